@@ -1,0 +1,18 @@
+// What every carrier is: it originates what it is told and reports what it learns. Nothing here knows which protocol it is.
+import type { CarrierName, LearnedReport, ProxyPrefix, ReachabilityReport } from '../model/advertisement.ts';
+
+/** What a carrier tells the learned table. Calls are synchronous and must not throw. */
+export interface CarrierSink {
+  learned(report: LearnedReport): void;
+  reachability(report: ReachabilityReport): void;
+}
+
+export interface Carrier {
+  readonly name: CarrierName;
+  /** Opens sockets and timers. Rejects with the missing precondition named when the carrier cannot run at all. */
+  start(): Promise<void>;
+  /** Sets the whole of what this router advertises; the carrier works out the difference. */
+  originate(prefixes: readonly ProxyPrefix[]): void;
+  /** Withdraws everything cleanly (purge, flush), waits until it is sent, closes. Idempotent. */
+  stop(): Promise<void>;
+}

@@ -1,0 +1,134 @@
+// IPv4 and IPv6 addresses as values. An address is a family and an unsigned integer in network order, so that comparing, masking and
+// hashing are one operation; text and bytes exist only at the edges. Text follows RFC 5952.
+
+export type Family = 4 | 6;
+
+export interface IpAddress {
+  readonly family: Family;
+  /** The address as an unsigned integer, most significant bit first: 32 bits for IPv4, 128 for IPv6. */
+  readonly value: bigint;
+}
+
+export const addressBits = (family: Family): 32 | 128 => (family === 4 ? 32 : 128);
+
+/** Parses dotted-quad IPv4 or RFC 4291 IPv6 text (no zone index). Returns undefined for anything else. */
+export function parseAddress(text: string): IpAddress | undefined {
+  if (text.includes(':')) {
+    const value = parseIpv6(text);
+    return value === undefined ? undefined : { family: 6, value };
+  }
+  const value = parseIpv4(text);
+  return value === undefined ? undefined : { family: 4, value: BigInt(value) };
+}
+
+/** As parseAddress, for literals in code and tests. @throws RangeError when the text is not an address. */
+export function address(text: string): IpAddress {
+  const parsed = parseAddress(text);
+  if (!parsed) throw new RangeError(`not an IP address: ${JSON.stringify(text)}`);
+  return parsed;
+}
+
+function parseIpv4(text: string): number | undefined {
+  const parts = text.split('.');
+  if (parts.length !== 4) return undefined;
+  let value = 0;
+  for (const part of parts) {
+    if (!/^(0|[1-9]\d{0,2})$/.test(part)) return undefined;
+    const octet = Number(part);
+    if (octet > 255) return undefined;
+    value = value * 256 + octet;
+  }
+  return value;
+}
+
+function parseIpv6(text: string): bigint | undefined {
+  let body = text;
+  let tail: number[] = [];
+  const lastColon = body.lastIndexOf(':');
+  if (body.slice(lastColon + 1).includes('.')) {
+    const v4 = parseIpv4(body.slice(lastColon + 1));
+    if (v4 === undefined) return undefined;
+    tail = [Math.floor(v4 / 65536), v4 % 65536];
+    body = body.slice(0, lastColon + 1) + 'v4';
+  }
+  const halves = body.split('::');
+  if (halves.length > 2) return undefined;
+  const words = (half: string): number[] | undefined => {
+    if (half === '') return [];
+    const out: number[] = [];
+    const groups = half.split(':');
+    for (const [i, group] of groups.entries()) {
+      if (group === 'v4' && i === groups.length - 1) out.push(...tail);
+      else if (/^[0-9a-fA-F]{1,4}$/.test(group)) out.push(parseInt(group, 16));
+      else return undefined;
+    }
+    return out;
+  };
+  const head = words(halves[0]!);
+  const rest = halves.length === 2 ? words(halves[1]!) : [];
+  if (!head || !rest) return undefined;
+  const gap = 8 - head.length - rest.length;
+  if (halves.length === 2 ? gap < 1 : gap !== 0) return undefined;
+  const all = halves.length === 2 ? [...head, ...new Array<number>(gap).fill(0), ...rest] : head;
+  return all.reduce((value, word) => (value << 16n) | BigInt(word), 0n);
+}
+
+/** RFC 5952 text. */
+export function formatAddress(a: IpAddress): string {
+  if (a.family === 4) {
+    const v = Number(a.value);
+    return `${v >>> 24}.${(v >>> 16) & 255}.${(v >>> 8) & 255}.${v & 255}`;
+  }
+  const words: number[] = [];
+  for (let i = 7; i >= 0; i--) words.push(Number((a.value >> BigInt(i * 16)) & 0xffffn));
+  if (words.slice(0, 5).every((w) => w === 0) && words[5] === 0xffff) {
+    return `::ffff:${formatAddress({ family: 4, value: a.value & 0xffffffffn })}`;
+  }
+  let best = { start: -1, length: 1 };
+  for (let start = 0; start < 8; start++) {
+    let length = 0;
+    while (start + length < 8 && words[start + length] === 0) length++;
+    if (length > best.length) best = { start, length };
+  }
+  const hex = (list: number[]): string => list.map((w) => w.toString(16)).join(':');
+  if (best.start < 0) return hex(words);
+  return `${hex(words.slice(0, best.start))}::${hex(words.slice(best.start + best.length))}`;
+}
+
+/** Network-order bytes: 4 or 16. */
+export function addressBytes(a: IpAddress): Uint8Array {
+  const size = addressBits(a.family) / 8;
+  const out = new Uint8Array(size);
+  let value = a.value;
+  for (let i = size - 1; i >= 0; i--) {
+    out[i] = Number(value & 0xffn);
+    value >>= 8n;
+  }
+  return out;
+}
+
+/** The inverse of addressBytes. @throws RangeError unless given 4 or 16 bytes. */
+export function addressFromBytes(bytes: Uint8Array): IpAddress {
+  if (bytes.length !== 4 && bytes.length !== 16) throw new RangeError(`an address has 4 or 16 bytes, not ${bytes.length}`);
+  let value = 0n;
+  for (const byte of bytes) value = (value << 8n) | BigInt(byte);
+  return { family: bytes.length === 4 ? 4 : 6, value };
+}
+
+/** Total order: IPv4 before IPv6, then numerically. */
+export function compareAddresses(a: IpAddress, b: IpAddress): number {
+  if (a.family !== b.family) return a.family - b.family;
+  return a.value < b.value ? -1 : a.value > b.value ? 1 : 0;
+}
+
+export const sameAddress = (a: IpAddress, b: IpAddress): boolean => a.family === b.family && a.value === b.value;
+
+export const isLinkLocal = (a: IpAddress): boolean =>
+  a.family === 6 ? a.value >> 118n === 0x3fan : a.value >> 16n === 0xa9fen;
+
+/** Loopback, multicast, unspecified and link-local addresses cannot be a proxy, a sender or a notifier. */
+export function isUnicastHost(a: IpAddress): boolean {
+  if (a.value === 0n || isLinkLocal(a)) return false;
+  if (a.family === 4) return a.value >> 24n !== 127n && a.value >> 28n < 14n;
+  return a.value !== 1n && a.value >> 120n !== 0xffn;
+}

@@ -1,0 +1,53 @@
+// The three things that the network carries for cnpd, whatever the protocol (docs/architecture.md, "What each protocol carries"),
+// and what a carrier reports of them.
+import type { IpAddress } from './address.ts';
+import type { Prefix } from './prefix.ts';
+
+export type CarrierName = 'isis' | 'ospfv2' | 'ospfv3' | 'bgp';
+
+/** What we ask a carrier to advertise: "`proxy` is the congestion notification proxy for the senders in `prefix`" (PNC §5). */
+export interface ProxyPrefix {
+  readonly prefix: Prefix;
+  readonly proxy: IpAddress;
+}
+
+/** An SRv6 SID with its endpoint behaviour (END.CON, End.MT). Not carried yet. */
+export interface SidAdvertisement {
+  readonly sid: IpAddress;
+  readonly behavior: number;
+}
+
+/** Membership of an edge in an End.MT group. Not carried yet. */
+export interface GroupMembership {
+  readonly group: IpAddress;
+  readonly edge: IpAddress;
+}
+
+/** One prefix that a carrier learned, flagged or not: an unflagged longest match means "no proxy" (codec facts §9 D5). */
+export interface LearnedPrefix {
+  readonly prefix: Prefix;
+  /** The Proxy Node Capability flag of this advertisement. */
+  readonly pnc: boolean;
+  /** Where the notice goes (facts §9 D6). Absent when the flag is clear, or set but no usable address was advertised. */
+  readonly proxy?: IpAddress;
+  readonly metric: number;
+}
+
+/**
+ * All that one source (an LSP fragment, an LSA, a BGP path) says now; it replaces what the same source said before, and an
+ * empty list withdraws it.
+ */
+export interface LearnedReport {
+  readonly carrier: CarrierName;
+  /** Unique in the carrier, e.g. `L2 0000.0000.0001.00-03`. */
+  readonly source: string;
+  /** The router that vouches for it, e.g. `L2 0000.0000.0001`; its reachability decides whether the entries count. */
+  readonly originator: string;
+  readonly prefixes: readonly LearnedPrefix[];
+}
+
+/** Which originators the carrier can reach at present. Those absent are held for the hold time, then dropped. */
+export interface ReachabilityReport {
+  readonly carrier: CarrierName;
+  readonly reachable: ReadonlySet<string>;
+}

@@ -1,0 +1,13 @@
+// The logger and the counters that every room is handed. No room creates its own.
+
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** Adds to a named counter, e.g. `count('isis.lsp.bad-checksum')`. Names are dotted, lower case, and listed in docs/counters.md. */
+export type Count = (name: string, by?: number) => void;
+
+export const silentLog: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

@@ -1,0 +1,54 @@
+// IP prefixes as values: an address whose host bits are zero, and a length in bits.
+import { type Family, type IpAddress, addressBits, compareAddresses, formatAddress, parseAddress } from './address.ts';
+
+export interface Prefix {
+  /** Host bits are zero. */
+  readonly address: IpAddress;
+  /** 0..32 for IPv4, 0..128 for IPv6. */
+  readonly length: number;
+}
+
+const hostMask = (family: Family, length: number): bigint => (1n << BigInt(addressBits(family) - length)) - 1n;
+
+/** Masks the host bits away. @throws RangeError when the length does not fit the family. */
+export function prefixOf(address: IpAddress, length: number): Prefix {
+  if (!Number.isInteger(length) || length < 0 || length > addressBits(address.family)) {
+    throw new RangeError(`prefix length ${length} does not fit IPv${address.family}`);
+  }
+  return { address: { family: address.family, value: address.value & ~hostMask(address.family, length) }, length };
+}
+
+export const hostPrefix = (address: IpAddress): Prefix => ({ address, length: addressBits(address.family) });
+
+/** Parses `address/length`. Undefined when malformed or when host bits are set: `10.0.0.1/24` is a mistake worth reporting. */
+export function parsePrefix(text: string): Prefix | undefined {
+  const match = /^([^/]+)\/(0|[1-9]\d{0,2})$/.exec(text);
+  const address = match && parseAddress(match[1]!);
+  if (!match || !address) return undefined;
+  const length = Number(match[2]);
+  if (length > addressBits(address.family)) return undefined;
+  return (address.value & hostMask(address.family, length)) === 0n ? { address, length } : undefined;
+}
+
+/** As parsePrefix, for literals in code and tests. @throws RangeError */
+export function prefix(text: string): Prefix {
+  const parsed = parsePrefix(text);
+  if (!parsed) throw new RangeError(`not an IP prefix: ${JSON.stringify(text)}`);
+  return parsed;
+}
+
+/** `address/length`: also the key under which maps hold a prefix. */
+export const formatPrefix = (p: Prefix): string => `${formatAddress(p.address)}/${p.length}`;
+
+export function prefixContains(p: Prefix, a: IpAddress): boolean {
+  return p.address.family === a.family && (a.value & ~hostMask(a.family, p.length)) === p.address.value;
+}
+
+/** Whether every address of `inner` is also in `outer` (a prefix covers itself). */
+export const prefixCovers = (outer: Prefix, inner: Prefix): boolean =>
+  outer.length <= inner.length && prefixContains(outer, inner.address);
+
+/** Total order: by address, then shorter first. */
+export const comparePrefixes = (a: Prefix, b: Prefix): number => compareAddresses(a.address, b.address) || a.length - b.length;
+
+export const samePrefix = (a: Prefix, b: Prefix): boolean => comparePrefixes(a, b) === 0;

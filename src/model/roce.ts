@@ -1,0 +1,17 @@
+// RoCEv2 names that more than one room uses. Sizes: QPN and PSN are 24 bits (codec facts §5.2).
+import type { IpAddress } from './address.ts';
+
+export const ROCE_UDP_PORT = 4791;
+
+/** A reliable connection between two Queue Pairs, named from the data sender's side. */
+export interface QueuePairs {
+  readonly sender: IpAddress;
+  readonly receiver: IpAddress;
+  readonly senderQpn: number;
+  readonly receiverQpn: number;
+}
+
+export const PSN_MODULUS = 1 << 24;
+
+/** Signed distance a − b in 24-bit serial arithmetic, −2²³ … 2²³−1 (codec facts §5.5). */
+export const psnDistance = (a: number, b: number): number => ((a - b) << 8) >> 8;

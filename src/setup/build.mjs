@@ -1,0 +1,72 @@
+// Builds everything that is generated: gNMI types from proto/, the JavaScript bundles from src/, the eBPF objects from bpf/. Output goes to dist/
+// (and src/northbound/gen/ for the types). Run by src/setup/setup.sh and by `npm run build`.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, statSync, chmodSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+
+const root = new URL('../..', import.meta.url).pathname;
+process.chdir(root);
+
+function run(command, args) {
+  const r = spawnSync(command, args, { stdio: ['ignore', 'inherit', 'inherit'] });
+  if (r.error) throw new Error(`${command}: ${r.error.message}`);
+  if (r.status !== 0) {
+    console.error(`build: ${command} ${args.join(' ')} failed with status ${r.status}`);
+    process.exit(1);
+  }
+}
+
+const newest = (paths) => Math.max(0, ...paths.map((p) => statSync(p).mtimeMs));
+const stale = (target, sources) => !existsSync(target) || statSync(target).mtimeMs < newest(sources);
+const under = (dir, ext) =>
+  existsSync(dir)
+    ? readdirSync(dir, { recursive: true, withFileTypes: true })
+        .filter((e) => e.isFile() && e.name.endsWith(ext))
+        .map((e) => join(e.parentPath, e.name))
+    : [];
+
+function proto() {
+  const sources = under('proto', '.proto');
+  if (sources.length === 0 || !stale('src/northbound/gen/.stamp', sources)) return;
+  mkdirSync('src/northbound/gen', { recursive: true });
+  run('node_modules/.bin/buf', ['generate', 'proto', '--template', 'proto/buf.gen.yaml']);
+  run('touch', ['src/northbound/gen/.stamp']);
+}
+
+function bpf() {
+  mkdirSync('dist/bpf', { recursive: true });
+  const headers = under('bpf', '.h');
+  for (const source of under('bpf', '.bpf.c').filter((p) => !p.includes('/lib/'))) {
+    const target = join('dist/bpf', source.replace(/^bpf\//, '').replaceAll('/', '_').replace(/\.c$/, '.o'));
+    if (!stale(target, [source, ...headers])) continue;
+    run('clang', ['-target', 'bpf', '-mcpu=v3', '-O2', '-g', '-Wall', '-Wextra', '-Werror', '-Wno-unused-parameter', '-Ibpf/lib', '-c', source, '-o', target]);
+    run('llvm-strip', ['-g', '--remove-section=.debug_info', target]);
+  }
+}
+
+async function javascript() {
+  const entries = { cnpd: 'src/daemon/main.ts', cnpctl: 'src/cli/main.ts', lab: 'src/lab/main.ts', demo: 'src/demo/main.ts', bench: 'src/bench/main.ts' };
+  const entryPoints = Object.fromEntries(Object.entries(entries).filter(([, source]) => existsSync(source)));
+  // Helper processes (the delay line, the RoCE endpoint) are entries of their own, found by their name.
+  for (const source of under('src', '.process.ts')) entryPoints[source.split('/').pop().replace(/\.process\.ts$/, '')] = source;
+  await build({
+    entryPoints,
+    outdir: 'dist',
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    sourcemap: 'linked',
+    splitting: true,
+    chunkNames: 'chunk/[name]-[hash]',
+    external: ['koffi'],
+    banner: { js: "#!/usr/bin/env node\nimport { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);" },
+    logLevel: 'warning',
+  });
+  for (const name of Object.keys(entryPoints)) chmodSync(`dist/${name}.js`, 0o755);
+}
+
+proto();
+bpf();
+await javascript();
