@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { manualClock } from '../model/clock.ts';
+import { silentLog } from '../model/log.ts';
+import { type Operations, Reconciler } from './reconciler.ts';
+
+interface Thing {
+  readonly id: string;
+  readonly size: bigint;
+}
+
+function world(refuse: (id: string) => boolean = () => false) {
+  const kernel = new Map<string, bigint>();
+  const calls: string[] = [];
+  const operations: Operations<Thing> = {
+    kind: 'thing',
+    update: (o) => {
+      calls.push(`update ${o.id}`);
+      if (refuse(o.id)) throw new Error('EBUSY: not now');
+      kernel.set(o.id, o.size);
+    },
+    delete: (id) => {
+      calls.push(`delete ${id}`);
+      if (refuse(id)) throw new Error('EBUSY: not now');
+      kernel.delete(id);
+    },
+    prune: (wanted) => {
+      const strays = [...kernel.keys()].filter((id) => !wanted.has(id));
+      strays.forEach((id) => kernel.delete(id));
+      return strays.length;
+    },
+    verify: (o) => kernel.get(o.id) === o.size,
+  };
+  const clock = manualClock();
+  const counters = new Map<string, number>();
+  const count = (name: string, by = 1): void => void counters.set(name, (counters.get(name) ?? 0) + by);
+  const reconciler = new Reconciler(operations, { clock, log: silentLog, count }, { retryMs: [100, 1000], fullPassMs: 60_000 });
+  return { kernel, calls, clock, counters, reconciler };
+}
+
+describe('reconciler', () => {
+  it('touches only what changed', () => {
+    const { reconciler, calls, kernel } = world();
+    reconciler.replace([{ id: 'a', size: 1n }, { id: 'b', size: 1n }]);
+    calls.length = 0;
+    reconciler.replace([{ id: 'a', size: 1n }, { id: 'b', size: 2n }]);
+    expect(calls).toEqual(['update b']);
+    reconciler.replace([{ id: 'b', size: 2n }]);
+    expect([...kernel]).toEqual([['b', 2n]]);
+    expect(reconciler.status()).toEqual([{ id: 'b', state: 'done', attempts: 0 }]);
+  });
+
+  it('keeps trying what the kernel refused, with growing pauses, and says why meanwhile', () => {
+    let busy = true;
+    const { reconciler, clock, kernel, calls } = world((id) => busy && id === 'a');
+    reconciler.replace([{ id: 'a', size: 1n }, { id: 'b', size: 1n }]);
+    expect(reconciler.status()[0]).toEqual({ id: 'a', state: 'failed', attempts: 1, error: 'EBUSY: not now' });
+    expect([...kernel.keys()]).toEqual(['b']);
+    clock.advance(100);
+    clock.advance(199);
+    expect(calls.filter((c) => c === 'update a')).toHaveLength(2);
+    busy = false;
+    clock.advance(1);
+    expect(kernel.get('a')).toBe(1n);
+    expect(reconciler.status().every((s) => s.state === 'done')).toBe(true);
+  });
+
+  it('retries a refused delete and forgets the object afterwards', () => {
+    let busy = false;
+    const { reconciler, clock, kernel } = world(() => busy);
+    reconciler.replace([{ id: 'a', size: 1n }]);
+    busy = true;
+    reconciler.replace([]);
+    expect(kernel.has('a')).toBe(true);
+    busy = false;
+    clock.advance(100);
+    expect(kernel.has('a')).toBe(false);
+    expect(reconciler.status()).toEqual([]);
+  });
+
+  it('a full pass puts back what was taken away and prunes strays, and counts both', () => {
+    const { reconciler, clock, kernel, counters } = world();
+    reconciler.replace([{ id: 'a', size: 1n }]);
+    kernel.delete('a');
+    kernel.set('stray', 9n);
+    clock.advance(60_000);
+    expect([...kernel]).toEqual([['a', 1n]]);
+    expect(counters.get('reconcile.thing.out-of-sync')).toBe(1);
+    expect(counters.get('reconcile.thing.pruned')).toBe(1);
+  });
+
+  it('leaves the kernel as it is when closed', () => {
+    const { reconciler, clock, kernel } = world();
+    reconciler.replace([{ id: 'a', size: 1n }]);
+    reconciler.close();
+    kernel.set('stray', 9n);
+    clock.advance(600_000);
+    expect([...kernel.keys()]).toEqual(['a', 'stray']);
+  });
+});

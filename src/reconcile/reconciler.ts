@@ -1,0 +1,181 @@
+// Makes actual equal desired for one kind of kernel object. The shape is the same for programs, map entries and routes: the caller says what
+// should be; every object has a status; what failed is tried again with growing pauses; a full pass now and then puts back what somebody else
+// took away and removes what nobody wants. It does not know what the objects are.
+import type { Clock } from '../model/clock.ts';
+import type { Count, Log } from '../model/log.ts';
+
+/** What to do for one kind. Each throws when the kernel refuses; the error's text is kept as the object's status. */
+export interface Operations<T> {
+  /** Dotted-counter friendly name of the kind, e.g. `sender-proxy`. */
+  readonly kind: string;
+  /** Creates the object or makes it as given; idempotent. */
+  update(object: T): void;
+  /** Removes the object with this id; no error when it is not there. */
+  delete(id: string): void;
+  /** Removes what exists of this kind but is not wanted, returning how many. Also how objects of an earlier run are cleaned up. */
+  prune(wanted: ReadonlyMap<string, T>): number;
+  /** Whether the object is in the kernel as given. Absent: the full pass simply updates again. */
+  verify?(object: T): boolean;
+}
+
+export interface ObjectStatus {
+  readonly id: string;
+  readonly state: 'pending' | 'done' | 'failed';
+  readonly attempts: number;
+  readonly error?: string;
+}
+
+export interface ReconcilerOptions {
+  /** First pause after a failure and the longest one; it doubles in between. Milliseconds. */
+  readonly retryMs: readonly [number, number];
+  /** Time between full passes, milliseconds. */
+  readonly fullPassMs: number;
+  readonly same?: (a: unknown, b: unknown) => boolean;
+}
+
+interface Entry<T> {
+  object: T | undefined;
+  state: 'pending' | 'done' | 'failed';
+  attempts: number;
+  error?: string;
+}
+
+const DEFAULTS: ReconcilerOptions = { retryMs: [100, 30_000], fullPassMs: 60_000 };
+
+/** Values of desired state are plain data, so their text tells whether they changed. */
+const sameJson = (a: unknown, b: unknown): boolean =>
+  JSON.stringify(a, (_, v: unknown) => (typeof v === 'bigint' ? `${v}n` : v)) ===
+  JSON.stringify(b, (_, v: unknown) => (typeof v === 'bigint' ? `${v}n` : v));
+
+export class Reconciler<T extends { readonly id: string }> {
+  readonly #operations: Operations<T>;
+  readonly #options: ReconcilerOptions;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #count: Count;
+  readonly #entries = new Map<string, Entry<T>>();
+  readonly #pending = new Set<string>();
+  #cancelRetry: (() => void) | undefined;
+  #cancelFullPass: (() => void) | undefined;
+  #closed = false;
+
+  constructor(operations: Operations<T>, modules: { clock: Clock; log: Log; count: Count }, options: Partial<ReconcilerOptions> = {}) {
+    this.#operations = operations;
+    this.#options = { ...DEFAULTS, ...options };
+    this.#clock = modules.clock;
+    this.#log = modules.log;
+    this.#count = modules.count;
+  }
+
+  /** Sets everything that should exist; the rest is deleted. Unchanged objects are not touched. */
+  replace(objects: readonly T[]): void {
+    const wanted = new Set(objects.map((o) => o.id));
+    const gone = [...this.#entries.keys()].filter((id) => !wanted.has(id));
+    this.change(objects, gone);
+    if (!this.#cancelFullPass && !this.#closed) this.#scheduleFullPass();
+  }
+
+  /** Applies a difference: cost is proportional to what changed. */
+  change(upserts: Iterable<T>, deletes: Iterable<string>): void {
+    const same = this.#options.same ?? sameJson;
+    for (const id of deletes) {
+      const entry = this.#entries.get(id);
+      if (!entry) continue;
+      this.#entries.set(id, { object: undefined, state: 'pending', attempts: 0 });
+      this.#pending.add(id);
+    }
+    for (const object of upserts) {
+      const entry = this.#entries.get(object.id);
+      if (entry?.object !== undefined && entry.state !== 'failed' && same(entry.object, object)) continue;
+      this.#entries.set(object.id, { object, state: 'pending', attempts: 0 });
+      this.#pending.add(object.id);
+    }
+    this.#run();
+  }
+
+  /** Prunes, then checks or re-applies every object. */
+  fullPass(): void {
+    const wanted = new Map<string, T>();
+    for (const [id, entry] of this.#entries) if (entry.object !== undefined) wanted.set(id, entry.object);
+    try {
+      const pruned = this.#operations.prune(wanted);
+      if (pruned > 0) {
+        this.#count(`reconcile.${this.#operations.kind}.pruned`, pruned);
+        this.#log.info({ kind: this.#operations.kind, pruned }, 'removed what nobody wants any more');
+      }
+    } catch (error) {
+      this.#failed('prune', error);
+    }
+    for (const [id, object] of wanted) {
+      let intact = false;
+      try {
+        intact = this.#operations.verify?.(object) ?? false;
+      } catch (error) {
+        this.#failed(id, error);
+      }
+      if (intact) continue;
+      if (this.#operations.verify) this.#count(`reconcile.${this.#operations.kind}.out-of-sync`);
+      this.#pending.add(id);
+    }
+    this.#run();
+  }
+
+  status(): ObjectStatus[] {
+    return [...this.#entries].map(([id, e]) => ({ id, state: e.state, attempts: e.attempts, ...(e.error === undefined ? {} : { error: e.error }) }));
+  }
+
+  /** Stops retrying. What is in the kernel stays there: notification must survive the agent. */
+  close(): void {
+    this.#closed = true;
+    this.#cancelRetry?.();
+    this.#cancelFullPass?.();
+  }
+
+  #run(): void {
+    let attempts = 0;
+    for (const id of this.#pending) {
+      const entry = this.#entries.get(id);
+      if (!entry) {
+        this.#pending.delete(id);
+        continue;
+      }
+      try {
+        if (entry.object === undefined) {
+          this.#operations.delete(id);
+          this.#entries.delete(id);
+        } else {
+          this.#operations.update(entry.object);
+          this.#entries.set(id, { object: entry.object, state: 'done', attempts: 0 });
+        }
+        this.#pending.delete(id);
+      } catch (error) {
+        entry.state = 'failed';
+        entry.attempts++;
+        entry.error = this.#failed(id, error);
+        attempts = Math.max(attempts, entry.attempts);
+      }
+    }
+    if (this.#pending.size > 0) this.#scheduleRetry(attempts);
+  }
+
+  #failed(id: string, error: unknown): string {
+    const text = error instanceof Error ? error.message : String(error);
+    this.#count(`reconcile.${this.#operations.kind}.failed`);
+    this.#log.warn({ kind: this.#operations.kind, id, error: text }, 'the kernel refused; will try again');
+    return text;
+  }
+
+  #scheduleRetry(attempts: number): void {
+    if (this.#closed) return;
+    const [first, longest] = this.#options.retryMs;
+    this.#cancelRetry?.();
+    this.#cancelRetry = this.#clock.after(Math.min(longest, first * 2 ** Math.max(0, attempts - 1)), () => this.#run());
+  }
+
+  #scheduleFullPass(): void {
+    this.#cancelFullPass = this.#clock.after(this.#options.fullPassMs, () => {
+      this.fullPass();
+      if (!this.#closed) this.#scheduleFullPass();
+    });
+  }
+}
