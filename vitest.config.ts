@@ -1,12 +1,17 @@
 import { defineConfig } from 'vitest/config';
+import { ClosingLine } from './test/support/closing-line.ts';
 
-// Three projects: `unit` is pure and needs nothing; `bpf` loads programs into the kernel; `e2e` builds networks. The latter two need root.
+// Three projects: `unit` is pure and needs nothing; `bpf` needs root, loads programs into the kernel and asks other decoders; `e2e` builds networks.
+// Both of the latter use the machine as a whole, so their files run one after another.
+const serial = { fileParallelism: false, testTimeout: 60_000, hookTimeout: 60_000 };
+
 export default defineConfig({
   test: {
+    reporters: ['default', new ClosingLine()],
     projects: [
-      { test: { name: 'unit', include: ['src/**/*.test.ts'], testTimeout: 30_000 } },
-      { test: { name: 'bpf', include: ['test/bpf/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false } },
-      { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], testTimeout: 240_000, hookTimeout: 240_000, fileParallelism: false } },
+      { test: { name: 'unit', include: ['src/**/*.test.ts', 'test/conformance/**/*.test.ts'], testTimeout: 60_000 } },
+      { test: { name: 'bpf', include: ['test/{bpf,kernel,codec}/**/*.test.ts'], ...serial } },
+      { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], ...serial, testTimeout: 240_000, hookTimeout: 240_000 } },
     ],
   },
 });

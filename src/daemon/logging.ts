@@ -1,0 +1,33 @@
+// One JSON line a message on standard error (pino): level, time, room, fields, text. Errors in `fields.error` keep their code.
+import { pino, stdTimeFunctions } from 'pino';
+import type { Log } from '../model/log.ts';
+
+export interface Logging {
+  /** A logger whose lines carry `room`. */
+  room(name: string): Log;
+  setLevel(level: string): void;
+}
+
+export function createLogging(level: string): Logging {
+  const root = pino(
+    { level, base: null, timestamp: stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },
+    pino.destination({ dest: 2, sync: true }),
+  );
+  const rooms: { level: string }[] = [];
+  return {
+    room: (name) => {
+      const child = root.child({ room: name });
+      rooms.push(child);
+      return {
+        debug: (fields, message) => child.debug(fields, message),
+        info: (fields, message) => child.info(fields, message),
+        warn: (fields, message) => child.warn(fields, message),
+        error: (fields, message) => child.error(fields, message),
+      };
+    },
+    setLevel: (next) => {
+      root.level = next;
+      for (const child of rooms) child.level = next;
+    },
+  };
+}

@@ -1,0 +1,81 @@
+// Generates docs/conformance.md: one row a requirement of the five drafts, saying where it is built (source files that cite its ID), where it is
+// tested (tests that begin with or contain its ID), or why it is not (test/conformance/notes.tsv). Nothing here is written by hand twice.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+
+const REQUIREMENT = /\b(?:LHCNP|FCNP|RMC|PNC|FCN)-[0-9.]+-[a-z]\b/g;
+/** In test titles the acceptance criteria count as well; in source text `A1` may be anything. */
+const REQUIREMENT_OR_CRITERION = /\b(?:(?:LHCNP|FCNP|RMC|PNC|FCN)-[0-9.]+-[a-z]|A(?:[1-9]|1\d|20))\b/g;
+
+export interface Requirement {
+  readonly id: string;
+  readonly level: string;
+  readonly who: string;
+  readonly text: string;
+}
+
+const rowsOf = (file: string): string[][] =>
+  readFileSync(file, 'utf8')
+    .split('\n')
+    .slice(1)
+    .filter((line) => line !== '')
+    .map((line) => line.split('\t'));
+
+export const requirements = (): Requirement[] =>
+  rowsOf('test/conformance/requirements.tsv').map(([id, level, who, text]) => ({ id: id!, level: level!, who: who!, text: text! }));
+
+/** Reasons for requirements without a test, by ID or by ID prefix (`LHCNP-5.5` covers LHCNP-5.5-a). The longest match wins. */
+export const notes = (): Map<string, string> => new Map(rowsOf('test/conformance/notes.tsv').map(([id, why]) => [id!, why!]));
+
+function noteFor(id: string, all: Map<string, string>): string | undefined {
+  const keys = [...all.keys()].filter((k) => id === k || id.startsWith(`${k}-`) || id.startsWith(`${k}.`));
+  const best = keys.sort((a, b) => b.length - a.length)[0];
+  return best === undefined ? undefined : all.get(best);
+}
+
+const tracked = (): string[] => execFileSync('git', ['ls-files', 'src', 'bpf', 'test'], { encoding: 'utf8' }).split('\n').filter((f) => existsSync(f));
+
+/** ID → files that cite it; of test files only the titles of tests count, so that a comment proves nothing. */
+export function citations(): { built: Map<string, Set<string>>; tested: Map<string, Set<string>> } {
+  const built = new Map<string, Set<string>>();
+  const tested = new Map<string, Set<string>>();
+  const add = (map: Map<string, Set<string>>, id: string, file: string): void => void map.set(id, (map.get(id) ?? new Set()).add(file));
+  for (const file of tracked()) {
+    if (!/\.(ts|c|h)$/.test(file) || file.startsWith('test/conformance/')) continue;
+    const text = readFileSync(file, 'utf8');
+    if (file.endsWith('.test.ts')) {
+      for (const title of text.matchAll(/\b(?:it|test|describe)(?:\.each\([^)]*\))?\(\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/g)) {
+        for (const [id] of title[2]!.matchAll(REQUIREMENT_OR_CRITERION)) add(tested, id, file);
+      }
+    } else if (!file.startsWith('test/')) {
+      for (const [id] of text.matchAll(REQUIREMENT)) add(built, id, file);
+    }
+  }
+  return { built, tested };
+}
+
+const cell = (files: Set<string> | undefined): string => [...(files ?? [])].sort().map((f) => `\`${f}\``).join('<br>');
+
+export function conformanceDocument(): string {
+  const all = notes();
+  const { built, tested } = citations();
+  const rows = requirements().map((r) => {
+    const where = cell(tested.get(r.id));
+    const proof = where || (noteFor(r.id, all) ?? '**not built yet**');
+    return `| ${r.id} | ${r.level} | ${cell(built.get(r.id))} | ${proof} | ${r.text.replaceAll('|', '\\|')} |`;
+  });
+  const count = requirements().filter((r) => tested.has(r.id)).length;
+  return [
+    '# Conformance',
+    '',
+    'Generated from the tests by `npm run conformance`; do not edit. Requirement IDs are `<draft>-<section>-<letter>`: LHCNP = Long-haul CNP, FCNP = Fast CNP,',
+    'PNC = Fast CNP with Proxy, FCN = END.CON, RMC = End.MT; A1…A20 are acceptance criteria drawn from the numbers in the drafts.',
+    '',
+    `${count} of ${requirements().length} lines are named by a test.`,
+    '',
+    '| requirement | level | built in | tested in, or why not | text |',
+    '|---|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}
