@@ -1,0 +1,321 @@
+// IS-IS PDUs and TLVs as values (ISO/IEC 10589; RFC 5305, 5308, 5120, 5303, 5304, 6232, 7794, 7981, 9352). Only shapes live here: pdu.ts and
+// tlv/ turn them into bytes and back. Times are seconds, metrics as on the wire, byte strings network order.
+import type { IpAddress } from '../../model/address.ts';
+import type { Prefix } from '../../model/prefix.ts';
+import type { DecodeError } from '../decode.ts';
+
+export type Level = 1 | 2;
+
+/** 1: level 1, 2: level 2, 3: both (the low two bits of a hello's circuit type). */
+export type CircuitType = 1 | 2 | 3;
+
+export interface LspId {
+  /** 6 bytes. */
+  readonly systemId: Uint8Array;
+  readonly pseudonode: number;
+  readonly fragment: number;
+}
+
+// --- PDUs ---------------------------------------------------------------------------------------------------------------------------
+
+export interface P2pHello {
+  readonly kind: 'p2p-hello';
+  readonly circuitType: CircuitType;
+  /** 6 bytes. */
+  readonly systemId: Uint8Array;
+  /** Seconds, never 0. */
+  readonly holdingTime: number;
+  readonly localCircuitId: number;
+  readonly tlvs: readonly IsisTlv[];
+}
+
+/** Recognised so that it can be counted ("the other end is not point-to-point"); its TLVs are not parsed and it is never sent. */
+export interface LanHello {
+  readonly kind: 'lan-hello';
+  readonly level: Level;
+  readonly circuitType: CircuitType;
+  readonly systemId: Uint8Array;
+  readonly holdingTime: number;
+}
+
+export interface Lsp {
+  readonly kind: 'lsp';
+  readonly level: Level;
+  /** Seconds; 0 is a purge. */
+  readonly remainingLifetime: number;
+  readonly lspId: LspId;
+  /** 1 … 2³²−1. */
+  readonly sequence: number;
+  /** As received; ignored and computed by the encoder. */
+  readonly checksum: number;
+  readonly partitionRepair: boolean;
+  /** Any of the four ATT bits on receipt; 0x08 (default metric) when sent. */
+  readonly attached: boolean;
+  readonly overload: boolean;
+  /** 1: level-1 router, 3: level-2 router; as on the wire. */
+  readonly isType: number;
+  /** Parsed at first use and kept: an LSP that is only flooded costs no parsing. */
+  readonly tlvs: readonly IsisTlv[];
+}
+
+export interface Csnp {
+  readonly kind: 'csnp';
+  readonly level: Level;
+  readonly systemId: Uint8Array;
+  readonly start: LspId;
+  readonly end: LspId;
+  readonly tlvs: readonly IsisTlv[];
+}
+
+export interface Psnp {
+  readonly kind: 'psnp';
+  readonly level: Level;
+  readonly systemId: Uint8Array;
+  readonly tlvs: readonly IsisTlv[];
+}
+
+export type IsisPdu = P2pHello | LanHello | Lsp | Csnp | Psnp;
+
+/** What decodePdu adds to what the PDU says. */
+export interface Received {
+  /** The PDU alone (cut at PDU Length), a copy that the receiver may keep; LSPs are flooded from it. */
+  readonly raw: Uint8Array;
+  /** Known TLVs and sub-TLVs with a malformed value. They are in `tlvs` too, as `unknown`, so that their bytes stay. */
+  readonly badTlvs: readonly BadTlv[];
+}
+
+export type ReceivedPdu = IsisPdu & Received;
+
+/** A TLV that is skipped, while the PDU around it is used (a bad PDU is a DecodeError instead). */
+export interface BadTlv {
+  readonly type: number;
+  /** Set when it is a sub-TLV of `type` that is bad; the TLV itself is used. */
+  readonly subType?: number;
+  /** `offset` counts from the start of the PDU. */
+  readonly error: DecodeError;
+}
+
+// --- TLVs ---------------------------------------------------------------------------------------------------------------------------
+
+export interface UnknownTlv {
+  readonly kind: 'unknown';
+  readonly type: number;
+  readonly value: Uint8Array;
+}
+
+/** TLV 1: area addresses, each 1..20 bytes. */
+export interface AreaAddresses {
+  readonly kind: 'area-addresses';
+  readonly areas: readonly Uint8Array[];
+}
+
+/** TLV 8: `length` bytes of padding, sent as zeros. */
+export interface Padding {
+  readonly kind: 'padding';
+  readonly length: number;
+}
+
+export interface LspEntry {
+  readonly remainingLifetime: number;
+  readonly lspId: LspId;
+  readonly sequence: number;
+  readonly checksum: number;
+}
+
+/** TLV 9: what a CSNP or PSNP lists; at most 15 entries a TLV. */
+export interface LspEntries {
+  readonly kind: 'lsp-entries';
+  readonly entries: readonly LspEntry[];
+}
+
+/** TLV 10. Types: 1 cleartext, 54 HMAC-MD5, 3 RFC 5310. Signing and verifying are auth.ts. */
+export interface Authentication {
+  readonly kind: 'authentication';
+  readonly authType: number;
+  readonly value: Uint8Array;
+}
+
+/** TLV 13 (RFC 6232): who purged, and from whom it had received the LSP. */
+export interface PurgeOriginator {
+  readonly kind: 'purge-originator';
+  readonly originator: Uint8Array;
+  readonly receivedFrom?: Uint8Array;
+}
+
+export interface IsNeighbor {
+  readonly systemId: Uint8Array;
+  readonly pseudonode: number;
+  readonly metric: number;
+  /** Kept as bytes: nothing here needs the traffic-engineering sub-TLVs. */
+  readonly subTlvs: Uint8Array;
+}
+
+/** TLV 22. */
+export interface ExtendedIsReachability {
+  readonly kind: 'extended-is-reachability';
+  readonly neighbors: readonly IsNeighbor[];
+}
+
+/** TLV 222: TLV 22 in a topology of its own. */
+export interface MtIsReachability {
+  readonly kind: 'mt-is-reachability';
+  readonly mtId: number;
+  readonly neighbors: readonly IsNeighbor[];
+}
+
+export interface Locator {
+  readonly prefix: Prefix;
+  readonly metric: number;
+  /** 0x80: the up/down bit D. */
+  readonly flags: number;
+  readonly algorithm: number;
+  readonly subTlvs: readonly PrefixSubTlv[];
+}
+
+/** TLV 27 (RFC 9352). SIDs stay in `unknown` sub-TLVs: nothing consumes them yet. */
+export interface Srv6Locator {
+  readonly kind: 'srv6-locator';
+  readonly mtId: number;
+  readonly locators: readonly Locator[];
+}
+
+/** TLV 129: NLPIDs, 0xCC for IPv4, 0x8E for IPv6. */
+export interface ProtocolsSupported {
+  readonly kind: 'protocols-supported';
+  readonly nlpids: readonly number[];
+}
+
+/** TLV 132. */
+export interface Ipv4InterfaceAddresses {
+  readonly kind: 'ipv4-interface-addresses';
+  readonly addresses: readonly IpAddress[];
+}
+
+/** TLV 232; link-local addresses only in hellos. */
+export interface Ipv6InterfaceAddresses {
+  readonly kind: 'ipv6-interface-addresses';
+  readonly addresses: readonly IpAddress[];
+}
+
+/** TLV 134. */
+export interface Ipv4TeRouterId {
+  readonly kind: 'ipv4-te-router-id';
+  readonly address: IpAddress;
+}
+
+/** TLV 140. */
+export interface Ipv6TeRouterId {
+  readonly kind: 'ipv6-te-router-id';
+  readonly address: IpAddress;
+}
+
+export interface PrefixReachability {
+  readonly prefix: Prefix;
+  readonly metric: number;
+  /** The up/down bit: leaked from level 2 down into level 1. */
+  readonly down: boolean;
+  /** The X bit of TLVs 236/237; always false in 135/235, which have none. */
+  readonly external: boolean;
+  readonly subTlvs: readonly PrefixSubTlv[];
+}
+
+/** TLVs 135 and 236. */
+export interface IpReachability {
+  readonly kind: 'ipv4-reachability' | 'ipv6-reachability';
+  readonly prefixes: readonly PrefixReachability[];
+}
+
+/** TLVs 235 and 237. A receiver MUST ignore them when mtId is 0 (RFC 5120 §7.4). */
+export interface MtIpReachability {
+  readonly kind: 'mt-ipv4-reachability' | 'mt-ipv6-reachability';
+  readonly mtId: number;
+  readonly prefixes: readonly PrefixReachability[];
+}
+
+/** TLV 137: printable ASCII; anything else is a bad TLV, because names end up in logs and tables. */
+export interface Hostname {
+  readonly kind: 'hostname';
+  readonly name: string;
+}
+
+export interface Topology {
+  readonly id: number;
+  readonly overload: boolean;
+  readonly attached: boolean;
+}
+
+/** TLV 229. */
+export interface MultiTopology {
+  readonly kind: 'multi-topology';
+  readonly topologies: readonly Topology[];
+}
+
+export type ThreeWayState = 'up' | 'initializing' | 'down';
+
+/** TLV 240 (RFC 5303). FRR accepts it only with a circuit ID and with both neighbour fields or none. */
+export interface ThreeWayAdjacency {
+  readonly kind: 'three-way-adjacency';
+  readonly state: ThreeWayState;
+  readonly circuitId?: number;
+  readonly neighborSystemId?: Uint8Array;
+  readonly neighborCircuitId?: number;
+}
+
+/** TLV 242 (RFC 7981), its sub-TLVs kept as bytes. */
+export interface RouterCapability {
+  readonly kind: 'router-capability';
+  readonly routerId: IpAddress;
+  /** 0x01 S (flood in the whole domain), 0x02 D (leaked down). */
+  readonly flags: number;
+  readonly subTlvs: Uint8Array;
+}
+
+export type IsisTlv =
+  | UnknownTlv
+  | AreaAddresses
+  | Padding
+  | LspEntries
+  | Authentication
+  | PurgeOriginator
+  | ExtendedIsReachability
+  | MtIsReachability
+  | Srv6Locator
+  | ProtocolsSupported
+  | Ipv4InterfaceAddresses
+  | Ipv6InterfaceAddresses
+  | Ipv4TeRouterId
+  | Ipv6TeRouterId
+  | IpReachability
+  | MtIpReachability
+  | Hostname
+  | MultiTopology
+  | ThreeWayAdjacency
+  | RouterCapability;
+
+// --- Sub-TLVs of prefixes -----------------------------------------------------------------------------------------------------------
+
+/** Sub-TLV 4 (RFC 7794): a bit string of any length, bit 0 the most significant bit of the first byte. See attribute-flags.ts. */
+export interface PrefixAttributeFlags {
+  readonly kind: 'prefix-attribute-flags';
+  readonly flags: Uint8Array;
+}
+
+/** Sub-TLV 11. */
+export interface Ipv4SourceRouterId {
+  readonly kind: 'ipv4-source-router-id';
+  readonly address: IpAddress;
+}
+
+/** Sub-TLV 12. */
+export interface Ipv6SourceRouterId {
+  readonly kind: 'ipv6-source-router-id';
+  readonly address: IpAddress;
+}
+
+export interface UnknownSubTlv {
+  readonly kind: 'unknown';
+  readonly type: number;
+  readonly value: Uint8Array;
+}
+
+export type PrefixSubTlv = PrefixAttributeFlags | Ipv4SourceRouterId | Ipv6SourceRouterId | UnknownSubTlv;
