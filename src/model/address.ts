@@ -41,36 +41,37 @@ function parseIpv4(text: string): number | undefined {
   return value;
 }
 
+/** The longest form: eight groups whose last two are written as a dotted quad. */
+const MAX_IPV6_TEXT = 'ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255'.length;
+
 function parseIpv6(text: string): bigint | undefined {
-  let body = text;
-  let tail: number[] = [];
-  const lastColon = body.lastIndexOf(':');
-  if (body.slice(lastColon + 1).includes('.')) {
-    const v4 = parseIpv4(body.slice(lastColon + 1));
-    if (v4 === undefined) return undefined;
-    tail = [Math.floor(v4 / 65536), v4 % 65536];
-    body = body.slice(0, lastColon + 1) + 'v4';
-  }
-  const halves = body.split('::');
+  if (text.length > MAX_IPV6_TEXT) return undefined;
+  const halves = text.split('::');
   if (halves.length > 2) return undefined;
-  const words = (half: string): number[] | undefined => {
-    if (half === '') return [];
-    const out: number[] = [];
-    const groups = half.split(':');
-    for (const [i, group] of groups.entries()) {
-      if (group === 'v4' && i === groups.length - 1) out.push(...tail);
-      else if (/^[0-9a-fA-F]{1,4}$/.test(group)) out.push(parseInt(group, 16));
-      else return undefined;
-    }
-    return out;
-  };
-  const head = words(halves[0]!);
-  const rest = halves.length === 2 ? words(halves[1]!) : [];
+  const last = halves.length - 1;
+  const head = parseGroups(halves[0]!, last === 0);
+  const rest = last === 0 ? [] : parseGroups(halves[1]!, true);
   if (!head || !rest) return undefined;
   const gap = 8 - head.length - rest.length;
-  if (halves.length === 2 ? gap < 1 : gap !== 0) return undefined;
-  const all = halves.length === 2 ? [...head, ...new Array<number>(gap).fill(0), ...rest] : head;
-  return all.reduce((value, word) => (value << 16n) | BigInt(word), 0n);
+  if (last === 0 ? gap !== 0 : gap < 1) return undefined;
+  return [...head, ...new Array<number>(gap).fill(0), ...rest].reduce((value, word) => (value << 16n) | BigInt(word), 0n);
+}
+
+/** The 16-bit words of colon-separated groups; a dotted quad may be the last group of the whole address only (RFC 4291 §2.2). */
+function parseGroups(text: string, endsAddress: boolean): number[] | undefined {
+  if (text === '') return [];
+  const words: number[] = [];
+  const groups = text.split(':');
+  for (const [i, group] of groups.entries()) {
+    if (/^[0-9a-fA-F]{1,4}$/.test(group)) {
+      words.push(parseInt(group, 16));
+      continue;
+    }
+    const quad = endsAddress && i === groups.length - 1 ? parseIpv4(group) : undefined;
+    if (quad === undefined) return undefined;
+    words.push(Math.floor(quad / 65536), quad % 65536);
+  }
+  return words;
 }
 
 /** RFC 5952 text. */
@@ -126,9 +127,15 @@ export const sameAddress = (a: IpAddress, b: IpAddress): boolean => a.family ===
 export const isLinkLocal = (a: IpAddress): boolean =>
   a.family === 6 ? a.value >> 118n === 0x3fan : a.value >> 16n === 0xa9fen;
 
-/** Loopback, multicast, unspecified and link-local addresses cannot be a proxy, a sender or a notifier. */
+/** IPv6 addresses that only spell an IPv4 one (RFC 4291 §2.5.5.2). They never appear on the wire. */
+export const isIpv4Mapped = (a: IpAddress): boolean => a.family === 6 && a.value >> 32n === 0xffffn;
+
+/**
+ * Loopback, multicast, unspecified, link-local, IPv4-mapped addresses, 0.0.0.0/8 and 240.0.0.0/4 cannot be a proxy, a sender or a notifier.
+ */
 export function isUnicastHost(a: IpAddress): boolean {
-  if (a.value === 0n || isLinkLocal(a)) return false;
-  if (a.family === 4) return a.value >> 24n !== 127n && a.value >> 28n < 14n;
-  return a.value !== 1n && a.value >> 120n !== 0xffn;
+  if (isLinkLocal(a) || isIpv4Mapped(a)) return false;
+  if (a.family === 6) return a.value > 1n && a.value >> 120n !== 0xffn;
+  const first = a.value >> 24n;
+  return first !== 0n && first !== 127n && first < 224n;
 }
