@@ -1,33 +1,46 @@
-// Operations on encoded LSPs that need no parsing: header fields, ageing, the purge form (ISO/IEC 10589 §7.3.16.4, RFC 6232).
-import type { Level, LspId } from './types.ts';
-
-/** The fixed part of an LSP. */
-export interface LspHeader {
-  readonly level: Level;
-  readonly lspId: LspId;
-  readonly sequence: number;
-  readonly checksum: number;
-  readonly remainingLifetime: number;
-}
+// Operations on encoded LSPs that need no parsing: ageing and the purge form (ISO/IEC 10589 §7.3.16.4; RFC 6232; RFC 6233).
+import { put16 } from '../bytes.ts';
+import { encodePdu } from './pdu.ts';
+import { field } from './tlv/codec.ts';
+import type { IsisTlv, Level, LspId } from './types.ts';
 
 /** Sets Remaining Lifetime in place; neither checksum nor digest cover it. */
-export function setRemainingLifetime(_raw: Uint8Array, _seconds: number): void {
-  throw new Error('being written');
+export function setRemainingLifetime(raw: Uint8Array, seconds: number): void {
+  put16(raw, 10, field('remaining lifetime', seconds, 16));
 }
 
 export interface PurgeOptions {
   readonly level: Level;
   readonly lspId: LspId;
   readonly sequence: number;
-  /** Byte 26 of the LSP purged, or of an ordinary one. */
+  /** 1 or 3, as in the LSP purged. */
   readonly isType: number;
-  /** TLV 13. */
+  /** Who purges, and whom it had the LSP from (TLV 13). */
   readonly originator?: Uint8Array;
   readonly receivedFrom?: Uint8Array;
   readonly hostname?: string;
 }
 
-/** An encoded purge: lifetime 0, no TLVs but those of RFC 6233. Sign it with signPdu when the level is authenticated. */
-export function encodePurge(_options: PurgeOptions): Uint8Array {
-  throw new Error('being written');
+/**
+ * An encoded purge: lifetime 0 and no TLVs but those that RFC 6233 allows. Sign it with signPdu when the level is authenticated.
+ * @throws EncodeError
+ */
+export function encodePurge(options: PurgeOptions): Uint8Array {
+  const { level, lspId, sequence, isType, originator, receivedFrom, hostname } = options;
+  const tlvs: IsisTlv[] = [];
+  if (originator) tlvs.push({ kind: 'purge-originator', originator, ...(receivedFrom && { receivedFrom }) });
+  if (hostname) tlvs.push({ kind: 'hostname', name: hostname });
+  return encodePdu({
+    kind: 'lsp',
+    level,
+    remainingLifetime: 0,
+    lspId,
+    sequence,
+    checksum: 0,
+    partitionRepair: false,
+    attached: false,
+    overload: false,
+    isType,
+    tlvs,
+  });
 }

@@ -1,0 +1,82 @@
+// Sub-TLVs of prefixes and locators (RFC 7794; shared by TLVs 27, 135, 235, 236, 237). One row a sub-TLV; unknown ones keep their bytes.
+import { type IpAddress, addressBytes } from '../../model/address.ts';
+import { ok } from '../../model/result.ts';
+import { concat, readAddress } from '../bytes.ts';
+import { type DecodeError, type Decoded, malformed } from '../decode.ts';
+import { EncodeError } from '../encode-error.ts';
+import { type SubTlvReport, tlvBytes } from './tlv/codec.ts';
+import type { PrefixSubTlv } from './types.ts';
+
+interface SubTlvCodec {
+  readonly type: number;
+  readonly name: PrefixSubTlv['kind'];
+  decode(value: Uint8Array): Decoded<PrefixSubTlv>;
+  encode(subTlv: PrefixSubTlv): Uint8Array;
+}
+
+export const PREFIX_ATTRIBUTE_FLAGS = 4;
+export const IPV4_SOURCE_ROUTER_ID = 11;
+export const IPV6_SOURCE_ROUTER_ID = 12;
+
+function sourceRouterId(type: number, name: 'ipv4-source-router-id' | 'ipv6-source-router-id', family: 4 | 6): SubTlvCodec {
+  return {
+    type,
+    name,
+    decode(value) {
+      if (value.length !== (family === 4 ? 4 : 16)) return malformed('bad-length', 0, `source router ID of ${value.length} bytes`);
+      return ok({ kind: name, address: readAddress(value, 0, family) });
+    },
+    encode(subTlv) {
+      const { address } = subTlv as { address: IpAddress };
+      if (address.family !== family) throw new EncodeError('bad-field', `an IPv${address.family} address in sub-TLV ${type}`);
+      return addressBytes(address);
+    },
+  };
+}
+
+const SUB_TLVS: readonly SubTlvCodec[] = [
+  {
+    type: PREFIX_ATTRIBUTE_FLAGS,
+    name: 'prefix-attribute-flags',
+    decode: (value) => ok({ kind: 'prefix-attribute-flags', flags: value }),
+    encode: (subTlv) => (subTlv as { flags: Uint8Array }).flags,
+  },
+  sourceRouterId(IPV4_SOURCE_ROUTER_ID, 'ipv4-source-router-id', 4),
+  sourceRouterId(IPV6_SOURCE_ROUTER_ID, 'ipv6-source-router-id', 6),
+];
+const BY_TYPE = new Map(SUB_TLVS.map((codec) => [codec.type, codec]));
+const BY_NAME = new Map(SUB_TLVS.map((codec) => [codec.name, codec]));
+
+/** Decodes the sub-TLVs in bytes `start` … `end` − 1. Fails only when one exceeds `end`; a bad value is reported and kept as unknown. */
+export function decodeSubTlvs(bytes: Uint8Array, start: number, end: number, report: SubTlvReport): Decoded<PrefixSubTlv[]> {
+  const out: PrefixSubTlv[] = [];
+  for (let at = start; at < end; ) {
+    const valueAt = at + 2;
+    const next = valueAt + (valueAt <= end ? bytes[at + 1]! : 0);
+    if (next > end) return malformed('sub-tlv-overrun', at, 'a sub-TLV exceeds its list');
+    const type = bytes[at]!;
+    const value = bytes.subarray(valueAt, next);
+    const decoded = BY_TYPE.get(type)?.decode(value);
+    if (decoded?.ok) out.push(decoded.value);
+    else out.push({ kind: 'unknown', type, value });
+    if (decoded && !decoded.ok) report(type, shifted(decoded.error, valueAt));
+    at = next;
+  }
+  return ok(out);
+}
+
+/** @throws EncodeError when the list exceeds the 255 bytes its length octet can say */
+export function encodeSubTlvs(subTlvs: readonly PrefixSubTlv[]): Uint8Array {
+  const out = concat(
+    ...subTlvs.map((subTlv) => {
+      if (subTlv.kind === 'unknown') return tlvBytes(subTlv.type, subTlv.value);
+      const codec = BY_NAME.get(subTlv.kind)!;
+      return tlvBytes(codec.type, codec.encode(subTlv));
+    }),
+  );
+  if (out.length > 255) throw new EncodeError('sub-tlvs-too-long', `${out.length} bytes of sub-TLVs; 255 fit`);
+  return out;
+}
+
+/** The same error, its offset counted from `by` bytes earlier. */
+export const shifted = (error: DecodeError, by: number): DecodeError => ({ ...error, offset: error.offset + by });

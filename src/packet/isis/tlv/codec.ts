@@ -1,0 +1,40 @@
+// What a TLV's codec is: one row of the table in tlvs.ts. Adding a TLV is adding a file beside this one and a row there.
+import type { DecodeError, Decoded } from '../../decode.ts';
+import { EncodeError } from '../../encode-error.ts';
+import type { IsisTlv } from '../types.ts';
+
+export interface TlvCodec<T extends IsisTlv = IsisTlv> {
+  readonly type: number;
+  readonly name: T['kind'];
+  /** Decodes a value whose length is the TLV's; error offsets count from its start. */
+  decode(value: Uint8Array, report: SubTlvReport): Decoded<T>;
+  /** @returns the value, without type and length. @throws EncodeError */
+  encode(tlv: T): Uint8Array;
+}
+
+/** Called for a known sub-TLV with a malformed value; it is kept as unknown, and the TLV around it is used. */
+export type SubTlvReport = (subType: number, error: DecodeError) => void;
+
+export const MAX_VALUE = 255;
+
+/** Type, length, value. @throws EncodeError `tlv-too-long` */
+export function tlvBytes(type: number, value: Uint8Array): Uint8Array {
+  if (value.length > MAX_VALUE) throw new EncodeError('tlv-too-long', `TLV ${type} would hold ${value.length} bytes; 255 fit`);
+  const out = new Uint8Array(2 + value.length);
+  out[0] = type;
+  out[1] = value.length;
+  out.set(value, 2);
+  return out;
+}
+
+/** Checks that a number fits an unsigned field of `bits` bits. @throws EncodeError `bad-field` */
+export function field(name: string, value: number, bits: number): number {
+  if (!Number.isInteger(value) || value < 0 || value >= 2 ** bits) throw new EncodeError('bad-field', `${name} ${value} does not fit ${bits} bits`);
+  return value;
+}
+
+/** @throws EncodeError `bad-field` unless `bytes` has exactly this length */
+export function exactly(name: string, bytes: Uint8Array, length: number): Uint8Array {
+  if (bytes.length !== length) throw new EncodeError('bad-field', `${name} has ${bytes.length} bytes, not ${length}`);
+  return bytes;
+}

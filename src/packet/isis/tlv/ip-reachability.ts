@@ -1,0 +1,120 @@
+// Prefixes: TLV 135 (RFC 5305 §4), 236 (RFC 5308 §2), and 235/237, the same with a topology ID in front (RFC 5120 §7.3, §7.4).
+// The two families differ in the control byte: 135 keeps the prefix length in it, 236 a byte further on.
+import { type Family, addressBytes } from '../../../model/address.ts';
+import { ok } from '../../../model/result.ts';
+import { concat, prefixBytes, put16, put32, readPrefix, u16, u32 } from '../../bytes.ts';
+import { type Decoded, malformed } from '../../decode.ts';
+import { EncodeError } from '../../encode-error.ts';
+import { decodeSubTlvs, encodeSubTlvs } from '../sub-tlvs.ts';
+import type { IpReachability, MtIpReachability, PrefixReachability } from '../types.ts';
+import { MAX_VALUE, type SubTlvReport, type TlvCodec, field } from './codec.ts';
+
+/** Bits of the control byte and the size of what stands before the prefix bytes. */
+export interface EntryLayout {
+  readonly down: number;
+  readonly external: number;
+  readonly subTlvs: number;
+  readonly fixed: number;
+  readonly maxLength: number;
+}
+
+export const ENTRY_LAYOUT: Readonly<Record<Family, EntryLayout>> = {
+  4: { down: 0x80, external: 0, subTlvs: 0x40, fixed: 5, maxLength: 32 },
+  6: { down: 0x80, external: 0x40, subTlvs: 0x20, fixed: 6, maxLength: 128 },
+};
+
+/** The prefix length of an entry whose fixed part is at `at`. */
+export const entryPrefixLength = (value: Uint8Array, at: number, family: Family): number =>
+  family === 4 ? value[at + 4]! & 0x3f : value[at + 5]!;
+
+function decodePrefixes(value: Uint8Array, start: number, family: Family, report: SubTlvReport): Decoded<PrefixReachability[]> {
+  const layout = ENTRY_LAYOUT[family];
+  const prefixes: PrefixReachability[] = [];
+  for (let at = start; at < value.length; ) {
+    const prefixAt = at + layout.fixed;
+    if (prefixAt > value.length) return malformed('prefix-overrun', at, 'a prefix exceeds the TLV');
+    const control = value[at + 4]!;
+    const length = entryPrefixLength(value, at, family);
+    if (length > layout.maxLength) return malformed('bad-prefix-length', at + layout.fixed - 1, `IPv${family} prefix of ${length} bits`);
+    let end = prefixAt + prefixBytes(length);
+    const lengthAt = end;
+    if (control & layout.subTlvs) end += 1 + (value[lengthAt] ?? 0);
+    if (end > value.length) return malformed('prefix-overrun', at, 'a prefix or its sub-TLVs exceed the TLV');
+    const subTlvs = end > lengthAt ? decodeSubTlvs(value, lengthAt + 1, end, report) : ok([]);
+    if (!subTlvs.ok) return subTlvs;
+    prefixes.push({
+      prefix: readPrefix(value, prefixAt, family, length),
+      metric: u32(value, at),
+      down: (control & layout.down) !== 0,
+      external: (control & layout.external) !== 0,
+      subTlvs: subTlvs.value,
+    });
+    at = end;
+  }
+  return ok(prefixes);
+}
+
+function encodePrefix(entry: PrefixReachability, family: Family): Uint8Array {
+  const { address, length } = entry.prefix;
+  if (address.family !== family) throw new EncodeError('bad-field', `an IPv${address.family} prefix in a TLV of IPv${family}`);
+  const layout = ENTRY_LAYOUT[family];
+  const subTlvs = encodeSubTlvs(entry.subTlvs);
+  const head = new Uint8Array(layout.fixed);
+  put32(head, 0, field('metric', entry.metric, 32));
+  head[4] =
+    (entry.down ? layout.down : 0) | (entry.external ? layout.external : 0) | (subTlvs.length > 0 ? layout.subTlvs : 0) | (family === 4 ? length : 0);
+  if (family === 6) head[5] = length;
+  const prefix = addressBytes(address).subarray(0, prefixBytes(length));
+  return subTlvs.length > 0 ? concat(head, prefix, Uint8Array.of(subTlvs.length), subTlvs) : concat(head, prefix);
+}
+
+function single(type: number, name: IpReachability['kind'], family: Family): TlvCodec<IpReachability> {
+  return {
+    type,
+    name,
+    decode(value, report) {
+      const prefixes = decodePrefixes(value, 0, family, report);
+      return prefixes.ok ? ok({ kind: name, prefixes: prefixes.value }) : prefixes;
+    },
+    encode: ({ prefixes }) => concat(...prefixes.map((entry) => encodePrefix(entry, family))),
+  };
+}
+
+function multi(type: number, name: MtIpReachability['kind'], family: Family): TlvCodec<MtIpReachability> {
+  return {
+    type,
+    name,
+    decode(value, report) {
+      if (value.length < 2) return malformed('bad-length', 0, 'no topology ID');
+      const prefixes = decodePrefixes(value, 2, family, report);
+      return prefixes.ok ? ok({ kind: name, mtId: u16(value, 0) & 0xfff, prefixes: prefixes.value }) : prefixes;
+    },
+    encode({ mtId, prefixes }) {
+      const topology = new Uint8Array(2);
+      put16(topology, 0, field('topology ID', mtId, 12));
+      return concat(topology, ...prefixes.map((entry) => encodePrefix(entry, family)));
+    },
+  };
+}
+
+export const IPV4_REACHABILITY = single(135, 'ipv4-reachability', 4);
+export const IPV6_REACHABILITY = single(236, 'ipv6-reachability', 6);
+export const MT_IPV4_REACHABILITY = multi(235, 'mt-ipv4-reachability', 4);
+export const MT_IPV6_REACHABILITY = multi(237, 'mt-ipv6-reachability', 6);
+
+/** Bytes that an entry takes inside its TLV. */
+export const prefixEntryLength = (entry: PrefixReachability): number => encodePrefix(entry, entry.prefix.address.family).length;
+
+/** Distributes prefixes, in their order, over as few TLVs 135 (IPv4) and 236 (IPv6) as filling one after the other gives. */
+export function packPrefixes(entries: readonly PrefixReachability[]): IpReachability[] {
+  const tlvs: { kind: IpReachability['kind']; prefixes: PrefixReachability[]; room: number }[] = [];
+  for (const entry of entries) {
+    const kind = entry.prefix.address.family === 4 ? 'ipv4-reachability' : 'ipv6-reachability';
+    const size = prefixEntryLength(entry);
+    let tlv = tlvs.findLast((t) => t.kind === kind);
+    if (!tlv || tlv.room < size) tlvs.push((tlv = { kind, prefixes: [], room: MAX_VALUE }));
+    tlv.prefixes.push(entry);
+    tlv.room -= size;
+  }
+  return tlvs.map(({ kind, prefixes }) => ({ kind, prefixes }));
+}
