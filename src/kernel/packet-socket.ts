@@ -1,0 +1,180 @@
+// AF_PACKET sockets: whole Ethernet frames from and to one interface (packet(7)). Frames are read many at a time on the poller. A VLAN tag that the
+// driver took out of the frame is not put back: the interfaces used here are veth ends without VLAN offload.
+import { ERRNO, KernelError, isKernelError } from './errors.ts';
+import { AF, SOCK, SOL, bindSocket, close, getOption, interfaceIndex, send, setIntOption, setOption, SO, socket, socketName } from './ffi/libc.ts';
+import { type Netns, within } from './netns.ts';
+import type { Poller, Registration } from './poller.ts';
+import { ReceiveBatch } from './receive-batch.ts';
+
+export const ETH_P_ALL = 0x0003;
+/** 802.3 frames with an LLC header, e.g. IS-IS. */
+export const ETH_P_802_2 = 0x0004;
+
+const PACKET = { ADD_MEMBERSHIP: 1, STATISTICS: 6, IGNORE_OUTGOING: 23 } as const;
+const MEMBERSHIP = { MULTICAST: 0, PROMISCUOUS: 1 } as const;
+/** struct sockaddr_ll: family, protocol (network order), ifindex, hatype, pkttype, halen, addr[8]. */
+const ADDRESS = { size: 20, protocol: 2, ifindex: 4, packetType: 10, length: 11, address: 12 } as const;
+const PACKET_OUTGOING = 4;
+/** Calls of recvmmsg a wake-up: a busy interface leaves room for the others; the rest is reported again. */
+const ROUNDS = 4;
+const SLOTS = 16;
+
+export interface PacketSocketOptions {
+  readonly interface: string;
+  readonly netns?: Netns | undefined;
+  /** Ethertype or ETH_P_802_2, host order; default ETH_P_ALL. */
+  readonly protocol?: number | undefined;
+  /** Multicast MAC addresses to receive. */
+  readonly multicast?: readonly Uint8Array[] | undefined;
+  readonly promiscuous?: boolean | undefined;
+  /** Deliver this host's own frames too (as `outgoing`), for captures. */
+  readonly outgoing?: boolean | undefined;
+  /** Longest frame in bytes; a longer one is reported as EMSGSIZE and not delivered. Default 9216. */
+  readonly maxFrame?: number | undefined;
+  /** Receive buffer in bytes, beyond the system's limit if need be. */
+  readonly receiveBuffer?: number | undefined;
+}
+
+export interface PacketSocketModules {
+  readonly poller: Poller;
+  /** `frame` is a whole Ethernet frame without FCS, valid only during the call. */
+  onFrame(frame: Uint8Array, outgoing: boolean): void;
+  /** ENETDOWN: the interface went down (it may come back). ENODEV: it is gone; close the socket. */
+  onError(error: KernelError): void;
+}
+
+export interface PacketSocket {
+  /** The interface's address, 6 bytes. */
+  readonly mac: Uint8Array;
+  readonly ifindex: number;
+  /** Sends a whole Ethernet frame. @throws KernelError ENETDOWN, ENOBUFS (queue full), EMSGSIZE (beyond the MTU) */
+  send(frame: Uint8Array): void;
+  /** Frames that the kernel dropped because the receive buffer was full, since the last call. */
+  drops(): number;
+  /** Idempotent. */
+  close(): void;
+}
+
+function linkAddress(protocol: number, ifindex: number): Uint8Array {
+  const bytes = new Uint8Array(ADDRESS.size);
+  const view = new DataView(bytes.buffer);
+  view.setUint16(0, AF.PACKET, true);
+  view.setUint16(ADDRESS.protocol, protocol, false);
+  view.setInt32(ADDRESS.ifindex, ifindex, true);
+  return bytes;
+}
+
+/** struct packet_mreq: ifindex, type, address length, address[8]. */
+function membership(ifindex: number, type: number, address: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(16);
+  const view = new DataView(bytes.buffer);
+  view.setInt32(0, ifindex, true);
+  view.setUint16(4, type, true);
+  view.setUint16(6, address.length, true);
+  bytes.set(address, 8);
+  return bytes;
+}
+
+function configure(fd: number, ifindex: number, opts: PacketSocketOptions): void {
+  const on = (what: string): string => `${what}(${opts.interface})`;
+  if (opts.outgoing !== true) setIntOption(on('PACKET_IGNORE_OUTGOING'), fd, SOL.PACKET, PACKET.IGNORE_OUTGOING, 1);
+  if (opts.receiveBuffer !== undefined) setIntOption(on('SO_RCVBUFFORCE'), fd, SOL.SOCKET, SO.RCVBUFFORCE, opts.receiveBuffer);
+  bindSocket(on('bind'), fd, linkAddress(opts.protocol ?? ETH_P_ALL, ifindex));
+  for (const group of opts.multicast ?? []) {
+    setOption(on('PACKET_ADD_MEMBERSHIP multicast'), fd, SOL.PACKET, PACKET.ADD_MEMBERSHIP, membership(ifindex, MEMBERSHIP.MULTICAST, group));
+  }
+  if (opts.promiscuous === true) {
+    setOption(on('PACKET_ADD_MEMBERSHIP promiscuous'), fd, SOL.PACKET, PACKET.ADD_MEMBERSHIP, membership(ifindex, MEMBERSHIP.PROMISCUOUS, new Uint8Array(0)));
+  }
+}
+
+/**
+ * Opens a packet socket on an interface. Bound before anything is received, so no frame of another interface slips in.
+ * @throws KernelError ENODEV (no such interface), EPERM
+ */
+export function openPacketSocket(opts: PacketSocketOptions, modules: PacketSocketModules): PacketSocket {
+  return within(opts.netns, () => {
+    const ifindex = interfaceIndex(opts.interface);
+    // Protocol 0: nothing is received until bind names the interface and the protocol.
+    const fd = socket('socket(AF_PACKET)', AF.PACKET, SOCK.RAW, 0);
+    try {
+      configure(fd, ifindex, opts);
+      const name = socketName(fd, ADDRESS.size);
+      const mac = name.slice(ADDRESS.address, ADDRESS.address + name[ADDRESS.length]!);
+      return new AfPacketSocket({ fd, ifindex, mac, interface: opts.interface, maxFrame: opts.maxFrame ?? 9216 }, modules);
+    } catch (error) {
+      close(fd);
+      throw error;
+    }
+  });
+}
+
+class AfPacketSocket implements PacketSocket {
+  readonly mac: Uint8Array;
+  readonly ifindex: number;
+  private readonly fd: number;
+  private readonly interface: string;
+  private readonly modules: PacketSocketModules;
+  private readonly batch: ReceiveBatch;
+  private readonly registration: Registration;
+  private closed = false;
+
+  constructor(opts: { fd: number; ifindex: number; mac: Uint8Array; interface: string; maxFrame: number }, modules: PacketSocketModules) {
+    this.fd = opts.fd;
+    this.ifindex = opts.ifindex;
+    this.mac = opts.mac;
+    this.interface = opts.interface;
+    this.modules = modules;
+    this.batch = new ReceiveBatch({ slots: SLOTS, slotSize: opts.maxFrame, nameSize: ADDRESS.size });
+    this.registration = modules.poller.add(this.fd, () => this.receive());
+  }
+
+  send(frame: Uint8Array): void {
+    if (this.closed) throw new Error(`packet socket on ${this.interface} was closed`);
+    if (send(`send(${this.interface})`, this.fd, frame) === undefined) throw new KernelError(`send(${this.interface})`, ERRNO.ENOBUFS, 'the send buffer is full');
+  }
+
+  drops(): number {
+    if (this.closed) return 0;
+    // struct tpacket_stats: packets, drops; reading resets both.
+    return getOption('PACKET_STATISTICS', this.fd, SOL.PACKET, PACKET.STATISTICS, 8).getUint32(4, true);
+  }
+
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.registration.remove();
+    close(this.fd);
+  }
+
+  private receive(): void {
+    for (let round = 0; round < ROUNDS && !this.closed; round++) {
+      const count = this.next();
+      for (let i = 0; i < count && !this.closed; i++) this.deliver(i);
+      if (count < this.batch.slots) return;
+    }
+  }
+
+  private next(): number {
+    try {
+      return this.batch.receive(`receive(${this.interface})`, this.fd);
+    } catch (error) {
+      if (!isKernelError(error)) throw error;
+      this.modules.onError(error);
+      return 0;
+    }
+  }
+
+  /** What onFrame throws goes to the poller's error handler; the frames behind it are delivered all the same. */
+  private deliver(i: number): void {
+    try {
+      if (this.batch.truncated(i)) {
+        this.modules.onError(new KernelError(`receive(${this.interface})`, ERRNO.EMSGSIZE, `a frame is longer than ${this.batch.data(i).length} bytes`));
+      } else {
+        this.modules.onFrame(this.batch.data(i), this.batch.nameByte(i, ADDRESS.packetType) === PACKET_OUTGOING);
+      }
+    } catch (error) {
+      this.modules.poller.report(error);
+    }
+  }
+}
