@@ -1,0 +1,71 @@
+// Reconciles which programs run at which hook of which interface. A link is pinned under a name made of program, interface and direction, so that it
+// outlives the agent and the next run adopts it: the program is swapped in place and no packet passes unseen.
+import type { Operations } from './reconciler.ts';
+
+export interface Attachment {
+  /** Program, interface and direction: `egress@eth2/egress`. Also the name of the pin. */
+  readonly id: string;
+  readonly program: string;
+  readonly interface: string;
+  readonly ifindex: number;
+  readonly direction: 'ingress' | 'egress';
+}
+
+export const attachment = (program: string, link: { interface: string; ifindex: number }, direction: 'ingress' | 'egress'): Attachment => ({
+  id: `${program}@${link.interface}/${direction}`,
+  program,
+  interface: link.interface,
+  ifindex: link.ifindex,
+  direction,
+});
+
+/** One attached program, as the kernel room hands it out. */
+export interface Hook {
+  /** Removes the program from the interface, and its pin. */
+  detach(): void;
+  /** Releases the descriptor only; the pinned link stays. */
+  close(): void;
+}
+
+export interface HookKernel {
+  /** Attaches or adopts, and makes the hook run this run's program. Throws KernelError. */
+  attach(wanted: Attachment, pin: string): Hook;
+  /** Whether the pinned link still hangs on that interface. */
+  attached(wanted: Attachment, pin: string): boolean;
+  /** Names of the links pinned by this or an earlier run. */
+  pins(): string[];
+  /** Detaches and unpins a link that this run did not open. */
+  remove(pin: string): void;
+}
+
+/** `/` cannot be part of a pin's name, and a dot is not allowed on a bpffs. */
+export const pinName = (id: string): string => id.replaceAll('/', ':').replaceAll('.', '_');
+
+export function attachmentOperations(kernel: HookKernel): Operations<Attachment> & { close(): void } {
+  const hooks = new Map<string, Hook>();
+  return {
+    kind: 'attachment',
+    update: (wanted) => {
+      hooks.get(wanted.id)?.close();
+      hooks.delete(wanted.id);
+      hooks.set(wanted.id, kernel.attach(wanted, pinName(wanted.id)));
+    },
+    delete: (id) => {
+      const hook = hooks.get(id);
+      hooks.delete(id);
+      if (hook) hook.detach();
+      else if (kernel.pins().includes(pinName(id))) kernel.remove(pinName(id));
+    },
+    prune: (wanted) => {
+      const keep = new Set([...wanted.keys()].map(pinName));
+      const strays = kernel.pins().filter((pin) => !keep.has(pin));
+      for (const pin of strays) kernel.remove(pin);
+      return strays.length;
+    },
+    verify: (wanted) => hooks.has(wanted.id) && kernel.attached(wanted, pinName(wanted.id)),
+    close: () => {
+      for (const hook of hooks.values()) hook.close();
+      hooks.clear();
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { type Table, tableOperations } from './map-table.ts';
+
+function memoryTable(): Table & { readonly content: Map<string, string> } {
+  const content = new Map<string, string>();
+  const hex = (b: Uint8Array): string => Buffer.from(b).toString('hex');
+  return {
+    content,
+    lookup: (k) => (content.has(hex(k)) ? new Uint8Array(Buffer.from(content.get(hex(k))!, 'hex')) : undefined),
+    update: (k, v) => void content.set(hex(k), hex(v)),
+    delete: (k) => content.delete(hex(k)),
+    keys: () => [...content.keys()].map((k) => new Uint8Array(Buffer.from(k, 'hex'))),
+  };
+}
+
+interface Port {
+  readonly id: string;
+  readonly ifindex: number;
+  readonly limit: number;
+}
+const codec = { kind: 'port', key: (p: Port) => Uint8Array.of(p.ifindex), value: (p: Port) => Uint8Array.of(p.limit) };
+
+describe('map table', () => {
+  it('moves an object whose key changed: the entry under the old key goes', () => {
+    const table = memoryTable();
+    const operations = tableOperations(table, codec);
+    operations.update({ id: 'eth1', ifindex: 3, limit: 7 });
+    operations.update({ id: 'eth1', ifindex: 9, limit: 7 });
+    expect([...table.content]).toEqual([['09', '07']]);
+    operations.delete('eth1');
+    expect(table.content.size).toBe(0);
+  });
+
+  it('prunes what an earlier run left and keeps what is wanted', () => {
+    const table = memoryTable();
+    table.update(Uint8Array.of(1), Uint8Array.of(1));
+    table.update(Uint8Array.of(2), Uint8Array.of(2));
+    const operations = tableOperations(table, codec);
+    expect(operations.prune(new Map([['eth1', { id: 'eth1', ifindex: 1, limit: 1 }]]))).toBe(1);
+    expect([...table.content]).toEqual([['01', '01']]);
+  });
+
+  it('notices an entry that somebody changed', () => {
+    const table = memoryTable();
+    const operations = tableOperations(table, codec);
+    const port = { id: 'eth1', ifindex: 1, limit: 1 };
+    expect(operations.verify!(port)).toBe(false);
+    operations.update(port);
+    expect(operations.verify!(port)).toBe(true);
+    table.update(Uint8Array.of(1), Uint8Array.of(99));
+    expect(operations.verify!(port)).toBe(false);
+  });
+});
