@@ -1,0 +1,159 @@
+// Walks the headers of a packet from its outermost IP header inwards: IPv4 with options, IPv6 with extension headers (segment routing header
+// among them), and IP in IP (protocols 4 and 41). Used to find a customer flow below a VPN encapsulation (PNC §4), in packets that may be
+// cut anywhere. Bounded by construction: every step moves forward, at most MAX_LAYERS IP headers and MAX_EXTENSIONS extension headers.
+// ESP, GRE, MPLS and Ethernet in IP end the walk: what is behind them is no header this program acts on.
+import type { Family, IpAddress } from '../../model/address.ts';
+import { readAddress, u16 } from '../bytes.ts';
+import { decodeIpv4 } from './ipv4.ts';
+import { IPV6_HEADER, decodeIpv6 } from './ipv6.ts';
+
+export const MAX_LAYERS = 4;
+export const MAX_EXTENSIONS = 16;
+
+const PROTOCOL = { hopByHop: 0, ipv4: 4, ipv6: 41, routing: 43, fragment: 44, authentication: 51, destinationOptions: 60, mobility: 135, hip: 139, shim6: 140 };
+const SEGMENT_ROUTING = 4;
+
+/** Length in bytes of an extension header at `at`, after its two first bytes (RFC 8200 §4; RFC 4302 §2.2 counts AH in other units). */
+const EXTENSION_LENGTH: ReadonlyMap<number, (bytes: Uint8Array, at: number) => number> = new Map([
+  [PROTOCOL.hopByHop, (b: Uint8Array, at: number) => 8 + b[at + 1]! * 8],
+  [PROTOCOL.routing, (b: Uint8Array, at: number) => 8 + b[at + 1]! * 8],
+  [PROTOCOL.fragment, () => 8],
+  [PROTOCOL.authentication, (b: Uint8Array, at: number) => 8 + b[at + 1]! * 4],
+  [PROTOCOL.destinationOptions, (b: Uint8Array, at: number) => 8 + b[at + 1]! * 8],
+  [PROTOCOL.mobility, (b: Uint8Array, at: number) => 8 + b[at + 1]! * 8],
+  [PROTOCOL.hip, (b: Uint8Array, at: number) => 8 + b[at + 1]! * 8],
+  [PROTOCOL.shim6, (b: Uint8Array, at: number) => 8 + b[at + 1]! * 8],
+]);
+
+/** One IP header of the chain, and what it carries. */
+export interface IpLayer {
+  readonly family: Family;
+  /** Where the IP header begins. */
+  readonly offset: number;
+  readonly source: IpAddress;
+  readonly destination: IpAddress;
+  /** The last segment, when a segment routing header still has segments left. */
+  readonly finalDestination?: IpAddress;
+  readonly trafficClass: number;
+  readonly hopLimit: number;
+  /** The protocol after IP and its extension headers. */
+  readonly protocol: number;
+  /** Where that protocol's header begins: may be at the end of the buffer, or beyond what was cut. */
+  readonly transportOffset: number;
+  /** End of this packet: by its own length field, or of the buffer when it is cut before. */
+  readonly end: number;
+  /** A fragment other than the first: no transport header is there. */
+  readonly laterFragment: boolean;
+  /** Any fragment: the transport's length fields speak of more than is there. */
+  readonly fragment: boolean;
+}
+
+/** Why the walk ended: at a transport header, or before one. */
+export type WalkEnd = 'transport' | 'fragment' | 'truncated' | 'malformed' | 'too-deep';
+
+export interface HeaderChain {
+  /** Outermost first. Only layers whose protocol could be read. */
+  readonly layers: readonly IpLayer[];
+  readonly end: WalkEnd;
+}
+
+/** Never throws; a chain that cannot be followed further ends with the reason. */
+export function walkHeaders(packet: Uint8Array): HeaderChain {
+  const layers: IpLayer[] = [];
+  let offset = 0;
+  let limit = packet.length;
+  let extensions = MAX_EXTENSIONS;
+  for (;;) {
+    if (layers.length === MAX_LAYERS) return { layers, end: 'too-deep' };
+    const step = readLayer(packet, offset, limit, extensions);
+    if (typeof step === 'string') return { layers, end: step };
+    const { layer } = step;
+    // The outer header names the version of the inner one; a mismatch is no tunnel.
+    const expected = layers.at(-1);
+    if (expected && (expected.protocol === PROTOCOL.ipv4 ? 4 : 6) !== layer.family) return { layers, end: 'malformed' };
+    layers.push(layer);
+    if (layer.laterFragment) return { layers, end: 'fragment' };
+    if (layer.protocol !== PROTOCOL.ipv4 && layer.protocol !== PROTOCOL.ipv6) return { layers, end: 'transport' };
+    offset = layer.transportOffset;
+    limit = layer.end;
+    extensions = step.extensionsLeft;
+  }
+}
+
+type Step = { readonly layer: IpLayer; readonly extensionsLeft: number } | WalkEnd;
+
+function readLayer(packet: Uint8Array, offset: number, limit: number, extensions: number): Step {
+  if (offset >= limit) return 'truncated';
+  const version = packet[offset]! >>> 4;
+  if (version === 4) return readIpv4(packet, offset, limit, extensions);
+  return version === 6 ? readIpv6(packet, offset, limit, extensions) : 'malformed';
+}
+
+function readIpv4(packet: Uint8Array, offset: number, limit: number, extensions: number): Step {
+  const header = decodeIpv4(packet, offset, limit);
+  if (!header.ok) return header.error.code === 'truncated' ? 'truncated' : 'malformed';
+  const { value } = header;
+  const base = {
+    family: 4 as const,
+    offset,
+    source: value.source,
+    destination: value.destination,
+    trafficClass: value.trafficClass,
+    hopLimit: value.hopLimit,
+    end: Math.min(limit, offset + value.totalLength),
+    laterFragment: value.fragmentOffset > 0,
+    fragment: value.fragmentOffset > 0 || value.moreFragments,
+  };
+  const transportOffset = offset + value.headerLength;
+  // IPv4 has one extension header that IPv6 has too.
+  if (value.protocol === PROTOCOL.authentication && !base.laterFragment) {
+    return readExtensions(packet, { ...base, protocol: value.protocol, transportOffset }, extensions, (p) => p === PROTOCOL.authentication);
+  }
+  return { layer: { ...base, protocol: value.protocol, transportOffset }, extensionsLeft: extensions };
+}
+
+function readIpv6(packet: Uint8Array, offset: number, limit: number, extensions: number): Step {
+  const header = decodeIpv6(packet, offset, limit);
+  if (!header.ok) return header.error.code === 'truncated' ? 'truncated' : 'malformed';
+  const { value } = header;
+  const layer: IpLayer = {
+    family: 6,
+    offset,
+    source: value.source,
+    destination: value.destination,
+    trafficClass: value.trafficClass,
+    hopLimit: value.hopLimit,
+    protocol: value.nextHeader,
+    transportOffset: offset + IPV6_HEADER,
+    end: Math.min(limit, offset + IPV6_HEADER + value.payloadLength),
+    laterFragment: false,
+    fragment: false,
+  };
+  return readExtensions(packet, layer, extensions, (protocol) => EXTENSION_LENGTH.has(protocol));
+}
+
+function readExtensions(packet: Uint8Array, start: IpLayer, budget: number, isExtension: (protocol: number) => boolean): Step {
+  let layer = start;
+  while (isExtension(layer.protocol)) {
+    if (budget-- === 0) return 'too-deep';
+    const at = layer.transportOffset;
+    if (at + 8 > layer.end) return 'truncated';
+    const length = EXTENSION_LENGTH.get(layer.protocol)!(packet, at);
+    if (at + length > layer.end) return 'truncated';
+    layer = { ...layer, ...extensionFacts(packet, at, length, layer.protocol), protocol: packet[at]!, transportOffset: at + length };
+    if (layer.laterFragment) break;
+  }
+  return { layer, extensionsLeft: budget };
+}
+
+/** What an extension header says about the packet: fragment, or the last segment of a segment list. */
+function extensionFacts(packet: Uint8Array, at: number, length: number, protocol: number): Partial<IpLayer> {
+  if (protocol === PROTOCOL.fragment) {
+    const word = u16(packet, at + 2);
+    return { laterFragment: word >>> 3 > 0, fragment: (word & 0xfff9) !== 0 };
+  }
+  if (protocol === PROTOCOL.routing && packet[at + 2] === SEGMENT_ROUTING && packet[at + 3]! > 0 && length >= 24) {
+    return { finalDestination: readAddress(packet, at + 8, 6) };
+  }
+  return {};
+}

@@ -1,0 +1,125 @@
+// The Congestion Notification to Proxy message (PNC §4): UDP to a well-known port, carrying a five-tuple, a congestion level and as much of
+// the invoking packet as fits. The draft draws no layout for the tuple and has no field for its family; cnpd reads the figure literally:
+//
+//   source address 4|16, destination address 4|16, protocol 1, source port 2, destination port 2, level 1 (upper three bits), invoking packet
+//
+// A receiver tells the families apart by looking the tuple up in the invoking packet: exactly one reading must be found there. The invoking
+// packet begins with its outermost IP header; the tuple is that of the innermost flow, below a VPN encapsulation.
+import { type Family, type IpAddress, addressBytes, sameAddress } from '../../model/address.ts';
+import { ok } from '../../model/result.ts';
+import { concat, put16, readAddress, u16 } from '../bytes.ts';
+import { type Decoded, malformed } from '../decode.ts';
+import { EncodeError } from '../encode-error.ts';
+import { type FiveTuple, layerTuple, sameTuple } from '../ip/five-tuple.ts';
+import { IPV4_HEADER } from '../ip/ipv4.ts';
+import { IPV6_HEADER } from '../ip/ipv6.ts';
+import { PROTOCOL_UDP, UDP_HEADER, encodeUdpPacket } from '../ip/udp.ts';
+import { type IpLayer, walkHeaders } from '../ip/walk.ts';
+import { ROCE_UDP_PORT } from '../../model/roce.ts';
+import { type Bth, decodeBth } from '../roce/bth.ts';
+
+/** The whole IP packet of a notice, its own headers included, is no longer than this (PNC-4-g). */
+export const MAX_NOTICE_PACKET: Readonly<Record<Family, number>> = { 4: 576, 6: 1280 };
+
+const OVERHEAD: Readonly<Record<Family, number>> = { 4: IPV4_HEADER + UDP_HEADER, 6: IPV6_HEADER + UDP_HEADER };
+
+/** Tuple and level: 14 bytes for an IPv4 flow, 38 for an IPv6 flow. */
+export const NOTICE_HEADER: Readonly<Record<Family, number>> = { 4: 14, 6: 38 };
+
+export interface NoticeFields {
+  readonly tuple: FiveTuple;
+  /** 0 (lowest) … 7. */
+  readonly level: number;
+  /** The packet that met the congestion, from its outermost IP header. */
+  readonly invoking: Uint8Array;
+  /** IP version of the packet that carries the notice: it sets the size limit. The flow's may be the other one. */
+  readonly family: Family;
+}
+
+export interface Notice {
+  readonly tuple: FiveTuple;
+  readonly level: number;
+  /** A view of the payload; may be cut anywhere. */
+  readonly invoking: Uint8Array;
+  /** The layer of `invoking` that the tuple names. */
+  readonly layer: IpLayer;
+}
+
+/** The UDP payload. @throws EncodeError when level or tuple do not fit */
+export function encodeNotice({ tuple, level, invoking, family }: NoticeFields): Uint8Array {
+  if (!Number.isInteger(level) || level < 0 || level > 7) throw new EncodeError('bad-level', `congestion level ${level}`);
+  if (tuple.source.family !== tuple.destination.family) throw new EncodeError('bad-tuple', 'a five-tuple of two families');
+  const tail = new Uint8Array(6);
+  tail[0] = tuple.protocol;
+  put16(tail, 1, tuple.sourcePort);
+  put16(tail, 3, tuple.destinationPort);
+  tail[5] = level << 5;
+  const header = concat(addressBytes(tuple.source), addressBytes(tuple.destination), tail);
+  const room = MAX_NOTICE_PACKET[family] - OVERHEAD[family] - header.length;
+  return concat(header, invoking.subarray(0, room));
+}
+
+/**
+ * Codes: `truncated`: no room for a tuple; `tuple-not-found`: neither reading of the tuple is in the invoking packet;
+ * `tuple-ambiguous`: both are.
+ */
+export function decodeNotice(payload: Uint8Array): Decoded<Notice> {
+  if (payload.length < NOTICE_HEADER[4]) return malformed('truncated', payload.length, 'shorter than an IPv4 five-tuple and level');
+  const v4 = readAs(payload, 4);
+  const v6 = readAs(payload, 6);
+  if (v4 && v6) return malformed('tuple-ambiguous', 0, 'the five-tuple is in the invoking packet read as IPv4 and as IPv6');
+  const notice = v4 ?? v6;
+  return notice ? ok(notice) : malformed('tuple-not-found', 0, 'the five-tuple is not that of the invoking packet');
+}
+
+function readAs(payload: Uint8Array, family: Family): Notice | undefined {
+  const header = NOTICE_HEADER[family];
+  if (payload.length < header) return undefined;
+  const size = family === 4 ? 4 : 16;
+  const tuple: FiveTuple = {
+    source: readAddress(payload, 0, family),
+    destination: readAddress(payload, size, family),
+    protocol: payload[2 * size]!,
+    sourcePort: u16(payload, 2 * size + 1),
+    destinationPort: u16(payload, 2 * size + 3),
+  };
+  const invoking = payload.subarray(header);
+  const layer = walkHeaders(invoking).layers.findLast((candidate) => names(tuple, invoking, candidate));
+  return layer && { tuple, level: payload[header - 1]! >>> 5, invoking, layer };
+}
+
+/** Whether the tuple is this layer's; of a segment-routed packet also with the last segment as its destination. */
+function names(tuple: FiveTuple, invoking: Uint8Array, layer: IpLayer): boolean {
+  const found = layerTuple(invoking, layer);
+  if (!found) return false;
+  const { finalDestination } = layer;
+  if (finalDestination && sameAddress(tuple.destination, finalDestination)) return sameTuple(tuple, { ...found, destination: finalDestination });
+  return sameTuple(tuple, found);
+}
+
+/** The BTH of the invoking packet, from which the proxy takes the Queue Pair (PNC-4-e). Codes: `not-roce`, `truncated`. */
+export function invokingBth({ invoking, layer }: Notice): Decoded<Bth> {
+  const { transportOffset, protocol, laterFragment, end } = layer;
+  if (protocol !== PROTOCOL_UDP || laterFragment) return malformed('not-roce', transportOffset, 'the flow is not UDP');
+  if (transportOffset + UDP_HEADER > end) return malformed('truncated', transportOffset, 'cut in the UDP header');
+  if (u16(invoking, transportOffset + 2) !== ROCE_UDP_PORT) return malformed('not-roce', transportOffset + 2, 'another UDP destination port');
+  return decodeBth(invoking, transportOffset + UDP_HEADER, end);
+}
+
+export interface NoticePacket extends Omit<NoticeFields, 'family'> {
+  /** Both of one family, that of the packet. */
+  readonly source: IpAddress;
+  readonly destination: IpAddress;
+  readonly sourcePort: number;
+  /** `pnc-udp-port`. */
+  readonly destinationPort: number;
+  readonly trafficClass?: number;
+  readonly hopLimit?: number;
+}
+
+/** The whole IP packet, checksum set (mandatory on IPv6, and on IPv4 too here). @throws EncodeError */
+export function buildNoticePacket(packet: NoticePacket): Uint8Array {
+  const { source, destination, sourcePort, destinationPort, trafficClass = 0, hopLimit = 64 } = packet;
+  const payload = encodeNotice({ tuple: packet.tuple, level: packet.level, invoking: packet.invoking, family: source.family });
+  return encodeUdpPacket({ source, destination, sourcePort, destinationPort, trafficClass, hopLimit, checksum: true, payload });
+}
