@@ -1,0 +1,85 @@
+// The client side: what cnpctl and tests use to ask a running cnpd. Values arrive as JSON with YANG names.
+import { create } from '@bufbuild/protobuf';
+import { Client, credentials, type MethodDefinition, type ServiceError, status } from '@grpc/grpc-js';
+import { Control, ReloadRequestSchema } from './gen/cnpd/v1/control_pb.js';
+import { type Encoding, GetRequestSchema, type GetResponse, gNMI, type Path, PathElemSchema, PathSchema } from './gen/gnmi/gnmi_pb.js';
+import { unary } from './grpc.ts';
+import type { ReloadOutcome } from './server.ts';
+import { connectError } from './socket.ts';
+
+export interface ClientOptions {
+  readonly socket: string;
+  /** For each call, milliseconds. */
+  readonly timeoutMs: number;
+}
+
+export class NorthboundError extends Error {
+  /** `unreachable`: nobody answers (in time). `refused`: cnpd answered with an error. */
+  readonly code: 'unreachable' | 'refused';
+  /** gRPC status name, e.g. `NOT_FOUND`. */
+  readonly status: string;
+  constructor(code: NorthboundError['code'], statusName: string, message: string) {
+    super(message);
+    this.name = 'NorthboundError';
+    this.code = code;
+    this.status = statusName;
+  }
+}
+
+export interface NorthboundClient {
+  /** The JSON value at a path of plain names under the root, e.g. `['cnpd', 'senders']`; undefined when the answer has none. @throws NorthboundError */
+  get(names: readonly string[]): Promise<unknown>;
+  /** Get as it is. @throws NorthboundError */
+  getRaw(request: { prefix?: Path; path: Path[]; encoding: Encoding }): Promise<GetResponse>;
+  /** @throws NorthboundError */
+  reload(): Promise<ReloadOutcome>;
+  close(): void;
+}
+
+export const pathOf = (names: readonly string[]): Path => create(PathSchema, { elem: names.map((name) => create(PathElemSchema, { name })) });
+
+/** Connects when the first call is made. */
+export function connectNorthbound(options: ClientOptions): NorthboundClient {
+  const client = new Client(`unix:${options.socket}`, credentials.createInsecure(), {
+    'grpc.max_receive_message_length': -1,
+    'grpc.enable_retries': 0,
+  });
+  const call = <I, O>(method: MethodDefinition<I, O>, request: I): Promise<O> =>
+    new Promise((resolve, reject) => {
+      const deadline = Date.now() + options.timeoutMs;
+      client.makeUnaryRequest(method.path, method.requestSerialize, method.responseDeserialize, request, { deadline }, (error, answer) => {
+        if (error) void explain(error, options).then(reject);
+        else resolve(answer!);
+      });
+    });
+  const get = unary(gNMI.method.get);
+  const getRaw: NorthboundClient['getRaw'] = async (request) => (await call(get, create(GetRequestSchema, request))) as GetResponse;
+  return {
+    getRaw,
+    get: async (names) => {
+      const answer = await getRaw({ path: [pathOf(names)], encoding: 0 });
+      const value = answer.notification[0]?.update[0]?.val?.value;
+      return value?.case === 'jsonVal' ? (JSON.parse(Buffer.from(value.value).toString()) as unknown) : undefined;
+    },
+    reload: async () => {
+      const { ok, errors } = (await call(unary(Control.method.reload), create(ReloadRequestSchema))) as ReloadOutcome;
+      return { ok, errors };
+    },
+    close: () => client.close(),
+  };
+}
+
+const WHY_UNREACHABLE: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such socket: is cnpd running, and is gnmi.socket in cnpd.yaml this path?',
+  ECONNREFUSED: 'nobody listens on it: cnpd is not running',
+  EACCES: 'permission denied: use root, or an account in the group of the socket',
+  ENOTSOCK: 'this is no socket',
+};
+
+async function explain(error: ServiceError, { socket, timeoutMs }: ClientOptions): Promise<NorthboundError> {
+  const name = status[error.code] ?? String(error.code);
+  if (error.code === status.DEADLINE_EXCEEDED) return new NorthboundError('unreachable', name, `${socket}: no answer within ${timeoutMs / 1000} s`);
+  if (error.code !== status.UNAVAILABLE) return new NorthboundError('refused', name, error.details);
+  const errno = await connectError(socket);
+  return new NorthboundError('unreachable', name, `${socket}: ${errno === undefined ? `not a gRPC server (${error.details})` : (WHY_UNREACHABLE[errno] ?? errno)}`);
+}

@@ -1,0 +1,16 @@
+// A refusal with its gRPC code, thrown by handlers and turned into a status by the adapter (grpc.ts). Everything else a handler throws is INTERNAL.
+import { status } from '@grpc/grpc-js';
+
+export type RpcCode = 'INVALID_ARGUMENT' | 'NOT_FOUND' | 'UNIMPLEMENTED' | 'RESOURCE_EXHAUSTED' | 'CANCELLED' | 'INTERNAL';
+
+export class RpcError extends Error {
+  readonly code: RpcCode;
+  constructor(code: RpcCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'RpcError';
+    this.code = code;
+  }
+  get status(): number {
+    return status[this.code];
+  }
+}

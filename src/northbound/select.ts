@@ -1,0 +1,120 @@
+// Walks the state along a checked path and visits what matches. State is asked for a section at a time, and only for sections that the path
+// reaches; a section is asked once a request, so one answer does not contradict itself.
+import type { CnpdState, StateSource } from '../model/state.ts';
+import type { Pace } from './pace.ts';
+import { type CheckedPath, clip, formatElem, type Step } from './paths.ts';
+import { RpcError } from './rpc-error.ts';
+import { ROOT, type SchemaNode, yangName } from './schema.ts';
+import { fieldOf, scalar } from './values.ts';
+
+/** The value of the container `cnpd`: its children are fetched when they are reached. */
+export class Sections {
+  readonly #source: StateSource;
+  readonly #loaded = new Map<string, Promise<unknown>>();
+
+  constructor(source: StateSource) {
+    this.#source = source;
+  }
+
+  load(field: string): Promise<unknown> {
+    const known = this.#loaded.get(field);
+    if (known) return known;
+    const loading = (async () => {
+      try {
+        return await this.#source[field as keyof CnpdState]();
+      } catch (error) {
+        throw new RpcError('INTERNAL', `${yangName(field)}: the state cannot be read: ${clip(String(error))}`, { cause: error });
+      }
+    })();
+    this.#loaded.set(field, loading);
+    return loading;
+  }
+}
+
+/** The value of a child: fetched when the parent is the container of sections. */
+export const childValue = async (value: unknown, child: SchemaNode): Promise<unknown> =>
+  value instanceof Sections ? value.load(child.field) : fieldOf(value, child);
+
+/** A concrete path element: the key texts of a list entry in schema order. */
+export interface ConcreteElem {
+  readonly name: string;
+  readonly key: Record<string, string>;
+}
+
+export interface Match {
+  readonly node: SchemaNode;
+  /** For a list without keys in the path: the array of all entries. */
+  readonly value: unknown;
+  readonly elems: readonly ConcreteElem[];
+}
+
+export type Visit = (match: Match) => void | Promise<void>;
+
+interface Place extends Match {
+  /** No wildcard above, written or implied. */
+  readonly concrete: boolean;
+}
+
+/**
+ * @throws RpcError NOT_FOUND naming the element when a path without wildcards leads to nothing, and when keys were given that no entry has.
+ */
+export async function select(path: CheckedPath, sections: Sections, pace: Pace, visit: Visit): Promise<void> {
+  const walk = new Walk(path, pace, visit);
+  await walk.down({ node: ROOT, value: { cnpd: sections }, elems: [], concrete: true }, 0);
+  if (walk.visits === 0 && walk.missing !== undefined && !path.pattern) throw new RpcError('NOT_FOUND', walk.missing);
+}
+
+class Walk {
+  readonly #path: CheckedPath;
+  readonly #pace: Pace;
+  readonly #visit: Visit;
+  visits = 0;
+  missing: string | undefined;
+
+  constructor(path: CheckedPath, pace: Pace, visit: Visit) {
+    this.#path = path;
+    this.#pace = pace;
+    this.#visit = visit;
+  }
+
+  async down(place: Place, depth: number): Promise<void> {
+    const step = this.#path.steps[depth];
+    if (!step) {
+      this.visits++;
+      await this.#visit(place);
+      return;
+    }
+    for (const child of place.node.children.values()) {
+      if (step.name !== '*' && step.name !== child.name) continue;
+      if ([...step.keys.keys()].some((key) => !child.keys.some((node) => node.name === key))) continue;
+      const value = await childValue(place.value, child);
+      const next = { node: child, value, elems: [...place.elems, { name: child.name, key: {} }], concrete: place.concrete && step.name !== '*' };
+      if (value === undefined || value === null) {
+        if (next.concrete) this.missing ??= `${textOf(next.elems)}: has no value at present`;
+      } else if (child.kind === 'list' && (step.keyed || depth + 1 < this.#path.steps.length)) {
+        await this.#entries(next, step, depth + 1);
+      } else {
+        await this.down(next, depth + 1);
+      }
+    }
+  }
+
+  async #entries(place: Place, step: Step, depth: number): Promise<void> {
+    const list = place.value as readonly unknown[];
+    const wanted = place.node.keys.filter((key) => step.keys.has(key.name));
+    let found = false;
+    for (const [i, entry] of list.entries()) {
+      if (i % 64 === 63) await this.#pace();
+      if (wanted.some((key) => keyText(entry, key) !== step.keys.get(key.name))) continue;
+      found = true;
+      const key = Object.fromEntries(place.node.keys.map((node) => [node.name, keyText(entry, node)]));
+      const elems = [...place.elems.slice(0, -1), { name: place.node.name, key }];
+      await this.down({ ...place, value: entry, elems, concrete: place.concrete && wanted.length === place.node.keys.length }, depth);
+    }
+    if (!found && wanted.length > 0) this.missing ??= `${textOf(place.elems.slice(0, -1))}/${clip(formatElem(place.node.name, step.keys))}: no such entry`;
+  }
+}
+
+const textOf = (elems: readonly ConcreteElem[]): string => elems.map((elem) => `/${clip(formatElem(elem.name, Object.entries(elem.key)))}`).join('');
+
+const keyText = (entry: unknown, key: SchemaNode): string => String(scalar(key.type!, fieldOf(entry, key)) ?? '');

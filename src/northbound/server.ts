@@ -1,0 +1,104 @@
+// The northbound server: gNMI (Capabilities, Get) and cnpd.v1.Control (Reload) on one unix socket. It reads state and owns none. What other gNMI
+// calls there are, grpc-js answers UNIMPLEMENTED by itself. Answers are built a few at a time; the rest wait, in a line of bounded length.
+import { create } from '@bufbuild/protobuf';
+import { type ConnectionInjector, Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js';
+import type { Count, Log } from '../model/log.ts';
+import type { StateSource } from '../model/state.ts';
+import { Control, ReloadResponseSchema } from './gen/cnpd/v1/control_pb.js';
+import { CapabilityResponseSchema, gNMI } from './gen/gnmi/gnmi_pb.js';
+import { answerGet, SUPPORTED_ENCODINGS } from './get.ts';
+import { handle, unary } from './grpc.ts';
+import { createPace } from './pace.ts';
+import { MODULE } from './schema.ts';
+import { createTurns } from './turns.ts';
+import { listenUnix } from './socket.ts';
+
+export interface NorthboundOptions {
+  readonly socket: string;
+  /** Bound on one encoded answer, bytes. Default 64 MiB: about 200,000 sender prefixes in JSON. */
+  readonly maxAnswerBytes?: number;
+}
+
+/** What came of a reload: as `status.intent.lastReload` tells it. */
+export interface ReloadOutcome {
+  readonly ok: boolean;
+  /** One line an error: file, line, column, path, what was found, what is allowed. */
+  readonly errors: readonly string[];
+}
+
+export interface NorthboundModules {
+  readonly source: StateSource;
+  readonly actions: { reload(): Promise<ReloadOutcome> };
+  readonly log: Log;
+  readonly count: Count;
+}
+
+export interface Northbound {
+  /** Stops listening, ends every call and removes the socket. */
+  close(): Promise<void>;
+}
+
+export const GNMI_VERSION = '0.10.0';
+const MAX_REQUEST_BYTES = 256 * 1024;
+const MAX_CONNECTIONS = 256;
+const AT_ONCE = 2;
+const WAITING = 512;
+
+const GRPC_OPTIONS = {
+  'grpc.max_receive_message_length': MAX_REQUEST_BYTES,
+  'grpc.max_send_message_length': -1,
+  'grpc.max_concurrent_streams': 32,
+  // A client that vanished without closing is found and let go; one that never reads its answer is let go when its connection grows old.
+  'grpc.keepalive_time_ms': 30_000,
+  'grpc.keepalive_timeout_ms': 10_000,
+  'grpc.max_connection_age_ms': 10 * 60_000,
+  'grpc.max_connection_age_grace_ms': 30_000,
+} as const;
+
+/** @throws SocketError when the socket cannot be had. */
+export async function startNorthbound(options: NorthboundOptions, modules: NorthboundModules): Promise<Northbound> {
+  const { log, count } = modules;
+  const grpc = new GrpcServer(GRPC_OPTIONS);
+  addServices(grpc, options, modules);
+  const injector: ConnectionInjector = grpc.createConnectionInjector(ServerCredentials.createInsecure());
+  const listener = await listenUnix(
+    options.socket,
+    (connection) => {
+      count('northbound.connection');
+      connection.on('error', (error) => log.debug({ error }, 'a northbound connection broke'));
+      injector.injectConnection(connection);
+    },
+    MAX_CONNECTIONS,
+  );
+  listener.on('drop', () => count('northbound.connection.refused'));
+  listener.on('error', (error) => log.error({ error }, 'the northbound socket failed'));
+  log.info({ socket: options.socket }, 'northbound listens');
+  return {
+    close: async () => {
+      const closed = new Promise<void>((resolve) => listener.close(() => resolve()));
+      injector.destroy();
+      grpc.forceShutdown();
+      await closed;
+    },
+  };
+}
+
+function addServices(grpc: GrpcServer, options: NorthboundOptions, modules: NorthboundModules): void {
+  const getOptions = { maxAnswerBytes: options.maxAnswerBytes ?? 64 * 1024 * 1024, now: () => BigInt(Date.now()) * 1_000_000n };
+  const turns = createTurns(AT_ONCE, WAITING);
+  const capabilities = async () =>
+    create(CapabilityResponseSchema, { supportedModels: [MODULE], supportedEncodings: [...SUPPORTED_ENCODINGS], gNMIVersion: GNMI_VERSION });
+  grpc.addService(
+    { capabilities: unary(gNMI.method.capabilities), get: unary(gNMI.method.get) },
+    {
+      capabilities: handle(gNMI.method.capabilities, capabilities, modules),
+      get: handle(gNMI.method.get, (request, cancelled) => turns(() => answerGet(request, modules.source, getOptions, createPace(cancelled))), modules),
+    },
+  );
+  const oneByOne = createTurns(1, 8);
+  const reload = async () => {
+    const { ok, errors } = await modules.actions.reload();
+    return create(ReloadResponseSchema, { ok, errors: [...errors] });
+  };
+  grpc.addService({ reload: unary(Control.method.reload) }, { reload: handle(Control.method.reload, () => oneByOne(reload), modules) });
+}

@@ -1,0 +1,65 @@
+// The unix socket of the northbound: mode 0660 from the moment it exists; a socket that a dead process left is replaced, one on which somebody
+// answers is refused, and so is a path that holds anything but a socket.
+import { lstatSync, mkdirSync, unlinkSync } from 'node:fs';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { dirname } from 'node:path';
+
+export class SocketError extends Error {
+  readonly code: 'IN_USE' | 'NOT_A_SOCKET' | 'LISTEN';
+  constructor(code: SocketError['code'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'SocketError';
+    this.code = code;
+  }
+}
+
+/** sockaddr_un.sun_path, without the closing zero. */
+const MAX_PATH = 107;
+
+/** @throws SocketError */
+export async function listenUnix(path: string, onConnection: (socket: Socket) => void, maxConnections: number): Promise<Server> {
+  if (Buffer.byteLength(path) > MAX_PATH) throw new SocketError('LISTEN', `${path}: a unix socket's path has at most ${MAX_PATH} bytes`);
+  await clearStale(path);
+  const server = createServer(onConnection);
+  server.maxConnections = maxConnections;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => reject(new SocketError(cause.code === 'EADDRINUSE' ? 'IN_USE' : 'LISTEN', `${path}: ${cause.message}`, { cause })));
+    // bind(2) happens inside listen() for a path, so the mask is back before anything else runs.
+    const mask = process.umask(0o117);
+    try {
+      server.listen(path, resolve);
+    } finally {
+      process.umask(mask);
+    }
+  });
+  server.removeAllListeners('error');
+  return server;
+}
+
+async function clearStale(path: string): Promise<void> {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
+    if (!lstatSync(path).isSocket()) throw new SocketError('NOT_A_SOCKET', `${path} exists and is no socket: move it away or choose another path`);
+  } catch (cause) {
+    if (cause instanceof SocketError) throw cause;
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw new SocketError('LISTEN', `${path}: ${(cause as Error).message}`, { cause });
+  }
+  const refused = await connectError(path);
+  if (refused === undefined) throw new SocketError('IN_USE', `${path}: another process answers there: stop it or choose another path`);
+  if (refused === 'ENOENT') return;
+  if (refused !== 'ECONNREFUSED') throw new SocketError('IN_USE', `${path}: cannot tell whether it is in use (${refused})`);
+  unlinkSync(path);
+}
+
+/** The error code of connecting to a unix socket; undefined when somebody accepts. */
+export function connectError(path: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const probe = connect(path);
+    probe.once('connect', () => {
+      probe.destroy();
+      resolve(undefined);
+    });
+    probe.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+  });
+}

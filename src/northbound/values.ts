@@ -1,0 +1,74 @@
+// State values as gNMI values: plain JSON (RFC 7951 spelling of names; 64-bit integers as text and qualified names only in JSON_IETF) and the
+// scalar forms of TypedValue. Absent, null and unusable values are left out: an absent leaf is how YANG says "unknown".
+import { create } from '@bufbuild/protobuf';
+import { type TypedValue, TypedValueSchema } from './gen/gnmi/gnmi_pb.js';
+import { type LeafType, MODULE, type SchemaNode } from './schema.ts';
+
+export interface JsonFlavour {
+  /** RFC 7951: uint64 as text, names qualified with the module at the top of a value. */
+  readonly ietf: boolean;
+}
+
+type Scalar = string | number | boolean;
+
+const isUnsigned = (type: LeafType): boolean => typeof type === 'string' && type.startsWith('uint');
+
+/** The leaf's value, or undefined when it has none or one that its type cannot hold (NaN, negative). Fractions are rounded. */
+export function scalar(type: LeafType, value: unknown): Scalar | undefined {
+  if (isUnsigned(type)) {
+    if (typeof value !== 'number') return undefined;
+    const rounded = Math.round(value);
+    return Number.isSafeInteger(rounded) && rounded >= 0 ? rounded : undefined;
+  }
+  if (type === 'boolean') return typeof value === 'boolean' ? value : undefined;
+  return typeof value === 'string' ? value : undefined;
+}
+
+function jsonLeaf(node: SchemaNode, value: unknown, flavour: JsonFlavour): unknown {
+  const one = (item: unknown): Scalar | undefined => {
+    const plain = scalar(node.type!, item);
+    return flavour.ietf && node.type === 'uint64' && plain !== undefined ? String(plain) : plain;
+  };
+  return node.kind === 'leaf-list' ? (Array.isArray(value) ? value.map(one).filter((item) => item !== undefined) : undefined) : one(value);
+}
+
+/** The name of a member; `top` is the outermost object of a value. */
+export const memberName = (node: SchemaNode, flavour: JsonFlavour, top: boolean): string =>
+  top && flavour.ietf ? `${MODULE.name}:${node.name}` : node.name;
+
+/** A value without large lists in it, as what JSON.stringify takes; undefined when it is absent. */
+export function toJson(node: SchemaNode, value: unknown, flavour: JsonFlavour, top: boolean): unknown {
+  if (value === undefined || value === null) return undefined;
+  if (node.kind === 'leaf' || node.kind === 'leaf-list') return jsonLeaf(node, value, flavour);
+  if (Array.isArray(value)) return value.map((entry) => objectJson(node, entry, flavour, false));
+  return objectJson(node, value, flavour, top);
+}
+
+function objectJson(node: SchemaNode, value: unknown, flavour: JsonFlavour, top: boolean): Record<string, unknown> {
+  const out: Record<string, unknown> = {};
+  for (const child of node.children.values()) {
+    const json = toJson(child, fieldOf(value, child), flavour, false);
+    if (json !== undefined) out[memberName(child, flavour, top)] = json;
+  }
+  return out;
+}
+
+export const fieldOf = (value: unknown, child: SchemaNode): unknown => (value as Record<string, unknown> | undefined)?.[child.field];
+
+/** Leaf or leaf-list as TypedValue (encoding PROTO); undefined when it has no value. */
+export function typedValue(node: SchemaNode, value: unknown): TypedValue | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (node.kind === 'leaf-list') {
+    const element = (value as unknown[]).map((item) => typedScalar(node.type!, item)).filter((item) => item !== undefined);
+    return create(TypedValueSchema, { value: { case: 'leaflistVal', value: { element } } });
+  }
+  return typedScalar(node.type!, value);
+}
+
+function typedScalar(type: LeafType, value: unknown): TypedValue | undefined {
+  const plain = scalar(type, value);
+  if (plain === undefined) return undefined;
+  if (typeof plain === 'number') return create(TypedValueSchema, { value: { case: 'uintVal', value: BigInt(plain) } });
+  if (typeof plain === 'boolean') return create(TypedValueSchema, { value: { case: 'boolVal', value: plain } });
+  return create(TypedValueSchema, { value: { case: 'stringVal', value: plain } });
+}
