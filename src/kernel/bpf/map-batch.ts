@@ -1,0 +1,107 @@
+// Batch commands of bpf(2) on one map (since Linux 5.6). Types without them answer EINVAL or ENOTSUPP on the first call; the caller then goes one by
+// one. The position of a batch lookup is opaque: 4 bytes for hashes and arrays, a key for tries.
+import { ERRNO, KernelError } from '../errors.ts';
+import { PinnedBuffer } from '../ffi.ts';
+import type { MapEntry } from './map.ts';
+import { BPF_CMD, attributes, tryBpf } from './syscall.ts';
+
+/** Entries a call: large enough to hide the call, small enough that the buffers stay below a megabyte for the maps used here. */
+const CHUNK = 2048;
+const UNSUPPORTED: readonly number[] = [-ERRNO.EINVAL, -ERRNO.ENOTSUPP, -ERRNO.EOPNOTSUPP];
+
+interface BatchOptions {
+  readonly name: string;
+  readonly fd: number;
+  readonly keySize: number;
+  readonly valueBytes: number;
+}
+
+interface Buffers {
+  readonly capacity: number;
+  readonly keys: PinnedBuffer;
+  readonly values: PinnedBuffer;
+  readonly attr: PinnedBuffer;
+}
+
+/** Of struct { in_batch, out_batch, keys, values: u64; count, map_fd: u32; elem_flags, flags: u64 }. */
+const AT = { inBatch: 0, outBatch: 8, keys: 16, values: 24, count: 32, fd: 36, elementFlags: 40 } as const;
+
+export class MapBatch {
+  private readonly opts: BatchOptions;
+
+  constructor(opts: BatchOptions) {
+    this.opts = opts;
+  }
+
+  private buffers(capacity: number): Buffers {
+    const { fd, keySize, valueBytes } = this.opts;
+    const attr = attributes(56);
+    const keys = new PinnedBuffer(Math.max(1, capacity * keySize));
+    const values = new PinnedBuffer(Math.max(1, capacity * valueBytes));
+    attr.view.setBigUint64(AT.keys, keys.address, true);
+    attr.view.setBigUint64(AT.values, values.address, true);
+    attr.view.setUint32(AT.fd, fd, true);
+    return { capacity, keys, values, attr };
+  }
+
+  /** Sets what it can in batches. Returns the entries to be set one by one: all when the type has no batches, none otherwise. */
+  update(entries: Iterable<MapEntry>, flags: number): MapEntry[] {
+    const { keySize, valueBytes } = this.opts;
+    const all = [...entries];
+    if (all.length === 0) return [];
+    const buffers = this.buffers(Math.min(CHUNK, all.length));
+    for (let start = 0; start < all.length; start += CHUNK) {
+      const chunk = all.slice(start, start + CHUNK);
+      chunk.forEach(([key, value], i) => {
+        buffers.keys.bytes.set(key, i * keySize);
+        buffers.values.bytes.set(value, i * valueBytes);
+      });
+      if (!this.updateChunk(buffers, chunk.length, start, all.length, flags)) return all;
+    }
+    return [];
+  }
+
+  private updateChunk(buffers: Buffers, count: number, before: number, total: number, flags: number): boolean {
+    buffers.attr.view.setUint32(AT.count, count, true);
+    buffers.attr.view.setBigUint64(AT.elementFlags, BigInt(flags), true);
+    const result = tryBpf(BPF_CMD.MAP_UPDATE_BATCH, buffers.attr);
+    if (result >= 0) return true;
+    const done = buffers.attr.view.getUint32(AT.count, true);
+    // An unsupported command leaves the count as it was or zero, and nothing has been set; asking one by one then gives the true error.
+    if (before === 0 && UNSUPPORTED.includes(result)) return false;
+    throw new KernelError(`update(map ${this.opts.name})`, -result, `${before + done} of ${total} entries were set`);
+  }
+
+  /** Yields copies of all entries; returns false, having yielded nothing, when the type has no batch lookup. */
+  *entries(maxEntries: number): Generator<[Uint8Array, Uint8Array], boolean> {
+    const { keySize, valueBytes, name } = this.opts;
+    let buffers = this.buffers(Math.min(CHUNK, Math.max(16, maxEntries)));
+    const position = new PinnedBuffer(Math.max(4, keySize));
+    const next = new PinnedBuffer(Math.max(4, keySize));
+    let started = false;
+    let last = false;
+    // A map that is written to while it is read may be walked for longer than its size; twice its size is the limit.
+    for (let seen = 0; !last && seen <= 2 * maxEntries; ) {
+      buffers.attr.view.setBigUint64(AT.inBatch, started ? position.address : 0n, true);
+      buffers.attr.view.setBigUint64(AT.outBatch, next.address, true);
+      buffers.attr.view.setUint32(AT.count, buffers.capacity, true);
+      const result = tryBpf(BPF_CMD.MAP_LOOKUP_BATCH, buffers.attr);
+      if (!started && UNSUPPORTED.includes(result)) return false;
+      if (result === -ERRNO.ENOSPC) {
+        // One hash bucket holds more than the buffer: take a larger one at the same position.
+        buffers = this.buffers(buffers.capacity * 2);
+        continue;
+      }
+      if (result < 0 && result !== -ERRNO.ENOENT) throw new KernelError(`batch lookup(map ${name})`, -result);
+      last = result < 0;
+      const count = buffers.attr.view.getUint32(AT.count, true);
+      for (let i = 0; i < count; i++) {
+        yield [buffers.keys.bytes.slice(i * keySize, (i + 1) * keySize), buffers.values.bytes.slice(i * valueBytes, (i + 1) * valueBytes)];
+      }
+      seen += count;
+      started = true;
+      position.bytes.set(next.bytes);
+    }
+    return true;
+  }
+}

@@ -1,0 +1,209 @@
+// BPF maps: keys and values as bytes, whose layout is the business of src/kernel/dataplane. Batches are used where the kernel has them for the map's type.
+// Values of per-CPU maps are one block a possible CPU, each rounded up to 8 bytes, in CPU order.
+import { readFileSync } from 'node:fs';
+import { ERRNO, KernelError } from '../errors.ts';
+import { close } from '../ffi/libc.ts';
+import { PinnedBuffer } from '../ffi.ts';
+import { MapBatch } from './map-batch.ts';
+import { BPF_CMD, type MapInfo, attributes, mapInfo, mapTypeName, openPinned, tryBpf } from './syscall.ts';
+
+const PER_CPU_TYPES: ReadonlySet<string> = new Set(['percpu_hash', 'percpu_array', 'lru_percpu_hash', 'percpu_cgroup_storage']);
+export const UPDATE = { ANY: 0, NOEXIST: 1, EXIST: 2 } as const;
+
+/** A key and a value. */
+export type MapEntry = readonly [Uint8Array, Uint8Array];
+
+/** Number of possible CPUs: how many values a per-CPU element has. The file reads `0-7` or `0,2-3`. */
+export function possibleCpus(text = readFileSync('/sys/devices/system/cpu/possible', 'utf8')): number {
+  return text.trim().split(',').reduce((sum, range) => {
+    const [first, last = first] = range.split('-').map(Number) as [number, number?];
+    return sum + last! - first + 1;
+  }, 0);
+}
+
+export class BpfMap {
+  readonly name: string;
+  readonly fd: number;
+  readonly info: MapInfo;
+  readonly perCpu: boolean;
+  /** Bytes of a whole value as lookup returns it: valueSize, or for a per-CPU map CPUs × valueSize rounded up to 8. */
+  readonly valueBytes: number;
+  private readonly cpus: number;
+  private readonly attr = attributes(32);
+  /** Deleting takes the descriptor and the key; anything behind them must not be there. */
+  private readonly deleteAttr = attributes(16);
+  private readonly key: PinnedBuffer;
+  private readonly value: PinnedBuffer;
+  private readonly batch: MapBatch;
+  private readonly owned: boolean;
+  private closed = false;
+
+  /** `owned`: close() closes the descriptor too; otherwise it belongs to the BPF object that the map is part of. */
+  constructor(opts: { name: string; fd: number; owned: boolean }) {
+    this.name = opts.name;
+    this.fd = opts.fd;
+    this.owned = opts.owned;
+    this.info = mapInfo(`information(map ${opts.name})`, opts.fd);
+    this.perCpu = PER_CPU_TYPES.has(mapTypeName(this.info.type));
+    this.cpus = this.perCpu ? possibleCpus() : 1;
+    this.valueBytes = this.perCpu ? this.cpus * this.stride : this.info.valueSize;
+    this.key = new PinnedBuffer(Math.max(1, this.info.keySize));
+    this.value = new PinnedBuffer(Math.max(1, this.info.keySize, this.valueBytes));
+    this.attr.view.setUint32(0, this.fd, true);
+    this.attr.view.setBigUint64(8, this.key.address, true);
+    this.attr.view.setBigUint64(16, this.value.address, true);
+    this.deleteAttr.bytes.set(this.attr.bytes.subarray(0, 16));
+    this.batch = new MapBatch({ name: this.name, fd: this.fd, keySize: this.info.keySize, valueBytes: this.valueBytes });
+  }
+
+  /** Opens a pinned map. @throws KernelError ENOENT */
+  static openPinned(path: string): BpfMap {
+    const fd = openPinned(path);
+    try {
+      return new BpfMap({ name: path.slice(path.lastIndexOf('/') + 1), fd, owned: true });
+    } catch (error) {
+      close(fd);
+      throw error;
+    }
+  }
+
+  /** Bytes from one CPU's value to the next. */
+  get stride(): number {
+    return this.perCpu ? (this.info.valueSize + 7) & ~7 : this.info.valueSize;
+  }
+
+  /** A copy of the value (valueBytes long), or undefined when the key is not there. @throws KernelError */
+  lookup(key: Uint8Array): Uint8Array | undefined {
+    this.setKey(key);
+    return this.command('lookup', BPF_CMD.MAP_LOOKUP_ELEM, 0) ? this.value.bytes.slice(0, this.valueBytes) : undefined;
+  }
+
+  /** As lookup, one value (valueSize long) a CPU. */
+  lookupPerCpu(key: Uint8Array): Uint8Array[] | undefined {
+    const all = this.lookup(key);
+    return all && Array.from({ length: this.cpus }, (_, cpu) => all.subarray(cpu * this.stride, cpu * this.stride + this.info.valueSize));
+  }
+
+  /** For values made of u64 counters: each summed over the CPUs. undefined when the key is not there. */
+  sumCounters(key: Uint8Array): bigint[] | undefined {
+    return this.lookupPerCpu(key)?.reduce<bigint[]>((sums, value) => {
+      const view = new DataView(value.buffer, value.byteOffset);
+      for (let i = 0; i + 8 <= value.length; i += 8) sums[i / 8] = BigInt.asUintN(64, (sums[i / 8] ?? 0n) + view.getBigUint64(i, true));
+      return sums;
+    }, []);
+  }
+
+  /**
+   * Sets a value. For a per-CPU map a single value (valueSize long) is given to every CPU, a whole one (valueBytes) as it is.
+   * @throws KernelError E2BIG (full), EEXIST, ENOENT; RangeError for a wrong length
+   */
+  update(key: Uint8Array, value: Uint8Array, flags: number = UPDATE.ANY): void {
+    this.setKey(key);
+    this.value.bytes.set(this.wholeValue(value));
+    if (!this.command('update', BPF_CMD.MAP_UPDATE_ELEM, flags)) throw new KernelError(`update(map ${this.name})`, ERRNO.ENOENT);
+  }
+
+  /** Whether the key was there. @throws KernelError */
+  delete(key: Uint8Array): boolean {
+    this.setKey(key);
+    return this.found('delete', tryBpf(BPF_CMD.MAP_DELETE_ELEM, this.deleteAttr));
+  }
+
+  /** Sets many values at once. @throws KernelError that says how many were set before the failure */
+  updateBatch(entries: Iterable<MapEntry>, flags: number = UPDATE.ANY): void {
+    this.checkOpen();
+    const unsupported = this.batch.update(this.checked(entries), flags);
+    for (const [key, value] of unsupported) this.update(key, value, flags);
+  }
+
+  /** Deletes many keys; those that are not there do not matter. Returns how many were. */
+  deleteBatch(keys: Iterable<Uint8Array>): number {
+    let deleted = 0;
+    for (const key of keys) if (this.delete(key)) deleted++;
+    return deleted;
+  }
+
+  /** Copies of all keys. The map may change meanwhile: a key may then be missed or seen twice. */
+  *keys(): Generator<Uint8Array> {
+    for (const [key] of this.entries()) yield key;
+  }
+
+  /** Copies of all entries, read in batches; a value is valueBytes long. */
+  *entries(): Generator<[Uint8Array, Uint8Array]> {
+    this.checkOpen();
+    if (yield* this.batch.entries(this.info.maxEntries)) return;
+    yield* this.entriesOneByOne();
+  }
+
+  /** Ends the use of this object; what is pinned or in use by programs stays. Idempotent. */
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    if (this.owned) close(this.fd);
+  }
+
+  private *entriesOneByOne(): Generator<[Uint8Array, Uint8Array]> {
+    let previous: Uint8Array | undefined;
+    for (let seen = 0; seen <= 2 * this.info.maxEntries; seen++) {
+      const key = this.nextKey(previous);
+      if (!key) return;
+      const value = this.lookup(key);
+      if (value) yield [key, value];
+      previous = key;
+    }
+  }
+
+  private nextKey(previous: Uint8Array | undefined): Uint8Array | undefined {
+    if (previous) this.setKey(previous);
+    else this.checkOpen();
+    this.attr.view.setBigUint64(8, previous ? this.key.address : 0n, true);
+    try {
+      return this.command('next key', BPF_CMD.MAP_GET_NEXT_KEY, 0) ? this.value.bytes.slice(0, this.info.keySize) : undefined;
+    } finally {
+      this.attr.view.setBigUint64(8, this.key.address, true);
+    }
+  }
+
+  private *checked(entries: Iterable<MapEntry>): Generator<MapEntry> {
+    for (const [key, value] of entries) {
+      this.checkKey(key);
+      yield [key, this.wholeValue(value)];
+    }
+  }
+
+  private wholeValue(value: Uint8Array): Uint8Array {
+    if (value.length === this.valueBytes) return value;
+    if (!this.perCpu || value.length !== this.info.valueSize) {
+      throw new RangeError(`map ${this.name}: a value has ${this.info.valueSize} bytes, not ${value.length}`);
+    }
+    const whole = new Uint8Array(this.valueBytes);
+    for (let cpu = 0; cpu < this.cpus; cpu++) whole.set(value, cpu * this.stride);
+    return whole;
+  }
+
+  private checkKey(key: Uint8Array): void {
+    if (key.length !== this.info.keySize) throw new RangeError(`map ${this.name}: a key has ${this.info.keySize} bytes, not ${key.length}`);
+  }
+
+  private checkOpen(): void {
+    if (this.closed) throw new Error(`map ${this.name} was closed`);
+  }
+
+  private setKey(key: Uint8Array): void {
+    this.checkOpen();
+    this.checkKey(key);
+    this.key.bytes.set(key);
+  }
+
+  private command(verb: string, command: number, flags: number): boolean {
+    this.attr.view.setBigUint64(24, BigInt(flags), true);
+    return this.found(verb, tryBpf(command, this.attr));
+  }
+
+  /** False when the kernel says ENOENT. */
+  private found(verb: string, result: number): boolean {
+    if (result >= 0) return true;
+    if (result === -ERRNO.ENOENT) return false;
+    throw new KernelError(`${verb}(map ${this.name})`, -result);
+  }
+}

@@ -1,0 +1,221 @@
+// CO-RE objects (dist/bpf/*.bpf.o): opened and loaded by libbpf, with maps that survive the process. Given a pin directory, every map that the C source
+// declares is pinned there under its own name and taken over when it is there already, so two objects that declare a map of one name share it. A pinned
+// map of another shape is refused before anything is loaded: its content could not be understood.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { KernelError } from '../errors.ts';
+import { close } from '../ffi/libc.ts';
+import { libbpf } from '../ffi/libbpf.ts';
+import { type Pointer, PinnedBuffer, viewMemory } from '../ffi.ts';
+import { BpfMap } from './map.ts';
+import { BpfProgram } from './program.ts';
+import { mapInfo, mapTypeName, openPinned } from './syscall.ts';
+
+/** Lines of the verifier's log shown in the message; the whole tail is in `log`. */
+const SHOWN_LINES = 20;
+
+export interface BpfObjectOptions {
+  /** A directory in a BPF file system. Without it no map outlives the object. */
+  readonly pinDir?: string | undefined;
+  /** Maps that are not state and need not survive: scratch buffers. */
+  readonly unpinned?: readonly string[] | undefined;
+  /** Sizes that the operator's configuration decides, by map name. */
+  readonly maxEntries?: Readonly<Record<string, number>> | undefined;
+  /** Changes the initial bytes of `.rodata` before loading. */
+  readonly rodata?: ((bytes: Uint8Array) => void) | undefined;
+  /** Programs to load; default all. */
+  readonly programs?: readonly string[] | undefined;
+}
+
+/** A BPF object was refused. `log` ends with what the verifier said. */
+export class BpfLoadError extends KernelError {
+  override readonly name = 'BpfLoadError';
+  readonly log: string;
+
+  constructor(path: string, cause: KernelError) {
+    const log = cause.detail ?? '';
+    super(`load(${path})`, cause.errno, `the kernel refused the program; its last words:\n${log.split('\n').slice(-SHOWN_LINES).join('\n')}`);
+    this.log = log;
+  }
+}
+
+/** A pinned map has another shape than the object's map of the same name. */
+export class PinnedMapMismatch extends Error {
+  override readonly name = 'PinnedMapMismatch';
+  readonly code = 'EPINMISMATCH';
+  readonly map: string;
+  readonly path: string;
+
+  constructor(opts: { map: string; path: string; differences: readonly string[] }) {
+    super(`map ${opts.map} is pinned at ${opts.path} with ${opts.differences.join(', ')}, from another version or configuration of cnpd. ` +
+      `Run \`cnpctl uninstall\` (or remove ${opts.path}) and start again; what the map holds is lost`);
+    this.map = opts.map;
+    this.path = opts.path;
+  }
+}
+
+export class BpfObject {
+  readonly path: string;
+  /** Names of the maps that were found pinned and taken over with their content. */
+  readonly reusedMaps: readonly string[];
+  private readonly handle: Pointer;
+  private readonly maps: ReadonlyMap<string, BpfMap>;
+  private readonly programs: ReadonlyMap<string, BpfProgram>;
+  private closed = false;
+
+  constructor(opts: { path: string; handle: Pointer; maps: ReadonlyMap<string, BpfMap>; programs: ReadonlyMap<string, BpfProgram>; reusedMaps: readonly string[] }) {
+    this.path = opts.path;
+    this.handle = opts.handle;
+    this.maps = opts.maps;
+    this.programs = opts.programs;
+    this.reusedMaps = opts.reusedMaps;
+  }
+
+  get mapNames(): string[] {
+    return [...this.maps.keys()];
+  }
+
+  get programNames(): string[] {
+    return [...this.programs.keys()];
+  }
+
+  /** @throws Error naming what there is */
+  program(name: string): BpfProgram {
+    return this.find(this.programs, 'program', name);
+  }
+
+  /** @throws Error naming what there is */
+  map(name: string): BpfMap {
+    return this.find(this.maps, 'map', name);
+  }
+
+  /** Closes the descriptors of programs and maps; what is attached or pinned stays. Idempotent. */
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    for (const map of this.maps.values()) map.close();
+    libbpf().closeObject(this.handle);
+  }
+
+  private find<T>(table: ReadonlyMap<string, T>, kind: string, name: string): T {
+    if (this.closed) throw new Error(`BPF object ${this.path} was closed`);
+    const found = table.get(name);
+    if (!found) throw new Error(`${this.path} has no ${kind} ${name}; it has ${[...table.keys()].join(', ') || 'none'}`);
+    return found;
+  }
+}
+
+/**
+ * Opens and loads a BPF object.
+ * @throws BpfLoadError (refused by the kernel, with the verifier's log), PinnedMapMismatch, KernelError ENOENT (no such file)
+ */
+export function openBpfObject(path: string, opts: BpfObjectOptions = {}): BpfObject {
+  const lib = libbpf();
+  const handle = lib.checked(`open(${path})`, () => lib.openFile(path, null));
+  try {
+    const reusedMaps = prepareMaps(handle, opts);
+    selectPrograms(handle, path, opts.programs);
+    try {
+      lib.checked(`load(${path})`, () => lib.load(handle));
+    } catch (error) {
+      throw error instanceof KernelError ? new BpfLoadError(path, error) : error;
+    }
+    return new BpfObject({ path, handle, maps: loadedMaps(handle), programs: loadedPrograms(handle, opts.programs), reusedMaps });
+  } catch (error) {
+    lib.closeObject(handle);
+    throw error;
+  }
+}
+
+function* walk(next: (previous: Pointer | null) => Pointer | null): Generator<Pointer> {
+  for (let item = next(null); item !== null; item = next(item)) yield item;
+}
+
+const mapsOf = (handle: Pointer): Generator<Pointer> => walk((previous) => libbpf().nextMap(handle, previous));
+const programsOf = (handle: Pointer): Generator<Pointer> => walk((previous) => libbpf().nextProgram(handle, previous));
+
+/** Sets sizes, pin paths and initial values; returns the names of the maps that will be taken over. */
+function prepareMaps(handle: Pointer, opts: BpfObjectOptions): string[] {
+  const lib = libbpf();
+  const reused: string[] = [];
+  const sizes = new Map(Object.entries(opts.maxEntries ?? {}));
+  for (const map of mapsOf(handle)) {
+    const name = lib.mapName(map);
+    if (lib.mapIsInternal(map)) {
+      if (opts.rodata && name.endsWith('.rodata')) changeInitialValue(map, name, opts.rodata);
+      continue;
+    }
+    const size = sizes.get(name);
+    sizes.delete(name);
+    if (size !== undefined) lib.checked(`set size of map ${name}`, () => lib.setMaxEntries(map, size));
+    const pin = opts.pinDir !== undefined && !opts.unpinned?.includes(name) ? join(opts.pinDir, name) : null;
+    // Also without a pin path: a map declared LIBBPF_PIN_BY_NAME would otherwise land in /sys/fs/bpf.
+    lib.checked(`set pin path of map ${name}`, () => lib.setPinPath(map, pin));
+    if (pin !== null && existsSync(pin)) {
+      checkPinned(map, name, pin);
+      reused.push(name);
+    }
+  }
+  if (sizes.size > 0) throw new Error(`no map named ${[...sizes.keys()].join(', ')} to set the size of`);
+  return reused;
+}
+
+function checkPinned(map: Pointer, name: string, path: string): void {
+  const lib = libbpf();
+  const fd = openPinned(path);
+  try {
+    const found = mapInfo(`information(${path})`, fd);
+    const pairs: [string, string | number, string | number][] = [
+      ['type', mapTypeName(found.type), mapTypeName(lib.mapType(map))],
+      ['key size', found.keySize, lib.mapKeySize(map)],
+      ['value size', found.valueSize, lib.mapValueSize(map)],
+      ['max entries', found.maxEntries, lib.mapMaxEntries(map)],
+      ['flags', found.flags, lib.mapFlags(map)],
+    ];
+    const differences = pairs.filter(([, is, wanted]) => is !== wanted).map(([what, is, wanted]) => `${what} ${is} instead of ${wanted}`);
+    if (differences.length > 0) throw new PinnedMapMismatch({ map: name, path, differences });
+  } finally {
+    close(fd);
+  }
+}
+
+function changeInitialValue(map: Pointer, name: string, change: (bytes: Uint8Array) => void): void {
+  const lib = libbpf();
+  const size = new PinnedBuffer(8);
+  const memory = lib.checked(`initial value of ${name}`, () => lib.initialValue(map, size.address));
+  const bytes = new Uint8Array(viewMemory(memory, Number(size.view.getBigUint64(0, true)))).slice();
+  change(bytes);
+  lib.checked(`set initial value of ${name}`, () => lib.setInitialValue(map, bytes, bytes.length));
+}
+
+function selectPrograms(handle: Pointer, path: string, wanted: readonly string[] | undefined): void {
+  if (!wanted) return;
+  const lib = libbpf();
+  const missing = new Set(wanted);
+  for (const program of programsOf(handle)) {
+    const name = lib.programName(program);
+    missing.delete(name);
+    lib.checked(`select program ${name}`, () => lib.setAutoload(program, wanted.includes(name)));
+  }
+  if (missing.size > 0) throw new Error(`${path} has no program ${[...missing].join(', ')}`);
+}
+
+function loadedMaps(handle: Pointer): Map<string, BpfMap> {
+  const lib = libbpf();
+  const maps = new Map<string, BpfMap>();
+  for (const map of mapsOf(handle)) {
+    const fd = lib.mapFd(map);
+    if (fd >= 0) maps.set(lib.mapName(map), new BpfMap({ name: lib.mapName(map), fd, owned: false }));
+  }
+  return maps;
+}
+
+function loadedPrograms(handle: Pointer, wanted: readonly string[] | undefined): Map<string, BpfProgram> {
+  const lib = libbpf();
+  const programs = new Map<string, BpfProgram>();
+  for (const program of programsOf(handle)) {
+    const name = lib.programName(program);
+    if (!wanted || wanted.includes(name)) programs.set(name, new BpfProgram({ name, fd: lib.programFd(program) }));
+  }
+  return programs;
+}

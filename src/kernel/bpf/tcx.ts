@@ -1,0 +1,177 @@
+// Attaching a tc program to an interface. On Linux 6.6 and later by a TCX link (bpf(2) LINK_CREATE), which is pinned: the link and with it the program
+// outlive the process, and the next process adopts it and swaps the program atomically. On older kernels by a filter on the clsact qdisc (clsact.ts), which
+// outlives the process by itself. Programs return TC_ACT_UNSPEC (-1) to let the next program on the hook decide.
+import { readlinkSync, unlinkSync } from 'node:fs';
+import { ERRNO, KernelError, isKernelError } from '../errors.ts';
+import { close } from '../ffi/libc.ts';
+import { type Netns, within } from '../netns.ts';
+import { attachClsact } from './clsact.ts';
+import type { BpfProgram } from './program.ts';
+import { BPF_CMD, attributes, bpf, objectInfo, openPinned, pinObject, tryBpf } from './syscall.ts';
+
+export type Direction = 'ingress' | 'egress';
+
+/** enum bpf_attach_type (Linux 6.6). */
+const ATTACH_TYPE: Readonly<Record<Direction, number>> = { ingress: 46, egress: 47 };
+/** enum bpf_link_type. */
+const LINK_TYPE_TCX = 11;
+
+export interface TcxOptions {
+  readonly program: BpfProgram;
+  readonly ifindex: number;
+  readonly direction: Direction;
+  /** Where the link is, or will be, pinned. Its last component also names the attachment where there is no TCX. */
+  readonly pinPath?: string | undefined;
+  /** Namespace of the interface. */
+  readonly netns?: Netns | undefined;
+  /** Default: TCX, and clsact where the kernel has no TCX. */
+  readonly mechanism?: 'tcx' | 'clsact' | undefined;
+}
+
+export interface TcxLink {
+  readonly mechanism: 'tcx' | 'clsact';
+  /** Whether it was there before: the program was swapped without a gap. */
+  readonly adopted: boolean;
+  /** Swaps the program; every packet sees the old one or the new one. */
+  update(program: BpfProgram): void;
+  /** Takes the program off the interface and removes the pin. Idempotent. */
+  detach(): void;
+  /** Closes the descriptor; a pinned link stays attached, another one is detached by the kernel. Idempotent. */
+  close(): void;
+}
+
+/**
+ * Attaches `program`, or swaps it into the link that is pinned at `pinPath` if that is still on this interface and direction. A pinned link whose
+ * interface is gone, or is another one, is replaced.
+ * @throws KernelError ENODEV (no such interface), EEXIST (something else is pinned there), EINVAL
+ */
+export function attachTcx(opts: TcxOptions): TcxLink {
+  return within(opts.netns, () => {
+    if (opts.mechanism === 'clsact') return attachClsact(opts);
+    const adopted = opts.pinPath === undefined ? undefined : adopt(opts, opts.pinPath);
+    if (adopted) return adopted;
+    const fd = create(opts);
+    if (fd === undefined) {
+      if (opts.mechanism === 'tcx') throw new KernelError(`attach(${opts.program.name})`, ERRNO.EINVAL, 'this kernel has no TCX (Linux 6.6)');
+      return attachClsact(opts);
+    }
+    return pinned(fd, opts);
+  });
+}
+
+/** Takes off whatever link is pinned at a path, without knowing its program. Does nothing when there is none. */
+export function detachPinnedLink(pinPath: string): void {
+  let fd: number;
+  try {
+    fd = openPinned(pinPath);
+  } catch (error) {
+    if (isKernelError(error, 'ENOENT')) return;
+    throw error;
+  }
+  requireLink(fd, pinPath);
+  new Tcx({ fd, pinPath, adopted: true }).detach();
+}
+
+/** undefined: this kernel does not know TCX. */
+function create(opts: TcxOptions): number | undefined {
+  const attr = attributes(64);
+  attr.view.setUint32(0, opts.program.fd, true);
+  attr.view.setUint32(4, opts.ifindex, true);
+  attr.view.setUint32(8, ATTACH_TYPE[opts.direction], true);
+  const result = tryBpf(BPF_CMD.LINK_CREATE, attr);
+  if (result >= 0) return result;
+  if (result === -ERRNO.EINVAL && !kernelHasTcx()) return undefined;
+  throw new KernelError(`attach(${opts.program.name} to the ${opts.direction} of interface ${opts.ifindex})`, -result);
+}
+
+/** BPF_PROG_QUERY of a TCX hook of the loopback: EINVAL from a kernel that does not know the attach type. */
+export function kernelHasTcx(): boolean {
+  const attr = attributes(64);
+  attr.view.setUint32(0, 1, true);
+  attr.view.setUint32(4, ATTACH_TYPE.ingress, true);
+  return tryBpf(BPF_CMD.PROG_QUERY, attr) >= 0;
+}
+
+function pinned(fd: number, opts: TcxOptions): TcxLink {
+  try {
+    if (opts.pinPath !== undefined) pinObject(fd, opts.pinPath);
+    return new Tcx({ fd, pinPath: opts.pinPath, adopted: false });
+  } catch (error) {
+    close(fd);
+    throw error;
+  }
+}
+
+/** The link pinned at the path with its program swapped; undefined when there is none (any more) and the path is free. */
+function adopt(opts: TcxOptions, pinPath: string): TcxLink | undefined {
+  let fd: number;
+  try {
+    fd = openPinned(pinPath);
+  } catch (error) {
+    if (isKernelError(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+  requireLink(fd, pinPath);
+  const link = new Tcx({ fd, pinPath, adopted: true });
+  const target = linkTarget(fd, pinPath);
+  if (target.ifindex === opts.ifindex && target.attachType === ATTACH_TYPE[opts.direction]) {
+    link.update(opts.program);
+    return link;
+  }
+  link.detach();
+  return undefined;
+}
+
+/** Closes `fd` and throws unless it is a link: information about a map would be misread as one. */
+function requireLink(fd: number, pinPath: string): void {
+  const kind = readlinkSync(`/proc/self/fd/${fd}`);
+  if (kind.includes('bpf_link') || kind.includes('bpf-link')) return;
+  close(fd);
+  throw new KernelError(`adopt(${pinPath})`, ERRNO.EEXIST, `what is pinned there is not a link but ${kind}; remove it`);
+}
+
+/** struct bpf_link_info: type, id, prog_id, then for TCX at offset 16 ifindex (0 when the interface is gone) and attach type. */
+function linkTarget(fd: number, pinPath: string): { ifindex: number; attachType: number } {
+  const info = objectInfo(`information(${pinPath})`, fd, 32);
+  if (info.getUint32(0, true) !== LINK_TYPE_TCX) return { ifindex: 0, attachType: 0 };
+  return { ifindex: info.getUint32(16, true), attachType: info.getUint32(20, true) };
+}
+
+class Tcx implements TcxLink {
+  readonly mechanism = 'tcx';
+  readonly adopted: boolean;
+  private readonly fd: number;
+  private readonly pinPath: string | undefined;
+  private closed = false;
+
+  constructor(opts: { fd: number; pinPath: string | undefined; adopted: boolean }) {
+    this.fd = opts.fd;
+    this.pinPath = opts.pinPath;
+    this.adopted = opts.adopted;
+  }
+
+  update(program: BpfProgram): void {
+    if (this.closed) throw new Error('this link was closed');
+    const attr = attributes(16);
+    attr.view.setUint32(0, this.fd, true);
+    attr.view.setUint32(4, program.fd, true);
+    bpf(`swap in(${program.name})`, BPF_CMD.LINK_UPDATE, attr);
+  }
+
+  detach(): void {
+    if (this.closed) return;
+    const attr = attributes(16);
+    attr.view.setUint32(0, this.fd, true);
+    const result = tryBpf(BPF_CMD.LINK_DETACH, attr);
+    if (this.pinPath !== undefined) unlinkSync(this.pinPath);
+    this.close();
+    // EINVAL/ENOLINK: the interface is gone and took the attachment with it.
+    if (result < 0 && result !== -ERRNO.EINVAL && result !== -ERRNO.ENOLINK) throw new KernelError('detach', -result);
+  }
+
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    close(this.fd);
+  }
+}
