@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// Addresses in map keys: 16 bytes in network order, IPv4 as ::ffff:a.b.c.d.
+#ifndef CNPD_ADDRESS_H
+#define CNPD_ADDRESS_H
+
+#include "kernel.h"
+
+struct address {
+	union {
+		__u8 bytes[16];
+		__u32 words[4];
+		__u64 halves[2];
+	};
+};
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define MAPPED_HALF(ipv4) ((__u64)(ipv4) << 32 | 0xffff0000u)
+#else
+#define MAPPED_HALF(ipv4) (0x0000ffff00000000ULL | (ipv4))
+#endif
+
+static __always_inline void address_map_ipv4(struct address *a, __be32 ipv4)
+{
+	a->halves[0] = 0;
+	a->halves[1] = MAPPED_HALF(ipv4);
+}
+
+// An LPM trie's key: prefix length in bits of the 16-byte address, so 96 + n for IPv4.
+struct prefix_key {
+	__u32 length;
+	struct address address;
+};
+
+#endif

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// The congested node's flow table (LHCNP §5.2): exactly one entry for each (source, destination, destination QP), counted on every packet.
+// BTH carries no source QP, so the key has none (facts A1).
+//
+// A set-associative table in an array map, because an array's look-up is inlined and an LRU hash costs 50 ns more a packet on this key.
+// Finding is lock-free: a way's tag is written last and compared first. Making an entry takes the set's lock and looks again under it, so two CPUs
+// never make two entries for one flow. A full set gives up its least recently seen entry; the set then remembers when that flow, or any
+// evicted before it, was last notified, and new entries of the set inherit it: eviction delays a notice and never advances one.
+// Counting into an entry while it is being evicted may credit its successor with a packet.
+#ifndef CNPD_FLOWS_H
+#define CNPD_FLOWS_H
+
+#include "egress-maps.h"
+
+#define FLOW_SETS 4096
+#define FLOW_WAYS 4
+
+struct flow_key {
+	__u64 source[2], destination[2];
+	__u32 qpn;
+};
+
+struct flow {
+	__u64 source[2], destination[2];
+	__u32 qpn;
+	__u32 tag; // 0: free
+	__u64 packets;
+	__u64 bytes;
+	__u64 congested_bytes; // contribution: bytes that came while the queue was above K_min or K_max
+	__u64 first_seen;      // monotonic ns
+	__u64 last_seen;
+	__u64 last_notice; // 0: never
+	__u64 notices;
+	__u32 last_psn;
+	__u32 ifindex; // port that saw it last
+};
+
+struct flow_set {
+	struct bpf_spin_lock lock;
+	__u32 reserved;
+	__u64 evicted_notice; // latest notice of any flow that this set has given up
+	struct flow ways[FLOW_WAYS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, FLOW_SETS);
+	__type(key, __u32);
+	__type(value, struct flow_set);
+} flows SEC(".maps");
+
+static __always_inline __u64 flow_hash(const struct flow_key *key, __u64 seed)
+{
+	__u64 h = (key->source[0] ^ seed) * 0x9e3779b97f4a7c15ULL;
+	h = (h ^ (h >> 32) ^ key->source[1]) * 0xbf58476d1ce4e5b9ULL;
+	h = (h ^ (h >> 32) ^ key->destination[0]) * 0x94d049bb133111ebULL;
+	h = (h ^ (h >> 32) ^ key->destination[1]) * 0x9e3779b97f4a7c15ULL;
+	h = (h ^ (h >> 32) ^ key->qpn) * 0xbf58476d1ce4e5b9ULL;
+	return h ^ (h >> 32);
+}
+
+#define FLOW_SET(hash) ((__u32)(hash) & (FLOW_SETS - 1))
+#define FLOW_TAG(hash) ((__u32)((hash) >> 32) | 1)
+
+static __always_inline int flow_is(const struct flow *flow, const struct flow_key *key, __u32 tag)
+{
+	return flow->tag == tag && flow->qpn == key->qpn && flow->source[1] == key->source[1] && flow->destination[1] == key->destination[1] &&
+	       flow->source[0] == key->source[0] && flow->destination[0] == key->destination[0];
+}
+
+static __always_inline struct flow *flow_find(struct flow_set *set, const struct flow_key *key, __u32 tag)
+{
+#pragma clang loop unroll(full)
+	for (int way = 0; way < FLOW_WAYS; way++) {
+		struct flow *flow = &set->ways[way];
+		if (flow_is(flow, key, tag))
+			return flow;
+	}
+	return 0;
+}
+
+enum flow_outcome { FLOW_FOUND, FLOW_CREATED, FLOW_AGED, FLOW_EVICTED };
+
+// Empties an entry in such a way that a reader without the lock never matches a half-written one. Caller holds the lock.
+static __always_inline void flow_clear(struct flow *flow)
+{
+	__sync_lock_test_and_set(&flow->tag, 0);
+	flow->packets = 0;
+	flow->bytes = 0;
+	flow->congested_bytes = 0;
+	flow->notices = 0;
+}
+
+// Finds or makes the entry under the set's lock. The way is returned by number, 0 to FLOW_WAYS - 1, the outcome in bits 8 and up.
+static __noinline int flow_make(struct flow_set *set, const struct flow_key *key, __u32 tag, __u64 now, __u64 ageing)
+{
+	struct flow_key k = *key;
+	int chosen = 0, outcome = FLOW_EVICTED;
+	__u64 oldest = ~0ULL;
+
+	bpf_spin_lock(&set->lock);
+	__u64 inherited = set->evicted_notice;
+#pragma clang loop unroll(full)
+	for (int way = 0; way < FLOW_WAYS; way++) {
+		struct flow *flow = &set->ways[way];
+		__u64 seen = flow->tag ? flow->last_seen : 0;
+		if (flow_is(flow, &k, tag)) {
+			chosen = way;
+			outcome = FLOW_FOUND;
+			oldest = 0;
+		} else if (outcome != FLOW_FOUND && seen < oldest) {
+			chosen = way;
+			oldest = seen;
+		}
+	}
+	struct flow *flow = &set->ways[chosen & (FLOW_WAYS - 1)];
+	if (outcome == FLOW_FOUND && now - flow->last_seen <= ageing)
+		goto unlock;
+	if (outcome == FLOW_FOUND) {
+		inherited = flow->last_notice; // the same flow come back: a new entry, the same limit
+		outcome = FLOW_AGED;
+	} else if (flow->tag == 0) {
+		outcome = FLOW_CREATED;
+	} else {
+		outcome = now - flow->last_seen > ageing ? FLOW_AGED : FLOW_EVICTED;
+		if (flow->last_notice > inherited)
+			inherited = flow->last_notice;
+		set->evicted_notice = inherited;
+	}
+	flow_clear(flow);
+	flow->source[0] = k.source[0];
+	flow->source[1] = k.source[1];
+	flow->destination[0] = k.destination[0];
+	flow->destination[1] = k.destination[1];
+	flow->qpn = k.qpn;
+	flow->first_seen = now;
+	flow->last_seen = now;
+	flow->last_notice = inherited;
+	__sync_lock_test_and_set(&flow->tag, tag);
+unlock:
+	bpf_spin_unlock(&set->lock);
+	return (chosen & (FLOW_WAYS - 1)) | outcome << 8;
+}
+
+// Frees the entries of one set that are older than the ageing time; returns how many.
+static __always_inline int flow_age_set(struct flow_set *set, __u64 now, __u64 ageing)
+{
+	int freed = 0;
+	bpf_spin_lock(&set->lock);
+#pragma clang loop unroll(full)
+	for (int way = 0; way < FLOW_WAYS; way++) {
+		struct flow *flow = &set->ways[way];
+		__u64 seen = flow->last_seen;
+		if (flow->tag == 0 || seen >= now || now - seen <= ageing)
+			continue;
+		if (flow->last_notice > set->evicted_notice)
+			set->evicted_notice = flow->last_notice;
+		flow_clear(flow);
+		freed++;
+	}
+	bpf_spin_unlock(&set->lock);
+	return freed;
+}
+
+#endif

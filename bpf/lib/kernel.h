@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// The kernel as cnpd's programs see it: the UAPI they use, and the few fields of kernel structures that they read, relocated at load time
+// (CO-RE) so that an object runs on any kernel whose BTF has them. Deliberately no vmlinux.h: what is not named here is not used.
+#ifndef CNPD_KERNEL_H
+#define CNPD_KERNEL_H
+
+typedef unsigned char __u8;
+typedef unsigned short __u16;
+typedef unsigned int __u32;
+typedef unsigned long long __u64;
+typedef signed char __s8;
+typedef short __s16;
+typedef int __s32;
+typedef long long __s64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_core_read.h>
+
+// --- UAPI: linux/bpf.h ---------------------------------------------------------------------------------------------------------------
+
+enum {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_HASH = 5,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_LPM_TRIE = 11,
+	BPF_MAP_TYPE_RINGBUF = 27,
+};
+
+enum {
+	BPF_ANY = 0,
+	BPF_NOEXIST = 1,
+	BPF_EXIST = 2,
+};
+
+#define BPF_F_NO_PREALLOC (1U << 0)
+#define BPF_F_RDONLY_PROG (1U << 7)
+#define BPF_F_INGRESS (1ULL << 0)
+#define BPF_F_RECOMPUTE_CSUM (1ULL << 0)
+
+// Verdicts of a tc program; the same numbers under TCX and under a clsact filter with direct-action. NEXT lets other programs of the hook run.
+enum {
+	TC_NEXT = -1,
+	TC_PASS = 0,
+	TC_DROP = 2,
+	TC_REDIRECT = 7,
+};
+
+// skb->pkt_type
+#define PACKET_HOST 0
+
+// The loopback device is the first one of every network namespace.
+#define LOOPBACK_IFINDEX 1
+
+struct bpf_spin_lock {
+	__u32 val;
+};
+
+struct bpf_timer {
+	__u64 opaque[2];
+} __attribute__((aligned(8)));
+
+// The context of a tc program; offsets are UAPI, so the list is whole.
+struct __sk_buff {
+	__u32 len;
+	__u32 pkt_type;
+	__u32 mark;
+	__u32 queue_mapping;
+	__u32 protocol;
+	__u32 vlan_present;
+	__u32 vlan_tci;
+	__u32 vlan_proto;
+	__u32 priority;
+	__u32 ingress_ifindex;
+	__u32 ifindex;
+	__u32 tc_index;
+	__u32 cb[5];
+	__u32 hash;
+	__u32 tc_classid;
+	__u32 data;
+	__u32 data_end;
+	__u32 napi_id;
+	__u32 family;
+	__u32 remote_ip4;
+	__u32 local_ip4;
+	__u32 remote_ip6[4];
+	__u32 local_ip6[4];
+	__u32 remote_port;
+	__u32 local_port;
+	__u32 data_meta;
+	__u64 flow_keys __attribute__((aligned(8)));
+	__u64 tstamp;
+	__u32 wire_len;
+	__u32 gso_segs;
+	__u64 sk __attribute__((aligned(8)));
+	__u32 gso_size;
+	__u8 tstamp_type;
+	__u32 : 24;
+	__u64 hwtstamp;
+};
+
+#define AF_INET 2
+#define AF_INET6 10
+
+// bpf_fib_lookup(): argument and results.
+struct bpf_fib_lookup {
+	__u8 family;
+	__u8 l4_protocol;
+	__be16 sport;
+	__be16 dport;
+	__u16 tot_len;
+	__u32 ifindex;
+	union {
+		__u8 tos;
+		__be32 flowinfo;
+		__u32 rt_metric;
+	};
+	union {
+		__be32 ipv4_src;
+		__u32 ipv6_src[4];
+	};
+	union {
+		__be32 ipv4_dst;
+		__u32 ipv6_dst[4];
+	};
+	__be16 h_vlan_proto;
+	__be16 h_vlan_TCI;
+	__u8 smac[6];
+	__u8 dmac[6];
+};
+#define BPF_FIB_LOOKUP_SKIP_NEIGH (1U << 2)
+#define BPF_FIB_LKUP_RET_SUCCESS 0
+#define BPF_FIB_LKUP_RET_NOT_FWDED 4
+
+struct bpf_redir_neigh {
+	__u32 nh_family;
+	union {
+		__be32 ipv4_nh;
+		__u32 ipv6_nh[4];
+	};
+};
+
+// --- Kernel structures, the fields that are read ------------------------------------------------------------------------------------------
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct gnet_stats_queue {
+	__u32 backlog; // bytes
+};
+
+struct Qdisc {
+	struct gnet_stats_queue qstats;
+};
+
+struct netdev_queue {
+	struct Qdisc *qdisc;
+};
+
+struct net_device {
+	struct netdev_queue *_tx;
+};
+
+struct sk_buff {
+	struct net_device *dev;
+	__u8 ip_summed : 2;
+};
+
+#pragma clang attribute pop
+
+#define CHECKSUM_PARTIAL 3
+
+extern void *bpf_cast_to_kern_ctx(void *) __ksym;
+
+// ------------------------------------------------------------------------------------------------------------------------------------------
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#ifndef __always_inline
+#define __always_inline inline __attribute__((always_inline))
+#endif
+
+// Hides where a value comes from, so that clang neither merges bounds checks away nor turns arithmetic into branches.
+#define opaque(value) asm volatile("" : "+r"(value))
+
+#define LICENSE char _license[] SEC("license") = "Dual BSD/GPL"
+
+#endif
