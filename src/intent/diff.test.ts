@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { diffIntent } from './diff.ts';
+import type { Intent } from './intent.ts';
+import { loadIntent } from './load.ts';
+
+const example = readFileSync(new URL('../../docs/cnpd.yaml', import.meta.url), 'utf8');
+
+function load(text: string): Intent {
+  const result = loadIntent(text, 'cnpd.yaml');
+  if (!result.ok) throw new Error(JSON.stringify(result.error));
+  return result.value;
+}
+
+test('a file read twice gives no difference', () => {
+  expect(diffIntent(load(example), load(example))).toEqual([]);
+});
+
+test.each([
+  ['name: leaf1', 'name: leaf2', ['router']],
+  ['2001:db8:1::/64', '2001:db8:5::/64', ['proxy']],
+  ['key-of-level-2', 'another-key', ['isis']],
+  ['0000.0000.c001', '0000.0000.c002', ['isis']],
+  ['k-max: 100kB', 'k-max: 101kB', ['ports']],
+  ['[eth9]', '[eth8]', ['border-ports']],
+  ['1021', '1022', ['code-points']],
+  ['cnpd/gnmi.sock', 'cnpd/other.sock', ['gnmi']],
+  ['level: info', 'level: warn', ['log']],
+  ['enabled: on                     # off', 'enabled: off # off', ['isis']],
+  ['k-min: 50kB', 'k-min: 50000', []],
+] as const)('%s → %s changes %j', (from, to, sections) => {
+  expect(example).toContain(from);
+  expect(diffIntent(load(example), load(example.replace(from, to)))).toEqual(sections);
+});

@@ -1,0 +1,21 @@
+// What a reload changes: the sections of two intents that differ. The daemon passes it to whoever a section concerns; a section that
+// is not named needs no attention.
+import { isDeepStrictEqual } from 'node:util';
+import type { Intent } from './intent.ts';
+
+/** Field of Intent → the name of its section in cnpd.yaml. */
+const SECTIONS = {
+  router: 'router',
+  isis: 'isis',
+  proxy: 'proxy',
+  ports: 'ports',
+  borderPorts: 'border-ports',
+  codePoints: 'code-points',
+  gnmiSocket: 'gnmi',
+  logLevel: 'log',
+} as const satisfies Record<keyof Intent, string>;
+
+export type IntentSection = (typeof SECTIONS)[keyof Intent];
+
+export const diffIntent = (before: Intent, after: Intent): IntentSection[] =>
+  (Object.keys(SECTIONS) as (keyof Intent)[]).filter((field) => !isDeepStrictEqual(before[field], after[field])).map((field) => SECTIONS[field]);

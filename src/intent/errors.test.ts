@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest';
+import { formatIntentErrors, nearest } from './errors.ts';
+import { loadIntent } from './load.ts';
+
+const render = (text: string): string => {
+  const result = loadIntent(text, 'cnpd.yaml');
+  return result.ok ? '' : formatIntentErrors(result.error, text);
+};
+
+test('an error shows its place, its line and a caret', () => {
+  expect(render('router:\n  name: r1\nlog: { level: loud }\n')).toBe(
+    'cnpd.yaml:3:15: log.level: found "loud"; allowed: one of debug, info, warn, error\n' +
+      '    3 | log: { level: loud }\n' +
+      '      |               ^\n',
+  );
+});
+
+test('the caret stands right in a long line', () => {
+  const text = `router: { name: r1 } ${' '.repeat(500)}\nlog: {${' '.repeat(400)}level: loud }\n`;
+  const [, line, caret] = render(text).split('\n');
+  expect(line!.length).toBeLessThan(200);
+  expect(line!.slice(caret!.indexOf('^'))).toMatch(/^loud/);
+});
+
+test('control characters of the file do not reach the terminal', () => {
+  // eslint-disable-next-line no-control-regex -- they are the subject
+  expect(render('router: { name: "a\u001b[31mb", "\u0007bell": 1 }\n').replaceAll('\n', '')).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
+});
+
+describe('keys of authentication are never repeated', () => {
+  const head = 'router: { name: r1 }\nisis:\n  system-id: 0000.0000.c001\n  area: 49.0001\n  authentication:\n';
+  test.each([
+    ['a bad key', `${head}    domain: { hmac-md5: s\u00e9cret-one }\n`],
+    ['a bad key on a line of its own', `${head}    domain:\n      hmac-md5:\n        s\u00e9cret-one\n`],
+    ['an error beside the key', `${head}    domain: { hmac-md5: secret-one, secret: x }\n`],
+    ['a key given twice', `${head}    domain:\n      hmac-md5: secret-one\n      hmac-md5: secret-two\n`],
+    ['broken YAML in the line', `${head}    domain: { hmac-md5: "secret-one }\n`],
+  ])('%s', (_claim, text) => {
+    const shown = render(text);
+    expect(shown).toContain('cnpd.yaml:');
+    expect(shown).not.toMatch(/cret-/);
+  });
+});
+
+test.each([
+  ['port', 'ports'], ['prots', 'ports'], ['Router', 'router'], ['border_ports', 'border-ports'], ['boarder-ports', 'border-ports'], ['isi', 'isis'],
+  ['xyz', undefined], ['', undefined], ['p'.repeat(1000), undefined],
+])('%j is near %j', (word, expected) => {
+  expect(nearest(word, ['router', 'isis', 'proxy', 'ports', 'border-ports', 'log'])).toBe(expected);
+});

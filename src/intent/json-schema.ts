@@ -1,0 +1,9 @@
+// JSON Schema (draft 7, what editors read) of cnpd.yaml, made from the table in schema.ts. It accepts whatever the loader accepts; what
+// concerns several keys, and the finer points of addresses, only the loader knows.
+import * as z from 'zod';
+import type { JsonSchema } from './values.ts';
+import { cnpdSchema } from './schema.ts';
+
+export function intentJsonSchema(): JsonSchema {
+  return { title: 'cnpd.yaml', ...z.toJSONSchema(cnpdSchema, { io: 'input', target: 'draft-7' }) };
+}

@@ -1,0 +1,82 @@
+// cnpd.yaml as text → Intent, or everything that is wrong with it at once. Pure: the caller reads the file.
+import type * as z from 'zod';
+import { type Result, fail, ok } from '../model/result.ts';
+import { buildIntent } from './build.ts';
+import { type IntentError, type Path, describeFound, formatPath, nearest, printable } from './errors.ts';
+import type { Intent } from './intent.ts';
+import { violations } from './rules.ts';
+import { type IssueParams, cnpdSchema } from './schema.ts';
+import { type Source, readSource } from './source.ts';
+
+/** More errors than these say nothing more, and finding their places takes time. */
+const MAX_ERRORS = 200;
+
+/** @param file name of the file, for messages only */
+export function loadIntent(text: string, file: string): Result<Intent, IntentError[]> {
+  const source = readSource(text);
+  if (!source.ok) return fail(ordered(source.error.map((e) => ({ ...e, file, path: formatPath(e.path) }))));
+  const { tree, errors } = source.value;
+  let broken: readonly ReturnType<typeof violations>[number][] = [];
+  // `when` makes the rules run although some values are wrong.
+  const withRules = cnpdSchema.superRefine(
+    (declared) => {
+      broken = violations(declared);
+    },
+    { when: () => true },
+  );
+  const parsed = withRules.safeParse(tree ?? Object.create(null));
+  const locate = new Locator(file, source.value);
+  const found = [
+    ...errors.slice(0, MAX_ERRORS).map((e) => ({ ...e, file, path: formatPath(e.path) })),
+    ...(parsed.error?.issues ?? []).slice(0, MAX_ERRORS).flatMap((issue) => fromIssue(issue, locate)),
+    ...broken.slice(0, MAX_ERRORS).map(({ path, allowed, reason }) => locate.error(path, { allowed, message: reason })),
+  ];
+  return found.length === 0 && parsed.success ? ok(buildIntent(parsed.data)) : fail(ordered(found));
+}
+
+function ordered(errors: readonly IntentError[]): IntentError[] {
+  const seen = new Set<string>();
+  const unique = errors.filter((e) => {
+    // What an alias or a tag hides is reported once, as what it is.
+    const place = `${e.line}:${e.column}:${e.path}`;
+    return !seen.has(place) && seen.add(place);
+  });
+  return unique.sort((a, b) => a.line - b.line || a.column - b.column).slice(0, MAX_ERRORS);
+}
+
+/** Gives errors their place. */
+class Locator {
+  private readonly file: string;
+  private readonly source: Source;
+
+  constructor(file: string, source: Source) {
+    this.file = file;
+    this.source = source;
+  }
+
+  error(path: Path, what: { allowed: string; message?: string; found?: string; of?: 'key' | 'value' }): IntentError {
+    const found = what.found ?? describeFound(this.at(path));
+    const message = what.message ?? (found === 'nothing' ? `missing; allowed: ${what.allowed}` : `found ${found}; allowed: ${what.allowed}`);
+    return { file: this.file, ...this.source.locate(path, what.of), path: formatPath(path), found, allowed: what.allowed, message };
+  }
+
+  private at(path: Path): unknown {
+    return path.reduce<unknown>((node, step) => (typeof node === 'object' && node !== null ? (node as Record<string | number, unknown>)[step] : undefined), this.source.tree);
+  }
+}
+
+function fromIssue(issue: z.core.$ZodIssue, locate: Locator): IntentError[] {
+  const path = issue.path.filter((step): step is string | number => typeof step !== 'symbol');
+  if (issue.code === 'unrecognized_keys') return issue.keys.slice(0, MAX_ERRORS).map((key) => unknownKey(path, key, issue.message, locate));
+  if (issue.code !== 'custom') return [locate.error(path, { allowed: issue.message })];
+  const params = issue.params as unknown as IssueParams;
+  const details = { allowed: params.allowed, ...(params.reason !== undefined && { message: params.reason }) };
+  return [locate.error(path, params.secret ? { ...details, found: 'a key that is not printed', message: `missing or malformed; allowed: ${params.allowed}` } : details)];
+}
+
+function unknownKey(path: Path, key: string, known: string, locate: Locator): IntentError {
+  const meant = nearest(key, known.split(', '));
+  const found = `unknown key "${printable(key, 60)}"`;
+  const message = `${found}; ${meant ? `did you mean "${meant}"?` : `allowed: ${known}`}`;
+  return locate.error([...path, key], { allowed: known, found, message, of: 'key' });
+}

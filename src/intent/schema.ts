@@ -1,0 +1,134 @@
+// The shape of cnpd.yaml: every key, its kind, its default and its meaning, once. The loader, the JSON Schema for editors and the
+// test of docs/cnpd.yaml all read this table. Rules that concern several keys are in rules.ts.
+import * as z from 'zod';
+import { CODE_POINTS, type CodePointName } from '../model/code-points.ts';
+import {
+  type ValueKind, areaAddress, hmacKey, hostAddress, hostname, integer, interfaceName, oneOf, onOff, rate, senderPrefix, size, socketPath, systemId, time, trustedPrefix,
+} from './values.ts';
+
+/** What a value issue carries besides its path; load.ts turns it into an IntentError. */
+export interface IssueParams {
+  readonly allowed: string;
+  /** Why the value is refused, when `allowed` does not say it all. */
+  readonly reason?: string | undefined;
+  readonly secret?: boolean;
+}
+
+/** A scalar of the given kind. A bad one is an issue and becomes undefined, so that the rules still see its neighbours. */
+function value<T>(kind: ValueKind<T>, description: string) {
+  return z
+    .unknown()
+    .transform((raw, context): T => {
+      const read = typeof raw === 'string' ? kind.parse(raw) : { ok: false as const, error: undefined };
+      if (read.ok) return read.value;
+      const params: IssueParams = { allowed: kind.allowed, reason: read.error, secret: kind.secret === true };
+      context.issues.push({ code: 'custom', input: raw, params });
+      return undefined as T;
+    })
+    .meta({ ...kind.json, description });
+}
+
+/** The message of a container issue is what is allowed there. */
+function section<S extends z.core.$ZodLooseShape>(shape: S, description: string) {
+  const keys = Object.keys(shape);
+  return z
+    .strictObject(shape, { error: (issue) => (issue.code === 'unrecognized_keys' ? keys.join(', ') : `a mapping with the keys ${keys.join(', ')}`) })
+    .meta({ description });
+}
+
+const list = <T extends z.core.$ZodType>(element: T, description: string) => z.array(element, { error: () => `a list: ${description}` }).meta({ description });
+
+const router = section(
+  {
+    name: value(hostname, 'name of this router in logs and in its IS-IS hostname'),
+    loopback: section(
+      {
+        ipv4: value(hostAddress(4), 'source of the notices that go to IPv4 proxies').optional(),
+        ipv6: value(hostAddress(6), 'source of the notices that go to IPv6 proxies').optional(),
+      },
+      'addresses of this router that never go down; required as soon as a port has k-max',
+    ).optional(),
+  },
+  'who this router is',
+);
+
+const hmac = (description: string) => section({ 'hmac-md5': value(hmacKey, 'the shared key (RFC 5304)') }, description).optional();
+
+const isis = section(
+  {
+    enabled: value(onOff, 'off: the section is checked but not run').optional(),
+    'system-id': value(systemId, "cnpd's own system ID; it differs from FRR's"),
+    area: value(areaAddress, 'area address of the NET that FRR is configured with'),
+    level: value(oneOf('1', '2', '1-2'), 'levels of the adjacency with FRR; default 2').optional(),
+    interface: value(interfaceName, 'veth end on which FRR runs IS-IS; cnpd creates and removes it; default cnpd-isis').optional(),
+    mtu: value(integer(1280, 9000), 'of the veth; default 1500, which is what FRR can always use').optional(),
+    'hello-interval': value(time('1s', '600s'), 'default 3s').optional(),
+    'hold-multiplier': value(integer(2, 100), 'hellos that may be lost before the adjacency is; default 10').optional(),
+    lifetime: value(time('120s', '65535s'), 'of our LSPs (ISO 10589 maxAge); default 1200s').optional(),
+    refresh: value(time('30s', '65000s'), 'how often our LSPs are sent anew; default 900s').optional(),
+    'hold-unreachable': value(time('0s', '24h'), 'how long a learned proxy outlives the reachability of its originator; default 120s').optional(),
+    authentication: section(
+      { interface: hmac('hellos'), area: hmac('LSPs and SNPs of level 1'), domain: hmac('LSPs and SNPs of level 2') },
+      'HMAC-MD5 keys (RFC 5304)',
+    ).optional(),
+  },
+  'the IS-IS carrier: a stub system beside FRR',
+);
+
+const sender = section(
+  {
+    prefix: value(senderPrefix, 'source prefix of the senders'),
+    format: value(oneOf('standard-cnp'), 'the notification that these senders understand (PNC §1)'),
+  },
+  'senders behind this proxy',
+);
+
+const proxy = section(
+  {
+    enabled: value(onOff, 'off: the section is checked but not run').optional(),
+    address: value(hostAddress(), 'address of this router to which notices are sent'),
+    senders: list(sender, 'the prefixes whose proxy this router is, with what their senders understand'),
+    'accept-from': list(value(trustedPrefix, 'prefix of routers whose notices are obeyed'), 'prefixes of routers whose notices are obeyed; there is no default'),
+    interfaces: list(value(interfaceName, 'interface'), 'where notices arrive and RoCEv2 is observed; default: all Ethernet-like interfaces').optional(),
+    'per-flow-interval': value(time('1us', '60s'), 'least time between two CNPs for one flow; default 50us').optional(),
+    rate: value(rate('1/s', '10M/s'), 'notices obeyed a second, all flows together; default 10000/s').optional(),
+  },
+  'this router is the congestion notification proxy of senders (PNC §5)',
+);
+
+const port = section(
+  {
+    interface: value(interfaceName, 'egress interface with a TBF or HTB root qdisc'),
+    'k-min': value(size('1B', '4294967295B'), 'CE marking of ECT packets above this queue depth; default k-max / 2').optional(),
+    'k-max': value(size('1B', '4294967295B'), 'notices above this queue depth; absent: none').optional(),
+    ecn: value(onOff, 'off: no CE marking; default on').optional(),
+    'per-flow-interval': value(time('1us', '60s'), 'least time between two notices for one flow; default 20ms').optional(),
+    rate: value(rate('1/s', '10M/s'), 'notices a second, all flows of the port together; default 1000/s').optional(),
+  },
+  'an egress port that is watched for congestion',
+);
+
+const codePoints = section(
+  Object.fromEntries(CODE_POINTS.map((c) => [c.name, value(integer(c.min, c.max), `${c.description}; default ${c.default} (${c.source})`).optional()])) as Record<
+    CodePointName,
+    z.ZodOptional<ReturnType<typeof value<number>>>
+  >,
+  'values that the drafts leave unassigned',
+);
+
+export const cnpdSchema = section(
+  {
+    router,
+    isis: isis.optional(),
+    proxy: proxy.optional(),
+    ports: list(port, 'egress ports that are watched for congestion').optional(),
+    'border-ports': list(value(interfaceName, 'interface'), 'interfaces to outside the domain; notices are dropped there in both directions').optional(),
+    'code-points': codePoints.optional(),
+    gnmi: section({ socket: value(socketPath, 'unix socket of the gNMI service; default /run/cnpd/gnmi.sock').optional() }, 'northbound').optional(),
+    log: section({ level: value(oneOf('debug', 'info', 'warn', 'error'), 'default info').optional() }, 'logging').optional(),
+  },
+  'configuration of cnpd',
+);
+
+/** cnpd.yaml as declared: every value read, no default applied yet. */
+export type Declared = z.output<typeof cnpdSchema>;

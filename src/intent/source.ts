@@ -1,0 +1,141 @@
+// cnpd.yaml as text → a tree of mappings, lists and strings, with the place of everything in it (YAML 1.2). Every scalar stays text (the "failsafe"
+// schema), because only the key knows what it should be. Aliases, tags and merge keys are refused: a configuration file of this size needs
+// none, and without them no file can grow when it is read.
+import { type Document, LineCounter, type Node, Pair, Scalar, type YAMLError, YAMLMap, YAMLSeq, isAlias, isMap, isNode, isScalar, isSeq, parseDocument } from 'yaml';
+import { type Result, fail, ok } from '../model/result.ts';
+import type { Path } from './errors.ts';
+
+/** A declaration of 10,000 sender prefixes is about 0.7 MB. */
+export const MAX_FILE_BYTES = 8 * 1024 * 1024;
+/** cnpd.yaml is four levels deep. */
+const MAX_DEPTH = 32;
+/** Spaces before a line: collections nest by indentation too. */
+const MAX_INDENT = 256;
+
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+export interface SourceError extends Place {
+  readonly path: Path;
+  readonly found: string;
+  readonly allowed: string;
+  readonly message: string;
+}
+
+export interface Source {
+  /** Mappings without a prototype, arrays, strings, and null where nothing was written. */
+  readonly tree: unknown;
+  /** What is wrong but does not hide the rest: duplicate keys, aliases, tags. */
+  readonly errors: readonly SourceError[];
+  /** The place of the value, of the key when `of` says so, or of the nearest thing around it that exists. */
+  locate(path: Path, of?: 'key' | 'value'): Place;
+}
+
+/** Fails when the text is no YAML at all; what it reports then is all that can be said. */
+export function readSource(text: string): Result<Source, SourceError[]> {
+  const refuse = (place: Place, found: string, allowed: string, message: string): Result<Source, SourceError[]> => fail([{ ...place, path: [], found, allowed, message }]);
+  const top = { line: 1, column: 1 };
+  if (text.length > MAX_FILE_BYTES) return refuse(top, `${text.length} characters`, `at most ${MAX_FILE_BYTES}`, `the file is larger than ${MAX_FILE_BYTES} characters`);
+  const deep = tooDeep(text);
+  if (deep) return refuse(deep, 'nested collections', `at most ${MAX_DEPTH} levels`, `collections are nested more than ${MAX_DEPTH} levels deep`);
+  const lines = new LineCounter();
+  const place = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(1, line), column: Math.max(1, col) };
+  };
+  try {
+    const document = parseDocument(text, { schema: 'failsafe', lineCounter: lines, prettyErrors: false, logLevel: 'error', uniqueKeys: false });
+    if (document.errors.length > 0) return fail(document.errors.map((error) => syntaxError(error, place)));
+    // The library's own check for duplicate keys takes the square of their number; the reader makes it.
+    const reader = new TreeReader(place);
+    const tree = document.contents === null ? null : reader.read(document.contents, []);
+    return ok({ tree, errors: reader.errors, locate: (path, of) => place(offsetOf(document, path, of ?? 'value')) });
+  } catch (error) {
+    // The parser recurses: what is nested too deep for it ends here instead of ending the process.
+    if (!(error instanceof RangeError)) throw error;
+    return refuse(top, 'nested collections', `at most ${MAX_DEPTH} levels`, `collections are nested more than ${MAX_DEPTH} levels deep`);
+  }
+}
+
+/** Where brackets, or the `- - -` that opens a line, nest too deep: the parser's time grows with the square of the depth. A bound, not a parse: quotes are not looked at. */
+function tooDeep(text: string): Place | undefined {
+  let [line, lineStart, brackets, opening] = [1, 0, 0, 0];
+  let atStart = true;
+  for (let i = 0; i < text.length; i++) {
+    const c = text[i]!;
+    if (c === '\n') [line, lineStart, opening, atStart] = [line + 1, i + 1, 0, true];
+    else if (c === '[' || c === '{') brackets++;
+    else if (c === ']' || c === '}') brackets = Math.max(0, brackets - 1);
+    if (atStart && '-?:'.includes(c)) opening++;
+    else if (!' \t\r\n'.includes(c)) atStart = false;
+    if (brackets > 4 * MAX_DEPTH || (atStart && (opening > MAX_DEPTH || i - lineStart > MAX_INDENT))) return { line, column: i - lineStart + 1 };
+  }
+  return undefined;
+}
+
+function syntaxError(error: YAMLError, place: (offset: number) => Place): SourceError {
+  return { ...place(error.pos[0]), path: [], found: 'text that is not YAML', allowed: 'YAML 1.2', message: `YAML: ${error.message.split('\n')[0]}` };
+}
+
+class TreeReader {
+  readonly errors: SourceError[] = [];
+  private readonly place: (offset: number) => Place;
+
+  constructor(place: (offset: number) => Place) {
+    this.place = place;
+  }
+
+  read(node: unknown, path: Path): unknown {
+    if (path.length > MAX_DEPTH) throw new RangeError('too deep');
+    if (!isNode(node)) return null;
+    if (isAlias(node)) return this.refuse(node, path, 'an alias', 'the value itself', 'aliases are not allowed: write the value out');
+    if (node.tag !== undefined && !DEFAULT_TAGS.has(node.tag)) this.refuse(node, path, 'a tag', 'no tag', 'tags are not allowed');
+    if (isScalar(node)) return node.type === Scalar.PLAIN && node.source === '' ? null : String(node.value);
+    if (isSeq(node)) return node.items.map((item, i) => this.read(item, [...path, i]));
+    return isMap(node) ? this.readMap(node, path) : null;
+  }
+
+  private readMap(map: YAMLMap, path: Path): Record<string, unknown> {
+    const out = Object.create(null) as Record<string, unknown>;
+    for (const pair of map.items) {
+      if (!isScalar(pair.key)) {
+        this.refuse(isNode(pair.key) ? pair.key : map, path, 'a collection or an alias as a key', 'a name', 'a key must be plain text');
+        continue;
+      }
+      const key = String(pair.key.value);
+      if (key in out) this.refuse(pair.key, [...path, key], `"${key}" again`, 'each key once', 'this key stands here twice');
+      else out[key] = this.read(pair.value, [...path, key]);
+    }
+    return out;
+  }
+
+  private refuse(node: Node, path: Path, found: string, allowed: string, message: string): null {
+    this.errors.push({ ...this.place(node.range?.[0] ?? 0), path, found, allowed, message });
+    return null;
+  }
+}
+
+const DEFAULT_TAGS = new Set(['tag:yaml.org,2002:map', 'tag:yaml.org,2002:seq', 'tag:yaml.org,2002:str']);
+
+const findPair = (map: YAMLMap, key: string): Pair | undefined => map.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === key);
+
+const offsetOfNode = (node: unknown): number | undefined => (isNode(node) ? node.range?.[0] : undefined);
+
+function offsetOf(document: Document.Parsed, path: Path, of: 'key' | 'value'): number {
+  let node: unknown = document.contents;
+  let offset = offsetOfNode(node) ?? 0;
+  for (const [depth, step] of path.entries()) {
+    const pair = isMap(node) && typeof step === 'string' ? findPair(node, step) : undefined;
+    const next = pair ? pair.value : isSeq(node) && typeof step === 'number' ? (node as YAMLSeq).items[step] : undefined;
+    if (!pair && next === undefined) return offset;
+    const key = offsetOfNode(pair?.key);
+    const last = depth === path.length - 1;
+    const empty = isScalar(next) && next.type === Scalar.PLAIN && next.source === '';
+    // The parent of something missing, and an empty value, are best shown by their key.
+    offset = (last && of === 'value' && !empty ? offsetOfNode(next) : (key ?? offsetOfNode(next))) ?? offset;
+    node = next;
+  }
+  return offset;
+}
