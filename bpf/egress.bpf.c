@@ -68,22 +68,25 @@ static __always_inline enum parsed parse_plain(struct __sk_buff *skb, struct dat
 	return parse_bth((const struct bth *)(udp + UDP_HLEN), packet);
 }
 
-static __always_inline int load_address(struct __sk_buff *skb, __u32 offset, __u8 family, __u64 *address)
+static __always_inline int read_address(struct __sk_buff *skb, __u32 offset, __u8 family, __u64 *address)
 {
-	if (family == 6)
-		return bpf_skb_load_bytes(skb, offset, address, 16);
-	__u32 ipv4 = 0;
-	int error = bpf_skb_load_bytes(skb, offset, &ipv4, 4);
-	address[0] = 0;
-	address[1] = MAPPED_HALF(ipv4);
-	return error;
+	const __u8 *at = walk_at(skb, offset, 16); // 16 for IPv4 as well: a UDP header and a BTH follow
+	if (!at)
+		return -1;
+	if (family == 6) {
+		address[0] = *(const __u64 *)at;
+		address[1] = *(const __u64 *)(at + 8);
+	} else {
+		address[0] = 0;
+		address[1] = MAPPED_HALF(*(const __u32 *)at);
+	}
+	return 0;
 }
 
 // Everything else: VLAN tags, options, extension headers, tunnels, paged packets. The flow is the innermost one (PNC §4).
 static __noinline int parse_walk(struct __sk_buff *skb, struct data_packet *packet)
 {
 	struct headers h;
-	__builtin_memset(packet, 0, sizeof(*packet));
 	int result = walk_headers(skb, &h);
 	if (result == WALK_NOT_IP || result == WALK_FRAGMENT)
 		return PARSED_OTHER;
@@ -93,16 +96,17 @@ static __noinline int parse_walk(struct __sk_buff *skb, struct data_packet *pack
 	}
 	if (h.protocol != IPPROTO_UDP || h.dport != bpf_htons(ROCE_UDP_PORT))
 		return PARSED_OTHER;
-	struct bth bth;
-	__u8 class[2];
-	if (bpf_skb_load_bytes(skb, h.transport + UDP_HLEN, &bth, sizeof(bth)) < 0 ||
-	    load_address(skb, h.inner + (h.inner_family == 6 ? 8 : 12), h.inner_family, packet->key.source) < 0 ||
-	    load_address(skb, h.destination, h.inner_family, packet->key.destination) < 0 || bpf_skb_load_bytes(skb, h.outer, class, 2) < 0) {
+	const __u8 *ip = walk_at(skb, h.outer, 2);
+	if (!ip)
+		return PARSED_OTHER;
+	packet->ecn = (h.outer_family == 6 ? ip[1] >> 4 : ip[1]) & 3;
+	const struct bth *bth = (const struct bth *)walk_at(skb, h.transport + UDP_HLEN, BTH_SIZE);
+	if (!bth || read_address(skb, h.inner + (h.inner_family == 6 ? 8 : 12), h.inner_family, packet->key.source) < 0 ||
+	    read_address(skb, h.destination, h.inner_family, packet->key.destination) < 0) {
 		count(COUNT_EGRESS_UNPARSEABLE);
 		return PARSED_OTHER;
 	}
-	packet->ecn = (h.outer_family == 6 ? class[1] >> 4 : class[1]) & 3;
-	return parse_bth(&bth, packet);
+	return parse_bth(bth, packet);
 }
 
 static __always_inline struct egress_port *find_port(__u32 ifindex, __u32 *slot)

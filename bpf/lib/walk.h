@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // Walks from the Ethernet header to the transport header of the innermost packet: VLAN tags, IPv4 with options, IPv6 with its extension headers
 // (SRH of RFC 8754 among them), IPv4 and IPv6 inside either (protocols 4 and 41: RFC 2003, 2473, SRv6 encapsulation of RFC 8986).
-// It reads with bpf_skb_load_bytes, so paged packets are read as well; programs keep a fast path of their own for the plain packet.
+// It reads paged packets as well; programs keep a fast path of their own for the plain packet.
 // It does not validate: a length field that lies is for whoever uses it. The walk ends after WALK_DEPTH headers.
 #ifndef CNPD_WALK_H
 #define CNPD_WALK_H
@@ -31,6 +31,7 @@
 #define IPV6_HLEN 40
 #define UDP_HLEN 8
 #define ROUTING_TYPE_SRH 4
+#define WALK_BEHIND_UDP 12 // a BTH
 
 // Headers behind Ethernet, the outermost IP header being the first.
 #define WALK_DEPTH 12
@@ -58,43 +59,53 @@ struct headers {
 	__u8 fragmented; // the first fragment of several
 };
 
-struct walk_ipv4 {
-	__u8 version_ihl, tos;
-	__be16 length, id, fragment;
-	__u8 ttl, protocol;
-	__be16 check;
-};
+// No packet that a port sends is longer; a bound that stays the same also lets the verifier recognise a state it has seen.
+#define WALK_OFFSET_MASK 0x3fff
+
+// `size` bytes of linear memory, or null.
+static __always_inline const __u8 *walk_at(struct __sk_buff *skb, __u32 offset, __u32 size)
+{
+	const __u8 *end = (void *)(long)skb->data_end;
+	const __u8 *at = (const __u8 *)(long)skb->data + (offset & WALK_OFFSET_MASK);
+	return at + size <= end ? at : 0;
+}
+
+static __always_inline __be16 walk_be16(const __u8 *at)
+{
+	return *(const __be16 *)at;
+}
 
 static __always_inline enum walk_result walk_ipv4(struct __sk_buff *skb, struct headers *h, __u32 *offset, __u8 *next)
 {
-	struct walk_ipv4 ip;
-	if (bpf_skb_load_bytes(skb, *offset, &ip, sizeof(ip)) < 0)
+	const __u8 *ip = walk_at(skb, *offset, IPV4_HLEN);
+	if (!ip)
 		return WALK_TRUNCATED;
-	__u32 size = (ip.version_ihl & 15) * 4;
-	if ((ip.version_ihl >> 4) != 4 || size < IPV4_HLEN)
+	__u32 size = (ip[0] & 15) * 4;
+	if ((ip[0] >> 4) != 4 || size < IPV4_HLEN)
 		return WALK_MALFORMED;
 	if (*offset == h->outer)
-		h->outer_length = bpf_ntohs(ip.length);
+		h->outer_length = bpf_ntohs(walk_be16(ip + 2));
 	h->inner = *offset;
 	h->destination = *offset + 16;
 	h->inner_family = 4;
-	*next = ip.protocol;
+	*next = ip[9];
 	*offset += size;
-	if (ip.fragment & bpf_htons(0x1fff))
+	__be16 fragment = walk_be16(ip + 6);
+	if (fragment & bpf_htons(0x1fff))
 		return WALK_FRAGMENT;
-	h->fragmented |= !!(ip.fragment & bpf_htons(0x2000));
+	h->fragmented |= !!(fragment & bpf_htons(0x2000));
 	return WALK_TRANSPORT;
 }
 
 static __always_inline enum walk_result walk_ipv6(struct __sk_buff *skb, struct headers *h, __u32 *offset, __u8 *next)
 {
-	__u8 ip[8];
-	if (bpf_skb_load_bytes(skb, *offset, ip, sizeof(ip)) < 0)
+	const __u8 *ip = walk_at(skb, *offset, IPV6_HLEN);
+	if (!ip)
 		return WALK_TRUNCATED;
 	if ((ip[0] >> 4) != 6)
 		return WALK_MALFORMED;
 	if (*offset == h->outer) {
-		__u32 length = ((__u32)ip[4] << 8 | ip[5]) + IPV6_HLEN;
+		__u32 length = bpf_ntohs(walk_be16(ip + 4)) + IPV6_HLEN;
 		h->outer_length = length > 0xffff ? 0xffff : length;
 	}
 	h->inner = *offset;
@@ -108,15 +119,15 @@ static __always_inline enum walk_result walk_ipv6(struct __sk_buff *skb, struct 
 // One header whose second byte is its length: extension headers, AH and the fragment header.
 static __always_inline enum walk_result walk_extension(struct __sk_buff *skb, struct headers *h, __u32 *offset, __u8 *next)
 {
-	__u8 extension[8];
-	if (bpf_skb_load_bytes(skb, *offset, extension, sizeof(extension)) < 0)
+	const __u8 *extension = walk_at(skb, *offset, 8);
+	if (!extension)
 		return WALK_TRUNCATED;
 	__u32 size = (extension[1] + 1) * 8;
 	if (*next == IPPROTO_FRAGMENT) {
-		__u16 field = (__u16)extension[2] << 8 | extension[3];
+		__be16 fragment = walk_be16(extension + 2);
 		size = 8;
-		h->fragmented |= field & 1;
-		if (field & 0xfff8)
+		h->fragmented |= !!(fragment & bpf_htons(1));
+		if (fragment & bpf_htons(0xfff8))
 			return WALK_FRAGMENT;
 	} else if (*next == IPPROTO_AH) {
 		size = (extension[1] + 2) * 4;
@@ -134,15 +145,17 @@ static __always_inline int is_extension(__u8 protocol)
 	       protocol == IPPROTO_DSTOPTS || protocol == IPPROTO_MOBILITY || protocol == IPPROTO_HIP || protocol == IPPROTO_SHIM6;
 }
 
-// A function of its own, so that the verifier looks at it once a program. `h` is written whatever the result.
-static __noinline int walk_headers(struct __sk_buff *skb, struct headers *h)
+// A function of its own, so that the verifier looks at it once a call.
+static __noinline int walk_linear(struct __sk_buff *skb, struct headers *h)
 {
 	__u32 offset = 12;
 	__be16 type = 0;
 	__builtin_memset(h, 0, sizeof(*h));
 	for (int tags = 0; tags <= WALK_VLAN_TAGS; tags++) {
-		if (bpf_skb_load_bytes(skb, offset, &type, sizeof(type)) < 0)
+		const __u8 *at = walk_at(skb, offset, 2);
+		if (!at)
 			return WALK_NOT_IP;
+		type = walk_be16(at);
 		offset += 2;
 		if (type != bpf_htons(ETH_P_8021Q) && type != bpf_htons(ETH_P_8021AD))
 			break;
@@ -161,6 +174,7 @@ static __noinline int walk_headers(struct __sk_buff *skb, struct headers *h)
 	for (int depth = 0; depth < WALK_DEPTH; depth++) {
 		enum walk_result result;
 		opaque(offset);
+		offset &= WALK_OFFSET_MASK;
 		if (next == IPPROTO_IPV6)
 			result = walk_ipv6(skb, h, &offset, &next);
 		else if (next == IPPROTO_IPIP)
@@ -171,8 +185,6 @@ static __noinline int walk_headers(struct __sk_buff *skb, struct headers *h)
 			break;
 		if (result != WALK_TRANSPORT)
 			return result;
-		// A packet is no longer than this, and a bound that stays the same lets the verifier recognise a state it has seen.
-		offset &= 0x3fff;
 	}
 	if (next == IPPROTO_IPV6 || next == IPPROTO_IPIP || is_extension(next))
 		return WALK_TOO_DEEP;
@@ -180,14 +192,25 @@ static __noinline int walk_headers(struct __sk_buff *skb, struct headers *h)
 	h->protocol = next;
 	if (next != IPPROTO_UDP)
 		return WALK_TRANSPORT;
-	__be16 ports[2];
-	// All eight bytes must be there, not only the ports.
-	__u32 last;
-	if (bpf_skb_load_bytes(skb, offset, ports, sizeof(ports)) < 0 || bpf_skb_load_bytes(skb, offset + 4, &last, sizeof(last)) < 0)
+	// With what follows the UDP header, if the packet has it: users read a BTH there.
+	if (skb->len >= offset + UDP_HLEN + WALK_BEHIND_UDP && !walk_at(skb, offset, UDP_HLEN + WALK_BEHIND_UDP))
 		return WALK_TRUNCATED;
-	h->sport = ports[0];
-	h->dport = ports[1];
+	const __u8 *udp = walk_at(skb, offset, UDP_HLEN);
+	if (!udp)
+		return WALK_TRUNCATED;
+	h->sport = walk_be16(udp);
+	h->dport = walk_be16(udp + 2);
 	return WALK_TRANSPORT;
+}
+
+// Walks the packet; `h` is written whatever the result. If its headers reach beyond linear memory, it is pulled in whole, so packet pointers
+// are invalid afterwards. Offsets up to WALK_OFFSET_MASK can be read with walk_at().
+static __always_inline enum walk_result walk_headers(struct __sk_buff *skb, struct headers *h)
+{
+	enum walk_result result = walk_linear(skb, h);
+	if (result == WALK_TRUNCATED && skb->len > skb->data_end - skb->data && bpf_skb_pull_data(skb, skb->len) == 0)
+		result = walk_linear(skb, h);
+	return result;
 }
 
 #endif

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// Which Queue Pair sends to which (PNC-1-c). A BTH names the destination's Queue Pair only, so the sender's must be learned: cm.h, reverse-traffic.h.
+// A connection is two entries, one a direction, because either side may send data; they name each other. A wrong answer here slows down
+// somebody else, so whatever contradicts an entry removes both halves: unknown is harmless.
+#ifndef CNPD_QUEUE_PAIRS_H
+#define CNPD_QUEUE_PAIRS_H
+
+#include "proxy-maps.h"
+#include "roce.h"
+
+// A flow as its packets name it: from, to, and the Queue Pair they are for.
+struct flow_key {
+	struct address sender;
+	struct address receiver;
+	__u32 receiver_qpn;
+	__u32 reserved;
+};
+
+enum qp_source { QP_FROM_CM = 1, QP_FROM_TRAFFIC = 2, QP_CONFIGURED = 3 };
+
+// A PSN has 24 bits.
+#define PSN_UNKNOWN 0xffffffffu
+
+struct queue_pair {
+	__u32 sender_qpn;
+	__u32 starting_psn; // of the sender; PSN_UNKNOWN when not learned from CM
+	__u32 psn;	    // of the last request seen; PSN_UNKNOWN before
+	__u8 source;	    // enum qp_source
+	__u8 strikes;	    // answers in a row whose PSN did not fit
+	__u16 reserved;
+	__u64 learned_at; // CLOCK_MONOTONIC, like the other times
+	__u64 last_seen;  // last packet of this direction, requests and answers
+	__u64 checked_at;
+	__u64 unanswered_since;
+	__u64 last_cnp; // 0: never
+	__u64 cnps;
+	__u64 packets; // of this direction; packets handled by several CPUs at once may be counted once
+	__u64 bytes;
+};
+
+// Evicts the least recently used: its size is a limit of memory, not of function.
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1 << 16);
+	__type(key, struct flow_key);
+	__type(value, struct queue_pair);
+} queue_pairs SEC(".maps");
+
+// Written by the agent only; they outrank what is learned.
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1 << 12);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct flow_key);
+	__type(value, struct queue_pair);
+} static_queue_pairs SEC(".maps");
+
+// PSNs that belong together are less than this apart (facts: packets in flight on a 100 Gb/s path of 100 ms).
+#define PSN_WINDOW (1 << 21)
+#define CHECK_INTERVAL_NS 10000000ULL
+#define MAX_STRIKES 3
+
+// Signed distance in 24-bit serial arithmetic.
+static __always_inline __s32 psn_distance(__u32 a, __u32 b)
+{
+	return (__s32)((a - b) << 8) >> 8;
+}
+
+static __always_inline int is_later(__u64 now, __u64 then, __u64 by)
+{
+	return (__s64)(now - then) > (__s64)by;
+}
+
+// The other direction of a flow whose sender has Queue Pair `sender_qpn`.
+static __always_inline void flow_reversed(struct flow_key *to, const struct flow_key *from, __u32 sender_qpn)
+{
+	to->sender = from->receiver;
+	to->receiver = from->sender;
+	to->receiver_qpn = sender_qpn;
+	to->reserved = 0;
+}
+
+// Removes a flow's entry and its other half, if they still name each other. Whether the entry was there.
+static __noinline int queue_pair_remove(struct flow_key *flow)
+{
+	struct flow_key reverse;
+	if (!flow)
+		return 0;
+	struct queue_pair *pair = bpf_map_lookup_elem(&queue_pairs, flow);
+	if (!pair)
+		return 0;
+	flow_reversed(&reverse, flow, pair->sender_qpn);
+	struct queue_pair *other = bpf_map_lookup_elem(&queue_pairs, &reverse);
+	if (other && other->sender_qpn == flow->receiver_qpn)
+		bpf_map_delete_elem(&queue_pairs, &reverse);
+	bpf_map_delete_elem(&queue_pairs, flow);
+	return 1;
+}
+
+struct learned {
+	__u32 sender_qpn;
+	__u32 starting_psn;
+	__u32 source;
+	__u64 now;
+};
+
+// Writes one half. Knowledge about the same connection is refreshed in place, so that its rate limit and its counts go on.
+static __noinline int queue_pair_store(struct flow_key *flow, struct learned *learned)
+{
+	if (!flow || !learned)
+		return -1;
+	struct queue_pair *known = bpf_map_lookup_elem(&queue_pairs, flow);
+	if (known && known->sender_qpn == learned->sender_qpn) {
+		known->source = learned->source;
+		known->starting_psn = learned->starting_psn;
+		known->psn = PSN_UNKNOWN;
+		known->strikes = 0;
+		known->learned_at = known->last_seen = known->checked_at = known->unanswered_since = learned->now;
+		return 0;
+	}
+	struct queue_pair fresh = {
+		.sender_qpn = learned->sender_qpn,
+		.starting_psn = learned->starting_psn,
+		.psn = PSN_UNKNOWN,
+		.source = learned->source,
+		.learned_at = learned->now,
+		.last_seen = learned->now,
+		.checked_at = learned->now,
+		.unanswered_since = learned->now,
+	};
+	if (known) {
+		// Another Queue Pair took this one's peer: the old other half goes, the flow's rate limit stays.
+		fresh.last_cnp = known->last_cnp;
+		queue_pair_remove(flow);
+		count(QP_REPLACED);
+	}
+	return bpf_map_update_elem(&queue_pairs, flow, &fresh, BPF_ANY);
+}
+
+// Learns a connection: flow->sender's `sender_qpn` and flow->receiver's `flow->receiver_qpn` are each other's peers.
+static __always_inline int queue_pairs_connect(struct flow_key *flow, __u32 sender_qpn, __u32 sender_psn, __u32 receiver_psn, __u32 source)
+{
+	struct flow_key reverse;
+	struct learned learned = { .sender_qpn = sender_qpn, .starting_psn = sender_psn, .source = source, .now = bpf_ktime_get_coarse_ns() };
+	flow_reversed(&reverse, flow, sender_qpn);
+	if (queue_pair_store(flow, &learned) < 0)
+		goto failed;
+	learned.sender_qpn = flow->receiver_qpn;
+	learned.starting_psn = receiver_psn;
+	if (queue_pair_store(&reverse, &learned) < 0)
+		goto failed;
+	return 0;
+failed:
+	queue_pair_remove(flow);
+	count(QP_STORE_FAILED);
+	return -1;
+}
+
+// --- What a packet of a known connection says about it -------------------------------------------------------------------------------------
+
+enum qp_verdict { QP_FITS, QP_GONE };
+
+static __always_inline enum qp_verdict queue_pair_drop(struct flow_key *flow, enum counter why)
+{
+	queue_pair_remove(flow);
+	count(why);
+	return QP_GONE;
+}
+
+// Now and then: is there another half, does it answer, and do its answers fit? `psn` of an answer is in the other direction's sequence.
+static __noinline int queue_pair_check(struct flow_key *flow, __u32 psn, __u32 answer, __u64 now)
+{
+	struct flow_key reverse;
+	if (!flow)
+		return QP_FITS;
+	struct queue_pair *pair = bpf_map_lookup_elem(&queue_pairs, flow);
+	struct proxy_config *config = proxy_configuration();
+	if (!pair || !config)
+		return QP_FITS;
+	flow_reversed(&reverse, flow, pair->sender_qpn);
+	struct queue_pair *other = bpf_map_lookup_elem(&queue_pairs, &reverse);
+	if (!other || other->sender_qpn != flow->receiver_qpn)
+		return queue_pair_drop(flow, QP_ORPHANED);
+	if (answer) {
+		__s32 distance = other->psn == PSN_UNKNOWN ? 0 : psn_distance(psn, other->psn);
+		pair->strikes = distance > -PSN_WINDOW && distance < PSN_WINDOW ? 0 : pair->strikes + 1;
+		if (pair->strikes >= MAX_STRIKES)
+			return queue_pair_drop(flow, QP_CONTRADICTED);
+	} else if (pair->source == QP_FROM_TRAFFIC) {
+		if ((__s64)(other->last_seen - pair->unanswered_since) >= 0)
+			pair->unanswered_since = now;
+		else if (is_later(now, pair->unanswered_since, config->silence_ns))
+			return queue_pair_drop(flow, QP_SILENT);
+	}
+	return QP_FITS;
+}
+
+// One bit an operation that is an answer of a responder: READ responses 0D-10, ACK 11, atomic ACK 12.
+#define ANSWER_OPS 0x0007e000u
+
+// Takes note of a packet of a known connection. QP_GONE: it is not known any more.
+static __always_inline enum qp_verdict queue_pair_seen(struct flow_key *flow, struct queue_pair *pair, __u8 opcode, __u32 psn, __u32 length)
+{
+	__u32 answer = ANSWER_OPS >> (opcode & 31) & 1;
+	__u64 now = bpf_ktime_get_coarse_ns();
+	struct proxy_config *config;
+	pair->packets++;
+	pair->bytes += length;
+	if (is_later(now, pair->last_seen, CHECK_INTERVAL_NS)) {
+		config = proxy_configuration();
+		if (config && is_later(now, pair->last_seen, config->ageing_ns))
+			return queue_pair_drop(flow, QP_AGED);
+	}
+	pair->last_seen = now;
+	if (!answer)
+		pair->psn = psn;
+	if (likely(!is_later(now, pair->checked_at, CHECK_INTERVAL_NS)))
+		return QP_FITS;
+	pair->checked_at = now;
+	return queue_pair_check(flow, psn, answer, now);
+}
+
+#endif
