@@ -1,0 +1,173 @@
+// Carrying the PNC between levels (PNC §5.1: it "MUST be preserved when a router propagates a prefix between ISIS levels"; RFC 5302). FRR
+// propagates nothing here, so an agent of both levels originates in the one level what it learned in the other: same flags, R flag set,
+// same proxy address, up/down bit on the way down. A prefix without the P-flag is not carried, so a clear flag stays clear.
+// No loops: what has the up/down bit never goes up; what the target level knows from its own originator does not enter it; and of several
+// agents that could carry a prefix the one with the lowest system ID does, so that two never answer each other's copies.
+import { type IpAddress, compareAddresses } from '../../model/address.ts';
+import { ATTRIBUTE_BIT, hasFlag, withFlag } from '../../packet/isis/attribute-flags.ts';
+import type { Level } from '../../packet/isis/types.ts';
+import { CARRY_BATCH, CARRY_SETTLE_MS } from './constants.ts';
+import { type PrefixEntry, prefixKey, proxyOf } from './content.ts';
+import { nodeAddresses } from './install.ts';
+import type { StoredLsp } from './lsdb.ts';
+import { setPrefix } from './origination.ts';
+import type { OriginatedPrefix } from './placement.ts';
+import { isAlive } from './reachability.ts';
+import { type LevelState, type Speaker, count } from './speaker.ts';
+
+export interface CarryState {
+  /** Flagged entries of others: level → prefix → LSP → entries. */
+  readonly flagged: Record<Level, Map<string, Map<string, readonly PrefixEntry[]>>>;
+  /** Prefixes to decide about. */
+  readonly dirty: Set<string>;
+  /** Prefixes that are eligible but not for long enough, and when they will be. */
+  readonly later: Map<string, number>;
+  dueAt: number;
+  /** Since when a prefix has been eligible, by `<from>:<prefix key>`. */
+  readonly since: Map<string, number>;
+}
+
+export const newCarryState = (): CarryState => ({
+  flagged: { 1: new Map(), 2: new Map() },
+  dirty: new Set(),
+  later: new Map(),
+  dueAt: Infinity,
+  since: new Map(),
+});
+
+interface Candidate {
+  readonly entry: PrefixEntry;
+  readonly lsp: StoredLsp;
+}
+
+const both = (s: Speaker): boolean => s.levels.size === 2;
+
+function mark(s: Speaker, key: string): void {
+  s.carry.dirty.add(key);
+  s.carry.dueAt = Math.min(s.carry.dueAt, s.now);
+}
+
+/** The flagged prefixes of an LSP have changed. */
+export function flaggedChanged(s: Speaker, level: LevelState, before: StoredLsp | undefined, after: StoredLsp | undefined): void {
+  if (!both(s)) return;
+  const index = s.carry.flagged[level.level];
+  for (const entry of before?.content.flagged ?? []) {
+    const key = prefixKey(entry.prefix);
+    const lsps = index.get(key);
+    lsps?.delete(before!.key);
+    if (lsps?.size === 0) index.delete(key);
+    mark(s, key);
+  }
+  for (const entry of after?.content.flagged ?? []) {
+    const key = prefixKey(entry.prefix);
+    const lsps = index.get(key) ?? new Map<string, readonly PrefixEntry[]>();
+    index.set(key, lsps);
+    lsps.set(after!.key, [...(lsps.get(after!.key) ?? []), entry]);
+    mark(s, key);
+  }
+}
+
+/** These systems have become reachable, unreachable, or forgotten. */
+export function originatorsChanged(s: Speaker, level: LevelState, systems: readonly string[]): void {
+  if (!both(s)) return;
+  for (const system of systems) {
+    for (const lsp of level.lsdb.nodes.get(`${system}.00`)?.values() ?? []) {
+      for (const entry of lsp.content.flagged) mark(s, prefixKey(entry.prefix));
+    }
+  }
+}
+
+/** What the operator declares has changed: it comes before what is carried. */
+export function wantedChanged(s: Speaker, keys: Iterable<string>): void {
+  if (both(s)) for (const key of keys) mark(s, key);
+}
+
+/** Decides about a batch of prefixes in both directions. */
+export function carryDue(s: Speaker): void {
+  const { carry } = s;
+  for (const [key, at] of carry.later) {
+    if (at > s.now) continue;
+    carry.later.delete(key);
+    carry.dirty.add(key);
+  }
+  let left = CARRY_BATCH;
+  for (const key of carry.dirty) {
+    if (left-- === 0) break;
+    carry.dirty.delete(key);
+    if (s.wanted.has(key) || s.stopping) continue;
+    const [up, down] = [decide(s, key, s.levels.get(1)!, s.levels.get(2)!), decide(s, key, s.levels.get(2)!, s.levels.get(1)!)];
+    const ripe = Math.min(up, down);
+    if (ripe < Infinity) carry.later.set(key, ripe);
+  }
+  carry.dueAt = carry.dirty.size > 0 ? s.now : Infinity;
+  for (const at of carry.later.values()) carry.dueAt = Math.min(carry.dueAt, at);
+}
+
+/** @returns when to decide again, if the prefix is eligible but has not been so for long enough; else never */
+function decide(s: Speaker, key: string, from: LevelState, to: LevelState): number {
+  const best = bestCandidate(s, key, from, to);
+  const sinceKey = `${from.level}:${key}`;
+  if (!best) {
+    s.carry.since.delete(sinceKey);
+    if (to.own.placement.whereIs.has(key) || to.own.homeless.has(key)) {
+      count(s, 'isis.carry.withdrawn');
+      setPrefix(s, to, key, undefined);
+    }
+    return Infinity;
+  }
+  const since = s.carry.since.get(sinceKey) ?? s.now;
+  s.carry.since.set(sinceKey, since);
+  if (s.now < since + CARRY_SETTLE_MS) return since + CARRY_SETTLE_MS;
+  if (!to.own.placement.whereIs.has(key)) count(s, 'isis.carry.carried');
+  setPrefix(s, to, key, carried(key, best, from, to));
+  return Infinity;
+}
+
+/** The flagged advertisements of a prefix in a level that are not ours and whose originator is there, or was until a short while ago. */
+function candidates(s: Speaker, level: LevelState, key: string): Candidate[] {
+  const found: Candidate[] = [];
+  for (const [lspKey, entries] of s.carry.flagged[level.level].get(key) ?? []) {
+    const lsp = level.lsdb.byKey.get(lspKey);
+    if (lsp && isAlive(s, level, lsp.system)) found.push(...entries.map((entry) => ({ entry, lsp })));
+  }
+  return found;
+}
+
+const isCopy = ({ entry }: Candidate): boolean => entry.down || hasFlag(entry.flags, ATTRIBUTE_BIT.readvertised);
+
+/** What to carry: the lowest metric, then the lowest proxy address (facts §9 D7). Undefined when nothing may be carried. */
+function bestCandidate(s: Speaker, key: string, from: LevelState, to: LevelState): Candidate | undefined {
+  const eligible = candidates(s, from, key).filter((c) => from.level === 2 || !c.entry.down);
+  if (eligible.length === 0) return undefined;
+  const known = candidates(s, to, key).some((c) => !isCopy(c) || c.lsp.system < s.system);
+  return known ? undefined : eligible.reduce((a, b) => (preferred(from, a, b) <= 0 ? a : b));
+}
+
+function preferred(level: LevelState, a: Candidate, b: Candidate): number {
+  if (a.entry.metric !== b.entry.metric) return a.entry.metric - b.entry.metric;
+  const [proxyA, proxyB] = [resolve(level, a), resolve(level, b)];
+  if (proxyA && proxyB) return compareAddresses(proxyA, proxyB);
+  return proxyA ? -1 : proxyB ? 1 : 0;
+}
+
+function resolve(level: LevelState, { entry, lsp }: Candidate): IpAddress | undefined {
+  const { routerIds, interfaces } = nodeAddresses(level, lsp, [entry]);
+  return proxyOf(entry, routerIds, interfaces);
+}
+
+/** The copy: flags kept and R set (RFC 7794 §2.1), the proxy that the original resolves to named in the entry itself. */
+function carried(key: string, candidate: Candidate, from: LevelState, to: LevelState): OriginatedPrefix {
+  const { entry } = candidate;
+  const proxy = resolve(from, candidate);
+  const source4 = proxy?.family === 4 ? proxy : entry.source4;
+  const source6 = proxy?.family === 6 ? proxy : entry.source6;
+  return {
+    key,
+    prefix: entry.prefix,
+    down: to.level === 1,
+    external: entry.external,
+    flags: withFlag(entry.flags, ATTRIBUTE_BIT.readvertised),
+    ...(source4 && { source4 }),
+    ...(source6 && { source6 }),
+  };
+}

@@ -1,0 +1,58 @@
+// Timers, limits and metrics of the speaker, each with its source. Milliseconds unless the name says otherwise.
+
+/** Above MAX_PATH_METRIC (0xFE000000), so no router computes a route from it (RFC 5305 §4), and small enough that adding a path's metric does not wrap 32 bits. */
+export const SIGNALLING_METRIC = 0xfe000001;
+/** Of the link to the neighbour, which nobody transits: our LSP carries the overload bit. */
+export const LINK_METRIC = 10;
+/** A link with this metric is no part of the topology (RFC 5305 §3). */
+export const UNUSABLE_LINK_METRIC = 0xffffff;
+/** IPv6 unicast (RFC 5120 §7.5). */
+export const MT_IPV6 = 2;
+
+/** originatingLSPBufferSize, ISO/IEC 10589 §7.4.3. */
+export const LSP_BUFFER_SIZE = 1492;
+export const LSP_HEADER_LENGTH = 27;
+/** LSPs of one system and level are numbered 0..255; number 0 carries the adjacency, the others the prefixes. */
+export const FRAGMENTS = 256;
+export const MAX_SEQUENCE = 0xffffffff;
+
+/** minimumLSPTransmissionInterval on point-to-point circuits, ISO/IEC 10589 §7.3.15.5. */
+export const RETRANSMIT_MS = 5000;
+/** partialSNPInterval is 2 s at most; acknowledging sooner saves the neighbour retransmissions. */
+export const ACK_DELAY_MS = 200;
+/** The neighbour that lists an LSP in a CSNP is usually about to send it: ask only when it has not come by itself. */
+export const REQUEST_DELAY_MS = 1000;
+export const REQUEST_RETRY_MS = 5000;
+export const REQUEST_TRIES = 12;
+/** How long a new neighbour has for its CSNP before it is sent what it may already have. */
+export const SYNC_GRACE_MS = 1500;
+/** LSPs in one go and the pause after it: 1000 a second, which a default socket buffer absorbs. */
+export const SEND_BURST = 10;
+export const SEND_GAP_MS = 10;
+export const CSNP_BURST = 8;
+
+/** ZeroAgeLifetime, ISO/IEC 10589 §7.3.16.4. */
+export const ZERO_AGE_MS = 60_000;
+/** Changes that arrive together are issued together. */
+export const ISSUE_DELAY_MS = 20;
+/** Least time between two issues of one fragment, so that a neighbour that keeps echoing higher sequence numbers costs little. */
+export const MIN_REISSUE_MS = 200;
+export const ISSUE_BATCH = 16;
+
+/** LSPs a level; beyond it new ones are refused and counted. */
+export const LSDB_LIMIT = 20_000;
+/** PDUs that wait for their turn; beyond it they are dropped and counted (the neighbour retransmits). */
+export const INBOX_LIMIT = 8192;
+/** PDUs handled per event-loop turn. */
+export const INBOX_BATCH = 16;
+export const GRAPH_DELAY_MS = 50;
+export const GRAPH_BATCH = 512;
+/** A prefix is carried to the other level after it has been eligible this long, so that agents do not answer each other's transients. */
+export const CARRY_SETTLE_MS = 1000;
+export const CARRY_BATCH = 256;
+
+/** How long a clean stop waits for the neighbour to acknowledge the purges. */
+export const STOP_LIMIT_MS = 4000;
+export const STOP_RETRANSMIT_MS = 1000;
+/** The same warning is logged once in this time; the counter tells the rest. */
+export const WARN_INTERVAL_MS = 60_000;

@@ -1,0 +1,164 @@
+// LSPs in and out (ISO/IEC 10589 §7.3.14 … §7.3.16): the update process. With one circuit there is nobody to pass a received LSP on to:
+// what is sent is our own LSP, purges, and what the neighbour lacks. Sending is paced; what is not acknowledged is sent again every 5 s.
+import { sameSystemId } from '../../packet/isis/lsp-id.ts';
+import { encodePurge, setRemainingLifetime } from '../../packet/isis/lsp.ts';
+import type { Lsp, Received } from '../../packet/isis/types.ts';
+import { isActive } from './adjacency.ts';
+import { authentic, scopeOf, sign } from './auth.ts';
+import { RETRANSMIT_MS, SEND_BURST, SEND_GAP_MS, STOP_RETRANSMIT_MS, ZERO_AGE_MS } from './constants.ts';
+import { NO_CONTENT, readLsp } from './content.ts';
+import { install, installRefreshed } from './install.ts';
+import { type StoredLsp, type Version, compareVersions, identityOf, lifetimeOf, versionOf } from './lsdb.ts';
+import { outbid } from './origination.ts';
+import { acknowledge, answered } from './snp.ts';
+import { type LevelState, type Speaker, complain, count } from './speaker.ts';
+
+type ReceivedLsp = Lsp & Received;
+
+export function setSrm(level: LevelState, key: string, at: number): void {
+  level.srm.set(key, at);
+  level.floodAt = Math.min(level.floodAt, at);
+}
+
+/** Sends what is due, a burst at a time. */
+export function floodDue(s: Speaker, level: LevelState): void {
+  let sent = 0;
+  let next = Infinity;
+  for (const [key, at] of level.srm) {
+    if (at > s.now || sent === SEND_BURST) {
+      next = Math.min(next, at > s.now ? at : s.now + SEND_GAP_MS);
+      continue;
+    }
+    const lsp = level.lsdb.byKey.get(key);
+    if (!lsp) {
+      level.srm.delete(key);
+      continue;
+    }
+    sent++;
+    const again = s.now + (s.stopping ? STOP_RETRANSMIT_MS : RETRANSMIT_MS);
+    level.srm.set(key, again);
+    next = Math.min(next, again);
+    sendLsp(s, lsp);
+  }
+  level.floodAt = next;
+}
+
+function sendLsp(s: Speaker, lsp: StoredLsp): void {
+  setRemainingLifetime(lsp.raw, lifetimeOf(lsp, s.now));
+  count(s, 'isis.tx.lsp');
+  s.effects.push({ type: 'send', pdu: lsp.raw.slice() });
+}
+
+/** RFC 6233 §2: TLVs that a purge may carry when the level is authenticated: 10, 13, 15, 137. */
+const allowedInPurge = (pdu: ReceivedLsp): boolean =>
+  pdu.tlvs.every((t) => t.kind === 'authentication' || t.kind === 'purge-originator' || t.kind === 'hostname' || (t.kind === 'unknown' && t.type === 15));
+
+export function receiveLsp(s: Speaker, level: LevelState, pdu: ReceivedLsp): void {
+  count(s, 'isis.rx.lsp');
+  if (!isActive(s, level.level)) return count(s, 'isis.lsp.no-adjacency');
+  if (pdu.raw.length > s.config.mtu - 3) return complain(s, 'isis.lsp.oversized', { length: pdu.raw.length }, 'LSP longer than the interface carries');
+  if (!authentic(s, scopeOf(level.level), pdu.raw)) return;
+  const authenticated = s.config.keys[scopeOf(level.level)] !== undefined;
+  if (pdu.remainingLifetime === 0 && authenticated && !allowedInPurge(pdu)) {
+    return complain(s, 'isis.purge.forbidden-tlv', {}, 'purge with TLVs that RFC 6233 forbids');
+  }
+  if (sameSystemId(pdu.lspId.systemId, s.config.systemId)) receiveOwn(s, level, pdu);
+  else receiveForeign(s, level, pdu);
+}
+
+/** Somebody returns an LSP under our name: known, older than ours, or from a run of ours that ended. */
+function receiveOwn(s: Speaker, level: LevelState, pdu: ReceivedLsp): void {
+  const { key } = identityOf(pdu.raw);
+  answered(level, key);
+  const stored = level.lsdb.byKey.get(key);
+  const relation = stored ? compareVersions(pdu, versionOf(stored, s.now)) : 'newer';
+  if (relation === 'older') return setSrm(level, key, s.now);
+  if (relation === 'same' || (!stored && pdu.remainingLifetime === 0)) {
+    level.srm.delete(key);
+    return acknowledge(s, level, key, pdu);
+  }
+  if (pdu.remainingLifetime === 0) count(s, 'isis.own.foreign-purge');
+  if (relation === 'confused') count(s, 'isis.own.confusion');
+  outbid(s, level, pdu.lspId, pdu.sequence);
+}
+
+function receiveForeign(s: Speaker, level: LevelState, pdu: ReceivedLsp): void {
+  const { key } = identityOf(pdu.raw);
+  answered(level, key);
+  const stored = level.lsdb.byKey.get(key);
+  if (!stored) {
+    // A purge of what we never had needs no memory, only the acknowledgement (ISO/IEC 10589 §7.3.16.4 b).
+    if (pdu.remainingLifetime > 0 && !store(s, level, pdu, undefined)) return;
+    return acknowledge(s, level, key, pdu);
+  }
+  const relation = compareVersions(pdu, versionOf(stored, s.now));
+  if (relation === 'older') {
+    level.acks.delete(key);
+    return setSrm(level, key, s.now);
+  }
+  if (relation === 'confused') return confusion(s, level, stored);
+  if (relation === 'newer') store(s, level, pdu, stored);
+  level.srm.delete(key);
+  acknowledge(s, level, key, pdu);
+}
+
+/** @returns false when the LSP was refused */
+function store(s: Speaker, level: LevelState, pdu: ReceivedLsp, old: StoredLsp | undefined): boolean {
+  const { lsdb } = level;
+  if (!old && lsdb.byKey.size >= lsdb.limit) {
+    // Not acknowledged: the neighbour offers it again, and it is taken when there is room.
+    complain(s, 'isis.lsdb.full', { level: level.level, limit: lsdb.limit }, 'link state database full: LSP refused');
+    return false;
+  }
+  const purged = pdu.remainingLifetime === 0;
+  if (purged) count(s, 'isis.purge.received');
+  const base = { ...identityOf(pdu.raw), own: false, raw: pdu.raw, sequence: pdu.sequence, checksum: pdu.checksum, purged };
+  const expiresAt = s.now + (purged ? ZERO_AGE_MS : pdu.remainingLifetime * 1000);
+  if (old && !old.purged && !purged && Buffer.compare(old.raw.subarray(26), pdu.raw.subarray(26)) === 0) {
+    installRefreshed(level, { ...base, expiresAt, content: old.content, reported: old.reported });
+    return true;
+  }
+  if (purged) {
+    install(s, level, { ...base, expiresAt, content: NO_CONTENT, reported: false }, []);
+    return true;
+  }
+  for (const bad of pdu.badTlvs) count(s, bad.subType === undefined ? `isis.tlv.${bad.error.code}` : `isis.sub-tlv.${bad.error.code}`);
+  const { content, prefixes, contradictions } = readLsp(pdu, s.config.pncFlagBit);
+  if (contradictions > 0) complain(s, 'isis.lsp.contradictory-prefix', { lsp: base.key }, 'an LSP lists a prefix both with and without the P-flag');
+  install(s, level, { ...base, expiresAt, content, reported: false }, prefixes);
+  return true;
+}
+
+/** Same sequence number, other contents: treated as expired here and purged everywhere; its originator issues it anew. */
+function confusion(s: Speaker, level: LevelState, stored: StoredLsp): void {
+  complain(s, 'isis.lsp.confusion', { lsp: stored.key }, 'two LSPs with one sequence number and different contents: purged');
+  purgeForeign(s, level, stored);
+}
+
+/** An LSP that expired here, or is in confusion: only its header is kept and flooded, with lifetime 0 and our name (RFC 6232). */
+export function purgeForeign(s: Speaker, level: LevelState, lsp: StoredLsp): void {
+  const lspId = { systemId: lsp.raw.slice(12, 18), pseudonode: lsp.raw[18]!, fragment: lsp.fragment };
+  const isType = (lsp.raw[26]! & 3) === 3 ? 3 : 1;
+  const unsigned = encodePurge({ level: level.level, lspId, sequence: lsp.sequence, isType, originator: s.config.systemId });
+  const raw = sign(s, scopeOf(level.level), unsigned);
+  const checksum = (raw[24]! << 8) | raw[25]!;
+  install(s, level, { ...lsp, raw, checksum, expiresAt: s.now + ZERO_AGE_MS, purged: true, content: NO_CONTENT, reported: false }, []);
+  if (isActive(s, level.level)) setSrm(level, lsp.key, s.now);
+}
+
+/** What an SNP says about one LSP that we have; same meaning as receiving it, without its contents. @returns whether we need it */
+export function compareListed(s: Speaker, level: LevelState, stored: StoredLsp, listed: Version): boolean {
+  const relation = compareVersions(listed, versionOf(stored, s.now));
+  if (relation === 'same') level.srm.delete(stored.key);
+  else if (relation === 'older') {
+    level.acks.delete(stored.key);
+    setSrm(level, stored.key, s.now);
+  } else if (stored.own) {
+    outbid(s, level, { systemId: s.config.systemId, pseudonode: stored.raw[18]!, fragment: stored.fragment }, listed.sequence);
+  } else {
+    // Newer there, or confused: the LSP itself decides.
+    level.srm.delete(stored.key);
+    return true;
+  }
+  return false;
+}

@@ -1,0 +1,94 @@
+// What follows when one version of an LSP replaces another, or leaves: the learned table hears of its prefixes, the graph of its neighbours,
+// the carrying between levels of its flagged prefixes. Our own LSPs are never reported as learned.
+import { type PrefixEntry, type NodeAddresses, learnedPrefix, readLsp, sameEdges, sameOptional } from './content.ts';
+import { decodePdu } from '../../packet/isis/pdu.ts';
+import { flaggedChanged } from './carrying.ts';
+import { type StoredLsp, fragmentsOf, put, remove } from './lsdb.ts';
+import { forgetEdges, graphChanged } from './reachability.ts';
+import type { LevelState, Speaker } from './speaker.ts';
+
+export function install(s: Speaker, level: LevelState, lsp: StoredLsp, prefixes: readonly PrefixEntry[]): void {
+  const old = put(level.lsdb, lsp);
+  if (lsp.own) return;
+  report(s, level, lsp, prefixes, old?.reported ?? false);
+  follow(s, level, old, lsp);
+}
+
+/** Only the header changed (a refresh): nothing follows. */
+export function installRefreshed(level: LevelState, lsp: StoredLsp): void {
+  put(level.lsdb, lsp);
+}
+
+/** The LSP is gone from the database. */
+export function uninstall(s: Speaker, level: LevelState, lsp: StoredLsp): void {
+  remove(level.lsdb, lsp);
+  if (lsp.own) return;
+  if (lsp.reported) emit(s, level, lsp, []);
+  follow(s, level, lsp, undefined);
+}
+
+function follow(s: Speaker, level: LevelState, old: StoredLsp | undefined, next: StoredLsp | undefined): void {
+  const before = old?.purged ? undefined : old;
+  const after = next?.purged ? undefined : next;
+  const edgesChanged = !sameEdges(before?.content.edges ?? [], after?.content.edges ?? []);
+  if (edgesChanged || !before !== !after || before?.content.overload !== after?.content.overload) {
+    forgetEdges(level, (next ?? old)!.node);
+    graphChanged(s, level);
+  }
+  flaggedChanged(s, level, before, after);
+  if (addressesChanged(before, after)) reportSiblings(s, level, (next ?? old)!);
+}
+
+function addressesChanged(before: StoredLsp | undefined, after: StoredLsp | undefined): boolean {
+  const pairs: [NodeAddresses | undefined, NodeAddresses | undefined][] = [
+    [before?.content.routerIds, after?.content.routerIds],
+    [before?.content.interfaces, after?.content.interfaces],
+  ];
+  return pairs.some(([a, b]) => !sameOptional(a?.v4, b?.v4) || !sameOptional(a?.v6, b?.v6));
+}
+
+/** Fragments with flagged prefixes that name no proxy themselves fall back on the node's addresses (facts §9 D6), which have changed. */
+function reportSiblings(s: Speaker, level: LevelState, changed: StoredLsp): void {
+  for (const lsp of fragmentsOf(level.lsdb, changed.node)) {
+    if (lsp.key === changed.key || lsp.content.flagged.every((p) => p.source4 ?? p.source6)) continue;
+    const pdu = decodePdu(lsp.raw);
+    if (pdu.ok && pdu.value.kind === 'lsp') report(s, level, lsp, readLsp(pdu.value, s.config.pncFlagBit).prefixes, lsp.reported);
+    flaggedChanged(s, level, lsp, lsp);
+  }
+}
+
+function report(s: Speaker, level: LevelState, lsp: StoredLsp, prefixes: readonly PrefixEntry[], reportedBefore: boolean): void {
+  lsp.reported = prefixes.length > 0;
+  if (lsp.reported || reportedBefore) emit(s, level, lsp, prefixes);
+}
+
+function emit(s: Speaker, level: LevelState, lsp: StoredLsp, prefixes: readonly PrefixEntry[]): void {
+  const { routerIds, interfaces } = nodeAddresses(level, lsp, prefixes);
+  const tag = `L${level.level}`;
+  s.effects.push({
+    type: 'learned',
+    report: {
+      carrier: 'isis',
+      source: `${tag} ${lsp.key}`,
+      originator: `${tag} ${lsp.system}`,
+      prefixes: prefixes.map((p) => learnedPrefix(p, routerIds, interfaces)),
+    },
+  });
+}
+
+/** Addresses that any fragment of the node gives, the lowest fragment first; looked up only when an entry needs them. */
+export function nodeAddresses(level: LevelState, lsp: StoredLsp, entries: readonly PrefixEntry[]): { routerIds: NodeAddresses; interfaces: NodeAddresses } {
+  const routerIds: { -readonly [K in keyof NodeAddresses]: NodeAddresses[K] } = {};
+  const interfaces: { -readonly [K in keyof NodeAddresses]: NodeAddresses[K] } = {};
+  if (!entries.some((p) => p.pnc)) return { routerIds, interfaces };
+  for (const { content } of fragmentsOf(level.lsdb, lsp.node)) {
+    for (const [into, from] of [
+      [routerIds, content.routerIds],
+      [interfaces, content.interfaces],
+    ] as const) {
+      if (from.v4) into.v4 ??= from.v4;
+      if (from.v6) into.v6 ??= from.v6;
+    }
+  }
+  return { routerIds, interfaces };
+}

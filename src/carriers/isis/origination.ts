@@ -1,0 +1,267 @@
+// Our own LSP: what the fragments say, when they are issued, refreshed and purged (ISO/IEC 10589 §7.3.2 … §7.3.16). Every prefix is for
+// signalling only: metric 0xFE000001, so that no router installs a route because of it; the overload bit keeps transit away from the link.
+// Sequence numbers start from the time of day, so that a crashed run is outbid at once, and jump past whatever the neighbour returns.
+import type { ProxyPrefix } from '../../model/advertisement.ts';
+import { flagsOf } from '../../packet/isis/attribute-flags.ts';
+import { encodePurge } from '../../packet/isis/lsp.ts';
+import { encodePdu } from '../../packet/isis/pdu.ts';
+import type { IsisTlv, Level, LspId, PrefixReachability, PrefixSubTlv } from '../../packet/isis/types.ts';
+import { isActive } from './adjacency.ts';
+import { authenticationRoom, scopeOf, sign } from './auth.ts';
+import {
+  ISSUE_BATCH,
+  ISSUE_DELAY_MS,
+  LINK_METRIC,
+  LSP_BUFFER_SIZE,
+  LSP_HEADER_LENGTH,
+  MAX_SEQUENCE,
+  MIN_REISSUE_MS,
+  MT_IPV6,
+  SIGNALLING_METRIC,
+  ZERO_AGE_MS,
+} from './constants.ts';
+import { wantedChanged } from './carrying.ts';
+import { NO_CONTENT, prefixKey } from './content.ts';
+import { setSrm } from './flooding.ts';
+import { install } from './install.ts';
+import { type StoredLsp, identityOf } from './lsdb.ts';
+import { type OwnFragment, markDirty, ownFragment } from './own.ts';
+import { type Fragment, type OriginatedPrefix, newPlacement, place, tlvGroups, unplace } from './placement.ts';
+import { type LevelState, type Speaker, complain, count, jittered } from './speaker.ts';
+
+const NLPID_IPV4 = 0xcc;
+const NLPID_IPV6 = 0x8e;
+const OWN_CONTENT = { ...NO_CONTENT, overload: true };
+
+/** Bytes that a fragment offers to TLVs. */
+export const fragmentRoom = (s: Speaker, level: Level): number =>
+  Math.min(LSP_BUFFER_SIZE, s.config.mtu - 3) - LSP_HEADER_LENGTH - authenticationRoom(s, scopeOf(level));
+
+/** The prefixes that the operator declared: sets the whole. Of two proxies for one prefix the lower address wins (facts §9 D7). */
+export function setWanted(s: Speaker, prefixes: readonly ProxyPrefix[]): void {
+  const wanted = new Map<string, OriginatedPrefix>();
+  const flags = flagsOf(s.config.pncFlagBit);
+  for (const { prefix, proxy } of prefixes) {
+    const key = prefixKey(prefix);
+    const known = wanted.get(key);
+    const other = known && (known.source6 ?? known.source4)!;
+    if (other) {
+      count(s, 'isis.originate.duplicate-prefix');
+      if (other.family < proxy.family || (other.family === proxy.family && other.value <= proxy.value)) continue;
+    }
+    const source = proxy.family === 4 ? { source4: proxy } : { source6: proxy };
+    wanted.set(key, { key, prefix, down: false, external: false, flags, ...source });
+  }
+  const gone = [...s.wanted.keys()].filter((key) => !wanted.has(key));
+  s.wanted = wanted;
+  for (const level of s.levels.values()) {
+    for (const key of gone) setPrefix(s, level, key, undefined);
+    for (const [key, p] of wanted) setPrefix(s, level, key, p);
+  }
+  wantedChanged(s, gone);
+}
+
+/** Adds, changes or (undefined) removes one prefix of our LSP in one level. */
+export function setPrefix(s: Speaker, level: LevelState, key: string, p: OriginatedPrefix | undefined): void {
+  const { own } = level;
+  own.homeless.delete(key);
+  if (!p) {
+    const changed = unplace(own.placement, key);
+    for (const number of changed) markDirty(own, number, s.now + ISSUE_DELAY_MS);
+    if (changed.length > 0) rehouse(s, level);
+  } else if (!tryPlace(s, level, p)) {
+    own.homeless.set(key, p);
+    complain(s, 'isis.originate.no-room', { level: level.level }, 'all LSP fragments are full: a prefix is not advertised');
+  }
+}
+
+function tryPlace(s: Speaker, level: LevelState, p: OriginatedPrefix): boolean {
+  const { placed, changed } = place(level.own.placement, p, fragmentRoom(s, level.level));
+  for (const number of changed) markDirty(level.own, number, s.now + ISSUE_DELAY_MS);
+  return placed;
+}
+
+/** Room has become free: place what had none. */
+function rehouse(s: Speaker, level: LevelState): void {
+  for (const [key, p] of level.own.homeless) {
+    if (!tryPlace(s, level, p)) return;
+    level.own.homeless.delete(key);
+  }
+}
+
+/** After a change of keys: other room, other digests. Places everything afresh and issues every fragment. */
+export function replaceAll(s: Speaker, level: LevelState): void {
+  const { own } = level;
+  const prefixes = [...own.placement.fragments.values()].flatMap((f) => [...f.prefixes.values()]).concat([...own.homeless.values()]);
+  for (const number of own.fragments.keys()) markDirty(own, number, s.now, true);
+  own.placement = newPlacement();
+  for (const p of prefixes) setPrefix(s, level, p.key, p);
+}
+
+/** Issues what is due of the dirty fragments, a batch at a time. */
+export function issueDue(s: Speaker, level: LevelState): void {
+  const { own } = level;
+  let left = ISSUE_BATCH;
+  let next = Infinity;
+  for (const [number, force] of own.dirty) {
+    const fragment = ownFragment(own, number);
+    const at = Math.max(fragment.issuedAt + MIN_REISSUE_MS, fragment.blockedUntil);
+    if (at > s.now || left === 0) {
+      next = Math.min(next, Math.max(at, s.now));
+      continue;
+    }
+    own.dirty.delete(number);
+    left--;
+    issue(s, level, number, fragment, force);
+  }
+  own.issueAt = next;
+}
+
+function issue(s: Speaker, level: LevelState, number: number, fragment: OwnFragment, force: boolean): void {
+  const placed = level.own.placement.fragments.get(number);
+  const empty = number !== 0 && (placed?.prefixes.size ?? 0) === 0;
+  if (empty || s.stopping) {
+    if (fragment.live) purgeFragment(s, level, number, fragment);
+    return;
+  }
+  if (fragment.blockedUntil > -Infinity) {
+    fragment.blockedUntil = -Infinity;
+    fragment.sequence = 0;
+  }
+  const tlvs = number === 0 ? fragmentZero(s, level) : prefixTlvs(s, placed!);
+  const unsigned = encodeLsp(s, level, number, Math.max(1, fragment.sequence), tlvs);
+  const body = unsigned.subarray(LSP_HEADER_LENGTH);
+  if (!force && fragment.live && fragment.tlvs && Buffer.compare(fragment.tlvs, body) === 0) return;
+  if (fragment.sequence >= MAX_SEQUENCE) return wrap(s, level, number, fragment);
+  fragment.sequence = Math.max(fragment.sequence + 1, fragment.issuedAt === -Infinity ? s.config.startSequence : 1);
+  fragment.issuedAt = s.now;
+  fragment.live = true;
+  fragment.tlvs = body;
+  fragment.refreshAt = s.now + jittered(s, s.config.refreshSeconds * 1000);
+  level.own.refreshAt = Math.min(level.own.refreshAt, fragment.refreshAt);
+  count(s, 'isis.own.issued');
+  storeOwn(s, level, encodeLsp(s, level, number, fragment.sequence, tlvs), s.now + s.config.lifetimeSeconds * 1000, false);
+}
+
+/** The highest sequence number is used up: purge, wait until everybody has forgotten, start again from 1 (ISO/IEC 10589 §7.3.16.1). */
+function wrap(s: Speaker, level: LevelState, number: number, fragment: OwnFragment): void {
+  complain(s, 'isis.own.sequence-wrap', { level: level.level, fragment: number }, 'sequence number exhausted: fragment purged until it has aged out');
+  fragment.blockedUntil = s.now + s.config.lifetimeSeconds * 1000 + ZERO_AGE_MS;
+  fragment.live = false;
+  fragment.refreshAt = Infinity;
+  storePurge(s, level, { systemId: s.config.systemId, pseudonode: 0, fragment: number }, MAX_SEQUENCE);
+  markDirty(level.own, number, fragment.blockedUntil, true);
+}
+
+function fragmentZero(s: Speaker, level: LevelState): IsisTlv[] {
+  const tlvs: IsisTlv[] = [
+    { kind: 'protocols-supported', nlpids: [NLPID_IPV4, NLPID_IPV6] },
+    { kind: 'area-addresses', areas: [s.config.area] },
+  ];
+  if (s.config.hostname) tlvs.push({ kind: 'hostname', name: s.config.hostname });
+  if (!isActive(s, level.level)) return tlvs;
+  const neighbors = [{ systemId: s.adjacency!.systemId, pseudonode: 0, metric: LINK_METRIC, subTlvs: new Uint8Array(0) }];
+  const topologies = [0, MT_IPV6].map((id) => ({ id, overload: id !== 0, attached: false }));
+  if (s.adjacency!.mtIpv6) tlvs.push({ kind: 'multi-topology', topologies });
+  tlvs.push({ kind: 'extended-is-reachability', neighbors });
+  if (s.adjacency!.mtIpv6) tlvs.push({ kind: 'mt-is-reachability', mtId: MT_IPV6, neighbors });
+  return tlvs;
+}
+
+function prefixTlvs(s: Speaker, fragment: Fragment): IsisTlv[] {
+  const v4 = tlvGroups(fragment, 4).map((group): IsisTlv => ({ kind: 'ipv4-reachability', prefixes: group.map(reachability) }));
+  const v6 = tlvGroups(fragment, 6).map((group): IsisTlv => {
+    const prefixes = group.map(reachability);
+    return s.adjacency?.mtIpv6 ? { kind: 'mt-ipv6-reachability', mtId: MT_IPV6, prefixes } : { kind: 'ipv6-reachability', prefixes };
+  });
+  return [...v4, ...v6];
+}
+
+function reachability(p: OriginatedPrefix): PrefixReachability {
+  const subTlvs: PrefixSubTlv[] = [{ kind: 'prefix-attribute-flags', flags: p.flags }];
+  if (p.source4) subTlvs.push({ kind: 'ipv4-source-router-id', address: p.source4 });
+  if (p.source6) subTlvs.push({ kind: 'ipv6-source-router-id', address: p.source6 });
+  return { prefix: p.prefix, metric: SIGNALLING_METRIC, down: p.down, external: p.external, subTlvs };
+}
+
+/** 1 for a level-1 LSP, 3 for a level-2 one; the attached bit is never set: nobody shall send default traffic here. */
+const isTypeOf = (level: Level): number => (level === 1 ? 1 : 3);
+
+function encodeLsp(s: Speaker, level: LevelState, fragment: number, sequence: number, tlvs: readonly IsisTlv[]): Uint8Array {
+  return encodePdu({
+    kind: 'lsp',
+    level: level.level,
+    remainingLifetime: s.config.lifetimeSeconds,
+    lspId: { systemId: s.config.systemId, pseudonode: 0, fragment },
+    sequence,
+    checksum: 0,
+    partitionRepair: false,
+    attached: false,
+    overload: true,
+    isType: isTypeOf(level.level),
+    tlvs,
+  });
+}
+
+/** Files and floods an LSP of our own. */
+function storeOwn(s: Speaker, level: LevelState, unsigned: Uint8Array, expiresAt: number, purged: boolean): void {
+  const raw = sign(s, scopeOf(level.level), unsigned);
+  const view = new DataView(raw.buffer, raw.byteOffset, raw.byteLength);
+  const stored: StoredLsp = {
+    ...identityOf(raw),
+    own: true,
+    raw,
+    sequence: view.getUint32(20),
+    checksum: view.getUint16(24),
+    expiresAt,
+    purged,
+    content: OWN_CONTENT,
+    reported: false,
+  };
+  install(s, level, stored, []);
+  if (isActive(s, level.level)) setSrm(level, stored.key, s.now);
+}
+
+function purgeFragment(s: Speaker, level: LevelState, number: number, fragment: OwnFragment): void {
+  fragment.sequence = Math.min(fragment.sequence + 1, MAX_SEQUENCE);
+  fragment.issuedAt = s.now;
+  fragment.live = false;
+  fragment.tlvs = undefined;
+  fragment.refreshAt = Infinity;
+  storePurge(s, level, { systemId: s.config.systemId, pseudonode: 0, fragment: number }, fragment.sequence);
+}
+
+/** Purges an LSP of our own: authentication only, none of the TLVs that RFC 6233 forbids. */
+export function storePurge(s: Speaker, level: LevelState, lspId: LspId, sequence: number): void {
+  count(s, 'isis.own.purged');
+  storeOwn(s, level, encodePurge({ level: level.level, lspId, sequence, isType: isTypeOf(level.level) }), s.now + ZERO_AGE_MS, true);
+}
+
+/** Marks fragments for refresh before their lifetime ends. */
+export function refreshDue(s: Speaker, level: LevelState): void {
+  let next = Infinity;
+  for (const [number, fragment] of level.own.fragments) {
+    if (fragment.refreshAt <= s.now) {
+      fragment.refreshAt = Infinity;
+      markDirty(level.own, number, s.now, true);
+    } else next = Math.min(next, fragment.refreshAt);
+  }
+  level.own.refreshAt = next;
+}
+
+/** A neighbour has a version of our fragment that beats ours: outbid it, or purge what we do not have (ISO/IEC 10589 §7.3.16.1). */
+export function outbid(s: Speaker, level: LevelState, lspId: LspId, sequence: number): void {
+  if (lspId.pseudonode === 0) {
+    const fragment = ownFragment(level.own, lspId.fragment);
+    fragment.sequence = Math.max(fragment.sequence, sequence);
+    if (fragment.live) {
+      count(s, 'isis.own.sequence-bumped');
+      return markDirty(level.own, lspId.fragment, s.now, true);
+    }
+    fragment.sequence = Math.min(fragment.sequence + 1, MAX_SEQUENCE);
+    fragment.issuedAt = s.now;
+    sequence = fragment.sequence - 1;
+  }
+  count(s, 'isis.own.unknown-fragment-purged');
+  storePurge(s, level, lspId, Math.min(sequence + 1, MAX_SEQUENCE));
+}

@@ -1,0 +1,144 @@
+// Which fragment of our own LSP carries which prefix. Placement is stable: a prefix stays in its fragment for as long as it exists and fits,
+// so that a change re-floods one fragment, and a new prefix goes to the lowest-numbered fragment with room (RFC 5305 entries, packed into
+// TLVs of at most 255 bytes). Fragment 0 is not used: it carries the adjacency, which changes for other reasons.
+import type { Prefix } from '../../model/prefix.ts';
+import type { IpAddress } from '../../model/address.ts';
+import { sameOptional } from './content.ts';
+import { FRAGMENTS } from './constants.ts';
+
+/** A prefix as we originate it: always with the signalling metric. */
+export interface OriginatedPrefix {
+  readonly key: string;
+  readonly prefix: Prefix;
+  readonly down: boolean;
+  readonly external: boolean;
+  /** Sub-TLV 4. */
+  readonly flags: Uint8Array;
+  /** Sub-TLVs 11 and 12. */
+  readonly source4?: IpAddress;
+  readonly source6?: IpAddress;
+}
+
+/** Bytes used by the TLVs of one family, and by the entries of the TLV being filled. */
+interface Packing {
+  bytes: number;
+  last: number;
+}
+
+export interface Fragment {
+  readonly number: number;
+  readonly prefixes: Map<string, OriginatedPrefix>;
+  readonly packing: { 4: Packing; 6: Packing };
+}
+
+export interface Placement {
+  readonly fragments: Map<number, Fragment>;
+  readonly whereIs: Map<string, number>;
+}
+
+export const newPlacement = (): Placement => ({ fragments: new Map(), whereIs: new Map() });
+
+/** TLVs 235/237 begin with a 2-byte topology; room for it is kept in TLV 236 too, because the neighbour may turn topologies on at any time. */
+export const TLV_ROOM = { 4: 255, 6: 253 } as const;
+const TLV_OVERHEAD = { 4: 2, 6: 4 } as const;
+
+/** Encoded bytes of one entry of TLV 135 or 236 with its sub-TLVs. */
+export function entrySize(p: OriginatedPrefix): number {
+  const fixed = p.prefix.address.family === 4 ? 5 : 6;
+  const subTlvs = 2 + p.flags.length + (p.source4 ? 6 : 0) + (p.source6 ? 18 : 0);
+  return fixed + Math.ceil(p.prefix.length / 8) + 1 + subTlvs;
+}
+
+function pack(packing: Packing, family: 4 | 6, size: number): void {
+  if (packing.bytes === 0 || packing.last + size > TLV_ROOM[family]) {
+    packing.bytes += TLV_OVERHEAD[family];
+    packing.last = 0;
+  }
+  packing.bytes += size;
+  packing.last += size;
+}
+
+function repack(fragment: Fragment): void {
+  for (const family of [4, 6] as const) fragment.packing[family] = { bytes: 0, last: 0 };
+  for (const p of fragment.prefixes.values()) pack(fragment.packing[p.prefix.address.family], p.prefix.address.family, entrySize(p));
+}
+
+const used = (fragment: Fragment): number => fragment.packing[4].bytes + fragment.packing[6].bytes;
+
+function fits(fragment: Fragment, p: OriginatedPrefix, room: number): boolean {
+  const family = p.prefix.address.family;
+  const { bytes, last } = fragment.packing[family];
+  const size = entrySize(p);
+  const overhead = bytes === 0 || last + size > TLV_ROOM[family] ? TLV_OVERHEAD[family] : 0;
+  return used(fragment) + overhead + size <= room;
+}
+
+export function sameOriginated(a: OriginatedPrefix, b: OriginatedPrefix): boolean {
+  const attributes = a.down === b.down && a.external === b.external && Buffer.compare(a.flags, b.flags) === 0;
+  return attributes && sameOptional(a.source4, b.source4) && sameOptional(a.source6, b.source6);
+}
+
+export interface Placed {
+  /** False: all fragments are full. */
+  readonly placed: boolean;
+  /** Fragments whose contents changed; none when nothing did. */
+  readonly changed: readonly number[];
+}
+
+/** Adds or replaces a prefix. `room` is what a fragment offers to TLVs, bytes. */
+export function place(placement: Placement, p: OriginatedPrefix, room: number): Placed {
+  const changed: number[] = [];
+  const at = placement.whereIs.get(p.key);
+  if (at !== undefined) {
+    const fragment = placement.fragments.get(at)!;
+    const old = fragment.prefixes.get(p.key)!;
+    if (sameOriginated(old, p)) return { placed: true, changed };
+    fragment.prefixes.set(p.key, p);
+    if (entrySize(old) !== entrySize(p)) repack(fragment);
+    if (used(fragment) <= room) return { placed: true, changed: [at] };
+    changed.push(...unplace(placement, p.key));
+  }
+  for (let number = 1; number < FRAGMENTS; number++) {
+    const fragment = placement.fragments.get(number) ?? addFragment(placement, number);
+    if (!fits(fragment, p, room)) continue;
+    fragment.prefixes.set(p.key, p);
+    pack(fragment.packing[p.prefix.address.family], p.prefix.address.family, entrySize(p));
+    placement.whereIs.set(p.key, number);
+    return { placed: true, changed: changed.includes(number) ? changed : [...changed, number] };
+  }
+  return { placed: false, changed };
+}
+
+function addFragment(placement: Placement, number: number): Fragment {
+  const fragment: Fragment = { number, prefixes: new Map(), packing: { 4: { bytes: 0, last: 0 }, 6: { bytes: 0, last: 0 } } };
+  placement.fragments.set(number, fragment);
+  return fragment;
+}
+
+/** Removes a prefix. @returns the fragment that changed, if any */
+export function unplace(placement: Placement, key: string): number[] {
+  const at = placement.whereIs.get(key);
+  if (at === undefined) return [];
+  placement.whereIs.delete(key);
+  const fragment = placement.fragments.get(at)!;
+  fragment.prefixes.delete(key);
+  repack(fragment);
+  return [at];
+}
+
+/** The prefixes of one family in a fragment, split as they go into TLVs. */
+export function tlvGroups(fragment: Fragment, family: 4 | 6): OriginatedPrefix[][] {
+  const groups: OriginatedPrefix[][] = [];
+  let size = Infinity;
+  for (const p of fragment.prefixes.values()) {
+    if (p.prefix.address.family !== family) continue;
+    const entry = entrySize(p);
+    if (size + entry > TLV_ROOM[family]) {
+      groups.push([]);
+      size = 0;
+    }
+    groups.at(-1)!.push(p);
+    size += entry;
+  }
+  return groups;
+}

@@ -1,0 +1,40 @@
+// Records the events that a speaker was given, one JSON line each, and reads them back: a run that went wrong can be replayed, message by
+// message, on a developer's desk. Keys are configuration, not events, except in `configure`, which is recorded without them.
+import { type IpAddress, formatAddress, address } from '../../model/address.ts';
+import { formatPrefix, prefix } from '../../model/prefix.ts';
+import type { SpeakerEvent } from './speaker.ts';
+
+export interface Recorded {
+  readonly now: number;
+  readonly event: SpeakerEvent;
+}
+
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+
+export function recordEvent(now: number, event: SpeakerEvent): string {
+  return JSON.stringify({ now, type: event.type, ...fieldsOf(event) });
+}
+
+function fieldsOf(event: SpeakerEvent): object {
+  if (event.type === 'received') return { pdu: hex(event.pdu) };
+  if (event.type === 'link-up') return { linkLocal: formatAddress(event.linkLocal) };
+  if (event.type === 'link-down') return { reason: event.reason };
+  if (event.type === 'configure') return { config: { ...event.config, keys: {} } };
+  if (event.type === 'originate') return { prefixes: event.prefixes.map((p) => [formatPrefix(p.prefix), formatAddress(p.proxy)]) };
+  return {};
+}
+
+/** @throws SyntaxError or RangeError for a line that recordEvent did not write */
+export function parseRecorded(line: string): Recorded {
+  const { now, type, ...rest } = JSON.parse(line) as { now: number; type: SpeakerEvent['type'] } & Record<string, unknown>;
+  return { now, event: eventOf(type, rest) };
+}
+
+function eventOf(type: SpeakerEvent['type'], rest: Record<string, unknown>): SpeakerEvent {
+  if (type === 'received') return { type, pdu: Uint8Array.from(Buffer.from(rest['pdu'] as string, 'hex')) };
+  if (type === 'link-up') return { type, linkLocal: address(rest['linkLocal'] as string) satisfies IpAddress };
+  if (type === 'originate') {
+    return { type, prefixes: (rest['prefixes'] as [string, string][]).map(([p, proxy]) => ({ prefix: prefix(p), proxy: address(proxy) })) };
+  }
+  return { type, ...rest } as SpeakerEvent;
+}

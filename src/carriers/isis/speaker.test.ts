@@ -1,0 +1,300 @@
+// Two speakers back to back: adjacency, synchronisation, retransmission, purge, restart.
+import { describe, expect, it } from 'vitest';
+import { decodePdu } from '../../packet/isis/pdu.ts';
+import { Agent, Simulation, type Wire, proxied, testConfig } from './simulation.fixture.ts';
+import type { SpeakerConfig } from './speaker.ts';
+
+const A = '0000.0000.000a';
+const B = '0000.0000.000b';
+
+interface Pair {
+  simulation: Simulation;
+  a: Agent;
+  b: Agent;
+  wire: Wire;
+}
+
+function pair(forA: Partial<SpeakerConfig> = {}, forB: Partial<SpeakerConfig> = {}): Pair {
+  const simulation = new Simulation();
+  const a = new Agent(simulation, testConfig(A, forA));
+  const b = new Agent(simulation, testConfig(B, { seed: 2, ...forB }));
+  return { simulation, a, b, wire: simulation.wire(a.attach, b.attach) };
+}
+
+const learnedFrom = (agent: Agent): string[] => agent.prefixes().map((p) => `${p.pnc ? 'P' : '-'} ${p.prefix.length}`);
+
+describe('adjacency', () => {
+  it('comes up by the three-way handshake within a second', () => {
+    const { simulation, a, b } = pair();
+    simulation.run(1000);
+    expect([a.state, b.state]).toEqual(['up', 'up']);
+    expect(a.speaker.adjacency).toMatchObject({ system: B, levels: [2] });
+  });
+
+  it.each([
+    [[1], [1], [1]],
+    [[1, 2], [1, 2], [1, 2]],
+    [[1, 2], [2], [2]],
+    [[1, 2], [1], [1]],
+  ] as const)('levels %j with levels %j agree on %j', (forA, forB, common) => {
+    const { simulation, a, b } = pair({ levels: forA }, { levels: forB });
+    simulation.run(1000);
+    expect([a.state, b.state]).toEqual(['up', 'up']);
+    expect(a.speaker.adjacency!.levels).toEqual(common);
+  });
+
+  it('is refused at level 1 in another area, and kept at level 2', () => {
+    const other = Uint8Array.of(0x49, 0x00, 0x02);
+    const l1 = pair({ levels: [1] }, { levels: [1], area: other });
+    l1.simulation.run(5000);
+    expect(l1.a.state).toBe('none');
+    expect(l1.a.count('isis.hello.area-mismatch')).toBeGreaterThan(0);
+    const both = pair({ levels: [1, 2] }, { levels: [1, 2], area: other });
+    both.simulation.run(5000);
+    expect(both.a.speaker.adjacency).toMatchObject({ state: 'up', levels: [2] });
+  });
+
+  it('is refused without a level in common', () => {
+    const { simulation, a } = pair({ levels: [1] }, { levels: [2] });
+    simulation.run(5000);
+    expect(a.state).toBe('none');
+    expect(a.count('isis.hello.level-mismatch')).toBeGreaterThan(0);
+  });
+
+  it('goes down when the hold time expires, and says why', () => {
+    const { simulation, a, b } = pair();
+    simulation.run(1000);
+    b.kill();
+    simulation.run(29_000);
+    expect(a.state).toBe('up');
+    simulation.run(3000);
+    expect(a.speaker.adjacency).toMatchObject({ state: 'down', reason: 'hold time expired' });
+    expect(a.count('isis.adjacency.hold-expired')).toBe(1);
+  });
+
+  it('goes down at once when another system answers', () => {
+    const { simulation, a, b, wire } = pair();
+    simulation.run(1000);
+    b.kill();
+    const c = new Agent(simulation, testConfig('0000.0000.000c'));
+    wire.plug(1, c.attach);
+    simulation.run(1.5);
+    expect(a.count('isis.hello.system-id-changed')).toBe(1);
+    expect(a.speaker.adjacency).toMatchObject({ state: 'down', reason: 'system ID changed to 0000.0000.000c' });
+    simulation.run(4000);
+    expect(a.speaker.adjacency).toMatchObject({ state: 'up', system: '0000.0000.000c' });
+  });
+
+  it('comes back after the neighbour restarts, through initializing', () => {
+    const { simulation, a, b, wire } = pair();
+    simulation.run(1000);
+    b.kill();
+    const again = new Agent(simulation, testConfig(B, { startSequence: 2000 }));
+    wire.plug(1, again.attach);
+    simulation.until('both up', () => a.state === 'up' && again.state === 'up', 10_000);
+    simulation.run(2000);
+    expect(a.state).toBe('up');
+    expect(again.state).toBe('up');
+  });
+});
+
+describe('database', () => {
+  it('PNC-5-a PNC-5-b: a declared prefix is learned by the other end, with flag, proxy, metric and originator', () => {
+    const { simulation, a, b } = pair();
+    a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64'), proxied('10.1.0.0/16', '192.0.2.1')] });
+    simulation.run(2000);
+    const reports = [...b.reports.values()];
+    expect(reports).toHaveLength(1);
+    expect(reports[0]).toMatchObject({ carrier: 'isis', source: `L2 ${A}.00-01`, originator: `L2 ${A}` });
+    expect(reports[0]!.prefixes).toHaveLength(2);
+    for (const p of reports[0]!.prefixes) expect(p).toMatchObject({ pnc: true, metric: 0xfe000001 });
+    expect(reports[0]!.prefixes.map((p) => p.proxy)).toEqual(expect.arrayContaining([proxied('10.1.0.0/16', '192.0.2.1').proxy, proxied('::/0').proxy]));
+    expect([...b.reachable]).toEqual([`L2 ${A}`]);
+  });
+
+  it('every LSP is acknowledged: nothing is retransmitted on a wire that loses nothing', () => {
+    const { simulation, a, b } = pair();
+    a.event({ type: 'originate', prefixes: Array.from({ length: 200 }, (_, i) => proxied(`10.${i}.0.0/16`)) });
+    simulation.run(1000);
+    const before = a.count('isis.tx.lsp');
+    simulation.run(60_000);
+    expect(a.count('isis.tx.lsp')).toBe(before);
+    expect(a.speaker.levels.get(2)!.srm.size + b.speaker.levels.get(2)!.srm.size).toBe(0);
+  });
+
+  it('recovers whatever single PDU is lost', () => {
+    const reference = pair();
+    reference.a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    reference.simulation.run(5000);
+    const total = reference.wire.sent;
+    expect(total).toBeGreaterThan(10);
+    for (let lost = 1; lost <= total; lost++) {
+      const { simulation, a, b, wire } = pair();
+      wire.filter = () => wire.sent !== lost;
+      a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+      simulation.run(15_000);
+      expect({ lost, prefixes: learnedFrom(b), reachable: [...b.reachable] }).toEqual({ lost, prefixes: ['P 64'], reachable: [`L2 ${A}`] });
+      expect(a.speaker.levels.get(2)!.srm.size).toBe(0);
+    }
+  });
+
+  it('an LSP that is not acknowledged is sent again every 5 s', () => {
+    const { simulation, a, wire } = pair();
+    simulation.run(2000);
+    const times: number[] = [];
+    wire.filter = (pdu, from) => {
+      if (from === 0 && pdu.kind === 'lsp') times.push(simulation.now);
+      return !(from === 1 && pdu.kind === 'psnp');
+    };
+    a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    simulation.run(16_000);
+    expect(times).toHaveLength(4);
+    expect(times.slice(1).map((t, i) => t - times[i]!)).toEqual([5000, 5000, 5000]);
+  });
+
+  it('asks for what a CSNP lists and it lacks', () => {
+    const { simulation, a, b, wire } = pair();
+    a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    // LSPs of A are lost until B asks with sequence number 0.
+    let asked = false;
+    wire.filter = (pdu, from) => {
+      if (from === 1 && pdu.kind === 'psnp') asked ||= pdu.tlvs.some((t) => t.kind === 'lsp-entries' && t.entries.some((e) => e.sequence === 0));
+      return asked || !(from === 0 && pdu.kind === 'lsp');
+    };
+    simulation.run(4000);
+    expect(learnedFrom(b)).toEqual(['P 64']);
+    expect(b.count('isis.lsp.requested')).toBeGreaterThan(0);
+  });
+
+  it('withdraws a prefix by purging the fragment that becomes empty', () => {
+    const { simulation, a, b } = pair();
+    a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    simulation.run(2000);
+    a.event({ type: 'originate', prefixes: [] });
+    simulation.run(2000);
+    expect(b.reports.size).toBe(0);
+    expect(b.speaker.levels.get(2)!.lsdb.byKey.get(`${A}.00-01`)).toMatchObject({ purged: true });
+    simulation.run(70_000);
+    expect(b.speaker.levels.get(2)!.lsdb.byKey.has(`${A}.00-01`)).toBe(false);
+  });
+
+  it('a stop purges everything and waits for the acknowledgement', () => {
+    const { simulation, a, b } = pair();
+    a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    simulation.run(2000);
+    a.event({ type: 'stop' });
+    expect(a.stopped).toBeUndefined();
+    simulation.run(1000);
+    expect(a.stopped).toBe(true);
+    expect(b.reports.size).toBe(0);
+    expect(b.state).not.toBe('up');
+    expect([...b.reachable]).toEqual([]);
+  });
+
+  it('a stop retransmits a lost purge, and ends unclean when nobody answers', () => {
+    const first = pair();
+    first.a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    first.simulation.run(2000);
+    let lost = 0;
+    first.wire.filter = (pdu) => !(pdu.kind === 'lsp' && pdu.remainingLifetime === 0 && lost++ < 2);
+    first.a.event({ type: 'stop' });
+    first.simulation.run(3000);
+    expect(first.a.stopped).toBe(true);
+    expect(first.b.reports.size).toBe(0);
+    const second = pair();
+    second.simulation.run(2000);
+    second.b.kill();
+    second.a.event({ type: 'stop' });
+    second.simulation.run(5000);
+    expect(second.a.stopped).toBe(false);
+  });
+
+  it('refreshes before the lifetime ends, without reporting anything again', () => {
+    const { simulation, a, b } = pair();
+    a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    simulation.run(2000);
+    const before = b.reports.get(`L2 ${A}.00-01`);
+    simulation.run(3_600_000);
+    expect(a.count('isis.own.issued')).toBeGreaterThan(8);
+    expect(b.reports.get(`L2 ${A}.00-01`)).toBe(before);
+    expect(b.count('isis.lsp.expired')).toBe(0);
+  });
+
+  it('ages out what its originator no longer refreshes', () => {
+    const { simulation, a, b } = pair();
+    a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    simulation.run(2000);
+    a.kill();
+    simulation.run(40_000);
+    expect([...b.reachable]).toEqual([]);
+    expect(b.reports.size).toBe(1);
+    simulation.run(1_300_000);
+    expect(b.reports.size).toBe(0);
+    expect(b.count('isis.lsp.expired')).toBe(2);
+  });
+});
+
+describe('restart after a crash', () => {
+  function restart(startSequence: number): Pair & { again: Agent } {
+    const { simulation, a, b, wire } = pair();
+    a.event({ type: 'originate', prefixes: Array.from({ length: 120 }, (_, i) => proxied(`10.${i}.0.0/16`)) });
+    simulation.run(3000);
+    a.kill();
+    const again = new Agent(simulation, testConfig(A, { startSequence }));
+    wire.plug(0, again.attach);
+    again.event({ type: 'originate', prefixes: [proxied('10.7.0.0/16')] });
+    simulation.run(10_000);
+    return { simulation, a, b, wire, again };
+  }
+
+  it('a start sequence from the clock outbids the earlier run; fragments that are not ours any more are purged', () => {
+    const { again, b } = restart(5000);
+    expect(learnedFrom(b)).toEqual(['P 16']);
+    expect(b.speaker.levels.get(2)!.lsdb.byKey.get(`${A}.00-01`)!.sequence).toBeGreaterThanOrEqual(5000);
+    expect(again.count('isis.own.unknown-fragment-purged')).toBeGreaterThan(0);
+  });
+
+  it('when the clock went back, it jumps past what the neighbour returns', () => {
+    const { again, b } = restart(10);
+    expect(learnedFrom(b)).toEqual(['P 16']);
+    expect(again.count('isis.own.sequence-bumped')).toBeGreaterThan(0);
+    expect(b.speaker.levels.get(2)!.lsdb.byKey.get(`${A}.00-01`)!.sequence).toBeGreaterThan(1000);
+  });
+});
+
+describe('what is sent', () => {
+  it('PNC-5.1-a PNC-5.1-b: the entry carries the P-flag (bit 7), the proxy, the signalling metric; the LSP the overload bit', () => {
+    const { simulation, a } = pair();
+    a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    simulation.run(1000);
+    const lsps = a.sent.map((bytes) => decodePdu(bytes)).flatMap((d) => (d.ok && d.value.kind === 'lsp' ? [d.value] : []));
+    const lsp = lsps.find((l) => l.lspId.fragment === 1)!;
+    expect(lsp).toMatchObject({ overload: true, attached: false, isType: 3 });
+    expect(lsp.tlvs).toMatchObject([
+      {
+        kind: 'ipv6-reachability',
+        prefixes: [
+          {
+            metric: 0xfe000001,
+            down: false,
+            subTlvs: [
+              { kind: 'prefix-attribute-flags', flags: Uint8Array.of(1) },
+              { kind: 'ipv6-source-router-id', address: proxied('::/0').proxy },
+            ],
+          },
+        ],
+      },
+    ]);
+  });
+
+  it('the P-flag moves with its code point', () => {
+    const { simulation, a, b } = pair({ pncFlagBit: 11 }, { pncFlagBit: 11 });
+    a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    simulation.run(1000);
+    expect(learnedFrom(b)).toEqual(['P 64']);
+    const other = pair({ pncFlagBit: 11 });
+    other.a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    other.simulation.run(1000);
+    expect(learnedFrom(other.b)).toEqual(['- 64']);
+  });
+});

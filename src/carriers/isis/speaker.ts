@@ -1,0 +1,161 @@
+// What the speaker is made of: its configuration, its state, the events it consumes and the effects it asks for. Everything here is plain
+// data that `events.ts` works on; the clock is the `now` of each event, and randomness a generator seeded by the configuration, so that a
+// recorded stream of events replays exactly.
+import type { LearnedReport, ProxyPrefix } from '../../model/advertisement.ts';
+import type { IpAddress } from '../../model/address.ts';
+import type { Level } from '../../packet/isis/types.ts';
+import type { Adjacency } from './adjacency.ts';
+import { type CarryState, newCarryState } from './carrying.ts';
+import { type Lsdb, newLsdb } from './lsdb.ts';
+import { type OwnLsps, newOwnLsps } from './own.ts';
+import { type OriginatedPrefix, newPlacement } from './placement.ts';
+import { type Graph, newGraph } from './reachability.ts';
+import type { Acknowledgement, Request } from './snp.ts';
+import { WARN_INTERVAL_MS } from './constants.ts';
+
+/** What may change while the speaker runs. */
+export interface TunableConfig {
+  readonly helloIntervalMs: number;
+  readonly holdMultiplier: number;
+  readonly lifetimeSeconds: number;
+  readonly refreshSeconds: number;
+  readonly holdUnreachableMs: number;
+  /** HMAC-MD5 keys: hellos, level-1 LSPs and SNPs, level-2 LSPs and SNPs. */
+  readonly keys: { readonly interface?: Uint8Array; readonly area?: Uint8Array; readonly domain?: Uint8Array };
+}
+
+export interface SpeakerConfig extends TunableConfig {
+  /** 6 bytes. */
+  readonly systemId: Uint8Array;
+  readonly area: Uint8Array;
+  readonly levels: readonly Level[];
+  readonly hostname?: string;
+  /** Of the interface; PDUs are at most 3 bytes (LLC) shorter. */
+  readonly mtu: number;
+  /** Extended local circuit ID (RFC 5303). */
+  readonly circuitId: number;
+  /** Bit of the Prefix Attribute Flags that is the P-flag. */
+  readonly pncFlagBit: number;
+  /** First sequence number of every fragment: higher than any that an earlier run can have used, e.g. seconds since a fixed date. */
+  readonly startSequence: number;
+  readonly seed: number;
+  readonly lsdbLimit: number;
+}
+
+export type SpeakerEvent =
+  | { readonly type: 'link-up'; readonly linkLocal: IpAddress }
+  | { readonly type: 'link-down'; readonly reason: string }
+  /** One PDU without LLC. The speaker keeps the bytes: hand it a copy. */
+  | { readonly type: 'received'; readonly pdu: Uint8Array }
+  | { readonly type: 'originate'; readonly prefixes: readonly ProxyPrefix[] }
+  | { readonly type: 'configure'; readonly config: TunableConfig }
+  | { readonly type: 'timer' }
+  | { readonly type: 'stop' };
+
+export type Effect =
+  | { readonly type: 'send'; readonly pdu: Uint8Array }
+  | { readonly type: 'learned'; readonly report: LearnedReport }
+  | { readonly type: 'reachability'; readonly reachable: ReadonlySet<string> }
+  | { readonly type: 'count'; readonly name: string; readonly by: number }
+  | { readonly type: 'log'; readonly level: 'debug' | 'info' | 'warn'; readonly fields: object; readonly message: string }
+  /** Everything is withdrawn, or the time for it is over. */
+  | { readonly type: 'stopped'; readonly clean: boolean };
+
+export interface LevelState {
+  readonly level: Level;
+  readonly lsdb: Lsdb;
+  readonly own: OwnLsps;
+  readonly graph: Graph;
+  /** LSPs to send (SRM flag), and when; the neighbour's acknowledgement removes them. */
+  readonly srm: Map<string, number>;
+  floodAt: number;
+  /** LSPs to acknowledge (SSN flag). */
+  readonly acks: Map<string, Acknowledgement>;
+  ackAt: number;
+  /** LSPs that the neighbour has and we lack. */
+  readonly requests: Map<string, Request>;
+  requestAt: number;
+  /** Where the next CSNP starts while a set is being sent. */
+  csnpFrom: Uint8Array | undefined;
+  csnpAt: number;
+}
+
+export interface Speaker {
+  config: SpeakerConfig;
+  readonly system: string;
+  now: number;
+  effects: Effect[];
+  random: number;
+  link: { readonly linkLocal: IpAddress } | undefined;
+  helloAt: number;
+  adjacency: Adjacency | undefined;
+  readonly levels: ReadonlyMap<Level, LevelState>;
+  readonly inbox: { hellos: Uint8Array[]; others: Uint8Array[]; taken: number };
+  /** What this router declares itself, by prefix key. */
+  wanted: ReadonlyMap<string, OriginatedPrefix>;
+  readonly carry: CarryState;
+  stopping: { readonly deadline: number; done: boolean } | undefined;
+  readonly warned: Map<string, number>;
+}
+
+export function createSpeaker(config: SpeakerConfig, system: string): Speaker {
+  return {
+    config,
+    system,
+    now: 0,
+    effects: [],
+    random: config.seed >>> 0,
+    link: undefined,
+    helloAt: Infinity,
+    adjacency: undefined,
+    levels: new Map(config.levels.map((level) => [level, newLevel(level, config)])),
+    inbox: { hellos: [], others: [], taken: 0 },
+    wanted: new Map(),
+    carry: newCarryState(),
+    stopping: undefined,
+    warned: new Map(),
+  };
+}
+
+function newLevel(level: Level, config: SpeakerConfig): LevelState {
+  return {
+    level,
+    lsdb: newLsdb(config.lsdbLimit),
+    own: newOwnLsps(newPlacement()),
+    graph: newGraph(),
+    srm: new Map(),
+    floodAt: Infinity,
+    acks: new Map(),
+    ackAt: Infinity,
+    requests: new Map(),
+    requestAt: Infinity,
+    csnpFrom: undefined,
+    csnpAt: Infinity,
+  };
+}
+
+export function count(s: Speaker, name: string, by = 1): void {
+  s.effects.push({ type: 'count', name, by });
+}
+
+export function log(s: Speaker, level: 'debug' | 'info' | 'warn', fields: object, message: string): void {
+  s.effects.push({ type: 'log', level, fields, message });
+}
+
+/** Counts always, warns at most once a minute for each name: bad input must not become a flood of log lines. */
+export function complain(s: Speaker, name: string, fields: object, message: string): void {
+  count(s, name);
+  const last = s.warned.get(name);
+  if (last !== undefined && s.now - last < WARN_INTERVAL_MS) return;
+  s.warned.set(name, s.now);
+  log(s, 'warn', { counter: name, ...fields }, message);
+}
+
+/** Uniform in [0, 1): a 32-bit linear congruential generator is enough to spread timers. */
+export function random(s: Speaker): number {
+  s.random = (Math.imul(s.random, 1664525) + 1013904223) >>> 0;
+  return s.random / 2 ** 32;
+}
+
+/** Up to a quarter earlier, as ISO/IEC 10589 §10.1 asks of periodic timers. */
+export const jittered = (s: Speaker, ms: number): number => ms * (1 - random(s) / 4);

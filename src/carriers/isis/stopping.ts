@@ -1,0 +1,45 @@
+// A clean end (ISO/IEC 10589 §7.3.16.4): purge our own LSP in every level, wait until the neighbour has acknowledged it, take the adjacency
+// down. Without a neighbour there is nobody to tell.
+import { activeLevels } from './adjacency.ts';
+import { STOP_LIMIT_MS } from './constants.ts';
+import { sendHello } from './interface.ts';
+import { markDirty } from './own.ts';
+import { type Speaker, log } from './speaker.ts';
+
+export function beginStop(s: Speaker): void {
+  if (s.stopping) return;
+  s.stopping = { deadline: s.now + STOP_LIMIT_MS, done: false };
+  for (const level of s.levels.values()) {
+    level.own.dirty.clear();
+    for (const [number, fragment] of level.own.fragments) {
+      if (!fragment.live) continue;
+      fragment.issuedAt = Math.min(fragment.issuedAt, s.now - STOP_LIMIT_MS);
+      markDirty(level.own, number, s.now, true);
+    }
+  }
+}
+
+/** Whether purges wait to be issued or acknowledged. */
+function owing(s: Speaker): boolean {
+  return activeLevels(s).some((name) => {
+    const level = s.levels.get(name)!;
+    if ([...level.own.fragments.values()].some((fragment) => fragment.live)) return true;
+    return [...level.srm.keys()].some((key) => level.lsdb.byKey.get(key)?.own);
+  });
+}
+
+/** Ends the stop when nothing is owed any more, or time is up. Called after every event while stopping. */
+export function checkStop(s: Speaker): void {
+  if (!s.stopping || s.stopping.done) return;
+  const clean = !owing(s);
+  if (!clean && s.now < s.stopping.deadline) return;
+  s.stopping.done = true;
+  if (s.adjacency && s.adjacency.state !== 'down') {
+    s.adjacency = { ...s.adjacency, state: 'down', reason: 'stopped' };
+    sendHello(s);
+  }
+  if (!clean) log(s, 'warn', {}, 'stopped before the neighbour acknowledged the purges');
+  s.link = undefined;
+  s.helloAt = Infinity;
+  s.effects.push({ type: 'stopped', clean });
+}
