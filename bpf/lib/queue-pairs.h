@@ -132,7 +132,7 @@ static __noinline int queue_pair_store(struct flow_key *flow, struct learned *le
 		// Another Queue Pair took this one's peer: the old other half goes, the flow's rate limit stays.
 		fresh.last_cnp = known->last_cnp;
 		queue_pair_remove(flow);
-		count(QP_REPLACED);
+		count(COUNT_QP_REPLACED);
 	}
 	return bpf_map_update_elem(&queue_pairs, flow, &fresh, BPF_ANY);
 }
@@ -152,7 +152,7 @@ static __always_inline int queue_pairs_connect(struct flow_key *flow, __u32 send
 	return 0;
 failed:
 	queue_pair_remove(flow);
-	count(QP_STORE_FAILED);
+	count(COUNT_QP_STORE_FAILED);
 	return -1;
 }
 
@@ -167,7 +167,7 @@ static __always_inline enum qp_verdict queue_pair_drop(struct flow_key *flow, en
 	return QP_GONE;
 }
 
-// Now and then: is there another half, does it answer, and do its answers fit? `psn` of an answer is in the other direction's sequence.
+// Now and then: is there another half, is it alive, does it answer, and do its answers fit? `psn` of an answer is in the other direction's sequence.
 static __noinline int queue_pair_check(struct flow_key *flow, __u32 psn, __u32 answer, __u64 now)
 {
 	struct flow_key reverse;
@@ -180,17 +180,19 @@ static __noinline int queue_pair_check(struct flow_key *flow, __u32 psn, __u32 a
 	flow_reversed(&reverse, flow, pair->sender_qpn);
 	struct queue_pair *other = bpf_map_lookup_elem(&queue_pairs, &reverse);
 	if (!other || other->sender_qpn != flow->receiver_qpn)
-		return queue_pair_drop(flow, QP_ORPHANED);
+		return queue_pair_drop(flow, COUNT_QP_ORPHANED);
+	if (is_later(now, pair->last_seen, config->ageing_ns) && is_later(now, other->last_seen, config->ageing_ns))
+		return queue_pair_drop(flow, COUNT_QP_AGED);
 	if (answer) {
 		__s32 distance = other->psn == PSN_UNKNOWN ? 0 : psn_distance(psn, other->psn);
 		pair->strikes = distance > -PSN_WINDOW && distance < PSN_WINDOW ? 0 : pair->strikes + 1;
 		if (pair->strikes >= MAX_STRIKES)
-			return queue_pair_drop(flow, QP_CONTRADICTED);
+			return queue_pair_drop(flow, COUNT_QP_CONTRADICTED);
 	} else if (pair->source == QP_FROM_TRAFFIC) {
 		if ((__s64)(other->last_seen - pair->unanswered_since) >= 0)
 			pair->unanswered_since = now;
 		else if (is_later(now, pair->unanswered_since, config->silence_ns))
-			return queue_pair_drop(flow, QP_SILENT);
+			return queue_pair_drop(flow, COUNT_QP_SILENT);
 	}
 	return QP_FITS;
 }
@@ -199,25 +201,21 @@ static __noinline int queue_pair_check(struct flow_key *flow, __u32 psn, __u32 a
 #define ANSWER_OPS 0x0007e000u
 
 // Takes note of a packet of a known connection. QP_GONE: it is not known any more.
-static __always_inline enum qp_verdict queue_pair_seen(struct flow_key *flow, struct queue_pair *pair, __u8 opcode, __u32 psn, __u32 length)
+static __always_inline int queue_pair_seen(struct flow_key *flow, struct queue_pair *pair, __u8 opcode, __u32 psn, __u32 length)
 {
 	__u32 answer = ANSWER_OPS >> (opcode & 31) & 1;
 	__u64 now = bpf_ktime_get_coarse_ns();
-	struct proxy_config *config;
 	pair->packets++;
 	pair->bytes += length;
-	if (is_later(now, pair->last_seen, CHECK_INTERVAL_NS)) {
-		config = proxy_configuration();
-		if (config && is_later(now, pair->last_seen, config->ageing_ns))
-			return queue_pair_drop(flow, QP_AGED);
-	}
-	pair->last_seen = now;
 	if (!answer)
 		pair->psn = psn;
-	if (likely(!is_later(now, pair->checked_at, CHECK_INTERVAL_NS)))
-		return QP_FITS;
-	pair->checked_at = now;
-	return queue_pair_check(flow, psn, answer, now);
+	if (is_later(now, pair->checked_at, CHECK_INTERVAL_NS)) {
+		pair->checked_at = now;
+		if (queue_pair_check(flow, psn, answer, now) == QP_GONE)
+			return QP_GONE;
+	}
+	pair->last_seen = now;
+	return QP_FITS;
 }
 
 #endif

@@ -145,9 +145,11 @@ static __always_inline int is_extension(__u8 protocol)
 	       protocol == IPPROTO_DSTOPTS || protocol == IPPROTO_MOBILITY || protocol == IPPROTO_HIP || protocol == IPPROTO_SHIM6;
 }
 
-// A function of its own, so that the verifier looks at it once a call.
-static __noinline int walk_linear(struct __sk_buff *skb, struct headers *h)
+// A global function: the verifier looks at it once, not once a caller and state.
+__noinline int walk_linear(struct __sk_buff *skb, struct headers *h)
 {
+	if (!h)
+		return WALK_NOT_IP;
 	__u32 offset = 12;
 	__be16 type = 0;
 	__builtin_memset(h, 0, sizeof(*h));

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// Learning a connection from its set-up (PNC-1-c; InfiniBand vol. 1 §12.6): a REQ names the Queue Pair and the starting PSN of one side, the REP that
+// answers it those of the other; communication IDs say what belongs to what. DREQ, DREP and REJ end it. SIDR, LAP and MRA say nothing about Queue Pairs.
+// These packets decide who is slowed down, so they are checked to the ICRC.
+#ifndef CNPD_CM_H
+#define CNPD_CM_H
+
+#include "icrc.h"
+#include "queue-pairs.h"
+
+#define ROCE_OPCODE_UD_SEND 0x64
+#define CM_QPN 1
+#define CM_QKEY 0x80010000u
+#define MAD_CM_SEND bpf_htonl(0x01070203u) // base version 1, class 7, class version 2, method Send
+
+enum { CM_REQ = 0x10, CM_REJ = 0x12, CM_REP = 0x13, CM_RTU = 0x14, CM_DREQ = 0x15, CM_DREP = 0x16 };
+#define CM_REJECTED_REQ 0
+
+// Offsets in words from the UDP header: BTH 2, DETH 5, MAD 7, message 13.
+enum { CM_UDP = 0, CM_BTH = 2, CM_DETH = 5, CM_MAD = 7, CM_MAD_ATTRIBUTE = 11, CM_BODY = 13 };
+#define CM_UDP_WORDS 72 // the datagram: 8 + 12 + 8 + 256 + 4 bytes
+
+// One side's view of a connection: who, to whom, and its communication ID.
+struct cm_key {
+	struct address local;
+	struct address remote;
+	__be32 comm_id;
+	__u32 reserved;
+};
+
+struct cm_side {
+	struct address local_gid, remote_gid; // of the data path; normally the key's
+	__u32 qpn;
+	__u32 peer_qpn; // 0 until the REP
+	__u32 psn;
+	__u32 reserved;
+	__u64 at;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1 << 14);
+	__type(key, struct cm_key);
+	__type(value, struct cm_side);
+} cm_connections SEC(".maps");
+
+// Words of network-order fields.
+#define WORD24(word) (bpf_ntohl(word) >> 8)
+
+static __always_inline int cm_qpn_possible(__u32 qpn)
+{
+	return qpn >= FIRST_DATA_QPN && qpn < 0xffffff;
+}
+
+// A GID as an address. IPv4 is ::ffff:a.b.c.d in both.
+static __always_inline void cm_gid(struct address *a, const __u32 *words)
+{
+	a->words[0] = words[0];
+	a->words[1] = words[1];
+	a->words[2] = words[2];
+	a->words[3] = words[3];
+}
+
+static __always_inline void cm_request(struct flow_key *path, const __u32 *body, __u64 now)
+{
+	struct cm_key key = { .local = path->sender, .remote = path->receiver, .comm_id = body[0] };
+	struct cm_side side = { .qpn = WORD24(body[8]), .psn = WORD24(body[11]), .at = now };
+	cm_gid(&side.local_gid, body + 14);
+	cm_gid(&side.remote_gid, body + 18);
+	count(COUNT_CM_REQUEST);
+	if (!cm_qpn_possible(side.qpn)) {
+		count(COUNT_CM_MALFORMED);
+		return;
+	}
+	// Some stacks leave the GIDs empty where there is no subnet manager.
+	if (!(side.local_gid.halves[0] | side.local_gid.halves[1]) || !(side.remote_gid.halves[0] | side.remote_gid.halves[1])) {
+		side.local_gid = key.local;
+		side.remote_gid = key.remote;
+	}
+	bpf_map_update_elem(&cm_connections, &key, &side, BPF_ANY);
+}
+
+// The REP comes from the other side: its remote communication ID is the REQ's.
+static __always_inline void cm_reply(struct flow_key *path, const __u32 *body, __u64 now)
+{
+	struct cm_key asked = { .local = path->receiver, .remote = path->sender, .comm_id = body[1] };
+	struct cm_key answer = { .local = path->sender, .remote = path->receiver, .comm_id = body[0] };
+	__u32 qpn = WORD24(body[3]), psn = WORD24(body[5]);
+	struct proxy_config *config = proxy_configuration();
+	count(COUNT_CM_REPLY);
+	struct cm_side *request = bpf_map_lookup_elem(&cm_connections, &asked);
+	if (!request || !config || is_later(now, request->at, config->handshake_ns)) {
+		count(COUNT_CM_UNMATCHED);
+		return;
+	}
+	if (!cm_qpn_possible(qpn)) {
+		count(COUNT_CM_MALFORMED);
+		return;
+	}
+	request->peer_qpn = qpn;
+	struct cm_side side = {
+		.local_gid = request->remote_gid,
+		.remote_gid = request->local_gid,
+		.qpn = qpn,
+		.peer_qpn = request->qpn,
+		.psn = psn,
+		.at = now,
+	};
+	bpf_map_update_elem(&cm_connections, &answer, &side, BPF_ANY);
+	struct flow_key flow = { .sender = side.local_gid, .receiver = side.remote_gid, .receiver_qpn = side.peer_qpn };
+	__u32 request_psn = request->psn;
+	if (queue_pairs_connect(&flow, qpn, psn, request_psn, QP_FROM_CM) == 0)
+		count(COUNT_QP_LEARNED_CM);
+}
+
+// Forgets a connection by what one side knows of it. `peer_qpn` narrows it where the message names it.
+static __always_inline void cm_forget(struct cm_key *key, __u32 peer_qpn)
+{
+	struct flow_key flow = {};
+	struct cm_side *side = bpf_map_lookup_elem(&cm_connections, key);
+	if (side) {
+		flow.sender = side->local_gid;
+		flow.receiver = side->remote_gid;
+		flow.receiver_qpn = side->peer_qpn;
+		if (peer_qpn && peer_qpn != side->peer_qpn)
+			return;
+		bpf_map_delete_elem(&cm_connections, key);
+	} else if (peer_qpn) {
+		// Learned from traffic, or the exchange was too long ago.
+		flow.sender = key->local;
+		flow.receiver = key->remote;
+		flow.receiver_qpn = peer_qpn;
+	} else {
+		return;
+	}
+	if (queue_pair_remove(&flow))
+		count(COUNT_QP_DISCONNECTED);
+}
+
+static __always_inline void cm_end(struct flow_key *path, const __u32 *body, __u32 attribute)
+{
+	struct cm_key local = { .local = path->sender, .remote = path->receiver, .comm_id = body[0] };
+	struct cm_key remote = { .local = path->receiver, .remote = path->sender, .comm_id = body[1] };
+	if (attribute == CM_REJ) {
+		count(COUNT_CM_REJECT);
+		cm_forget(&local, 0);
+		cm_forget(&remote, 0);
+		return;
+	}
+	count(COUNT_CM_DISCONNECT);
+	cm_forget(&local, attribute == CM_DREQ ? WORD24(body[2]) : 0);
+}
+
+static __always_inline void cm_message(struct flow_key *path, const __u32 *udp)
+{
+	const __u32 *body = udp + CM_BODY;
+	__u32 attribute = bpf_ntohl(udp[CM_MAD_ATTRIBUTE]) >> 16;
+	__u64 now = bpf_ktime_get_coarse_ns();
+	if (attribute == CM_REQ)
+		cm_request(path, body, now);
+	else if (attribute == CM_REP)
+		cm_reply(path, body, now);
+	else if (attribute == CM_DREQ || attribute == CM_DREP || attribute == CM_REJ)
+		cm_end(path, body, attribute);
+	else if (attribute == CM_RTU)
+		count(COUNT_CM_READY);
+	else
+		count(COUNT_CM_OTHER);
+}
+
+static __always_inline int cm_wellformed(const __u32 *udp)
+{
+	return udp[CM_MAD] == MAD_CM_SEND && udp[CM_DETH] == bpf_htonl(CM_QKEY) && (bpf_ntohl(udp[CM_DETH + 1]) & 0xffffff) == CM_QPN &&
+	       bpf_ntohl(udp[1]) >> 16 == CM_UDP_WORDS * 4;
+}
+
+// A packet for Queue Pair 1 whose IP header is at `offset` of the frame.
+static __noinline int cm_packet(struct __sk_buff *skb, struct flow_key *path, __u32 offset, __u32 family)
+{
+	if (!path)
+		return 0;
+	struct proxy_scratch *scratch = proxy_memory();
+	if (!scratch)
+		return 0;
+	__u32 header = family == 6 ? IPV6_HLEN : IPV4_HLEN;
+	__u32 *words = scratch->words;
+	if (!proxy_match(&proxy_senders, &path->sender) && !proxy_match(&proxy_senders, &path->receiver)) {
+		count(COUNT_CM_FOREIGN);
+		return 0;
+	}
+	if (bpf_skb_load_bytes(skb, offset, words, header + CM_UDP_WORDS * 4) < 0) {
+		count(COUNT_CM_MALFORMED);
+		return 0;
+	}
+	__u32 good;
+	const __u32 *udp = words + (family == 6 ? IPV6_HLEN / 4 : IPV4_HLEN / 4);
+	if (!cm_wellformed(udp)) {
+		count(COUNT_CM_MALFORMED);
+		return 0;
+	}
+	if (family == 6)
+		good = icrc(words, ICRC_MASK_IPV6, IPV6_HLEN / 4 + CM_UDP_WORDS - 1) == words[IPV6_HLEN / 4 + CM_UDP_WORDS - 1];
+	else
+		good = icrc(words, ICRC_MASK_IPV4, IPV4_HLEN / 4 + CM_UDP_WORDS - 1) == words[IPV4_HLEN / 4 + CM_UDP_WORDS - 1];
+	if (!good) {
+		count(COUNT_CM_BAD_ICRC);
+		return 0;
+	}
+	cm_message(path, udp);
+	return 0;
+}
+
+#endif

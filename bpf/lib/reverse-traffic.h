@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// Learning a connection from its traffic (PNC-1-c): A sends to B's Queue Pair b with PSN p; soon B answers to A's Queue Pair a and names p.
+// Sent PSNs that ask for an answer are kept for a moment under (A, B, p). An answer that finds exactly one Queue Pair there is a hit for (a, b). After
+// `hits` hits in a row, each with a later PSN, and each seen from a's side and from b's side as the same pair, the connection is learned.
+//
+// What makes it cautious: a PSN that two Queue Pairs sent is nobody's hit and sets a's count back; a hit for another pair is a contradiction, after which
+// twice as many are asked for. Two connections in lockstep between the same hosts are therefore never told apart, and never guessed.
+// The UDP source port, which some cards derive from both Queue Pairs, is not consulted: it could only confirm what this has decided.
+#ifndef CNPD_REVERSE_TRAFFIC_H
+#define CNPD_REVERSE_TRAFFIC_H
+
+#include "queue-pairs.h"
+
+struct sent_key {
+	struct address sender;
+	struct address receiver;
+	__u32 psn;
+	__u32 reserved;
+};
+
+#define QPN_AMBIGUOUS 0xffffffffu
+
+struct sent {
+	__u32 qpn; // that the packet was for; QPN_AMBIGUOUS: several
+	__u32 reserved;
+	__u64 at;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1 << 16);
+	__type(key, struct sent_key);
+	__type(value, struct sent);
+} qp_sent_psns SEC(".maps");
+
+// A supposed peer of the sender of a flow. Both directions have one, and must agree.
+struct candidate {
+	__u32 sender_qpn;
+	__u32 psn; // of the last hit
+	__s32 hits;
+	__u32 reserved;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1 << 14);
+	__type(key, struct flow_key);
+	__type(value, struct candidate);
+} qp_candidates SEC(".maps");
+
+// Answers that name the PSN of the request: first and only READ response, ACK and NAK, atomic ACK. Later READ responses count on from it.
+#define NAMING_OPS 0x00070000u | 1u << 0x0d
+// Requests that are answered without asking: READ, atomics.
+#define ASKING_OPS 0x00181000u
+// Of the others, those that set AckReq, and for responders that acknowledge as they please every sixteenth PSN. The choice depends on the PSN alone as far as
+// it can, so that connections in lockstep are kept alike and seen to be ambiguous.
+#define SAMPLED_PSN_MASK 15
+
+static __always_inline void note_sent(struct flow_key *flow, __u32 psn, __u64 now, __u64 recent_ns)
+{
+	struct sent_key key = { .sender = flow->sender, .receiver = flow->receiver, .psn = psn };
+	struct sent fresh = { .qpn = flow->receiver_qpn, .at = now };
+	struct sent *known = bpf_map_lookup_elem(&qp_sent_psns, &key);
+	if (!known) {
+		if (bpf_map_update_elem(&qp_sent_psns, &key, &fresh, BPF_NOEXIST) == 0)
+			return;
+		// Another CPU was faster.
+		known = bpf_map_lookup_elem(&qp_sent_psns, &key);
+		if (!known)
+			return;
+	}
+	if (known->qpn != flow->receiver_qpn) {
+		if (is_later(now, known->at, recent_ns))
+			known->qpn = flow->receiver_qpn;
+		else
+			known->qpn = QPN_AMBIGUOUS;
+	}
+	known->at = now;
+}
+
+static __always_inline void candidate_set(struct flow_key *flow, __u32 sender_qpn, __u32 psn, __s32 hits)
+{
+	struct candidate fresh = { .sender_qpn = sender_qpn, .psn = psn, .hits = hits };
+	bpf_map_update_elem(&qp_candidates, flow, &fresh, BPF_ANY);
+}
+
+// An answer (flow: B → A, Queue Pair a) that fits a request to `asked`, Queue Pair b of B.
+static __always_inline void candidate_hit(struct flow_key *flow, __u32 asked, __u32 psn, __s32 needed)
+{
+	struct flow_key request;
+	flow_reversed(&request, flow, asked);
+	struct candidate *mine = bpf_map_lookup_elem(&qp_candidates, flow);
+	struct candidate *theirs = bpf_map_lookup_elem(&qp_candidates, &request);
+	count(COUNT_QP_MATCH);
+	if (!mine && !theirs) {
+		candidate_set(&request, flow->receiver_qpn, psn, 0);
+		candidate_set(flow, asked, psn, 1);
+	} else if (!mine || !theirs || mine->sender_qpn != asked || theirs->sender_qpn != flow->receiver_qpn) {
+		count(COUNT_QP_CONTRADICTION);
+		candidate_set(&request, flow->receiver_qpn, psn, 0);
+		candidate_set(flow, asked, psn, -needed);
+	} else if (mine->hits == 0 || psn_distance(psn, mine->psn) > 0) {
+		mine->psn = psn;
+		mine->hits++;
+	}
+	mine = bpf_map_lookup_elem(&qp_candidates, flow);
+	if (!mine || mine->sender_qpn != asked || mine->hits < needed)
+		return;
+	bpf_map_delete_elem(&qp_candidates, &request);
+	bpf_map_delete_elem(&qp_candidates, flow);
+	if (queue_pairs_connect(flow, asked, PSN_UNKNOWN, PSN_UNKNOWN, QP_FROM_TRAFFIC) == 0)
+		count(COUNT_QP_LEARNED_TRAFFIC);
+}
+
+static __always_inline void note_answer(struct flow_key *flow, __u32 psn, __u64 now, struct proxy_config *config)
+{
+	struct sent_key key = { .sender = flow->receiver, .receiver = flow->sender, .psn = psn };
+	struct sent *sent = bpf_map_lookup_elem(&qp_sent_psns, &key);
+	if (!sent || is_later(now, sent->at, config->recent_ns))
+		return;
+	__u32 asked = sent->qpn;
+	if (asked != QPN_AMBIGUOUS) {
+		candidate_hit(flow, asked, psn, config->hits);
+		return;
+	}
+	count(COUNT_QP_AMBIGUOUS);
+	struct candidate *mine = bpf_map_lookup_elem(&qp_candidates, flow);
+	if (mine && mine->hits > 0)
+		mine->hits = 0;
+}
+
+// An RC or XRC packet of a connection that is not known.
+static __noinline int learn_from_traffic(struct flow_key *flow, __u32 opcode, __u32 psn, __u32 asks)
+{
+	if (!flow)
+		return 0;
+	struct proxy_config *config = proxy_configuration();
+	if (!config || config->hits == 0)
+		return 0;
+	__u32 operation = opcode & 31;
+	__u32 naming = (NAMING_OPS) >> operation & 1;
+	if (!naming && !asks && !(ASKING_OPS >> operation & 1) && (psn & SAMPLED_PSN_MASK))
+		return 0;
+	if ((ANSWER_OPS >> operation & 1) && !naming)
+		return 0;
+	if (flow->receiver_qpn < FIRST_DATA_QPN)
+		return 0;
+	if (!proxy_match(&proxy_senders, &flow->sender) && !proxy_match(&proxy_senders, &flow->receiver))
+		return 0;
+	__u64 now = bpf_ktime_get_coarse_ns();
+	if (naming)
+		note_answer(flow, psn, now, config);
+	else
+		note_sent(flow, psn, now, config->recent_ns);
+	return 0;
+}
+
+#endif
