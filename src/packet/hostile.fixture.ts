@@ -1,0 +1,87 @@
+// What every decoder is put through (its fuzz target): random bytes, mutations of valid ones, and truncation at every length. A decoder must
+// return, quickly, and what it returns must not depend on a byte outside the input: each input is decoded in the middle of two buffers whose
+// surroundings differ.
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { toHex } from './hex.ts';
+
+type Decoder = (bytes: Uint8Array) => unknown;
+
+const MARGIN = 96;
+/** No input of these sizes takes a decoder near this long; a loop that does not advance takes for ever. */
+const LIMIT_MS = 250;
+
+function surrounded(bytes: Uint8Array, fill: (index: number) => number): Uint8Array {
+  const buffer = Uint8Array.from({ length: bytes.length + 2 * MARGIN }, (_, i) => fill(i));
+  buffer.set(bytes, MARGIN);
+  return buffer.subarray(MARGIN, MARGIN + bytes.length);
+}
+
+const FILLS: readonly ((index: number) => number)[] = [() => 0x00, () => 0xff, (i) => (i * 37 + 11) & 0xff];
+
+/** Throws, with the input, when the decoder throws, is slow, or reads outside. @returns what it decoded */
+export function decodeSafely(decode: Decoder, bytes: Uint8Array): unknown {
+  const results = FILLS.map((fill) => {
+    const input = surrounded(bytes, fill);
+    // A busy machine may stop us at any time, but not three times in a row.
+    let took = 0;
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const started = performance.now();
+      let result: unknown;
+      try {
+        result = decode(input);
+      } catch (error) {
+        throw new Error(`threw on ${toHex(bytes)}`, { cause: error });
+      }
+      took = performance.now() - started;
+      if (took <= LIMIT_MS) return result;
+    }
+    throw new Error(`took ${took.toFixed(0)} ms on ${toHex(bytes)}`);
+  });
+  if (!results.every((result) => isDeepStrictEqual(result, results[0]))) throw new Error(`depends on bytes outside of ${toHex(bytes)}`);
+  return results[0];
+}
+
+/** Changes of a few bytes, a cut, an insertion, or two halves of different vectors. */
+function mutation(valid: readonly Uint8Array[]): fc.Arbitrary<Uint8Array> {
+  const seed = fc.constantFrom(...valid);
+  const flips = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 6 });
+  const flipped = fc.tuple(seed, flips).map(([bytes, list]) => {
+    const out = new Uint8Array(bytes);
+    for (const [at, byte] of list) if (out.length > 0) out[at % out.length] = byte;
+    return out;
+  });
+  const cut = fc.tuple(flipped, fc.nat()).map(([bytes, at]) => bytes.subarray(0, at % (bytes.length + 1)));
+  const inserted = fc.tuple(seed, fc.nat(), fc.uint8Array({ maxLength: 40 })).map(([bytes, n, extra]) => {
+    const at = n % (bytes.length + 1);
+    return Uint8Array.from([...bytes.subarray(0, at), ...extra, ...bytes.subarray(at)]);
+  });
+  const spliced = fc.tuple(seed, seed, fc.nat(), fc.nat()).map(([a, b, m, n]) =>
+    Uint8Array.from([...a.subarray(0, m % (a.length + 1)), ...b.subarray(n % (b.length + 1))]),
+  );
+  return fc.oneof(flipped, cut, inserted, spliced);
+}
+
+export interface HostileOptions {
+  /** Inputs of random bytes; half as many mutations again for each. */
+  readonly runs?: number;
+  readonly maxLength?: number;
+  /** Repairs a checksum after mutation, so that the fuzzing goes deeper than its check. */
+  readonly repair?: (bytes: Uint8Array) => Uint8Array;
+}
+
+/** The whole treatment. `valid` are inputs that the decoder accepts. */
+export function fuzzDecoder(decode: Decoder, valid: readonly Uint8Array[], options: HostileOptions = {}): void {
+  const { runs = 1500, maxLength = 400, repair = (bytes: Uint8Array) => bytes } = options;
+  for (const bytes of valid) {
+    for (let length = 0; length <= bytes.length; length++) decodeSafely(decode, bytes.subarray(0, length));
+  }
+  fc.assert(fc.property(fc.uint8Array({ maxLength }), (bytes) => void decodeSafely(decode, bytes)), { numRuns: runs });
+  fc.assert(fc.property(mutation(valid), (bytes) => void decodeSafely(decode, repair(bytes))), { numRuns: runs });
+}
+
+/** Every proper prefix of `bytes` is refused. */
+export function refusesTruncation(decode: (bytes: Uint8Array) => { readonly ok: boolean }, bytes: Uint8Array): void {
+  for (let length = 0; length < bytes.length; length++) expect(decode(bytes.subarray(0, length)).ok, `cut at ${length}`).toBe(false);
+}

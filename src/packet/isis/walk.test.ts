@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { address } from '../../model/address.ts';
+import { formatPrefix, prefix } from '../../model/prefix.ts';
+import { hasFlag } from './attribute-flags.ts';
+import { arbitraryTlv, lspWith } from './arbitrary.fixture.ts';
+import { fuzzDecoder } from '../hostile.fixture.ts';
+import { formatSystemId } from './lsp-id.ts';
+import { decodePdu } from './pdu.ts';
+import type { IsisTlv, PrefixSubTlv } from './types.ts';
+import { PROXY_LSP } from './vectors.fixture.ts';
+import { type PrefixCursor, cursorFlag, cursorPrefix, cursorSource4, cursorSource6, forEachNeighbor, forEachPrefix } from './walk.ts';
+
+const P_FLAG = 7;
+
+const describePrefix = (c: PrefixCursor): object => ({
+  mtId: c.mtId,
+  prefix: cursorPrefix(c),
+  metric: c.metric,
+  down: c.down,
+  external: c.external,
+  pnc: cursorFlag(c, P_FLAG),
+  source4: cursorSource4(c),
+  source6: cursorSource6(c),
+});
+
+function walked(lsp: Uint8Array): { bad: number; prefixes: object[] } {
+  const prefixes: object[] = [];
+  const bad = forEachPrefix(lsp, (cursor) => prefixes.push(describePrefix(cursor)));
+  return { bad, prefixes };
+}
+
+const find = <K extends PrefixSubTlv['kind']>(list: readonly PrefixSubTlv[], kind: K) =>
+  list.find((s): s is Extract<PrefixSubTlv, { kind: K }> => s.kind === kind);
+
+/** The same from decodePdu. */
+function decodedPrefixes(tlvs: readonly IsisTlv[]): object[] {
+  return tlvs.flatMap((tlv) => {
+    if (!('prefixes' in tlv)) return [];
+    if ('mtId' in tlv && tlv.mtId === 0) return [];
+    return tlv.prefixes.map(({ prefix, metric, down, external, subTlvs }) => ({
+      mtId: 'mtId' in tlv ? tlv.mtId : 0,
+      prefix,
+      metric,
+      down,
+      external,
+      pnc: hasFlag(find(subTlvs, 'prefix-attribute-flags')?.flags ?? new Uint8Array(), P_FLAG),
+      source4: find(subTlvs, 'ipv4-source-router-id')?.address,
+      source6: find(subTlvs, 'ipv6-source-router-id')?.address,
+    }));
+  });
+}
+
+test('the walk finds prefix, P-flag and proxy address of each entry', () => {
+  expect(walked(PROXY_LSP)).toEqual({
+    bad: 0,
+    prefixes: [
+      { mtId: 0, prefix: prefix('10.1.0.0/24'), metric: 10, down: false, external: false, pnc: true, source4: address('192.0.2.1'), source6: undefined },
+      { mtId: 0, prefix: prefix('2001:db8:a::/64'), metric: 10, down: false, external: false, pnc: true, source4: undefined, source6: address('2001:db8::1') },
+    ],
+  });
+});
+
+test('the walk and decodePdu see the same prefixes and neighbours in every LSP', () => {
+  fc.assert(
+    fc.property(fc.array(arbitraryTlv, { maxLength: 12 }), (tlvs) => {
+      const lsp = lspWith(tlvs);
+      const decoded = decodePdu(lsp);
+      if (!decoded.ok || decoded.value.kind !== 'lsp') throw new Error('not decoded');
+      expect(walked(lsp).prefixes).toEqual(decodedPrefixes(decoded.value.tlvs));
+      const neighbors: string[] = [];
+      forEachNeighbor(lsp, (b, at, metric, mtId) => neighbors.push(`${formatSystemId(b.subarray(at, at + 6))}.${b[at + 6]} ${metric} ${mtId}`));
+      expect(neighbors).toEqual(
+        decoded.value.tlvs.flatMap((tlv) =>
+          'neighbors' in tlv
+            ? tlv.neighbors.map((n) => `${formatSystemId(n.systemId)}.${n.pseudonode} ${n.metric} ${'mtId' in tlv ? tlv.mtId : 0}`)
+            : [],
+        ),
+      );
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('a TLV that is malformed anywhere is skipped whole and counted, as decodePdu does', () => {
+  const good = { kind: 'ipv4-reachability' as const, prefixes: [{ prefix: prefix('10.0.0.0/8'), metric: 1, down: false, external: false, subTlvs: [] }] };
+  const bad = { kind: 'unknown' as const, type: 135, value: Uint8Array.of(0, 0, 0, 1, 8, 10, 0, 0, 0, 1, 33, 10, 0, 0, 0, 0) };
+  const { bad: count, prefixes } = walked(lspWith([bad, good]));
+  expect(count).toBe(1);
+  expect(prefixes.map((p) => formatPrefix((p as { prefix: ReturnType<typeof prefix> }).prefix))).toEqual(['10.0.0.0/8']);
+  const neighbor = Uint8Array.of(0, 0, 0, 0, 0, 1, 0, 0, 0, 10, 0);
+  const seen: number[] = [];
+  const badNeighbors = { kind: 'unknown' as const, type: 22, value: Uint8Array.from([...neighbor, 1]) };
+  expect(forEachNeighbor(lspWith([badNeighbors, { kind: 'unknown', type: 22, value: neighbor }]), (_b, _at, metric) => seen.push(metric))).toBe(1);
+  expect(seen).toEqual([10]);
+});
+
+test('topology 0 in TLVs 235 and 237 is ignored (RFC 5120)', () => {
+  const prefixes = [{ prefix: prefix('::/0'), metric: 1, down: false, external: false, subTlvs: [] }];
+  expect(walked(lspWith([{ kind: 'mt-ipv6-reachability', mtId: 0, prefixes }]))).toEqual({ bad: 0, prefixes: [] });
+  expect(walked(lspWith([{ kind: 'mt-ipv6-reachability', mtId: 2, prefixes }])).prefixes).toHaveLength(1);
+});
+
+test('neighbours with narrow metrics (TLV 2) are found', () => {
+  const value = Uint8Array.of(0, 0x8a, 0x80, 0x80, 0x80, 0, 0, 0, 0, 0, 1, 3);
+  const seen: unknown[] = [];
+  expect(forEachNeighbor(lspWith([{ kind: 'unknown', type: 2, value }]), (b, at, metric) => seen.push([formatSystemId(b.subarray(at, at + 6)), b[at + 6], metric]))).toBe(0);
+  expect(seen).toEqual([['0000.0000.0001', 3, 10]]);
+});
+
+test('no LSP harms the walks', () => {
+  fuzzDecoder(walked, [PROXY_LSP]);
+  fuzzDecoder((b) => {
+    const out: number[] = [];
+    return [forEachNeighbor(b, (_bytes, at, metric, mtId) => out.push(at, metric, mtId)), out];
+  }, [lspWith([{ kind: 'unknown', type: 22, value: new Uint8Array(33) }])]);
+});
