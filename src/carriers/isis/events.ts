@@ -47,7 +47,8 @@ const SCOPES = ['interface', 'area', 'domain'] as const;
 /** New timers count from the next hello and the next issue on; new keys are used at once, and every LSP of ours is signed anew. */
 function configure(s: Speaker, config: TunableConfig): void {
   const before = s.config;
-  s.config = { ...before, ...config };
+  const { helloIntervalMs, holdMultiplier, lifetimeSeconds, refreshSeconds, holdUnreachableMs, keys } = config;
+  s.config = { ...before, helloIntervalMs, holdMultiplier, lifetimeSeconds, refreshSeconds, holdUnreachableMs, keys };
   const changed = SCOPES.filter((scope) => Buffer.compare(before.keys[scope] ?? EMPTY, config.keys[scope] ?? EMPTY) !== 0);
   for (const level of s.levels.values()) {
     if (changed.includes(level.level === 1 ? 'area' : 'domain') || before.lifetimeSeconds !== config.lifetimeSeconds) replaceAll(s, level);

@@ -235,7 +235,7 @@ export class Router {
     const { [port]: cut } = this.ports;
     cut!.up = false;
     delete cut!.neighbor;
-    cut!.send = () => {};
+    cut!.send = cut!.deliver = () => {};
     this.originate();
   }
 

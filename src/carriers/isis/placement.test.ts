@@ -1,0 +1,125 @@
+// Stable placement of prefixes in LSP fragments, by itself and as the network sees it.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { address } from '../../model/address.ts';
+import { prefixOf } from '../../model/prefix.ts';
+import { prefixKey } from './content.ts';
+import { type OriginatedPrefix, entrySize, newPlacement, place, tlvGroups, unplace } from './placement.ts';
+import { Agent, Simulation, proxied, testConfig } from './simulation.fixture.ts';
+
+const ROOM = 1465;
+const PROXY = address('2001:db8:ffff::1');
+const OTHER = address('2001:db8:ffff::2');
+
+function nth(i: number, proxy = PROXY): OriginatedPrefix {
+  const prefix = prefixOf({ family: 6, value: (0x20010db8n << 96n) | (BigInt(i) << 64n) }, 64);
+  return { key: prefixKey(prefix), prefix, down: false, external: false, flags: Uint8Array.of(1), source6: proxy };
+}
+
+describe('placement', () => {
+  it('a fragment without authentication holds 40 IPv6 /64 entries, so 255 fragments hold 10,200', () => {
+    const placement = newPlacement();
+    for (let i = 0; i < 10_200; i++) expect(place(placement, nth(i), ROOM).placed).toBe(true);
+    expect(placement.fragments.get(1)!.prefixes.size).toBe(40);
+    expect(place(placement, nth(10_200), ROOM)).toEqual({ placed: false, changed: [] });
+  });
+
+  it('a changed prefix stays in its fragment and touches no other', () => {
+    const placement = newPlacement();
+    for (let i = 0; i < 10_000; i++) place(placement, nth(i), ROOM);
+    const where = placement.whereIs.get(nth(5000).key)!;
+    expect(place(placement, nth(5000), ROOM).changed).toEqual([]);
+    expect(place(placement, nth(5000, OTHER), ROOM).changed).toEqual([where]);
+    expect(unplace(placement, nth(5000).key)).toEqual([where]);
+    expect(place(placement, nth(20_000), ROOM).changed).toEqual([where]);
+  });
+
+  it('whatever is added, changed and removed: nothing is lost, nothing overflows, TLVs stay within 255 bytes', () => {
+    const change = fc.record({ i: fc.integer({ min: 0, max: 60 }), length: fc.integer({ min: 8, max: 128 }), action: fc.constantFrom('add', 'v4', 'remove') });
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 200 }), (changes) => {
+        const placement = newPlacement();
+        const expected = new Map<string, OriginatedPrefix>();
+        for (const { i, length, action } of changes) {
+          const prefix = prefixOf({ family: 6, value: (0x20010db8n << 96n) | (BigInt(i) << 118n) }, length);
+          const p: OriginatedPrefix = { ...nth(0), prefix, key: prefixKey(prefix), ...(action === 'v4' && { source4: address('192.0.2.1') }) };
+          if (action === 'remove') {
+            unplace(placement, p.key);
+            expected.delete(p.key);
+          } else {
+            expect(place(placement, p, 400).placed).toBe(true);
+            expected.set(p.key, p);
+          }
+        }
+        const found = [...placement.fragments.values()].flatMap((f) => [...f.prefixes.values()]);
+        expect(new Set(found)).toEqual(new Set(expected.values()));
+        for (const fragment of placement.fragments.values()) {
+          const tlvs = tlvGroups(fragment, 6).map((group) => group.reduce((sum, p) => sum + entrySize(p), 0));
+          for (const size of tlvs) expect(size).toBeLessThanOrEqual(253);
+          expect(tlvs.reduce((sum, size) => sum + size + 4, 0)).toBeLessThanOrEqual(400);
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe('10,000 prefixes on the wire', () => {
+  const prefixes = Array.from({ length: 10_000 }, (_, i) => proxied(`2001:db8:0:${i.toString(16)}::/64`));
+  function flooded(): { simulation: Simulation; a: Agent; b: Agent; lsps: number[] } {
+    const simulation = new Simulation();
+    const a = new Agent(simulation, testConfig('0000.0000.000a'));
+    const b = new Agent(simulation, testConfig('0000.0000.000b', { seed: 2 }));
+    const wire = simulation.wire(a.attach, b.attach);
+    const lsps: number[] = [];
+    simulation.run(500);
+    wire.filter = (pdu, from) => {
+      if (from === 0 && pdu.kind === 'lsp') lsps.push(pdu.lspId.fragment);
+      return true;
+    };
+    a.event({ type: 'originate', prefixes });
+    simulation.run(3000);
+    return { simulation, a, b, lsps };
+  }
+
+  it('all of them cross', () => {
+    const { b, lsps } = flooded();
+    expect(b.prefixes()).toHaveLength(10_000);
+    expect(lsps).toHaveLength(250);
+  });
+
+  it('changing the proxy of one re-floods exactly one fragment; so does removing one; adding one back too', () => {
+    const { simulation, a, lsps } = flooded();
+    lsps.length = 0;
+    const changed = prefixes.map((p, i) => (i === 7777 ? { ...p, proxy: OTHER } : p));
+    a.event({ type: 'originate', prefixes: changed });
+    simulation.run(1000);
+    expect(lsps).toHaveLength(1);
+    a.event({ type: 'originate', prefixes: changed.filter((_, i) => i !== 7777) });
+    simulation.run(1000);
+    expect(lsps).toHaveLength(2);
+    a.event({ type: 'originate', prefixes });
+    simulation.run(1000);
+    expect(lsps).toHaveLength(3);
+    expect(new Set(lsps).size).toBe(1);
+  });
+
+  it('saying the same again floods nothing', () => {
+    const { simulation, a, lsps } = flooded();
+    lsps.length = 0;
+    a.event({ type: 'originate', prefixes: [...prefixes].reverse() });
+    simulation.run(1000);
+    expect(lsps).toEqual([]);
+  });
+
+  it('what finds no room is counted, and placed when room becomes free', () => {
+    const simulation = new Simulation();
+    const a = new Agent(simulation, testConfig('0000.0000.000a'));
+    const many = Array.from({ length: 10_201 }, (_, i) => proxied(`2001:db8:0:${i.toString(16)}::/64`));
+    a.event({ type: 'originate', prefixes: many });
+    expect(a.count('isis.originate.no-room')).toBe(1);
+    a.event({ type: 'originate', prefixes: many.slice(1) });
+    expect(a.speaker.levels.get(2)!.own.homeless.size).toBe(0);
+    expect(a.speaker.levels.get(2)!.own.placement.whereIs.size).toBe(10_200);
+  });
+});
