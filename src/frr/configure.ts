@@ -1,0 +1,130 @@
+// `cnpd --configure-frr`: gives FRR the lines that the preconditions miss and that are cnpd's to give, through vtysh. Lines are shown before they
+// are applied and checked afterwards; when FRR refuses one, those before it are taken back. FRR's startup configuration is written only when asked.
+import { spawn } from 'node:child_process';
+import type { Log } from '../model/log.ts';
+import { type FrrLocation, gatherFrrFacts } from './facts.ts';
+import { checkFrr, type FrrCheck, type FrrExpectation, type FrrLine, shownLine } from './preconditions.ts';
+
+export interface CommandResult {
+  readonly status: number | null;
+  /** Standard output and error together. */
+  readonly output: string;
+}
+
+/** Runs a program with `input` on its standard input. */
+export type RunCommand = (command: string, args: readonly string[], input: string) => Promise<CommandResult>;
+
+export class ConfigureError extends Error {
+  /** `refused`: FRR did not take a line; `undo-failed`: and what came before could not be taken back; `save`: only writing failed. */
+  readonly code: 'refused' | 'undo-failed' | 'save';
+  constructor(code: ConfigureError['code'], message: string) {
+    super(message);
+    this.name = 'ConfigureError';
+    this.code = code;
+  }
+}
+
+export interface ConfigureOptions extends FrrLocation {
+  /** Also `write memory`. */
+  readonly save: boolean;
+  /** Only say what would be done. */
+  readonly dryRun?: boolean;
+}
+
+export interface ConfigureModules {
+  readonly run: RunCommand;
+  /** One line for the operator. */
+  readonly say: (line: string) => void;
+  readonly log: Log;
+}
+
+export interface ConfigureOutcome {
+  readonly applied: readonly FrrLine[];
+  /** What is still missing afterwards: an operator's decision, or cnpd is not running yet. */
+  readonly remaining: readonly FrrCheck[];
+}
+
+/** @throws ConfigureError */
+export async function configureFrr(want: FrrExpectation, options: ConfigureOptions, modules: ConfigureModules): Promise<ConfigureOutcome> {
+  const { say } = modules;
+  const before = checkFrr(await gatherFrrFacts(options, want.interface), want);
+  const lines = before.flatMap((check) => check.lines ?? []);
+  if (lines.length === 0) say('FRR has every line that cnpd can give it; nothing to do');
+  for (const [i, line] of lines.entries()) {
+    if (line.context !== lines[i - 1]?.context) say(line.context);
+    say(` ${shownLine(line)}`);
+  }
+  if (options.dryRun) return { applied: [], remaining: before.filter((check) => check.state !== 'ok') };
+  await applyAll(lines, options, modules);
+  const after = lines.length === 0 ? before : checkFrr(await gatherFrrFacts(options, want.interface), want);
+  const stubborn = after.find((check) => check.lines !== undefined && before.some((old) => old.id === check.id && old.lines !== undefined));
+  if (stubborn) throw new ConfigureError('refused', `vtysh reported no error, but ${stubborn.problem} still`);
+  if (options.save) await save(options, modules);
+  return { applied: lines, remaining: after.filter((check) => check.state !== 'ok') };
+}
+
+async function applyAll(lines: readonly FrrLine[], options: ConfigureOptions, modules: ConfigureModules): Promise<void> {
+  const done: FrrLine[] = [];
+  for (const line of lines) {
+    const refusal = await configureLine(line, line.line, options, modules);
+    if (refusal === undefined) {
+      done.push(line);
+      continue;
+    }
+    const what = `FRR refuses "${shownLine(line)}" under "${line.context}": ${refusal}`;
+    const left = await takeBack(done, options, modules);
+    if (left.length > 0) throw new ConfigureError('undo-failed', `${what}; and these could not be taken back: ${left.map(shownLine).join(', ')}`);
+    throw new ConfigureError('refused', done.length > 0 ? `${what}; the ${done.length} before it were taken back` : what);
+  }
+}
+
+/** Undoes the newest first; returns what could not be undone. */
+async function takeBack(done: readonly FrrLine[], options: ConfigureOptions, modules: ConfigureModules): Promise<FrrLine[]> {
+  const left: FrrLine[] = [];
+  for (const line of done.toReversed()) {
+    const refusal = await configureLine(line, line.undo, options, modules);
+    if (refusal === undefined) continue;
+    modules.log.error({ context: line.context, line: shownLine(line), refusal }, 'a line could not be taken back');
+    left.push(line);
+  }
+  return left;
+}
+
+const socketArguments = (options: ConfigureOptions): string[] => (options.vtyDir === undefined ? [] : ['--vty_socket', options.vtyDir]);
+
+/**
+ * The refusal in FRR's words, or undefined. The text goes through standard input, because an argument, which may be a key, can be read by every
+ * process of the machine; vtysh then exits 0 even when a transaction is rejected, so that what it prints counts as well.
+ */
+async function configureLine(line: FrrLine, text: string, options: ConfigureOptions, { run }: ConfigureModules): Promise<string | undefined> {
+  const { status, output } = await run('vtysh', [...socketArguments(options), '-f', '/dev/stdin'], `${line.context}\n${text}\n`);
+  const said = output.trim().replace(/\s*\n+\s*/g, ' ');
+  if (status === 0 && !/%|failed|error/i.test(said)) return undefined;
+  const words = said === '' ? `vtysh ended with status ${status}` : said;
+  return line.secret === undefined ? words : words.replaceAll(line.secret, '<key>');
+}
+
+async function save(options: ConfigureOptions, { run, say }: ConfigureModules): Promise<void> {
+  const { status, output } = await run('vtysh', [...socketArguments(options), '-c', 'write memory'], '');
+  if (status !== 0) throw new ConfigureError('save', `write memory failed: ${output.trim()}`);
+  say('written to the startup configuration');
+}
+
+const COMMAND_TIMEOUT_MS = 15_000;
+
+/** RunCommand with a real process; one that takes too long is killed and has status null. */
+export const runCommand: RunCommand = (command, args, input) =>
+  new Promise((resolve) => {
+    const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], timeout: COMMAND_TIMEOUT_MS, killSignal: 'SIGKILL' });
+    let output = '';
+    const collect = (chunk: Buffer): void => {
+      output += chunk.toString();
+    };
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
+    // A program that does not read its input is no problem of ours: its status tells.
+    child.stdin.on('error', () => undefined);
+    child.on('error', (error) => resolve({ status: null, output: error.message }));
+    child.on('close', (status) => resolve({ status, output }));
+    child.stdin.end(input);
+  });

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import type { FrrFacts } from './facts.ts';
+import { checkFrr, type FrrExpectation, shownLine } from './preconditions.ts';
+import { isisInstances, isisInterface, parseRunningConfig, splitNet } from './running-config.ts';
+
+// As FRR 8.4.4 prints it.
+const GOOD = `
+frr version 8.4.4
+frr defaults traditional
+!
+hostname leaf1
+!
+interface cnpd-isis
+ ipv6 router isis core
+ isis circuit-type level-2-only
+ isis network point-to-point
+exit
+!
+router isis core
+ net 49.0001.0000.0000.0001.00
+ lsp-timers gen-interval 1 refresh-interval 900 max-lifetime 1200
+exit
+!
+`;
+const WANT: FrrExpectation = {
+  interface: 'cnpd-isis',
+  levels: '2',
+  systemId: Uint8Array.from([0, 0, 0, 0, 0xc0, 1]),
+  area: Uint8Array.from([0x49, 0, 1]),
+  authentication: {},
+};
+const facts = (config: string, more: Partial<FrrFacts> = {}): FrrFacts => ({ version: '8.4.4', config: parseRunningConfig(config), link: { mtu: 1500, up: true }, ...more });
+const missing = (config: string, want: Partial<FrrExpectation> = {}, more: Partial<FrrFacts> = {}) =>
+  checkFrr(facts(config, more), { ...WANT, ...want })
+    .filter((check) => check.state !== 'ok')
+    .map(({ id, state, lines }) => ({ id: id.replace('frr.', ''), state, lines: (lines ?? []).map((line) => line.line) }));
+
+describe('preconditions of FRR', () => {
+  it('a router configured as frr-configs say has none missing', () => expect(missing(GOOD)).toEqual([]));
+
+  // What is taken from or added to the good configuration → the precondition that is missing and the lines that mend it.
+  const cases: [string, string | RegExp, string, string, string[]][] = [
+    ['no ipv6 router isis', ' ipv6 router isis core\n', '', 'enabled', ['ipv6 router isis core']],
+    ['a broadcast circuit', ' isis network point-to-point\n', '', 'point-to-point', ['isis network point-to-point']],
+    ['a passive circuit', ' isis circuit', ' isis passive\n isis circuit', 'active', ['no isis passive']],
+    ['no three-way handshake', ' isis circuit', ' no isis three-way-handshake\n isis circuit', 'three-way', ['isis three-way-handshake']],
+    ['the other circuit type', 'level-2-only', 'level-1', 'level', ['isis circuit-type level-1-2']],
+    ['the other is-type', ' net 49', ' is-type level-1\n net 49', 'level', []],
+    ['the default lsp-gen-interval of 30 s', / lsp-timers.*\n/, '', 'lsp-gen-interval', ['lsp-gen-interval level-2 1']],
+    ['a slow level 2', / lsp-timers.*/, ' lsp-timers level-1 gen-interval 1 refresh-interval 900\n lsp-timers level-2 gen-interval 20 refresh-interval 900', 'lsp-gen-interval', ['lsp-gen-interval level-2 1']],
+    ['an lsp-mtu beyond the interface', ' net 49', ' lsp-mtu 4000\n net 49', 'mtu', []],
+    ["FRR's own system ID", '0000.0000.0001.00', '0000.0000.c001.00', 'system-id', []],
+    ['a password that cnpd.yaml does not have', ' isis circuit', ' isis password md5 k\n isis circuit', 'authentication-interface', []],
+    ['a domain password that cnpd.yaml does not have', ' net 49', ' domain-password md5 k authenticate snp validate\n net 49', 'authentication-domain', []],
+  ];
+  for (const [name, from, to, id, lines] of cases) {
+    it(`${name}: ${id}`, () => {
+      const config = GOOD.replace(from, to);
+      expect(config).not.toBe(GOOD);
+      expect(missing(config)).toEqual([{ id, state: 'missing', lines }]);
+    });
+  }
+
+  it('a slow level 1 does not matter to a level-2 speaker', () => expect(missing(GOOD.replace(' lsp-timers', ' lsp-timers level-1 gen-interval 30\n lsp-timers level-2'))).toEqual([]));
+
+  it('without isisd nothing else can be told', () => {
+    const checks = checkFrr({ isisdError: 'ENOENT', link: null }, WANT);
+    expect(checks.filter((check) => check.state === 'missing').map((check) => check.id)).toEqual(['frr.isisd']);
+    expect(checks.filter((check) => check.state === 'ok')).toEqual([]);
+  });
+
+  it('FRR without a net is an operator’s decision: said, with no line to apply', () => {
+    for (const config of ['', 'router isis core\nexit\n']) expect(missing(config)[0]).toEqual({ id: 'instance', state: 'missing', lines: [] });
+  });
+
+  it('an interface that only the configuration knows is missing', () => expect(missing(GOOD, {}, { link: null })).toEqual([{ id: 'interface', state: 'missing', lines: [] }]));
+
+  it('8.3 is too old, 10.3 is not', () => {
+    expect(missing(GOOD, {}, { version: '8.3.1' })).toEqual([{ id: 'version', state: 'missing', lines: [] }]);
+    expect(missing(GOOD, {}, { version: '10.3' })).toEqual([]);
+  });
+
+  it('level 1 has to be in an area of FRR', () => {
+    const levelOne = GOOD.replace('level-2-only', 'level-1');
+    expect(missing(levelOne, { levels: '1' })).toEqual([]);
+    expect(missing(levelOne, { levels: '1', area: Uint8Array.from([0x49, 0, 2]) })).toEqual([{ id: 'area', state: 'missing', lines: [] }]);
+  });
+
+  describe('keys', () => {
+    const authentication = { interface: { key: 'hush' }, domain: { key: 'hushhush' } };
+    it('a missing hello key is a line for cnpd’s own interface; a missing domain key is only said', () => {
+      expect(missing(GOOD, { authentication })).toEqual([
+        { id: 'authentication-interface', state: 'missing', lines: ['isis password md5 hush'] },
+        { id: 'authentication-domain', state: 'missing', lines: [] },
+      ]);
+    });
+    it('the same keys are fine', () => {
+      const config = GOOD.replace(' isis circuit', ' isis password md5 hush\n isis circuit').replace(' net 49', ' domain-password md5 hushhush authenticate snp validate\n net 49');
+      expect(missing(config, { authentication })).toEqual([]);
+    });
+    it('SNPs that FRR does not authenticate are a mismatch', () => {
+      const config = GOOD.replace(' net 49', ' domain-password md5 hushhush\n net 49');
+      expect(missing(config, { authentication: { domain: { key: 'hushhush' } } })).toEqual([{ id: 'authentication-domain', state: 'missing', lines: [] }]);
+    });
+    it('no key is ever shown', () => {
+      const shown = checkFrr(facts(GOOD), { ...WANT, authentication }).flatMap((check) => [check.problem ?? '', check.remedy ?? '', ...(check.lines ?? []).map(shownLine)]);
+      expect(shown.join('\n')).toContain('isis password md5 <key>');
+      expect(shown.join('\n')).not.toContain('hush');
+    });
+  });
+});
+
+describe('running-config', () => {
+  it('gives the instance and the interface', () => {
+    const config = parseRunningConfig(GOOD);
+    expect(isisInstances(config)).toMatchObject([{ tag: 'core', isType: 'level-1-2', lspGenInterval: { 1: 1, 2: 1 }, lspMtu: 1497 }]);
+    expect(isisInterface(config, 'cnpd-isis')).toMatchObject({ tag6: 'core', pointToPoint: true, passive: false, threeWay: true, circuitType: 'level-2-only' });
+    expect(isisInterface(config, 'cnpd')).toMatchObject({ tag6: undefined, pointToPoint: false });
+  });
+  it('splits a NET', () => {
+    expect(splitNet('49.0001.0000.0000.0001.00')).toEqual({ area: '49.0001', systemId: '0000.0000.0001' });
+    expect(splitNet('47.0000.0000.00ff.00')).toMatchObject({ area: '47' });
+  });
+});
