@@ -43,7 +43,7 @@
 	X(97, GUARD_OUT_DROPPED, "guard.egress.dropped", "notices leaving the domain dropped (PNC-6-d)")                                \
 	X(98, GUARD_IN_EVASIVE, "guard.ingress.evasive", "packets from outside dropped whose header chain hides the transport header")  \
 	X(99, GUARD_OUT_EVASIVE, "guard.egress.evasive", "leaving packets dropped whose header chain hides the transport header")       \
-	X(100, GUARD_UNCONFIGURED, "guard.unconfigured", "UDP packets on a border port without configuration; passed")
+	X(100, GUARD_UNCONFIGURED, "guard.unconfigured", "UDP and evasive packets on a border port without configuration; passed")
 
 #include "counters-proxy.h"
 

@@ -2,7 +2,8 @@
 // The congested node's flow table (LHCNP §5.2): exactly one entry for each (source, destination, destination QP), counted on every packet.
 // BTH carries no source QP, so the key has none (facts A1).
 //
-// A set-associative table in an array map, because an array's look-up is inlined and an LRU hash costs 50 ns more a packet on this key.
+// A set-associative table in an array map, because an array's look-up is inlined: an LRU hash costs every packet 28 ns more (54 against 26 for the
+// whole program, measured with BPF_PROG_TEST_RUN).
 // Finding is lock-free: a way's tag is written last and compared first. Making an entry takes the set's lock and looks again under it, so two CPUs
 // never make two entries for one flow. A full set gives up its least recently seen entry; the set then remembers when that flow, or any
 // evicted before it, was last notified, and new entries of the set inherit it: eviction delays a notice and never advances one.
