@@ -1,0 +1,131 @@
+// What the dataplane needs of the learned table: the smallest longest-match table that gives every source address the same answer. Flagged
+// prefixes are in it with their proxy; an unflagged prefix is in it, with null, only right below a flagged one, because an unflagged best match means
+// "no proxy" (codec facts §9 D5). Kept incrementally: a change costs the nodes it touches, whatever the size of the table.
+//
+// IPv4 lies inside the IPv6 space (key.ts), so a flagged ::/0 would also answer for IPv4 senders. The IPv4 default route is therefore always
+// present here, unflagged when nobody advertises it.
+import { type IpAddress, sameAddress } from '../model/address.ts';
+import type { Prefix } from '../model/prefix.ts';
+import { ROOT, type PrefixTrie } from './trie.ts';
+
+export interface ForwardingEntry {
+  readonly prefix: Prefix;
+  /** Where notices about senders in the prefix go; null: nowhere. */
+  readonly proxy: IpAddress | null;
+}
+
+/**
+ * What differs from the last time it was asked. To be applied in this order, upserts first and each list from its start: then no source
+ * address is sent to a proxy that is not its own at any moment in between.
+ */
+export interface ForwardingChanges {
+  readonly upserts: readonly ForwardingEntry[];
+  readonly deletes: readonly Prefix[];
+  /** Whether the limit cut them short. */
+  readonly more: boolean;
+}
+
+/** undefined: not in the table. */
+type Value = IpAddress | null | undefined;
+
+const same = (a: Value, b: Value): boolean => (a && b ? sameAddress(a, b) : a === b);
+
+/** Stores in a column without leaving a gap, which would turn the array into a slow dictionary. */
+export function put<T>(column: (T | undefined)[], node: number, value: T | undefined): void {
+  while (column.length <= node) column.push(undefined);
+  column[node] = value;
+}
+
+export class Forwarding {
+  /** By node: the answer for addresses whose longest match it is. */
+  private readonly values: Value[] = [];
+  /** By node: what takeChanges has said of it. */
+  private readonly taken: Value[] = [];
+  private readonly changed = new Set<number>();
+  private readonly trie: PrefixTrie;
+  private readonly ipv4Base: number;
+  private readonly proxies = { 4: 0, 6: 0 };
+
+  constructor(trie: PrefixTrie, ipv4Base: number) {
+    this.trie = trie;
+    this.ipv4Base = ipv4Base;
+    put(this.values, ipv4Base, null);
+  }
+
+  /** How many prefixes have a proxy, by the family of its address. */
+  get sizes(): { readonly proxies4: number; readonly proxies6: number } {
+    return { proxies4: this.proxies[4], proxies6: this.proxies[6] };
+  }
+
+  get pending(): boolean {
+    return this.changed.size > 0;
+  }
+
+  inUse(node: number): boolean {
+    return this.values[node] !== undefined || this.taken[node] !== undefined || this.changed.has(node);
+  }
+
+  /** @param value undefined: nobody advertises the prefix any more */
+  set(node: number, value: Value): void {
+    const before = this.values[node];
+    const after = value === undefined && node === this.ipv4Base ? null : value;
+    if (same(before, after)) return;
+    const inherited = this.inheritsProxy(node);
+    const [seenBefore, seenAfter] = [before, after].map((v) => (v === undefined ? inherited : v !== null));
+    put(this.values, node, after);
+    if (before) this.proxies[before.family]--;
+    if (after) this.proxies[after.family]++;
+    this.changed.add(node);
+    if (seenBefore !== seenAfter) this.touchUnflaggedBelow(node);
+  }
+
+  /** @param limit nodes to look at */
+  take(limit: number, idle: (node: number) => void): ForwardingChanges {
+    const upserts: { nulls: ForwardingEntry[]; proxies: ForwardingEntry[] } = { nulls: [], proxies: [] };
+    const deletes: { nulls: Prefix[]; proxies: Prefix[] } = { nulls: [], proxies: [] };
+    let looked = 0;
+    for (const node of this.changed) {
+      if (looked++ >= limit) break;
+      this.changed.delete(node);
+      const [before, after] = [this.taken[node], this.needed(node)];
+      put(this.taken, node, after);
+      if (after === undefined && before !== undefined) (before === null ? deletes.nulls : deletes.proxies).push(this.trie.prefix(node));
+      else if (after !== undefined && !same(before, after)) (after === null ? upserts.nulls : upserts.proxies).push({ prefix: this.trie.prefix(node), proxy: after });
+      idle(node);
+    }
+    return { upserts: upserts.nulls.concat(upserts.proxies), deletes: deletes.proxies.concat(deletes.nulls), more: this.pending };
+  }
+
+  /** The whole of it, as taken up to now or not. */
+  *all(): Generator<ForwardingEntry> {
+    const nodes: number[] = [ROOT];
+    this.trie.forEachBelow(ROOT, (node) => nodes.push(node) > 0);
+    for (const node of nodes) {
+      const proxy = this.needed(node);
+      if (proxy !== undefined) yield { prefix: this.trie.prefix(node), proxy };
+    }
+  }
+
+  private needed(node: number): Value {
+    const value = this.values[node];
+    return value === null && !this.inheritsProxy(node) ? undefined : value;
+  }
+
+  /** Whether the next shorter prefix in the table has a proxy. */
+  private inheritsProxy(node: number): boolean {
+    while (node !== ROOT) {
+      node = this.trie.parent(node);
+      const value = this.values[node];
+      if (value !== undefined) return value !== null;
+    }
+    return false;
+  }
+
+  private touchUnflaggedBelow(node: number): void {
+    this.trie.forEachBelow(node, (below) => {
+      const value = this.values[below];
+      if (value === null) this.changed.add(below);
+      return value === undefined;
+    });
+  }
+}

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import { changesText, fixture, flagged } from './fixture.ts';
+
+describe('reachability of the originator', () => {
+  test('an originator that was never reachable does not count, and counts as soon as it is', () => {
+    const { table, reach, report, proxyOf } = fixture();
+    report('stranger', [flagged('10.1.0.0/16', '192.0.2.1')]);
+    expect([proxyOf('10.1.0.1'), table.entries(), table.nextDeadline()]).toEqual([undefined, [], undefined]);
+    reach(['stranger']);
+    expect(proxyOf('10.1.0.1')).toBe('192.0.2.1');
+  });
+
+  test('a lost originator is held for the hold time, then dropped', () => {
+    const { clock, table, reach, report, proxyOf } = fixture(120_000);
+    report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.1')]);
+    table.takeChanges();
+    reach([]);
+    expect(table.nextDeadline()).toBe(clock.now + 120_000);
+    expect(table.entries()[0]!.heldUntil).toBe(new Date(clock.now + 120_000).toISOString());
+    clock.now += 119_999;
+    expect([table.tick(clock.now), proxyOf('10.1.0.1'), changesText(table.takeChanges())]).toEqual([false, '192.0.2.1', { upserts: [], deletes: [] }]);
+    clock.now += 1;
+    expect([table.tick(clock.now), proxyOf('10.1.0.1'), changesText(table.takeChanges())]).toEqual([true, undefined, { upserts: [], deletes: ['10.1.0.0/16'] }]);
+    expect([table.tick(clock.now), table.nextDeadline(), table.entries()]).toEqual([false, undefined, []]);
+  });
+
+  test('one that comes back in time is not touched; `since` survives', () => {
+    const { clock, table, reach, report } = fixture();
+    report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.1')]);
+    table.takeChanges();
+    const before = table.entries();
+    reach([]);
+    clock.now += 60_000;
+    reach(['cnpd1']);
+    clock.now += 120_000;
+    expect([table.tick(), changesText(table.takeChanges()), table.entries()]).toEqual([false, { upserts: [], deletes: [] }, before]);
+  });
+
+  test('one that comes back after the drop counts again without a new report, since then', () => {
+    const { clock, table, reach, report } = fixture();
+    report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.1')]);
+    reach([]);
+    clock.now += 120_000;
+    table.tick();
+    clock.now += 5000;
+    reach(['cnpd1']);
+    expect(table.entries()).toMatchObject([{ proxy: '192.0.2.1', since: new Date(clock.now).toISOString() }]);
+  });
+
+  test('the hold time runs from the loss, not from later reports of it', () => {
+    const { clock, table, reach, report } = fixture();
+    report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.1')]);
+    reach([]);
+    const deadline = table.nextDeadline();
+    clock.now += 50_000;
+    reach([]);
+    report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.2')]);
+    expect(table.nextDeadline()).toBe(deadline);
+  });
+
+  test('carriers lose their originators separately', () => {
+    const { reach, report, proxyOf, table } = fixture(0);
+    report('peer', [flagged('10.1.0.0/16', '192.0.2.1')], 'bgp');
+    report('cnpd1', [flagged('10.2.0.0/16', '192.0.2.1')]);
+    reach([], 'bgp');
+    table.tick();
+    expect(['10.1.0.1', '10.2.0.1'].map(proxyOf)).toEqual([undefined, '192.0.2.1']);
+  });
+
+  test('a withdrawn source leaves no deadline behind', () => {
+    const { table, reach, report } = fixture();
+    report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.1')]);
+    reach([]);
+    report('cnpd1', []);
+    expect([table.nextDeadline(), table.sizes().originators]).toEqual([undefined, 0]);
+  });
+
+  test('a new hold time applies to the next loss', () => {
+    const { clock, table, reach, report } = fixture(120_000);
+    report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.1')]);
+    table.configure({ holdMs: 1000 });
+    reach([]);
+    expect(table.nextDeadline()).toBe(clock.now + 1000);
+  });
+});

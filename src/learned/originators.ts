@@ -1,0 +1,77 @@
+// Reachability of originators, and the hold after loss: FRR keeps the LSPs of a dead router until they expire, so a learner must check that
+// the originator is still there. Lost: held for the hold time, still counting; then dormant: kept, because the carrier does not report it again
+// when the router comes back, but not counting.
+import type { ReachabilityReport } from '../model/advertisement.ts';
+import type { Origin, Originator, Reachability, Source } from './preference.ts';
+
+export class Originators {
+  private readonly byCarrier = new Map<Origin, Map<string, Originator>>();
+  private readonly reachable = new Map<Origin, ReadonlySet<string>>();
+  private readonly held = new Set<Originator>();
+  private readonly changed: (originator: Originator, before: Reachability) => void;
+
+  /** @param changed called after an originator's reachability, and so what its advertisements count for, has changed */
+  constructor(changed: (originator: Originator, before: Reachability) => void) {
+    this.changed = changed;
+  }
+
+  /** The originator, which counts from the start only if the carrier has said that it can be reached. */
+  get(carrier: Origin, name: string): Originator {
+    let names = this.byCarrier.get(carrier);
+    if (!names) this.byCarrier.set(carrier, (names = new Map()));
+    let originator = names.get(name);
+    if (!originator) {
+      const reachable = carrier === 'local' || this.reachable.get(carrier)?.has(name) === true;
+      originator = { carrier, name, reachability: reachable ? 'reachable' : 'dormant', heldUntil: 0, sources: new Set() };
+      names.set(name, originator);
+    }
+    return originator;
+  }
+
+  detach(source: Source): void {
+    const { originator } = source;
+    originator.sources.delete(source);
+    if (originator.sources.size > 0) return;
+    this.byCarrier.get(originator.carrier)?.delete(originator.name);
+    this.held.delete(originator);
+  }
+
+  report(report: ReachabilityReport, now: number, holdMs: number): void {
+    const reachable = new Set(report.reachable);
+    this.reachable.set(report.carrier, reachable);
+    for (const originator of this.byCarrier.get(report.carrier)?.values() ?? []) {
+      if (reachable.has(originator.name)) {
+        if (originator.reachability !== 'reachable') this.enter(originator, 'reachable');
+      } else if (originator.reachability === 'reachable') {
+        originator.heldUntil = now + holdMs;
+        this.enter(originator, holdMs > 0 ? 'held' : 'dormant');
+      }
+    }
+  }
+
+  /** Drops those whose hold time is over. */
+  expire(now: number): boolean {
+    const over = [...this.held].filter((originator) => originator.heldUntil <= now);
+    for (const originator of over) this.enter(originator, 'dormant');
+    return over.length > 0;
+  }
+
+  nextDeadline(): number | undefined {
+    let next: number | undefined;
+    for (const { heldUntil } of this.held) if (next === undefined || heldUntil < next) next = heldUntil;
+    return next;
+  }
+
+  counts(): { originators: number; held: number; dormant: number } {
+    const all = [...this.byCarrier.values()].flatMap((names) => [...names.values()]);
+    return { originators: all.length, held: this.held.size, dormant: all.filter((o) => o.reachability === 'dormant').length };
+  }
+
+  private enter(originator: Originator, reachability: Reachability): void {
+    const before = originator.reachability;
+    originator.reachability = reachability;
+    if (reachability === 'held') this.held.add(originator);
+    else this.held.delete(originator);
+    this.changed(originator, before);
+  }
+}

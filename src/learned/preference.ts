@@ -1,0 +1,69 @@
+// Which of several advertisements of one prefix counts (codec facts §9 D5, D7). D7 chooses among proxies: the advertisement that FRR makes of
+// the same prefix, without the flag and with a real metric, does not compete with the one that cnpd adds for signalling.
+import { type IpAddress, compareAddresses } from '../model/address.ts';
+import type { CarrierName } from '../model/advertisement.ts';
+
+/** `local`: what this router itself declares. */
+export type Origin = CarrierName | 'local';
+
+/** `dormant`: unreachable for longer than the hold time, or not seen reachable yet. It does not count. */
+export type Reachability = 'reachable' | 'held' | 'dormant';
+
+export interface Originator {
+  readonly carrier: Origin;
+  readonly name: string;
+  reachability: Reachability;
+  /** Milliseconds; meaningful while held. */
+  heldUntil: number;
+  readonly sources: Set<Source>;
+}
+
+export interface Source {
+  readonly name: string;
+  originator: Originator;
+  advertisements: Advertisement[];
+}
+
+/** One prefix in one source. Advertisements of the same prefix form a doubly linked list. */
+export interface Advertisement {
+  readonly node: number;
+  readonly source: Source;
+  pnc: boolean;
+  /** Where the notices go; undefined when the flag is clear or no usable address came with it. */
+  proxy: IpAddress | undefined;
+  metric: number;
+  /** Milliseconds: since when it has said what it says. */
+  since: number;
+  previous: Advertisement | undefined;
+  next: Advertisement | undefined;
+}
+
+/** IGP before BGP (D7); the order inside the IGPs only makes the choice repeatable. */
+const CARRIER_RANK: Readonly<Record<Origin, number>> = { local: 0, isis: 1, ospfv2: 2, ospfv3: 3, bgp: 4 };
+const isBgp = (a: Advertisement): number => (a.source.originator.carrier === 'bgp' ? 1 : 0);
+const isHeld = (a: Advertisement): number => (a.source.originator.reachability === 'held' ? 1 : 0);
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Negative when `a` is preferred. 0 only for two of one source. */
+export function comparePreference(a: Advertisement, b: Advertisement): number {
+  if ((a.proxy === undefined) !== (b.proxy === undefined)) return a.proxy ? -1 : 1;
+  return (
+    // A proxy that can be reached before one that is only held in memory; without an alternative the held one serves.
+    isHeld(a) - isHeld(b) ||
+    isBgp(a) - isBgp(b) ||
+    a.metric - b.metric ||
+    (a.proxy && b.proxy ? compareAddresses(a.proxy, b.proxy) : 0) ||
+    CARRIER_RANK[a.source.originator.carrier] - CARRIER_RANK[b.source.originator.carrier] ||
+    compareText(a.source.originator.name, b.source.originator.name) ||
+    compareText(a.source.name, b.source.name)
+  );
+}
+
+/** The one in force among an advertisement and those that follow it in its list. */
+export function mostPreferred(head: Advertisement | undefined): Advertisement | undefined {
+  let best: Advertisement | undefined;
+  for (let a = head; a; a = a.next) {
+    if (a.source.originator.reachability !== 'dormant' && (!best || comparePreference(a, best) < 0)) best = a;
+  }
+  return best;
+}

@@ -1,0 +1,241 @@
+import { describe, expect, test } from 'vitest';
+import { address } from '../model/address.ts';
+import type { CarrierName } from '../model/advertisement.ts';
+import { prefix } from '../model/prefix.ts';
+import { changesText, fixture, flagged, plain } from './fixture.ts';
+
+const H1 = '2001:db8:1::10';
+
+describe('longest match', () => {
+  test('PNC-5-b: an advertised prefix maps its senders to the proxy', () => {
+    const { table, report } = fixture();
+    report('cnpd1', [flagged('2001:db8:1::/64', '2001:db8:ffff::1')]);
+    expect(table.lookup(address(H1))).toEqual({ prefix: prefix('2001:db8:1::/64'), proxy: address('2001:db8:ffff::1'), carrier: 'isis', originator: 'cnpd1' });
+    expect(table.lookup(address('2001:db8:2::10'))).toBeUndefined();
+  });
+
+  test('PNC-5-c: the longest prefix decides, whichever carrier brought it', () => {
+    const { report, proxyOf } = fixture();
+    report('cnpd1', [flagged('2001:db8::/32', '2001:db8:ffff::1')]);
+    report('peer', [flagged('2001:db8:1::/48', '2001:db8:ffff::2')], 'bgp');
+    expect([proxyOf(H1), proxyOf('2001:db8:2::1')]).toEqual(['2001:db8:ffff::2', '2001:db8:ffff::1']);
+  });
+
+  test('PNC-5-c: an unflagged longest match means no proxy (D5)', () => {
+    const { report, proxyOf } = fixture();
+    report('cnpd1', [flagged('2001:db8::/32', '2001:db8:ffff::1')]);
+    report('leaf2', [plain('2001:db8:1::/64')]);
+    expect(proxyOf(H1)).toBeNull();
+  });
+
+  test('the same prefix from FRR without the flag, at any metric, does not compete with the flagged one', () => {
+    const { table, report, proxyOf } = fixture();
+    report('leaf1', [plain('2001:db8:1::/64', 10)]);
+    report('cnpd1', [flagged('2001:db8:1::/64', '2001:db8:ffff::1', 0xfe000001)]);
+    expect(proxyOf(H1)).toBe('2001:db8:ffff::1');
+    expect(table.entries().map((e) => [e.originator, e.best])).toEqual([['cnpd1', true], ['leaf1', false]]);
+  });
+
+  test('a flagged ::/0 does not answer for IPv4 senders', () => {
+    const { table, report, proxyOf } = fixture();
+    report('cnpd1', [flagged('::/0', '2001:db8:ffff::1')]);
+    expect([proxyOf(H1), proxyOf('10.0.0.1')]).toEqual(['2001:db8:ffff::1', undefined]);
+    // In the dataplane's map IPv4 lies inside IPv6: it has to be told.
+    expect(changesText(table.takeChanges())).toEqual({ upserts: ['0.0.0.0/0 none', '::/0 2001:db8:ffff::1'], deletes: [] });
+    report('cnpd1', []);
+    expect(changesText(table.takeChanges())).toEqual({ upserts: [], deletes: ['::/0', '0.0.0.0/0'] });
+  });
+
+  test('an IPv6 prefix that spells IPv4 addresses is refused and counted', () => {
+    const { table, counts, report } = fixture();
+    report('cnpd1', [flagged('::ffff:10.0.0.0/104', '2001:db8:ffff::1')]);
+    expect(table.takeChanges().upserts).toEqual([]);
+    expect(counts.get('learned.prefix.invalid')).toBe(1);
+    expect(table.lookup(address('::ffff:10.0.0.1'))).toBeUndefined();
+  });
+});
+
+describe('several proxies for one prefix (D7)', () => {
+  test.each<readonly [claim: string, a: readonly [string, string, number, CarrierName], b: readonly [string, string, number, CarrierName]]>([
+    ['the lower metric', ['cnpd2', '2001:db8:ffff::2', 5, 'isis'], ['cnpd1', '2001:db8:ffff::1', 6, 'isis']],
+    ['at equal metric the lower proxy address', ['cnpd2', '2001:db8:ffff::1', 5, 'isis'], ['cnpd1', '2001:db8:ffff::2', 5, 'isis']],
+    ['addresses are compared as numbers', ['cnpd2', '2001:db8:ffff::9', 5, 'isis'], ['cnpd1', '2001:db8:ffff::10', 5, 'isis']],
+    ['the IGP before BGP, whatever the metric', ['cnpd1', '2001:db8:ffff::2', 0xfe000001, 'isis'], ['peer', '2001:db8:ffff::1', 0, 'bgp']],
+  ])('%s wins, in either order of arrival', (_claim, winner, loser) => {
+    for (const order of [[winner, loser], [loser, winner]]) {
+      const { report, proxyOf } = fixture();
+      for (const [originator, proxy, metric, carrier] of order) report(originator, [flagged('2001:db8:1::/64', proxy, metric)], carrier);
+      expect(proxyOf(H1)).toBe(winner[1]);
+    }
+  });
+
+  test('a proxy that can be reached is preferred to one that is held', () => {
+    const { reach, report, proxyOf } = fixture();
+    report('cnpd1', [flagged('2001:db8:1::/64', '2001:db8:ffff::1', 1)]);
+    report('cnpd2', [flagged('2001:db8:1::/64', '2001:db8:ffff::2', 2)]);
+    reach(['cnpd2']);
+    expect(proxyOf(H1)).toBe('2001:db8:ffff::2');
+    reach(['cnpd1', 'cnpd2']);
+    expect(proxyOf(H1)).toBe('2001:db8:ffff::1');
+  });
+
+  test('a held proxy is preferred to the unflagged advertisement of the router beside it', () => {
+    const { reach, report, proxyOf } = fixture();
+    report('leaf1', [plain('2001:db8:1::/64')]);
+    report('cnpd1', [flagged('2001:db8:1::/64', '2001:db8:ffff::1')]);
+    reach(['leaf1']);
+    expect(proxyOf(H1)).toBe('2001:db8:ffff::1');
+  });
+
+  test('one fragment that contradicts itself is counted, and its lower metric counts', () => {
+    const { counts, report, proxyOf } = fixture();
+    report('cnpd1', [flagged('2001:db8:1::/64', '2001:db8:ffff::2', 9), flagged('2001:db8:1::/64', '2001:db8:ffff::1', 3), flagged('2001:db8:1::/64', '2001:db8:ffff::3', 5)]);
+    expect(proxyOf(H1)).toBe('2001:db8:ffff::1');
+    expect(counts.get('learned.prefix.duplicate')).toBe(2);
+  });
+});
+
+describe('a flag without a usable address', () => {
+  test.each(['ff02::1', 'fe80::1', '::1', '::', '127.0.0.1', '224.0.0.1'])('%s is counted and means no proxy', (bad) => {
+    const { table, counts, report, proxyOf } = fixture();
+    report('cnpd1', [flagged('2001:db8::/32', '2001:db8:ffff::1'), flagged('2001:db8:1::/64', bad)]);
+    expect(proxyOf(H1)).toBeNull();
+    expect(counts.get('learned.proxy.unusable')).toBe(1);
+    expect(table.entries().find((e) => e.prefix === '2001:db8:1::/64')).toMatchObject({ pnc: true, proxy: null });
+  });
+
+  test('no address at all is counted once, not at every refresh', () => {
+    const { counts, report, proxyOf } = fixture();
+    for (let i = 0; i < 3; i++) report('cnpd1', [{ prefix: prefix('2001:db8:1::/64'), pnc: true, metric: 1 }]);
+    expect(proxyOf(H1)).toBeNull();
+    expect(counts.get('learned.proxy.missing')).toBe(1);
+  });
+
+  test('an address without the flag is no proxy', () => {
+    const { report, proxyOf } = fixture();
+    report('cnpd1', [{ ...flagged('2001:db8:1::/64', '2001:db8:ffff::1'), pnc: false }]);
+    expect(proxyOf(H1)).toBeNull();
+  });
+});
+
+describe('reports', () => {
+  test('a report replaces what its source said before, and nothing else', () => {
+    const { report, proxyOf } = fixture();
+    report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.1'), flagged('10.2.0.0/16', '192.0.2.1')], 'isis', 0);
+    report('cnpd1', [flagged('10.3.0.0/16', '192.0.2.1')], 'isis', 1);
+    report('cnpd1', [flagged('10.2.0.0/16', '192.0.2.2')], 'isis', 0);
+    expect(['10.1.0.1', '10.2.0.1', '10.3.0.1'].map(proxyOf)).toEqual([undefined, '192.0.2.2', '192.0.2.1']);
+  });
+
+  test('an empty report withdraws the source at once', () => {
+    const { table, report, proxyOf } = fixture();
+    report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.1')]);
+    table.takeChanges();
+    report('cnpd1', []);
+    expect(proxyOf('10.1.0.1')).toBeUndefined();
+    expect(changesText(table.takeChanges())).toEqual({ upserts: [], deletes: ['10.1.0.0/16'] });
+  });
+
+  test('`since` survives a refresh that changes nothing, and not one that does', () => {
+    const { clock, table, report } = fixture();
+    const since = (): string => table.entries()[0]!.since;
+    report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.1', 7)]);
+    const first = since();
+    clock.now += 900_000;
+    report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.1', 7), plain('10.9.0.0/16')]);
+    expect(since()).toBe(first);
+    report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.1', 8)]);
+    expect(Date.parse(since()) - Date.parse(first)).toBe(900_000);
+  });
+
+  test('a refresh that changes nothing changes nothing in the dataplane', () => {
+    const { table, report } = fixture();
+    const prefixes = [flagged('10.1.0.0/16', '192.0.2.1'), plain('10.1.1.0/24')];
+    report('cnpd1', prefixes);
+    table.takeChanges();
+    report('cnpd1', prefixes.map((p) => ({ ...p })));
+    expect(table.pending).toBe(false);
+  });
+
+  test('a source that moves to another originator takes its prefixes along', () => {
+    const { table, report, proxyOf } = fixture();
+    report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.1')]);
+    table.learned({ carrier: 'isis', source: 'cnpd1.00-0', originator: 'nobody-reached', prefixes: [flagged('10.1.0.0/16', '192.0.2.1')] });
+    expect(proxyOf('10.1.0.1')).toBeUndefined();
+    expect(table.sizes()).toMatchObject({ originators: 1, dormant: 1, advertisements: 1, proxies4: 0 });
+  });
+
+  test('a host bit or an impossible length in a report is survived', () => {
+    const { counts, report, proxyOf } = fixture();
+    report('cnpd1', [
+      { prefix: { address: address('10.1.2.3'), length: 16 }, pnc: true, proxy: address('192.0.2.1'), metric: 1 },
+      { prefix: { address: address('10.1.2.3'), length: 99 }, pnc: true, proxy: address('192.0.2.9'), metric: 1 },
+    ]);
+    expect(proxyOf('10.1.9.9')).toBe('192.0.2.1');
+    expect(counts.get('learned.prefix.invalid')).toBe(1);
+  });
+
+  test('own declarations answer too, and are preferred', () => {
+    const { table, report, proxyOf } = fixture();
+    report('cnpd2', [flagged('10.1.0.0/16', '192.0.2.9', 1)]);
+    table.declareOwn([{ prefix: prefix('10.1.0.0/16'), proxy: address('192.0.2.1') }]);
+    expect(proxyOf('10.1.0.1')).toBe('192.0.2.1');
+    expect(table.entries()[0]).toMatchObject({ carrier: 'local', best: true, metric: 0 });
+    table.declareOwn([]);
+    expect(proxyOf('10.1.0.1')).toBe('192.0.2.9');
+  });
+});
+
+describe('what the dataplane is told', () => {
+  test('an unflagged prefix only below a flagged one, before it', () => {
+    const { table, report } = fixture();
+    report('leaf1', [plain('10.0.0.0/8'), plain('10.1.1.0/24'), plain('10.1.1.1/32'), plain('10.2.0.0/16')]);
+    report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.1')]);
+    expect(changesText(table.takeChanges())).toEqual({ upserts: ['10.1.1.0/24 none', '10.1.0.0/16 192.0.2.1'], deletes: [] });
+    report('cnpd1', []);
+    expect(changesText(table.takeChanges())).toEqual({ upserts: [], deletes: ['10.1.0.0/16', '10.1.1.0/24'] });
+  });
+
+  test('a change and its reverse between two takes are nothing', () => {
+    const { table, report } = fixture();
+    report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.1')]);
+    table.takeChanges();
+    report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.2')]);
+    report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.1')]);
+    expect(changesText(table.takeChanges())).toEqual({ upserts: [], deletes: [] });
+  });
+
+  test('a limit cuts a flood into slices', () => {
+    const { table, report } = fixture();
+    report('cnpd1', Array.from({ length: 10 }, (_, i) => flagged(`10.${i}.0.0/16`, '192.0.2.1')));
+    const sizes: number[] = [];
+    for (let more = true; more; ) {
+      const changes = table.takeChanges(4);
+      sizes.push(changes.upserts.length);
+      more = changes.more;
+    }
+    expect(sizes).toEqual([4, 4, 2]);
+  });
+
+  test('one changed prefix among 10,000 touches one entry', () => {
+    const { table, report } = fixture();
+    const fragment = (i: number, metric: number): void =>
+      report('cnpd1', Array.from({ length: 100 }, (_, j) => flagged(`2001:db8:${i}:${j}::/64`, '2001:db8:ffff::1', j === 7 ? metric : 1)), 'isis', i);
+    for (let i = 0; i < 100; i++) fragment(i, 1);
+    expect(table.takeChanges().upserts).toHaveLength(10_000);
+    report('cnpd1', [flagged('2001:db8:42:7::/64', '2001:db8:ffff::2')], 'isis', 4242);
+    fragment(42, 0xfe000002);
+    expect(changesText(table.takeChanges())).toEqual({ upserts: ['2001:db8:42:7::/64 2001:db8:ffff::2'], deletes: [] });
+  });
+});
+
+test('entries are as the northbound shows them', () => {
+  const { clock, table, report } = fixture();
+  report('cnpd1', [flagged('2001:db8:1::/64', '2001:db8:ffff::1', 4261412865), plain('10.0.0.0/8', 20)]);
+  const common = { carrier: 'isis', originator: 'cnpd1', source: 'cnpd1.00-0', since: new Date(clock.now).toISOString(), best: true };
+  expect(table.entries()).toEqual([
+    { ...common, prefix: '10.0.0.0/8', proxy: null, pnc: false, metric: 20 },
+    { ...common, prefix: '2001:db8:1::/64', proxy: '2001:db8:ffff::1', pnc: true, metric: 4261412865 },
+  ]);
+  expect(table.sizes()).toEqual({ advertisements: 2, proxies4: 0, proxies6: 1, originators: 1, held: 0, dormant: 0 });
+});

@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type IpAddress, address } from '../model/address.ts';
+import { type Prefix, formatPrefix, hostPrefix, prefix, prefixCovers, prefixOf } from '../model/prefix.ts';
+import { newKey, setAddress, setPrefix } from './key.ts';
+import { PrefixTrie, ROOT } from './trie.ts';
+
+/** Prefixes that nest and branch: few distinct bits, many lengths. */
+const crowded = fc.oneof(
+  fc.tuple(fc.nat({ max: 15 }), fc.integer({ min: 0, max: 32 })).map(([n, length]) => prefixOf({ family: 4, value: BigInt(n) << 28n }, length)),
+  fc.tuple(fc.nat({ max: 255 }), fc.integer({ min: 3, max: 128 })).map(([n, length]) => prefixOf({ family: 6, value: (0x2001n << 112n) | (BigInt(n) << 60n) | BigInt(n & 3) }, length)),
+);
+
+function insert(trie: PrefixTrie, p: Prefix): number {
+  const key = newKey();
+  expect(setPrefix(key, p)).toBe(true);
+  return trie.insert(key);
+}
+
+test('a prefix has one node, and the node has the prefix', () => {
+  fc.assert(
+    fc.property(fc.array(crowded, { maxLength: 60 }), (prefixes) => {
+      const trie = new PrefixTrie();
+      const nodes = prefixes.map((p) => insert(trie, p));
+      expect(nodes.map((node) => formatPrefix(trie.prefix(node)))).toEqual(prefixes.map(formatPrefix));
+      expect(prefixes.map((p) => insert(trie, p))).toEqual(nodes);
+    }),
+  );
+});
+
+test('the covers of an address are the prefixes that contain it, shortest first', () => {
+  fc.assert(
+    fc.property(fc.array(crowded, { maxLength: 60 }), crowded, (prefixes, near) => {
+      const trie = new PrefixTrie();
+      const nodes = new Set(prefixes.map((p) => insert(trie, p)));
+      const key = newKey();
+      setAddress(key, near.address);
+      const found: string[] = [];
+      trie.forEachCover(key, (node) => nodes.has(node) && found.push(formatPrefix(trie.prefix(node))));
+      const expected = prefixes.filter((p) => prefixCovers(p, hostPrefix(near.address))).sort((a, b) => a.length - b.length);
+      // No IPv6 prefix of this set holds ::ffff:0:0/96, where IPv4 lies.
+      expect(found).toEqual([...new Set(expected.map(formatPrefix))]);
+    }),
+  );
+});
+
+test('pruning everything leaves the root alone', () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(crowded, { maxLength: 60, selector: formatPrefix }), fc.infiniteStream(fc.nat()), (prefixes, random) => {
+      const trie = new PrefixTrie();
+      const inUse = new Set(prefixes.map((p) => insert(trie, p)));
+      const order = [...inUse].map((node) => [random.next().value as number, node] as const).sort((a, b) => a[0] - b[0]);
+      for (const [, node] of order) {
+        inUse.delete(node);
+        trie.prune(node, (n) => inUse.has(n));
+        const left: number[] = [];
+        trie.forEachBelow(ROOT, (n) => left.push(n) > 0);
+        expect([...inUse].filter((n) => n !== ROOT && !left.includes(n))).toEqual([]);
+        expect(trie.size).toBe(left.length + 1);
+        expect(trie.size).toBeLessThanOrEqual(2 * inUse.size + 1);
+      }
+      expect(trie.size).toBe(1);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('what lies below is visited in address order, parents first, and can be left out', () => {
+  const trie = new PrefixTrie();
+  const texts = ['10.0.0.0/8', '10.0.0.0/16', '10.128.0.0/9', '2001:db8::/32', '2001:db8:0:1::/64', '2001:db8:1::/48'];
+  const nodes = new Set([4, 2, 0, 5, 1, 3].map((i) => insert(trie, prefix(texts[i]!))));
+  const visited: string[] = [];
+  trie.forEachBelow(ROOT, (node) => {
+    if (nodes.has(node)) visited.push(formatPrefix(trie.prefix(node)));
+    return true;
+  });
+  expect(visited).toEqual(texts);
+  const shallow: string[] = [];
+  trie.forEachBelow(ROOT, (node) => {
+    if (!nodes.has(node)) return true;
+    shallow.push(formatPrefix(trie.prefix(node)));
+    return false;
+  });
+  expect(shallow).toEqual(['10.0.0.0/8', '2001:db8::/32']);
+});
+
+describe('keys', () => {
+  test('host bits are masked', () => {
+    const key = newKey();
+    expect(setPrefix(key, { address: address('10.1.2.3'), length: 15 })).toBe(true);
+    expect([...key.words, key.length]).toEqual([0, 0, 0xffff, 0x0a000000, 111]);
+    expect(setPrefix(key, { address: address('2001:db8:ffff:ffff:ffff::1'), length: 65 })).toBe(true);
+    expect([...key.words, key.length]).toEqual([0x20010db8, 0xffffffff, 0x80000000, 0, 65]);
+  });
+
+  test.each<readonly [string, number]>([['10.0.0.0', 33], ['10.0.0.0', -1], ['::', 129], ['2001:db8::', 1.5], ['::ffff:10.0.0.0', 104], ['::ffff:0:0', 96]])('%s/%d is no key', (text, length) => {
+    expect(setPrefix(newKey(), { address: address(text), length })).toBe(false);
+  });
+
+  test('::/0 and an IPv6 prefix that holds all of IPv4 space are keys', () => {
+    const value: IpAddress = { family: 6, value: 0xffffn << 32n };
+    expect(setPrefix(newKey(), prefixOf(value, 95))).toBe(true);
+    expect(setPrefix(newKey(), prefix('::/0'))).toBe(true);
+  });
+});
