@@ -1,0 +1,208 @@
+// The IS-IS carrier: the speaker, its link and its clock put together. Events go into the speaker one at a time, its effects are carried out, and
+// it is woken when it wants to be; work that is left over waits for the next turn of the event loop.
+import type { ProxyPrefix } from '../../model/advertisement.ts';
+import type { Clock } from '../../model/clock.ts';
+import type { CodePointValues } from '../../model/code-points.ts';
+import type { Count, Log } from '../../model/log.ts';
+import type { IsisLspState, IsisNeighborState } from '../../model/state.ts';
+import type { Netns } from '../../kernel/netns.ts';
+import type { Poller } from '../../kernel/poller.ts';
+import { formatSystemId } from '../../packet/isis/lsp-id.ts';
+import type { Carrier, CarrierSink } from '../carrier.ts';
+import { LSDB_LIMIT } from './constants.ts';
+import { handle } from './events.ts';
+import { IsisNetwork } from './network.ts';
+import { recordEvent } from './recorder.ts';
+import { databaseState, neighborState } from './show.ts';
+import { type Effect, type Speaker, type SpeakerConfig, type SpeakerEvent, type TunableConfig, createSpeaker } from './speaker.ts';
+import { nextWake } from './tasks.ts';
+
+/** The `isis` section of the intent, as far as the carrier reads it (same shape as IsisIntent). */
+export interface IsisCarrierOptions {
+  readonly systemId: Uint8Array;
+  readonly area: Uint8Array;
+  readonly levels: '1' | '2' | '1-2';
+  readonly interface: string;
+  readonly mtu: number;
+  readonly helloIntervalMs: number;
+  readonly holdMultiplier: number;
+  readonly lifetimeSeconds: number;
+  readonly refreshSeconds: number;
+  readonly authentication: { readonly interface?: { readonly key: string }; readonly area?: { readonly key: string }; readonly domain?: { readonly key: string } };
+  readonly holdUnreachableMs: number;
+}
+
+export interface IsisCarrierModules {
+  readonly poller: Poller;
+  readonly sink: CarrierSink;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly count: Count;
+  readonly codePoints: CodePointValues;
+  /** The router's namespace; that of the process when absent. */
+  readonly netns?: Netns;
+  /** TLV 137, so that `show isis database` names us. */
+  readonly hostname?: string;
+  /** Milliseconds since 1970, for sequence numbers and time stamps. */
+  readonly wallClock?: () => number;
+  /** 0 ≤ x < 1. */
+  readonly random?: () => number;
+  /** Every event as a JSON line (recorder.ts). */
+  readonly record?: (line: string) => void;
+}
+
+export interface IsisCarrier extends Carrier {
+  neighbors(): IsisNeighborState[];
+  database(): IsisLspState[];
+  /** Takes over changed timers and keys. False: something else changed, and the carrier must be stopped and created anew. */
+  update(options: IsisCarrierOptions): boolean;
+}
+
+const LEVELS = { '1': [1], '2': [2], '1-2': [1, 2] } as const;
+/** Sequence numbers count seconds from here: a later run starts higher, and 2³² is reached in 2156. */
+const SEQUENCE_EPOCH_MS = Date.UTC(2020, 0, 1);
+
+const key = (auth: { readonly key: string } | undefined): Uint8Array | undefined => auth && new TextEncoder().encode(auth.key);
+
+function tunable(o: IsisCarrierOptions): TunableConfig {
+  const [forInterface, area, domain] = [key(o.authentication.interface), key(o.authentication.area), key(o.authentication.domain)];
+  return {
+    helloIntervalMs: o.helloIntervalMs,
+    holdMultiplier: o.holdMultiplier,
+    lifetimeSeconds: o.lifetimeSeconds,
+    refreshSeconds: o.refreshSeconds,
+    holdUnreachableMs: o.holdUnreachableMs,
+    keys: { ...(forInterface && { interface: forInterface }), ...(area && { area }), ...(domain && { domain }) },
+  };
+}
+
+function speakerConfig(o: IsisCarrierOptions, m: IsisCarrierModules): SpeakerConfig {
+  const now = (m.wallClock ?? Date.now)();
+  return {
+    ...tunable(o),
+    systemId: o.systemId,
+    area: o.area,
+    levels: LEVELS[o.levels],
+    ...(m.hostname !== undefined && { hostname: m.hostname }),
+    mtu: o.mtu,
+    circuitId: 1,
+    pncFlagBit: m.codePoints['isis-pnc-flag-bit'],
+    startSequence: Math.max(1, Math.floor((now - SEQUENCE_EPOCH_MS) / 1000)),
+    seed: Math.floor((m.random ?? Math.random)() * 2 ** 32),
+    lsdbLimit: LSDB_LIMIT,
+  };
+}
+
+export function createIsisCarrier(options: IsisCarrierOptions, modules: IsisCarrierModules): IsisCarrier {
+  return new FrrSideCarrier(options, modules);
+}
+
+class FrrSideCarrier implements IsisCarrier {
+  readonly name = 'isis';
+  private readonly options: IsisCarrierOptions;
+  private readonly modules: IsisCarrierModules;
+  private readonly speaker: Speaker;
+  private readonly network: IsisNetwork;
+  private cancelWake: () => void = () => {};
+  private wakeAt = Infinity;
+  private stopping: Promise<void> | undefined;
+  private onStopped: () => void = () => {};
+
+  constructor(options: IsisCarrierOptions, modules: IsisCarrierModules) {
+    this.options = options;
+    this.modules = modules;
+    this.speaker = createSpeaker(speakerConfig(options, modules), formatSystemId(options.systemId));
+    const { poller, clock, log, count, netns } = modules;
+    this.network = new IsisNetwork(
+      { interface: options.interface, mtu: options.mtu, netns },
+      {
+        poller,
+        clock,
+        log,
+        count,
+        onPdu: (pdu) => this.dispatch({ type: 'received', pdu }),
+        onUp: (linkLocal) => this.dispatch({ type: 'link-up', linkLocal }),
+        onDown: (reason) => this.dispatch({ type: 'link-down', reason }),
+      },
+    );
+  }
+
+  start(): Promise<void> {
+    return this.network.start();
+  }
+
+  originate(prefixes: readonly ProxyPrefix[]): void {
+    this.dispatch({ type: 'originate', prefixes });
+  }
+
+  stop(): Promise<void> {
+    this.stopping ??= this.withdraw();
+    return this.stopping;
+  }
+
+  neighbors(): IsisNeighborState[] {
+    return neighborState(this.speaker, this.options.interface, this.modules.clock.now(), (this.modules.wallClock ?? Date.now)());
+  }
+
+  database(): IsisLspState[] {
+    return databaseState(this.speaker, this.modules.clock.now());
+  }
+
+  update(options: IsisCarrierOptions): boolean {
+    const fixed = (o: IsisCarrierOptions): string => JSON.stringify([[...o.systemId], [...o.area], o.levels, o.interface, o.mtu]);
+    if (fixed(options) !== fixed(this.options)) return false;
+    this.dispatch({ type: 'configure', config: tunable(options) });
+    return true;
+  }
+
+  private async withdraw(): Promise<void> {
+    const stopped = new Promise<void>((resolve) => (this.onStopped = resolve));
+    this.dispatch({ type: 'stop' });
+    await stopped;
+    this.cancelWake();
+    this.wakeAt = -Infinity;
+    await this.network.stop();
+  }
+
+  private dispatch(event: SpeakerEvent): void {
+    const now = this.modules.clock.now();
+    this.modules.record?.(recordEvent(now, event));
+    for (const effect of handle(this.speaker, event, now)) this.carryOut(effect);
+    this.schedule(now);
+  }
+
+  private carryOut(effect: Effect): void {
+    const { modules } = this;
+    switch (effect.type) {
+      case 'send':
+        return this.network.send(effect.pdu);
+      case 'learned':
+        return modules.sink.learned(effect.report);
+      case 'reachability':
+        return modules.sink.reachability({ carrier: 'isis', reachable: effect.reachable });
+      case 'count':
+        return modules.count(effect.name, effect.by);
+      case 'log':
+        return modules.log[effect.level](effect.fields, effect.message);
+      case 'stopped':
+        return this.onStopped();
+    }
+  }
+
+  /** An earlier wake-up that is already arranged will do: it finds out itself when the next is due. */
+  private schedule(now: number): void {
+    const next = nextWake(this.speaker);
+    if (next >= this.wakeAt) return;
+    this.cancelWake();
+    this.wakeAt = next;
+    if (next === -Infinity) {
+      const immediate = setImmediate(() => this.wake());
+      this.cancelWake = () => clearImmediate(immediate);
+    } else this.cancelWake = this.modules.clock.after(Math.max(0, next - now), () => this.wake());
+  }
+
+  private wake(): void {
+    this.wakeAt = Infinity;
+    this.dispatch({ type: 'timer' });
+  }
+}

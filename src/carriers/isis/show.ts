@@ -1,0 +1,43 @@
+// The speaker's state as the northbound shows it: text and plain numbers.
+import type { IsisLspState, IsisNeighborState } from '../../model/state.ts';
+import { type StoredLsp, lifetimeOf } from './lsdb.ts';
+import type { LevelState, Speaker } from './speaker.ts';
+
+/** `now` is the speaker's clock, `wall` the same moment in milliseconds since 1970. */
+export function neighborState(s: Speaker, interfaceName: string, now: number, wall: number): IsisNeighborState[] {
+  const { adjacency } = s;
+  if (!adjacency) return [];
+  const levels = adjacency.levels.length > 0 ? adjacency.levels : s.config.levels;
+  const hostname = levels.map((level) => s.levels.get(level)!.lsdb.byKey.get(`${adjacency.system}.00-00`)?.content.hostname).find((name) => name !== undefined);
+  return [
+    {
+      interface: interfaceName,
+      level: levels.length === 2 ? 'L1L2' : levels[0] === 1 ? 'L1' : 'L2',
+      state: adjacency.state,
+      systemId: adjacency.system,
+      ...(hostname !== undefined && { hostname }),
+      holdTimeRemaining: adjacency.state === 'down' ? 0 : Math.max(0, Math.ceil((adjacency.holdUntil - now) / 1000)),
+      since: new Date(wall - (now - adjacency.since)).toISOString(),
+      reason: adjacency.reason,
+    },
+  ];
+}
+
+export function databaseState(s: Speaker, now: number): IsisLspState[] {
+  return [...s.levels.values()].flatMap((level) => level.lsdb.order.map((key) => lspState(level, level.lsdb.byKey.get(key)!, now)));
+}
+
+function lspState(level: LevelState, lsp: StoredLsp, now: number): IsisLspState {
+  return {
+    level: level.level,
+    lspId: lsp.key,
+    sequence: lsp.sequence,
+    lifetime: lifetimeOf(lsp, now),
+    checksum: `0x${lsp.checksum.toString(16).padStart(4, '0')}`,
+    length: lsp.raw.length,
+    own: lsp.own,
+    reachable: lsp.own || level.graph.reachable.has(lsp.system),
+    overload: lsp.content.overload,
+    proxyPrefixes: lsp.own ? (level.own.placement.fragments.get(lsp.fragment)?.prefixes.size ?? 0) : lsp.content.flagged.length,
+  };
+}
