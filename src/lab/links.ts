@@ -1,0 +1,74 @@
+// Links between nodes: a veth pair born in its two namespaces, or, with a delay, two TAPs that one process joins (delay-line.process.ts). The process
+// runs in the network namespace of the link's first end, so that whoever ends the node's processes ends it too.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { LabError } from './error.ts';
+import type { Log } from '../model/log.ts';
+import { type ProcessIdentity, identify } from './processes.ts';
+import { program } from './program.ts';
+import { mustRun } from './run.ts';
+import { logPath, netnsPath } from './state.ts';
+import type { LinkSpec } from './topology.ts';
+
+export const linkName = (link: LinkSpec): string => `${link.a.node}:${link.a.interface}-${link.b.node}:${link.b.interface}`;
+
+type ContainerOf = (node: string) => string;
+
+/** Lines of `ip -batch` that create the veth pairs. */
+export function vethCommands(links: readonly LinkSpec[], container: ContainerOf): string[] {
+  const end = (e: LinkSpec['a'], mtu: number): string => `name ${e.interface}${e.mac ? ` address ${e.mac}` : ''} mtu ${mtu} netns ${container(e.node)}`;
+  return links.filter((l) => l.delayMs === 0).map((l) => `link add ${end(l.a, l.mtu)} type veth peer ${end(l.b, l.mtu)}`);
+}
+
+/** Lines of `ip -batch`, by namespace, that set MTU and address of the TAPs and bring every interface up. */
+export function interfaceCommands(links: readonly LinkSpec[], node: string): string[] {
+  return links.flatMap((l) =>
+    [l.a, l.b]
+      .filter((e) => e.node === node)
+      .flatMap((e) => [
+        ...(l.delayMs > 0 ? [`link set ${e.interface} mtu ${l.mtu}`, ...(e.mac ? [`link set ${e.interface} address ${e.mac}`] : [])] : []),
+        `link set ${e.interface} up`,
+      ]),
+  );
+}
+
+export interface LinkMaker {
+  readonly lab: string;
+  readonly container: ContainerOf;
+  readonly log: Log;
+  /** Called for every process as soon as it exists. */
+  onHelper(role: string, process: ProcessIdentity): void;
+}
+
+export async function createLinks(links: readonly LinkSpec[], nodes: readonly string[], maker: LinkMaker): Promise<void> {
+  const pairs = vethCommands(links, maker.container);
+  if (pairs.length > 0) await mustRun(['ip', '-batch', '-'], { input: `${pairs.join('\n')}\n` }, 'creating the links');
+  for (const link of links) if (link.delayMs > 0) await startLine(link, maker);
+  for (const node of nodes) {
+    const commands = interfaceCommands(links, node);
+    if (commands.length > 0) await mustRun(['ip', '-n', maker.container(node), '-batch', '-'], { input: `${commands.join('\n')}\n` }, `bringing up the interfaces of ${node}`);
+  }
+}
+
+/** Starts one delay line and waits until both of its interfaces exist. @throws LabError `helper-failed` with the end of its log */
+async function startLine(link: LinkSpec, maker: LinkMaker): Promise<void> {
+  const name = `line-${linkName(link).replaceAll(':', '.')}`;
+  const file = logPath(maker.lab, name);
+  const end = (e: LinkSpec['a']): string => `${netnsPath(maker.container(e.node))}:${e.interface}`;
+  const line = [process.execPath, program('delay-line'), end(link.a), end(link.b), String(link.delayMs), String(link.mtu), String(link.limit)];
+  const log = openSync(file, 'a');
+  const child = spawn('nsenter', [`--net=${netnsPath(maker.container(link.a.node))}`, '--', ...line], { stdio: ['ignore', 'pipe', log], detached: true });
+  closeSync(log);
+  try {
+    await once(child, 'spawn');
+    const identity = identify(child.pid!);
+    if (identity) maker.onHelper(`delay-line ${linkName(link)}`, identity);
+    const said = await Promise.race([once(child.stdout!, 'data').then(() => 'ready'), once(child, 'exit').then(() => 'exit')]);
+    if (said !== 'ready') throw new LabError('helper-failed', `the delay line ${linkName(link)} ended at once:\n${readFileSync(file, 'utf8').slice(-2000)}`);
+    maker.log.debug({ link: linkName(link), delayMs: link.delayMs, pid: child.pid }, 'delay line runs');
+  } finally {
+    child.stdout!.destroy();
+    child.unref();
+  }
+}

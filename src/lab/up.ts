@@ -1,0 +1,163 @@
+// Brings a lab up, in containerlab's order of what a node sees: namespaces with binds and sysctls, links, FRR, `cmd`, `exec`. The state is on disk before the
+// first namespace is made. When a step fails, or the caller gives up, everything made is taken down again.
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Log } from '../model/log.ts';
+import { takeDown } from './down.ts';
+import { enterArguments, nodeEnvironment } from './enter.ts';
+import { LabError } from './error.ts';
+import { frrScript, parseDaemons } from './frr.ts';
+import { createLinks } from './links.ts';
+import { bindProblem, machinePaths, nodeScript } from './node-script.ts';
+import type { ProcessIdentity } from './processes.ts';
+import { mustRun } from './run.ts';
+import { type LabState, type NodeState, labDirectory, logPath, mountNamespacePath, netnsPath, readState, utsNamespacePath, writeState } from './state.ts';
+import type { NodeSpec, Topology } from './topology.ts';
+
+export interface UpModules {
+  readonly log: Log;
+  readonly onStep: (text: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** @throws LabError; AbortError when `signal` said so */
+export async function bringUp(topology: Topology, modules: UpModules): Promise<void> {
+  refuse(topology);
+  const up = new Up(topology, modules);
+  try {
+    await up.run();
+  } catch (error) {
+    await takeDown(topology.name);
+    throw error;
+  }
+}
+
+/** What can be seen to be wrong before anything is made. */
+function refuse(topology: Topology): void {
+  const state = readState(topology.name);
+  if (state) {
+    const how = state.status === 'up' ? 'is up' : 'was left half up';
+    throw new LabError('already-up', `lab ${topology.name} ${how} (from ${state.file}): take it down first`);
+  }
+  const problems = topology.nodes.flatMap((n) => n.binds.flatMap((b) => bindProblem(b, machinePaths) ?? []).map((p) => `${topology.file}: node ${n.name}: ${p}`));
+  for (const { container } of topology.nodes) {
+    if (existsSync(netnsPath(container))) problems.push(`a network namespace ${container} exists already and is not this lab's`);
+  }
+  if (problems.length > 0) throw new LabError('bad-topology', problems.join('\n'));
+}
+
+class Up {
+  readonly #topology: Topology;
+  readonly #modules: UpModules;
+  #state: LabState;
+
+  constructor(topology: Topology, modules: UpModules) {
+    this.#topology = topology;
+    this.#modules = modules;
+    const interfaces = (node: string): string[] => topology.links.flatMap((l) => [l.a, l.b]).flatMap((e) => (e.node === node ? [e.interface] : []));
+    this.#state = {
+      version: 1,
+      lab: topology.name,
+      file: topology.file,
+      status: 'starting',
+      nodes: topology.nodes.map((n) => ({ name: n.name, container: n.container, env: n.env, interfaces: interfaces(n.name) })),
+      helpers: [],
+    };
+  }
+
+  async run(): Promise<void> {
+    const { nodes, links, name } = this.#topology;
+    await this.#prepare();
+    this.#step(`namespaces: ${nodes.map((n) => n.container).join(' ')}`);
+    for (const node of nodes) await this.#createNode(node);
+    this.#step(`links: ${links.length}`);
+    await createLinks(links, nodes.map((n) => n.name), {
+      lab: name,
+      container: (node) => nodes.find((n) => n.name === node)!.container,
+      log: this.#modules.log,
+      onHelper: (role, identity) => this.#addHelper(role, identity),
+    });
+    for (const node of nodes) await this.#startFrr(node);
+    for (const node of nodes) if (node.cmd) await this.#startCommand(node, node.cmd);
+    for (const node of nodes) {
+      for (const argv of node.exec) {
+        this.#step(`${node.name}: ${argv.join(' ')}`);
+        await this.#inNode(node, argv, `${node.name}: exec ${argv.join(' ')}`);
+      }
+    }
+    this.#write({ ...this.#state, status: 'up' });
+  }
+
+  #step(text: string): void {
+    this.#modules.signal?.throwIfAborted();
+    this.#modules.onStep(text);
+    this.#modules.log.debug({ lab: this.#topology.name }, text);
+  }
+
+  #write(state: LabState): void {
+    this.#state = state;
+    writeState(state);
+  }
+
+  #addHelper(role: string, identity: ProcessIdentity): void {
+    this.#write({ ...this.#state, helpers: [...this.#state.helpers, { role, ...identity }] });
+  }
+
+  async #prepare(): Promise<void> {
+    const directory = labDirectory(this.#topology.name);
+    mkdirSync(directory, { recursive: true });
+    // Mount namespaces can be pinned only below a private mount point.
+    await mustRun(['mount', '-t', 'tmpfs', '-o', 'mode=755', 'cnpd-lab', directory]);
+    await mustRun(['mount', '--make-private', directory]);
+    for (const sub of ['ns', 'log', 'fs']) mkdirSync(join(directory, sub), { recursive: true });
+    this.#write(this.#state);
+  }
+
+  async #createNode(node: NodeSpec): Promise<void> {
+    this.#modules.signal?.throwIfAborted();
+    const lab = this.#topology.name;
+    await mustRun(['ip', 'netns', 'add', node.container]);
+    const pins = { mount: mountNamespacePath(lab, node.name), uts: utsNamespacePath(lab, node.name) };
+    for (const file of Object.values(pins)) writeFileSync(file, '');
+    const script = nodeScript(node, labDirectory(lab), machinePaths);
+    const unshare = ['unshare', `--mount=${pins.mount}`, `--uts=${pins.uts}`, '--propagation', 'slave', 'sh', '-s'];
+    await mustRun(['nsenter', `--net=${netnsPath(node.container)}`, ...unshare], { input: script }, `setting up node ${node.name}`);
+  }
+
+  #nodeState(node: NodeSpec): NodeState {
+    return this.#state.nodes.find((n) => n.name === node.name)!;
+  }
+
+  async #inNode(node: NodeSpec, argv: readonly string[], what: string, input?: string): Promise<string> {
+    const { log, signal } = this.#modules;
+    const state = this.#nodeState(node);
+    const out = await mustRun(
+      [...enterArguments(this.#topology.name, state), ...argv],
+      { env: nodeEnvironment(this.#topology.name, state), ...(input !== undefined && { input }), ...(signal && { signal }) },
+      what,
+    );
+    if (out.trim()) log.debug({ node: node.name }, out.trim());
+    return out;
+  }
+
+  async #startFrr(node: NodeSpec): Promise<void> {
+    const daemons = node.binds.find((b) => b.target === '/etc/frr/daemons');
+    if (!daemons) return;
+    const plan = parseDaemons(readFileSync(daemons.source, 'utf8'));
+    this.#step(`${node.name}: FRR ${plan.daemons.map((d) => d.name).join(' ')}`);
+    await this.#inNode(node, ['sh', '-s'], `${node.name}: starting FRR`, frrScript(plan));
+  }
+
+  async #startCommand(node: NodeSpec, argv: readonly string[]): Promise<void> {
+    this.#step(`${node.name}: cmd ${argv.join(' ')}`);
+    const log = openSync(logPath(this.#topology.name, node.name), 'a');
+    const state = this.#nodeState(node);
+    const [nsenter, ...rest] = [...enterArguments(this.#topology.name, state), ...argv];
+    const child = spawn(nsenter!, rest, { stdio: ['ignore', log, log], detached: true, env: { ...process.env, ...nodeEnvironment(this.#topology.name, state) } });
+    closeSync(log);
+    await once(child, 'spawn');
+    child.unref();
+  }
+}
