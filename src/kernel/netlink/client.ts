@@ -1,0 +1,154 @@
+// Requests and their answers on one netlink socket: sequence numbers, at most 64 requests in flight (more can overflow the kernel's buffer of answers), one
+// dump at a time (the kernel allows no more a socket), dumps repeated when the table changed under them. Nothing here knows what the messages mean.
+import { ERRNO, KernelError } from '../errors.ts';
+import type { Netns } from '../netns.ts';
+import type { Poller } from '../poller.ts';
+import { type Acknowledgement, NLM_F, NLMSG, type NetlinkMessage, decodeAcknowledgement, decodeDone, decodeMessages, encodeMessage } from './message.ts';
+import { NetlinkSocket } from './socket.ts';
+
+export const WINDOW = 64;
+/** A table that changes faster than it can be read this often is reported instead of read for ever. */
+const DUMP_ATTEMPTS = 20;
+
+export interface NetlinkRequest {
+  /** For errors: `create veth eth0`. */
+  readonly operation: string;
+  readonly type: number;
+  /** Beyond REQUEST and ACK or DUMP, which are added. */
+  readonly flags?: number | undefined;
+  readonly body: Uint8Array;
+}
+
+interface Pending {
+  readonly request: NetlinkRequest;
+  readonly dump: boolean;
+  readonly resolve: (answers: NetlinkMessage[]) => void;
+  readonly reject: (error: KernelError) => void;
+  answers: NetlinkMessage[];
+  interrupted: boolean;
+  attempts: number;
+}
+
+export interface NetlinkClientOptions {
+  readonly netns?: Netns | undefined;
+  readonly receiveBuffer?: number | undefined;
+}
+
+export class NetlinkClient {
+  private readonly inFlight = new Map<number, Pending>();
+  private readonly waiting: Pending[] = [];
+  private socket: NetlinkSocket | undefined;
+  private sequence = 0;
+  private dumping = false;
+  /** The most requests that were ever in flight together. */
+  peak = 0;
+  /** Dumps that were read again because the table changed under them. */
+  repeatedDumps = 0;
+
+  static open(opts: NetlinkClientOptions, modules: { poller: Poller }): NetlinkClient {
+    const client = new NetlinkClient();
+    client.socket = NetlinkSocket.open({ netns: opts.netns, groups: 0, receiveBuffer: opts.receiveBuffer }, {
+      poller: modules.poller,
+      onDatagram: (bytes) => client.receive(bytes),
+      onLoss: () => client.failAll('answers were lost for want of buffer space; whether the request was carried out is unknown'),
+      onError: (error) => client.failAll(error.message, error.errno),
+    });
+    return client;
+  }
+
+  /** Resolves with the messages that came before the acknowledgement. Rejects with a KernelError that has the kernel's words. */
+  request(request: NetlinkRequest): Promise<NetlinkMessage[]> {
+    return this.enqueue(request, false);
+  }
+
+  /** Resolves with the whole table as it was at one time. Rejects with EINTR when it never stood still. */
+  dump(request: NetlinkRequest): Promise<NetlinkMessage[]> {
+    return this.enqueue(request, true);
+  }
+
+  /** Rejects what is pending. Idempotent. */
+  close(): void {
+    const socket = this.socket;
+    if (!socket) return;
+    this.socket = undefined;
+    socket.close();
+    const pending = [...this.inFlight.values(), ...this.waiting.splice(0)];
+    this.inFlight.clear();
+    for (const { request, reject } of pending) reject(new KernelError(request.operation, ERRNO.EBADF, 'the netlink socket was closed'));
+  }
+
+  private enqueue(request: NetlinkRequest, dump: boolean): Promise<NetlinkMessage[]> {
+    return new Promise((resolve, reject) => {
+      if (!this.socket) {
+        reject(new KernelError(request.operation, ERRNO.EBADF, 'the netlink socket was closed'));
+        return;
+      }
+      this.waiting.push({ request, dump, resolve, reject, answers: [], interrupted: false, attempts: 0 });
+      this.fill();
+    });
+  }
+
+  /** Sends what the window allows, in order, except that dumps wait for each other. */
+  private fill(): void {
+    for (let i = 0; i < this.waiting.length && this.inFlight.size < WINDOW; ) {
+      if (this.waiting[i]!.dump && this.dumping) i++;
+      else this.send(this.waiting.splice(i, 1)[0]!);
+    }
+  }
+
+  private send(pending: Pending): void {
+    this.sequence = (this.sequence % 0xffff_ffff) + 1;
+    const { request, dump } = pending;
+    const flags = NLM_F.REQUEST | (dump ? NLM_F.DUMP : NLM_F.ACK) | (request.flags ?? 0);
+    try {
+      this.socket!.send(encodeMessage({ type: request.type, flags, sequence: this.sequence, body: request.body }));
+    } catch (error) {
+      pending.reject(error instanceof KernelError ? new KernelError(request.operation, error.errno, error.operation) : new KernelError(request.operation, ERRNO.EINVAL, String(error)));
+      return;
+    }
+    this.inFlight.set(this.sequence, pending);
+    this.peak = Math.max(this.peak, this.inFlight.size);
+    if (dump) this.dumping = true;
+  }
+
+  private receive(bytes: Uint8Array): void {
+    // The buffer is reused: answers keep a copy.
+    const { messages, complete } = decodeMessages(bytes.slice());
+    for (const message of messages) this.answer(message);
+    if (!complete) this.failAll('the kernel sent a message whose length does not fit');
+    this.fill();
+  }
+
+  private answer(message: NetlinkMessage): void {
+    const pending = this.inFlight.get(message.sequence);
+    // A straggler of a request that was given up.
+    if (!pending) return;
+    if ((message.flags & NLM_F.DUMP_INTR) !== 0) pending.interrupted = true;
+    if (message.type === NLMSG.ERROR) this.finish(message.sequence, pending, decodeAcknowledgement(message));
+    else if (message.type === NLMSG.DONE) this.finish(message.sequence, pending, decodeDone(message));
+    else if (message.type !== NLMSG.NOOP) pending.answers.push(message);
+  }
+
+  private finish(sequence: number, pending: Pending, result: Acknowledgement): void {
+    this.inFlight.delete(sequence);
+    if (pending.dump) this.dumping = false;
+    if (result.errno !== 0) {
+      pending.reject(new KernelError(pending.request.operation, result.errno, result.detail));
+    } else if (!pending.interrupted) {
+      pending.resolve(pending.answers);
+    } else if (++pending.attempts >= DUMP_ATTEMPTS) {
+      pending.reject(new KernelError(pending.request.operation, ERRNO.EINTR, `the table changed during each of ${DUMP_ATTEMPTS} readings`));
+    } else {
+      this.repeatedDumps++;
+      this.waiting.unshift(Object.assign(pending, { answers: [], interrupted: false }));
+    }
+  }
+
+  private failAll(detail: string, errno: number = ERRNO.ENOBUFS): void {
+    const pending = [...this.inFlight.values()];
+    this.inFlight.clear();
+    this.dumping = false;
+    for (const { request, reject } of pending) reject(new KernelError(request.operation, errno, detail));
+    this.fill();
+  }
+}

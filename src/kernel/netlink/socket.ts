@@ -1,0 +1,114 @@
+// A NETLINK_ROUTE socket on the poller: datagrams in, datagrams out, and the one error that is no failure: ENOBUFS, which says that the kernel dropped
+// something for want of buffer space and is reported as a loss after what is still queued has been read.
+import { ERRNO, KernelError, isKernelError } from '../errors.ts';
+import { AF, SO, SOCK, SOL, bindSocket, close, receive, send, setIntOption, socket } from '../ffi/libc.ts';
+import { PinnedBuffer } from '../ffi.ts';
+import { type Netns, within } from '../netns.ts';
+import type { Poller, Registration } from '../poller.ts';
+import { struct } from './message.ts';
+
+const NETLINK_ROUTE = 0;
+const OPTION = { CAP_ACK: 10, EXT_ACK: 11, STRICT_CHK: 12 } as const;
+/** The kernel fills at most 32 KiB of a dump into one datagram. */
+const LONGEST_DATAGRAM = 65_536;
+const DATAGRAMS_A_WAKE_UP = 64;
+
+export interface NetlinkSocketOptions {
+  readonly netns?: Netns | undefined;
+  /** Multicast groups, as a mask of RTMGRP_* bits; 0 for requests. */
+  readonly groups: number;
+  /** Bytes; beyond the system's limit if need be. */
+  readonly receiveBuffer?: number | undefined;
+}
+
+export interface NetlinkSocketModules {
+  readonly poller: Poller;
+  /** One datagram, valid only during the call. */
+  onDatagram(bytes: Uint8Array): void;
+  /** Something was dropped. Called after everything that was queued has been delivered. */
+  onLoss(): void;
+  onError(error: KernelError): void;
+}
+
+export class NetlinkSocket {
+  private readonly fd: number;
+  private readonly modules: NetlinkSocketModules;
+  private readonly buffer = new PinnedBuffer(LONGEST_DATAGRAM);
+  private registration: Registration | undefined;
+  private lost = false;
+  private closed = false;
+
+  private constructor(fd: number, modules: NetlinkSocketModules) {
+    this.fd = fd;
+    this.modules = modules;
+  }
+
+  /** @throws KernelError */
+  static open(opts: NetlinkSocketOptions, modules: NetlinkSocketModules): NetlinkSocket {
+    const fd = within(opts.netns, () => socket('socket(AF_NETLINK)', AF.NETLINK, SOCK.RAW, NETLINK_ROUTE));
+    try {
+      for (const [name, option] of Object.entries(OPTION)) setIntOption(`NETLINK_${name}`, fd, SOL.NETLINK, option, 1);
+      if (opts.receiveBuffer !== undefined) setIntOption('SO_RCVBUFFORCE', fd, SOL.SOCKET, SO.RCVBUFFORCE, opts.receiveBuffer);
+      // struct sockaddr_nl: family, padding, port (0: the kernel chooses), groups.
+      bindSocket('bind(AF_NETLINK)', fd, struct(12, (view) => {
+        view.setUint16(0, AF.NETLINK, true);
+        view.setUint32(8, opts.groups, true);
+      }));
+      const netlink = new NetlinkSocket(fd, modules);
+      netlink.registration = modules.poller.add(fd, () => netlink.receive());
+      return netlink;
+    } catch (error) {
+      close(fd);
+      throw error;
+    }
+  }
+
+  /** @throws KernelError */
+  send(bytes: Uint8Array): void {
+    if (send('send(AF_NETLINK)', this.fd, bytes) === undefined) throw new KernelError('send(AF_NETLINK)', ERRNO.EAGAIN);
+  }
+
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.registration?.remove();
+    close(this.fd);
+  }
+
+  private receive(): void {
+    for (let i = 0; i < DATAGRAMS_A_WAKE_UP && !this.closed; i++) {
+      const length = this.next();
+      if (length === 'lost') continue;
+      if (length === undefined) {
+        this.drained();
+        return;
+      }
+      try {
+        this.modules.onDatagram(this.buffer.bytes.subarray(0, length));
+      } catch (error) {
+        this.modules.poller.report(error);
+      }
+    }
+  }
+
+  private drained(): void {
+    if (!this.lost) return;
+    this.lost = false;
+    this.modules.onLoss();
+  }
+
+  /** Reading the socket's pending error clears it (that is what returns ENOBUFS here). */
+  private next(): number | 'lost' | undefined {
+    try {
+      return receive('receive(AF_NETLINK)', this.fd, this.buffer.address, LONGEST_DATAGRAM, 0);
+    } catch (error) {
+      if (!isKernelError(error)) throw error;
+      if (error.code === 'ENOBUFS') {
+        this.lost = true;
+        return 'lost';
+      }
+      this.modules.onError(error);
+      return undefined;
+    }
+  }
+}

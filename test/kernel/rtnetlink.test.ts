@@ -1,0 +1,280 @@
+// rtnetlink on the real kernel, checked against what iproute2 sees and says.
+import { spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { address, formatAddress } from '../../src/model/address.ts';
+import { prefix } from '../../src/model/prefix.ts';
+import { KernelError } from '../../src/kernel/errors.ts';
+import { Netns } from '../../src/kernel/netns.ts';
+import { type KernelChange, openMonitor } from '../../src/kernel/netlink/monitor.ts';
+import { Rtnetlink } from '../../src/kernel/netlink/rtnetlink.ts';
+import { openRawSocket } from '../../src/kernel/raw-socket.ts';
+import { Poller } from '../../src/kernel/poller.ts';
+import { inNetns, ip, until } from './support.ts';
+
+let poller: Poller;
+let a: Netns;
+let b: Netns;
+let route: Rtnetlink;
+let errors: unknown[];
+
+beforeEach(() => {
+  errors = [];
+  poller = Poller.open({ onError: (error) => errors.push(error) });
+  [a, b] = [Netns.create(), Netns.create()];
+  route = Rtnetlink.open({ netns: a }, { poller });
+});
+
+afterEach(() => {
+  route.close();
+  poller.close();
+  a.close();
+  b.close();
+});
+
+const failure = (promise: Promise<unknown>): Promise<KernelError> => promise.then(() => { throw new Error('it succeeded'); }, (error: KernelError) => error);
+interface IpLink { ifname: string; ifindex: number; mtu: number; operstate: string; address: string; flags: string[]; link_index?: number; linkinfo?: { info_kind: string } }
+const ipLinks = (ns: Netns): IpLink[] => JSON.parse(inNetns(ns, 'ip', '-d', '-j', 'link')) as IpLink[];
+const veth = (name: string): Promise<void> => route.createVeth({ name, peer: { name: `${name}p` } });
+
+describe('links', () => {
+  it('a veth across two namespaces with MTU and MAC is what `ip -d link` shows, and goes with both ends', async () => {
+    const mac = Uint8Array.of(2, 0, 0, 0, 0xaa, 1);
+    await route.createVeth({ name: 't-k-a', mtu: 9000, mac, peer: { name: 't-k-b', mtu: 8000, netns: b } });
+    await route.setLink('t-k-a', { up: true });
+    const inB = Rtnetlink.open({ netns: b }, { poller });
+    await inB.setLink('t-k-b', { up: true });
+    const link = (await route.link('t-k-a'))!;
+    const shown = ipLinks(a).find((l) => l.ifname === 't-k-a')!;
+    expect([link.name, link.ifindex, link.mtu, link.kind, link.peerIfindex, link.up, link.operState.toUpperCase()])
+      .toEqual([shown.ifname, shown.ifindex, shown.mtu, shown.linkinfo!.info_kind, shown.link_index, shown.flags.includes('UP'), shown.operstate]);
+    expect([shown.mtu, shown.address]).toEqual([9000, '02:00:00:00:aa:01']);
+    expect([...link.mac]).toEqual([...mac]);
+    expect(link.running).toBe(true);
+    expect((await route.links()).map((l) => l.name).sort()).toEqual(['lo', 't-k-a']);
+    expect((await inB.link('t-k-b'))!.mtu).toBe(8000);
+    await route.deleteLink('t-k-a');
+    expect(await inB.link('t-k-b')).toBeUndefined();
+    inB.close();
+    expect(errors).toEqual([]);
+  });
+
+  it('an interface is renamed, resized and moved to another namespace', async () => {
+    await veth('t-k-a');
+    await route.setLink('t-k-a', { name: 't-k-new', mtu: 1400 });
+    expect((await route.link('t-k-new'))!.mtu).toBe(1400);
+    await route.setLink('t-k-new', { netns: b });
+    expect(await route.link('t-k-new')).toBeUndefined();
+    expect(ipLinks(b).map((l) => l.ifname)).toContain('t-k-new');
+  });
+});
+
+describe('errors carry the kernel\'s own words', () => {
+  it.each([
+    ['an MTU that is too small', () => route.setLink('lo', { mtu: 0xffff_ffff }), 'EINVAL', '^mtu less than device minimum'],
+    ['a root qdisc that is not there', () => route.deleteRootQdisc(1), 'ENOENT', '^Cannot delete qdisc with handle of zero'],
+    ['a qdisc of an interface that is not there', () => route.deleteRootQdisc(4711), 'ENODEV', ''],
+    ['a route through an unreachable gateway', () => route.addRoute({ destination: prefix('198.51.100.0/24'), gateway: address('192.0.2.77'), protocol: 210 }), 'ENETUNREACH', '^Nexthop has invalid gateway'],
+    ['a route with a prefix that has host bits', () => route.addRoute({ destination: { address: address('192.0.2.1'), length: 24 }, ifindex: 1, protocol: 210 }), 'EINVAL', '^Invalid prefix for given prefix length'],
+    ['an interface that is not there', () => route.deleteLink('t-k-none'), 'ENODEV', ''],
+    ['a name that is taken', () => veth('lo'), 'EEXIST', ''],
+    ['a name that is too long', () => veth('a-name-of-sixteen'), 'ERANGE', '^Attribute failed policy validation'],
+  ])('%s', async (_what, run, code, words) => {
+    const error = await failure(run());
+    expect(error).toBeInstanceOf(KernelError);
+    expect(error.code).toBe(code);
+    expect(error.detail ?? '').toMatch(new RegExp(words));
+  });
+});
+
+describe('addresses, routes, neighbours', () => {
+  it('are what iproute2 shows', async () => {
+    await veth('t-k-a');
+    for (const name of ['t-k-a', 't-k-ap']) await route.setLink(name, { up: true });
+    await route.addAddress('t-k-a', address('2001:db8::1'), 64, { nodad: true });
+    await route.addAddress('t-k-a', address('192.0.2.1'), 24);
+    const { ifindex } = (await route.link('t-k-a'))!;
+    const own = (await route.addresses()).filter((x) => x.ifindex === ifindex && x.scope === 0);
+    expect(own.map((x) => `${formatAddress(x.address)}/${x.length} ${x.tentative}`).sort()).toEqual(['192.0.2.1/24 false', '2001:db8::1/64 false']);
+    expect((await failure(route.addAddress('t-k-a', address('192.0.2.1'), 24))).code).toBe('EEXIST');
+    await route.setNeighbour('t-k-a', address('2001:db8::2'), Uint8Array.of(2, 0, 0, 0, 0, 2));
+    expect(ip(a, '-6 neigh show dev t-k-a')).toContain('2001:db8::2 lladdr 02:00:00:00:00:02 PERMANENT');
+    await route.addRoute({ destination: prefix('2001:db8:9::/48'), gateway: address('2001:db8::2'), protocol: 210, metric: 77 });
+    expect(ip(a, '-6 route show 2001:db8:9::/48')).toMatch(/via 2001:db8::2 dev t-k-a proto 210 metric 77/);
+    const found = await route.routeTo(address('2001:db8:9::9'));
+    expect([found.ifindex, formatAddress(found.gateway!), formatAddress(found.source!)]).toEqual([ifindex, '2001:db8::2', '2001:db8::1']);
+    const mine = (await route.routes(6)).filter((r) => r.protocol === 210);
+    expect(mine.map((r) => [formatAddress(r.destination.address), r.destination.length, r.metric, r.table])).toEqual([['2001:db8:9::', 48, 77, 254]]);
+    await route.deleteRoute({ destination: prefix('2001:db8:9::/48'), protocol: 210 });
+    expect((await failure(route.routeTo(address('2001:db8:9::9')))).code).toBe('ENETUNREACH');
+    await route.deleteAddress('t-k-a', address('192.0.2.1'), 24);
+    expect(ip(a, '-4 addr show dev t-k-a')).not.toContain('192.0.2.1');
+  });
+});
+
+describe('qdiscs', () => {
+  it('a TBF that tc made is read with its rate, limit and burst; one that we made is what tc shows', async () => {
+    await veth('t-k-a');
+    inNetns(a, 'tc', ...'qdisc add dev t-k-a root handle 5: tbf rate 200mbit burst 16kb limit 300000'.split(' '));
+    const { ifindex } = (await route.link('t-k-a'))!;
+    const root = (await route.qdiscs(ifindex)).find((q) => q.parent === 0xffff_ffff)!;
+    expect([root.kind, root.handle, root.tbf!.rate, root.tbf!.limit]).toEqual(['tbf', 0x50000, 25_000_000n, 300_000]);
+    expect(Math.abs(root.tbf!.burst - 16384)).toBeLessThan(16);
+    await route.deleteRootQdisc(ifindex);
+    await route.setTbf({ ifindex, rate: 125_000_000n, burst: 20_000, limit: 500_000 });
+    expect(inNetns(a, 'tc', 'qdisc', 'show', 'dev', 't-k-a')).toMatch(/tbf 1: root.*rate 1Gbit burst 2000\db/);
+    await route.setTbf({ ifindex, rate: 12_500_000_000n, burst: 200_000, limit: 500_000 });
+    expect(inNetns(a, 'tc', 'qdisc', 'show', 'dev', 't-k-a')).toMatch(/rate 100Gbit/);
+    expect((await route.qdiscs(ifindex))[0]!.tbf!.rate).toBe(12_500_000_000n);
+    expect((await route.link('t-k-a'))!.qdisc).toBe('tbf');
+  });
+
+  it('an HTB with its classes, and a backlog that equals what tc counts', async () => {
+    await route.createVeth({ name: 't-k-a', peer: { name: 't-k-b', netns: b } });
+    await route.setLink('t-k-a', { up: true });
+    ip(b, 'link set t-k-b up');
+    for (const line of ['qdisc add dev t-k-a root handle 1: htb default 10', 'class add dev t-k-a parent 1: classid 1:10 htb rate 8kbit ceil 16kbit burst 1500 cburst 1500']) {
+      inNetns(a, 'tc', ...line.split(' '));
+    }
+    const { ifindex } = (await route.link('t-k-a'))!;
+    const [klass] = await route.htbClasses(ifindex);
+    expect([klass!.handle, klass!.rate, klass!.ceil]).toEqual([0x10010, 1000n, 2000n]);
+    await route.addAddress('t-k-a', address('192.0.2.1'), 24);
+    await route.setNeighbour('t-k-a', address('192.0.2.2'), Uint8Array.of(2, 0, 0, 0, 0, 2));
+    const raw = openRawSocket({ family: 4, netns: a });
+    const packet = new Uint8Array(1000).fill(1);
+    packet.set([0x45, 0, 3, 232, 0, 1, 0, 0, 9, 253, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2]);
+    for (let i = 0; i < 40; i++) raw.send(packet);
+    raw.close();
+    // 1,014 bytes a frame at 1,000 byte/s: what is queued changes once a second, so one of a few comparisons meets a quiet moment.
+    let equal = false;
+    for (let attempt = 0; attempt < 5 && !equal; attempt++) {
+      const root = (await route.qdiscs(ifindex)).find((q) => q.kind === 'htb')!;
+      const [shown] = JSON.parse(inNetns(a, 'tc', '-s', '-j', 'qdisc', 'show', 'dev', 't-k-a')) as { backlog: number; qlen: number; drops: number }[];
+      expect(root.htb!.defaultClass).toBe(0x10);
+      equal = root.stats.backlogBytes === shown!.backlog && root.stats.backlogPackets === shown!.qlen && root.stats.drops === shown!.drops && root.stats.backlogBytes > 30_000;
+    }
+    expect(equal).toBe(true);
+  });
+
+  it('an empty clsact goes, one with a filter stays', async () => {
+    await veth('t-k-a');
+    const { ifindex } = (await route.link('t-k-a'))!;
+    expect(await route.removeEmptyClsact(ifindex)).toBe(false);
+    inNetns(a, 'tc', 'qdisc', 'add', 'dev', 't-k-a', 'clsact');
+    expect(await route.removeEmptyClsact(ifindex)).toBe(true);
+    expect(inNetns(a, 'tc', 'qdisc', 'show', 'dev', 't-k-a')).not.toContain('clsact');
+  });
+});
+
+describe('many at once', () => {
+  it('of 1,000 requests at most 64 are in flight, and all are answered', async () => {
+    const answers = await Promise.all(Array.from({ length: 1000 }, (_, i) => route.link(i % 2 ? 'lo' : 't-k-none')));
+    expect(answers.filter((l) => l?.name === 'lo')).toHaveLength(500);
+    expect(route.peakInFlight).toBe(64);
+  });
+
+  it('dumps and requests that overlap all get their own answers', async () => {
+    await veth('t-k-a');
+    const results = await Promise.all([route.links(), route.addresses(), route.link('lo'), route.links(), route.qdiscs(), route.link('t-k-a'), route.routes(6)]);
+    expect((results[0] as unknown[]).length).toBe(3);
+    expect((results[3] as unknown[]).length).toBe(3);
+    expect([results[2], results[5]].map((l) => (l as { name: string }).name)).toEqual(['lo', 't-k-a']);
+  });
+
+  it('a dump of a table that changes under it is read again until it is one moment\'s table', async () => {
+    // Another process makes and removes a pair of interfaces all the while: every reading must hold both or neither, a torn one would hold one.
+    await Promise.all(Array.from({ length: 150 }, (_, i) => veth(`t-k-${i}`)));
+    const changes = a.run(() => spawn('ip', ['-batch', '-'], { stdio: ['pipe', 'ignore', 'inherit'] }));
+    const ended = new Promise<number | null>((resolve) => changes.on('exit', resolve));
+    changes.stdin.end('link add t-k-x type veth peer name t-k-y\nlink del t-k-x\n'.repeat(100));
+    let readings = 0;
+    for (let running = true; running; readings++) {
+      const names = (await route.links()).map((l) => l.name);
+      expect(names.includes('t-k-x')).toBe(names.includes('t-k-y'));
+      expect(new Set(names).size).toBe(names.length);
+      expect(names.length).toBeGreaterThanOrEqual(301);
+      running = changes.exitCode === null;
+    }
+    expect(await ended).toBe(0);
+    expect(readings).toBeGreaterThan(10);
+    expect(route.repeatedDumps).toBeGreaterThan(0);
+  });
+
+  it('answers lost for want of buffer space are an error of the requests, and the socket works on', async () => {
+    const small = Rtnetlink.open({ netns: a, receiveBuffer: 8192 }, { poller });
+    const results = await Promise.allSettled(Array.from({ length: 64 }, () => small.link('lo')));
+    const lost = results.filter((r) => r.status === 'rejected').map((r) => r.reason as KernelError);
+    expect(lost.length).toBeGreaterThan(0);
+    expect(new Set(lost.map((e) => e.code))).toEqual(new Set(['ENOBUFS']));
+    expect(lost[0]!.message).toContain('whether the request was carried out is unknown');
+    expect((await small.link('lo'))!.name).toBe('lo');
+    small.close();
+    expect((await failure(small.links())).detail).toContain('was closed');
+  });
+
+  it('closing rejects what is pending', async () => {
+    const pending = failure(route.links());
+    route.close();
+    expect((await pending).detail).toContain('was closed');
+  });
+});
+
+describe('the monitor', () => {
+  it('announces interfaces, addresses and qdiscs as they come and go', async () => {
+    const seen: string[] = [];
+    const describeChange = (c: KernelChange): string =>
+      `${c.removed ? '-' : '+'}${c.kind} ${c.kind === 'link' ? `${c.link.name} ${c.link.up}` : c.kind === 'address' ? formatAddress(c.address.address) : c.qdisc.kind}`;
+    const monitor = openMonitor({ netns: a }, { poller, onChange: (c) => seen.push(describeChange(c)), onResync: () => seen.push('resync'), onError: (e) => errors.push(e) });
+    await veth('t-k-a');
+    await route.setLink('t-k-a', { up: true });
+    await route.addAddress('t-k-a', address('192.0.2.1'), 24);
+    await route.setTbf({ ifindex: (await route.link('t-k-a'))!.ifindex, rate: 1_000_000n, burst: 10_000, limit: 10_000 });
+    await route.deleteLink('t-k-a');
+    await until('the removal', () => seen.includes('-link t-k-a false'));
+    for (const wanted of ['+link t-k-a false', '+link t-k-a true', '+address 192.0.2.1', '+qdisc tbf', '-address 192.0.2.1']) expect(seen).toContain(wanted);
+    expect(seen).not.toContain('resync');
+    monitor.close();
+  });
+
+  it('with a tiny buffer and 2,000 changes the loss is told, the process lives, and the table read then is right', async () => {
+    let resyncs = 0;
+    let changes = 0;
+    const monitor = openMonitor({ netns: a, receiveBuffer: 1 }, { poller, onChange: () => changes++, onResync: () => resyncs++, onError: (e) => errors.push(e) });
+    await veth('t-k-a');
+    const up = (i: number): Promise<void> => route.setLink('t-k-a', { mtu: 1000 + (i % 400) });
+    for (let round = 0; round < 10; round++) await Promise.all(Array.from({ length: 200 }, (_, i) => up(i)));
+    await route.setLink('t-k-a', { mtu: 1234 });
+    await until('a resync', () => resyncs > 0);
+    expect((await route.link('t-k-a'))!.mtu).toBe(1234);
+    const before = changes;
+    await route.setLink('t-k-a', { mtu: 1235 });
+    await until('announcements go on', () => changes > before);
+    expect(errors).toEqual([]);
+    monitor.close();
+  });
+
+  it('an exception in onChange reaches the error handler and loses no change behind it', async () => {
+    const names: string[] = [];
+    const monitor = openMonitor({ netns: a }, {
+      poller, onResync: () => {}, onError: () => {},
+      onChange: (c) => { if (c.kind === 'link') names.push(c.link.name); throw new Error('owner'); },
+    });
+    await veth('t-k-a');
+    await until('both ends', () => names.includes('t-k-a') && names.includes('t-k-ap'));
+    expect(String(errors[0])).toBe('Error: owner');
+    monitor.close();
+  });
+});
+
+it('leaves no descriptor open', async () => {
+  // Pollers of the tests before close when their thread has come back; wait until the count stands still.
+  let before = -1;
+  await until('a steady count', () => before === (before = readdirSync('/proc/self/fd').length));
+  for (let i = 0; i < 20; i++) {
+    const one = Rtnetlink.open({ netns: b }, { poller });
+    await one.links();
+    one.close();
+  }
+  expect(readdirSync('/proc/self/fd').length).toBe(before);
+});
