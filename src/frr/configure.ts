@@ -1,6 +1,9 @@
 // `cnpd --configure-frr`: gives FRR the lines that the preconditions miss and that are cnpd's to give, through vtysh. Lines are shown before they
 // are applied and checked afterwards; when FRR refuses one, those before it are taken back. FRR's startup configuration is written only when asked.
 import { spawn } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Log } from '../model/log.ts';
 import { type FrrLocation, gatherFrrFacts } from './facts.ts';
 import { checkFrr, type FrrCheck, type FrrExpectation, type FrrLine, shownLine } from './preconditions.ts';
@@ -92,13 +95,16 @@ async function takeBack(done: readonly FrrLine[], options: ConfigureOptions, mod
 
 const socketArguments = (options: ConfigureOptions): string[] => (options.vtyDir === undefined ? [] : ['--vty_socket', options.vtyDir]);
 
+/** Where there is no vtysh.conf, as in many containers, vtysh says so and goes on. */
+const HARMLESS = /^% Can't open configuration file .*$/gm;
+
 /**
  * The refusal in FRR's words, or undefined. The text goes through standard input, because an argument, which may be a key, can be read by every
  * process of the machine; vtysh then exits 0 even when a transaction is rejected, so that what it prints counts as well.
  */
 async function configureLine(line: FrrLine, text: string, options: ConfigureOptions, { run }: ConfigureModules): Promise<string | undefined> {
   const { status, output } = await run('vtysh', [...socketArguments(options), '-f', '/dev/stdin'], `${line.context}\n${text}\n`);
-  const said = output.trim().replace(/\s*\n+\s*/g, ' ');
+  const said = output.replace(HARMLESS, '').trim().replace(/\s*\n+\s*/g, ' ');
   if (status === 0 && !/%|failed|error/i.test(said)) return undefined;
   const words = said === '' ? `vtysh ended with status ${status}` : said;
   return line.secret === undefined ? words : words.replaceAll(line.secret, '<key>');
@@ -112,19 +118,32 @@ async function save(options: ConfigureOptions, { run, say }: ConfigureModules): 
 
 const COMMAND_TIMEOUT_MS = 15_000;
 
-/** RunCommand with a real process; one that takes too long is killed and has status null. */
+/**
+ * RunCommand with a real process; one that takes too long is killed and has status null. The input is an unlinked file: node's pipes are sockets, and
+ * those cannot be opened again by the name /dev/stdin.
+ */
 export const runCommand: RunCommand = (command, args, input) =>
   new Promise((resolve) => {
-    const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], timeout: COMMAND_TIMEOUT_MS, killSignal: 'SIGKILL' });
+    const stdin = unlinkedFile(input);
+    const child = spawn(command, args, { stdio: [stdin, 'pipe', 'pipe'], timeout: COMMAND_TIMEOUT_MS, killSignal: 'SIGKILL' });
     let output = '';
     const collect = (chunk: Buffer): void => {
       output += chunk.toString();
     };
-    child.stdout.on('data', collect);
-    child.stderr.on('data', collect);
-    // A program that does not read its input is no problem of ours: its status tells.
-    child.stdin.on('error', () => undefined);
+    child.stdout!.on('data', collect);
+    child.stderr!.on('data', collect);
     child.on('error', (error) => resolve({ status: null, output: error.message }));
     child.on('close', (status) => resolve({ status, output }));
-    child.stdin.end(input);
+    closeSync(stdin);
   });
+
+function unlinkedFile(text: string): number {
+  const dir = mkdtempSync(join(tmpdir(), 'cnpd-'));
+  try {
+    const path = join(dir, 'stdin');
+    writeFileSync(path, text, { mode: 0o600 });
+    return openSync(path, 'r');
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+}

@@ -1,0 +1,136 @@
+// The FRR side against real zebra and isisd: what they say is what the preconditions read, and what configureFrr gives them they keep.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { configureFrr, type ConfigureOptions, type RunCommand, runCommand } from '../../src/frr/configure.ts';
+import { gatherFrrFacts } from '../../src/frr/facts.ts';
+import { checkFrr, type FrrExpectation } from '../../src/frr/preconditions.ts';
+import { parseRunningConfig } from '../../src/frr/running-config.ts';
+import { askDaemon, Vty, VTY_DEFAULTS, vtyPath } from '../../src/frr/vty.ts';
+import { silentLog } from '../../src/model/log.ts';
+import { FrrNamespace } from '../support/frr-namespace.ts';
+
+const WANT: FrrExpectation = {
+  interface: 'cnpd-isis',
+  levels: '2',
+  systemId: Uint8Array.from([0, 0, 0, 0, 0xc0, 1]),
+  area: Uint8Array.from([0x49, 0, 1]),
+  authentication: {},
+};
+
+describe('FRR', () => {
+  let frr: FrrNamespace;
+  let options: ConfigureOptions;
+  const said: string[] = [];
+  const run: RunCommand = (command, args, input) => runCommand(...frr.inside(command, args), input);
+  const modules = { run, say: (line: string) => void said.push(line), log: silentLog };
+  const missing = async (want = WANT) => checkFrr(await gatherFrrFacts(options, want.interface), want).filter((check) => check.state === 'missing').map((check) => check.id);
+  /** The configuration but for blocks with nothing in them, which FRR makes whenever an interface is mentioned. */
+  const running = () => [...parseRunningConfig(frr.vtysh('show running-config isisd').output)].filter(([, lines]) => lines.length > 0);
+
+  beforeAll(() => {
+    frr = new FrrNamespace(`t-frr-${process.pid}`);
+    options = { vtyDir: frr.vtyDir, save: false };
+  });
+  afterAll(async () => frr?.remove());
+
+  it('the vty of a daemon answers with text and status', async () => {
+    const [version, bogus] = await askDaemon(frr.vtyDir, 'isisd', ['show version', 'bogus']);
+    expect(version).toMatchObject({ status: 0, text: expect.stringMatching(/^FRRouting \d+\.\d+/) });
+    expect(bogus).toMatchObject({ status: 2, text: expect.stringContaining('Unknown command: bogus') });
+  });
+
+  it('a router without IS-IS misses the instance, and configure leaves that to the operator', async () => {
+    expect(await missing()).toEqual(['frr.instance']);
+    const outcome = await configureFrr(WANT, options, modules);
+    expect(outcome.applied).toEqual([]);
+    expect(outcome.remaining[0]).toMatchObject({ id: 'frr.instance', remedy: expect.stringContaining('net') });
+  });
+
+  it('a router with IS-IS but nothing for cnpd misses exactly the lines that cnpd gives', async () => {
+    expect(frr.vtysh('configure terminal', 'router isis core', 'net 49.0001.0000.0000.0001.00').status).toBe(0);
+    expect(await missing()).toEqual(['frr.enabled', 'frr.point-to-point', 'frr.lsp-gen-interval']);
+  });
+
+  it('a line that FRR refuses is named, and those before it are taken back', async () => {
+    const before = running();
+    const want = { ...WANT, authentication: { interface: { key: 'two words' } } };
+    const attempt = configureFrr(want, options, modules);
+    await expect(attempt).rejects.toMatchObject({ code: 'refused', message: expect.stringMatching(/isis password md5 <key>.*Unknown command.*3 before it were taken back/) });
+    await expect(attempt).rejects.not.toMatchObject({ message: expect.stringContaining('two words') });
+    expect(running()).toEqual(before);
+  });
+
+  it('a dry run shows the lines and changes nothing', async () => {
+    const before = running();
+    said.length = 0;
+    await configureFrr(WANT, { ...options, dryRun: true }, modules);
+    expect(said).toEqual(['interface cnpd-isis', ' ipv6 router isis core', ' isis network point-to-point', 'router isis core', ' lsp-gen-interval level-2 1']);
+    expect(running()).toEqual(before);
+  });
+
+  it('configure applies the lines, nothing is missing then, and a second time there is nothing to do', async () => {
+    const outcome = await configureFrr(WANT, options, modules);
+    expect(outcome.applied).toHaveLength(3);
+    expect(outcome.remaining).toEqual([]);
+    expect(running()).toContainEqual(['interface cnpd-isis', ['ipv6 router isis core', 'isis network point-to-point']]);
+    expect(await configureFrr(WANT, options, modules)).toEqual({ applied: [], remaining: [] });
+    const [detail] = await askDaemon(frr.vtyDir, 'isisd', ['show isis interface detail']);
+    expect(detail!.text).toMatch(/cnpd-isis, State: Up, Active[^]*Type: p2p/);
+  });
+
+  it('the startup configuration is written only when asked', async () => {
+    expect(frr.startupConfig()).toBeUndefined();
+    frr.integrateConfig();
+    await configureFrr(WANT, { ...options, save: true }, modules);
+    expect(frr.startupConfig()).toContain('ipv6 router isis core');
+  });
+
+  // What somebody does to FRR → the precondition that is missing, and whether configure can mend it.
+  const cases: [string, string[], string, boolean][] = [
+    ['passive', ['interface cnpd-isis', 'isis passive'], 'frr.active', true],
+    ['a circuit of the other level', ['interface cnpd-isis', 'no isis passive', 'isis circuit-type level-1'], 'frr.level', true],
+    ['no three-way handshake', ['interface cnpd-isis', 'no isis three-way-handshake'], 'frr.three-way', true],
+    ['a password', ['interface cnpd-isis', 'isis password md5 SECRET'], 'frr.authentication-interface', false],
+  ];
+  for (const [name, lines, id, mended] of cases) {
+    it(`${name} is seen as ${id}${mended ? ' and mended' : ''}`, async () => {
+      expect(frr.vtysh('configure terminal', ...lines)).toMatchObject({ status: 0 });
+      expect(await missing()).toEqual([id]);
+      const outcome = await configureFrr(WANT, options, modules);
+      expect(outcome.remaining.map((check) => check.id)).toEqual(mended ? [] : [id]);
+    });
+  }
+
+  it('the same keys on both sides are accepted, SNP authentication included', async () => {
+    frr.vtysh('configure terminal', 'router isis core', 'domain-password md5 KEY authenticate snp validate');
+    expect(await missing({ ...WANT, authentication: { interface: { key: 'SECRET' }, domain: { key: 'KEY' } } })).toEqual([]);
+    expect(await missing({ ...WANT, authentication: { interface: { key: 'OTHER' }, domain: { key: 'KEY' } } })).toEqual(['frr.authentication-interface']);
+    frr.vtysh('configure terminal', 'router isis core', 'no domain-password', 'exit', 'interface cnpd-isis', 'no isis password');
+    expect(await missing()).toEqual([]);
+  });
+
+  it('an interface that is too small, down or gone is seen', async () => {
+    frr.ip('link', 'set', 'cnpd-isis', 'mtu', '1400');
+    await expect.poll(missing, { timeout: 10_000 }).toEqual(['frr.mtu']);
+    frr.ip('link', 'set', 'cnpd-isis', 'mtu', '1500');
+    frr.ip('link', 'set', 'cnpd-isis', 'down');
+    await expect.poll(missing, { timeout: 10_000 }).toEqual(['frr.interface']);
+    frr.ip('link', 'del', 'cnpd-isis');
+    await expect.poll(async () => (await gatherFrrFacts(options, 'cnpd-isis')).link, { timeout: 10_000 }).toBeNull();
+  });
+
+  it('isisd that stops is said, an open connection ends with `closed`, and a new isisd is found again', async () => {
+    const vty = await Vty.open(vtyPath(frr.vtyDir, 'isisd'), { ...VTY_DEFAULTS, timeoutMs: 2_000 });
+    await frr.stop('isisd');
+    await expect(vty.command('show version')).rejects.toMatchObject({ code: 'closed' });
+    expect(await missing()).toEqual(['frr.isisd']);
+    frr.start('isisd');
+    await expect.poll(missing, { timeout: 10_000 }).toEqual(['frr.instance']);
+  });
+
+  it('a long reply arrives whole', async () => {
+    const interfaces = Array.from({ length: 600 }, (_, i) => `big${i}`);
+    await run('vtysh', ['--vty_socket', frr.vtyDir, '-f', '/dev/stdin'], interfaces.map((name) => `interface ${name}\n description ${'x'.repeat(200)}\n`).join(''));
+    const { config } = await gatherFrrFacts(options, 'cnpd-isis');
+    expect(interfaces.filter((name) => config!.get(`interface ${name}`)?.[0]?.length !== 212)).toEqual([]);
+  });
+});

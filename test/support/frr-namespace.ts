@@ -1,0 +1,99 @@
+// FRR's zebra and isisd in a network namespace of a test's own, with a private mount namespace, so that the machine's /etc/frr and /run/frr are
+// neither read nor written.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const DAEMONS = ['zebra', 'isisd'] as const;
+type Daemon = (typeof DAEMONS)[number];
+
+export class FrrNamespace {
+  readonly name: string;
+  readonly vtyDir: string;
+
+  /** Makes the namespace, a veth `cnpd-isis` in it, and starts both daemons with empty configurations. @param name carries the test's prefix */
+  constructor(name: string) {
+    this.name = name;
+    this.vtyDir = mkdtempSync(join(tmpdir(), `${name}-`));
+    execFileSync('ip', ['netns', 'add', name]);
+    this.ip('link', 'set', 'lo', 'up');
+    this.ip('link', 'add', 'cnpd-isis', 'type', 'veth', 'peer', 'name', 'peer');
+    for (const link of ['cnpd-isis', 'peer']) this.ip('link', 'set', link, 'up');
+    mkdirSync(join(this.vtyDir, 'etc'));
+    for (const daemon of DAEMONS) writeFileSync(join(this.vtyDir, `${daemon}.conf`), '');
+    execFileSync('chown', ['-R', 'frr:frr', this.vtyDir]);
+    for (const daemon of DAEMONS) this.start(daemon);
+  }
+
+  ip(...args: string[]): void {
+    execFileSync('ip', ['-n', this.name, ...args]);
+  }
+
+  /** The command line that runs a program inside, with the private /etc/frr and /run/frr. */
+  inside(command: string, args: readonly string[]): [string, string[]] {
+    const script = 'mount --bind "$0/etc" /etc/frr && mkdir -p /run/frr && mount -t tmpfs tmpfs /run/frr && chown frr:frr /run/frr && exec "$@"';
+    return ['unshare', ['--mount', 'ip', 'netns', 'exec', this.name, 'sh', '-c', script, this.vtyDir, command, ...args]];
+  }
+
+  run(command: string, args: readonly string[]): { status: number | null; output: string } {
+    const { status, stdout, stderr } = spawnSync(...this.inside(command, args), { encoding: 'utf8', timeout: 20_000 });
+    return { status, output: stdout + stderr };
+  }
+
+  start(daemon: Daemon): void {
+    const d = this.vtyDir;
+    const args = ['-d', '-f', join(d, `${daemon}.conf`), '-i', join(d, `${daemon}.pid`), '-z', join(d, 'zserv.api'), '--vty_socket', d];
+    const { status, output } = this.run(`/usr/lib/frr/${daemon}`, args);
+    if (status !== 0) throw new Error(`${daemon} does not start: ${output}`);
+  }
+
+  /** Ends a daemon and waits until it is gone. */
+  async stop(daemon: Daemon): Promise<void> {
+    const pid = Number(readFileSync(join(this.vtyDir, `${daemon}.pid`), 'utf8'));
+    if (!alive(pid)) return;
+    process.kill(pid, 'SIGTERM');
+    for (let i = 0; alive(pid); i++) {
+      if (i === 100) process.kill(pid, 'SIGKILL');
+      if (i > 200) throw new Error(`${daemon} ${pid} does not end`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  vtysh(...commands: string[]): { status: number | null; output: string } {
+    return this.run('vtysh', ['--vty_socket', this.vtyDir, ...commands.flatMap((command) => ['-c', command])]);
+  }
+
+  /** From now on `write memory` writes one file for all daemons, as Debian's package is set up. Before, there is no vtysh.conf at all. */
+  integrateConfig(): void {
+    writeFileSync(join(this.vtyDir, 'etc/vtysh.conf'), 'service integrated-vtysh-config\n');
+  }
+
+  /** The startup configuration as `write memory` left it; undefined when it was never written. */
+  startupConfig(): string | undefined {
+    try {
+      return readFileSync(join(this.vtyDir, 'etc/frr.conf'), 'utf8');
+    } catch {
+      return undefined;
+    }
+  }
+
+  async remove(): Promise<void> {
+    try {
+      for (const daemon of DAEMONS.toReversed()) await this.stop(daemon);
+    } finally {
+      execFileSync('ip', ['netns', 'del', this.name]);
+      rmSync(this.vtyDir, { recursive: true, force: true });
+    }
+  }
+}
+
+/** Zombies are gone as far as a test is concerned: the daemons are not our children. */
+function alive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
