@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { COUNTERS, decodeCounters } from './counters.ts';
+import { structure, u32Key, LITTLE_ENDIAN } from './layout.ts';
+
+const header = (name: string): string => readFileSync(new URL(`../../../bpf/lib/${name}`, import.meta.url), 'utf8');
+
+const rows = ['counters.h', 'counters-proxy.h'].flatMap((name) =>
+  [...header(name).matchAll(/X\((\d+), (\w+), "([^"]+)", "([^"]+)"\)/g)].map(([, index, , dotted, meaning]) => ({ index: Number(index), name: dotted!, meaning: meaning! })),
+);
+
+describe('the counter table', () => {
+  test('is the same in C and in TypeScript', () => {
+    expect(rows.length).toBeGreaterThan(30);
+    expect([...COUNTERS].sort((a, b) => a.index - b.index)).toEqual(rows.sort((a, b) => a.index - b.index));
+  });
+
+  test('names and numbers every counter once, within the map', () => {
+    expect(new Set(COUNTERS.map((c) => c.index)).size).toBe(COUNTERS.length);
+    expect(new Set(COUNTERS.map((c) => c.name)).size).toBe(COUNTERS.length);
+    for (const { index, name } of COUNTERS) {
+      expect(index).toBeLessThan(256);
+      expect(name).toMatch(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/);
+    }
+  });
+
+  test('sums a counter over the CPUs and leaves out indexes that have no name', () => {
+    const value = structure(16, (view) => {
+      view.setBigUint64(0, 40n, LITTLE_ENDIAN);
+      view.setBigUint64(8, 2n, LITTLE_ENDIAN);
+    });
+    expect(decodeCounters([[u32Key(7), value], [u32Key(255), value]])).toEqual(new Map([['egress.triggers', 42n]]));
+  });
+});

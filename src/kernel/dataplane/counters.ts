@@ -1,0 +1,105 @@
+// Every per-CPU counter of the eBPF programs, by its index in the pinned map `counters`. The same table as bpf/lib/counters.h and counters-proxy.h,
+// which counters.test.ts compares with it. Indexes outlive an upgrade: rows are added, never renumbered.
+import { LITTLE_ENDIAN, readU32Key, viewOf } from './layout.ts';
+
+export const COUNTERS_MAP = 'counters';
+
+export interface CounterRow {
+  readonly index: number;
+  /** Dotted, as `cnpctl show counters` prints it. */
+  readonly name: string;
+  readonly meaning: string;
+}
+
+const row = (index: number, name: string, meaning: string): CounterRow => ({ index, name, meaning });
+
+export const COUNTERS: readonly CounterRow[] = [
+  row(0, 'egress.unconfigured', 'RoCEv2 data packets on a port without configuration'),
+  row(1, 'egress.unparseable', 'packets whose header chain is truncated, too deep or malformed; passed untouched'),
+  row(2, 'egress.no-queue', 'packets of a port whose root qdisc could not be read'),
+  row(3, 'egress.ecn.marked', 'packets marked CE above K_min'),
+  row(4, 'egress.ecn.already-ce', 'packets above K_min that carried CE already'),
+  row(5, 'egress.ecn.not-ect', 'packets above K_min left alone because they are Not-ECT'),
+  row(6, 'egress.ecn.failed', 'ECT packets above K_min that could not be made writable'),
+  row(7, 'egress.triggers', 'data packets seen above K_max'),
+  row(8, 'egress.suppressed.flow', "triggers within the flow's interval"),
+  row(9, 'egress.suppressed.port', "triggers refused by the port's token bucket"),
+  row(10, 'egress.no-proxy', 'triggers whose sender has no proxy'),
+  row(11, 'egress.no-source', "triggers whose proxy's family has no loopback address configured"),
+  row(12, 'egress.notified', 'triggers handed to the notice builder'),
+  row(13, 'egress.clone-failed', 'triggers that could not be cloned to the loopback interface'),
+  row(14, 'egress.flow.created', 'flow table entries made'),
+  row(15, 'egress.flow.aged', 'flow table entries removed because no packet came within the ageing time'),
+  row(16, 'egress.flow.evicted', 'live flow table entries replaced because their set was full'),
+  row(64, 'notice.built', 'notices built'),
+  row(65, 'notice.unparseable', 'clones that the builder could not parse'),
+  row(66, 'notice.no-proxy', 'clones whose proxy vanished between trigger and builder'),
+  row(67, 'notice.checksum-partial', 'clones with an unfinished checksum: transmit offload of a local sender is on'),
+  row(68, 'notice.resize-failed', 'clones that could not be resized'),
+  row(69, 'notice.store-failed', 'clones that could not be read or written'),
+  row(70, 'notice.foreign-mark', "packets on the loopback interface with the builder's mark but not its tag"),
+  row(71, 'notice.no-route', 'IPv4 notices that could not be routed by the program'),
+  row(72, 'notice.routed', 'notices handed to routing or to a local proxy'),
+  row(96, 'guard.ingress.dropped', 'notices from outside dropped (PNC-6-c)'),
+  row(97, 'guard.egress.dropped', 'notices leaving the domain dropped (PNC-6-d)'),
+  row(98, 'guard.ingress.evasive', 'packets from outside dropped whose header chain hides the transport header'),
+  row(99, 'guard.egress.evasive', 'leaving packets dropped whose header chain hides the transport header'),
+  row(100, 'guard.unconfigured', 'UDP and evasive packets on a border port without configuration; passed'),
+  row(128, 'proxy.notice.received', 'notices addressed to the proxy'),
+  row(129, 'proxy.cnp.sent', 'notices turned into a CNP'),
+  row(130, 'proxy.cnp.failed', 'notices that the kernel could not resize or rewrite'),
+  row(131, 'proxy.notice.not-allowed', 'notices from a source outside the allow-list'),
+  row(132, 'proxy.notice.fragment', 'fragments of notices'),
+  row(133, 'proxy.notice.extension-headers', 'notices with IP options or IPv6 extension headers'),
+  row(134, 'proxy.notice.truncated', 'notices shorter than their lengths say, or than a five-tuple and an IP header'),
+  row(135, 'proxy.notice.too-long', 'notices longer than 576 (IPv4) or 1280 (IPv6) bytes'),
+  row(136, 'proxy.notice.no-checksum', 'notices over IPv6 without a UDP checksum'),
+  row(137, 'proxy.notice.bad-checksum', 'notices with a wrong UDP or IPv4 header checksum'),
+  row(138, 'proxy.notice.tuple-not-found', 'notices whose five-tuple is not in the invoking packet'),
+  row(139, 'proxy.notice.tuple-ambiguous', 'notices whose five-tuple is found read as IPv4 and as IPv6'),
+  row(140, 'proxy.notice.not-roce', 'notices about flows that are not RoCEv2'),
+  row(141, 'proxy.notice.bth-missing', 'notices whose invoking packet is cut before the end of the BTH'),
+  row(142, 'proxy.notice.not-data', 'notices about CNPs, management packets or unknown BTH versions'),
+  row(143, 'proxy.notice.sender-unknown', 'notices about senders outside the declared prefixes'),
+  row(144, 'proxy.notice.qp-unknown', "notices about flows whose sender's Queue Pair is not known"),
+  row(145, 'proxy.notice.flow-limited', "notices within the flow's interval"),
+  row(146, 'proxy.notice.rate-limited', "notices refused by the node's token bucket"),
+  row(160, 'proxy.qp.learned.cm', 'connections learned from a CM exchange'),
+  row(161, 'proxy.qp.learned.reverse-traffic', 'connections learned from traffic in both directions'),
+  row(162, 'proxy.qp.replaced', 'known connections replaced by newer knowledge about one of their Queue Pairs'),
+  row(163, 'proxy.qp.removed.disconnected', 'connections removed by a DREQ, DREP or REJ'),
+  row(164, 'proxy.qp.removed.aged', 'connections removed because no packet came within the ageing time'),
+  row(165, 'proxy.qp.removed.silent', 'connections removed because the supposed peer answered nothing'),
+  row(166, 'proxy.qp.removed.contradicted', "connections removed because answers did not fit the sender's PSNs"),
+  row(167, 'proxy.qp.removed.orphaned', 'halves of connections removed because the other half was evicted'),
+  row(168, 'proxy.qp.store-failed', 'connections that could not be stored'),
+  row(169, 'proxy.qp.match', "answers that fit exactly one Queue Pair's recent PSN"),
+  row(170, 'proxy.qp.ambiguous', 'answers whose PSN several Queue Pairs have sent recently'),
+  row(171, 'proxy.qp.contradiction', 'answers that fit another Queue Pair than the ones before'),
+  row(192, 'proxy.cm.request', 'CM REQ seen'),
+  row(193, 'proxy.cm.reply', 'CM REP seen'),
+  row(194, 'proxy.cm.ready-to-use', 'CM RTU seen'),
+  row(195, 'proxy.cm.reject', 'CM REJ seen'),
+  row(196, 'proxy.cm.disconnect', 'CM DREQ and DREP seen'),
+  row(197, 'proxy.cm.other', 'other management datagrams to Queue Pair 1'),
+  row(198, 'proxy.cm.unmatched', 'REPs without the REQ that they answer, or with one that is too old'),
+  row(199, 'proxy.cm.malformed', 'datagrams to Queue Pair 1 that are no whole CM MAD, or name an impossible Queue Pair'),
+  row(200, 'proxy.cm.bad-icrc', 'CM MADs with a wrong ICRC'),
+  row(201, 'proxy.cm.foreign', 'CM MADs between hosts outside the declared sender prefixes'),
+];
+
+const NAME = new Map(COUNTERS.map((counter) => [counter.index, counter.name]));
+
+/** Counters by name, in the order of their indexes, from the entries of the map; each value is one u64 a CPU. Rows without a name are left out. */
+export function decodeCounters(entries: Iterable<readonly [Uint8Array, Uint8Array]>): Map<string, bigint> {
+  const found = new Map<string, bigint>();
+  for (const [key, value] of entries) {
+    const name = NAME.get(readU32Key(key));
+    if (name === undefined) continue;
+    const view = viewOf(value);
+    let sum = 0n;
+    for (let at = 0; at + 8 <= value.length; at += 8) sum += view.getBigUint64(at, LITTLE_ENDIAN);
+    found.set(name, sum);
+  }
+  return found;
+}

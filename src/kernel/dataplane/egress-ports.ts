@@ -1,0 +1,100 @@
+// The monitored ports as a table by interface index. Underneath is an array map, because its look-up costs a packet nothing, in which a port has the
+// first free of four slots from its index on (bpf/lib/egress-maps.h). What a slot's former port left behind is cleared when it is given away.
+import { EGRESS_STATS_SIZE, PORT_PROBES, PORT_SLOTS, EGRESS_PORT_SIZE, type EgressStats, decodeEgressPort, decodeEgressStats } from './egress.ts';
+import { LITTLE_ENDIAN, readU32Key, u32Key, viewOf } from './layout.ts';
+
+/** The part of an array map that is needed. */
+export interface SlotMap {
+  lookup(key: Uint8Array): Uint8Array | undefined;
+  update(key: Uint8Array, value: Uint8Array): void;
+}
+
+/** All slots that an interface index can have are taken. */
+export class PortSlotsFull extends Error {
+  override readonly name = 'PortSlotsFull';
+  readonly code = 'ENOSPC';
+
+  constructor(ifindex: number) {
+    super(`no slot for interface ${ifindex}: ${PORT_PROBES} monitored ports already have indexes that are close to it modulo ${PORT_SLOTS}`);
+  }
+}
+
+const RATE = { start: 56, end: 72 } as const; // spacing and burst in struct egress_port
+const same = (a: Uint8Array, b: Uint8Array): boolean => a.every((byte, i) => byte === b[i]);
+
+/** Keys are interface indexes (layout.ts's u32Key), values what encodeEgressPort makes. */
+export class EgressPortTable {
+  private readonly maps: { readonly ports: SlotMap; readonly stats: SlotMap; readonly peaks: SlotMap; readonly buckets: SlotMap };
+
+  constructor(modules: EgressPortTable['maps']) {
+    this.maps = modules;
+  }
+
+  lookup(key: Uint8Array): Uint8Array | undefined {
+    const slot = this.slot(readU32Key(key));
+    return slot === undefined ? undefined : this.at(slot);
+  }
+
+  /** @throws PortSlotsFull */
+  update(key: Uint8Array, value: Uint8Array): void {
+    const ifindex = readU32Key(key);
+    const used = this.slot(ifindex);
+    const slot = used ?? candidates(ifindex).find((candidate) => decodeEgressPort(this.at(candidate)) === undefined);
+    if (slot === undefined) throw new PortSlotsFull(ifindex);
+    if (used === undefined) {
+      this.maps.stats.update(u32Key(slot), new Uint8Array(EGRESS_STATS_SIZE));
+      this.maps.peaks.update(u32Key(slot), new Uint8Array(8));
+    }
+    // A bucket at the old rate could be closed for as long as a token of that rate takes.
+    if (!same(this.at(slot).subarray(RATE.start, RATE.end), value.subarray(RATE.start, RATE.end))) this.maps.buckets.update(u32Key(slot), new Uint8Array(8));
+    this.maps.ports.update(u32Key(slot), value);
+  }
+
+  delete(key: Uint8Array): boolean {
+    const slot = this.slot(readU32Key(key));
+    if (slot === undefined) return false;
+    this.maps.ports.update(u32Key(slot), new Uint8Array(EGRESS_PORT_SIZE));
+    return true;
+  }
+
+  *keys(): Generator<Uint8Array> {
+    for (let slot = 0; slot < PORT_SLOTS; slot++) {
+      const port = decodeEgressPort(this.at(slot));
+      if (port) yield u32Key(port.ifindex);
+    }
+  }
+
+  stats(ifindex: number): EgressStats | undefined {
+    const value = this.ofPort(ifindex, this.maps.stats);
+    return value && decodeEgressStats(value);
+  }
+
+  /** Deepest queue seen since the slot was assigned or resetPeak, bytes. */
+  peakQueueBytes(ifindex: number): number | undefined {
+    const value = this.ofPort(ifindex, this.maps.peaks);
+    return value && Number(viewOf(value).getBigUint64(0, LITTLE_ENDIAN));
+  }
+
+  resetPeak(ifindex: number): void {
+    const slot = this.slot(ifindex);
+    if (slot !== undefined) this.maps.peaks.update(u32Key(slot), new Uint8Array(8));
+  }
+
+  /** Undefined: not monitored. */
+  slot(ifindex: number): number | undefined {
+    return candidates(ifindex).find((candidate) => decodeEgressPort(this.at(candidate))?.ifindex === ifindex);
+  }
+
+  private at(slot: number): Uint8Array {
+    const value = this.maps.ports.lookup(u32Key(slot));
+    if (!value) throw new RangeError(`the port map has no slot ${slot}`);
+    return value;
+  }
+
+  private ofPort(ifindex: number, map: SlotMap): Uint8Array | undefined {
+    const slot = this.slot(ifindex);
+    return slot === undefined ? undefined : map.lookup(u32Key(slot));
+  }
+}
+
+const candidates = (ifindex: number): number[] => Array.from({ length: PORT_PROBES }, (_, probe) => (ifindex + probe) % PORT_SLOTS);
