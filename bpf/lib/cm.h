@@ -61,7 +61,7 @@ static __always_inline void cm_gid(struct address *a, const __u32 *words)
 	a->words[3] = words[3];
 }
 
-static __always_inline void cm_request(struct flow_key *path, const __u32 *body, __u64 now)
+static __always_inline void cm_request(struct qp_flow *path, const __u32 *body, __u64 now)
 {
 	struct cm_key key = { .local = path->sender, .remote = path->receiver, .comm_id = body[0] };
 	struct cm_side side = { .qpn = WORD24(body[8]), .psn = WORD24(body[11]), .at = now };
@@ -81,7 +81,7 @@ static __always_inline void cm_request(struct flow_key *path, const __u32 *body,
 }
 
 // The REP comes from the other side: its remote communication ID is the REQ's.
-static __always_inline void cm_reply(struct flow_key *path, const __u32 *body, __u64 now)
+static __always_inline void cm_reply(struct qp_flow *path, const __u32 *body, __u64 now)
 {
 	struct cm_key asked = { .local = path->receiver, .remote = path->sender, .comm_id = body[1] };
 	struct cm_key answer = { .local = path->sender, .remote = path->receiver, .comm_id = body[0] };
@@ -107,7 +107,7 @@ static __always_inline void cm_reply(struct flow_key *path, const __u32 *body, _
 		.at = now,
 	};
 	bpf_map_update_elem(&cm_connections, &answer, &side, BPF_ANY);
-	struct flow_key flow = { .sender = side.local_gid, .receiver = side.remote_gid, .receiver_qpn = side.peer_qpn };
+	struct qp_flow flow = { .sender = side.local_gid, .receiver = side.remote_gid, .receiver_qpn = side.peer_qpn };
 	__u32 request_psn = request->psn;
 	if (queue_pairs_connect(&flow, qpn, psn, request_psn, QP_FROM_CM) == 0)
 		count(COUNT_QP_LEARNED_CM);
@@ -116,7 +116,7 @@ static __always_inline void cm_reply(struct flow_key *path, const __u32 *body, _
 // Forgets a connection by what one side knows of it. `peer_qpn` narrows it where the message names it.
 static __always_inline void cm_forget(struct cm_key *key, __u32 peer_qpn)
 {
-	struct flow_key flow = {};
+	struct qp_flow flow = {};
 	struct cm_side *side = bpf_map_lookup_elem(&cm_connections, key);
 	if (side) {
 		flow.sender = side->local_gid;
@@ -137,7 +137,7 @@ static __always_inline void cm_forget(struct cm_key *key, __u32 peer_qpn)
 		count(COUNT_QP_DISCONNECTED);
 }
 
-static __always_inline void cm_end(struct flow_key *path, const __u32 *body, __u32 attribute)
+static __always_inline void cm_end(struct qp_flow *path, const __u32 *body, __u32 attribute)
 {
 	struct cm_key local = { .local = path->sender, .remote = path->receiver, .comm_id = body[0] };
 	struct cm_key remote = { .local = path->receiver, .remote = path->sender, .comm_id = body[1] };
@@ -149,9 +149,11 @@ static __always_inline void cm_end(struct flow_key *path, const __u32 *body, __u
 	}
 	count(COUNT_CM_DISCONNECT);
 	cm_forget(&local, attribute == CM_DREQ ? WORD24(body[2]) : 0);
+	// What the other side knew must not outlive it: the Queue Pairs may be used again at once.
+	bpf_map_delete_elem(&cm_connections, &remote);
 }
 
-static __always_inline void cm_message(struct flow_key *path, const __u32 *udp)
+static __always_inline void cm_message(struct qp_flow *path, const __u32 *udp)
 {
 	const __u32 *body = udp + CM_BODY;
 	__u32 attribute = bpf_ntohl(udp[CM_MAD_ATTRIBUTE]) >> 16;
@@ -175,7 +177,7 @@ static __always_inline int cm_wellformed(const __u32 *udp)
 }
 
 // A packet for Queue Pair 1 whose IP header is at `offset` of the frame.
-static __noinline int cm_packet(struct __sk_buff *skb, struct flow_key *path, __u32 offset, __u32 family)
+static __noinline int cm_packet(struct __sk_buff *skb, struct qp_flow *path, __u32 offset, __u32 family)
 {
 	if (!path)
 		return 0;

@@ -9,7 +9,7 @@
 #include "roce.h"
 
 // A flow as its packets name it: from, to, and the Queue Pair they are for.
-struct flow_key {
+struct qp_flow {
 	struct address sender;
 	struct address receiver;
 	__u32 receiver_qpn;
@@ -42,7 +42,7 @@ struct queue_pair {
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1 << 16);
-	__type(key, struct flow_key);
+	__type(key, struct qp_flow);
 	__type(value, struct queue_pair);
 } queue_pairs SEC(".maps");
 
@@ -51,9 +51,17 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1 << 12);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, struct flow_key);
+	__type(key, struct qp_flow);
 	__type(value, struct queue_pair);
 } static_queue_pairs SEC(".maps");
+
+// Too large for a program's stack.
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct queue_pair);
+} queue_pair_scratch SEC(".maps");
 
 // PSNs that belong together are less than this apart (facts: packets in flight on a 100 Gb/s path of 100 ms).
 #define PSN_WINDOW (1 << 21)
@@ -72,7 +80,7 @@ static __always_inline int is_later(__u64 now, __u64 then, __u64 by)
 }
 
 // The other direction of a flow whose sender has Queue Pair `sender_qpn`.
-static __always_inline void flow_reversed(struct flow_key *to, const struct flow_key *from, __u32 sender_qpn)
+static __always_inline void flow_reversed(struct qp_flow *to, const struct qp_flow *from, __u32 sender_qpn)
 {
 	to->sender = from->receiver;
 	to->receiver = from->sender;
@@ -81,9 +89,9 @@ static __always_inline void flow_reversed(struct flow_key *to, const struct flow
 }
 
 // Removes a flow's entry and its other half, if they still name each other. Whether the entry was there.
-static __noinline int queue_pair_remove(struct flow_key *flow)
+static __noinline int queue_pair_remove(struct qp_flow *flow)
 {
-	struct flow_key reverse;
+	struct qp_flow reverse;
 	if (!flow)
 		return 0;
 	struct queue_pair *pair = bpf_map_lookup_elem(&queue_pairs, flow);
@@ -105,8 +113,9 @@ struct learned {
 };
 
 // Writes one half. Knowledge about the same connection is refreshed in place, so that its rate limit and its counts go on.
-static __noinline int queue_pair_store(struct flow_key *flow, struct learned *learned)
+static __noinline int queue_pair_store(struct qp_flow *flow, struct learned *learned)
 {
+	__u32 zero = 0;
 	if (!flow || !learned)
 		return -1;
 	struct queue_pair *known = bpf_map_lookup_elem(&queue_pairs, flow);
@@ -118,29 +127,28 @@ static __noinline int queue_pair_store(struct flow_key *flow, struct learned *le
 		known->learned_at = known->last_seen = known->checked_at = known->unanswered_since = learned->now;
 		return 0;
 	}
-	struct queue_pair fresh = {
-		.sender_qpn = learned->sender_qpn,
-		.starting_psn = learned->starting_psn,
-		.psn = PSN_UNKNOWN,
-		.source = learned->source,
-		.learned_at = learned->now,
-		.last_seen = learned->now,
-		.checked_at = learned->now,
-		.unanswered_since = learned->now,
-	};
+	struct queue_pair *fresh = bpf_map_lookup_elem(&queue_pair_scratch, &zero);
+	if (!fresh)
+		return -1;
+	__builtin_memset(fresh, 0, sizeof(*fresh));
+	fresh->sender_qpn = learned->sender_qpn;
+	fresh->starting_psn = learned->starting_psn;
+	fresh->psn = PSN_UNKNOWN;
+	fresh->source = learned->source;
+	fresh->learned_at = fresh->last_seen = fresh->checked_at = fresh->unanswered_since = learned->now;
 	if (known) {
 		// Another Queue Pair took this one's peer: the old other half goes, the flow's rate limit stays.
-		fresh.last_cnp = known->last_cnp;
+		fresh->last_cnp = known->last_cnp;
 		queue_pair_remove(flow);
 		count(COUNT_QP_REPLACED);
 	}
-	return bpf_map_update_elem(&queue_pairs, flow, &fresh, BPF_ANY);
+	return bpf_map_update_elem(&queue_pairs, flow, fresh, BPF_ANY);
 }
 
 // Learns a connection: flow->sender's `sender_qpn` and flow->receiver's `flow->receiver_qpn` are each other's peers.
-static __always_inline int queue_pairs_connect(struct flow_key *flow, __u32 sender_qpn, __u32 sender_psn, __u32 receiver_psn, __u32 source)
+static __always_inline int queue_pairs_connect(struct qp_flow *flow, __u32 sender_qpn, __u32 sender_psn, __u32 receiver_psn, __u32 source)
 {
-	struct flow_key reverse;
+	struct qp_flow reverse;
 	struct learned learned = { .sender_qpn = sender_qpn, .starting_psn = sender_psn, .source = source, .now = bpf_ktime_get_coarse_ns() };
 	flow_reversed(&reverse, flow, sender_qpn);
 	if (queue_pair_store(flow, &learned) < 0)
@@ -160,7 +168,7 @@ failed:
 
 enum qp_verdict { QP_FITS, QP_GONE };
 
-static __always_inline enum qp_verdict queue_pair_drop(struct flow_key *flow, enum counter why)
+static __always_inline enum qp_verdict queue_pair_drop(struct qp_flow *flow, enum counter why)
 {
 	queue_pair_remove(flow);
 	count(why);
@@ -168,9 +176,9 @@ static __always_inline enum qp_verdict queue_pair_drop(struct flow_key *flow, en
 }
 
 // Now and then: is there another half, is it alive, does it answer, and do its answers fit? `psn` of an answer is in the other direction's sequence.
-static __noinline int queue_pair_check(struct flow_key *flow, __u32 psn, __u32 answer, __u64 now)
+static __noinline int queue_pair_check(struct qp_flow *flow, __u32 psn, __u32 answer, __u64 now)
 {
-	struct flow_key reverse;
+	struct qp_flow reverse;
 	if (!flow)
 		return QP_FITS;
 	struct queue_pair *pair = bpf_map_lookup_elem(&queue_pairs, flow);
@@ -201,7 +209,7 @@ static __noinline int queue_pair_check(struct flow_key *flow, __u32 psn, __u32 a
 #define ANSWER_OPS 0x0007e000u
 
 // Takes note of a packet of a known connection. QP_GONE: it is not known any more.
-static __always_inline int queue_pair_seen(struct flow_key *flow, struct queue_pair *pair, __u8 opcode, __u32 psn, __u32 length)
+static __always_inline int queue_pair_seen(struct qp_flow *flow, struct queue_pair *pair, __u8 opcode, __u32 psn, __u32 length)
 {
 	__u32 answer = ANSWER_OPS >> (opcode & 31) & 1;
 	__u64 now = bpf_ktime_get_coarse_ns();

@@ -36,7 +36,7 @@ struct {
 // A supposed peer of the sender of a flow. Both directions have one, and must agree.
 struct candidate {
 	__u32 sender_qpn;
-	__u32 psn; // of the last hit
+	__u32 psn; // of the last hit; PSN_UNKNOWN: none of this direction yet
 	__s32 hits;
 	__u32 reserved;
 };
@@ -44,7 +44,7 @@ struct candidate {
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1 << 14);
-	__type(key, struct flow_key);
+	__type(key, struct qp_flow);
 	__type(value, struct candidate);
 } qp_candidates SEC(".maps");
 
@@ -56,7 +56,7 @@ struct {
 // it can, so that connections in lockstep are kept alike and seen to be ambiguous.
 #define SAMPLED_PSN_MASK 15
 
-static __always_inline void note_sent(struct flow_key *flow, __u32 psn, __u64 now, __u64 recent_ns)
+static __always_inline void note_sent(struct qp_flow *flow, __u32 psn, __u64 now, __u64 recent_ns)
 {
 	struct sent_key key = { .sender = flow->sender, .receiver = flow->receiver, .psn = psn };
 	struct sent fresh = { .qpn = flow->receiver_qpn, .at = now };
@@ -78,33 +78,40 @@ static __always_inline void note_sent(struct flow_key *flow, __u32 psn, __u64 no
 	known->at = now;
 }
 
-static __always_inline void candidate_set(struct flow_key *flow, __u32 sender_qpn, __u32 psn, __s32 hits)
+static __always_inline void candidate_set(struct qp_flow *flow, __u32 sender_qpn, __u32 psn, __s32 hits)
 {
 	struct candidate fresh = { .sender_qpn = sender_qpn, .psn = psn, .hits = hits };
 	bpf_map_update_elem(&qp_candidates, flow, &fresh, BPF_ANY);
 }
 
-// An answer (flow: B → A, Queue Pair a) that fits a request to `asked`, Queue Pair b of B.
-static __always_inline void candidate_hit(struct flow_key *flow, __u32 asked, __u32 psn, __s32 needed)
+// The supposed Queue Pair of the flow's sender, 0 when there is none.
+static __always_inline __u32 candidate_of(struct qp_flow *flow)
 {
-	struct flow_key request;
+	struct candidate *candidate = bpf_map_lookup_elem(&qp_candidates, flow);
+	return candidate ? candidate->sender_qpn : 0;
+}
+
+// An answer (flow: B → A, Queue Pair a) that fits a request to `asked`, Queue Pair b of B.
+static __always_inline void candidate_hit(struct qp_flow *flow, __u32 asked, __u32 psn, __s32 needed)
+{
+	struct qp_flow request;
 	flow_reversed(&request, flow, asked);
-	struct candidate *mine = bpf_map_lookup_elem(&qp_candidates, flow);
-	struct candidate *theirs = bpf_map_lookup_elem(&qp_candidates, &request);
+	__u32 mine = candidate_of(flow), theirs = candidate_of(&request);
 	count(COUNT_QP_MATCH);
-	if (!mine && !theirs) {
-		candidate_set(&request, flow->receiver_qpn, psn, 0);
-		candidate_set(flow, asked, psn, 1);
-	} else if (!mine || !theirs || mine->sender_qpn != asked || theirs->sender_qpn != flow->receiver_qpn) {
-		count(COUNT_QP_CONTRADICTION);
-		candidate_set(&request, flow->receiver_qpn, psn, 0);
-		candidate_set(flow, asked, psn, -needed);
-	} else if (mine->hits == 0 || psn_distance(psn, mine->psn) > 0) {
-		mine->psn = psn;
-		mine->hits++;
+	if (mine != asked || theirs != flow->receiver_qpn) {
+		if (mine | theirs)
+			count(COUNT_QP_CONTRADICTION);
+		candidate_set(&request, flow->receiver_qpn, PSN_UNKNOWN, 0);
+		candidate_set(flow, asked, psn, mine | theirs ? -needed : 1);
 	}
-	mine = bpf_map_lookup_elem(&qp_candidates, flow);
-	if (!mine || mine->sender_qpn != asked || mine->hits < needed)
+	struct candidate *candidate = bpf_map_lookup_elem(&qp_candidates, flow);
+	if (!candidate)
+		return;
+	if (candidate->psn == PSN_UNKNOWN || psn_distance(psn, candidate->psn) > 0) {
+		candidate->psn = psn;
+		candidate->hits++;
+	}
+	if (candidate->hits < needed)
 		return;
 	bpf_map_delete_elem(&qp_candidates, &request);
 	bpf_map_delete_elem(&qp_candidates, flow);
@@ -112,7 +119,7 @@ static __always_inline void candidate_hit(struct flow_key *flow, __u32 asked, __
 		count(COUNT_QP_LEARNED_TRAFFIC);
 }
 
-static __always_inline void note_answer(struct flow_key *flow, __u32 psn, __u64 now, struct proxy_config *config)
+static __always_inline void note_answer(struct qp_flow *flow, __u32 psn, __u64 now, struct proxy_config *config)
 {
 	struct sent_key key = { .sender = flow->receiver, .receiver = flow->sender, .psn = psn };
 	struct sent *sent = bpf_map_lookup_elem(&qp_sent_psns, &key);
@@ -130,7 +137,7 @@ static __always_inline void note_answer(struct flow_key *flow, __u32 psn, __u64 
 }
 
 // An RC or XRC packet of a connection that is not known.
-static __noinline int learn_from_traffic(struct flow_key *flow, __u32 opcode, __u32 psn, __u32 asks)
+static __noinline int learn_from_traffic(struct qp_flow *flow, __u32 opcode, __u32 psn, __u32 asks)
 {
 	if (!flow)
 		return 0;

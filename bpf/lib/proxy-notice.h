@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// A Congestion Notification to Proxy (PNC §4, layout facts D1-D4) at the proxy: checked, then turned in place into the standard CNP for the sender's
+// Queue Pair, which the kernel routes on. Whatever does not hold is a counter and a drop. The order: who may say it, is it intact, is it
+// true to the packet that it carries, do we know the sender and its Queue Pair, is it too soon. The 3-bit level has no place in a CNP.
+#ifndef CNPD_PROXY_NOTICE_H
+#define CNPD_PROXY_NOTICE_H
+
+#include "cnp.h"
+#include "queue-pairs.h"
+
+#define NOTICE_MAX_IPV4 576 // the draft says "the UDP packet": with or without the IP header, so UDP header and payload must fit
+#define NOTICE_MAX_IPV6 1280
+#define NOTICE_MIN (UDP_HLEN + TUPLE_IPV4 + IPV4_HLEN)
+#define TUPLE_IPV4 14 // addresses, protocol, ports, level octet
+#define TUPLE_IPV6 38
+
+#define BPF_F_INVALIDATE_HASH (1ULL << 1)
+
+// An index of the counter table that is a reason to drop, or this.
+#define NOTICE_GOOD -1
+
+// What a notice turns out to be about.
+struct notice {
+	struct qp_flow flow;
+	__be16 sport;
+	__be16 pkey;
+	__u16 end;	// of the UDP datagram in the frame
+	__u8 carrier;	// 4 or 6: the IP version that brought it
+	__u8 family;	// of the flow
+};
+
+// --- Is it intact? ------------------------------------------------------------------------------------------------------------------------
+
+// Reads the datagram of `length` bytes at `offset` into scratch memory and verifies its checksum; `sum` is that of the addresses.
+static __always_inline int notice_read(struct __sk_buff *skb, struct proxy_scratch *scratch, __u32 offset, __u32 length, __u32 sum)
+{
+	__u8 *datagram = scratch->datagram;
+	opaque(length);
+	if (length < NOTICE_MIN || length > NOTICE_MAX_IPV6)
+		return COUNT_PROXY_TRUNCATED;
+	if (bpf_skb_load_bytes(skb, offset, datagram, length) < 0)
+		return COUNT_PROXY_TRUNCATED;
+	*(__u32 *)(datagram + length) = 0; // whole words are summed
+	sum = csum_add_bytes(datagram, length, sum);
+	return csum_fold(sum) == 0 ? NOTICE_GOOD : COUNT_PROXY_BAD_CHECKSUM;
+}
+
+static __always_inline int notice_length(struct __sk_buff *skb, __u32 offset, __u32 length, __u32 room, __u32 limit)
+{
+	if (length > limit)
+		return COUNT_PROXY_TOO_LONG;
+	return length < NOTICE_MIN || length > room || offset + length > skb->len ? COUNT_PROXY_TRUNCATED : NOTICE_GOOD;
+}
+
+static __always_inline int notice_carrier_ipv6(struct __sk_buff *skb, struct proxy_scratch *scratch, struct notice *notice)
+{
+	__be16 payload, length;
+	struct address source;
+	__u32 udp = ETH_HLEN + IPV6_HLEN, check;
+	if (bpf_skb_load_bytes(skb, ETH_HLEN + 4, &payload, 2) < 0 || bpf_skb_load_bytes(skb, ETH_HLEN + 8, scratch->datagram, 32) < 0 ||
+	    bpf_skb_load_bytes(skb, udp + 4, &check, 4) < 0)
+		return COUNT_PROXY_TRUNCATED;
+	__builtin_memcpy(&source, scratch->datagram, 16);
+	if (!proxy_match(&proxy_sources, &source))
+		return COUNT_PROXY_NOT_ALLOWED;
+	length = bpf_ntohs(check & 0xffff);
+	int problem = notice_length(skb, udp, length, bpf_ntohs(payload), NOTICE_MAX_IPV6);
+	if (problem != NOTICE_GOOD)
+		return problem;
+	if (check >> 16 == 0)
+		return COUNT_PROXY_NO_CHECKSUM;
+	notice->end = udp + length;
+	__u32 sum = csum_add_bytes(scratch->datagram, 32, bpf_htonl(length + IPPROTO_UDP));
+	return notice_read(skb, scratch, udp, length, sum);
+}
+
+// The header has no options. The kernel has not checked its checksum yet.
+static __always_inline int notice_carrier_ipv4(struct __sk_buff *skb, struct proxy_scratch *scratch, struct notice *notice)
+{
+	__u32 *ip = scratch->words;
+	struct address source;
+	__u32 udp = ETH_HLEN + IPV4_HLEN;
+	if (bpf_skb_load_bytes(skb, ETH_HLEN, ip, IPV4_HLEN + UDP_HLEN) < 0)
+		return COUNT_PROXY_TRUNCATED;
+	address_map_ipv4(&source, ip[3]);
+	if (!proxy_match(&proxy_sources, &source))
+		return COUNT_PROXY_NOT_ALLOWED;
+	if (csum_fold(csum_add_bytes(ip, IPV4_HLEN, 0)) != 0)
+		return COUNT_PROXY_BAD_CHECKSUM;
+	__u32 total = bpf_ntohl(ip[0]) & 0xffff, length = bpf_ntohl(ip[6]) >> 16;
+	int problem = notice_length(skb, udp, length, total < IPV4_HLEN ? 0 : total - IPV4_HLEN, NOTICE_MAX_IPV4);
+	if (problem != NOTICE_GOOD)
+		return problem;
+	notice->end = udp + length;
+	if ((bpf_ntohl(ip[6]) & 0xffff) == 0) // "not computed", which IPv4 allows
+		return bpf_skb_load_bytes(skb, udp, scratch->datagram, NOTICE_MIN) < 0 ? COUNT_PROXY_TRUNCATED : NOTICE_GOOD;
+	__u32 sum = csum_add_bytes(ip + 3, 8, bpf_htonl(length + IPPROTO_UDP));
+	return notice_read(skb, scratch, udp, length, sum);
+}
+
+// --- Is it true to the packet that it carries? --------------------------------------------------------------------------------------------
+
+// Walks the headers of the invoking packet at `offset`, whose outermost IP version its first nibble says, as walk.h walks a frame's.
+__noinline int notice_walk(struct __sk_buff *skb, struct headers *h, __u32 offset)
+{
+	if (!h)
+		return WALK_NOT_IP;
+	__builtin_memset(h, 0, sizeof(*h));
+	offset &= WALK_OFFSET_MASK;
+	const __u8 *first = walk_at(skb, offset, 1);
+	if (!first)
+		return WALK_TRUNCATED;
+	h->outer = offset;
+	__u8 next = (*first >> 4) == 6 ? IPPROTO_IPV6 : IPPROTO_IPIP;
+	for (int depth = 0; depth < WALK_DEPTH; depth++) {
+		enum walk_result result;
+		opaque(offset);
+		offset &= WALK_OFFSET_MASK;
+		if (next == IPPROTO_IPV6)
+			result = walk_ipv6(skb, h, &offset, &next);
+		else if (next == IPPROTO_IPIP)
+			result = walk_ipv4(skb, h, &offset, &next);
+		else if (is_extension(next))
+			result = walk_extension(skb, h, &offset, &next);
+		else
+			break;
+		if (result != WALK_TRANSPORT)
+			return result;
+	}
+	if (next == IPPROTO_IPV6 || next == IPPROTO_IPIP || is_extension(next))
+		return WALK_TOO_DEEP;
+	h->transport = offset;
+	h->protocol = next;
+	return WALK_TRANSPORT;
+}
+
+// Protocols whose header begins with two ports: TCP, UDP, DCCP, SCTP, UDP-Lite.
+static __always_inline int has_ports(__u8 protocol)
+{
+	return protocol == 6 || protocol == IPPROTO_UDP || protocol == 33 || protocol == 132 || protocol == 136;
+}
+
+// Whether the `size` bytes at `offset` of the frame are those at `tuple`, and inside the datagram: what follows it in the frame does not count.
+static __always_inline int notice_same(struct __sk_buff *skb, __u32 offset, const __u8 *tuple, __u32 size, __u32 end)
+{
+	const __u32 *at = (const __u32 *)walk_at(skb, offset, size), *wanted = (const __u32 *)tuple;
+	if (!at || offset + size > end)
+		return 0;
+	if (at[0] != wanted[0])
+		return 0;
+	return size == 4 || (at[1] == wanted[1] && at[2] == wanted[2] && at[3] == wanted[3]);
+}
+
+// Whether the tuple of `family`, which begins the payload, names the innermost flow of the packet behind it.
+static __always_inline int notice_tuple_found(struct __sk_buff *skb, const __u8 *tuple, struct headers *h, __u32 family, __u32 end)
+{
+	__u32 size = family == 6 ? 16 : 4;
+	const __u8 *rest = tuple + 2 * size;
+	if (h->inner_family != family || h->protocol != rest[0])
+		return 0;
+	if (!notice_same(skb, h->inner + (family == 6 ? 8 : 12), tuple, size, end) || !notice_same(skb, h->destination, tuple + size, size, end))
+		return 0;
+	__u16 sport = 0, dport = 0;
+	if (has_ports(h->protocol)) {
+		const __u8 *ports = walk_at(skb, h->transport, 4);
+		if (!ports || h->transport + 4 > end)
+			return 0;
+		sport = walk_be16(ports);
+		dport = walk_be16(ports + 2);
+	}
+	// The ports are at an odd offset of the tuple.
+	return bpf_htons(rest[1] << 8 | rest[2]) == sport && bpf_htons(rest[3] << 8 | rest[4]) == dport;
+}
+
+// Facts D2: the notice does not say whether its tuple is IPv4 or IPv6. Exactly one reading must be found in the invoking packet.
+static __always_inline int notice_decide(struct __sk_buff *skb, struct proxy_scratch *scratch, struct notice *notice, struct headers *h)
+{
+	struct headers as_ipv4;
+	const __u8 *tuple = scratch->datagram + UDP_HLEN;
+	__u32 payload = ETH_HLEN + (notice->carrier == 6 ? IPV6_HLEN : IPV4_HLEN) + UDP_HLEN;
+	int found4 = 0, found6 = 0;
+	if (notice_walk(skb, &as_ipv4, payload + TUPLE_IPV4) == WALK_TRANSPORT)
+		found4 = notice_tuple_found(skb, tuple, &as_ipv4, 4, notice->end);
+	if (notice_walk(skb, h, payload + TUPLE_IPV6) == WALK_TRANSPORT)
+		found6 = notice_tuple_found(skb, tuple, h, 6, notice->end);
+	if (found4 && found6)
+		return COUNT_PROXY_TUPLE_AMBIGUOUS;
+	if (!found4 && !found6)
+		return COUNT_PROXY_TUPLE_NOT_FOUND;
+	if (found4)
+		*h = as_ipv4;
+	notice->family = found4 ? 4 : 6;
+	return NOTICE_GOOD;
+}
+
+// Facts PNC-4-d, PNC-4-e: the sender from the tuple, the Queue Pair from the invoking packet's BTH.
+static __always_inline int notice_flow(struct __sk_buff *skb, struct proxy_scratch *scratch, struct notice *notice, struct headers *h)
+{
+	const __u32 *tuple = (const __u32 *)(scratch->datagram + UDP_HLEN);
+	if (notice->family == 6) {
+		__builtin_memcpy(notice->flow.sender.words, tuple, 16);
+		__builtin_memcpy(notice->flow.receiver.words, tuple + 4, 16);
+	} else {
+		address_map_ipv4(&notice->flow.sender, tuple[0]);
+		address_map_ipv4(&notice->flow.receiver, tuple[1]);
+	}
+	const __u8 *udp = walk_at(skb, h->transport, UDP_HLEN + BTH_SIZE);
+	if (h->protocol != IPPROTO_UDP)
+		return COUNT_PROXY_NOT_ROCE;
+	if (!udp || h->transport + UDP_HLEN + BTH_SIZE > notice->end) {
+		const __u8 *ports = walk_at(skb, h->transport, 4);
+		return ports && walk_be16(ports + 2) == bpf_htons(ROCE_UDP_PORT) ? COUNT_PROXY_NO_BTH : COUNT_PROXY_NOT_ROCE;
+	}
+	if (walk_be16(udp + 2) != bpf_htons(ROCE_UDP_PORT))
+		return COUNT_PROXY_NOT_ROCE;
+	const struct bth *bth = (const struct bth *)(udp + UDP_HLEN);
+	notice->sport = walk_be16(udp);
+	notice->pkey = bth->pkey;
+	notice->flow.receiver_qpn = BTH_QPN(bth->qpn);
+	if (bth->opcode == ROCE_OPCODE_CNP || (bth->flags & 15) != 0 || notice->flow.receiver_qpn < FIRST_DATA_QPN)
+		return COUNT_PROXY_NOT_DATA;
+	return NOTICE_GOOD;
+}
+
+__noinline int notice_check(struct __sk_buff *skb, struct notice *notice)
+{
+	struct proxy_scratch *scratch = proxy_memory();
+	struct headers h;
+	if (!notice || !scratch)
+		return COUNT_PROXY_CNP_FAILED;
+	int problem = notice->carrier == 6 ? notice_carrier_ipv6(skb, scratch, notice) : notice_carrier_ipv4(skb, scratch, notice);
+	if (problem != NOTICE_GOOD)
+		return problem;
+	if (skb->len > skb->data_end - skb->data && bpf_skb_pull_data(skb, skb->len) < 0)
+		return COUNT_PROXY_CNP_FAILED;
+	problem = notice_decide(skb, scratch, notice, &h);
+	if (problem != NOTICE_GOOD)
+		return problem;
+	return notice_flow(skb, scratch, notice, &h);
+}
+
+// --- Do we know the Queue Pair, and is it too soon? ---------------------------------------------------------------------------------------
+
+static __always_inline struct queue_pair *notice_queue_pair(struct qp_flow *flow, struct proxy_config *config, __u64 now)
+{
+	struct queue_pair *pair = bpf_map_lookup_elem(&static_queue_pairs, flow);
+	if (pair)
+		return pair;
+	pair = bpf_map_lookup_elem(&queue_pairs, flow);
+	return pair && !is_later(now, pair->last_seen, config->ageing_ns) ? pair : 0;
+}
+
+static __always_inline int bucket_full(__u64 *bucket, struct proxy_config *config, __u64 now)
+{
+	for (int attempt = 0; attempt < 8; attempt++) {
+		__u64 arrival = *(volatile __u64 *)bucket;
+		__u64 base = arrival > now ? arrival : now;
+		if (base - now > config->burst_ns)
+			return 1;
+		if (__sync_val_compare_and_swap(bucket, arrival, base + config->notice_spacing_ns) == arrival)
+			return 0;
+	}
+	return 1;
+}
+
+// PNC-6-b: both limits hold on any number of CPUs, because each is one word that only one of them can change.
+static __always_inline int notice_limits(struct queue_pair *pair, struct proxy_config *config, __u64 now)
+{
+	__u32 zero = 0;
+	__u64 *bucket = bpf_map_lookup_elem(&proxy_bucket, &zero);
+	__u64 last = *(volatile __u64 *)&pair->last_cnp;
+	if (last != 0 && (__s64)(now - last) < (__s64)config->flow_interval_ns)
+		return COUNT_PROXY_FLOW_LIMITED;
+	if (!bucket || bucket_full(bucket, config, now))
+		return COUNT_PROXY_RATE_LIMITED;
+	if (__sync_val_compare_and_swap(&pair->last_cnp, last, now) != last)
+		return COUNT_PROXY_FLOW_LIMITED;
+	return NOTICE_GOOD;
+}
+
+__noinline int notice_admit(struct notice *notice, __u32 *sender_qpn)
+{
+	struct proxy_config *config = proxy_configuration();
+	__u64 now = bpf_ktime_get_ns();
+	if (!notice || !sender_qpn || !config)
+		return COUNT_PROXY_CNP_FAILED;
+	if (!proxy_match(&proxy_senders, &notice->flow.sender))
+		return COUNT_PROXY_SENDER_UNKNOWN;
+	struct queue_pair *pair = notice_queue_pair(&notice->flow, config, now);
+	if (!pair)
+		return COUNT_PROXY_QP_UNKNOWN;
+	*sender_qpn = pair->sender_qpn;
+	int problem = notice_limits(pair, config, now);
+	if (problem != NOTICE_GOOD)
+		return problem;
+	__sync_fetch_and_add(&pair->cnps, 1);
+	// The entry may have been removed and its memory given to another flow meanwhile. What a second look-up confirms was right.
+	pair = notice_queue_pair(&notice->flow, config, now);
+	return pair && pair->sender_qpn == *sender_qpn ? NOTICE_GOOD : COUNT_PROXY_QP_UNKNOWN;
+}
+
+// --- The CNP ------------------------------------------------------------------------------------------------------------------------------
+
+static __always_inline int notice_become_cnp(struct __sk_buff *skb, struct notice *notice, __u32 sender_qpn)
+{
+	struct proxy_scratch *scratch = proxy_memory();
+	struct cnp cnp = {
+		.source = notice->flow.receiver,
+		.destination = notice->flow.sender,
+		.qpn = sender_qpn,
+		.sport = notice->sport,
+		.pkey = notice->pkey,
+	};
+	__be16 type = bpf_htons(notice->family == 6 ? ETH_P_IPV6 : ETH_P_IP);
+	if (!scratch)
+		return -1;
+	if (notice->carrier != notice->family && (bpf_skb_change_proto(skb, type, 0) < 0 || bpf_skb_store_bytes(skb, 12, &type, 2, 0) < 0))
+		return -1;
+	if (notice->family == 6) {
+		cnp_build_ipv6(scratch->cnp, &cnp);
+		return bpf_skb_change_tail(skb, ETH_HLEN + CNP_WORDS_IPV6 * 4, 0) < 0 ? -1
+			: bpf_skb_store_bytes(skb, ETH_HLEN, scratch->cnp, CNP_WORDS_IPV6 * 4, BPF_F_INVALIDATE_HASH);
+	}
+	cnp_build_ipv4(scratch->cnp, &cnp);
+	return bpf_skb_change_tail(skb, ETH_HLEN + CNP_WORDS_IPV4 * 4, 0) < 0 ? -1
+		: bpf_skb_store_bytes(skb, ETH_HLEN, scratch->cnp, CNP_WORDS_IPV4 * 4, BPF_F_INVALIDATE_HASH);
+}
+
+static __always_inline void notice_record_latency(__u64 ns)
+{
+	__u32 octave = 0;
+	__u64 rest = ns;
+#pragma clang loop unroll(full)
+	for (__u32 step = 16; step; step >>= 1) {
+		if (rest >> step) {
+			rest >>= step;
+			octave += step;
+		}
+	}
+	__u32 bucket = octave < 2 ? octave * 4 : octave * 4 + (ns >> (octave - 2) & 3);
+	__u64 *tally = bpf_map_lookup_elem(&proxy_latency, &bucket);
+	if (tally)
+		(*tally)++;
+}
+
+static __always_inline int notice_drop(int problem)
+{
+	if (problem >= 0 && problem < COUNTERS_MAX)
+		count(problem);
+	return TC_DROP;
+}
+
+// A UDP packet, unfragmented and without options or extension headers, to the proxy's address and port.
+static __noinline int notice_arrived(struct __sk_buff *skb, __u32 family)
+{
+	__u64 entered = bpf_ktime_get_ns();
+	struct notice notice = { .carrier = family };
+	__u32 sender_qpn = 0;
+	count(COUNT_PROXY_NOTICES);
+	int problem = notice_check(skb, &notice);
+	if (problem == NOTICE_GOOD)
+		problem = notice_admit(&notice, &sender_qpn);
+	if (problem != NOTICE_GOOD)
+		return notice_drop(problem);
+	if (notice_become_cnp(skb, &notice, sender_qpn) < 0)
+		return notice_drop(COUNT_PROXY_CNP_FAILED);
+	count(COUNT_PROXY_CNPS);
+	notice_record_latency(bpf_ktime_get_ns() - entered);
+	return TC_NEXT;
+}
+
+#endif

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// The proxy (PNC §3, §4), at the tc ingress of its ports and of the loopback interface (for notices that this router itself has sent). RoCEv2 packets
+// teach it which Queue Pairs belong together (cm.h, reverse-traffic.h); a Congestion Notification to Proxy becomes a CNP (proxy-notice.h).
+//
+// It drops nothing but notices addressed to the proxy, and changes nothing else. A packet that is neither costs the look at its headers. It sees
+// through VLAN tags and IP tunnels for learning; a notice must come without options, extension headers and fragmentation.
+#include "lib/kernel.h"
+#include "lib/cm.h"
+#include "lib/proxy-maps.h"
+#include "lib/proxy-notice.h"
+#include "lib/reverse-traffic.h"
+#include "lib/roce.h"
+#include "lib/walk.h"
+
+LICENSE;
+
+// A clone on its way to the notice builder, as in egress-maps.h, whose maps this object must not create.
+#define MARK_TRIGGER 0x434e5054u
+#define CB_TAG 0x9c6e7d31u
+#define CB_WORD_TAG 0
+
+// A RoCEv2 packet: `ip` is the offset of its IP header.
+static __always_inline void roce_arrived(struct __sk_buff *skb, struct qp_flow *flow, __u32 opcode, __u32 psn, __u32 asks, __u32 ip, __u32 family)
+{
+	__u32 transport = opcode >> 5;
+	if (opcode == ROCE_OPCODE_UD_SEND) {
+		if (flow->receiver_qpn == CM_QPN)
+			cm_packet(skb, flow, ip, family);
+		return;
+	}
+	if (transport != 0 && transport != 1 && transport != 5) // RC, UC, XRC
+		return;
+	struct queue_pair *pair = bpf_map_lookup_elem(&queue_pairs, flow);
+	if (pair && queue_pair_seen(flow, pair, opcode, psn, skb->len) == QP_FITS)
+		return;
+	if (transport != 1) // nobody answers UC
+		learn_from_traffic(flow, opcode, psn, asks);
+}
+
+static __always_inline int is_proxy(const struct address *destination, __be16 port)
+{
+	struct proxy_config *config = proxy_configuration();
+	return config && config->udp_port == port && config->address.halves[0] == destination->halves[0] &&
+	       config->address.halves[1] == destination->halves[1];
+}
+
+static __always_inline void load_address(struct address *a, const __u8 *at, __u32 family)
+{
+	const __u32 *words = (const __u32 *)at;
+	if (family == 4) {
+		address_map_ipv4(a, words[0]);
+		return;
+	}
+	a->words[0] = words[0];
+	a->words[1] = words[1];
+	a->words[2] = words[2];
+	a->words[3] = words[3];
+}
+
+// UDP in linear memory with at least a UDP header. `ip`, `udp` are where its headers are.
+static __always_inline int udp_arrived(struct __sk_buff *skb, const __u8 *ip, const __u8 *udp, const __u8 *end, __u32 family)
+{
+	struct qp_flow flow;
+	__be16 port = walk_be16(udp + 2);
+	__u32 source = family == 6 ? 8 : 12, destination = family == 6 ? 24 : 16;
+	if (port == bpf_htons(ROCE_UDP_PORT)) {
+		const struct bth *bth = (const struct bth *)(udp + UDP_HLEN);
+		if ((const __u8 *)(bth + 1) > end)
+			return TC_NEXT;
+		load_address(&flow.sender, ip + source, family);
+		load_address(&flow.receiver, ip + destination, family);
+		flow.receiver_qpn = BTH_QPN(bth->qpn);
+		flow.reserved = 0;
+		roce_arrived(skb, &flow, bth->opcode, BTH_PSN(bth->psn), bth->psn & bpf_htonl(0x80000000u), ETH_HLEN, family);
+		return TC_NEXT;
+	}
+	load_address(&flow.receiver, ip + destination, family);
+	return is_proxy(&flow.receiver, port) ? notice_arrived(skb, family) : TC_NEXT;
+}
+
+// Everything that needs a walk: VLAN tags in the frame, options, extension headers, fragments, tunnels, paged packets.
+static __noinline int walked(struct __sk_buff *skb)
+{
+	struct headers h;
+	struct qp_flow flow;
+	if (walk_headers(skb, &h) != WALK_TRANSPORT || h.protocol != IPPROTO_UDP)
+		return TC_NEXT;
+	__u32 family = h.inner_family;
+	const __u8 *source = walk_at(skb, h.inner + (family == 6 ? 8 : 12), 16);
+	if (!source)
+		return TC_NEXT;
+	load_address(&flow.sender, source, family);
+	const __u8 *destination = walk_at(skb, h.destination, 16);
+	if (!destination)
+		return TC_NEXT;
+	load_address(&flow.receiver, destination, family);
+	if (h.dport != bpf_htons(ROCE_UDP_PORT)) {
+		if (h.inner != h.outer || !is_proxy(&flow.receiver, h.dport))
+			return TC_NEXT;
+		if (h.outer == ETH_HLEN && !h.fragmented && h.transport - h.outer == (family == 6 ? IPV6_HLEN : IPV4_HLEN))
+			return notice_arrived(skb, family); // it was only paged
+		count(COUNT_PROXY_NOTICES);
+		return notice_drop(h.fragmented ? COUNT_PROXY_FRAGMENT : COUNT_PROXY_EXTENSION);
+	}
+	const struct bth *bth = (const struct bth *)walk_at(skb, h.transport + UDP_HLEN, BTH_SIZE);
+	if (!bth || h.fragmented)
+		return TC_NEXT;
+	flow.receiver_qpn = BTH_QPN(bth->qpn);
+	flow.reserved = 0;
+	roce_arrived(skb, &flow, bth->opcode, BTH_PSN(bth->psn), bth->psn & bpf_htonl(0x80000000u), h.inner, family);
+	return TC_NEXT;
+}
+
+static __always_inline int needs_walk(__u8 protocol)
+{
+	return protocol == IPPROTO_IPV6 || protocol == IPPROTO_IPIP || is_extension(protocol);
+}
+
+SEC("tc")
+int proxy(struct __sk_buff *skb)
+{
+	const __u8 *data = (void *)(long)skb->data, *end = (void *)(long)skb->data_end;
+	const __u8 *ip = data + ETH_HLEN;
+	// It is a copy of traffic, not traffic.
+	if (unlikely(skb->mark == MARK_TRIGGER && skb->cb[CB_WORD_TAG] == CB_TAG))
+		return TC_NEXT;
+	if (unlikely(ip + IPV4_HLEN + UDP_HLEN > end))
+		return skb->len < ETH_HLEN + IPV4_HLEN + UDP_HLEN ? TC_NEXT : walked(skb);
+	__be16 type = walk_be16(data + 12);
+	if (type == bpf_htons(ETH_P_IPV6)) {
+		if (ip[6] != IPPROTO_UDP)
+			return needs_walk(ip[6]) ? walked(skb) : TC_NEXT;
+		if (unlikely(ip + IPV6_HLEN + UDP_HLEN + BTH_SIZE > end))
+			return walked(skb);
+		return udp_arrived(skb, ip, ip + IPV6_HLEN, end, 6);
+	}
+	if (type == bpf_htons(ETH_P_IP)) {
+		if (ip[9] != IPPROTO_UDP)
+			return needs_walk(ip[9]) ? walked(skb) : TC_NEXT;
+		if (ip[0] != 0x45 || (walk_be16(ip + 6) & bpf_htons(0x3fff)))
+			return walked(skb);
+		if (unlikely(ip + IPV4_HLEN + UDP_HLEN + BTH_SIZE > end))
+			return walked(skb);
+		return udp_arrived(skb, ip, ip + IPV4_HLEN, end, 4);
+	}
+	return type == bpf_htons(ETH_P_8021Q) || type == bpf_htons(ETH_P_8021AD) ? walked(skb) : TC_NEXT;
+}

@@ -1,0 +1,161 @@
+// Maps of the proxy (bpf/lib/proxy-maps.h): its configuration, its prefixes, and how long CNPs take. What it learns is in queue-pairs.ts.
+import type { IpAddress } from '../../model/address.ts';
+import type { Prefix } from '../../model/prefix.ts';
+import { LITTLE_ENDIAN, mappedAddress, structure, u32Key, unmappedAddress, viewOf } from './layout.ts';
+
+/** In dist/bpf/proxy.bpf.o: tc ingress of the proxy's ports, and of the loopback interface for notices that this router itself sends. */
+export const PROXY_PROGRAM = 'proxy';
+
+export const PROXY_MAPS = {
+  config: 'proxy_config',
+  /** Key prefixKey, value encodeProxySender. */
+  senders: 'proxy_senders',
+  /** Key prefixKey, value encodeProxySource. */
+  sources: 'proxy_sources',
+  /** One u64; write 0 when the rate changes. */
+  bucket: 'proxy_bucket',
+  latency: 'proxy_latency',
+  queuePairs: 'queue_pairs',
+  staticQueuePairs: 'static_queue_pairs',
+  cmConnections: 'cm_connections',
+  sentPsns: 'qp_sent_psns',
+  candidates: 'qp_candidates',
+} as const;
+
+/** Scratch, needs no pin. */
+export const PROXY_SCRATCH_MAPS = ['proxy_scratch', 'queue_pair_scratch'] as const;
+
+/** How Queue Pairs are learned and forgotten. */
+export interface LearningLimits {
+  /** Answers that must agree before a connection is learned from traffic; 0: nothing is learned from traffic. */
+  readonly hits: number;
+  /** A connection without packets is forgotten after this time. */
+  readonly ageingNs: number;
+  /** An answer counts when the PSN it names was sent no longer ago than this: more than any round trip. */
+  readonly recentNs: number;
+  /** A connection learned from traffic is dropped when its requests remain unanswered for this time. */
+  readonly silenceNs: number;
+  /** A REP counts when its REQ is no older than this. */
+  readonly handshakeNs: number;
+}
+
+export const DEFAULT_LEARNING_LIMITS: LearningLimits = {
+  hits: 3,
+  ageingNs: 300_000_000_000,
+  recentNs: 1_000_000_000,
+  silenceNs: 3_000_000_000,
+  handshakeNs: 60_000_000_000,
+};
+
+export interface ProxyConfig {
+  readonly address: IpAddress;
+  readonly udpPort: number;
+  /** Least time between two CNPs for one flow. */
+  readonly perFlowIntervalNs: number;
+  /** All flows together. */
+  readonly noticesPerSecond: number;
+  /** CNPs that may follow each other at once, at least 1. */
+  readonly burst: number;
+  readonly learning: LearningLimits;
+}
+
+/** The one key of `proxy_config` and `proxy_bucket`. */
+export const PROXY_CONFIG_KEY = u32Key(0);
+export const PROXY_CONFIG_SIZE = 80;
+const CONFIG = { address: 0, udpPort: 16, hits: 18, interval: 24, spacing: 32, burst: 40, ageing: 48, recent: 56, silence: 64, handshake: 72 } as const;
+
+/** @throws RangeError when rate, burst or hits are impossible */
+export function encodeProxyConfig({ learning, ...config }: ProxyConfig): Uint8Array {
+  if (!(config.noticesPerSecond > 0) || !(config.burst >= 1)) throw new RangeError(`no token bucket: ${config.noticesPerSecond}/s, burst ${config.burst}`);
+  if (!Number.isInteger(learning.hits) || learning.hits < 0 || learning.hits > 100) throw new RangeError(`${learning.hits} agreeing answers`);
+  // Rounded up: never above the rate.
+  const spacing = BigInt(Math.ceil(1e9 / config.noticesPerSecond));
+  return structure(PROXY_CONFIG_SIZE, (view, bytes) => {
+    const u64 = (at: number, value: bigint): void => view.setBigUint64(at, value, LITTLE_ENDIAN);
+    bytes.set(mappedAddress(config.address), CONFIG.address);
+    view.setUint16(CONFIG.udpPort, config.udpPort);
+    bytes[CONFIG.hits] = learning.hits;
+    u64(CONFIG.interval, BigInt(Math.ceil(config.perFlowIntervalNs)));
+    u64(CONFIG.spacing, spacing);
+    u64(CONFIG.burst, BigInt(Math.floor(config.burst) - 1) * spacing);
+    u64(CONFIG.ageing, BigInt(learning.ageingNs));
+    u64(CONFIG.recent, BigInt(learning.recentNs));
+    u64(CONFIG.silence, BigInt(learning.silenceNs));
+    u64(CONFIG.handshake, BigInt(learning.handshakeNs));
+  });
+}
+
+/** The inverse; undefined while nothing has been configured. */
+export function decodeProxyConfig(value: Uint8Array): ProxyConfig | undefined {
+  const view = viewOf(value);
+  const u64 = (at: number): number => Number(view.getBigUint64(at, LITTLE_ENDIAN));
+  const udpPort = view.getUint16(CONFIG.udpPort);
+  if (udpPort === 0) return undefined;
+  return {
+    address: unmappedAddress(value.subarray(CONFIG.address)),
+    udpPort,
+    perFlowIntervalNs: u64(CONFIG.interval),
+    noticesPerSecond: 1e9 / u64(CONFIG.spacing),
+    burst: u64(CONFIG.burst) / u64(CONFIG.spacing) + 1,
+    learning: {
+      hits: value[CONFIG.hits]!,
+      ageingNs: u64(CONFIG.ageing),
+      recentNs: u64(CONFIG.recent),
+      silenceNs: u64(CONFIG.silence),
+      handshakeNs: u64(CONFIG.handshake),
+    },
+  };
+}
+
+const FORMATS = { 'standard-cnp': 1 } as const;
+export type SenderFormat = keyof typeof FORMATS;
+
+export const PROXY_PREFIX_SIZE = 8;
+
+/** Value of a declared sender prefix. */
+export const encodeProxySender = (sender: { readonly prefix: Prefix; readonly format: SenderFormat }): Uint8Array =>
+  Uint8Array.of(sender.prefix.address.family, FORMATS[sender.format], 0, 0, 0, 0, 0, 0);
+
+export const decodeProxySender = (value: Uint8Array): SenderFormat | undefined =>
+  (Object.keys(FORMATS) as SenderFormat[]).find((name) => FORMATS[name] === value[1]);
+
+/** Value of a prefix from which notices are accepted. */
+export const encodeProxySource = (prefix: Prefix): Uint8Array => Uint8Array.of(prefix.address.family, 0, 0, 0, 0, 0, 0, 0);
+
+/** CNPs by the time they took in the program, from the notice's arrival there. */
+export interface LatencyBucket {
+  /** Lower bound, nanoseconds. */
+  readonly fromNs: number;
+  readonly toNs: number;
+  readonly count: bigint;
+}
+
+/** Bounds of a bucket: four an octave. */
+export function latencyBounds(index: number): { fromNs: number; toNs: number } {
+  const octave = Math.floor(index / 4);
+  const step = index % 4;
+  if (octave < 2) return { fromNs: octave === 0 ? 0 : 2 ** octave, toNs: 2 ** (octave + 1) };
+  return { fromNs: 2 ** octave + step * 2 ** (octave - 2), toNs: 2 ** octave + (step + 1) * 2 ** (octave - 2) };
+}
+
+/** From the entries of `proxy_latency`, one u64 a CPU each; empty buckets are left out. */
+export function decodeLatency(entries: Iterable<readonly [Uint8Array, Uint8Array]>): LatencyBucket[] {
+  const found: LatencyBucket[] = [];
+  for (const [key, value] of entries) {
+    let count = 0n;
+    for (let at = 0; at + 8 <= value.length; at += 8) count += viewOf(value).getBigUint64(at, LITTLE_ENDIAN);
+    if (count > 0n) found.push({ ...latencyBounds(viewOf(key).getUint32(0, LITTLE_ENDIAN)), count });
+  }
+  return found.sort((a, b) => a.fromNs - b.fromNs);
+}
+
+/** Upper bound of the bucket that holds the quantile `q` (0 … 1); undefined when nothing was measured. */
+export function latencyQuantile(buckets: readonly LatencyBucket[], q: number): number | undefined {
+  const total = Number(buckets.reduce((sum, { count }) => sum + count, 0n));
+  let below = 0;
+  for (const { toNs, count } of buckets) {
+    below += Number(count);
+    if (below >= q * total) return toNs;
+  }
+  return undefined;
+}
