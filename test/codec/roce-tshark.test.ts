@@ -23,7 +23,8 @@ test('FCNP-3-b: BTH, RETH, AETH and ICRC are where tshark expects them, on both 
       ext: { reth: { virtualAddress: 0x1122334455667788n, rkey: 0xcafebabe, length: 4096 } },
       payload: new Uint8Array(31),
     });
-    const nak = buildRocePacket({ ...ends, sourcePort: 1, bth: { opcode: 0x11, destQpn: 1, psn: 2 }, ext: { aeth: { kind: 'nak', value: 0, msn: 77 } } });
+    const aeth = { kind: 'nak', value: 0, msn: 77 } as const;
+    const nak = buildRocePacket({ ...ends, sourcePort: 1, bth: { opcode: 0x11, destQpn: 1, psn: 2 }, ext: { aeth } });
     const [first, second] = dissect('raw-ip', [write, nak], [
       'infiniband.bth.opcode',
       'infiniband.bth.destqp',
@@ -148,7 +149,8 @@ test('PNC-4-a, PNC-4-g: tshark finds the lengths and both checksums of a notice 
   ] as const;
   for (const [ends, flow, ipBytes, udpBytes] of cases) {
     const notices = [2000, 101, 100].map((size) => {
-      const invoking = buildRocePacket({ ...flow, sourcePort: 0xc000, bth: { opcode: 4, destQpn: 5, psn: 6 }, payload: new Uint8Array(size).fill(7) });
+      const bth = { opcode: 4, destQpn: 5, psn: 6 };
+      const invoking = buildRocePacket({ ...flow, sourcePort: 0xc000, bth, payload: new Uint8Array(size).fill(7) });
       const cut = invoking.subarray(0, size === 101 ? invoking.length - 1 : invoking.length);
       const tuple = innermostTuple(cut);
       if (!tuple.ok) throw new Error(tuple.error.code);

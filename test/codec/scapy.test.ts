@@ -8,8 +8,7 @@ import { hasFlag } from '../../src/packet/isis/attribute-flags.ts';
 import { decodeFrame } from '../../src/packet/isis/frame.ts';
 import { formatLspId, formatSystemId } from '../../src/packet/isis/lsp-id.ts';
 import { decodePdu } from '../../src/packet/isis/pdu.ts';
-import { isCnp } from '../../src/packet/roce/cnp.ts';
-import { buildCnp } from '../../src/packet/roce/cnp.ts';
+import { buildCnp, isCnp } from '../../src/packet/roce/cnp.ts';
 import { OPCODES } from '../../src/packet/roce/opcodes.ts';
 import { buildRocePacket, parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { scapy } from './scapy.ts';
@@ -59,8 +58,9 @@ for text in data:
     fields = dict(opcode=bth.opcode, solicited=bth.solicited, migreq=bth.migreq, padcount=bth.padcount, version=bth.version,
                   pkey=bth.pkey, fecn=bth.fecn, becn=bth.becn, resv6=bth.resv6, dqpn=bth.dqpn, ackreq=bth.ackreq, psn=bth.psn)
     payload = bytes.fromhex(text)[40:-4]
-    again = IP(tos=head.tos, id=head.id, ttl=head.ttl, flags=head.flags, src=head.src, dst=head.dst) / UDP(sport=packet[UDP].sport, dport=4791, chksum=0) / BTH(**fields) / Raw(payload)
-    result.append(bytes(again).hex())`,
+    ip = IP(tos=head.tos, id=head.id, ttl=head.ttl, flags=head.flags, src=head.src, dst=head.dst)
+    udp = UDP(sport=packet[UDP].sport, dport=4791, chksum=0)
+    result.append(bytes(ip / udp / BTH(**fields) / Raw(payload)).hex())`,
     sent,
   );
   expect(computed).toEqual(sent);
@@ -119,7 +119,8 @@ result = [
             ISIS_ExtendedIpPrefix(metric=4261412865, pfx='10.1.0.0/24', subtlvindicator=1, subtlvs=[flags, source]),
             ISIS_ExtendedIpPrefix(metric=20, pfx='10.0.0.0/9', updown=1)]),
         ISIS_Ipv6ReachabilityTlv(pfxs=[ISIS_Ipv6Prefix(metric=5, pfx='2001:db8:1::/64', external=1)])])),
-    frame(ISIS_L1_CSNP(sourceid='0000.0000.0001.00', tlvs=[ISIS_LspEntryTlv(entries=[ISIS_LspEntry(lifetime=3, lspid='0000.0000.0001.00-02', seqnum=77, checksum=0x1234)])])),
+    frame(ISIS_L1_CSNP(sourceid='0000.0000.0001.00', tlvs=[ISIS_LspEntryTlv(entries=[
+        ISIS_LspEntry(lifetime=3, lspid='0000.0000.0001.00-02', seqnum=77, checksum=0x1234)])])),
     frame(ISIS_L2_PSNP(sourceid='0000.0000.0001.00', tlvs=[]))]`,
     null,
   );

@@ -26,6 +26,6 @@ export const fragment = (nextHeader: number, offsetUnits: number, more: boolean,
 /** UDP, its length not checked, with a payload. */
 export const udp = (sourcePort: number, destinationPort: number, payload = new Uint8Array(8)): Uint8Array =>
   concat(
-    Uint8Array.of(sourcePort >>> 8, sourcePort & 255, destinationPort >>> 8, destinationPort & 255, (8 + payload.length) >>> 8, (8 + payload.length) & 255, 0, 0),
+    Uint8Array.of(sourcePort >>> 8, sourcePort, destinationPort >>> 8, destinationPort, (8 + payload.length) >>> 8, 8 + payload.length, 0, 0),
     payload,
   );

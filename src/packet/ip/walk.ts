@@ -10,20 +10,35 @@ import { IPV6_HEADER, decodeIpv6 } from './ipv6.ts';
 export const MAX_LAYERS = 4;
 export const MAX_EXTENSIONS = 16;
 
-const PROTOCOL = { hopByHop: 0, ipv4: 4, ipv6: 41, routing: 43, fragment: 44, authentication: 51, destinationOptions: 60, mobility: 135, hip: 139, shim6: 140 };
+const PROTOCOL = {
+  hopByHop: 0,
+  ipv4: 4,
+  ipv6: 41,
+  routing: 43,
+  fragment: 44,
+  authentication: 51,
+  destinationOptions: 60,
+  mobility: 135,
+  hip: 139,
+  shim6: 140,
+} as const;
 const SEGMENT_ROUTING = 4;
 
 /** Length in bytes of an extension header at `at`, after its two first bytes (RFC 8200 §4; RFC 4302 §2.2 counts AH in other units). */
 const EXTENSION_LENGTH: ReadonlyMap<number, (bytes: Uint8Array, at: number) => number> = new Map([
-  [PROTOCOL.hopByHop, (b: Uint8Array, at: number) => 8 + b[at + 1]! * 8],
-  [PROTOCOL.routing, (b: Uint8Array, at: number) => 8 + b[at + 1]! * 8],
+  [PROTOCOL.hopByHop, eights],
+  [PROTOCOL.routing, eights],
   [PROTOCOL.fragment, () => 8],
   [PROTOCOL.authentication, (b: Uint8Array, at: number) => 8 + b[at + 1]! * 4],
-  [PROTOCOL.destinationOptions, (b: Uint8Array, at: number) => 8 + b[at + 1]! * 8],
-  [PROTOCOL.mobility, (b: Uint8Array, at: number) => 8 + b[at + 1]! * 8],
-  [PROTOCOL.hip, (b: Uint8Array, at: number) => 8 + b[at + 1]! * 8],
-  [PROTOCOL.shim6, (b: Uint8Array, at: number) => 8 + b[at + 1]! * 8],
+  [PROTOCOL.destinationOptions, eights],
+  [PROTOCOL.mobility, eights],
+  [PROTOCOL.hip, eights],
+  [PROTOCOL.shim6, eights],
 ]);
+
+function eights(b: Uint8Array, at: number): number {
+  return 8 + b[at + 1]! * 8;
+}
 
 /** One IP header of the chain, and what it carries. */
 export interface IpLayer {

@@ -63,7 +63,8 @@ export const arbitraryTlv: fc.Arbitrary<IsisTlv> = fc
       entries: list(fc.record({ remainingLifetime: fc.nat(65535), lspId, sequence: metric32, checksum: fc.nat(65535) }), 15),
     }),
     fc.record({ kind: kind('authentication'), authType: octet, value: bytes(0, 40) }),
-    fc.record({ kind: kind('purge-originator'), originator: systemId, receivedFrom: systemId }, { requiredKeys: ['kind', 'originator'] }) as fc.Arbitrary<IsisTlv>,
+    fc.record({ kind: kind('purge-originator'), originator: systemId }),
+    fc.record({ kind: kind('purge-originator'), originator: systemId, receivedFrom: systemId }),
     fc.record({ kind: kind('extended-is-reachability'), neighbors }),
     fc.record({ kind: kind('mt-is-reachability'), mtId: topology, neighbors }),
     fc.record({

@@ -32,7 +32,14 @@ test('text that is no ID is refused', () => {
 });
 
 test('LSP IDs are ordered as their bytes, as a CSNP is', () => {
-  const sorted = ['0000.0000.0000.00-00', '0000.0000.0001.00-00', '0000.0000.0001.00-01', '0000.0000.0001.01-00', '0100.0000.0000.00-00', 'ffff.ffff.ffff.ff-ff'];
+  const sorted = [
+    '0000.0000.0000.00-00',
+    '0000.0000.0001.00-00',
+    '0000.0000.0001.00-01',
+    '0000.0000.0001.01-00',
+    '0100.0000.0000.00-00',
+    'ffff.ffff.ffff.ff-ff',
+  ];
   const ids = sorted.map((text) => parseLspId(text)!);
   expect([...ids].reverse().sort(compareLspIds).map(formatLspId)).toEqual(sorted);
   expect(ids[0]).toEqual(FIRST_LSP_ID);

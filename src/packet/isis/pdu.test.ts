@@ -37,7 +37,8 @@ const HELLO: P2pHello = {
     { kind: 'three-way-adjacency', state: 'down', circuitId: 7 },
   ],
 };
-const HELLO_HEX = '83140100 11010000 02 00000000c001 001e 0036 01' + '010403490001' + '81018e' + 'e810fe8000000000000000000000000000c1' + 'f0050200000007';
+const HELLO_HEX =
+  '83140100 11010000 02 00000000c001 001e 0036 01' + '010403490001' + '81018e' + 'e810fe8000000000000000000000000000c1' + 'f0050200000007';
 
 test('a point-to-point hello, both ways', () => expectPdu(HELLO_HEX, HELLO));
 

@@ -138,8 +138,8 @@ function encodeFixed(head: Uint8Array, pdu: P2pHello | Lsp | Csnp | Psnp): void 
       put16(head, 10, field('remaining lifetime', pdu.remainingLifetime, 16));
       head.set(lspIdBytes(pdu.lspId), 12);
       put32(head, 20, field('sequence', pdu.sequence, 32));
-      head[26] =
-        (pdu.partitionRepair ? PARTITION_REPAIR : 0) | (pdu.attached ? ATTACHED_DEFAULT : 0) | (pdu.overload ? OVERLOAD : 0) | field('IS type', pdu.isType, 2);
+      head[26] = field('IS type', pdu.isType, 2);
+      head[26] |= (pdu.partitionRepair ? PARTITION_REPAIR : 0) | (pdu.attached ? ATTACHED_DEFAULT : 0) | (pdu.overload ? OVERLOAD : 0);
       return;
     case 'csnp':
       head.set(exactly('system ID', pdu.systemId, SYSTEM_ID_LENGTH), 10);

@@ -1,24 +1,31 @@
 // Sub-TLVs of prefixes and locators (RFC 7794; shared by TLVs 27, 135, 235, 236, 237). One row a sub-TLV; unknown ones keep their bytes.
-import { type IpAddress, addressBytes } from '../../model/address.ts';
+import { type Family, addressBytes } from '../../model/address.ts';
 import { ok } from '../../model/result.ts';
 import { concat, readAddress } from '../bytes.ts';
 import { type DecodeError, type Decoded, malformed } from '../decode.ts';
 import { EncodeError } from '../encode-error.ts';
 import { type SubTlvReport, tlvBytes } from './tlv/codec.ts';
-import type { PrefixSubTlv } from './types.ts';
+import type { PrefixAttributeFlags, PrefixSubTlv, SourceRouterId } from './types.ts';
 
-interface SubTlvCodec {
+interface SubTlvCodec<T extends PrefixSubTlv = PrefixSubTlv> {
   readonly type: number;
-  readonly name: PrefixSubTlv['kind'];
-  decode(value: Uint8Array): Decoded<PrefixSubTlv>;
-  encode(subTlv: PrefixSubTlv): Uint8Array;
+  readonly name: T['kind'];
+  decode(value: Uint8Array): Decoded<T>;
+  encode(subTlv: T): Uint8Array;
 }
 
 export const PREFIX_ATTRIBUTE_FLAGS = 4;
 export const IPV4_SOURCE_ROUTER_ID = 11;
 export const IPV6_SOURCE_ROUTER_ID = 12;
 
-function sourceRouterId(type: number, name: 'ipv4-source-router-id' | 'ipv6-source-router-id', family: 4 | 6): SubTlvCodec {
+const ATTRIBUTE_FLAGS: SubTlvCodec<PrefixAttributeFlags> = {
+  type: PREFIX_ATTRIBUTE_FLAGS,
+  name: 'prefix-attribute-flags',
+  decode: (value) => ok({ kind: 'prefix-attribute-flags', flags: value }),
+  encode: ({ flags }) => flags,
+};
+
+function sourceRouterId(type: number, name: SourceRouterId['kind'], family: Family): SubTlvCodec<SourceRouterId> {
   return {
     type,
     name,
@@ -26,8 +33,7 @@ function sourceRouterId(type: number, name: 'ipv4-source-router-id' | 'ipv6-sour
       if (value.length !== (family === 4 ? 4 : 16)) return malformed('bad-length', 0, `source router ID of ${value.length} bytes`);
       return ok({ kind: name, address: readAddress(value, 0, family) });
     },
-    encode(subTlv) {
-      const { address } = subTlv as { address: IpAddress };
+    encode({ address }) {
       if (address.family !== family) throw new EncodeError('bad-field', `an IPv${address.family} address in sub-TLV ${type}`);
       return addressBytes(address);
     },
@@ -35,12 +41,7 @@ function sourceRouterId(type: number, name: 'ipv4-source-router-id' | 'ipv6-sour
 }
 
 const SUB_TLVS: readonly SubTlvCodec[] = [
-  {
-    type: PREFIX_ATTRIBUTE_FLAGS,
-    name: 'prefix-attribute-flags',
-    decode: (value) => ok({ kind: 'prefix-attribute-flags', flags: value }),
-    encode: (subTlv) => (subTlv as { flags: Uint8Array }).flags,
-  },
+  ATTRIBUTE_FLAGS,
   sourceRouterId(IPV4_SOURCE_ROUTER_ID, 'ipv4-source-router-id', 4),
   sourceRouterId(IPV6_SOURCE_ROUTER_ID, 'ipv6-source-router-id', 6),
 ];

@@ -16,8 +16,6 @@ export interface LspId {
   readonly fragment: number;
 }
 
-// --- PDUs ---------------------------------------------------------------------------------------------------------------------------
-
 export interface P2pHello {
   readonly kind: 'p2p-hello';
   readonly circuitType: CircuitType;
@@ -109,7 +107,7 @@ export interface AreaAddresses {
   readonly areas: readonly Uint8Array[];
 }
 
-/** TLV 8: `length` bytes of padding, sent as zeros. */
+/** TLV 8, sent as zeros. */
 export interface Padding {
   readonly kind: 'padding';
   readonly length: number;
@@ -185,27 +183,15 @@ export interface ProtocolsSupported {
   readonly nlpids: readonly number[];
 }
 
-/** TLV 132. */
-export interface Ipv4InterfaceAddresses {
-  readonly kind: 'ipv4-interface-addresses';
+/** TLVs 132 and 232; of IPv6, only link-local addresses in hellos. */
+export interface InterfaceAddresses {
+  readonly kind: 'ipv4-interface-addresses' | 'ipv6-interface-addresses';
   readonly addresses: readonly IpAddress[];
 }
 
-/** TLV 232; link-local addresses only in hellos. */
-export interface Ipv6InterfaceAddresses {
-  readonly kind: 'ipv6-interface-addresses';
-  readonly addresses: readonly IpAddress[];
-}
-
-/** TLV 134. */
-export interface Ipv4TeRouterId {
-  readonly kind: 'ipv4-te-router-id';
-  readonly address: IpAddress;
-}
-
-/** TLV 140. */
-export interface Ipv6TeRouterId {
-  readonly kind: 'ipv6-te-router-id';
+/** TLVs 134 and 140. */
+export interface TeRouterId {
+  readonly kind: 'ipv4-te-router-id' | 'ipv6-te-router-id';
   readonly address: IpAddress;
 }
 
@@ -281,10 +267,8 @@ export type IsisTlv =
   | MtIsReachability
   | Srv6Locator
   | ProtocolsSupported
-  | Ipv4InterfaceAddresses
-  | Ipv6InterfaceAddresses
-  | Ipv4TeRouterId
-  | Ipv6TeRouterId
+  | InterfaceAddresses
+  | TeRouterId
   | IpReachability
   | MtIpReachability
   | Hostname
@@ -300,15 +284,9 @@ export interface PrefixAttributeFlags {
   readonly flags: Uint8Array;
 }
 
-/** Sub-TLV 11. */
-export interface Ipv4SourceRouterId {
-  readonly kind: 'ipv4-source-router-id';
-  readonly address: IpAddress;
-}
-
-/** Sub-TLV 12. */
-export interface Ipv6SourceRouterId {
-  readonly kind: 'ipv6-source-router-id';
+/** Sub-TLVs 11 and 12. */
+export interface SourceRouterId {
+  readonly kind: 'ipv4-source-router-id' | 'ipv6-source-router-id';
   readonly address: IpAddress;
 }
 
@@ -318,4 +296,4 @@ export interface UnknownSubTlv {
   readonly value: Uint8Array;
 }
 
-export type PrefixSubTlv = PrefixAttributeFlags | Ipv4SourceRouterId | Ipv6SourceRouterId | UnknownSubTlv;
+export type PrefixSubTlv = PrefixAttributeFlags | SourceRouterId | UnknownSubTlv;

@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { address } from '../../model/address.ts';
+import { type IpAddress, address } from '../../model/address.ts';
 import { formatPrefix, prefix } from '../../model/prefix.ts';
 import { hasFlag } from './attribute-flags.ts';
 import { arbitraryTlv, lspWith } from './arbitrary.fixture.ts';
 import { fuzzDecoder } from '../hostile.fixture.ts';
 import { formatSystemId } from './lsp-id.ts';
 import { decodePdu } from './pdu.ts';
-import type { IsisTlv, PrefixSubTlv } from './types.ts';
+import { encodeTlv } from './tlvs.ts';
+import type { IsisTlv, PrefixSubTlv, SourceRouterId } from './types.ts';
 import { PROXY_LSP } from './vectors.fixture.ts';
 import { type PrefixCursor, cursorFlag, cursorPrefix, cursorSource4, cursorSource6, forEachNeighbor, forEachPrefix } from './walk.ts';
 
@@ -30,8 +31,15 @@ function walked(lsp: Uint8Array): { bad: number; prefixes: object[] } {
   return { bad, prefixes };
 }
 
-const find = <K extends PrefixSubTlv['kind']>(list: readonly PrefixSubTlv[], kind: K) =>
-  list.find((s): s is Extract<PrefixSubTlv, { kind: K }> => s.kind === kind);
+function sourceOf(subTlvs: readonly PrefixSubTlv[], kind: SourceRouterId['kind']): IpAddress | undefined {
+  const subTlv = subTlvs.find((s) => s.kind === kind);
+  return subTlv && 'address' in subTlv ? subTlv.address : undefined;
+}
+
+function hasPFlag(subTlvs: readonly PrefixSubTlv[]): boolean {
+  const subTlv = subTlvs.find((s) => s.kind === 'prefix-attribute-flags');
+  return subTlv !== undefined && hasFlag(subTlv.flags, P_FLAG);
+}
 
 /** The same from decodePdu. */
 function decodedPrefixes(tlvs: readonly IsisTlv[]): object[] {
@@ -44,26 +52,36 @@ function decodedPrefixes(tlvs: readonly IsisTlv[]): object[] {
       metric,
       down,
       external,
-      pnc: hasFlag(find(subTlvs, 'prefix-attribute-flags')?.flags ?? new Uint8Array(), P_FLAG),
-      source4: find(subTlvs, 'ipv4-source-router-id')?.address,
-      source6: find(subTlvs, 'ipv6-source-router-id')?.address,
+      pnc: hasPFlag(subTlvs),
+      source4: sourceOf(subTlvs, 'ipv4-source-router-id'),
+      source6: sourceOf(subTlvs, 'ipv6-source-router-id'),
     }));
   });
 }
 
 test('the walk finds prefix, P-flag and proxy address of each entry', () => {
+  const common = { mtId: 0, metric: 10, down: false, external: false, pnc: true, source4: undefined, source6: undefined };
   expect(walked(PROXY_LSP)).toEqual({
     bad: 0,
     prefixes: [
-      { mtId: 0, prefix: prefix('10.1.0.0/24'), metric: 10, down: false, external: false, pnc: true, source4: address('192.0.2.1'), source6: undefined },
-      { mtId: 0, prefix: prefix('2001:db8:a::/64'), metric: 10, down: false, external: false, pnc: true, source4: undefined, source6: address('2001:db8::1') },
+      { ...common, prefix: prefix('10.1.0.0/24'), source4: address('192.0.2.1') },
+      { ...common, prefix: prefix('2001:db8:a::/64'), source6: address('2001:db8::1') },
     ],
   });
 });
 
-test('the walk and decodePdu see the same prefixes and neighbours in every LSP', () => {
+/** A TLV of a walked type whose value is not what it should be: entries with bytes changed, or nothing but noise. */
+const damagedTlv: fc.Arbitrary<IsisTlv> = fc
+  .tuple(arbitraryTlv, fc.nat(), fc.nat(255), fc.constantFrom(22, 222, 135, 235, 236, 237))
+  .map(([tlv, at, byte, type]) => {
+    const value = encodeTlv(tlv).slice(2);
+    if (value.length > 0) value[at % value.length] = byte;
+    return { kind: 'unknown', type, value };
+  });
+
+test('the walk and decodePdu see the same prefixes and neighbours in every LSP, damaged or not', () => {
   fc.assert(
-    fc.property(fc.array(arbitraryTlv, { maxLength: 12 }), (tlvs) => {
+    fc.property(fc.array(fc.oneof(arbitraryTlv, damagedTlv), { maxLength: 12 }), (tlvs) => {
       const lsp = lspWith(tlvs);
       const decoded = decodePdu(lsp);
       if (!decoded.ok || decoded.value.kind !== 'lsp') throw new Error('not decoded');
@@ -78,12 +96,13 @@ test('the walk and decodePdu see the same prefixes and neighbours in every LSP',
         ),
       );
     }),
-    { numRuns: 500 },
+    { numRuns: 2000 },
   );
 });
 
 test('a TLV that is malformed anywhere is skipped whole and counted, as decodePdu does', () => {
-  const good = { kind: 'ipv4-reachability' as const, prefixes: [{ prefix: prefix('10.0.0.0/8'), metric: 1, down: false, external: false, subTlvs: [] }] };
+  const entry = { prefix: prefix('10.0.0.0/8'), metric: 1, down: false, external: false, subTlvs: [] };
+  const good = { kind: 'ipv4-reachability' as const, prefixes: [entry] };
   const bad = { kind: 'unknown' as const, type: 135, value: Uint8Array.of(0, 0, 0, 1, 8, 10, 0, 0, 0, 1, 33, 10, 0, 0, 0, 0) };
   const { bad: count, prefixes } = walked(lspWith([bad, good]));
   expect(count).toBe(1);
@@ -104,7 +123,10 @@ test('topology 0 in TLVs 235 and 237 is ignored (RFC 5120)', () => {
 test('neighbours with narrow metrics (TLV 2) are found', () => {
   const value = Uint8Array.of(0, 0x8a, 0x80, 0x80, 0x80, 0, 0, 0, 0, 0, 1, 3);
   const seen: unknown[] = [];
-  expect(forEachNeighbor(lspWith([{ kind: 'unknown', type: 2, value }]), (b, at, metric) => seen.push([formatSystemId(b.subarray(at, at + 6)), b[at + 6], metric]))).toBe(0);
+  const bad = forEachNeighbor(lspWith([{ kind: 'unknown', type: 2, value }]), (b, at, metric) => {
+    seen.push([formatSystemId(b.subarray(at, at + 6)), b[at + 6], metric]);
+  });
+  expect(bad).toBe(0);
   expect(seen).toEqual([['0000.0000.0001', 3, 10]]);
 });
 

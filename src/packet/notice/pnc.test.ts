@@ -10,11 +10,18 @@ import { udpChecksum } from '../ip/udp.ts';
 import { buildRocePacket } from '../roce/packet.ts';
 import { type Notice, buildNoticePacket, decodeNotice, encodeNotice, invokingBth } from './pnc.ts';
 
-const TUPLE6: FiveTuple = { source: address('2001:db8:a::1'), destination: address('2001:db8:b::1'), protocol: 17, sourcePort: 0xc000, destinationPort: 4791 };
+const PORTS = { protocol: 17, sourcePort: 0xc000, destinationPort: 4791 };
+const TUPLE6: FiveTuple = { source: address('2001:db8:a::1'), destination: address('2001:db8:b::1'), ...PORTS };
 const TUPLE4: FiveTuple = { ...TUPLE6, source: address('10.1.0.1'), destination: address('10.2.0.1') };
 const BTH = { opcode: 0x0a, destQpn: 0xc8, psn: 0x123 };
 const roce = (tuple: FiveTuple, size = 1024): Uint8Array =>
-  buildRocePacket({ ...tuple, trafficClass: 3, bth: BTH, ext: { reth: { virtualAddress: 0n, rkey: 1, length: size } }, payload: new Uint8Array(size) });
+  buildRocePacket({
+    ...tuple,
+    trafficClass: 3,
+    bth: BTH,
+    ext: { reth: { virtualAddress: 0n, rkey: 1, length: size } },
+    payload: new Uint8Array(size),
+  });
 const ROCE6 = roce(TUPLE6);
 const ROCE4 = roce(TUPLE4);
 const PE = [address('2001:db8:ffff::2'), address('fc00:2:1::')] as const;
@@ -78,7 +85,8 @@ test('PNC-4-a: the notice is UDP to the configured port, its checksum never abse
 });
 
 test('PNC-4-c: from below a VPN encapsulation the tuple is the inner flow\'s, and the invoking packet is whole', () => {
-  const packets = [ipv6(PE, 41, ROCE6), ipv6(PE, 43, srh(41, 1, [PE[1], PE[1]], ROCE6)), ipv4([address('192.0.2.2'), address('192.0.2.4')], 41, ROCE6)];
+  const pe4 = [address('192.0.2.2'), address('192.0.2.4')] as const;
+  const packets = [ipv6(PE, 41, ROCE6), ipv6(PE, 43, srh(41, 1, [PE[1], PE[1]], ROCE6)), ipv4(pe4, 41, ROCE6)];
   for (const invoking of packets) {
     const tuple = innermostTuple(invoking);
     if (!tuple.ok) throw new Error(tuple.error.code);
@@ -134,12 +142,14 @@ test('PNC-4-e: the Queue Pair comes from the invoking packet, unless that is no 
   const web = ipv6([TUPLE6.source, TUPLE6.destination], 17, udp(1, 443));
   expect(invokingBth(notice(web, { ...TUPLE6, sourcePort: 1, destinationPort: 443 }))).toMatchObject({ ok: false, error: { code: 'not-roce' } });
   const tcp = ipv6([TUPLE6.source, TUPLE6.destination], 6, new Uint8Array(20));
-  expect(invokingBth(notice(tcp, { ...TUPLE6, protocol: 6, sourcePort: 0, destinationPort: 0 }))).toMatchObject({ ok: false, error: { code: 'not-roce' } });
+  const tcpTuple = { ...TUPLE6, protocol: 6, sourcePort: 0, destinationPort: 0 };
+  expect(invokingBth(notice(tcp, tcpTuple))).toMatchObject({ ok: false, error: { code: 'not-roce' } });
 });
 
 test('every notice comes back as it was sent', () => {
   fc.assert(
-    fc.property(fc.constantFrom(TUPLE4, TUPLE6), fc.constantFrom(4 as const, 6 as const), fc.nat(7), fc.nat(65535), fc.nat(1500), (base, family, level, sourcePort, size) => {
+    fc.property(fc.constantFrom(TUPLE4, TUPLE6), fc.constantFrom(4 as const, 6 as const), fc.nat(7), fc.nat(65535), fc.nat(1500), (...drawn) => {
+      const [base, family, level, sourcePort, size] = drawn;
       const tuple = { ...base, sourcePort };
       const invoking = roce(tuple, size);
       const notice = decoded(encodeNotice({ tuple, level, invoking, family }));

@@ -51,7 +51,10 @@ test('a REQ has its fields where InfiniBand puts them', () => {
 });
 
 test('a REP has both communication IDs, its Queue Pair and starting PSN', () => {
-  const body = encodeCmMad(1n, { kind: 'rep', localCommId: 1, remoteCommId: 2, localQpn: 0xc8, startingPsn: 3, responderResources: 4, initiatorDepth: 5, privateData: new Uint8Array() }).subarray(24);
+  const ids = { localCommId: 1, remoteCommId: 2 };
+  const depths = { responderResources: 4, initiatorDepth: 5 };
+  const rep: CmMessage = { kind: 'rep', ...ids, ...depths, localQpn: 0xc8, startingPsn: 3, privateData: new Uint8Array() };
+  const body = encodeCmMad(1n, rep).subarray(24);
   expect([u32(body, 0), u32(body, 4), u24(body, 12), u24(body, 20), body[24], body[25]]).toEqual([1, 2, 0xc8, 3, 4, 5]);
 });
 
@@ -87,7 +90,15 @@ const MESSAGE: fc.Arbitrary<CmMessage> = fc.oneof(
     remoteGid: gid,
     privateData: priv(92),
   }),
-  fc.record({ kind: fc.constant('rep' as const), ...both, localQpn: qpn, startingPsn: qpn, responderResources: fc.nat(255), initiatorDepth: fc.nat(255), privateData: priv(196) }),
+  fc.record({
+    kind: fc.constant('rep' as const),
+    ...both,
+    localQpn: qpn,
+    startingPsn: qpn,
+    responderResources: fc.nat(255),
+    initiatorDepth: fc.nat(255),
+    privateData: priv(196),
+  }),
   fc.record({ kind: fc.constant('rtu' as const), ...both, privateData: priv(224) }),
   fc.record({ kind: fc.constant('rej' as const), ...both, rejected: fc.nat(3), reason: fc.nat(65535), privateData: priv(148) }),
   fc.record({ kind: fc.constant('dreq' as const), ...both, remoteQpn: qpn, privateData: priv(220) }),

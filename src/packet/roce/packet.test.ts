@@ -11,7 +11,17 @@ import { ACK6, CNP6, FAST_CNP6, LONG_HAUL_CNP4, LONG_HAUL_CNP6, NAK6, SEND6 } fr
 
 const SENDER = address('2001:db8:a::1');
 const RECEIVER = address('2001:db8:b::1');
-const NO_BITS = { solicited: false, migration: false, padCount: 0, version: 0, pkey: 0xffff, fecn: false, becn: false, reserved: 0, ackRequest: false };
+const NO_BITS = {
+  solicited: false,
+  migration: false,
+  padCount: 0,
+  version: 0,
+  pkey: 0xffff,
+  fecn: false,
+  becn: false,
+  reserved: 0,
+  ackRequest: false,
+};
 
 function parsed(packet: Uint8Array): RocePacket {
   const result = parseRocePacket(packet);
@@ -39,12 +49,21 @@ test('FCNP-3-c: a CNP is a BTH, 16 reserved bytes and the ICRC', () => {
     icrc: 0xdfaabdbc,
     icrcValid: true,
   });
-  expect(toHex(buildRocePacket({ source: RECEIVER, destination: SENDER, sourcePort: 0xc000, trafficClass: 0x88, bth: { opcode: 0x81, becn: true, destQpn: 0x64, psn: 0 }, payload: new Uint8Array(16) }))).toBe(toHex(CNP6));
+  const ends = { source: RECEIVER, destination: SENDER, sourcePort: 0xc000, trafficClass: 0x88 };
+  const built = buildRocePacket({ ...ends, bth: { opcode: 0x81, becn: true, destQpn: 0x64, psn: 0 }, payload: new Uint8Array(16) });
+  expect(toHex(built)).toBe(toHex(CNP6));
 });
 
 test('FCNP-3-b: transport headers are a BTH and what its opcode calls for', () => {
   const ends = { source: RECEIVER, destination: SENDER, sourcePort: 0xc000 };
-  const send = { source: SENDER, destination: RECEIVER, sourcePort: 0xc000, trafficClass: 2, bth: { opcode: 0x04, destQpn: 0xc8, psn: 0x123, ackRequest: true }, payload: fromHex('0001020304050607') };
+  const send = {
+    source: SENDER,
+    destination: RECEIVER,
+    sourcePort: 0xc000,
+    trafficClass: 2,
+    bth: { opcode: 0x04, destQpn: 0xc8, psn: 0x123, ackRequest: true },
+    payload: fromHex('0001020304050607'),
+  };
   expect(parsed(SEND6)).toMatchObject({ ext: {}, payload: send.payload, bth: send.bth, icrcValid: true });
   expect(toHex(buildRocePacket(send))).toBe(toHex(SEND6));
   const ack = (kind: 'ack' | 'nak', value: number, psn: number): Uint8Array =>

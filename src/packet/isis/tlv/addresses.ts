@@ -5,7 +5,7 @@ import { ok } from '../../../model/result.ts';
 import { concat, readAddress } from '../../bytes.ts';
 import { malformed } from '../../decode.ts';
 import { EncodeError } from '../../encode-error.ts';
-import type { Ipv4InterfaceAddresses, Ipv4TeRouterId, Ipv6InterfaceAddresses, Ipv6TeRouterId } from '../types.ts';
+import type { InterfaceAddresses, TeRouterId } from '../types.ts';
 import type { TlvCodec } from './codec.ts';
 
 function bytesOf(address: IpAddress, family: Family): Uint8Array {
@@ -13,33 +13,34 @@ function bytesOf(address: IpAddress, family: Family): Uint8Array {
   return addressBytes(address);
 }
 
-function interfaceAddresses<T extends Ipv4InterfaceAddresses | Ipv6InterfaceAddresses>(type: number, name: T['kind'], family: Family): TlvCodec<T> {
-  const size = family === 4 ? 4 : 16;
+const size = (family: Family): number => (family === 4 ? 4 : 16);
+
+function interfaceAddresses(type: number, name: InterfaceAddresses['kind'], family: Family): TlvCodec<InterfaceAddresses> {
   return {
     type,
     name,
     decode(value) {
-      if (value.length % size !== 0) return malformed('bad-length', 0, `${value.length} bytes are not whole IPv${family} addresses`);
-      const addresses = Array.from({ length: value.length / size }, (_, i) => readAddress(value, i * size, family));
-      return ok({ kind: name, addresses } as unknown as T);
+      if (value.length % size(family) !== 0) return malformed('bad-length', 0, `${value.length} bytes are not whole IPv${family} addresses`);
+      const addresses = Array.from({ length: value.length / size(family) }, (_, i) => readAddress(value, i * size(family), family));
+      return ok({ kind: name, addresses });
     },
     encode: ({ addresses }) => concat(...addresses.map((a) => bytesOf(a, family))),
   };
 }
 
-function teRouterId<T extends Ipv4TeRouterId | Ipv6TeRouterId>(type: number, name: T['kind'], family: Family): TlvCodec<T> {
+function teRouterId(type: number, name: TeRouterId['kind'], family: Family): TlvCodec<TeRouterId> {
   return {
     type,
     name,
     decode(value) {
-      if (value.length !== (family === 4 ? 4 : 16)) return malformed('bad-length', 0, `router ID of ${value.length} bytes`);
-      return ok({ kind: name, address: readAddress(value, 0, family) } as unknown as T);
+      if (value.length !== size(family)) return malformed('bad-length', 0, `router ID of ${value.length} bytes`);
+      return ok({ kind: name, address: readAddress(value, 0, family) });
     },
     encode: ({ address }) => bytesOf(address, family),
   };
 }
 
-export const IPV4_INTERFACE_ADDRESSES = interfaceAddresses<Ipv4InterfaceAddresses>(132, 'ipv4-interface-addresses', 4);
-export const IPV6_INTERFACE_ADDRESSES = interfaceAddresses<Ipv6InterfaceAddresses>(232, 'ipv6-interface-addresses', 6);
-export const IPV4_TE_ROUTER_ID = teRouterId<Ipv4TeRouterId>(134, 'ipv4-te-router-id', 4);
-export const IPV6_TE_ROUTER_ID = teRouterId<Ipv6TeRouterId>(140, 'ipv6-te-router-id', 6);
+export const IPV4_INTERFACE_ADDRESSES = interfaceAddresses(132, 'ipv4-interface-addresses', 4);
+export const IPV6_INTERFACE_ADDRESSES = interfaceAddresses(232, 'ipv6-interface-addresses', 6);
+export const IPV4_TE_ROUTER_ID = teRouterId(134, 'ipv4-te-router-id', 4);
+export const IPV6_TE_ROUTER_ID = teRouterId(140, 'ipv6-te-router-id', 6);

@@ -17,8 +17,7 @@ export const HOSTNAME: TlvCodec<Hostname> = {
     return ok({ kind: 'hostname', name: String.fromCharCode(...value) });
   },
   encode({ name }) {
-    const bytes = Uint8Array.from(name, (c) => c.charCodeAt(0));
-    if (name.length === 0 || !/^[\x20-\x7e]+$/.test(name)) throw new EncodeError('bad-field', `hostname ${JSON.stringify(name)} is not printable ASCII`);
-    return bytes;
+    if (!/^[\x20-\x7e]+$/.test(name)) throw new EncodeError('bad-field', `hostname ${JSON.stringify(name)} is not printable ASCII`);
+    return Uint8Array.from(name, (c) => c.charCodeAt(0));
   },
 };

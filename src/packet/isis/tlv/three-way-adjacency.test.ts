@@ -29,6 +29,7 @@ test('another length or an unknown state makes TLV 240 bad', () => {
 });
 
 test('a neighbour without a circuit of our own cannot be encoded', () => {
-  expect(() => encodeTlv({ kind: 'three-way-adjacency', state: 'up', neighborCircuitId: 9 })).toThrow(/needs the one before/);
-  expect(() => encodeTlv({ kind: 'three-way-adjacency', state: 'up', neighborSystemId: NEIGHBOR, neighborCircuitId: 1 })).toThrow(/needs the one before/);
+  const up = { kind: 'three-way-adjacency', state: 'up' } as const;
+  expect(() => encodeTlv({ ...up, neighborCircuitId: 9 })).toThrow(/needs the one before/);
+  expect(() => encodeTlv({ ...up, neighborSystemId: NEIGHBOR, neighborCircuitId: 1 })).toThrow(/needs the one before/);
 });

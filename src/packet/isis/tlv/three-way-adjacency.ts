@@ -10,6 +10,7 @@ import { type TlvCodec, exactly, field } from './codec.ts';
 
 /** Index is the value on the wire. */
 const STATES: readonly ThreeWayState[] = ['up', 'initializing', 'down'];
+const LENGTHS: readonly number[] = [1, 5, 11, 15];
 
 function circuit(id: number): Uint8Array {
   const out = new Uint8Array(4);
@@ -22,7 +23,7 @@ export const THREE_WAY_ADJACENCY: TlvCodec<ThreeWayAdjacency> = {
   name: 'three-way-adjacency',
   decode(value) {
     const { length } = value;
-    if (length !== 1 && length !== 5 && length !== 11 && length !== 15) return malformed('bad-length', 0, `${length} bytes; 1, 5, 11 or 15 are allowed`);
+    if (!LENGTHS.includes(length)) return malformed('bad-length', 0, `${length} bytes; 1, 5, 11 or 15 are allowed`);
     const state = STATES[value[0]!];
     if (state === undefined) return malformed('bad-state', 0, `adjacency state ${value[0]}`);
     return ok({
@@ -39,7 +40,7 @@ export const THREE_WAY_ADJACENCY: TlvCodec<ThreeWayAdjacency> = {
     if (neighborSystemId) parts.push(exactly('system ID', neighborSystemId, SYSTEM_ID_LENGTH));
     if (neighborCircuitId !== undefined) parts.push(circuit(neighborCircuitId));
     const out = concat(...parts);
-    if (![1, 5, 11, 15].includes(out.length) || (circuitId === undefined && out.length > 1)) {
+    if (!LENGTHS.includes(out.length) || (circuitId === undefined && out.length > 1)) {
       throw new EncodeError('bad-field', 'each part of TLV 240 needs the one before it');
     }
     return out;
