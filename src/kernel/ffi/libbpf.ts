@@ -8,9 +8,7 @@ const LEVEL_DEBUG = 2;
 /** Characters of log kept, from the end. */
 const KEPT = 64 * 1024;
 
-function declare(lib: Library): ReturnType<typeof declareObject> & ReturnType<typeof declareMap> & ReturnType<typeof declareTc> {
-  return { ...declareObject(lib), ...declareMap(lib), ...declareTc(lib) };
-}
+const declare = (lib: Library) => ({ ...declareObject(lib), ...declareMap(lib), ...declareTc(lib), ...declareBtf(lib) });
 
 function declareObject(lib: Library) {
   return {
@@ -50,6 +48,15 @@ function declareTc(lib: Library) {
     tcAttach: lib.bind<(hook: Memory, opts: Memory) => number>('int bpf_tc_attach(const void *hook, void *opts)'),
     tcDetach: lib.bind<(hook: Memory, opts: Memory) => number>('int bpf_tc_detach(const void *hook, const void *opts)'),
     tcQuery: lib.bind<(hook: Memory, opts: Memory) => number>('int bpf_tc_query(const void *hook, void *opts)'),
+  };
+}
+
+function declareBtf(lib: Library) {
+  return {
+    vmlinuxBtf: lib.bind<() => Pointer | null>('void *btf__load_vmlinux_btf()'),
+    /** The type's number, or a negative errno. */
+    btfFind: lib.bind<(btf: Pointer, name: string, kind: number) => number>('int btf__find_by_name_kind(const void *btf, const char *name, unsigned int kind)'),
+    btfFree: lib.bind<(btf: Pointer) => void>('void btf__free(void *btf)'),
   };
 }
 

@@ -40,6 +40,7 @@ const c = {
     'int epoll_wait(int epoll, void *events, int count, int timeoutMs)'),
   eventfd: bind<(initial: number, flags: number) => number>('int eventfd(unsigned int initial, int flags)'),
   if_nametoindex: bind<(name: string) => number>('unsigned int if_nametoindex(const char *name)'),
+  getpagesize: bind<() => number>('int getpagesize()'),
   syscall3: bind<(number: number, a: number, b: Memory, c: number) => number>('long syscall(long number, long a, void *b, long c)'),
 };
 
@@ -120,6 +121,7 @@ export function mapShared(operation: string, fd: number, size: number, protectio
   if (address === null || BigInt.asUintN(64, address) === MAP_FAILED) throw new KernelError(operation, lastErrno());
   return address;
 }
+export const pageSize = (): number => c.getpagesize();
 export const unmap = (address: Pointer, size: number): void => void check('munmap', c.munmap(address, size));
 
 export const epollCreate = (): number => check('epoll_create1', c.epoll_create1(EPOLL.CLOEXEC));

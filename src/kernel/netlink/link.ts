@@ -65,6 +65,10 @@ export function encodeVeth(near: VethEnd, peer: VethEnd): Uint8Array {
   return concat([linkHeader(), ...endAttributes(near), nested(IFLA.LINKINFO, attribute(LINKINFO.KIND, text('veth')), nested(LINKINFO.DATA, peerInfo))]);
 }
 
+/** A virtual interface of any kind; `data` are the kind's own attributes. */
+export const encodeLinkOfKind = (name: string, kind: string, ...data: readonly Uint8Array[]): Uint8Array =>
+  concat([linkHeader(), attribute(IFLA.IFNAME, text(name)), nested(IFLA.LINKINFO, attribute(LINKINFO.KIND, text(kind)), nested(LINKINFO.DATA, ...data))]);
+
 export interface LinkChange {
   readonly up?: boolean | undefined;
   readonly mtu?: number | undefined;

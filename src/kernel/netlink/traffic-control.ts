@@ -129,6 +129,7 @@ export interface NewTbf {
   readonly burst: number;
   /** Bytes that may be queued. */
   readonly limit: number;
+  /** Default: the kernel chooses, and keeps that of a TBF that is there. */
   readonly handle?: number | undefined;
 }
 
@@ -145,8 +146,18 @@ export function encodeTbf(tbf: NewTbf): Uint8Array {
   });
   const rate64 = tbf.rate > 0xffff_ffffn ? [attribute(TBF.RATE64, u64(tbf.rate))] : [];
   return concat([
-    tcHeader({ ifindex: tbf.ifindex, handle: tbf.handle ?? 0x10000, parent: TC_H.ROOT }),
+    tcHeader({ ifindex: tbf.ifindex, handle: tbf.handle ?? 0, parent: TC_H.ROOT }),
     attribute(TCA.KIND, text('tbf')),
     nested(TCA.OPTIONS, attribute(TBF.PARMS, parms), attribute(TBF.BURST, u32(tbf.burst)), ...rate64),
+  ]);
+}
+
+/** An HTB as root qdisc, without classes. struct tc_htb_glob: version 3, rate2quantum 10, default class, debug, direct packets. */
+export function encodeHtb(htb: { ifindex: number; defaultClass: number; handle?: number | undefined }): Uint8Array {
+  const init = struct(20, (view) => [3, 10, htb.defaultClass].forEach((word, i) => view.setUint32(i * 4, word, true)));
+  return concat([
+    tcHeader({ ifindex: htb.ifindex, handle: htb.handle ?? 0, parent: TC_H.ROOT }),
+    attribute(TCA.KIND, text('htb')),
+    nested(TCA.OPTIONS, attribute(HTB.INIT, init)),
   ]);
 }

@@ -1,0 +1,67 @@
+// Nothing is left: after objects, pins, links, sockets and namespaces were used and given back, this host is as it was.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { mountBpffs, unmountBpffs } from '../../src/kernel/bpf/bpffs.ts';
+import { openBpfObject } from '../../src/kernel/bpf/object.ts';
+import { openRingBuffer } from '../../src/kernel/bpf/ring-buffer.ts';
+import { attachTcx, detachPinnedLink } from '../../src/kernel/bpf/tcx.ts';
+import { interfaceIndex } from '../../src/kernel/ffi/libc.ts';
+import { Netns } from '../../src/kernel/netns.ts';
+import { openMonitor } from '../../src/kernel/netlink/monitor.ts';
+import { Rtnetlink } from '../../src/kernel/netlink/rtnetlink.ts';
+import { openPacketSocket } from '../../src/kernel/packet-socket.ts';
+import { Poller } from '../../src/kernel/poller.ts';
+import { openTap } from '../../src/kernel/tap.ts';
+import { compileFixture } from './fixture.ts';
+import { until } from './support.ts';
+
+const names = (kind: string): string[] =>
+  (JSON.parse(spawnSync('bpftool', ['-j', kind], { encoding: 'utf8' }).stdout) as { name?: string }[]).map((o) => o.name ?? '');
+const ours = (): number => names('prog').filter((n) => ['count_first', 'count_second', 'echo', 'report'].includes(n)).length + names('map').filter((n) => n === 'prefixes').length;
+const interfaces = (): string => readFileSync('/proc/net/dev', 'utf8').split('\n').slice(2).map((l) => l.split(':')[0]!.trim()).filter((n) => n.startsWith('t-k')).join();
+const mounts = (): string => readFileSync('/proc/self/mounts', 'utf8').split('\n').filter((l) => l.includes('t-kernel-residue')).join();
+const descriptors = (): number => readdirSync('/proc/self/fd').length;
+
+it('a whole life of every adapter leaves no program, map, link, pin, mount, interface, namespace or descriptor', async () => {
+  const before = [ours(), interfaces(), mounts(), descriptors()];
+  const directory = mkdtempSync(join(tmpdir(), 't-kernel-residue-'));
+  const pins = join(directory, 'bpffs');
+  mountBpffs(pins);
+  const quiet = { onError: () => {}, onFrame: () => {}, onChange: () => {}, onResync: () => {}, onRecord: () => {} };
+  const poller = Poller.open(quiet);
+  const modules = { poller, ...quiet };
+  const netns = Netns.create();
+  const inode = netns.run(() => spawnSync('readlink', ['/proc/self/ns/net'], { encoding: 'utf8' }).stdout.trim());
+  const route = Rtnetlink.open({ netns }, { poller });
+  const monitor = openMonitor({ netns }, modules);
+  await route.createVeth({ name: 't-k-a', peer: { name: 't-k-b' } });
+  const tap = openTap({ name: 't-k-tap', netns }, modules);
+  const socket = openPacketSocket({ interface: 't-k-a', netns }, modules);
+  const object = openBpfObject(compileFixture(directory, 'residue'), { pinDir: pins });
+  const ring = openRingBuffer(object.map('events'), modules);
+  const ifindex = netns.run(() => interfaceIndex('t-k-a'));
+  attachTcx({ program: object.program('count_first'), ifindex, direction: 'egress', pinPath: join(pins, 't-k-link'), netns }).close();
+  const filter = attachTcx({ program: object.program('count_second'), ifindex, direction: 'ingress', netns, mechanism: 'clsact' });
+  expect(await route.removeEmptyClsact(ifindex)).toBe(false);
+  expect(ours()).toBeGreaterThan(before[0] as number);
+
+  filter.detach();
+  expect(await route.removeEmptyClsact(ifindex)).toBe(true);
+  detachPinnedLink(join(pins, 't-k-link'));
+  ring.close();
+  object.close();
+  for (const name of readdirSync(pins).filter((n) => !n.endsWith('.debug'))) rmSync(join(pins, name));
+  for (const one of [socket, tap, monitor, route]) one.close();
+  netns.close();
+  poller.close();
+  unmountBpffs(pins);
+  rmSync(directory, { recursive: true });
+  await until('programs and maps are freed and the poller has closed', () => ours() === before[0] && descriptors() === before[3]);
+  expect([ours(), interfaces(), mounts(), descriptors()]).toEqual(before);
+  expect(inode).toMatch(/^net:\[\d+\]$/);
+  const alive = spawnSync('lsns', ['-t', 'net', '-n', '-o', 'NS'], { encoding: 'utf8' }).stdout.split('\n').map((l) => l.trim());
+  expect(alive).not.toContain(inode.slice(5, -1));
+});
