@@ -7,6 +7,7 @@ import type { Count, Log } from '../../model/log.ts';
 import type { IsisLspState, IsisNeighborState } from '../../model/state.ts';
 import type { Netns } from '../../kernel/netns.ts';
 import type { Poller } from '../../kernel/poller.ts';
+import type { Level } from '../../packet/isis/types.ts';
 import { formatSystemId } from '../../packet/isis/lsp-id.ts';
 import type { Carrier, CarrierSink } from '../carrier.ts';
 import { LSDB_LIMIT } from './constants.ts';
@@ -54,6 +55,8 @@ export interface IsisCarrierModules {
 export interface IsisCarrier extends Carrier {
   neighbors(): IsisNeighborState[];
   database(): IsisLspState[];
+  /** One LSP as received or issued; Remaining Lifetime is that of its arrival or last sending. */
+  lsp(level: Level, lspId: string): Uint8Array | undefined;
   /** Takes over changed timers and keys. False: something else changed, and the carrier must be stopped and created anew. */
   update(options: IsisCarrierOptions): boolean;
 }
@@ -146,6 +149,10 @@ class FrrSideCarrier implements IsisCarrier {
 
   database(): IsisLspState[] {
     return databaseState(this.speaker, this.modules.clock.now());
+  }
+
+  lsp(level: Level, lspId: string): Uint8Array | undefined {
+    return this.speaker.levels.get(level)?.lsdb.byKey.get(lspId)?.raw.slice();
   }
 
   update(options: IsisCarrierOptions): boolean {

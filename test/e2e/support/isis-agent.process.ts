@@ -1,0 +1,26 @@
+// A process of its own with one IS-IS carrier, to be killed by a test. Arguments: system ID, levels, prefix, proxy. Prints `up` when the adjacency is.
+import { systemClock } from '../../../src/model/clock.ts';
+import { address } from '../../../src/model/address.ts';
+import { DEFAULT_CODE_POINTS } from '../../../src/model/code-points.ts';
+import { silentLog } from '../../../src/model/log.ts';
+import { prefix } from '../../../src/model/prefix.ts';
+import { createIsisCarrier } from '../../../src/carriers/isis/carrier.ts';
+import { Poller } from '../../../src/kernel/poller.ts';
+import { isisOptions } from './isis.ts';
+
+const [systemId, levels, ...prefixes] = process.argv.slice(2);
+const carrier = createIsisCarrier(isisOptions(systemId!, { levels: levels as '1' | '2' | '1-2' }), {
+  poller: Poller.open({ onError: (error) => console.error(error) }),
+  sink: { learned: () => {}, reachability: () => {} },
+  clock: systemClock,
+  log: silentLog,
+  count: () => {},
+  codePoints: DEFAULT_CODE_POINTS,
+});
+await carrier.start();
+carrier.originate(prefixes.map((text) => ({ prefix: prefix(text), proxy: address('2001:db8:ffff::1') })));
+const timer = setInterval(() => {
+  if (carrier.neighbors()[0]?.state !== 'up') return;
+  clearInterval(timer);
+  console.log('up');
+}, 20);
