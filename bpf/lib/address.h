@@ -26,9 +26,10 @@ static __always_inline void address_map_ipv4(struct address *a, __be32 ipv4)
 }
 
 // An LPM trie's key: prefix length in bits of the 16-byte address, so 96 + n for IPv4.
+// Packed: the trie's data begin right behind the length.
 struct prefix_key {
 	__u32 length;
 	struct address address;
-};
+} __attribute__((packed, aligned(4)));
 
 #endif
