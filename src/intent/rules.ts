@@ -146,8 +146,19 @@ function idlePorts(view: View, report: Report): void {
   }
 }
 
+/** What the maps of the dataplane hold (bpf/lib), the ports with room for collisions of their slots. */
+const CAPACITY = { ports: 128, borderPorts: 1024, senders: 65_536, acceptFrom: 4096 } as const;
+
+function capacity(view: View, report: Report): void {
+  const paths: Record<keyof typeof CAPACITY, Path> = { ports: ['ports'], borderPorts: ['border-ports'], senders: ['proxy', 'senders'], acceptFrom: ['proxy', 'accept-from'] };
+  for (const [key, most] of Object.entries(CAPACITY) as [keyof typeof CAPACITY, number][]) {
+    const entries = view[key]?.length ?? 0;
+    if (entries > most) report(paths[key], `at most ${most} entries`, `${entries} entries are more than the dataplane holds, ${most}`);
+  }
+}
+
 const RULES: readonly ((view: View, report: Report) => void)[] = [
-  thresholds, uniqueEntries, loopback, notEmpty, isisTimers, isisKeys, carrierInterface, idlePorts,
+  thresholds, uniqueEntries, loopback, notEmpty, isisTimers, isisKeys, carrierInterface, idlePorts, capacity,
 ];
 
 /** @param declared what the schema could read of the file, undefined where it could not */

@@ -99,8 +99,8 @@ const proxy = section(
 const port = section(
   {
     interface: value(interfaceName, 'egress interface with a TBF or HTB root qdisc'),
-    'k-min': value(size('1B', '4294967295B'), 'CE marking of ECT packets above this queue depth; default k-max / 2').optional(),
-    'k-max': value(size('1B', '4294967295B'), 'notices above this queue depth; absent: none').optional(),
+    'k-min': value(size('1B', '2GB'), 'CE marking of ECT packets above this queue depth; default k-max / 2').optional(),
+    'k-max': value(size('1B', '2GB'), 'notices above this queue depth; absent: none').optional(),
     ecn: value(onOff, 'off: no CE marking; default on').optional(),
     'per-flow-interval': value(time('1us', '60s'), 'least time between two notices for one flow; default 20ms').optional(),
     rate: value(rate('1/s', '10M/s'), 'notices a second, all flows of the port together; default 1000/s').optional(),

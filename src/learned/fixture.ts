@@ -6,15 +6,17 @@ import type { ForwardingChanges } from './forwarding.ts';
 import { LearnedTable } from './table.ts';
 
 export function fixture(holdMs = 120_000) {
-  const clock = { now: Date.UTC(2026, 0, 1) };
+  // The clock runs from an origin of its own; the time of day is another number.
+  const clock = { now: 5000 };
+  const wallOf = (now: number): number => Date.UTC(2026, 0, 1) + now;
   const counts = new Map<string, number>();
-  const table = new LearnedTable({ holdMs }, { now: () => clock.now, count: (name, by = 1) => counts.set(name, (counts.get(name) ?? 0) + by) });
+  const table = new LearnedTable({ holdMs }, { clock: { now: () => clock.now }, wallClock: () => wallOf(clock.now), count: (name, by = 1) => counts.set(name, (counts.get(name) ?? 0) + by) });
   const reach = (names: string[], carrier: CarrierName = 'isis'): void => table.reachability({ carrier, reachable: new Set(names) });
   const report = (originator: string, prefixes: LearnedPrefix[], carrier: CarrierName = 'isis', fragment = 0): void =>
     table.learned({ carrier, originator, source: `${originator}.00-${fragment}`, prefixes });
   reach(['leaf1', 'leaf2', 'cnpd1', 'cnpd2']);
   reach(['peer'], 'bgp');
-  return { clock, counts, table, reach, report, proxyOf: (text: string) => proxyOf(table, text) };
+  return { clock, wallOf, counts, table, reach, report, proxyOf: (text: string) => proxyOf(table, text) };
 }
 
 function proxyOf(table: LearnedTable, text: string): string | null | undefined {

@@ -13,7 +13,7 @@ export interface Originator {
   readonly carrier: Origin;
   readonly name: string;
   reachability: Reachability;
-  /** Milliseconds; meaningful while held. */
+  /** Milliseconds of the table's clock; meaningful while held. */
   heldUntil: number;
   readonly sources: Set<Source>;
 }
@@ -32,7 +32,7 @@ export interface Advertisement {
   /** Where the notices go; undefined when the flag is clear or no usable address came with it. */
   proxy: IpAddress | undefined;
   metric: number;
-  /** Milliseconds: since when it has said what it says. */
+  /** Milliseconds since 1970: since when it has said what it says and counted. */
   since: number;
   previous: Advertisement | undefined;
   next: Advertisement | undefined;

@@ -121,7 +121,7 @@ test('PNC-5-c, A14: whatever is reported, lost and withdrawn, lookup and datapla
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       const reference = new Reference();
-      const table = new LearnedTable({ holdMs: HOLD }, { now: () => reference.now, count: () => {} });
+      const table = new LearnedTable({ holdMs: HOLD }, { clock: { now: () => reference.now }, count: () => {} });
       const kernel = new Map<string, IpAddress | null>();
       const take = (limit?: number): void => {
         const { upserts, deletes } = table.takeChanges(limit);

@@ -230,9 +230,9 @@ describe('what the dataplane is told', () => {
 });
 
 test('entries are as the northbound shows them', () => {
-  const { clock, table, report } = fixture();
+  const { clock, wallOf, table, report } = fixture();
   report('cnpd1', [flagged('2001:db8:1::/64', '2001:db8:ffff::1', 4261412865), plain('10.0.0.0/8', 20)]);
-  const common = { carrier: 'isis', originator: 'cnpd1', source: 'cnpd1.00-0', since: new Date(clock.now).toISOString(), best: true };
+  const common = { carrier: 'isis', originator: 'cnpd1', source: 'cnpd1.00-0', since: new Date(wallOf(clock.now)).toISOString(), best: true };
   expect(table.entries()).toEqual([
     { ...common, prefix: '10.0.0.0/8', proxy: null, pnc: false, metric: 20 },
     { ...common, prefix: '2001:db8:1::/64', proxy: '2001:db8:ffff::1', pnc: true, metric: 4261412865 },

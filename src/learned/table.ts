@@ -9,6 +9,7 @@
 // itself by the same lookup. The notice then goes to an own address; the daemon makes sure that the proxy program also sees what comes over lo.
 import { type IpAddress, formatAddress, isIpv4Mapped, isUnicastHost, sameAddress } from '../model/address.ts';
 import type { LearnedPrefix, LearnedReport, ProxyPrefix, ReachabilityReport } from '../model/advertisement.ts';
+import type { Clock } from '../model/clock.ts';
 import type { Count } from '../model/log.ts';
 import { type Prefix, formatPrefix } from '../model/prefix.ts';
 import type { SenderState } from '../model/state.ts';
@@ -24,8 +25,10 @@ export interface LearnedTableOptions {
 }
 
 export interface LearnedTableModules {
-  /** Milliseconds since the epoch. */
-  now(): number;
+  /** Deadlines are on this clock, so that setting the time of day neither shortens nor prolongs a hold. */
+  readonly clock: Pick<Clock, 'now'>;
+  /** Milliseconds since 1970, for display only. */
+  readonly wallClock?: () => number;
   readonly count: Count;
 }
 
@@ -88,7 +91,7 @@ export class LearnedTable {
 
   /** Which originators the carrier reaches. One that was never in such a report does not count: its LSP may be a dead router's. */
   reachability(report: ReachabilityReport): void {
-    this.originators.report(report, this.modules.now(), this.holdMs);
+    this.originators.report(report, this.modules.clock.now(), this.holdMs);
   }
 
   /** Replaces what this router declares. Metric 0: for its own senders it is the nearest proxy. */
@@ -96,12 +99,12 @@ export class LearnedTable {
     this.apply(OWN.carrier, OWN.source, OWN.originator, prefixes.map(({ prefix, proxy }) => ({ prefix, proxy, pnc: true, metric: 0 })));
   }
 
-  /** Drops what was held long enough. @returns whether anything was dropped */
-  tick(now: number = this.modules.now()): boolean {
+  /** Drops what was held long enough. @param now milliseconds of the clock. @returns whether anything was dropped */
+  tick(now: number = this.modules.clock.now()): boolean {
     return this.originators.expire(now);
   }
 
-  /** When tick has work to do, milliseconds since the epoch. */
+  /** When tick has work to do, milliseconds of the clock; undefined: not before something is lost. */
   nextDeadline(): number | undefined {
     return this.originators.nextDeadline();
   }
@@ -201,7 +204,11 @@ export class LearnedTable {
     const proxy = usable ? this.shared(learned.proxy!) : undefined;
     if (old && old.pnc === pnc && old.metric === metric && (old.proxy && proxy ? sameAddress(old.proxy, proxy) : old.proxy === proxy)) return old;
     if (pnc && !usable) this.modules.count(learned.proxy ? 'learned.proxy.unusable' : 'learned.proxy.missing');
-    return { node, source, pnc, proxy, metric, since: this.modules.now(), previous: undefined, next: undefined };
+    return { node, source, pnc, proxy, metric, since: this.wall(), previous: undefined, next: undefined };
+  }
+
+  private wall(): number {
+    return (this.modules.wallClock ?? Date.now)();
   }
 
   private shared(proxy: IpAddress): IpAddress {
@@ -237,7 +244,7 @@ export class LearnedTable {
   private touch(originator: Originator, before: Reachability): void {
     for (const source of originator.sources) {
       for (const a of source.advertisements) {
-        if (before === 'dormant') a.since = this.modules.now();
+        if (before === 'dormant') a.since = this.wall();
         this.stale.add(a.node);
       }
     }
@@ -263,11 +270,13 @@ export class LearnedTable {
     for (let a: Advertisement | undefined = head; a; a = a.next) if (a.source.originator.reachability !== 'dormant') all.push(a);
     const text = formatPrefix(prefix);
     const out = prefix.address.family === 4 ? four : six;
-    for (const [i, a] of all.sort(comparePreference).entries()) out.push(senderState(a, text, i === 0));
+    const toWall = this.wall() - this.modules.clock.now();
+    for (const [i, a] of all.sort(comparePreference).entries()) out.push(senderState(a, text, i === 0, toWall));
   }
 }
 
-const senderState = (a: Advertisement, prefix: string, best: boolean): SenderState => ({
+/** @param toWall what to add to the clock's time to get the time of day */
+const senderState = (a: Advertisement, prefix: string, best: boolean, toWall: number): SenderState => ({
   prefix,
   proxy: a.proxy ? formatAddress(a.proxy) : null,
   best,
@@ -277,5 +286,5 @@ const senderState = (a: Advertisement, prefix: string, best: boolean): SenderSta
   originator: a.source.originator.name,
   source: a.source.name,
   since: new Date(a.since).toISOString(),
-  ...(a.source.originator.reachability === 'held' && { heldUntil: new Date(a.source.originator.heldUntil).toISOString() }),
+  ...(a.source.originator.reachability === 'held' && { heldUntil: new Date(a.source.originator.heldUntil + toWall).toISOString() }),
 });

@@ -1,17 +1,29 @@
 // The desired state of the kernel: what plan computes and reconcile makes true. Plain values, every policy already computed
 // (programs only compare and act). One list an object kind; identity of an object is the field named `id`.
+//
+// senderProxies may hold a million entries, so it is walked only when somebody iterates over it: at start, after a reload, in the periodic full
+// pass. In between, reconcile is fed by senderProxyChanges (congested-node.ts) from the learned table's difference, and plan() costs
+// nothing that grows with the network.
 import type { IpAddress } from '../model/address.ts';
 import type { Prefix } from '../model/prefix.ts';
 
 export interface DesiredState {
   readonly ports: readonly EgressPortPlan[];
   /** Longest-match table of the congested node: sender prefix → where its notice goes. `proxy` null: explicitly none (D5). */
-  readonly senderProxies: readonly SenderProxyPlan[];
+  readonly senderProxies: Iterable<SenderProxyPlan>;
   readonly notifier?: NotifierPlan;
   readonly proxy?: ProxyPlan;
   readonly guards: readonly GuardPlan[];
   /** What cannot be done as declared, and the remedy: shown by `cnpctl show status`. */
-  readonly problems: readonly { readonly feature: string; readonly problem: string; readonly remedy: string }[];
+  readonly problems: readonly Problem[];
+}
+
+export interface Problem {
+  /** `ports`, `proxy`, `border-ports`: the section of cnpd.yaml. */
+  readonly feature: string;
+  readonly problem: string;
+  /** What the operator can do, as a command where there is one. */
+  readonly remedy: string;
 }
 
 export interface EgressPortPlan {

@@ -1,0 +1,62 @@
+// What is true of this machine, as plan sees it: plain values that the daemon gathers from rtnetlink and the kernel probe.
+import type { IpAddress } from '../model/address.ts';
+import type { Problem } from './desired.ts';
+
+export interface LinkFact {
+  readonly name: string;
+  readonly ifindex: number;
+  readonly up: boolean;
+  /** `veth`, `bridge`, …; undefined for a physical interface and for the loopback. */
+  readonly kind: string | undefined;
+  /** Frames on it have an Ethernet header. False for the loopback, tunnels and TUN devices. */
+  readonly etherLike: boolean;
+}
+
+/** The root qdisc of an interface. */
+export interface QdiscFact {
+  readonly ifindex: number;
+  readonly rootKind: string;
+  /** Where it begins to drop, bytes; known of TBF. */
+  readonly limitBytes?: number;
+  /** Of TBF; bit/s. */
+  readonly rateBitPerS?: number;
+}
+
+export interface KernelFeatureFact {
+  readonly name: string;
+  readonly available: boolean;
+  /** What to do when it is not. */
+  readonly remedy: string;
+}
+
+export interface Facts {
+  readonly links: readonly LinkFact[];
+  readonly qdiscs: readonly QdiscFact[];
+  /** As probed; a feature that is not listed is taken to be there. */
+  readonly features: readonly KernelFeatureFact[];
+  /** The router's addresses; absent when not known, and then not checked. */
+  readonly addresses?: readonly IpAddress[];
+}
+
+/** Part of cnpd → the kernel features without which it cannot run. */
+const NEEDS = {
+  ports: ['tc-bpf', 'btf', 'cast-to-kern-ctx'],
+  proxy: ['tc-bpf'],
+  'border-ports': ['tc-bpf'],
+} as const satisfies Record<string, readonly string[]>;
+
+/** The problems that keep a part from running on this kernel; none: it can run. */
+export function missingFeatures(part: keyof typeof NEEDS, facts: Facts): Problem[] {
+  const needed: readonly string[] = NEEDS[part];
+  return facts.features
+    .filter((feature) => !feature.available && needed.includes(feature.name))
+    .map(({ name, remedy }) => ({ feature: part, problem: `this kernel lacks ${name}, which ${part} needs`, remedy }));
+}
+
+export const findLink = (facts: Facts, name: string): LinkFact | undefined => facts.links.find((link) => link.name === name);
+
+export const interfaceMissing = (feature: string, name: string): Problem => ({
+  feature,
+  problem: `interface ${name} does not exist`,
+  remedy: `create ${name}, or correct its name under ${feature}: in cnpd.yaml; cnpd notices when it appears`,
+});

@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { loadIntent } from '../intent/load.ts';
+import { address } from '../model/address.ts';
+import { prefix } from '../model/prefix.ts';
+import type { Facts } from './facts.ts';
+import { FACTS, intentOf, learnedTable } from './fixture.ts';
+import { planGuard } from './guard.ts';
+import { plan } from './plan.ts';
+import { planProxy } from './proxy.ts';
+
+const PROXY = [
+  'proxy:',
+  '  address: 2001:db8:ffff::1',
+  '  senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }, { prefix: 198.51.100.0/24, format: standard-cnp }]',
+  '  accept-from: ["2001:db8:ffff::/48"]',
+  '',
+].join('\n');
+const withoutBpf: Facts = { ...FACTS, features: [{ name: 'tc-bpf', available: false, remedy: 'boot Linux 6.6 or later' }] };
+
+test('PNC-6-f, A13: an intent that declares nothing changes nothing', () => {
+  expect(plan(intentOf(''), learnedTable({ '2001:db8:1::/64': '2001:db8::9' }), FACTS)).toEqual({ ports: [], senderProxies: [], guards: [], problems: [] });
+});
+
+test('the example of the documentation plans every feature', () => {
+  const loaded = loadIntent(readFileSync(new URL('../../docs/cnpd.yaml', import.meta.url), 'utf8'), 'cnpd.yaml');
+  if (!loaded.ok) throw new Error('docs/cnpd.yaml is not valid');
+  const links = ['eth1', 'eth2', 'eth3', 'eth9'].map((name, i) => ({ name, ifindex: 10 + i, up: true, kind: 'veth', etherLike: true }));
+  const qdiscs = [11, 12].map((ifindex) => ({ ifindex, rootKind: 'tbf', limitBytes: 8_000_000 }));
+  const desired = plan(loaded.value, learnedTable(), { links, qdiscs, features: [] });
+  expect(desired.problems).toEqual([]);
+  expect([desired.ports.length, desired.proxy?.senders.length, desired.guards.length, desired.notifier?.udpPort]).toEqual([2, 2, 1, 1021]);
+});
+
+describe('the proxy', () => {
+  test('PNC-6-e: is planned only when declared', () => {
+    expect(planProxy(intentOf(''), FACTS)).toEqual({ problems: [] });
+    expect(planProxy(intentOf(PROXY.replace('proxy:', 'proxy:\n  enabled: off')), FACTS)).toEqual({ problems: [] });
+  });
+
+  test('PNC-1-a: knows its senders, their format, and whom it obeys', () => {
+    expect(planProxy(intentOf(`${PROXY}  rate: 2000/s\n`), FACTS)).toEqual({
+      proxy: {
+        address: address('2001:db8:ffff::1'),
+        udpPort: 1021,
+        senders: [
+          { id: '2001:db8:1::/64', prefix: prefix('2001:db8:1::/64'), format: 'standard-cnp' },
+          { id: '198.51.100.0/24', prefix: prefix('198.51.100.0/24'), format: 'standard-cnp' },
+        ],
+        acceptFrom: [{ id: '2001:db8:ffff::/48', prefix: prefix('2001:db8:ffff::/48') }],
+        perFlowIntervalNs: 50_000,
+        noticesPerSecond: 2000,
+        burst: 200,
+        interfaces: ['eth1', 'eth2', 'eth3', 'wan', 'cnpd-isis'].map((name, i) => ({ id: name, interface: name, ifindex: i + 2 })),
+      },
+      problems: [],
+    });
+  });
+
+  test('leaves the carrier\'s own interface alone', () => {
+    const { proxy } = planProxy(intentOf(`${PROXY}isis: { system-id: 0000.0000.c001, area: 49.0001 }\n`), FACTS);
+    expect(proxy!.interfaces.map((i) => i.interface)).toEqual(['eth1', 'eth2', 'eth3', 'wan']);
+  });
+
+  test('takes only the interfaces that are declared, and names those that it cannot take', () => {
+    const { proxy, problems } = planProxy(intentOf(`${PROXY}  interfaces: [eth2, eth7, lo]\n`), FACTS);
+    expect(proxy!.interfaces).toEqual([{ id: 'eth2', interface: 'eth2', ifindex: 3 }]);
+    expect(problems.map((p) => p.problem)).toEqual(['interface eth7 does not exist', expect.stringMatching(/^lo has no Ethernet header/)]);
+  });
+
+  test.each<readonly [string, Facts, RegExp, boolean]>([
+    ['no interface', { ...FACTS, links: [FACTS.links[0]!] }, /no Ethernet-like interface/, true],
+    ['an address that is not ours', { ...FACTS, addresses: [address('2001:db8::99')] }, /2001:db8:ffff::1, the proxy's address, is no address of this router/, true],
+    ['a kernel without eBPF in tc', withoutBpf, /lacks tc-bpf, which proxy needs/, false],
+  ])('says what is wrong: %s', (_claim, facts, problem, planned) => {
+    const result = planProxy(intentOf(PROXY), facts);
+    expect(result.problems).toEqual([{ feature: 'proxy', problem: expect.stringMatching(problem), remedy: expect.stringMatching(/./) }]);
+    expect(result.proxy !== undefined).toBe(planned);
+  });
+});
+
+describe('the border guard', () => {
+  test('PNC-6-c, PNC-6-d: is at every border port, without a proxy and without watched ports', () => {
+    expect(planGuard(intentOf('border-ports: [eth1, wan]\ncode-points: { pnc-udp-port: 1022 }\n'), FACTS)).toEqual({
+      guards: [
+        { id: 'eth1', interface: 'eth1', ifindex: 2, udpPort: 1022 },
+        { id: 'wan', interface: 'wan', ifindex: 5, udpPort: 1022 },
+      ],
+      problems: [],
+    });
+  });
+
+  test('an interface that is not there is a problem, the others are guarded', () => {
+    const { guards, problems } = planGuard(intentOf('border-ports: [eth7, eth1]'), FACTS);
+    expect(guards.map((g) => g.id)).toEqual(['eth1']);
+    expect(problems).toEqual([{ feature: 'border-ports', problem: 'interface eth7 does not exist', remedy: expect.stringMatching(/eth7/) }]);
+  });
+
+  test('a kernel without eBPF in tc is a problem', () => {
+    expect(planGuard(intentOf('border-ports: [eth1]'), withoutBpf)).toEqual({ guards: [], problems: [{ feature: 'border-ports', problem: expect.stringMatching(/tc-bpf/), remedy: 'boot Linux 6.6 or later' }] });
+  });
+});
+
+test('problems of all features come together', () => {
+  const { problems } = plan(intentOf('ports: [{ interface: eth7, k-max: 1kB }]\nborder-ports: [eth8]\n'), learnedTable(), FACTS);
+  expect(problems.map((p) => p.feature)).toEqual(['ports', 'border-ports']);
+});

@@ -1,0 +1,52 @@
+// The proxy (PNC §5): where notices arrive, whose they may be, which senders are served. Attached where RoCEv2 passes, because the Queue Pairs
+// are learned from the traffic itself. Notices that this router sends to itself come over the loopback interface, which is not in the list: the
+// daemon adds it when ports are watched too.
+import type { Intent, ProxyIntent } from '../intent/intent.ts';
+import { formatAddress, sameAddress } from '../model/address.ts';
+import { formatPrefix } from '../model/prefix.ts';
+import type { DesiredState, Problem, ProxyPlan } from './desired.ts';
+import { type Facts, type LinkFact, findLink, interfaceMissing, missingFeatures } from './facts.ts';
+import { burstOf, nanoseconds } from './token-bucket.ts';
+
+export function planProxy(intent: Intent, facts: Facts): Pick<DesiredState, 'proxy' | 'problems'> {
+  const { proxy } = intent;
+  if (!proxy) return { problems: [] };
+  const problems = missingFeatures('proxy', facts);
+  if (problems.length > 0) return { problems };
+  const links = interfacesOf(proxy, intent, facts, problems);
+  problems.push(...addressProblems(proxy, facts));
+  const plan: ProxyPlan = {
+    address: proxy.address,
+    udpPort: intent.codePoints['pnc-udp-port'],
+    senders: proxy.senders.map(({ prefix, format }) => ({ id: formatPrefix(prefix), prefix, format })),
+    acceptFrom: proxy.acceptFrom.map((prefix) => ({ id: formatPrefix(prefix), prefix })),
+    perFlowIntervalNs: nanoseconds(proxy.perFlowIntervalMs),
+    noticesPerSecond: proxy.noticesPerSecond,
+    burst: burstOf(proxy.noticesPerSecond),
+    interfaces: links.map(({ name, ifindex }) => ({ id: name, interface: name, ifindex })),
+  };
+  return { proxy: plan, problems };
+}
+
+/** Those declared, or all Ethernet-like ones but the carrier's own, on which only routing protocols speak. */
+function interfacesOf(proxy: ProxyIntent, intent: Intent, facts: Facts, problems: Problem[]): LinkFact[] {
+  if (proxy.interfaces.length === 0) {
+    const links = facts.links.filter((link) => link.etherLike && link.name !== intent.isis?.interface);
+    if (links.length === 0) problems.push({ feature: 'proxy', problem: 'there is no Ethernet-like interface on which notices could arrive', remedy: 'name the interfaces under proxy.interfaces in cnpd.yaml' });
+    return links;
+  }
+  return proxy.interfaces.flatMap((name) => {
+    const link = findLink(facts, name);
+    if (link?.etherLike) return [link];
+    const problem = `${name} has no Ethernet header, which the proxy's program needs`;
+    problems.push(link ? { feature: 'proxy', problem, remedy: `take ${name} out of proxy.interfaces` } : interfaceMissing('proxy.interfaces', name));
+    return [];
+  });
+}
+
+function addressProblems(proxy: ProxyIntent, facts: Facts): Problem[] {
+  if (!facts.addresses || facts.addresses.some((own) => sameAddress(own, proxy.address))) return [];
+  const text = formatAddress(proxy.address);
+  const remedy = `\`ip address add ${text}/${proxy.address.family === 4 ? 32 : 128} dev lo\`, or correct proxy.address in cnpd.yaml`;
+  return [{ feature: 'proxy', problem: `${text}, the proxy's address, is no address of this router: notices will not arrive`, remedy }];
+}
