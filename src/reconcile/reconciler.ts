@@ -40,6 +40,9 @@ interface Entry<T> {
   error?: string;
 }
 
+/** Objects checked in one turn of the event loop: about 2 ms. */
+const VERIFY_SLICE = 500;
+
 const DEFAULTS: ReconcilerOptions = { retryMs: [100, 30_000], fullPassMs: 60_000 };
 
 /** Values of desired state are plain data, so their text tells whether they changed. */
@@ -67,30 +70,39 @@ export class Reconciler<T extends { readonly id: string }> {
     this.#count = modules.count;
   }
 
-  /** Sets everything that should exist; the rest is deleted. Unchanged objects are not touched. */
+  /** Sets everything that should exist; the rest is deleted, first, since two objects may use one key in turn. Unchanged objects are not touched. */
   replace(objects: readonly T[]): void {
     const wanted = new Set(objects.map((o) => o.id));
-    const gone = [...this.#entries.keys()].filter((id) => !wanted.has(id));
-    this.change(objects, gone);
-    if (!this.#cancelFullPass && !this.#closed) this.#scheduleFullPass();
+    this.#markDeleted([...this.#entries.keys()].filter((id) => !wanted.has(id)));
+    this.#markChanged(objects);
+    this.#run();
+    this.#scheduleFullPass();
   }
 
-  /** Applies a difference: cost is proportional to what changed. */
+  /** Applies a difference, upserts before deletes, each in the order given: cost is proportional to what changed. */
   change(upserts: Iterable<T>, deletes: Iterable<string>): void {
-    const same = this.#options.same ?? sameJson;
-    for (const id of deletes) {
-      const entry = this.#entries.get(id);
-      if (!entry) continue;
+    this.#markChanged(upserts);
+    this.#markDeleted(deletes);
+    this.#run();
+    this.#scheduleFullPass();
+  }
+
+  #markDeleted(ids: Iterable<string>): void {
+    for (const id of ids) {
+      if (!this.#entries.has(id)) continue;
       this.#entries.set(id, { object: undefined, state: 'pending', attempts: 0 });
       this.#pending.add(id);
     }
-    for (const object of upserts) {
+  }
+
+  #markChanged(objects: Iterable<T>): void {
+    const same = this.#options.same ?? sameJson;
+    for (const object of objects) {
       const entry = this.#entries.get(object.id);
       if (entry?.object !== undefined && entry.state !== 'failed' && same(entry.object, object)) continue;
       this.#entries.set(object.id, { object, state: 'pending', attempts: 0 });
       this.#pending.add(object.id);
     }
-    this.#run();
   }
 
   /** Prunes, then checks or re-applies every object. */
@@ -106,7 +118,15 @@ export class Reconciler<T extends { readonly id: string }> {
     } catch (error) {
       this.#failed('prune', error);
     }
-    for (const [id, object] of wanted) {
+    this.#verify([...wanted], 0);
+  }
+
+  /** A slice a turn, so that a large table does not hold up the event loop. */
+  #verify(objects: readonly (readonly [string, T])[], from: number): void {
+    if (this.#closed) return;
+    for (const [id, object] of objects.slice(from, from + VERIFY_SLICE)) {
+      // Changed or deleted since the pass began: its own update takes care of it.
+      if (this.#entries.get(id)?.object !== object) continue;
       let intact = false;
       try {
         intact = this.#operations.verify?.(object) ?? false;
@@ -118,6 +138,7 @@ export class Reconciler<T extends { readonly id: string }> {
       this.#pending.add(id);
     }
     this.#run();
+    if (from + VERIFY_SLICE < objects.length) this.#clock.after(1, () => this.#verify(objects, from + VERIFY_SLICE));
   }
 
   status(): ObjectStatus[] {
@@ -173,9 +194,11 @@ export class Reconciler<T extends { readonly id: string }> {
   }
 
   #scheduleFullPass(): void {
+    if (this.#closed || this.#cancelFullPass) return;
     this.#cancelFullPass = this.#clock.after(this.#options.fullPassMs, () => {
+      this.#cancelFullPass = undefined;
       this.fullPass();
-      if (!this.#closed) this.#scheduleFullPass();
+      this.#scheduleFullPass();
     });
   }
 }

@@ -72,6 +72,24 @@ export function detachPinnedLink(pinPath: string): void {
   new Tcx({ fd, pinPath, adopted: true }).detach();
 }
 
+/** Where the link pinned at a path hangs. Undefined when nothing is pinned there, or its interface is gone. */
+export function pinnedLinkTarget(pinPath: string): { readonly ifindex: number; readonly direction: Direction } | undefined {
+  let fd: number;
+  try {
+    fd = openPinned(pinPath);
+  } catch (error) {
+    if (isKernelError(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+  requireLink(fd, pinPath);
+  try {
+    const { ifindex, attachType } = linkTarget(fd, pinPath);
+    return ifindex === 0 ? undefined : { ifindex, direction: attachType === ATTACH_TYPE.ingress ? 'ingress' : 'egress' };
+  } finally {
+    close(fd);
+  }
+}
+
 /** undefined: this kernel does not know TCX. */
 function create(opts: TcxOptions): number | undefined {
   const attr = attributes(64);

@@ -1,0 +1,22 @@
+// The hooks of interfaces as attachments.ts wants them, made of the kernel room's TCX links pinned in one directory.
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BpfProgram } from '../kernel/bpf/program.ts';
+import { attachTcx, detachPinnedLink, pinnedLinkTarget } from '../kernel/bpf/tcx.ts';
+import type { HookKernel } from './attachments.ts';
+
+/** `programOf` throws when the program's object is not loaded. */
+export function pinnedHooks(linksDir: string, programOf: (name: string) => BpfProgram): HookKernel {
+  mkdirSync(linksDir, { recursive: true });
+  const pathOf = (pin: string): string => join(linksDir, pin);
+  return {
+    attach: (wanted, pin) =>
+      attachTcx({ program: programOf(wanted.program), ifindex: wanted.ifindex, direction: wanted.direction, pinPath: pathOf(pin) }),
+    attached: (wanted, pin) => {
+      const target = pinnedLinkTarget(pathOf(pin));
+      return target !== undefined && target.ifindex === wanted.ifindex && target.direction === wanted.direction;
+    },
+    pins: () => readdirSync(linksDir),
+    remove: (pin) => detachPinnedLink(pathOf(pin)),
+  };
+}

@@ -1,0 +1,78 @@
+// The proxy's share of the kernel: whose notices it takes, for which senders, how fast (PNC §4, §6), and the program at the ingress of its ports. What it
+// has learned about Queue Pairs is the program's own state: it is read here, never written.
+import type { BpfObject } from '../kernel/bpf/object.ts';
+import { prefixKey } from '../kernel/dataplane/layout.ts';
+import {
+  DEFAULT_LEARNING_LIMITS, PROXY_CONFIG_KEY, PROXY_CONFIG_SIZE, PROXY_MAPS, PROXY_PROGRAM, PROXY_SCRATCH_MAPS, decodeProxyConfig, encodeProxyConfig, encodeProxySender,
+  encodeProxySource,
+} from '../kernel/dataplane/proxy.ts';
+import { type LearnedQueuePair, decodeQueuePair } from '../kernel/dataplane/queue-pairs.ts';
+import type { ProxyPlan } from '../plan/desired.ts';
+import { attachment } from './attachments.ts';
+import { type Feature, type FeatureKind, type FeatureModules, configurationOperations, reconciledTable } from './feature.ts';
+import { type ObjectStatus, Reconciler } from './reconciler.ts';
+
+type Sender = ProxyPlan['senders'][number];
+type Source = ProxyPlan['acceptFrom'][number];
+type Configuration = Omit<ProxyPlan, 'senders' | 'acceptFrom' | 'interfaces'> & { readonly id: 'proxy' };
+
+export class Proxy implements Feature {
+  readonly object: BpfObject;
+  readonly #configuration: Reconciler<Configuration>;
+  readonly #senders: Reconciler<Sender>;
+  readonly #sources: Reconciler<Source>;
+
+  constructor(object: BpfObject, modules: FeatureModules) {
+    this.object = object;
+    const map = (name: 'config' | 'senders' | 'sources' | 'bucket') => object.map(PROXY_MAPS[name]);
+    const value = (c: Configuration, before: Uint8Array | undefined): Uint8Array => {
+      // A bucket at the old rate could be closed for as long as a token of that rate takes.
+      if (before && decodeProxyConfig(before)?.noticesPerSecond !== c.noticesPerSecond) map('bucket').update(PROXY_CONFIG_KEY, new Uint8Array(8));
+      return encodeProxyConfig({ ...c, learning: DEFAULT_LEARNING_LIMITS });
+    };
+    const off = new Uint8Array(PROXY_CONFIG_SIZE);
+    this.#configuration = new Reconciler(configurationOperations({ kind: 'proxy', map: map('config'), value, off }), modules);
+    this.#senders = reconciledTable<Sender>(map('senders'), { kind: 'proxy-sender', key: (s) => prefixKey(s.prefix), value: encodeProxySender }, modules);
+    this.#sources = reconciledTable<Source>(map('sources'), { kind: 'proxy-source', key: (s) => prefixKey(s.prefix), value: (s) => encodeProxySource(s.prefix) }, modules);
+  }
+
+  apply({ proxy }: { readonly proxy?: ProxyPlan }): void {
+    this.#sources.replace(proxy?.acceptFrom ?? []);
+    this.#senders.replace(proxy?.senders ?? []);
+    if (!proxy) return this.#configuration.replace([]);
+    const { address, udpPort, perFlowIntervalNs, noticesPerSecond, burst } = proxy;
+    this.#configuration.replace([{ id: 'proxy', address, udpPort, perFlowIntervalNs, noticesPerSecond, burst }]);
+  }
+
+  attachments({ proxy }: { readonly proxy?: ProxyPlan }) {
+    return (proxy?.interfaces ?? []).map((link) => attachment(PROXY_PROGRAM, link, 'ingress'));
+  }
+
+  /** Connections whose Queue Pairs are known, one entry a direction. */
+  queuePairs(): LearnedQueuePair[] {
+    return [PROXY_MAPS.queuePairs, PROXY_MAPS.staticQueuePairs].flatMap((name) =>
+      [...this.object.map(name).entries()].flatMap(([key, value]) => decodeQueuePair(key, value) ?? []),
+    );
+  }
+
+  status(): ObjectStatus[] {
+    return [this.#configuration, this.#senders, this.#sources].flatMap((r) => r.status().filter((s) => s.state !== 'done'));
+  }
+
+  fullPass(): void {
+    for (const reconciler of [this.#configuration, this.#senders, this.#sources]) reconciler.fullPass();
+  }
+
+  close(): void {
+    for (const reconciler of [this.#configuration, this.#senders, this.#sources]) reconciler.close();
+    this.object.close();
+  }
+}
+
+export const proxy: FeatureKind<Proxy> = {
+  name: 'proxy',
+  objectFile: 'proxy.bpf.o',
+  scratchMaps: PROXY_SCRATCH_MAPS,
+  wanted: (desired) => desired.proxy !== undefined,
+  open: (object, modules) => new Proxy(object, modules),
+};
