@@ -71,7 +71,7 @@ describe('what cannot be done is said, with a remedy', () => {
     ['pfifo_fast', 'ports: [{ interface: eth2, k-max: 25kB }]', FACTS, 0, /root qdisc of eth2 is pfifo_fast.*not watched/, /tc qdisc replace dev eth2 root tbf .* limit 100000/],
     ['no qdisc', 'ports: [{ interface: eth1, k-max: 1kB }]', FACTS, 0, /root qdisc of eth1 is none/, /tc qdisc replace dev eth1 root tbf/],
     ['K_max at the limit of the queue', 'ports: [{ interface: wan, k-max: 1MB, k-min: 1kB }]', FACTS, 1, /k-max of wan \(1000000 bytes\) is never exceeded: its queue drops at 1000000 bytes/, /lower k-max/],
-    ['a kernel without BTF', WATCHED, { ...FACTS, features: [{ name: 'btf', available: false, remedy: 'boot a kernel with CONFIG_DEBUG_INFO_BTF' }] }, 0, /lacks btf/, /CONFIG_DEBUG_INFO_BTF/],
+    ['a kernel without BTF', WATCHED, { ...FACTS, features: [{ name: 'btf', ok: false, detail: 'no /sys/kernel/btf/vmlinux', remedy: 'boot a kernel with CONFIG_DEBUG_INFO_BTF' }] }, 0, /lacks btf/, /CONFIG_DEBUG_INFO_BTF/],
     ['a loopback address that the router has not', WATCHED, { ...FACTS, addresses: [address('2001:db8::99')] }, 1, /2001:db8:ffff::1, the source of notices, is no address of this router/, /ip address add 2001:db8:ffff::1\/128 dev lo/],
   ])('%s', (_claim, sections, facts, ports, problem, remedy) => {
     const planned = planOf(sections, facts);

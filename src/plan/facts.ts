@@ -22,10 +22,13 @@ export interface QdiscFact {
   readonly rateBitPerS?: number;
 }
 
+/** One line of the kernel probe (probeKernel's features fit as they are). */
 export interface KernelFeatureFact {
   readonly name: string;
-  readonly available: boolean;
-  /** What to do when it is not. */
+  readonly ok: boolean;
+  /** What was found, or why it is missing. */
+  readonly detail: string;
+  /** What to do when it is missing. */
   readonly remedy: string;
 }
 
@@ -38,19 +41,24 @@ export interface Facts {
   readonly addresses?: readonly IpAddress[];
 }
 
-/** Part of cnpd → the kernel features without which it cannot run. */
+/** Part of cnpd → what it needs of the kernel, each with what can stand in for it. */
+const PROGRAMS = [['libbpf'], ['btf'], ['bpffs'], ['tcx', 'clsact']] as const;
 const NEEDS = {
-  ports: ['tc-bpf', 'btf', 'cast-to-kern-ctx'],
-  proxy: ['tc-bpf'],
-  'border-ports': ['tc-bpf'],
-} as const satisfies Record<string, readonly string[]>;
+  ports: [...PROGRAMS, ['cast-to-kern-ctx']],
+  proxy: PROGRAMS,
+  'border-ports': PROGRAMS,
+} as const satisfies Record<string, readonly (readonly string[])[]>;
 
 /** The problems that keep a part from running on this kernel; none: it can run. */
 export function missingFeatures(part: keyof typeof NEEDS, facts: Facts): Problem[] {
-  const needed: readonly string[] = NEEDS[part];
-  return facts.features
-    .filter((feature) => !feature.available && needed.includes(feature.name))
-    .map(({ name, remedy }) => ({ feature: part, problem: `this kernel lacks ${name}, which ${part} needs`, remedy }));
+  const probed = new Map(facts.features.map((feature) => [feature.name, feature]));
+  return NEEDS[part].flatMap((alternatives: readonly string[]): Problem[] => {
+    const found = alternatives.map((name) => probed.get(name));
+    const missing = found.filter((feature) => feature?.ok === false);
+    if (missing.length < alternatives.length) return [];
+    const [{ detail, remedy }] = missing as [KernelFeatureFact];
+    return [{ feature: part, problem: `this kernel lacks ${alternatives.join(' and ')}, which ${part} cannot do without: ${detail}`, remedy }];
+  });
 }
 
 export const findLink = (facts: Facts, name: string): LinkFact | undefined => facts.links.find((link) => link.name === name);

@@ -16,7 +16,7 @@ const PROXY = [
   '  accept-from: ["2001:db8:ffff::/48"]',
   '',
 ].join('\n');
-const withoutBpf: Facts = { ...FACTS, features: [{ name: 'tc-bpf', available: false, remedy: 'boot Linux 6.6 or later' }] };
+const withoutBpf: Facts = { ...FACTS, features: ['tcx', 'clsact'].map((name) => ({ name, ok: false, detail: 'EINVAL', remedy: 'boot Linux 6.6 or newer' })) };
 
 test('PNC-6-f, A13: an intent that declares nothing changes nothing', () => {
   expect(plan(intentOf(''), learnedTable({ '2001:db8:1::/64': '2001:db8::9' }), FACTS)).toEqual({ ports: [], senderProxies: [], guards: [], problems: [] });
@@ -71,7 +71,7 @@ describe('the proxy', () => {
   test.each<readonly [string, Facts, RegExp, boolean]>([
     ['no interface', { ...FACTS, links: [FACTS.links[0]!] }, /no Ethernet-like interface/, true],
     ['an address that is not ours', { ...FACTS, addresses: [address('2001:db8::99')] }, /2001:db8:ffff::1, the proxy's address, is no address of this router/, true],
-    ['a kernel without eBPF in tc', withoutBpf, /lacks tc-bpf, which proxy needs/, false],
+    ['a kernel without eBPF in tc', withoutBpf, /lacks tcx and clsact, which proxy cannot do without: EINVAL/, false],
   ])('says what is wrong: %s', (_claim, facts, problem, planned) => {
     const result = planProxy(intentOf(PROXY), facts);
     expect(result.problems).toEqual([{ feature: 'proxy', problem: expect.stringMatching(problem), remedy: expect.stringMatching(/./) }]);
@@ -96,8 +96,13 @@ describe('the border guard', () => {
     expect(problems).toEqual([{ feature: 'border-ports', problem: 'interface eth7 does not exist', remedy: expect.stringMatching(/eth7/) }]);
   });
 
+  test('clsact stands in for TCX', () => {
+    const features = [{ name: 'tcx', ok: false, detail: 'EINVAL', remedy: '' }, { name: 'clsact', ok: true, detail: 'it attaches', remedy: '' }];
+    expect(planGuard(intentOf('border-ports: [eth1]'), { ...FACTS, features })).toMatchObject({ guards: [{ id: 'eth1' }], problems: [] });
+  });
+
   test('a kernel without eBPF in tc is a problem', () => {
-    expect(planGuard(intentOf('border-ports: [eth1]'), withoutBpf)).toEqual({ guards: [], problems: [{ feature: 'border-ports', problem: expect.stringMatching(/tc-bpf/), remedy: 'boot Linux 6.6 or later' }] });
+    expect(planGuard(intentOf('border-ports: [eth1]'), withoutBpf)).toEqual({ guards: [], problems: [{ feature: 'border-ports', problem: expect.stringMatching(/lacks tcx and clsact/), remedy: 'boot Linux 6.6 or newer' }] });
   });
 });
 
