@@ -111,7 +111,11 @@ const link = (kind: string, body: Uint8Array) => async ({ client }: Context): Pr
 const PROBES: readonly Probe[] = [
   { name: 'capabilities', required: true, neededFor: 'everything', remedy: `run cnpd as root, or with ${Object.keys(CAPABILITIES).join(', ')}`, test: capabilities },
   { name: 'libbpf', required: true, neededFor: 'the dataplane', remedy: 'apt install libbpf1', test: () => (libbpf(), 'libbpf.so.1') },
-  { name: 'btf', required: true, neededFor: 'the dataplane (CO-RE)', remedy: 'boot a kernel built with CONFIG_DEBUG_INFO_BTF=y, as those of Debian are', test: typeInformation },
+  {
+    name: 'btf', required: true, neededFor: 'the dataplane (CO-RE)',
+    remedy: 'boot a kernel built with CONFIG_DEBUG_INFO_BTF=y, as those of Debian are',
+    test: typeInformation,
+  },
   {
     name: 'bpffs', required: true, neededFor: 'maps and programs that outlive cnpd', remedy: 'boot a kernel built with CONFIG_BPF_SYSCALL=y',
     test: () => {
@@ -120,7 +124,8 @@ const PROBES: readonly Probe[] = [
     },
   },
   {
-    name: 'cast-to-kern-ctx', required: true, neededFor: 'monitored ports: reading the depth of the queue', remedy: 'boot Linux 6.2 or newer (Debian 12: apt install -t bookworm-backports linux-image-amd64)',
+    name: 'cast-to-kern-ctx', required: true, neededFor: 'monitored ports: reading the depth of the queue',
+    remedy: 'boot Linux 6.2 or newer (Debian 12: apt install -t bookworm-backports linux-image-amd64)',
     test: () => kernelFunction('bpf_cast_to_kern_ctx'),
   },
   {
@@ -130,13 +135,26 @@ const PROBES: readonly Probe[] = [
       return 'supported';
     },
   },
-  { name: 'clsact', required: false, neededFor: 'attaching programs where there is no TCX', remedy: 'modprobe sch_ingress cls_bpf, or a kernel with CONFIG_NET_SCH_INGRESS and CONFIG_NET_CLS_BPF', test: clsact },
   {
-    name: 'tbf', required: false, neededFor: 'monitored ports: a root qdisc whose backlog can be read', remedy: 'modprobe sch_tbf, or a kernel with CONFIG_NET_SCH_TBF; or use HTB',
+    name: 'clsact', required: false, neededFor: 'attaching programs where there is no TCX',
+    remedy: 'modprobe sch_ingress cls_bpf, or a kernel with CONFIG_NET_SCH_INGRESS and CONFIG_NET_CLS_BPF',
+    test: clsact,
+  },
+  {
+    name: 'tbf', required: false, neededFor: 'monitored ports: a root qdisc whose backlog can be read',
+    remedy: 'modprobe sch_tbf, or a kernel with CONFIG_NET_SCH_TBF; or use HTB',
     test: qdisc('tbf', encodeTbf({ ifindex: LOOPBACK, rate: 1_000_000n, burst: 100_000, limit: 100_000 })),
   },
-  { name: 'htb', required: false, neededFor: 'monitored ports with classes', remedy: 'modprobe sch_htb, or a kernel with CONFIG_NET_SCH_HTB; or use TBF', test: qdisc('htb', encodeHtb({ ifindex: LOOPBACK, defaultClass: 1 })) },
-  { name: 'veth', required: true, neededFor: 'the interface between cnpd and FRR', remedy: 'modprobe veth, or a kernel with CONFIG_VETH', test: link('veth', encodeVeth({ name: 'probe0' }, { name: 'probe1' })) },
+  {
+    name: 'htb', required: false, neededFor: 'monitored ports with classes',
+    remedy: 'modprobe sch_htb, or a kernel with CONFIG_NET_SCH_HTB; or use TBF',
+    test: qdisc('htb', encodeHtb({ ifindex: LOOPBACK, defaultClass: 1 })),
+  },
+  {
+    name: 'veth', required: true, neededFor: 'the interface between cnpd and FRR',
+    remedy: 'modprobe veth, or a kernel with CONFIG_VETH',
+    test: link('veth', encodeVeth({ name: 'probe0' }, { name: 'probe1' })),
+  },
   {
     name: 'tap', required: false, neededFor: 'the lab: links with delay', remedy: 'modprobe tun, or a kernel with CONFIG_TUN, and the device node /dev/net/tun',
     test: () => {

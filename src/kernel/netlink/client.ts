@@ -103,7 +103,8 @@ export class NetlinkClient {
     try {
       this.socket!.send(encodeMessage({ type: request.type, flags, sequence: this.sequence, body: request.body }));
     } catch (error) {
-      pending.reject(error instanceof KernelError ? new KernelError(request.operation, error.errno, error.operation) : new KernelError(request.operation, ERRNO.EINVAL, String(error)));
+      const errno = error instanceof KernelError ? error.errno : ERRNO.EINVAL;
+      pending.reject(new KernelError(request.operation, errno, error instanceof Error ? error.message : String(error)));
       return;
     }
     this.inFlight.set(this.sequence, pending);
