@@ -26,7 +26,7 @@ export interface Lab {
   exec(node: string, argv: readonly string[], opts?: RunOptions): Promise<RunResult>;
   /** As exec, for programs that must succeed; returns what it printed. @throws LabError `command-failed` */
   mustExec(node: string, argv: readonly string[], opts?: RunOptions): Promise<string>;
-  /** Starts a program in a node. It ends with the lab at the latest. */
+  /** Starts a program in a node, in a session of its own (Ctrl-C does not reach it). It ends with the lab at the latest. */
   spawn(node: string, argv: readonly string[], opts?: SpawnOptions): ChildProcess;
   /** Puts a file of this machine over one of the node, until the lab goes down; the last one covers the others. */
   cover(node: string, source: string, target: string): Promise<void>;
@@ -98,7 +98,7 @@ class RunningLab implements Lab {
 
   spawn(node: string, argv: readonly string[], opts: SpawnOptions = {}): ChildProcess {
     const [nsenter, ...rest] = [...enterArguments(this.name, this.#node(node)), ...argv];
-    return spawn(nsenter!, rest, { ...opts, env: { ...process.env, ...this.#environment(node, opts.env) } });
+    return spawn(nsenter!, rest, { detached: true, ...opts, env: { ...process.env, ...this.#environment(node, opts.env) } });
   }
 
   async cover(node: string, source: string, target: string): Promise<void> {

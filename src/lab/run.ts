@@ -16,6 +16,8 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly signal?: AbortSignal;
+  /** In a session of its own, so that Ctrl-C at a terminal does not reach it (nor what it starts). */
+  readonly detached?: boolean;
 }
 
 /** @returns the exit code (128 + signal number when a signal ended it). Rejects only when the program cannot be started or `signal` aborts. */
@@ -26,6 +28,7 @@ export function run(argv: readonly string[], opts: RunOptions = {}): Promise<Run
       env: { ...process.env, ...opts.env },
       ...(opts.cwd !== undefined && { cwd: opts.cwd }),
       ...(opts.signal && { signal: opts.signal }),
+      detached: opts.detached ?? false,
     });
     let stdout = '';
     let stderr = '';

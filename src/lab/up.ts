@@ -135,7 +135,7 @@ class Up {
     const state = this.#nodeState(node);
     const out = await mustRun(
       [...enterArguments(this.#topology.name, state), ...argv],
-      { env: nodeEnvironment(this.#topology.name, state), ...(input !== undefined && { input }), ...(signal && { signal }) },
+      { env: nodeEnvironment(this.#topology.name, state), ...(input !== undefined && { input }), ...(signal && { signal }), detached: true },
       what,
     );
     if (out.trim()) log.debug({ node: node.name }, out.trim());
