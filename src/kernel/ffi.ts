@@ -75,7 +75,20 @@ export class PinnedBuffer {
     this.bytes = new Uint8Array(memory);
     this.view = new DataView(memory);
     this.address = addressOf(this.bytes);
+    keepForThisTurn(this);
   }
+}
+
+/**
+ * A caller that has only a buffer's address left (in another structure, or in an argument) no longer references the buffer, and the collector may free it
+ * before the foreign call reads it. Foreign calls are synchronous and few buffers take part in one, so the latest ones are kept for this turn.
+ */
+const KEPT = 64;
+const kept: PinnedBuffer[] = [];
+function keepForThisTurn(buffer: PinnedBuffer): void {
+  if (kept.length === 0) queueMicrotask(() => void (kept.length = 0));
+  if (kept.length === KEPT) kept.shift();
+  kept.push(buffer);
 }
 
 /** Copies text into a fixed-size, NUL-padded field. @throws RangeError when it does not fit with its terminator. */

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// Does nothing: what the other programs' cost is measured against.
+#include "lib/kernel.h"
+
+LICENSE;
+
+SEC("tc")
+int empty(struct __sk_buff *skb)
+{
+	return TC_NEXT;
+}

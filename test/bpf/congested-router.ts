@@ -1,0 +1,240 @@
+// A congested router for the dataplane's tests: a namespace with a monitored port whose TBF lets next to nothing out, so that its backlog is exactly
+// what a test puts there and stays so, and an uplink behind which a collector takes what the router sends to its proxies.
+//
+//   sink [t-bpf-sink] ──── [t-bpf-port  TBF 1 byte/s] router [t-bpf-up] ──── [t-bpf-proxy] sink
+import { writeFileSync } from 'node:fs';
+import { address } from '../../src/model/address.ts';
+import { type Prefix, prefix } from '../../src/model/prefix.ts';
+import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
+import { type TcxLink, attachTcx } from '../../src/kernel/bpf/tcx.ts';
+import type { TestRunResult } from '../../src/kernel/bpf/program.ts';
+import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counters.ts';
+import {
+  DEFAULT_FLOW_AGEING_NS, EGRESS_MAPS, EGRESS_PROGRAMS, type EgressConfig, type EgressPort, type EgressStats, decodeEgressStats, encodeEgressConfig,
+  encodeEgressPort, encodeSenderProxy,
+} from '../../src/kernel/dataplane/egress.ts';
+import { EgressPortTable } from '../../src/kernel/dataplane/egress-ports.ts';
+import { type EgressFlow, decodeFlowSet } from '../../src/kernel/dataplane/flows.ts';
+import { prefixKey, u32Key } from '../../src/kernel/dataplane/layout.ts';
+import { Netns } from '../../src/kernel/netns.ts';
+import { Rtnetlink } from '../../src/kernel/netlink/rtnetlink.ts';
+import { type PacketSocket, openPacketSocket } from '../../src/kernel/packet-socket.ts';
+import { Poller } from '../../src/kernel/poller.ts';
+import { context, frame } from './packets.ts';
+import { concat } from '../../src/packet/bytes.ts';
+import { udp, ipv6 } from '../../src/packet/ip/packets.fixture.ts';
+
+export const object = (name: string): string => new URL(`../../dist/bpf/${name}.bpf.o`, import.meta.url).pathname;
+
+export const LOOPBACK4 = address('192.0.2.9');
+export const LOOPBACK6 = address('2001:db8:ffff::9');
+export const PROXY4 = address('192.0.2.1');
+export const PROXY6 = address('2001:db8:ffff::1');
+export const PNC_PORT = 1021;
+const MAC = { port: Uint8Array.of(2, 0, 0, 0, 1, 1), sink: Uint8Array.of(2, 0, 0, 0, 1, 2), up: Uint8Array.of(2, 0, 0, 0, 2, 1), proxy: Uint8Array.of(2, 0, 0, 0, 2, 2) };
+/** What the TBF lets out before it holds everything back, bytes; more than a frame. */
+const BURST = 10_000;
+/** RTPROT_STATIC */
+const STATIC = 4;
+
+export class CongestedRouter {
+  readonly router: Netns;
+  readonly sink: Netns;
+  readonly egress: BpfObject;
+  readonly rtnl: Rtnetlink;
+  readonly ports: EgressPortTable;
+  readonly macs = MAC;
+  portIfindex = 0;
+  upIfindex = 0;
+  /** Frames that arrived at the collector since the last clear(). */
+  readonly collected: Uint8Array[] = [];
+  /** Frames that left the monitored port. */
+  readonly sunk: Uint8Array[] = [];
+  private readonly poller: Poller;
+  private readonly sockets: PacketSocket[] = [];
+  private readonly links: TcxLink[] = [];
+  private upstream!: PacketSocket;
+
+  private constructor() {
+    this.router = Netns.create();
+    this.sink = Netns.create();
+    this.poller = Poller.open({ onError: (error) => { throw error; } });
+    this.rtnl = Rtnetlink.open({ netns: this.router }, { poller: this.poller });
+    this.egress = openBpfObject(object('egress'));
+    const map = (name: string) => this.egress.map(name);
+    this.ports = new EgressPortTable({
+      ports: map(EGRESS_MAPS.ports), stats: map(EGRESS_MAPS.stats), peaks: map(EGRESS_MAPS.peaks), buckets: map(EGRESS_MAPS.buckets),
+    });
+  }
+
+  static async create(): Promise<CongestedRouter> {
+    const built = new CongestedRouter();
+    try {
+      await built.build();
+      return built;
+    } catch (error) {
+      built.close();
+      throw error;
+    }
+  }
+
+  private async build(): Promise<void> {
+    const sysctl = (name: string, value: string): void => this.router.run(() => writeFileSync(`/proc/sys/net/${name}`, value));
+    sysctl('ipv6/conf/all/forwarding', '1');
+    sysctl('ipv4/conf/all/forwarding', '1');
+    const { rtnl } = this;
+    await rtnl.setLink('lo', { up: true });
+    await rtnl.createVeth({ name: 't-bpf-port', mtu: 9000, mac: MAC.port, peer: { name: 't-bpf-sink', mtu: 9000, mac: MAC.sink, netns: this.sink } });
+    await rtnl.createVeth({ name: 't-bpf-up', mtu: 9000, mac: MAC.up, peer: { name: 't-bpf-proxy', mtu: 9000, mac: MAC.proxy, netns: this.sink } });
+    const far = Rtnetlink.open({ netns: this.sink }, { poller: this.poller });
+    for (const name of ['t-bpf-port', 't-bpf-up']) await rtnl.setLink(name, { up: true });
+    for (const name of ['t-bpf-sink', 't-bpf-proxy']) await far.setLink(name, { up: true });
+    far.close();
+    await rtnl.addAddress('lo', LOOPBACK4, 32);
+    await rtnl.addAddress('lo', LOOPBACK6, 128, { nodad: true });
+    await rtnl.addAddress('t-bpf-up', address('10.100.0.1'), 24);
+    await rtnl.addAddress('t-bpf-up', address('2001:db8:100::1'), 64, { nodad: true });
+    await rtnl.addAddress('t-bpf-port', address('10.101.0.1'), 24);
+    await rtnl.addAddress('t-bpf-port', address('2001:db8:101::1'), 64, { nodad: true });
+    for (const gateway of ['10.100.0.2', '2001:db8:100::2']) await rtnl.setNeighbour('t-bpf-up', address(gateway), MAC.proxy);
+    for (const gateway of ['10.101.0.2', '2001:db8:101::2']) await rtnl.setNeighbour('t-bpf-port', address(gateway), MAC.sink);
+    const route = (to: string, gateway: string): Promise<void> => rtnl.addRoute({ destination: prefix(to), gateway: address(gateway), protocol: STATIC });
+    await route('192.0.2.0/24', '10.100.0.2');
+    await route('2001:db8:ffff::/48', '2001:db8:100::2');
+    await route('10.2.0.0/16', '10.101.0.2');
+    await route('2001:db8:2::/48', '2001:db8:101::2');
+    this.portIfindex = (await rtnl.link('t-bpf-port'))!.ifindex;
+    this.upIfindex = (await rtnl.link('t-bpf-up'))!.ifindex;
+    this.configure({});
+    this.upstream = this.capture('t-bpf-proxy', this.sink, this.collected);
+    this.capture('t-bpf-sink', this.sink, this.sunk);
+    this.attach(EGRESS_PROGRAMS.notice, 1, 'ingress');
+    await this.shape({});
+  }
+
+  /** Attaches a program of the egress object in the router. */
+  attach(program: string, ifindex: number, direction: 'ingress' | 'egress', from: BpfObject = this.egress): TcxLink {
+    const link = attachTcx({ program: from.program(program), ifindex, direction, netns: this.router });
+    this.links.push(link);
+    return link;
+  }
+
+  capture(name: string, netns: Netns, into: Uint8Array[]): PacketSocket {
+    const socket = openPacketSocket(
+      { interface: name, netns, promiscuous: true, receiveBuffer: 64 << 20 },
+      { poller: this.poller, onFrame: (f) => void into.push(f.slice()), onError: (error) => { throw error; } },
+    );
+    this.sockets.push(socket);
+    return socket;
+  }
+
+  /** A new, empty TBF as root; 1 byte/s unless told otherwise. */
+  async shape({ rate = 1n, burst = BURST, limit = 4_000_000 }: { rate?: bigint; limit?: number; burst?: number }): Promise<void> {
+    if ((await this.rtnl.qdiscs(this.portIfindex)).some((q) => q.kind === 'tbf')) await this.rtnl.deleteRootQdisc(this.portIfindex);
+    await this.rtnl.setTbf({ ifindex: this.portIfindex, rate, burst, limit });
+  }
+
+  async depth(): Promise<number> {
+    return (await this.rtnl.qdiscs(this.portIfindex)).find((q) => q.kind === 'tbf')!.stats.backlogBytes;
+  }
+
+  /** Sends a packet into the router from its uplink, to be forwarded. */
+  forward(packet: Uint8Array): void {
+    this.upstream.send(frame(packet, { macs: concat(MAC.up, MAC.proxy) }));
+  }
+
+  /** Queues exactly `bytes` behind an empty TBF, in frames of other traffic. */
+  async fill(bytes: number): Promise<void> {
+    await this.shape({ burst: BURST });
+    if (bytes === 0) return;
+    const send = (size: number): void => this.forward(ipv6([address('2001:db8:9::1'), address('2001:db8:2::99')], 17, udp(9, 9, new Uint8Array(size - 62))));
+    const reaches = (depth: number): Promise<void> => until(`${depth} bytes queued`, async () => (await this.depth()) === depth);
+    // What the bucket lets out at once, so that the next frame stays.
+    for (let left = BURST; left > 0; left -= 5000) send(5000);
+    await until('the burst is gone', () => this.sunk.filter((f) => f.length === 5000).length === BURST / 5000);
+    this.sunk.length = 0;
+    for (let left = bytes; left > 0; ) {
+      const size = left <= 8000 ? left : Math.min(8000, left - 100);
+      send(size);
+      left -= size;
+    }
+    await reaches(bytes);
+  }
+
+  configure(config: Partial<EgressConfig>): void {
+    this.egress.map(EGRESS_MAPS.config).update(
+      u32Key(0),
+      encodeEgressConfig({ source4: LOOPBACK4, source6: LOOPBACK6, udpPort: PNC_PORT, flowAgeingNs: DEFAULT_FLOW_AGEING_NS, flowSeed: 0x5eedn, ...config }),
+    );
+  }
+
+  /** Configures the monitored port; unless told otherwise nothing is marked or notified, and nothing limited. */
+  port(port: Partial<EgressPort> = {}): void {
+    const kMax = port.kMax ?? 100_000;
+    const whole: EgressPort = {
+      ifindex: this.portIfindex, kMin: null, kMax: null, levelBytes: Array.from({ length: 8 }, (_, level) => kMax * (1 + level)), perFlowIntervalNs: 0,
+      noticesPerSecond: 1e9, burst: 1_000_000, ...port,
+    };
+    this.ports.update(u32Key(whole.ifindex), encodeEgressPort(whole));
+  }
+
+  senders(...rows: (readonly [string, typeof PROXY6 | null])[]): void {
+    const map = this.egress.map(EGRESS_MAPS.senderProxies);
+    for (const key of [...map.keys()]) map.delete(key);
+    for (const [sender, proxy] of rows) {
+      const p: Prefix = prefix(sender);
+      map.update(prefixKey(p), encodeSenderProxy({ prefix: p, proxy }));
+    }
+  }
+
+  /** Runs the egress program on a frame as if the monitored port sent it. */
+  send(bytes: Uint8Array, opts: { repeat?: number; mark?: number; cb?: readonly number[]; linear?: number } = {}): TestRunResult {
+    const ctx = context({ ifindex: this.portIfindex, ...opts });
+    return this.egress.program(EGRESS_PROGRAMS.egress).testRun({ data: bytes, ctx, repeat: opts.repeat ?? 1, netns: this.router });
+  }
+
+  flows(since = 0n): EgressFlow[] {
+    return [...this.egress.map(EGRESS_MAPS.flows).entries()].flatMap(([, value]) => [...decodeFlowSet(value, since)]);
+  }
+
+  stats(): EgressStats {
+    return this.ports.stats(this.portIfindex) ?? decodeEgressStats(new Uint8Array(64));
+  }
+
+  count(name: string): number {
+    const found = decodeCounters(this.egress.map(COUNTERS_MAP).entries()).get(name);
+    if (found === undefined) throw new Error(`no counter ${name}`);
+    return Number(found);
+  }
+
+  /** Empties flow table, statistics and captures. */
+  clear(): void {
+    const flows = this.egress.map(EGRESS_MAPS.flows);
+    for (const [key, value] of [...flows.entries()]) if (value.some((byte) => byte !== 0)) flows.update(key, new Uint8Array(value.length));
+    for (const [name, size] of [[EGRESS_MAPS.stats, 64], [EGRESS_MAPS.peaks, 8], [EGRESS_MAPS.buckets, 8]] as const) {
+      for (const [key] of [...this.egress.map(name).entries()]) this.egress.map(name).update(key, new Uint8Array(size));
+    }
+    for (const [key] of [...this.egress.map(COUNTERS_MAP).entries()]) this.egress.map(COUNTERS_MAP).update(key, new Uint8Array(8));
+    this.collected.length = 0;
+    this.sunk.length = 0;
+  }
+
+  close(): void {
+    for (const link of this.links) link.close();
+    for (const socket of this.sockets) socket.close();
+    this.egress.close();
+    this.rtnl.close();
+    this.poller.close();
+    this.router.close();
+    this.sink.close();
+  }
+}
+
+/** Waits until `condition` holds. @throws Error naming what was waited for */
+export async function until(what: string, condition: () => boolean | Promise<boolean>, limitMs = 10_000): Promise<void> {
+  const end = performance.now() + limitMs;
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error(`after ${limitMs} ms still not: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}

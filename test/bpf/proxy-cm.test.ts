@@ -1,0 +1,179 @@
+// Queue Pairs learned from connection set-up.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { viewOf } from '../../src/kernel/dataplane/layout.ts';
+import { DEFAULT_LEARNING_LIMITS, PROXY_MAPS } from '../../src/kernel/dataplane/proxy.ts';
+import { type IpAddress, address } from '../../src/model/address.ts';
+import type { CmMessage, CmReq } from '../../src/packet/roce/cm.ts';
+import { parseRocePacket } from '../../src/packet/roce/packet.ts';
+import { A, A4, B, B4, NEXT, ProxyUnderTest, cm, compileProxy, data, notice } from './proxy-fixture.ts';
+
+let compiled: { path: string; remove(): void };
+let proxy: ProxyUnderTest;
+beforeAll(() => void (compiled = compileProxy()));
+afterAll(() => compiled.remove());
+beforeEach(() => void (proxy = new ProxyUnderTest(compiled.path).configure()));
+afterEach(() => proxy.close());
+
+/** Of struct cm_side: when the message came. */
+const SEEN_AT = 48;
+
+const none = { privateData: new Uint8Array() };
+const request = (from: IpAddress, to: IpAddress, fields: Partial<CmReq> = {}): Uint8Array =>
+  cm(from, to, {
+    kind: 'req', localCommId: 0x11111111, serviceId: 0x1064bb8n, localQpn: 0x64, startingPsn: 0x123456, transport: 0, responderResources: 1, initiatorDepth: 1, pkey: 0xffff,
+    pathMtu: 3, retryCount: 7, rnrRetryCount: 7, localGid: from, remoteGid: to, ...none, ...fields,
+  });
+const reply = (from: IpAddress, to: IpAddress, fields: Partial<Extract<CmMessage, { kind: 'rep' }>> = {}): Uint8Array =>
+  cm(from, to, {
+    kind: 'rep', localCommId: 0x22222222, remoteCommId: 0x11111111, localQpn: 0xc8, startingPsn: 0x654321, responderResources: 1, initiatorDepth: 1, ...none, ...fields,
+  });
+const disconnect = (from: IpAddress, to: IpAddress, localCommId: number, remoteCommId: number, remoteQpn: number): Uint8Array =>
+  cm(from, to, { kind: 'dreq', localCommId, remoteCommId, remoteQpn, ...none });
+
+function connect(a = A, b = B): void {
+  proxy.send(request(a, b));
+  proxy.send(reply(b, a));
+  proxy.send(cm(a, b, { kind: 'rtu', localCommId: 0x11111111, remoteCommId: 0x22222222, ...none }));
+}
+
+describe.each([['IPv6', A, B], ['IPv4', A4, B4]])('a CM exchange over %s', (_, a, b) => {
+  test('PNC-1-c: REQ and REP name both Queue Pairs and starting PSNs, for data in either direction', () => {
+    expect(proxy.send(request(a, b)).counted).toEqual({ 'proxy.cm.request': 1 });
+    expect(proxy.connections()).toEqual([]);
+    expect(proxy.send(reply(b, a)).counted).toEqual({ 'proxy.cm.reply': 1, 'proxy.qp.learned.cm': 1 });
+    expect(proxy.known({ sender: a, receiver: b, receiverQpn: 0xc8 })).toMatchObject({ senderQpn: 0x64, source: 'cm', startingPsn: 0x123456, lastPsn: null, cnps: 0n });
+    expect(proxy.known({ sender: b, receiver: a, receiverQpn: 0x64 })).toMatchObject({ senderQpn: 0xc8, source: 'cm', startingPsn: 0x654321 });
+    expect(proxy.connections()).toHaveLength(2);
+  });
+
+  test('PNC-3-a: a notice right after the set-up becomes a CNP for the sender, whichever side that is', () => {
+    proxy.configure({}, ['2001:db8::/32', '10.0.0.0/8']);
+    connect(a, b);
+    const there = proxy.send(notice(data({ from: a, to: b, qpn: 0xc8, psn: 1 })));
+    expect(parseRocePacket(there.packet)).toMatchObject({ ok: true, value: { destination: a, source: b, bth: { opcode: 0x81, destQpn: 0x64 } } });
+    const back = proxy.send(notice(data({ from: b, to: a, qpn: 0x64, psn: 1 })));
+    expect(parseRocePacket(back.packet)).toMatchObject({ ok: true, value: { destination: b, source: a, bth: { opcode: 0x81, destQpn: 0xc8 } } });
+    expect(proxy.known({ sender: a, receiver: b, receiverQpn: 0xc8 })).toMatchObject({ cnps: 1n });
+  });
+
+  test.each([
+    ['a DREQ of the active side', () => disconnect(a, b, 0x11111111, 0x22222222, 0xc8)],
+    ['a DREQ of the passive side', () => disconnect(b, a, 0x22222222, 0x11111111, 0x64)],
+    ['a DREP whose DREQ took another way', () => cm(b, a, { kind: 'drep', localCommId: 0x22222222, remoteCommId: 0x11111111, ...none })],
+    ['a REJ of the REP', () => cm(a, b, { kind: 'rej', localCommId: 0x11111111, remoteCommId: 0x22222222, rejected: 1, reason: 28, ...none })],
+    ['a DREQ whose communication IDs were never seen, by its Queue Pair', () => disconnect(a, b, 7, 8, 0xc8)],
+  ])('PNC-1-c: %s removes both directions', (_name, message) => {
+    connect(a, b);
+    expect(proxy.send(message()).counted).toMatchObject({ 'proxy.qp.removed.disconnected': 1 });
+    expect(proxy.connections()).toEqual([]);
+    expect(proxy.send(notice(data({ from: a, to: b, qpn: 0xc8, psn: 1 }))).counted).toMatchObject({ 'proxy.notice.qp-unknown': 1 });
+  });
+});
+
+describe('CM exchanges', () => {
+  test('are told apart by their communication IDs, however they interleave', () => {
+    proxy.send(request(A, B, { localCommId: 1, localQpn: 0x101 }));
+    proxy.send(request(A, B, { localCommId: 2, localQpn: 0x102 }));
+    proxy.send(request(B, A, { localCommId: 1, localQpn: 0x901 }));
+    proxy.send(reply(B, A, { localCommId: 72, remoteCommId: 2, localQpn: 0x202 }));
+    proxy.send(reply(A, B, { localCommId: 73, remoteCommId: 1, localQpn: 0x801 }));
+    proxy.send(reply(B, A, { localCommId: 71, remoteCommId: 1, localQpn: 0x201 }));
+    expect(proxy.known({ sender: A, receiver: B, receiverQpn: 0x201 })!.senderQpn).toBe(0x101);
+    expect(proxy.known({ sender: A, receiver: B, receiverQpn: 0x202 })!.senderQpn).toBe(0x102);
+    expect(proxy.known({ sender: A, receiver: B, receiverQpn: 0x901 })!.senderQpn).toBe(0x801);
+    expect(proxy.connections()).toHaveLength(6);
+  });
+
+  test('a Queue Pair that is connected anew takes the place of the old connection, whose other half goes', () => {
+    connect();
+    proxy.send(request(A, B, { localCommId: 5, localQpn: 0x65 }));
+    expect(proxy.send(reply(B, A, { localCommId: 6, remoteCommId: 5, localQpn: 0xc8 })).counted).toMatchObject({ 'proxy.qp.replaced': 1 });
+    expect(proxy.known({ sender: A, receiver: B, receiverQpn: 0xc8 })!.senderQpn).toBe(0x65);
+    expect(proxy.known({ sender: B, receiver: A, receiverQpn: 0x64 })).toBeUndefined();
+    expect(proxy.connections()).toHaveLength(2);
+  });
+
+  test('a repeated REQ and REP change nothing, and keep the flow’s count of CNPs', () => {
+    connect();
+    proxy.send(notice(data({ from: A, to: B, qpn: 0xc8, psn: 1 })));
+    connect();
+    expect(proxy.connections()).toHaveLength(2);
+    expect(proxy.known({ sender: A, receiver: B, receiverQpn: 0xc8 })).toMatchObject({ senderQpn: 0x64, cnps: 1n });
+  });
+
+  test('a REQ that is rejected is forgotten: a REP after it is nobody’s', () => {
+    proxy.send(request(A, B));
+    proxy.send(cm(B, A, { kind: 'rej', localCommId: 0, remoteCommId: 0x11111111, rejected: 0, reason: 8, ...none }));
+    expect(proxy.send(reply(B, A)).counted).toEqual({ 'proxy.cm.reply': 1, 'proxy.cm.unmatched': 1 });
+    expect(proxy.connections()).toEqual([]);
+  });
+
+  test('a REP from another host, for another ID, or too late teaches nothing', () => {
+    proxy.send(request(A, B));
+    for (const stray of [reply(address('2001:db8:b::2'), A), reply(B, address('2001:db8:a::2')), reply(B, A, { remoteCommId: 3 }), reply(A, B)]) {
+      expect(proxy.send(stray).counted).toMatchObject({ 'proxy.cm.unmatched': 1 });
+    }
+    const pending = proxy.object.map(PROXY_MAPS.cmConnections);
+    for (const [key, value] of pending.entries()) {
+      const long = viewOf(value).getBigUint64(SEEN_AT, true) - BigInt(DEFAULT_LEARNING_LIMITS.handshakeNs) - 1n;
+      viewOf(value).setBigUint64(SEEN_AT, long, true);
+      pending.update(key, value);
+    }
+    expect(proxy.send(reply(B, A)).counted).toMatchObject({ 'proxy.cm.unmatched': 1 });
+    expect(proxy.connections()).toEqual([]);
+  });
+
+  test('the data path’s addresses are the GIDs of the REQ, and the packet’s where those are empty', () => {
+    const [a, b] = [address('2001:db8:a::7'), address('2001:db8:b::7')];
+    proxy.send(request(A, B, { localGid: a, remoteGid: b }));
+    proxy.send(reply(B, A));
+    expect(proxy.known({ sender: a, receiver: b, receiverQpn: 0xc8 })!.senderQpn).toBe(0x64);
+    expect(proxy.known({ sender: A, receiver: B, receiverQpn: 0xc8 })).toBeUndefined();
+    proxy.send(request(A, B, { localCommId: 9, localQpn: 0x99, localGid: address('::'), remoteGid: address('::') }));
+    proxy.send(reply(B, A, { localCommId: 10, remoteCommId: 9, localQpn: 0xcc }));
+    expect(proxy.known({ sender: A, receiver: B, receiverQpn: 0xcc })!.senderQpn).toBe(0x99);
+  });
+
+  test('between hosts outside the declared prefixes are not learned', () => {
+    const [a, b] = [address('2001:db8:c::1'), address('2001:db8:d::1')];
+    expect(proxy.send(request(a, b)).counted).toEqual({ 'proxy.cm.foreign': 1 });
+    expect(proxy.send(reply(b, a)).counted).toEqual({ 'proxy.cm.foreign': 1 });
+    expect([...proxy.object.map(PROXY_MAPS.cmConnections).entries()]).toEqual([]);
+  });
+
+  test('inside a tunnel are seen as well', () => {
+    const tunnelled = (inner: Uint8Array): Uint8Array =>
+      Uint8Array.of(0x60, 0, 0, 0, inner.length >> 8, inner.length & 255, inner[0]! >> 4 === 6 ? 41 : 4, 64, ...new Uint8Array(31), 1, ...inner);
+    for (const [a, b] of [[A, B], [A4, B4]] as const) {
+      expect(proxy.send(tunnelled(request(a, b))).counted).toEqual({ 'proxy.cm.request': 1 });
+      expect(proxy.send(tunnelled(reply(b, a))).counted).toMatchObject({ 'proxy.qp.learned.cm': 1 });
+      expect(proxy.known({ sender: a, receiver: b, receiverQpn: 0xc8 })!.senderQpn).toBe(0x64);
+    }
+  });
+
+  test('a damaged message is counted and teaches nothing, whichever bit was flipped', () => {
+    proxy.send(request(A, B));
+    const whole = reply(B, A);
+    const wrong = new Set<string>();
+    for (let at = 48 + 12; at < whole.length; at += 3) {
+      const damaged = whole.slice();
+      damaged[at]! ^= 0x10;
+      const { verdict, counted, packet } = proxy.send(damaged);
+      expect(verdict).toBe(NEXT);
+      expect(packet).toEqual(damaged);
+      Object.keys(counted).forEach((name) => wrong.add(name));
+    }
+    expect([...wrong].sort()).toEqual(['proxy.cm.bad-icrc', 'proxy.cm.malformed']);
+    for (const length of [60, 70, 100, 327]) expect(proxy.send(whole.subarray(0, length)).counted).toEqual({ 'proxy.cm.malformed': 1 });
+    expect(proxy.connections()).toEqual([]);
+  });
+
+  test('impossible Queue Pairs are counted and not learned', () => {
+    for (const localQpn of [0, 1, 0xffffff]) {
+      expect(proxy.send(request(A, B, { localQpn })).counted).toMatchObject({ 'proxy.cm.malformed': 1 });
+      proxy.send(request(A, B));
+      expect(proxy.send(reply(B, A, { localQpn })).counted).toMatchObject({ 'proxy.cm.malformed': 1 });
+    }
+    expect(proxy.connections()).toEqual([]);
+  });
+});
