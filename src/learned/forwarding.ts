@@ -6,6 +6,7 @@
 // present here, unflagged when nobody advertises it.
 import { type IpAddress, sameAddress } from '../model/address.ts';
 import type { Prefix } from '../model/prefix.ts';
+import { keyLength } from './key.ts';
 import { ROOT, type PrefixTrie } from './trie.ts';
 
 export interface ForwardingEntry {
@@ -15,13 +16,13 @@ export interface ForwardingEntry {
 }
 
 /**
- * What differs from the last time it was asked. To be applied in this order, upserts first and each list from its start: then no source
- * address is sent to a proxy that is not its own at any moment in between.
+ * What differs from the last time it was asked. To be applied in this order: upserts first, longest prefixes before shorter ones, then deletes,
+ * shortest first. Then every source address has its old answer or its new one at any moment in between, never a third.
  */
 export interface ForwardingChanges {
   readonly upserts: readonly ForwardingEntry[];
   readonly deletes: readonly Prefix[];
-  /** Whether the limit cut them short. */
+  /** Whether the limit cut them short; the order is kept within a piece only. */
   readonly more: boolean;
 }
 
@@ -81,19 +82,21 @@ export class Forwarding {
 
   /** @param limit nodes to look at */
   take(limit: number, idle: (node: number) => void): ForwardingChanges {
-    const upserts: { nulls: ForwardingEntry[]; proxies: ForwardingEntry[] } = { nulls: [], proxies: [] };
-    const deletes: { nulls: Prefix[]; proxies: Prefix[] } = { nulls: [], proxies: [] };
+    const upserts: ForwardingEntry[] = [];
+    const deletes: Prefix[] = [];
     let looked = 0;
     for (const node of this.changed) {
       if (looked++ >= limit) break;
       this.changed.delete(node);
       const [before, after] = [this.taken[node], this.needed(node)];
       put(this.taken, node, after);
-      if (after === undefined && before !== undefined) (before === null ? deletes.nulls : deletes.proxies).push(this.trie.prefix(node));
-      else if (after !== undefined && !same(before, after)) (after === null ? upserts.nulls : upserts.proxies).push({ prefix: this.trie.prefix(node), proxy: after });
+      if (after !== undefined && !same(before, after)) upserts.push({ prefix: this.trie.prefix(node), proxy: after });
+      else if (after === undefined && before !== undefined) deletes.push(this.trie.prefix(node));
       idle(node);
     }
-    return { upserts: upserts.nulls.concat(upserts.proxies), deletes: deletes.proxies.concat(deletes.nulls), more: this.pending };
+    upserts.sort((a, b) => keyLength(b.prefix) - keyLength(a.prefix));
+    deletes.sort((a, b) => keyLength(a) - keyLength(b));
+    return { upserts, deletes, more: this.pending };
   }
 
   /** The whole of it, as taken up to now or not. */

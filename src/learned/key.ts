@@ -30,6 +30,9 @@ export function setAddress(key: Key, address: IpAddress): void {
   words[3] = Number(BigInt.asUintN(32, low));
 }
 
+/** Length of the prefix in the common space. */
+export const keyLength = ({ address, length }: Prefix): number => (address.family === 4 ? IPV4_BASE_LENGTH : 0) + length;
+
 /** Host bits are masked away. False for what is no prefix, and for IPv6 prefixes inside ::ffff:0:0/96: no packet has such a source, and they would shadow IPv4. */
 export function setPrefix(key: Key, prefix: Prefix): boolean {
   const { address, length } = prefix;
