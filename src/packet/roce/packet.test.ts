@@ -138,6 +138,11 @@ test('every packet of every opcode, on both families, comes back as it was, its 
   );
 });
 
+test('in XRC the requests name the receive queue first, responses do not', () => {
+  expect(OPCODES.get(0xab)).toEqual({ code: 0xab, name: 'XRC_RDMA_WRITE_ONLY_IMMEDIATE', headers: ['xrceth', 'reth', 'immediate'] });
+  expect(OPCODES.get(0xb1)).toEqual({ code: 0xb1, name: 'XRC_ACKNOWLEDGE', headers: ['aeth'] });
+});
+
 test('FCNP-3-a: only UDP to port 4791 is RoCEv2', () => {
   const other = new Uint8Array(SEND6);
   put16(other, 42, 4792);
@@ -160,7 +165,8 @@ test('what is broken has a code of its own', () => {
   expect(broken(45, 15)).toBe('truncated');
   expect(broken(45, 255)).toBe('truncated');
   expect(broken(48, 0x0a)).toBe('truncated');
-  expect(broken(6, 0x21, LONG_HAUL_CNP4)).toBe('fragment');
+  expect(broken(6, 0x60, LONG_HAUL_CNP4)).toBe('fragment');
+  expect(broken(7, 0x01, LONG_HAUL_CNP4)).toBe('fragment');
 });
 
 test('what follows the UDP datagram is not part of it', () => {

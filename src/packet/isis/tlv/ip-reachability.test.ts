@@ -113,6 +113,9 @@ test('prefixes that are too long, or exceed their TLV, make it bad', () => {
   expectBad(135, '00000000 58 0a0100 01', 'prefix-overrun');
   expectBad(135, '00000000 58 0a0100 01 04', 'sub-tlv-overrun');
   expectBad(135, '00000000 58 0a0100 02 0401', 'sub-tlv-overrun');
+  // Beyond its list, though not beyond the TLV.
+  expectBad(135, '00000000 58 0a0100 02 0401  00000000 00', 'sub-tlv-overrun');
+  expectBad(135, '00000000 58 0a0100 01 04  00000000 00', 'sub-tlv-overrun');
   expectBad(236, '00000000 00', 'prefix-overrun');
   expectBad(236, '00000000 00 81' + '00'.repeat(17), 'bad-prefix-length');
   expectBad(237, '02', 'bad-length');
@@ -126,6 +129,11 @@ test('values that have no place in an entry are refused when encoding', () => {
   expect(tlv(entry('10.0.0.0/8', { subTlvs: [{ kind: 'ipv4-source-router-id', address: address('::1') }] }))).toThrow(/sub-TLV 11/);
   const long = { kind: 'unknown' as const, type: 99, value: new Uint8Array(200) };
   expect(tlv(entry('10.0.0.0/8', { subTlvs: [long, long] }))).toThrow(/404 bytes of sub-TLVs/);
+});
+
+test('51 entries of 5 bytes fill one TLV to the last byte', () => {
+  const tlvs = packPrefixes(Array.from({ length: 51 }, () => entry('0.0.0.0/0')));
+  expect(tlvs.map(encodeTlv).map((bytes) => bytes.length)).toEqual([257]);
 });
 
 test('many prefixes are spread over TLVs that each fit, families apart, order kept', () => {
