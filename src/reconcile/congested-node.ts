@@ -50,6 +50,11 @@ export class CongestedNode implements Feature {
     this.#ports.replace(desired.ports);
   }
 
+  /** The whole longest-match table; entries of an earlier run that it does not name stay until forgetUnknownSenders. */
+  replaceSenders(senders: Iterable<SenderProxyPlan>): void {
+    this.#senders.replace([...senders]);
+  }
+
   /** A difference of the longest-match table; costs what changed, not what is there. */
   changeSenders(upserts: Iterable<SenderProxyPlan>, deletes: Iterable<string>): void {
     this.#senders.change(upserts, deletes);

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BpfObject, openBpfObject } from '../kernel/bpf/object.ts';
 import type { BpfProgram } from '../kernel/bpf/program.ts';
+import { EGRESS_PROGRAMS } from '../kernel/dataplane/egress.ts';
 import { COUNTERS_MAP, decodeCounters } from '../kernel/dataplane/counters.ts';
 import type { DesiredState, Problem } from '../plan/desired.ts';
 import { type Attachment, attachmentOperations } from './attachments.ts';
@@ -73,6 +74,11 @@ export class Dataplane {
     this.#attachments.change([], this.#attachments.status().map((s) => s.id).filter((id) => !keep.has(id)));
     for (const { feature } of this.#slots) feature?.apply(desired);
     this.#attachments.replace(wanted);
+  }
+
+  /** Whether the detector runs at this port's egress. */
+  isAttached(port: string): boolean {
+    return this.#attachments.status().some((s) => s.state === 'done' && s.id === `${EGRESS_PROGRAMS.egress}@${port}/egress`);
   }
 
   /** Removes what an earlier run left and nobody wants now; call after the first apply. */

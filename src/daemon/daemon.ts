@@ -1,0 +1,225 @@
+// The daemon: everything wired together, and its life. Data flows one way (docs/architecture.md): the file becomes the intent, the intent tells the
+// carriers what to advertise, carriers fill the learned table, intent, table and facts make the desired state, reconcile makes it true. A reload runs the same
+// way again from its start. Stopping withdraws what was advertised and leaves the dataplane at work; the next start adopts it.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type IsisCarrier, createIsisCarrier } from '../carriers/isis/carrier.ts';
+import { diffIntent } from '../intent/diff.ts';
+import type { Intent } from '../intent/intent.ts';
+import { mountBpffs } from '../kernel/bpf/bpffs.ts';
+import { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
+import { Poller } from '../kernel/poller.ts';
+import { type KernelFeature, probeKernel } from '../kernel/probe.ts';
+import { LearnedTable } from '../learned/table.ts';
+import { type Clock, systemClock } from '../model/clock.ts';
+import type { Log } from '../model/log.ts';
+import { type Northbound, startNorthbound } from '../northbound/server.ts';
+import type { DesiredState, Problem } from '../plan/desired.ts';
+import { type Facts } from '../plan/facts.ts';
+import { plan } from '../plan/plan.ts';
+import { Dataplane } from '../reconcile/dataplane.ts';
+import { type Counters, createCounters } from './counters.ts';
+import { gatherFacts, watchFacts } from './facts.ts';
+import { IntentFile } from './intent-file.ts';
+import { Learning } from './learning.ts';
+import type { Logging } from './logging.ts';
+import { bpfDir, linksDir } from './run-dir.ts';
+import { stateSource } from './state.ts';
+
+export interface DaemonOptions {
+  readonly file: string;
+  readonly runDir: string;
+  /** What the file said at start. */
+  readonly intent: Intent;
+}
+
+export interface Daemon {
+  /** Reads the file again; on errors the intent in force stays. */
+  reload(): Promise<{ ok: boolean; errors: readonly string[] }>;
+  /** Withdraws and lets go. The dataplane stays. */
+  stop(): Promise<void>;
+}
+
+const DEFAULT_HOLD_MS = 120_000;
+const objectDir = (): string => join(import.meta.dirname, import.meta.dirname.endsWith('chunk') ? '../bpf' : 'bpf');
+
+/** @throws when the run directory, the BPF file system or the northbound socket cannot be had, or IS-IS cannot start. */
+export async function startDaemon(options: DaemonOptions, modules: { logging: Logging }): Promise<Daemon> {
+  const daemon = new RunningDaemon(options, modules.logging);
+  try {
+    await daemon.start();
+  } catch (error) {
+    await daemon.stop();
+    throw error;
+  }
+  return daemon;
+}
+
+class RunningDaemon implements Daemon {
+  readonly #options: DaemonOptions;
+  readonly #logging: Logging;
+  readonly #log: Log;
+  readonly #clock: Clock = systemClock;
+  readonly #counters: Counters = createCounters();
+  readonly #file: IntentFile;
+  readonly #table: LearnedTable;
+  readonly #learning: Learning;
+  readonly #startedAt = new Date();
+  #poller!: Poller;
+  #rtnetlink!: Rtnetlink;
+  #dataplane!: Dataplane;
+  #features: readonly KernelFeature[] = [];
+  #facts: Facts = { links: [], qdiscs: [], features: [] };
+  #desired: DesiredState | undefined;
+  #carrier: IsisCarrier | undefined;
+  #northbound: Northbound | undefined;
+  #watch: { close(): void } | undefined;
+  #cancelForget: (() => void) | undefined;
+  #stopping: Promise<void> | undefined;
+  /** Reloads and re-plans run one after another. */
+  #queue: Promise<unknown> = Promise.resolve();
+
+  constructor(options: DaemonOptions, logging: Logging) {
+    this.#options = options;
+    this.#logging = logging;
+    this.#log = logging.room('daemon');
+    this.#file = new IntentFile(options.file, options.intent, () => new Date());
+    this.#table = new LearnedTable({ holdMs: options.intent.isis?.holdUnreachableMs ?? DEFAULT_HOLD_MS }, { clock: this.#clock, count: this.#counters.count });
+    this.#learning = new Learning({ table: this.#table, clock: this.#clock, intent: () => this.#file.intent, congestedNode: () => this.#dataplane.congestedNode });
+  }
+
+  async start(): Promise<void> {
+    const { runDir } = this.#options;
+    const [clock, count] = [this.#clock, this.#counters.count];
+    this.#poller = Poller.open({ onError: (error) => this.#unexpected(error) });
+    // First of all: the socket also keeps a second cnpd from starting.
+    this.#northbound = await this.#openNorthbound();
+    mountBpffs(bpfDir(runDir));
+    mkdirSync(linksDir(runDir), { recursive: true });
+    this.#rtnetlink = Rtnetlink.open({}, { poller: this.#poller });
+    this.#features = await probeKernel({ poller: this.#poller });
+    const dirs = { bpfDir: bpfDir(runDir), linksDir: linksDir(runDir), objectDir: objectDir() };
+    this.#dataplane = new Dataplane(dirs, { clock, log: this.#logging.room('reconcile'), count });
+    this.#counters.addReader(() => [...this.#dataplane.counters()].map(([name, value]) => ({ name, value: Number(value) })));
+    this.#watch = watchFacts({ poller: this.#poller, clock, log: this.#logging.room('kernel'), count, onChange: () => void this.#enqueue(() => this.#replan()) });
+    this.#table.declareOwn(advertised(this.#file.intent));
+    await this.#replan();
+    this.#dataplane.prune();
+    // The network needs time to tell everything again; until then nothing learned by an earlier run is forgotten.
+    const patience = this.#file.intent.isis?.holdUnreachableMs ?? 0;
+    this.#cancelForget = clock.after(patience, () => this.#dataplane.congestedNode?.forgetUnknownSenders());
+    await this.#startCarrier();
+    this.#log.info({ pid: process.pid, adopted: this.#dataplane.adopted, file: this.#options.file }, 'running');
+  }
+
+  reload(): Promise<{ ok: boolean; errors: readonly string[] }> {
+    return this.#enqueue(async () => {
+      const before = this.#file.intent;
+      const read = this.#file.reload();
+      if (!read.ok) {
+        this.#counters.count('intent.reload.refused');
+        this.#log.error({ errors: read.error.errors }, 'the file has errors; the old intent stays in force');
+        return { ok: false, errors: read.error.errors };
+      }
+      const changed = diffIntent(before, read.value);
+      this.#counters.count('intent.reload.done');
+      this.#log.info({ changed }, 'reloaded');
+      this.#logging.setLevel(read.value.logLevel);
+      this.#table.configure({ holdMs: read.value.isis?.holdUnreachableMs ?? DEFAULT_HOLD_MS });
+      this.#table.declareOwn(advertised(read.value));
+      await this.#replan();
+      this.#dataplane.congestedNode?.replaceSenders(this.#desired!.senderProxies);
+      if (changed.includes('gnmi')) this.#log.warn({ socket: read.value.gnmiSocket }, 'a changed gnmi.socket takes effect at the next start');
+      await this.#reloadCarrier(changed.includes('isis'), changed.includes('code-points') || changed.includes('router'));
+      return { ok: true, errors: [] };
+    });
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= (async () => {
+      this.#cancelForget?.();
+      this.#watch?.close();
+      await this.#queue.catch(() => {});
+      await this.#carrier?.stop();
+      this.#learning.close();
+      await this.#northbound?.close();
+      this.#dataplane?.close();
+      this.#rtnetlink?.close();
+      this.#poller?.close();
+    })();
+    return this.#stopping;
+  }
+
+  #enqueue<T>(run: () => Promise<T>): Promise<T> {
+    const result = this.#queue.then(run);
+    this.#queue = result.catch((error) => this.#unexpected(error));
+    return result;
+  }
+
+  /** Facts are read anew, the desired state computed and applied. */
+  async #replan(): Promise<void> {
+    this.#facts = await gatherFacts(this.#rtnetlink, this.#features);
+    const hadSenders = this.#dataplane.congestedNode !== undefined;
+    const desired = plan(this.#file.intent, this.#table, this.#facts);
+    const known = new Set(this.#desired?.problems.map((p) => p.problem));
+    for (const problem of desired.problems) {
+      if (!known.has(problem.problem)) this.#log.warn(problem, 'something cannot be done as declared');
+    }
+    this.#desired = desired;
+    this.#dataplane.apply(desired);
+    // Opened just now: what was learned before has passed it by.
+    if (!hadSenders) this.#dataplane.congestedNode?.replaceSenders(desired.senderProxies);
+    this.#learning.changed();
+  }
+
+  async #startCarrier(): Promise<void> {
+    const { isis, router, codePoints } = this.#file.intent;
+    if (!isis) return;
+    this.#carrier = createIsisCarrier(isis, {
+      poller: this.#poller, sink: this.#learning, clock: this.#clock, log: this.#logging.room('isis'), count: this.#counters.count, codePoints, hostname: `${router.name}-cnpd`,
+    });
+    await this.#carrier.start();
+    this.#carrier.originate(advertised(this.#file.intent));
+  }
+
+  async #reloadCarrier(changed: boolean, identityChanged: boolean): Promise<void> {
+    const { isis } = this.#file.intent;
+    const keep = this.#carrier && isis && !identityChanged && (!changed || this.#carrier.update(isis));
+    if (keep) return this.#carrier!.originate(advertised(this.#file.intent));
+    await this.#carrier?.stop();
+    this.#carrier = undefined;
+    await this.#startCarrier();
+  }
+
+  #openNorthbound(): Promise<Northbound> {
+    const source = stateSource({
+      file: this.#file,
+      table: this.#table,
+      counters: this.#counters,
+      startedAt: this.#startedAt,
+      facts: () => this.#facts,
+      desired: () => this.#desired,
+      dataplane: () => this.#dataplane,
+      carrier: () => this.#carrier,
+      rtnetlink: () => this.#rtnetlink,
+      problems: () => this.#problems(),
+    });
+    const log = this.#logging.room('northbound');
+    return startNorthbound({ socket: this.#file.intent.gnmiSocket }, { source, actions: { reload: () => this.reload() }, log, count: this.#counters.count });
+  }
+
+  #problems(): Problem[] {
+    const reload: Problem[] = this.#file.refused
+      ? [{ feature: 'intent', problem: 'the last reload was refused; the intent before it is in force', remedy: `\`cnpd check ${this.#options.file}\` shows the errors` }]
+      : [];
+    return [...reload, ...(this.#desired?.problems ?? []), ...(this.#dataplane?.problems() ?? [])];
+  }
+
+  #unexpected(error: unknown): void {
+    this.#counters.count('daemon.unexpected-error');
+    this.#log.error({ error: error instanceof Error ? error.stack : String(error) }, 'unexpected error');
+  }
+}
+
+/** What this router's proxy advertises, one entry a sender prefix (PNC-5-a). */
+const advertised = (intent: Intent) => (intent.proxy ? intent.proxy.senders.map(({ prefix }) => ({ prefix, proxy: intent.proxy!.address })) : []);

@@ -1,0 +1,73 @@
+// Gathers what plan needs to know of this machine (src/plan/facts.ts) and says when it changed. Announcements of the kernel only trigger a new
+// reading: a burst of them costs one, and a lost one is made good by the next.
+import { openMonitor } from '../kernel/netlink/monitor.ts';
+import type { Link } from '../kernel/netlink/link.ts';
+import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
+import { type Qdisc, TC_H } from '../kernel/netlink/traffic-control.ts';
+import type { Poller } from '../kernel/poller.ts';
+import type { KernelFeature } from '../kernel/probe.ts';
+import type { Clock } from '../model/clock.ts';
+import type { Count, Log } from '../model/log.ts';
+import type { Facts, LinkFact, QdiscFact } from '../plan/facts.ts';
+
+/** Announcements that come in bursts are answered once. Milliseconds. */
+const SETTLE_MS = 50;
+
+const linkFact = (link: Link): LinkFact => ({
+  name: link.name,
+  ifindex: link.ifindex,
+  up: link.up,
+  kind: link.kind,
+  // The loopback has a hardware address too, of zeros.
+  etherLike: link.mac.length === 6 && link.mac.some((byte) => byte !== 0),
+});
+
+const qdiscFact = (qdisc: Qdisc): QdiscFact => ({
+  ifindex: qdisc.ifindex,
+  rootKind: qdisc.kind,
+  ...(qdisc.tbf ? { limitBytes: qdisc.tbf.limit, rateBitPerS: Number(qdisc.tbf.rate) * 8 } : {}),
+});
+
+/** Reads links, root qdiscs and addresses. `features` comes from the kernel probe, which is asked once. */
+export async function gatherFacts(rtnetlink: Rtnetlink, features: readonly KernelFeature[]): Promise<Facts> {
+  const [links, qdiscs, addresses] = await Promise.all([rtnetlink.links(), rtnetlink.qdiscs(), rtnetlink.addresses()]);
+  return {
+    links: links.map(linkFact),
+    qdiscs: qdiscs.filter((q) => q.parent === TC_H.ROOT).map(qdiscFact),
+    features,
+    addresses: addresses.map((a) => a.address),
+  };
+}
+
+/** Calls `onChange` some time after links, addresses or qdiscs changed. */
+export function watchFacts(modules: { poller: Poller; clock: Clock; log: Log; count: Count; onChange: () => void }): { close(): void } {
+  const { poller, clock, log, count, onChange } = modules;
+  let cancel: (() => void) | undefined;
+  const soon = (): void => {
+    cancel ??= clock.after(SETTLE_MS, () => {
+      cancel = undefined;
+      onChange();
+    });
+  };
+  const monitor = openMonitor(
+    {},
+    {
+      poller,
+      onChange: soon,
+      onResync: () => {
+        count('kernel.monitor.resync');
+        soon();
+      },
+      onError: (error) => {
+        count('kernel.monitor.error');
+        log.error({ error: error.message, code: error.code }, 'kernel announcements cannot be read');
+      },
+    },
+  );
+  return {
+    close: () => {
+      cancel?.();
+      monitor.close();
+    },
+  };
+}

@@ -1,0 +1,97 @@
+// The command `cnpd`: run the daemon, or one of the small errands around it. Exit codes: 0 done, 1 the answer is no (a file with errors, a daemon that
+// could not start), 2 wrong usage.
+import { Command, CommanderError } from 'commander';
+import { intentJsonSchema } from '../intent/json-schema.ts';
+import { configureFrr } from './configure-frr.ts';
+import { startDaemon } from './daemon.ts';
+import { readIntentFile } from './intent-file.ts';
+import { createLogging } from './logging.ts';
+import { DEFAULT_RUN_DIR } from './run-dir.ts';
+import { uninstall } from './uninstall.ts';
+import { VERSION } from './version.ts';
+
+const DEFAULT_FILE = '/etc/cnpd/cnpd.yaml';
+
+interface RunOptions {
+  readonly config: string;
+  readonly runDir: string;
+  readonly configureFrr?: boolean;
+}
+
+/** Starts and waits for the end; SIGHUP reloads, SIGTERM and SIGINT withdraw and stop. A second SIGTERM does not wait for the withdrawal. */
+async function run(options: RunOptions): Promise<number> {
+  const read = readIntentFile(options.config);
+  if (!read.ok) {
+    process.stderr.write(`${read.error.rendered}\n`);
+    return 1;
+  }
+  if (options.configureFrr && !(await configureFrr(read.value))) return 1;
+  const logging = createLogging(read.value.logLevel);
+  const log = logging.room('daemon');
+  try {
+    const daemon = await startDaemon({ file: options.config, runDir: options.runDir, intent: read.value }, { logging });
+    process.on('SIGHUP', () => void daemon.reload());
+    const ended = new Promise<void>((resolve) => {
+      for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+        process.on(signal, () => {
+          log.info({ signal }, 'stopping: withdrawing what was advertised; forwarding and notification stay');
+          void daemon.stop().then(resolve);
+        });
+      }
+    });
+    await ended;
+    return 0;
+  } catch (error) {
+    log.error({ error: error instanceof Error ? error.message : String(error), code: (error as { code?: unknown }).code }, 'cannot start');
+    return 1;
+  }
+}
+
+function check(file: string): number {
+  const read = readIntentFile(file);
+  if (read.ok) {
+    process.stdout.write(`${file}: ok\n`);
+    return 0;
+  }
+  process.stderr.write(`${read.error.rendered}\n`);
+  return 1;
+}
+
+async function main(argv: readonly string[]): Promise<number> {
+  let status = 0;
+  const program = new Command('cnpd')
+    .description('congestion-notification daemon')
+    .version(VERSION)
+    .exitOverride()
+    .option('-c, --config <file>', 'what this router is to do', DEFAULT_FILE)
+    .option('--run-dir <dir>', 'where pinned programs and maps live', DEFAULT_RUN_DIR)
+    .option('--configure-frr', 'first give FRR the configuration lines that cnpd needs, through vtysh')
+    .action(async (options: RunOptions) => {
+      status = await run(options);
+    });
+  program
+    .command('check <file>')
+    .description('validate a configuration file: every error with file, line and column')
+    .action((file: string) => {
+      status = check(file);
+    });
+  program
+    .command('schema')
+    .description('print the JSON Schema of the configuration file, for editors')
+    .action(() => void process.stdout.write(`${JSON.stringify(intentJsonSchema(), null, 2)}\n`));
+  program
+    .command('uninstall')
+    .description('remove every program, map and file that cnpd left in the kernel and under the run directory')
+    .action(async () => {
+      status = await uninstall(program.opts<RunOptions>().runDir, (line) => process.stdout.write(`${line}\n`));
+    });
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+    return status;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    throw error;
+  }
+}
+
+process.exitCode = await main(process.argv.slice(2));
