@@ -1,6 +1,6 @@
 // The dataplane as a whole: the features, each opened when it is first wanted, and one list of attachments for all of them. What is pinned outlives this
 // object: close() lets go, it does not undo.
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BpfObject, openBpfObject } from '../kernel/bpf/object.ts';
 import type { BpfProgram } from '../kernel/bpf/program.ts';
@@ -36,8 +36,8 @@ export class Dataplane {
   readonly #slots: readonly Slot[];
   readonly #hooks: ReturnType<typeof attachmentOperations>;
   readonly #attachments: Reconciler<Attachment>;
-  /** Maps of an earlier run were found and taken over. */
-  #adopted = false;
+  /** Programs and maps of an earlier run were found and taken over. */
+  readonly adopted: boolean;
 
   constructor(options: DataplaneOptions, modules: FeatureModules) {
     this.#options = options;
@@ -45,10 +45,7 @@ export class Dataplane {
     this.#slots = [congestedNode, proxy, borderGuard].map((kind) => ({ kind: kind as FeatureKind<Feature>, feature: undefined, problem: undefined }));
     this.#hooks = attachmentOperations(pinnedHooks(options.linksDir, (name) => this.#program(name)));
     this.#attachments = new Reconciler(this.#hooks, modules);
-  }
-
-  get adopted(): boolean {
-    return this.#adopted;
+    this.adopted = readdirSync(options.linksDir).length > 0;
   }
 
   get congestedNode(): CongestedNode | undefined {
@@ -115,7 +112,6 @@ export class Dataplane {
     let object: BpfObject | undefined;
     try {
       object = openBpfObject(path, { pinDir: this.#options.bpfDir, unpinned: slot.kind.scratchMaps });
-      this.#adopted ||= object.reusedMaps.length > 0;
       slot.feature = slot.kind.open(object, this.#modules);
       slot.problem = undefined;
     } catch (error) {
