@@ -16,8 +16,8 @@ import { isAlive } from './reachability.ts';
 import { type LevelState, type Speaker, count } from './speaker.ts';
 
 export interface CarryState {
-  /** Flagged entries of others: level → prefix → LSP → entries. */
-  readonly flagged: Record<Level, Map<string, Map<string, readonly PrefixEntry[]>>>;
+  /** Flagged entries of others by prefix, one index a level. */
+  readonly flagged: Record<Level, Map<string, Flagged[]>>;
   /** Prefixes to decide about. */
   readonly dirty: Set<string>;
   /** Prefixes that are eligible but not for long enough, and when they will be. */
@@ -34,6 +34,11 @@ export const newCarryState = (): CarryState => ({
   dueAt: Infinity,
   since: new Map(),
 });
+
+interface Flagged {
+  readonly lspKey: string;
+  readonly entry: PrefixEntry;
+}
 
 interface Candidate {
   readonly entry: PrefixEntry;
@@ -53,16 +58,16 @@ export function flaggedChanged(s: Speaker, level: LevelState, before: StoredLsp 
   const index = s.carry.flagged[level.level];
   for (const entry of before?.content.flagged ?? []) {
     const key = prefixKey(entry.prefix);
-    const lsps = index.get(key);
-    lsps?.delete(before!.key);
-    if (lsps?.size === 0) index.delete(key);
+    const rest = index.get(key)?.filter((f) => f.lspKey !== before!.key) ?? [];
+    if (rest.length > 0) index.set(key, rest);
+    else index.delete(key);
     mark(s, key);
   }
   for (const entry of after?.content.flagged ?? []) {
     const key = prefixKey(entry.prefix);
-    const lsps = index.get(key) ?? new Map<string, readonly PrefixEntry[]>();
-    index.set(key, lsps);
-    lsps.set(after!.key, [...(lsps.get(after!.key) ?? []), entry]);
+    const known = index.get(key);
+    if (known) known.push({ lspKey: after!.key, entry });
+    else index.set(key, [{ lspKey: after!.key, entry }]);
     mark(s, key);
   }
 }
@@ -77,9 +82,9 @@ export function originatorsChanged(s: Speaker, level: LevelState, systems: reado
   }
 }
 
-/** What the operator declares has changed: it comes before what is carried. */
-export function wantedChanged(s: Speaker, keys: Iterable<string>): void {
-  if (both(s)) for (const key of keys) mark(s, key);
+/** The operator no longer declares a prefix, which came before what is carried. */
+export function wantedChanged(s: Speaker, key: string): void {
+  if (both(s)) mark(s, key);
 }
 
 /** Decides about a batch of prefixes in both directions. */
@@ -126,9 +131,9 @@ function decide(s: Speaker, key: string, from: LevelState, to: LevelState): numb
 /** The flagged advertisements of a prefix in a level that are not ours and whose originator is there, or was until a short while ago. */
 function candidates(s: Speaker, level: LevelState, key: string): Candidate[] {
   const found: Candidate[] = [];
-  for (const [lspKey, entries] of s.carry.flagged[level.level].get(key) ?? []) {
+  for (const { lspKey, entry } of s.carry.flagged[level.level].get(key) ?? []) {
     const lsp = level.lsdb.byKey.get(lspKey);
-    if (lsp && isAlive(s, level, lsp.system)) found.push(...entries.map((entry) => ({ entry, lsp })));
+    if (lsp && isAlive(s, level, lsp.system)) found.push({ entry, lsp });
   }
   return found;
 }

@@ -37,16 +37,18 @@ export const ZERO_AGE_MS = 60_000;
 export const ISSUE_DELAY_MS = 20;
 /** Least time between two issues of one fragment, so that a neighbour that keeps echoing higher sequence numbers costs little. */
 export const MIN_REISSUE_MS = 200;
-export const ISSUE_BATCH = 16;
+export const ISSUE_BATCH = 8;
+/** Prefixes placed per event-loop turn. */
+export const PLACE_BATCH = 512;
 
 /** LSPs a level; beyond it new ones are refused and counted. */
 export const LSDB_LIMIT = 20_000;
 /** PDUs that wait for their turn; beyond it they are dropped and counted (the neighbour retransmits). */
 export const INBOX_LIMIT = 8192;
 /** PDUs handled per event-loop turn. */
-export const INBOX_BATCH = 16;
+export const INBOX_BATCH = 8;
 export const GRAPH_DELAY_MS = 50;
-export const GRAPH_BATCH = 512;
+export const GRAPH_BATCH = 256;
 /** A prefix is carried to the other level after it has been eligible this long, so that agents do not answer each other's transients. */
 export const CARRY_SETTLE_MS = 1000;
 export const CARRY_BATCH = 256;

@@ -1,13 +1,13 @@
 // What follows when one version of an LSP replaces another, or leaves: the learned table hears of its prefixes, the graph of its neighbours,
 // the carrying between levels of its flagged prefixes. Our own LSPs are never reported as learned.
-import { type PrefixEntry, type NodeAddresses, learnedPrefix, readLsp, sameEdges, sameOptional } from './content.ts';
+import { type NodeAddresses, type PlainEntry, type PrefixEntry, learnedPrefix, readLsp, sameEdges, sameOptional } from './content.ts';
 import { decodePdu } from '../../packet/isis/pdu.ts';
 import { flaggedChanged } from './carrying.ts';
 import { type StoredLsp, fragmentsOf, put, remove } from './lsdb.ts';
 import { forgetEdges, graphChanged } from './reachability.ts';
 import type { LevelState, Speaker } from './speaker.ts';
 
-export function install(s: Speaker, level: LevelState, lsp: StoredLsp, prefixes: readonly PrefixEntry[]): void {
+export function install(s: Speaker, level: LevelState, lsp: StoredLsp, prefixes: readonly (PlainEntry | PrefixEntry)[]): void {
   const old = put(level.lsdb, lsp);
   if (lsp.own) return;
   report(s, level, lsp, prefixes, old?.reported ?? false);
@@ -57,12 +57,12 @@ function reportSiblings(s: Speaker, level: LevelState, changed: StoredLsp): void
   }
 }
 
-function report(s: Speaker, level: LevelState, lsp: StoredLsp, prefixes: readonly PrefixEntry[], reportedBefore: boolean): void {
+function report(s: Speaker, level: LevelState, lsp: StoredLsp, prefixes: readonly (PlainEntry | PrefixEntry)[], reportedBefore: boolean): void {
   lsp.reported = prefixes.length > 0;
   if (lsp.reported || reportedBefore) emit(s, level, lsp, prefixes);
 }
 
-function emit(s: Speaker, level: LevelState, lsp: StoredLsp, prefixes: readonly PrefixEntry[]): void {
+function emit(s: Speaker, level: LevelState, lsp: StoredLsp, prefixes: readonly (PlainEntry | PrefixEntry)[]): void {
   const { routerIds, interfaces } = nodeAddresses(level, lsp, prefixes);
   const tag = `L${level.level}`;
   s.effects.push({
@@ -77,7 +77,7 @@ function emit(s: Speaker, level: LevelState, lsp: StoredLsp, prefixes: readonly 
 }
 
 /** Addresses that any fragment of the node gives, the lowest fragment first; looked up only when an entry needs them. */
-export function nodeAddresses(level: LevelState, lsp: StoredLsp, entries: readonly PrefixEntry[]): { routerIds: NodeAddresses; interfaces: NodeAddresses } {
+export function nodeAddresses(level: LevelState, lsp: StoredLsp, entries: readonly PlainEntry[]): { routerIds: NodeAddresses; interfaces: NodeAddresses } {
   const routerIds: { -readonly [K in keyof NodeAddresses]: NodeAddresses[K] } = {};
   const interfaces: { -readonly [K in keyof NodeAddresses]: NodeAddresses[K] } = {};
   if (!entries.some((p) => p.pnc)) return { routerIds, interfaces };

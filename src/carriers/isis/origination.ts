@@ -1,6 +1,7 @@
 // Our own LSP: what the fragments say, when they are issued, refreshed and purged (ISO/IEC 10589 §7.3.2 … §7.3.16). Every prefix is for
 // signalling only: metric 0xFE000001, so that no router installs a route because of it; the overload bit keeps transit away from the link.
 // Sequence numbers start from the time of day, so that a crashed run is outbid at once, and jump past whatever the neighbour returns.
+import { compareAddresses } from '../../model/address.ts';
 import type { ProxyPrefix } from '../../model/advertisement.ts';
 import { flagsOf } from '../../packet/isis/attribute-flags.ts';
 import { encodePurge } from '../../packet/isis/lsp.ts';
@@ -17,6 +18,7 @@ import {
   MAX_SEQUENCE,
   MIN_REISSUE_MS,
   MT_IPV6,
+  PLACE_BATCH,
   SIGNALLING_METRIC,
   ZERO_AGE_MS,
 } from './constants.ts';
@@ -26,7 +28,7 @@ import { setSrm } from './flooding.ts';
 import { install } from './install.ts';
 import { type StoredLsp, identityOf } from './lsdb.ts';
 import { type OwnFragment, markDirty, ownFragment } from './own.ts';
-import { type Fragment, type OriginatedPrefix, newPlacement, place, tlvGroups, unplace } from './placement.ts';
+import { type Fragment, type OriginatedPrefix, newPlacement, place, sameOriginated, tlvGroups, unplace } from './placement.ts';
 import { type LevelState, type Speaker, complain, count, jittered } from './speaker.ts';
 
 const NLPID_IPV4 = 0xcc;
@@ -47,18 +49,28 @@ export function setWanted(s: Speaker, prefixes: readonly ProxyPrefix[]): void {
     const other = known && (known.source6 ?? known.source4)!;
     if (other) {
       count(s, 'isis.originate.duplicate-prefix');
-      if (other.family < proxy.family || (other.family === proxy.family && other.value <= proxy.value)) continue;
+      if (compareAddresses(other, proxy) <= 0) continue;
     }
     const source = proxy.family === 4 ? { source4: proxy } : { source6: proxy };
     wanted.set(key, { key, prefix, down: false, external: false, flags, ...source });
   }
-  const gone = [...s.wanted.keys()].filter((key) => !wanted.has(key));
-  s.wanted = wanted;
-  for (const level of s.levels.values()) {
-    for (const key of gone) setPrefix(s, level, key, undefined);
-    for (const [key, p] of wanted) setPrefix(s, level, key, p);
+  for (const key of s.wanted.keys()) if (!wanted.has(key)) s.unplaced.set(key, undefined);
+  for (const [key, p] of wanted) {
+    const before = s.wanted.get(key);
+    if (!before || !sameOriginated(before, p)) s.unplaced.set(key, p);
   }
-  wantedChanged(s, gone);
+  s.wanted = wanted;
+}
+
+/** Places a batch of what changed. */
+export function placeDue(s: Speaker): void {
+  let left = PLACE_BATCH;
+  for (const [key, p] of s.unplaced) {
+    if (left-- === 0) return;
+    s.unplaced.delete(key);
+    for (const level of s.levels.values()) setPrefix(s, level, key, p);
+    if (!p) wantedChanged(s, key);
+  }
 }
 
 /** Adds, changes or (undefined) removes one prefix of our LSP in one level. */
@@ -129,18 +141,19 @@ function issue(s: Speaker, level: LevelState, number: number, fragment: OwnFragm
     fragment.sequence = 0;
   }
   const tlvs = number === 0 ? fragmentZero(s, level) : prefixTlvs(s, placed!);
-  const unsigned = encodeLsp(s, level, number, Math.max(1, fragment.sequence), tlvs);
+  const sequence = Math.max(fragment.sequence + 1, fragment.issuedAt === -Infinity ? s.config.startSequence : 1);
+  const unsigned = encodeLsp(s, level, number, Math.min(sequence, MAX_SEQUENCE), tlvs);
   const body = unsigned.subarray(LSP_HEADER_LENGTH);
   if (!force && fragment.live && fragment.tlvs && Buffer.compare(fragment.tlvs, body) === 0) return;
-  if (fragment.sequence >= MAX_SEQUENCE) return wrap(s, level, number, fragment);
-  fragment.sequence = Math.max(fragment.sequence + 1, fragment.issuedAt === -Infinity ? s.config.startSequence : 1);
+  if (sequence > MAX_SEQUENCE) return wrap(s, level, number, fragment);
+  fragment.sequence = sequence;
   fragment.issuedAt = s.now;
   fragment.live = true;
   fragment.tlvs = body;
   fragment.refreshAt = s.now + jittered(s, s.config.refreshSeconds * 1000);
   level.own.refreshAt = Math.min(level.own.refreshAt, fragment.refreshAt);
   count(s, 'isis.own.issued');
-  storeOwn(s, level, encodeLsp(s, level, number, fragment.sequence, tlvs), s.now + s.config.lifetimeSeconds * 1000, false);
+  storeOwn(s, level, unsigned, s.now + s.config.lifetimeSeconds * 1000, false);
 }
 
 /** The highest sequence number is used up: purge, wait until everybody has forgotten, start again from 1 (ISO/IEC 10589 §7.3.16.1). */

@@ -117,8 +117,10 @@ describe('10,000 prefixes on the wire', () => {
     const a = new Agent(simulation, testConfig('0000.0000.000a'));
     const many = Array.from({ length: 10_201 }, (_, i) => proxied(`2001:db8:0:${i.toString(16)}::/64`));
     a.event({ type: 'originate', prefixes: many });
+    simulation.run(100);
     expect(a.count('isis.originate.no-room')).toBe(1);
     a.event({ type: 'originate', prefixes: many.slice(1) });
+    simulation.run(100);
     expect(a.speaker.levels.get(2)!.own.homeless.size).toBe(0);
     expect(a.speaker.levels.get(2)!.own.placement.whereIs.size).toBe(10_200);
   });

@@ -65,10 +65,9 @@ function repack(fragment: Fragment): void {
 
 const used = (fragment: Fragment): number => fragment.packing[4].bytes + fragment.packing[6].bytes;
 
-function fits(fragment: Fragment, p: OriginatedPrefix, room: number): boolean {
-  const family = p.prefix.address.family;
+function fits(fragment: Fragment, family: 4 | 6, size: number, room: number): boolean {
+  if (used(fragment) + size > room) return false;
   const { bytes, last } = fragment.packing[family];
-  const size = entrySize(p);
   const overhead = bytes === 0 || last + size > TLV_ROOM[family] ? TLV_OVERHEAD[family] : 0;
   return used(fragment) + overhead + size <= room;
 }
@@ -98,11 +97,13 @@ export function place(placement: Placement, p: OriginatedPrefix, room: number): 
     if (used(fragment) <= room) return { placed: true, changed: [at] };
     changed.push(...unplace(placement, p.key));
   }
+  const { family } = p.prefix.address;
+  const size = entrySize(p);
   for (let number = 1; number < FRAGMENTS; number++) {
     const fragment = placement.fragments.get(number) ?? addFragment(placement, number);
-    if (!fits(fragment, p, room)) continue;
+    if (!fits(fragment, family, size, room)) continue;
     fragment.prefixes.set(p.key, p);
-    pack(fragment.packing[p.prefix.address.family], p.prefix.address.family, entrySize(p));
+    pack(fragment.packing[family], family, size);
     placement.whereIs.set(p.key, number);
     return { placed: true, changed: changed.includes(number) ? changed : [...changed, number] };
   }

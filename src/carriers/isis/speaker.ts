@@ -93,6 +93,8 @@ export interface Speaker {
   readonly inbox: { hellos: Uint8Array[]; others: Uint8Array[]; taken: number };
   /** What this router declares itself, by prefix key. */
   wanted: ReadonlyMap<string, OriginatedPrefix>;
+  /** Of these what is still to be placed in our LSP; undefined: to be removed from it. */
+  readonly unplaced: Map<string, OriginatedPrefix | undefined>;
   readonly carry: CarryState;
   stopping: { readonly deadline: number; done: boolean } | undefined;
   readonly warned: Map<string, number>;
@@ -111,6 +113,7 @@ export function createSpeaker(config: SpeakerConfig, system: string): Speaker {
     levels: new Map(config.levels.map((level) => [level, newLevel(level, config)])),
     inbox: { hellos: [], others: [], taken: 0 },
     wanted: new Map(),
+    unplaced: new Map(),
     carry: newCarryState(),
     stopping: undefined,
     warned: new Map(),

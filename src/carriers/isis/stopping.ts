@@ -9,6 +9,7 @@ import { type Speaker, log } from './speaker.ts';
 export function beginStop(s: Speaker): void {
   if (s.stopping) return;
   s.stopping = { deadline: s.now + STOP_LIMIT_MS, done: false };
+  s.unplaced.clear();
   for (const level of s.levels.values()) {
     level.own.dirty.clear();
     for (const [number, fragment] of level.own.fragments) {

@@ -5,7 +5,7 @@ import { sweep } from './ageing.ts';
 import { carryDue } from './carrying.ts';
 import { floodDue } from './flooding.ts';
 import { takeInbox } from './inbox.ts';
-import { issueDue, refreshDue } from './origination.ts';
+import { issueDue, placeDue, refreshDue } from './origination.ts';
 import { forgetDue, walkDue } from './reachability.ts';
 import { ackDue, csnpDue, requestDue } from './snp.ts';
 import type { LevelState, Speaker } from './speaker.ts';
@@ -26,6 +26,7 @@ const SPEAKER_TASKS: readonly SpeakerTask[] = [
   { name: 'inbox', due: (s) => (s.inbox.hellos.length + s.inbox.others.length > s.inbox.taken ? -Infinity : Infinity), run: takeInbox },
   { name: 'hello', due: (s) => s.helloAt, run: sendHello },
   { name: 'hold', due: (s) => (s.adjacency && s.adjacency.state !== 'down' ? s.adjacency.holdUntil : Infinity), run: holdExpired },
+  { name: 'place', due: (s) => (s.unplaced.size > 0 ? -Infinity : Infinity), run: placeDue },
   { name: 'carry', due: (s) => s.carry.dueAt, run: carryDue },
   { name: 'stop', due: (s) => (s.stopping && !s.stopping.done ? s.stopping.deadline : Infinity), run: () => {} },
 ];

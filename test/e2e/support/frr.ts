@@ -20,7 +20,10 @@ export async function eventually<T>(what: string, probe: () => T | undefined | f
   }
 }
 
-/** isisd.conf of a router: `interfaces` run IPv6 point-to-point IS-IS. `lsp-gen-interval 1` comes before `net`, or FRR takes 30 s to list a neighbour. */
+/**
+ * isisd.conf of a router: `interfaces` run IPv6 point-to-point IS-IS. `net` comes last: with it FRR issues its first LSP, and what is said later (the
+ * interval, the passwords) counts from the second on.
+ */
 export function isisdConfig(opts: { systemId: string; area?: string; isType?: string; interfaces: readonly string[]; interfaceLines?: readonly string[]; lines?: readonly string[] }): string {
   const perInterface = (name: string): string[] => [
     `interface ${name}`,
@@ -33,10 +36,10 @@ export function isisdConfig(opts: { systemId: string; area?: string; isType?: st
     ...opts.interfaces.flatMap(perInterface),
     'router isis core',
     ' lsp-gen-interval 1',
-    ` net ${opts.area ?? '49.0001'}.${opts.systemId}.00`,
     ` is-type ${opts.isType ?? 'level-2-only'}`,
     ' metric-style wide',
     ...(opts.lines ?? []).map((line) => ` ${line}`),
+    ` net ${opts.area ?? '49.0001'}.${opts.systemId}.00`,
     'exit',
     '',
   ].join('\n');
