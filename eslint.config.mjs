@@ -20,8 +20,11 @@ const GRANTS = {
 };
 const ROOMS = [...Object.keys(GRANTS), 'daemon', 'demo', 'bench'];
 
+// Where cnpctl is put together: like `daemon`, these two know everybody; its commands do not.
+const COMPOSITION = { cli: '!(main|examine).ts' };
+
 const zones = Object.entries(GRANTS).map(([room, grants]) => ({
-  target: `./src/${room}`,
+  target: room in COMPOSITION ? `./src/${room}/${COMPOSITION[room]}` : `./src/${room}`,
   from: ROOMS.filter((other) => other !== room && !grants.includes(other)).map((other) => `./src/${other}`),
   message: `${room} may import only: ${grants.join(', ') || 'nothing'} (docs/architecture.md)`,
 }));

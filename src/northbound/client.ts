@@ -33,6 +33,8 @@ export interface NorthboundClient {
   getRaw(request: { prefix?: Path; path: Path[]; encoding: Encoding }): Promise<GetResponse>;
   /** @throws NorthboundError */
   reload(): Promise<ReloadOutcome>;
+  /** Whether anybody listens on the socket, even if nobody answers. @throws NorthboundError when that cannot be told */
+  listening(): Promise<boolean>;
   close(): void;
 }
 
@@ -65,6 +67,11 @@ export function connectNorthbound(options: ClientOptions): NorthboundClient {
       const { ok, errors } = (await call(unary(Control.method.reload), create(ReloadRequestSchema))) as ReloadOutcome;
       return { ok, errors };
     },
+    listening: async () => {
+      const errno = await connectError(options.socket);
+      if (errno !== undefined && errno !== 'ENOENT' && errno !== 'ECONNREFUSED') throw new NorthboundError('unreachable', 'UNAVAILABLE', unreachable(options.socket, errno));
+      return errno === undefined;
+    },
     close: () => client.close(),
   };
 }
@@ -81,5 +88,7 @@ async function explain(error: ServiceError, { socket, timeoutMs }: ClientOptions
   if (error.code === status.DEADLINE_EXCEEDED) return new NorthboundError('unreachable', name, `${socket}: no answer within ${timeoutMs / 1000} s`);
   if (error.code !== status.UNAVAILABLE) return new NorthboundError('refused', name, error.details);
   const errno = await connectError(socket);
-  return new NorthboundError('unreachable', name, `${socket}: ${errno === undefined ? `not a gRPC server (${error.details})` : (WHY_UNREACHABLE[errno] ?? errno)}`);
+  return new NorthboundError('unreachable', name, errno === undefined ? `${socket}: not a gRPC server (${error.details})` : unreachable(socket, errno));
 }
+
+const unreachable = (socket: string, errno: string): string => `${socket}: ${WHY_UNREACHABLE[errno] ?? errno}`;

@@ -1,0 +1,79 @@
+// What every command is handed: the options of the command line, where to write, and the outside world.
+import { type ClientOptions, type NorthboundClient, NorthboundError } from '../northbound/client.ts';
+import { EXIT, type ExitCode } from './exit.ts';
+
+export const DEFAULT_SOCKET = '/run/cnpd/gnmi.sock';
+export const DEFAULT_RUN_DIR = '/run/cnpd';
+export const DEFAULT_CONFIG = '/etc/cnpd/cnpd.yaml';
+
+export interface GlobalOptions {
+  readonly output: 'table' | 'json';
+  readonly socket: string;
+  /** Seconds. */
+  readonly timeout: number;
+}
+
+/** One line of `cnpctl doctor`. */
+export interface DoctorItem {
+  readonly id: string;
+  /** What must be so. */
+  readonly claim: string;
+  readonly state: 'ok' | 'missing' | 'unknown';
+  readonly problem?: string;
+  /** The line that mends it. */
+  readonly remedy?: string;
+}
+
+/**
+ * Examines what needs no running cnpd: the file, FRR's preconditions for the intent in it, and with `kernel` (asked when no cnpd tells) the kernel's
+ * features and the ports of the intent. What cannot be examined is an item too.
+ */
+export type LocalExamination = (configFile: string, what: Examination) => Promise<DoctorItem[]>;
+export interface Examination {
+  readonly kernel: boolean;
+  /** Directory of FRR's vty sockets; FRR's default when absent. */
+  readonly vtyDir?: string;
+}
+
+/** Removes what cnpd left under `runDir` and in the kernel, says each thing in a line, and resolves to whether nothing is left. */
+export type Uninstall = (runDir: string, say: (line: string) => void) => Promise<boolean>;
+
+/** The outside world. */
+export interface CliModules {
+  readonly version: string;
+  readonly nowMs: () => number;
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  /** Whether standard output takes colours. */
+  readonly colour: boolean;
+  readonly connect: (options: ClientOptions) => NorthboundClient;
+  readonly examine: LocalExamination;
+  readonly uninstall: Uninstall;
+}
+
+export interface Context extends CliModules {
+  readonly options: GlobalOptions;
+}
+
+export const print = (context: Pick<CliModules, 'out'>, lines: readonly string[]): void => context.out(lines.map((line) => `${line}\n`).join(''));
+export const printJson = (context: Pick<CliModules, 'out'>, value: unknown): void => context.out(`${JSON.stringify(value, null, 2)}\n`);
+
+/** Runs with a connection and closes it. @throws NorthboundError */
+export async function withCnpd<T>({ connect, options }: Context, run: (client: NorthboundClient) => Promise<T>): Promise<T> {
+  const client = connect({ socket: options.socket, timeoutMs: options.timeout * 1000 });
+  try {
+    return await run(client);
+  } finally {
+    client.close();
+  }
+}
+
+/** The exit code of an error, which is told on standard error. */
+export function explainFailure(context: Pick<CliModules, 'err'>, error: unknown): ExitCode {
+  if (error instanceof NorthboundError) {
+    context.err(error.code === 'unreachable' ? `cnpctl: cannot reach cnpd: ${error.message}\n` : `cnpctl: cnpd refused: ${error.message} (${error.status})\n`);
+    return error.code === 'unreachable' ? EXIT.unreachable : EXIT.error;
+  }
+  context.err(`cnpctl: ${error instanceof Error ? error.message : String(error)}\n`);
+  return EXIT.error;
+}

@@ -1,0 +1,63 @@
+// `cnpctl doctor`: everything that has to be so for cnpd to work here, what is missing, and the line that mends it. A running cnpd knows the kernel
+// and its ports; without one they are examined here. FRR is asked in either case.
+import { NorthboundError } from '../northbound/client.ts';
+import { type Context, DEFAULT_CONFIG, type DoctorItem, print, printJson, withCnpd } from './context.ts';
+import { EXIT, type ExitCode } from './exit.ts';
+import { printable } from './table.ts';
+
+interface Status {
+  readonly pid: number;
+  readonly problems?: readonly { readonly feature: string; readonly problem: string; readonly remedy: string }[];
+  readonly intent: { readonly file: string };
+}
+
+export interface DoctorOptions {
+  readonly config?: string;
+  readonly vtyDir?: string;
+}
+
+const DAEMON = { id: 'cnpd', claim: 'cnpd runs' } as const;
+
+/** Exit code 1 when anything is missing. */
+export async function doctor(context: Context, options: DoctorOptions): Promise<ExitCode> {
+  const items = await examine(context, options);
+  if (context.options.output === 'json') printJson(context, { ok: items.every(isOk), items: items.map(fields) });
+  else print(context, items.flatMap((item) => describe(item, context.colour)));
+  return items.every(isOk) ? EXIT.ok : EXIT.problem;
+}
+
+const isOk = (item: DoctorItem): boolean => item.state === 'ok';
+
+/** Only these: an item may carry more than is to be shown. */
+const fields = ({ id, claim, state, problem, remedy }: DoctorItem): DoctorItem => ({
+  id,
+  claim,
+  state,
+  ...(problem === undefined ? {} : { problem }),
+  ...(remedy === undefined ? {} : { remedy }),
+});
+
+async function examine(context: Context, { config, vtyDir }: DoctorOptions): Promise<DoctorItem[]> {
+  let status: Status | undefined;
+  let items: DoctorItem[];
+  try {
+    status = (await withCnpd(context, (client) => client.get(['cnpd', 'status']))) as Status;
+    const problems = (status.problems ?? []).map(({ feature, problem, remedy }) => ({ id: feature, claim: `${feature} works`, state: 'missing' as const, problem, remedy }));
+    items = [{ ...DAEMON, state: 'ok' }, ...problems];
+  } catch (error) {
+    if (!(error instanceof NorthboundError)) throw error;
+    const remedy = error.code === 'unreachable' ? 'systemctl start cnpd' : 'systemctl restart cnpd; journalctl -u cnpd';
+    items = [{ ...DAEMON, state: 'missing', problem: error.message, remedy }];
+  }
+  return [...items, ...(await context.examine(config ?? status?.intent.file ?? DEFAULT_CONFIG, { kernel: status === undefined, ...(vtyDir === undefined ? {} : { vtyDir }) }))];
+}
+
+const COLOURS = { ok: '\u001b[32m', missing: '\u001b[31m', unknown: '\u001b[33m' } as const;
+
+function describe({ id, claim, state, problem, remedy }: DoctorItem, colour: boolean): string[] {
+  const padded = state.padEnd(7);
+  const lines = [`${colour ? `${COLOURS[state]}${padded}\u001b[0m` : padded}  ${printable(id)}: ${printable(state === 'ok' ? claim : (problem ?? claim))}`];
+  if (state === 'unknown') lines[0] += ' (cannot be told before the above is mended)';
+  if (remedy !== undefined) lines.push(`         ${printable(remedy)}`);
+  return lines;
+}

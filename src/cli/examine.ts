@@ -1,0 +1,66 @@
+// What `cnpctl doctor` can find out by itself: reads cnpd.yaml, probes the kernel in a namespace of its own, plans as the daemon would and reports the
+// plan's problems, and asks FRR. With main.ts it is where cnpctl is put together, so it may import what the commands may not.
+import type { Intent } from '../intent/intent.ts';
+import { gatherFrrFacts, type FrrLocation } from '../frr/facts.ts';
+import { checkFrr } from '../frr/preconditions.ts';
+import { KernelError } from '../kernel/errors.ts';
+import { Poller } from '../kernel/poller.ts';
+import { type KernelFeature, probeKernel } from '../kernel/probe.ts';
+import { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
+import { gatherFacts } from '../daemon/facts.ts';
+import { readIntentFile } from '../daemon/intent-file.ts';
+import type { Facts } from '../plan/facts.ts';
+import { plan } from '../plan/plan.ts';
+import type { DoctorItem, Examination } from './context.ts';
+
+export async function examine(configFile: string, { kernel, vtyDir }: Examination): Promise<DoctorItem[]> {
+  const read = readIntentFile(configFile);
+  const config: DoctorItem = read.ok
+    ? { id: 'config', claim: `${configFile} is valid`, state: 'ok' }
+    : { id: 'config', claim: `${configFile} is valid`, state: 'missing', problem: read.error.errors[0] ?? 'unreadable', remedy: `cnpd check ${configFile}` };
+  const intent = read.ok ? read.value : undefined;
+  return [config, ...(kernel ? await examineKernel(intent) : []), ...(intent ? await examineFrr(intent, vtyDir === undefined ? {} : { vtyDir }) : [])];
+}
+
+async function examineFrr(intent: Intent, location: FrrLocation): Promise<DoctorItem[]> {
+  if (!intent.isis) return [{ id: 'frr', claim: 'cnpd.yaml has no isis section, so nothing is asked of FRR', state: 'ok' }];
+  return checkFrr(await gatherFrrFacts(location, intent.isis.interface), intent.isis);
+}
+
+async function examineKernel(intent: Intent | undefined): Promise<DoctorItem[]> {
+  try {
+    const { features, facts } = await readFacts();
+    const problems = intent ? plan(intent, NOTHING_LEARNED, facts).problems : [];
+    return [
+      ...features.filter((feature) => feature.required).map(featureItem),
+      ...problems.map(({ feature, problem, remedy }): DoctorItem => ({ id: feature, claim: `${feature} works`, state: 'missing', problem, remedy })),
+    ];
+  } catch (error) {
+    if (!(error instanceof KernelError)) throw error;
+    return [{ id: 'kernel', claim: 'the kernel can be examined', state: 'missing', problem: error.message, remedy: 'run this as root' }];
+  }
+}
+
+const featureItem = ({ name, ok, neededFor, detail, remedy }: KernelFeature): DoctorItem => ({
+  id: `kernel.${name}`,
+  claim: detail,
+  state: ok ? 'ok' : 'missing',
+  ...(ok ? {} : { problem: `${detail} (needed for ${neededFor})`, remedy }),
+});
+
+const NOTHING_LEARNED = { forwarding: () => [], sizes: () => ({ proxies4: 0, proxies6: 0 }) };
+
+async function readFacts(): Promise<{ features: KernelFeature[]; facts: Facts }> {
+  const failures: unknown[] = [];
+  const poller = Poller.open({ onError: (error) => void failures.push(error) });
+  const netlink = Rtnetlink.open({}, { poller });
+  try {
+    const features = await probeKernel({ poller });
+    const facts = await gatherFacts(netlink, features);
+    if (failures.length > 0) throw failures[0];
+    return { features, facts };
+  } finally {
+    netlink.close();
+    poller.close();
+  }
+}

@@ -1,0 +1,15 @@
+// Exit codes of cnpctl, documented in docs/cli.md.
+export const EXIT = {
+  /** Done; nothing wrong. */
+  ok: 0,
+  /** It was done, and what it found is not right: degraded, no proxy, a precondition missing, something left behind. */
+  problem: 1,
+  /** The command line is wrong. */
+  usage: 2,
+  /** cnpd does not answer. */
+  unreachable: 3,
+  /** cnpd refused (a reload with a broken file, a path it does not have), or something failed that should not. */
+  error: 4,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

@@ -1,0 +1,26 @@
+// The command `cnpctl`: puts the command line (program.ts) and the outside world together.
+import { connectNorthbound } from '../northbound/client.ts';
+import { VERSION } from '../daemon/version.ts';
+import type { CliModules } from './context.ts';
+import { runCnpctl } from './program.ts';
+
+/** Who reads only the first lines (`| head`) closes the pipe: no error. */
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
+
+const modules: CliModules = {
+  version: VERSION,
+  nowMs: () => Date.now(),
+  out: (text) => void process.stdout.write(text),
+  err: (text) => void process.stderr.write(text),
+  colour: process.stdout.isTTY === true && !process.env['NO_COLOR'],
+  connect: connectNorthbound,
+  // Loaded when they are needed: they bring the kernel's adapters with them.
+  examine: async (file, what) => (await import('./examine.ts')).examine(file, what),
+  uninstall: async (runDir, say) => (await (await import('../daemon/uninstall.ts')).uninstall(runDir, say)) === 0,
+};
+
+process.exitCode = await runCnpctl(process.argv.slice(2), modules);

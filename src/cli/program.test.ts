@@ -1,0 +1,211 @@
+import { create, fromBinary } from '@bufbuild/protobuf';
+import { describe, expect, it } from 'vitest';
+import type { CnpdState } from '../model/state.ts';
+import { type NorthboundClient, NorthboundError, pathOf } from '../northbound/client.ts';
+import { exampleState, sourceOf } from '../northbound/fixture.ts';
+import { GetRequestSchema, GetResponseSchema } from '../northbound/gen/gnmi/gnmi_pb.js';
+import { answerGet } from '../northbound/get.ts';
+import type { CliModules, DoctorItem } from './context.ts';
+import { runCnpctl } from './program.ts';
+
+/** A cnpd with this state, without a socket in between. */
+function fakeCnpd(state: CnpdState, reload = { ok: true, errors: [] as string[] }): NorthboundClient {
+  const answer = async (names: readonly string[]) => {
+    const bytes = await answerGet(create(GetRequestSchema, { path: [pathOf(names)] }), sourceOf(state), { maxAnswerBytes: 1 << 20, now: () => 0n }, () => undefined);
+    const value = fromBinary(GetResponseSchema, bytes).notification[0]!.update[0]?.val?.value;
+    return value?.case === 'jsonVal' ? (JSON.parse(Buffer.from(value.value).toString()) as unknown) : undefined;
+  };
+  return { get: answer, getRaw: () => Promise.reject(new Error('not used')), reload: async () => reload, listening: async () => true, close: () => undefined };
+}
+
+const failing = (code: 'unreachable' | 'refused'): NorthboundClient => {
+  const error = new NorthboundError(code, 'X', 'because');
+  const reject = () => Promise.reject(error);
+  return { get: reject, getRaw: reject, reload: reject, listening: async () => false, close: () => undefined };
+};
+
+async function run(line: string, client = fakeCnpd(exampleState()), more: Partial<CliModules> = {}) {
+  let [out, err] = ['', ''];
+  const modules: CliModules = {
+    version: '0.1.0',
+    nowMs: () => Date.parse('2026-11-20T12:00:10Z'),
+    out: (text) => void (out += text),
+    err: (text) => void (err += text),
+    colour: false,
+    connect: () => client,
+    examine: async () => [],
+    uninstall: async () => true,
+    ...more,
+  };
+  const code = await runCnpctl(line.split(' '), modules);
+  return { code, out, err };
+}
+
+describe('cnpctl show', () => {
+  it('senders: what is in force, or all', async () => {
+    const { code, out } = await run('show senders');
+    expect(code).toBe(0);
+    expect(out.split('\n')).toEqual([
+      'PREFIX               PROXY             IN FORCE  CARRIER  ORIGINATOR         SOURCE                       METRIC  AGE  DROPS IN',
+      '2001:db8:1::/64      2001:db8:ffff::1  yes       isis     L2 0000.0000.c001  L2 0000.0000.c001.00-00  4261412865  10s         -',
+      '2001:db8::/32        2001:db8:ffff::2  yes       isis     L2 0000.0000.c002  L2 0000.0000.c002.00-00  4261412865  10s         -',
+      '2001:db8:1:0:8::/80  none              yes       isis     L2 0000.0000.c001  L2 0000.0000.c001.00-00          10  10s         -',
+      '',
+    ]);
+    expect((await run('show senders --all')).out).toContain('2001:db8:ffff::3  no ');
+  });
+
+  // address → exit code, and the sentence
+  const lookups: [string, number, string][] = [
+    ['2001:db8:1::5', 0, '2001:db8:1::5: proxy 2001:db8:ffff::1, the longest match is 2001:db8:1::/64 from L2 0000.0000.c001 (isis)'],
+    ['2001:db8:7::5', 0, '2001:db8:7::5: proxy 2001:db8:ffff::2, the longest match is 2001:db8::/32 from L2 0000.0000.c002 (isis)'],
+    ['2001:db8:1:0:8::5', 1, '2001:db8:1:0:8::5: no proxy, the longest match is 2001:db8:1:0:8::/80 from L2 0000.0000.c001 (isis), which names none'],
+    ['10.0.0.1', 1, '10.0.0.1: no proxy, no prefix in force covers it'],
+  ];
+  for (const [address, code, sentence] of lookups) {
+    it(`PNC-5-c: senders ${address} tells the proxy and why`, async () => {
+      const result = await run(`show senders ${address}`);
+      expect([result.code, result.out.split('\n')[0]]).toEqual([code, sentence]);
+    });
+  }
+
+  it('senders ADDRESS lists the covering prefixes, longest first', async () => {
+    const { out } = await run('show senders 2001:db8:1::5 --all -o json');
+    const answer = JSON.parse(out) as { proxy: string; entries: { prefix: string; best: boolean }[] };
+    expect(answer.proxy).toBe('2001:db8:ffff::1');
+    expect(answer.entries.map((entry) => [entry.prefix, entry.best])).toEqual([['2001:db8:1::/64', true], ['2001:db8::/32', true], ['2001:db8::/32', false]]);
+  });
+
+  it('status is exit code 1 while degraded, and shows what to do', async () => {
+    const { code, out } = await run('show status');
+    expect(code).toBe(1);
+    expect(out).toContain('last reload  refused, the intent above stays in force, 2026-11-20T11:30:00.000Z (30m10s ago)\n  cnpd.yaml:3:1: unknown key');
+    expect(out).toContain('\nport eth2: the root qdisc is pfifo_fast\n  tc qdisc replace');
+    const state = exampleState();
+    state.status = { ...state.status, health: 'running', problems: [] };
+    expect((await run('show status', fakeCnpd(state))).code).toBe(0);
+  });
+
+  it('ports: units in the header, thresholds that are off, where they come from', async () => {
+    const { out } = await run('show ports');
+    expect(out).toMatch(/^INTERFACE {2}ATTACHED {2}ROOT QDISC {2}QUEUE \(B\) {2}PEAK \(B\) {2}K-MIN \(B\) {2}K-MAX \(B\)/);
+    expect(out).toMatch(/eth2 +yes +tbf +1000 +90000 +off +100000/);
+    expect(out).toContain('eth2: k-max: 100000 B = configured');
+  });
+
+  it('Queue Pairs and sequence numbers are hexadecimal, unknown ones a dash', async () => {
+    expect((await run('show flows')).out).toMatch(/0x001234 +- +-/);
+    expect((await run('show isis database')).out).toMatch(/0000\.0000\.c001\.00-00 +0x00000011/);
+  });
+
+  const all = ['status', 'proxies', 'senders', 'isis neighbors', 'isis database', 'ports', 'flows', 'counters', 'codepoints'];
+  for (const subject of all) {
+    it(`${subject} -o json is the state with YANG names`, async () => {
+      const value = JSON.parse((await run(`show ${subject} -o json`)).out) as object;
+      const object = (Array.isArray(value) ? value[0] : value) as object;
+      expect(Object.keys(object).every((key) => /^[a-z0-9]+(-[a-z0-9]+)*$/.test(key))).toBe(true);
+    });
+    if (subject !== 'status') {
+      it(`${subject}: an empty list says so`, async () => {
+        const empty = { ...exampleState(), proxies: [], senders: [], isis: { neighbors: [], database: [] }, ports: [], flows: [], counters: [], codepoints: [] };
+        const { code, out } = await run(`show ${subject}`, fakeCnpd(empty));
+        expect(code).toBe(0);
+        expect(out).toMatch(/^[a-zA-Z][^\n]* (no|is|was|are) ?[^\n]*\n$|^(no|nothing|there|this) [^\n]*\n$/);
+        expect(JSON.parse((await run(`show ${subject} -o json`, fakeCnpd(empty))).out)).toEqual([]);
+      });
+    }
+  }
+});
+
+describe('exit codes', () => {
+  for (const line of ['show bogus', 'bogus', 'show', 'show senders nonsense', '-o xml show status', '--timeout 0 show status', 'show status extra', '--bogus']) {
+    it(`2: cnpctl ${line}`, async () => {
+      const { code, out, err } = await run(line);
+      expect([code, out]).toEqual([2, '']);
+      expect(err).not.toBe('');
+    });
+  }
+  it('0: --help and --version', async () => {
+    expect((await run('--help')).code).toBe(0);
+    expect(await run('--version')).toEqual({ code: 0, out: '0.1.0\n', err: '' });
+  });
+  it('3: cnpd does not answer', async () => {
+    expect(await run('show status', failing('unreachable'))).toEqual({ code: 3, out: '', err: 'cnpctl: cannot reach cnpd: because\n' });
+  });
+  it('4: cnpd refuses', async () => {
+    expect(await run('show ports', failing('refused'))).toEqual({ code: 4, out: '', err: 'cnpctl: cnpd refused: because (X)\n' });
+  });
+});
+
+describe('cnpctl reload', () => {
+  it('0 when the file came into force', async () => expect(await run('reload')).toEqual({ code: 0, out: 'reloaded\n', err: '' }));
+  it('4 with every error when it did not', async () => {
+    const { code, err } = await run('reload', fakeCnpd(exampleState(), { ok: false, errors: ['a:1:1: x', 'a:2:1: y'] }));
+    expect(code).toBe(4);
+    expect(err).toBe('cnpctl: cnpd refused the file, the intent in force stays in force:\na:1:1: x\na:2:1: y\n');
+  });
+});
+
+describe('cnpctl doctor', () => {
+  const asked: unknown[] = [];
+  const examine = async (...args: unknown[]): Promise<DoctorItem[]> => {
+    asked.push(args);
+    return [{ id: 'frr.passive', claim: 'not passive', state: 'missing', problem: 'it is passive', remedy: 'no isis passive' }, { id: 'frr.mtu', claim: 'fits', state: 'ok' }, { id: 'frr.area', claim: 'same area', state: 'unknown' }];
+  };
+
+  it('with cnpd: its problems, and FRR for the file in force', async () => {
+    asked.length = 0;
+    const { code, out } = await run('doctor', undefined, { examine });
+    expect(code).toBe(1);
+    expect(asked).toEqual([['/etc/cnpd/cnpd.yaml', { kernel: false }]]);
+    expect(out.split('\n')).toEqual([
+      'ok       cnpd: cnpd runs',
+      'missing  port eth2: the root qdisc is pfifo_fast',
+      '         tc qdisc replace dev eth2 root tbf rate 1gbit burst 64k limit 1m',
+      'missing  frr.passive: it is passive',
+      '         no isis passive',
+      'ok       frr.mtu: fits',
+      'unknown  frr.area: same area (cannot be told before the above is mended)',
+      '',
+    ]);
+  });
+
+  it('without cnpd: that is missing, and the kernel is examined here', async () => {
+    asked.length = 0;
+    const { code, out } = await run('doctor -c /x.yaml --vty-dir /d', failing('unreachable'), { examine });
+    expect([code, out.split('\n')[0]]).toEqual([1, 'missing  cnpd: because']);
+    expect(asked).toEqual([['/x.yaml', { kernel: true, vtyDir: '/d' }]]);
+  });
+
+  it('nothing missing is exit code 0', async () => {
+    const state = exampleState();
+    state.status.problems = [];
+    expect(await run('doctor', fakeCnpd(state))).toMatchObject({ code: 0, out: 'ok       cnpd: cnpd runs\n' });
+  });
+
+  it('-o json holds what is to be shown and nothing else of an item', async () => {
+    const withSecret = async () => [{ id: 'x', claim: 'y', state: 'missing' as const, lines: [{ secret: 'hush' }] }];
+    const { out } = await run('doctor -o json', undefined, { examine: withSecret });
+    expect(JSON.parse(out)).toMatchObject({ ok: false, items: [{ id: 'cnpd', state: 'ok' }, { id: 'port eth2' }, { id: 'x', state: 'missing' }] });
+    expect(out).not.toContain('hush');
+  });
+
+  it('colours only where they are taken', async () => {
+    expect((await run('doctor', undefined, { colour: true })).out).toContain('\u001b[31mmissing');
+    expect((await run('doctor')).out).not.toContain('\u001b');
+  });
+});
+
+describe('cnpctl uninstall', () => {
+  it('refuses while anything listens on the socket', async () => {
+    let called = false;
+    const { code, err } = await run('uninstall', undefined, { uninstall: async () => (called = true) });
+    expect([code, called]).toEqual([1, false]);
+    expect(err).toContain('stop it first');
+  });
+  it('tells what it removed; exit code 1 when something is left', async () => {
+    const removing = (clean: boolean): Partial<CliModules> => ({ uninstall: async (dir, say) => (say(`removed ${dir}`), clean) });
+    expect(await run('uninstall --run-dir /r', failing('unreachable'), removing(true))).toEqual({ code: 0, out: 'removed /r\n', err: '' });
+    expect(await run('uninstall', failing('unreachable'), removing(false))).toMatchObject({ code: 1 });
+  });
+});

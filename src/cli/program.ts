@@ -1,0 +1,107 @@
+// The command line of cnpctl. Commands are thin: they ask a running cnpd over its northbound socket and print. Exit codes: exit.ts.
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { parseAddress } from '../model/address.ts';
+import { type CliModules, type Context, DEFAULT_RUN_DIR, DEFAULT_SOCKET, explainFailure, type GlobalOptions, print, printJson, withCnpd } from './context.ts';
+import { doctor } from './doctor.ts';
+import { EXIT, type ExitCode } from './exit.ts';
+import { showList, showPorts, showSender, showSenders, showStatus } from './show.ts';
+import { VIEWS } from './views.ts';
+
+const MAX_TIMEOUT_SECONDS = 3600;
+
+function seconds(text: string): number {
+  const value = Number(text);
+  if (!(value > 0 && value <= MAX_TIMEOUT_SECONDS)) throw new InvalidArgumentError(`allowed: a number of seconds up to ${MAX_TIMEOUT_SECONDS}.`);
+  return value;
+}
+
+function addressText(text: string): string {
+  if (!parseAddress(text)) throw new InvalidArgumentError('allowed: an IPv4 or IPv6 address.');
+  return text;
+}
+
+/** Runs one command line. @param argv without the program's own name */
+export async function runCnpctl(argv: readonly string[], modules: CliModules): Promise<ExitCode> {
+  let code: ExitCode = EXIT.ok;
+  const program = buildProgram(modules, (result) => {
+    code = result;
+  });
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    return explainFailure(modules, error);
+  }
+}
+
+type Action = (context: Context, ...rest: never[]) => Promise<ExitCode>;
+
+function buildProgram(modules: CliModules, finish: (code: ExitCode) => void): Command {
+  const program = new Command('cnpctl')
+    .description('Shows and steers a running cnpd, the congestion-notification daemon.')
+    .version(modules.version)
+    .addOption(new Option('-o, --output <format>', 'how to print').choices(['table', 'json']).default('table'))
+    .option('--socket <path>', "cnpd's northbound socket", DEFAULT_SOCKET)
+    .option('--timeout <seconds>', 'how long to wait for an answer', seconds, 10)
+    .addHelpText('after', '\nExit codes: 0 ok, 1 a problem was found, 2 usage, 3 cnpd does not answer, 4 cnpd refused or an error.')
+    .exitOverride()
+    .configureOutput({ writeOut: modules.out, writeErr: modules.err });
+  const context = (): Context => ({ ...modules, options: program.opts<GlobalOptions>() });
+  /** Commander passes arguments, then options, then the command. */
+  const act =
+    (run: Action) =>
+    async (...args: unknown[]): Promise<void> =>
+      finish(await run(context(), ...(args.slice(0, -1) as never[])));
+  addShow(program, act);
+  program.command('reload').description('make cnpd read cnpd.yaml again').action(act(reload));
+  program
+    .command('doctor')
+    .description('what is missing for cnpd to work here, and the line that mends it')
+    .option('-c, --config <file>', 'cnpd.yaml to examine FRR for (default: the one in force)')
+    .option('--vty-dir <dir>', "directory of FRR's vty sockets (default: /var/run/frr)")
+    .action(act(doctor));
+  program
+    .command('uninstall')
+    .description('remove what cnpd left in the kernel and in /run; cnpd has to be stopped')
+    .option('--run-dir <dir>', 'where pinned programs and maps live', DEFAULT_RUN_DIR)
+    .action(act(uninstall));
+  return program;
+}
+
+function addShow(program: Command, act: (run: Action) => (...args: unknown[]) => Promise<void>): void {
+  const show = program.command('show').description('print state');
+  show.command('status').description('the daemon itself; exit code 1 when it is degraded').action(act(showStatus));
+  show.command('proxies').description(VIEWS.proxies.description).action(act((context) => showList(context, VIEWS.proxies)));
+  show
+    .command('senders')
+    .description(`${VIEWS.senders.description}; with an address: its proxy and why, exit code 1 when it has none`)
+    .argument('[address]', 'a sender', addressText)
+    .option('--all', 'also what is not in force')
+    .action(act((context, address: string | undefined, { all = false }: { all?: boolean }) => (address === undefined ? showSenders(context, all) : showSender(context, address, all))));
+  const isis = show.command('isis').description('the IS-IS carrier');
+  isis.command('neighbors').description(VIEWS.neighbors.description).action(act((context) => showList(context, VIEWS.neighbors)));
+  isis.command('database').description(VIEWS.database.description).action(act((context) => showList(context, VIEWS.database)));
+  show.command('ports').description(VIEWS.ports.description).action(act(showPorts));
+  for (const name of ['flows', 'counters', 'codepoints'] as const) show.command(name).description(VIEWS[name].description).action(act((context) => showList(context, VIEWS[name])));
+}
+
+async function reload(context: Context): Promise<ExitCode> {
+  const { ok, errors } = await withCnpd(context, (client) => client.reload());
+  if (context.options.output === 'json') printJson(context, { ok, errors });
+  else if (ok) print(context, ['reloaded']);
+  else context.err(['cnpctl: cnpd refused the file, the intent in force stays in force:', ...errors, ''].join('\n'));
+  return ok ? EXIT.ok : EXIT.error;
+}
+
+async function uninstall(context: Context, { runDir }: { runDir: string }): Promise<ExitCode> {
+  if (await withCnpd(context, (client) => client.listening())) {
+    context.err(`cnpctl: cnpd runs (${context.options.socket} answers): stop it first, systemctl stop cnpd\n`);
+    return EXIT.problem;
+  }
+  const said: string[] = [];
+  const table = context.options.output === 'table';
+  const clean = await context.uninstall(runDir, (line) => (table ? print(context, [line]) : void said.push(line)));
+  if (!table) printJson(context, { ok: clean, said });
+  return clean ? EXIT.ok : EXIT.problem;
+}

@@ -1,0 +1,31 @@
+// `cnpctl show senders ADDRESS`: which entries of the learned table cover an address, longest prefix first, and which one decides. It repeats what
+// the dataplane does: the longest prefix that is in force, flagged or not; an unflagged one means "no proxy" (PNC §5).
+import { type IpAddress } from '../model/address.ts';
+import { parsePrefix, prefixContains } from '../model/prefix.ts';
+import type { Row } from './views.ts';
+
+export interface Covering {
+  /** All entries whose prefix covers the address: longest first, the one in force first within a prefix. */
+  readonly entries: readonly Row[];
+  /** The first that is in force. */
+  readonly decides: Row | undefined;
+}
+
+const lengthOf = (row: Row): number => Number(String(row['prefix']).split('/')[1]);
+
+export function coveringEntries(rows: readonly Row[], address: IpAddress): Covering {
+  const entries = rows
+    .filter((row) => {
+      const prefix = parsePrefix(String(row['prefix']));
+      return prefix !== undefined && prefixContains(prefix, address);
+    })
+    .sort((a, b) => lengthOf(b) - lengthOf(a) || Number(b['best']) - Number(a['best']));
+  return { entries, decides: entries.find((row) => row['best'] === true) };
+}
+
+/** One sentence: the proxy and why. */
+export function explainDecision(address: string, decides: Row | undefined): string {
+  if (!decides) return `${address}: no proxy, no prefix in force covers it`;
+  const why = `the longest match is ${String(decides['prefix'])} from ${String(decides['originator'])} (${String(decides['carrier'])})`;
+  return decides['proxy'] === undefined ? `${address}: no proxy, ${why}, which names none` : `${address}: proxy ${String(decides['proxy'])}, ${why}`;
+}

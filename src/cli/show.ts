@@ -1,0 +1,86 @@
+// `cnpctl show …`: asks one path and prints it. The subjects and their columns are in views.ts.
+import { parseAddress } from '../model/address.ts';
+import { type Context, print, printJson, withCnpd } from './context.ts';
+import { EXIT, type ExitCode } from './exit.ts';
+import { coveringEntries, explainDecision } from './senders.ts';
+import { formatAge, formatPairs, printable } from './table.ts';
+import { layOut, type Row, type View, VIEWS } from './views.ts';
+
+const rowsOf = async (context: Context, view: View): Promise<Row[]> => ((await withCnpd(context, (client) => client.get(view.path))) as Row[] | undefined) ?? [];
+
+function printRows(context: Context, view: View, rows: readonly Row[]): void {
+  if (context.options.output === 'json') printJson(context, rows);
+  else print(context, layOut(view, rows, context.nowMs()));
+}
+
+export async function showList(context: Context, view: View): Promise<ExitCode> {
+  printRows(context, view, await rowsOf(context, view));
+  return EXIT.ok;
+}
+
+/** Only what is in force, unless `all`. */
+export async function showSenders(context: Context, all: boolean): Promise<ExitCode> {
+  const rows = await rowsOf(context, VIEWS.senders);
+  printRows(context, VIEWS.senders, all ? rows : rows.filter((row) => row['best'] === true));
+  return EXIT.ok;
+}
+
+/** Which proxy an address has, and why. Exit code 1: none. */
+export async function showSender(context: Context, text: string, all: boolean): Promise<ExitCode> {
+  const address = parseAddress(text)!;
+  const { entries, decides } = coveringEntries(await rowsOf(context, VIEWS.senders), address);
+  const shown = all ? entries : entries.filter((row) => row['best'] === true);
+  const proxy = decides?.['proxy'];
+  if (context.options.output === 'json') {
+    printJson(context, { address: text, ...(proxy === undefined ? {} : { proxy }), ...(decides ? { prefix: decides['prefix'] } : {}), entries: shown });
+  } else {
+    print(context, [explainDecision(text, decides), ...(shown.length > 0 ? ['', ...layOut(VIEWS.senders, shown, context.nowMs())] : [])]);
+  }
+  return proxy === undefined ? EXIT.problem : EXIT.ok;
+}
+
+export async function showPorts(context: Context): Promise<ExitCode> {
+  const rows = await rowsOf(context, VIEWS.ports);
+  printRows(context, VIEWS.ports, rows);
+  if (context.options.output === 'table') {
+    const notes = rows.flatMap((row) => ((row['explanation'] as string[] | undefined) ?? []).map((line) => `${String(row['interface'])}: ${printable(line)}`));
+    if (notes.length > 0) print(context, ['', ...notes]);
+  }
+  return EXIT.ok;
+}
+
+interface Status {
+  readonly version: string;
+  readonly pid: number;
+  readonly 'started-at': string;
+  readonly health: string;
+  readonly problems?: readonly { readonly feature: string; readonly problem: string; readonly remedy: string }[];
+  readonly intent: { readonly file: string; readonly 'loaded-at': string; readonly 'last-reload'?: { readonly at: string; readonly ok: boolean; readonly errors?: readonly string[] } };
+  readonly adopted: boolean;
+}
+
+/** Exit code 1 when it is degraded. */
+export async function showStatus(context: Context): Promise<ExitCode> {
+  const status = (await withCnpd(context, (client) => client.get(['cnpd', 'status']))) as Status;
+  if (context.options.output === 'json') printJson(context, status);
+  else print(context, statusLines(status, context.nowMs()));
+  return status.health === 'running' ? EXIT.ok : EXIT.problem;
+}
+
+function statusLines(status: Status, nowMs: number): string[] {
+  const ago = (time: string): string => `${time} (${formatAge(time, nowMs)} ago)`;
+  const reload = status.intent['last-reload'];
+  const lines = formatPairs([
+    ['health', status.health],
+    ['version', status.version],
+    ['pid', status.pid],
+    ['started', ago(status['started-at'])],
+    ['adopted', status.adopted ? 'yes, programs and maps of an earlier run' : 'no'],
+    ['intent', status.intent.file],
+    ['loaded', ago(status.intent['loaded-at'])],
+    ['last reload', reload ? `${reload.ok ? 'done' : 'refused, the intent above stays in force'}, ${ago(reload.at)}` : 'none'],
+  ]);
+  for (const error of reload?.errors ?? []) lines.push(`  ${printable(error)}`);
+  for (const { feature, problem, remedy } of status.problems ?? []) lines.push('', `${printable(feature)}: ${printable(problem)}`, `  ${printable(remedy)}`);
+  return lines;
+}

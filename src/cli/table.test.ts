@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { type Column, formatAge, formatPairs, formatTable } from './table.ts';
+
+const columns: readonly Column<{ name: string; size?: number }>[] = [
+  { header: 'name', cell: (row) => row.name },
+  { header: 'size (B)', cell: (row) => row.size, align: 'right' },
+];
+
+describe('tables', () => {
+  it('align columns, numbers to the right, without trailing space', () => {
+    expect(formatTable(columns, [{ name: 'a', size: 5 }, { name: 'longer' }], 'none')).toEqual(['NAME    SIZE (B)', 'a              5', 'longer         -']);
+  });
+  it('say so when they are empty', () => expect(formatTable(columns, [], 'there is none')).toEqual(['there is none']));
+  it('let no control character through', () => {
+    expect(formatTable(columns, [{ name: 'a\u001b[2Jb\n' }], '')[1]).toMatch(/^a\ufffd\[2Jb\ufffd/);
+  });
+  it('pairs align their values', () => expect(formatPairs([['a', 1], ['long', undefined], ['b', false]])).toEqual(['a     1', 'long  -', 'b     no']));
+});
+
+describe('ages', () => {
+  const now = Date.parse('2026-11-20T12:00:00Z');
+  const cases: [string, string][] = [
+    ['2026-11-20T11:59:18Z', '42s'],
+    ['2026-11-20T11:56:48Z', '3m12s'],
+    ['2026-11-20T06:53:00Z', '5h07m'],
+    ['2026-11-08T09:00:00Z', '12d03h'],
+    ['2026-11-20T12:01:30Z', '1m30s'],
+  ];
+  for (const [time, text] of cases) it(`${time} is ${text}`, () => expect(formatAge(time, now)).toBe(text));
+});

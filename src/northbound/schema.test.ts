@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { MODULE, ROOT, type SchemaNode, yangName } from './schema.ts';
+
+/** A YANG statement: keyword, argument, what is inside. */
+interface Statement {
+  readonly keyword: string;
+  readonly argument: string;
+  readonly inside: Statement[];
+}
+
+/** Enough of RFC 7950 §6 for this file: quoted and bare arguments, blocks; no comments, no concatenation. */
+function parseYang(text: string): Statement[] {
+  const tokens = text.match(/"[^"]*"|'[^']*'|[{};]|[^\s{};"']+/g)!;
+  let at = 0;
+  const statements = (): Statement[] => {
+    const list: Statement[] = [];
+    while (at < tokens.length && tokens[at] !== '}') {
+      const keyword = tokens[at++]!;
+      const argument = /^[{;]$/.test(tokens[at]!) ? '' : tokens[at++]!.replace(/^["']|["']$/g, '');
+      let inside: Statement[] = [];
+      if (tokens[at++] === '{') {
+        inside = statements();
+        at++;
+      }
+      list.push({ keyword, argument, inside });
+    }
+    return list;
+  };
+  return statements();
+}
+
+const TYPES: Record<string, string> = {
+  'yang:date-and-time': 'date-and-time',
+  'inet:ip-address-no-zone': 'ip-address',
+  'inet:ip-prefix': 'ip-prefix',
+  qpn: 'uint32',
+  'system-id': 'string',
+};
+const DATA = new Set(['container', 'list', 'leaf', 'leaf-list']);
+const inner = (statement: Statement, keyword: string): Statement | undefined => statement.inside.find((s) => s.keyword === keyword);
+
+/** One line a node: path, kind, type, keys. */
+function yangLines(statements: readonly Statement[], path = ''): string[] {
+  return statements
+    .filter((s) => DATA.has(s.keyword))
+    .flatMap((s) => {
+      const here = `${path}/${s.argument}`;
+      const type = inner(s, 'type');
+      const typeText = type?.argument === 'enumeration' ? type.inside.map((e) => e.argument).join('|') : type && (TYPES[type.argument] ?? type.argument);
+      return [`${here} ${s.keyword} ${typeText ?? ''} ${inner(s, 'key')?.argument ?? ''}`.trim(), ...yangLines(s.inside, here)];
+    });
+}
+
+function schemaLines(node: SchemaNode, path = ''): string[] {
+  return [...node.children.values()].flatMap((child) => {
+    const here = `${path}/${child.name}`;
+    const type = typeof child.type === 'string' ? child.type : child.type?.join('|');
+    return [`${here} ${child.kind} ${type ?? ''} ${child.keys.map((k) => k.name).join(' ')}`.trim(), ...schemaLines(child, here)];
+  });
+}
+
+describe('schema', () => {
+  const module = parseYang(readFileSync(new URL('../../yang/cnpd.yang', import.meta.url), 'utf8'))[0]!;
+
+  it('yang/cnpd.yang and the served tree have the same nodes, kinds, types and keys', () => {
+    const yang = yangLines(module.inside);
+    expect(yang.length).toBeGreaterThan(90);
+    expect(schemaLines(ROOT).sort()).toEqual(yang.sort());
+  });
+
+  it('the module is announced by its name and revision, and is read only', () => {
+    expect(module.argument).toBe(MODULE.name);
+    expect(inner(module, 'revision')!.argument).toBe(MODULE.version);
+    expect(inner(inner(module, 'container')!, 'config')!.argument).toBe('false');
+  });
+
+  it('every node says what it is', () => {
+    const silent = (s: Statement): string[] => [...(DATA.has(s.keyword) && !inner(s, 'description') ? [s.argument] : []), ...s.inside.flatMap(silent)];
+    expect(silent(module)).toEqual([]);
+  });
+
+  it('field names become YANG names by one rule', () => {
+    expect(['kMin', 'lspId', 'suppressedPerFlow', 'name'].map(yangName)).toEqual(['k-min', 'lsp-id', 'suppressed-per-flow', 'name']);
+  });
+});
