@@ -8,6 +8,7 @@ import { type IpLayer, walkHeaders } from './walk.ts';
 export interface FiveTuple {
   /** Both addresses are of one family. */
   readonly source: IpAddress;
+  /** Where the flow ends: the last segment, when a segment routing header has segments left. */
   readonly destination: IpAddress;
   readonly protocol: number;
   /** 0 for a protocol without ports. */
@@ -18,21 +19,29 @@ export interface FiveTuple {
 /** TCP, UDP, DCCP, SCTP, UDP-Lite: ports are their first four bytes. */
 const WITH_PORTS: ReadonlySet<number> = new Set([6, 17, 33, 132, 136]);
 
-/** Undefined when the packet is cut before the ports. */
-export function layerTuple(packet: Uint8Array, layer: IpLayer): FiveTuple | undefined {
-  const { source, destination, protocol, transportOffset } = layer;
-  if (!WITH_PORTS.has(protocol) || layer.laterFragment) return { source, destination, protocol, sourcePort: 0, destinationPort: 0 };
-  if (transportOffset + 4 > layer.end) return undefined;
-  return { source, destination, protocol, sourcePort: u16(packet, transportOffset), destinationPort: u16(packet, transportOffset + 2) };
+export interface InnermostFlow {
+  readonly tuple: FiveTuple;
+  readonly layer: IpLayer;
 }
 
-/** The innermost flow of a whole packet: the customer's, below any VPN encapsulation (PNC-4-c). Code: how the header chain ended. */
-export function innermostTuple(packet: Uint8Array): Decoded<FiveTuple> {
+/**
+ * The innermost flow of a packet: the customer's, below any VPN encapsulation (PNC-4-c). Codes: how the header chain ended, when not at a
+ * transport header (`fragment`, `truncated`, `malformed`, `too-deep`).
+ */
+export function innermostFlow(packet: Uint8Array): Decoded<InnermostFlow> {
   const { layers, end } = walkHeaders(packet);
   const layer = layers.at(-1);
-  if (!layer || (end !== 'transport' && end !== 'fragment')) return malformed(end, layer?.transportOffset ?? 0, 'no innermost flow can be read');
-  const tuple = layerTuple(packet, layer);
-  return tuple ? ok(tuple) : malformed('truncated', layer.transportOffset, 'cut before the ports');
+  if (!layer || end !== 'transport') return malformed(end, layer?.transportOffset ?? 0, 'no innermost flow can be read');
+  const { source, protocol, transportOffset } = layer;
+  const ends = { source, destination: layer.finalDestination ?? layer.destination, protocol };
+  if (!WITH_PORTS.has(protocol)) return ok({ layer, tuple: { ...ends, sourcePort: 0, destinationPort: 0 } });
+  if (transportOffset + 4 > layer.end) return malformed('truncated', transportOffset, 'cut before the ports');
+  return ok({ layer, tuple: { ...ends, sourcePort: u16(packet, transportOffset), destinationPort: u16(packet, transportOffset + 2) } });
+}
+
+export function innermostTuple(packet: Uint8Array): Decoded<FiveTuple> {
+  const flow = innermostFlow(packet);
+  return flow.ok ? ok(flow.value.tuple) : flow;
 }
 
 export function sameTuple(a: FiveTuple, b: FiveTuple): boolean {

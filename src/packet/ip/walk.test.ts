@@ -4,7 +4,7 @@ import { concat } from '../bytes.ts';
 import { fuzzDecoder } from '../hostile.fixture.ts';
 import { innermostTuple } from './five-tuple.ts';
 import { fragment, ipv4, ipv6, options, srh, udp } from './packets.fixture.ts';
-import { MAX_EXTENSIONS, MAX_LAYERS, walkHeaders } from './walk.ts';
+import { MAX_HEADERS, walkHeaders } from './walk.ts';
 
 const FLOW6 = [address('2001:db8:a::1'), address('2001:db8:b::1')] as const;
 const FLOW4 = [address('10.1.0.1'), address('10.2.0.1')] as const;
@@ -49,6 +49,7 @@ test('PNC-4-c: the flow below a VPN encapsulation is found in every pair of fami
 test('segments left: the last segment is the final destination', () => {
   const last = address('2001:db8:c::1');
   expect(walkHeaders(ipv6(FLOW6, 43, srh(17, 1, [last, FLOW6[1]], UDP))).layers[0]!.finalDestination).toEqual(last);
+  expect(innermostTuple(ipv6(FLOW6, 43, srh(17, 1, [last, FLOW6[1]], UDP)))).toMatchObject({ ok: true, value: { destination: last } });
   expect(walkHeaders(ipv6(FLOW6, 43, srh(17, 0, [last, FLOW6[1]], UDP))).layers[0]!.finalDestination).toBeUndefined();
 });
 
@@ -59,7 +60,7 @@ test('a later fragment has no transport header; a first one has', () => {
   const later = new Uint8Array(ROCE4);
   later[7] = 1;
   expect(shape(later)).toEqual([[[4, 0, 17, 20]], 'fragment']);
-  expect(innermostTuple(later)).toMatchObject({ ok: true, value: { sourcePort: 0, destinationPort: 0 } });
+  expect(innermostTuple(later)).toMatchObject({ ok: false, error: { code: 'fragment' } });
 });
 
 test('protocols without ports have ports 0, and end the walk', () => {
@@ -72,13 +73,14 @@ test('protocols without ports have ports 0, and end the walk', () => {
 
 test('tunnels and extension headers are bounded', () => {
   const nested = (depth: number): Uint8Array => (depth === 0 ? ROCE6 : ipv6(PE, 41, nested(depth - 1)));
-  expect(walkHeaders(nested(MAX_LAYERS - 1)).end).toBe('transport');
-  expect(walkHeaders(nested(MAX_LAYERS)).end).toBe('too-deep');
+  expect(walkHeaders(nested(MAX_HEADERS - 1)).end).toBe('transport');
+  expect(walkHeaders(nested(MAX_HEADERS)).end).toBe('too-deep');
   const chained = (count: number): Uint8Array => (count === 0 ? UDP : options(count === 1 ? 17 : 60, 0, chained(count - 1)));
-  expect(walkHeaders(ipv6(FLOW6, 60, chained(MAX_EXTENSIONS))).end).toBe('transport');
-  expect(walkHeaders(ipv6(FLOW6, 60, chained(MAX_EXTENSIONS + 1))).end).toBe('too-deep');
+  expect(walkHeaders(ipv6(FLOW6, 60, chained(MAX_HEADERS - 1))).end).toBe('transport');
+  expect(walkHeaders(ipv6(FLOW6, 60, chained(MAX_HEADERS))).end).toBe('too-deep');
   // The budget is the packet's, not each layer's.
-  expect(walkHeaders(ipv6(PE, 60, options(41, 0, ipv6(FLOW6, 60, chained(MAX_EXTENSIONS))))).end).toBe('too-deep');
+  expect(walkHeaders(ipv6(PE, 60, options(41, 0, ipv6(FLOW6, 60, chained(MAX_HEADERS - 3))))).end).toBe('transport');
+  expect(walkHeaders(ipv6(PE, 60, options(41, 0, ipv6(FLOW6, 60, chained(MAX_HEADERS - 2))))).end).toBe('too-deep');
 });
 
 test('a cut or contradictory packet ends the walk where it is cut', () => {

@@ -1,14 +1,14 @@
 // Walks the headers of a packet from its outermost IP header inwards: IPv4 with options, IPv6 with extension headers (segment routing header
 // among them), and IP in IP (protocols 4 and 41). Used to find a customer flow below a VPN encapsulation (PNC §4), in packets that may be
-// cut anywhere. Bounded by construction: every step moves forward, at most MAX_LAYERS IP headers and MAX_EXTENSIONS extension headers.
+// cut anywhere. Bounded by construction: every step moves forward, and there are at most MAX_HEADERS of them, as in bpf/lib/walk.h.
 // ESP, GRE, MPLS and Ethernet in IP end the walk: what is behind them is no header this program acts on.
 import type { Family, IpAddress } from '../../model/address.ts';
 import { readAddress, u16 } from '../bytes.ts';
 import { decodeIpv4 } from './ipv4.ts';
 import { IPV6_HEADER, decodeIpv6 } from './ipv6.ts';
 
-export const MAX_LAYERS = 4;
-export const MAX_EXTENSIONS = 16;
+/** IP headers and extension headers together. */
+export const MAX_HEADERS = 12;
 
 const PROTOCOL = {
   hopByHop: 0,
@@ -77,10 +77,9 @@ export function walkHeaders(packet: Uint8Array): HeaderChain {
   const layers: IpLayer[] = [];
   let offset = 0;
   let limit = packet.length;
-  let extensions = MAX_EXTENSIONS;
+  let budget = MAX_HEADERS;
   for (;;) {
-    if (layers.length === MAX_LAYERS) return { layers, end: 'too-deep' };
-    const step = readLayer(packet, offset, limit, extensions);
+    const step = readLayer(packet, offset, limit, budget);
     if (typeof step === 'string') return { layers, end: step };
     const { layer } = step;
     // The outer header names the version of the inner one; a mismatch is no tunnel.
@@ -91,47 +90,45 @@ export function walkHeaders(packet: Uint8Array): HeaderChain {
     if (layer.protocol !== PROTOCOL.ipv4 && layer.protocol !== PROTOCOL.ipv6) return { layers, end: 'transport' };
     offset = layer.transportOffset;
     limit = layer.end;
-    extensions = step.extensionsLeft;
+    budget = step.budget;
   }
 }
 
-type Step = { readonly layer: IpLayer; readonly extensionsLeft: number } | WalkEnd;
+/** A layer and how many headers may follow it. */
+type Step = { readonly layer: IpLayer; readonly budget: number } | WalkEnd;
 
-function readLayer(packet: Uint8Array, offset: number, limit: number, extensions: number): Step {
+function readLayer(packet: Uint8Array, offset: number, limit: number, budget: number): Step {
+  if (budget === 0) return 'too-deep';
   if (offset >= limit) return 'truncated';
   const version = packet[offset]! >>> 4;
-  if (version === 4) return readIpv4(packet, offset, limit, extensions);
-  return version === 6 ? readIpv6(packet, offset, limit, extensions) : 'malformed';
+  const layer = version === 4 ? readIpv4(packet, offset, limit) : version === 6 ? readIpv6(packet, offset, limit) : 'malformed';
+  return typeof layer === 'string' ? layer : readExtensions(packet, layer, budget - 1);
 }
 
-function readIpv4(packet: Uint8Array, offset: number, limit: number, extensions: number): Step {
+function readIpv4(packet: Uint8Array, offset: number, limit: number): IpLayer | WalkEnd {
   const header = decodeIpv4(packet, offset, limit);
   if (!header.ok) return header.error.code === 'truncated' ? 'truncated' : 'malformed';
   const { value } = header;
-  const base = {
-    family: 4 as const,
+  return {
+    family: 4,
     offset,
     source: value.source,
     destination: value.destination,
     trafficClass: value.trafficClass,
     hopLimit: value.hopLimit,
+    protocol: value.protocol,
+    transportOffset: offset + value.headerLength,
     end: Math.min(limit, offset + value.totalLength),
     laterFragment: value.fragmentOffset > 0,
     fragment: value.fragmentOffset > 0 || value.moreFragments,
   };
-  const transportOffset = offset + value.headerLength;
-  // IPv4 has one extension header that IPv6 has too.
-  if (value.protocol === PROTOCOL.authentication && !base.laterFragment) {
-    return readExtensions(packet, { ...base, protocol: value.protocol, transportOffset }, extensions, (p) => p === PROTOCOL.authentication);
-  }
-  return { layer: { ...base, protocol: value.protocol, transportOffset }, extensionsLeft: extensions };
 }
 
-function readIpv6(packet: Uint8Array, offset: number, limit: number, extensions: number): Step {
+function readIpv6(packet: Uint8Array, offset: number, limit: number): IpLayer | WalkEnd {
   const header = decodeIpv6(packet, offset, limit);
   if (!header.ok) return header.error.code === 'truncated' ? 'truncated' : 'malformed';
   const { value } = header;
-  const layer: IpLayer = {
+  return {
     family: 6,
     offset,
     source: value.source,
@@ -144,21 +141,21 @@ function readIpv6(packet: Uint8Array, offset: number, limit: number, extensions:
     laterFragment: false,
     fragment: false,
   };
-  return readExtensions(packet, layer, extensions, (protocol) => EXTENSION_LENGTH.has(protocol));
 }
 
-function readExtensions(packet: Uint8Array, start: IpLayer, budget: number, isExtension: (protocol: number) => boolean): Step {
+/** Behind IPv4 too, where only AH is at home: nothing else has these numbers. */
+function readExtensions(packet: Uint8Array, start: IpLayer, left: number): Step {
   let layer = start;
-  while (isExtension(layer.protocol)) {
-    if (budget-- === 0) return 'too-deep';
+  let budget = left;
+  for (let lengthOf; !layer.laterFragment && (lengthOf = EXTENSION_LENGTH.get(layer.protocol)); budget--) {
+    if (budget === 0) return 'too-deep';
     const at = layer.transportOffset;
     if (at + 8 > layer.end) return 'truncated';
-    const length = EXTENSION_LENGTH.get(layer.protocol)!(packet, at);
+    const length = lengthOf(packet, at);
     if (at + length > layer.end) return 'truncated';
     layer = { ...layer, ...extensionFacts(packet, at, length, layer.protocol), protocol: packet[at]!, transportOffset: at + length };
-    if (layer.laterFragment) break;
   }
-  return { layer, extensionsLeft: budget };
+  return { layer, budget };
 }
 
 /** What an extension header says about the packet: fragment, or the last segment of a segment list. */

@@ -103,15 +103,23 @@ test('an IPv4 flow in an IPv6 VPN is told apart from an IPv6 flow by the invokin
   expect(decoded(encodeNotice({ tuple: TUPLE4, level: 1, invoking, family: 6 }))).toMatchObject({ tuple: TUPLE4, layer: { family: 4, offset: 40 } });
 });
 
-test('of a flow that is segment-routed itself, the last segment is a destination too; others are not', () => {
+test('of a flow that is segment-routed itself, the last segment is the destination', () => {
   const last = address('2001:db8:c::1');
   const segment = address('2001:db8:d::1');
   const invoking = ipv6([TUPLE6.source, TUPLE6.destination], 43, srh(17, 2, [last, segment, TUPLE6.destination], ROCE6.subarray(40)));
   const answer = (destination: FiveTuple['destination']): string =>
     code(encodeNotice({ tuple: { ...TUPLE6, destination }, level: 0, invoking, family: 6 }));
-  expect(answer(TUPLE6.destination)).toBe('ok');
   expect(answer(last)).toBe('ok');
+  expect(answer(TUPLE6.destination)).toBe('tuple-not-found');
   expect(answer(segment)).toBe('tuple-not-found');
+});
+
+test('PNC-4-c: the tuple of the encapsulation is refused, and one of a packet cut within its inner headers', () => {
+  const invoking = ipv6(PE, 41, ROCE6);
+  const outer: FiveTuple = { source: PE[0], destination: PE[1], protocol: 41, sourcePort: 0, destinationPort: 0 };
+  expect(code(encodeNotice({ tuple: outer, level: 0, invoking, family: 6 }))).toBe('tuple-not-found');
+  expect(code(encodeNotice({ tuple: TUPLE6, level: 0, invoking: invoking.subarray(0, 84), family: 6 }))).toBe('ok');
+  expect(code(encodeNotice({ tuple: TUPLE6, level: 0, invoking: invoking.subarray(0, 83), family: 6 }))).toBe('tuple-not-found');
 });
 
 test('a tuple that is not in the invoking packet is refused, whichever field differs', () => {

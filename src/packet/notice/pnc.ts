@@ -3,18 +3,18 @@
 //
 //   source address 4|16, destination address 4|16, protocol 1, source port 2, destination port 2, level 1 (upper three bits), invoking packet
 //
-// A receiver tells the families apart by looking the tuple up in the invoking packet: exactly one reading must be found there. The invoking
-// packet begins with its outermost IP header; the tuple is that of the innermost flow, below a VPN encapsulation.
-import { type Family, type IpAddress, addressBytes, sameAddress } from '../../model/address.ts';
+// The invoking packet begins with its outermost IP header; the tuple is that of its innermost flow, below a VPN encapsulation. A receiver
+// tells the families apart by that: exactly one reading must name the innermost flow of the packet behind it.
+import { type Family, type IpAddress, addressBytes } from '../../model/address.ts';
 import { ok } from '../../model/result.ts';
 import { concat, put16, readAddress, u16 } from '../bytes.ts';
 import { type Decoded, malformed } from '../decode.ts';
 import { EncodeError } from '../encode-error.ts';
-import { type FiveTuple, layerTuple, sameTuple } from '../ip/five-tuple.ts';
+import { type FiveTuple, innermostFlow, sameTuple } from '../ip/five-tuple.ts';
 import { IPV4_HEADER } from '../ip/ipv4.ts';
 import { IPV6_HEADER } from '../ip/ipv6.ts';
 import { PROTOCOL_UDP, UDP_HEADER, encodeUdpPacket } from '../ip/udp.ts';
-import { type IpLayer, walkHeaders } from '../ip/walk.ts';
+import type { IpLayer } from '../ip/walk.ts';
 import { ROCE_UDP_PORT } from '../../model/roce.ts';
 import { type Bth, decodeBth } from '../roce/bth.ts';
 
@@ -41,7 +41,7 @@ export interface Notice {
   readonly level: number;
   /** A view of the payload; may be cut anywhere. */
   readonly invoking: Uint8Array;
-  /** The layer of `invoking` that the tuple names. */
+  /** The innermost layer of `invoking`, which the tuple names. */
   readonly layer: IpLayer;
 }
 
@@ -60,7 +60,7 @@ export function encodeNotice({ tuple, level, invoking, family }: NoticeFields): 
 }
 
 /**
- * Codes: `truncated`: no room for a tuple; `tuple-not-found`: neither reading of the tuple is in the invoking packet;
+ * Codes: `truncated`: no room for a tuple; `tuple-not-found`: neither reading of the tuple names the invoking packet's flow;
  * `tuple-ambiguous`: both are.
  */
 export function decodeNotice(payload: Uint8Array): Decoded<Notice> {
@@ -84,23 +84,15 @@ function readAs(payload: Uint8Array, family: Family): Notice | undefined {
     destinationPort: u16(payload, 2 * size + 3),
   };
   const invoking = payload.subarray(header);
-  const layer = walkHeaders(invoking).layers.findLast((candidate) => names(tuple, invoking, candidate));
-  return layer && { tuple, level: payload[header - 1]! >>> 5, invoking, layer };
-}
-
-/** Whether the tuple is this layer's; of a segment-routed packet also with the last segment as its destination. */
-function names(tuple: FiveTuple, invoking: Uint8Array, layer: IpLayer): boolean {
-  const found = layerTuple(invoking, layer);
-  if (!found) return false;
-  const { finalDestination } = layer;
-  if (finalDestination && sameAddress(tuple.destination, finalDestination)) return sameTuple(tuple, { ...found, destination: finalDestination });
-  return sameTuple(tuple, found);
+  const flow = innermostFlow(invoking);
+  if (!flow.ok || !sameTuple(tuple, flow.value.tuple)) return undefined;
+  return { tuple, level: payload[header - 1]! >>> 5, invoking, layer: flow.value.layer };
 }
 
 /** The BTH of the invoking packet, from which the proxy takes the Queue Pair (PNC-4-e). Codes: `not-roce`, `truncated`. */
 export function invokingBth({ invoking, layer }: Notice): Decoded<Bth> {
-  const { transportOffset, protocol, laterFragment, end } = layer;
-  if (protocol !== PROTOCOL_UDP || laterFragment) return malformed('not-roce', transportOffset, 'the flow is not UDP');
+  const { transportOffset, protocol, end } = layer;
+  if (protocol !== PROTOCOL_UDP) return malformed('not-roce', transportOffset, 'the flow is not UDP');
   if (transportOffset + UDP_HEADER > end) return malformed('truncated', transportOffset, 'cut in the UDP header');
   if (u16(invoking, transportOffset + 2) !== ROCE_UDP_PORT) return malformed('not-roce', transportOffset + 2, 'another UDP destination port');
   return decodeBth(invoking, transportOffset + UDP_HEADER, end);
