@@ -40,6 +40,8 @@ export interface Daemon {
   stop(): Promise<void>;
 }
 
+/** How often aged flows are freed, milliseconds; the ageing time itself is the dataplane's. */
+const FLOW_AGEING_PASS_MS = 10_000;
 const DEFAULT_HOLD_MS = 120_000;
 const objectDir = (): string => join(import.meta.dirname, import.meta.dirname.endsWith('chunk') ? '../bpf' : 'bpf');
 
@@ -75,6 +77,7 @@ class RunningDaemon implements Daemon {
   #northbound: Northbound | undefined;
   #watch: { close(): void } | undefined;
   #cancelForget: (() => void) | undefined;
+  #cancelAgeing: (() => void) | undefined;
   #stopping: Promise<void> | undefined;
   /** Reloads and re-plans run one after another. */
   #queue: Promise<unknown> = Promise.resolve();
@@ -108,6 +111,7 @@ class RunningDaemon implements Daemon {
     // The network needs time to tell everything again; until then nothing learned by an earlier run is forgotten.
     const patience = this.#file.intent.isis?.holdUnreachableMs ?? 0;
     this.#cancelForget = clock.after(patience, () => this.#dataplane.congestedNode?.forgetUnknownSenders());
+    this.#ageFlows();
     await this.#startCarrier();
     this.#log.info({ pid: process.pid, adopted: this.#dataplane.adopted, file: this.#options.file }, 'running');
   }
@@ -138,6 +142,7 @@ class RunningDaemon implements Daemon {
   stop(): Promise<void> {
     this.#stopping ??= (async () => {
       this.#cancelForget?.();
+      this.#cancelAgeing?.();
       this.#watch?.close();
       await this.#queue.catch(() => {});
       await this.#carrier?.stop();
@@ -170,6 +175,13 @@ class RunningDaemon implements Daemon {
     // Opened just now: what was learned before has passed it by.
     if (!hadSenders) this.#dataplane.congestedNode?.replaceSenders(desired.senderProxies);
     this.#learning.changed();
+  }
+
+  #ageFlows(): void {
+    this.#cancelAgeing = this.#clock.after(FLOW_AGEING_PASS_MS, () => {
+      this.#ageFlows();
+      this.#dataplane.congestedNode?.ageFlows();
+    });
   }
 
   async #startCarrier(): Promise<void> {

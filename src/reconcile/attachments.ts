@@ -2,6 +2,9 @@
 // outlives the agent and the next run adopts it: the program is swapped in place and no packet passes unseen.
 import type { Operations } from './reconciler.ts';
 
+/** The loopback interface has this index in every network namespace. */
+export const LOOPBACK = { interface: 'lo', ifindex: 1 } as const;
+
 export interface Attachment {
   /** Program, interface and direction: `egress@eth2/egress`. Also the name of the pin. */
   readonly id: string;
@@ -9,9 +12,12 @@ export interface Attachment {
   readonly interface: string;
   readonly ifindex: number;
   readonly direction: 'ingress' | 'egress';
+  /** It must see packets before every other program of the hook. */
+  readonly first: boolean;
 }
 
-export const attachment = (program: string, link: { interface: string; ifindex: number }, direction: 'ingress' | 'egress'): Attachment => ({
+export const attachment = (program: string, link: { interface: string; ifindex: number }, direction: 'ingress' | 'egress', first = false): Attachment => ({
+  first,
   id: `${program}@${link.interface}/${direction}`,
   program,
   interface: link.interface,

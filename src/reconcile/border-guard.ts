@@ -21,7 +21,8 @@ export class BorderGuard implements Feature {
   }
 
   attachments({ guards }: { readonly guards: readonly GuardPlan[] }) {
-    return guards.flatMap((g) => [attachment(GUARD_PROGRAMS.ingress, g, 'ingress'), attachment(GUARD_PROGRAMS.egress, g, 'egress')]);
+    // First at ingress: a proxy on the same port must not see what is dropped here.
+    return guards.flatMap((g) => [attachment(GUARD_PROGRAMS.ingress, g, 'ingress', true), attachment(GUARD_PROGRAMS.egress, g, 'egress')]);
   }
 
   status(): ObjectStatus[] {

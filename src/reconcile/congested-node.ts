@@ -9,13 +9,10 @@ import { EgressPortTable } from '../kernel/dataplane/egress-ports.ts';
 import { type EgressFlow, decodeFlowSet } from '../kernel/dataplane/flows.ts';
 import { prefixKey, u32Key } from '../kernel/dataplane/layout.ts';
 import type { EgressPortPlan, NotifierPlan, SenderProxyPlan } from '../plan/desired.ts';
-import { attachment } from './attachments.ts';
+import { LOOPBACK, attachment } from './attachments.ts';
 import { type Feature, type FeatureKind, type FeatureModules, configurationOperations, reconciledTable } from './feature.ts';
 import { tableOperations } from './map-table.ts';
 import { type ObjectStatus, Reconciler } from './reconciler.ts';
-
-/** The loopback interface has this index in every network namespace. */
-const LOOPBACK = { interface: 'lo', ifindex: 1 };
 
 type Notifier = NotifierPlan & { readonly id: 'notifier' };
 
@@ -68,7 +65,13 @@ export class CongestedNode implements Feature {
 
   attachments({ ports }: { readonly ports: readonly EgressPortPlan[] }) {
     if (ports.length === 0) return [];
-    return [attachment(EGRESS_PROGRAMS.notice, LOOPBACK, 'ingress'), ...ports.map((p) => attachment(EGRESS_PROGRAMS.egress, p, 'egress'))];
+    // The builder is first on the loopback interface: a proxy there sees finished notices only.
+    return [attachment(EGRESS_PROGRAMS.notice, LOOPBACK, 'ingress', true), ...ports.map((p) => attachment(EGRESS_PROGRAMS.egress, p, 'egress'))];
+  }
+
+  /** Frees entries of the flow table that no packet has touched for the ageing time (LHCNP-5.2-e). Costs about a millisecond. */
+  ageFlows(): void {
+    this.object.program(EGRESS_PROGRAMS.age).testRun({ data: new Uint8Array(64) });
   }
 
   /** The flow table, entries seen within the ageing time. */

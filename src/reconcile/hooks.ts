@@ -11,7 +11,7 @@ export function pinnedHooks(linksDir: string, programOf: (name: string) => BpfPr
   const pathOf = (pin: string): string => join(linksDir, pin);
   return {
     attach: (wanted, pin) =>
-      attachTcx({ program: programOf(wanted.program), ifindex: wanted.ifindex, direction: wanted.direction, pinPath: pathOf(pin) }),
+      attachTcx({ program: programOf(wanted.program), ifindex: wanted.ifindex, direction: wanted.direction, first: wanted.first, pinPath: pathOf(pin) }),
     attached: (wanted, pin) => {
       const target = pinnedLinkTarget(pathOf(pin));
       return target !== undefined && target.ifindex === wanted.ifindex && target.direction === wanted.direction;

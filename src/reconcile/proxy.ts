@@ -8,7 +8,7 @@ import {
 } from '../kernel/dataplane/proxy.ts';
 import { type LearnedQueuePair, decodeQueuePair } from '../kernel/dataplane/queue-pairs.ts';
 import type { ProxyPlan } from '../plan/desired.ts';
-import { attachment } from './attachments.ts';
+import { LOOPBACK, attachment } from './attachments.ts';
 import { type Feature, type FeatureKind, type FeatureModules, configurationOperations, reconciledTable } from './feature.ts';
 import { type ObjectStatus, Reconciler } from './reconciler.ts';
 
@@ -45,7 +45,9 @@ export class Proxy implements Feature {
   }
 
   attachments({ proxy }: { readonly proxy?: ProxyPlan }) {
-    return (proxy?.interfaces ?? []).map((link) => attachment(PROXY_PROGRAM, link, 'ingress'));
+    if (!proxy) return [];
+    // Notices of this router's own ports come back on the loopback interface, behind the builder that is attached there.
+    return [...proxy.interfaces, LOOPBACK].map((link) => attachment(PROXY_PROGRAM, link, 'ingress'));
   }
 
   /** Connections whose Queue Pairs are known, one entry a direction. */

@@ -13,8 +13,9 @@ import type { TcxLink, TcxOptions } from './tcx.ts';
 /** enum bpf_tc_attach_point. */
 const ATTACH_POINT = { ingress: 1, egress: 2 } as const;
 const BPF_TC_F_REPLACE = 1;
-/** tc filter priority of everything of cnpd. */
+/** tc filter priorities of cnpd; the lower one is for what must see packets first. */
 export const CNPD_PRIORITY = 0xc4;
+const FIRST_PRIORITY = CNPD_PRIORITY - 1;
 
 /** struct bpf_tc_hook of libbpf 1.1: size, ifindex, attach point, parent. */
 function hook(ifindex: number, points: number): PinnedBuffer {
@@ -26,13 +27,13 @@ function hook(ifindex: number, points: number): PinnedBuffer {
 }
 
 /** struct bpf_tc_opts: size, program descriptor, flags, program id, handle, priority. */
-function filter(opts: { programFd: number; flags: number; handle: number }): PinnedBuffer {
+function filter(opts: { programFd: number; flags: number; handle: number; priority: number }): PinnedBuffer {
   const bytes = new PinnedBuffer(32);
   bytes.view.setBigUint64(0, 32n, true);
   bytes.view.setInt32(8, opts.programFd, true);
   bytes.view.setUint32(12, opts.flags, true);
   bytes.view.setUint32(20, opts.handle, true);
-  bytes.view.setUint32(24, CNPD_PRIORITY, true);
+  bytes.view.setUint32(24, opts.priority, true);
   return bytes;
 }
 
@@ -49,17 +50,17 @@ export function attachClsact(opts: TcxOptions): TcxLink {
     if (!isKernelError(error, 'EEXIST')) throw error;
   }
   const handle = filterHandle(basename(opts.pinPath ?? opts.program.name));
-  const filterLink = new ClsactFilter({ ifindex: opts.ifindex, point: ATTACH_POINT[opts.direction], handle, where, netns: opts.netns });
+  const filterLink = new ClsactFilter({ ifindex: opts.ifindex, point: ATTACH_POINT[opts.direction], handle, priority: opts.first ? FIRST_PRIORITY : CNPD_PRIORITY, where, netns: opts.netns });
   return filterLink.begin(opts.program);
 }
 
 class ClsactFilter implements TcxLink {
   readonly mechanism = 'clsact';
   adopted = false;
-  private readonly opts: { ifindex: number; point: number; handle: number; where: string; netns: Netns | undefined };
+  private readonly opts: { ifindex: number; point: number; handle: number; priority: number; where: string; netns: Netns | undefined };
   private detached = false;
 
-  constructor(opts: { ifindex: number; point: number; handle: number; where: string; netns: Netns | undefined }) {
+  constructor(opts: { ifindex: number; point: number; handle: number; priority: number; where: string; netns: Netns | undefined }) {
     this.opts = opts;
   }
 
@@ -72,7 +73,7 @@ class ClsactFilter implements TcxLink {
   update(program: BpfProgram): void {
     if (this.detached) throw new Error('this filter was detached');
     const lib = libbpf();
-    const request = filter({ programFd: program.fd, flags: BPF_TC_F_REPLACE, handle: this.opts.handle });
+    const request = filter({ programFd: program.fd, flags: BPF_TC_F_REPLACE, handle: this.opts.handle, priority: this.opts.priority });
     this.inside(() => lib.checked(`attach(${program.name} to ${this.opts.where})`, () => lib.tcAttach(this.hook().address, request.address)));
   }
 
@@ -80,7 +81,7 @@ class ClsactFilter implements TcxLink {
     if (this.detached) return;
     this.detached = true;
     const lib = libbpf();
-    const request = filter({ programFd: 0, flags: 0, handle: this.opts.handle });
+    const request = filter({ programFd: 0, flags: 0, handle: this.opts.handle, priority: this.opts.priority });
     try {
       this.inside(() => lib.checked(`detach(${this.opts.where})`, () => lib.tcDetach(this.hook().address, request.address)));
     } catch (error) {
@@ -96,7 +97,7 @@ class ClsactFilter implements TcxLink {
   private exists(): boolean {
     const lib = libbpf();
     try {
-      const request = filter({ programFd: 0, flags: 0, handle: this.opts.handle });
+      const request = filter({ programFd: 0, flags: 0, handle: this.opts.handle, priority: this.opts.priority });
       this.inside(() => lib.checked(`query(${this.opts.where})`, () => lib.tcQuery(this.hook().address, request.address)));
       return true;
     } catch (error) {

@@ -13,6 +13,8 @@ export type Direction = 'ingress' | 'egress';
 
 /** enum bpf_attach_type (Linux 6.6). */
 const ATTACH_TYPE: Readonly<Record<Direction, number>> = { ingress: 46, egress: 47 };
+/** In front of all others when no other is named. */
+const BPF_F_BEFORE = 1 << 3;
 /** enum bpf_link_type. */
 const LINK_TYPE_TCX = 11;
 
@@ -24,6 +26,8 @@ export interface TcxOptions {
   readonly pinPath?: string | undefined;
   /** Namespace of the interface. */
   readonly netns?: Netns | undefined;
+  /** Ahead of what is attached there already; default behind it. A link that is adopted stays where it is. */
+  readonly first?: boolean | undefined;
   /** Default: TCX, and clsact where the kernel has no TCX. */
   readonly mechanism?: 'tcx' | 'clsact' | undefined;
 }
@@ -96,6 +100,7 @@ function create(opts: TcxOptions): number | undefined {
   attr.view.setUint32(0, opts.program.fd, true);
   attr.view.setUint32(4, opts.ifindex, true);
   attr.view.setUint32(8, ATTACH_TYPE[opts.direction], true);
+  attr.view.setUint32(12, opts.first ? BPF_F_BEFORE : 0, true);
   const result = tryBpf(BPF_CMD.LINK_CREATE, attr);
   if (result >= 0) return result;
   if (result === -ERRNO.EINVAL && !kernelHasTcx()) return undefined;
