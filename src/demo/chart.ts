@@ -1,0 +1,91 @@
+// Line charts as SVG text: axes with round numbers and units, a grid, curves, reference lines, marks. Nothing is loaded from anywhere. Pure.
+import type { Point } from './results.ts';
+
+export interface Curve {
+  readonly name: string;
+  readonly color: string;
+  readonly points: readonly Point[];
+}
+
+export interface Chart {
+  readonly title: string;
+  /** With its unit. */
+  readonly yLabel: string;
+  /** In seconds if `xUnit` is s; points are always in ms. */
+  readonly xUnit: 's' | 'ms';
+  /** ms. */
+  readonly xMax: number;
+  /** Value on the axis = value of the point × scale. */
+  readonly yScale: number;
+  readonly curves: readonly Curve[];
+  readonly levels?: readonly { readonly value: number; readonly label: string }[];
+  readonly marks?: readonly { readonly t: number; readonly label: string; readonly color: string }[];
+}
+
+const SIZE = { width: 920, height: 260, left: 64, right: 16, top: 14, bottom: 38 } as const;
+const PLOT = { width: SIZE.width - SIZE.left - SIZE.right, height: SIZE.height - SIZE.top - SIZE.bottom } as const;
+
+export const escapeXml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+
+/** Round steps (1, 2, 5 × 10ⁿ) from 0 that cover `max` in about `count` steps. */
+export function ticks(max: number, count: number): number[] {
+  if (!(max > 0)) return [0, 1];
+  const raw = max / count;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= raw)!;
+  const n = Math.ceil(max / step - 1e-9);
+  return Array.from({ length: n + 1 }, (_, i) => Number((i * step).toPrecision(12)));
+}
+
+const one = (value: number): string => String(Math.round(value * 10) / 10);
+
+function path(points: readonly Point[], x: (t: number) => number, y: (v: number) => number): string {
+  return points.map(([t, v], i) => `${i === 0 ? 'M' : 'L'}${one(x(t))} ${one(y(v))}`).join('');
+}
+
+export function chartSvg(chart: Chart): string {
+  const inRange = (points: readonly Point[]): Point[] => points.filter(([t]) => t >= 0 && t <= chart.xMax);
+  const curves = chart.curves.map((c) => ({ ...c, points: inRange(c.points) }));
+  const highest = Math.max(1e-9, ...curves.flatMap((c) => c.points.map(([, v]) => v * chart.yScale)), ...(chart.levels ?? []).map((l) => l.value * chart.yScale));
+  const yTicks = ticks(highest, 5);
+  const yMax = yTicks.at(-1)!;
+  const xScale = chart.xUnit === 's' ? 1 / 1000 : 1;
+  const x = (t: number): number => SIZE.left + (t / chart.xMax) * PLOT.width;
+  const y = (v: number): number => SIZE.top + PLOT.height * (1 - (v * chart.yScale) / yMax);
+  const bottom = SIZE.top + PLOT.height;
+  const right = SIZE.left + PLOT.width;
+  const grid = yTicks.map((v) => {
+    const at = one(y(v / chart.yScale));
+    return `<line class="grid" x1="${SIZE.left}" x2="${right}" y1="${at}" y2="${at}"/><text class="tick" text-anchor="end" x="${SIZE.left - 6}" y="${at}" dy="4">${v}</text>`;
+  });
+  const xAxis = ticks(chart.xMax * xScale, 10)
+    .filter((v) => v / xScale <= chart.xMax * 1.0001)
+    .map((v) => {
+      const at = one(x(v / xScale));
+      return `<line class="grid" x1="${at}" x2="${at}" y1="${SIZE.top}" y2="${bottom}"/><text class="tick" text-anchor="middle" x="${at}" y="${bottom + 16}">${v}</text>`;
+    });
+  const levels = (chart.levels ?? []).map((l) => {
+    const at = one(y(l.value));
+    return `<line class="level" x1="${SIZE.left}" x2="${right}" y1="${at}" y2="${at}"/><text class="note" text-anchor="end" x="${right - 4}" y="${at}" dy="-4">${escapeXml(l.label)}</text>`;
+  });
+  const marks = (chart.marks ?? [])
+    .filter((m) => m.t >= 0 && m.t <= chart.xMax)
+    .map((m, i) => {
+      const at = one(x(m.t));
+      const line = `<line x1="${at}" x2="${at}" y1="${SIZE.top}" y2="${bottom}" stroke="${m.color}" stroke-width="1.5" stroke-dasharray="5 3"/>`;
+      return `${line}<text class="note" fill="${m.color}" x="${at}" dx="5" y="${SIZE.top + 13 + i * 15}">${escapeXml(m.label)}</text>`;
+    });
+  const lines = curves.map((c) => `<path d="${path(c.points, x, y)}" fill="none" stroke="${c.color}" stroke-width="1.6" stroke-linejoin="round"><title>${escapeXml(c.name)}</title></path>`);
+  return [
+    `<svg viewBox="0 0 ${SIZE.width} ${SIZE.height}" role="img" aria-label="${escapeXml(chart.title)}">`,
+    ...grid,
+    ...xAxis,
+    ...levels,
+    ...lines,
+    ...marks,
+    `<line class="axis" x1="${SIZE.left}" x2="${right}" y1="${bottom}" y2="${bottom}"/><line class="axis" x1="${SIZE.left}" x2="${SIZE.left}" y1="${SIZE.top}" y2="${bottom}"/>`,
+    `<text class="label" text-anchor="middle" x="${SIZE.left + PLOT.width / 2}" y="${SIZE.height - 4}">time since the first data packet, ${chart.xUnit}</text>`,
+    `<text class="label" text-anchor="middle" transform="translate(14 ${SIZE.top + PLOT.height / 2}) rotate(-90)">${escapeXml(chart.yLabel)}</text>`,
+    '</svg>',
+  ].join('\n');
+}
