@@ -86,7 +86,8 @@ function speakerConfig(o: IsisCarrierOptions, m: IsisCarrierModules): SpeakerCon
     systemId: o.systemId,
     area: o.area,
     levels: LEVELS[o.levels],
-    ...(m.hostname !== undefined && { hostname: m.hostname }),
+    // TLV 137 is ASCII; a router's name may be anything, and then the system ID has to do.
+    ...(m.hostname !== undefined && /^[\x21-\x7e]{1,64}$/.test(m.hostname) && { hostname: m.hostname }),
     mtu: o.mtu,
     circuitId: 1,
     pncFlagBit: m.codePoints['isis-pnc-flag-bit'],

@@ -4,7 +4,8 @@ import { formatAddress } from '../../model/address.ts';
 import { hasFlag } from '../../packet/isis/attribute-flags.ts';
 import { decodePdu } from '../../packet/isis/pdu.ts';
 import type { Level, PrefixReachability } from '../../packet/isis/types.ts';
-import { Agent, Router, Simulation, proxied, testConfig } from './simulation.fixture.ts';
+import { Router } from './router.fixture.ts';
+import { Agent, Simulation, proxied, testConfig } from './simulation.fixture.ts';
 import type { SpeakerConfig } from './speaker.ts';
 
 const ORIGIN = '0000.0000.0001';

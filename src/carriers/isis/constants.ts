@@ -53,6 +53,9 @@ export const GRAPH_BATCH = 256;
 export const CARRY_SETTLE_MS = 1000;
 export const CARRY_BATCH = 256;
 
+/** How long LSPs of an earlier run are left alone when nobody says what to declare. */
+export const START_GRACE_MS = 10_000;
+
 /** How long a clean stop waits for the neighbour to acknowledge the purges. */
 export const STOP_LIMIT_MS = 4000;
 export const STOP_RETRANSMIT_MS = 1000;

@@ -1,6 +1,7 @@
 // The speaker: `(state, event, now) → effects`. Nothing in here waits, reads a clock or touches a socket. carrier.ts carries the effects out
 // and sends a `timer` event when nextWake says so; a stream of events kept by recorder.ts replays a run exactly.
 import { dropAdjacency } from './adjacency.ts';
+import { START_GRACE_MS } from './constants.ts';
 import { enqueue } from './inbox.ts';
 import { sendHello } from './interface.ts';
 import { markDirty } from './own.ts';
@@ -14,6 +15,7 @@ type Handlers = { readonly [K in SpeakerEvent['type']]: (s: Speaker, event: Extr
 const HANDLERS: Handlers = {
   'link-up': (s, { linkLocal }) => {
     s.link = { linkLocal };
+    s.purgeUnknownFrom = Math.min(s.purgeUnknownFrom, s.now + START_GRACE_MS);
     for (const { own } of s.levels.values()) markDirty(own, 0, s.now);
     sendHello(s);
   },
@@ -26,7 +28,9 @@ const HANDLERS: Handlers = {
     if (s.link) enqueue(s, pdu);
   },
   originate: (s, { prefixes }) => {
-    if (!s.stopping) setWanted(s, prefixes);
+    if (s.stopping) return;
+    s.purgeUnknownFrom = s.now;
+    setWanted(s, prefixes);
   },
   configure: (s, { config }) => configure(s, config),
   timer: runDue,

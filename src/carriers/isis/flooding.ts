@@ -56,7 +56,6 @@ const allowedInPurge = (pdu: ReceivedLsp): boolean =>
 export function receiveLsp(s: Speaker, level: LevelState, pdu: ReceivedLsp): void {
   count(s, 'isis.rx.lsp');
   if (!isActive(s, level.level)) return count(s, 'isis.lsp.no-adjacency');
-  if (pdu.raw.length > s.config.mtu - 3) return complain(s, 'isis.lsp.oversized', { length: pdu.raw.length }, 'LSP longer than the interface carries');
   if (!authentic(s, scopeOf(level.level), pdu.raw)) return;
   const authenticated = s.config.keys[scopeOf(level.level)] !== undefined;
   if (pdu.remainingLifetime === 0 && authenticated && !allowedInPurge(pdu)) {

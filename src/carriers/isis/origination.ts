@@ -264,6 +264,9 @@ export function refreshDue(s: Speaker, level: LevelState): void {
 
 /** A neighbour has a version of our fragment that beats ours: outbid it, or purge what we do not have (ISO/IEC 10589 §7.3.16.1). */
 export function outbid(s: Speaker, level: LevelState, lspId: LspId, sequence: number): void {
+  const known = lspId.pseudonode === 0 && ownFragment(level.own, lspId.fragment).live;
+  // Not acknowledged either: the neighbour will offer it again.
+  if (!known && s.now < s.purgeUnknownFrom) return;
   if (lspId.pseudonode === 0) {
     const fragment = ownFragment(level.own, lspId.fragment);
     fragment.sequence = Math.max(fragment.sequence, sequence);

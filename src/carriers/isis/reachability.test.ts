@@ -1,6 +1,7 @@
 // Which originators count as reachable.
 import { describe, expect, it } from 'vitest';
-import { Agent, Router, Simulation, proxied, testConfig } from './simulation.fixture.ts';
+import { Router } from './router.fixture.ts';
+import { Agent, Simulation, proxied, testConfig } from './simulation.fixture.ts';
 
 const LEARNER = '0000.0000.00ff';
 const ORIGIN = '0000.0000.0001';

@@ -96,6 +96,8 @@ export interface Speaker {
   /** Of these what is still to be placed in our LSP; undefined: to be removed from it. */
   readonly unplaced: Map<string, OriginatedPrefix | undefined>;
   readonly carry: CarryState;
+  /** From when on LSPs under our name that we do not have are purged: not before we have been told what to declare, or they would flap at a restart. */
+  purgeUnknownFrom: number;
   stopping: { readonly deadline: number; done: boolean } | undefined;
   readonly warned: Map<string, number>;
 }
@@ -115,6 +117,7 @@ export function createSpeaker(config: SpeakerConfig, system: string): Speaker {
     wanted: new Map(),
     unplaced: new Map(),
     carry: newCarryState(),
+    purgeUnknownFrom: Infinity,
     stopping: undefined,
     warned: new Map(),
   };

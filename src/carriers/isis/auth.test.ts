@@ -1,0 +1,81 @@
+// HMAC-MD5 on hellos, LSPs and SNPs (RFC 5304), purges (RFC 6233), and keys that change.
+import { beforeEach, describe, expect, it } from 'vitest';
+import { signPdu } from '../../packet/isis/auth.ts';
+import { setRemainingLifetime } from '../../packet/isis/lsp.ts';
+import { C, adjacency, csnp, hello, lsp } from './hostile.fixture.ts';
+import { type Agent, type Simulation, proxied } from './simulation.fixture.ts';
+import type { SpeakerConfig } from './speaker.ts';
+
+let simulation: Simulation;
+let a: Agent;
+let b: Agent;
+let give: (pdu: Uint8Array) => void;
+
+function up(overrides: Partial<SpeakerConfig> = {}): void {
+  ({ simulation, a, b, give } = adjacency(overrides));
+}
+
+beforeEach(() => up());
+
+describe('authentication', () => {
+  const keys = (name: string): SpeakerConfig['keys'] => ({ interface: Buffer.from(`${name}-i`), area: Buffer.from(`${name}-a`), domain: Buffer.from(`${name}-d`) });
+
+  it('the same keys on both ends: everything works', () => {
+    up({ keys: keys('k'), levels: [1, 2] });
+    a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    simulation.run(3000);
+    expect(b.prefixes()).toHaveLength(2);
+    expect([...b.counters.keys()].filter((name) => name.includes('auth'))).toEqual([]);
+  });
+
+  it.each([
+    ['wrong-key', (pdu: Uint8Array) => signPdu(pdu, Buffer.from('other'))],
+    ['missing', (pdu: Uint8Array) => pdu],
+  ])('hello, LSP and SNP with a %s are counted by scope and dropped', (reason, sign) => {
+    up({ keys: keys('k'), levels: [1, 2] });
+    for (const [scope, pdu] of [
+      ['interface', hello({ circuitType: 3 })],
+      ['domain', lsp()],
+      ['area', lsp({ level: 1, isType: 1 })],
+      ['domain', csnp()],
+      ['area', csnp({ level: 1 })],
+    ] as const) {
+      const before = a.count(`isis.auth.${scope}.${reason}`);
+      give(sign(pdu));
+      expect(a.count(`isis.auth.${scope}.${reason}`)).toBe(before + 1);
+    }
+    expect(a.reports.size).toBe(0);
+    expect(a.state).toBe('up');
+  });
+
+  it('another kind of authentication is counted as unsupported', () => {
+    up({ keys: keys('k') });
+    give(lsp({ tlvs: [{ kind: 'authentication', authType: 1, value: Buffer.from('secret') }] }));
+    expect(a.count('isis.auth.domain.unsupported')).toBe(1);
+  });
+
+  it('a signed purge with TLVs that RFC 6233 forbids is refused', () => {
+    up({ keys: keys('k') });
+    give(signPdu(lsp(), Buffer.from('k-d')));
+    expect(a.speaker.levels.get(2)!.lsdb.byKey.has(`${C}.00-00`)).toBe(true);
+    const purge = signPdu(lsp({ tlvs: [{ kind: 'area-addresses', areas: [Uint8Array.of(1)] }] }), Buffer.from('k-d'));
+    setRemainingLifetime(purge, 0);
+    give(purge);
+    expect(a.count('isis.purge.forbidden-tlv')).toBe(1);
+    expect(a.speaker.levels.get(2)!.lsdb.byKey.get(`${C}.00-00`)).toMatchObject({ purged: false });
+  });
+
+  it('keys change while running: every LSP is signed anew', () => {
+    up();
+    a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    simulation.run(2000);
+    const { config } = a.speaker;
+    for (const agent of [a, b]) agent.event({ type: 'configure', config: { ...config, keys: keys('new') } });
+    simulation.run(10_000);
+    expect([a.state, b.state]).toEqual(['up', 'up']);
+    a.event({ type: 'originate', prefixes: [proxied('2001:db8:2::/64')] });
+    simulation.run(2000);
+    expect(b.prefixes().map((p) => p.prefix)).toEqual([proxied('2001:db8:2::/64').prefix]);
+    expect(b.count('isis.auth.domain.missing')).toBe(0);
+  });
+});

@@ -1,0 +1,148 @@
+// LSPs that contradict what is known, and floods of them.
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { IsisTlv } from '../../packet/isis/types.ts';
+import { A, C, adjacency, hello, lsp } from './hostile.fixture.ts';
+import { type Agent, type Simulation, type Wire, proxied, systemId } from './simulation.fixture.ts';
+import type { SpeakerConfig } from './speaker.ts';
+
+let simulation: Simulation;
+let a: Agent;
+let b: Agent;
+let wire: Wire;
+let give: (pdu: Uint8Array) => void;
+
+function up(overrides: Partial<SpeakerConfig> = {}): void {
+  ({ simulation, a, b, wire, give } = adjacency(overrides));
+}
+
+beforeEach(() => up());
+
+describe('LSPs that contradict what is known', () => {
+  const stored = (agent: Agent, key: string): unknown => agent.speaker.levels.get(2)!.lsdb.byKey.get(key);
+
+  it('same sequence number, other contents: counted, purged, and flooded as a purge', () => {
+    give(lsp());
+    give(lsp({ tlvs: [{ kind: 'hostname', name: 'other' }] }));
+    expect(a.count('isis.lsp.confusion')).toBe(1);
+    expect(stored(a, `${C}.00-00`)).toMatchObject({ purged: true, sequence: 7 });
+    const purges: number[] = [];
+    wire.filter = (pdu) => {
+      if (pdu.kind === 'lsp' && pdu.remainingLifetime === 0) purges.push(pdu.sequence);
+      return true;
+    };
+    give(lsp({ sequence: 8 }));
+    expect(stored(a, `${C}.00-00`)).toMatchObject({ purged: false, sequence: 8 });
+  });
+
+  it('a foreign purge of our LSP is outbid', () => {
+    const own = a.speaker.levels.get(2)!.lsdb.byKey.get(`${A}.00-00`)!;
+    give(lsp({ sequence: own.sequence, remainingLifetime: 0 }, A));
+    simulation.run(1000);
+    expect(a.count('isis.own.foreign-purge')).toBe(1);
+    expect(stored(b, `${A}.00-00`)).toMatchObject({ purged: false, sequence: own.sequence + 1 });
+  });
+
+  it('our LSP with other contents and the same number is outbid', () => {
+    const own = a.speaker.levels.get(2)!.lsdb.byKey.get(`${A}.00-00`)!;
+    give(lsp({ sequence: own.sequence }, A));
+    simulation.run(1000);
+    expect(a.count('isis.own.confusion')).toBe(1);
+    expect(stored(b, `${A}.00-00`)).toMatchObject({ purged: false, sequence: own.sequence + 1 });
+  });
+
+  it('a fragment, or a pseudonode, of ours that we do not have is purged', () => {
+    give(lsp({ lspId: { systemId: systemId(A), pseudonode: 0, fragment: 77 } }, A));
+    give(lsp({ lspId: { systemId: systemId(A), pseudonode: 3, fragment: 0 } }, A));
+    simulation.run(1000);
+    expect(a.count('isis.own.unknown-fragment-purged')).toBe(2);
+    // B never had them, so it only acknowledges the purges.
+    expect(a.speaker.levels.get(2)!.srm.size).toBe(0);
+  });
+
+  it('the highest sequence number wraps: purged, silent until everybody has forgotten, then 1', () => {
+    a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    simulation.run(1000);
+    give(lsp({ sequence: 0xffffffff, lspId: { systemId: systemId(A), pseudonode: 0, fragment: 1 } }, A));
+    simulation.run(1000);
+    expect(a.count('isis.own.sequence-wrap')).toBe(1);
+    expect(stored(b, `${A}.00-01`)).toMatchObject({ purged: true, sequence: 0xffffffff });
+    expect(b.reports.size).toBe(0);
+    simulation.run(1_261_000);
+    expect(stored(b, `${A}.00-01`)).toMatchObject({ purged: false, sequence: 1 });
+    expect(b.reports.size).toBe(1);
+  });
+
+  it('a neighbour that answers every issue with a higher number is answered five times a second at most', () => {
+    const start = a.count('isis.own.issued');
+    wire.filter = (pdu, from, bytes) => {
+      if (from === 0 && pdu.kind === 'lsp' && pdu.remainingLifetime > 0) {
+        const view = new DataView(bytes.buffer, bytes.byteOffset);
+        a.deliver(lsp({ sequence: view.getUint32(20) + 1 }, A));
+      }
+      return true;
+    };
+    give(lsp({ sequence: 0x100000 }, A));
+    simulation.run(10_000);
+    expect(a.count('isis.own.issued') - start).toBeLessThanOrEqual(52);
+  });
+});
+
+describe('floods', () => {
+  const foreign = (i: number, tlvs: IsisTlv[] = []): Uint8Array => {
+    const id = systemId(C).slice();
+    id.set([i >> 8, i & 255], 2);
+    return lsp({ lspId: { systemId: id, pseudonode: 0, fragment: 0 }, tlvs });
+  };
+  const prefixes = (i: number): IsisTlv => ({
+    kind: 'ipv6-reachability',
+    prefixes: Array.from({ length: 10 }, (_, k) => ({
+      prefix: { address: { family: 6, value: (0x20010db8n << 96n) | (BigInt(i * 16 + k) << 64n) }, length: 64 },
+      metric: 10,
+      down: false,
+      external: false,
+      subTlvs: [],
+    })),
+  });
+
+  it('5,000 foreign LSPs at once: handled in turns of at most 8, each acknowledged, hellos not delayed', () => {
+    let acked = 0;
+    wire.filter = (pdu) => {
+      if (pdu.kind === 'psnp') acked += pdu.tlvs.reduce((n, t) => n + (t.kind === 'lsp-entries' ? t.entries.length : 0), 0);
+      return true;
+    };
+    for (let i = 0; i < 5000; i++) a.deliver(foreign(i, [prefixes(i)]));
+    const turns: number[] = [];
+    while (a.wakeAt() === -Infinity) {
+      const before = a.count('isis.rx.lsp');
+      a.wake();
+      turns.push(a.count('isis.rx.lsp') - before);
+    }
+    expect(Math.max(...turns)).toBeLessThanOrEqual(8);
+    expect(a.reports.size).toBe(5000);
+    simulation.run(1000);
+    expect(acked).toBe(5000);
+    expect(a.state).toBe('up');
+  });
+
+  it('more than the database holds: refused, counted, not acknowledged', () => {
+    up({ lsdbLimit: 100 });
+    for (let i = 0; i < 200; i++) a.deliver(foreign(i));
+    simulation.run(1000);
+    expect(a.speaker.levels.get(2)!.lsdb.byKey.size).toBeLessThanOrEqual(101);
+    expect(a.count('isis.lsdb.full')).toBeGreaterThan(90);
+    expect(a.state).toBe('up');
+  });
+
+  it('more than the inbox holds: dropped and counted', () => {
+    for (let i = 0; i < 9000; i++) a.deliver(foreign(i));
+    expect(a.count('isis.rx.queue-full')).toBe(9000 - 8192);
+  });
+
+  it('a hello waits for nobody', () => {
+    for (let i = 0; i < 1000; i++) a.deliver(foreign(i));
+    a.deliver(hello());
+    const before = a.count('isis.rx.hello');
+    a.wake();
+    expect(a.count('isis.rx.hello')).toBe(before + 1);
+  });
+});

@@ -1,0 +1,39 @@
+// A recorded run replays exactly.
+import { expect, it } from 'vitest';
+import { handle } from './events.ts';
+import { parseRecorded, recordEvent } from './recorder.ts';
+import { Agent, Simulation, proxied, testConfig } from './simulation.fixture.ts';
+import { type Effect, type SpeakerEvent, createSpeaker } from './speaker.ts';
+
+const A = '0000.0000.000a';
+
+it('the same events at the same times have the same effects, byte for byte', () => {
+  const simulation = new Simulation();
+  const lines: string[] = [];
+  const effects: Effect[] = [];
+  class Recorded extends Agent {
+    override event(event: SpeakerEvent): void {
+      lines.push(recordEvent(simulation.now, event));
+      super.event(event);
+    }
+    protected override carryOut(effect: Effect): void {
+      effects.push(effect);
+      super.carryOut(effect);
+    }
+  }
+  const a = new Recorded(simulation, testConfig(A));
+  const b = new Agent(simulation, testConfig('0000.0000.000b', { seed: 2 }));
+  simulation.wire(a.attach, b.attach);
+  a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64'), proxied('10.0.0.0/8', '192.0.2.1')] });
+  b.event({ type: 'originate', prefixes: [proxied('2001:db8:2::/64')] });
+  simulation.run(20_000);
+  a.event({ type: 'configure', config: { ...a.speaker.config, helloIntervalMs: 1000 } });
+  simulation.run(20_000);
+  a.event({ type: 'link-down', reason: 'test' });
+  a.event({ type: 'stop' });
+  expect(effects.length).toBeGreaterThan(50);
+
+  const again = createSpeaker(testConfig(A), A);
+  const replayed = lines.map(parseRecorded).flatMap(({ now, event }) => handle(again, event, now));
+  expect(replayed).toEqual(effects);
+});
