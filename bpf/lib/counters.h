@@ -35,8 +35,9 @@
 	X(68, NOTICE_RESIZE_FAILED, "notice.resize-failed", "clones that could not be resized")                                         \
 	X(69, NOTICE_STORE_FAILED, "notice.store-failed", "clones that could not be read or written")                                   \
 	X(70, NOTICE_FOREIGN_MARK, "notice.foreign-mark", "packets on the loopback interface with the builder's mark but not its tag")  \
-	X(71, NOTICE_NO_ROUTE, "notice.no-route", "IPv4 notices that could not be routed by the program")                               \
-	X(72, NOTICE_ROUTED, "notice.routed", "notices handed to routing or to a local proxy")
+	X(71, NOTICE_NO_ROUTE, "notice.no-route", "IPv4 notices with a route that the program cannot use (tunnel, unreachable, MTU)")   \
+	X(72, NOTICE_ROUTED, "notice.routed", "IPv4 notices sent to their next hop, IPv6 notices handed to the kernel's routing")    \
+	X(73, NOTICE_NOT_FORWARDED, "notice.not-forwarded", "IPv4 notices for this router itself; lost if it is no proxy or there is no route")
 
 #define COUNTERS_GUARD(X)                                                                                                              \
 	X(96, GUARD_IN_DROPPED, "guard.ingress.dropped", "notices from outside dropped (PNC-6-c)")                                      \

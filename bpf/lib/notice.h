@@ -198,6 +198,11 @@ static __noinline int notice_build(struct __sk_buff *skb)
 		count(COUNT_NOTICE_UNPARSEABLE);
 		return TC_DROP;
 	}
+	// What is behind the packet's own end is not the packet; without its BTH nobody can tell which Queue Pair is meant (PNC-4-e).
+	if (h.transport + UDP_HLEN + BTH_SIZE > h.outer + h.outer_length) {
+		count(COUNT_NOTICE_UNPARSEABLE);
+		return TC_DROP;
+	}
 	struct egress_config *config = notice_config();
 	struct notice_buffer *buffer = bpf_map_lookup_elem(&notice_buffer, &zero);
 	struct sender_proxy *proxy = notice_proxy(&tuple.source);
@@ -234,13 +239,16 @@ static __always_inline int notice_route_ipv4(struct __sk_buff *skb)
 {
 	struct bpf_fib_lookup route = {.family = AF_INET, .l4_protocol = IPPROTO_UDP, .ifindex = LOOPBACK_IFINDEX, .tos = NOTICE_TRAFFIC_CLASS};
 	struct bpf_redir_neigh neighbour = {};
-	if (bpf_skb_load_bytes(skb, ETH_HLEN + 12, &route.ipv4_src, 8) < 0 || bpf_skb_load_bytes(skb, ETH_HLEN + IPV4_HLEN, &route.sport, 4) < 0) {
+	if (bpf_skb_load_bytes(skb, ETH_HLEN + 12, &route.ipv4_src, 4) < 0 || bpf_skb_load_bytes(skb, ETH_HLEN + 16, &route.ipv4_dst, 4) < 0 ||
+	    bpf_skb_load_bytes(skb, ETH_HLEN + IPV4_HLEN, &route.sport, 4) < 0) {
 		count(COUNT_NOTICE_UNPARSEABLE);
 		return TC_DROP;
 	}
 	long result = bpf_fib_lookup(skb, &route, sizeof(route), BPF_FIB_LOOKUP_SKIP_NEIGH);
-	if (result == BPF_FIB_LKUP_RET_NOT_FWDED)
+	if (result == BPF_FIB_LKUP_RET_NOT_FWDED) {
+		count(COUNT_NOTICE_NOT_FORWARDED);
 		return TC_NEXT; // local: for the proxy's program, wherever it is in the chain
+	}
 	if (result != BPF_FIB_LKUP_RET_SUCCESS) {
 		count(COUNT_NOTICE_NO_ROUTE);
 		return TC_DROP;

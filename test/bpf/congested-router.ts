@@ -52,7 +52,7 @@ export class CongestedRouter {
   readonly sunk: Uint8Array[] = [];
   private readonly poller: Poller;
   private readonly sockets: PacketSocket[] = [];
-  private readonly links: TcxLink[] = [];
+  private readonly links = new Map<string, TcxLink>();
   private upstream!: PacketSocket;
 
   private constructor() {
@@ -82,6 +82,10 @@ export class CongestedRouter {
     const sysctl = (name: string, value: string): void => this.router.run(() => writeFileSync(`/proc/sys/net/${name}`, value));
     sysctl('ipv6/conf/all/forwarding', '1');
     sysctl('ipv4/conf/all/forwarding', '1');
+    // The kernel's own multicast chatter is over at once, not in the middle of a test.
+    sysctl('ipv6/conf/default/dad_transmits', '0');
+    sysctl('ipv6/conf/default/accept_dad', '0');
+    for (const version of ['v1', 'v2']) sysctl(`ipv6/conf/default/mld${version}_unsolicited_report_interval`, '1');
     const { rtnl } = this;
     await rtnl.setLink('lo', { up: true });
     await rtnl.createVeth({ name: 't-bpf-port', mtu: 9000, mac: MAC.port, peer: { name: 't-bpf-sink', mtu: 9000, mac: MAC.sink, netns: this.sink } });
@@ -115,8 +119,12 @@ export class CongestedRouter {
   /** Attaches a program of the egress object in the router. */
   attach(program: string, ifindex: number, direction: 'ingress' | 'egress', from: BpfObject = this.egress): TcxLink {
     const link = attachTcx({ program: from.program(program), ifindex, direction, netns: this.router });
-    this.links.push(link);
+    this.links.set(program, link);
     return link;
+  }
+
+  attached(program: string): TcxLink {
+    return this.links.get(program)!;
   }
 
   capture(name: string, netns: Netns, into: Uint8Array[]): PacketSocket {
@@ -145,20 +153,31 @@ export class CongestedRouter {
 
   /** Queues exactly `bytes` behind an empty TBF, in frames of other traffic. */
   async fill(bytes: number): Promise<void> {
-    await this.shape({ burst: BURST });
-    if (bytes === 0) return;
+    for (let attempt = 0; attempt < 5; attempt++) if (await this.tryFill(bytes)) return;
+    throw new Error(`cannot queue exactly ${bytes} bytes: somebody else sends on the port`);
+  }
+
+  /** False when a packet of the kernel's own came between. */
+  private async tryFill(bytes: number): Promise<boolean> {
+    await this.shape({});
+    if (bytes === 0) return true;
     const send = (size: number): void => this.forward(ipv6([address('2001:db8:9::1'), address('2001:db8:2::99')], 17, udp(9, 9, new Uint8Array(size - 62))));
-    const reaches = (depth: number): Promise<void> => until(`${depth} bytes queued`, async () => (await this.depth()) === depth);
     // What the bucket lets out at once, so that the next frame stays.
     for (let left = BURST; left > 0; left -= 5000) send(5000);
-    await until('the burst is gone', () => this.sunk.filter((f) => f.length === 5000).length === BURST / 5000);
+    let depth = 0;
+    await until('the burst is gone', async () => {
+      depth = await this.depth();
+      return depth > 0 || this.sunk.filter((f) => f.length === 5000).length === BURST / 5000;
+    });
     this.sunk.length = 0;
+    if (depth > 0) return false;
     for (let left = bytes; left > 0; ) {
       const size = left <= 8000 ? left : Math.min(8000, left - 100);
       send(size);
       left -= size;
     }
-    await reaches(bytes);
+    await until(`${bytes} bytes queued`, async () => (depth = await this.depth()) >= bytes);
+    return depth === bytes;
   }
 
   configure(config: Partial<EgressConfig>): void {
@@ -220,7 +239,7 @@ export class CongestedRouter {
   }
 
   close(): void {
-    for (const link of this.links) link.close();
+    for (const link of this.links.values()) link.close();
     for (const socket of this.sockets) socket.close();
     this.egress.close();
     this.rtnl.close();

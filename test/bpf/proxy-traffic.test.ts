@@ -173,11 +173,12 @@ describe('a learned connection', () => {
     expect(proxy.send(notice(data({ from: A, to: B, qpn: ONE.b, psn: 9 }))).counted).toMatchObject({ 'proxy.notice.qp-unknown': 1 });
   };
 
-  test('counts its packets and remembers the last PSN', () => {
+  test('counts its requests, those too that are not looked at, and remembers the last PSN', () => {
     const before = proxy.known(there(ONE))!;
-    const { frame } = ask(ONE, 77);
+    const stream = Array.from({ length: 61 }, (_, i) => data({ from: A, to: B, qpn: ONE.b, psn: 16 + i, opcode: OPCODE.sendMiddle, ackRequest: i === 60 }));
+    for (const packet of stream) expect(proxy.send(packet)).toMatchObject({ verdict: NEXT, counted: {} });
     const after = proxy.known(there(ONE))!;
-    expect(after).toMatchObject({ lastPsn: 77, packets: before.packets + 1n, bytes: before.bytes + BigInt(frame.length) });
+    expect(after).toMatchObject({ lastPsn: 76, packets: before.packets + 61n, bytes: before.bytes + 61n * BigInt(stream[0]!.length + 14) });
     expect(after.lastSeen).toBeGreaterThanOrEqual(before.lastSeen);
   });
 
