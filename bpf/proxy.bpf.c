@@ -14,27 +14,37 @@
 
 LICENSE;
 
+// Upper three bits of the opcode.
+enum { TRANSPORT_RC = 0, TRANSPORT_UC = 1, TRANSPORT_XRC = 5 };
+
 // A clone on its way to the notice builder, as in egress-maps.h, whose maps this object must not create.
 #define MARK_TRIGGER 0x434e5054u
 #define CB_TAG 0x9c6e7d31u
 #define CB_WORD_TAG 0
 
-// A RoCEv2 packet: `ip` is the offset of its IP header.
-static __always_inline void roce_arrived(struct __sk_buff *skb, struct qp_flow *flow, __u32 opcode, __u32 psn, __u32 asks, __u32 ip, __u32 family)
+// A RoCEv2 packet that is looked at: `ip` is the offset of its IP header.
+static __always_inline void roce_arrived(struct __sk_buff *skb, struct qp_flow *flow, __u32 opcode, __u32 psn, __u32 ip, __u32 family)
 {
-	__u32 transport = opcode >> 5;
 	if (opcode == ROCE_OPCODE_UD_SEND) {
-		if (flow->receiver_qpn == CM_QPN)
-			cm_packet(skb, flow, ip, family);
+		cm_packet(skb, flow, ip, family);
 		return;
 	}
-	if (transport != 0 && transport != 1 && transport != 5) // RC, UC, XRC
-		return;
 	struct queue_pair *pair = bpf_map_lookup_elem(&queue_pairs, flow);
 	if (pair && queue_pair_seen(flow, pair, opcode, psn, skb->len) == QP_FITS)
 		return;
-	if (transport != 1) // nobody answers UC
-		learn_from_traffic(flow, opcode, psn, asks);
+	if (opcode >> 5 != TRANSPORT_UC) // nobody answers UC
+		learn_from_traffic(flow, opcode, psn);
+}
+
+// Whether there is something to learn from a packet: CM, and a selection of connected traffic.
+static __always_inline int is_instructive(const struct bth *bth, __u32 qpn)
+{
+	__u32 transport = bth->opcode >> 5;
+	if (bth->opcode == ROCE_OPCODE_UD_SEND)
+		return qpn == CM_QPN;
+	if (transport != TRANSPORT_RC && transport != TRANSPORT_UC && transport != TRANSPORT_XRC)
+		return 0;
+	return is_looked_at(bth->opcode, BTH_PSN(bth->psn), bth->psn & bpf_htonl(0x80000000u));
 }
 
 static __always_inline int is_proxy(const struct address *destination, __be16 port)
@@ -46,15 +56,12 @@ static __always_inline int is_proxy(const struct address *destination, __be16 po
 
 static __always_inline void load_address(struct address *a, const __u8 *at, __u32 family)
 {
-	const __u32 *words = (const __u32 *)at;
 	if (family == 4) {
-		address_map_ipv4(a, words[0]);
+		address_map_ipv4(a, *(const __u32 *)at);
 		return;
 	}
-	a->words[0] = words[0];
-	a->words[1] = words[1];
-	a->words[2] = words[2];
-	a->words[3] = words[3];
+	a->halves[0] = *(const __u64 *)at;
+	a->halves[1] = *(const __u64 *)(at + 8);
 }
 
 // UDP in linear memory with at least a UDP header. `ip`, `udp` are where its headers are.
@@ -67,11 +74,13 @@ static __always_inline int udp_arrived(struct __sk_buff *skb, const __u8 *ip, co
 		const struct bth *bth = (const struct bth *)(udp + UDP_HLEN);
 		if ((const __u8 *)(bth + 1) > end)
 			return TC_NEXT;
+		flow.receiver_qpn = BTH_QPN(bth->qpn);
+		if (!is_instructive(bth, flow.receiver_qpn))
+			return TC_NEXT;
+		flow.reserved = 0;
 		load_address(&flow.sender, ip + source, family);
 		load_address(&flow.receiver, ip + destination, family);
-		flow.receiver_qpn = BTH_QPN(bth->qpn);
-		flow.reserved = 0;
-		roce_arrived(skb, &flow, bth->opcode, BTH_PSN(bth->psn), bth->psn & bpf_htonl(0x80000000u), ETH_HLEN, family);
+		roce_arrived(skb, &flow, bth->opcode, BTH_PSN(bth->psn), ETH_HLEN, family);
 		return TC_NEXT;
 	}
 	load_address(&flow.receiver, ip + destination, family);
@@ -107,7 +116,8 @@ static __noinline int walked(struct __sk_buff *skb)
 		return TC_NEXT;
 	flow.receiver_qpn = BTH_QPN(bth->qpn);
 	flow.reserved = 0;
-	roce_arrived(skb, &flow, bth->opcode, BTH_PSN(bth->psn), bth->psn & bpf_htonl(0x80000000u), h.inner, family);
+	if (is_instructive(bth, flow.receiver_qpn))
+		roce_arrived(skb, &flow, bth->opcode, BTH_PSN(bth->psn), h.inner, family);
 	return TC_NEXT;
 }
 

@@ -6,28 +6,13 @@
 #define CNPD_PROXY_NOTICE_H
 
 #include "cnp.h"
-#include "queue-pairs.h"
+#include "proxy-invoking.h"
 
 #define NOTICE_MAX_IPV4 576 // the draft says "the UDP packet": with or without the IP header, so UDP header and payload must fit
 #define NOTICE_MAX_IPV6 1280
 #define NOTICE_MIN (UDP_HLEN + TUPLE_IPV4 + IPV4_HLEN)
-#define TUPLE_IPV4 14 // addresses, protocol, ports, level octet
-#define TUPLE_IPV6 38
 
 #define BPF_F_INVALIDATE_HASH (1ULL << 1)
-
-// An index of the counter table that is a reason to drop, or this.
-#define NOTICE_GOOD -1
-
-// What a notice turns out to be about.
-struct notice {
-	struct qp_flow flow;
-	__be16 sport;
-	__be16 pkey;
-	__u16 end;	// of the UDP datagram in the frame
-	__u8 carrier;	// 4 or 6: the IP version that brought it
-	__u8 family;	// of the flow
-};
 
 // --- Is it intact? ------------------------------------------------------------------------------------------------------------------------
 
@@ -98,134 +83,10 @@ static __always_inline int notice_carrier_ipv4(struct __sk_buff *skb, struct pro
 	return notice_read(skb, scratch, udp, length, sum);
 }
 
-// --- Is it true to the packet that it carries? --------------------------------------------------------------------------------------------
-
-// Walks the headers of the invoking packet at `offset`, whose outermost IP version its first nibble says, as walk.h walks a frame's.
-__noinline int notice_walk(struct __sk_buff *skb, struct headers *h, __u32 offset)
-{
-	if (!h)
-		return WALK_NOT_IP;
-	__builtin_memset(h, 0, sizeof(*h));
-	offset &= WALK_OFFSET_MASK;
-	const __u8 *first = walk_at(skb, offset, 1);
-	if (!first)
-		return WALK_TRUNCATED;
-	h->outer = offset;
-	__u8 next = (*first >> 4) == 6 ? IPPROTO_IPV6 : IPPROTO_IPIP;
-	for (int depth = 0; depth < WALK_DEPTH; depth++) {
-		enum walk_result result;
-		opaque(offset);
-		offset &= WALK_OFFSET_MASK;
-		if (next == IPPROTO_IPV6)
-			result = walk_ipv6(skb, h, &offset, &next);
-		else if (next == IPPROTO_IPIP)
-			result = walk_ipv4(skb, h, &offset, &next);
-		else if (is_extension(next))
-			result = walk_extension(skb, h, &offset, &next);
-		else
-			break;
-		if (result != WALK_TRANSPORT)
-			return result;
-	}
-	if (next == IPPROTO_IPV6 || next == IPPROTO_IPIP || is_extension(next))
-		return WALK_TOO_DEEP;
-	h->transport = offset;
-	h->protocol = next;
-	return WALK_TRANSPORT;
-}
-
-// Protocols whose header begins with two ports: TCP, UDP, DCCP, SCTP, UDP-Lite.
-static __always_inline int has_ports(__u8 protocol)
-{
-	return protocol == 6 || protocol == IPPROTO_UDP || protocol == 33 || protocol == 132 || protocol == 136;
-}
-
-// Whether the `size` bytes at `offset` of the frame are those at `tuple`, and inside the datagram: what follows it in the frame does not count.
-static __always_inline int notice_same(struct __sk_buff *skb, __u32 offset, const __u8 *tuple, __u32 size, __u32 end)
-{
-	const __u32 *at = (const __u32 *)walk_at(skb, offset, size), *wanted = (const __u32 *)tuple;
-	if (!at || offset + size > end)
-		return 0;
-	if (at[0] != wanted[0])
-		return 0;
-	return size == 4 || (at[1] == wanted[1] && at[2] == wanted[2] && at[3] == wanted[3]);
-}
-
-// Whether the tuple of `family`, which begins the payload, names the innermost flow of the packet behind it.
-static __always_inline int notice_tuple_found(struct __sk_buff *skb, const __u8 *tuple, struct headers *h, __u32 family, __u32 end)
-{
-	__u32 size = family == 6 ? 16 : 4;
-	const __u8 *rest = tuple + 2 * size;
-	if (h->inner_family != family || h->protocol != rest[0])
-		return 0;
-	if (!notice_same(skb, h->inner + (family == 6 ? 8 : 12), tuple, size, end) || !notice_same(skb, h->destination, tuple + size, size, end))
-		return 0;
-	__u16 sport = 0, dport = 0;
-	if (has_ports(h->protocol)) {
-		const __u8 *ports = walk_at(skb, h->transport, 4);
-		if (!ports || h->transport + 4 > end)
-			return 0;
-		sport = walk_be16(ports);
-		dport = walk_be16(ports + 2);
-	}
-	// The ports are at an odd offset of the tuple.
-	return bpf_htons(rest[1] << 8 | rest[2]) == sport && bpf_htons(rest[3] << 8 | rest[4]) == dport;
-}
-
-// Facts D2: the notice does not say whether its tuple is IPv4 or IPv6. Exactly one reading must be found in the invoking packet.
-static __always_inline int notice_decide(struct __sk_buff *skb, struct proxy_scratch *scratch, struct notice *notice, struct headers *h)
-{
-	struct headers as_ipv4;
-	const __u8 *tuple = scratch->datagram + UDP_HLEN;
-	__u32 payload = ETH_HLEN + (notice->carrier == 6 ? IPV6_HLEN : IPV4_HLEN) + UDP_HLEN;
-	int found4 = 0, found6 = 0;
-	if (notice_walk(skb, &as_ipv4, payload + TUPLE_IPV4) == WALK_TRANSPORT)
-		found4 = notice_tuple_found(skb, tuple, &as_ipv4, 4, notice->end);
-	if (notice_walk(skb, h, payload + TUPLE_IPV6) == WALK_TRANSPORT)
-		found6 = notice_tuple_found(skb, tuple, h, 6, notice->end);
-	if (found4 && found6)
-		return COUNT_PROXY_TUPLE_AMBIGUOUS;
-	if (!found4 && !found6)
-		return COUNT_PROXY_TUPLE_NOT_FOUND;
-	if (found4)
-		*h = as_ipv4;
-	notice->family = found4 ? 4 : 6;
-	return NOTICE_GOOD;
-}
-
-// Facts PNC-4-d, PNC-4-e: the sender from the tuple, the Queue Pair from the invoking packet's BTH.
-static __always_inline int notice_flow(struct __sk_buff *skb, struct proxy_scratch *scratch, struct notice *notice, struct headers *h)
-{
-	const __u32 *tuple = (const __u32 *)(scratch->datagram + UDP_HLEN);
-	if (notice->family == 6) {
-		__builtin_memcpy(notice->flow.sender.words, tuple, 16);
-		__builtin_memcpy(notice->flow.receiver.words, tuple + 4, 16);
-	} else {
-		address_map_ipv4(&notice->flow.sender, tuple[0]);
-		address_map_ipv4(&notice->flow.receiver, tuple[1]);
-	}
-	const __u8 *udp = walk_at(skb, h->transport, UDP_HLEN + BTH_SIZE);
-	if (h->protocol != IPPROTO_UDP)
-		return COUNT_PROXY_NOT_ROCE;
-	if (!udp || h->transport + UDP_HLEN + BTH_SIZE > notice->end) {
-		const __u8 *ports = walk_at(skb, h->transport, 4);
-		return ports && walk_be16(ports + 2) == bpf_htons(ROCE_UDP_PORT) ? COUNT_PROXY_NO_BTH : COUNT_PROXY_NOT_ROCE;
-	}
-	if (walk_be16(udp + 2) != bpf_htons(ROCE_UDP_PORT))
-		return COUNT_PROXY_NOT_ROCE;
-	const struct bth *bth = (const struct bth *)(udp + UDP_HLEN);
-	notice->sport = walk_be16(udp);
-	notice->pkey = bth->pkey;
-	notice->flow.receiver_qpn = BTH_QPN(bth->qpn);
-	if (bth->opcode == ROCE_OPCODE_CNP || (bth->flags & 15) != 0 || notice->flow.receiver_qpn < FIRST_DATA_QPN)
-		return COUNT_PROXY_NOT_DATA;
-	return NOTICE_GOOD;
-}
-
 __noinline int notice_check(struct __sk_buff *skb, struct notice *notice)
 {
 	struct proxy_scratch *scratch = proxy_memory();
-	struct headers h;
+	struct invoking invoking;
 	if (!notice || !scratch)
 		return COUNT_PROXY_CNP_FAILED;
 	int problem = notice->carrier == 6 ? notice_carrier_ipv6(skb, scratch, notice) : notice_carrier_ipv4(skb, scratch, notice);
@@ -233,10 +94,10 @@ __noinline int notice_check(struct __sk_buff *skb, struct notice *notice)
 		return problem;
 	if (skb->len > skb->data_end - skb->data && bpf_skb_pull_data(skb, skb->len) < 0)
 		return COUNT_PROXY_CNP_FAILED;
-	problem = notice_decide(skb, scratch, notice, &h);
+	problem = notice_decide(skb, scratch, notice, &invoking);
 	if (problem != NOTICE_GOOD)
 		return problem;
-	return notice_flow(skb, scratch, notice, &h);
+	return notice_flow(skb, scratch, notice, &invoking);
 }
 
 // --- Do we know the Queue Pair, and is it too soon? ---------------------------------------------------------------------------------------

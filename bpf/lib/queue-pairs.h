@@ -34,8 +34,8 @@ struct queue_pair {
 	__u64 unanswered_since;
 	__u64 last_cnp; // 0: never
 	__u64 cnps;
-	__u64 packets; // of this direction; packets handled by several CPUs at once may be counted once
-	__u64 bytes;
+	__u64 packets; // requests of this direction, estimated from PSNs, since only some packets are looked at
+	__u64 bytes;   // of their frames, estimated likewise
 };
 
 // Evicts the least recently used: its size is a limit of memory, not of function.
@@ -175,7 +175,8 @@ static __always_inline enum qp_verdict queue_pair_drop(struct qp_flow *flow, enu
 	return QP_GONE;
 }
 
-// Now and then: is there another half, is it alive, does it answer, and do its answers fit? `psn` of an answer is in the other direction's sequence.
+// Now and then: is there another half, is it alive, does it answer, and do its answers fit? `psn` of an answer is in the other
+// direction's sequence; PSN_UNKNOWN when it does not name a request.
 static __noinline int queue_pair_check(struct qp_flow *flow, __u32 psn, __u32 answer, __u64 now)
 {
 	struct qp_flow reverse;
@@ -192,7 +193,9 @@ static __noinline int queue_pair_check(struct qp_flow *flow, __u32 psn, __u32 an
 	if (is_later(now, pair->last_seen, config->ageing_ns) && is_later(now, other->last_seen, config->ageing_ns))
 		return queue_pair_drop(flow, COUNT_QP_AGED);
 	if (answer) {
-		__s32 distance = other->psn == PSN_UNKNOWN ? 0 : psn_distance(psn, other->psn);
+		if (psn == PSN_UNKNOWN || other->psn == PSN_UNKNOWN)
+			return QP_FITS;
+		__s32 distance = psn_distance(psn, other->psn);
 		pair->strikes = distance > -PSN_WINDOW && distance < PSN_WINDOW ? 0 : pair->strikes + 1;
 		if (pair->strikes >= MAX_STRIKES)
 			return queue_pair_drop(flow, COUNT_QP_CONTRADICTED);
@@ -205,21 +208,42 @@ static __noinline int queue_pair_check(struct qp_flow *flow, __u32 psn, __u32 an
 	return QP_FITS;
 }
 
-// One bit an operation that is an answer of a responder: READ responses 0D-10, ACK 11, atomic ACK 12.
+// One bit an operation (low five bits of the opcode). Answers of a responder: READ responses 0D-10, ACK 11, atomic ACK 12.
 #define ANSWER_OPS 0x0007e000u
+// Answers that name the PSN of the request: first and only READ response, ACK and NAK, atomic ACK. Later READ responses count on from it.
+#define NAMING_OPS 0x00072000u
+// Requests that are answered without asking: READ, atomics.
+#define ASKING_OPS 0x00181000u
+// Packets that are looked at: these, requests that set AckReq, and for responders that acknowledge as they please every sixteenth PSN. The choice
+// depends on the PSN alone as far as it can, so that connections in lockstep are kept alike and seen to be ambiguous. The rest costs a few instructions.
+#define SAMPLED_PSN_MASK 15
+
+static __always_inline int is_looked_at(__u32 opcode, __u32 psn, __u32 asks)
+{
+	return asks || !(psn & SAMPLED_PSN_MASK) || ((NAMING_OPS | ASKING_OPS) >> (opcode & 31) & 1);
+}
+
+static __always_inline void queue_pair_tally(struct queue_pair *pair, __u32 psn, __u32 length)
+{
+	__s32 advance = pair->psn == PSN_UNKNOWN ? 1 : psn_distance(psn, pair->psn);
+	if (advance < 1 || advance > 2 * SAMPLED_PSN_MASK)
+		advance = 1; // sent again, or others were lost before they came here
+	pair->packets += advance;
+	pair->bytes += (__u64)advance * length;
+	pair->psn = psn;
+}
 
 // Takes note of a packet of a known connection. QP_GONE: it is not known any more.
-static __always_inline int queue_pair_seen(struct qp_flow *flow, struct queue_pair *pair, __u8 opcode, __u32 psn, __u32 length)
+static __always_inline int queue_pair_seen(struct qp_flow *flow, struct queue_pair *pair, __u32 opcode, __u32 psn, __u32 length)
 {
 	__u32 answer = ANSWER_OPS >> (opcode & 31) & 1;
 	__u64 now = bpf_ktime_get_coarse_ns();
-	pair->packets++;
-	pair->bytes += length;
 	if (!answer)
-		pair->psn = psn;
+		queue_pair_tally(pair, psn, length);
 	if (is_later(now, pair->checked_at, CHECK_INTERVAL_NS)) {
 		pair->checked_at = now;
-		if (queue_pair_check(flow, psn, answer, now) == QP_GONE)
+		// Only answers that name a request's PSN say something about it.
+		if (queue_pair_check(flow, NAMING_OPS >> (opcode & 31) & 1 ? psn : PSN_UNKNOWN, answer, now) == QP_GONE)
 			return QP_GONE;
 	}
 	pair->last_seen = now;

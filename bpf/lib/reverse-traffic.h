@@ -48,14 +48,6 @@ struct {
 	__type(value, struct candidate);
 } qp_candidates SEC(".maps");
 
-// Answers that name the PSN of the request: first and only READ response, ACK and NAK, atomic ACK. Later READ responses count on from it.
-#define NAMING_OPS 0x00070000u | 1u << 0x0d
-// Requests that are answered without asking: READ, atomics.
-#define ASKING_OPS 0x00181000u
-// Of the others, those that set AckReq, and for responders that acknowledge as they please every sixteenth PSN. The choice depends on the PSN alone as far as
-// it can, so that connections in lockstep are kept alike and seen to be ambiguous.
-#define SAMPLED_PSN_MASK 15
-
 static __always_inline void note_sent(struct qp_flow *flow, __u32 psn, __u64 now, __u64 recent_ns)
 {
 	struct sent_key key = { .sender = flow->sender, .receiver = flow->receiver, .psn = psn };
@@ -136,19 +128,16 @@ static __always_inline void note_answer(struct qp_flow *flow, __u32 psn, __u64 n
 		mine->hits = 0;
 }
 
-// An RC or XRC packet of a connection that is not known.
-static __noinline int learn_from_traffic(struct qp_flow *flow, __u32 opcode, __u32 psn, __u32 asks)
+// A packet of a connection that is not known, RC or XRC.
+static __noinline int learn_from_traffic(struct qp_flow *flow, __u32 opcode, __u32 psn)
 {
 	if (!flow)
 		return 0;
 	struct proxy_config *config = proxy_configuration();
 	if (!config || config->hits == 0)
 		return 0;
-	__u32 operation = opcode & 31;
-	__u32 naming = (NAMING_OPS) >> operation & 1;
-	if (!naming && !asks && !(ASKING_OPS >> operation & 1) && (psn & SAMPLED_PSN_MASK))
-		return 0;
-	if ((ANSWER_OPS >> operation & 1) && !naming)
+	__u32 naming = NAMING_OPS >> (opcode & 31) & 1;
+	if ((ANSWER_OPS >> (opcode & 31) & 1) && !naming)
 		return 0;
 	if (flow->receiver_qpn < FIRST_DATA_QPN)
 		return 0;

@@ -19,7 +19,7 @@ export interface LearnedQueuePair extends QueuePairs {
   readonly lastSeen: bigint;
   /** CNPs sent for this flow. */
   readonly cnps: bigint;
-  /** Packets of this direction since it was learned, frame bytes; approximate when several CPUs handle one flow. */
+  /** Requests of this direction since it was learned, and their frames' bytes: estimates from PSNs, for not every packet is looked at. */
   readonly packets: bigint;
   readonly bytes: bigint;
 }

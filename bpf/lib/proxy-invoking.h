@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// The invoking packet inside a notice (PNC §4, facts D2 and D3): found, walked, compared with the five-tuple, and read for its BTH. It may be cut anywhere.
+#ifndef CNPD_PROXY_INVOKING_H
+#define CNPD_PROXY_INVOKING_H
+
+#include "queue-pairs.h"
+#include "roce.h"
+#include "walk.h"
+
+#define TUPLE_IPV4 14 // addresses, protocol, ports, level octet
+#define TUPLE_IPV6 38
+
+// An index of the counter table that is a reason to drop, or this.
+#define NOTICE_GOOD -1
+
+// What a notice turns out to be about.
+struct notice {
+	struct qp_flow flow;
+	__be16 sport;
+	__be16 pkey;
+	__u16 end;	// of the UDP datagram in the frame
+	__u8 carrier;	// 4 or 6: the IP version that brought it
+	__u8 family;	// of the flow
+};
+
+// The invoking packet as its headers describe it.
+struct invoking {
+	struct headers h;
+	__u32 end; // of the innermost packet in the frame: by its own and its outer headers' lengths, and where the notice cut it
+};
+
+// A packet ends no later than its length says.
+static __always_inline void notice_bound(struct __sk_buff *skb, struct invoking *invoking, __u32 offset, __u8 protocol)
+{
+	const __u8 *ip = walk_at(skb, offset, 8);
+	if (!ip)
+		return;
+	__u32 end = offset + (protocol == IPPROTO_IPV6 ? IPV6_HLEN + bpf_ntohs(walk_be16(ip + 4)) : bpf_ntohs(walk_be16(ip + 2)));
+	if (end < invoking->end)
+		invoking->end = end;
+}
+
+// Walks the headers of the invoking packet at `offset`, whose outermost IP version its first nibble says, as walk.h walks a frame's. The caller sets `end`.
+__noinline int notice_walk(struct __sk_buff *skb, struct invoking *invoking, __u32 offset)
+{
+	if (!invoking)
+		return WALK_NOT_IP;
+	struct headers *h = &invoking->h;
+	__builtin_memset(h, 0, sizeof(*h));
+	offset &= WALK_OFFSET_MASK;
+	const __u8 *first = walk_at(skb, offset, 1);
+	if (!first)
+		return WALK_TRUNCATED;
+	h->outer = offset;
+	__u8 next = (*first >> 4) == 6 ? IPPROTO_IPV6 : IPPROTO_IPIP;
+	for (int depth = 0; depth < WALK_DEPTH; depth++) {
+		enum walk_result result;
+		opaque(offset);
+		offset &= WALK_OFFSET_MASK;
+		if (next == IPPROTO_IPV6 || next == IPPROTO_IPIP)
+			notice_bound(skb, invoking, offset, next);
+		if (next == IPPROTO_IPV6)
+			result = walk_ipv6(skb, h, &offset, &next);
+		else if (next == IPPROTO_IPIP)
+			result = walk_ipv4(skb, h, &offset, &next);
+		else if (is_extension(next))
+			result = walk_extension(skb, h, &offset, &next);
+		else
+			break;
+		if (result != WALK_TRANSPORT)
+			return result;
+		if (offset > invoking->end)
+			return WALK_TRUNCATED;
+	}
+	if (next == IPPROTO_IPV6 || next == IPPROTO_IPIP || is_extension(next))
+		return WALK_TOO_DEEP;
+	h->transport = offset;
+	h->protocol = next;
+	return WALK_TRANSPORT;
+}
+
+// Protocols whose header begins with two ports: TCP, UDP, DCCP, SCTP, UDP-Lite.
+static __always_inline int has_ports(__u8 protocol)
+{
+	return protocol == 6 || protocol == IPPROTO_UDP || protocol == 33 || protocol == 132 || protocol == 136;
+}
+
+// Whether the `size` bytes at `offset` of the frame are those at `tuple`, and inside the packet: what follows it in the frame does not count.
+static __always_inline int notice_same(struct __sk_buff *skb, __u32 offset, const __u8 *tuple, __u32 size, __u32 end)
+{
+	const __u32 *at = (const __u32 *)walk_at(skb, offset, size), *wanted = (const __u32 *)tuple;
+	if (!at || offset + size > end)
+		return 0;
+	if (at[0] != wanted[0])
+		return 0;
+	return size == 4 || (at[1] == wanted[1] && at[2] == wanted[2] && at[3] == wanted[3]);
+}
+
+// Whether the tuple of `family`, which begins the payload, names the innermost flow of the packet behind it.
+static __always_inline int notice_tuple_found(struct __sk_buff *skb, const __u8 *tuple, struct invoking *invoking, __u32 family)
+{
+	struct headers *h = &invoking->h;
+	__u32 size = family == 6 ? 16 : 4;
+	const __u8 *rest = tuple + 2 * size;
+	if (h->inner_family != family || h->protocol != rest[0])
+		return 0;
+	if (!notice_same(skb, h->inner + (family == 6 ? 8 : 12), tuple, size, invoking->end) ||
+	    !notice_same(skb, h->destination, tuple + size, size, invoking->end))
+		return 0;
+	__u16 sport = 0, dport = 0;
+	if (has_ports(h->protocol)) {
+		const __u8 *ports = walk_at(skb, h->transport, 4);
+		if (!ports || h->transport + 4 > invoking->end)
+			return 0;
+		sport = walk_be16(ports);
+		dport = walk_be16(ports + 2);
+	}
+	// The ports are at an odd offset of the tuple.
+	return bpf_htons(rest[1] << 8 | rest[2]) == sport && bpf_htons(rest[3] << 8 | rest[4]) == dport;
+}
+
+static __always_inline int notice_reads_as(struct __sk_buff *skb, struct notice *notice, const __u8 *tuple, struct invoking *invoking, __u32 family)
+{
+	__u32 payload = ETH_HLEN + (notice->carrier == 6 ? IPV6_HLEN : IPV4_HLEN) + UDP_HLEN;
+	invoking->end = notice->end;
+	return notice_walk(skb, invoking, payload + (family == 6 ? TUPLE_IPV6 : TUPLE_IPV4)) == WALK_TRANSPORT &&
+	       notice_tuple_found(skb, tuple, invoking, family);
+}
+
+// Facts D2: the notice does not say whether its tuple is IPv4 or IPv6. Exactly one reading must be found in the invoking packet.
+static __always_inline int notice_decide(struct __sk_buff *skb, struct proxy_scratch *scratch, struct notice *notice, struct invoking *invoking)
+{
+	struct invoking as_ipv4;
+	const __u8 *tuple = scratch->datagram + UDP_HLEN;
+	int found4 = notice_reads_as(skb, notice, tuple, &as_ipv4, 4);
+	int found6 = notice_reads_as(skb, notice, tuple, invoking, 6);
+	if (found4 && found6)
+		return COUNT_PROXY_TUPLE_AMBIGUOUS;
+	if (!found4 && !found6)
+		return COUNT_PROXY_TUPLE_NOT_FOUND;
+	if (found4)
+		*invoking = as_ipv4;
+	notice->family = found4 ? 4 : 6;
+	return NOTICE_GOOD;
+}
+
+// PNC-4-d, PNC-4-e: the sender from the tuple, the Queue Pair from the invoking packet's BTH.
+static __always_inline int notice_flow(struct __sk_buff *skb, struct proxy_scratch *scratch, struct notice *notice, struct invoking *invoking)
+{
+	const __u32 *tuple = (const __u32 *)(scratch->datagram + UDP_HLEN);
+	__u32 transport = invoking->h.transport;
+	if (notice->family == 6) {
+		__builtin_memcpy(notice->flow.sender.words, tuple, 16);
+		__builtin_memcpy(notice->flow.receiver.words, tuple + 4, 16);
+	} else {
+		address_map_ipv4(&notice->flow.sender, tuple[0]);
+		address_map_ipv4(&notice->flow.receiver, tuple[1]);
+	}
+	if (invoking->h.protocol != IPPROTO_UDP)
+		return COUNT_PROXY_NOT_ROCE;
+	const __u8 *ports = walk_at(skb, transport, 4); // compared with the tuple before
+	if (!ports || walk_be16(ports + 2) != bpf_htons(ROCE_UDP_PORT))
+		return COUNT_PROXY_NOT_ROCE;
+	const __u8 *udp = walk_at(skb, transport, UDP_HLEN + BTH_SIZE);
+	if (!udp || transport + UDP_HLEN + BTH_SIZE > invoking->end)
+		return COUNT_PROXY_NO_BTH;
+	const struct bth *bth = (const struct bth *)(udp + UDP_HLEN);
+	notice->sport = walk_be16(udp);
+	notice->pkey = bth->pkey;
+	notice->flow.receiver_qpn = BTH_QPN(bth->qpn);
+	if (bth->opcode == ROCE_OPCODE_CNP || (bth->flags & 15) != 0 || notice->flow.receiver_qpn < FIRST_DATA_QPN)
+		return COUNT_PROXY_NOT_DATA;
+	return NOTICE_GOOD;
+}
+
+#endif
