@@ -44,8 +44,8 @@ export interface HookKernel {
   remove(pin: string): void;
 }
 
-/** `/` cannot be part of a pin's name, and a dot is not allowed on a bpffs. */
-export const pinName = (id: string): string => id.replaceAll('/', ':').replaceAll('.', '_');
+/** A pin's name has no `/`, and a BPF file system refuses dots; an interface's name has no `:`. Different attachments have different pins. */
+export const pinName = (id: string): string => id.replaceAll('%', '%25').replaceAll('.', '%2e').replaceAll('/', ':');
 
 export function attachmentOperations(kernel: HookKernel): Operations<Attachment> & { close(): void } {
   const hooks = new Map<string, Hook>();

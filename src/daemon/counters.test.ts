@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { createCounters } from './counters.ts';
+
+describe('counters', () => {
+  it('adds up what rooms count and what the kernel keeps under one name', () => {
+    const counters = createCounters();
+    counters.count('b');
+    counters.count('b', 4);
+    counters.addReader(() => [{ name: 'a', value: 7 }, { name: 'b', value: 10 }]);
+    expect(counters.snapshot()).toEqual([{ name: 'a', value: 7 }, { name: 'b', value: 15 }]);
+  });
+
+  it('counters that cannot be read hide only themselves, and that is counted', () => {
+    const counters = createCounters();
+    counters.count('a');
+    counters.addReader(() => {
+      throw new Error('EBADF');
+    });
+    counters.snapshot();
+    expect(counters.snapshot()).toEqual([{ name: 'a', value: 1 }, { name: 'counters.unreadable', value: 1 }]);
+  });
+});

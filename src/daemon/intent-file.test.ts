@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { IntentFile, readIntentFile } from './intent-file.ts';
+
+let dir: string;
+let file: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'cnpd-intent-'));
+  file = join(dir, 'cnpd.yaml');
+});
+afterEach(() => rmSync(dir, { recursive: true }));
+
+const GOOD = 'router: { name: r1, loopback: { ipv6: 2001:db8::1 } }\n';
+
+function opened(): IntentFile {
+  writeFileSync(file, GOOD);
+  const read = readIntentFile(file);
+  if (!read.ok) throw new Error(read.error.rendered);
+  return new IntentFile(file, read.value, () => new Date('2026-01-01T00:00:00Z'));
+}
+
+describe('the file and the intent in force', () => {
+  it('a file that cannot be read is a refusal that names it', () => {
+    const read = readIntentFile(join(dir, 'absent.yaml'));
+    expect(read.ok).toBe(false);
+    if (!read.ok) expect(read.error.errors[0]).toContain('absent.yaml');
+  });
+
+  it('a reload with errors leaves the intent in force and keeps every error with its place', () => {
+    const subject = opened();
+    const before = subject.intent;
+    writeFileSync(file, 'router: { name: r1, lopback: {} }\nports: 3\n');
+    expect(subject.reload().ok).toBe(false);
+    expect(subject.intent).toBe(before);
+    expect(subject.refused).toBe(true);
+    const last = subject.state().lastReload!;
+    expect(last.ok).toBe(false);
+    expect(last.errors).toHaveLength(2);
+    expect(last.errors[0]).toMatch(new RegExp(`^${file}:1:\\d+: `));
+    expect(last.errors[1]).toMatch(new RegExp(`^${file}:2:\\d+: `));
+  });
+
+  it('a mended file takes effect and clears the refusal', () => {
+    const subject = opened();
+    writeFileSync(file, 'router: [\n');
+    subject.reload();
+    writeFileSync(file, GOOD.replace('r1', 'r2'));
+    expect(subject.reload().ok).toBe(true);
+    expect(subject.intent.router.name).toBe('r2');
+    expect(subject.refused).toBe(false);
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { DEFAULT_CODE_POINTS } from '../model/code-points.ts';
+import { address } from '../model/address.ts';
+import { manualClock } from '../model/clock.ts';
+import { prefix } from '../model/prefix.ts';
+import type { Intent } from '../intent/intent.ts';
+import { LearnedTable } from '../learned/table.ts';
+import type { SenderProxyPlan } from '../plan/desired.ts';
+import type { CongestedNode } from '../reconcile/congested-node.ts';
+import { Learning } from './learning.ts';
+
+const intent: Intent = {
+  router: { name: 'p1' },
+  ports: [{ interface: 'eth0', kMax: 100_000, perFlowIntervalMs: 20, noticesPerSecond: 1000 }],
+  borderPorts: [],
+  codePoints: DEFAULT_CODE_POINTS,
+  gnmiSocket: '/run/cnpd/gnmi.sock',
+  logLevel: 'info',
+};
+const proxy = address('2001:db8:ffff::1');
+
+/** The dataplane as far as learning sees it: the table of senders. */
+function world(holdMs = 1000) {
+  const clock = manualClock();
+  const dataplane = new Map<string, SenderProxyPlan>();
+  let calls = 0;
+  const node = {
+    changeSenders: (upserts: Iterable<SenderProxyPlan>, deletes: Iterable<string>) => {
+      calls++;
+      for (const u of upserts) dataplane.set(u.id, u);
+      for (const d of deletes) dataplane.delete(d);
+    },
+  } as unknown as CongestedNode;
+  const table = new LearnedTable({ holdMs }, { clock, count: () => {} });
+  const learning = new Learning({ table, clock, intent: () => intent, congestedNode: () => node });
+  const turns = async (): Promise<void> => {
+    for (let i = 0; i < 50; i++) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const report = (count: number): void => {
+    const prefixes = Array.from({ length: count }, (_, i) => ({ prefix: prefix(`2001:db8:${(i + 16).toString(16)}::/48`), pnc: true, proxy, metric: 10 }));
+    learning.learned({ carrier: 'isis', source: 'L2 1.00-00', originator: 'L2 1', prefixes });
+  };
+  return { clock, dataplane, learning, turns, report, calls: () => calls };
+}
+const flagged = (table: ReadonlyMap<string, SenderProxyPlan>): number => [...table.values()].filter((s) => s.proxy !== null).length;
+
+describe('from the carriers to the dataplane', () => {
+  it('PNC-1-b: a proxy that the routing domain does not reach is not used', async () => {
+    const w = world();
+    w.report(1);
+    await w.turns();
+    expect(flagged(w.dataplane)).toBe(0);
+    w.learning.reachability({ carrier: 'isis', reachable: new Set(['L2 1']) });
+    await w.turns();
+    expect([...w.dataplane.values()].filter((s) => s.proxy)).toEqual([{ id: '2001:db8:10::/48', prefix: prefix('2001:db8:10::/48'), proxy }]);
+  });
+
+  it('a flood of prefixes is passed on in slices', async () => {
+    const w = world();
+    w.learning.reachability({ carrier: 'isis', reachable: new Set(['L2 1']) });
+    w.report(5000);
+    await w.turns();
+    expect(flagged(w.dataplane)).toBe(5000);
+    expect(w.calls()).toBeGreaterThan(4);
+  });
+
+  it('what a lost originator said is held for the hold time, then leaves the dataplane', async () => {
+    const w = world(1000);
+    w.learning.reachability({ carrier: 'isis', reachable: new Set(['L2 1']) });
+    w.report(3);
+    await w.turns();
+    w.learning.reachability({ carrier: 'isis', reachable: new Set() });
+    await w.turns();
+    w.clock.advance(999);
+    await w.turns();
+    expect(flagged(w.dataplane)).toBe(3);
+    w.clock.advance(2);
+    await w.turns();
+    expect(flagged(w.dataplane)).toBe(0);
+  });
+});

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { type Attachment, type HookKernel, attachment, attachmentOperations, pinName } from './attachments.ts';
+
+function memoryKernel() {
+  const links = new Map<string, Attachment>();
+  const log: string[] = [];
+  const kernel: HookKernel = {
+    attach: (wanted, pin) => {
+      log.push(links.has(pin) ? `swap ${pin}` : `attach ${pin}`);
+      links.set(pin, wanted);
+      return { detach: () => void links.delete(pin), close: () => log.push(`close ${pin}`) };
+    },
+    attached: (wanted, pin) => links.get(pin)?.ifindex === wanted.ifindex,
+    pins: () => [...links.keys()],
+    remove: (pin) => void links.delete(pin),
+  };
+  return { kernel, links, log };
+}
+const eth1 = attachment('egress', { interface: 'eth1', ifindex: 4 }, 'egress');
+
+describe('attachments', () => {
+  it('a pin has no character that a BPF file system refuses', () => {
+    expect(pinName('egress@eth1.100/egress')).toBe('egress@eth1%2e100:egress');
+    expect(pinName('egress@eth1%2e100/egress')).not.toBe(pinName('egress@eth1.100/egress'));
+  });
+
+  it('swaps the program of an attachment that an earlier run left, without taking it off', () => {
+    const { kernel, links, log } = memoryKernel();
+    links.set(pinName(eth1.id), eth1);
+    attachmentOperations(kernel).update(eth1);
+    expect(log).toEqual([`swap ${pinName(eth1.id)}`]);
+  });
+
+  it('prunes links that nobody wants, also those of an earlier run, and leaves the others alone', () => {
+    const { kernel, links } = memoryKernel();
+    const operations = attachmentOperations(kernel);
+    operations.update(eth1);
+    links.set('guard@gone:ingress', { ...eth1, id: 'guard@gone/ingress' });
+    expect(operations.prune(new Map([[eth1.id, eth1]]))).toBe(1);
+    expect([...links.keys()]).toEqual([pinName(eth1.id)]);
+  });
+
+  it('notices a link that somebody took off', () => {
+    const { kernel, links } = memoryKernel();
+    const operations = attachmentOperations(kernel);
+    operations.update(eth1);
+    expect(operations.verify!(eth1)).toBe(true);
+    links.clear();
+    expect(operations.verify!(eth1)).toBe(false);
+  });
+
+  it('deletes what this run attached and what an earlier one did', () => {
+    const { kernel, links } = memoryKernel();
+    const operations = attachmentOperations(kernel);
+    operations.update(eth1);
+    operations.delete(eth1.id);
+    links.set(pinName('egress@eth2/egress'), eth1);
+    operations.delete('egress@eth2/egress');
+    expect(links.size).toBe(0);
+  });
+});
