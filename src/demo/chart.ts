@@ -17,6 +17,8 @@ export interface Chart {
   readonly xMax: number;
   /** Value on the axis = value of the point × scale. */
   readonly yScale: number;
+  /** In units of the points: what is above is cut off. Default: the highest point. */
+  readonly yTop?: number;
   readonly curves: readonly Curve[];
   readonly levels?: readonly { readonly value: number; readonly label: string }[];
   readonly marks?: readonly { readonly t: number; readonly label: string; readonly color: string }[];
@@ -46,19 +48,20 @@ function path(points: readonly Point[], x: (t: number) => number, y: (v: number)
 export function chartSvg(chart: Chart): string {
   const inRange = (points: readonly Point[]): Point[] => points.filter(([t]) => t >= 0 && t <= chart.xMax);
   const curves = chart.curves.map((c) => ({ ...c, points: inRange(c.points) }));
-  const highest = Math.max(1e-9, ...curves.flatMap((c) => c.points.map(([, v]) => v * chart.yScale)), ...(chart.levels ?? []).map((l) => l.value * chart.yScale));
+  const highest = chart.yTop !== undefined ? chart.yTop * chart.yScale : Math.max(1e-9, ...curves.flatMap((c) => c.points.map(([, v]) => v * chart.yScale)), ...(chart.levels ?? []).map((l) => l.value * chart.yScale));
   const yTicks = ticks(highest, 5);
   const yMax = yTicks.at(-1)!;
   const xScale = chart.xUnit === 's' ? 1 / 1000 : 1;
   const x = (t: number): number => SIZE.left + (t / chart.xMax) * PLOT.width;
   const y = (v: number): number => SIZE.top + PLOT.height * (1 - (v * chart.yScale) / yMax);
   const bottom = SIZE.top + PLOT.height;
+  const id = `clip-${chart.title.replaceAll(/[^A-Za-z0-9]+/g, '-')}`;
   const right = SIZE.left + PLOT.width;
   const grid = yTicks.map((v) => {
     const at = one(y(v / chart.yScale));
     return `<line class="grid" x1="${SIZE.left}" x2="${right}" y1="${at}" y2="${at}"/><text class="tick" text-anchor="end" x="${SIZE.left - 6}" y="${at}" dy="4">${v}</text>`;
   });
-  const xAxis = ticks(chart.xMax * xScale, 10)
+  const xAxis = ticks(chart.xMax * xScale, 12)
     .filter((v) => v / xScale <= chart.xMax * 1.0001)
     .map((v) => {
       const at = one(x(v / xScale));
@@ -81,7 +84,9 @@ export function chartSvg(chart: Chart): string {
     ...grid,
     ...xAxis,
     ...levels,
+    `<clipPath id="${id}"><rect x="${SIZE.left}" y="${SIZE.top - 1}" width="${PLOT.width}" height="${PLOT.height + 2}"/></clipPath><g clip-path="url(#${id})">`,
     ...lines,
+    '</g>',
     ...marks,
     `<line class="axis" x1="${SIZE.left}" x2="${right}" y1="${bottom}" y2="${bottom}"/><line class="axis" x1="${SIZE.left}" x2="${SIZE.left}" y1="${SIZE.top}" y2="${bottom}"/>`,
     `<text class="label" text-anchor="middle" x="${SIZE.left + PLOT.width / 2}" y="${SIZE.height - 4}">time since the first data packet, ${chart.xUnit}</text>`,

@@ -60,6 +60,7 @@ function charts(report: DemoReport): { chart: Chart; text: string }[] {
   const xMax = Math.max(1000, ...runs.map((r) => r.durationMs));
   const controlled = runs.filter((r) => r.mode !== 'none');
   const queue = { yLabel: 'queue depth, kB', yScale: 1 / 1000 };
+  const yTop = 1.3 * Math.max(1000, ...controlled.map((r) => r.peakQueueBytes));
   const full = { xUnit: 's' as const, xMax };
   const marks = controlled.flatMap((r) => (r.firstCnpAfterDataMs === null ? [] : [{ t: r.firstCnpAfterDataMs, label: `first CNP at h1 (${r.mode}): ${r.firstCnpAfterDataMs.toFixed(1)} ms`, color: COLORS[r.mode] }]));
   return [
@@ -68,8 +69,8 @@ function charts(report: DemoReport): { chart: Chart; text: string }[] {
       text: 'Read from the kernel’s own counter of the queue every few milliseconds.',
     },
     {
-      chart: { title: `The first ${ZOOM_MS} ms`, ...queue, xUnit: 'ms', xMax: ZOOM_MS, curves: curves(runs, 'queueBytes'), marks },
-      text: 'The same queue as the overload begins. Dashed: when the first CNP arrived on h1’s wire.',
+      chart: { title: `The first ${ZOOM_MS} ms`, ...queue, xUnit: 'ms', xMax: ZOOM_MS, yTop, curves: curves(runs, 'queueBytes'), marks },
+      text: 'The same queue as the overload begins; the uncontrolled run leaves the picture at the top. Dashed: when the first CNP arrived on h1’s wire.',
     },
     {
       chart: { title: 'Sending rate of h1', yLabel: 'rate, Mbit/s', yScale: 1e-6, ...full, curves: curves(runs, 'sentBps'), levels: [{ value: scene.wanRateBps, label: 'what the WAN drains' }] },

@@ -24,7 +24,10 @@ export interface QueueObserver {
   close(): void;
 }
 
-/** Samples the root qdisc of one interface. @param intervalMs least time between two samples */
+/** How long after the queue first holds anything it is sampled as fast as the kernel answers: feedback is measured against that onset. */
+const ONSET_MS = 300;
+
+/** Samples the root qdisc of one interface. @param intervalMs pause between two samples once the onset is over */
 export async function observeQueue(netnsPath: string, name: string, intervalMs: number, poller: Poller): Promise<QueueObserver> {
   const netns = Netns.open(netnsPath);
   const rtnetlink = Rtnetlink.open({ netns }, { poller });
@@ -38,17 +41,22 @@ export async function observeQueue(netnsPath: string, name: string, intervalMs: 
   let samples: Point[] = [];
   let dropsBefore = 0;
   let drops = 0;
+  let onset = Infinity;
   let running = false;
   let loop = Promise.resolve();
   const sample = async (): Promise<void> => {
+    const asked = monotonicMs();
     const { stats } = await root();
-    samples.push([monotonicMs(), stats.backlogBytes]);
+    const now = (asked + monotonicMs()) / 2;
+    samples.push([now, stats.backlogBytes]);
+    if (stats.backlogBytes > 0) onset = Math.min(onset, now);
     drops = stats.drops - dropsBefore;
   };
   const sampleUntilStopped = async (): Promise<void> => {
     while (running) {
       await sample();
-      await new Promise((done) => setTimeout(done, intervalMs));
+      const urgent = monotonicMs() < onset + ONSET_MS;
+      await new Promise((done) => (urgent ? setImmediate(done) : setTimeout(done, intervalMs)));
     }
   };
   return {
@@ -62,6 +70,7 @@ export async function observeQueue(netnsPath: string, name: string, intervalMs: 
       samples = [];
       dropsBefore = (await root()).stats.drops;
       drops = 0;
+      onset = Infinity;
       running = true;
       loop = sampleUntilStopped();
     },

@@ -1,0 +1,280 @@
+// The lab itself: containerlab files in real namespaces, and above all that nothing is left, however it ends.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { LabError } from '../../src/lab/error.ts';
+import { type Lab, labDown, labUp, openLab } from '../../src/lab/lab.ts';
+import { packageRoot } from '../../src/lab/program.ts';
+import { readState } from '../../src/lab/state.ts';
+import { labStatus } from '../../src/lab/status.ts';
+
+const NAME = 't-lab-e2e';
+const CLI = join(packageRoot(), 'dist/lab.js');
+let directory: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 't-lab-'));
+});
+
+afterEach(async () => {
+  await labDown(NAME);
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function topology(text: string): string {
+  const file = join(directory, 'x.clab.yml');
+  writeFileSync(file, `name: ${NAME}\nprefix: __lab-name\n${text}`);
+  return file;
+}
+
+const cli = (...argv: string[]): { status: number | null; stdout: string; stderr: string } => spawnSync(process.execPath, [CLI, ...argv], { encoding: 'utf8', timeout: 60_000 });
+
+const residue = (): string[] => [
+  ...(existsSync('/run/netns') ? readdirSync('/run/netns').filter((n) => n.startsWith(NAME)) : []),
+  ...(existsSync(`/run/cnpd-lab/${NAME}`) ? ['state directory'] : []),
+  ...readFileSync('/proc/self/mountinfo', 'utf8').split('\n').filter((line) => line.includes(NAME)),
+  ...readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && environmentOf(pid).includes(`CNPD_LAB=${NAME}\0`)),
+];
+
+function environmentOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+async function eventually<T>(what: string, ask: () => Promise<T | undefined> | T | undefined, limitMs = 30_000): Promise<T> {
+  const end = performance.now() + limitMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    if (performance.now() > end) throw new Error(`${what} did not come about`);
+    await new Promise((done) => setTimeout(done, 50));
+  }
+}
+
+const TWO_NODES = `
+topology:
+  defaults:
+    kind: linux
+    sysctls: {net.ipv6.conf.default.accept_dad: 0, net.ipv6.conf.all.accept_dad: 0}
+  nodes:
+    a: {exec: ["ip address add 2001:db8::1/64 dev eth1"]}
+    b: {exec: ["ip address add 2001:db8::2/64 dev eth1"]}
+`;
+const PLAIN = `${TWO_NODES}
+  links:
+    - {endpoints: ["a:eth1", "b:eth1"], mtu: 1400}
+`;
+const DELAYED = `${TWO_NODES}
+  links:
+    - {endpoints: ["a:eth1", "b:eth1"], mtu: 1500, vars: {delay: 10ms}}
+`;
+
+/** Answers one datagram with itself; the client says how long that took. */
+const ECHO = `const s = require('node:dgram').createSocket('udp6'); s.on('message', (m, r) => s.send(m, r.port, r.address)); s.bind(7, () => console.log('bound'));`;
+const PING = `const s = require('node:dgram').createSocket('udp6'); let n = 0, t, min = 1e9;
+const go = () => { t = performance.now(); s.send(Buffer.alloc(Number(process.argv[2] ?? 100)), 7, '2001:db8::2'); };
+s.on('message', () => { min = Math.min(min, performance.now() - t); if (++n < 20) go(); else { console.log(min); s.close(); } }); s.bind(() => go());`;
+
+async function roundTripMs(lab: Lab): Promise<number> {
+  const server = lab.spawn('b', [process.execPath, '-e', ECHO], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(server.stdout!, 'data');
+  const ms = Number(await lab.mustExec('a', ['timeout', '10', process.execPath, '-e', PING]));
+  server.kill();
+  await once(server, 'exit');
+  return ms;
+}
+
+test('a node has namespaces of its own: binds, environment, hostname, sysctls, and a file system whose changes stay in it', async () => {
+  mkdirSync(join(directory, 'tree'));
+  writeFileSync(join(directory, 'conf'), 'from the topology');
+  const lab = await labUp(
+    topology(`
+topology:
+  nodes:
+    a:
+      kind: linux
+      binds: ["conf:/etc/t-lab/conf:ro", "tree:/opt/t-lab-tree"]
+      env: {COLOUR: blue}
+      sysctls: {net.ipv6.conf.all.forwarding: 1}
+      cmd: sh -c 'echo started; exec sleep 1000'
+      exec:
+        - touch /etc/t-lab-written /opt/t-lab-tree/shared /var/log/t-lab-written /run/t-lab-written
+        - sh -c 'sleep 1001 &'
+`),
+  );
+  const shell = (script: string): Promise<string> => lab.mustExec('a', ['sh', '-c', script]);
+  expect(await shell('cat /etc/t-lab/conf; hostname; echo $COLOUR $CNPD_LAB_NODE')).toBe('from the topologya\nblue a\n');
+  expect(await shell('cat /proc/sys/net/ipv6/conf/all/forwarding; ls /sys/class/net')).toBe('1\nlo\n');
+  expect((await lab.exec('a', ['sh', '-c', 'echo x > /etc/t-lab/conf'])).code).not.toBe(0);
+  expect(['/etc/t-lab', '/etc/t-lab-written', '/opt/t-lab-tree', '/var/log/t-lab-written', '/run/t-lab-written'].filter(existsSync)).toEqual([]);
+  expect(existsSync(join(directory, 'tree/shared'))).toBe(true);
+  expect(readFileSync(`/run/cnpd-lab/${NAME}/log/a.log`, 'utf8')).toBe('started\n');
+  expect((await labStatus(NAME)).nodes[0]!.processes.map((p) => p.command).sort()).toEqual(['sleep 1000', 'sleep 1001']);
+  await lab.down();
+  expect(residue()).toEqual([]);
+});
+
+test('a plain link has the MTU of the file on both ends', async () => {
+  const lab = await labUp(topology(PLAIN));
+  for (const node of lab.nodes) expect(await lab.mustExec(node, ['cat', '/sys/class/net/eth1/mtu'])).toBe('1400\n');
+  expect(await roundTripMs(lab)).toBeLessThan(10);
+});
+
+test('a link with delay takes its time in each direction', async () => {
+  const lab = await labUp(topology(DELAYED));
+  expect(await lab.mustExec('b', ['cat', '/sys/class/net/eth1/mtu'])).toBe('1500\n');
+  const ms = await roundTripMs(lab);
+  expect(ms).toBeGreaterThanOrEqual(20);
+  expect(ms).toBeLessThan(30);
+});
+
+/** Sends `count` numbered datagrams at a rate; the receiver tells how many came, and whether in order. */
+const SOURCE = `const s = require('node:dgram').createSocket('udp6'); const [count, rate] = process.argv.slice(1).map(Number); const b = Buffer.alloc(1000);
+let sent = 0; const t0 = performance.now(); s.connect(9, '2001:db8::2', () => { const tick = () => { const due = Math.min(count, (performance.now() - t0) * rate / 1000);
+for (let burst = 0; sent < due && burst < 200; burst++) { b.writeUInt32BE(sent++); s.send(b); } if (sent < count) setTimeout(tick, 1); else setTimeout(() => s.close(), 200); }; tick(); });`;
+const SINK = `const s = require('node:dgram').createSocket({type: 'udp6', recvBufferSize: 4e6}); const count = Number(process.argv[1]); let n = 0, last = -1, disorder = 0;
+const end = () => { console.log(JSON.stringify({n, disorder})); process.exit(); }; let idle;
+s.on('message', (m) => { const i = m.readUInt32BE(); if (i < last) disorder++; last = i; n++; clearTimeout(idle); if (n === count) end(); else idle = setTimeout(end, 2000); }); s.bind(9, () => console.log('bound'));`;
+
+test('a link with delay carries 20,000 packets of 1 kB a second without loss and in order', async () => {
+  const lab = await labUp(topology(DELAYED));
+  // The receiver's own socket must not be what loses: its buffer is beyond the usual limit.
+  await lab.exec('b', ['sysctl', '-q', '-w', 'net.core.rmem_max=8000000']);
+  const sink = lab.spawn('b', [process.execPath, '-e', SINK, '60000'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let said = '';
+  sink.stdout!.setEncoding('utf8').on('data', (text: string) => (said += text));
+  await eventually('the receiver', () => said.includes('bound') || undefined);
+  await lab.mustExec('a', [process.execPath, '-e', SOURCE, '60000', '20000']);
+  await once(sink, 'exit');
+  expect(JSON.parse(said.split('\n')[1]!)).toEqual({ n: 60_000, disorder: 0 });
+});
+
+test('FRR runs as the daemons file says, with sockets of its own, and vtysh speaks to it plainly', async () => {
+  writeFileSync(join(directory, 'daemons'), 'isisd=yes\n');
+  for (const [i, node] of ['a', 'b'].entries()) {
+    writeFileSync(join(directory, `${node}.conf`), `hostname ${node}\ninterface eth1\n ipv6 router isis x\n isis network point-to-point\nrouter isis x\n lsp-gen-interval 1\n net 49.0001.0000.0000.000${i + 1}.00\n is-type level-2-only\n`);
+  }
+  const node = (name: string): string => `    ${name}: {kind: linux, binds: ["daemons:/etc/frr/daemons", "${name}.conf:/etc/frr/frr.conf"]}`;
+  const lab = await labUp(topology(`topology:\n  nodes:\n${node('a')}\n${node('b')}\n  links:\n    - {endpoints: ["a:eth1", "b:eth1"], mtu: 1500}\n`));
+  const neighbor = await eventually('the adjacency', async () => {
+    const { stdout } = await lab.exec('a', ['vtysh', '-c', 'show isis neighbor']);
+    return /^ b +eth1 +2 +Up/m.exec(stdout)?.[0];
+  });
+  expect(neighbor).toBeDefined();
+  expect(await lab.mustExec('a', ['vtysh', '-c', 'show running-config'])).toContain('lsp-gen-interval 1');
+  await lab.down();
+  expect(residue()).toEqual([]);
+});
+
+test('what the file describes and cannot be done is said before anything is made', async () => {
+  const refused = async (text: string): Promise<string> => {
+    const error = await labUp(topology(text)).then(() => undefined, (e: unknown) => e);
+    expect(error).toBeInstanceOf(LabError);
+    return (error as LabError).message;
+  };
+  expect(await refused('topology: {nodes: {a: {kind: linux, binds: ["absent:/etc/x"]}}}')).toContain('does not exist');
+  expect(await refused('topology: {nodes: {a: {kind: linux, startup-delay: 5}}}')).toContain('startup-delay');
+  expect(residue()).toEqual([]);
+});
+
+test('an exec that fails fails the lab, and nothing is left', async () => {
+  await expect(labUp(topology(`topology: {nodes: {a: {kind: linux, exec: ["ip link set nonsense up"]}}}`))).rejects.toThrow(/a: exec ip link set nonsense up failed with status 1:\n.*nonsense/);
+  expect(residue()).toEqual([]);
+});
+
+test('a lab that is up is not brought up again; down is idempotent', async () => {
+  const file = topology(PLAIN);
+  await labUp(file);
+  await expect(labUp(file)).rejects.toMatchObject({ code: 'already-up' });
+  await labDown(NAME);
+  await labDown(NAME);
+  expect(() => openLab(NAME)).toThrow(/no lab named/);
+  expect(residue()).toEqual([]);
+});
+
+test('a namespace of somebody else is neither used nor removed', async () => {
+  spawnSync('ip', ['netns', 'add', `${NAME}-a`]);
+  try {
+    await expect(labUp(topology(PLAIN))).rejects.toThrow(/exists already/);
+    expect(existsSync(`/run/netns/${NAME}-a`)).toBe(true);
+  } finally {
+    spawnSync('ip', ['netns', 'delete', `${NAME}-a`]);
+  }
+});
+
+test('the command line: up, status, exec with its exit code, down', () => {
+  const file = topology(PLAIN);
+  expect(cli('up', file)).toMatchObject({ status: 0 });
+  expect(cli('status', file).stdout).toMatch(/t-lab-e2e: up[\s\S]*eth1 +UP +mtu 1400 +2001:db8::1\/64/);
+  expect(JSON.parse(cli('status', '-o', 'json', NAME).stdout)).toMatchObject([{ lab: NAME, status: 'up', nodes: [{ name: 'a' }, { name: 'b' }] }]);
+  expect(cli('exec', file, 'b', '--', 'sh', '-c', 'hostname; exit 7')).toMatchObject({ status: 7, stdout: 'b\n' });
+  expect(cli('exec', NAME, 'z', 'true').stderr).toContain('has no node "z"');
+  expect(cli('down', file)).toMatchObject({ status: 0 });
+  expect(cli('down', file)).toMatchObject({ status: 0 });
+  expect(cli('status', file)).toMatchObject({ status: 3 });
+  expect(cli('up', join(directory, 'absent.yml'))).toMatchObject({ status: 1 });
+  expect(residue()).toEqual([]);
+});
+
+/** Starts `up` of a lab that takes its time, and waits until it is in the middle. */
+async function upInTheMiddle(): Promise<{ child: ChildProcess; stderr: () => string }> {
+  const file = topology(`${DELAYED.replace('dev eth1"]}', `dev eth1", "sh -c 'sleep 1002 & exec sleep 1003'"]}`)}`);
+  const child = spawn(process.execPath, [CLI, 'up', file], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let stderr = '';
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  await eventually('the long exec', () => stderr.includes('sleep 1003') || undefined);
+  await eventually('its process', async () => (await labStatus(NAME)).nodes.some((n) => n.processes.some((p) => p.command === 'sleep 1003')) || undefined);
+  return { child, stderr: () => stderr };
+}
+
+test('Ctrl-C in the middle of up takes down what was made', async () => {
+  const { child, stderr } = await upInTheMiddle();
+  child.kill('SIGINT');
+  const [code] = await once(child, 'exit');
+  expect(code).toBe(1);
+  expect(stderr()).toContain('interrupted');
+  expect(residue()).toEqual([]);
+});
+
+test('after kill -9 of up, status says what it is, and down removes all of it', async () => {
+  const { child } = await upInTheMiddle();
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  expect(cli('status', NAME)).toMatchObject({ status: 3, stdout: expect.stringContaining('was killed') as unknown });
+  await expect(labUp(join(directory, 'x.clab.yml'))).rejects.toThrow(/half up/);
+  expect(cli('down', NAME)).toMatchObject({ status: 0 });
+  expect(residue()).toEqual([]);
+});
+
+test('after kill -9 of the delay line, status names it, and down removes the rest', async () => {
+  await labUp(topology(DELAYED));
+  const [line] = readState(NAME)!.helpers;
+  process.kill(line!.pid, 'SIGKILL');
+  const status = await eventually('the loss to show', async () => {
+    const now = await labStatus(NAME);
+    return now.problems.length === 3 ? now : undefined;
+  });
+  expect(status.status).toBe('partial');
+  expect(status.problems.join('\n')).toMatch(/delay-line .* is gone\na has lost eth1\nb has lost eth1/);
+  await labDown(NAME);
+  expect(residue()).toEqual([]);
+});
+
+test('a pid in the state that belongs to somebody else by now is spared', async () => {
+  await labUp(topology(DELAYED));
+  const bystander = spawn('sleep', ['1004']);
+  const file = `/run/cnpd-lab/${NAME}/state.json`;
+  const state = JSON.parse(readFileSync(file, 'utf8')) as { helpers: { pid: number; startTime: string }[] };
+  state.helpers.push({ pid: bystander.pid!, startTime: '1' });
+  writeFileSync(file, JSON.stringify(state));
+  await labDown(NAME);
+  expect(bystander.exitCode).toBeNull();
+  bystander.kill();
+  expect(residue()).toEqual([]);
+});
