@@ -1,6 +1,5 @@
 // Lint rules, and above all the import directions of docs/architecture.md: a room may import only what the table grants it.
 import js from '@eslint/js';
-import importX from 'eslint-plugin-import-x';
 import tseslint from 'typescript-eslint';
 
 // room → the other rooms it may import. `daemon` is the composition root and may import all.
@@ -20,19 +19,25 @@ const GRANTS = {
 };
 const ROOMS = [...Object.keys(GRANTS), 'daemon', 'demo', 'bench'];
 
-// Where cnpctl is put together: like `daemon`, these two know everybody; its commands do not.
-const COMPOSITION = { cli: '!(main|examine).ts' };
+/** `../kernel/x.ts`, `../../kernel/x.ts`: rooms import each other by relative paths only. */
+const refuse = (rooms, message) => ({ regex: `^(\\.\\./)+(${rooms.join('|')})/`, message });
+const forbidden = (room) => ROOMS.filter((other) => other !== room && !GRANTS[room].includes(other));
 
-const zones = Object.entries(GRANTS).map(([room, grants]) => ({
-  target: room in COMPOSITION ? `./src/${room}/${COMPOSITION[room]}` : `./src/${room}`,
-  from: ROOMS.filter((other) => other !== room && !grants.includes(other)).map((other) => `./src/${other}`),
-  message: `${room} may import only: ${grants.join(', ') || 'nothing'} (docs/architecture.md)`,
+const importDirections = Object.entries(GRANTS).map(([room, grants]) => ({
+  files: [`src/${room}/**/*.ts`],
+  // Where cnpctl is put together: like `daemon`, these two know everybody; its commands do not.
+  ignores: ['**/*.test.ts', 'src/cli/{main,examine}.ts'],
+  rules: {
+    'no-restricted-imports': ['error', { patterns: [refuse(forbidden(room), `${room} may import only: ${grants.join(', ') || 'nothing'} (docs/architecture.md)`)] }],
+  },
 }));
-// Of a carrier, only its edge (network.ts and files under edge/) may touch the kernel: its speaker stays a pure machine.
-zones.push({
-  target: ['./src/carriers/**/!(network|carrier|*.edge).ts'],
-  from: './src/kernel',
-  message: 'only the network edge of a carrier (network.ts, carrier.ts, *.edge.ts) may import kernel',
+// Of a carrier, only its edge may touch the kernel: its speaker stays a pure machine.
+importDirections.push({
+  files: ['src/carriers/**/*.ts'],
+  ignores: ['**/*.test.ts', '**/{network,carrier}.ts', '**/*.edge.ts'],
+  rules: {
+    'no-restricted-imports': ['error', { patterns: [refuse([...forbidden('carriers'), 'kernel'], 'of a carrier only network.ts, carrier.ts and *.edge.ts may import kernel')] }],
+  },
 });
 
 export default tseslint.config(
@@ -45,16 +50,14 @@ export default tseslint.config(
   },
   {
     files: ['**/*.ts'],
-    plugins: { 'import-x': importX },
     rules: {
-      'import-x/no-restricted-paths': ['error', { zones }],
-      'import-x/no-default-export': 'error',
+      'no-restricted-syntax': ['error', { selector: 'ExportDefaultDeclaration', message: 'export by name' }],
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/no-non-null-assertion': 'off',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       eqeqeq: 'error',
     },
   },
-  { files: ['**/*.test.ts', 'test/**/*.ts'], rules: { 'import-x/no-restricted-paths': 'off' } },
-  { files: ['*.config.ts'], rules: { 'import-x/no-default-export': 'off' } },
+  ...importDirections,
+  { files: ['*.config.ts'], rules: { 'no-restricted-syntax': 'off' } },
 );
