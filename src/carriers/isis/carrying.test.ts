@@ -105,8 +105,10 @@ describe('PNC between levels', () => {
     simulation.run(120_000);
     expect(a.count('isis.own.issued') + b.count('isis.own.issued')).toBe(issued);
     // And it goes when its origin takes it back: no agent keeps it alive from the other's copy.
+    const copies = a.count('isis.carry.carried') + b.count('isis.carry.carried');
     origin.event({ type: 'originate', prefixes: [] });
     simulation.run(10_000);
+    expect(a.count('isis.carry.carried') + b.count('isis.carry.carried')).toBe(copies);
     for (const level of [1, 2] as const) for (const agent of [AGENT_A, AGENT_B]) expect(advertised(router, level, agent)).toEqual([]);
   });
 

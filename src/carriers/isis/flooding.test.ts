@@ -1,8 +1,10 @@
 // LSPs that contradict what is known, and floods of them.
 import { beforeEach, describe, expect, it } from 'vitest';
+import { address } from '../../model/address.ts';
+import { LAST_LSP_ID, readLspId } from '../../packet/isis/lsp-id.ts';
 import type { IsisTlv } from '../../packet/isis/types.ts';
-import { A, C, adjacency, hello, lsp } from './hostile.fixture.ts';
-import { type Agent, type Simulation, type Wire, proxied, systemId } from './simulation.fixture.ts';
+import { A, C, adjacency, csnp, entry, hello, lsp } from './hostile.fixture.ts';
+import { Agent, Simulation, type Wire, proxied, systemId, testConfig } from './simulation.fixture.ts';
 import type { SpeakerConfig } from './speaker.ts';
 
 let simulation: Simulation;
@@ -84,6 +86,36 @@ describe('LSPs that contradict what is known', () => {
     give(lsp({ sequence: 0x100000 }, A));
     simulation.run(10_000);
     expect(a.count('isis.own.issued') - start).toBeLessThanOrEqual(52);
+  });
+});
+
+describe('synchronisation', () => {
+  it('what a CSNP does not list within its range is sent at once, what it lists is not', () => {
+    const sent = (): number => a.count('isis.tx.lsp');
+    const before = sent();
+    give(csnp());
+    const own = a.speaker.levels.get(2)!.lsdb.byKey;
+    expect(sent() - before).toBe(own.size);
+    simulation.run(5000);
+    const quiet = sent();
+    const entries = [...own.values()].map((l) => entry({ lspId: readLspId(l.raw, 12), sequence: l.sequence, checksum: l.checksum }));
+    give(csnp({}, entries));
+    give(csnp({ start: LAST_LSP_ID }));
+    expect(sent()).toBe(quiet);
+  });
+
+  it('works without any CSNP: everything is sent after a grace period', () => {
+    const net = new Simulation();
+    const [x, y] = [new Agent(net, testConfig(A)), new Agent(net, testConfig(C, { seed: 2 }))];
+    net.wire(x.attach, y.attach).filter = (pdu) => pdu.kind !== 'csnp';
+    x.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    net.run(400);
+    expect(y.prefixes()).toHaveLength(1);
+    y.event({ type: 'link-down', reason: 'test' });
+    y.event({ type: 'link-up', linkLocal: address('fe80::2') });
+    const before = x.count('isis.tx.lsp');
+    net.run(10_000);
+    expect(x.count('isis.tx.lsp') - before).toBeGreaterThanOrEqual(x.speaker.levels.get(2)!.lsdb.byKey.size);
   });
 });
 

@@ -28,9 +28,12 @@ describe('placement', () => {
     const placement = newPlacement();
     for (let i = 0; i < 10_000; i++) place(placement, nth(i), ROOM);
     const where = placement.whereIs.get(nth(5000).key)!;
+    // Room elsewhere does not attract it.
+    for (let i = 0; i < 10; i++) unplace(placement, nth(i).key);
     expect(place(placement, nth(5000), ROOM).changed).toEqual([]);
     expect(place(placement, nth(5000, OTHER), ROOM).changed).toEqual([where]);
     expect(unplace(placement, nth(5000).key)).toEqual([where]);
+    for (let i = 0; i < 10; i++) expect(place(placement, nth(i), ROOM).changed).toEqual([1]);
     expect(place(placement, nth(20_000), ROOM).changed).toEqual([where]);
   });
 

@@ -1,7 +1,9 @@
 // Which originators count as reachable.
 import { describe, expect, it } from 'vitest';
+import type { IsisTlv } from '../../packet/isis/types.ts';
+import { lsp } from './hostile.fixture.ts';
 import { Router } from './router.fixture.ts';
-import { Agent, Simulation, proxied, testConfig } from './simulation.fixture.ts';
+import { Agent, Simulation, proxied, systemId, testConfig } from './simulation.fixture.ts';
 
 const LEARNER = '0000.0000.00ff';
 const ORIGIN = '0000.0000.0001';
@@ -41,6 +43,24 @@ describe('reachability', () => {
     r1.cut(1);
     simulation.run(1000);
     expect(systems(learner)).toEqual(['1111']);
+  });
+
+  it('a system that claims a neighbour which does not list it gains nothing, in either direction', () => {
+    const { simulation, learner, r1 } = chain();
+    const neighbor = (system: string): IsisTlv => ({
+      kind: 'extended-is-reachability',
+      neighbors: [{ systemId: systemId(system), pseudonode: 0, metric: 10, subTlvs: new Uint8Array(0) }],
+    });
+    const claim = (system: string, sequence: number, tlvs: IsisTlv[]): void => r1.ports[0]!.send(lsp({ sequence, tlvs }, system));
+    r1.extra = [neighbor('0000.0000.4444')];
+    r1.originate();
+    claim('0000.0000.4444', 1, []);
+    claim('0000.0000.5555', 1, [neighbor('0000.0000.1111')]);
+    simulation.run(1000);
+    expect(systems(learner)).toEqual(['0001', '1111', '2222']);
+    claim('0000.0000.4444', 2, [neighbor('0000.0000.1111')]);
+    simulation.run(1000);
+    expect(systems(learner)).toEqual(['0001', '1111', '2222', '4444']);
   });
 
   it('nothing is reachable without an adjacency', () => {
