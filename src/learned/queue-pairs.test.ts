@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest';
+import { address } from '../model/address.ts';
+import { type KnownFlow, flowsToForget } from './queue-pairs.ts';
+
+const A = address('2001:db8:a::1');
+const B = address('2001:db8:b::1');
+const SECOND = 1_000_000_000n;
+const opts = { now: 1000n * SECOND, ageingNs: 300n * SECOND, graceNs: 10n * SECOND };
+
+const there = (lastSeen: bigint, fields: Partial<KnownFlow> = {}): KnownFlow => ({ sender: A, receiver: B, senderQpn: 1, receiverQpn: 2, lastSeen, ...fields });
+const back = (lastSeen: bigint, fields: Partial<KnownFlow> = {}): KnownFlow => ({ sender: B, receiver: A, senderQpn: 2, receiverQpn: 1, lastSeen, ...fields });
+
+describe('forgetting Queue Pairs', () => {
+  test('PNC-1-c: a connection silent in both directions is forgotten, both halves of it', () => {
+    const flows = [there(600n * SECOND), back(699n * SECOND)];
+    expect(flowsToForget(flows, opts)).toEqual(flows);
+  });
+
+  test('one that is active in one direction only, such as unreliable traffic, is kept', () => {
+    expect(flowsToForget([there(0n), back(999n * SECOND)], opts)).toEqual([]);
+  });
+
+  test('exactly the ageing time is not longer than it', () => {
+    expect(flowsToForget([there(700n * SECOND), back(0n)], opts)).toEqual([]);
+  });
+
+  test('a half whose other half is gone is forgotten after the grace time, not before', () => {
+    expect(flowsToForget([there(995n * SECOND)], opts)).toEqual([]);
+    expect(flowsToForget([there(900n * SECOND)], opts)).toHaveLength(1);
+  });
+
+  test('a half whose other half belongs to another connection is forgotten, and that one stays', () => {
+    const flows = [there(900n * SECOND), back(999n * SECOND, { senderQpn: 7 }), there(999n * SECOND, { receiverQpn: 7 })];
+    expect(flowsToForget(flows, opts)).toEqual([flows[0]]);
+  });
+
+  test('connections of the same Queue Pair numbers between other hosts are other connections', () => {
+    expect(flowsToForget([there(900n * SECOND), back(999n * SECOND, { receiver: address('2001:db8:a::2') })], opts)).toEqual([there(900n * SECOND)]);
+  });
+});
