@@ -1,0 +1,187 @@
+// The whole daemon on real FRR, from the file to the kernel of another router: learning over three routers, and every way in which what was learned goes
+// away. It does not look at traffic (scene.test.ts).
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from './support/frr.ts';
+import { KEY, LOOPBACK, SENDERS4, SENDERS6, SYSTEM, adjacent, base, proxy, watching } from './support/line.ts';
+import { Network, type Router, type Row } from './support/network.ts';
+
+let net: Network;
+let leaf: Router, p: Router, far: Router;
+
+/** Held for so long that no test sees it end. */
+const LONG = { 'hold-unreachable': '10min' };
+const SHORT_MS = 3000;
+const SHORT = { 'hold-unreachable': `${SHORT_MS}ms` };
+const LEAF = { ...base('leaf'), ...proxy('leaf') };
+/** The far router watches its port too, so that what it learns goes down to its kernel. */
+const FAR = { ...base('far', LONG), ...watching() };
+
+beforeAll(async () => {
+  net = await Network.up('line');
+  [leaf, p, far] = [net.router('leaf'), net.router('p'), net.router('far')];
+});
+afterAll(() => net.down());
+
+beforeEach(async () => {
+  await Promise.all([leaf.running || leaf.start(LEAF), far.running || far.start(FAR)]);
+  await adjacent(net, 'leaf', 'far');
+  await reload(far, FAR);
+  await reload(leaf, LEAF);
+  await Promise.all([learned(SENDERS6), learned(SENDERS4)]);
+});
+afterEach(async ({ task }) => {
+  if (task.result?.state !== 'fail') return;
+  console.log(net.logs());
+  await net.stopAll();
+});
+
+async function reload(router: Router, intent: object): Promise<void> {
+  await router.configure(intent);
+  expect(await router.ctl('reload')).toMatchObject({ code: 0, stdout: 'reloaded\n' });
+}
+const learned = (prefix = SENDERS6): Promise<Row> => eventually(`${prefix} is learned`, async () => (await far.sender(prefix))?.['proxy'] !== undefined && far.sender(prefix));
+/** In the table nothing names a proxy for the prefix; FRR's own advertisement of it, without the flag, stays. */
+const unproxied = (prefix = SENDERS6): Promise<boolean> => eventually(`${prefix} has no proxy`, async () => (await far.get('senders')).every((row) => row['prefix'] !== prefix || row['proxy'] === undefined));
+const heldUntil = async (): Promise<string | undefined> => (await far.get('senders')).find((row) => row['prefix'] === SENDERS6 && row['proxy'] !== undefined)?.['held-until'] as string | undefined;
+/** The entry of the far router's kernel for a prefix: `key value`. */
+const inKernel = async (prefix: keyof typeof KEY = SENDERS6): Promise<string | undefined> => (await far.mapEntries('sender_proxies'))?.find((entry) => entry.startsWith(KEY[prefix]));
+const hasProxy = (entry: string | undefined): boolean => entry?.includes('20010db8ffff00000000000000000001') ?? false;
+
+describe('learning over three routers', () => {
+  test('PNC-5-a PNC-5-b PNC-5.1-a PNC-5.1-b: what leaf declares in YAML far knows: carrier, proxy, originator; its kernel has it', async () => {
+    expect(await leaf.show('proxies')).toEqual([{ address: LOOPBACK.leaf.ipv6, prefixes: [SENDERS6, SENDERS4], format: 'standard-cnp', 'advertised-in': ['isis'] }]);
+    const senders = (await far.show('senders')).filter((row) => row['proxy'] !== undefined);
+    expect(senders.map((row) => row['prefix']).sort()).toEqual([SENDERS4, SENDERS6].sort());
+    for (const row of senders) {
+      expect(row).toMatchObject({ carrier: 'isis', proxy: LOOPBACK.leaf.ipv6, originator: `L2 ${SYSTEM.leaf}`, pnc: true, best: true, metric: 0xfe000001 });
+    }
+    await eventually('the kernel has both', async () => hasProxy(await inKernel(SENDERS6)) && hasProxy(await inKernel(SENDERS4)));
+    // FRR in the middle carries it; the route to the senders is FRR's own, with the flag no traffic is drawn to cnpd.
+    expect(await p.frr('show isis database detail')).toContain(`${SENDERS6} (Metric: 4261412865)`);
+    expect(await far.frr(`show ipv6 route ${SENDERS6}`)).toMatch(/metric 30\b/);
+  });
+
+  test('PNC-5-c: `cnpctl show senders ADDRESS` takes the longest match, and says no where a longer one has no proxy', async () => {
+    const inside = '2001:db8:1:0:aaaa::/80';
+    const outside = '2001:db8:1:0:bbbb::/80';
+    const more = [SENDERS6, inside].map((prefix) => ({ prefix, format: 'standard-cnp' }));
+    // FRR advertises a longer prefix without the flag: its senders have no proxy.
+    await leaf.exec('ip', 'address', 'add', '2001:db8:1:0:bbbb::1/80', 'dev', 'eth1');
+    try {
+      await reload(leaf, { ...base('leaf'), ...proxy('leaf', { senders: more }) });
+      await learned(inside);
+      await eventually('FRR advertises the other', () => far.sender(outside));
+      const of = async (address: string): Promise<unknown> => {
+        const { code, stdout } = await far.ctl('show', 'senders', address, '-o', 'json');
+        const { proxy: found, prefix } = JSON.parse(stdout) as { proxy?: string; prefix?: string };
+        return [code, prefix, found];
+      };
+      expect(await of('2001:db8:1::2')).toEqual([0, SENDERS6, LOOPBACK.leaf.ipv6]);
+      expect(await of('2001:db8:1:0:aaaa::2')).toEqual([0, inside, LOOPBACK.leaf.ipv6]);
+      expect(await of('2001:db8:1:0:bbbb::2')).toEqual([1, outside, undefined]);
+      expect(await of('2001:db8:77::1')).toEqual([1, undefined, undefined]);
+      expect((await far.ctl('show', 'senders', '2001:db8:1:0:aaaa::2')).stdout).toContain(`proxy ${LOOPBACK.leaf.ipv6}, the longest match is ${inside} from L2 ${SYSTEM.leaf} (isis)`);
+    } finally {
+      await leaf.exec('ip', 'address', 'del', '2001:db8:1:0:bbbb::1/80', 'dev', 'eth1');
+    }
+  });
+});
+
+describe('withdrawal', () => {
+  test('PNC-5-b: a prefix taken out of the file goes with `cnpctl reload`, the other stays; one put in comes with SIGHUP', async () => {
+    await reload(leaf, { ...base('leaf'), ...proxy('leaf', { senders: [{ prefix: SENDERS4, format: 'standard-cnp' }] }) });
+    await unproxied(SENDERS6);
+    await eventually('the kernel follows', async () => !hasProxy(await inKernel(SENDERS6)));
+    expect(hasProxy(await inKernel(SENDERS4))).toBe(true);
+    await leaf.configure(LEAF);
+    leaf.signal('SIGHUP');
+    await learned(SENDERS6);
+    await eventually('the kernel follows', async () => hasProxy(await inKernel(SENDERS6)));
+  });
+
+  test('PNC-6-e: `proxy.enabled: off` withdraws every prefix', async () => {
+    await reload(leaf, { ...base('leaf'), ...proxy('leaf', { enabled: false }) });
+    await unproxied(SENDERS6);
+    await unproxied(SENDERS4);
+    expect(await leaf.show('proxies')).toEqual([]);
+  });
+
+  test('PNC-5-b: SIGTERM purges: gone at once though the hold is ten minutes; cnpd ends with 0 and its interface with it', async () => {
+    expect(await leaf.stop('SIGTERM')).toBe(0);
+    await unproxied(SENDERS6);
+    await eventually('the kernel follows', async () => !hasProxy(await inKernel(SENDERS6)));
+    expect(await leaf.exec('ip', '-br', 'link')).not.toContain('cnpd-isis');
+    expect((await leaf.ctl('show', 'status')).code).toBe(3);
+  });
+
+  test('PNC-5-b: cnpd killed with SIGKILL: what it declared is held while `hold-unreachable` lasts, then dropped, in the kernel as well', async () => {
+    await reload(far, { ...base('far', SHORT), ...watching() });
+    await leaf.stop('SIGKILL');
+    const until = await eventually('held', heldUntil);
+    expect(hasProxy(await inKernel())).toBe(true);
+    expect((await far.show('senders', '--all')).find((row) => row['prefix'] === SENDERS6 && row['proxy'] !== undefined)).toMatchObject({ best: true, 'held-until': until });
+    await unproxied();
+    expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(until) - 50);
+    await eventually('the kernel follows', async () => !hasProxy(await inKernel()));
+  });
+
+  test('PNC-5-b: a link dies: the originator is unreachable, held, dropped; with the link it comes back', async () => {
+    await reload(far, { ...base('far', SHORT), ...watching() });
+    await leaf.exec('ip', 'link', 'set', 'eth2', 'down');
+    try {
+      const until = await eventually('held', heldUntil);
+      expect(Date.parse(until) - Date.now()).toBeLessThanOrEqual(SHORT_MS);
+      expect(hasProxy(await inKernel())).toBe(true);
+      await unproxied();
+      expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(until) - 50);
+      await eventually('the kernel follows', async () => !hasProxy(await inKernel()));
+    } finally {
+      await leaf.exec('ip', 'link', 'set', 'eth2', 'up');
+    }
+    await learned();
+    await eventually('the kernel follows', async () => hasProxy(await inKernel()));
+  });
+
+  test('PNC-5-b: a link that comes back within the hold: the proxy never goes', async () => {
+    await leaf.exec('ip', 'link', 'set', 'eth2', 'down');
+    await eventually('held', heldUntil);
+    await leaf.exec('ip', 'link', 'set', 'eth2', 'up');
+    await eventually('no longer held', async () => (await heldUntil()) === undefined && (await far.sender(SENDERS6))?.['proxy'] === LOOPBACK.leaf.ipv6);
+    expect(hasProxy(await inKernel())).toBe(true);
+  });
+});
+
+describe('authentication', () => {
+  const KEYS = { interface: { 'hmac-md5': 'link-key' }, domain: { 'hmac-md5': 'domain-key' } };
+  const secure = (router: Router, no: '' | 'no '): Promise<string> =>
+    router.frr('configure', 'interface cnpd-isis', `${no}isis password md5 link-key`, 'exit', 'router isis wan', no === '' ? 'domain-password md5 domain-key authenticate snp validate' : 'no domain-password');
+  const far_ = (authentication: object): object => ({ ...base('far', { ...LONG, authentication }), ...watching() });
+
+  test('HMAC-MD5 of interface and domain: the right keys learn, wrong ones are counted under their names and learn nothing', async () => {
+    await Promise.all([leaf.stop(), far.stop()]);
+    await Promise.all([leaf, p, far].map((router) => secure(router, '')));
+    try {
+      await leaf.start({ ...base('leaf', { authentication: KEYS }), ...proxy('leaf') });
+      await far.start(far_(KEYS));
+      await learned();
+      expect(Object.keys(await far.counters()).filter((name) => name.endsWith('.wrong-key'))).toEqual([]);
+
+      await far.stop();
+      await far.start(far_({ ...KEYS, domain: { 'hmac-md5': 'another' } }));
+      await adjacent(net, 'far');
+      const counted = async (name: string): Promise<boolean> => Number((await far.show('counters')).find((row) => row['name'] === name)?.['value'] ?? 0) > 0;
+      await eventually('counted', () => counted('isis.auth.domain.wrong-key'));
+      expect(await far.show('senders', '--all')).toEqual([]);
+
+      await reload(far, far_({ ...KEYS, interface: { 'hmac-md5': 'another' } }));
+      await eventually('counted', () => counted('isis.auth.interface.wrong-key'));
+      await eventually('the adjacency is lost', async () => !(await far.isUp()));
+
+      await reload(far, far_(KEYS));
+      await learned();
+    } finally {
+      await Promise.all([leaf.stop(), far.stop()]);
+      await Promise.all([leaf, p, far].map((router) => secure(router, 'no ')));
+    }
+  });
+});

@@ -1,0 +1,180 @@
+// A lab of a test with cnpd on its routers: the daemon and cnpctl as they are built in dist/, each daemon a child of the test process in its router's
+// namespaces. State is read over the northbound socket through /proc, which costs a millisecond; what a test claims about cnpctl it asks cnpctl.
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { stringify } from 'yaml';
+import { type Lab, labDown, labUp, readTopology } from '../../../src/lab/lab.ts';
+import type { RunResult } from '../../../src/lab/run.ts';
+import { type NorthboundClient, connectNorthbound } from '../../../src/northbound/client.ts';
+import { eventually } from './frr.ts';
+
+const REPOSITORY = new URL('../../..', import.meta.url).pathname;
+/** CNPD_DIST: a build elsewhere, to be tested instead. */
+const DIST = process.env['CNPD_DIST'] ?? `${REPOSITORY}dist`;
+export const program = (name: string): string[] => [process.execPath, `${DIST}/${name}.js`];
+const CONFIG = '/etc/cnpd/cnpd.yaml';
+
+/** A row of the northbound, with YANG names. */
+export type Row = Readonly<Record<string, unknown>>;
+
+export class Router {
+  readonly name: string;
+  readonly #lab: Lab;
+  #daemon: ChildProcess | undefined;
+  #client: NorthboundClient | undefined;
+  /** What cnpd wrote to standard error, all runs. */
+  log = '';
+
+  constructor(name: string, lab: Lab) {
+    this.name = name;
+    this.#lab = lab;
+  }
+
+  /** Writes cnpd.yaml; text as it is, anything else as YAML. */
+  async configure(content: string | object): Promise<void> {
+    const input = typeof content === 'string' ? content : stringify(content);
+    await this.#lab.mustExec(this.name, ['sh', '-c', `mkdir -p /etc/cnpd && cat > ${CONFIG}`], { input });
+  }
+
+  get pid(): number {
+    if (this.#daemon?.pid === undefined) throw new Error(`${this.name}: cnpd does not run`);
+    return this.#daemon.pid;
+  }
+
+  /** Starts cnpd and waits until its northbound answers. */
+  async start(content?: string | object): Promise<void> {
+    if (content !== undefined) await this.configure(content);
+    const child = this.#lab.spawn(this.name, [...program('cnpd'), '-c', CONFIG], { stdio: ['ignore', 'ignore', 'pipe'] });
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.log += text));
+    child.once('exit', () => {
+      if (this.#daemon === child) this.#daemon = undefined;
+    });
+    this.#daemon = child;
+    const socket = `/proc/${child.pid}/root/run/cnpd/gnmi.sock`;
+    await eventually(`${this.name}: cnpd runs`, () => {
+      if (this.#daemon !== child) throw new Error(`${this.name}: cnpd ended at once:\n${this.log.slice(-2000)}`);
+      return existsSync(socket) && this.log.includes(`"pid":${child.pid}`);
+    });
+    this.#client?.close();
+    this.#client = connectNorthbound({ socket, timeoutMs: 10_000 });
+  }
+
+  /** Ends cnpd and waits until it is gone. @returns its exit code, null when a signal ended it */
+  async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<number | null> {
+    const child = this.#daemon;
+    if (!child) return null;
+    const gone = once(child, 'exit') as Promise<[number | null]>;
+    child.kill(signal);
+    const insist = setTimeout(() => child.kill('SIGKILL'), 15_000);
+    const [code] = await gone;
+    clearTimeout(insist);
+    this.#client?.close();
+    this.#client = undefined;
+    return code;
+  }
+
+  get running(): boolean {
+    return this.#daemon !== undefined;
+  }
+
+  signal(signal: 'SIGHUP'): void {
+    process.kill(this.pid, signal);
+  }
+
+  ctl(...args: string[]): Promise<RunResult> {
+    return this.#lab.exec(this.name, [...program('cnpctl'), ...args]);
+  }
+
+  /** `cnpd …` beside the daemon, e.g. `check FILE`. */
+  cnpd(...args: string[]): Promise<RunResult> {
+    return this.#lab.exec(this.name, [...program('cnpd'), ...args]);
+  }
+
+  /** The rows of `cnpctl show … -o json`. */
+  async show<T = Row[]>(...args: string[]): Promise<T> {
+    const { stdout, stderr } = await this.ctl('show', ...args, '-o', 'json');
+    if (stdout === '') throw new Error(`${this.name}: cnpctl show ${args.join(' ')}: ${stderr}`);
+    return JSON.parse(stdout) as T;
+  }
+
+  /** The same without cnpctl, for waiting. */
+  async get<T = Row[]>(...path: string[]): Promise<T> {
+    if (!this.#client) throw new Error(`${this.name}: cnpd does not run`);
+    return ((await this.#client.get(['cnpd', ...path])) ?? []) as T;
+  }
+
+  async counters(): Promise<Record<string, number>> {
+    return Object.fromEntries((await this.get('counters')).map((row) => [row['name'] as string, Number(row['value'])]));
+  }
+
+  async counter(name: string): Promise<number> {
+    return (await this.counters())[name] ?? 0;
+  }
+
+  /** The learned entry in force for exactly this prefix. */
+  async sender(prefix: string): Promise<Row | undefined> {
+    return (await this.get('senders')).find((row) => row['prefix'] === prefix && row['best'] === true);
+  }
+
+  async isUp(): Promise<boolean> {
+    return (await this.get('isis', 'neighbors')).some((row) => row['state'] === 'up');
+  }
+
+  exec(...argv: string[]): Promise<string> {
+    return this.#lab.mustExec(this.name, argv);
+  }
+
+  /** The answer of FRR's vtysh. */
+  frr(...commands: string[]): Promise<string> {
+    return this.exec('vtysh', ...commands.flatMap((command) => ['-c', command]));
+  }
+
+  /** Keys of a pinned map, or `undefined` when it does not exist. bpftool sees the router's own BPF file system. */
+  async mapEntries(map: string): Promise<string[] | undefined> {
+    const { code, stdout } = await this.#lab.exec(this.name, ['bpftool', '-j', 'map', 'dump', 'pinned', `/run/cnpd/bpf/${map}`]);
+    if (code !== 0) return undefined;
+    return (JSON.parse(stdout) as { key: string[]; value: string[] }[]).map(({ key, value }) => `${hex(key)} ${hex(value)}`);
+  }
+}
+
+const hex = (bytes: readonly string[]): string => bytes.map((byte) => byte.slice(2)).join('');
+
+export class Network {
+  readonly lab: Lab;
+  readonly #routers = new Map<string, Router>();
+
+  private constructor(lab: Lab) {
+    this.lab = lab;
+  }
+
+  /** @param name of the directory in test/e2e/topologies and of the file in it */
+  static async up(name: string): Promise<Network> {
+    const file = `${REPOSITORY}test/e2e/topologies/${name}/${name}.clab.yml`;
+    // What a run that was killed has left.
+    await labDown(readTopology(file).name);
+    return new Network(await labUp(file));
+  }
+
+  router(name: string): Router {
+    const known = this.#routers.get(name);
+    if (known) return known;
+    const router = new Router(name, this.lab);
+    this.#routers.set(name, router);
+    return router;
+  }
+
+  /** The ends of cnpd's logs, for a test that failed. */
+  logs(): string {
+    return [...this.#routers.values()].map((r) => `--- ${r.name}\n${r.log.split('\n').slice(-25).join('\n')}`).join('\n');
+  }
+
+  async stopAll(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
+    await Promise.all([...this.#routers.values()].map((r) => r.stop(signal)));
+  }
+
+  async down(): Promise<void> {
+    await this.stopAll('SIGKILL');
+    await this.lab.down();
+  }
+}
