@@ -20,7 +20,7 @@ const PROXY4 = address('192.0.2.1');
 const CONGESTED4 = address('192.0.2.2');
 
 describe('a notice becomes a CNP', () => {
-  test('PNC-3-a: over IPv6, the CNP that cnpd itself would build: source the receiver, destination the sender, source port and P_Key of the data', () => {
+  test('PNC-3-a, FCNP-3-c: over IPv6, the CNP that cnpd itself would build: source the receiver, destination the sender, source port and P_Key of the data', () => {
     proxy.teach({ sender: A, receiver: B, senderQpn: 0x64, receiverQpn: 0xc8 });
     const { verdict, packet, counted } = proxy.send(notice(data({ from: A, to: B, qpn: 0xc8, psn: 9, size: 1024, pkey: 0x8001 })));
     expect(verdict).toBe(NEXT);
