@@ -23,7 +23,7 @@ import { gatherFacts, watchFacts } from './facts.ts';
 import { IntentFile } from './intent-file.ts';
 import { Learning } from './learning.ts';
 import type { Logging } from './logging.ts';
-import { bpfDir, linksDir } from './run-dir.ts';
+import { bpfDir, claimRunDir, linksDir } from './run-dir.ts';
 import { stateSource } from './state.ts';
 
 export interface DaemonOptions {
@@ -76,6 +76,7 @@ class RunningDaemon implements Daemon {
   #carrier: IsisCarrier | undefined;
   #northbound: Northbound | undefined;
   #watch: { close(): void } | undefined;
+  #releaseRunDir: (() => void) | undefined;
   #cancelForget: (() => void) | undefined;
   #cancelAgeing: (() => void) | undefined;
   #stopping: Promise<void> | undefined;
@@ -91,11 +92,16 @@ class RunningDaemon implements Daemon {
     this.#learning = new Learning({ table: this.#table, clock: this.#clock, intent: () => this.#file.intent, congestedNode: () => this.#dataplane.congestedNode });
   }
 
-  async start(): Promise<void> {
+  /** In the queue: a reload that is asked for meanwhile waits. */
+  start(): Promise<void> {
+    return this.#enqueue(() => this.#begin());
+  }
+
+  async #begin(): Promise<void> {
     const { runDir } = this.#options;
     const [clock, count] = [this.#clock, this.#counters.count];
     this.#poller = Poller.open({ onError: (error) => this.#unexpected(error) });
-    // First of all: the socket also keeps a second cnpd from starting.
+    this.#releaseRunDir = claimRunDir(runDir);
     this.#northbound = await this.#openNorthbound();
     mountBpffs(bpfDir(runDir));
     mkdirSync(linksDir(runDir), { recursive: true });
@@ -104,7 +110,7 @@ class RunningDaemon implements Daemon {
     const dirs = { bpfDir: bpfDir(runDir), linksDir: linksDir(runDir), objectDir: objectDir() };
     this.#dataplane = new Dataplane(dirs, { clock, log: this.#logging.room('reconcile'), count });
     this.#counters.addReader(() => [...this.#dataplane.counters()].map(([name, value]) => ({ name, value: Number(value) })));
-    this.#watch = watchFacts({ poller: this.#poller, clock, log: this.#logging.room('kernel'), count, onChange: () => void this.#enqueue(() => this.#replan()) });
+    this.#watch = watchFacts({ poller: this.#poller, clock, log: this.#logging.room('kernel'), count, onChange: () => void this.#enqueue(() => this.#replan()).catch((error) => this.#unexpected(error)) });
     this.#table.declareOwn(advertised(this.#file.intent));
     await this.#replan();
     this.#dataplane.prune();
@@ -151,13 +157,14 @@ class RunningDaemon implements Daemon {
       this.#dataplane?.close();
       this.#rtnetlink?.close();
       this.#poller?.close();
+      this.#releaseRunDir?.();
     })();
     return this.#stopping;
   }
 
   #enqueue<T>(run: () => Promise<T>): Promise<T> {
     const result = this.#queue.then(run);
-    this.#queue = result.catch((error) => this.#unexpected(error));
+    this.#queue = result.catch(() => {});
     return result;
   }
 

@@ -30,7 +30,7 @@ async function run(options: RunOptions): Promise<number> {
   const log = logging.room('daemon');
   try {
     const daemon = await startDaemon({ file: options.config, runDir: options.runDir, intent: read.value }, { logging });
-    process.on('SIGHUP', () => void daemon.reload());
+    process.on('SIGHUP', () => void daemon.reload().catch((error: unknown) => log.error({ error: String(error) }, 'the reload failed')));
     const ended = new Promise<void>((resolve) => {
       for (const signal of ['SIGTERM', 'SIGINT'] as const) {
         process.on(signal, () => {

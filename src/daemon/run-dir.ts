@@ -1,4 +1,6 @@
-// Where things live under /run/cnpd: one place for the names, so that start, adoption and uninstall agree.
+// The run directory /run/cnpd: one place for its names, so that start, adoption and uninstall agree, and the claim on it: two agents on one run directory would
+// take each other's programs off.
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const DEFAULT_RUN_DIR = '/run/cnpd';
@@ -6,3 +8,44 @@ export const DEFAULT_RUN_DIR = '/run/cnpd';
 /** A BPF file system of cnpd's own: maps under their names, links under `links/`. */
 export const bpfDir = (runDir: string): string => join(runDir, 'bpf');
 export const linksDir = (runDir: string): string => join(bpfDir(runDir), 'links');
+const pidFile = (runDir: string): string => join(runDir, 'cnpd.pid');
+
+export class RunDirBusy extends Error {
+  override readonly name = 'RunDirBusy';
+  readonly code = 'EBUSY';
+
+  constructor(runDir: string, pid: number) {
+    super(`${runDir} is in use by cnpd, process ${pid}: stop it, or give this one a --run-dir of its own`);
+  }
+}
+
+/** Field 22 of /proc/PID/stat: with the process number it names one process for ever. Undefined when there is no such process. */
+function startTime(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+  } catch {
+    return undefined;
+  }
+}
+
+/** The process that holds the claim, if it lives. */
+export function runDirHolder(runDir: string): number | undefined {
+  let text: string;
+  try {
+    text = readFileSync(pidFile(runDir), 'utf8');
+  } catch {
+    return undefined;
+  }
+  const [pid, started] = text.trim().split(' ');
+  return started !== undefined && startTime(Number(pid)) === started ? Number(pid) : undefined;
+}
+
+/** Makes the directory and claims it. Returns how to let go. @throws RunDirBusy */
+export function claimRunDir(runDir: string): () => void {
+  mkdirSync(runDir, { recursive: true });
+  const holder = runDirHolder(runDir);
+  if (holder !== undefined && holder !== process.pid) throw new RunDirBusy(runDir, holder);
+  writeFileSync(pidFile(runDir), `${process.pid} ${startTime(process.pid)}\n`);
+  return () => rmSync(pidFile(runDir), { force: true });
+}

@@ -4,14 +4,13 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isBpffs, unmountBpffs } from '../kernel/bpf/bpffs.ts';
 import { detachPinnedLink } from '../kernel/bpf/tcx.ts';
-import { connectError } from '../northbound/socket.ts';
-import { bpfDir, linksDir } from './run-dir.ts';
+import { bpfDir, linksDir, runDirHolder } from './run-dir.ts';
 
 /** Returns the exit code: 0 nothing is left, 1 cnpd is running. */
 export async function uninstall(runDir: string, say: (line: string) => void): Promise<number> {
-  const socket = join(runDir, 'gnmi.sock');
-  if (existsSync(socket) && (await connectError(socket)) === undefined) {
-    say(`cnpd is running (${socket} answers): stop it first`);
+  const holder = runDirHolder(runDir);
+  if (holder !== undefined) {
+    say(`cnpd is running (process ${holder}): stop it first`);
     return 1;
   }
   const bpf = bpfDir(runDir);
