@@ -16,7 +16,7 @@
 #define CNP_WORDS_IPV6 (IPV6_HLEN / 4 + CNP_PAYLOAD_WORDS)
 #define CNP_WORDS_IPV4 (IPV4_HLEN / 4 + CNP_PAYLOAD_WORDS)
 #define CNP_TRAFFIC_CLASS (48 << 2)
-#define CNP_HOP_LIMIT 64
+#define CNP_HOP_LIMIT 65 // routing takes one off: 64 on the wire
 #define BTH_BECN 0x40000000u
 
 struct cnp {
