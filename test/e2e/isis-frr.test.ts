@@ -1,54 +1,11 @@
-// The IS-IS carrier against real isisd: adjacencies, LSPs in FRR's database and across it, authentication, restarts on both sides, the interface.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
-import { build } from 'esbuild';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { IsisCarrierOptions } from '../../src/carriers/isis/carrier.ts';
-import { Poller } from '../../src/kernel/poller.ts';
+// The IS-IS carrier against real isisd: adjacencies, LSPs in FRR's database and across it, and between levels.
+import { describe, expect, it } from 'vitest';
 import { decodePdu } from '../../src/packet/isis/pdu.ts';
-import { FrrNetwork, type FrrRouter, eventually, isisdConfig } from './support/frr.ts';
-import { IsisAgent, isisOptions, proxied } from './support/isis.ts';
+import { type FrrRouter, eventually, isisdConfig } from './support/frr.ts';
+import { IsisScene, PROXY, SENDERS, SYSTEM, up } from './support/isis-scene.ts';
+import { proxied } from './support/isis.ts';
 
-const SENDERS = '2001:db8:1::/64';
-const PROXY = '2001:db8:ffff::1';
-const SYSTEM = ['', '0000.0000.c001', '0000.0000.c002', '0000.0000.c003'] as const;
-
-let net: FrrNetwork;
-let poller: Poller;
-let agents: IsisAgent[];
-let children: ChildProcess[];
-const errors: unknown[] = [];
-
-beforeEach(() => {
-  net = new FrrNetwork('t-isis');
-  poller = Poller.open({ onError: (error) => errors.push(error) });
-  agents = [];
-  children = [];
-  errors.length = 0;
-});
-
-afterEach(async () => {
-  for (const child of children) child.kill('SIGKILL');
-  await Promise.allSettled(agents.map((agent) => agent.carrier.stop()));
-  poller.close();
-  await net.remove();
-  expect(errors).toEqual([]);
-});
-
-/** A router that runs IS-IS on `cnpd-isis` and the given links. */
-function router(n: number, opts: { isType?: string; links?: string[]; interfaceLines?: string[]; lines?: string[]; area?: string } = {}): FrrRouter {
-  const { links = [], ...rest } = opts;
-  return net.router(`r${n}`, isisdConfig({ systemId: `0000.0000.${n}${n}${n}${n}`, interfaces: ['cnpd-isis', ...links], ...rest }));
-}
-
-async function agent(at: FrrRouter, n: 1 | 2 | 3, overrides: Partial<IsisCarrierOptions> = {}): Promise<IsisAgent> {
-  const made = new IsisAgent(at, isisOptions(SYSTEM[n], overrides), { poller, hostname: `agent${n}` });
-  agents.push(made);
-  await made.carrier.start();
-  return made;
-}
-
-const up = (a: IsisAgent): Promise<unknown> => eventually('adjacency up', () => a.state === 'up');
+const scene = IsisScene.forEachTest();
 
 describe('adjacency with FRR', () => {
   it.each([
@@ -56,9 +13,9 @@ describe('adjacency with FRR', () => {
     ['L2', 'level-2-only', '2', 'L2'],
     ['L1L2', 'level-1-2', '1-2', 'L1L2'],
   ] as const)('PNC-5-a: %s comes up, and our LSP is in its database with overload bit and hostname', async (_name, isType, levels, expected) => {
-    const r1 = router(1, { isType });
-    await net.start();
-    const a = await agent(r1, 1, { levels });
+    const r1 = scene.router(1, { isType });
+    await scene.net.start();
+    const a = await scene.agent(r1, 1, { levels });
     a.carrier.originate([proxied(SENDERS, PROXY)]);
     await up(a);
     expect(a.carrier.neighbors()[0]).toMatchObject({ level: expected, systemId: '0000.0000.1111', interface: 'cnpd-isis' });
@@ -76,25 +33,33 @@ describe('adjacency with FRR', () => {
   });
 
   it('at level 1 in another area there is none, and it is counted', async () => {
-    const r1 = router(1, { isType: 'level-1', area: '49.0002' });
-    await net.start();
-    const a = await agent(r1, 1, { levels: '1' });
+    const r1 = scene.router(1, { isType: 'level-1', area: '49.0002' });
+    await scene.net.start();
+    const a = await scene.agent(r1, 1, { levels: '1' });
     await eventually('counted', () => a.count('isis.hello.area-mismatch') > 0);
     expect(a.state).toBe('none');
   });
 
   it('FRR that sends LAN hellos is counted: "isis network point-to-point" is missing', async () => {
     const config = isisdConfig({ systemId: '0000.0000.1111', interfaces: ['cnpd-isis'] }).replace(' isis network point-to-point\n', '');
-    const r1 = net.router('r1', config);
-    await net.start();
-    const a = await agent(r1, 1);
+    const r1 = scene.net.router('r1', config);
+    await scene.net.start();
+    const a = await scene.agent(r1, 1);
     await eventually('counted', () => a.count('isis.hello.lan') > 0);
   });
 
+  it('at MTU 9000, where FRR pads its hellos beyond what an 802.3 length can say', async () => {
+    const r1 = scene.router(1);
+    await scene.net.start();
+    const a = await scene.agent(r1, 1, { mtu: 9000 });
+    await up(a);
+    await eventually('FRR says Up', async () => /agent1 +cnpd-isis +\S+ +Up/.test(await r1.show('show isis neighbor')));
+  });
+
   it('with "topology ipv6-unicast" both ends speak the topology: prefixes go in TLV 237', async () => {
-    const r1 = router(1, { lines: ['topology ipv6-unicast'] });
-    await net.start();
-    const a = await agent(r1, 1);
+    const r1 = scene.router(1, { lines: ['topology ipv6-unicast'] });
+    await scene.net.start();
+    const a = await scene.agent(r1, 1);
     a.carrier.originate([proxied(SENDERS, PROXY)]);
     await up(a);
     const detail = await eventually('MT prefix in the database', async () => {
@@ -111,21 +76,10 @@ describe('adjacency with FRR', () => {
   });
 });
 
-/** agent 1 on r1 – r2 – r3 with agent 3 */
-async function chain(opts: { isType?: string; lines?: string[]; interfaceLines?: string[] } = {}): Promise<{ routers: FrrRouter[] }> {
-  const r1 = router(1, { ...opts, links: ['east'] });
-  const r2 = router(2, { ...opts, links: ['west', 'east'] });
-  const r3 = router(3, { ...opts, links: ['west'] });
-  net.link(r1, 'east', r2, 'west');
-  net.link(r2, 'east', r3, 'west');
-  await net.start();
-  return { routers: [r1, r2, r3] };
-}
-
 describe('across three FRR routers', () => {
   it('PNC-5-b PNC-5.1-a PNC-5.1-b: prefix, flag and proxy arrive, the LSP byte for byte; a change, a withdrawal and a stop arrive too', async () => {
-    const { routers } = await chain();
-    const [a, c] = [await agent(routers[0]!, 1), await agent(routers[2]!, 3)];
+    const routers = await scene.chain();
+    const [a, c] = [await scene.agent(routers[0]!, 1), await scene.agent(routers[2]!, 3)];
     a.carrier.originate([proxied(SENDERS, PROXY), proxied('10.1.0.0/16', '192.0.2.1')]);
     await eventually('learned', () => c.flagged === 2);
     expect(c.proxiesOf(SENDERS)).toEqual([`L2 ${SYSTEM[1]} ${PROXY}`]);
@@ -150,8 +104,8 @@ describe('across three FRR routers', () => {
   });
 
   it('PNC-5-b: 10,000 prefixes arrive; when one changes, one LSP arrives', async () => {
-    const { routers } = await chain();
-    const [a, c] = [await agent(routers[0]!, 1), await agent(routers[2]!, 3)];
+    const routers = await scene.chain();
+    const [a, c] = [await scene.agent(routers[0]!, 1), await scene.agent(routers[2]!, 3)];
     const many = Array.from({ length: 10_000 }, (_, i) => proxied(`2001:db8:0:${i.toString(16)}::/64`, PROXY));
     await Promise.all([up(a), up(c)]);
     a.carrier.originate(many);
@@ -168,8 +122,8 @@ describe('across three FRR routers', () => {
   });
 
   it('when a link in the middle dies the originator is unreachable, its prefixes stay; when it comes back it is reachable', async () => {
-    const { routers } = await chain();
-    const [a, c] = [await agent(routers[0]!, 1), await agent(routers[2]!, 3)];
+    const routers = await scene.chain();
+    const [a, c] = [await scene.agent(routers[0]!, 1), await scene.agent(routers[2]!, 3)];
     a.carrier.originate([proxied(SENDERS, PROXY)]);
     await eventually('reachable', () => c.flagged === 1 && c.reachable.has(`L2 ${SYSTEM[1]}`));
     routers[0]!.ip('link', 'set', 'east', 'down');
@@ -183,26 +137,26 @@ describe('across three FRR routers', () => {
 describe('between levels', () => {
   // r1 is in level 1, r3 in level 2, r2 in both: FRR propagates nothing of ours, agent 2 does.
   async function levels(): Promise<FrrRouter[]> {
-    const r1 = router(1, { isType: 'level-1', links: ['east'] });
-    const r2 = router(2, { isType: 'level-1-2', links: ['west', 'east'] });
-    const r3 = router(3, { isType: 'level-2-only', links: ['west'], area: '49.0002' });
-    net.link(r1, 'east', r2, 'west');
-    net.link(r2, 'east', r3, 'west');
-    await net.start();
+    const r1 = scene.router(1, { isType: 'level-1', links: ['east'] });
+    const r2 = scene.router(2, { isType: 'level-1-2', links: ['west', 'east'] });
+    const r3 = scene.router(3, { isType: 'level-2-only', links: ['west'], area: '49.0002' });
+    scene.net.link(r1, 'east', r2, 'west');
+    scene.net.link(r2, 'east', r3, 'west');
+    await scene.net.start();
     return [r1, r2, r3];
   }
 
   it('PNC-5.1-c A15: flag and proxy cross from level 1 to 2 and from 2 to 1 through an agent of both; without it they do not', async () => {
     const [r1, r2, r3] = await levels();
-    const a = await agent(r1!, 1, { levels: '1' });
-    const c = await agent(r3!, 3, { levels: '2', area: Uint8Array.of(0x49, 0, 2) });
+    const a = await scene.agent(r1!, 1, { levels: '1' });
+    const c = await scene.agent(r3!, 3, { levels: '2', area: Uint8Array.of(0x49, 0, 2) });
     a.carrier.originate([proxied(SENDERS, PROXY)]);
     c.carrier.originate([proxied('2001:db8:3::/64', '2001:db8:ffff::3')]);
     await Promise.all([up(a), up(c)]);
     // FRR alone: r2 holds the prefix in level 1 and does not pass it on.
     await eventually('r2 has it in level 1', async () => (await r2!.show('show isis database detail')).includes(SENDERS));
     expect(c.proxiesOf(SENDERS)).toEqual([]);
-    const b = await agent(r2!, 2, { levels: '1-2' });
+    const b = await scene.agent(r2!, 2, { levels: '1-2' });
     await eventually('up to level 2', () => c.proxiesOf(SENDERS).length > 0);
     await eventually('down to level 1', () => a.proxiesOf('2001:db8:3::/64').length > 0);
     expect(c.proxiesOf(SENDERS)).toEqual([`L2 ${SYSTEM[2]} ${PROXY}`]);
@@ -219,118 +173,5 @@ describe('between levels', () => {
     await eventually('gone from level 2', () => c.proxiesOf(SENDERS).length === 0);
     await b.carrier.stop();
     await eventually('gone from level 1', () => a.proxiesOf('2001:db8:3::/64').length === 0);
-  });
-});
-
-describe('authentication with FRR', () => {
-  const lines = ['area-password md5 AREAKEY authenticate snp validate', 'domain-password md5 DOMAINKEY authenticate snp validate'];
-  const secured = { isType: 'level-1-2', interfaceLines: ['isis password md5 HELLOKEY'], lines };
-  const keys = { interface: { key: 'HELLOKEY' }, area: { key: 'AREAKEY' }, domain: { key: 'DOMAINKEY' } };
-
-  it('the right keys: adjacency, database and acknowledgement at both levels, and a signed purge is accepted', async () => {
-    const r1 = router(1, secured);
-    await net.start();
-    const a = await agent(r1, 1, { levels: '1-2', authentication: keys });
-    a.carrier.originate([proxied(SENDERS, PROXY)]);
-    await eventually('both levels hold it', async () => (await r1.show('show isis database detail agent1.00-01')).split(SENDERS).length === 3);
-    const fragment = (await r1.show('show isis database')).split('\n').filter((line) => line.startsWith('agent1.00-01'));
-    expect(fragment).toHaveLength(2);
-    expect([...a.counters.keys()].filter((name) => name.startsWith('isis.auth.'))).toEqual([]);
-    a.carrier.originate([]);
-    await eventually('purged', async () => {
-      const rest = (await r1.show('show isis database')).split('\n').filter((line) => line.startsWith('agent1.00-01'));
-      return rest.every((line) => /\(\d+\)/.test(line));
-    });
-    expect(a.state).toBe('up');
-  });
-
-  it('a wrong key for hellos: no adjacency, counted', async () => {
-    const r1 = router(1, secured);
-    await net.start();
-    const a = await agent(r1, 1, { levels: '1-2', authentication: { ...keys, interface: { key: 'WRONG' } } });
-    await eventually('counted', () => a.count('isis.auth.interface.wrong-key') > 1);
-    expect(a.state).toBe('none');
-    // The right key while running: no restart needed.
-    expect(a.carrier.update(isisOptions(SYSTEM[1], { levels: '1-2', authentication: keys }))).toBe(true);
-    await up(a);
-  });
-
-  it('a wrong key for a level: LSPs of that level are counted and not learned, those of the other are', async () => {
-    const r1 = router(1, secured);
-    await net.start();
-    const a = await agent(r1, 1, { levels: '1-2', authentication: { ...keys, domain: { key: 'WRONG' } } });
-    await eventually('counted', () => a.count('isis.auth.domain.wrong-key') > 0);
-    await eventually('level 1 synchronised', () => a.carrier.database().some((lsp) => lsp.level === 1 && !lsp.own));
-    expect(a.carrier.database().some((lsp) => lsp.level === 2 && !lsp.own)).toBe(false);
-  });
-
-  it('no key where FRR has one: missing', async () => {
-    const r1 = router(1);
-    await net.start();
-    const a = await agent(r1, 1, { authentication: keys });
-    await eventually('counted', () => a.count('isis.auth.interface.missing') > 0);
-  });
-});
-
-describe('restarts', () => {
-  const bundle = new URL(`../../node_modules/.cache/isis-agent-${process.pid}.mjs`, import.meta.url).pathname;
-  afterEach(() => rmSync(bundle, { force: true }));
-
-  it('an agent that is killed and started again outbids its old LSPs and purges what it no longer declares; its veth is replaced', async () => {
-    const { routers } = await chain();
-    const c = await agent(routers[2]!, 3);
-    await build({ entryPoints: [new URL('support/isis-agent.process.ts', import.meta.url).pathname], outfile: bundle, bundle: true, platform: 'node', format: 'esm', external: ['koffi'] });
-    const many = Array.from({ length: 100 }, (_, i) => `2001:db8:0:${i.toString(16)}::/64`);
-    const child = spawn('ip', ['netns', 'exec', routers[0]!.name, process.execPath, bundle, SYSTEM[1], '2', ...many], { stdio: ['ignore', 'pipe', 'inherit'] });
-    children.push(child);
-    await eventually('learned from the process', () => c.flagged === 100);
-    await eventually('reachable', () => c.reachable.has(`L2 ${SYSTEM[1]}`));
-    const before = routers[0]!.ip('-o', 'link', 'show', 'cnpd-isis');
-    const ended = new Promise((resolve) => child.once('exit', resolve));
-    child.kill('SIGKILL');
-    await ended;
-    const a = await agent(routers[0]!, 1);
-    a.carrier.originate([proxied(many[0]!, PROXY)]);
-    await eventually('only what is declared now', () => c.flagged === 1, 60_000);
-    await eventually('reachable again', () => c.reachable.has(`L2 ${SYSTEM[1]}`));
-    expect(routers[0]!.ip('-o', 'link', 'show', 'cnpd-isis')).not.toBe(before);
-  });
-
-  it('FRR restarts: the adjacency goes, comes back, and the database is complete again', async () => {
-    const { routers } = await chain();
-    const [a, c] = [await agent(routers[0]!, 1), await agent(routers[2]!, 3)];
-    a.carrier.originate([proxied(SENDERS, PROXY)]);
-    await eventually('learned', () => c.flagged === 1 && c.reachable.has(`L2 ${SYSTEM[1]}`));
-    await routers[0]!.stop('isisd', 'SIGKILL');
-    await routers[0]!.start();
-    await eventually('down or restarted', () => a.carrier.neighbors()[0]!.since !== undefined && a.state !== 'down');
-    await eventually('FRR has our LSP again', async () => (await routers[0]!.show('show isis database detail')).includes(SENDERS), 60_000);
-    await eventually('reachable again from afar', () => c.reachable.has(`L2 ${SYSTEM[1]}`) && c.flagged === 1, 60_000);
-    await routers[0]!.stop('isisd');
-    await eventually('hold time', () => a.state === 'down', 40_000);
-    await eventually('nothing reachable', () => a.reachable.size === 0);
-    await routers[0]!.start();
-    await up(a);
-  });
-
-  it('the interface is deleted: it is created again, and the adjacency comes back', async () => {
-    const r1 = router(1);
-    await net.start();
-    const a = await agent(r1, 1);
-    a.carrier.originate([proxied(SENDERS, PROXY)]);
-    await up(a);
-    r1.ip('link', 'del', 'cnpd-isis');
-    await eventually('noticed', () => a.count('isis.interface.vanished') === 1);
-    expect(a.carrier.neighbors()[0]).toMatchObject({ state: 'down', reason: 'interface cnpd-isis was deleted' });
-    await eventually('up again', () => a.state === 'up', 60_000);
-    await eventually('FRR lists us again', async () => (await r1.show('show isis neighbor')).includes('Up'));
-  });
-
-  it('an interface of that name which is not ours is left alone', async () => {
-    const r1 = router(1);
-    r1.ip('link', 'add', 'cnpd-isis', 'type', 'veth', 'peer', 'name', 'other');
-    await net.start();
-    await expect(agent(r1, 1)).rejects.toMatchObject({ code: 'interface-exists' });
-    expect(r1.ip('link', 'show', 'cnpd-isis')).toContain('cnpd-isis');
   });
 });

@@ -199,6 +199,7 @@ class FrrSideCarrier implements IsisCarrier {
 
   /** An earlier wake-up that is already arranged will do: it finds out itself when the next is due. */
   private schedule(now: number): void {
+    if (this.wakeAt === -Infinity) return;
     const next = nextWake(this.speaker);
     if (next >= this.wakeAt) return;
     this.cancelWake();

@@ -1,0 +1,155 @@
+// The IS-IS carrier and real isisd in trouble: wrong keys, floods, restarts on either side, an interface that goes away.
+import { describe, expect, it } from 'vitest';
+import { eventually } from './support/frr.ts';
+import { IsisScene, PROXY, SENDERS, SYSTEM, up } from './support/isis-scene.ts';
+import { isisOptions, proxied } from './support/isis.ts';
+
+const scene = IsisScene.forEachTest();
+
+describe('authentication with FRR', () => {
+  const lines = ['area-password md5 AREAKEY authenticate snp validate', 'domain-password md5 DOMAINKEY authenticate snp validate'];
+  const secured = { isType: 'level-1-2', interfaceLines: ['isis password md5 HELLOKEY'], lines };
+  const keys = { interface: { key: 'HELLOKEY' }, area: { key: 'AREAKEY' }, domain: { key: 'DOMAINKEY' } };
+
+  it('the right keys: adjacency, database and acknowledgement at both levels, and a signed purge is accepted', async () => {
+    const r1 = scene.router(1, secured);
+    await scene.net.start();
+    const a = await scene.agent(r1, 1, { levels: '1-2', authentication: keys });
+    a.carrier.originate([proxied(SENDERS, PROXY)]);
+    await eventually('both levels hold it', async () => (await r1.show('show isis database detail agent1.00-01')).split(SENDERS).length === 3);
+    const fragment = (await r1.show('show isis database')).split('\n').filter((line) => line.startsWith('agent1.00-01'));
+    expect(fragment).toHaveLength(2);
+    expect([...a.counters.keys()].filter((name) => name.startsWith('isis.auth.'))).toEqual([]);
+    a.carrier.originate([]);
+    await eventually('purged', async () => {
+      const rest = (await r1.show('show isis database')).split('\n').filter((line) => line.startsWith('agent1.00-01'));
+      return rest.every((line) => /\(\d+\)/.test(line));
+    });
+    expect(a.state).toBe('up');
+  });
+
+  it('a wrong key for hellos: no adjacency, counted', async () => {
+    const r1 = scene.router(1, secured);
+    await scene.net.start();
+    const a = await scene.agent(r1, 1, { levels: '1-2', authentication: { ...keys, interface: { key: 'WRONG' } } });
+    await eventually('counted', () => a.count('isis.auth.interface.wrong-key') > 1);
+    expect(a.state).toBe('none');
+    // The right key while running: no restart needed.
+    expect(a.carrier.update(isisOptions(SYSTEM[1], { levels: '1-2', authentication: keys }))).toBe(true);
+    await up(a);
+  });
+
+  it('a wrong key for a level: LSPs of that level are counted and not learned, those of the other are', async () => {
+    const r1 = scene.router(1, secured);
+    await scene.net.start();
+    const a = await scene.agent(r1, 1, { levels: '1-2', authentication: { ...keys, domain: { key: 'WRONG' } } });
+    await eventually('counted', () => a.count('isis.auth.domain.wrong-key') > 0);
+    await eventually('level 1 synchronised', () => a.carrier.database().some((lsp) => lsp.level === 1 && !lsp.own));
+    expect(a.carrier.database().some((lsp) => lsp.level === 2 && !lsp.own)).toBe(false);
+  });
+
+  it('no key where FRR has one: missing', async () => {
+    const r1 = scene.router(1);
+    await scene.net.start();
+    const a = await scene.agent(r1, 1, { authentication: keys });
+    await eventually('counted', () => a.count('isis.auth.interface.missing') > 0);
+  });
+});
+
+/** CPU time of each turn of the event loop, in milliseconds: unlike its delay it does not grow when other processes have the processor. */
+function measureTurns(): { stop(): { p99: number; max: number } } {
+  const spent: number[] = [];
+  let running = true;
+  let before = process.cpuUsage();
+  const turn = (): void => {
+    const { user, system } = process.cpuUsage(before);
+    before = process.cpuUsage();
+    spent.push((user + system) / 1000);
+    if (running) setImmediate(turn);
+  };
+  setImmediate(turn);
+  return {
+    stop: () => {
+      running = false;
+      // Idle turns are no merit: only those in which something happened count.
+      const busy = spent.filter((ms) => ms > 0.5).sort((x, y) => x - y);
+      return { p99: busy[Math.floor(busy.length * 0.99)] ?? 0, max: busy.at(-1) ?? 0 };
+    },
+  };
+}
+
+describe('a flood', () => {
+  it('5,000 foreign LSPs of 20 prefixes sent at once: all are taken, and no turn of the event loop is long: 20 ms of CPU time at p99', async () => {
+    // No FRR here: the neighbour is a process that floods as fast as it can.
+    const r1 = scene.router(1);
+    const a = await scene.agent(r1, 1);
+    await scene.launch('isis-flood', r1, ['5000', '20']);
+    await up(a);
+    const turns = measureTurns();
+    await eventually('all taken', () => a.reports.size >= 5000, 60_000);
+    const worst = turns.stop();
+    expect(worst.p99).toBeLessThan(20);
+    expect(worst.max).toBeLessThan(50);
+    expect(a.state).toBe('up');
+    expect(a.count('isis.adjacency.hold-expired')).toBe(0);
+  });
+});
+
+describe('restarts', () => {
+
+  it('an agent that is killed and started again outbids its old LSPs and purges what it no longer declares; its veth is replaced', async () => {
+    const routers = await scene.chain();
+    const c = await scene.agent(routers[2]!, 3);
+    const many = Array.from({ length: 100 }, (_, i) => `2001:db8:0:${i.toString(16)}::/64`);
+    const child = await scene.launch('isis-agent', routers[0]!, [SYSTEM[1], '2', ...many]);
+    await eventually('learned from the process', () => c.flagged === 100);
+    await eventually('reachable', () => c.reachable.has(`L2 ${SYSTEM[1]}`));
+    const before = routers[0]!.ip('-o', 'link', 'show', 'cnpd-isis');
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    await ended;
+    const a = await scene.agent(routers[0]!, 1);
+    a.carrier.originate([proxied(many[0]!, PROXY)]);
+    await eventually('only what is declared now', () => c.flagged === 1, 60_000);
+    await eventually('reachable again', () => c.reachable.has(`L2 ${SYSTEM[1]}`));
+    expect(routers[0]!.ip('-o', 'link', 'show', 'cnpd-isis')).not.toBe(before);
+  });
+
+  it('FRR restarts: the adjacency goes, comes back, and the database is complete again', async () => {
+    const routers = await scene.chain();
+    const [a, c] = [await scene.agent(routers[0]!, 1), await scene.agent(routers[2]!, 3)];
+    a.carrier.originate([proxied(SENDERS, PROXY)]);
+    await eventually('learned', () => c.flagged === 1 && c.reachable.has(`L2 ${SYSTEM[1]}`));
+    await routers[0]!.stop('isisd', 'SIGKILL');
+    await routers[0]!.start();
+    await eventually('down or restarted', () => a.carrier.neighbors()[0]!.since !== undefined && a.state !== 'down');
+    await eventually('FRR has our LSP again', async () => (await routers[0]!.show('show isis database detail')).includes(SENDERS), 60_000);
+    await eventually('reachable again from afar', () => c.reachable.has(`L2 ${SYSTEM[1]}`) && c.flagged === 1, 60_000);
+    await routers[0]!.stop('isisd');
+    await eventually('hold time', () => a.state === 'down', 40_000);
+    await eventually('nothing reachable', () => a.reachable.size === 0);
+    await routers[0]!.start();
+    await up(a);
+  });
+
+  it('the interface is deleted: it is created again, and the adjacency comes back', async () => {
+    const r1 = scene.router(1);
+    await scene.net.start();
+    const a = await scene.agent(r1, 1);
+    a.carrier.originate([proxied(SENDERS, PROXY)]);
+    await up(a);
+    r1.ip('link', 'del', 'cnpd-isis');
+    await eventually('noticed', () => a.count('isis.interface.vanished') === 1);
+    expect(a.carrier.neighbors()[0]).toMatchObject({ state: 'down', reason: 'interface cnpd-isis was deleted' });
+    await eventually('up again', () => a.state === 'up', 60_000);
+    await eventually('FRR lists us again', async () => (await r1.show('show isis neighbor')).includes('Up'));
+  });
+
+  it('an interface of that name which is not ours is left alone', async () => {
+    const r1 = scene.router(1);
+    r1.ip('link', 'add', 'cnpd-isis', 'type', 'veth', 'peer', 'name', 'other');
+    await scene.net.start();
+    await expect(scene.agent(r1, 1)).rejects.toMatchObject({ code: 'interface-exists' });
+    expect(r1.ip('link', 'show', 'cnpd-isis')).toContain('cnpd-isis');
+  });
+});

@@ -1,0 +1,89 @@
+// What the IS-IS tests with FRR have in common: routers, agents and processes that are all gone after each test, whatever happened in it.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { build } from 'esbuild';
+import { afterEach, beforeEach, expect } from 'vitest';
+import type { IsisCarrierOptions } from '../../../src/carriers/isis/carrier.ts';
+import { Poller } from '../../../src/kernel/poller.ts';
+import { FrrNetwork, type FrrRouter, eventually, isisdConfig } from './frr.ts';
+import { IsisAgent, isisOptions } from './isis.ts';
+
+export const SENDERS = '2001:db8:1::/64';
+export const PROXY = '2001:db8:ffff::1';
+export const SYSTEM = ['', '0000.0000.c001', '0000.0000.c002', '0000.0000.c003'] as const;
+
+export interface RouterOptions {
+  isType?: string;
+  links?: string[];
+  interfaceLines?: string[];
+  lines?: string[];
+  area?: string;
+}
+
+export class IsisScene {
+  net!: FrrNetwork;
+  private poller!: Poller;
+  private agents: IsisAgent[] = [];
+  private children: ChildProcess[] = [];
+  private errors: unknown[] = [];
+  private readonly bundle = new URL(`../../../node_modules/.cache/isis-e2e-${process.pid}.mjs`, import.meta.url).pathname;
+
+  /** Begins and ends with each test of the file. */
+  static forEachTest(): IsisScene {
+    const scene = new IsisScene();
+    beforeEach(() => scene.begin());
+    afterEach(() => scene.end());
+    return scene;
+  }
+
+  private begin(): void {
+    this.net = new FrrNetwork('t-isis');
+    this.errors = [];
+    this.poller = Poller.open({ onError: (error) => this.errors.push(error) });
+  }
+
+  private async end(): Promise<void> {
+    for (const child of this.children.splice(0)) child.kill('SIGKILL');
+    await Promise.allSettled(this.agents.splice(0).map((agent) => agent.carrier.stop()));
+    this.poller.close();
+    rmSync(this.bundle, { force: true });
+    await this.net.remove();
+    expect(this.errors).toEqual([]);
+  }
+
+  /** Router `n` with IS-IS on `cnpd-isis` and the given links; not started yet. */
+  router(n: number, opts: RouterOptions = {}): FrrRouter {
+    const { links = [], ...rest } = opts;
+    return this.net.router(`r${n}`, isisdConfig({ systemId: `0000.0000.${n}${n}${n}${n}`, interfaces: ['cnpd-isis', ...links], ...rest }));
+  }
+
+  /** Three started routers in a row. */
+  async chain(opts: RouterOptions = {}): Promise<FrrRouter[]> {
+    const r1 = this.router(1, { ...opts, links: ['east'] });
+    const r2 = this.router(2, { ...opts, links: ['west', 'east'] });
+    const r3 = this.router(3, { ...opts, links: ['west'] });
+    this.net.link(r1, 'east', r2, 'west');
+    this.net.link(r2, 'east', r3, 'west');
+    await this.net.start();
+    return [r1, r2, r3];
+  }
+
+  /** A started carrier beside a router. */
+  async agent(at: FrrRouter, n: 1 | 2 | 3, overrides: Partial<IsisCarrierOptions> = {}): Promise<IsisAgent> {
+    const agent = new IsisAgent(at, isisOptions(SYSTEM[n], overrides), { poller: this.poller, hostname: `agent${n}` });
+    this.agents.push(agent);
+    await agent.carrier.start();
+    return agent;
+  }
+
+  /** Starts one of support/*.process.ts in the namespace of a router. */
+  async launch(name: string, at: FrrRouter, args: readonly string[]): Promise<ChildProcess> {
+    const entryPoints = [new URL(`${name}.process.ts`, import.meta.url).pathname];
+    await build({ entryPoints, outfile: this.bundle, bundle: true, platform: 'node', format: 'esm', external: ['koffi'] });
+    const child = spawn('ip', ['netns', 'exec', at.name, process.execPath, this.bundle, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
+    this.children.push(child);
+    return child;
+  }
+}
+
+export const up = (agent: IsisAgent): Promise<unknown> => eventually('adjacency up', () => agent.state === 'up');
