@@ -1,113 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // The congested node. `egress` runs at tc egress of a monitored port: it keeps the flow table (LHCNP §5.2), reads the depth of the port's queue
-// (§5.3.1), marks CE above K_min (§5.4) and, above K_max, hands a clone of the packet to `notice` on the loopback interface (notice.h), which
-// turns it into a Congestion Notification to Proxy (PNC §4). `egress_age` is run by the agent now and then to age the flow table.
+// (LHCNP-5.3.1-a), marks CE above K_min (LHCNP-5.4-a) and, above K_max (LHCNP-5.4-c), hands a clone of the packet to `notice` on the loopback
+// interface (notice.h), which turns it into a Congestion Notification to Proxy (PNC-3-a). `egress_age` is run by the agent now and then to
+// age the flow table.
 //
 // It acts on RoCEv2 packets that carry data, so never on a notification. It passes every packet on, whatever it contains. It does not choose
 // thresholds, shape, drop, or talk to the sender.
 #include "lib/kernel.h"
+#include "lib/data-packet.h"
 #include "lib/flows.h"
-#include "lib/roce.h"
-#include "lib/walk.h"
 #include "lib/notice.h"
 
 LICENSE;
-
-struct data_packet {
-	struct flow_key key;
-	__u32 psn;
-	__u8 ecn; // of the outermost header
-};
-
-enum parsed { PARSED_DATA, PARSED_OTHER, PARSED_UNKNOWN };
-
-static __always_inline enum parsed parse_bth(const struct bth *bth, struct data_packet *packet)
-{
-	packet->key.qpn = BTH_QPN(bth->qpn);
-	packet->psn = BTH_PSN(bth->psn);
-	return roce_carries_data(bth->opcode) && packet->key.qpn >= FIRST_DATA_QPN ? PARSED_DATA : PARSED_OTHER;
-}
-
-// The plain packet: Ethernet, IPv6 or IPv4 without options, UDP, BTH, in linear memory. Anything that needs a walk is UNKNOWN.
-static __always_inline enum parsed parse_plain(struct __sk_buff *skb, struct data_packet *packet)
-{
-	const __u8 *data = (void *)(long)skb->data, *end = (void *)(long)skb->data_end;
-	const __u8 *udp;
-
-	if (data + ETH_HLEN + IPV4_HLEN + UDP_HLEN + BTH_SIZE > end)
-		return skb->len < ETH_HLEN + IPV4_HLEN + UDP_HLEN + BTH_SIZE ? PARSED_OTHER : PARSED_UNKNOWN;
-	__be16 type = *(__be16 *)(data + 12);
-	const __u8 *ip = data + ETH_HLEN;
-	if (type == bpf_htons(ETH_P_IPV6)) {
-		if (ip[6] != IPPROTO_UDP)
-			return ip[6] == IPPROTO_IPV6 || ip[6] == IPPROTO_IPIP || is_extension(ip[6]) ? PARSED_UNKNOWN : PARSED_OTHER;
-		if (ip + IPV6_HLEN + UDP_HLEN + BTH_SIZE > end)
-			return PARSED_UNKNOWN;
-		udp = ip + IPV6_HLEN;
-		packet->key.source[0] = *(__u64 *)(ip + 8);
-		packet->key.source[1] = *(__u64 *)(ip + 16);
-		packet->key.destination[0] = *(__u64 *)(ip + 24);
-		packet->key.destination[1] = *(__u64 *)(ip + 32);
-		packet->ecn = (ip[1] >> 4) & 3;
-	} else if (type == bpf_htons(ETH_P_IP)) {
-		if (ip[9] != IPPROTO_UDP)
-			return ip[9] == IPPROTO_IPV6 || ip[9] == IPPROTO_IPIP || ip[9] == IPPROTO_AH ? PARSED_UNKNOWN : PARSED_OTHER;
-		if (ip[0] != 0x45 || (*(__be16 *)(ip + 6) & bpf_htons(0x1fff)))
-			return PARSED_UNKNOWN;
-		udp = ip + IPV4_HLEN;
-		packet->key.source[0] = 0;
-		packet->key.source[1] = MAPPED_HALF(*(__u32 *)(ip + 12));
-		packet->key.destination[0] = 0;
-		packet->key.destination[1] = MAPPED_HALF(*(__u32 *)(ip + 16));
-		packet->ecn = ip[1] & 3;
-	} else {
-		return type == bpf_htons(ETH_P_8021Q) || type == bpf_htons(ETH_P_8021AD) ? PARSED_UNKNOWN : PARSED_OTHER;
-	}
-	if (*(__be16 *)(udp + 2) != bpf_htons(ROCE_UDP_PORT))
-		return PARSED_OTHER;
-	return parse_bth((const struct bth *)(udp + UDP_HLEN), packet);
-}
-
-static __always_inline int read_address(struct __sk_buff *skb, __u32 offset, __u8 family, __u64 *address)
-{
-	const __u8 *at = walk_at(skb, offset, 16); // 16 for IPv4 as well: a UDP header and a BTH follow
-	if (!at)
-		return -1;
-	if (family == 6) {
-		address[0] = *(const __u64 *)at;
-		address[1] = *(const __u64 *)(at + 8);
-	} else {
-		address[0] = 0;
-		address[1] = MAPPED_HALF(*(const __u32 *)at);
-	}
-	return 0;
-}
-
-// Everything else: VLAN tags, options, extension headers, tunnels, paged packets. The flow is the innermost one (PNC §4).
-static __noinline int parse_walk(struct __sk_buff *skb, struct data_packet *packet)
-{
-	struct headers h;
-	int result = walk_headers(skb, &h);
-	if (result == WALK_NOT_IP || result == WALK_FRAGMENT)
-		return PARSED_OTHER;
-	if (result != WALK_TRANSPORT) {
-		count(COUNT_EGRESS_UNPARSEABLE);
-		return PARSED_OTHER;
-	}
-	if (h.protocol != IPPROTO_UDP || h.dport != bpf_htons(ROCE_UDP_PORT))
-		return PARSED_OTHER;
-	const __u8 *ip = walk_at(skb, h.outer, 2);
-	if (!ip)
-		return PARSED_OTHER;
-	packet->ecn = (h.outer_family == 6 ? ip[1] >> 4 : ip[1]) & 3;
-	const struct bth *bth = (const struct bth *)walk_at(skb, h.transport + UDP_HLEN, BTH_SIZE);
-	if (!bth || read_address(skb, h.inner + (h.inner_family == 6 ? 8 : 12), h.inner_family, packet->key.source) < 0 ||
-	    read_address(skb, h.destination, h.inner_family, packet->key.destination) < 0) {
-		count(COUNT_EGRESS_UNPARSEABLE);
-		return PARSED_OTHER;
-	}
-	return parse_bth(bth, packet);
-}
 
 static __always_inline struct egress_port *find_port(__u32 ifindex, __u32 *slot)
 {
@@ -120,7 +24,7 @@ static __always_inline struct egress_port *find_port(__u32 ifindex, __u32 *slot)
 	return 0;
 }
 
-// Bytes in the port's root qdisc, as `tc -s qdisc` shows them. A single-queue root (TBF, HTB) is shared by all transmit queues.
+// LHCNP-5.3.1-a. Bytes in the port's root qdisc, as `tc -s qdisc` shows them. A single-queue root (TBF, HTB) is shared by all transmit queues.
 static __always_inline int queue_depth(struct __sk_buff *skb, __u32 *depth)
 {
 	struct sk_buff *kernel = bpf_cast_to_kern_ctx(skb);
@@ -185,7 +89,7 @@ static __always_inline void mark_ce(struct __sk_buff *skb, __u8 ecn, struct egre
 	}
 }
 
-// Takes one token, or not. `now` may be older than what another CPU has written.
+// The port's limit (PNC-6-b, LHCNP-9-f). Takes one token, or not. `now` may be older than what another CPU has written.
 static __always_inline int bucket_take(__u64 *bucket, const struct egress_port *port, __u64 now)
 {
 	for (int attempt = 0; attempt < 8; attempt++) {
@@ -199,6 +103,7 @@ static __always_inline int bucket_take(__u64 *bucket, const struct egress_port *
 	return 0;
 }
 
+// The flow's limit (PNC-6-b, LHCNP-5.5-g): of several CPUs one wins.
 static __always_inline int flow_take(struct flow *flow, __u64 interval, __u64 now)
 {
 	__u64 last = *(volatile __u64 *)&flow->last_notice;
@@ -304,12 +209,7 @@ int egress(struct __sk_buff *skb)
 	struct flow *flow = flow_of(&packet, config, now);
 	if (unlikely(!flow))
 		return TC_NEXT;
-	__sync_fetch_and_add(&flow->packets, 1);
-	__sync_fetch_and_add(&flow->bytes, length);
-	flow->last_seen = now;
-	flow->last_psn = packet.psn;
-	flow->ifindex = skb->ifindex;
-
+	flow_count(flow, length, packet.psn, skb->ifindex, now);
 	if (unlikely(queue_depth(skb, &depth) < 0)) {
 		count(COUNT_EGRESS_NO_QUEUE);
 		return TC_NEXT;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Builds the Congestion Notification to Proxy message (PNC §4, layout facts D1-D4) out of a clone of the congesting packet, on the loopback
+// Builds the Congestion Notification to Proxy message (PNC-4-a, PNC-4-b, PNC-4-f, PNC-4-g; layout facts D1-D4) out of a clone of the congesting packet, on the loopback
 // interface's tc ingress. The frame is put together in a per-CPU buffer and stored over the clone, which then enters the loopback interface
 // again: that gives it the right protocol and packet type, and lets the proxy's program on this interface see it if this router is itself the
 // proxy. At its second arrival IPv6 is left to the kernel's routing, so that ECMP, SRv6 and the rest apply. The kernel would call an IPv4 packet
@@ -42,7 +42,7 @@ static __always_inline struct egress_config *notice_config(void)
 	return bpf_map_lookup_elem(&egress_config, &zero);
 }
 
-// The proxy of a sender, by longest match on its address. Null: none, or the longest match has none.
+// PNC-5-c. The proxy of a sender, by longest match on its address. Null: none, or the longest match has none.
 static __always_inline struct sender_proxy *notice_proxy(const struct address *source)
 {
 	struct prefix_key key = {.length = 128, .address = *source};
@@ -184,6 +184,27 @@ static __always_inline __u32 put_notice(struct __sk_buff *skb, const struct head
 	return udp - BUFFER_ETHERNET + length;
 }
 
+// Replaces the packet by the frame, and sends it round to arrive again.
+static __always_inline int notice_store(struct __sk_buff *skb, const __u8 *frame, __u32 length)
+{
+	// Accelerated VLAN tags belong to the port the clone came from, two of them at most.
+	if (skb->vlan_present)
+		bpf_skb_vlan_pop(skb);
+	if (skb->vlan_present)
+		bpf_skb_vlan_pop(skb);
+	if (bpf_skb_change_tail(skb, length, 0) < 0) {
+		count(COUNT_NOTICE_RESIZE_FAILED);
+		return TC_DROP;
+	}
+	if (bpf_skb_store_bytes(skb, 0, frame, length, 0) < 0) {
+		count(COUNT_NOTICE_STORE_FAILED);
+		return TC_DROP;
+	}
+	count(COUNT_NOTICE_BUILT);
+	skb->mark = MARK_NOTICE;
+	return bpf_redirect(LOOPBACK_IFINDEX, BPF_F_INGRESS);
+}
+
 // First arrival: the clone becomes a notice.
 static __noinline int notice_build(struct __sk_buff *skb)
 {
@@ -216,22 +237,7 @@ static __noinline int notice_build(struct __sk_buff *skb)
 		count(COUNT_NOTICE_UNPARSEABLE);
 		return TC_DROP;
 	}
-	// Accelerated VLAN tags belong to the port the clone came from, two of them at most.
-	if (skb->vlan_present)
-		bpf_skb_vlan_pop(skb);
-	if (skb->vlan_present)
-		bpf_skb_vlan_pop(skb);
-	if (bpf_skb_change_tail(skb, length, 0) < 0) {
-		count(COUNT_NOTICE_RESIZE_FAILED);
-		return TC_DROP;
-	}
-	if (bpf_skb_store_bytes(skb, 0, buffer->bytes + BUFFER_ETHERNET, length, 0) < 0) {
-		count(COUNT_NOTICE_STORE_FAILED);
-		return TC_DROP;
-	}
-	count(COUNT_NOTICE_BUILT);
-	skb->mark = MARK_NOTICE;
-	return bpf_redirect(LOOPBACK_IFINDEX, BPF_F_INGRESS);
+	return notice_store(skb, buffer->bytes + BUFFER_ETHERNET, length);
 }
 
 // An IPv4 notice: routed as the router's own packet would be. A local destination is left to the programs behind this one.

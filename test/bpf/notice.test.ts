@@ -4,21 +4,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type IpAddress, address } from '../../src/model/address.ts';
-import { openBpfObject } from '../../src/kernel/bpf/object.ts';
-import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counters.ts';
+import { address } from '../../src/model/address.ts';
 import { EGRESS_PROGRAMS } from '../../src/kernel/dataplane/egress.ts';
-import { GUARD_MAPS, GUARD_PROGRAMS, encodeGuardPort, guardPortKey } from '../../src/kernel/dataplane/guard.ts';
 import { concat, put16 } from '../../src/packet/bytes.ts';
 import { ipv4, ipv6, options, srh } from '../../src/packet/ip/packets.fixture.ts';
 import { buildNoticePacket, invokingBth } from '../../src/packet/notice/pnc.ts';
-import { CongestedRouter, LOOPBACK4, LOOPBACK6, PNC_PORT, PROXY4, PROXY6, object, until } from './congested-router.ts';
-import { type ReceivedNotice, notices } from './notices.ts';
+import { CongestedRouter, LOOPBACK4, LOOPBACK6, PNC_PORT, PROXY4, PROXY6, until } from './congested-router.ts';
+import { DEPTH, KMAX, noticeAbout, nothingCame, settled } from './notice-scene.ts';
+import { notices } from './notices.ts';
 import { H1, H1V4, H2, H2V4, NEXT, QPN, cbOf, context, data, frame, markOf } from './packets.ts';
 
 const V4 = { source: H1V4, destination: H2V4 };
-const KMAX = 100_000;
-const DEPTH = 150_000;
 
 let r: CongestedRouter;
 beforeAll(async () => {
@@ -33,33 +29,7 @@ beforeEach(() => {
   r.clear();
 });
 
-/** Sends a frame through the congested port and returns the notice about it. */
-async function noticeAbout(packet: Uint8Array, tags?: readonly (readonly [number, number])[]): Promise<ReceivedNotice> {
-  const bytes = frame(packet, tags ? { tags } : {});
-  const { retval, data: after } = r.send(bytes);
-  expect(retval).toBe(NEXT);
-  expect(after).toEqual(bytes);
-  await until('a notice', () => notices(r.collected).length === 1);
-  return notices(r.collected)[0]!;
-}
-
-/** Lets whatever is under way arrive: triggers one more notice and waits for it. Returns how many came before. */
-async function settled(): Promise<number> {
-  const marker = address('2001:db8:77::1');
-  const isMarker = (n: ReceivedNotice): boolean => n.notice.tuple.source.value === marker.value;
-  r.configure({});
-  r.port({ kMax: KMAX });
-  r.senders(['2001:db8:77::/48', PROXY6]);
-  r.send(frame(data({ source: marker })));
-  await until('the notice behind', () => notices(r.collected).some(isMarker));
-  return notices(r.collected).filter((n) => !isMarker(n)).length;
-}
-
-async function nothingCame(): Promise<void> {
-  expect(await settled()).toBe(0);
-}
-
-afterEach(() => settled());
+afterEach(() => settled(r));
 
 const outer = [address('2001:db8:a::1'), address('2001:db8:a::2')] as const;
 const segment = address('2001:db8:a::3');
@@ -73,7 +43,7 @@ describe('the bytes of a notice', () => {
   ] as const)('PNC-4-b: %s: is what the codec would build', async (_, flow, sender, proxy, loopback) => {
     r.senders([sender, proxy]);
     const packet = data({ ...flow, size: 3000 });
-    const got = await noticeAbout(packet);
+    const got = await noticeAbout(r, packet);
     const source = 'source' in flow ? flow.source : H1;
     const destination = 'destination' in flow ? flow.destination : H2;
     expect(got.notice.tuple).toEqual({ source, destination, protocol: 17, sourcePort: 0xc001, destinationPort: 4791 });
@@ -98,7 +68,7 @@ describe('the bytes of a notice', () => {
   });
 
   test('PNC-4-e: the Queue Pair can be read from its invoking packet', async () => {
-    const bth = invokingBth((await noticeAbout(data())).notice);
+    const bth = invokingBth((await noticeAbout(r, data())).notice);
     expect(bth.ok && bth.value.destQpn).toBe(QPN);
   });
 
@@ -126,7 +96,7 @@ describe('the bytes of a notice', () => {
     ['options, SRH and a second tunnel', ipv6(outer, 0, options(43, 2, srh(41, 1, [segment, segment], ipv6(outer, 4, data(V4))))), H1V4, H2V4],
     ['IPv4', ipv4([address('172.16.0.1'), address('172.16.0.2')], 41, data()), H1, H2],
   ])('PNC-4-c: in %s: names the innermost flow and carries the packet from its outermost header', async (_, packet, source, destination) => {
-    const got = await noticeAbout(packet);
+    const got = await noticeAbout(r, packet);
     expect(got.notice.tuple).toEqual({ source, destination, protocol: 17, sourcePort: 0xc001, destinationPort: 4791 });
     expect(got.notice.invoking).toEqual(packet.subarray(0, got.notice.invoking.length));
     expect(got.checksum).toBe('valid');
@@ -136,7 +106,7 @@ describe('the bytes of a notice', () => {
 
   test('VLAN tags are not part of it', async () => {
     const packet = data();
-    const got = await noticeAbout(packet, [[0x88a8, 7], [0x8100, 9]]);
+    const got = await noticeAbout(r, packet, [[0x88a8, 7], [0x8100, 9]]);
     expect(got.notice.invoking).toEqual(packet.subarray(0, got.notice.invoking.length));
     expect(got.frame.length).toBe(14 + got.packet.length);
   });
@@ -190,91 +160,12 @@ describe('the congestion level', () => {
     const levelOf = async (levelBytes: readonly number[]): Promise<number> => {
       r.port({ kMax: 1000, levelBytes });
       r.clear();
-      return (await noticeAbout(data())).notice.level;
+      return (await noticeAbout(r, data())).notice.level;
     };
     for (let level = 0; level < 8; level++) {
       const steps = (at: number): number[] => Array.from({ length: 8 }, (_, n) => (n <= level ? 1001 + ((at - 1001) * (n + 1)) / (level + 1) : 4_000_000_000));
       expect(await levelOf(steps(DEPTH))).toBe(level);
       if (level > 0) expect(await levelOf(steps(DEPTH + 1))).toBe(level - 1);
-    }
-  });
-});
-
-describe('the proxy', () => {
-  test('PNC-5-c: A14: is found by longest match on the source address of the packet, not its destination', async () => {
-    r.senders(['2001:db8:2::/48', address('2001:db8:ffff::dead')], ['2001:db8::/32', address('2001:db8:ffff::32')], ['2001:db8:1::/64', PROXY6], ['::/0', address('2001:db8:ffff::99')]);
-    const to = async (source: string): Promise<IpAddress> => {
-      r.clear();
-      return (await noticeAbout(data({ source: address(source) }))).destination;
-    };
-    expect(await to('2001:db8:1::10')).toEqual(PROXY6);
-    expect(await to('2001:db8:1:1::10')).toEqual(address('2001:db8:ffff::32'));
-    expect(await to('2001:db9::1')).toEqual(address('2001:db8:ffff::99'));
-  });
-
-  test('PNC-5-c: a longer prefix without a proxy hides a shorter one with', async () => {
-    r.senders(['2001:db8::/32', PROXY6], ['2001:db8:1::/64', null]);
-    r.send(frame(data()));
-    expect(r.stats()).toMatchObject({ triggers: 1n, notifications: 0n, noProxy: 1n });
-    await nothingCame();
-  });
-
-  test('PNC-5-c: without any proxy the trigger is counted, once an interval, and nothing is sent, least of all to the sender', async () => {
-    r.senders();
-    r.port({ kMax: KMAX, perFlowIntervalNs: 60e9 });
-    r.send(frame(data()), { repeat: 1000 });
-    expect(r.stats()).toMatchObject({ triggers: 1000n, notifications: 0n, noProxy: 1n, suppressedPerFlow: 999n });
-    expect(r.count('egress.no-proxy')).toBe(1);
-    r.port({ kMax: KMAX });
-    await nothingCame();
-  });
-
-  test('an IPv6 default route does not answer for IPv4 senders', async () => {
-    r.senders(['::/0', PROXY6]);
-    r.send(frame(data(V4)));
-    expect(r.stats()).toMatchObject({ triggers: 1n, noProxy: 1n });
-    await nothingCame();
-  });
-
-  test('whose family has no loopback address configured is not notified, and that is counted', async () => {
-    r.configure({ source4: null });
-    r.send(frame(data(V4)));
-    expect(r.count('egress.no-source')).toBe(1);
-    expect(r.stats().notifications).toBe(0n);
-    await nothingCame();
-  });
-
-  test('that cannot be reached is counted for IPv4', async () => {
-    r.senders(['10.1.0.0/16', address('203.0.113.1')]);
-    r.send(frame(data(V4)));
-    await until('the route is missed', () => r.count('notice.not-forwarded') === 1);
-  });
-});
-
-describe('a router that is its own proxy', () => {
-  // The guard stands for the proxy's program: it sees and takes finished notices.
-  test.each(['before', 'behind'])('PNC-3-a: the notice passes a program attached %s the builder, finished', async (order) => {
-    const router = await CongestedRouter.create();
-    const proxy = openBpfObject(object('guard'));
-    try {
-      await router.fill(DEPTH);
-      router.port({ kMax: KMAX });
-      router.senders(['2001:db8:1::/48', LOOPBACK6], ['10.1.0.0/16', LOOPBACK4]);
-      proxy.map(GUARD_MAPS.ports).update(guardPortKey(1), encodeGuardPort({ udpPort: PNC_PORT }));
-      const builder = router.attached(EGRESS_PROGRAMS.notice);
-      if (order === 'before') builder.detach();
-      router.attach(GUARD_PROGRAMS.ingress, 1, 'ingress', proxy);
-      if (order === 'before') router.attach(EGRESS_PROGRAMS.notice, 1, 'ingress');
-      for (let i = 0; i < 10; i++) {
-        router.send(frame(data({ psn: i })));
-        router.send(frame(data({ ...V4, psn: i })));
-      }
-      const taken = (): number => Number(decodeCounters(proxy.map(COUNTERS_MAP).entries()).get('guard.ingress.dropped'));
-      await until('all notices taken', () => taken() === 20);
-      expect(router.count('notice.built')).toBe(20);
-    } finally {
-      proxy.close();
-      router.close();
     }
   });
 });
@@ -318,18 +209,18 @@ describe('what must not be noticed or harmed', () => {
   test('lengths that lie do not make a notice longer than its packet', async () => {
     const packet = data();
     put16(packet, 4, 0xffff);
-    expect((await noticeAbout(packet)).notice.invoking).toEqual(packet.subarray(0, 1280 - 86));
+    expect((await noticeAbout(r, packet)).notice.invoking).toEqual(packet.subarray(0, 1280 - 86));
     r.clear();
     const short = data({ size: 64 });
     put16(short, 4, 0xffff);
-    expect((await noticeAbout(short)).notice.invoking).toEqual(short);
+    expect((await noticeAbout(r, short)).notice.invoking).toEqual(short);
   });
 
   test('a packet whose length ends before its own headers makes no notice', async () => {
     const packet = data();
     put16(packet, 4, 4);
     r.send(frame(packet));
-    await nothingCame();
+    await nothingCame(r);
     expect(r.count('notice.unparseable')).toBe(1);
   });
 });
