@@ -1,5 +1,6 @@
 // The northbound server: gNMI (Capabilities, Get) and cnpd.v1.Control (Reload) on one unix socket. It reads state and owns none. What other gNMI
 // calls there are, grpc-js answers UNIMPLEMENTED by itself. Answers are built a few at a time; the rest wait, in a line of bounded length.
+import type { Socket } from 'node:net';
 import { create } from '@bufbuild/protobuf';
 import { type ConnectionInjector, Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js';
 import type { Count, Log } from '../model/log.ts';
@@ -61,10 +62,13 @@ export async function startNorthbound(options: NorthboundOptions, modules: North
   const grpc = new GrpcServer(GRPC_OPTIONS);
   addServices(grpc, options, modules);
   const injector: ConnectionInjector = grpc.createConnectionInjector(ServerCredentials.createInsecure());
+  const connections = new Set<Socket>();
   const listener = await listenUnix(
     options.socket,
     (connection) => {
       count('northbound.connection');
+      connections.add(connection);
+      connection.on('close', () => connections.delete(connection));
       connection.on('error', (error) => log.debug({ error }, 'a northbound connection broke'));
       injector.injectConnection(connection);
     },
@@ -78,6 +82,8 @@ export async function startNorthbound(options: NorthboundOptions, modules: North
       const closed = new Promise<void>((resolve) => listener.close(() => resolve()));
       injector.destroy();
       grpc.forceShutdown();
+      // Also those that never became an HTTP/2 session.
+      for (const connection of connections) connection.destroy();
       await closed;
     },
   };

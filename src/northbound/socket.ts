@@ -1,6 +1,6 @@
 // The unix socket of the northbound: mode 0660 from the moment it exists; a socket that a dead process left is replaced, one on which somebody
 // answers is refused, and so is a path that holds anything but a socket.
-import { lstatSync, mkdirSync, unlinkSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, unlinkSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 
@@ -38,11 +38,11 @@ export async function listenUnix(path: string, onConnection: (socket: Socket) =>
 
 async function clearStale(path: string): Promise<void> {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
+    makeParent(path);
     if (!lstatSync(path).isSocket()) throw new SocketError('NOT_A_SOCKET', `${path} exists and is no socket: move it away or choose another path`);
   } catch (cause) {
     if (cause instanceof SocketError) throw cause;
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return;
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT' && existsSync(dirname(path))) return;
     throw new SocketError('LISTEN', `${path}: ${(cause as Error).message}`, { cause });
   }
   const refused = await connectError(path);
@@ -50,6 +50,15 @@ async function clearStale(path: string): Promise<void> {
   if (refused === 'ENOENT') return;
   if (refused !== 'ECONNREFUSED') throw new SocketError('IN_USE', `${path}: cannot tell whether it is in use (${refused})`);
   unlinkSync(path);
+}
+
+/** One level only: that is /run/cnpd, and node's recursive mkdir never returns for some paths under /proc. */
+function makeParent(path: string): void {
+  try {
+    mkdirSync(dirname(path), { mode: 0o755 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 }
 
 /** The error code of connecting to a unix socket; undefined when somebody accepts. */

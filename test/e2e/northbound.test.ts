@@ -1,0 +1,267 @@
+// The northbound over a real unix socket: an independent client, hostile ones, a large table, and the compiled cnpctl.
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { silentLog } from '../../src/model/log.ts';
+import type { CnpdState } from '../../src/model/state.ts';
+import { connectNorthbound } from '../../src/northbound/client.ts';
+import { exampleState, sender, sourceOf } from '../../src/northbound/fixture.ts';
+import { type Northbound, type ReloadOutcome, startNorthbound } from '../../src/northbound/server.ts';
+import { bytesField, rawAt, rawCall, rawFields, varintField } from '../support/raw-grpc.ts';
+
+const GET = '/gnmi.gNMI/Get';
+const pathElem = (name: string, ...keys: [string, string][]): Buffer => bytesField(3, bytesField(1, name), ...keys.map(([k, v]) => bytesField(2, bytesField(1, k), bytesField(2, v))));
+const getRequest = (...elems: Buffer[]): Buffer => bytesField(2, ...elems);
+
+let dir: string;
+let socket: string;
+let northbound: Northbound | undefined;
+const counts = new Map<string, number>();
+
+const start = async (state: CnpdState = exampleState(), reload: ReloadOutcome = { ok: true, errors: [] }): Promise<Northbound> => {
+  const count = (name: string, by = 1) => void counts.set(name, (counts.get(name) ?? 0) + by);
+  northbound = await startNorthbound({ socket }, { source: sourceOf(state), actions: { reload: async () => reload }, log: silentLog, count });
+  return northbound;
+};
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'cnpd-northbound-'));
+  socket = join(dir, 'run', 'gnmi.sock');
+  counts.clear();
+});
+afterEach(async () => {
+  await northbound?.close();
+  northbound = undefined;
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** One plain question, answered: the server is alive. */
+const stillAnswers = async (): Promise<void> => {
+  const client = connectNorthbound({ socket, timeoutMs: 10_000 });
+  try {
+    expect(await client.get(['cnpd', 'status', 'pid'])).toBe(42);
+  } finally {
+    client.close();
+  }
+};
+
+describe('gNMI by its field numbers', () => {
+  it('Capabilities: model, encodings, version', async () => {
+    await start();
+    const { status, message } = await rawCall(socket, '/gnmi.gNMI/Capabilities', Buffer.alloc(0));
+    expect(status).toBe(0);
+    expect(rawAt(message!, 1, 1).map(String)).toEqual(['cnpd']);
+    expect(rawAt(message!, 3).map(String)).toEqual(['0.10.0']);
+    const encodings = rawFields(message!).filter((f) => f.field === 2);
+    expect(encodings.flatMap((f) => [...(f.value as Buffer)])).toEqual([0, 4, 2]);
+  });
+
+  it('Get: Notification 1, update 4, path 1, val 3, json_val 10', async () => {
+    await start();
+    const { status, message } = await rawCall(socket, GET, getRequest(pathElem('cnpd'), pathElem('senders', ['prefix', '2001:db8:1::/64']), pathElem('proxy')));
+    expect(status).toBe(0);
+    expect(rawAt(message!, 1, 4, 3, 10).map(String)).toEqual(['"2001:db8:ffff::1"']);
+    expect(rawAt(message!, 1, 4, 1, 3, 1).map(String)).toEqual(['cnpd', 'senders', 'proxy']);
+    const key = rawAt(message!, 1, 4, 1, 3, 2).map((entry) => [String(rawAt(entry, 1)[0]), String(rawAt(entry, 2)[0])]);
+    expect(Object.fromEntries(key)).toEqual({ prefix: '2001:db8:1::/64', carrier: 'isis', source: 'L2 0000.0000.c001.00-00' });
+    expect(Number(rawFields(rawAt(message!, 1)[0]!).find((f) => f.field === 1)!.value as bigint)).toBeGreaterThan(1.7e18);
+  });
+
+  it('Get with encoding PROTO and JSON_IETF: uint_val 3, json_ietf_val 11', async () => {
+    await start();
+    const path = getRequest(pathElem('cnpd'), pathElem('ports', ['interface', 'eth2']), pathElem('bytes'));
+    const proto = await rawCall(socket, GET, Buffer.concat([path, varintField(5, 2)]));
+    expect(rawFields(rawAt(proto.message!, 1, 4, 3)[0]!)).toEqual([{ field: 3, value: 9_007_199_254_740_991n }]);
+    const ietf = await rawCall(socket, GET, Buffer.concat([path, varintField(5, 4)]));
+    expect(rawAt(ietf.message!, 1, 4, 3, 11).map(String)).toEqual(['"9007199254740991"']);
+  });
+
+  it('errors carry their gRPC code and name the element', async () => {
+    await start();
+    expect(await rawCall(socket, GET, getRequest(pathElem('cnpd'), pathElem('nothing')))).toMatchObject({ status: 5, text: expect.stringContaining('/cnpd/nothing') });
+    expect(await rawCall(socket, GET, getRequest(pathElem('cnpd', ['a', 'b'])))).toMatchObject({ status: 3 });
+    expect(await rawCall(socket, GET, varintField(5, 1))).toMatchObject({ status: 12, text: expect.stringContaining('BYTES') });
+  });
+
+  it('Set and Subscribe are UNIMPLEMENTED', async () => {
+    await start();
+    for (const method of ['Set', 'Subscribe']) expect(await rawCall(socket, `/gnmi.gNMI/${method}`, Buffer.alloc(0))).toMatchObject({ status: 12 });
+  });
+});
+
+describe('the socket', () => {
+  it('has mode 0660 and is gone after close', async () => {
+    const server = await start();
+    expect(statSync(socket).mode & 0o777).toBe(0o660);
+    await server.close();
+    northbound = undefined;
+    expect(existsSync(socket)).toBe(false);
+  });
+
+  it('that a dead process left is replaced', async () => {
+    await start();
+    await northbound!.close();
+    const script = `require('net').createServer().listen(${JSON.stringify(socket)}, () => process.kill(process.pid, 'SIGKILL'))`;
+    await new Promise((resolve) => spawn(process.execPath, ['-e', script]).on('close', resolve));
+    expect(statSync(socket).isSocket()).toBe(true);
+    await start();
+    await stillAnswers();
+  });
+
+  it('on which somebody answers is refused, and that one goes on', async () => {
+    await start();
+    await expect(startNorthbound({ socket }, { source: sourceOf(exampleState()), actions: { reload: async () => ({ ok: true, errors: [] }) }, log: silentLog, count: () => undefined })).rejects.toMatchObject({
+      code: 'IN_USE',
+    });
+    await stillAnswers();
+  });
+
+  it('is refused where a file is in the way, or the path is too long', async () => {
+    await start();
+    const file = join(dir, 'file');
+    writeFileSync(file, 'mine');
+    const at = (path: string) => startNorthbound({ socket: path }, { source: sourceOf(exampleState()), actions: { reload: async () => ({ ok: true, errors: [] }) }, log: silentLog, count: () => undefined });
+    await expect(at(file)).rejects.toMatchObject({ code: 'NOT_A_SOCKET' });
+    await expect(at(join(dir, 'x'.repeat(120)))).rejects.toMatchObject({ code: 'LISTEN' });
+    await expect(at('/proc/nowhere/gnmi.sock')).rejects.toMatchObject({ code: 'LISTEN' });
+    expect(statSync(file).size).toBe(4);
+  });
+});
+
+describe('hostile clients', () => {
+  /** Sends, reads what comes back until the server closes or for as long as a healthy client needs to be answered, and goes away. */
+  const send = async (bytes: Buffer): Promise<void> => {
+    const client = connect(socket, () => client.write(bytes));
+    client.on('error', () => undefined);
+    client.on('data', () => undefined);
+    await stillAnswers();
+    client.destroy();
+  };
+  const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+
+  it('garbage, other protocols and broken HTTP/2 frames end that connection and no other', async () => {
+    await start();
+    const frames = [Buffer.from('00ffff0400000000000000', 'hex'), Buffer.from('000008060000000000ffffffffffffffff', 'hex'), Buffer.from('ffffff000100000001', 'hex')];
+    const attacks = [randomBytes(65_536), Buffer.alloc(0), Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n'), Buffer.from('160301020001', 'hex'), PREFACE.subarray(0, 10)];
+    for (const attack of [...attacks, ...frames.map((frame) => Buffer.concat([PREFACE, frame])), Buffer.concat([PREFACE, randomBytes(10_000)])]) await send(attack);
+    await stillAnswers();
+  });
+
+  it('a request that is no protobuf, too large, or shorter than it says, is refused', async () => {
+    await start();
+    expect((await rawCall(socket, GET, Buffer.from('ffffffffff', 'hex'))).status).toBeGreaterThan(0);
+    expect(await rawCall(socket, GET, bytesField(2, Buffer.alloc(300_000)))).toMatchObject({ status: 8 });
+    const liar = Buffer.alloc(5);
+    liar.writeUInt32BE(0xffffffff, 1);
+    expect((await rawCall(socket, GET, Buffer.alloc(0), liar)).status).not.toBe(0);
+    const short = Buffer.alloc(7);
+    short.writeUInt32BE(100, 1);
+    expect((await rawCall(socket, GET, Buffer.alloc(0), short)).status).not.toBe(0);
+    await stillAnswers();
+  });
+
+  it('a request for as much as fits, and a long name, come back as a short error', async () => {
+    await start();
+    const many = await rawCall(socket, GET, Buffer.concat(Array.from({ length: 5_000 }, () => bytesField(2))));
+    expect(many).toMatchObject({ status: 3, text: expect.stringContaining('5000 paths') });
+    const long = await rawCall(socket, GET, getRequest(pathElem('x'.repeat(200_000))));
+    expect(long.status).toBe(5);
+    expect(long.text.length).toBeLessThan(2_000);
+  });
+
+  it('more connections than are allowed: the surplus is refused and counted, then it goes on', async () => {
+    await start();
+    const sockets: Socket[] = [];
+    for (let i = 0; i < 300; i++) {
+      const client = connect(socket);
+      client.on('error', () => undefined);
+      sockets.push(client);
+    }
+    await expect.poll(() => counts.get('northbound.connection.refused') ?? 0, { timeout: 20_000 }).toBeGreaterThanOrEqual(44);
+    expect(counts.get('northbound.connection')).toBeLessThanOrEqual(256);
+    for (const client of sockets) client.destroy();
+    await expect.poll(() => stillAnswers().then(() => true, () => false), { timeout: 20_000 }).toBe(true);
+  });
+
+  it('many at once are all answered', async () => {
+    await start();
+    const answers = await Promise.all(Array.from({ length: 200 }, () => rawCall(socket, GET, getRequest())));
+    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([0]));
+  });
+
+  it('close does not wait for clients that hold on', async () => {
+    const server = await start();
+    const idle = connect(socket);
+    idle.on('error', () => undefined);
+    await new Promise((resolve) => idle.once('connect', resolve));
+    await stillAnswers();
+    await server.close();
+    northbound = undefined;
+    idle.destroy();
+  });
+});
+
+/** The compiled cnpctl, in a process of its own. */
+const cnpctl = (...args: string[]): Promise<{ code: number | null; out: string; err: string }> =>
+  new Promise((resolve) => {
+    const child = spawn(process.execPath, ['dist/cnpctl.js', '--socket', socket, ...args]);
+    const parts: { out: Buffer[]; err: Buffer[] } = { out: [], err: [] };
+    child.stdout.on('data', (chunk: Buffer) => parts.out.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => parts.err.push(chunk));
+    child.on('close', (code) => resolve({ code, out: Buffer.concat(parts.out).toString(), err: Buffer.concat(parts.err).toString() }));
+  });
+
+describe('a large table', () => {
+  it('100,000 senders are served whole, and the loop keeps its appointments', async () => {
+    const senders = Array.from({ length: 100_000 }, (_, i) => sender(`2001:db8:${(i >> 16).toString(16)}:${(i & 0xffff).toString(16)}::/64`));
+    await start({ ...exampleState(), senders });
+    await stillAnswers();
+    const delay = monitorEventLoopDelay({ resolution: 1 });
+    delay.enable();
+    const { code, out } = await cnpctl('show', 'senders', '-o', 'json');
+    delay.disable();
+    expect(code).toBe(0);
+    expect((JSON.parse(out) as unknown[]).length).toBe(100_000);
+    expect(delay.percentile(99) / 1e6).toBeLessThan(20);
+  });
+});
+
+describe('cnpctl, compiled', () => {
+  it('shows, and its exit codes are 0, 1, 2, 3 and 4', async () => {
+    await start(exampleState(), { ok: false, errors: ['cnpd.yaml:1:1: nothing in it'] });
+    expect(await cnpctl('show', 'isis', 'neighbors')).toMatchObject({ code: 0, out: expect.stringMatching(/^INTERFACE[^]*cnpd-isis +0000\.0000\.0001 +leaf1 +L2 +up/) });
+    expect(await cnpctl('show', 'status')).toMatchObject({ code: 1, out: expect.stringContaining('degraded') });
+    expect(await cnpctl('show', 'nothing')).toMatchObject({ code: 2, out: '' });
+    expect(await cnpctl('reload')).toMatchObject({ code: 4, err: expect.stringContaining('cnpd.yaml:1:1: nothing in it') });
+    await northbound!.close();
+    northbound = undefined;
+    expect(await cnpctl('show', 'status')).toMatchObject({ code: 3, err: expect.stringContaining('no such socket') });
+  });
+
+  it('a server that accepts and says nothing is exit code 3 within the time limit', async () => {
+    const mute = createServer((client) => client.on('error', () => undefined).resume());
+    socket = join(dir, 'mute.sock');
+    await new Promise<void>((resolve) => mute.listen(socket, resolve));
+    const began = performance.now();
+    expect(await cnpctl('--timeout', '1', 'show', 'status')).toMatchObject({ code: 3, err: expect.stringContaining('no answer within 1 s') });
+    expect(performance.now() - began).toBeLessThan(15_000);
+    await new Promise((resolve) => mute.close(resolve));
+  });
+
+  it('a reader that goes away is no error', async () => {
+    const senders = Array.from({ length: 20_000 }, (_, i) => sender(`2001:db8:0:${i.toString(16)}::/64`));
+    await start({ ...exampleState(), senders });
+    const child = spawn('bash', ['-c', 'set -o pipefail; "$0" dist/cnpctl.js --socket "$1" show senders | head -1', process.execPath, socket]);
+    let out = '';
+    let err = '';
+    child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+    const code = await new Promise((resolve) => child.on('close', resolve));
+    expect({ code, err, lines: out.split('\n').length }).toEqual({ code: 0, err: '', lines: 2 });
+  });
+});
