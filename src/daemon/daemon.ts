@@ -197,16 +197,19 @@ class RunningDaemon implements Daemon {
     this.#carrier = createIsisCarrier(isis, {
       poller: this.#poller, sink: this.#learning, clock: this.#clock, log: this.#logging.room('isis'), count: this.#counters.count, codePoints, hostname: `${router.name}-cnpd`,
     });
-    await this.#carrier.start();
     this.#carrier.originate(advertised(this.#file.intent));
+    await this.#carrier.start();
   }
 
   async #reloadCarrier(changed: boolean, identityChanged: boolean): Promise<void> {
     const { isis } = this.#file.intent;
     const keep = this.#carrier && isis && !identityChanged && (!changed || this.#carrier.update(isis));
     if (keep) return this.#carrier!.originate(advertised(this.#file.intent));
-    await this.#carrier?.stop();
-    this.#carrier = undefined;
+    if (this.#carrier) {
+      await this.#carrier.stop();
+      this.#carrier = undefined;
+      this.#learning.carrierStopped('isis', isis?.holdUnreachableMs ?? DEFAULT_HOLD_MS);
+    }
     await this.#startCarrier();
   }
 

@@ -64,6 +64,25 @@ describe('from the carriers to the dataplane', () => {
     expect(w.calls()).toBeGreaterThan(4);
   });
 
+  it('what a carrier taught outlives it for the hold time, unless its successor says it again', async () => {
+    const w = world(1000);
+    const reachable = new Set(['L2 1']);
+    w.learning.reachability({ carrier: 'isis', reachable });
+    const said = (source: string, text: string): void =>
+      w.learning.learned({ carrier: 'isis', source, originator: 'L2 1', prefixes: [{ prefix: prefix(text), pnc: true, proxy, metric: 1 }] });
+    said('a', '2001:db8:a::/48');
+    said('b', '2001:db8:b::/48');
+    await w.turns();
+    w.learning.carrierStopped('isis', 1000);
+    await w.turns();
+    expect(flagged(w.dataplane)).toBe(2);
+    w.learning.reachability({ carrier: 'isis', reachable });
+    said('a', '2001:db8:a::/48');
+    w.clock.advance(1001);
+    await w.turns();
+    expect([...w.dataplane.values()].filter((s) => s.proxy).map((s) => s.id)).toEqual(['2001:db8:a::/48']);
+  });
+
   it('what a lost originator said is held for the hold time, then leaves the dataplane', async () => {
     const w = world(1000);
     w.learning.reachability({ carrier: 'isis', reachable: new Set(['L2 1']) });

@@ -3,6 +3,7 @@
 import type { CarrierSink } from '../carriers/carrier.ts';
 import type { Intent } from '../intent/intent.ts';
 import type { LearnedTable } from '../learned/table.ts';
+import type { CarrierName } from '../model/advertisement.ts';
 import type { Clock } from '../model/clock.ts';
 import { senderProxyChanges } from '../plan/congested-node.ts';
 import type { CongestedNode } from '../reconcile/congested-node.ts';
@@ -19,6 +20,9 @@ export interface LearningModules {
 
 export class Learning implements CarrierSink {
   readonly #modules: LearningModules;
+  /** Source → originator, as the carrier that runs has reported it. */
+  #reported = new Map<string, string>();
+  #cancelForget: (() => void) | undefined;
   #scheduled = false;
   #cancelDeadline: (() => void) | undefined;
   #closed = false;
@@ -28,6 +32,8 @@ export class Learning implements CarrierSink {
   }
 
   learned(report: Parameters<CarrierSink['learned']>[0]): void {
+    if (report.prefixes.length > 0) this.#reported.set(report.source, report.originator);
+    else this.#reported.delete(report.source);
     this.#modules.table.learned(report);
     this.#schedule();
   }
@@ -35,6 +41,23 @@ export class Learning implements CarrierSink {
   reachability(report: Parameters<CarrierSink['reachability']>[0]): void {
     this.#modules.table.reachability(report);
     this.#schedule();
+  }
+
+  /**
+   * The carrier was stopped, perhaps to be replaced. What it taught is held like that of a lost originator; what its successor has not said again by
+   * then is forgotten.
+   */
+  carrierStopped(carrier: CarrierName, holdMs: number): void {
+    const before = this.#reported;
+    this.#reported = new Map();
+    this.reachability({ carrier, reachable: new Set() });
+    this.#cancelForget?.();
+    this.#cancelForget = this.#modules.clock.after(holdMs, () => {
+      for (const [source, originator] of before) {
+        if (!this.#reported.has(source)) this.#modules.table.learned({ carrier, source, originator, prefixes: [] });
+      }
+      this.#schedule();
+    });
   }
 
   /** After the table was changed by other hands. */
@@ -45,6 +68,7 @@ export class Learning implements CarrierSink {
   close(): void {
     this.#closed = true;
     this.#cancelDeadline?.();
+    this.#cancelForget?.();
   }
 
   #schedule(): void {

@@ -1,6 +1,6 @@
 // What the dataplane needs of the learned table: the smallest longest-match table that gives every source address the same answer. Flagged
 // prefixes are in it with their proxy; an unflagged prefix is in it, with null, only right below a flagged one, because an unflagged best match means
-// "no proxy" (codec facts §9 D5). Kept incrementally: a change costs the nodes it touches, whatever the size of the table.
+// "no proxy" (decision D5). Kept incrementally: a change costs the nodes it touches, whatever the size of the table.
 //
 // IPv4 lies inside the IPv6 space (key.ts), so a flagged ::/0 would also answer for IPv4 senders. The IPv4 default route is therefore always
 // present here, unflagged when nobody advertises it.

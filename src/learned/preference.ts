@@ -1,4 +1,4 @@
-// Which of several advertisements of one prefix counts (codec facts §9 D5, D7). D7 chooses among proxies: the advertisement that FRR makes of
+// Which of several advertisements of one prefix counts (decisions D5, D7). D7 chooses among proxies: the advertisement that FRR makes of
 // the same prefix, without the flag and with a real metric, does not compete with the one that cnpd adds for signalling.
 import { type IpAddress, compareAddresses } from '../model/address.ts';
 import type { CarrierName } from '../model/advertisement.ts';

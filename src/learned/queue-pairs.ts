@@ -1,4 +1,4 @@
-// Which learned Queue Pairs to forget (PNC-1-c, codec facts §5.9). Learning itself, and refusing to use what is too old, is the dataplane's work, packet by
+// Which learned Queue Pairs to forget (PNC-1-c). Learning itself, and refusing to use what is too old, is the dataplane's work, packet by
 // packet (bpf/lib/queue-pairs.h); but an entry that no packet ever touches again stays in its table until somebody sweeps. Pure: the caller reads
 // the table and the clock, and deletes what is returned.
 import { formatAddress } from '../model/address.ts';

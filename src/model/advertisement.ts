@@ -23,12 +23,12 @@ export interface GroupMembership {
   readonly edge: IpAddress;
 }
 
-/** One prefix that a carrier learned, flagged or not: an unflagged longest match means "no proxy" (codec facts §9 D5). */
+/** One prefix that a carrier learned, flagged or not: an unflagged longest match means "no proxy" (decision D5). */
 export interface LearnedPrefix {
   readonly prefix: Prefix;
   /** The Proxy Node Capability flag of this advertisement. */
   readonly pnc: boolean;
-  /** Where the notice goes (facts §9 D6). Absent when the flag is clear, or set but no usable address was advertised. */
+  /** Where the notice goes (decision D6). Absent when the flag is clear, or set but no usable address was advertised. */
   readonly proxy?: IpAddress;
   readonly metric: number;
 }

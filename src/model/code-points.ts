@@ -1,5 +1,5 @@
 // Every code point that the drafts leave unassigned, with cnpd's default and its reason. Each can be overridden under `code-points:` in
-// cnpd.yaml and is shown by `cnpctl show codepoints`. Defaults: codec facts §6.4 and the experimental ranges that RFC 4727 and others reserve.
+// cnpd.yaml and is shown by `cnpctl show codepoints`. Defaults are from the experimental ranges that RFC 4727 and others reserve.
 
 export interface CodePoint {
   readonly name: CodePointName;

@@ -1,4 +1,4 @@
-// RoCEv2 names that more than one room uses. Sizes: QPN and PSN are 24 bits (codec facts §5.2).
+// RoCEv2 names that more than one room uses. Sizes: QPN and PSN are 24 bits (InfiniBand vol. 1 §9.2).
 import type { IpAddress } from './address.ts';
 
 export const ROCE_UDP_PORT = 4791;
@@ -13,5 +13,5 @@ export interface QueuePairs {
 
 export const PSN_MODULUS = 1 << 24;
 
-/** Signed distance a − b in 24-bit serial arithmetic, −2²³ … 2²³−1 (codec facts §5.5). */
+/** Signed distance a − b in 24-bit serial arithmetic, −2²³ … 2²³−1 (InfiniBand vol. 1 §9.7). */
 export const psnDistance = (a: number, b: number): number => ((a - b) << 8) >> 8;

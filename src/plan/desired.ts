@@ -34,7 +34,7 @@ export interface EgressPortPlan {
   readonly kMin: number | null;
   /** Bytes; null: no notification. */
   readonly kMax: number | null;
-  /** Level n is reported from levelBytes[n] upwards; levelBytes[0] = kMax; ascending; 8 entries (PNC-4-f, facts D10). */
+  /** Level n is reported from levelBytes[n] upwards; levelBytes[0] = kMax; ascending; 8 entries (PNC-4-f, decision D10). */
   readonly levelBytes: readonly number[];
   readonly perFlowIntervalNs: number;
   /** Token bucket of the port: notices per second and burst. */

@@ -140,7 +140,7 @@ function candidates(s: Speaker, level: LevelState, key: string): Candidate[] {
 
 const isCopy = ({ entry }: Candidate): boolean => entry.down || hasFlag(entry.flags, ATTRIBUTE_BIT.readvertised);
 
-/** What to carry: the lowest metric, then the lowest proxy address (facts §9 D7). Undefined when nothing may be carried. */
+/** What to carry: the lowest metric, then the lowest proxy address (decision D7). Undefined when nothing may be carried. */
 function bestCandidate(s: Speaker, key: string, from: LevelState, to: LevelState): Candidate | undefined {
   const eligible = candidates(s, from, key).filter((c) => from.level === 2 || !c.entry.down);
   if (eligible.length === 0) return undefined;

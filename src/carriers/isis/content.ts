@@ -1,5 +1,5 @@
 // What an LSP says, as far as the speaker cares: neighbours for the graph, prefixes for the learned table, addresses for the proxy fallback
-// (codec facts §9 D5, D6), overload bit and hostname. Only prefixes with the P-flag are kept; the others are reported once and read again
+// (decisions D5, D6), overload bit and hostname. Only prefixes with the P-flag are kept; the others are reported once and read again
 // from the raw LSP when needed, so that a large database stays small.
 import { type IpAddress, isUnicastHost } from '../../model/address.ts';
 import type { LearnedPrefix } from '../../model/advertisement.ts';
@@ -163,7 +163,7 @@ function flaggedEntry(cursor: PrefixCursor): PrefixEntry {
 /** Cheaper than text and as unique: what maps of thousands of prefixes are keyed by. */
 export const prefixKey = (p: Prefix): string => `${p.address.family}:${p.address.value.toString(32)}/${p.length}`;
 
-/** Where notices for an entry go (facts §9 D6): its own sub-TLVs 12/11, else the node's TLVs 140/134, else 232/132; own family first. */
+/** Where notices for an entry go (decision D6): its own sub-TLVs 12/11, else the node's TLVs 140/134, else 232/132; own family first. */
 export function proxyOf(entry: PrefixEntry, routerIds: NodeAddresses, interfaces: NodeAddresses): IpAddress | undefined {
   const own = { ...(entry.source4 && { v4: entry.source4 }), ...(entry.source6 && { v6: entry.source6 }) };
   for (const { v4, v6 } of [own, routerIds, interfaces]) {

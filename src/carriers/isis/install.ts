@@ -47,7 +47,7 @@ function addressesChanged(before: StoredLsp | undefined, after: StoredLsp | unde
   return pairs.some(([a, b]) => !sameOptional(a?.v4, b?.v4) || !sameOptional(a?.v6, b?.v6));
 }
 
-/** Fragments with flagged prefixes that name no proxy themselves fall back on the node's addresses (facts §9 D6), which have changed. */
+/** Fragments with flagged prefixes that name no proxy themselves fall back on the node's addresses (decision D6), which have changed. */
 function reportSiblings(s: Speaker, level: LevelState, changed: StoredLsp): void {
   for (const lsp of fragmentsOf(level.lsdb, changed.node)) {
     if (lsp.key === changed.key || lsp.content.flagged.every((p) => p.source4 ?? p.source6)) continue;

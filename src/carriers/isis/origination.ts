@@ -39,7 +39,7 @@ const OWN_CONTENT = { ...NO_CONTENT, overload: true };
 export const fragmentRoom = (s: Speaker, level: Level): number =>
   Math.min(LSP_BUFFER_SIZE, s.config.mtu - 3) - LSP_HEADER_LENGTH - authenticationRoom(s, scopeOf(level));
 
-/** The prefixes that the operator declared: sets the whole. Of two proxies for one prefix the lower address wins (facts §9 D7). */
+/** The prefixes that the operator declared: sets the whole. Of two proxies for one prefix the lower address wins (decision D7). */
 export function setWanted(s: Speaker, prefixes: readonly ProxyPrefix[]): void {
   const wanted = new Map<string, OriginatedPrefix>();
   const flags = flagsOf(s.config.pncFlagBit);

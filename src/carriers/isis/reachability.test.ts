@@ -88,7 +88,7 @@ describe('reachability', () => {
   });
 });
 
-describe('proxy fallback (facts §9 D6)', () => {
+describe('proxy fallback (decision D6)', () => {
   it('sub-TLV 12 first, then TLV 140, then a TLV 232 that is not link-local; unflagged prefixes are reported without proxy (D5)', () => {
     const simulation = new Simulation();
     const router = new Router(simulation, '0000.0000.1111');

@@ -1,4 +1,4 @@
-// BTH opcodes and the extended transport headers that follow each (InfiniBand vol. 1 §9.2, §9.3; codec facts §5.3). RC is 0x00, UC 0x20, UD
+// BTH opcodes and the extended transport headers that follow each (InfiniBand vol. 1 §9.2, §9.3). RC is 0x00, UC 0x20, UD
 // 0x60, XRC 0xA0 plus the operation.
 
 export type ExtendedHeader = 'xrceth' | 'deth' | 'reth' | 'atomic' | 'aeth' | 'atomic-ack' | 'immediate' | 'ieth';
