@@ -1,0 +1,34 @@
+// Loaded into the measured agent with `node --import`: on its parent's order it notes how late a timer of one millisecond comes, which is how long anything else in
+// the process waits for its turn. Costs nothing until told to start; keeps nothing alive.
+import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import type { LoopReport } from './loop-report.ts';
+
+const TICK_MS = 1;
+let gaps: number[] = [];
+let last = 0;
+let timer: NodeJS.Timeout | undefined;
+let histogram: IntervalHistogram | undefined;
+
+function start(): void {
+  gaps = [];
+  last = performance.now();
+  histogram = monitorEventLoopDelay({ resolution: TICK_MS });
+  histogram.enable();
+  timer = setInterval(() => {
+    const now = performance.now();
+    gaps.push(now - last);
+    last = now;
+  }, TICK_MS).unref();
+}
+
+function stop(): LoopReport {
+  clearInterval(timer);
+  histogram?.disable();
+  return { gaps, perfHooksP99Ms: (histogram?.percentile(99) ?? 0) / 1e6 };
+}
+
+process.on('message', (order) => {
+  if (order === 'start') start();
+  if (order === 'stop') process.send!(stop());
+});
+process.channel?.unref();

@@ -1,0 +1,74 @@
+// `npm run bench`: the figures of docs/performance.md, each beside a reference measured in the same run. Prints a table, writes out/bench/report.json. A figure
+// that falls short is printed as such and is no failure; exit status 1 says that something could not be measured, 2 wrong usage.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg, release } from 'node:os';
+import { join } from 'node:path';
+import { Command, CommanderError } from 'commander';
+import { type Figure, dist, runFigure } from './bench.ts';
+import { eventLoop } from './event-loop.ts';
+import { feedback } from './feedback.ts';
+import { mapUpdates } from './map-updates.ts';
+import { noticeToCnp } from './notice-to-cnp.ts';
+import { packetCost } from './packet-cost.ts';
+import { type Failure, type Report, type Row, table } from './report.ts';
+import { startUp } from './start-up.ts';
+import { tenThousand } from './ten-thousand.ts';
+
+const FIGURES: readonly Figure[] = [packetCost, noticeToCnp, mapUpdates, startUp, tenThousand, eventLoop, feedback];
+const startedAt = performance.now();
+const seconds = (): number => (performance.now() - startedAt) / 1000;
+const say = (text: string): void => void process.stderr.write(`[${seconds().toFixed(1).padStart(6)} s] ${text}\n`);
+
+function write(rows: readonly Row[], failures: readonly Failure[], loadBefore: number): string {
+  const directory = join(dist(), '../out/bench');
+  const machine = { kernel: release(), node: process.version, cpus: cpus().length, model: cpus()[0]?.model ?? 'unknown', loadBefore };
+  const report: Report = { version: 1, machine, seconds: Math.round(seconds()), rows, failures };
+  mkdirSync(directory, { recursive: true });
+  const path = join(directory, 'report.json');
+  writeFileSync(path, `${JSON.stringify(report, null, 2)}\n`);
+  return path;
+}
+
+async function run(names: readonly string[]): Promise<number> {
+  const controller = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => controller.abort(new Error('interrupted')));
+  const loadBefore = loadavg()[0]!;
+  const rows: Row[] = [];
+  const failures: Failure[] = [];
+  for (const figure of FIGURES.filter((f) => names.length === 0 || names.includes(f.name))) {
+    if (controller.signal.aborted) break;
+    say(`${figure.name}: ${figure.title}`);
+    try {
+      rows.push(...(await runFigure(figure, { signal: controller.signal, say: (text) => say(`  ${text}`) })));
+    } catch (error) {
+      failures.push({ figure: figure.name, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+      say(`  could not be measured: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  process.stdout.write(`\n${table(rows)}\n\n`);
+  for (const { figure, error } of failures) process.stdout.write(`${figure} could not be measured: ${error}\n`);
+  process.stdout.write(`${seconds().toFixed(0)} s; load of the machine before: ${loadBefore.toFixed(1)} on ${cpus().length} CPUs; ${write(rows, failures, loadBefore)}\n`);
+  return failures.length > 0 || controller.signal.aborted ? 1 : 0;
+}
+
+async function main(argv: readonly string[]): Promise<number> {
+  let status = 0;
+  const program = new Command('bench')
+    .description('measures what docs/performance.md reports; needs root')
+    .exitOverride()
+    .option('--only <name...>', `only these: ${FIGURES.map((f) => f.name).join(', ')}`)
+    .action(async ({ only = [] }: { only?: string[] }) => {
+      const unknown = only.filter((name) => !FIGURES.some((f) => f.name === name));
+      if (unknown.length > 0) program.error(`no figure named ${unknown.join(', ')}; there are ${FIGURES.map((f) => f.name).join(', ')}`);
+      status = await run(only);
+    });
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+    return status;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    throw error;
+  }
+}
+
+process.exitCode = await main(process.argv.slice(2));
