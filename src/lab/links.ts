@@ -21,13 +21,16 @@ export function vethCommands(links: readonly LinkSpec[], container: ContainerOf)
   return links.filter((l) => l.delayMs === 0).map((l) => `link add ${end(l.a, l.mtu)} type veth peer ${end(l.b, l.mtu)}`);
 }
 
-/** Lines of `ip -batch`, by namespace, that set MTU and address of the TAPs and bring every interface up. */
+/**
+ * Lines of `ip -batch`, by namespace, that set MTU and address of the TAPs and bring every interface up. The transmit queue of a TAP is where frames wait
+ * for the delay line to be scheduled: as long as the line's own, so that a busy machine delays and does not drop.
+ */
 export function interfaceCommands(links: readonly LinkSpec[], node: string): string[] {
   return links.flatMap((l) =>
     [l.a, l.b]
       .filter((e) => e.node === node)
       .flatMap((e) => [
-        ...(l.delayMs > 0 ? [`link set ${e.interface} mtu ${l.mtu}`, ...(e.mac ? [`link set ${e.interface} address ${e.mac}`] : [])] : []),
+        ...(l.delayMs > 0 ? [`link set ${e.interface} mtu ${l.mtu} txqueuelen ${l.limit}`, ...(e.mac ? [`link set ${e.interface} address ${e.mac}`] : [])] : []),
         `link set ${e.interface} up`,
       ]),
   );
