@@ -53,10 +53,15 @@ __noinline int notice_walk(struct __sk_buff *skb, struct invoking *invoking, __u
 		return WALK_TRUNCATED;
 	h->outer = offset;
 	__u8 next = (*first >> 4) == 6 ? IPPROTO_IPV6 : IPPROTO_IPIP;
+	// Through memory, so that the verifier meets the same state at the head of every round (walk.h).
+	volatile __u16 *at = &h->transport;
+	volatile __u8 *protocol = &h->protocol;
+	*at = offset;
+	*protocol = next;
 	for (int depth = 0; depth < WALK_DEPTH; depth++) {
 		enum walk_result result;
-		opaque(offset);
-		offset &= WALK_OFFSET_MASK;
+		offset = *at & WALK_OFFSET_MASK;
+		next = *protocol;
 		if (next == IPPROTO_IPV6 || next == IPPROTO_IPIP)
 			notice_bound(skb, invoking, offset, next);
 		if (next == IPPROTO_IPV6)
@@ -66,17 +71,15 @@ __noinline int notice_walk(struct __sk_buff *skb, struct invoking *invoking, __u
 		else if (is_extension(next))
 			result = walk_extension(skb, h, &offset, &next);
 		else
-			break;
+			return WALK_TRANSPORT;
 		if (result != WALK_TRANSPORT)
 			return result;
 		if (offset > invoking->end)
 			return WALK_TRUNCATED;
+		*at = offset;
+		*protocol = next;
 	}
-	if (next == IPPROTO_IPV6 || next == IPPROTO_IPIP || is_extension(next))
-		return WALK_TOO_DEEP;
-	h->transport = offset;
-	h->protocol = next;
-	return WALK_TRANSPORT;
+	return WALK_TOO_DEEP;
 }
 
 // Protocols whose header begins with two ports: TCP, UDP, DCCP, SCTP, UDP-Lite.
