@@ -13,7 +13,7 @@ import { type RocePacket, parseRocePacket } from '../../src/packet/roce/packet.t
 import { scapy } from '../codec/scapy.ts';
 import { dissect } from '../codec/tshark.ts';
 import { eventually } from './support/frr.ts';
-import { H1, H2, LOOPBACK, SENDERS4, SENDERS6, adjacent, base, proxy, watching } from './support/line.ts';
+import { H1, H2, LOOPBACK, SENDERS4, SENDERS6, adjacent, base, proxy, routed, watching } from './support/line.ts';
 import { Network, type Router, program } from './support/network.ts';
 import { Flow, Port, rocePackets } from './support/port.ts';
 
@@ -54,10 +54,7 @@ beforeEach(async () => {
   await reload(p, P);
   await adjacent(net, 'leaf', 'p');
   await knows(LOOPBACK.leaf.ipv6);
-  await eventually('routes to the hosts at both ends', async () => {
-    const routes = [await p.exec('ip', '-6', 'route'), await p.exec('ip', 'route'), await leaf.exec('ip', '-6', 'route'), await leaf.exec('ip', 'route')].join();
-    return ['2001:db8:1::/64', '2001:db8:2::/64', '198.51.100.0/24', '203.0.113.0/24'].every((r) => routes.split(r).length > 2);
-  });
+  await routed(net);
   for (const port of [h1, h2, leafWan]) port.clear();
 });
 afterEach(({ task }) => {

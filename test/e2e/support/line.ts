@@ -33,3 +33,17 @@ export const watching = (fields: object = {}): object => ({ ports: [{ interface:
 /** Waits until the routers' agents are neighbours of FRR. */
 export const adjacent = (net: Network, ...names: string[]): Promise<unknown> =>
   Promise.all(names.map((name) => eventually(`${name} is a neighbour of FRR`, () => net.router(name).isUp())));
+
+const ROUTES = ['2001:db8:1::/64', '2001:db8:2::/64', '198.51.100.0/24', '203.0.113.0/24', ...Object.values(LOOPBACK).flatMap(({ ipv6, ipv4 }) => [ipv6, ipv4])];
+
+/** Waits until FRR has put every route into every router's kernel. */
+export const routed = (net: Network): Promise<unknown> =>
+  Promise.all(
+    (['leaf', 'p', 'far'] as const).map((name) =>
+      eventually(`${name} has all routes`, async () => {
+        const { ipv6, ipv4 } = LOOPBACK[name];
+        const table = await net.router(name).exec('sh', '-c', 'ip -6 route; ip route');
+        return ROUTES.every((route) => route === ipv6 || route === ipv4 || table.includes(`${route} `));
+      }),
+    ),
+  );

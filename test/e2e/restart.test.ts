@@ -1,0 +1,304 @@
+// Restarts and losses around a running network: cnpd ended and killed while traffic flows, FRR restarted, interfaces and qdiscs taken away and given back. What
+// is in the kernel works on without its agent; no data packet is lost: they are numbered, and counted at the receiver.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { Poller } from '../../src/kernel/poller.ts';
+import { address } from '../../src/model/address.ts';
+import { eventually } from './support/frr.ts';
+import { H1, H2, KEY, LOOPBACK, SENDERS4, SENDERS6, adjacent, base, proxy, routed, watching } from './support/line.ts';
+import { Network, type Router, type Row } from './support/network.ts';
+import { Flow, Port, rocePackets } from './support/port.ts';
+
+let net: Network;
+let leaf: Router, p: Router;
+let poller: Poller;
+let h1: Port, h2: Port;
+const errors: unknown[] = [];
+let nextQpn = 0x2000;
+
+const HOLD = { 'hold-unreachable': '30s' };
+const LEAF = { ...base('leaf', HOLD), ...proxy('leaf') };
+const P = { ...base('p', HOLD), ...watching({ 'per-flow-interval': '5ms' }) };
+
+beforeAll(async () => {
+  net = await Network.up('line');
+  [leaf, p] = [net.router('leaf'), net.router('p')];
+  poller = Poller.open({ onError: (error) => errors.push(error) });
+  const modules = { poller, errors };
+  h1 = await Port.open(net.lab, 'h1:eth1', 'leaf:eth1', modules);
+  h2 = await Port.open(net.lab, 'h2:eth1', 'far:eth1', modules);
+});
+afterAll(async () => {
+  for (const port of [h1, h2]) port?.close();
+  poller?.close();
+  await net?.down();
+  expect(errors).toEqual([]);
+});
+
+beforeEach(async () => {
+  await Promise.all([leaf.running || leaf.start(LEAF), p.running || p.start(P)]);
+  await adjacent(net, 'leaf', 'p');
+  await knowsProxy();
+  await routed(net);
+  for (const port of [h1, h2]) port.clear();
+});
+afterEach(async ({ task }) => {
+  if (task.result?.state !== 'fail') return;
+  console.log(net.logs());
+  await net.stopAll();
+});
+
+const isKnown = async (): Promise<boolean> => {
+  for (const prefix of [SENDERS6, SENDERS4]) if ((await p.sender(prefix))?.['proxy'] !== LOOPBACK.leaf.ipv6) return false;
+  return (await p.get('ports'))[0]?.['attached'] === true;
+};
+const knowsProxy = (): Promise<unknown> => eventually('p knows the proxy and watches its port', isKnown);
+
+/**
+ * Traffic from h1 to h2 that fills p's queue beyond K_max again and again but never to its limit, 30 packets every 20 ms (13 Mbit/s of 20), and what
+ * comes of it: the PSNs that arrive at h2, the times of the CNPs at h1.
+ */
+class Traffic {
+  readonly flow: Flow;
+  readonly arrived = new Set<number>();
+  readonly cnpTimes: number[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor() {
+    nextQpn += 2;
+    this.flow = new Flow(h1, h2, { source: address(H1.v6), destination: address(H2.v6), senderQpn: nextQpn, receiverQpn: nextQpn + 1 });
+  }
+
+  async start(): Promise<void> {
+    h2.onPacket = (packet) => rocePackets([packet]).filter(this.flow.owns).forEach(({ bth }) => this.arrived.add(bth.psn));
+    h1.onPacket = (packet) => rocePackets([packet]).filter(this.flow.isNotification).forEach(() => this.cnpTimes.push(performance.now()));
+    this.flow.connect();
+    await eventually('the Queue Pair is learned', async () => this.pairAt(await leaf.get('flows')));
+    this.#timer = setInterval(() => this.flow.send(30), 20);
+    await this.notified('traffic is notified about');
+  }
+
+  pairAt = (flows: readonly Row[]): Row | undefined => flows.find((row) => row['port'] === 'proxy' && row['source-qpn'] === this.flow.ends.senderQpn);
+  flowAt = (flows: readonly Row[]): Row | undefined => flows.find((row) => row['port'] === 'eth2' && row['destination-qpn'] === this.flow.ends.receiverQpn);
+
+  /** Waits for five CNPs from now on. */
+  async notified(what: string): Promise<void> {
+    const before = this.cnpTimes.length;
+    await eventually(what, () => this.cnpTimes.length >= before + 5);
+  }
+
+  /** Stops and waits until everything sent has arrived. @throws with the PSNs that did not */
+  async allArrived(): Promise<void> {
+    clearInterval(this.#timer);
+    const sent = this.flow.psn - 1000;
+    const missing = (): number[] => Array.from({ length: sent }, (_, i) => 1000 + i).filter((psn) => !this.arrived.has(psn));
+    await eventually('every data packet has arrived', () => missing().length === 0, 5000).catch(() => {});
+    expect(missing()).toEqual([]);
+    expect(sent).toBeGreaterThan(1000);
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+    h1.onPacket = undefined;
+    h2.onPacket = undefined;
+  }
+}
+
+describe('cnpd restarts under traffic', () => {
+  test.each(['SIGTERM', 'SIGKILL'] as const)('%s of the congested node: no packet lost, notifications go on without the agent, the flow is still there, adopted', async (signal) => {
+    const traffic = new Traffic();
+    try {
+      await traffic.start();
+      const before = traffic.flowAt(await p.get('flows'))!;
+      await p.stop(signal);
+      await traffic.notified('notifications without the agent');
+      await p.start(P);
+      await traffic.notified('notifications with the new agent');
+      expect(await p.show<Row>('status')).toMatchObject({ adopted: true });
+      const after = traffic.flowAt(await p.show('flows'))!;
+      expect(Number(after['packets'])).toBeGreaterThan(Number(before['packets']));
+      await knowsProxy();
+      await traffic.notified('notifications after the network has told everything again');
+      await traffic.allArrived();
+    } finally {
+      traffic.end();
+    }
+    expect(await p.show<Row>('status')).toMatchObject({ health: 'running', problems: [] });
+  });
+
+  test('SIGKILL of the proxy: no packet lost, CNPs go on without the agent, Queue Pairs are still there, adopted', async () => {
+    const traffic = new Traffic();
+    try {
+      await traffic.start();
+      const before = traffic.pairAt(await leaf.get('flows'))!;
+      await leaf.stop('SIGKILL');
+      await traffic.notified('CNPs without the agent');
+      await leaf.start(LEAF);
+      await traffic.notified('CNPs with the new agent');
+      expect(await leaf.show<Row>('status')).toMatchObject({ adopted: true, health: 'running' });
+      expect(traffic.pairAt(await leaf.show('flows'))).toMatchObject({ 'source-qpn': before['source-qpn'], 'destination-qpn': before['destination-qpn'], 'learned-from': 'cm' });
+      await traffic.notified('CNPs later on');
+      await traffic.allArrived();
+    } finally {
+      traffic.end();
+    }
+    // The network had it all the time: the old LSPs were outbid, not lost.
+    expect(await isKnown()).toBe(true);
+  });
+
+  test('SIGTERM of the proxy: it withdraws, so that nobody is told of it; no packet is lost; with its return the CNPs return, for the Queue Pair known before', async () => {
+    const traffic = new Traffic();
+    try {
+      await traffic.start();
+      expect(await leaf.stop('SIGTERM')).toBe(0);
+      await eventually('withdrawn', async () => (await p.sender(SENDERS6))?.['proxy'] === undefined);
+      await eventually('no more notices', async () => (await p.counter('egress.no-proxy')) > 0);
+      await leaf.start(LEAF);
+      await knowsProxy();
+      await traffic.notified('CNPs again');
+      expect(await leaf.show<Row>('status')).toMatchObject({ adopted: true });
+      expect(traffic.pairAt(await leaf.show('flows'))?.['learned-from']).toBe('cm');
+      await traffic.allArrived();
+    } finally {
+      traffic.end();
+    }
+  });
+
+  test('a second cnpd does not start beside the first, and changes nothing', async () => {
+    const { code, stderr } = await p.cnpd('-c', '/etc/cnpd/cnpd.yaml');
+    expect(code).toBe(1);
+    expect(stderr).toContain('cannot start');
+    expect(await p.show<Row>('status')).toMatchObject({ health: 'running', pid: p.pid });
+    await knowsProxy();
+  });
+});
+
+describe('FRR restarts', () => {
+  test('isisd killed and started again: the adjacency returns; what was learned is held meanwhile and never leaves the kernel', async () => {
+    const hasProxy = async (): Promise<boolean> => (await p.mapEntries('sender_proxies'))?.some((entry) => entry.startsWith(KEY[SENDERS6]) && entry.includes('20010db8ffff00000000000000000001')) ?? false;
+    const pid = (await p.exec('cat', '/run/frr/isisd.pid')).trim();
+    await p.exec('kill', '-9', pid);
+    try {
+      await eventually('the adjacency is lost', async () => !(await p.isUp()));
+      await eventually('held', async () => (await p.sender(SENDERS6))?.['held-until'] !== undefined);
+      expect(await p.sender(SENDERS6)).toMatchObject({ proxy: LOOPBACK.leaf.ipv6, best: true });
+      expect(await hasProxy()).toBe(true);
+    } finally {
+      await p.exec('/usr/lib/frr/isisd', '-d', '-A', '127.0.0.1');
+      await p.exec('vtysh', '-b');
+    }
+    await adjacent(net, 'p');
+    await eventually('nothing is held any more', async () => {
+      expect(await hasProxy()).toBe(true);
+      return (await p.get('senders')).every((row) => row['held-until'] === undefined);
+    });
+    expect(await isKnown()).toBe(true);
+    await routed(net);
+    const traffic = new Traffic();
+    try {
+      await traffic.start();
+    } finally {
+      traffic.end();
+    }
+  });
+});
+
+describe('interfaces and queues come and go', () => {
+  const degraded = async (problem: RegExp, remedy: RegExp): Promise<void> => {
+    const status = await eventually('the problem is told', async () => {
+      const s = await p.get<{ health: string; problems?: { problem: string; remedy: string }[] }>('status');
+      return s.health === 'degraded' && s.problems?.find((each) => problem.test(each.problem));
+    });
+    expect(status.remedy).toMatch(remedy);
+    expect((await p.ctl('show', 'status')).code).toBe(1);
+  };
+  const running = (): Promise<unknown> => eventually('all is well', async () => (await p.get<Row>('status'))['health'] === 'running');
+
+  test('the carrier\'s interface deleted by hand is created again, and the adjacency returns', async () => {
+    await p.exec('ip', 'link', 'del', 'cnpd-isis');
+    await eventually('counted', async () => (await p.counter('isis.interface.vanished')) > 0);
+    await adjacent(net, 'p');
+    await eventually('nothing is held any more', async () => (await p.get('senders')).every((row) => row['held-until'] === undefined));
+    expect(await isKnown()).toBe(true);
+  });
+
+  test('a watched port that vanishes is a problem with a remedy; when it returns it is watched again', async () => {
+    await p.configure({ ...base('p', HOLD), ports: [{ interface: 'eth2', 'k-max': '20kB' }, { interface: 'extra', 'k-max': '20kB' }] });
+    expect((await p.ctl('reload')).code).toBe(0);
+    try {
+      await degraded(/extra does not exist/, /./);
+      for (let round = 0; round < 2; round++) {
+        await p.exec('sh', '-c', 'ip link add extra type veth peer name extra-peer && ip link set extra up && tc qdisc add dev extra root tbf rate 20mbit burst 3000 limit 400000');
+        await running();
+        expect((await p.show('ports')).find((row) => row['interface'] === 'extra')).toMatchObject({ attached: true, 'root-qdisc': 'tbf' });
+        await p.exec('ip', 'link', 'del', 'extra');
+        await degraded(/extra does not exist/, /./);
+        expect((await p.show('ports')).find((row) => row['interface'] === 'extra')).toMatchObject({ attached: false });
+      }
+    } finally {
+      await p.configure(P);
+      expect((await p.ctl('reload')).code).toBe(0);
+    }
+    await running();
+  });
+
+  test('a TBF root replaced by pfifo is a problem with its remedy; with a TBF root the port is watched again', async () => {
+    await p.exec('tc', 'qdisc', 'replace', 'dev', 'eth2', 'root', 'pfifo');
+    try {
+      await degraded(/root qdisc of eth2 is pfifo, whose queue depth cannot be read/, /tc qdisc replace dev eth2 root tbf/);
+      expect((await p.show('ports'))[0]).toMatchObject({ attached: false, 'root-qdisc': 'pfifo' });
+    } finally {
+      await p.exec('tc', 'qdisc', 'replace', 'dev', 'eth2', 'root', 'tbf', 'rate', '20mbit', 'burst', '3000', 'limit', '400000');
+    }
+    await running();
+    expect((await p.show('ports'))[0]).toMatchObject({ attached: true, 'root-qdisc': 'tbf' });
+    const traffic = new Traffic();
+    try {
+      await traffic.start();
+    } finally {
+      traffic.end();
+    }
+  });
+});
+
+describe('uninstall', () => {
+  test('cnpd that runs refuses it; after it nothing is left: no program, map, link, mount, interface or file', async () => {
+    const before = (await Promise.all([leaf, p].map(ownObjects))).flat();
+    expect(new Set(before.map((name) => name.split(' ')[0]))).toEqual(new Set(['prog', 'map', 'link']));
+    for (const router of [leaf, p]) {
+      expect((await router.ctl('uninstall')).code).toBe(1);
+      expect((await router.cnpd('uninstall')).code).toBe(1);
+    }
+    expect((await Promise.all([leaf, p].map(ownObjects))).flat()).toEqual(before);
+    await Promise.all([leaf.stop(), p.stop()]);
+    expect(await leaf.exec('ls', '/run/cnpd/bpf/links')).not.toBe('');
+    expect((await leaf.ctl('uninstall')).code).toBe(0);
+    expect((await p.cnpd('uninstall')).code).toBe(0);
+    for (const router of [leaf, p]) {
+      expect(await router.exec('sh', '-c', 'ls -A /run/cnpd 2>/dev/null || true')).toBe('');
+      expect(await router.exec('cat', '/proc/mounts')).not.toMatch(/ \/run\/cnpd[ /]/);
+      expect(await router.exec('ip', '-br', 'link')).not.toContain('cnpd-isis');
+      for (const [name, direction] of ['lo', 'eth1', 'eth2'].flatMap((each) => [[each, 'ingress'], [each, 'egress']])) {
+        expect(await router.exec('tc', 'filter', 'show', 'dev', name!, direction!)).toBe('');
+      }
+      expect(await router.exec('bpftool', 'net', 'show')).not.toMatch(/egress|notice|proxy|guard/i);
+    }
+    // Programs and maps are freed a moment after the last reference.
+    await eventually('the kernel has freed everything', async () => {
+      const left = new Set((await Promise.all((['prog', 'map', 'link'] as const).map((kind) => objects(leaf, kind)))).flat());
+      return before.every((name) => !left.has(name));
+    });
+  });
+
+  /** `kind id` of what bpftool shows. */
+  async function objects(router: Router, kind: 'prog' | 'map' | 'link', ...which: string[]): Promise<string[]> {
+    const shown = JSON.parse(await router.exec('bpftool', '-j', kind, 'show', ...which)) as { id: number; prog_id?: number } | { id: number }[];
+    return [shown].flat().flatMap((row) => [`${kind} ${row.id}`, ...('prog_id' in row && which.length > 0 ? [`prog ${row.prog_id}`] : [])]);
+  }
+  /** What a router's cnpd has pinned, and the programs of its links. */
+  async function ownObjects(router: Router): Promise<string[]> {
+    const pins = async (dir: string): Promise<string[]> => (await router.exec('find', dir, '-maxdepth', '1', '-type', 'f')).trim().split('\n').filter((path) => !path.endsWith('.debug'));
+    const maps = await Promise.all((await pins('/run/cnpd/bpf')).map((path) => objects(router, 'map', 'pinned', path)));
+    const links = await Promise.all((await pins('/run/cnpd/bpf/links')).map((path) => objects(router, 'link', 'pinned', path)));
+    return [...maps, ...links].flat().sort();
+  }
+});
