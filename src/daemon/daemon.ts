@@ -20,6 +20,7 @@ import { plan } from '../plan/plan.ts';
 import { Dataplane } from '../reconcile/dataplane.ts';
 import { type Counters, createCounters } from './counters.ts';
 import { gatherFacts, watchFacts } from './facts.ts';
+import { startHousekeeping } from './housekeeping.ts';
 import { IntentFile } from './intent-file.ts';
 import { Learning } from './learning.ts';
 import type { Logging } from './logging.ts';
@@ -40,8 +41,6 @@ export interface Daemon {
   stop(): Promise<void>;
 }
 
-/** How often aged flows are freed, milliseconds; the ageing time itself is the dataplane's. */
-const FLOW_AGEING_PASS_MS = 10_000;
 const DEFAULT_HOLD_MS = 120_000;
 const objectDir = (): string => join(import.meta.dirname, import.meta.dirname.endsWith('chunk') ? '../bpf' : 'bpf');
 
@@ -78,7 +77,7 @@ class RunningDaemon implements Daemon {
   #watch: { close(): void } | undefined;
   #releaseRunDir: (() => void) | undefined;
   #cancelForget: (() => void) | undefined;
-  #cancelAgeing: (() => void) | undefined;
+  #stopHousekeeping: (() => void) | undefined;
   #stopping: Promise<void> | undefined;
   /** Reloads and re-plans run one after another. */
   #queue: Promise<unknown> = Promise.resolve();
@@ -117,7 +116,7 @@ class RunningDaemon implements Daemon {
     // The network needs time to tell everything again; until then nothing learned by an earlier run is forgotten.
     const patience = this.#file.intent.isis?.holdUnreachableMs ?? 0;
     this.#cancelForget = clock.after(patience, () => this.#dataplane.congestedNode?.forgetUnknownSenders());
-    this.#ageFlows();
+    this.#stopHousekeeping = startHousekeeping(this.#dataplane, { clock, onError: (error) => this.#unexpected(error) });
     await this.#startCarrier();
     this.#log.info({ pid: process.pid, adopted: this.#dataplane.adopted, file: this.#options.file }, 'running');
   }
@@ -148,7 +147,7 @@ class RunningDaemon implements Daemon {
   stop(): Promise<void> {
     this.#stopping ??= (async () => {
       this.#cancelForget?.();
-      this.#cancelAgeing?.();
+      this.#stopHousekeeping?.();
       this.#watch?.close();
       await this.#queue.catch(() => {});
       await this.#carrier?.stop();
@@ -182,13 +181,6 @@ class RunningDaemon implements Daemon {
     // Opened just now: what was learned before has passed it by.
     if (!hadSenders) this.#dataplane.congestedNode?.replaceSenders(desired.senderProxies);
     this.#learning.changed();
-  }
-
-  #ageFlows(): void {
-    this.#cancelAgeing = this.#clock.after(FLOW_AGEING_PASS_MS, () => {
-      this.#ageFlows();
-      this.#dataplane.congestedNode?.ageFlows();
-    });
   }
 
   async #startCarrier(): Promise<void> {

@@ -1,5 +1,7 @@
 // Gathers what plan needs to know of this machine (src/plan/facts.ts) and says when it changed. Announcements of the kernel only trigger a new
 // reading: a burst of them costs one, and a lost one is made good by the next.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { openMonitor } from '../kernel/netlink/monitor.ts';
 import type { Link } from '../kernel/netlink/link.ts';
 import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
@@ -36,7 +38,14 @@ export async function gatherFacts(rtnetlink: Rtnetlink, features: readonly Kerne
     qdiscs: qdiscs.filter((q) => q.parent === TC_H.ROOT).map(qdiscFact),
     features,
     addresses: addresses.map((a) => a.address),
+    forwarding: { 4: isOn('net/ipv4/ip_forward'), 6: isOn('net/ipv6/conf/all/forwarding') },
   };
+}
+
+/** A sysctl of the process's network namespace. One that is not there (a kernel without IPv6) is off. */
+function isOn(sysctl: string): boolean {
+  const path = join('/proc/sys', sysctl);
+  return existsSync(path) && readFileSync(path, 'utf8').trim() !== '0';
 }
 
 /** Calls `onChange` some time after links, addresses or qdiscs changed. */

@@ -5,7 +5,7 @@ import type { ForwardingChanges, ForwardingEntry } from '../learned/forwarding.t
 import { formatAddress, sameAddress } from '../model/address.ts';
 import { formatPrefix } from '../model/prefix.ts';
 import type { DesiredState, EgressPortPlan, NotifierPlan, Problem, SenderProxyPlan } from './desired.ts';
-import { type Facts, findLink, interfaceMissing, missingFeatures } from './facts.ts';
+import { type Facts, findLink, forwardingProblems, interfaceMissing, missingFeatures } from './facts.ts';
 import { burstOf, nanoseconds } from './token-bucket.ts';
 
 /** The part of the learned table that planning reads. */
@@ -39,7 +39,7 @@ export function planCongestedNode(intent: Intent, learned: LearnedView, facts: F
   const ports = intent.ports.flatMap((port) => planPort(port, facts, problems));
   if (!notifies(intent)) return { ...off, ports, problems };
   const notifier = planNotifier(intent);
-  problems.push(...notifierProblems(notifier, learned, facts));
+  problems.push(...notifierProblems(notifier, learned, facts), ...forwardingProblems('ports', [6], facts));
   return { ports, notifier, senderProxies: { [Symbol.iterator]: () => senderProxies(learned) }, problems };
 }
 

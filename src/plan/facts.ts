@@ -1,5 +1,5 @@
 // What is true of this machine, as plan sees it: plain values that the daemon gathers from rtnetlink and the kernel probe.
-import type { IpAddress } from '../model/address.ts';
+import type { Family, IpAddress } from '../model/address.ts';
 import type { Problem } from './desired.ts';
 
 export interface LinkFact {
@@ -39,6 +39,19 @@ export interface Facts {
   readonly features: readonly KernelFeatureFact[];
   /** The router's addresses; absent when not known, and then not checked. */
   readonly addresses?: readonly IpAddress[];
+  /** Whether packets are forwarded, by family; absent when not known, and then not checked. */
+  readonly forwarding?: Readonly<Record<Family, boolean>>;
+}
+
+/** Notices and CNPs are forwarded like other packets: without forwarding in their family they go nowhere. */
+export function forwardingProblems(feature: string, families: Iterable<Family>, facts: Facts): Problem[] {
+  return [...new Set(families)]
+    .filter((family) => facts.forwarding?.[family] === false)
+    .map((family) => ({
+      feature,
+      problem: `this router does not forward IPv${family}, so the kernel drops what cnpd's programs send`,
+      remedy: family === 4 ? '`sysctl -w net.ipv4.ip_forward=1`' : '`sysctl -w net.ipv6.conf.all.forwarding=1`',
+    }));
 }
 
 /** Part of cnpd → what it needs of the kernel, each with what can stand in for it. */

@@ -57,6 +57,18 @@ describe('the proxy', () => {
     });
   });
 
+  test('of a router that is a congested node too takes its own notices', () => {
+    const { proxy } = planProxy(intentOf(`${PROXY}ports: [{ interface: wan, k-max: 100kB }]\n`), FACTS);
+    expect(proxy?.acceptFrom.map((s) => s.id)).toEqual(['2001:db8:ffff::/48', '2001:db8:ffff::1/128']);
+    expect(planProxy(intentOf(`${PROXY}ports: [{ interface: wan, k-min: 100kB }]\n`), FACTS).proxy?.acceptFrom).toHaveLength(1);
+  });
+
+  test('says when the kernel does not forward what it sends', () => {
+    const { problems } = planProxy(intentOf(PROXY), { ...FACTS, forwarding: { 4: false, 6: true } });
+    expect(problems).toEqual([{ feature: 'proxy', problem: expect.stringContaining('IPv4'), remedy: '`sysctl -w net.ipv4.ip_forward=1`' }]);
+    expect(planProxy(intentOf(PROXY), { ...FACTS, forwarding: { 4: true, 6: true } }).problems).toEqual([]);
+  });
+
   test('leaves the carrier\'s own interface alone', () => {
     const { proxy } = planProxy(intentOf(`${PROXY}isis: { system-id: 0000.0000.c001, area: 49.0001 }\n`), FACTS);
     expect(proxy!.interfaces.map((i) => i.interface)).toEqual(['eth1', 'eth2', 'eth3', 'wan']);

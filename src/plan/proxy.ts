@@ -1,11 +1,12 @@
 // The proxy (PNC §5): where notices arrive, whose they may be, which senders are served. Attached where RoCEv2 passes, because the Queue Pairs
-// are learned from the traffic itself. Notices that this router sends to itself come over the loopback interface, which is not in the list: the
-// daemon adds it when ports are watched too.
+// are learned from the traffic itself. Notices that this router's own ports send come over the loopback interface, which reconcile adds to the list, and
+// their source, its loopback address, is accepted without being written down.
 import type { Intent, ProxyIntent } from '../intent/intent.ts';
 import { formatAddress, sameAddress } from '../model/address.ts';
-import { formatPrefix } from '../model/prefix.ts';
+import { formatPrefix, hostPrefix } from '../model/prefix.ts';
+import { notifies } from './congested-node.ts';
 import type { DesiredState, Problem, ProxyPlan } from './desired.ts';
-import { type Facts, type LinkFact, findLink, interfaceMissing, missingFeatures } from './facts.ts';
+import { type Facts, type LinkFact, findLink, forwardingProblems, interfaceMissing, missingFeatures } from './facts.ts';
 import { burstOf, nanoseconds } from './token-bucket.ts';
 
 export function planProxy(intent: Intent, facts: Facts): Pick<DesiredState, 'proxy' | 'problems'> {
@@ -14,18 +15,24 @@ export function planProxy(intent: Intent, facts: Facts): Pick<DesiredState, 'pro
   const problems = missingFeatures('proxy', facts);
   if (problems.length > 0) return { problems };
   const links = interfacesOf(proxy, intent, facts, problems);
-  problems.push(...addressProblems(proxy, facts));
+  problems.push(...addressProblems(proxy, facts), ...forwardingProblems('proxy', proxy.senders.map((s) => s.prefix.address.family), facts));
   const plan: ProxyPlan = {
     address: proxy.address,
     udpPort: intent.codePoints['pnc-udp-port'],
     senders: proxy.senders.map(({ prefix, format }) => ({ id: formatPrefix(prefix), prefix, format })),
-    acceptFrom: proxy.acceptFrom.map((prefix) => ({ id: formatPrefix(prefix), prefix })),
+    acceptFrom: sourcesOf(proxy, intent),
     perFlowIntervalNs: nanoseconds(proxy.perFlowIntervalMs),
     noticesPerSecond: proxy.noticesPerSecond,
     burst: burstOf(proxy.noticesPerSecond),
     interfaces: links.map(({ name, ifindex }) => ({ id: name, interface: name, ifindex })),
   };
   return { proxy: plan, problems };
+}
+
+/** Those declared, and this router itself when it is a congested node too. */
+function sourcesOf({ acceptFrom }: ProxyIntent, intent: Intent): ProxyPlan['acceptFrom'] {
+  const own = [intent.router.loopback4, intent.router.loopback6].flatMap((a) => (a && notifies(intent) ? hostPrefix(a) : []));
+  return [...new Map([...acceptFrom, ...own].map((prefix) => [formatPrefix(prefix), prefix]))].map(([id, prefix]) => ({ id, prefix }));
 }
 
 /** Those declared, or all Ethernet-like ones but the carrier's own, on which only routing protocols speak. */

@@ -50,4 +50,19 @@ describe('map table', () => {
     table.update(Uint8Array.of(1), Uint8Array.of(99));
     expect(operations.verify!(port)).toBe(false);
   });
+
+  it('sets many at once; what moved leaves its old key, also when two change places', () => {
+    const table = memoryTable();
+    let batches = 0;
+    const updateBatch = (entries: Iterable<readonly [Uint8Array, Uint8Array]>): void => {
+      batches++;
+      for (const [key, value] of entries) table.update(key, value);
+    };
+    const operations = tableOperations({ ...table, updateBatch }, codec);
+    operations.updateMany!([{ id: 'eth1', ifindex: 3, limit: 1 }, { id: 'eth2', ifindex: 4, limit: 2 }, { id: 'eth3', ifindex: 5, limit: 3 }]);
+    operations.updateMany!([{ id: 'eth1', ifindex: 4, limit: 1 }, { id: 'eth2', ifindex: 3, limit: 2 }, { id: 'eth3', ifindex: 6, limit: 3 }]);
+    expect([...table.content].sort()).toEqual([['03', '02'], ['04', '01'], ['06', '03']]);
+    expect(batches).toBe(2);
+    expect(tableOperations(table, codec).updateMany).toBeUndefined();
+  });
 });

@@ -6,6 +6,8 @@ import type { Operations } from './reconciler.ts';
 export interface Table {
   lookup(key: Uint8Array): Uint8Array | undefined;
   update(key: Uint8Array, value: Uint8Array): void;
+  /** As update for each, in the order given; when it throws, some may have been set. */
+  updateBatch?(entries: Iterable<readonly [Uint8Array, Uint8Array]>): void;
   /** False when there was no such entry. */
   delete(key: Uint8Array): boolean;
   keys(): Iterable<Uint8Array>;
@@ -21,15 +23,27 @@ const text = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byte
 
 export function tableOperations<T extends { readonly id: string }>(table: Table, codec: TableCodec<T>): Operations<T> {
   const keyOf = new Map<string, Uint8Array>();
+  /** The key of the object; an entry under the key that it had before is removed. */
+  const place = (object: T): Uint8Array => {
+    const key = codec.key(object);
+    const before = keyOf.get(object.id);
+    if (before && Buffer.compare(before, key) !== 0) table.delete(before);
+    return key;
+  };
   return {
     kind: codec.kind,
     update: (object) => {
-      const key = codec.key(object);
-      const before = keyOf.get(object.id);
-      if (before && text(before) !== text(key)) table.delete(before);
+      const key = place(object);
       table.update(key, codec.value(object));
       keyOf.set(object.id, key);
     },
+    ...(table.updateBatch && {
+      updateMany: (objects) => {
+        const entries = objects.map((object) => [place(object), codec.value(object)] as const);
+        table.updateBatch!(entries);
+        objects.forEach((object, i) => keyOf.set(object.id, entries[i]![0]));
+      },
+    }),
     delete: (id) => {
       const key = keyOf.get(id);
       if (key) table.delete(key);

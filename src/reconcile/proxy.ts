@@ -1,12 +1,12 @@
 // The proxy's share of the kernel: whose notices it takes, for which senders, how fast (PNC §4, §6), and the program at the ingress of its ports. What it
-// has learned about Queue Pairs is the program's own state: it is read here, never written.
+// has learned about Queue Pairs is the program's own state: it is read here, and swept.
 import type { BpfObject } from '../kernel/bpf/object.ts';
 import { prefixKey } from '../kernel/dataplane/layout.ts';
 import {
   DEFAULT_LEARNING_LIMITS, PROXY_CONFIG_KEY, PROXY_CONFIG_SIZE, PROXY_MAPS, PROXY_PROGRAM, PROXY_SCRATCH_MAPS, decodeProxyConfig, encodeProxyConfig, encodeProxySender,
   encodeProxySource,
 } from '../kernel/dataplane/proxy.ts';
-import { type LearnedQueuePair, decodeQueuePair } from '../kernel/dataplane/queue-pairs.ts';
+import { type FlowName, type LearnedQueuePair, decodeQueuePair, encodeFlowKey } from '../kernel/dataplane/queue-pairs.ts';
 import type { ProxyPlan } from '../plan/desired.ts';
 import { LOOPBACK, attachment } from './attachments.ts';
 import { type Feature, type FeatureKind, type FeatureModules, configurationOperations, reconciledTable } from './feature.ts';
@@ -52,9 +52,22 @@ export class Proxy implements Feature {
 
   /** Connections whose Queue Pairs are known, one entry a direction. */
   queuePairs(): LearnedQueuePair[] {
-    return [PROXY_MAPS.queuePairs, PROXY_MAPS.staticQueuePairs].flatMap((name) =>
-      [...this.object.map(name).entries()].flatMap(([key, value]) => decodeQueuePair(key, value) ?? []),
-    );
+    return [...this.learnedPairs(), ...this.#pairsIn(PROXY_MAPS.staticQueuePairs)];
+  }
+
+  /** Of these, what was learned from the network and may be forgotten. */
+  learnedPairs(): LearnedQueuePair[] {
+    return this.#pairsIn(PROXY_MAPS.queuePairs);
+  }
+
+  #pairsIn(map: string): LearnedQueuePair[] {
+    return [...this.object.map(map).entries()].flatMap(([key, value]) => decodeQueuePair(key, value) ?? []);
+  }
+
+  /** Removes what was learned about these flows. */
+  forget(flows: Iterable<FlowName>): void {
+    const map = this.object.map(PROXY_MAPS.queuePairs);
+    for (const flow of flows) map.delete(encodeFlowKey(flow));
   }
 
   status(): ObjectStatus[] {

@@ -8,7 +8,7 @@ interface Thing {
   readonly size: bigint;
 }
 
-function world(refuse: (id: string) => boolean = () => false) {
+function world(refuse: (id: string) => boolean = () => false, together = false) {
   const kernel = new Map<string, bigint>();
   const calls: string[] = [];
   const operations: Operations<Thing> = {
@@ -18,6 +18,15 @@ function world(refuse: (id: string) => boolean = () => false) {
       if (refuse(o.id)) throw new Error('EBUSY: not now');
       kernel.set(o.id, o.size);
     },
+    ...(together && {
+      updateMany: (objects) => {
+        calls.push(`together ${objects.map((o) => o.id).join(' ')}`);
+        for (const o of objects) {
+          if (refuse(o.id)) throw new Error('EBUSY: not now');
+          kernel.set(o.id, o.size);
+        }
+      },
+    }),
     delete: (id) => {
       calls.push(`delete ${id}`);
       if (refuse(id)) throw new Error('EBUSY: not now');
@@ -95,5 +104,24 @@ describe('reconciler', () => {
     kernel.set('stray', 9n);
     clock.advance(600_000);
     expect([...kernel.keys()]).toEqual(['a', 'stray']);
+  });
+
+  it('updates together what the kernel takes together, before it deletes', () => {
+    const { reconciler, calls, kernel } = world(() => false, true);
+    reconciler.change([{ id: 'a', size: 1n }, { id: 'b', size: 1n }], []);
+    expect(calls).toEqual(['together a b']);
+    reconciler.change([{ id: 'c', size: 1n }, { id: 'd', size: 1n }], ['a']);
+    expect(calls.slice(1)).toEqual(['together c d', 'delete a']);
+    reconciler.replace([{ id: 'c', size: 2n }, { id: 'd', size: 2n }]);
+    expect(calls.slice(3)).toEqual(['delete b', 'together c d']);
+    expect([...kernel]).toEqual([['c', 2n], ['d', 2n]]);
+  });
+
+  it('tries each by itself when the kernel does not take all together: one refusal is one object’s', () => {
+    const { reconciler, kernel, counters } = world((id) => id === 'b', true);
+    reconciler.replace(['a', 'b', 'c'].map((id) => ({ id, size: 1n })));
+    expect([...kernel.keys()]).toEqual(['a', 'c']);
+    expect(reconciler.status().map((s) => s.state)).toEqual(['done', 'failed', 'done']);
+    expect(counters.get('reconcile.thing.failed')).toBe(1);
   });
 });

@@ -10,6 +10,8 @@ export interface Operations<T> {
   readonly kind: string;
   /** Creates the object or makes it as given; idempotent. */
   update(object: T): void;
+  /** As update, for many in the order given; when it throws, some may have been made. Absent: they are updated one by one. */
+  updateMany?(objects: readonly T[]): void;
   /** Removes the object with this id; no error when it is not there. */
   delete(id: string): void;
   /** Removes what exists of this kind but is not wanted, returning how many. Also how objects of an earlier run are cleaned up. */
@@ -73,7 +75,11 @@ export class Reconciler<T extends { readonly id: string }> {
   /** Sets everything that should exist; the rest is deleted, first, since two objects may use one key in turn. Unchanged objects are not touched. */
   replace(objects: readonly T[]): void {
     const wanted = new Set(objects.map((o) => o.id));
-    this.#markDeleted([...this.#entries.keys()].filter((id) => !wanted.has(id)));
+    const unwanted = [...this.#entries.keys()].filter((id) => !wanted.has(id));
+    if (unwanted.length > 0) {
+      this.#markDeleted(unwanted);
+      this.#run();
+    }
     this.#markChanged(objects);
     this.#run();
     this.#scheduleFullPass();
@@ -153,6 +159,7 @@ export class Reconciler<T extends { readonly id: string }> {
   }
 
   #run(): void {
+    this.#updateTogether();
     let attempts = 0;
     for (const id of this.#pending) {
       const entry = this.#entries.get(id);
@@ -166,7 +173,7 @@ export class Reconciler<T extends { readonly id: string }> {
           this.#entries.delete(id);
         } else {
           this.#operations.update(entry.object);
-          this.#entries.set(id, { object: entry.object, state: 'done', attempts: 0 });
+          this.#done(id, entry);
         }
         this.#pending.delete(id);
       } catch (error) {
@@ -177,6 +184,31 @@ export class Reconciler<T extends { readonly id: string }> {
       }
     }
     if (this.#pending.size > 0) this.#scheduleRetry(attempts);
+  }
+
+  #done(id: string, entry: Entry<T>): void {
+    this.#entries.set(id, { object: entry.object, state: 'done', attempts: 0 });
+  }
+
+  /** The updates that come before any deletion, in one go if the kernel takes them so. If it does not, each is tried by itself and has its own error. */
+  #updateTogether(): void {
+    if (!this.#operations.updateMany || this.#pending.size < 2) return;
+    const together: T[] = [];
+    for (const id of this.#pending) {
+      const object = this.#entries.get(id)?.object;
+      if (object === undefined) break;
+      together.push(object);
+    }
+    if (together.length < 2) return;
+    try {
+      this.#operations.updateMany(together);
+    } catch {
+      return;
+    }
+    for (const { id } of together) {
+      this.#done(id, this.#entries.get(id)!);
+      this.#pending.delete(id);
+    }
   }
 
   #failed(id: string, error: unknown): string {
