@@ -124,6 +124,20 @@ describe('PNC between levels', () => {
     expect(advertised(router, 2, AGENT_B)).toHaveLength(1);
   });
 
+  it('the second agent takes over while the copy of the first, which was cut off, is still held', () => {
+    const { simulation, router, add } = net();
+    const origin = add(ORIGIN, [1]);
+    add(AGENT_A, [1, 2]);
+    add(AGENT_B, [1, 2], { holdUnreachableMs: 60_000 });
+    origin.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    simulation.run(10_000);
+    expect(advertised(router, 2, AGENT_B)).toEqual([]);
+    router.cut(1);
+    simulation.run(10_000);
+    expect(advertised(router, 2, AGENT_A)).toHaveLength(1);
+    expect(advertised(router, 2, AGENT_B)).toHaveLength(1);
+  });
+
   it('a prefix with the up/down bit never goes up, even without its original', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [2]);

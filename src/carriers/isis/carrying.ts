@@ -1,4 +1,4 @@
-// Carrying the PNC between levels (PNC §5.1: it "MUST be preserved when a router propagates a prefix between ISIS levels"; RFC 5302). FRR
+// Carrying the PNC between levels (PNC-5.1-c: it "MUST be preserved when a router propagates a prefix between ISIS levels"; RFC 5302). FRR
 // propagates nothing here, so an agent of both levels originates in the one level what it learned in the other: same flags, R flag set,
 // same proxy address, up/down bit on the way down. A prefix without the P-flag is not carried, so a clear flag stays clear.
 // No loops: what has the up/down bit never goes up; what the target level knows from its own originator does not enter it; and of several
@@ -144,7 +144,9 @@ const isCopy = ({ entry }: Candidate): boolean => entry.down || hasFlag(entry.fl
 function bestCandidate(s: Speaker, key: string, from: LevelState, to: LevelState): Candidate | undefined {
   const eligible = candidates(s, from, key).filter((c) => from.level === 2 || !c.entry.down);
   if (eligible.length === 0) return undefined;
-  const known = candidates(s, to, key).some((c) => !isCopy(c) || c.lsp.system < s.system);
+  // An agent that was lost carries no longer, though its copy is held: whoever is next takes over while the copy still counts, so that there is no gap.
+  const carriesFirst = ({ lsp }: Candidate): boolean => lsp.system < s.system && to.graph.reachable.has(lsp.system);
+  const known = candidates(s, to, key).some((c) => !isCopy(c) || carriesFirst(c));
   return known ? undefined : eligible.reduce((a, b) => (preferred(from, a, b) <= 0 ? a : b));
 }
 
