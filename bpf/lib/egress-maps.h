@@ -52,7 +52,7 @@ struct {
 	__type(value, struct egress_config);
 } egress_config SEC(".maps");
 
-// Sender prefix → proxy, over all prefixes known, so that a longest match without a proxy hides a shorter one with (facts D5).
+// Sender prefix → proxy, over all prefixes known, so that a longest match without a proxy hides a shorter one with (decision D5).
 struct sender_proxy {
 	struct address proxy;
 	__u8 proxy_family;  // 4, 6, or 0: no proxy

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Builds the Congestion Notification to Proxy message (PNC-4-a, PNC-4-b, PNC-4-f, PNC-4-g; layout facts D1-D4) out of a clone of the congesting packet, on the loopback
+// Builds the Congestion Notification to Proxy message (PNC-4-a, PNC-4-b, PNC-4-f, PNC-4-g; layout: decisions D1-D4) out of a clone of the congesting packet, on the loopback
 // interface's tc ingress. The frame is put together in a per-CPU buffer and stored over the clone, which then enters the loopback interface
 // again: that gives it the right protocol and packet type, and lets the proxy's program on this interface see it if this router is itself the
 // proxy. At its second arrival IPv6 is left to the kernel's routing, so that ECMP, SRv6 and the rest apply. The kernel would call an IPv4 packet
@@ -15,7 +15,7 @@
 #include "roce.h"
 #include "walk.h"
 
-#define NOTICE_MAX_IPV4 576  // whole IP packet (facts D4)
+#define NOTICE_MAX_IPV4 576  // whole IP packet (decision D4)
 #define NOTICE_MAX_IPV6 1280
 #define NOTICE_TRAFFIC_CLASS (48 << 2) // CS6, Not-ECT
 #define NOTICE_HOP_LIMIT 64

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The invoking packet inside a notice (PNC §4, facts D2 and D3): found, walked, compared with the five-tuple, and read for its BTH. It may be cut anywhere.
+// The invoking packet inside a notice (PNC §4, decisions D2 and D3): found, walked, compared with the five-tuple, and read for its BTH. It may be cut anywhere.
 #ifndef CNPD_PROXY_INVOKING_H
 #define CNPD_PROXY_INVOKING_H
 
@@ -130,7 +130,7 @@ static __always_inline int notice_reads_as(struct __sk_buff *skb, struct notice 
 	       notice_tuple_found(skb, tuple, invoking, family);
 }
 
-// Facts D2: the notice does not say whether its tuple is IPv4 or IPv6. Exactly one reading must be found in the invoking packet.
+// Decision D2: the notice does not say whether its tuple is IPv4 or IPv6. Exactly one reading must be found in the invoking packet.
 static __always_inline int notice_decide(struct __sk_buff *skb, struct proxy_scratch *scratch, struct notice *notice, struct invoking *invoking)
 {
 	struct invoking as_ipv4;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// A Congestion Notification to Proxy (PNC §4, layout facts D1-D4) at the proxy: checked, then turned in place into the standard CNP for the sender's
+// A Congestion Notification to Proxy (PNC §4, layout: decisions D1-D4) at the proxy: checked, then turned in place into the standard CNP for the sender's
 // Queue Pair, which the kernel routes on. Whatever does not hold is a counter and a drop. The order: who may say it, is it intact, is it
 // true to the packet that it carries, do we know the sender and its Queue Pair, is it too soon. The 3-bit level has no place in a CNP.
 #ifndef CNPD_PROXY_NOTICE_H

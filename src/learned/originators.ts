@@ -1,4 +1,4 @@
-// Reachability of originators, and the hold after loss: FRR keeps the LSPs of a dead router until they expire, so a learner must check that
+// Reachability of originators (PNC-1-b: a proxy is one of the same routing domain), and the hold after loss: FRR keeps the LSPs of a dead router until they expire, so a learner must check that
 // the originator is still there. Lost: held for the hold time, still counting; then dormant: kept, because the carrier does not report it again
 // when the router comes back, but not counting.
 import type { ReachabilityReport } from '../model/advertisement.ts';

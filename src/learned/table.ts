@@ -1,4 +1,4 @@
-// The learned table (PNC §5): which proxy serves which senders, from all carriers together. It answers by longest match over all prefixes,
+// The learned table (PNC §5; PNC-5-b, PNC-5-c): which proxy serves which senders, from all carriers together. It answers by longest match over all prefixes,
 // flagged or not; says what changed since it was last asked, for the dataplane; and lists what it knows, for the operator. Files: trie.ts holds
 // the prefixes, preference.ts chooses among advertisements of one, originators.ts holds after loss, forwarding.ts makes the dataplane's table.
 //

@@ -23,7 +23,7 @@ beforeEach(() => {
 const V4 = { source: H1V4, destination: H2V4 };
 
 describe('the flow table', () => {
-  test('LHCNP-5.2-a: takes source, destination and destination Queue Pair from the packet, and its PSN', () => {
+  test('LHCNP-5.2-a, LHCNP-5.2-f: holds what a notification is addressed by: source, destination and destination Queue Pair from the packet, and its PSN', () => {
     r.send(frame(data({ psn: 0xabcdef })));
     r.send(frame(data({ ...V4, qpn: 0xffffff, psn: 7 })));
     const flows = r.flows().map((f) => [formatAddress(f.source), formatAddress(f.destination), f.destinationQpn, f.lastPsn, f.ifindex]);

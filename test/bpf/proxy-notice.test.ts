@@ -185,7 +185,7 @@ describe('a notice is true to the packet that it carries', () => {
     ['a UDP packet that ends with its header', encodeUdpPacket({ source: A, destination: B, sourcePort: 5, destinationPort: 53, checksum: true, payload: new Uint8Array(0) })],
     ['TCP', ipv6(6, new Uint8Array(20).fill(1), A, B)],
     ['ICMPv6', ipv6(58, new Uint8Array(20), A, B)],
-  ])('%s is not RoCEv2', (_, packet) => refused(notice(packet), 'proxy.notice.not-roce'));
+  ])('PNC-1-e: %s is not RoCEv2, and no message but the CNP is defined: counted, nothing is sent', (_, packet) => refused(notice(packet), 'proxy.notice.not-roce'));
 
   test('an invoking packet cut within its BTH names no Queue Pair', () => {
     for (let length = 44; length < 60; length++) refused(notice(invoking.subarray(0, length), { tuple }), 'proxy.notice.bth-missing');

@@ -1,5 +1,5 @@
 // Our own LSP: what the fragments say, when they are issued, refreshed and purged (ISO/IEC 10589 §7.3.2 … §7.3.16). Every prefix is for
-// signalling only: metric 0xFE000001, so that no router installs a route because of it; the overload bit keeps transit away from the link.
+// signalling only (PNC-5.1-b): metric 0xFE000001, so that no router installs a route because of it; the overload bit keeps transit away from the link.
 // Sequence numbers start from the time of day, so that a crashed run is outbid at once, and jump past whatever the neighbour returns.
 import { compareAddresses } from '../../model/address.ts';
 import type { ProxyPrefix } from '../../model/advertisement.ts';

@@ -119,7 +119,7 @@ export function decodeEgressConfig(value: Uint8Array): EgressConfig {
   };
 }
 
-/** Entry of the longest-match table, whose key is layout.ts's prefixKey. `proxy` null: explicitly none (facts D5). */
+/** Entry of the longest-match table, whose key is layout.ts's prefixKey. `proxy` null: explicitly none (decision D5). */
 export interface SenderProxy {
   readonly prefix: Prefix;
   readonly proxy: IpAddress | null;

@@ -1,7 +1,7 @@
 // The Prefix Attribute Flags sub-TLV as a bit string (RFC 7794 §2.1): any number of bytes, bit 0 the most significant bit of the first,
 // bits beyond the end are clear.
 
-/** Bits with a meaning here. The P-flag (PNC §5.1) is a code point: `isis-pnc-flag-bit`, 7 by default. */
+/** Bits with a meaning here. The P-flag (PNC-5.1-a) is a code point: `isis-pnc-flag-bit`, 7 by default. */
 export const ATTRIBUTE_BIT = {
   /** X: external prefix. */
   external: 0,

@@ -1,4 +1,4 @@
-// The Congestion Notification to Proxy message (PNC §4): UDP to a well-known port, carrying a five-tuple, a congestion level and as much of
+// The Congestion Notification to Proxy message (PNC §4; PNC-4-a, PNC-4-b, PNC-4-f): UDP to a well-known port, carrying a five-tuple, a congestion level and as much of
 // the invoking packet as fits. The draft draws no layout for the tuple and has no field for its family; cnpd reads the figure literally:
 //
 //   source address 4|16, destination address 4|16, protocol 1, source port 2, destination port 2, level 1 (upper three bits), invoking packet
