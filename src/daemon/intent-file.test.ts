@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { MAX_FILE_BYTES } from '../intent/source.ts';
 import { IntentFile, readIntentFile } from './intent-file.ts';
 
 let dir: string;
@@ -26,6 +27,16 @@ describe('the file and the intent in force', () => {
     const read = readIntentFile(join(dir, 'absent.yaml'));
     expect(read.ok).toBe(false);
     if (!read.ok) expect(read.error.errors[0]).toContain('absent.yaml');
+  });
+
+  it('of a file without an end no more is read than a declaration can have', () => {
+    const read = readIntentFile('/dev/zero');
+    expect(!read.ok && read.error.errors).toEqual(['/dev/zero: more than 8388608 bytes, which is all that is read']);
+  });
+
+  it('a file of exactly the longest length is read', () => {
+    writeFileSync(file, `${GOOD}${'#'.repeat(MAX_FILE_BYTES - GOOD.length)}`);
+    expect(readIntentFile(file).ok).toBe(true);
   });
 
   it('a reload with errors leaves the intent in force and keeps every error with its place', () => {

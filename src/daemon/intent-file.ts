@@ -1,12 +1,15 @@
 // The operator's file and the intent in force. A file that does not load never replaces an intent that did: the old one stays in force and the
 // refusal is kept for `cnpctl show status`.
-import { readFileSync, statSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { formatIntentErrors, type IntentError } from '../intent/errors.ts';
 import type { Intent } from '../intent/intent.ts';
 import { loadIntent } from '../intent/load.ts';
 import { MAX_FILE_BYTES } from '../intent/source.ts';
 import { type Result, fail, ok } from '../model/result.ts';
 import type { StatusState } from '../model/state.ts';
+
+/** Bytes asked for at once. */
+const CHUNK = 64 * 1024;
 
 export interface IntentRefusal {
   /** One line an error. */
@@ -19,15 +22,33 @@ export interface IntentRefusal {
 export function readIntentFile(file: string): Result<Intent, IntentRefusal> {
   let text: string;
   try {
-    const { size } = statSync(file);
-    if (size > MAX_FILE_BYTES) return refusal(`${file}: ${size} bytes; at most ${MAX_FILE_BYTES} are read`);
-    text = readFileSync(file, 'utf8');
+    const bytes = readUpTo(file, MAX_FILE_BYTES + 1);
+    if (bytes.length > MAX_FILE_BYTES) return refusal(`${file}: more than ${MAX_FILE_BYTES} bytes, which is all that is read`);
+    text = bytes.toString('utf8');
   } catch (error) {
     return refusal(`${file}: ${error instanceof Error ? error.message : String(error)}`);
   }
   const loaded = loadIntent(text, file);
   if (loaded.ok) return ok(loaded.value);
   return fail({ errors: loaded.error.map(oneLine), rendered: formatIntentErrors(loaded.error, text) });
+}
+
+/** What the file holds, cut at `most` bytes: its size is no bound on what can be read from a device or a pipe, which have size 0. */
+function readUpTo(file: string, most: number): Buffer {
+  const chunks: Buffer[] = [];
+  const fd = openSync(file, 'r');
+  try {
+    for (let left = most; left > 0; ) {
+      const chunk = Buffer.alloc(Math.min(left, CHUNK));
+      const length = readSync(fd, chunk);
+      if (length === 0) break;
+      chunks.push(chunk.subarray(0, length));
+      left -= length;
+    }
+  } finally {
+    closeSync(fd);
+  }
+  return Buffer.concat(chunks);
 }
 
 const refusal = (message: string): { ok: false; error: IntentRefusal } => fail({ errors: [message], rendered: message });
