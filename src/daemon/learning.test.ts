@@ -83,6 +83,32 @@ describe('from the carriers to the dataplane', () => {
     expect([...w.dataplane.values()].filter((s) => s.proxy).map((s) => s.id)).toEqual(['2001:db8:a::/48']);
   });
 
+  it('of two carriers that were stopped one after the other each is forgotten in its own time', async () => {
+    const w = world(1000);
+    const said = (source: string, text: string): void => {
+      w.learning.reachability({ carrier: 'isis', reachable: new Set(['L2 1']) });
+      w.learning.learned({ carrier: 'isis', source, originator: 'L2 1', prefixes: [{ prefix: prefix(text), pnc: true, proxy, metric: 1 }] });
+    };
+    const known = async (): Promise<string[]> => {
+      await w.turns();
+      return [...w.dataplane.values()].filter((s) => s.proxy).map((s) => s.id);
+    };
+    said('a', '2001:db8:a::/48');
+    said('b', '2001:db8:b::/48');
+    w.learning.carrierStopped('isis', 1000);
+    w.clock.advance(500);
+    said('a', '2001:db8:a::/48');
+    w.learning.carrierStopped('isis', 1000);
+    w.clock.advance(100);
+    said('c', '2001:db8:c::/48');
+    w.clock.advance(399);
+    expect(await known()).toEqual(['2001:db8:a::/48', '2001:db8:b::/48', '2001:db8:c::/48']);
+    w.clock.advance(2);
+    expect(await known()).toEqual(['2001:db8:a::/48', '2001:db8:c::/48']);
+    w.clock.advance(500);
+    expect(await known()).toEqual(['2001:db8:c::/48']);
+  });
+
   it('what a lost originator said is held for the hold time, then leaves the dataplane', async () => {
     const w = world(1000);
     w.learning.reachability({ carrier: 'isis', reachable: new Set(['L2 1']) });

@@ -21,8 +21,10 @@ export interface LearningModules {
 export class Learning implements CarrierSink {
   readonly #modules: LearningModules;
   /** Source → originator, as the carrier that runs has reported it. */
-  #reported = new Map<string, string>();
-  #cancelForget: (() => void) | undefined;
+  readonly #reported = new Map<string, string>();
+  /** What carriers that were stopped had reported and their successor has not, by source, and when it is forgotten. */
+  readonly #unsaid = new Map<string, { readonly originator: string; readonly forgetAt: number }>();
+  readonly #cancelForget = new Set<() => void>();
   #scheduled = false;
   #cancelDeadline: (() => void) | undefined;
   #closed = false;
@@ -34,6 +36,7 @@ export class Learning implements CarrierSink {
   learned(report: Parameters<CarrierSink['learned']>[0]): void {
     if (report.prefixes.length > 0) this.#reported.set(report.source, report.originator);
     else this.#reported.delete(report.source);
+    this.#unsaid.delete(report.source);
     this.#modules.table.learned(report);
     this.#schedule();
   }
@@ -48,16 +51,26 @@ export class Learning implements CarrierSink {
    * then is forgotten.
    */
   carrierStopped(carrier: CarrierName, holdMs: number): void {
-    const before = this.#reported;
-    this.#reported = new Map();
+    const { clock } = this.#modules;
+    const forgetAt = clock.now() + holdMs;
+    for (const [source, originator] of this.#reported) this.#unsaid.set(source, { originator, forgetAt });
+    this.#reported.clear();
     this.reachability({ carrier, reachable: new Set() });
-    this.#cancelForget?.();
-    this.#cancelForget = this.#modules.clock.after(holdMs, () => {
-      for (const [source, originator] of before) {
-        if (!this.#reported.has(source)) this.#modules.table.learned({ carrier, source, originator, prefixes: [] });
-      }
-      this.#schedule();
+    // A timer for each stop: what an earlier one left unsaid is due earlier.
+    const cancel = clock.after(holdMs, () => {
+      this.#cancelForget.delete(cancel);
+      this.#forgetUnsaid(carrier, forgetAt);
     });
+    this.#cancelForget.add(cancel);
+  }
+
+  #forgetUnsaid(carrier: CarrierName, until: number): void {
+    for (const [source, { originator, forgetAt }] of this.#unsaid) {
+      if (forgetAt > until) continue;
+      this.#unsaid.delete(source);
+      this.#modules.table.learned({ carrier, source, originator, prefixes: [] });
+    }
+    this.#schedule();
   }
 
   /** After the table was changed by other hands. */
@@ -68,7 +81,7 @@ export class Learning implements CarrierSink {
   close(): void {
     this.#closed = true;
     this.#cancelDeadline?.();
-    this.#cancelForget?.();
+    for (const cancel of this.#cancelForget) cancel();
   }
 
   #schedule(): void {
