@@ -39,7 +39,7 @@ interface Entry<T> {
   object: T | undefined;
   state: 'pending' | 'done' | 'failed';
   attempts: number;
-  error?: string;
+  error: string | undefined;
 }
 
 /** Objects checked in one turn of the event loop: about 2 ms. */
@@ -75,11 +75,7 @@ export class Reconciler<T extends { readonly id: string }> {
   /** Sets everything that should exist; the rest is deleted, first, since two objects may use one key in turn. Unchanged objects are not touched. */
   replace(objects: readonly T[]): void {
     const wanted = new Set(objects.map((o) => o.id));
-    const unwanted = [...this.#entries.keys()].filter((id) => !wanted.has(id));
-    if (unwanted.length > 0) {
-      this.#markDeleted(unwanted);
-      this.#run();
-    }
+    this.#markDeleted([...this.#entries.keys()].filter((id) => !wanted.has(id)));
     this.#markChanged(objects);
     this.#run();
     this.#scheduleFullPass();
@@ -95,9 +91,8 @@ export class Reconciler<T extends { readonly id: string }> {
 
   #markDeleted(ids: Iterable<string>): void {
     for (const id of ids) {
-      if (!this.#entries.has(id)) continue;
-      this.#entries.set(id, { object: undefined, state: 'pending', attempts: 0 });
-      this.#pending.add(id);
+      const entry = this.#entries.get(id);
+      if (entry) this.#mark(id, entry, undefined);
     }
   }
 
@@ -106,9 +101,18 @@ export class Reconciler<T extends { readonly id: string }> {
     for (const object of objects) {
       const entry = this.#entries.get(object.id);
       if (entry?.object !== undefined && entry.state !== 'failed' && same(entry.object, object)) continue;
-      this.#entries.set(object.id, { object, state: 'pending', attempts: 0 });
-      this.#pending.add(object.id);
+      this.#mark(object.id, entry, object);
     }
+  }
+
+  #mark(id: string, entry: Entry<T> | undefined, object: T | undefined): void {
+    const marked = entry ?? { object, state: 'pending', attempts: 0, error: undefined };
+    marked.object = object;
+    marked.state = 'pending';
+    marked.attempts = 0;
+    marked.error = undefined;
+    if (!entry) this.#entries.set(id, marked);
+    this.#pending.add(id);
   }
 
   /** Prunes, then checks or re-applies every object. */
@@ -159,56 +163,69 @@ export class Reconciler<T extends { readonly id: string }> {
   }
 
   #run(): void {
-    this.#updateTogether();
     let attempts = 0;
-    for (const id of this.#pending) {
-      const entry = this.#entries.get(id);
-      if (!entry) {
-        this.#pending.delete(id);
-        continue;
-      }
-      try {
-        if (entry.object === undefined) {
-          this.#operations.delete(id);
-          this.#entries.delete(id);
-        } else {
-          this.#operations.update(entry.object);
-          this.#done(id, entry);
-        }
-        this.#pending.delete(id);
-      } catch (error) {
-        entry.state = 'failed';
-        entry.attempts++;
-        entry.error = this.#failed(id, error);
-        attempts = Math.max(attempts, entry.attempts);
-      }
+    for (const group of this.#groups()) {
+      if (group.length > 1 && this.#updateTogether(group)) continue;
+      for (const id of group) attempts = Math.max(attempts, this.#settle(id));
     }
     if (this.#pending.size > 0) this.#scheduleRetry(attempts);
   }
 
-  #done(id: string, entry: Entry<T>): void {
-    this.#entries.set(id, { object: entry.object, state: 'done', attempts: 0 });
+  /** What is pending, in order; updates that follow each other are one group where the kernel takes many at once. */
+  #groups(): string[][] {
+    const groups: string[][] = [];
+    let updates: string[] | undefined;
+    for (const id of this.#pending) {
+      const isUpdate = this.#operations.updateMany !== undefined && this.#entries.get(id)?.object !== undefined;
+      if (isUpdate && updates) updates.push(id);
+      else groups.push([id]);
+      updates = isUpdate ? groups.at(-1) : undefined;
+    }
+    return groups;
   }
 
-  /** The updates that come before any deletion, in one go if the kernel takes them so. If it does not, each is tried by itself and has its own error. */
-  #updateTogether(): void {
-    if (!this.#operations.updateMany || this.#pending.size < 2) return;
-    const together: T[] = [];
-    for (const id of this.#pending) {
-      const object = this.#entries.get(id)?.object;
-      if (object === undefined) break;
-      together.push(object);
-    }
-    if (together.length < 2) return;
+  /** False when the kernel did not take them all: each is then tried by itself, and has its own error. */
+  #updateTogether(ids: readonly string[]): boolean {
     try {
-      this.#operations.updateMany(together);
+      this.#operations.updateMany!(ids.map((id) => this.#entries.get(id)!.object!));
     } catch {
-      return;
+      return false;
     }
-    for (const { id } of together) {
-      this.#done(id, this.#entries.get(id)!);
+    for (const id of ids) this.#done(id);
+    return true;
+  }
+
+  /** Does what is pending for one object. Returns how often it has failed in a row. */
+  #settle(id: string): number {
+    const entry = this.#entries.get(id);
+    if (!entry) {
       this.#pending.delete(id);
+      return 0;
     }
+    try {
+      if (entry.object === undefined) {
+        this.#operations.delete(id);
+        this.#entries.delete(id);
+        this.#pending.delete(id);
+      } else {
+        this.#operations.update(entry.object);
+        this.#done(id);
+      }
+      return 0;
+    } catch (error) {
+      entry.state = 'failed';
+      entry.attempts++;
+      entry.error = this.#failed(id, error);
+      return entry.attempts;
+    }
+  }
+
+  #done(id: string): void {
+    const entry = this.#entries.get(id)!;
+    entry.state = 'done';
+    entry.attempts = 0;
+    entry.error = undefined;
+    this.#pending.delete(id);
   }
 
   #failed(id: string, error: unknown): string {

@@ -1,6 +1,6 @@
 // What follows when one version of an LSP replaces another, or leaves: the learned table hears of its prefixes, the graph of its neighbours,
 // the carrying between levels of its flagged prefixes. Our own LSPs are never reported as learned.
-import { type NodeAddresses, type PlainEntry, type PrefixEntry, learnedPrefix, readLsp, sameEdges, sameOptional } from './content.ts';
+import { type NodeAddresses, type PlainEntry, type PrefixEntry, isFlagged, learnedPrefix, proxyOf, readLsp, sameEdges, sameOptional } from './content.ts';
 import { decodePdu } from '../../packet/isis/pdu.ts';
 import { flaggedChanged } from './carrying.ts';
 import { type StoredLsp, fragmentsOf, put, remove } from './lsdb.ts';
@@ -80,7 +80,7 @@ function emit(s: Speaker, level: LevelState, lsp: StoredLsp, prefixes: readonly 
 export function nodeAddresses(level: LevelState, lsp: StoredLsp, entries: readonly PlainEntry[]): { routerIds: NodeAddresses; interfaces: NodeAddresses } {
   const routerIds: { -readonly [K in keyof NodeAddresses]: NodeAddresses[K] } = {};
   const interfaces: { -readonly [K in keyof NodeAddresses]: NodeAddresses[K] } = {};
-  if (!entries.some((p) => p.pnc)) return { routerIds, interfaces };
+  if (entries.every((p) => !isFlagged(p) || proxyOf(p, routerIds, interfaces))) return { routerIds, interfaces };
   for (const { content } of fragmentsOf(level.lsdb, lsp.node)) {
     for (const [into, from] of [
       [routerIds, content.routerIds],
