@@ -4,7 +4,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Poller } from '../kernel/poller.ts';
 import { LabError } from '../lab/error.ts';
-import { type Lab, labDown, labUp, readTopology } from '../lab/lab.ts';
+import { type Lab, labDown, labUp } from '../lab/lab.ts';
+import { isAlive } from '../lab/processes.ts';
+import { readState } from '../lab/state.ts';
 import { htmlReport } from './html.ts';
 import { MODES, QUEUE_LIMIT, SENDING_RATE, WAN_RATE } from './modes.ts';
 import { type QueueObserver, type WireTap, observeQueue, tapCnps } from './observers.ts';
@@ -14,6 +16,8 @@ import { OUTPUT, SCENE, daemonLogs, waitForMapping, waitForRoutes } from './scen
 import { table } from './table.ts';
 import { verdict } from './verdict.ts';
 
+/** Not the scene's own name: who has the scene up meanwhile keeps it. */
+const LAB = 'cnpd-demo';
 const QUEUE_SAMPLE_MS = 2;
 const WAN_DELAY_MS = 10;
 
@@ -58,11 +62,17 @@ function writeReport(learned: Learned, runs: readonly RunResult[], failures: rea
   writeFileSync(join(OUTPUT, 'report.html'), htmlReport(report));
 }
 
+/** What a killed demo may have left. @throws LabError when another one is at work */
+async function removeRemains(): Promise<void> {
+  const owner = readState(LAB)?.owner;
+  if (owner && isAlive(owner)) throw new LabError('already-up', `another demo is running (pid ${owner.pid})`);
+  await labDown(LAB);
+}
+
 async function showTheScene(signal: AbortSignal): Promise<readonly string[]> {
-  const { name } = readTopology(SCENE);
-  await labDown(name); // what a killed demo may have left
+  await removeRemains();
   say('bringing the scene up: h1 – leaf1 – p1 ═ WAN 40 Mbit/s, 10 ms ═ p2 – leaf2 – h2');
-  const lab = await labUp(SCENE, { signal });
+  const lab = await labUp(SCENE, { signal, name: LAB });
   try {
     await waitForRoutes(lab, signal);
     say('IS-IS has converged');

@@ -12,6 +12,8 @@ import { type Topology, parseTopology } from './topology.ts';
 import { bringUp } from './up.ts';
 
 export interface LabOptions {
+  /** Instead of the name in the file. */
+  readonly name?: string;
   readonly log?: Log;
   /** Ends `labUp` early; what was made is taken down again. */
   readonly signal?: AbortSignal;
@@ -36,21 +38,21 @@ export interface Lab {
 }
 
 /** @throws LabError `bad-topology` that lists every problem with its line */
-export function readTopology(file: string): Topology {
+export function readTopology(file: string, name?: string): Topology {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
     throw new LabError('bad-topology', `cannot read ${file}: ${(error as Error).message}`);
   }
-  const topology = parseTopology(text, file);
+  const topology = parseTopology(text, file, name);
   if (topology.ok) return topology.value;
   throw new LabError('bad-topology', topology.error.map((p) => `${file}:${p.line}:${p.column}: ${p.path}${p.path && ' '}${p.message}`).join('\n'));
 }
 
 /** Runs a topology file. When anything fails, nothing is left. @throws LabError */
 export async function labUp(file: string, opts: LabOptions = {}): Promise<Lab> {
-  const topology = readTopology(file);
+  const topology = readTopology(file, opts.name);
   await bringUp(topology, { log: opts.log ?? silentLog, onStep: opts.onStep ?? (() => {}), ...(opts.signal && { signal: opts.signal }) });
   return openLab(topology.name);
 }

@@ -12,6 +12,8 @@ export interface LabState {
   /** Absolute path of the topology. */
   readonly file: string;
   readonly status: 'starting' | 'up';
+  /** The process that brought it up, which may have ended since. */
+  readonly owner: ProcessIdentity;
   readonly nodes: readonly NodeState[];
   /** Processes of the lab itself, outside every node's mount namespace. */
   readonly helpers: readonly (ProcessIdentity & { readonly role: string })[];

@@ -113,9 +113,10 @@ export function containerName(prefix: string, lab: string, node: string): string
 
 /**
  * @param file path of the topology, for relative binds.
+ * @param name instead of the file's own, so that one file can be up more than once.
  * @returns the topology, or every problem in it.
  */
-export function parseTopology(text: string, file: string): Result<Topology, TopologyProblem[]> {
+export function parseTopology(text: string, file: string, name?: string): Result<Topology, TopologyProblem[]> {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
   if (document.errors.length > 0) {
@@ -123,13 +124,13 @@ export function parseTopology(text: string, file: string): Result<Topology, Topo
   }
   const reader = new TopologyReader(dirname(resolve(file)), document, lines);
   const top = reader.object([], document.toJS() as unknown, TOP_FIELDS);
-  const name = reader.string(['name'], top['name']) ?? '';
-  if (name !== '' && !LAB_NAME.test(name)) reader.error(['name'], `must match ${LAB_NAME.source}`);
+  const lab = name ?? reader.string(['name'], top['name']) ?? '';
+  if (lab !== '' && !LAB_NAME.test(lab)) reader.error(['name'], `must match ${LAB_NAME.source}`);
   const prefix = top['prefix'] === undefined ? 'clab' : (reader.string(['prefix'], top['prefix']) ?? '');
   const topology = reader.object(['topology'], top['topology'], TOPOLOGY_FIELDS);
-  const nodes = readNodes(reader, topology, (node) => containerName(prefix, name, node));
+  const nodes = readNodes(reader, topology, (node) => containerName(prefix, lab, node));
   const links = readLinks(reader, topology['links'], new Set(nodes.map((n) => n.name)));
   if (nodes.length === 0) reader.error(['topology', 'nodes'], 'a lab has at least one node');
   if (reader.errors.length > 0) return fail(reader.errors);
-  return ok({ name, file: resolve(file), nodes, links, withoutEffect: reader.withoutEffect });
+  return ok({ name: lab, file: resolve(file), nodes, links, withoutEffect: reader.withoutEffect });
 }

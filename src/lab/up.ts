@@ -11,7 +11,7 @@ import { LabError } from './error.ts';
 import { frrScript, parseDaemons } from './frr.ts';
 import { createLinks } from './links.ts';
 import { bindProblem, machinePaths, nodeScript } from './node-script.ts';
-import type { ProcessIdentity } from './processes.ts';
+import { type ProcessIdentity, identify } from './processes.ts';
 import { mustRun } from './run.ts';
 import { type LabState, type NodeState, labDirectory, logPath, mountNamespacePath, netnsPath, readState, utsNamespacePath, writeState } from './state.ts';
 import type { NodeSpec, Topology } from './topology.ts';
@@ -62,6 +62,7 @@ class Up {
       lab: topology.name,
       file: topology.file,
       status: 'starting',
+      owner: identify(process.pid)!,
       nodes: topology.nodes.map((n) => ({ name: n.name, container: n.container, env: n.env, interfaces: interfaces(n.name) })),
       helpers: [],
     };

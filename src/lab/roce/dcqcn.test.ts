@@ -8,29 +8,38 @@ const OPTS: DcqcnOptions = {
 };
 
 test('the first CNP halves the rate: alpha begins at 1', () => {
-  const r = new Dcqcn(OPTS, 0);
+  const r = new Dcqcn(OPTS);
   expect(r.onCnp(1)).toBe(true);
   expect(r.rate).toBe(LINE / 2);
   expect(r.alpha).toBe(1);
 });
 
 test('alpha decays by g once an interval without CNPs, so that later cuts are gentler', () => {
-  const r = new Dcqcn(OPTS, 0);
+  const r = new Dcqcn({ ...OPTS, increaseIntervalMs: 1e6 });
+  r.onCnp(0);
   r.advance(100);
   expect(r.alpha).toBeCloseTo((15 / 16) ** 10, 12);
   r.onCnp(100);
-  expect(r.rate).toBeCloseTo(LINE * (1 - (15 / 16) ** 10 / 2), 3);
+  expect(r.rate).toBeCloseTo((LINE / 2) * (1 - (15 / 16) ** 10 / 2), 3);
   expect(r.alpha).toBeCloseTo((15 / 16) ** 11 + 1 / 16, 12);
 });
 
+test('before the first CNP time and bytes change nothing: the first cut is one half, however late', () => {
+  const r = new Dcqcn(OPTS);
+  r.advance(60_000);
+  r.onSent(1e9);
+  r.onCnp(60_000);
+  expect([r.rate, r.reductions]).toEqual([LINE / 2, 1]);
+});
+
 test('CNPs within the reduction interval cut once', () => {
-  const r = new Dcqcn(OPTS, 0);
+  const r = new Dcqcn(OPTS);
   expect([r.onCnp(0), r.onCnp(5), r.onCnp(9.99), r.onCnp(10)]).toEqual([true, false, false, true]);
   expect(r.reductions).toBe(2);
 });
 
 test('fast recovery goes half of the way back with each step, without a higher target', () => {
-  const r = new Dcqcn(OPTS, 0);
+  const r = new Dcqcn(OPTS);
   r.onCnp(0);
   const seen = [50, 100, 150, 200, 250].map((t) => {
     r.advance(t);
@@ -40,7 +49,7 @@ test('fast recovery goes half of the way back with each step, without a higher t
 });
 
 test('after recovery the timer alone raises the target additively, timer and bytes together by the hyper step', () => {
-  const r = new Dcqcn({ ...OPTS, lineRate: 1e9 }, 0);
+  const r = new Dcqcn({ ...OPTS, lineRate: 1e9 });
   r.onCnp(0); // target 1000, current 500 Mbit/s
   r.onCnp(10); // target 500
   r.advance(10 + 250);
@@ -55,7 +64,7 @@ test('after recovery the timer alone raises the target additively, timer and byt
 });
 
 test('a cut starts recovery anew', () => {
-  const r = new Dcqcn(OPTS, 0);
+  const r = new Dcqcn(OPTS);
   r.onCnp(0);
   r.advance(400);
   r.onCnp(400);
@@ -67,7 +76,7 @@ test('a cut starts recovery anew', () => {
 });
 
 test('the rate stays between its minimum and the line rate, whatever happens', () => {
-  const r = new Dcqcn(OPTS, 0);
+  const r = new Dcqcn(OPTS);
   for (let t = 0; t < 1000; t += 10) r.onCnp(t);
   expect(r.rate).toBe(OPTS.minimumRate);
   r.onSent(1e9);

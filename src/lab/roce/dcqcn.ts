@@ -1,7 +1,8 @@
 // The sender's reaction to Congestion Notification Packets: DCQCN's reaction point (Zhu et al., "Congestion Control for Large-Scale RDMA Deployments",
 // SIGCOMM 2015, §3.2), which is what RoCEv2 network cards do. A CNP cuts the rate by half of alpha, the estimate of congestion; without CNPs alpha decays, and
 // a timer and a byte counter each raise the rate in steps: back towards the rate before the cut (fast recovery), then beyond it (additive, then hyper
-// increase). Pure: time comes with every call, nothing is scheduled.
+// increase). Until the first CNP there is no state, as in network cards: alpha is 1, so that the first cut is one half. Pure: time comes with every call, nothing is
+// scheduled.
 
 export interface DcqcnOptions {
   /** Never faster, bit/s; also where a flow starts. */
@@ -48,20 +49,17 @@ export class Dcqcn {
   #current: number;
   #target: number;
   #alpha = 1;
-  #alphaAt: number;
-  #timerAt: number;
+  #alphaAt = 0;
+  #timerAt = 0;
   #cutAt = -Infinity;
   #bytes = 0;
   #timerSteps = 0;
   #byteSteps = 0;
 
-  /** @param now milliseconds, of the clock that every later call uses */
-  constructor(opts: DcqcnOptions, now: number) {
+  constructor(opts: DcqcnOptions) {
     this.#opts = opts;
     this.#current = opts.lineRate;
     this.#target = opts.lineRate;
-    this.#alphaAt = now;
-    this.#timerAt = now;
   }
 
   /** The rate to send at, bit/s. */
@@ -91,6 +89,7 @@ export class Dcqcn {
   }
 
   onSent(bytes: number): void {
+    if (this.reductions === 0) return;
     this.#bytes += bytes;
     while (this.#bytes >= this.#opts.increaseBytes) {
       this.#bytes -= this.#opts.increaseBytes;
@@ -101,6 +100,7 @@ export class Dcqcn {
 
   /** Lets time pass: decay of alpha, and increase steps of the timer. */
   advance(now: number): void {
+    if (this.reductions === 0) return;
     const { alphaIntervalMs, increaseIntervalMs, gain } = this.#opts;
     for (; now - this.#alphaAt >= alphaIntervalMs; this.#alphaAt += alphaIntervalMs) this.#alpha *= 1 - gain;
     for (; now - this.#timerAt >= increaseIntervalMs; this.#timerAt += increaseIntervalMs) {

@@ -68,7 +68,7 @@ export class Sender {
     this.#connection = new ActiveConnection(opts.local, opts.peer, { port: opts.port, payloadSize: opts.payloadSize });
     this.#requester = new Requester({ startingPsn: opts.local.startingPsn, packetsPerMessage: opts.packetsPerMessage, window: opts.window, ackEvery: 16, timeoutMs: opts.timeoutMs, retries: 7 });
     this.#pacer = new Pacer(opts.rate, BURST_MS, now);
-    this.#dcqcn = opts.dcqcn && new Dcqcn(opts.dcqcn, now);
+    this.#dcqcn = opts.dcqcn && new Dcqcn(opts.dcqcn);
   }
 
   start(): void {
