@@ -2,8 +2,9 @@
 // could not start), 2 wrong usage.
 import { Command, CommanderError } from 'commander';
 import { intentJsonSchema } from '../intent/json-schema.ts';
+import type { Log } from '../model/log.ts';
 import { configureFrr } from './configure-frr.ts';
-import { startDaemon } from './daemon.ts';
+import { type Daemon, startDaemon } from './daemon.ts';
 import { readIntentFile } from './intent-file.ts';
 import { createLogging } from './logging.ts';
 import { DEFAULT_RUN_DIR } from './run-dir.ts';
@@ -29,22 +30,32 @@ async function run(options: RunOptions): Promise<number> {
   const logging = createLogging(read.value.logLevel);
   const log = logging.room('daemon');
   try {
-    const daemon = await startDaemon({ file: options.config, runDir: options.runDir, intent: read.value }, { logging });
-    process.on('SIGHUP', () => void daemon.reload().catch((error: unknown) => log.error({ error: String(error) }, 'the reload failed')));
-    const ended = new Promise<void>((resolve) => {
-      for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-        process.on(signal, () => {
-          log.info({ signal }, 'stopping: withdrawing what was advertised; forwarding and notification stay');
-          void daemon.stop().then(resolve);
-        });
-      }
-    });
-    await ended;
+    const starting = startDaemon({ file: options.config, runDir: options.runDir, intent: read.value }, { logging });
+    await Promise.all([starting, untilSignalled(starting, log)]);
     return 0;
   } catch (error) {
     log.error({ error: error instanceof Error ? error.message : String(error), code: (error as { code?: unknown }).code }, 'cannot start');
     return 1;
   }
+}
+
+/** Takes the signals over before the start is done: by default each of them would end a process that has made half of what it makes. */
+function untilSignalled(starting: Promise<Daemon>, log: Log): Promise<void> {
+  process.on('SIGHUP', () => void starting.then((daemon) => daemon.reload()).catch((error: unknown) => log.error({ error: String(error) }, 'the reload failed')));
+  let asked = false;
+  return new Promise((resolve, reject) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, () => {
+        if (asked) {
+          log.warn({ signal }, 'asked again: ending without the withdrawal');
+          process.exit(1);
+        }
+        asked = true;
+        log.info({ signal }, 'stopping: withdrawing what was advertised; forwarding and notification stay');
+        starting.then((daemon) => daemon.stop()).then(resolve, reject);
+      });
+    }
+  });
 }
 
 function check(file: string): number {

@@ -1,0 +1,84 @@
+// The life of the daemon as a process, in a network namespace without FRR: signals at awkward moments, a reload that cannot be carried out.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from './support/frr.ts';
+import { program } from './support/network.ts';
+
+const NETNS = `t-cycle-${process.pid}`;
+let dir: string;
+let daemon: ChildProcess;
+let log: string;
+
+const ip = (...args: string[]): string => execFileSync('ip', args, { encoding: 'utf8' });
+const inside = (...args: string[]): string => ip('netns', 'exec', NETNS, 'ip', ...args);
+
+const intent = ({ name = 'r1', interface: veth = 'cnpd-isis' } = {}): string =>
+  `router: { name: ${name} }\nisis: { system-id: 0000.0000.c001, area: 49.0001, interface: ${veth} }\ngnmi: { socket: ${dir}/gnmi.sock }\n`;
+const configure = (text: string): void => writeFileSync(join(dir, 'cnpd.yaml'), text);
+
+function start(): void {
+  const [node, cnpd] = program('cnpd') as [string, string];
+  // `ip netns exec` becomes what it runs: the process number is cnpd's.
+  daemon = spawn('ip', ['netns', 'exec', NETNS, node, cnpd, '-c', join(dir, 'cnpd.yaml'), '--run-dir', join(dir, 'run')], { stdio: ['ignore', 'ignore', 'pipe'] });
+  log = '';
+  daemon.stderr!.setEncoding('utf8').on('data', (text: string) => (log += text));
+}
+const said = (text: string): Promise<unknown> => eventually(`cnpd says ${text}`, () => log.includes(text));
+const alive = (): boolean => daemon.exitCode === null && daemon.signalCode === null;
+const ended = (): Promise<boolean> => eventually('cnpd has ended', () => !alive());
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'cnpd-cycle-'));
+  ip('netns', 'add', NETNS);
+  configure(intent());
+});
+afterEach(async () => {
+  if (alive()) {
+    const gone = once(daemon, 'exit');
+    daemon.kill('SIGKILL');
+    await gone;
+  }
+  ip('netns', 'delete', NETNS);
+  try {
+    execFileSync('umount', [join(dir, 'run', 'bpf')], { stdio: 'ignore' });
+  } catch {
+    // A start that did not get that far has mounted nothing.
+  }
+  rmSync(dir, { recursive: true, force: true });
+});
+
+describe('signals', () => {
+  test('SIGHUP during the start is a reload after it', async () => {
+    start();
+    await said('northbound listens');
+    daemon.kill('SIGHUP');
+    await said('"msg":"reloaded"');
+    expect(log.indexOf('"msg":"running"')).toBeLessThan(log.indexOf('"msg":"reloaded"'));
+    expect(alive()).toBe(true);
+  });
+
+  test('SIGTERM during the start: what was made is taken away', async () => {
+    start();
+    await said('northbound listens');
+    daemon.kill('SIGTERM');
+    await ended();
+    expect(daemon.exitCode).toBe(0);
+    expect(inside('-br', 'link')).not.toContain('cnpd-isis');
+  });
+
+  test.each([6, 8, 10, 12, 14, 16, 18, 20])('a reload %i ms after SIGTERM, which stopping takes about 30 of, builds nothing up again', async (ms) => {
+    start();
+    await said('"msg":"running"');
+    configure(intent({ name: 'r2' }));
+    daemon.kill('SIGTERM');
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    daemon.kill('SIGHUP');
+    await ended();
+    expect(daemon.exitCode).toBe(0);
+    expect(inside('-br', 'link')).not.toContain('cnpd-isis');
+  });
+});
