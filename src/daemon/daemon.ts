@@ -123,6 +123,8 @@ class RunningDaemon implements Daemon {
 
   reload(): Promise<{ ok: boolean; errors: readonly string[] }> {
     return this.#enqueue(async () => {
+      // What is being let go would be built up again.
+      if (this.#stopping) return { ok: false, errors: ['cnpd is stopping'] };
       const before = this.#file.intent;
       const read = this.#file.reload();
       if (!read.ok) {
