@@ -73,6 +73,8 @@ class RunningDaemon implements Daemon {
   #facts: Facts = { links: [], qdiscs: [], features: [] };
   #desired: DesiredState | undefined;
   #carrier: IsisCarrier | undefined;
+  /** Why there is no carrier though the intent asks for one; the next reload tries again. */
+  #carrierProblem: Problem | undefined;
   #northbound: Northbound | undefined;
   #watch: { close(): void } | undefined;
   #releaseRunDir: (() => void) | undefined;
@@ -187,12 +189,20 @@ class RunningDaemon implements Daemon {
 
   async #startCarrier(): Promise<void> {
     const { isis, router, codePoints } = this.#file.intent;
+    this.#carrierProblem = undefined;
     if (!isis) return;
     this.#carrier = createIsisCarrier(isis, {
       poller: this.#poller, sink: this.#learning, clock: this.#clock, log: this.#logging.room('isis'), count: this.#counters.count, codePoints, hostname: `${router.name}-cnpd`,
     });
     this.#carrier.originate(advertised(this.#file.intent));
-    await this.#carrier.start();
+    try {
+      await this.#carrier.start();
+    } catch (error) {
+      await this.#carrier.stop();
+      this.#carrier = undefined;
+      this.#carrierProblem = { feature: 'isis', problem: error instanceof Error ? error.message : String(error), remedy: 'mend it, then `cnpctl reload`' };
+      throw error;
+    }
   }
 
   async #reloadCarrier(changed: boolean, identityChanged: boolean): Promise<void> {
@@ -228,7 +238,7 @@ class RunningDaemon implements Daemon {
     const reload: Problem[] = this.#file.refused
       ? [{ feature: 'intent', problem: 'the last reload was refused; the intent before it is in force', remedy: `\`cnpd check ${this.#options.file}\` shows the errors` }]
       : [];
-    return [...reload, ...(this.#desired?.problems ?? []), ...(this.#dataplane?.problems() ?? [])];
+    return [...reload, ...(this.#carrierProblem ? [this.#carrierProblem] : []), ...(this.#desired?.problems ?? []), ...(this.#dataplane?.problems() ?? [])];
   }
 
   #unexpected(error: unknown): void {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from './support/frr.ts';
+import { connectNorthbound } from '../../src/northbound/client.ts';
 import { program } from './support/network.ts';
 
 const NETNS = `t-cycle-${process.pid}`;
@@ -30,6 +31,21 @@ function start(): void {
 const said = (text: string): Promise<unknown> => eventually(`cnpd says ${text}`, () => log.includes(text));
 const alive = (): boolean => daemon.exitCode === null && daemon.signalCode === null;
 const ended = (): Promise<boolean> => eventually('cnpd has ended', () => !alive());
+
+interface Status {
+  readonly health: string;
+  readonly problems?: readonly { readonly feature: string; readonly problem: string }[];
+}
+async function asked<T>(question: (client: ReturnType<typeof connectNorthbound>) => Promise<T>): Promise<T> {
+  const client = connectNorthbound({ socket: join(dir, 'gnmi.sock'), timeoutMs: 10_000 });
+  try {
+    return await question(client);
+  } finally {
+    client.close();
+  }
+}
+const status = (): Promise<Status> => asked(async (client) => (await client.get(['cnpd', 'status'])) as Status);
+const reload = (): Promise<{ readonly ok: boolean }> => asked((client) => client.reload());
 
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'cnpd-cycle-'));
@@ -80,5 +96,20 @@ describe('signals', () => {
     await ended();
     expect(daemon.exitCode).toBe(0);
     expect(inside('-br', 'link')).not.toContain('cnpd-isis');
+  });
+});
+
+describe('a reload that cannot be carried out', () => {
+  test("an IS-IS interface that is somebody else's: status says so, and the reload after the cure creates it though the file is the same", async () => {
+    start();
+    await said('"msg":"running"');
+    inside('link', 'add', 'taken', 'type', 'veth', 'peer', 'name', 'other');
+    configure(intent({ interface: 'taken' }));
+    await expect(reload()).rejects.toThrow("interface taken exists and is not cnpd's");
+    expect(await status()).toMatchObject({ health: 'degraded', problems: [{ feature: 'isis', problem: expect.stringContaining('taken exists') as string }] });
+    inside('link', 'delete', 'taken');
+    expect(await reload()).toMatchObject({ ok: true });
+    expect(inside('-br', 'link')).toContain('taken');
+    expect((await status()).health).toBe('running');
   });
 });
