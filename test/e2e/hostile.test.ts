@@ -1,0 +1,338 @@
+// Hostile input on the wire of a running daemon: notices that nobody should obey, IS-IS that no router would send, notices at the border. Each is counted
+// under its own name; the honest flow beside it, the adjacency and the learned table stay.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { Poller } from '../../src/kernel/poller.ts';
+import { address } from '../../src/model/address.ts';
+import { prefix } from '../../src/model/prefix.ts';
+import { concat, put16 } from '../../src/packet/bytes.ts';
+import { innermostTuple } from '../../src/packet/ip/five-tuple.ts';
+import { encodeIpv6 } from '../../src/packet/ip/ipv6.ts';
+import { encodeUdpPacket } from '../../src/packet/ip/udp.ts';
+import { walkHeaders } from '../../src/packet/ip/walk.ts';
+import { ALL_ISS, encodeFrame } from '../../src/packet/isis/frame.ts';
+import { FIRST_LSP_ID, LAST_LSP_ID, parseSystemId } from '../../src/packet/isis/lsp-id.ts';
+import { encodePdu } from '../../src/packet/isis/pdu.ts';
+import type { IsisTlv, Lsp, LspEntry, P2pHello } from '../../src/packet/isis/types.ts';
+import { type NoticePacket, buildNoticePacket } from '../../src/packet/notice/pnc.ts';
+import { buildCnp } from '../../src/packet/roce/cnp.ts';
+import { eventually } from './support/frr.ts';
+import { H1, H2, LOOPBACK, SENDERS6, SYSTEM, adjacent, base, proxy, routed, watching } from './support/line.ts';
+import { Network, type Router } from './support/network.ts';
+import { Flow, Port, rocePackets } from './support/port.ts';
+
+const NOTICE_PORT = 1021;
+const RECEIVERS6 = '2001:db8:2::/64';
+/** The proxy's limits: notices obeyed a second, and CNPs of one flow. */
+const RATE = 2000;
+const FLOW_INTERVAL_MS = 1;
+
+let net: Network;
+let leaf: Router, far: Router;
+let poller: Poller;
+/** `core` is where p's notices come from, `outside` a host beyond the border port. */
+let h1: Port, h2: Port, core: Port, outside: Port;
+const errors: unknown[] = [];
+
+/** leaf is the proxy under attack; what it must not forget is what far declares. */
+const LEAF = { ...base('leaf'), ...proxy('leaf', { rate: `${RATE}/s`, 'per-flow-interval': `${FLOW_INTERVAL_MS}ms` }), 'border-ports': ['eth9'] };
+const FAR = { ...base('far'), ...watching(), ...proxy('far', { senders: [{ prefix: RECEIVERS6, format: 'standard-cnp' }] }) };
+
+beforeAll(async () => {
+  net = await Network.up('line');
+  [leaf, far] = [net.router('leaf'), net.router('far')];
+  poller = Poller.open({ onError: (error) => errors.push(error) });
+  const modules = { poller, errors };
+  h1 = await Port.open(net.lab, 'h1:eth1', 'leaf:eth1', modules);
+  h2 = await Port.open(net.lab, 'h2:eth1', 'far:eth1', modules);
+  core = await Port.open(net.lab, 'p:eth1', 'leaf:eth2', modules);
+  outside = await Port.open(net.lab, 'out:eth1', 'leaf:eth9', modules);
+  await Promise.all([leaf.start(LEAF), far.start(FAR)]);
+  await adjacent(net, 'leaf', 'far');
+  await routed(net);
+  await eventually('each knows the other', async () => (await leaf.sender(RECEIVERS6))?.['proxy'] !== undefined && (await far.sender(SENDERS6))?.['proxy'] !== undefined);
+});
+afterAll(async () => {
+  for (const port of [h1, h2, core, outside]) port?.close();
+  poller?.close();
+  await net?.down();
+  expect(errors).toEqual([]);
+});
+afterEach(async ({ task }) => {
+  for (const port of [h1, h2, core, outside]) {
+    port.onPacket = undefined;
+    port.clear();
+  }
+  if (task.result?.state === 'fail') console.log(net.logs());
+  // Whatever was thrown at it: nothing that the daemon did not expect.
+  expect(await leaf.counter('daemon.unexpected-error')).toBe(0);
+});
+
+let nextQpn = 0x3000;
+const makeFlow = (source: string = H1.v6): Flow => {
+  nextQpn += 2;
+  return new Flow(h1, h2, { source: address(source), destination: address(H2.v6), senderQpn: nextQpn, receiverQpn: nextQpn + 1 });
+};
+async function connected(): Promise<Flow> {
+  const f = makeFlow();
+  f.connect();
+  await eventually('the Queue Pair is learned', async () => (await leaf.get('flows')).some((row) => row['source-qpn'] === f.ends.senderQpn));
+  return f;
+}
+/** The notice that p would send about a packet, and what is wrong with it this time. */
+function notice(invoking: Uint8Array, fields: Partial<NoticePacket> = {}): Uint8Array {
+  const tuple = innermostTuple(invoking);
+  if (!tuple.ok) throw new Error(tuple.error.detail);
+  return buildNoticePacket({ source: address(LOOPBACK.p.ipv6), destination: address(LOOPBACK.leaf.ipv6), sourcePort: 0xd000, destinationPort: NOTICE_PORT, tuple: tuple.value, level: 3, invoking, ...fields });
+}
+const cnps = (): number => h1.packets.filter((packet) => rocePackets([packet]).some(({ bth }) => bth.opcode === 0x81)).length;
+const changed = (name: string, before: Record<string, number>, after: Record<string, number>): number => (after[name] ?? 0) - (before[name] ?? 0);
+
+describe('hostile notices', () => {
+  const invoking = (f: Flow): Uint8Array => f.next();
+  /** A UDP payload as it is, in place of a notice's. */
+  const raw = (payload: Uint8Array, checksum = true): Uint8Array =>
+    encodeUdpPacket({ source: address(LOOPBACK.p.ipv6), destination: address(LOOPBACK.leaf.ipv6), sourcePort: 0xd000, destinationPort: NOTICE_PORT, checksum, payload });
+  const payloadOf = (packet: Uint8Array): Uint8Array => packet.slice(48);
+  const fill = (packet: Uint8Array, change: (copy: Uint8Array) => void): Uint8Array => {
+    const copy = packet.slice();
+    change(copy);
+    return copy;
+  };
+  const behindHeader = (packet: Uint8Array, next: number, header: Uint8Array): Uint8Array =>
+    concat(encodeIpv6({ trafficClass: 0, flowLabel: 0, payloadLength: packet.length - 40 + header.length, nextHeader: next, hopLimit: 64, source: address(LOOPBACK.p.ipv6), destination: address(LOOPBACK.leaf.ipv6) }), header, packet.subarray(40));
+
+  test.each<[string, string, (f: Flow) => Uint8Array]>([
+    ['from outside the allow-list', 'not-allowed', (f) => notice(invoking(f), { source: address('2001:db8:9::2') })],
+    ['with a five-tuple that is not in the embedded packet', 'tuple-not-found', (f) => notice(invoking(f), { tuple: { source: address(H1.v6), destination: address(H2.v6), protocol: 17, sourcePort: 1, destinationPort: 4791 } })],
+    ['for a sender that is not declared', 'sender-unknown', () => notice(invoking(makeFlow('2001:db8:77::2')))],
+    ['for a Queue Pair that nobody has seen', 'qp-unknown', () => notice(invoking(makeFlow()))],
+    ['about a flow that is not RoCEv2', 'not-roce', () => notice(encodeUdpPacket({ source: address(H1.v6), destination: address(H2.v6), sourcePort: 53, destinationPort: 53, checksum: true, payload: new Uint8Array(64) }))],
+    ['about a CNP', 'not-data', (f) => notice(buildCnp({ source: address(H1.v6), destination: address(H2.v6), destQpn: f.ends.receiverQpn, sourcePort: 0xc000 }))],
+    ['cut before the end of the BTH', 'bth-missing', (f) => raw(payloadOf(notice(invoking(f))).slice(0, 38 + 48 + 8))],
+    ['shorter than a five-tuple', 'truncated', () => raw(new Uint8Array(5))],
+    ['longer than 1280 bytes', 'too-long', (f) => raw(concat(payloadOf(notice(invoking(f))), new Uint8Array(300)))],
+    ['with a UDP length beyond the packet', 'truncated', (f) => fill(notice(invoking(f)), (copy) => put16(copy, 44, 1200))],
+    ['with a wrong checksum', 'bad-checksum', (f) => fill(notice(invoking(f)), (copy) => (copy[60] = copy[60]! ^ 1))],
+    ['without a checksum', 'no-checksum', (f) => raw(payloadOf(notice(invoking(f))), false)],
+    ['behind a destination options header', 'extension-headers', (f) => behindHeader(notice(invoking(f)), 60, Uint8Array.of(17, 0, 1, 4, 0, 0, 0, 0))],
+    ['in fragments', 'fragment', (f) => behindHeader(notice(invoking(f)), 44, Uint8Array.of(17, 0, 0, 1, 0, 0, 0, 7))],
+  ])('PNC-6-b: a notice %s is counted as %s and sends nothing', async (_name, counter, build) => {
+    const f = await connected();
+    const before = await leaf.counters();
+    core.send(build(f));
+    const after = await eventually('counted', async () => {
+      const now = await leaf.counters();
+      return changed(`proxy.notice.${counter}`, before, now) > 0 && now;
+    });
+    expect(changed(`proxy.notice.${counter}`, before, after)).toBe(1);
+    expect(changed('proxy.cnp.sent', before, after)).toBe(0);
+    // What is honest works on: and what arrives last shows that nothing came before it.
+    core.send(notice(invoking(f)));
+    await eventually('a CNP', () => cnps() > 0);
+    expect(cnps()).toBe(1);
+  });
+
+  test('PNC-6-b: 120,000 good notices as fast as a raw socket sends them: CNPs within the limits of flow and node, all the rest counted, the daemon answers', async () => {
+    const flows = [await connected(), await connected(), await connected(), await connected()];
+    const packets = flows.map((f) => core.frame(notice(invoking(f))));
+    const total = 120_000;
+    let seen = 0;
+    h1.onPacket = (packet) => (seen += packet.length === 80 && packet[48] === 0x81 ? 1 : 0);
+    const before = await leaf.counters();
+    const start = performance.now();
+    let slowest = 0;
+    for (let sent = 0; sent < total; ) {
+      for (const end = sent + 4000; sent < end; sent++) core.sendFrame(packets[sent % packets.length]!);
+      const asked = performance.now();
+      await leaf.get('status');
+      slowest = Math.max(slowest, performance.now() - asked);
+    }
+    const after = await eventually('all are accounted for', async () => {
+      const now = await leaf.counters();
+      return changed('proxy.notice.received', before, now) === total && now;
+    });
+    const seconds = (performance.now() - start) / 1000;
+    const sent = changed('proxy.cnp.sent', before, after);
+    const refused = changed('proxy.notice.flow-limited', before, after) + changed('proxy.notice.rate-limited', before, after);
+    expect(sent + refused).toBe(total);
+    expect(sent).toBeGreaterThan(10);
+    expect(sent).toBeLessThanOrEqual(RATE * seconds + RATE / 10 + 1);
+    expect(sent).toBeLessThanOrEqual(flows.length * ((seconds * 1000) / FLOW_INTERVAL_MS + 1));
+    await eventually('every CNP arrives', () => seen === sent);
+    expect(slowest).toBeLessThan(2000);
+    expect(await leaf.isUp()).toBe(true);
+  });
+
+  test('PNC-6-b: 100,000 notices about random Queue Pairs teach the proxy nothing and cost it no Queue Pair that it knows', async () => {
+    const f = await connected();
+    const known = (await leaf.get('flows')).length;
+    const before = await leaf.counters();
+    const total = 100_000;
+    const one = invoking(makeFlow());
+    const frames = Array.from({ length: 500 }, (_, i) => core.frame(notice(fill(one, (copy) => put16(copy, 54, 0x4000 + i)))));
+    for (let sent = 0; sent < total; ) {
+      for (const end = sent + 5000; sent < end; sent++) core.sendFrame(frames[sent % frames.length]!);
+      await leaf.get('status');
+    }
+    await eventually('all are counted', async () => changed('proxy.notice.qp-unknown', before, await leaf.counters()) === total);
+    expect((await leaf.get('flows')).length).toBe(known);
+    core.send(notice(invoking(f)));
+    await eventually('a CNP', () => cnps() > 0);
+  });
+});
+
+describe('the border', () => {
+  const plain = (source: string, destination: string): Uint8Array => encodeUdpPacket({ source: address(source), destination: address(destination), sourcePort: 1, destinationPort: 5000, checksum: true, payload: new Uint8Array(20) });
+  const toPort = (port: number) => (packet: Uint8Array): boolean => {
+    const at = walkHeaders(packet).layers.at(-1)?.transportOffset ?? 0;
+    return ((packet[at + 2]! << 8) | packet[at + 3]!) === port;
+  };
+
+  test.each([
+    ['IPv6', LOOPBACK.p.ipv6, LOOPBACK.leaf.ipv6, '2001:db8:9::2'],
+    ['IPv4', LOOPBACK.p.ipv4, LOOPBACK.leaf.ipv4, '100.64.9.2'],
+  ])('PNC-6-c PNC-6-d A13: over %s a border port drops notices in both directions, even with a source that is allowed; other traffic passes', async (_name, inside, proxyAddress, beyond) => {
+    const f = await connected();
+    const about = (source: string, destination: string): Uint8Array => notice(f.next(), { source: address(source), destination: address(destination) });
+    const before = await leaf.counters();
+    outside.send(about(inside, proxyAddress));
+    await eventually('dropped on the way in', async () => changed('guard.ingress.dropped', before, await leaf.counters()) === 1);
+    core.send(about(inside, beyond));
+    await eventually('dropped on the way out', async () => changed('guard.egress.dropped', before, await leaf.counters()) === 1);
+    const host = inside.includes(':') ? H1.v6 : H1.v4;
+    outside.send(plain(beyond, host));
+    core.send(plain(host, beyond));
+    await eventually('other traffic passes in', () => h1.packets.some(toPort(5000)));
+    await eventually('other traffic passes out', () => outside.packets.some(toPort(5000)));
+    expect(outside.packets.some(toPort(NOTICE_PORT))).toBe(false);
+    const after = await leaf.counters();
+    expect(changed('proxy.notice.received', before, after)).toBe(0);
+    expect(cnps()).toBe(0);
+  });
+
+  test('PNC-6-c: a notice in a tunnel, behind an extension header or in a first fragment is dropped as well', async () => {
+    const f = await connected();
+    const before = await leaf.counters();
+    const inner = notice(f.next());
+    const ip = (nextHeader: number, ...parts: Uint8Array[]): Uint8Array => {
+      const payload = concat(...parts);
+      return concat(encodeIpv6({ trafficClass: 0, flowLabel: 0, payloadLength: payload.length, nextHeader, hopLimit: 64, source: address(LOOPBACK.p.ipv6), destination: address(LOOPBACK.leaf.ipv6) }), payload);
+    };
+    outside.send(ip(41, inner));
+    outside.send(ip(60, Uint8Array.of(17, 0, 1, 4, 0, 0, 0, 0), inner.subarray(40)));
+    outside.send(ip(44, Uint8Array.of(17, 0, 0, 1, 0, 0, 0, 7), inner.subarray(40, 40 + 64)));
+    await eventually('all dropped', async () => changed('guard.ingress.dropped', before, await leaf.counters()) === 3);
+    expect(cnps()).toBe(0);
+  });
+});
+
+describe('hostile IS-IS', () => {
+  const id = (text: string): Uint8Array => parseSystemId(text)!;
+  const FRR = id('0000.0000.0001');
+  const OWN = id(SYSTEM.leaf);
+  const STRANGER = id('0000.0000.dead');
+  /** FRR's end of cnpd's link: what is sent there comes to cnpd as if from FRR. */
+  let wire: Port;
+  beforeAll(async () => {
+    wire = await Port.open(net.lab, 'leaf:cnpd-isis', 'leaf:cnpd-isis', { poller, errors });
+  });
+  afterAll(() => wire.close());
+  const give = (pdu: Uint8Array): void => wire.sendFrame(encodeFrame(Uint8Array.of(2, 0x63, 0x6e, 0x70, 0, 1), ALL_ISS, pdu));
+
+  const lsp = (fields: Partial<Lsp> = {}, system = STRANGER): Uint8Array =>
+    encodePdu({ kind: 'lsp', level: 2, remainingLifetime: 1200, lspId: { systemId: system, pseudonode: 0, fragment: 0 }, sequence: 7, checksum: 0, partitionRepair: false, attached: false, overload: false, isType: 3, tlvs: [], ...fields });
+  const hello = (fields: Partial<P2pHello> = {}, more: IsisTlv[] = []): Uint8Array =>
+    encodePdu({ kind: 'p2p-hello', circuitType: 2, systemId: FRR, holdingTime: 30, localCircuitId: 1, tlvs: [{ kind: 'area-addresses', areas: [Uint8Array.of(0x49, 0, 1)] }, ...more], ...fields });
+  /** ISO/IEC 10589 §9.6: fixed part of 27 bytes, PDU type 16. */
+  const lanHello = (): Uint8Array => Uint8Array.of(0x83, 27, 1, 0, 16, 1, 0, 0, 2, ...FRR, 0, 30, 0, 27, 64, ...FRR, 1);
+  const entry = (fields: Partial<LspEntry> = {}): LspEntry => ({ remainingLifetime: 1200, lspId: { systemId: STRANGER, pseudonode: 0, fragment: 0 }, sequence: 7, checksum: 0x1234, ...fields });
+  const csnp = (systemId: Uint8Array, entries: LspEntry[], range = { start: FIRST_LSP_ID, end: LAST_LSP_ID }): Uint8Array => encodePdu({ kind: 'csnp', level: 2, systemId, ...range, tlvs: [{ kind: 'lsp-entries', entries }] });
+  const patched = (pdu: Uint8Array, at: number, ...bytes: number[]): Uint8Array => {
+    const copy = pdu.slice();
+    copy.set(bytes, at);
+    return copy;
+  };
+  const threeWay = (state: 'up' | 'down'): IsisTlv => ({ kind: 'three-way-adjacency', state, circuitId: 1, neighborSystemId: OWN, neighborCircuitId: 1 });
+  const reachable = (flags: number): IsisTlv => ({
+    kind: 'ipv6-reachability',
+    prefixes: [{ prefix: prefix('2001:db8:66::/64'), metric: 0xfe000001, down: false, external: false, subTlvs: [{ kind: 'prefix-attribute-flags', flags: Uint8Array.of(flags) }] }],
+  });
+
+  /** The adjacency never went, and both tables hold what they held. */
+  const intact = async (was: number): Promise<void> => {
+    expect(await leaf.isUp()).toBe(true);
+    // The time stamp is computed from two clocks, each in whole milliseconds.
+    expect(Math.abs((await since()) - was)).toBeLessThan(10);
+    expect((await leaf.sender(RECEIVERS6))?.['proxy']).toBe(LOOPBACK.far.ipv6);
+    expect((await far.sender(SENDERS6))?.['proxy']).toBe(LOOPBACK.leaf.ipv6);
+  };
+  const since = async (): Promise<number> => Date.parse((await leaf.get('isis', 'neighbors'))[0]!['since'] as string);
+
+  test.each<[string, string, () => Uint8Array]>([
+    ['an LSP with a wrong checksum', 'isis.pdu.bad-checksum', () => patched(lsp({ tlvs: [reachable(1)] }), 30, 0x55)],
+    ['an LSP under the name of the far agent with a wrong checksum', 'isis.pdu.bad-checksum', () => patched(lsp({ sequence: 0xffffffff, tlvs: [reachable(1)] }, id(SYSTEM.far)), 28, 9)],
+    ['an LSP whose length goes beyond the frame', 'isis.pdu.truncated', () => patched(lsp(), 8, 5, 0)],
+    ['an LSP that lists a prefix with and without the flag', 'isis.lsp.contradictory-prefix', () => lsp({ sequence: 9, tlvs: [reachable(1), reachable(0)] })],
+    ['a hello with two TLVs 240 that differ', 'isis.hello.contradictory', () => hello({}, [threeWay('up'), threeWay('down')])],
+    ['a hello of our own, looped back', 'isis.hello.own-system-id', () => hello({ systemId: OWN }, [threeWay('up')])],
+    ['a hello of a LAN', 'isis.hello.lan', () => lanHello()],
+    ['an SNP of our own, looped back', 'isis.snp.own-system-id', () => csnp(OWN, [])],
+    ['an SNP of a stranger', 'isis.snp.wrong-source', () => csnp(STRANGER, [entry()])],
+    ['a CSNP that ends before it starts', 'isis.csnp.bad-range', () => csnp(FRR, [], { start: LAST_LSP_ID, end: FIRST_LSP_ID })],
+    ['an SNP that lists an LSP in two versions', 'isis.snp.contradictory', () => csnp(FRR, [entry(), entry({ sequence: 8 })])],
+    ['an LSP of ours, looped back with a higher sequence number', 'isis.own.sequence-bumped', () => lsp({ sequence: 0xf0000000, lspId: { systemId: OWN, pseudonode: 0, fragment: 1 } }, OWN)],
+  ])('%s is counted as %s; adjacency and tables are intact', async (_name, counter, build) => {
+    const [was, before] = [await since(), await leaf.counter(counter)];
+    give(build());
+    await eventually('counted', async () => (await leaf.counter(counter)) > before);
+    await intact(was);
+  });
+
+  const samples = {
+    hello: hello({}, [threeWay('up')]),
+    LSP: lsp({ tlvs: [reachable(1), { kind: 'area-addresses', areas: [Uint8Array.of(0x49, 0, 1)] }] }),
+    CSNP: csnp(FRR, [entry()]),
+  };
+
+  test.each(['LSP', 'CSNP', 'hello'] as const)('every truncation of a %s and 5,000 with bits turned: counted; adjacency and tables are intact', async (kind) => {
+    const was = await since();
+    const sample = samples[kind];
+    let seed = 1;
+    const random = (below: number): number => (seed = (seed * 48271) % 0x7fffffff) % below;
+    const before = await leaf.counters();
+    for (let length = 0; length < sample.length; length++) give(sample.slice(0, length));
+    for (let i = 0; i < 5000; i++) {
+      const copy = sample.slice();
+      for (let n = 0; n < 3; n++) {
+        const at = random(copy.length);
+        // The system ID stays: a hello of another system is no damage but another neighbour.
+        if (at < 9 || at > 15) copy[at] = copy[at]! ^ (1 << random(8));
+      }
+      give(copy);
+      // The inbox holds some thousands: what is to be tested is reading them, not overflowing it.
+      if (i % 500 === 0) await leaf.get('status');
+    }
+    await eventually('a thousand are counted', async () => {
+      const now = await leaf.counters();
+      const bad = Object.keys(now).filter((name) => /^isis\.(pdu|tlv|sub-tlv|frame|hello)\./.test(name));
+      return bad.reduce((sum, name) => sum + changed(name, before, now), 0) > 1000;
+    });
+    // A hello that is still well formed may say that the neighbour has restarted, and is believed until the next.
+    if (kind === 'hello') await eventually('the adjacency is up', () => leaf.isUp());
+    await intact(kind === 'hello' ? await since() : was);
+    const memory = Number(/VmRSS:\s+(\d+)/.exec(await leaf.exec('cat', `/proc/${leaf.pid}/status`))![1]);
+    expect(memory).toBeLessThan(200_000);
+  });
+
+  test('30,000 LSPs of systems that nobody can reach teach nothing, and hellos are answered meanwhile', async () => {
+    const was = await since();
+    for (let i = 0; i < 30_000; i++) {
+      give(lsp({ lspId: { systemId: Uint8Array.of(0xde, 0xad, 0, 0, i >> 8, i & 255), pseudonode: 0, fragment: 0 }, tlvs: [reachable(1)] }));
+      if (i % 1000 === 999) await leaf.get('status');
+    }
+    const known = await leaf.get('senders');
+    expect(known.filter((row) => row['prefix'] === '2001:db8:66::/64' && row['best'] === true)).toEqual([]);
+    expect((await leaf.ctl('show', 'senders', '2001:db8:66::1')).code).toBe(1);
+    await intact(was);
+  });
+});
