@@ -65,27 +65,14 @@ export function attachTcx(opts: TcxOptions): TcxLink {
 
 /** Takes off whatever link is pinned at a path, without knowing its program. Does nothing when there is none. */
 export function detachPinnedLink(pinPath: string): void {
-  let fd: number;
-  try {
-    fd = openPinned(pinPath);
-  } catch (error) {
-    if (isKernelError(error, 'ENOENT')) return;
-    throw error;
-  }
-  requireLink(fd, pinPath);
-  new Tcx({ fd, pinPath, adopted: true }).detach();
+  const fd = openLink(pinPath);
+  if (fd !== undefined) new Tcx({ fd, pinPath, adopted: true }).detach();
 }
 
 /** Where the link pinned at a path hangs. Undefined when nothing is pinned there, or its interface is gone. */
 export function pinnedLinkTarget(pinPath: string): { readonly ifindex: number; readonly direction: Direction } | undefined {
-  let fd: number;
-  try {
-    fd = openPinned(pinPath);
-  } catch (error) {
-    if (isKernelError(error, 'ENOENT')) return undefined;
-    throw error;
-  }
-  requireLink(fd, pinPath);
+  const fd = openLink(pinPath);
+  if (fd === undefined) return undefined;
   try {
     const { ifindex, attachType } = linkTarget(fd, pinPath);
     return ifindex === 0 ? undefined : { ifindex, direction: attachType === ATTACH_TYPE.ingress ? 'ingress' : 'egress' };
@@ -127,14 +114,8 @@ function pinned(fd: number, opts: TcxOptions): TcxLink {
 
 /** The link pinned at the path with its program swapped; undefined when there is none (any more) and the path is free. */
 function adopt(opts: TcxOptions, pinPath: string): TcxLink | undefined {
-  let fd: number;
-  try {
-    fd = openPinned(pinPath);
-  } catch (error) {
-    if (isKernelError(error, 'ENOENT')) return undefined;
-    throw error;
-  }
-  requireLink(fd, pinPath);
+  const fd = openLink(pinPath);
+  if (fd === undefined) return undefined;
   const link = new Tcx({ fd, pinPath, adopted: true });
   const target = linkTarget(fd, pinPath);
   if (target.ifindex === opts.ifindex && target.attachType === ATTACH_TYPE[opts.direction]) {
@@ -143,6 +124,19 @@ function adopt(opts: TcxOptions, pinPath: string): TcxLink | undefined {
   }
   link.detach();
   return undefined;
+}
+
+/** A descriptor of the link pinned at a path; undefined when nothing is. @throws KernelError EEXIST (something else is pinned there) */
+function openLink(pinPath: string): number | undefined {
+  let fd: number;
+  try {
+    fd = openPinned(pinPath);
+  } catch (error) {
+    if (isKernelError(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+  requireLink(fd, pinPath);
+  return fd;
 }
 
 /** Closes `fd` and throws unless it is a link: information about a map would be misread as one. */
