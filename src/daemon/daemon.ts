@@ -78,6 +78,8 @@ class RunningDaemon implements Daemon {
   #northbound: Northbound | undefined;
   #watch: { close(): void } | undefined;
   #releaseRunDir: (() => void) | undefined;
+  /** What an earlier run left in the table of senders stays. */
+  #patient = true;
   #cancelForget: (() => void) | undefined;
   #stopHousekeeping: (() => void) | undefined;
   #stopping: Promise<void> | undefined;
@@ -117,7 +119,10 @@ class RunningDaemon implements Daemon {
     this.#dataplane.prune();
     // The network needs time to tell everything again; until then nothing learned by an earlier run is forgotten.
     const patience = this.#file.intent.isis?.holdUnreachableMs ?? 0;
-    this.#cancelForget = clock.after(patience, () => this.#dataplane.congestedNode?.forgetUnknownSenders());
+    this.#cancelForget = clock.after(patience, () => {
+      this.#patient = false;
+      this.#dataplane.congestedNode?.forgetUnknownSenders();
+    });
     this.#stopHousekeeping = startHousekeeping(this.#dataplane, { clock, onError: (error) => this.#unexpected(error) });
     await this.#startCarrier();
     this.#log.info({ pid: process.pid, adopted: this.#dataplane.adopted, file: this.#options.file }, 'running');
@@ -183,7 +188,10 @@ class RunningDaemon implements Daemon {
     this.#desired = desired;
     this.#dataplane.apply(desired);
     // Opened just now: what was learned before has passed it by.
-    if (!hadSenders) this.#dataplane.congestedNode?.replaceSenders(desired.senderProxies);
+    if (!hadSenders) {
+      this.#dataplane.congestedNode?.replaceSenders(desired.senderProxies);
+      if (!this.#patient) this.#dataplane.congestedNode?.forgetUnknownSenders();
+    }
     this.#learning.changed();
   }
 

@@ -23,8 +23,8 @@ const configure = (text: string): void => writeFileSync(join(dir, 'cnpd.yaml'), 
 
 function start(): void {
   const [node, cnpd] = program('cnpd') as [string, string];
-  // `ip netns exec` becomes what it runs: the process number is cnpd's.
-  daemon = spawn('ip', ['netns', 'exec', NETNS, node, cnpd, '-c', join(dir, 'cnpd.yaml'), '--run-dir', join(dir, 'run')], { stdio: ['ignore', 'ignore', 'pipe'] });
+  // nsenter becomes what it runs: the process number is cnpd's. The mounts are those of the test: pins outlive the process.
+  daemon = spawn('nsenter', [`--net=/run/netns/${NETNS}`, node, cnpd, '-c', join(dir, 'cnpd.yaml'), '--run-dir', join(dir, 'run')], { stdio: ['ignore', 'ignore', 'pipe'] });
   log = '';
   daemon.stderr!.setEncoding('utf8').on('data', (text: string) => (log += text));
 }
@@ -111,5 +111,30 @@ describe('a reload that cannot be carried out', () => {
     expect(await reload()).toMatchObject({ ok: true });
     expect(inside('-br', 'link')).toContain('taken');
     expect((await status()).health).toBe('running');
+  });
+});
+
+describe('what an earlier run left in the kernel', () => {
+  test('a sender that nobody advertises is forgotten also when ports are configured long after the start', async () => {
+    inside('link', 'add', 'port', 'type', 'veth', 'peer', 'name', 'far');
+    execFileSync('ip', ['netns', 'exec', NETNS, 'tc', 'qdisc', 'add', 'dev', 'port', 'root', 'tbf', 'rate', '10mbit', 'burst', '32kb', 'limit', '400kb']);
+    const router = `router: { name: r1, loopback: { ipv6: 2001:db8:ffff::2 } }\ngnmi: { socket: ${dir}/gnmi.sock }\n`;
+    const watching = `${router}ports: [{ interface: port, k-max: 50kB }]\n`;
+    const map = join(dir, 'run', 'bpf', 'sender_proxies');
+    const entries = (): string => execFileSync('bpftool', ['-j', 'map', 'dump', 'pinned', map], { encoding: 'utf8' });
+    configure(watching);
+    start();
+    await said('"msg":"running"');
+    daemon.kill('SIGTERM');
+    await ended();
+    const stale = ['20', '00', '00', '00', '20', '01', '0d', 'b8', ...new Array<string>(12).fill('00')];
+    execFileSync('bpftool', ['map', 'update', 'pinned', map, 'key', 'hex', ...stale, 'value', 'hex', ...new Array<string>(24).fill('00')]);
+    expect(entries()).toContain('0xb8');
+    configure(router);
+    start();
+    await said('"msg":"running"');
+    configure(watching);
+    expect(await reload()).toMatchObject({ ok: true });
+    await eventually('the entry is gone', () => !entries().includes('0xb8'));
   });
 });
