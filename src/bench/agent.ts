@@ -160,3 +160,9 @@ export function cpuMs(pid: number): number {
   // Nanoseconds on the processor, of each thread: finer than the clock ticks of /proc/PID/stat.
   return tasks.reduce((sum, tid) => sum + Number(readFileSync(`/proc/${pid}/task/${tid}/schedstat`, 'utf8').split(' ')[0]) / 1e6, 0);
 }
+
+/** What a process's main thread has had so far, ms: time on a processor, and time in which it could have run but another did. */
+export function mainThread(pid: number): { readonly ran: number; readonly waited: number } {
+  const [ran, waited] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ').map((ns) => Number(ns) / 1e6) as [number, number];
+  return { ran, waited };
+}
