@@ -8,8 +8,9 @@ import { isBpffs, mountBpffs, unmountBpffs } from '../../src/kernel/bpf/bpffs.ts
 import { filterHandle } from '../../src/kernel/bpf/clsact.ts';
 import { BpfMap, possibleCpus } from '../../src/kernel/bpf/map.ts';
 import { BpfLoadError, type BpfObject, PinnedMapMismatch, openBpfObject } from '../../src/kernel/bpf/object.ts';
-import { pinObject } from '../../src/kernel/bpf/syscall.ts';
-import { attachTcx, detachPinnedLink } from '../../src/kernel/bpf/tcx.ts';
+import { BPF_CMD, attributes, bpf, pinObject } from '../../src/kernel/bpf/syscall.ts';
+import { attachTcx, detachPinnedLink, pinnedLinkTarget } from '../../src/kernel/bpf/tcx.ts';
+import { PinnedBuffer } from '../../src/kernel/ffi.ts';
 import { interfaceIndex } from '../../src/kernel/ffi/libc.ts';
 import { Netns } from '../../src/kernel/netns.ts';
 import { openPacketSocket } from '../../src/kernel/packet-socket.ts';
@@ -293,6 +294,18 @@ describe.each(['tcx', 'clsact'] as const)('attachment by %s', (mechanism) => {
   });
 });
 
+/** Program numbers on the ingress hook in the order in which they run: BPF_PROG_QUERY of TCX (attach type 46). */
+function attachedPrograms(ns: Netns, ifindex: number): number[] {
+  const ids = new PinnedBuffer(64);
+  const query = attributes(64);
+  query.view.setUint32(0, ifindex, true);
+  query.view.setUint32(4, 46, true);
+  query.view.setBigUint64(16, ids.address, true);
+  query.view.setUint32(24, 16, true);
+  ns.run(() => bpf('query', BPF_CMD.PROG_QUERY, query));
+  return Array.from({ length: query.view.getUint32(24, true) }, (_, i) => ids.view.getUint32(4 * i, true));
+}
+
 describe('TCX pins', () => {
   it('a pinned link of an interface that is gone is replaced', () => {
     const ns = Netns.create();
@@ -313,6 +326,33 @@ describe('TCX pins', () => {
     detachPinnedLink(pinPath);
     expect(inNetns(ns, 'bpftool', 'net', 'show', 'dev', 't-k-x')).not.toContain('count_first');
     expect(pinned()).toEqual([]);
+    ns.close();
+  });
+
+  it('a pin says where its link hangs, and that it hangs nowhere once the interface is gone', () => {
+    const ns = Netns.create();
+    const pinPath = join(pins, 'where');
+    expect(pinnedLinkTarget(pinPath)).toBeUndefined();
+    ip(ns, 'link add t-k-x type veth peer name t-k-y');
+    const ifindex = ns.run(() => interfaceIndex('t-k-x'));
+    attachTcx({ program: object.program('count_first'), ifindex, direction: 'ingress', pinPath, netns: ns }).close();
+    expect(pinnedLinkTarget(pinPath)).toEqual({ ifindex, direction: 'ingress' });
+    ip(ns, 'link del t-k-x');
+    expect(pinnedLinkTarget(pinPath)).toBeUndefined();
+    detachPinnedLink(pinPath);
+    ns.close();
+  });
+
+  it('what must be first goes ahead of what is attached already', () => {
+    const ns = Netns.create();
+    ip(ns, 'link add t-k-x type veth peer name t-k-y');
+    const ifindex = ns.run(() => interfaceIndex('t-k-x'));
+    const links = [
+      attachTcx({ program: object.program('echo'), ifindex, direction: 'ingress', netns: ns }),
+      attachTcx({ program: object.program('count_first'), ifindex, direction: 'ingress', first: true, netns: ns }),
+    ];
+    expect(attachedPrograms(ns, ifindex)).toEqual([object.program('count_first').id, object.program('echo').id]);
+    for (const link of links) link.close();
     ns.close();
   });
 
