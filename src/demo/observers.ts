@@ -38,53 +38,64 @@ export async function observeQueue(netnsPath: string, name: string, intervalMs: 
     if (!found) throw new Error(`${name} has no TBF root`);
     return found;
   };
-  let samples: Point[] = [];
-  let dropsBefore = 0;
-  let drops = 0;
-  let onset = Infinity;
-  let running = false;
-  let loop = Promise.resolve();
-  const sample = async (): Promise<void> => {
-    const asked = monotonicMs();
-    const { stats } = await root();
-    const now = (asked + monotonicMs()) / 2;
-    samples.push([now, stats.backlogBytes]);
-    if (stats.backlogBytes > 0) onset = Math.min(onset, now);
-    drops = stats.drops - dropsBefore;
+  const close = (): void => {
+    rtnetlink.close();
+    netns.close();
   };
-  const sampleUntilStopped = async (): Promise<void> => {
-    while (running) {
-      await sample();
-      const urgent = monotonicMs() < onset + ONSET_MS;
-      await new Promise((done) => (urgent ? setImmediate(done) : setTimeout(done, intervalMs)));
+  return new TbfObserver({ intervalMs }, { root, close });
+}
+
+class TbfObserver implements QueueObserver {
+  samples: Point[] = [];
+  drops = 0;
+  readonly #intervalMs: number;
+  readonly #modules: { readonly root: () => Promise<Qdisc>; readonly close: () => void };
+  #dropsBefore = 0;
+  #onset = Infinity;
+  #running = false;
+  #loop = Promise.resolve();
+
+  constructor(opts: { readonly intervalMs: number }, modules: { readonly root: () => Promise<Qdisc>; readonly close: () => void }) {
+    this.#intervalMs = opts.intervalMs;
+    this.#modules = modules;
+  }
+
+  async start(): Promise<void> {
+    this.samples = [];
+    this.#dropsBefore = (await this.#modules.root()).stats.drops;
+    this.drops = 0;
+    this.#onset = Infinity;
+    this.#running = true;
+    this.#loop = this.#sampleUntilStopped();
+  }
+
+  async stop(): Promise<void> {
+    this.#running = false;
+    await this.#loop;
+    await this.#sample();
+  }
+
+  close(): void {
+    this.#running = false;
+    this.#modules.close();
+  }
+
+  async #sampleUntilStopped(): Promise<void> {
+    while (this.#running) {
+      await this.#sample();
+      const urgent = monotonicMs() < this.#onset + ONSET_MS;
+      await new Promise((done) => (urgent ? setImmediate(done) : setTimeout(done, this.#intervalMs)));
     }
-  };
-  return {
-    get samples() {
-      return samples;
-    },
-    get drops() {
-      return drops;
-    },
-    async start() {
-      samples = [];
-      dropsBefore = (await root()).stats.drops;
-      drops = 0;
-      onset = Infinity;
-      running = true;
-      loop = sampleUntilStopped();
-    },
-    async stop() {
-      running = false;
-      await loop;
-      await sample();
-    },
-    close() {
-      running = false;
-      rtnetlink.close();
-      netns.close();
-    },
-  };
+  }
+
+  async #sample(): Promise<void> {
+    const asked = monotonicMs();
+    const { stats } = await this.#modules.root();
+    const now = (asked + monotonicMs()) / 2;
+    this.samples.push([now, stats.backlogBytes]);
+    this.drops = stats.drops - this.#dropsBefore;
+    if (stats.backlogBytes > 0) this.#onset = Math.min(this.#onset, now);
+  }
 }
 
 export interface WireTap {
