@@ -246,7 +246,9 @@ class RunningDaemon implements Daemon {
     const reload: Problem[] = this.#file.refused
       ? [{ feature: 'intent', problem: 'the last reload was refused; the intent before it is in force', remedy: `\`cnpd check ${this.#options.file}\` shows the errors` }]
       : [];
-    return [...reload, ...(this.#carrierProblem ? [this.#carrierProblem] : []), ...(this.#desired?.problems ?? []), ...(this.#dataplane?.problems() ?? [])];
+    // Planned anew: what was learned since can be a problem too.
+    const planned = this.#desired ? plan(this.#file.intent, this.#table, this.#facts).problems : [];
+    return [...reload, ...(this.#carrierProblem ? [this.#carrierProblem] : []), ...planned, ...(this.#dataplane?.problems() ?? [])];
   }
 
   #unexpected(error: unknown): void {

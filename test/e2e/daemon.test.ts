@@ -87,6 +87,17 @@ describe('learning over three routers', () => {
   });
 });
 
+describe('problems', () => {
+  test('a proxy learned later, of a family in which this router has no address to notify it from, is told by status at once', async () => {
+    const problems = async (): Promise<string> => JSON.stringify((await far.get<Row>('status'))['problems'] ?? []);
+    await reload(far, { ...base('far', LONG), router: { name: 'far', loopback: { ipv6: LOOPBACK.far.ipv6 } }, ...watching() });
+    await learned();
+    expect(await problems()).not.toContain('no ipv4 loopback');
+    await reload(leaf, { ...base('leaf'), ...proxy('leaf', { address: LOOPBACK.leaf.ipv4 }) });
+    await eventually('status says so', async () => (await problems()).includes('2 sender prefixes have a proxy with an ipv4 address, and this router has no ipv4 loopback'));
+  });
+});
+
 describe('withdrawal', () => {
   test('PNC-5-b: a prefix taken out of the file goes with `cnpctl reload`, the other stays; one put in comes with SIGHUP', async () => {
     await reload(leaf, { ...base('leaf'), ...proxy('leaf', { senders: [{ prefix: SENDERS4, format: 'standard-cnp' }] }) });
