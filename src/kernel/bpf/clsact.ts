@@ -1,6 +1,8 @@
 // tc filters on the clsact qdisc: how a program is attached where the kernel has no TCX (before Linux 6.6). The filter's handle is derived from the
 // attachment's name, so that the next process finds its own filter and replaces it atomically, and several attachments share an interface.
-// The filter outlives the process by itself; nothing is pinned.
+// The filter outlives the process by itself. Where a TCX link would be pinned stands a symbolic link that says in its text where the filter is, so that a
+// later process finds what it is to take off.
+import { readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import { basename } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { ERRNO, KernelError, isKernelError } from '../errors.ts';
@@ -49,18 +51,64 @@ export function attachClsact(opts: TcxOptions): TcxLink {
   } catch (error) {
     if (!isKernelError(error, 'EEXIST')) throw error;
   }
-  const handle = filterHandle(basename(opts.pinPath ?? opts.program.name));
-  const filterLink = new ClsactFilter({ ifindex: opts.ifindex, point: ATTACH_POINT[opts.direction], handle, priority: opts.first ? FIRST_PRIORITY : CNPD_PRIORITY, where, netns: opts.netns });
-  return filterLink.begin(opts.program);
+  const place: FilterPlace = {
+    ifindex: opts.ifindex,
+    direction: opts.direction,
+    handle: filterHandle(basename(opts.pinPath ?? opts.program.name)),
+    priority: opts.first ? FIRST_PRIORITY : CNPD_PRIORITY,
+  };
+  // Before the filter: a mark without one does no harm, a filter without one is never found again.
+  if (opts.pinPath !== undefined) writeMark(opts.pinPath, place);
+  return new ClsactFilter({ ...place, where, pinPath: opts.pinPath, netns: opts.netns }).begin(opts.program);
+}
+
+interface FilterPlace {
+  readonly ifindex: number;
+  readonly direction: 'ingress' | 'egress';
+  readonly handle: number;
+  readonly priority: number;
+}
+
+const MARK = /^clsact ifindex (\d+) (ingress|egress) handle (\d+) priority (\d+)$/;
+
+function writeMark(pinPath: string, { ifindex, direction, handle, priority }: FilterPlace): void {
+  if (readMark(pinPath)) rmSync(pinPath);
+  symlinkSync(`clsact ifindex ${ifindex} ${direction} handle ${handle} priority ${priority}`, pinPath);
+}
+
+function readMark(pinPath: string): FilterPlace | undefined {
+  let mark: RegExpExecArray | null;
+  try {
+    mark = MARK.exec(readlinkSync(pinPath));
+  } catch (error) {
+    // EINVAL: what is there is no symbolic link.
+    if (['ENOENT', 'EINVAL'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
+  }
+  return mark ? { ifindex: Number(mark[1]), direction: mark[2] as 'ingress' | 'egress', handle: Number(mark[3]), priority: Number(mark[4]) } : undefined;
+}
+
+/** The filter that a mark at this path tells of, there or not; undefined when there is no mark. */
+export function markedFilter(pinPath: string): (FilterPlace & { readonly exists: () => boolean; readonly detach: () => void }) | undefined {
+  const place = readMark(pinPath);
+  if (!place) return undefined;
+  const filterLink = new ClsactFilter({ ...place, where: `clsact ${place.direction} of interface ${place.ifindex}`, pinPath, netns: undefined });
+  return { ...place, exists: () => filterLink.exists(), detach: () => filterLink.detach() };
+}
+
+interface ClsactFilterOptions extends FilterPlace {
+  readonly where: string;
+  readonly pinPath: string | undefined;
+  readonly netns: Netns | undefined;
 }
 
 class ClsactFilter implements TcxLink {
   readonly mechanism = 'clsact';
   adopted = false;
-  private readonly opts: { ifindex: number; point: number; handle: number; priority: number; where: string; netns: Netns | undefined };
+  private readonly opts: ClsactFilterOptions;
   private detached = false;
 
-  constructor(opts: { ifindex: number; point: number; handle: number; priority: number; where: string; netns: Netns | undefined }) {
+  constructor(opts: ClsactFilterOptions) {
     this.opts = opts;
   }
 
@@ -88,13 +136,14 @@ class ClsactFilter implements TcxLink {
       // Gone already, with the interface or by somebody's hand.
       if (!(error instanceof KernelError) || ![ERRNO.ENOENT, ERRNO.ENODEV, ERRNO.EINVAL].includes(error.errno as 2)) throw error;
     }
+    if (this.opts.pinPath !== undefined) rmSync(this.opts.pinPath, { force: true });
   }
 
   close(): void {
     // There is no descriptor: the filter belongs to the interface.
   }
 
-  private exists(): boolean {
+  exists(): boolean {
     const lib = libbpf();
     try {
       const request = filter({ programFd: 0, flags: 0, handle: this.opts.handle, priority: this.opts.priority });
@@ -107,7 +156,7 @@ class ClsactFilter implements TcxLink {
   }
 
   private hook(): PinnedBuffer {
-    return hook(this.opts.ifindex, this.opts.point);
+    return hook(this.opts.ifindex, ATTACH_POINT[this.opts.direction]);
   }
 
   private inside<T>(fn: () => T): T {

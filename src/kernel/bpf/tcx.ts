@@ -5,7 +5,7 @@ import { readlinkSync, unlinkSync } from 'node:fs';
 import { ERRNO, KernelError, isKernelError } from '../errors.ts';
 import { close } from '../ffi/libc.ts';
 import { type Netns, within } from '../netns.ts';
-import { attachClsact } from './clsact.ts';
+import { attachClsact, markedFilter } from './clsact.ts';
 import type { BpfProgram } from './program.ts';
 import { BPF_CMD, attributes, bpf, objectInfo, openPinned, pinObject, tryBpf } from './syscall.ts';
 
@@ -65,12 +65,16 @@ export function attachTcx(opts: TcxOptions): TcxLink {
 
 /** Takes off whatever link is pinned at a path, without knowing its program. Does nothing when there is none. */
 export function detachPinnedLink(pinPath: string): void {
+  const marked = markedFilter(pinPath);
+  if (marked) return marked.detach();
   const fd = openLink(pinPath);
   if (fd !== undefined) new Tcx({ fd, pinPath, adopted: true }).detach();
 }
 
 /** Where the link pinned at a path hangs. Undefined when nothing is pinned there, or its interface is gone. */
 export function pinnedLinkTarget(pinPath: string): { readonly ifindex: number; readonly direction: Direction } | undefined {
+  const marked = markedFilter(pinPath);
+  if (marked) return marked.exists() ? { ifindex: marked.ifindex, direction: marked.direction } : undefined;
   const fd = openLink(pinPath);
   if (fd === undefined) return undefined;
   try {

@@ -1,0 +1,77 @@
+// What a process that did not attach a program can know of it and do to it by its pin alone, in either mechanism: this is how an agent takes off what its
+// predecessor left, and how uninstall takes off everything.
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { mountBpffs, unmountBpffs } from '../../src/kernel/bpf/bpffs.ts';
+import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
+import { attachTcx, detachPinnedLink, pinnedLinkTarget } from '../../src/kernel/bpf/tcx.ts';
+import { interfaceIndex } from '../../src/kernel/ffi/libc.ts';
+import { Netns } from '../../src/kernel/netns.ts';
+import { compileFixture } from './fixture.ts';
+import { inNetns, ip } from './support.ts';
+
+let directory: string;
+let pins: string;
+let object: BpfObject;
+let netns: Netns;
+let ifindex: number;
+
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 't-kernel-attachment-'));
+  pins = join(directory, 'bpffs');
+  mountBpffs(pins);
+  object = openBpfObject(compileFixture(directory, 'good'));
+});
+afterAll(() => {
+  object.close();
+  unmountBpffs(pins);
+  rmSync(directory, { recursive: true });
+});
+beforeEach(() => {
+  netns = Netns.create();
+  ip(netns, 'link add t-k-a type veth peer name t-k-b');
+  ifindex = netns.run(() => interfaceIndex('t-k-a'));
+});
+afterEach(() => netns.close());
+
+const pinned = (): string[] => readdirSync(pins).filter((name) => !name.endsWith('.debug'));
+const filters = (): string => inNetns(netns, 'tc', 'filter', 'show', 'dev', 't-k-a', 'egress');
+
+describe.each(['tcx', 'clsact'] as const)('a program that an earlier process attached by %s', (mechanism) => {
+  const attach = (first = false): void => {
+    const pinPath = join(pins, 'count@t-k-a:egress');
+    attachTcx({ program: object.program('count_first'), ifindex, direction: 'egress', pinPath, netns, mechanism, first }).close();
+  };
+  const target = (): unknown => netns.run(() => pinnedLinkTarget(join(pins, pinned()[0]!)));
+
+  it.each([true, false])('is found by its pin, with where it hangs, and taken off (first: %s)', (first) => {
+    attach(first);
+    attach(first);
+    expect(pinned()).toEqual(['count@t-k-a:egress']);
+    expect(target()).toEqual({ ifindex, direction: 'egress' });
+    // tc shows no TCX links.
+    if (mechanism === 'clsact') expect(filters()).toContain('count_first');
+    netns.run(() => detachPinnedLink(join(pins, pinned()[0]!)));
+    expect(filters()).toBe('');
+    expect(pinned()).toEqual([]);
+  });
+
+  it('has no place any more when its interface is gone, and its pin can be removed', () => {
+    attach();
+    ip(netns, 'link delete t-k-a');
+    expect(target()).toBeUndefined();
+    netns.run(() => detachPinnedLink(join(pins, pinned()[0]!)));
+    expect(pinned()).toEqual([]);
+  });
+});
+
+it('a filter that somebody else took off has no place any more', () => {
+  const pinPath = join(pins, 'count@t-k-a:egress');
+  attachTcx({ program: object.program('count_first'), ifindex, direction: 'egress', pinPath, netns, mechanism: 'clsact' }).close();
+  inNetns(netns, 'tc', 'filter', 'delete', 'dev', 't-k-a', 'egress');
+  expect(netns.run(() => pinnedLinkTarget(pinPath))).toBeUndefined();
+  netns.run(() => detachPinnedLink(pinPath));
+  expect(pinned()).toEqual([]);
+});
