@@ -53,7 +53,7 @@ function readUpTo(file: string, most: number): Buffer {
 
 const refusal = (message: string): { ok: false; error: IntentRefusal } => fail({ errors: [message], rendered: message });
 
-const oneLine = (e: IntentError): string => `${e.file}:${e.line}:${e.column}: ${e.message}`;
+const oneLine = (e: IntentError): string => `${e.file}:${e.line}:${e.column}: ${e.path === '' ? '' : `${e.path}: `}${e.message}`;
 
 export class IntentFile {
   readonly #file: string;
