@@ -2,10 +2,11 @@
 // namespaces. State is read over the northbound socket through /proc, which costs a millisecond; what a test claims about cnpctl it asks cnpctl.
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { stringify } from 'yaml';
-import { type Lab, labDown, labUp, readTopology } from '../../../src/lab/lab.ts';
+import { type Lab, labDown, labUp } from '../../../src/lab/lab.ts';
 import type { RunResult } from '../../../src/lab/run.ts';
+import { knownLabs } from '../../../src/lab/state.ts';
 import { type NorthboundClient, connectNorthbound } from '../../../src/northbound/client.ts';
 import { eventually } from './frr.ts';
 
@@ -148,12 +149,22 @@ export class Network {
     this.lab = lab;
   }
 
-  /** @param name of the directory in test/e2e/topologies and of the file in it */
+  /**
+   * The lab's name is the file's and the process ID: two runs on one machine do not meet. What a run that was killed has left is removed.
+   * @param name of the directory in test/e2e/topologies and of the file in it
+   */
   static async up(name: string): Promise<Network> {
-    const file = `${REPOSITORY}test/e2e/topologies/${name}/${name}.clab.yml`;
-    // What a run that was killed has left.
-    await labDown(readTopology(file).name);
-    return new Network(await labUp(file));
+    const directory = `${REPOSITORY}test/e2e/topologies/${name}`;
+    const lab = `t-e2e-${name}`;
+    for (const left of knownLabs().filter((known) => known.startsWith(`${lab}-`) && !existsSync(`/proc/${known.slice(lab.length + 1)}`))) await labDown(left);
+    // Beside the original, because its paths are relative; it is read only while the lab comes up.
+    const file = `${directory}/.${process.pid}.clab.yml`;
+    writeFileSync(file, readFileSync(`${directory}/${name}.clab.yml`, 'utf8').replace(`name: ${lab}\n`, `name: ${lab}-${process.pid}\n`));
+    try {
+      return new Network(await labUp(file));
+    } finally {
+      rmSync(file);
+    }
   }
 
   router(name: string): Router {

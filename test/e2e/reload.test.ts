@@ -1,0 +1,170 @@
+// The file and its reloads, with what they do to the kernel and the network: nothing that was not asked for, nothing half applied, and refusals that say where.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { MAX_FILE_BYTES } from '../../src/intent/source.ts';
+import { eventually } from './support/frr.ts';
+import { LOOPBACK, SENDERS4, SENDERS6, adjacent, base, proxy, watching } from './support/line.ts';
+import { Network, type Router, type Row } from './support/network.ts';
+
+const FILE = '/etc/cnpd/cnpd.yaml';
+const LEAF = { ...base('leaf'), ...proxy('leaf'), ...watching(), 'border-ports': ['eth9'] };
+
+let net: Network;
+let leaf: Router, far: Router;
+
+beforeAll(async () => {
+  net = await Network.up('line');
+  [leaf, far] = [net.router('leaf'), net.router('far')];
+  await leaf.exec('tc', 'qdisc', 'replace', 'dev', 'eth2', 'root', 'tbf', 'rate', '20mbit', 'burst', '3000', 'limit', '400000');
+});
+afterAll(() => net.down());
+afterEach(({ task }) => {
+  if (task.result?.state === 'fail') console.log(net.logs());
+});
+
+interface Status {
+  readonly health: string;
+  readonly problems?: readonly { readonly feature: string; readonly problem: string; readonly remedy: string }[];
+  readonly intent: { readonly 'last-reload'?: { readonly ok: boolean; readonly errors?: readonly string[] } };
+}
+
+/** Everything of cnpd that can be seen from outside in a router: links by name, interfaces, sockets that read frames, UDP and raw sockets. */
+async function footprint(router: Router): Promise<Record<string, string[]>> {
+  const lines = async (...argv: string[]): Promise<string[]> => (await router.exec('sh', '-c', argv.join(' '))).split('\n').filter((line) => line !== '');
+  return {
+    hooks: await lines('ls /run/cnpd/bpf/links 2>/dev/null || true'),
+    maps: await lines("ls /run/cnpd/bpf 2>/dev/null | grep -v -e links -e debug || true"),
+    interfaces: (await lines('ip -o link')).map((line) => line.split(': ')[1]!.split('@')[0]!),
+    packetSockets: (await lines('cat /proc/net/packet')).slice(1).map((line) => line.split(/\s+/)[3]!),
+    sockets: await lines("ss -Hanuw | awk '{print $1, $(NF-1), $NF}'"),
+  };
+}
+
+describe('off by default', () => {
+  test('PNC-6-e PNC-6-f A13: a file with nothing but `router:` attaches nothing, opens no interface and no socket to the network', async () => {
+    const before = await footprint(leaf);
+    await leaf.start({ router: { name: 'leaf' } });
+    expect(await footprint(leaf)).toEqual(before);
+    expect(before['hooks']).toEqual([]);
+    const status = await leaf.ctl('show', 'status');
+    expect(status.code).toBe(0);
+    for (const what of [['proxies'], ['senders'], ['ports'], ['flows'], ['isis', 'neighbors'], ['isis', 'database']]) expect(await leaf.show(...what)).toEqual([]);
+  });
+
+  test('PNC-6-e A13: each feature comes with its section and goes with it, one by one', async () => {
+    const reload = async (...sections: object[]): Promise<string[]> => {
+      await leaf.configure(Object.assign({ router: (LEAF as unknown as { router: object }).router }, ...sections) as object);
+      expect(await leaf.ctl('reload')).toMatchObject({ code: 0 });
+      return (await footprint(leaf))['hooks']!;
+    };
+    expect(await reload()).toEqual([]);
+    const watched = await reload(watching());
+    expect(watched.join()).toMatch(/eth2/);
+    const proxied = await reload(proxy('leaf'));
+    expect(proxied.join()).toMatch(/eth1/);
+    expect(proxied.filter((hook) => watched.includes(hook))).toEqual([]);
+    const guarded = await reload({ 'border-ports': ['eth9'] });
+    expect(guarded).toHaveLength(2);
+    for (const hook of guarded) expect(hook).toMatch(/eth9/);
+    expect((await reload(proxy('leaf', { enabled: false }))).join()).toBe('');
+    expect((await footprint(leaf))['interfaces']).not.toContain('cnpd-isis');
+    await reload({ isis: (base('leaf') as { isis: object }).isis });
+    expect((await footprint(leaf))['interfaces']).toContain('cnpd-isis');
+    await reload({ isis: { ...(base('leaf') as { isis: object }).isis, enabled: false } });
+    expect((await footprint(leaf))['interfaces']).not.toContain('cnpd-isis');
+    expect(await reload()).toEqual([]);
+  });
+
+  test('a file with errors does not start cnpd: exit code 1, every error with file, line and column', async () => {
+    await leaf.stop();
+    await leaf.configure('router: { name: leaf }\nports:\n  - { interface: eth2, k-max: lots }\n  - { interface: eth2, k-mux: 3 }\n');
+    const { code, stderr } = await leaf.cnpd('-c', FILE);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`${FILE}:3:`);
+    expect(stderr).toContain(`${FILE}:4:`);
+    expect((await leaf.ctl('show', 'status')).code).toBe(3);
+  });
+});
+
+describe('a reload with a broken file', () => {
+  beforeAll(async () => {
+    await Promise.all([leaf.running || leaf.start(LEAF), far.running || far.start(base('far'))]);
+    await adjacent(net, 'leaf', 'far');
+  });
+  beforeEach(async () => {
+    await leaf.configure(LEAF);
+    expect((await leaf.ctl('reload')).code).toBe(0);
+    await eventually('far knows the proxy', knows);
+  });
+  const knows = async (): Promise<boolean> => {
+    for (const prefix of [SENDERS6, SENDERS4]) if ((await far.sender(prefix))?.['proxy'] !== LOOPBACK.leaf.ipv6) return false;
+    return true;
+  };
+  /** All of what the intent in force has made. */
+  const inForce = async (): Promise<unknown> => [await footprint(leaf), await leaf.show('proxies'), (await leaf.show('ports')).map((row) => [row['interface'], row['attached'], row['k-max']]), (await leaf.get('isis', 'database')).filter((row) => row['own'] === true).map((row) => [row['lsp-id'], row['sequence']])];
+
+  const BROKEN = [
+    ['a value that is none', 'router: { name: leaf }\nproxy:\n  address: 2001:db8:ffff::1\n  senders: [{ prefix: 2001:db8:1::/64, format: smoke-signals }]\n  accept-from: [2001:db8:ffff::/48]\n', /:4:\d+: .*smoke-signals/],
+    ['an unknown key', 'router: { name: leaf }\nprxy: {}\n', /:2:1: .*prxy/],
+    ['no YAML', 'router: { name: leaf\n', /:\d+:\d+: /],
+    ['a proxy that accepts from nobody', 'router: { name: leaf }\nproxy:\n  address: 2001:db8:ffff::1\n  senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }]\n', /:\d+:\d+: .*accept-from/],
+    ['bytes of anything', `\u0000\u0001\u0002${'\u00ff'.repeat(40)}`, /cnpd\.yaml/],
+    ['nothing', '', /cnpd\.yaml/],
+    ['more than is read', `router: { name: leaf }\n${'#'.repeat(MAX_FILE_BYTES)}`, /more than 8388608 bytes/],
+  ] as const;
+
+  test.each(BROKEN)('PNC-6-e: with %s in it `cnpctl reload` says where and exits with 4; the old intent is in force, status says so and exits with 1', async (_name, text, where) => {
+    const before = await inForce();
+    await leaf.configure(text);
+    const refused = await leaf.ctl('reload');
+    expect(refused.code).toBe(4);
+    expect(refused.stderr).toMatch(where);
+    const status = await leaf.ctl('show', 'status');
+    expect(status.code).toBe(1);
+    expect(status.stdout).toMatch(where);
+    expect(status.stdout).toContain('refused, the intent above stays in force');
+    const { health, problems, intent } = await leaf.get<Status>('status');
+    expect([health, intent['last-reload']?.ok]).toEqual(['degraded', false]);
+    expect(problems?.[0]?.remedy).toContain(`cnpd check ${FILE}`);
+    expect(intent['last-reload']?.errors?.join('\n')).toMatch(where);
+    expect(await inForce()).toEqual(before);
+    expect(await knows()).toBe(true);
+    expect((await leaf.cnpd('check', FILE)).code).toBe(1);
+  });
+
+  test('SIGHUP is refused the same way; a file that is gone as well; mended, it is loaded and all is well', async () => {
+    const before = await inForce();
+    const count = await leaf.counter('intent.reload.refused');
+    await leaf.configure(BROKEN[1][1]);
+    leaf.signal('SIGHUP');
+    await eventually('refused', async () => (await leaf.counter('intent.reload.refused')) === count + 1);
+    await leaf.exec('rm', FILE);
+    expect((await leaf.ctl('reload')).code).toBe(4);
+    expect((await leaf.ctl('show', 'status')).stdout).toContain('ENOENT');
+    expect(await inForce()).toEqual(before);
+    await leaf.configure(LEAF);
+    expect(await leaf.cnpd('check', FILE)).toMatchObject({ code: 0, stdout: `${FILE}: ok\n` });
+    expect((await leaf.ctl('reload')).code).toBe(0);
+    const status = await leaf.ctl('show', 'status');
+    expect([status.code, /^health +running$/m.test(status.stdout)]).toEqual([0, true]);
+    expect(await inForce()).toEqual(before);
+  });
+
+  test('a reload that changes nothing touches nothing: same hooks, same LSPs', async () => {
+    const before = await inForce();
+    for (let i = 0; i < 5; i++) expect((await leaf.ctl('reload')).code).toBe(0);
+    expect(await inForce()).toEqual(before);
+  });
+
+  test('fifty reloads at once, good and broken, are done one after another; the last one counts', async () => {
+    const other = { ...LEAF, ...proxy('leaf', { senders: [{ prefix: SENDERS4, format: 'standard-cnp' }] }) };
+    for (let i = 0; i < 50; i++) {
+      await leaf.configure([LEAF, other, 'no: {'][i % 3]!);
+      leaf.signal('SIGHUP');
+    }
+    await leaf.configure(other);
+    expect((await leaf.ctl('reload')).code).toBe(0);
+    await eventually('far knows of one prefix only', async () => (await far.sender(SENDERS4))?.['proxy'] === LOOPBACK.leaf.ipv6 && (await far.sender(SENDERS6))?.['proxy'] === undefined);
+    expect(await leaf.get<Row>('status')).toMatchObject({ health: 'running' });
+    expect(await leaf.counter('daemon.unexpected-error')).toBe(0);
+  });
+});
