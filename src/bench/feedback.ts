@@ -8,7 +8,7 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Document, parseDocument } from 'yaml';
 import { startListener } from '../demo/endpoints.ts';
-import { SCENE, waitForMapping, waitForRoutes } from '../demo/scene.ts';
+import { SCENE, daemonLogs, waitForMapping, waitForRoutes } from '../demo/scene.ts';
 import { openBpfObject } from '../kernel/bpf/object.ts';
 import { attachTcx } from '../kernel/bpf/tcx.ts';
 import { u32Key, viewOf } from '../kernel/dataplane/layout.ts';
@@ -122,6 +122,9 @@ async function scene(bench: Bench, accessDelay: string | undefined): Promise<{ x
     }
     await listener.stop();
     return { ...place(file), flows };
+  } catch (error) {
+    bench.say(await daemonLogs(lab));
+    throw error;
   } finally {
     await lab.down();
   }

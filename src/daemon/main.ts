@@ -5,6 +5,7 @@ import { intentJsonSchema } from '../intent/json-schema.ts';
 import type { Log } from '../model/log.ts';
 import { configureFrr } from './configure-frr.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
+import { keepHeapSmall } from './heap.ts';
 import { readIntentFile } from './intent-file.ts';
 import { createLogging } from './logging.ts';
 import { DEFAULT_RUN_DIR } from './run-dir.ts';
@@ -21,6 +22,7 @@ interface RunOptions {
 
 /** Starts and waits for the end; SIGHUP reloads, SIGTERM and SIGINT withdraw and stop. A second SIGTERM does not wait for the withdrawal. */
 async function run(options: RunOptions): Promise<number> {
+  keepHeapSmall();
   const read = readIntentFile(options.config);
   if (!read.ok) {
     process.stderr.write(`${read.error.rendered}\n`);
