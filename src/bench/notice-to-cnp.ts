@@ -22,7 +22,7 @@ import { concat } from '../packet/bytes.ts';
 import { type Bench, type Figure, bpfObject, dist } from './bench.ts';
 import { ACCEPTED_SOURCES, CONGESTED, FLOWS, NOTICE_PORT, PROXY, SENDER_PREFIX, firstQpn, senderQpnOf } from './notice-flows.ts';
 import { RECEIVER, SENDER, ethernet, noticeAbout } from './packets.ts';
-import { number } from './report.ts';
+import { type Row, number } from './report.ts';
 import { inTurns, quantile, summary } from './statistics.ts';
 
 const MAC = { up: Uint8Array.of(2, 0, 0, 0, 9, 1), from: Uint8Array.of(2, 0, 0, 0, 9, 2), down: Uint8Array.of(2, 0, 0, 0, 9, 3), to: Uint8Array.of(2, 0, 0, 0, 9, 4) };
@@ -119,6 +119,35 @@ async function time(bench: Bench, router: Router, wire: BpfObject, frames: reado
   return samples;
 }
 
+interface Contenders {
+  readonly kernel: number[];
+  readonly user: number[];
+}
+
+/** @param all every notice, ns; `medians` those of the rounds, µs */
+function rowsOf(all: Contenders, medians: Contenders, proxy: BpfObject): Row[] {
+  const [kernel, user] = [summary(medians.kernel), summary(medians.user)];
+  const us = (samples: readonly number[], q: number): number => quantile(samples, q) / 1000;
+  const [kernel99, user99] = [us(all.kernel, 0.99), us(all.user, 0.99)];
+  const histogram = decodeLatency(proxy.map(PROXY_MAPS.latency).entries());
+  const program = (q: number): number => (latencyQuantile(histogram, q) ?? NaN) / 1000;
+  const common = { figure: noticeToCnp.name, unit: 'µs' } as const;
+  return [
+    {
+      ...common, what: 'notice → CNP, program alone, p99', measured: program(0.99), reference: 'wire to wire, p99', referenceValue: kernel99, ratio: program(0.99) / kernel99,
+      target: '≤ 10 µs', met: program(0.99) <= 10, note: `p50 ${number(program(0.5))} µs; bucket bounds of proxy_latency, ${all.kernel.length} notices`,
+    },
+    {
+      ...common, what: 'notice → CNP, wire to wire, p99', measured: kernel99, reference: 'user space, ring buffer, p99', referenceValue: user99, ratio: user99 / kernel99,
+      target: '≥ 10×', met: user99 / kernel99 >= 10, note: 'routing and whatever interrupted it included',
+    },
+    {
+      ...common, what: 'notice → CNP, wire to wire, p50', measured: us(all.kernel, 0.5), spread: kernel, reference: 'user space, ring buffer, p50', referenceValue: us(all.user, 0.5),
+      referenceSpread: user, ratio: us(all.user, 0.5) / us(all.kernel, 0.5), target: '≥ 10×', met: us(all.user, 0.5) / us(all.kernel, 0.5) >= 10, note: 'spread: medians of the rounds',
+    },
+  ];
+}
+
 export const noticeToCnp: Figure = {
   name: 'notice-to-cnp',
   title: 'a notice at the proxy to the CNP on the wire, in the kernel and in user space',
@@ -137,7 +166,7 @@ export const noticeToCnp: Figure = {
     const tell = await startUserspaceProxy(bench, router);
     const frames = Array.from({ length: NOTICES }, (_, i) =>
       ethernet(noticeAbout(firstQpn + i, { congested: CONGESTED, proxy: PROXY, port: NOTICE_PORT }), concat(MAC.up, MAC.from)));
-    const all: { kernel: number[]; user: number[] } = { kernel: [], user: [] };
+    const all: Contenders = { kernel: [], user: [] };
     const median = (into: number[], samples: number[]): number => {
       into.push(...samples);
       return quantile(samples, 0.5) / 1000;
@@ -159,25 +188,6 @@ export const noticeToCnp: Figure = {
       }
     };
     const measured = await inTurns(ROUNDS, { kernel: inKernel, user: inUserSpace });
-    const [kernel, user] = [summary(measured.kernel), summary(measured.user)];
-    const us = (samples: readonly number[], q: number): number => quantile(samples, q) / 1000;
-    const [kernel99, user99] = [us(all.kernel, 0.99), us(all.user, 0.99)];
-    const histogram = decodeLatency(proxy.map(PROXY_MAPS.latency).entries());
-    const program = (q: number): number => (latencyQuantile(histogram, q) ?? NaN) / 1000;
-    const common = { figure: this.name, unit: 'µs' } as const;
-    return [
-      {
-        ...common, what: 'notice → CNP, program alone, p99', measured: program(0.99), reference: 'wire to wire, p99', referenceValue: kernel99, ratio: program(0.99) / kernel99,
-        target: '≤ 10 µs', met: program(0.99) <= 10, note: `p50 ${number(program(0.5))} µs; bucket bounds of proxy_latency, ${all.kernel.length} notices`,
-      },
-      {
-        ...common, what: 'notice → CNP, wire to wire, p99', measured: kernel99, reference: 'user space, ring buffer, p99', referenceValue: user99, ratio: user99 / kernel99,
-        target: '≥ 10×', met: user99 / kernel99 >= 10, note: 'routing and whatever interrupted it included',
-      },
-      {
-        ...common, what: 'notice → CNP, wire to wire, p50', measured: us(all.kernel, 0.5), spread: kernel, reference: 'user space, ring buffer, p50', referenceValue: us(all.user, 0.5),
-        referenceSpread: user, ratio: us(all.user, 0.5) / us(all.kernel, 0.5), target: '≥ 10×', met: us(all.user, 0.5) / us(all.kernel, 0.5) >= 10, note: 'spread: medians of the rounds',
-      },
-    ];
+    return rowsOf(all, measured, proxy);
   },
 };
