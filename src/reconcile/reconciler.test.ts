@@ -58,6 +58,22 @@ describe('reconciler', () => {
     expect(reconciler.status()).toEqual([{ id: 'b', state: 'done', attempts: 0 }]);
   });
 
+  it('what was refused waits for its next try, however much else changes or is refused meanwhile', () => {
+    const { reconciler, clock, calls, counters } = world((id) => id.startsWith('bad'));
+    const tries = (id: string): number => calls.filter((c) => c === `update ${id}`).length;
+    reconciler.change([{ id: 'bad', size: 1n }], []);
+    for (let i = 0; i < 50; i++) reconciler.change([{ id: `good${i}`, size: 1n }], []);
+    clock.advance(90);
+    reconciler.change([{ id: 'bad2', size: 1n }], []);
+    reconciler.fullPass();
+    expect([tries('bad'), tries('bad2')]).toEqual([1, 1]);
+    expect(counters.get('reconcile.thing.out-of-sync')).toBeUndefined();
+    clock.advance(10);
+    expect(tries('bad')).toBe(2);
+    reconciler.change([{ id: 'bad', size: 2n }], ['bad2']);
+    expect(tries('bad')).toBe(3);
+  });
+
   it('keeps trying what the kernel refused, with growing pauses, and says why meanwhile', () => {
     let busy = true;
     const { reconciler, clock, kernel, calls } = world((id) => busy && id === 'a');

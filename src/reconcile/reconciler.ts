@@ -60,6 +60,9 @@ export class Reconciler<T extends { readonly id: string }> {
   readonly #count: Count;
   readonly #entries = new Map<string, Entry<T>>();
   readonly #pending = new Set<string>();
+  /** Refused by the kernel; tried again when the pause is over, not whenever something else changes. */
+  readonly #refused = new Set<string>();
+  #retryAt = Infinity;
   #cancelRetry: (() => void) | undefined;
   #cancelFullPass: (() => void) | undefined;
   #closed = false;
@@ -112,6 +115,7 @@ export class Reconciler<T extends { readonly id: string }> {
     marked.attempts = 0;
     marked.error = undefined;
     if (!entry) this.#entries.set(id, marked);
+    this.#refused.delete(id);
     this.#pending.add(id);
   }
 
@@ -135,8 +139,8 @@ export class Reconciler<T extends { readonly id: string }> {
   #verify(objects: readonly (readonly [string, T])[], from: number): void {
     if (this.#closed) return;
     for (const [id, object] of objects.slice(from, from + VERIFY_SLICE)) {
-      // Changed or deleted since the pass began: its own update takes care of it.
-      if (this.#entries.get(id)?.object !== object) continue;
+      // Changed or deleted since the pass began, or refused: its own update, or the next try, takes care of it.
+      if (this.#entries.get(id)?.object !== object || this.#refused.has(id)) continue;
       let intact = false;
       try {
         intact = this.#operations.verify?.(object) ?? false;
@@ -168,7 +172,7 @@ export class Reconciler<T extends { readonly id: string }> {
       if (group.length > 1 && this.#updateTogether(group)) continue;
       for (const id of group) attempts = Math.max(attempts, this.#settle(id));
     }
-    if (this.#pending.size > 0) this.#scheduleRetry(attempts);
+    if (attempts > 0) this.#scheduleRetry(attempts);
   }
 
   /** What is pending, in order; updates that follow each other are one group where the kernel takes many at once. */
@@ -216,6 +220,8 @@ export class Reconciler<T extends { readonly id: string }> {
       entry.state = 'failed';
       entry.attempts++;
       entry.error = this.#failed(id, error);
+      this.#pending.delete(id);
+      this.#refused.add(id);
       return entry.attempts;
     }
   }
@@ -238,8 +244,17 @@ export class Reconciler<T extends { readonly id: string }> {
   #scheduleRetry(attempts: number): void {
     if (this.#closed) return;
     const [first, longest] = this.#options.retryMs;
+    const pause = Math.min(longest, first * 2 ** Math.max(0, attempts - 1));
+    const at = this.#clock.now() + pause;
+    if (at >= this.#retryAt) return;
     this.#cancelRetry?.();
-    this.#cancelRetry = this.#clock.after(Math.min(longest, first * 2 ** Math.max(0, attempts - 1)), () => this.#run());
+    this.#retryAt = at;
+    this.#cancelRetry = this.#clock.after(pause, () => {
+      this.#retryAt = Infinity;
+      for (const id of this.#refused) this.#pending.add(id);
+      this.#refused.clear();
+      this.#run();
+    });
   }
 
   #scheduleFullPass(): void {
