@@ -71,7 +71,7 @@ function buildProgram(modules: CliModules, finish: (code: ExitCode) => void): Co
 
 function addShow(program: Command, act: (run: Action) => (...args: unknown[]) => Promise<void>): void {
   const show = program.command('show').description('print state');
-  show.command('status').description('the daemon itself; exit code 1 when it is degraded').action(act(showStatus));
+  show.command('status').description('the daemon itself; exit code 1 unless it runs as declared').action(act(showStatus));
   show.command('proxies').description(VIEWS.proxies.description).action(act((context) => showList(context, VIEWS.proxies)));
   show
     .command('senders')

@@ -59,7 +59,7 @@ interface Status {
   readonly adopted: boolean;
 }
 
-/** Exit code 1 when it is degraded. */
+/** Exit code 1 unless it runs as declared. */
 export async function showStatus(context: Context): Promise<ExitCode> {
   const status = (await withCnpd(context, (client) => client.get(['cnpd', 'status']))) as Status;
   if (context.options.output === 'json') printJson(context, status);

@@ -66,6 +66,7 @@ class RunningDaemon implements Daemon {
   readonly #table: LearnedTable;
   readonly #learning: Learning;
   readonly #startedAt = new Date();
+  #started = false;
   #poller!: Poller;
   #rtnetlink!: Rtnetlink;
   #dataplane!: Dataplane;
@@ -125,6 +126,7 @@ class RunningDaemon implements Daemon {
     });
     this.#stopHousekeeping = startHousekeeping(this.#dataplane, { clock, onError: (error) => this.#unexpected(error) });
     await this.#startCarrier();
+    this.#started = true;
     this.#log.info({ pid: process.pid, adopted: this.#dataplane.adopted, file: this.#options.file }, 'running');
   }
 
@@ -231,6 +233,7 @@ class RunningDaemon implements Daemon {
       table: this.#table,
       counters: this.#counters,
       startedAt: this.#startedAt,
+      started: () => this.#started,
       facts: () => this.#facts,
       desired: () => this.#desired,
       dataplane: () => this.#dataplane,

@@ -20,6 +20,8 @@ export interface StateModules {
   readonly table: LearnedTable;
   readonly counters: Counters;
   readonly startedAt: Date;
+  /** Everything declared was tried once. */
+  readonly started: () => boolean;
   /** What comes and goes is asked for: it may not be there yet. */
   readonly facts: () => Facts;
   readonly desired: () => DesiredState | undefined;
@@ -37,7 +39,7 @@ export function stateSource(m: StateModules): StateSource {
         version: VERSION,
         pid: process.pid,
         startedAt: m.startedAt.toISOString(),
-        health: problems.length === 0 ? 'running' : 'degraded',
+        health: !m.started() ? 'starting' : problems.length === 0 ? 'running' : 'degraded',
         problems,
         intent: m.file.state(),
         adopted: m.dataplane()?.adopted ?? false,

@@ -5,8 +5,8 @@ export interface StatusState {
   version: string;
   pid: number;
   startedAt: string;
-  /** `running`, or `degraded` when a feature cannot work or the last reload was refused; `problems` says what and what to do. */
-  health: 'running' | 'degraded';
+  /** `starting` until everything declared was tried; then `running`, or `degraded` when a feature cannot work or the last reload was refused; `problems` says what and what to do. */
+  health: 'starting' | 'running' | 'degraded';
   problems: { feature: string; problem: string; remedy: string }[];
   intent: { file: string; loadedAt: string; lastReload?: { at: string; ok: boolean; errors: string[] } };
   adopted: boolean;

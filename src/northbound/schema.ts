@@ -40,7 +40,7 @@ const CNPD: ContainerShape<CnpdState> = {
         version: STRING,
         pid: UINT32,
         startedAt: TIME,
-        health: leaf(['running', 'degraded']),
+        health: leaf(['starting', 'running', 'degraded']),
         problems: { kind: 'list', keys: ['feature', 'problem'], fields: { feature: STRING, problem: STRING, remedy: STRING } },
         intent: {
           kind: 'container',
