@@ -19,7 +19,7 @@ import { type Facts } from '../plan/facts.ts';
 import { plan } from '../plan/plan.ts';
 import { Dataplane } from '../reconcile/dataplane.ts';
 import { type Counters, createCounters } from './counters.ts';
-import { gatherFacts, watchFacts } from './facts.ts';
+import { type FactsWatch, gatherFacts, watchFacts } from './facts.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { IntentFile } from './intent-file.ts';
 import { Learning } from './learning.ts';
@@ -41,6 +41,8 @@ export interface Daemon {
   stop(): Promise<void>;
 }
 
+/** An adjacency and a database exchange take some seconds, however short the hold time is. */
+const LEAST_PATIENCE_MS = 10_000;
 const DEFAULT_HOLD_MS = 120_000;
 const objectDir = (): string => join(import.meta.dirname, import.meta.dirname.endsWith('chunk') ? '../bpf' : 'bpf');
 
@@ -77,7 +79,7 @@ class RunningDaemon implements Daemon {
   /** Why there is no carrier though the intent asks for one; the next reload tries again. */
   #carrierProblem: Problem | undefined;
   #northbound: Northbound | undefined;
-  #watch: { close(): void } | undefined;
+  #watch: FactsWatch | undefined;
   #releaseRunDir: (() => void) | undefined;
   /** What an earlier run left in the table of senders stays. */
   #patient = true;
@@ -114,12 +116,13 @@ class RunningDaemon implements Daemon {
     const dirs = { bpfDir: bpfDir(runDir), linksDir: linksDir(runDir), objectDir: objectDir() };
     this.#dataplane = new Dataplane(dirs, { clock, log: this.#logging.room('reconcile'), count });
     this.#counters.addReader(() => [...this.#dataplane.counters()].map(([name, value]) => ({ name, value: Number(value) })));
-    this.#watch = watchFacts({ poller: this.#poller, clock, log: this.#logging.room('kernel'), count, onChange: () => void this.#enqueue(() => this.#replan()).catch((error) => this.#unexpected(error)) });
+    this.#watch = watchFacts({ poller: this.#poller, clock, log: this.#logging.room('kernel'), count, onChange: () => this.#enqueue(() => this.#replan()) });
     this.#table.declareOwn(advertised(this.#file.intent));
     await this.#replan();
     this.#dataplane.prune();
     // The network needs time to tell everything again; until then nothing learned by an earlier run is forgotten.
-    const patience = this.#file.intent.isis?.holdUnreachableMs ?? 0;
+    const { isis } = this.#file.intent;
+    const patience = isis ? Math.max(isis.holdUnreachableMs, LEAST_PATIENCE_MS) : 0;
     this.#cancelForget = clock.after(patience, () => {
       this.#patient = false;
       this.#dataplane.congestedNode?.forgetUnknownSenders();
@@ -147,7 +150,11 @@ class RunningDaemon implements Daemon {
       this.#logging.setLevel(read.value.logLevel);
       this.#table.configure({ holdMs: read.value.isis?.holdUnreachableMs ?? DEFAULT_HOLD_MS });
       this.#table.declareOwn(advertised(read.value));
-      await this.#replan();
+      // Fails only when the kernel cannot be asked; the new intent is in force all the same, and is applied as soon as it can.
+      await this.#replan().catch((error: unknown) => {
+        this.#watch?.again();
+        throw error;
+      });
       this.#dataplane.congestedNode?.replaceSenders(this.#desired!.senderProxies);
       if (changed.includes('gnmi')) this.#log.warn({ socket: read.value.gnmiSocket }, 'a changed gnmi.socket takes effect at the next start');
       await this.#reloadCarrier(changed.includes('isis'), changed.includes('code-points') || changed.includes('router'));
@@ -157,17 +164,21 @@ class RunningDaemon implements Daemon {
 
   stop(): Promise<void> {
     this.#stopping ??= (async () => {
-      this.#cancelForget?.();
-      this.#stopHousekeeping?.();
-      this.#watch?.close();
-      await this.#queue.catch(() => {});
-      await this.#carrier?.stop();
-      this.#learning.close();
-      await this.#northbound?.close();
-      this.#dataplane?.close();
-      this.#rtnetlink?.close();
-      this.#poller?.close();
-      this.#releaseRunDir?.();
+      const releases: (() => unknown)[] = [
+        () => this.#cancelForget?.(),
+        () => this.#stopHousekeeping?.(),
+        () => this.#watch?.close(),
+        () => this.#queue,
+        () => this.#carrier?.stop(),
+        () => this.#learning.close(),
+        () => this.#northbound?.close(),
+        () => this.#dataplane?.close(),
+        () => this.#rtnetlink?.close(),
+        () => this.#poller?.close(),
+        () => this.#releaseRunDir?.(),
+      ];
+      // One that fails does not keep the others from being let go.
+      for (const release of releases) await Promise.resolve().then(release).catch((error: unknown) => this.#unexpected(error));
     })();
     return this.#stopping;
   }

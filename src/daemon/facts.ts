@@ -14,6 +14,7 @@ import type { Facts, LinkFact, QdiscFact } from '../plan/facts.ts';
 
 /** Announcements that come in bursts are answered once. Milliseconds. */
 const SETTLE_MS = 50;
+const RETRY_MS = 1000;
 
 const linkFact = (link: Link): LinkFact => ({
   name: link.name,
@@ -48,24 +49,27 @@ function isOn(sysctl: string): boolean {
   return existsSync(path) && readFileSync(path, 'utf8').trim() !== '0';
 }
 
-/** Calls `onChange` some time after links, addresses or qdiscs changed. */
-export function watchFacts(modules: { poller: Poller; clock: Clock; log: Log; count: Count; onChange: () => void }): { close(): void } {
-  const { poller, clock, log, count, onChange } = modules;
-  let cancel: (() => void) | undefined;
-  const soon = (): void => {
-    cancel ??= clock.after(SETTLE_MS, () => {
-      cancel = undefined;
-      onChange();
-    });
-  };
+export interface FactsWatch {
+  /** As if something had changed. */
+  again(): void;
+  close(): void;
+}
+
+/**
+ * Calls `onChange` some time after links, addresses or qdiscs changed, one call at a time; what changes meanwhile is one more call. A call that rejects is repeated:
+ * the change it was for has not been taken in.
+ */
+export function watchFacts(modules: { poller: Poller; clock: Clock; log: Log; count: Count; onChange: () => Promise<void> }): FactsWatch {
+  const { poller, log, count } = modules;
+  const repeat = createRepeat(modules);
   const monitor = openMonitor(
     {},
     {
       poller,
-      onChange: soon,
+      onChange: repeat.again,
       onResync: () => {
         count('kernel.monitor.resync');
-        soon();
+        repeat.again();
       },
       onError: (error) => {
         count('kernel.monitor.error');
@@ -74,9 +78,47 @@ export function watchFacts(modules: { poller: Poller; clock: Clock; log: Log; co
     },
   );
   return {
+    again: repeat.again,
     close: () => {
-      cancel?.();
+      repeat.close();
       monitor.close();
+    },
+  };
+}
+
+/** The rule of watchFacts, without the kernel. */
+export function createRepeat(modules: { clock: Clock; log: Log; count: Count; onChange: () => Promise<void> }): FactsWatch {
+  const { clock, log, count, onChange } = modules;
+  let cancel: (() => void) | undefined;
+  let running = false;
+  let dirty = false;
+  let closed = false;
+  const later = (ms: number): void => {
+    if (!closed) cancel ??= clock.after(ms, () => void run());
+  };
+  const run = async (): Promise<void> => {
+    cancel = undefined;
+    dirty = false;
+    running = true;
+    try {
+      await onChange();
+    } catch (error) {
+      count('kernel.facts.not-taken-in');
+      log.error({ error: error instanceof Error ? error.message : String(error) }, 'a change of links, addresses or qdiscs could not be taken in; will try again');
+      later(RETRY_MS);
+    } finally {
+      running = false;
+      if (dirty) later(SETTLE_MS);
+    }
+  };
+  return {
+    again: () => {
+      if (running) dirty = true;
+      else later(SETTLE_MS);
+    },
+    close: () => {
+      closed = true;
+      cancel?.();
     },
   };
 }
