@@ -37,11 +37,13 @@ export function run(argv: readonly string[], opts: RunOptions = {}): Promise<Run
     child.on('error', failed);
     child.on('exit', (code, signal) => {
       const finish = (): void => done({ code: code ?? 128 + (signal ? constants.signals[signal] : 0), stdout, stderr });
-      // A command such as `sh -c 'daemon &'` ends while its child still holds the pipes: what it said itself is read by then, and the rest is not ours.
-      const letGo = setTimeout(() => {
+      // A command such as `sh -c 'daemon &'` ends while its child still holds the pipes: what it said itself is read by then, and the rest is not ours. A
+      // busy event loop can learn of the exit before it has looked at the pipes, and comes to its timers first: hence one turn more.
+      const destroy = (): void => {
         child.stdout!.destroy();
         child.stderr!.destroy();
-      }, PIPE_GRACE_MS);
+      };
+      const letGo = setTimeout(() => setImmediate(destroy), PIPE_GRACE_MS);
       child.on('close', () => {
         clearTimeout(letGo);
         finish();
