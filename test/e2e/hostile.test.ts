@@ -288,6 +288,18 @@ describe('hostile IS-IS', () => {
     await intact(was);
   });
 
+  test('an LSP longer than the link carries is counted as isis.pdu.oversized; adjacency and tables are intact', async () => {
+    const was = await since();
+    const long = lsp({ sequence: 11, tlvs: Array.from({ length: 6 }, (_, i): IsisTlv => ({ kind: 'padding', length: i < 5 ? 255 : 187 })) });
+    expect(long.length).toBe(1501);
+    // veth lets four bytes more than the MTU pass, for a VLAN tag; the sending end must allow them too.
+    await leaf.exec('ip', 'link', 'set', 'cnpd-isis', 'mtu', '1504');
+    give(long);
+    await leaf.exec('ip', 'link', 'set', 'cnpd-isis', 'mtu', '1500');
+    await eventually('counted', async () => (await leaf.counter('isis.pdu.oversized')) > 0);
+    await intact(was);
+  });
+
   const samples = {
     hello: hello({}, [threeWay('up')]),
     LSP: lsp({ tlvs: [reachable(1), { kind: 'area-addresses', areas: [Uint8Array.of(0x49, 0, 1)] }] }),

@@ -72,9 +72,9 @@ const knows = (proxyAddress: string): Promise<unknown> =>
     return (await p.get('ports'))[0]?.['attached'];
   });
 
-function flow(family: Family = 6, source: IpAddress = address(family === 6 ? H1.v6 : H1.v4)): Flow {
+function flow(family: Family = 6, source: IpAddress = address(family === 6 ? H1.v6 : H1.v4), payloadLength = 1024): Flow {
   nextQpn += 2;
-  return new Flow(h1, h2, { source, destination: address(family === 6 ? H2.v6 : H2.v4), senderQpn: nextQpn, receiverQpn: nextQpn + 1 });
+  return new Flow(h1, h2, { source, destination: address(family === 6 ? H2.v6 : H2.v4), senderQpn: nextQpn, receiverQpn: nextQpn + 1 }, payloadLength);
 }
 const isLearned = (f: Flow, router = leaf): Promise<unknown> =>
   eventually('the Queue Pair is learned', async () => (await router.get('flows')).some((row) => row['port'] === 'proxy' && row['source-qpn'] === f.ends.senderQpn && row['destination-qpn'] === f.ends.receiverQpn));
@@ -128,11 +128,13 @@ result = zlib.crc32(b"\\xff" * 8 + bytes(p)).to_bytes(4, "little").hex()`,
     Buffer.from(packet).toString('hex'),
   );
 
-/** Everything that is to be said of one notice about a flow whose congesting packet is `f`'s. */
-function expectNotice(packet: Uint8Array, f: Flow, proxyAddress: string): void {
+/** Everything that is to be said of one notice about a flow whose congesting packet is `f`'s, inside `around` bytes of tunnel. */
+function expectNotice(packet: Uint8Array, f: Flow, proxyAddress: string, around = 0): void {
   const ip6 = packet[0]! >> 4 === 6;
   const layer = walkHeaders(packet).layers[0]!;
-  expect(packet.length).toBeLessThanOrEqual(ip6 ? 1280 : 576);
+  const headers = (ip6 ? 40 : 20) + 8 + (f.ends.source.family === 6 ? 38 : 14);
+  // As much of the congesting packet as fits.
+  expect(packet.length).toBe(Math.min(ip6 ? 1280 : 576, headers + around + f.packetLength));
   expect(formatAddress(layer.destination)).toBe(proxyAddress);
   expect(formatAddress(layer.source)).toBe(ip6 ? LOOPBACK.p.ipv6 : LOOPBACK.p.ipv4);
   expect(udpChecksum(packet, layer.transportOffset, layer.end - layer.transportOffset, layer.source, layer.destination)).toBe('valid');
@@ -196,6 +198,16 @@ describe('from the congested port to the sender', () => {
     expect(h1.packets.filter((packet) => rocePackets([packet]).length === 0 && walkHeaders(packet).layers[0]?.protocol === 17)).toEqual([]);
   });
 
+  test('PNC-4-g A14: of a packet that fills the link the notice carries the first part: 1280 bytes in all, and the proxy is content', async () => {
+    const f = flow(6, address(H1.v6), 1400);
+    f.connect();
+    await isLearned(f);
+    await congest('a CNP', f, () => cnpsOf(f).length > 0);
+    expect(notices()[0]).toHaveLength(1280);
+    expectNotice(notices()[0]!, f, LOOPBACK.leaf.ipv6);
+    expectCnp(cnpsOf(f)[0]!, f);
+  });
+
   test('PNC-1-c: without CM the Queue Pair is learned from traffic in both directions; before that a notice is counted and nothing is sent', async () => {
     const f = flow();
     await congest('counted', f, async () => (await leaf.counter('proxy.notice.qp-unknown')) > 0);
@@ -228,7 +240,7 @@ describe('from the congested port to the sender', () => {
       concat(encodeIpv6({ trafficClass: 0, flowLabel: 0, payloadLength: inner.length, nextHeader: 41, hopLimit: 60, source: address('2001:db8:1::99'), destination: address('2001:db8:2::99') }), inner);
     const tunnelled = { send: (count: number): void => { for (let i = 0; i < count; i++) h1.send(tunnel(f.next())); } };
     await congest('a CNP', tunnelled, () => cnpsOf(f).length > 0);
-    expectNotice(notices()[0]!, f, LOOPBACK.leaf.ipv6);
+    expectNotice(notices()[0]!, f, LOOPBACK.leaf.ipv6, 40);
     expectCnp(cnpsOf(f)[0]!, f);
   });
 

@@ -84,7 +84,6 @@ export interface FlowEnds {
   readonly receiverQpn: number;
 }
 
-const PAYLOAD = new Uint8Array(1024).map((_, i) => i);
 const PSN_START = 1000;
 
 /** One reliable connection: data from one port to another, sent and watched by the test. */
@@ -98,20 +97,25 @@ export class Flow {
   readonly #wire: { source: IpAddress; destination: IpAddress; sourcePort: number };
   readonly #back: { source: IpAddress; destination: IpAddress; sourcePort: number };
 
-  constructor(from: Port, to: Port, ends: FlowEnds) {
+  constructor(from: Port, to: Port, ends: FlowEnds, payloadLength = 1024) {
     this.ends = ends;
     this.#from = from;
     this.#to = to;
     const sourcePort = sourcePortOf(ends.senderQpn, ends.receiverQpn);
     this.#wire = { source: ends.source, destination: ends.destination, sourcePort };
     this.#back = { source: ends.destination, destination: ends.source, sourcePort };
-    this.#template = new DataTemplate(this.#wire, ends.receiverQpn, PAYLOAD);
+    this.#template = new DataTemplate(this.#wire, ends.receiverQpn, new Uint8Array(payloadLength).map((_, i) => i));
+  }
+
+  /** Of a data packet, from the IP header on. */
+  get packetLength(): number {
+    return this.#template.packet.length;
   }
 
   /** REQ, REP and RTU, as connection managers exchange them. */
   connect(): void {
     const { source, destination, senderQpn, receiverQpn } = this.ends;
-    const active = new ActiveConnection({ address: source, qpn: senderQpn, commId: senderQpn + 1, startingPsn: PSN_START }, destination, { port: 18515, payloadSize: PAYLOAD.length });
+    const active = new ActiveConnection({ address: source, qpn: senderQpn, commId: senderQpn + 1, startingPsn: PSN_START }, destination, { port: 18515, payloadSize: 1024 });
     const req = active.poll(0) as CmReq;
     const passive = new PassiveConnection({ address: destination, qpn: receiverQpn, commId: receiverQpn + 1, startingPsn: 1 }, req);
     const transaction = BigInt(senderQpn);
