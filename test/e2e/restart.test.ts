@@ -5,6 +5,7 @@ import { Poller } from '../../src/kernel/poller.ts';
 import { address } from '../../src/model/address.ts';
 import { eventually } from './support/frr.ts';
 import { H1, H2, KEY, LOOPBACK, SENDERS4, SENDERS6, adjacent, base, proxy, routed, watching } from './support/line.ts';
+import { ownObjects, shownObjects } from './support/bpf-objects.ts';
 import { Network, type Router, type Row } from './support/network.ts';
 import { Flow, Port, rocePackets } from './support/port.ts';
 
@@ -284,21 +285,8 @@ describe('uninstall', () => {
     }
     // Programs and maps are freed a moment after the last reference.
     await eventually('the kernel has freed everything', async () => {
-      const left = new Set((await Promise.all((['prog', 'map', 'link'] as const).map((kind) => objects(leaf, kind)))).flat());
+      const left = new Set((await Promise.all((['prog', 'map', 'link'] as const).map((kind) => shownObjects(leaf, kind)))).flat());
       return before.every((name) => !left.has(name));
     });
   });
-
-  /** `kind id` of what bpftool shows. */
-  async function objects(router: Router, kind: 'prog' | 'map' | 'link', ...which: string[]): Promise<string[]> {
-    const shown = JSON.parse(await router.exec('bpftool', '-j', kind, 'show', ...which)) as { id: number; prog_id?: number } | { id: number }[];
-    return [shown].flat().flatMap((row) => [`${kind} ${row.id}`, ...('prog_id' in row && which.length > 0 ? [`prog ${row.prog_id}`] : [])]);
-  }
-  /** What a router's cnpd has pinned, and the programs of its links. */
-  async function ownObjects(router: Router): Promise<string[]> {
-    const pins = async (dir: string): Promise<string[]> => (await router.exec('find', dir, '-maxdepth', '1', '-type', 'f')).trim().split('\n').filter((path) => !path.endsWith('.debug'));
-    const maps = await Promise.all((await pins('/run/cnpd/bpf')).map((path) => objects(router, 'map', 'pinned', path)));
-    const links = await Promise.all((await pins('/run/cnpd/bpf/links')).map((path) => objects(router, 'link', 'pinned', path)));
-    return [...maps, ...links].flat().sort();
-  }
 });
