@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { address } from '../model/address.ts';
+import type { KnownFlow } from '../learned/queue-pairs.ts';
+import { type IpAddress, address, formatAddress } from '../model/address.ts';
 import { manualClock } from '../model/clock.ts';
 import type { Dataplane } from '../reconcile/dataplane.ts';
 import { startHousekeeping } from './housekeeping.ts';
@@ -24,20 +25,72 @@ describe('housekeeping', () => {
   });
 
   it('PNC-1-c: forgets connections that both sides have left, and no others', () => {
-    const clock = manualClock();
-    const now = process.hrtime.bigint();
-    const pair = (senderQpn: number, receiverQpn: number, lastSeen: bigint) => [
-      { sender: a, receiver: b, senderQpn, receiverQpn, lastSeen },
-      { sender: b, receiver: a, senderQpn: receiverQpn, receiverQpn: senderQpn, lastSeen },
-    ];
-    const forgotten: number[] = [];
-    const proxy = {
-      learnedPairs: () => [...pair(1, 2, now - 400_000_000_000n), ...pair(3, 4, now)],
-      forget: (flows: Iterable<{ senderQpn: number }>) => forgotten.push(...[...flows].map((f) => f.senderQpn)),
-    };
-    const stop = startHousekeeping({ proxy } as unknown as Dataplane, { clock, onError: (e) => expect.unreachable(String(e)) });
+    const { clock, known, errors } = proxyThatKnows([...connection(1, 2, LONG_AGO), ...connection(3, 4, 0n)]);
     clock.advance(60_000);
+    expect([...known.values()].map((f) => f.senderQpn)).toEqual([3, 4]);
+    expect(errors).toEqual([]);
+  });
+
+  it('sweeps a large table a slice a turn, the whole of it', () => {
+    const { clock, known, read } = proxyThatKnows(Array.from({ length: 2000 }, (_, i) => connection(2 * i, 2 * i + 1, i % 2 === 0 ? LONG_AGO : 0n)).flat());
+    clock.advance(60_000);
+    expect(read()).toBeLessThan(1000);
+    clock.advance(1000);
+    expect(read()).toBe(4000);
+    expect(known.size).toBe(2000);
+    expect([...known.values()].every((f) => f.senderQpn % 4 > 1)).toBe(true);
+  });
+
+  it('keeps what a packet has touched since it was read, and what was taught anew', () => {
+    const flows = [...connection(1, 2, LONG_AGO), ...connection(3, 4, LONG_AGO)];
+    const { clock, known, errors } = proxyThatKnows(flows, () => {
+      for (const flow of flows.slice(0, 2)) known.set(nameOf(flow), { ...flow, lastSeen: process.hrtime.bigint() });
+    });
+    clock.advance(60_000);
+    expect([...known.values()].map((f) => f.senderQpn)).toEqual([1, 2]);
+    expect(errors).toEqual([]);
+  });
+
+  it('stops in the middle of a sweep', () => {
+    const { clock, read, stop } = proxyThatKnows(Array.from({ length: 2000 }, (_, i) => connection(2 * i, 2 * i + 1, 0n)).flat());
+    clock.advance(60_000);
+    const before = read();
     stop();
-    expect(forgotten.sort()).toEqual([1, 2]);
+    clock.advance(600_000);
+    expect(read()).toBe(before);
   });
 });
+
+const LONG_AGO = 400_000_000_000n;
+const nameOf = (f: { sender: IpAddress; receiver: IpAddress; receiverQpn: number }): string => `${formatAddress(f.sender)} ${formatAddress(f.receiver)} ${f.receiverQpn}`;
+
+/** Both directions, last seen that many nanoseconds ago. */
+function connection(senderQpn: number, receiverQpn: number, ago: bigint): KnownFlow[] {
+  const lastSeen = process.hrtime.bigint() - ago;
+  return [
+    { sender: a, receiver: b, senderQpn, receiverQpn, lastSeen },
+    { sender: b, receiver: a, senderQpn: receiverQpn, receiverQpn: senderQpn, lastSeen },
+  ];
+}
+
+/** Housekeeping of a proxy with these flows, read in a batch of all; `whenRead` is called after that. */
+function proxyThatKnows(flows: readonly KnownFlow[], whenRead: () => void = () => {}) {
+  const known = new Map(flows.map((flow) => [nameOf(flow), flow]));
+  const clock = manualClock();
+  const errors: unknown[] = [];
+  let read = 0;
+  const proxy = {
+    learnedPairs: function* () {
+      const batch = [...known.values()];
+      whenRead();
+      for (const flow of batch) {
+        read++;
+        yield flow;
+      }
+    },
+    learnedPair: (name: Parameters<typeof nameOf>[0]) => known.get(nameOf(name)),
+    forget: (name: Parameters<typeof nameOf>[0]) => known.delete(nameOf(name)),
+  };
+  const stop = startHousekeeping({ proxy } as unknown as Dataplane, { clock, onError: (e) => errors.push(e) });
+  return { clock, known, errors, stop, read: () => read };
+}

@@ -7,6 +7,7 @@ import { formatAddress } from '../model/address.ts';
 import { CODE_POINTS } from '../model/code-points.ts';
 import { formatPrefix } from '../model/prefix.ts';
 import type { FlowState, PortState, StateSource } from '../model/state.ts';
+import { createPace } from '../northbound/pace.ts';
 import { explainPort } from '../plan/congested-node.ts';
 import type { DesiredState, Problem } from '../plan/desired.ts';
 import type { Facts } from '../plan/facts.ts';
@@ -99,10 +100,22 @@ function timeOfDay(ns: bigint): string {
   return new Date(Date.now() - ago).toISOString();
 }
 
-function flows(m: StateModules): FlowState[] {
+/** Tables of tens of thousands of flows: the event loop keeps its other appointments meanwhile. */
+async function flows(m: StateModules): Promise<FlowState[]> {
+  const pace = createPace();
+  const states: FlowState[] = [];
+  for (const state of everyFlow(m)) {
+    states.push(state);
+    const turn = pace();
+    if (turn) await turn;
+  }
+  return states;
+}
+
+function* everyFlow(m: StateModules): Generator<FlowState> {
   const names = new Map(m.facts().links.map((l) => [l.ifindex, l.name]));
-  const watched = (m.dataplane()?.congestedNode?.flows(process.hrtime.bigint()) ?? []).map(
-    (f): FlowState => ({
+  for (const f of m.dataplane()?.congestedNode?.flows(process.hrtime.bigint()) ?? []) {
+    yield {
       port: names.get(f.ifindex) ?? `#${f.ifindex}`,
       source: formatAddress(f.source),
       destination: formatAddress(f.destination),
@@ -113,10 +126,10 @@ function flows(m: StateModules): FlowState[] {
       bytes: Number(f.bytes),
       lastSeen: timeOfDay(f.lastSeen),
       notifications: Number(f.notices),
-    }),
-  );
-  const proxied = (m.dataplane()?.proxy?.queuePairs() ?? []).map(
-    (q): FlowState => ({
+    };
+  }
+  for (const q of m.dataplane()?.proxy?.queuePairs() ?? []) {
+    yield {
       port: 'proxy',
       source: formatAddress(q.sender),
       destination: formatAddress(q.receiver),
@@ -127,7 +140,6 @@ function flows(m: StateModules): FlowState[] {
       bytes: Number(q.bytes),
       lastSeen: timeOfDay(q.lastSeen),
       notifications: Number(q.cnps),
-    }),
-  );
-  return [...watched, ...proxied];
+    };
+  }
 }

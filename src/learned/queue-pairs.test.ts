@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { address } from '../model/address.ts';
-import { type KnownFlow, flowsToForget } from './queue-pairs.ts';
+import { address, sameAddress } from '../model/address.ts';
+import { type ForgettingLimits, type KnownFlow, mayForget } from './queue-pairs.ts';
 
 const A = address('2001:db8:a::1');
 const B = address('2001:db8:b::1');
@@ -9,6 +9,12 @@ const opts = { now: 1000n * SECOND, ageingNs: 300n * SECOND, graceNs: 10n * SECO
 
 const there = (lastSeen: bigint, fields: Partial<KnownFlow> = {}): KnownFlow => ({ sender: A, receiver: B, senderQpn: 1, receiverQpn: 2, lastSeen, ...fields });
 const back = (lastSeen: bigint, fields: Partial<KnownFlow> = {}): KnownFlow => ({ sender: B, receiver: A, senderQpn: 2, receiverQpn: 1, lastSeen, ...fields });
+
+/** What a sweep of a table that holds these flows takes out. */
+const flowsToForget = (flows: readonly KnownFlow[], limits: ForgettingLimits): KnownFlow[] =>
+  flows.filter((flow) =>
+    mayForget(flow, (name) => flows.find((f) => sameAddress(f.sender, name.sender) && sameAddress(f.receiver, name.receiver) && f.receiverQpn === name.receiverQpn), limits),
+  );
 
 describe('forgetting Queue Pairs', () => {
   test('PNC-1-c: a connection silent in both directions is forgotten, both halves of it', () => {
@@ -36,5 +42,15 @@ describe('forgetting Queue Pairs', () => {
 
   test('connections of the same Queue Pair numbers between other hosts are other connections', () => {
     expect(flowsToForget([there(900n * SECOND), back(999n * SECOND, { receiver: address('2001:db8:a::2') })], opts)).toEqual([there(900n * SECOND)]);
+  });
+
+  test('what was seen a moment ago costs no look-up', () => {
+    expect(mayForget(there(999n * SECOND), () => expect.unreachable(), opts)).toBe(false);
+  });
+
+  test('when both halves are silent, the second one may go also after the first has gone', () => {
+    const [first, second] = [there(600n * SECOND), back(699n * SECOND)];
+    expect(flowsToForget([first, second], opts)).toContain(first);
+    expect(flowsToForget([second], opts)).toEqual([second]);
   });
 });

@@ -1,7 +1,6 @@
 // Which learned Queue Pairs to forget (PNC-1-c). Learning itself, and refusing to use what is too old, is the dataplane's work, packet by
 // packet (bpf/lib/queue-pairs.h); but an entry that no packet ever touches again stays in its table until somebody sweeps. Pure: the caller reads
-// the table and the clock, and deletes what is returned.
-import { formatAddress } from '../model/address.ts';
+// the table and the clock, and deletes what may go.
 import type { QueuePairs } from '../model/roce.ts';
 
 /** One direction of a connection, as the dataplane knows it. */
@@ -10,18 +9,21 @@ export interface KnownFlow extends QueuePairs {
   readonly lastSeen: bigint;
 }
 
-const name = (from: QueuePairs['sender'], to: QueuePairs['sender'], qpn: number): string => `${formatAddress(from)} ${formatAddress(to)} ${qpn}`;
+export interface ForgettingLimits {
+  readonly now: bigint;
+  readonly ageingNs: bigint;
+  readonly graceNs: bigint;
+}
 
 /**
- * Flows of connections that were silent in both directions for longer than `ageingNs`, and halves whose other half is gone or names another Queue
- * Pair: the dataplane evicts them one by one. A half younger than `graceNs` is left alone, for its other half may just be on its way.
+ * True for both flows of a connection that was silent in both directions for longer than `ageingNs`, and for a half whose other half is gone or names
+ * another Queue Pair: the dataplane evicts them one by one. A half younger than `graceNs` is left alone, for its other half may just be on its way.
+ * `find` looks a flow up by the name that its packets have; it is not asked for a flow that was seen a moment ago.
  */
-export function flowsToForget<F extends KnownFlow>(flows: readonly F[], opts: { readonly now: bigint; readonly ageingNs: bigint; readonly graceNs: bigint }): F[] {
-  const byName = new Map(flows.map((flow) => [name(flow.sender, flow.receiver, flow.receiverQpn), flow]));
-  return flows.filter((flow) => {
-    const silent = opts.now - flow.lastSeen;
-    const other = byName.get(name(flow.receiver, flow.sender, flow.senderQpn));
-    if (!other || other.senderQpn !== flow.receiverQpn) return silent > opts.graceNs;
-    return silent > opts.ageingNs && opts.now - other.lastSeen > opts.ageingNs;
-  });
+export function mayForget(flow: KnownFlow, find: (name: Omit<QueuePairs, 'senderQpn'>) => KnownFlow | undefined, limits: ForgettingLimits): boolean {
+  const silent = limits.now - flow.lastSeen;
+  if (silent <= limits.graceNs && silent <= limits.ageingNs) return false;
+  const other = find({ sender: flow.receiver, receiver: flow.sender, receiverQpn: flow.senderQpn });
+  if (!other || other.senderQpn !== flow.receiverQpn) return silent > limits.graceNs;
+  return silent > limits.ageingNs && limits.now - other.lastSeen > limits.ageingNs;
 }

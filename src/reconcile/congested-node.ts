@@ -74,10 +74,10 @@ export class CongestedNode implements Feature {
     this.object.program(EGRESS_PROGRAMS.age).testRun({ data: new Uint8Array(64) });
   }
 
-  /** The flow table, entries seen within the ageing time. */
-  flows(nowNs: bigint): EgressFlow[] {
+  /** The flow table, entries seen within the ageing time. Read as it is asked for. */
+  *flows(nowNs: bigint): Generator<EgressFlow> {
     const since = nowNs > BigInt(DEFAULT_FLOW_AGEING_NS) ? nowNs - BigInt(DEFAULT_FLOW_AGEING_NS) : 0n;
-    return [...this.object.map(EGRESS_MAPS.flows).entries()].flatMap(([, set]) => [...decodeFlowSet(set, since)]);
+    for (const [, set] of this.object.map(EGRESS_MAPS.flows).entries()) yield* decodeFlowSet(set, since);
   }
 
   status(): ObjectStatus[] {

@@ -50,24 +50,34 @@ export class Proxy implements Feature {
     return [...proxy.interfaces, LOOPBACK].map((link) => attachment(PROXY_PROGRAM, link, 'ingress'));
   }
 
-  /** Connections whose Queue Pairs are known, one entry a direction. */
-  queuePairs(): LearnedQueuePair[] {
-    return [...this.learnedPairs(), ...this.#pairsIn(PROXY_MAPS.staticQueuePairs)];
+  /** Connections whose Queue Pairs are known, one entry a direction. Read as it is asked for: a full table in one turn of the event loop takes half a second. */
+  *queuePairs(): Generator<LearnedQueuePair> {
+    yield* this.learnedPairs();
+    yield* this.#pairsIn(PROXY_MAPS.staticQueuePairs);
   }
 
   /** Of these, what was learned from the network and may be forgotten. */
-  learnedPairs(): LearnedQueuePair[] {
+  learnedPairs(): Generator<LearnedQueuePair> {
     return this.#pairsIn(PROXY_MAPS.queuePairs);
   }
 
-  #pairsIn(map: string): LearnedQueuePair[] {
-    return [...this.object.map(map).entries()].flatMap(([key, value]) => decodeQueuePair(key, value) ?? []);
+  *#pairsIn(map: string): Generator<LearnedQueuePair> {
+    for (const [key, value] of this.object.map(map).entries()) {
+      const pair = decodeQueuePair(key, value);
+      if (pair) yield pair;
+    }
   }
 
-  /** Removes what was learned about these flows. */
-  forget(flows: Iterable<FlowName>): void {
-    const map = this.object.map(PROXY_MAPS.queuePairs);
-    for (const flow of flows) map.delete(encodeFlowKey(flow));
+  /** What is known of a flow at this moment, learned from the network. */
+  learnedPair(flow: FlowName): LearnedQueuePair | undefined {
+    const key = encodeFlowKey(flow);
+    const value = this.object.map(PROXY_MAPS.queuePairs).lookup(key);
+    return value && decodeQueuePair(key, value);
+  }
+
+  /** Removes what was learned about this flow. */
+  forget(flow: FlowName): void {
+    this.object.map(PROXY_MAPS.queuePairs).delete(encodeFlowKey(flow));
   }
 
   status(): ObjectStatus[] {

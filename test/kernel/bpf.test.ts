@@ -183,6 +183,15 @@ describe('maps', () => {
     expect([...map.entries()]).toHaveLength(4);
   });
 
+  it('a map that is closed while it is read refuses the next batch', () => {
+    const map = object.map('flows');
+    map.updateBatch(Array.from({ length: 5000 }, (_, i) => [u64(BigInt(i)), u64(0n)] as const));
+    const entries = map.entries();
+    expect(entries.next().done).toBe(false);
+    object.close();
+    expect(() => [...entries]).toThrow(/was closed/);
+  });
+
   it('a closed object refuses instead of touching another descriptor', () => {
     const map = object.map('flows');
     object.close();

@@ -5,8 +5,10 @@ import { PinnedBuffer } from '../ffi.ts';
 import type { MapEntry } from './map.ts';
 import { BPF_CMD, attributes, tryBpf } from './syscall.ts';
 
-/** Entries a call: large enough to hide the call, small enough that the buffers stay below a megabyte for the maps used here. */
+/** Entries written in a call: large enough to hide the call, small enough that the buffers stay below a megabyte for the maps used here. */
 const CHUNK = 2048;
+/** Entries read in a call: somebody who reads a table a slice a turn of the event loop waits for one call, which is some 2 ms. */
+const READ_CHUNK = 512;
 const UNSUPPORTED: readonly number[] = [-ERRNO.EINVAL, -ERRNO.ENOTSUPP, -ERRNO.EOPNOTSUPP];
 
 interface BatchOptions {
@@ -72,16 +74,20 @@ export class MapBatch {
     throw new KernelError(`update(map ${this.opts.name})`, -result, `${before + done} of ${total} entries were set`);
   }
 
-  /** Yields copies of all entries; returns false, having yielded nothing, when the type has no batch lookup. */
-  *entries(maxEntries: number): Generator<[Uint8Array, Uint8Array], boolean> {
+  /**
+   * Yields copies of all entries; returns false, having yielded nothing, when the type has no batch lookup. `checkOpen` throws when the map was closed:
+   * it is asked before each call, for whoever takes the entries may take his time.
+   */
+  *entries(maxEntries: number, checkOpen: () => void): Generator<[Uint8Array, Uint8Array], boolean> {
     const { keySize, valueBytes, name } = this.opts;
-    let buffers = this.buffers(Math.min(CHUNK, Math.max(16, maxEntries)));
+    let buffers = this.buffers(Math.min(READ_CHUNK, Math.max(16, maxEntries)));
     const position = new PinnedBuffer(Math.max(4, keySize));
     const next = new PinnedBuffer(Math.max(4, keySize));
     let started = false;
     let last = false;
     // A map that is written to while it is read may be walked for longer than its size; twice its size is the limit.
     for (let seen = 0; !last && seen <= 2 * maxEntries; ) {
+      checkOpen();
       buffers.attr.view.setBigUint64(AT.inBatch, started ? position.address : 0n, true);
       buffers.attr.view.setBigUint64(AT.outBatch, next.address, true);
       buffers.attr.view.setUint32(AT.count, buffers.capacity, true);

@@ -128,10 +128,13 @@ export class BpfMap {
     for (const [key] of this.entries()) yield key;
   }
 
-  /** Copies of all entries, read in batches; a value is valueBytes long. */
+  /**
+   * Copies of all entries; a value is valueBytes long. They are read in batches, each when it is come to, so a large map may be read over many turns of
+   * the event loop; an entry is then as old as its batch.
+   */
   *entries(): Generator<[Uint8Array, Uint8Array]> {
     this.checkOpen();
-    if (yield* this.batch.entries(this.info.maxEntries)) return;
+    if (yield* this.batch.entries(this.info.maxEntries, () => this.checkOpen())) return;
     yield* this.entriesOneByOne();
   }
 

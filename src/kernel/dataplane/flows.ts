@@ -1,7 +1,7 @@
 // The congested node's flow table (bpf/lib/flows.h, LHCNP §5.2): sets of four entries in an array map. Times are CLOCK_MONOTONIC nanoseconds, which
 // is process.hrtime.bigint().
 import type { IpAddress } from '../../model/address.ts';
-import { LITTLE_ENDIAN, unmappedAddress, viewOf } from './layout.ts';
+import { LITTLE_ENDIAN, unmappedAddressAt, viewOf } from './layout.ts';
 
 export const FLOW_SETS = 4096;
 export const FLOW_WAYS = 4;
@@ -37,8 +37,8 @@ export function* decodeFlowSet(value: Uint8Array, since = 0n): Generator<EgressF
     const u64 = (field: number): bigint => view.getBigUint64(at + field, LITTLE_ENDIAN);
     if (u32(FLOW.tag) === 0 || u64(FLOW.lastSeen) < since) continue;
     yield {
-      source: unmappedAddress(value.subarray(at + FLOW.source)),
-      destination: unmappedAddress(value.subarray(at + FLOW.destination)),
+      source: unmappedAddressAt(view, at + FLOW.source),
+      destination: unmappedAddressAt(view, at + FLOW.destination),
       destinationQpn: u32(FLOW.qpn),
       ifindex: u32(FLOW.ifindex),
       packets: u64(FLOW.packets),

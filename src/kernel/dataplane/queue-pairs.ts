@@ -1,13 +1,14 @@
 // What the proxy has learned about Queue Pairs (bpf/lib/queue-pairs.h): the bytes of keys and values of `queue_pairs` and `static_queue_pairs`. A
 // connection is two entries, one a direction. Times are nanoseconds of CLOCK_MONOTONIC, which process.hrtime.bigint() reads too.
 import type { QueuePairs } from '../../model/roce.ts';
-import { LITTLE_ENDIAN, mappedAddress, structure, unmappedAddress, viewOf } from './layout.ts';
+import { LITTLE_ENDIAN, mappedAddress, structure, unmappedAddressAt, viewOf } from './layout.ts';
 
 /** A flow as its packets name it. */
 export type FlowName = Omit<QueuePairs, 'senderQpn'>;
 
 export type QueuePairSource = 'cm' | 'reverse-traffic' | 'configured';
 const SOURCES: Readonly<Record<QueuePairSource, number>> = { cm: 1, 'reverse-traffic': 2, configured: 3 };
+const SOURCE_OF: ReadonlyMap<number, QueuePairSource> = new Map((Object.keys(SOURCES) as QueuePairSource[]).map((name) => [SOURCES[name], name]));
 
 export interface LearnedQueuePair extends QueuePairs {
   readonly source: QueuePairSource;
@@ -36,11 +37,10 @@ export const encodeFlowKey = (flow: FlowName): Uint8Array =>
     view.setUint32(32, flow.receiverQpn, LITTLE_ENDIAN);
   });
 
-export const decodeFlowKey = (key: Uint8Array): FlowName => ({
-  sender: unmappedAddress(key),
-  receiver: unmappedAddress(key.subarray(16)),
-  receiverQpn: viewOf(key).getUint32(32, LITTLE_ENDIAN),
-});
+export function decodeFlowKey(key: Uint8Array): FlowName {
+  const view = viewOf(key);
+  return { sender: unmappedAddressAt(view, 0), receiver: unmappedAddressAt(view, 16), receiverQpn: view.getUint32(32, LITTLE_ENDIAN) };
+}
 
 /** A value of `static_queue_pairs`. Writing one again forgets when its flow was last notified: write only what changed. */
 export const encodeStaticQueuePair = (pair: { readonly senderQpn: number; readonly now: bigint }): Uint8Array =>
@@ -54,22 +54,27 @@ export const encodeStaticQueuePair = (pair: { readonly senderQpn: number; readon
 
 /** An entry of either map. Undefined when it names no known source: another version wrote it. */
 export function decodeQueuePair(key: Uint8Array, value: Uint8Array): LearnedQueuePair | undefined {
+  const source = SOURCE_OF.get(value[VALUE.source]!);
+  if (!source) return undefined;
+  const { sender, receiver, receiverQpn } = decodeFlowKey(key);
   const view = viewOf(value);
-  const psn = (at: number): number | null => (view.getUint32(at, LITTLE_ENDIAN) === UNKNOWN ? null : view.getUint32(at, LITTLE_ENDIAN));
-  const u64 = (at: number): bigint => view.getBigUint64(at, LITTLE_ENDIAN);
-  const source = (Object.keys(SOURCES) as QueuePairSource[]).find((name) => SOURCES[name] === value[VALUE.source]);
-  return (
-    source && {
-      ...decodeFlowKey(key),
-      senderQpn: view.getUint32(VALUE.senderQpn, LITTLE_ENDIAN),
-      source,
-      startingPsn: psn(VALUE.startingPsn),
-      lastPsn: psn(VALUE.psn),
-      learnedAt: u64(VALUE.learnedAt),
-      lastSeen: u64(VALUE.lastSeen),
-      cnps: u64(VALUE.cnps),
-      packets: u64(VALUE.packets),
-      bytes: u64(VALUE.bytes),
-    }
-  );
+  return {
+    sender,
+    receiver,
+    receiverQpn,
+    senderQpn: view.getUint32(VALUE.senderQpn, LITTLE_ENDIAN),
+    source,
+    startingPsn: psnAt(view, VALUE.startingPsn),
+    lastPsn: psnAt(view, VALUE.psn),
+    learnedAt: view.getBigUint64(VALUE.learnedAt, LITTLE_ENDIAN),
+    lastSeen: view.getBigUint64(VALUE.lastSeen, LITTLE_ENDIAN),
+    cnps: view.getBigUint64(VALUE.cnps, LITTLE_ENDIAN),
+    packets: view.getBigUint64(VALUE.packets, LITTLE_ENDIAN),
+    bytes: view.getBigUint64(VALUE.bytes, LITTLE_ENDIAN),
+  };
+}
+
+function psnAt(view: DataView, at: number): number | null {
+  const psn = view.getUint32(at, LITTLE_ENDIAN);
+  return psn === UNKNOWN ? null : psn;
 }

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import type { LearnedQueuePair } from '../kernel/dataplane/queue-pairs.ts';
+import { address } from '../model/address.ts';
+import { type StateModules, stateSource } from './state.ts';
+
+const pair = (senderQpn: number): LearnedQueuePair => ({
+  sender: address('2001:db8:1::2'), receiver: address('2001:db8:2::2'), senderQpn, receiverQpn: 7, source: 'cm', startingPsn: null, lastPsn: null,
+  learnedAt: 0n, lastSeen: process.hrtime.bigint(), cnps: 2n, packets: 3n, bytes: 4n,
+});
+
+it('tells all flows of a large table, and lets everybody else run meanwhile', async () => {
+  let others = 0;
+  let read = 0;
+  const queuePairs = function* (): Generator<LearnedQueuePair> {
+    for (; read < 3; read++) {
+      // Reading takes longer than a slice may.
+      for (const until = performance.now() + 10; performance.now() < until; );
+      yield pair(read);
+    }
+  };
+  const source = stateSource({ facts: () => ({ links: [], qdiscs: [], features: [] }), dataplane: () => ({ proxy: { queuePairs } }) } as unknown as StateModules);
+  const answer = source.flows();
+  setImmediate(() => void (others = read));
+  expect((await answer).map((f) => [f.port, f.sourceQpn, f.destinationQpn, f.learnedFrom, f.notifications])).toEqual([0, 1, 2].map((qpn) => ['proxy', qpn, 7, 'cm', 2]));
+  expect(others).toBeLessThan(3);
+});
