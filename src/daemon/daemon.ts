@@ -24,7 +24,8 @@ import { startHousekeeping } from './housekeeping.ts';
 import { IntentFile } from './intent-file.ts';
 import { Learning } from './learning.ts';
 import type { Logging } from './logging.ts';
-import { bpfDir, claimRunDir, linksDir } from './run-dir.ts';
+import { adjacencyProblems, reloadProblems } from './problems.ts';
+import { bpfDir, claimNamespace, claimRunDir, linksDir } from './run-dir.ts';
 import { stateSource } from './state.ts';
 
 export interface DaemonOptions {
@@ -78,8 +79,10 @@ class RunningDaemon implements Daemon {
   #carrier: IsisCarrier | undefined;
   /** Why there is no carrier though the intent asks for one; the next reload tries again. */
   #carrierProblem: Problem | undefined;
+  #carrierStartedAt = 0;
   #northbound: Northbound | undefined;
   #watch: FactsWatch | undefined;
+  #releaseNamespace: (() => void) | undefined;
   #releaseRunDir: (() => void) | undefined;
   /** What an earlier run left in the table of senders stays. */
   #patient = true;
@@ -107,6 +110,7 @@ class RunningDaemon implements Daemon {
     const { runDir } = this.#options;
     const [clock, count] = [this.#clock, this.#counters.count];
     this.#poller = Poller.open({ onError: (error) => this.#unexpected(error) });
+    this.#releaseNamespace = await claimNamespace();
     this.#releaseRunDir = claimRunDir(runDir);
     this.#northbound = await this.#openNorthbound();
     mountBpffs(bpfDir(runDir));
@@ -127,7 +131,7 @@ class RunningDaemon implements Daemon {
       this.#patient = false;
       this.#dataplane.congestedNode?.forgetUnknownSenders();
     });
-    this.#stopHousekeeping = startHousekeeping(this.#dataplane, { clock, onError: (error) => this.#unexpected(error) });
+    this.#stopHousekeeping = startHousekeeping(this.#dataplane, { clock, readFacts: () => this.#watch?.again(), onError: (error) => this.#unexpected(error) });
     await this.#startCarrier();
     this.#started = true;
     this.#log.info({ pid: process.pid, adopted: this.#dataplane.adopted, file: this.#options.file }, 'running');
@@ -157,7 +161,12 @@ class RunningDaemon implements Daemon {
       });
       this.#dataplane.congestedNode?.replaceSenders(this.#desired!.senderProxies);
       if (changed.includes('gnmi')) this.#log.warn({ socket: read.value.gnmiSocket }, 'a changed gnmi.socket takes effect at the next start');
-      await this.#reloadCarrier(changed.includes('isis'), changed.includes('code-points') || changed.includes('router'));
+      try {
+        await this.#reloadCarrier(changed.includes('isis'), changed.includes('code-points') || changed.includes('router'));
+      } catch (error) {
+        this.#file.notDone(`isis: ${error instanceof Error ? error.message : String(error)}`);
+        throw error;
+      }
       return { ok: true, errors: [] };
     });
   }
@@ -176,6 +185,7 @@ class RunningDaemon implements Daemon {
         () => this.#rtnetlink?.close(),
         () => this.#poller?.close(),
         () => this.#releaseRunDir?.(),
+        () => this.#releaseNamespace?.(),
       ];
       // One that fails does not keep the others from being let go.
       for (const release of releases) await Promise.resolve().then(release).catch((error: unknown) => this.#unexpected(error));
@@ -215,6 +225,7 @@ class RunningDaemon implements Daemon {
     this.#carrier = createIsisCarrier(isis, {
       poller: this.#poller, sink: this.#learning, clock: this.#clock, log: this.#logging.room('isis'), count: this.#counters.count, codePoints, hostname: `${router.name}-cnpd`,
     });
+    this.#carrierStartedAt = Date.now();
     this.#carrier.originate(advertised(this.#file.intent));
     try {
       await this.#carrier.start();
@@ -257,12 +268,15 @@ class RunningDaemon implements Daemon {
   }
 
   #problems(): Problem[] {
-    const reload: Problem[] = this.#file.refused
-      ? [{ feature: 'intent', problem: 'the last reload was refused; the intent before it is in force', remedy: `\`cnpd check ${this.#options.file}\` shows the errors` }]
-      : [];
     // Planned anew: what was learned since can be a problem too.
     const planned = this.#desired ? plan(this.#file.intent, this.#table, this.#facts).problems : [];
-    return [...reload, ...(this.#carrierProblem ? [this.#carrierProblem] : []), ...planned, ...(this.#dataplane?.problems() ?? [])];
+    return [
+      ...reloadProblems(this.#options.file, this.#file.refused),
+      ...(this.#carrierProblem ? [this.#carrierProblem] : []),
+      ...adjacencyProblems(this.#file.intent, this.#carrier, this.#carrierStartedAt, Date.now()),
+      ...planned,
+      ...(this.#dataplane?.problems() ?? []),
+    ];
   }
 
   #unexpected(error: unknown): void {

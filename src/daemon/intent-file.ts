@@ -1,6 +1,6 @@
 // The operator's file and the intent in force. A file that does not load never replaces an intent that did: the old one stays in force and the
 // refusal is kept for `cnpctl show status`.
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { formatIntentErrors, type IntentError } from '../intent/errors.ts';
 import type { Intent } from '../intent/intent.ts';
 import { loadIntent } from '../intent/load.ts';
@@ -36,8 +36,10 @@ export function readIntentFile(file: string): Result<Intent, IntentRefusal> {
 /** What the file holds, cut at `most` bytes: its size is no bound on what can be read from a device or a pipe, which have size 0. */
 function readUpTo(file: string, most: number): Buffer {
   const chunks: Buffer[] = [];
-  const fd = openSync(file, 'r');
+  // Opening a pipe to read from would wait for somebody to write.
+  const fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
+    if (!fstatSync(fd).isFile()) throw new Error('not a regular file');
     for (let left = most; left > 0; ) {
       const chunk = Buffer.alloc(Math.min(left, CHUNK));
       const length = readSync(fd, chunk);
@@ -61,6 +63,7 @@ export class IntentFile {
   #loadedAt: Date;
   #lastReload: { at: Date; ok: boolean; errors: readonly string[] } | undefined;
   #intent: Intent;
+  #refused = false;
 
   /** `intent` is what readIntentFile(file) gave at start. */
   constructor(file: string, intent: Intent, now: () => Date) {
@@ -78,6 +81,7 @@ export class IntentFile {
   reload(): Result<Intent, IntentRefusal> {
     const read = readIntentFile(this.#file);
     const at = this.#now();
+    this.#refused = !read.ok;
     this.#lastReload = { at, ok: read.ok, errors: read.ok ? [] : read.error.errors };
     if (read.ok) {
       this.#intent = read.value;
@@ -86,9 +90,14 @@ export class IntentFile {
     return read;
   }
 
+  /** The new intent is in force, but something of it could not be done: told by `lastReload`. */
+  notDone(message: string): void {
+    if (this.#lastReload) this.#lastReload = { ...this.#lastReload, ok: false, errors: [message] };
+  }
+
   /** The last reload was refused, so the file and the intent in force differ. */
   get refused(): boolean {
-    return this.#lastReload !== undefined && !this.#lastReload.ok;
+    return this.#refused;
   }
 
   state(): StatusState['intent'] {

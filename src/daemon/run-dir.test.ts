@@ -1,14 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { RunDirBusy, claimRunDir, runDirHolder } from './run-dir.ts';
+import { NamespaceBusy, RunDirBusy, claimNamespace, claimRunDir, runDirHolder } from './run-dir.ts';
+import { uninstall } from './uninstall.ts';
 
 let dir: string;
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'cnpd-run-'));
 });
-afterEach(() => rmSync(dir, { recursive: true }));
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 describe('the claim on the run directory', () => {
   it('is held by this process until it lets go', () => {
@@ -29,5 +30,53 @@ describe('the claim on the run directory', () => {
     expect(runDirHolder(dir)).toBeUndefined();
     claimRunDir(dir);
     expect(runDirHolder(dir)).toBe(process.pid);
+  });
+});
+
+describe('the run directory', () => {
+  it.each(['/proc/cnpd', '/sys/fs/bpf/cnpd', 'relative', '/run/../proc/x'])('is not made at %s, where Node.js would try for ever or nobody would look', (path) => {
+    expect(() => claimRunDir(path)).toThrow(RangeError);
+  });
+
+  it('a link in the place of the pid file is replaced, not followed', () => {
+    writeFileSync(join(dir, 'precious'), 'data');
+    symlinkSync(join(dir, 'precious'), join(dir, 'cnpd.pid'));
+    claimRunDir(dir);
+    expect(readFileSync(join(dir, 'precious'), 'utf8')).toBe('data');
+  });
+});
+
+describe('the claim on the network namespace', () => {
+  it('is held by one at a time', async () => {
+    const name = `cnpd-test-${process.pid}`;
+    const release = await claimNamespace(name);
+    await expect(claimNamespace(name)).rejects.toThrow(NamespaceBusy);
+    release();
+    await new Promise((resolve) => setImmediate(resolve));
+    (await claimNamespace(name))();
+  });
+});
+
+describe('uninstall', () => {
+  it('removes what is cnpd\'s, and the directory', async () => {
+    claimRunDir(dir)();
+    mkdirSync(join(dir, 'bpf'));
+    expect(await uninstall(dir, () => {})).toBe(0);
+    expect(existsSync(dir)).toBe(false);
+  });
+
+  it('of a directory that somebody named by mistake removes nothing, and says so', async () => {
+    mkdirSync(join(dir, 'sub'));
+    writeFileSync(join(dir, 'sub', 'file'), 'data');
+    const said: string[] = [];
+    expect(await uninstall(dir, (line) => said.push(line))).toBe(1);
+    expect(existsSync(join(dir, 'sub', 'file'))).toBe(true);
+    expect(said.join()).toContain('sub');
+  });
+
+  it('says that there is nothing where there is nothing', async () => {
+    const said: string[] = [];
+    expect(await uninstall(join(dir, 'absent'), (line) => said.push(line))).toBe(0);
+    expect(said).toEqual([`${join(dir, 'absent')} does not exist: nothing to remove`]);
   });
 });

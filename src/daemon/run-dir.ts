@@ -1,7 +1,8 @@
 // The run directory /run/cnpd: one place for its names, so that start, adoption and uninstall agree, and the claim on it: two agents on one run directory would
 // take each other's programs off.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { createServer } from 'node:net';
+import { isAbsolute, join, resolve } from 'node:path';
 
 export const DEFAULT_RUN_DIR = '/run/cnpd';
 
@@ -19,11 +20,15 @@ export class RunDirBusy extends Error {
   }
 }
 
-/** Field 22 of /proc/PID/stat: with the process number it names one process for ever. Undefined when there is no such process. */
+/**
+ * Field 22 of /proc/PID/stat: with the process number it names one process for ever. Undefined when there is no such process, or only its remains: where nobody
+ * reaps (a container without an init) a killed agent stays a zombie.
+ */
 function startTime(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19];
   } catch {
     return undefined;
   }
@@ -41,11 +46,41 @@ export function runDirHolder(runDir: string): number | undefined {
   return started !== undefined && startTime(Number(pid)) === started ? Number(pid) : undefined;
 }
 
-/** Makes the directory and claims it. Returns how to let go. @throws RunDirBusy */
+/** File systems of the kernel's own, where a directory cannot be made; Node.js tries for ever. */
+const NO_PLACE = /^\/(proc|sys)(\/|$)/;
+
+/** Makes the directory and claims it. Returns how to let go. @throws RunDirBusy, RangeError (not an absolute path, or in /proc or /sys) */
 export function claimRunDir(runDir: string): () => void {
+  if (!isAbsolute(runDir) || NO_PLACE.test(resolve(runDir))) throw new RangeError(`${runDir} cannot be the run directory: an absolute path outside /proc and /sys is needed`);
   mkdirSync(runDir, { recursive: true });
   const holder = runDirHolder(runDir);
   if (holder !== undefined && holder !== process.pid) throw new RunDirBusy(runDir, holder);
-  writeFileSync(pidFile(runDir), `${process.pid} ${startTime(process.pid)}\n`);
+  rmSync(pidFile(runDir), { force: true });
+  // Fails when another one was quicker.
+  writeFileSync(pidFile(runDir), `${process.pid} ${startTime(process.pid)}\n`, { flag: 'wx' });
   return () => rmSync(pidFile(runDir), { force: true });
+}
+
+/** Two agents in one network namespace would mark and notify twice, and take each other's interface away. */
+export class NamespaceBusy extends Error {
+  override readonly name = 'NamespaceBusy';
+  readonly code = 'EADDRINUSE';
+
+  constructor() {
+    super('another cnpd runs in this network namespace: stop it first; a run directory of its own does not make two of them one');
+  }
+}
+
+/**
+ * Claims the network namespace of this process by an abstract unix socket, which belongs to the namespace and goes with the process, however it ends.
+ * @throws NamespaceBusy
+ */
+export async function claimNamespace(name = 'cnpd'): Promise<() => void> {
+  const claim = createServer((connection) => connection.destroy());
+  await new Promise<void>((done, failed) => {
+    claim.once('error', (error: NodeJS.ErrnoException) => failed(error.code === 'EADDRINUSE' ? new NamespaceBusy() : error));
+    claim.listen(`\0${name}`, done);
+  });
+  claim.unref();
+  return () => void claim.close();
 }

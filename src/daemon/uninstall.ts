@@ -1,12 +1,14 @@
 // Removes everything that cnpd leaves behind on purpose: attached programs, pinned maps, the BPF file system, the run directory. The agent must not be
 // running; what it holds open would come back.
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, rmSync, rmdirSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { isBpffs, unmountBpffs } from '../kernel/bpf/bpffs.ts';
 import { detachPinnedLink } from '../kernel/bpf/tcx.ts';
 import { bpfDir, linksDir, runDirHolder } from './run-dir.ts';
 
-/** Returns the exit code: 0 nothing is left, 1 cnpd is running. */
+const OWN_FILES = ['bpf', 'cnpd.pid', 'gnmi.sock'];
+
+/** Returns the exit code: 0 nothing is left, 1 cnpd is running, or something in the directory is not cnpd's. */
 export async function uninstall(runDir: string, say: (line: string) => void): Promise<number> {
   const holder = runDirHolder(runDir);
   if (holder !== undefined) {
@@ -26,7 +28,26 @@ export async function uninstall(runDir: string, say: (line: string) => void): Pr
     if (maps.length > 0) say(`removed ${maps.length} maps`);
     unmountBpffs(bpf);
   }
-  rmSync(runDir, { recursive: true, force: true });
+  return removeOwnFiles(runDir, say);
+}
+
+/** Removes what cnpd itself puts there, and the directory if nothing else is in it: a directory that somebody named by mistake keeps its content. */
+function removeOwnFiles(runDir: string, say: (line: string) => void): number {
+  if (!existsSync(runDir)) {
+    say(`${runDir} does not exist: nothing to remove`);
+    return 0;
+  }
+  for (const name of OWN_FILES) {
+    const path = join(runDir, name);
+    // A directory must be empty, which an unmounted BPF file system leaves.
+    if (existsSync(path)) (lstatSync(path).isDirectory() ? rmdirSync : unlinkSync)(path);
+  }
+  const left = readdirSync(runDir);
+  if (left.length > 0) {
+    say(`${runDir} holds files that are not cnpd's and stays: ${left.slice(0, 5).join(', ')}`);
+    return 1;
+  }
+  rmdirSync(runDir);
   say(`removed ${runDir}`);
   return 0;
 }
