@@ -1,6 +1,6 @@
 // Reconciles which programs run at which hook of which interface. A link is pinned under a name made of program, interface and direction, so that it
 // outlives the agent and the next run adopts it: the program is swapped in place and no packet passes unseen.
-import type { Operations } from './reconciler.ts';
+import type { Operations } from './operations.ts';
 
 /** The loopback interface has this index in every network namespace. */
 export const LOOPBACK = { interface: 'lo', ifindex: 1 } as const;
@@ -62,11 +62,12 @@ export function attachmentOperations(kernel: HookKernel): Operations<Attachment>
       if (hook) hook.detach();
       else if (kernel.pins().includes(pinName(id))) kernel.remove(pinName(id));
     },
-    prune: (wanted) => {
-      const keep = new Set([...wanted.keys()].map(pinName));
-      const strays = kernel.pins().filter((pin) => !keep.has(pin));
-      for (const pin of strays) kernel.remove(pin);
-      return strays.length;
+    *prune(wanted) {
+      for (const pin of kernel.pins()) {
+        const stray = !new Set([...wanted.keys()].map(pinName)).has(pin);
+        if (stray) kernel.remove(pin);
+        yield stray;
+      }
     },
     verify: (wanted) => hooks.has(wanted.id) && kernel.attached(wanted, pinName(wanted.id)),
     close: () => {

@@ -4,7 +4,8 @@ import { GUARD_MAPS, GUARD_PROGRAMS, encodeGuardPort, guardPortKey } from '../ke
 import type { GuardPlan } from '../plan/desired.ts';
 import { attachment } from './attachments.ts';
 import { type Feature, type FeatureKind, type FeatureModules, reconciledTable } from './feature.ts';
-import type { ObjectStatus, Reconciler } from './reconciler.ts';
+import type { ObjectStatus } from './operations.ts';
+import type { Reconciler } from './reconciler.ts';
 
 export class BorderGuard implements Feature {
   readonly object: BpfObject;

@@ -6,7 +6,8 @@ import type { Count, Log } from '../model/log.ts';
 import type { DesiredState } from '../plan/desired.ts';
 import type { Attachment } from './attachments.ts';
 import { type Table, type TableCodec, tableOperations } from './map-table.ts';
-import { type ObjectStatus, type Operations, Reconciler } from './reconciler.ts';
+import type { ObjectStatus, Operations } from './operations.ts';
+import { Reconciler } from './reconciler.ts';
 
 export interface FeatureModules {
   readonly clock: Clock;
@@ -55,7 +56,7 @@ export function configurationOperations<T extends { readonly id: string }>(opts:
     kind: opts.kind,
     update: (object) => opts.map.update(key, opts.value(object, opts.map.lookup(key))),
     delete: () => opts.map.update(key, opts.off),
-    prune: () => 0,
+    prune: () => [],
     verify: (object) => {
       const found = opts.map.lookup(key);
       return found !== undefined && Buffer.compare(found, opts.value(object, found)) === 0;

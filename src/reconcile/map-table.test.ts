@@ -20,6 +20,8 @@ interface Port {
 }
 const codec = { kind: 'port', key: (p: Port) => Uint8Array.of(p.ifindex), value: (p: Port) => Uint8Array.of(p.limit) };
 
+const removed = (steps: Iterable<boolean>): number => [...steps].filter(Boolean).length;
+
 describe('map table', () => {
   it('moves an object whose key changed: the entry under the old key goes', () => {
     const table = memoryTable();
@@ -36,8 +38,57 @@ describe('map table', () => {
     table.update(Uint8Array.of(1), Uint8Array.of(1));
     table.update(Uint8Array.of(2), Uint8Array.of(2));
     const operations = tableOperations(table, codec);
-    expect(operations.prune(new Map([['eth1', { id: 'eth1', ifindex: 1, limit: 1 }]]))).toBe(1);
+    operations.update({ id: 'eth1', ifindex: 1, limit: 1 });
+    expect(removed(operations.prune(new Set(['eth1'])))).toBe(1);
     expect([...table.content]).toEqual([['01', '01']]);
+    expect(removed(operations.prune(new Set()))).toBe(1);
+    expect(table.content.size).toBe(0);
+  });
+
+  it('keeps what an earlier run left of an object that the kernel does not take now', () => {
+    const table = memoryTable();
+    table.update(Uint8Array.of(1), Uint8Array.of(7));
+    const operations = tableOperations({ ...table, update: () => { throw new Error('ENOMEM'); } }, codec);
+    expect(() => operations.update({ id: 'eth1', ifindex: 1, limit: 1 })).toThrow('ENOMEM');
+    expect(removed(operations.prune(new Set(['eth1'])))).toBe(0);
+    expect([...table.content]).toEqual([['01', '07']]);
+  });
+
+  it('does not prune what comes to be wanted while it looks, and prunes what ceases to be', () => {
+    const table = memoryTable();
+    for (const key of [1, 2, 3]) table.update(Uint8Array.of(key), Uint8Array.of(key));
+    const operations = tableOperations(table, codec);
+    const wanted = new Set<string>();
+    const steps = operations.prune(wanted)[Symbol.iterator]();
+    // All three were looked at, none was wanted, none is removed yet.
+    for (let i = 0; i < 3; i++) steps.next();
+    operations.update({ id: 'eth3', ifindex: 3, limit: 9 });
+    wanted.add('eth3');
+    expect(removed({ [Symbol.iterator]: () => steps })).toBe(2);
+    expect([...table.content]).toEqual([['03', '09']]);
+    wanted.delete('eth3');
+    expect(removed(operations.prune(wanted))).toBe(1);
+  });
+
+  it.each([['one by one', false], ['together', true]])('two objects that swap their keys keep both entries: %s', (_, together) => {
+    const table = memoryTable();
+    const operations = tableOperations(together ? { ...table, updateBatch: (all) => { for (const [key, value] of all) table.update(key, value); } } : table, codec);
+    const update = (ports: readonly Port[]): void => (together ? operations.updateMany!(ports) : ports.forEach(operations.update));
+    update([{ id: 'eth1', ifindex: 3, limit: 1 }, { id: 'eth2', ifindex: 4, limit: 2 }]);
+    update([{ id: 'eth1', ifindex: 4, limit: 1 }, { id: 'eth2', ifindex: 3, limit: 2 }]);
+    expect([...table.content].sort()).toEqual([['03', '02'], ['04', '01']]);
+    expect(removed(operations.prune(new Set(['eth1', 'eth2'])))).toBe(0);
+    operations.delete('eth1');
+    expect([...table.content]).toEqual([['03', '02']]);
+  });
+
+  it('an object that goes does not take the entry with it that another has under its key by now', () => {
+    const table = memoryTable();
+    const operations = tableOperations(table, codec);
+    operations.update({ id: 'old', ifindex: 3, limit: 1 });
+    operations.update({ id: 'new', ifindex: 3, limit: 2 });
+    operations.delete('old');
+    expect([...table.content]).toEqual([['03', '02']]);
   });
 
   it('notices an entry that somebody changed', () => {

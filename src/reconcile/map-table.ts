@@ -1,6 +1,6 @@
 // Reconciles a list of desired objects with the entries of one eBPF map. Which bytes an object is, the caller says (src/kernel/dataplane); this
 // file only compares and writes. Entries that are in the map but not desired are an earlier run's, and go at the next full pass.
-import type { Operations } from './reconciler.ts';
+import type { Operations } from './operations.ts';
 
 /** The part of a kernel map that is needed here; keys and values have the sizes that the map was made with. */
 export interface Table {
@@ -23,38 +23,46 @@ const text = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byte
 
 export function tableOperations<T extends { readonly id: string }>(table: Table, codec: TableCodec<T>): Operations<T> {
   const keyOf = new Map<string, Uint8Array>();
+  /** Key → the object that was the last to want it, whether or not the kernel took it. */
+  const ownerOf = new Map<string, string>();
+  /** Removes the object's entry, unless another object has its key by now: two ports that swap their names want each other's. */
+  const leave = (id: string): void => {
+    const key = keyOf.get(id);
+    if (!key || ownerOf.get(text(key)) !== id) return;
+    table.delete(key);
+    ownerOf.delete(text(key));
+  };
   /** The key of the object; an entry under the key that it had before is removed. */
   const place = (object: T): Uint8Array => {
     const key = codec.key(object);
     const before = keyOf.get(object.id);
-    if (before && Buffer.compare(before, key) !== 0) table.delete(before);
+    if (before && Buffer.compare(before, key) !== 0) leave(object.id);
+    keyOf.set(object.id, key);
+    ownerOf.set(text(key), object.id);
     return key;
   };
   return {
     kind: codec.kind,
-    update: (object) => {
-      const key = place(object);
-      table.update(key, codec.value(object));
-      keyOf.set(object.id, key);
-    },
+    update: (object) => table.update(place(object), codec.value(object)),
     ...(table.updateBatch && {
-      updateMany: (objects) => {
-        const entries = objects.map((object) => [place(object), codec.value(object)] as const);
-        table.updateBatch!(entries);
-        objects.forEach((object, i) => keyOf.set(object.id, entries[i]![0]));
-      },
+      updateMany: (objects) => table.updateBatch!(objects.map((object) => [place(object), codec.value(object)] as const)),
     }),
     delete: (id) => {
-      const key = keyOf.get(id);
-      if (key) table.delete(key);
+      leave(id);
       keyOf.delete(id);
     },
-    prune: (wanted) => {
-      const keep = new Set<string>();
-      for (const object of wanted.values()) keep.add(text(codec.key(object)));
-      const strays = [...table.keys()].filter((key) => !keep.has(text(key)));
-      for (const key of strays) table.delete(key);
-      return strays.length;
+    *prune(wanted) {
+      const isStray = (key: Uint8Array): boolean => {
+        const owner = ownerOf.get(text(key));
+        return owner === undefined || !wanted.has(owner);
+      };
+      const strays: Uint8Array[] = [];
+      for (const key of table.keys()) {
+        if (isStray(key)) strays.push(key);
+        yield false;
+      }
+      // Not while reading: a trie whose last key read is gone is read from its beginning again. Each may have been wanted meanwhile.
+      for (const key of strays) yield isStray(key) && table.delete(key);
     },
     verify: (object) => {
       const found = table.lookup(codec.key(object));

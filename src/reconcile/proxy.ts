@@ -10,7 +10,8 @@ import { type FlowName, type LearnedQueuePair, decodeQueuePair, encodeFlowKey } 
 import type { ProxyPlan } from '../plan/desired.ts';
 import { LOOPBACK, attachment } from './attachments.ts';
 import { type Feature, type FeatureKind, type FeatureModules, configurationOperations, reconciledTable } from './feature.ts';
-import { type ObjectStatus, Reconciler } from './reconciler.ts';
+import type { ObjectStatus } from './operations.ts';
+import { Reconciler } from './reconciler.ts';
 
 type Sender = ProxyPlan['senders'][number];
 type Source = ProxyPlan['acceptFrom'][number];

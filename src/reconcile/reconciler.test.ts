@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { manualClock } from '../model/clock.ts';
 import { silentLog } from '../model/log.ts';
-import { type Operations, Reconciler } from './reconciler.ts';
+import type { Operations } from './operations.ts';
+import { Reconciler } from './reconciler.ts';
 
 interface Thing {
   readonly id: string;
   readonly size: bigint;
 }
 
-function world(refuse: (id: string) => boolean = () => false, together = false) {
+function world(refuse: (id: string) => boolean = () => false, together = false, perTurn?: number) {
   const kernel = new Map<string, bigint>();
   const calls: string[] = [];
   const operations: Operations<Thing> = {
@@ -32,17 +33,15 @@ function world(refuse: (id: string) => boolean = () => false, together = false) 
       if (refuse(id)) throw new Error('EBUSY: not now');
       kernel.delete(id);
     },
-    prune: (wanted) => {
-      const strays = [...kernel.keys()].filter((id) => !wanted.has(id));
-      strays.forEach((id) => kernel.delete(id));
-      return strays.length;
+    *prune(wanted) {
+      for (const id of [...kernel.keys()]) yield !wanted.has(id) && kernel.delete(id);
     },
     verify: (o) => kernel.get(o.id) === o.size,
   };
   const clock = manualClock();
   const counters = new Map<string, number>();
   const count = (name: string, by = 1): void => void counters.set(name, (counters.get(name) ?? 0) + by);
-  const reconciler = new Reconciler(operations, { clock, log: silentLog, count }, { retryMs: [100, 1000], fullPassMs: 60_000 });
+  const reconciler = new Reconciler(operations, { clock, log: silentLog, count }, { retryMs: [100, 1000], fullPassMs: 60_000, ...(perTurn && { perTurn }) });
   return { kernel, calls, clock, counters, reconciler };
 }
 
@@ -139,5 +138,100 @@ describe('reconciler', () => {
     expect([...kernel.keys()]).toEqual(['a', 'c']);
     expect(reconciler.status().map((s) => s.state)).toEqual(['done', 'failed', 'done']);
     expect(counters.get('reconcile.thing.failed')).toBe(1);
+  });
+});
+
+describe('a large table', () => {
+  const things = (from: number, to: number, size = 1n): Thing[] => Array.from({ length: to - from }, (_, i) => ({ id: String(from + i), size }));
+  const large = (refuse?: (id: string) => boolean) => world(refuse, true, 10);
+
+  it('is replaced a slice a turn, the first at once: deletes before updates, each in order', () => {
+    const { reconciler, clock, kernel, calls } = large();
+    reconciler.change(things(0, 10), []);
+    clock.advance(1);
+    calls.length = 0;
+    reconciler.replace(things(5, 35));
+    expect(calls.slice(0, 5)).toEqual([0, 1, 2, 3, 4].map((id) => `delete ${id}`));
+    expect(kernel.size).toBeLessThan(30);
+    clock.advance(100);
+    expect([...kernel.keys()]).toEqual(things(5, 35).map((t) => t.id));
+    const together = calls.slice(5).map((c) => c.split(' ').slice(1));
+    expect(together.flat()).toEqual(things(10, 35).map((t) => t.id));
+    expect(Math.max(...together.map((ids) => ids.length))).toBeLessThanOrEqual(10);
+  });
+
+  it('takes what changes meanwhile after what was asked for before', () => {
+    const { reconciler, clock, kernel } = large();
+    reconciler.replace(things(0, 30));
+    expect(kernel.size).toBeLessThanOrEqual(10);
+    reconciler.change([{ id: '29', size: 2n }, { id: 'new', size: 2n }], ['28']);
+    reconciler.change([], ['new']);
+    clock.advance(100);
+    expect([kernel.size, kernel.get('29'), kernel.has('28'), kernel.has('new')]).toEqual([29, 2n, false, false]);
+  });
+
+  it('that is replaced anew before it was complete is as it was asked for last', () => {
+    const { reconciler, clock, kernel, calls } = large((id) => id === '3');
+    reconciler.replace(things(0, 30));
+    reconciler.replace(things(3, 8, 2n));
+    clock.advance(60);
+    expect([...kernel]).toEqual([4, 5, 6, 7].map((id) => [String(id), 2n]));
+    expect(calls).not.toContain('29');
+    expect(reconciler.status().map((s) => [s.id, s.state])).toEqual([['3', 'failed'], ['4', 'done'], ['5', 'done'], ['6', 'done'], ['7', 'done']]);
+  });
+
+  it('is pruned only when everything wanted was tried: what an earlier run left of it stays', () => {
+    const { reconciler, clock, kernel, counters } = large();
+    for (const { id } of things(0, 40)) kernel.set(id, 1n);
+    reconciler.replace(things(0, 30));
+    reconciler.fullPass();
+    expect(kernel.size).toBe(40);
+    clock.advance(100);
+    expect(kernel.size).toBe(30);
+    expect(counters.get('reconcile.thing.pruned')).toBe(10);
+  });
+
+  it('is pruned against what is wanted at that moment, a slice a turn', () => {
+    const { reconciler, clock, kernel, counters } = world();
+    for (const { id } of things(0, 2000)) kernel.set(id, 1n);
+    reconciler.fullPass();
+    expect(kernel.size).toBeGreaterThan(1000);
+    reconciler.change([{ id: '1999', size: 5n }], []);
+    clock.advance(100);
+    expect([...kernel]).toEqual([['1999', 5n]]);
+    expect(counters.get('reconcile.thing.pruned')).toBe(1999);
+  });
+
+  it('that is to be checked again while it is checked is checked from the beginning', () => {
+    const { reconciler, clock, kernel } = world();
+    reconciler.replace(things(0, 2000));
+    reconciler.fullPass();
+    kernel.delete('0');
+    kernel.set('stray', 1n);
+    reconciler.fullPass();
+    clock.advance(100);
+    expect([kernel.size, kernel.has('0')]).toEqual([2000, true]);
+  });
+
+  it('of which the kernel refuses all is tried again a slice a turn, and recovers', () => {
+    let busy = true;
+    const { reconciler, clock, kernel, calls } = large(() => busy);
+    reconciler.replace(things(0, 30));
+    clock.advance(50);
+    expect(reconciler.status().filter((s) => s.state === 'failed')).toHaveLength(30);
+    busy = false;
+    calls.length = 0;
+    clock.advance(2000);
+    expect(kernel.size).toBe(30);
+    expect(Math.max(...calls.map((c) => c.split(' ').length - 1))).toBeLessThanOrEqual(10);
+  });
+
+  it('is complete when it is closed in the middle', () => {
+    const { reconciler, clock, kernel } = large();
+    reconciler.replace(things(0, 30));
+    reconciler.close();
+    expect(kernel.size).toBe(30);
+    clock.advance(600_000);
+    expect(kernel.size).toBe(30);
   });
 });

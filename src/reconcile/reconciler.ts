@@ -3,29 +3,7 @@
 // took away and removes what nobody wants. It does not know what the objects are.
 import type { Clock } from '../model/clock.ts';
 import type { Count, Log } from '../model/log.ts';
-
-/** What to do for one kind. Each throws when the kernel refuses; the error's text is kept as the object's status. */
-export interface Operations<T> {
-  /** Dotted-counter friendly name of the kind, e.g. `sender-proxy`. */
-  readonly kind: string;
-  /** Creates the object or makes it as given; idempotent. */
-  update(object: T): void;
-  /** As update, for many in the order given; when it throws, some may have been made. Absent: they are updated one by one. */
-  updateMany?(objects: readonly T[]): void;
-  /** Removes the object with this id; no error when it is not there. */
-  delete(id: string): void;
-  /** Removes what exists of this kind but is not wanted, returning how many. Also how objects of an earlier run are cleaned up. */
-  prune(wanted: ReadonlyMap<string, T>): number;
-  /** Whether the object is in the kernel as given. Absent: the full pass simply updates again. */
-  verify?(object: T): boolean;
-}
-
-export interface ObjectStatus {
-  readonly id: string;
-  readonly state: 'pending' | 'done' | 'failed';
-  readonly attempts: number;
-  readonly error?: string;
-}
+import { type ObjectStatus, type Operations, type Wanted, sameJson } from './operations.ts';
 
 export interface ReconcilerOptions {
   /** First pause after a failure and the longest one; it doubles in between. Milliseconds. */
@@ -33,6 +11,11 @@ export interface ReconcilerOptions {
   /** Time between full passes, milliseconds. */
   readonly fullPassMs: number;
   readonly same?: (a: unknown, b: unknown) => boolean;
+  /**
+   * Objects that replace and change take in one turn of the event loop; the first of them at once, the rest in turns to come, nothing overtaking what was
+   * asked for before. Absent: all at once, so that what comes after the call can rely on it.
+   */
+  readonly perTurn?: number;
 }
 
 interface Entry<T> {
@@ -42,15 +25,10 @@ interface Entry<T> {
   error: string | undefined;
 }
 
-/** Objects checked in one turn of the event loop: about 2 ms. */
-const VERIFY_SLICE = 500;
+/** Steps of a full pass in one turn of the event loop: about 2 ms. */
+const PASS_SLICE = 500;
 
 const DEFAULTS: ReconcilerOptions = { retryMs: [100, 30_000], fullPassMs: 60_000 };
-
-/** Values of desired state are plain data, so their text tells whether they changed. */
-const sameJson = (a: unknown, b: unknown): boolean =>
-  JSON.stringify(a, (_, v: unknown) => (typeof v === 'bigint' ? `${v}n` : v)) ===
-  JSON.stringify(b, (_, v: unknown) => (typeof v === 'bigint' ? `${v}n` : v));
 
 export class Reconciler<T extends { readonly id: string }> {
   readonly #operations: Operations<T>;
@@ -62,6 +40,16 @@ export class Reconciler<T extends { readonly id: string }> {
   readonly #pending = new Set<string>();
   /** Refused by the kernel; tried again when the pause is over, not whenever something else changes. */
   readonly #refused = new Set<string>();
+  /** What replace, change and the retry have still to mark, in order; a step is an object. */
+  #work: Iterator<void>[] = [];
+  #cancelTurn: (() => void) | undefined;
+  /** The full pass under way; it waits for `#work`. */
+  #pass: Generator<void> | undefined;
+  #cancelPass: (() => void) | undefined;
+  readonly #wanted: Wanted = {
+    has: (id) => this.#entries.get(id)?.object !== undefined,
+    keys: () => [...this.#entries].flatMap(([id, entry]) => (entry.object === undefined ? [] : [id])),
+  };
   #retryAt = Infinity;
   #cancelRetry: (() => void) | undefined;
   #cancelFullPass: (() => void) | undefined;
@@ -77,35 +65,62 @@ export class Reconciler<T extends { readonly id: string }> {
 
   /** Sets everything that should exist; the rest is deleted, first, since two objects may use one key in turn. Unchanged objects are not touched. */
   replace(objects: readonly T[]): void {
-    const wanted = new Set(objects.map((o) => o.id));
-    this.#markDeleted([...this.#entries.keys()].filter((id) => !wanted.has(id)));
-    this.#markChanged(objects);
-    this.#run();
-    this.#scheduleFullPass();
+    // It says everything: what was still to be done is overtaken, retries too, for it tries again what failed.
+    this.#work = [];
+    this.#begin(this.#replacing(objects));
   }
 
   /** Applies a difference, upserts before deletes, each in the order given: cost is proportional to what changed. */
   change(upserts: Iterable<T>, deletes: Iterable<string>): void {
-    this.#markChanged(upserts);
-    this.#markDeleted(deletes);
-    this.#run();
+    this.#begin(this.#changing([...upserts], [...deletes]));
+  }
+
+  *#replacing(objects: readonly T[]): Generator<void> {
+    const wanted = new Set<string>();
+    for (const { id } of objects) if (wanted.add(id).size % 16 === 0) yield;
+    for (const id of this.#entries.keys()) {
+      if (!wanted.has(id)) this.#markDeleted(id);
+      yield;
+    }
+    yield* this.#changing(objects, []);
+  }
+
+  *#changing(upserts: readonly T[], deletes: readonly string[]): Generator<void> {
+    for (const object of upserts) yield this.#markChanged(object);
+    for (const id of deletes) yield this.#markDeleted(id);
+  }
+
+  *#retrying(): Generator<void> {
+    for (const id of [...this.#refused]) {
+      if (this.#refused.delete(id)) this.#pending.add(id);
+      yield;
+    }
+  }
+
+  #begin(work: Iterator<void>): void {
+    this.#work.push(work);
+    if (!this.#cancelTurn) this.#turn();
     this.#scheduleFullPass();
   }
 
-  #markDeleted(ids: Iterable<string>): void {
-    for (const id of ids) {
-      const entry = this.#entries.get(id);
-      if (entry) this.#mark(id, entry, undefined);
-    }
+  #turn(): void {
+    this.#cancelTurn = undefined;
+    let left = this.#closed ? Infinity : (this.#options.perTurn ?? Infinity);
+    for (; left > 0 && this.#work.length > 0; left--) if (this.#work[0]!.next().done) this.#work.shift();
+    this.#run();
+    if (this.#work.length > 0) this.#cancelTurn = this.#clock.after(1, () => this.#turn());
   }
 
-  #markChanged(objects: Iterable<T>): void {
+  #markDeleted(id: string): void {
+    const entry = this.#entries.get(id);
+    if (entry) this.#mark(id, entry, undefined);
+  }
+
+  #markChanged(object: T): void {
     const same = this.#options.same ?? sameJson;
-    for (const object of objects) {
-      const entry = this.#entries.get(object.id);
-      if (entry?.object !== undefined && entry.state !== 'failed' && same(entry.object, object)) continue;
-      this.#mark(object.id, entry, object);
-    }
+    const entry = this.#entries.get(object.id);
+    if (entry?.object !== undefined && entry.state !== 'failed' && same(entry.object, object)) return;
+    this.#mark(object.id, entry, object);
   }
 
   #mark(id: string, entry: Entry<T> | undefined, object: T | undefined): void {
@@ -119,51 +134,64 @@ export class Reconciler<T extends { readonly id: string }> {
     this.#pending.add(id);
   }
 
-  /** Prunes, then checks or re-applies every object. */
+  /** Prunes, then checks or re-applies every object; a slice a turn, so that a large table does not hold up the event loop. A pass under way starts again. */
   fullPass(): void {
-    const wanted = new Map<string, T>();
-    for (const [id, entry] of this.#entries) if (entry.object !== undefined) wanted.set(id, entry.object);
+    if (this.#closed) return;
+    this.#cancelPass?.();
+    this.#pass?.return(undefined);
+    this.#pass = this.#passing();
+    this.#advancePass();
+  }
+
+  #advancePass(): void {
+    if (this.#work.length === 0) {
+      for (let i = 0; i < PASS_SLICE && this.#pass; i++) if (this.#pass.next().done) this.#pass = undefined;
+      this.#run();
+    }
+    this.#cancelPass = this.#pass && this.#clock.after(1, () => this.#advancePass());
+  }
+
+  *#passing(): Generator<void> {
+    let pruned = 0;
     try {
-      const pruned = this.#operations.prune(wanted);
+      for (const removed of this.#operations.prune(this.#wanted)) {
+        if (removed) pruned++;
+        yield;
+      }
+    } catch (error) {
+      this.#failed('prune', error);
+    } finally {
       if (pruned > 0) {
         this.#count(`reconcile.${this.#operations.kind}.pruned`, pruned);
         this.#log.info({ kind: this.#operations.kind, pruned }, 'removed what nobody wants any more');
       }
-    } catch (error) {
-      this.#failed('prune', error);
     }
-    this.#verify([...wanted], 0);
+    for (const [id, entry] of this.#entries) {
+      // What was refused is left to its next try.
+      if (entry.object !== undefined && !this.#refused.has(id)) this.#verify(id, entry.object);
+      yield;
+    }
   }
 
-  /** A slice a turn, so that a large table does not hold up the event loop. */
-  #verify(objects: readonly (readonly [string, T])[], from: number): void {
-    if (this.#closed) return;
-    for (const [id, object] of objects.slice(from, from + VERIFY_SLICE)) {
-      // Changed or deleted since the pass began, or refused: its own update, or the next try, takes care of it.
-      if (this.#entries.get(id)?.object !== object || this.#refused.has(id)) continue;
-      let intact = false;
-      try {
-        intact = this.#operations.verify?.(object) ?? false;
-      } catch (error) {
-        this.#failed(id, error);
-      }
-      if (intact) continue;
-      if (this.#operations.verify) this.#count(`reconcile.${this.#operations.kind}.out-of-sync`);
-      this.#pending.add(id);
+  #verify(id: string, object: T): void {
+    try {
+      if (this.#operations.verify?.(object)) return;
+    } catch (error) {
+      this.#failed(id, error);
     }
-    this.#run();
-    if (from + VERIFY_SLICE < objects.length) this.#clock.after(1, () => this.#verify(objects, from + VERIFY_SLICE));
+    if (this.#operations.verify) this.#count(`reconcile.${this.#operations.kind}.out-of-sync`);
+    this.#pending.add(id);
   }
 
   status(): ObjectStatus[] {
     return [...this.#entries].map(([id, e]) => ({ id, state: e.state, attempts: e.attempts, ...(e.error === undefined ? {} : { error: e.error }) }));
   }
 
-  /** Stops retrying. What is in the kernel stays there: notification must survive the agent. */
+  /** Does what was asked for, and stops retrying. What is in the kernel stays there: notification must survive the agent. */
   close(): void {
     this.#closed = true;
-    this.#cancelRetry?.();
-    this.#cancelFullPass?.();
+    for (const cancel of [this.#cancelRetry, this.#cancelFullPass, this.#cancelPass, this.#cancelTurn]) cancel?.();
+    this.#turn();
   }
 
   #run(): void {
@@ -251,9 +279,7 @@ export class Reconciler<T extends { readonly id: string }> {
     this.#retryAt = at;
     this.#cancelRetry = this.#clock.after(pause, () => {
       this.#retryAt = Infinity;
-      for (const id of this.#refused) this.#pending.add(id);
-      this.#refused.clear();
-      this.#run();
+      this.#begin(this.#retrying());
     });
   }
 
