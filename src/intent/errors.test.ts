@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { formatIntentErrors, nearest } from './errors.ts';
+import { formatIntentErrors } from './errors.ts';
 import { loadIntent } from './load.ts';
+import { nearest } from './words.ts';
 
 const render = (text: string): string => {
   const result = loadIntent(text, 'cnpd.yaml');
@@ -35,11 +36,42 @@ describe('keys of authentication are never repeated', () => {
     ['an error beside the key', `${head}    domain: { hmac-md5: secret-one, secret: x }\n`],
     ['a key given twice', `${head}    domain:\n      hmac-md5: secret-one\n      hmac-md5: secret-two\n`],
     ['broken YAML in the line', `${head}    domain: { hmac-md5: "secret-one }\n`],
+    ['a key in place of a mapping', `${head.trimEnd()} { domain: secret-one }\n`],
+    ['a key in place of the whole section', `${head.trimEnd()} secret-one\n`],
+    ['a key in a list', `${head}    domain: [ secret-one ]\n`],
+    ['a misspelled name', `${head}    domain: { hmac_md5: secret-one }\n`],
+    ['a misspelled name and a line of its own', `${head}    domian:\n      hmac_md5:\n        secret-one\n`],
+    ['a name one level too high', `${head}    hmac-md5: secret-one\n`],
+    ['a misspelled section', `${head.replace('authentication', 'authentification')}    domain: secret-one\n`],
+    ['a section in one line', 'isis: { level: 7, authentication: { domain: secret-one } }\n'],
+    ['a name outside the section', 'isis:\n  hmac-md5: secret-one\n'],
+    ['no space before the key', `${head}    domain: { hmac-md5:secret-one }\n`],
+    ['no space before the key, in a line of its own', `${head}    domain:\n      hmac-md5:secret-one\n`],
+    ['a name without a value, twice', `${head}    domain: { secret-one, secret-one }\n`],
+    ['a key that YAML reads as a comment', `${head}    domain: { hmac-md5:\n      #secret-one\n      }\n    domain: x #secret-one\n`],
+    ['a key that YAML reads as an alias', `${head}    domain: { hmac-md5: *secret-one }\n`],
+    ['a key that YAML reads as a tag', `${head}    domain: { hmac-md5: !secret-one }\n`],
+    ['a key that YAML reads as an anchor', `${head}    domain: { hmac-md5: &secret-one }\n`],
+    ['a key that no YAML scalar may begin with', `${head}    domain: { hmac-md5: @secret-one }\n`],
+    ['broken YAML in the line after', `${head}    domain: {\n  hmac-md5:\nsecret-one ] }\n`],
+    ['a block scalar with a bad header', `${head}    domain:\n      hmac-md5: |secret-one\n`],
   ])('%s', (_claim, text) => {
     const shown = render(text);
     expect(shown).toContain('cnpd.yaml:');
     expect(shown).not.toMatch(/cret-/);
   });
+});
+
+test('a line with a key shows its names, and the caret stands where hiding begins', () => {
+  const text = 'router: { name: r1 }\nisis:\n  system-id: 0000.0000.c001\n  area: 49.0001\n  authentication:\n    domain: secret\n  level: 7\n';
+  expect(render(text)).toBe(
+    'cnpd.yaml:6:13: isis.authentication.domain: found <hidden>; allowed: a mapping with the keys hmac-md5\n' +
+      '    6 |     domain: <hidden>\n' +
+      '      |             ^\n\n' +
+      'cnpd.yaml:7:10: isis.level: found "7"; allowed: one of 1, 2, 1-2\n' +
+      '    7 |   level: 7\n' +
+      '      |          ^\n',
+  );
 });
 
 test.each([

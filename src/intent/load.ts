@@ -2,11 +2,13 @@
 import type * as z from 'zod';
 import { type Result, fail, ok } from '../model/result.ts';
 import { buildIntent } from './build.ts';
-import { type IntentError, type Path, describeFound, formatPath, nearest, printable } from './errors.ts';
+import { type IntentError, describeFound, formatPath, printable } from './errors.ts';
 import type { Intent } from './intent.ts';
 import { violations } from './rules.ts';
 import { type IssueParams, cnpdSchema } from './schema.ts';
+import { HIDDEN, isSafeName, isSecret } from './secrets.ts';
 import { type Source, readSource } from './source.ts';
+import { type Path, nearest } from './words.ts';
 
 /** More errors than these say nothing more, and finding their places takes time. */
 const MAX_ERRORS = 200;
@@ -54,13 +56,18 @@ class Locator {
     this.source = source;
   }
 
-  error(path: Path, what: { allowed: string; message?: string; found?: string; of?: 'key' | 'value' }): IntentError {
-    const found = what.found ?? describeFound(this.at(path));
+  error(path: Path, what: { allowed: string; message?: string; found?: string; of?: 'key' | 'value'; shown?: Path }): IntentError {
+    const found = what.found ?? this.describe(path);
     const message = what.message ?? (found === 'nothing' ? `missing; allowed: ${what.allowed}` : `found ${found}; allowed: ${what.allowed}`);
-    return { file: this.file, ...this.source.locate(path, what.of), path: formatPath(path), found, allowed: what.allowed, message };
+    return { file: this.file, ...this.source.locate(path, what.of), path: formatPath(what.shown ?? path), found, allowed: what.allowed, message };
   }
 
-  private at(path: Path): unknown {
+  private describe(path: Path): string {
+    const value = this.at(path);
+    return isSecret(path) && typeof value === 'string' ? HIDDEN : describeFound(value);
+  }
+
+  at(path: Path): unknown {
     return path.reduce<unknown>((node, step) => (typeof node === 'object' && node !== null ? (node as Record<string | number, unknown>)[step] : undefined), this.source.tree);
   }
 }
@@ -75,8 +82,9 @@ function fromIssue(issue: z.core.$ZodIssue, locate: Locator): IntentError[] {
 }
 
 function unknownKey(path: Path, key: string, known: string, locate: Locator): IntentError {
+  const shown = isSafeName(path, key, (locate.at([...path, key]) ?? null) !== null) ? key : HIDDEN;
   const meant = nearest(key, known.split(', '));
-  const found = `unknown key "${printable(key, 60)}"`;
+  const found = `unknown key "${printable(shown, 60)}"`;
   const message = `${found}; ${meant ? `did you mean "${meant}"?` : `allowed: ${known}`}`;
-  return locate.error([...path, key], { allowed: known, found, message, of: 'key' });
+  return locate.error([...path, key], { allowed: known, found, message, of: 'key', shown: [...path, shown] });
 }

@@ -2,7 +2,7 @@
 // at once: a value that could not be read is undefined here, and a rule that needs it stays silent.
 import { type Prefix, formatPrefix } from '../model/prefix.ts';
 import { DEFAULTS } from './build.ts';
-import type { Path } from './errors.ts';
+import type { Path } from './words.ts';
 import type { Declared } from './schema.ts';
 
 export interface RuleViolation {

@@ -3,7 +3,8 @@
 // none, and without them no file can grow when it is read.
 import { type Document, LineCounter, type Node, Pair, Scalar, type YAMLError, YAMLMap, YAMLSeq, isAlias, isMap, isNode, isScalar, isSeq, parseDocument } from 'yaml';
 import { type Result, fail, ok } from '../model/result.ts';
-import type { Path } from './errors.ts';
+import { HIDDEN, isSafeName } from './secrets.ts';
+import type { Path } from './words.ts';
 
 /** A declaration of 10,000 sender prefixes is about 0.7 MB. */
 export const MAX_FILE_BYTES = 8 * 1024 * 1024;
@@ -76,8 +77,11 @@ function tooDeep(text: string): Place | undefined {
 }
 
 function syntaxError(error: YAMLError, place: (offset: number) => Place): SourceError {
-  return { ...place(error.pos[0]), path: [], found: 'text that is not YAML', allowed: 'YAML 1.2', message: `YAML: ${error.message.split('\n')[0]}` };
+  return { ...place(error.pos[0]), path: [], found: 'text that is not YAML', allowed: 'YAML 1.2', message: `YAML: ${withoutText(error.message)}` };
 }
+
+/** The parser's sentence without what it quotes of the file: that may be a key, and the line is shown anyway. */
+const withoutText = (message: string): string => message.split('\n')[0]!.replace(/: .*$|["'`\\].*$/, '').trim();
 
 class TreeReader {
   readonly errors: SourceError[] = [];
@@ -92,7 +96,7 @@ class TreeReader {
     if (!isNode(node)) return null;
     if (isAlias(node)) return this.refuse(node, path, 'an alias', 'the value itself', 'aliases are not allowed: write the value out');
     if (node.tag !== undefined && !DEFAULT_TAGS.has(node.tag)) this.refuse(node, path, 'a tag', 'no tag', 'tags are not allowed');
-    if (isScalar(node)) return node.type === Scalar.PLAIN && node.source === '' ? null : String(node.value);
+    if (isScalar(node)) return isEmpty(node) ? null : String(node.value);
     if (isSeq(node)) return node.items.map((item, i) => this.read(item, [...path, i]));
     return isMap(node) ? this.readMap(node, path) : null;
   }
@@ -105,7 +109,8 @@ class TreeReader {
         continue;
       }
       const key = String(pair.key.value);
-      if (key in out) this.refuse(pair.key, [...path, key], `"${key}" again`, 'each key once', 'this key stands here twice');
+      const shown = isSafeName(path, key, isNode(pair.value) && !isEmpty(pair.value)) ? key : HIDDEN;
+      if (key in out) this.refuse(pair.key, [...path, shown], `"${shown}" again`, 'each key once', 'this key stands here twice');
       else out[key] = this.read(pair.value, [...path, key]);
     }
     return out;
@@ -121,6 +126,8 @@ const DEFAULT_TAGS = new Set(['tag:yaml.org,2002:map', 'tag:yaml.org,2002:seq', 
 
 const findPair = (map: YAMLMap, key: string): Pair | undefined => map.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === key);
 
+const isEmpty = (node: unknown): boolean => isScalar(node) && node.type === Scalar.PLAIN && node.source === '';
+
 const offsetOfNode = (node: unknown): number | undefined => (isNode(node) ? node.range?.[0] : undefined);
 
 function offsetOf(document: Document.Parsed, path: Path, of: 'key' | 'value'): number {
@@ -132,7 +139,7 @@ function offsetOf(document: Document.Parsed, path: Path, of: 'key' | 'value'): n
     if (!pair && next === undefined) return offset;
     const key = offsetOfNode(pair?.key);
     const last = depth === path.length - 1;
-    const empty = isScalar(next) && next.type === Scalar.PLAIN && next.source === '';
+    const empty = isEmpty(next);
     // The parent of something missing, and an empty value, are best shown by their key.
     offset = (last && of === 'value' && !empty ? offsetOfNode(next) : (key ?? offsetOfNode(next))) ?? offset;
     node = next;

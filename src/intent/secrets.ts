@@ -1,0 +1,48 @@
+// What of cnpd.yaml must not be repeated: whatever stands under `isis.authentication`, or under a key that was meant to be it or one of its
+// keys. Values are masked by their path, quoted lines by their text, because a line has to be safe also when the file is no YAML.
+import { type Path, nearest } from './words.ts';
+
+export const HIDDEN = '<hidden>';
+
+const KEYS = ['authentication', 'interface', 'area', 'domain', 'hmac-md5'];
+const LOOKS_SECRET = /auth|hmac|passw|secret|^key$/i;
+
+/** Pieces of the two names, one more than the slips that `nearest` forgives: in most files it need not be asked. */
+const RESEMBLES = /aut|hen|tic|ati|on|hma|c[-_]m|d5/i;
+
+const isSecretKey = (word: string): boolean => LOOKS_SECRET.test(word) || (RESEMBLES.test(word) && nearest(word, ['authentication', 'hmac-md5']) !== undefined);
+
+/** Whether what stands at `path` may be a key of authentication. */
+export const isSecret = (path: Path): boolean => path.some((step) => typeof step === 'string' && isSecretKey(step));
+
+/** Whether a name of a mapping may be shown: `hmac-md5:KEY`, without the space, is a name without a value. */
+export const isSafeName = (path: Path, name: string, hasValue: boolean): boolean => hasValue || KEYS.includes(name) || !(isSecret(path) || isSecretKey(name));
+
+const SECTION = /^(?:router|isis|proxy|ports|border-ports|code-points|gnmi|log)\s*:/;
+// Each word is tried once, from its beginning: a long line must not take the square of its length.
+const NAME = /\?\s+["']?([\w-]+)|(?<![\w-])([\w-]+)["']?\s*:/g;
+/** The beginning of a line that holds nothing but names. */
+const STRUCTURE = new RegExp(`^[\\s?{-]*(?:(?:isis|${KEYS.join('|')})\\s*:(?=\\s|$)[\\s{]*)*`);
+const COMMENT = /(?:^|\s)#[^]*$/;
+
+/**
+ * For each line the column (from 0) from which on it may not be shown; Infinity for most.
+ * @param wellFormed false: indentation says nothing, and all is hidden up to the next section
+ */
+export function hiddenFrom(lines: readonly string[], wellFormed: boolean): number[] {
+  /** Deeper lines are part of what is hidden; -1: all up to the next section. */
+  let within: number | undefined;
+  return lines.map((line) => {
+    const indent = line.search(/\S|$/);
+    const blank = line.replace(COMMENT, '').trim() === '';
+    if (!blank && within !== undefined && (within === -1 ? SECTION.test(line) : indent <= within)) within = undefined;
+    if (within !== undefined) return structureOf(line);
+    const name = [...line.replace(COMMENT, '').matchAll(NAME)].find((match) => isSecretKey(match[1] ?? match[2]!));
+    if (!name) return Infinity;
+    const alone = wellFormed && /^[\s"']*$/.test(line.slice(0, name.index));
+    within = alone ? indent : -1;
+    return Math.max(structureOf(line), name.index + name[0].length);
+  });
+}
+
+const structureOf = (line: string): number => STRUCTURE.exec(line)![0].length;
