@@ -14,7 +14,7 @@ import { LSDB_LIMIT } from './constants.ts';
 import { handle } from './events.ts';
 import { IsisNetwork } from './network.ts';
 import { recordEvent } from './recorder.ts';
-import { databaseState, neighborState } from './show.ts';
+import { databaseState, neighborState, unplacedPrefixes } from './show.ts';
 import { type Effect, type Speaker, type SpeakerConfig, type SpeakerEvent, type TunableConfig, createSpeaker } from './speaker.ts';
 import { nextWake } from './tasks.ts';
 
@@ -55,6 +55,8 @@ export interface IsisCarrierModules {
 export interface IsisCarrier extends Carrier {
   neighbors(): IsisNeighborState[];
   database(): IsisLspState[];
+  /** Declared prefixes that the 255 fragments of a level have no room for now; they are not advertised there. */
+  unplaced(): number;
   /** One LSP as received or issued; Remaining Lifetime is that of its arrival or last sending. */
   lsp(level: Level, lspId: string): Uint8Array | undefined;
   /** Takes over changed timers and keys. False: something else changed, and the carrier must be stopped and created anew. */
@@ -150,6 +152,10 @@ class FrrSideCarrier implements IsisCarrier {
 
   database(): IsisLspState[] {
     return databaseState(this.speaker, this.modules.clock.now());
+  }
+
+  unplaced(): number {
+    return unplacedPrefixes(this.speaker);
   }
 
   lsp(level: Level, lspId: string): Uint8Array | undefined {

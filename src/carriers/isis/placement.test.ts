@@ -5,6 +5,7 @@ import { address } from '../../model/address.ts';
 import { prefixOf } from '../../model/prefix.ts';
 import { prefixKey } from './content.ts';
 import { type OriginatedPrefix, entrySize, newPlacement, place, tlvGroups, unplace } from './placement.ts';
+import { unplacedPrefixes } from './show.ts';
 import { Agent, Simulation, proxied, testConfig } from './simulation.fixture.ts';
 
 const ROOM = 1465;
@@ -122,9 +123,23 @@ describe('10,000 prefixes on the wire', () => {
     a.event({ type: 'originate', prefixes: many });
     simulation.run(100);
     expect(a.count('isis.originate.no-room')).toBe(1);
+    expect(unplacedPrefixes(a.speaker)).toBe(1);
     a.event({ type: 'originate', prefixes: many.slice(1) });
     simulation.run(100);
     expect(a.speaker.levels.get(2)!.own.homeless.size).toBe(0);
+    expect(unplacedPrefixes(a.speaker)).toBe(0);
     expect(a.speaker.levels.get(2)!.own.placement.whereIs.size).toBe(10_200);
+  });
+
+  it('a prefix that has no place in either level is one prefix without a place; one that is no longer declared is none', () => {
+    const simulation = new Simulation();
+    const a = new Agent(simulation, testConfig('0000.0000.000a', { levels: [1, 2] }));
+    const many = Array.from({ length: 10_203 }, (_, i) => proxied(`2001:db8:0:${i.toString(16)}::/64`));
+    a.event({ type: 'originate', prefixes: many });
+    simulation.run(100);
+    expect(unplacedPrefixes(a.speaker)).toBe(3);
+    a.event({ type: 'originate', prefixes: many.slice(0, 10_201) });
+    simulation.run(100);
+    expect(unplacedPrefixes(a.speaker)).toBe(1);
   });
 });

@@ -41,3 +41,9 @@ function lspState(level: LevelState, lsp: StoredLsp, now: number): IsisLspState 
     proxyPrefixes: lsp.own ? (level.own.placement.fragments.get(lsp.fragment)?.prefixes.size ?? 0) : lsp.content.flagged.length,
   };
 }
+
+/** How many declared prefixes (not those carried from the other level) some level has no room for. */
+export function unplacedPrefixes(s: Speaker): number {
+  const keys = [...s.levels.values()].flatMap((level) => [...level.own.homeless.keys()]);
+  return new Set(keys.filter((key) => s.wanted.has(key))).size;
+}
