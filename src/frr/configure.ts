@@ -18,8 +18,8 @@ export interface CommandResult {
 export type RunCommand = (command: string, args: readonly string[], input: string) => Promise<CommandResult>;
 
 export class ConfigureError extends Error {
-  /** `refused`: FRR did not take a line; `undo-failed`: and what came before could not be taken back; `save`: only writing failed. */
-  readonly code: 'refused' | 'undo-failed' | 'save';
+  /** `unreachable`: isisd cannot be asked, nothing was changed; `refused`: FRR did not take a line; `undo-failed`: and what came before could not be taken back; `save`: only writing failed. */
+  readonly code: 'unreachable' | 'refused' | 'undo-failed' | 'save';
   constructor(code: ConfigureError['code'], message: string) {
     super(message);
     this.name = 'ConfigureError';
@@ -51,6 +51,9 @@ export interface ConfigureOutcome {
 export async function configureFrr(want: FrrExpectation, options: ConfigureOptions, modules: ConfigureModules): Promise<ConfigureOutcome> {
   const { say } = modules;
   const before = checkFrr(await gatherFrrFacts(options, want.interface), want);
+  // Without isisd's configuration nobody can tell what it lacks.
+  const deaf = before.find((check) => check.id === 'frr.isisd' && check.state === 'missing');
+  if (deaf) throw new ConfigureError('unreachable', `${deaf.problem}; nothing was changed. What mends it: ${deaf.remedy}`);
   const lines = before.flatMap((check) => check.lines ?? []);
   if (lines.length === 0) say('FRR has every line that cnpd can give it; nothing to do');
   for (const [i, line] of lines.entries()) {

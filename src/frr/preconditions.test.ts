@@ -27,8 +27,10 @@ const WANT: FrrExpectation = {
   levels: '2',
   systemId: Uint8Array.from([0, 0, 0, 0, 0xc0, 1]),
   area: Uint8Array.from([0x49, 0, 1]),
+  mtu: 1500,
   authentication: {},
 };
+const remedyOf = (id: string, given: FrrFacts, want: Partial<FrrExpectation> = {}) => checkFrr(given, { ...WANT, ...want }).find((check) => check.id === `frr.${id}`)?.remedy;
 const facts = (config: string, more: Partial<FrrFacts> = {}): FrrFacts => ({ version: '8.4.4', config: parseRunningConfig(config), link: { mtu: 1500, up: true }, ...more });
 const missing = (config: string, want: Partial<FrrExpectation> = {}, more: Partial<FrrFacts> = {}) =>
   checkFrr(facts(config, more), { ...WANT, ...want })
@@ -67,6 +69,27 @@ describe('preconditions of FRR', () => {
     const checks = checkFrr({ isisdError: 'ENOENT', link: null }, WANT);
     expect(checks.filter((check) => check.state === 'missing').map((check) => check.id)).toEqual(['frr.isisd']);
     expect(checks.filter((check) => check.state === 'ok')).toEqual([]);
+  });
+
+  it('isisd that is switched on but does not run is restarted; one that is off is switched on first', () => {
+    expect(remedyOf('isisd', { isisdError: 'ENOENT', isisdEnabled: true })).toBe('systemctl restart frr');
+    expect(remedyOf('isisd', { isisdError: 'ENOENT' })).toBe('systemctl restart frr');
+    expect(remedyOf('isisd', { isisdError: 'ENOENT', isisdEnabled: false })).toBe("sed -i 's/^isisd=.*/isisd=yes/' /etc/frr/daemons && systemctl restart frr");
+  });
+
+  it('an interface below isis.mtu is set to it; isis.mtu below what LSPs need is raised', () => {
+    const linkOf = (mtu: number) => facts(GOOD, { link: { mtu, up: true } });
+    expect(remedyOf('mtu', linkOf(1300))).toBe('ip link set cnpd-isis mtu 1500');
+    expect(remedyOf('mtu', linkOf(1500), { mtu: 9000 })).toBe('ip link set cnpd-isis mtu 9000');
+    expect(remedyOf('mtu', linkOf(1400), { mtu: 1400 })).toBe('set isis.mtu in cnpd.yaml to at least 1500');
+    expect(remedyOf('mtu', linkOf(1500))).toBeUndefined();
+  });
+
+  it('nothing is said of a level that is not spoken', () => {
+    const claims = (levels: '1' | '2' | '1-2') => checkFrr(facts(GOOD), { ...WANT, levels }).map((check) => check.claim).join('\n');
+    expect(claims('2')).not.toMatch(/level 1/);
+    expect(claims('1')).not.toMatch(/level 2/);
+    expect(claims('1-2')).toMatch(/level 1 is in the same area[^]*level 2 is authenticated/);
   });
 
   it('FRR without a net is an operator’s decision: said, with no line to apply', () => {

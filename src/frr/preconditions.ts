@@ -1,7 +1,7 @@
 // What FRR must be and have so that cnpd's IS-IS carrier works beside it: one table, a row a precondition. A row says what is wrong and which line
 // mends it; rows whose lines touch nothing but cnpd's own interface, or are harmless to routing, carry them for configure.ts. What an
 // operator must decide (NET, is-type, keys of the domain) is said and never done.
-import type { FrrFacts } from './facts.ts';
+import { DAEMONS_FILE, type FrrFacts } from './facts.ts';
 import { type CircuitType, dottedArea, FRR_DEFAULTS, type IsisInstanceConfig, type IsisInterfaceConfig, isisInstances, isisInterface, type Password, splitNet } from './running-config.ts';
 
 /** What cnpd.yaml expects of FRR; the `isis` section of the intent has this shape. */
@@ -12,6 +12,8 @@ export interface FrrExpectation {
   readonly systemId: Uint8Array;
   /** 1..13 bytes. */
   readonly area: Uint8Array;
+  /** Of the interface. */
+  readonly mtu: number;
   readonly authentication: { readonly interface?: Key; readonly area?: Key; readonly domain?: Key };
 }
 interface Key {
@@ -53,6 +55,8 @@ interface View {
 
 interface Row {
   readonly id: string;
+  /** Only for routers that speak this level. */
+  readonly level?: 1 | 2;
   readonly claim: string;
   readonly check: (view: View) => Finding | undefined;
 }
@@ -81,12 +85,15 @@ const onInterface = (view: View, line: string, undo: string, secret?: string): F
   ...(secret === undefined ? {} : { secret }),
 });
 
+const RESTART_FRR = 'systemctl restart frr';
+const ENABLE_ISISD = `sed -i 's/^isisd=.*/isisd=yes/' ${DAEMONS_FILE} && ${RESTART_FRR}`;
+
 const FIRST_ROWS = [
   {
     id: 'isisd',
     claim: 'isisd runs and can be asked',
-    check: ({ isisdError }: FrrFacts): Finding | undefined =>
-      isisdError === undefined ? undefined : { problem: `isisd cannot be asked (${isisdError})`, remedy: "sed -i 's/^isisd=.*/isisd=yes/' /etc/frr/daemons && systemctl restart frr" },
+    check: ({ isisdError, isisdEnabled }: FrrFacts): Finding | undefined =>
+      isisdError === undefined ? undefined : { problem: `isisd cannot be asked (${isisdError})`, remedy: isisdEnabled === false ? ENABLE_ISISD : RESTART_FRR },
   },
   {
     id: 'version',
@@ -114,7 +121,7 @@ const ROWS: readonly Row[] = [
     id: 'interface',
     claim: 'the interface exists',
     check: ({ facts, want }) => {
-      if (facts.zebraError !== undefined) return { problem: `zebra cannot be asked (${facts.zebraError})`, remedy: 'systemctl restart frr' };
+      if (facts.zebraError !== undefined) return { problem: `zebra cannot be asked (${facts.zebraError})`, remedy: RESTART_FRR };
       if (facts.link === null) return { problem: `there is no interface ${want.interface}`, remedy: 'start cnpd, which creates it: systemctl start cnpd' };
       return facts.link?.up ? undefined : { problem: `${want.interface} is down`, remedy: `ip link set ${want.interface} up` };
     },
@@ -149,13 +156,13 @@ const ROWS: readonly Row[] = [
       view.link.threeWay ? undefined : mend(`the three-way handshake (RFC 5303) is off on ${view.want.interface}`, [onInterface(view, 'isis three-way-handshake', 'no isis three-way-handshake')]),
   },
   { id: 'level', claim: 'FRR speaks the level of cnpd.yaml', check: checkLevel },
-  { id: 'area', claim: 'level 1 is in the same area', check: checkArea },
+  { id: 'area', level: 1, claim: 'level 1 is in the same area', check: checkArea },
   { id: 'system-id', claim: "cnpd's system ID is not FRR's", check: checkSystemId },
   { id: 'lsp-gen-interval', claim: `FRR lists the adjacency within ${SLOWEST_LSP_GENERATION} s`, check: checkGeneration },
-  { id: 'mtu', claim: "FRR's LSPs fit the interface", check: checkMtu },
+  { id: 'mtu', claim: 'LSPs fit the interface', check: checkMtu },
   { id: 'authentication-interface', claim: 'hellos are authenticated alike', check: checkHelloKey },
-  { id: 'authentication-area', claim: 'level 1 is authenticated alike', check: (view) => checkLevelKey(view, 1) },
-  { id: 'authentication-domain', claim: 'level 2 is authenticated alike', check: (view) => checkLevelKey(view, 2) },
+  { id: 'authentication-area', level: 1, claim: 'level 1 is authenticated alike', check: (view) => checkLevelKey(view, 1) },
+  { id: 'authentication-domain', level: 2, claim: 'level 2 is authenticated alike', check: (view) => checkLevelKey(view, 2) },
 ];
 
 function checkLevel(view: View): Finding | undefined {
@@ -173,7 +180,6 @@ function checkLevel(view: View): Finding | undefined {
 }
 
 function checkArea({ instance, want }: View): Finding | undefined {
-  if (!levelsOf(want.levels).includes(1)) return undefined;
   const areas = instance.nets.map((net) => splitNet(net).area);
   const ours = dottedArea(Buffer.from(want.area).toString('hex'));
   return areas.includes(ours) ? undefined : { problem: `cnpd is in area ${ours}, FRR in ${areas.join(', ')}`, remedy: `set isis.area in cnpd.yaml to ${areas[0]}` };
@@ -198,7 +204,11 @@ function checkGeneration({ instance, want }: View): Finding | undefined {
 
 function checkMtu({ facts, instance, want }: View): Finding | undefined {
   const need = instance.lspMtu + LLC_BYTES;
-  if (!facts.link || facts.link.mtu >= need) return undefined;
+  if (!facts.link || facts.link.mtu >= Math.max(need, want.mtu)) return undefined;
+  // The interface is cnpd's: it was made with isis.mtu, and somebody has changed it.
+  if (want.mtu >= need) {
+    return { problem: `${want.interface} has MTU ${facts.link.mtu}, LSPs need ${need} and isis.mtu in cnpd.yaml is ${want.mtu}`, remedy: `ip link set ${want.interface} mtu ${want.mtu}` };
+  }
   return { problem: `${want.interface} has MTU ${facts.link.mtu}, LSPs of ${instance.lspMtu} bytes need ${need}`, remedy: `set isis.mtu in cnpd.yaml to at least ${need}` };
 }
 
@@ -211,7 +221,6 @@ function checkHelloKey(view: View): Finding | undefined {
 }
 
 function checkLevelKey({ instance, want }: View, level: 1 | 2): Finding | undefined {
-  if (!levelsOf(want.levels).includes(level)) return undefined;
   const [password, key, name, command] =
     level === 1
       ? ([instance.areaPassword, want.authentication.area?.key, 'area', 'area-password'] as const)
@@ -240,7 +249,7 @@ function chooseInstance(instances: readonly IsisInstanceConfig[], link: IsisInte
   );
 }
 
-/** Every precondition with its state, in the order in which they are to be mended. */
+/** Every precondition of the levels that are spoken, with its state, in the order in which they are to be mended. */
 export function checkFrr(facts: FrrFacts, want: FrrExpectation): FrrCheck[] {
   const checks: FrrCheck[] = [];
   let blocker: string | undefined;
@@ -251,7 +260,7 @@ export function checkFrr(facts: FrrFacts, want: FrrExpectation): FrrCheck[] {
     if (finding && id !== 'version') blocker = id;
   }
   const instances = blocker === undefined ? isisInstances(facts.config!).filter((instance) => instance.nets.length > 0) : [];
-  for (const { id, claim, check } of ROWS) {
+  for (const { id, claim, check } of ROWS.filter(({ level }) => level === undefined || levelsOf(want.levels).includes(level))) {
     if (instances.length === 0) {
       checks.push({ id: `frr.${id}`, claim, state: 'unknown' });
       continue;

@@ -15,6 +15,7 @@ const WANT: FrrExpectation = {
   levels: '2',
   systemId: Uint8Array.from([0, 0, 0, 0, 0xc0, 1]),
   area: Uint8Array.from([0x49, 0, 1]),
+  mtu: 1500,
   authentication: {},
 };
 
