@@ -54,6 +54,8 @@ describe('keys of authentication are never repeated', () => {
     ['a key that YAML reads as an anchor', `${head}    domain: { hmac-md5: &secret-one }\n`],
     ['a key that no YAML scalar may begin with', `${head}    domain: { hmac-md5: @secret-one }\n`],
     ['broken YAML in the line after', `${head}    domain: {\n  hmac-md5:\nsecret-one ] }\n`],
+    ['brackets around lines that are not indented', 'isis: {\n   authentication:\n {\n domain: secret-one } }\n'],
+    ['brackets that open in the line of the section', `${head.trimEnd()} {\n   domain:\n   secret-one }\n`],
     ['a block scalar with a bad header', `${head}    domain:\n      hmac-md5: |secret-one\n`],
   ])('%s', (_claim, text) => {
     const shown = render(text);

@@ -32,14 +32,17 @@ const COMMENT = /(?:^|\s)#[^]*$/;
 export function hiddenFrom(lines: readonly string[], wellFormed: boolean): number[] {
   /** Deeper lines are part of what is hidden; -1: all up to the next section. */
   let within: number | undefined;
+  /** Within brackets lines may begin anywhere. */
+  let brackets = false;
   return lines.map((line) => {
     const indent = line.search(/\S|$/);
     const blank = line.replace(COMMENT, '').trim() === '';
     if (!blank && within !== undefined && (within === -1 ? SECTION.test(line) : indent <= within)) within = undefined;
+    brackets = (brackets && !SECTION.test(line)) || /[[{]/.test(line);
     if (within !== undefined) return structureOf(line);
     const name = [...line.replace(COMMENT, '').matchAll(NAME)].find((match) => isSecretKey(match[1] ?? match[2]!));
     if (!name) return Infinity;
-    const alone = wellFormed && /^[\s"']*$/.test(line.slice(0, name.index));
+    const alone = wellFormed && !brackets && /^[\s"']*$/.test(line.slice(0, name.index));
     within = alone ? indent : -1;
     return Math.max(structureOf(line), name.index + name[0].length);
   });
