@@ -24,7 +24,7 @@ import { startHousekeeping } from './housekeeping.ts';
 import { IntentFile } from './intent-file.ts';
 import { Learning } from './learning.ts';
 import type { Logging } from './logging.ts';
-import { adjacencyProblems, reloadProblems } from './problems.ts';
+import { adjacencyProblems, placementProblems, reloadProblems } from './problems.ts';
 import { bpfDir, claimNamespace, claimRunDir, linksDir } from './run-dir.ts';
 import { stateSource } from './state.ts';
 
@@ -274,6 +274,7 @@ class RunningDaemon implements Daemon {
       ...reloadProblems(this.#options.file, this.#file.refused),
       ...(this.#carrierProblem ? [this.#carrierProblem] : []),
       ...adjacencyProblems(this.#file.intent, this.#carrier, this.#carrierStartedAt, Date.now()),
+      ...placementProblems(this.#carrier?.unplaced() ?? 0),
       ...planned,
       ...(this.#dataplane?.problems() ?? []),
     ];

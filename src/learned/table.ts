@@ -67,6 +67,7 @@ export class LearnedTable {
   /** Nodes whose advertisements changed since forwarding was told. Chosen among only once, however many changes there were. */
   private readonly stale = new Set<number>();
   private advertisements = 0;
+  private shownOffset = -Infinity;
   /** A million prefixes have few proxies: the value is shared with the one before. */
   private lastProxy: IpAddress | undefined;
 
@@ -207,6 +208,13 @@ export class LearnedTable {
     return { node, source, pnc, proxy, metric, since: this.wall(), previous: undefined, next: undefined };
   }
 
+  /** What to add to the clock for the time of day: kept until somebody sets the time, so that a deadline is shown alike every time. */
+  private wallOffset(): number {
+    const fresh = this.wall() - this.modules.clock.now();
+    if (Math.abs(fresh - this.shownOffset) > 50) this.shownOffset = fresh;
+    return this.shownOffset;
+  }
+
   private wall(): number {
     return (this.modules.wallClock ?? Date.now)();
   }
@@ -270,7 +278,7 @@ export class LearnedTable {
     for (let a: Advertisement | undefined = head; a; a = a.next) if (a.source.originator.reachability !== 'dormant') all.push(a);
     const text = formatPrefix(prefix);
     const out = prefix.address.family === 4 ? four : six;
-    const toWall = this.wall() - this.modules.clock.now();
+    const toWall = this.wallOffset();
     for (const [i, a] of all.sort(comparePreference).entries()) out.push(senderState(a, text, i === 0, toWall));
   }
 }

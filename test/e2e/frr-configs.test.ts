@@ -21,9 +21,9 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** What stands at the other end of the link, and how FRR names it: by its system ID until its LSP has told the name. */
+/** What stands at the other end of the link, and how FRR names it: by its system ID until its LSP has told the name, which is the node's until isisd has read the file's. */
 const neighborOf = (role: string): { config: string; name: string } =>
-  role === 'transit.conf' ? { config: 'congested-node.conf', name: '(p1|0000\\.0000\\.0002)' } : { config: 'transit.conf', name: '(p2|0000\\.0000\\.0003)' };
+  role === 'transit.conf' ? { config: 'congested-node.conf', name: '(p1|t|0000\\.0000\\.0002)' } : { config: 'transit.conf', name: '(p2|t|0000\\.0000\\.0003)' };
 
 /** The role's router `r`, whose eth2 leads to its neighbour `t`; the other interfaces lead to `x`, which does nothing. */
 function up(role: string): Promise<Lab> {
