@@ -42,13 +42,18 @@ async function flood(bench: Bench, neighbour: Neighbour, sequence: number, paced
 async function idle(bench: Bench, agent: Agent): Promise<Row> {
   const bare = await bareNode(bench);
   await delay(2000);
-  const pids = [agent.pid, bare];
-  const before = pids.map(cpuMs);
-  await delay(IDLE_MS, undefined, { signal: bench.signal });
-  const [ours, reference] = pids.map((pid, i) => ((cpuMs(pid) - before[i]!) / IDLE_MS) * 100) as [number, number];
+  const share = async (): Promise<number[]> => {
+    const pids = [agent.pid, bare];
+    const before = pids.map(cpuMs);
+    await delay(IDLE_MS, undefined, { signal: bench.signal });
+    return pids.map((pid, i) => ((cpuMs(pid) - before[i]!) / IDLE_MS) * 100);
+  };
+  // Some ten seconds after a flood V8 collects what it left, once: that is not idling, and is told beside it.
+  const [aftermath] = (await share()) as [number, number];
+  const [ours, reference] = (await share()) as [number, number];
   return {
     figure: 'event-loop', what: `idle, ${LSPS} LSPs in its database`, unit: '% CPU', measured: ours, reference: 'Node.js with one timer a second', referenceValue: reference, ratio: ours / reference,
-    target: '< 0.5 %', met: ours < 0.5, note: `over ${IDLE_MS / 1000} s, all threads, hellos every second from the neighbour and every three from the agent`,
+    target: '< 0.5 %', met: ours < 0.5, note: `over ${IDLE_MS / 1000} s, all threads, hellos every second from the neighbour and every three from the agent; ${aftermath.toPrecision(2)} % in the ${IDLE_MS / 1000} s before, in which V8 collects what the flood left`,
   };
 }
 
