@@ -6,7 +6,7 @@
 // shorter prefix's proxy is not theirs.
 //
 // This router's own declarations belong here too (declareOwn): a congested port of the router that is itself the proxy of the senders finds
-// itself by the same lookup. The notice then goes to an own address; the daemon makes sure that the proxy program also sees what comes over lo.
+// itself by the same lookup. The notice then goes to an own address; reconcile attaches the proxy's program to lo as well.
 import { type IpAddress, formatAddress, isIpv4Mapped, isUnicastHost, sameAddress } from '../model/address.ts';
 import type { LearnedPrefix, LearnedReport, ProxyPrefix, ReachabilityReport } from '../model/advertisement.ts';
 import type { Clock } from '../model/clock.ts';
