@@ -9,6 +9,8 @@ const GRANTS = {
   intent: ['model'],
   carriers: ['packet', 'model', 'kernel'],
   learned: ['model'],
+  stamp: ['packet', 'model', 'kernel'],
+  congestion: ['packet', 'model', 'kernel'],
   plan: ['intent', 'learned', 'model'],
   reconcile: ['plan', 'kernel', 'model'],
   kernel: ['model'],
@@ -31,17 +33,20 @@ const importDirections = Object.entries(GRANTS).map(([room, grants]) => ({
     'no-restricted-imports': ['error', { patterns: [refuse(forbidden(room), `${room} may import only: ${grants.join(', ') || 'nothing'} (docs/architecture.md)`)] }],
   },
 }));
-// Of a carrier, only its edge may touch the kernel: its speaker stays a pure machine.
-importDirections.push({
-  files: ['src/carriers/**/*.ts'],
-  ignores: ['**/*.test.ts', '**/{network,carrier}.ts', '**/*.edge.ts'],
-  rules: {
-    'no-restricted-imports': ['error', { patterns: [refuse([...forbidden('carriers'), 'kernel'], 'of a carrier only network.ts, carrier.ts and *.edge.ts may import kernel')] }],
-  },
-});
+// Of a carrier, of stamp and of congestion only the edge may touch the kernel: what they know stays a pure machine.
+const EDGES = { carriers: ['**/{network,carrier}.ts', '**/*.edge.ts'], stamp: ['**/*.edge.ts'], congestion: ['**/*.edge.ts'] };
+for (const [room, edge] of Object.entries(EDGES)) {
+  importDirections.push({
+    files: [`src/${room}/**/*.ts`],
+    ignores: ['**/*.test.ts', ...edge],
+    rules: {
+      'no-restricted-imports': ['error', { patterns: [refuse([...forbidden(room), 'kernel'], `of ${room} only ${edge.join(', ')} may import kernel`)] }],
+    },
+  });
+}
 
 export default tseslint.config(
-  { ignores: ['dist/', 'out/', 'node_modules/', 'src/northbound/gen/'] },
+  { ignores: ['dist/', 'out/', 'node_modules/', 'src/**/gen/'] },
   js.configs.recommended,
   ...tseslint.configs.recommended,
   {

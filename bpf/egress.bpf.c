@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The congested node. `egress` runs at tc egress of a monitored port: it keeps the flow table (LHCNP §5.2), reads the depth of the port's queue
-// (LHCNP-5.3.1-a), marks CE above K_min (LHCNP-5.4-a) and, above K_max (LHCNP-5.4-c), hands a clone of the packet to `notice` on the loopback
-// interface (notice.h), which turns it into a Congestion Notification to Proxy (PNC-3-a). `egress_age` is run by the agent now and then to
-// age the flow table.
+// The congested node. `egress` runs at tc egress of a monitored port: it keeps the flow table (LHCNP §5.2), measures the port (LHCNP §5.3.1, monitor.h),
+// marks CE above K_min (LHCNP-5.4-a) and, when a condition of LHCNP §5.4 holds, picks the flows that fill the queue (contribution.h), the format that their
+// sender understands (policy.h) and what to say (severity.h), and hands a clone of the packet to `notice` on the loopback interface (notice.h), which
+// turns it into the notification. `egress_age` is run by the agent now and then to age the flow table, `egress_resume` before it sends a Resume.
 //
 // It acts on RoCEv2 packets that carry data, so never on a notification. It passes every packet on, whatever it contains. It does not choose
 // thresholds, shape, drop, or talk to the sender.
 #include "lib/kernel.h"
+#include "lib/contribution.h"
 #include "lib/data-packet.h"
+#include "lib/ecn.h"
 #include "lib/flows.h"
+#include "lib/limits.h"
+#include "lib/monitor.h"
 #include "lib/notice.h"
+#include "lib/notify.h"
+#include "lib/policy.h"
+#include "lib/severity.h"
 
 LICENSE;
 
@@ -21,23 +28,6 @@ static __always_inline struct egress_port *find_port(__u32 ifindex, __u32 *slot)
 		if (port && port->ifindex == ifindex)
 			return port;
 	}
-	return 0;
-}
-
-// LHCNP-5.3.1-a. Bytes in the port's root qdisc, as `tc -s qdisc` shows them. A single-queue root (TBF, HTB) is shared by all transmit queues.
-static __always_inline int queue_depth(struct __sk_buff *skb, __u32 *depth)
-{
-	struct sk_buff *kernel = bpf_cast_to_kern_ctx(skb);
-	struct net_device *device = kernel->dev;
-	if (!device)
-		return -1;
-	struct netdev_queue *queue = device->_tx;
-	if (!queue)
-		return -1;
-	struct Qdisc *qdisc = queue->qdisc;
-	if (!qdisc)
-		return -1;
-	*depth = qdisc->qstats.backlog;
 	return 0;
 }
 
@@ -62,126 +52,113 @@ static __always_inline struct flow *flow_of(const struct data_packet *packet, co
 	return &set->ways[made & (FLOW_WAYS - 1)];
 }
 
-static __always_inline void record_peak(__u32 slot, __u32 depth)
+// Of a packet with its VLAN tags in front of its header, where the helper would take a tag for the header: it goes by the kernel's idea of where that is.
+static __noinline int set_ce_behind_tags(struct __sk_buff *skb, __u32 offset)
 {
-	__u64 *peak = bpf_map_lookup_elem(&egress_peaks, &slot);
-	if (!peak)
-		return;
-	for (int attempt = 0; attempt < 4; attempt++) {
-		__u64 seen = *(volatile __u64 *)peak;
-		if (depth <= seen || __sync_val_compare_and_swap(peak, seen, depth) == seen)
-			return;
+	__be16 before, after;
+	if (bpf_skb_load_bytes(skb, offset, &before, sizeof(before)) < 0)
+		return 0;
+	if (bpf_ntohs(before) >> 12 == 6) {
+		after = before | bpf_htons(ECN_CE << 4);
+		return bpf_skb_store_bytes(skb, offset, &after, sizeof(after), 0) == 0;
 	}
+	after = before | bpf_htons(ECN_CE);
+	return bpf_l3_csum_replace(skb, offset + 10, before, after, sizeof(after)) == 0 && bpf_skb_store_bytes(skb, offset, &after, sizeof(after), 0) == 0;
 }
 
-// RFC 3168: Not-ECT is left alone. The helper refuses a packet whose header is shared; pulling makes a private copy.
-static __always_inline void mark_ce(struct __sk_buff *skb, __u8 ecn, struct egress_stats *stats)
+// The helper refuses a packet whose header is shared; pulling makes a private copy.
+static __always_inline int set_ce(struct __sk_buff *skb, __u32 offset)
 {
+	if (unlikely(skb->protocol == bpf_htons(ETH_P_8021Q) || skb->protocol == bpf_htons(ETH_P_8021AD)))
+		return set_ce_behind_tags(skb, offset);
+	return bpf_skb_ecn_set_ce(skb) == 1 || (bpf_skb_pull_data(skb, 0) == 0 && bpf_skb_ecn_set_ce(skb) == 1);
+}
+
+// RFC 3168: Not-ECT is left alone. A sender that understands Fast CNPs is not told a second time through the receiver (FCNP-4-b) as long as it gets them.
+static __always_inline void mark_ce(struct __sk_buff *skb, const struct congestion *c)
+{
+	__u8 ecn = c->packet->ecn;
 	if (ecn == 0) {
 		count(COUNT_EGRESS_NOT_ECT);
-	} else if (ecn == 3) {
+		return;
+	}
+	if (ecn == 3) {
 		count(COUNT_EGRESS_CE_ALREADY);
-	} else if (bpf_skb_ecn_set_ce(skb) == 1 || (bpf_skb_pull_data(skb, 0) == 0 && bpf_skb_ecn_set_ce(skb) == 1)) {
+	} else if ((__s64)(c->flow->ce_exempt_until - c->now) >= 0) {
+		count(COUNT_EGRESS_CE_EXEMPT);
+		return;
+	} else if (set_ce(skb, c->packet->outer_offset)) {
 		count(COUNT_EGRESS_CE_MARKED);
-		stats->ce_marked++;
+		c->stats->ce_marked++;
 	} else {
 		count(COUNT_EGRESS_CE_FAILED);
+		return;
 	}
+	c->stats->left_with_ce++;
 }
 
-// The port's limit (PNC-6-b, LHCNP-9-f). Takes one token, or not. `now` may be older than what another CPU has written.
-static __always_inline int bucket_take(__u64 *bucket, const struct egress_port *port, __u64 now)
+static __always_inline void count_trigger(const struct congestion *c)
 {
-	for (int attempt = 0; attempt < 8; attempt++) {
-		__u64 arrival = *(volatile __u64 *)bucket;
-		__u64 base = arrival > now ? arrival : now;
-		if (base - now > port->burst_ns)
-			return 0;
-		if (__sync_val_compare_and_swap(bucket, arrival, base + port->notice_spacing_ns) == arrival)
-			return 1;
-	}
+	count(COUNT_EGRESS_TRIGGERS);
+	c->stats->triggers++;
+	if (c->reason == REASON_ECN_MARKING_RATE)
+		count(COUNT_EGRESS_TRIGGER_ECN);
+	else if (c->reason == REASON_QUEUE_GROWTH)
+		count(COUNT_EGRESS_TRIGGER_GROWTH);
+}
+
+// No notification can be built of such a packet (notice.h). The flow must not pass for notified then, or it would not be marked either.
+static __always_inline int is_buildable(struct __sk_buff *skb)
+{
+	if (likely(!checksum_partial(skb)))
+		return 1;
+	count(COUNT_NOTICE_CHECKSUM_PARTIAL);
 	return 0;
 }
 
-// The flow's limit (PNC-6-b, LHCNP-5.5-g): of several CPUs one wins.
-static __always_inline int flow_take(struct flow *flow, __u64 interval, __u64 now)
+// Whether this trigger may become a notification, and which: the flow's interval, its share, the format, what to say, then the port's bucket, so that
+// no token is spent on a packet that cannot be notified about. A sender who can be told in no way is looked up once an interval.
+static __noinline int admit(struct congestion *c)
 {
-	__u64 last = *(volatile __u64 *)&flow->last_notice;
-	if (last != 0 && (__s64)(now - last) < (__s64)interval)
-		return 0;
-	return __sync_val_compare_and_swap(&flow->last_notice, last, now) == last;
-}
-
-// PNC-4-f: level n from level_bytes[n] upwards.
-static __always_inline __u32 congestion_level(const struct egress_port *port, __u32 depth)
-{
-	__u32 level = 0;
-#pragma clang loop unroll(full)
-	for (__u32 n = 1; n < CONGESTION_LEVELS; n++)
-		if (depth >= port->level_bytes[n])
-			level = n;
-	return level;
-}
-
-// Whether this trigger may become a notice: the flow's interval, then the proxy, then the port's bucket, so that no token is spent on a packet
-// that cannot be notified about. A sender without a proxy is looked up once an interval.
-static __noinline int admit(const struct flow_key *key, struct flow *flow, struct egress_port *port, struct egress_stats *stats, __u64 *bucket)
-{
-	__u64 now = bpf_ktime_get_ns();
-	__u64 last = *(volatile __u64 *)&flow->last_notice;
-	if (last != 0 && (__s64)(now - last) < (__s64)port->flow_interval_ns) {
-		count(COUNT_EGRESS_SUPPRESSED_FLOW);
-		stats->suppressed_flow++;
+	const struct egress_port *port = c->port;
+	__u64 interval = port->flow_interval_ns;
+	__u64 long_haul_interval = port->rtt_ns > interval ? port->rtt_ns : interval; // LHCNP-5.5-h
+	if (flow_waits(c->flow, is_long_haul(c->flow->told_format) ? long_haul_interval : interval, c->now))
+		goto flow_limited;
+	if (bucket_empty(c->bucket, port, c->now))
+		goto port_limited;
+	if (!contributes(c->measure, port, c->flow)) {
+		count(COUNT_EGRESS_NOT_CONTRIBUTING);
+		c->stats->not_contributing++;
 		return 0;
 	}
-	__u64 arrival = *(volatile __u64 *)bucket;
-	if (arrival > now && arrival - now > port->burst_ns) {
-		count(COUNT_EGRESS_SUPPRESSED_PORT);
-		stats->suppressed_port++;
+	choose_format(c);
+	if (is_long_haul(c->format)) {
+		int row = choose_row(c);
+		if (row == NO_ROW) {
+			count(COUNT_EGRESS_DEFERRED);
+			c->stats->deferred++;
+			return 0;
+		}
+		c->row = row;
+		interval = long_haul_interval;
+	}
+	if (!flow_take(c->flow, interval, c->now))
+		goto flow_limited;
+	if (c->format == FORMAT_NONE) {
+		c->stats->no_format++;
 		return 0;
 	}
-	struct address source = {.halves = {key->source[0], key->source[1]}};
-	struct sender_proxy *proxy = notice_proxy(&source);
-	struct egress_config *config = notice_config();
-	int addressed = proxy && config && (proxy->proxy_family == 6 ? config->has_source6 : config->has_source4);
-	if (!flow_take(flow, port->flow_interval_ns, now)) {
-		count(COUNT_EGRESS_SUPPRESSED_FLOW);
-		stats->suppressed_flow++;
-		return 0;
-	}
-	if (!addressed) {
-		count(proxy ? COUNT_EGRESS_NO_SOURCE : COUNT_EGRESS_NO_PROXY);
-		if (!proxy)
-			stats->no_proxy++;
-		return 0;
-	}
-	if (!bucket_take(bucket, port, now)) {
-		count(COUNT_EGRESS_SUPPRESSED_PORT);
-		stats->suppressed_port++;
-		return 0;
-	}
-	return 1;
-}
-
-static __always_inline void notify(struct __sk_buff *skb, const struct egress_port *port, struct flow *flow, struct egress_stats *stats, __u32 depth)
-{
-	__u32 mark = skb->mark, tag = skb->cb[CB_WORD_TAG], level = skb->cb[CB_WORD_LEVEL], ifindex = skb->cb[CB_WORD_IFINDEX];
-	skb->mark = MARK_TRIGGER;
-	skb->cb[CB_WORD_TAG] = CB_TAG;
-	skb->cb[CB_WORD_LEVEL] = congestion_level(port, depth);
-	skb->cb[CB_WORD_IFINDEX] = skb->ifindex;
-	long error = bpf_clone_redirect(skb, LOOPBACK_IFINDEX, BPF_F_INGRESS);
-	skb->mark = mark;
-	skb->cb[CB_WORD_TAG] = tag;
-	skb->cb[CB_WORD_LEVEL] = level;
-	skb->cb[CB_WORD_IFINDEX] = ifindex;
-	if (error) {
-		count(COUNT_EGRESS_CLONE_FAILED);
-		return;
-	}
-	count(COUNT_EGRESS_NOTIFIED);
-	stats->notifications++;
-	__sync_fetch_and_add(&flow->notices, 1);
+	if (bucket_take(c->bucket, port, c->now))
+		return 1;
+port_limited:
+	count(COUNT_EGRESS_SUPPRESSED_PORT);
+	c->stats->suppressed_port++;
+	return 0;
+flow_limited:
+	count(COUNT_EGRESS_SUPPRESSED_FLOW);
+	c->stats->suppressed_flow++;
+	return 0;
 }
 
 SEC("tc")
@@ -189,6 +166,8 @@ int egress(struct __sk_buff *skb)
 {
 	struct data_packet packet;
 	enum parsed parsed = parse_plain(skb, &packet);
+	if (unlikely(parsed == PARSED_UNKNOWN))
+		parsed = parse_srv6(skb, &packet);
 	if (unlikely(parsed == PARSED_UNKNOWN))
 		parsed = parse_walk(skb, &packet);
 	if (parsed != PARSED_DATA)
@@ -217,18 +196,31 @@ int egress(struct __sk_buff *skb)
 	if (depth == 0)
 		return TC_NEXT;
 	record_peak(slot, depth);
-	if (likely(depth <= port->k_min && depth <= port->k_max))
+	struct egress_measure *measure = bpf_map_lookup_elem(&egress_measures, &slot);
+	__u64 *bucket = bpf_map_lookup_elem(&egress_buckets, &slot);
+	if (unlikely(!measure || !bucket))
 		return TC_NEXT;
+	if ((__s64)(now - measure->interval_start) >= (__s64)port->interval_ns)
+		measure_interval(measure, port, slot, depth, now);
+	enum reason reason = trigger_reason(port, measure, depth);
+	if (likely(depth <= port->k_min && reason == REASON_NONE))
+		return TC_NEXT;
+
+	struct congestion c = {
+		.packet = &packet, .config = config, .port = port, .stats = stats, .measure = measure, .flow = flow, .bucket = bucket,
+		.now = bpf_ktime_get_ns(), .depth = depth, .reason = reason,
+	};
+	record_congestion(measure, port, c.now);
 	__sync_fetch_and_add(&flow->congested_bytes, length);
-	if (depth > port->k_max) {
-		__u64 *bucket = bpf_map_lookup_elem(&egress_buckets, &slot);
-		count(COUNT_EGRESS_TRIGGERS);
-		stats->triggers++;
-		if (bucket && admit(&packet.key, flow, port, stats, bucket))
-			notify(skb, port, flow, stats, depth); // before marking: the notice carries the packet as it came
+	share_count(measure, port, flow, length, c.now);
+	rate_observe(&c);
+	if (reason != REASON_NONE) {
+		count_trigger(&c);
+		if (read_tunnel(skb, &c) == 0 && is_buildable(skb) && admit(&c))
+			notify(skb, &c); // before marking: the notice carries the packet as it came
 	}
 	if (depth > port->k_min)
-		mark_ce(skb, packet.ecn, stats);
+		mark_ce(skb, &c);
 	return TC_NEXT;
 }
 
@@ -255,6 +247,45 @@ int egress_age(struct __sk_buff *skb)
 	__u64 ageing = config->flow_ageing_ns;
 	bpf_loop(FLOW_SETS, age_set, &ageing, 0);
 	return 0;
+}
+
+// Behind an Ethernet header that nobody reads.
+struct resume_claim {
+	struct flow_key key;
+	__u32 ifindex;
+};
+enum { RESUME_GRANTED, RESUME_FLOW_WAITS, RESUME_PORT_WAITS, RESUME_UNKNOWN_PORT };
+
+// Asked by the agent with BPF_PROG_TEST_RUN before it tells a sender to resume; never attached. A Resume counts like every Long-haul CNP of the port (LHCNP-9-f) and of the
+// flow (LHCNP-5.5-h), and the flow remembers it: who restarts the agent does not make it tell the sender again.
+SEC("tc")
+int egress_resume(struct __sk_buff *skb)
+{
+	struct resume_claim claim = {};
+	__u32 slot, zero = 0;
+	if (bpf_skb_load_bytes(skb, ETH_HLEN, &claim, sizeof(claim)) < 0)
+		return RESUME_UNKNOWN_PORT;
+	struct egress_port *port = find_port(claim.ifindex, &slot);
+	struct egress_config *config = bpf_map_lookup_elem(&egress_config, &zero);
+	if (!port || !config)
+		return RESUME_UNKNOWN_PORT;
+	__u64 *bucket = bpf_map_lookup_elem(&egress_buckets, &slot);
+	__u64 hash = flow_hash(&claim.key, config->flow_seed), now = bpf_ktime_get_ns();
+	__u32 index = FLOW_SET(hash);
+	struct flow_set *set = bpf_map_lookup_elem(&flows, &index);
+	if (!bucket || !set)
+		return RESUME_UNKNOWN_PORT;
+	struct flow *flow = flow_find(set, &claim.key, FLOW_TAG(hash));
+	__u64 interval = port->rtt_ns > port->flow_interval_ns ? port->rtt_ns : port->flow_interval_ns;
+	if (flow && flow_waits(flow, interval, now))
+		return RESUME_FLOW_WAITS;
+	if (!bucket_take(bucket, port, now))
+		return RESUME_PORT_WAITS;
+	if (flow) {
+		flow_take(flow, interval, now);
+		flow->told_action = ACTION_RESUME;
+	}
+	return RESUME_GRANTED;
 }
 
 SEC("tc")

@@ -1,90 +1,171 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The border guard (PNC §6): at the tc ingress and egress of a border port it drops Congestion Notifications to Proxy, whether they come from
-// outside (PNC-6-c) or would leave the domain (PNC-6-d), over IPv4 and IPv6, behind VLAN tags, options and extension headers, in the first fragment
-// and inside IP tunnels. Dropping the first fragment is enough: the others never make a packet.
+// The border guard: at the tc ingress and egress of a border port it drops congestion notifications, whether they come from outside (PNC-6-c, FCNP-5-d,
+// LHCNP-9-a) or would leave the domain (PNC-6-d, FCNP-5-e): Congestion Notifications to Proxy, Fast CNPs, Long-haul CNPs in both forms; over IPv4
+// and IPv6, behind VLAN tags, options and extension headers, in the first fragment and inside IP tunnels. Dropping the first fragment is enough: the
+// others never make a packet. What the allow-lists name passes; so does a standard CNP, which is end to end. From outside it also drops what is sent to an
+// END.CON SID of the domain.
 //
 // A packet built so that the transport header cannot be seen is dropped too: a first fragment that ends within its header chain (RFC 7112 §5), or
 // a chain longer than any that is in use. Everything else passes untouched. It does not look inside ESP, GRE or UDP tunnels: their far end
 // has to be a border of its own.
 #include "lib/kernel.h"
-#include "lib/guard-maps.h"
-#include "lib/walk.h"
+#include "lib/guard-walk.h"
+#include "lib/roce.h"
 
 LICENSE;
 
-struct verdict_counters {
-	enum counter dropped, evasive;
+#define IPPROTO_ICMPV6 58
+#define BTH_FLAGS 4
+#define BTH_EXTENDED 0x20 // E, LHCNP §6.2
+
+// A kind of notification is the counter of those dropped at ingress. Counters come in pairs: the egress one is next to the ingress one.
+enum kind {
+	KIND_OTHER = 0,
+	KIND_PROXY = COUNT_GUARD_IN_DROPPED,
+	KIND_FAST_CNP = COUNT_GUARD_IN_FAST_CNP,
+	KIND_LONG_HAUL_ICMPV6 = COUNT_GUARD_IN_LH_ICMPV6,
+	KIND_LONG_HAUL_ROCE = COUNT_GUARD_IN_LH_ROCE,
 };
+#define SIDE(ingress_counter, inbound) ((enum counter)((ingress_counter) + !(inbound)))
 
-enum seen { SEEN_OTHER, SEEN_UDP, SEEN_WALK };
-
-// The plain packet: Ethernet, IP without options or extension headers. `dport` is set for SEEN_UDP.
-static __always_inline enum seen look_plain(struct __sk_buff *skb, __be16 *dport)
+// The plain packet: Ethernet, IP without options or extension headers. WALK_TRANSPORT with everything in `h` that the walk would have put there, or
+// WALK_NOT_IP, or WALK_TRUNCATED when it takes a walk.
+static __always_inline enum walk_result look_plain(struct __sk_buff *skb, struct headers *h)
 {
 	const __u8 *data = (void *)(long)skb->data, *end = (void *)(long)skb->data_end;
 	const __u8 *ip = data + ETH_HLEN, *udp;
-	__u8 protocol;
 
 	if (ip + IPV4_HLEN > end)
-		return SEEN_WALK;
+		return WALK_TRUNCATED;
 	__be16 type = walk_be16(data + 12);
+	h->inner = ETH_HLEN;
 	if (type == bpf_htons(ETH_P_IPV6)) {
-		protocol = ip[6];
+		h->protocol = ip[6];
+		h->inner_family = 6;
+		h->destination = ETH_HLEN + 24;
+		h->transport = ETH_HLEN + IPV6_HLEN;
 		udp = ip + IPV6_HLEN;
 	} else if (type == bpf_htons(ETH_P_IP)) {
-		protocol = ip[9];
-		if (protocol == IPPROTO_UDP && (ip[0] != 0x45 || (walk_be16(ip + 6) & bpf_htons(0x1fff))))
-			return SEEN_WALK;
+		h->protocol = ip[9];
+		h->inner_family = 4;
+		h->destination = ETH_HLEN + 16;
+		h->transport = ETH_HLEN + IPV4_HLEN;
+		if (h->protocol == IPPROTO_UDP && (ip[0] != 0x45 || (walk_be16(ip + 6) & bpf_htons(0x3fff))))
+			return WALK_TRUNCATED;
 		udp = ip + IPV4_HLEN;
 	} else {
-		return type == bpf_htons(ETH_P_8021Q) || type == bpf_htons(ETH_P_8021AD) ? SEEN_WALK : SEEN_OTHER;
+		return type == bpf_htons(ETH_P_8021Q) || type == bpf_htons(ETH_P_8021AD) ? WALK_TRUNCATED : WALK_NOT_IP;
 	}
-	if (protocol != IPPROTO_UDP)
-		return protocol == IPPROTO_IPV6 || protocol == IPPROTO_IPIP || is_extension(protocol) ? SEEN_WALK : SEEN_OTHER;
+	if (h->protocol == IPPROTO_IPV6 || h->protocol == IPPROTO_IPIP || is_extension(h->protocol))
+		return WALK_TRUNCATED;
+	if (h->protocol != IPPROTO_UDP)
+		return WALK_TRANSPORT;
 	if (udp + UDP_HLEN > end)
-		return SEEN_WALK;
-	*dport = walk_be16(udp + 2);
-	return SEEN_UDP;
+		return WALK_TRUNCATED;
+	h->dport = walk_be16(udp + 2);
+	return WALK_TRANSPORT;
 }
 
-static __always_inline int guard(struct __sk_buff *skb, struct verdict_counters counters)
+// `size` bytes from `offset` on, pulled in if the packet has them elsewhere. Null: it has not got them.
+static __always_inline const __u8 *reach(struct __sk_buff *skb, __u32 offset, __u32 size)
+{
+	const __u8 *at = walk_at(skb, offset, size);
+	if (at || skb->len < offset + size)
+		return at;
+	bpf_skb_pull_data(skb, offset + size);
+	return walk_at(skb, offset, size);
+}
+
+// Which notification the packet is. `hidden` is set for a first fragment that stops short of what would tell.
+static __always_inline enum kind classify(struct __sk_buff *skb, const struct headers *h, const struct guard_port *port, int *hidden)
+{
+	if (h->protocol == IPPROTO_UDP && h->dport == port->udp_port)
+		return KIND_PROXY;
+	if (h->protocol == IPPROTO_UDP && h->dport == bpf_htons(ROCE_UDP_PORT)) {
+		const __u8 *bth = reach(skb, h->transport + UDP_HLEN, BTH_SIZE);
+		if (!bth) {
+			*hidden = h->fragmented;
+			return KIND_OTHER;
+		}
+		if (bth[0] != ROCE_OPCODE_CNP)
+			return KIND_OTHER;
+		if (h->visited & VISITED_FAST_CNP)
+			return KIND_FAST_CNP;
+		return port->long_haul_roce && (bth[BTH_FLAGS] & BTH_EXTENDED) ? KIND_LONG_HAUL_ROCE : KIND_OTHER;
+	}
+	if (h->protocol == IPPROTO_ICMPV6 && h->inner_family == 6 && port->long_haul_icmpv6_type) {
+		const __u8 *icmp = reach(skb, h->transport, 1);
+		*hidden = !icmp && h->fragmented;
+		return icmp && icmp[0] == port->long_haul_icmpv6_type ? KIND_LONG_HAUL_ICMPV6 : KIND_OTHER;
+	}
+	return KIND_OTHER;
+}
+
+// Whether the address at `offset` is on the list of this side.
+static __always_inline int allowed(struct __sk_buff *skb, __u32 offset, __u8 family, int inbound)
+{
+	struct address address;
+	const __u8 *at = walk_at(skb, offset, 16); // 16 for IPv4 as well: a transport header follows
+	if (!at)
+		return 0;
+	if (family == 6)
+		__builtin_memcpy(address.bytes, at, 16);
+	else
+		address_map_ipv4(&address, *(const __be32 *)at);
+	struct prefix_key key = {.length = 128, .address = address};
+	const __u32 *found = inbound ? bpf_map_lookup_elem(&guard_allow_inbound, &key) : bpf_map_lookup_elem(&guard_allow_outbound, &key);
+	return found && *found == family;
+}
+
+static __always_inline __u32 source_of(__u32 ip, __u8 family)
+{
+	return ip + (family == 6 ? 8 : 12);
+}
+
+static __always_inline int guard(struct __sk_buff *skb, int inbound)
 {
 	__u32 ifindex = skb->ifindex;
-	struct headers h = {};
-	enum walk_result result = WALK_TRANSPORT;
-	__be16 dport = 0;
-	enum seen seen = look_plain(skb, &dport);
-	if (seen == SEEN_WALK) {
-		result = walk_headers(skb, &h);
-		seen = result == WALK_TRANSPORT && h.protocol == IPPROTO_UDP ? SEEN_UDP : SEEN_OTHER;
-		dport = h.dport;
-	}
-	int evasive = result == WALK_TOO_DEEP || (result == WALK_TRUNCATED && h.fragmented);
-	if (seen == SEEN_OTHER && !evasive)
-		return TC_NEXT;
 	struct guard_port *port = bpf_map_lookup_elem(&guard_ports, &ifindex);
 	if (!port) {
 		count(COUNT_GUARD_UNCONFIGURED);
 		return TC_NEXT;
 	}
-	if (evasive) {
-		count(counters.evasive);
+	struct headers h = {};
+	int hidden = 0;
+	enum walk_result result = look_plain(skb, &h);
+	if (result == WALK_TRUNCATED)
+		result = walk_headers(skb, &h);
+	else if (result == WALK_TRANSPORT && h.inner_family == 6 && inbound)
+		h.visited = guard_is_end_con(skb, ETH_HLEN + 24);
+
+	__u8 outer_family = h.outer ? h.outer_family : 6; // the plain packet to a SID is IPv6
+	if (inbound && (h.visited & VISITED_END_CON) && !allowed(skb, source_of(h.outer ? h.outer : ETH_HLEN, outer_family), outer_family, 1)) {
+		count(COUNT_GUARD_IN_END_CON);
 		return TC_DROP;
 	}
-	if (dport != port->udp_port)
+	enum kind kind = result == WALK_TRANSPORT ? classify(skb, &h, port, &hidden) : KIND_OTHER;
+	if (result == WALK_TOO_DEEP || (result == WALK_TRUNCATED && h.fragmented) || hidden || (h.visited & VISITED_EVASIVE)) {
+		count(SIDE(COUNT_GUARD_IN_EVASIVE, inbound));
+		return TC_DROP;
+	}
+	if (kind == KIND_OTHER)
 		return TC_NEXT;
-	count(counters.dropped);
+	if (allowed(skb, inbound ? source_of(h.inner, h.inner_family) : h.destination, h.inner_family, inbound)) {
+		count(SIDE(COUNT_GUARD_IN_ALLOWED, inbound));
+		return TC_NEXT;
+	}
+	count(SIDE(kind, inbound));
 	return TC_DROP;
 }
 
 SEC("tc")
 int guard_ingress(struct __sk_buff *skb)
 {
-	return guard(skb, (struct verdict_counters){COUNT_GUARD_IN_DROPPED, COUNT_GUARD_IN_EVASIVE});
+	return guard(skb, 1);
 }
 
 SEC("tc")
 int guard_egress(struct __sk_buff *skb)
 {
-	return guard(skb, (struct verdict_counters){COUNT_GUARD_OUT_DROPPED, COUNT_GUARD_OUT_EVASIVE});
+	return guard(skb, 0);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // The proxy (PNC §3, §4), at the tc ingress of its ports and of the loopback interface (for notices that this router itself has sent). RoCEv2 packets
-// teach it which Queue Pairs belong together (cm.h, reverse-traffic.h); a Congestion Notification to Proxy becomes a CNP (proxy-notice.h).
+// teach it which Queue Pairs belong together (cm.h, reverse-traffic.h); a Congestion Notification to Proxy becomes a CNP (proxy-notice.h). On a congested node
+// that is no proxy it only learns, for Long-haul CNPs (queue-pair-lookup.h).
 //
 // It drops nothing but notices addressed to the proxy, and changes nothing else. A packet that is neither costs the look at its headers. It sees
 // through VLAN tags and IP tunnels for learning; a notice must come without options, extension headers and fragmentation.
@@ -50,7 +51,8 @@ static __always_inline int is_instructive(const struct bth *bth, __u32 qpn)
 static __always_inline int is_proxy(const struct address *destination, __be16 port)
 {
 	struct proxy_config *config = proxy_configuration();
-	return config && config->udp_port == port && config->address.halves[0] == destination->halves[0] &&
+	// Without a port this node only learns.
+	return config && port && config->udp_port == port && config->address.halves[0] == destination->halves[0] &&
 	       config->address.halves[1] == destination->halves[1];
 }
 
@@ -121,11 +123,6 @@ static __noinline int walked(struct __sk_buff *skb)
 	return TC_NEXT;
 }
 
-static __always_inline int needs_walk(__u8 protocol)
-{
-	return protocol == IPPROTO_IPV6 || protocol == IPPROTO_IPIP || is_extension(protocol);
-}
-
 SEC("tc")
 int proxy(struct __sk_buff *skb)
 {
@@ -139,14 +136,14 @@ int proxy(struct __sk_buff *skb)
 	__be16 type = walk_be16(data + 12);
 	if (type == bpf_htons(ETH_P_IPV6)) {
 		if (ip[6] != IPPROTO_UDP)
-			return needs_walk(ip[6]) ? walked(skb) : TC_NEXT;
+			return is_walked(ip[6]) ? walked(skb) : TC_NEXT;
 		if (unlikely(ip + IPV6_HLEN + UDP_HLEN + BTH_SIZE > end))
 			return walked(skb);
 		return udp_arrived(skb, ip, ip + IPV6_HLEN, end, 6);
 	}
 	if (type == bpf_htons(ETH_P_IP)) {
 		if (ip[9] != IPPROTO_UDP)
-			return needs_walk(ip[9]) ? walked(skb) : TC_NEXT;
+			return is_walked(ip[9]) ? walked(skb) : TC_NEXT;
 		if (ip[0] != 0x45 || (walk_be16(ip + 6) & bpf_htons(0x3fff)))
 			return walked(skb);
 		if (unlikely(ip + IPV4_HLEN + UDP_HLEN + BTH_SIZE > end))

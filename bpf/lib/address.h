@@ -25,6 +25,12 @@ static __always_inline void address_map_ipv4(struct address *a, __be32 ipv4)
 	a->halves[1] = MAPPED_HALF(ipv4);
 }
 
+// 4 for ::ffff:0:0/96, else 6. `halves` as in struct address.
+static __always_inline __u8 address_family(const __u64 halves[2])
+{
+	return halves[0] == 0 && (halves[1] & ~(MAPPED_HALF(0xffffffffu) ^ MAPPED_HALF(0))) == MAPPED_HALF(0) ? 4 : 6;
+}
+
 // An LPM trie's key: prefix length in bits of the 16-byte address, so 96 + n for IPv4.
 // Packed: the trie's data begin right behind the length.
 struct prefix_key {

@@ -186,7 +186,7 @@ static __noinline int cm_packet(struct __sk_buff *skb, struct qp_flow *path, __u
 		return 0;
 	__u32 header = family == 6 ? IPV6_HLEN : IPV4_HLEN;
 	__u32 *words = scratch->words;
-	if (!proxy_match(&proxy_senders, &path->sender) && !proxy_match(&proxy_senders, &path->receiver)) {
+	if (!are_learned(&path->sender, &path->receiver)) {
 		count(COUNT_CM_FOREIGN);
 		return 0;
 	}

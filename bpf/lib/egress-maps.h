@@ -7,6 +7,17 @@
 #include "address.h"
 #include "counters.h"
 
+// --- Vocabulary ---------------------------------------------------------------------------------------------------------------------------
+
+// How a sender is told: through its proxy (PNC), by a Fast CNP (FCNP), by a Long-haul CNP as ICMPv6 message or as RoCEv2 packet (LHCNP §6.1, §6.2).
+enum notification_format { FORMAT_NONE, FORMAT_PROXY, FORMAT_FAST_CNP, FORMAT_LONG_HAUL_ICMPV6, FORMAT_LONG_HAUL_ROCE, FORMATS };
+// LHCNP §5.5.1; the numbers are those on the wire.
+enum action { ACTION_NOTIFY, ACTION_PAUSE, ACTION_RATE_REDUCE, ACTION_RESUME };
+// LHCNP §5.4 (a), (b), (c); §5.7 b.
+enum reason { REASON_NONE, REASON_QUEUE_DEPTH, REASON_ECN_MARKING_RATE, REASON_QUEUE_GROWTH, REASON_ESCALATION };
+// LHCNP §6.1, Metric Type. kB are 1000 bytes.
+enum metric { METRIC_UNSPECIFIED, METRIC_QUEUE_DEPTH_KB, METRIC_GROWTH_KB_PER_MS, METRIC_ECN_PERCENT };
+
 // --- Configuration ------------------------------------------------------------------------------------------------------------------------
 
 #define CONGESTION_LEVELS 8
@@ -17,15 +28,33 @@
 #define PORT_SLOTS 256
 #define PORT_PROBES 4
 
+// What a Long-haul CNP says at one severity (LHCNP §5.5.1). Rows ascend in strictness; the first is for triggers below K_max.
+#define INSTRUCTIONS 8
+
+struct instruction {
+	__u32 from_bytes; // queue depth from which the row applies; THRESHOLD_OFF: only by escalation
+	__u16 parameter;
+	__u8 level;
+	__u8 action; // enum action
+};
+
 struct egress_port {
 	__u32 ifindex; // 0: free
 	__u32 k_min;   // CE marking above this depth, bytes; THRESHOLD_OFF: none
 	__u32 k_max;   // notification above this depth, bytes; THRESHOLD_OFF: none
+	__u32 v_ecn;   // notification above this share of CE among the packets of an interval, ppm; THRESHOLD_OFF: none
+	__u32 v_growth; // notification above this growth of the queue in an interval, bytes; THRESHOLD_OFF: none
+	__u16 contribution; // a flow is told when its share is at least this many 1/256 of the largest one
+	__u16 deferral;	    // an arrival rate lower by this many 1/256 is a reduction
+	__u32 level_bytes[CONGESTION_LEVELS]; // of PNC, ascending; level n from level_bytes[n] upwards
+	__u32 instruction_count;	      // 1 to INSTRUCTIONS
 	__u32 reserved;
-	__u32 level_bytes[CONGESTION_LEVELS]; // ascending; level n from level_bytes[n] upwards
-	__u64 flow_interval_ns;		      // least time between two notices for one flow
-	__u64 notice_spacing_ns;	      // 1/rate of the port's token bucket
-	__u64 burst_ns;			      // (burst - 1) × spacing
+	struct instruction instructions[INSTRUCTIONS];
+	__u64 interval_ns;	 // over which marking rate, growth and shares are measured
+	__u64 rtt_ns;		 // observation window of deferral, least time between two Long-haul CNPs for one flow
+	__u64 flow_interval_ns;	 // least time between two notices for one flow
+	__u64 notice_spacing_ns; // 1/rate of the port's token bucket
+	__u64 burst_ns;		 // (burst - 1) × spacing
 };
 
 struct {
@@ -43,6 +72,8 @@ struct egress_config {
 	__be16 udp_port; // network order
 	__u64 flow_ageing_ns;
 	__u64 flow_seed; // keys the flow table's hash; random, kept for the life of the table
+	__u8 disclose;	 // whether Long-haul CNPs tell the metric (LHCNP §6.1: else type and value are 0)
+	__u8 reserved[7];
 };
 
 struct {
@@ -67,6 +98,44 @@ struct {
 	__type(key, struct prefix_key);
 	__type(value, struct sender_proxy);
 } sender_proxies SEC(".maps");
+
+// Which formats a sender understands, by longest match on its address. No entry: it is not told.
+struct sender_policy {
+	__u8 order[4];		   // enum notification_format, tried in this order; FORMAT_NONE ends it
+	__u8 prefix_family;	   // 4 or 6, as in struct sender_proxy
+	__u8 mark_ce_with_fast_cnp; // FCNP-4-a; else a flow that is sent Fast CNPs is not marked (FCNP-4-b)
+	__u8 reserved[2];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(max_entries, 1 << 16);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct prefix_key);
+	__type(value, struct sender_policy);
+} sender_policies SEC(".maps");
+
+// Hosts that have shown not to understand a format; the agent removes an entry when it expires.
+struct sender_capability {
+	__u8 lacks; // bit 1 << enum notification_format
+	__u8 reserved[7];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1 << 14);
+	__type(key, struct address);
+	__type(value, struct sender_capability);
+} sender_capabilities SEC(".maps");
+
+// END.CON SIDs (FCN §4.2.2) of this domain: the only outer sources to which a notification is sent.
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1 << 16);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct address);
+	__type(value, __u8);
+} end_con_sids SEC(".maps");
 
 // --- State --------------------------------------------------------------------------------------------------------------------------------
 
@@ -96,6 +165,10 @@ struct egress_stats {
 	__u64 suppressed_flow;
 	__u64 suppressed_port;
 	__u64 no_proxy;
+	__u64 left_with_ce; // sent with CE while the queue was above K_min, whoever marked them
+	__u64 not_contributing;
+	__u64 deferred;
+	__u64 no_format;
 };
 
 struct {
@@ -105,11 +178,71 @@ struct {
 	__type(value, struct egress_stats);
 } egress_stats SEC(".maps");
 
-// From the detector to the builder: skb->mark and skb->cb of the clone. The tag in cb[0] tells our clones from packets of whoever else uses
+// What is measured of a port (monitor.h, contribution.h). Times are monotonic ns.
+struct egress_measure {
+	__u64 interval_start;
+	__u64 start_packets; // egress_stats at that time, all CPUs
+	__u64 start_left_with_ce;
+	__u32 start_depth;
+	__u32 growth;  // of the queue in the interval before, bytes; 0 when it shrank
+	__u32 ecn_ppm; // packets that left with CE among all of the interval before
+	__u32 reserved;
+	__u64 last_congested;  // last time that a packet saw the queue above K_min
+	__u64 congested_since; // since then it was never at or below K_min for a whole RTT
+	__u64 share_window;    // number of the window of shares
+	__u64 largest_share;   // of a flow, bytes: in this window and the one before
+	__u64 largest_now;     // of a flow in this window alone
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, PORT_SLOTS);
+	__type(key, __u32);
+	__type(value, struct egress_measure);
+} egress_measures SEC(".maps");
+
+// One record a notification handed to the builder, for the agent.
+struct notification_record {
+	__u64 time_ns;		// CLOCK_MONOTONIC
+	struct address source; // of the flow: innermost addresses
+	struct address destination;
+	struct address end_con; // through which it went; zero: straight
+	__u32 ifindex;
+	__u32 destination_qpn;
+	__u32 source_qpn;  // 0: not known
+	__u32 queue_bytes; // depth at that moment
+	__u8 format;	   // enum notification_format
+	__u8 reason;	   // enum reason
+	__u8 action;	   // enum action; long-haul formats only
+	__u8 level;	   // PNC: 0-7; long-haul formats: 0-255; Fast CNP: 0
+	__u16 parameter;
+	__u16 reserved;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 256 << 10);
+} notifications SEC(".maps");
+
+// --- From detector to builder --------------------------------------------------------------------------------------------------------------
+
+// skb->mark and skb->cb of the clone. The tag in cb[0] tells our clones from packets of whoever else uses
 // that mark. Programs on the loopback interface leave clones with MARK_TRIGGER alone: they are not traffic.
 #define MARK_TRIGGER 0x434e5054u // "CNPT": a clone of the invoking packet
 #define MARK_NOTICE 0x434e504eu	 // "CNPN": a finished notice on its way to routing
 #define CB_TAG 0x9c6e7d31u
-enum { CB_WORD_TAG, CB_WORD_LEVEL, CB_WORD_IFINDEX };
+enum { CB_WORD_TAG, CB_WORD_IFINDEX, CB_WORD_ORDER, CB_WORD_METRIC, CB_WORD_SOURCE_QPN, CB_WORDS };
+
+// The order: which notification to build, and what it says.
+#define ORDER(format, pnc_level, action, level, parameter) \
+	((__u32)(format) | (__u32)(pnc_level) << 3 | (__u32)(action) << 6 | (__u32)(level) << 8 | (__u32)(parameter) << 16)
+#define ORDER_FORMAT(order) ((order) & 7)	  // enum notification_format
+#define ORDER_PNC_LEVEL(order) ((order) >> 3 & 7) // 0-7
+#define ORDER_ACTION(order) ((order) >> 6 & 3)	  // enum action
+#define ORDER_LEVEL(order) ((order) >> 8 & 0xff)  // LHCNP's Congestion Level
+#define ORDER_PARAMETER(order) ((order) >> 16)
+// The metric, as on the wire (LHCNP §6.1): type << 24 | value, 0 when it is not to be disclosed.
+#define METRIC(type, value) ((__u32)(type) << 24 | ((value) > 0xffffff ? 0xffffff : (__u32)(value)))
+// The sender's Queue Pair in CB_WORD_SOURCE_QPN; 0: not known.
 
 #endif

@@ -29,13 +29,39 @@ struct flow {
 	__u32 tag; // 0: free
 	__u64 packets;
 	__u64 bytes;
-	__u64 congested_bytes; // contribution: bytes that came while the queue was above K_min or K_max
+	__u64 congested_bytes; // bytes that came while the queue was above K_min or K_max
 	__u64 first_seen;      // monotonic ns
 	__u64 last_seen;
-	__u64 last_notice; // 0: never
+	__u64 last_notice; // 0: never; written before the notice is sent
 	__u64 notices;
 	__u32 last_psn;
 	__u32 ifindex; // port that saw it last
+
+	// What its sender was told last (severity.h). All zero: nothing.
+	__u64 told_at;
+	struct address told_end_con; // through which; zero: straight
+	__u32 told_source_qpn;
+	__u32 told_depth; // of the queue then, bytes
+	__u8 told_format; // enum notification_format
+	__u8 told_row;	  // of the instructions; long-haul formats
+	__u8 told_action;
+	__u8 told_level;
+	__u16 told_parameter;
+	__u16 reserved;
+	__u64 ce_exempt_until; // not marked while it is sent Fast CNPs (FCNP-4-b)
+
+	// Its share of the queue (contribution.h).
+	__u64 share_window;
+	__u64 share_now;    // bytes in this window
+	__u64 share_before; // bytes in the window before
+
+	// Its arrival rate, window by window (severity.h).
+	__u64 rate_start;
+	__u64 rate_start_bytes;
+	__u64 rate_before; // 0: not known
+	__u64 deferred_until; // 0: not deferred
+	__u32 deferred_depth; // of the queue when it was deferred, bytes
+	__u32 reserved2;
 };
 
 struct flow_set {
@@ -84,18 +110,18 @@ static __always_inline struct flow *flow_find(struct flow_set *set, const struct
 
 enum flow_outcome { FLOW_FOUND, FLOW_CREATED, FLOW_AGED, FLOW_EVICTED };
 
-// Empties an entry in such a way that a reader without the lock never matches a half-written one. Caller holds the lock.
+// Empties an entry in such a way that a reader without the lock never matches a half-written one. The time of the last notice stays: a CPU that found the entry
+// a moment ago may be comparing with it, and 0 would let it send. Caller holds the lock.
 static __always_inline void flow_clear(struct flow *flow)
 {
 	__sync_lock_test_and_set(&flow->tag, 0);
-	flow->packets = 0;
-	flow->bytes = 0;
-	flow->congested_bytes = 0;
-	flow->notices = 0;
+	__builtin_memset(&flow->packets, 0, __builtin_offsetof(struct flow, last_notice) - __builtin_offsetof(struct flow, packets));
+	__builtin_memset(&flow->notices, 0, sizeof(*flow) - __builtin_offsetof(struct flow, notices));
 }
 
-// Takes over an entry for a flow; `notice` is when it, or whoever stands for it, was last notified. Caller holds the lock.
-static __always_inline void flow_write(struct flow *flow, const struct flow_key *key, __u32 tag, __u64 now, __u64 notice)
+// Takes over an entry for a flow; `notice` is when it, or whoever stands for it, was last notified. What another CPU sent for the entry's flow since that was looked
+// at counts as well. Caller holds the lock.
+static __always_inline void flow_write(struct flow_set *set, struct flow *flow, const struct flow_key *key, __u32 tag, __u64 now, __u64 notice)
 {
 	flow_clear(flow);
 	flow->source[0] = key->source[0];
@@ -105,7 +131,12 @@ static __always_inline void flow_write(struct flow *flow, const struct flow_key 
 	flow->qpn = key->qpn;
 	flow->first_seen = now;
 	flow->last_seen = now;
-	flow->last_notice = notice;
+	__u64 late = __sync_lock_test_and_set(&flow->last_notice, notice);
+	if (late > notice) {
+		flow->last_notice = late;
+		if (late > set->evicted_notice)
+			set->evicted_notice = late;
+	}
 	__sync_lock_test_and_set(&flow->tag, tag);
 }
 
@@ -132,7 +163,9 @@ static __noinline int flow_make(struct flow_set *set, const struct flow_key *key
 		}
 	}
 	struct flow *flow = &set->ways[chosen & (FLOW_WAYS - 1)];
-	if (outcome == FLOW_FOUND && now - flow->last_seen <= ageing)
+	// Another CPU may have seen the flow at the next tick already: a difference below 0 is no age.
+	__s64 age = now - flow->last_seen;
+	if (outcome == FLOW_FOUND && age <= (__s64)ageing)
 		goto unlock;
 	if (outcome == FLOW_FOUND) {
 		inherited = flow->last_notice; // the same flow come back: a new entry, the same limit
@@ -140,12 +173,12 @@ static __noinline int flow_make(struct flow_set *set, const struct flow_key *key
 	} else if (flow->tag == 0) {
 		outcome = FLOW_CREATED;
 	} else {
-		outcome = now - flow->last_seen > ageing ? FLOW_AGED : FLOW_EVICTED;
+		outcome = age > (__s64)ageing ? FLOW_AGED : FLOW_EVICTED;
 		if (flow->last_notice > inherited)
 			inherited = flow->last_notice;
 		set->evicted_notice = inherited;
 	}
-	flow_write(flow, &k, tag, now, inherited);
+	flow_write(set, flow, &k, tag, now, inherited);
 unlock:
 	bpf_spin_unlock(&set->lock);
 	return (chosen & (FLOW_WAYS - 1)) | outcome << 8;

@@ -2,7 +2,8 @@
 // The Invariant CRC of RoCEv2 (InfiniBand annex A17 §A17.3.3): CRC-32 over eight bytes of ones and the packet, with every field that may change on the
 // way replaced by ones. Four bytes a step; the four tables are written out by the compiler from 32 constants, because a CRC is linear: an entry is
 // the exclusive or of the entries of its index's bits.
-// Packets begin with their IP header at a word boundary, have no IP options or extension headers, and a length that is a multiple of 4.
+// Packets begin with their IP header at a word boundary and have a length that is a multiple of 4. icrc() is for packets without IP options and extension
+// headers; of others the caller adds the parts.
 #ifndef CNPD_ICRC_H
 #define CNPD_ICRC_H
 
@@ -55,17 +56,34 @@ static __always_inline __u32 icrc_add(__u32 crc, __u32 word)
 	return CRC[3][crc & 0xff] ^ CRC[2][crc >> 8 & 0xff] ^ CRC[1][crc >> 16 & 0xff] ^ CRC[0][crc >> 24];
 }
 
-// The ICRC of `count` words, as it lies in memory behind them. `count` is a constant of at least 14, `mask` one of the two above.
+// `count` words of a packet, each with the bits of its mask set.
+static __always_inline __u32 icrc_add_masked(__u32 crc, const __u32 *words, const __u8 (*mask)[4], __u32 count)
+{
+#pragma clang loop unroll(disable)
+	for (__u32 i = 0; i < count; i++)
+		crc = icrc_add(crc, words[i] | *(const __u32 *)mask[i]);
+	return crc;
+}
+
+static __always_inline __u32 icrc_add_words(__u32 crc, const __u32 *words, __u32 count)
+{
+#pragma clang loop unroll(disable)
+	for (__u32 i = 0; i < count; i++)
+		crc = icrc_add(crc, words[i]);
+	return crc;
+}
+
+// As it lies in memory behind the packet.
+static __always_inline __u32 icrc_end(__u32 crc)
+{
+	return ICRC_WORD(~crc);
+}
+
+// The ICRC of `count` words. `count` is a constant of at least 14, `mask` one of the two above.
 static __always_inline __u32 icrc(const __u32 *words, const __u8 mask[ICRC_MASK_WORDS][4], __u32 count)
 {
-	__u32 crc = ICRC_START;
-#pragma clang loop unroll(disable)
-	for (__u32 i = 0; i < ICRC_MASK_WORDS; i++)
-		crc = icrc_add(crc, words[i] | *(const __u32 *)mask[i]);
-#pragma clang loop unroll(disable)
-	for (__u32 i = ICRC_MASK_WORDS; i < count; i++)
-		crc = icrc_add(crc, words[i]);
-	return ICRC_WORD(~crc);
+	__u32 crc = icrc_add_masked(ICRC_START, words, mask, ICRC_MASK_WORDS);
+	return icrc_end(icrc_add_words(crc, words + ICRC_MASK_WORDS, count - ICRC_MASK_WORDS));
 }
 
 #endif

@@ -128,12 +128,19 @@ struct bpf_fib_lookup {
 		__be32 ipv4_dst;
 		__u32 ipv6_dst[4];
 	};
-	__be16 h_vlan_proto;
-	__be16 h_vlan_TCI;
+	union {
+		struct {
+			__be16 h_vlan_proto;
+			__be16 h_vlan_TCI;
+		};
+		__u32 tbid; // with BPF_FIB_LOOKUP_TBID
+	};
 	__u8 smac[6];
 	__u8 dmac[6];
 };
+#define BPF_FIB_LOOKUP_DIRECT (1U << 0)
 #define BPF_FIB_LOOKUP_SKIP_NEIGH (1U << 2)
+#define BPF_FIB_LOOKUP_TBID (1U << 3)
 #define BPF_FIB_LKUP_RET_SUCCESS 0
 #define BPF_FIB_LKUP_RET_NOT_FWDED 4
 

@@ -59,19 +59,13 @@ __noinline int notice_walk(struct __sk_buff *skb, struct invoking *invoking, __u
 	*at = offset;
 	*protocol = next;
 	for (int depth = 0; depth < WALK_DEPTH; depth++) {
-		enum walk_result result;
 		offset = *at & WALK_OFFSET_MASK;
 		next = *protocol;
+		if (!is_walked(next))
+			return WALK_TRANSPORT;
 		if (next == IPPROTO_IPV6 || next == IPPROTO_IPIP)
 			notice_bound(skb, invoking, offset, next);
-		if (next == IPPROTO_IPV6)
-			result = walk_ipv6(skb, h, &offset, &next);
-		else if (next == IPPROTO_IPIP)
-			result = walk_ipv4(skb, h, &offset, &next);
-		else if (is_extension(next))
-			result = walk_extension(skb, h, &offset, &next);
-		else
-			return WALK_TRANSPORT;
+		enum walk_result result = walk_step(skb, h, &offset, &next);
 		if (result != WALK_TRANSPORT)
 			return result;
 		if (offset > invoking->end)

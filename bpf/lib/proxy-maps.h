@@ -1,35 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The proxy's configuration and scratch memory. src/kernel/dataplane/proxy.ts mirrors the layouts. What is learned is in queue-pairs.h.
+// The proxy's prefixes, token bucket, latencies and scratch memory. src/kernel/dataplane/proxy.ts mirrors the layouts. Its configuration is in proxy-config.h,
+// what is learned in queue-pair-lookup.h.
 #ifndef CNPD_PROXY_MAPS_H
 #define CNPD_PROXY_MAPS_H
 
-#include "address.h"
 #include "counters.h"
+#include "proxy-config.h"
 #include "walk.h"
-
-// --- Configuration ------------------------------------------------------------------------------------------------------------------------
-
-// One entry. All zero: no notice is for us and nothing is learned.
-struct proxy_config {
-	struct address address; // where notices arrive
-	__be16 udp_port;	// to this port; network order
-	__u8 hits;		// answers that must agree before a connection is learned from traffic; 0: nothing is learned from traffic
-	__u8 reserved[5];
-	__u64 flow_interval_ns;	 // least time between two CNPs for one flow
-	__u64 notice_spacing_ns; // 1/rate of the node's token bucket
-	__u64 burst_ns;		 // (burst - 1) × spacing
-	__u64 ageing_ns;	 // a connection without packets is forgotten after this time
-	__u64 recent_ns;	 // an answer counts when the PSN that it names was sent no longer ago than this
-	__u64 silence_ns;	 // a connection learned from traffic is dropped when its requests remain unanswered for this time
-	__u64 handshake_ns;	 // a REP counts when its REQ is no older than this
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct proxy_config);
-} proxy_config SEC(".maps");
 
 // Declared sender prefixes (PNC-1-a, PNC-4-d) and sources from which notices are accepted (PNC-6-b).
 struct proxy_prefix {
@@ -53,6 +30,15 @@ struct {
 	__type(key, struct prefix_key);
 	__type(value, struct proxy_prefix);
 } proxy_sources SEC(".maps");
+
+// Senders whose connections are learned although no proxy serves them: a Long-haul CNP names their Queue Pair (LHCNP-5.5-c).
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(max_entries, 1 << 16);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct prefix_key);
+	__type(value, struct proxy_prefix);
+} learned_senders SEC(".maps");
 
 // --- State --------------------------------------------------------------------------------------------------------------------------------
 
@@ -99,12 +85,6 @@ struct {
 
 // --- Access -------------------------------------------------------------------------------------------------------------------------------
 
-static __always_inline struct proxy_config *proxy_configuration(void)
-{
-	__u32 zero = 0;
-	return bpf_map_lookup_elem(&proxy_config, &zero);
-}
-
 static __always_inline struct proxy_scratch *proxy_memory(void)
 {
 	__u32 zero = 0;
@@ -122,6 +102,12 @@ static __always_inline struct proxy_prefix *proxy_match(void *trie, const struct
 	struct prefix_key key = { .length = 128, .address = *a };
 	struct proxy_prefix *found = bpf_map_lookup_elem(trie, &key);
 	return found && found->prefix_family == (is_mapped(a) ? 4 : 6) ? found : 0;
+}
+
+// Whether the connections of a flow between these two are learned: one of them is somebody's sender.
+static __always_inline int are_learned(const struct address *a, const struct address *b)
+{
+	return proxy_match(&proxy_senders, a) || proxy_match(&proxy_senders, b) || proxy_match(&learned_senders, a) || proxy_match(&learned_senders, b);
 }
 
 #endif

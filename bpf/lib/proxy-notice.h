@@ -102,15 +102,6 @@ __noinline int notice_check(struct __sk_buff *skb, struct notice *notice)
 
 // --- Do we know the Queue Pair, and is it too soon? ---------------------------------------------------------------------------------------
 
-static __always_inline struct queue_pair *notice_queue_pair(struct qp_flow *flow, struct proxy_config *config, __u64 now)
-{
-	struct queue_pair *pair = bpf_map_lookup_elem(&static_queue_pairs, flow);
-	if (pair)
-		return pair;
-	pair = bpf_map_lookup_elem(&queue_pairs, flow);
-	return pair && !is_later(now, pair->last_seen, config->ageing_ns) ? pair : 0;
-}
-
 static __always_inline int bucket_full(__u64 *bucket, struct proxy_config *config, __u64 now)
 {
 	for (int attempt = 0; attempt < 8; attempt++) {
@@ -147,7 +138,7 @@ __noinline int notice_admit(struct notice *notice, __u32 *sender_qpn)
 		return COUNT_PROXY_CNP_FAILED;
 	if (!proxy_match(&proxy_senders, &notice->flow.sender))
 		return COUNT_PROXY_SENDER_UNKNOWN;
-	struct queue_pair *pair = notice_queue_pair(&notice->flow, config, now);
+	struct queue_pair *pair = queue_pair_of(&notice->flow, config, now);
 	if (!pair)
 		return COUNT_PROXY_QP_UNKNOWN;
 	*sender_qpn = pair->sender_qpn;
@@ -156,7 +147,7 @@ __noinline int notice_admit(struct notice *notice, __u32 *sender_qpn)
 		return problem;
 	__sync_fetch_and_add(&pair->cnps, 1);
 	// The entry may have been removed and its memory given to another flow meanwhile. What a second look-up confirms was right.
-	pair = notice_queue_pair(&notice->flow, config, now);
+	pair = queue_pair_of(&notice->flow, config, now);
 	return pair && pair->sender_qpn == *sender_qpn ? NOTICE_GOOD : COUNT_PROXY_QP_UNKNOWN;
 }
 

@@ -6,54 +6,8 @@
 #define CNPD_QUEUE_PAIRS_H
 
 #include "proxy-maps.h"
+#include "queue-pair-lookup.h"
 #include "roce.h"
-
-// A flow as its packets name it: from, to, and the Queue Pair they are for.
-struct qp_flow {
-	struct address sender;
-	struct address receiver;
-	__u32 receiver_qpn;
-	__u32 reserved;
-};
-
-enum qp_source { QP_FROM_CM = 1, QP_FROM_TRAFFIC = 2, QP_CONFIGURED = 3 };
-
-// A PSN has 24 bits.
-#define PSN_UNKNOWN 0xffffffffu
-
-struct queue_pair {
-	__u32 sender_qpn;
-	__u32 starting_psn; // of the sender; PSN_UNKNOWN when not learned from CM
-	__u32 psn;	    // of the last request seen; PSN_UNKNOWN before
-	__u8 source;	    // enum qp_source
-	__u8 strikes;	    // answers in a row whose PSN did not fit
-	__u16 reserved;
-	__u64 learned_at; // CLOCK_MONOTONIC, like the other times
-	__u64 last_seen;  // last packet of this direction, requests and answers
-	__u64 checked_at;
-	__u64 unanswered_since;
-	__u64 last_cnp; // 0: never
-	__u64 cnps;
-	__u64 packets; // requests of this direction, estimated from PSNs, since only some packets are looked at
-	__u64 bytes;   // of their frames, estimated likewise
-};
-
-// Evicts the least recently used: its size is a limit of memory, not of function.
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 1 << 16);
-	__type(key, struct qp_flow);
-	__type(value, struct queue_pair);
-} queue_pairs SEC(".maps");
-
-// Written by the agent only; they outrank what is learned.
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1 << 12);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, struct qp_flow);
-	__type(value, struct queue_pair);
-} static_queue_pairs SEC(".maps");
 
 // Too large for a program's stack.
 struct {
@@ -72,11 +26,6 @@ struct {
 static __always_inline __s32 psn_distance(__u32 a, __u32 b)
 {
 	return (__s32)((a - b) << 8) >> 8;
-}
-
-static __always_inline int is_later(__u64 now, __u64 then, __u64 by)
-{
-	return (__s64)(now - then) > (__s64)by;
 }
 
 // The other direction of a flow whose sender has Queue Pair `sender_qpn`.

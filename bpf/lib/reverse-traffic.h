@@ -141,7 +141,7 @@ static __noinline int learn_from_traffic(struct qp_flow *flow, __u32 opcode, __u
 		return 0;
 	if (flow->receiver_qpn < FIRST_DATA_QPN)
 		return 0;
-	if (!proxy_match(&proxy_senders, &flow->sender) && !proxy_match(&proxy_senders, &flow->receiver))
+	if (!are_learned(&flow->sender, &flow->receiver))
 		return 0;
 	__u64 now = bpf_ktime_get_coarse_ns();
 	if (naming)

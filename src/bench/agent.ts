@@ -25,6 +25,7 @@ export async function routerNamespace(bench: Bench): Promise<Netns> {
   bench.finally(() => rtnetlink.close());
   await rtnetlink.setLink('lo', { up: true });
   await rtnetlink.addAddress('lo', address('2001:db8:ffff::9'), 128, { nodad: true });
+  await rtnetlink.addAddress('lo', address('192.0.2.9'), 32);
   await rtnetlink.createVeth({ name: WATCHED_PORT, peer: { name: `${WATCHED_PORT}2` } });
   await rtnetlink.setLink(WATCHED_PORT, { up: true });
   await rtnetlink.setTbf({ ifindex: (await rtnetlink.link(WATCHED_PORT))!.ifindex, rate: 5_000_000n, burst: 20_000, limit: 2_000_000 });
@@ -33,14 +34,17 @@ export async function routerNamespace(bench: Bench): Promise<Netns> {
 
 const COMMON = (socket: string): string => `router:
   name: bench
-  loopback: { ipv6: 2001:db8:ffff::9 }
-isis:
+  loopback: { ipv4: 192.0.2.9, ipv6: 2001:db8:ffff::9 }
+gnmi: { socket: ${socket} }
+log: { level: info }
+`;
+
+/** How it learns and advertises. */
+const ISIS = `isis:
   system-id: ${AGENT_SYSTEM}
   area: 49.0001
   level: 2
   interface: ${ISIS_LINK}
-gnmi: { socket: ${socket} }
-log: { level: info }
 `;
 
 /** A congested node. */
@@ -51,8 +55,10 @@ export const proxyFor = (prefixes: readonly string[]): string =>
 
 export interface AgentOptions {
   readonly netns: Netns;
-  /** What the configuration says beside identity and IS-IS. */
+  /** What the configuration says beside identity and carrier. */
   readonly role: string;
+  /** Section of its carrier; default: IS-IS. */
+  readonly carrier?: string;
   /** Loads dist/loop-watch.js into the process, which then takes orders. */
   readonly watchLoop?: boolean;
 }
@@ -63,19 +69,21 @@ export class Agent {
   readonly #runDir: string;
   readonly #config: string;
   readonly #socket: string;
-  /** Messages of the log. */
-  readonly #said: string[] = [];
+  readonly #carrier: string;
+  /** Lines of the log. */
+  readonly #said: LogLine[] = [];
   #ended = false;
 
   private constructor(bench: Bench, opts: AgentOptions) {
     this.#runDir = join(bench.directory, `run-${Math.random().toString(36).slice(2, 8)}`);
     this.#config = `${this.#runDir}.yaml`;
     this.#socket = `${this.#runDir}.sock`;
+    this.#carrier = opts.carrier ?? ISIS;
     this.configure(opts.role);
     const watch = opts.watchLoop ? ['--import', join(dist(), 'loop-watch.js')] : [];
     const argv = [...watch, join(dist(), 'cnpd.js'), '-c', this.#config, '--run-dir', this.#runDir];
     this.child = opts.netns.run(() => spawn(process.execPath, argv, { stdio: ['ignore', 'ignore', 'pipe', ...(opts.watchLoop ? (['ipc'] as const) : [])] }));
-    createInterface({ input: this.child.stderr! }).on('line', (line) => void this.#said.push(messageOf(line)));
+    createInterface({ input: this.child.stderr! }).on('line', (line) => void this.#said.push(logLine(line)));
     // Should the bench itself fail, no agent is left behind.
     const kill = (): void => void this.child.kill('SIGKILL');
     process.on('exit', kill);
@@ -99,14 +107,19 @@ export class Agent {
 
   /** Until everything is in the kernel, and `show status` says so. @throws Error with its last words */
   async running(bench: Bench): Promise<void> {
-    await until('cnpd runs', () => this.#check() && this.#said.includes('running'), bench.signal);
+    await until('cnpd runs', () => this.#check() && this.said('running') > 0, bench.signal);
     const status = (await this.client.get(['cnpd', 'status'])) as { health?: string; problems?: unknown } | undefined;
     if (status?.health !== 'running') throw new Error(`cnpd is ${String(status?.health)}: ${JSON.stringify(status?.problems)}`);
   }
 
+  /** How often it has logged this message, with these fields. */
+  said(message: string, fields: Readonly<Record<string, string>> = {}): number {
+    return this.#said.filter((line) => line.msg === message && Object.entries(fields).every(([name, value]) => line[name] === value)).length;
+  }
+
   /** Writes the configuration file. */
   configure(role: string): void {
-    writeFileSync(this.#config, COMMON(this.#socket) + role);
+    writeFileSync(this.#config, COMMON(this.#socket) + this.#carrier + role);
   }
 
   pinnedMap(name: string): BpfMap {
@@ -126,16 +139,20 @@ export class Agent {
   }
 
   #check(): boolean {
-    if (this.#ended) throw new Error(`cnpd ended: ${this.#said.slice(-3).join(' | ')}`);
+    if (this.#ended) throw new Error(`cnpd ended: ${this.#said.slice(-3).map(({ msg }) => msg).join(' | ')}`);
     return true;
   }
 }
 
-function messageOf(line: string): string {
+type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string };
+
+/** What is no line of the log is a message by itself. */
+function logLine(line: string): LogLine {
   try {
-    return String((JSON.parse(line) as { msg?: unknown }).msg);
+    const fields = JSON.parse(line) as Record<string, unknown>;
+    return { ...fields, msg: String(fields['msg']) };
   } catch {
-    return line;
+    return { msg: line };
   }
 }
 

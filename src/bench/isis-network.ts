@@ -9,6 +9,8 @@ import type { IsNeighbor, IsisTlv, PrefixReachability } from '../packet/isis/typ
 export const SENDERS = 10_000;
 /** What fits into one LSP fragment of 1492 bytes with sub-TLVs 4 and 12. */
 const SENDERS_A_FRAGMENT = 40;
+/** Fragments with sender prefixes, beside fragment 0. */
+export const SENDER_FRAGMENTS = SENDERS / SENDERS_A_FRAGMENT;
 const PNC_BIT = 7;
 const LINK_METRIC = 10;
 
@@ -51,7 +53,7 @@ export const neighbourLsp = (sequence: number, behind: boolean): Uint8Array =>
 /** The neighbour's other fragments: all sender prefixes, behind one proxy. */
 export function senderLsps(sequence: number, proxy: IpAddress): Uint8Array[] {
   const system = systemId(NEIGHBOUR_SYSTEM);
-  return Array.from({ length: SENDERS / SENDERS_A_FRAGMENT }, (_, n) => {
+  return Array.from({ length: SENDER_FRAGMENTS }, (_, n) => {
     const prefixes = Array.from({ length: SENDERS_A_FRAGMENT }, (_, i) => flagged(senderPrefix(n * SENDERS_A_FRAGMENT + i), proxy));
     const perTlv = 7;
     const tlvs = Array.from({ length: Math.ceil(prefixes.length / perTlv) }, (_, i): IsisTlv => ({ kind: 'ipv6-reachability', prefixes: prefixes.slice(i * perTlv, (i + 1) * perTlv) }));

@@ -5,26 +5,36 @@ import type { LoopReport } from './loop-report.ts';
 
 const TICK_MS = 1;
 let gaps: number[] = [];
+let cpu: number[] = [];
 let last = 0;
+let lastCpu = 0;
 let timer: NodeJS.Timeout | undefined;
 let histogram: IntervalHistogram | undefined;
 
+/** Of all threads so far, ms. */
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
 function start(): void {
-  gaps = [];
+  [gaps, cpu] = [[], []];
   last = performance.now();
+  lastCpu = cpuMs();
   histogram = monitorEventLoopDelay({ resolution: TICK_MS });
   histogram.enable();
   timer = setInterval(() => {
-    const now = performance.now();
+    const [now, used] = [performance.now(), cpuMs()];
     gaps.push(now - last);
-    last = now;
+    cpu.push(used - lastCpu);
+    [last, lastCpu] = [now, used];
   }, TICK_MS).unref();
 }
 
 function stop(): LoopReport {
   clearInterval(timer);
   histogram?.disable();
-  return { gaps, perfHooksP99Ms: (histogram?.percentile(99) ?? 0) / 1e6 };
+  return { gaps, cpu, perfHooksP99Ms: (histogram?.percentile(99) ?? 0) / 1e6 };
 }
 
 process.on('message', (order) => {

@@ -1,5 +1,5 @@
 // What every carrier is: it originates what it is told and reports what it learns. Nothing here knows which protocol it is.
-import type { CarrierName, LearnedReport, ProxyPrefix, ReachabilityReport } from '../model/advertisement.ts';
+import type { CarrierName, LearnedReport, Origination, ReachabilityReport } from '../model/advertisement.ts';
 
 /** What a carrier tells the learned table. Calls are synchronous and must not throw. */
 export interface CarrierSink {
@@ -12,7 +12,7 @@ export interface Carrier {
   /** Opens sockets and timers. Rejects with the missing precondition named when the carrier cannot run at all. */
   start(): Promise<void>;
   /** Sets the whole of what this router advertises; the carrier works out the difference. */
-  originate(prefixes: readonly ProxyPrefix[]): void;
+  originate(origination: Origination): void;
   /** Withdraws everything cleanly (purge, flush), waits until it is sent, closes. Idempotent. */
   stop(): Promise<void>;
 }

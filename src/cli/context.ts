@@ -38,6 +38,9 @@ export interface Examination {
 /** Removes what cnpd left under `runDir` and in the kernel, says each thing in a line, and resolves to whether nothing is left. */
 export type Uninstall = (runDir: string, say: (line: string) => void) => Promise<boolean>;
 
+/** Another router's state: its northbound socket, or text from a file or from standard input (`-`). */
+export type Remote = { readonly kind: 'socket' } | { readonly kind: 'text'; readonly text: string };
+
 /** The outside world. */
 export interface CliModules {
   readonly version: string;
@@ -49,6 +52,8 @@ export interface CliModules {
   readonly connect: (options: ClientOptions) => NorthboundClient;
   readonly examine: LocalExamination;
   readonly uninstall: Uninstall;
+  /** @throws Error when there is neither a file nor a socket */
+  readonly openRemote: (source: string) => Promise<Remote>;
 }
 
 export interface Context extends CliModules {

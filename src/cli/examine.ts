@@ -1,12 +1,13 @@
 // What `cnpctl doctor` can find out by itself: reads cnpd.yaml, probes the kernel in a namespace of its own, plans as the daemon would and reports the
-// plan's problems, and asks FRR. With main.ts it is where cnpctl is put together, so it may import what the commands may not.
+// plan's problems, and asks FRR and gobgpd. With main.ts it is where cnpctl is put together, so it may import what the commands may not.
 import type { Intent } from '../intent/intent.ts';
-import { gatherFrrFacts, type FrrLocation } from '../frr/facts.ts';
-import { checkFrr } from '../frr/preconditions.ts';
+import { examineFrr } from '../frr/examine.ts';
 import { KernelError } from '../kernel/errors.ts';
 import { Poller } from '../kernel/poller.ts';
 import { type KernelFeature, probeKernel } from '../kernel/probe.ts';
 import { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
+import { examineGobgp } from '../daemon/examine-gobgp.ts';
+import { frrExpectations } from '../daemon/configure-frr.ts';
 import { gatherFacts } from '../daemon/facts.ts';
 import { readIntentFile } from '../daemon/intent-file.ts';
 import type { Facts } from '../plan/facts.ts';
@@ -19,12 +20,13 @@ export async function examine(configFile: string, { kernel, vtyDir }: Examinatio
     ? { id: 'config', claim: `${configFile} is valid`, state: 'ok' }
     : { id: 'config', claim: `${configFile} is valid`, state: 'missing', problem: read.error.errors[0] ?? 'unreadable', remedy: `cnpd check ${configFile}` };
   const intent = read.ok ? read.value : undefined;
-  return [config, ...(kernel ? await examineKernel(intent) : []), ...(intent ? await examineFrr(intent, vtyDir === undefined ? {} : { vtyDir }) : [])];
+  return [config, ...(kernel ? await examineKernel(intent) : []), ...(intent ? (await Promise.all([askFrr(intent, vtyDir), examineGobgp(intent)])).flat() : [])];
 }
 
-async function examineFrr(intent: Intent, location: FrrLocation): Promise<DoctorItem[]> {
-  if (!intent.isis) return [{ id: 'frr', claim: 'cnpd.yaml has no isis section, so nothing is asked of FRR', state: 'ok' }];
-  return checkFrr(await gatherFrrFacts(location, intent.isis.interface), intent.isis);
+async function askFrr(intent: Intent, vtyDir: string | undefined): Promise<DoctorItem[]> {
+  const expected = frrExpectations(intent);
+  if (Object.keys(expected).length === 0) return [{ id: 'frr', claim: 'cnpd.yaml has no isis, ospfv2 or ospfv3 section, so nothing is asked of FRR', state: 'ok' }];
+  return examineFrr(vtyDir === undefined ? {} : { vtyDir }, expected);
 }
 
 async function examineKernel(intent: Intent | undefined): Promise<DoctorItem[]> {

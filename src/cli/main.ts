@@ -2,6 +2,7 @@
 import { connectNorthbound } from '../northbound/client.ts';
 import { VERSION } from '../daemon/version.ts';
 import type { CliModules } from './context.ts';
+import { openRemote } from './open-remote.ts';
 import { runCnpctl } from './program.ts';
 
 /** Who reads only the first lines (`| head`) closes the pipe: no error. */
@@ -21,6 +22,7 @@ const modules: CliModules = {
   // Loaded when they are needed: they bring the kernel's adapters with them.
   examine: async (file, what) => (await import('./examine.ts')).examine(file, what),
   uninstall: async (runDir, say) => (await (await import('../daemon/uninstall.ts')).uninstall(runDir, say)) === 0,
+  openRemote,
 };
 
 process.exitCode = await runCnpctl(process.argv.slice(2), modules);

@@ -1,45 +1,7 @@
-import { create, fromBinary } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
-import type { CnpdState } from '../model/state.ts';
-import { type NorthboundClient, NorthboundError, pathOf } from '../northbound/client.ts';
-import { exampleState, sourceOf } from '../northbound/fixture.ts';
-import { GetRequestSchema, GetResponseSchema } from '../northbound/gen/gnmi/gnmi_pb.js';
-import { answerGet } from '../northbound/get.ts';
+import { exampleState } from '../northbound/fixture.ts';
 import type { CliModules, DoctorItem } from './context.ts';
-import { runCnpctl } from './program.ts';
-
-/** A cnpd with this state, without a socket in between. */
-function fakeCnpd(state: CnpdState, reload = { ok: true, errors: [] as string[] }): NorthboundClient {
-  const answer = async (names: readonly string[]) => {
-    const bytes = await answerGet(create(GetRequestSchema, { path: [pathOf(names)] }), sourceOf(state), { maxAnswerBytes: 1 << 20, now: () => 0n }, () => undefined);
-    const value = fromBinary(GetResponseSchema, bytes).notification[0]!.update[0]?.val?.value;
-    return value?.case === 'jsonVal' ? (JSON.parse(Buffer.from(value.value).toString()) as unknown) : undefined;
-  };
-  return { get: answer, getRaw: () => Promise.reject(new Error('not used')), reload: async () => reload, listening: async () => true, close: () => undefined };
-}
-
-const failing = (code: 'unreachable' | 'refused'): NorthboundClient => {
-  const error = new NorthboundError(code, 'X', 'because');
-  const reject = () => Promise.reject(error);
-  return { get: reject, getRaw: reject, reload: reject, listening: async () => false, close: () => undefined };
-};
-
-async function run(line: string, client = fakeCnpd(exampleState()), more: Partial<CliModules> = {}) {
-  let [out, err] = ['', ''];
-  const modules: CliModules = {
-    version: '0.1.0',
-    nowMs: () => Date.parse('2026-11-20T12:00:10Z'),
-    out: (text) => void (out += text),
-    err: (text) => void (err += text),
-    colour: false,
-    connect: () => client,
-    examine: async () => [],
-    uninstall: async () => true,
-    ...more,
-  };
-  const code = await runCnpctl(line.split(' '), modules);
-  return { code, out, err };
-}
+import { failing, fakeCnpd, run } from './fixture.ts';
 
 describe('cnpctl show', () => {
   it('senders: what is in force, or all', async () => {
@@ -89,8 +51,62 @@ describe('cnpctl show', () => {
   it('ports: units in the header, thresholds that are off, where they come from', async () => {
     const { out } = await run('show ports');
     expect(out).toMatch(/^INTERFACE {2}ATTACHED {2}ROOT QDISC {2}QUEUE \(B\) {2}PEAK \(B\) {2}K-MIN \(B\) {2}K-MAX \(B\)/);
-    expect(out).toMatch(/eth2 +yes +tbf +1000 +90000 +off +100000/);
+    expect(out).toMatch(/eth2 +yes +tbf +1000 +90000 +off +100000 +50 +12\.5 +10000000 +0 +10\.25/);
     expect(out).toContain('eth2: k-max: 100000 B = configured');
+  });
+
+  it('ports: what became of the triggers, each reason on its own', async () => {
+    const lines = (await run('show ports')).out.split('\n');
+    const at = lines.findIndex((line) => line.startsWith('INTERFACE  TRIGGERS'));
+    expect(lines.slice(at, at + 2)).toEqual([
+      'INTERFACE  TRIGGERS  NOTICES  HELD PER FLOW  HELD PER PORT  SMALL FLOW  DEFERRED  NO FORMAT  NO PROXY',
+      'eth2              5        2              2              1           3         0          1         0',
+    ]);
+  });
+
+  it('notifications: the newest first, with format, reason and instruction', async () => {
+    const { out } = await run('show notifications');
+    expect(out.split('\n')).toEqual([
+      'AGO  PORT  FORMAT            REASON            SENDER         RECEIVER       DEST QPN  SOURCE QPN  QUEUE (B)  LEVEL  INSTRUCTION       THROUGH END.CON',
+      ' 5s  eth2  long-haul-icmpv6  queue-depth       2001:db8:1::1  2001:db8:2::1  0x001234    0x000064  130000000    180  rate-reduce 30 %  2001:db8:c::1',
+      ' 6s  eth2  proxy             ecn-marking-rate  2001:db8:1::2  2001:db8:2::1  0x001235           -  110000000      3  -                 -',
+      '',
+    ]);
+  });
+
+  it('notifications --last N: no more than N, twenty when nothing is said', async () => {
+    const state = exampleState();
+    state.notifications = Array.from({ length: 30 }, (_, i) => ({ ...state.notifications[0]!, sequence: 30 - i }));
+    const shown = async (line: string): Promise<number[]> => (JSON.parse((await run(line, fakeCnpd(state))).out) as { sequence: number }[]).map((n) => n.sequence);
+    expect(await shown('show notifications --last 2 -o json')).toEqual([30, 29]);
+    expect(await shown('show notifications -o json')).toHaveLength(20);
+    expect(await shown('show notifications --last 1000 -o json')).toHaveLength(30);
+  });
+
+  it('an instruction has its unit', async () => {
+    const state = exampleState();
+    const actions = [['notify', 0], ['pause', 10_000], ['rate-reduce', 30], ['resume', 50]] as const;
+    state.notifications = actions.map(([action, parameter], i) => ({ ...state.notifications[0]!, sequence: i, action, parameter }));
+    const { out } = await run('show notifications', fakeCnpd(state));
+    for (const text of ['notify  ', 'pause 10000 µs  ', 'rate-reduce 30 %  ', 'resume 50 %  ']) expect(out).toContain(text);
+  });
+
+  it('FCN-4.2.2-a: srv6 sids: own and learned, each with its status', async () => {
+    expect((await run('show srv6 sids')).out.split('\n')).toEqual([
+      'SID            BEHAVIOR  ORIGIN   STATUS      TABLE  CARRIER  ORIGINATOR',
+      '2001:db8:c::1  END.CON   local    programmed    254  -        -',
+      '2001:db8:d::1  END.CON   learned  reachable       -  isis     L2 0000.0000.c002',
+      '',
+    ]);
+  });
+
+  it('LHCNP-5.3.1-d: rtt: every target with its port and what was measured', async () => {
+    expect((await run('show rtt')).out.split('\n')).toEqual([
+      'TARGET            PORT  SOURCE      RTT (ms)  LEAST (ms)  SENT  ANSWERED  LAST ANSWER'.toUpperCase(),
+      '2001:db8:ffff::2  eth2  learned       20.063          20    12        11           1s',
+      '2001:db8:ffff::3  -     configured         -           -     0         0            -',
+      '',
+    ]);
   });
 
   it('Queue Pairs and sequence numbers are hexadecimal, unknown ones a dash', async () => {
@@ -98,7 +114,7 @@ describe('cnpctl show', () => {
     expect((await run('show isis database')).out).toMatch(/0000\.0000\.c001\.00-00 +0x00000011/);
   });
 
-  const all = ['status', 'proxies', 'senders', 'isis neighbors', 'isis database', 'ports', 'flows', 'counters', 'codepoints'];
+  const all = ['status', 'proxies', 'senders', 'isis neighbors', 'isis database', 'ports', 'flows', 'notifications', 'srv6 sids', 'rtt', 'counters', 'codepoints'];
   for (const subject of all) {
     it(`${subject} -o json is the state with YANG names`, async () => {
       const value = JSON.parse((await run(`show ${subject} -o json`)).out) as object;
@@ -107,7 +123,7 @@ describe('cnpctl show', () => {
     });
     if (subject !== 'status') {
       it(`${subject}: an empty list says so`, async () => {
-        const empty = { ...exampleState(), proxies: [], senders: [], isis: { neighbors: [], database: [] }, ports: [], flows: [], counters: [], codepoints: [] };
+        const empty = { ...exampleState(), proxies: [], senders: [], isis: { neighbors: [], database: [] }, ports: [], flows: [], notifications: [], sids: [], rtt: [], counters: [], codepoints: [] };
         const { code, out } = await run(`show ${subject}`, fakeCnpd(empty));
         expect(code).toBe(0);
         expect(out).toMatch(/^[a-zA-Z][^\n]* (no|is|was|are) ?[^\n]*\n$|^(no|nothing|there|this) [^\n]*\n$/);
@@ -118,7 +134,7 @@ describe('cnpctl show', () => {
 });
 
 describe('exit codes', () => {
-  for (const line of ['show bogus', 'bogus', 'show', 'show senders nonsense', '-o xml show status', '--timeout 0 show status', 'show status extra', '--bogus']) {
+  for (const line of ['show bogus', 'bogus', 'show', 'show senders nonsense', '-o xml show status', '--timeout 0 show status', 'show status extra', 'show srv6', 'show notifications --last 0', 'show notifications --last x', '--bogus']) {
     it(`2: cnpctl ${line}`, async () => {
       const { code, out, err } = await run(line);
       expect([code, out]).toEqual([2, '']);
@@ -193,6 +209,22 @@ describe('cnpctl doctor', () => {
   it('colours only where they are taken', async () => {
     expect((await run('doctor', undefined, { colour: true })).out).toContain('\u001b[31mmissing');
     expect((await run('doctor')).out).not.toContain('\u001b');
+  });
+});
+
+describe('cnpctl show ospf', () => {
+  it('neighbors: one an area, with nobody heard as well', async () => {
+    expect((await run('show ospf neighbors')).out.split('\n')).toEqual([
+      'AREA     INTERFACE   ROUTER ID  STATE  DEAD IN (S)  MTU (B)  TAKES OURS  UNACKNOWLEDGED    FOR  REASON',
+      expect.stringMatching(/^0\.0\.0\.0 +cnpd-ospf0 +192\.0\.2\.1 +full +36 +1500 +yes +0 +\S+ +databases agree$/),
+      '',
+    ]);
+    expect((await run('show ospf3 neighbors')).out).toMatch(/^0\.0\.0\.1 +cnpd-ospf6-1 +- +down +0 +- +- +0 +\S+ +nobody was heard yet$/m);
+  });
+
+  it('database: as a table, and with -o json', async () => {
+    expect((await run('show ospf database')).out).toMatch(/^0\.0\.0\.0 +extended-prefix +7\.0\.0\.1 +192\.0\.2\.201 +0x80000002 +0xabcd +10 +60 +yes +yes +2$/m);
+    expect(JSON.parse((await run('-o json show ospf3 database')).out)).toMatchObject([{ type: 'E-Intra-Area-Prefix', 'ls-id': '0.0.0.1', 'proxy-prefixes': 2 }]);
   });
 });
 

@@ -2,17 +2,26 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { parseAddress } from '../model/address.ts';
 import { type CliModules, type Context, DEFAULT_RUN_DIR, DEFAULT_SOCKET, explainFailure, type GlobalOptions, print, printJson, withCnpd } from './context.ts';
-import { doctor } from './doctor.ts';
+import { showBgp } from './bgp.ts';
+import { type DoctorOptions, doctor } from './doctor.ts';
+import { doctorRemote } from './doctor-remote.ts';
 import { EXIT, type ExitCode } from './exit.ts';
-import { showList, showPorts, showSender, showSenders, showStatus } from './show.ts';
-import { VIEWS } from './views.ts';
+import { showList, showNotifications, showPorts, showSender, showSenders, showStatus } from './show.ts';
+import { BGP_VIEWS, OSPF_VIEWS, VIEWS } from './views.ts';
 
 const MAX_TIMEOUT_SECONDS = 3600;
+/** Notifications shown. */
+const DEFAULT_LAST = 20;
 
 function seconds(text: string): number {
   const value = Number(text);
   if (!(value > 0 && value <= MAX_TIMEOUT_SECONDS)) throw new InvalidArgumentError(`allowed: a number of seconds up to ${MAX_TIMEOUT_SECONDS}.`);
   return value;
+}
+
+function count(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('allowed: a whole number from 1.');
+  return Number(text);
 }
 
 function addressText(text: string): string {
@@ -60,7 +69,8 @@ function buildProgram(modules: CliModules, finish: (code: ExitCode) => void): Co
     .description('what is missing for cnpd to work here, and the line that mends it')
     .option('-c, --config <file>', 'cnpd.yaml to examine FRR for (default: the one in force)')
     .option('--vty-dir <dir>', "directory of FRR's vty sockets (default: /var/run/frr)")
-    .action(act(doctor));
+    .option('--remote <source>', 'instead: which paths of the BGP carrier arrive at another router; its gNMI socket, or a file with its `cnpctl -o json show bgp` (-: standard input)')
+    .action(act((context, { remote, ...options }: DoctorOptions & { remote?: string }) => (remote === undefined ? doctor(context, options) : doctorRemote(context, remote))));
   program
     .command('uninstall')
     .description('remove what cnpd left in the kernel and in /run; cnpd has to be stopped')
@@ -82,8 +92,22 @@ function addShow(program: Command, act: (run: Action) => (...args: unknown[]) =>
   const isis = show.command('isis').description('the IS-IS carrier');
   isis.command('neighbors').description(VIEWS.neighbors.description).action(act((context) => showList(context, VIEWS.neighbors)));
   isis.command('database').description(VIEWS.database.description).action(act((context) => showList(context, VIEWS.database)));
+  for (const [name, { title, neighbors, database }] of Object.entries(OSPF_VIEWS)) {
+    const ospf = show.command(name).description(title);
+    ospf.command('neighbors').description(neighbors.description).action(act((context) => showList(context, neighbors)));
+    ospf.command('database').description(database.description).action(act((context) => showList(context, database)));
+  }
+  const bgp = show.command('bgp').description('the BGP carrier: all of the below; as JSON with what `doctor --remote` needs of another router').action(act(showBgp));
+  for (const [name, view] of Object.entries(BGP_VIEWS)) bgp.command(name).description(view.description).action(act((context) => showList(context, view)));
   show.command('ports').description(VIEWS.ports.description).action(act(showPorts));
-  for (const name of ['flows', 'counters', 'codepoints'] as const) show.command(name).description(VIEWS[name].description).action(act((context) => showList(context, VIEWS[name])));
+  show
+    .command('notifications')
+    .description(VIEWS.notifications.description)
+    .option('--last <n>', 'how many', count, DEFAULT_LAST)
+    .action(act((context, { last }: { last: number }) => showNotifications(context, last)));
+  const srv6 = show.command('srv6').description('segment routing over IPv6');
+  srv6.command('sids').description(VIEWS.sids.description).action(act((context) => showList(context, VIEWS.sids)));
+  for (const name of ['flows', 'rtt', 'counters', 'codepoints'] as const) show.command(name).description(VIEWS[name].description).action(act((context) => showList(context, VIEWS[name])));
 }
 
 async function reload(context: Context): Promise<ExitCode> {

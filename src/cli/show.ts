@@ -39,10 +39,18 @@ export async function showSender(context: Context, text: string, all: boolean): 
   return proxy === undefined ? EXIT.problem : EXIT.ok;
 }
 
+/** The newest `last` of them. */
+export async function showNotifications(context: Context, last: number): Promise<ExitCode> {
+  printRows(context, VIEWS.notifications, (await rowsOf(context, VIEWS.notifications)).slice(0, last));
+  return EXIT.ok;
+}
+
+/** The ports, what became of their triggers, and where each threshold comes from. */
 export async function showPorts(context: Context): Promise<ExitCode> {
   const rows = await rowsOf(context, VIEWS.ports);
   printRows(context, VIEWS.ports, rows);
-  if (context.options.output === 'table') {
+  if (context.options.output === 'table' && rows.length > 0) {
+    print(context, ['', ...layOut(VIEWS.triggers, rows, context.nowMs())]);
     const notes = rows.flatMap((row) => ((row['explanation'] as string[] | undefined) ?? []).map((line) => `${String(row['interface'])}: ${printable(line)}`));
     if (notes.length > 0) print(context, ['', ...notes]);
   }

@@ -1,17 +1,26 @@
 // `cnpd --configure-frr`: FRR's share of the configuration, before the daemon starts.
+import type { FrrExpectations } from '../frr/examine.ts';
 import { ConfigureError, configureFrr as configure, runCommand } from '../frr/configure.ts';
 import type { Intent } from '../intent/intent.ts';
 import { silentLog } from '../model/log.ts';
 
+/** What each declared carrier needs of FRR. */
+export const frrExpectations = ({ isis, ospfv2, ospfv3, srv6 }: Intent): FrrExpectations => ({
+  ...(isis && { isis: { ...isis, endCon: srv6?.endCon ?? [] } }),
+  ...(ospfv2 && { ospfv2 }),
+  ...(ospfv3 && { ospfv3: { ...ospfv3, endCon: srv6?.endCon ?? [] } }),
+});
+
 /** True when FRR has what it needs. What only the operator can decide is printed, and is no reason not to start. */
 export async function configureFrr(intent: Intent): Promise<boolean> {
   const say = (line: string): void => void process.stdout.write(`configure-frr: ${line}\n`);
-  if (!intent.isis) {
-    say('cnpd.yaml has no isis section: FRR needs nothing');
+  const want = frrExpectations(intent);
+  if (Object.keys(want).length === 0) {
+    say('cnpd.yaml has no isis, ospfv2 or ospfv3 section: FRR needs nothing');
     return true;
   }
   try {
-    const { remaining } = await configure(intent.isis, { save: false }, { run: runCommand, say, log: silentLog });
+    const { remaining } = await configure(want, { save: false }, { run: runCommand, say, log: silentLog });
     for (const check of remaining) say(`left to you: ${check.problem ?? check.claim}${check.remedy ? ` — ${check.remedy}` : ''}`);
     return true;
   } catch (error) {

@@ -3,7 +3,7 @@
 // way again from its start. Stopping withdraws what was advertised and leaves the dataplane at work; the next start adopts it.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type IsisCarrier, createIsisCarrier } from '../carriers/isis/carrier.ts';
+import { isDeepStrictEqual } from 'node:util';
 import { diffIntent } from '../intent/diff.ts';
 import type { Intent } from '../intent/intent.ts';
 import { mountBpffs } from '../kernel/bpf/bpffs.ts';
@@ -18,14 +18,19 @@ import type { DesiredState, Problem } from '../plan/desired.ts';
 import { type Facts } from '../plan/facts.ts';
 import { plan } from '../plan/plan.ts';
 import { Dataplane } from '../reconcile/dataplane.ts';
+import { Carriers, holdTimes, patienceMs } from './carriers.ts';
+import { Congestion } from './congestion.ts';
 import { type Counters, createCounters } from './counters.ts';
 import { type FactsWatch, gatherFacts, watchFacts } from './facts.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { IntentFile } from './intent-file.ts';
 import { Learning } from './learning.ts';
 import type { Logging } from './logging.ts';
-import { adjacencyProblems, placementProblems, reloadProblems } from './problems.ts';
+import { originated } from './origination.ts';
+import { reloadProblems } from './problems.ts';
 import { bpfDir, claimNamespace, claimRunDir, linksDir } from './run-dir.ts';
+import { sidStates } from './sids.ts';
+import { StampSlot } from './stamp.ts';
 import { stateSource } from './state.ts';
 
 export interface DaemonOptions {
@@ -42,12 +47,9 @@ export interface Daemon {
   stop(): Promise<void>;
 }
 
-/** An adjacency and a database exchange take some seconds, however short the hold time is. */
-const LEAST_PATIENCE_MS = 10_000;
-const DEFAULT_HOLD_MS = 120_000;
 const objectDir = (): string => join(import.meta.dirname, import.meta.dirname.endsWith('chunk') ? '../bpf' : 'bpf');
 
-/** @throws when the run directory, the BPF file system or the northbound socket cannot be had, or IS-IS cannot start. */
+/** @throws when the run directory, the BPF file system or the northbound socket cannot be had, or a carrier cannot start. */
 export async function startDaemon(options: DaemonOptions, modules: { logging: Logging }): Promise<Daemon> {
   const daemon = new RunningDaemon(options, modules.logging);
   try {
@@ -76,15 +78,15 @@ class RunningDaemon implements Daemon {
   #features: readonly KernelFeature[] = [];
   #facts: Facts = { links: [], qdiscs: [], features: [] };
   #desired: DesiredState | undefined;
-  #carrier: IsisCarrier | undefined;
-  /** Why there is no carrier though the intent asks for one; the next reload tries again. */
-  #carrierProblem: Problem | undefined;
-  #carrierStartedAt = 0;
+  readonly #carriers: Carriers;
+  #refusedSids: ReadonlySet<string> = new Set();
   #northbound: Northbound | undefined;
   #watch: FactsWatch | undefined;
+  #stamp: StampSlot | undefined;
+  #congestion: Congestion | undefined;
   #releaseNamespace: (() => void) | undefined;
   #releaseRunDir: (() => void) | undefined;
-  /** What an earlier run left in the table of senders stays. */
+  /** What an earlier run had learned stays. */
   #patient = true;
   #cancelForget: (() => void) | undefined;
   #stopHousekeeping: (() => void) | undefined;
@@ -97,8 +99,10 @@ class RunningDaemon implements Daemon {
     this.#logging = logging;
     this.#log = logging.room('daemon');
     this.#file = new IntentFile(options.file, options.intent, () => new Date());
-    this.#table = new LearnedTable({ holdMs: options.intent.isis?.holdUnreachableMs ?? DEFAULT_HOLD_MS }, { clock: this.#clock, count: this.#counters.count });
-    this.#learning = new Learning({ table: this.#table, clock: this.#clock, intent: () => this.#file.intent, congestedNode: () => this.#dataplane.congestedNode });
+    this.#table = new LearnedTable({ holdMs: holdTimes(options.intent) }, { clock: this.#clock, count: this.#counters.count });
+    this.#learning = new Learning({ table: this.#table, clock: this.#clock, intent: () => this.#file.intent, congestedNode: () => this.#dataplane.congestedNode, onRouters: () => this.#routersChanged() });
+    const onStopped = this.#learning.carrierStopped.bind(this.#learning);
+    this.#carriers = new Carriers({ poller: () => this.#poller, sink: this.#learning, clock: this.#clock, logging, count: this.#counters.count, onStopped, refusedSids: () => this.#refusedSids });
   }
 
   /** In the queue: a reload that is asked for meanwhile waits. */
@@ -121,18 +125,17 @@ class RunningDaemon implements Daemon {
     this.#dataplane = new Dataplane(dirs, { clock, log: this.#logging.room('reconcile'), count });
     this.#counters.addReader(() => [...this.#dataplane.counters()].map(([name, value]) => ({ name, value: Number(value) })));
     this.#watch = watchFacts({ poller: this.#poller, clock, log: this.#logging.room('kernel'), count, onChange: () => this.#enqueue(() => this.#replan()) });
-    this.#table.declareOwn(advertised(this.#file.intent));
+    this.#table.declareOwn(originated(this.#file.intent).proxies);
+    this.#startMeasuring();
     await this.#replan();
     this.#dataplane.prune();
     // The network needs time to tell everything again; until then nothing learned by an earlier run is forgotten.
-    const { isis } = this.#file.intent;
-    const patience = isis ? Math.max(isis.holdUnreachableMs, LEAST_PATIENCE_MS) : 0;
-    this.#cancelForget = clock.after(patience, () => {
+    this.#cancelForget = clock.after(patienceMs(this.#file.intent), () => {
       this.#patient = false;
-      this.#dataplane.congestedNode?.forgetUnknownSenders();
+      this.#dataplane.forgetUnknown();
     });
     this.#stopHousekeeping = startHousekeeping(this.#dataplane, { clock, readFacts: () => this.#watch?.again(), onError: (error) => this.#unexpected(error) });
-    await this.#startCarrier();
+    await this.#carriers.start(this.#file.intent);
     this.#started = true;
     this.#log.info({ pid: process.pid, adopted: this.#dataplane.adopted, file: this.#options.file }, 'running');
   }
@@ -152,8 +155,9 @@ class RunningDaemon implements Daemon {
       this.#counters.count('intent.reload.done');
       this.#log.info({ changed }, 'reloaded');
       this.#logging.setLevel(read.value.logLevel);
-      this.#table.configure({ holdMs: read.value.isis?.holdUnreachableMs ?? DEFAULT_HOLD_MS });
-      this.#table.declareOwn(advertised(read.value));
+      this.#table.configure({ holdMs: holdTimes(read.value) });
+      this.#table.declareOwn(originated(read.value).proxies);
+      this.#stamp?.apply(read.value);
       // Fails only when the kernel cannot be asked; the new intent is in force all the same, and is applied as soon as it can.
       await this.#replan().catch((error: unknown) => {
         this.#watch?.again();
@@ -162,9 +166,9 @@ class RunningDaemon implements Daemon {
       this.#dataplane.congestedNode?.replaceSenders(this.#desired!.senderProxies);
       if (changed.includes('gnmi')) this.#log.warn({ socket: read.value.gnmiSocket }, 'a changed gnmi.socket takes effect at the next start');
       try {
-        await this.#reloadCarrier(changed.includes('isis'), changed.includes('code-points') || changed.includes('router'));
+        await this.#carriers.reload(read.value, changed);
       } catch (error) {
-        this.#file.notDone(`isis: ${error instanceof Error ? error.message : String(error)}`);
+        this.#file.notDone(error instanceof Error ? error.message : String(error));
         throw error;
       }
       return { ok: true, errors: [] };
@@ -178,8 +182,10 @@ class RunningDaemon implements Daemon {
         () => this.#stopHousekeeping?.(),
         () => this.#watch?.close(),
         () => this.#queue,
-        () => this.#carrier?.stop(),
+        () => this.#carriers.stop(),
         () => this.#learning.close(),
+        () => this.#stamp?.stop(),
+        () => this.#congestion?.stop(),
         () => this.#northbound?.close(),
         () => this.#dataplane?.close(),
         () => this.#rtnetlink?.close(),
@@ -199,54 +205,54 @@ class RunningDaemon implements Daemon {
     return result;
   }
 
+  /** Pure: what should be, by what is known now. */
+  #plan(): DesiredState {
+    const { routers } = this.#table;
+    const learned = { routers, forwarding: () => this.#table.forwarding(), sizes: () => this.#table.sizes(), ...(this.#congestion && { capabilities: this.#congestion.capabilities }) };
+    return plan(this.#file.intent, learned, this.#facts);
+  }
+
   /** Facts are read anew, the desired state computed and applied. */
   async #replan(): Promise<void> {
-    this.#facts = await gatherFacts(this.#rtnetlink, this.#features);
+    const measured = await gatherFacts(this.#rtnetlink, this.#features, this.#file.intent);
+    this.#facts = { ...measured, rttMs: this.#stamp?.rttMs ?? new Map() };
     const hadSenders = this.#dataplane.congestedNode !== undefined;
-    const desired = plan(this.#file.intent, this.#table, this.#facts);
+    const desired = this.#plan();
     const known = new Set(this.#desired?.problems.map((p) => p.problem));
     for (const problem of desired.problems) {
       if (!known.has(problem.problem)) this.#log.warn(problem, 'something cannot be done as declared');
     }
     this.#desired = desired;
     this.#dataplane.apply(desired);
+    this.#withdrawRefused();
     // Opened just now: what was learned before has passed it by.
-    if (!hadSenders) {
-      this.#dataplane.congestedNode?.replaceSenders(desired.senderProxies);
-      if (!this.#patient) this.#dataplane.congestedNode?.forgetUnknownSenders();
-    }
+    if (!hadSenders) this.#dataplane.congestedNode?.replaceSenders(desired.senderProxies);
+    if (!this.#patient) this.#dataplane.forgetUnknown();
+    this.#congestion?.apply(this.#file.intent, desired, this.#dataplane.congestedNode);
     this.#learning.changed();
   }
 
-  async #startCarrier(): Promise<void> {
-    const { isis, router, codePoints } = this.#file.intent;
-    this.#carrierProblem = undefined;
-    if (!isis) return;
-    this.#carrier = createIsisCarrier(isis, {
-      poller: this.#poller, sink: this.#learning, clock: this.#clock, log: this.#logging.room('isis'), count: this.#counters.count, codePoints, hostname: `${router.name}-cnpd`,
-    });
-    this.#carrierStartedAt = Date.now();
-    this.#carrier.originate(advertised(this.#file.intent));
-    try {
-      await this.#carrier.start();
-    } catch (error) {
-      await this.#carrier.stop();
-      this.#carrier = undefined;
-      this.#carrierProblem = { feature: 'isis', problem: error instanceof Error ? error.message : String(error), remedy: 'mend it, then `cnpctl reload`' };
-      throw error;
-    }
+  /** A SID that is not programmed is not advertised either, and is again once it is. */
+  #withdrawRefused(): void {
+    const refused = this.#dataplane.srv6?.refusedSids() ?? new Set<string>();
+    if (isDeepStrictEqual(refused, this.#refusedSids)) return;
+    this.#refusedSids = refused;
+    this.#carriers.advertise(this.#file.intent);
   }
 
-  async #reloadCarrier(changed: boolean, identityChanged: boolean): Promise<void> {
-    const { isis } = this.#file.intent;
-    const keep = this.#carrier && isis && !identityChanged && (!changed || this.#carrier.update(isis));
-    if (keep) return this.#carrier!.originate(advertised(this.#file.intent));
-    if (this.#carrier) {
-      await this.#carrier.stop();
-      this.#carrier = undefined;
-      this.#learning.carrierStopped('isis', isis?.holdUnreachableMs ?? DEFAULT_HOLD_MS);
-    }
-    await this.#startCarrier();
+  #startMeasuring(): void {
+    const [poller, rtnetlink, clock, count] = [this.#poller, this.#rtnetlink, this.#clock, this.#counters.count];
+    const again = (): void => this.#watch?.again();
+    const interfaceName = (ifindex: number): string | undefined => this.#facts.links.find((link) => link.ifindex === ifindex)?.name;
+    this.#stamp = new StampSlot({ poller, rtnetlink, clock, log: this.#logging.room('stamp'), count, interfaceName, onChange: again });
+    this.#congestion = new Congestion({ poller, rtnetlink, clock, log: this.#logging.room('congestion'), count, onCapabilities: again });
+    this.#stamp.apply(this.#file.intent);
+  }
+
+  /** The network has taught other SIDs or router addresses. */
+  #routersChanged(): void {
+    this.#stamp?.learned(this.#table.routers.routerAddresses());
+    this.#watch?.again();
   }
 
   #openNorthbound(): Promise<Northbound> {
@@ -259,9 +265,12 @@ class RunningDaemon implements Daemon {
       facts: () => this.#facts,
       desired: () => this.#desired,
       dataplane: () => this.#dataplane,
-      carrier: () => this.#carrier,
+      carriers: () => this.#carriers,
       rtnetlink: () => this.#rtnetlink,
       problems: () => this.#problems(),
+      notifications: (names) => this.#congestion?.notifications(names) ?? [],
+      sids: () => sidStates({ intent: this.#file.intent, routers: this.#table.routers, desired: this.#desired, dataplane: this.#dataplane }),
+      rtt: () => this.#stamp?.state() ?? [],
     });
     const log = this.#logging.room('northbound');
     return startNorthbound({ socket: this.#file.intent.gnmiSocket }, { source, actions: { reload: () => this.reload() }, log, count: this.#counters.count });
@@ -269,12 +278,12 @@ class RunningDaemon implements Daemon {
 
   #problems(): Problem[] {
     // Planned anew: what was learned since can be a problem too.
-    const planned = this.#desired ? plan(this.#file.intent, this.#table, this.#facts).problems : [];
+    const planned = this.#desired ? this.#plan().problems : [];
     return [
       ...reloadProblems(this.#options.file, this.#file.refused),
-      ...(this.#carrierProblem ? [this.#carrierProblem] : []),
-      ...adjacencyProblems(this.#file.intent, this.#carrier, this.#carrierStartedAt, Date.now()),
-      ...placementProblems(this.#carrier?.unplaced() ?? 0),
+      ...this.#carriers.problems(this.#file.intent, Date.now()),
+      ...(this.#stamp?.problems ?? []),
+      ...(this.#congestion?.problems ?? []),
       ...planned,
       ...(this.#dataplane?.problems() ?? []),
     ];
@@ -285,6 +294,3 @@ class RunningDaemon implements Daemon {
     this.#log.error({ error: error instanceof Error ? error.stack : String(error) }, 'unexpected error');
   }
 }
-
-/** What this router's proxy advertises, one entry a sender prefix (PNC-5-a). */
-const advertised = (intent: Intent) => (intent.proxy ? intent.proxy.senders.map(({ prefix }) => ({ prefix, proxy: intent.proxy!.address })) : []);

@@ -2,44 +2,87 @@
 // reading: a burst of them costs one, and a lost one is made good by the next.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Intent } from '../intent/intent.ts';
 import { openMonitor } from '../kernel/netlink/monitor.ts';
 import type { Link } from '../kernel/netlink/link.ts';
+import type { Seg6LocalRoute } from '../kernel/netlink/seg6local.ts';
 import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
 import { type Qdisc, TC_H } from '../kernel/netlink/traffic-control.ts';
 import type { Poller } from '../kernel/poller.ts';
 import type { KernelFeature } from '../kernel/probe.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Count, Log } from '../model/log.ts';
-import type { Facts, LinkFact, QdiscFact } from '../plan/facts.ts';
+import type { Facts, LinkFact, QdiscFact, Seg6LocalFact } from '../plan/facts.ts';
 
 /** Announcements that come in bursts are answered once. Milliseconds. */
 const SETTLE_MS = 50;
 const RETRY_MS = 1000;
 
-const linkFact = (link: Link): LinkFact => ({
+/** The loopback has a hardware address too, of zeros. */
+const isEtherLike = ({ mac }: Link): boolean => mac.length === 6 && mac.some((byte) => byte !== 0);
+
+const linkFact = (link: Link, speedBitPerS: number | undefined): LinkFact => ({
   name: link.name,
   ifindex: link.ifindex,
   up: link.up,
   kind: link.kind,
-  // The loopback has a hardware address too, of zeros.
-  etherLike: link.mac.length === 6 && link.mac.some((byte) => byte !== 0),
+  etherLike: isEtherLike(link),
+  ...(speedBitPerS !== undefined && { speedBitPerS }),
 });
 
-const qdiscFact = (qdisc: Qdisc): QdiscFact => ({
+const qdiscFact = (qdisc: Qdisc, htbBytesPerS: bigint | undefined): QdiscFact => ({
   ifindex: qdisc.ifindex,
   rootKind: qdisc.kind,
   ...(qdisc.tbf ? { limitBytes: qdisc.tbf.limit, rateBitPerS: Number(qdisc.tbf.rate) * 8 } : {}),
+  ...(htbBytesPerS ? { rateBitPerS: Number(htbBytesPerS) * 8 } : {}),
 });
 
+/** What an HTB lets through: its top-level classes have nobody to borrow from, so that their `ceil` means nothing. */
+async function htbRate(rtnetlink: Rtnetlink, qdisc: Qdisc): Promise<bigint | undefined> {
+  if (qdisc.kind !== 'htb') return undefined;
+  const classes = await rtnetlink.htbClasses(qdisc.ifindex);
+  return classes.filter((c) => c.parent === TC_H.ROOT).reduce((sum, c) => sum + c.rate, 0n);
+}
+
+/** SIDs that decapsulate. Where the kernel must look into a VRF, or count, it has to decapsulate itself: no table is told. */
+function seg6LocalFact({ sid, length, action, table, counted }: Seg6LocalRoute): Seg6LocalFact[] {
+  return action === undefined || action === 'end' ? [] : [{ sid, length, behavior: action, table: counted ? null : (table ?? null) }];
+}
+
+const SYSFS = '/sys/class/net';
+
+/**
+ * Speed of a link as its driver tells it, bit/s. sysfs shows the network namespace in which it was mounted, which may be another one than this process's: it is believed
+ * only where it shows the same hardware address. Undefined also when the driver does not know, as it is without a carrier.
+ */
+export function linkSpeed(link: Pick<Link, 'name' | 'mac'>, sysfs = SYSFS): number | undefined {
+  try {
+    const read = (file: string): string => readFileSync(join(sysfs, link.name, file), 'utf8').trim();
+    if (read('address') !== [...link.mac].map((byte) => byte.toString(16).padStart(2, '0')).join(':')) return undefined;
+    const megabits = Number(read('speed'));
+    return Number.isInteger(megabits) && megabits > 0 ? megabits * 1e6 : undefined;
+  } catch (error) {
+    // EINVAL: the driver does not tell; ENOENT: another namespace's sysfs, or an interface that has just gone.
+    if (error instanceof Error && 'code' in error) return undefined;
+    throw error;
+  }
+}
+
+/** What is asked only of who needs it: the speed of watched ports, and local SIDs, for which the kernel's whole IPv6 table is read. */
+export type FactsWanted = Partial<Pick<Intent, 'ports' | 'srv6'>>;
+
 /** Reads links, root qdiscs and addresses. `features` comes from the kernel probe, which is asked once. */
-export async function gatherFacts(rtnetlink: Rtnetlink, features: readonly KernelFeature[]): Promise<Facts> {
+export async function gatherFacts(rtnetlink: Rtnetlink, features: readonly KernelFeature[], wanted: FactsWanted = {}): Promise<Facts> {
   const [links, qdiscs, addresses] = await Promise.all([rtnetlink.links(), rtnetlink.qdiscs(), rtnetlink.addresses()]);
+  const asked = new Set(wanted.ports?.map((port) => port.interface));
+  const roots = qdiscs.filter((q) => q.parent === TC_H.ROOT);
   return {
-    links: links.map(linkFact),
-    qdiscs: qdiscs.filter((q) => q.parent === TC_H.ROOT).map(qdiscFact),
+    links: links.map((link) => linkFact(link, asked.has(link.name) ? linkSpeed(link) : undefined)),
+    qdiscs: await Promise.all(roots.map(async (qdisc) => qdiscFact(qdisc, await htbRate(rtnetlink, qdisc)))),
     features,
     addresses: addresses.map((a) => a.address),
     forwarding: { 4: isOn('net/ipv4/ip_forward'), 6: isOn('net/ipv6/conf/all/forwarding') },
+    ...(wanted.srv6 && { seg6Local: (await rtnetlink.seg6LocalRoutes()).flatMap(seg6LocalFact) }),
   };
 }
 

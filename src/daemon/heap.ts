@@ -6,6 +6,6 @@ import { setFlagsFromString } from 'node:v8';
 export function keepHeapSmall(): void {
   // Old generation: collect when it has grown by this share.
   setFlagsFromString('--heap-growing-percent=40');
-  // Young generation, MB.
-  setFlagsFromString('--max-semi-space-size=2');
+  // Young generation: as large as it starts, which is 1 MB and as much to copy into. Its largest size, 16 MB each, is read before any of this runs and cannot be set here.
+  setFlagsFromString('--semi-space-growth-factor=1');
 }

@@ -11,7 +11,7 @@ import { Learning } from './learning.ts';
 
 const intent: Intent = {
   router: { name: 'p1' },
-  ports: [{ interface: 'eth0', kMax: 100_000, perFlowIntervalMs: 20, noticesPerSecond: 1000 }],
+  ports: [{ interface: 'eth0', kMax: 100_000, measurementIntervalMs: 10, perFlowIntervalMs: 20, noticesPerSecond: 1000 }],
   borderPorts: [],
   codePoints: DEFAULT_CODE_POINTS,
   gnmiSocket: '/run/cnpd/gnmi.sock',
@@ -24,6 +24,7 @@ function world(holdMs = 1000) {
   const clock = manualClock();
   const dataplane = new Map<string, SenderProxyPlan>();
   let calls = 0;
+  let routerNews = 0;
   const node = {
     changeSenders: (upserts: Iterable<SenderProxyPlan>, deletes: Iterable<string>) => {
       calls++;
@@ -32,7 +33,7 @@ function world(holdMs = 1000) {
     },
   } as unknown as CongestedNode;
   const table = new LearnedTable({ holdMs }, { clock, count: () => {} });
-  const learning = new Learning({ table, clock, intent: () => intent, congestedNode: () => node });
+  const learning = new Learning({ table, clock, intent: () => intent, congestedNode: () => node, onRouters: () => void routerNews++ });
   const turns = async (): Promise<void> => {
     for (let i = 0; i < 50; i++) await new Promise((resolve) => setImmediate(resolve));
   };
@@ -40,7 +41,7 @@ function world(holdMs = 1000) {
     const prefixes = Array.from({ length: count }, (_, i) => ({ prefix: prefix(`2001:db8:${(i + 16).toString(16)}::/48`), pnc: true, proxy, metric: 10 }));
     learning.learned({ carrier: 'isis', source: 'L2 1.00-00', originator: 'L2 1', prefixes });
   };
-  return { clock, dataplane, learning, turns, report, calls: () => calls };
+  return { clock, dataplane, table, learning, turns, report, calls: () => calls, routerNews: () => routerNews };
 }
 const flagged = (table: ReadonlyMap<string, SenderProxyPlan>): number => [...table.values()].filter((s) => s.proxy !== null).length;
 
@@ -122,5 +123,34 @@ describe('from the carriers to the dataplane', () => {
     w.clock.advance(2);
     await w.turns();
     expect(flagged(w.dataplane)).toBe(0);
+  });
+
+  it('FCN-4.2.2-a: a SID that came, and one that its carrier took along, are told', async () => {
+    const w = world(1000);
+    const sid = { sid: address('2001:db8:c::1'), behavior: 0x8002 };
+    w.learning.reachability({ carrier: 'isis', reachable: new Set(['L2 1']) });
+    w.learning.learned({ carrier: 'isis', source: 'a', originator: 'L2 1', prefixes: [], sids: [sid] });
+    await w.turns();
+    expect([w.routerNews(), w.table.routers.endConSids(0x8002).length]).toEqual([1, 1]);
+    w.learning.carrierStopped('isis', 1000);
+    await w.turns();
+    w.clock.advance(1001);
+    await w.turns();
+    expect(w.table.routers.endConSids(0x8002)).toEqual([]);
+    expect(w.routerNews()).toBeGreaterThan(1);
+  });
+
+  it('a carrier that stops takes nothing along that another one has said, whatever its sources are called', async () => {
+    const w = world(1000);
+    for (const carrier of ['isis', 'ospfv3'] as const) {
+      w.learning.reachability({ carrier, reachable: new Set(['1']) });
+      const text = carrier === 'isis' ? '2001:db8:a::/48' : '2001:db8:b::/48';
+      w.learning.learned({ carrier, source: 'same', originator: '1', prefixes: [{ prefix: prefix(text), pnc: true, proxy, metric: 1 }] });
+    }
+    w.learning.carrierStopped('isis', 1000);
+    await w.turns();
+    w.clock.advance(1001);
+    await w.turns();
+    expect([...w.dataplane.values()].filter((s) => s.proxy).map((s) => s.id)).toEqual(['2001:db8:b::/48']);
   });
 });

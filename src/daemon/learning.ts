@@ -3,7 +3,7 @@
 import type { CarrierSink } from '../carriers/carrier.ts';
 import type { Intent } from '../intent/intent.ts';
 import type { LearnedTable } from '../learned/table.ts';
-import type { CarrierName } from '../model/advertisement.ts';
+import type { CarrierName, LearnedReport, ReachabilityReport } from '../model/advertisement.ts';
 import type { Clock } from '../model/clock.ts';
 import { senderProxyChanges } from '../plan/congested-node.ts';
 import type { CongestedNode } from '../reconcile/congested-node.ts';
@@ -16,14 +16,22 @@ export interface LearningModules {
   readonly clock: Clock;
   readonly intent: () => Intent;
   readonly congestedNode: () => CongestedNode | undefined;
+  /** SIDs or router addresses have changed, or their reachability has. */
+  readonly onRouters: () => void;
 }
+
+interface Said {
+  readonly carrier: CarrierName;
+  readonly source: string;
+  readonly originator: string;
+}
+
+const keyOf = ({ carrier, source }: Pick<Said, 'carrier' | 'source'>): string => `${carrier} ${source}`;
 
 export class Learning implements CarrierSink {
   readonly #modules: LearningModules;
-  /** Source → originator, as the carrier that runs has reported it. */
-  readonly #reported = new Map<string, string>();
-  /** What carriers that were stopped had reported and their successor has not, by source, and when it is forgotten. */
-  readonly #unsaid = new Map<string, { readonly originator: string; readonly forgetAt: number }>();
+  /** What carriers that were stopped had reported and their successor has not, and when it is forgotten; by carrier and source. */
+  readonly #unsaid = new Map<string, Said & { readonly forgetAt: number }>();
   readonly #cancelForget = new Set<() => void>();
   #scheduled = false;
   #cancelDeadline: (() => void) | undefined;
@@ -33,15 +41,13 @@ export class Learning implements CarrierSink {
     this.#modules = modules;
   }
 
-  learned(report: Parameters<CarrierSink['learned']>[0]): void {
-    if (report.prefixes.length > 0) this.#reported.set(report.source, report.originator);
-    else this.#reported.delete(report.source);
-    this.#unsaid.delete(report.source);
+  learned(report: LearnedReport): void {
+    if (this.#unsaid.size > 0) this.#unsaid.delete(keyOf(report));
     this.#modules.table.learned(report);
     this.#schedule();
   }
 
-  reachability(report: Parameters<CarrierSink['reachability']>[0]): void {
+  reachability(report: ReachabilityReport): void {
     this.#modules.table.reachability(report);
     this.#schedule();
   }
@@ -51,10 +57,12 @@ export class Learning implements CarrierSink {
    * then is forgotten.
    */
   carrierStopped(carrier: CarrierName, holdMs: number): void {
-    const { clock } = this.#modules;
+    const { clock, table } = this.#modules;
     const forgetAt = clock.now() + holdMs;
-    for (const [source, originator] of this.#reported) this.#unsaid.set(source, { originator, forgetAt });
-    this.#reported.clear();
+    for (const { source, originator } of table.sourcesOf(carrier)) {
+      const key = keyOf({ carrier, source });
+      if (!this.#unsaid.has(key)) this.#unsaid.set(key, { carrier, source, originator, forgetAt });
+    }
     this.reachability({ carrier, reachable: new Set() });
     // A timer for each stop: what an earlier one left unsaid is due earlier.
     const cancel = clock.after(holdMs, () => {
@@ -65,9 +73,9 @@ export class Learning implements CarrierSink {
   }
 
   #forgetUnsaid(carrier: CarrierName, until: number): void {
-    for (const [source, { originator, forgetAt }] of this.#unsaid) {
-      if (forgetAt > until) continue;
-      this.#unsaid.delete(source);
+    for (const [key, { carrier: by, source, originator, forgetAt }] of this.#unsaid) {
+      if (by !== carrier || forgetAt > until) continue;
+      this.#unsaid.delete(key);
       this.#modules.table.learned({ carrier, source, originator, prefixes: [] });
     }
     this.#schedule();
@@ -94,10 +102,11 @@ export class Learning implements CarrierSink {
   }
 
   #turn(): void {
-    const { table, intent, congestedNode } = this.#modules;
+    const { table, intent, congestedNode, onRouters } = this.#modules;
     const changes = table.takeChanges(SLICE);
     const { upserts, deletes } = senderProxyChanges(intent(), changes);
     congestedNode()?.changeSenders(upserts, deletes);
+    if (table.routers.takeChanged()) onRouters();
     if (changes.more) this.#schedule();
     this.#watchDeadline();
   }

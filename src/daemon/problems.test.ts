@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Intent } from '../intent/intent.ts';
-import type { IsisNeighborState } from '../model/state.ts';
-import { adjacencyProblems, placementProblems, reloadProblems } from './problems.ts';
+import type { Intent, OspfIntent } from '../intent/intent.ts';
+import { address } from '../model/address.ts';
+import { prefix } from '../model/prefix.ts';
+import type { BgpSessionState, IsisNeighborState, OspfNeighborState } from '../model/state.ts';
+import { advertisedIn } from './origination.ts';
+import { adjacencyProblems, bgpProblems, carriageProblems, disputeProblems, ospfProblems, placementProblems, reloadProblems } from './problems.ts';
 
 const intent = { isis: { interface: 'cnpd-isis' } } as unknown as Intent;
 const START = Date.parse('2026-01-01T00:00:00Z');
@@ -27,9 +30,119 @@ describe('problems', () => {
   });
 
   it('prefixes without a place and a refused reload are told', () => {
-    expect(placementProblems(0)).toEqual([]);
-    expect(placementProblems(7)[0]!.problem).toMatch(/^7 sender prefixes/);
+    expect(placementProblems('isis', 0)).toEqual([]);
+    expect(placementProblems('isis', 7)[0]!.problem).toMatch(/^7 prefixes are not advertised/);
+    expect(placementProblems('bgp', 1)).toMatchObject([{ problem: '1 prefix is not advertised: a path in BGP needs a next hop of its own family', remedy: expect.stringContaining('bgp.next-hop') }]);
+    expect(placementProblems('ospfv2', 7)).toMatchObject([{ feature: 'ospfv2', problem: expect.stringContaining('OSPFv2') }]);
     expect(reloadProblems('f', false)).toEqual([]);
     expect(reloadProblems('/etc/cnpd/cnpd.yaml', true)[0]!.remedy).toContain('cnpd check /etc/cnpd/cnpd.yaml');
+  });
+});
+
+describe('problems of OSPF', () => {
+  const ospf = (more: Partial<OspfIntent['areas'][number]> = {}): OspfIntent => ({
+    version: 2, routerId: 1, helloSeconds: 10, deadSeconds: 40, retransmitMs: 5000, holdUnreachableMs: 120_000,
+    areas: [{ areaId: 0, interface: 'cnpd-ospf0', mtu: 1500, ignoreMtu: false, instanceId: 0, keys: [], ...more }],
+  });
+  const says = (state: OspfNeighborState['state'], more: Partial<OspfNeighborState> = {}) => ({
+    neighbors: (): OspfNeighborState[] => [
+      {
+        area: '0.0.0.0', interface: 'cnpd-ospf0', state, routerId: '192.0.2.1', deadTimeRemaining: 40, mtu: 1500, takesOpaque: true, unacknowledged: 0, databaseFull: false, routerIdContested: false,
+        since: new Date(START).toISOString(), reason: '', ...more,
+      },
+    ],
+  });
+  const LATE = START + 3_600_000;
+
+  it('an area whose neighbour is full has none', () => expect(ospfProblems(ospf(), says('full'), START, LATE)).toEqual([]));
+
+  it('an adjacency that does not come up is one after half a minute and a hello', () => {
+    expect(ospfProblems(ospf(), says('init'), START, START + 39_999)).toEqual([]);
+    expect(ospfProblems(ospf(), says('init'), START, START + 40_000)).toMatchObject([{ feature: 'ospfv2', problem: expect.stringMatching(/cnpd-ospf0 \(area 0\.0\.0\.0\) but init/) }]);
+  });
+
+  it('a neighbour that takes no opaque LSAs is one at once, with the line that mends it', () => {
+    expect(ospfProblems(ospf(), says('full', { takesOpaque: false }), START, START)).toMatchObject([{ remedy: expect.stringContaining('capability opaque') }]);
+  });
+
+  it('an MTU larger than ours is one at once, unless it is to be ignored', () => {
+    const larger = says('ex-start', { mtu: 9000 });
+    expect(ospfProblems(ospf(), larger, START, START)).toMatchObject([{ problem: expect.stringContaining('9000 to FRR and 1500 to cnpd') }]);
+    expect(ospfProblems(ospf({ ignoreMtu: true }), larger, START, START)).toEqual([]);
+  });
+
+  it('a smaller MTU at FRR is one when the exchange has not begun for as long: FRR may ignore it', () => {
+    const smaller = says('ex-start', { mtu: 1400 });
+    expect(ospfProblems(ospf(), smaller, START, START + 39_999)).toEqual([]);
+    expect(ospfProblems(ospf(), smaller, START, LATE)).toMatchObject([{ problem: expect.stringContaining('1400 to FRR and 1500 to cnpd') }]);
+    expect(ospfProblems(ospf(), says('full', { mtu: 1400 }), START, LATE)).toEqual([]);
+  });
+
+  it('a full database is told although the neighbour is full, with the table that shows whose LSAs they are', () => {
+    const [told] = ospfProblems(ospf(), says('full', { databaseFull: true }), START, START);
+    expect(told).toMatchObject({ feature: 'ospfv2', problem: expect.stringContaining('database of area 0.0.0.0 is full'), remedy: expect.stringContaining('cnpctl show ospf database') });
+  });
+
+  it('a router ID that another router has as well is told, with what mends it', () => {
+    const [told] = ospfProblems(ospf(), says('full', { routerIdContested: true }), START, START);
+    expect(told).toMatchObject({ feature: 'ospfv2', problem: expect.stringContaining('has the router ID 0.0.0.1'), remedy: expect.stringContaining('ospfv2.router-id') });
+  });
+
+  it('nothing declared, nothing missing', () => expect(ospfProblems(undefined, undefined, START, LATE)).toEqual([]));
+});
+
+describe('senders whose family no carrier carries', () => {
+  const declared = (carriers: object, ...senders: string[]): Intent =>
+    ({ ...carriers, proxy: { senders: senders.map((text) => ({ prefix: prefix(text), format: 'standard-cnp' })) } }) as unknown as Intent;
+  const both = ['198.51.100.0/24', '2001:db8:1::/64'] as const;
+
+  it('OSPFv2 leaves out IPv6, OSPFv3 IPv4; together, or with IS-IS, none is left out', () => {
+    const missing = (carriers: object): string[] => carriageProblems(declared(carriers, ...both)).map(({ remedy }) => remedy);
+    expect(missing({ ospfv2: {} })).toEqual(['add ospfv3 or isis to cnpd.yaml']);
+    expect(missing({ ospfv3: {} })).toEqual(['add ospfv2 or isis to cnpd.yaml']);
+    expect(missing({ ospfv2: {}, ospfv3: {} })).toEqual([]);
+    expect(missing({ isis: {}, ospfv3: {} })).toEqual([]);
+    expect(missing({})).toEqual([]);
+  });
+
+  it('BGP counts the senders that it has no next hop for itself', () => {
+    const bgp = { nextHop6: address('2001:db8::1') };
+    expect(carriageProblems(declared({ bgp }, ...both))).toEqual([]);
+    expect(advertisedIn(declared({ bgp, ospfv2: {} }, both[0]))).toEqual(['ospfv2']);
+    expect(advertisedIn(declared({ bgp, ospfv2: {} }, ...both))).toEqual(['bgp', 'ospfv2']);
+  });
+});
+
+describe('problems of BGP', () => {
+  const session = (state: BgpSessionState['state'], reason = 'connect ECONNREFUSED', since = START): BgpSessionState => ({
+    target: '127.0.0.1:50051', state, api: null, as: null, routerId: null, since: new Date(since).toISOString(), reason, originated: 0, wanted: 3, learned: 0, withProxy: 0,
+  });
+  const LATE = START + 3_600_000;
+
+  it('a gobgpd that is there has none, nor has one that is being read', () => {
+    expect(bgpProblems(undefined, 0, LATE)).toEqual([]);
+    expect(bgpProblems(session('ready'), START, LATE)).toEqual([]);
+    expect(bgpProblems(session('loading'), START, START + 119_999)).toEqual([]);
+  });
+
+  it('two cnpd at one gobgpd are one', () => {
+    expect(disputeProblems(false)).toEqual([]);
+    expect(disputeProblems(true)).toMatchObject([{ feature: 'bgp', problem: expect.stringContaining('again and again'), remedy: expect.stringContaining('bgp.gobgp.target') }]);
+  });
+
+  it('a gobgpd that is not through with its table after two minutes is one', () => {
+    expect(bgpProblems(session('loading', 'reading what gobgpd has'), START, START + 120_000)).toHaveLength(1);
+  });
+
+  it.each(['connecting', 'waiting'] as const)('a gobgpd that is away (%s) is one after half a minute, with where and why', (state) => {
+    expect(bgpProblems(session(state), START, START + 29_999)).toEqual([]);
+    expect(bgpProblems(session(state), START, START + 30_000)).toMatchObject([
+      { feature: 'bgp', problem: expect.stringMatching(/127\.0\.0\.1:50051 \(connect ECONNREFUSED\)/), remedy: expect.stringContaining('--api-hosts 127.0.0.1:50051') },
+    ]);
+  });
+
+  it('a gobgpd that was lost is one half a minute after the loss', () => {
+    expect(bgpProblems(session('waiting', 'gone', LATE), START, LATE + 29_999)).toEqual([]);
+    expect(bgpProblems(session('waiting', 'gone', LATE), START, LATE + 30_000)).toHaveLength(1);
   });
 });

@@ -1,7 +1,12 @@
 // What does not work as declared, and what to do about it: gathered when somebody asks, from whoever knows. Nothing here is state.
 import type { IsisCarrier } from '../carriers/isis/carrier.ts';
-import type { Intent } from '../intent/intent.ts';
+import type { Intent, OspfIntent } from '../intent/intent.ts';
+import type { CarrierName } from '../model/advertisement.ts';
+import type { BgpSessionState, OspfNeighborState } from '../model/state.ts';
+import { formatId } from '../packet/ospf/router-id.ts';
 import type { Problem } from '../plan/desired.ts';
+import { gobgpRemedy } from './gobgp.ts';
+import { carriersOf } from './origination.ts';
 
 /** How long an adjacency may be missing before it is a problem: FRR's hello interval and its start, with room. Milliseconds. */
 const ADJACENCY_PATIENCE_MS = 30_000;
@@ -13,14 +18,88 @@ export function adjacencyProblems(intent: Intent, carrier: Pick<IsisCarrier, 'ne
   const since = Math.max(startedAt, ...neighbors.map((n) => Date.parse(n.since)));
   if (now - since < ADJACENCY_PATIENCE_MS) return [];
   const problem = `no IS-IS neighbour is up on ${intent.isis.interface}: nothing is advertised, and what was learned is held for a while and then dropped`;
-  return [{ feature: 'isis', problem, remedy: '`cnpctl doctor` asks FRR and names the line that mends it' }];
+  return [{ feature: 'isis', problem, remedy: 'mend what `cnpctl doctor` finds in FRR' }];
 }
 
+/** What each carrier has room for, and what gives it more. */
+const ROOM: Readonly<Record<CarrierName, readonly [reason: string, remedy: string]>> = {
+  isis: ['IS-IS has room for about 10,000 in the 255 fragments of one system', 'declare fewer, shorter prefixes'],
+  ospfv2: ['OSPFv2 has no room or no form for them (an IPv4 sender with an IPv6 proxy has none)', 'declare fewer, shorter prefixes, with a proxy of their own family'],
+  ospfv3: ['OSPFv3 has no room or no form for them', 'declare fewer, shorter prefixes, with a proxy of their own family'],
+  bgp: ['a path in BGP needs a next hop of its own family', 'give router.loopback, or bgp.next-hop, an address of both families'],
+};
+
 /** Prefixes that are declared and not advertised. */
-export function placementProblems(unplaced: number): Problem[] {
+export function placementProblems(feature: CarrierName, unplaced: number): Problem[] {
   if (unplaced === 0) return [];
-  const problem = `${unplaced} sender prefixes are not advertised: IS-IS has room for about 10,000 in the 255 fragments of one system`;
-  return [{ feature: 'isis', problem, remedy: 'declare fewer, shorter prefixes' }];
+  const [reason, remedy] = ROOM[feature];
+  return [{ feature, problem: `${unplaced} ${unplaced === 1 ? 'prefix is' : 'prefixes are'} not advertised: ${reason}`, remedy }];
+}
+
+/** OSPF runs and in some area there is nobody, or somebody that cannot be told. Times are milliseconds since 1970. */
+export function ospfProblems(intent: OspfIntent | undefined, carrier: { neighbors(): OspfNeighborState[] } | undefined, startedAt: number, now: number): Problem[] {
+  if (!intent || !carrier) return [];
+  return carrier.neighbors().flatMap((neighbor) => areaProblem(intent, neighbor, startedAt, now) ?? []);
+}
+
+function areaProblem(intent: OspfIntent, neighbor: OspfNeighborState, startedAt: number, now: number): Problem | undefined {
+  const feature = `ospfv${intent.version}`;
+  const { area, state, mtu } = neighbor;
+  const declared = intent.areas.find((a) => a.interface === neighbor.interface);
+  if (neighbor.takesOpaque === false) {
+    const problem = `FRR takes no opaque LSAs on ${neighbor.interface} (area ${area}): nothing is advertised there`;
+    return { feature, problem, remedy: "vtysh -c 'configure terminal' -c 'router ospf' -c 'capability opaque'" };
+  }
+  if (neighbor.routerIdContested) {
+    const problem = `another router in area ${area} has the router ID ${formatId(intent.routerId)}: each undoes what the other advertises`;
+    return { feature, problem, remedy: `give one of the two another ${feature}.router-id in cnpd.yaml, and \`cnpctl reload\`` };
+  }
+  if (neighbor.databaseFull) {
+    const problem = `the OSPFv${intent.version} database of area ${area} is full: LSAs were refused, and what they say is not learned`;
+    return { feature, problem, remedy: `see in \`cnpctl show ${intent.version === 2 ? 'ospf' : 'ospf3'} database\` whose LSAs are so many or so long` };
+  }
+  if (state === 'full') return undefined;
+  const late = now - Math.max(startedAt, Date.parse(neighbor.since)) >= ADJACENCY_PATIENCE_MS + intent.helloSeconds * 1000;
+  // Whoever has the smaller MTU refuses; whether FRR does shows only in that nothing goes on.
+  if (declared && mtu !== null && ((mtu > declared.mtu && !declared.ignoreMtu) || (mtu < declared.mtu && late && state === 'ex-start'))) {
+    const problem = `the MTU of ${neighbor.interface} (area ${area}) is ${mtu} to FRR and ${declared.mtu} to cnpd: the databases cannot be exchanged`;
+    return { feature, problem, remedy: `ip link set ${neighbor.interface} mtu ${declared.mtu}${intent.version === 3 ? ', or take `ifmtu` out of FRR' : ''}, or set ${feature}.areas mtu to ${mtu} in cnpd.yaml` };
+  }
+  if (!late) return undefined;
+  const problem = `no OSPFv${intent.version} neighbour is full on ${neighbor.interface} (area ${area}) but ${state} (${neighbor.reason}): nothing is advertised there, and what was learned is held for a while and then dropped`;
+  return { feature, problem, remedy: 'mend what `cnpctl doctor` finds in FRR' };
+}
+
+/** How long gobgpd may be away before it is a problem, milliseconds: its restart, with room; and how long it may take to list a large table. */
+const GOBGP_PATIENCE_MS = { connecting: 30_000, waiting: 30_000, loading: 120_000, ready: Infinity } as const;
+
+/** gobgpd cannot be reached, or not be understood. Times are milliseconds since 1970. */
+export function bgpProblems(session: BgpSessionState | undefined, startedAt: number, now: number): Problem[] {
+  if (!session || now - Math.max(startedAt, Date.parse(session.since)) < GOBGP_PATIENCE_MS[session.state]) return [];
+  const problem = `gobgpd cannot be used at ${session.target} (${session.reason}): nothing is advertised in BGP, and what was learned is held for a while and then dropped`;
+  return [{ feature: 'bgp', problem, remedy: gobgpRemedy(session.target, session.reason) }];
+}
+
+/** A gobgpd has one cnpd beside it: two would take each other's paths for those of an earlier run. */
+export function disputeProblems(disputed: boolean): Problem[] {
+  if (!disputed) return [];
+  const problem = "somebody else puts in and takes out cnpd's paths at this gobgpd (path identifier 1668182116), again and again: who is a proxy changes with them";
+  return [{ feature: 'bgp', problem, remedy: 'each cnpd needs a gobgpd of its own: compare bgp.gobgp.target in the cnpd.yaml of other routers, and look for scripts that run `gobgp global rib del all`' }];
+}
+
+/**
+ * Senders of a family that none of the carriers has a place for: nobody will ever hear of their proxy. Without any carrier that is what was declared; the
+ * BGP carrier counts the sender prefixes that it has no next hop for itself (placementProblems).
+ */
+export function carriageProblems(intent: Intent): Problem[] {
+  const { isis, ospfv2, ospfv3, bgp } = intent;
+  if (bgp || (!isis && !ospfv2 && !ospfv3)) return [];
+  const families = new Set(intent.proxy?.senders.map(({ prefix }) => prefix.address.family));
+  return [...families].filter((family) => carriersOf(intent, family).length === 0).map((family) => ({
+    feature: 'proxy',
+    problem: `the IPv${family} senders of this proxy are not advertised: OSPFv2 carries IPv4 senders, OSPFv3 IPv6 senders`,
+    remedy: `add ${family === 4 ? 'ospfv2' : 'ospfv3'} or isis to cnpd.yaml`,
+  }));
 }
 
 /** The file and the intent in force differ. */

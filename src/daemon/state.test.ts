@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { LearnedQueuePair } from '../kernel/dataplane/queue-pairs.ts';
 import { address } from '../model/address.ts';
+import { DEFAULT_CODE_POINTS } from '../model/code-points.ts';
 import { type StateModules, stateSource } from './state.ts';
 
 const pair = (senderQpn: number): LearnedQueuePair => ({
@@ -23,4 +24,12 @@ it('tells all flows of a large table, and lets everybody else run meanwhile', as
   setImmediate(() => void (others = read));
   expect((await answer).map((f) => [f.port, f.sourceQpn, f.destinationQpn, f.learnedFrom, f.notifications])).toEqual([0, 1, 2].map((qpn) => ['proxy', qpn, 7, 'cm', 2]));
   expect(others).toBeLessThan(3);
+});
+
+it('E: the code points are all shown, with what cnpd.yaml made of them', async () => {
+  const codePoints = { ...DEFAULT_CODE_POINTS, 'ospfv2-private-opaque-type': 200 };
+  const shown = await stateSource({ file: { intent: { codePoints } } } as unknown as StateModules).codepoints();
+  expect(shown.map(({ name }) => name).sort()).toEqual(Object.keys(DEFAULT_CODE_POINTS).sort());
+  expect(shown).toContainEqual(expect.objectContaining({ name: 'ospfv2-private-opaque-type', value: 200, default: 240 }));
+  expect(shown).toContainEqual(expect.objectContaining({ name: 'ospfv3-private-function', value: 8184, default: 8184 }));
 });

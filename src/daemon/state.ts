@@ -1,19 +1,20 @@
 // Operational state for the northbound (src/model/state.ts), read from whoever owns it at the moment it is asked for.
-import type { IsisCarrier } from '../carriers/isis/carrier.ts';
+import type { EgressMeasure } from '../kernel/dataplane/egress.ts';
 import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
 import { type Qdisc, TC_H } from '../kernel/netlink/traffic-control.ts';
 import type { LearnedTable } from '../learned/table.ts';
 import { formatAddress } from '../model/address.ts';
 import { CODE_POINTS } from '../model/code-points.ts';
 import { formatPrefix } from '../model/prefix.ts';
-import type { FlowState, PortState, StateSource } from '../model/state.ts';
+import type { BgpState, FlowState, Lazy, NotificationState, PortState, RttState, SidState, StateSource } from '../model/state.ts';
 import { createPace } from '../northbound/pace.ts';
-import { explainPort } from '../plan/congested-node.ts';
-import type { DesiredState, Problem } from '../plan/desired.ts';
+import type { DesiredState, EgressPortPlan, Problem } from '../plan/desired.ts';
 import type { Facts } from '../plan/facts.ts';
 import type { Dataplane } from '../reconcile/dataplane.ts';
+import type { Carriers } from './carriers.ts';
 import type { Counters } from './counters.ts';
 import type { IntentFile } from './intent-file.ts';
+import { advertisedIn } from './origination.ts';
 import { VERSION } from './version.ts';
 
 export interface StateModules {
@@ -27,9 +28,13 @@ export interface StateModules {
   readonly facts: () => Facts;
   readonly desired: () => DesiredState | undefined;
   readonly dataplane: () => Dataplane | undefined;
-  readonly carrier: () => IsisCarrier | undefined;
+  readonly carriers: () => Pick<Carriers, 'isis' | 'ospfv2' | 'ospfv3' | 'bgp'>;
   readonly rtnetlink: () => Rtnetlink | undefined;
   readonly problems: () => readonly Problem[];
+  /** What only runs while it is declared. */
+  readonly notifications?: (names: { port: (ifindex: number) => string; timeOfDay: (ns: bigint) => string }) => NotificationState[];
+  readonly sids?: () => SidState[];
+  readonly rtt?: () => RttState[];
 }
 
 export function stateSource(m: StateModules): StateSource {
@@ -47,19 +52,44 @@ export function stateSource(m: StateModules): StateSource {
       };
     },
     proxies: () => {
-      const { proxy, isis } = m.file.intent;
+      const { proxy } = m.file.intent;
       if (!proxy) return [];
       const formats = [...new Set(proxy.senders.map((s) => s.format))].join(', ');
-      return [{ address: formatAddress(proxy.address), prefixes: proxy.senders.map((s) => formatPrefix(s.prefix)), format: formats, advertisedIn: isis ? ['isis'] : [] }];
+      return [{ address: formatAddress(proxy.address), prefixes: proxy.senders.map((s) => formatPrefix(s.prefix)), format: formats, advertisedIn: advertisedIn(m.file.intent) }];
     },
     senders: () => m.table.entries(),
-    isis: () => ({ neighbors: m.carrier()?.neighbors() ?? [], database: m.carrier()?.database() ?? [] }),
+    isis: () => carrierState(m.carriers().isis),
+    ospfv2: () => carrierState(m.carriers().ospfv2),
+    ospfv3: () => carrierState(m.carriers().ospfv3),
+    bgp: () => bgpState(m.carriers().bgp),
     ports: () => ports(m),
     flows: () => flows(m),
+    notifications: () => m.notifications?.({ port: portNames(m), timeOfDay }) ?? [],
+    sids: () => m.sids?.() ?? [],
+    rtt: () => m.rtt?.() ?? [],
     counters: () => m.counters.snapshot(),
     codepoints: () => {
       const values = m.file.intent.codePoints;
       return CODE_POINTS.map(({ name, default: fallback, description, source }) => ({ name, value: values[name], default: fallback, description, source }));
+    },
+  };
+}
+
+/** A carrier that does not run has neither. */
+const carrierState = <N, L>({ carrier }: { readonly carrier: { neighbors(): N[]; database(): L[] } | undefined }): { neighbors: N[]; database: L[] } => ({
+  neighbors: carrier?.neighbors() ?? [],
+  database: carrier?.database() ?? [],
+});
+
+async function bgpState({ carrier }: Carriers['bgp']): Promise<Lazy<BgpState>> {
+  if (!carrier) return { session: [], peers: [], paths: [] };
+  const peers = await carrier.peers();
+  return {
+    session: [carrier.session()],
+    peers,
+    // Of many paths only when they are asked for: who watches the session would keep the event loop busy with them.
+    get paths() {
+      return carrier.paths();
     },
   };
 }
@@ -72,6 +102,7 @@ async function ports(m: StateModules): Promise<PortState[]> {
     const root = qdiscs.find((q: Qdisc) => q.ifindex === link?.ifindex && q.parent === TC_H.ROOT);
     const table = m.dataplane()?.congestedNode?.table;
     const stats = planned && table?.stats(planned.ifindex);
+    const measure = planned && table?.measure(planned.ifindex);
     return {
       interface: port.interface,
       ifindex: link?.ifindex ?? 0,
@@ -79,9 +110,9 @@ async function ports(m: StateModules): Promise<PortState[]> {
       rootQdisc: root?.kind ?? 'none',
       queueBytes: root?.stats.backlogBytes ?? 0,
       peakQueueBytes: (planned && table?.peakQueueBytes(planned.ifindex)) ?? 0,
-      kMin: port.kMin ?? 0,
-      kMax: port.kMax ?? 0,
-      explanation: planned ? explainPort(port, planned, root?.tbf?.limit) : [],
+      kMin: planned?.kMin ?? port.kMin ?? 0,
+      kMax: planned?.kMax ?? port.kMax ?? 0,
+      explanation: [...(planned?.explanation ?? [])],
       packets: Number(stats?.packets ?? 0),
       bytes: Number(stats?.bytes ?? 0),
       ceMarked: Number(stats?.ceMarked ?? 0),
@@ -90,8 +121,35 @@ async function ports(m: StateModules): Promise<PortState[]> {
       suppressedPerFlow: Number(stats?.suppressedPerFlow ?? 0),
       suppressedPerPort: Number(stats?.suppressedPerPort ?? 0),
       noProxy: Number(stats?.noProxy ?? 0),
+      rttMs: divided(planned?.rttNs, 1e6),
+      vEcn: divided(planned?.vEcnPpm, 1e4),
+      ...measured(planned, measure),
+      notContributing: Number(stats?.notContributing ?? 0),
+      deferred: Number(stats?.deferred ?? 0),
+      noFormat: Number(stats?.noFormat ?? 0),
     };
   });
+}
+
+/** Absent stays absent. */
+const divided = (value: number | null | undefined, by: number): number | null => (value === null || value === undefined ? null : value / by);
+
+/** What is measured over intervals. A measurement that is older than two of them is of a queue into which nothing has come since. */
+function measured(planned: EgressPortPlan | undefined, measure: EgressMeasure | undefined): Pick<PortState, 'vGrowth' | 'ecnMarkingRate' | 'queueGrowth' | 'measurementIntervalMs'> {
+  const intervalNs = planned?.intervalNs;
+  const fresh = intervalNs !== undefined && measure !== undefined && process.hrtime.bigint() - measure.measuredAt <= BigInt(2 * intervalNs);
+  return {
+    vGrowth: divided(planned?.vGrowthBytes, (intervalNs ?? 1e9) / 1e9),
+    ecnMarkingRate: fresh ? measure.ecnMarkingPpm / 1e4 : 0,
+    queueGrowth: fresh ? (measure.growthBytes * 1e9) / intervalNs : 0,
+    measurementIntervalMs: divided(intervalNs, 1e6),
+  };
+}
+
+/** What the northbound calls an interface; one that is gone by its number. */
+function portNames(m: StateModules): (ifindex: number) => string {
+  const names = new Map(m.facts().links.map((l) => [l.ifindex, l.name]));
+  return (ifindex) => names.get(ifindex) ?? `#${ifindex}`;
 }
 
 /** CLOCK_MONOTONIC nanoseconds of a program as a time of day. */
@@ -113,14 +171,15 @@ async function flows(m: StateModules): Promise<FlowState[]> {
 }
 
 function* everyFlow(m: StateModules): Generator<FlowState> {
-  const names = new Map(m.facts().links.map((l) => [l.ifindex, l.name]));
+  const nameOf = portNames(m);
   for (const f of m.dataplane()?.congestedNode?.flows(process.hrtime.bigint()) ?? []) {
     yield {
-      port: names.get(f.ifindex) ?? `#${f.ifindex}`,
+      port: nameOf(f.ifindex),
       source: formatAddress(f.source),
       destination: formatAddress(f.destination),
       destinationQpn: f.destinationQpn,
-      sourceQpn: null,
+      // Looked up when it was needed to tell the sender.
+      sourceQpn: f.told?.sourceQpn || null,
       learnedFrom: null,
       packets: Number(f.packets),
       bytes: Number(f.bytes),

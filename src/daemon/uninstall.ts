@@ -1,9 +1,11 @@
-// Removes everything that cnpd leaves behind on purpose: attached programs, pinned maps, the BPF file system, the run directory. The agent must not be
-// running; what it holds open would come back.
+// Removes everything that cnpd leaves behind on purpose: attached programs, pinned maps, the BPF file system, its SIDs in the routing table of this network
+// namespace, the run directory. The agent must not be running; what it holds open would come back.
 import { existsSync, lstatSync, readdirSync, rmSync, rmdirSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { isBpffs, unmountBpffs } from '../kernel/bpf/bpffs.ts';
 import { detachPinnedLink } from '../kernel/bpf/tcx.ts';
+import { SidRoutes } from '../kernel/netlink/sid-routes.ts';
+import { removeSidRoutes } from '../reconcile/sid-routes.ts';
 import { bpfDir, linksDir, runDirHolder } from './run-dir.ts';
 
 const OWN_FILES = ['bpf', 'cnpd.pid', 'gnmi.sock'];
@@ -28,6 +30,9 @@ export async function uninstall(runDir: string, say: (line: string) => void): Pr
     if (maps.length > 0) say(`removed ${maps.length} maps`);
     unmountBpffs(bpf);
   }
+  const routes = SidRoutes.open();
+  for (const sid of removeSidRoutes(routes)) say(`removed the route of ${sid}`);
+  routes.close();
   return removeOwnFiles(runDir, say);
 }
 

@@ -1,10 +1,9 @@
-// Starts the two RoCE endpoints in the hosts of the scene and collects the JSON lines they print.
+// Starts the two RoCE endpoints in the hosts of a scene and collects the JSON lines they print.
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Lab } from '../lab/lab.ts';
 import { program } from '../lab/program.ts';
-import type { Mode, ModeSpec } from './modes.ts';
-import { SENDING_RATE } from './modes.ts';
+import type { Host, RunSpec, Scene } from './scene.ts';
 
 export interface EndpointEvent {
   readonly event: string;
@@ -20,9 +19,6 @@ export interface Endpoint {
   stop(): Promise<void>;
   readonly ended: Promise<number>;
 }
-
-const H1 = '2001:db8:1::2';
-const H2 = '2001:db8:2::2';
 
 function follow(child: ChildProcess, name: string): Endpoint {
   const events: EndpointEvent[] = [];
@@ -55,14 +51,15 @@ function follow(child: ChildProcess, name: string): Endpoint {
   };
 }
 
-const start = (lab: Lab, node: string, argv: readonly string[]): Endpoint =>
-  follow(lab.spawn(node, [process.execPath, program('roce-endpoint'), ...argv], { stdio: ['ignore', 'pipe', 'pipe'] }), `${node}'s endpoint`);
+const start = (lab: Lab, host: Host, role: string, argv: readonly string[]): Endpoint => {
+  const where = ['--interface', host.interface, '--address', host.address];
+  return follow(lab.spawn(host.node, [process.execPath, program('roce-endpoint'), role, ...where, ...argv], { stdio: ['ignore', 'pipe', 'pipe'] }), `${host.node}'s endpoint`);
+};
 
-export const startListener = (lab: Lab, receiverCnps: boolean): Endpoint =>
-  start(lab, 'h2', ['listen', '--interface', 'eth1', '--address', H2, '--cnp-interval', receiverCnps ? '50us' : 'off']);
+/** @param cnps whether it answers congestion marks */
+export const startListener = (lab: Lab, receiver: Host, cnps: boolean): Endpoint => start(lab, receiver, 'listen', ['--cnp-interval', cnps ? '50us' : 'off']);
 
-export const startSender = (lab: Lab, spec: Pick<ModeSpec, 'reaction' | 'durationMs'> & { readonly mode?: Mode }): Endpoint =>
-  start(lab, 'h1', [
-    'send', '--interface', 'eth1', '--address', H1, '--peer', H2, '--reaction', spec.reaction, '--rate', `${SENDING_RATE}bit`,
-    '--duration', `${spec.durationMs}ms`, '--report', '50ms', '--timeout', '1s',
+export const startSender = (lab: Lab, { sender, receiver, sendingRateBps }: Pick<Scene, 'sender' | 'receiver' | 'sendingRateBps'>, spec: Pick<RunSpec, 'sender' | 'durationMs'>): Endpoint =>
+  start(lab, sender, 'send', [
+    '--peer', receiver.address, '--rate', `${sendingRateBps}bit`, '--duration', `${spec.durationMs}ms`, '--report', '50ms', '--timeout', '1s', ...spec.sender,
   ]);

@@ -1,7 +1,8 @@
 // report.html: one file, no scripts, nothing loaded; opens in any browser, also from an archive. Pure.
 import { type Chart, type Curve, chartSvg, escapeXml } from './chart.ts';
-import type { Mode } from './modes.ts';
-import type { DemoReport, Point, RunResult } from './results.ts';
+import type { DemoReport, Point, PortResult, RunResult } from './results.ts';
+import type { Mode } from './scene.ts';
+import { COLUMNS, type Column } from './table.ts';
 
 /** Distinguishable without colour vision (Okabe and Ito). */
 const COLORS: Readonly<Record<Mode, string>> = { none: '#999999', receiver: '#e69f00', cnpd: '#0072b2' };
@@ -18,34 +19,36 @@ svg { width: 100%; height: auto } .grid { stroke: #e6e6e6 } .axis { stroke: #555
 .tick { font-size: 11px; fill: #444 } .label { font-size: 12px; fill: #222 } .note { font-size: 11px; fill: #555 } p.small { color: #555; font-size: .9rem; margin-top: .2rem }
 `;
 
-interface Cell {
-  readonly head: string;
-  readonly of: (r: RunResult) => string;
-}
-
 const hex = (value: number | null): string => (value === null ? '–' : `0x${value.toString(16)}`);
-const CELLS: readonly Cell[] = [
-  { head: 'run', of: (r) => r.title },
-  { head: 'first feedback, ms', of: (r) => (r.firstFeedbackMs === null ? '–' : r.firstFeedbackMs.toFixed(1)) },
-  { head: 'peak queue, kB', of: (r) => (r.peakQueueBytes / 1000).toFixed(0) },
-  { head: 'peak after 1 s, kB', of: (r) => (r.settledPeakQueueBytes / 1000).toFixed(0) },
-  { head: 'drops', of: (r) => String(r.drops) },
-  { head: 'sent again', of: (r) => String(r.retransmitted) },
-  { head: 'goodput, Mbit/s', of: (r) => (r.goodputBps / 1e6).toFixed(1) },
-  { head: 'CNPs', of: (r) => String(r.cnp.count) },
-  { head: 'for Queue Pair (h1’s)', of: (r) => (r.cnp.count === 0 ? '–' : `${hex(r.cnp.destQpn)} (${hex(r.cnp.expectedQpn)})`) },
-  { head: 'ICRC', of: (r) => (r.cnp.count === 0 ? '–' : r.cnp.icrcValid ? 'valid' : 'WRONG') },
+const said = (r: RunResult, text: string): string => (r.notifications.count === 0 ? '–' : text);
+
+/** What the closing table leaves out. */
+const MORE: readonly Column[] = [
+  { head: 'for Queue Pair (the connection’s)', cell: (r) => said(r, `${hex(r.notifications.queuePair)} (${hex(r.notifications.expectedQueuePair)})`) },
+  { head: 'ICRC or checksum', cell: (r) => said(r, r.notifications.valid ? 'valid' : 'WRONG') },
+  { head: 'held back', cell: (r) => r.ports.map((p) => String(p.counted.deferred)).join(' / ') },
 ];
 
 function runTable(runs: readonly RunResult[]): string {
   const row = (tag: string, cells: readonly string[]): string => `<tr>${cells.map((c) => `<${tag}>${escapeXml(c)}</${tag}>`).join('')}</tr>`;
-  return `<table>${row('th', CELLS.map((c) => c.head))}${runs.map((r) => row('td', CELLS.map((c) => c.of(r)))).join('')}</table>`;
+  const columns = [...COLUMNS, ...MORE];
+  return `<table>${row('th', columns.map((c) => c.head))}${runs.map((r) => row('td', columns.map((c) => c.cell(r)))).join('')}</table>`;
 }
 
-type SeriesName = keyof RunResult['series'];
+/** Who said what on the sender's wire. */
+function speakers(runs: readonly RunResult[]): string {
+  const line = (run: RunResult): string[] =>
+    run.notifications.nodes.map(({ node, count, firstMs, actions }) => {
+      const list = Object.entries(actions).map(([action, n]) => `${n} ${action}`).join(', ');
+      return `${run.mode}: ${node} sent ${count}${list && ` (${list})`}, the first at ${firstMs.toFixed(1)} ms`;
+    });
+  return `<ul>${runs.flatMap(line).map((text) => `<li>${escapeXml(text)}</li>`).join('')}</ul>`;
+}
 
-function curves(runs: readonly RunResult[], name: SeriesName, change: (points: readonly Point[], run: RunResult) => readonly Point[] = (p) => p): Curve[] {
-  return runs.map((r) => ({ name: r.title, color: COLORS[r.mode], points: change(r.series[name], r) }));
+type Points = (run: RunResult) => readonly Point[];
+
+function curves(runs: readonly RunResult[], points: Points): Curve[] {
+  return runs.map((r) => ({ name: r.title, color: COLORS[r.mode], points: points(r) }));
 }
 
 /** A count jumps: from one value to the next at the moment of the change, and stays to the end of the run. */
@@ -55,50 +58,65 @@ function steps(points: readonly Point[], run: RunResult): Point[] {
   return [...out, [run.durationMs, out.at(-1)![1]]];
 }
 
-function charts(report: DemoReport): { chart: Chart; text: string }[] {
-  const { runs, scene } = report;
-  const xMax = Math.max(1000, ...runs.map((r) => r.durationMs));
+interface Plot {
+  readonly chart: Chart;
+  readonly text: string;
+}
+
+/** The queue of one port: the whole of it, and its beginning. */
+function queueCharts(report: DemoReport, port: DemoReport['ports'][number], xMax: number): Plot[] {
+  const { runs } = report;
   const controlled = runs.filter((r) => r.mode !== 'none');
-  const queue = { yLabel: 'queue depth, kB', yScale: 1 / 1000 };
-  const yTop = 1.3 * Math.max(1000, ...controlled.map((r) => r.peakQueueBytes));
-  const full = { xUnit: 's' as const, xMax };
-  const marks = controlled.flatMap((r) => (r.firstCnpAfterDataMs === null ? [] : [{ t: r.firstCnpAfterDataMs, label: `first CNP at h1 (${r.mode}): ${r.firstCnpAfterDataMs.toFixed(1)} ms`, color: COLORS[r.mode] }]));
+  const result = (r: RunResult): PortResult => r.ports.find((p) => p.port === port.name)!;
+  const queue = { yLabel: 'queue depth, kB', yScale: 1 / 1000, curves: curves(runs, (r) => r.series.queueBytes[port.name]!) };
+  const yTop = 1.3 * Math.max(1000, ...controlled.map((r) => result(r).peakQueueBytes));
+  const marks = controlled.flatMap((r) => (r.firstNotificationMs === null ? [] : [{ t: r.firstNotificationMs, label: `first notification at the sender (${r.mode}): ${r.firstNotificationMs.toFixed(1)} ms`, color: COLORS[r.mode] }]));
+  const levels = controlled.flatMap((r) => (result(r).kMax === null ? [] : [{ value: result(r).kMax!, label: `K_max (${r.mode})` }]));
   return [
     {
-      chart: { title: 'Queue depth at p1’s WAN port', ...queue, ...full, curves: curves(runs, 'queueBytes'), levels: [{ value: scene.queueLimitBytes, label: 'limit of the queue' }] },
+      chart: { title: `Queue depth at ${port.name}`, ...queue, xUnit: 's', xMax, levels: [{ value: port.queueLimitBytes, label: 'limit of the queue' }] },
       text: 'Read from the kernel’s own counter of the queue every few milliseconds.',
     },
     {
-      chart: { title: `The first ${ZOOM_MS} ms`, ...queue, xUnit: 'ms', xMax: ZOOM_MS, yTop, curves: curves(runs, 'queueBytes'), marks },
-      text: 'The same queue as the overload begins; the uncontrolled run leaves the picture at the top. Dashed: when the first CNP arrived on h1’s wire.',
+      chart: { title: `The first ${ZOOM_MS} ms at ${port.name}`, ...queue, xUnit: 'ms', xMax: ZOOM_MS, yTop, marks, levels },
+      text: 'The same queue as the overload begins; the uncontrolled run leaves the picture at the top. Dashed: when the first notification arrived on the sender’s wire.',
+    },
+  ];
+}
+
+function charts(report: DemoReport): Plot[] {
+  const { runs } = report;
+  const xMax = Math.max(1000, ...runs.map((r) => r.durationMs));
+  const full = { xUnit: 's' as const, xMax };
+  const bottleneck = Math.min(...report.ports.map((port) => port.rateBps));
+  return [
+    ...report.ports.flatMap((port) => queueCharts(report, port, xMax)),
+    {
+      chart: { title: 'Sending rate', yLabel: 'rate, Mbit/s', yScale: 1e-6, ...full, curves: curves(runs, (r) => r.series.sentBps), levels: [{ value: bottleneck, label: 'what the path drains' }] },
+      text: 'Payload that the sender puts on its wire, repetitions included, each point over 50 ms.',
     },
     {
-      chart: { title: 'Sending rate of h1', yLabel: 'rate, Mbit/s', yScale: 1e-6, ...full, curves: curves(runs, 'sentBps'), levels: [{ value: scene.wanRateBps, label: 'what the WAN drains' }] },
-      text: 'Payload that h1 puts on its wire, repetitions included, each point over 50 ms.',
-    },
-    {
-      chart: { title: 'Congestion notifications', yLabel: 'CNPs on h1’s wire, total', yScale: 1, ...full, curves: curves(controlled, 'cnps', steps) },
-      text: 'Captured at h1 and decoded by code that is not the dataplane’s. In the cnpd run the receiver sends none, so that every one is cnpd’s.',
+      chart: { title: 'Congestion notifications', yLabel: 'on the sender’s wire, total', yScale: 1, ...full, curves: curves(runs.filter((r) => r.mode !== 'none'), (r) => steps(r.series.notifications, r)) },
+      text: 'Captured at the sender and decoded by code that is not the dataplane’s. In the cnpd run the receiver sends none, so that every one is cnpd’s.',
     },
   ];
 }
 
 export function htmlReport(report: DemoReport): string {
-  const { runs, learned } = report;
+  const { runs } = report;
+  const title = escapeXml(`cnpd: ${report.title}`);
   const legend = `<p class="legend">${runs.map((r) => `<span><i style="background:${COLORS[r.mode]}"></i>${escapeXml(r.title)}</span>`).join('')}</p>`;
   const outcome = report.ok ? '<p class="verdict">All checks passed.</p>' : `<p class="verdict bad">${report.failures.map(escapeXml).join('<br>')}</p>`;
-  const mapping = learned
-    ? `p1 learned over ${escapeXml(learned.carrier)} (${escapeXml(learned.originator)}) that ${escapeXml(learned.proxy)} is the proxy for ${escapeXml(learned.prefix)}.`
-    : 'p1 learned no proxy for h1.';
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>cnpd demo</title><style>${STYLE}</style></head>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title><style>${STYLE}</style></head>
 <body>
-<h1>cnpd: Fast CNP with Proxy, over IS-IS and unmodified FRR</h1>
-<p>h1 – leaf1 – p1 ═ WAN ${report.scene.wanRateBps / 1e6} Mbit/s, ${report.scene.wanDelayMs} ms each way ═ p2 – leaf2 – h2. h1 sends RoCEv2 to h2 at ${report.scene.sendingRateBps / 1e6} Mbit/s. ${mapping}
-${escapeXml(report.startedAt)}</p>
+<h1>${title}</h1>
+<p>${escapeXml(report.path)}. The sender sends RoCEv2 at ${report.sendingRateBps / 1e6} Mbit/s. ${report.evidence.map((sentence) => `${escapeXml(sentence)}.`).join('<br>')} ${escapeXml(report.startedAt)}</p>
 ${outcome}
 ${runTable(runs)}
-<p class="small">First feedback: from the moment the queue crosses the threshold of its run to the first CNP on h1’s wire.</p>
+<p class="small">First feedback: from the moment the queue of ${escapeXml(report.ports[0]!.name)} crosses the threshold of its run to the first notification on the sender’s wire; with ≤ no sample shows the
+crossing, and it is an upper bound. Where there are several values, they are those of ${escapeXml(report.ports.map((p) => p.name).join(', '))}.</p>
+${speakers(runs)}
 ${charts(report).map(({ chart, text }) => `<h2>${escapeXml(chart.title)}</h2>${legend}<figure style="margin:0">${chartSvg(chart)}</figure><p class="small">${escapeXml(text)}</p>`).join('\n')}
 </body></html>
 `;

@@ -1,25 +1,25 @@
-// `npm run demo`: the scene of containerlab/proxy, three times: without congestion control, with CNPs from the receiver, with cnpd. Prints a table, writes
-// out/demo/report.json and report.html, and ends with status 0 only if it showed what it claims (verdict.ts).
+// `npm run demo [-- longhaul | srv6-wan | bgp]`: a scene of containerlab/, three times: without congestion control, with CNPs from the receiver, with cnpd. Prints a table,
+// writes report.json and report.html below out/demo/, and ends with status 0 only if it showed what it claims (the scene's verdict).
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Poller } from '../kernel/poller.ts';
 import { LabError } from '../lab/error.ts';
 import { type Lab, labDown, labUp } from '../lab/lab.ts';
 import { isAlive } from '../lab/processes.ts';
+import { packageRoot } from '../lab/program.ts';
 import { readState } from '../lab/state.ts';
 import { htmlReport } from './html.ts';
-import { MODES, QUEUE_LIMIT, SENDING_RATE, WAN_RATE } from './modes.ts';
-import { type QueueObserver, type WireTap, observeQueue, tapCnps } from './observers.ts';
-import type { DemoReport, Learned, RunResult } from './results.ts';
-import { makeRun } from './run.ts';
-import { OUTPUT, SCENE, daemonLogs, waitForMapping, waitForRoutes } from './scene.ts';
+import type { DemoReport, Evidence, RunResult } from './results.ts';
+import { daemonLogs, portStates, waitForRoutes } from './routers.ts';
+import { makeRun, openObservers } from './run.ts';
+import { type Scene, portName } from './scene.ts';
+import { SCENES, chosenScene } from './scenes.ts';
 import { table } from './table.ts';
-import { verdict } from './verdict.ts';
 
 /** Not the scene's own name: who has the scene up meanwhile keeps it. */
 const LAB = 'cnpd-demo';
-const QUEUE_SAMPLE_MS = 2;
-const WAN_DELAY_MS = 10;
+const EXIT = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
+const outputOf = (scene: Scene): string => join(packageRoot(), 'out/demo', ...(scene === SCENES[0] ? [] : [scene.name]));
 
 const startedAt = new Date();
 const say = (text: string): void => {
@@ -27,39 +27,44 @@ const say = (text: string): void => {
   process.stdout.write(`[${seconds} s] ${text}\n`);
 };
 
-async function makeRuns(lab: Lab, signal: AbortSignal): Promise<RunResult[]> {
+async function makeRuns(lab: Lab, scene: Scene, signal: AbortSignal): Promise<RunResult[]> {
   const poller = Poller.open({ onError: (error) => say(`observer: ${String(error)}`) });
-  let queue: QueueObserver | undefined;
-  let tap: WireTap | undefined;
+  const kMin = (await portStates(lab, scene.watched)).map((state) => state.kMin ?? 0);
   try {
-    queue = await observeQueue(lab.netnsPath('p1'), 'eth2', QUEUE_SAMPLE_MS, poller);
-    tap = tapCnps(lab.netnsPath('h1'), 'eth1', poller, (error) => say(`capture on h1: ${error.message}`));
-    const runs: RunResult[] = [];
-    for (const [i, spec] of MODES.entries()) {
-      say(`run ${i + 1} of ${MODES.length}: ${spec.title}`);
-      runs.push(await makeRun(spec, { lab, queue, tap, signal, progress: (text) => say(`  ${spec.mode}: ${text}`) }));
+    const observers = await openObservers(lab, scene, { poller, onError: (error) => say(`capture: ${error.message}`) });
+    try {
+      const runs: RunResult[] = [];
+      for (const [i, spec] of scene.runs.entries()) {
+        say(`run ${i + 1} of ${scene.runs.length}: ${spec.title}`);
+        const progress = (text: string): void => say(`  ${spec.mode}: ${text}`);
+        runs.push(await makeRun(scene, spec, { lab, observers, kMin, output: outputOf(scene), signal, progress }));
+      }
+      return runs;
+    } finally {
+      observers.close();
     }
-    return runs;
   } finally {
-    tap?.close();
-    queue?.close();
     poller.close();
   }
 }
 
-function writeReport(learned: Learned, runs: readonly RunResult[], failures: readonly string[]): void {
+function writeReport(scene: Scene, learned: Evidence, runs: readonly RunResult[], failures: readonly string[]): void {
   const report: DemoReport = {
-    version: 1,
+    version: 2,
+    scene: scene.name,
+    title: scene.title,
+    path: scene.path,
     startedAt: startedAt.toISOString(),
     ok: failures.length === 0,
     failures,
-    learned,
-    scene: { sendingRateBps: SENDING_RATE, wanRateBps: WAN_RATE, wanDelayMs: WAN_DELAY_MS, queueLimitBytes: QUEUE_LIMIT },
+    evidence: learned.sentences,
+    sendingRateBps: scene.sendingRateBps,
+    ports: scene.watched.map((port) => ({ name: portName(port), rateBps: port.rateBps, queueLimitBytes: port.limitBytes })),
     runs,
   };
-  mkdirSync(OUTPUT, { recursive: true });
-  writeFileSync(join(OUTPUT, 'report.json'), `${JSON.stringify(report)}\n`);
-  writeFileSync(join(OUTPUT, 'report.html'), htmlReport(report));
+  mkdirSync(outputOf(scene), { recursive: true });
+  writeFileSync(join(outputOf(scene), 'report.json'), `${JSON.stringify(report)}\n`);
+  writeFileSync(join(outputOf(scene), 'report.html'), htmlReport(report));
 }
 
 /** What a killed demo may have left. @throws LabError when another one is at work */
@@ -69,30 +74,31 @@ async function removeRemains(): Promise<void> {
   await labDown(LAB);
 }
 
-async function showTheScene(signal: AbortSignal): Promise<readonly string[]> {
+/** @returns what did not go as claimed */
+async function showTheScene(scene: Scene, signal: AbortSignal): Promise<readonly string[]> {
   await removeRemains();
-  say('bringing the scene up: h1 – leaf1 – p1 ═ WAN 40 Mbit/s, 10 ms ═ p2 – leaf2 – h2');
-  const lab = await labUp(SCENE, { signal, name: LAB });
+  say(`bringing the scene up: ${scene.path}`);
+  const lab = await labUp(scene.file, { signal, name: LAB });
   try {
-    await waitForRoutes(lab, signal);
-    say('IS-IS has converged');
-    const learned = await waitForMapping(lab, signal);
-    say(`p1's cnpd has learned over ${learned.carrier}: the proxy for ${learned.prefix} is ${learned.proxy} (from ${learned.originator})`);
-    say(`in the cnpd run h2 sends no CNPs, so that every CNP on h1's wire is cnpd's`);
-    const runs = await makeRuns(lab, signal);
-    const failures = verdict(learned, runs);
-    writeReport(learned, runs, failures);
+    await waitForRoutes(lab, scene, signal);
+    say('the routers have their routes');
+    const learned = await scene.learn(lab, signal);
+    for (const sentence of learned.sentences) say(sentence);
+    say(`in the cnpd run ${scene.receiver.node} sends no CNPs, so that every notification on ${scene.sender.node}'s wire is cnpd's`);
+    const runs = await makeRuns(lab, scene, signal);
+    const failures = [...learned.failures, ...scene.verdict(runs)];
+    writeReport(scene, learned, runs, failures);
     process.stdout.write(`\n${table(runs)}\n`);
     return failures;
   } catch (error) {
-    if (!signal.aborted) process.stderr.write(`${await daemonLogs(lab)}\n`);
+    if (!signal.aborted) process.stderr.write(`${await daemonLogs(lab, scene.routers)}\n`);
     throw error;
   } finally {
     await lab.down();
   }
 }
 
-async function main(): Promise<number> {
+async function demo(scene: Scene): Promise<number> {
   const controller = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
     process.on(name, () => {
@@ -101,19 +107,21 @@ async function main(): Promise<number> {
     });
   }
   try {
-    const failures = await showTheScene(controller.signal);
+    const failures = await showTheScene(scene, controller.signal);
     for (const failure of failures) say(`FAILED: ${failure}`);
-    say(`${failures.length === 0 ? 'all as it should be; ' : ''}see ${join(OUTPUT, 'report.html')}`);
-    return failures.length === 0 ? 0 : 1;
+    say(`${failures.length === 0 ? 'all as it should be; ' : ''}see ${join(outputOf(scene), 'report.html')}`);
+    return failures.length === 0 ? EXIT.ok : EXIT.failed;
   } catch (error) {
     if (controller.signal.aborted) {
       say('interrupted; nothing is left');
-      return 130;
+      return EXIT.interrupted;
     }
     if (error instanceof LabError) say(`FAILED: ${error.message}`);
     else say(`FAILED: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
-    return 1;
+    return EXIT.failed;
   }
 }
 
-process.exitCode = await main();
+const scene = chosenScene(process.argv.slice(2));
+if (!scene) process.stderr.write(`usage: npm run demo [-- ${SCENES.map((s) => s.name).join(' | ')}]\n`);
+process.exitCode = scene ? await demo(scene) : EXIT.usage;

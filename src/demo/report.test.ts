@@ -1,44 +1,86 @@
 import { expect, test } from 'vitest';
 import { chartSvg, ticks } from './chart.ts';
+import { type Observations, evaluate, summarize } from './evaluate.ts';
+import { runsWith } from './fixture.ts';
 import { htmlReport } from './html.ts';
-import { MODES } from './modes.ts';
-import { type DemoReport, type Point, common } from './results.ts';
-import { evaluate } from './run.ts';
-import { firstCrossing, thin } from './series.ts';
+import { type DemoReport, type NotificationSeen, type Point, common } from './results.ts';
+import { type PortState, configuration, portState } from './routers.ts';
+import { type RunSpec, portName } from './scene.ts';
+import { SCENES, chosenScene } from './scenes.ts';
+import { longhaul } from './scenes/longhaul.ts';
+import { proxy } from './scenes/proxy.ts';
+import { firstCrossing, thin, timeAbove } from './series.ts';
 import { table } from './table.ts';
 
 const T0 = 1_000_000;
-const spec = MODES.find((m) => m.mode === 'cnpd')!;
 const at = (ms: number): number => T0 + ms;
-const result = evaluate(spec, {
+const spec = proxy.runs.find((m) => m.mode === 'cnpd')!;
+const state = (counts: Partial<PortState['counts']> = {}): PortState => ({ kMin: 50_000, kMax: 100_000, rttMs: 12, explanation: [], counts: { ceMarked: 0, triggers: 0, notifications: 0, deferred: 0, ...counts } });
+const seen = (t: number, over: Partial<NotificationSeen> = {}): NotificationSeen => ({ t: at(t), kind: 'cnp', source: '2001:db8:2::2', opcode: 0x81, queuePair: 77, valid: true, instruction: null, packet: new Uint8Array(40), ...over });
+const observed: Observations = {
   sender: [
+    { event: 'connected', t: at(0), qpn: 77, peerQpn: 99 },
     { event: 'rate', t: at(50), sentBps: 90e6, rateBps: 100e6 },
     { event: 'rate', t: at(100), sentBps: 40e6, rateBps: 50e6 },
     { event: 'summary', t: at(200), qpn: 77, durationMs: 200, goodputBps: 36e6, retransmitted: 3, firstDataAt: T0 },
   ],
-  listener: [{ event: 'summary', t: at(210), cnpsSent: 0 }],
-  queue: [[at(-5000), 1e9], [at(0), 0], [at(10), 80_000], [at(20), 120_000], [at(1500), 30_000]],
-  drops: 2,
-  cnps: [{ t: at(17), opcode: 0x81, destQpn: 77, icrcValid: true, source: '::' }, { t: at(40), opcode: 0x81, destQpn: 77, icrcValid: true, source: '::' }],
+  listener: [{ event: 'summary', t: at(210), cnpsSent: 0, marked: 11 }],
+  ports: [{
+    port: proxy.watched[0], drops: 2, before: state({ notifications: 3 }), after: state({ notifications: 8, deferred: 4 }), kMin: 50_000,
+    queue: [[at(-5000), 1e9], [at(0), 0], [at(10), 80_000], [at(20), 120_000], [at(1500), 30_000]],
+  }],
+  notifications: [seen(17), seen(40)],
+  tunnelled: undefined,
+};
+const with_ = (over: Partial<Observations>, run: RunSpec = spec): ReturnType<typeof evaluate> => evaluate(proxy, run, { ...observed, ...over });
+const result = with_({});
+
+test('feedback counts from the moment the queue crosses the threshold, between two samples, to the first notification', () => {
+  expect(with_({ notifications: [seen(22)] })).toMatchObject({ firstFeedbackMs: 7, feedbackIsBound: false }); // 100 kB is crossed at 15 ms
+  expect(result.firstNotificationMs).toBe(17);
 });
 
-test('feedback counts from the moment the queue crosses the threshold, between two samples, to the first CNP', () => {
-  expect(result.firstFeedbackMs).toBe(2); // 100 kB is crossed at 15 ms
-  expect(result.firstCnpAfterDataMs).toBe(17);
+test('a crossing that no sample shows before the first notification counts from the last empty sample: feedback is then at most what is said, never negative', () => {
+  const bound = with_({ notifications: [seen(12)] });
+  expect(bound).toMatchObject({ firstFeedbackMs: 12, feedbackIsBound: true });
+  expect(table([bound])).toContain('≤ 12.0 ms');
+  expect(result.feedbackIsBound).toBe(true);
 });
 
-test('a result holds what the wire, the queue and the endpoints said, since the first data packet', () => {
-  expect(result).toMatchObject({ peakQueueBytes: 120_000, drops: 2, goodputBps: 36e6, receiverCnps: 0, cnp: { count: 2, opcode: 0x81, destQpn: 77, expectedQpn: 77, icrcValid: true } });
-  expect(result.series.cnps).toEqual([[17, 1], [40, 2]]);
+test('a run that marks is measured from K_min, a run that is not watched not at all', () => {
+  const run = (mode: string): RunSpec => proxy.runs.find((r) => r.mode === mode)!;
+  expect(with_({ notifications: [seen(22)] }, run('receiver')).firstFeedbackMs).toBe(15.75);
+  expect(with_({}, run('none')).firstFeedbackMs).toBeNull();
 });
 
-test('a run without CNPs has no feedback time and no valid ICRC to show', () => {
-  const none = evaluate(spec, { sender: [{ event: 'summary', t: at(1), qpn: 1, durationMs: 1, goodputBps: 0, retransmitted: 0, firstDataAt: T0 }], listener: [], queue: [], drops: 0, cnps: [] });
-  expect(none).toMatchObject({ firstFeedbackMs: null, cnp: { count: 0, opcode: null, icrcValid: false } });
+test('a result holds what the wire, the queue, the routers and the endpoints said, since the first data packet', () => {
+  expect(result).toMatchObject({
+    goodputBps: 36e6, receiverCnps: 0, ceAtReceiver: 11, tunnelled: null, congestedMs: 10,
+    ports: [{ port: 'p1 eth2', peakQueueBytes: 120_000, settledPeakQueueBytes: 0, drops: 2, counted: { notifications: 5, deferred: 4 } }],
+    notifications: { count: 2, kind: 'cnp', opcode: 0x81, queuePair: 77, expectedQueuePair: 77, valid: true, nodes: [{ node: '2001:db8:2::2', count: 2, firstMs: 17 }] },
+  });
+  expect(result.series.notifications).toEqual([[17, 1], [40, 2]]);
+});
+
+test('a Fast CNP names the receiver’s Queue Pair, all others the sender’s; nodes are listed in the order of their first word', () => {
+  expect(summarize([seen(1, { kind: 'fast-cnp' })], observed.sender[0]).expectedQueuePair).toBe(99);
+  const instruction = { level: 180, action: 'rate-reduce', parameter: 30 } as const;
+  const two = summarize([seen(1, { source: '::b', instruction }), seen(2, { source: '::a', instruction: { level: 20, action: 'resume', parameter: 50 } }), seen(3, { source: '::b', instruction })], observed.sender[0]);
+  expect(two.nodes.map(({ node, count, actions }) => [node, count, actions])).toEqual([['::b', 2, { 'rate-reduce': 2 }], ['::a', 1, { resume: 1 }]]);
+});
+
+test('a run without notifications has no feedback time and nothing valid to show', () => {
+  expect(with_({ notifications: [] })).toMatchObject({ firstFeedbackMs: null, notifications: { count: 0, kind: null, opcode: null, valid: false, nodes: [] } });
+});
+
+test('A17: what passed in tunnels is compared with what arrived from nodes; CNPs of the receiver are no part of that', () => {
+  const packet = new Uint8Array(40).fill(5);
+  expect(with_({ tunnelled: [packet], notifications: [seen(1), seen(2, { kind: 'fast-cnp', packet })] }).tunnelled).toEqual({ count: 1, unchanged: true });
+  expect(with_({ tunnelled: [packet], notifications: [seen(2, { kind: 'fast-cnp' })] }).tunnelled).toEqual({ count: 1, unchanged: false });
 });
 
 test('a run whose sender never sent is an error, not a result', () => {
-  expect(() => evaluate(spec, { sender: [], listener: [], queue: [], drops: 0, cnps: [] })).toThrow('no data');
+  expect(() => with_({ sender: [] })).toThrow('no data');
 });
 
 test('values that differ have nothing in common', () => {
@@ -55,13 +97,43 @@ test('a level that is never reached is never crossed', () => {
   expect(firstCrossing([[0, 5]], 3)).toBe(0);
 });
 
+test('the time that any curve is at its level: overlaps count once, and a curve that ends there counts to its end', () => {
+  const curve = (...points: Point[]): { points: Point[]; level: number } => ({ points, level: 5 });
+  expect(timeAbove([curve([0, 5], [10, 4], [20, 9], [30, 0])])).toBe(20);
+  expect(timeAbove([curve([0, 5], [10, 4]), curve([5, 5], [20, 1])])).toBe(20);
+  expect(timeAbove([curve([0, 1], [10, 7], [13, 8])])).toBe(3);
+  expect(timeAbove([curve()])).toBe(0);
+});
+
 test.each([[0.9, [0, 0.2, 0.4, 0.6, 0.8, 1]], [2_000, [0, 500, 1000, 1500, 2000]], [0, [0, 1]]])('the axis up to %d has round steps', (max, expected) => {
   expect(ticks(max, 5)).toEqual(expected);
 });
 
+test('what a run tells a router of its port: nothing, K_min alone, or what the file says; the rest of the file stays', () => {
+  const text = 'router: { name: n1 }\nports:\n  - { interface: eth2, k-max: auto }\n';
+  const [port] = longhaul.watched;
+  expect(configuration(text, port, 'as-configured', 45_000)).toBe(text);
+  expect(configuration(text, port, 'unwatched', 45_000)).toBe('router: { name: n1 }\n');
+  expect(configuration(text, port, 'mark', 45_000)).toContain('k-min: 45000');
+  expect(configuration(text, port, 'mark', 45_000)).not.toContain('k-max');
+});
+
+test('a port that is not watched, or a threshold of 0, is none', () => {
+  expect(portState(undefined)).toMatchObject({ kMin: null, kMax: null, rttMs: null });
+  expect(portState({ 'k-min': 45_000, 'k-max': 0, 'ce-marked': 1, triggers: 2, notifications: 3, deferred: 4 })).toEqual({
+    kMin: 45_000, kMax: null, rttMs: null, explanation: [], counts: { ceMarked: 1, triggers: 2, notifications: 3, deferred: 4 },
+  });
+});
+
+test('a scene is chosen by its name; without one it is the proxy’s', () => {
+  expect(chosenScene([])).toBe(proxy);
+  for (const scene of SCENES) expect(chosenScene([scene.name])).toBe(scene);
+  for (const wrong of [['nothing'], ['proxy', 'longhaul']]) expect(chosenScene(wrong)).toBeUndefined();
+});
+
 const report: DemoReport = {
-  version: 1, startedAt: '2026-01-01T00:00:00.000Z', ok: false, failures: ['<script>alert(1)</script>'], learned: null,
-  scene: { sendingRateBps: 1e8, wanRateBps: 4e7, wanDelayMs: 10, queueLimitBytes: 2e6 }, runs: [result],
+  version: 2, scene: 'proxy', title: 'a title', path: 'h1 – h2', startedAt: '2026-01-01T00:00:00.000Z', ok: false, failures: ['<script>alert(1)</script>'], evidence: ['p1 has learned'],
+  sendingRateBps: 1e8, ports: [{ name: 'p1 eth2', rateBps: 4e7, queueLimitBytes: 2e6 }], runs: [result],
 };
 
 test('the report is one file: nothing is loaded, and text is text', () => {
@@ -69,7 +141,14 @@ test('the report is one file: nothing is loaded, and text is text', () => {
   expect(html).not.toMatch(/<script|<link|<img|https?:|@import|url\((?!#)/);
   expect(html).toContain('&lt;script&gt;');
   expect(html.match(/<svg/g)).toHaveLength(4);
-  for (const label of ['queue depth, kB', 'rate, Mbit/s', 'time since the first data packet, s', 'CNPs from cnpd']) expect(html).toContain(label);
+  for (const label of ['queue depth, kB', 'rate, Mbit/s', 'time since the first data packet, s', 'CNPs from cnpd', 'p1 has learned.']) expect(html).toContain(label);
+});
+
+test('the report of a scene with two watched ports has the plots of both', () => {
+  const ports = longhaul.watched.map((port) => ({ name: portName(port), rateBps: port.rateBps, queueLimitBytes: port.limitBytes }));
+  const html = htmlReport({ ...report, scene: 'longhaul', ports, runs: runsWith(longhaul, 'long-haul-icmpv6', {}) });
+  expect(html.match(/<svg/g)).toHaveLength(6);
+  for (const name of ['n1 eth2', 'n2 eth2']) expect(html).toContain(`Queue depth at ${name}`);
 });
 
 test('a chart stays inside its frame and has no impossible number', () => {
@@ -82,5 +161,5 @@ test('a chart stays inside its frame and has no impossible number', () => {
 
 test('the table has a line for each run', () => {
   expect(table([result]).trim().split('\n')).toHaveLength(2);
-  expect(table([result])).toContain('2.0 ms');
+  expect(table([with_({ notifications: [seen(22)] })])).toContain('7.0 ms');
 });

@@ -1,54 +1,130 @@
-// What a run of the demo found out, and the report that it becomes. Times of one run are milliseconds since h1's first data packet.
-import type { Mode } from './modes.ts';
+// What a run of the demo found out, and the report that it becomes. Times of one run are milliseconds since the sender's first data packet.
+import type { FeedbackFormat } from '../lab/roce/feedback.ts';
+import type { LongHaulInstruction } from '../model/notification.ts';
+import type { Mode } from './scene.ts';
 
 /** A point of a plot: ms since the first data packet, and a value. */
 export type Point = readonly [t: number, value: number];
 
-export interface CnpSeen {
+/** `cnp`: a standard one, from the receiver or a proxy. */
+export type NotificationKind = 'cnp' | FeedbackFormat;
+
+/** One notification on the sender's wire. */
+export interface NotificationSeen {
   readonly t: number;
-  readonly opcode: number;
-  readonly destQpn: number;
-  readonly icrcValid: boolean;
+  readonly kind: NotificationKind;
   readonly source: string;
+  /** BTH opcode; null where there is no BTH, or it cannot be read. */
+  readonly opcode: number | null;
+  /** As the format has it: of the sender (`cnp`, Long-haul), of the receiver (`fast-cnp`); null: cannot be read. */
+  readonly queuePair: number | null;
+  /** Its ICRC or its ICMPv6 checksum is right, and it can be read to its end. */
+  readonly valid: boolean;
+  readonly instruction: LongHaulInstruction | null;
+  /** The IPv6 packet. */
+  readonly packet: Uint8Array;
+}
+
+/** What one node said. */
+export interface NodeNotifications {
+  readonly node: string;
+  readonly count: number;
+  readonly firstMs: number;
+  readonly actions: Readonly<Partial<Record<LongHaulInstruction['action'], number>>>;
+}
+
+/** All notifications of a run. A value that is asked of "all" is null when they differ or there is none. */
+export interface NotificationSummary {
+  readonly count: number;
+  readonly kind: NotificationKind | null;
+  readonly opcode: number | null;
+  readonly queuePair: number | null;
+  /** The connection's, on the side that this kind names. */
+  readonly expectedQueuePair: number | null;
+  /** Every one, and there is one. */
+  readonly valid: boolean;
+  /** In the order of their first word. */
+  readonly nodes: readonly NodeNotifications[];
+}
+
+/** A watched port during one run. */
+export interface PortResult {
+  readonly port: string;
+  readonly peakQueueBytes: number;
+  /** Largest queue after the first second: what remains once feedback has done its work. */
+  readonly settledPeakQueueBytes: number;
+  readonly drops: number;
+  /** Thresholds in force, bytes; null: none. */
+  readonly kMin: number | null;
+  readonly kMax: number | null;
+  /** RTT_est in force, ms; null: not known. */
+  readonly rttMs: number | null;
+  /** How much the counters of `cnpctl show ports` grew. */
+  readonly counted: PortCounts;
+}
+
+export interface PortCounts {
+  readonly ceMarked: number;
+  readonly triggers: number;
+  readonly notifications: number;
+  readonly deferred: number;
+}
+
+/** Notifications that passed inside a tunnel to END.CON. */
+export interface TunnelledResult {
+  readonly count: number;
+  /** Every one arrived at the sender byte for byte, hop limit aside, and nothing else did. */
+  readonly unchanged: boolean;
 }
 
 export interface RunResult {
   readonly mode: Mode;
   readonly title: string;
   readonly durationMs: number;
-  readonly peakQueueBytes: number;
-  /** Largest queue after the first second: what remains once feedback has done its work. */
-  readonly settledPeakQueueBytes: number;
-  /** From the moment the queue crossed the run's threshold to the first CNP on h1's wire; null without a CNP. */
+  /** As the scene lists them. */
+  readonly ports: readonly PortResult[];
+  /** From the moment the first port's queue crossed the run's threshold to the first notification on the sender's wire; null without one. */
   readonly firstFeedbackMs: number | null;
+  /** No sample shows the crossing: feedback took that long at most. */
+  readonly feedbackIsBound: boolean;
   /** The same, from the first data packet. */
-  readonly firstCnpAfterDataMs: number | null;
+  readonly firstNotificationMs: number | null;
+  /** While the queue of any port was at its K_min or above, ms. */
+  readonly congestedMs: number;
   readonly goodputBps: number;
-  readonly drops: number;
   readonly retransmitted: number;
-  /** CNPs that h2 sent: 0 in the cnpd run. */
+  /** CNPs that the receiver sent: 0 in the cnpd run. */
   readonly receiverCnps: number;
-  /** As captured on h1's wire and decoded by src/packet. `opcode` and `destQpn` are those of all CNPs, or null when they differ or there is none. */
-  readonly cnp: { readonly count: number; readonly opcode: number | null; readonly destQpn: number | null; readonly expectedQpn: number; readonly icrcValid: boolean };
-  readonly series: { readonly queueBytes: readonly Point[]; readonly rateBps: readonly Point[]; readonly sentBps: readonly Point[]; readonly cnps: readonly Point[] };
+  /** Packets with CE that the receiver saw. */
+  readonly ceAtReceiver: number;
+  readonly notifications: NotificationSummary;
+  readonly tunnelled: TunnelledResult | null;
+  readonly series: {
+    readonly queueBytes: Readonly<Record<string, readonly Point[]>>;
+    readonly rateBps: readonly Point[];
+    readonly sentBps: readonly Point[];
+    readonly notifications: readonly Point[];
+  };
 }
 
-export interface Learned {
-  readonly carrier: string;
-  readonly prefix: string;
-  readonly proxy: string;
-  readonly at: string;
-  readonly originator: string;
-  readonly since: string;
+/** What cnpctl told before the runs. */
+export interface Evidence {
+  readonly sentences: readonly string[];
+  /** What is not as the scene claims. */
+  readonly failures: readonly string[];
 }
 
 export interface DemoReport {
-  readonly version: 1;
+  readonly version: 2;
+  readonly scene: string;
+  readonly title: string;
+  readonly path: string;
   readonly startedAt: string;
   readonly ok: boolean;
   readonly failures: readonly string[];
-  readonly learned: Learned | null;
-  readonly scene: { readonly sendingRateBps: number; readonly wanRateBps: number; readonly wanDelayMs: number; readonly queueLimitBytes: number };
+  readonly evidence: readonly string[];
+  readonly sendingRateBps: number;
+  readonly ports: readonly { readonly name: string; readonly rateBps: number; readonly queueLimitBytes: number }[];
   readonly runs: readonly RunResult[];
 }
 

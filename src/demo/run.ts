@@ -1,36 +1,81 @@
-// One run of the scene: traffic, observation, result.
+// One run of a scene: traffic, observation, result.
+import type { Poller } from '../kernel/poller.ts';
 import type { Lab } from '../lab/lab.ts';
-import { type Endpoint, type EndpointEvent, startListener, startSender } from './endpoints.ts';
-import { type ModeSpec } from './modes.ts';
-import type { QueueObserver, WireTap } from './observers.ts';
-import { type CnpSeen, type Point, type RunResult, common } from './results.ts';
-import { configureP1 } from './scene.ts';
-import { firstCrossing, peak, thin } from './series.ts';
+import { type Endpoint, startListener, startSender } from './endpoints.ts';
+import { evaluate } from './evaluate.ts';
+import { type QueueObserver, observeQueue } from './queue.ts';
+import type { NotificationSeen, RunResult } from './results.ts';
+import { configure, portStates } from './routers.ts';
+import type { RunSpec, Scene } from './scene.ts';
+import { type WireModules, type WireTap, tapNotifications, tapTunnelled } from './wire.ts';
 
-const BIN_MS = 10;
-/** Once the first cut has done its work. */
-const SETTLED_AFTER_MS = 1000;
 const PROGRESS_MS = 1000;
+const QUEUE_SAMPLE_MS = 2;
+
+/** What is looked at, in the order of the scene's watched ports. */
+export interface Observers {
+  readonly queues: readonly QueueObserver[];
+  readonly notifications: WireTap<NotificationSeen>;
+  /** Notifications inside tunnels, where the scene has any. */
+  readonly tunnelled: WireTap<Uint8Array> | undefined;
+  close(): void;
+}
+
+export async function openObservers(lab: Lab, scene: Scene, modules: { readonly poller: Poller; readonly onError: (error: Error) => void }): Promise<Observers> {
+  const wire: WireModules = { ...modules, netnsPath: (node) => lab.netnsPath(node) };
+  const opened: { close(): void }[] = [];
+  const keep = <T extends { close(): void }>(resource: T): T => {
+    opened.unshift(resource);
+    return resource;
+  };
+  const close = (): void => opened.splice(0).forEach((resource) => resource.close());
+  try {
+    const queues: QueueObserver[] = [];
+    for (const port of scene.watched) queues.push(keep(await observeQueue(lab.netnsPath(port.node), port.interface, QUEUE_SAMPLE_MS, modules.poller)));
+    const notifications = keep(tapNotifications(scene.sender, wire));
+    const tunnelled = scene.tunnel && keep(tapTunnelled(scene.tunnel.at, scene.tunnel.endCon, wire));
+    return { queues, notifications, tunnelled, close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
 
 export interface RunModules {
   readonly lab: Lab;
-  readonly queue: QueueObserver;
-  readonly tap: WireTap;
+  readonly observers: Observers;
+  /** K_min of the watched ports as configured, bytes. */
+  readonly kMin: readonly number[];
+  /** Where the configurations of the run are written. */
+  readonly output: string;
   readonly signal: AbortSignal;
   readonly progress: (text: string) => void;
 }
 
-export async function makeRun(spec: ModeSpec, modules: RunModules): Promise<RunResult> {
-  const { lab, queue, tap, signal } = modules;
-  await configureP1(lab, spec);
-  const listener = startListener(lab, spec.receiverCnps);
+export async function makeRun(scene: Scene, spec: RunSpec, modules: RunModules): Promise<RunResult> {
+  const { lab, observers, kMin } = modules;
+  await configure(lab, scene, spec, kMin, modules.output);
+  const before = await portStates(lab, scene.watched);
+  const ends = await traffic(scene, spec, modules);
+  const after = await portStates(lab, scene.watched);
+  return evaluate(scene, spec, {
+    ...ends,
+    ports: scene.watched.map((port, i) => ({ port, queue: observers.queues[i]!.samples, drops: observers.queues[i]!.drops, before: before[i]!, after: after[i]!, kMin: kMin[i]! })),
+    notifications: observers.notifications.seen,
+    tunnelled: observers.tunnelled?.seen,
+  });
+}
+
+async function traffic(scene: Scene, spec: RunSpec, { lab, observers, signal, progress }: RunModules): Promise<{ sender: Endpoint['events']; listener: Endpoint['events'] }> {
+  const listener = startListener(lab, scene.receiver, spec.receiverCnps);
   await listener.waitFor('ready');
-  tap.clear();
-  await queue.start();
-  const sender = startSender(lab, spec);
+  observers.notifications.clear();
+  observers.tunnelled?.clear();
+  await Promise.all(observers.queues.map((queue) => queue.start()));
+  const sender = startSender(lab, scene, spec);
   const abort = (): void => void sender.stop();
   signal.addEventListener('abort', abort);
-  const ticker = setInterval(() => modules.progress(progressLine(sender, queue, tap)), PROGRESS_MS);
+  const ticker = setInterval(() => progress(progressLine(scene, sender, observers)), PROGRESS_MS);
   try {
     await sender.waitFor('summary');
     await sender.ended;
@@ -38,64 +83,15 @@ export async function makeRun(spec: ModeSpec, modules: RunModules): Promise<RunR
   } finally {
     clearInterval(ticker);
     signal.removeEventListener('abort', abort);
-    await queue.stop();
+    await Promise.all(observers.queues.map((queue) => queue.stop()));
     await listener.stop();
   }
-  return evaluate(spec, { sender: sender.events, listener: listener.events, queue: queue.samples, drops: queue.drops, cnps: tap.cnps });
+  return { sender: sender.events, listener: listener.events };
 }
 
-function progressLine(sender: Endpoint, queue: QueueObserver, tap: WireTap): string {
+function progressLine(scene: Scene, sender: Endpoint, { queues, notifications }: Observers): string {
   const rate = sender.events.findLast((e) => e.event === 'rate');
-  const depth = queue.samples.at(-1)?.[1] ?? 0;
   const mbit = rate ? (Number(rate['sentBps']) / 1e6).toFixed(0) : '0';
-  return `h1 sends ${mbit} Mbit/s, p1's queue holds ${(depth / 1000).toFixed(0)} kB, ${queue.drops} drops, ${tap.cnps.length} CNPs on h1's wire`;
-}
-
-export interface Observations {
-  readonly sender: readonly EndpointEvent[];
-  readonly listener: readonly EndpointEvent[];
-  readonly queue: readonly Point[];
-  readonly drops: number;
-  readonly cnps: readonly CnpSeen[];
-}
-
-/** Pure: observations with absolute times → the result, with times since the first data packet. */
-export function evaluate(spec: ModeSpec, seen: Observations): RunResult {
-  const summary = seen.sender.find((e) => e.event === 'summary');
-  if (!summary || typeof summary['firstDataAt'] !== 'number') throw new Error(`the ${spec.mode} run sent no data`);
-  const start = summary['firstDataAt'];
-  const end = Number(summary['durationMs']);
-  const relative = (points: readonly Point[]): Point[] => points.map(([t, v]): Point => [t - start, v]).filter(([t]) => t >= -100 && t <= end + 500);
-  const events = (name: string, field: string): Point[] => relative(seen.sender.filter((e) => e.event === name).map((e): Point => [e.t, Number(e[field])]));
-  const queue = relative(seen.queue);
-  const cnps = seen.cnps.map((c) => ({ ...c, t: c.t - start }));
-  const firstCnp = cnps[0]?.t;
-  const crossed = spec.threshold === undefined ? undefined : firstCrossing(queue, spec.threshold);
-  const round = (value: number): number => Math.round(value * 100) / 100;
-  return {
-    mode: spec.mode,
-    title: spec.title,
-    durationMs: round(end),
-    peakQueueBytes: peak(queue),
-    settledPeakQueueBytes: peak(queue.filter(([t]) => t > SETTLED_AFTER_MS)),
-    firstFeedbackMs: firstCnp === undefined || crossed === undefined ? null : round(firstCnp - crossed),
-    firstCnpAfterDataMs: firstCnp === undefined ? null : round(firstCnp),
-    goodputBps: Number(summary['goodputBps']),
-    drops: seen.drops,
-    retransmitted: Number(summary['retransmitted']),
-    receiverCnps: seen.listener.filter((e) => e.event === 'summary').reduce((sum, e) => sum + Number(e['cnpsSent']), 0),
-    cnp: {
-      count: cnps.length,
-      opcode: common(cnps.map((c) => c.opcode)),
-      destQpn: common(cnps.map((c) => c.destQpn)),
-      expectedQpn: Number(summary['qpn']),
-      icrcValid: cnps.length > 0 && cnps.every((c) => c.icrcValid),
-    },
-    series: {
-      queueBytes: thin(queue, BIN_MS),
-      rateBps: thin(events('rate', 'rateBps'), BIN_MS),
-      sentBps: thin(events('rate', 'sentBps'), BIN_MS),
-      cnps: thin(cnps.map((c, i): Point => [c.t, i + 1]), BIN_MS),
-    },
-  };
+  const held = scene.watched.map(({ node }, i) => `${node}'s queue holds ${((queues[i]!.samples.at(-1)?.[1] ?? 0) / 1000).toFixed(0)} kB (${queues[i]!.drops} drops)`);
+  return `${scene.sender.node} sends ${mbit} Mbit/s, ${held.join(', ')}, ${notifications.seen.length} notifications on ${scene.sender.node}'s wire`;
 }

@@ -1,80 +1,77 @@
-// The scene as the demo uses it: up, converged, p1's cnpd told what to watch, and asked what it has learned.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+// What a scene of the demo is: a topology, a sender and a receiver, ports that are watched, three runs, and what they have to show. The scenes are in scenes/, their
+// table in scenes.ts; everything else works on this description alone.
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { parseDocument } from 'yaml';
 import type { Lab } from '../lab/lab.ts';
 import { packageRoot } from '../lab/program.ts';
-import type { ModeSpec } from './modes.ts';
-import type { Learned } from './results.ts';
-import { EXPECTED } from './verdict.ts';
+import type { Evidence, RunResult } from './results.ts';
 
-export const SCENE = join(packageRoot(), 'containerlab/proxy/proxy.clab.yml');
-export const OUTPUT = join(packageRoot(), 'out/demo');
-const P1_CONFIGURATION = join(packageRoot(), 'containerlab/proxy/p1/cnpd.yaml');
-const CNPCTL = '/opt/cnpd/dist/cnpctl.js';
+export type Mode = 'none' | 'receiver' | 'cnpd';
 
-/** Asks again until `ask` has an answer. @throws Error with `what`, and the last reason, after `limitMs` */
-export async function until<T>(what: string, limitMs: number, ask: () => Promise<T | string>, isAnswer: (value: T | string) => value is T, signal: AbortSignal): Promise<T> {
-  const end = performance.now() + limitMs;
-  for (;;) {
-    signal.throwIfAborted();
-    const answer = await ask();
-    if (isAnswer(answer)) return answer;
-    if (performance.now() > end) throw new Error(`${what} did not come within ${limitMs / 1000} s: ${answer}`);
-    await delay(200);
-  }
+export interface Port {
+  readonly node: string;
+  readonly interface: string;
+}
+export const portName = ({ node, interface: name }: Port): string => `${node} ${name}`;
+
+/** A port with a TBF that cnpd watches. */
+export interface WatchedPort extends Port {
+  /** As in the topology: bit/s and bytes. */
+  readonly rateBps: number;
+  readonly limitBytes: number;
 }
 
-interface SenderRow {
-  readonly prefix: string;
-  readonly proxy: string | null;
-  readonly best: boolean;
-  readonly pnc: boolean;
-  readonly carrier: string;
-  readonly originator: string;
-  readonly since: string;
+export interface Host extends Port {
+  readonly address: string;
 }
 
-/** Asks p1's cnpd which proxy it has for h1's prefix. */
-export function waitForMapping(lab: Lab, signal: AbortSignal): Promise<Learned> {
-  const ask = async (): Promise<Learned | string> => {
-    const result = await lab.exec('p1', [CNPCTL, '-o', 'json', 'show', 'senders']);
-    if (result.code !== 0) return result.stderr.trim() || `cnpctl ended with status ${result.code}`;
-    const row = (JSON.parse(result.stdout) as SenderRow[]).find((r) => r.prefix === EXPECTED.prefix && r.best && r.proxy);
-    if (!row) return `p1's cnpd lists ${result.stdout.trim() || 'nothing'}`;
-    return { carrier: row.carrier, prefix: row.prefix, proxy: row.proxy!, at: new Date().toISOString(), originator: row.originator, since: row.since };
-  };
-  return until('the mapping at p1', 60_000, ask, (a): a is Learned => typeof a !== 'string', signal);
+export interface RunSpec {
+  readonly mode: Mode;
+  readonly title: string;
+  /** What cnpd is told of the watched ports: nothing; K_min alone, so that it marks; everything that the node's cnpd.yaml says. */
+  readonly ports: 'unwatched' | 'mark' | 'as-configured';
+  /** The receiver's CNPs. Off in the cnpd run, so that every notification on the sender's wire is cnpd's. */
+  readonly receiverCnps: boolean;
+  /** Arguments of the sending endpoint besides the scene's. */
+  readonly sender: readonly string[];
+  readonly durationMs: number;
 }
 
-/** Until h1 has a path to h2: leaf1 knows h2's prefix and leaf2 h1's. */
-export async function waitForRoutes(lab: Lab, signal: AbortSignal): Promise<void> {
-  const routes: readonly [string, string][] = [['leaf1', '2001:db8:2::/64'], ['leaf2', '2001:db8:1::/64'], ['leaf1', '2001:db8:ffff::2'], ['p1', '2001:db8:ffff::1']];
-  for (const [node, to] of routes) {
-    const ask = async (): Promise<true | string> => (await lab.exec(node, ['ip', '-6', 'route', 'show', 'proto', 'isis', to])).stdout.trim() !== '' || `${node} has no IS-IS route to ${to}`;
-    await until(`the route from ${node} to ${to}`, 60_000, ask, (a): a is true => a === true, signal);
-  }
+export interface Scene {
+  readonly name: string;
+  readonly title: string;
+  /** For a line of text: who is connected to whom. */
+  readonly path: string;
+  /** The topology file. */
+  readonly file: string;
+  readonly sender: Host;
+  readonly receiver: Host;
+  readonly sendingRateBps: number;
+  /** The first is the one from which feedback is measured. */
+  readonly watched: readonly [WatchedPort, ...WatchedPort[]];
+  /** Nodes on which cnpd runs. */
+  readonly routers: readonly string[];
+  /** What routing must have told whom before there is a path: a prefix, or the address of one, and the protocol by iproute2's name (`isis` unless given). */
+  readonly routes: readonly (readonly [node: string, to: string, protocol?: string])[];
+  /** Where notifications pass inside a tunnel, and the END.CON SID that is their destination there. */
+  readonly tunnel?: { readonly at: Port; readonly endCon: string };
+  readonly runs: readonly RunSpec[];
+  /** Asks the routers what they have to know before the first run, and waits until they do. @throws Error when they do not */
+  learn(lab: Lab, signal: AbortSignal): Promise<Evidence>;
+  /** Did the runs show what the scene claims? Each failure is a sentence. Pure. */
+  verdict(runs: readonly RunResult[]): string[];
 }
 
-/** Gives p1's cnpd the configuration of this run, as an operator would: a changed file and a reload. The repository's file is covered, not changed. */
-export async function configureP1(lab: Lab, spec: ModeSpec): Promise<void> {
-  const document = parseDocument(readFileSync(P1_CONFIGURATION, 'utf8'));
-  if (spec.port) {
-    const { kMin, kMax } = spec.port;
-    document.set('ports', document.createNode([{ interface: 'eth2', ...(kMin && { 'k-min': `${kMin / 1000}kB` }), ...(kMax && { 'k-max': `${kMax / 1000}kB` }) }]));
-  } else {
-    document.delete('ports');
-  }
-  mkdirSync(OUTPUT, { recursive: true });
-  const file = join(OUTPUT, `p1-${spec.mode}.yaml`);
-  writeFileSync(file, document.toString());
-  await lab.cover('p1', file, '/etc/cnpd/cnpd.yaml');
-  await lab.mustExec('p1', [CNPCTL, 'reload']);
-}
+export const sceneDirectory = (name: string): string => join(packageRoot(), 'containerlab', name);
+export const topologyFile = (name: string): string => join(sceneDirectory(name), `${name}.clab.yml`);
 
-/** What went wrong is usually in these. */
-export async function daemonLogs(lab: Lab): Promise<string> {
-  const tail = async (node: string): Promise<string> => `${node}: ${(await lab.exec(node, ['tail', '-n', '5', '/var/log/cnpd.log'])).stdout.trim() || '(nothing)'}`;
-  return (await Promise.all(['leaf1', 'p1'].map(tail))).join('\n');
+const UNCONTROLLED_MS = 6000;
+const CONTROLLED_MS = 20_000;
+
+/** The three runs: the same sender, network and overload. What differs is who speaks, and what the sender understands. */
+export function threeRuns(cnpd: { readonly title: string; readonly understands?: readonly string[] }): readonly RunSpec[] {
+  return [
+    { mode: 'none', title: 'no congestion control', ports: 'unwatched', receiverCnps: false, sender: ['--reaction', 'none'], durationMs: UNCONTROLLED_MS },
+    { mode: 'receiver', title: 'CNPs from the receiver', ports: 'mark', receiverCnps: true, sender: ['--reaction', 'dcqcn'], durationMs: CONTROLLED_MS },
+    { mode: 'cnpd', title: cnpd.title, ports: 'as-configured', receiverCnps: false, sender: ['--reaction', 'dcqcn', ...(cnpd.understands ?? [])], durationMs: CONTROLLED_MS },
+  ];
 }

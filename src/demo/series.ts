@@ -28,3 +28,27 @@ export function firstCrossing(points: readonly Point[], level: number): number |
 }
 
 export const peak = (points: readonly Point[]): number => points.reduce((most, [, v]) => Math.max(most, v), 0);
+
+/** How long any of the curves is at its level or above, in the curves' unit of time. Between two samples a curve keeps the value of the first. */
+export function timeAbove(curves: readonly { readonly points: readonly Point[]; readonly level: number }[]): number {
+  // +1 when a curve comes to its level, -1 when it leaves it.
+  const changes = curves.flatMap(({ points, level }) => {
+    const out: [t: number, change: number][] = [];
+    let above = false;
+    for (const [t, v] of points) {
+      if (v >= level === above) continue;
+      above = !above;
+      out.push([t, above ? 1 : -1]);
+    }
+    if (above) out.push([points.at(-1)![0], -1]);
+    return out;
+  });
+  changes.sort(([a], [b]) => a - b);
+  let [total, count, since] = [0, 0, 0];
+  for (const [t, change] of changes) {
+    if (count > 0) total += t - since;
+    since = t;
+    count += change;
+  }
+  return total;
+}

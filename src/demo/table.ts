@@ -1,22 +1,27 @@
-// The short table that the demo ends with.
-import type { RunResult } from './results.ts';
+// The short table that the demo ends with. The report has the same columns, and more.
+import type { PortResult, RunResult } from './results.ts';
 
-interface Column {
+export interface Column {
   readonly head: string;
   readonly cell: (run: RunResult) => string;
 }
 
-const kilobytes = (bytes: number): string => `${(bytes / 1000).toFixed(0)} kB`;
+const NOTHING = '–';
+const feedback = ({ firstFeedbackMs: value, feedbackIsBound }: RunResult): string => (value === null ? NOTHING : `${feedbackIsBound ? '≤ ' : ''}${value.toFixed(1)} ms`);
+/** One value a watched port. */
+const each = ({ ports }: RunResult, value: (port: PortResult) => string): string => ports.map(value).join(' / ');
+const kilobytes = (bytes: number): string => (bytes / 1000).toFixed(0);
 
-const COLUMNS: readonly Column[] = [
+export const COLUMNS: readonly Column[] = [
   { head: 'run', cell: (r) => r.mode },
-  { head: 'first feedback', cell: (r) => (r.firstFeedbackMs === null ? '–' : `${r.firstFeedbackMs.toFixed(1)} ms`) },
-  { head: 'peak queue', cell: (r) => kilobytes(r.peakQueueBytes) },
-  { head: 'peak after 1 s', cell: (r) => kilobytes(r.settledPeakQueueBytes) },
-  { head: 'drops', cell: (r) => String(r.drops) },
+  { head: 'first feedback', cell: feedback },
+  { head: 'peak queue, kB', cell: (r) => each(r, (p) => kilobytes(p.peakQueueBytes)) },
+  { head: 'after 1 s, kB', cell: (r) => each(r, (p) => kilobytes(p.settledPeakQueueBytes)) },
+  { head: 'drops', cell: (r) => each(r, (p) => String(p.drops)) },
   { head: 'retransmitted', cell: (r) => String(r.retransmitted) },
   { head: 'goodput', cell: (r) => `${(r.goodputBps / 1e6).toFixed(1)} Mbit/s` },
-  { head: 'CNPs', cell: (r) => String(r.cnp.count) },
+  { head: 'notifications', cell: (r) => `${r.notifications.count} ${r.notifications.kind ?? ''}`.trim() },
+  { head: 'CE seen', cell: (r) => String(r.ceAtReceiver) },
 ];
 
 export function table(runs: readonly RunResult[]): string {

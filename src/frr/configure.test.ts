@@ -25,7 +25,7 @@ describe('FRR without isisd', () => {
       return Promise.resolve({ status: 0, output: '' });
     };
     const modules = { run, say: (line: string) => void did.push(line), log: silentLog };
-    const attempt = configureFrr(WANT, { save: true, dryRun, vtyDir: dir, daemonsFile: daemons('isisd=no\n') }, modules);
+    const attempt = configureFrr({ isis: WANT }, { save: true, dryRun, vtyDir: dir, daemonsFile: daemons('isisd=no\n') }, modules);
     await expect(attempt).rejects.toMatchObject({ code: 'unreachable', message: expect.stringMatching(/^isisd cannot be asked \(.*ENOENT\); nothing was changed\. What mends it: .*isisd=yes/) });
     expect(did).toEqual([]);
   });

@@ -5,8 +5,9 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Log } from '../model/log.ts';
-import { type FrrLocation, gatherFrrFacts } from './facts.ts';
-import { checkFrr, type FrrCheck, type FrrExpectation, type FrrLine, shownLine } from './preconditions.ts';
+import { DAEMON_CHECKS, type FrrExpectations, examineFrr } from './examine.ts';
+import type { FrrLocation } from './facts.ts';
+import { type FrrCheck, type FrrLine, shownLine } from './finding.ts';
 
 export interface CommandResult {
   readonly status: number | null;
@@ -18,7 +19,7 @@ export interface CommandResult {
 export type RunCommand = (command: string, args: readonly string[], input: string) => Promise<CommandResult>;
 
 export class ConfigureError extends Error {
-  /** `unreachable`: isisd cannot be asked, nothing was changed; `refused`: FRR did not take a line; `undo-failed`: and what came before could not be taken back; `save`: only writing failed. */
+  /** `unreachable`: a routing daemon cannot be asked, nothing was changed; `refused`: FRR did not take a line; `undo-failed`: and what came before could not be taken back; `save`: only writing failed. */
   readonly code: 'unreachable' | 'refused' | 'undo-failed' | 'save';
   constructor(code: ConfigureError['code'], message: string) {
     super(message);
@@ -48,11 +49,11 @@ export interface ConfigureOutcome {
 }
 
 /** @throws ConfigureError */
-export async function configureFrr(want: FrrExpectation, options: ConfigureOptions, modules: ConfigureModules): Promise<ConfigureOutcome> {
+export async function configureFrr(want: FrrExpectations, options: ConfigureOptions, modules: ConfigureModules): Promise<ConfigureOutcome> {
   const { say } = modules;
-  const before = checkFrr(await gatherFrrFacts(options, want.interface), want);
-  // Without isisd's configuration nobody can tell what it lacks.
-  const deaf = before.find((check) => check.id === 'frr.isisd' && check.state === 'missing');
+  const before = await examineFrr(options, want);
+  // Without a daemon's configuration nobody can tell what it lacks.
+  const deaf = before.find((check) => DAEMON_CHECKS.has(check.id) && check.state === 'missing');
   if (deaf) throw new ConfigureError('unreachable', `${deaf.problem}; nothing was changed. What mends it: ${deaf.remedy}`);
   const lines = before.flatMap((check) => check.lines ?? []);
   if (lines.length === 0) say('FRR has every line that cnpd can give it; nothing to do');
@@ -62,7 +63,7 @@ export async function configureFrr(want: FrrExpectation, options: ConfigureOptio
   }
   if (options.dryRun) return { applied: [], remaining: before.filter((check) => check.state !== 'ok') };
   await applyAll(lines, options, modules);
-  const after = lines.length === 0 ? before : checkFrr(await gatherFrrFacts(options, want.interface), want);
+  const after = lines.length === 0 ? before : await examineFrr(options, want);
   const stubborn = after.find((check) => check.lines !== undefined && before.some((old) => old.id === check.id && old.lines !== undefined));
   if (stubborn) throw new ConfigureError('refused', `vtysh reported no error, but ${stubborn.problem} still`);
   if (options.save) await save(options, modules);

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { address } from '../model/address.ts';
+import { prefix } from '../model/prefix.ts';
 import type { FrrFacts } from './facts.ts';
-import { checkFrr, type FrrExpectation, shownLine } from './preconditions.ts';
+import { shownLine } from './finding.ts';
+import { checkFrr, type FrrExpectation } from './preconditions.ts';
 import { isisInstances, isisInterface, parseRunningConfig, splitNet } from './running-config.ts';
 
 // As FRR 8.4.4 prints it.
@@ -143,5 +146,41 @@ describe('running-config', () => {
   it('splits a NET', () => {
     expect(splitNet('49.0001.0000.0000.0001.00')).toEqual({ area: '49.0001', systemId: '0000.0000.0001' });
     expect(splitNet('47.0000.0000.00ff.00')).toMatchObject({ area: '47' });
+  });
+
+  describe('the way to END.CON', () => {
+    const endCon = [
+      { sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48') },
+      { sid: address('2001:db8:c::2'), locator: prefix('2001:db8:c::/48') },
+    ];
+    const advertised = (text: string, metric = 0) => ({ advertised: [{ prefix: prefix(text), metric }] });
+    const redistributing = (line: string): string => GOOD.replace(' lsp-timers', ` ${line}\n lsp-timers`);
+
+    it('without SIDs there is nothing to advertise', () => expect(missing(GOOD, { endCon: [] })).toEqual([]));
+
+    it('FRR that advertises none is named, with the lines of frr-configs/srv6-pe.conf, which are not carried out', () => {
+      expect(missing(GOOD, { endCon })).toEqual([{ id: 'end-con', state: 'missing', lines: [] }]);
+      expect(remedyOf('end-con', facts(GOOD), { endCon })).toBe(
+        "vtysh -c 'configure terminal' -c 'ipv6 prefix-list end-con permit 2001:db8:c::/48 ge 128' -c 'route-map end-con permit 10' -c 'match ipv6 address prefix-list end-con' -c 'exit' " +
+          "-c 'router isis core' -c 'redistribute ipv6 kernel level-2 route-map end-con'",
+      );
+    });
+
+    it.each([
+      ['kernel routes are redistributed into the level', redistributing('redistribute ipv6 kernel level-2 route-map end-con'), {}],
+      ['a prefix of FRR covers the SIDs, however it came there', GOOD, advertised('2001:db8:c::/48', 20)],
+    ])('%s: nothing is missing', (_claim, config, more) => expect(missing(config, { endCon }, more)).toEqual([]));
+
+    it.each([
+      ['kernel routes into another level', redistributing('redistribute ipv6 kernel level-1'), {}],
+      ['a prefix beside them', GOOD, advertised('2001:db8:d::/48')],
+      ['the default route', GOOD, advertised('::/0')],
+      ['a prefix for signalling only', GOOD, advertised('2001:db8:c::/48', 0xfe000001)],
+    ])('%s is no way', (_claim, config, more) => expect(missing(config, { endCon }, more)).toMatchObject([{ id: 'end-con' }]));
+
+    it('of two SIDs the one without a way is named', () => {
+      const finding = checkFrr(facts(GOOD, advertised('2001:db8:c::1/128')), { ...WANT, endCon }).find((check) => check.id === 'frr.end-con');
+      expect(finding).toMatchObject({ state: 'missing', problem: 'FRR advertises no way to END.CON 2001:db8:c::2, so notifications to it get lost' });
+    });
   });
 });

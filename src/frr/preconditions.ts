@@ -1,10 +1,12 @@
 // What FRR must be and have so that cnpd's IS-IS carrier works beside it: one table, a row a precondition. A row says what is wrong and which line
 // mends it; rows whose lines touch nothing but cnpd's own interface, or are harmless to routing, carry them for configure.ts. What an
 // operator must decide (NET, is-type, keys of the domain) is said and never done.
-import { DAEMONS_FILE, type FrrFacts } from './facts.ts';
+import { type EndConExpectation, wayToEndCon } from './end-con.ts';
+import type { FrrFacts } from './facts.ts';
+import { VERSION_CLAIM, checkDaemon, checkLink, checkVersion, mend, type Finding, type FrrCheck, type FrrLine } from './finding.ts';
 import { type CircuitType, dottedArea, FRR_DEFAULTS, type IsisInstanceConfig, type IsisInterfaceConfig, isisInstances, isisInterface, type Password, splitNet } from './running-config.ts';
 
-/** What cnpd.yaml expects of FRR; the `isis` section of the intent has this shape. */
+/** What cnpd.yaml expects of FRR; the `isis` section of the intent has this shape but for `endCon`. */
 export interface FrrExpectation {
   readonly interface: string;
   readonly levels: '1' | '2' | '1-2';
@@ -15,34 +17,11 @@ export interface FrrExpectation {
   /** Of the interface. */
   readonly mtu: number;
   readonly authentication: { readonly interface?: Key; readonly area?: Key; readonly domain?: Key };
+  /** `srv6.end-con`: SIDs to which FRR must advertise a way. */
+  readonly endCon?: readonly EndConExpectation[];
 }
 interface Key {
   readonly key: string;
-}
-
-/** One line of configuration, and the one that takes it back. */
-export interface FrrLine {
-  /** `interface X` or `router isis TAG`. */
-  readonly context: string;
-  readonly line: string;
-  readonly undo: string;
-  /** Part of `line` that is not to be shown. */
-  readonly secret?: string;
-}
-
-export interface Finding {
-  readonly problem: string;
-  /** What mends it, in one line. */
-  readonly remedy: string;
-  readonly lines?: readonly FrrLine[];
-}
-
-export interface FrrCheck extends Partial<Finding> {
-  readonly id: string;
-  /** What must be so. */
-  readonly claim: string;
-  /** `unknown`: cannot be told before something else is mended. */
-  readonly state: 'ok' | 'missing' | 'unknown';
 }
 
 /** Everything a row may look at; isisd was asked and one instance is chosen. */
@@ -61,22 +40,12 @@ interface Row {
   readonly check: (view: View) => Finding | undefined;
 }
 
-const OLDEST = [8, 4] as const;
 /** Seconds. With FRR's 30 the adjacency is advertised half a minute late. */
 const SLOWEST_LSP_GENERATION = 5;
 const LLC_BYTES = 3;
 
 const levelsOf = (levels: FrrExpectation['levels']): (1 | 2)[] => (levels === '1-2' ? [1, 2] : [Number(levels) as 1 | 2]);
 const covers = (type: CircuitType, level: 1 | 2): boolean => type === 'level-1-2' || type === (level === 1 ? 'level-1' : 'level-2-only');
-
-/** A finding that lines in FRR's configuration mend. */
-const mend = (problem: string, lines: readonly FrrLine[]): Finding => ({ problem, remedy: showLines(lines), lines });
-
-/** A line as it may be shown and typed. */
-export const shownLine = (line: FrrLine): string => (line.secret === undefined ? line.line : line.line.replace(line.secret, '<key>'));
-
-const showLines = (lines: readonly FrrLine[]): string =>
-  `vtysh -c 'configure terminal' ${lines.map((line) => `-c '${line.context}' -c '${shownLine(line)}'`).join(' ')}`;
 
 const onInterface = (view: View, line: string, undo: string, secret?: string): FrrLine => ({
   context: `interface ${view.want.interface}`,
@@ -85,24 +54,16 @@ const onInterface = (view: View, line: string, undo: string, secret?: string): F
   ...(secret === undefined ? {} : { secret }),
 });
 
-const RESTART_FRR = 'systemctl restart frr';
-const ENABLE_ISISD = `sed -i 's/^isisd=.*/isisd=yes/' ${DAEMONS_FILE} && ${RESTART_FRR}`;
-
 const FIRST_ROWS = [
   {
     id: 'isisd',
     claim: 'isisd runs and can be asked',
-    check: ({ isisdError, isisdEnabled }: FrrFacts): Finding | undefined =>
-      isisdError === undefined ? undefined : { problem: `isisd cannot be asked (${isisdError})`, remedy: isisdEnabled === false ? ENABLE_ISISD : RESTART_FRR },
+    check: ({ isisdError, isisdEnabled }: FrrFacts): Finding | undefined => checkDaemon('isisd', isisdError, isisdEnabled),
   },
   {
     id: 'version',
-    claim: `FRR is ${OLDEST.join('.')} or newer`,
-    check: ({ version = 'unknown' }: FrrFacts): Finding | undefined => {
-      const [major = 0, minor = 0] = version.split('.').map(Number);
-      const old = !(major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]));
-      return old ? { problem: `FRR is ${version}`, remedy: `install FRR ${OLDEST.join('.')} or newer` } : undefined;
-    },
+    claim: VERSION_CLAIM,
+    check: ({ version }: FrrFacts): Finding | undefined => checkVersion(version),
   },
   {
     id: 'instance',
@@ -120,11 +81,7 @@ const ROWS: readonly Row[] = [
   {
     id: 'interface',
     claim: 'the interface exists',
-    check: ({ facts, want }) => {
-      if (facts.zebraError !== undefined) return { problem: `zebra cannot be asked (${facts.zebraError})`, remedy: RESTART_FRR };
-      if (facts.link === null) return { problem: `there is no interface ${want.interface}`, remedy: 'start cnpd, which creates it: systemctl start cnpd' };
-      return facts.link?.up ? undefined : { problem: `${want.interface} is down`, remedy: `ip link set ${want.interface} up` };
-    },
+    check: ({ facts, want }) => checkLink(want.interface, facts.link, facts.zebraError),
   },
   {
     id: 'enabled',
@@ -160,6 +117,7 @@ const ROWS: readonly Row[] = [
   { id: 'system-id', claim: "cnpd's system ID is not FRR's", check: checkSystemId },
   { id: 'lsp-gen-interval', claim: `FRR lists the adjacency within ${SLOWEST_LSP_GENERATION} s`, check: checkGeneration },
   { id: 'mtu', claim: 'LSPs fit the interface', check: checkMtu },
+  { id: 'end-con', claim: 'packets to END.CON arrive here', check: ({ want, facts, instance }) => wayToEndCon(want.endCon ?? [], facts, instance, levelsOf(want.levels)) },
   { id: 'authentication-interface', claim: 'hellos are authenticated alike', check: checkHelloKey },
   { id: 'authentication-area', level: 1, claim: 'level 1 is authenticated alike', check: (view) => checkLevelKey(view, 1) },
   { id: 'authentication-domain', level: 2, claim: 'level 2 is authenticated alike', check: (view) => checkLevelKey(view, 2) },

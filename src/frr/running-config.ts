@@ -52,12 +52,15 @@ export interface IsisInstanceConfig {
   readonly lspMtu: number;
   readonly areaPassword: Password | undefined;
   readonly domainPassword: Password | undefined;
+  /** Levels into which IPv6 routes go that neither FRR nor an interface's address made. */
+  readonly kernelRoutesInto: readonly (1 | 2)[];
 }
 
 /** FRR's defaults (yang/frr-isisd.yang). */
 export const FRR_DEFAULTS = { lspGenInterval: 30, lspMtu: 1497, isType: 'level-1-2' } as const;
 
-const argument = (lines: readonly string[], command: string): string | undefined =>
+/** What follows a command; empty when nothing does, undefined when it is not there. */
+export const argument = (lines: readonly string[], command: string): string | undefined =>
   lines.find((line) => line === command || line.startsWith(`${command} `))?.slice(command.length).trim();
 
 export function isisInterface(config: RunningConfig, name: string): IsisInterfaceConfig {
@@ -84,6 +87,7 @@ export function isisInstances(config: RunningConfig): IsisInstanceConfig[] {
       lspMtu: Number(argument(lines, 'lsp-mtu') ?? FRR_DEFAULTS.lspMtu),
       areaPassword: password(argument(lines, 'area-password')),
       domainPassword: password(argument(lines, 'domain-password')),
+      kernelRoutesInto: ([1, 2] as const).filter((level) => argument(lines, `redistribute ipv6 kernel level-${level}`) !== undefined),
     };
   });
 }

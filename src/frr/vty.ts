@@ -7,7 +7,7 @@ import { join } from 'node:path';
 /** Where Debian's and FRR's own packages put the sockets. */
 export const DEFAULT_VTY_DIR = '/var/run/frr';
 
-export type FrrDaemon = 'zebra' | 'isisd';
+export type FrrDaemon = 'zebra' | 'isisd' | 'ospfd' | 'ospf6d';
 
 export interface VtyReply {
   /** FRR's command status: 0 success, 1 warning, 2 no such command; others in lib/command.h. */

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { formatIntentErrors } from './errors.ts';
 import { loadIntent } from './load.ts';
+import { cnpdSchema } from './schema.ts';
+import { hiddenFrom } from './secrets.ts';
 import { nearest } from './words.ts';
 
 const render = (text: string): string => {
@@ -81,4 +83,12 @@ test.each([
   ['xyz', undefined], ['', undefined], ['p'.repeat(1000), undefined],
 ])('%j is near %j', (word, expected) => {
   expect(nearest(word, ['router', 'isis', 'proxy', 'ports', 'border-ports', 'log'])).toBe(expected);
+});
+
+test('whatever section comes after broken keys of authentication is shown again', () => {
+  for (const name of Object.keys(cnpdSchema.shape)) {
+    const text = `isis:\n  authentication: { domain: secret-one\n${name}: x\n`;
+    const lines = text.split('\n');
+    expect([name, hiddenFrom(lines, false)[2]]).toEqual([name, Infinity]);
+  }
 });

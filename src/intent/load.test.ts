@@ -1,25 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import * as z from 'zod';
-import { address } from '../model/address.ts';
-import { prefix } from '../model/prefix.ts';
 import type { IntentError } from './errors.ts';
-import type { Intent } from './intent.ts';
-import { loadIntent } from './load.ts';
-import { cnpdSchema } from './schema.ts';
-
-const example = readFileSync(new URL('../../docs/cnpd.yaml', import.meta.url), 'utf8');
-
-function load(text: string): Intent {
-  const result = loadIntent(text, 'cnpd.yaml');
-  if (!result.ok) throw new Error(result.error.map((e) => `${e.line}:${e.column} ${e.path}: ${e.message}`).join('\n'));
-  return result.value;
-}
-
-function errorsOf(text: string): IntentError[] {
-  const result = loadIntent(text, 'cnpd.yaml');
-  return result.ok ? [] : result.error;
-}
+import { UNASSIGNED, errorsOf, load } from './fixture.ts';
 
 /** A valid file: a router, and the given sections. */
 const router = 'router: { name: r1, loopback: { ipv6: 2001:db8::1 } }\n';
@@ -32,7 +13,7 @@ describe('what is off', () => {
       router: { name: 'r1' },
       ports: [],
       borderPorts: [],
-      codePoints: { 'pnc-udp-port': 1021, 'isis-pnc-flag-bit': 7 },
+      codePoints: UNASSIGNED,
       gnmiSocket: '/run/cnpd/gnmi.sock',
       logLevel: 'info',
     });
@@ -57,65 +38,6 @@ describe('what is off', () => {
   test('a proxy without IS-IS is allowed: it is only not advertised', () => {
     const text = proxy('  senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }]\n  accept-from: [2001:db8::/32]\n');
     expect(load(text).proxy?.senders).toHaveLength(1);
-  });
-});
-
-describe('docs/cnpd.yaml', () => {
-  test('is valid, and every value of it arrives', () => {
-    expect(load(example)).toEqual({
-      router: { name: 'leaf1', loopback4: address('192.0.2.1'), loopback6: address('2001:db8:ffff::1') },
-      isis: {
-        systemId: Uint8Array.of(0, 0, 0, 0, 0xc0, 1),
-        area: Uint8Array.of(0x49, 0, 1),
-        levels: '1-2',
-        interface: 'cnpd-isis',
-        mtu: 1500,
-        helloIntervalMs: 3000,
-        holdMultiplier: 10,
-        lifetimeSeconds: 1200,
-        refreshSeconds: 900,
-        authentication: { interface: { key: 'key-of-the-link' }, area: { key: 'key-of-level-1' }, domain: { key: 'key-of-level-2' } },
-        holdUnreachableMs: 120_000,
-      },
-      proxy: {
-        address: address('2001:db8:ffff::1'),
-        senders: [
-          { prefix: prefix('2001:db8:1::/64'), format: 'standard-cnp' },
-          { prefix: prefix('198.51.100.0/24'), format: 'standard-cnp' },
-        ],
-        acceptFrom: [prefix('2001:db8:ffff::/48')],
-        interfaces: ['eth1', 'eth2'],
-        perFlowIntervalMs: 0.05,
-        noticesPerSecond: 10_000,
-      },
-      ports: [
-        { interface: 'eth2', kMin: 50_000, kMax: 100_000, perFlowIntervalMs: 20, noticesPerSecond: 1000 },
-        { interface: 'eth3', kMax: 1_000_000, perFlowIntervalMs: 20, noticesPerSecond: 1000 },
-      ],
-      borderPorts: ['eth9'],
-      codePoints: { 'pnc-udp-port': 1021, 'isis-pnc-flag-bit': 7 },
-      gnmiSocket: '/run/cnpd/gnmi.sock',
-      logLevel: 'info',
-    });
-  });
-
-  test('shows every key that the schema knows', () => {
-    const keys = new Set<string>();
-    JSON.stringify(z.toJSONSchema(cnpdSchema, { io: 'input' }), (key, value: unknown) => {
-      if (key === 'properties') for (const name of Object.keys(value as object)) keys.add(name);
-      return value;
-    });
-    expect(keys.size).toBeGreaterThan(35);
-    const code = example.replace(/#.*$/gm, '');
-    expect([...keys].filter((name) => !new RegExp(`\\b${name}\\s*:`).test(code))).toEqual([]);
-  });
-
-  test('states the defaults that an absent key has', () => {
-    const kept = 'system-id|area|level|loopback|ipv6|ipv4|name|authentication|hmac-md5';
-    const optional = new RegExp(`^  (?!(${kept})\\b)(mtu|interface|enabled|hello-interval|hold-multiplier|lifetime|refresh|hold-unreachable|per-flow-interval|rate|socket|pnc-udp-port|isis-pnc-flag-bit):.*$`, 'gm');
-    const without = example.replace(optional, '').replace(/^(gnmi|log|code-points):[\s\S]*?(?=^\S|$(?![\s\S]))/gm, '').replace(/^ {4}(k-min|ecn|per-flow-interval|rate):.*$/gm, '');
-    expect(without).not.toMatch(/hello-interval: |gnmi:|rate: /);
-    expect(load(without)).toEqual(load(example));
   });
 });
 
@@ -200,7 +122,7 @@ describe('each mistake is named at its place', () => {
     ['a queue deeper than the kernel counts', `${router}ports: [{ interface: eth1, k-max: 5GB }]`, 'ports[0].k-max', /from 1B to 2GB/],
     ['more ports than the dataplane has slots for', `${router}border-ports: [${Array.from({ length: 1025 }, (_, i) => `e${i}`).join()}]`, 'border-ports', /1025 entries/],
     ['notices without a loopback', 'router: { name: a }\nports: [{ interface: eth1, k-max: 1kB }]', 'router.loopback', /port eth1 sends notices/],
-    ['the carrier as a port', isis('ports: [{ interface: cnpd-isis, k-max: 1kB }]\n'), 'ports[0].interface', /veth of the IS-IS carrier/],
+    ['the carrier as a port', isis('ports: [{ interface: cnpd-isis, k-max: 1kB }]\n'), 'ports[0].interface', /veth of a carrier/],
     ['a UDP port of 17 bits', `${router}code-points: { pnc-udp-port: 65536 }`, 'code-points.pnc-udp-port', /1 to 65535/],
     ['a relative socket', `${router}gnmi: { socket: gnmi.sock }`, 'gnmi.socket', /absolute path/],
     ['an unknown log level', `${router}log: { level: loud }`, 'log.level', /debug, info, warn, error/],

@@ -1,52 +1,25 @@
 // The shape of cnpd.yaml: every key, its kind, its default and its meaning, once. The loader, the JSON Schema for editors and the
-// test of docs/cnpd.yaml all read this table. Rules that concern several keys are in rules.ts.
+// test of docs/cnpd.yaml all read this table. Rules that concern several keys are in rules.ts. The newer sections are in files of their own.
 import * as z from 'zod';
 import { CODE_POINTS, type CodePointName } from '../model/code-points.ts';
-import {
-  type ValueKind, areaAddress, hmacKey, hostAddress, hostname, integer, interfaceName, oneOf, onOff, rate, senderPrefix, size, socketPath, systemId, time, trustedPrefix,
-} from './values.ts';
-
-/** What a value issue carries besides its path; load.ts turns it into an IntentError. */
-export interface IssueParams {
-  readonly allowed: string;
-  /** Why the value is refused, when `allowed` does not say it all. */
-  readonly reason?: string | undefined;
-  readonly secret?: boolean;
-}
-
-/** A scalar of the given kind. A bad one is an issue and becomes undefined, so that the rules still see its neighbours. */
-function value<T>(kind: ValueKind<T>, description: string) {
-  return z
-    .unknown()
-    .transform((raw, context): T => {
-      const read = typeof raw === 'string' ? kind.parse(raw) : { ok: false as const, error: undefined };
-      if (read.ok) return read.value;
-      const params: IssueParams = { allowed: kind.allowed, reason: read.error, secret: kind.secret === true };
-      context.issues.push({ code: 'custom', input: raw, params });
-      return undefined as T;
-    })
-    .meta({ ...kind.json, description });
-}
-
-/** The message of a container issue is what is allowed there. */
-function section<S extends z.core.$ZodLooseShape>(shape: S, description: string) {
-  const keys = Object.keys(shape);
-  return z
-    .strictObject(shape, { error: (issue) => (issue.code === 'unrecognized_keys' ? keys.join(', ') : `a mapping with the keys ${keys.join(', ')}`) })
-    .meta({ description });
-}
-
-const list = <T extends z.core.$ZodType>(element: T, description: string) => z.array(element, { error: () => `a list: ${description}` }).meta({ description });
+import { hostAddress, senderPrefix, trustedPrefix } from './address-values.ts';
+import { bgp } from './schema-bgp.ts';
+import { notifications } from './schema-notifications.ts';
+import { list, section, value } from './schema-parts.ts';
+import { ospfv2, ospfv3 } from './schema-ospf.ts';
+import { ports } from './schema-ports.ts';
+import { srv6, stamp } from './schema-srv6.ts';
+import { areaAddress, hmacKey, hostname, integer, interfaceName, oneOf, onOff, rate, socketPath, systemId, time } from './values.ts';
 
 const router = section(
   {
     name: value(hostname, 'name of this router in logs and in its IS-IS hostname'),
     loopback: section(
       {
-        ipv4: value(hostAddress(4), 'source of the notices that go to IPv4 proxies').optional(),
-        ipv6: value(hostAddress(6), 'source of the notices that go to IPv6 proxies').optional(),
+        ipv4: value(hostAddress(4), 'source of notifications that go by IPv4').optional(),
+        ipv6: value(hostAddress(6), 'source of notifications that go by IPv6').optional(),
       },
-      'addresses of this router that never go down; required as soon as a port has k-max',
+      'addresses of this router that never go down; required as soon as a port has k-max or stamp is there',
     ).optional(),
   },
   'who this router is',
@@ -96,16 +69,12 @@ const proxy = section(
   'this router is the congestion notification proxy of senders (PNC §5)',
 );
 
-const port = section(
+const borderAllow = section(
   {
-    interface: value(interfaceName, 'egress interface with a TBF or HTB root qdisc'),
-    'k-min': value(size('1B', '2GB'), 'CE marking of ECT packets above this queue depth; default k-max / 2').optional(),
-    'k-max': value(size('1B', '2GB'), 'notices above this queue depth; absent: none').optional(),
-    ecn: value(onOff, 'off: no CE marking; default on').optional(),
-    'per-flow-interval': value(time('1us', '60s'), 'least time between two notices for one flow; default 20ms').optional(),
-    rate: value(rate('1/s', '10M/s'), 'notices a second, all flows of the port together; default 1000/s').optional(),
+    inbound: list(value(trustedPrefix, 'prefix'), 'source prefixes outside from which notifications are let in').optional(),
+    outbound: list(value(trustedPrefix, 'prefix'), 'destination prefixes outside to which notifications are let out').optional(),
   },
-  'an egress port that is watched for congestion',
+  'notifications that may pass the border ports all the same; default: none',
 );
 
 const codePoints = section(
@@ -120,9 +89,16 @@ export const cnpdSchema = section(
   {
     router,
     isis: isis.optional(),
+    ospfv2: ospfv2.optional(),
+    ospfv3: ospfv3.optional(),
+    bgp: bgp.optional(),
     proxy: proxy.optional(),
-    ports: list(port, 'egress ports that are watched for congestion').optional(),
-    'border-ports': list(value(interfaceName, 'interface'), 'interfaces to outside the domain; notices are dropped there in both directions').optional(),
+    ports: ports.optional(),
+    'border-ports': list(value(interfaceName, 'interface'), 'interfaces to outside the domain; notifications are dropped there in both directions').optional(),
+    'border-allow': borderAllow.optional(),
+    notifications: notifications.optional(),
+    srv6: srv6.optional(),
+    stamp: stamp.optional(),
     'code-points': codePoints.optional(),
     gnmi: section({ socket: value(socketPath, 'unix socket of the gNMI service; default /run/cnpd/gnmi.sock').optional() }, 'northbound').optional(),
     log: section({ level: value(oneOf('debug', 'info', 'warn', 'error'), 'default info').optional() }, 'logging').optional(),

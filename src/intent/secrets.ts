@@ -1,16 +1,17 @@
-// What of cnpd.yaml must not be repeated: whatever stands under `isis.authentication`, or under a key that was meant to be it or one of its
-// keys. Values are masked by their path, quoted lines by their text, because a line has to be safe also when the file is no YAML.
+// What of cnpd.yaml must not be repeated: whatever stands under an `authentication`, is a `hmac-key`, or stands under a key that was meant to
+// be one of those or of their keys. Values are masked by their path, quoted lines by their text, because a line has to be safe also when the file is no YAML.
 import { type Path, nearest } from './words.ts';
 
 export const HIDDEN = '<hidden>';
 
-const KEYS = ['authentication', 'interface', 'area', 'domain', 'hmac-md5'];
-const LOOKS_SECRET = /auth|hmac|passw|secret|^key$/i;
+const KEYS = ['authentication', 'interface', 'area', 'domain', 'hmac-md5', 'key-id', 'md5', 'hmac-sha-1', 'hmac-sha-256', 'hmac-sha-384', 'hmac-sha-512', 'hmac-key'];
+const LOOKS_SECRET = /auth|hmac|passw|secret|^key$|md5|sha-?[1235]/i;
+const MEANT = ['authentication', 'hmac-md5', 'hmac-key'];
 
 /** Pieces of the two names, one more than the slips that `nearest` forgives: in most files it need not be asked. */
-const RESEMBLES = /aut|hen|tic|ati|on|hma|c[-_]m|d5/i;
+const RESEMBLES = /aut|hen|tic|ati|on|hma|c[-_][mk]|d5|key/i;
 
-const isSecretKey = (word: string): boolean => LOOKS_SECRET.test(word) || (RESEMBLES.test(word) && nearest(word, ['authentication', 'hmac-md5']) !== undefined);
+const isSecretKey = (word: string): boolean => LOOKS_SECRET.test(word) || (RESEMBLES.test(word) && nearest(word, MEANT) !== undefined);
 
 /** Whether what stands at `path` may be a key of authentication. */
 export const isSecret = (path: Path): boolean => path.some((step) => typeof step === 'string' && isSecretKey(step));
@@ -18,11 +19,13 @@ export const isSecret = (path: Path): boolean => path.some((step) => typeof step
 /** Whether a name of a mapping may be shown: `hmac-md5:KEY`, without the space, is a name without a value. */
 export const isSafeName = (path: Path, name: string, hasValue: boolean): boolean => hasValue || KEYS.includes(name) || !(isSecret(path) || isSecretKey(name));
 
-const SECTION = /^(?:router|isis|proxy|ports|border-ports|code-points|gnmi|log)\s*:/;
+const SECTION = /^(?:router|isis|ospfv2|ospfv3|bgp|proxy|ports|border-ports|border-allow|notifications|srv6|stamp|code-points|gnmi|log)\s*:/;
 // Each word is tried once, from its beginning: a long line must not take the square of its length.
 const NAME = /\?\s+["']?([\w-]+)|(?<![\w-])([\w-]+)["']?\s*:/g;
 /** The beginning of a line that holds nothing but names. */
-const STRUCTURE = new RegExp(`^[\\s?{-]*(?:(?:isis|${KEYS.join('|')})\\s*:(?=\\s|$)[\\s{]*)*`);
+const STRUCTURE = new RegExp(`^[\\s?{-]*(?:(?:isis|ospfv2|ospfv3|areas|bgp|gobgp|tls|stamp|${KEYS.join('|')})\\s*:(?=\\s|$)[\\s{]*)*`);
+/** YAML allows the items of a list at the indentation of its name. */
+const LIST_ITEM = /^\s*-(?:\s|$)/;
 const COMMENT = /(?:^|\s)#[^]*$/;
 
 /**
@@ -37,7 +40,7 @@ export function hiddenFrom(lines: readonly string[], wellFormed: boolean): numbe
   return lines.map((line) => {
     const indent = line.search(/\S|$/);
     const blank = line.replace(COMMENT, '').trim() === '';
-    if (!blank && within !== undefined && (within === -1 ? SECTION.test(line) : indent <= within)) within = undefined;
+    if (!blank && within !== undefined && (within === -1 ? SECTION.test(line) : indent < within || (indent === within && !LIST_ITEM.test(line)))) within = undefined;
     brackets = (brackets && !SECTION.test(line)) || /[[{]/.test(line);
     if (within !== undefined) return structureOf(line);
     const name = [...line.replace(COMMENT, '').matchAll(NAME)].find((match) => isSecretKey(match[1] ?? match[2]!));

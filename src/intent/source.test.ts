@@ -58,7 +58,7 @@ describe('a hostile file ends in an error, soon', () => {
 
   test('whatever the text, the loader answers', () => {
     const token = fc.constantFrom(
-      'router', 'name', 'isis', 'proxy', 'ports', 'senders', 'prefix', 'interface', 'k-max', 'ecn', 'log', ': ', ':\n', '\n', '\n  ', '\n    ', '- ', '- { ', ' }', '{', '}', '[', ']', ', ',
+      'router', 'name', 'isis', 'proxy', 'ports', 'senders', 'prefix', 'interface', 'k-max', 'ecn', 'log', 'notifications', 'order', 'supports', 'long-haul', 'severity', 'escalation', 'early', 'objects', 'srv6', 'end-con', 'core-ports', 'dscp', 'stamp', 'targets', 'border-allow', 'inbound', ': ', ':\n', '\n', '\n  ', '\n    ', '- ', '- { ', ' }', '{', '}', '[', ']', ', ',
       '"', "'", '&a ', '*a', '!!str ', '|\n', '>', '#', '? ', '---\n', '...', '%YAML 1.1\n', '<<', '~', '1', 'off', '::/0', '10.0.0.0/8', '1kB', '\t', '\r\n', '\u2028', '\ud800', '__proto__', 'constructor',
     );
     fc.assert(

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { SIZE_UNITS, TIME_UNITS, parseRate, parseSize, parseTime } from './units.ts';
+import { SIZE_UNITS, TIME_UNITS, parseBitRate, parseByteRate, parseFactor, parsePercent, parseRate, parseSize, parseTime } from './units.ts';
 
 test.each([
   ['0', 0], ['1', 1], ['50000', 50_000], ['1B', 1], ['50kB', 50_000], ['50 kB', 50_000], ['1.5kB', 1500], ['1MB', 1_000_000], ['1GB', 1_000_000_000],
@@ -47,4 +47,29 @@ describe('exactness', () => {
   test('a number of any unit of time is that many of it', () => {
     for (const [name, ns] of Object.entries(TIME_UNITS)) expect(parseTime(`7${name}`)).toBe((7 * ns) / 1e6);
   });
+});
+
+test.each([['100Gbit', 100e9], ['2.5 Gbit', 2.5e9], ['64kbit', 64_000], ['1.6Tbit', 1.6e12]])('%s is %d bit/s', (text, bits) => {
+  expect(parseBitRate(text)).toBe(bits);
+});
+
+test.each([['10MB/s', 10e6], ['1B/s', 1], ['1.5GB/s', 1.5e9]])('%s is %d bytes a second', (text, bytes) => {
+  expect(parseByteRate(text)).toBe(bytes);
+});
+
+test.each([['50%', 0.5], ['0%', 0], ['12.5 %', 0.125], ['0.001%', 0.00001]])('%s is the fraction %d', (text, fraction) => {
+  expect(parsePercent(text)).toBe(fraction);
+});
+
+test.each([['1', 1], ['1.25', 1.25], ['0.001', 0.001], ['100', 100]])('%s is the factor %d', (text, value) => {
+  expect(parseFactor(text)).toBe(value);
+});
+
+test.each([
+  ['a bit rate', parseBitRate, ['100', '100G', '100gbit', '100Gbps', '1bit', '-1Gbit', '100Gbit/s']],
+  ['bytes a second', parseByteRate, ['10MB', '10MiB/s', '10/s', '10']],
+  ['a percentage', parsePercent, ['0.5', '50', '%', '50%%', '0.0005%', '-1%']],
+  ['a factor', parseFactor, ['', '1x', '.5', '1.', '1e3', '-1', '0.0005', '1 ', '1/2']],
+] as const)('what is not %s', (_name, parse, texts) => {
+  for (const text of texts) expect([text, parse(text)]).toEqual([text, undefined]);
 });

@@ -10,12 +10,22 @@ export const TIME_UNITS: Units = { ns: 1, us: 1e3, ms: 1e6, s: 1e9, min: 60e9, h
 /** Multiples of one event a second. */
 export const RATE_UNITS: Units = { '/s': 1, 'k/s': 1e3, 'M/s': 1e6 };
 
+/** Multiples of one bit a second, decimal as link rates are. */
+export const BIT_RATE_UNITS: Units = { kbit: 1e3, Mbit: 1e6, Gbit: 1e9, Tbit: 1e12 };
+/** Multiples of one byte a second. */
+export const BYTE_RATE_UNITS: Units = { 'B/s': 1, 'kB/s': 1e3, 'MB/s': 1e6, 'GB/s': 1e9 };
+/** Multiples of a thousandth of a percent, so that three decimals are exact. */
+export const PERCENT_UNITS: Units = { '%': 1000 };
+/** Thousandths of a plain number. */
+export const FACTOR_UNITS: Units = { '': 1000 };
+
 const NUMBER = '(\\d{1,12})(?:\\.(\\d{1,3}))?';
 
 /** A regular expression that every text of the unit table matches, also used in the JSON Schema. */
 export function unitPattern(units: Units): string {
   const names = Object.keys(units).filter((name) => name !== '');
-  return `^${NUMBER} ?(${names.join('|')})${'' in units ? '?' : ''}$`;
+  const name = names.length === 0 ? '()' : ` ?(${names.join('|')})${'' in units ? '?' : ''}`;
+  return `^${NUMBER}${name}$`;
 }
 
 function parseUnit(text: string, units: Units, pattern: RegExp): number | undefined {
@@ -32,6 +42,10 @@ function parseUnit(text: string, units: Units, pattern: RegExp): number | undefi
 const SIZE = new RegExp(unitPattern(SIZE_UNITS));
 const TIME = new RegExp(unitPattern(TIME_UNITS));
 const RATE = new RegExp(unitPattern(RATE_UNITS));
+const BIT_RATE = new RegExp(unitPattern(BIT_RATE_UNITS));
+const BYTE_RATE = new RegExp(unitPattern(BYTE_RATE_UNITS));
+const PERCENT = new RegExp(unitPattern(PERCENT_UNITS));
+const FACTOR = new RegExp(unitPattern(FACTOR_UNITS));
 
 /** Bytes, or undefined when the text is no size. */
 export const parseSize = (text: string): number | undefined => parseUnit(text, SIZE_UNITS, SIZE);
@@ -44,3 +58,21 @@ export function parseTime(text: string): number | undefined {
 
 /** Events a second, or undefined when the text is no rate. */
 export const parseRate = (text: string): number | undefined => parseUnit(text, RATE_UNITS, RATE);
+
+/** bit/s, or undefined when the text is no bit rate. */
+export const parseBitRate = (text: string): number | undefined => parseUnit(text, BIT_RATE_UNITS, BIT_RATE);
+
+/** Bytes a second, or undefined when the text is none. */
+export const parseByteRate = (text: string): number | undefined => parseUnit(text, BYTE_RATE_UNITS, BYTE_RATE);
+
+/** A fraction (`50%` is 0.5), or undefined when the text is no percentage. */
+export function parsePercent(text: string): number | undefined {
+  const thousandths = parseUnit(text, PERCENT_UNITS, PERCENT);
+  return thousandths === undefined ? undefined : thousandths / 100_000;
+}
+
+/** A plain number with at most three decimals, or undefined. */
+export function parseFactor(text: string): number | undefined {
+  const thousandths = parseUnit(text, FACTOR_UNITS, FACTOR);
+  return thousandths === undefined ? undefined : thousandths / 1000;
+}

@@ -1,9 +1,11 @@
 // The kinds of value that cnpd.yaml is made of: how each is written, what is allowed in words, and its JSON Schema. One table entry a kind.
 // A kind reads text, whatever its quoting: YAML alone would make the number 49.001 of the area `49.0010`.
-import { type Family, type IpAddress, formatAddress, isIpv4Mapped, isLinkLocal, isUnicastHost, parseAddress } from '../model/address.ts';
-import { type Prefix, formatPrefix, parsePrefix, prefixOf } from '../model/prefix.ts';
+// Addresses and prefixes are in address-values.ts.
 import { type Result, fail, ok } from '../model/result.ts';
-import { RATE_UNITS, SIZE_UNITS, TIME_UNITS, parseRate, parseSize, parseTime, unitPattern } from './units.ts';
+import {
+  BIT_RATE_UNITS, BYTE_RATE_UNITS, FACTOR_UNITS, PERCENT_UNITS, RATE_UNITS, SIZE_UNITS, TIME_UNITS, parseBitRate, parseByteRate, parseFactor, parsePercent, parseRate, parseSize, parseTime,
+  unitPattern,
+} from './units.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -43,6 +45,12 @@ export const socketPath = patternKind('an absolute path of at most 107 character
 
 export const hmacKey: ValueKind<string> = {
   ...patternKind('a key of 1 to 64 printable ASCII characters', '^[ -~]{1,64}$', (text) => text),
+  secret: true,
+};
+
+/** FRR cuts a longer one, and so would the algorithm (RFC 2328 §D.4.3). */
+export const md5Key: ValueKind<string> = {
+  ...patternKind('a key of 1 to 16 printable ASCII characters', '^[ -~]{1,16}$', (text) => text),
   secret: true,
 };
 
@@ -89,12 +97,16 @@ interface Quantity {
 const SIZE: Quantity = { example: 'a size in bytes such as 50kB', units: SIZE_UNITS, read: parseSize };
 const TIME: Quantity = { example: 'a time such as 20ms', units: TIME_UNITS, read: parseTime };
 const RATE: Quantity = { example: 'a rate such as 1000/s', units: RATE_UNITS, read: parseRate };
+const BIT_RATE: Quantity = { example: 'a bit rate such as 100Gbit', units: BIT_RATE_UNITS, read: parseBitRate };
+const BYTE_RATE: Quantity = { example: 'bytes a second such as 10MB/s', units: BYTE_RATE_UNITS, read: parseByteRate };
+const PERCENT: Quantity = { example: 'a percentage such as 50%', units: PERCENT_UNITS, read: parsePercent };
+const FACTOR: Quantity = { example: 'a number such as 1.5', units: FACTOR_UNITS, read: parseFactor };
 
 function quantity(kind: Quantity, min: string, max: string): ValueKind<number> {
   const [least, most] = [kind.read(min)!, kind.read(max)!];
   const unitNames = Object.keys(kind.units).filter((name) => name !== '');
   return {
-    allowed: `${kind.example}, from ${min} to ${max} (units: ${unitNames.join(', ')})`,
+    allowed: `${kind.example}, from ${min} to ${max}${unitNames.length > 1 ? ` (units: ${unitNames.join(', ')})` : ''}`,
     json: { type: TEXT_OR_NUMBER, pattern: unitPattern(kind.units) },
     parse: (text) => {
       const value = kind.read(text);
@@ -109,66 +121,38 @@ export const size = (min: string, max: string): ValueKind<number> => quantity(SI
 export const time = (min: string, max: string): ValueKind<number> => quantity(TIME, min, max);
 /** Events a second. */
 export const rate = (min: string, max: string): ValueKind<number> => quantity(RATE, min, max);
+/** bit/s. */
+export const bitRate = (min: string, max: string): ValueKind<number> => quantity(BIT_RATE, min, max);
+/** Bytes a second. */
+export const byteRate = (min: string, max: string): ValueKind<number> => quantity(BYTE_RATE, min, max);
+/** A fraction: `50%` is 0.5. */
+export const percent = (min: string, max: string): ValueKind<number> => quantity(PERCENT, min, max);
+/** A plain number with at most three decimals. */
+export const factor = (min: string, max: string): ValueKind<number> => quantity(FACTOR, min, max);
 
-/** A unicast address that can stand in a packet as one router's own. */
-export function hostAddress(family?: Family): ValueKind<IpAddress> {
-  const allowed = `a unicast ${family ? `IPv${family}` : 'IPv4 or IPv6'} address, neither loopback nor link-local`;
+/** A word in place of a value. */
+export function orWord<T, const W extends string>(word: W, kind: ValueKind<T>): ValueKind<T | W> {
   return {
-    allowed,
-    json: { type: 'string', maxLength: 45, pattern: '^[0-9a-fA-F:.]+$' },
-    parse: (text) => {
-      const address = parseAddress(text);
-      if (!address || (family && address.family !== family)) return fail(undefined);
-      return isUnicastHost(address) ? ok(address) : fail(`${formatAddress(address)} is not ${allowed}`);
-    },
+    allowed: `${word}, or ${kind.allowed}`,
+    json: { anyOf: [{ enum: [word] }, kind.json] },
+    parse: (text) => (text === word ? ok(word) : kind.parse(text)),
   };
 }
 
-const PREFIX_JSON: JsonSchema = { type: 'string', maxLength: 49, pattern: '^[0-9a-fA-F:.]+/\\d{1,3}$' };
-
-/** A prefix, with the two usual mistakes told apart: no length, and host bits that are set. */
-function readPrefix(text: string): Result<Prefix, string | undefined> {
-  const parsed = parsePrefix(text);
-  if (parsed) return ok(parsed);
-  const bare = parseAddress(text);
-  if (bare) return fail(`a prefix needs a length; for this address alone write ${formatAddress(bare)}/${bare.family === 4 ? 32 : 128}`);
-  const [head, tail] = text.split('/');
-  const address = parseAddress(head ?? '');
-  const length = /^\d{1,3}$/.test(tail ?? '') ? Number(tail) : NaN;
-  if (!address || text.split('/').length !== 2 || !(length <= (address.family === 4 ? 32 : 128))) return fail(undefined);
-  const masked = prefixOf(address, length);
-  return masked.address.value === address.value ? fail(undefined) : fail(`host bits are set beyond /${length}: the prefix is ${formatPrefix(masked)}`);
-}
-
-/** A prefix of traffic senders. A default route is refused: this router cannot be the proxy of everybody (PNC-6-a). */
-export const senderPrefix: ValueKind<Prefix> = {
-  allowed: 'a unicast prefix such as 2001:db8:1::/64, longer than /0, with no host bits set',
-  json: PREFIX_JSON,
-  parse: (text) => {
-    const read = readPrefix(text);
-    if (!read.ok) return read;
-    const { address, length } = read.value;
-    if (length === 0) return fail('a default route is no sender prefix: name the prefixes of the senders');
-    const multicast = address.family === 4 ? address.value >> 28n === 14n : address.value >> 120n === 0xffn;
-    const loopback = address.family === 4 ? address.value >> 24n === 127n : length === 128 && address.value <= 1n;
-    if (multicast || loopback || isLinkLocal(address) || isIpv4Mapped(address)) return fail(`no sender has a source address in ${formatPrefix(read.value)}`);
-    return read;
-  },
+/** UTF-8; control characters have no place in an identifier, and its object must fit a notification. */
+export const deviceId: ValueKind<string> = {
+  allowed: 'an identifier of 1 to 64 bytes in UTF-8, without control characters',
+  json: { type: ANY_SCALAR, maxLength: 64 },
+  parse: (text) => (text !== '' && Buffer.byteLength(text) <= 64 && !/\p{Cc}|\p{Cs}/u.test(text) ? ok(text) : fail(undefined)),
 };
 
-/** The widest block that one domain can own: 10.0.0.0/8 and fc00::/7. */
-const WIDEST = { 4: 8, 6: 7 } as const;
-
-/** An entry of an allow-list. "From anybody" cannot be said: a notice is obeyed only inside one controlled domain (PNC-6-a, PNC-6-c). */
-export const trustedPrefix: ValueKind<Prefix> = {
-  allowed: 'a prefix of routers of this domain such as 2001:db8:ffff::/48, not wider than /8 (IPv4) or /7 (IPv6)',
-  json: PREFIX_JSON,
+/** Number of a routing table: `main` is 254 (rtnetlink(7)). Of the reserved ones only main is a place for routes to senders. */
+export const routingTable: ValueKind<number> = {
+  allowed: 'main, or the number of a routing table from 1 to 4294967295, but neither 253 (default) nor 255 (local)',
+  json: { anyOf: [{ enum: ['main'] }, { type: TEXT_OR_NUMBER, pattern: '^[1-9]\\d{0,9}$', minimum: 1, maximum: 0xffff_ffff }] },
   parse: (text) => {
-    const read = readPrefix(text);
-    if (!read.ok) return read;
-    const widest = WIDEST[read.value.address.family];
-    return read.value.length >= widest
-      ? read
-      : fail(`${formatPrefix(read.value)} lets notices in from outside the domain: name the routers' prefixes, not wider than /${widest}`);
+    if (text === 'main') return ok(254);
+    const table = /^[1-9]\d{0,9}$/.test(text) ? Number(text) : NaN;
+    return table <= 0xffff_ffff && table !== 253 && table !== 255 ? ok(table) : fail(undefined);
   },
 };

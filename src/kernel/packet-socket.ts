@@ -1,10 +1,11 @@
 // AF_PACKET sockets: whole Ethernet frames from and to one interface (packet(7)). Frames are read many at a time on the poller. A VLAN tag that the
 // driver took out of the frame is not put back: the interfaces used here are veth ends without VLAN offload.
-import { ERRNO, KernelError, isKernelError } from './errors.ts';
+import { ERRNO, KernelError } from './errors.ts';
 import { AF, SOCK, SOL, bindSocket, close, getOption, interfaceIndex, send, setIntOption, setOption, SO, socket, socketName } from './ffi/libc.ts';
 import { type Netns, within } from './netns.ts';
-import type { Poller, Registration } from './poller.ts';
+import type { Poller } from './poller.ts';
 import { ReceiveBatch } from './receive-batch.ts';
+import { RECEIVE_SLOTS, Receiver } from './receiver.ts';
 
 export const ETH_P_ALL = 0x0003;
 /** 802.3 frames with an LLC header, e.g. IS-IS. */
@@ -15,9 +16,6 @@ const MEMBERSHIP = { MULTICAST: 0, PROMISCUOUS: 1 } as const;
 /** struct sockaddr_ll: family, protocol (network order), ifindex, hatype, pkttype, halen, addr[8]. */
 const ADDRESS = { size: 20, protocol: 2, ifindex: 4, packetType: 10, length: 11, address: 12 } as const;
 const PACKET_OUTGOING = 4;
-/** Calls of recvmmsg a wake-up: a busy interface leaves room for the others; the rest is reported again. */
-const ROUNDS = 4;
-const SLOTS = 16;
 
 export interface PacketSocketOptions {
   readonly interface: string;
@@ -112,69 +110,30 @@ export function openPacketSocket(opts: PacketSocketOptions, modules: PacketSocke
 class AfPacketSocket implements PacketSocket {
   readonly mac: Uint8Array;
   readonly ifindex: number;
-  private readonly fd: number;
   private readonly interface: string;
-  private readonly modules: PacketSocketModules;
-  private readonly batch: ReceiveBatch;
-  private readonly registration: Registration;
-  private closed = false;
+  private readonly receiver: Receiver;
 
   constructor(opts: { fd: number; ifindex: number; mac: Uint8Array; interface: string; maxFrame: number }, modules: PacketSocketModules) {
-    this.fd = opts.fd;
     this.ifindex = opts.ifindex;
     this.mac = opts.mac;
     this.interface = opts.interface;
-    this.modules = modules;
-    this.batch = new ReceiveBatch({ slots: SLOTS, slotSize: opts.maxFrame, nameSize: ADDRESS.size });
-    this.registration = modules.poller.add(this.fd, () => this.receive());
+    const batch = new ReceiveBatch({ slots: RECEIVE_SLOTS, slotSize: opts.maxFrame, nameSize: ADDRESS.size });
+    const deliver = (i: number): void => modules.onFrame(batch.data(i), batch.nameByte(i, ADDRESS.packetType) === PACKET_OUTGOING);
+    this.receiver = new Receiver({ fd: opts.fd, batch, operation: `receive(${opts.interface})`, unit: 'a frame' }, { ...modules, deliver });
   }
 
   send(frame: Uint8Array): void {
-    if (this.closed) throw new Error(`packet socket on ${this.interface} was closed`);
-    if (send(`send(${this.interface})`, this.fd, frame) === undefined) throw new KernelError(`send(${this.interface})`, ERRNO.ENOBUFS, 'the send buffer is full');
+    if (this.receiver.closed) throw new Error(`packet socket on ${this.interface} was closed`);
+    if (send(`send(${this.interface})`, this.receiver.fd, frame) === undefined) throw new KernelError(`send(${this.interface})`, ERRNO.ENOBUFS, 'the send buffer is full');
   }
 
   drops(): number {
-    if (this.closed) return 0;
+    if (this.receiver.closed) return 0;
     // struct tpacket_stats: packets, drops; reading resets both.
-    return getOption('PACKET_STATISTICS', this.fd, SOL.PACKET, PACKET.STATISTICS, 8).getUint32(4, true);
+    return getOption('PACKET_STATISTICS', this.receiver.fd, SOL.PACKET, PACKET.STATISTICS, 8).getUint32(4, true);
   }
 
   close(): void {
-    if (this.closed) return;
-    this.closed = true;
-    this.registration.remove();
-    close(this.fd);
-  }
-
-  private receive(): void {
-    for (let round = 0; round < ROUNDS && !this.closed; round++) {
-      const count = this.next();
-      for (let i = 0; i < count && !this.closed; i++) this.deliver(i);
-      if (count < this.batch.slots) return;
-    }
-  }
-
-  private next(): number {
-    try {
-      return this.batch.receive(`receive(${this.interface})`, this.fd);
-    } catch (error) {
-      if (!isKernelError(error)) throw error;
-      this.modules.onError(error);
-      return 0;
-    }
-  }
-
-  /** What onFrame throws goes to the poller's error handler; the frames behind it are delivered all the same. */
-  private deliver(i: number): void {
-    try {
-      if (this.batch.truncated(i)) {
-        this.modules.onError(new KernelError(`receive(${this.interface})`, ERRNO.EMSGSIZE, `a frame is longer than ${this.batch.data(i).length} bytes`));
-      } else {
-        this.modules.onFrame(this.batch.data(i), this.batch.nameByte(i, ADDRESS.packetType) === PACKET_OUTGOING);
-      }
-    } catch (error) {
-      this.modules.poller.report(error);
-    }
+    this.receiver.close();
   }
 }

@@ -1,7 +1,7 @@
 // What this kernel can do of what cnpd needs, each asked of the kernel itself, and what an operator can do where it cannot. Nothing on the host is changed: what
 // has to be tried is tried in a network namespace that vanishes afterwards (a kernel module that the attempt loads stays loaded).
 import { existsSync, readFileSync } from 'node:fs';
-import { address } from '../model/address.ts';
+import { address, addressBytes } from '../model/address.ts';
 import { prefix } from '../model/prefix.ts';
 import { kernelHasTcx } from './bpf/tcx.ts';
 import { libbpf } from './ffi/libbpf.ts';
@@ -12,6 +12,7 @@ import { encodeAddress, encodeRoute, RTM_ADDRESS, RTM_ROUTE } from './netlink/ad
 import { NetlinkClient } from './netlink/client.ts';
 import { RTM_LINK, encodeLinkChange, encodeLinkOfKind, encodeVeth } from './netlink/link.ts';
 import { NLM_F, attribute, concat, nested, struct, u32 } from './netlink/message.ts';
+import { encodeSeg6LocalRoute } from './netlink/seg6local.ts';
 import { RTM_QDISC, encodeHtb, encodeTbf } from './netlink/traffic-control.ts';
 import type { Poller } from './poller.ts';
 
@@ -49,9 +50,12 @@ const CAPABILITIES = { CAP_NET_ADMIN: 12n, CAP_NET_RAW: 13n, CAP_SYS_ADMIN: 21n,
 const BTF_KIND_FUNC = 12;
 const RTA_ENCAP_TYPE = 21;
 const RTA_ENCAP = 22;
-const LWTUNNEL_ENCAP_SEG6_LOCAL = 7;
-const SEG6_LOCAL_ACTION = 1;
-const SEG6_LOCAL_ACTION_END = 1;
+const LWTUNNEL_ENCAP_SEG6 = 5;
+const SEG6_IPTUNNEL_SRH = 1;
+const SEG6_IPTUN_MODE_ENCAP = 1;
+const ROUTING_TYPE_SRH = 4;
+const RT_TABLE_MAIN = 254;
+const RTPROT_STATIC = 4;
 const IFLA_VRF_TABLE = 1;
 
 function capabilities(): string {
@@ -87,16 +91,29 @@ function clsact({ netns }: Context): string {
   return 'created';
 }
 
-async function seg6local({ client }: Context): Promise<string> {
-  await client.request({ operation: 'loopback up', type: RTM_LINK.NEW, body: encodeLinkChange(LOOPBACK, { up: true }) });
+const loopbackUp = ({ client }: Context): Promise<unknown> =>
+  client.request({ operation: 'loopback up', type: RTM_LINK.NEW, body: encodeLinkChange(LOOPBACK, { up: true }) });
+
+async function seg6local(context: Context): Promise<string> {
+  const { client } = context;
+  await loopbackUp(context);
   await client.request({ operation: 'address', type: RTM_ADDRESS.NEW, flags: CREATE, body: encodeAddress(LOOPBACK, address('2001:db8::1'), 64, { nodad: true }) });
+  const body = encodeSeg6LocalRoute({ sid: address('2001:db8:1::1'), action: 'end.dt6', table: RT_TABLE_MAIN, ifindex: LOOPBACK, protocol: RTPROT_STATIC });
+  await client.request({ operation: 'route seg6local End.DT6', type: RTM_ROUTE.NEW, flags: CREATE, body });
+  return 'a seg6local End.DT6 route was accepted';
+}
+
+/** H.Encaps with one segment. struct seg6_iptunnel_encap: mode, then a segment routing header. */
+async function seg6(context: Context): Promise<string> {
+  await loopbackUp(context);
+  const srh = concat([Uint8Array.of(0, 2, ROUTING_TYPE_SRH, 0, 0, 0, 0, 0), addressBytes(address('2001:db8:2::1'))]);
   const body = concat([
-    encodeRoute({ destination: prefix('2001:db8:1::/64'), ifindex: LOOPBACK, protocol: 4 }),
-    attribute(RTA_ENCAP_TYPE, struct(2, (view) => view.setUint16(0, LWTUNNEL_ENCAP_SEG6_LOCAL, true))),
-    nested(RTA_ENCAP, attribute(SEG6_LOCAL_ACTION, u32(SEG6_LOCAL_ACTION_END))),
+    encodeRoute({ destination: prefix('2001:db8:3::/64'), ifindex: LOOPBACK, protocol: RTPROT_STATIC }),
+    attribute(RTA_ENCAP_TYPE, struct(2, (view) => view.setUint16(0, LWTUNNEL_ENCAP_SEG6, true))),
+    nested(RTA_ENCAP, attribute(SEG6_IPTUNNEL_SRH, concat([u32(SEG6_IPTUN_MODE_ENCAP), srh]))),
   ]);
-  await client.request({ operation: 'route seg6local End', type: RTM_ROUTE.NEW, flags: CREATE, body });
-  return 'a seg6local End route was accepted';
+  await context.client.request({ operation: 'route seg6 encap', type: RTM_ROUTE.NEW, flags: CREATE, body });
+  return 'a seg6 encap route was accepted';
 }
 
 const qdisc = (kind: string, body: Uint8Array) => async ({ client }: Context): Promise<string> => {
@@ -162,6 +179,7 @@ const PROBES: readonly Probe[] = [
       return '/dev/net/tun';
     },
   },
+  { name: 'seg6', required: false, neededFor: 'SRv6 tunnels that begin at this router', remedy: 'boot a kernel with CONFIG_IPV6_SEG6_LWTUNNEL', test: seg6 },
   { name: 'seg6local', required: false, neededFor: 'END.CON and End.MT', remedy: 'boot a kernel with CONFIG_IPV6_SEG6_LWTUNNEL', test: seg6local },
   {
     name: 'vrf', required: false, neededFor: 'End.DT4 and End.DT46', remedy: 'modprobe vrf, or a kernel with CONFIG_NET_VRF',

@@ -1,5 +1,5 @@
-// Raw IP sockets that send whole packets, header included (raw(7), IPPROTO_RAW): what the RoCE endpoint of the lab sends with, so that it decides on
-// every header field. The kernel routes by the packet's own destination address. It fills in the checksum of an IPv4 header (and its identification when
+// Raw IP sockets that send whole packets, header included (raw(7), IPPROTO_RAW): what the agent sends Resumes with, and the RoCE endpoint of the lab
+// everything, so that they decide on every header field. The kernel routes by the packet's own destination address. It fills in the checksum of an IPv4 header (and its identification when
 // that is zero) and nothing of an IPv6 header. Sending only: receive with a packet socket.
 import { ERRNO, KernelError } from './errors.ts';
 import { AF, SO, SOCK, SOL, close, sendTo, setIntOption, setOption, socket } from './ffi/libc.ts';

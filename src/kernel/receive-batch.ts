@@ -4,7 +4,7 @@ import { MSG, receiveMany } from './ffi/libc.ts';
 import { PinnedBuffer } from './ffi.ts';
 
 /** struct mmsghdr of a 64-bit system: struct msghdr (56 bytes) and msg_len. */
-const HEADER = { size: 64, name: 0, nameLength: 8, vector: 16, vectorLength: 24, flags: 48, length: 56 } as const;
+const HEADER = { size: 64, name: 0, nameLength: 8, vector: 16, vectorLength: 24, control: 32, controlLength: 40, flags: 48, length: 56 } as const;
 const VECTOR_SIZE = 16;
 
 export interface BatchLayout {
@@ -14,6 +14,8 @@ export interface BatchLayout {
   readonly slotSize: number;
   /** Size of the socket address to receive with each; 0 for none. */
   readonly nameSize: number;
+  /** Room for the control messages of each (cmsg(3)), a multiple of 8; none when absent. */
+  readonly controlSize?: number;
 }
 
 export class ReceiveBatch {
@@ -21,6 +23,8 @@ export class ReceiveBatch {
   private readonly headers: PinnedBuffer;
   private readonly vectors: PinnedBuffer;
   private readonly names: PinnedBuffer;
+  private readonly controls: PinnedBuffer;
+  private readonly controlSize: number;
   private readonly memory: PinnedBuffer;
 
   constructor(layout: BatchLayout) {
@@ -28,6 +32,8 @@ export class ReceiveBatch {
     this.headers = new PinnedBuffer(layout.slots * HEADER.size);
     this.vectors = new PinnedBuffer(layout.slots * VECTOR_SIZE);
     this.names = new PinnedBuffer(Math.max(1, layout.slots * layout.nameSize));
+    this.controlSize = layout.controlSize ?? 0;
+    this.controls = new PinnedBuffer(Math.max(1, layout.slots * this.controlSize));
     this.memory = new PinnedBuffer(layout.slots * layout.slotSize);
     for (let i = 0; i < layout.slots; i++) this.layOut(i);
   }
@@ -38,6 +44,7 @@ export class ReceiveBatch {
     this.vectors.view.setBigUint64(i * VECTOR_SIZE + 8, BigInt(slotSize), true);
     const header = i * HEADER.size;
     if (nameSize > 0) this.headers.view.setBigUint64(header + HEADER.name, this.names.address + BigInt(i * nameSize), true);
+    if (this.controlSize > 0) this.headers.view.setBigUint64(header + HEADER.control, this.controls.address + BigInt(i * this.controlSize), true);
     this.headers.view.setBigUint64(header + HEADER.vector, this.vectors.address + BigInt(i * VECTOR_SIZE), true);
     this.headers.view.setBigUint64(header + HEADER.vectorLength, 1n, true);
   }
@@ -49,8 +56,11 @@ export class ReceiveBatch {
 
   /** Receives what is there, without waiting. Returns the number of datagrams. @throws KernelError */
   receive(operation: string, fd: number): number {
-    // The kernel overwrites the name length with the true one, so it is set anew each time.
-    for (let i = 0; i < this.layout.slots; i++) this.headers.view.setUint32(i * HEADER.size + HEADER.nameLength, this.layout.nameSize, true);
+    // The kernel overwrites these lengths with the true ones, so they are set anew each time.
+    for (let i = 0; i < this.layout.slots; i++) {
+      this.headers.view.setUint32(i * HEADER.size + HEADER.nameLength, this.layout.nameSize, true);
+      this.headers.view.setBigUint64(i * HEADER.size + HEADER.controlLength, BigInt(this.controlSize), true);
+    }
     return receiveMany(operation, fd, this.headers.address, this.layout.slots) ?? 0;
   }
 
@@ -63,6 +73,17 @@ export class ReceiveBatch {
   /** One byte of the socket address of datagram `i`. */
   nameByte(i: number, offset: number): number {
     return this.names.bytes[i * this.layout.nameSize + offset]!;
+  }
+
+  /** The socket address of datagram `i`, valid until the next receive(). */
+  name(i: number): Uint8Array {
+    return this.names.bytes.subarray(i * this.layout.nameSize, (i + 1) * this.layout.nameSize);
+  }
+
+  /** The control messages of datagram `i`, valid until the next receive(). */
+  control(i: number): Uint8Array {
+    const length = Number(this.headers.view.getBigUint64(i * HEADER.size + HEADER.controlLength, true));
+    return this.controls.bytes.subarray(i * this.controlSize, i * this.controlSize + Math.min(length, this.controlSize));
   }
 
   /** Whether datagram `i` was longer than a slot. */

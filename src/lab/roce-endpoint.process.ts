@@ -3,10 +3,15 @@
 import { parseArgs } from 'node:util';
 import { randomInt } from 'node:crypto';
 import { type IpAddress, parseAddress } from '../model/address.ts';
+import { type CodePointName, DEFAULT_CODE_POINTS } from '../model/code-points.ts';
+import { parsePrefix } from '../model/prefix.ts';
 import { Poller } from '../kernel/poller.ts';
 import { type RocePort, openRocePort } from './roce/port.ts';
 import type { LocalSide } from './roce/connection.ts';
 import { type DcqcnOptions, scaledDcqcn } from './roce/dcqcn.ts';
+import { FEEDBACK_FORMATS } from './roce/feedback.ts';
+import type { FeedbackOptions } from './roce/feedback-point.ts';
+import { type InstructedRateOptions, defaultInstructedRate } from './roce/instructed-rate.ts';
 import { Listener } from './roce/listener.ts';
 import { jsonLines, monotonicMs } from './roce/report.ts';
 import { Sender } from './roce/sender.ts';
@@ -19,6 +24,10 @@ const USAGE = `usage:
                      [--payload 1024] [--message 16] [--window 16384] [--timeout 1s] [--port 18515] [--qpn N] [--report 100ms]
                      [--min-rate 1mbit] [--additive 500kbit] [--hyper 2mbit] [--reduction-interval 10ms]
                      [--increase-interval 50ms] [--increase-bytes 1250kB] [--alpha-interval 10ms]
+                     [--understands fast-cnp,long-haul-icmpv6,long-haul-roce] [--known-nodes PREFIX,…] [--rtt 10ms] [--icrc cover|skip]
+                     [--fast-cnp-option 0x9e] [--fast-cnp-ioam-option 0x9e] [--long-haul-type 200] [--long-haul-object-class 247]
+                     [--recovery-step 5mbit] [--resume-cap 50%]
+--understands makes the sender act upon notifications of nodes on the way, from --known-nodes only; 'none' reads them all as a card would that knows only CNPs.
 One JSON object a line on standard output; t is CLOCK_MONOTONIC in ms.
 `;
 
@@ -31,7 +40,8 @@ const text = { type: 'string' } as const;
 const OPTIONS = {
   interface: text, address: text, peer: text, 'cnp-interval': text, report: text, reaction: text, rate: text, duration: text, payload: text, message: text,
   window: text, timeout: text, port: text, qpn: text, 'min-rate': text, additive: text, hyper: text, 'reduction-interval': text, 'increase-interval': text,
-  'increase-bytes': text, 'alpha-interval': text,
+  'increase-bytes': text, 'alpha-interval': text, understands: text, 'known-nodes': text, rtt: text, icrc: text, 'fast-cnp-option': text,
+  'fast-cnp-ioam-option': text, 'long-haul-type': text, 'long-haul-object-class': text, 'recovery-step': text, 'resume-cap': text,
 } as const;
 type Options = { readonly [K in keyof typeof OPTIONS]?: string };
 
@@ -66,8 +76,46 @@ function dcqcn(options: Options, rate: number): DcqcnOptions | undefined {
   };
 }
 
+const list = <T>(item: Parse<T>): Parse<T[]> => (s) => {
+  const items = s.split(',').map(item);
+  return items.includes(undefined) ? undefined : (items as T[]);
+};
+const octet: Parse<number> = (s) => (/^(0x[0-9a-f]{1,2}|\d{1,3})$/i.test(s) && Number(s) < 256 ? Number(s) : undefined);
+const share: Parse<number> = (s) => (/^\d{1,3}%$/.test(s) ? parseInt(s, 10) / 100 : undefined);
+const oneOf = <T extends string>(...names: readonly T[]): Parse<T> => (s) => names.find((name) => name === s);
+
+/** Undefined unless --understands is given. */
+function feedback(options: Options): FeedbackOptions | undefined {
+  if (options.understands === undefined) return undefined;
+  const codePoint = (option: keyof Options, name: CodePointName): number => read(options, option, octet, DEFAULT_CODE_POINTS[name]);
+  return {
+    understands: new Set(options.understands === 'none' ? [] : read(options, 'understands', list(oneOf(...FEEDBACK_FORMATS)))),
+    nodes: read(options, 'known-nodes', list(parsePrefix)),
+    codes: {
+      fastCnp: {
+        option: codePoint('fast-cnp-option', 'fast-cnp-option'),
+        ioamOption: codePoint('fast-cnp-ioam-option', 'fast-cnp-ioam-option'),
+        icrc: read(options, 'icrc', oneOf('cover', 'skip'), 'cover'),
+      },
+      longHaulType: codePoint('long-haul-type', 'long-haul-icmpv6-type'),
+      objectClass: codePoint('long-haul-object-class', 'long-haul-object-class'),
+    },
+  };
+}
+
+function instructed(options: Options, rate: number): InstructedRateOptions {
+  const base = defaultInstructedRate(rate);
+  return {
+    ...base,
+    minimumRate: read(options, 'min-rate', parseRate, base.minimumRate),
+    recoveryStep: read(options, 'recovery-step', parseRate, base.recoveryStep),
+    resumeCap: read(options, 'resume-cap', share, base.resumeCap),
+  };
+}
+
 interface Role {
   onPacket(packet: RocePacket): void;
+  onNotification?(format: 'fast-cnp' | 'long-haul-icmpv6', packet: Uint8Array): void;
   /** On the first SIGINT or SIGTERM. */
   stop(): void;
 }
@@ -105,11 +153,14 @@ function send(options: Options, address: IpAddress, port: () => RocePort, end: (
       timeoutMs: read(options, 'timeout', parseDuration, 1000),
       reportIntervalMs: read(options, 'report', parseDuration, 100),
       dcqcn: dcqcn(options, rate),
+      feedback: feedback(options),
+      instructed: options.understands === undefined ? undefined : instructed(options, rate),
+      rttMs: options.rtt === undefined ? undefined : read(options, 'rtt', parseDuration),
     },
     { now: monotonicMs, send: (packet) => port().send(packet), report, onEnd: end },
   );
   setImmediate(() => sender.start());
-  return { onPacket: (packet) => sender.onPacket(packet), stop: () => sender.stop() };
+  return { onPacket: (packet) => sender.onPacket(packet), onNotification: (format, packet) => sender.onNotification(format, packet), stop: () => sender.stop() };
 }
 
 const ROLES = { listen, send } as const;
@@ -133,9 +184,17 @@ function main(): void {
     process.exitCode = ok ? 0 : 1;
   };
   const started = role(values, address, () => opened, end);
+  const understood = positionals[0] === 'send' ? feedback(values) : undefined;
+  const notifications = understood && { codes: understood.codes, fastCnp: understood.understands.has('fast-cnp') };
   const opened: RocePort = openRocePort(
-    { interface: read(values, 'interface', (s) => s), address },
-    { poller, onPacket: (packet) => started.onPacket(packet), onBad: (code) => (bad[code] = (bad[code] ?? 0) + 1), onError: (error) => report('error', { message: error.message }) },
+    { interface: read(values, 'interface', (s) => s), address, notifications },
+    {
+      poller,
+      onPacket: (packet) => started.onPacket(packet),
+      onNotification: (format, packet) => started.onNotification?.(format, packet),
+      onBad: (code) => (bad[code] = (bad[code] ?? 0) + 1),
+      onError: (error) => report('error', { message: error.message }),
+    },
   );
   report('ready', { role: positionals[0], pid: process.pid });
   process.on('SIGTERM', () => started.stop());

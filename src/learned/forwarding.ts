@@ -5,11 +5,13 @@
 // IPv4 lies inside the IPv6 space (key.ts), so a flagged ::/0 would also answer for IPv4 senders. The IPv4 default route is therefore always
 // present here, unflagged when nobody advertises it.
 import { type IpAddress, sameAddress } from '../model/address.ts';
-import type { Prefix } from '../model/prefix.ts';
+import { type Prefix, formatPrefix } from '../model/prefix.ts';
 import { keyLength } from './key.ts';
 import { ROOT, type PrefixTrie } from './trie.ts';
 
 export interface ForwardingEntry {
+  /** The prefix as text, by which whoever keeps such a table knows the entry: made once, for as long as the prefix is in the table. */
+  readonly id: string;
   readonly prefix: Prefix;
   /** Where notices about senders in the prefix go; null: nowhere. */
   readonly proxy: IpAddress | null;
@@ -41,7 +43,7 @@ export class Forwarding {
   /** By node: the answer for addresses whose longest match it is. */
   private readonly values: Value[] = [];
   /** By node: what takeChanges has said of it. */
-  private readonly taken: Value[] = [];
+  private readonly taken: (ForwardingEntry | undefined)[] = [];
   private readonly changed = new Set<number>();
   private readonly trie: PrefixTrie;
   private readonly ipv4Base: number;
@@ -89,9 +91,12 @@ export class Forwarding {
       if (looked++ >= limit) break;
       this.changed.delete(node);
       const [before, after] = [this.taken[node], this.needed(node)];
-      put(this.taken, node, after);
-      if (after !== undefined && !same(before, after)) upserts.push({ prefix: this.trie.prefix(node), proxy: after });
-      else if (after === undefined && before !== undefined) deletes.push(this.trie.prefix(node));
+      if (!same(before?.proxy, after)) {
+        const entry = after === undefined ? undefined : this.entry(node, after);
+        put(this.taken, node, entry);
+        if (entry) upserts.push(entry);
+        else deletes.push(before!.prefix);
+      }
       idle(node);
     }
     upserts.sort((a, b) => keyLength(b.prefix) - keyLength(a.prefix));
@@ -105,8 +110,15 @@ export class Forwarding {
     this.trie.forEachBelow(ROOT, (node) => nodes.push(node) > 0);
     for (const node of nodes) {
       const proxy = this.needed(node);
-      if (proxy !== undefined) yield { prefix: this.trie.prefix(node), proxy };
+      if (proxy !== undefined) yield this.entry(node, proxy);
     }
+  }
+
+  private entry(node: number, proxy: IpAddress | null): ForwardingEntry {
+    const known = this.taken[node];
+    if (known) return { id: known.id, prefix: known.prefix, proxy };
+    const prefix = this.trie.prefix(node);
+    return { id: formatPrefix(prefix), prefix, proxy };
   }
 
   private needed(node: number): Value {

@@ -1,6 +1,6 @@
 // Prefixes as keys of one 128-bit space: four 32-bit words, most significant first, and a length. IPv4 lies at ::ffff:0:0/96, as in the
 // maps of the dataplane, so that what is minimal here is minimal there.
-import { type IpAddress, isIpv4Mapped } from '../model/address.ts';
+import { type IpAddress, ipv6FromWords, ipv6Words, isIpv4Mapped } from '../model/address.ts';
 import type { Prefix } from '../model/prefix.ts';
 
 /** Where IPv4 begins: its default route. */
@@ -22,12 +22,7 @@ export function setAddress(key: Key, address: IpAddress): void {
     words[3] = Number(address.value);
     return;
   }
-  const high = address.value >> 64n;
-  const low = BigInt.asUintN(64, address.value);
-  words[0] = Number(high >> 32n);
-  words[1] = Number(BigInt.asUintN(32, high));
-  words[2] = Number(low >> 32n);
-  words[3] = Number(BigInt.asUintN(32, low));
+  ipv6Words(address, words);
 }
 
 /** Length of the prefix in the common space. */
@@ -53,6 +48,5 @@ export function prefixFrom(w0: number, w1: number, w2: number, w3: number, lengt
   if (length >= IPV4_BASE_LENGTH && w0 === 0 && w1 === 0 && w2 === 0xffff) {
     return { address: { family: 4, value: BigInt(w3) }, length: length - IPV4_BASE_LENGTH };
   }
-  const value = (BigInt(w0) << 96n) | (BigInt(w1) << 64n) | (BigInt(w2) << 32n) | BigInt(w3);
-  return { address: { family: 6, value }, length };
+  return { address: ipv6FromWords(w0, w1, w2, w3), length };
 }

@@ -75,6 +75,28 @@ describe('reachability of the originator', () => {
     expect([table.nextDeadline(), table.sizes().originators]).toEqual([undefined, 0]);
   });
 
+  test('of several holds the earliest end counts, also after one is over, comes back or is withdrawn', () => {
+    const { clock, table, reach, report } = fixture(120_000);
+    const names = ['a', 'b', 'c', 'd'];
+    for (const [i, name] of names.entries()) report(name, [flagged(`10.${i}.0.0/16`, '192.0.2.1')]);
+    reach(names);
+    const start = clock.now;
+    for (const lost of [1, 2, 3, 4]) {
+      clock.now = start + lost * 1000;
+      reach(names.slice(lost));
+    }
+    expect(table.nextDeadline()).toBe(start + 121_000);
+    clock.now = start + 121_000;
+    table.tick();
+    expect(table.nextDeadline()).toBe(start + 122_000);
+    reach(['b']);
+    expect(table.nextDeadline()).toBe(start + 123_000);
+    report('c', []);
+    expect(table.nextDeadline()).toBe(start + 124_000);
+    reach(['b', 'd']);
+    expect(table.nextDeadline()).toBeUndefined();
+  });
+
   test('a new hold time applies to the next loss', () => {
     const { clock, table, reach, report } = fixture(120_000);
     report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.1')]);
@@ -82,4 +104,26 @@ describe('reachability of the originator', () => {
     reach([]);
     expect(table.nextDeadline()).toBe(clock.now + 1000);
   });
+});
+
+test('PNC-5-b: an originator of very many prefixes that is lost and dropped is looked at a slice at a time, and the answer is right at once', () => {
+  const { table, clock, reach, report, proxyOf } = fixture(120_000);
+  const [COUNT, SLICE] = [3000, 500];
+  for (let i = 0; i < COUNT; i++) report('cnpd1', [flagged(`10.${i >> 8}.${i & 255}.0/24`, '192.0.2.1')], 'isis', i);
+  table.takeChanges();
+  reach([]);
+  clock.now += 120_000;
+  table.tick();
+  const pieces: number[] = [];
+  for (let more = true; more; ) {
+    const changes = table.takeChanges(SLICE);
+    pieces.push(changes.deletes.length);
+    more = changes.more;
+  }
+  expect(pieces.length).toBeGreaterThan(COUNT / SLICE);
+  expect(Math.max(...pieces)).toBeLessThanOrEqual(SLICE);
+  expect(pieces.reduce((sum, n) => sum + n, 0)).toBe(COUNT);
+  reach(['cnpd1']);
+  expect(proxyOf('10.0.7.1')).toBe('192.0.2.1');
+  expect(table.takeChanges().upserts).toHaveLength(COUNT);
 });

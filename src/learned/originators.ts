@@ -8,6 +8,8 @@ export class Originators {
   private readonly byCarrier = new Map<Origin, Map<string, Originator>>();
   private readonly reachable = new Map<Origin, ReadonlySet<string>>();
   private readonly held = new Set<Originator>();
+  /** The earliest end of a hold; NaN: to be looked for. */
+  private deadline = Infinity;
   private readonly changed: (originator: Originator, before: Reachability) => void;
 
   /** @param changed called after an originator's reachability, and so what its advertisements count for, has changed */
@@ -33,11 +35,11 @@ export class Originators {
     originator.sources.delete(source);
     if (originator.sources.size > 0) return;
     this.byCarrier.get(originator.carrier)?.delete(originator.name);
-    this.held.delete(originator);
+    this.release(originator);
   }
 
   report(report: ReachabilityReport, now: number, holdMs: number): void {
-    const reachable = new Set(report.reachable);
+    const { reachable } = report;
     this.reachable.set(report.carrier, reachable);
     for (const originator of this.byCarrier.get(report.carrier)?.values() ?? []) {
       if (reachable.has(originator.name)) {
@@ -57,9 +59,11 @@ export class Originators {
   }
 
   nextDeadline(): number | undefined {
-    let next: number | undefined;
-    for (const { heldUntil } of this.held) if (next === undefined || heldUntil < next) next = heldUntil;
-    return next;
+    if (Number.isNaN(this.deadline)) {
+      this.deadline = Infinity;
+      for (const { heldUntil } of this.held) this.deadline = Math.min(this.deadline, heldUntil);
+    }
+    return this.deadline === Infinity ? undefined : this.deadline;
   }
 
   counts(): { originators: number; held: number; dormant: number } {
@@ -70,8 +74,14 @@ export class Originators {
   private enter(originator: Originator, reachability: Reachability): void {
     const before = originator.reachability;
     originator.reachability = reachability;
-    if (reachability === 'held') this.held.add(originator);
-    else this.held.delete(originator);
+    if (reachability === 'held') {
+      this.held.add(originator);
+      this.deadline = Math.min(this.deadline, originator.heldUntil);
+    } else this.release(originator);
     this.changed(originator, before);
+  }
+
+  private release(originator: Originator): void {
+    if (this.held.delete(originator) && originator.heldUntil === this.deadline) this.deadline = this.held.size === 0 ? Infinity : NaN;
   }
 }

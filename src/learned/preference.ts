@@ -1,7 +1,7 @@
 // Which of several advertisements of one prefix counts (decisions D5, D7). D7 chooses among proxies: the advertisement that FRR makes of
 // the same prefix, without the flag and with a real metric, does not compete with the one that cnpd adds for signalling.
 import { type IpAddress, compareAddresses } from '../model/address.ts';
-import type { CarrierName } from '../model/advertisement.ts';
+import type { CarrierName, LearnedSid } from '../model/advertisement.ts';
 
 /** `local`: what this router itself declares. */
 export type Origin = CarrierName | 'local';
@@ -21,7 +21,10 @@ export interface Originator {
 export interface Source {
   readonly name: string;
   originator: Originator;
-  advertisements: Advertisement[];
+  /** One is not in a list: BGP has sources of one prefix by the hundred thousand. */
+  says: Advertisement | readonly Advertisement[] | undefined;
+  sids: readonly LearnedSid[];
+  routerAddresses: readonly IpAddress[];
 }
 
 /** One prefix in one source. Advertisements of the same prefix form a doubly linked list. */
@@ -38,10 +41,12 @@ export interface Advertisement {
   next: Advertisement | undefined;
 }
 
+export const advertisementsOf = ({ says }: Source): readonly Advertisement[] => (says === undefined ? [] : 'node' in says ? [says] : says);
+
 /** IGP before BGP (D7); the order inside the IGPs only makes the choice repeatable. */
 const CARRIER_RANK: Readonly<Record<Origin, number>> = { local: 0, isis: 1, ospfv2: 2, ospfv3: 3, bgp: 4 };
 const isBgp = (a: Advertisement): number => (a.source.originator.carrier === 'bgp' ? 1 : 0);
-const isHeld = (a: Advertisement): number => (a.source.originator.reachability === 'held' ? 1 : 0);
+const isHeld = ({ originator }: Source): number => (originator.reachability === 'held' ? 1 : 0);
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Negative when `a` is preferred. 0 only for two of one source. */
@@ -49,13 +54,21 @@ export function comparePreference(a: Advertisement, b: Advertisement): number {
   if ((a.proxy === undefined) !== (b.proxy === undefined)) return a.proxy ? -1 : 1;
   return (
     // A proxy that can be reached before one that is only held in memory; without an alternative the held one serves.
-    isHeld(a) - isHeld(b) ||
+    isHeld(a.source) - isHeld(b.source) ||
     isBgp(a) - isBgp(b) ||
     a.metric - b.metric ||
     (a.proxy && b.proxy ? compareAddresses(a.proxy, b.proxy) : 0) ||
-    CARRIER_RANK[a.source.originator.carrier] - CARRIER_RANK[b.source.originator.carrier] ||
-    compareText(a.source.originator.name, b.source.originator.name) ||
-    compareText(a.source.name, b.source.name)
+    compareSources(a.source, b.source)
+  );
+}
+
+/** The same choice every time among sources that say the same; those that can be reached first. Negative when `a` is preferred. */
+export function compareSources(a: Source, b: Source): number {
+  return (
+    isHeld(a) - isHeld(b) ||
+    CARRIER_RANK[a.originator.carrier] - CARRIER_RANK[b.originator.carrier] ||
+    compareText(a.originator.name, b.originator.name) ||
+    compareText(a.name, b.name)
   );
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { address } from '../model/address.ts';
-import type { CarrierName } from '../model/advertisement.ts';
+import { type IpAddress, address } from '../model/address.ts';
+import type { CarrierName, LearnedPrefix } from '../model/advertisement.ts';
 import { prefix } from '../model/prefix.ts';
 import { changesText, fixture, flagged, plain } from './fixture.ts';
 
@@ -217,6 +217,37 @@ describe('what the dataplane is told', () => {
     expect(sizes).toEqual([4, 4, 2]);
   });
 
+  test('many originators of one prefix: coming one by one and going one by one costs n log n looks at them, not n²', () => {
+    const { table, reach } = fixture();
+    const many = 4000;
+    const name = (i: number): string => `r${i}`;
+    reach(Array.from({ length: many }, (_, i) => name(i)));
+    let looks = 0;
+    // The address decides among advertisements that are else alike. Each that comes is preferred to all before, and each that goes is the preferred one.
+    const proxy = (i: number): IpAddress => {
+      const { value } = address(`2001:db8::1:${(many - i).toString(16)}`);
+      return { family: 6, get value() { looks++; return value; } };
+    };
+    const say = (i: number, prefixes: LearnedPrefix[]): void => {
+      table.learned({ carrier: 'isis', source: name(i), originator: name(i), prefixes });
+      table.takeChanges();
+    };
+    for (let i = 0; i < many; i++) say(i, [{ ...plain('::/0'), pnc: true, proxy: proxy(i) }]);
+    expect(table.lookup(address('2001:db8:7::1'))?.originator).toBe(name(many - 1));
+    for (let i = many - 1; i >= many / 2; i--) {
+      say(i, []);
+      expect(table.lookup(address('2001:db8:7::1'))?.originator).toBe(name(i - 1));
+    }
+    // A look at all of them each time would be twelve million.
+    expect(looks).toBeLessThan(many * 12 * 20);
+    reach([name(7), name(9)]);
+    table.tick(Infinity);
+    expect(table.lookup(address('2001:db8:7::1'))?.originator).toBe(name(9));
+    for (let i = 0; i < many / 2; i++) say(i, []);
+    expect(table.lookup(address('2001:db8:7::1'))).toBeUndefined();
+    expect(table.sizes().advertisements).toBe(0);
+  });
+
   test('one changed prefix among 10,000 touches one entry', () => {
     const { table, report } = fixture();
     const fragment = (i: number, metric: number): void =>
@@ -237,5 +268,5 @@ test('entries are as the northbound shows them', () => {
     { ...common, prefix: '10.0.0.0/8', proxy: null, pnc: false, metric: 20 },
     { ...common, prefix: '2001:db8:1::/64', proxy: '2001:db8:ffff::1', pnc: true, metric: 4261412865 },
   ]);
-  expect(table.sizes()).toEqual({ advertisements: 2, proxies4: 0, proxies6: 1, originators: 1, held: 0, dormant: 0 });
+  expect(table.sizes()).toEqual({ advertisements: 2, proxies4: 0, proxies6: 1, sids: 0, routerAddresses: 0, originators: 1, held: 0, dormant: 0 });
 });

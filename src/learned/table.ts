@@ -1,27 +1,33 @@
 // The learned table (PNC §5; PNC-5-b, PNC-5-c): which proxy serves which senders, from all carriers together. It answers by longest match over all prefixes,
 // flagged or not; says what changed since it was last asked, for the dataplane; and lists what it knows, for the operator. Files: trie.ts holds
-// the prefixes, preference.ts chooses among advertisements of one, originators.ts holds after loss, forwarding.ts makes the dataplane's table.
+// the prefixes, advertised.ts the advertisements of each, preference.ts chooses among them, crowd.ts among very many, originators.ts holds after loss, forwarding.ts makes the dataplane's table. What is
+// told about routers and not about prefixes, SIDs and router addresses, is routers.ts; who has told something, sources.ts.
 //
 // A flag without a usable address is counted and means "no proxy", as an unflagged prefix does: notices for these senders have nowhere to go, and a
 // shorter prefix's proxy is not theirs.
 //
 // This router's own declarations belong here too (declareOwn): a congested port of the router that is itself the proxy of the senders finds
 // itself by the same lookup. The notice then goes to an own address; reconcile attaches the proxy's program to lo as well.
-import { type IpAddress, formatAddress, isIpv4Mapped, isUnicastHost, sameAddress } from '../model/address.ts';
-import type { LearnedPrefix, LearnedReport, ProxyPrefix, ReachabilityReport } from '../model/advertisement.ts';
+import { type IpAddress, isIpv4Mapped, isUnicastHost, sameAddress } from '../model/address.ts';
+import type { CarrierName, LearnedPrefix, LearnedReport, ProxyPrefix, ReachabilityReport } from '../model/advertisement.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Count } from '../model/log.ts';
 import { type Prefix, formatPrefix } from '../model/prefix.ts';
 import type { SenderState } from '../model/state.ts';
-import { Forwarding, type ForwardingChanges, type ForwardingEntry, put } from './forwarding.ts';
+import { Advertised } from './advertised.ts';
+import { Forwarding, type ForwardingChanges, type ForwardingEntry } from './forwarding.ts';
 import { newKey, setAddress, setPrefix } from './key.ts';
 import { Originators } from './originators.ts';
-import { type Advertisement, type Origin, type Originator, type Reachability, type Source, comparePreference, mostPreferred } from './preference.ts';
+import { type Advertisement, type Origin, type Originator, type Reachability, type Source, advertisementsOf, comparePreference } from './preference.ts';
+import { LearnedRouters } from './routers.ts';
+import { senderState } from './show.ts';
+import { Sources } from './sources.ts';
 import { PrefixTrie, ROOT } from './trie.ts';
+import { WallTime } from './wall-time.ts';
 
 export interface LearnedTableOptions {
-  /** How long entries outlive the reachability of their originator, milliseconds. */
-  readonly holdMs: number;
+  /** How long entries outlive the reachability of their originator, milliseconds; for all carriers, or for each of those that run. */
+  readonly holdMs: number | Readonly<Partial<Record<CarrierName, number>>>;
 }
 
 export interface LearnedTableModules {
@@ -46,6 +52,8 @@ export interface LearnedSizes {
   /** Prefixes with a proxy, by the family of its address. */
   readonly proxies4: number;
   readonly proxies6: number;
+  readonly sids: number;
+  readonly routerAddresses: number;
   readonly originators: number;
   readonly held: number;
   readonly dormant: number;
@@ -54,20 +62,21 @@ export interface LearnedSizes {
 const OWN: { readonly carrier: Origin; readonly source: string; readonly originator: string } = { carrier: 'local', source: 'cnpd.yaml', originator: 'this router' };
 
 export class LearnedTable {
-  private holdMs: number;
+  /** SIDs and router addresses, fed and dropped like the prefixes. */
+  readonly routers: LearnedRouters;
+  private holdMs: LearnedTableOptions['holdMs'];
   private readonly modules: LearnedTableModules;
   private readonly trie = new PrefixTrie();
   private readonly key = newKey();
   private readonly ipv4Base: number;
   private readonly minimal: Forwarding;
   private readonly originators = new Originators((originator, before) => this.touch(originator, before));
-  private readonly sources = new Map<string, Source>();
-  /** By node: the first of its advertisements. */
-  private readonly heads: (Advertisement | undefined)[] = [];
-  /** Nodes whose advertisements changed since forwarding was told. Chosen among only once, however many changes there were. */
-  private readonly stale = new Set<number>();
-  private advertisements = 0;
-  private shownOffset = -Infinity;
+  private readonly sources = new Sources();
+  private readonly wallTime: WallTime;
+  private readonly advertised = new Advertised();
+  /** Originators whose reachability has changed, and whether one was dormant: what they say is looked at a slice at a time. */
+  private readonly touched = new Map<Originator, boolean>();
+  private touching: Iterator<void> | undefined;
   /** A million prefixes have few proxies: the value is shared with the one before. */
   private lastProxy: IpAddress | undefined;
 
@@ -75,6 +84,8 @@ export class LearnedTable {
   constructor(options: LearnedTableOptions, modules: LearnedTableModules) {
     this.holdMs = options.holdMs;
     this.modules = modules;
+    this.wallTime = new WallTime(modules.clock, modules.wallClock ?? Date.now);
+    this.routers = new LearnedRouters({ count: modules.count, wallOffset: () => this.wallTime.offset() });
     setPrefix(this.key, { address: { family: 4, value: 0n }, length: 0 });
     this.ipv4Base = this.trie.insert(this.key);
     this.minimal = new Forwarding(this.trie, this.ipv4Base);
@@ -87,17 +98,23 @@ export class LearnedTable {
 
   /** Replaces what the same source said before. An empty report withdraws it. Never throws. */
   learned(report: LearnedReport): void {
-    this.apply(report.carrier, report.source, report.originator, report.prefixes);
+    this.apply(report.carrier, report.source, report.originator, report);
   }
 
   /** Which originators the carrier reaches. One that was never in such a report does not count: its LSP may be a dead router's. */
   reachability(report: ReachabilityReport): void {
-    this.originators.report(report, this.modules.clock.now(), this.holdMs);
+    const holdMs = typeof this.holdMs === 'number' ? this.holdMs : (this.holdMs[report.carrier] ?? 0);
+    this.originators.report(report, this.modules.clock.now(), holdMs);
   }
 
   /** Replaces what this router declares. Metric 0: for its own senders it is the nearest proxy. */
   declareOwn(prefixes: readonly ProxyPrefix[]): void {
-    this.apply(OWN.carrier, OWN.source, OWN.originator, prefixes.map(({ prefix, proxy }) => ({ prefix, proxy, pnc: true, metric: 0 })));
+    this.apply(OWN.carrier, OWN.source, OWN.originator, { prefixes: prefixes.map(({ prefix, proxy }) => ({ prefix, proxy, pnc: true, metric: 0 })) });
+  }
+
+  /** The sources of a carrier that say something, with the originator of each. */
+  *sourcesOf(carrier: CarrierName): Generator<{ readonly source: string; readonly originator: string }> {
+    for (const { name, originator } of this.sources.of(carrier)) yield { source: name, originator: originator.name };
   }
 
   /** Drops what was held long enough. @param now milliseconds of the clock. @returns whether anything was dropped */
@@ -112,7 +129,7 @@ export class LearnedTable {
 
   /** Whether takeChanges may have something to say. */
   get pending(): boolean {
-    return this.stale.size > 0 || this.minimal.pending;
+    return this.touching !== undefined || this.touched.size > 0 || this.advertised.changed.size > 0 || this.minimal.pending;
   }
 
   /**
@@ -134,12 +151,13 @@ export class LearnedTable {
   /** The longest match, or undefined when no prefix contains the address. */
   lookup(address: IpAddress): LookupResult | undefined {
     if (isIpv4Mapped(address)) return undefined;
+    this.reconsider(Infinity);
     setAddress(this.key, address);
     let match: Advertisement | undefined;
     this.trie.forEachCover(this.key, (node) => {
       // What is above the IPv4 default route is IPv6.
       if (node === this.ipv4Base) match = undefined;
-      match = mostPreferred(this.heads[node]) ?? match;
+      match = this.advertised.best(node) ?? match;
     });
     if (!match) return undefined;
     const { carrier, name } = match.source.originator;
@@ -148,10 +166,11 @@ export class LearnedTable {
 
   /** All advertisements that count, the preferred one of each prefix first; IPv4 before IPv6, in address order. */
   entries(): SenderState[] {
+    this.reconsider(Infinity);
     const four: SenderState[] = [];
     const six: SenderState[] = [];
     const visit = (node: number): boolean => {
-      const head = this.heads[node];
+      const head = this.advertised.first(node);
       if (head) this.list(head, this.trie.prefix(node), four, six);
       return true;
     };
@@ -162,38 +181,70 @@ export class LearnedTable {
 
   sizes(): LearnedSizes {
     this.settle(Infinity);
-    return { advertisements: this.advertisements, ...this.minimal.sizes, ...this.originators.counts() };
+    return { advertisements: this.advertised.count, ...this.minimal.sizes, ...this.routers.sizes, ...this.originators.counts() };
   }
 
-  private apply(carrier: Origin, name: string, originatorName: string, prefixes: readonly LearnedPrefix[]): void {
-    const id = `${carrier} ${name}`;
-    const source = this.sourceOf(id, name, this.originators.get(carrier, originatorName));
-    const before = new Map(source.advertisements.map((a) => [a.node, a]));
-    const after = new Map<number, Advertisement>();
-    for (const learned of prefixes) {
-      if (!setPrefix(this.key, learned.prefix)) {
-        this.modules.count('learned.prefix.invalid');
-        continue;
-      }
-      const node = this.trie.insert(this.key);
-      this.merge(after, this.advertisement(before.get(node), node, source, learned));
-    }
-    for (const [node, old] of before) if (after.get(node) !== old) this.unlink(old);
-    for (const [node, a] of after) if (before.get(node) !== a) this.link(a);
-    source.advertisements = [...after.values()];
-    if (after.size > 0) return;
-    this.sources.delete(id);
+  private apply(carrier: Origin, name: string, originatorName: string, says: Omit<LearnedReport, 'carrier' | 'source' | 'originator'>): void {
+    const source = this.sourceOf(carrier, name, this.originators.get(carrier, originatorName));
+    const { says: old } = source;
+    if (says.prefixes.length <= 1 && (!old || 'node' in old)) source.says = this.applyOne(source, old, says.prefixes[0]);
+    else source.says = this.applyMany(source, says.prefixes);
+    this.routers.replace(source, says);
+    if (source.says || source.sids.length + source.routerAddresses.length > 0) return;
+    this.sources.delete(carrier, name);
     this.originators.detach(source);
   }
 
-  private sourceOf(id: string, name: string, originator: Originator): Source {
-    let source = this.sources.get(id);
-    if (source && source.originator !== originator) {
-      for (const { node } of source.advertisements) this.stale.add(node);
+  private applyMany(source: Source, prefixes: readonly LearnedPrefix[]): Source['says'] {
+    const old = advertisementsOf(source);
+    const nodes = prefixes.map(({ prefix }) => this.nodeOf(prefix));
+    if (nodes.length === old.length && old.every((a, i) => a.node === nodes[i])) return this.applySame(source, old, prefixes);
+    const before = new Map(old.map((a) => [a.node, a]));
+    const after = new Map<number, Advertisement>();
+    for (const [i, node] of nodes.entries()) {
+      if (node !== undefined) this.merge(after, this.advertisement(before.get(node), node, source, prefixes[i]!));
+    }
+    for (const [node, a] of before) if (after.get(node) !== a) this.advertised.unlink(a);
+    for (const [node, a] of after) if (before.get(node) !== a) this.advertised.link(a);
+    return after.size > 0 ? [...after.values()] : undefined;
+  }
+
+  /** The same for a source that names the same prefixes as before, in the same order: the usual case, and cheaper by the look-ups. */
+  private applySame(source: Source, old: readonly Advertisement[], prefixes: readonly LearnedPrefix[]): readonly Advertisement[] | undefined {
+    const now = old.map((a, i) => this.advertisement(a, a.node, source, prefixes[i]!));
+    for (const [i, a] of old.entries()) {
+      if (now[i] === a) continue;
+      this.advertised.unlink(a);
+      this.advertised.link(now[i]!);
+    }
+    return now.length > 0 ? now : undefined;
+  }
+
+  /** The same for a source of one prefix at most, before and after. */
+  private applyOne(source: Source, old: Advertisement | undefined, learned: LearnedPrefix | undefined): Advertisement | undefined {
+    const node = learned && this.nodeOf(learned.prefix);
+    const now = node === undefined ? undefined : this.advertisement(old?.node === node ? old : undefined, node, source, learned!);
+    if (now === old) return old;
+    if (old) this.advertised.unlink(old);
+    if (now) this.advertised.link(now);
+    return now;
+  }
+
+  /** Undefined for what is no prefix. */
+  private nodeOf(prefix: Prefix): number | undefined {
+    if (setPrefix(this.key, prefix)) return this.trie.insert(this.key);
+    this.modules.count('learned.prefix.invalid');
+    return undefined;
+  }
+
+  private sourceOf(carrier: Origin, name: string, originator: Originator): Source {
+    const source = this.sources.get(carrier, name) ?? this.sources.create(carrier, name, originator);
+    if (source.originator !== originator) {
+      for (const { node } of advertisementsOf(source)) this.advertised.reorder(node);
+      this.routers.touch(source);
       this.originators.detach(source);
       source.originator = originator;
     }
-    if (!source) this.sources.set(id, (source = { name, originator, advertisements: [] }));
     originator.sources.add(source);
     return source;
   }
@@ -205,18 +256,7 @@ export class LearnedTable {
     const proxy = usable ? this.shared(learned.proxy!) : undefined;
     if (old && old.pnc === pnc && old.metric === metric && (old.proxy && proxy ? sameAddress(old.proxy, proxy) : old.proxy === proxy)) return old;
     if (pnc && !usable) this.modules.count(learned.proxy ? 'learned.proxy.unusable' : 'learned.proxy.missing');
-    return { node, source, pnc, proxy, metric, since: this.wall(), previous: undefined, next: undefined };
-  }
-
-  /** What to add to the clock for the time of day: kept until somebody sets the time, so that a deadline is shown alike every time. */
-  private wallOffset(): number {
-    const fresh = this.wall() - this.modules.clock.now();
-    if (Math.abs(fresh - this.shownOffset) > 50) this.shownOffset = fresh;
-    return this.shownOffset;
-  }
-
-  private wall(): number {
-    return (this.modules.wallClock ?? Date.now)();
+    return { node, source, pnc, proxy, metric, since: this.wallTime.now(), previous: undefined, next: undefined };
   }
 
   private shared(proxy: IpAddress): IpAddress {
@@ -231,46 +271,45 @@ export class LearnedTable {
     if (!twin || comparePreference(a, twin) < 0) after.set(a.node, a);
   }
 
-  private link(a: Advertisement): void {
-    const head = this.heads[a.node];
-    a.next = head;
-    if (head) head.previous = a;
-    put(this.heads, a.node, a);
-    this.stale.add(a.node);
-    this.advertisements++;
-  }
-
-  private unlink(a: Advertisement): void {
-    if (a.previous) a.previous.next = a.next;
-    else this.heads[a.node] = a.next;
-    if (a.next) a.next.previous = a.previous;
-    a.previous = a.next = undefined;
-    this.stale.add(a.node);
-    this.advertisements--;
-  }
-
   private touch(originator: Originator, before: Reachability): void {
-    for (const source of originator.sources) {
-      for (const a of source.advertisements) {
-        if (before === 'dormant') a.since = this.wall();
-        this.stale.add(a.node);
+    this.touched.set(originator, before === 'dormant' || this.touched.get(originator) === true);
+    this.routers.reachabilityChanged();
+  }
+
+  /** Looks at what originators say whose reachability has changed; one may speak for all of a table. @returns how much of `limit` is left, 0 when it was not enough */
+  private reconsider(limit: number): number {
+    if (this.touched.size > 0) this.touching ??= this.sourcesOfTouched();
+    let left = limit;
+    for (; this.touching && left > 0; left--) if (this.touching.next().done) this.touching = undefined;
+    return left;
+  }
+
+  private *sourcesOfTouched(): Generator<void> {
+    for (const [originator, wasDormant] of this.touched) {
+      this.touched.delete(originator); // what changes from now on is looked at again
+      for (const source of originator.sources) {
+        for (const a of advertisementsOf(source)) {
+          if (wasDormant) a.since = this.wallTime.now();
+          this.advertised.reorder(a.node);
+        }
+        yield;
       }
     }
   }
 
   private settle(limit: number): void {
-    let looked = 0;
-    for (const node of this.stale) {
-      if (looked++ >= limit) return;
-      this.stale.delete(node);
-      const best = mostPreferred(this.heads[node]);
+    let left = this.reconsider(limit);
+    for (const node of this.advertised.changed) {
+      if (left-- <= 0) return;
+      this.advertised.changed.delete(node);
+      const best = this.advertised.best(node);
       this.minimal.set(node, best && (best.proxy ?? null));
       this.release(node);
     }
   }
 
   private release(node: number): void {
-    this.trie.prune(node, (n) => this.heads[n] !== undefined || this.stale.has(n) || this.minimal.inUse(n));
+    this.trie.prune(node, (n) => this.advertised.first(n) !== undefined || this.advertised.changed.has(n) || this.minimal.inUse(n));
   }
 
   private list(head: Advertisement, prefix: Prefix, four: SenderState[], six: SenderState[]): void {
@@ -278,21 +317,7 @@ export class LearnedTable {
     for (let a: Advertisement | undefined = head; a; a = a.next) if (a.source.originator.reachability !== 'dormant') all.push(a);
     const text = formatPrefix(prefix);
     const out = prefix.address.family === 4 ? four : six;
-    const toWall = this.wallOffset();
+    const toWall = this.wallTime.offset();
     for (const [i, a] of all.sort(comparePreference).entries()) out.push(senderState(a, text, i === 0, toWall));
   }
 }
-
-/** @param toWall what to add to the clock's time to get the time of day */
-const senderState = (a: Advertisement, prefix: string, best: boolean, toWall: number): SenderState => ({
-  prefix,
-  proxy: a.proxy ? formatAddress(a.proxy) : null,
-  best,
-  pnc: a.pnc,
-  metric: a.metric,
-  carrier: a.source.originator.carrier,
-  originator: a.source.originator.name,
-  source: a.source.name,
-  since: new Date(a.since).toISOString(),
-  ...(a.source.originator.reachability === 'held' && { heldUntil: new Date(a.source.originator.heldUntil + toWall).toISOString() }),
-});

@@ -74,26 +74,69 @@ function parseGroups(text: string, endsAddress: boolean): number[] | undefined {
   return words;
 }
 
+// A 64-bit integer and its two 32-bit halves, in one memory: what leads from an address to its words and back without the integers that shifting and masking would
+// leave behind, some ten of them an address. Tables have thousands of addresses.
+const HALVES = new Uint32Array(2);
+const WHOLE = new BigUint64Array(HALVES.buffer);
+const LOW = new Uint8Array(Uint32Array.of(1).buffer)[0]! === 1 ? 0 : 1;
+const HIGH = 1 - LOW;
+
+/** The 128 bits of an IPv6 address as four 32-bit words, most significant first. */
+export function ipv6Words({ value }: IpAddress, words: Uint32Array): void {
+  WHOLE[0] = value >> 64n;
+  words[0] = HALVES[HIGH]!;
+  words[1] = HALVES[LOW]!;
+  // The low 64 bits: what does not fit is dropped.
+  WHOLE[0] = value;
+  words[2] = HALVES[HIGH]!;
+  words[3] = HALVES[LOW]!;
+}
+
+/** The inverse of ipv6Words. The words are unsigned. */
+export function ipv6FromWords(w0: number, w1: number, w2: number, w3: number): IpAddress {
+  HALVES[HIGH] = w0;
+  HALVES[LOW] = w1;
+  const high = WHOLE[0]! << 64n;
+  if (w2 === 0 && w3 === 0) return { family: 6, value: high };
+  HALVES[HIGH] = w2;
+  HALVES[LOW] = w3;
+  return { family: 6, value: high | WHOLE[0]! };
+}
+
+const WORDS = new Uint32Array(4);
+
+const formatIpv4 = (v: number): string => `${v >>> 24}.${(v >>> 16) & 255}.${(v >>> 8) & 255}.${v & 255}`;
+
 /** RFC 5952 text. */
 export function formatAddress(a: IpAddress): string {
-  if (a.family === 4) {
-    const v = Number(a.value);
-    return `${v >>> 24}.${(v >>> 16) & 255}.${(v >>> 8) & 255}.${v & 255}`;
+  if (a.family === 4) return formatIpv4(Number(a.value));
+  ipv6Words(a, WORDS);
+  if (WORDS[0] === 0 && WORDS[1] === 0 && WORDS[2] === 0xffff) return `::ffff:${formatIpv4(WORDS[3]!)}`;
+  const gap = longestGap();
+  const end = gap.start + gap.length;
+  let text = '';
+  for (let i = 0; i < 8; i++) {
+    if (i === gap.start) text += '::';
+    if (i >= gap.start && i < end) continue;
+    if (i > 0 && i !== end) text += ':';
+    text += group(i).toString(16);
   }
-  const words: number[] = [];
-  for (let i = 7; i >= 0; i--) words.push(Number((a.value >> BigInt(i * 16)) & 0xffffn));
-  if (words.slice(0, 5).every((w) => w === 0) && words[5] === 0xffff) {
-    return `::ffff:${formatAddress({ family: 4, value: a.value & 0xffffffffn })}`;
-  }
-  let best = { start: -1, length: 1 };
+  return text;
+}
+
+/** The 16-bit group `i` of WORDS. */
+const group = (i: number): number => ((i & 1) === 0 ? WORDS[i >> 1]! >>> 16 : WORDS[i >> 1]! & 0xffff);
+
+/** The first of the longest runs of two or more zero groups in WORDS; without one it begins behind the last group. */
+function longestGap(): { readonly start: number; readonly length: number } {
+  let [best, longest] = [8, 1];
   for (let start = 0; start < 8; start++) {
-    let length = 0;
-    while (start + length < 8 && words[start + length] === 0) length++;
-    if (length > best.length) best = { start, length };
+    let end = start;
+    while (end < 8 && group(end) === 0) end++;
+    if (end - start > longest) [best, longest] = [start, end - start];
+    if (end > start) start = end;
   }
-  const hex = (list: number[]): string => list.map((w) => w.toString(16)).join(':');
-  if (best.start < 0) return hex(words);
-  return `${hex(words.slice(0, best.start))}::${hex(words.slice(best.start + best.length))}`;
+  return { start: best, length: longest };
 }
 
 /** Network-order bytes: 4 or 16. */
@@ -103,25 +146,27 @@ export function addressBytes(a: IpAddress): Uint8Array {
   return out;
 }
 
-/** Writes the 4 or 16 bytes of an address at `offset`, 32 bits a step: a step a byte costs three times as much, and tables have thousands of addresses. */
+/** Writes the 4 or 16 bytes of an address at `offset`. */
 export function putAddress(out: Uint8Array, offset: number, a: IpAddress): void {
-  for (let shift = addressBits(a.family) - 32; shift >= 0; shift -= 32) {
-    const word = Number(BigInt.asUintN(32, a.value >> BigInt(shift)));
-    out[offset++] = word >>> 24;
-    out[offset++] = word >>> 16;
-    out[offset++] = word >>> 8;
-    out[offset++] = word;
-  }
+  if (a.family === 4) return putWord(out, offset, Number(a.value));
+  ipv6Words(a, WORDS);
+  for (let i = 0; i < 4; i++) putWord(out, offset + 4 * i, WORDS[i]!);
+}
+
+function putWord(out: Uint8Array, offset: number, word: number): void {
+  out[offset] = word >>> 24;
+  out[offset + 1] = word >>> 16;
+  out[offset + 2] = word >>> 8;
+  out[offset + 3] = word;
 }
 
 /** The inverse of addressBytes. @throws RangeError unless given 4 or 16 bytes. */
 export function addressFromBytes(bytes: Uint8Array): IpAddress {
   if (bytes.length !== 4 && bytes.length !== 16) throw new RangeError(`an address has 4 or 16 bytes, not ${bytes.length}`);
-  // 64 bits a step, as in putAddress.
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (bytes.length === 4) return { family: 4, value: BigInt(view.getUint32(0)) };
-  return { family: 6, value: (view.getBigUint64(0) << 64n) | view.getBigUint64(8) };
+  return bytes.length === 4 ? { family: 4, value: BigInt(wordAt(bytes, 0)) } : ipv6FromWords(wordAt(bytes, 0), wordAt(bytes, 4), wordAt(bytes, 8), wordAt(bytes, 12));
 }
+
+const wordAt = (b: Uint8Array, o: number): number => ((b[o]! << 24) | (b[o + 1]! << 16) | (b[o + 2]! << 8) | b[o + 3]!) >>> 0;
 
 /** Total order: IPv4 before IPv6, then numerically. */
 export function compareAddresses(a: IpAddress, b: IpAddress): number {
@@ -131,18 +176,24 @@ export function compareAddresses(a: IpAddress, b: IpAddress): number {
 
 export const sameAddress = (a: IpAddress, b: IpAddress): boolean => a.family === b.family && a.value === b.value;
 
-export const isLinkLocal = (a: IpAddress): boolean =>
-  a.family === 6 ? a.value >> 118n === 0x3fan : a.value >> 16n === 0xa9fen;
+/** ff00::. */
+const MULTICAST6 = 0xff00n << 112n;
+const LINK_LOCAL6 = [0xfe80n << 112n, 0xfec0n << 112n] as const;
+
+/** Whether `value` is at least `from` and below `end`. Compared, not shifted: shifting would leave an integer behind for each address that is looked at. */
+const between = (value: bigint, from: bigint, end: bigint): boolean => value >= from && value < end;
+
+/** fe80::/10, 169.254.0.0/16. */
+export const isLinkLocal = (a: IpAddress): boolean => (a.family === 6 ? between(a.value, LINK_LOCAL6[0], LINK_LOCAL6[1]) : between(a.value, 0xa9fe_0000n, 0xa9ff_0000n));
 
 /** IPv6 addresses that only spell an IPv4 one (RFC 4291 §2.5.5.2). They never appear on the wire. */
-export const isIpv4Mapped = (a: IpAddress): boolean => a.family === 6 && a.value >> 32n === 0xffffn;
+export const isIpv4Mapped = (a: IpAddress): boolean => a.family === 6 && between(a.value, 0xffff_0000_0000n, 0x1_0000_0000_0000n);
 
 /**
  * Loopback, multicast, unspecified, link-local, IPv4-mapped addresses, 0.0.0.0/8 and 240.0.0.0/4 cannot be a proxy, a sender or a notifier.
  */
 export function isUnicastHost(a: IpAddress): boolean {
   if (isLinkLocal(a) || isIpv4Mapped(a)) return false;
-  if (a.family === 6) return a.value > 1n && a.value >> 120n !== 0xffn;
-  const first = a.value >> 24n;
-  return first !== 0n && first !== 127n && first < 224n;
+  if (a.family === 6) return between(a.value, 2n, MULTICAST6);
+  return between(a.value, 0x0100_0000n, 0xe000_0000n) && !between(a.value, 0x7f00_0000n, 0x8000_0000n);
 }

@@ -11,10 +11,27 @@ export interface ProxyPrefix {
   readonly proxy: IpAddress;
 }
 
-/** An SRv6 SID with its endpoint behaviour (END.CON, End.MT). Not carried yet. */
+/** An SRv6 SID of this router with its endpoint behaviour: END.CON (FCN §4.2.2), later End.MT. */
 export interface SidAdvertisement {
   readonly sid: IpAddress;
+  /** The locator that the SID belongs to. Carriers say what it is; that packets get there is for the routing daemon beside (docs/decisions.md). */
+  readonly locator: Prefix;
+  /** SRv6 Endpoint Behavior, 16 bits (RFC 8986 §10.2). */
   readonly behavior: number;
+}
+
+/** A SID that a carrier learned. */
+export interface LearnedSid {
+  readonly sid: IpAddress;
+  readonly behavior: number;
+}
+
+/** Everything that this router advertises through a carrier. */
+export interface Origination {
+  readonly proxies: readonly ProxyPrefix[];
+  readonly sids: readonly SidAdvertisement[];
+  /** Router addresses (loopbacks) at which this router's STAMP reflector answers; empty when it has none. */
+  readonly routerAddresses: readonly IpAddress[];
 }
 
 /** Membership of an edge in an End.MT group. Not carried yet. */
@@ -44,6 +61,9 @@ export interface LearnedReport {
   /** The router that vouches for it, e.g. `L2 0000.0000.0001`; its reachability decides whether the entries count. */
   readonly originator: string;
   readonly prefixes: readonly LearnedPrefix[];
+  readonly sids?: readonly LearnedSid[];
+  /** Addresses by which the originator is known as a router (IS-IS TLVs 134 and 140, OSPF router addresses): where RTT probes may go. */
+  readonly routerAddresses?: readonly IpAddress[];
 }
 
 /** Which originators the carrier can reach at present. Those absent are held for the hold time, then dropped. */

@@ -11,7 +11,20 @@ export interface CodePoint {
   readonly source: string;
 }
 
-export type CodePointName = 'pnc-udp-port' | 'isis-pnc-flag-bit';
+export type CodePointName =
+  | 'pnc-udp-port'
+  | 'isis-pnc-flag-bit'
+  | 'ospfv2-pnc-flag-bit'
+  | 'ospfv3-pnc-flag-bit'
+  | 'bgp-pnc-characteristic'
+  | 'bgp-private-characteristic'
+  | 'ospfv2-private-opaque-type'
+  | 'ospfv3-private-function'
+  | 'fast-cnp-option'
+  | 'fast-cnp-ioam-option'
+  | 'long-haul-icmpv6-type'
+  | 'long-haul-object-class'
+  | 'end-con-behavior';
 
 export const CODE_POINTS: readonly CodePoint[] = [
   {
@@ -29,6 +42,94 @@ export const CODE_POINTS: readonly CodePoint[] = [
     min: 0,
     max: 63,
     source: 'PNC §5.1, suggested value',
+  },
+  {
+    name: 'ospfv2-pnc-flag-bit',
+    description: 'bit of the OSPFv2 Prefix Attribute Flags sub-TLV that is the P-flag, bit 0 being the most significant',
+    default: 2,
+    min: 0,
+    max: 63,
+    source: 'PNC §5.2, suggested value',
+  },
+  {
+    name: 'ospfv3-pnc-flag-bit',
+    description: 'bit of the OSPFv3 Prefix Attribute Flags sub-TLV that is the P-flag, bit 0 being the most significant',
+    default: 2,
+    min: 0,
+    max: 63,
+    source: 'PNC §5.3, suggested value',
+  },
+  {
+    name: 'bgp-pnc-characteristic',
+    description: 'code of the PNC characteristic in the BGP Next Hop Dependent Characteristics attribute',
+    default: 65500,
+    min: 1,
+    max: 65535,
+    source: 'PNC §5.4 TBD2; 65500 is believed to be in the experimental range of the registry that draft-ietf-idr-nhc asks for',
+  },
+  {
+    name: 'bgp-private-characteristic',
+    description: "code of the characteristic that holds the container of SIDs and group memberships, on the node's host route",
+    default: 65501,
+    min: 1,
+    max: 65535,
+    source: 'cnpd; as bgp-pnc-characteristic',
+  },
+  {
+    name: 'ospfv2-private-opaque-type',
+    description: 'opaque type of the area-scope opaque LSA that holds the container of SIDs and group memberships',
+    default: 240,
+    min: 128,
+    max: 255,
+    source: 'cnpd; 128-255 are for private use (RFC 5250 §9)',
+  },
+  {
+    name: 'ospfv3-private-function',
+    description: 'LSA function code of the area-scope OSPFv3 LSA that holds the container of group memberships',
+    default: 8184,
+    min: 8176,
+    max: 8191,
+    source: 'cnpd; 8184-8191 are for private use, 8176-8183 for experiments (RFC 5340 §A.4.2.1)',
+  },
+  {
+    name: 'fast-cnp-option',
+    description: 'IPv6 destination option type of Fast CNP option 1',
+    default: 0x9e,
+    min: 0x80,
+    max: 0x9f,
+    source: 'FCNP §6 TBD1; act 10 and chg 0 are required, 0x9E is the only experimental value of RFC 4727 that has them',
+  },
+  {
+    name: 'fast-cnp-ioam-option',
+    description: 'IPv6 destination option type of Fast CNP option 2, with IOAM trace data',
+    default: 0x9e,
+    min: 0x80,
+    max: 0x9f,
+    source: 'FCNP §6 TBD2; the same experimental value, told apart from option 1 by its length',
+  },
+  {
+    name: 'long-haul-icmpv6-type',
+    description: 'ICMPv6 type of the Long-haul CNP message',
+    default: 200,
+    min: 128,
+    max: 255,
+    source: 'LHCNP §10.1 TBD1; 200 is for private experimentation (RFC 4443 §2.1)',
+  },
+  {
+    name: 'long-haul-object-class',
+    description: 'Class-Num of the Long-haul CNP extension objects',
+    default: 247,
+    min: 1,
+    max: 255,
+    source: 'LHCNP §10.3 TBD2; 247-255 are for private use (RFC 4884 §9)',
+  },
+  {
+    name: 'end-con-behavior',
+    description: 'SRv6 Endpoint Behavior of END.CON',
+    default: 0x8002,
+    min: 1,
+    max: 65534,
+    source: 'FCN §4.2.2 has none; 32768-34815 are for private use (RFC 8986 §10.2)',
   },
 ];
 

@@ -37,8 +37,8 @@ export function prefix(text: string): Prefix {
   return parsed;
 }
 
-/** `address/length`: also the key under which maps hold a prefix. */
-export const formatPrefix = (p: Prefix): string => `${formatAddress(p.address)}/${p.length}`;
+/** `address/length`: also the key under which maps hold a prefix. Joined, which copies: the pieces of a template stay in memory as long as the text, three times its size. */
+export const formatPrefix = (p: Prefix): string => [formatAddress(p.address), p.length].join('/');
 
 export function prefixContains(p: Prefix, a: IpAddress): boolean {
   return p.address.family === a.family && (a.value & ~hostMask(a.family, p.length)) === p.address.value;
@@ -52,3 +52,6 @@ export const prefixCovers = (outer: Prefix, inner: Prefix): boolean =>
 export const comparePrefixes = (a: Prefix, b: Prefix): number => compareAddresses(a.address, b.address) || a.length - b.length;
 
 export const samePrefix = (a: Prefix, b: Prefix): boolean => comparePrefixes(a, b) === 0;
+
+/** Cheaper than text and as unique: what maps of thousands of prefixes are keyed by. */
+export const prefixKey = (p: Prefix): string => `${p.address.family}:${p.address.value.toString(32)}/${p.length}`;

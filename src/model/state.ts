@@ -60,6 +60,118 @@ export interface IsisLspState {
   proxyPrefixes: number;
 }
 
+/** The router that an area's link leads to. Without one there is a row all the same, in state `down`. */
+export interface OspfNeighborState {
+  /** Dotted quad. */
+  area: string;
+  interface: string;
+  state: 'down' | 'init' | 'ex-start' | 'exchange' | 'loading' | 'full';
+  /** Dotted quad; null while nobody answers. */
+  routerId: string | null;
+  /** Seconds until it is lost unless it is heard. */
+  deadTimeRemaining: number;
+  /** Of the neighbour's interface, bytes, as its Database Descriptions say; null: none came yet. */
+  mtu: number | null;
+  /** Whether it takes what cnpd advertises: OSPFv2 opaque LSAs (`capability opaque`); null: not known yet. */
+  takesOpaque: boolean | null;
+  /** LSAs that it has not acknowledged. */
+  unacknowledged: number;
+  /** Whether LSAs of the area were refused within half an hour, because the database held its limit. */
+  databaseFull: boolean;
+  /** Whether somebody else issues LSAs under our router ID, or did so in the last minutes. */
+  routerIdContested: boolean;
+  since: string;
+  /** Why it is in this state. */
+  reason: string;
+}
+
+export interface OspfLsaState {
+  /** Dotted quad. */
+  area: string;
+  /** The RFC's name of the type, such as `extended-prefix` or `E-Intra-Area-Prefix`; `0x…` of one that has none here. */
+  type: string;
+  /** Link-state ID, dotted quad. */
+  lsId: string;
+  /** Advertising router, dotted quad. */
+  router: string;
+  /** `0x80000001` is the first. */
+  sequence: string;
+  /** Seconds. */
+  age: number;
+  checksum: string;
+  length: number;
+  own: boolean;
+  /** Whether its advertising router can be reached. */
+  reachable: boolean;
+  /** Prefixes in it that have the Proxy Node Capability flag. */
+  proxyPrefixes: number;
+}
+
+export interface OspfState {
+  neighbors: OspfNeighborState[];
+  database: OspfLsaState[];
+}
+
+/** The connection to gobgpd. */
+export interface BgpSessionState {
+  /** As in cnpd.yaml. */
+  target: string;
+  state: 'connecting' | 'loading' | 'ready' | 'waiting';
+  /** Of its API; null: not known yet. */
+  api: 'v3' | 'v4' | null;
+  /** gobgpd's own; null: not known yet. */
+  as: number | null;
+  /** Dotted quad. */
+  routerId: string | null;
+  since: string;
+  /** Why it is in this state. */
+  reason: string;
+  /** Paths that cnpd has put into gobgpd, and those that it wants there. */
+  originated: number;
+  wanted: number;
+  /** Paths that gobgpd has told of, those of cnpd left out; and those of them with a characteristic that is used. */
+  learned: number;
+  withProxy: number;
+}
+
+/** One of gobgpd's BGP neighbours. */
+export interface BgpPeerState {
+  address: string;
+  as: number;
+  state: 'idle' | 'connect' | 'active' | 'opensent' | 'openconfirm' | 'established' | 'unknown';
+  /** Negotiated, e.g. `ipv6-unicast`. */
+  families: string[];
+  received: number;
+  advertised: number;
+}
+
+/** A path that has a Next Hop Dependent Characteristics attribute, or that cnpd has originated. */
+export interface BgpPathState {
+  prefix: string;
+  /** Address of the BGP neighbour that told of it; `local`: it was originated here. */
+  peer: string;
+  nextHop: string;
+  /** Next hop in the attribute's header; null: unreadable. */
+  headerNextHop: string | null;
+  proxy: string | null;
+  asPath: string;
+  best: boolean;
+  /** `originated`: by cnpd; `used`; else why the characteristics are not used. */
+  status: 'originated' | 'used' | 'next-hop-mismatch' | 'outside-domain' | 'malformed' | 'no-characteristic' | 'no-proxy-address';
+  /** SIDs in the private characteristic. */
+  sids: string[];
+  /** Codes of characteristics that cnpd does not know. */
+  unknown: number[];
+  since: string;
+}
+
+export interface BgpState {
+  /** One row, none without a `bgp` section. */
+  session: BgpSessionState[];
+  peers: BgpPeerState[];
+  paths: BgpPathState[];
+}
+
 export interface PortState {
   interface: string;
   ifindex: number;
@@ -79,6 +191,19 @@ export interface PortState {
   suppressedPerFlow: number;
   suppressedPerPort: number;
   noProxy: number;
+  /** RTT_est, configured or measured; null: not known. */
+  rttMs: number | null;
+  /** V_ecn, percent, and V_growth, bytes a second; null: no such trigger. */
+  vEcn: number | null;
+  vGrowth: number | null;
+  /** What they are compared with, in the last whole measurement interval. */
+  ecnMarkingRate: number;
+  queueGrowth: number;
+  measurementIntervalMs: number | null;
+  /** Triggers without a notification: of flows that contribute little, while an upstream node's notification was seen to work, of senders that can be told in no way. */
+  notContributing: number;
+  deferred: number;
+  noFormat: number;
 }
 
 export interface FlowState {
@@ -93,6 +218,54 @@ export interface FlowState {
   bytes: number;
   lastSeen: string;
   notifications: number;
+}
+
+/** One notification that this node has sent; the newest first. */
+export interface NotificationState {
+  /** From 1 on, since the daemon started: times and flows repeat. */
+  sequence: number;
+  at: string;
+  port: string;
+  format: string;
+  reason: string;
+  source: string;
+  destination: string;
+  destinationQpn: number;
+  sourceQpn: number | null;
+  endCon: string | null;
+  queueBytes: number;
+  level: number;
+  action: string | null;
+  parameter: number | null;
+}
+
+/** An SRv6 SID that matters to cnpd: its own and those learned. */
+export interface SidState {
+  sid: string;
+  /** `END.CON`, or the behaviour's number or name. */
+  behavior: string;
+  /** `local`: programmed here; `learned`: advertised by another router. */
+  origin: 'local' | 'learned';
+  /** Local: `programmed` or why not. Learned: `reachable`, or `held until …`. */
+  status: string;
+  /** Local: table of the lookup; else null. */
+  table: number | null;
+  /** Of a learned one; else null. */
+  carrier: string | null;
+  originator: string | null;
+}
+
+/** An RTT probe target (STAMP). */
+export interface RttState {
+  target: string;
+  port: string | null;
+  source: 'configured' | 'learned';
+  sent: number;
+  received: number;
+  /** Milliseconds; null: no answer yet. */
+  rttMs: number | null;
+  minRttMs: number | null;
+  lastAnswer: string | null;
 }
 
 export interface CounterState {
@@ -113,11 +286,20 @@ export interface CnpdState {
   proxies: LocalProxyState[];
   senders: SenderState[];
   isis: { neighbors: IsisNeighborState[]; database: IsisLspState[] };
+  ospfv2: OspfState;
+  ospfv3: OspfState;
+  bgp: BgpState;
   ports: PortState[];
   flows: FlowState[];
+  notifications: NotificationState[];
+  sids: SidState[];
+  rtt: RttState[];
   counters: CounterState[];
   codepoints: CodePointState[];
 }
 
+/** A section some of whose lists are put together only when they are reached. */
+export type Lazy<T> = { readonly [K in keyof T]: T[K] | Promise<T[K]> };
+
 /** Where the northbound reads: one function a section, called when asked. */
-export type StateSource = { readonly [K in keyof CnpdState]: () => CnpdState[K] | Promise<CnpdState[K]> };
+export type StateSource = { readonly [K in keyof CnpdState]: () => CnpdState[K] | Promise<CnpdState[K]> | (K extends 'bgp' ? Promise<Lazy<CnpdState[K]>> : never) };

@@ -48,6 +48,74 @@ export const exampleState = (): CnpdState => ({
       { level: 2, lspId: '0000.0000.c001.00-00', sequence: 17, lifetime: 1100, checksum: '0xabcd', length: 120, own: true, reachable: true, overload: true, proxyPrefixes: 2 },
     ],
   },
+  ospfv2: {
+    neighbors: [
+      {
+        area: '0.0.0.0',
+        interface: 'cnpd-ospf0',
+        state: 'full',
+        routerId: '192.0.2.1',
+        deadTimeRemaining: 36,
+        mtu: 1500,
+        takesOpaque: true,
+        unacknowledged: 0,
+        databaseFull: false,
+        routerIdContested: false,
+        since: '2026-11-20T11:00:02.000Z',
+        reason: 'databases agree',
+      },
+    ],
+    database: [
+      {
+        area: '0.0.0.0', type: 'extended-prefix', lsId: '7.0.0.1', router: '192.0.2.201', sequence: '0x80000002', age: 10, checksum: '0xabcd', length: 60,
+        own: true, reachable: true, proxyPrefixes: 2,
+      },
+    ],
+  },
+  ospfv3: {
+    neighbors: [
+      {
+        area: '0.0.0.0', interface: 'cnpd-ospf6-0', state: 'exchange', routerId: '192.0.2.1', deadTimeRemaining: 40, mtu: 1500, takesOpaque: true, unacknowledged: 3, databaseFull: false, routerIdContested: false,
+        since: '2026-11-20T11:00:00.000Z', reason: 'master and slave agreed',
+      },
+      {
+        area: '0.0.0.1', interface: 'cnpd-ospf6-1', state: 'down', routerId: null, deadTimeRemaining: 0, mtu: null, takesOpaque: null, unacknowledged: 0, databaseFull: false, routerIdContested: false,
+        since: '2026-11-20T11:00:00.000Z', reason: 'nobody was heard yet',
+      },
+    ],
+    database: [
+      {
+        area: '0.0.0.0', type: 'E-Intra-Area-Prefix', lsId: '0.0.0.1', router: '192.0.2.201', sequence: '0x80000002', age: 10, checksum: '0xabcd', length: 60,
+        own: true, reachable: true, proxyPrefixes: 2,
+      },
+    ],
+  },
+  bgp: {
+    session: [
+      {
+        target: '127.0.0.1:50051', state: 'ready', api: 'v3', as: 65_001, routerId: '192.0.2.1', since: '2026-11-20T11:00:01.000Z', reason: 'all paths are known',
+        originated: 1, wanted: 1, learned: 3, withProxy: 1,
+      },
+    ],
+    peers: [
+      { address: '2001:db8:ffff::fe', as: 65_001, state: 'established', families: ['ipv4-unicast', 'ipv6-unicast'], received: 3, advertised: 1 },
+      { address: '192.0.2.254', as: 65_001, state: 'active', families: [], received: 0, advertised: 0 },
+    ],
+    paths: [
+      {
+        prefix: '2001:db8:1::/64', peer: 'local', nextHop: '2001:db8:ffff::1', headerNextHop: '2001:db8:ffff::1', proxy: '2001:db8:ffff::1', asPath: '', best: true,
+        status: 'originated', sids: [], unknown: [], since: '2026-11-20T11:00:01.000Z',
+      },
+      {
+        prefix: '2001:db8:3::/64', peer: '2001:db8:ffff::fe', nextHop: '2001:db8:ffff::3', headerNextHop: '2001:db8:ffff::3', proxy: '2001:db8:ffff::3', asPath: '65003', best: true,
+        status: 'used', sids: [], unknown: [1], since: '2026-11-20T11:00:02.000Z',
+      },
+      {
+        prefix: '2001:db8:4::/64', peer: '2001:db8:ffff::fe', nextHop: '2001:db8:ffff::fe', headerNextHop: null, proxy: null, asPath: '65004 65005', best: true,
+        status: 'malformed', sids: [], unknown: [], since: '2026-11-20T11:00:02.000Z',
+      },
+    ],
+  },
   ports: [
     {
       interface: 'eth2',
@@ -67,6 +135,15 @@ export const exampleState = (): CnpdState => ({
       suppressedPerFlow: 2,
       suppressedPerPort: 1,
       noProxy: 0,
+      rttMs: 10.25,
+      vEcn: 50,
+      vGrowth: 10_000_000,
+      ecnMarkingRate: 12.5,
+      queueGrowth: 0,
+      measurementIntervalMs: 10,
+      notContributing: 3,
+      deferred: 0,
+      noFormat: 1,
     },
   ],
   flows: [
@@ -82,6 +159,48 @@ export const exampleState = (): CnpdState => ({
       lastSeen: '2026-11-20T12:00:00.000Z',
       notifications: 2,
     },
+  ],
+  notifications: [
+    {
+      sequence: 2,
+      at: '2026-11-20T12:00:05.000Z',
+      port: 'eth2',
+      format: 'long-haul-icmpv6',
+      reason: 'queue-depth',
+      source: '2001:db8:1::1',
+      destination: '2001:db8:2::1',
+      destinationQpn: 0x1234,
+      sourceQpn: 0x64,
+      endCon: '2001:db8:c::1',
+      queueBytes: 130_000_000,
+      level: 180,
+      action: 'rate-reduce',
+      parameter: 30,
+    },
+    {
+      sequence: 1,
+      at: '2026-11-20T12:00:04.000Z',
+      port: 'eth2',
+      format: 'proxy',
+      reason: 'ecn-marking-rate',
+      source: '2001:db8:1::2',
+      destination: '2001:db8:2::1',
+      destinationQpn: 0x1235,
+      sourceQpn: null,
+      endCon: null,
+      queueBytes: 110_000_000,
+      level: 3,
+      action: null,
+      parameter: null,
+    },
+  ],
+  sids: [
+    { sid: '2001:db8:c::1', behavior: 'END.CON', origin: 'local', status: 'programmed', table: 254, carrier: null, originator: null },
+    { sid: '2001:db8:d::1', behavior: 'END.CON', origin: 'learned', status: 'reachable', table: null, carrier: 'isis', originator: 'L2 0000.0000.c002' },
+  ],
+  rtt: [
+    { target: '2001:db8:ffff::2', port: 'eth2', source: 'learned', sent: 12, received: 11, rttMs: 20.0625, minRttMs: 20.0004, lastAnswer: '2026-11-20T12:00:09.000Z' },
+    { target: '2001:db8:ffff::3', port: null, source: 'configured', sent: 0, received: 0, rttMs: null, minRttMs: null, lastAnswer: null },
   ],
   counters: [{ name: 'isis.lsp.received', value: 3 }],
   codepoints: [{ name: 'pnc-udp-port', value: 1021, default: 1021, description: 'UDP port', source: 'PNC §4' }],

@@ -36,7 +36,7 @@ describe('gNMI Get', () => {
   it('the root is everything, and so is no path at all', async () => {
     const all = await updates({ path: [path()] });
     expect(Object.keys(all)).toEqual(['/']);
-    expect(Object.keys((all['/'] as { cnpd: object }).cnpd)).toEqual(['status', 'proxies', 'senders', 'isis', 'ports', 'flows', 'counters', 'codepoints']);
+    expect(Object.keys((all['/'] as { cnpd: object }).cnpd)).toEqual(['status', 'proxies', 'senders', 'isis', 'ospfv2', 'ospfv3', 'bgp', 'ports', 'flows', 'notifications', 'sids', 'rtt', 'counters', 'codepoints']);
     expect(await updates({})).toEqual(all);
   });
 
@@ -94,6 +94,13 @@ describe('gNMI Get', () => {
     const port = (await updates({ path: [path('cnpd', ['ports', { interface: 'eth2' }])], encoding: Encoding.JSON_IETF }))['/cnpd/ports[interface=eth2]'];
     expect(port).toMatchObject({ 'cnpd:interface': 'eth2', 'cnpd:bytes': '9007199254740991', 'cnpd:ifindex': 3 });
     expect(await updates({ path: [path()], encoding: Encoding.JSON_IETF })).toMatchObject({ '/': { 'cnpd:cnpd': { ports: [{ bytes: '9007199254740991' }] } } });
+  });
+
+  it('decimals have three fraction digits: a number in JSON, text in JSON_IETF, a double in PROTO', async () => {
+    const rtt = async (encoding: Encoding) => Object.values(await updates({ path: [path('cnpd', ['rtt', { target: '2001:db8:ffff::2' }], '*')], encoding })).slice(5, 7);
+    expect(await rtt(Encoding.JSON)).toEqual([20.063, 20]);
+    expect(await rtt(Encoding.JSON_IETF)).toEqual(['20.063', '20']);
+    expect(await rtt(Encoding.PROTO)).toEqual([20.063, 20]);
   });
 
   it('PROTO is one scalar update a leaf', async () => {

@@ -36,19 +36,21 @@ const TYPES: Record<string, string> = {
   'inet:ip-prefix': 'ip-prefix',
   qpn: 'uint32',
   'system-id': 'string',
+  'dotted-quad': 'string',
 };
 const DATA = new Set(['container', 'list', 'leaf', 'leaf-list']);
 const inner = (statement: Statement, keyword: string): Statement | undefined => statement.inside.find((s) => s.keyword === keyword);
 
 /** One line a node: path, kind, type, keys. */
-function yangLines(statements: readonly Statement[], path = ''): string[] {
+function yangLines(module: readonly Statement[], statements = module, path = ''): string[] {
   return statements
+    .flatMap((s) => (s.keyword === 'uses' ? module.find((g) => g.keyword === 'grouping' && g.argument === s.argument)!.inside : [s]))
     .filter((s) => DATA.has(s.keyword))
     .flatMap((s) => {
       const here = `${path}/${s.argument}`;
       const type = inner(s, 'type');
       const typeText = type?.argument === 'enumeration' ? type.inside.map((e) => e.argument).join('|') : type && (TYPES[type.argument] ?? type.argument);
-      return [`${here} ${s.keyword} ${typeText ?? ''} ${inner(s, 'key')?.argument ?? ''}`.trim(), ...yangLines(s.inside, here)];
+      return [`${here} ${s.keyword} ${typeText ?? ''} ${inner(s, 'key')?.argument ?? ''}`.trim(), ...yangLines(module, s.inside, here)];
     });
 }
 

@@ -1,9 +1,10 @@
 // The shape of yang/cnpd.yang as data: which node is a container, list, leaf-list or leaf, its YANG type and the keys of its lists. The types tie
 // it to src/model/state.ts (a field without a node here does not compile), a unit test ties it to the YANG file. A node's YANG name is its field
 // name in kebab-case: `yangName` is the only place where the two spellings meet, so JSON answers, paths and `cnpctl -o json` all read alike.
-import type { CnpdState } from '../model/state.ts';
+import { NOTIFICATION_FORMATS } from '../model/notification.ts';
+import type { BgpState, CnpdState, OspfState } from '../model/state.ts';
 
-export type LeafType = 'string' | 'boolean' | 'uint8' | 'uint16' | 'uint32' | 'uint64' | 'ip-address' | 'ip-prefix' | 'date-and-time' | readonly string[];
+export type LeafType = 'string' | 'boolean' | 'uint8' | 'uint16' | 'uint32' | 'uint64' | 'decimal64' | 'ip-address' | 'ip-prefix' | 'date-and-time' | readonly string[];
 
 interface LeafShape {
   readonly kind: 'leaf' | 'leaf-list';
@@ -27,9 +28,105 @@ const STRING = leaf('string');
 const BOOLEAN = leaf('boolean');
 const UINT32 = leaf('uint32');
 const UINT64 = leaf('uint64');
+/** Three fraction digits. */
+const DECIMAL = leaf('decimal64');
 const TIME = leaf('date-and-time');
 const ADDRESS = leaf('ip-address');
 const PREFIX = leaf('ip-prefix');
+
+/** Of both versions (`grouping ospf` in the YANG file). */
+const OSPF: ContainerShape<OspfState> = {
+  kind: 'container',
+  fields: {
+    neighbors: {
+      kind: 'list',
+      keys: ['area'],
+      fields: {
+        area: STRING,
+        interface: STRING,
+        state: leaf(['down', 'init', 'ex-start', 'exchange', 'loading', 'full']),
+        routerId: STRING,
+        deadTimeRemaining: UINT32,
+        mtu: leaf('uint16'),
+        takesOpaque: BOOLEAN,
+        unacknowledged: UINT32,
+        databaseFull: BOOLEAN,
+        routerIdContested: BOOLEAN,
+        since: TIME,
+        reason: STRING,
+      },
+    },
+    database: {
+      kind: 'list',
+      keys: ['area', 'type', 'lsId', 'router'],
+      fields: {
+        area: STRING,
+        type: STRING,
+        lsId: STRING,
+        router: STRING,
+        sequence: STRING,
+        age: leaf('uint16'),
+        checksum: STRING,
+        length: leaf('uint16'),
+        own: BOOLEAN,
+        reachable: BOOLEAN,
+        proxyPrefixes: UINT32,
+      },
+    },
+  },
+};
+
+const BGP: ContainerShape<BgpState> = {
+  kind: 'container',
+  fields: {
+    session: {
+      kind: 'list',
+      keys: ['target'],
+      fields: {
+        target: STRING,
+        state: leaf(['connecting', 'loading', 'ready', 'waiting']),
+        api: leaf(['v3', 'v4']),
+        as: UINT32,
+        routerId: STRING,
+        since: TIME,
+        reason: STRING,
+        originated: UINT32,
+        wanted: UINT32,
+        learned: UINT32,
+        withProxy: UINT32,
+      },
+    },
+    peers: {
+      kind: 'list',
+      keys: ['address'],
+      fields: {
+        address: STRING,
+        as: UINT32,
+        state: leaf(['idle', 'connect', 'active', 'opensent', 'openconfirm', 'established', 'unknown']),
+        families: leafList('string'),
+        received: UINT32,
+        advertised: UINT32,
+      },
+    },
+    paths: {
+      kind: 'list',
+      keys: ['prefix', 'peer', 'nextHop'],
+      fields: {
+        prefix: PREFIX,
+        peer: STRING,
+        nextHop: ADDRESS,
+        headerNextHop: ADDRESS,
+        proxy: ADDRESS,
+        asPath: STRING,
+        best: BOOLEAN,
+        status: leaf(['originated', 'used', 'next-hop-mismatch', 'outside-domain', 'malformed', 'no-characteristic', 'no-proxy-address']),
+        sids: leafList('ip-address'),
+        unknown: leafList('uint16'),
+        since: TIME,
+      },
+    },
+  },
+};
 
 const CNPD: ContainerShape<CnpdState> = {
   kind: 'container',
@@ -109,6 +206,9 @@ const CNPD: ContainerShape<CnpdState> = {
         },
       },
     },
+    ospfv2: OSPF,
+    ospfv3: OSPF,
+    bgp: BGP,
     ports: {
       kind: 'list',
       keys: ['interface'],
@@ -130,6 +230,15 @@ const CNPD: ContainerShape<CnpdState> = {
         suppressedPerFlow: UINT64,
         suppressedPerPort: UINT64,
         noProxy: UINT64,
+        rttMs: DECIMAL,
+        vEcn: DECIMAL,
+        vGrowth: UINT64,
+        ecnMarkingRate: DECIMAL,
+        queueGrowth: UINT64,
+        measurementIntervalMs: DECIMAL,
+        notContributing: UINT64,
+        deferred: UINT64,
+        noFormat: UINT64,
       },
     },
     flows: {
@@ -148,12 +257,42 @@ const CNPD: ContainerShape<CnpdState> = {
         notifications: UINT64,
       },
     },
+    notifications: {
+      kind: 'list',
+      keys: ['sequence'],
+      fields: {
+        sequence: UINT64,
+        at: TIME,
+        port: STRING,
+        format: leaf(NOTIFICATION_FORMATS),
+        reason: leaf(['queue-depth', 'ecn-marking-rate', 'queue-growth', 'escalation', 'resume']),
+        source: ADDRESS,
+        destination: ADDRESS,
+        destinationQpn: UINT32,
+        sourceQpn: UINT32,
+        endCon: ADDRESS,
+        queueBytes: UINT64,
+        level: leaf('uint8'),
+        action: leaf(['notify', 'pause', 'rate-reduce', 'resume']),
+        parameter: leaf('uint16'),
+      },
+    },
+    sids: {
+      kind: 'list',
+      keys: ['sid', 'origin'],
+      fields: { sid: ADDRESS, behavior: STRING, origin: leaf(['local', 'learned']), status: STRING, table: UINT32, carrier: STRING, originator: STRING },
+    },
+    rtt: {
+      kind: 'list',
+      keys: ['target'],
+      fields: { target: ADDRESS, port: STRING, source: leaf(['configured', 'learned']), sent: UINT64, received: UINT64, rttMs: DECIMAL, minRttMs: DECIMAL, lastAnswer: TIME },
+    },
     counters: { kind: 'list', keys: ['name'], fields: { name: STRING, value: UINT64 } },
     codepoints: { kind: 'list', keys: ['name'], fields: { name: STRING, value: UINT32, default: UINT32, description: STRING, source: STRING } },
   },
 };
 
-export const MODULE = { name: 'cnpd', organization: 'cnpd', version: '2026-11-20' } as const;
+export const MODULE = { name: 'cnpd', organization: 'cnpd', version: '2026-11-22' } as const;
 
 /** camelCase field name → YANG name: `kMin` → `k-min`. */
 export const yangName = (field: string): string => field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

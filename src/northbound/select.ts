@@ -31,7 +31,7 @@ export class Sections {
   }
 }
 
-/** The value of a child: fetched when the parent is the container of sections. */
+/** The value of a child: fetched when the parent is the container of sections, and where it is put together only now (Lazy in model/state.ts). */
 export const childValue = async (value: unknown, child: SchemaNode): Promise<unknown> =>
   value instanceof Sections ? value.load(child.field) : fieldOf(value, child);
 

@@ -1,4 +1,4 @@
-// State values as gNMI values: plain JSON (RFC 7951 spelling of names; 64-bit integers as text and qualified names only in JSON_IETF) and the
+// State values as gNMI values: plain JSON (RFC 7951 spelling of names; 64-bit numbers as text and qualified names only in JSON_IETF) and the
 // scalar forms of TypedValue. Absent, null and unusable values are left out: an absent leaf is how YANG says "unknown".
 import { create } from '@bufbuild/protobuf';
 import { type TypedValue, TypedValueSchema } from './gen/gnmi/gnmi_pb.js';
@@ -13,21 +13,25 @@ type Scalar = string | number | boolean;
 
 const isUnsigned = (type: LeafType): boolean => typeof type === 'string' && type.startsWith('uint');
 
-/** The leaf's value, or undefined when it has none or one that its type cannot hold (NaN, negative). Fractions are rounded. */
+/** The leaf's value, or undefined when it has none or one that its type cannot hold (NaN, negative). Fractions are rounded, of decimals beyond the third digit. */
 export function scalar(type: LeafType, value: unknown): Scalar | undefined {
   if (isUnsigned(type)) {
     if (typeof value !== 'number') return undefined;
     const rounded = Math.round(value);
     return Number.isSafeInteger(rounded) && rounded >= 0 ? rounded : undefined;
   }
+  if (type === 'decimal64') return typeof value === 'number' && Number.isFinite(value) ? Math.round(value * 1000) / 1000 : undefined;
   if (type === 'boolean') return typeof value === 'boolean' ? value : undefined;
   return typeof value === 'string' ? value : undefined;
 }
 
+/** RFC 7951 §6.1: numbers that JSON's may not hold. */
+const AS_TEXT: ReadonlySet<LeafType> = new Set(['uint64', 'decimal64']);
+
 function jsonLeaf(node: SchemaNode, value: unknown, flavour: JsonFlavour): unknown {
   const one = (item: unknown): Scalar | undefined => {
     const plain = scalar(node.type!, item);
-    return flavour.ietf && node.type === 'uint64' && plain !== undefined ? String(plain) : plain;
+    return flavour.ietf && AS_TEXT.has(node.type!) && plain !== undefined ? String(plain) : plain;
   };
   return node.kind === 'leaf-list' ? (Array.isArray(value) ? value.map(one).filter((item) => item !== undefined) : undefined) : one(value);
 }
@@ -68,6 +72,7 @@ export function typedValue(node: SchemaNode, value: unknown): TypedValue | undef
 function typedScalar(type: LeafType, value: unknown): TypedValue | undefined {
   const plain = scalar(type, value);
   if (plain === undefined) return undefined;
+  if (type === 'decimal64') return create(TypedValueSchema, { value: { case: 'doubleVal', value: plain as number } });
   if (typeof plain === 'number') return create(TypedValueSchema, { value: { case: 'uintVal', value: BigInt(plain) } });
   if (typeof plain === 'boolean') return create(TypedValueSchema, { value: { case: 'boolVal', value: plain } });
   return create(TypedValueSchema, { value: { case: 'stringVal', value: plain } });

@@ -1,6 +1,6 @@
 // Big-endian reads and writes at an offset. Readers do not check bounds: each decoder checks once that what it reads is there.
-import type { Family, IpAddress } from '../model/address.ts';
-import { type Prefix, prefixOf } from '../model/prefix.ts';
+import { type Family, type IpAddress, ipv6FromWords } from '../model/address.ts';
+import type { Prefix } from '../model/prefix.ts';
 
 export const u16 = (b: Uint8Array, o: number): number => (b[o]! << 8) | b[o + 1]!;
 export const u24 = (b: Uint8Array, o: number): number => (b[o]! << 16) | (b[o + 1]! << 8) | b[o + 2]!;
@@ -44,20 +44,34 @@ export function concat(...parts: readonly Uint8Array[]): Uint8Array {
 export const copyOf = (b: Uint8Array, start = 0, end = b.length): Uint8Array => new Uint8Array(b.subarray(start, end));
 
 export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
 }
 
 /** The 4 or 16 bytes at `offset` as an address. */
 export function readAddress(b: Uint8Array, offset: number, family: Family): IpAddress {
   if (family === 4) return { family, value: BigInt(u32(b, offset)) };
-  return { family, value: (u64(b, offset) << 64n) | u64(b, offset + 8) };
+  return ipv6FromWords(u32(b, offset), u32(b, offset + 4), u32(b, offset + 8), u32(b, offset + 12));
 }
 
 /** The ceil(length / 8) bytes at `offset` as a prefix; host bits that are set on the wire are cleared. */
 export function readPrefix(b: Uint8Array, offset: number, family: Family, length: number): Prefix {
-  const whole = new Uint8Array(family === 4 ? 4 : 16);
-  whole.set(b.subarray(offset, offset + prefixBytes(length)));
-  return prefixOf(readAddress(whole, 0, family), length);
+  const address = family === 4
+    ? { family, value: BigInt(leadingBits(b, offset, length)) }
+    : ipv6FromWords(leadingBits(b, offset, length), leadingBits(b, offset + 4, length - 32), leadingBits(b, offset + 8, length - 64), leadingBits(b, offset + 12, length - 96));
+  return { address, length };
+}
+
+/** The first `bits` bits at `offset` as the leading ones of a 32-bit word, of whose bytes those behind are not read; none for bits ≤ 0, all for more than 32. */
+function leadingBits(b: Uint8Array, offset: number, bits: number): number {
+  if (bits <= 0) return 0;
+  if (bits >= 32) return u32(b, offset);
+  let word = b[offset]! << 24;
+  if (bits > 8) word |= b[offset + 1]! << 16;
+  if (bits > 16) word |= b[offset + 2]! << 8;
+  if (bits > 24) word |= b[offset + 3]!;
+  return (word & (0xffffffff << (32 - bits))) >>> 0;
 }
 
 /** How many bytes a prefix of this length takes in routing protocols. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { address } from '../model/address.ts';
 import { prefix } from '../model/prefix.ts';
-import { type LearnedView, explainPort, levelThresholds, planCongestedNode, senderProxyChanges } from './congested-node.ts';
+import { type LearnedView, levelThresholds, planCongestedNode, senderProxyChanges } from './congested-node.ts';
 import type { Facts } from './facts.ts';
 import { FACTS, intentOf, learnedTable } from './fixture.ts';
 
@@ -40,7 +40,7 @@ describe('a watched port', () => {
 
 test('PNC-6-f: without ports nothing is planned, whatever was learned', () => {
   const planned = planOf('', FACTS, learnedTable({ '2001:db8:1::/64': '2001:db8::9' }));
-  expect(planned).toEqual({ ports: [], senderProxies: [], problems: [] });
+  expect(planned).toEqual({ ports: [], senderProxies: [], senderPolicies: [], senderCapabilities: [], problems: [] });
 });
 
 describe('PNC-4-f: congestion levels', () => {
@@ -111,7 +111,7 @@ describe('PNC-5-b: the table of proxies', () => {
       sizes: () => ({ proxies4: 0, proxies6: 1 }),
       forwarding: () => {
         walks++;
-        return [{ prefix: prefix('2001:db8::/32'), proxy: address('2001:db8::9') }];
+        return [{ id: '2001:db8::/32', prefix: prefix('2001:db8::/32'), proxy: address('2001:db8::9') }];
       },
     };
     const { senderProxies } = planOf(WATCHED, FACTS, learned);
@@ -144,6 +144,5 @@ test.each([
   ['{ interface: wan, k-min: 3kB }', ['k-max: none, no notices', 'k-min: 3000 B = configured']],
   ['{ interface: wan, k-max: 200kB, ecn: off }', ['k-max: 200000 B = configured', 'k-min: none, no CE marking', expect.stringContaining('levels 0-7')]],
 ])('the thresholds of %s are explained', (port, lines) => {
-  const intent = intentOf(`ports: [${port}]`);
-  expect(explainPort(intent.ports[0]!, planCongestedNode(intent, learnedTable(), FACTS).ports[0]!, 1_000_000)).toEqual(lines);
+  expect(planOf(`ports: [${port}]`).ports[0]!.explanation).toEqual(lines);
 });

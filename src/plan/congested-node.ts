@@ -1,22 +1,28 @@
-// The congested node (PNC §4, §5; LHCNP §5.4): the monitored egress ports with their thresholds, how notices are built, and the longest-match
-// table of the senders' proxies.
+// The congested node (PNC §4, §5; LHCNP §5.3, §5.4; FCNP §4): the monitored egress ports with their thresholds, who is told how and how that is built, and the
+// longest-match table of the senders' proxies. Thresholds are computed in thresholds.ts, formats described in fast-cnp.ts and long-haul-cnp.ts.
 import type { Intent, PortIntent } from '../intent/intent.ts';
 import type { ForwardingChanges, ForwardingEntry } from '../learned/forwarding.ts';
-import { formatAddress, sameAddress } from '../model/address.ts';
+import { type Family, formatAddress, sameAddress } from '../model/address.ts';
 import { formatPrefix } from '../model/prefix.ts';
 import type { DesiredState, EgressPortPlan, NotifierPlan, Problem, SenderProxyPlan } from './desired.ts';
 import { type Facts, findLink, forwardingProblems, interfaceMissing, missingFeatures } from './facts.ts';
+import { planFastCnp } from './fast-cnp.ts';
+import { explainInstruction, instructionRows, planLongHaul } from './long-haul-cnp.ts';
+import { asksForProxies, notifies, planPolicies } from './policy.ts';
+import { type LearnedAboutSenders, planCapabilities } from './senders-learned.ts';
+import { DEEPEST, type Thresholds, thresholdsOf } from './thresholds.ts';
 import { burstOf, nanoseconds } from './token-bucket.ts';
+import { formatPercent } from './words.ts';
 
 /** The part of the learned table that planning reads. */
-export interface LearnedView {
+export interface LearnedView extends LearnedAboutSenders {
   forwarding(): Iterable<ForwardingEntry>;
   sizes(): { readonly proxies4: number; readonly proxies6: number };
 }
 
 const LEVELS = 8;
-/** For a port that only marks: levels that are never looked at. The kernel counts depths in 32 bits, cnpd.yaml takes thresholds up to 2 GB. */
-const NEVER = 2e9;
+/** What a port without Long-haul CNPs says of them: nothing, and no flow is left out or waited for. */
+const NO_LONG_HAUL = { instructions: [{ fromBytes: 0, level: 100, action: 'notify', parameter: 0 }], contribution256: 0, deferral256: 0 } as const;
 /** Root qdiscs whose backlog is one number that a program can read. pfifo_fast counts per CPU and reads 0, mq has no queue of its own. */
 const READABLE_ROOTS = new Set(['tbf', 'htb']);
 
@@ -31,34 +37,29 @@ export function levelThresholds(kMax: number, limitBytes?: number): number[] {
   return Array.from({ length: LEVELS }, (_, level) => Math.floor(kMax + level * step));
 }
 
-export function planCongestedNode(intent: Intent, learned: LearnedView, facts: Facts): Pick<DesiredState, 'ports' | 'senderProxies' | 'notifier' | 'problems'> {
-  const off = { ports: [], senderProxies: [], problems: [] };
+type Share = Pick<DesiredState, 'ports' | 'senderProxies' | 'senderPolicies' | 'senderCapabilities' | 'notifier' | 'problems'>;
+
+export function planCongestedNode(intent: Intent, learned: LearnedView, facts: Facts): Share {
+  const off = { ports: [], senderProxies: [], senderPolicies: [], senderCapabilities: [], problems: [] };
   if (intent.ports.length === 0) return off;
   const problems = missingFeatures('ports', facts);
   if (problems.length > 0) return { ...off, problems };
-  const ports = intent.ports.flatMap((port) => planPort(port, facts, problems));
+  const ports = intent.ports.flatMap((port) => planPort(port, intent, facts, problems));
   if (!notifies(intent)) return { ...off, ports, problems };
   const notifier = planNotifier(intent);
-  problems.push(...notifierProblems(notifier, learned, facts), ...forwardingProblems('ports', [6], facts));
-  return { ports, notifier, senderProxies: { [Symbol.iterator]: () => senderProxies(learned) }, problems };
+  problems.push(...sourceProblems(notifier, facts), ...proxyProblems(notifier, intent, learned), ...forwardingProblems('ports', familiesSent(intent, notifier, learned), facts));
+  const proxies = asksForProxies(intent) ? { [Symbol.iterator]: () => learned.forwarding()[Symbol.iterator]() } : [];
+  const told = { senderPolicies: planPolicies(intent), senderCapabilities: planCapabilities(intent, learned) };
+  return { ports, notifier, senderProxies: proxies, ...told, problems };
 }
 
-/** Whether this router sends notices at all; without it the table of proxies stays empty. */
-export const notifies = (intent: Intent): boolean => intent.ports.some((port) => port.kMax !== undefined);
-
-/** The learned table's difference as changes of senderProxies, in the order in which to apply them. Empty while no port notifies. */
-export function senderProxyChanges(intent: Intent, changes: ForwardingChanges): { readonly upserts: SenderProxyPlan[]; readonly deletes: string[] } {
-  if (!notifies(intent)) return { upserts: [], deletes: [] };
-  return { upserts: changes.upserts.map(senderProxy), deletes: changes.deletes.map(formatPrefix) };
+/** The learned table's difference as changes of senderProxies, in the order in which to apply them. Empty while no notice goes to a proxy. */
+export function senderProxyChanges(intent: Intent, changes: ForwardingChanges): { readonly upserts: readonly SenderProxyPlan[]; readonly deletes: readonly string[] } {
+  if (!asksForProxies(intent)) return { upserts: [], deletes: [] };
+  return { upserts: changes.upserts, deletes: changes.deletes.map(formatPrefix) };
 }
 
-const senderProxy = ({ prefix, proxy }: ForwardingEntry): SenderProxyPlan => ({ id: formatPrefix(prefix), prefix, proxy });
-
-function* senderProxies(learned: LearnedView): Generator<SenderProxyPlan> {
-  for (const entry of learned.forwarding()) yield senderProxy(entry);
-}
-
-function planPort(port: PortIntent, facts: Facts, problems: Problem[]): EgressPortPlan[] {
+function planPort(port: PortIntent, intent: Intent, facts: Facts, problems: Problem[]): EgressPortPlan[] {
   const link = findLink(facts, port.interface);
   if (!link) {
     problems.push(interfaceMissing('ports', port.interface));
@@ -69,24 +70,42 @@ function planPort(port: PortIntent, facts: Facts, problems: Problem[]): EgressPo
     problems.push(unreadableQueue(port, qdisc?.rootKind));
     return [];
   }
-  problems.push(...thresholdsBeyondLimit(port, qdisc.limitBytes));
-  return [
-    {
-      id: port.interface,
-      interface: port.interface,
-      ifindex: link.ifindex,
-      kMin: port.kMin ?? null,
-      kMax: port.kMax ?? null,
-      levelBytes: levelThresholds(port.kMax ?? NEVER, qdisc.limitBytes),
-      perFlowIntervalNs: nanoseconds(port.perFlowIntervalMs),
-      noticesPerSecond: port.noticesPerSecond,
-      burst: burstOf(port.noticesPerSecond),
-    },
-  ];
+  const thresholds = thresholdsOf(port, { link, qdisc, rttMs: facts.rttMs && (facts.rttMs.get(port.interface) ?? null), longHaul: planLongHaul(intent) !== undefined });
+  problems.push(...thresholds.problems);
+  const intervalNs = nanoseconds(port.measurementIntervalMs);
+  const plan = {
+    id: port.interface,
+    interface: port.interface,
+    ifindex: link.ifindex,
+    kMin: thresholds.kMin,
+    kMax: thresholds.kMax,
+    levelBytes: levelThresholds(thresholds.kMax ?? DEEPEST, qdisc.limitBytes),
+    perFlowIntervalNs: nanoseconds(port.perFlowIntervalMs),
+    noticesPerSecond: port.noticesPerSecond,
+    burst: burstOf(port.noticesPerSecond),
+    vEcnPpm: port.vEcn === undefined ? null : Math.round(port.vEcn * 1e6),
+    vGrowthBytes: port.vGrowth === undefined ? null : Math.max(1, Math.round((port.vGrowth * intervalNs) / 1e9)),
+    intervalNs,
+    rttNs: thresholds.rttNs,
+    ...longHaulOf(intent, thresholds),
+  };
+  return [{ ...plan, explanation: explainPort(port, plan, thresholds, qdisc.limitBytes) }];
+}
+
+/** LHCNP-5.5-b, LHCNP-5.5-d, LHCNP-5.7-c: in 1/256, as the program compares. */
+function longHaulOf(intent: Intent, { kMax, rttNs }: Thresholds): Pick<EgressPortPlan, 'instructions' | 'contribution256' | 'deferral256'> {
+  const { notifications } = intent;
+  if (kMax === null || !notifications || !planLongHaul(intent)) return NO_LONG_HAUL;
+  const { longHaul } = notifications;
+  return {
+    instructions: instructionRows(longHaul, kMax, rttNs),
+    contribution256: Math.round(longHaul.contribution * 256),
+    deferral256: Math.max(1, Math.round(longHaul.deferralReduction * 256)),
+  };
 }
 
 function unreadableQueue(port: PortIntent, rootKind: string | undefined): Problem {
-  const limit = 4 * (port.kMax ?? 2 * (port.kMin ?? 0));
+  const limit = 4 * (port.kMax ?? port.adaptive?.kBase ?? 2 * (port.kMin ?? 0));
   return {
     feature: 'ports',
     problem: `the root qdisc of ${port.interface} is ${rootKind ?? 'none'}, whose queue depth cannot be read; the port is not watched`,
@@ -94,47 +113,59 @@ function unreadableQueue(port: PortIntent, rootKind: string | undefined): Proble
   };
 }
 
-function thresholdsBeyondLimit(port: PortIntent, limitBytes: number | undefined): Problem[] {
-  if (limitBytes === undefined) return [];
-  const thresholds = [['k-max', port.kMax], ['k-min', port.kMin]] as const;
-  return thresholds
-    .filter(([, bytes]) => bytes !== undefined && bytes >= limitBytes)
-    .map(([name, bytes]) => ({
-      feature: 'ports',
-      problem: `${name} of ${port.interface} (${bytes} bytes) is never exceeded: its queue drops at ${limitBytes} bytes`,
-      remedy: `lower ${name}, or raise the limit of the qdisc above it`,
-    }));
+function planNotifier(intent: Intent): NotifierPlan {
+  const [fastCnp, longHaul] = [planFastCnp(intent), planLongHaul(intent)];
+  return {
+    source4: intent.router.loopback4 ?? null,
+    source6: intent.router.loopback6 ?? null,
+    udpPort: intent.codePoints['pnc-udp-port'],
+    ...(fastCnp && { fastCnp }),
+    ...(longHaul && { longHaul }),
+  };
 }
 
-const planNotifier = (intent: Intent): NotifierPlan => ({
-  source4: intent.router.loopback4 ?? null,
-  source6: intent.router.loopback6 ?? null,
-  udpPort: intent.codePoints['pnc-udp-port'],
-});
-
-function notifierProblems(notifier: NotifierPlan, learned: LearnedView, facts: Facts): Problem[] {
+/** Families in which notifications leave this router: those of the proxies, and of the senders that are told directly. */
+function familiesSent(intent: Intent, notifier: NotifierPlan, learned: LearnedView): Set<Family> {
+  const policies = intent.notifications?.senders ?? [];
+  const direct = policies.filter(({ order }) => order.some((format) => format !== 'proxy')).map(({ prefix }) => prefix.address.family);
+  if (!asksForProxies(intent)) return new Set(direct);
   const { proxies4, proxies6 } = learned.sizes();
-  const families = [['ipv4', notifier.source4, proxies4], ['ipv6', notifier.source6, proxies6]] as const;
-  return families.flatMap(([name, source, proxies]): Problem[] => {
-    if (!source) {
-      const problem = `${proxies} sender prefixes have a proxy with an ${name} address, and this router has no ${name} loopback to notify it from`;
-      return proxies > 0 ? [{ feature: 'ports', problem, remedy: `declare router.loopback.${name} in cnpd.yaml` }] : [];
-    }
-    if (!facts.addresses || facts.addresses.some((own) => sameAddress(own, source))) return [];
+  // A lack of forwarding should show before a proxy is learned: a router with an IPv6 loopback will notify from that, another is in a network of IPv4 alone.
+  const expected: Family = notifier.source6 || !notifier.source4 ? 6 : 4;
+  return new Set<Family>([...direct, expected, ...(proxies4 > 0 ? [4 as const] : []), ...(proxies6 > 0 ? [6 as const] : [])]);
+}
+
+function sourceProblems(notifier: NotifierPlan, facts: Facts): Problem[] {
+  return [notifier.source4, notifier.source6].flatMap((source): Problem[] => {
+    if (!source || !facts.addresses || facts.addresses.some((own) => sameAddress(own, source))) return [];
     const text = formatAddress(source);
-    const remedy = `\`ip address add ${text}/${source.family === 4 ? 32 : 128} dev lo\`, or correct router.loopback.${name} in cnpd.yaml`;
+    const remedy = `\`ip address add ${text}/${source.family === 4 ? 32 : 128} dev lo\`, or correct router.loopback.ipv${source.family} in cnpd.yaml`;
     return [{ feature: 'ports', problem: `${text}, the source of notices, is no address of this router`, remedy }];
   });
 }
 
+function proxyProblems(notifier: NotifierPlan, intent: Intent, learned: LearnedView): Problem[] {
+  if (!asksForProxies(intent)) return [];
+  const { proxies4, proxies6 } = learned.sizes();
+  const families = [['ipv4', notifier.source4, proxies4], ['ipv6', notifier.source6, proxies6]] as const;
+  return families.flatMap(([name, source, proxies]): Problem[] => {
+    if (source || proxies === 0) return [];
+    const problem = `${proxies} sender prefixes have a proxy with an ${name} address, and this router has no ${name} loopback to notify it from`;
+    return [{ feature: 'ports', problem, remedy: `declare router.loopback.${name} in cnpd.yaml` }];
+  });
+}
+
 /** Where the thresholds of a port come from, for `cnpctl show ports`. */
-export function explainPort(port: PortIntent, plan: EgressPortPlan, limitBytes?: number): string[] {
-  const lines: string[] = [];
-  if (port.kMax === undefined) lines.push('k-max: none, no notices');
-  else lines.push(`k-max: ${port.kMax} B = configured`);
-  if (port.kMin === undefined) lines.push('k-min: none, no CE marking');
-  else lines.push(port.kMax !== undefined && port.kMin === Math.floor(port.kMax / 2) ? `k-min: ${port.kMin} B = k-max / 2` : `k-min: ${port.kMin} B = configured`);
-  if (port.kMax === undefined) return lines;
-  const top = limitBytes !== undefined && limitBytes > port.kMax ? `the qdisc's limit, ${limitBytes} B` : `2 k-max, ${2 * port.kMax} B`;
-  return [...lines, `levels 0-7 from ${plan.levelBytes.join(', ')} B = eight steps from k-max to ${top}`];
+function explainPort(port: PortIntent, plan: Omit<EgressPortPlan, 'explanation'>, { kMax, rttNs, explanation }: Thresholds, limitBytes?: number): string[] {
+  if (kMax === null) return [...explanation];
+  const interval = `${port.measurementIntervalMs} ms`;
+  const top = limitBytes !== undefined && limitBytes > kMax ? `the qdisc's limit, ${limitBytes} B` : `2 k-max, ${2 * kMax} B`;
+  const longHaul = plan.deferral256 > 0;
+  return [
+    ...explanation,
+    ...(port.vEcn === undefined ? [] : [`v-ecn: ${formatPercent(port.vEcn)} of the packets in ${interval} = configured`]),
+    ...(port.vGrowth === undefined ? [] : [`v-growth: ${plan.vGrowthBytes} B in ${interval} = configured ${port.vGrowth} B/s`]),
+    `levels 0-7 from ${plan.levelBytes.join(', ')} B = eight steps from k-max to ${top}`,
+    ...(longHaul ? [`Long-haul CNP, at most one a flow in ${rttNs === null ? `${port.perFlowIntervalMs} ms = per-flow-interval` : 'one RTT'}:`, ...plan.instructions.map(explainInstruction)] : []),
+  ];
 }

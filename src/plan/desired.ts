@@ -5,6 +5,7 @@
 // pass. In between, reconcile is fed by senderProxyChanges (congested-node.ts) from the learned table's difference, and plan() costs
 // nothing that grows with the network.
 import type { IpAddress } from '../model/address.ts';
+import type { LongHaulInstruction, NotificationFormat } from '../model/notification.ts';
 import type { Prefix } from '../model/prefix.ts';
 
 export interface DesiredState {
@@ -14,6 +15,17 @@ export interface DesiredState {
   readonly notifier?: NotifierPlan;
   readonly proxy?: ProxyPlan;
   readonly guards: readonly GuardPlan[];
+  /** What may pass the guards, both directions. */
+  readonly guardAllow?: readonly GuardAllowPlan[];
+  /** Longest-match table of the congested node: sender prefix → formats to try. */
+  readonly senderPolicies: readonly SenderPolicyPlan[];
+  /** Hosts that have shown not to understand a format. */
+  readonly senderCapabilities: readonly SenderCapabilityPlan[];
+  /** END.CON SIDs that the network has advertised, this router's among them: outer sources to which a notification may be wrapped. */
+  readonly endConSids: readonly EndConSidPlan[];
+  readonly srv6?: Srv6Plan;
+  /** Which connections' Queue Pairs are learned, for the proxy or for Long-haul CNP. */
+  readonly queuePairs?: QueuePairsPlan;
   /** What cannot be done as declared, and the remedy: shown by `cnpctl show status`. */
   readonly problems: readonly Problem[];
 }
@@ -40,6 +52,90 @@ export interface EgressPortPlan {
   /** Token bucket of the port: notices per second and burst. */
   readonly noticesPerSecond: number;
   readonly burst: number;
+  /** V_ecn in parts per million of the packets of an interval; null: no such trigger (LHCNP-5.4-d). */
+  readonly vEcnPpm: number | null;
+  /** V_growth in bytes an interval; null: no such trigger (LHCNP-5.4-e). */
+  readonly vGrowthBytes: number | null;
+  /** The measurement interval. */
+  readonly intervalNs: number;
+  /** RTT_est: observation window of deferral and least interval of Long-haul CNPs for one flow; null: not known, perFlowIntervalNs serves. */
+  readonly rttNs: number | null;
+  /** What a Long-haul CNP says, ascending in strictness, 1 to 8 rows. */
+  readonly instructions: readonly InstructionPlan[];
+  /** A flow is told when its share is at least this many 1/256 of the largest one; 0: every flow. */
+  readonly contribution256: number;
+  /** A fall of the arrival rate by this many 1/256 counts as a reduction; 0: nobody is waited for. */
+  readonly deferral256: number;
+  /** How each threshold came about, for `cnpctl show ports`. */
+  readonly explanation: readonly string[];
+}
+
+/** A row of the table of instructions. The first row is for triggers below K_max. */
+export interface InstructionPlan extends LongHaulInstruction {
+  /** Queue depth from which the row applies, bytes; null: only by escalation. */
+  readonly fromBytes: number | null;
+}
+
+export interface SenderPolicyPlan {
+  readonly id: string;
+  readonly prefix: Prefix;
+  /** 1 to 4 formats, tried in this order. */
+  readonly order: readonly NotificationFormat[];
+  readonly markCeWithFastCnp: boolean;
+}
+
+export interface SenderCapabilityPlan {
+  readonly id: string;
+  readonly host: IpAddress;
+  readonly lacks: readonly NotificationFormat[];
+}
+
+export interface EndConSidPlan {
+  readonly id: string;
+  readonly sid: IpAddress;
+}
+
+/** Endpoint behaviours that decapsulate, whoever configured them; `end-con` is cnpd's. */
+export type DecapsulationBehavior = 'end-con' | 'end.dt6' | 'end.dt4' | 'end.dt46' | 'end.dx6' | 'end.dx4';
+
+export interface DecapsulationSidPlan {
+  readonly id: string;
+  readonly sid: IpAddress;
+  readonly behavior: DecapsulationBehavior;
+  /** Table for the lookup after decapsulation; null for behaviours that have none. */
+  readonly table: number | null;
+}
+
+/** Which outer source a tunnel gets: by ingress interface (0: any) and inner source prefix (null: any of both families); longest match. */
+export interface TunnelSourcePlan {
+  readonly id: string;
+  readonly ingressIfindex: number;
+  readonly sender: Prefix | null;
+  readonly sid: IpAddress;
+}
+
+export interface Srv6Plan {
+  /**
+   * cnpd's own SIDs: to be seg6local routes with cnpd's protocol number. `installed`: whether the kernel had the SID when the facts were read: it drops the route with an
+   * interface that goes down, and says nothing.
+   */
+  readonly endCon: readonly { readonly id: string; readonly sid: IpAddress; readonly table: number; readonly installed: boolean }[];
+  /** All local SIDs that decapsulate: RFC 6040 at tunnel egress. */
+  readonly decapsulation: readonly DecapsulationSidPlan[];
+  readonly tunnelSources: readonly TunnelSourcePlan[];
+  /** Addresses that tunnels of this router have as outer source before it becomes a SID; the SIDs themselves are among them. */
+  readonly localSources: readonly { readonly id: string; readonly address: IpAddress }[];
+  readonly corePorts: readonly { readonly id: string; readonly interface: string; readonly ifindex: number }[];
+  /** The interface that cnpd's seg6local routes name: a core port, one that is up if there is one. */
+  readonly routeIfindex: number;
+  readonly ecnMode: 'normal' | 'compatibility';
+  readonly dscp: { readonly kind: 'pipe'; readonly outerDscp: number | null } | { readonly kind: 'uniform' };
+}
+
+export interface QueuePairsPlan {
+  /** Connections of these senders. */
+  readonly senders: readonly { readonly id: string; readonly prefix: Prefix }[];
+  readonly interfaces: readonly { readonly id: string; readonly interface: string; readonly ifindex: number }[];
 }
 
 export interface SenderProxyPlan {
@@ -53,6 +149,25 @@ export interface NotifierPlan {
   readonly source4: IpAddress | null;
   readonly source6: IpAddress | null;
   readonly udpPort: number;
+  readonly fastCnp?: FastCnpPlan;
+  readonly longHaul?: LongHaulPlan;
+}
+
+export interface FastCnpPlan {
+  /** Option types of option 1 and option 2 (FCNP §6). */
+  readonly option: number;
+  readonly ioamOption: number;
+  readonly icrc: 'cover' | 'skip';
+}
+
+export interface LongHaulPlan {
+  readonly icmpv6Type: number;
+  readonly objectClass: number;
+  readonly disclose: boolean;
+  readonly timestamp: boolean;
+  readonly deviceId: string | null;
+  readonly pathId: number | null;
+  readonly padToCnp: boolean;
 }
 
 export interface ProxyPlan {
@@ -72,4 +187,14 @@ export interface GuardPlan {
   readonly interface: string;
   readonly ifindex: number;
   readonly udpPort: number;
+  /** What else is recognised as a notification (FCNP-5-d, FCNP-5-e, LHCNP §9). */
+  readonly fastCnpOption?: number;
+  readonly fastCnpIoamOption?: number;
+  readonly longHaulIcmpv6Type?: number;
+}
+
+export interface GuardAllowPlan {
+  readonly id: string;
+  readonly direction: 'inbound' | 'outbound';
+  readonly prefix: Prefix;
 }

@@ -1,6 +1,7 @@
 // What is true of this machine, as plan sees it: plain values that the daemon gathers from rtnetlink and the kernel probe.
+import type { Intent } from '../intent/intent.ts';
 import type { Family, IpAddress } from '../model/address.ts';
-import type { Problem } from './desired.ts';
+import type { DecapsulationBehavior, Problem } from './desired.ts';
 
 export interface LinkFact {
   readonly name: string;
@@ -10,6 +11,8 @@ export interface LinkFact {
   readonly kind: string | undefined;
   /** Frames on it have an Ethernet header. False for the loopback, tunnels and TUN devices. */
   readonly etherLike: boolean;
+  /** As the driver tells it, bit/s; absent when it does not. */
+  readonly speedBitPerS?: number;
 }
 
 /** The root qdisc of an interface. */
@@ -18,7 +21,7 @@ export interface QdiscFact {
   readonly rootKind: string;
   /** Where it begins to drop, bytes; known of TBF. */
   readonly limitBytes?: number;
-  /** Of TBF; bit/s. */
+  /** Of TBF; of HTB the sum of its top-level classes' rates, which have nobody to borrow from. bit/s. */
   readonly rateBitPerS?: number;
 }
 
@@ -41,6 +44,20 @@ export interface Facts {
   readonly addresses?: readonly IpAddress[];
   /** Whether packets are forwarded, by family; absent when not known, and then not checked. */
   readonly forwarding?: Readonly<Record<Family, boolean>>;
+  /** RTT measured through a port, by the name of its interface (STAMP, RFC 8762); a port that is missing has not been measured yet. Absent: nobody measures. */
+  readonly rttMs?: ReadonlyMap<string, number>;
+  /** Local SIDs of the kernel that decapsulate, whoever configured them; absent: not read. */
+  readonly seg6Local?: readonly Seg6LocalFact[];
+}
+
+/** A seg6local route of the kernel. */
+export interface Seg6LocalFact {
+  readonly sid: IpAddress;
+  /** Of its destination. */
+  readonly length: number;
+  readonly behavior: Exclude<DecapsulationBehavior, 'end-con'>;
+  /** Table of its look-up; null when it has none or means a VRF, or when the kernel must count its packets: then the kernel decapsulates. */
+  readonly table: number | null;
 }
 
 /** Notices and CNPs are forwarded like other packets: without forwarding in their family they go nowhere. */
@@ -58,8 +75,10 @@ export function forwardingProblems(feature: string, families: Iterable<Family>, 
 const PROGRAMS = [['libbpf'], ['btf'], ['bpffs'], ['tcx', 'clsact']] as const;
 const NEEDS = {
   ports: [...PROGRAMS, ['cast-to-kern-ctx']],
+  notifications: PROGRAMS,
   proxy: PROGRAMS,
   'border-ports': PROGRAMS,
+  srv6: [...PROGRAMS, ['cast-to-kern-ctx'], ['seg6local']],
 } as const satisfies Record<string, readonly (readonly string[])[]>;
 
 /** The problems that keep a part from running on this kernel; none: it can run. */
@@ -75,6 +94,12 @@ export function missingFeatures(part: keyof typeof NEEDS, facts: Facts): Problem
 }
 
 export const findLink = (facts: Facts, name: string): LinkFact | undefined => facts.links.find((link) => link.name === name);
+
+/** Where RoCEv2 may pass: all Ethernet-like interfaces but the carriers' own, on which only routing protocols speak. */
+export function roceLinks(facts: Facts, { isis, ospfv2, ospfv3 }: Intent): LinkFact[] {
+  const own = new Set([isis, ...(ospfv2?.areas ?? []), ...(ospfv3?.areas ?? [])].map((link) => link?.interface));
+  return facts.links.filter((link) => link.etherLike && !own.has(link.name));
+}
 
 export const interfaceMissing = (feature: string, name: string): Problem => ({
   feature,

@@ -6,8 +6,8 @@ import { address } from '../model/address.ts';
 import { prefix } from '../model/prefix.ts';
 import type { Facts, LinkFact } from './facts.ts';
 
-export function intentOf(sections: string): Intent {
-  const loaded = loadIntent(`router: { name: r1, loopback: { ipv6: 2001:db8:ffff::1 } }\n${sections}`, 'cnpd.yaml');
+export function intentOf(sections: string, loopback = '{ ipv6: 2001:db8:ffff::1 }'): Intent {
+  const loaded = loadIntent(`router: { name: r1, loopback: ${loopback} }\n${sections}`, 'cnpd.yaml');
   if (!loaded.ok) throw new Error(loaded.error.map((e) => `${e.path}: ${e.message}`).join('\n'));
   return loaded.value;
 }

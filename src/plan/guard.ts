@@ -1,17 +1,25 @@
-// The border guard (PNC §6): interfaces to outside the domain, at which notices are dropped in both directions. It needs neither a proxy nor a
-// monitored port: a border router may be there for that alone.
+// The border guard (PNC §6, FCNP §5, LHCNP §9): interfaces to outside the domain, at which notifications are dropped in both directions, whatever their
+// format, unless an allow-list names them. It needs neither a proxy nor a monitored port: a border router may be there for that alone.
 import type { Intent } from '../intent/intent.ts';
-import type { DesiredState } from './desired.ts';
+import { formatPrefix } from '../model/prefix.ts';
+import type { DesiredState, GuardAllowPlan } from './desired.ts';
 import { type Facts, findLink, interfaceMissing, missingFeatures } from './facts.ts';
 
-export function planGuard(intent: Intent, facts: Facts): Pick<DesiredState, 'guards' | 'problems'> {
+export function planGuard(intent: Intent, facts: Facts): Pick<DesiredState, 'guards' | 'guardAllow' | 'problems'> {
   if (intent.borderPorts.length === 0) return { guards: [], problems: [] };
   const problems = missingFeatures('border-ports', facts);
   if (problems.length > 0) return { guards: [], problems };
+  const { codePoints } = intent;
   const guards = intent.borderPorts.flatMap((name) => {
     const link = findLink(facts, name);
     if (!link) problems.push(interfaceMissing('border-ports', name));
-    return link ? [{ id: name, interface: name, ifindex: link.ifindex, udpPort: intent.codePoints['pnc-udp-port'] }] : [];
+    return link ? [{
+      id: name, interface: name, ifindex: link.ifindex, udpPort: codePoints['pnc-udp-port'], fastCnpOption: codePoints['fast-cnp-option'],
+      fastCnpIoamOption: codePoints['fast-cnp-ioam-option'], longHaulIcmpv6Type: codePoints['long-haul-icmpv6-type'],
+    }] : [];
   });
-  return { guards, problems };
+  return { guards, guardAllow: allowed(intent), problems };
 }
+
+const allowed = ({ borderAllow }: Intent): GuardAllowPlan[] =>
+  (['inbound', 'outbound'] as const).flatMap((direction) => (borderAllow?.[direction] ?? []).map((prefix) => ({ id: `${direction} ${formatPrefix(prefix)}`, direction, prefix })));

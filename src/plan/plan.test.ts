@@ -19,17 +19,19 @@ const PROXY = [
 const withoutBpf: Facts = { ...FACTS, features: ['tcx', 'clsact'].map((name) => ({ name, ok: false, detail: 'EINVAL', remedy: 'boot Linux 6.6 or newer' })) };
 
 test('PNC-6-f, A13: an intent that declares nothing changes nothing', () => {
-  expect(plan(intentOf(''), learnedTable({ '2001:db8:1::/64': '2001:db8::9' }), FACTS)).toEqual({ ports: [], senderProxies: [], guards: [], problems: [] });
+  expect(plan(intentOf(''), learnedTable({ '2001:db8:1::/64': '2001:db8::9' }), FACTS)).toEqual({ ports: [], senderProxies: [], senderPolicies: [], senderCapabilities: [], endConSids: [], guards: [], problems: [] });
 });
 
 test('the example of the documentation plans every feature', () => {
   const loaded = loadIntent(readFileSync(new URL('../../docs/cnpd.yaml', import.meta.url), 'utf8'), 'cnpd.yaml');
   if (!loaded.ok) throw new Error('docs/cnpd.yaml is not valid');
-  const links = ['eth1', 'eth2', 'eth3', 'eth9'].map((name, i) => ({ name, ifindex: 10 + i, up: true, kind: 'veth', etherLike: true }));
-  const qdiscs = [11, 12].map((ifindex) => ({ ifindex, rootKind: 'tbf', limitBytes: 8_000_000 }));
-  const desired = plan(loaded.value, learnedTable(), { links, qdiscs, features: [] });
+  const links = ['eth1', 'eth2', 'eth3', 'eth4', 'eth9'].map((name, i) => ({ name, ifindex: 10 + i, up: true, kind: 'veth', etherLike: true }));
+  const qdiscs = [11, 12, 13].map((ifindex) => ({ ifindex, rootKind: 'tbf', limitBytes: 32_000_000 }));
+  const desired = plan(loaded.value, learnedTable(), { links, qdiscs, features: [], rttMs: new Map([['eth2', 5], ['eth4', 5]]) });
   expect(desired.problems).toEqual([]);
-  expect([desired.ports.length, desired.proxy?.senders.length, desired.guards.length, desired.notifier?.udpPort]).toEqual([2, 2, 1, 1021]);
+  expect([desired.ports.length, desired.proxy?.senders.length, desired.guards.length, desired.notifier?.udpPort]).toEqual([3, 2, 1, 1021]);
+  expect([desired.senderPolicies.length, desired.queuePairs?.senders.length, desired.notifier?.fastCnp?.option, desired.notifier?.longHaul?.icmpv6Type]).toEqual([3, 2, 158, 200]);
+  expect(desired.srv6?.endCon).toEqual([{ id: '2001:db8:c::1', sid: address('2001:db8:c::1'), table: 254, installed: false }]);
 });
 
 describe('the proxy', () => {
@@ -93,7 +95,7 @@ describe('the proxy', () => {
 
 describe('the border guard', () => {
   test('PNC-6-c, PNC-6-d: is at every border port, without a proxy and without watched ports', () => {
-    expect(planGuard(intentOf('border-ports: [eth1, wan]\ncode-points: { pnc-udp-port: 1022 }\n'), FACTS)).toEqual({
+    expect(planGuard(intentOf('border-ports: [eth1, wan]\ncode-points: { pnc-udp-port: 1022 }\n'), FACTS)).toMatchObject({
       guards: [
         { id: 'eth1', interface: 'eth1', ifindex: 2, udpPort: 1022 },
         { id: 'wan', interface: 'wan', ifindex: 5, udpPort: 1022 },

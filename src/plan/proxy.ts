@@ -4,9 +4,9 @@
 import type { Intent, ProxyIntent } from '../intent/intent.ts';
 import { formatAddress, sameAddress } from '../model/address.ts';
 import { formatPrefix, hostPrefix } from '../model/prefix.ts';
-import { notifies } from './congested-node.ts';
 import type { DesiredState, Problem, ProxyPlan } from './desired.ts';
-import { type Facts, type LinkFact, findLink, forwardingProblems, interfaceMissing, missingFeatures } from './facts.ts';
+import { type Facts, type LinkFact, findLink, forwardingProblems, interfaceMissing, missingFeatures, roceLinks } from './facts.ts';
+import { notifies } from './policy.ts';
 import { burstOf, nanoseconds } from './token-bucket.ts';
 
 export function planProxy(intent: Intent, facts: Facts): Pick<DesiredState, 'proxy' | 'problems'> {
@@ -35,10 +35,10 @@ function sourcesOf({ acceptFrom }: ProxyIntent, intent: Intent): ProxyPlan['acce
   return [...new Map([...acceptFrom, ...own].map((prefix) => [formatPrefix(prefix), prefix]))].map(([id, prefix]) => ({ id, prefix }));
 }
 
-/** Those declared, or all Ethernet-like ones but the carrier's own, on which only routing protocols speak. */
+/** Those declared, or all where RoCEv2 may pass. */
 function interfacesOf(proxy: ProxyIntent, intent: Intent, facts: Facts, problems: Problem[]): LinkFact[] {
   if (proxy.interfaces.length === 0) {
-    const links = facts.links.filter((link) => link.etherLike && link.name !== intent.isis?.interface);
+    const links = roceLinks(facts, intent);
     if (links.length === 0) problems.push({ feature: 'proxy', problem: 'there is no Ethernet-like interface on which notices could arrive', remedy: 'name the interfaces under proxy.interfaces in cnpd.yaml' });
     return links;
   }

@@ -1,57 +1,94 @@
-// The congested node's share of the kernel: monitored ports, the table of sender prefixes and their proxies (PNC §5), how notices are built, the
-// detector at the ports' egress and the notice builder at the loopback interface's ingress.
+// The congested node's share of the kernel: monitored ports, whom it may tell and how (policies, capabilities, proxies, END.CON SIDs), how notifications are
+// built, the detector at the ports' egress and the builder at the loopback interface's ingress. What they say of themselves is read here:
+// each notification as it is sent, and the flow table.
 import { randomBytes } from 'node:crypto';
+import type { BpfMap } from '../kernel/bpf/map.ts';
 import type { BpfObject } from '../kernel/bpf/object.ts';
+import { type RingBufferReader, openRingBuffer } from '../kernel/bpf/ring-buffer.ts';
 import {
   DEFAULT_FLOW_AGEING_NS, EGRESS_CONFIG_SIZE, EGRESS_MAPS, EGRESS_PROGRAMS, decodeEgressConfig, encodeEgressConfig, encodeEgressPort, encodeSenderProxy,
 } from '../kernel/dataplane/egress.ts';
 import { EgressPortTable } from '../kernel/dataplane/egress-ports.ts';
-import { type EgressFlow, decodeFlowSet } from '../kernel/dataplane/flows.ts';
-import { prefixKey, u32Key } from '../kernel/dataplane/layout.ts';
-import type { EgressPortPlan, NotifierPlan, SenderProxyPlan } from '../plan/desired.ts';
+import { type EgressFlow, type ToldSender, decodeFlowSet, type FlowAtPort, RESUME_ANSWERS, encodeResumeClaim } from '../kernel/dataplane/flows.ts';
+import { mappedAddress, prefixKey, u32Key } from '../kernel/dataplane/layout.ts';
+import { NOTICE_CONFIG_MAP, NOTICE_CONFIG_SIZE, encodeNoticeConfig, ntpOffsetNs } from '../kernel/dataplane/notice-config.ts';
+import { decodeNotification } from '../kernel/dataplane/notifications.ts';
+import { END_CON_PRESENT, encodeSenderCapability, encodeSenderPolicy } from '../kernel/dataplane/sender-policies.ts';
+import type { Poller } from '../kernel/poller.ts';
+import type { Count } from '../model/log.ts';
+import type { SentNotification, ResumeAnswer } from '../model/notification.ts';
+import type { DesiredState, EgressPortPlan, EndConSidPlan, NotifierPlan, SenderCapabilityPlan, SenderPolicyPlan, SenderProxyPlan } from '../plan/desired.ts';
 import { LOOPBACK, attachment } from './attachments.ts';
-import { type Feature, type FeatureKind, type FeatureModules, configurationOperations, reconciledTable } from './feature.ts';
-import { tableOperations } from './map-table.ts';
+import { type Feature, type FeatureKind, type FeatureModules, configurationOperations, learnedTable, reconciledTable } from './feature.ts';
+import type { TableCodec } from './map-table.ts';
 import type { ObjectStatus } from './operations.ts';
 import { Reconciler } from './reconciler.ts';
 
-/** The one large table; nothing waits for it to be complete. About 5 ms. */
-const SENDERS_A_TURN = 500;
+/** The one large table; nothing waits for it to be complete. As many as the learned table hands over in a turn, so that none wait for another: some 3 ms. */
+const SENDERS_A_TURN = 1000;
 
 type Notifier = NotifierPlan & { readonly id: 'notifier' };
+/** Of a node that marks CE and tells nobody. Its flow table needs the rest of the configuration all the same: the ageing time and the seed. */
+const SILENT: NotifierPlan = { source4: null, source6: null, udpPort: 0 };
+/** What the congested node reads of the desired state. */
+export type CongestedNodeShare = Pick<DesiredState, 'ports' | 'notifier' | 'senderPolicies' | 'senderCapabilities' | 'endConSids'>;
+/** A flow whose sender was told to pause or to slow down, and has not been told otherwise since. */
+export type SlowedFlow = EgressFlow & { readonly told: ToldSender };
 
 export class CongestedNode implements Feature {
   readonly object: BpfObject;
   readonly table: EgressPortTable;
+  readonly #count: Count;
   readonly #ports: Reconciler<EgressPortPlan>;
   readonly #senders: Reconciler<SenderProxyPlan>;
+  readonly #policies: Reconciler<SenderPolicyPlan>;
+  readonly #capabilities: Reconciler<SenderCapabilityPlan>;
+  readonly #endConSids: Reconciler<EndConSidPlan>;
   readonly #notifier: Reconciler<Notifier>;
+  readonly #builder: Reconciler<Notifier>;
+  readonly #readers = new Set<RingBufferReader>();
   /** Until the carriers have had time to learn again, entries of an earlier run stay in force: a restart forgets nobody's proxy. */
   #mayForget = false;
 
   constructor(object: BpfObject, modules: FeatureModules) {
     this.object = object;
+    this.#count = modules.count;
     const map = (name: keyof typeof EGRESS_MAPS) => object.map(EGRESS_MAPS[name]);
-    this.table = new EgressPortTable({ ports: map('ports'), stats: map('stats'), peaks: map('peaks'), buckets: map('buckets') });
+    this.table = EgressPortTable.of(object);
     this.#ports = reconciledTable<EgressPortPlan>(this.table, { kind: 'egress-port', key: (p) => u32Key(p.ifindex), value: encodeEgressPort }, modules);
-    const senders = tableOperations<SenderProxyPlan>(map('senderProxies'), { kind: 'sender-proxy', key: (s) => prefixKey(s.prefix), value: encodeSenderProxy });
-    this.#senders = new Reconciler(
-      { ...senders, prune: (wanted) => (this.#mayForget ? senders.prune(wanted) : []) },
-      modules,
-      { same: (a, b) => sameSender(a as SenderProxyPlan, b as SenderProxyPlan), perTurn: SENDERS_A_TURN },
+    const proxies = { kind: 'sender-proxy', fixed: true, key: (s: SenderProxyPlan) => prefixKey(s.prefix), value: senderValues() } as const;
+    this.#senders = this.#learnedTable(map('senderProxies'), proxies, modules, sameSender);
+    const sids = { kind: 'end-con-sid', key: (s: EndConSidPlan) => mappedAddress(s.sid), value: () => END_CON_PRESENT };
+    this.#endConSids = this.#learnedTable(map('endConSids'), sids, modules, (a, b) => a.id === b.id);
+    this.#policies = reconciledTable<SenderPolicyPlan>(map('senderPolicies'), { kind: 'sender-policy', key: (p) => prefixKey(p.prefix), value: encodeSenderPolicy }, modules);
+    this.#capabilities = reconciledTable<SenderCapabilityPlan>(
+      map('senderCapabilities'), { kind: 'sender-capability', key: (c) => mappedAddress(c.host), value: encodeSenderCapability }, modules,
     );
     this.#notifier = new Reconciler(
       configurationOperations<Notifier>({ kind: 'notifier', map: map('config'), value: notifierValue, off: new Uint8Array(EGRESS_CONFIG_SIZE) }),
       modules,
     );
+    this.#builder = new Reconciler(
+      configurationOperations<Notifier>({ kind: 'notice-builder', map: object.map(NOTICE_CONFIG_MAP), value: builderValue, off: new Uint8Array(NOTICE_CONFIG_SIZE) }),
+      modules,
+    );
   }
 
-  apply(desired: { readonly ports: readonly EgressPortPlan[]; readonly notifier?: NotifierPlan }): void {
-    if (desired.notifier) this.#notifier.replace([{ ...desired.notifier, id: 'notifier' }]);
-    this.#ports.replace(desired.ports);
+  #learnedTable<T extends { readonly id: string }>(map: BpfMap, codec: TableCodec<T>, modules: FeatureModules, same: (a: T, b: T) => boolean): Reconciler<T> {
+    return learnedTable(map, codec, modules, () => this.#mayForget, { same: (a, b) => same(a as T, b as T), perTurn: SENDERS_A_TURN });
   }
 
-  /** The whole longest-match table; entries of an earlier run that it does not name stay until forgetUnknownSenders. */
+  apply({ ports, notifier, senderPolicies, senderCapabilities, endConSids }: CongestedNodeShare): void {
+    const how = [{ ...(notifier ?? SILENT), id: 'notifier' }] as const;
+    this.#notifier.replace(how);
+    this.#builder.replace(how);
+    this.#policies.replace(senderPolicies);
+    this.#capabilities.replace(senderCapabilities);
+    this.#endConSids.replace(endConSids);
+    this.#ports.replace(ports);
+  }
+
+  /** The whole longest-match table; entries of an earlier run that it does not name stay until forgetUnknown. */
   replaceSenders(senders: Iterable<SenderProxyPlan>): void {
     this.#senders.replace([...senders]);
   }
@@ -61,16 +98,40 @@ export class CongestedNode implements Feature {
     this.#senders.change(upserts, deletes);
   }
 
-  /** From now on entries that nobody advertises any more are removed. */
-  forgetUnknownSenders(): void {
+  forgetUnknown(): void {
     this.#mayForget = true;
     this.#senders.fullPass();
+    this.#endConSids.fullPass();
   }
 
-  attachments({ ports }: { readonly ports: readonly EgressPortPlan[] }) {
+  attachments({ ports }: Pick<DesiredState, 'ports'>) {
     if (ports.length === 0) return [];
     // The builder is first on the loopback interface: a proxy there sees finished notices only.
     return [attachment(EGRESS_PROGRAMS.notice, LOOPBACK, 'ingress', true), ...ports.map((p) => attachment(EGRESS_PROGRAMS.egress, p, 'egress'))];
+  }
+
+  /**
+   * Calls `listener` for every notification that is handed to the builder from now on, and for those of the time in which nobody listened, as far as the
+   * ring held them. One listener at a time: a record is read once. Ends with close() of what is returned, or of this object.
+   * @throws KernelError
+   */
+  onNotification(listener: (sent: SentNotification) => void, modules: { readonly poller: Poller }): RingBufferReader {
+    const reader = openRingBuffer(this.object.map(EGRESS_MAPS.notifications), {
+      poller: modules.poller,
+      onRecord: (data, offset, length) => {
+        let sent: SentNotification;
+        try {
+          sent = decodeNotification(data, offset, length);
+        } catch (error) {
+          if (!(error instanceof RangeError)) throw error;
+          this.#count('congested-node.record-refused');
+          return;
+        }
+        listener(sent);
+      },
+    });
+    this.#readers.add(reader);
+    return reader;
   }
 
   /** Frees entries of the flow table that no packet has touched for the ageing time (LHCNP-5.2-e). Costs about a millisecond. */
@@ -84,29 +145,63 @@ export class CongestedNode implements Feature {
     for (const [, set] of this.object.map(EGRESS_MAPS.flows).entries()) yield* decodeFlowSet(set, since);
   }
 
+  /** Flows that wait for a Resume: what a restarted agent takes up again (LHCNP-5.5.1-i). */
+  *slowedFlows(nowNs: bigint): Generator<SlowedFlow> {
+    for (const flow of this.flows(nowNs)) if (isSlowed(flow)) yield flow;
+  }
+
+  /** Takes the tokens of a Resume for this flow, if there are any. Some microseconds. @throws KernelError */
+  claimResume(flow: FlowAtPort): ResumeAnswer {
+    const { retval } = this.object.program(EGRESS_PROGRAMS.resume).testRun({ data: encodeResumeClaim(flow) });
+    return RESUME_ANSWERS[retval] ?? 'port-unknown';
+  }
+
   status(): ObjectStatus[] {
-    return [this.#notifier, this.#ports, this.#senders].flatMap((r) => r.status().filter((s) => s.state !== 'done'));
+    return this.#reconcilers().flatMap((r) => r.status().filter((s) => s.state !== 'done'));
   }
 
   fullPass(): void {
-    for (const reconciler of [this.#notifier, this.#ports, this.#senders]) reconciler.fullPass();
+    for (const reconciler of this.#reconcilers()) reconciler.fullPass();
   }
 
   close(): void {
-    for (const reconciler of [this.#notifier, this.#ports, this.#senders]) reconciler.close();
+    for (const reader of this.#readers) reader.close();
+    for (const reconciler of this.#reconcilers()) reconciler.close();
     this.object.close();
   }
+
+  #reconcilers() {
+    return [this.#notifier, this.#builder, this.#policies, this.#capabilities, this.#endConSids, this.#ports, this.#senders];
+  }
+}
+
+/** The value of a sender. Senders that follow each other mostly have the same proxy, and then the same bytes. */
+function senderValues(): (sender: SenderProxyPlan) => Uint8Array {
+  let last: { readonly of: SenderProxyPlan; readonly bytes: Uint8Array } | undefined;
+  return (sender) => {
+    const { prefix, proxy } = sender;
+    if (!last || last.of.proxy !== proxy || last.of.prefix.address.family !== prefix.address.family) last = { of: sender, bytes: encodeSenderProxy(sender) };
+    return last.bytes;
+  };
 }
 
 function sameSender(a: SenderProxyPlan, b: SenderProxyPlan): boolean {
   return a.id === b.id && a.proxy?.value === b.proxy?.value && a.proxy?.family === b.proxy?.family;
 }
 
+const isSlowed = (flow: EgressFlow): flow is SlowedFlow => flow.told?.action === 'pause' || flow.told?.action === 'rate-reduce';
+
 /** The seed of the flow table's hash stays what it is for the table's life: with another one its entries would not be found. */
 function notifierValue(notifier: Notifier, before: Uint8Array | undefined): Uint8Array {
   const seed = before ? decodeEgressConfig(before).flowSeed : 0n;
-  return encodeEgressConfig({ ...notifier, flowAgeingNs: DEFAULT_FLOW_AGEING_NS, flowSeed: seed || randomBytes(8).readBigUInt64LE() || 1n });
+  return encodeEgressConfig({
+    ...notifier, flowAgeingNs: DEFAULT_FLOW_AGEING_NS, flowSeed: seed || randomBytes(8).readBigUInt64LE() || 1n, disclose: notifier.longHaul?.disclose ?? false,
+  });
 }
+
+/** The offset of the clock is written anew when the clock was set: a full pass sees it. */
+const builderValue = (notifier: Notifier, before: Uint8Array | undefined): Uint8Array =>
+  encodeNoticeConfig(notifier, ntpOffsetNs(BigInt(Date.now()) * 1_000_000n, process.hrtime.bigint()), before);
 
 export const congestedNode: FeatureKind<CongestedNode> = {
   name: 'congested-node',

@@ -6,6 +6,7 @@ import { type BpfObject, openBpfObject } from '../kernel/bpf/object.ts';
 import type { BpfProgram } from '../kernel/bpf/program.ts';
 import { EGRESS_PROGRAMS } from '../kernel/dataplane/egress.ts';
 import { COUNTERS_MAP, decodeCounters } from '../kernel/dataplane/counters.ts';
+import { SidRoutes } from '../kernel/netlink/sid-routes.ts';
 import type { DesiredState, Problem } from '../plan/desired.ts';
 import { type Attachment, attachmentOperations } from './attachments.ts';
 import { type BorderGuard, borderGuard } from './border-guard.ts';
@@ -14,6 +15,8 @@ import type { Feature, FeatureKind, FeatureModules } from './feature.ts';
 import { pinnedHooks } from './hooks.ts';
 import { Reconciler } from './reconciler.ts';
 import { type Proxy, proxy } from './proxy.ts';
+import { removeSidRoutes } from './sid-routes.ts';
+import { type Srv6, srv6 } from './srv6.ts';
 
 export interface DataplaneOptions {
   /** A BPF file system: maps are pinned here. */
@@ -28,6 +31,8 @@ interface Slot {
   readonly kind: FeatureKind<Feature>;
   feature: Feature | undefined;
   problem: Problem | undefined;
+  /** It has been told to forget what nobody says any more. */
+  forgets: boolean;
 }
 
 export class Dataplane {
@@ -42,7 +47,7 @@ export class Dataplane {
   constructor(options: DataplaneOptions, modules: FeatureModules) {
     this.#options = options;
     this.#modules = modules;
-    this.#slots = [congestedNode, proxy, borderGuard].map((kind) => ({ kind: kind as FeatureKind<Feature>, feature: undefined, problem: undefined }));
+    this.#slots = [congestedNode, proxy, borderGuard, srv6].map((kind) => ({ kind: kind as FeatureKind<Feature>, feature: undefined, problem: undefined, forgets: false }));
     this.#hooks = attachmentOperations(pinnedHooks(options.linksDir, (name) => this.#program(name)));
     this.#attachments = new Reconciler(this.#hooks, modules);
     this.adopted = readdirSync(options.linksDir).length > 0;
@@ -58,6 +63,10 @@ export class Dataplane {
 
   get guard(): BorderGuard | undefined {
     return this.#slots[2]!.feature as BorderGuard | undefined;
+  }
+
+  get srv6(): Srv6 | undefined {
+    return this.#slots[3]!.feature as Srv6 | undefined;
   }
 
   /** Makes the kernel as desired, as far as it goes; the rest is retried, and told by problems(). */
@@ -82,6 +91,30 @@ export class Dataplane {
   prune(): void {
     this.#attachments.fullPass();
     for (const { feature } of this.#slots) feature?.fullPass();
+    if (!this.srv6) this.#removeSidRoutes();
+  }
+
+  /** What an earlier run had learned and nobody says any more is removed, now and from now on. Costs nothing for a feature that was told before. */
+  forgetUnknown(): void {
+    for (const slot of this.#slots) {
+      if (!slot.feature || slot.forgets) continue;
+      slot.forgets = true;
+      slot.feature.forgetUnknown?.();
+    }
+  }
+
+  /** SIDs of an earlier run whose configuration had some. Who cannot ask for them cannot have installed them. */
+  #removeSidRoutes(): void {
+    const { log, count } = this.#modules;
+    try {
+      const routes = SidRoutes.open();
+      const removed = removeSidRoutes(routes);
+      routes.close();
+      if (removed.length > 0) log.info({ removed }, 'SIDs of an earlier run removed');
+    } catch (error) {
+      count('dataplane.srv6.routes-unreadable');
+      log.warn({ error: error instanceof Error ? error.message : String(error) }, 'the routes of an earlier run cannot be looked for');
+    }
   }
 
   problems(): Problem[] {
@@ -112,6 +145,10 @@ export class Dataplane {
     let object: BpfObject | undefined;
     try {
       object = openBpfObject(path, { pinDir: this.#options.bpfDir, unpinned: slot.kind.scratchMaps });
+      for (const { map, differences } of object.replacedMaps) {
+        this.#modules.count('dataplane.state-replaced');
+        this.#modules.log.warn({ feature: slot.kind.name, map, differences: differences.join(', ') }, 'state of another version replaced');
+      }
       slot.feature = slot.kind.open(object, this.#modules);
       slot.problem = undefined;
     } catch (error) {

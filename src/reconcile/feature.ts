@@ -7,7 +7,7 @@ import type { DesiredState } from '../plan/desired.ts';
 import type { Attachment } from './attachments.ts';
 import { type Table, type TableCodec, tableOperations } from './map-table.ts';
 import type { ObjectStatus, Operations } from './operations.ts';
-import { Reconciler } from './reconciler.ts';
+import { Reconciler, type ReconcilerOptions } from './reconciler.ts';
 
 export interface FeatureModules {
   readonly clock: Clock;
@@ -26,6 +26,8 @@ export interface Feature {
   status(): readonly ObjectStatus[];
   /** Checks and prunes everything. */
   fullPass(): void;
+  /** From now on what an earlier run had learned and nobody says any more is removed too. Absent: the feature learns nothing. */
+  forgetUnknown?(): void;
   close(): void;
 }
 
@@ -42,6 +44,14 @@ export interface FeatureKind<F extends Feature> {
 /** The table of one map, reconciled. */
 export const reconciledTable = <T extends { readonly id: string }>(table: Table, codec: TableCodec<T>, modules: FeatureModules): Reconciler<T> =>
   new Reconciler(tableOperations(table, codec), modules);
+
+/** A table of what the network has taught: until `mayForget`, entries of an earlier run stay in force, so that a restart forgets nobody. */
+export function learnedTable<T extends { readonly id: string }>(
+  table: Table, codec: TableCodec<T>, modules: FeatureModules, mayForget: () => boolean, options: Partial<ReconcilerOptions> = {},
+): Reconciler<T> {
+  const operations = tableOperations(table, codec);
+  return new Reconciler({ ...operations, prune: (wanted) => (mayForget() ? operations.prune(wanted) : []) }, modules, options);
+}
 
 /** A map with one entry at index 0: the configuration of a feature. `value` may look at what is there. */
 export function configurationOperations<T extends { readonly id: string }>(opts: {

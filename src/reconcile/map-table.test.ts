@@ -82,6 +82,18 @@ describe('map table', () => {
     expect([...table.content]).toEqual([['03', '02']]);
   });
 
+  it('makes the key of an object once where it follows from the id, and finds the entry all the same when the object goes', () => {
+    const table = memoryTable();
+    let made = 0;
+    const operations = tableOperations(table, { ...codec, fixed: true, key: (p: Port) => (made++, Uint8Array.of(p.ifindex)) });
+    for (const limit of [1, 2, 3]) operations.update({ id: 'eth1', ifindex: 3, limit });
+    expect([made, [...table.content]]).toEqual([1, [['03', '03']]]);
+    operations.delete('eth1');
+    expect(table.content.size).toBe(0);
+    operations.update({ id: 'eth1', ifindex: 3, limit: 4 });
+    expect([made, [...table.content]]).toEqual([2, [['03', '04']]]);
+  });
+
   it('an object that goes does not take the entry with it that another has under its key by now', () => {
     const table = memoryTable();
     const operations = tableOperations(table, codec);

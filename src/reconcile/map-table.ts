@@ -15,31 +15,48 @@ export interface Table {
 
 export interface TableCodec<T> {
   readonly kind: string;
+  /** An object's key follows from its id: it is made once. */
+  readonly fixed?: true;
   key(object: T): Uint8Array;
   value(object: T): Uint8Array;
 }
 
-const text = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+const text = (bytes: Uint8Array): string => String.fromCharCode(...bytes);
+
+const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;
+
+/** A key of the map, and the object that was the last to want it, whether or not the kernel took it. */
+interface Place {
+  readonly key: Uint8Array;
+  owner: string;
+}
 
 export function tableOperations<T extends { readonly id: string }>(table: Table, codec: TableCodec<T>): Operations<T> {
-  const keyOf = new Map<string, Uint8Array>();
-  /** Key → the object that was the last to want it, whether or not the kernel took it. */
-  const ownerOf = new Map<string, string>();
+  const placeOf = new Map<string, Place>();
+  /** By key. A place is there once, however many objects have wanted it. */
+  const places = new Map<string, Place>();
   /** Removes the object's entry, unless another object has its key by now: two ports that swap their names want each other's. */
   const leave = (id: string): void => {
-    const key = keyOf.get(id);
-    if (!key || ownerOf.get(text(key)) !== id) return;
-    table.delete(key);
-    ownerOf.delete(text(key));
+    const place = placeOf.get(id);
+    if (place?.owner !== id) return;
+    table.delete(place.key);
+    places.delete(text(place.key));
   };
   /** The key of the object; an entry under the key that it had before is removed. */
   const place = (object: T): Uint8Array => {
+    const { id } = object;
+    const before = placeOf.get(id);
+    // The usual case: thousands of objects, and where each of them is does not change.
+    if (before?.owner === id && codec.fixed) return before.key;
     const key = codec.key(object);
-    const before = keyOf.get(object.id);
-    if (before && Buffer.compare(before, key) !== 0) leave(object.id);
-    keyOf.set(object.id, key);
-    ownerOf.set(text(key), object.id);
-    return key;
+    if (before?.owner === id && sameBytes(before.key, key)) return before.key;
+    if (before && !sameBytes(before.key, key)) leave(id);
+    const name = text(key);
+    let now = places.get(name);
+    if (now) now.owner = id;
+    else places.set(name, (now = { key, owner: id }));
+    placeOf.set(id, now);
+    return now.key;
   };
   return {
     kind: codec.kind,
@@ -49,11 +66,11 @@ export function tableOperations<T extends { readonly id: string }>(table: Table,
     }),
     delete: (id) => {
       leave(id);
-      keyOf.delete(id);
+      placeOf.delete(id);
     },
     *prune(wanted) {
       const isStray = (key: Uint8Array): boolean => {
-        const owner = ownerOf.get(text(key));
+        const owner = places.get(text(key))?.owner;
         return owner === undefined || !wanted.has(owner);
       };
       const strays: Uint8Array[] = [];
@@ -66,7 +83,7 @@ export function tableOperations<T extends { readonly id: string }>(table: Table,
     },
     verify: (object) => {
       const found = table.lookup(codec.key(object));
-      return found !== undefined && text(found) === text(codec.value(object));
+      return found !== undefined && sameBytes(found, codec.value(object));
     },
   };
 }

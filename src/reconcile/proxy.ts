@@ -1,13 +1,14 @@
 // The proxy's share of the kernel: whose notices it takes, for which senders, how fast (PNC §4, §6), and the program at the ingress of its ports. What it
-// has learned about Queue Pairs is the program's own state: it is read here, and swept.
+// has learned about Queue Pairs is the program's own state: it is read here, and swept. A congested node that sends Long-haul CNPs needs the Queue Pairs
+// without being a proxy: then the program learns, and no notice is for it.
 import type { BpfObject } from '../kernel/bpf/object.ts';
 import { prefixKey } from '../kernel/dataplane/layout.ts';
 import {
-  DEFAULT_LEARNING_LIMITS, PROXY_CONFIG_KEY, PROXY_CONFIG_SIZE, PROXY_MAPS, PROXY_PROGRAM, PROXY_SCRATCH_MAPS, decodeProxyConfig, encodeProxyConfig, encodeProxySender,
-  encodeProxySource,
+  DEFAULT_LEARNING_LIMITS, PROXY_CONFIG_KEY, PROXY_CONFIG_SIZE, PROXY_MAPS, PROXY_PROGRAM, PROXY_SCRATCH_MAPS, decodeProxyConfig, encodeLearnedSender,
+  encodeLearningConfig, encodeProxyConfig, encodeProxySender, encodeProxySource,
 } from '../kernel/dataplane/proxy.ts';
 import { type FlowName, type LearnedQueuePair, decodeQueuePair, encodeFlowKey } from '../kernel/dataplane/queue-pairs.ts';
-import type { ProxyPlan } from '../plan/desired.ts';
+import type { ProxyPlan, QueuePairsPlan } from '../plan/desired.ts';
 import { LOOPBACK, attachment } from './attachments.ts';
 import { type Feature, type FeatureKind, type FeatureModules, configurationOperations, reconciledTable } from './feature.ts';
 import type { ObjectStatus } from './operations.ts';
@@ -15,40 +16,53 @@ import { Reconciler } from './reconciler.ts';
 
 type Sender = ProxyPlan['senders'][number];
 type Source = ProxyPlan['acceptFrom'][number];
-type Configuration = Omit<ProxyPlan, 'senders' | 'acceptFrom' | 'interfaces'> & { readonly id: 'proxy' };
+type LearnedSender = QueuePairsPlan['senders'][number];
+/** `notices` null: the program only learns. */
+interface Configuration {
+  readonly id: 'proxy';
+  readonly notices: Omit<ProxyPlan, 'senders' | 'acceptFrom' | 'interfaces'> | null;
+}
+interface Desired {
+  readonly proxy?: ProxyPlan;
+  readonly queuePairs?: QueuePairsPlan;
+}
 
 export class Proxy implements Feature {
   readonly object: BpfObject;
   readonly #configuration: Reconciler<Configuration>;
   readonly #senders: Reconciler<Sender>;
   readonly #sources: Reconciler<Source>;
+  readonly #learned: Reconciler<LearnedSender>;
 
   constructor(object: BpfObject, modules: FeatureModules) {
     this.object = object;
-    const map = (name: 'config' | 'senders' | 'sources' | 'bucket') => object.map(PROXY_MAPS[name]);
-    const value = (c: Configuration, before: Uint8Array | undefined): Uint8Array => {
+    const map = (name: 'config' | 'senders' | 'sources' | 'learnedSenders' | 'bucket') => object.map(PROXY_MAPS[name]);
+    const value = ({ notices }: Configuration, before: Uint8Array | undefined): Uint8Array => {
+      if (!notices) return encodeLearningConfig(DEFAULT_LEARNING_LIMITS);
       // A bucket at the old rate could be closed for as long as a token of that rate takes.
-      if (before && decodeProxyConfig(before)?.noticesPerSecond !== c.noticesPerSecond) map('bucket').update(PROXY_CONFIG_KEY, new Uint8Array(8));
-      return encodeProxyConfig({ ...c, learning: DEFAULT_LEARNING_LIMITS });
+      if (before && decodeProxyConfig(before)?.noticesPerSecond !== notices.noticesPerSecond) map('bucket').update(PROXY_CONFIG_KEY, new Uint8Array(8));
+      return encodeProxyConfig({ ...notices, learning: DEFAULT_LEARNING_LIMITS });
     };
     const off = new Uint8Array(PROXY_CONFIG_SIZE);
     this.#configuration = new Reconciler(configurationOperations({ kind: 'proxy', map: map('config'), value, off }), modules);
     this.#senders = reconciledTable<Sender>(map('senders'), { kind: 'proxy-sender', key: (s) => prefixKey(s.prefix), value: encodeProxySender }, modules);
     this.#sources = reconciledTable<Source>(map('sources'), { kind: 'proxy-source', key: (s) => prefixKey(s.prefix), value: (s) => encodeProxySource(s.prefix) }, modules);
+    this.#learned = reconciledTable<LearnedSender>(
+      map('learnedSenders'), { kind: 'learned-sender', key: (s) => prefixKey(s.prefix), value: (s) => encodeLearnedSender(s.prefix) }, modules,
+    );
   }
 
-  apply({ proxy }: { readonly proxy?: ProxyPlan }): void {
+  apply({ proxy, queuePairs }: Desired): void {
     this.#sources.replace(proxy?.acceptFrom ?? []);
     this.#senders.replace(proxy?.senders ?? []);
-    if (!proxy) return this.#configuration.replace([]);
-    const { address, udpPort, perFlowIntervalNs, noticesPerSecond, burst } = proxy;
-    this.#configuration.replace([{ id: 'proxy', address, udpPort, perFlowIntervalNs, noticesPerSecond, burst }]);
+    this.#learned.replace(queuePairs?.senders ?? []);
+    this.#configuration.replace(proxy || queuePairs ? [{ id: 'proxy', notices: proxy ? noticesOf(proxy) : null }] : []);
   }
 
-  attachments({ proxy }: { readonly proxy?: ProxyPlan }) {
-    if (!proxy) return [];
+  attachments({ proxy, queuePairs }: Desired) {
+    const ports = new Map([...(proxy?.interfaces ?? []), ...(queuePairs?.interfaces ?? [])].map((link) => [link.interface, link]));
     // Notices of this router's own ports come back on the loopback interface, behind the builder that is attached there.
-    return [...proxy.interfaces, LOOPBACK].map((link) => attachment(PROXY_PROGRAM, link, 'ingress'));
+    return [...ports.values(), ...(proxy ? [LOOPBACK] : [])].map((link) => attachment(PROXY_PROGRAM, link, 'ingress'));
   }
 
   /** Connections whose Queue Pairs are known, one entry a direction. Read as it is asked for: a full table in one turn of the event loop takes half a second. */
@@ -81,24 +95,31 @@ export class Proxy implements Feature {
     this.object.map(PROXY_MAPS.queuePairs).delete(encodeFlowKey(flow));
   }
 
+  #reconcilers(): readonly Pick<Reconciler<Sender>, 'status' | 'fullPass' | 'close'>[] {
+    return [this.#configuration, this.#senders, this.#sources, this.#learned];
+  }
+
   status(): ObjectStatus[] {
-    return [this.#configuration, this.#senders, this.#sources].flatMap((r) => r.status().filter((s) => s.state !== 'done'));
+    return this.#reconcilers().flatMap((r) => r.status().filter((s) => s.state !== 'done'));
   }
 
   fullPass(): void {
-    for (const reconciler of [this.#configuration, this.#senders, this.#sources]) reconciler.fullPass();
+    for (const reconciler of this.#reconcilers()) reconciler.fullPass();
   }
 
   close(): void {
-    for (const reconciler of [this.#configuration, this.#senders, this.#sources]) reconciler.close();
+    for (const reconciler of this.#reconcilers()) reconciler.close();
     this.object.close();
   }
 }
+
+const noticesOf = ({ address, udpPort, perFlowIntervalNs, noticesPerSecond, burst }: ProxyPlan): Configuration['notices'] =>
+  ({ address, udpPort, perFlowIntervalNs, noticesPerSecond, burst });
 
 export const proxy: FeatureKind<Proxy> = {
   name: 'proxy',
   objectFile: 'proxy.bpf.o',
   scratchMaps: PROXY_SCRATCH_MAPS,
-  wanted: (desired) => desired.proxy !== undefined,
+  wanted: (desired) => desired.proxy !== undefined || desired.queuePairs !== undefined,
   open: (object, modules) => new Proxy(object, modules),
 };

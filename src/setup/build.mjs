@@ -1,5 +1,5 @@
-// Builds everything that is generated: gNMI types from proto/, the JavaScript bundles from src/, the eBPF objects from bpf/. Output goes to dist/
-// (and src/northbound/gen/ for the types). Run by src/setup/setup.sh and by `npm run build`.
+// Builds everything that is generated: message types from proto/, the JavaScript bundles from src/, the eBPF objects from bpf/. Output goes to dist/
+// (and into the gen/ of the rooms that PROTO names for the types). Run by src/setup/setup.sh and by `npm run build`.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, statSync, chmodSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,12 +26,20 @@ const under = (dir, ext) =>
         .map((e) => join(e.parentPath, e.name))
     : [];
 
+/** Which of proto/ becomes types in which room. */
+const PROTO = [
+  { room: 'src/northbound', folders: ['proto/gnmi', 'proto/cnpd'] },
+  { room: 'src/carriers/bgp/gobgp', folders: ['proto/gobgp'] },
+];
+
 function proto() {
-  const sources = under('proto', '.proto');
-  if (sources.length === 0 || !stale('src/northbound/gen/.stamp', sources)) return;
-  mkdirSync('src/northbound/gen', { recursive: true });
-  run('node_modules/.bin/buf', ['generate', 'proto', '--template', 'proto/buf.gen.yaml']);
-  run('touch', ['src/northbound/gen/.stamp']);
+  for (const { room, folders } of PROTO) {
+    const sources = folders.flatMap((folder) => under(folder, '.proto'));
+    if (sources.length === 0 || !stale(`${room}/gen/.stamp`, [...sources, 'proto/buf.gen.yaml'])) continue;
+    mkdirSync(`${room}/gen`, { recursive: true });
+    run('node_modules/.bin/buf', ['generate', 'proto', '--template', 'proto/buf.gen.yaml', '--output', room, ...folders.flatMap((folder) => ['--path', folder])]);
+    run('touch', [`${room}/gen/.stamp`]);
+  }
 }
 
 function bpf() {

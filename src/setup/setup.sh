@@ -14,7 +14,7 @@ fi
 
 # package → a file that proves it is installed (dpkg alone would accept a half-removed package)
 declare -A NEEDED=(
-  [frr]=/usr/lib/frr/isisd [iproute2]=/usr/sbin/ip [clang]=/usr/bin/clang [llvm]=/usr/bin/llvm-strip [libbpf-dev]=/usr/include/bpf/bpf_helpers.h
+  [frr]=/usr/lib/frr/isisd [bird2]=/usr/sbin/bird [gobgpd]=/usr/bin/gobgpd [exabgp]=/usr/sbin/exabgp [iproute2]=/usr/sbin/ip [clang]=/usr/bin/clang [llvm]=/usr/bin/llvm-strip [libbpf-dev]=/usr/include/bpf/bpf_helpers.h
   [libbpf1]=/usr/lib/x86_64-linux-gnu/libbpf.so.1 [bpftool]=/usr/sbin/bpftool [tshark]=/usr/bin/tshark [python3-scapy]=/usr/lib/python3/dist-packages/scapy/__init__.py
   [ethtool]=/usr/sbin/ethtool [iputils-ping]=/usr/bin/ping [procps]=/usr/bin/pgrep
 )
@@ -24,7 +24,7 @@ for package in "${!NEEDED[@]}"; do [ -e "${NEEDED[$package]}" ] || missing+=("$p
 if [ ${#missing[@]} -gt 0 ]; then
   say "installing Debian packages: ${missing[*]}"
   apt-get update -qq
-  # FRR's package starts its service where systemd runs; the lab runs its own daemons, so only the files are wanted here.
+  # The packages of FRR, BIRD, GoBGP and ExaBGP start their services where systemd runs; the lab runs its own daemons, so only the files are wanted here.
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 else
   say 'Debian packages: all there'

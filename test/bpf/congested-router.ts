@@ -4,43 +4,43 @@
 //   sink [t-bpf-sink] ──── [t-bpf-port  TBF 1 byte/s] router [t-bpf-up] ──── [t-bpf-proxy] sink
 import { writeFileSync } from 'node:fs';
 import { address } from '../../src/model/address.ts';
-import { type Prefix, prefix } from '../../src/model/prefix.ts';
+import type { SentNotification } from '../../src/model/notification.ts';
+import { prefix } from '../../src/model/prefix.ts';
 import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
+import { type RingBufferReader, openRingBuffer } from '../../src/kernel/bpf/ring-buffer.ts';
 import { type TcxLink, attachTcx } from '../../src/kernel/bpf/tcx.ts';
 import type { TestRunResult } from '../../src/kernel/bpf/program.ts';
 import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counters.ts';
 import {
-  DEFAULT_FLOW_AGEING_NS, EGRESS_MAPS, EGRESS_PROGRAMS, type EgressConfig, type EgressPort, type EgressStats, decodeEgressStats, encodeEgressConfig,
-  encodeEgressPort, encodeSenderProxy,
+  EGRESS_MAPS, EGRESS_MEASURE_SIZE, EGRESS_PROGRAMS, EGRESS_STATS_SIZE, type EgressPort, type EgressStats, decodeEgressStats, encodeEgressPort,
 } from '../../src/kernel/dataplane/egress.ts';
 import { EgressPortTable } from '../../src/kernel/dataplane/egress-ports.ts';
 import { type EgressFlow, decodeFlowSet } from '../../src/kernel/dataplane/flows.ts';
-import { prefixKey, u32Key } from '../../src/kernel/dataplane/layout.ts';
+import { u32Key } from '../../src/kernel/dataplane/layout.ts';
+import { decodeNotification } from '../../src/kernel/dataplane/notifications.ts';
 import { Netns } from '../../src/kernel/netns.ts';
 import { Rtnetlink } from '../../src/kernel/netlink/rtnetlink.ts';
 import { type PacketSocket, openPacketSocket } from '../../src/kernel/packet-socket.ts';
 import { Poller } from '../../src/kernel/poller.ts';
+import { DetectorTables, LOOPBACK4, LOOPBACK6, PNC_PORT } from './detector-tables.ts';
 import { context, frame } from './packets.ts';
 import { concat } from '../../src/packet/bytes.ts';
 import { udp, ipv6 } from '../../src/packet/ip/packets.fixture.ts';
 
 export const object = (name: string): string => new URL(`../../dist/bpf/${name}.bpf.o`, import.meta.url).pathname;
 
-export const LOOPBACK4 = address('192.0.2.9');
-export const LOOPBACK6 = address('2001:db8:ffff::9');
+export { LOOPBACK4, LOOPBACK6, PNC_PORT };
 export const PROXY4 = address('192.0.2.1');
 export const PROXY6 = address('2001:db8:ffff::1');
-export const PNC_PORT = 1021;
 const MAC = { port: Uint8Array.of(2, 0, 0, 0, 1, 1), sink: Uint8Array.of(2, 0, 0, 0, 1, 2), up: Uint8Array.of(2, 0, 0, 0, 2, 1), proxy: Uint8Array.of(2, 0, 0, 0, 2, 2) };
 /** What the TBF lets out before it holds everything back, bytes; more than a frame. */
 const BURST = 10_000;
 /** RTPROT_STATIC */
 const STATIC = 4;
 
-export class CongestedRouter {
+export class CongestedRouter extends DetectorTables {
   readonly router: Netns;
   readonly sink: Netns;
-  readonly egress: BpfObject;
   readonly rtnl: Rtnetlink;
   readonly ports: EgressPortTable;
   readonly macs = MAC;
@@ -53,17 +53,19 @@ export class CongestedRouter {
   private readonly poller: Poller;
   private readonly sockets: PacketSocket[] = [];
   private readonly links = new Map<string, TcxLink>();
+  private readonly ring: RingBufferReader;
+  private readonly sent: SentNotification[] = [];
   private upstream!: PacketSocket;
 
   private constructor() {
+    super(openBpfObject(object('egress')));
     this.router = Netns.create();
     this.sink = Netns.create();
     this.poller = Poller.open({ onError: (error) => { throw error; } });
     this.rtnl = Rtnetlink.open({ netns: this.router }, { poller: this.poller });
-    this.egress = openBpfObject(object('egress'));
-    const map = (name: string) => this.egress.map(name);
-    this.ports = new EgressPortTable({
-      ports: map(EGRESS_MAPS.ports), stats: map(EGRESS_MAPS.stats), peaks: map(EGRESS_MAPS.peaks), buckets: map(EGRESS_MAPS.buckets),
+    this.ports = EgressPortTable.of(this.egress);
+    this.ring = openRingBuffer(this.egress.map(EGRESS_MAPS.notifications), {
+      poller: this.poller, onRecord: (view, offset, length) => void this.sent.push(decodeNotification(view, offset, length)),
     });
   }
 
@@ -107,9 +109,13 @@ export class CongestedRouter {
     await route('2001:db8:ffff::/48', '2001:db8:100::2');
     await route('10.2.0.0/16', '10.101.0.2');
     await route('2001:db8:2::/48', '2001:db8:101::2');
+    // The senders are upstream, like the proxies.
+    await route('10.1.0.0/16', '10.100.0.2');
+    await route('2001:db8:1::/48', '2001:db8:100::2');
     this.portIfindex = (await rtnl.link('t-bpf-port'))!.ifindex;
     this.upIfindex = (await rtnl.link('t-bpf-up'))!.ifindex;
     this.configure({});
+    this.policies(['::/0', ['proxy']], ['0.0.0.0/0', ['proxy']]);
     this.upstream = this.capture('t-bpf-proxy', this.sink, this.collected);
     this.capture('t-bpf-sink', this.sink, this.sunk);
     this.attach(EGRESS_PROGRAMS.notice, 1, 'ingress');
@@ -161,9 +167,8 @@ export class CongestedRouter {
   private async tryFill(bytes: number): Promise<boolean> {
     await this.shape({});
     if (bytes === 0) return true;
-    const send = (size: number): void => this.forward(ipv6([address('2001:db8:9::1'), address('2001:db8:2::99')], 17, udp(9, 9, new Uint8Array(size - 62))));
     // What the bucket lets out at once, so that the next frame stays.
-    for (let left = BURST; left > 0; left -= 5000) send(5000);
+    for (let left = BURST; left > 0; left -= 5000) this.other(5000);
     let depth = 0;
     await until('the burst is gone', async () => {
       depth = await this.depth();
@@ -171,20 +176,24 @@ export class CongestedRouter {
     });
     this.sunk.length = 0;
     if (depth > 0) return false;
-    for (let left = bytes; left > 0; ) {
+    return this.deepen(bytes);
+  }
+
+  /** Queues more until there are `bytes`, at least 62 more. False when a packet of the kernel's own came between. */
+  async deepen(bytes: number): Promise<boolean> {
+    let depth = await this.depth();
+    for (let left = bytes - depth; left > 0; ) {
       const size = left <= 8000 ? left : Math.min(8000, left - 100);
-      send(size);
+      this.other(size);
       left -= size;
     }
     await until(`${bytes} bytes queued`, async () => (depth = await this.depth()) >= bytes);
     return depth === bytes;
   }
 
-  configure(config: Partial<EgressConfig>): void {
-    this.egress.map(EGRESS_MAPS.config).update(
-      u32Key(0),
-      encodeEgressConfig({ source4: LOOPBACK4, source6: LOOPBACK6, udpPort: PNC_PORT, flowAgeingNs: DEFAULT_FLOW_AGEING_NS, flowSeed: 0x5eedn, ...config }),
-    );
+  /** A frame of other traffic, to be forwarded to the monitored port. */
+  other(size: number): void {
+    this.forward(ipv6([address('2001:db8:9::1'), address('2001:db8:2::99')], 17, udp(9, 9, new Uint8Array(size - 62))));
   }
 
   /** Configures the monitored port; unless told otherwise nothing is marked or notified, and nothing limited. */
@@ -197,13 +206,15 @@ export class CongestedRouter {
     this.ports.update(u32Key(whole.ifindex), encodeEgressPort(whole));
   }
 
-  senders(...rows: (readonly [string, typeof PROXY6 | null])[]): void {
-    const map = this.egress.map(EGRESS_MAPS.senderProxies);
-    for (const key of [...map.keys()]) map.delete(key);
-    for (const [sender, proxy] of rows) {
-      const p: Prefix = prefix(sender);
-      map.update(prefixKey(p), encodeSenderProxy({ prefix: p, proxy }));
-    }
+  /** What the program has told about its notifications since the last clear(), or since somebody took it out. */
+  records(): SentNotification[] {
+    this.ring.drain();
+    return this.sent;
+  }
+
+  /** Leaves the records to another reader. */
+  stopReading(): void {
+    this.ring.close();
   }
 
   /** Runs the egress program on a frame as if the monitored port sent it. */
@@ -217,7 +228,7 @@ export class CongestedRouter {
   }
 
   stats(): EgressStats {
-    return this.ports.stats(this.portIfindex) ?? decodeEgressStats(new Uint8Array(64));
+    return this.ports.stats(this.portIfindex) ?? decodeEgressStats(new Uint8Array(EGRESS_STATS_SIZE));
   }
 
   count(name: string): number {
@@ -230,17 +241,18 @@ export class CongestedRouter {
   clear(): void {
     const flows = this.egress.map(EGRESS_MAPS.flows);
     for (const [key, value] of [...flows.entries()]) if (value.some((byte) => byte !== 0)) flows.update(key, new Uint8Array(value.length));
-    for (const [name, size] of [[EGRESS_MAPS.stats, 64], [EGRESS_MAPS.peaks, 8], [EGRESS_MAPS.buckets, 8]] as const) {
+    for (const [name, size] of [[EGRESS_MAPS.stats, EGRESS_STATS_SIZE], [EGRESS_MAPS.measures, EGRESS_MEASURE_SIZE], [EGRESS_MAPS.peaks, 8], [EGRESS_MAPS.buckets, 8]] as const) {
       for (const [key] of [...this.egress.map(name).entries()]) this.egress.map(name).update(key, new Uint8Array(size));
     }
     for (const [key] of [...this.egress.map(COUNTERS_MAP).entries()]) this.egress.map(COUNTERS_MAP).update(key, new Uint8Array(8));
-    this.collected.length = 0;
-    this.sunk.length = 0;
+    this.records();
+    for (const captured of [this.collected, this.sunk, this.sent]) captured.length = 0;
   }
 
   close(): void {
     for (const link of this.links.values()) link.close();
     for (const socket of this.sockets) socket.close();
+    this.ring.close();
     this.egress.close();
     this.rtnl.close();
     this.poller.close();

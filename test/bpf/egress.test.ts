@@ -102,6 +102,27 @@ describe('CE marking', () => {
     }
   });
 
+  test.each([
+    ['IPv6', {}],
+    ['IPv4', V4],
+  ])('LHCNP-5.4-a: %s: is done behind VLAN tags in the packet too, and leaves the tags alone, whatever their bits', async (_, flow) => {
+    await r.fill(50_000);
+    r.port({ kMin: 1000 });
+    for (const vlan of [0x008, 0x016, 0x021, 0x02f]) {
+      for (const tags of [[[0x8100, vlan]], [[0x88a8, vlan], [0x8100, 0x012]]] as const) {
+        const { data: after } = r.send(frame(data(flow), { tags }));
+        const at = 14 + 4 * tags.length;
+        expect(after.subarray(0, at)).toEqual(frame(data(flow), { tags }).subarray(0, at));
+        const packet = after.subarray(at);
+        const parsed = parseRocePacket(packet);
+        expect(parsed.ok && parsed.value.icrcValid && (parsed.value.trafficClass & 3)).toBe(3);
+        expect(flow !== V4 || ipv4ChecksumValid(packet, 0, 20)).toBe(true);
+      }
+    }
+    expect(r.count('egress.ecn.marked')).toBe(8);
+    expect(r.count('egress.ecn.failed')).toBe(0);
+  });
+
   test('LHCNP-5.4-a: is done on the outer header of SRv6 and leaves the inner one alone', async () => {
     await r.fill(50_000);
     r.port({ kMin: 1000 });

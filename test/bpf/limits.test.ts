@@ -1,31 +1,24 @@
 // Rate limits under a million packets and more, from one CPU and from all at once: never one notice too many, and not far too few either.
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { availableParallelism } from 'node:os';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { mountBpffs, unmountBpffs } from '../../src/kernel/bpf/bpffs.ts';
-import { pinObject } from '../../src/kernel/bpf/syscall.ts';
 import { EGRESS_PROGRAMS } from '../../src/kernel/dataplane/egress.ts';
 import { CongestedRouter, PROXY6, until } from './congested-router.ts';
+import { Hammer } from './hammer.ts';
 import { notices } from './notices.ts';
-import { context, data, frame } from './packets.ts';
+import { data, frame } from './packets.ts';
 
 const KMAX = 100_000;
 const MILLION = 1_000_000;
 
 let r: CongestedRouter;
-let directory: string;
+let hammer: Hammer;
 beforeAll(async () => {
   r = await CongestedRouter.create();
   await r.fill(150_000);
-  directory = mkdtempSync(join(tmpdir(), 't-bpf-'));
-  mountBpffs(directory);
-  pinObject(r.egress.program(EGRESS_PROGRAMS.egress).fd, join(directory, 'egress'));
+  hammer = new Hammer(r);
 });
 afterAll(() => {
-  unmountBpffs(directory);
-  rmSync(directory, { recursive: true });
+  hammer.close();
   r.close();
 });
 beforeEach(() => {
@@ -46,29 +39,6 @@ async function elapsed(run: () => void | Promise<void>): Promise<number> {
   return Number(process.hrtime.bigint() - start);
 }
 
-/** Sends `repeat` packets of each frame from as many processes at once, one a frame, through the program that the port has. */
-async function hammer(frames: readonly Uint8Array[], repeat: number): Promise<void> {
-  const contextFile = join(tmpdir(), `t-bpf-ctx-${process.pid}`);
-  writeFileSync(contextFile, context({ ifindex: r.portIfindex }));
-  const files = frames.map((bytes, i) => {
-    const file = join(tmpdir(), `t-bpf-frame-${process.pid}-${i}`);
-    writeFileSync(file, bytes);
-    return file;
-  });
-  try {
-    await Promise.all(files.map((file, i) => new Promise<void>((resolve, reject) => {
-      const child = r.router.run(() => spawn('taskset', ['-c', String(i % availableParallelism()), 'bpftool', 'prog', 'run', 'pinned', join(directory, 'egress'),
-        'data_in', file, 'ctx_in', contextFile, 'repeat', String(repeat)], { stdio: ['ignore', 'ignore', 'pipe'] }));
-      let complaint = '';
-      child.stderr.on('data', (text) => (complaint += text));
-      child.on('error', reject);
-      child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`bpftool: ${complaint}`))));
-    })));
-  } finally {
-    for (const file of [contextFile, ...files]) rmSync(file);
-  }
-}
-
 const sent = (): number => Number(r.stats().notifications);
 
 describe('the interval of a flow', () => {
@@ -87,7 +57,7 @@ describe('the interval of a flow', () => {
     const interval = 1_000_000;
     r.port({ kMax: KMAX, perFlowIntervalNs: interval });
     const cpus = Math.max(2, availableParallelism());
-    const ns = await elapsed(() => hammer(Array.from({ length: cpus }, (_, i) => frame(data({ psn: i }))), MILLION));
+    const ns = await elapsed(() => hammer.run(Array.from({ length: cpus }, (_, i) => frame(data({ psn: i }))), MILLION));
     expect(r.flows().length).toBe(1);
     expect(r.flows()[0]!.packets).toBe(BigInt(cpus * MILLION));
     expect(r.stats().packets).toBe(BigInt(cpus * MILLION));
@@ -98,7 +68,7 @@ describe('the interval of a flow', () => {
 
   test('LHCNP-5.5-g: an hour long: one notice for a million packets from every CPU', async () => {
     r.port({ kMax: KMAX, perFlowIntervalNs: 3600e9 });
-    await hammer([frame(data()), frame(data())], MILLION);
+    await hammer.run([frame(data()), frame(data())], MILLION);
     expect(sent()).toBe(1);
   });
 
@@ -156,7 +126,7 @@ describe('the token bucket of a port', () => {
     const [rate, burst] = [2000, 50];
     r.port({ kMax: KMAX, noticesPerSecond: rate, burst });
     const cpus = Math.max(2, availableParallelism());
-    const ns = await elapsed(() => hammer(Array.from({ length: cpus }, (_, i) => frame(data({ qpn: 100 + i }))), MILLION));
+    const ns = await elapsed(() => hammer.run(Array.from({ length: cpus }, (_, i) => frame(data({ qpn: 100 + i }))), MILLION));
     expect(sent()).toBeLessThanOrEqual(burst + Math.floor((ns / 1e9) * rate) + 1);
     expect(sent()).toBeGreaterThan(burst);
     expect(Number(r.stats().suppressedPerPort) + sent()).toBe(cpus * MILLION);
@@ -182,7 +152,7 @@ describe('the flow table on several CPUs', () => {
   test('LHCNP-5.2-b: a flow that starts on all CPUs at the same time has one entry, and no packet is lost from it', async () => {
     r.port();
     const cpus = Math.max(2, availableParallelism());
-    for (let round = 0; round < 20; round++) await hammer(Array.from({ length: cpus }, () => frame(data({ qpn: 5000 + round }))), 1000);
+    for (let round = 0; round < 20; round++) await hammer.run(Array.from({ length: cpus }, () => frame(data({ qpn: 5000 + round }))), 1000);
     const flows = r.flows();
     expect(flows.length).toBe(20);
     expect(flows.every((f) => f.packets === BigInt(cpus * 1000))).toBe(true);

@@ -156,11 +156,19 @@ print('sent', flush=True)`).line('sent');
     const send = async (): Promise<void> => {
       await python(r.router, `
 s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+s.setsockopt(41, 67, 2) # ECT(0)
 s.sendto(bytes.fromhex('${Buffer.from(data().subarray(48)).toString('hex')}'), ('2001:db8:2::20', 4791))
 print('sent', flush=True)`).line('sent');
     };
     await send();
-    await until('the clone is refused', () => r.count('notice.checksum-partial') === 1);
+    await until('it is counted', () => r.count('notice.checksum-partial') === 1);
+    // Who cannot be told by Fast CNP is marked: one of the two.
+    r.policies(['::/0', ['fast-cnp']]);
+    r.port({ kMin: 1000, kMax: 1000 });
+    await send();
+    await until('it is marked', () => r.count('egress.ecn.marked') === 1);
+    r.policies(['::/0', ['proxy']], ['0.0.0.0/0', ['proxy']]);
+    r.port({ kMax: 1000 });
     run('ethtool -K t-bpf-port tx off');
     await send();
     await until('the notice', () => notices(r.collected).length === 1);

@@ -6,7 +6,7 @@ import { buildCnp } from '../../src/packet/roce/cnp.ts';
 import { parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { encodeUdpPacket } from '../../src/packet/ip/udp.ts';
 import { PROXY_MAPS, decodeLatency, latencyQuantile } from '../../src/kernel/dataplane/proxy.ts';
-import { scapy } from '../codec/scapy.ts';
+import { icrcByHand, scapyIcrc } from './icrc-judges.ts';
 import { A, A4, B, B4, CONGESTED, DATA_SPORT, DROP, NEXT, ProxyUnderTest, compileProxy, data, notice } from './proxy-fixture.ts';
 
 let compiled: { path: string; remove(): void };
@@ -74,7 +74,7 @@ describe('a notice becomes a CNP', () => {
     proxy.teach({ sender: A, receiver: B, senderQpn: 0xabcdef, receiverQpn: 8 }).teach({ sender: A4, receiver: B4, senderQpn: 0xabcdef, receiverQpn: 8 });
     const packets = [data({ from: A, to: B, qpn: 8, psn: 1 }), data({ from: A4, to: B4, qpn: 8, psn: 1 })].map((invoking) => toHex(proxy.send(notice(invoking)).packet));
     expect(scapyIcrc(packets[1]!)).toBe(packets[1]!.slice(-8));
-    expect(crcByHand(packets[0]!)).toBe(packets[0]!.slice(-8));
+    expect(icrcByHand(packets[0]!)).toBe(packets[0]!.slice(-8));
   });
 
   test('PNC-4-d: the smallest notice, whose invoking packet ends with its BTH, grows into a CNP', () => {
@@ -133,20 +133,3 @@ function ipv4HeaderSum(packet: Uint8Array): number {
   while (sum > 0xffff) sum = (sum & 0xffff) + (sum >>> 16);
   return sum;
 }
-
-/** scapy's own computation; it knows IPv4 only. */
-const scapyIcrc = (packet: string): string =>
-  scapy('from scapy.all import IP, raw\nfrom scapy.contrib.roce import BTH\np = IP(bytes.fromhex(data))\np[BTH].icrc = None\nresult = raw(p).hex()[-8:]', packet);
-
-/** The definition of the ICRC over IPv6, bit by bit. */
-const crcByHand = (packet: string): string =>
-  scapy(
-    `p = bytearray(bytes.fromhex(data))[:-4]
-p[0:4] = b'\\x6f\\xff\\xff\\xff'; p[7] = 255; p[46:48] = b'\\xff\\xff'; p[52] = 255
-c = 0xffffffff
-for byte in b'\\xff' * 8 + p:
-    c ^= byte
-    for _ in range(8): c = (c >> 1) ^ (0xedb88320 if c & 1 else 0)
-result = (c ^ 0xffffffff).to_bytes(4, 'little').hex()`,
-    packet,
-  );

@@ -1,8 +1,4 @@
 // The proxy's program as the tests drive it: compiled as the build does, loaded without pins unless asked, one packet in and what became of it out.
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
 import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counters.ts';
 import { prefixKey, structure } from '../../src/kernel/dataplane/layout.ts';
@@ -19,6 +15,7 @@ import { type NoticePacket, buildNoticePacket } from '../../src/packet/notice/pn
 import { type CmMessage, CM_QKEY, CM_QPN, encodeCmMad } from '../../src/packet/roce/cm.ts';
 import { OPCODE } from '../../src/packet/roce/opcodes.ts';
 import { buildRocePacket } from '../../src/packet/roce/packet.ts';
+import { type Compiled, compileBpf } from './compile.ts';
 
 /** What the program returns, unsigned. */
 export const NEXT = 0xffff_ffff;
@@ -33,15 +30,7 @@ export const A4 = address('10.0.0.1');
 export const B4 = address('10.0.1.1');
 export const DATA_SPORT = 0xc123;
 
-/** Compiles bpf/proxy.bpf.c into a directory of its own. */
-export function compileProxy(): { path: string; remove(): void } {
-  const directory = mkdtempSync(join(tmpdir(), 't-proxy-'));
-  const path = join(directory, 'proxy.bpf.o');
-  execFileSync('clang', ['-target', 'bpf', '-mcpu=v3', '-O2', '-g', '-Wall', '-Wextra', '-Werror', '-Wno-unused-parameter', '-Ibpf/lib', '-c',
-    'bpf/proxy.bpf.c', '-o', path]);
-  execFileSync('llvm-strip', ['-g', path]);
-  return { path, remove: () => rmSync(directory, { recursive: true }) };
-}
+export const compileProxy = (): Compiled => compileBpf('bpf/proxy.bpf.c');
 
 export const CONFIG: ProxyConfig = {
   address: PROXY, udpPort: NOTICE_PORT, perFlowIntervalNs: 0, noticesPerSecond: 1_000_000, burst: 100_000, learning: DEFAULT_LEARNING_LIMITS,

@@ -1,14 +1,12 @@
 // The congested router of the egress tests, declared proxy of the senders behind its uplink.
 import { writeFileSync } from 'node:fs';
 import { address } from '../../src/model/address.ts';
-import { prefix } from '../../src/model/prefix.ts';
 import { type RocePacket, parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { CongestedRouter, PNC_PORT } from './congested-router.ts';
 import { ProxyUnderTest, compileProxy } from './proxy-fixture.ts';
 
 export const LOOPBACK_IFINDEX = 1;
 const SENDERS = ['2001:db8:1::/48', '10.1.0.0/16'];
-const RTPROT_STATIC = 4;
 
 export interface Own {
   readonly router: CongestedRouter;
@@ -23,9 +21,6 @@ export type ParsedCnp = RocePacket;
 export async function own(): Promise<Own> {
   const router = await CongestedRouter.create();
   const compiled = compileProxy();
-  for (const [to, gateway] of [[SENDERS[0]!, '2001:db8:100::2'], [SENDERS[1]!, '10.100.0.2']] as const) {
-    await router.rtnl.addRoute({ destination: prefix(to), gateway: address(gateway), protocol: RTPROT_STATIC });
-  }
   // The loopback interface is on no path to the receivers.
   for (const name of ['all', 'lo']) router.router.run(() => writeFileSync(`/proc/sys/net/ipv4/conf/${name}/rp_filter`, '0'));
   await router.fill(150_000);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { type IpAddress, address, formatAddress } from '../../src/model/address.ts';
 import { formatPrefix } from '../../src/model/prefix.ts';
 import { fromHex, toHex } from '../../src/packet/hex.ts';
-import { hasFlag } from '../../src/packet/isis/attribute-flags.ts';
+import { hasFlag } from '../../src/packet/bit-string.ts';
 import { decodeFrame } from '../../src/packet/isis/frame.ts';
 import { formatLspId, formatSystemId } from '../../src/packet/isis/lsp-id.ts';
 import { decodePdu } from '../../src/packet/isis/pdu.ts';

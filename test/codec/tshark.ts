@@ -31,31 +31,41 @@ const COMPLAINTS = ['_ws.malformed', '_ws.short', '_ws.expert.severity', '_ws.ex
 /** RoCEv2 has no UDP checksum on IPv6; all others are verified. */
 const PREFERENCES = ['ip.check_checksum:TRUE', 'udp.check_checksum:TRUE', 'udp.ignore_ipv6_zero_checksum:TRUE', 'ip.defragment:FALSE'];
 
-/** One record a packet: each field's values, in order of appearance. `complaints` holds what tshark thinks is wrong. */
-export function dissect<F extends string>(
-  linkType: LinkType,
-  packets: readonly Uint8Array[],
-  fields: readonly F[],
-): ({ readonly [K in F]: string[] } & { readonly complaints: string[] })[] {
+/** Runs tshark over the packets. @returns what it prints */
+function tshark(linkType: LinkType, packets: readonly Uint8Array[], format: readonly string[]): string {
   const directory = mkdtempSync(join(tmpdir(), 'cnpd-codec-'));
   try {
     const file = join(directory, 'packets.pcap');
     writeFileSync(file, capture(linkType, packets));
-    const all = [...fields, ...COMPLAINTS];
     const options = PREFERENCES.flatMap((preference) => ['-o', preference]);
-    const format = ['-T', 'fields', '-E', 'separator=/t', '-E', 'aggregator=|', ...all.flatMap((f) => ['-e', f])];
     // RPC over RDMA would be guessed in every payload.
     const args = ['-n', '--disable-protocol', 'rpcordma', '-r', file, ...options, ...format];
     const run = spawnSync('tshark', args, { encoding: 'utf8', maxBuffer: 64 << 20, timeout: 50_000 });
     if (run.status !== 0) throw new Error(`tshark: ${run.error?.message ?? run.stderr}`);
-    const lines = run.stdout.split('\n').slice(0, packets.length);
-    if (lines.length !== packets.length) throw new Error(`tshark showed ${lines.length} of ${packets.length} packets`);
-    return lines.map((line) => {
-      const values = line.split('\t').map((value) => (value === '' ? [] : value.split('|')));
-      const record = Object.fromEntries(fields.map((name, i) => [name, values[i] ?? []]));
-      return { ...record, complaints: values.slice(fields.length).flat() } as { [K in F]: string[] } & { complaints: string[] };
-    });
+    return run.stdout;
   } finally {
     rmSync(directory, { recursive: true });
   }
 }
+
+/** One record a packet: each field's values, in order of appearance. `complaints` holds what tshark thinks is wrong. `decodeAs`: rules of -d. */
+export function dissect<F extends string>(
+  linkType: LinkType,
+  packets: readonly Uint8Array[],
+  fields: readonly F[],
+  decodeAs: readonly string[] = [],
+): ({ readonly [K in F]: string[] } & { readonly complaints: string[] })[] {
+  const columns = [...fields, ...COMPLAINTS].flatMap((field) => ['-e', field]);
+  const rules = decodeAs.flatMap((rule) => ['-d', rule]);
+  const lines = tshark(linkType, packets, [...rules, '-T', 'fields', '-E', 'separator=/t', '-E', 'aggregator=|', ...columns]).split('\n').slice(0, packets.length);
+  if (lines.length !== packets.length) throw new Error(`tshark showed ${lines.length} of ${packets.length} packets`);
+  return lines.map((line) => {
+    const values = line.split('\t').map((value) => (value === '' ? [] : value.split('|')));
+    const record = Object.fromEntries(fields.map((name, i) => [name, values[i] ?? []]));
+    return { ...record, complaints: values.slice(fields.length).flat() } as { [K in F]: string[] } & { complaints: string[] };
+  });
+}
+
+/** The lines of one protocol that tshark prints of all packets: verdicts that it keeps out of fields, such as those on OSPF's checksum. */
+export const print = (linkType: LinkType, packets: readonly Uint8Array[], protocol: string): string[] =>
+  tshark(linkType, packets, ['-O', protocol]).split('\n').map((line) => line.trim());

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { decodePdu } from '../../src/packet/isis/pdu.ts';
 import { type FrrRouter, eventually, isisdConfig } from './support/frr.ts';
 import { IsisScene, PROXY, SENDERS, SYSTEM, up } from './support/isis-scene.ts';
-import { proxied } from './support/isis.ts';
+import { origination, proxied } from './support/isis.ts';
 
 const scene = IsisScene.forEachTest();
 
@@ -16,7 +16,7 @@ describe('adjacency with FRR', () => {
     const r1 = scene.router(1, { isType });
     await scene.net.start();
     const a = await scene.agent(r1, 1, { levels });
-    a.carrier.originate([proxied(SENDERS, PROXY)]);
+    a.carrier.originate(origination([proxied(SENDERS, PROXY)]));
     await up(a);
     expect(a.carrier.neighbors()[0]).toMatchObject({ level: expected, systemId: '0000.0000.1111', interface: 'cnpd-isis' });
     await eventually('FRR says Up', async () => /agent1 +cnpd-isis +\S+ +Up/.test(await r1.show('show isis neighbor')));
@@ -60,7 +60,7 @@ describe('adjacency with FRR', () => {
     const r1 = scene.router(1, { lines: ['topology ipv6-unicast'] });
     await scene.net.start();
     const a = await scene.agent(r1, 1);
-    a.carrier.originate([proxied(SENDERS, PROXY)]);
+    a.carrier.originate(origination([proxied(SENDERS, PROXY)]));
     await up(a);
     const detail = await eventually('MT prefix in the database', async () => {
       const text = await r1.show('show isis database detail agent1.00-01');
@@ -80,7 +80,7 @@ describe('across three FRR routers', () => {
   it('PNC-5-b PNC-5.1-a PNC-5.1-b: prefix, flag and proxy arrive, the LSP byte for byte; a change, a withdrawal and a stop arrive too', async () => {
     const routers = await scene.chain();
     const [a, c] = [await scene.agent(routers[0]!, 1), await scene.agent(routers[2]!, 3)];
-    a.carrier.originate([proxied(SENDERS, PROXY), proxied('10.1.0.0/16', '192.0.2.1')]);
+    a.carrier.originate(origination([proxied(SENDERS, PROXY), proxied('10.1.0.0/16', '192.0.2.1')]));
     await eventually('learned', () => c.flagged === 2);
     expect(c.proxiesOf(SENDERS)).toEqual([`L2 ${SYSTEM[1]} ${PROXY}`]);
     expect(c.proxiesOf('10.1.0.0/16')).toEqual([`L2 ${SYSTEM[1]} 192.0.2.1`]);
@@ -91,11 +91,11 @@ describe('across three FRR routers', () => {
     // A proxy for signalling only installs no route.
     expect(routers[2]!.ip('-6', 'route', 'show', SENDERS)).toBe('');
 
-    a.carrier.originate([proxied(SENDERS, '2001:db8:ffff::2')]);
+    a.carrier.originate(origination([proxied(SENDERS, '2001:db8:ffff::2')]));
     await eventually('changed', () => c.flagged === 1 && c.proxiesOf(SENDERS)[0] === `L2 ${SYSTEM[1]} 2001:db8:ffff::2`);
-    a.carrier.originate([]);
+    a.carrier.originate(origination([]));
     await eventually('withdrawn', () => c.flagged === 0);
-    a.carrier.originate([proxied(SENDERS, PROXY)]);
+    a.carrier.originate(origination([proxied(SENDERS, PROXY)]));
     await eventually('back', () => c.flagged === 1);
     await a.carrier.stop();
     await eventually('purged', () => c.flagged === 0);
@@ -108,7 +108,7 @@ describe('across three FRR routers', () => {
     const [a, c] = [await scene.agent(routers[0]!, 1), await scene.agent(routers[2]!, 3)];
     const many = Array.from({ length: 10_000 }, (_, i) => proxied(`2001:db8:0:${i.toString(16)}::/64`, PROXY));
     await Promise.all([up(a), up(c)]);
-    a.carrier.originate(many);
+    a.carrier.originate(origination(many));
     await eventually('all learned', () => c.flagged === 10_000, 60_000);
     await eventually('quiet', async () => {
       const before = c.count('isis.rx.lsp');
@@ -116,7 +116,7 @@ describe('across three FRR routers', () => {
       return c.count('isis.rx.lsp') === before;
     }, 60_000);
     const before = c.count('isis.rx.lsp');
-    a.carrier.originate(many.map((p, i) => (i === 5000 ? proxied('2001:db8:0:1388::/64', '2001:db8:ffff::2') : p)));
+    a.carrier.originate(origination(many.map((p, i) => (i === 5000 ? proxied('2001:db8:0:1388::/64', '2001:db8:ffff::2') : p))));
     await eventually('changed', () => c.proxiesOf('2001:db8:0:1388::/64')[0]?.endsWith('ffff::2'));
     expect(c.count('isis.rx.lsp')).toBe(before + 1);
   });
@@ -124,7 +124,7 @@ describe('across three FRR routers', () => {
   it('when a link in the middle dies the originator is unreachable, its prefixes stay; when it comes back it is reachable', async () => {
     const routers = await scene.chain();
     const [a, c] = [await scene.agent(routers[0]!, 1), await scene.agent(routers[2]!, 3)];
-    a.carrier.originate([proxied(SENDERS, PROXY)]);
+    a.carrier.originate(origination([proxied(SENDERS, PROXY)]));
     await eventually('reachable', () => c.flagged === 1 && c.reachable.has(`L2 ${SYSTEM[1]}`));
     routers[0]!.ip('link', 'set', 'east', 'down');
     await eventually('unreachable', () => !c.reachable.has(`L2 ${SYSTEM[1]}`), 60_000);
@@ -150,8 +150,8 @@ describe('between levels', () => {
     const [r1, r2, r3] = await levels();
     const a = await scene.agent(r1!, 1, { levels: '1' });
     const c = await scene.agent(r3!, 3, { levels: '2', area: Uint8Array.of(0x49, 0, 2) });
-    a.carrier.originate([proxied(SENDERS, PROXY)]);
-    c.carrier.originate([proxied('2001:db8:3::/64', '2001:db8:ffff::3')]);
+    a.carrier.originate(origination([proxied(SENDERS, PROXY)]));
+    c.carrier.originate(origination([proxied('2001:db8:3::/64', '2001:db8:ffff::3')]));
     await Promise.all([up(a), up(c)]);
     // FRR alone: r2 holds the prefix in level 1 and does not pass it on.
     await eventually('r2 has it in level 1', async () => (await r2!.show('show isis database detail')).includes(SENDERS));
@@ -169,7 +169,7 @@ describe('between levels', () => {
     const flags = { kind: 'prefix-attribute-flags', flags: Uint8Array.of(0x41) };
     expect(copy(2)).toEqual([false, flags]);
     expect(copy(1)).toEqual([true, flags]);
-    a.carrier.originate([]);
+    a.carrier.originate(origination([]));
     await eventually('gone from level 2', () => c.proxiesOf(SENDERS).length === 0);
     await b.carrier.stop();
     await eventually('gone from level 1', () => a.proxiesOf('2001:db8:3::/64').length === 0);

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { MAX_FILE_BYTES } from '../../src/intent/source.ts';
 import { eventually } from './support/frr.ts';
 import { LOOPBACK, SENDERS4, SENDERS6, adjacent, base, proxy, watching } from './support/line.ts';
+import { footprint } from './support/footprint.ts';
 import { Network, type Router, type Row } from './support/network.ts';
 
 const FILE = '/etc/cnpd/cnpd.yaml';
@@ -25,18 +26,6 @@ interface Status {
   readonly health: string;
   readonly problems?: readonly { readonly feature: string; readonly problem: string; readonly remedy: string }[];
   readonly intent: { readonly 'last-reload'?: { readonly ok: boolean; readonly errors?: readonly string[] } };
-}
-
-/** Everything of cnpd that can be seen from outside in a router: links by name, interfaces, sockets that read frames, UDP and raw sockets. */
-async function footprint(router: Router): Promise<Record<string, string[]>> {
-  const lines = async (...argv: string[]): Promise<string[]> => (await router.exec('sh', '-c', argv.join(' '))).split('\n').filter((line) => line !== '');
-  return {
-    hooks: await lines('ls /run/cnpd/bpf/links 2>/dev/null || true'),
-    maps: await lines("ls /run/cnpd/bpf 2>/dev/null | grep -v -e links -e debug || true"),
-    interfaces: (await lines('ip -o link')).map((line) => line.split(': ')[1]!.split('@')[0]!),
-    packetSockets: (await lines('cat /proc/net/packet')).slice(1).map((line) => line.split(/\s+/)[3]!),
-    sockets: await lines("ss -Hanuw | awk '{print $1, $(NF-1), $NF}'"),
-  };
 }
 
 describe('off by default', () => {

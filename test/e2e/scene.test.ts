@@ -170,7 +170,10 @@ describe('from the congested port to the sender', () => {
     expect(port!['notifications']).toBeGreaterThanOrEqual(cnps.length);
     // 10 Mbit/s too much for three seconds would have overflowed it nine times.
     expect(port!['peak-queue-bytes']).toBeLessThan(400_000);
-    expect(summary).toMatchObject({ retransmitted: 0 });
+    // The port lost nothing. What the endpoints' sockets lose on a busy machine is not the network's.
+    const qdiscs = JSON.parse((await net.lab.exec('p', ['tc', '-s', '-j', 'qdisc', 'show', 'dev', 'eth2', 'root'])).stdout) as { kind: string; packets: number; drops: number }[];
+    expect(qdiscs).toMatchObject([{ kind: 'tbf', drops: 0 }]);
+    expect(qdiscs[0]!.packets).toBeGreaterThan(0);
     expect(await leaf.counter('proxy.cnp.sent')).toBeGreaterThanOrEqual(cnps.length);
     expect(await leaf.counter('proxy.qp.learned.cm')).toBeGreaterThanOrEqual(1);
   });

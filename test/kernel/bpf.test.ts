@@ -7,16 +7,15 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { isBpffs, mountBpffs, unmountBpffs } from '../../src/kernel/bpf/bpffs.ts';
 import { filterHandle } from '../../src/kernel/bpf/clsact.ts';
 import { BpfMap, possibleCpus } from '../../src/kernel/bpf/map.ts';
-import { BpfLoadError, type BpfObject, PinnedMapMismatch, openBpfObject } from '../../src/kernel/bpf/object.ts';
-import { BPF_CMD, attributes, bpf, pinObject } from '../../src/kernel/bpf/syscall.ts';
+import { BpfLoadError, type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
+import { pinObject } from '../../src/kernel/bpf/syscall.ts';
 import { attachTcx, detachPinnedLink, pinnedLinkTarget } from '../../src/kernel/bpf/tcx.ts';
-import { PinnedBuffer } from '../../src/kernel/ffi.ts';
 import { interfaceIndex } from '../../src/kernel/ffi/libc.ts';
 import { Netns } from '../../src/kernel/netns.ts';
 import { openPacketSocket } from '../../src/kernel/packet-socket.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { compileFixture } from './fixture.ts';
-import { inNetns, ip, until } from './support.ts';
+import { attachedPrograms, inNetns, ip, until } from './support.ts';
 
 let directory: string;
 let pins: string;
@@ -49,18 +48,6 @@ afterEach(() => {
   object.close();
   for (const name of pinned()) rmSync(join(pins, name));
 });
-
-/** Program numbers on a TCX hook in the order in which they run, by BPF_PROG_QUERY: the bpftool of Debian 12 does not list TCX. */
-function attachedPrograms(ns: Netns, ifindex: number, direction: 'ingress' | 'egress'): number[] {
-  const ids = new PinnedBuffer(64);
-  const query = attributes(64);
-  query.view.setUint32(0, ifindex, true);
-  query.view.setUint32(4, { ingress: 46, egress: 47 }[direction], true);
-  query.view.setBigUint64(16, ids.address, true);
-  query.view.setUint32(24, 16, true);
-  ns.run(() => bpf('query', BPF_CMD.PROG_QUERY, query));
-  return Array.from({ length: query.view.getUint32(24, true) }, (_, i) => ids.view.getUint32(4 * i, true));
-}
 
 describe('the BPF file system', () => {
   it('mounting twice mounts once; what is not mounted is not unmounted', () => {
@@ -126,15 +113,42 @@ describe('pinned maps', () => {
     direct.close();
   });
 
-  it('a pinned map of another shape is an error that names it, both shapes, and what to do; nothing changes', () => {
-    openBpfObject(good, { pinDir: pins }).close();
-    const wider = compileFixture(directory, 'wider', ['VALUE_WORDS=4']);
+  it('a map pinned in the shape of another version is replaced by an empty one, and said to be; the others keep their content', () => {
+    const old = openBpfObject(good, { pinDir: pins });
+    old.map('flows').update(u64(1n), u64(42n));
+    old.map('counters').update(u32(0), u64(7n));
     const before = pinned();
-    expect(() => openBpfObject(wider, { pinDir: pins })).toThrow(PinnedMapMismatch);
-    expect(() => openBpfObject(wider, { pinDir: pins })).toThrow(/map counters is pinned at .*\/counters with value size 8 instead of 32.*cnpctl uninstall/);
-    expect(() => openBpfObject(good, { pinDir: pins, maxEntries: { flows: 7 } })).toThrow(/map flows .*max entries 20000 instead of 7/);
+    const wider = openBpfObject(compileFixture(directory, 'wider', ['VALUE_WORDS=4']), { pinDir: pins });
+    expect(wider.replacedMaps).toEqual([{ map: 'counters', differences: ['value size 8 instead of 32'] }]);
+    expect(wider.reusedMaps).not.toContain('counters');
+    expect(wider.map('counters').sumCounters(u32(0))).toEqual([0n, 0n, 0n, 0n]);
+    expect(wider.map('flows').lookup(u64(1n))).toEqual(u64(42n));
+    // The old program still has its own.
+    expect(old.map('counters').sumCounters(u32(0))![0]).toBeGreaterThan(0n);
     expect(pinned()).toEqual(before);
-    openBpfObject(good, { pinDir: pins }).close();
+    old.close();
+    wider.close();
+    const again = openBpfObject(good, { pinDir: pins, maxEntries: { flows: 7 } });
+    expect(again.replacedMaps.map((r) => [r.map, r.differences])).toEqual([
+      ['counters', ['value size 32 instead of 8']], ['flows', ['max entries 20000 instead of 7']],
+    ]);
+    again.close();
+    const last = openBpfObject(good, { pinDir: pins, maxEntries: { flows: 7 } });
+    expect(last.replacedMaps).toEqual([]);
+    last.close();
+  });
+
+  it('an object that is refused leaves the pins of another version as they were', () => {
+    const old = openBpfObject(good, { pinDir: pins });
+    old.map('flows').update(u64(1n), u64(42n));
+    const before = pinned();
+    const broken = compileFixture(directory, 'broken', ['BROKEN']);
+    expect(() => openBpfObject(broken, { pinDir: pins, maxEntries: { flows: 7 } })).toThrow(BpfLoadError);
+    old.close();
+    expect(pinned()).toEqual(before);
+    const kept = BpfMap.openPinned(join(pins, 'flows'));
+    expect(kept.lookup(u64(1n))).toEqual(u64(42n));
+    kept.close();
   });
 
   it('sizes follow the configuration, and a name that does not exist is an error', () => {

@@ -237,6 +237,19 @@ describe('the monitor', () => {
     monitor.close();
   });
 
+  it('announces an address that is given again, which stays one address', async () => {
+    const seen: string[] = [];
+    const onChange = (c: KernelChange): void => void (c.kind === 'address' && !c.removed && seen.push(formatAddress(c.address.address)));
+    const monitor = openMonitor({ netns: a }, { poller, onChange, onResync: () => seen.push('resync'), onError: (e) => errors.push(e) });
+    await veth('t-k-a');
+    for (const text of ['192.0.2.1', '2001:db8::1']) {
+      for (const opts of [{ nodad: true }, { again: true }]) await route.addAddress('t-k-a', address(text), 24, opts);
+      await until('announced twice', () => seen.filter((each) => each === text).length === 2);
+    }
+    expect(ip(a, '-o addr show dev t-k-a').match(/192\.0\.2\.1\/24|2001:db8::1\/24/g)).toHaveLength(2);
+    monitor.close();
+  });
+
   it('with a tiny buffer and 2,000 changes the loss is told, the process lives, and the table read then is right', async () => {
     let resyncs = 0;
     let changes = 0;

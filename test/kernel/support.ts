@@ -1,5 +1,7 @@
 // What the kernel tests share: namespaces and processes that are gone afterwards, and waiting for a state instead of a time.
 import { spawnSync } from 'node:child_process';
+import { BPF_CMD, attributes, bpf } from '../../src/kernel/bpf/syscall.ts';
+import { PinnedBuffer } from '../../src/kernel/ffi.ts';
 import type { Netns } from '../../src/kernel/netns.ts';
 
 /** Runs a command in a namespace and returns what it printed. @throws Error with its standard error when it fails */
@@ -19,4 +21,16 @@ export async function until(what: string, condition: () => boolean, limitMs = 10
     if (performance.now() > end) throw new Error(`after ${limitMs} ms still not: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
+}
+
+/** Program numbers on a TCX hook in the order in which they run, by BPF_PROG_QUERY: the bpftool of Debian 12 does not list TCX. */
+export function attachedPrograms(ns: Netns, ifindex: number, direction: 'ingress' | 'egress'): number[] {
+  const ids = new PinnedBuffer(64);
+  const query = attributes(64);
+  query.view.setUint32(0, ifindex, true);
+  query.view.setUint32(4, { ingress: 46, egress: 47 }[direction], true);
+  query.view.setBigUint64(16, ids.address, true);
+  query.view.setUint32(24, 16, true);
+  ns.run(() => bpf('query', BPF_CMD.PROG_QUERY, query));
+  return Array.from({ length: query.view.getUint32(24, true) }, (_, i) => ids.view.getUint32(4 * i, true));
 }

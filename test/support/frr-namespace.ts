@@ -1,19 +1,20 @@
-// FRR's zebra and isisd in a network namespace of a test's own, with a private mount namespace, so that the machine's /etc/frr and /run/frr are
+// FRR's zebra and routing daemons in a network namespace of a test's own, with a private mount namespace, so that the machine's /etc/frr and /run/frr are
 // neither read nor written.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const DAEMONS = ['zebra', 'isisd'] as const;
-type Daemon = (typeof DAEMONS)[number];
+type Daemon = 'zebra' | 'staticd' | 'isisd' | 'ospfd' | 'ospf6d';
 
 export class FrrNamespace {
   readonly name: string;
   readonly vtyDir: string;
+  readonly #daemons: readonly Daemon[];
 
-  /** Makes the namespace, a veth `cnpd-isis` in it, and starts both daemons with empty configurations. @param name carries the test's prefix */
-  constructor(name: string) {
+  /** Makes the namespace, a veth `cnpd-isis` in it, and starts the daemons with empty configurations. @param name carries the test's prefix */
+  constructor(name: string, daemons: readonly Daemon[] = ['zebra', 'isisd']) {
+    this.#daemons = daemons;
     this.name = name;
     this.vtyDir = mkdtempSync(join(tmpdir(), `${name}-`));
     execFileSync('ip', ['netns', 'add', name]);
@@ -21,9 +22,9 @@ export class FrrNamespace {
     this.ip('link', 'add', 'cnpd-isis', 'type', 'veth', 'peer', 'name', 'peer');
     for (const link of ['cnpd-isis', 'peer']) this.ip('link', 'set', link, 'up');
     mkdirSync(join(this.vtyDir, 'etc'));
-    for (const daemon of DAEMONS) writeFileSync(join(this.vtyDir, `${daemon}.conf`), '');
+    for (const daemon of daemons) writeFileSync(join(this.vtyDir, `${daemon}.conf`), '');
     execFileSync('chown', ['-R', 'frr:frr', this.vtyDir]);
-    for (const daemon of DAEMONS) this.start(daemon);
+    for (const daemon of daemons) this.start(daemon);
   }
 
   ip(...args: string[]): void {
@@ -80,7 +81,7 @@ export class FrrNamespace {
 
   async remove(): Promise<void> {
     try {
-      for (const daemon of DAEMONS.toReversed()) await this.stop(daemon);
+      for (const daemon of this.#daemons.toReversed()) await this.stop(daemon);
     } finally {
       execFileSync('ip', ['netns', 'del', this.name]);
       rmSync(this.vtyDir, { recursive: true, force: true });

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { signPdu } from '../../packet/isis/auth.ts';
 import { setRemainingLifetime } from '../../packet/isis/lsp.ts';
 import { C, adjacency, csnp, hello, lsp } from './hostile.fixture.ts';
-import { type Agent, type Simulation, proxied } from './simulation.fixture.ts';
+import { type Agent, type Simulation, originate, proxied } from './simulation.fixture.ts';
 import type { SpeakerConfig } from './speaker.ts';
 
 let simulation: Simulation;
@@ -22,7 +22,7 @@ describe('authentication', () => {
 
   it('the same keys on both ends: everything works', () => {
     up({ keys: keys('k'), levels: [1, 2] });
-    a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    a.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(3000);
     expect(b.prefixes()).toHaveLength(2);
     expect([...b.counters.keys()].filter((name) => name.includes('auth'))).toEqual([]);
@@ -67,13 +67,13 @@ describe('authentication', () => {
 
   it('keys change while running: every LSP is signed anew', () => {
     up();
-    a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    a.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(2000);
     const { config } = a.speaker;
     for (const agent of [a, b]) agent.event({ type: 'configure', config: { ...config, keys: keys('new') } });
     simulation.run(10_000);
     expect([a.state, b.state]).toEqual(['up', 'up']);
-    a.event({ type: 'originate', prefixes: [proxied('2001:db8:2::/64')] });
+    a.event(originate([proxied('2001:db8:2::/64')]));
     simulation.run(2000);
     expect(b.prefixes().map((p) => p.prefix)).toEqual([proxied('2001:db8:2::/64').prefix]);
     expect(b.count('isis.auth.domain.missing')).toBe(0);

@@ -1,6 +1,6 @@
 // The IS-IS carrier: the speaker, its link and its clock put together. Events go into the speaker one at a time, its effects are carried out, and
 // it is woken when it wants to be; work that is left over waits for the next turn of the event loop.
-import type { ProxyPrefix } from '../../model/advertisement.ts';
+import type { Origination } from '../../model/advertisement.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { CodePointValues } from '../../model/code-points.ts';
 import type { Count, Log } from '../../model/log.ts';
@@ -10,6 +10,7 @@ import type { Poller } from '../../kernel/poller.ts';
 import type { Level } from '../../packet/isis/types.ts';
 import { formatSystemId } from '../../packet/isis/lsp-id.ts';
 import type { Carrier, CarrierSink } from '../carrier.ts';
+import { Wake } from '../wake.ts';
 import { LSDB_LIMIT } from './constants.ts';
 import { handle } from './events.ts';
 import { IsisNetwork } from './network.ts';
@@ -55,7 +56,7 @@ export interface IsisCarrierModules {
 export interface IsisCarrier extends Carrier {
   neighbors(): IsisNeighborState[];
   database(): IsisLspState[];
-  /** Declared prefixes that the 255 fragments of a level have no room for now; they are not advertised there. */
+  /** Declared prefixes and SIDs that the 255 fragments of a level have no room for now; they are not advertised there. */
   unplaced(): number;
   /** One LSP as received or issued; Remaining Lifetime is that of its arrival or last sending. */
   lsp(level: Level, lspId: string): Uint8Array | undefined;
@@ -93,6 +94,7 @@ function speakerConfig(o: IsisCarrierOptions, m: IsisCarrierModules): SpeakerCon
     mtu: o.mtu,
     circuitId: 1,
     pncFlagBit: m.codePoints['isis-pnc-flag-bit'],
+    sidBehaviors: [m.codePoints['end-con-behavior']],
     startSequence: Math.max(1, Math.floor((now - SEQUENCE_EPOCH_MS) / 1000)),
     seed: Math.floor((m.random ?? Math.random)() * 2 ** 32),
     lsdbLimit: LSDB_LIMIT,
@@ -109,8 +111,7 @@ class FrrSideCarrier implements IsisCarrier {
   private readonly modules: IsisCarrierModules;
   private readonly speaker: Speaker;
   private readonly network: IsisNetwork;
-  private cancelWake: () => void = () => {};
-  private wakeAt = Infinity;
+  private readonly wake: Wake;
   private stopping: Promise<void> | undefined;
   private onStopped: () => void = () => {};
 
@@ -119,6 +120,7 @@ class FrrSideCarrier implements IsisCarrier {
     this.modules = modules;
     this.speaker = createSpeaker(speakerConfig(options, modules), formatSystemId(options.systemId));
     const { poller, clock, log, count, netns } = modules;
+    this.wake = new Wake(clock, () => this.dispatch({ type: 'timer' }));
     this.network = new IsisNetwork(
       { interface: options.interface, mtu: options.mtu, netns },
       {
@@ -137,8 +139,8 @@ class FrrSideCarrier implements IsisCarrier {
     return this.network.start();
   }
 
-  originate(prefixes: readonly ProxyPrefix[]): void {
-    this.dispatch({ type: 'originate', prefixes });
+  originate(origination: Origination): void {
+    this.dispatch({ type: 'originate', origination });
   }
 
   stop(): Promise<void> {
@@ -173,8 +175,7 @@ class FrrSideCarrier implements IsisCarrier {
     const stopped = new Promise<void>((resolve) => (this.onStopped = resolve));
     this.dispatch({ type: 'stop' });
     await stopped;
-    this.cancelWake();
-    this.wakeAt = -Infinity;
+    this.wake.close();
     await this.network.stop();
   }
 
@@ -182,7 +183,7 @@ class FrrSideCarrier implements IsisCarrier {
     const now = this.modules.clock.now();
     this.modules.record?.(recordEvent(now, event));
     for (const effect of handle(this.speaker, event, now)) this.carryOut(effect);
-    this.schedule(now);
+    this.wake.by(nextWake(this.speaker));
   }
 
   private carryOut(effect: Effect): void {
@@ -201,23 +202,5 @@ class FrrSideCarrier implements IsisCarrier {
       case 'stopped':
         return this.onStopped();
     }
-  }
-
-  /** An earlier wake-up that is already arranged will do: it finds out itself when the next is due. */
-  private schedule(now: number): void {
-    if (this.wakeAt === -Infinity) return;
-    const next = nextWake(this.speaker);
-    if (next >= this.wakeAt) return;
-    this.cancelWake();
-    this.wakeAt = next;
-    if (next === -Infinity) {
-      const immediate = setImmediate(() => this.wake());
-      this.cancelWake = () => clearImmediate(immediate);
-    } else this.cancelWake = this.modules.clock.after(Math.max(0, next - now), () => this.wake());
-  }
-
-  private wake(): void {
-    this.wakeAt = Infinity;
-    this.dispatch({ type: 'timer' });
   }
 }

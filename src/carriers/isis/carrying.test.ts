@@ -1,11 +1,11 @@
 // Carrying between levels, with routers in between that know nothing of it. Topology: stubs behind routers, agents of both levels.
 import { describe, expect, it } from 'vitest';
 import { formatAddress } from '../../model/address.ts';
-import { hasFlag } from '../../packet/isis/attribute-flags.ts';
+import { hasFlag } from '../../packet/bit-string.ts';
 import { decodePdu } from '../../packet/isis/pdu.ts';
 import type { Level, PrefixReachability } from '../../packet/isis/types.ts';
 import { Router } from './router.fixture.ts';
-import { Agent, Simulation, proxied, testConfig } from './simulation.fixture.ts';
+import { Agent, Simulation, originate, proxied, testConfig } from './simulation.fixture.ts';
 import type { SpeakerConfig } from './speaker.ts';
 
 const ORIGIN = '0000.0000.0001';
@@ -55,7 +55,7 @@ describe('PNC between levels', () => {
     const origin = add(ORIGIN, [from]);
     add(AGENT_A, [1, 2]);
     const learner = add(LEARNER, [to]);
-    origin.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64', '2001:db8:ffff::77')] });
+    origin.event(originate([proxied('2001:db8:1::/64', '2001:db8:ffff::77')]));
     simulation.run(10_000);
     const [copy, ...more] = advertised(router, to, AGENT_A);
     expect(more).toEqual([]);
@@ -71,7 +71,7 @@ describe('PNC between levels', () => {
     // The origin's flag is another bit, so that to everybody else its prefix is an ordinary one.
     const origin = add(ORIGIN, [1], { pncFlagBit: 5 });
     add(AGENT_A, [1, 2]);
-    origin.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    origin.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(10_000);
     expect(advertised(router, 1, ORIGIN)).toHaveLength(1);
     expect(advertised(router, 2, AGENT_A)).toEqual([]);
@@ -81,10 +81,10 @@ describe('PNC between levels', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [1]);
     const agent = add(AGENT_A, [1, 2]);
-    origin.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    origin.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(10_000);
     expect(advertised(router, 2, AGENT_A)).toHaveLength(1);
-    origin.event({ type: 'originate', prefixes: [] });
+    origin.event(originate([]));
     simulation.run(3000);
     expect(advertised(router, 2, AGENT_A)).toEqual([]);
     expect(agent.count('isis.carry.withdrawn')).toBe(1);
@@ -95,7 +95,7 @@ describe('PNC between levels', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [from]);
     const [a, b] = [add(AGENT_A, [1, 2]), add(AGENT_B, [1, 2])];
-    origin.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    origin.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(10_000);
     expect(advertised(router, to, AGENT_A)).toHaveLength(1);
     expect(advertised(router, to, AGENT_B)).toEqual([]);
@@ -106,7 +106,7 @@ describe('PNC between levels', () => {
     expect(a.count('isis.own.issued') + b.count('isis.own.issued')).toBe(issued);
     // And it goes when its origin takes it back: no agent keeps it alive from the other's copy.
     const copies = a.count('isis.carry.carried') + b.count('isis.carry.carried');
-    origin.event({ type: 'originate', prefixes: [] });
+    origin.event(originate([]));
     simulation.run(10_000);
     expect(a.count('isis.carry.carried') + b.count('isis.carry.carried')).toBe(copies);
     for (const level of [1, 2] as const) for (const agent of [AGENT_A, AGENT_B]) expect(advertised(router, level, agent)).toEqual([]);
@@ -117,7 +117,7 @@ describe('PNC between levels', () => {
     const origin = add(ORIGIN, [1]);
     const a = add(AGENT_A, [1, 2]);
     add(AGENT_B, [1, 2]);
-    origin.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    origin.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(10_000);
     a.event({ type: 'stop' });
     simulation.run(5000);
@@ -129,7 +129,7 @@ describe('PNC between levels', () => {
     const origin = add(ORIGIN, [1]);
     add(AGENT_A, [1, 2]);
     add(AGENT_B, [1, 2], { holdUnreachableMs: 60_000 });
-    origin.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    origin.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(10_000);
     expect(advertised(router, 2, AGENT_B)).toEqual([]);
     router.cut(1);
@@ -143,14 +143,14 @@ describe('PNC between levels', () => {
     const origin = add(ORIGIN, [2]);
     const a = add(AGENT_A, [1, 2]);
     const b = add(AGENT_B, [1, 2]);
-    origin.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    origin.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(10_000);
     expect(advertised(router, 1, AGENT_A)[0]).toMatchObject({ down: true });
     // A dies without a word: its copy stays in level 1. The origin withdraws.
     a.kill();
-    origin.event({ type: 'originate', prefixes: [] });
+    origin.event(originate([]));
     simulation.run(5000);
-    expect(b.speaker.carry.flagged[1].size).toBe(1);
+    expect(b.speaker.carry.offered[1].size).toBe(1);
     expect(advertised(router, 2, AGENT_B)).toEqual([]);
   });
 
@@ -158,12 +158,12 @@ describe('PNC between levels', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [1]);
     const agent = add(AGENT_A, [1, 2]);
-    origin.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64', '2001:db8:ffff::77')] });
-    agent.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64', '2001:db8:ffff::88')] });
+    origin.event(originate([proxied('2001:db8:1::/64', '2001:db8:ffff::77')]));
+    agent.event(originate([proxied('2001:db8:1::/64', '2001:db8:ffff::88')]));
     simulation.run(10_000);
     const [own] = advertised(router, 2, AGENT_A);
     expect(hasFlag(flagsOf(own!), 1)).toBe(false);
-    agent.event({ type: 'originate', prefixes: [] });
+    agent.event(originate([]));
     simulation.run(10_000);
     const [copy] = advertised(router, 2, AGENT_A);
     expect(hasFlag(flagsOf(copy!), 1)).toBe(true);
@@ -174,7 +174,7 @@ describe('PNC between levels', () => {
     const { simulation, router, add } = net();
     const agent = add(AGENT_A, [1, 2], { holdUnreachableMs: 20_000 });
     const origin = add(ORIGIN, [1]);
-    origin.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    origin.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(10_000);
     router.cut(1);
     simulation.run(15_000);
@@ -188,7 +188,7 @@ describe('PNC between levels', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [1]);
     add(AGENT_A, [1, 2]);
-    origin.event({ type: 'originate', prefixes: Array.from({ length: 10_000 }, (_, i) => proxied(`2001:db8:0:${i.toString(16)}::/64`)) });
+    origin.event(originate(Array.from({ length: 10_000 }, (_, i) => proxied(`2001:db8:0:${i.toString(16)}::/64`))));
     simulation.run(15_000);
     expect(advertised(router, 2, AGENT_A)).toHaveLength(10_000);
   });

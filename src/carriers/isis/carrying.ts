@@ -1,49 +1,60 @@
-// Carrying the PNC between levels (PNC-5.1-c: it "MUST be preserved when a router propagates a prefix between ISIS levels"; RFC 5302). FRR
-// propagates nothing here, so an agent of both levels originates in the one level what it learned in the other: same flags, R flag set,
-// same proxy address, up/down bit on the way down. A prefix without the P-flag is not carried, so a clear flag stays clear.
+// Carrying the PNC between levels (PNC-5.1-c: it "MUST be preserved when a router propagates a prefix between ISIS levels"; RFC 5302), and SIDs
+// (RFC 9352 §7.1). FRR propagates nothing here, so an agent of both levels originates in the one level what it learned in the other: same flags, R flag
+// set, same proxy address, up/down bit (of locators: D bit) on the way down. A prefix without the P-flag is not carried, so a clear flag stays clear.
 // No loops: what has the up/down bit never goes up; what the target level knows from its own originator does not enter it; and of several
 // agents that could carry a prefix the one with the lowest system ID does, so that two never answer each other's copies.
 import { type IpAddress, compareAddresses } from '../../model/address.ts';
-import { ATTRIBUTE_BIT, hasFlag, withFlag } from '../../packet/isis/attribute-flags.ts';
+import { prefixKey } from '../../model/prefix.ts';
+import { hasFlag, withFlag } from '../../packet/bit-string.ts';
+import { ATTRIBUTE_BIT } from '../../packet/isis/attribute-flags.ts';
 import type { Level } from '../../packet/isis/types.ts';
 import { CARRY_BATCH, CARRY_SETTLE_MS } from './constants.ts';
-import { type PrefixEntry, prefixKey, proxyOf } from './content.ts';
+import { type PrefixEntry, proxyOf } from './content.ts';
 import { nodeAddresses } from './install.ts';
 import type { StoredLsp } from './lsdb.ts';
-import { setPrefix } from './origination.ts';
-import type { OriginatedPrefix } from './placement.ts';
+import { setEntry } from './origination.ts';
+import type { Originated } from './placement.ts';
 import { isAlive } from './reachability.ts';
+import { type SidEntry, sidKey } from './sids.ts';
 import { type LevelState, type Speaker, count } from './speaker.ts';
 
 export interface CarryState {
-  /** Flagged entries of others by prefix, one index a level. */
-  readonly flagged: Record<Level, Map<string, Flagged[]>>;
-  /** Prefixes to decide about. */
+  /** Flagged prefixes and SIDs of others by their key, one index a level. */
+  readonly offered: Record<Level, Map<string, Offer[]>>;
+  /** Keys to decide about. */
   readonly dirty: Set<string>;
-  /** Prefixes that are eligible but not for long enough, and when they will be. */
+  /** Keys that are eligible but not for long enough, and when they will be. */
   readonly later: Map<string, number>;
   dueAt: number;
-  /** Since when a prefix has been eligible, by `<from>:<prefix key>`. */
+  /** Since when a key has been eligible, by `<from>:<key>`. */
   readonly since: Map<string, number>;
 }
 
 export const newCarryState = (): CarryState => ({
-  flagged: { 1: new Map(), 2: new Map() },
+  offered: { 1: new Map(), 2: new Map() },
   dirty: new Set(),
   later: new Map(),
   dueAt: Infinity,
   since: new Map(),
 });
 
-interface Flagged {
+type Carriable = PrefixEntry | SidEntry;
+
+interface Offer {
   readonly lspKey: string;
-  readonly entry: PrefixEntry;
+  readonly entry: Carriable;
 }
 
 interface Candidate {
-  readonly entry: PrefixEntry;
+  readonly entry: Carriable;
   readonly lsp: StoredLsp;
 }
+
+const isSid = (entry: Carriable): entry is SidEntry => 'sid' in entry;
+const keyOf = (entry: Carriable): string => (isSid(entry) ? sidKey(entry.sid) : prefixKey(entry.prefix));
+
+/** What an LSP offers to the other level. */
+const offersOf = ({ content: { flagged, sids } }: StoredLsp): readonly Carriable[] => (sids.length > 0 ? [...flagged, ...sids] : flagged);
 
 const both = (s: Speaker): boolean => s.levels.size === 2;
 
@@ -52,19 +63,19 @@ function mark(s: Speaker, key: string): void {
   s.carry.dueAt = Math.min(s.carry.dueAt, s.now);
 }
 
-/** The flagged prefixes of an LSP have changed. */
-export function flaggedChanged(s: Speaker, level: LevelState, before: StoredLsp | undefined, after: StoredLsp | undefined): void {
+/** The flagged prefixes or SIDs of an LSP have changed. */
+export function offersChanged(s: Speaker, level: LevelState, before: StoredLsp | undefined, after: StoredLsp | undefined): void {
   if (!both(s)) return;
-  const index = s.carry.flagged[level.level];
-  for (const entry of before?.content.flagged ?? []) {
-    const key = prefixKey(entry.prefix);
+  const index = s.carry.offered[level.level];
+  for (const entry of before ? offersOf(before) : []) {
+    const key = keyOf(entry);
     const rest = index.get(key)?.filter((f) => f.lspKey !== before!.key) ?? [];
     if (rest.length > 0) index.set(key, rest);
     else index.delete(key);
     mark(s, key);
   }
-  for (const entry of after?.content.flagged ?? []) {
-    const key = prefixKey(entry.prefix);
+  for (const entry of after ? offersOf(after) : []) {
+    const key = keyOf(entry);
     const known = index.get(key);
     if (known) known.push({ lspKey: after!.key, entry });
     else index.set(key, [{ lspKey: after!.key, entry }]);
@@ -77,17 +88,17 @@ export function originatorsChanged(s: Speaker, level: LevelState, systems: reado
   if (!both(s)) return;
   for (const system of systems) {
     for (const lsp of level.lsdb.nodes.get(`${system}.00`)?.values() ?? []) {
-      for (const entry of lsp.content.flagged) mark(s, prefixKey(entry.prefix));
+      for (const entry of offersOf(lsp)) mark(s, keyOf(entry));
     }
   }
 }
 
-/** The operator no longer declares a prefix, which came before what is carried. */
+/** The operator no longer declares a prefix or SID, which came before what is carried. */
 export function wantedChanged(s: Speaker, key: string): void {
   if (both(s)) mark(s, key);
 }
 
-/** Decides about a batch of prefixes in both directions. */
+/** Decides about a batch of prefixes and SIDs in both directions. */
 export function carryDue(s: Speaker): void {
   const { carry } = s;
   for (const [key, at] of carry.later) {
@@ -108,7 +119,7 @@ export function carryDue(s: Speaker): void {
   for (const at of carry.later.values()) carry.dueAt = Math.min(carry.dueAt, at);
 }
 
-/** @returns when to decide again, if the prefix is eligible but has not been so for long enough; else never */
+/** @returns when to decide again, if it is eligible but has not been so for long enough; else never */
 function decide(s: Speaker, key: string, from: LevelState, to: LevelState): number {
   const best = bestCandidate(s, key, from, to);
   const sinceKey = `${from.level}:${key}`;
@@ -116,7 +127,7 @@ function decide(s: Speaker, key: string, from: LevelState, to: LevelState): numb
     s.carry.since.delete(sinceKey);
     if (to.own.placement.whereIs.has(key) || to.own.homeless.has(key)) {
       count(s, 'isis.carry.withdrawn');
-      setPrefix(s, to, key, undefined);
+      setEntry(s, to, key, undefined);
     }
     return Infinity;
   }
@@ -124,14 +135,14 @@ function decide(s: Speaker, key: string, from: LevelState, to: LevelState): numb
   s.carry.since.set(sinceKey, since);
   if (s.now < since + CARRY_SETTLE_MS) return since + CARRY_SETTLE_MS;
   if (!to.own.placement.whereIs.has(key)) count(s, 'isis.carry.carried');
-  setPrefix(s, to, key, carried(key, best, from, to));
+  setEntry(s, to, key, carried(key, best, from, to));
   return Infinity;
 }
 
-/** The flagged advertisements of a prefix in a level that are not ours and whose originator is there, or was until a short while ago. */
+/** The advertisements of a flagged prefix or a SID in a level that are not ours and whose originator is there, or was until a short while ago. */
 function candidates(s: Speaker, level: LevelState, key: string): Candidate[] {
   const found: Candidate[] = [];
-  for (const { lspKey, entry } of s.carry.flagged[level.level].get(key) ?? []) {
+  for (const { lspKey, entry } of s.carry.offered[level.level].get(key) ?? []) {
     const lsp = level.lsdb.byKey.get(lspKey);
     if (lsp && isAlive(s, level, lsp.system)) found.push({ entry, lsp });
   }
@@ -157,24 +168,27 @@ function preferred(level: LevelState, a: Candidate, b: Candidate): number {
   return proxyA ? -1 : proxyB ? 1 : 0;
 }
 
+/** The proxy of a prefix; a SID has none. */
 function resolve(level: LevelState, { entry, lsp }: Candidate): IpAddress | undefined {
+  if (isSid(entry)) return undefined;
   const { routerIds, interfaces } = nodeAddresses(level, lsp, [entry]);
   return proxyOf(entry, routerIds, interfaces);
 }
 
 /** The copy: flags kept and R set (RFC 7794 §2.1), the proxy that the original resolves to named in the entry itself. */
-function carried(key: string, candidate: Candidate, from: LevelState, to: LevelState): OriginatedPrefix {
+function carried(key: string, candidate: Candidate, from: LevelState, to: LevelState): Originated {
   const { entry } = candidate;
   const proxy = resolve(from, candidate);
   const source4 = proxy?.family === 4 ? proxy : entry.source4;
   const source6 = proxy?.family === 6 ? proxy : entry.source6;
-  return {
+  const copy = {
     key,
-    prefix: entry.prefix,
     down: to.level === 1,
-    external: entry.external,
     flags: withFlag(entry.flags, ATTRIBUTE_BIT.readvertised),
     ...(source4 && { source4 }),
     ...(source6 && { source6 }),
   };
+  if (!isSid(entry)) return { ...copy, prefix: entry.prefix, external: entry.external };
+  const { sid, behavior, locator, algorithm } = entry;
+  return { ...copy, sid, behavior, locator, algorithm };
 }

@@ -1,6 +1,6 @@
 // Timers, limits and metrics of the speaker, each with its source. Milliseconds unless the name says otherwise.
 
-/** Above MAX_PATH_METRIC (0xFE000000), so no router computes a route from it (RFC 5305 §4), and small enough that adding a path's metric does not wrap 32 bits. */
+/** Above MAX_PATH_METRIC (0xFE000000), so no router computes a route from it (RFC 5305 §4; for locators RFC 9352 §7.1), and small enough that adding a path's metric does not wrap 32 bits. */
 export const SIGNALLING_METRIC = 0xfe000001;
 /** Of the link to the neighbour, which nobody transits: our LSP carries the overload bit. */
 export const LINK_METRIC = 10;
@@ -8,6 +8,9 @@ export const LINK_METRIC = 10;
 export const UNUSABLE_LINK_METRIC = 0xffffff;
 /** IPv6 unicast (RFC 5120 §7.5). */
 export const MT_IPV6 = 2;
+
+/** Topologies that are not unicast routing of the network's own traffic (RFC 5120 §7.5): in-band management and multicast. */
+export const FOREIGN_TOPOLOGIES: ReadonlySet<number> = new Set([1, 3, 4, 5]);
 
 /** originatingLSPBufferSize, ISO/IEC 10589 §7.4.3. */
 export const LSP_BUFFER_SIZE = 1492;

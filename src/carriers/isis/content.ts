@@ -1,14 +1,17 @@
-// What an LSP says, as far as the speaker cares: neighbours for the graph, prefixes for the learned table, addresses for the proxy fallback
+// What an LSP says, as far as the speaker cares: neighbours for the graph, prefixes and SIDs for the learned table, addresses for the proxy fallback
 // (decisions D5, D6), overload bit and hostname. Only prefixes with the P-flag are kept; the others are reported once and read again
 // from the raw LSP when needed, so that a large database stays small.
-import { type IpAddress, isUnicastHost } from '../../model/address.ts';
+import { type Family, type IpAddress, isUnicastHost } from '../../model/address.ts';
 import type { LearnedPrefix } from '../../model/advertisement.ts';
-import type { Prefix } from '../../model/prefix.ts';
+import { type Prefix, comparePrefixes, prefixKey } from '../../model/prefix.ts';
+import type { DecodeError } from '../../packet/decode.ts';
 import { lspIdTextAt } from '../../packet/isis/lsp-id.ts';
 import { LSP_HEADER_LENGTH } from '../../packet/isis/pdu-format.ts';
 import { decodeTlv } from '../../packet/isis/tlvs.ts';
 import type { BadTlv, IsisTlv, Lsp, Received } from '../../packet/isis/types.ts';
 import { type PrefixCursor, cursorFlag, cursorPrefix, cursorSource4, cursorSource6, forEachNeighbor, forEachPrefix } from '../../packet/isis/walk.ts';
+import { FOREIGN_TOPOLOGIES } from './constants.ts';
+import { type SidEntry, readSids } from './sids.ts';
 
 export interface Edge {
   /** `0000.0000.0001.00`. */
@@ -16,18 +19,23 @@ export interface Edge {
   readonly metric: number;
 }
 
-/** One prefix entry of TLV 135, 235, 236 or 237. */
-export interface PrefixEntry {
-  readonly prefix: Prefix;
+/** What prefixes and locators say about themselves alike; carrying between levels looks at it. */
+export interface EntryAttributes {
   readonly metric: number;
+  /** The up/down bit of prefixes, the D bit of locators. */
   readonly down: boolean;
-  readonly external: boolean;
   /** Sub-TLV 4, empty when absent. */
   readonly flags: Uint8Array;
-  readonly pnc: boolean;
   /** Sub-TLVs 11 and 12. */
   readonly source4?: IpAddress;
   readonly source6?: IpAddress;
+}
+
+/** One prefix entry of TLV 135, 235, 236 or 237. */
+export interface PrefixEntry extends EntryAttributes {
+  readonly prefix: Prefix;
+  readonly external: boolean;
+  readonly pnc: boolean;
 }
 
 /** Usable addresses of the node itself: TLVs 134/140 first, then 132/232. */
@@ -41,14 +49,13 @@ export interface LspContent {
   readonly hostname: string | undefined;
   readonly edges: readonly Edge[];
   readonly flagged: readonly PrefixEntry[];
+  /** End SIDs of the behaviours that are asked for. */
+  readonly sids: readonly SidEntry[];
   readonly routerIds: NodeAddresses;
   readonly interfaces: NodeAddresses;
 }
 
-export const NO_CONTENT: LspContent = { overload: false, hostname: undefined, edges: [], flagged: [], routerIds: {}, interfaces: {} };
-
-/** Topologies that are not unicast routing of the network's own traffic (RFC 5120 §7.5): in-band management and multicast. */
-const FOREIGN_TOPOLOGIES: ReadonlySet<number> = new Set([1, 3, 4, 5]);
+export const NO_CONTENT: LspContent = { overload: false, hostname: undefined, edges: [], flagged: [], sids: [], routerIds: {}, interfaces: {} };
 
 /** A prefix without the P-flag needs no more than this. */
 export type PlainEntry = Pick<PrefixEntry, 'prefix' | 'metric' | 'pnc'>;
@@ -65,44 +72,65 @@ export interface ReadLsp {
 /** TLVs that the walks read; all others are few in an LSP and decoded one by one. */
 const WALKED: ReadonlySet<number> = new Set([2, 22, 222, 135, 235, 236, 237]);
 
-export function readLsp(lsp: Lsp & Received, pncFlagBit: number): ReadLsp {
+/** Code points that decide what is read. */
+export interface ReadOptions {
+  /** Bit of the Prefix Attribute Flags that is the P-flag. */
+  readonly pncFlagBit: number;
+  /** Endpoint behaviours of the End SIDs to keep. */
+  readonly sidBehaviors: readonly number[];
+}
+
+export function readLsp(lsp: Lsp & Received, { pncFlagBit, sidBehaviors }: ReadOptions): ReadLsp {
   const { raw } = lsp;
   const badTlvs: Pick<BadTlv, 'subType' | 'error'>[] = [];
-  const info: { hostname?: string; routerIds: Writable<NodeAddresses>; interfaces: Writable<NodeAddresses> } = { routerIds: {}, interfaces: {} };
+  const report = (subType: number, error: DecodeError): void => void badTlvs.push({ subType, error });
+  const info: NodeInfo = { sids: new Map(), routerIds: {}, interfaces: {} };
   for (let at = LSP_HEADER_LENGTH; at < raw.length; at += 2 + raw[at + 1]!) {
     if (WALKED.has(raw[at]!)) continue;
-    const tlv = decodeTlv(raw[at]!, raw.subarray(at + 2, at + 2 + raw[at + 1]!));
+    const tlv = decodeTlv(raw[at]!, raw.subarray(at + 2, at + 2 + raw[at + 1]!), report);
     if (!tlv.ok) badTlvs.push({ error: tlv.error });
+    else if (tlv.value.kind === 'srv6-locator') readSids(tlv.value, sidBehaviors, info.sids, report);
     else note(tlv.value, info);
   }
   const edges: Edge[] = [];
   const badNeighbors = forEachNeighbor(raw, (bytes, offset, metric) => edges.push({ node: nodeAt(bytes, offset), metric }));
   const walked: (PlainEntry | PrefixEntry)[] = [];
   let flags = 0;
+  let latest: PrefixEntry | undefined;
   const badPrefixes = forEachPrefix(raw, (cursor) => {
     if (FOREIGN_TOPOLOGIES.has(cursor.mtId)) return;
     const pnc = cursorFlag(cursor, pncFlagBit);
-    if (pnc) flags++;
-    walked.push(pnc ? flaggedEntry(cursor) : { prefix: cursorPrefix(cursor), metric: cursor.metric, pnc });
+    if (pnc) {
+      flags++;
+      walked.push((latest = flaggedEntry(cursor, latest)));
+    } else walked.push({ prefix: cursorPrefix(cursor), metric: cursor.metric, pnc });
   });
   const { prefixes, contradictions } = flags > 0 ? distinct(walked) : { prefixes: walked, contradictions: 0 };
   const flagged = flags > 0 ? prefixes.filter(isFlagged) : NONE;
   // Something is wrong with a TLV that was walked, or a proxy is missing: the full decoder says what.
   if (badNeighbors + badPrefixes > 0 || flagged.some((p) => !p.source4 && !p.source6)) badTlvs.push(...lsp.badTlvs);
   const { hostname, routerIds, interfaces } = info;
-  return { content: { overload: lsp.overload, hostname, edges, flagged, routerIds, interfaces }, prefixes, contradictions, badTlvs };
+  const sids = info.sids.size > 0 ? [...info.sids.values()] : NONE;
+  return { content: { overload: lsp.overload, hostname, edges, flagged, sids, routerIds, interfaces }, prefixes, contradictions, badTlvs };
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-const NONE: readonly PrefixEntry[] = [];
+interface NodeInfo {
+  hostname?: string;
+  readonly sids: Map<string, SidEntry>;
+  readonly routerIds: Writable<NodeAddresses>;
+  readonly interfaces: Writable<NodeAddresses>;
+}
+
+const NONE: readonly never[] = [];
 
 export const isFlagged = (entry: PlainEntry | PrefixEntry): entry is PrefixEntry => entry.pnc;
 
 /** `0000.0000.0001.00` of the 7 bytes at `offset`: the first 17 characters of an LSP ID's text (the 8th byte is some byte of the TLV). */
 const nodeAt = (bytes: Uint8Array, offset: number): string => lspIdTextAt(bytes, offset).slice(0, 17);
 
-function note(tlv: IsisTlv, info: { hostname?: string; routerIds: Writable<NodeAddresses>; interfaces: Writable<NodeAddresses> }): void {
+function note(tlv: IsisTlv, info: NodeInfo): void {
   const { routerIds, interfaces } = info;
   if (tlv.kind === 'hostname') info.hostname ??= tlv.name;
   else if (tlv.kind === 'ipv4-te-router-id' && isUnicastHost(tlv.address)) routerIds.v4 ??= tlv.address;
@@ -117,7 +145,8 @@ function note(tlv: IsisTlv, info: { hostname?: string; routerIds: Writable<NodeA
 }
 
 /** One entry a prefix and proxy: a prefix that is flagged anywhere is flagged, and repetitions count once. */
-function distinct(walked: readonly (PlainEntry | PrefixEntry)[]): { prefixes: (PlainEntry | PrefixEntry)[]; contradictions: number } {
+function distinct(walked: readonly (PlainEntry | PrefixEntry)[]): { prefixes: readonly (PlainEntry | PrefixEntry)[]; contradictions: number } {
+  if (walked.every((entry, i) => i === 0 || comparePrefixes(walked[i - 1]!.prefix, entry.prefix) < 0)) return { prefixes: walked, contradictions: 0 };
   const byKey = new Map<string, (PlainEntry | PrefixEntry)[]>();
   let contradictions = 0;
   for (const entry of walked) {
@@ -146,32 +175,39 @@ export const sameOptional = (a: IpAddress | undefined, b: IpAddress | undefined)
 
 const sameSources = (a: PrefixEntry, b: PrefixEntry): boolean => sameOptional(a.source4, b.source4) && sameOptional(a.source6, b.source6);
 
-function flaggedEntry(cursor: PrefixCursor): PrefixEntry {
-  const [source4, source6] = [cursorSource4(cursor), cursorSource6(cursor)];
+/** @param latest the entry before: what it says alike is kept once for both, since the prefixes of an LSP mostly have one proxy */
+function flaggedEntry(cursor: PrefixCursor, latest: PrefixEntry | undefined): PrefixEntry {
+  const source4 = shared(cursorSource4(cursor), latest?.source4);
+  const source6 = shared(cursorSource6(cursor), latest?.source6);
   return {
     prefix: cursorPrefix(cursor),
     metric: cursor.metric,
     down: cursor.down,
     external: cursor.external,
-    flags: cursor.bytes.slice(cursor.flagsOffset, cursor.flagsOffset + cursor.flagsLength),
+    flags: flagsOf(cursor, latest?.flags),
     pnc: true,
     ...(source4 && { source4 }),
     ...(source6 && { source6 }),
   };
 }
 
-/** Cheaper than text and as unique: what maps of thousands of prefixes are keyed by. */
-export const prefixKey = (p: Prefix): string => `${p.address.family}:${p.address.value.toString(32)}/${p.length}`;
+const shared = (address: IpAddress | undefined, other: IpAddress | undefined): IpAddress | undefined => (sameOptional(address, other) ? other : address);
+
+function flagsOf({ bytes, flagsOffset, flagsLength }: PrefixCursor, other: Uint8Array | undefined): Uint8Array {
+  const same = other?.length === flagsLength && other.every((byte, i) => byte === bytes[flagsOffset + i]);
+  return same ? other! : bytes.slice(flagsOffset, flagsOffset + flagsLength);
+}
 
 /** Where notices for an entry go (decision D6): its own sub-TLVs 12/11, else the node's TLVs 140/134, else 232/132; own family first. */
 export function proxyOf(entry: PrefixEntry, routerIds: NodeAddresses, interfaces: NodeAddresses): IpAddress | undefined {
-  const own = { ...(entry.source4 && { v4: entry.source4 }), ...(entry.source6 && { v6: entry.source6 }) };
-  for (const { v4, v6 } of [own, routerIds, interfaces]) {
-    const candidates = entry.prefix.address.family === 4 ? [v4, v6] : [v6, v4];
-    const usable = candidates.find((a) => a !== undefined && isUnicastHost(a));
-    if (usable) return usable;
-  }
-  return undefined;
+  const { family } = entry.prefix.address;
+  return usable(family, entry.source4, entry.source6) ?? usable(family, routerIds.v4, routerIds.v6) ?? usable(family, interfaces.v4, interfaces.v6);
+}
+
+function usable(family: Family, v4: IpAddress | undefined, v6: IpAddress | undefined): IpAddress | undefined {
+  const [first, second] = family === 4 ? [v4, v6] : [v6, v4];
+  if (first && isUnicastHost(first)) return first;
+  return second && isUnicastHost(second) ? second : undefined;
 }
 
 export function learnedPrefix(entry: PlainEntry | PrefixEntry, routerIds: NodeAddresses, interfaces: NodeAddresses): LearnedPrefix {

@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { ISIS_COUNTERS } from './counters.ts';
 
-const sources = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.ts') && !/\.(test|fixture)\.ts$|^counters\.ts$/.test(name));
+/** The link to FRR is shared by the carriers and is told the prefix. */
+const SHARED = '../frr-link.edge.ts';
+const sources = [...readdirSync(import.meta.dirname).filter((name) => name.endsWith('.ts') && !/\.(test|fixture)\.ts$|^counters\.ts$/.test(name)), SHARED];
 
 /** Names in the sources; what is put in is a `<>`. */
 function namesIn(file: string): string[] {
-  const text = readFileSync(join(import.meta.dirname, file), 'utf8').replace(/^\s*(\/\/|\*|\/\*\*).*$/gm, '');
+  const text = readFileSync(join(import.meta.dirname, file), 'utf8').replace(/^\s*(\/\/|\*|\/\*\*).*$/gm, '').replaceAll('${this.opts.prefix}', 'isis');
   const literals = [...text.matchAll(/['`](isis\.[a-z0-9.-]+(?:\$\{[^}]*(?:\}[^`]*)?)?[^'`]*)['`]/g)].map((m) => m[1]!);
   return literals.map((name) => name.replace(/\$\{[^}]*\}/g, '<>'));
 }

@@ -64,7 +64,9 @@ export const ISIS_COUNTERS: readonly CounterRow[] = [
   row('isis.own.foreign-purge', 'fragments that somebody else purged: issued anew'),
   row('isis.own.unknown-fragment-purged', 'LSPs under our name that are not ours (any more): purged'),
   row('isis.originate.duplicate-prefix', 'prefixes declared twice: the lower proxy address counts'),
-  row('isis.originate.no-room', 'prefixes not advertised because all fragments are full'),
-  row('isis.carry.carried', 'prefixes taken into the other level (PNC §5.1)'),
-  row('isis.carry.withdrawn', 'prefixes taken out of it again'),
+  row('isis.originate.unusable-sid', 'SIDs not advertised because they are not in their locator, or it has no length'),
+  row('isis.originate.router-address-left-out', 'router addresses not advertised: not unicast, or not the first of their family'),
+  row('isis.originate.no-room', 'prefixes and SIDs not advertised because all fragments are full'),
+  row('isis.carry.carried', 'prefixes and SIDs taken into the other level (PNC §5.1, RFC 9352 §7.1)'),
+  row('isis.carry.withdrawn', 'prefixes and SIDs taken out of it again'),
 ];

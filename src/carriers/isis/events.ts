@@ -5,10 +5,11 @@ import { START_GRACE_MS } from './constants.ts';
 import { enqueue } from './inbox.ts';
 import { sendHello } from './interface.ts';
 import { markDirty } from './own.ts';
-import { replaceAll, setWanted } from './origination.ts';
+import { replaceAll } from './origination.ts';
 import { type Effect, type Speaker, type SpeakerEvent, type TunableConfig, log } from './speaker.ts';
 import { beginStop, checkStop } from './stopping.ts';
 import { runDue } from './tasks.ts';
+import { setWanted } from './wanted.ts';
 
 type Handlers = { readonly [K in SpeakerEvent['type']]: (s: Speaker, event: Extract<SpeakerEvent, { type: K }>) => void };
 
@@ -27,10 +28,10 @@ const HANDLERS: Handlers = {
   received: (s, { pdu }) => {
     if (s.link) enqueue(s, pdu);
   },
-  originate: (s, { prefixes }) => {
+  originate: (s, { origination }) => {
     if (s.stopping) return;
     s.purgeUnknownFrom = s.now;
-    setWanted(s, prefixes);
+    setWanted(s, origination);
   },
   configure: (s, { config }) => configure(s, config),
   timer: runDue,

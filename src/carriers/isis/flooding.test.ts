@@ -4,7 +4,7 @@ import { address } from '../../model/address.ts';
 import { LAST_LSP_ID, readLspId } from '../../packet/isis/lsp-id.ts';
 import type { IsisTlv } from '../../packet/isis/types.ts';
 import { A, C, adjacency, csnp, entry, hello, lsp } from './hostile.fixture.ts';
-import { Agent, Simulation, type Wire, proxied, systemId, testConfig } from './simulation.fixture.ts';
+import { Agent, Simulation, type Wire, originate, proxied, systemId, testConfig } from './simulation.fixture.ts';
 import type { SpeakerConfig } from './speaker.ts';
 
 let simulation: Simulation;
@@ -62,7 +62,7 @@ describe('LSPs that contradict what is known', () => {
   });
 
   it('the highest sequence number wraps: purged, silent until everybody has forgotten, then 1', () => {
-    a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    a.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(1000);
     give(lsp({ sequence: 0xffffffff, lspId: { systemId: systemId(A), pseudonode: 0, fragment: 1 } }, A));
     simulation.run(1000);
@@ -108,7 +108,7 @@ describe('synchronisation', () => {
     const net = new Simulation();
     const [x, y] = [new Agent(net, testConfig(A)), new Agent(net, testConfig(C, { seed: 2 }))];
     net.wire(x.attach, y.attach).filter = (pdu) => pdu.kind !== 'csnp';
-    x.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    x.event(originate([proxied('2001:db8:1::/64')]));
     net.run(400);
     expect(y.prefixes()).toHaveLength(1);
     y.event({ type: 'link-down', reason: 'test' });

@@ -2,7 +2,7 @@
 import { FIRST_LSP_ID, LAST_LSP_ID } from '../../packet/isis/lsp-id.ts';
 import { encodePdu } from '../../packet/isis/pdu.ts';
 import type { IsisTlv, Lsp, LspEntry, P2pHello } from '../../packet/isis/types.ts';
-import { Agent, Simulation, type Wire, systemId, testConfig } from './simulation.fixture.ts';
+import { Agent, Simulation, type Wire, originate, systemId, testConfig } from './simulation.fixture.ts';
 import type { SpeakerConfig } from './speaker.ts';
 
 export const A = '0000.0000.000a';
@@ -23,8 +23,8 @@ export function adjacency(overrides: Partial<SpeakerConfig> = {}): Scene {
   const a = new Agent(simulation, testConfig(A, overrides));
   const b = new Agent(simulation, testConfig(B, { seed: 2, ...overrides }));
   const wire = simulation.wire(a.attach, b.attach);
-  a.event({ type: 'originate', prefixes: [] });
-  b.event({ type: 'originate', prefixes: [] });
+  a.event(originate([]));
+  b.event(originate([]));
   simulation.run(2000);
   const give = (pdu: Uint8Array): void => {
     a.deliver(pdu);

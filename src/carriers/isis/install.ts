@@ -1,8 +1,8 @@
-// What follows when one version of an LSP replaces another, or leaves: the learned table hears of its prefixes, the graph of its neighbours,
-// the carrying between levels of its flagged prefixes. Our own LSPs are never reported as learned.
-import { type NodeAddresses, type PlainEntry, type PrefixEntry, isFlagged, learnedPrefix, proxyOf, readLsp, sameEdges, sameOptional } from './content.ts';
+// What follows when one version of an LSP replaces another, or leaves: the learned table hears of its prefixes, SIDs and router
+// addresses, the graph of its neighbours, the carrying between levels of its flagged prefixes and SIDs. Our own LSPs are never reported as learned.
+import { type LspContent, NO_CONTENT, type NodeAddresses, type PlainEntry, type PrefixEntry, isFlagged, learnedPrefix, proxyOf, readLsp, sameEdges, sameOptional } from './content.ts';
 import { decodePdu } from '../../packet/isis/pdu.ts';
-import { flaggedChanged } from './carrying.ts';
+import { offersChanged } from './carrying.ts';
 import { type StoredLsp, fragmentsOf, put, remove } from './lsdb.ts';
 import { forgetEdges, graphChanged } from './reachability.ts';
 import type { LevelState, Speaker } from './speaker.ts';
@@ -23,7 +23,7 @@ export function installRefreshed(level: LevelState, lsp: StoredLsp): void {
 export function uninstall(s: Speaker, level: LevelState, lsp: StoredLsp): void {
   remove(level.lsdb, lsp);
   if (lsp.own) return;
-  if (lsp.reported) emit(s, level, lsp, []);
+  if (lsp.reported) emit(s, level, lsp, [], NO_CONTENT);
   follow(s, level, lsp, undefined);
 }
 
@@ -35,7 +35,7 @@ function follow(s: Speaker, level: LevelState, old: StoredLsp | undefined, next:
     forgetEdges(level, (next ?? old)!.node);
     graphChanged(s, level);
   }
-  flaggedChanged(s, level, before, after);
+  offersChanged(s, level, before, after);
   if (addressesChanged(before, after)) reportSiblings(s, level, (next ?? old)!);
 }
 
@@ -52,19 +52,21 @@ function reportSiblings(s: Speaker, level: LevelState, changed: StoredLsp): void
   for (const lsp of fragmentsOf(level.lsdb, changed.node)) {
     if (lsp.key === changed.key || lsp.content.flagged.every((p) => p.source4 ?? p.source6)) continue;
     const pdu = decodePdu(lsp.raw);
-    if (pdu.ok && pdu.value.kind === 'lsp') report(s, level, lsp, readLsp(pdu.value, s.config.pncFlagBit).prefixes, lsp.reported);
-    flaggedChanged(s, level, lsp, lsp);
+    if (pdu.ok && pdu.value.kind === 'lsp') report(s, level, lsp, readLsp(pdu.value, s.config).prefixes, lsp.reported);
+    offersChanged(s, level, lsp, lsp);
   }
 }
 
 function report(s: Speaker, level: LevelState, lsp: StoredLsp, prefixes: readonly (PlainEntry | PrefixEntry)[], reportedBefore: boolean): void {
-  lsp.reported = prefixes.length > 0;
-  if (lsp.reported || reportedBefore) emit(s, level, lsp, prefixes);
+  const { sids, routerIds } = lsp.content;
+  lsp.reported = prefixes.length + sids.length > 0 || (routerIds.v4 ?? routerIds.v6) !== undefined;
+  if (lsp.reported || reportedBefore) emit(s, level, lsp, prefixes, lsp.content);
 }
 
-function emit(s: Speaker, level: LevelState, lsp: StoredLsp, prefixes: readonly (PlainEntry | PrefixEntry)[]): void {
+function emit(s: Speaker, level: LevelState, lsp: StoredLsp, prefixes: readonly (PlainEntry | PrefixEntry)[], content: LspContent): void {
   const { routerIds, interfaces } = nodeAddresses(level, lsp, prefixes);
   const tag = `L${level.level}`;
+  const { v4, v6 } = content.routerIds;
   s.effects.push({
     type: 'learned',
     report: {
@@ -72,6 +74,8 @@ function emit(s: Speaker, level: LevelState, lsp: StoredLsp, prefixes: readonly 
       source: `${tag} ${lsp.key}`,
       originator: `${tag} ${lsp.system}`,
       prefixes: prefixes.map((p) => learnedPrefix(p, routerIds, interfaces)),
+      sids: content.sids.map(({ sid, behavior }) => ({ sid, behavior })),
+      routerAddresses: [...(v4 ? [v4] : []), ...(v6 ? [v6] : [])],
     },
   });
 }

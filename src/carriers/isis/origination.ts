@@ -1,66 +1,36 @@
-// Our own LSP: what the fragments say, when they are issued, refreshed and purged (ISO/IEC 10589 §7.3.2 … §7.3.16). Every prefix is for
-// signalling only (PNC-5.1-b): metric 0xFE000001, so that no router installs a route because of it; the overload bit keeps transit away from the link.
+// Our own LSP: when its fragments are issued, refreshed and purged (ISO/IEC 10589 §7.3.2 … §7.3.16). What they say is own-tlvs.ts, what goes into
+// which is placement.ts. The overload bit keeps transit away from the link.
 // Sequence numbers start from the time of day, so that a crashed run is outbid at once, and jump past whatever the neighbour returns.
-import { compareAddresses } from '../../model/address.ts';
-import type { ProxyPrefix } from '../../model/advertisement.ts';
-import { flagsOf } from '../../packet/isis/attribute-flags.ts';
 import { encodePurge } from '../../packet/isis/lsp.ts';
 import { encodePdu } from '../../packet/isis/pdu.ts';
-import type { IsisTlv, Level, LspId, PrefixReachability, PrefixSubTlv } from '../../packet/isis/types.ts';
+import type { IsisTlv, Level, LspId } from '../../packet/isis/types.ts';
 import { isActive } from './adjacency.ts';
 import { authenticationRoom, scopeOf, sign } from './auth.ts';
 import {
   ISSUE_BATCH,
   ISSUE_DELAY_MS,
-  LINK_METRIC,
   LSP_BUFFER_SIZE,
   LSP_HEADER_LENGTH,
   MAX_SEQUENCE,
   MIN_REISSUE_MS,
-  MT_IPV6,
   PLACE_BATCH,
-  SIGNALLING_METRIC,
   ZERO_AGE_MS,
 } from './constants.ts';
 import { wantedChanged } from './carrying.ts';
-import { NO_CONTENT, prefixKey } from './content.ts';
+import { NO_CONTENT } from './content.ts';
 import { setSrm } from './flooding.ts';
 import { install } from './install.ts';
 import { type StoredLsp, identityOf } from './lsdb.ts';
 import { type OwnFragment, markDirty, ownFragment } from './own.ts';
-import { type Fragment, type OriginatedPrefix, newPlacement, place, sameOriginated, tlvGroups, unplace } from './placement.ts';
+import { entryTlvs, zeroTlvs } from './own-tlvs.ts';
+import { type Originated, newPlacement, place, unplace } from './placement.ts';
 import { type LevelState, type Speaker, complain, count, jittered } from './speaker.ts';
 
-const NLPID_IPV4 = 0xcc;
-const NLPID_IPV6 = 0x8e;
 const OWN_CONTENT = { ...NO_CONTENT, overload: true };
 
 /** Bytes that a fragment offers to TLVs. */
 export const fragmentRoom = (s: Speaker, level: Level): number =>
   Math.min(LSP_BUFFER_SIZE, s.config.mtu - 3) - LSP_HEADER_LENGTH - authenticationRoom(s, scopeOf(level));
-
-/** The prefixes that the operator declared: sets the whole. Of two proxies for one prefix the lower address wins (decision D7). */
-export function setWanted(s: Speaker, prefixes: readonly ProxyPrefix[]): void {
-  const wanted = new Map<string, OriginatedPrefix>();
-  const flags = flagsOf(s.config.pncFlagBit);
-  for (const { prefix, proxy } of prefixes) {
-    const key = prefixKey(prefix);
-    const known = wanted.get(key);
-    const other = known && (known.source6 ?? known.source4)!;
-    if (other) {
-      count(s, 'isis.originate.duplicate-prefix');
-      if (compareAddresses(other, proxy) <= 0) continue;
-    }
-    const source = proxy.family === 4 ? { source4: proxy } : { source6: proxy };
-    wanted.set(key, { key, prefix, down: false, external: false, flags, ...source });
-  }
-  for (const key of s.wanted.keys()) if (!wanted.has(key)) s.unplaced.set(key, undefined);
-  for (const [key, p] of wanted) {
-    const before = s.wanted.get(key);
-    if (!before || !sameOriginated(before, p)) s.unplaced.set(key, p);
-  }
-  s.wanted = wanted;
-}
 
 /** Places a batch of what changed. */
 export function placeDue(s: Speaker): void {
@@ -68,13 +38,13 @@ export function placeDue(s: Speaker): void {
   for (const [key, p] of s.unplaced) {
     if (left-- === 0) return;
     s.unplaced.delete(key);
-    for (const level of s.levels.values()) setPrefix(s, level, key, p);
+    for (const level of s.levels.values()) setEntry(s, level, key, p);
     if (!p) wantedChanged(s, key);
   }
 }
 
-/** Adds, changes or (undefined) removes one prefix of our LSP in one level. */
-export function setPrefix(s: Speaker, level: LevelState, key: string, p: OriginatedPrefix | undefined): void {
+/** Adds, changes or (undefined) removes one prefix or SID of our LSP in one level. */
+export function setEntry(s: Speaker, level: LevelState, key: string, p: Originated | undefined): void {
   const { own } = level;
   own.homeless.delete(key);
   if (!p) {
@@ -83,11 +53,11 @@ export function setPrefix(s: Speaker, level: LevelState, key: string, p: Origina
     if (changed.length > 0) rehouse(s, level);
   } else if (!tryPlace(s, level, p)) {
     own.homeless.set(key, p);
-    complain(s, 'isis.originate.no-room', { level: level.level }, 'all LSP fragments are full: a prefix is not advertised');
+    complain(s, 'isis.originate.no-room', { level: level.level }, 'all LSP fragments are full: a prefix or SID is not advertised');
   }
 }
 
-function tryPlace(s: Speaker, level: LevelState, p: OriginatedPrefix): boolean {
+function tryPlace(s: Speaker, level: LevelState, p: Originated): boolean {
   const { placed, changed } = place(level.own.placement, p, fragmentRoom(s, level.level));
   for (const number of changed) markDirty(level.own, number, s.now + ISSUE_DELAY_MS);
   return placed;
@@ -104,10 +74,10 @@ function rehouse(s: Speaker, level: LevelState): void {
 /** After a change of keys: other room, other digests. Places everything afresh and issues every fragment. */
 export function replaceAll(s: Speaker, level: LevelState): void {
   const { own } = level;
-  const prefixes = [...own.placement.fragments.values()].flatMap((f) => [...f.prefixes.values()]).concat([...own.homeless.values()]);
+  const entries = [...own.placement.fragments.values()].flatMap((f) => [...f.entries.values()]).concat([...own.homeless.values()]);
   for (const number of own.fragments.keys()) markDirty(own, number, s.now, true);
   own.placement = newPlacement();
-  for (const p of prefixes) setPrefix(s, level, p.key, p);
+  for (const p of entries) setEntry(s, level, p.key, p);
 }
 
 /** Issues what is due of the dirty fragments, a batch at a time. */
@@ -131,7 +101,7 @@ export function issueDue(s: Speaker, level: LevelState): void {
 
 function issue(s: Speaker, level: LevelState, number: number, fragment: OwnFragment, force: boolean): void {
   const placed = level.own.placement.fragments.get(number);
-  const empty = number !== 0 && (placed?.prefixes.size ?? 0) === 0;
+  const empty = number !== 0 && (placed?.entries.size ?? 0) === 0;
   if (empty || s.stopping) {
     if (fragment.live) purgeFragment(s, level, number, fragment);
     return;
@@ -140,7 +110,7 @@ function issue(s: Speaker, level: LevelState, number: number, fragment: OwnFragm
     fragment.blockedUntil = -Infinity;
     fragment.sequence = 0;
   }
-  const tlvs = number === 0 ? fragmentZero(s, level) : prefixTlvs(s, placed!);
+  const tlvs = number === 0 ? zeroTlvs(s, level) : entryTlvs(s, placed!);
   const sequence = Math.max(fragment.sequence + 1, fragment.issuedAt === -Infinity ? s.config.startSequence : 1);
   const unsigned = encodeLsp(s, level, number, Math.min(sequence, MAX_SEQUENCE), tlvs);
   const body = unsigned.subarray(LSP_HEADER_LENGTH);
@@ -164,37 +134,6 @@ function wrap(s: Speaker, level: LevelState, number: number, fragment: OwnFragme
   fragment.refreshAt = Infinity;
   storePurge(s, level, { systemId: s.config.systemId, pseudonode: 0, fragment: number }, MAX_SEQUENCE);
   markDirty(level.own, number, fragment.blockedUntil, true);
-}
-
-function fragmentZero(s: Speaker, level: LevelState): IsisTlv[] {
-  const tlvs: IsisTlv[] = [
-    { kind: 'protocols-supported', nlpids: [NLPID_IPV4, NLPID_IPV6] },
-    { kind: 'area-addresses', areas: [s.config.area] },
-  ];
-  if (s.config.hostname) tlvs.push({ kind: 'hostname', name: s.config.hostname });
-  if (!isActive(s, level.level)) return tlvs;
-  const neighbors = [{ systemId: s.adjacency!.systemId, pseudonode: 0, metric: LINK_METRIC, subTlvs: new Uint8Array(0) }];
-  const topologies = [0, MT_IPV6].map((id) => ({ id, overload: id !== 0, attached: false }));
-  if (s.adjacency!.mtIpv6) tlvs.push({ kind: 'multi-topology', topologies });
-  tlvs.push({ kind: 'extended-is-reachability', neighbors });
-  if (s.adjacency!.mtIpv6) tlvs.push({ kind: 'mt-is-reachability', mtId: MT_IPV6, neighbors });
-  return tlvs;
-}
-
-function prefixTlvs(s: Speaker, fragment: Fragment): IsisTlv[] {
-  const v4 = tlvGroups(fragment, 4).map((group): IsisTlv => ({ kind: 'ipv4-reachability', prefixes: group.map(reachability) }));
-  const v6 = tlvGroups(fragment, 6).map((group): IsisTlv => {
-    const prefixes = group.map(reachability);
-    return s.adjacency?.mtIpv6 ? { kind: 'mt-ipv6-reachability', mtId: MT_IPV6, prefixes } : { kind: 'ipv6-reachability', prefixes };
-  });
-  return [...v4, ...v6];
-}
-
-function reachability(p: OriginatedPrefix): PrefixReachability {
-  const subTlvs: PrefixSubTlv[] = [{ kind: 'prefix-attribute-flags', flags: p.flags }];
-  if (p.source4) subTlvs.push({ kind: 'ipv4-source-router-id', address: p.source4 });
-  if (p.source6) subTlvs.push({ kind: 'ipv6-source-router-id', address: p.source6 });
-  return { prefix: p.prefix, metric: SIGNALLING_METRIC, down: p.down, external: p.external, subTlvs };
 }
 
 /** 1 for a level-1 LSP, 3 for a level-2 one; the attached bit is never set: nobody shall send default traffic here. */

@@ -1,5 +1,5 @@
 // The state of our own LSP in one level: sequence numbers, refresh and what must be issued anew. How it is built is origination.ts.
-import type { OriginatedPrefix, Placement } from './placement.ts';
+import type { Originated, Placement } from './placement.ts';
 
 export interface OwnFragment {
   /** The last sequence number used by us or seen from elsewhere; 0 when none. */
@@ -20,8 +20,8 @@ export interface OwnLsps {
   readonly dirty: Map<number, boolean>;
   issueAt: number;
   refreshAt: number;
-  /** Prefixes for which no fragment had room. */
-  readonly homeless: Map<string, OriginatedPrefix>;
+  /** Prefixes and SIDs for which no fragment had room. */
+  readonly homeless: Map<string, Originated>;
 }
 
 export const newOwnLsps = (placement: Placement): OwnLsps => ({

@@ -2,11 +2,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { address } from '../../model/address.ts';
-import { prefixOf } from '../../model/prefix.ts';
-import { prefixKey } from './content.ts';
-import { type OriginatedPrefix, entrySize, newPlacement, place, tlvGroups, unplace } from './placement.ts';
+import { formatPrefix, prefixKey, prefixOf } from '../../model/prefix.ts';
+import { encodeTlvs } from '../../packet/isis/tlvs.ts';
+import { type OriginatedPrefix, entrySize, newPlacement, place, sidsIn, tlvGroups, unplace } from './placement.ts';
 import { unplacedPrefixes } from './show.ts';
-import { Agent, Simulation, proxied, testConfig } from './simulation.fixture.ts';
+import { type OriginatedSid, locatorTlvs, sidKey } from './sids.ts';
+import { Agent, Simulation, originate, proxied, testConfig } from './simulation.fixture.ts';
 
 const ROOM = 1465;
 const PROXY = address('2001:db8:ffff::1');
@@ -21,7 +22,7 @@ describe('placement', () => {
   it('a fragment without authentication holds 40 IPv6 /64 entries, so 255 fragments hold 10,200', () => {
     const placement = newPlacement();
     for (let i = 0; i < 10_200; i++) expect(place(placement, nth(i), ROOM).placed).toBe(true);
-    expect(placement.fragments.get(1)!.prefixes.size).toBe(40);
+    expect(placement.fragments.get(1)!.entries.size).toBe(40);
     expect(place(placement, nth(10_200), ROOM)).toEqual({ placed: false, changed: [] });
   });
 
@@ -55,7 +56,7 @@ describe('placement', () => {
             expected.set(p.key, p);
           }
         }
-        const found = [...placement.fragments.values()].flatMap((f) => [...f.prefixes.values()]);
+        const found = [...placement.fragments.values()].flatMap((f) => [...f.entries.values()]);
         expect(new Set(found)).toEqual(new Set(expected.values()));
         for (const fragment of placement.fragments.values()) {
           const tlvs = tlvGroups(fragment, 6).map((group) => group.reduce((sum, p) => sum + entrySize(p), 0));
@@ -65,6 +66,53 @@ describe('placement', () => {
       }),
       { numRuns: 100 },
     );
+  });
+});
+
+describe('placement of SIDs', () => {
+  const anySid = fc.record({ i: fc.integer({ min: 1, max: 80 }), locator: fc.integer({ min: 1, max: 128 }), copy: fc.boolean(), remove: fc.boolean() });
+
+  it('among prefixes, whatever is added and removed: nothing is lost, and the TLVs fit the fragment', () => {
+    fc.assert(
+      fc.property(fc.array(anySid, { maxLength: 200 }), fc.integer({ min: 0, max: 12 }), (changes, prefixes) => {
+        const placement = newPlacement();
+        const expected = new Map<string, OriginatedSid>();
+        for (let i = 0; i < prefixes; i++) place(placement, nth(i), 600);
+        for (const { i, locator, copy, remove } of changes) {
+          const sid = { family: 6, value: (0x20010db8n << 96n) | BigInt(i) } as const;
+          const p: OriginatedSid = {
+            key: sidKey(sid), sid, behavior: 32770, locator: prefixOf(sid, locator), algorithm: 0, down: copy, flags: copy ? Uint8Array.of(0x40) : new Uint8Array(), ...(copy && { source6: PROXY }),
+          };
+          if (remove) {
+            unplace(placement, p.key);
+            expected.delete(p.key);
+          } else {
+            expect(place(placement, p, 600).placed).toBe(true);
+            expected.set(p.key, p);
+          }
+        }
+        const said: string[] = [];
+        for (const fragment of placement.fragments.values()) {
+          const tlvs = locatorTlvs(sidsIn(fragment), 2);
+          const prefixBytes = tlvGroups(fragment, 6).reduce((sum, group) => sum + 4 + group.reduce((n, p) => n + entrySize(p), 0), 0);
+          expect(prefixBytes + encodeTlvs(tlvs).length).toBeLessThanOrEqual(600);
+          for (const { prefix, flags, subTlvs } of tlvs.flatMap((t) => t.locators)) {
+            for (const t of subTlvs) if (t.kind === 'srv6-end-sid') said.push(`${t.sid.value} ${formatPrefix(prefix)} ${flags}`);
+          }
+        }
+        expect(said.sort()).toEqual([...expected.values()].map((p) => `${p.sid.value} ${formatPrefix(p.locator)} ${p.down ? 0x80 : 0}`).sort());
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('a SID that says the same changes nothing; another behaviour or locator changes its fragment alone', () => {
+    const placement = newPlacement();
+    const sid = address('2001:db8:c::1');
+    const p: OriginatedSid = { key: sidKey(sid), sid, behavior: 32770, locator: prefixOf(sid, 48), algorithm: 0, down: false, flags: new Uint8Array() };
+    expect(place(placement, p, ROOM).changed).toEqual([1]);
+    expect(place(placement, { ...p }, ROOM).changed).toEqual([]);
+    for (const changed of [{ ...p, behavior: 18 }, { ...p, locator: prefixOf(sid, 64) }, { ...p, down: true }]) expect(place(placement, changed, ROOM).changed).toEqual([1]);
   });
 });
 
@@ -81,7 +129,7 @@ describe('10,000 prefixes on the wire', () => {
       if (from === 0 && pdu.kind === 'lsp') lsps.push(pdu.lspId.fragment);
       return true;
     };
-    a.event({ type: 'originate', prefixes });
+    a.event(originate(prefixes));
     simulation.run(3000);
     return { simulation, a, b, lsps };
   }
@@ -96,13 +144,13 @@ describe('10,000 prefixes on the wire', () => {
     const { simulation, a, lsps } = flooded();
     lsps.length = 0;
     const changed = prefixes.map((p, i) => (i === 7777 ? { ...p, proxy: OTHER } : p));
-    a.event({ type: 'originate', prefixes: changed });
+    a.event(originate(changed));
     simulation.run(1000);
     expect(lsps).toHaveLength(1);
-    a.event({ type: 'originate', prefixes: changed.filter((_, i) => i !== 7777) });
+    a.event(originate(changed.filter((_, i) => i !== 7777)));
     simulation.run(1000);
     expect(lsps).toHaveLength(2);
-    a.event({ type: 'originate', prefixes });
+    a.event(originate(prefixes));
     simulation.run(1000);
     expect(lsps).toHaveLength(3);
     expect(new Set(lsps).size).toBe(1);
@@ -111,7 +159,7 @@ describe('10,000 prefixes on the wire', () => {
   it('saying the same again floods nothing', () => {
     const { simulation, a, lsps } = flooded();
     lsps.length = 0;
-    a.event({ type: 'originate', prefixes: [...prefixes].reverse() });
+    a.event(originate([...prefixes].reverse()));
     simulation.run(1000);
     expect(lsps).toEqual([]);
   });
@@ -120,11 +168,11 @@ describe('10,000 prefixes on the wire', () => {
     const simulation = new Simulation();
     const a = new Agent(simulation, testConfig('0000.0000.000a'));
     const many = Array.from({ length: 10_201 }, (_, i) => proxied(`2001:db8:0:${i.toString(16)}::/64`));
-    a.event({ type: 'originate', prefixes: many });
+    a.event(originate(many));
     simulation.run(100);
     expect(a.count('isis.originate.no-room')).toBe(1);
     expect(unplacedPrefixes(a.speaker)).toBe(1);
-    a.event({ type: 'originate', prefixes: many.slice(1) });
+    a.event(originate(many.slice(1)));
     simulation.run(100);
     expect(a.speaker.levels.get(2)!.own.homeless.size).toBe(0);
     expect(unplacedPrefixes(a.speaker)).toBe(0);
@@ -135,10 +183,10 @@ describe('10,000 prefixes on the wire', () => {
     const simulation = new Simulation();
     const a = new Agent(simulation, testConfig('0000.0000.000a', { levels: [1, 2] }));
     const many = Array.from({ length: 10_203 }, (_, i) => proxied(`2001:db8:0:${i.toString(16)}::/64`));
-    a.event({ type: 'originate', prefixes: many });
+    a.event(originate(many));
     simulation.run(100);
     expect(unplacedPrefixes(a.speaker)).toBe(3);
-    a.event({ type: 'originate', prefixes: many.slice(0, 10_201) });
+    a.event(originate(many.slice(0, 10_201)));
     simulation.run(100);
     expect(unplacedPrefixes(a.speaker)).toBe(1);
   });

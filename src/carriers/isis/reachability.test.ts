@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { IsisTlv } from '../../packet/isis/types.ts';
 import { lsp } from './hostile.fixture.ts';
 import { Router } from './router.fixture.ts';
-import { Agent, Simulation, proxied, systemId, testConfig } from './simulation.fixture.ts';
+import { Agent, Simulation, originate, proxied, systemId, testConfig } from './simulation.fixture.ts';
 
 const LEARNER = '0000.0000.00ff';
 const ORIGIN = '0000.0000.0001';
@@ -17,7 +17,7 @@ function chain(): { simulation: Simulation; learner: Agent; origin: Agent; r1: R
   simulation.wire(learner.attach, r1.attach);
   simulation.wire(r1.attach, r2.attach);
   simulation.wire(r2.attach, origin.attach);
-  origin.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+  origin.event(originate([proxied('2001:db8:1::/64')]));
   simulation.run(10_000);
   return { simulation, learner, origin, r1, r2 };
 }

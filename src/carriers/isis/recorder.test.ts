@@ -1,8 +1,9 @@
 // A recorded run replays exactly.
 import { expect, it } from 'vitest';
+import { address } from '../../model/address.ts';
 import { handle } from './events.ts';
 import { parseRecorded, recordEvent } from './recorder.ts';
-import { Agent, Simulation, proxied, testConfig } from './simulation.fixture.ts';
+import { Agent, Simulation, endCon, originate, proxied, testConfig } from './simulation.fixture.ts';
 import { type Effect, type SpeakerEvent, createSpeaker } from './speaker.ts';
 
 const A = '0000.0000.000a';
@@ -24,8 +25,8 @@ it('the same events at the same times have the same effects, byte for byte', () 
   const a = new Recorded(simulation, testConfig(A));
   const b = new Agent(simulation, testConfig('0000.0000.000b', { seed: 2 }));
   simulation.wire(a.attach, b.attach);
-  a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64'), proxied('10.0.0.0/8', '192.0.2.1')] });
-  b.event({ type: 'originate', prefixes: [proxied('2001:db8:2::/64')] });
+  a.event(originate([proxied('2001:db8:1::/64'), proxied('10.0.0.0/8', '192.0.2.1')], { sids: [endCon('2001:db8:c::1', '2001:db8:c::/48')], routerAddresses: [address('192.0.2.1')] }));
+  b.event(originate([proxied('2001:db8:2::/64')]));
   simulation.run(20_000);
   a.event({ type: 'configure', config: { ...a.speaker.config, helloIntervalMs: 1000 } });
   simulation.run(20_000);

@@ -1,6 +1,7 @@
 // Records the events that a speaker was given, one JSON line each, and reads them back: a run that went wrong can be replayed, message by
 // message, on a developer's desk. Keys are configuration, not events, except in `configure`, which is recorded without them.
 import { type IpAddress, formatAddress, address } from '../../model/address.ts';
+import type { Origination } from '../../model/advertisement.ts';
 import { formatPrefix, prefix } from '../../model/prefix.ts';
 import type { SpeakerEvent } from './speaker.ts';
 
@@ -20,7 +21,14 @@ function fieldsOf(event: SpeakerEvent): object {
   if (event.type === 'link-up') return { linkLocal: formatAddress(event.linkLocal) };
   if (event.type === 'link-down') return { reason: event.reason };
   if (event.type === 'configure') return { config: { ...event.config, keys: {} } };
-  if (event.type === 'originate') return { prefixes: event.prefixes.map((p) => [formatPrefix(p.prefix), formatAddress(p.proxy)]) };
+  if (event.type === 'originate') {
+    const { proxies, sids, routerAddresses } = event.origination;
+    return {
+      prefixes: proxies.map((p) => [formatPrefix(p.prefix), formatAddress(p.proxy)]),
+      sids: sids.map((p) => [formatAddress(p.sid), formatPrefix(p.locator), p.behavior]),
+      routerAddresses: routerAddresses.map(formatAddress),
+    };
+  }
   return {};
 }
 
@@ -33,8 +41,15 @@ export function parseRecorded(line: string): Recorded {
 function eventOf(type: SpeakerEvent['type'], rest: Record<string, unknown>): SpeakerEvent {
   if (type === 'received') return { type, pdu: Uint8Array.from(Buffer.from(rest['pdu'] as string, 'hex')) };
   if (type === 'link-up') return { type, linkLocal: address(rest['linkLocal'] as string) satisfies IpAddress };
-  if (type === 'originate') {
-    return { type, prefixes: (rest['prefixes'] as [string, string][]).map(([p, proxy]) => ({ prefix: prefix(p), proxy: address(proxy) })) };
-  }
+  if (type === 'originate') return { type, origination: originationOf(rest) };
   return { type, ...rest } as SpeakerEvent;
+}
+
+function originationOf(rest: Record<string, unknown>): Origination {
+  return {
+    proxies: (rest['prefixes'] as [string, string][]).map(([p, proxy]) => ({ prefix: prefix(p), proxy: address(proxy) })),
+    // Recordings of before SIDs were carried have none.
+    sids: ((rest['sids'] ?? []) as [string, string, number][]).map(([sid, locator, behavior]) => ({ sid: address(sid), locator: prefix(locator), behavior })),
+    routerAddresses: ((rest['routerAddresses'] ?? []) as string[]).map(address),
+  };
 }

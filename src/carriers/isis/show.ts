@@ -1,6 +1,7 @@
 // The speaker's state as the northbound shows it: text and plain numbers.
 import type { IsisLspState, IsisNeighborState } from '../../model/state.ts';
 import { type StoredLsp, lifetimeOf } from './lsdb.ts';
+import { isOriginatedSid } from './placement.ts';
 import type { LevelState, Speaker } from './speaker.ts';
 
 /** `now` is the speaker's clock, `wall` the same moment in milliseconds since 1970. */
@@ -38,11 +39,14 @@ function lspState(level: LevelState, lsp: StoredLsp, now: number): IsisLspState 
     own: lsp.own,
     reachable: lsp.own || level.graph.reachable.has(lsp.system),
     overload: lsp.content.overload,
-    proxyPrefixes: lsp.own ? (level.own.placement.fragments.get(lsp.fragment)?.prefixes.size ?? 0) : lsp.content.flagged.length,
+    proxyPrefixes: lsp.own ? ownPrefixes(level, lsp.fragment) : lsp.content.flagged.length,
   };
 }
 
-/** How many declared prefixes (not those carried from the other level) some level has no room for. */
+const ownPrefixes = (level: LevelState, fragment: number): number =>
+  [...(level.own.placement.fragments.get(fragment)?.entries.values() ?? [])].filter((p) => !isOriginatedSid(p)).length;
+
+/** How many declared prefixes and SIDs (not those carried from the other level) some level has no room for. */
 export function unplacedPrefixes(s: Speaker): number {
   const keys = [...s.levels.values()].flatMap((level) => [...level.own.homeless.keys()]);
   return new Set(keys.filter((key) => s.wanted.has(key))).size;

@@ -1,11 +1,11 @@
 // For tests: speakers joined by wires in virtual time. A wire delivers after 1 ms unless its filter loses the PDU.
-import type { ProxyPrefix } from '../../model/advertisement.ts';
+import type { LearnedReport, LearnedSid, Origination, ProxyPrefix, SidAdvertisement } from '../../model/advertisement.ts';
 import { address } from '../../model/address.ts';
+import { DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
 import { prefix } from '../../model/prefix.ts';
 import { formatSystemId, parseSystemId } from '../../packet/isis/lsp-id.ts';
 import { decodePdu } from '../../packet/isis/pdu.ts';
 import type { ReceivedPdu } from '../../packet/isis/types.ts';
-import type { LearnedReport } from '../../model/advertisement.ts';
 import { LSDB_LIMIT } from './constants.ts';
 import { handle } from './events.ts';
 import { type Effect, type Speaker, type SpeakerConfig, type SpeakerEvent, createSpeaker } from './speaker.ts';
@@ -21,6 +21,7 @@ export function testConfig(system: string, overrides: Partial<SpeakerConfig> = {
     mtu: 1500,
     circuitId: 1,
     pncFlagBit: 7,
+    sidBehaviors: [END_CON],
     startSequence: 1000,
     seed: 1,
     lsdbLimit: LSDB_LIMIT,
@@ -33,6 +34,16 @@ export function testConfig(system: string, overrides: Partial<SpeakerConfig> = {
     ...overrides,
   };
 }
+
+/** The default of `end-con-behavior`. */
+export const END_CON = DEFAULT_CODE_POINTS['end-con-behavior'];
+
+export const endCon = (sid: string, locator: string, behavior = END_CON): SidAdvertisement => ({ sid: address(sid), locator: prefix(locator), behavior });
+
+/** To be declared: proxies, and whatever else. */
+export const origination = (proxies: readonly ProxyPrefix[], rest: Partial<Origination> = {}): Origination => ({ proxies, sids: [], routerAddresses: [], ...rest });
+
+export const originate = (...args: Parameters<typeof origination>): SpeakerEvent => ({ type: 'originate', origination: origination(...args) });
 
 export const proxied = (text: string, proxy = '2001:db8:ffff::1'): ProxyPrefix => ({ prefix: prefix(text), proxy: address(proxy) });
 
@@ -168,13 +179,19 @@ export class Agent implements Port {
     return [...this.reports.values()].flatMap((r) => r.prefixes);
   }
 
+  /** Every SID learned now. */
+  sids(): LearnedSid[] {
+    return [...this.reports.values()].flatMap((r) => r.sids ?? []);
+  }
+
   protected carryOut(effect: Effect): void {
     if (effect.type === 'send') {
       this.sent.push(effect.pdu);
       this.send(effect.pdu);
     } else if (effect.type === 'count') this.counters.set(effect.name, this.count(effect.name) + effect.by);
     else if (effect.type === 'learned') {
-      if (effect.report.prefixes.length > 0) this.reports.set(effect.report.source, effect.report);
+      const { prefixes, sids = [], routerAddresses = [] } = effect.report;
+      if (prefixes.length + sids.length + routerAddresses.length > 0) this.reports.set(effect.report.source, effect.report);
       else this.reports.delete(effect.report.source);
     } else if (effect.type === 'reachability') this.reachable = effect.reachable;
     else if (effect.type === 'stopped') this.stopped = effect.clean;

@@ -1,7 +1,7 @@
 // Two speakers back to back: adjacency, synchronisation, retransmission, purge, restart.
 import { describe, expect, it } from 'vitest';
 import { decodePdu } from '../../packet/isis/pdu.ts';
-import { Agent, Simulation, type Wire, proxied, testConfig } from './simulation.fixture.ts';
+import { Agent, Simulation, type Wire, originate, proxied, testConfig } from './simulation.fixture.ts';
 import type { SpeakerConfig } from './speaker.ts';
 
 const A = '0000.0000.000a';
@@ -101,7 +101,7 @@ describe('adjacency', () => {
 describe('database', () => {
   it('PNC-5-a PNC-5-b: a declared prefix is learned by the other end, with flag, proxy, metric and originator', () => {
     const { simulation, a, b } = pair();
-    a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64'), proxied('10.1.0.0/16', '192.0.2.1')] });
+    a.event(originate([proxied('2001:db8:1::/64'), proxied('10.1.0.0/16', '192.0.2.1')]));
     simulation.run(2000);
     const reports = [...b.reports.values()];
     expect(reports).toHaveLength(1);
@@ -114,7 +114,7 @@ describe('database', () => {
 
   it('every LSP is acknowledged: nothing is retransmitted on a wire that loses nothing', () => {
     const { simulation, a, b } = pair();
-    a.event({ type: 'originate', prefixes: Array.from({ length: 200 }, (_, i) => proxied(`10.${i}.0.0/16`)) });
+    a.event(originate(Array.from({ length: 200 }, (_, i) => proxied(`10.${i}.0.0/16`))));
     simulation.run(1000);
     const before = a.count('isis.tx.lsp');
     simulation.run(60_000);
@@ -124,14 +124,14 @@ describe('database', () => {
 
   it('recovers whatever single PDU is lost', () => {
     const reference = pair();
-    reference.a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    reference.a.event(originate([proxied('2001:db8:1::/64')]));
     reference.simulation.run(5000);
     const total = reference.wire.sent;
     expect(total).toBeGreaterThan(10);
     for (let lost = 1; lost <= total; lost++) {
       const { simulation, a, b, wire } = pair();
       wire.filter = () => wire.sent !== lost;
-      a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+      a.event(originate([proxied('2001:db8:1::/64')]));
       simulation.run(15_000);
       expect({ lost, prefixes: learnedFrom(b), reachable: [...b.reachable] }).toEqual({ lost, prefixes: ['P 64'], reachable: [`L2 ${A}`] });
       expect(a.speaker.levels.get(2)!.srm.size).toBe(0);
@@ -146,7 +146,7 @@ describe('database', () => {
       if (from === 0 && pdu.kind === 'lsp') times.push(simulation.now);
       return !(from === 1 && pdu.kind === 'psnp');
     };
-    a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    a.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(16_000);
     expect(times).toHaveLength(4);
     expect(times.slice(1).map((t, i) => t - times[i]!)).toEqual([5000, 5000, 5000]);
@@ -154,7 +154,7 @@ describe('database', () => {
 
   it('asks for what a CSNP lists and it lacks', () => {
     const { simulation, a, b, wire } = pair();
-    a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    a.event(originate([proxied('2001:db8:1::/64')]));
     // LSPs of A are lost until B asks with sequence number 0.
     let asked = false;
     wire.filter = (pdu, from) => {
@@ -168,9 +168,9 @@ describe('database', () => {
 
   it('withdraws a prefix by purging the fragment that becomes empty', () => {
     const { simulation, a, b } = pair();
-    a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    a.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(2000);
-    a.event({ type: 'originate', prefixes: [] });
+    a.event(originate([]));
     simulation.run(2000);
     expect(b.reports.size).toBe(0);
     expect(b.speaker.levels.get(2)!.lsdb.byKey.get(`${A}.00-01`)).toMatchObject({ purged: true });
@@ -180,7 +180,7 @@ describe('database', () => {
 
   it('a stop purges everything and waits for the acknowledgement', () => {
     const { simulation, a, b } = pair();
-    a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    a.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(2000);
     a.event({ type: 'stop' });
     expect(a.stopped).toBeUndefined();
@@ -193,7 +193,7 @@ describe('database', () => {
 
   it('a stop retransmits a lost purge, and ends unclean when nobody answers', () => {
     const first = pair();
-    first.a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    first.a.event(originate([proxied('2001:db8:1::/64')]));
     first.simulation.run(2000);
     let lost = 0;
     first.wire.filter = (pdu) => !(pdu.kind === 'lsp' && pdu.remainingLifetime === 0 && lost++ < 2);
@@ -211,7 +211,7 @@ describe('database', () => {
 
   it('refreshes before the lifetime ends, without reporting anything again', () => {
     const { simulation, a, b } = pair();
-    a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    a.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(2000);
     const before = b.reports.get(`L2 ${A}.00-01`);
     simulation.run(3_600_000);
@@ -222,7 +222,7 @@ describe('database', () => {
 
   it('ages out what its originator no longer refreshes', () => {
     const { simulation, a, b } = pair();
-    a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    a.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(2000);
     a.kill();
     simulation.run(40_000);
@@ -237,12 +237,12 @@ describe('database', () => {
 describe('restart after a crash', () => {
   function restart(startSequence: number): Pair & { again: Agent } {
     const { simulation, a, b, wire } = pair();
-    a.event({ type: 'originate', prefixes: Array.from({ length: 120 }, (_, i) => proxied(`10.${i}.0.0/16`)) });
+    a.event(originate(Array.from({ length: 120 }, (_, i) => proxied(`10.${i}.0.0/16`))));
     simulation.run(3000);
     a.kill();
     const again = new Agent(simulation, testConfig(A, { startSequence }));
     wire.plug(0, again.attach);
-    again.event({ type: 'originate', prefixes: [proxied('10.7.0.0/16')] });
+    again.event(originate([proxied('10.7.0.0/16')]));
     simulation.run(10_000);
     return { simulation, a, b, wire, again };
   }
@@ -265,7 +265,7 @@ describe('restart after a crash', () => {
 describe('what is sent', () => {
   it('PNC-5.1-a PNC-5.1-b: the entry carries the P-flag (bit 7), the proxy, the signalling metric; the LSP the overload bit', () => {
     const { simulation, a } = pair();
-    a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    a.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(1000);
     const lsps = a.sent.map((bytes) => decodePdu(bytes)).flatMap((d) => (d.ok && d.value.kind === 'lsp' ? [d.value] : []));
     const lsp = lsps.find((l) => l.lspId.fragment === 1)!;
@@ -289,11 +289,11 @@ describe('what is sent', () => {
 
   it('the P-flag moves with its code point', () => {
     const { simulation, a, b } = pair({ pncFlagBit: 11 }, { pncFlagBit: 11 });
-    a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    a.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(1000);
     expect(learnedFrom(b)).toEqual(['P 64']);
     const other = pair({ pncFlagBit: 11 });
-    other.a.event({ type: 'originate', prefixes: [proxied('2001:db8:1::/64')] });
+    other.a.event(originate([proxied('2001:db8:1::/64')]));
     other.simulation.run(1000);
     expect(learnedFrom(other.b)).toEqual(['- 64']);
   });

@@ -1,14 +1,15 @@
 // What the speaker is made of: its configuration, its state, the events it consumes and the effects it asks for. Everything here is plain
 // data that `events.ts` works on; the clock is the `now` of each event, and randomness a generator seeded by the configuration, so that a
 // recorded stream of events replays exactly.
-import type { LearnedReport, ProxyPrefix } from '../../model/advertisement.ts';
+import type { LearnedReport, Origination } from '../../model/advertisement.ts';
 import type { IpAddress } from '../../model/address.ts';
 import type { Level } from '../../packet/isis/types.ts';
 import type { Adjacency } from './adjacency.ts';
 import { type CarryState, newCarryState } from './carrying.ts';
+import type { NodeAddresses, ReadOptions } from './content.ts';
 import { type Lsdb, newLsdb } from './lsdb.ts';
 import { type OwnLsps, newOwnLsps } from './own.ts';
-import { type OriginatedPrefix, newPlacement } from './placement.ts';
+import { type Originated, newPlacement } from './placement.ts';
 import { type Graph, newGraph } from './reachability.ts';
 import type { Acknowledgement, Request } from './snp.ts';
 import { WARN_INTERVAL_MS } from './constants.ts';
@@ -24,7 +25,7 @@ export interface TunableConfig {
   readonly keys: { readonly interface?: Uint8Array; readonly area?: Uint8Array; readonly domain?: Uint8Array };
 }
 
-export interface SpeakerConfig extends TunableConfig {
+export interface SpeakerConfig extends TunableConfig, ReadOptions {
   /** 6 bytes. */
   readonly systemId: Uint8Array;
   readonly area: Uint8Array;
@@ -34,8 +35,6 @@ export interface SpeakerConfig extends TunableConfig {
   readonly mtu: number;
   /** Extended local circuit ID (RFC 5303). */
   readonly circuitId: number;
-  /** Bit of the Prefix Attribute Flags that is the P-flag. */
-  readonly pncFlagBit: number;
   /** First sequence number of every fragment: higher than any that an earlier run can have used, e.g. seconds since a fixed date. */
   readonly startSequence: number;
   readonly seed: number;
@@ -47,7 +46,7 @@ export type SpeakerEvent =
   | { readonly type: 'link-down'; readonly reason: string }
   /** One PDU without LLC. The speaker keeps the bytes: hand it a copy. */
   | { readonly type: 'received'; readonly pdu: Uint8Array }
-  | { readonly type: 'originate'; readonly prefixes: readonly ProxyPrefix[] }
+  | { readonly type: 'originate'; readonly origination: Origination }
   | { readonly type: 'configure'; readonly config: TunableConfig }
   | { readonly type: 'timer' }
   | { readonly type: 'stop' };
@@ -91,10 +90,12 @@ export interface Speaker {
   adjacency: Adjacency | undefined;
   readonly levels: ReadonlyMap<Level, LevelState>;
   readonly inbox: { hellos: Uint8Array[]; others: Uint8Array[]; taken: number };
-  /** What this router declares itself, by prefix key. */
-  wanted: ReadonlyMap<string, OriginatedPrefix>;
+  /** What this router declares itself, by the key of prefix or SID. */
+  wanted: ReadonlyMap<string, Originated>;
+  /** Its addresses, one a family at most: TLVs 134 and 140. */
+  routerAddresses: NodeAddresses;
   /** Of these what is still to be placed in our LSP; undefined: to be removed from it. */
-  readonly unplaced: Map<string, OriginatedPrefix | undefined>;
+  readonly unplaced: Map<string, Originated | undefined>;
   readonly carry: CarryState;
   /** From when on LSPs under our name that we do not have are purged: not before we have been told what to declare, or they would flap at a restart. */
   purgeUnknownFrom: number;
@@ -115,6 +116,7 @@ export function createSpeaker(config: SpeakerConfig, system: string): Speaker {
     levels: new Map(config.levels.map((level) => [level, newLevel(level, config)])),
     inbox: { hellos: [], others: [], taken: 0 },
     wanted: new Map(),
+    routerAddresses: {},
     unplaced: new Map(),
     carry: newCarryState(),
     purgeUnknownFrom: Infinity,

@@ -30,6 +30,8 @@ const AT = { inBatch: 0, outBatch: 8, keys: 16, values: 24, count: 32, fd: 36, e
 
 export class MapBatch {
   private readonly opts: BatchOptions;
+  /** Of updates: kept, for a table that is learned is written a slice a turn of the event loop. */
+  private written: Buffers | undefined;
 
   constructor(opts: BatchOptions) {
     this.opts = opts;
@@ -47,20 +49,26 @@ export class MapBatch {
   }
 
   /** Sets what it can in batches. Returns the entries to be set one by one: all when the type has no batches, none otherwise. */
-  update(entries: Iterable<MapEntry>, flags: number): MapEntry[] {
+  update(entries: readonly MapEntry[], flags: number): readonly MapEntry[] {
     const { keySize, valueBytes } = this.opts;
-    const all = [...entries];
-    if (all.length === 0) return [];
-    const buffers = this.buffers(Math.min(CHUNK, all.length));
-    for (let start = 0; start < all.length; start += CHUNK) {
-      const chunk = all.slice(start, start + CHUNK);
-      chunk.forEach(([key, value], i) => {
+    if (entries.length === 0) return entries;
+    const buffers = this.writeBuffers(entries.length);
+    for (let start = 0; start < entries.length; start += CHUNK) {
+      const count = Math.min(CHUNK, entries.length - start);
+      for (let i = 0; i < count; i++) {
+        const [key, value] = entries[start + i]!;
         buffers.keys.bytes.set(key, i * keySize);
         buffers.values.bytes.set(value, i * valueBytes);
-      });
-      if (!this.updateChunk(buffers, chunk.length, start, all.length, flags)) return all;
+      }
+      if (!this.updateChunk(buffers, count, start, entries.length, flags)) return entries;
     }
     return [];
+  }
+
+  private writeBuffers(count: number): Buffers {
+    const capacity = Math.min(CHUNK, count);
+    if (!this.written || this.written.capacity < capacity) this.written = this.buffers(capacity);
+    return this.written;
   }
 
   private updateChunk(buffers: Buffers, count: number, before: number, total: number, flags: number): boolean {

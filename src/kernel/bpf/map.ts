@@ -112,7 +112,7 @@ export class BpfMap {
   /** Sets many values at once. @throws KernelError that says how many were set before the failure */
   updateBatch(entries: Iterable<MapEntry>, flags: number = UPDATE.ANY): void {
     this.checkOpen();
-    const unsupported = this.batch.update(this.checked(entries), flags);
+    const unsupported = this.batch.update(Array.from(entries, (entry) => this.checked(entry)), flags);
     for (const [key, value] of unsupported) this.update(key, value, flags);
   }
 
@@ -167,11 +167,10 @@ export class BpfMap {
     }
   }
 
-  private *checked(entries: Iterable<MapEntry>): Generator<MapEntry> {
-    for (const [key, value] of entries) {
-      this.checkKey(key);
-      yield [key, this.wholeValue(value)];
-    }
+  private checked(entry: MapEntry): MapEntry {
+    const [key, value] = entry;
+    this.checkKey(key);
+    return value.length === this.valueBytes ? entry : [key, this.wholeValue(value)];
   }
 
   private wholeValue(value: Uint8Array): Uint8Array {

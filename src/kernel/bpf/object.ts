@@ -1,7 +1,8 @@
 // CO-RE objects (dist/bpf/*.bpf.o): opened and loaded by libbpf, with maps that survive the process. Given a pin directory, every map that the C source
 // declares is pinned there under its own name and taken over when it is there already, so two objects that declare a map of one name share it. A pinned
-// map of another shape is refused before anything is loaded: its content could not be understood.
-import { existsSync } from 'node:fs';
+// map of another shape is another version's: its content cannot be understood, so an empty one takes its place, and the caller is told. Programs of
+// that version that are still attached keep the old map until they are replaced.
+import { existsSync, renameSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { KernelError } from '../errors.ts';
 import { close } from '../ffi/libc.ts';
@@ -39,36 +40,34 @@ export class BpfLoadError extends KernelError {
   }
 }
 
-/** A pinned map has another shape than the object's map of the same name. */
-export class PinnedMapMismatch extends Error {
-  override readonly name = 'PinnedMapMismatch';
-  readonly code = 'EPINMISMATCH';
+/** A map that was found pinned in another shape; what it held is lost. */
+export interface ReplacedMap {
   readonly map: string;
-  readonly path: string;
-
-  constructor(opts: { map: string; path: string; differences: readonly string[] }) {
-    super(`map ${opts.map} is pinned at ${opts.path} with ${opts.differences.join(', ')}, from another version or configuration of cnpd. ` +
-      `Run \`cnpctl uninstall\` (or remove ${opts.path}) and start again; what the map holds is lost`);
-    this.map = opts.map;
-    this.path = opts.path;
-  }
+  /** What is different, e.g. `value size 72 instead of 168`. */
+  readonly differences: readonly string[];
 }
 
 export class BpfObject {
   readonly path: string;
   /** Names of the maps that were found pinned and taken over with their content. */
   readonly reusedMaps: readonly string[];
+  /** Maps that were found pinned in the shape of another version, and replaced. */
+  readonly replacedMaps: readonly ReplacedMap[];
   private readonly handle: Pointer;
   private readonly maps: ReadonlyMap<string, BpfMap>;
   private readonly programs: ReadonlyMap<string, BpfProgram>;
   private closed = false;
 
-  constructor(opts: { path: string; handle: Pointer; maps: ReadonlyMap<string, BpfMap>; programs: ReadonlyMap<string, BpfProgram>; reusedMaps: readonly string[] }) {
+  constructor(opts: {
+    path: string; handle: Pointer; maps: ReadonlyMap<string, BpfMap>; programs: ReadonlyMap<string, BpfProgram>; reusedMaps: readonly string[];
+    replacedMaps: readonly ReplacedMap[];
+  }) {
     this.path = opts.path;
     this.handle = opts.handle;
     this.maps = opts.maps;
     this.programs = opts.programs;
     this.reusedMaps = opts.reusedMaps;
+    this.replacedMaps = opts.replacedMaps;
   }
 
   get mapNames(): string[] {
@@ -106,24 +105,59 @@ export class BpfObject {
 }
 
 /**
- * Opens and loads a BPF object.
- * @throws BpfLoadError (refused by the kernel, with the verifier's log), PinnedMapMismatch, KernelError ENOENT (no such file)
+ * Opens and loads a BPF object. When it is refused, everything pinned is as it was.
+ * @throws BpfLoadError (refused by the kernel, with the verifier's log), KernelError ENOENT (no such file)
  */
 export function openBpfObject(path: string, opts: BpfObjectOptions = {}): BpfObject {
   const lib = libbpf();
   const handle = lib.checked(`open(${path})`, () => lib.openFile(path, null));
+  const pins = new FoundPins();
   try {
-    const reusedMaps = prepareMaps(handle, opts);
+    prepareMaps(handle, opts, pins);
     selectPrograms(handle, path, opts.programs);
     try {
       lib.checked(`load(${path})`, () => lib.load(handle));
     } catch (error) {
       throw error instanceof KernelError ? new BpfLoadError(path, error) : error;
     }
-    return new BpfObject({ path, handle, maps: loadedMaps(handle), programs: loadedPrograms(handle, opts.programs), reusedMaps });
+    pins.discardReplaced();
+    return new BpfObject({
+      path, handle, maps: loadedMaps(handle), programs: loadedPrograms(handle, opts.programs), reusedMaps: pins.reused, replacedMaps: pins.replaced,
+    });
   } catch (error) {
     lib.closeObject(handle);
+    pins.putBack();
     throw error;
+  }
+}
+
+/** What is pinned already under the names of the object's maps. A map to be replaced is set aside until the object is loaded. */
+class FoundPins {
+  readonly reused: string[] = [];
+  readonly replaced: ReplacedMap[] = [];
+  readonly #aside: { readonly path: string; readonly aside: string }[] = [];
+
+  /** @throws KernelError */
+  take(map: Pointer, name: string, path: string): void {
+    const differences = differencesOf(map, path);
+    if (differences.length === 0) {
+      this.reused.push(name);
+      return;
+    }
+    // No dot: a BPF file system takes no names with one.
+    const aside = `${path}_replaced`;
+    renameSync(path, aside);
+    this.#aside.push({ path, aside });
+    this.replaced.push({ map: name, differences });
+  }
+
+  discardReplaced(): void {
+    for (const { aside } of this.#aside.splice(0)) unlinkSync(aside);
+  }
+
+  /** Over what libbpf may have pinned there before it failed. */
+  putBack(): void {
+    for (const { path, aside } of this.#aside.splice(0)) renameSync(aside, path);
   }
 }
 
@@ -134,10 +168,9 @@ function* walk(next: (previous: Pointer | null) => Pointer | null): Generator<Po
 const mapsOf = (handle: Pointer): Generator<Pointer> => walk((previous) => libbpf().nextMap(handle, previous));
 const programsOf = (handle: Pointer): Generator<Pointer> => walk((previous) => libbpf().nextProgram(handle, previous));
 
-/** Sets sizes, pin paths and initial values; returns the names of the maps that will be taken over. */
-function prepareMaps(handle: Pointer, opts: BpfObjectOptions): string[] {
+/** Sets sizes, pin paths and initial values. */
+function prepareMaps(handle: Pointer, opts: BpfObjectOptions, pins: FoundPins): void {
   const lib = libbpf();
-  const reused: string[] = [];
   const sizes = new Map(Object.entries(opts.maxEntries ?? {}));
   for (const map of mapsOf(handle)) {
     const name = lib.mapName(map);
@@ -151,16 +184,13 @@ function prepareMaps(handle: Pointer, opts: BpfObjectOptions): string[] {
     const pin = opts.pinDir !== undefined && !opts.unpinned?.includes(name) ? join(opts.pinDir, name) : null;
     // Also without a pin path: a map declared LIBBPF_PIN_BY_NAME would otherwise land in /sys/fs/bpf.
     lib.checked(`set pin path of map ${name}`, () => lib.setPinPath(map, pin));
-    if (pin !== null && existsSync(pin)) {
-      checkPinned(map, name, pin);
-      reused.push(name);
-    }
+    if (pin !== null && existsSync(pin)) pins.take(map, name, pin);
   }
   if (sizes.size > 0) throw new Error(`no map named ${[...sizes.keys()].join(', ')} to set the size of`);
-  return reused;
 }
 
-function checkPinned(map: Pointer, name: string, path: string): void {
+/** In what the map pinned at `path` is not what the object declares. */
+function differencesOf(map: Pointer, path: string): string[] {
   const lib = libbpf();
   const fd = openPinned(path);
   try {
@@ -172,8 +202,7 @@ function checkPinned(map: Pointer, name: string, path: string): void {
       ['max entries', found.maxEntries, lib.mapMaxEntries(map)],
       ['flags', found.flags, lib.mapFlags(map)],
     ];
-    const differences = pairs.filter(([, is, wanted]) => is !== wanted).map(([what, is, wanted]) => `${what} ${is} instead of ${wanted}`);
-    if (differences.length > 0) throw new PinnedMapMismatch({ map: name, path, differences });
+    return pairs.filter(([, is, wanted]) => is !== wanted).map(([what, is, wanted]) => `${what} ${is} instead of ${wanted}`);
   } finally {
     close(fd);
   }

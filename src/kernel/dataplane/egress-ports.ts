@@ -1,6 +1,9 @@
 // The monitored ports as a table by interface index. Underneath is an array map, because its look-up costs a packet nothing, in which a port has the
 // first free of four slots from its index on (bpf/lib/egress-maps.h). What a slot's former port left behind is cleared when it is given away.
-import { EGRESS_STATS_SIZE, PORT_PROBES, PORT_SLOTS, EGRESS_PORT_SIZE, type EgressStats, decodeEgressPort, decodeEgressStats } from './egress.ts';
+import {
+  EGRESS_MAPS, EGRESS_MEASURE_SIZE, EGRESS_PORT_RATE, EGRESS_PORT_SIZE, EGRESS_STATS_SIZE, type EgressMeasure, type EgressStats, PORT_PROBES, PORT_SLOTS, decodeEgressMeasure,
+  decodeEgressPort, decodeEgressStats,
+} from './egress.ts';
 import { LITTLE_ENDIAN, readU32Key, u32Key, viewOf } from './layout.ts';
 
 /** The part of an array map that is needed. */
@@ -19,15 +22,20 @@ export class PortSlotsFull extends Error {
   }
 }
 
-const RATE = { start: 56, end: 72 } as const; // spacing and burst in struct egress_port
 const same = (a: Uint8Array, b: Uint8Array): boolean => a.every((byte, i) => byte === b[i]);
 
 /** Keys are interface indexes (layout.ts's u32Key), values what encodeEgressPort makes. */
 export class EgressPortTable {
-  private readonly maps: { readonly ports: SlotMap; readonly stats: SlotMap; readonly peaks: SlotMap; readonly buckets: SlotMap };
+  private readonly maps: { readonly ports: SlotMap; readonly stats: SlotMap; readonly measures: SlotMap; readonly peaks: SlotMap; readonly buckets: SlotMap };
 
   constructor(modules: EgressPortTable['maps']) {
     this.maps = modules;
+  }
+
+  /** Over the maps of a loaded egress.bpf.o. */
+  static of(object: { map(name: string): SlotMap }): EgressPortTable {
+    const { ports, stats, measures, peaks, buckets } = EGRESS_MAPS;
+    return new EgressPortTable({ ports: object.map(ports), stats: object.map(stats), measures: object.map(measures), peaks: object.map(peaks), buckets: object.map(buckets) });
   }
 
   lookup(key: Uint8Array): Uint8Array | undefined {
@@ -43,10 +51,11 @@ export class EgressPortTable {
     if (slot === undefined) throw new PortSlotsFull(ifindex);
     if (used === undefined) {
       this.maps.stats.update(u32Key(slot), new Uint8Array(EGRESS_STATS_SIZE));
+      this.maps.measures.update(u32Key(slot), new Uint8Array(EGRESS_MEASURE_SIZE));
       this.maps.peaks.update(u32Key(slot), new Uint8Array(8));
     }
     // A bucket at the old rate could be closed for as long as a token of that rate takes.
-    if (!same(this.at(slot).subarray(RATE.start, RATE.end), value.subarray(RATE.start, RATE.end))) this.maps.buckets.update(u32Key(slot), new Uint8Array(8));
+    if (!same(this.at(slot).subarray(EGRESS_PORT_RATE.start, EGRESS_PORT_RATE.end), value.subarray(EGRESS_PORT_RATE.start, EGRESS_PORT_RATE.end))) this.maps.buckets.update(u32Key(slot), new Uint8Array(8));
     this.maps.ports.update(u32Key(slot), value);
   }
 
@@ -67,6 +76,11 @@ export class EgressPortTable {
   stats(ifindex: number): EgressStats | undefined {
     const value = this.ofPort(ifindex, this.maps.stats);
     return value && decodeEgressStats(value);
+  }
+
+  measure(ifindex: number): EgressMeasure | undefined {
+    const value = this.ofPort(ifindex, this.maps.measures);
+    return value && decodeEgressMeasure(value);
   }
 
   /** Deepest queue seen since the slot was assigned or resetPeak, bytes. */

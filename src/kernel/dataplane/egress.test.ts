@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { prefix } from '../../model/prefix.ts';
 import {
-  EGRESS_PORT_SIZE, type EgressPort, decodeEgressConfig, decodeEgressPort, decodeEgressStats, decodeSenderProxy, encodeEgressConfig, encodeEgressPort,
+  EGRESS_MEASURE_SIZE, EGRESS_PORT_SIZE, EGRESS_STATS_SIZE, type EgressPort, decodeEgressMeasure, decodeEgressConfig, decodeEgressPort, decodeEgressStats, decodeSenderProxy, encodeEgressConfig, encodeEgressPort,
   encodeSenderProxy,
 } from './egress.ts';
 import { EgressPortTable, PortSlotsFull, type SlotMap } from './egress-ports.ts';
 import { decodePrefixKey, mappedAddress, prefixKey, readU32Key, structure, u32Key, unmappedAddress, LITTLE_ENDIAN } from './layout.ts';
 
-const PORT: EgressPort = {
+const PORT: Required<EgressPort> = {
   ifindex: 7,
   kMin: 50_000,
   kMax: 100_000,
@@ -16,6 +16,17 @@ const PORT: EgressPort = {
   perFlowIntervalNs: 20_000_000,
   noticesPerSecond: 1000,
   burst: 10,
+  vEcnPpm: 500_000,
+  vGrowthBytes: 100_000,
+  intervalNs: 10_000_000,
+  rttNs: 10_500_000,
+  contribution256: 128,
+  deferral256: 26,
+  instructions: [
+    { fromBytes: null, level: 100, action: 'notify', parameter: 0 },
+    { fromBytes: 100_000, level: 180, action: 'rate-reduce', parameter: 30 },
+    { fromBytes: null, level: 255, action: 'pause', parameter: 10_000 },
+  ],
 };
 
 /** An array map in memory. */
@@ -24,8 +35,8 @@ function array(size: number, valueSize: number): SlotMap & { values: Uint8Array[
   return { values, lookup: (key) => values[readU32Key(key)]?.slice(), update: (key, value) => void (values[readU32Key(key)] = value.slice()) };
 }
 
-function table(): { table: EgressPortTable; stats: SlotMap; peaks: SlotMap; buckets: SlotMap & { values: Uint8Array[] } } {
-  const maps = { ports: array(256, EGRESS_PORT_SIZE), stats: array(256, 64), peaks: array(256, 8), buckets: array(256, 8) };
+function table(): { table: EgressPortTable; stats: SlotMap; measures: SlotMap; peaks: SlotMap; buckets: SlotMap & { values: Uint8Array[] } } {
+  const maps = { ports: array(256, EGRESS_PORT_SIZE), stats: array(256, EGRESS_STATS_SIZE), measures: array(256, EGRESS_MEASURE_SIZE), peaks: array(256, 8), buckets: array(256, 8) };
   return { table: new EgressPortTable(maps), ...maps };
 }
 
@@ -37,20 +48,31 @@ describe('values of the congested node', () => {
   });
 
   test('a threshold that is off stays off', () => {
-    const off = { ...PORT, kMin: null, kMax: null };
+    const off = { ...PORT, kMin: null, kMax: null, vEcnPpm: null, vGrowthBytes: null };
     expect(decodeEgressPort(encodeEgressPort(off))).toEqual(off);
+  });
+
+  test('LHCNP-9-e: while the RTT is not known the interval of a flow serves; what was not declared is off', () => {
+    const { ifindex, kMin, kMax, levelBytes, perFlowIntervalNs, noticesPerSecond, burst } = PORT;
+    const plain = { ifindex, kMin, kMax, levelBytes, perFlowIntervalNs, noticesPerSecond, burst };
+    const off = { vEcnPpm: null, vGrowthBytes: null, intervalNs: 10_000_000, contribution256: 0, deferral256: 0 };
+    const instructions = [{ fromBytes: null, level: 100, action: 'notify', parameter: 0 }];
+    expect(decodeEgressPort(encodeEgressPort(plain))).toEqual({ ...plain, ...off, rttNs: perFlowIntervalNs, instructions });
+    expect(decodeEgressPort(encodeEgressPort({ ...plain, rttNs: null }))!.rttNs).toBe(perFlowIntervalNs);
   });
 
   test('a rate that does not divide a second is rounded down, never up', () => {
     expect(decodeEgressPort(encodeEgressPort({ ...PORT, noticesPerSecond: 3 }))!.noticesPerSecond).toBeLessThanOrEqual(3);
   });
 
-  test.each([{ levelBytes: [1] }, { noticesPerSecond: 0 }, { burst: 0 }])('an impossible port is refused: %o', (wrong) => {
+  test.each([
+    { levelBytes: [1] }, { noticesPerSecond: 0 }, { burst: 0 }, { instructions: [] }, { instructions: [...PORT.instructions, ...PORT.instructions, ...PORT.instructions] },
+  ])('an impossible port is refused: %o', (wrong) => {
     expect(() => encodeEgressPort({ ...PORT, ...wrong })).toThrow(RangeError);
   });
 
   test('the configuration survives encoding and decoding, with and without sources', () => {
-    const config = { source4: address('192.0.2.1'), source6: address('2001:db8::1'), udpPort: 1021, flowAgeingNs: 60e9, flowSeed: 0x1234_5678_9abc_def0n };
+    const config = { source4: address('192.0.2.1'), source6: address('2001:db8::1'), udpPort: 1021, flowAgeingNs: 60e9, flowSeed: 0x1234_5678_9abc_def0n, disclose: true };
     expect(decodeEgressConfig(encodeEgressConfig(config))).toEqual(config);
     const none = { ...config, source4: null, source6: null };
     expect(decodeEgressConfig(encodeEgressConfig(none))).toEqual(none);
@@ -74,12 +96,22 @@ describe('values of the congested node', () => {
   });
 
   test('statistics are summed over the CPUs', () => {
-    const value = structure(128, (view) => {
-      for (let i = 0; i < 16; i++) view.setBigUint64(8 * i, BigInt(i), LITTLE_ENDIAN);
+    const value = structure(2 * EGRESS_STATS_SIZE, (view) => {
+      for (let i = 0; i < 24; i++) view.setBigUint64(8 * i, BigInt(i), LITTLE_ENDIAN);
     });
     expect(decodeEgressStats(value)).toEqual({
-      packets: 8n, bytes: 10n, ceMarked: 12n, triggers: 14n, notifications: 16n, suppressedPerFlow: 18n, suppressedPerPort: 20n, noProxy: 22n,
+      packets: 12n, bytes: 14n, ceMarked: 16n, triggers: 18n, notifications: 20n, suppressedPerFlow: 22n, suppressedPerPort: 24n, noProxy: 26n, leftWithCe: 28n,
+      notContributing: 30n, deferred: 32n, noFormat: 34n,
     });
+  });
+
+  test('a measurement is read from where the program writes it', () => {
+    const value = structure(EGRESS_MEASURE_SIZE, (view) => {
+      view.setBigUint64(0, 77n, LITTLE_ENDIAN);
+      view.setUint32(28, 125_000, LITTLE_ENDIAN);
+      view.setUint32(32, 500_000, LITTLE_ENDIAN);
+    });
+    expect(decodeEgressMeasure(value)).toEqual({ measuredAt: 77n, growthBytes: 125_000, ecnMarkingPpm: 500_000 });
   });
 });
 
@@ -107,10 +139,13 @@ describe('the table of ports', () => {
   });
 
   test('a port that takes over a slot starts from zero; one that is only reloaded does not', () => {
-    const { table: ports, peaks } = table();
+    const { table: ports, peaks, measures } = table();
     peaks.update(u32Key(7), u64(9n));
+    measures.update(u32Key(7), new Uint8Array(EGRESS_MEASURE_SIZE).fill(9));
     ports.update(u32Key(7), encodeEgressPort(PORT));
     expect(ports.peakQueueBytes(7)).toBe(0);
+    expect(ports.measure(7)).toEqual({ ecnMarkingPpm: 0, growthBytes: 0, measuredAt: 0n });
+    expect(ports.measure(8)).toBeUndefined();
     peaks.update(u32Key(7), u64(5n));
     ports.update(u32Key(7), encodeEgressPort({ ...PORT, kMin: 1 }));
     expect(ports.peakQueueBytes(7)).toBe(5);

@@ -1,20 +1,27 @@
 // Maps of the congested node (bpf/lib/egress-maps.h): the bytes of their keys and values, both ways. Ports are kept by slot, which
 // egress-ports.ts hides; flows have their own file, flows.ts.
 import type { IpAddress } from '../../model/address.ts';
+import type { LongHaulInstruction } from '../../model/notification.ts';
 import { addressBytes, addressFromBytes } from '../../model/address.ts';
 import type { Prefix } from '../../model/prefix.ts';
-import { LITTLE_ENDIAN, mappedAddress, structure, sumOverCpus, unmappedAddress, viewOf } from './layout.ts';
+import { LITTLE_ENDIAN, putMapped, structure, sumOverCpus, unmappedAddress, viewOf } from './layout.ts';
+import { ACTION_NUMBER, actionOf } from './notifications.ts';
 
 /** In dist/bpf/egress.bpf.o. `egress`: tc egress of a monitored port. `notice`: tc ingress of the loopback interface. `age`: run, not attached. */
-export const EGRESS_PROGRAMS = { egress: 'egress', notice: 'notice', age: 'egress_age' } as const;
+export const EGRESS_PROGRAMS = { egress: 'egress', notice: 'notice', age: 'egress_age', resume: 'egress_resume' } as const;
 
 export const EGRESS_MAPS = {
   ports: 'egress_ports',
   config: 'egress_config',
   senderProxies: 'sender_proxies',
+  senderPolicies: 'sender_policies',
+  senderCapabilities: 'sender_capabilities',
+  endConSids: 'end_con_sids',
   buckets: 'egress_buckets',
   peaks: 'egress_peaks',
   stats: 'egress_stats',
+  measures: 'egress_measures',
+  notifications: 'notifications',
   flows: 'flows',
   /** Scratch, needs no pin. */
   buffer: 'notice_buffer',
@@ -33,6 +40,12 @@ const OFF = 0xffff_ffff;
 const threshold = (bytes: number | null): number => (bytes === null ? OFF : Math.min(bytes, OFF));
 const decodeThreshold = (bytes: number): number | null => (bytes === OFF ? null : bytes);
 
+/** A row of the instructions of Long-haul CNPs, which ascend in strictness; the first one is for triggers below K_max. */
+export interface EgressInstruction extends LongHaulInstruction {
+  /** Queue depth from which the row applies, bytes; null: only by escalation. */
+  readonly fromBytes: number | null;
+}
+
 /** A monitored port. Depths in bytes; null: off. */
 export interface EgressPort {
   readonly ifindex: number;
@@ -44,32 +57,76 @@ export interface EgressPort {
   readonly noticesPerSecond: number;
   /** Notices that may follow each other at once, at least 1. */
   readonly burst: number;
+  /** V_ecn, parts per million of the packets of an interval (LHCNP-5.4-d). */
+  readonly vEcnPpm?: number | null;
+  /** V_growth, bytes an interval (LHCNP-5.4-e). */
+  readonly vGrowthBytes?: number | null;
+  readonly intervalNs?: number;
+  /** RTT_est; null or absent: not known, perFlowIntervalNs serves. */
+  readonly rttNs?: number | null;
+  /** 1 to 8 rows. */
+  readonly instructions?: readonly EgressInstruction[];
+  /** A flow is told when its share is at least this many 1/256 of the largest one; 0: every flow. */
+  readonly contribution256?: number;
+  /** A fall of the arrival rate by this many 1/256 is a reduction; 0: nobody is waited for. */
+  readonly deferral256?: number;
 }
 
-export const EGRESS_PORT_SIZE = 72;
-const PORT = { ifindex: 0, kMin: 4, kMax: 8, levels: 16, interval: 48, spacing: 56, burst: 64 } as const;
+export const DEFAULT_INTERVAL_NS = 10_000_000;
+export const MAX_INSTRUCTIONS = 8;
+/** Said when nothing else was declared (LHCNP §5.5.1). */
+const NOTIFY: EgressInstruction = { fromBytes: null, level: 100, action: 'notify', parameter: 0 };
 
-/** @throws RangeError when levels, rate or burst are impossible */
+export const EGRESS_PORT_SIZE = 168;
+const PORT = {
+  ifindex: 0, kMin: 4, kMax: 8, vEcn: 12, vGrowth: 16, contribution: 20, deferral: 22, levels: 24, instructionCount: 56, instructions: 64, intervalNs: 128, rtt: 136,
+  interval: 144, spacing: 152, burst: 160,
+} as const;
+const INSTRUCTION = { from: 0, parameter: 4, level: 6, action: 7, size: 8 } as const;
+/** Where the token bucket's rate is in the value: a change of it opens the bucket again. */
+export const EGRESS_PORT_RATE = { start: PORT.spacing, end: PORT.burst + 8 } as const;
+
+/** @throws RangeError when levels, instructions, rate or burst are impossible */
 export function encodeEgressPort(port: EgressPort): Uint8Array {
+  const { instructions = [NOTIFY] } = port;
   if (port.levelBytes.length !== CONGESTION_LEVELS) throw new RangeError(`${port.levelBytes.length} congestion levels, not ${CONGESTION_LEVELS}`);
+  if (instructions.length < 1 || instructions.length > MAX_INSTRUCTIONS) throw new RangeError(`${instructions.length} instructions, not 1 to ${MAX_INSTRUCTIONS}`);
   if (!(port.noticesPerSecond > 0) || !(port.burst >= 1)) throw new RangeError(`no token bucket: ${port.noticesPerSecond}/s, burst ${port.burst}`);
   // Rounded up: never above the rate.
   const spacing = BigInt(Math.ceil(1e9 / port.noticesPerSecond));
   return structure(EGRESS_PORT_SIZE, (view) => {
-    view.setUint32(PORT.ifindex, port.ifindex, LITTLE_ENDIAN);
-    view.setUint32(PORT.kMin, threshold(port.kMin), LITTLE_ENDIAN);
-    view.setUint32(PORT.kMax, threshold(port.kMax), LITTLE_ENDIAN);
-    port.levelBytes.forEach((bytes, level) => view.setUint32(PORT.levels + 4 * level, threshold(bytes), LITTLE_ENDIAN));
-    view.setBigUint64(PORT.interval, BigInt(Math.ceil(port.perFlowIntervalNs)), LITTLE_ENDIAN);
-    view.setBigUint64(PORT.spacing, spacing, LITTLE_ENDIAN);
-    view.setBigUint64(PORT.burst, BigInt(Math.floor(port.burst) - 1) * spacing, LITTLE_ENDIAN);
+    const u32 = (at: number, value: number): void => view.setUint32(at, value, LITTLE_ENDIAN);
+    const u16 = (at: number, value: number): void => view.setUint16(at, value, LITTLE_ENDIAN);
+    const u64 = (at: number, value: number | bigint): void => view.setBigUint64(at, BigInt(typeof value === 'number' ? Math.ceil(value) : value), LITTLE_ENDIAN);
+    u32(PORT.ifindex, port.ifindex);
+    u32(PORT.kMin, threshold(port.kMin));
+    u32(PORT.kMax, threshold(port.kMax));
+    u32(PORT.vEcn, threshold(port.vEcnPpm ?? null));
+    u32(PORT.vGrowth, threshold(port.vGrowthBytes ?? null));
+    u16(PORT.contribution, port.contribution256 ?? 0);
+    u16(PORT.deferral, port.deferral256 ?? 0);
+    port.levelBytes.forEach((bytes, level) => u32(PORT.levels + 4 * level, threshold(bytes)));
+    u32(PORT.instructionCount, instructions.length);
+    instructions.forEach((row, i) => {
+      const at = PORT.instructions + i * INSTRUCTION.size;
+      u32(at + INSTRUCTION.from, threshold(row.fromBytes));
+      u16(at + INSTRUCTION.parameter, row.parameter);
+      view.setUint8(at + INSTRUCTION.level, row.level);
+      view.setUint8(at + INSTRUCTION.action, ACTION_NUMBER[row.action]);
+    });
+    u64(PORT.intervalNs, port.intervalNs ?? DEFAULT_INTERVAL_NS);
+    u64(PORT.rtt, port.rttNs ?? port.perFlowIntervalNs);
+    u64(PORT.interval, port.perFlowIntervalNs);
+    u64(PORT.spacing, spacing);
+    u64(PORT.burst, BigInt(Math.floor(port.burst) - 1) * spacing);
   });
 }
 
 /** Undefined for a free slot. */
-export function decodeEgressPort(value: Uint8Array): EgressPort | undefined {
+export function decodeEgressPort(value: Uint8Array): Required<EgressPort> | undefined {
   const view = viewOf(value);
   const u32 = (at: number): number => view.getUint32(at, LITTLE_ENDIAN);
+  const u16 = (at: number): number => view.getUint16(at, LITTLE_ENDIAN);
   const u64 = (at: number): number => Number(view.getBigUint64(at, LITTLE_ENDIAN));
   if (u32(PORT.ifindex) === 0) return undefined;
   return {
@@ -80,6 +137,17 @@ export function decodeEgressPort(value: Uint8Array): EgressPort | undefined {
     perFlowIntervalNs: u64(PORT.interval),
     noticesPerSecond: 1e9 / u64(PORT.spacing),
     burst: u64(PORT.burst) / u64(PORT.spacing) + 1,
+    vEcnPpm: decodeThreshold(u32(PORT.vEcn)),
+    vGrowthBytes: decodeThreshold(u32(PORT.vGrowth)),
+    intervalNs: u64(PORT.intervalNs),
+    rttNs: u64(PORT.rtt),
+    contribution256: u16(PORT.contribution),
+    deferral256: u16(PORT.deferral),
+    instructions: Array.from({ length: Math.min(MAX_INSTRUCTIONS, u32(PORT.instructionCount)) }, (_, i) => {
+      const at = PORT.instructions + i * INSTRUCTION.size;
+      const parameter = u16(at + INSTRUCTION.parameter);
+      return { fromBytes: decodeThreshold(u32(at)), level: value[at + INSTRUCTION.level]!, action: actionOf(value[at + INSTRUCTION.action]!), parameter };
+    }),
   };
 }
 
@@ -91,10 +159,12 @@ export interface EgressConfig {
   readonly flowAgeingNs: number;
   /** Random; must stay what it is for the life of the flow table, or entries are no longer found: read it back before writing. 0: none yet. */
   readonly flowSeed: bigint;
+  /** Whether Long-haul CNPs tell the metric (LHCNP §6.1). */
+  readonly disclose?: boolean;
 }
 
-export const EGRESS_CONFIG_SIZE = 40;
-const CONFIG = { source4: 0, source6: 4, hasSource4: 20, hasSource6: 21, udpPort: 22, ageing: 24, seed: 32 } as const;
+export const EGRESS_CONFIG_SIZE = 48;
+const CONFIG = { source4: 0, source6: 4, hasSource4: 20, hasSource6: 21, udpPort: 22, ageing: 24, seed: 32, disclose: 40 } as const;
 
 export function encodeEgressConfig(config: EgressConfig): Uint8Array {
   return structure(EGRESS_CONFIG_SIZE, (view, bytes) => {
@@ -105,10 +175,11 @@ export function encodeEgressConfig(config: EgressConfig): Uint8Array {
     view.setUint16(CONFIG.udpPort, config.udpPort);
     view.setBigUint64(CONFIG.ageing, BigInt(config.flowAgeingNs), LITTLE_ENDIAN);
     view.setBigUint64(CONFIG.seed, config.flowSeed, LITTLE_ENDIAN);
+    bytes[CONFIG.disclose] = config.disclose ? 1 : 0;
   });
 }
 
-export function decodeEgressConfig(value: Uint8Array): EgressConfig {
+export function decodeEgressConfig(value: Uint8Array): Required<EgressConfig> {
   const view = viewOf(value);
   return {
     source4: value[CONFIG.hasSource4] ? addressFromBytes(value.subarray(CONFIG.source4, CONFIG.source4 + 4)) : null,
@@ -116,6 +187,7 @@ export function decodeEgressConfig(value: Uint8Array): EgressConfig {
     udpPort: view.getUint16(CONFIG.udpPort),
     flowAgeingNs: Number(view.getBigUint64(CONFIG.ageing, LITTLE_ENDIAN)),
     flowSeed: view.getBigUint64(CONFIG.seed, LITTLE_ENDIAN),
+    disclose: value[CONFIG.disclose] === 1,
   };
 }
 
@@ -127,12 +199,14 @@ export interface SenderProxy {
 
 export const SENDER_PROXY_SIZE = 24;
 
-export const encodeSenderProxy = ({ prefix, proxy }: SenderProxy): Uint8Array =>
-  structure(SENDER_PROXY_SIZE, (_, bytes) => {
-    if (proxy) bytes.set(mappedAddress(proxy), 0);
-    bytes[16] = proxy?.family ?? 0;
-    bytes[17] = prefix.address.family;
-  });
+export function encodeSenderProxy({ prefix, proxy }: SenderProxy): Uint8Array {
+  // Bytes alone: a view, as structure() makes, costs more than all the rest, and the table is the largest there is.
+  const bytes = new Uint8Array(SENDER_PROXY_SIZE);
+  if (proxy) putMapped(bytes, 0, proxy);
+  bytes[16] = proxy?.family ?? 0;
+  bytes[17] = prefix.address.family;
+  return bytes;
+}
 
 /** The proxy of an entry; null: none. */
 export const decodeSenderProxy = (value: Uint8Array): IpAddress | null => (value[16] ? unmappedAddress(value) : null);
@@ -147,17 +221,44 @@ export interface EgressStats {
   readonly suppressedPerFlow: bigint;
   readonly suppressedPerPort: bigint;
   readonly noProxy: bigint;
+  /** Sent with CE while the queue was above K_min, whoever marked them. */
+  readonly leftWithCe: bigint;
+  /** Triggers of flows that are not among the largest in the queue (LHCNP-5.5-b). */
+  readonly notContributing: bigint;
+  /** Triggers during which an upstream node's notification was seen to work (LHCNP-5.7-d). */
+  readonly deferred: bigint;
+  /** Triggers whose sender can be told in no way. */
+  readonly noFormat: bigint;
 }
 
-const STATS_FIELDS = 8;
+/** In the order of struct egress_stats. */
+const STATS_FIELDS = [
+  'packets', 'bytes', 'ceMarked', 'triggers', 'notifications', 'suppressedPerFlow', 'suppressedPerPort', 'noProxy', 'leftWithCe', 'notContributing', 'deferred', 'noFormat',
+] as const satisfies readonly (keyof EgressStats)[];
 /** Of one CPU. */
-export const EGRESS_STATS_SIZE = 8 * STATS_FIELDS;
+export const EGRESS_STATS_SIZE = 8 * STATS_FIELDS.length;
 
 /** From the values of all CPUs, one behind the other. */
 export function decodeEgressStats(value: Uint8Array): EgressStats {
-  const sums = sumOverCpus(value, STATS_FIELDS);
-  const [packets, bytes, ceMarked, triggers, notifications, suppressedPerFlow, suppressedPerPort, noProxy] = sums as [
-    bigint, bigint, bigint, bigint, bigint, bigint, bigint, bigint,
-  ];
-  return { packets, bytes, ceMarked, triggers, notifications, suppressedPerFlow, suppressedPerPort, noProxy };
+  const sums = sumOverCpus(value, STATS_FIELDS.length);
+  return Object.fromEntries(STATS_FIELDS.map((name, i) => [name, sums[i]!])) as unknown as EgressStats;
+}
+
+/** What was measured of a port in the last whole interval (LHCNP-5.3.1-b, LHCNP-5.3.1-c), if one has ended at all. */
+export interface EgressMeasure {
+  /** Packets that left with CE while the queue was above K_min, parts per million. */
+  readonly ecnMarkingPpm: number;
+  /** Of the queue, bytes; 0 when it shrank. */
+  readonly growthBytes: number;
+  /** Monotonic ns: when the interval after it began. Older than an interval or two: nothing has been queued since. */
+  readonly measuredAt: bigint;
+}
+
+export const EGRESS_MEASURE_SIZE = 80;
+const MEASURE = { start: 0, growth: 28, ecn: 32 } as const;
+
+export function decodeEgressMeasure(value: Uint8Array): EgressMeasure {
+  const view = viewOf(value);
+  const u32 = (at: number): number => view.getUint32(at, LITTLE_ENDIAN);
+  return { ecnMarkingPpm: u32(MEASURE.ecn), growthBytes: u32(MEASURE.growth), measuredAt: view.getBigUint64(MEASURE.start, LITTLE_ENDIAN) };
 }

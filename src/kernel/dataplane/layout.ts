@@ -29,7 +29,7 @@ export function mappedAddress(a: IpAddress): Uint8Array {
 }
 
 /** Writes the 16 bytes at `offset`; the bytes there are zero before. */
-function putMapped(bytes: Uint8Array, offset: number, a: IpAddress): void {
+export function putMapped(bytes: Uint8Array, offset: number, a: IpAddress): void {
   if (a.family === 4) bytes.set(MAPPED, offset);
   putAddress(bytes, a.family === 4 ? offset + MAPPED.length : offset, a);
 }

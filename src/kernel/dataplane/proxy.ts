@@ -1,4 +1,4 @@
-// Maps of the proxy (bpf/lib/proxy-maps.h): its configuration, its prefixes, and how long CNPs take. What it learns is in queue-pairs.ts.
+// Maps of the proxy (bpf/lib/proxy-config.h, proxy-maps.h): its configuration, its prefixes, and how long CNPs take. What it learns is in queue-pairs.ts.
 import type { IpAddress } from '../../model/address.ts';
 import type { Prefix } from '../../model/prefix.ts';
 import { LITTLE_ENDIAN, mappedAddress, structure, u32Key, unmappedAddress, viewOf } from './layout.ts';
@@ -12,6 +12,8 @@ export const PROXY_MAPS = {
   senders: 'proxy_senders',
   /** Key prefixKey, value encodeProxySource. */
   sources: 'proxy_sources',
+  /** Whose connections are learned without being served. Key prefixKey, value encodeLearnedSender. */
+  learnedSenders: 'learned_senders',
   /** One u64; write 0 when the rate changes. */
   bucket: 'proxy_bucket',
   latency: 'proxy_latency',
@@ -64,28 +66,39 @@ export const PROXY_CONFIG_KEY = u32Key(0);
 export const PROXY_CONFIG_SIZE = 80;
 const CONFIG = { address: 0, udpPort: 16, hits: 18, interval: 24, spacing: 32, burst: 40, ageing: 48, recent: 56, silence: 64, handshake: 72 } as const;
 
-/** @throws RangeError when rate, burst or hits are impossible */
-export function encodeProxyConfig({ learning, ...config }: ProxyConfig): Uint8Array {
-  if (!(config.noticesPerSecond > 0) || !(config.burst >= 1)) throw new RangeError(`no token bucket: ${config.noticesPerSecond}/s, burst ${config.burst}`);
+const putU64 = (view: DataView, at: number, value: bigint): void => view.setBigUint64(at, value, LITTLE_ENDIAN);
+
+/**
+ * A node that only learns Queue Pairs: no notice is for it.
+ * @throws RangeError when hits are impossible
+ */
+export function encodeLearningConfig(learning: LearningLimits): Uint8Array {
   if (!Number.isInteger(learning.hits) || learning.hits < 0 || learning.hits > 100) throw new RangeError(`${learning.hits} agreeing answers`);
-  // Rounded up: never above the rate.
-  const spacing = BigInt(Math.ceil(1e9 / config.noticesPerSecond));
   return structure(PROXY_CONFIG_SIZE, (view, bytes) => {
-    const u64 = (at: number, value: bigint): void => view.setBigUint64(at, value, LITTLE_ENDIAN);
-    bytes.set(mappedAddress(config.address), CONFIG.address);
-    view.setUint16(CONFIG.udpPort, config.udpPort);
     bytes[CONFIG.hits] = learning.hits;
-    u64(CONFIG.interval, BigInt(Math.ceil(config.perFlowIntervalNs)));
-    u64(CONFIG.spacing, spacing);
-    u64(CONFIG.burst, BigInt(Math.floor(config.burst) - 1) * spacing);
-    u64(CONFIG.ageing, BigInt(learning.ageingNs));
-    u64(CONFIG.recent, BigInt(learning.recentNs));
-    u64(CONFIG.silence, BigInt(learning.silenceNs));
-    u64(CONFIG.handshake, BigInt(learning.handshakeNs));
+    putU64(view, CONFIG.ageing, BigInt(learning.ageingNs));
+    putU64(view, CONFIG.recent, BigInt(learning.recentNs));
+    putU64(view, CONFIG.silence, BigInt(learning.silenceNs));
+    putU64(view, CONFIG.handshake, BigInt(learning.handshakeNs));
   });
 }
 
-/** The inverse; undefined while nothing has been configured. */
+/** @throws RangeError when rate, burst or hits are impossible */
+export function encodeProxyConfig({ learning, ...config }: ProxyConfig): Uint8Array {
+  if (!(config.noticesPerSecond > 0) || !(config.burst >= 1)) throw new RangeError(`no token bucket: ${config.noticesPerSecond}/s, burst ${config.burst}`);
+  // Rounded up: never above the rate.
+  const spacing = BigInt(Math.ceil(1e9 / config.noticesPerSecond));
+  const bytes = encodeLearningConfig(learning);
+  const view = viewOf(bytes);
+  bytes.set(mappedAddress(config.address), CONFIG.address);
+  view.setUint16(CONFIG.udpPort, config.udpPort);
+  putU64(view, CONFIG.interval, BigInt(Math.ceil(config.perFlowIntervalNs)));
+  putU64(view, CONFIG.spacing, spacing);
+  putU64(view, CONFIG.burst, BigInt(Math.floor(config.burst) - 1) * spacing);
+  return bytes;
+}
+
+/** The inverse; undefined while no notice is for this node. */
 export function decodeProxyConfig(value: Uint8Array): ProxyConfig | undefined {
   const view = viewOf(value);
   const u64 = (at: number): number => Number(view.getBigUint64(at, LITTLE_ENDIAN));
@@ -121,6 +134,9 @@ export const decodeProxySender = (value: Uint8Array): SenderFormat | undefined =
 
 /** Value of a prefix from which notices are accepted. */
 export const encodeProxySource = (prefix: Prefix): Uint8Array => Uint8Array.of(prefix.address.family, 0, 0, 0, 0, 0, 0, 0);
+
+/** Value of a sender whose connections are learned. */
+export const encodeLearnedSender = encodeProxySource;
 
 /** CNPs by the time they took in the program, from the notice's arrival there. */
 export interface LatencyBucket {

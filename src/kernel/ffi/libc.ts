@@ -2,7 +2,7 @@
 // (receiving, sending) return undefined for it instead. Constants are those of the Linux UAPI headers, the same on x86-64, arm64 and riscv64
 // unless said otherwise.
 import { ERRNO, KernelError } from '../errors.ts';
-import { type Memory, type Native, type Pointer, check, lastErrno, openLibrary } from '../ffi.ts';
+import { type Memory, type Native, PinnedBuffer, type Pointer, check, lastErrno, openLibrary } from '../ffi.ts';
 
 const libc = openLibrary(['libc.so.6'], 'cnpd needs glibc on Linux.');
 const bind = <F>(prototype: string): Native<F> => libc.bind<F>(prototype);
@@ -40,6 +40,7 @@ const c = {
     'int epoll_wait(int epoll, void *events, int count, int timeoutMs)'),
   eventfd: bind<(initial: number, flags: number) => number>('int eventfd(unsigned int initial, int flags)'),
   if_nametoindex: bind<(name: string) => number>('unsigned int if_nametoindex(const char *name)'),
+  clock_gettime: bind<(clock: number, time: Memory) => number>('int clock_gettime(int clock, void *time)'),
   getpagesize: bind<() => number>('int getpagesize()'),
   syscall3: bind<(number: number, a: number, b: Memory, c: number) => number>('long syscall(long number, long a, void *b, long c)'),
 };
@@ -140,6 +141,15 @@ export function epollPoll(epoll: number, events: Pointer, count: number): number
   return result < 0 ? -lastErrno() : result;
 }
 export const eventFd = (): number => check('eventfd', c.eventfd(0, EFD.CLOEXEC | EFD.NONBLOCK));
+
+const CLOCK_REALTIME = 0;
+const timespec = new PinnedBuffer(16);
+
+/** The wall clock, which the kernel's receive timestamps are on too: nanoseconds since 1970. It may be set at any time. */
+export function realtimeNs(): bigint {
+  check('clock_gettime', c.clock_gettime(CLOCK_REALTIME, timespec.address));
+  return timespec.view.getBigInt64(0, true) * 1_000_000_000n + timespec.view.getBigInt64(8, true);
+}
 
 /** The index of an interface in the thread's current network namespace. @throws KernelError ENODEV when there is none of that name. */
 export function interfaceIndex(name: string): number {

@@ -12,6 +12,7 @@ import {
 import { NetlinkClient } from './client.ts';
 import { type Link, type LinkChange, RTM_LINK, type VethEnd, decodeLink, encodeLinkChange, encodeVeth, linkByName, linkFilter } from './link.ts';
 import { NLM_F, type NetlinkMessage } from './message.ts';
+import { type Seg6LocalRoute, decodeSeg6LocalRoute, routesOfProtocol } from './seg6local.ts';
 import { type HtbClass, type NewTbf, type Qdisc, RTM_CLASS, RTM_FILTER, RTM_QDISC, TC_H, decodeHtbClass, decodeQdisc, encodeTbf, tcHeader } from './traffic-control.ts';
 
 const CREATE = NLM_F.CREATE | NLM_F.EXCL;
@@ -88,10 +89,15 @@ export class Rtnetlink {
     return decodeAll(await this.client.dump({ operation: 'list addresses', type: RTM_ADDRESS.GET, body: addressFilter() }), decodeAddress);
   }
 
-  /** `nodad`: an IPv6 address is usable at once, without duplicate address detection. @throws KernelError EEXIST */
-  async addAddress(ifname: string, address: IpAddress, length: number, opts: { nodad?: boolean } = {}): Promise<void> {
-    const body = encodeAddress(await this.index(ifname), address, length, opts);
-    await this.client.request({ operation: `add address to ${ifname}`, type: RTM_ADDRESS.NEW, flags: CREATE, body });
+  /**
+   * `nodad`: an IPv6 address is usable at once, without duplicate address detection. `again`: it may be there already; the kernel announces it once more.
+   * @throws KernelError EEXIST
+   */
+  async addAddress(ifname: string, address: IpAddress, length: number, opts: { nodad?: boolean; again?: boolean } = {}): Promise<void> {
+    const { again, ...rest } = opts;
+    const body = encodeAddress(await this.index(ifname), address, length, rest);
+    const flags = again ? NLM_F.CREATE | NLM_F.REPLACE : CREATE;
+    await this.client.request({ operation: `add address to ${ifname}`, type: RTM_ADDRESS.NEW, flags, body });
   }
 
   /** @throws KernelError EADDRNOTAVAIL */
@@ -110,6 +116,11 @@ export class Rtnetlink {
 
   async routes(family: 4 | 6): Promise<Route[]> {
     return decodeAll(await this.client.dump({ operation: `list IPv${family} routes`, type: RTM_ROUTE.GET, body: routeFilter(family) }), decodeRoute);
+  }
+
+  /** Every IPv6 route with a seg6local action, whoever installed it. Reads the whole table: once in a while is often enough. */
+  async seg6LocalRoutes(): Promise<Seg6LocalRoute[]> {
+    return decodeAll(await this.client.dump({ operation: 'list seg6local routes', type: RTM_ROUTE.GET, body: routesOfProtocol(0) }), decodeSeg6LocalRoute);
   }
 
   /** @throws KernelError EEXIST, ENETUNREACH (gateway not reachable) */

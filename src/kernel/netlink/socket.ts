@@ -10,7 +10,7 @@ import { struct } from './message.ts';
 const NETLINK_ROUTE = 0;
 const OPTION = { CAP_ACK: 10, EXT_ACK: 11, STRICT_CHK: 12 } as const;
 /** The kernel fills at most 32 KiB of a dump into one datagram. */
-const LONGEST_DATAGRAM = 65_536;
+export const LONGEST_DATAGRAM = 65_536;
 const DATAGRAMS_A_WAKE_UP = 64;
 
 export interface NetlinkSocketOptions {
@@ -30,6 +30,24 @@ export interface NetlinkSocketModules {
   onError(error: KernelError): void;
 }
 
+/** A bound socket that asks for extended, capped acknowledgements and strict dumps. @throws KernelError */
+export function openNetlink(opts: NetlinkSocketOptions): number {
+  const fd = within(opts.netns, () => socket('socket(AF_NETLINK)', AF.NETLINK, SOCK.RAW, NETLINK_ROUTE));
+  try {
+    for (const [name, option] of Object.entries(OPTION)) setIntOption(`NETLINK_${name}`, fd, SOL.NETLINK, option, 1);
+    if (opts.receiveBuffer !== undefined) setIntOption('SO_RCVBUFFORCE', fd, SOL.SOCKET, SO.RCVBUFFORCE, opts.receiveBuffer);
+    // struct sockaddr_nl: family, padding, port (0: the kernel chooses), groups.
+    bindSocket('bind(AF_NETLINK)', fd, struct(12, (view) => {
+      view.setUint16(0, AF.NETLINK, true);
+      view.setUint32(8, opts.groups, true);
+    }));
+    return fd;
+  } catch (error) {
+    close(fd);
+    throw error;
+  }
+}
+
 export class NetlinkSocket {
   private readonly fd: number;
   private readonly modules: NetlinkSocketModules;
@@ -45,15 +63,8 @@ export class NetlinkSocket {
 
   /** @throws KernelError */
   static open(opts: NetlinkSocketOptions, modules: NetlinkSocketModules): NetlinkSocket {
-    const fd = within(opts.netns, () => socket('socket(AF_NETLINK)', AF.NETLINK, SOCK.RAW, NETLINK_ROUTE));
+    const fd = openNetlink(opts);
     try {
-      for (const [name, option] of Object.entries(OPTION)) setIntOption(`NETLINK_${name}`, fd, SOL.NETLINK, option, 1);
-      if (opts.receiveBuffer !== undefined) setIntOption('SO_RCVBUFFORCE', fd, SOL.SOCKET, SO.RCVBUFFORCE, opts.receiveBuffer);
-      // struct sockaddr_nl: family, padding, port (0: the kernel chooses), groups.
-      bindSocket('bind(AF_NETLINK)', fd, struct(12, (view) => {
-        view.setUint16(0, AF.NETLINK, true);
-        view.setUint32(8, opts.groups, true);
-      }));
       const netlink = new NetlinkSocket(fd, modules);
       netlink.registration = modules.poller.add(fd, () => netlink.receive());
       return netlink;

@@ -1,17 +1,33 @@
 // The endpoint's place on the network: it sends whole IP packets, which the kernel routes, and sees RoCEv2 packets arrive with all their header bits on a packet
-// socket. UDP port 4791 is bound and never read, so that the kernel does not answer the packets with "port unreachable".
+// socket. UDP port 4791 is bound and never read, so that the kernel does not answer the packets with "port unreachable". An endpoint that understands
+// notifications of nodes on the way gets those from the same socket: the kernel discards Long-haul CNPs of ICMPv6 in silence, and Fast CNPs are kept from it.
 import { type IpAddress, sameAddress } from '../../model/address.ts';
 import { ROCE_UDP_PORT } from '../../model/roce.ts';
 import { type KernelError, isKernelError } from '../../kernel/errors.ts';
 import { AF, SO, SOCK, SOL, bindSocket, close, setIntOption, socket } from '../../kernel/ffi/libc.ts';
-import { openPacketSocket } from '../../kernel/packet-socket.ts';
+import { type PacketSocket, openPacketSocket } from '../../kernel/packet-socket.ts';
 import type { Poller } from '../../kernel/poller.ts';
-import { openRawSocket } from '../../kernel/raw-socket.ts';
+import { type RawSocket, openRawSocket } from '../../kernel/raw-socket.ts';
+import { type Netns, within } from '../../kernel/netns.ts';
+import { readAddress } from '../../packet/bytes.ts';
 import { type RocePacket, parseRocePacket } from '../../packet/roce/packet.ts';
-import { rocePacketOf } from './wire.ts';
+import { takeFastCnps } from './fast-cnp-host.ts';
+import { type FeedbackCodes, claimedFormat } from './feedback.ts';
+import { ipv6PacketOf, rocePacketOf } from './wire.ts';
 
 const ETH_P = { 4: 0x0800, 6: 0x86dd } as const;
 const SOCKET_BUFFER = 4 << 20;
+
+const IPV6_DESTINATION = 24;
+
+export interface RocePortOptions {
+  readonly interface: string;
+  readonly address: IpAddress;
+  /** Namespace of the interface; default the process's own. */
+  readonly netns?: Netns | undefined;
+  /** Deliver notifications of nodes on the way; `fastCnp`: also keep Fast CNPs from the kernel. IPv6 only. */
+  readonly notifications?: { readonly codes: FeedbackCodes; readonly fastCnp: boolean } | undefined;
+}
 
 export interface RocePort {
   /** @returns false when the packet was dropped, for want of room or of a route */
@@ -25,6 +41,8 @@ export interface RocePortModules {
   readonly poller: Poller;
   /** A packet for this address, valid only during the call. */
   onPacket(packet: RocePacket): void;
+  /** An IPv6 packet for this address that claims to be a notification, valid only during the call. */
+  onNotification?(format: 'fast-cnp' | 'long-haul-icmpv6', packet: Uint8Array): void;
   /** A RoCEv2 packet that is malformed, or whose ICRC is wrong. */
   onBad(code: string): void;
   onError(error: KernelError): void;
@@ -32,25 +50,53 @@ export interface RocePortModules {
 
 const LOST = new Set(['ENOBUFS', 'ENETUNREACH', 'EHOSTUNREACH', 'ENETDOWN']);
 
-export function openRocePort(opts: { readonly interface: string; readonly address: IpAddress }, modules: RocePortModules): RocePort {
+/** What to do with a frame: one look decides whether it is for the endpoint. */
+function sorter(opts: RocePortOptions, modules: RocePortModules): (frame: Uint8Array) => void {
+  const codes = opts.notifications?.codes;
+  const notification = (frame: Uint8Array): void => {
+    const packet = codes && ipv6PacketOf(frame);
+    const format = packet && claimedFormat(packet, codes);
+    if (format && sameAddress(readAddress(packet, IPV6_DESTINATION, 6), opts.address)) modules.onNotification?.(format, packet);
+  };
+  return (frame) => {
+    const bytes = rocePacketOf(frame);
+    if (!bytes) return notification(frame);
+    const packet = parseRocePacket(bytes);
+    if (!packet.ok) modules.onBad(packet.error.code);
+    else if (!packet.value.icrcValid) modules.onBad('bad-icrc');
+    else if (sameAddress(packet.value.destination, opts.address)) modules.onPacket(packet.value);
+  };
+}
+
+/** @throws KernelError ENODEV (no such interface), EADDRINUSE (another endpoint), EPERM; BpfLoadError */
+export function openRocePort(opts: RocePortOptions, modules: RocePortModules): RocePort {
   const { family } = opts.address;
-  const reserved = reservePort(family);
-  const raw = openRawSocket({ family, sendBuffer: SOCKET_BUFFER });
-  const wire = openPacketSocket(
-    { interface: opts.interface, protocol: ETH_P[family], receiveBuffer: SOCKET_BUFFER },
-    {
-      poller: modules.poller,
-      onError: modules.onError,
-      onFrame: (frame) => {
-        const bytes = rocePacketOf(frame);
-        const packet = bytes && parseRocePacket(bytes);
-        if (!packet) return;
-        if (!packet.ok) modules.onBad(packet.error.code);
-        else if (!packet.value.icrcValid) modules.onBad('bad-icrc');
-        else if (sameAddress(packet.value.destination, opts.address)) modules.onPacket(packet.value);
-      },
-    },
-  );
+  const { netns } = opts;
+  const opened: { close(): void }[] = [];
+  const keep = <T extends { close(): void }>(resource: T): T => {
+    opened.unshift(resource);
+    return resource;
+  };
+  const closeAll = (): void => opened.splice(0).forEach((resource) => resource.close());
+  try {
+    const reserved = within(netns, () => reservePort(family));
+    keep({ close: () => close(reserved) });
+    const raw = keep(openRawSocket({ family, netns, sendBuffer: SOCKET_BUFFER }));
+    const wire = keep(
+      openPacketSocket(
+        { interface: opts.interface, netns, protocol: ETH_P[family], receiveBuffer: SOCKET_BUFFER },
+        { poller: modules.poller, onError: modules.onError, onFrame: sorter(opts, modules) },
+      ),
+    );
+    if (opts.notifications?.fastCnp && family === 6) keep(takeFastCnps({ interface: opts.interface, netns }, opts.notifications.codes.fastCnp));
+    return port(raw, wire, closeAll);
+  } catch (error) {
+    closeAll();
+    throw error;
+  }
+}
+
+function port(raw: RawSocket, wire: PacketSocket, closeAll: () => void): RocePort {
   return {
     send: (packet) => {
       try {
@@ -62,11 +108,7 @@ export function openRocePort(opts: { readonly interface: string; readonly addres
       }
     },
     receiveDrops: () => wire.drops(),
-    close: () => {
-      wire.close();
-      raw.close();
-      close(reserved);
-    },
+    close: closeAll,
   };
 }
 

@@ -106,7 +106,7 @@ test('over a network that loses packets and acknowledgements everything arrives,
       while (sender.acknowledged < 40 && now < 1e6) {
         now += 1;
         sender.checkTimeout(now);
-        for (let p = sender.next(now); p; p = sender.next(now)) {
+        for (let p = sender.next(now); p && sender.acknowledged < 40; p = sender.next(now)) {
           const answer = lost() ? undefined : receiver.onData(p, 10);
           if (!answer || lost()) continue;
           if (answer.aeth.kind === 'ack') sender.onAck(answer.psn, now);

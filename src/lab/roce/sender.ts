@@ -1,14 +1,20 @@
-// The data sender: connects, sends SENDs at the rate that pacing and the reaction to CNPs allow, and disconnects. The edge of the endpoint: it owns the
-// timer and hands packets to the pure parts (connection, requester, Dcqcn, Pacer).
+// The data sender: connects, sends SENDs at the rate that pacing and the reaction to notifications allow, and disconnects. The edge of the endpoint: it owns the
+// timer and hands packets to the pure parts (connection, requester, reaction, feedback point, pacer).
 import type { IpAddress } from '../../model/address.ts';
 import type { RocePacket } from '../../packet/roce/packet.ts';
 import { OPCODE } from '../../packet/roce/opcodes.ts';
 import { decodeCmMad, type CmMessage } from '../../packet/roce/cm.ts';
 import { isCnp } from '../../packet/roce/cnp.ts';
 import { formatAddress, sameAddress } from '../../model/address.ts';
+import type { QueuePairs } from '../../model/roce.ts';
+import { isLongHaulRoce } from '../../packet/roce/long-haul-cnp.ts';
 import { ActiveConnection, type LocalSide } from './connection.ts';
 import { Dcqcn, type DcqcnOptions } from './dcqcn.ts';
+import type { FeedbackFormat } from './feedback.ts';
+import { FeedbackPoint, type FeedbackOptions, type Verdict } from './feedback-point.ts';
+import { InstructedRate, type InstructedRateOptions } from './instructed-rate.ts';
 import { Pacer } from './pacer.ts';
+import { Reaction } from './reaction.ts';
 import { type Report, rounded } from './report.ts';
 import { Requester } from './requester.ts';
 import { DataTemplate, type Ends, buildCmPacket, sourcePortOf } from './wire.ts';
@@ -18,6 +24,8 @@ const TICK_MS = 1;
 const BURST_MS = 4;
 /** How long to wait for outstanding acknowledgements at the end. */
 const DRAIN_MS = 3000;
+/** RTT_est until the first acknowledgement: rather too long for a WAN than too short, since recovery waits for two of them. */
+const UNKNOWN_RTT_MS = 100;
 
 export interface SenderOptions {
   readonly local: LocalSide;
@@ -33,6 +41,12 @@ export interface SenderOptions {
   readonly reportIntervalMs: number;
   /** Undefined: CNPs are counted and change nothing. */
   readonly dcqcn: DcqcnOptions | undefined;
+  /** Notifications from nodes on the way. Absent: none is understood. */
+  readonly feedback?: FeedbackOptions | undefined;
+  /** What the instructions of Long-haul CNPs do; only with `feedback`. */
+  readonly instructed?: InstructedRateOptions | undefined;
+  /** RTT_est of the path; absent: the least that was measured. */
+  readonly rttMs?: number | undefined;
 }
 
 export interface SenderModules {
@@ -49,7 +63,8 @@ export class Sender {
   readonly #connection: ActiveConnection;
   readonly #requester: Requester;
   readonly #pacer: Pacer;
-  readonly #dcqcn: Dcqcn | undefined;
+  readonly #reaction: Reaction;
+  readonly #feedback: FeedbackPoint | undefined;
   readonly #transaction: bigint;
   readonly #counts = { cnps: 0, foreignCnps: 0, unsent: 0, payloadBytes: 0 };
   #template: DataTemplate | undefined;
@@ -57,6 +72,7 @@ export class Sender {
   #startedAt: number | undefined;
   #finishingAt: number | undefined;
   #firstCnpAt: number | undefined;
+  #firstFeedbackAt: number | undefined;
   #last = { at: 0, sentBytes: 0, acknowledged: 0 };
   #ended = false;
 
@@ -68,7 +84,9 @@ export class Sender {
     this.#connection = new ActiveConnection(opts.local, opts.peer, { port: opts.port, payloadSize: opts.payloadSize });
     this.#requester = new Requester({ startingPsn: opts.local.startingPsn, packetsPerMessage: opts.packetsPerMessage, window: opts.window, ackEvery: 16, timeoutMs: opts.timeoutMs, retries: 7 });
     this.#pacer = new Pacer(opts.rate, BURST_MS, now);
-    this.#dcqcn = opts.dcqcn && new Dcqcn(opts.dcqcn);
+    const parts = { dcqcn: opts.dcqcn && new Dcqcn(opts.dcqcn), instructed: opts.instructed && new InstructedRate(opts.instructed) };
+    this.#reaction = new Reaction({ lineRate: opts.rate }, parts);
+    this.#feedback = opts.feedback && new FeedbackPoint(opts.feedback);
   }
 
   start(): void {
@@ -102,16 +120,17 @@ export class Sender {
   #sendData(now: number): void {
     const template = (this.#template ??= this.#begin(now));
     if (this.#requester.checkTimeout(now)) this.#modules.report('timeout', { timeouts: this.#requester.timeouts });
-    this.#dcqcn?.advance(now);
-    if (this.#dcqcn) this.#pacer.setRate(Math.min(this.#dcqcn.rate, this.#opts.rate), now);
+    this.#reaction.advance(now);
+    const halted = this.#reaction.halted(now);
+    this.#pacer.setRate(halted ? 0 : this.#reaction.rate, now);
     if (now - this.#startedAt! >= this.#opts.durationMs) this.#finishingAt ??= now;
     const finishing = this.#finishingAt !== undefined;
-    while (this.#pacer.take(template.packet.length, now)) {
+    while (!halted && this.#pacer.take(template.packet.length, now)) {
       const packet = this.#requester.next(now, finishing);
       if (!packet) break;
       if (!this.#modules.send(template.fill(packet))) this.#counts.unsent++;
       this.#counts.payloadBytes += this.#opts.payloadSize;
-      this.#dcqcn?.onSent(template.packet.length);
+      this.#reaction.onSent(template.packet.length);
     }
     if (now - this.#last.at >= this.#opts.reportIntervalMs) this.#reportRate(now);
     const drained = finishing && (this.#requester.idle || now - this.#finishingAt! > DRAIN_MS);
@@ -131,6 +150,7 @@ export class Sender {
 
   onPacket(packet: RocePacket): void {
     const now = this.#modules.now();
+    if (this.#feedback && isLongHaulRoce(packet)) return this.#onLongHaulRoce(this.#feedback, packet, now);
     if (!sameAddress(packet.source, this.#opts.peer)) return;
     if (packet.ext.deth) {
       const mad = decodeCmMad(packet.payload);
@@ -147,19 +167,68 @@ export class Sender {
   /** A CNP from another than the peer, or for another Queue Pair, is not for this connection: network cards ignore it too. */
   #onCnp(packet: RocePacket, now: number): void {
     const accepted = isCnp(packet) && packet.bth.destQpn === this.#opts.local.qpn;
-    if (accepted) {
-      this.#counts.cnps++;
-      this.#firstCnpAt ??= now;
-      this.#dcqcn?.onCnp(now);
-    } else {
-      this.#counts.foreignCnps++;
-    }
-    const { opcode, destQpn } = packet.bth;
-    this.#modules.report('cnp', { accepted, opcode, destQpn, icrcValid: packet.icrcValid, rateBps: Math.round(this.#rate()) });
+    if (accepted) this.#takeCnp(now);
+    else this.#counts.foreignCnps++;
+    this.#reportCnp(packet, accepted);
   }
 
-  #rate(): number {
-    return Math.min(this.#dcqcn?.rate ?? this.#opts.rate, this.#opts.rate);
+  #takeCnp(now: number): void {
+    this.#counts.cnps++;
+    this.#firstCnpAt ??= now;
+    this.#firstFeedbackAt ??= now;
+    this.#reaction.onCnp(now, this.#rttMs());
+  }
+
+  #reportCnp({ bth, icrcValid }: RocePacket, accepted: boolean): void {
+    this.#modules.report('cnp', { accepted, opcode: bth.opcode, destQpn: bth.destQpn, icrcValid, rateBps: Math.round(this.#reaction.rate) });
+  }
+
+  #rttMs(): number {
+    return this.#opts.rttMs ?? this.#requester.minimumRttMs ?? UNKNOWN_RTT_MS;
+  }
+
+  #queuePairs(): readonly QueuePairs[] {
+    const { local, peer } = this.#opts;
+    const { remote, state } = this.#connection;
+    return remote && state === 'established' ? [{ sender: local.address, receiver: peer, senderQpn: local.qpn, receiverQpn: remote.qpn }] : [];
+  }
+
+  /** An IPv6 packet for this host that claims to be a notification of a node on the way. */
+  onNotification(format: 'fast-cnp' | 'long-haul-icmpv6', packet: Uint8Array): void {
+    const now = this.#modules.now();
+    if (this.#feedback) this.#onVerdict(format, this.#feedback.onPacket(format, packet, this.#queuePairs(), now), now);
+  }
+
+  /** Not understood, it is what its opcode says: a CNP, of a node that may send one, whatever follows the BTH (LHCNP-5.6-j, LHCNP-8-c). */
+  #onLongHaulRoce(point: FeedbackPoint, packet: RocePacket, now: number): void {
+    const verdict = point.onRocePacket(packet, this.#queuePairs(), now);
+    if (verdict.kind !== 'ignored') return this.#onVerdict('long-haul-roce', verdict, now);
+    const { bth, icrcValid } = packet;
+    const accepted = point.knownNode(packet.source) && bth.becn && icrcValid && bth.destQpn === this.#opts.local.qpn;
+    if (accepted) this.#takeCnp(now);
+    else this.#counts.foreignCnps++;
+    this.#reportCnp(packet, accepted);
+  }
+
+  #onVerdict(format: FeedbackFormat, verdict: Verdict, now: number): void {
+    if (verdict.kind === 'ignored') return;
+    if (verdict.kind === 'refused') {
+      this.#modules.report('feedback', { format, accepted: false, reason: verdict.reason, node: verdict.node ? formatAddress(verdict.node) : null });
+      return;
+    }
+    const { feedback } = verdict;
+    this.#firstFeedbackAt ??= now;
+    const instruction = feedback.format === 'fast-cnp' ? undefined : feedback.cnp;
+    if (instruction) this.#reaction.onInstruction(instruction, now, this.#rttMs());
+    else this.#reaction.onCnp(now, this.#rttMs());
+    this.#modules.report('feedback', {
+      format,
+      accepted: true,
+      node: formatAddress(feedback.node),
+      queuePairs: verdict.queuePairs.map((pair) => pair.senderQpn),
+      ...(instruction && { level: instruction.level, action: instruction.action, parameter: instruction.parameter, metric: instruction.metric }),
+      rateBps: Math.round(this.#reaction.rate),
+    });
   }
 
   #reportRate(now: number): void {
@@ -167,10 +236,10 @@ export class Sender {
     const { acknowledged } = this.#requester;
     const bps = (bytes: number): number => Math.round((bytes * 8000) / (now - this.#last.at));
     this.#modules.report('rate', {
-      rateBps: Math.round(this.#rate()),
+      rateBps: Math.round(this.#reaction.rate),
       sentBps: bps(payloadBytes - this.#last.sentBytes),
       goodputBps: bps((acknowledged - this.#last.acknowledged) * this.#opts.payloadSize),
-      alpha: rounded(this.#dcqcn?.alpha),
+      alpha: rounded(this.#reaction.alpha),
       rttMs: rounded(this.#requester.rttMs),
       cnps: this.#counts.cnps,
       retransmitted: this.#requester.retransmitted,
@@ -197,11 +266,27 @@ export class Sender {
       strayAcks: r.strayAcks,
       minimumRttMs: rounded(r.minimumRttMs),
       ...this.#counts,
-      reductions: this.#dcqcn?.reductions ?? 0,
+      reductions: this.#reaction.reductions,
       firstDataAt: rounded(this.#startedAt),
       firstCnpAt: rounded(this.#firstCnpAt),
-      firstCnpAfterMs: this.#firstCnpAt === undefined ? null : rounded(this.#firstCnpAt - this.#startedAt!),
+      firstCnpAfterMs: this.#afterStart(this.#firstCnpAt),
+      ...(this.#feedback && this.#feedbackSummary(this.#feedback)),
     });
     this.#modules.onEnd(ok);
+  }
+
+  #afterStart(at: number | undefined): number | null {
+    return at === undefined || this.#startedAt === undefined ? null : rounded(at - this.#startedAt);
+  }
+
+  /** Per format: counts and the time of the first; and of the first of all, CNPs included. */
+  #feedbackSummary({ counts }: FeedbackPoint): Readonly<Record<string, unknown>> {
+    const formats = Object.entries(counts).map(([format, { firstAt, ...c }]) => [format, { ...c, firstAt: rounded(firstAt), firstAfterMs: this.#afterStart(firstAt) }]);
+    return {
+      feedback: Object.fromEntries(formats),
+      instructions: this.#reaction.instructions ?? null,
+      firstFeedbackAt: rounded(this.#firstFeedbackAt),
+      firstFeedbackAfterMs: this.#afterStart(this.#firstFeedbackAt),
+    };
   }
 }

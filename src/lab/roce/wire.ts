@@ -75,12 +75,17 @@ export const buildCmPacket = (ends: Ends, transactionId: bigint, message: CmMess
     payload: encodeCmMad(transactionId, message),
   });
 
+const etherType = (frame: Uint8Array): number => (frame[12]! << 8) | frame[13]!;
+
+/** The IPv6 packet of an Ethernet frame; undefined for other frames. */
+export const ipv6PacketOf = (frame: Uint8Array): Uint8Array | undefined => (etherType(frame) === 0x86dd ? frame.subarray(ETHERNET_HEADER) : undefined);
+
 /**
  * The IP packet of an Ethernet frame if it may be RoCEv2: UDP to port 4791 behind a plain IP header. Cheap, because it sees every frame; parseRocePacket
  * decides.
  */
 export function rocePacketOf(frame: Uint8Array): Uint8Array | undefined {
-  const type = (frame[12]! << 8) | frame[13]!;
+  const type = etherType(frame);
   const at = ETHERNET_HEADER;
   const port = (udp: number): number => (frame[udp + 2]! << 8) | frame[udp + 3]!;
   if (type === 0x86dd) return frame[at + 6] === 17 && port(at + 40) === ROCE_UDP_PORT ? frame.subarray(at) : undefined;

@@ -24,7 +24,14 @@ const subTlv: fc.Arbitrary<PrefixSubTlv> = fc.oneof(
   bytes(0, 9).map((flags) => ({ kind: 'prefix-attribute-flags' as const, flags })),
   arbitraryIpv4.map((address) => ({ kind: 'ipv4-source-router-id' as const, address })),
   arbitraryIpv6.map((address) => ({ kind: 'ipv6-source-router-id' as const, address })),
-  fc.record({ kind: fc.constant('unknown' as const), type: octet.filter((t) => ![4, 11, 12].includes(t)), value: bytes(0, 12) }),
+  fc.record({
+    kind: fc.constant('srv6-end-sid' as const),
+    flags: octet,
+    behavior: fc.nat(0xffff),
+    sid: arbitraryIpv6,
+    subSubTlvs: fc.constantFrom(new Uint8Array(), Uint8Array.of(1, 4, 32, 16, 16, 0), Uint8Array.of(200, 0, 1, 4, 64, 0, 64, 0)),
+  }),
+  fc.record({ kind: fc.constant('unknown' as const), type: octet.filter((t) => ![4, 5, 11, 12].includes(t)), value: bytes(0, 12) }),
 );
 
 const prefixes = (prefix: fc.Arbitrary<Prefix>, external: fc.Arbitrary<boolean>): fc.Arbitrary<PrefixReachability[]> =>

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
 import { fromHex } from '../hex.ts';
-import { ATTRIBUTE_BIT, flagsOf, hasFlag, withFlag } from './attribute-flags.ts';
+import { hasFlag, withFlag } from '../bit-string.ts';
+import { ATTRIBUTE_BIT, flagsOf } from './attribute-flags.ts';
 
 test('PNC-5.1-a: the P-flag is the last bit of the first byte, X the first', () => {
   expect(flagsOf(DEFAULT_CODE_POINTS['isis-pnc-flag-bit'])).toEqual(fromHex('01'));

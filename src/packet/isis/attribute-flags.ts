@@ -1,5 +1,6 @@
 // The Prefix Attribute Flags sub-TLV as a bit string (RFC 7794 §2.1): any number of bytes, bit 0 the most significant bit of the first,
 // bits beyond the end are clear.
+import { withFlag } from '../bit-string.ts';
 
 /** Bits with a meaning here. The P-flag (PNC-5.1-a) is a code point: `isis-pnc-flag-bit`, 7 by default. */
 export const ATTRIBUTE_BIT = {
@@ -17,20 +18,7 @@ export const ATTRIBUTE_BIT = {
   unreachablePlanned: 6,
 } as const;
 
-export function hasFlag(flags: Uint8Array, bit: number): boolean {
-  const byte = flags[bit >>> 3];
-  return byte !== undefined && (byte & (0x80 >>> (bit & 7))) !== 0;
-}
-
-/** A copy with the bit set, lengthened when it must be. */
-export function withFlag(flags: Uint8Array, bit: number): Uint8Array {
-  const out = new Uint8Array(Math.max(flags.length, (bit >>> 3) + 1));
-  out.set(flags);
-  out[bit >>> 3]! |= 0x80 >>> (bit & 7);
-  return out;
-}
-
 /** The shortest bit string with these bits set; always at least one byte. */
 export function flagsOf(...bits: number[]): Uint8Array {
-  return bits.reduce(withFlag, new Uint8Array(1));
+  return bits.reduce<Uint8Array>((flags, bit) => withFlag(flags, bit), new Uint8Array(1));
 }

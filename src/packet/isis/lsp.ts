@@ -1,7 +1,7 @@
 // Operations on encoded LSPs that need no parsing: ageing and the purge form (ISO/IEC 10589 §7.3.16.4; RFC 6232; RFC 6233).
 import { put16 } from '../bytes.ts';
+import { field } from '../field.ts';
 import { encodePdu } from './pdu.ts';
-import { field } from './tlv/codec.ts';
 import type { IsisTlv, Level, LspId } from './types.ts';
 
 /** Sets Remaining Lifetime in place; neither checksum nor digest cover it. */

@@ -4,10 +4,10 @@ import { ok } from '../../model/result.ts';
 import { concat, copyOf, put16, put32, u16, u32 } from '../bytes.ts';
 import { type Decoded, malformed } from '../decode.ts';
 import { EncodeError } from '../encode-error.ts';
+import { exactly, field } from '../field.ts';
 import { lspChecksum, lspChecksumValid } from './checksum.ts';
 import { PDU_BY_TYPE, type PduFormat, pduFormat } from './pdu-format.ts';
 import { SYSTEM_ID_LENGTH, lspIdBytes, readLspId } from './lsp-id.ts';
-import { exactly, field } from './tlv/codec.ts';
 import { checkTlvStructure, decodeTlvs, encodeTlvs } from './tlvs.ts';
 import type { BadTlv, CircuitType, Csnp, IsisPdu, IsisTlv, LanHello, Level, Lsp, P2pHello, Psnp, ReceivedPdu } from './types.ts';
 

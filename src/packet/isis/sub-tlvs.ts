@@ -2,12 +2,13 @@
 import { type Family, addressBytes } from '../../model/address.ts';
 import { ok } from '../../model/result.ts';
 import { concat, readAddress } from '../bytes.ts';
-import { type DecodeError, type Decoded, malformed } from '../decode.ts';
+import { type Decoded, malformed, shifted } from '../decode.ts';
 import { EncodeError } from '../encode-error.ts';
+import { SRV6_END_SID } from './tlv/srv6-end-sid.ts';
 import { type SubTlvReport, tlvBytes } from './tlv/codec.ts';
 import type { PrefixAttributeFlags, PrefixSubTlv, SourceRouterId } from './types.ts';
 
-interface SubTlvCodec<T extends PrefixSubTlv = PrefixSubTlv> {
+export interface SubTlvCodec<T extends PrefixSubTlv = PrefixSubTlv> {
   readonly type: number;
   readonly name: T['kind'];
   decode(value: Uint8Array): Decoded<T>;
@@ -44,6 +45,7 @@ const SUB_TLVS: readonly SubTlvCodec[] = [
   ATTRIBUTE_FLAGS,
   sourceRouterId(IPV4_SOURCE_ROUTER_ID, 'ipv4-source-router-id', 4),
   sourceRouterId(IPV6_SOURCE_ROUTER_ID, 'ipv6-source-router-id', 6),
+  SRV6_END_SID,
 ];
 const BY_TYPE = new Map(SUB_TLVS.map((codec) => [codec.type, codec]));
 const BY_NAME = new Map(SUB_TLVS.map((codec) => [codec.name, codec]));
@@ -78,6 +80,3 @@ export function encodeSubTlvs(subTlvs: readonly PrefixSubTlv[]): Uint8Array {
   if (out.length > 255) throw new EncodeError('sub-tlvs-too-long', `${out.length} bytes of sub-TLVs; 255 fit`);
   return out;
 }
-
-/** The same error, its offset counted from `by` bytes earlier. */
-export const shifted = (error: DecodeError, by: number): DecodeError => ({ ...error, offset: error.offset + by });

@@ -2,12 +2,12 @@
 // their bytes: what we do not understand is still flooded and re-encoded unchanged (ISO/IEC 10589 §9.3).
 import { ok } from '../../model/result.ts';
 import { concat } from '../bytes.ts';
-import { type Decoded, malformed } from '../decode.ts';
-import { shifted } from './sub-tlvs.ts';
+import { type Decoded, malformed, shifted } from '../decode.ts';
+import { field } from '../field.ts';
 import { IPV4_INTERFACE_ADDRESSES, IPV4_TE_ROUTER_ID, IPV6_INTERFACE_ADDRESSES, IPV6_TE_ROUTER_ID } from './tlv/addresses.ts';
 import { AREA_ADDRESSES } from './tlv/area-addresses.ts';
 import { AUTHENTICATION } from './tlv/authentication.ts';
-import { type TlvCodec, field, tlvBytes } from './tlv/codec.ts';
+import { type SubTlvReport, type TlvCodec, tlvBytes } from './tlv/codec.ts';
 import { HOSTNAME } from './tlv/hostname.ts';
 import { IPV4_REACHABILITY, IPV6_REACHABILITY, MT_IPV4_REACHABILITY, MT_IPV6_REACHABILITY } from './tlv/ip-reachability.ts';
 import { EXTENDED_IS_REACHABILITY, MT_IS_REACHABILITY } from './tlv/is-reachability.ts';
@@ -73,9 +73,9 @@ export function decodeTlvs(bytes: Uint8Array, start: number): { tlvs: IsisTlv[];
   return { tlvs, badTlvs };
 }
 
-/** One TLV out of context, e.g. in a test or a tool. */
-export function decodeTlv(type: number, value: Uint8Array): Decoded<IsisTlv> {
-  return BY_TYPE.get(type)?.decode(value, () => {}) ?? ok({ kind: 'unknown', type, value });
+/** One TLV out of context. `report` hears of malformed sub-TLVs, offsets counted from the start of the value. */
+export function decodeTlv(type: number, value: Uint8Array, report: SubTlvReport = () => {}): Decoded<IsisTlv> {
+  return BY_TYPE.get(type)?.decode(value, report) ?? ok({ kind: 'unknown', type, value });
 }
 
 /** Type, length, value. @throws EncodeError */

@@ -170,7 +170,7 @@ export interface Locator {
   readonly subTlvs: readonly PrefixSubTlv[];
 }
 
-/** TLV 27 (RFC 9352). SIDs stay in `unknown` sub-TLVs: nothing consumes them yet. */
+/** TLV 27 (RFC 9352 §7.1). */
 export interface Srv6Locator {
   readonly kind: 'srv6-locator';
   readonly mtId: number;
@@ -296,4 +296,15 @@ export interface UnknownSubTlv {
   readonly value: Uint8Array;
 }
 
-export type PrefixSubTlv = PrefixAttributeFlags | SourceRouterId | UnknownSubTlv;
+/** Sub-TLV 5, only in TLV 27 (RFC 9352 §7.2). */
+export interface Srv6EndSid {
+  readonly kind: 'srv6-end-sid';
+  readonly flags: number;
+  /** SRv6 Endpoint Behavior (RFC 8986 §10.2). */
+  readonly behavior: number;
+  readonly sid: IpAddress;
+  /** Sub-sub-TLVs, of which 1 is the SID Structure (RFC 9352 §9): checked, and kept as bytes, for nothing here needs them. */
+  readonly subSubTlvs: Uint8Array;
+}
+
+export type PrefixSubTlv = PrefixAttributeFlags | SourceRouterId | Srv6EndSid | UnknownSubTlv;

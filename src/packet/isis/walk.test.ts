@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type IpAddress, address } from '../../model/address.ts';
 import { formatPrefix, prefix } from '../../model/prefix.ts';
-import { hasFlag } from './attribute-flags.ts';
+import { hasFlag } from '../bit-string.ts';
 import { arbitraryTlv, lspWith } from './arbitrary.fixture.ts';
 import { fuzzDecoder } from '../hostile.fixture.ts';
 import { formatSystemId } from './lsp-id.ts';

@@ -4,9 +4,9 @@ import type { IpAddress } from '../../model/address.ts';
 import { OPCODE } from './opcodes.ts';
 import { type RocePacket, buildRocePacket } from './packet.ts';
 
-const RESERVED_LENGTH = 16;
+export const RESERVED_LENGTH = 16;
 /** DSCP 48 (CS6), as network control. */
-const CNP_TRAFFIC_CLASS = 48 << 2;
+export const CNP_TRAFFIC_CLASS = 48 << 2;
 
 export interface CnpFields {
   /** The receiver of the flow: network cards look the Queue Pair's peer up by it. */

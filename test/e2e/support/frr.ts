@@ -1,13 +1,14 @@
 // Routers of a test: a network namespace each, FRR's zebra and isisd in it with a private /etc/frr and /run/frr, veth links between them. The daemons
 // are children of the test process and end with it; everything is removed by `remove`, also what a failed test left half made.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { askDaemon } from '../../../src/frr/vty.ts';
 import { Netns } from '../../../src/kernel/netns.ts';
 
-export type Daemon = 'zebra' | 'isisd';
+export type Daemon = 'zebra' | 'staticd' | 'isisd' | 'ospfd' | 'ospf6d';
+const ORDER: readonly Daemon[] = ['zebra', 'staticd', 'isisd', 'ospfd', 'ospf6d'];
 
 /** Polls until `probe` returns something other than undefined or false. @throws with `what` and the last answer when it does not in time */
 export async function eventually<T>(what: string, probe: () => T | undefined | false | Promise<T | undefined | false>, limitMs = 30_000): Promise<T> {
@@ -69,6 +70,18 @@ export class FrrRouter {
     execFileSync('chown', ['-R', 'frr:frr', this.vtyDir]);
   }
 
+  /** `ospfd.conf` or `ospf6d.conf`: that daemon is started too. */
+  configureOspf(daemon: 'ospfd' | 'ospf6d', lines: readonly string[]): void {
+    writeFileSync(join(this.vtyDir, `${daemon}.conf`), [`hostname ${this.name.split('-').at(-1)}`, ...lines, ''].join('\n'));
+    execFileSync('chown', ['-R', 'frr:frr', this.vtyDir]);
+  }
+
+  /** Static routes: staticd is started too. */
+  configureStatic(lines: readonly string[]): void {
+    writeFileSync(join(this.vtyDir, 'staticd.conf'), `${lines.join('\n')}\n`);
+    execFileSync('chown', ['-R', 'frr:frr', this.vtyDir]);
+  }
+
   /** `ip -n NAMESPACE …` */
   ip(...args: string[]): string {
     return execFileSync('ip', ['-n', this.name, ...args], { encoding: 'utf8' });
@@ -76,8 +89,8 @@ export class FrrRouter {
 
   /** Starts what is not running and waits until it answers. */
   async start(): Promise<void> {
-    for (const daemon of ['zebra', 'isisd'] as const) {
-      if (this.daemons.has(daemon)) continue;
+    for (const daemon of ORDER) {
+      if (this.daemons.has(daemon) || !existsSync(join(this.vtyDir, `${daemon}.conf`))) continue;
       this.daemons.set(daemon, this.spawn(daemon));
       await eventually(`${this.name}: ${daemon} answers`, () => this.answers(daemon));
     }
@@ -95,6 +108,7 @@ export class FrrRouter {
 
   private async answers(daemon: Daemon): Promise<boolean> {
     if (!this.daemons.has(daemon)) throw new Error(`${this.name}: ${daemon} has ended`);
+    if (daemon === 'staticd') return existsSync(join(this.vtyDir, 'staticd.vty'));
     return askDaemon(this.vtyDir, daemon, ['show version']).then(
       () => true,
       () => false,
@@ -112,14 +126,14 @@ export class FrrRouter {
     clearTimeout(insist);
   }
 
-  /** The answer of isisd to a show command. */
-  async show(command: string): Promise<string> {
-    const [reply] = await askDaemon(this.vtyDir, 'isisd', [command]);
+  /** The answer of a daemon to a show command. */
+  async show(command: string, daemon: 'isisd' | 'ospfd' | 'ospf6d' = 'isisd'): Promise<string> {
+    const [reply] = await askDaemon(this.vtyDir, daemon, [command]);
     return reply!.text;
   }
 
   async remove(): Promise<void> {
-    for (const daemon of ['isisd', 'zebra'] as const) await this.stop(daemon);
+    for (const daemon of ORDER.toReversed()) await this.stop(daemon);
     this.netns.close();
     execFileSync('ip', ['netns', 'del', this.name]);
     rmSync(this.vtyDir, { recursive: true, force: true });
@@ -143,7 +157,7 @@ export class FrrNetwork {
   }
 
   /** A veth between two routers, up on both ends. */
-  link(a: FrrRouter, nameA: string, b: FrrRouter, nameB: string): void {
+  link(a: Pick<FrrRouter, 'name' | 'ip'>, nameA: string, b: Pick<FrrRouter, 'name' | 'ip'>, nameB: string): void {
     execFileSync('ip', ['link', 'add', 'name', nameA, 'netns', a.name, 'type', 'veth', 'peer', 'name', nameB, 'netns', b.name]);
     a.ip('link', 'set', nameA, 'up');
     b.ip('link', 'set', nameB, 'up');

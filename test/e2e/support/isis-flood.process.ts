@@ -14,10 +14,11 @@ import { decodePdu, encodePdu } from '../../../src/packet/isis/pdu.ts';
 import type { IsisTlv } from '../../../src/packet/isis/types.ts';
 
 const [lsps, prefixesEach] = process.argv.slice(2).map(Number);
+const CODE_POINTS = { pncFlagBit: 7, sidBehaviors: [] };
 const systemId = Uint8Array.of(0, 0, 0, 0, 0x11, 0x11);
 const speaker = createSpeaker(
   {
-    systemId, area: Uint8Array.of(0x49, 0, 1), levels: [2], mtu: 1500, circuitId: 1, pncFlagBit: 7, startSequence: 1, seed: 1, lsdbLimit: 100_000,
+    systemId, area: Uint8Array.of(0x49, 0, 1), levels: [2], mtu: 1500, circuitId: 1, ...CODE_POINTS, startSequence: 1, seed: 1, lsdbLimit: 100_000,
     helloIntervalMs: 1000, holdMultiplier: 10, lifetimeSeconds: 1200, refreshSeconds: 900, holdUnreachableMs: 1000, keys: {},
   },
   '0000.0000.1111',
@@ -38,7 +39,7 @@ for (let i = 0; i < lsps!; i++) {
   const decoded = decodePdu(foreign(i));
   if (!decoded.ok || decoded.value.kind !== 'lsp') throw new Error('not an LSP');
   const { raw, sequence, checksum } = decoded.value;
-  const { content } = readLsp(decoded.value, 7);
+  const { content } = readLsp(decoded.value, CODE_POINTS);
   const stored: StoredLsp = { ...identityOf(raw), own: false, raw, sequence, checksum, expiresAt: performance.now() + 1_200_000, purged: false, content, reported: false };
   put(speaker.levels.get(2)!.lsdb, stored);
 }

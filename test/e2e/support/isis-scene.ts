@@ -1,12 +1,11 @@
 // What the IS-IS tests with FRR have in common: routers, agents and processes that are all gone after each test, whatever happened in it.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
-import { build } from 'esbuild';
+import type { ChildProcess } from 'node:child_process';
 import { afterEach, beforeEach, expect } from 'vitest';
 import type { IsisCarrierOptions } from '../../../src/carriers/isis/carrier.ts';
 import { Poller } from '../../../src/kernel/poller.ts';
 import { FrrNetwork, type FrrRouter, eventually, isisdConfig } from './frr.ts';
 import { IsisAgent, isisOptions } from './isis.ts';
+import { Processes } from './processes.ts';
 
 export const SENDERS = '2001:db8:1::/64';
 export const PROXY = '2001:db8:ffff::1';
@@ -24,9 +23,8 @@ export class IsisScene {
   net!: FrrNetwork;
   private poller!: Poller;
   private agents: IsisAgent[] = [];
-  private children: ChildProcess[] = [];
+  private readonly processes = new Processes();
   private errors: unknown[] = [];
-  private readonly bundle = new URL(`../../../node_modules/.cache/isis-e2e-${process.pid}.mjs`, import.meta.url).pathname;
 
   /** Begins and ends with each test of the file. */
   static forEachTest(): IsisScene {
@@ -43,10 +41,9 @@ export class IsisScene {
   }
 
   private async end(): Promise<void> {
-    for (const child of this.children.splice(0)) child.kill('SIGKILL');
+    await this.processes.end();
     await Promise.allSettled(this.agents.splice(0).map((agent) => agent.carrier.stop()));
     this.poller.close();
-    rmSync(this.bundle, { force: true });
     await this.net.remove();
     expect(this.errors).toEqual([]);
   }
@@ -77,12 +74,8 @@ export class IsisScene {
   }
 
   /** Starts one of support/*.process.ts in the namespace of a router. */
-  async launch(name: string, at: FrrRouter, args: readonly string[]): Promise<ChildProcess> {
-    const entryPoints = [new URL(`${name}.process.ts`, import.meta.url).pathname];
-    await build({ entryPoints, outfile: this.bundle, bundle: true, platform: 'node', format: 'esm', external: ['koffi'] });
-    const child = spawn('ip', ['netns', 'exec', at.name, process.execPath, this.bundle, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
-    this.children.push(child);
-    return child;
+  launch(name: string, at: FrrRouter, args: readonly string[]): Promise<ChildProcess> {
+    return this.processes.launch(name, at, args);
   }
 }
 

@@ -1,5 +1,5 @@
 // IS-IS carriers in the test process, each in the namespace of a router, with what they learn kept for looking at.
-import type { LearnedPrefix, LearnedReport, ProxyPrefix } from '../../../src/model/advertisement.ts';
+import type { LearnedPrefix, LearnedReport, Origination, ProxyPrefix } from '../../../src/model/advertisement.ts';
 import { address, formatAddress } from '../../../src/model/address.ts';
 import { systemClock } from '../../../src/model/clock.ts';
 import { DEFAULT_CODE_POINTS } from '../../../src/model/code-points.ts';
@@ -26,6 +26,9 @@ export const isisOptions = (systemId: string, overrides: Partial<IsisCarrierOpti
 });
 
 export const proxied = (text: string, proxy: string): ProxyPrefix => ({ prefix: prefix(text), proxy: address(proxy) });
+
+/** To be declared: proxies, and whatever else. */
+export const origination = (proxies: readonly ProxyPrefix[], rest: Partial<Origination> = {}): Origination => ({ proxies, sids: [], routerAddresses: [], ...rest });
 
 export class IsisAgent {
   readonly carrier: IsisCarrier;

@@ -141,6 +141,12 @@ export class Router {
 
 const hex = (bytes: readonly string[]): string => bytes.map((byte) => byte.slice(2)).join('');
 
+/** A name for a lab of this run: two runs on one machine do not meet. What runs that were killed have left of it is removed. */
+export async function ownLabName(base: string): Promise<string> {
+  for (const left of knownLabs().filter((known) => known.startsWith(`${base}-`) && !existsSync(`/proc/${known.slice(base.length + 1)}`))) await labDown(left);
+  return `${base}-${process.pid}`;
+}
+
 export class Network {
   readonly lab: Lab;
   readonly #routers = new Map<string, Router>();
@@ -150,16 +156,17 @@ export class Network {
   }
 
   /**
-   * The lab's name is the file's and the process ID: two runs on one machine do not meet. What a run that was killed has left is removed.
+   * The lab's name is the file's and the process ID.
    * @param name of the directory in test/e2e/topologies and of the file in it
+   * @param use of the test file, where several have the same topology
    */
-  static async up(name: string): Promise<Network> {
+  static async up(name: string, use?: string): Promise<Network> {
     const directory = `${REPOSITORY}test/e2e/topologies/${name}`;
     const lab = `t-e2e-${name}`;
-    for (const left of knownLabs().filter((known) => known.startsWith(`${lab}-`) && !existsSync(`/proc/${known.slice(lab.length + 1)}`))) await labDown(left);
+    const own = await ownLabName(use === undefined ? lab : `${lab}-${use}`);
     // Beside the original, because its paths are relative; it is read only while the lab comes up.
     const file = `${directory}/.${process.pid}.clab.yml`;
-    writeFileSync(file, readFileSync(`${directory}/${name}.clab.yml`, 'utf8').replace(`name: ${lab}\n`, `name: ${lab}-${process.pid}\n`));
+    writeFileSync(file, readFileSync(`${directory}/${name}.clab.yml`, 'utf8').replace(`name: ${lab}\n`, `name: ${own}\n`));
     try {
       return new Network(await labUp(file));
     } finally {

@@ -5,9 +5,10 @@ import { ok } from '../../../model/result.ts';
 import { concat, prefixBytes, put16, put32, readPrefix, u16, u32 } from '../../bytes.ts';
 import { type Decoded, malformed } from '../../decode.ts';
 import { EncodeError } from '../../encode-error.ts';
+import { field } from '../../field.ts';
 import { decodeSubTlvs, encodeSubTlvs } from '../sub-tlvs.ts';
 import type { IpReachability, MtIpReachability, PrefixReachability } from '../types.ts';
-import { MAX_VALUE, type SubTlvReport, type TlvCodec, field } from './codec.ts';
+import { MAX_VALUE, type SubTlvReport, type TlvCodec } from './codec.ts';
 
 /** Bits of the control byte and the size of what stands before the prefix bytes. */
 export interface EntryLayout {

@@ -3,9 +3,10 @@
 import { ok } from '../../../model/result.ts';
 import { concat, put16, put24, u16, u24 } from '../../bytes.ts';
 import { type Decoded, malformed } from '../../decode.ts';
+import { exactly, field } from '../../field.ts';
 import { SYSTEM_ID_LENGTH } from '../lsp-id.ts';
 import type { ExtendedIsReachability, IsNeighbor, MtIsReachability } from '../types.ts';
-import { MAX_VALUE, type TlvCodec, exactly, field } from './codec.ts';
+import { MAX_VALUE, type TlvCodec } from './codec.ts';
 
 /** System ID 6, pseudonode 1, metric 3, length of the sub-TLVs 1. */
 const FIXED = 11;

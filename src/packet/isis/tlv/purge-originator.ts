@@ -2,9 +2,10 @@
 import { ok } from '../../../model/result.ts';
 import { concat } from '../../bytes.ts';
 import { malformed } from '../../decode.ts';
+import { exactly } from '../../field.ts';
 import { SYSTEM_ID_LENGTH } from '../lsp-id.ts';
 import type { PurgeOriginator } from '../types.ts';
-import { type TlvCodec, exactly } from './codec.ts';
+import { type TlvCodec } from './codec.ts';
 
 export const PURGE_ORIGINATOR: TlvCodec<PurgeOriginator> = {
   type: 13,

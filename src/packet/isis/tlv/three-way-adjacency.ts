@@ -4,9 +4,10 @@ import { ok } from '../../../model/result.ts';
 import { concat, put32, u32 } from '../../bytes.ts';
 import { malformed } from '../../decode.ts';
 import { EncodeError } from '../../encode-error.ts';
+import { exactly, field } from '../../field.ts';
 import { SYSTEM_ID_LENGTH } from '../lsp-id.ts';
 import type { ThreeWayAdjacency, ThreeWayState } from '../types.ts';
-import { type TlvCodec, exactly, field } from './codec.ts';
+import { type TlvCodec } from './codec.ts';
 
 /** Index is the value on the wire. */
 const STATES: readonly ThreeWayState[] = ['up', 'initializing', 'down'];

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// One packet that found the queue congested, with all that is known of it: what the steps from trigger to notification (policy.h, severity.h,
+// egress.bpf.c) hand to each other.
+#ifndef CNPD_CONGESTION_H
+#define CNPD_CONGESTION_H
+
+#include "data-packet.h"
+#include "flows.h"
+
+struct congestion {
+	const struct data_packet *packet;
+	const struct egress_config *config;
+	const struct egress_port *port;
+	struct egress_stats *stats;
+	struct egress_measure *measure;
+	struct flow *flow;
+	__u64 *bucket;
+	struct address tunnel_source; // of an IPv6 tunnel: under SRv6 the END.CON SID of the node that began it (FCN §4.2.2)
+	__u64 now; // monotonic ns, exact
+	__u32 depth;
+	enum reason reason;
+
+	// The notification, as far as it has been decided.
+	enum notification_format format;
+	__u32 source_qpn; // long-haul formats
+	__u32 row;	  // of the instructions; long-haul formats
+	__u8 mark_ce;	  // although a Fast CNP is sent
+};
+
+static __always_inline int read_tunnel(struct __sk_buff *skb, struct congestion *c)
+{
+	if (c->packet->tunnel_family != 6)
+		return 0;
+	return bpf_skb_load_bytes(skb, c->packet->outer_offset + 8, &c->tunnel_source, sizeof(c->tunnel_source));
+}
+
+static __always_inline int is_long_haul(__u32 format)
+{
+	return format == FORMAT_LONG_HAUL_ICMPV6 || format == FORMAT_LONG_HAUL_ROCE;
+}
+
+#endif

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// Which format a sender is told in: the first of its policy's that is possible. What makes one impossible is counted.
+// A flow inside a tunnel is told about through the node that began the tunnel (END.CON, FCN §4.2.2), and only if that node's address is one that the domain
+// has advertised as such: the outer source of a packet is whatever its sender wrote. A proxy is asked directly (PNC-1-b).
+#ifndef CNPD_POLICY_H
+#define CNPD_POLICY_H
+
+#include "congestion.h"
+#include "notice.h"
+#include "queue-pair-lookup.h"
+
+static __always_inline int refuse(enum counter why)
+{
+	count(why);
+	return 0;
+}
+
+static __always_inline int proxy_possible(struct congestion *c, const struct address *sender)
+{
+	struct sender_proxy *proxy = notice_proxy(sender);
+	if (!proxy) {
+		c->stats->no_proxy++;
+		return refuse(COUNT_EGRESS_NO_PROXY);
+	}
+	return (proxy->proxy_family == 6 ? c->config->has_source6 : c->config->has_source4) || refuse(COUNT_EGRESS_NO_SOURCE);
+}
+
+// FCNP-3-d, LHCNP-4-a: Fast CNP and the ICMPv6 form are for IPv6 flows only.
+static __always_inline int family_possible(struct congestion *c, __u32 format, __u8 family)
+{
+	if (family == 4 && format != FORMAT_LONG_HAUL_ROCE)
+		return refuse(COUNT_EGRESS_NOT_IPV6);
+	int has_source = family == 6 ? c->config->has_source6 : c->config->has_source4;
+	if (c->packet->tunnel_family && !c->config->has_source6)
+		has_source = 0; // of the tunnel back
+	return has_source || refuse(COUNT_EGRESS_NO_SOURCE);
+}
+
+// The spoof guard.
+static __always_inline int tunnel_possible(const struct congestion *c)
+{
+	if (c->packet->tunnel_family == 0)
+		return 1;
+	if (c->packet->tunnel_family == 6 && bpf_map_lookup_elem(&end_con_sids, &c->tunnel_source))
+		return 1;
+	return refuse(COUNT_EGRESS_NO_END_CON);
+}
+
+static __always_inline int understood(const struct address *sender, __u32 format)
+{
+	struct sender_capability *capability = bpf_map_lookup_elem(&sender_capabilities, sender);
+	return !capability || !(capability->lacks >> format & 1) || refuse(COUNT_EGRESS_LACKING);
+}
+
+static __noinline int format_possible(struct congestion *c, const struct address *sender, __u32 format)
+{
+	const struct flow_key *key = &c->packet->key;
+	if (format == FORMAT_PROXY)
+		return proxy_possible(c, sender);
+	if (!family_possible(c, format, address_family(key->source)) || !tunnel_possible(c) || !understood(sender, format))
+		return 0;
+	if (!is_long_haul(format))
+		return 1;
+	c->source_qpn = source_qpn_of(key->source, key->destination, key->qpn);
+	return c->source_qpn || refuse(COUNT_EGRESS_QP_UNKNOWN);
+}
+
+// Sets the format; FORMAT_NONE: the sender is not told.
+static __always_inline void choose_format(struct congestion *c)
+{
+	struct address sender = {.halves = {c->packet->key.source[0], c->packet->key.source[1]}};
+	struct prefix_key key = {.length = 128, .address = sender};
+	struct sender_policy *policy = bpf_map_lookup_elem(&sender_policies, &key);
+	c->format = FORMAT_NONE;
+	if (!policy || policy->prefix_family != address_family(sender.halves)) {
+		count(COUNT_EGRESS_NO_POLICY);
+		return;
+	}
+	c->mark_ce = policy->mark_ce_with_fast_cnp;
+	for (int i = 0; i < 4; i++) {
+		__u32 format = policy->order[i];
+		if (format == FORMAT_NONE || format >= FORMATS)
+			break;
+		if (format_possible(c, &sender, format)) {
+			c->format = format;
+			return;
+		}
+	}
+	count(COUNT_EGRESS_NO_FORMAT);
+}
+
+#endif

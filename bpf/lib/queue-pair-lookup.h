@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// The tables of known Queue Pairs, and the look-up. Two objects declare them and share them by their pins: the proxy's program, which writes what it
+// learns (queue-pairs.h), and the congested node's, which asks for the sender's Queue Pair of a flow (LHCNP-5.2-f: a BTH does not name it).
+// src/kernel/dataplane/queue-pairs.ts mirrors the layouts.
+#ifndef CNPD_QUEUE_PAIR_LOOKUP_H
+#define CNPD_QUEUE_PAIR_LOOKUP_H
+
+#include "proxy-config.h"
+
+// A flow as its packets name it: from, to, and the Queue Pair they are for.
+struct qp_flow {
+	struct address sender;
+	struct address receiver;
+	__u32 receiver_qpn;
+	__u32 reserved;
+};
+
+enum qp_source { QP_FROM_CM = 1, QP_FROM_TRAFFIC = 2, QP_CONFIGURED = 3 };
+
+// A PSN has 24 bits.
+#define PSN_UNKNOWN 0xffffffffu
+
+struct queue_pair {
+	__u32 sender_qpn;
+	__u32 starting_psn; // of the sender; PSN_UNKNOWN when not learned from CM
+	__u32 psn;	    // of the last request seen; PSN_UNKNOWN before
+	__u8 source;	    // enum qp_source
+	__u8 strikes;	    // answers in a row whose PSN did not fit
+	__u16 reserved;
+	__u64 learned_at; // CLOCK_MONOTONIC, like the other times
+	__u64 last_seen;  // last packet of this direction, requests and answers
+	__u64 checked_at;
+	__u64 unanswered_since;
+	__u64 last_cnp; // 0: never
+	__u64 cnps;
+	__u64 packets; // requests of this direction, estimated from PSNs, since only some packets are looked at
+	__u64 bytes;   // of their frames, estimated likewise
+};
+
+// Evicts the least recently used: its size is a limit of memory, not of function.
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1 << 16);
+	__type(key, struct qp_flow);
+	__type(value, struct queue_pair);
+} queue_pairs SEC(".maps");
+
+// Written by the agent only; they outrank what is learned.
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1 << 12);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct qp_flow);
+	__type(value, struct queue_pair);
+} static_queue_pairs SEC(".maps");
+
+static __always_inline int is_later(__u64 now, __u64 then, __u64 by)
+{
+	return (__s64)(now - then) > (__s64)by;
+}
+
+// What is known of a flow: the operator's entry, else what was learned unless it has aged. Null: nothing.
+static __always_inline struct queue_pair *queue_pair_of(const struct qp_flow *flow, const struct proxy_config *config, __u64 now)
+{
+	struct queue_pair *pair = bpf_map_lookup_elem(&static_queue_pairs, flow);
+	if (pair)
+		return pair;
+	pair = bpf_map_lookup_elem(&queue_pairs, flow);
+	return pair && !is_later(now, pair->last_seen, config->ageing_ns) ? pair : 0;
+}
+
+// The Queue Pair from which `source` sends to Queue Pair `destination_qpn` of `destination` (addresses as in address.h); 0: not known.
+static __always_inline __u32 source_qpn_of(const __u64 source[2], const __u64 destination[2], __u32 destination_qpn)
+{
+	struct qp_flow flow = {
+		.sender.halves = {source[0], source[1]},
+		.receiver.halves = {destination[0], destination[1]},
+		.receiver_qpn = destination_qpn,
+	};
+	struct proxy_config *config = proxy_configuration();
+	if (!config)
+		return 0;
+	struct queue_pair *pair = queue_pair_of(&flow, config, bpf_ktime_get_coarse_ns());
+	return pair ? pair->sender_qpn : 0;
+}
+
+#endif

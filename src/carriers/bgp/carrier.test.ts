@@ -1,0 +1,141 @@
+// The carrier with a client that a test moves by hand, and the real learned table behind it.
+import { expect, test } from 'vitest';
+import { address, formatAddress } from '../../model/address.ts';
+import { manualClock } from '../../model/clock.ts';
+import { DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
+import { silentLog } from '../../model/log.ts';
+import { formatPrefix } from '../../model/prefix.ts';
+import { type BgpCarrierOptions, createBgpCarrier } from './carrier.ts';
+import { ABOUT, HOLD_MS, declaration, nhc, path, pnc, route } from './content.fixture.ts';
+import type { GobgpClient, GobgpListener } from './gobgp/gobgp.ts';
+
+const OPTIONS: BgpCarrierOptions = {
+  gobgp: { target: '[::1]:50051', maxMessageBytes: 1 << 22 },
+  nextHop6: address('2001:db8::1'),
+  advertise: 'senders',
+  communities: [],
+  largeCommunities: [],
+  domain: [],
+  learn: 'best',
+  viaNextHop: false,
+  holdUnreachableMs: HOLD_MS,
+};
+
+/** A gobgpd whose answers wait until the test gives them. */
+function fixture() {
+  const clock = manualClock();
+  const calls: string[] = [];
+  const answers: ((error?: Error) => void)[] = [];
+  const answered = (): Promise<void> => new Promise((resolve, reject) => answers.push((error) => (error ? reject(error) : resolve())));
+  const reports = new Map<string, string>();
+  const reachable: string[][] = [];
+  const counters = new Map<string, number>();
+  let listener: GobgpListener | undefined;
+  const client: GobgpClient = {
+    start: () => void calls.push('start'),
+    add: (paths) => (calls.push(`add ${paths.map((own) => formatPrefix(own.prefix)).join(' ')}`), answered()),
+    withdraw: (prefixes) => (calls.push(`withdraw ${prefixes.map(formatPrefix).join(' ')}`), answered()),
+    peers: async () => [],
+    close: async () => void calls.push('close'),
+  };
+  const carrier = createBgpCarrier(OPTIONS, {
+    clock,
+    log: silentLog,
+    count: (name, by = 1) => void counters.set(name, (counters.get(name) ?? 0) + by),
+    codePoints: DEFAULT_CODE_POINTS,
+    sink: {
+      learned: ({ source, prefixes }) => void reports.set(source, prefixes.map(({ proxy }) => (proxy ? formatAddress(proxy) : '-')).join()),
+      reachability: (report) => void reachable.push([...report.reachable]),
+    },
+    createClient: (given) => ((listener = given), client),
+    wallClock: () => Date.UTC(2026, 0, 1) + clock.now(),
+  });
+  const until = async (what: () => boolean): Promise<void> => {
+    for (const end = performance.now() + 30_000; !what(); await new Promise((resolve) => setImmediate(resolve))) if (performance.now() > end) throw new Error(`never: ${what.toString()}`);
+  };
+  return { clock, calls, answers, carrier, reports, reachable, counters, until, listener: listener! };
+}
+
+test('it starts without a gobgpd, puts its paths in when there is one, and takes them out before it closes', async () => {
+  const { calls, answers, carrier, counters, until, listener } = fixture();
+  carrier.originate(declaration({ '2001:db8:a::/48': '2001:db8::1', '10.1.0.0/16': '192.0.2.1' }));
+  await carrier.start();
+  listener.lost('connection refused', 2000);
+  expect(carrier.session()).toMatchObject({ state: 'waiting', reason: 'connection refused; tries again in 2 s', since: '2026-01-01T00:00:00.000Z' });
+  listener.connected(ABOUT);
+  listener.listed();
+  await until(() => calls.length === 2);
+  expect([calls, carrier.unplaced(), carrier.session().originated]).toEqual([['start', 'add 2001:db8:a::/48'], 1, 0]);
+  answers.shift()!();
+  await until(() => carrier.session().originated === 1);
+  expect(await carrier.paths()).toMatchObject([{ prefix: '2001:db8:a::/48', peer: 'local', status: 'originated', proxy: '2001:db8::1' }]);
+  const stopped = carrier.stop();
+  await until(() => calls.length === 3);
+  expect(calls.at(-1)).toBe('withdraw 2001:db8:a::/48');
+  answers.shift()!();
+  await stopped;
+  expect(calls.at(-1)).toBe('close');
+  expect(carrier.stop()).toBe(carrier.stop());
+  expect([counters.get('bgp.own.added'), counters.get('bgp.own.withdrawn')]).toEqual([1, 1]);
+});
+
+test('a client that fails is asked again, and a stop does not wait for one that is silent', async () => {
+  const { clock, calls, answers, carrier, counters, until, listener } = fixture();
+  carrier.originate(declaration({ '2001:db8:a::/48': '2001:db8::1' }));
+  await carrier.start();
+  listener.connected(ABOUT);
+  listener.listed();
+  await until(() => answers.length === 1);
+  answers.shift()!(new Error('table is full'));
+  await until(() => counters.get('bgp.own.refused') === 1);
+  clock.advance(5000);
+  await until(() => calls.length === 3);
+  expect(calls.slice(1)).toEqual(['add 2001:db8:a::/48', 'add 2001:db8:a::/48']);
+  const stopped = carrier.stop();
+  await until(() => (clock.advance(1000), calls.at(-1) === 'close'));
+  await stopped;
+});
+
+test('what gobgpd tells goes to the learned table, originators first', () => {
+  const { carrier, reports, reachable, listener } = fixture();
+  listener.connected(ABOUT);
+  listener.routes([route('2001:db8:b::/48', path('2001:db8::2', { nhc: nhc('2001:db8::2', pnc('2001:db8::2')) })), route('2001:db8:c::/48', path('2001:db8::3'))]);
+  listener.listed();
+  expect([...reports]).toEqual([['2001:db8:b::/48', '2001:db8::2'], ['2001:db8:c::/48', '-']]);
+  expect(reachable).toEqual([['2001:db8::2', '2001:db8::3']]);
+  expect(carrier.session()).toMatchObject({ state: 'ready', learned: 2, withProxy: 1 });
+  listener.lost('gone', 1);
+  expect(reachable.at(-1)).toEqual([]);
+});
+
+test('a reload: what and how it advertises and the hold time are taken over, the rest needs a new carrier', async () => {
+  const { calls, answers, carrier, until, listener } = fixture();
+  carrier.originate(declaration({ '2001:db8:a::/48': '2001:db8::1' }));
+  listener.connected(ABOUT);
+  listener.listed();
+  await until(() => answers.length === 1);
+  answers.shift()!();
+  await until(() => carrier.session().originated === 1);
+  expect(carrier.update({ ...OPTIONS, communities: [7], holdUnreachableMs: 1 })).toBe(true);
+  await until(() => calls.length === 2);
+  expect(calls).toEqual(['add 2001:db8:a::/48', 'add 2001:db8:a::/48']);
+  for (const change of [{ domain: [7] }, { learn: 'all' as const }, { viaNextHop: true }, { gobgp: { ...OPTIONS.gobgp, target: 'unix:/x' } }]) expect(carrier.update({ ...OPTIONS, ...change })).toBe(false);
+});
+
+test('50,000 paths are shown a slice a turn, each once, while gobgpd tells of changes', async () => {
+  const { carrier, listener } = fixture();
+  await carrier.start();
+  listener.connected(ABOUT);
+  const told = (n: number) => route(`2001:${(n >> 8).toString(16)}:${(n & 255).toString(16)}::/48`, path('2001:db8::2', { nhc: nhc('2001:db8::2', pnc('2001:db8::2')) }));
+  const routes = Array.from({ length: 50_000 }, (_, n) => told(n + 0x1_0000));
+  listener.routes(routes);
+  let rows: readonly { readonly prefix: string }[] | undefined;
+  let turns = 0;
+  void carrier.paths().then((all) => (rows = all));
+  for (; !rows; turns++) {
+    // Gone and back: at another place of the table.
+    if (turns === 5) listener.routes([{ ...routes[0]!, paths: [] }, routes[0]!]);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect([rows.length, new Set(rows.map(({ prefix }) => prefix)).size, turns >= 50]).toEqual([50_000, 50_000, true]);
+});

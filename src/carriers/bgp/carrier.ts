@@ -1,0 +1,193 @@
+// The BGP carrier: content, gobgpd's client and clock put together. What gobgpd tells goes into the content one event at a time, what the content wants to say goes
+// to gobgpd, one batch after another. It starts without a gobgpd too, and waits for it.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { IpAddress } from '../../model/address.ts';
+import type { Origination } from '../../model/advertisement.ts';
+import type { Clock } from '../../model/clock.ts';
+import type { CodePointValues } from '../../model/code-points.ts';
+import type { Count, Log } from '../../model/log.ts';
+import type { BgpPathState, BgpPeerState, BgpSessionState } from '../../model/state.ts';
+import type { Carrier, CarrierSink } from '../carrier.ts';
+import { Wake } from '../wake.ts';
+import { SLICE } from './constants.ts';
+import { type Content, type ContentConfig, type ContentEffect, type ContentEvent, contentWake, createContent, handleContent } from './content.ts';
+import { createGobgpClient } from './gobgp/client.edge.ts';
+import type { GobgpClient, GobgpListener, GobgpOptions, Learn } from './gobgp/gobgp.ts';
+import { disputed } from './dispute.ts';
+import type { OwnChanges } from './own.ts';
+import { type Moment, pathStates, sessionState } from './show.ts';
+
+/** The `bgp` section of the intent (same shape as BgpIntent). */
+export interface BgpCarrierOptions {
+  readonly gobgp: Omit<GobgpOptions, 'learn'>;
+  readonly nextHop4?: IpAddress;
+  readonly nextHop6?: IpAddress;
+  readonly advertise: 'senders' | 'proxy-host';
+  readonly communities: readonly number[];
+  readonly largeCommunities: readonly (readonly [number, number, number])[];
+  readonly domain: readonly number[];
+  readonly learn: Learn;
+  readonly viaNextHop: boolean;
+  readonly holdUnreachableMs: number;
+}
+
+export interface BgpCarrierModules {
+  readonly sink: CarrierSink;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly count: Count;
+  readonly codePoints: CodePointValues;
+  /** The real one when absent. */
+  readonly createClient?: (listener: GobgpListener) => GobgpClient;
+  /** Milliseconds since 1970, for time stamps. */
+  readonly wallClock?: () => number;
+  /** 0 ≤ x < 1. */
+  readonly random?: () => number;
+}
+
+export interface BgpCarrier extends Carrier {
+  readonly name: 'bgp';
+  session(): BgpSessionState;
+  /** gobgpd's neighbours; [] while it is not connected. */
+  peers(): Promise<BgpPeerState[]>;
+  /** Own paths, and those that have the characteristics attribute. Many are put together a slice a turn. */
+  paths(): Promise<BgpPathState[]>;
+  /** Declared prefixes and SIDs that are not advertised. */
+  unplaced(): number;
+  /** Somebody else at the same gobgpd changes cnpd's paths again and again. */
+  disputed(): boolean;
+  /** Takes over what and how it advertises and the hold time. False: something else changed, and the carrier must be stopped and created anew. */
+  update(options: BgpCarrierOptions): boolean;
+}
+
+const contentConfig = (o: BgpCarrierOptions, { codePoints }: BgpCarrierModules): ContentConfig => ({
+  ...changeable(o),
+  domain: new Set(o.domain),
+  learn: o.learn,
+  viaNextHop: o.viaNextHop,
+  codes: { pnc: codePoints['bgp-pnc-characteristic'], private: codePoints['bgp-private-characteristic'] },
+  sidBehaviors: [codePoints['end-con-behavior']],
+});
+
+/** What the content takes over in flight. */
+const changeable = ({ nextHop4, nextHop6, advertise, communities, largeCommunities, holdUnreachableMs }: BgpCarrierOptions) => ({
+  nextHop4,
+  nextHop6,
+  advertise,
+  communities,
+  largeCommunities,
+  holdUnreachableMs,
+});
+
+const fixed = ({ gobgp, domain, learn, viaNextHop }: BgpCarrierOptions): string => JSON.stringify([gobgp, domain, learn, viaNextHop]);
+
+export function createBgpCarrier(options: BgpCarrierOptions, modules: BgpCarrierModules): BgpCarrier {
+  return new GobgpSideCarrier(options, modules);
+}
+
+class GobgpSideCarrier implements BgpCarrier {
+  readonly name = 'bgp';
+  private readonly options: BgpCarrierOptions;
+  private readonly modules: BgpCarrierModules;
+  private readonly content: Content;
+  private readonly client: GobgpClient;
+  private readonly wake: Wake;
+  private stopping: Promise<void> | undefined;
+  private onStopped: () => void = () => {};
+
+  constructor(options: BgpCarrierOptions, modules: BgpCarrierModules) {
+    this.options = options;
+    this.modules = modules;
+    this.content = createContent(contentConfig(options, modules), modules.clock.now());
+    this.wake = new Wake(modules.clock, () => this.dispatch({ type: 'timer' }));
+    const listener: GobgpListener = {
+      connected: (about) => this.dispatch({ type: 'connected', about }),
+      routes: (routes) => this.dispatch({ type: 'routes', routes }),
+      listed: () => this.dispatch({ type: 'listed' }),
+      lost: (reason, retryAt) => this.dispatch({ type: 'lost', reason, retryAt }),
+    };
+    this.client = modules.createClient?.(listener) ?? createGobgpClient({ ...options.gobgp, learn: options.learn }, { ...modules, listener });
+  }
+
+  async start(): Promise<void> {
+    this.client.start();
+  }
+
+  originate(origination: Origination): void {
+    this.dispatch({ type: 'declare', origination });
+  }
+
+  stop(): Promise<void> {
+    this.stopping ??= new Promise<void>((resolve) => {
+      this.onStopped = resolve;
+      this.dispatch({ type: 'stop' });
+    }).then(() => {
+      this.wake.close();
+      return this.client.close();
+    });
+    return this.stopping;
+  }
+
+  session(): BgpSessionState {
+    return sessionState(this.content, this.options.gobgp.target, this.moment());
+  }
+
+  peers(): Promise<BgpPeerState[]> {
+    return this.client.peers();
+  }
+
+  async paths(): Promise<BgpPathState[]> {
+    const all: BgpPathState[] = [];
+    let steps = 0;
+    for (const rows of pathStates(this.content, this.moment())) {
+      all.push(...rows);
+      if (++steps % SLICE === 0) await nextTurn();
+    }
+    return all;
+  }
+
+  unplaced(): number {
+    return this.content.unplaced;
+  }
+
+  disputed(): boolean {
+    return disputed(this.content, this.modules.clock.now());
+  }
+
+  update(options: BgpCarrierOptions): boolean {
+    if (fixed(options) !== fixed(this.options)) return false;
+    this.dispatch({ type: 'configure', changes: changeable(options) });
+    return true;
+  }
+
+  private moment(): Moment {
+    return { now: this.modules.clock.now(), wall: (this.modules.wallClock ?? Date.now)() };
+  }
+
+  private dispatch(event: ContentEvent): void {
+    const now = this.modules.clock.now();
+    for (const effect of handleContent(this.content, event, now)) this.carryOut(effect);
+    this.wake.by(contentWake(this.content));
+  }
+
+  private carryOut(effect: ContentEffect): void {
+    const { sink, count, log } = this.modules;
+    if (effect.type === 'learned') sink.learned(effect.report);
+    else if (effect.type === 'reachability') sink.reachability({ carrier: this.name, reachable: effect.reachable });
+    else if (effect.type === 'change') void this.change(effect.changes);
+    else if (effect.type === 'stopped') this.onStopped();
+    else if (effect.type === 'count') count(effect.name, effect.by);
+    else log[effect.level]({ carrier: this.name, ...effect.fields }, effect.message);
+  }
+
+  private async change(changes: OwnChanges): Promise<void> {
+    let failure: string | undefined;
+    try {
+      if (changes.withdraw.length > 0) await this.client.withdraw(changes.withdraw);
+      if (changes.add.length > 0) await this.client.add(changes.add);
+    } catch (error) {
+      failure = error instanceof Error ? error.message : String(error);
+    }
+    this.dispatch({ type: 'done', changes, ...(failure !== undefined && { failure }) });
+  }
+}

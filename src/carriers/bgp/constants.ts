@@ -1,0 +1,23 @@
+// Limits of the BGP carrier. Milliseconds unless the name says otherwise.
+
+/** Steps a turn of the event loop: a declared prefix, a path that is looked at again, dropped, or shown. Some milliseconds of work. */
+export const SLICE = 1000;
+/** Paths put into gobgpd in one go: while they are on their way the next gather. */
+export const ADD_BATCH = 20_000;
+/** Paths taken out in one go. */
+export const WITHDRAW_BATCH = 1000;
+/** What gobgpd refused is tried again after this time. */
+export const RETRY_MS = 5000;
+/** Rounds of a dispute about own paths (dispute.ts) without a pause; the pauses after that, each twice as long as the one before; what ends it. */
+export const DISPUTE_ROUNDS = 10;
+export const DISPUTE_PAUSE_MS = { first: 1000, longest: 60_000 } as const;
+export const DISPUTE_QUIET_MS = 150_000;
+/** A clean stop gives up when gobgpd has taken nothing for this long. */
+export const STOP_LIMIT_MS = 5000;
+/** The same warning is logged once in this time; the counter tells the rest. */
+export const WARN_INTERVAL_MS = 60_000;
+
+/** A message of BGP has 4096 bytes (RFC 4271 §4.1), a SID 24 of them; the rest is for the other attributes. */
+export const SID_LIMIT = 128;
+/** The well-known community (RFC 1997): the path stays in the AS. */
+export const NO_EXPORT = 0xffff_ff01;

@@ -1,0 +1,173 @@
+// For tests: a content with a gobgpd of few words beside it. Time passes when a test says so; slices run until nothing is left over.
+import type { LearnedReport, Origination } from '../../model/advertisement.ts';
+import { type IpAddress, address, formatAddress } from '../../model/address.ts';
+import { formatPrefix, prefix } from '../../model/prefix.ts';
+import { type Characteristic, encodeNhc } from '../../packet/bgp/nhc.ts';
+import { type CharacteristicCodes, pncCharacteristic, privateCharacteristic } from '../../packet/bgp/characteristics.ts';
+import { type Content, type ContentConfig, type ContentEffect, type ContentEvent, contentWake, createContent, handleContent } from './content.ts';
+import { type GobgpAbout, type GobgpPath, type GobgpRoute, OWN_IDENTIFIER, type OwnPath } from './gobgp/gobgp.ts';
+import type { BgpPathState } from '../../model/state.ts';
+import type { OwnChanges } from './own.ts';
+import { type Moment, pathStates } from './show.ts';
+
+export const END_CON = 0x8002;
+export const CODES: CharacteristicCodes = { pnc: 65500, private: 65501 };
+export const AS = 65001;
+export const ABOUT: GobgpAbout = { api: 'v3', as: AS, routerId: '192.0.2.1' };
+export const HOLD_MS = 120_000;
+
+export const config = (rest: Partial<ContentConfig> = {}): ContentConfig => ({
+  nextHop4: address('192.0.2.1'),
+  nextHop6: address('2001:db8::1'),
+  advertise: 'senders',
+  communities: [],
+  largeCommunities: [],
+  domain: new Set(),
+  learn: 'best',
+  viaNextHop: false,
+  holdUnreachableMs: HOLD_MS,
+  codes: CODES,
+  sidBehaviors: [END_CON],
+  ...rest,
+});
+
+export const declaration = (pairs: Readonly<Record<string, string>>, rest: Partial<Origination> = {}): Origination => ({
+  proxies: Object.entries(pairs).map(([p, proxy]) => ({ prefix: prefix(p), proxy: address(proxy) })),
+  sids: [],
+  routerAddresses: [],
+  ...rest,
+});
+
+/** Value of attribute 39 for a next hop. */
+export function nhc(nextHop: string, ...characteristics: readonly Characteristic[]): Uint8Array {
+  const hop = address(nextHop);
+  return encodeNhc({ afi: hop.family === 4 ? 1 : 2, safi: 1, nextHop: hop, characteristics });
+}
+export const pnc = (proxy: string): Characteristic => pncCharacteristic(CODES.pnc, address(proxy));
+export const container = (...sids: readonly string[]): Characteristic =>
+  privateCharacteristic(CODES.private, { sids: sids.map((sid) => ({ sid: address(sid), locator: prefix(`${formatAddress(maskTo48(address(sid)))}/48`), behavior: END_CON })), groups: [] });
+const maskTo48 = ({ value }: IpAddress): IpAddress => ({ family: 6, value: (value >> 80n) << 80n });
+
+export const path = (nextHop: string, rest: Partial<GobgpPath> = {}): GobgpPath => ({
+  identifier: 0,
+  neighbor: '2001:db8::ffff',
+  nextHop: address(nextHop),
+  asPath: [],
+  med: 0,
+  best: true,
+  ...rest,
+});
+export const route = (text: string, ...paths: readonly GobgpPath[]): GobgpRoute => ({ prefix: prefix(text), paths });
+
+/** A path of cnpd's own as gobgpd tells it. */
+export const ownAsTold = ({ nextHop, nhc: bytes }: OwnPath): GobgpPath => ({ ...path('::1'), neighbor: undefined, identifier: OWN_IDENTIFIER, nextHop, nhc: bytes });
+
+/** What `show bgp paths` says. */
+export const shown = (content: Content, moment: Moment): BgpPathState[] => [...pathStates(content, moment)].flatMap((rows) => rows);
+
+export class Agent {
+  readonly content: Content;
+  readonly reports = new Map<string, LearnedReport>();
+  readonly counters = new Map<string, number>();
+  readonly logged: string[] = [];
+  readonly effects: ContentEffect[] = [];
+  /** Changes that gobgpd has not answered yet. */
+  changes: OwnChanges | undefined;
+  /** Own paths that gobgpd has. */
+  readonly gobgpd = new Map<string, OwnPath>();
+  reachable: ReadonlySet<string> = new Set();
+  stopped: boolean | undefined;
+  now = 10_000;
+
+  constructor(rest: Partial<ContentConfig> = {}) {
+    this.content = createContent(config(rest), this.now);
+  }
+
+  event(event: ContentEvent): void {
+    for (const effect of handleContent(this.content, event, this.now)) this.note(effect);
+  }
+
+  /** Works off what is left over. @returns turns that it took */
+  settle(): number {
+    let turns = 0;
+    for (; contentWake(this.content) <= this.now; turns++) this.event({ type: 'timer' });
+    return turns;
+  }
+
+  declare(origination: Origination): void {
+    this.event({ type: 'declare', origination });
+    this.settle();
+  }
+
+  /** gobgpd is found and lists this, and what it has of ours. */
+  connect(...routes: readonly GobgpRoute[]): void {
+    this.event({ type: 'connected', about: ABOUT });
+    this.event({ type: 'routes', routes: [...routes, ...[...this.gobgpd].map(([text, own]) => route(text, ownAsTold(own)))] });
+    this.event({ type: 'listed' });
+    this.settle();
+  }
+
+  tell(...routes: readonly GobgpRoute[]): void {
+    this.event({ type: 'routes', routes });
+    this.settle();
+  }
+
+  lose(): void {
+    this.event({ type: 'lost', reason: 'gone', retryAt: this.now + 1000 });
+    this.settle();
+  }
+
+  /** gobgpd does what it was asked for, until nothing more comes; or refuses, once. @returns what it was asked for, as text */
+  answer(failure?: string): string[] {
+    const asked: string[] = [];
+    while (this.changes) {
+      const { changes } = this;
+      this.changes = undefined;
+      asked.push(...changes.add.map((own) => `+${formatPrefix(own.prefix)}`), ...changes.withdraw.map((p) => `-${formatPrefix(p)}`));
+      if (failure === undefined) {
+        for (const own of changes.add) this.gobgpd.set(formatPrefix(own.prefix), own);
+        for (const p of changes.withdraw) this.gobgpd.delete(formatPrefix(p));
+      }
+      this.event({ type: 'done', changes, ...(failure !== undefined && { failure }) });
+      if (failure !== undefined) break;
+      this.settle();
+    }
+    return asked.sort();
+  }
+
+  /** Lets time pass until nothing is due any more within it. */
+  pass(ms: number): void {
+    const end = this.now + ms;
+    for (let at = contentWake(this.content); at <= end; at = contentWake(this.content)) {
+      this.now = Math.max(this.now, at);
+      this.event({ type: 'timer' });
+    }
+    this.now = end;
+  }
+
+  count(name: string): number {
+    return this.counters.get(`bgp.${name}`) ?? 0;
+  }
+
+  /** `source originator proxy metric`, with `-` for no proxy; of originators that can be reached. */
+  learned(): string[] {
+    const rows = [...this.reports.values()].filter(({ originator }) => this.reachable.has(originator));
+    return rows.flatMap(({ source, originator, prefixes }) => prefixes.map((p) => `${source} ${originator} ${p.proxy ? formatAddress(p.proxy) : '-'} ${p.metric}`)).sort();
+  }
+
+  private note(effect: ContentEffect): void {
+    this.effects.push(effect);
+    if (effect.type === 'learned') {
+      const { report } = effect;
+      if (report.prefixes.length > 0) this.reports.set(report.source, report);
+      else if (!this.reports.delete(report.source)) throw new Error(`withdrawn, but never told: ${report.source}`);
+    } else if (effect.type === 'reachability') this.reachable = effect.reachable;
+    else if (effect.type === 'count') this.counters.set(effect.name, (this.counters.get(effect.name) ?? 0) + effect.by);
+    else if (effect.type === 'log') this.logged.push(effect.message);
+    else if (effect.type === 'stopped') this.stopped = effect.clean;
+    else {
+      if (this.changes) throw new Error('changes before the last were answered');
+      this.changes = effect.changes;
+    }
+  }
+}

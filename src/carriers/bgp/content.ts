@@ -1,0 +1,224 @@
+// What BGP says for cnpd and what cnpd learns from it: `(content, event, now) → effects`. Nothing in here waits, reads a clock or talks to gobgpd: carrier.ts
+// carries the effects out and sends a `timer` event when contentWake says so. Declarations become paths (origination.ts), which own.ts keeps in gobgpd;
+// what gobgpd has becomes readings (reading.ts) and reports (learning.ts). Work of unknown size is done a slice a turn.
+import type { IpAddress } from '../../model/address.ts';
+import type { LearnedReport, Origination } from '../../model/advertisement.ts';
+import { formatPrefix } from '../../model/prefix.ts';
+import type { CharacteristicCodes } from '../../packet/bgp/characteristics.ts';
+import { advance } from '../slices.ts';
+import { RETRY_MS, SLICE, STOP_LIMIT_MS, WARN_INTERVAL_MS } from './constants.ts';
+import type { GobgpAbout, GobgpRoute } from './gobgp/gobgp.ts';
+import { type LearnState, holdAll, learnWake, newLearnState, routeTold, runLearning, tellReachability } from './learning.ts';
+import { declare } from './origination.ts';
+import { type OwnChanges, type OwnState, audit, changesDue, newOwnState, ownDone, ownTold, takeChanges } from './own.ts';
+
+export interface ContentConfig {
+  readonly nextHop4?: IpAddress | undefined;
+  readonly nextHop6?: IpAddress | undefined;
+  readonly advertise: 'senders' | 'proxy-host';
+  readonly communities: readonly number[];
+  readonly largeCommunities: readonly (readonly [number, number, number])[];
+  /** AS numbers beside gobgpd's own. */
+  readonly domain: ReadonlySet<number>;
+  readonly learn: 'best' | 'all';
+  readonly viaNextHop: boolean;
+  readonly holdUnreachableMs: number;
+  readonly codes: CharacteristicCodes;
+  /** Endpoint behaviours of the SIDs to learn. */
+  readonly sidBehaviors: readonly number[];
+}
+
+/** What can be changed in flight. */
+export type ContentChanges = Pick<ContentConfig, 'nextHop4' | 'nextHop6' | 'advertise' | 'communities' | 'largeCommunities' | 'holdUnreachableMs'>;
+
+export type ContentEvent =
+  /** The whole of what this router declares. */
+  | { readonly type: 'declare'; readonly origination: Origination }
+  | { readonly type: 'configure'; readonly changes: ContentChanges }
+  /** The next four are those of GobgpListener. */
+  | { readonly type: 'connected'; readonly about: GobgpAbout }
+  | { readonly type: 'routes'; readonly routes: readonly GobgpRoute[] }
+  | { readonly type: 'listed' }
+  | { readonly type: 'lost'; readonly reason: string; readonly retryAt: number }
+  /** gobgpd has taken the changes, or not, and why. */
+  | { readonly type: 'done'; readonly changes: OwnChanges; readonly failure?: string }
+  | { readonly type: 'stop' }
+  | { readonly type: 'timer' };
+
+export type ContentEffect =
+  | { readonly type: 'learned'; readonly report: LearnedReport }
+  | { readonly type: 'reachability'; readonly reachable: ReadonlySet<string> }
+  /** For gobgpd; `done` is expected, and no other changes come before it. */
+  | { readonly type: 'change'; readonly changes: OwnChanges }
+  /** Nothing of ours is in gobgpd any more, or (not clean) nobody can tell. */
+  | { readonly type: 'stopped'; readonly clean: boolean }
+  | { readonly type: 'count'; readonly name: string; readonly by: number }
+  | { readonly type: 'log'; readonly level: 'info' | 'warn'; readonly fields: object; readonly message: string };
+
+export interface Session {
+  state: 'connecting' | 'loading' | 'ready' | 'waiting';
+  about: GobgpAbout | undefined;
+  since: number;
+  reason: string;
+  /** Meaningful while waiting. */
+  retryAt: number;
+}
+
+export interface Content {
+  config: ContentConfig;
+  now: number;
+  effects: ContentEffect[];
+  readonly session: Session;
+  /** The last that was declared; undefined: nobody has said anything yet, and what is in gobgpd is left alone. */
+  origination: Origination | undefined;
+  /** A declaration that is being worked on. */
+  declaring: Iterator<void> | undefined;
+  /** Declared prefixes and SIDs that are not advertised. */
+  unplaced: number;
+  readonly own: OwnState;
+  readonly learning: LearnState;
+  readonly warned: Map<string, number>;
+  /** Since when gobgpd has been silent while we stop; undefined: we do not. */
+  stopping: { deadline: number; done: boolean } | undefined;
+}
+
+export function createContent(config: ContentConfig, now: number): Content {
+  return {
+    config,
+    now,
+    effects: [],
+    session: { state: 'connecting', about: undefined, since: now, reason: 'not connected yet', retryAt: now },
+    origination: undefined,
+    declaring: undefined,
+    unplaced: 0,
+    own: newOwnState(),
+    learning: newLearnState(config),
+    warned: new Map(),
+    stopping: undefined,
+  };
+}
+
+type Handlers = { readonly [K in ContentEvent['type']]: (c: Content, event: Extract<ContentEvent, { type: K }>) => void };
+
+const HANDLERS: Handlers = {
+  declare(c, { origination }) {
+    if (c.stopping) return;
+    c.origination = origination;
+    c.declaring = declare(c, origination);
+  },
+  configure(c, { changes }) {
+    c.config = { ...c.config, ...changes };
+    if (c.origination && !c.stopping) c.declaring = declare(c, c.origination);
+  },
+  connected(c, { about }) {
+    c.session.about = about;
+    enter(c, 'loading', 'reading what gobgpd has');
+    c.own.listing = { before: c.own.put };
+    c.own.put = new Map();
+    count(c, 'session.connected');
+  },
+  routes(c, { routes }) {
+    const before = c.effects;
+    c.effects = [];
+    for (const route of routes) {
+      const text = formatPrefix(route.prefix);
+      ownTold(c, text, route);
+      routeTold(c, text, route);
+    }
+    const reports = c.effects;
+    c.effects = before;
+    tellReachability(c);
+    c.effects = c.effects.concat(reports);
+  },
+  listed(c) {
+    c.own.listing = undefined;
+    enter(c, 'ready', 'connected');
+    if (c.origination) c.own.audit = audit(c);
+  },
+  lost(c, { reason, retryAt }) {
+    const { session } = c;
+    if (session.state === 'loading' || session.state === 'ready') {
+      count(c, 'session.lost');
+      c.effects.push({ type: 'log', level: 'warn', fields: { reason }, message: 'connection to gobgpd lost' });
+    }
+    // What was put there may be there still, for all that is known.
+    if (c.own.listing) c.own.put = new Map([...c.own.listing.before, ...c.own.put]);
+    c.own.listing = undefined;
+    enter(c, 'waiting', reason);
+    session.retryAt = retryAt;
+    holdAll(c);
+  },
+  done(c, { changes, failure }) {
+    ownDone(c, changes, failure);
+    if (failure !== undefined && c.session.state === 'ready') {
+      c.own.retryAt = c.now + RETRY_MS;
+      complain(c, 'own.refused', { reason: failure }, 'gobgpd did not take our paths: they are tried again');
+    }
+    if (c.stopping && failure === undefined) c.stopping.deadline = c.now + STOP_LIMIT_MS;
+  },
+  stop(c) {
+    if (c.stopping) return;
+    c.stopping = { deadline: c.now + STOP_LIMIT_MS, done: false };
+    c.declaring = undefined;
+    c.own.wanted = new Map();
+    c.own.retryAt = -Infinity;
+    c.own.audit = audit(c);
+  },
+  timer(c) {
+    if (c.declaring && advance(c.declaring, SLICE)) c.declaring = undefined;
+    // What a declaration has not come to yet would look unwanted.
+    if (c.own.audit && !c.declaring && advance(c.own.audit, SLICE)) c.own.audit = undefined;
+    runLearning(c);
+  },
+};
+
+/** Hands one event over. `now` in milliseconds, never going back. @returns what to do, in order */
+export function handleContent(c: Content, event: ContentEvent, now: number): ContentEffect[] {
+  c.now = now;
+  c.effects = [];
+  (HANDLERS[event.type] as (c: Content, event: ContentEvent) => void)(c, event);
+  const changes = takeChanges(c);
+  if (changes) c.effects.push({ type: 'change', changes });
+  checkStop(c);
+  return c.effects;
+}
+
+/** When the next `timer` event is needed: −Infinity for at once, Infinity for never. */
+export function contentWake(c: Content): number {
+  const { declaring, own, stopping } = c;
+  if (declaring || own.audit) return -Infinity;
+  return Math.min(learnWake(c), changesDue(c), stopping && !stopping.done ? stopping.deadline : Infinity);
+}
+
+function enter(c: Content, state: Session['state'], reason: string): void {
+  // Attempts that fail come and go: what matters is since when gobgpd can be used, or cannot.
+  if ((c.session.state === 'ready') !== (state === 'ready')) c.session.since = c.now;
+  c.session.state = state;
+  c.session.reason = reason;
+}
+
+/** Without a connection there is nobody to ask; with one, everything of ours has to be found first. */
+function checkStop(c: Content): void {
+  const { stopping, session, own } = c;
+  if (!stopping || stopping.done) return;
+  const clean = session.state === 'ready' && !own.audit && own.dirty.size === 0 && !own.busy;
+  const nobody = session.state === 'connecting' || session.state === 'waiting';
+  if (!clean && !nobody && c.now < stopping.deadline) return;
+  stopping.done = true;
+  if (!clean && own.put.size > 0) c.effects.push({ type: 'log', level: 'warn', fields: { paths: own.put.size }, message: 'stopped before gobgpd took our paths out: the next run does' });
+  c.effects.push({ type: 'stopped', clean });
+}
+
+/** @param name without `bgp.` */
+export function count(c: Content, name: string, by = 1): void {
+  c.effects.push({ type: 'count', name: `bgp.${name}`, by });
+}
+
+/** Counts always, warns at most once a minute for each name. */
+export function complain(c: Content, name: string, fields: object, message: string, by = 1): void {
+  count(c, name, by);
+  const last = c.warned.get(name);
+  if (last !== undefined && c.now - last < WARN_INTERVAL_MS) return;
+  c.warned.set(name, c.now);
+  c.effects.push({ type: 'log', level: 'warn', fields: { counter: `bgp.${name}`, ...fields }, message });
+}

@@ -1,0 +1,37 @@
+// Somebody else at the same gobgpd changes what is cnpd's: another cnpd, whose paths have the same identifier, or a script of the operator's. What one takes out the other puts
+// back, and every router of the network hears of each change. So after a few rounds there is a pause before the next, which grows until nobody changes anything any more.
+import { DISPUTE_PAUSE_MS, DISPUTE_QUIET_MS, DISPUTE_ROUNDS } from './constants.ts';
+import { type Content, complain } from './content.ts';
+
+export interface Dispute {
+  /** Changes of ours in a row that somebody else has made necessary. */
+  rounds: number;
+  /** When somebody last changed a path of ours. */
+  last: number;
+  /** That is still to be answered. */
+  open: boolean;
+}
+
+export const newDispute = (): Dispute => ({ rounds: 0, last: -Infinity, open: false });
+
+/** A path of ours is gone, or there, and we have not done it. */
+export function changedByOthers(c: Content): void {
+  const { dispute } = c.own;
+  if (c.now - dispute.last > DISPUTE_QUIET_MS) dispute.rounds = 0;
+  dispute.last = c.now;
+  dispute.open = true;
+}
+
+/** We change it back: the next changes wait when that is so for the umpteenth time. */
+export function changeBack(c: Content): void {
+  const { own } = c;
+  if (!own.dispute.open) return;
+  own.dispute.open = false;
+  const over = ++own.dispute.rounds - DISPUTE_ROUNDS;
+  if (over <= 0 || c.stopping) return;
+  own.retryAt = c.now + Math.min(DISPUTE_PAUSE_MS.longest, DISPUTE_PAUSE_MS.first * 2 ** over);
+  complain(c, 'own.disputed', { rounds: own.dispute.rounds }, 'somebody else puts in and takes out paths of ours at this gobgpd: ours are changed back more and more seldom');
+}
+
+/** Whether that goes on. */
+export const disputed = ({ own: { dispute } }: Content, now: number): boolean => dispute.rounds > DISPUTE_ROUNDS && now - dispute.last <= DISPUTE_QUIET_MS;

@@ -1,0 +1,23 @@
+// AS_PATH (RFC 4271 §4.3, RFC 5065 §3): as text, and whether it stays within the domain.
+import type { AsSegment } from '../../packet/bgp/route.ts';
+
+const isConfederation = ({ type }: AsSegment): boolean => type === 'confed-sequence' || type === 'confed-set';
+
+/** Whether every AS is gobgpd's own or one of the domain (decision D9). Members of a confederation are one AS to the world. */
+export function withinDomain(asPath: readonly AsSegment[], ownAs: number, domain: ReadonlySet<number>): boolean {
+  for (const segment of asPath) {
+    if (!isConfederation(segment) && !segment.numbers.every((as) => as === ownAs || domain.has(as))) return false;
+  }
+  return true;
+}
+
+const BRACKETS: Readonly<Record<AsSegment['type'], readonly [string, string, string]>> = {
+  sequence: ['', ' ', ''],
+  set: ['{', ',', '}'],
+  'confed-sequence': ['(', ' ', ')'],
+  'confed-set': ['[', ',', ']'],
+};
+
+/** As routers show it: `65001 65002 {65003,65004}`. */
+export const asPathText = (asPath: readonly AsSegment[]): string =>
+  asPath.map(({ type, numbers }) => `${BRACKETS[type][0]}${numbers.join(BRACKETS[type][1])}${BRACKETS[type][2]}`).join(' ');

@@ -1,0 +1,94 @@
+// What the BGP carrier needs of a gobgpd, in words of its own: its v3 and its v4 API say the same things differently (v3.ts, v4.ts), and nobody beyond this
+// folder sees which of them answers. Only unicast paths of both families are asked for.
+import type { IpAddress } from '../../../model/address.ts';
+import type { Prefix } from '../../../model/prefix.ts';
+import type { BgpPeerState } from '../../../model/state.ts';
+import type { AsSegment } from '../../../packet/bgp/route.ts';
+
+/** A path that gobgpd has. */
+export interface GobgpPath {
+  /** Path identifier (RFC 7911): the neighbour's, or what whoever originated it here has chosen. */
+  readonly identifier: number;
+  /** Address of the neighbour that told of it; undefined: it was originated at this gobgpd. */
+  readonly neighbor: string | undefined;
+  /** The route's next hop, the global address where there are two. */
+  readonly nextHop: IpAddress;
+  /** Value of attribute 39 as it came, without the attribute's header; absent: there is none. */
+  readonly nhc?: Uint8Array;
+  readonly asPath: readonly AsSegment[];
+  /** MULTI_EXIT_DISC; 0 without. */
+  readonly med: number;
+  readonly best: boolean;
+}
+
+/**
+ * What gobgpd has for a prefix now: it takes the place of whatever was told of that prefix before, none of it is gone otherwise. gobgpd itself tells of changes in
+ * ways that say less (a new best path without a word of the old one), so the client asks again where an event alone does not tell everything.
+ */
+export interface GobgpRoute {
+  readonly prefix: Prefix;
+  /** The best first; of `learn: best` the best path and cnpd's own. Empty: gobgpd has none any more. */
+  readonly paths: readonly GobgpPath[];
+}
+
+/** A path that cnpd originates. ORIGIN is IGP, AS_PATH empty. */
+export interface OwnPath {
+  readonly prefix: Prefix;
+  /** Of the prefix's family. */
+  readonly nextHop: IpAddress;
+  /** Value of attribute 39, sent with flags 0xC0. */
+  readonly nhc: Uint8Array;
+  /** 32 bits each. */
+  readonly communities: readonly number[];
+  readonly largeCommunities: readonly (readonly [number, number, number])[];
+}
+
+/** Marks the paths that are cnpd's among those originated at this gobgpd, and keeps them from replacing anybody's with the same prefix: their path identifier, "cnpd". */
+export const OWN_IDENTIFIER = 0x636e_7064;
+
+/** Whether cnpd has put this path in, in this life or in one before. */
+export const isOwn = (path: { readonly neighbor: string | undefined; readonly identifier: number }): boolean => path.neighbor === undefined && path.identifier === OWN_IDENTIFIER;
+
+/** `best`: the best path of a prefix alone; `all`: every path that gobgpd has. */
+export type Learn = 'best' | 'all';
+
+export interface GobgpOptions {
+  /** `HOST:PORT`, or `unix:/PATH`. */
+  readonly target: string;
+  /** Paths of PEM files, read at each attempt to connect. Absent: no TLS. */
+  readonly tls?: { readonly ca: string; readonly certificate?: string; readonly key?: string; readonly serverName?: string };
+  /** Largest message that is taken from gobgpd, bytes. */
+  readonly maxMessageBytes: number;
+  readonly learn: Learn;
+}
+
+export interface GobgpAbout {
+  readonly api: 'v3' | 'v4';
+  readonly as: number;
+  /** Dotted quad. */
+  readonly routerId: string;
+}
+
+/** What the client tells. Calls are synchronous and must not throw. */
+export interface GobgpListener {
+  /** Found and understood; `routes` with all that it has will follow, then `listed`. */
+  connected(about: GobgpAbout): void;
+  /** In the order of the changes; a few hundred at a time, so that the event loop turns in between. */
+  routes(routes: readonly GobgpRoute[]): void;
+  /** Every prefix that there is has been told since `connected`: those not among them are gone. Changes go on coming. */
+  listed(): void;
+  /** The connection is gone or never came about; the client tries again by itself, with jitter, at `retryAt` (milliseconds of the clock). */
+  lost(reason: string, retryAt: number): void;
+}
+
+export interface GobgpClient {
+  /** Begins to connect, and goes on until it is closed. */
+  start(): void;
+  /** Puts paths in, all through one stream. Rejects when the connection is lost on the way; what is wanted is then put in again after the next `listed`. */
+  add(paths: readonly OwnPath[]): Promise<void>;
+  /** Takes out cnpd's own paths of these prefixes, nobody else's. */
+  withdraw(prefixes: readonly Prefix[]): Promise<void>;
+  /** gobgpd's neighbours as they are now; [] while it is not connected. */
+  peers(): Promise<BgpPeerState[]>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,128 @@
+// What gobgpd has for a prefix, from a list, events and answers that come in every order.
+import { describe, expect, test } from 'vitest';
+import { address, formatAddress } from '../../../model/address.ts';
+import { silentLog } from '../../../model/log.ts';
+import { formatPrefix, prefix } from '../../../model/prefix.ts';
+import { fail, ok } from '../../../model/result.ts';
+import type { GobgpApi } from './api.ts';
+import { OWN_IDENTIFIER } from './gobgp.ts';
+import { Routes, type RoutesOptions } from './routes.ts';
+
+/** `PREFIX HOP [best|own|unreachable]…`, `PREFIX - […]` a withdrawal, `PREFIX !` a path whose next hop cannot be read, `!` one that cannot be read at all. */
+const decodePath: GobgpApi['decodePath'] = (bytes) => {
+  const [name, hop, ...flags] = Buffer.from(bytes).toString().split(' ') as [string, string, ...string[]];
+  if (name === '!') return fail({ code: 'prefix', message: 'no prefix' });
+  if (hop === '!') return fail({ code: 'next-hop', message: 'no next hop', prefix: prefix(name) });
+  const own = flags.includes('own');
+  const [neighbor, identifier, unreachable] = [own ? undefined : '192.0.2.100', own ? OWN_IDENTIFIER : 0, flags.includes('unreachable')];
+  const path = hop === '-' ? undefined : { identifier, neighbor, nextHop: address(hop), asPath: [], med: 0, best: flags.includes('best') };
+  return ok({ prefix: prefix(name), path, neighbor, identifier, unreachable });
+};
+const path = (text: string): Uint8Array => Buffer.from(text);
+const [P, Q, V6] = ['10.1.0.0/16', '10.2.0.0/16', '2001:db8::/32'] as const;
+
+function setUp(options: Partial<RoutesOptions> = {}): { routes: Routes; told: () => string[]; counters: Map<string, number> } {
+  const counters = new Map<string, number>();
+  const routes = new Routes({ api: { decodePath }, learn: 'best', multipath: false, ...options }, { log: silentLog, count: (name) => void counters.set(name, (counters.get(name) ?? 0) + 1) });
+  const told = (): string[] => routes.take().map((route) => `${formatPrefix(route.prefix)}: ${route.paths.map((p) => formatAddress(p.nextHop) + (p.best ? '*' : '')).join(' ')}`.trim());
+  return { routes, told, counters };
+}
+
+describe('a list and events', () => {
+  test('of a listed prefix the best path and cnpd’s own are told', () => {
+    const { routes, told } = setUp();
+    routes.listed([path(`${P} 192.0.2.1 best`), path(`${P} 192.0.2.2`), path(`${P} 192.0.2.3 own`)]);
+    routes.listed([path(`${Q} 192.0.2.1`)]);
+    expect(told()).toEqual([`${P}: 192.0.2.1* 192.0.2.3`, `${Q}:`]);
+  });
+  test('an event is newer than the list’s entry, whichever comes first', () => {
+    const { routes, told } = setUp();
+    routes.listed([path(`${P} 192.0.2.1 best`)]);
+    routes.event(path(`${P} 192.0.2.2`));
+    routes.event(path(`${Q} -`));
+    routes.listed([path(`${Q} 192.0.2.1 best`)]);
+    expect(told()).toEqual([`${P}: 192.0.2.1*`, `${P}: 192.0.2.2*`, `${Q}:`]);
+    routes.loaded();
+    routes.event(path(`${Q} 192.0.2.3`));
+    expect(told()).toEqual([`${Q}: 192.0.2.3*`]);
+  });
+  test('a best path whose next hop became unreachable is none', () => {
+    const { routes, told } = setUp();
+    routes.event(path(`${P} 192.0.2.1 unreachable`));
+    expect(told()).toEqual([`${P}:`]);
+  });
+  test('where the list shows cnpd’s own path under a newer event’s, the prefix is asked about', () => {
+    const { routes, told } = setUp();
+    routes.event(path(`${P} 192.0.2.1`));
+    routes.listed([path(`${P} 192.0.2.1 best`), path(`${P} 192.0.2.3 own`)]);
+    expect(routes.ask(10)?.prefixes.map(formatPrefix)).toEqual([P]);
+    routes.answer([path(`${P} 192.0.2.1 best`), path(`${P} 192.0.2.3 own`)]);
+    routes.answered();
+    expect(told()).toEqual([`${P}: 192.0.2.1*`, `${P}: 192.0.2.1* 192.0.2.3`]);
+  });
+});
+
+describe('questions', () => {
+  test('of an own prefix another’s path is asked about, cnpd’s own is told at once', () => {
+    const { routes, told } = setUp();
+    routes.put([{ prefix: prefix(P) }]);
+    routes.event(path(`${P} 192.0.2.3 own`));
+    expect([told(), routes.ask(10)]).toEqual([[`${P}: 192.0.2.3*`], undefined]);
+    routes.event(path(`${P} 192.0.2.1`));
+    expect([told(), routes.ask(10)]).toEqual([[], { family: 4, prefixes: [prefix(P)] }]);
+    routes.answered();
+    expect(told()).toEqual([`${P}:`]);
+    routes.event(path(`${P} 192.0.2.1`));
+    expect(told()).toEqual([`${P}: 192.0.2.1*`]);
+  });
+  test.each([{ learn: 'all' }, { multipath: true }] as const)('with %o every event is a question, one family at a time and no more than the limit', (options) => {
+    const { routes, told } = setUp(options);
+    for (const name of [P, V6, Q]) routes.event(path(`${name} -`));
+    expect(routes.ask(1)?.prefixes.map(formatPrefix)).toEqual([P]);
+    routes.answered();
+    expect(routes.ask(10)?.prefixes.map(formatPrefix)).toEqual([V6]);
+    routes.answer([path(`${V6} 2001:db8::1 best`)]);
+    routes.answered();
+    expect(routes.ask(10)?.prefixes.map(formatPrefix)).toEqual([Q]);
+    routes.answered();
+    expect([told(), routes.ask(10)]).toEqual([[`${P}:`, `${V6}: 2001:db8::1*`, `${Q}:`], undefined]);
+  });
+  test('an event that comes before the answer makes it worthless: the prefix is asked about again', () => {
+    const { routes, told } = setUp({ learn: 'all' });
+    routes.event(path(`${P} 192.0.2.1`));
+    routes.ask(10);
+    routes.event(path(`${P} -`));
+    routes.answer([path(`${P} 192.0.2.1 best`)]);
+    routes.answered();
+    expect(told()).toEqual([]);
+    expect(routes.ask(10)?.prefixes.map(formatPrefix)).toEqual([P]);
+    routes.answered();
+    expect(told()).toEqual([`${P}:`]);
+  });
+  test('an answer about what was not asked is not told', () => {
+    const { routes, told } = setUp({ learn: 'all' });
+    routes.answer([path(`${P} 192.0.2.1 best`)]);
+    expect(told()).toEqual([]);
+  });
+});
+
+describe('paths that cannot be read', () => {
+  test('are counted and left out; what else there is of the prefix is told', () => {
+    const { routes, told, counters } = setUp({ learn: 'all' });
+    routes.listed([path(`${P} !`), path(`${P} 192.0.2.2`)]);
+    routes.listed([path('!')]);
+    routes.listed([]);
+    expect(told()).toEqual([`${P}: 192.0.2.2`]);
+    expect(Object.fromEntries(counters)).toEqual({ 'bgp.gobgp.path.next-hop': 1, 'bgp.gobgp.path.prefix': 1 });
+  });
+  test('in an event, the prefix is asked about, so that what was known before does not stay', () => {
+    const { routes, told } = setUp();
+    routes.event(path(`${P} 192.0.2.1`));
+    routes.event(path(`${P} !`));
+    routes.event(path('!'));
+    expect(routes.ask(10)?.prefixes.map(formatPrefix)).toEqual([P]);
+    routes.answer([path(`${P} !`)]);
+    routes.answered();
+    expect(told()).toEqual([`${P}: 192.0.2.1*`, `${P}:`]);
+  });
+});

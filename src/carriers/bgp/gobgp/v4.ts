@@ -1,0 +1,66 @@
+// gobgpd's API version 4 (proto/gobgp/v4.proto): NLRI and attributes in oneofs, enumerations whose first value is "unspecified", and a size for its batches.
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { formatPrefix } from '../../../model/prefix.ts';
+import { fail } from '../../../model/result.ts';
+import { type GobgpApi, afiSafi } from './api.ts';
+import {
+  AddPathStreamRequestSchema,
+  type Attribute,
+  AttributeSchema,
+  GoBgpService,
+  ListPathRequestSchema,
+  NLRISchema,
+  PathSchema,
+  TableLookupPrefix_Type,
+  TableType,
+  WatchEventRequestSchema,
+  WatchEventRequest_Filter_Type as Filter,
+} from './gen/gobgp/v4_pb.js';
+import type { Learn } from './gobgp.ts';
+import { type OwnAttribute, field, ownMessages, prefixMessage } from './own-path.ts';
+import { LEAN, MAX_PATH_BYTES, READERS, heardPath, notProtobuf, tooLong } from './path.ts';
+
+const FILTERS: Readonly<Record<Learn, readonly Filter[]>> = { best: [Filter.BEST], all: [Filter.BEST, Filter.POST_POLICY] };
+/** Most paths in an event, and most prefixes that gobgpd prepares at a time of a list. */
+const BATCH = 100;
+
+const READER_OF = new Map(READERS.map((reader) => [reader.oneof, reader]));
+
+export const v4: GobgpApi = {
+  name: 'v4',
+  service: GoBgpService.typeName,
+  watchRequest: (learn) =>
+    toBinary(WatchEventRequestSchema, create(WatchEventRequestSchema, { peer: {}, table: { filters: FILTERS[learn].map((type) => ({ type })) }, batchSize: BATCH })),
+  listRequest: (family, prefixes) =>
+    toBinary(
+      ListPathRequestSchema,
+      create(ListPathRequestSchema, {
+        tableType: TableType.GLOBAL,
+        family: afiSafi(family),
+        prefixes: prefixes.map((p) => ({ prefix: formatPrefix(p), type: TableLookupPrefix_Type.EXACT })),
+        batchSize: BigInt(BATCH),
+      }),
+    ),
+  ...ownMessages({
+    path: PathSchema,
+    request: toBinary(AddPathStreamRequestSchema, create(AddPathStreamRequestSchema, { tableType: TableType.GLOBAL })),
+    encodeAttributes,
+    nlri: (prefix) => field(NLRISchema.field.prefix.number, prefixMessage(prefix)),
+  }),
+  decodePath: (bytes) => {
+    if (bytes.length > MAX_PATH_BYTES) return fail(tooLong(bytes.length));
+    try {
+      const message = fromBinary(PathSchema, bytes, LEAN);
+      const nlri = message.nlri?.nlri.case === 'prefix' ? message.nlri.nlri.value : undefined;
+      return heardPath({ ...message, nlri, family: message.family }, (into) => {
+        for (const { attr } of message.pattrs) if (attr.case !== undefined) READER_OF.get(attr.case)?.take(into, attr.value);
+      });
+    } catch (error) {
+      return fail(notProtobuf(error));
+    }
+  },
+};
+
+function encodeAttributes(attributes: readonly OwnAttribute[]): Uint8Array {
+  return toBinary(PathSchema, create(PathSchema, { pattrs: attributes.map(({ oneof, message }) => create(AttributeSchema, { attr: { case: oneof, value: message } as Attribute['attr'] })) }));
+}

@@ -1,0 +1,214 @@
+import { describe, expect, test } from 'vitest';
+import { address } from '../../model/address.ts';
+import { fromHex } from '../../packet/hex.ts';
+import { AS, Agent, HOLD_MS, container, nhc, path, pnc, route, shown } from './content.fixture.ts';
+import type { AsSegment } from '../../packet/bgp/route.ts';
+
+const LEAF = '2001:db8::2';
+const SENDERS = '2001:db8:a::/48';
+const PROXY = '2001:db8::2';
+const sequence = (...numbers: readonly number[]): AsSegment[] => [{ type: 'sequence', numbers }];
+const flaggedPath = (rest = {}) => path(LEAF, { nhc: nhc(LEAF, pnc(PROXY)), ...rest });
+
+function connected(config: ConstructorParameters<typeof Agent>[0] = {}): Agent {
+  const agent = new Agent(config);
+  agent.connect();
+  return agent;
+}
+const rows = (agent: Agent) => shown(agent.content, { now: agent.now, wall: Date.UTC(2026, 0, 1) });
+const statuses = (agent: Agent) => rows(agent).map(({ status }) => status);
+
+describe('what a path says', () => {
+  test('PNC-5-b PNC-5.4-a: a path with the characteristic names the proxy of its prefix; one without it is reported as well, and says that there is none (decision D5)', () => {
+    const agent = connected();
+    agent.tell(route(SENDERS, flaggedPath({ med: 7 })), route('2001:db8:b::/48', path(LEAF)), route('10.1.0.0/16', path('192.0.2.2', { nhc: nhc('192.0.2.2', pnc(PROXY)) })));
+    expect(agent.learned()).toEqual(['10.1.0.0/16 192.0.2.2 2001:db8::2 0', '2001:db8:a::/48 2001:db8::2 2001:db8::2 7', '2001:db8:b::/48 2001:db8::2 - 0']);
+    expect(rows(agent)).toMatchObject([
+      { prefix: SENDERS, peer: '2001:db8::ffff', nextHop: LEAF, headerNextHop: LEAF, proxy: PROXY, best: true, status: 'used', sids: [], unknown: [] },
+      { prefix: '10.1.0.0/16', status: 'used' },
+    ]);
+  });
+
+  test('a route that is gone, or has another path now, takes the place of what was there', () => {
+    const agent = connected();
+    agent.tell(route(SENDERS, flaggedPath()));
+    agent.tell(route(SENDERS, path('2001:db8::3', { neighbor: '2001:db8::eeee' })));
+    expect([agent.learned(), rows(agent)]).toEqual([['2001:db8:a::/48 2001:db8::3 - 0'], []]);
+    agent.tell(route(SENDERS));
+    expect([agent.learned(), agent.content.learning.readings.size, agent.content.learning.paths]).toEqual([[], 0, 0]);
+  });
+
+  test('a header that names another next hop than the route has: the attribute is disregarded and counted', () => {
+    const agent = connected();
+    agent.tell(route(SENDERS, path('2001:db8::3', { nhc: nhc(LEAF, pnc(PROXY)) })));
+    expect([agent.learned(), statuses(agent), agent.count('learn.next-hop-mismatch')]).toEqual([['2001:db8:a::/48 2001:db8::3 - 0'], ['next-hop-mismatch'], 1]);
+    expect(rows(agent)[0]).toMatchObject({ headerNextHop: LEAF, nextHop: '2001:db8::3', proxy: null });
+  });
+
+  test('a link-local next hop is many routers’: a header that names it proves nothing without a BGP identifier, and is disregarded', () => {
+    const agent = connected();
+    agent.tell(route(SENDERS, path('fe80::1', { nhc: nhc('fe80::1', pnc(PROXY)) })));
+    expect([agent.learned(), statuses(agent)]).toEqual([['2001:db8:a::/48 fe80::1 - 0'], ['next-hop-mismatch']]);
+    expect([agent.count('learn.link-local-next-hop'), agent.count('learn.next-hop-mismatch')]).toEqual([1, 0]);
+  });
+
+  test('a malformed attribute is as if it were not there; a malformed characteristic leaves the others as they are', () => {
+    const agent = connected();
+    const pncAnd = (code: number, hex: string) => nhc(LEAF, pnc(PROXY), { code, value: fromHex(hex) });
+    agent.tell(
+      route('2001:db8:1::/48', path(LEAF, { nhc: fromHex('000201') })),
+      route('2001:db8:2::/48', path(LEAF, { nhc: nhc(LEAF, { code: 65500, value: fromHex('ff020000000000000000000000000001') }) })),
+      route('2001:db8:3::/48', path(LEAF, { nhc: pncAnd(65501, '02000000') })),
+      route('2001:db8:4::/48', path(LEAF, { nhc: pncAnd(3, 'c0000201') })),
+      route('2001:db8:5::/48', path(LEAF, { nhc: nhc(LEAF, { code: 3, value: fromHex('c0000201') }) })),
+    );
+    expect(agent.learned().map((row) => row.split(' ')[2])).toEqual(['-', '-', PROXY, PROXY, '-']);
+    expect(statuses(agent)).toEqual(['malformed', 'no-proxy-address', 'used', 'used', 'no-characteristic']);
+    expect(rows(agent).map(({ headerNextHop, unknown }) => [headerNextHop, unknown])).toEqual([[null, []], [LEAF, []], [LEAF, []], [LEAF, [3]], [LEAF, [3]]]);
+    expect(['nhc.truncated', 'characteristic.not-unicast', 'characteristic.unknown-version'].map((name) => agent.count(name))).toEqual([1, 1, 1]);
+  });
+
+  test('PNC-1-b: an AS in the path that is not of the domain: not used (decision D9); confederation members and our own AS are', () => {
+    const paths: readonly (readonly [AsSegment[], string])[] = [
+      [sequence(), 'used'],
+      [sequence(AS), 'used'],
+      [sequence(65002, 65003), 'used'],
+      [[{ type: 'confed-sequence', numbers: [1, 2] }, { type: 'confed-set', numbers: [3] }, ...sequence(65002)], 'used'],
+      [sequence(65002, 7), 'outside-domain'],
+      [[...sequence(65002), { type: 'set', numbers: [65003, 7] }], 'outside-domain'],
+    ];
+    const agent = connected({ domain: new Set([65002, 65003]) });
+    agent.tell(...paths.map(([asPath], i) => route(`2001:db8:${i}::/48`, flaggedPath({ asPath }))));
+    expect(statuses(agent)).toEqual(paths.map(([, status]) => status));
+    expect(agent.learned().filter((row) => row.includes(' - '))).toHaveLength(2);
+    expect([agent.count('learn.outside-domain'), rows(agent).at(-1)?.asPath]).toEqual([2, '65002 {65003,7}']);
+  });
+
+  test('cnpd’s own paths are never reported, others that were originated at this gobgpd are', () => {
+    const agent = connected();
+    agent.tell(route(SENDERS, { ...flaggedPath(), neighbor: undefined, identifier: 0x636e7064 }), route('2001:db8:b::/48', { ...flaggedPath(), neighbor: undefined, identifier: 5 }));
+    expect(agent.learned()).toEqual(['2001:db8:b::/48 2001:db8::2 2001:db8::2 0']);
+  });
+
+  test('learn: best has one source a prefix; learn: all one a path, each with its originator', () => {
+    const paths = [flaggedPath(), path('2001:db8::3', { neighbor: '2001:db8::eeee', identifier: 4, best: false })];
+    const best = connected();
+    best.tell(route(SENDERS, ...paths));
+    expect(best.learned()).toEqual(['2001:db8:a::/48 2001:db8::2 2001:db8::2 0']);
+    const all = connected({ learn: 'all' });
+    all.tell(route(SENDERS, ...paths));
+    expect(all.learned()).toEqual(['2001:db8:a::/48 2001:db8::eeee 4 2001:db8::3 - 0', '2001:db8:a::/48 2001:db8::ffff 0 2001:db8::2 2001:db8::2 0']);
+    all.tell(route(SENDERS, paths[1]!));
+    expect(all.learned()).toEqual(['2001:db8:a::/48 2001:db8::eeee 4 2001:db8::3 - 0']);
+  });
+
+  test('paths that say the same share a reading, and it is let go with the last of them', () => {
+    const agent = connected();
+    const many = (paths: readonly ReturnType<typeof path>[]) => Array.from({ length: 100 }, (_, n) => route(`2001:db8:${n.toString(16)}::/48`, ...paths));
+    agent.tell(...many([flaggedPath()]));
+    expect([agent.content.learning.readings.size, agent.content.learning.used]).toEqual([1, 100]);
+    agent.tell(...many([]));
+    expect([agent.content.learning.readings.size, agent.content.learning.used, agent.content.learning.since.size]).toEqual([0, 0, 0]);
+  });
+});
+
+describe('host routes of nodes', () => {
+  const host = (rest = {}) => route(`${LEAF}/128`, path(LEAF, { nhc: nhc(LEAF, container('2001:db8:c::1')), ...rest }));
+
+  test('the private characteristic tells of SIDs and of the router’s address on the host route of its own next hop only', () => {
+    const agent = connected();
+    agent.tell(host(), route('2001:db8::3/128', path(LEAF, { nhc: nhc(LEAF, container('2001:db8:c::1')) })));
+    const told = agent.reports.get(`${LEAF}/128`)!;
+    expect([told.sids, told.routerAddresses]).toEqual([[{ sid: address('2001:db8:c::1'), behavior: 0x8002 }], [address(LEAF)]]);
+    expect(agent.reports.get('2001:db8::3/128')).not.toHaveProperty('sids');
+    expect([agent.count('learn.private-misplaced'), statuses(agent)]).toEqual([1, ['used', 'no-characteristic']]);
+    expect(rows(agent).map(({ sids }) => sids)).toEqual([['2001:db8:c::1'], []]);
+    agent.tell(host({ nhc: undefined }));
+    expect(agent.reports.get(`${LEAF}/128`)).not.toHaveProperty('sids');
+  });
+
+  test('an empty container says that the router answers there', () => {
+    const agent = connected();
+    agent.tell(host({ nhc: nhc(LEAF, container()) }));
+    expect(agent.reports.get(`${LEAF}/128`)).toMatchObject({ routerAddresses: [address(LEAF)], prefixes: [{ pnc: false }] });
+  });
+
+  test('PNC-5.4-b: via-next-hop: the proxy that the next hop’s host route names is that of the routes through it, whichever is told first', () => {
+    const agent = connected({ viaNextHop: true });
+    const own = route('2001:db8:b::/48', path(LEAF, { nhc: nhc(LEAF, pnc('2001:db8::77')) }));
+    agent.tell(route(SENDERS, path(LEAF, { med: 3 })), own, route('2001:db8:c::/48', path('2001:db8::3')));
+    const proxies = (): string[] => agent.learned().map((row) => row.split(' ').slice(0, 1).concat(row.split(' ')[2]!).join(' '));
+    agent.tell(host({ nhc: nhc(LEAF, pnc('2001:db8::99')) }));
+    expect(proxies()).toEqual(['2001:db8::2/128 2001:db8::99', '2001:db8:a::/48 2001:db8::99', '2001:db8:b::/48 2001:db8::77', '2001:db8:c::/48 -']);
+    agent.tell(route('2001:db8:d::/48', path(LEAF)), route('2001:db8:e::/48', path(LEAF, { asPath: sequence(7) })));
+    expect(proxies().slice(-2)).toEqual(['2001:db8:d::/48 2001:db8::99', '2001:db8:e::/48 -']);
+    agent.tell(host({ nhc: nhc(LEAF, pnc('2001:db8::98')) }));
+    expect(proxies()[1]).toBe('2001:db8:a::/48 2001:db8::98');
+    agent.tell(route(`${LEAF}/128`));
+    expect(proxies()).toEqual(['2001:db8:a::/48 -', '2001:db8:b::/48 2001:db8::77', '2001:db8:c::/48 -', '2001:db8:d::/48 -', '2001:db8:e::/48 -']);
+    expect(agent.learned()[0]).toBe('2001:db8:a::/48 2001:db8::2 - 3');
+  });
+
+  test('without via-next-hop a host route is a route like any other', () => {
+    const agent = connected();
+    agent.tell(route(SENDERS, path(LEAF)), host({ nhc: nhc(LEAF, pnc('2001:db8::99')) }));
+    expect(agent.learned()[1]).toBe('2001:db8:a::/48 2001:db8::2 - 0');
+  });
+});
+
+describe('a connection that is lost', () => {
+  test('nothing is reachable any more, and what is told again in time is as if nothing had been', () => {
+    const agent = connected();
+    agent.tell(route(SENDERS, flaggedPath()), route('2001:db8:b::/48', path('2001:db8::3')));
+    agent.lose();
+    expect([agent.reachable.size, agent.reports.size, agent.learned(), agent.content.session.state]).toEqual([0, 2, [], 'waiting']);
+    agent.pass(HOLD_MS / 2);
+    agent.connect(route(SENDERS, flaggedPath()));
+    // The other may be told when gobgpd has its neighbours again; its originator is not reachable until then, so that the learned table holds it.
+    expect([agent.learned(), agent.reports.size]).toEqual([['2001:db8:a::/48 2001:db8::2 2001:db8::2 0'], 2]);
+    agent.pass(HOLD_MS / 2 - 1);
+    expect(agent.reports.size).toBe(2);
+    agent.pass(1);
+    expect([[...agent.reports.keys()], agent.count('learn.dropped'), agent.content.learning.paths]).toEqual([[SENDERS], 1, 1]);
+  });
+
+  test('what is told at last is not dropped, and each loss has its own time', () => {
+    const agent = connected();
+    agent.tell(route(SENDERS, flaggedPath()), route('2001:db8:b::/48', path(LEAF)));
+    agent.lose();
+    agent.pass(1000);
+    agent.connect(route(SENDERS, flaggedPath()));
+    agent.lose();
+    agent.pass(HOLD_MS - 1000);
+    expect([...agent.reports.keys()]).toEqual([SENDERS]);
+    agent.connect();
+    agent.tell(route('2001:db8:b::/48', path(LEAF)));
+    agent.pass(1000);
+    expect([...agent.reports.keys()]).toEqual(['2001:db8:b::/48']);
+    expect([agent.content.learning.held.length, agent.content.learning.readings.size, agent.reachable]).toEqual([0, 1, new Set([LEAF])]);
+  });
+
+  test('a proxy behind a next hop is held with its host route', () => {
+    const agent = connected({ viaNextHop: true });
+    const hostRoute = route(`${LEAF}/128`, path(LEAF, { nhc: nhc(LEAF, pnc('2001:db8::99')) }));
+    agent.tell(hostRoute, route(SENDERS, path(LEAF)));
+    agent.lose();
+    agent.connect(route(SENDERS, path(LEAF)));
+    expect(agent.learned()).toContain('2001:db8:a::/48 2001:db8::2 2001:db8::99 0');
+    agent.pass(HOLD_MS);
+    expect(agent.learned()).toEqual(['2001:db8:a::/48 2001:db8::2 - 0']);
+  });
+});
+
+test('50,000 paths: what is left over is done a slice a turn', () => {
+  const agent = connected({ viaNextHop: true });
+  const told = Array.from({ length: 50_000 }, (_, n) => route(`2001:${(n >> 8).toString(16)}:${(n & 255).toString(16)}::/48`, path(LEAF)));
+  agent.tell(...told);
+  agent.event({ type: 'routes', routes: [route(`${LEAF}/128`, path(LEAF, { nhc: nhc(LEAF, pnc(PROXY)) }))] });
+  expect(agent.settle()).toBeGreaterThanOrEqual(50);
+  expect(agent.learned().filter((row) => row.endsWith(`${PROXY} 0`))).toHaveLength(50_001);
+  agent.lose();
+  agent.now += HOLD_MS;
+  expect(agent.settle()).toBeGreaterThanOrEqual(50);
+  expect([agent.reports.size, agent.content.learning.readings.size]).toEqual([0, 0]);
+});

@@ -1,0 +1,245 @@
+// What gobgpd has, made into reports for the learned table: one a prefix with `learn: best`, else one a path. Every prefix is reported, with a proxy or without (decision
+// D5). When the connection is lost the table holds what it was told; here it is kept too, and what is not told again before that time is over is withdrawn: a
+// gobgpd that has just started has no neighbours yet.
+//
+// Tables are large, so what is kept of a path is its prefix, as the text that the table has too, and a reading that it shares with others (reading.ts).
+import { type IpAddress, addressBits, formatAddress, sameAddress } from '../../model/address.ts';
+import type { LearnedPrefix } from '../../model/advertisement.ts';
+import { type Prefix, prefix as parse } from '../../model/prefix.ts';
+import { TextMap } from '../../model/text-map.ts';
+import { advance } from '../slices.ts';
+import { SLICE } from './constants.ts';
+import { type Content, complain, count } from './content.ts';
+import { withinDomain } from './domain.ts';
+import { type GobgpPath, type GobgpRoute, isOwn } from './gobgp/gobgp.ts';
+import { type Reading, type ReadingOptions, Readings } from './reading.ts';
+
+/** What is known of a prefix; most have one path. */
+export type Known = Reading | readonly Reading[];
+type Routes = TextMap<Known>;
+
+export interface LearnState {
+  readonly readings: Readings;
+  /** By the prefix as text. */
+  known: Routes;
+  /** What was known when the connection was lost, and not told again since; the earliest first. */
+  readonly held: { readonly until: number; readonly routes: Routes }[];
+  /** Next hops of what is known, and how many paths have each. */
+  readonly originators: Map<string, number>;
+  originatorsChanged: boolean;
+  /** Whole seconds of the clock since when a path with the attribute says what it says, by source. */
+  readonly since: TextMap<number>;
+  paths: number;
+  /** Paths with a characteristic that is used. */
+  used: number;
+  /** Next hops whose host prefix has got another proxy, or none any more. */
+  readonly proxyChanged: Set<string>;
+  /** Reports anew what has one of those next hops. */
+  again: Iterator<void> | undefined;
+  /** Drops what was held long enough. */
+  dropping: Iterator<void> | undefined;
+}
+
+export const newLearnState = (options: ReadingOptions): LearnState => ({
+  readings: new Readings(options),
+  known: new TextMap(),
+  held: [],
+  originators: new Map(),
+  originatorsChanged: false,
+  since: new TextMap(),
+  paths: 0,
+  used: 0,
+  proxyChanged: new Set(),
+  again: undefined,
+  dropping: undefined,
+});
+
+export const listOf = (known: Known | undefined): readonly Reading[] => (known === undefined ? [] : 'peer' in known ? [known] : known);
+const isUsed = ({ nhc }: Reading): boolean => nhc?.status === 'used';
+const isHostPrefix = ({ address, length }: Prefix): boolean => length === addressBits(address.family);
+
+/** Unique in this carrier. The best path of a prefix may be another neighbour's tomorrow, and is the same source then. */
+export const sourceOf = (c: Content, prefix: string, { peer, identifier }: Reading): string => (c.config.learn === 'best' ? prefix : `${prefix} ${peer} ${identifier}`);
+
+/** Takes the place of whatever was known of the prefix. @param text the prefix as text */
+export function routeTold(c: Content, text: string, { prefix, paths }: GobgpRoute): void {
+  const { learning } = c;
+  const after: Reading[] = [];
+  for (const path of paths) if (!isOwn(path) && (c.config.learn === 'all' || path.best)) after.push(take(c, prefix, path));
+  const before = remember(learning, text, after);
+  replace(c, text, prefix, before, after);
+  for (const reading of before) learning.readings.release(reading);
+}
+
+function take(c: Content, prefix: Prefix, path: GobgpPath): Reading {
+  const { about } = c.session;
+  const isHostRoute = isHostPrefix(prefix) && sameAddress(prefix.address, path.nextHop);
+  return c.learning.readings.take(path, { isHostRoute, trusted: withinDomain(path.asPath, about?.as ?? 0, c.config.domain) });
+}
+
+function replace(c: Content, text: string, prefix: Prefix, before: readonly Reading[], after: readonly Reading[]): void {
+  const { learning } = c;
+  for (const reading of before) {
+    const source = sourceOf(c, text, reading);
+    if (after.some((other) => sourceOf(c, text, other) === source)) continue;
+    learning.since.delete(source);
+    c.effects.push({ type: 'learned', report: { carrier: 'bgp', source, originator: reading.nextHop, prefixes: [] } });
+  }
+  for (const reading of after) {
+    if (!before.includes(reading)) {
+      note(c, text, reading);
+      report(c, text, prefix, reading);
+    } else if (leansOnNextHop(c, reading)) report(c, text, prefix, reading);
+  }
+  if (isHostPrefix(prefix)) hostChanged(c, formatAddress(prefix.address), before, after);
+}
+
+/** A path says something new. */
+function note(c: Content, text: string, reading: Reading): void {
+  const source = sourceOf(c, text, reading);
+  if (!reading.nhc) {
+    c.learning.since.delete(source);
+    return;
+  }
+  c.learning.since.set(source, Math.floor(c.now / 1000));
+  const { complaints, status } = reading.nhc;
+  for (const name of complaints) complain(c, name, { prefix: text, peer: reading.peer, status }, 'a BGP path has characteristics that are not used');
+}
+
+function report(c: Content, text: string, prefix: Prefix, reading: Reading): void {
+  const proxy = reading.proxy ?? (leansOnNextHop(c, reading) ? proxyOfHost(c.learning, reading.hostRoute) : undefined);
+  const learned: LearnedPrefix = proxy ? { prefix, pnc: true, proxy, metric: reading.metric } : { prefix, pnc: false, metric: reading.metric };
+  const { sids, routerAddresses, nextHop } = reading;
+  c.effects.push({
+    type: 'learned',
+    report: {
+      carrier: 'bgp',
+      source: sourceOf(c, text, reading),
+      originator: nextHop,
+      prefixes: [learned],
+      ...(sids.length > 0 && { sids }),
+      ...(routerAddresses.length > 0 && { routerAddresses }),
+    },
+  });
+}
+
+/** Whether the proxy that its next hop's host prefix names is the path's: not if it has one of its own, nor if it comes from outside the domain. */
+const leansOnNextHop = ({ config }: Content, { proxy, trusted }: Reading): boolean => config.viaNextHop && !proxy && trusted;
+
+function proxyOfHost({ known, held }: LearnState, hostRoute: string): IpAddress | undefined {
+  const routes = [known, ...held.map((h) => h.routes)].find((r) => r.has(hostRoute));
+  return firstProxy(listOf(routes?.get(hostRoute)));
+}
+
+/** The best path comes first. */
+const firstProxy = (readings: readonly Reading[]): IpAddress | undefined => readings.find(({ proxy }) => proxy)?.proxy;
+
+function hostChanged(c: Content, address: string, before: readonly Reading[], after: readonly Reading[]): void {
+  if (!c.config.viaNextHop) return;
+  const [was, is] = [firstProxy(before), firstProxy(after)];
+  if (was === is || (was && is && sameAddress(was, is))) return;
+  c.learning.proxyChanged.add(address);
+}
+
+/** @returns what was known of the prefix, or held; its readings are still to be released */
+function remember(s: LearnState, text: string, readings: readonly Reading[]): readonly Reading[] {
+  const known = s.known.get(text);
+  const before = known === undefined ? takeHeld(s, text) : listOf(known);
+  for (const { nextHop } of readings) {
+    const uses = s.originators.get(nextHop) ?? 0;
+    if (uses === 0) s.originatorsChanged = true;
+    s.originators.set(nextHop, uses + 1);
+  }
+  if (known !== undefined) for (const { nextHop } of before) leaveOriginator(s, nextHop);
+  // An entry that stays keeps its text, which the learned table has too.
+  if (readings.length > 0) s.known.set(text, readings.length === 1 ? readings[0]! : readings);
+  else s.known.delete(text);
+  tally(s, readings, 1);
+  tally(s, before, -1);
+  return before;
+}
+
+function leaveOriginator({ originators }: LearnState, nextHop: string): void {
+  const uses = originators.get(nextHop)! - 1;
+  if (uses > 0) originators.set(nextHop, uses);
+  else originators.delete(nextHop);
+}
+
+function takeHeld(s: LearnState, text: string): readonly Reading[] {
+  for (const { routes } of s.held) {
+    const readings = listOf(routes.get(text));
+    if (routes.delete(text)) return readings;
+  }
+  return [];
+}
+
+function tally(s: LearnState, readings: readonly Reading[], sign: 1 | -1): void {
+  s.paths += sign * readings.length;
+  for (const reading of readings) if (isUsed(reading)) s.used += sign;
+}
+
+/** Says which next hops count, when some are new; before the reports that need them. What is not listed is not counted any more either way. */
+export function tellReachability(c: Content): void {
+  const { learning } = c;
+  if (!learning.originatorsChanged) return;
+  learning.originatorsChanged = false;
+  c.effects.push({ type: 'reachability', reachable: new Set(learning.originators.keys()) });
+}
+
+/** The connection is lost. */
+export function holdAll(c: Content): void {
+  const { learning } = c;
+  if (learning.known.size === 0) return;
+  learning.held.push({ until: c.now + c.config.holdUnreachableMs, routes: learning.known });
+  learning.known = new TextMap();
+  learning.originators.clear();
+  learning.originatorsChanged = false;
+  c.effects.push({ type: 'reachability', reachable: new Set() });
+}
+
+/** One slice of what is left over. */
+export function runLearning(c: Content): void {
+  const { learning } = c;
+  if (!learning.dropping && (learning.held[0]?.until ?? Infinity) <= c.now) learning.dropping = drop(c, learning.held[0]!.routes);
+  if (learning.dropping && advance(learning.dropping, SLICE)) {
+    learning.dropping = undefined;
+    learning.held.shift();
+  }
+  if (!learning.again && readyToReport(c)) {
+    learning.again = reportAgain(c, new Set(learning.proxyChanged));
+    learning.proxyChanged.clear();
+  }
+  if (learning.again && advance(learning.again, SLICE)) learning.again = undefined;
+}
+
+/** While gobgpd lists what it has, host prefixes come one after another: the rest is looked at once, at the end. */
+const readyToReport = ({ learning, session }: Content): boolean => learning.proxyChanged.size > 0 && session.state !== 'loading';
+
+export function learnWake(c: Content): number {
+  const { learning } = c;
+  if (learning.again || learning.dropping || readyToReport(c)) return -Infinity;
+  return learning.held[0]?.until ?? Infinity;
+}
+
+function* drop(c: Content, routes: Routes): Generator<void> {
+  for (const [text, known] of routes) {
+    const readings = listOf(known);
+    count(c, 'learn.dropped', readings.length);
+    routes.delete(text);
+    tally(c.learning, readings, -1);
+    replace(c, text, parse(text), readings, []);
+    for (const reading of readings) c.learning.readings.release(reading);
+    yield;
+  }
+}
+
+function* reportAgain(c: Content, nextHops: ReadonlySet<string>): Generator<void> {
+  for (const routes of [c.learning.known, ...c.learning.held.map((h) => h.routes)]) {
+    for (const [text, known] of routes) {
+      for (const reading of listOf(known)) {
+        if (nextHops.has(reading.nextHop) && leansOnNextHop(c, reading)) report(c, text, parse(text), reading);
+      }
+      yield;
+    }
+  }
+}

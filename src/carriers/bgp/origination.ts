@@ -1,0 +1,184 @@
+// What the operator declares, made into paths: with `advertise: senders` one a sender prefix, with the proxy's address (PNC §5.4); with `proxy-host` one for the
+// proxy's own host prefix, which learners find through the next hop of the senders' routes. The node's host routes, those of its next hops, also have the
+// private characteristic when the node has SIDs or is where its STAMP reflector answers.
+//
+// A prefix needs a next hop of its own family. Without one, and without a usable proxy, it is counted and not advertised.
+import { type Family, type IpAddress, compareAddresses, formatAddress, isUnicastHost, sameAddress } from '../../model/address.ts';
+import type { Origination, SidAdvertisement } from '../../model/advertisement.ts';
+import { type Prefix, formatPrefix, hostPrefix } from '../../model/prefix.ts';
+import { AFI, SAFI_UNICAST, encodeNhc } from '../../packet/bgp/nhc.ts';
+import { pncCharacteristic, privateCharacteristic } from '../../packet/bgp/characteristics.ts';
+import { sameBytes } from '../../packet/bytes.ts';
+import { EncodeError } from '../../packet/encode-error.ts';
+import { encodeSidContainer } from '../../packet/sid-container.ts';
+import { NO_EXPORT, SID_LIMIT } from './constants.ts';
+import { type Content, type ContentConfig, complain, count } from './content.ts';
+import type { OwnPath } from './gobgp/gobgp.ts';
+
+/** One path in the making. */
+interface Draft {
+  readonly prefix: Prefix;
+  readonly nextHop: IpAddress;
+  proxy?: IpAddress;
+  sids?: readonly SidAdvertisement[];
+  /** The path that is wanted of it says all that it says now. */
+  done: boolean;
+}
+
+interface Drafts {
+  readonly byPrefix: Map<string, Draft>;
+  readonly attributes: Attributes;
+  unplaced: number;
+}
+
+/** What the paths of a declaration share: one object each, which whoever encodes them need not compare. */
+interface Attributes {
+  readonly communities: readonly number[];
+  /** The values of attribute 39, by what is in them. */
+  readonly nhcs: Map<string, Uint8Array>;
+  /** That of the last path that had only a proxy: mostly the next one's too. */
+  last: { readonly nextHop: IpAddress; readonly proxy: IpAddress; readonly nhc: Uint8Array } | undefined;
+}
+
+const FAMILIES: readonly Family[] = [4, 6];
+const nextHopOf = ({ nextHop4, nextHop6 }: ContentConfig, family: Family): IpAddress | undefined => (family === 4 ? nextHop4 : nextHop6);
+
+/**
+ * Sets the whole of what we declare; each step is a prefix. A prefix that is new is wanted at once, so that the first paths are with gobgpd while the others are still
+ * looked at; one that was wanted before changes when everything has been seen. A declaration that comes in between goes over all of it again.
+ */
+export function* declare(c: Content, origination: Origination): Generator<void> {
+  const drafts: Drafts = { byPrefix: new Map(), attributes: { communities: ownCommunities(c.config), nhcs: new Map(), last: undefined }, unplaced: 0 };
+  for (const { prefix, proxy } of origination.proxies) {
+    declareProxy(c, drafts, prefix, proxy);
+    yield;
+  }
+  declareNode(c, drafts, origination);
+  c.unplaced = drafts.unplaced;
+  for (const [key, draft] of drafts.byPrefix) {
+    if (!draft.done) want(c, drafts.attributes, key, draft);
+    yield;
+  }
+  const { wanted, put, dirty } = c.own;
+  for (const keys of [wanted.keys(), put.keys()]) {
+    for (const key of keys) {
+      yield;
+      if (drafts.byPrefix.has(key)) continue;
+      wanted.delete(key);
+      dirty.add(key);
+    }
+  }
+}
+
+function want({ config, own: { wanted, dirty } }: Content, attributes: Attributes, key: string, draft: Draft): void {
+  const { communities } = attributes;
+  const path = { prefix: draft.prefix, nextHop: draft.nextHop, nhc: nhcOf(config, draft, attributes), communities, largeCommunities: config.largeCommunities };
+  draft.done = true;
+  const before = wanted.get(key);
+  if (before && samePath(before, path)) return;
+  wanted.set(key, path);
+  dirty.add(key);
+}
+
+function declareProxy(c: Content, drafts: Drafts, prefix: Prefix, proxy: IpAddress): void {
+  const nextHop = nextHopOf(c.config, prefix.address.family);
+  if (!nextHop || !isUnicastHost(proxy)) {
+    drafts.unplaced++;
+    if (nextHop) complain(c, 'originate.unusable-proxy', { proxy: formatAddress(proxy) }, 'an address that cannot be a proxy is not advertised');
+    else complain(c, 'originate.no-next-hop', { family: prefix.address.family }, 'a prefix without a next hop of its family is not advertised');
+    return;
+  }
+  if (c.config.advertise === 'senders') {
+    const key = formatPrefix(prefix);
+    const draft = draftOf(drafts, key, prefix, nextHop);
+    setProxy(c, draft, proxy);
+    if (!c.own.wanted.has(key)) want(c, drafts.attributes, key, draft);
+    return;
+  }
+  // Found through the next hop of the sender's route, hence the next hop's host prefix too where that is another address.
+  for (const host of [proxy, nextHop]) {
+    const via = nextHopOf(c.config, host.family);
+    if (via) setProxy(c, hostDraft(drafts, host, via), proxy);
+  }
+}
+
+/** @param key the prefix as text */
+function draftOf({ byPrefix }: Drafts, key: string, prefix: Prefix, nextHop: IpAddress): Draft {
+  let draft = byPrefix.get(key);
+  if (!draft) byPrefix.set(key, (draft = { prefix, nextHop, done: false }));
+  return draft;
+}
+
+function hostDraft(drafts: Drafts, host: IpAddress, nextHop: IpAddress): Draft {
+  const prefix = hostPrefix(host);
+  return draftOf(drafts, formatPrefix(prefix), prefix, nextHop);
+}
+
+/** Of two proxies for one prefix the lower address wins (decision D7). */
+function setProxy(c: Content, draft: Draft, proxy: IpAddress): void {
+  if (draft.proxy && !sameAddress(draft.proxy, proxy)) count(c, 'originate.duplicate-prefix');
+  if (draft.proxy && compareAddresses(proxy, draft.proxy) >= 0) return;
+  draft.proxy = proxy;
+  draft.done = false;
+}
+
+function declareNode(c: Content, drafts: Drafts, { sids, routerAddresses }: Origination): void {
+  const usable = sids.filter(encodable);
+  const told = usable.slice(0, SID_LIMIT);
+  drafts.unplaced += sids.length - told.length;
+  if (usable.length < sids.length) complain(c, 'originate.unusable-sid', {}, 'a SID that is not in its locator is not advertised', sids.length - usable.length);
+  if (told.length < usable.length) complain(c, 'originate.no-room', {}, `a path has room for ${SID_LIMIT} SIDs: the others are not advertised`, usable.length - told.length);
+  let hosts = 0;
+  for (const family of FAMILIES) {
+    const nextHop = nextHopOf(c.config, family);
+    if (!nextHop || (told.length === 0 && !routerAddresses.some((a) => sameAddress(a, nextHop)))) continue;
+    const draft = hostDraft(drafts, nextHop, nextHop);
+    draft.sids = told;
+    draft.done = false;
+    hosts++;
+  }
+  if (told.length > 0 && hosts === 0) {
+    drafts.unplaced += told.length;
+    complain(c, 'originate.no-next-hop', {}, 'SIDs are advertised with the host prefix of a next hop, and there is none', told.length);
+  }
+  const left = routerAddresses.filter((a) => !FAMILIES.some((family) => equal(nextHopOf(c.config, family), a))).length;
+  if (left > 0) complain(c, 'originate.router-address-left-out', { left }, 'a STAMP reflector that answers at another address than the next hop is not advertised', left);
+}
+
+const equal = (a: IpAddress | undefined, b: IpAddress): boolean => a !== undefined && sameAddress(a, b);
+
+function encodable(sid: SidAdvertisement): boolean {
+  try {
+    return encodeSidContainer({ sids: [sid], groups: [] }).length > 0;
+  } catch (error) {
+    if (error instanceof EncodeError) return false;
+    throw error;
+  }
+}
+
+/** Prefixes of one proxy share the attribute. */
+function nhcOf({ codes }: ContentConfig, { nextHop, proxy, sids }: Draft, attributes: Attributes): Uint8Array {
+  const { last, nhcs } = attributes;
+  if (last && proxy && !sids && sameAddress(proxy, last.proxy) && sameAddress(nextHop, last.nextHop)) return last.nhc;
+  const key = `${nextHop.family} ${proxy && formatAddress(proxy)} ${sids !== undefined}`;
+  let nhc = nhcs.get(key);
+  if (!nhc) {
+    const characteristics = [...(proxy ? [pncCharacteristic(codes.pnc, proxy)] : []), ...(sids ? [privateCharacteristic(codes.private, { sids, groups: [] })] : [])];
+    nhc = encodeNhc({ afi: nextHop.family === 4 ? AFI.ipv4 : AFI.ipv6, safi: SAFI_UNICAST, nextHop, characteristics });
+    nhcs.set(key, nhc);
+  }
+  if (proxy && !sids) attributes.last = { nextHop, proxy, nhc };
+  return nhc;
+}
+
+/** Without a domain no path leaves the AS: gobgpd cannot take a single attribute off at its border (decision D9). */
+const ownCommunities = ({ communities, domain }: ContentConfig): readonly number[] =>
+  domain.size > 0 || communities.includes(NO_EXPORT) ? communities : [...communities, NO_EXPORT];
+
+const samePath = (a: OwnPath, b: OwnPath): boolean =>
+  sameAddress(a.nextHop, b.nextHop) &&
+  (a.nhc === b.nhc || sameBytes(a.nhc, b.nhc)) &&
+  sameNumbers(a.communities, b.communities) &&
+  (a.largeCommunities === b.largeCommunities || sameNumbers(a.largeCommunities.flat(), b.largeCommunities.flat()));
+
+const sameNumbers = (a: readonly number[], b: readonly number[]): boolean => a === b || (a.length === b.length && a.every((n, i) => n === b[i]));

@@ -1,0 +1,98 @@
+// Own paths when somebody else at the same gobgpd changes them, and when what is wanted and what is there become known at the same time.
+import { describe, expect, test } from 'vitest';
+import { Agent, declaration, ownAsTold, route, shown } from './content.fixture.ts';
+import { disputed } from './dispute.ts';
+
+const SENDER = '10.1.0.0/16';
+const placed = (pairs: Readonly<Record<string, string>> = { [SENDER]: '192.0.2.1' }): Agent => {
+  const agent = new Agent();
+  agent.declare(declaration(pairs));
+  agent.connect();
+  agent.answer();
+  return agent;
+};
+
+describe('a dispute about own paths', () => {
+  const takenOut = (agent: Agent): string[] => {
+    agent.tell(route(SENDER));
+    return agent.answer();
+  };
+  /** Times that the path is put back while somebody takes it out as soon as it is there. */
+  const putBack = (agent: Agent, ms: number): number => {
+    const before = agent.count('own.added');
+    for (const end = agent.now + ms; agent.now < end; ) {
+      if (takenOut(agent).length === 0) agent.pass(100);
+      agent.answer();
+    }
+    return agent.count('own.added') - before;
+  };
+
+  test('what is taken out now and then is put back at once', () => {
+    const agent = placed();
+    for (let i = 0; i < 100; i++) {
+      expect(takenOut(agent)).toEqual([`+${SENDER}`]);
+      agent.pass(180_000);
+    }
+    expect([disputed(agent.content, agent.now), agent.count('own.disputed')]).toEqual([false, 0]);
+  });
+
+  test('where each undoes what the other does, the pauses grow: the network does not hear of a change a millisecond', () => {
+    const agent = placed();
+    expect(putBack(agent, 60_000)).toBeLessThan(20);
+    expect(putBack(agent, 600_000)).toBeLessThanOrEqual(20);
+    expect([disputed(agent.content, agent.now), agent.logged.some((message) => message.includes('somebody else'))]).toEqual([true, true]);
+  });
+
+  test('it is over when nobody has changed anything for a while', () => {
+    const agent = placed();
+    putBack(agent, 60_000);
+    agent.pass(200_000);
+    agent.answer();
+    expect(disputed(agent.content, agent.now)).toBe(false);
+    expect(takenOut(agent)).toEqual([`+${SENDER}`]);
+  });
+
+  test('a stop does not wait for the end of a pause', () => {
+    const agent = placed({ [SENDER]: '192.0.2.1', '10.2.0.0/16': '192.0.2.1' });
+    putBack(agent, 60_000);
+    agent.event({ type: 'stop' });
+    agent.settle();
+    expect([agent.answer(), agent.stopped]).toEqual([['-10.2.0.0/16'], true]);
+  });
+});
+
+test('what an earlier run left is not taken out while a declaration that wants it is still being looked at', () => {
+  const pairs = Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`10.${n >> 8}.${n & 255}.0/24`, '192.0.2.1']));
+  const before = placed(pairs);
+  const agent = new Agent();
+  agent.event({ type: 'connected', about: { api: 'v3', as: 65001, routerId: '192.0.2.1' } });
+  agent.event({ type: 'routes', routes: [...before.gobgpd].map(([text, own]) => route(text, ownAsTold(own))) });
+  agent.event({ type: 'declare', origination: declaration(pairs) });
+  agent.event({ type: 'listed' });
+  agent.settle();
+  agent.answer();
+  expect([agent.count('own.withdrawn'), agent.count('own.added')]).toEqual([0, 5000]);
+});
+
+describe('own paths as they are shown', () => {
+  const rows = (agent: Agent) => shown(agent.content, { now: agent.now, wall: agent.now }).map(({ prefix, nextHop, proxy, since }) => [prefix, nextHop, proxy, Date.parse(since)]);
+
+  test('since this run has put them in, also when the connection was lost meanwhile', () => {
+    const agent = placed();
+    const at = agent.now;
+    agent.pass(60_000);
+    agent.declare(declaration({ [SENDER]: '192.0.2.1', '10.2.0.0/16': '192.0.2.1' }));
+    agent.answer();
+    agent.lose();
+    agent.pass(60_000);
+    agent.connect();
+    expect(rows(agent)).toEqual([[SENDER, '192.0.2.1', '192.0.2.1', at], ['10.2.0.0/16', '192.0.2.1', '192.0.2.1', at + 60_000]]);
+  });
+
+  test('what an earlier run left says what gobgpd tells of it', () => {
+    const agent = new Agent();
+    for (const [text, own] of placed().gobgpd) agent.gobgpd.set(text, own);
+    agent.connect();
+    expect(rows(agent)).toEqual([[SENDER, '192.0.2.1', '192.0.2.1', agent.now]]);
+  });
+});

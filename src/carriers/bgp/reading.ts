@@ -1,0 +1,137 @@
+// What a path of gobgpd's says to cnpd. A table of 200,000 paths says few different things: every path of one router has the same next hop, the same proxy and
+// the same AS_PATH. So a reading is made once and shared by all paths that say the same; only their prefixes are kept for each.
+import { type IpAddress, formatAddress, isLinkLocal, sameAddress } from '../../model/address.ts';
+import type { LearnedSid } from '../../model/advertisement.ts';
+import type { BgpPathState } from '../../model/state.ts';
+import { type CharacteristicCodes, readCharacteristics } from '../../packet/bgp/characteristics.ts';
+import { decodeNhc } from '../../packet/bgp/nhc.ts';
+import { asPathText } from './domain.ts';
+import type { GobgpPath } from './gobgp/gobgp.ts';
+
+/** What came of attribute 39. */
+export interface NhcReading {
+  readonly status: Exclude<BgpPathState['status'], 'originated'>;
+  /** null: unreadable. */
+  readonly headerNextHop: string | null;
+  readonly asPath: string;
+  /** Codes of unknown characteristics. */
+  readonly unknown: readonly number[];
+  /** Counters of what is ignored, without `bgp.`. */
+  readonly complaints: readonly string[];
+}
+
+export interface Reading {
+  /** Address of the neighbour, or `local`. */
+  readonly peer: string;
+  readonly identifier: number;
+  readonly nextHop: string;
+  /** The next hop's host prefix, as text. */
+  readonly hostRoute: string;
+  readonly metric: number;
+  readonly best: boolean;
+  /** Whether its AS_PATH stays within the domain. */
+  readonly trusted: boolean;
+  /** Absent: the path has no attribute 39. */
+  readonly nhc?: NhcReading;
+  readonly proxy?: IpAddress;
+  readonly sids: readonly LearnedSid[];
+  readonly routerAddresses: readonly IpAddress[];
+}
+
+export interface ReadingOptions {
+  readonly codes: CharacteristicCodes;
+  /** Endpoint behaviours of the SIDs to learn. */
+  readonly sidBehaviors: readonly number[];
+}
+
+/** What a reader must know of a path beside the path. */
+export interface Circumstances {
+  /** Whether its prefix is the host prefix of its next hop. */
+  readonly isHostRoute: boolean;
+  readonly trusted: boolean;
+}
+
+type NhcPart = Pick<Reading, 'nhc' | 'proxy' | 'sids' | 'routerAddresses'>;
+const NO_CAPABILITY = { sids: [], routerAddresses: [] } as const;
+
+function readNhc(path: GobgpPath, bytes: Uint8Array, { isHostRoute, trusted }: Circumstances, { codes, sidBehaviors }: ReadingOptions): NhcPart {
+  const asPath = asPathText(path.asPath);
+  const decoded = decodeNhc(bytes);
+  if (!decoded.ok) return { ...NO_CAPABILITY, nhc: { status: 'malformed', headerNextHop: null, asPath, unknown: [], complaints: [`nhc.${decoded.error.code}`] } };
+  const { nextHop, characteristics } = decoded.value;
+  const { proxy, container, unknown, bad } = readCharacteristics(characteristics, codes);
+  const common = { headerNextHop: formatAddress(nextHop), asPath, unknown };
+  const ignored = (status: NhcReading['status'], complaint = `learn.${status}`): NhcPart => ({ ...NO_CAPABILITY, nhc: { ...common, status, complaints: [complaint] } });
+  if (!sameAddress(nextHop, path.nextHop)) return ignored('next-hop-mismatch');
+  // Another router has it on another link (draft-ietf-idr-nhc asks for a BGP identifier then, which gobgpd does not tell of the route).
+  if (isLinkLocal(nextHop)) return ignored('next-hop-mismatch', 'learn.link-local-next-hop');
+  if (!trusted) return ignored('outside-domain');
+  const used = isHostRoute ? container : undefined;
+  const complaints = bad.map(({ error }) => `characteristic.${error.code}`);
+  if (container && !isHostRoute) complaints.push('learn.private-misplaced');
+  const without = bad.some(({ code }) => code === codes.pnc) ? 'no-proxy-address' : 'no-characteristic';
+  return {
+    nhc: { ...common, status: proxy || used ? 'used' : without, complaints },
+    ...(proxy && { proxy }),
+    sids: (used?.sids ?? []).filter(({ behavior }) => sidBehaviors.includes(behavior)).map(({ sid, behavior }) => ({ sid, behavior })),
+    routerAddresses: used ? [nextHop] : [],
+  };
+}
+
+function readPath(path: GobgpPath, circumstances: Circumstances, options: ReadingOptions): Reading {
+  const nextHop = formatAddress(path.nextHop);
+  return {
+    peer: path.neighbor ?? 'local',
+    identifier: path.identifier,
+    nextHop,
+    hostRoute: `${nextHop}/${path.nextHop.family === 4 ? 32 : 128}`,
+    metric: path.med,
+    best: path.best,
+    trusted: circumstances.trusted,
+    ...(path.nhc ? readNhc(path, path.nhc, circumstances, options) : NO_CAPABILITY),
+  };
+}
+
+/** Two paths with the same text have the same reading. The AS_PATH of a path without the attribute matters only in that it can be trusted. */
+function keyOf(path: GobgpPath, { isHostRoute, trusted }: Circumstances): string {
+  const common = `${path.neighbor ?? ''} ${path.identifier} ${path.nextHop.family} ${path.nextHop.value.toString(32)} ${path.med} ${path.best} ${trusted}`;
+  if (!path.nhc) return common;
+  const { buffer, byteOffset, length } = path.nhc;
+  return `${common} ${isHostRoute} ${asPathText(path.asPath)} ${Buffer.from(buffer, byteOffset, length).toString('latin1')}`;
+}
+
+/** The readings in use. */
+export class Readings {
+  readonly #options: ReadingOptions;
+  readonly #byKey = new Map<string, Reading>();
+  readonly #uses = new Map<Reading, { readonly key: string; count: number }>();
+
+  constructor(options: ReadingOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#byKey.size;
+  }
+
+  /** To be released as often as it is taken. */
+  take(path: GobgpPath, circumstances: Circumstances): Reading {
+    const key = keyOf(path, circumstances);
+    const known = this.#byKey.get(key);
+    if (known) {
+      this.#uses.get(known)!.count++;
+      return known;
+    }
+    const reading = readPath(path, circumstances, this.#options);
+    this.#byKey.set(key, reading);
+    this.#uses.set(reading, { key, count: 1 });
+    return reading;
+  }
+
+  release(reading: Reading): void {
+    const use = this.#uses.get(reading)!;
+    if (--use.count > 0) return;
+    this.#byKey.delete(use.key);
+    this.#uses.delete(reading);
+  }
+}

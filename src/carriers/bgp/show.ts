@@ -1,0 +1,92 @@
+// The carrier's state as the northbound shows it: text and plain numbers.
+import { formatAddress } from '../../model/address.ts';
+import type { BgpPathState, BgpSessionState } from '../../model/state.ts';
+import { readCharacteristics } from '../../packet/bgp/characteristics.ts';
+import { decodeNhc } from '../../packet/bgp/nhc.ts';
+import type { Content } from './content.ts';
+import { listOf, sourceOf } from './learning.ts';
+import type { PutPath } from './own.ts';
+import type { Reading } from './reading.ts';
+
+/** When the content's clock shows `now`, it is `wall`, in milliseconds since 1970. */
+export interface Moment {
+  readonly now: number;
+  readonly wall: number;
+}
+
+const timeOf = (at: number, { now, wall }: Moment): string => new Date(wall - (now - at)).toISOString();
+
+export function sessionState(c: Content, target: string, moment: Moment): BgpSessionState {
+  const { session, own, learning } = c;
+  const wait = Math.max(0, Math.ceil((session.retryAt - moment.now) / 1000));
+  return {
+    target,
+    state: session.state,
+    api: session.about?.api ?? null,
+    as: session.about?.as ?? null,
+    routerId: session.about?.routerId ?? null,
+    since: timeOf(session.since, moment),
+    reason: session.state === 'waiting' ? `${session.reason}; tries again in ${wait} s` : session.reason,
+    originated: own.put.size - (own.busy?.add.length ?? 0),
+    wanted: own.wanted.size,
+    learned: learning.paths,
+    withProxy: learning.used,
+  };
+}
+
+/**
+ * Own paths first, then those with the attribute, held ones included; the rows of a prefix at each step. What changes between two steps is shown as it was or as it is,
+ * once: what leaves a map and comes back while somebody goes through it stands at its end again.
+ */
+export function* pathStates(c: Content, moment: Moment): Generator<readonly BgpPathState[]> {
+  const tables = [c.learning.known, ...c.learning.held.map((h) => h.routes)];
+  const own = new Set<string>();
+  for (const [text, put] of c.own.put) {
+    if (!own.has(text)) yield ownState(c, text, put, moment);
+    own.add(text);
+  }
+  const shown = new Set<string>();
+  for (const routes of tables) {
+    for (const [text, known] of routes) {
+      const rows = shown.has(text) ? [] : listOf(known).flatMap((reading) => (reading.nhc ? [learnedState(c, text, reading, moment)] : []));
+      if (rows.length > 0) shown.add(text);
+      yield rows;
+    }
+  }
+}
+
+/** None of what gobgpd may or may not have any more, and nobody knows what it says. */
+function ownState(c: Content, prefix: string, { path, told, since }: PutPath, moment: Moment): BgpPathState[] {
+  const says = path ?? told ?? c.own.wanted.get(prefix);
+  if (!says) return [];
+  // What gobgpd tells of ours does not say so; another's that is the best does.
+  const best = !listOf(c.learning.known.get(prefix)).some((reading) => reading.best);
+  const common = { prefix, peer: 'local', asPath: '', best, status: 'originated' as const, unknown: [], since: timeOf(since, moment) };
+  const nextHop = formatAddress(says.nextHop);
+  const { proxy, container } = characteristicsOf(c, says);
+  return [{ ...common, nextHop, headerNextHop: nextHop, proxy: proxy ? formatAddress(proxy) : null, sids: (container?.sids ?? []).map(({ sid }) => formatAddress(sid)) }];
+}
+
+function characteristicsOf(c: Content, { nhc }: { readonly nhc?: Uint8Array }): ReturnType<typeof readCharacteristics> {
+  const decoded = decodeNhc(nhc ?? new Uint8Array());
+  return readCharacteristics(decoded.ok ? decoded.value.characteristics : [], c.config.codes);
+}
+
+function learnedState(c: Content, prefix: string, reading: Reading, moment: Moment): BgpPathState {
+  const { peer, nextHop, best, proxy, sids } = reading;
+  const { headerNextHop, asPath, status, unknown } = reading.nhc!;
+  const since = (c.learning.since.get(sourceOf(c, prefix, reading)) ?? 0) * 1000;
+  return {
+    prefix,
+    peer,
+    nextHop,
+    headerNextHop,
+    proxy: proxy ? formatAddress(proxy) : null,
+    asPath,
+    best,
+    status,
+    sids: sids.map(({ sid }) => formatAddress(sid)),
+    unknown: [...unknown],
+    since: timeOf(since, moment),
+  };
+}

@@ -1,0 +1,269 @@
+// A link between FRR and a speaker of cnpd: a veth pair whose one end is in the router's namespace, where FRR runs its protocol on it, and whose other
+// end lives in a network namespace without a name that ends with the process. cnpd creates it, creates it again when somebody deletes FRR's end, and
+// removes it at the end. Nothing of a protocol is here: a carrier opens its socket on our end when the link is there.
+import { writeFileSync } from 'node:fs';
+import { type IpAddress, addressFromBytes } from '../model/address.ts';
+import type { Clock } from '../model/clock.ts';
+import type { Count, Log } from '../model/log.ts';
+import { isKernelError } from '../kernel/errors.ts';
+import { Netns } from '../kernel/netns.ts';
+import { type KernelChange, openMonitor } from '../kernel/netlink/monitor.ts';
+import { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
+import type { Poller } from '../kernel/poller.ts';
+
+/** Name of our end, in the namespace without a name. */
+export const OUR_END = 'speaker';
+const RETRY_MS = [100, 500, 2000, 10_000] as const;
+/**
+ * Pauses after which the addresses of FRR's end are announced again. zebra (8.4.4) reads interfaces and addresses from two sockets in two threads, and drops
+ * an address that it reads before the interface: its daemons would never know that the link has one.
+ */
+const ANNOUNCE_MS = [500, 2000, 10_000, 60_000] as const;
+
+/** A link-local address, at once, and nothing else of IPv6 autoconfiguration. */
+export const LINK_LOCAL_ONLY = { disable_ipv6: '0', addr_gen_mode: '0', accept_ra: '0', autoconf: '0', accept_dad: '0', dad_transmits: '0', router_solicitations: '0' };
+export const NO_IPV6 = { disable_ipv6: '1' };
+
+export class FrrLinkError extends Error {
+  override readonly name = 'FrrLinkError';
+  readonly code: 'interface-exists';
+  constructor(code: 'interface-exists', message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** An IPv4 address for each end of the link. */
+export interface LinkAddresses {
+  readonly router: IpAddress;
+  readonly own: IpAddress;
+  /** Prefix length. */
+  readonly length: number;
+}
+
+export interface FrrLinkOptions {
+  /** Of the protocol, for log lines and errors, e.g. `IS-IS`. */
+  readonly protocol: string;
+  /** Prefix of counters, e.g. `isis`; also the option that names the interface is `PREFIX.interface`. */
+  readonly prefix: string;
+  /** Name of FRR's end. */
+  readonly interface: string;
+  readonly mtu: number;
+  /** By it, a veth that a killed cnpd left is told from somebody else's interface. */
+  readonly frrMac: Uint8Array;
+  readonly ourMac: Uint8Array;
+  /** net.ipv6.conf of our end; FRR's has LINK_LOCAL_ONLY. */
+  readonly ourSysctls: Readonly<Record<string, string>>;
+  readonly addresses?: LinkAddresses | undefined;
+  /** The router's namespace; that of the process when absent. */
+  readonly netns?: Netns | undefined;
+}
+
+export interface FrrLinkModules {
+  readonly poller: Poller;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly count: Count;
+  /** Opens what works on our end. @throws what keeps the link from being built */
+  open(netns: Netns): { close(): void };
+  /** The link is there, after `open`. */
+  onUp(): void;
+  /** It is gone; what `open` gave is closed. */
+  onDown(reason: string): void;
+}
+
+/** What exists while the link does. */
+interface Plumbing {
+  readonly netns: Netns;
+  readonly socket: { close(): void };
+  readonly frrIfindex: number;
+}
+
+export class FrrLink {
+  private readonly opts: FrrLinkOptions;
+  private readonly modules: FrrLinkModules;
+  private rtnetlink: Rtnetlink | undefined;
+  private monitor: { close(): void } | undefined;
+  private plumbing: Plumbing | undefined;
+  private cancelRetry: () => void = () => {};
+  private cancelAnnouncement: () => void = () => {};
+  private building: Promise<void> | undefined;
+  private closed = false;
+
+  constructor(opts: FrrLinkOptions, modules: FrrLinkModules) {
+    this.opts = opts;
+    this.modules = modules;
+  }
+
+  /** @throws KernelError (EPERM: not root), FrrLinkError when the name belongs to somebody else's interface */
+  async start(): Promise<void> {
+    const { poller } = this.modules;
+    const { netns } = this.opts;
+    try {
+      this.rtnetlink = Rtnetlink.open({ netns }, { poller });
+      this.monitor = openMonitor(
+        { netns },
+        {
+          poller,
+          onChange: (change) => this.changed(change),
+          onResync: () => void this.verify(),
+          onError: (error) => this.modules.log.warn({ interface: this.opts.interface, err: error }, 'link monitor failed'),
+        },
+      );
+      this.building = this.build();
+      await this.building;
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  /** Removes the veth and the namespace. Idempotent. */
+  async stop(): Promise<void> {
+    if (this.closed) return;
+    this.closed = true;
+    this.cancelRetry();
+    await this.building?.catch(() => {});
+    this.monitor?.close();
+    const existed = this.tearDown();
+    if (existed) await this.rtnetlink?.deleteLink(this.opts.interface).catch(ignoreMissing);
+    this.rtnetlink?.close();
+  }
+
+  private async build(): Promise<void> {
+    const { interface: name, mtu, netns: router, frrMac, ourMac, ourSysctls, addresses, protocol } = this.opts;
+    const rtnetlink = this.rtnetlink!;
+    await this.removeStale();
+    const netns = Netns.create();
+    try {
+      const peer = { name: OUR_END, mtu, mac: ourMac, netns };
+      await rtnetlink.createVeth({ name, mtu, mac: frrMac, peer });
+      this.setSysctls(router, name, LINK_LOCAL_ONLY);
+      this.setSysctls(netns, OUR_END, ourSysctls);
+      await this.configurePeer(netns);
+      if (addresses) await rtnetlink.addAddress(name, addresses.router, addresses.length);
+      await rtnetlink.setLink(name, { up: true });
+      const link = await rtnetlink.link(name);
+      const socket = this.modules.open(netns);
+      this.plumbing = { netns, socket, frrIfindex: link?.ifindex ?? 0 };
+    } catch (error) {
+      netns.close();
+      await rtnetlink.deleteLink(name).catch(ignoreMissing);
+      throw error;
+    }
+    if (this.closed) return;
+    this.modules.log.info({ interface: name, mtu }, `${protocol} link to FRR created`);
+    this.modules.onUp();
+    this.announceLater(0);
+  }
+
+  private announceLater(n: number): void {
+    const pause = ANNOUNCE_MS[n];
+    if (pause === undefined) return;
+    this.cancelAnnouncement = this.modules.clock.after(pause, () => {
+      this.announceLater(n + 1);
+      this.announce().catch((error: unknown) => this.modules.log.debug({ interface: this.opts.interface, err: error }, 'addresses not announced again'));
+    });
+  }
+
+  private async announce(): Promise<void> {
+    const { interface: name } = this.opts;
+    const rtnetlink = this.rtnetlink!;
+    for (const { ifindex, address, length } of await rtnetlink.addresses()) {
+      if (ifindex === this.plumbing?.frrIfindex) await rtnetlink.addAddress(name, address, length, { again: true });
+    }
+  }
+
+  private async configurePeer(netns: Netns): Promise<void> {
+    const { addresses } = this.opts;
+    const inside = Rtnetlink.open({ netns }, { poller: this.modules.poller });
+    try {
+      await inside.setLink(OUR_END, { up: true });
+      if (addresses) await inside.addAddress(OUR_END, addresses.own, addresses.length);
+    } finally {
+      inside.close();
+    }
+  }
+
+  /** A veth that a killed process left goes with its namespace, but not at once. */
+  private async removeStale(): Promise<void> {
+    const { interface: name, frrMac, protocol, prefix } = this.opts;
+    const link = await this.rtnetlink!.link(name);
+    if (!link) return;
+    if (link.kind !== 'veth' || Buffer.compare(link.mac, frrMac) !== 0) {
+      throw new FrrLinkError('interface-exists', `interface ${name} exists and is not cnpd's: remove it, or choose another name for ${prefix}.interface`);
+    }
+    this.modules.log.info({ interface: name }, `removing the ${protocol} link that an earlier run left`);
+    await this.rtnetlink!.deleteLink(name).catch(ignoreMissing);
+  }
+
+  /** A read-only /proc/sys costs a second of duplicate address detection, nothing more. */
+  private setSysctls(netns: Netns | undefined, name: string, values: Readonly<Record<string, string>>): void {
+    const write = (): void => {
+      for (const [key, value] of Object.entries(values)) {
+        try {
+          writeFileSync(`/proc/sys/net/ipv6/conf/${name}/${key}`, value);
+        } catch (error) {
+          this.modules.log.debug({ interface: name, sysctl: key, err: error }, 'sysctl not set');
+        }
+      }
+    };
+    if (netns) netns.run(write);
+    else write();
+  }
+
+  private changed(change: KernelChange): void {
+    if (change.kind !== 'link' || !change.removed || change.link.ifindex !== this.plumbing?.frrIfindex) return;
+    this.lost(`interface ${this.opts.interface} was deleted`);
+  }
+
+  /** After lost announcements: is the interface still there? */
+  private async verify(): Promise<void> {
+    const expected = this.plumbing?.frrIfindex;
+    const link = await this.rtnetlink?.link(this.opts.interface).catch(() => undefined);
+    if (expected !== undefined && link?.ifindex !== expected && this.plumbing?.frrIfindex === expected) {
+      this.lost(`interface ${this.opts.interface} was deleted`);
+    }
+  }
+
+  private lost(reason: string): void {
+    this.modules.count(`${this.opts.prefix}.interface.vanished`);
+    this.modules.log.warn({ interface: this.opts.interface }, `${reason}: creating it again`);
+    this.tearDown();
+    this.modules.onDown(reason);
+    this.rebuild(0);
+  }
+
+  private rebuild(attempt: number): void {
+    if (this.closed) return;
+    this.cancelRetry = this.modules.clock.after(attempt === 0 ? 0 : RETRY_MS[Math.min(attempt, RETRY_MS.length) - 1]!, () => {
+      this.building = this.build().catch((error: unknown) => {
+        this.modules.count(`${this.opts.prefix}.interface.create-failed`);
+        this.modules.log.warn({ interface: this.opts.interface, err: error }, `${this.opts.protocol} link could not be created; trying again`);
+        this.rebuild(attempt + 1);
+      });
+    });
+  }
+
+  /** @returns whether there was something */
+  private tearDown(): boolean {
+    if (!this.plumbing) return false;
+    this.cancelAnnouncement();
+    this.plumbing.socket.close();
+    this.plumbing.netns.close();
+    this.plumbing = undefined;
+    return true;
+  }
+}
+
+function ignoreMissing(error: unknown): void {
+  if (!isKernelError(error, 'ENODEV')) throw error;
+}
+
+/** fe80::/64 with the modified EUI-64 of a MAC (RFC 4291 App. A). */
+export function linkLocalOf(mac: Uint8Array): IpAddress {
+  const bytes = new Uint8Array(16);
+  bytes.set([0xfe, 0x80]);
+  bytes.set([mac[0]! ^ 2, mac[1]!, mac[2]!, 0xff, 0xfe, mac[3]!, mac[4]!, mac[5]!], 8);
+  return addressFromBytes(bytes);
+}

@@ -1,0 +1,229 @@
+// The OSPF carrier, one for each version: core, content, links and clock put together. Events go into the core and into the content one at a time; what
+// the content wants to say goes into the core, what the core hears of other routers goes into the content.
+import type { IpAddress } from '../../model/address.ts';
+import type { Origination } from '../../model/advertisement.ts';
+import type { Clock } from '../../model/clock.ts';
+import type { CodePointValues } from '../../model/code-points.ts';
+import type { Count, Log } from '../../model/log.ts';
+import type { OspfLsaState, OspfNeighborState } from '../../model/state.ts';
+import type { Netns } from '../../kernel/netns.ts';
+import type { Poller } from '../../kernel/poller.ts';
+import type { AuthenticationKey, DigestAlgorithm } from '../../packet/ospf/digest.ts';
+import { privateTypesOf } from '../../packet/ospf/lsa.ts';
+import { lsaKeyText } from '../../packet/ospf/router-id.ts';
+import type { LsaKey } from '../../packet/ospf/types.ts';
+import type { Carrier, CarrierSink } from '../carrier.ts';
+import { Wake } from '../wake.ts';
+import { LSA_OVERHEAD, LSA_ROOM, LSDB_LIMIT } from './constants.ts';
+import { type Content, type ContentConfig, type ContentEffect, type ContentEvent, createContent, handleContent } from './content.ts';
+import { contentWake } from './content-tasks.ts';
+import { DIALECT_V2 } from './dialect-v2.ts';
+import { DIALECT_V3 } from './dialect-v3.ts';
+import { OspfNetwork } from './network.ts';
+import { type OspfChange, OspfRunner } from './runner.edge.ts';
+import { databaseState, neighborState, unplacedEntries } from './show.ts';
+import type { SpeakerConfig } from './speaker.ts';
+import { OSPFV2, OSPFV3 } from './version.ts';
+
+export interface OspfAreaOptions {
+  readonly areaId: number;
+  /** Name of FRR's end of the link. */
+  readonly interface: string;
+  readonly mtu: number;
+  readonly ignoreMtu: boolean;
+  readonly instanceId: number;
+  /** OSPFv2 only, and there required. */
+  readonly link?: { readonly router: IpAddress; readonly own: IpAddress; readonly length: number };
+  readonly keys: readonly { readonly id: number; readonly algorithm: DigestAlgorithm; readonly key: string }[];
+}
+
+/** The `ospfv2` or `ospfv3` section of the intent (same shape as OspfIntent). */
+export interface OspfCarrierOptions {
+  readonly version: 2 | 3;
+  readonly routerId: number;
+  readonly areas: readonly OspfAreaOptions[];
+  readonly helloSeconds: number;
+  readonly deadSeconds: number;
+  readonly retransmitMs: number;
+  readonly holdUnreachableMs: number;
+}
+
+export interface OspfCarrierModules {
+  readonly poller: Poller;
+  readonly sink: CarrierSink;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly count: Count;
+  readonly codePoints: CodePointValues;
+  /** The router's namespace; that of the process when absent. */
+  readonly netns?: Netns;
+  /** Milliseconds since 1970, for sequence numbers of authentication and time stamps. */
+  readonly wallClock?: () => number;
+  /** 0 ≤ x < 1. */
+  readonly random?: () => number;
+}
+
+export interface OspfCarrier extends Carrier {
+  /** One row an area. */
+  neighbors(): OspfNeighborState[];
+  database(): OspfLsaState[];
+  /** Declared prefixes and SIDs that are not advertised. */
+  unplaced(): number;
+  /** One LSA as received or issued; its age is that of its arrival. */
+  lsa(areaId: number, key: LsaKey): Uint8Array | undefined;
+  /** Takes over changed keys and a changed hold time. False: something else changed, and the carrier must be stopped and created anew. */
+  update(options: OspfCarrierOptions): boolean;
+}
+
+const VERSIONS = { 2: OSPFV2, 3: OSPFV3 } as const;
+const DIALECTS = { 2: DIALECT_V2, 3: DIALECT_V3 } as const;
+const FLAG_BIT = { 2: 'ospfv2-pnc-flag-bit', 3: 'ospfv3-pnc-flag-bit' } as const;
+/** Sequence numbers of authentication count tenths of a second from here, so that a later run starts higher. */
+const SEQUENCE_EPOCH_MS = Date.UTC(2020, 0, 1);
+
+const authenticationKeys = (keys: OspfAreaOptions['keys']): AuthenticationKey[] => keys.map(({ id, algorithm, key }) => ({ id, algorithm, secret: new TextEncoder().encode(key) }));
+
+function speakerConfig(o: OspfCarrierOptions, m: OspfCarrierModules): SpeakerConfig {
+  const { helloSeconds, deadSeconds, retransmitMs } = o;
+  return {
+    version: VERSIONS[o.version],
+    routerId: o.routerId,
+    areas: o.areas.map(({ areaId, instanceId, mtu, ignoreMtu, keys }, index) => ({
+      areaId,
+      instanceId,
+      mtu,
+      ignoreMtu,
+      interfaceId: index + 1,
+      helloSeconds,
+      deadSeconds,
+      retransmitMs,
+      keys: authenticationKeys(keys),
+      sourceInApad: false,
+    })),
+    privateTypes: privateTypesOf(m.codePoints),
+    authenticationBase: Math.max(1, Math.floor(((m.wallClock ?? Date.now)() - SEQUENCE_EPOCH_MS) / 100)),
+    seed: Math.floor((m.random ?? Math.random)() * 2 ** 32),
+    lsdbLimit: LSDB_LIMIT,
+  };
+}
+
+const contentConfig = (o: OspfCarrierOptions, { codePoints }: OspfCarrierModules): ContentConfig => ({
+  dialect: DIALECTS[o.version],
+  name: VERSIONS[o.version].name,
+  routerId: o.routerId,
+  areas: o.areas.map(({ areaId, mtu }) => ({ areaId, room: Math.min(LSA_ROOM, mtu - LSA_OVERHEAD) })),
+  pncFlagBit: codePoints[FLAG_BIT[o.version]],
+  sidBehaviors: [codePoints['end-con-behavior']],
+  privateTypes: privateTypesOf(codePoints),
+  holdUnreachableMs: o.holdUnreachableMs,
+});
+
+/** What cannot change while the carrier runs. */
+function fixed({ holdUnreachableMs: _hold, areas, ...rest }: OspfCarrierOptions): string {
+  const withoutKeys = areas.map(({ keys: _keys, ...area }) => area);
+  return JSON.stringify({ ...rest, areas: withoutKeys }, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+}
+
+export function createOspfCarrier(options: OspfCarrierOptions, modules: OspfCarrierModules): OspfCarrier {
+  return new FrrSideCarrier(options, modules);
+}
+
+class FrrSideCarrier implements OspfCarrier {
+  readonly name: 'ospfv2' | 'ospfv3';
+  private options: OspfCarrierOptions;
+  private readonly modules: OspfCarrierModules;
+  private readonly content: Content;
+  private readonly runner: OspfRunner;
+  private readonly networks: readonly OspfNetwork[];
+  /** Areas without a Full neighbour, and since when. */
+  private readonly downSince = new Map<number, number>();
+  private readonly wake: Wake;
+  private stopping: Promise<void> | undefined;
+
+  constructor(options: OspfCarrierOptions, modules: OspfCarrierModules) {
+    this.options = options;
+    this.modules = modules;
+    this.name = VERSIONS[options.version].name;
+    this.content = createContent(contentConfig(options, modules));
+    const { poller, clock, log, count, netns } = modules;
+    this.wake = new Wake(clock, () => this.dispatch({ type: 'timer' }));
+    this.runner = new OspfRunner(speakerConfig(options, modules), { poller, clock, log, count, onChange: (change) => this.changed(change) });
+    this.networks = options.areas.map(
+      ({ areaId, interface: name, mtu, link }, index) => new OspfNetwork({ areaId, index, interface: name, mtu, addresses: link, netns }, this.runner, { poller, clock, log, count }),
+    );
+    for (const { areaId } of options.areas) this.downSince.set(areaId, clock.now());
+  }
+
+  async start(): Promise<void> {
+    try {
+      for (const network of this.networks) await network.start();
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  originate(origination: Origination): void {
+    this.dispatch({ type: 'declare', origination });
+  }
+
+  stop(): Promise<void> {
+    this.stopping ??= this.withdraw();
+    return this.stopping;
+  }
+
+  neighbors(): OspfNeighborState[] {
+    const { speaker } = this.runner;
+    const moment = { now: this.modules.clock.now(), wall: (this.modules.wallClock ?? Date.now)() };
+    return this.options.areas.map(({ areaId, interface: name }) => neighborState(speaker, speaker.areas.get(areaId)!, name, this.downSince.get(areaId)!, moment));
+  }
+
+  database(): OspfLsaState[] {
+    return databaseState(this.runner.speaker, this.content, this.modules.clock.now());
+  }
+
+  unplaced(): number {
+    return unplacedEntries(this.content);
+  }
+
+  lsa(areaId: number, key: LsaKey): Uint8Array | undefined {
+    return this.runner.speaker.areas.get(areaId)?.lsdb.byKey.get(lsaKeyText(key))?.raw.slice();
+  }
+
+  update(options: OspfCarrierOptions): boolean {
+    if (fixed(options) !== fixed(this.options)) return false;
+    this.options = options;
+    for (const { areaId, keys } of options.areas) this.runner.event({ type: 'keys', areaId, keys: authenticationKeys(keys) });
+    this.dispatch({ type: 'configure', holdUnreachableMs: options.holdUnreachableMs });
+    return true;
+  }
+
+  private async withdraw(): Promise<void> {
+    this.wake.close();
+    await this.runner.stop();
+    for (const network of this.networks) await network.stop();
+  }
+
+  private changed(change: OspfChange): void {
+    if (change.type === 'adjacency') {
+      const { areaId, neighbor } = change;
+      if (neighbor === undefined) this.downSince.set(areaId, this.modules.clock.now());
+      return this.dispatch({ type: 'adjacency', areaId, ...(neighbor !== undefined && { neighbor }) });
+    }
+    this.dispatch(change);
+  }
+
+  private dispatch(event: ContentEvent): void {
+    for (const effect of handleContent(this.content, event, this.modules.clock.now())) this.carryOut(effect);
+    this.wake.by(contentWake(this.content));
+  }
+
+  private carryOut(effect: ContentEffect): void {
+    const { sink, count, log } = this.modules;
+    if (effect.type === 'originate') this.runner.event(effect);
+    else if (effect.type === 'learned') sink.learned(effect.report);
+    else if (effect.type === 'reachability') sink.reachability({ carrier: this.name, reachable: effect.reachable });
+    else if (effect.type === 'count') count(effect.name, effect.by);
+    else log[effect.level]({ carrier: this.name, ...effect.fields }, effect.message);
+  }
+}

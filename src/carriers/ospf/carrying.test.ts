@@ -1,0 +1,197 @@
+// Carrying between areas: flags, proxy address and router ID kept, in both directions, without echo, by one agent of several.
+import { describe, expect, it } from 'vitest';
+import { address, formatAddress } from '../../model/address.ts';
+import { prefix } from '../../model/prefix.ts';
+import { type AnyVersion, type ContentAgent, ContentNet, END_CON, declaration, named, proxyAddress, senderPrefix } from './content.fixture.ts';
+import type { PrefixEntry } from './entries.ts';
+
+const VERSIONS: readonly AnyVersion[] = [2, 3];
+const LEAF = 0x01010101;
+const BORDER = 0x02020202;
+const SECOND = 0x03030303;
+const CORE = 0x04040404;
+const FAR = 0x05050505;
+/** Longer than agents wait before they carry. */
+const SETTLED = 5000;
+
+const entriesOf = (agent: ContentAgent, areaId: number): PrefixEntry[] =>
+  [...agent.content.areas.get(areaId)!.placements.values()].flatMap(({ slots }) => slots.flatMap(({ entries }) => [...entries.values()].map(({ entry }) => entry as PrefixEntry)));
+
+describe.each(VERSIONS)('OSPFv%d', (version) => {
+  /** A leaf in area 1, a border agent, an agent in the backbone. */
+  const line = (): { net: ContentNet; leaf: ContentAgent; border: ContentAgent; core: ContentAgent } => {
+    const net = new ContentNet(version);
+    const [leaf, border, core] = [net.agent(LEAF, [1]), net.agent(BORDER, [0, 1]), net.agent(CORE, [0])];
+    net.run(SETTLED);
+    return { net, leaf, border, core };
+  };
+
+  it('PNC-5.2-b PNC-5.2-c PNC-5.3-b PNC-5.3-c A15: into the backbone, with the original proxy address and router ID, as an inter-area prefix', () => {
+    const { net, leaf, border, core } = line();
+    net.declare(leaf, declaration(version, [1], 7));
+    net.run(SETTLED);
+    expect(core.learned(senderPrefix(version, 1))).toEqual([`${named(0, BORDER)} ${proxyAddress(version, 7)}`]);
+    const [copy] = entriesOf(border, 0);
+    expect([copy!.route, copy!.sourceRouter, formatAddress(copy!.proxy!), copy!.pnc, copy!.attached]).toEqual(['inter-area', LEAF, proxyAddress(version, 7), true, true]);
+    expect(entriesOf(border, 1)).toEqual([]);
+    expect(border.said.get(0)!.map(({ body }) => body.kind)).toEqual([version === 2 ? 'extended-prefix-lsa' : 'e-inter-area-prefix']);
+  });
+
+  it('PNC-5.2-b PNC-5.3-b A15: out of the backbone, and on to areas beyond it', () => {
+    const { net, leaf, core } = line();
+    const far = (net.agent(SECOND, [0, 2]), net.agent(FAR, [2]));
+    net.declare(leaf, declaration(version, [1], 7));
+    net.declare(core, declaration(version, [2], 8));
+    net.run(2 * SETTLED);
+    expect(leaf.learned(senderPrefix(version, 2))).toEqual([`${named(1, BORDER)} ${proxyAddress(version, 8)}`]);
+    expect(far.learned(senderPrefix(version, 1))).toEqual([`${named(2, SECOND)} ${proxyAddress(version, 7)}`]);
+    expect(far.learned(senderPrefix(version, 2))).toEqual([`${named(2, SECOND)} ${proxyAddress(version, 8)}`]);
+  });
+
+  it('from one area to another at the same agent, which is in the backbone too', () => {
+    const net = new ContentNet(version);
+    const [leaf, far] = [net.agent(LEAF, [1]), net.agent(FAR, [2])];
+    net.agent(BORDER, [0, 1, 2]);
+    net.declare(leaf, declaration(version, [1], 7));
+    net.run(SETTLED);
+    expect(far.learned(senderPrefix(version, 1))).toEqual([`${named(2, BORDER)} ${proxyAddress(version, 7)}`]);
+  });
+
+  it('an agent in two areas, neither of them the backbone, is no border router and carries nothing', () => {
+    const net = new ContentNet(version);
+    const [leaf, far] = [net.agent(LEAF, [1]), net.agent(FAR, [2])];
+    net.agent(BORDER, [1, 2]);
+    net.declare(leaf, declaration(version, [1], 7));
+    net.run(SETTLED);
+    expect(far.learned(senderPrefix(version, 1))).toEqual([]);
+  });
+
+  it('A15: what was inter-area is not carried into the backbone, whoever says it', () => {
+    const { net, border, core } = line();
+    const other = net.agent(FAR, [1]);
+    net.run(SETTLED);
+    net.declare(other, declaration(version, [1], 7));
+    net.run(SETTLED);
+    expect(entriesOf(border, 0)).toHaveLength(1);
+    const copy = { ...entriesOf(border, 0)[0]! };
+    expect(copy.route).toBe('inter-area');
+    net.stop(other);
+    net.run(SETTLED);
+    expect(entriesOf(border, 0)).toEqual([]);
+    // Now the same as an inter-area prefix of somebody in area 1.
+    const sort = border.content.config.dialect.sorts[border.content.config.dialect.sortOf(copy)]!;
+    border.hears(1, LEAF, { type: sort.type, lsId: sort.firstId(border.content.config.privateTypes), body: sort.body([copy], LEAF) });
+    border.pass(SETTLED);
+    expect(border.learned(senderPrefix(version, 1))).toEqual([`${named(1, LEAF)} ${proxyAddress(version, 7)}`]);
+    expect(entriesOf(border, 0)).toEqual([]);
+    expect(core.learned(senderPrefix(version, 1))).toEqual([]);
+  });
+
+  it('PNC-5.2-c PNC-5.3-c A15: a clear flag stays clear: the prefix is not carried, and one that loses its flag is withdrawn', () => {
+    const { net, leaf, border, core } = line();
+    net.declare(leaf, declaration(version, [1], 7));
+    net.run(SETTLED);
+    expect(core.learned(senderPrefix(version, 1))).toHaveLength(1);
+    const [own] = entriesOf(leaf, 1);
+    const sort = leaf.content.config.dialect.sorts[leaf.content.config.dialect.sortOf(own!)]!;
+    border.now = net.now;
+    const cleared = { ...own!, pnc: false, flags: new Uint8Array(4) };
+    border.hears(1, LEAF, { type: sort.type, lsId: sort.firstId(leaf.content.config.privateTypes), body: sort.body([cleared], LEAF) });
+    border.pass(SETTLED);
+    expect(border.learned(senderPrefix(version, 1))).toEqual([`${named(1, LEAF)} -`]);
+    expect(entriesOf(border, 0)).toEqual([]);
+    expect(border.count('carry.withdrawn')).toBe(1);
+  });
+
+  it('a withdrawal follows at once, without waiting for the hold time', () => {
+    const { net, leaf, core } = line();
+    net.declare(leaf, declaration(version, [1, 2], 7));
+    net.run(SETTLED);
+    net.declare(leaf, declaration(version, [2], 7));
+    net.run(10);
+    expect(core.learned(senderPrefix(version, 1))).toEqual([]);
+    expect(core.learned(senderPrefix(version, 2))).toHaveLength(1);
+  });
+
+  it('a changed proxy address is carried', () => {
+    const { net, leaf, core } = line();
+    net.declare(leaf, declaration(version, [1], 7));
+    net.run(SETTLED);
+    net.declare(leaf, declaration(version, [1], 9));
+    net.run(10);
+    expect(core.learned(senderPrefix(version, 1))).toEqual([`${named(0, BORDER)} ${proxyAddress(version, 9)}`]);
+  });
+
+  it('of two border agents the one with the lower router ID carries, and neither carries back', () => {
+    const { net, leaf, border, core } = line();
+    const second = net.agent(SECOND, [0, 1]);
+    net.declare(leaf, declaration(version, [1], 7));
+    net.declare(core, declaration(version, [2], 8));
+    net.run(2 * SETTLED);
+    expect(core.learned(senderPrefix(version, 1))).toEqual([`${named(0, BORDER)} ${proxyAddress(version, 7)}`]);
+    expect(leaf.learned(senderPrefix(version, 2))).toEqual([`${named(1, BORDER)} ${proxyAddress(version, 8)}`]);
+    expect([entriesOf(border, 0).length, entriesOf(border, 1).length]).toEqual([1, 1]);
+    expect([entriesOf(second, 0).length, entriesOf(second, 1).length]).toEqual([0, 0]);
+    const before = [border, second].map((agent) => [agent.count('carry.carried'), agent.count('carry.withdrawn')]);
+    net.run(600_000);
+    expect([border, second].map((agent) => [agent.count('carry.carried'), agent.count('carry.withdrawn')])).toEqual(before);
+  });
+
+  it('the carrying agent is lost: the other takes over while the copy still counts; back again, it carries again', () => {
+    const { net, leaf, border, core } = line();
+    net.agent(SECOND, [0, 1]);
+    net.declare(leaf, declaration(version, [1], 7));
+    net.run(2 * SETTLED);
+    net.kill(border);
+    net.run(SETTLED);
+    expect(core.learned(senderPrefix(version, 1))).toEqual([`${named(0, SECOND)} ${proxyAddress(version, 7)}`]);
+  });
+
+  it('two border agents: when the leaf withdraws nothing is left, and when it dies nothing is after the hold time', () => {
+    for (const end of ['stop', 'kill'] as const) {
+      const { net, leaf, border, core } = line();
+      const second = net.agent(SECOND, [0, 1]);
+      net.declare(leaf, declaration(version, [1], 7));
+      net.run(2 * SETTLED);
+      net[end](leaf);
+      net.run(SETTLED);
+      expect(entriesOf(border, 0)).toHaveLength(end === 'stop' ? 0 : 1);
+      net.run(121_000);
+      for (const agent of [border, second]) for (const areaId of [0, 1]) expect(entriesOf(agent, areaId)).toEqual([]);
+      expect(core.learned(senderPrefix(version, 1))).toEqual([]);
+    }
+  });
+
+  it('what the operator of the border declares comes before what it would carry; carried again when that ends', () => {
+    const { net, leaf, border, core } = line();
+    net.declare(leaf, declaration(version, [1], 7));
+    net.declare(border, declaration(version, [1], 3));
+    net.run(SETTLED);
+    expect(core.learned(senderPrefix(version, 1))).toEqual([`${named(0, BORDER)} ${proxyAddress(version, 3)}`]);
+    expect(entriesOf(border, 1)).toHaveLength(1);
+    net.declare(border, declaration(version, []));
+    net.run(SETTLED);
+    expect(core.learned(senderPrefix(version, 1))).toEqual([`${named(0, BORDER)} ${proxyAddress(version, 7)}`]);
+    expect(entriesOf(border, 1)).toEqual([]);
+  });
+
+  it('A12: END.CON is carried between areas as well, and withdrawn', () => {
+    const { net, leaf, core } = line();
+    const sids = [{ sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: END_CON }];
+    net.declare(leaf, declaration(version, [], 1, { sids }));
+    net.run(SETTLED);
+    const learned = (): string[] => [...core.reports.values()].flatMap((report) => (report.sids ?? []).map(({ sid }) => `${report.originator} ${formatAddress(sid)}`));
+    expect(learned()).toEqual([`${named(0, BORDER)} 2001:db8:c::1`]);
+    net.declare(leaf, declaration(version, []));
+    net.run(100);
+    expect(learned()).toEqual([]);
+  });
+
+  it('2,000 prefixes are carried a batch at a time, and all arrive', () => {
+    const { net, leaf, core } = line();
+    net.declare(leaf, declaration(version, Array.from({ length: 2000 }, (_, n) => n), 7));
+    net.run(SETTLED);
+    const flagged = [...core.reports.values()].flatMap(({ prefixes }) => prefixes.filter(({ pnc }) => pnc));
+    expect(flagged).toHaveLength(2000);
+  });
+});

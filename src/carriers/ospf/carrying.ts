@@ -1,0 +1,184 @@
+// Carrying the PNC between areas (PNC-5.2-b/c, PNC-5.3-b/c: an ABR "MUST" preserve it). FRR's border routers carry routes and not what opaque or extended
+// LSAs say about them, so an agent with adjacencies in several areas, one of them the backbone, says in each what it learned in the others: same flags,
+// same proxy address, same source router ID, as an inter-area prefix. A prefix without the P-flag is not carried, so a clear flag stays clear. SIDs alike.
+// No loops, as with summaries (RFC 2328 §12.4.3): into the backbone goes only what is intra-area elsewhere, out of it everything. What a router of the
+// target area says itself is not said again, and of several agents that could carry the one with the lowest router ID does.
+import { type IpAddress, compareAddresses } from '../../model/address.ts';
+import { type AreaContent, type Content, type ReadLsa, countContent, proxyOf } from './content.ts';
+import { CARRY_BATCH, CARRY_SETTLE_MS } from './constants.ts';
+import { type Entry, entryKey, isSid } from './entries.ts';
+import { isSaid, setEntry } from './origination.ts';
+import { isAlive } from './reachability.ts';
+
+const BACKBONE = 0;
+
+export interface CarryState {
+  /** Flagged prefixes and SIDs of others: area → key → LSA → entry; and what each LSA offers. */
+  readonly offered: Map<number, Map<string, Map<string, Entry>>>;
+  readonly offers: Map<number, Map<string, readonly Entry[]>>;
+  /** Keys to decide about. */
+  readonly dirty: Set<string>;
+  /** Keys that are eligible but not for long enough, and when they will be. */
+  readonly later: Map<string, number>;
+  dueAt: number;
+  /** Since when a key has been eligible, by `<area>:<key>`. */
+  readonly since: Map<string, number>;
+}
+
+export const newCarryState = (): CarryState => ({
+  offered: new Map(),
+  offers: new Map(),
+  dirty: new Set(),
+  later: new Map(),
+  dueAt: Infinity,
+  since: new Map(),
+});
+
+interface Candidate {
+  readonly area: AreaContent;
+  readonly entry: Entry;
+  readonly lsa: ReadLsa;
+}
+
+/** A border router in the sense of RFC 2328 §3.3. */
+export const isBorder = (c: Content): boolean => c.areas.size > 1 && c.areas.has(BACKBONE);
+
+function mark(c: Content, key: string): void {
+  c.carry.dirty.add(key);
+  c.carry.dueAt = Math.min(c.carry.dueAt, c.now);
+}
+
+const within = <K, V>(map: Map<K, Map<string, V>>, key: K): Map<string, V> => {
+  let inner = map.get(key);
+  if (!inner) map.set(key, (inner = new Map()));
+  return inner;
+};
+
+/** What an LSA offers to other areas is this now. */
+export function offersChanged(c: Content, { areaId }: AreaContent, lsaId: string, entries: readonly Entry[]): void {
+  if (!isBorder(c)) return;
+  const offers = within(c.carry.offers, areaId);
+  const offered = within(c.carry.offered, areaId);
+  for (const entry of offers.get(lsaId) ?? []) {
+    const key = entryKey(entry);
+    const lsas = offered.get(key)!;
+    lsas.delete(lsaId);
+    if (lsas.size === 0) offered.delete(key);
+    mark(c, key);
+  }
+  for (const entry of entries) {
+    const key = entryKey(entry);
+    within(offered, key).set(lsaId, entry);
+    mark(c, key);
+  }
+  if (entries.length > 0) offers.set(lsaId, entries);
+  else offers.delete(lsaId);
+}
+
+/** These routers have become reachable, unreachable, or forgotten; or an address of theirs changed. */
+export function originatorsChanged(c: Content, { areaId, routers }: AreaContent, changed: readonly number[]): void {
+  if (!isBorder(c)) return;
+  for (const router of changed) {
+    for (const id of routers.get(router)?.keys() ?? []) for (const entry of c.carry.offers.get(areaId)?.get(id) ?? []) mark(c, entryKey(entry));
+  }
+}
+
+/** The operator no longer declares something, which came before what is carried. */
+export function declaredChanged(c: Content, key: string): void {
+  if (isBorder(c)) mark(c, key);
+}
+
+/** Decides about a batch of prefixes and SIDs for every area. */
+export function carryDue(c: Content): void {
+  const { carry } = c;
+  for (const [key, at] of carry.later) {
+    if (at > c.now) continue;
+    carry.later.delete(key);
+    carry.dirty.add(key);
+  }
+  let left = CARRY_BATCH;
+  for (const key of carry.dirty) {
+    if (left-- === 0) break;
+    carry.dirty.delete(key);
+    if (c.declared.has(key)) continue;
+    const ripe = Math.min(...[...c.areas.values()].map((to) => decide(c, key, to)));
+    if (ripe < Infinity) carry.later.set(key, ripe);
+  }
+  carry.dueAt = carry.dirty.size > 0 ? c.now : Infinity;
+  for (const at of carry.later.values()) carry.dueAt = Math.min(carry.dueAt, at);
+}
+
+/** @returns when to decide again, if it is eligible but has not been so for long enough; else never */
+function decide(c: Content, key: string, to: AreaContent): number {
+  const best = bestCandidate(c, key, to);
+  const sinceKey = `${to.areaId}:${key}`;
+  if (!best) {
+    c.carry.since.delete(sinceKey);
+    if (isSaid(to, key)) {
+      countContent(c, 'carry.withdrawn');
+      setEntry(c, to, key, undefined);
+    }
+    return Infinity;
+  }
+  const since = c.carry.since.get(sinceKey) ?? c.now;
+  c.carry.since.set(sinceKey, since);
+  if (c.now < since + CARRY_SETTLE_MS) return since + CARRY_SETTLE_MS;
+  if (!isSaid(to, key)) countContent(c, 'carry.carried');
+  setEntry(c, to, key, carried(best));
+  return Infinity;
+}
+
+/** The advertisements of a flagged prefix or a SID in an area that are not ours and whose originator is there, or was until a short while ago. */
+function candidates(c: Content, area: AreaContent, key: string): Candidate[] {
+  const found: Candidate[] = [];
+  for (const [id, entry] of c.carry.offered.get(area.areaId)?.get(key) ?? []) {
+    const lsa = area.lsas.get(id)!;
+    if (isAlive(c, area, lsa.key.advertisingRouter)) found.push({ area, entry, lsa });
+  }
+  return found;
+}
+
+function mayCross({ area, entry }: Candidate, to: AreaContent): boolean {
+  if (entry.route === 'external') return false;
+  return entry.route === 'intra-area' || (area.areaId === BACKBONE && to.areaId !== BACKBONE);
+}
+
+/** What to carry: intra-area before inter-area (RFC 2328 §11), the lowest metric, the lowest proxy address (decision D7). Undefined: nothing may be. */
+function bestCandidate(c: Content, key: string, to: AreaContent): Candidate | undefined {
+  const others = [...c.areas.values()].filter((area) => area !== to);
+  const eligible = others.flatMap((area) => candidates(c, area, key)).filter((candidate) => mayCross(candidate, to));
+  if (eligible.length === 0) return undefined;
+  // An agent that was lost carries no longer, though its copy is held: whoever is next takes over while the copy still counts, so that there is no gap.
+  const carriesFirst = ({ lsa: { key: at } }: Candidate): boolean => at.advertisingRouter < c.config.routerId && to.graph.reachable.has(at.advertisingRouter);
+  const known = candidates(c, to, key).some((candidate) => candidate.entry.route !== 'inter-area' || carriesFirst(candidate));
+  return known ? undefined : eligible.reduce((a, b) => (preferred(a, b) <= 0 ? a : b));
+}
+
+const PREFERENCE = { 'intra-area': 0, 'inter-area': 1, external: 2 } as const;
+
+function preferred(a: Candidate, b: Candidate): number {
+  const byRoute = PREFERENCE[a.entry.route] - PREFERENCE[b.entry.route];
+  if (byRoute !== 0 || isSid(a.entry) || isSid(b.entry)) return byRoute;
+  if (a.entry.metric !== b.entry.metric) return a.entry.metric - b.entry.metric;
+  const [proxyA, proxyB] = [resolve(a), resolve(b)];
+  if (proxyA && proxyB) return compareAddresses(proxyA, proxyB);
+  return proxyA ? -1 : proxyB ? 1 : 0;
+}
+
+/** The proxy of a prefix; a SID has none. */
+const resolve = ({ area, entry, lsa }: Candidate): IpAddress | undefined =>
+  isSid(entry) ? undefined : proxyOf(area, lsa.key.advertisingRouter, entry.proxy);
+
+/** The copy: all flags kept, the proxy that the original resolves to and the router it came from named in the entry itself. */
+function carried(candidate: Candidate): Entry {
+  const { entry, lsa } = candidate;
+  if (isSid(entry)) return { ...entry, route: 'inter-area' };
+  const proxy = resolve(candidate);
+  return {
+    ...entry,
+    route: 'inter-area',
+    attached: entry.route === 'intra-area',
+    sourceRouter: entry.sourceRouter ?? lsa.key.advertisingRouter,
+    ...(proxy && { proxy }),
+  };
+}

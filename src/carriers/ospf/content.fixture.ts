@@ -1,0 +1,257 @@
+// For tests: the content of several agents in one or more areas, in virtual time. Between them stands one router an area, which lists every agent that is
+// up; every LSA passes the real codecs and is with the others of its area a millisecond later. The core, which would move them, is not here.
+import type { LearnedReport, Origination } from '../../model/advertisement.ts';
+import { address, formatAddress } from '../../model/address.ts';
+import { formatPrefix, prefix } from '../../model/prefix.ts';
+import { DEFAULT_PRIVATE_TYPES, decodeLsa, encodeLsa } from '../../packet/ospf/lsa.ts';
+import type { LsaBody } from '../../packet/ospf/lsa/types.ts';
+import { OPTION_V3 } from '../../packet/ospf/numbers.ts';
+import { formatId, lsaKeyText } from '../../packet/ospf/router-id.ts';
+import type { LsaKey } from '../../packet/ospf/types.ts';
+import { LSA_ROOM } from './constants.ts';
+import { type Content, type ContentConfig, type ContentEffect, type ContentEvent, createContent, handleContent } from './content.ts';
+import { contentWake } from './content-tasks.ts';
+import { DIALECT_V2 } from './dialect-v2.ts';
+import { DIALECT_V3 } from './dialect-v3.ts';
+import type { OwnLsa } from './version.ts';
+
+export const END_CON = 0x8002;
+export const PNC_BIT = 2;
+/** Router ID of the router in the middle of an area. */
+export const hubOf = (areaId: number): number => 0x0a000000 + areaId;
+
+export const DIALECTS = { 2: DIALECT_V2, 3: DIALECT_V3 } as const;
+export type AnyVersion = keyof typeof DIALECTS;
+
+export const contentConfig = (version: AnyVersion, routerId: number, areaIds: readonly number[], rest: Partial<ContentConfig> = {}): ContentConfig => ({
+  dialect: DIALECTS[version],
+  name: `ospfv${version}`,
+  routerId,
+  areas: areaIds.map((areaId) => ({ areaId, room: LSA_ROOM })),
+  pncFlagBit: PNC_BIT,
+  sidBehaviors: [END_CON],
+  privateTypes: DEFAULT_PRIVATE_TYPES,
+  holdUnreachableMs: 120_000,
+  ...rest,
+});
+
+/** A sender prefix and a proxy address of a version's family. */
+export const senderPrefix = (version: AnyVersion, n: number): string => (version === 2 ? `10.${n >> 8}.${n & 255}.0/24` : `2001:db8:${n.toString(16)}::/48`);
+export const proxyAddress = (version: AnyVersion, n: number): string => (version === 2 ? `192.0.2.${n}` : `2001:db8:ffff::${n.toString(16)}`);
+
+export const declaration = (version: AnyVersion, prefixes: readonly number[], proxy = 1, rest: Partial<Origination> = {}): Origination => ({
+  proxies: prefixes.map((n) => ({ prefix: prefix(senderPrefix(version, n)), proxy: address(proxyAddress(version, proxy)) })),
+  sids: [],
+  routerAddresses: [],
+  ...rest,
+});
+
+/** An LSA as it comes from the database. */
+export function encoded(version: AnyVersion, advertisingRouter: number, { type, lsId, body }: OwnLsa): { readonly key: LsaKey; readonly lsa: { readonly raw: Uint8Array } } {
+  const key = { type, lsId, advertisingRouter };
+  const lsa = decodeLsa(version, encodeLsa(version, { age: 1, options: 0, sequence: 1, ...key }, body));
+  if (!lsa.ok) throw new Error(lsa.error.detail);
+  return { key, lsa: lsa.value };
+}
+
+/** A Router-LSA with links to these routers. */
+export function routerLsa(version: AnyVersion, routerId: number, neighbors: readonly number[], { transit = true } = {}): OwnLsa {
+  const body: LsaBody =
+    version === 2
+      ? { kind: 'router-v2', flags: 0, links: neighbors.map((linkId) => ({ type: 1, linkId, linkData: 0, metric: 1, tosMetrics: new Uint8Array() })) }
+      : {
+          kind: 'router-v3',
+          flags: 0,
+          options: transit ? OPTION_V3.v6 | OPTION_V3.router : OPTION_V3.v6,
+          links: neighbors.map((neighborRouterId) => ({ type: 1, metric: 1, interfaceId: 1, neighborInterfaceId: 1, neighborRouterId })),
+        };
+  return { type: version === 2 ? 1 : 0x2001, lsId: version === 2 ? routerId : 0, body };
+}
+
+/** One content, and what it told. */
+export class ContentAgent {
+  readonly content: Content;
+  readonly version: AnyVersion;
+  readonly reports = new Map<string, LearnedReport>();
+  readonly counters = new Map<string, number>();
+  readonly said = new Map<number, readonly OwnLsa[]>();
+  reachable: ReadonlySet<string> = new Set();
+  now = 0;
+
+  constructor(config: ContentConfig) {
+    this.content = createContent(config);
+    this.version = config.dialect.version;
+  }
+
+  event(event: ContentEvent): ContentEffect[] {
+    const effects = handleContent(this.content, event, this.now);
+    for (const effect of effects) this.note(effect);
+    return effects;
+  }
+
+  /** Declares, and takes every turn that this makes due at once. */
+  declares(origination: Origination): ContentEffect[] {
+    const effects = this.event({ type: 'declare', origination });
+    while (contentWake(this.content) === -Infinity) effects.push(...this.event({ type: 'timer' }));
+    return effects;
+  }
+
+  /** Another router's LSA is there. */
+  hears(areaId: number, router: number, lsa: OwnLsa): void {
+    this.event({ type: 'database', areaId, ...encoded(this.version, router, lsa) });
+  }
+
+  /** It is gone. */
+  loses(areaId: number, router: number, { type, lsId }: OwnLsa): void {
+    this.event({ type: 'database', areaId, key: { type, lsId, advertisingRouter: router } });
+  }
+
+  /** Lets time pass until nothing is due any more within it. */
+  pass(ms: number): void {
+    const end = this.now + ms;
+    for (let at = contentWake(this.content); at <= end; at = contentWake(this.content)) {
+      this.now = Math.max(this.now, at);
+      this.event({ type: 'timer' });
+    }
+    this.now = end;
+  }
+
+  count(name: string): number {
+    return this.counters.get(`${this.content.config.name}.${name}`) ?? 0;
+  }
+
+  /** What is learned of a prefix from routers that can be reached: `originator proxy`, with `-` where the flag is clear; sorted. */
+  learned(text: string): string[] {
+    const found: string[] = [];
+    for (const { originator, prefixes } of this.reports.values()) {
+      if (!this.reachable.has(originator)) continue;
+      for (const p of prefixes) if (formatPrefix(p.prefix) === text) found.push(`${originator} ${p.pnc ? (p.proxy ? formatAddress(p.proxy) : 'none') : '-'}`);
+    }
+    return found.sort();
+  }
+
+  private note(effect: ContentEffect): void {
+    if (effect.type === 'learned') this.reports.set(effect.report.source, effect.report);
+    else if (effect.type === 'reachability') this.reachable = effect.reachable;
+    else if (effect.type === 'count') this.counters.set(effect.name, (this.counters.get(effect.name) ?? 0) + effect.by);
+    else if (effect.type === 'originate') this.said.set(effect.areaId, effect.lsas);
+  }
+}
+
+interface Member {
+  readonly agent: ContentAgent;
+  /** LSAs that the others of an area have from it: area → key → contents. */
+  readonly flooded: Map<number, Map<string, { readonly own: OwnLsa; readonly hex: string }>>;
+  up: boolean;
+}
+
+export class ContentNet {
+  now = 0;
+  private readonly version: AnyVersion;
+  private readonly members: Member[] = [];
+  private inFlight: { readonly at: number; readonly to: Member; readonly event: ContentEvent }[] = [];
+
+  constructor(version: AnyVersion) {
+    this.version = version;
+  }
+
+  agent(routerId: number, areaIds: readonly number[], rest: Partial<ContentConfig> = {}): ContentAgent {
+    const member: Member = { agent: new ContentAgent(contentConfig(this.version, routerId, areaIds, rest)), flooded: new Map(areaIds.map((id) => [id, new Map()])), up: true };
+    this.members.push(member);
+    for (const areaId of areaIds) {
+      this.say(member, areaId, []);
+      for (const other of this.members) for (const { own } of other === member ? [] : (other.flooded.get(areaId)?.values() ?? [])) this.tell(member, areaId, other, own);
+      this.hub(areaId);
+      this.send(member, { type: 'adjacency', areaId, neighbor: hubOf(areaId) });
+    }
+    return member.agent;
+  }
+
+  declare(agent: ContentAgent, origination: Origination): void {
+    this.handle(this.memberOf(agent), { type: 'declare', origination });
+  }
+
+  /** As kill -9 does: its LSAs stay, and the routers beside it list it no more. */
+  kill(agent: ContentAgent): void {
+    const member = this.memberOf(agent);
+    member.up = false;
+    for (const areaId of member.flooded.keys()) this.hub(areaId);
+  }
+
+  /** A clean stop. */
+  stop(agent: ContentAgent): void {
+    const member = this.memberOf(agent);
+    for (const [areaId, flooded] of member.flooded) {
+      for (const { own } of flooded.values()) this.broadcast(areaId, member, { type: own.type, lsId: own.lsId, advertisingRouter: this.id(member) });
+      flooded.clear();
+    }
+    this.kill(agent);
+  }
+
+  /** Lets virtual time pass. */
+  run(ms: number): void {
+    const end = this.now + ms;
+    for (;;) {
+      const up = this.members.filter((member) => member.up);
+      const next = Math.min(this.inFlight[0]?.at ?? Infinity, ...up.map(({ agent }) => contentWake(agent.content)));
+      if (next > end) break;
+      this.now = Math.max(this.now, next);
+      const arrived = this.inFlight.filter(({ at }) => at <= this.now);
+      this.inFlight = this.inFlight.filter(({ at }) => at > this.now);
+      for (const { to, event } of arrived) this.handle(to, event);
+      for (const member of up) if (contentWake(member.agent.content) <= this.now) this.handle(member, { type: 'timer' });
+    }
+    this.now = end;
+  }
+
+  private memberOf(agent: ContentAgent): Member {
+    return this.members.find((member) => member.agent === agent)!;
+  }
+
+  private id(member: Member): number {
+    return member.agent.content.config.routerId;
+  }
+
+  private handle(member: Member, event: ContentEvent): void {
+    if (!member.up) return;
+    member.agent.now = this.now;
+    for (const effect of member.agent.event(event)) if (effect.type === 'originate') this.say(member, effect.areaId, effect.lsas);
+  }
+
+  /** Floods what differs from what was flooded before. */
+  private say(member: Member, areaId: number, lsas: readonly OwnLsa[]): void {
+    const flooded = member.flooded.get(areaId)!;
+    const before = new Map(flooded);
+    flooded.clear();
+    for (const own of [routerLsa(this.version, this.id(member), [hubOf(areaId)], { transit: false }), ...lsas]) {
+      const { key, lsa } = encoded(this.version, this.id(member), own);
+      const hex = Buffer.from(lsa.raw).toString('hex');
+      flooded.set(lsaKeyText(key), { own, hex });
+      if (before.get(lsaKeyText(key))?.hex !== hex) for (const other of this.members) if (other !== member && other.flooded.has(areaId)) this.tell(other, areaId, member, own);
+      before.delete(lsaKeyText(key));
+    }
+    for (const { own } of before.values()) this.broadcast(areaId, member, { type: own.type, lsId: own.lsId, advertisingRouter: this.id(member) });
+  }
+
+  private broadcast(areaId: number, from: Member, key: LsaKey): void {
+    for (const other of this.members) if (other !== from && other.flooded.has(areaId)) this.send(other, { type: 'database', areaId, key });
+  }
+
+  private tell(to: Member, areaId: number, from: Member, own: OwnLsa): void {
+    this.send(to, { type: 'database', areaId, ...encoded(this.version, this.id(from), own) });
+  }
+
+  /** The Router-LSA of the router in the middle. */
+  private hub(areaId: number): void {
+    const listed = this.members.filter((member) => member.up && member.flooded.has(areaId)).map((member) => this.id(member));
+    for (const member of this.members) {
+      if (member.flooded.has(areaId)) this.send(member, { type: 'database', areaId, ...encoded(this.version, hubOf(areaId), routerLsa(this.version, hubOf(areaId), listed)) });
+    }
+  }
+
+  private send(to: Member, event: ContentEvent): void {
+    this.inFlight.push({ at: this.now + 1, to, event });
+  }
+}
+
+export const named = (areaId: number, router: number): string => `${formatId(areaId)} ${formatId(router)}`;

@@ -1,0 +1,60 @@
+// The OSPF core: `(state, event, now) → effects`, for both versions. Nothing in here waits, reads a clock or touches a socket: an edge carries the
+// effects out and sends a `timer` event when nextWake says so.
+import { prefixOf } from '../../model/prefix.ts';
+import { START_GRACE_MS } from './constants.ts';
+import { enqueue } from './inbox.ts';
+import { linkDown, sendHello } from './interface.ts';
+import { setWanted, topologyChanged } from './own.ts';
+import type { AreaState, Effect, Speaker, SpeakerEvent } from './speaker.ts';
+import { beginStop, checkStop } from './stopping.ts';
+import { runDue } from './tasks.ts';
+
+type AreaEvent = Extract<SpeakerEvent, { readonly areaId: number }>;
+type Handlers = { readonly [K in AreaEvent['type']]: (s: Speaker, area: AreaState, event: Extract<AreaEvent, { type: K }>) => void };
+
+const HANDLERS: Handlers = {
+  'link-up': (s, area, { address, length }) => {
+    area.link = { address, prefix: prefixOf(address, length) };
+    area.own.flushUnknownFrom = Math.min(area.own.flushUnknownFrom, s.now + START_GRACE_MS);
+    topologyChanged(s, area);
+    sendHello(s, area);
+  },
+  'link-down': (s, area, { reason }) => linkDown(s, area, reason),
+  received: (s, area, { payload, addresses }) => {
+    if (area.link) enqueue(s, area, payload, addresses);
+  },
+  originate: (s, area, { lsas, more }) => {
+    if (!s.stopping) setWanted(s, area, lsas, more);
+  },
+  keys: (_s, area, { keys }) => {
+    area.config = { ...area.config, keys };
+  },
+};
+
+/**
+ * Hands one event to the speaker. `now` in milliseconds, never going back.
+ * @returns what to do, in order
+ * @throws RangeError when the event names an area that is not configured
+ */
+export function handle(s: Speaker, event: SpeakerEvent, now: number): Effect[] {
+  s.now = now;
+  s.effects = [];
+  if (event.type === 'timer') runDue(s);
+  else if (event.type === 'stop') beginStop(s);
+  else {
+    const area = s.areas.get(event.areaId);
+    if (!area) throw new RangeError(`area ${event.areaId} is not configured`);
+    (HANDLERS[event.type] as (s: Speaker, area: AreaState, event: AreaEvent) => void)(s, area, event);
+  }
+  for (const area of s.areas.values()) tellAdjacency(s, area);
+  checkStop(s);
+  return s.effects;
+}
+
+function tellAdjacency(s: Speaker, area: AreaState): void {
+  const { neighbor, config } = area;
+  const adjacent = neighbor?.state === 'full' ? neighbor.routerId : undefined;
+  if (adjacent === area.adjacent) return;
+  area.adjacent = adjacent;
+  s.effects.push({ type: 'adjacency', areaId: config.areaId, neighbor: adjacent });
+}

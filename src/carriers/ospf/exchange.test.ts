@@ -1,0 +1,282 @@
+// What can go wrong in an exchange, and authentication: packets that a real neighbour sends are made by hand.
+import { describe, expect, it } from 'vitest';
+import { address } from '../../model/address.ts';
+import { opaqueLsId } from '../../packet/ospf/lsa-type.ts';
+import type { AuthenticationKey } from '../../packet/ospf/digest.ts';
+import { OPTION_V2 } from '../../packet/ospf/numbers.ts';
+import { encodePacket } from '../../packet/ospf/packet.ts';
+import type { DatabaseDescription, LsaHeader, OspfPacket } from '../../packet/ospf/types.ts';
+import { AREA, Link, Router, testConfig } from './simulation.fixture.ts';
+import { neighborState } from './show.ts';
+import type { AreaConfig } from './speaker.ts';
+import { OSPFV2, OSPFV3, type OspfVersion } from './version.ts';
+
+const A = 0x01010101;
+const B = 0x02020202;
+const VERSIONS: readonly (readonly [string, OspfVersion])[] = [['OSPFv2', OSPFV2], ['OSPFv3', OSPFV3]];
+const secret = new TextEncoder().encode('s3cret');
+
+function pair(version: OspfVersion, forA: Partial<AreaConfig> = {}, forB: Partial<AreaConfig> = forA): { a: Router; b: Router; link: Link } {
+  const a = new Router(testConfig(A, version, forA));
+  const b = new Router(testConfig(B, version, forB));
+  return { a, b, link: new Link(a, b) };
+}
+
+type Body<P> = P extends OspfPacket ? Omit<P, 'routerId' | 'areaId' | 'instanceId'> : never;
+
+/** Hands `to` a packet as if the router at the other end had sent it. */
+function inject(link: Link, to: 0 | 1, version: OspfVersion, from: number, body: Body<OspfPacket>): void {
+  const ends = version.version === 2 ? ['10.0.0.1', '10.0.0.2'] : ['fe80::1', 'fe80::2'];
+  const addresses = { source: address(ends[1 - to]!), destination: version.destination };
+  const payload = encodePacket(version.version, { ...body, routerId: from, areaId: AREA, instanceId: 0 } as OspfPacket, addresses);
+  link.event(to, { type: 'received', areaId: AREA, payload, addresses });
+  link.run(0);
+}
+
+const description = (rest: Partial<DatabaseDescription>, version: OspfVersion): Body<DatabaseDescription> => ({
+  kind: 'database-description',
+  mtu: 1500,
+  options: version.exchangeOptions(false),
+  initialize: false,
+  more: false,
+  master: true,
+  sequence: 0,
+  headers: [],
+  ...rest,
+});
+
+/** What is shown of a link without a neighbour. */
+const reason = (router: Router): string => neighborState(router.speaker, router.area, 'cnpd-ospf0', 0, { now: 0, wall: 0 }).reason;
+
+describe.each(VERSIONS)('%s', (_name, version) => {
+  const header = (rest: Partial<LsaHeader>): LsaHeader => ({
+    age: 1, options: 0, type: version.version === 2 ? 10 : 0xa023, lsId: opaqueLsId(7, 1), advertisingRouter: B, sequence: 1, checksum: 1, length: 36, ...rest,
+  });
+
+  it('a description out of sequence begins the exchange anew, and it succeeds', () => {
+    const { a, b, link } = pair(version);
+    link.until('full', () => a.state === 'full' && b.state === 'full');
+    inject(link, 0, version, B, description({ sequence: 999 }, version));
+    expect(a.count('neighbor.sequence-number-mismatch')).toBe(1);
+    expect(a.state).toBe('ex-start');
+    link.until('full again', () => a.state === 'full' && b.state === 'full');
+  });
+
+  it('repeated failures are met with growing pauses: no loop', () => {
+    const { a, link } = pair(version);
+    link.until('full', () => a.state === 'full');
+    link.weather = (packet) => (packet?.kind === 'hello' ? [1] : []);
+    const from = link.sent.length;
+    const pauses: number[] = [];
+    for (let i = 0; i < 6; i++) {
+      a.area.neighbor!.state = 'exchange';
+      inject(link, 0, version, B, description({ sequence: 12345 + i, master: false, initialize: true }, version));
+      pauses.push(Math.max(0, a.area.neighbor!.exchangeFrom - link.now));
+    }
+    expect(pauses).toEqual([0, 1000, 2000, 4000, 8000, 16000]);
+    link.run(16_000);
+    expect(link.sent.slice(from).filter((s) => s.from === 0 && s.packet?.kind === 'database-description').length).toBeLessThan(4);
+  });
+
+  it('a request for an LSA that we do not have begins the exchange anew', () => {
+    const { a, b, link } = pair(version);
+    link.until('full', () => a.state === 'full' && b.state === 'full');
+    inject(link, 0, version, B, { kind: 'link-state-request', requests: [header({ lsId: 0x12345678 })] });
+    expect(a.count('neighbor.bad-request')).toBe(1);
+    link.until('full again', () => a.state === 'full' && b.state === 'full');
+  });
+
+  it('the state of a neighbour in a disagreement about the MTU says what it takes, not that it takes nothing', () => {
+    const { a, link } = pair(version, { mtu: 1400 }, {});
+    link.run(20_000);
+    const shown = neighborState(a.speaker, a.area, 'cnpd-ospf0', 0, { now: link.now, wall: link.now });
+    expect(shown).toMatchObject({ state: 'ex-start', mtu: 1500, takesOpaque: true });
+  });
+
+  it('a described LSA that is never sent keeps us in Loading, asking every 5 s, until the neighbour restarts', () => {
+    const { a, b, link } = pair(version);
+    link.weather = () => [];
+    link.event(1, { type: 'originate', areaId: AREA, lsas: [{ type: header({}).type, lsId: header({}).lsId, body: { kind: 'unknown', content: new Uint8Array(4) } }] });
+    link.run(1000);
+    link.weather = (packet) => (packet?.kind === 'link-state-update' ? [] : [1]);
+    link.run(25_000);
+    expect(a.state).toBe('loading');
+    expect(a.count('tx.retransmitted-request')).toBeGreaterThanOrEqual(2);
+    expect(a.count('tx.retransmitted-request')).toBeLessThanOrEqual(5);
+    expect(a.count('neighbor.bad-request')).toBe(0);
+    link.weather = () => [1];
+    link.until('full', () => a.state === 'full' && b.state === 'full');
+  });
+
+  it('an older instance is answered with ours, at most once a second', () => {
+    const { a, b, link } = pair(version);
+    link.event(0, { type: 'originate', areaId: AREA, lsas: [{ type: header({}).type, lsId: header({}).lsId, body: { kind: 'unknown', content: new Uint8Array(4) } }] });
+    link.until('full', () => a.state === 'full' && b.state === 'full');
+    link.run(7000);
+    const key = `${header({}).type}/${header({}).lsId}/${A}`;
+    const old = a.area.lsdb.byKey.get(key)!;
+    const older = { ...old, raw: new Uint8Array(old.raw) };
+    link.event(0, { type: 'originate', areaId: AREA, lsas: [{ type: older.type, lsId: older.lsId, body: { kind: 'unknown', content: new Uint8Array(8) } }] });
+    link.run(3000);
+    const updates = (): number => a.count('tx.link-state-update');
+    const before = updates();
+    for (let i = 0; i < 3; i++) inject(link, 0, version, B, { kind: 'link-state-update', lsas: [older] });
+    expect(updates() - before).toBe(1);
+    expect(a.count('lsa.older-again')).toBe(2);
+    link.run(1500);
+    inject(link, 0, version, B, { kind: 'link-state-update', lsas: [older] });
+    expect(updates() - before).toBe(2);
+  });
+
+  it('an LSA at MaxAge that nobody has is acknowledged at once and not kept', () => {
+    const { a, b, link } = pair(version);
+    link.until('full', () => a.state === 'full' && b.state === 'full');
+    link.event(1, { type: 'originate', areaId: AREA, lsas: [{ type: header({}).type, lsId: 5, body: { kind: 'unknown', content: new Uint8Array(4) } }] });
+    link.weather = () => [];
+    link.run(1000);
+    const lsa = b.area.lsdb.byKey.get(`${header({}).type}/5/${B}`)!;
+    const raw = new Uint8Array(lsa.raw);
+    raw.set([3600 >> 8, 3600 & 255]);
+    link.weather = () => [1];
+    const before = a.count('tx.link-state-acknowledgment');
+    inject(link, 0, version, B, { kind: 'link-state-update', lsas: [{ ...lsa, age: 3600, raw }] });
+    expect(a.count('tx.link-state-acknowledgment') - before).toBe(1);
+    expect(a.area.lsdb.byKey.has(lsa.key)).toBe(false);
+  });
+
+  const algorithm = version.version === 2 ? ('md5' as const) : ('hmac-sha-256' as const);
+  const key = (id: number, algorithmName: AuthenticationKey['algorithm'] = algorithm, text = secret): AuthenticationKey => ({ id, algorithm: algorithmName, secret: text });
+
+  it.each(['hmac-sha-1', 'hmac-sha-512', algorithm] as const)('authenticated with %s it comes to Full; packets leave room for the digest', (name) => {
+    const { a, b, link } = pair(version, { keys: [key(1, name)] });
+    let largest = 0;
+    link.weather = (_packet, _from, payload) => {
+      largest = Math.max(largest, payload.length);
+      return [1];
+    };
+    const lsas = Array.from({ length: 100 }, (_, n) => ({ type: header({}).type, lsId: opaqueLsId(99, n), body: { kind: 'unknown' as const, content: new Uint8Array(200) } }));
+    link.event(0, { type: 'originate', areaId: AREA, lsas: version.version === 2 ? lsas : lsas.map((l, n) => ({ ...l, type: 0xa07b, lsId: n })) });
+    link.until('full', () => a.state === 'full' && b.state === 'full' && b.told.size > 100);
+    expect(largest).toBeLessThanOrEqual(1500 - version.ipHeader);
+  });
+
+  it('a wrong key, a missing one and an unexpected one keep the adjacency from coming up, each with its own counter', () => {
+    const wrong = pair(version, { keys: [key(1)] }, { keys: [key(1, algorithm, new TextEncoder().encode('other'))] });
+    wrong.link.run(20_000);
+    expect(reason(wrong.a)).toBe('a packet was refused: authentication wrong');
+    expect([wrong.a.state, wrong.a.count('authentication.wrong') > 0]).toEqual(['none', true]);
+    const unknown = pair(version, { keys: [key(1)] }, { keys: [key(2)] });
+    unknown.link.run(20_000);
+    expect([unknown.a.state, unknown.a.count('authentication.unknown-key') > 0]).toEqual(['none', true]);
+    const missing = pair(version, { keys: [key(1)] }, {});
+    missing.link.run(20_000);
+    expect([missing.a.state, missing.a.count('authentication.missing') > 0]).toEqual(['none', true]);
+    expect(missing.b.count('authentication.not-configured')).toBeGreaterThan(0);
+    expect([missing.a, missing.b].map(reason)).toEqual(['a packet was refused: authentication missing', 'a packet was refused: it is authenticated, and we have no key']);
+    expect(missing.b.count('packet.bad-checksum')).toBe(0);
+  });
+
+  it('a second key is accepted while keys are changed', () => {
+    const { a, b, link } = pair(version, { keys: [key(2), key(1)] }, { keys: [key(1), key(2)] });
+    link.until('full', () => a.state === 'full' && b.state === 'full');
+  });
+
+  it('keys change in flight, an end after the other: no adjacency is lost, no exchange begins anew', () => {
+    const [one, two] = [key(1), key(2)];
+    const { a, b, link } = pair(version, { keys: [one] });
+    link.event(0, { type: 'originate', areaId: AREA, lsas: [{ type: header({}).type, lsId: 1, body: { kind: 'unknown', content: new Uint8Array(4) } }] });
+    link.until('full', () => a.state === 'full' && b.state === 'full');
+    const since = [a, b].map(({ area }) => area.neighbor!.since);
+    for (const keys of [[one, two], [two, one], [two]]) {
+      for (const end of [0, 1] as const) {
+        link.event(end, { type: 'keys', areaId: AREA, keys });
+        link.run(50_000);
+      }
+    }
+    expect([a, b].map(({ area }) => [area.neighbor?.state, area.neighbor?.since])).toEqual(since.map((at) => ['full', at]));
+    expect([a.area.config.keys, b.area.config.keys]).toEqual([[two], [two]]);
+    expect([a, b].map((router) => router.count('authentication.unknown-key') + router.count('own.withdrawn'))).toEqual([0, 0]);
+    link.event(0, { type: 'keys', areaId: AREA, keys: [one] });
+    link.run(60_000);
+    expect([a.state, b.state]).toEqual(['none', 'none']);
+  });
+
+  it('a run that begins a second after a burst of packets still has the higher sequence number', () => {
+    const config = testConfig(A, version, { keys: [key(1)] });
+    const a = new Router(config);
+    const link = new Link(a, new Router(testConfig(B, version)));
+    for (let i = 0; i < 1000; i++) link.up(0);
+    const again = link.restart(0, { ...config, authenticationBase: config.authenticationBase + 10 });
+    expect(again.speaker.authenticationSequence).toBeGreaterThan(a.speaker.authenticationSequence);
+  });
+
+  it('a replayed packet is dropped and counted', () => {
+    const replayed: Uint8Array[] = [];
+    const { a, b, link } = pair(version, { keys: [key(1)] });
+    link.weather = (packet, from, payload) => {
+      if (from === 1 && packet?.kind === 'hello' && replayed.length === 0) replayed.push(payload.slice());
+      return [1];
+    };
+    link.run(15_000);
+    expect([a.state, b.state]).toEqual(['full', 'full']);
+    const ends = version.version === 2 ? ['10.0.0.1', '10.0.0.2'] : ['fe80::1', 'fe80::2'];
+    link.event(0, { type: 'received', areaId: AREA, payload: replayed[0]!, addresses: { source: address(ends[1]!), destination: version.destination } });
+    link.run(0);
+    expect(a.count('authentication.replayed')).toBe(1);
+    expect(a.state).toBe('full');
+  });
+});
+
+describe('opaque LSAs (RFC 5250)', () => {
+  const WITHOUT: OspfVersion = { ...OSPFV2, exchangeOptions: () => OPTION_V2.external };
+
+  it('are not offered to a neighbour without the O-bit, which is reported; the rest is exchanged without a loop', () => {
+    const a = new Router(testConfig(A, OSPFV2));
+    const b = new Router(testConfig(B, WITHOUT));
+    const link = new Link(a, b);
+    const offered: number[] = [];
+    link.weather = (packet, from) => {
+      if (from === 0 && packet && 'headers' in packet) offered.push(...packet.headers.map(({ type }) => type));
+      if (from === 0 && packet?.kind === 'link-state-update') offered.push(...packet.lsas.map(({ type }) => type));
+      return [1];
+    };
+    link.event(0, { type: 'originate', areaId: AREA, lsas: [{ type: 10, lsId: opaqueLsId(7, 1), body: { kind: 'extended-prefix-lsa', tlvs: [] } }] });
+    link.run(30_000);
+    expect([a.state, b.state]).toEqual(['full', 'full']);
+    expect(a.count('neighbor.no-opaque')).toBe(1);
+    expect(new Set(offered)).toEqual(new Set([1]));
+    expect(link.sent.length).toBeLessThan(60);
+  });
+});
+
+describe('packets that are not for us', () => {
+  it.each([
+    ['RFC 2328 §8.2', OSPFV2, '203.0.113.1'],
+    ['RFC 5340 §4.2.2', OSPFV3, '2001:db8::1'],
+  ] as const)('%s: under the name of the neighbour, but from an address that is not on the link', (_rfc, version, from) => {
+    const router = new Router(testConfig(A, version));
+    const link = new Link(router, new Router(testConfig(B, version)));
+    link.until('full', () => router.state === 'full');
+    const received = router.count('rx.link-state-update');
+    const addresses = { source: address(from), destination: version.destination };
+    const payload = encodePacket(version.version, { kind: 'link-state-update', routerId: B, areaId: AREA, instanceId: 0, lsas: [] }, addresses);
+    link.event(0, { type: 'received', areaId: AREA, payload, addresses });
+    link.run(0);
+    expect([router.count('packet.off-link'), router.count('rx.link-state-update') - received]).toEqual([1, 0]);
+  });
+
+  it('of another area, of another instance, of a router that we have not heard say hello', () => {
+    const router = new Router(testConfig(A, OSPFV3, { instanceId: 3 }));
+    const link = new Link(router, new Router(testConfig(B, OSPFV3, { instanceId: 4 })));
+    link.run(100);
+    expect(router.count('packet.instance-mismatch')).toBeGreaterThan(0);
+    const addresses = { source: address('fe80::2'), destination: OSPFV3.destination };
+    const acknowledgment = (areaId: number): Uint8Array =>
+      encodePacket(3, { kind: 'link-state-acknowledgment', routerId: B, areaId, instanceId: 3, headers: [] }, addresses);
+    for (const areaId of [9, AREA]) link.event(0, { type: 'received', areaId: AREA, payload: acknowledgment(areaId), addresses });
+    link.run(0);
+    expect([router.count('packet.area-mismatch'), router.count('packet.no-neighbor')]).toEqual([1, 1]);
+    expect(router.area.refused).toBe('it is of area 0.0.0.9');
+    expect(router.state).toBe('none');
+  });
+});

@@ -1,0 +1,115 @@
+// Packets wait here for their turn, a batch per turn of the event loop; what does not fit is dropped and counted, the neighbour retransmits. Then:
+// whether it can come from the link at all, authentication, decoding, whose packet it is, dispatch. OSPFv2's link is a network that FRR advertises, so anybody
+// can have a packet routed here; its source must be the other end (RFC 2328 §8.2, which leaves this out for links without addresses), and that one the
+// kernel takes from nobody, because it is the router's own (RFC 1812 §5.3.7). OSPFv3's sources are link-local (RFC 5340 §4.2.2) and never routed.
+import { formatAddress } from '../../model/address.ts';
+import { prefixContains } from '../../model/prefix.ts';
+import { verifyPacketV2 } from '../../packet/ospf/auth-v2.ts';
+import { type ProtocolIdOrder, announcesTrailer, verifyPacketV3 } from '../../packet/ospf/auth-v3.ts';
+import type { AuthenticationVerdict } from '../../packet/ospf/digest.ts';
+import type { Version } from '../../packet/ospf/numbers.ts';
+import { type ReceivedPacket, decodePacket } from '../../packet/ospf/packet.ts';
+import { AUTHENTICATION_TYPE, type PacketAddresses, readPacketHeader } from '../../packet/ospf/packet-header.ts';
+import { formatId } from '../../packet/ospf/router-id.ts';
+import { INBOX_BATCH, INBOX_LIMIT } from './constants.ts';
+import { receiveDescription } from './exchange.ts';
+import { receiveAcknowledgment, receiveUpdate } from './flooding.ts';
+import { receiveHello, twoWay } from './interface.ts';
+import type { Neighbor } from './neighbor.ts';
+import { receiveRequest } from './requests.ts';
+import { type AreaState, type Speaker, complain, count, refuse } from './speaker.ts';
+
+export function enqueue(s: Speaker, area: AreaState, payload: Uint8Array, addresses: PacketAddresses): void {
+  if (area.inbox.length < INBOX_LIMIT) area.inbox.push({ payload, addresses });
+  else complain(s, 'rx.queue-full', {}, 'packets arrive faster than they can be handled');
+}
+
+export function takeInbox(s: Speaker, area: AreaState): void {
+  for (const { payload, addresses } of area.inbox.splice(0, INBOX_BATCH)) receive(s, area, payload, addresses);
+}
+
+interface Authenticated {
+  readonly sequence: bigint | undefined;
+  readonly order: ProtocolIdOrder | undefined;
+}
+
+function receive(s: Speaker, area: AreaState, payload: Uint8Array, addresses: PacketAddresses): void {
+  if (s.stopping?.done || !area.link) return;
+  if (!prefixContains(area.link.prefix, addresses.source)) return refuse(s, area, 'packet.off-link', `it comes from ${formatAddress(addresses.source)}, which is not on the link`);
+  const authenticated = authenticate(s, area, payload, addresses);
+  if (!authenticated) return;
+  const decoded = decodePacket(s.config.version.version, payload, addresses, { authenticated: area.config.keys.length > 0 });
+  if (!decoded.ok) {
+    const { code, offset, detail } = decoded.error;
+    return complain(s, `packet.${code}`, { offset, detail }, 'malformed OSPF packet dropped');
+  }
+  const packet = decoded.value;
+  count(s, `rx.${packet.kind}`);
+  for (const bad of packet.badLsas) complain(s, `lsa.${bad.code}`, { detail: bad.detail }, 'malformed LSA left out of an update');
+  if (isOurs(s, area, packet) && isFresh(s, area, packet, authenticated)) dispatch(s, area, packet, authenticated);
+}
+
+function authenticate(s: Speaker, area: AreaState, payload: Uint8Array, { source }: PacketAddresses): Authenticated | undefined {
+  const { keys, sourceInApad } = area.config;
+  const { version } = s.config.version;
+  if (keys.length === 0) {
+    if (!isAuthenticated(version, payload)) return { sequence: undefined, order: undefined };
+    refuse(s, area, 'authentication.not-configured', 'it is authenticated, and we have no key');
+    return undefined;
+  }
+  const verdict: AuthenticationVerdict & { readonly order?: ProtocolIdOrder } =
+    version === 3 ? verifyPacketV3(payload, keys, source) : verifyPacketV2(payload, keys, sourceInApad ? source : undefined);
+  if (verdict.ok) return { sequence: verdict.sequence, order: verdict.order };
+  refuse(s, area, `authentication.${verdict.reason}`, `authentication ${verdict.reason}`);
+  return undefined;
+}
+
+/** By what the packet itself says: OSPFv3 does so only in hellos and Database Descriptions. */
+function isAuthenticated(version: Version, payload: Uint8Array): boolean {
+  if (version === 3) return announcesTrailer(payload);
+  const header = readPacketHeader(version, payload);
+  return header.ok && header.value.authenticationType !== AUTHENTICATION_TYPE.none;
+}
+
+/** From a neighbour on this link, of this area and instance. */
+function isOurs(s: Speaker, area: AreaState, { areaId, instanceId, routerId }: ReceivedPacket): boolean {
+  const { config } = area;
+  if (areaId !== config.areaId) refuse(s, area, 'packet.area-mismatch', `it is of area ${formatId(areaId)}`);
+  else if (s.config.version.version === 3 && instanceId !== config.instanceId) refuse(s, area, 'packet.instance-mismatch', `it is of instance ${instanceId}, ours is ${config.instanceId}`);
+  else if (routerId === s.config.routerId || routerId === 0) refuse(s, area, 'packet.own-router-id', routerId === 0 ? 'it has no router ID' : 'it has our router ID');
+  else return true;
+  return false;
+}
+
+/** A replayed packet has a sequence number that was there before (RFC 2328 §D.5.3; RFC 7166 §4.6, for each kind of packet). */
+function isFresh(s: Speaker, area: AreaState, packet: ReceivedPacket, { sequence }: Authenticated): boolean {
+  const { neighbor } = area;
+  if (sequence === undefined || neighbor?.routerId !== packet.routerId) return true;
+  const v3 = s.config.version.version === 3;
+  const last = neighbor.authenticationSequences.get(v3 ? packet.kind : 'hello');
+  if (last === undefined || sequence > last || (!v3 && sequence === last)) return true;
+  complain(s, 'authentication.replayed', {}, 'packet with an old sequence number dropped');
+  return false;
+}
+
+function dispatch(s: Speaker, area: AreaState, packet: ReceivedPacket, { sequence, order }: Authenticated): void {
+  if (packet.kind === 'hello') receiveHello(s, area, packet);
+  const { neighbor } = area;
+  if (neighbor?.routerId !== packet.routerId) return packet.kind === 'hello' ? undefined : count(s, 'packet.no-neighbor');
+  if (sequence !== undefined) neighbor.authenticationSequences.set(s.config.version.version === 3 ? packet.kind : 'hello', sequence);
+  if (order) neighbor.protocolIdOrder = order;
+  if (packet.kind !== 'hello') HANDLERS[packet.kind](s, area, neighbor, packet as never);
+}
+
+type Handler<K> = (s: Speaker, area: AreaState, neighbor: Neighbor, packet: Extract<ReceivedPacket, { kind: K }>) => void;
+
+const HANDLERS: { readonly [K in Exclude<ReceivedPacket['kind'], 'hello'>]: Handler<K> } = {
+  // A description before the hello that names us says the same (RFC 2328 §10.6).
+  'database-description': (s, area, neighbor, dd) => {
+    if (neighbor.state === 'init') twoWay(s, area, neighbor);
+    receiveDescription(s, area, neighbor, dd);
+  },
+  'link-state-request': receiveRequest,
+  'link-state-update': receiveUpdate,
+  'link-state-acknowledgment': receiveAcknowledgment,
+};

@@ -1,0 +1,148 @@
+// The edge of the OSPF core: a speaker, a packet socket an area, and a clock put together. Events go into the speaker one at a time, its effects are
+// carried out, and it is woken when it wants to be; work that is left over waits for the next turn of the event loop. The links are network.ts.
+import { type IpAddress, formatAddress } from '../../model/address.ts';
+import type { Clock } from '../../model/clock.ts';
+import type { Count, Log } from '../../model/log.ts';
+import { isKernelError } from '../../kernel/errors.ts';
+import type { Netns } from '../../kernel/netns.ts';
+import { type PacketSocket, openPacketSocket } from '../../kernel/packet-socket.ts';
+import type { Poller } from '../../kernel/poller.ts';
+import { Reassembly } from '../../packet/ip/reassembly.ts';
+import { ALL_SPF_ROUTERS_MAC, ETHERTYPE, type OspfFrame, decodeFrame, encodeFrames } from '../../packet/ospf/frame.ts';
+import { formatId } from '../../packet/ospf/router-id.ts';
+import { Wake } from '../wake.ts';
+import { handle } from './events.ts';
+import { type Effect, type Speaker, type SpeakerConfig, type SpeakerEvent, createSpeaker } from './speaker.ts';
+import { nextWake } from './tasks.ts';
+
+/** A burst of updates is taken whole. */
+const RECEIVE_BUFFER = 8 << 20;
+/** Fragmented packets that are received at a time. */
+const REASSEMBLY_LIMIT = 16;
+
+/** fe80::/10 (RFC 4291 §2.5.6). */
+const LINK_LOCAL_LENGTH = 10;
+
+/** Where an area's link is: our end, and the address on it. */
+export interface OspfLink {
+  readonly areaId: number;
+  readonly interface: string;
+  readonly netns?: Netns | undefined;
+  /** IPv4, or IPv6 link-local. */
+  readonly address: IpAddress;
+  /** OSPFv2: of the prefix that both ends are in; 31 when absent. */
+  readonly length?: number | undefined;
+}
+
+export type OspfChange = Extract<Effect, { type: 'database' | 'adjacency' }>;
+
+export interface OspfRunnerModules {
+  readonly poller: Poller;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly count: Count;
+  /** A change of the database, or of the neighbour that it comes from. */
+  onChange(change: OspfChange): void;
+}
+
+export class OspfRunner {
+  readonly speaker: Speaker;
+  private readonly modules: OspfRunnerModules;
+  private readonly links = new Map<number, { readonly socket: PacketSocket; readonly source: IpAddress }>();
+  private readonly reassembly = new Reassembly(REASSEMBLY_LIMIT);
+  private identification = 0;
+  private readonly wake: Wake;
+  private stopping: Promise<boolean> | undefined;
+  private onStopped: (clean: boolean) => void = () => {};
+
+  constructor(config: SpeakerConfig, modules: OspfRunnerModules) {
+    this.modules = modules;
+    this.speaker = createSpeaker(config);
+    this.wake = new Wake(modules.clock, () => this.event({ type: 'timer' }));
+  }
+
+  /** Opens the area's socket and begins to speak. @throws KernelError ENODEV, EPERM */
+  linkUp(link: OspfLink): void {
+    const { version } = this.speaker.config.version;
+    const opts = { interface: link.interface, netns: link.netns, protocol: ETHERTYPE[version], multicast: [ALL_SPF_ROUTERS_MAC[version]], receiveBuffer: RECEIVE_BUFFER };
+    const socket = openPacketSocket(opts, {
+      poller: this.modules.poller,
+      onFrame: (frame) => this.received(link.areaId, frame),
+      onError: (error) => this.modules.count(`${this.name}.rx.failed.${error.code.toLowerCase()}`),
+    });
+    this.links.set(link.areaId, { socket, source: link.address });
+    this.event({ type: 'link-up', areaId: link.areaId, address: link.address, length: version === 3 ? LINK_LOCAL_LENGTH : (link.length ?? 31) });
+  }
+
+  linkDown(areaId: number, reason: string): void {
+    this.links.get(areaId)?.socket.close();
+    this.links.delete(areaId);
+    this.event({ type: 'link-down', areaId, reason });
+  }
+
+  event(event: SpeakerEvent): void {
+    for (const effect of handle(this.speaker, event, this.modules.clock.now())) this.carryOut(effect);
+    this.wake.by(nextWake(this.speaker));
+  }
+
+  /** Withdraws everything, waits until the neighbours know, closes. Idempotent. @returns whether they did */
+  stop(): Promise<boolean> {
+    this.stopping ??= new Promise<boolean>((resolve) => {
+      this.onStopped = resolve;
+      this.event({ type: 'stop' });
+    }).finally(() => this.close());
+    return this.stopping;
+  }
+
+  /** Without a word to anybody, as when the process is killed. Idempotent. */
+  close(): void {
+    this.wake.close();
+    for (const { socket } of this.links.values()) socket.close();
+    this.links.clear();
+  }
+
+  private get name(): string {
+    return this.speaker.config.version.name;
+  }
+
+  private received(areaId: number, frame: Uint8Array): void {
+    const decoded = decodeFrame(this.speaker.config.version.version, frame);
+    if (!decoded.ok) {
+      if (decoded.error.code !== 'not-ospf') this.modules.count(`${this.name}.frame.${decoded.error.code}`);
+      return;
+    }
+    const payload = decoded.value.fragment ? this.reassembled(areaId, decoded.value) : decoded.value.payload.slice();
+    if (payload) this.event({ type: 'received', areaId, payload, addresses: decoded.value.addresses });
+  }
+
+  private reassembled(areaId: number, { addresses, payload, fragment }: OspfFrame): Uint8Array | undefined {
+    const key = `${areaId} ${formatAddress(addresses.source)} ${formatAddress(addresses.destination)} ${fragment!.identification}`;
+    return this.reassembly.add(key, { ...fragment!, payload });
+  }
+
+  private carryOut(effect: Effect): void {
+    const { log, count } = this.modules;
+    if (effect.type === 'send') this.send(effect);
+    else if (effect.type === 'database' || effect.type === 'adjacency') this.modules.onChange(effect);
+    else if (effect.type === 'count') count(effect.name, effect.by);
+    else if (effect.type === 'log') log[effect.level]({ carrier: this.name, ...effect.fields }, effect.message);
+    else this.onStopped(effect.clean);
+  }
+
+  /** Lost frames are counted, not reported: OSPF retransmits. */
+  private send({ areaId, destination, payload }: Extract<Effect, { type: 'send' }>): void {
+    const link = this.links.get(areaId);
+    if (!link) return;
+    const { socket, source } = link;
+    try {
+      const { mtu } = this.speaker.areas.get(areaId)!.config;
+      this.identification = (this.identification + 1) & 0xffff;
+      const frames = encodeFrames(this.speaker.config.version.version, socket.mac, { source, destination }, payload, mtu, this.identification);
+      for (const frame of frames) socket.send(frame);
+    } catch (error) {
+      if (!isKernelError(error)) throw error;
+      this.modules.count(`${this.name}.tx.failed.${error.code.toLowerCase()}`);
+      this.modules.log.debug({ area: formatId(areaId), err: error }, 'packet not sent');
+    }
+  }
+}

@@ -1,0 +1,130 @@
+// The carrier's state as the northbound shows it: text and plain numbers. One for both versions.
+import type { OspfLsaState, OspfNeighborState } from '../../model/state.ts';
+import { isOpaque, lsaFunction, opaqueTypeOf } from '../../packet/ospf/lsa-type.ts';
+import type { PrivateTypes } from '../../packet/ospf/lsa.ts';
+import { formatId } from '../../packet/ospf/router-id.ts';
+import type { LsaKey } from '../../packet/ospf/types.ts';
+import { CONTEST_WINDOW_MS, LS_REFRESH_MS } from './constants.ts';
+import type { AreaContent, Content } from './content.ts';
+import { isSid } from './entries.ts';
+import { type StoredLsa, ageOf } from './lsdb.ts';
+import type { AreaState, Speaker } from './speaker.ts';
+
+/** Names of the RFCs. OSPFv2 by LS type, then by opaque type; OSPFv3 by function code. */
+const NAMES_V2: Readonly<Record<number, string>> = { 1: 'router', 2: 'network', 3: 'summary', 4: 'asbr-summary', 5: 'as-external', 7: 'nssa-external' };
+const OPAQUE_NAMES: Readonly<Record<number, string>> = { 1: 'traffic-engineering', 3: 'grace', 4: 'router-information', 7: 'extended-prefix', 8: 'extended-link' };
+const NAMES_V3: Readonly<Record<number, string>> = {
+  1: 'Router',
+  2: 'Network',
+  3: 'Inter-Area-Prefix',
+  4: 'Inter-Area-Router',
+  5: 'AS-External',
+  7: 'NSSA',
+  8: 'Link',
+  9: 'Intra-Area-Prefix',
+  10: 'Intra-Area-TE',
+  11: 'Grace',
+  12: 'Router-Information',
+  33: 'E-Router',
+  34: 'E-Network',
+  35: 'E-Inter-Area-Prefix',
+  36: 'E-Inter-Area-Router',
+  37: 'E-AS-External',
+  39: 'E-NSSA',
+  40: 'E-Link',
+  41: 'E-Intra-Area-Prefix',
+  42: 'SRv6-Locator',
+};
+
+const hex = (value: number): string => `0x${value.toString(16)}`;
+
+/** `0x…` of a type that has no name here. */
+export function lsaTypeName(version: 2 | 3, key: LsaKey, { opaqueType, functionCode }: PrivateTypes): string {
+  if (version === 3) return NAMES_V3[lsaFunction(key.type)] ?? (lsaFunction(key.type) === functionCode ? 'cnpd' : hex(key.type));
+  if (!isOpaque(key.type)) return NAMES_V2[key.type] ?? hex(key.type);
+  const opaque = opaqueTypeOf(key);
+  return OPAQUE_NAMES[opaque] ?? (opaque === opaqueType ? 'cnpd' : `opaque ${opaque}`);
+}
+
+/** When the speaker's clock shows `now`, it is `wall`, in milliseconds since 1970. */
+export interface Moment {
+  readonly now: number;
+  readonly wall: number;
+}
+
+/** @param downSince when the area lost its neighbour, or began without, on the speaker's clock */
+export function neighborState(s: Speaker, area: AreaState, interfaceName: string, downSince: number, { now, wall }: Moment): OspfNeighborState {
+  const { neighbor, config, link, refused, lsdb, own } = area;
+  const since = (at: number): string => new Date(wall - (now - at)).toISOString();
+  const where = {
+    area: formatId(config.areaId),
+    interface: interfaceName,
+    // Whatever is refused has come again after this time.
+    databaseFull: now - lsdb.refusedAt < LS_REFRESH_MS,
+    routerIdContested: now - own.contestedAt < CONTEST_WINDOW_MS,
+  };
+  if (!neighbor) {
+    const unheard = refused === undefined ? 'no hello came' : `a packet was refused: ${refused}`;
+    const reason = link ? unheard : 'the link is down';
+    return { ...where, state: 'down', routerId: null, deadTimeRemaining: 0, mtu: null, takesOpaque: null, unacknowledged: 0, since: since(downSince), reason };
+  }
+  // Both are in Database Descriptions.
+  const described = neighbor.mtu > 0;
+  return {
+    ...where,
+    state: neighbor.state,
+    routerId: formatId(neighbor.routerId),
+    deadTimeRemaining: Math.max(0, Math.ceil((neighbor.inactiveAt - now) / 1000)),
+    mtu: described ? neighbor.mtu : null,
+    takesOpaque: described ? s.config.version.takesOurs(neighbor.options) : null,
+    unacknowledged: neighbor.retransmit.size + neighbor.unsent.size,
+    since: since(neighbor.since),
+    reason: neighbor.reason,
+  };
+}
+
+export function databaseState(s: Speaker, c: Content, now: number): OspfLsaState[] {
+  const rows = [...s.areas.values()].flatMap((area) => {
+    const content = c.areas.get(area.config.areaId)!;
+    const own = ownPrefixes(content);
+    return [...area.lsdb.byKey.values()].map((lsa) => ({ lsa, row: lsaState(c, content, lsa, own, now) }));
+  });
+  rows.sort((a, b) => compareText(a.row.area, b.row.area) || a.lsa.type - b.lsa.type || a.lsa.lsId - b.lsa.lsId || a.lsa.advertisingRouter - b.lsa.advertisingRouter);
+  return rows.map(({ row }) => row);
+}
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+function lsaState(c: Content, area: AreaContent, lsa: StoredLsa, own: ReadonlyMap<string, number>, now: number): OspfLsaState {
+  const { dialect, privateTypes } = c.config;
+  return {
+    area: area.name,
+    type: lsaTypeName(dialect.version, lsa, privateTypes),
+    lsId: formatId(lsa.lsId),
+    router: formatId(lsa.advertisingRouter),
+    sequence: hex(lsa.sequence >>> 0),
+    age: ageOf(lsa, now),
+    checksum: `0x${lsa.checksum.toString(16).padStart(4, '0')}`,
+    length: lsa.length,
+    own: lsa.own,
+    reachable: lsa.own || area.graph.reachable.has(lsa.advertisingRouter),
+    proxyPrefixes: lsa.own ? (own.get(`${lsa.type} ${lsa.lsId}`) ?? 0) : flagged(area, lsa.key),
+  };
+}
+
+const flagged = (area: AreaContent, id: string): number => area.lsas.get(id)?.content.prefixes.filter(({ pnc }) => pnc).length ?? 0;
+
+/** How many prefixes our LSAs hold, by type and link-state ID. */
+function ownPrefixes({ placements }: AreaContent): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { sort, firstId, slots } of placements.values()) {
+    for (const { number, entries } of slots) counts.set(`${sort.type} ${(firstId + number) >>> 0}`, [...entries.values()].filter(({ entry }) => !isSid(entry)).length);
+  }
+  return counts;
+}
+
+/** How many declared prefixes and SIDs are not advertised: there is no room, or this version of OSPF cannot say them. What is carried does not count. */
+export function unplacedEntries(c: Content): number {
+  const keys = [...c.areas.values()].flatMap((area) => [...area.homeless.keys()]);
+  return c.unsayable + new Set(keys.filter((key) => c.declared.has(key))).size;
+}

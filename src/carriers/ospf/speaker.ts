@@ -1,0 +1,151 @@
+// What the OSPF core is made of: its configuration, its state, the events it consumes and the effects it asks for. Plain data that events.ts works on,
+// as in carriers/isis: the clock is the `now` of each event, randomness a generator seeded by the configuration. One speaker is one router in one
+// version of OSPF; each area has one point-to-point link, its own database and at most one neighbour. Which version it is says version.ts.
+import type { IpAddress } from '../../model/address.ts';
+import type { Prefix } from '../../model/prefix.ts';
+import type { AuthenticationKey } from '../../packet/ospf/digest.ts';
+import type { PrivateTypes } from '../../packet/ospf/lsa.ts';
+import type { PacketAddresses } from '../../packet/ospf/packet-header.ts';
+import { formatId } from '../../packet/ospf/router-id.ts';
+import type { LsaKey } from '../../packet/ospf/types.ts';
+import { WARN_INTERVAL_MS } from './constants.ts';
+import { type Lsdb, type StoredLsa, newLsdb } from './lsdb.ts';
+import type { Neighbor } from './neighbor.ts';
+import { type OwnState, newOwnState } from './own.ts';
+import type { OspfVersion, OwnLsa } from './version.ts';
+
+export interface AreaConfig {
+  readonly areaId: number;
+  /** OSPFv3 only. */
+  readonly instanceId: number;
+  /** Of the interface: bytes of the largest IP datagram. */
+  readonly mtu: number;
+  /** Accept a neighbour whose MTU is larger than ours. */
+  readonly ignoreMtu: boolean;
+  /** Number of the interface; the link-state ID of OSPFv3's Link-LSA. */
+  readonly interfaceId: number;
+  readonly helloSeconds: number;
+  readonly deadSeconds: number;
+  readonly retransmitMs: number;
+  /** The first signs, all verify; none: no authentication. */
+  readonly keys: readonly AuthenticationKey[];
+  /** OSPFv2: Apad begins with the source address (RFC 7474 §5). */
+  readonly sourceInApad: boolean;
+}
+
+export interface SpeakerConfig {
+  readonly version: OspfVersion;
+  readonly routerId: number;
+  readonly areas: readonly AreaConfig[];
+  readonly privateTypes: PrivateTypes;
+  /** Tenths of seconds, from which the sequence numbers of authenticated packets are made: later than when an earlier run ended (RFC 7166 §3). */
+  readonly authenticationBase: number;
+  readonly seed: number;
+  readonly lsdbLimit: number;
+}
+
+export type SpeakerEvent =
+  /** @param address ours on the link: IPv4, or IPv6 link-local. @param length of the prefix that both ends are in */
+  | { readonly type: 'link-up'; readonly areaId: number; readonly address: IpAddress; readonly length: number }
+  | { readonly type: 'link-down'; readonly areaId: number; readonly reason: string }
+  /** One IP payload. The speaker keeps the bytes: hand it a copy. */
+  | { readonly type: 'received'; readonly areaId: number; readonly payload: Uint8Array; readonly addresses: PacketAddresses }
+  /** The whole of what this router says in an area, beside its place in the topology. `more`: what is carried from other areas follows. */
+  | { readonly type: 'originate'; readonly areaId: number; readonly lsas: readonly OwnLsa[]; readonly more?: boolean }
+  /** Other keys, taken over in flight. */
+  | { readonly type: 'keys'; readonly areaId: number; readonly keys: readonly AuthenticationKey[] }
+  | { readonly type: 'timer' }
+  | { readonly type: 'stop' };
+
+export type Effect =
+  | { readonly type: 'send'; readonly areaId: number; readonly destination: IpAddress; readonly payload: Uint8Array }
+  /** Another router's LSA is new, changed or gone: `lsa` is absent when it is gone. Refreshes that change nothing are not told. */
+  | { readonly type: 'database'; readonly areaId: number; readonly key: LsaKey; readonly lsa?: StoredLsa }
+  /** The neighbour of an area is Full, or (undefined) none is any more. */
+  | { readonly type: 'adjacency'; readonly areaId: number; readonly neighbor: number | undefined }
+  | { readonly type: 'count'; readonly name: string; readonly by: number }
+  | { readonly type: 'log'; readonly level: 'debug' | 'info' | 'warn'; readonly fields: object; readonly message: string }
+  /** Everything is withdrawn, or the time for it is over. */
+  | { readonly type: 'stopped'; readonly clean: boolean };
+
+export interface AreaState {
+  /** Only the keys change. */
+  config: AreaConfig;
+  link: { readonly address: IpAddress; readonly prefix: Prefix } | undefined;
+  helloAt: number;
+  neighbor: Neighbor | undefined;
+  /** Why the last packet was refused, as long as no hello was accepted after it. */
+  refused: string | undefined;
+  /** Router ID of the Full neighbour, as told last. */
+  adjacent: number | undefined;
+  readonly lsdb: Lsdb;
+  readonly own: OwnState;
+  readonly inbox: { readonly payload: Uint8Array; readonly addresses: PacketAddresses }[];
+}
+
+export interface Speaker {
+  readonly config: SpeakerConfig;
+  now: number;
+  effects: Effect[];
+  random: number;
+  readonly areas: ReadonlyMap<number, AreaState>;
+  /** Last sequence number of authentication that was used. */
+  authenticationSequence: bigint;
+  stopping: { readonly deadline: number; done: boolean } | undefined;
+  readonly warned: Map<string, number>;
+}
+
+export function createSpeaker(config: SpeakerConfig): Speaker {
+  return {
+    config,
+    now: 0,
+    effects: [],
+    random: config.seed >>> 0,
+    areas: new Map(config.areas.map((area) => [area.areaId, newArea(area, config)])),
+    authenticationSequence: 0n,
+    stopping: undefined,
+    warned: new Map(),
+  };
+}
+
+const newArea = (config: AreaConfig, { lsdbLimit }: SpeakerConfig): AreaState => ({
+  config,
+  link: undefined,
+  helloAt: Infinity,
+  neighbor: undefined,
+  refused: undefined,
+  adjacent: undefined,
+  lsdb: newLsdb(lsdbLimit),
+  own: newOwnState(),
+  inbox: [],
+});
+
+/** @param name without the carrier's own prefix, which is that of the version */
+export function count(s: Speaker, name: string, by = 1): void {
+  s.effects.push({ type: 'count', name: `${s.config.version.name}.${name}`, by });
+}
+
+export function log(s: Speaker, level: 'debug' | 'info' | 'warn', fields: object, message: string): void {
+  s.effects.push({ type: 'log', level, fields, message });
+}
+
+/** Counts always, warns at most once a minute for each name: bad input must not become a flood of log lines. */
+export function complain(s: Speaker, name: string, fields: object, message: string): void {
+  count(s, name);
+  const last = s.warned.get(name);
+  if (last !== undefined && s.now - last < WARN_INTERVAL_MS) return;
+  s.warned.set(name, s.now);
+  log(s, 'warn', { counter: `${s.config.version.name}.${name}`, ...fields }, message);
+}
+
+/** A packet that does not fit what this link is configured to be: an operator who sees no neighbour wants to know why. */
+export function refuse(s: Speaker, area: AreaState, name: string, reason: string, fields: object = {}): void {
+  area.refused = reason;
+  complain(s, name, { area: formatId(area.config.areaId), ...fields, reason }, 'OSPF packet refused');
+}
+
+/** Uniform in [0, 1): a 32-bit linear congruential generator is enough to spread timers. */
+export function random(s: Speaker): number {
+  s.random = (Math.imul(s.random, 1664525) + 1013904223) >>> 0;
+  return s.random / 2 ** 32;
+}

@@ -1,0 +1,38 @@
+// A clean end: flush everything of ours, wait until the neighbour has acknowledged it, then tell it that it is heard no more. Without a neighbour there
+// is nobody to tell.
+import { STOP_LIMIT_MS } from './constants.ts';
+import { sendHello } from './interface.ts';
+import { isExchanging } from './neighbor.ts';
+import { withdrawAll } from './own.ts';
+import { type AreaState, type Speaker, log } from './speaker.ts';
+
+export function beginStop(s: Speaker): void {
+  if (s.stopping) return;
+  s.stopping = { deadline: s.now + STOP_LIMIT_MS, done: false };
+  for (const area of s.areas.values()) withdrawAll(s, area);
+}
+
+/** Whether something of ours waits to be flushed or acknowledged. */
+function owing({ neighbor, own, lsdb }: AreaState): boolean {
+  if (!neighbor || !isExchanging(neighbor)) return false;
+  if (own.takingOver || own.dirty.size > 0) return true;
+  const ours = (key: string): boolean => lsdb.byKey.get(key)?.own ?? false;
+  for (const key of neighbor.unsent) if (ours(key)) return true;
+  for (const key of neighbor.retransmit.keys()) if (ours(key)) return true;
+  return false;
+}
+
+/** Ends the stop when nothing is owed any more, or time is up. Called after every event. */
+export function checkStop(s: Speaker): void {
+  if (!s.stopping || s.stopping.done) return;
+  const clean = ![...s.areas.values()].some(owing);
+  if (!clean && s.now < s.stopping.deadline) return;
+  s.stopping.done = true;
+  if (!clean) log(s, 'warn', {}, 'stopped before the neighbour acknowledged that our LSAs are flushed');
+  for (const area of s.areas.values()) {
+    sendHello(s, area);
+    area.link = undefined;
+    area.helloAt = Infinity;
+  }
+  s.effects.push({ type: 'stopped', clean });
+}

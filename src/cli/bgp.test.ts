@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { exampleState, sender } from '../northbound/fixture.ts';
+import { failing, fakeCnpd, run } from './fixture.ts';
+
+describe('cnpctl show bgp', () => {
+  it('session: which gobgpd, what it holds of ours and what it taught', async () => {
+    expect((await run('show bgp session')).out.split('\n')).toEqual([
+      expect.stringMatching(/^TARGET +STATE +API +AS +ROUTER ID +ORIGINATED +WANTED +LEARNED +WITH PROXY +FOR +REASON$/),
+      expect.stringMatching(/^127\.0\.0\.1:50051 +ready +v3 +65001 +192\.0\.2\.1 +1 +1 +3 +1 +1h00m +all paths are known$/),
+      '',
+    ]);
+  });
+
+  it('peers: with the families that were negotiated', async () => {
+    const { out } = await run('show bgp peers');
+    expect(out).toMatch(/^2001:db8:ffff::fe +65001 +established +ipv4-unicast, ipv6-unicast +3 +1$/m);
+    expect(out).toMatch(/^192\.0\.2\.254 +65001 +active +- +0 +0$/m);
+  });
+
+  it('PNC-5.4-a: paths: the proxy of each, and why its characteristics are not used', async () => {
+    const { out } = await run('show bgp paths');
+    expect(out).toMatch(/^2001:db8:1::\/64 +2001:db8:ffff::1 +originated +local +2001:db8:ffff::1 +2001:db8:ffff::1 +own AS +yes /m);
+    expect(out).toMatch(/^2001:db8:3::\/64 +2001:db8:ffff::3 +used +2001:db8:ffff::fe +2001:db8:ffff::3 +2001:db8:ffff::3 +65003 +yes +- +1 /m);
+    expect(out).toMatch(/^2001:db8:4::\/64 +- +malformed +2001:db8:ffff::fe +2001:db8:ffff::fe +- +65004 65005 +yes /m);
+  });
+
+  it('a neighbour’s 500 unknown codes and 200 ASes are told short, and whole as JSON: what one path says does not make the table wide', async () => {
+    const state = exampleState();
+    const codes = Array.from({ length: 500 }, (_, i) => i + 1);
+    state.bgp.paths = [{ ...state.bgp.paths[1]!, unknown: codes, asPath: Array.from({ length: 200 }, (_, i) => 65_000 + i).join(' ') }];
+    const { out } = await run('show bgp paths', fakeCnpd(state));
+    expect(out).toContain('1, 2, 3, 4, 5, 6, 7, 8 and 492 more');
+    expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThan(260);
+    expect(JSON.parse((await run('-o json show bgp paths', fakeCnpd(state))).out)).toMatchObject([{ unknown: codes }]);
+  });
+
+  it('all of it, one table after the other', async () => {
+    const { code, out } = await run('show bgp');
+    expect(code).toBe(0);
+    expect(out.split('\n\n').map((table) => table.split(' ')[0])).toEqual(['TARGET', 'NEIGHBOR', 'PREFIX']);
+  });
+
+  it("as JSON: with the sender prefixes that came from BGP, and no other carrier's", async () => {
+    const state = exampleState();
+    state.senders = [...state.senders, sender('2001:db8:3::/64', { carrier: 'bgp', originator: '2001:db8:ffff::3', source: '2001:db8:3::/64 2001:db8:ffff::fe 0' })];
+    const answer = JSON.parse((await run('-o json show bgp', fakeCnpd(state))).out) as Record<string, { prefix: string }[]>;
+    expect(Object.keys(answer)).toEqual(['session', 'peers', 'paths', 'senders']);
+    expect(answer['senders']!.map(({ prefix }) => prefix)).toEqual(['2001:db8:3::/64']);
+    expect(answer['paths']![1]).toMatchObject({ 'header-next-hop': '2001:db8:ffff::3', 'as-path': '65003', unknown: [1] });
+  });
+
+  it.each([['session', 'there is no BGP carrier: cnpd.yaml has no bgp section'], ['peers', 'there is no BGP neighbor'], ['paths', 'there is no path with Next Hop Dependent Characteristics']])(
+    '%s: an empty list says so',
+    async (subject, sentence) => {
+      const state = { ...exampleState(), bgp: { session: [], peers: [], paths: [] } };
+      expect(await run(`show bgp ${subject}`, fakeCnpd(state))).toEqual({ code: 0, out: `${sentence}\n`, err: '' });
+    },
+  );
+
+  it('D7: what is in force and what is not: IS-IS before BGP', async () => {
+    const state = exampleState();
+    state.senders = [sender('2001:db8:1::/64'), sender('2001:db8:1::/64', { carrier: 'bgp', best: false, proxy: '2001:db8:ffff::9', originator: '2001:db8:ffff::9', source: '2001:db8:1::/64 2001:db8:ffff::fe 0', metric: 0 })];
+    const { out } = await run('show senders --all', fakeCnpd(state));
+    expect(out).toMatch(/2001:db8:ffff::1 +yes +isis /);
+    expect(out).toMatch(/2001:db8:ffff::9 +no +bgp +2001:db8:ffff::9 +2001:db8:1::\/64 2001:db8:ffff::fe 0 +0 /);
+  });
+
+  it('a subject that does not exist is a usage error, and a cnpd that is away is told', async () => {
+    expect((await run('show bgp bogus')).code).toBe(2);
+    expect((await run('show bgp', failing('unreachable'))).code).toBe(3);
+  });
+});

@@ -1,0 +1,43 @@
+// Not part of cnpctl: a cnpd that answers from a state, and a command line run against it, for the tests of this folder.
+import { create, fromBinary } from '@bufbuild/protobuf';
+import type { CnpdState } from '../model/state.ts';
+import { type NorthboundClient, NorthboundError, pathOf } from '../northbound/client.ts';
+import { exampleState, sourceOf } from '../northbound/fixture.ts';
+import { GetRequestSchema, GetResponseSchema } from '../northbound/gen/gnmi/gnmi_pb.js';
+import { answerGet } from '../northbound/get.ts';
+import type { CliModules } from './context.ts';
+import { runCnpctl } from './program.ts';
+
+/** A cnpd with this state, without a socket in between. */
+export function fakeCnpd(state: CnpdState, reload = { ok: true, errors: [] as string[] }): NorthboundClient {
+  const answer = async (names: readonly string[]) => {
+    const bytes = await answerGet(create(GetRequestSchema, { path: [pathOf(names)] }), sourceOf(state), { maxAnswerBytes: 1 << 20, now: () => 0n }, () => undefined);
+    const value = fromBinary(GetResponseSchema, bytes).notification[0]!.update[0]?.val?.value;
+    return value?.case === 'jsonVal' ? (JSON.parse(Buffer.from(value.value).toString()) as unknown) : undefined;
+  };
+  return { get: answer, getRaw: () => Promise.reject(new Error('not used')), reload: async () => reload, listening: async () => true, close: () => undefined };
+}
+
+export const failing = (code: 'unreachable' | 'refused'): NorthboundClient => {
+  const error = new NorthboundError(code, 'X', 'because');
+  const reject = () => Promise.reject(error);
+  return { get: reject, getRaw: reject, reload: reject, listening: async () => false, close: () => undefined };
+};
+
+export async function run(line: string, client = fakeCnpd(exampleState()), more: Partial<CliModules> = {}) {
+  let [out, err] = ['', ''];
+  const modules: CliModules = {
+    version: '0.1.0',
+    nowMs: () => Date.parse('2026-11-20T12:00:10Z'),
+    out: (text) => void (out += text),
+    err: (text) => void (err += text),
+    colour: false,
+    connect: () => client,
+    examine: async () => [],
+    uninstall: async () => true,
+    openRemote: async (source) => Promise.reject(new Error(`${source}: not there`)),
+    ...more,
+  };
+  const code = await runCnpctl(line.split(' '), modules);
+  return { code, out, err };
+}

@@ -1,0 +1,211 @@
+// What the agent does about congestion once the programs have notified a sender: it remembers what was sent, sends Resume when the queue has drained (resume.ts), and
+// listens to hosts that refuse a Fast CNP (refusals.ts). It reads the depth of queues only while somebody waits for a Resume.
+import { openIcmpv6Socket, type DatagramSocket } from '../kernel/datagram-socket.ts';
+import { realtimeNs } from '../kernel/ffi/libc.ts';
+import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
+import { TC_H } from '../kernel/netlink/traffic-control.ts';
+import type { Netns } from '../kernel/netns.ts';
+import type { Poller } from '../kernel/poller.ts';
+import { type RawSocket, openRawSocket } from '../kernel/raw-socket.ts';
+import { type IpAddress, formatAddress } from '../model/address.ts';
+import type { Clock } from '../model/clock.ts';
+import type { Count, Log } from '../model/log.ts';
+import type { LongHaulAction, NotificationFormat, SentNotification } from '../model/notification.ts';
+import type { NotificationState } from '../model/state.ts';
+import { PARAMETER_PROBLEM } from '../packet/icmpv6/parameter-problem.ts';
+import { ntpFromUnixNs } from '../packet/ntp.ts';
+import { type Names, NotificationHistory, notificationState } from './history.ts';
+import { Refusals, type RefusalSettings } from './refusals.ts';
+import { type LongHaulSettings, type ResumeInstruction, buildResume } from './resume-packet.ts';
+import { type ClaimResume, ResumeMachine, WAIT_MS, type ResumeOrder, type ResumePort, type ToldFlow } from './resume.ts';
+
+/** The plan's notifier and ports, and the intent's Resume. */
+export interface CongestionSettings extends LongHaulSettings, RefusalSettings {
+  readonly ports: readonly ResumePort[];
+  readonly resume: ResumeInstruction;
+}
+
+export interface CongestionModules {
+  readonly poller: Poller;
+  readonly rtnetlink: Pick<Rtnetlink, 'qdiscs'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly count: Count;
+  readonly netns?: Netns;
+  /** Whether a Resume may be sent to this flow's sender now; takes its tokens. @throws KernelError */
+  readonly claimResume: ClaimResume;
+  /** A host has shown that it does not understand a format. Called again whenever it shows it again; the answer is whether that is news. */
+  readonly onRefusal: (host: IpAddress, format: NotificationFormat) => boolean;
+}
+
+/** A flow of the program's table, with what its sender was told last. */
+export interface FlowWithHistory extends Pick<ToldFlow, 'source' | 'destination' | 'destinationQpn' | 'ifindex'> {
+  readonly told: (Pick<ToldFlow, 'format' | 'sourceQpn' | 'endCon'> & { readonly atNs: bigint; readonly action: LongHaulAction | null }) | null;
+}
+
+export interface CongestionLoop {
+  /** The program has sent a notification; perhaps some time ago, before this run began to listen. */
+  notified(notification: SentNotification): void;
+  /** After a restart: who was told to slow down a moment ago and has not been told otherwise, as far as the program's table says. */
+  adopt(flows: Iterable<FlowWithHistory>): void;
+  /** After every re-plan. */
+  configure(settings: CongestionSettings): void;
+  /** The newest first. */
+  notifications(names: Names): NotificationState[];
+  stop(): void;
+}
+
+/** A record that waited in the ring for longer than this is for the history alone: who is slowed down still, the flow table says better (adopt). */
+const FRESH_NS = 5_000_000_000n;
+/** Reading the qdiscs of a router with hundreds of interfaces takes milliseconds: so many times as long nothing is read. */
+const READING_REST = 10;
+const isOld = (atNs: bigint): boolean => process.hrtime.bigint() - atNs > FRESH_NS;
+/** A sender that was told so long ago has recovered by itself. */
+const isOver = (atNs: bigint): boolean => process.hrtime.bigint() - atNs > BigInt(WAIT_MS) * 1_000_000n;
+
+/** @throws KernelError EPERM: the ICMPv6 socket is not allowed */
+export function createCongestionLoop(settings: CongestionSettings, modules: CongestionModules): CongestionLoop {
+  const loop = new RunningLoop(settings, modules);
+  loop.configure(settings);
+  return loop;
+}
+
+class RunningLoop implements CongestionLoop {
+  readonly #modules: CongestionModules;
+  readonly #history = new NotificationHistory();
+  readonly #resume: ResumeMachine;
+  readonly #refusals: Refusals;
+  readonly #raw = new Map<4 | 6, RawSocket>();
+  #settings: CongestionSettings;
+  #icmp: DatagramSocket | undefined;
+  #cancelSampling: (() => void) | undefined;
+  /** A reading of the queues is under way; the next one is scheduled when it is done. */
+  #sampling = false;
+  /** How long the last one took, milliseconds. */
+  #readingMs = 0;
+  #stopped = false;
+
+  constructor(settings: CongestionSettings, modules: CongestionModules) {
+    this.#settings = settings;
+    this.#modules = modules;
+    this.#resume = new ResumeMachine({ count: modules.count, claim: modules.claimResume });
+    this.#refusals = new Refusals(settings, modules.clock.now());
+  }
+
+  configure(settings: CongestionSettings): void {
+    this.#settings = settings;
+    this.#resume.configure(settings.ports);
+    this.#refusals.configure(settings);
+    const listening = settings.fastCnp !== undefined && settings.source6 !== null;
+    if (listening) this.#icmp ??= this.#listen();
+    else this.#closeIcmp();
+  }
+
+  notified(notification: SentNotification): void {
+    const now = this.#modules.clock.now();
+    this.#history.add(notification);
+    if (isOld(notification.atNs)) return;
+    this.#refusals.notified(notification, now);
+    this.#resume.notified(notification, now);
+    this.#schedule();
+  }
+
+  adopt(flows: Iterable<FlowWithHistory>): void {
+    const now = this.#modules.clock.now();
+    for (const { told, ...flow } of flows) {
+      if (!told || isOver(told.atNs)) continue;
+      if (told.action === 'pause' || told.action === 'rate-reduce') this.#resume.wait({ ...flow, ...told }, now);
+    }
+    this.#schedule();
+  }
+
+  notifications(names: Names): NotificationState[] {
+    return [...this.#history.latest()].map(({ sequence, sent }) => notificationState(sequence, sent, names));
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#cancelSampling?.();
+    this.#closeIcmp();
+    for (const socket of this.#raw.values()) socket.close();
+    this.#raw.clear();
+  }
+
+  #schedule(): void {
+    if (this.#stopped || this.#sampling || this.#cancelSampling) return;
+    const wanted = this.#resume.wanted(this.#modules.clock.now());
+    if (!wanted) return;
+    const inMs = Math.max(wanted.inMs, READING_REST * this.#readingMs);
+    this.#cancelSampling = this.#modules.clock.after(inMs, () => {
+      this.#cancelSampling = undefined;
+      this.#sampling = true;
+      void this.#sample(new Set(wanted.ifindexes)).finally(() => {
+        this.#sampling = false;
+        this.#schedule();
+      });
+    });
+  }
+
+  /** Never rejects. */
+  async #sample(ifindexes: ReadonlySet<number>): Promise<void> {
+    const { rtnetlink, clock, count, log } = this.#modules;
+    const startedAt = clock.now();
+    try {
+      const qdiscs = await rtnetlink.qdiscs();
+      this.#readingMs = clock.now() - startedAt;
+      const roots = qdiscs.filter((qdisc) => qdisc.parent === TC_H.ROOT && ifindexes.has(qdisc.ifindex));
+      if (this.#stopped) return;
+      for (const { ifindex, stats } of roots) for (const order of this.#resume.sample(ifindex, stats.backlogBytes, clock.now())) this.#send(order);
+    } catch (error) {
+      count('congestion.resume.queue-unreadable');
+      log.warn({ error: messageOf(error) }, 'the queues cannot be read; who waits for a Resume waits on');
+    }
+  }
+
+  #send(order: ResumeOrder): void {
+    const { count, log } = this.#modules;
+    const { flow, queueBytes } = order;
+    const { level, parameter } = this.#settings.resume;
+    try {
+      const packet = buildResume(order, this.#settings.resume, this.#settings, ntpFromUnixNs(realtimeNs()));
+      if (!packet) return count('congestion.resume.not-set-up');
+      this.#rawSocket(packet[0]! >>> 4 === 4 ? 4 : 6).send(packet);
+    } catch (error) {
+      count('congestion.resume.send-failed');
+      log.debug({ error: messageOf(error), sender: formatAddress(flow.source) }, 'a Resume could not be sent; its sender recovers by itself');
+      return;
+    }
+    count('congestion.resume.sent');
+    this.#history.add({ ...flow, atNs: process.hrtime.bigint(), reason: 'resume', action: 'resume', level, parameter, queueBytes });
+  }
+
+  #rawSocket(family: 4 | 6): RawSocket {
+    const socket = this.#raw.get(family) ?? openRawSocket({ family, netns: this.#modules.netns });
+    this.#raw.set(family, socket);
+    return socket;
+  }
+
+  #listen(): DatagramSocket {
+    const { poller, netns, clock, count, log, onRefusal } = this.#modules;
+    return openIcmpv6Socket({ netns, types: [PARAMETER_PROBLEM] }, {
+      poller,
+      onDatagram: ({ data, from }) => {
+        const refusal = this.#refusals.parameterProblem(from.address, data, clock.now());
+        if (!refusal.ok) return count(`congestion.parameter-problem.${refusal.error}`);
+        count('congestion.parameter-problem.believed');
+        if (onRefusal(refusal.value, 'fast-cnp')) log.info({ host: formatAddress(refusal.value) }, 'the host does not understand Fast CNP');
+      },
+      onError: (error) => {
+        count('congestion.parameter-problem.socket-error');
+        log.debug({ error: error.message }, 'the ICMPv6 socket reported an error');
+      },
+    });
+  }
+
+  #closeIcmp(): void {
+    this.#icmp?.close();
+    this.#icmp = undefined;
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,86 @@
+// What hosts say they do not understand: ICMPv6 Parameter Problem code 2 that quotes a Fast CNP of ours (FCNP-4-j; RFC 4443 §3.4). Anybody can send one, and believing it
+// takes a sender out of Fast CNP for as long as `capability-expiry`; so it has to come from the host itself and to quote a Fast CNP that was sent to that host
+// a moment ago: our address, the flow's receiver in the option, the flow's Queue Pair in the BTH. Who is not on the path cannot know these. A machine.
+import { type IpAddress, sameAddress } from '../model/address.ts';
+import type { SentNotification } from '../model/notification.ts';
+import { type Result, fail, ok } from '../model/result.ts';
+import { TokenBucket } from '../model/token-bucket.ts';
+import { decodeParameterProblem, refusedFastCnp } from '../packet/icmpv6/parameter-problem.ts';
+import type { FastCnpOptionCodes } from '../packet/ip/fast-cnp-option.ts';
+import { flowKey } from './flow-key.ts';
+
+/** A Parameter Problem is answered at once: what was sent longer ago is not remembered. Milliseconds. */
+export const EVIDENCE_MS = 10_000;
+export const MOST_EVIDENCE = 8192;
+/** Parameter Problems looked at. */
+const RATE = { perSecond: 100, burst: 100 };
+
+export interface RefusalSettings {
+  /** Source of our Fast CNPs; null: none are sent. */
+  readonly source6: IpAddress | null;
+  readonly fastCnp?: FastCnpOptionCodes;
+}
+
+/**
+ * Why a Parameter Problem is not believed; each is a counter `congestion.parameter-problem.…`. `other`: about something that is no Fast CNP. `not-ours`: quotes
+ * one from another address. `not-from-host`: another node answers for the host. `unknown`: no such Fast CNP was
+ * sent, or none at all to this host.
+ */
+export type Disbelief = 'rate-limited' | 'malformed' | 'other' | 'not-ours' | 'not-from-host' | 'unknown';
+
+/** Codes of refusedFastCnp that say: a well-formed message about something else. */
+const ABOUT_SOMETHING_ELSE: ReadonlySet<string> = new Set(['not-unrecognized-option', 'no-fast-cnp-option', 'pointer-elsewhere', 'not-alone']);
+
+export class Refusals {
+  #settings: RefusalSettings;
+  readonly #bucket: TokenBucket;
+  /** Flow, whose source is the host → when a Fast CNP was sent, the longest ago first. */
+  readonly #evidence = new Map<string, number>();
+  /** Host → when the last Fast CNP was sent to it, the longest ago first. */
+  readonly #hosts = new Map<bigint, number>();
+
+  /** @param now monotonic milliseconds, here and below */
+  constructor(settings: RefusalSettings, now: number) {
+    this.#settings = settings;
+    this.#bucket = new TokenBucket(RATE, now);
+  }
+
+  configure(settings: RefusalSettings): void {
+    this.#settings = settings;
+  }
+
+  /** A notification was sent. */
+  notified(notification: SentNotification, now: number): void {
+    if (notification.format !== 'fast-cnp') return;
+    remember(this.#evidence, flowKey(notification), now);
+    remember(this.#hosts, notification.source.value, now);
+  }
+
+  /**
+   * An ICMPv6 message from `from`, from its type on. The value is the host that does not understand Fast CNP.
+   */
+  parameterProblem(from: IpAddress, message: Uint8Array, now: number): Result<IpAddress, Disbelief> {
+    // Who was sent nothing has nothing to refuse, and does not spend what is looked at: anybody can send such messages.
+    const toldAt = this.#hosts.get(from.value);
+    if (toldAt === undefined || now - toldAt > EVIDENCE_MS) return fail('unknown');
+    if (!this.#bucket.take(now)) return fail('rate-limited');
+    const { fastCnp, source6 } = this.#settings;
+    const problem = decodeParameterProblem(message);
+    if (!problem.ok) return fail('malformed');
+    if (!fastCnp || !source6) return fail('not-ours');
+    const refused = refusedFastCnp(problem.value, fastCnp);
+    if (!refused.ok) return fail(ABOUT_SOMETHING_ELSE.has(refused.error.code) ? 'other' : 'malformed');
+    const { source, destination, option, destQpn } = refused.value;
+    if (!sameAddress(source, source6)) return fail('not-ours');
+    if (!sameAddress(destination, from)) return fail('not-from-host');
+    if (destQpn === undefined) return fail('malformed');
+    const sentAt = this.#evidence.get(flowKey({ source: destination, destination: option.originalDestination, destinationQpn: destQpn }));
+    return sentAt !== undefined && now - sentAt <= EVIDENCE_MS ? ok(destination) : fail('unknown');
+  }
+}
+
+function remember<K>(map: Map<K, number>, key: K, now: number): void {
+  map.delete(key);
+  map.set(key, now);
+  if (map.size > MOST_EVIDENCE) map.delete(map.keys().next().value!);
+}

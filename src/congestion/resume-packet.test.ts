@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { address } from '../model/address.ts';
+import { toHex } from '../packet/hex.ts';
+import { decodeLongHaulIcmpv6 } from '../packet/icmpv6/long-haul-cnp.ts';
+import { parseIcmpv6 } from '../packet/icmpv6/message.ts';
+import { readLongHaulRoce } from '../packet/roce/long-haul-cnp.ts';
+import { parseRocePacket } from '../packet/roce/packet.ts';
+import { decapsulate } from '../packet/srv6/encapsulation.ts';
+import { sentNotification } from './fixture.ts';
+import { type LongHaulSettings, buildResume } from './resume-packet.ts';
+
+const NTP = 0xe95b_2b80_8000_0000n;
+const LONG_HAUL = { icmpv6Type: 200, objectClass: 247, disclose: true, timestamp: false, deviceId: null, pathId: null, padToCnp: false };
+const SETTINGS: LongHaulSettings = { source4: address('192.0.2.2'), source6: address('2001:db8:ffff::2'), longHaul: LONG_HAUL };
+const RESUME = { level: 20, parameter: 50 };
+const order = (more = {}) => ({ flow: sentNotification(more), queueBytes: 30_000_000 });
+const IPV4 = { source: address('198.51.100.1'), destination: address('198.51.101.1'), format: 'long-haul-roce' } as const;
+
+describe('the Resume packet', () => {
+  it('A3: level 20, Resume 50 percent, Queue Pair 100, 30 MB', () => {
+    const packet = buildResume(order(), RESUME, SETTINGS, NTP)!;
+    const parsed = parseIcmpv6(packet);
+    if (!parsed.ok) throw new Error(parsed.error.detail);
+    expect(toHex(parsed.value.message.subarray(4))).toBe('14c000320000006401007530');
+    expect(parsed.value).toMatchObject({ source: SETTINGS.source6, destination: address('2001:db8:1::1'), trafficClass: 48 << 2, hopLimit: 64, type: 200, code: 0 });
+  });
+
+  it('LHCNP-9-g: a node that keeps its queues to itself sends neither metric type nor value', () => {
+    const packet = buildResume(order(), RESUME, { ...SETTINGS, longHaul: { ...LONG_HAUL, disclose: false } }, NTP)!;
+    expect(toHex(packet.subarray(44))).toBe('14c000320000006400000000');
+  });
+
+  it('LHCNP-6.1.1-h: the objects are those of its other Long-haul CNPs', () => {
+    const settings = { ...SETTINGS, longHaul: { ...LONG_HAUL, timestamp: true, deviceId: 'p1', pathId: 7 } };
+    const decoded = decodeLongHaulIcmpv6(buildResume(order(), RESUME, settings, NTP)!.subarray(40), { type: 200, objectClass: 247 });
+    expect(decoded).toMatchObject({ ok: true, value: { objects: [{ kind: 'timestamp', ntp: NTP }, { kind: 'device-id', name: 'p1' }, { kind: 'path-id', id: Uint8Array.of(0, 0, 0, 7) }] } });
+  });
+
+  it('LHCNP-4-a: an IPv4 flow is told in the RoCEv2 form, from the IPv4 loopback', () => {
+    const parsed = parseRocePacket(buildResume(order(IPV4), RESUME, SETTINGS, NTP)!);
+    if (!parsed.ok) throw new Error(parsed.error.detail);
+    expect(parsed.value).toMatchObject({ family: 4, source: SETTINGS.source4, destination: IPV4.source, icrcValid: true });
+    expect(readLongHaulRoce(parsed.value, 247)).toMatchObject({ ok: true, value: { action: 'resume', parameter: 50, level: 20, sourceQpn: 100 } });
+  });
+
+  const endCon = address('2001:db8:c::1');
+  for (const [name, more, version] of [['IPv6', {}, 6], ['IPv4', IPV4, 4]] as const) {
+    it(`FCN-4.2.2-d: goes back through END.CON when the flow came through one, ${name} inside, not changed by a bit`, () => {
+      const wrapped = decapsulate(buildResume(order({ ...more, endCon }), RESUME, SETTINGS, NTP)!);
+      if (!wrapped.ok) throw new Error(wrapped.error.detail);
+      expect(wrapped.value.outer).toMatchObject({ source: SETTINGS.source6, destination: endCon, family: 6, trafficClass: 48 << 2 });
+      expect(wrapped.value.inner[0]! >>> 4).toBe(version);
+      expect(toHex(wrapped.value.inner)).toBe(toHex(buildResume(order(more), RESUME, SETTINGS, NTP)!));
+    });
+  }
+
+  it('nothing is sent by a node that has no address of the family, or no Long-haul CNP any more', () => {
+    expect(buildResume(order(IPV4), RESUME, { ...SETTINGS, source4: null }, NTP)).toBeUndefined();
+    expect(buildResume(order({ ...IPV4, endCon }), RESUME, { ...SETTINGS, source6: null }, NTP)).toBeUndefined();
+    expect(buildResume(order(), RESUME, { source4: null, source6: SETTINGS.source6 }, NTP)).toBeUndefined();
+  });
+});

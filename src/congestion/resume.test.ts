@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import { address } from '../model/address.ts';
+import { sentNotification } from './fixture.ts';
+import { type ClaimResume, MOST_WAITING, type ResumePort, ResumeMachine, WAIT_MS } from './resume.ts';
+
+/** 100 Gb/s, 10 ms: K_max 125 MB, K_min 62.5 MB (A1). */
+const PORT: ResumePort = { ifindex: 3, kMin: 62_500_000, kMax: 125_000_000, rttNs: 10_000_000, perFlowIntervalNs: 50_000_000 };
+const HIGH = 130_000_000;
+const LOW = 30_000_000;
+
+function bench(ports: readonly ResumePort[] = [PORT], claim: ClaimResume = () => 'granted') {
+  const counters: Record<string, number> = {};
+  const machine = new ResumeMachine({ count: (name, by = 1) => void (counters[name] = (counters[name] ?? 0) + by), claim });
+  machine.configure(ports);
+  /** Samples as often as the machine wants; returns the times at which Resumes were ordered. */
+  const run = (from: number, to: number, depthAt: (now: number) => number): { at: number; orders: number }[] => {
+    const ordered: { at: number; orders: number }[] = [];
+    for (let now = from; now <= to; ) {
+      const wanted = machine.wanted(now);
+      if (!wanted) break;
+      for (const ifindex of wanted.ifindexes) {
+        const orders = machine.sample(ifindex, depthAt(now), now);
+        if (orders.length > 0) ordered.push({ at: now, orders: orders.length });
+      }
+      now += wanted.inMs;
+    }
+    return ordered;
+  };
+  return { machine, counters, run };
+}
+
+describe('Resume', () => {
+  it('A3: comes after the queue was below K_min for more than 10 ms, once', () => {
+    const { machine, run } = bench();
+    machine.notified(sentNotification(), 0);
+    const resumed = run(0, 1000, (now) => (now < 100 ? HIGH : LOW));
+    expect(resumed).toHaveLength(1);
+    expect(resumed[0]!.at).toBeGreaterThan(110);
+    expect(resumed[0]!.at).toBeLessThan(120);
+    expect(machine.wanted(1000)).toBeUndefined();
+  });
+
+  it('LHCNP-5.5.1-i: the time below K_min has to be sustained: a sample above it begins anew', () => {
+    const { machine, run } = bench();
+    machine.notified(sentNotification(), 0);
+    expect(run(0, 500, (now) => (now % 10 < 2 ? HIGH : LOW))).toEqual([]);
+    expect(run(500, 700, () => LOW)).toHaveLength(1);
+  });
+
+  it('LHCNP-5.5.1-i: K_min itself is not below K_min', () => {
+    const { machine, run } = bench();
+    machine.notified(sentNotification(), 0);
+    expect(run(0, 500, () => PORT.kMin!)).toEqual([]);
+    expect(run(500, 1000, () => PORT.kMin! - 1)).toHaveLength(1);
+  });
+
+  it('a notification meanwhile, of whatever format, shows that the port is congested still', () => {
+    const { machine } = bench();
+    machine.notified(sentNotification(), 0);
+    machine.sample(3, LOW, 10);
+    machine.sample(3, LOW, 15);
+    machine.notified(sentNotification({ format: 'proxy', action: null }), 18);
+    expect(machine.sample(3, LOW, 21)).toEqual([]);
+    expect(machine.sample(3, LOW, 26)).toEqual([]);
+    expect(machine.sample(3, LOW, 32)).toHaveLength(1);
+  });
+
+  it('a gap between samples is no evidence that the queue was low', () => {
+    const { machine } = bench();
+    machine.notified(sentNotification(), 0);
+    expect(machine.sample(3, LOW, 10)).toEqual([]);
+    expect(machine.sample(3, LOW, 5000)).toEqual([]);
+    expect(machine.sample(3, LOW, 5011)).toHaveLength(1);
+  });
+
+  it('a machine that can read its queues only every 100 ms resumes all the same', () => {
+    const { machine } = bench();
+    machine.notified(sentNotification(), 0);
+    const orders = [0, 100, 200, 300].map((now) => machine.sample(3, LOW, now).length);
+    expect(orders).toEqual([0, 0, 1, 0]);
+  });
+
+  it('only who was told to pause or to slow down waits; others have nothing to resume', () => {
+    const { machine } = bench();
+    for (const more of [{ action: 'notify', parameter: 0 }, { format: 'fast-cnp', action: null }, { format: 'proxy', action: null }, { action: 'resume' }] as const) {
+      machine.notified(sentNotification(more), 0);
+    }
+    expect(machine.wanted(0)).toBeUndefined();
+    machine.notified(sentNotification({ action: 'pause', parameter: 10_000 }), 0);
+    expect(machine.wanted(0)).toEqual({ ifindexes: [3], inMs: 5 });
+  });
+
+  it('a flow that was told several times is resumed once, with the latest Queue Pair and END.CON', () => {
+    const { machine } = bench();
+    machine.notified(sentNotification({ sourceQpn: 7 }), 0);
+    const endCon = address('2001:db8:c::1');
+    machine.notified(sentNotification({ endCon }), 20);
+    machine.sample(3, LOW, 30);
+    expect(machine.sample(3, LOW, 41)).toEqual([{ flow: sentNotification({ endCon }), queueBytes: LOW }]);
+  });
+
+  it('LHCNP-9-f, LHCNP-5.5-h: who gets no token waits on; a flow that waits holds up nobody, a port that waits everybody', () => {
+    let tokens = 10;
+    const early = new Set([3]);
+    const claim: ClaimResume = ({ destinationQpn }) => (early.has(destinationQpn) ? 'flow-waits' : tokens-- > 0 ? 'granted' : 'port-waits');
+    const { machine, counters, run } = bench([PORT], claim);
+    for (let i = 0; i < 50; i++) machine.notified(sentNotification({ destinationQpn: i }), 0);
+    expect(run(0, 100, () => LOW)).toMatchObject([{ orders: 10 }]);
+    expect([machine.waiting, counters['congestion.resume.rate-limited']! > 1]).toEqual([40, true]);
+    tokens = 1000;
+    early.clear();
+    expect(run(100, 200, () => LOW)).toMatchObject([{ orders: 40 }]);
+    expect(machine.waiting).toBe(0);
+  });
+
+  it('ports are independent', () => {
+    const { machine } = bench([PORT, { ...PORT, ifindex: 4 }]);
+    machine.notified(sentNotification(), 0);
+    machine.notified(sentNotification({ ifindex: 4, destinationQpn: 9 }), 0);
+    expect(machine.wanted(0)!.ifindexes).toEqual([3, 4]);
+    for (const now of [5, 10, 16]) {
+      expect(machine.sample(3, HIGH, now)).toEqual([]);
+      expect(machine.sample(4, LOW, now)).toHaveLength(now === 16 ? 1 : 0);
+    }
+    expect(machine.wanted(16)!.ifindexes).toEqual([3]);
+  });
+
+  it('without K_min half of K_max stands in, without both the queue has to be empty', () => {
+    const { machine, run } = bench([{ ...PORT, kMin: null }]);
+    machine.notified(sentNotification(), 0);
+    expect(run(0, 100, () => 62_500_000)).toEqual([]);
+    machine.configure([{ ...PORT, kMin: null, kMax: null }]);
+    expect(run(100, 200, () => 1)).toEqual([]);
+    expect(run(200, 300, () => 0)).toHaveLength(1);
+  });
+
+  it('without RTT_est the least interval of a flow stands in', () => {
+    const { machine, run } = bench([{ ...PORT, rttNs: null }]);
+    machine.notified(sentNotification(), 0);
+    expect(run(0, 500, () => LOW)[0]!.at).toBeGreaterThan(50);
+  });
+
+  it('an RTT far below what can be sampled still ends in a Resume', () => {
+    const { machine, run } = bench([{ ...PORT, rttNs: 50_000 }]);
+    machine.notified(sentNotification(), 0);
+    expect(run(0, 100, () => LOW)).toHaveLength(1);
+  });
+
+  it('who has waited too long has recovered by itself (LHCNP-5.6-g)', () => {
+    const { machine, run, counters } = bench();
+    machine.notified(sentNotification(), 0);
+    run(0, WAIT_MS + 1000, () => HIGH);
+    expect(machine.wanted(WAIT_MS + 1000)).toBeUndefined();
+    expect(counters).toEqual({ 'congestion.resume.expired': 1 });
+  });
+
+  it('the table is bounded: who was told longest ago goes', () => {
+    const { machine, counters } = bench();
+    for (let i = 0; i <= MOST_WAITING; i++) machine.notified(sentNotification({ destinationQpn: i }), i / 1000);
+    expect(machine.waiting).toBe(MOST_WAITING);
+    expect(counters).toEqual({ 'congestion.resume.table-full': 1 });
+  });
+
+  it('who waits at a port that is watched no longer is forgotten; what is not watched is not waited for', () => {
+    const { machine, counters } = bench();
+    machine.notified(sentNotification(), 0);
+    machine.configure([]);
+    expect([machine.waiting, counters]).toEqual([0, { 'congestion.resume.port-gone': 1 }]);
+    machine.notified(sentNotification(), 2);
+    expect(machine.waiting).toBe(0);
+    expect(machine.sample(3, LOW, 3)).toEqual([]);
+  });
+});

@@ -1,0 +1,138 @@
+// The carriers that the daemon runs: a slot for each section of the intent that names one. They start, reload and stop one after another; what one
+// cannot do keeps none of the others from their work.
+import { type BgpCarrier, createBgpCarrier } from '../carriers/bgp/carrier.ts';
+import { type IsisCarrier, createIsisCarrier } from '../carriers/isis/carrier.ts';
+import type { CarrierSink } from '../carriers/carrier.ts';
+import { type OspfCarrier, createOspfCarrier } from '../carriers/ospf/carrier.ts';
+import type { IntentSection } from '../intent/diff.ts';
+import type { BgpIntent, Intent, IsisIntent, OspfIntent } from '../intent/intent.ts';
+import type { Poller } from '../kernel/poller.ts';
+import type { CarrierName, Origination } from '../model/advertisement.ts';
+import type { Clock } from '../model/clock.ts';
+import type { Count } from '../model/log.ts';
+import type { Problem } from '../plan/desired.ts';
+import { CarrierSlot } from './carrier-slot.ts';
+import type { Logging } from './logging.ts';
+import { originated } from './origination.ts';
+import { adjacencyProblems, bgpProblems, carriageProblems, disputeProblems, ospfProblems, placementProblems } from './problems.ts';
+
+export interface CarriersModules {
+  /** Asked for when a carrier is created. */
+  readonly poller: () => Poller;
+  readonly sink: CarrierSink;
+  readonly clock: Clock;
+  readonly logging: Logging;
+  readonly count: Count;
+  /** What a stopped carrier taught is held for as long. */
+  readonly onStopped: (carrier: CarrierName, holdMs: number) => void;
+  /** SIDs of this router that the kernel has refused. */
+  readonly refusedSids: () => ReadonlySet<string>;
+}
+
+const DEFAULT_HOLD_MS = 120_000;
+const NAMES = ['isis', 'ospfv2', 'ospfv3', 'bgp'] as const;
+const OSPF = ['ospfv2', 'ospfv3'] as const;
+
+/** How long what each carrier teaches outlives its originator, milliseconds; that of one that does not run is as it would be by default. */
+export const holdTimes = (intent: Intent): Record<(typeof NAMES)[number], number> => ({
+  isis: intent.isis?.holdUnreachableMs ?? DEFAULT_HOLD_MS,
+  ospfv2: intent.ospfv2?.holdUnreachableMs ?? DEFAULT_HOLD_MS,
+  ospfv3: intent.ospfv3?.holdUnreachableMs ?? DEFAULT_HOLD_MS,
+  bgp: intent.bgp?.holdUnreachableMs ?? DEFAULT_HOLD_MS,
+});
+
+/** What a carrier reads only when it is created, its own section aside. */
+const IDENTITY: Readonly<Record<(typeof NAMES)[number], readonly IntentSection[]>> = {
+  isis: ['code-points', 'router'],
+  ospfv2: ['code-points'],
+  ospfv3: ['code-points'],
+  bgp: ['code-points'],
+};
+
+/** An adjacency and a database exchange, or gobgpd's list of its paths, take some seconds, however short the hold time is; and a hello or two, until they begin. */
+const EXCHANGE_MS = 10_000;
+
+/** How long after the start the network may still be telling what it told an earlier run, milliseconds; 0: no carrier is declared. */
+export function patienceMs(intent: Intent): number {
+  const { isis, ospfv2, ospfv3, bgp } = intent;
+  const hellos = [isis?.helloIntervalMs, ...[ospfv2, ospfv3].map((ospf) => ospf && ospf.helloSeconds * 1000), bgp && 0].filter((ms) => ms !== undefined);
+  if (hellos.length === 0) return 0;
+  return Math.max(EXCHANGE_MS + 2 * Math.max(...hellos), ...NAMES.map((name) => intent[name]?.holdUnreachableMs ?? 0));
+}
+
+export class Carriers {
+  readonly #refusedSids: CarriersModules['refusedSids'];
+  readonly isis: CarrierSlot<IsisCarrier, IsisIntent>;
+  readonly ospfv2: CarrierSlot<OspfCarrier, OspfIntent>;
+  readonly ospfv3: CarrierSlot<OspfCarrier, OspfIntent>;
+  readonly bgp: CarrierSlot<BgpCarrier, BgpIntent>;
+
+  constructor(modules: CarriersModules) {
+    const { onStopped } = modules;
+    this.#refusedSids = modules.refusedSids;
+    const holdMs = (section: { readonly holdUnreachableMs: number } | undefined): number => section?.holdUnreachableMs ?? DEFAULT_HOLD_MS;
+    const ospf = (name: (typeof OSPF)[number]): CarrierSlot<OspfCarrier, OspfIntent> =>
+      new CarrierSlot({ name, section: (intent) => intent[name], create: (section, intent) => createOspf(name, section, intent, modules), holdMs, onStopped });
+    this.isis = new CarrierSlot({ name: 'isis', section: (intent) => intent.isis, create: (section, intent) => createIsis(section, intent, modules), holdMs, onStopped });
+    this.ospfv2 = ospf('ospfv2');
+    this.ospfv3 = ospf('ospfv3');
+    this.bgp = new CarrierSlot({ name: 'bgp', section: (intent) => intent.bgp, create: (section, intent) => createBgp(section, intent, modules), holdMs, onStopped });
+  }
+
+  /** @throws what the first carrier that cannot start rejects with; those after it have been tried too */
+  start(intent: Intent): Promise<void> {
+    return this.#each((name) => this[name].start(intent, this.#originated(intent)));
+  }
+
+  /** @throws Error, with the carrier's name, for the first that cannot do it; those after it have been tried too */
+  reload(intent: Intent, changed: readonly IntentSection[]): Promise<void> {
+    const identityChanged = (name: (typeof NAMES)[number]): boolean => IDENTITY[name].some((section) => changed.includes(section));
+    return this.#each((name) => this[name].reload(intent, this.#originated(intent), { changed: changed.includes(name), identityChanged: identityChanged(name) }));
+  }
+
+  /** What the kernel refuses has changed, and with it what may be advertised. */
+  advertise(intent: Intent): void {
+    for (const name of NAMES) this[name].carrier?.originate(this.#originated(intent));
+  }
+
+  #originated(intent: Intent): Origination {
+    return originated(intent, this.#refusedSids());
+  }
+
+  stop(): Promise<void> {
+    return this.#each((name) => this[name].stop());
+  }
+
+  /** What keeps the declared carriers from their work. @param now milliseconds since 1970 */
+  problems(intent: Intent, now: number): Problem[] {
+    const { isis, bgp } = this;
+    return [
+      ...NAMES.flatMap((name) => [...this[name].problems, ...placementProblems(name, this[name].carrier?.unplaced() ?? 0)]),
+      ...adjacencyProblems(intent, isis.carrier, isis.startedAt, now),
+      ...OSPF.flatMap((name) => ospfProblems(intent[name], this[name].carrier, this[name].startedAt, now)),
+      ...bgpProblems(bgp.carrier?.session(), bgp.startedAt, now),
+      ...disputeProblems(bgp.carrier?.disputed() ?? false),
+      ...carriageProblems(intent),
+    ];
+  }
+
+  async #each(run: (name: (typeof NAMES)[number]) => Promise<void>): Promise<void> {
+    const errors: Error[] = [];
+    for (const name of NAMES) {
+      await run(name).catch((cause: unknown) => errors.push(new Error(`${name}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })));
+    }
+    if (errors[0]) throw errors[0];
+  }
+}
+
+function createIsis(isis: IsisIntent, { codePoints, router }: Intent, { poller, sink, clock, logging, count }: CarriersModules): IsisCarrier {
+  return createIsisCarrier(isis, { poller: poller(), sink, clock, log: logging.room('isis'), count, codePoints, hostname: `${router.name}-cnpd` });
+}
+
+function createOspf(name: CarrierName, ospf: OspfIntent, { codePoints }: Intent, { poller, sink, clock, logging, count }: CarriersModules): OspfCarrier {
+  return createOspfCarrier(ospf, { poller: poller(), sink, clock, log: logging.room(name), count, codePoints });
+}
+
+function createBgp(bgp: BgpIntent, { codePoints }: Intent, { sink, clock, logging, count }: CarriersModules): BgpCarrier {
+  return createBgpCarrier(bgp, { sink, clock, log: logging.room('bgp'), count, codePoints });
+}

@@ -1,0 +1,118 @@
+// The agent's part of telling senders, put together: what the programs have sent reaches the congestion loop (Resume, refusals of Fast CNP, the latest notifications),
+// and hosts that refuse a format are remembered for the plan. It runs while the desired state has a notifier.
+import { type CongestionLoop, type CongestionSettings, createCongestionLoop } from '../congestion/congestion.edge.ts';
+import type { Intent } from '../intent/intent.ts';
+import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
+import type { Poller } from '../kernel/poller.ts';
+import { HostCapabilities } from '../learned/capabilities.ts';
+import type { Clock } from '../model/clock.ts';
+import type { Count, Log } from '../model/log.ts';
+import type { NotificationState } from '../model/state.ts';
+import type { DesiredState, NotifierPlan, Problem } from '../plan/desired.ts';
+import type { CongestedNode } from '../reconcile/congested-node.ts';
+
+/** Without `notifications` no format is used that a host could refuse, and nobody is told to resume. */
+const NOBODY_REFUSES = { capabilityExpiryMs: 600_000, resume: { level: 0, parameter: 0 } };
+
+export interface CongestionModules {
+  readonly poller: Poller;
+  readonly rtnetlink: Rtnetlink;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly count: Count;
+  /** Hosts that refuse a format have become more or fewer. */
+  readonly onCapabilities: () => void;
+}
+
+export class Congestion {
+  readonly #modules: CongestionModules;
+  /** Hosts that have refused a format; for the plan. */
+  readonly capabilities: HostCapabilities;
+  #loop: CongestionLoop | undefined;
+  #problem: Problem | undefined;
+  #node: CongestedNode | undefined;
+  #reader: { close(): void } | undefined;
+  #cancelTick: (() => void) | undefined;
+
+  constructor(modules: CongestionModules) {
+    this.#modules = modules;
+    this.capabilities = new HostCapabilities({ expiryMs: NOBODY_REFUSES.capabilityExpiryMs }, modules);
+  }
+
+  /** After every re-plan. Never throws: what cannot be had is a problem, and is tried again with the next plan. */
+  apply(intent: Intent, desired: DesiredState, node: CongestedNode | undefined): void {
+    const { notifications } = intent;
+    this.capabilities.configure({ expiryMs: notifications?.capabilityExpiryMs ?? NOBODY_REFUSES.capabilityExpiryMs });
+    this.#awaitExpiry();
+    if (!desired.notifier || !node) return this.#end();
+    const settings = settingsOf(intent, desired, desired.notifier);
+    try {
+      if (this.#loop) this.#loop.configure(settings);
+      else this.#loop = this.#create(settings);
+      this.#listen(node);
+      this.#problem = undefined;
+    } catch (error) {
+      const problem = `notifications are sent, and nobody is told to resume: ${error instanceof Error ? error.message : String(error)}`;
+      if (!this.#problem) this.#modules.log.error({ problem }, 'the congestion loop cannot run');
+      this.#problem = { feature: 'notifications', problem, remedy: 'cnpd tries again at the next change of links or of the configuration; `cnpctl reload` is one' };
+    }
+  }
+
+  get problems(): readonly Problem[] {
+    return this.#problem ? [this.#problem] : [];
+  }
+
+  notifications(names: Parameters<CongestionLoop['notifications']>[0]): NotificationState[] {
+    return this.#loop?.notifications(names) ?? [];
+  }
+
+  stop(): void {
+    this.#cancelTick?.();
+    this.#end();
+  }
+
+  #create(settings: CongestionSettings): CongestionLoop {
+    return createCongestionLoop(settings, {
+      ...this.#modules,
+      claimResume: (flow) => this.#node?.claimResume(flow) ?? 'port-unknown',
+      onRefusal: (host, format) => this.#refused(() => this.capabilities.lacks(host, format)),
+    });
+  }
+
+  /** Once for each time that the congested node was opened; who was slowed down by an earlier run is taken over. */
+  #listen(node: CongestedNode): void {
+    if (this.#node === node) return;
+    const loop = this.#loop!;
+    this.#reader?.close();
+    this.#reader = node.onNotification((sent) => loop.notified(sent), this.#modules);
+    loop.adopt(node.slowedFlows(process.hrtime.bigint()));
+    this.#node = node;
+  }
+
+  #end(): void {
+    this.#reader?.close();
+    this.#loop?.stop();
+    this.#reader = this.#loop = this.#node = this.#problem = undefined;
+  }
+
+  #refused(change: () => boolean): boolean {
+    const changed = change();
+    if (changed) this.#modules.onCapabilities();
+    this.#awaitExpiry();
+    return changed;
+  }
+
+  /** A reload may have brought the next deadline forward. */
+  #awaitExpiry(): void {
+    this.#cancelTick?.();
+    const { clock } = this.#modules;
+    const deadline = this.capabilities.nextDeadline();
+    if (deadline === undefined) return;
+    this.#cancelTick = clock.after(Math.max(1, deadline - clock.now()), () => this.#refused(() => this.capabilities.tick()));
+  }
+}
+
+function settingsOf({ notifications }: Intent, { ports }: DesiredState, notifier: NotifierPlan): CongestionSettings {
+  const { level, parameter } = notifications?.longHaul.resume ?? NOBODY_REFUSES.resume;
+  return { ...notifier, ports, resume: { level, parameter } };
+}

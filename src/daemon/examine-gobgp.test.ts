@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { load } from '../intent/fixture.ts';
+import type { BgpPeerState } from '../model/state.ts';
+import { type GobgpAnswer, checkGobgp, examineGobgp, neededFamilies } from './examine-gobgp.ts';
+import { gobgpRemedy } from './gobgp.ts';
+
+const ROUTER = 'router: { name: r1, loopback: { ipv4: 192.0.2.1, ipv6: 2001:db8::1 } }\n';
+const PROXY = 'proxy: { address: 2001:db8::1, senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }], accept-from: [2001:db8::/32] }\n';
+const intent = (more = PROXY, bgp = 'bgp: {}\n') => load(`${ROUTER}${bgp}${more}`);
+const peer = (address: string, families: string[], state: BgpPeerState['state'] = 'established'): BgpPeerState => ({ address, as: 65_001, state, families, received: 0, advertised: 0 });
+const says = (...peers: BgpPeerState[]): GobgpAnswer => ({ about: { api: 'v3', as: 65_001, routerId: '192.0.2.1' }, peers });
+const check = (answer: GobgpAnswer, of = intent()) => checkGobgp(of, of.bgp!, answer);
+const BOTH = ['ipv4-unicast', 'ipv6-unicast'];
+
+describe('cnpctl doctor on gobgpd', () => {
+  it('who it is, whom it has, and the family that is needed', () => {
+    expect(check(says(peer('192.0.2.9', BOTH)))).toEqual([
+      { id: 'gobgp', claim: 'gobgpd answers at 127.0.0.1:50051: API v3, AS 65001, router ID 192.0.2.1', state: 'ok' },
+      { id: 'gobgp.neighbors', claim: 'gobgpd has established neighbours: 192.0.2.9 (AS 65001)', state: 'ok' },
+      { id: 'gobgp.ipv6-unicast', claim: 'ipv6-unicast is negotiated with 192.0.2.9', state: 'ok' },
+    ]);
+  });
+
+  it('a gobgpd that does not answer: why, and what to do', () => {
+    expect(check({ reason: 'connect ECONNREFUSED 127.0.0.1:50051' })).toEqual([
+      expect.objectContaining({ id: 'gobgp', state: 'missing', problem: expect.stringContaining('ECONNREFUSED'), remedy: expect.stringContaining('--api-hosts 127.0.0.1:50051') }),
+    ]);
+  });
+
+  it('no neighbour, and none that is established; what depends on one cannot be told', () => {
+    expect(check(says()).map(({ id, state }) => [id, state])).toEqual([['gobgp', 'ok'], ['gobgp.neighbors', 'missing'], ['gobgp.ipv6-unicast', 'unknown']]);
+    expect(check(says(peer('192.0.2.9', [], 'active')))[1]).toMatchObject({ state: 'missing', problem: "none of gobgpd's neighbours is established: 192.0.2.9 is active" });
+  });
+
+  it('a family that is negotiated with nobody: the lines of both ends', () => {
+    expect(check(says(peer('192.0.2.9', ['ipv4-unicast'])))[2]).toMatchObject({
+      id: 'gobgp.ipv6-unicast', state: 'missing', problem: expect.stringContaining('none of 192.0.2.9'), remedy: expect.stringMatching(/afi-safi-name = "ipv6-unicast".*address-family ipv6 unicast/),
+    });
+  });
+
+  it('one neighbour with the family is enough, and the others are named', () => {
+    expect(check(says(peer('192.0.2.8', ['ipv4-unicast']), peer('192.0.2.9', BOTH)))[2]).toMatchObject({ state: 'ok', claim: 'ipv6-unicast is negotiated with 192.0.2.9, not with 192.0.2.8' });
+  });
+
+  it('families: of senders with a next hop, of host routes, and of those who are told through proxies', () => {
+    expect(neededFamilies(intent())).toEqual([6]);
+    expect(neededFamilies(intent(''))).toEqual([]);
+    expect(neededFamilies(intent(PROXY, 'bgp: { next-hop: [192.0.2.1] }\n'))).toEqual([]);
+    expect(neededFamilies(intent('stamp: { reflector: on, accept-from: [2001:db8::/32] }\n'))).toEqual([4, 6]);
+    const ports = 'ports: [{ interface: eth1, k-max: 50kB }]\n';
+    expect(neededFamilies(intent(`${ports}notifications: { senders: [{ prefix: 198.51.100.0/24, order: [proxy] }, { prefix: "::/0", order: [fast-cnp] }] }\n`))).toEqual([4]);
+  });
+
+  it('without a bgp section nothing is asked', async () => expect(await examineGobgp(load(ROUTER))).toEqual([]));
+
+  it('a gobgpd that is not there: told from a real connection', async () => {
+    const [found] = await examineGobgp(intent('', 'bgp: { gobgp: { target: "unix:/nonexistent/gobgpd.sock" } }\n'));
+    expect(found).toMatchObject({ id: 'gobgp', state: 'missing', remedy: expect.stringContaining('--api-hosts unix:///nonexistent/gobgpd.sock') });
+  });
+});
+
+describe('what to do about a gobgpd, by the reason', () => {
+  it.each([
+    ['No connection established. Last error: connect ECONNREFUSED 127.0.0.1:50051', '127.0.0.1:50051', /--api-hosts 127\.0\.0\.1:50051/],
+    ['gobgpd sent a message of more than 4194304 bytes, or refused one of ours as too long (x)', '127.0.0.1:50051', /max-message/],
+    ['BGP is not started in gobgpd: its configuration has no [global.config], or it is still reading it', 'h:1', /global\.config/],
+    ['what answers is no gobgpd that cnpd knows: it has neither A nor B', 'h:1', /bgp\.gobgp\.target/],
+    ['the file for tls ca cannot be read: ENOENT: no such file or directory', 'h:1', /bgp\.gobgp\.tls/],
+    ['self-signed certificate in certificate chain', 'h:1', /bgp\.gobgp\.tls/],
+    ['Failed to connect (2026-01-01T00:00:00.000Z)', '127.0.0.1:50051', /bgp\.gobgp\.tls/],
+    ['read ECONNRESET', '127.0.0.1:50051', /--tls/],
+    ['connect ENOENT /run/g.sock', 'unix:/run/g.sock', /--api-hosts unix:\/\/\/run\/g\.sock/],
+    ['connect ENOENT /run/gobgpd.sock', 'unix:///run/gobgpd.sock', /--api-hosts unix:\/\/\/run\/gobgpd\.sock,/],
+    ['certificate has expired', '127.0.0.1:50051', /^give gobgpd a new certificate/],
+    ['certificate is not yet valid', '127.0.0.1:50051', /clock/],
+  ])('%s', (reason, target, remedy) => expect(gobgpRemedy(target, reason)).toMatch(remedy));
+});

@@ -1,0 +1,22 @@
+// What to do about a gobgpd that cannot be used, by what was said of it (the reasons of src/carriers/bgp/gobgp): for the problems of the running daemon and for
+// `cnpctl doctor`.
+
+type Remedy = (target: string) => string;
+
+const start: Remedy = (target) => `start gobgpd with --api-hosts ${target.replace(/^unix:\/+/, 'unix:///')}, or set bgp.gobgp.target in cnpd.yaml`;
+const tls: Remedy = (target) =>
+  target.startsWith('unix:') ? start(target) : "compare bgp.gobgp.tls in cnpd.yaml with gobgpd's --tls, --tls-cert-file and (gobgpd 4) --tls-client-ca-file; cnpd must be able to read its files";
+
+/** The first whose pattern the reason matches. */
+const REMEDIES: readonly (readonly [RegExp, Remedy])[] = [
+  [/message of more than/, () => 'raise bgp.gobgp.max-message in cnpd.yaml'],
+  [/BGP is not started/, () => 'give gobgpd a configuration with [global.config], as and router-id'],
+  [/no gobgpd that cnpd knows/, () => 'set bgp.gobgp.target in cnpd.yaml to a gobgpd 3 or 4: cnpd speaks their APIs'],
+  [/certificate (?:has expired|is not yet valid)/, () => "give gobgpd a new certificate (--tls-cert-file) and start it again; where the certificate is good, set this machine's clock"],
+  [/file for tls|certificate|\bTLS\b|\bSSL\b|\bPEM\b|wrong version number|altname|ECONNRESET|Connection dropped|HTTP\/2/i, tls],
+  // A port that is open and then closed at once: in the clear to one with TLS.
+  [/Failed to connect/, tls],
+];
+
+/** @param reason as the carrier's session has it */
+export const gobgpRemedy = (target: string, reason: string): string => (REMEDIES.find(([pattern]) => pattern.test(reason))?.[1] ?? start)(target);

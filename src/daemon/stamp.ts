@@ -1,0 +1,78 @@
+// STAMP as the daemon runs it: there while the intent has its section, told which router addresses the IGP has taught.
+import type { Intent } from '../intent/intent.ts';
+import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
+import type { Poller } from '../kernel/poller.ts';
+import type { IpAddress } from '../model/address.ts';
+import type { Clock } from '../model/clock.ts';
+import type { Count, Log } from '../model/log.ts';
+import type { RttState } from '../model/state.ts';
+import type { Problem } from '../plan/desired.ts';
+import { type Stamp, type StampOptions, startStamp } from '../stamp/stamp.edge.ts';
+
+export interface StampSlotModules {
+  readonly poller: Poller;
+  readonly rtnetlink: Rtnetlink;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly count: Count;
+  readonly interfaceName: (ifindex: number) => string | undefined;
+  /** What was measured of some port has changed. */
+  readonly onChange: () => void;
+}
+
+const NOTHING_MEASURED: ReadonlyMap<string, number> = new Map();
+
+export class StampSlot {
+  readonly #modules: StampSlotModules;
+  #stamp: Stamp | undefined;
+  #learned: readonly IpAddress[] = [];
+
+  constructor(modules: StampSlotModules) {
+    this.#modules = modules;
+  }
+
+  /** After the start and after every reload. Never throws. */
+  apply(intent: Intent): void {
+    const options = optionsOf(intent);
+    if (!options) {
+      const measured = this.rttMs.size > 0;
+      this.stop();
+      if (measured) this.#modules.onChange();
+    } else if (this.#stamp) {
+      this.#stamp.configure(options);
+    } else {
+      this.#stamp = startStamp(options, this.#modules);
+      this.#stamp.learned(this.#learned);
+    }
+  }
+
+  learned(routerAddresses: readonly IpAddress[]): void {
+    this.#learned = routerAddresses;
+    this.#stamp?.learned(routerAddresses);
+  }
+
+  /** Port → RTT_est, milliseconds. */
+  get rttMs(): ReadonlyMap<string, number> {
+    return this.#stamp?.rttMs ?? NOTHING_MEASURED;
+  }
+
+  state(): RttState[] {
+    return this.#stamp?.state() ?? [];
+  }
+
+  get problems(): readonly Problem[] {
+    return this.#stamp?.problems() ?? [];
+  }
+
+  stop(): void {
+    this.#stamp?.stop();
+    this.#stamp = undefined;
+  }
+}
+
+function optionsOf({ stamp, router }: Intent): StampOptions | undefined {
+  if (!stamp) return undefined;
+  const { hmacKey, ...options } = stamp;
+  const key = hmacKey === undefined ? {} : { key: new TextEncoder().encode(hmacKey) };
+  return { ...options, ...key, loopbacks: [router.loopback4, router.loopback6].filter((a) => a !== undefined) };
+}

@@ -1,0 +1,62 @@
+// What a precondition of FRR finds, and the checks that every routing daemon shares.
+import { DAEMONS_FILE, type LinkFacts } from './facts.ts';
+import type { FrrDaemon } from './vty.ts';
+
+/** One line of configuration, and the one that takes it back. */
+export interface FrrLine {
+  /** `interface X` or `router isis TAG`. */
+  readonly context: string;
+  readonly line: string;
+  readonly undo: string;
+  /** Part of `line` that is not to be shown. */
+  readonly secret?: string;
+}
+
+export interface Finding {
+  readonly problem: string;
+  /** What mends it, in one line. */
+  readonly remedy: string;
+  readonly lines?: readonly FrrLine[];
+}
+
+export interface FrrCheck extends Partial<Finding> {
+  readonly id: string;
+  /** What must be so. */
+  readonly claim: string;
+  /** `unknown`: cannot be told before something else is mended. */
+  readonly state: 'ok' | 'missing' | 'unknown';
+}
+
+/** A finding that lines in FRR's configuration mend. */
+export const mend = (problem: string, lines: readonly FrrLine[]): Finding => ({ problem, remedy: showLines(lines), lines });
+
+/** A line as it may be shown and typed. */
+export const shownLine = (line: FrrLine): string => (line.secret === undefined ? line.line : line.line.replace(line.secret, '<key>'));
+
+const showLines = (lines: readonly FrrLine[]): string =>
+  `vtysh -c 'configure terminal' ${lines.map((line, i) => `${line.context === lines[i - 1]?.context ? '' : `-c '${line.context}' `}-c '${shownLine(line)}'`).join(' ')}`;
+
+const OLDEST = [8, 4] as const;
+const RESTART_FRR = 'systemctl restart frr';
+
+/** @param enabled whether FRR's service starts it; undefined: not known */
+export function checkDaemon(daemon: FrrDaemon, error: string | undefined, enabled: boolean | undefined): Finding | undefined {
+  if (error === undefined) return undefined;
+  const enable = `sed -i 's/^${daemon}=.*/${daemon}=yes/' ${DAEMONS_FILE} && ${RESTART_FRR}`;
+  return { problem: `${daemon} cannot be asked (${error})`, remedy: enabled === false ? enable : RESTART_FRR };
+}
+
+export const VERSION_CLAIM = `FRR is ${OLDEST.join('.')} or newer`;
+
+export function checkVersion(version = 'unknown'): Finding | undefined {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const old = !(major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]));
+  return old ? { problem: `FRR is ${version}`, remedy: `install FRR ${OLDEST.join('.')} or newer` } : undefined;
+}
+
+/** @param link null: the kernel does not have it; undefined: zebra did not say, for which `zebraError` is the reason */
+export function checkLink(name: string, link: LinkFacts | null | undefined, zebraError: string | undefined): Finding | undefined {
+  if (zebraError !== undefined) return { problem: `zebra cannot be asked (${zebraError})`, remedy: RESTART_FRR };
+  if (link === null) return { problem: `there is no interface ${name}`, remedy: 'start cnpd, which creates it: systemctl start cnpd' };
+  return link?.up ? undefined : { problem: `${name} is down`, remedy: `ip link set ${name} up` };
+}

@@ -1,0 +1,79 @@
+// Addresses and prefixes of cnpd.yaml, as kinds of value (values.ts): which are allowed depends on what they are for.
+import { type Family, type IpAddress, formatAddress, isIpv4Mapped, isLinkLocal, isUnicastHost, parseAddress } from '../model/address.ts';
+import { type Prefix, formatPrefix, parsePrefix, prefixOf } from '../model/prefix.ts';
+import { type Result, fail, ok } from '../model/result.ts';
+import type { JsonSchema, ValueKind } from './values.ts';
+
+/** A unicast address that can stand in a packet as one router's own. */
+export function hostAddress(family?: Family): ValueKind<IpAddress> {
+  const allowed = `a unicast ${family ? `IPv${family}` : 'IPv4 or IPv6'} address, neither loopback nor link-local`;
+  return {
+    allowed,
+    json: { type: 'string', maxLength: 45, pattern: '^[0-9a-fA-F:.]+$' },
+    parse: (text) => {
+      const address = parseAddress(text);
+      if (!address || (family && address.family !== family)) return fail(undefined);
+      return isUnicastHost(address) ? ok(address) : fail(`${formatAddress(address)} is not ${allowed}`);
+    },
+  };
+}
+
+const PREFIX_JSON: JsonSchema = { type: 'string', maxLength: 49, pattern: '^[0-9a-fA-F:.]+/\\d{1,3}$' };
+
+/** A prefix, with the two usual mistakes told apart: no length, and host bits that are set. */
+function readPrefix(text: string): Result<Prefix, string | undefined> {
+  const parsed = parsePrefix(text);
+  if (parsed) return ok(parsed);
+  const bare = parseAddress(text);
+  if (bare) return fail(`a prefix needs a length; for this address alone write ${formatAddress(bare)}/${bare.family === 4 ? 32 : 128}`);
+  const [head, tail] = text.split('/');
+  const address = parseAddress(head ?? '');
+  const length = /^\d{1,3}$/.test(tail ?? '') ? Number(tail) : NaN;
+  if (!address || text.split('/').length !== 2 || !(length <= (address.family === 4 ? 32 : 128))) return fail(undefined);
+  const masked = prefixOf(address, length);
+  return masked.address.value === address.value ? fail(undefined) : fail(`host bits are set beyond /${length}: the prefix is ${formatPrefix(masked)}`);
+}
+
+/** Why no sender has its source address in the prefix, or undefined when some may. */
+function noSenders(prefix: Prefix): string | undefined {
+  const { address, length } = prefix;
+  if (length === 0) return undefined;
+  const multicast = address.family === 4 ? address.value >> 28n === 14n : address.value >> 120n === 0xffn;
+  const loopback = address.family === 4 ? address.value >> 24n === 127n : length === 128 && address.value <= 1n;
+  return multicast || loopback || isLinkLocal(address) || isIpv4Mapped(address) ? `no sender has a source address in ${formatPrefix(prefix)}` : undefined;
+}
+
+function prefixKind(allowed: string, refusal: (prefix: Prefix) => string | undefined): ValueKind<Prefix> {
+  return {
+    allowed,
+    json: PREFIX_JSON,
+    parse: (text) => {
+      const read = readPrefix(text);
+      if (!read.ok) return read;
+      const refused = refusal(read.value);
+      return refused === undefined ? read : fail(refused);
+    },
+  };
+}
+
+/** A prefix of traffic senders. A default route is refused: this router cannot be the proxy of everybody (PNC-6-a). */
+export const senderPrefix = prefixKind('a unicast prefix such as 2001:db8:1::/64, longer than /0, with no host bits set', (prefix) =>
+  prefix.length === 0 ? 'a default route is no sender prefix: name the prefixes of the senders' : noSenders(prefix),
+);
+
+/** Senders that a policy is for: the default route means those that no other policy names. */
+export const policyPrefix = prefixKind('a unicast prefix such as 2001:db8:1::/64, or ::/0 or 0.0.0.0/0 for all others, with no host bits set', noSenders);
+
+/** An SRv6 locator: a block of SIDs (RFC 8986 §3.1). */
+export const locatorPrefix = prefixKind('a unicast IPv6 prefix such as 2001:db8:c::/48, longer than /0, with no host bits set', (prefix) =>
+  prefix.address.family === 4 ? 'a locator is an IPv6 prefix' : prefix.length === 0 ? 'a default route is no locator' : noSenders(prefix) && `${formatPrefix(prefix)} is no unicast prefix`,
+);
+
+/** The widest block that one domain can own: 10.0.0.0/8 and fc00::/7. */
+const WIDEST = { 4: 8, 6: 7 } as const;
+
+/** An entry of an allow-list. "From anybody" cannot be said: notifications are for one controlled domain (PNC-6-a, PNC-6-c, FCNP-5-a). */
+export const trustedPrefix = prefixKind('a prefix of this domain such as 2001:db8:ffff::/48, not wider than /8 (IPv4) or /7 (IPv6)', (prefix) => {
+  const widest = WIDEST[prefix.address.family];
+  return prefix.length >= widest ? undefined : `${formatPrefix(prefix)} reaches outside the domain: name its prefixes, not wider than /${widest}`;
+});

@@ -1,0 +1,169 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { address } from '../model/address.ts';
+import { prefix } from '../model/prefix.ts';
+import { UNASSIGNED, load } from './fixture.ts';
+import { cnpdSchema } from './schema.ts';
+
+const example = readFileSync(new URL('../../docs/cnpd.yaml', import.meta.url), 'utf8');
+
+describe('docs/cnpd.yaml', () => {
+  test('is valid, and every value of it arrives', () => {
+    expect(load(example)).toEqual({
+      router: { name: 'leaf1', loopback4: address('192.0.2.1'), loopback6: address('2001:db8:ffff::1') },
+      isis: {
+        systemId: Uint8Array.of(0, 0, 0, 0, 0xc0, 1),
+        area: Uint8Array.of(0x49, 0, 1),
+        levels: '1-2',
+        interface: 'cnpd-isis',
+        mtu: 1500,
+        helloIntervalMs: 3000,
+        holdMultiplier: 10,
+        lifetimeSeconds: 1200,
+        refreshSeconds: 900,
+        authentication: { interface: { key: 'key-of-the-link' }, area: { key: 'key-of-level-1' }, domain: { key: 'key-of-level-2' } },
+        holdUnreachableMs: 120_000,
+      },
+      ospfv2: {
+        version: 2,
+        routerId: 0xc00002c9,
+        areas: [
+          {
+            areaId: 0, interface: 'cnpd-ospf0', mtu: 1500, ignoreMtu: false, instanceId: 0, link: { router: address('169.254.89.0'), own: address('169.254.89.1'), length: 31 },
+            keys: [{ id: 1, algorithm: 'md5', key: 'md5-of-the-link' }, { id: 2, algorithm: 'hmac-sha-1', key: 'sha-of-the-link' }],
+          },
+          { areaId: 1, interface: 'cnpd-ospf1', mtu: 1500, ignoreMtu: false, instanceId: 0, link: { router: address('169.254.89.2'), own: address('169.254.89.3'), length: 31 }, keys: [] },
+        ],
+        helloSeconds: 10,
+        deadSeconds: 40,
+        retransmitMs: 5000,
+        holdUnreachableMs: 120_000,
+      },
+      ospfv3: {
+        version: 3,
+        routerId: 0xc00002c9,
+        areas: [
+          {
+            areaId: 0, interface: 'cnpd-ospf6-0', mtu: 1500, ignoreMtu: false, instanceId: 0,
+            keys: [
+              { id: 1, algorithm: 'hmac-sha-256', key: 'first-of-the-link' },
+              { id: 2, algorithm: 'hmac-sha-384', key: 'second-of-the-link' },
+              { id: 3, algorithm: 'hmac-sha-512', key: 'third-of-the-link' },
+            ],
+          },
+        ],
+        helloSeconds: 10,
+        deadSeconds: 40,
+        retransmitMs: 5000,
+        holdUnreachableMs: 120_000,
+      },
+      bgp: {
+        gobgp: {
+          target: '127.0.0.1:50051',
+          tls: { ca: '/etc/cnpd/gobgp-ca.pem', certificate: '/etc/cnpd/cnpd.pem', key: '/etc/cnpd/cnpd.key', serverName: 'gobgpd.example' },
+          maxMessageBytes: 4 * 1024 * 1024,
+        },
+        nextHop4: address('192.0.2.1'),
+        nextHop6: address('2001:db8:ffff::1'),
+        advertise: 'senders',
+        communities: [65_001 * 65_536 + 100, 0xffff_ff04],
+        largeCommunities: [[65_001, 1, 2]],
+        domain: [65_002, 65_003],
+        learn: 'best',
+        viaNextHop: false,
+        holdUnreachableMs: 120_000,
+      },
+      proxy: {
+        address: address('2001:db8:ffff::1'),
+        senders: [
+          { prefix: prefix('2001:db8:1::/64'), format: 'standard-cnp' },
+          { prefix: prefix('198.51.100.0/24'), format: 'standard-cnp' },
+        ],
+        acceptFrom: [prefix('2001:db8:ffff::/48')],
+        interfaces: ['eth1', 'eth2'],
+        perFlowIntervalMs: 0.05,
+        noticesPerSecond: 10_000,
+      },
+      ports: [
+        { interface: 'eth2', kMin: 50_000, kMax: 100_000, probeRtt: true, measurementIntervalMs: 10, perFlowIntervalMs: 20, noticesPerSecond: 1000 },
+        {
+          interface: 'eth3', adaptive: { kBase: 64_000, alpha: 1 }, rateBitPerS: 10e9, rttMs: 10, vEcn: 0.5, vGrowth: 10e6,
+          measurementIntervalMs: 10, perFlowIntervalMs: 20, noticesPerSecond: 1000,
+        },
+        { interface: 'eth4', kMax: 1_000_000, ecn: false, probeRtt: true, measurementIntervalMs: 10, perFlowIntervalMs: 20, noticesPerSecond: 1000 },
+      ],
+      notifications: {
+        senders: [
+          { prefix: prefix('2001:db8:1::/64'), supports: 'unknown', order: ['fast-cnp', 'long-haul-icmpv6', 'proxy'], markCeWithFastCnp: true },
+          { prefix: prefix('198.51.100.0/24'), supports: ['long-haul-roce'], order: ['long-haul-roce'], markCeWithFastCnp: false },
+          { prefix: prefix('::/0'), supports: 'unknown', order: ['proxy'], markCeWithFastCnp: true },
+        ],
+        capabilityExpiryMs: 600_000,
+        fastCnp: { icrc: 'cover' },
+        longHaul: {
+          early: { level: 100, action: 'notify', parameter: 0 },
+          severity: [
+            { kMaxRatio: 1, level: 180, action: 'rate-reduce', parameter: 30 },
+            { kMaxRatio: 1.25, level: 205, action: 'rate-reduce', parameter: 40 },
+            { kMaxRatio: 1.5, level: 230, action: 'rate-reduce', parameter: 50 },
+          ],
+          escalation: [{ level: 245, action: 'rate-reduce', parameter: 75 }, { level: 255, action: 'pause', parameter: 'rtt' }],
+          resume: { level: 20, action: 'resume', parameter: 50 },
+          contribution: 0.5,
+          deferralReduction: 0.1,
+          disclose: true,
+          objects: { timestamp: false, deviceId: 'leaf1', pathId: 7 },
+          padToCnp: false,
+        },
+      },
+      srv6: {
+        endCon: [{ sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), table: 254, interfaces: ['eth1'], senders: [prefix('2001:db8:1::/64')] }],
+        corePorts: ['eth3'],
+        ecnMode: 'normal',
+        dscpModel: { kind: 'pipe', outerDscp: 46 },
+      },
+      stamp: { reflector: true, acceptFrom: [prefix('2001:db8:ffff::/48')], udpPort: 862, intervalMs: 1000, targets: [address('2001:db8:ffff::9')], learnTargets: true, hmacKey: 'key-of-all-probers' },
+      borderPorts: ['eth9'],
+      borderAllow: { inbound: [prefix('2001:db8:fffe::/48')], outbound: [prefix('2001:db8:fffe::/48')] },
+      codePoints: UNASSIGNED,
+      gnmiSocket: '/run/cnpd/gnmi.sock',
+      logLevel: 'info',
+    });
+  });
+
+  test('shows every key that the schema knows', () => {
+    const keys = new Set<string>();
+    JSON.stringify(z.toJSONSchema(cnpdSchema, { io: 'input' }), (key, value: unknown) => {
+      if (key === 'properties') for (const name of Object.keys(value as object)) keys.add(name);
+      return value;
+    });
+    expect(keys.size).toBeGreaterThan(80);
+    const code = example.replace(/#.*$/gm, '');
+    expect([...keys].filter((name) => !new RegExp(`\\b${name}\\s*:`).test(code))).toEqual([]);
+  });
+
+  /** Keys that the example shows with their defaults: [depth of indentation, names]. */
+  const OPTIONAL: readonly (readonly [number, readonly string[]])[] = [
+    [0, ['gnmi', 'log', 'code-points']],
+    [2, ['mtu', 'interface', 'enabled', 'next-hop', 'advertise', 'via-next-hop', 'hello-interval', 'hold-multiplier', 'lifetime', 'refresh', 'hold-unreachable', 'dead-interval', 'retransmit-interval', 'per-flow-interval', 'rate', 'capability-expiry', 'fast-cnp', 'ecn', 'port', 'interval']],
+    [4, ['target', 'plaintext', 'max-message', 'k-min', 'ecn', 'per-flow-interval', 'rate', 'k-base', 'alpha', 'measurement-interval', 'early', 'severity', 'escalation', 'resume', 'contribution', 'deferral', 'disclose', 'pad-to-cnp']],
+    [6, ['supports', 'ce-with-fast-cnp', 'table', 'timestamp', 'interface', 'link', 'mtu', 'ignore-mtu', 'instance-id']],
+  ];
+
+  test('states the defaults that an absent key has', () => {
+    let hidden = Infinity;
+    const left = example.split('\n').filter((line) => {
+      const indent = line.search(/\S|$/);
+      if (indent > hidden) return false;
+      const name = /^ *([a-z0-9-]+):/.exec(line)?.[1];
+      const drop = name !== undefined && OPTIONAL.some(([depth, names]) => depth === indent && names.includes(name));
+      hidden = drop ? indent : Infinity;
+      return !drop;
+    });
+    const without = left.join('\n');
+    for (const [, names] of OPTIONAL) for (const name of names) expect(example).toMatch(new RegExp(`^ *${name}:`, 'm'));
+    expect(left.length).toBeLessThan(example.split('\n').length - 45);
+    expect(load(without)).toEqual(load(example));
+  });
+});

@@ -1,0 +1,157 @@
+// UDP sockets and raw ICMPv6 sockets on the poller (udp(7), raw(7), RFC 3542). Each datagram comes with its source, the TTL or hop limit that was left, and the time at which
+// the kernel received it: what the event loop was busy with meanwhile does not count.
+import type { IpAddress } from '../model/address.ts';
+import { ERRNO, KernelError } from './errors.ts';
+import { SOCK, SOL, bindSocket, close, sendTo, setIntOption, setOption, socket, socketName } from './ffi/libc.ts';
+import { type Netns, within } from './netns.ts';
+import type { Poller } from './poller.ts';
+import { ReceiveBatch } from './receive-batch.ts';
+import { RECEIVE_SLOTS, Receiver } from './receiver.ts';
+import { type SocketAddress, decodeSocketAddress, domainOf, encodeSocketAddress, socketAddressSize } from './socket-address.ts';
+
+const IPPROTO = { IP: 0, UDP: 17, IPV6: 41, ICMPV6: 58 } as const;
+const SO_TIMESTAMPNS = 35;
+const ICMP6_FILTER = 1;
+interface IpOptions {
+  readonly level: number;
+  readonly hopLimit: number;
+  readonly trafficClass: number;
+  readonly receiveHopLimit: number;
+  /** Of the control message with the received one. */
+  readonly receivedHopLimit: number;
+  readonly freebind: number;
+}
+const OPTIONS: Readonly<Record<4 | 6, IpOptions>> = {
+  4: { level: IPPROTO.IP, hopLimit: 2, trafficClass: 1, receiveHopLimit: 12, receivedHopLimit: 2, freebind: 15 },
+  6: { level: IPPROTO.IPV6, hopLimit: 16, trafficClass: 67, receiveHopLimit: 51, receivedHopLimit: 52, freebind: 78 },
+};
+const IPV6_V6ONLY = 26;
+/** Where a socket listens that has no address of its own. */
+const anyAddress = (family: 4 | 6): IpAddress => ({ family, value: 0n });
+/** struct cmsghdr: length (8), level (4), type (4), data, padded to 8. */
+const CONTROL = { header: 16, level: 8, type: 12, size: 96 } as const;
+
+export interface Datagram {
+  /** Valid only during the call. UDP: the payload. ICMPv6: the message from its type on. */
+  readonly data: Uint8Array;
+  readonly from: SocketAddress;
+  /** What was left of the TTL or hop limit; undefined when the kernel did not say. */
+  readonly hopLimit: number | undefined;
+  /** Wall clock, nanoseconds since 1970; undefined when the kernel did not say. */
+  readonly receivedNs: bigint | undefined;
+}
+
+export interface DatagramSocketModules {
+  readonly poller: Poller;
+  onDatagram(datagram: Datagram): void;
+  /** EMSGSIZE: a datagram was longer than expected and is not delivered. Others are of earlier datagrams that were sent (ECONNREFUSED …). */
+  onError(error: KernelError): void;
+}
+
+export interface DatagramSocket {
+  /** The port that the socket is bound to. */
+  readonly port: number;
+  /** @throws KernelError ENETUNREACH, EPERM, ENOBUFS (the send buffer is full: nothing is sent) … */
+  send(data: Uint8Array, to: SocketAddress): void;
+  /** Idempotent. */
+  close(): void;
+}
+
+export interface UdpSocketOptions {
+  readonly family: 4 | 6;
+  readonly netns?: Netns | undefined;
+  /** The socket's own address. Default: any of the family, any port. */
+  readonly bind?: SocketAddress | undefined;
+  /** The address need not be there (yet). */
+  readonly freebind?: boolean | undefined;
+  /** TTL or hop limit of what is sent. Default: the system's. */
+  readonly hopLimit?: number | undefined;
+  /** Traffic class of what is sent. */
+  readonly trafficClass?: number | undefined;
+  /** Longest datagram, bytes; default 1500. */
+  readonly maxDatagram?: number | undefined;
+}
+
+/** @throws KernelError EADDRINUSE, EADDRNOTAVAIL, EACCES */
+export function openUdpSocket(opts: UdpSocketOptions, modules: DatagramSocketModules): DatagramSocket {
+  const { family } = opts;
+  const options = OPTIONS[family];
+  const fd = within(opts.netns, () => socket(`socket(UDP, IPv${family})`, domainOf(family), SOCK.DGRAM, IPPROTO.UDP));
+  return guarded(fd, () => {
+    if (family === 6) setIntOption('IPV6_V6ONLY', fd, IPPROTO.IPV6, IPV6_V6ONLY, 1);
+    if (opts.freebind === true) setIntOption('IP_FREEBIND', fd, options.level, options.freebind, 1);
+    if (opts.hopLimit !== undefined) setIntOption('IP_TTL', fd, options.level, options.hopLimit, opts.hopLimit);
+    if (opts.trafficClass !== undefined) setIntOption('IP_TOS', fd, options.level, options.trafficClass, opts.trafficClass);
+    bindSocket(`bind(UDP, port ${opts.bind?.port ?? 0})`, fd, encodeSocketAddress(opts.bind ?? { address: anyAddress(family), port: 0 }));
+    return new KernelDatagramSocket({ fd, family, name: 'UDP', maxDatagram: opts.maxDatagram ?? 1500 }, modules);
+  });
+}
+
+/** Receives ICMPv6 messages of the given types that are for this host; the kernel has checked their checksums. @throws KernelError EPERM */
+export function openIcmpv6Socket(opts: { readonly netns?: Netns | undefined; readonly types: readonly number[] }, modules: DatagramSocketModules): DatagramSocket {
+  const fd = within(opts.netns, () => socket('socket(ICMPv6)', domainOf(6), SOCK.RAW, IPPROTO.ICMPV6));
+  return guarded(fd, () => {
+    // struct icmp6_filter: a bit for each type, set to block.
+    const blocked = new Uint32Array(8).fill(0xffff_ffff);
+    for (const type of opts.types) blocked[type >>> 5]! &= ~(1 << (type & 31));
+    setOption('ICMP6_FILTER', fd, IPPROTO.ICMPV6, ICMP6_FILTER, new Uint8Array(blocked.buffer));
+    return new KernelDatagramSocket({ fd, family: 6, name: 'ICMPv6', maxDatagram: 1500 }, modules);
+  });
+}
+
+function guarded(fd: number, open: () => DatagramSocket): DatagramSocket {
+  try {
+    return open();
+  } catch (error) {
+    close(fd);
+    throw error;
+  }
+}
+
+class KernelDatagramSocket implements DatagramSocket {
+  readonly port: number;
+  private readonly family: 4 | 6;
+  private readonly name: string;
+  private readonly receiver: Receiver;
+
+  constructor(opts: { fd: number; family: 4 | 6; name: string; maxDatagram: number }, modules: DatagramSocketModules) {
+    const { fd, family, name } = opts;
+    [this.family, this.name] = [family, name];
+    const options = OPTIONS[family];
+    setIntOption('SO_TIMESTAMPNS', fd, SOL.SOCKET, SO_TIMESTAMPNS, 1);
+    setIntOption('IP_RECVTTL', fd, options.level, options.receiveHopLimit, 1);
+    const nameSize = socketAddressSize(family);
+    this.port = decodeSocketAddress(socketName(fd, nameSize), family).port;
+    const batch = new ReceiveBatch({ slots: RECEIVE_SLOTS, slotSize: opts.maxDatagram, nameSize, controlSize: CONTROL.size });
+    const deliver = (i: number): void => modules.onDatagram({ data: batch.data(i), from: decodeSocketAddress(batch.name(i), family), ...readControl(batch.control(i), options) });
+    this.receiver = new Receiver({ fd, batch, operation: `receive(${name})`, unit: 'a datagram' }, { ...modules, deliver });
+  }
+
+  send(data: Uint8Array, to: SocketAddress): void {
+    if (this.receiver.closed) throw new Error(`this ${this.name} socket was closed`);
+    const operation = `send(${this.name}, IPv${this.family})`;
+    if (sendTo(operation, this.receiver.fd, data, encodeSocketAddress(to)) === undefined) throw new KernelError(operation, ERRNO.ENOBUFS, 'the send buffer is full');
+  }
+
+  close(): void {
+    this.receiver.close();
+  }
+}
+
+function readControl(bytes: Uint8Array, options: IpOptions): Pick<Datagram, 'hopLimit' | 'receivedNs'> {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let hopLimit: number | undefined;
+  let receivedNs: bigint | undefined;
+  for (let at = 0; at + CONTROL.header <= bytes.length; ) {
+    const length = Number(view.getBigUint64(at, true));
+    if (length < CONTROL.header || at + length > bytes.length) break;
+    const level = view.getInt32(at + CONTROL.level, true);
+    const type = view.getInt32(at + CONTROL.type, true);
+    const data = at + CONTROL.header;
+    // struct timespec: seconds, nanoseconds.
+    if (level === SOL.SOCKET && type === SO_TIMESTAMPNS) receivedNs = view.getBigInt64(data, true) * 1_000_000_000n + view.getBigInt64(data + 8, true);
+    if (level === options.level && type === options.receivedHopLimit) hopLimit = view.getInt32(data, true);
+    at += (length + 7) & ~7;
+  }
+  return { hopLimit, receivedNs };
+}

@@ -1,0 +1,55 @@
+// How senders may be told (bpf/lib/egress-maps.h): the formats of a prefix, what single hosts have shown to lack, and the END.CON SIDs to which a
+// notification may be sent when its flow is inside a tunnel.
+import type { IpAddress } from '../../model/address.ts';
+import { NOTIFICATION_FORMATS, type NotificationFormat } from '../../model/notification.ts';
+import type { Prefix } from '../../model/prefix.ts';
+import { structure } from './layout.ts';
+import { FORMAT_NUMBER, formatOf } from './notifications.ts';
+
+/** The key is layout.ts's prefixKey. */
+export interface SenderPolicy {
+  readonly prefix: Prefix;
+  /** 1 to 4 formats, tried in this order. */
+  readonly order: readonly NotificationFormat[];
+  /** FCNP-4-a: a flow that is sent Fast CNPs is marked as well. */
+  readonly markCeWithFastCnp: boolean;
+}
+
+export const SENDER_POLICY_SIZE = 8;
+const POLICY = { order: 0, family: 4, mark: 5 } as const;
+const MAX_ORDER = 4;
+
+/** @throws RangeError: no format, or more than there are */
+export function encodeSenderPolicy({ prefix, order, markCeWithFastCnp }: SenderPolicy): Uint8Array {
+  if (order.length < 1 || order.length > MAX_ORDER) throw new RangeError(`${order.length} formats, not 1 to ${MAX_ORDER}`);
+  return structure(SENDER_POLICY_SIZE, (_, bytes) => {
+    bytes.set(order.map((format) => FORMAT_NUMBER[format]), POLICY.order);
+    bytes[POLICY.family] = prefix.address.family;
+    bytes[POLICY.mark] = markCeWithFastCnp ? 1 : 0;
+  });
+}
+
+export const decodeSenderPolicy = (value: Uint8Array): Pick<SenderPolicy, 'order' | 'markCeWithFastCnp'> => ({
+  order: [...value.subarray(POLICY.order, POLICY.order + MAX_ORDER)].filter((number) => number !== 0).map(formatOf),
+  markCeWithFastCnp: value[POLICY.mark] === 1,
+});
+
+/** The key is layout.ts's mappedAddress of the host. */
+export interface SenderCapability {
+  readonly host: IpAddress;
+  readonly lacks: readonly NotificationFormat[];
+}
+
+export const SENDER_CAPABILITY_SIZE = 8;
+
+export const encodeSenderCapability = ({ lacks }: SenderCapability): Uint8Array =>
+  structure(SENDER_CAPABILITY_SIZE, (_, bytes) => {
+    bytes[0] = lacks.reduce((bits, format) => bits | (1 << FORMAT_NUMBER[format]), 0);
+  });
+
+export const decodeSenderCapability = (value: Uint8Array): Pick<SenderCapability, 'lacks'> => ({
+  lacks: NOTIFICATION_FORMATS.filter((format) => (value[0]! >> FORMAT_NUMBER[format]) & 1),
+});
+
+/** Value of the set of END.CON SIDs; the key is layout.ts's mappedAddress. */
+export const END_CON_PRESENT = Uint8Array.of(1);

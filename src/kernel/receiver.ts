@@ -1,0 +1,75 @@
+// What packet sockets and datagram sockets have in common: they read in batches when the poller says that something is there, hand on one thing after another,
+// and outlive what their user throws.
+import { ERRNO, KernelError, isKernelError } from './errors.ts';
+import { close } from './ffi/libc.ts';
+import type { Poller, Registration } from './poller.ts';
+import type { ReceiveBatch } from './receive-batch.ts';
+
+/** Calls of recvmmsg a wake-up: a busy socket leaves room for the others; the rest is reported again. */
+const ROUNDS = 4;
+/** For a ReceiveBatch: what one call brings at most. */
+export const RECEIVE_SLOTS = 16;
+
+export interface ReceiverModules {
+  readonly poller: Poller;
+  readonly onError: (error: KernelError) => void;
+  /** What it throws goes to the poller's error handler; what is behind it is delivered all the same. @param i slot of the batch */
+  readonly deliver: (i: number) => void;
+}
+
+export class Receiver {
+  readonly fd: number;
+  private readonly batch: ReceiveBatch;
+  private readonly what: { readonly operation: string; readonly unit: string };
+  private readonly modules: ReceiverModules;
+  private readonly registration: Registration;
+  private over = false;
+
+  /** Takes over the descriptor. @param opts.unit `a frame`, `a datagram`: for the error about one that is longer than a slot */
+  constructor(opts: { fd: number; batch: ReceiveBatch; operation: string; unit: string }, modules: ReceiverModules) {
+    this.fd = opts.fd;
+    this.batch = opts.batch;
+    this.what = opts;
+    this.modules = modules;
+    this.registration = modules.poller.add(opts.fd, () => this.receive());
+  }
+
+  get closed(): boolean {
+    return this.over;
+  }
+
+  /** Idempotent. */
+  close(): void {
+    if (this.over) return;
+    this.over = true;
+    this.registration.remove();
+    close(this.fd);
+  }
+
+  private receive(): void {
+    for (let round = 0; round < ROUNDS && !this.over; round++) {
+      const count = this.next();
+      for (let i = 0; i < count && !this.over; i++) this.deliver(i);
+      if (count < this.batch.slots) return;
+    }
+  }
+
+  private next(): number {
+    try {
+      return this.batch.receive(this.what.operation, this.fd);
+    } catch (error) {
+      if (!isKernelError(error)) throw error;
+      this.modules.onError(error);
+      return 0;
+    }
+  }
+
+  private deliver(i: number): void {
+    try {
+      if (!this.batch.truncated(i)) return this.modules.deliver(i);
+      this.modules.onError(new KernelError(this.what.operation, ERRNO.EMSGSIZE, `${this.what.unit} is longer than ${this.batch.data(i).length} bytes`));
+    } catch (error) {
+      this.modules.poller.report(error);
+    }
+  }
+}

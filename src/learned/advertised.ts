@@ -1,0 +1,49 @@
+// By node of the trie: the advertisements of its prefix, and which of them is in force. A linked list a node, since most have one; where they are very
+// many, crowd.ts chooses.
+import { Crowds } from './crowd.ts';
+import { put } from './forwarding.ts';
+import type { Advertisement } from './preference.ts';
+
+export class Advertised {
+  private readonly heads: (Advertisement | undefined)[] = [];
+  private readonly crowds = new Crowds();
+  /** Nodes where something has changed since it was taken from here. Chosen among only once, however many changes there were. */
+  readonly changed = new Set<number>();
+  count = 0;
+
+  /** The first of the node's list, in no order. */
+  first(node: number): Advertisement | undefined {
+    return this.heads[node];
+  }
+
+  /** The one in force; undefined: none counts. */
+  best(node: number): Advertisement | undefined {
+    return this.crowds.best(node, this.heads[node]);
+  }
+
+  link(a: Advertisement): void {
+    const head = this.heads[a.node];
+    a.next = head;
+    if (head) head.previous = a;
+    put(this.heads, a.node, a);
+    this.crowds.add(a);
+    this.changed.add(a.node);
+    this.count++;
+  }
+
+  unlink(a: Advertisement): void {
+    if (a.previous) a.previous.next = a.next;
+    else this.heads[a.node] = a.next;
+    if (a.next) a.next.previous = a.previous;
+    a.previous = a.next = undefined;
+    this.crowds.remove(a);
+    this.changed.add(a.node);
+    this.count--;
+  }
+
+  /** What the advertisements of a node are ordered by has changed. */
+  reorder(node: number): void {
+    this.crowds.reorder(node);
+    this.changed.add(node);
+  }
+}

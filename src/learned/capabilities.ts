@@ -1,0 +1,115 @@
+// Which hosts have shown not to understand a format: they answered our notification with an ICMPv6 Parameter Problem (code 2, unrecognised option) or
+// a like error. Such a host is spared the format until what is known is too old, for it may be upgraded (FCNP §4; decision B6). Whether a report is to
+// be believed, that is, whether it quotes a packet that we sent, is decided before it comes here.
+import { type IpAddress, compareAddresses } from '../model/address.ts';
+import type { Clock } from '../model/clock.ts';
+import type { Count } from '../model/log.ts';
+import { NOTIFICATION_FORMATS, type NotificationFormat } from '../model/notification.ts';
+
+/** Hosts remembered; beyond it the one that would be forgotten first makes room. */
+export const CAPABILITY_LIMIT = 16_384;
+
+export interface HostCapabilitiesOptions {
+  /** How long "does not understand" is believed, ms. */
+  readonly expiryMs: number;
+  readonly limit?: number;
+}
+
+export interface HostCapabilitiesModules {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly count: Count;
+}
+
+export interface HostCapability {
+  readonly host: IpAddress;
+  /** In the order of NOTIFICATION_FORMATS; never empty. */
+  readonly lacks: readonly NotificationFormat[];
+}
+
+/** Milliseconds of the clock until which each format is taken to be lacking. */
+type Until = Map<NotificationFormat, number>;
+
+export class HostCapabilities {
+  readonly #modules: HostCapabilitiesModules;
+  #options: HostCapabilitiesOptions;
+  /** The host that was heard of longest ago comes first. */
+  readonly #hosts = new Map<string, { readonly host: IpAddress; readonly until: Until }>();
+  #changed = false;
+
+  constructor(options: HostCapabilitiesOptions, modules: HostCapabilitiesModules) {
+    this.#options = options;
+    this.#modules = modules;
+  }
+
+  /** For a reload; what is known keeps the time that it was given, unless the new time is shorter. */
+  configure(options: HostCapabilitiesOptions): void {
+    this.#options = options;
+    const latest = this.#modules.clock.now() + options.expiryMs;
+    for (const { until } of this.#hosts.values()) for (const [format, at] of until) until.set(format, Math.min(at, latest));
+    this.#makeRoom();
+  }
+
+  /** The host has shown that it does not understand the format. @returns whether that was not known */
+  lacks(host: IpAddress, format: NotificationFormat): boolean {
+    const { clock, count } = this.#modules;
+    const key = `${host.family} ${host.value}`;
+    const until: Until = this.#hosts.get(key)?.until ?? new Map();
+    const now = clock.now();
+    const news = (until.get(format) ?? -Infinity) <= now;
+    until.set(format, now + this.#options.expiryMs);
+    this.#hosts.delete(key);
+    this.#hosts.set(key, { host, until });
+    this.#makeRoom();
+    if (news) {
+      count('learned.capability.lacking');
+      this.#changed = true;
+    }
+    return news;
+  }
+
+  /** What is believed at present, in address order. */
+  entries(): HostCapability[] {
+    const now = this.#modules.clock.now();
+    const entries = [...this.#hosts.values()].map(({ host, until }) => ({ host, lacks: NOTIFICATION_FORMATS.filter((format) => (until.get(format) ?? -Infinity) > now) }));
+    return entries.filter(({ lacks }) => lacks.length > 0).sort((a, b) => compareAddresses(a.host, b.host));
+  }
+
+  /** Forgets what is too old. @returns whether anything was */
+  tick(): boolean {
+    const now = this.#modules.clock.now();
+    let forgotten = 0;
+    for (const [key, { until }] of this.#hosts) {
+      for (const [format, at] of until) if (at <= now && until.delete(format)) forgotten++;
+      if (until.size === 0) this.#hosts.delete(key);
+    }
+    if (forgotten > 0) {
+      this.#modules.count('learned.capability.expired', forgotten);
+      this.#changed = true;
+    }
+    return forgotten > 0;
+  }
+
+  /** When tick has work to do, milliseconds of the clock; undefined: not before something is learned. */
+  nextDeadline(): number | undefined {
+    let next: number | undefined;
+    for (const { until } of this.#hosts.values()) for (const at of until.values()) if (next === undefined || at < next) next = at;
+    return next;
+  }
+
+  /** Whether entries may answer differently from the last time this was asked. */
+  takeChanged(): boolean {
+    const changed = this.#changed;
+    this.#changed = false;
+    return changed;
+  }
+
+  #makeRoom(): void {
+    const limit = this.#options.limit ?? CAPABILITY_LIMIT;
+    for (const key of this.#hosts.keys()) {
+      if (this.#hosts.size <= limit) return;
+      this.#hosts.delete(key);
+      this.#modules.count('learned.capability.displaced');
+      this.#changed = true;
+    }
+  }
+}

@@ -1,0 +1,119 @@
+// The choice among very many advertisements of one prefix: a default route that every router of a network advertises. Looking at all of them whenever one comes or
+// goes would cost the square of their number; here it is a heap, which costs the logarithm each time.
+import { type Advertisement, comparePreference, mostPreferred } from './preference.ts';
+
+/** From as many on. Few are looked through faster than they are kept in order. */
+const CROWD = 32;
+
+/** Whether `a` is to be chosen before `b`; those that do not count come last. */
+function before(a: Advertisement, b: Advertisement): boolean {
+  const [dormantA, dormantB] = [a, b].map(({ source }) => source.originator.reachability === 'dormant');
+  return dormantA === dormantB ? comparePreference(a, b) < 0 : dormantB!;
+}
+
+function hasMoreThan(count: number, head: Advertisement | undefined): boolean {
+  let a = head;
+  for (; a && count > 0; count--) a = a.next;
+  return a !== undefined;
+}
+
+/** By node of the trie. It is told of every advertisement that comes or goes, and finds out by itself where they are very many. */
+export class Crowds {
+  readonly #crowds = new Map<number, Crowd>();
+
+  add(a: Advertisement): void {
+    this.#crowds.get(a.node)?.add(a);
+  }
+
+  remove(a: Advertisement): void {
+    this.#crowds.get(a.node)?.remove(a);
+  }
+
+  /** Originators at the node have changed, or their reachability. */
+  reorder(node: number): void {
+    this.#crowds.get(node)?.reorder();
+  }
+
+  /** The advertisement in force. @param head the first of all that the node has */
+  best(node: number, head: Advertisement | undefined): Advertisement | undefined {
+    let crowd = this.#crowds.get(node);
+    if (!crowd) {
+      if (!hasMoreThan(CROWD, head)) return mostPreferred(head);
+      this.#crowds.set(node, (crowd = new Crowd()));
+    }
+    const best = crowd.best(head);
+    if (crowd.size < CROWD / 2) this.#crowds.delete(node);
+    return best;
+  }
+}
+
+class Crowd {
+  /** The children of `i` are 2i + 1 and 2i + 2; neither comes before it. */
+  #heap: Advertisement[] = [];
+  /** In the heap still, and left out when they get to its top. */
+  readonly #gone = new Set<Advertisement>();
+  /** The heap is to be made anew: what it is ordered by has changed. */
+  #stale = true;
+
+  add(a: Advertisement): void {
+    if (!this.#stale) this.#rise(this.#heap.push(a) - 1, a);
+  }
+
+  remove(a: Advertisement): void {
+    if (this.#stale) return;
+    this.#gone.add(a);
+    if (2 * this.#gone.size > this.#heap.length) this.reorder();
+  }
+
+  reorder(): void {
+    this.#stale = true;
+    this.#heap = [];
+    this.#gone.clear();
+  }
+
+  /** How many there are. */
+  get size(): number {
+    return this.#heap.length - this.#gone.size;
+  }
+
+  /** The one in force. @param head the first of the list of all that were added and not removed */
+  best(head: Advertisement | undefined): Advertisement | undefined {
+    if (this.#stale) this.#build(head);
+    while (this.#heap.length > 0 && this.#gone.delete(this.#heap[0]!)) this.#shift();
+    const top = this.#heap[0];
+    return top?.source.originator.reachability === 'dormant' ? undefined : top;
+  }
+
+  #build(head: Advertisement | undefined): void {
+    this.#stale = false;
+    for (let a = head; a; a = a.next) this.#heap.push(a);
+    for (let i = (this.#heap.length >> 1) - 1; i >= 0; i--) this.#sink(i, this.#heap[i]!);
+  }
+
+  #shift(): void {
+    const last = this.#heap.pop()!;
+    if (this.#heap.length > 0) this.#sink(0, last);
+  }
+
+  #rise(i: number, a: Advertisement): void {
+    const heap = this.#heap;
+    while (i > 0) {
+      const above = (i - 1) >> 1;
+      if (!before(a, heap[above]!)) break;
+      heap[i] = heap[above]!;
+      i = above;
+    }
+    heap[i] = a;
+  }
+
+  #sink(i: number, a: Advertisement): void {
+    const heap = this.#heap;
+    for (let child = 2 * i + 1; child < heap.length; child = 2 * i + 1) {
+      if (child + 1 < heap.length && before(heap[child + 1]!, heap[child]!)) child++;
+      if (!before(heap[child]!, a)) break;
+      heap[i] = heap[child]!;
+      i = child;
+    }
+    heap[i] = a;
+  }
+}

@@ -1,0 +1,125 @@
+// SIDs and router addresses in the learned table.
+import { describe, expect, test } from 'vitest';
+import { address, formatAddress } from '../model/address.ts';
+import type { CarrierName, LearnedSid } from '../model/advertisement.ts';
+import { fixture, flagged } from './fixture.ts';
+import type { Source } from './preference.ts';
+import { LearnedRouters } from './routers.ts';
+
+const END_CON = 32770;
+const sid = (text: string, behavior = END_CON): LearnedSid => ({ sid: address(text), behavior });
+
+function routers(holdMs?: number) {
+  const scene = fixture(holdMs);
+  const { table } = scene;
+  const say = (originator: string, sids: LearnedSid[], addresses: string[] = [], carrier: CarrierName = 'isis', fragment = 0): void =>
+    table.learned({ carrier, originator, source: `${originator}.00-${fragment}`, prefixes: [], sids, routerAddresses: addresses.map(address) });
+  const shown = (behavior = END_CON): string[] => table.routers.endConSids(behavior).map((s) => `${formatAddress(s.sid)} ${s.carrier} ${s.originator}${s.heldUntil ? ' held' : ''}`);
+  const probed = (): string[] => table.routers.routerAddresses().map(formatAddress);
+  return { ...scene, say, shown, probed };
+}
+
+describe('END.CON SIDs', () => {
+  test('FCN-4.2.2-a: those with the configured behaviour count, in address order, until their source takes them back', () => {
+    const { table, say, shown } = routers();
+    say('cnpd2', [sid('2001:db8:d::1')]);
+    say('cnpd1', [sid('2001:db8:c::1'), sid('2001:db8:c::2', 18)]);
+    expect(shown()).toEqual(['2001:db8:c::1 isis cnpd1', '2001:db8:d::1 isis cnpd2']);
+    expect(shown(18)).toEqual(['2001:db8:c::2 isis cnpd1']);
+    expect([table.routers.takeChanged(), table.routers.takeChanged()]).toEqual([true, false]);
+    say('cnpd1', [sid('2001:db8:c::3')]);
+    expect(shown()).toEqual(['2001:db8:c::3 isis cnpd1', '2001:db8:d::1 isis cnpd2']);
+    say('cnpd1', []);
+    expect(shown()).toEqual(['2001:db8:d::1 isis cnpd2']);
+    expect(table.sizes()).toMatchObject({ sids: 1, originators: 1 });
+  });
+
+  test('a report that says the same again is no change; prefixes alone are none either', () => {
+    const { table, say, report } = routers();
+    say('cnpd1', [sid('2001:db8:c::1')], ['2001:db8:ffff::1']);
+    table.routers.takeChanged();
+    say('cnpd1', [sid('2001:db8:c::1')], ['2001:db8:ffff::1']);
+    report('cnpd2', [flagged('10.1.0.0/16', '192.0.2.1')]);
+    expect(table.routers.takeChanged()).toBe(false);
+  });
+
+  test('prefixes and SIDs of one source come and go separately', () => {
+    const { table, proxyOf, shown } = routers();
+    const both = { carrier: 'isis', originator: 'cnpd1', source: 'cnpd1.00-1' } as const;
+    table.learned({ ...both, prefixes: [flagged('10.1.0.0/16', '192.0.2.1')], sids: [sid('2001:db8:c::1')] });
+    expect([proxyOf('10.1.0.1'), shown()]).toEqual(['192.0.2.1', ['2001:db8:c::1 isis cnpd1']]);
+    table.learned({ ...both, prefixes: [], sids: [sid('2001:db8:c::1')] });
+    expect([proxyOf('10.1.0.1'), shown()]).toEqual([undefined, ['2001:db8:c::1 isis cnpd1']]);
+    table.learned({ ...both, prefixes: [flagged('10.1.0.0/16', '192.0.2.1')] });
+    expect([proxyOf('10.1.0.1'), shown()]).toEqual(['192.0.2.1', []]);
+    table.learned({ ...both, prefixes: [] });
+    expect(table.sizes()).toMatchObject({ sids: 0, originators: 0, advertisements: 0 });
+  });
+
+  test('a lost originator is held for the hold time, then its SIDs do not count; back, they do again', () => {
+    const { clock, table, reach, say, shown, wallOf } = routers(120_000);
+    say('cnpd1', [sid('2001:db8:c::1')]);
+    table.routers.takeChanged();
+    reach([]);
+    expect([table.routers.takeChanged(), shown()]).toEqual([true, ['2001:db8:c::1 isis cnpd1 held']]);
+    expect(table.routers.endConSids(END_CON)[0]!.heldUntil).toBe(new Date(wallOf(clock.now + 120_000)).toISOString());
+    expect(table.nextDeadline()).toBe(clock.now + 120_000);
+    clock.now += 120_000;
+    table.tick();
+    expect([table.routers.takeChanged(), shown()]).toEqual([true, []]);
+    reach(['cnpd1']);
+    expect([table.routers.takeChanged(), shown()]).toEqual([true, ['2001:db8:c::1 isis cnpd1']]);
+  });
+
+  test('one that was never reachable does not count', () => {
+    const { say, shown } = routers();
+    say('stranger', [sid('2001:db8:c::1')]);
+    expect(shown()).toEqual([]);
+  });
+
+  test('a SID from several originators is one, of one that can be reached', () => {
+    const { reach, say, shown } = routers();
+    say('cnpd1', [sid('2001:db8:c::1')]);
+    say('cnpd2', [sid('2001:db8:c::1')]);
+    say('peer', [sid('2001:db8:c::1')], [], 'bgp');
+    expect(shown()).toEqual(['2001:db8:c::1 isis cnpd1']);
+    reach(['cnpd2']);
+    expect(shown()).toEqual(['2001:db8:c::1 isis cnpd2']);
+    reach([]);
+    expect(shown()).toEqual(['2001:db8:c::1 bgp peer']);
+  });
+
+  test('addresses that are no host’s are refused and counted', () => {
+    const { counts, say, shown, probed } = routers();
+    say('cnpd1', ['ff02::1', '::', '::1', 'fe80::1', '2001:db8:c::1'].map((text) => sid(text)), ['127.0.0.1', '2001:db8:ffff::1']);
+    expect([shown(), probed()]).toEqual([['2001:db8:c::1 isis cnpd1'], ['2001:db8:ffff::1']]);
+    expect([counts.get('learned.sid.unusable'), counts.get('learned.router-address.unusable')]).toEqual([4, 1]);
+  });
+});
+
+test('router addresses: each once, of originators that can be reached now', () => {
+  const { reach, say, probed } = routers();
+  say('cnpd1', [], ['192.0.2.1', '2001:db8:ffff::1']);
+  say('leaf1', [], ['192.0.2.1']);
+  say('cnpd2', [], ['2001:db8:ffff::2']);
+  expect(probed()).toEqual(['192.0.2.1', '2001:db8:ffff::1', '2001:db8:ffff::2']);
+  reach(['leaf1', 'cnpd2']);
+  expect(probed()).toEqual(['192.0.2.1', '2001:db8:ffff::2']);
+});
+
+test('the tables are bounded: what has no room is counted, and room that becomes free is used', () => {
+  const counts = new Map<string, number>();
+  const table = new LearnedRouters({ count: (name, by = 1) => void counts.set(name, (counts.get(name) ?? 0) + by), wallOffset: () => 0 }, 3);
+  const source = (name: string): Source => {
+    const originator: Source['originator'] = { carrier: 'isis', name, reachability: 'reachable', heldUntil: 0, sources: new Set() };
+    return { name, originator, says: undefined, sids: [], routerAddresses: [] };
+  };
+  const many = (from: number, count: number): LearnedSid[] => Array.from({ length: count }, (_, i) => sid(`2001:db8:c::${from + i}`));
+  const [a, b] = [source('a'), source('b')];
+  table.replace(a, { sids: many(1, 2) });
+  table.replace(b, { sids: many(5, 4) });
+  expect([table.sizes.sids, table.endConSids(END_CON).length, counts.get('learned.sid.table-full')]).toEqual([3, 3, 3]);
+  table.replace(a, {});
+  table.replace(b, { sids: many(5, 3) });
+  expect([table.sizes.sids, counts.get('learned.sid.table-full')]).toEqual([3, 3]);
+});

@@ -1,0 +1,31 @@
+// What has told something, by carrier and name. A table of BGP has a source a prefix: one text for both would be one more for each of them.
+import { TextMap } from '../model/text-map.ts';
+import type { Origin, Originator, Source } from './preference.ts';
+
+/** Most sources have neither SIDs nor router addresses. */
+const NONE: readonly never[] = [];
+
+export class Sources {
+  readonly #byCarrier = new Map<Origin, TextMap<Source>>();
+
+  get(carrier: Origin, name: string): Source | undefined {
+    return this.#byCarrier.get(carrier)?.get(name);
+  }
+
+  /** One that says nothing yet. */
+  create(carrier: Origin, name: string, originator: Originator): Source {
+    let names = this.#byCarrier.get(carrier);
+    if (!names) this.#byCarrier.set(carrier, (names = new TextMap()));
+    const source: Source = { name, originator, says: undefined, sids: NONE, routerAddresses: NONE };
+    names.set(name, source);
+    return source;
+  }
+
+  delete(carrier: Origin, name: string): void {
+    this.#byCarrier.get(carrier)?.delete(name);
+  }
+
+  of(carrier: Origin): Iterable<Source> {
+    return this.#byCarrier.get(carrier)?.values() ?? [];
+  }
+}

@@ -1,0 +1,28 @@
+// The time of day beside the table's clock, for display only.
+import type { Clock } from '../model/clock.ts';
+
+/** Differences of less are the two clocks being read one after the other, ms. */
+const JITTER_MS = 50;
+
+export class WallTime {
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #wallClock: () => number;
+  #shown = -Infinity;
+
+  constructor(clock: Pick<Clock, 'now'>, wallClock: () => number) {
+    this.#clock = clock;
+    this.#wallClock = wallClock;
+  }
+
+  /** Milliseconds since 1970. */
+  now(): number {
+    return this.#wallClock();
+  }
+
+  /** What to add to the clock for the time of day: kept until somebody sets the time, so that a deadline is shown alike every time. */
+  offset(): number {
+    const fresh = this.#wallClock() - this.#clock.now();
+    if (Math.abs(fresh - this.#shown) > JITTER_MS) this.#shown = fresh;
+    return this.#shown;
+  }
+}

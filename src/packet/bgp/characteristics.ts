@@ -1,0 +1,64 @@
+// The characteristics that cnpd knows (nhc.ts has their frame). Their codes have no assignment and are configured:
+//
+//   Proxy Node Capability (PNC §5.4): the proxy's address, 4 or 16 octets
+//   private: the container of SIDs and group memberships (../sid-container.ts)
+//
+// A characteristic whose value is malformed is left out, and the others count; of several with the same code the first that is well-formed counts.
+import { type IpAddress, addressBytes, addressFromBytes, formatAddress, isUnicastHost } from '../../model/address.ts';
+import { ok } from '../../model/result.ts';
+import { type DecodeError, type Decoded, malformed } from '../decode.ts';
+import { EncodeError } from '../encode-error.ts';
+import { type DecodedSidContainer, type SidContainer, decodeSidContainer, encodeSidContainer } from '../sid-container.ts';
+import type { Characteristic } from './nhc.ts';
+
+export interface CharacteristicCodes {
+  readonly pnc: number;
+  readonly private: number;
+}
+
+export interface ReadCharacteristics {
+  /** Address of the proxy. */
+  readonly proxy?: IpAddress;
+  readonly container?: DecodedSidContainer;
+  /** Codes that are not known, ascending, each once. */
+  readonly unknown: readonly number[];
+  /** Characteristics of a known code that are ignored because of their value. */
+  readonly bad: readonly { readonly code: number; readonly error: DecodeError }[];
+}
+
+const notUnicast = (address: IpAddress): string => `${formatAddress(address)} cannot be a proxy`;
+
+/** @throws EncodeError `bad-field` for an address that cannot be a proxy */
+export function pncCharacteristic(code: number, proxy: IpAddress): Characteristic {
+  if (!isUnicastHost(proxy)) throw new EncodeError('bad-field', notUnicast(proxy));
+  return { code, value: addressBytes(proxy) };
+}
+
+/** @throws EncodeError as encodeSidContainer */
+export const privateCharacteristic = (code: number, container: SidContainer): Characteristic => ({ code, value: encodeSidContainer(container) });
+
+/** The value of a PNC characteristic. Codes: `bad-length`, `not-unicast`. */
+export function decodePnc(value: Uint8Array): Decoded<IpAddress> {
+  if (value.length !== 4 && value.length !== 16) return malformed('bad-length', 0, `proxy address of ${value.length} bytes, not 4 or 16`);
+  const proxy = addressFromBytes(value);
+  return isUnicastHost(proxy) ? ok(proxy) : malformed('not-unicast', 0, notUnicast(proxy));
+}
+
+/** Error offsets count from the start of the characteristic's value; error codes are those of decodePnc and decodeSidContainer. */
+export function readCharacteristics(characteristics: readonly Characteristic[], codes: CharacteristicCodes): ReadCharacteristics {
+  const unknown = new Set<number>();
+  const bad: { code: number; error: DecodeError }[] = [];
+  const take = <T>(before: T | undefined, code: number, decoded: Decoded<T>): T | undefined => {
+    if (decoded.ok) return before ?? decoded.value;
+    bad.push({ code, error: decoded.error });
+    return before;
+  };
+  let proxy: IpAddress | undefined;
+  let container: DecodedSidContainer | undefined;
+  for (const { code, value } of characteristics) {
+    if (code === codes.pnc) proxy = take(proxy, code, decodePnc(value));
+    else if (code === codes.private) container = take(container, code, decodeSidContainer(value));
+    else unknown.add(code);
+  }
+  return { ...(proxy && { proxy }), ...(container && { container }), unknown: [...unknown].sort((a, b) => a - b), bad };
+}

@@ -1,0 +1,48 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type Fragment, Reassembly } from './reassembly.ts';
+
+const cut = (payload: Uint8Array, size: number): Fragment[] =>
+  Array.from({ length: Math.ceil(payload.length / size) }, (_, i) => ({
+    offset: i * size,
+    more: (i + 1) * size < payload.length,
+    payload: payload.subarray(i * size, (i + 1) * size),
+  }));
+
+test('whatever the order, the payload comes out whole, with the last fragment that was missing', () => {
+  const cases = fc.tuple(fc.uint8Array({ minLength: 1, maxLength: 400 }), fc.integer({ min: 1, max: 12 })).chain(([payload, words]) => {
+    const fragments = cut(payload, words * 8);
+    return fc.tuple(fc.constant(payload), fc.shuffledSubarray(fragments, { minLength: fragments.length }));
+  });
+  fc.assert(
+    fc.property(cases, ([payload, fragments]) => {
+      const reassembly = new Reassembly(4);
+      const results = fragments.map((fragment) => reassembly.add('k', fragment));
+      expect(results.slice(0, -1).every((result) => result === undefined)).toBe(true);
+      expect(results.at(-1)).toEqual(payload);
+    }),
+  );
+});
+
+test('fragments that overlap, end after the end, or are no multiple of 8 make the datagram unusable', () => {
+  const eight = new Uint8Array(8);
+  const broken: Fragment[][] = [
+    [{ offset: 0, more: true, payload: new Uint8Array(16) }, { offset: 8, more: false, payload: eight }],
+    [{ offset: 8, more: false, payload: eight }, { offset: 16, more: false, payload: eight }],
+    [{ offset: 0, more: true, payload: new Uint8Array(9) }, { offset: 9, more: false, payload: eight }],
+    [{ offset: 65_528, more: false, payload: new Uint8Array(16) }],
+    [{ offset: 0, more: false, payload: new Uint8Array() }],
+  ];
+  for (const fragments of broken) {
+    const reassembly = new Reassembly(4);
+    expect(fragments.map((fragment) => reassembly.add('k', fragment)).every((result) => result === undefined)).toBe(true);
+  }
+});
+
+test('datagrams that are never finished are forgotten, the oldest first', () => {
+  const reassembly = new Reassembly(2);
+  const [first, last] = cut(new Uint8Array(16), 8) as [Fragment, Fragment];
+  for (const key of ['a', 'b', 'c']) expect(reassembly.add(key, first)).toBeUndefined();
+  expect(reassembly.add('b', last)).toHaveLength(16);
+  expect(reassembly.add('a', last)).toBeUndefined();
+});

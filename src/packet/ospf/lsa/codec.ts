@@ -1,0 +1,27 @@
+// What the codec of an LSA's body is: one row of the tables in ../lsa.ts. Adding an LSA is adding a file beside this one and a row there.
+import type { Decoded } from '../../decode.ts';
+import { ok } from '../../../model/result.ts';
+import type { TlvReport, TlvSpace } from '../tlv.ts';
+import type { LsaBody, UnknownTlv } from './types.ts';
+
+export interface BodyCodec<B extends LsaBody = LsaBody> {
+  readonly name: B['kind'];
+  /** Decodes what follows the LSA's header, whole; error offsets count from its start. An error means that the LSA is malformed and ignored. */
+  decode(content: Uint8Array, report: TlvReport): Decoded<B>;
+  /** @throws EncodeError */
+  encode(body: B): Uint8Array;
+}
+
+type TlvBody<T> = Extract<LsaBody, { readonly tlvs: readonly (T | UnknownTlv)[] }>;
+
+/** The codec of a body that is nothing but TLVs. */
+export function tlvBody<T, B extends TlvBody<T>>(name: B['kind'], space: TlvSpace<T>): BodyCodec<B> {
+  return {
+    name,
+    decode(content, report) {
+      const tlvs = space.decode(content, 0, report);
+      return tlvs.ok ? ok({ kind: name, tlvs: tlvs.value } as unknown as B) : tlvs;
+    },
+    encode: ({ tlvs }) => space.encode(tlvs as readonly (T | UnknownTlv)[]),
+  };
+}

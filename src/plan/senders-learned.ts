@@ -1,0 +1,30 @@
+// What the network and the senders themselves have taught about telling senders: END.CON SIDs, to which a notification may be wrapped (FCN-4.2.2-d), and hosts
+// that do not understand a format (FCNP §4; decision B6).
+import type { Intent } from '../intent/intent.ts';
+import type { HostCapability } from '../learned/capabilities.ts';
+import { type IpAddress, formatAddress } from '../model/address.ts';
+import type { EndConSidPlan, SenderCapabilityPlan } from './desired.ts';
+import { tellsDirectly } from './policy.ts';
+
+/** Absent: nothing is known. */
+export interface LearnedAboutSenders {
+  /** The END.CON SIDs of other routers that count at present. */
+  readonly routers?: { endConSids(behavior: number): Iterable<{ readonly sid: IpAddress }> };
+  readonly capabilities?: { entries(): Iterable<HostCapability> };
+}
+
+/**
+ * Every END.CON of the domain, this router's own among them. A congested node sends to no other outer source (decision E7; it may be inside its own tunnels); a border guard
+ * lets nothing from outside to them.
+ */
+export function planEndConSids(intent: Intent, { routers }: LearnedAboutSenders): EndConSidPlan[] {
+  if (!tellsDirectly(intent) && intent.borderPorts.length === 0) return [];
+  const own = intent.srv6?.endCon.map(({ sid }) => sid) ?? [];
+  const learned = [...(routers?.endConSids(intent.codePoints['end-con-behavior']) ?? [])].map(({ sid }) => sid);
+  return [...new Map([...own, ...learned].map((sid) => [formatAddress(sid), sid]))].map(([id, sid]) => ({ id, sid }));
+}
+
+export function planCapabilities(intent: Intent, { capabilities }: LearnedAboutSenders): SenderCapabilityPlan[] {
+  if (!tellsDirectly(intent)) return [];
+  return [...(capabilities?.entries() ?? [])].map(({ host, lacks }) => ({ id: formatAddress(host), host, lacks }));
+}

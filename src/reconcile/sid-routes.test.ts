@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import { address, formatAddress } from '../model/address.ts';
+import { prefix } from '../model/prefix.ts';
+import { RTPROT_CNPD, type SidRoute } from '../kernel/netlink/sid-routes.ts';
+import type { Seg6LocalRoute } from '../kernel/netlink/seg6local.ts';
+import { type EndConRoute, sidRouteOperations } from './sid-routes.ts';
+import { splitSources } from './srv6.ts';
+
+const SID = address('2001:db8:c::1');
+const wanted = (over: Partial<EndConRoute> = {}): EndConRoute => ({ id: formatAddress(SID), sid: SID, table: 254, ifindex: 5, ...over });
+
+function memoryKernel() {
+  const routes = new Map<bigint, Seg6LocalRoute>();
+  const log: string[] = [];
+  const put = (route: SidRoute, protocol: number): void => {
+    routes.set(route.sid.value, { ...route, length: 128, counted: false, protocol, metric: 1024, inTable: 254 });
+  };
+  return {
+    routes, log, put,
+    find: (sid: typeof SID) => routes.get(sid.value),
+    own: () => [...routes.values()].filter((r) => r.protocol === RTPROT_CNPD),
+    add: (route: SidRoute) => {
+      log.push(`add ${formatAddress(route.sid)} table ${route.table}`);
+      put(route, RTPROT_CNPD);
+    },
+    remove: (route: SidRoute) => {
+      log.push(`remove ${formatAddress(route.sid)}`);
+      return routes.delete(route.sid.value);
+    },
+  };
+}
+
+describe('SIDs as routes', () => {
+  test('FCN-4.2.2-a: are added once, and adopted from an earlier run without being taken away', () => {
+    const kernel = memoryKernel();
+    sidRouteOperations(kernel).update(wanted());
+    const next = sidRouteOperations(kernel);
+    next.update(wanted());
+    expect(kernel.log).toEqual(['add 2001:db8:c::1 table 254']);
+    expect(next.verify!(wanted())).toBe(true);
+  });
+
+  test('are made anew when table or interface changed, ours alone', () => {
+    const kernel = memoryKernel();
+    const operations = sidRouteOperations(kernel);
+    operations.update(wanted());
+    expect(operations.verify!(wanted({ table: 10 }))).toBe(false);
+    operations.update(wanted({ table: 10 }));
+    operations.update(wanted({ table: 10, ifindex: 6 }));
+    expect(kernel.log.filter((line) => line.startsWith('add'))).toEqual(['add 2001:db8:c::1 table 254', 'add 2001:db8:c::1 table 10', 'add 2001:db8:c::1 table 10']);
+  });
+
+  test("somebody else's route of the same SID is refused by name, and never touched", () => {
+    const kernel = memoryKernel();
+    kernel.put({ sid: SID, action: 'end.dt6', table: 254, ifindex: 5 }, 196);
+    const operations = sidRouteOperations(kernel);
+    expect(() => operations.update(wanted())).toThrow("2001:db8:c::1 is a SID of somebody else's already: end.dt6, protocol 196");
+    operations.delete(wanted().id);
+    expect([...operations.prune(new Set<string>())].filter(Boolean)).toEqual([]);
+    expect([kernel.log, kernel.routes.size]).toEqual([[], 1]);
+  });
+
+  test('strays of an earlier run are pruned, those of others stay', () => {
+    const kernel = memoryKernel();
+    kernel.put({ sid: address('2001:db8:c::9'), action: 'end.dt6', table: 254, ifindex: 5 }, RTPROT_CNPD);
+    kernel.put({ sid: address('2001:db8:c::8'), action: 'end.dt6', table: 254, ifindex: 5 }, 4);
+    const operations = sidRouteOperations(kernel);
+    operations.update(wanted());
+    expect([...operations.prune(new Set([wanted().id]))].filter(Boolean)).toHaveLength(1);
+    expect([...kernel.routes.values()].map((r) => formatAddress(r.sid)).sort()).toEqual(['2001:db8:c::1', '2001:db8:c::8']);
+  });
+
+  test('a deleted one goes', () => {
+    const kernel = memoryKernel();
+    const operations = sidRouteOperations(kernel);
+    operations.update(wanted());
+    operations.delete(wanted().id);
+    expect(kernel.routes.size).toBe(0);
+  });
+});
+
+describe('tunnel sources', () => {
+  const [a, b] = [address('2001:db8:c::a'), address('2001:db8:c::b')];
+
+  test('FCN-4.2.2-c: one for all tunnels is the default and needs no row', () => {
+    expect(splitSources([{ id: '1', ingressIfindex: 0, sender: null, sid: a }])).toEqual({ defaultSource: a, rows: [] });
+  });
+
+  test('FCN-4.2.2-c: any sender of an interface is a row a family; a prefix that is written down goes before it', () => {
+    const { defaultSource, rows } = splitSources([
+      { id: '1', ingressIfindex: 7, sender: prefix('::/0'), sid: b }, { id: '2', ingressIfindex: 7, sender: null, sid: a },
+    ]);
+    expect(defaultSource).toBeNull();
+    expect(rows.map((r) => [r.ingressIfindex, r.sender.address.family, r.sid])).toEqual([[7, 6, b], [7, 4, a]]);
+  });
+});

@@ -1,0 +1,54 @@
+// Whom the Session-Reflector answers (RFC 8762 §4.3, §7): sources on the allow-list, so many a second, so many a second from each. An answer is never longer than
+// what it answers. Probes from well-known ports are refused, and from the reflector's own port: two reflectors would answer each other's answers for ever.
+// Pure.
+import { type IpAddress, formatAddress } from '../model/address.ts';
+import { type Prefix, prefixContains } from '../model/prefix.ts';
+import { type RateLimit, TokenBucket } from '../model/token-bucket.ts';
+
+const ALL: RateLimit = { perSecond: 2000, burst: 400 };
+const EACH: RateLimit = { perSecond: 100, burst: 50 };
+/** Sources remembered; the one that was quiet longest goes. */
+const MOST_SOURCES = 1024;
+const FIRST_UNPRIVILEGED_PORT = 1024;
+
+export interface AdmissionOptions {
+  readonly acceptFrom: readonly Prefix[];
+  /** The reflector's own port. */
+  readonly udpPort: number;
+}
+
+/** Why a probe is not answered; each is a counter `stamp.reflector.…`. */
+export type Refusal = 'not-accepted' | 'source-port' | 'rate-limited';
+
+export class Admission {
+  #options: AdmissionOptions;
+  readonly #all: TokenBucket;
+  /** By address text, the quiet ones in front. */
+  readonly #each = new Map<string, TokenBucket>();
+
+  constructor(opts: AdmissionOptions, now: number) {
+    this.#options = opts;
+    this.#all = new TokenBucket(ALL, now);
+  }
+
+  configure(opts: AdmissionOptions): void {
+    this.#options = opts;
+  }
+
+  /** @param now milliseconds, monotonic */
+  refusal(source: IpAddress, port: number, now: number): Refusal | undefined {
+    const { acceptFrom, udpPort } = this.#options;
+    if (!acceptFrom.some((prefix) => prefixContains(prefix, source))) return 'not-accepted';
+    if (port < FIRST_UNPRIVILEGED_PORT || port === udpPort) return 'source-port';
+    return this.#bucketOf(source, now).take(now) && this.#all.take(now) ? undefined : 'rate-limited';
+  }
+
+  #bucketOf(source: IpAddress, now: number): TokenBucket {
+    const key = formatAddress(source);
+    const bucket = this.#each.get(key) ?? new TokenBucket(EACH, now);
+    this.#each.delete(key);
+    this.#each.set(key, bucket);
+    if (this.#each.size > MOST_SOURCES) this.#each.delete(this.#each.keys().next().value!);
+    return bucket;
+  }
+}

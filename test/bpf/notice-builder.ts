@@ -1,0 +1,104 @@
+// The builder of notices as the tests drive it: the program `notice` of the congested node, run on one clone with the detector's order in its control block
+// (bpf/lib/egress-maps.h). What it leaves is the finished frame, on its way to its second arrival on the loopback interface.
+import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
+import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counters.ts';
+import {
+  EGRESS_MAPS, EGRESS_PROGRAMS, type EgressConfig, MARK_NOTICE, MARK_TRIGGER, encodeEgressConfig, encodeSenderProxy,
+} from '../../src/kernel/dataplane/egress.ts';
+import { prefixKey, u32Key } from '../../src/kernel/dataplane/layout.ts';
+import { NOTICE_CONFIG_KEY, NOTICE_CONFIG_MAP, NOTICE_CONFIG_SIZE, type NoticeConfig, encodeNoticeConfig } from '../../src/kernel/dataplane/notice-config.ts';
+import type { Netns } from '../../src/kernel/netns.ts';
+import { type IpAddress, address } from '../../src/model/address.ts';
+import type { LongHaulInstruction, NotificationFormat } from '../../src/model/notification.ts';
+import { prefix } from '../../src/model/prefix.ts';
+import { ACTIONS, type Metric, UNDISCLOSED } from '../../src/packet/long-haul/body.ts';
+import { context, frame, markOf } from './packets.ts';
+
+export const LOOPBACK = address('2001:db8:ffff::1');
+export const LOOPBACK4 = address('10.0.0.254');
+/** Hop limit of what the kernel will route: 64 on the wire. */
+export const BEFORE_ROUTING = 65;
+export const TC_REDIRECT = 7;
+
+const CB_TAG = 0x9c6e7d31;
+const FORMATS: Readonly<Record<NotificationFormat, number>> = { proxy: 1, 'fast-cnp': 2, 'long-haul-icmpv6': 3, 'long-haul-roce': 4 };
+
+export interface Order extends Partial<LongHaulInstruction> {
+  readonly format: NotificationFormat;
+  readonly pncLevel?: number;
+  readonly metric?: Metric;
+  readonly sourceQpn?: number;
+}
+
+/** skb->cb of the clone. */
+export function orderWords({ format, pncLevel = 0, action = 'notify', level = 0, parameter = 0, metric = UNDISCLOSED, sourceQpn = 0 }: Order): number[] {
+  const order = (FORMATS[format] | (pncLevel << 3) | (ACTIONS.indexOf(action) << 6) | (level << 8) | (parameter << 16)) >>> 0;
+  return [CB_TAG, 1, order, ((metric.type << 24) | metric.value) >>> 0, sourceQpn];
+}
+
+export const CODES = { option: 0x9e, ioamOption: 0x9e, icrc: 'cover' as const };
+export const LONG_HAUL = { icmpv6Type: 200, objectClass: 247, timestamp: false, deviceId: null, pathId: null, padToCnp: false };
+
+export interface Built {
+  readonly verdict: number;
+  readonly frame: Uint8Array;
+  /** From the IP header on. */
+  readonly packet: Uint8Array;
+  /** Whether it is marked as a finished notice. */
+  readonly finished: boolean;
+  /** Counters that this run has changed. */
+  readonly counted: Readonly<Record<string, number>>;
+}
+
+export class NoticeBuilder {
+  readonly object: BpfObject;
+  readonly #netns: Netns | undefined;
+
+  constructor(path: string, netns?: Netns) {
+    this.object = openBpfObject(path, { programs: [EGRESS_PROGRAMS.notice] });
+    this.#netns = netns;
+    this.configure({});
+  }
+
+  configure(config: NoticeConfig & Partial<EgressConfig>, ntpOffsetNs = 0n): this {
+    const { fastCnp = CODES, longHaul = LONG_HAUL, ...egress } = config;
+    this.object.map(EGRESS_MAPS.config).update(
+      u32Key(0),
+      encodeEgressConfig({ source4: LOOPBACK4, source6: LOOPBACK, udpPort: 1021, flowAgeingNs: 1, flowSeed: 1n, ...egress }),
+    );
+    this.object.map(NOTICE_CONFIG_MAP).update(NOTICE_CONFIG_KEY, encodeNoticeConfig({ fastCnp, longHaul }, ntpOffsetNs));
+    return this;
+  }
+
+  /** As if the agent had configured nothing for notices to senders. */
+  forget(): void {
+    this.object.map(NOTICE_CONFIG_MAP).update(NOTICE_CONFIG_KEY, new Uint8Array(NOTICE_CONFIG_SIZE));
+  }
+
+  proxyOf(sender: string, proxy: IpAddress): void {
+    const p = prefix(sender);
+    this.object.map(EGRESS_MAPS.senderProxies).update(prefixKey(p), encodeSenderProxy({ prefix: p, proxy }));
+  }
+
+  counters(): Map<string, bigint> {
+    return decodeCounters(this.object.map(COUNTERS_MAP).entries());
+  }
+
+  /** Runs the builder on a clone of `packet`, an IP packet in a frame with VLAN tags or without. */
+  build(packet: Uint8Array, order: Order, tags: readonly (readonly [number, number])[] = []): Built {
+    return this.run(frame(packet, { tags }), orderWords(order));
+  }
+
+  /** The same, of a whole frame and any control block. */
+  run(clone: Uint8Array, cb: readonly number[]): Built {
+    const before = this.counters();
+    const ctx = context({ mark: MARK_TRIGGER, cb });
+    const { retval, data, ctx: after } = this.object.program(EGRESS_PROGRAMS.notice).testRun({ data: clone, ctx, netns: this.#netns });
+    const counted = [...this.counters()].map(([name, value]) => [name, Number(value - (before.get(name) ?? 0n))] as const).filter(([, n]) => n !== 0);
+    return { verdict: retval, frame: data, packet: data.subarray(14), finished: markOf(after!) === MARK_NOTICE, counted: Object.fromEntries(counted) };
+  }
+
+  close(): void {
+    this.object.close();
+  }
+}

@@ -1,0 +1,107 @@
+// The next hop that the tunnel exit remembers, and notifications that come back through END.CON.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type IpAddress, address } from '../../src/model/address.ts';
+import { concat } from '../../src/packet/bytes.ts';
+import { ipv6 } from '../../src/packet/ip/packets.fixture.ts';
+import { ip } from '../kernel/support.ts';
+import { until } from './congested-router.ts';
+import { type Data, data } from './packets.ts';
+import { CON_A, LOOPBACK, ProviderEdge, REMOTE, SID_DT6, TABLE, trafficClass } from './srv6-scene.ts';
+import { CE, CUSTOMER, E0, FOREIGN, OTHER_CUSTOMER, bthQpn, deliveredBy, exchangeWith, tunnel, withClass } from './srv6-tunnels.ts';
+
+let pe: ProviderEdge;
+beforeAll(async () => {
+  pe = await ProviderEdge.create();
+  pe.attach('decap');
+  pe.seg6local('2001:db8:c0a::1', 'End.DT6 table 254');
+  pe.seg6local('2001:db8:d6::1', 'End.DT6 table 254');
+  // Table 77 knows one customer, behind the other port.
+  ip(pe.netns, `-6 route add 2001:db8:3::/64 dev t-srv6-c2 table ${TABLE}`);
+  ip(pe.netns, `route add 10.3.0.0/24 dev t-srv6-c2 table ${TABLE}`);
+});
+afterAll(() => pe.close());
+beforeEach(() => {
+  pe.clear();
+  pe.configure({});
+});
+
+const delivered = (to: 'h1' | 'h2'): Uint8Array[] => deliveredBy(pe, to);
+const exchange = (packets: readonly Uint8Array[], to?: 'h1' | 'h2', family?: 4 | 6): Promise<Uint8Array[]> => exchangeWith(pe, packets, to, family);
+
+describe('the next hop that is remembered', () => {
+  const inside = (d: Data = {}): Uint8Array => data({ ...CUSTOMER[6], ecn: E0, ...d });
+  beforeEach(() => pe.sid(SID_DT6, FOREIGN));
+
+  test('is asked for again: a route that changes is followed', async () => {
+    expect((await exchange([tunnel(SID_DT6, E0, inside({ qpn: 85 }), false)])).length).toBe(1);
+    ip(pe.netns, '-6 route add 2001:db8:1::10/128 via 2001:db8:3::10 dev t-srv6-c2');
+    const send = (): void => pe.arrive('p', tunnel(SID_DT6, E0, inside({ qpn: 86 }), false));
+    await until('packets take the new way', () => (send(), delivered('h2').some((p) => bthQpn(p) === 86)), 30_000);
+    ip(pe.netns, '-6 route del 2001:db8:1::10/128');
+    pe.captured.h1.length = 0;
+    await until('and the old one again', () => (send(), delivered('h1').some((p) => bthQpn(p) === 86)), 30_000);
+    expect(pe.count('srv6.decap.left')).toBe(0);
+  });
+
+  test('does not let a longer packet than the one it was asked for past the MTU of the way', async () => {
+    pe.mtu('t-srv6-c1', 1400);
+    ip(pe.netns, '-6 route replace 2001:db8:7::/64 via 2001:db8:9::10');
+    const isTooBig = (f: Uint8Array): boolean => f[12] === 0x86 && f[20] === 58 && f[54] === 2;
+    pe.captured.p.length = 0;
+    for (let i = 0; i < 50; i++) for (const size of [100, 2000]) pe.arrive('p', tunnel(SID_DT6, E0, inside({ qpn: 87, size }), false));
+    await until('the short ones', () => delivered('h1').filter((p) => bthQpn(p) === 87).length === 50, 30_000);
+    await until('an error about the long ones', () => pe.captured.p.some(isTooBig), 30_000);
+    expect([pe.count('srv6.decap.forwarded'), pe.count('srv6.decap.left')]).toEqual([50, 50]);
+    pe.mtu('t-srv6-c1', 9000);
+  });
+
+  test('is that of its flow and its table: flows and tables whose packets alternate are not confused', async () => {
+    pe.sid(CON_A, { table: TABLE });
+    const flows = Array.from({ length: 40 }, (_, i) => ({ source: address(`2001:db8:7::${(i + 1).toString(16)}`), qpn: 200 + i }));
+    const packets = flows.flatMap(({ source, qpn }) => [
+      tunnel(SID_DT6, E0, inside({ source, qpn }), false), tunnel(CON_A, E0, data({ ...OTHER_CUSTOMER[6], source, qpn: qpn + 100 }), false),
+    ]);
+    for (const packet of [...packets, ...packets]) pe.arrive('p', packet);
+    const got = (to: 'h1' | 'h2'): number[] => delivered(to).map(bthQpn).filter((qpn) => qpn >= 200 && qpn < 400).sort((a, b) => a - b);
+    await until('all arrived', () => got('h1').length === 80 && got('h2').length === 80, 30_000);
+    expect(got('h1').every((qpn) => qpn < 300)).toBe(true);
+    expect(got('h2').every((qpn) => qpn >= 300)).toBe(true);
+  });
+});
+
+describe('A17', () => {
+  test.each(['main', 'another'] as const)('A17: FCN-4.2.2-e: a Fast CNP to END.CON reaches its sender unchanged but for the hop, %s table', async (table) => {
+    const { customer, to } = table === 'main' ? { customer: CUSTOMER, to: 'h1' as const } : { customer: OTHER_CUSTOMER, to: 'h2' as const };
+    pe.sid(CON_A, { table: table === 'main' ? 0 : TABLE });
+    const cnp = fastCnp(customer[6].destination);
+    for (const sharedIngress of table === 'main' ? [false, true] : [false]) {
+      pe.configure({ sharedIngress });
+      pe.captured[to].length = 0;
+      pe.arrive('p', withClass(ipv6([REMOTE, CON_A], 41, cnp), 48 << 2));
+      await until('the Fast CNP', () => pe.captured[to].some((f) => f[20] === 60), 30_000);
+      const arrived = pe.captured[to].find((f) => f[20] === 60)!.subarray(14, 14 + cnp.length).slice();
+      expect(arrived[7]).toBe(cnp[7]! - 1);
+      arrived[7]!++;
+      expect(arrived).toEqual(cnp);
+    }
+  });
+});
+
+// Last: a namespace that once had a policy rule is taken to have some for ever.
+describe('policy rules', () => {
+  test("with others on the hook, somebody's End.DT6 is the kernel's where a policy rule could lead elsewhere", async () => {
+    pe.sid(SID_DT6, FOREIGN);
+    pe.configure({ sharedIngress: true });
+    ip(pe.netns, `-6 rule add from 2001:db8:7::/64 table ${TABLE}`);
+    pe.arrive('p', tunnel(SID_DT6, CE, data({ ...CUSTOMER[6], ecn: E0, qpn: 89 }), false));
+    await until('by the main table all the same', () => delivered('h1').some((p) => bthQpn(p) === 89 && (trafficClass(p) & 3) === CE), 30_000);
+    expect([pe.count('srv6.decap.left'), pe.count('srv6.decap.handed-up')]).toEqual([1, 0]);
+  });
+});
+
+/** From another router's loopback: Destination Options with option 1, UDP, BTH 0x81. What the bytes say does not matter here. */
+const fastCnp = (to: IpAddress): Uint8Array =>
+  withClass(ipv6([LOOPBACK, to], 60, concat(
+    Uint8Array.of(17, 2, 0x9e, 16), Uint8Array.from({ length: 16 }, (_, i) => i), Uint8Array.of(1, 2, 0, 0),
+    Uint8Array.of(0xc0, 1, 0x12, 0xb7, 0, 40, 0, 0), Uint8Array.of(0x81, 0, 0xff, 0xff, 0x40, 0x12, 0x34, 0x56, 0, 0, 0, 0), new Uint8Array(20),
+  )), 48 << 2);

@@ -1,0 +1,245 @@
+// The three conditions of LHCNP §5.4 on a real queue, what is measured for them (LHCNP §5.3.1), and whose packets count (LHCNP §5.5).
+import { spawnSync } from 'node:child_process';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { NOTICE_CONFIG_KEY, NOTICE_CONFIG_MAP, encodeNoticeConfig } from '../../src/kernel/dataplane/notice-config.ts';
+import { CongestedRouter, PROXY6, until } from './congested-router.ts';
+import { H1, H2, QPN, data, ecnOf, frame } from './packets.ts';
+import { passTime } from './time.ts';
+
+/** Of measurement: so long that no machine is too slow for it. */
+const INTERVAL = 10_000_000_000;
+
+let r: CongestedRouter;
+beforeAll(async () => {
+  r = await CongestedRouter.create();
+});
+afterAll(() => r.close());
+beforeEach(() => {
+  r.senders(['::/0', PROXY6]);
+  r.policies(['::/0', ['proxy']]);
+  r.configure({});
+  r.clear();
+});
+
+function send(qpn: number, packets: number, ecn = 2): void {
+  if (packets > 0) r.send(frame(data({ qpn, ecn })), { repeat: packets });
+}
+
+const reasons = (): string[] => r.records().map((sent) => sent.reason);
+
+describe('the ECN marking rate', () => {
+  /** Sends what one interval consists of, and ends it with one more packet, which is not ECT. */
+  const interval = (marked: number, notEct: number): void => {
+    send(10, marked);
+    send(11, notEct, 0);
+    passTime(r, INTERVAL, INTERVAL);
+    send(11, 1, 0);
+  };
+
+  test('LHCNP-5.3.1-b: is the share of packets that left with CE above K_min, over the interval', async () => {
+    await r.fill(60_000);
+    r.port({ kMin: 50_000, intervalNs: INTERVAL });
+    send(11, 1, 0);
+    interval(30, 69);
+    expect(r.ports.measure(r.portIfindex)!.ecnMarkingPpm).toBe(300_000);
+    interval(99, 0);
+    expect(r.ports.measure(r.portIfindex)!.ecnMarkingPpm).toBe(990_000);
+    interval(0, 50);
+    expect(r.ports.measure(r.portIfindex)!.ecnMarkingPpm).toBe(0);
+  });
+
+  test('LHCNP-5.3.1-b: counts packets that came with CE, and none below K_min', async () => {
+    await r.fill(60_000);
+    r.port({ kMin: 50_000, intervalNs: INTERVAL });
+    send(11, 1, 0);
+    send(10, 40, 3);
+    interval(10, 49);
+    expect(r.ports.measure(r.portIfindex)!.ecnMarkingPpm).toBe(500_000);
+    r.port({ kMin: 60_000, intervalNs: INTERVAL });
+    send(10, 99, 3);
+    passTime(r, INTERVAL, INTERVAL);
+    send(11, 1, 0);
+    expect(r.ports.measure(r.portIfindex)!.ecnMarkingPpm).toBe(0);
+  });
+
+  test('LHCNP-5.4-d: above V_ecn triggers, at V_ecn it does not, at any depth', async () => {
+    await r.fill(60_000);
+    for (const [vEcnPpm, triggers] of [[300_000, 0], [299_999, 1]] as const) {
+      r.clear();
+      r.port({ kMin: 50_000, vEcnPpm, intervalNs: INTERVAL });
+      send(11, 1, 0);
+      interval(30, 69);
+      expect(Number(r.stats().triggers)).toBe(triggers);
+      expect(r.count('egress.trigger.ecn-marking-rate')).toBe(triggers);
+      expect(reasons()).toEqual(Array.from({ length: triggers }, () => 'ecn-marking-rate'));
+    }
+  });
+
+  test('LHCNP-5.4-d: is off unless declared, and forgotten when nothing was queued for longer than an interval', async () => {
+    await r.fill(60_000);
+    r.port({ kMin: 50_000, intervalNs: INTERVAL });
+    send(10, 100);
+    interval(100, 0);
+    expect(r.stats().triggers).toBe(0n);
+    r.port({ kMin: 50_000, vEcnPpm: 1, intervalNs: INTERVAL });
+    passTime(r, 10 * INTERVAL, INTERVAL);
+    send(10, 1);
+    expect(r.ports.measure(r.portIfindex)!.ecnMarkingPpm).toBe(0);
+    expect(r.stats().triggers).toBe(0n);
+  });
+});
+
+describe('the growth of the queue', () => {
+  const PLENTY = 1_000_000;
+  /** The queue at the end of an interval; a packet looks at it. */
+  const grow = async (to: number): Promise<number> => {
+    passTime(r, INTERVAL, INTERVAL);
+    await r.deepen(to);
+    send(10, 1);
+    return r.ports.measure(r.portIfindex)!.growthBytes;
+  };
+
+  test('LHCNP-5.3.1-c: is what the queue gained in an interval, scaled to it', async () => {
+    await r.fill(30_000);
+    r.port({ intervalNs: INTERVAL });
+    send(10, 1);
+    // Preparing the queue takes real time, by which the interval is longer than 10 s.
+    const first = await grow(45_000);
+    expect(first).toBeLessThanOrEqual(15_000);
+    expect(first).toBeGreaterThan(10_000);
+    expect(await grow(PLENTY)).toBeGreaterThan(0.5 * (PLENTY - 45_000));
+    expect(await grow(PLENTY)).toBe(0);
+    await r.fill(20_000);
+    expect(await grow(20_000)).toBe(0);
+  });
+
+  test('LHCNP-5.4-e: above V_growth triggers below every other threshold, and no longer than the growth lasts', async () => {
+    await r.fill(30_000);
+    r.port({ kMin: 2_000_000, kMax: 3_000_000, vGrowthBytes: 100_000, intervalNs: INTERVAL });
+    send(10, 1);
+    await grow(100_000);
+    expect(r.stats().triggers).toBe(0n);
+    await grow(PLENTY);
+    expect(r.stats().triggers).toBe(1n);
+    expect(r.count('egress.trigger.queue-growth')).toBe(1);
+    send(12, 5);
+    expect(r.stats().triggers).toBe(6n);
+    expect(reasons()).toEqual(Array.from({ length: 6 }, () => 'queue-growth'));
+    await grow(PLENTY);
+    expect(r.stats().triggers).toBe(6n);
+  });
+
+  test('LHCNP-5.4-e: an interval shorter than the timer tick is measured as well', async () => {
+    await r.fill(30_000);
+    r.port({ vGrowthBytes: 1, intervalNs: 1_000_000 });
+    let depth = 30_000;
+    await until('the growth is seen', async () => {
+      send(10, 1);
+      await r.deepen((depth += 1000));
+      send(10, 1);
+      return r.count('egress.trigger.queue-growth') > 0;
+    }, 30_000);
+  });
+});
+
+describe('the depth of the queue', () => {
+  test('LHCNP-5.4-c: outranks the other conditions as the reason', async () => {
+    await r.fill(110_000);
+    r.port({ kMin: 50_000, kMax: 100_000, vEcnPpm: 0, vGrowthBytes: 0, intervalNs: INTERVAL });
+    send(10, 10);
+    passTime(r, INTERVAL, INTERVAL);
+    send(10, 1);
+    expect(new Set(reasons())).toEqual(new Set(['queue-depth']));
+  });
+
+  /** A queue of as many megabytes: every frame of 1000 bytes counts as a million, as a link layer with large cells would make it. */
+  async function megabytes(count: number): Promise<void> {
+    const tc = (line: string): void => {
+      const result = r.router.run(() => spawnSync('tc', line.split(' '), { encoding: 'utf8' }));
+      if (result.status !== 0) throw new Error(`tc ${line}: ${result.stderr}`);
+    };
+    for (let attempt = 0; attempt < 5; attempt++) {
+      tc('qdisc replace dev t-bpf-port root pfifo limit 10');
+      tc('qdisc replace dev t-bpf-port root stab overhead 999000 tbf rate 8bit burst 2100000 limit 4000000000');
+      for (let i = 0; i < count + 2; i++) r.other(1000);
+      await until('frames are queued', async () => (await r.depth()) >= count * 1_000_000);
+      if ((await r.depth()) === count * 1_000_000) return;
+    }
+    throw new Error('somebody else sends on the port');
+  }
+
+  test('A2: LHCNP-5.4-b: 70 MB in front of K_max = 125 MB: marked, and nothing is sent; at 130 MB one CNP says level 180, Reduce 30, QP 100, 130000 kB', async () => {
+    r.policies(['::/0', ['long-haul-icmpv6']]);
+    r.queuePairs([{ sender: H1, receiver: H2, receiverQpn: QPN }, 100]);
+    r.configure({ disclose: true });
+    const longHaul = { icmpv6Type: 200, objectClass: 247, timestamp: false, deviceId: null, pathId: null, padToCnp: false };
+    r.egress.map(NOTICE_CONFIG_MAP).update(NOTICE_CONFIG_KEY, encodeNoticeConfig({ longHaul }, 0n));
+    r.port({
+      kMin: 62_500_000, kMax: 125_000_000, perFlowIntervalNs: 20e6, rttNs: 3600e9,
+      instructions: [{ fromBytes: null, level: 100, action: 'notify', parameter: 0 }, { fromBytes: 125_000_000, level: 180, action: 'rate-reduce', parameter: 30 }],
+    });
+    await megabytes(70);
+    expect(ecnOf(r.send(frame(data()), { repeat: 100 }).data)).toBe(3);
+    expect(r.stats()).toMatchObject({ triggers: 0n, notifications: 0n });
+    // A test run repeats with one packet, which has been marked from the second time on.
+    expect([r.count('egress.ecn.marked'), r.count('egress.ecn.already-ce')]).toEqual([1, 99]);
+
+    await megabytes(130);
+    r.clear();
+    expect(ecnOf(r.send(frame(data()), { repeat: 1000 }).data)).toBe(3);
+    expect(r.stats()).toMatchObject({ triggers: 1000n, notifications: 1n });
+    expect(r.records()).toMatchObject([{ level: 180, action: 'rate-reduce', parameter: 30, sourceQpn: 100, queueBytes: 130_000_000, reason: 'queue-depth' }]);
+    const body = 'b480001e000000640101fbd0';
+    await until('the CNP', () => r.collected.some((f) => f[12] === 0x86 && f[20] === 58 && f[54] === 200));
+    const cnps = r.collected.filter((f) => f[20] === 58 && f[54] === 200);
+    expect(cnps.map((f) => Buffer.from(f.subarray(58, 70)).toString('hex'))).toEqual([body]);
+  });
+});
+
+describe('contribution to the queue', () => {
+  beforeEach(async () => {
+    await r.fill(150_000);
+    r.port({ kMin: 50_000, kMax: 100_000, contribution256: 128, intervalNs: INTERVAL, perFlowIntervalNs: 3600e9 });
+  });
+  const told = (): number[] => r.records().map((sent) => sent.destinationQpn);
+
+  test('LHCNP-5.5-b: a flow with half of the largest share is told, one with less is not', () => {
+    send(10, 100);
+    send(11, 49);
+    expect(told()).toEqual([10]);
+    expect(r.count('egress.suppressed.contribution')).toBe(49);
+    send(11, 1);
+    expect(told()).toEqual([10, 11]);
+  });
+
+  test('LHCNP-5.5-b: what a flow sent in the window before counts, and what it sent before that does not', () => {
+    send(10, 100);
+    passTime(r, INTERVAL, INTERVAL);
+    send(11, 20);
+    expect(told()).toEqual([10]);
+    send(10, 10);
+    send(11, 30);
+    expect(told()).toEqual([10]);
+    // The large flow has ended: now the small one is the largest.
+    passTime(r, INTERVAL, INTERVAL);
+    send(11, 1);
+    expect(told()).toEqual([10, 11]);
+  });
+
+  test('LHCNP-5.5-b: what was sent while the queue was short is no contribution', async () => {
+    await r.fill(40_000);
+    send(11, 1000);
+    expect(r.flows()[0]!.congestedBytes).toBe(0n);
+    await r.deepen(150_000);
+    send(10, 100);
+    send(11, 10);
+    expect(told()).toEqual([10]);
+  });
+
+  test('LHCNP-5.5-a: with no share demanded everybody is told', () => {
+    r.port({ kMin: 50_000, kMax: 100_000, contribution256: 0, intervalNs: INTERVAL, perFlowIntervalNs: 3600e9 });
+    send(10, 100);
+    send(11, 1);
+    expect(told()).toEqual([10, 11]);
+  });
+});

@@ -1,0 +1,133 @@
+// BGP between autonomous systems, with everything real: cnpd – gobgpd – BIRD in an AS of its own – gobgpd – cnpd. What crosses, whom far believes, what stays in the AS, and how an
+// operator finds the router that drops attribute 39.
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { BgpNetwork, ExaBgp, pathsOf, speaker } from './support/bgp.ts';
+import { eventually } from './support/frr.ts';
+import { LOOPBACK, SENDERS4, SENDERS6, proxy } from './support/line.ts';
+import type { Router } from './support/network.ts';
+
+const BIRD = '2001:db8:0:4::1';
+const PROXY = 'ffdc001020010db8ffff00000000000000000001';
+const NHC = { [SENDERS6]: `0002011020010db8ffff00000000000000000001${PROXY}`, [SENDERS4]: `00010104c0000201${PROXY}` } as const;
+type Prefix = keyof typeof NHC;
+const BOTH: readonly Prefix[] = [SENDERS6, SENDERS4];
+const NO_EXPORT = 0xffff_ff01;
+
+const leafIn = (domain: readonly number[]): object => ({ ...speaker('leaf', { domain }), ...proxy('leaf') });
+const farIn = (domain: readonly number[]): object => speaker('far', { domain });
+const LEAF = leafIn([65020, 65003]);
+const FAR = farIn([65001, 65020]);
+
+let bgp: BgpNetwork;
+let leaf: Router, far: Router;
+
+beforeAll(async () => {
+  bgp = await BgpNetwork.up('ebgp', 'leaf', 'far');
+  [leaf, far] = [bgp.router('leaf'), bgp.router('far')];
+});
+afterAll(() => bgp.down());
+
+beforeEach(async () => {
+  await Promise.all([leaf.running || leaf.start(LEAF), far.running || far.start(FAR)]);
+  await Promise.all([reload(leaf, LEAF), reload(far, FAR)]);
+  await Promise.all(BOTH.map((prefix) => eventually(`far uses ${prefix}`, async () => (await far.sender(prefix))?.['proxy'] === LOOPBACK.leaf.ipv6)));
+});
+afterEach(async ({ task }) => {
+  if (task.result?.state !== 'fail') return;
+  console.log(bgp.net.logs());
+  await bgp.net.stopAll();
+});
+
+async function reload(router: Router, intent: object): Promise<void> {
+  await router.configure(intent);
+  expect(await router.ctl('reload')).toMatchObject({ code: 0, stdout: 'reloaded\n' });
+}
+
+interface Remote {
+  readonly ok: boolean;
+  readonly paths: readonly { readonly prefix: string; readonly arrival: string; readonly why?: string; readonly remedy?: string }[];
+}
+
+/** `cnpctl doctor --remote` at leaf, given what far's `cnpctl -o json show bgp` prints. */
+async function compared(): Promise<{ readonly code: number | null; readonly report: Remote; readonly text: string }> {
+  const { stdout } = await far.ctl('-o', 'json', 'show', 'bgp');
+  await leaf.exec('sh', '-c', 'printf %s "$0" > /run/far.json', stdout);
+  const json = await leaf.ctl('-o', 'json', 'doctor', '--remote', '/run/far.json');
+  const { stdout: text } = await leaf.ctl('doctor', '--remote', '/run/far.json');
+  return { code: json.code, report: JSON.parse(json.stdout) as Remote, text };
+}
+
+test('PNC-5.4-a PNC-5-a PNC-5-b: attribute 39 crosses BIRD byte for byte in both families, and far has leaf as the proxy', async () => {
+  for (const prefix of BOTH) {
+    const [path] = await bgp.gobgpd.far.paths(prefix);
+    expect(path).toMatchObject({ nextHop: prefix === SENDERS6 ? LOOPBACK.leaf.ipv6 : LOOPBACK.leaf.ipv4, nhc: { value: NHC[prefix] } });
+    expect([0xc0, 0xe0]).toContain(path!.nhc!.flags);
+    expect(await pathsOf(far, prefix)).toMatchObject([{ status: 'used', peer: BIRD, 'as-path': '65020 65001', proxy: LOOPBACK.leaf.ipv6 }]);
+  }
+});
+
+test('PNC-6-a: what has passed an AS that is not of the domain is disregarded and counted, whoever originated it', async () => {
+  for (const domain of [[65001], [65020]]) {
+    const before = await far.counter('bgp.learn.outside-domain');
+    await reload(far, farIn(domain));
+    for (const prefix of BOTH) {
+      await eventually(`${prefix} has no proxy`, async () => (await far.get('senders')).every((row) => row['prefix'] !== prefix || row['proxy'] === undefined));
+      await eventually(`${prefix} is from outside`, async () => (await pathsOf(far, prefix))[0]?.['status'] === 'outside-domain');
+    }
+    expect(await far.counter('bgp.learn.outside-domain')).toBeGreaterThan(before);
+  }
+});
+
+test('PNC-6-a: without a domain the paths say NO_EXPORT and do not leave the AS', async () => {
+  await reload(leaf, leafIn([]));
+  for (const prefix of BOTH) await eventually(`far’s gobgpd has no ${prefix}`, async () => (await bgp.gobgpd.far.paths(prefix)).length === 0);
+  const [own] = (JSON.parse(await bgp.gobgpd.leaf.gobgp('global', 'rib', '-j', '-a', 'ipv6')) as Record<string, { attrs: { type: number; communities?: number[] }[] }[]>)[SENDERS6]!;
+  expect(own!.attrs.find(({ type }) => type === 8)?.communities).toEqual([NO_EXPORT]);
+});
+
+test('cnpctl doctor asks gobgpd: its API, its neighbours, the families that the intent needs', async () => {
+  const { stdout } = await leaf.ctl('-o', 'json', 'doctor', '-c', '/etc/cnpd/cnpd.yaml');
+  const { items } = JSON.parse(stdout) as { items: { id: string; state: string; claim: string }[] };
+  const about = items.filter(({ id }) => id.startsWith('gobgp'));
+  expect(about.map(({ id, state }) => [id, state])).toEqual([['gobgp', 'ok'], ['gobgp.neighbors', 'ok'], ['gobgp.ipv4-unicast', 'ok'], ['gobgp.ipv6-unicast', 'ok']]);
+  expect(about[0]!.claim).toMatch(/API v[34], AS 65001, router ID 192\.0\.2\.1/);
+});
+
+test('cnpctl doctor --remote: every path arrived and is used', async () => {
+  const { code, report, text } = await compared();
+  expect(report.paths.map(({ prefix, arrival }) => [prefix, arrival]).sort()).toEqual(BOTH.map((prefix) => [prefix, 'used']).sort());
+  expect([code, report.ok]).toEqual([0, true]);
+  expect(text).toContain('2 of 2 paths arrived intact and are used');
+});
+
+/** A router that passes paths on without the attributes that it does not know: a process of ExaBGP, which hands it what one neighbour says and announces to the other what it prints. */
+const FORGETFUL = `#!/usr/bin/env python3
+import json, sys
+for line in sys.stdin:
+    update = json.loads(line).get("neighbor", {}).get("message", {}).get("update", {})
+    for family in update.get("announce", {}).values():
+        for hop, routes in family.items():
+            for route in routes:
+                print("neighbor 2001:db8:0:7::2 announce route %s next-hop %s" % (route["nlri"], hop), flush=True)
+`;
+const Y = { leaf: '2001:db8:0:6::2', far: '2001:db8:0:7::1' } as const;
+const neighbor = (local: string, peer: string, as: number, api: string): string =>
+  `neighbor ${peer} { router-id 192.0.2.6; local-address ${local}; local-as 65030; peer-as ${as}; family { ipv4 unicast; ipv6 unicast; } api { processes [api]; ${api} } }\n`;
+const CONFIG = `process api { run /run/process; encoder json; }\n${neighbor(Y.leaf, '2001:db8:0:6::1', 65001, 'receive { parsed; update; }')}${neighbor(Y.far, '2001:db8:0:7::2', 65003, '')}`;
+
+test('cnpctl doctor --remote: a router between that drops attribute 39 is found', async () => {
+  await reload(leaf, leafIn([65020, 65003, 65030]));
+  await reload(far, farIn([65001, 65020, 65030]));
+  const y = new ExaBgp(bgp.net.lab, 'y');
+  // Its AS path is shorter than BIRD's: the path without the attribute is the best one.
+  await y.start(CONFIG, FORGETFUL);
+  try {
+    await eventually('far has no proxy', async () => (await far.get('senders')).every((row) => row['proxy'] === undefined));
+    const { code, report, text } = await compared();
+    expect(code).toBe(1);
+    expect(report.paths.map(({ prefix, arrival }) => [prefix, arrival]).sort()).toEqual(BOTH.map((prefix) => [prefix, 'without-attribute']).sort());
+    expect(text).toContain('told of it without attribute 39');
+  } finally {
+    await y.stop();
+  }
+});

@@ -1,0 +1,278 @@
+// Long-haul CNPs through the running daemon: in ICMPv6 and in RoCEv2, with a Queue Pair learned from CM and from traffic; their levels, escalation and Resume; how many
+// there are; what they disclose; and that all this survives a killed agent. The queue is filled and drained by the rate of its TBF.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { formatAddress } from '../../src/model/address.ts';
+import { walkHeaders } from '../../src/packet/ip/walk.ts';
+import { METRIC, UNDISCLOSED } from '../../src/packet/long-haul/body.ts';
+import { burstOf } from '../../src/plan/token-bucket.ts';
+import { dissect } from '../codec/tshark.ts';
+import { CongestedLine, congestedNode } from './support/congested.ts';
+import { eventually } from './support/frr.ts';
+import { H1, LOOPBACK } from './support/line.ts';
+import type { Row } from './support/network.ts';
+import { type Told, notifications } from './support/notifications.ts';
+import { type Flow, rocePackets } from './support/port.ts';
+
+const ICMP = '2001:db8:1::10';
+const ROCE = '2001:db8:1::30';
+/** IPv4 senders that are not listed. */
+const UNLISTED = '198.51.100.77';
+const POLICIES = [
+  { prefix: '2001:db8:1::/64', order: ['long-haul-icmpv6'] },
+  { prefix: '198.51.100.0/24', order: ['proxy'] },
+  { prefix: `${ROCE}/128`, supports: ['long-haul-roce'], order: ['long-haul-roce'] },
+  { prefix: `${H1.v4}/32`, supports: ['long-haul-roce'], order: ['long-haul-roce'] },
+];
+const FLOWING = '20mbit';
+/** One packet in a tenth of a second: what is queued stays for the time being. */
+const STANDING = '100kbit';
+
+const node = (port: object, longHaul: object = {}): object => congestedNode(POLICIES, { 'k-max': '20kB', rtt: '10ms', ...port }, { notifications: { 'long-haul': longHaul } });
+
+let line: CongestedLine;
+beforeAll(async () => {
+  line = await CongestedLine.up();
+  await line.silentSenders(ICMP, ROCE, UNLISTED, H1.v4);
+  await line.p.start(node({}));
+});
+afterAll(() => line?.down());
+beforeEach(async () => {
+  if (!line.p.running) await line.p.start(node({}));
+  await line.rate(FLOWING);
+  await drained();
+  await line.reload(node({}));
+  line.clear();
+});
+afterEach(async ({ task }) => {
+  if (task.result?.state === 'fail') console.log(line.net.logs());
+  expect(await line.p.counter('daemon.unexpected-error')).toBe(0);
+});
+
+const port = async (): Promise<Row> => (await line.p.get('ports'))[0]!;
+const drained = (): Promise<unknown> =>
+  eventually('the queue is empty', async () => {
+    // A TBF looks at its new rate when the next packet comes.
+    line.flow(UNLISTED).send(1);
+    return Number((await port())['queue-bytes']) < 3000;
+  });
+/** What p says that it has sent about a flow, the oldest first. */
+const shown = async (f: Flow): Promise<Row[]> => (await line.p.get('notifications')).filter((row) => row['destination-qpn'] === f.ends.receiverQpn).toReversed();
+const body = (told: Told): string => {
+  const at = told.format === 'long-haul-icmpv6' ? 44 : walkHeaders(told.packet).layers[0]!.transportOffset + 8 + 12;
+  return Buffer.from(told.packet.subarray(at, at + 12)).toString('hex');
+};
+const hex = (value: number, octets: number): string => value.toString(16).padStart(2 * octets, '0');
+
+describe('thresholds and levels', () => {
+  const RTT_MS = 100;
+
+  test('A2 A3 LHCNP-5.4-a LHCNP-5.4-b LHCNP-5.4-c LHCNP-5.5-c LHCNP-5.5-e LHCNP-5.5-f LHCNP-5.5.1-i: at 70 kB CE and no control packet; above 125 kB one Long-haul CNP, right to the bit; Resume once the queue was below k-min for more than one RTT', async () => {
+    // One flow, one notification in ten seconds: what follows is the one of the first packet above K_max.
+    await line.reload(node({ 'k-max': '125kB', rtt: '10s' }));
+    const f = await line.connected(ICMP);
+    await line.rate(STANDING);
+    const marked = await line.p.counter('egress.ecn.marked');
+    f.send(64);
+    await eventually('70 kB are queued', async () => Number((await port())['packets']) > 0 && (await line.p.counter('egress.ecn.marked')) > marked);
+    expect(line.told(f)).toEqual([]);
+    expect(await shown(f)).toEqual([]);
+    const told = await line.congest('a Long-haul CNP', f, () => line.told(f)[0]);
+    const [row] = await eventually('it is shown', async () => (await shown(f)).length > 0 && shown(f));
+    const kilobytes = Math.floor(Number(row!['queue-bytes']) / 1000);
+    expect(Number(row!['queue-bytes'])).toBeGreaterThan(125_000);
+    expect(row).toMatchObject({ port: 'eth2', format: 'long-haul-icmpv6', reason: 'queue-depth', 'source-qpn': f.ends.senderQpn, level: 180, action: 'rate-reduce', parameter: 30 });
+    expect(body(told)).toBe(`b480001e${hex(f.ends.senderQpn, 4)}01${hex(kilobytes, 3)}`);
+    expect(formatAddress(told.source)).toBe(LOOPBACK.p.ipv6);
+    expect(dissect('raw-ip', [told.packet], ['icmpv6.type', 'icmpv6.code', 'icmpv6.checksum.status'])[0]).toMatchObject({ 'icmpv6.type': ['200'], 'icmpv6.code': ['0'], 'icmpv6.checksum.status': ['1'] });
+    expect(line.told(f)).toHaveLength(1);
+
+    await line.reload(node({ 'k-max': '125kB', rtt: `${RTT_MS}ms` }));
+    let highAt = Date.now();
+    await line.rate(FLOWING);
+    const resume = await eventually('a Resume', async () => {
+      const asked = Date.now();
+      if (Number((await port())['queue-bytes']) >= 62_500) highAt = asked;
+      line.flow(UNLISTED).send(1);
+      return line.told(f).find(({ longHaul }) => longHaul!.action === 'resume');
+    });
+    const last = (await shown(f)).at(-1)!;
+    expect(last).toMatchObject({ reason: 'resume', action: 'resume', level: 20, parameter: 50 });
+    expect(body(resume)).toBe(`14c00032${hex(f.ends.senderQpn, 4)}01${hex(Math.floor(Number(last['queue-bytes']) / 1000), 3)}`);
+    expect(Date.parse(last['at'] as string) - highAt).toBeGreaterThan(RTT_MS);
+    expect(line.told(f).filter(({ longHaul }) => longHaul!.action === 'resume')).toHaveLength(1);
+  });
+
+  test('LHCNP-5.7-e LHCNP-5.5.1-d: while the queue grows all the same it escalates: ever stricter, Pause only after Rate Reduce; after the drain one Resume', async () => {
+    await line.reload(node({ rtt: '50ms' }));
+    const f = await line.connected(ICMP);
+    await line.rate(STANDING);
+    await eventually('a Pause', () => {
+      f.send(4);
+      return line.told(f).some(({ longHaul }) => longHaul!.action === 'pause');
+    });
+    const rows = await eventually('it is shown', async () => {
+      const all = await shown(f);
+      return all.some((row) => row['action'] === 'pause') && all;
+    });
+    const told = rows.filter((row) => row['reason'] !== 'resume');
+    const level = (row: Row | undefined): number => Number(row?.['level']);
+    // Whatever the machine's moods: what is called escalation is stricter than what was said before.
+    for (const [i, row] of told.entries()) if (row['reason'] === 'escalation') expect(level(row)).toBeGreaterThan(level(told[i - 1]));
+    const pause = told.findIndex((row) => row['action'] === 'pause');
+    expect(told[pause]).toMatchObject({ level: 255, parameter: 50_000, reason: 'escalation' });
+    expect(told[pause - 1]).toMatchObject({ level: 245, action: 'rate-reduce', parameter: 75, reason: 'escalation' });
+    expect(new Set(told.slice(0, pause).map((row) => row['action']))).toEqual(new Set(['rate-reduce']));
+    const wire = line.told(f).map(({ longHaul }) => longHaul!.level);
+    expect(wire.slice(0, rows.length)).toEqual(rows.slice(0, wire.length).map(level));
+    await line.rate(FLOWING);
+    await drained();
+    await eventually('a Resume', () => line.told(f).at(-1)!.longHaul!.action === 'resume');
+  });
+
+  test('A6 LHCNP-5.5-g LHCNP-5.5-h LHCNP-9-d LHCNP-9-f: on the wire never more than one for a flow in one RTT, and never more than the rate of the port', async () => {
+    const RTT = 10;
+    const f = await line.connected(ICMP);
+    const start = performance.now();
+    await line.congest('fifty', f, () => line.told(f).length >= 50);
+    expect(line.told(f).length).toBeLessThanOrEqual(1 + (performance.now() - start) / RTT);
+    expect(Number((await port())['suppressed-per-flow'])).toBeGreaterThan(0);
+
+    const perSecond = 20;
+    await line.reload(node({ rate: `${perSecond}/s` }));
+    const flows = await Promise.all(Array.from({ length: 4 }, () => line.connected(ICMP)));
+    await drained();
+    line.clear();
+    const from = performance.now();
+    const suppressed = async (): Promise<number> => Number((await port())['suppressed-per-port']);
+    // Those of the programs; the agent's Resumes have a bucket of their own.
+    const told = (): number => flows.flatMap((each) => line.told(each)).filter(({ longHaul }) => longHaul!.action !== 'resume').length;
+    const before = await suppressed();
+    await eventually('the port holds some back', async () => {
+      for (const each of flows) each.send(8);
+      return told() > 10 && (await suppressed()) > before;
+    });
+    expect(told()).toBeLessThanOrEqual(burstOf(perSecond) + 1 + ((performance.now() - from) * perSecond) / 1000);
+  });
+});
+
+describe('who is told', () => {
+  test('LHCNP-5.2-a LHCNP-5.5-c: without a known Queue Pair nobody is told, counted; learned from traffic in both directions, the sender is', async () => {
+    const f = line.flow(ICMP);
+    const before = await line.p.counter('egress.no-format');
+    await line.congest('counted', f, async () => (await line.p.counter('egress.no-format')) > before + 5);
+    expect(line.told(f)).toEqual([]);
+    f.psn += 1000;
+    const row = await eventually('learned', async () => {
+      f.exchange();
+      return (await line.p.get('flows')).find((each) => each['port'] === 'proxy' && each['source-qpn'] === f.ends.senderQpn);
+    });
+    expect(row['learned-from']).toBe('reverse-traffic');
+    const told = await line.congest('a Long-haul CNP', f, () => line.told(f)[0]);
+    expect(told.longHaul!.sourceQpn).toBe(f.ends.senderQpn);
+  });
+
+  test.each([['IPv6', ROCE], ['IPv4', H1.v4]])('A4 LHCNP-4-a LHCNP-6.2.3-a LHCNP-10.5-b: the RoCEv2 form goes to a listed %s sender, with a BTH that is right to the bit', async (_family, sender) => {
+    const f = await line.connected(sender);
+    const told = await line.congest('a Long-haul CNP', f, () => line.told(f)[0]);
+    expect(told.format).toBe('long-haul-roce');
+    const at = walkHeaders(told.packet).layers[0]!.transportOffset + 8;
+    expect(Buffer.from(told.packet.subarray(at, at + 12)).toString('hex')).toBe(`8100ffff60${hex(f.ends.senderQpn, 3)}00000000`);
+    expect(rocePackets([told.packet])[0]!.icrcValid).toBe(true);
+    expect(told.longHaul).toMatchObject({ level: 180, action: 'rate-reduce', parameter: 30, sourceQpn: f.ends.senderQpn, metric: { type: METRIC.queueDepthKb } });
+    const [seen] = dissect('raw-ip', [told.packet], ['infiniband.bth.opcode', 'infiniband.bth.destqp', 'udp.dstport']);
+    expect(seen).toMatchObject({ 'infiniband.bth.opcode': [String(0x81)], 'infiniband.bth.destqp': [`0x${hex(f.ends.senderQpn, 3)}`], 'udp.dstport': ['4791'] });
+  });
+
+  test('LHCNP-10.5-b: it goes to nobody else: an unlisted sender of either family gets none, and a file that would send it to one is refused', async () => {
+    const [six, four] = [await line.connected(ICMP), line.flow(UNLISTED)];
+    await line.congest('the IPv6 sender is told', six, () => line.told(six).length > 5);
+    const noProxy = await line.p.counter('egress.no-proxy');
+    await line.congest('the IPv4 sender is passed over', four, async () => (await line.p.counter('egress.no-proxy')) > noProxy + 5);
+    expect(new Set(line.told(six).map(({ format }) => format))).toEqual(new Set(['long-haul-icmpv6']));
+    expect(notifications(line.h1.packets).filter(({ destination }) => formatAddress(destination) === UNLISTED)).toEqual([]);
+    const ports = await line.p.get('ports');
+    for (const policy of [{ prefix: '0.0.0.0/0', supports: ['long-haul-roce'], order: ['long-haul-roce'] }, { prefix: '198.51.100.0/24', order: ['long-haul-roce'] }]) {
+      await line.p.configure(congestedNode([policy], { 'k-max': '20kB' }));
+      const refused = await line.p.ctl('reload');
+      expect([refused.code, refused.stderr.includes('LHCNP §')]).toEqual([4, true]);
+    }
+    expect((await line.p.get('ports'))[0]!['k-max']).toBe(ports[0]!['k-max']);
+  });
+
+  test('LHCNP-5.5-d LHCNP-5.6-d: the RoCE endpoint that understands the ICMPv6 form does as it is told; nothing is lost', async () => {
+    const events = await line.transfer({ source: H1.v6, rate: '30mbit', duration: '2s', options: ['--understands', 'long-haul-icmpv6', '--known-nodes', '2001:db8:ffff::/48', '--rtt', '10ms'] });
+    const summary = events.find((event) => event['event'] === 'summary')!;
+    expect(summary).toMatchObject({ reason: 'done', retransmitted: 0, cnps: 0 });
+    const { 'long-haul-icmpv6': taken } = summary['feedback'] as Record<string, { accepted: number; refused: object }>;
+    expect(taken!.accepted).toBeGreaterThan(3);
+    expect(taken!.refused).toEqual({});
+    expect((summary['instructions'] as { reductions: number }).reductions).toBeGreaterThan(0);
+  });
+});
+
+describe('what is told', () => {
+  test.each([['long-haul-icmpv6', ICMP], ['long-haul-roce', ROCE]])('LHCNP-6.1-n LHCNP-9-g: %s discloses the depth, or nothing; extension objects say when, who and which path; padded it is as long as a CNP', async (format, sender) => {
+    const f = await line.connected(sender);
+    const toldWith = async (longHaul: object): Promise<Told> => {
+      await line.reload(node({}, longHaul));
+      await drained();
+      line.clear();
+      return line.congest('a Long-haul CNP', f, () => line.told(f)[0]);
+    };
+    const plain = await toldWith({ disclose: true });
+    expect([plain.format, plain.longHaul!.metric.type]).toEqual([format, METRIC.queueDepthKb]);
+    expect(plain.longHaul!.metric.value).toBeGreaterThanOrEqual(20);
+    expect((await toldWith({ disclose: false })).longHaul!.metric).toEqual(UNDISCLOSED);
+    const before = Date.now();
+    const { objects } = (await toldWith({ objects: { timestamp: true, 'device-id': 'p', 'path-id': 7 } })).longHaul!;
+    expect(objects).toEqual([expect.objectContaining({ kind: 'timestamp' }), { kind: 'device-id', name: 'p' }, { kind: 'path-id', id: Uint8Array.of(0, 0, 0, 7) }]);
+    const ntp = objects.find((object) => object.kind === 'timestamp')!.ntp;
+    // NTP's era began 2,208,988,800 s before Unix's.
+    const unixMs = Number(((ntp >> 32n) - 2_208_988_800n) * 1000n + (((ntp & 0xffff_ffffn) * 1000n) >> 32n));
+    expect(unixMs).toBeGreaterThan(before - 5000);
+    expect(unixMs).toBeLessThan(Date.now() + 5000);
+    if (format !== 'long-haul-roce') return;
+    expect((await toldWith({ 'pad-to-cnp': true })).packet).toHaveLength(40 + 8 + 12 + 16 + 4);
+  });
+
+  test('`cnpctl show notifications` gives the last ones, the newest first, with format, reason and instruction; `show ports` explains each threshold', async () => {
+    const f = await line.connected(ICMP);
+    await line.congest('ten', f, async () => (await shown(f)).length >= 10);
+    const rows = await line.p.show('notifications', '--last', '5');
+    expect(rows).toHaveLength(5);
+    const numbers = rows.map((row) => Number(row['sequence']));
+    expect(numbers).toEqual(numbers.toSorted((a, b) => b - a));
+    expect(rows[0]).toMatchObject({ port: 'eth2', format: 'long-haul-icmpv6', 'source-qpn': f.ends.senderQpn });
+    const table = await line.p.ctl('show', 'notifications', '--last', '5');
+    expect(table.code).toBe(0);
+    for (const word of ['long-haul-icmpv6', ICMP, 'eth2']) expect(table.stdout).toContain(word);
+    const explained = (await line.p.show('ports'))[0]!['explanation'] as string[];
+    expect(explained).toEqual(expect.arrayContaining(['k-max: 20000 B = configured', 'k-min: 10000 B = k-max / 2', expect.stringContaining('level 180, rate-reduce 30')]));
+    expect(explained.join()).toContain('RTT: 10 ms = configured');
+  });
+});
+
+describe('without its agent', () => {
+  test('LHCNP-5.5.1-i: SIGKILL: senders are told on; the agent that comes back sends the Resume', async () => {
+    await line.reload(node({ rtt: '50ms' }));
+    const f = await line.connected(ICMP);
+    await line.rate(STANDING);
+    await line.congest('told to reduce', f, () => line.told(f).some(({ longHaul }) => longHaul!.action === 'rate-reduce'));
+    await line.p.stop('SIGKILL');
+    const before = line.told(f).length;
+    const traffic = setInterval(() => f.send(1), 50);
+    try {
+      await eventually('told without the agent', () => line.told(f).length > before + 2);
+      await line.p.start(node({ rtt: '50ms' }));
+      expect(await line.p.show<Row>('status')).toMatchObject({ adopted: true });
+      const again = line.told(f).length;
+      await eventually('told with the new agent', () => line.told(f).length > again);
+    } finally {
+      clearInterval(traffic);
+    }
+    await line.rate(FLOWING);
+    await drained();
+    const resume = await eventually('a Resume', () => line.told(f).find(({ longHaul }) => longHaul!.action === 'resume'));
+    expect(resume.longHaul).toMatchObject({ level: 20, parameter: 50, sourceQpn: f.ends.senderQpn });
+  });
+});

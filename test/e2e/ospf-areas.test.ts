@@ -1,0 +1,119 @@
+// PNC between OSPF areas through real FRR, which carries nothing of it itself: two agents are in both areas, so that one could carry back what the other
+// has carried. Agents are whole daemons; both versions, one after the other, in the same network.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { AREA, PROTOCOLS, type AreaRouter, type Protocol, ROUTER_ID, flagged, learned, ospf, proxying, reload, startFull } from './support/areas.ts';
+import { eventually } from './support/frr.ts';
+import { Network } from './support/network.ts';
+
+let net: Network;
+
+beforeAll(async () => {
+  net = await Network.up('areas');
+});
+afterAll(() => net?.down());
+afterEach(({ task }) => {
+  if (task.result?.state === 'fail') console.log(net.logs());
+});
+
+const LIMIT = 60_000;
+const BACKBONE = '0.0.0.0';
+
+describe.each(PROTOCOLS)('$name', (p: Protocol) => {
+  const { senders: UP } = p;
+  const DOWN = p.prefix(3);
+  const MORE = p.prefix(9);
+  const leaf = { ...ospf(p, 'leaf'), ...proxying(p, 'leaf', [UP]) };
+  const intents = { leaf, core: { ...ospf(p, 'core'), ...proxying(p, 'core', [DOWN]) }, abr1: ospf(p, 'abr1'), abr2: ospf(p, 'abr2') };
+  const start = (...names: AreaRouter[]): Promise<void> => startFull(net, p, Object.fromEntries(names.map((name) => [name, intents[name]])));
+  const at = (name: AreaRouter, prefix: string): Promise<string[]> => flagged(net.router(name), prefix);
+  const count = (name: AreaRouter, counter: string): Promise<number> => net.router(name).counter(`${p.name}.${counter}`);
+  const up = (by: AreaRouter): string[] => [`${BACKBONE} ${ROUTER_ID[by]} ${p.proxy.leaf}`];
+  const down = (by: AreaRouter): string[] => [`${AREA} ${ROUTER_ID[by]} ${p.proxy.core}`];
+  /** This one carries both ways and nobody else does. */
+  const carries = (by: AreaRouter): Promise<unknown> =>
+    eventually(`${by} carries`, async () => String(await at('core', UP)) === String(up(by)) && String(await at('leaf', DOWN)) === String(down(by)), LIMIT);
+  /** Where a prefix comes from, nobody else claims it. */
+  const noEcho = async (): Promise<void> => {
+    expect(await at('leaf', UP)).toEqual([]);
+    expect(await at('core', DOWN)).toEqual([]);
+  };
+
+  afterAll(() => net.stopAll());
+
+  test('PNC-5.2-c PNC-5.3-c: FRR alone carries prefixes between areas, and nothing of the flag', async () => {
+    await start('leaf', 'core');
+    await eventually('core has the prefix from FRR', async () => (await learned(net.router('core'), UP)).length > 0, LIMIT);
+    await eventually('a border router has the flagged one', async () => (await net.router('abr1').frr(p.name === 'ospfv2' ? 'show ip ospf database opaque-area' : 'show ipv6 ospf6 database')).includes(ROUTER_ID.leaf), LIMIT);
+    expect(await at('core', UP)).toEqual([]);
+    expect(await at('leaf', DOWN)).toEqual([]);
+  });
+
+  test('PNC-5.2-b PNC-5.2-c PNC-5.3-b PNC-5.3-c A15: an agent in both areas carries the set flag with the original proxy address, in both directions, and no echo', async () => {
+    await start('abr2');
+    await carries('abr2');
+    await noEcho();
+    expect(await net.router('core').sender(UP)).toMatchObject({ pnc: true, proxy: p.proxy.leaf });
+    expect(await net.router('leaf').sender(DOWN)).toMatchObject({ pnc: true, proxy: p.proxy.core });
+  });
+
+  test('PNC-5.2-c PNC-5.3-c A15: a clear flag stays clear in the other area', async () => {
+    const rows = await eventually('core has the plain prefix', async () => {
+      const found = await learned(net.router('core'), p.plain);
+      return found.length > 0 && found;
+    }, LIMIT);
+    // FRR's border routers carry it, and no agent of ours does.
+    expect(rows.map(({ pnc, proxy }) => [pnc, proxy])).toEqual(rows.map(() => [false, undefined]));
+    expect(rows.filter(({ originator }) => Object.values(ROUTER_ID).some((id) => String(originator).endsWith(id)))).toEqual([]);
+  });
+
+  test('PNC-5.2-b PNC-5.3-b A15: of two agents the one with the lower router ID carries, the other withdraws, and both come to rest', async () => {
+    await start('abr1');
+    await carries('abr1');
+    await noEcho();
+    const carrying = async (by: AreaRouter): Promise<number> => (await count(by, 'carry.carried')) - (await count(by, 'carry.withdrawn'));
+    expect([await carrying('abr1'), await carrying('abr2')]).toEqual([2, 0]);
+    // A change elsewhere passes through both: would they answer each other, they would not come to rest.
+    await reload(net.router('leaf'), { ...ospf(p, 'leaf'), ...proxying(p, 'leaf', [UP, MORE]) });
+    await eventually('the new one is carried', async () => String(await at('core', MORE)) === String(up('abr1')), LIMIT);
+    const settled = async (): Promise<number[]> => [await count('abr1', 'own.issued'), await count('abr2', 'own.issued'), await count('abr1', 'carry.carried'), await count('abr2', 'carry.carried')];
+    const [before, hellos] = [await settled(), await count('abr2', 'rx.hello')];
+    await eventually('three hellos later in both areas', async () => (await count('abr2', 'rx.hello')) >= hellos + 6);
+    expect(await settled()).toEqual(before);
+  });
+
+  test('PNC-5.2-c PNC-5.3-c A15: two flags are cleared at their origin: their LSAs are flushed in the other area, none is issued, and FRR’s prefix stays without a proxy', async () => {
+    const core = net.router('core');
+    const tally = async (): Promise<number[]> => [await count('abr1', 'own.withdrawn'), await count('abr1', 'own.issued'), await count('abr1', 'carry.withdrawn')];
+    const [withdrawn, issued, carried] = await tally();
+    await reload(net.router('leaf'), ospf(p, 'leaf'));
+    await eventually('clear', async () => (await at('core', UP)).length + (await at('core', MORE)).length === 0, LIMIT);
+    // OSPFv2 had both in one LSA; an E-Inter-Area-Prefix-LSA holds one prefix.
+    expect(await tally()).toEqual([withdrawn! + (p.name === 'ospfv2' ? 1 : 2), issued, carried! + 2]);
+    const clear = (await core.sender(UP))!;
+    expect([clear['pnc'], clear['proxy']]).toEqual([false, undefined]);
+    expect((await core.ctl('show', 'senders', p.name === 'ospfv2' ? '198.51.100.7' : '2001:db8:1::7')).code).toBe(1);
+    expect(await at('abr2', UP)).toEqual([]);
+    await reload(net.router('leaf'), leaf);
+    await carries('abr1');
+  });
+
+  test('PNC-5.2-c PNC-5.3-c: the carrying agent is killed: the other takes over, and the proxy is never lost; when it is back, it carries again', async () => {
+    await net.router('abr1').stop('SIGKILL');
+    await eventually('abr2 carries', async () => {
+      const now = await at('core', UP);
+      expect(now.join()).toContain(p.proxy.leaf);
+      return now.includes(up('abr2')[0]!) && (await at('leaf', DOWN)).includes(down('abr2')[0]!);
+    }, LIMIT);
+    await start('abr1');
+    // Until it has learned everything anew, what it said before it was killed stands for it.
+    await eventually('abr1 has decided', async () => (await count('abr1', 'carry.carried')) >= 2, LIMIT);
+    await carries('abr1');
+    await noEcho();
+  });
+
+  test('PNC-5.2-c PNC-5.3-c: when the proxy stops, nothing of it is left in any area: no two copies keep each other alive', async () => {
+    await net.router('leaf').stop('SIGTERM');
+    await eventually('gone', async () => (await Promise.all((['core', 'abr1', 'abr2'] as const).map((name) => at(name, UP)))).flat().length === 0, LIMIT);
+    expect(await at('core', DOWN)).toEqual([]);
+  });
+});

@@ -1,0 +1,89 @@
+// What plan is told of this machine's ports, against real qdiscs: the rate that LHCNP §5.3.2 calls R_port.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { gatherFacts } from '../../src/daemon/facts.ts';
+import type { PortIntent, Srv6Intent } from '../../src/intent/intent.ts';
+import { Netns } from '../../src/kernel/netns.ts';
+import { Rtnetlink } from '../../src/kernel/netlink/rtnetlink.ts';
+import { Poller } from '../../src/kernel/poller.ts';
+import { address } from '../../src/model/address.ts';
+import type { QdiscFact } from '../../src/plan/facts.ts';
+import { inNetns, ip } from './support.ts';
+
+let poller: Poller;
+let netns: Netns;
+let route: Rtnetlink;
+let errors: unknown[];
+
+beforeEach(async () => {
+  errors = [];
+  poller = Poller.open({ onError: (error) => errors.push(error) });
+  netns = Netns.create();
+  route = Rtnetlink.open({ netns }, { poller });
+  await route.createVeth({ name: 't-f-a', peer: { name: 't-f-b' } });
+});
+
+afterEach(() => {
+  route.close();
+  poller.close();
+  netns.close();
+  expect(errors).toEqual([]);
+});
+
+const PORT: PortIntent = { interface: 't-f-a', measurementIntervalMs: 10, perFlowIntervalMs: 20, noticesPerSecond: 1000 };
+
+const tc = (...lines: string[]): void => lines.forEach((line) => inNetns(netns, 'tc', ...line.split(' ')));
+
+async function rootQdisc(): Promise<QdiscFact | undefined> {
+  const facts = await gatherFacts(route, [], { ports: [PORT] });
+  const link = facts.links.find((l) => l.name === 't-f-a')!;
+  return facts.qdiscs.find((q) => q.ifindex === link.ifindex);
+}
+
+describe('LHCNP-5.3.2-a: the rate of a port', () => {
+  it('is that of its TBF, beside the depth at which it drops', async () => {
+    tc('qdisc add dev t-f-a root tbf rate 100gbit burst 200kb limit 3000000');
+    expect(await rootQdisc()).toMatchObject({ rootKind: 'tbf', rateBitPerS: 100e9, limitBytes: 3_000_000 });
+  });
+
+  it('is the sum over the top-level classes of its HTB: their ceil, and the classes below, do not count', async () => {
+    tc(
+      'qdisc add dev t-f-a root handle 1: htb default 20',
+      'class add dev t-f-a parent 1: classid 1:1 htb rate 60mbit ceil 500mbit',
+      'class add dev t-f-a parent 1:1 classid 1:10 htb rate 10mbit ceil 60mbit',
+      'class add dev t-f-a parent 1: classid 1:2 htb rate 40mbit',
+    );
+    const qdisc = await rootQdisc();
+    expect(qdisc).toMatchObject({ rootKind: 'htb', rateBitPerS: 100e6 });
+    expect(qdisc).not.toHaveProperty('limitBytes');
+  });
+
+  it('is not known of an HTB without classes', async () => {
+    tc('qdisc add dev t-f-a root handle 1: htb');
+    expect(await rootQdisc()).not.toHaveProperty('rateBitPerS');
+  });
+
+  it('is not taken from the sysfs of another network namespace', async () => {
+    const facts = await gatherFacts(route, [], { ports: [PORT, { ...PORT, interface: 'lo' }] });
+    expect(facts.links.map((l) => l.name).sort()).toEqual(['lo', 't-f-a', 't-f-b']);
+    for (const link of facts.links) expect(link).not.toHaveProperty('speedBitPerS');
+  });
+});
+
+describe('FCN-4.2.1-d: local SIDs that decapsulate', () => {
+  const SRV6: Srv6Intent = { endCon: [], corePorts: ['t-f-a'], ecnMode: 'normal', dscpModel: { kind: 'pipe' } };
+
+  it('are told with their table when tunnels are configured, whoever installed them; others are not', async () => {
+    ip(netns, 'link set t-f-a up');
+    ip(netns, '-6 route add 2001:db8:e::6/128 encap seg6local action End.DT6 table 100 dev t-f-a');
+    ip(netns, '-6 route add 2001:db8:e::4/128 encap seg6local action End.DX4 nh4 192.0.2.1 dev t-f-a');
+    ip(netns, '-6 route add 2001:db8:e::1/128 encap seg6local action End dev t-f-a');
+    ip(netns, '-6 route add 2001:db8:e::7/128 encap seg6local action End.DT6 table 254 count dev t-f-a');
+    const { seg6Local } = await gatherFacts(route, [], { srv6: SRV6 });
+    expect([...seg6Local!].sort((a, b) => Number(a.sid.value - b.sid.value))).toEqual([
+      { sid: address('2001:db8:e::4'), length: 128, behavior: 'end.dx4', table: null },
+      { sid: address('2001:db8:e::6'), length: 128, behavior: 'end.dt6', table: 100 },
+      { sid: address('2001:db8:e::7'), length: 128, behavior: 'end.dt6', table: null },
+    ]);
+    expect(await gatherFacts(route, [], {})).not.toHaveProperty('seg6Local');
+  });
+});
