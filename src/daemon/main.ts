@@ -34,7 +34,8 @@ async function run(options: RunOptions): Promise<number> {
   try {
     const starting = startDaemon({ file: options.config, runDir: options.runDir, intent: read.value }, { logging });
     await Promise.all([starting, untilSignalled(starting, log)]);
-    return 0;
+    // Left to end by itself, Node gives the signals back first, and a SIGHUP that comes then (a reload that meets a stop) ends a finished process as a failure.
+    return process.exit(0);
   } catch (error) {
     log.error({ error: error instanceof Error ? error.message : String(error), code: (error as { code?: unknown }).code }, 'cannot start');
     return 1;

@@ -97,6 +97,19 @@ describe('signals', () => {
     expect(daemon.exitCode).toBe(0);
     expect(inside('-br', 'link')).not.toContain('cnpd-isis');
   });
+
+  test('reloads that come in until the process is gone do not make its end a failure', async () => {
+    start();
+    await said('"msg":"running"');
+    daemon.kill('SIGTERM');
+    await said('stopping');
+    while (alive()) {
+      daemon.kill('SIGHUP');
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect([daemon.exitCode, daemon.signalCode]).toEqual([0, null]);
+    expect(inside('-br', 'link')).not.toContain('cnpd-isis');
+  });
 });
 
 describe('a reload that cannot be carried out', () => {
