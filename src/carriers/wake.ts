@@ -1,6 +1,7 @@
 // When a carrier has its next turn: at a moment of its clock, or, for work that is left over, as soon as whatever else is ready in this process has had its
 // own turn. A timer of 0 ms would wait a whole millisecond for each slice of such work.
 import type { Clock } from '../model/clock.ts';
+import { nextTurn } from '../model/turns.ts';
 
 export class Wake {
   readonly #clock: Clock;
@@ -23,10 +24,7 @@ export class Wake {
     this.#at = at;
     const wait = at - this.#clock.now();
     if (wait > 0) this.#cancel = this.#clock.after(wait, () => this.#turn());
-    else {
-      const immediate = setImmediate(() => this.#turn());
-      this.#cancel = () => clearImmediate(immediate);
-    }
+    else this.#cancel = nextTurn(() => this.#turn());
   }
 
   /** No turn any more. Idempotent. */

@@ -5,6 +5,7 @@ import type { Intent } from '../intent/intent.ts';
 import type { LearnedTable } from '../learned/table.ts';
 import type { CarrierName, LearnedReport, ReachabilityReport } from '../model/advertisement.ts';
 import type { Clock } from '../model/clock.ts';
+import { nextTurn } from '../model/turns.ts';
 import { senderProxyChanges } from '../plan/congested-node.ts';
 import type { CongestedNode } from '../reconcile/congested-node.ts';
 
@@ -95,7 +96,7 @@ export class Learning implements CarrierSink {
   #schedule(): void {
     if (this.#scheduled || this.#closed) return;
     this.#scheduled = true;
-    setImmediate(() => {
+    nextTurn(() => {
       this.#scheduled = false;
       if (!this.#closed) this.#turn();
     });

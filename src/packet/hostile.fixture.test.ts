@@ -14,6 +14,6 @@ test('the harness notices a decoder that reads before or after its input', () =>
 });
 
 test('the harness notices a decoder that takes long', () => {
-  const slow = (): void => { for (const until = performance.now() + 300; performance.now() < until; ); };
+  const slow = (): void => { for (const until = process.cpuUsage().user + 300_000; process.cpuUsage().user < until; ); };
   expect(() => decodeSafely(slow, new Uint8Array(4))).toThrow(/took/);
 });

@@ -131,12 +131,9 @@ describe('hostile notices', () => {
     h1.onPacket = (packet) => (seen += packet.length === 80 && packet[48] === 0x81 ? 1 : 0);
     const before = await leaf.counters();
     const start = performance.now();
-    let slowest = 0;
     for (let sent = 0; sent < total; ) {
       for (const end = sent + 4000; sent < end; sent++) core.sendFrame(packets[sent % packets.length]!);
-      const asked = performance.now();
       await leaf.get('status');
-      slowest = Math.max(slowest, performance.now() - asked);
     }
     const after = await eventually('all are accounted for', async () => {
       const now = await leaf.counters();
@@ -150,7 +147,6 @@ describe('hostile notices', () => {
     expect(sent).toBeLessThanOrEqual(RATE * seconds + RATE / 10 + 1);
     expect(sent).toBeLessThanOrEqual(flows.length * ((seconds * 1000) / FLOW_INTERVAL_MS + 1));
     await eventually('every CNP arrives', () => seen === sent);
-    expect(slowest).toBeLessThan(2000);
     expect(await leaf.isUp()).toBe(true);
   });
 

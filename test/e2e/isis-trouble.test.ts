@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { eventually } from './support/frr.ts';
 import { IsisScene, PROXY, SENDERS, SYSTEM, up } from './support/isis-scene.ts';
 import { isisOptions, origination, proxied } from './support/isis.ts';
+import { measureTurns } from './support/turns.ts';
 
 const scene = IsisScene.forEachTest();
 
@@ -55,26 +56,6 @@ describe('authentication with FRR', () => {
     await eventually('counted', () => a.count('isis.auth.interface.missing') > 0);
   });
 });
-
-/** CPU time of the event loop's turns, in milliseconds: all of it, and the longest turn's. What a millisecond does depends on who else has the machine; their ratio does not. */
-function measureTurns(): { stop(): { total: number; max: number } } {
-  const spent: number[] = [];
-  let running = true;
-  let before = process.cpuUsage();
-  const turn = (): void => {
-    const { user, system } = process.cpuUsage(before);
-    before = process.cpuUsage();
-    spent.push((user + system) / 1000);
-    if (running) setImmediate(turn);
-  };
-  setImmediate(turn);
-  return {
-    stop: () => {
-      running = false;
-      return { total: spent.reduce((sum, ms) => sum + ms, 0), max: Math.max(...spent) };
-    },
-  };
-}
 
 describe('a flood', () => {
   it('5,000 foreign LSPs of 20 prefixes sent at once: all are taken, and no turn of the event loop does a fifth of the work', async () => {

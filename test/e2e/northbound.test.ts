@@ -5,13 +5,13 @@ import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:f
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLog } from '../../src/model/log.ts';
 import type { CnpdState } from '../../src/model/state.ts';
 import { connectNorthbound } from '../../src/northbound/client.ts';
 import { exampleState, sender, sourceOf } from '../../src/northbound/fixture.ts';
 import { type Northbound, type ReloadOutcome, startNorthbound } from '../../src/northbound/server.ts';
+import { measureTurns } from './support/turns.ts';
 import { bytesField, rawAt, rawCall, rawFields, varintField } from '../support/raw-grpc.ts';
 
 const GET = '/gnmi.gNMI/Get';
@@ -221,15 +221,13 @@ describe('a large table', () => {
     const senders = Array.from({ length: 100_000 }, (_, i) => sender(`2001:db8:${(i >> 16).toString(16)}:${(i & 0xffff).toString(16)}::/64`));
     await start({ ...exampleState(), senders });
     await stillAnswers();
-    const delay = monitorEventLoopDelay({ resolution: 1 });
-    delay.enable();
-    const began = performance.now();
+    const turns = measureTurns();
     const { code, out } = await cnpctl('show', 'senders', '-o', 'json');
-    delay.disable();
+    const { total, max } = turns.stop();
     expect(code).toBe(0);
     expect((JSON.parse(out) as unknown[]).length).toBe(100_000);
-    // Made in one go the answer would hold the loop for most of the time that it takes; the figures are the bench's.
-    expect(delay.max / 1e6).toBeLessThan((performance.now() - began) / 3);
+    // Made in one go the answer would be one turn with most of the work; the figures are the bench's.
+    expect(max).toBeLessThan(total / 3);
   });
 });
 
@@ -249,9 +247,7 @@ describe('cnpctl, compiled', () => {
     const mute = createServer((client) => client.on('error', () => undefined).resume());
     socket = join(dir, 'mute.sock');
     await new Promise<void>((resolve) => mute.listen(socket, resolve));
-    const began = performance.now();
     expect(await cnpctl('--timeout', '1', 'show', 'status')).toMatchObject({ code: 3, err: expect.stringContaining('no answer within 1 s') });
-    expect(performance.now() - began).toBeLessThan(15_000);
     await new Promise((resolve) => mute.close(resolve));
   });
 
