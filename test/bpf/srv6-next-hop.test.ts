@@ -3,11 +3,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type IpAddress, address } from '../../src/model/address.ts';
 import { concat } from '../../src/packet/bytes.ts';
 import { ipv6 } from '../../src/packet/ip/packets.fixture.ts';
+import { VECTORS, vectorsMet } from '../../src/bench/srv6-vectors.ts';
 import { ip } from '../kernel/support.ts';
 import { until } from './congested-router.ts';
-import { type Data, data } from './packets.ts';
+import { type Data, DROP, context, data } from './packets.ts';
 import { CON_A, LOOPBACK, ProviderEdge, REMOTE, SID_DT6, TABLE, trafficClass } from './srv6-scene.ts';
-import { CE, CUSTOMER, E0, FOREIGN, OTHER_CUSTOMER, bthQpn, deliveredBy, exchangeWith, tunnel, withClass } from './srv6-tunnels.ts';
+import { CE, CUSTOMER, E0, FOREIGN, OTHER_CUSTOMER, bthQpn, deliveredBy, exchangeWith, expected, tunnel, withClass } from './srv6-tunnels.ts';
 
 let pe: ProviderEdge;
 beforeAll(async () => {
@@ -33,7 +34,8 @@ describe('the next hop that is remembered', () => {
   beforeEach(() => pe.sid(SID_DT6, FOREIGN));
 
   test('is asked for again: a route that changes is followed', async () => {
-    expect((await exchange([tunnel(SID_DT6, E0, inside({ qpn: 85 }), false)])).length).toBe(1);
+    const before = tunnel(SID_DT6, E0, inside({ qpn: 85 }), false);
+    expect((await exchange([before, before, before])).length).toBe(3);
     ip(pe.netns, '-6 route add 2001:db8:1::10/128 via 2001:db8:3::10 dev t-srv6-c2');
     const send = (): void => pe.arrive('p', tunnel(SID_DT6, E0, inside({ qpn: 86 }), false));
     await until('packets take the new way', () => (send(), delivered('h2').some((p) => bthQpn(p) === 86)), 30_000);
@@ -57,15 +59,106 @@ describe('the next hop that is remembered', () => {
 
   test('is that of its flow and its table: flows and tables whose packets alternate are not confused', async () => {
     pe.sid(CON_A, { table: TABLE });
-    const flows = Array.from({ length: 40 }, (_, i) => ({ source: address(`2001:db8:7::${(i + 1).toString(16)}`), qpn: 200 + i }));
+    // More than there are places: some share one.
+    const flows = Array.from({ length: 160 }, (_, i) => ({ source: address(`2001:db8:7::${(i + 1).toString(16)}`), qpn: 1000 + i }));
     const packets = flows.flatMap(({ source, qpn }) => [
-      tunnel(SID_DT6, E0, inside({ source, qpn }), false), tunnel(CON_A, E0, data({ ...OTHER_CUSTOMER[6], source, qpn: qpn + 100 }), false),
+      tunnel(SID_DT6, E0, inside({ source, qpn }), false), tunnel(CON_A, E0, data({ ...OTHER_CUSTOMER[6], source, qpn: qpn + 1000 }), false),
     ]);
-    for (const packet of [...packets, ...packets]) pe.arrive('p', packet);
-    const got = (to: 'h1' | 'h2'): number[] => delivered(to).map(bthQpn).filter((qpn) => qpn >= 200 && qpn < 400).sort((a, b) => a - b);
-    await until('all arrived', () => got('h1').length === 80 && got('h2').length === 80, 30_000);
-    expect(got('h1').every((qpn) => qpn < 300)).toBe(true);
-    expect(got('h2').every((qpn) => qpn >= 300)).toBe(true);
+    for (const packet of [...packets, ...packets, ...packets]) pe.arrive('p', packet);
+    const arrived = (to: 'h1' | 'h2'): number => delivered(to).length;
+    await until('all arrived', () => arrived('h1') >= 480 && arrived('h2') >= 480, 30_000);
+    const got = (to: 'h1' | 'h2'): number[] => delivered(to).map(bthQpn).filter((qpn) => qpn >= 1000 && qpn < 3000);
+    expect([got('h1').length, got('h2').length, pe.count('srv6.decap.forwarded')]).toEqual([480, 480, 960]);
+    expect(got('h1').every((qpn) => qpn < 2000)).toBe(true);
+    expect(got('h2').every((qpn) => qpn >= 2000)).toBe(true);
+  });
+});
+
+describe('a flow is remembered from its second packet on', () => {
+  /** As `struct next_hop` of bpf/lib/next-hop.h has it. */
+  interface Remembered { readonly source: number; readonly table: number; readonly askedAt: bigint; readonly ifindex: number }
+  const AT = { lastOfSource: 14, table: 36, askedAt: 48, ifindex: 60 } as const;
+  const decode = (value: Uint8Array): Remembered => {
+    const view = new DataView(value.buffer, value.byteOffset);
+    return {
+      source: view.getUint16(AT.lastOfSource), table: view.getUint32(AT.table, true), askedAt: view.getBigUint64(AT.askedAt, true), ifindex: view.getUint32(AT.ifindex, true),
+    };
+  };
+  const remembered = (): Remembered[] => {
+    const map = pe.srv6.map('srv6_next_hops');
+    return [...map.keys()].flatMap((key) => map.lookupPerCpu(key)!).map(decode).filter(({ askedAt }) => askedAt > 0n);
+  };
+  const of = (flow: number): Remembered | undefined => remembered().find(({ source }) => source === flow);
+
+  const inside = (flow: number, d: Data = {}): Uint8Array => data({ ...CUSTOMER[6], ecn: E0, source: address(`2001:db8:7::${flow.toString(16)}`), ...d });
+  const run = (packet: Uint8Array): { retval: number; data: Uint8Array } =>
+    pe.srv6.program('srv6_decap').testRun({ data: pe.coreFrame(packet), ctx: context({ ifindex: pe.ifindex.core }), netns: pe.netns });
+  const REDIRECT = 7;
+  const forwards = (flow: number, sent = inside(flow), sid = SID_DT6): void => {
+    const { retval, data: left } = run(tunnel(sid, E0, sent, false));
+    expect([retval, left.subarray(14)]).toEqual([REDIRECT, expected(sent, E0)]);
+  };
+  /** As often as it takes: a place belongs to a CPU, and this process may move. */
+  const sendUntil = (what: string, send: () => void, condition: () => boolean): Promise<void> => until(what, () => (send(), condition()), 30_000);
+
+  // Of no other test.
+  let next = 0x4000;
+  beforeEach(() => {
+    for (const name of ['srv6_next_hops', 'srv6_next_hop_places']) {
+      const map = pe.srv6.map(name);
+      for (const key of [...map.keys()]) map.update(key, new Uint8Array(map.valueBytes));
+    }
+    pe.sid(SID_DT6, FOREIGN);
+    pe.sid(CON_A, { table: TABLE });
+  });
+
+  test('the first packet is looked up and sent on, and leaves nothing behind', () => {
+    const flow = next++;
+    forwards(flow);
+    expect(remembered()).toEqual([]);
+    expect(pe.count('srv6.decap.forwarded')).toBe(1);
+  });
+
+  test.each(['main', 'another'] as const)('the second one is sent on alike, and its next hop remembered: %s table', async (table) => {
+    const flow = next++, inMain = table === 'main';
+    const sent = inMain ? inside(flow) : inside(flow, { destination: OTHER_CUSTOMER[6].destination });
+    await sendUntil('remembered', () => forwards(flow, sent, inMain ? SID_DT6 : CON_A), () => remembered().length > 0);
+    expect(of(flow)).toMatchObject({ table: inMain ? 254 : TABLE, ifindex: inMain ? pe.ifindex.c1 : pe.ifindex.c2 });
+    forwards(flow, sent, inMain ? SID_DT6 : CON_A);
+  });
+
+  test('after its time it is asked for again at once', async () => {
+    const flow = next++;
+    await sendUntil('remembered', () => forwards(flow), () => of(flow) !== undefined);
+    const { askedAt } = of(flow)!;
+    await sendUntil('asked again', () => forwards(flow), () => remembered().some((found) => found.source === flow && found.askedAt >= askedAt + 10_000_000n));
+  });
+
+  test('flows that take turns, more than there are places: each is sent on, and the places are taken', async () => {
+    const flows = Array.from({ length: 300 }, () => next++);
+    const packets = flows.map((flow) => ({ flow, sent: inside(flow) }));
+    await sendUntil('most places taken', () => packets.forEach(({ flow, sent }) => forwards(flow, sent)), () => remembered().length >= 128);
+    expect(remembered().every(({ source, ifindex, table }) => flows.includes(source) && ifindex === pe.ifindex.c1 && table === 254)).toBe(true);
+    expect(pe.count('srv6.decap.forwarded') % flows.length).toBe(0);
+  });
+
+  test('a flow whose packets cannot be sent on is not remembered', () => {
+    const flow = next++;
+    for (let i = 0; i < 10; i++) expect(run(tunnel(SID_DT6, E0, inside(flow, { destination: address('2001:db8:dead::1') }), false)).retval).not.toBe(REDIRECT);
+    expect(remembered()).toEqual([]);
+    expect(pe.count('srv6.decap.left')).toBe(10);
+  });
+
+  test('RFC 6040: a first packet and one whose next hop is remembered leave with the same congestion field, all sixteen', async () => {
+    const known = next++;
+    await sendUntil('remembered', () => forwards(known), () => of(known) !== undefined);
+    for (const flow of [(): number => next++, (): number => known]) {
+      const met = vectorsMet((inner, outer) => {
+        const { retval, data: left } = run(tunnel(SID_DT6, outer, inside(flow(), { ecn: inner }), false));
+        return retval === DROP ? null : trafficClass(left.subarray(14)) & 3;
+      });
+      expect(met).toBe(VECTORS);
+    }
   });
 });
 

@@ -16,8 +16,8 @@ export const SRV6_MAPS = {
   sids: 'srv6_sids',
 } as const;
 
-/** Remembers next hops for an instant: needs no pin. */
-export const SRV6_SCRATCH_MAPS = ['srv6_next_hops'] as const;
+/** Remember next hops for an instant: need no pin. */
+export const SRV6_SCRATCH_MAPS = ['srv6_next_hops', 'srv6_next_hop_places'] as const;
 
 /** Value of a table that only says that its key is there. */
 export const FLAG = Uint8Array.of(1);
