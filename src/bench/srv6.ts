@@ -31,8 +31,10 @@ const HEADERS = 256;
 const COUNT = 1_000;
 const ROUNDS = 60;
 const REPEAT = 20_000;
-/** In an IPv6 header: the last 16 bits of the source address. */
-const LAST_OF_SOURCE = 22;
+/** In an IPv6 header: the last 16 bits of an address. */
+const LAST_OF = { source: 22, destination: 38 } as const;
+/** A prefix behind the customer's neighbour, and where the last byte of it is in an IPv6 header. */
+const BEHIND = { prefix: '2001:db8:4::/64', at: 29, byte: 4 } as const;
 
 interface Edge {
   readonly netns: Netns;
@@ -52,6 +54,7 @@ async function providerEdge(bench: Bench): Promise<Edge> {
   for (const name of ['lo', 't-bench-core', 't-bench-p', 't-bench-host', 't-bench-h']) await rtnetlink.setLink(name, { up: true });
   await rtnetlink.addAddress('t-bench-host', address('2001:db8:2::1'), 64, { nodad: true });
   await rtnetlink.setNeighbour('t-bench-host', address('2001:db8:2::2'), Uint8Array.of(2, 0, 0, 0, 9, 9));
+  await rtnetlink.addRoute({ destination: prefix(BEHIND.prefix), gateway: address('2001:db8:2::2'), protocol: 4 });
   const [core, customer] = [(await rtnetlink.link('t-bench-core'))!.ifindex, (await rtnetlink.link('t-bench-host'))!.ifindex];
   const routes = SidRoutes.open({ netns });
   bench.finally(() => routes.close());
@@ -91,15 +94,16 @@ function configure(object: Object, sharedIngress: boolean): void {
 interface Tunnel {
   readonly what: string;
   readonly segments: readonly string[];
-  /** Every packet of another flow: nothing that is remembered of a flow helps. */
-  readonly manyFlows?: true;
+  /** Every packet of another flow, by this address: nothing that is remembered of a flow helps; with the same destination, what the kernel remembers of it does. */
+  readonly manyFlows?: keyof typeof LAST_OF;
   /** How much faster than the kernel the program is to be when it does it all. */
   readonly target: number;
 }
 const TUNNELS: readonly Tunnel[] = [
   { what: 'no SRH', segments: [], target: 2 },
   { what: 'an SRH of 2', segments: [SID, SID], target: 2 },
-  { what: 'no SRH, every packet of another flow', segments: [], manyFlows: true, target: 1 },
+  { what: 'no SRH, every packet of another flow', segments: [], manyFlows: 'source', target: 1 },
+  { what: 'no SRH, every packet to another address', segments: [], manyFlows: 'destination', target: 1 },
 ];
 
 const outerAt = 14;
@@ -119,7 +123,8 @@ class Exit {
     this.#frame = ethernet(packet, concat(CORE_MAC, CORE_PEER_MAC));
     this.#edge = modules.edge;
     this.#inject = modules.inject;
-    this.#inject.map('counted_at').update(u32Key(0), u32Key(tunnel.manyFlows ? innerAt(tunnel) + LAST_OF_SOURCE : 0));
+    if (tunnel.manyFlows === 'destination') this.#frame[innerAt(tunnel) + BEHIND.at] = BEHIND.byte;
+    this.#inject.map('counted_at').update(u32Key(0), u32Key(tunnel.manyFlows ? innerAt(tunnel) + LAST_OF[tunnel.manyFlows] : 0));
     this.#inject.map('next_port').update(u32Key(0), u32Key(this.#edge.customer));
     this.#show(this.#frame);
   }
