@@ -13,10 +13,7 @@ export const addressBits = (family: Family): 32 | 128 => (family === 4 ? 32 : 12
 
 /** Parses dotted-quad IPv4 or RFC 4291 IPv6 text (no zone index). Returns undefined for anything else. */
 export function parseAddress(text: string): IpAddress | undefined {
-  if (text.includes(':')) {
-    const value = parseIpv6(text);
-    return value === undefined ? undefined : { family: 6, value };
-  }
+  if (text.includes(':')) return parseIpv6(text);
   const value = parseIpv4(text);
   return value === undefined ? undefined : { family: 4, value: BigInt(value) };
 }
@@ -44,34 +41,48 @@ function parseIpv4(text: string): number | undefined {
 /** The longest form: eight groups whose last two are written as a dotted quad. */
 const MAX_IPV6_TEXT = 'ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255'.length;
 
-function parseIpv6(text: string): bigint | undefined {
+const GROUPS = new Uint16Array(8);
+const [DOT, COLON] = [46, 58];
+
+/** A character at a time: tables come as text by the hundred thousand. */
+function parseIpv6(text: string): IpAddress | undefined {
   if (text.length > MAX_IPV6_TEXT) return undefined;
-  const halves = text.split('::');
-  if (halves.length > 2) return undefined;
-  const last = halves.length - 1;
-  const head = parseGroups(halves[0]!, last === 0);
-  const rest = last === 0 ? [] : parseGroups(halves[1]!, true);
-  if (!head || !rest) return undefined;
-  const gap = 8 - head.length - rest.length;
-  if (last === 0 ? gap !== 0 : gap < 1) return undefined;
-  return [...head, ...new Array<number>(gap).fill(0), ...rest].reduce((value, word) => (value << 16n) | BigInt(word), 0n);
+  let count = 0;
+  let gap = text.startsWith('::') ? 0 : -1;
+  for (let at = gap === 0 ? 2 : 0; at < text.length; ) {
+    const start = at;
+    let word = 0;
+    for (let digit = hexDigit(text, at); digit >= 0; digit = hexDigit(text, ++at)) word = (word << 4) | digit;
+    if (text.charCodeAt(at) === DOT) {
+      // A dotted quad may be the end of the whole address (RFC 4291 §2.2).
+      const quad = count <= 6 ? parseIpv4(text.slice(start)) : undefined;
+      if (quad === undefined) return undefined;
+      GROUPS[count++] = quad >>> 16;
+      GROUPS[count++] = quad;
+      break;
+    }
+    if (count === 8 || at === start || at > start + 4) return undefined;
+    GROUPS[count++] = word;
+    if (at === text.length) break;
+    if (text.charCodeAt(at++) !== COLON || at === text.length) return undefined;
+    if (text.charCodeAt(at) !== COLON) continue;
+    if (gap >= 0) return undefined;
+    gap = count;
+    at++;
+  }
+  if (gap < 0 ? count < 8 : count > 7) return undefined;
+  if (gap >= 0) GROUPS.copyWithin(8 - (count - gap), gap, count).fill(0, gap, 8 - (count - gap));
+  return ipv6FromWords(wordOf(0), wordOf(2), wordOf(4), wordOf(6));
 }
 
-/** The 16-bit words of colon-separated groups; a dotted quad may be the last group of the whole address only (RFC 4291 §2.2). */
-function parseGroups(text: string, endsAddress: boolean): number[] | undefined {
-  if (text === '') return [];
-  const words: number[] = [];
-  const groups = text.split(':');
-  for (const [i, group] of groups.entries()) {
-    if (/^[0-9a-fA-F]{1,4}$/.test(group)) {
-      words.push(parseInt(group, 16));
-      continue;
-    }
-    const quad = endsAddress && i === groups.length - 1 ? parseIpv4(group) : undefined;
-    if (quad === undefined) return undefined;
-    words.push(Math.floor(quad / 65536), quad % 65536);
-  }
-  return words;
+const wordOf = (i: number): number => ((GROUPS[i]! << 16) | GROUPS[i + 1]!) >>> 0;
+
+/** −1: the character is none, or behind the end. */
+function hexDigit(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  if (code >= 48 && code <= 57) return code - 48;
+  const letter = code | 0x20;
+  return letter >= 97 && letter <= 102 ? letter - 87 : -1;
 }
 
 // A 64-bit integer and its two 32-bit halves, in one memory: what leads from an address to its words and back without the integers that shifting and masking would

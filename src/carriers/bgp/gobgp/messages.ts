@@ -4,14 +4,20 @@ import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { BgpPeerState } from '../../../model/state.ts';
 import {
   type AfiSafiState,
+  DestinationSchema,
   GetBgpResponseSchema,
   ListPathResponseSchema,
   ListPeerRequestSchema,
   ListPeerResponseSchema,
+  PeerEventSchema,
   PeerEvent_Type,
+  TableEventSchema,
   WatchEventResponseSchema,
 } from './gen/gobgp/messages_pb.js';
-import { LEAN } from './path.ts';
+import { Fields } from './wire.ts';
+
+/** What cnpd has no name for is left out of messages, not kept. */
+const LEAN = { readUnknownFields: false } as const;
 
 export interface About {
   /** 0: BGP has not been started in this gobgpd. */
@@ -31,14 +37,38 @@ export function decodeAbout(bytes: Uint8Array): About {
 /** `watching`: gobgpd has told of the neighbours that there were, so whatever changes from now on comes as an event. */
 export type Event = { readonly type: 'paths'; readonly paths: readonly Uint8Array[] } | { readonly type: 'watching' | 'other' };
 
+/** Field by field, like the paths in it (wire.ts). */
 export function decodeEvent(bytes: Uint8Array): Event {
-  const { event } = fromBinary(WatchEventResponseSchema, bytes, LEAN);
-  if (event.case === 'table') return { type: 'paths', paths: event.value.paths };
-  return { type: event.case === 'peer' && event.value.type === PeerEvent_Type.END_OF_INIT ? 'watching' : 'other' };
+  let event: Event = { type: 'other' };
+  for (const fields = new Fields(bytes); fields.next(); ) {
+    if (fields.number === WATCH.peer.number) event = { type: peerEventType(fields.message()) === PeerEvent_Type.END_OF_INIT ? 'watching' : 'other' };
+    else if (fields.number === WATCH.table.number) event = { type: 'paths', paths: pathsOf(fields.message(), TableEventSchema.field.paths.number) };
+  }
+  return event;
+}
+
+const WATCH = WatchEventResponseSchema.field;
+
+function peerEventType(peer: Fields): number {
+  let type = 0;
+  while (peer.next()) if (peer.number === PeerEventSchema.field.type.number) type = peer.uint();
+  return type;
+}
+
+function pathsOf(message: Fields, number: number): Uint8Array[] {
+  const paths: Uint8Array[] = [];
+  while (message.next()) if (message.number === number) paths.push(message.bytes());
+  return paths;
 }
 
 /** The paths of a prefix, the best first. */
-export const decodeListed = (bytes: Uint8Array): readonly Uint8Array[] => fromBinary(ListPathResponseSchema, bytes, LEAN).destination?.paths ?? [];
+export function decodeListed(bytes: Uint8Array): readonly Uint8Array[] {
+  let paths: readonly Uint8Array[] = [];
+  for (const fields = new Fields(bytes); fields.next(); ) {
+    if (fields.number === ListPathResponseSchema.field.destination.number) paths = pathsOf(fields.message(), DestinationSchema.field.paths.number);
+  }
+  return paths;
+}
 
 const SESSION_STATES: readonly BgpPeerState['state'][] = ['unknown', 'idle', 'connect', 'active', 'opensent', 'openconfirm', 'established'];
 /** AFI/SAFI of RFC 4760 and IANA that a gobgpd beside cnpd is likely to speak; others are shown as numbers. */

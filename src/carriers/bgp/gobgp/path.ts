@@ -1,28 +1,22 @@
 // A path of gobgpd's in cnpd's words: what both versions of the API share once their wrapping is off (Any in v3, oneofs in v4; octets of BGP in v3's lists,
-// src/packet/bgp/route.ts). Attributes that are not in the table below are none of cnpd's business.
-import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
+// src/packet/bgp/route.ts). Attributes that are not in the table below are none of cnpd's business. Read field by field (wire.ts): tables have paths by the hundred thousand.
+import type { DescMessage } from '@bufbuild/protobuf';
 import { type Family, type IpAddress, formatAddress, isLinkLocal, parseAddress } from '../../../model/address.ts';
 import { type Prefix, prefixOf } from '../../../model/prefix.ts';
 import { type Result, fail, ok } from '../../../model/result.ts';
-import { NHC_TYPE } from '../../../packet/bgp/path-attribute.ts';
-import { AS_SEGMENTS, type AsSegment, decodeNlri } from '../../../packet/bgp/route.ts';
+import { copyOf } from '../../../packet/bytes.ts';
+import { NHC_TYPE, type PathAttribute, decodePathAttributes } from '../../../packet/bgp/path-attribute.ts';
+import { AS_SEGMENTS, type AsSegment, decodeNlri, decodeRoute } from '../../../packet/bgp/route.ts';
 import type { DecodeError } from '../../../packet/decode.ts';
 import { toHex } from '../../../packet/hex.ts';
 import type { HeardPath, PathError } from './api.ts';
-import {
-  AsPathAttributeSchema,
-  type Family as FamilyMessage,
-  type IPAddressPrefix,
-  MpReachNLRIAttributeSchema,
-  MultiExitDiscAttributeSchema,
-  NextHopAttributeSchema,
-  UnknownAttributeSchema,
-} from './gen/gobgp/messages_pb.js';
+import { AsPathAttributeSchema, MpReachNLRIAttributeSchema, MultiExitDiscAttributeSchema, NextHopAttributeSchema, UnknownAttributeSchema } from './gen/gobgp/messages_pb.js';
+import { Fields } from './wire.ts';
 
 /** No BGP message holds a path that is larger than this in gobgpd's words: 65,535 octets (RFC 8654), AS numbers and addresses spelt out. Decoding more would hold up the event loop. */
 export const MAX_PATH_BYTES = 256 << 10;
 
-export interface Attributes {
+interface Attributes {
   /** As gobgpd writes them, or read already. */
   nextHops: readonly (string | IpAddress)[];
   nhc?: Uint8Array;
@@ -30,80 +24,204 @@ export interface Attributes {
   med: number;
 }
 
-/** An attribute that cnpd reads: its schema, its name in v4's oneof, and what it says. */
-interface Reader {
+/** An attribute that cnpd reads: its schema, its name in v4's oneof, and how. */
+export interface Reader {
   readonly schema: DescMessage;
   readonly oneof: string;
-  take(into: Attributes, message: unknown): void;
+  read(into: Attributes, message: Fields): void;
 }
-const reader = <S extends DescMessage>(schema: S, oneof: string, take: (into: Attributes, message: MessageShape<S>) => void): Reader => ({
-  schema,
-  oneof,
-  take: (into, message) => take(into, message as MessageShape<S>),
-});
 
+/** The numbers of fields, here and below, are those of proto/gobgp/. */
 export const READERS: readonly Reader[] = [
-  reader(NextHopAttributeSchema, 'nextHop', (into, { nextHop }) => void (into.nextHops = [nextHop])),
-  reader(MpReachNLRIAttributeSchema, 'mpReach', (into, { nextHops }) => void (into.nextHops = nextHops)),
-  reader(AsPathAttributeSchema, 'asPath', (into, { segments }) => {
-    into.asPath = segments.map(({ type, numbers }) => ({ type: AS_SEGMENTS[type] ?? 'sequence', numbers }));
-  }),
-  reader(MultiExitDiscAttributeSchema, 'multiExitDisc', (into, { med }) => void (into.med = med)),
-  // RFC 7606 §3 g: of an attribute that occurs twice the first counts. A copy, so that the whole message is not kept for it.
-  reader(UnknownAttributeSchema, 'unknown', (into, { type, value }) => void (type === NHC_TYPE && (into.nhc ??= new Uint8Array(value)))),
+  {
+    schema: NextHopAttributeSchema,
+    oneof: 'nextHop',
+    read(into, message) {
+      into.nextHops = [''];
+      while (message.next()) if (message.number === 1) into.nextHops = [message.text()];
+    },
+  },
+  {
+    schema: MpReachNLRIAttributeSchema,
+    oneof: 'mpReach',
+    read(into, message) {
+      const hops: string[] = [];
+      while (message.next()) if (message.number === 2) hops.push(message.text());
+      into.nextHops = hops;
+    },
+  },
+  { schema: AsPathAttributeSchema, oneof: 'asPath', read: (into, message) => void (into.asPath = segmentsOf(message)) },
+  {
+    schema: MultiExitDiscAttributeSchema,
+    oneof: 'multiExitDisc',
+    read(into, message) {
+      into.med = 0;
+      while (message.next()) if (message.number === 1) into.med = message.uint();
+    },
+  },
+  { schema: UnknownAttributeSchema, oneof: 'unknown', read: readUnknown },
 ];
 
-/** What Path says in both versions, its NLRI and attributes taken out of their wrapping. */
-export interface PathFields {
-  readonly family: FamilyMessage | undefined;
-  /** Bytes: as in an UPDATE. */
-  readonly nlri: Pick<IPAddressPrefix, 'prefix' | 'prefixLen'> | Uint8Array | undefined;
-  readonly neighborIp: string;
-  readonly identifier: number;
-  readonly best: boolean;
-  readonly isWithdraw: boolean;
-  readonly isNexthopInvalid: boolean;
+function segmentsOf(message: Fields): AsSegment[] {
+  const segments: AsSegment[] = [];
+  while (message.next()) {
+    if (message.number !== 1) continue;
+    let type = 0;
+    const numbers: number[] = [];
+    for (const segment = message.message(); segment.next(); ) {
+      if (segment.number === 1) type = segment.uint();
+      else if (segment.number === 2) segment.uints(numbers);
+    }
+    segments.push({ type: AS_SEGMENTS[type] ?? 'sequence', numbers });
+  }
+  return segments;
 }
 
-/** @param read reads the attributes, each through its row of READERS; throws when one is no protocol buffer */
-export function heardPath(fields: PathFields, read: (into: Attributes) => void): Result<HeardPath, PathError> | undefined {
-  const family = unicast(fields.family);
+/** RFC 7606 §3 g: of an attribute that occurs twice the first counts. A copy, so that the whole message is not kept for it. */
+function readUnknown(into: Attributes, message: Fields): void {
+  let type = 0;
+  let value: Uint8Array | undefined;
+  while (message.next()) {
+    if (message.number === 2) type = message.uint();
+    else if (message.number === 3) value = message.bytes();
+  }
+  if (type === NHC_TYPE) into.nhc ??= copyOf(value ?? NOTHING);
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** How the version wraps what a path consists of. Messages are read once. */
+export interface Wrapped {
+  /** The IPAddressPrefix in a path's NLRI. */
+  prefix(nlri: Fields): Fields | undefined;
+  /** How to read an attribute, and its message; undefined: none of cnpd's business. */
+  attribute(attribute: Fields): { readonly reader: Reader; readonly message: Fields } | undefined;
+}
+
+/** Path of both versions, its parts not read yet. */
+interface PathFields {
+  afi: number;
+  safi: number;
+  nlri: Fields | undefined;
+  readonly attributes: Fields[];
+  neighborIp: string;
+  identifier: number;
+  best: boolean;
+  isWithdraw: boolean;
+  isNexthopInvalid: boolean;
+  /** As in an UPDATE: instead of `nlri` and `attributes`. */
+  nlriOctets: Uint8Array;
+  readonly attributeOctets: Uint8Array[];
+}
+
+function fieldsOf(bytes: Uint8Array): PathFields {
+  const path: PathFields = { afi: 0, safi: 0, nlri: undefined, attributes: [], neighborIp: '', identifier: 0, best: false, isWithdraw: false, isNexthopInvalid: false, nlriOctets: NOTHING, attributeOctets: [] };
+  for (const fields = new Fields(bytes); fields.next(); ) {
+    const { number } = fields;
+    if (number === 1) path.nlri = fields.message();
+    else if (number === 2) path.attributes.push(fields.message());
+    else if (number === 4) path.best = fields.uint() !== 0;
+    else if (number === 5) path.isWithdraw = fields.uint() !== 0;
+    else if (number === 9) readFamily(path, fields.message());
+    else if (number === 15) path.neighborIp = fields.text();
+    else if (number === 17) path.isNexthopInvalid = fields.uint() !== 0;
+    else if (number === 18) path.identifier = fields.uint();
+    else if (number === 20) path.nlriOctets = fields.bytes();
+    else if (number === 21) path.attributeOctets.push(fields.bytes());
+  }
+  return path;
+}
+
+function readFamily(path: PathFields, family: Fields): void {
+  while (family.next()) {
+    if (family.number === 1) path.afi = family.uint();
+    else if (family.number === 2) path.safi = family.uint();
+  }
+}
+
+export function decodePath(bytes: Uint8Array, wrapped: Wrapped): Result<HeardPath, PathError> | undefined {
+  if (bytes.length > MAX_PATH_BYTES) return fail({ code: 'too-long', message: `a path of ${bytes.length} bytes; no BGP message holds one of more than ${MAX_PATH_BYTES}` });
+  try {
+    return heardPath(fieldsOf(bytes), wrapped);
+  } catch (error) {
+    return fail({ code: 'not-protobuf', message: `a path that cannot be decoded: ${error instanceof Error ? error.message : String(error)}` });
+  }
+}
+
+function heardPath(fields: PathFields, wrapped: Wrapped): Result<HeardPath, PathError> | undefined {
+  const family = unicast(fields);
   if (family === undefined) return undefined;
-  const prefix = prefixIn(fields.nlri, family);
-  if (!prefix) return fail({ code: 'prefix', message: `a path whose prefix is ${nlriText(fields.nlri)}` });
+  const octets = fields.nlriOctets.length > 0;
+  const nlri = octets ? fields.nlriOctets : nlriOf(fields, wrapped);
+  const prefix = prefixIn(nlri, family);
+  if (!prefix) return fail({ code: 'prefix', message: `a path whose prefix is ${nlriText(nlri)}` });
   const neighbor = neighborIn(fields.neighborIp);
   if (neighbor === null) return fail({ code: 'neighbor', message: `a path from the neighbour ${clip(fields.neighborIp)}`, prefix });
   const { identifier, best, isNexthopInvalid: unreachable } = fields;
-  const heard = { prefix, neighbor, identifier, unreachable };
-  if (fields.isWithdraw) return ok({ ...heard, path: undefined });
-  const attributes: Attributes = { nextHops: [], asPath: [], med: 0 };
-  read(attributes);
-  const { nextHops, nhc, asPath, med } = attributes;
+  if (fields.isWithdraw) return ok({ prefix, neighbor, identifier, unreachable, path: undefined });
+  const attributes = octets ? octetsAttributes(fields) : ok(attributesOf(fields, wrapped));
+  if (!attributes.ok) return fail({ code: 'not-bgp', message: `a path whose attributes are malformed: ${attributes.error.detail}` });
+  const { nextHops, nhc, asPath, med } = attributes.value;
   const nextHop = nextHopIn(nextHops);
   if (!nextHop) return fail({ code: 'next-hop', message: `a path whose next hop is ${nextHops.length > 0 ? clip(nextHops.map((hop) => (typeof hop === 'string' ? hop : formatAddress(hop))).join(', ')) : 'missing'}`, prefix });
-  return ok({ ...heard, path: { identifier, neighbor, nextHop, ...(nhc && { nhc }), asPath, med, best: best && !unreachable } });
+  return ok({ prefix, neighbor, identifier, unreachable, path: { identifier, neighbor, nextHop, ...(nhc && { nhc }), asPath, med, best: best && !unreachable } });
+}
+
+function attributesOf({ attributes }: PathFields, wrapped: Wrapped): Attributes {
+  const into: Attributes = { nextHops: [], asPath: [], med: 0 };
+  for (const fields of attributes) {
+    const known = wrapped.attribute(fields);
+    known?.reader.read(into, known.message);
+  }
+  return into;
+}
+
+function octetsAttributes({ attributeOctets }: PathFields): Result<Attributes, DecodeError> {
+  const attributes: PathAttribute[] = [];
+  for (const bytes of attributeOctets) {
+    const some = decodePathAttributes(bytes);
+    if (!some.ok) return some;
+    attributes.push(...some.value);
+  }
+  return decodeRoute(attributes);
+}
+
+interface Nlri {
+  prefix: string;
+  length: number;
+}
+
+function nlriOf({ nlri }: PathFields, wrapped: Wrapped): Nlri | undefined {
+  const message = nlri && wrapped.prefix(nlri);
+  if (!message) return undefined;
+  const read: Nlri = { prefix: '', length: 0 };
+  while (message.next()) {
+    if (message.number === 1) read.length = message.uint();
+    else if (message.number === 2) read.prefix = message.text();
+  }
+  return read;
 }
 
 const clip = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 
-function unicast(family: FamilyMessage | undefined): Family | undefined {
-  if (family?.safi !== 1) return undefined;
-  return family.afi === 1 ? 4 : family.afi === 2 ? 6 : undefined;
+function unicast({ afi, safi }: PathFields): Family | undefined {
+  if (safi !== 1) return undefined;
+  return afi === 1 ? 4 : afi === 2 ? 6 : undefined;
 }
 
-function nlriText(nlri: PathFields['nlri']): string {
+function nlriText(nlri: Nlri | Uint8Array | undefined): string {
   if (!nlri) return 'missing';
-  return clip(nlri instanceof Uint8Array ? toHex(nlri) : `${nlri.prefix}/${nlri.prefixLen}`);
+  return clip(nlri instanceof Uint8Array ? toHex(nlri) : `${nlri.prefix}/${nlri.length}`);
 }
 
-function prefixIn(nlri: PathFields['nlri'], family: Family): Prefix | undefined {
+function prefixIn(nlri: Nlri | Uint8Array | undefined, family: Family): Prefix | undefined {
   if (nlri instanceof Uint8Array) {
     const prefix = decodeNlri(nlri, family);
     return prefix.ok ? prefix.value : undefined;
   }
   const address = nlri && addressIn(nlri.prefix, family);
-  if (!address || nlri.prefixLen > (family === 4 ? 32 : 128)) return undefined;
-  return prefixOf(address, nlri.prefixLen);
+  if (!address || nlri.length > (family === 4 ? 32 : 128)) return undefined;
+  return prefixOf(address, nlri.length);
 }
 
 /** gobgpd writes an IPv4-mapped prefix of IPv6 as IPv4; it is none that anybody forwards to. */
@@ -125,9 +243,3 @@ function nextHopIn(hops: Attributes['nextHops']): IpAddress | undefined {
   const addresses = hops.slice(0, 2).map((hop) => (typeof hop === 'string' ? parseAddress(withoutZone(hop)) : hop));
   return addresses.find((a) => a && !isLinkLocal(a)) ?? addresses[0];
 }
-
-/** What cnpd has no name for is left out of messages, not kept. */
-export const LEAN = { readUnknownFields: false } as const;
-export const tooLong = (bytes: number): PathError => ({ code: 'too-long', message: `a path of ${bytes} bytes; no BGP message holds one of more than ${MAX_PATH_BYTES}` });
-export const notBgp = (error: DecodeError): PathError => ({ code: 'not-bgp', message: `a path whose attributes are malformed: ${error.detail}` });
-export const notProtobuf = (error: unknown): PathError => ({ code: 'not-protobuf', message: `a path that cannot be decoded: ${error instanceof Error ? error.message : String(error)}` });

@@ -2,19 +2,15 @@
 //
 // A list is asked for in octets of BGP. gobgpd keeps MP_REACH_NLRI as it came, with the prefixes of the whole UPDATE, puts it into every path and all paths into memory before it
 // sends the first: as Any, 50,000 paths of a neighbour that packs 400 an UPDATE take it gigabytes.
-import { type DescMessage, type MessageShape, create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { type DescMessage, type MessageShape, create, toBinary } from '@bufbuild/protobuf';
 import { type Any, AnySchema } from '@bufbuild/protobuf/wkt';
 import { formatPrefix } from '../../../model/prefix.ts';
-import { type Result, fail } from '../../../model/result.ts';
-import { type PathAttribute, decodePathAttributes } from '../../../packet/bgp/path-attribute.ts';
-import { decodeRoute } from '../../../packet/bgp/route.ts';
-import { type GobgpApi, type HeardPath, type PathError, afiSafi } from './api.ts';
+import { type GobgpApi, afiSafi } from './api.ts';
 import { IPAddressPrefixSchema } from './gen/gobgp/messages_pb.js';
 import {
   AddPathStreamRequestSchema,
   GobgpApi as Service,
   ListPathRequestSchema,
-  type Path,
   PathSchema,
   TableLookupPrefix_Type,
   TableType,
@@ -23,7 +19,8 @@ import {
 } from './gen/gobgp/v3_pb.js';
 import type { Learn } from './gobgp.ts';
 import { type OwnAttribute, field, ownMessages, prefixMessage } from './own-path.ts';
-import { LEAN, MAX_PATH_BYTES, READERS, heardPath, notBgp, notProtobuf, tooLong } from './path.ts';
+import { READERS, type Wrapped, decodePath } from './path.ts';
+import { Fields } from './wire.ts';
 
 const FILTERS: Readonly<Record<Learn, readonly Filter[]>> = { best: [Filter.BEST], all: [Filter.BEST, Filter.POST_POLICY] };
 
@@ -31,6 +28,31 @@ const FILTERS: Readonly<Record<Learn, readonly Filter[]>> = { best: [Filter.BEST
 const typeUrl = (schema: DescMessage): string => `type.googleapis.com/${Service.typeName.split('.', 1)[0]}.${schema.name}`;
 const READER_OF = new Map(READERS.map((reader) => [typeUrl(reader.schema), reader]));
 const PREFIX_URL = typeUrl(IPAddressPrefixSchema);
+
+const EMPTY = new Fields(new Uint8Array(0));
+
+/** Any: a name and a message. */
+function unwrap(any: Fields): { readonly url: string; readonly message: Fields } {
+  let url = '';
+  let message = EMPTY;
+  while (any.next()) {
+    if (any.number === 1) url = any.text();
+    else if (any.number === 2) message = any.message();
+  }
+  return { url, message };
+}
+
+const WRAPPED: Wrapped = {
+  prefix(nlri) {
+    const { url, message } = unwrap(nlri);
+    return url === PREFIX_URL ? message : undefined;
+  },
+  attribute(attribute) {
+    const { url, message } = unwrap(attribute);
+    const reader = READER_OF.get(url);
+    return reader && { reader, message };
+  },
+};
 
 const any = (schema: DescMessage, message: MessageShape<DescMessage>): Any => create(AnySchema, { typeUrl: typeUrl(schema), value: toBinary(schema, message) });
 
@@ -54,35 +76,8 @@ export const v3: GobgpApi = {
     encodeAttributes,
     nlri: (prefix) => field(1, PREFIX_URL) + field(2, prefixMessage(prefix)),
   }),
-  decodePath: (bytes) => {
-    if (bytes.length > MAX_PATH_BYTES) return fail(tooLong(bytes.length));
-    try {
-      const message = fromBinary(PathSchema, bytes, LEAN);
-      if (message.nlriBinary.length > 0) return octetsPath(message);
-      const nlri = message.nlri?.typeUrl === PREFIX_URL ? fromBinary(IPAddressPrefixSchema, message.nlri.value, LEAN) : undefined;
-      return heardPath({ ...message, nlri, family: message.family }, (into) => {
-        for (const { typeUrl: url, value } of message.pattrs) {
-          const reader = READER_OF.get(url);
-          if (reader) reader.take(into, fromBinary(reader.schema, value, LEAN));
-        }
-      });
-    } catch (error) {
-      return fail(notProtobuf(error));
-    }
-  },
+  decodePath: (bytes) => decodePath(bytes, WRAPPED),
 };
-
-function octetsPath(message: Path): Result<HeardPath, PathError> | undefined {
-  const attributes: PathAttribute[] = [];
-  for (const bytes of message.pattrsBinary) {
-    const some = decodePathAttributes(bytes);
-    if (!some.ok) return fail(notBgp(some.error));
-    attributes.push(...some.value);
-  }
-  const route = decodeRoute(attributes);
-  if (!route.ok) return fail(notBgp(route.error));
-  return heardPath({ ...message, nlri: message.nlriBinary, family: message.family }, (into) => void Object.assign(into, route.value));
-}
 
 function encodeAttributes(attributes: readonly OwnAttribute[]): Uint8Array {
   return toBinary(PathSchema, create(PathSchema, { pattrs: attributes.map(({ schema, message }) => any(schema, message)) }));

@@ -1,7 +1,6 @@
 // gobgpd's API version 4 (proto/gobgp/v4.proto): NLRI and attributes in oneofs, enumerations whose first value is "unspecified", and a size for its batches.
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { create, toBinary } from '@bufbuild/protobuf';
 import { formatPrefix } from '../../../model/prefix.ts';
-import { fail } from '../../../model/result.ts';
 import { type GobgpApi, afiSafi } from './api.ts';
 import {
   AddPathStreamRequestSchema,
@@ -18,13 +17,31 @@ import {
 } from './gen/gobgp/v4_pb.js';
 import type { Learn } from './gobgp.ts';
 import { type OwnAttribute, field, ownMessages, prefixMessage } from './own-path.ts';
-import { LEAN, MAX_PATH_BYTES, READERS, heardPath, notProtobuf, tooLong } from './path.ts';
+import { READERS, type Wrapped, decodePath } from './path.ts';
+import type { Fields } from './wire.ts';
 
 const FILTERS: Readonly<Record<Learn, readonly Filter[]>> = { best: [Filter.BEST], all: [Filter.BEST, Filter.POST_POLICY] };
 /** Most paths in an event, and most prefixes that gobgpd prepares at a time of a list. */
 const BATCH = 100;
 
-const READER_OF = new Map(READERS.map((reader) => [reader.oneof, reader]));
+const READER_OF = new Map(READERS.map((reader) => [AttributeSchema.fields.find(({ localName }) => localName === reader.oneof)!.number, reader]));
+
+/** Messages with one field, whose number tells what it is; of several the last counts. */
+const WRAPPED: Wrapped = {
+  prefix(nlri) {
+    let message: Fields | undefined;
+    while (nlri.next()) if (nlri.number === NLRISchema.field.prefix.number) message = nlri.message();
+    return message;
+  },
+  attribute(attribute) {
+    let known: ReturnType<Wrapped['attribute']>;
+    while (attribute.next()) {
+      const reader = READER_OF.get(attribute.number);
+      if (reader) known = { reader, message: attribute.message() };
+    }
+    return known;
+  },
+};
 
 export const v4: GobgpApi = {
   name: 'v4',
@@ -47,18 +64,7 @@ export const v4: GobgpApi = {
     encodeAttributes,
     nlri: (prefix) => field(NLRISchema.field.prefix.number, prefixMessage(prefix)),
   }),
-  decodePath: (bytes) => {
-    if (bytes.length > MAX_PATH_BYTES) return fail(tooLong(bytes.length));
-    try {
-      const message = fromBinary(PathSchema, bytes, LEAN);
-      const nlri = message.nlri?.nlri.case === 'prefix' ? message.nlri.nlri.value : undefined;
-      return heardPath({ ...message, nlri, family: message.family }, (into) => {
-        for (const { attr } of message.pattrs) if (attr.case !== undefined) READER_OF.get(attr.case)?.take(into, attr.value);
-      });
-    } catch (error) {
-      return fail(notProtobuf(error));
-    }
-  },
+  decodePath: (bytes) => decodePath(bytes, WRAPPED),
 };
 
 function encodeAttributes(attributes: readonly OwnAttribute[]): Uint8Array {
