@@ -1,11 +1,11 @@
 // By node of the trie: the advertisements of its prefix, and which of them is in force. A linked list a node, since most have one; where they are very
 // many, crowd.ts chooses.
+import { Column } from './column.ts';
 import { Crowds } from './crowd.ts';
-import { put } from './forwarding.ts';
 import type { Advertisement } from './preference.ts';
 
 export class Advertised {
-  private readonly heads: (Advertisement | undefined)[] = [];
+  private readonly heads = new Column<Advertisement>();
   private readonly crowds = new Crowds();
   /** Nodes where something has changed since it was taken from here. Chosen among only once, however many changes there were. */
   readonly changed = new Set<number>();
@@ -13,19 +13,19 @@ export class Advertised {
 
   /** The first of the node's list, in no order. */
   first(node: number): Advertisement | undefined {
-    return this.heads[node];
+    return this.heads.get(node);
   }
 
   /** The one in force; undefined: none counts. */
   best(node: number): Advertisement | undefined {
-    return this.crowds.best(node, this.heads[node]);
+    return this.crowds.best(node, this.heads.get(node));
   }
 
   link(a: Advertisement): void {
-    const head = this.heads[a.node];
+    const head = this.heads.get(a.node);
     a.next = head;
     if (head) head.previous = a;
-    put(this.heads, a.node, a);
+    this.heads.set(a.node, a);
     this.crowds.add(a);
     this.changed.add(a.node);
     this.count++;
@@ -33,7 +33,7 @@ export class Advertised {
 
   unlink(a: Advertisement): void {
     if (a.previous) a.previous.next = a.next;
-    else this.heads[a.node] = a.next;
+    else this.heads.set(a.node, a.next);
     if (a.next) a.next.previous = a.previous;
     a.previous = a.next = undefined;
     this.crowds.remove(a);

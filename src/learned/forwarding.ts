@@ -6,6 +6,7 @@
 // present here, unflagged when nobody advertises it.
 import { type IpAddress, sameAddress } from '../model/address.ts';
 import { type Prefix, formatPrefix } from '../model/prefix.ts';
+import { Column } from './column.ts';
 import { keyLength } from './key.ts';
 import { ROOT, type PrefixTrie } from './trie.ts';
 
@@ -33,17 +34,11 @@ type Value = IpAddress | null | undefined;
 
 const same = (a: Value, b: Value): boolean => (a && b ? sameAddress(a, b) : a === b);
 
-/** Stores in a column without leaving a gap, which would turn the array into a slow dictionary. */
-export function put<T>(column: (T | undefined)[], node: number, value: T | undefined): void {
-  while (column.length <= node) column.push(undefined);
-  column[node] = value;
-}
-
 export class Forwarding {
   /** By node: the answer for addresses whose longest match it is. */
-  private readonly values: Value[] = [];
+  private readonly values = new Column<Value>();
   /** By node: what takeChanges has said of it. */
-  private readonly taken: (ForwardingEntry | undefined)[] = [];
+  private readonly taken = new Column<ForwardingEntry>();
   private readonly changed = new Set<number>();
   private readonly trie: PrefixTrie;
   private readonly ipv4Base: number;
@@ -52,7 +47,7 @@ export class Forwarding {
   constructor(trie: PrefixTrie, ipv4Base: number) {
     this.trie = trie;
     this.ipv4Base = ipv4Base;
-    put(this.values, ipv4Base, null);
+    this.values.set(ipv4Base, null);
   }
 
   /** How many prefixes have a proxy, by the family of its address. */
@@ -65,17 +60,17 @@ export class Forwarding {
   }
 
   inUse(node: number): boolean {
-    return this.values[node] !== undefined || this.taken[node] !== undefined || this.changed.has(node);
+    return this.values.get(node) !== undefined || this.taken.get(node) !== undefined || this.changed.has(node);
   }
 
   /** @param value undefined: nobody advertises the prefix any more */
   set(node: number, value: Value): void {
-    const before = this.values[node];
+    const before = this.values.get(node);
     const after = value === undefined && node === this.ipv4Base ? null : value;
     if (same(before, after)) return;
     const inherited = this.inheritsProxy(node);
     const [seenBefore, seenAfter] = [before, after].map((v) => (v === undefined ? inherited : v !== null));
-    put(this.values, node, after);
+    this.values.set(node, after);
     if (before) this.proxies[before.family]--;
     if (after) this.proxies[after.family]++;
     this.changed.add(node);
@@ -90,10 +85,10 @@ export class Forwarding {
     for (const node of this.changed) {
       if (looked++ >= limit) break;
       this.changed.delete(node);
-      const [before, after] = [this.taken[node], this.needed(node)];
+      const [before, after] = [this.taken.get(node), this.needed(node)];
       if (!same(before?.proxy, after)) {
         const entry = after === undefined ? undefined : this.entry(node, after);
-        put(this.taken, node, entry);
+        this.taken.set(node, entry);
         if (entry) upserts.push(entry);
         else deletes.push(before!.prefix);
       }
@@ -115,14 +110,14 @@ export class Forwarding {
   }
 
   private entry(node: number, proxy: IpAddress | null): ForwardingEntry {
-    const known = this.taken[node];
+    const known = this.taken.get(node);
     if (known) return { id: known.id, prefix: known.prefix, proxy };
     const prefix = this.trie.prefix(node);
     return { id: formatPrefix(prefix), prefix, proxy };
   }
 
   private needed(node: number): Value {
-    const value = this.values[node];
+    const value = this.values.get(node);
     return value === null && !this.inheritsProxy(node) ? undefined : value;
   }
 
@@ -130,7 +125,7 @@ export class Forwarding {
   private inheritsProxy(node: number): boolean {
     while (node !== ROOT) {
       node = this.trie.parent(node);
-      const value = this.values[node];
+      const value = this.values.get(node);
       if (value !== undefined) return value !== null;
     }
     return false;
@@ -138,7 +133,7 @@ export class Forwarding {
 
   private touchUnflaggedBelow(node: number): void {
     this.trie.forEachBelow(node, (below) => {
-      const value = this.values[below];
+      const value = this.values.get(below);
       if (value === null) this.changed.add(below);
       return value === undefined;
     });

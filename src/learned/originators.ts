@@ -24,16 +24,25 @@ export class Originators {
     let originator = names.get(name);
     if (!originator) {
       const reachable = carrier === 'local' || this.reachable.get(carrier)?.has(name) === true;
-      originator = { carrier, name, reachability: reachable ? 'reachable' : 'dormant', heldUntil: 0, sources: new Set() };
+      originator = { carrier, name, reachability: reachable ? 'reachable' : 'dormant', heldUntil: 0, sources: [] };
       names.set(name, originator);
     }
     return originator;
   }
 
+  attach(source: Source): void {
+    const { sources } = source.originator;
+    source.place = sources.length;
+    sources.push(source);
+  }
+
+  /** The last takes its place: a router of BGP has sources by the hundred thousand, and a Set of them copies all of itself in one go when it grows. */
   detach(source: Source): void {
     const { originator } = source;
-    originator.sources.delete(source);
-    if (originator.sources.size > 0) return;
+    const { sources } = originator;
+    const last = sources.pop()!;
+    if (last !== source) sources[(last.place = source.place)] = last;
+    if (sources.length > 0) return;
     this.byCarrier.get(originator.carrier)?.delete(originator.name);
     this.release(originator);
   }

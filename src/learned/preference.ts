@@ -15,12 +15,15 @@ export interface Originator {
   reachability: Reachability;
   /** Milliseconds of the table's clock; meaningful while held. */
   heldUntil: number;
-  readonly sources: Set<Source>;
+  /** In no order (originators.ts). */
+  readonly sources: Source[];
 }
 
 export interface Source {
   readonly name: string;
   originator: Originator;
+  /** Its place among the originator's. */
+  place: number;
   /** One is not in a list: BGP has sources of one prefix by the hundred thousand. */
   says: Advertisement | readonly Advertisement[] | undefined;
   sids: readonly LearnedSid[];

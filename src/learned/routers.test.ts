@@ -111,8 +111,8 @@ test('the tables are bounded: what has no room is counted, and room that becomes
   const counts = new Map<string, number>();
   const table = new LearnedRouters({ count: (name, by = 1) => void counts.set(name, (counts.get(name) ?? 0) + by), wallOffset: () => 0 }, 3);
   const source = (name: string): Source => {
-    const originator: Source['originator'] = { carrier: 'isis', name, reachability: 'reachable', heldUntil: 0, sources: new Set() };
-    return { name, originator, says: undefined, sids: [], routerAddresses: [] };
+    const originator: Source['originator'] = { carrier: 'isis', name, reachability: 'reachable', heldUntil: 0, sources: [] };
+    return { name, place: 0, originator, says: undefined, sids: [], routerAddresses: [] };
   };
   const many = (from: number, count: number): LearnedSid[] => Array.from({ length: count }, (_, i) => sid(`2001:db8:c::${from + i}`));
   const [a, b] = [source('a'), source('b')];

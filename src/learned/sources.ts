@@ -16,7 +16,7 @@ export class Sources {
   create(carrier: Origin, name: string, originator: Originator): Source {
     let names = this.#byCarrier.get(carrier);
     if (!names) this.#byCarrier.set(carrier, (names = new TextMap()));
-    const source: Source = { name, originator, says: undefined, sids: NONE, routerAddresses: NONE };
+    const source: Source = { name, originator, place: 0, says: undefined, sids: NONE, routerAddresses: NONE };
     names.set(name, source);
     return source;
   }

@@ -238,14 +238,15 @@ export class LearnedTable {
   }
 
   private sourceOf(carrier: Origin, name: string, originator: Originator): Source {
-    const source = this.sources.get(carrier, name) ?? this.sources.create(carrier, name, originator);
-    if (source.originator !== originator) {
+    let source = this.sources.get(carrier, name);
+    if (!source) this.originators.attach((source = this.sources.create(carrier, name, originator)));
+    else if (source.originator !== originator) {
       for (const { node } of advertisementsOf(source)) this.advertised.reorder(node);
       this.routers.touch(source);
       this.originators.detach(source);
       source.originator = originator;
+      this.originators.attach(source);
     }
-    originator.sources.add(source);
     return source;
   }
 
@@ -287,7 +288,11 @@ export class LearnedTable {
   private *sourcesOfTouched(): Generator<void> {
     for (const [originator, wasDormant] of this.touched) {
       this.touched.delete(originator); // what changes from now on is looked at again
-      for (const source of originator.sources) {
+      // From the end: what is taken out on the way puts one that was looked at already into its place.
+      const { sources } = originator;
+      for (let i = sources.length - 1; i >= 0; i--) {
+        const source = sources[i];
+        if (!source) continue;
         for (const a of advertisementsOf(source)) {
           if (wasDormant) a.since = this.wallTime.now();
           this.advertised.reorder(a.node);
