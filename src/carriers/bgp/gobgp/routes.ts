@@ -99,6 +99,11 @@ export class Routes {
     for (const prefix of prefixes) this.#own.delete(prefixKey(prefix));
   }
 
+  /** How many routes there are to tell. */
+  get untold(): number {
+    return this.#told.length;
+  }
+
   /** What there is to tell since the last call, in order. */
   take(): readonly GobgpRoute[] {
     const told = this.#told;

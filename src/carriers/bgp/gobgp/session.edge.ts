@@ -28,7 +28,9 @@ const LOOKUP = 200;
 /** Of an upload: a message is encoded in less than a millisecond, and costs gobgpd about as much as one path a message would. */
 export const PATHS_A_MESSAGE = 100;
 /** An upload of as many or more is done first. */
-const MANY = 1000;
+const MANY = 250;
+/** Routes told in one go. What the carrier makes of them takes longer than decoding them does, so that it has to count for the slice. */
+const TELL = 100;
 
 export interface SessionModules {
   readonly listener: GobgpListener;
@@ -199,7 +201,7 @@ export class Session {
 
   #stream(method: string, request: Uint8Array, take: (bytes: Buffer) => void, done: (error?: CallError) => void): ClientReadableStream<Buffer> {
     const stream = this.#channel!.stream(`/${this.#api!.service}/${method}`, request, {
-      data: (bytes) => this.#slices.push(() => take(bytes)),
+      data: (bytes) => this.#slices.push(() => (take(bytes), this.#tell(TELL))),
       done: (error) => {
         this.#streams.delete(stream);
         if (!this.#over) done(error);
@@ -215,9 +217,9 @@ export class Session {
     for (const stream of this.#streams) if (this.#slices.hasRoom && !this.#uploading) stream.resume(); else stream.pause();
   }
 
-  /** After a slice: what it has brought, and questions that it has raised. */
-  #tell(): void {
-    if (this.#over || !this.#routes) return;
+  /** What a slice has brought, unless it is less than that, and questions that it has raised. */
+  #tell(least = 0): void {
+    if (this.#over || !this.#routes || this.#routes.untold < least) return;
     const routes = this.#routes.take();
     if (routes.length > 0) this.#modules.listener.routes(routes);
     if (!this.#asking) this.#ask(this.#routes);

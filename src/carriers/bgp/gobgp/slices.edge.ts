@@ -2,9 +2,9 @@
 // should be fetched for it.
 
 const SLICE_MS = 4;
-/** Pieces: above the first nothing more is fetched, below the second it goes on. */
-const FULL = 512;
-const LOW = 64;
+/** Pieces: above the first nothing more is fetched, below the second it goes on. To take that many out of the connection is the work of a few milliseconds too, and comes on top of the slice. */
+const FULL = 128;
+const LOW = 32;
 
 export interface SlicesModules {
   /** At the end of each turn. */
