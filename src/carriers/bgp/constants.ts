@@ -1,7 +1,10 @@
 // Limits of the BGP carrier. Milliseconds unless the name says otherwise.
 
-/** Steps a turn of the event loop: a declared prefix, a path that is looked at again, dropped, or shown. Some milliseconds of work. */
-export const SLICE = 1000;
+/**
+ * Steps a turn of the event loop: a declared prefix, a path that is looked at again, dropped, or shown. A millisecond of work: while the last paths are made, the first are on their
+ * way, and gobgpd, whose window holds three hundred of them, waits for more if that turn is long.
+ */
+export const SLICE = 250;
 /** Paths put into gobgpd in one go: while they are on their way the next gather. */
 export const ADD_BATCH = 20_000;
 /** Paths taken out in one go. */

@@ -10,7 +10,7 @@ import { RETRY_MS, SLICE, STOP_LIMIT_MS, WARN_INTERVAL_MS } from './constants.ts
 import type { GobgpAbout, GobgpRoute } from './gobgp/gobgp.ts';
 import { type LearnState, holdAll, learnWake, newLearnState, routeTold, runLearning, tellReachability } from './learning.ts';
 import { declare } from './origination.ts';
-import { type OwnChanges, type OwnState, audit, changesDue, newOwnState, ownDone, ownTold, takeChanges } from './own.ts';
+import { type OwnChanges, type OwnState, audit, beginListing, changesDue, endListing, newOwnState, ownCounts, ownDone, ownTold, takeChanges, wantNothing } from './own.ts';
 
 export interface ContentConfig {
   readonly nextHop4?: IpAddress | undefined;
@@ -113,8 +113,7 @@ const HANDLERS: Handlers = {
   connected(c, { about }) {
     c.session.about = about;
     enter(c, 'loading', 'reading what gobgpd has');
-    c.own.listing = { before: c.own.put };
-    c.own.put = new Map();
+    beginListing(c.own);
     count(c, 'session.connected');
   },
   routes(c, { routes }) {
@@ -131,7 +130,7 @@ const HANDLERS: Handlers = {
     c.effects = c.effects.concat(reports);
   },
   listed(c) {
-    c.own.listing = undefined;
+    endListing(c.own, true);
     enter(c, 'ready', 'connected');
     if (c.origination) c.own.audit = audit(c);
   },
@@ -141,9 +140,7 @@ const HANDLERS: Handlers = {
       count(c, 'session.lost');
       c.effects.push({ type: 'log', level: 'warn', fields: { reason }, message: 'connection to gobgpd lost' });
     }
-    // What was put there may be there still, for all that is known.
-    if (c.own.listing) c.own.put = new Map([...c.own.listing.before, ...c.own.put]);
-    c.own.listing = undefined;
+    endListing(c.own, false);
     enter(c, 'waiting', reason);
     session.retryAt = retryAt;
     holdAll(c);
@@ -160,7 +157,7 @@ const HANDLERS: Handlers = {
     if (c.stopping) return;
     c.stopping = { deadline: c.now + STOP_LIMIT_MS, done: false };
     c.declaring = undefined;
-    c.own.wanted = new Map();
+    wantNothing(c.own);
     c.own.retryAt = -Infinity;
     c.own.audit = audit(c);
   },
@@ -201,11 +198,12 @@ function enter(c: Content, state: Session['state'], reason: string): void {
 function checkStop(c: Content): void {
   const { stopping, session, own } = c;
   if (!stopping || stopping.done) return;
-  const clean = session.state === 'ready' && !own.audit && own.dirty.size === 0 && !own.busy;
+  const clean = session.state === 'ready' && !own.audit && own.dirty.length === 0 && !own.busy;
   const nobody = session.state === 'connecting' || session.state === 'waiting';
   if (!clean && !nobody && c.now < stopping.deadline) return;
   stopping.done = true;
-  if (!clean && own.put.size > 0) c.effects.push({ type: 'log', level: 'warn', fields: { paths: own.put.size }, message: 'stopped before gobgpd took our paths out: the next run does' });
+  const { put } = ownCounts(own);
+  if (!clean && put > 0) c.effects.push({ type: 'log', level: 'warn', fields: { paths: put }, message: 'stopped before gobgpd took our paths out: the next run does' });
   c.effects.push({ type: 'stopped', clean });
 }
 

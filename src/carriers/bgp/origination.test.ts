@@ -239,5 +239,5 @@ test('50,000 prefixes are declared a slice a turn; while the first are on their 
     sizes.push(changes.add.length);
     agent.event({ type: 'done', changes });
   }
-  expect([sizes.reduce((a, b) => a + b), sizes.length <= 5, new Set([...agent.content.own.wanted.values()].map((own) => own.nhc)).size]).toEqual([50_000, true, 1]);
+  expect([sizes.reduce((a, b) => a + b), sizes.length <= 5, new Set([...agent.content.own.paths.values()].map((own) => own.wanted?.nhc)).size]).toEqual([50_000, true, 1]);
 });

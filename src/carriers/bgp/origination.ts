@@ -14,19 +14,20 @@ import { encodeSidContainer } from '../../packet/sid-container.ts';
 import { NO_EXPORT, SID_LIMIT } from './constants.ts';
 import { type Content, type ContentConfig, complain, count } from './content.ts';
 import type { OwnPath } from './gobgp/gobgp.ts';
+import { type Own, markDirty, ownOf } from './own.ts';
 
 /** One path in the making. */
-interface Draft {
-  readonly prefix: Prefix;
+export interface Draft {
+  /** The declaration that makes it. */
+  readonly of: Drafts;
   readonly nextHop: IpAddress;
-  proxy?: IpAddress;
-  sids?: readonly SidAdvertisement[];
+  proxy: IpAddress | undefined;
+  sids: readonly SidAdvertisement[] | undefined;
   /** The path that is wanted of it says all that it says now. */
   done: boolean;
 }
 
 interface Drafts {
-  readonly byPrefix: Map<string, Draft>;
   readonly attributes: Attributes;
   unplaced: number;
 }
@@ -48,36 +49,31 @@ const nextHopOf = ({ nextHop4, nextHop6 }: ContentConfig, family: Family): IpAdd
  * looked at; one that was wanted before changes when everything has been seen. A declaration that comes in between goes over all of it again.
  */
 export function* declare(c: Content, origination: Origination): Generator<void> {
-  const drafts: Drafts = { byPrefix: new Map(), attributes: { communities: ownCommunities(c.config), nhcs: new Map(), last: undefined }, unplaced: 0 };
+  const drafts: Drafts = { attributes: { communities: ownCommunities(c.config), nhcs: new Map(), last: undefined }, unplaced: 0 };
   for (const { prefix, proxy } of origination.proxies) {
     declareProxy(c, drafts, prefix, proxy);
     yield;
   }
   declareNode(c, drafts, origination);
   c.unplaced = drafts.unplaced;
-  for (const [key, draft] of drafts.byPrefix) {
-    if (!draft.done) want(c, drafts.attributes, key, draft);
+  for (const own of c.own.paths.values()) {
+    const { draft } = own;
+    own.draft = undefined;
+    if (draft?.of !== drafts) {
+      own.wanted = undefined;
+      markDirty(c.own, own);
+    } else if (!draft.done) want(c, own, draft);
     yield;
-  }
-  const { wanted, put, dirty } = c.own;
-  for (const keys of [wanted.keys(), put.keys()]) {
-    for (const key of keys) {
-      yield;
-      if (drafts.byPrefix.has(key)) continue;
-      wanted.delete(key);
-      dirty.add(key);
-    }
   }
 }
 
-function want({ config, own: { wanted, dirty } }: Content, attributes: Attributes, key: string, draft: Draft): void {
-  const { communities } = attributes;
-  const path = { prefix: draft.prefix, nextHop: draft.nextHop, nhc: nhcOf(config, draft, attributes), communities, largeCommunities: config.largeCommunities };
+function want({ config, own: state }: Content, own: Own, draft: Draft): void {
+  const { attributes } = draft.of;
+  const path = { prefix: own.prefix, nextHop: draft.nextHop, nhc: nhcOf(config, draft, attributes), communities: attributes.communities, largeCommunities: config.largeCommunities };
   draft.done = true;
-  const before = wanted.get(key);
-  if (before && samePath(before, path)) return;
-  wanted.set(key, path);
-  dirty.add(key);
+  if (own.wanted && samePath(own.wanted, path)) return;
+  own.wanted = path;
+  markDirty(state, own);
 }
 
 function declareProxy(c: Content, drafts: Drafts, prefix: Prefix, proxy: IpAddress): void {
@@ -89,29 +85,27 @@ function declareProxy(c: Content, drafts: Drafts, prefix: Prefix, proxy: IpAddre
     return;
   }
   if (c.config.advertise === 'senders') {
-    const key = formatPrefix(prefix);
-    const draft = draftOf(drafts, key, prefix, nextHop);
+    const own = ownOf(c.own, formatPrefix(prefix), prefix);
+    const draft = draftOf(own, drafts, nextHop);
     setProxy(c, draft, proxy);
-    if (!c.own.wanted.has(key)) want(c, drafts.attributes, key, draft);
+    if (!own.wanted) want(c, own, draft);
     return;
   }
   // Found through the next hop of the sender's route, hence the next hop's host prefix too where that is another address.
   for (const host of [proxy, nextHop]) {
     const via = nextHopOf(c.config, host.family);
-    if (via) setProxy(c, hostDraft(drafts, host, via), proxy);
+    if (via) setProxy(c, hostDraft(c, drafts, host, via), proxy);
   }
 }
 
-/** @param key the prefix as text */
-function draftOf({ byPrefix }: Drafts, key: string, prefix: Prefix, nextHop: IpAddress): Draft {
-  let draft = byPrefix.get(key);
-  if (!draft) byPrefix.set(key, (draft = { prefix, nextHop, done: false }));
-  return draft;
+function draftOf(own: Own, drafts: Drafts, nextHop: IpAddress): Draft {
+  if (own.draft?.of !== drafts) own.draft = { of: drafts, nextHop, proxy: undefined, sids: undefined, done: false };
+  return own.draft;
 }
 
-function hostDraft(drafts: Drafts, host: IpAddress, nextHop: IpAddress): Draft {
+function hostDraft(c: Content, drafts: Drafts, host: IpAddress, nextHop: IpAddress): Draft {
   const prefix = hostPrefix(host);
-  return draftOf(drafts, formatPrefix(prefix), prefix, nextHop);
+  return draftOf(ownOf(c.own, formatPrefix(prefix), prefix), drafts, nextHop);
 }
 
 /** Of two proxies for one prefix the lower address wins (decision D7). */
@@ -132,7 +126,7 @@ function declareNode(c: Content, drafts: Drafts, { sids, routerAddresses }: Orig
   for (const family of FAMILIES) {
     const nextHop = nextHopOf(c.config, family);
     if (!nextHop || (told.length === 0 && !routerAddresses.some((a) => sameAddress(a, nextHop)))) continue;
-    const draft = hostDraft(drafts, nextHop, nextHop);
+    const draft = hostDraft(c, drafts, nextHop, nextHop);
     draft.sids = told;
     draft.done = false;
     hosts++;

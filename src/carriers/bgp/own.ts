@@ -1,5 +1,6 @@
 // cnpd's own paths in gobgpd: what is wanted there, what is there as far as is known, and the difference, which is all that is ever sent. They are known by
-// their identifier, so that those of an earlier run are found, and nobody else's are touched.
+// their identifier, so that those of an earlier run are found, and nobody else's are touched. All that is known of a prefix is in one record: there are declarations of
+// tens of thousands of prefixes, and gobgpd waits for the paths.
 //
 // What gobgpd tells of them counts when it lists everything; after that only that one is missing, or there without being wanted. A change that overtakes the
 // news of an earlier one is then at worst made twice.
@@ -10,10 +11,10 @@ import { ADD_BATCH, WITHDRAW_BATCH } from './constants.ts';
 import { type Content, count } from './content.ts';
 import { type Dispute, changeBack, changedByOthers, newDispute } from './dispute.ts';
 import { type GobgpPath, type GobgpRoute, type OwnPath, isOwn } from './gobgp/gobgp.ts';
+import type { Draft } from './origination.ts';
 
 /** An own path in gobgpd. */
 export interface PutPath {
-  readonly prefix: Prefix;
   /** What it says; undefined: not known in full, as of one of an earlier run (its communities are not told). */
   readonly path?: OwnPath | undefined;
   /** The part of it that gobgpd tells, where that is all that is known. */
@@ -22,22 +23,36 @@ export interface PutPath {
   readonly since: number;
 }
 
+/** A prefix of which a path is wanted, or in gobgpd. */
+export interface Own {
+  /** The prefix as text. */
+  readonly text: string;
+  readonly prefix: Prefix;
+  wanted: OwnPath | undefined;
+  /** In gobgpd, or on the way there. */
+  put: PutPath | undefined;
+  /** While gobgpd lists what it has: what was there before. */
+  before: PutPath | undefined;
+  /** What a declaration makes of it that is being worked on, or was given up. */
+  draft: Draft | undefined;
+  /** Whether it is among those where `wanted` and `put` may differ. */
+  dirty: boolean;
+}
+
 export interface OwnChanges {
   readonly add: readonly OwnPath[];
   readonly withdraw: readonly Prefix[];
 }
 
 export interface OwnState {
-  /** By the prefix as text, like the next two. */
-  wanted: Map<string, OwnPath>;
-  /** In gobgpd, or on the way there. */
-  put: Map<string, PutPath>;
-  /** Where the two may differ. */
-  readonly dirty: Set<string>;
+  /** By the prefix as text. */
+  readonly paths: Map<string, Own>;
+  /** Where what is wanted and what is there may differ, each once. */
+  dirty: Own[];
   /** Compares all of both. */
   audit: Iterator<void> | undefined;
-  /** While gobgpd lists what it has: what was there before. */
-  listing: { readonly before: ReadonlyMap<string, PutPath> } | undefined;
+  /** gobgpd lists what it has. */
+  listing: boolean;
   /** On their way. */
   busy: OwnChanges | undefined;
   /** Nothing is sent before. */
@@ -45,83 +60,127 @@ export interface OwnState {
   readonly dispute: Dispute;
 }
 
-export const newOwnState = (): OwnState => ({ wanted: new Map(), put: new Map(), dirty: new Set(), audit: undefined, listing: undefined, busy: undefined, retryAt: -Infinity, dispute: newDispute() });
+export const newOwnState = (): OwnState => ({ paths: new Map(), dirty: [], audit: undefined, listing: false, busy: undefined, retryAt: -Infinity, dispute: newDispute() });
+
+/** The record of the prefix, made if need be. @param text the prefix as text */
+export function ownOf({ paths }: OwnState, text: string, prefix: Prefix): Own {
+  let own = paths.get(text);
+  if (!own) paths.set(text, (own = { text, prefix, wanted: undefined, put: undefined, before: undefined, draft: undefined, dirty: false }));
+  return own;
+}
+
+export function markDirty({ dirty }: OwnState, own: Own): void {
+  if (!own.dirty) dirty.push(own);
+  own.dirty = true;
+}
+
+/** Forgets a record that says nothing any more. */
+function tidy({ paths }: OwnState, own: Own): void {
+  if (!own.wanted && !own.put && !own.before && !own.draft && !own.dirty) paths.delete(own.text);
+}
+
+/** How many paths are wanted, and in gobgpd or on the way there. */
+export function ownCounts({ paths }: OwnState): { readonly wanted: number; readonly put: number } {
+  let [wanted, put] = [0, 0];
+  for (const own of paths.values()) {
+    if (own.wanted) wanted++;
+    if (own.put) put++;
+  }
+  return { wanted, put };
+}
+
+/** gobgpd begins to list what it has: what it does not name is not there. */
+export function beginListing(own: OwnState): void {
+  own.listing = true;
+  for (const path of own.paths.values()) [path.before, path.put] = [path.put, undefined];
+}
+
+/** It has listed everything, or (not complete) is lost before: what was there may be there still, for all that is known. */
+export function endListing(own: OwnState, complete: boolean): void {
+  if (!own.listing) return;
+  own.listing = false;
+  for (const path of own.paths.values()) {
+    if (!complete) path.put ??= path.before;
+    path.before = undefined;
+    tidy(own, path);
+  }
+}
+
+/** Nothing is wanted any more. */
+export function wantNothing(own: OwnState): void {
+  for (const path of own.paths.values()) path.wanted = path.draft = undefined;
+}
 
 const says = (told: GobgpPath, own: OwnPath): boolean => sameAddress(told.nextHop, own.nextHop) && told.nhc !== undefined && sameBytes(told.nhc, own.nhc);
 
-const found = ({ now }: Content, prefix: Prefix, { nextHop, nhc }: GobgpPath): PutPath => ({ prefix, told: { nextHop, ...(nhc && { nhc }) }, since: now });
+const found = ({ now }: Content, { nextHop, nhc }: GobgpPath): PutPath => ({ told: { nextHop, ...(nhc && { nhc }) }, since: now });
 
-/** @param key the prefix as text */
-export function ownTold(c: Content, key: string, { prefix, paths }: GobgpRoute): void {
-  const { own } = c;
+/** @param text the prefix as text */
+export function ownTold(c: Content, text: string, { prefix, paths }: GobgpRoute): void {
+  const state = c.own;
   const told = paths.find(isOwn);
-  if (own.listing) {
-    const before = own.listing.before.get(key);
-    if (told) own.put.set(key, before?.path && says(told, before.path) ? before : found(c, prefix, told));
-    else own.put.delete(key);
-    return;
-  }
-  const there = own.put.has(key);
-  if (told && !there) {
-    own.put.set(key, found(c, prefix, told));
-    own.dirty.add(key);
+  const own = told ? ownOf(state, text, prefix) : state.paths.get(text);
+  if (!own) return;
+  if (state.listing) {
+    own.put = told && (own.before?.path && says(told, own.before.path) ? own.before : found(c, told));
+  } else if (told && !own.put) {
+    own.put = found(c, told);
+    markDirty(state, own);
     changedByOthers(c);
-  } else if (!told && there) {
-    own.put.delete(key);
-    if (!own.wanted.has(key)) return;
+  } else if (!told && own.put) {
+    own.put = undefined;
+    if (!own.wanted) return tidy(state, own);
     count(c, 'own.put-back');
-    own.dirty.add(key);
+    markDirty(state, own);
     changedByOthers(c);
   }
 }
 
 /** Finds everything that differs. */
-export function* audit(c: Content): Generator<void> {
-  const { own } = c;
-  for (const [key, path] of own.wanted) {
-    if (own.put.get(key)?.path !== path) own.dirty.add(key);
-    yield;
-  }
-  for (const key of own.put.keys()) {
-    if (!own.wanted.has(key)) own.dirty.add(key);
+export function* audit({ own: state }: Content): Generator<void> {
+  for (const own of state.paths.values()) {
+    if (own.wanted ? own.put?.path !== own.wanted : own.put) markDirty(state, own);
     yield;
   }
 }
 
 /** When there will be changes for gobgpd; Infinity: not before something else happens. Until somebody has said what is wanted, nothing is taken out. */
 export function changesDue({ own, session, origination, stopping }: Content): number {
-  const possible = session.state === 'ready' && !own.busy && own.dirty.size > 0 && (origination || stopping);
+  const possible = session.state === 'ready' && !own.busy && own.dirty.length > 0 && (origination || stopping);
   return possible ? own.retryAt : Infinity;
 }
 
 /** The next changes for gobgpd, when it can take some. */
 export function takeChanges(c: Content): OwnChanges | undefined {
-  const { own } = c;
+  const state = c.own;
   if (changesDue(c) > c.now) return undefined;
   const add: OwnPath[] = [];
   const withdraw: Prefix[] = [];
-  for (const key of own.dirty) {
+  let taken = 0;
+  for (const own of state.dirty) {
     if (add.length >= ADD_BATCH || withdraw.length >= WITHDRAW_BATCH) break;
-    own.dirty.delete(key);
-    const path = own.wanted.get(key);
-    const there = own.put.get(key);
-    if (path && there?.path !== path) {
-      add.push(path);
-      own.put.set(key, { prefix: path.prefix, path, since: c.now });
-    } else if (!path && there) {
-      withdraw.push(there.prefix);
-      own.put.delete(key);
+    taken++;
+    own.dirty = false;
+    const { wanted, put } = own;
+    if (wanted && put?.path !== wanted) {
+      add.push(wanted);
+      own.put = { path: wanted, since: c.now };
+    } else if (!wanted && put) {
+      withdraw.push(own.prefix);
+      own.put = undefined;
     }
+    tidy(state, own);
   }
+  state.dirty = state.dirty.slice(taken);
   if (add.length + withdraw.length === 0) return undefined;
-  own.busy = { add, withdraw };
+  state.busy = { add, withdraw };
   changeBack(c);
-  return own.busy;
+  return state.busy;
 }
 
 export function ownDone(c: Content, { add, withdraw }: OwnChanges, failure: string | undefined): void {
-  const { own } = c;
-  own.busy = undefined;
+  const state = c.own;
+  state.busy = undefined;
   if (failure === undefined) {
     if (add.length > 0) count(c, 'own.added', add.length);
     if (withdraw.length > 0) count(c, 'own.withdrawn', withdraw.length);
@@ -129,8 +188,8 @@ export function ownDone(c: Content, { add, withdraw }: OwnChanges, failure: stri
   }
   // Some of it may have been done.
   for (const prefix of [...add.map((path) => path.prefix), ...withdraw]) {
-    const key = formatPrefix(prefix);
-    own.put.set(key, { prefix, since: c.now });
-    own.dirty.add(key);
+    const own = ownOf(state, formatPrefix(prefix), prefix);
+    own.put = { since: c.now };
+    markDirty(state, own);
   }
 }

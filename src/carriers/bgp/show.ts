@@ -5,7 +5,7 @@ import { readCharacteristics } from '../../packet/bgp/characteristics.ts';
 import { decodeNhc } from '../../packet/bgp/nhc.ts';
 import type { Content } from './content.ts';
 import { listOf, sourceOf } from './learning.ts';
-import type { PutPath } from './own.ts';
+import { type Own, ownCounts } from './own.ts';
 import type { Reading } from './reading.ts';
 
 /** When the content's clock shows `now`, it is `wall`, in milliseconds since 1970. */
@@ -18,6 +18,7 @@ const timeOf = (at: number, { now, wall }: Moment): string => new Date(wall - (n
 
 export function sessionState(c: Content, target: string, moment: Moment): BgpSessionState {
   const { session, own, learning } = c;
+  const { wanted, put } = ownCounts(own);
   const wait = Math.max(0, Math.ceil((session.retryAt - moment.now) / 1000));
   return {
     target,
@@ -27,8 +28,8 @@ export function sessionState(c: Content, target: string, moment: Moment): BgpSes
     routerId: session.about?.routerId ?? null,
     since: timeOf(session.since, moment),
     reason: session.state === 'waiting' ? `${session.reason}; tries again in ${wait} s` : session.reason,
-    originated: own.put.size - (own.busy?.add.length ?? 0),
-    wanted: own.wanted.size,
+    originated: put - (own.busy?.add.length ?? 0),
+    wanted,
     learned: learning.paths,
     withProxy: learning.used,
   };
@@ -40,10 +41,11 @@ export function sessionState(c: Content, target: string, moment: Moment): BgpSes
  */
 export function* pathStates(c: Content, moment: Moment): Generator<readonly BgpPathState[]> {
   const tables = [c.learning.known, ...c.learning.held.map((h) => h.routes)];
-  const own = new Set<string>();
-  for (const [text, put] of c.own.put) {
-    if (!own.has(text)) yield ownState(c, text, put, moment);
-    own.add(text);
+  const shownOwn = new Set<string>();
+  for (const own of c.own.paths.values()) {
+    const rows = shownOwn.has(own.text) ? [] : ownState(c, own, moment);
+    if (own.put) shownOwn.add(own.text);
+    yield rows;
   }
   const shown = new Set<string>();
   for (const routes of tables) {
@@ -56,9 +58,10 @@ export function* pathStates(c: Content, moment: Moment): Generator<readonly BgpP
 }
 
 /** None of what gobgpd may or may not have any more, and nobody knows what it says. */
-function ownState(c: Content, prefix: string, { path, told, since }: PutPath, moment: Moment): BgpPathState[] {
-  const says = path ?? told ?? c.own.wanted.get(prefix);
+function ownState(c: Content, { text: prefix, put, wanted }: Own, moment: Moment): BgpPathState[] {
+  const says = put && (put.path ?? put.told ?? wanted);
   if (!says) return [];
+  const { since } = put;
   // What gobgpd tells of ours does not say so; another's that is the best does.
   const best = !listOf(c.learning.known.get(prefix)).some((reading) => reading.best);
   const common = { prefix, peer: 'local', asPath: '', best, status: 'originated' as const, unknown: [], since: timeOf(since, moment) };
