@@ -26,7 +26,7 @@ function world(holdMs = 1000) {
   let calls = 0;
   let routerNews = 0;
   const node = {
-    changeSenders: (upserts: Iterable<SenderProxyPlan>, deletes: Iterable<string>) => {
+    changeSenders: (upserts: readonly SenderProxyPlan[], deletes: readonly string[]) => {
       calls++;
       for (const u of upserts) dataplane.set(u.id, u);
       for (const d of deletes) dataplane.delete(d);

@@ -2,13 +2,14 @@
 // many, crowd.ts chooses.
 import { Column } from './column.ts';
 import { Crowds } from './crowd.ts';
+import { NodeQueue } from './node-queue.ts';
 import type { Advertisement } from './preference.ts';
 
 export class Advertised {
   private readonly heads = new Column<Advertisement>();
   private readonly crowds = new Crowds();
   /** Nodes where something has changed since it was taken from here. Chosen among only once, however many changes there were. */
-  readonly changed = new Set<number>();
+  readonly changed = new NodeQueue();
   count = 0;
 
   /** The first of the node's list, in no order. */
@@ -39,6 +40,11 @@ export class Advertised {
     this.crowds.remove(a);
     this.changed.add(a.node);
     this.count--;
+  }
+
+  /** Whether an advertisement of the node may be written into (and its node marked as changed) instead of being replaced: in a crowd, its place would be wrong then. */
+  changeable(node: number): boolean {
+    return !this.crowds.has(node);
   }
 
   /** What the advertisements of a node are ordered by has changed. */

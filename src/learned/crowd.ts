@@ -21,6 +21,10 @@ function hasMoreThan(count: number, head: Advertisement | undefined): boolean {
 export class Crowds {
   readonly #crowds = new Map<number, Crowd>();
 
+  has(node: number): boolean {
+    return this.#crowds.has(node);
+  }
+
   add(a: Advertisement): void {
     this.#crowds.get(a.node)?.add(a);
   }

@@ -8,6 +8,7 @@ import { type IpAddress, sameAddress } from '../model/address.ts';
 import { type Prefix, formatPrefix } from '../model/prefix.ts';
 import { Column } from './column.ts';
 import { keyLength } from './key.ts';
+import { NodeQueue } from './node-queue.ts';
 import { ROOT, type PrefixTrie } from './trie.ts';
 
 export interface ForwardingEntry {
@@ -39,7 +40,7 @@ export class Forwarding {
   private readonly values = new Column<Value>();
   /** By node: what takeChanges has said of it. */
   private readonly taken = new Column<ForwardingEntry>();
-  private readonly changed = new Set<number>();
+  private readonly changed = new NodeQueue();
   private readonly trie: PrefixTrie;
   private readonly ipv4Base: number;
   private readonly proxies = { 4: 0, 6: 0 };
@@ -68,24 +69,23 @@ export class Forwarding {
     const before = this.values.get(node);
     const after = value === undefined && node === this.ipv4Base ? null : value;
     if (same(before, after)) return;
-    const inherited = this.inheritsProxy(node);
-    const [seenBefore, seenAfter] = [before, after].map((v) => (v === undefined ? inherited : v !== null));
+    const hadProxy = this.hasProxyAt(node, before);
     this.values.set(node, after);
     if (before) this.proxies[before.family]--;
     if (after) this.proxies[after.family]++;
     this.changed.add(node);
-    if (seenBefore !== seenAfter) this.touchUnflaggedBelow(node);
+    if (hadProxy !== this.hasProxyAt(node, after)) this.touchUnflaggedBelow(node);
   }
 
   /** @param limit nodes to look at */
   take(limit: number, idle: (node: number) => void): ForwardingChanges {
     const upserts: ForwardingEntry[] = [];
     const deletes: Prefix[] = [];
-    let looked = 0;
-    for (const node of this.changed) {
-      if (looked++ >= limit) break;
-      this.changed.delete(node);
-      const [before, after] = [this.taken.get(node), this.needed(node)];
+    for (let looked = 0; looked < limit; looked++) {
+      const node = this.changed.take();
+      if (node === undefined) break;
+      const before = this.taken.get(node);
+      const after = this.needed(node);
       if (!same(before?.proxy, after)) {
         const entry = after === undefined ? undefined : this.entry(node, after);
         this.taken.set(node, entry);
@@ -119,6 +119,11 @@ export class Forwarding {
   private needed(node: number): Value {
     const value = this.values.get(node);
     return value === null && !this.inheritsProxy(node) ? undefined : value;
+  }
+
+  /** Whether what is right below the node is below a proxy, if the node has this value. */
+  private hasProxyAt(node: number, value: Value): boolean {
+    return value === undefined ? this.inheritsProxy(node) : value !== null;
   }
 
   /** Whether the next shorter prefix in the table has a proxy. */

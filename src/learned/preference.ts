@@ -25,7 +25,7 @@ export interface Source {
   /** Its place among the originator's. */
   place: number;
   /** One is not in a list: BGP has sources of one prefix by the hundred thousand. */
-  says: Advertisement | readonly Advertisement[] | undefined;
+  says: Advertisement | Advertisement[] | undefined;
   sids: readonly LearnedSid[];
   routerAddresses: readonly IpAddress[];
 }
@@ -44,7 +44,7 @@ export interface Advertisement {
   next: Advertisement | undefined;
 }
 
-export const advertisementsOf = ({ says }: Source): readonly Advertisement[] => (says === undefined ? [] : 'node' in says ? [says] : says);
+export const advertisementsOf = ({ says }: Source): Advertisement[] => (says === undefined ? [] : 'node' in says ? [says] : says);
 
 /** IGP before BGP (D7); the order inside the IGPs only makes the choice repeatable. */
 const CARRIER_RANK: Readonly<Record<Origin, number>> = { local: 0, isis: 1, ospfv2: 2, ospfv3: 3, bgp: 4 };

@@ -61,6 +61,10 @@ export interface LearnedSizes {
 
 const OWN: { readonly carrier: Origin; readonly source: string; readonly originator: string } = { carrier: 'local', source: 'cnpd.yaml', originator: 'this router' };
 
+function saysSame(a: Advertisement, { pnc, metric }: LearnedPrefix, proxy: IpAddress | undefined): boolean {
+  return a.pnc === pnc && a.metric === metric && (a.proxy && proxy ? sameAddress(a.proxy, proxy) : a.proxy === proxy);
+}
+
 export class LearnedTable {
   /** SIDs and router addresses, fed and dropped like the prefixes. */
   readonly routers: LearnedRouters;
@@ -197,8 +201,8 @@ export class LearnedTable {
 
   private applyMany(source: Source, prefixes: readonly LearnedPrefix[]): Source['says'] {
     const old = advertisementsOf(source);
+    if (this.namesSame(old, prefixes)) return this.applySame(old, prefixes);
     const nodes = prefixes.map(({ prefix }) => this.nodeOf(prefix));
-    if (nodes.length === old.length && old.every((a, i) => a.node === nodes[i])) return this.applySame(source, old, prefixes);
     const before = new Map(old.map((a) => [a.node, a]));
     const after = new Map<number, Advertisement>();
     for (const [i, node] of nodes.entries()) {
@@ -209,22 +213,43 @@ export class LearnedTable {
     return after.size > 0 ? [...after.values()] : undefined;
   }
 
-  /** The same for a source that names the same prefixes as before, in the same order: the usual case, and cheaper by the look-ups. */
-  private applySame(source: Source, old: readonly Advertisement[], prefixes: readonly LearnedPrefix[]): readonly Advertisement[] | undefined {
-    const now = old.map((a, i) => this.advertisement(a, a.node, source, prefixes[i]!));
-    for (const [i, a] of old.entries()) {
-      if (now[i] === a) continue;
+  /** Whether these are the prefixes that the source named before, in the same order. */
+  private namesSame(old: readonly Advertisement[], prefixes: readonly LearnedPrefix[]): boolean {
+    if (old.length !== prefixes.length) return false;
+    for (let i = 0; i < old.length; i++) if (!setPrefix(this.key, prefixes[i]!.prefix) || !this.trie.is(old[i]!.node, this.key)) return false;
+    return true;
+  }
+
+  /** The same for a source that names the same prefixes as before: the usual case, and cheaper by the look-ups and by new advertisements. */
+  private applySame(advertisements: Advertisement[], prefixes: readonly LearnedPrefix[]): Advertisement[] | undefined {
+    for (let i = 0; i < advertisements.length; i++) advertisements[i] = this.changedInPlace(advertisements[i]!, prefixes[i]!);
+    return advertisements.length > 0 ? advertisements : undefined;
+  }
+
+  /** The advertisement with what is said now; another one only where the old one cannot be changed. */
+  private changedInPlace(a: Advertisement, learned: LearnedPrefix): Advertisement {
+    const proxy = this.usableProxy(learned);
+    if (saysSame(a, learned, proxy)) return a;
+    if (!this.advertised.changeable(a.node)) {
+      const now = this.advertisement(a, a.node, a.source, learned);
       this.advertised.unlink(a);
-      this.advertised.link(now[i]!);
+      this.advertised.link(now);
+      return now;
     }
-    return now.length > 0 ? now : undefined;
+    this.countUnusable(learned, proxy);
+    a.pnc = learned.pnc;
+    a.proxy = proxy;
+    a.metric = learned.metric;
+    a.since = this.wallTime.now();
+    this.advertised.changed.add(a.node);
+    return a;
   }
 
   /** The same for a source of one prefix at most, before and after. */
   private applyOne(source: Source, old: Advertisement | undefined, learned: LearnedPrefix | undefined): Advertisement | undefined {
     const node = learned && this.nodeOf(learned.prefix);
-    const now = node === undefined ? undefined : this.advertisement(old?.node === node ? old : undefined, node, source, learned!);
-    if (now === old) return old;
+    if (old && old.node === node) return this.changedInPlace(old, learned!);
+    const now = node === undefined ? undefined : this.advertisement(undefined, node, source, learned!);
     if (old) this.advertised.unlink(old);
     if (now) this.advertised.link(now);
     return now;
@@ -252,12 +277,18 @@ export class LearnedTable {
 
   /** The old advertisement when it says the same, so that `since` survives a refresh; else a new one. */
   private advertisement(old: Advertisement | undefined, node: number, source: Source, learned: LearnedPrefix): Advertisement {
-    const { pnc, metric } = learned;
-    const usable = pnc && learned.proxy !== undefined && isUnicastHost(learned.proxy);
-    const proxy = usable ? this.shared(learned.proxy!) : undefined;
-    if (old && old.pnc === pnc && old.metric === metric && (old.proxy && proxy ? sameAddress(old.proxy, proxy) : old.proxy === proxy)) return old;
-    if (pnc && !usable) this.modules.count(learned.proxy ? 'learned.proxy.unusable' : 'learned.proxy.missing');
-    return { node, source, pnc, proxy, metric, since: this.wallTime.now(), previous: undefined, next: undefined };
+    const proxy = this.usableProxy(learned);
+    if (old && saysSame(old, learned, proxy)) return old;
+    this.countUnusable(learned, proxy);
+    return { node, source, pnc: learned.pnc, proxy, metric: learned.metric, since: this.wallTime.now(), previous: undefined, next: undefined };
+  }
+
+  private usableProxy({ pnc, proxy }: LearnedPrefix): IpAddress | undefined {
+    return pnc && proxy !== undefined && isUnicastHost(proxy) ? this.shared(proxy) : undefined;
+  }
+
+  private countUnusable({ pnc, proxy }: LearnedPrefix, usable: IpAddress | undefined): void {
+    if (pnc && !usable) this.modules.count(proxy ? 'learned.proxy.unusable' : 'learned.proxy.missing');
   }
 
   private shared(proxy: IpAddress): IpAddress {
@@ -303,10 +334,9 @@ export class LearnedTable {
   }
 
   private settle(limit: number): void {
-    let left = this.reconsider(limit);
-    for (const node of this.advertised.changed) {
-      if (left-- <= 0) return;
-      this.advertised.changed.delete(node);
+    for (let left = this.reconsider(limit); left > 0; left--) {
+      const node = this.advertised.changed.take();
+      if (node === undefined) return;
       const best = this.advertised.best(node);
       this.minimal.set(node, best && (best.proxy ?? null));
       this.release(node);

@@ -56,6 +56,13 @@ export class PrefixTrie {
     }
   }
 
+  /** Whether the node is that of the prefix. */
+  is(node: number, { words, length }: Key): boolean {
+    if (this.lengths[node] !== length) return false;
+    for (let i = 0; i < 4; i++) if (this.words[4 * node + i] !== words[i]) return false;
+    return true;
+  }
+
   /** Calls `visit` with every node whose prefix contains the key, shortest first. */
   forEachCover(key: Key, visit: (node: number) => void): void {
     let node = ROOT;

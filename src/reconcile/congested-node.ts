@@ -94,7 +94,7 @@ export class CongestedNode implements Feature {
   }
 
   /** A difference of the longest-match table; costs what changed, not what is there. */
-  changeSenders(upserts: Iterable<SenderProxyPlan>, deletes: Iterable<string>): void {
+  changeSenders(upserts: readonly SenderProxyPlan[], deletes: readonly string[]): void {
     this.#senders.change(upserts, deletes);
   }
 

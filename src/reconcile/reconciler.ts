@@ -19,10 +19,13 @@ export interface ReconcilerOptions {
 }
 
 interface Entry<T> {
+  readonly id: string;
   object: T | undefined;
   state: 'pending' | 'done' | 'failed';
   attempts: number;
   error: string | undefined;
+  /** Among those that the next run looks at. */
+  queued: boolean;
 }
 
 /** Steps of a full pass in one turn of the event loop: about 2 ms. */
@@ -37,11 +40,13 @@ export class Reconciler<T extends { readonly id: string }> {
   readonly #log: Log;
   readonly #count: Count;
   readonly #entries = new Map<string, Entry<T>>();
-  readonly #pending = new Set<string>();
+  /** What the next run looks at, in order: each once, and none is left by it. */
+  #queue: Entry<T>[] = [];
   /** Refused by the kernel; tried again when the pause is over, not whenever something else changes. */
-  readonly #refused = new Set<string>();
-  /** What replace, change and the retry have still to mark, in order; a step is an object. */
+  readonly #refused = new Set<Entry<T>>();
+  /** What replace, change and the retry have still to mark, in order; each pauses when the turn's steps are used up, and a step is an object. */
   #work: Iterator<void>[] = [];
+  #stepsLeft = 0;
   #cancelTurn: (() => void) | undefined;
   /** The full pass under way; it waits for `#work`. */
   #pass: Generator<void> | undefined;
@@ -70,31 +75,42 @@ export class Reconciler<T extends { readonly id: string }> {
     this.#begin(this.#replacing(objects));
   }
 
-  /** Applies a difference, upserts before deletes, each in the order given: cost is proportional to what changed. */
-  change(upserts: Iterable<T>, deletes: Iterable<string>): void {
-    this.#begin(this.#changing([...upserts], [...deletes]));
+  /** Applies a difference, upserts before deletes, each in the order given: cost is proportional to what changed. The lists are kept until it is done. */
+  change(upserts: readonly T[], deletes: readonly string[]): void {
+    this.#begin(this.#changing(upserts, deletes));
   }
 
   *#replacing(objects: readonly T[]): Generator<void> {
     const wanted = new Set<string>();
-    for (const { id } of objects) if (wanted.add(id).size % 16 === 0) yield;
+    for (const { id } of objects) if (wanted.add(id).size % 16 === 0 && this.#turnIsOver()) yield;
     for (const id of this.#entries.keys()) {
       if (!wanted.has(id)) this.#markDeleted(id);
-      yield;
+      if (this.#turnIsOver()) yield;
     }
     yield* this.#changing(objects, []);
   }
 
   *#changing(upserts: readonly T[], deletes: readonly string[]): Generator<void> {
-    for (const object of upserts) yield this.#markChanged(object);
-    for (const id of deletes) yield this.#markDeleted(id);
+    for (let i = 0; i < upserts.length; i++) {
+      this.#markChanged(upserts[i]!);
+      if (this.#turnIsOver()) yield;
+    }
+    for (const id of deletes) {
+      this.#markDeleted(id);
+      if (this.#turnIsOver()) yield;
+    }
   }
 
   *#retrying(): Generator<void> {
-    for (const id of [...this.#refused]) {
-      if (this.#refused.delete(id)) this.#pending.add(id);
-      yield;
+    for (const entry of [...this.#refused]) {
+      if (this.#refused.delete(entry)) this.#enqueue(entry);
+      if (this.#turnIsOver()) yield;
     }
+  }
+
+  /** After each step. */
+  #turnIsOver(): boolean {
+    return --this.#stepsLeft <= 0;
   }
 
   #begin(work: Iterator<void>): void {
@@ -105,8 +121,8 @@ export class Reconciler<T extends { readonly id: string }> {
 
   #turn(): void {
     this.#cancelTurn = undefined;
-    let left = this.#closed ? Infinity : (this.#options.perTurn ?? Infinity);
-    for (; left > 0 && this.#work.length > 0; left--) if (this.#work[0]!.next().done) this.#work.shift();
+    this.#stepsLeft = this.#closed ? Infinity : (this.#options.perTurn ?? Infinity);
+    while (this.#stepsLeft > 0 && this.#work.length > 0) if (this.#work[0]!.next().done) this.#work.shift();
     this.#run();
     if (this.#work.length > 0) this.#cancelTurn = this.#clock.after(1, () => this.#turn());
   }
@@ -124,14 +140,19 @@ export class Reconciler<T extends { readonly id: string }> {
   }
 
   #mark(id: string, entry: Entry<T> | undefined, object: T | undefined): void {
-    const marked = entry ?? { object, state: 'pending', attempts: 0, error: undefined };
+    const marked = entry ?? { id, object, state: 'pending', attempts: 0, error: undefined, queued: false };
     marked.object = object;
     marked.state = 'pending';
     marked.attempts = 0;
     marked.error = undefined;
     if (!entry) this.#entries.set(id, marked);
-    this.#refused.delete(id);
-    this.#pending.add(id);
+    if (this.#refused.size > 0) this.#refused.delete(marked);
+    this.#enqueue(marked);
+  }
+
+  #enqueue(entry: Entry<T>): void {
+    if (!entry.queued) this.#queue.push(entry);
+    entry.queued = true;
   }
 
   /** Prunes, then checks or re-applies every object; a slice a turn, so that a large table does not hold up the event loop. A pass under way starts again. */
@@ -166,21 +187,21 @@ export class Reconciler<T extends { readonly id: string }> {
         this.#log.info({ kind: this.#operations.kind, pruned }, 'removed what nobody wants any more');
       }
     }
-    for (const [id, entry] of this.#entries) {
+    for (const entry of this.#entries.values()) {
       // What was refused is left to its next try.
-      if (entry.object !== undefined && !this.#refused.has(id)) this.#verify(id, entry.object);
+      if (entry.object !== undefined && !this.#refused.has(entry)) this.#verify(entry, entry.object);
       yield;
     }
   }
 
-  #verify(id: string, object: T): void {
+  #verify(entry: Entry<T>, object: T): void {
     try {
       if (this.#operations.verify?.(object)) return;
     } catch (error) {
-      this.#failed(id, error);
+      this.#failed(entry.id, error);
     }
     if (this.#operations.verify) this.#count(`reconcile.${this.#operations.kind}.out-of-sync`);
-    this.#pending.add(id);
+    this.#enqueue(entry);
   }
 
   status(): ObjectStatus[] {
@@ -194,72 +215,59 @@ export class Reconciler<T extends { readonly id: string }> {
     this.#turn();
   }
 
+  /** Does what is queued, in order; updates that follow each other go together where the kernel takes many at once. */
   #run(): void {
+    const queue = this.#queue;
+    if (queue.length === 0) return;
+    this.#queue = [];
+    for (const entry of queue) entry.queued = false;
     let attempts = 0;
-    for (const group of this.#groups()) {
-      if (group.length > 1 && this.#updateTogether(group)) continue;
-      for (const id of group) attempts = Math.max(attempts, this.#settle(id));
+    for (let i = 0; i < queue.length; ) {
+      const end = this.#endOfUpdates(queue, i);
+      if (end - i > 1 && this.#updateTogether(queue, i, end)) i = end;
+      else do attempts = Math.max(attempts, this.#settle(queue[i++]!)); while (i < end);
     }
     if (attempts > 0) this.#scheduleRetry(attempts);
   }
 
-  /** What is pending, in order; updates that follow each other are one group where the kernel takes many at once. */
-  #groups(): string[][] {
-    const groups: string[][] = [];
-    let updates: string[] | undefined;
-    for (const id of this.#pending) {
-      const isUpdate = this.#operations.updateMany !== undefined && this.#entries.get(id)?.object !== undefined;
-      if (isUpdate && updates) updates.push(id);
-      else groups.push([id]);
-      updates = isUpdate ? groups.at(-1) : undefined;
-    }
-    return groups;
+  /** Where the updates that begin at `start` end; there itself when what is there is none, or the kernel takes them one by one. */
+  #endOfUpdates(queue: readonly Entry<T>[], start: number): number {
+    let end = start;
+    if (this.#operations.updateMany) while (end < queue.length && queue[end]!.object !== undefined) end++;
+    return end;
   }
 
   /** False when the kernel did not take them all: each is then tried by itself, and has its own error. */
-  #updateTogether(ids: readonly string[]): boolean {
+  #updateTogether(queue: readonly Entry<T>[], start: number, end: number): boolean {
+    const objects = new Array<T>(end - start);
+    for (let i = start; i < end; i++) objects[i - start] = queue[i]!.object!;
     try {
-      this.#operations.updateMany!(ids.map((id) => this.#entries.get(id)!.object!));
+      this.#operations.updateMany!(objects);
     } catch {
       return false;
     }
-    for (const id of ids) this.#done(id);
+    for (let i = start; i < end; i++) done(queue[i]!);
     return true;
   }
 
-  /** Does what is pending for one object. Returns how often it has failed in a row. */
-  #settle(id: string): number {
-    const entry = this.#entries.get(id);
-    if (!entry) {
-      this.#pending.delete(id);
-      return 0;
-    }
+  /** Does what is to be done for one object. Returns how often it has failed in a row. */
+  #settle(entry: Entry<T>): number {
     try {
       if (entry.object === undefined) {
-        this.#operations.delete(id);
-        this.#entries.delete(id);
-        this.#pending.delete(id);
+        this.#operations.delete(entry.id);
+        this.#entries.delete(entry.id);
       } else {
         this.#operations.update(entry.object);
-        this.#done(id);
+        done(entry);
       }
       return 0;
     } catch (error) {
       entry.state = 'failed';
       entry.attempts++;
-      entry.error = this.#failed(id, error);
-      this.#pending.delete(id);
-      this.#refused.add(id);
+      entry.error = this.#failed(entry.id, error);
+      this.#refused.add(entry);
       return entry.attempts;
     }
-  }
-
-  #done(id: string): void {
-    const entry = this.#entries.get(id)!;
-    entry.state = 'done';
-    entry.attempts = 0;
-    entry.error = undefined;
-    this.#pending.delete(id);
   }
 
   #failed(id: string, error: unknown): string {
@@ -291,4 +299,10 @@ export class Reconciler<T extends { readonly id: string }> {
       this.#scheduleFullPass();
     });
   }
+}
+
+function done(entry: Entry<unknown>): void {
+  entry.state = 'done';
+  entry.attempts = 0;
+  entry.error = undefined;
 }

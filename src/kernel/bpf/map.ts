@@ -112,7 +112,9 @@ export class BpfMap {
   /** Sets many values at once. @throws KernelError that says how many were set before the failure */
   updateBatch(entries: Iterable<MapEntry>, flags: number = UPDATE.ANY): void {
     this.checkOpen();
-    const unsupported = this.batch.update(Array.from(entries, (entry) => this.checked(entry)), flags);
+    const all = Array.isArray(entries) ? (entries as readonly MapEntry[]) : [...entries];
+    for (const [key] of all) this.checkKey(key);
+    const unsupported = this.batch.update(all.every(([, value]) => value.length === this.valueBytes) ? all : all.map(([key, value]) => [key, this.wholeValue(value)] as const), flags);
     for (const [key, value] of unsupported) this.update(key, value, flags);
   }
 
@@ -165,12 +167,6 @@ export class BpfMap {
     } finally {
       this.attr.view.setBigUint64(8, this.key.address, true);
     }
-  }
-
-  private checked(entry: MapEntry): MapEntry {
-    const [key, value] = entry;
-    this.checkKey(key);
-    return value.length === this.valueBytes ? entry : [key, this.wholeValue(value)];
   }
 
   private wholeValue(value: Uint8Array): Uint8Array {
