@@ -46,7 +46,7 @@ export interface LearnedPrefix {
   /** The Proxy Node Capability flag of this advertisement. */
   readonly pnc: boolean;
   /** Where the notice goes (decision D6). Absent when the flag is clear, or set but no usable address was advertised. */
-  readonly proxy?: IpAddress;
+  readonly proxy?: IpAddress | undefined;
   readonly metric: number;
 }
 

@@ -27,8 +27,8 @@ export interface EntryAttributes {
   /** Sub-TLV 4, empty when absent. */
   readonly flags: Uint8Array;
   /** Sub-TLVs 11 and 12. */
-  readonly source4?: IpAddress;
-  readonly source6?: IpAddress;
+  readonly source4?: IpAddress | undefined;
+  readonly source6?: IpAddress | undefined;
 }
 
 /** One prefix entry of TLV 135, 235, 236 or 237. */
@@ -48,14 +48,19 @@ export interface LspContent {
   readonly overload: boolean;
   readonly hostname: string | undefined;
   readonly edges: readonly Edge[];
+  /** Kept by who carries them to another level. */
   readonly flagged: readonly PrefixEntry[];
+  /** How many there are, kept or not. */
+  readonly flaggedCount: number;
+  /** Whether one of them names no proxy itself. */
+  readonly needsAddress: boolean;
   /** End SIDs of the behaviours that are asked for. */
   readonly sids: readonly SidEntry[];
   readonly routerIds: NodeAddresses;
   readonly interfaces: NodeAddresses;
 }
 
-export const NO_CONTENT: LspContent = { overload: false, hostname: undefined, edges: [], flagged: [], sids: [], routerIds: {}, interfaces: {} };
+export const NO_CONTENT: LspContent = { overload: false, hostname: undefined, edges: [], flagged: [], flaggedCount: 0, needsAddress: false, sids: [], routerIds: {}, interfaces: {} };
 
 /** A prefix without the P-flag needs no more than this. */
 export type PlainEntry = Pick<PrefixEntry, 'prefix' | 'metric' | 'pnc'>;
@@ -80,7 +85,8 @@ export interface ReadOptions {
   readonly sidBehaviors: readonly number[];
 }
 
-export function readLsp(lsp: Lsp & Received, { pncFlagBit, sidBehaviors }: ReadOptions): ReadLsp {
+/** @param keepFlagged whether the content is to have them too, beside `prefixes`: of a large database they are the largest part */
+export function readLsp(lsp: Lsp & Received, { pncFlagBit, sidBehaviors }: ReadOptions, keepFlagged: boolean): ReadLsp {
   const { raw } = lsp;
   const badTlvs: Pick<BadTlv, 'subType' | 'error'>[] = [];
   const report = (subType: number, error: DecodeError): void => void badTlvs.push({ subType, error });
@@ -96,22 +102,24 @@ export function readLsp(lsp: Lsp & Received, { pncFlagBit, sidBehaviors }: ReadO
   const badNeighbors = forEachNeighbor(raw, (bytes, offset, metric) => edges.push({ node: nodeAt(bytes, offset), metric }));
   const walked: (PlainEntry | PrefixEntry)[] = [];
   let flags = 0;
-  let latest: PrefixEntry | undefined;
+  const flaggedEntry = flaggedEntries();
   const badPrefixes = forEachPrefix(raw, (cursor) => {
     if (FOREIGN_TOPOLOGIES.has(cursor.mtId)) return;
     const pnc = cursorFlag(cursor, pncFlagBit);
     if (pnc) {
       flags++;
-      walked.push((latest = flaggedEntry(cursor, latest)));
+      walked.push(flaggedEntry(cursor));
     } else walked.push({ prefix: cursorPrefix(cursor), metric: cursor.metric, pnc });
   });
   const { prefixes, contradictions } = flags > 0 ? distinct(walked) : { prefixes: walked, contradictions: 0 };
   const flagged = flags > 0 ? prefixes.filter(isFlagged) : NONE;
+  const needsAddress = flagged.some((p) => !p.source4 && !p.source6);
   // Something is wrong with a TLV that was walked, or a proxy is missing: the full decoder says what.
-  if (badNeighbors + badPrefixes > 0 || flagged.some((p) => !p.source4 && !p.source6)) badTlvs.push(...lsp.badTlvs);
+  if (badNeighbors + badPrefixes > 0 || needsAddress) badTlvs.push(...lsp.badTlvs);
   const { hostname, routerIds, interfaces } = info;
   const sids = info.sids.size > 0 ? [...info.sids.values()] : NONE;
-  return { content: { overload: lsp.overload, hostname, edges, flagged, sids, routerIds, interfaces }, prefixes, contradictions, badTlvs };
+  const content = { overload: lsp.overload, hostname, edges, flagged: keepFlagged ? flagged : NONE, flaggedCount: flagged.length, needsAddress, sids, routerIds, interfaces };
+  return { content, prefixes, contradictions, badTlvs };
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -175,27 +183,29 @@ export const sameOptional = (a: IpAddress | undefined, b: IpAddress | undefined)
 
 const sameSources = (a: PrefixEntry, b: PrefixEntry): boolean => sameOptional(a.source4, b.source4) && sameOptional(a.source6, b.source6);
 
-/** @param latest the entry before: what it says alike is kept once for both, since the prefixes of an LSP mostly have one proxy */
-function flaggedEntry(cursor: PrefixCursor, latest: PrefixEntry | undefined): PrefixEntry {
-  const source4 = shared(cursorSource4(cursor), latest?.source4);
-  const source6 = shared(cursorSource6(cursor), latest?.source6);
-  return {
-    prefix: cursorPrefix(cursor),
-    metric: cursor.metric,
-    down: cursor.down,
-    external: cursor.external,
-    flags: flagsOf(cursor, latest?.flags),
-    pnc: true,
-    ...(source4 && { source4 }),
-    ...(source6 && { source6 }),
+/** Reads the flagged entries of one LSP, one after another. What an entry says like the one before is kept once for both, since the prefixes of an LSP mostly have one proxy. */
+function flaggedEntries(): (cursor: PrefixCursor) => PrefixEntry {
+  let latest: PrefixEntry | undefined;
+  let flagsAt = -1;
+  let source4At = -1;
+  let source6At = -1;
+  return (cursor) => {
+    const { bytes, metric, down, external, flagsOffset, flagsLength, source4Offset, source6Offset } = cursor;
+    const flags = latest && latest.flags.length === flagsLength && sameRange(bytes, flagsAt, flagsOffset, flagsLength) ? latest.flags : bytes.slice(flagsOffset, flagsOffset + flagsLength);
+    const source4 = latest && sameRange(bytes, source4At, source4Offset, 4) ? latest.source4 : cursorSource4(cursor);
+    const source6 = latest && sameRange(bytes, source6At, source6Offset, 16) ? latest.source6 : cursorSource6(cursor);
+    flagsAt = flagsOffset;
+    source4At = source4Offset;
+    source6At = source6Offset;
+    return (latest = { prefix: cursorPrefix(cursor), metric, down, external, flags, pnc: true, source4, source6 });
   };
 }
 
-const shared = (address: IpAddress | undefined, other: IpAddress | undefined): IpAddress | undefined => (sameOptional(address, other) ? other : address);
-
-function flagsOf({ bytes, flagsOffset, flagsLength }: PrefixCursor, other: Uint8Array | undefined): Uint8Array {
-  const same = other?.length === flagsLength && other.every((byte, i) => byte === bytes[flagsOffset + i]);
-  return same ? other! : bytes.slice(flagsOffset, flagsOffset + flagsLength);
+/** Whether both places are there and hold the same. */
+function sameRange(bytes: Uint8Array, a: number, b: number, length: number): boolean {
+  if (a < 0 || b < 0) return false;
+  for (let i = 0; i < length; i++) if (bytes[a + i] !== bytes[b + i]) return false;
+  return true;
 }
 
 /** Where notices for an entry go (decision D6): its own sub-TLVs 12/11, else the node's TLVs 140/134, else 232/132; own family first. */
@@ -205,15 +215,15 @@ export function proxyOf(entry: PrefixEntry, routerIds: NodeAddresses, interfaces
 }
 
 function usable(family: Family, v4: IpAddress | undefined, v6: IpAddress | undefined): IpAddress | undefined {
-  const [first, second] = family === 4 ? [v4, v6] : [v6, v4];
+  const first = family === 4 ? v4 : v6;
+  const second = family === 4 ? v6 : v4;
   if (first && isUnicastHost(first)) return first;
   return second && isUnicastHost(second) ? second : undefined;
 }
 
 export function learnedPrefix(entry: PlainEntry | PrefixEntry, routerIds: NodeAddresses, interfaces: NodeAddresses): LearnedPrefix {
   if (!isFlagged(entry)) return entry;
-  const proxy = proxyOf(entry, routerIds, interfaces);
-  return { prefix: entry.prefix, pnc: entry.pnc, metric: entry.metric, ...(proxy && { proxy }) };
+  return { prefix: entry.prefix, pnc: entry.pnc, metric: entry.metric, proxy: proxyOf(entry, routerIds, interfaces) };
 }
 
 export function sameEdges(a: readonly Edge[], b: readonly Edge[]): boolean {

@@ -121,7 +121,7 @@ function store(s: Speaker, level: LevelState, pdu: ReceivedLsp, old: StoredLsp |
     install(s, level, { ...base, expiresAt, content: NO_CONTENT, reported: false }, []);
     return true;
   }
-  const { content, prefixes, contradictions, badTlvs } = readLsp(pdu, s.config);
+  const { content, prefixes, contradictions, badTlvs } = readLsp(pdu, s.config, s.levels.size > 1);
   for (const bad of badTlvs) count(s, bad.subType === undefined ? `isis.tlv.${bad.error.code}` : `isis.sub-tlv.${bad.error.code}`);
   if (contradictions > 0) complain(s, 'isis.lsp.contradictory-prefix', { lsp: base.key }, 'an LSP lists a prefix both with and without the P-flag');
   install(s, level, { ...base, expiresAt, content, reported: false }, prefixes);

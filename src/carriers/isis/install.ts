@@ -1,6 +1,7 @@
 // What follows when one version of an LSP replaces another, or leaves: the learned table hears of its prefixes, SIDs and router
 // addresses, the graph of its neighbours, the carrying between levels of its flagged prefixes and SIDs. Our own LSPs are never reported as learned.
 import { type LspContent, NO_CONTENT, type NodeAddresses, type PlainEntry, type PrefixEntry, isFlagged, learnedPrefix, proxyOf, readLsp, sameEdges, sameOptional } from './content.ts';
+import type { LearnedPrefix } from '../../model/advertisement.ts';
 import { decodePdu } from '../../packet/isis/pdu.ts';
 import { offersChanged } from './carrying.ts';
 import { type StoredLsp, fragmentsOf, put, remove } from './lsdb.ts';
@@ -50,9 +51,9 @@ function addressesChanged(before: StoredLsp | undefined, after: StoredLsp | unde
 /** Fragments with flagged prefixes that name no proxy themselves fall back on the node's addresses (decision D6), which have changed. */
 function reportSiblings(s: Speaker, level: LevelState, changed: StoredLsp): void {
   for (const lsp of fragmentsOf(level.lsdb, changed.node)) {
-    if (lsp.key === changed.key || lsp.content.flagged.every((p) => p.source4 ?? p.source6)) continue;
+    if (lsp.key === changed.key || !lsp.content.needsAddress) continue;
     const pdu = decodePdu(lsp.raw);
-    if (pdu.ok && pdu.value.kind === 'lsp') report(s, level, lsp, readLsp(pdu.value, s.config).prefixes, lsp.reported);
+    if (pdu.ok && pdu.value.kind === 'lsp') report(s, level, lsp, readLsp(pdu.value, s.config, false).prefixes, lsp.reported);
     offersChanged(s, level, lsp, lsp);
   }
 }
@@ -64,7 +65,6 @@ function report(s: Speaker, level: LevelState, lsp: StoredLsp, prefixes: readonl
 }
 
 function emit(s: Speaker, level: LevelState, lsp: StoredLsp, prefixes: readonly (PlainEntry | PrefixEntry)[], content: LspContent): void {
-  const { routerIds, interfaces } = nodeAddresses(level, lsp, prefixes);
   const tag = `L${level.level}`;
   const { v4, v6 } = content.routerIds;
   s.effects.push({
@@ -73,12 +73,22 @@ function emit(s: Speaker, level: LevelState, lsp: StoredLsp, prefixes: readonly 
       carrier: 'isis',
       source: `${tag} ${lsp.key}`,
       originator: `${tag} ${lsp.system}`,
-      prefixes: prefixes.map((p) => learnedPrefix(p, routerIds, interfaces)),
+      prefixes: learnedPrefixes(level, lsp, prefixes),
       sids: content.sids.map(({ sid, behavior }) => ({ sid, behavior })),
       routerAddresses: [...(v4 ? [v4] : []), ...(v6 ? [v6] : [])],
     },
   });
 }
+
+function learnedPrefixes(level: LevelState, lsp: StoredLsp, prefixes: readonly (PlainEntry | PrefixEntry)[]): LearnedPrefix[] {
+  // Nearly always the entries say it all.
+  const alone = prefixes.map((p) => learnedPrefix(p, NO_ADDRESSES, NO_ADDRESSES));
+  if (!alone.some(({ pnc, proxy }) => pnc && !proxy)) return alone;
+  const { routerIds, interfaces } = nodeAddresses(level, lsp, prefixes);
+  return prefixes.map((p) => learnedPrefix(p, routerIds, interfaces));
+}
+
+const NO_ADDRESSES: NodeAddresses = {};
 
 /** Addresses that any fragment of the node gives, the lowest fragment first; looked up only when an entry needs them. */
 export function nodeAddresses(level: LevelState, lsp: StoredLsp, entries: readonly PlainEntry[]): { routerIds: NodeAddresses; interfaces: NodeAddresses } {

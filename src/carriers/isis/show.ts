@@ -39,7 +39,7 @@ function lspState(level: LevelState, lsp: StoredLsp, now: number): IsisLspState 
     own: lsp.own,
     reachable: lsp.own || level.graph.reachable.has(lsp.system),
     overload: lsp.content.overload,
-    proxyPrefixes: lsp.own ? ownPrefixes(level, lsp.fragment) : lsp.content.flagged.length,
+    proxyPrefixes: lsp.own ? ownPrefixes(level, lsp.fragment) : lsp.content.flaggedCount,
   };
 }
 

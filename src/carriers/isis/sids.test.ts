@@ -152,13 +152,13 @@ describe('what an LSP says', () => {
   const read = (list: readonly IsisTlv[], sidBehaviors: readonly number[] = [END_CON]) => {
     const decoded = decodePdu(lsp({ tlvs: list }));
     if (!decoded.ok || decoded.value.kind !== 'lsp') throw new Error('not an LSP');
-    return readLsp(decoded.value, { pncFlagBit: 7, sidBehaviors });
+    return readLsp(decoded.value, { pncFlagBit: 7, sidBehaviors }, false);
   };
 
   it('FCN-4.2.2-a: of the SIDs those with the configured behaviour are kept', () => {
     const decoded = decodePdu(PROXY_LSP);
     if (!decoded.ok || decoded.value.kind !== 'lsp') throw new Error('not an LSP');
-    const of = (sidBehaviors: number[]) => readLsp(decoded.value as Parameters<typeof readLsp>[0], { pncFlagBit: 7, sidBehaviors }).content.sids;
+    const of = (sidBehaviors: number[]) => readLsp(decoded.value as Parameters<typeof readLsp>[0], { pncFlagBit: 7, sidBehaviors }, false).content.sids;
     expect(of([32769])).toMatchObject([{ sid: address('fc00:1:1::1'), behavior: 32769, locator: prefix('fc00:1:1::/48'), down: false }]);
     expect(of([END_CON])).toEqual([]);
   });

@@ -39,7 +39,7 @@ for (let i = 0; i < lsps!; i++) {
   const decoded = decodePdu(foreign(i));
   if (!decoded.ok || decoded.value.kind !== 'lsp') throw new Error('not an LSP');
   const { raw, sequence, checksum } = decoded.value;
-  const { content } = readLsp(decoded.value, CODE_POINTS);
+  const { content } = readLsp(decoded.value, CODE_POINTS, false);
   const stored: StoredLsp = { ...identityOf(raw), own: false, raw, sequence, checksum, expiresAt: performance.now() + 1_200_000, purged: false, content, reported: false };
   put(speaker.levels.get(2)!.lsdb, stored);
 }
