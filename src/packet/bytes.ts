@@ -49,6 +49,13 @@ export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return true;
 }
 
+/** Whether the `length` bytes at two places are the same; a place that is negative is none. */
+export function sameRange(bytes: Uint8Array, a: number, b: number, length: number): boolean {
+  if (a < 0 || b < 0) return false;
+  for (let i = 0; i < length; i++) if (bytes[a + i] !== bytes[b + i]) return false;
+  return true;
+}
+
 /** The 4 or 16 bytes at `offset` as an address. */
 export function readAddress(b: Uint8Array, offset: number, family: Family): IpAddress {
   if (family === 4) return { family, value: BigInt(u32(b, offset)) };

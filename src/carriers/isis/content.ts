@@ -5,6 +5,7 @@ import { type Family, type IpAddress, isUnicastHost } from '../../model/address.
 import type { LearnedPrefix } from '../../model/advertisement.ts';
 import { type Prefix, comparePrefixes, prefixKey } from '../../model/prefix.ts';
 import type { DecodeError } from '../../packet/decode.ts';
+import { sameRange } from '../../packet/bytes.ts';
 import { lspIdTextAt } from '../../packet/isis/lsp-id.ts';
 import { LSP_HEADER_LENGTH } from '../../packet/isis/pdu-format.ts';
 import { decodeTlv } from '../../packet/isis/tlvs.ts';
@@ -199,13 +200,6 @@ function flaggedEntries(): (cursor: PrefixCursor) => PrefixEntry {
     source6At = source6Offset;
     return (latest = { prefix: cursorPrefix(cursor), metric, down, external, flags, pnc: true, source4, source6 });
   };
-}
-
-/** Whether both places are there and hold the same. */
-function sameRange(bytes: Uint8Array, a: number, b: number, length: number): boolean {
-  if (a < 0 || b < 0) return false;
-  for (let i = 0; i < length; i++) if (bytes[a + i] !== bytes[b + i]) return false;
-  return true;
 }
 
 /** Where notices for an entry go (decision D6): its own sub-TLVs 12/11, else the node's TLVs 140/134, else 232/132; own family first. */

@@ -1,15 +1,16 @@
 // OSPFv2: sender prefixes in Extended Prefix Opaque LSAs of area scope (RFC 7684; PNC §5.2), which say something about a prefix and are no routes; SIDs
 // in cnpd's private opaque LSA, because OSPFv2 has no SRv6. AS scope is never used: it ends an ospfd with `mpls-te on` (docs/decisions.md).
 import { type IpAddress, isUnicastHost } from '../../model/address.ts';
-import { type Prefix, prefixKey, prefixOf } from '../../model/prefix.ts';
+import { type Prefix, prefixOf } from '../../model/prefix.ts';
 import { MAX_EXTENDED_PREFIXES, extendedPrefixLength } from '../../packet/ospf/lsa/extended-prefix.ts';
 import type { ExtendedPrefix, NetworkLsaV2, RouterLsaV2 } from '../../packet/ospf/lsa/types.ts';
-import { TYPE_V2, opaqueIdOf, opaqueLsId, opaqueTypeOf } from '../../packet/ospf/lsa-type.ts';
+import { LSA_HEADER_LENGTH } from '../../packet/ospf/lsa-header.ts';
+import { TYPE_V2, isOpaque, opaqueIdOf, opaqueLsId, opaqueTypeOf } from '../../packet/ospf/lsa-type.ts';
 import { EXTENDED_PREFIX_FLAG, ROUTE_TYPE } from '../../packet/ospf/numbers.ts';
 import { maskLength } from '../../packet/ospf/route.ts';
 import type { LsaKey } from '../../packet/ospf/types.ts';
 import { decodeSidContainer, encodeSidContainer } from '../../packet/sid-container.ts';
-import { type Dialect, type EntryLsa, type LsaContent, NOTHING, type ReadOptions, type Readers, distinct, plainEntry, readBody, readPlainRoute, readRouterAddress, readSubTlvs, routerNode, sizeByShape, writeSubTlvs } from './dialect.ts';
+import { type Dialect, type EntryLsa, type LsaContent, NOTHING, type ReadOptions, type Readers, type WalkedPrefixes, plainEntry, readBody, readPlainRoute, readPrefixTlvs, readRouterAddress, routerNode, sizeByShape, writeSubTlvs } from './dialect.ts';
 import { SIGNALLING_METRIC } from './constants.ts';
 import { type Entry, type PrefixEntry, type RouteKind, type SidEntry, isSid, usableSid } from './entries.ts';
 
@@ -68,6 +69,7 @@ export const DIALECT_V2: Dialect = {
   sorts: { prefixes: PREFIXES, sids: sidLsa(0), 'carried-sids': sidLsa(CARRIED_SIDS) },
   sortOf: (entry) => (!isSid(entry) ? 'prefixes' : entry.route === 'inter-area' ? 'carried-sids' : 'sids'),
   lowestCounts: (key) => key.type >= TYPE_V2.opaqueLink && opaqueTypeOf(key) === EXTENDED_PREFIX_OPAQUE,
+  walk,
   read: (lsa, body, options) => readBody(READERS, lsa, body, options),
   others({ routerAddresses }) {
     const address = routerAddresses.find((a) => a.family === 4 && isUnicastHost(a));
@@ -77,21 +79,20 @@ export const DIALECT_V2: Dialect = {
   },
 };
 
+function walk(lsa: LsaKey & { readonly raw: Uint8Array }, options: ReadOptions): WalkedPrefixes | undefined {
+  if (!isOpaque(lsa.type) || opaqueTypeOf(lsa) !== EXTENDED_PREFIX_OPAQUE) return undefined;
+  return readPrefixTlvs(2, lsa.raw, LSA_HEADER_LENGTH, options, ({ routeType, flags }) => {
+    // What floods through the AS belongs to no area, whatever it says.
+    const route = lsa.type === TYPE_V2.opaqueAs ? 'external' : ROUTE_KIND[routeType];
+    if (route) return { route, metric: SIGNALLING_METRIC, node: (flags & nodeFlag) !== 0, attached: (flags & attach) !== 0 };
+    options.complain('unknown-route-type');
+    return undefined;
+  });
+}
+
 const READERS: Readers = {
   'router-v2': readRouter,
   'network-v2': readNetwork,
-  'extended-prefix-lsa': ({ tlvs }, lsa, { pncFlagBit, complain }) => {
-    const entries: PrefixEntry[] = [];
-    for (const tlv of tlvs) {
-      if (tlv.kind !== 'extended-prefix') continue;
-      const { routeType, prefix, flags, subTlvs } = tlv;
-      // What floods through the AS belongs to no area, whatever it says.
-      const route = lsa.type === TYPE_V2.opaqueAs ? 'external' : ROUTE_KIND[routeType];
-      if (!route) complain('unknown-route-type');
-      else entries.push({ prefix, route, metric: SIGNALLING_METRIC, node: (flags & nodeFlag) !== 0, attached: (flags & attach) !== 0, ...readSubTlvs(subTlvs, pncFlagBit, entries.at(-1)) });
-    }
-    return { ...NOTHING, prefixes: distinct(entries, (entry) => prefixKey(entry.prefix), complain) };
-  },
   'traffic-engineering-v2': readRouterAddress,
   private: ({ container }, lsa, { sidBehaviors, complain }) => {
     const decoded = decodeSidContainer(container);

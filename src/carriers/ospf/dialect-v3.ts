@@ -5,12 +5,14 @@ import { isUnicastHost } from '../../model/address.ts';
 import { prefixKey } from '../../model/prefix.ts';
 import { extendedLsaPrefixLength } from '../../packet/ospf/lsa/extended-lsa.ts';
 import type { ExtendedLsaPrefix, RouterLinkV3, Srv6Locator, UnknownTlv } from '../../packet/ospf/lsa/types.ts';
+import { LSA_HEADER_LENGTH } from '../../packet/ospf/lsa-header.ts';
+import { REFERENCED_LENGTH } from '../../packet/ospf/lsa/intra-area-prefix.ts';
 import { TYPE_V3, U_BIT, lsaFunction } from '../../packet/ospf/lsa-type.ts';
 import { OPTION_V3, PREFIX_OPTION, ROUTE_TYPE } from '../../packet/ospf/numbers.ts';
 import { paddedPrefixBytes } from '../../packet/ospf/prefix.ts';
 import type { LsaKey } from '../../packet/ospf/types.ts';
 import { SIGNALLING_METRIC, UNREACHABLE_LOCATOR } from './constants.ts';
-import { type Dialect, type EntryLsa, type LsaContent, NOTHING, type ReadOptions, type Readers, distinct, plainEntry, readBody, readPlainRoute, readRouterAddress, readSubTlvs, routerNode, sizeByShape, writeSubTlvs } from './dialect.ts';
+import { type Dialect, type EntryLsa, NOTHING, type ReadOptions, type Readers, type WalkedPrefixes, plainEntry, readBody, readPlainRoute, readPrefixTlvs, readRouterAddress, routerNode, sizeByShape, writeSubTlvs } from './dialect.ts';
 import { type Entry, type PrefixEntry, type RouteKind, type SidEntry, isSid, usableSid } from './entries.ts';
 import type { OwnLsa } from './version.ts';
 
@@ -93,6 +95,7 @@ export const DIALECT_V3: Dialect = {
   sorts: { 'intra-area': INTRA_AREA, 'inter-area': INTER_AREA, sids: SIDS },
   sortOf: (entry) => (isSid(entry) ? 'sids' : entry.route === 'inter-area' ? 'inter-area' : 'intra-area'),
   lowestCounts: ({ type }) => (type & U_BIT) !== 0 && EXTENDED_FUNCTIONS.has(lsaFunction(type)),
+  walk,
   read: (lsa, body, options) => readBody(READERS, lsa, body, options),
   others({ routerAddresses }, hasSids) {
     const lsas: OwnLsa[] = [];
@@ -123,23 +126,26 @@ const READERS: Readers = {
     const own = routed.find(({ prefix, options }) => (options & PREFIX_OPTION.localAddress) !== 0 && prefix.length === 128 && isUnicastHost(prefix.address));
     return { ...NOTHING, prefixes: routed.map(({ prefix, metric }) => plainEntry(prefix, metric, 'intra-area')), ...(own && { hostAddress: own.prefix.address }) };
   },
-  'e-intra-area-prefix': ({ tlvs }, _lsa, options) => extended(tlvs, 'intra-area-prefix-tlv', 'intra-area', options),
-  'e-inter-area-prefix': ({ tlvs }, _lsa, options) => extended(tlvs, 'inter-area-prefix-tlv', 'inter-area', options),
-  'e-as-external': ({ tlvs }, _lsa, options) => extended(tlvs, 'external-prefix-tlv', 'external', options),
   'traffic-engineering-v3': readRouterAddress,
   'srv6-locator-lsa': ({ tlvs }, lsa, options) => ({ ...NOTHING, sids: readSids(tlvs, lsa, options) }),
   unknown: (_body, lsa, options) => readPlainRoute(3, lsa, options),
 };
 
-function extended(tlvs: readonly (ExtendedLsaPrefix | UnknownTlv)[], kind: ExtendedLsaPrefix['kind'], route: RouteKind, { pncFlagBit, complain }: ReadOptions): LsaContent {
-  const entries: PrefixEntry[] = [];
-  for (const tlv of tlvs) {
-    if (tlv.kind === 'unknown') continue;
-    const { prefix, metric, prefixOptions, subTlvs } = tlv;
-    if (tlv.kind !== kind) complain('misplaced-tlv');
-    else entries.push({ prefix, metric, route, node: (prefixOptions & PREFIX_OPTION.node) !== 0, attached: false, ...readSubTlvs(subTlvs, pncFlagBit, entries.at(-1)) });
-  }
-  return { ...NOTHING, prefixes: distinct(entries, (entry) => prefixKey(entry.prefix), complain) };
+/** By function code: the type of the TLV that belongs into the LSA, where the TLVs begin, and the routes that they are. */
+const EXTENDED: ReadonlyMap<number, { readonly tlv: number; readonly start: number; readonly route: RouteKind }> = new Map([
+  [35, { tlv: 3, start: LSA_HEADER_LENGTH, route: 'inter-area' }],
+  [37, { tlv: 5, start: LSA_HEADER_LENGTH, route: 'external' }],
+  [41, { tlv: 6, start: LSA_HEADER_LENGTH + REFERENCED_LENGTH, route: 'intra-area' }],
+]);
+
+function walk(lsa: LsaKey & { readonly raw: Uint8Array }, options: ReadOptions): WalkedPrefixes | undefined {
+  const extended = EXTENDED.get(lsaFunction(lsa.type));
+  if (!extended) return undefined;
+  return readPrefixTlvs(3, lsa.raw, extended.start, options, ({ type, metric, prefixOptions }) => {
+    if (type === extended.tlv) return { route: extended.route, metric, node: (prefixOptions & PREFIX_OPTION.node) !== 0, attached: false };
+    options.complain('misplaced-tlv');
+    return undefined;
+  });
 }
 
 const LOCATOR_ROUTE: Readonly<Record<number, RouteKind>> = { [ROUTE_TYPE.intraArea]: 'intra-area', [ROUTE_TYPE.interArea]: 'inter-area', [ROUTE_TYPE.asExternal]: 'external', [ROUTE_TYPE.nssaExternal]: 'external' };

@@ -1,15 +1,15 @@
 // How the two versions of OSPF write and read what cnpd says (RFC 7684, RFC 8362, RFC 9513): a table each (dialect-v2.ts, dialect-v3.ts). Everything
 // else about content, in placement.ts, learning.ts and carrying.ts, is the same for both.
-import { type IpAddress, isUnicastHost, sameAddress } from '../../model/address.ts';
+import { type IpAddress, isUnicastHost } from '../../model/address.ts';
 import type { Origination } from '../../model/advertisement.ts';
 import type { PrivateTypes } from '../../packet/ospf/lsa.ts';
 import type { LsaBody, PrefixSubTlv, TrafficEngineeringLsa } from '../../packet/ospf/lsa/types.ts';
-import { firstSubTlv } from '../../packet/ospf/prefix-sub-tlvs.ts';
+import { type PrefixTlvCursor, cursorAddress, cursorPrefix, cursorRouter, forEachPrefixTlv } from '../../packet/ospf/prefix-walk.ts';
 import { readRoute } from '../../packet/ospf/route.ts';
 import type { LsaKey } from '../../packet/ospf/types.ts';
-import { comparePrefixes } from '../../model/prefix.ts';
+import { comparePrefixes, prefixKey } from '../../model/prefix.ts';
 import { hasFlag } from '../../packet/bit-string.ts';
-import { copyOf, sameBytes } from '../../packet/bytes.ts';
+import { copyOf, sameRange } from '../../packet/bytes.ts';
 import { type Entry, type PrefixEntry, type SidEntry, isSid } from './entries.ts';
 import type { OwnLsa } from './version.ts';
 
@@ -45,6 +45,12 @@ export interface ReadOptions {
   readonly complain: (what: string) => void;
 }
 
+export interface WalkedPrefixes {
+  /** How many TLVs are malformed and left out; decodeBody says which. undefined: the whole LSA is malformed. */
+  readonly bad: number | undefined;
+  readonly content: LsaContent;
+}
+
 /** One sort of LSA that holds entries, and how many fit. */
 export interface EntryLsa {
   readonly type: number;
@@ -69,6 +75,8 @@ export interface Dialect {
   sortOf(entry: Entry): string;
   /** Whether of one prefix in several such LSAs of a router only that in the lowest link-state ID counts (RFC 7684 §2). */
   lowestCounts(key: LsaKey): boolean;
+  /** Of LSAs with prefix TLVs; undefined: it is another one, and `read` says what is in its body. */
+  walk(lsa: LsaKey & { readonly raw: Uint8Array }, options: ReadOptions): WalkedPrefixes | undefined;
   read(key: LsaKey & { readonly raw: Uint8Array }, body: LsaBody, options: ReadOptions): LsaContent;
   /** What else follows from a declaration, beside its entries: router addresses, capabilities. */
   others(origination: Pick<Origination, 'routerAddresses'>, hasSids: boolean): readonly OwnLsa[];
@@ -91,20 +99,40 @@ export const plainEntry = (prefix: PrefixEntry['prefix'], metric: number, route:
 
 const NO_FLAGS = new Uint8Array();
 
+/** What a prefix TLV says beside its sub-TLVs. */
+export type TlvPlace = Pick<PrefixEntry, 'route' | 'metric' | 'node' | 'attached'>;
+
 /**
- * What the sub-TLVs say: of repeated ones the first counts. Flags are copied, because the LSA may be let go.
- * @param latest the entry before: what it says alike is kept once for both, since the prefixes of an LSA mostly have one proxy
+ * What an LSA of prefix TLVs lists.
+ * @param start where the TLVs begin
+ * @param placeOf what the fixed part of a TLV says; undefined when the TLV is to be left out
  */
-export function readSubTlvs(subTlvs: readonly PrefixSubTlv[], pncFlagBit: number, latest?: PrefixEntry): Pick<PrefixEntry, 'pnc' | 'flags' | 'proxy' | 'sourceRouter'> {
-  const flags = firstSubTlv(subTlvs, 'prefix-extended-flags')?.flags ?? NO_FLAGS;
-  const address = firstSubTlv(subTlvs, 'source-router-address')?.address;
-  const router = firstSubTlv(subTlvs, 'source-router-id')?.routerId;
-  const proxy = address && latest?.proxy && sameAddress(address, latest.proxy) ? latest.proxy : address;
-  return {
-    pnc: hasFlag(flags, pncFlagBit),
-    flags: sameBytes(flags, latest?.flags ?? NO_FLAGS) ? (latest?.flags ?? NO_FLAGS) : copyOf(flags),
-    ...(proxy && { proxy }),
-    ...(router !== undefined && { sourceRouter: router }),
+export function readPrefixTlvs(version: 2 | 3, raw: Uint8Array, start: number, { pncFlagBit, complain }: ReadOptions, placeOf: (cursor: PrefixTlvCursor) => TlvPlace | undefined): WalkedPrefixes {
+  const entries: PrefixEntry[] = [];
+  const read = entryReader(pncFlagBit);
+  const bad = forEachPrefixTlv(version, raw, start, (cursor) => {
+    const place = placeOf(cursor);
+    if (place) entries.push(read(cursor, place));
+  });
+  return { bad, content: { ...NOTHING, prefixes: distinct(entries, complain) } };
+}
+
+/**
+ * Reads the entries of one LSA, one after another. What an entry says like the one before is kept once for both, since the prefixes of an LSA mostly have one proxy. Flags are
+ * copied, because the LSA may be let go.
+ */
+function entryReader(pncFlagBit: number): (cursor: PrefixTlvCursor, place: TlvPlace) => PrefixEntry {
+  let latest: PrefixEntry | undefined;
+  let flagsAt = -1;
+  let addressAt = -1;
+  return (cursor, { route, metric, node, attached }) => {
+    const { version, bytes, flagsOffset, flagsLength, addressOffset } = cursor;
+    const sameFlags = latest !== undefined && latest.flags.length === flagsLength && sameRange(bytes, flagsAt, flagsOffset, flagsLength);
+    const flags = sameFlags ? latest!.flags : flagsLength > 0 ? copyOf(bytes, flagsOffset, flagsOffset + flagsLength) : NO_FLAGS;
+    const proxy = latest && sameRange(bytes, addressAt, addressOffset, version === 2 ? 4 : 16) ? latest.proxy : cursorAddress(cursor);
+    flagsAt = flagsOffset;
+    addressAt = addressOffset;
+    return (latest = { prefix: cursorPrefix(cursor), pnc: hasFlag(flags, pncFlagBit), metric, route, flags, node, attached, proxy, sourceRouter: cursorRouter(cursor) });
   };
 }
 
@@ -133,10 +161,10 @@ export function sizeByShape(encodedLength: (entry: PrefixEntry) => number): (ent
 }
 
 /** Of a prefix that is listed twice in one LSA the first counts (RFC 7684 §2.1). */
-export function distinct(entries: readonly PrefixEntry[], key: (entry: PrefixEntry) => string, complain: (what: string) => void): readonly PrefixEntry[] {
+function distinct(entries: readonly PrefixEntry[], complain: (what: string) => void): readonly PrefixEntry[] {
   if (entries.every((entry, i) => i === 0 || comparePrefixes(entries[i - 1]!.prefix, entry.prefix) < 0)) return entries;
   const byKey = new Map<string, PrefixEntry>();
-  for (const entry of entries) if (!byKey.has(key(entry))) byKey.set(key(entry), entry);
+  for (const entry of entries) if (!byKey.has(prefixKey(entry.prefix))) byKey.set(prefixKey(entry.prefix), entry);
   if (byKey.size === entries.length) return entries;
   complain('repeated-prefix');
   return [...byKey.values()];

@@ -19,8 +19,8 @@ export interface PrefixEntry {
   /** A-flag of OSPFv2: in an area that the border router is attached to (RFC 7684 §2.1). */
   readonly attached: boolean;
   /** Prefix Source Router Address and Router ID (RFC 9084). */
-  readonly proxy?: IpAddress;
-  readonly sourceRouter?: number;
+  readonly proxy?: IpAddress | undefined;
+  readonly sourceRouter?: number | undefined;
 }
 
 export interface SidEntry {

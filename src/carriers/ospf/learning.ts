@@ -63,14 +63,18 @@ function read(c: Content, area: AreaContent, id: string, { type, lsId, advertisi
   const key = { type, lsId, advertisingRouter };
   const complain = (what: string, detail?: string): void =>
     complainOf(c, `learn.${what}`, { area: area.name, lsa: formatLsaKey(key), ...(detail !== undefined && { detail }) }, 'an LSA, or a part of one, is ignored');
-  const decoded = decodeBody(dialect.version, { ...key, raw }, privateTypes);
+  const lsa = { type, lsId, advertisingRouter, raw };
+  const options = { pncFlagBit, sidBehaviors, privateTypes, complain };
+  const walked = dialect.walk(lsa, options);
+  if (walked?.bad === 0) return { id, key, content: walked.content };
+  const decoded = decodeBody(dialect.version, lsa, privateTypes);
   if (!decoded.ok) {
     complain('malformed', decoded.error.detail);
     return undefined;
   }
   const { body, badTlvs } = decoded.value;
   for (const { error } of badTlvs) complain('bad-tlv', error.detail);
-  const content = dialect.read({ ...key, raw }, body, { pncFlagBit, sidBehaviors, privateTypes, complain });
+  const content = walked?.content ?? dialect.read(lsa, body, options);
   return content === NOTHING ? undefined : { id, key, content };
 }
 
@@ -167,6 +171,5 @@ const tells = (lsa: ReadLsa | undefined): boolean =>
   lsa !== undefined && (lsa.content.prefixes.length > 0 || lsa.content.sids.length > 0 || lsa.content.routerAddress !== undefined);
 
 function learned(area: AreaContent, router: number, { prefix, pnc, metric, proxy }: PrefixEntry): LearnedPrefix {
-  const address = pnc ? proxyOf(area, router, proxy) : undefined;
-  return { prefix, pnc, metric, ...(address && { proxy: address }) };
+  return { prefix, pnc, metric, proxy: pnc ? proxyOf(area, router, proxy) : undefined };
 }
