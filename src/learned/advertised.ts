@@ -1,9 +1,18 @@
-// By node of the trie: the advertisements of its prefix, and which of them is in force. A linked list a node, since most have one; where they are very
+// By node of the trie: the advertisements of its prefix, what each says, and which of them is in force. A linked list a node, since most have one; where they are very
 // many, crowd.ts chooses.
+import { type IpAddress, isUnicastHost, sameAddress } from '../model/address.ts';
+import type { LearnedPrefix } from '../model/advertisement.ts';
+import type { Count } from '../model/log.ts';
 import { Column } from './column.ts';
 import { Crowds } from './crowd.ts';
 import { NodeQueue } from './node-queue.ts';
-import type { Advertisement } from './preference.ts';
+import type { Advertisement, Source } from './preference.ts';
+import type { WallTime } from './wall-time.ts';
+
+export interface AdvertisedModules {
+  readonly count: Count;
+  readonly wallTime: WallTime;
+}
 
 export class Advertised {
   private readonly heads = new Column<Advertisement>();
@@ -11,6 +20,13 @@ export class Advertised {
   /** Nodes where something has changed since it was taken from here. Chosen among only once, however many changes there were. */
   readonly changed = new NodeQueue();
   count = 0;
+  private readonly modules: AdvertisedModules;
+  /** A million prefixes have few proxies: the value is shared with the one before. */
+  private lastProxy: IpAddress | undefined;
+
+  constructor(modules: AdvertisedModules) {
+    this.modules = modules;
+  }
 
   /** The first of the node's list, in no order. */
   first(node: number): Advertisement | undefined {
@@ -20,6 +36,44 @@ export class Advertised {
   /** The one in force; undefined: none counts. */
   best(node: number): Advertisement | undefined {
     return this.crowds.best(node, this.heads.get(node));
+  }
+
+  /** What a source says of a prefix, not linked yet: the old advertisement when it says the same, so that `since` survives a refresh; else a new one. */
+  stated(old: Advertisement | undefined, node: number, source: Source, learned: LearnedPrefix): Advertisement {
+    const proxy = this.usableProxy(learned);
+    if (old && saysSame(old, learned, proxy)) return old;
+    this.countUnusable(learned, proxy);
+    return { node, source, pnc: learned.pnc, proxy, metric: learned.metric, since: this.modules.wallTime.now(), previous: undefined, next: undefined };
+  }
+
+  /** The source of a linked advertisement says this now. It is written into; in a crowd, where its place would be wrong then, another one takes its place. */
+  change(a: Advertisement, learned: LearnedPrefix): Advertisement {
+    const proxy = this.usableProxy(learned);
+    if (saysSame(a, learned, proxy)) return a;
+    if (this.crowds.has(a.node)) return this.replace(a, this.stated(a, a.node, a.source, learned));
+    this.countUnusable(learned, proxy);
+    a.pnc = learned.pnc;
+    a.proxy = proxy;
+    a.metric = learned.metric;
+    a.since = this.modules.wallTime.now();
+    this.changed.add(a.node);
+    return a;
+  }
+
+  private replace(a: Advertisement, by: Advertisement): Advertisement {
+    this.unlink(a);
+    this.link(by);
+    return by;
+  }
+
+  private usableProxy({ pnc, proxy }: LearnedPrefix): IpAddress | undefined {
+    if (!pnc || !proxy || !isUnicastHost(proxy)) return undefined;
+    if (!this.lastProxy || !sameAddress(this.lastProxy, proxy)) this.lastProxy = proxy;
+    return this.lastProxy;
+  }
+
+  private countUnusable({ pnc, proxy }: LearnedPrefix, usable: IpAddress | undefined): void {
+    if (pnc && !usable) this.modules.count(proxy ? 'learned.proxy.unusable' : 'learned.proxy.missing');
   }
 
   link(a: Advertisement): void {
@@ -42,14 +96,13 @@ export class Advertised {
     this.count--;
   }
 
-  /** Whether an advertisement of the node may be written into (and its node marked as changed) instead of being replaced: in a crowd, its place would be wrong then. */
-  changeable(node: number): boolean {
-    return !this.crowds.has(node);
-  }
-
   /** What the advertisements of a node are ordered by has changed. */
   reorder(node: number): void {
     this.crowds.reorder(node);
     this.changed.add(node);
   }
+}
+
+function saysSame(a: Advertisement, { pnc, metric }: LearnedPrefix, proxy: IpAddress | undefined): boolean {
+  return a.pnc === pnc && a.metric === metric && (a.proxy && proxy ? sameAddress(a.proxy, proxy) : a.proxy === proxy);
 }

@@ -8,7 +8,7 @@
 //
 // This router's own declarations belong here too (declareOwn): a congested port of the router that is itself the proxy of the senders finds
 // itself by the same lookup. The notice then goes to an own address; reconcile attaches the proxy's program to lo as well.
-import { type IpAddress, isIpv4Mapped, isUnicastHost, sameAddress } from '../model/address.ts';
+import { type IpAddress, isIpv4Mapped } from '../model/address.ts';
 import type { CarrierName, LearnedPrefix, LearnedReport, ProxyPrefix, ReachabilityReport } from '../model/advertisement.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Count } from '../model/log.ts';
@@ -61,10 +61,6 @@ export interface LearnedSizes {
 
 const OWN: { readonly carrier: Origin; readonly source: string; readonly originator: string } = { carrier: 'local', source: 'cnpd.yaml', originator: 'this router' };
 
-function saysSame(a: Advertisement, { pnc, metric }: LearnedPrefix, proxy: IpAddress | undefined): boolean {
-  return a.pnc === pnc && a.metric === metric && (a.proxy && proxy ? sameAddress(a.proxy, proxy) : a.proxy === proxy);
-}
-
 export class LearnedTable {
   /** SIDs and router addresses, fed and dropped like the prefixes. */
   readonly routers: LearnedRouters;
@@ -77,18 +73,17 @@ export class LearnedTable {
   private readonly originators = new Originators((originator, before) => this.touch(originator, before));
   private readonly sources = new Sources();
   private readonly wallTime: WallTime;
-  private readonly advertised = new Advertised();
+  private readonly advertised: Advertised;
   /** Originators whose reachability has changed, and whether one was dormant: what they say is looked at a slice at a time. */
   private readonly touched = new Map<Originator, boolean>();
   private touching: Iterator<void> | undefined;
-  /** A million prefixes have few proxies: the value is shared with the one before. */
-  private lastProxy: IpAddress | undefined;
 
   /** Starts empty; touches nothing. */
   constructor(options: LearnedTableOptions, modules: LearnedTableModules) {
     this.holdMs = options.holdMs;
     this.modules = modules;
     this.wallTime = new WallTime(modules.clock, modules.wallClock ?? Date.now);
+    this.advertised = new Advertised({ count: modules.count, wallTime: this.wallTime });
     this.routers = new LearnedRouters({ count: modules.count, wallOffset: () => this.wallTime.offset() });
     setPrefix(this.key, { address: { family: 4, value: 0n }, length: 0 });
     this.ipv4Base = this.trie.insert(this.key);
@@ -206,7 +201,7 @@ export class LearnedTable {
     const before = new Map(old.map((a) => [a.node, a]));
     const after = new Map<number, Advertisement>();
     for (const [i, node] of nodes.entries()) {
-      if (node !== undefined) this.merge(after, this.advertisement(before.get(node), node, source, prefixes[i]!));
+      if (node !== undefined) this.merge(after, this.advertised.stated(before.get(node), node, source, prefixes[i]!));
     }
     for (const [node, a] of before) if (after.get(node) !== a) this.advertised.unlink(a);
     for (const [node, a] of after) if (before.get(node) !== a) this.advertised.link(a);
@@ -222,34 +217,15 @@ export class LearnedTable {
 
   /** The same for a source that names the same prefixes as before: the usual case, and cheaper by the look-ups and by new advertisements. */
   private applySame(advertisements: Advertisement[], prefixes: readonly LearnedPrefix[]): Advertisement[] | undefined {
-    for (let i = 0; i < advertisements.length; i++) advertisements[i] = this.changedInPlace(advertisements[i]!, prefixes[i]!);
+    for (let i = 0; i < advertisements.length; i++) advertisements[i] = this.advertised.change(advertisements[i]!, prefixes[i]!);
     return advertisements.length > 0 ? advertisements : undefined;
-  }
-
-  /** The advertisement with what is said now; another one only where the old one cannot be changed. */
-  private changedInPlace(a: Advertisement, learned: LearnedPrefix): Advertisement {
-    const proxy = this.usableProxy(learned);
-    if (saysSame(a, learned, proxy)) return a;
-    if (!this.advertised.changeable(a.node)) {
-      const now = this.advertisement(a, a.node, a.source, learned);
-      this.advertised.unlink(a);
-      this.advertised.link(now);
-      return now;
-    }
-    this.countUnusable(learned, proxy);
-    a.pnc = learned.pnc;
-    a.proxy = proxy;
-    a.metric = learned.metric;
-    a.since = this.wallTime.now();
-    this.advertised.changed.add(a.node);
-    return a;
   }
 
   /** The same for a source of one prefix at most, before and after. */
   private applyOne(source: Source, old: Advertisement | undefined, learned: LearnedPrefix | undefined): Advertisement | undefined {
     const node = learned && this.nodeOf(learned.prefix);
-    if (old && old.node === node) return this.changedInPlace(old, learned!);
-    const now = node === undefined ? undefined : this.advertisement(undefined, node, source, learned!);
+    if (old && old.node === node) return this.advertised.change(old, learned!);
+    const now = node === undefined ? undefined : this.advertised.stated(undefined, node, source, learned!);
     if (old) this.advertised.unlink(old);
     if (now) this.advertised.link(now);
     return now;
@@ -273,27 +249,6 @@ export class LearnedTable {
       this.originators.attach(source);
     }
     return source;
-  }
-
-  /** The old advertisement when it says the same, so that `since` survives a refresh; else a new one. */
-  private advertisement(old: Advertisement | undefined, node: number, source: Source, learned: LearnedPrefix): Advertisement {
-    const proxy = this.usableProxy(learned);
-    if (old && saysSame(old, learned, proxy)) return old;
-    this.countUnusable(learned, proxy);
-    return { node, source, pnc: learned.pnc, proxy, metric: learned.metric, since: this.wallTime.now(), previous: undefined, next: undefined };
-  }
-
-  private usableProxy({ pnc, proxy }: LearnedPrefix): IpAddress | undefined {
-    return pnc && proxy !== undefined && isUnicastHost(proxy) ? this.shared(proxy) : undefined;
-  }
-
-  private countUnusable({ pnc, proxy }: LearnedPrefix, usable: IpAddress | undefined): void {
-    if (pnc && !usable) this.modules.count(proxy ? 'learned.proxy.unusable' : 'learned.proxy.missing');
-  }
-
-  private shared(proxy: IpAddress): IpAddress {
-    if (!this.lastProxy || !sameAddress(this.lastProxy, proxy)) this.lastProxy = proxy;
-    return this.lastProxy;
   }
 
   /** A source that names a prefix twice contradicts itself; the preferred of the two counts. */
