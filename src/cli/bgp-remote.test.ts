@@ -23,6 +23,23 @@ describe('what became of a path at another router', () => {
     expect(one(there([arrived()]))).toEqual({ prefix: PREFIX, nextHop: OURS, arrival: 'used', toldBy: RR, arrivedNextHop: OURS });
   });
 
+  it('PNC-5.4-a: with another proxy than was sent, or without one, it is used and not what was sent', () => {
+    const other = one(there([arrived({ proxy: '2001:db8:ffff::66' })]));
+    expect(other).toMatchObject({ arrival: 'altered', toldBy: RR, why: expect.stringContaining(`uses the proxy 2001:db8:ffff::66, this one sent ${OURS}`), remedy: expect.stringContaining('attribute 39') });
+    expect(one(there([arrived({ proxy: undefined, sids: ['2001:db8:c::1'] })]))).toMatchObject({ arrival: 'altered', why: expect.stringContaining('the proxy none') });
+    // Also where another neighbour tells of it as it was sent: which of the two counts there is chance.
+    expect(one(there([arrived(), arrived({ peer: 'x', proxy: '2001:db8:ffff::66' })]))).toMatchObject({ arrival: 'altered', toldBy: 'x' });
+  });
+
+  it('with other SIDs than were sent: changed on the way, or another code point there', () => {
+    const sids = (...list: string[]) => ({ prefix: `${OURS}/128`, sids: list });
+    const from = { ...own, paths: [sent(sids('2001:db8:c::1', '2001:db8:c::2'))] };
+    expect(one(there([arrived(sids('2001:db8:c::2', '2001:db8:c::1'))]), from)).toMatchObject({ arrival: 'used' });
+    for (const arrives of [sids(), sids('2001:db8:c::1', '2001:db8:c::66')]) {
+      expect(one(there([arrived(arrives)]), from)).toMatchObject({ arrival: 'altered', remedy: expect.stringContaining('end-con-behavior') });
+    }
+  });
+
   it('with an attribute about another next hop than the route has: who changed it, and the line that keeps it', () => {
     const linkLocal = one(there([arrived({ status: 'next-hop-mismatch', 'next-hop': 'fe80::1', 'header-next-hop': 'fe80::1' })]));
     expect([linkLocal.why, linkLocal.remedy]).toEqual([expect.stringContaining('link-local'), expect.stringContaining('bgp.next-hop')]);
@@ -45,8 +62,10 @@ describe('what became of a path at another router', () => {
   });
 
   it('with the characteristic taken out, or a malformed attribute', () => {
-    expect(one(there([arrived({ status: 'no-characteristic', proxy: undefined, unknown: [] })])).remedy).toContain('send-nexthop-characteristics');
-    expect(one(there([arrived({ status: 'malformed', proxy: undefined, 'header-next-hop': undefined })]))).toMatchObject({ arrival: 'not-used', why: expect.stringContaining(RR) });
+    const gone = one(there([arrived({ status: 'no-characteristic', proxy: undefined, unknown: [] })]));
+    expect(gone).toMatchObject({ arrival: 'altered', remedy: expect.stringContaining('send-nexthop-characteristics') });
+    expect(one(there([arrived({ status: 'malformed', proxy: undefined, 'header-next-hop': undefined })]))).toMatchObject({ arrival: 'altered', why: expect.stringContaining(RR) });
+    expect(one(there([arrived({ status: 'no-proxy-address', proxy: undefined })]))).toMatchObject({ arrival: 'altered', remedy: expect.stringContaining('bgp-pnc-characteristic') });
   });
 
   it('without attribute 39: which neighbour told of it so, and the line of FRR that sends it', () => {
@@ -172,6 +191,14 @@ describe('cnpctl doctor --remote', () => {
     expect(code).toBe(1);
     expect(out).toMatch(/^2001:db8:1::\/64 +2001:db8:ffff::1 +without attribute 39 +2001:db8:ffff::fe +2001:db8:ffff::1$/m);
     expect(out.indexOf('send-nexthop-characteristics')).toBeGreaterThan(out.indexOf('0 of 1 paths'));
+  });
+
+  it('another proxy there than was sent: exit code 1, and not called intact', async () => {
+    const { code, out } = await at(await saved([{ ...intact(), proxy: '2001:db8:ffff::66' }]));
+    expect(code).toBe(1);
+    expect(out).toMatch(/^2001:db8:1::\/64 +2001:db8:ffff::1 +attribute 39 altered /m);
+    expect(out).toContain('0 of 1 paths arrived intact and are used');
+    expect((await at(await saved([{ ...intact(), status: 'malformed', proxy: null, headerNextHop: null }]))).out).toMatch(/ attribute 39 altered /);
   });
 
   it('over the other router’s socket it says the same', async () => {

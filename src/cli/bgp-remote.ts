@@ -4,7 +4,8 @@ import { parseAddress } from '../model/address.ts';
 import type { BgpOverview } from './bgp.ts';
 import type { Row } from './views.ts';
 
-export type Arrival = 'used' | 'not-used' | 'without-attribute' | 'another-path' | 'absent';
+/** `altered`: with the attribute, which does not say what was sent. */
+export type Arrival = 'used' | 'not-used' | 'altered' | 'without-attribute' | 'another-path' | 'absent';
 
 /** What became of one path of ours at the other end. */
 export interface Comparison {
@@ -46,6 +47,7 @@ export function readOverview(text: string): BgpOverview | string {
 }
 
 const text = (row: Row, name: string): string | undefined => (typeof row[name] === 'string' ? row[name] : undefined);
+const texts = (row: Row, name: string): string[] => (Array.isArray(row[name]) ? row[name].filter((item) => typeof item === 'string') : []);
 const isOurs = (row: Row): boolean => row['status'] === 'originated';
 
 /** By prefix. */
@@ -60,7 +62,7 @@ function byPrefix(rows: readonly Row[]): Map<string, Row[]> {
   return map;
 }
 
-const ORDER: readonly Arrival[] = ['absent', 'without-attribute', 'not-used', 'another-path', 'used'];
+const ORDER: readonly Arrival[] = ['absent', 'altered', 'without-attribute', 'not-used', 'another-path', 'used'];
 
 export function compareWithRemote(own: BgpOverview, remote: BgpOverview): RemoteReport {
   const [paths, senders] = [byPrefix(remote.paths), byPrefix(remote.senders)];
@@ -102,8 +104,8 @@ const NOT_BEST = "this router's own gobgpd prefers another path of this prefix, 
 function compareOne(sent: Row, arrived: readonly Row[], senders: readonly Row[], there: There): Comparison {
   const nextHop = text(sent, 'next-hop') ?? '';
   const about = { prefix: text(sent, 'prefix') ?? '', nextHop };
-  const ours = arrived.filter((row) => row['status'] !== 'originated' && isSentPath(sent, row)).sort((a, b) => rank(a) - rank(b))[0];
-  if (ours) return { ...about, ...arrivedWith(text(ours, 'peer'), text(ours, 'next-hop')), ...judge(ours, nextHop) };
+  const ours = arrived.filter((row) => row['status'] !== 'originated' && isSentPath(sent, row)).sort((a, b) => rank(a, sent) - rank(b, sent))[0];
+  if (ours) return { ...about, ...arrivedWith(text(ours, 'peer'), text(ours, 'next-hop')), ...judge(ours, sent) };
   const other = arrived.find((row) => row['status'] === 'used' || row['status'] === 'originated');
   if (other) {
     const whose = other['status'] === 'originated' ? 'the other router says itself that it is the proxy' : `another router's path counts there: proxy ${text(other, 'proxy') ?? 'none'}`;
@@ -118,7 +120,20 @@ function compareOne(sent: Row, arrived: readonly Row[], senders: readonly Row[],
 /** What did not change on the way is enough to know a path again. */
 const isSentPath = (sent: Row, row: Row): boolean =>
   text(row, 'next-hop') === text(sent, 'next-hop') || text(row, 'header-next-hop') === text(sent, 'next-hop') || (sent['proxy'] !== undefined && row['proxy'] === sent['proxy']);
-const rank = (row: Row): number => (row['status'] === 'used' ? 0 : row['best'] === true ? 1 : 2);
+/** What is used comes first; of that, what does harm. */
+const rank = (row: Row, sent: Row): number => (row['status'] === 'used' ? (isAltered(row, sent) ? 0 : 1) : row['best'] === true ? 2 : 3);
+
+/** Still about our next hop, and no longer what we say of it. A path with another next hop may be another router's own. */
+const isAltered = (row: Row, sent: Row): boolean => text(row, 'next-hop') === text(sent, 'next-hop') && difference(row, sent) !== undefined;
+
+function difference(row: Row, sent: Row): Pick<Comparison, 'why' | 'remedy'> | undefined {
+  const [proxy, ours] = [text(row, 'proxy'), text(sent, 'proxy')];
+  if (proxy !== ours) return { why: `the other router uses the proxy ${proxy ?? 'none'}, this one sent ${ours ?? 'none'}: somebody on the way changed the attribute`, remedy: ALTERED };
+  const [theirs, sids] = [texts(row, 'sids'), texts(sent, 'sids')];
+  if (theirs.length === sids.length && theirs.every((sid) => sids.includes(sid))) return undefined;
+  const why = `the other router has the SIDs ${theirs.join(', ') || 'none'} of it, this one sent ${sids.join(', ') || 'none'}`;
+  return { why, remedy: `the same code-points.end-con-behavior in both cnpd.yaml; where that is so: ${ALTERED}` };
+}
 
 const arrivedWith = (toldBy: string | undefined, nextHop: string | undefined): Pick<Comparison, 'toldBy' | 'arrivedNextHop'> => ({
   ...(toldBy !== undefined && { toldBy }),
@@ -129,14 +144,18 @@ const ABSENT = "look at each router between: `gobgp neighbor` and `show bgp summ
 const OTHER_AS = 'the other router is in another AS: without bgp.domain in this cnpd.yaml, paths of cnpd have NO_EXPORT and stay in this AS';
 const NEXT_HOP =
   'on the router that made itself the next hop: FRR `neighbor X attribute-unchanged next-hop` (iBGP: no `neighbor X next-hop-self`), BIRD `next hop keep`, gobgpd a policy with set-next-hop = "unchanged"; X is its neighbour on the way to there';
+const ALTERED = "compare attribute 39 in `gobgp global rib PREFIX -j` here, in the table of each router between, and there: the first that has other bytes changes it, or has the path from somebody who may not send it";
 const KEEP_ATTRIBUTE =
   'on each FRR between that knows the attribute: `neighbor X send-nexthop-characteristics`, X being its neighbour on the way to there; and no `neighbor X path-attribute discard 39` (or treat-as-withdraw) on any';
 
 /** @returns what the other end made of a path whose attribute it has */
-function judge(row: Row, sentNextHop: string): Pick<Comparison, 'arrival' | 'why' | 'remedy'> {
+function judge(row: Row, sent: Row): Pick<Comparison, 'arrival' | 'why' | 'remedy'> {
   const [peer, nextHop] = [text(row, 'peer') ?? 'its neighbour', text(row, 'next-hop') ?? 'none'];
   const verdict = VERDICTS[String(row['status'])];
-  if (row['status'] === 'used' && nextHop === sentNextHop) return { arrival: 'used' };
+  if (row['status'] === 'used' && nextHop === text(sent, 'next-hop')) {
+    const changed = difference(row, sent);
+    return changed ? { arrival: 'altered', ...changed } : { arrival: 'used' };
+  }
   if (row['status'] === 'used') return { arrival: 'another-path', why: `it arrives with next hop ${nextHop} and counts there: a router on the way has taken it over, or another one names the same proxy` };
   return verdict ? { arrival: 'not-used', ...verdict(row, peer, nextHop) } : { arrival: 'not-used', why: `status ${String(row['status'])}`, remedy: 'compare the versions of cnpd at both ends' };
 }
@@ -146,7 +165,8 @@ const LINK_LOCAL = {
   remedy: 'a global address in bgp.next-hop, and on the way no router that puts its link-local address in place of it',
 };
 
-type Verdict = (row: Row, peer: string, nextHop: string) => { readonly why: string; readonly remedy: string };
+/** `arrival` where it is not `not-used`. */
+type Verdict = (row: Row, peer: string, nextHop: string) => { readonly arrival?: 'altered'; readonly why: string; readonly remedy: string };
 
 const VERDICTS: Readonly<Record<string, Verdict>> = {
   'next-hop-mismatch': (row, peer, nextHop) => {
@@ -158,14 +178,14 @@ const VERDICTS: Readonly<Record<string, Verdict>> = {
     why: `its AS path (${text(row, 'as-path') ?? ''}) has an AS that is not of the other router's domain`,
     remedy: `if all of them are: bgp.domain: [${ases(text(row, 'as-path') ?? '').join(', ')}] in its cnpd.yaml`,
   }),
-  malformed: (_row, peer) => ({ why: `the attribute that ${peer} told is malformed`, remedy: `look at ${peer}, then at the routers before it: one of them changes attribute 39` }),
+  malformed: (_row, peer) => ({ arrival: 'altered', why: `the attribute that ${peer} told is malformed`, remedy: `look at ${peer}, then at the routers before it: one of them changes attribute 39` }),
   'no-characteristic': (row) => {
     const unknown = Array.isArray(row['unknown']) ? row['unknown'].join(', ') : '';
     return unknown === ''
-      ? { why: 'the characteristic was taken out of the attribute on the way', remedy: KEEP_ATTRIBUTE }
+      ? { arrival: 'altered', why: 'the characteristic was taken out of the attribute on the way', remedy: KEEP_ATTRIBUTE }
       : { why: `the other router does not know characteristic ${unknown}`, remedy: 'the same code-points.bgp-pnc-characteristic and bgp-private-characteristic in both cnpd.yaml' };
   },
-  'no-proxy-address': () => ({ why: 'the characteristic has no usable address', remedy: 'proxy.address in cnpd.yaml must be a unicast address' }),
+  'no-proxy-address': () => ({ arrival: 'altered', why: 'what the other router takes for the proxy has no usable address', remedy: `the same code-points.bgp-pnc-characteristic in both cnpd.yaml; where that is so: ${ALTERED}` }),
 };
 
 /** Neighbour of a path that was originated at that gobgpd. */

@@ -11,6 +11,7 @@ const SHOWN = 20;
 const ARRIVALS: Readonly<Record<Arrival, string>> = {
   used: 'intact, used',
   'not-used': 'intact, not used',
+  altered: 'attribute 39 altered',
   'without-attribute': 'without attribute 39',
   'another-path': "another router's path",
   absent: 'not at all',
