@@ -83,7 +83,7 @@ export class BenchGobgpd {
   }
 
   async channel(): Promise<Channel> {
-    const channel = await Channel.open({ target: `unix:${this.socket}`, maxMessageBytes: MAX_MESSAGE_BYTES, learn: 'best' });
+    const channel = await Channel.open({ target: `unix:${this.socket}`, maxMessageBytes: MAX_MESSAGE_BYTES });
     this.#channels.push(channel);
     return channel;
   }

@@ -13,8 +13,27 @@ describe('cnpctl show bgp', () => {
 
   it('peers: with the families that were negotiated', async () => {
     const { out } = await run('show bgp peers');
-    expect(out).toMatch(/^2001:db8:ffff::fe +65001 +established +ipv4-unicast, ipv6-unicast +3 +1$/m);
-    expect(out).toMatch(/^192\.0\.2\.254 +65001 +active +- +0 +0$/m);
+    expect(out).toMatch(/^2001:db8:ffff::fe +65001 +yes +established +ipv4-unicast, ipv6-unicast +3 +1$/m);
+    expect(out).toMatch(/^192\.0\.2\.254 +65001 +yes +active +- +0 +0$/m);
+  });
+
+  it('PNC-6-a: peers: whether each is of the domain', async () => {
+    const state = exampleState();
+    state.bgp.peers = [{ ...state.bgp.peers[0]!, as: 65_003, inDomain: false }];
+    const { out } = await run('show bgp peers', fakeCnpd(state));
+    expect(out.split('\n')).toEqual([expect.stringMatching(/^NEIGHBOR +AS +OF THE DOMAIN +STATE /), expect.stringMatching(/^2001:db8:ffff::fe +65003 +no +established /), '']);
+  });
+
+  it('peers that gobgpd does not tell of are unknown, not none', async () => {
+    const state = exampleState();
+    const { neighbors, ...session } = state.bgp.session[0]!;
+    expect(neighbors).toBe(2);
+    state.bgp = { session: [{ ...session, state: 'waiting', reason: 'connect ECONNREFUSED; tries again in 3 s' }], peers: [], paths: [] };
+    const sentence = 'gobgpd does not tell of its BGP neighbors now (waiting: connect ECONNREFUSED; tries again in 3 s)';
+    expect((await run('show bgp peers', fakeCnpd(state))).out).toBe(`${sentence}\n`);
+    expect((await run('show bgp', fakeCnpd(state))).out.split('\n\n')[1]).toBe(sentence);
+    state.bgp.session = [{ ...session, neighbors: 0 }];
+    expect((await run('show bgp peers', fakeCnpd(state))).out).toBe('there is no BGP neighbor\n');
   });
 
   it('PNC-5.4-a: paths: the proxy of each, and why its characteristics are not used', async () => {
@@ -49,9 +68,10 @@ describe('cnpctl show bgp', () => {
     expect(answer['paths']![1]).toMatchObject({ 'header-next-hop': '2001:db8:ffff::3', 'as-path': '65003', unknown: [1] });
   });
 
-  it.each([['session', 'there is no BGP carrier: cnpd.yaml has no bgp section'], ['peers', 'there is no BGP neighbor'], ['paths', 'there is no path with Next Hop Dependent Characteristics']])(
-    '%s: an empty list says so',
-    async (subject, sentence) => {
+  it.each(['session', 'peers', 'paths'])(
+    '%s: without a bgp section says so',
+    async (subject) => {
+      const sentence = 'there is no BGP carrier: cnpd.yaml has no bgp section';
       const state = { ...exampleState(), bgp: { session: [], peers: [], paths: [] } };
       expect(await run(`show bgp ${subject}`, fakeCnpd(state))).toEqual({ code: 0, out: `${sentence}\n`, err: '' });
     },

@@ -2,7 +2,8 @@
 // the sender prefixes that were learned from them.
 import { type Context, print, printJson, withCnpd } from './context.ts';
 import { EXIT, type ExitCode } from './exit.ts';
-import { BGP_VIEWS, layOut, type Row } from './views.ts';
+import { printable } from './table.ts';
+import { BGP_VIEWS, layOut, type Row, type View } from './views.ts';
 
 export interface BgpOverview {
   readonly session: readonly Row[];
@@ -25,6 +26,25 @@ export const bgpOverview = (context: Context): Promise<BgpOverview> =>
 export async function showBgp(context: Context): Promise<ExitCode> {
   const overview = await bgpOverview(context);
   if (context.options.output === 'json') printJson(context, overview);
-  else print(context, Object.values(BGP_VIEWS).flatMap((view, i) => [...(i > 0 ? [''] : []), ...layOut(view, overview[view.path[2]], context.nowMs())]));
+  else print(context, Object.values(BGP_VIEWS).flatMap((view, i) => [...(i > 0 ? [''] : []), ...layOut({ ...view, empty: emptySentence(view, overview.session) }, overview[view.path[2]], context.nowMs())]));
+  return EXIT.ok;
+}
+
+/** What gobgpd does not tell now is not known to be none. */
+function emptySentence({ path, empty }: View, [session]: readonly Row[]): string {
+  if (path[2] === BGP_VIEWS.session.path[2]) return empty;
+  if (!session) return BGP_VIEWS.session.empty;
+  if (path[2] !== BGP_VIEWS.peers.path[2] || typeof session['neighbors'] === 'number') return empty;
+  return printable(`gobgpd does not tell of its BGP neighbors now (${String(session['state'])}: ${String(session['reason'])})`);
+}
+
+/** One of the three. */
+export async function showBgpList(context: Context, view: View): Promise<ExitCode> {
+  const [rows, session] = await withCnpd(context, async (client) => {
+    const asked = ((await client.get(view.path)) as Row[] | undefined) ?? [];
+    return [asked, asked.length > 0 ? [] : (((await client.get(BGP_VIEWS.session.path)) as Row[] | undefined) ?? [])] as const;
+  });
+  if (context.options.output === 'json') printJson(context, rows);
+  else print(context, layOut({ ...view, empty: emptySentence(view, session) }, rows, context.nowMs()));
   return EXIT.ok;
 }

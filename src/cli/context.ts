@@ -18,7 +18,8 @@ export interface DoctorItem {
   readonly id: string;
   /** What must be so. */
   readonly claim: string;
-  readonly state: 'ok' | 'missing' | 'unknown';
+  /** `warning`: only an operator can tell whether it is right as it is. */
+  readonly state: 'ok' | 'warning' | 'missing' | 'unknown';
   readonly problem?: string;
   /** The line that mends it. */
   readonly remedy?: string;

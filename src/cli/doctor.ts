@@ -18,7 +18,7 @@ export interface DoctorOptions {
 
 const DAEMON = { id: 'cnpd', claim: 'cnpd runs' } as const;
 
-/** Exit code 1 when anything is missing. */
+/** Exit code 1 when anything is missing; not because of a warning. */
 export async function doctor(context: Context, options: DoctorOptions): Promise<ExitCode> {
   const items = await examine(context, options);
   if (context.options.output === 'json') printJson(context, { ok: items.every(isOk), items: items.map(fields) });
@@ -26,7 +26,7 @@ export async function doctor(context: Context, options: DoctorOptions): Promise<
   return items.every(isOk) ? EXIT.ok : EXIT.problem;
 }
 
-const isOk = (item: DoctorItem): boolean => item.state === 'ok';
+const isOk = (item: DoctorItem): boolean => item.state === 'ok' || item.state === 'warning';
 
 /** Only these: an item may carry more than is to be shown. */
 const fields = ({ id, claim, state, problem, remedy }: DoctorItem): DoctorItem => ({
@@ -52,7 +52,7 @@ async function examine(context: Context, { config, vtyDir }: DoctorOptions): Pro
   return [...items, ...(await context.examine(config ?? status?.intent.file ?? DEFAULT_CONFIG, { kernel: status === undefined, ...(vtyDir === undefined ? {} : { vtyDir }) }))];
 }
 
-const COLOURS = { ok: '\u001b[32m', missing: '\u001b[31m', unknown: '\u001b[33m' } as const;
+const COLOURS = { ok: '\u001b[32m', warning: '\u001b[33m', missing: '\u001b[31m', unknown: '\u001b[33m' } as const;
 
 function describe({ id, claim, state, problem, remedy }: DoctorItem, colour: boolean): string[] {
   const padded = state.padEnd(7);

@@ -2,7 +2,7 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { parseAddress } from '../model/address.ts';
 import { type CliModules, type Context, DEFAULT_RUN_DIR, DEFAULT_SOCKET, explainFailure, type GlobalOptions, print, printJson, withCnpd } from './context.ts';
-import { showBgp } from './bgp.ts';
+import { showBgp, showBgpList } from './bgp.ts';
 import { type DoctorOptions, doctor } from './doctor.ts';
 import { doctorRemote } from './doctor-remote.ts';
 import { EXIT, type ExitCode } from './exit.ts';
@@ -98,7 +98,7 @@ function addShow(program: Command, act: (run: Action) => (...args: unknown[]) =>
     ospf.command('database').description(database.description).action(act((context) => showList(context, database)));
   }
   const bgp = show.command('bgp').description('the BGP carrier: all of the below; as JSON with what `doctor --remote` needs of another router').action(act(showBgp));
-  for (const [name, view] of Object.entries(BGP_VIEWS)) bgp.command(name).description(view.description).action(act((context) => showList(context, view)));
+  for (const [name, view] of Object.entries(BGP_VIEWS)) bgp.command(name).description(view.description).action(act((context) => showBgpList(context, view)));
   show.command('ports').description(VIEWS.ports.description).action(act(showPorts));
   show
     .command('notifications')

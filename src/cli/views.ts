@@ -120,7 +120,7 @@ export const BGP_VIEWS = {
     path: ['cnpd', 'bgp', 'peers'],
     description: "gobgpd's BGP neighbors",
     empty: 'there is no BGP neighbor',
-    columns: [text('address', 'neighbor'), number('as', 'AS'), text('state'), list('families'), number('received'), number('advertised')],
+    columns: [text('address', 'neighbor'), number('as', 'AS'), text('in-domain', 'of the domain'), text('state'), list('families'), number('received'), number('advertised')],
   },
   paths: {
     path: ['cnpd', 'bgp', 'paths'],

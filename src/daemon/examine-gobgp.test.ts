@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { load } from '../intent/fixture.ts';
 import type { BgpPeerState } from '../model/state.ts';
-import { type GobgpAnswer, checkGobgp, examineGobgp, neededFamilies } from './examine-gobgp.ts';
+import type { GobgpAnswer } from '../carriers/bgp/gobgp/ask.edge.ts';
+import { checkGobgp, examineGobgp, neededFamilies } from './examine-gobgp.ts';
 import { gobgpRemedy } from './gobgp.ts';
 
 const ROUTER = 'router: { name: r1, loopback: { ipv4: 192.0.2.1, ipv6: 2001:db8::1 } }\n';
@@ -48,7 +49,31 @@ describe('cnpctl doctor on gobgpd', () => {
     expect(neededFamilies(intent(PROXY, 'bgp: { next-hop: [192.0.2.1] }\n'))).toEqual([]);
     expect(neededFamilies(intent('stamp: { reflector: on, accept-from: [2001:db8::/32] }\n'))).toEqual([4, 6]);
     const ports = 'ports: [{ interface: eth1, k-max: 50kB }]\n';
+    // Without `notifications` every sender is told through its proxy.
+    expect(neededFamilies(intent(ports))).toEqual([4, 6]);
+    expect(neededFamilies(intent(`${ports}notifications: { enabled: off, senders: [{ prefix: "::/0", order: [fast-cnp] }] }\n`))).toEqual([4, 6]);
     expect(neededFamilies(intent(`${ports}notifications: { senders: [{ prefix: 198.51.100.0/24, order: [proxy] }, { prefix: "::/0", order: [fast-cnp] }] }\n`))).toEqual([4]);
+  });
+
+  it('a family that no line of the file names may be absent, as long as there is the other', () => {
+    const congested = intent('ports: [{ interface: eth1, k-max: 50kB }]\n');
+    const states = (families: string[], of = congested): unknown => check(says(peer('192.0.2.9', families)), of).slice(2).map(({ id, state }) => [id, state]);
+    expect(states(BOTH)).toEqual([['gobgp.ipv4-unicast', 'ok'], ['gobgp.ipv6-unicast', 'ok']]);
+    expect(states(['ipv4-unicast'])).toEqual([['gobgp.ipv4-unicast', 'ok'], ['gobgp.ipv6-unicast', 'warning']]);
+    expect(states([])).toEqual([['gobgp.ipv4-unicast', 'missing'], ['gobgp.ipv6-unicast', 'missing']]);
+    expect(states(['ipv4-unicast'], intent(`ports: [{ interface: eth1, k-max: 50kB }]\n${PROXY}`))).toEqual([['gobgp.ipv4-unicast', 'ok'], ['gobgp.ipv6-unicast', 'missing']]);
+  });
+
+  it('PNC-6-a: a neighbour that is not of the domain gets what is meant for the domain: a warning, with what to do about it', () => {
+    const domain = (...neighbors: BgpPeerState[]) => check(says(...neighbors), intent(PROXY, 'bgp: { domain: [65010] }\n')).find(({ id }) => id === 'gobgp.domain');
+    const [inside, member, outside] = [peer('192.0.2.9', BOTH), { ...peer('192.0.2.10', BOTH), as: 65_010 }, { ...peer('192.0.2.11', [], 'active'), as: 65_003 }];
+    expect(domain(inside, member)).toMatchObject({ state: 'ok' });
+    expect(domain(inside, member, outside)).toMatchObject({
+      state: 'warning', problem: expect.stringContaining('neighbour 192.0.2.11, AS 65003, is not of the domain'), remedy: expect.stringMatching(/add 65003 to bgp\.domain.*domain-only/),
+    });
+    // A neighbour whose AS gobgpd does not know yet; and without a domain nothing leaves the AS.
+    expect(domain({ ...outside, as: 0 })).toMatchObject({ state: 'ok' });
+    expect(check(says(outside)).map(({ id }) => id)).not.toContain('gobgp.domain');
   });
 
   it('without a bgp section nothing is asked', async () => expect(await examineGobgp(load(ROUTER))).toEqual([]));

@@ -1,59 +1,28 @@
 // What `cnpctl doctor` finds out about the gobgpd of the intent: whether it answers, with which API and as whom, and whether the address families that this
 // intent needs are negotiated with somebody.
-import { createGobgpClient } from '../carriers/bgp/gobgp/client.edge.ts';
-import type { GobgpAbout, GobgpClient, GobgpListener } from '../carriers/bgp/gobgp/gobgp.ts';
+import { withDomain } from '../carriers/bgp/domain.ts';
+import { type GobgpAnswer, askGobgp } from '../carriers/bgp/gobgp/ask.edge.ts';
 import type { BgpIntent, Intent } from '../intent/intent.ts';
 import type { Family } from '../model/address.ts';
-import { systemClock } from '../model/clock.ts';
-import { silentLog } from '../model/log.ts';
 import type { BgpPeerState } from '../model/state.ts';
+import { asksForProxies } from '../plan/policy.ts';
 import { gobgpRemedy } from './gobgp.ts';
 
-/** The same as what is found of FRR (src/frr/finding.ts). */
+/** As what is found of FRR (src/frr/finding.ts); `warning`: only an operator can tell whether it is right. */
 export interface GobgpCheck {
   readonly id: string;
   readonly claim: string;
-  readonly state: 'ok' | 'missing' | 'unknown';
+  readonly state: 'ok' | 'warning' | 'missing' | 'unknown';
   readonly problem?: string;
   readonly remedy?: string;
 }
 
-/** What gobgpd said, or why it said nothing. */
-export type GobgpAnswer = { readonly about: GobgpAbout; readonly peers: readonly BgpPeerState[] } | { readonly reason: string };
-
-/** A busy gobgpd answers late; two of its answers are waited for. Milliseconds. */
-const PATIENCE_MS = 25_000;
-
 /** Never rejects: what cannot be asked is among the checks. @returns none without a `bgp` section */
 export async function examineGobgp(intent: Intent): Promise<GobgpCheck[]> {
-  return intent.bgp ? checkGobgp(intent, intent.bgp, await askGobgp(intent.bgp)) : [];
+  return intent.bgp ? checkGobgp(intent, intent.bgp, await askGobgp(intent.bgp.gobgp)) : [];
 }
 
-/** One connection, without a second attempt. */
-function askGobgp({ gobgp, learn }: BgpIntent): Promise<GobgpAnswer> {
-  return new Promise((resolve) => {
-    const finish = (answer: GobgpAnswer): void => {
-      cancel();
-      resolve(answer);
-      void client.close();
-    };
-    const cancel = systemClock.after(PATIENCE_MS, () => finish({ reason: `no answer within ${PATIENCE_MS / 1000} s` }));
-    // The client tells of no neighbours when gobgpd does not, and counts it.
-    const counted = new Set<string>();
-    const heard = (about: GobgpAbout, peers: readonly BgpPeerState[]): void =>
-      finish(counted.has('bgp.gobgp.peers-failed') ? { reason: 'gobgpd does not tell of its neighbours' } : { about, peers });
-    const listener: GobgpListener = {
-      connected: (about) => void client.peers().then((peers) => heard(about, peers)),
-      routes: () => {},
-      listed: () => {},
-      lost: (reason) => finish({ reason }),
-    };
-    const client: GobgpClient = createGobgpClient({ ...gobgp, learn }, { listener, clock: systemClock, log: silentLog, count: (name) => void counted.add(name) });
-    client.start();
-  });
-}
-
-export function checkGobgp(intent: Intent, { gobgp }: BgpIntent, answer: GobgpAnswer): GobgpCheck[] {
+export function checkGobgp(intent: Intent, { gobgp, domain }: BgpIntent, answer: GobgpAnswer): GobgpCheck[] {
   const how = gobgp.tls ? ' with TLS' : '';
   if ('reason' in answer) {
     const { reason } = answer;
@@ -64,7 +33,8 @@ export function checkGobgp(intent: Intent, { gobgp }: BgpIntent, answer: GobgpAn
   return [
     { id: 'gobgp', claim: `gobgpd answers at ${gobgp.target}${how}: API ${about.api}, AS ${about.as}, router ID ${about.routerId}`, state: 'ok' },
     checkNeighbors(peers, established),
-    ...neededFamilies(intent).map((family) => checkFamily(family, established)),
+    ...checkFamilies(intent, established),
+    ...(domain.length > 0 ? [checkDomain(peers, about.as, new Set(domain))] : []),
   ];
 }
 
@@ -77,7 +47,25 @@ function checkNeighbors(peers: readonly BgpPeerState[], established: readonly Bg
   return { id, claim, state: 'missing', problem: `none of gobgpd's neighbours is established: ${states}`, remedy: 'gobgp neighbor ADDRESS, and `show bgp neighbors` at the other end, say why' };
 }
 
+/** Whether a policy of gobgpd's keeps paths from them cannot be seen here. Without a domain the paths have NO_EXPORT. */
+function checkDomain(peers: readonly BgpPeerState[], ownAs: number, domain: ReadonlySet<number>): GobgpCheck {
+  const [id, claim] = ['gobgp.domain', "gobgpd's neighbours are of the domain"];
+  const outside = peers.filter((peer) => withDomain(peer, ownAs, domain).inDomain === false);
+  if (outside.length === 0) return { id, claim, state: 'ok' };
+  const problem = `${outside.map(({ address, as }) => `neighbour ${address}, AS ${as},`).join(' and ')} ${outside.length > 1 ? 'are' : 'is'} not of the domain, and gets cnpd's paths with attribute 39 unless a policy of gobgpd's keeps them back`;
+  const ases = [...new Set(outside.map(({ as }) => as))].join(', ');
+  return { id, claim, state: 'warning', problem, remedy: `if it is of the domain, add ${ases} to bgp.domain in cnpd.yaml; else an export policy as in frr-configs/bgp-gobgpd.toml ("domain-only"), and nothing where it is there` };
+}
+
 const familyName = (family: Family): string => `ipv${family}-unicast`;
+
+/** A network may have one family alone: of what no line of the file names that is no fault. */
+function checkFamilies(intent: Intent, established: readonly BgpPeerState[]): GobgpCheck[] {
+  const named = namedFamilies(intent);
+  const checks = neededFamilies(intent).map((family) => ({ ...checkFamily(family, established), named: named.includes(family) }));
+  const some = checks.some(({ state }) => state === 'ok');
+  return checks.map(({ named: must, ...check }) => (check.state === 'missing' && some && !must ? { ...check, state: 'warning' } : check));
+}
 
 /** One neighbour with the family is enough: others may be for the other family. */
 function checkFamily(family: Family, established: readonly BgpPeerState[]): GobgpCheck {
@@ -91,11 +79,14 @@ function checkFamily(family: Family, established: readonly BgpPeerState[]): Gobg
   return { id, claim, state: 'missing', problem: `${name} is negotiated with none of ${lack.join(', ')}, and this cnpd.yaml needs it`, remedy };
 }
 
+/** Those of `namedFamilies`; and without `notifications` both, because every sender is told through its proxy. */
+export const neededFamilies = (intent: Intent): Family[] => (asksForProxies(intent) && !intent.notifications ? [4, 6] : namedFamilies(intent));
+
 /**
  * Of what is advertised, sender prefixes and host routes; and of the senders that are told through proxies, as far as the file names them. A family that BGP has no
  * next hop for is not advertised, which the daemon tells.
  */
-export function neededFamilies({ bgp, proxy, srv6, stamp, notifications, ports }: Intent): Family[] {
+function namedFamilies({ bgp, proxy, srv6, stamp, notifications, ports }: Intent): Family[] {
   const nextHops = [bgp?.nextHop4, bgp?.nextHop6].flatMap((address) => (address ? [address.family] : []));
   const senders = (proxy?.senders ?? []).map(({ prefix }) => prefix.address.family).filter((family) => nextHops.includes(family));
   const hosts = srv6?.endCon.length || stamp?.reflector ? nextHops : [];

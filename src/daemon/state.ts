@@ -85,8 +85,8 @@ async function bgpState({ carrier }: Carriers['bgp']): Promise<Lazy<BgpState>> {
   if (!carrier) return { session: [], peers: [], paths: [] };
   const peers = await carrier.peers();
   return {
-    session: [carrier.session()],
-    peers,
+    session: [{ ...carrier.session(), ...(peers && { neighbors: peers.length }) }],
+    peers: peers ?? [],
     // Of many paths only when they are asked for: who watches the session would keep the event loop busy with them.
     get paths() {
       return carrier.paths();

@@ -129,6 +129,8 @@ export interface BgpSessionState {
   /** Paths that cnpd has put into gobgpd, and those that it wants there. */
   originated: number;
   wanted: number;
+  /** gobgpd's BGP neighbours; absent: it does not tell of them now. */
+  neighbors?: number;
   /** Paths that gobgpd has told of, those of cnpd left out; and those of them with a characteristic that is used. */
   learned: number;
   withProxy: number;
@@ -143,6 +145,8 @@ export interface BgpPeerState {
   families: string[];
   received: number;
   advertised: number;
+  /** Whether its AS is gobgpd's own or one of `bgp.domain`; absent: not known. */
+  inDomain?: boolean;
 }
 
 /** A path that has a Next Hop Dependent Characteristics attribute, or that cnpd has originated. */

@@ -94,12 +94,12 @@ export const exampleState = (): CnpdState => ({
     session: [
       {
         target: '127.0.0.1:50051', state: 'ready', api: 'v3', as: 65_001, routerId: '192.0.2.1', since: '2026-11-20T11:00:01.000Z', reason: 'all paths are known',
-        originated: 1, wanted: 1, learned: 3, withProxy: 1,
+        originated: 1, wanted: 1, neighbors: 2, learned: 3, withProxy: 1,
       },
     ],
     peers: [
-      { address: '2001:db8:ffff::fe', as: 65_001, state: 'established', families: ['ipv4-unicast', 'ipv6-unicast'], received: 3, advertised: 1 },
-      { address: '192.0.2.254', as: 65_001, state: 'active', families: [], received: 0, advertised: 0 },
+      { address: '2001:db8:ffff::fe', as: 65_001, state: 'established', families: ['ipv4-unicast', 'ipv6-unicast'], received: 3, advertised: 1, inDomain: true },
+      { address: '192.0.2.254', as: 65_001, state: 'active', families: [], received: 0, advertised: 0, inDomain: true },
     ],
     paths: [
       {

@@ -92,6 +92,7 @@ const BGP: ContainerShape<BgpState> = {
         reason: STRING,
         originated: UINT32,
         wanted: UINT32,
+        neighbors: UINT32,
         learned: UINT32,
         withProxy: UINT32,
       },
@@ -106,6 +107,7 @@ const BGP: ContainerShape<BgpState> = {
         families: leafList('string'),
         received: UINT32,
         advertised: UINT32,
+        inDomain: BOOLEAN,
       },
     },
     paths: {

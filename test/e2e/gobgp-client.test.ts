@@ -108,7 +108,7 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
     ]);
     // What cnpd has put in there is nobody's own here: the identifier does not travel.
     expect([...learned.values()].flat().some(isOwn)).toBe(false);
-    await eventually('the session is shown', async () => (await heard.client.peers()).some((peer) => peer.state === 'established' && peer.received === 2));
+    await eventually('the session is shown', async () => (await heard.client.peers())?.some((peer) => peer.state === 'established' && peer.received === 2));
     expect(await heard.client.peers()).toEqual([{ address: '127.0.0.2', as: 65001, state: 'established', families: ['ipv4-unicast', 'ipv6-unicast'], received: 2, advertised: 0 }]);
     far.cli('global', 'rib', 'add', '10.2.0.0/16', 'nexthop', '192.0.2.8', 'med', '51');
     await eventually('the next hop changes', () => heard.hops('10.2.0.0/16').join() === '192.0.2.8');
@@ -116,7 +116,7 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
     await eventually('it is withdrawn', () => heard.routes.size === 1);
     await far.kill();
     await eventually('all goes with the session', () => heard.routes.size === 0);
-    expect((await heard.client.peers())[0]!.state).not.toBe('established');
+    expect((await heard.client.peers())?.[0]!.state).not.toBe('established');
   });
 
   test('over a session with ADD-PATH the identifier is gobgpd’s, not cnpd’s', async () => {
@@ -286,6 +286,6 @@ describe('what is no gobgpd', () => {
     const heard = listen({ target: `unix:${join(net.directory, 'nobody.sock')}` });
     await eventually('it is lost', () => heard.lost.length > 1);
     expect(heard.lost[0]).toMatch(/ENOENT|No connection/);
-    expect(await heard.client.peers()).toEqual([]);
+    expect(await heard.client.peers()).toBeUndefined();
   });
 });

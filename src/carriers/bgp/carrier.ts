@@ -11,6 +11,7 @@ import type { Carrier, CarrierSink } from '../carrier.ts';
 import { Wake } from '../wake.ts';
 import { SLICE } from './constants.ts';
 import { type Content, type ContentConfig, type ContentEffect, type ContentEvent, contentWake, createContent, handleContent } from './content.ts';
+import { withDomain } from './domain.ts';
 import { createGobgpClient } from './gobgp/client.edge.ts';
 import type { GobgpClient, GobgpListener, GobgpOptions, Learn } from './gobgp/gobgp.ts';
 import { disputed } from './dispute.ts';
@@ -48,8 +49,8 @@ export interface BgpCarrierModules {
 export interface BgpCarrier extends Carrier {
   readonly name: 'bgp';
   session(): BgpSessionState;
-  /** gobgpd's neighbours; [] while it is not connected. */
-  peers(): Promise<BgpPeerState[]>;
+  /** gobgpd's neighbours; undefined: it is not connected, or does not tell. */
+  peers(): Promise<BgpPeerState[] | undefined>;
   /** Own paths, and those that have the characteristics attribute. Many are put together a slice a turn. */
   paths(): Promise<BgpPathState[]>;
   /** Declared prefixes and SIDs that are not advertised. */
@@ -132,8 +133,9 @@ class GobgpSideCarrier implements BgpCarrier {
     return sessionState(this.content, this.options.gobgp.target, this.moment());
   }
 
-  peers(): Promise<BgpPeerState[]> {
-    return this.client.peers();
+  async peers(): Promise<BgpPeerState[] | undefined> {
+    const { session, config } = this.content;
+    return (await this.client.peers())?.map((peer) => withDomain(peer, session.about?.as, config.domain));
   }
 
   async paths(): Promise<BgpPathState[]> {

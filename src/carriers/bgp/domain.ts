@@ -1,4 +1,5 @@
-// AS_PATH (RFC 4271 §4.3, RFC 5065 §3): as text, and whether it stays within the domain.
+// AS_PATH (RFC 4271 §4.3, RFC 5065 §3): as text, and whether it stays within the domain; and whether a neighbour is of it.
+import type { BgpPeerState } from '../../model/state.ts';
 import type { AsSegment } from '../../packet/bgp/route.ts';
 
 const isConfederation = ({ type }: AsSegment): boolean => type === 'confed-sequence' || type === 'confed-set';
@@ -10,6 +11,10 @@ export function withinDomain(asPath: readonly AsSegment[], ownAs: number, domain
   }
   return true;
 }
+
+/** A gobgpd that does not know its neighbour's AS yet says 0. */
+export const withDomain = (peer: BgpPeerState, ownAs: number | undefined, domain: ReadonlySet<number>): BgpPeerState =>
+  ownAs === undefined || peer.as === 0 ? peer : { ...peer, inDomain: peer.as === ownAs || domain.has(peer.as) };
 
 const BRACKETS: Readonly<Record<AsSegment['type'], readonly [string, string, string]>> = {
   sequence: ['', ' ', ''],

@@ -26,7 +26,7 @@ export class Channel {
   }
 
   /** Connects at the first call. @throws Error naming the file of TLS that cannot be read or is none */
-  static async open({ target, tls, maxMessageBytes }: GobgpOptions): Promise<Channel> {
+  static async open({ target, tls, maxMessageBytes }: Omit<GobgpOptions, 'learn'>): Promise<Channel> {
     const options: ChannelOptions = {
       'grpc.max_receive_message_length': maxMessageBytes,
       'grpc.max_send_message_length': -1,

@@ -88,7 +88,7 @@ export interface GobgpClient {
   add(paths: readonly OwnPath[]): Promise<void>;
   /** Takes out cnpd's own paths of these prefixes, nobody else's. */
   withdraw(prefixes: readonly Prefix[]): Promise<void>;
-  /** gobgpd's neighbours as they are now; [] while it is not connected. */
-  peers(): Promise<BgpPeerState[]>;
+  /** gobgpd's neighbours as they are now; undefined: it is not connected, or does not tell. */
+  peers(): Promise<BgpPeerState[] | undefined>;
   close(): Promise<void>;
 }

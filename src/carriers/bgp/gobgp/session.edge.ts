@@ -1,6 +1,6 @@
 // One life of the connection to a gobgpd: find out which API answers, watch, list, and then keep both up, until something goes wrong, which ends it. In this order nothing is
 // lost: gobgpd tells of its neighbours when the watch is registered, and only then is it asked for its table; events overlap with the list, they never leave a gap (routes.ts).
-import { type ClientReadableStream, status } from '@grpc/grpc-js';
+import type { ClientReadableStream } from '@grpc/grpc-js';
 import type { Family } from '../../../model/address.ts';
 import type { Clock } from '../../../model/clock.ts';
 import type { Count, Log } from '../../../model/log.ts';
@@ -9,14 +9,12 @@ import type { BgpPeerState } from '../../../model/state.ts';
 import type { GobgpApi } from './api.ts';
 import { CallError, Channel } from './channel.edge.ts';
 import type { GobgpListener, GobgpOptions, OwnPath } from './gobgp.ts';
+import { identify } from './identify.edge.ts';
 import { type About, GET_BGP_REQUEST, LIST_PEER_REQUEST, decodeAbout, decodeEvent, decodeListed, decodePeer } from './messages.ts';
 import { Routes } from './routes.ts';
 import { Slices } from './slices.edge.ts';
 import { upload } from './upload.edge.ts';
-import { v3 } from './v3.ts';
-import { v4 } from './v4.ts';
 
-const APIS: readonly GobgpApi[] = [v3, v4];
 const FAMILIES: readonly Family[] = [4, 6];
 /** For short answers. gobgpd does one thing at a time, and is slow to answer while it takes in a table. */
 const ANSWER_MS = 10_000;
@@ -100,8 +98,9 @@ export class Session {
     routes.taken(prefixes);
   }
 
-  async peers(): Promise<BgpPeerState[]> {
-    if (!this.#api || !this.#channel) return [];
+  /** Undefined: gobgpd is not known yet. */
+  async peers(): Promise<BgpPeerState[] | undefined> {
+    if (!this.#api || !this.#channel) return undefined;
     const peers: BgpPeerState[] = [];
     await this.#collect('ListPeer', LIST_PEER_REQUEST, (bytes) => {
       const peer = decodePeer(bytes);
@@ -113,7 +112,7 @@ export class Session {
   async #live(): Promise<void> {
     this.#channel = await Channel.open(this.#options);
     if (this.#over) return this.#channel.close();
-    const { api, about } = await this.#identify(this.#channel);
+    const { api, about } = await identify(this.#channel, ANSWER_MS);
     this.#api = api;
     this.#about = about;
     this.#routes = new Routes({ api, learn: this.#options.learn, multipath: about.multipath }, this.#modules);
@@ -126,19 +125,6 @@ export class Session {
     this.listed = true;
     this.#modules.listener.listed();
     this.#scheduleHealth();
-  }
-
-  async #identify(channel: Channel): Promise<{ readonly api: GobgpApi; readonly about: About }> {
-    for (const api of APIS) {
-      try {
-        const about = decodeAbout(await channel.call(`/${api.service}/GetBgp`, GET_BGP_REQUEST, ANSWER_MS));
-        if (about.as === 0) throw new Error('BGP is not started in gobgpd: its configuration has no [global.config], or it is still reading it');
-        return { api, about };
-      } catch (error) {
-        if (!(error instanceof CallError && error.code === status.UNIMPLEMENTED)) throw error;
-      }
-    }
-    throw new Error(`what answers is no gobgpd that cnpd knows: it has neither ${APIS.map((api) => api.service).join(' nor ')}`);
   }
 
   /** Resolves when gobgpd has registered the watch. */
