@@ -1,5 +1,5 @@
-// `cnpctl doctor`: everything that has to be so for cnpd to work here, what is missing, and the line that mends it. A running cnpd knows the kernel
-// and its ports; without one they are examined here. FRR is asked in either case.
+// `cnpctl doctor`: everything that has to be so for cnpd to work here, what is missing, and the line that mends it. A running cnpd knows the kernel,
+// its ports and its paths; without one they are examined here. FRR and gobgpd are asked in either case.
 import { NorthboundError } from '../northbound/client.ts';
 import { type Context, DEFAULT_CONFIG, type DoctorItem, print, printJson, withCnpd } from './context.ts';
 import { EXIT, type ExitCode } from './exit.ts';
@@ -9,6 +9,13 @@ interface Status {
   readonly pid: number;
   readonly problems?: readonly { readonly feature: string; readonly problem: string; readonly remedy: string }[];
   readonly intent: { readonly file: string };
+}
+
+interface Session {
+  readonly state: string;
+  readonly originated: number;
+  readonly wanted: number;
+  readonly refusal?: string;
 }
 
 export interface DoctorOptions {
@@ -43,13 +50,23 @@ async function examine(context: Context, { config, vtyDir }: DoctorOptions): Pro
   try {
     status = (await withCnpd(context, (client) => client.get(['cnpd', 'status']))) as Status;
     const problems = (status.problems ?? []).map(({ feature, problem, remedy }) => ({ id: feature, claim: `${feature} works`, state: 'missing' as const, problem, remedy }));
-    items = [{ ...DAEMON, state: 'ok' }, ...problems];
+    items = [{ ...DAEMON, state: 'ok' }, ...problems, ...originated(await withCnpd(context, (client) => client.get(['cnpd', 'bgp', 'session'])))];
   } catch (error) {
     if (!(error instanceof NorthboundError)) throw error;
     const remedy = error.code === 'unreachable' ? 'systemctl start cnpd' : 'systemctl restart cnpd; journalctl -u cnpd';
     items = [{ ...DAEMON, state: 'missing', problem: error.message, remedy }];
   }
   return [...items, ...(await context.examine(config ?? status?.intent.file ?? DEFAULT_CONFIG, { kernel: status === undefined, ...(vtyDir === undefined ? {} : { vtyDir }) }))];
+}
+
+/** What the running cnpd has put into gobgpd. Why a gobgpd that is away has nothing is among the problems. */
+function originated(answer: unknown): DoctorItem[] {
+  const [session] = (answer as readonly Session[] | undefined) ?? [];
+  if (session?.state !== 'ready') return [];
+  const [id, count] = ['bgp.originated', `${session.originated} of ${session.wanted} of cnpd's paths`];
+  if (session.originated === session.wanted && session.refusal === undefined) return [{ id, claim: `${count} are in gobgpd`, state: 'ok' }];
+  const remedy = session.refusal === undefined ? 'ask again in a moment: they are on their way' : 'mend what is said of bgp above';
+  return [{ id, claim: "cnpd's paths are in gobgpd", state: 'missing', problem: `${count} are in gobgpd`, remedy }];
 }
 
 const COLOURS = { ok: '\u001b[32m', warning: '\u001b[33m', missing: '\u001b[31m', unknown: '\u001b[33m' } as const;

@@ -178,6 +178,7 @@ describe('cnpctl doctor', () => {
       'ok       cnpd: cnpd runs',
       'missing  port eth2: the root qdisc is pfifo_fast',
       '         tc qdisc replace dev eth2 root tbf rate 1gbit burst 64k limit 1m',
+      "ok       bgp.originated: 1 of 1 of cnpd's paths are in gobgpd",
       'missing  frr.passive: it is passive',
       '         no isis passive',
       'ok       frr.mtu: fits',
@@ -196,13 +197,33 @@ describe('cnpctl doctor', () => {
   it('nothing missing is exit code 0', async () => {
     const state = exampleState();
     state.status.problems = [];
+    state.bgp.session = [];
     expect(await run('doctor', fakeCnpd(state))).toMatchObject({ code: 0, out: 'ok       cnpd: cnpd runs\n' });
+  });
+
+  it('a warning is shown and is no fault', async () => {
+    const state = { ...exampleState(), bgp: { session: [], peers: [], paths: [] } };
+    state.status.problems = [];
+    const { code, out } = await run('doctor', fakeCnpd(state), { examine: async () => [{ id: 'x', claim: 'y', state: 'warning', problem: 'perhaps', remedy: 'look' }] });
+    expect([code, out]).toEqual([0, 'ok       cnpd: cnpd runs\nwarning  x: perhaps\n         look\n']);
+  });
+
+  it('paths of cnpd’s that gobgpd does not have: how many, and whether they are on their way', async () => {
+    const told = async (session: object): Promise<{ code: number; out: string }> => {
+      const state = exampleState();
+      state.status.problems = [];
+      state.bgp.session = [{ ...state.bgp.session[0]!, originated: 0, wanted: 2, ...session }];
+      return run('doctor', fakeCnpd(state));
+    };
+    expect(await told({})).toMatchObject({ code: 1, out: expect.stringMatching(/^missing {2}bgp\.originated: 0 of 2 of cnpd's paths are in gobgpd\n.*on their way$/m) });
+    expect((await told({ refusal: 'no' })).out).toMatch(/^missing {2}bgp\.originated: .*\n.*said of bgp above$/m);
+    expect((await told({ state: 'waiting' })).out).not.toContain('bgp.originated');
   });
 
   it('-o json holds what is to be shown and nothing else of an item', async () => {
     const withSecret = async () => [{ id: 'x', claim: 'y', state: 'missing' as const, lines: [{ secret: 'hush' }] }];
     const { out } = await run('doctor -o json', undefined, { examine: withSecret });
-    expect(JSON.parse(out)).toMatchObject({ ok: false, items: [{ id: 'cnpd', state: 'ok' }, { id: 'port eth2' }, { id: 'x', state: 'missing' }] });
+    expect(JSON.parse(out)).toMatchObject({ ok: false, items: [{ id: 'cnpd', state: 'ok' }, { id: 'port eth2' }, { id: 'bgp.originated' }, { id: 'x', state: 'missing' }] });
     expect(out).not.toContain('hush');
   });
 

@@ -1,3 +1,7 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { load } from '../intent/fixture.ts';
 import type { BgpPeerState } from '../model/state.ts';
@@ -78,6 +82,34 @@ describe('cnpctl doctor on gobgpd', () => {
 
   it('without a bgp section nothing is asked', async () => expect(await examineGobgp(load(ROUTER))).toEqual([]));
 
+  it('a file of TLS that is none is named, before anybody is asked', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'cnpd-pem-'));
+    try {
+      const ca = join(directory, 'ca.pem');
+      for (const content of ['no PEM', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n']) {
+        writeFileSync(ca, content);
+        const [found] = await examineGobgp(intent('', `bgp: { gobgp: { target: "127.0.0.1:1", tls: { ca: "${ca}" } } }\n`));
+        expect(found).toMatchObject({ state: 'missing', problem: expect.stringContaining(`tls ca is no PEM file with a certificate: ${ca}`), remedy: expect.stringContaining('BEGIN CERTIFICATE') });
+      }
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+
+  it('another server than gobgpd is told from one', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'cnpd-other-'));
+    const server = createServer((socket) => void socket.on('error', () => {}).end('SSH-2.0-OpenSSH_9.2\r\n'));
+    try {
+      const path = join(directory, 'x.sock');
+      await new Promise<void>((resolve) => server.listen(path, resolve));
+      const [found] = await examineGobgp(intent('', `bgp: { gobgp: { target: "unix:${path}" } }\n`));
+      expect(found).toMatchObject({ state: 'missing', remedy: expect.stringContaining('another program') });
+    } finally {
+      server.close();
+      rmSync(directory, { recursive: true });
+    }
+  });
+
   it('a gobgpd that is not there: told from a real connection', async () => {
     const [found] = await examineGobgp(intent('', 'bgp: { gobgp: { target: "unix:/nonexistent/gobgpd.sock" } }\n'));
     expect(found).toMatchObject({ id: 'gobgp', state: 'missing', remedy: expect.stringContaining('--api-hosts unix:///nonexistent/gobgpd.sock') });
@@ -98,5 +130,10 @@ describe('what to do about a gobgpd, by the reason', () => {
     ['connect ENOENT /run/gobgpd.sock', 'unix:///run/gobgpd.sock', /--api-hosts unix:\/\/\/run\/gobgpd\.sock,/],
     ['certificate has expired', '127.0.0.1:50051', /^give gobgpd a new certificate/],
     ['certificate is not yet valid', '127.0.0.1:50051', /clock/],
+    ['gobgpd accepts the connection and does not answer (Deadline exceeded)', '127.0.0.1:50051', /restart gobgpd/],
+    ['gobgpd has stopped in the middle of an answer to ListPath', '127.0.0.1:50051', /restart gobgpd/],
+    ['Protocol error (2026-01-01T00:00:00.000Z)', '127.0.0.1:50051', /listens at 127\.0\.0\.1:50051 is another program/],
+    ['the file for tls ca is no PEM file with a certificate: /etc/ca.pem', '127.0.0.1:50051', /BEGIN CERTIFICATE/],
+    ["Hostname/IP does not match certificate's altnames: Host: 127.0.0.1. is not in the cert's altnames: DNS:gobgpd.example", '127.0.0.1:50051', /bgp\.gobgp\.tls\.server-name/],
   ])('%s', (reason, target, remedy) => expect(gobgpRemedy(target, reason)).toMatch(remedy));
 });

@@ -125,6 +125,14 @@ describe('problems of BGP', () => {
     expect(bgpProblems(session('loading'), START, START + 119_999)).toEqual([]);
   });
 
+  it('a gobgpd that does not take the paths is one at once, with what to do about it', () => {
+    const refused = (refusal: string) => bgpProblems({ ...session('ready', 'connected'), refusal }, START, START);
+    expect(refused('gobgpd accepts the connection and does not answer (Deadline exceeded)')).toMatchObject([
+      { feature: 'bgp', problem: expect.stringMatching(/does not answer.*0 of 3 paths/), remedy: expect.stringContaining('restart gobgpd') },
+    ]);
+    expect(refused('table is full')).toMatchObject([{ problem: expect.stringContaining('(table is full)'), remedy: expect.stringContaining('log') }]);
+  });
+
   it('two cnpd at one gobgpd are one', () => {
     expect(disputeProblems(false)).toEqual([]);
     expect(disputeProblems(true)).toMatchObject([{ feature: 'bgp', problem: expect.stringContaining('again and again'), remedy: expect.stringContaining('bgp.gobgp.target') }]);

@@ -5,7 +5,7 @@ import type { CarrierName } from '../model/advertisement.ts';
 import type { BgpSessionState, OspfNeighborState } from '../model/state.ts';
 import { formatId } from '../packet/ospf/router-id.ts';
 import type { Problem } from '../plan/desired.ts';
-import { gobgpRemedy } from './gobgp.ts';
+import { gobgpRemedy, refusalRemedy } from './gobgp.ts';
 import { carriersOf } from './origination.ts';
 
 /** How long an adjacency may be missing before it is a problem: FRR's hello interval and its start, with room. Milliseconds. */
@@ -73,8 +73,13 @@ function areaProblem(intent: OspfIntent, neighbor: OspfNeighborState, startedAt:
 /** How long gobgpd may be away before it is a problem, milliseconds: its restart, with room; and how long it may take to list a large table. */
 const GOBGP_PATIENCE_MS = { connecting: 30_000, waiting: 30_000, loading: 120_000, ready: Infinity } as const;
 
-/** gobgpd cannot be reached, or not be understood. Times are milliseconds since 1970. */
+/** gobgpd cannot be reached, or not be understood, or does not take paths. Times are milliseconds since 1970. */
 export function bgpProblems(session: BgpSessionState | undefined, startedAt: number, now: number): Problem[] {
+  if (session?.state === 'ready' && session.refusal !== undefined) {
+    const { originated, wanted, refusal, target } = session;
+    const problem = `gobgpd does not take what cnpd puts in or takes out (${refusal}): it has ${originated} of ${wanted} paths, as far as is known; cnpd tries again all the time`;
+    return [{ feature: 'bgp', problem, remedy: refusalRemedy(target, refusal) }];
+  }
   if (!session || now - Math.max(startedAt, Date.parse(session.since)) < GOBGP_PATIENCE_MS[session.state]) return [];
   const problem = `gobgpd cannot be used at ${session.target} (${session.reason}): nothing is advertised in BGP, and what was learned is held for a while and then dropped`;
   return [{ feature: 'bgp', problem, remedy: gobgpRemedy(session.target, session.reason) }];

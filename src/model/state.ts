@@ -129,6 +129,8 @@ export interface BgpSessionState {
   /** Paths that cnpd has put into gobgpd, and those that it wants there. */
   originated: number;
   wanted: number;
+  /** Why gobgpd did not take paths the last time; absent: it did. */
+  refusal?: string;
   /** gobgpd's BGP neighbours; absent: it does not tell of them now. */
   neighbors?: number;
   /** Paths that gobgpd has told of, those of cnpd left out; and those of them with a characteristic that is used. */

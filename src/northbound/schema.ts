@@ -92,6 +92,7 @@ const BGP: ContainerShape<BgpState> = {
         reason: STRING,
         originated: UINT32,
         wanted: UINT32,
+        refusal: STRING,
         neighbors: UINT32,
         learned: UINT32,
         withProxy: UINT32,

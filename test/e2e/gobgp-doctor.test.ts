@@ -79,18 +79,27 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
     const tls = { ca: file('ca.pem'), 'server-name': 'gobgpd.example' };
     await eventually('gobgpd answers', () => doctor({ target: target(gobgpd), tls })[0]?.state === 'ok', 60_000);
     expect(doctor({ target: target(gobgpd), tls })[0]!.claim).toContain('with TLS');
-    const mistakes = [{ tls: { ...tls, ca: file('other-ca.pem') } }, { tls: { ...tls, 'server-name': 'other.example' } }, { tls: { ...tls, ca: file('missing.pem') } }, {}];
-    for (const mistake of mistakes) {
-      expect([mistake, doctor({ target: target(gobgpd), ...mistake })]).toEqual([mistake, [expect.objectContaining({ id: 'gobgp', state: 'missing', remedy: expect.stringContaining('bgp.gobgp.tls') })]]);
+    writeFileSync(file('empty.pem'), '');
+    const mistakes: readonly (readonly [object, string])[] = [
+      [{ tls: { ...tls, ca: file('other-ca.pem') } }, 'bgp.gobgp.tls'],
+      [{ tls: { ...tls, 'server-name': 'other.example' } }, 'bgp.gobgp.tls.server-name'],
+      [{ tls: { ...tls, ca: file('missing.pem') } }, 'bgp.gobgp.tls'],
+      [{ tls: { ...tls, ca: file('empty.pem') } }, '-----BEGIN CERTIFICATE-----'],
+      [{}, 'bgp.gobgp.tls'],
+    ];
+    for (const [mistake, remedy] of mistakes) {
+      expect([mistake, doctor({ target: target(gobgpd), ...mistake })]).toEqual([mistake, [expect.objectContaining({ id: 'gobgp', state: 'missing', remedy: expect.stringContaining(remedy) })]]);
     }
   });
 
-  test('without a configuration, and not there at all', async () => {
+  test('without a configuration, one that hangs, and not there at all', async () => {
     const gobgpd = network.start(binary, undefined);
     let said: Item[] = [];
     await eventually('gobgpd answers', () => (said = doctor({ target: target(gobgpd) }))[0]?.remedy?.includes('[global.config]'), 60_000).catch((cause: unknown) => {
       throw new Error(`doctor says ${JSON.stringify(said)}, gobgpd ${gobgpd.log}`, { cause });
     });
+    gobgpd.signal('SIGSTOP');
+    expect(doctor({ target: target(gobgpd) })).toMatchObject([{ state: 'missing', problem: expect.stringContaining('does not answer'), remedy: expect.stringContaining('restart gobgpd') }]);
     await network.stopAll();
     expect(doctor({ target: target(gobgpd) })).toMatchObject([{ state: 'missing', problem: expect.stringContaining('ECONNREFUSED'), remedy: expect.stringContaining(`--api-hosts ${target(gobgpd)}`) }]);
   });

@@ -76,6 +76,8 @@ export interface Content {
   /** Declared prefixes and SIDs that are not advertised. */
   unplaced: number;
   readonly own: OwnState;
+  /** Why gobgpd did not take our paths the last time; undefined: it did. */
+  refusal: string | undefined;
   readonly learning: LearnState;
   readonly warned: Map<string, number>;
   /** Since when gobgpd has been silent while we stop; undefined: we do not. */
@@ -92,6 +94,7 @@ export function createContent(config: ContentConfig, now: number): Content {
     declaring: undefined,
     unplaced: 0,
     own: newOwnState(),
+    refusal: undefined,
     learning: newLearnState(config),
     warned: new Map(),
     stopping: undefined,
@@ -141,12 +144,14 @@ const HANDLERS: Handlers = {
       c.effects.push({ type: 'log', level: 'warn', fields: { reason }, message: 'connection to gobgpd lost' });
     }
     endListing(c.own, false);
+    c.refusal = undefined;
     enter(c, 'waiting', reason);
     session.retryAt = retryAt;
     holdAll(c);
   },
   done(c, { changes, failure }) {
     ownDone(c, changes, failure);
+    if (c.session.state === 'ready') c.refusal = failure;
     if (failure !== undefined && c.session.state === 'ready') {
       c.own.retryAt = c.now + RETRY_MS;
       complain(c, 'own.refused', { reason: failure }, 'gobgpd did not take our paths: they are tried again');

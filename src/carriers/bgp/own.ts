@@ -79,14 +79,15 @@ function tidy({ paths }: OwnState, own: Own): void {
   if (!own.wanted && !own.put && !own.before && !own.draft && !own.dirty) paths.delete(own.text);
 }
 
-/** How many paths are wanted, and in gobgpd or on the way there. */
-export function ownCounts({ paths }: OwnState): { readonly wanted: number; readonly put: number } {
-  let [wanted, put] = [0, 0];
+/** How many paths are wanted, and in gobgpd or on the way there; and of how many of those nobody knows what they say. */
+export function ownCounts({ paths }: OwnState): { readonly wanted: number; readonly put: number; readonly unknown: number } {
+  let [wanted, put, unknown] = [0, 0, 0];
   for (const own of paths.values()) {
     if (own.wanted) wanted++;
     if (own.put) put++;
+    if (own.put && !own.put.path && !own.put.told) unknown++;
   }
-  return { wanted, put };
+  return { wanted, put, unknown };
 }
 
 /** gobgpd begins to list what it has: what it does not name is not there. */

@@ -17,22 +17,33 @@ export interface Moment {
 const timeOf = (at: number, { now, wall }: Moment): string => new Date(wall - (now - at)).toISOString();
 
 export function sessionState(c: Content, target: string, moment: Moment): BgpSessionState {
-  const { session, own, learning } = c;
-  const { wanted, put } = ownCounts(own);
-  const wait = Math.max(0, Math.ceil((session.retryAt - moment.now) / 1000));
+  const { session, learning } = c;
   return {
     target,
-    state: session.state,
+    ...stateOf(c, moment),
     api: session.about?.api ?? null,
     as: session.about?.as ?? null,
     routerId: session.about?.routerId ?? null,
     since: timeOf(session.since, moment),
-    reason: session.state === 'waiting' ? `${session.reason}; tries again in ${wait} s` : session.reason,
-    originated: put - (own.busy?.add.length ?? 0),
-    wanted,
+    ...ownIn(c),
+    ...(c.refusal !== undefined && { refusal: c.refusal }),
     learned: learning.paths,
     withProxy: learning.used,
   };
+}
+
+/** Nobody says when an attempt begins: it does so when its time has come. */
+function stateOf({ session, refusal }: Content, { now }: Moment): Pick<BgpSessionState, 'state' | 'reason'> {
+  const { state, reason, retryAt } = session;
+  if (state === 'waiting' && now >= retryAt) return { state: 'connecting', reason: `${reason}; tries again now` };
+  if (state === 'waiting') return { state, reason: `${reason}; tries again in ${Math.ceil((retryAt - now) / 1000)} s` };
+  return { state, reason: refusal === undefined ? reason : `${reason}, and gobgpd does not take cnpd's paths: ${refusal}` };
+}
+
+/** Those on their way are not there yet; what was refused may be there or not. */
+function ownIn({ own, refusal }: Content): Pick<BgpSessionState, 'originated' | 'wanted'> {
+  const { wanted, put, unknown } = ownCounts(own);
+  return { wanted, originated: put - (refusal === undefined ? 0 : unknown) - (own.busy?.add.length ?? 0) };
 }
 
 /**

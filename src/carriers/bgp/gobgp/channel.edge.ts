@@ -1,5 +1,6 @@
 // The gRPC connection to a gobgpd: bytes out, bytes in, over TCP or a UNIX socket, with TLS or without. Answers stay bytes, because long ones are decoded in slices; nothing here
 // knows what they say.
+import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { type ChannelOptions, Client, type ClientReadableStream, type ClientWritableStream, type ServiceError, credentials, status } from '@grpc/grpc-js';
 import type { GobgpOptions } from './gobgp.ts';
@@ -91,11 +92,18 @@ async function tlsCredentials({ ca, certificate, key }: NonNullable<GobgpOptions
   return credentials.createSsl(roots ?? null, secret ?? null, own ?? null);
 }
 
-async function pem(what: string, path: string | undefined): Promise<Buffer | undefined> {
+/** Each throws for what is none. */
+const PARSE = { ca: (bytes: Buffer) => new X509Certificate(bytes), certificate: (bytes: Buffer) => new X509Certificate(bytes), key: createPrivateKey } as const;
+
+async function pem(what: keyof typeof PARSE, path: string | undefined): Promise<Buffer | undefined> {
   if (path === undefined) return undefined;
+  const bytes = await readFile(path).catch((cause: Error) => {
+    throw new Error(`the file for tls ${what} cannot be read: ${cause.message}`, { cause });
+  });
+  // An authority that cannot be read is left out without a word: gobgpd's certificate would be said to be wrong.
   try {
-    return await readFile(path);
-  } catch (error) {
-    throw new Error(`the file for tls ${what} cannot be read: ${(error as Error).message}`, { cause: error });
+    return PARSE[what](bytes), bytes;
+  } catch (cause) {
+    throw new Error(`the file for tls ${what} is no PEM file with ${what === 'key' ? 'a private key' : 'a certificate'}: ${path}`, { cause });
   }
 }

@@ -34,6 +34,9 @@ export function createGobgpClient(options: GobgpOptions, modules: GobgpClientMod
       listener.lost(reason, clock.now() + wait);
     });
   };
+  const refused = (cause: unknown): never => {
+    throw new Error(reasonOf(cause, options), { cause });
+  };
   const connected = (): Session => {
     if (!session) throw new Error('gobgpd is not connected');
     return session;
@@ -41,8 +44,8 @@ export function createGobgpClient(options: GobgpOptions, modules: GobgpClientMod
 
   return {
     start: connect,
-    add: async (paths: readonly OwnPath[]) => connected().add(paths),
-    withdraw: async (prefixes: readonly Prefix[]) => connected().withdraw(prefixes),
+    add: async (paths: readonly OwnPath[]) => connected().add(paths).catch(refused),
+    withdraw: async (prefixes: readonly Prefix[]) => connected().withdraw(prefixes).catch(refused),
     peers: async (): Promise<BgpPeerState[] | undefined> => {
       try {
         return await session?.peers();
