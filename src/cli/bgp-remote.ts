@@ -174,6 +174,7 @@ const VERDICTS: Readonly<Record<string, Verdict>> = {
     if (header === nextHop) return LINK_LOCAL;
     return { why: `${nextHop === peer ? `${peer} made itself the next hop` : `the next hop became ${nextHop} on the way`}; the attribute is still about ${header ?? 'another one'}`, remedy: NEXT_HOP };
   },
+  'family-mismatch': (_row, peer) => ({ arrival: 'altered', why: `the attribute that ${peer} told is for another address family than the path's`, remedy: `look at ${peer}, then at the routers before it: one of them changes attribute 39` }),
   'outside-domain': (row) => ({
     why: `its AS path (${text(row, 'as-path') ?? ''}) has an AS that is not of the other router's domain`,
     remedy: `if all of them are: bgp.domain: [${ases(text(row, 'as-path') ?? '').join(', ')}] in its cnpd.yaml`,

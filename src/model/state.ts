@@ -163,7 +163,7 @@ export interface BgpPathState {
   asPath: string;
   best: boolean;
   /** `originated`: by cnpd; `used`; else why the characteristics are not used. */
-  status: 'originated' | 'used' | 'next-hop-mismatch' | 'outside-domain' | 'malformed' | 'no-characteristic' | 'no-proxy-address';
+  status: 'originated' | 'used' | 'next-hop-mismatch' | 'family-mismatch' | 'outside-domain' | 'malformed' | 'no-characteristic' | 'no-proxy-address';
   /** SIDs in the private characteristic. */
   sids: string[];
   /** Codes of characteristics that cnpd does not know. */

@@ -122,7 +122,7 @@ const BGP: ContainerShape<BgpState> = {
         proxy: ADDRESS,
         asPath: STRING,
         best: BOOLEAN,
-        status: leaf(['originated', 'used', 'next-hop-mismatch', 'outside-domain', 'malformed', 'no-characteristic', 'no-proxy-address']),
+        status: leaf(['originated', 'used', 'next-hop-mismatch', 'family-mismatch', 'outside-domain', 'malformed', 'no-characteristic', 'no-proxy-address']),
         sids: leafList('ip-address'),
         unknown: leafList('uint16'),
         since: TIME,

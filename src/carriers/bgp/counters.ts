@@ -8,9 +8,9 @@ const row = (name: string, meaning: string): CounterRow => ({ name, meaning });
 export const BGP_COUNTERS: readonly CounterRow[] = [
   row('session.connected', 'times that gobgpd was found and understood'),
   row('session.lost', 'connections to gobgpd that were lost'),
-  row('nhc.<code>', 'paths whose characteristics attribute is malformed, by what is wrong: truncated, bad-next-hop-length, no-characteristic, truncated-characteristic, characteristic-overrun; they count as paths without it'),
+  row('nhc.<code>', 'paths whose characteristics attribute is malformed, by what is wrong: bad-flags (not optional and transitive), truncated, bad-next-hop-length, no-characteristic, truncated-characteristic, characteristic-overrun; they count as paths without it'),
   row('characteristic.<code>', 'characteristics that are ignored because their value is malformed: bad-length, not-unicast; of the private one truncated, unknown-version, bad-tlv-length, bad-locator-length'),
-  row('learn.<status>', 'paths whose characteristics are not used: next-hop-mismatch (written for another next hop than the route has), outside-domain (an AS in the path is not of the domain)'),
+  row('learn.<status>', 'paths whose characteristics are not used: next-hop-mismatch (written for another next hop than the route has), family-mismatch (for another address family), outside-domain (an AS in the path is not of the domain)'),
   row('learn.link-local-next-hop', 'paths whose characteristics are not used because their next hop is a link-local address, which is not one router alone; shown as next-hop-mismatch'),
   row('learn.private-misplaced', 'private characteristics on another path than the host route of its own next hop: not used'),
   row('learn.dropped', 'paths dropped because gobgpd did not tell of them again within the hold time'),

@@ -45,6 +45,27 @@ describe('what a path says', () => {
     expect(rows(agent)[0]).toMatchObject({ headerNextHop: LEAF, nextHop: '2001:db8::3', proxy: null });
   });
 
+  test('a header whose address family is not the route’s: the attribute is disregarded and counted', () => {
+    const agent = connected();
+    const other = (afi: number, safi: number): Uint8Array => {
+      const bytes = nhc(LEAF, pnc(PROXY));
+      return Uint8Array.of(afi >> 8, afi & 255, safi, ...bytes.subarray(3));
+    };
+    agent.tell(route(SENDERS, path(LEAF, { nhc: other(1, 1) })), route('2001:db8:b::/48', path(LEAF, { nhc: other(2, 128) })), route('2001:db8:c::/48', path(LEAF, { nhc: other(2, 1) })));
+    expect([statuses(agent), agent.count('learn.family-mismatch'), agent.count('learn.next-hop-mismatch')]).toEqual([['family-mismatch', 'family-mismatch', 'used'], 2, 0]);
+    // The same bytes with a route of the other family, whose next hop is of this one (RFC 8950).
+    agent.tell(route('10.1.0.0/16', path(LEAF, { nhc: other(1, 1) })), route('10.2.0.0/16', path(LEAF, { nhc: other(2, 1) })));
+    expect(statuses(agent).slice(3)).toEqual(['used', 'family-mismatch']);
+  });
+
+  test('RFC 7606 §3 c: an attribute that is not optional and transitive is malformed, and as if it were not there', () => {
+    const agent = connected();
+    agent.tell(route(SENDERS, path(LEAF, { nhc: nhc(LEAF, pnc(PROXY)), badNhcFlags: 0x80 })));
+    expect([agent.learned(), statuses(agent), agent.count('nhc.bad-flags')]).toEqual([[`2001:db8:a::/48 ${LEAF} - 0`], ['malformed'], 1]);
+    agent.tell(route(SENDERS, path(LEAF, { nhc: nhc(LEAF, pnc(PROXY)) })));
+    expect(statuses(agent)).toEqual(['used']);
+  });
+
   test('a link-local next hop is many routers’: a header that names it proves nothing without a BGP identifier, and is disregarded', () => {
     const agent = connected();
     agent.tell(route(SENDERS, path('fe80::1', { nhc: nhc('fe80::1', pnc(PROXY)) })));

@@ -74,7 +74,7 @@ export function routeTold(c: Content, text: string, { prefix, paths }: GobgpRout
 function take(c: Content, prefix: Prefix, path: GobgpPath): Reading {
   const { about } = c.session;
   const isHostRoute = isHostPrefix(prefix) && sameAddress(prefix.address, path.nextHop);
-  return c.learning.readings.take(path, { isHostRoute, trusted: withinDomain(path.asPath, about?.as ?? 0, c.config.domain) });
+  return c.learning.readings.take(path, { isHostRoute, family: prefix.address.family, trusted: withinDomain(path.asPath, about?.as ?? 0, c.config.domain) });
 }
 
 function replace(c: Content, text: string, prefix: Prefix, before: readonly Reading[], after: readonly Reading[]): void {

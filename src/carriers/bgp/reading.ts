@@ -1,10 +1,10 @@
 // What a path of gobgpd's says to cnpd. A table of 200,000 paths says few different things: every path of one router has the same next hop, the same proxy and
 // the same AS_PATH. So a reading is made once and shared by all paths that say the same; only their prefixes are kept for each.
-import { type IpAddress, formatAddress, isLinkLocal, sameAddress } from '../../model/address.ts';
+import { type Family, type IpAddress, formatAddress, isLinkLocal, sameAddress } from '../../model/address.ts';
 import type { LearnedSid } from '../../model/advertisement.ts';
 import type { BgpPathState } from '../../model/state.ts';
 import { type CharacteristicCodes, readCharacteristics } from '../../packet/bgp/characteristics.ts';
-import { decodeNhc } from '../../packet/bgp/nhc.ts';
+import { AFI, SAFI_UNICAST, decodeNhc } from '../../packet/bgp/nhc.ts';
 import { asPathText } from './domain.ts';
 import type { GobgpPath } from './gobgp/gobgp.ts';
 
@@ -48,21 +48,26 @@ export interface ReadingOptions {
 export interface Circumstances {
   /** Whether its prefix is the host prefix of its next hop. */
   readonly isHostRoute: boolean;
+  /** Of its prefix. */
+  readonly family: Family;
   readonly trusted: boolean;
 }
 
 type NhcPart = Pick<Reading, 'nhc' | 'proxy' | 'sids' | 'routerAddresses'>;
 const NO_CAPABILITY = { sids: [], routerAddresses: [] } as const;
 
-function readNhc(path: GobgpPath, bytes: Uint8Array, { isHostRoute, trusted }: Circumstances, { codes, sidBehaviors }: ReadingOptions): NhcPart {
+function readNhc(path: GobgpPath, bytes: Uint8Array, { isHostRoute, family, trusted }: Circumstances, { codes, sidBehaviors }: ReadingOptions): NhcPart {
   const asPath = asPathText(path.asPath);
+  const malformed = (code: string): NhcPart => ({ ...NO_CAPABILITY, nhc: { status: 'malformed', headerNextHop: null, asPath, unknown: [], complaints: [`nhc.${code}`] } });
+  if (path.badNhcFlags !== undefined) return malformed('bad-flags');
   const decoded = decodeNhc(bytes);
-  if (!decoded.ok) return { ...NO_CAPABILITY, nhc: { status: 'malformed', headerNextHop: null, asPath, unknown: [], complaints: [`nhc.${decoded.error.code}`] } };
-  const { nextHop, characteristics } = decoded.value;
+  if (!decoded.ok) return malformed(decoded.error.code);
+  const { afi, safi, nextHop, characteristics } = decoded.value;
   const { proxy, container, unknown, bad } = readCharacteristics(characteristics, codes);
   const common = { headerNextHop: formatAddress(nextHop), asPath, unknown };
   const ignored = (status: NhcReading['status'], complaint = `learn.${status}`): NhcPart => ({ ...NO_CAPABILITY, nhc: { ...common, status, complaints: [complaint] } });
   if (!sameAddress(nextHop, path.nextHop)) return ignored('next-hop-mismatch');
+  if (afi !== (family === 4 ? AFI.ipv4 : AFI.ipv6) || safi !== SAFI_UNICAST) return ignored('family-mismatch');
   // Another router has it on another link (draft-ietf-idr-nhc asks for a BGP identifier then, which gobgpd does not tell of the route).
   if (isLinkLocal(nextHop)) return ignored('next-hop-mismatch', 'learn.link-local-next-hop');
   if (!trusted) return ignored('outside-domain');
@@ -93,11 +98,11 @@ function readPath(path: GobgpPath, circumstances: Circumstances, options: Readin
 }
 
 /** Two paths with the same text have the same reading. The AS_PATH of a path without the attribute matters only in that it can be trusted. */
-function keyOf(path: GobgpPath, { isHostRoute, trusted }: Circumstances): string {
+function keyOf(path: GobgpPath, { isHostRoute, family, trusted }: Circumstances): string {
   const common = `${path.neighbor ?? ''} ${path.identifier} ${path.nextHop.family} ${path.nextHop.value.toString(32)} ${path.med} ${path.best} ${trusted}`;
   if (!path.nhc) return common;
   const { buffer, byteOffset, length } = path.nhc;
-  return `${common} ${isHostRoute} ${asPathText(path.asPath)} ${Buffer.from(buffer, byteOffset, length).toString('latin1')}`;
+  return `${common} ${isHostRoute} ${family} ${path.badNhcFlags ?? ''} ${asPathText(path.asPath)} ${Buffer.from(buffer, byteOffset, length).toString('latin1')}`;
 }
 
 /** The readings in use. */

@@ -10,6 +10,9 @@ export const ATTRIBUTE_FLAG = { optional: 0x80, transitive: 0x40, partial: 0x20,
 /** 0xC0: cnpd's own attribute. 0xE0 once a speaker that does not know it has passed it on. */
 export const OPTIONAL_TRANSITIVE = ATTRIBUTE_FLAG.optional | ATTRIBUTE_FLAG.transitive;
 
+/** Whether the flags of an attribute that is optional and transitive are so; RFC 7606 §3 c: else it is malformed. */
+export const isOptionalTransitive = (flags: number): boolean => (flags & OPTIONAL_TRANSITIVE) === OPTIONAL_TRANSITIVE;
+
 export interface PathAttribute {
   /** The lower four bits are sent 0 and ignored. */
   readonly flags: number;

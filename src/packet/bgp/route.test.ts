@@ -41,6 +41,14 @@ describe('a route', () => {
     bytes.fill(0);
     expect(result).toMatchObject({ ok: true, value: { nhc: NHC_V4_ATTRIBUTE.subarray(3) } });
   });
+  test('RFC 7606 §3 c: flags of attribute 39 other than optional and transitive are told, of the first', () => {
+    const flags = (hex: string): unknown => {
+      const result = route(hex);
+      return result.ok && result.value.badNhcFlags;
+    };
+    for (const good of ['c02701aa', 'e02701aa', 'd0270001aa']) expect(flags(`${good} 802701bb`)).toBeUndefined();
+    for (const [hex, bad] of [['802701aa', 0x80], ['402701aa', 0x40], ['002701aa', 0], ['a02701aa', 0xa0]] as const) expect(flags(`${hex} c02701bb`)).toBe(bad);
+  });
   test.each([
     ['400303 c00002', 'bad-length at 0'],
     ['800405 0000000032', 'bad-length at 0'],

@@ -5,7 +5,7 @@ import type { Prefix } from '../../model/prefix.ts';
 import { ok } from '../../model/result.ts';
 import { copyOf, prefixBytes, readAddress, readPrefix, u32 } from '../bytes.ts';
 import { type Decoded, malformed } from '../decode.ts';
-import { NHC_TYPE, type PathAttribute } from './path-attribute.ts';
+import { NHC_TYPE, type PathAttribute, isOptionalTransitive } from './path-attribute.ts';
 
 export interface AsSegment {
   readonly type: 'set' | 'sequence' | 'confed-sequence' | 'confed-set';
@@ -20,6 +20,8 @@ export interface RouteAttributes {
   readonly nextHops: readonly IpAddress[];
   /** Value of attribute 39, a copy; of several the first (RFC 7606 §3 g). */
   readonly nhc?: Uint8Array;
+  /** Its flags, where they are not those of an optional transitive attribute. */
+  readonly badNhcFlags?: number;
   readonly asPath: readonly AsSegment[];
   /** MULTI_EXIT_DISC; 0 without. */
   readonly med: number;
@@ -44,10 +46,10 @@ export function decodeNlri(bytes: Uint8Array, family: Family): Decoded<Prefix> {
 /** Codes: `bad-length` (offset 0, the detail names the attribute), `bad-segment`. Attributes that are not in the list above are passed over. */
 export function decodeRoute(attributes: readonly PathAttribute[]): Decoded<RouteAttributes> {
   let nextHops: readonly IpAddress[] = [];
-  let nhc: Uint8Array | undefined;
+  let nhc: Pick<RouteAttributes, 'nhc' | 'badNhcFlags'> | undefined;
   let asPath: readonly AsSegment[] = [];
   let med = 0;
-  for (const { type, value } of attributes) {
+  for (const { flags, type, value } of attributes) {
     if (type === TYPE.nextHop) {
       if (value.length !== 4) return malformed('bad-length', 0, `NEXT_HOP of ${value.length} octets`);
       nextHops = [readAddress(value, 0, 4)];
@@ -62,9 +64,9 @@ export function decodeRoute(attributes: readonly PathAttribute[]): Decoded<Route
       const segments = decodeAsPath(value);
       if (!segments.ok) return segments;
       asPath = segments.value;
-    } else if (type === NHC_TYPE) nhc ??= copyOf(value);
+    } else if (type === NHC_TYPE) nhc ??= { nhc: copyOf(value), ...(!isOptionalTransitive(flags) && { badNhcFlags: flags }) };
   }
-  return ok({ nextHops, ...(nhc && { nhc }), asPath, med });
+  return ok({ nextHops, ...nhc, asPath, med });
 }
 
 function mpReachNextHops(value: Uint8Array): Decoded<IpAddress[]> {

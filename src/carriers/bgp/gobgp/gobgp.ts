@@ -15,6 +15,8 @@ export interface GobgpPath {
   readonly nextHop: IpAddress;
   /** Value of attribute 39 as it came, without the attribute's header; absent: there is none. */
   readonly nhc?: Uint8Array;
+  /** Its flags, where they are not those of an optional transitive attribute: it is malformed. */
+  readonly badNhcFlags?: number;
   readonly asPath: readonly AsSegment[];
   /** MULTI_EXIT_DISC; 0 without. */
   readonly med: number;

@@ -19,8 +19,8 @@ interface Raw {
   readonly nextHops?: readonly string[];
   readonly neighbor?: string;
   readonly more?: Partial<Pick<MessageInitShape<typeof V4Path>, 'identifier' | 'best' | 'isWithdraw' | 'isNexthopInvalid' | 'family'>>;
-  /** Type and value of attributes that gobgpd does not know. */
-  readonly unknown?: readonly (readonly [number, string])[];
+  /** Type, value and flags of attributes that gobgpd does not know. */
+  readonly unknown?: readonly (readonly [type: number, value: string, flags?: number])[];
   readonly numbers?: readonly number[];
 }
 
@@ -28,7 +28,7 @@ const messages = ({ prefix: text = '10.0.0.0', length = 8, nextHops = ['192.0.2.
   nlri: create(IPAddressPrefixSchema, { prefix: text, prefixLen: length }),
   hop: create(nextHops.length === 1 ? NextHopAttributeSchema : MpReachNLRIAttributeSchema, nextHops.length === 1 ? { nextHop: nextHops[0]! } : { nextHops: [...nextHops] }),
   path: numbers && create(AsPathAttributeSchema, { segments: [{ type: 2, numbers: [...numbers] }] }),
-  unknown: unknown.map(([type, hex]) => create(UnknownAttributeSchema, { flags: 0xc0, type, value: Buffer.from(hex, 'hex') })),
+  unknown: unknown.map(([type, hex, flags = 0xc0]) => create(UnknownAttributeSchema, { flags, type, value: Buffer.from(hex, 'hex') })),
 });
 const fields = ({ prefix: text = '10.0.0.0', neighbor = '', more }: Raw) => ({ family: { afi: text.includes(':') ? 2 : 1, safi: 1 }, neighborIp: neighbor, ...more });
 
@@ -76,6 +76,10 @@ describe.each([['v3', v3, v3Path, V3Request], ['v4', v4, v4Path, V4Request]] as 
     expect(read({ unknown: [[40, 'ff'], [39, 'aa'], [39, 'bb']] })).toContain(' nhc aa');
     expect(read({ unknown: [[40, 'ff']] })).not.toContain('nhc');
   });
+  test('RFC 7606 §3 c: flags of attribute 39 other than optional and transitive are told', () => {
+    for (const flags of [0xc0, 0xd0, 0xe0, 0xf0]) expect(read({ unknown: [[39, 'aa', flags]] })).toMatch(/ nhc aa$/);
+    for (const flags of [0, 0x40, 0x80, 0xa0]) expect(read({ unknown: [[39, 'aa', flags], [39, 'bb']] })).toMatch(new RegExp(` nhc aa flags 0x${flags.toString(16)}$`));
+  });
   test('a path whose next hop gobgpd cannot reach is not the best', () => expect(read({ more: { best: true, isNexthopInvalid: true } })).not.toContain('best'));
   test('v3 writes Go’s nil where a path has no neighbour', () => expect(read({ neighbor: '<nil>' })).toContain('from here'));
   test('an AS path as long as a message allows is read, one that no message holds is refused unread', () => {
@@ -104,6 +108,7 @@ describe.each([['v3', v3, v3Path, V3Request], ['v4', v4, v4Path, V4Request]] as 
 
 test.each<[string, string, readonly string[]]>([
   ['10.0.0.0/8 from here identifier 0 via 192.0.2.1 as-path [sequence 65010] med 0 nhc aabb', '080a', ['400304c0000201', '40020602010000fdf2', 'c02702aabb', 'c02801ff']],
+  ['10.0.0.0/8 from here identifier 0 via 192.0.2.1 as-path [] med 0 nhc aabb flags 0x80', '080a', ['400304c0000201', '802702aabb', 'c02702ccdd']],
   ['prefix: a path whose prefix is "210a"', '210a', ['400304c0000201']],
   ['next-hop: a path whose next hop is missing', '080a', ['40020602010000fdf2']],
   ['not-bgp: a path whose attributes are malformed: NEXT_HOP of 3 octets', '080a', ['400303c00002']],

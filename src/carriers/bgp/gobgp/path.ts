@@ -5,7 +5,7 @@ import { type Family, type IpAddress, formatAddress, isLinkLocal, parseAddress }
 import { type Prefix, prefixOf } from '../../../model/prefix.ts';
 import { type Result, fail, ok } from '../../../model/result.ts';
 import { copyOf } from '../../../packet/bytes.ts';
-import { NHC_TYPE, type PathAttribute, decodePathAttributes } from '../../../packet/bgp/path-attribute.ts';
+import { NHC_TYPE, type PathAttribute, decodePathAttributes, isOptionalTransitive } from '../../../packet/bgp/path-attribute.ts';
 import { AS_SEGMENTS, type AsSegment, decodeNlri, decodeRoute } from '../../../packet/bgp/route.ts';
 import type { DecodeError } from '../../../packet/decode.ts';
 import { toHex } from '../../../packet/hex.ts';
@@ -20,6 +20,7 @@ interface Attributes {
   /** As gobgpd writes them, or read already. */
   nextHops: readonly (string | IpAddress)[];
   nhc?: Uint8Array;
+  badNhcFlags?: number;
   asPath: readonly AsSegment[];
   med: number;
 }
@@ -79,13 +80,16 @@ function segmentsOf(message: Fields): AsSegment[] {
 
 /** RFC 7606 §3 g: of an attribute that occurs twice the first counts. A copy, so that the whole message is not kept for it. */
 function readUnknown(into: Attributes, message: Fields): void {
-  let type = 0;
+  let [flags, type] = [0, 0];
   let value: Uint8Array | undefined;
   while (message.next()) {
-    if (message.number === 2) type = message.uint();
+    if (message.number === 1) flags = message.uint();
+    else if (message.number === 2) type = message.uint();
     else if (message.number === 3) value = message.bytes();
   }
-  if (type === NHC_TYPE) into.nhc ??= copyOf(value ?? NOTHING);
+  if (type !== NHC_TYPE || into.nhc) return;
+  into.nhc = copyOf(value ?? NOTHING);
+  if (!isOptionalTransitive(flags)) into.badNhcFlags = flags;
 }
 
 const NOTHING = new Uint8Array(0);
@@ -161,10 +165,10 @@ function heardPath(fields: PathFields, wrapped: Wrapped): Result<HeardPath, Path
   if (fields.isWithdraw) return ok({ prefix, neighbor, identifier, unreachable, path: undefined });
   const attributes = octets ? octetsAttributes(fields) : ok(attributesOf(fields, wrapped));
   if (!attributes.ok) return fail({ code: 'not-bgp', message: `a path whose attributes are malformed: ${attributes.error.detail}` });
-  const { nextHops, nhc, asPath, med } = attributes.value;
+  const { nextHops, nhc, badNhcFlags, asPath, med } = attributes.value;
   const nextHop = nextHopIn(nextHops);
   if (!nextHop) return fail({ code: 'next-hop', message: `a path whose next hop is ${nextHops.length > 0 ? clip(nextHops.map((hop) => (typeof hop === 'string' ? hop : formatAddress(hop))).join(', ')) : 'missing'}`, prefix });
-  return ok({ prefix, neighbor, identifier, unreachable, path: { identifier, neighbor, nextHop, ...(nhc && { nhc }), asPath, med, best: best && !unreachable } });
+  return ok({ prefix, neighbor, identifier, unreachable, path: { identifier, neighbor, nextHop, ...(nhc && { nhc }), ...(badNhcFlags !== undefined && { badNhcFlags }), asPath, med, best: best && !unreachable } });
 }
 
 function attributesOf({ attributes }: PathFields, wrapped: Wrapped): Attributes {

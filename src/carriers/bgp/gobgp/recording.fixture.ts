@@ -46,5 +46,5 @@ export function words(api: GobgpApi, encoded: Uint8Array): string {
   const name = `${formatPrefix(prefix)} from ${neighbor ?? 'here'} identifier ${identifier}${unreachable ? ' unreachable' : ''}`;
   if (!path) return `${name} withdrawn`;
   const segments = path.asPath.map(({ type, numbers }) => `${type} ${numbers.join(',')}`).join(' ');
-  return `${name} via ${formatAddress(path.nextHop)} as-path [${segments}] med ${path.med}${path.best ? ' best' : ''}${path.nhc ? ` nhc ${Buffer.from(path.nhc).toString('hex')}` : ''}`;
+  return `${name} via ${formatAddress(path.nextHop)} as-path [${segments}] med ${path.med}${path.best ? ' best' : ''}${path.nhc ? ` nhc ${Buffer.from(path.nhc).toString('hex')}` : ''}${path.badNhcFlags === undefined ? '' : ` flags 0x${path.badNhcFlags.toString(16)}`}`;
 }
