@@ -30,13 +30,15 @@ export interface GobgpdOptions {
   readonly address?: string;
   readonly neighbors?: readonly { readonly address: string; readonly as: number; /** Lines of [neighbors.…] tables. */ readonly addPaths?: 'send' | 'receive' }[];
   readonly multipath?: boolean;
+  /** Tables of policies. */
+  readonly policies?: string;
   /** Arguments beside file and socket. */
   readonly args?: readonly string[];
 }
 
 const FAMILIES = ['ipv4-unicast', 'ipv6-unicast'];
 
-export const gobgpdConfig = ({ as, address, neighbors = [], multipath }: GobgpdOptions): string =>
+export const gobgpdConfig = ({ as, address, neighbors = [], multipath, policies = '' }: GobgpdOptions): string =>
   [
     '[global.config]',
     `as = ${as}`,
@@ -60,6 +62,7 @@ export const gobgpdConfig = ({ as, address, neighbors = [], multipath }: GobgpdO
         ...(neighbor.addPaths ? ['[neighbors.afi-safis.add-paths.config]', neighbor.addPaths === 'send' ? 'send-max = 8' : 'receive = true'] : []),
       ]),
     ]),
+    policies,
     '',
   ].join('\n');
 
