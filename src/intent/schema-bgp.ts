@@ -32,7 +32,7 @@ export const bgp = section(
     advertise: value(oneOf('senders', 'proxy-host'), "senders: a path for each sender prefix; proxy-host: one for the proxy's own address (PNC §5.4); default senders").optional(),
     communities: list(value(community, 'community'), "communities of cnpd's paths (RFC 1997); default: none").optional(),
     'large-communities': list(value(largeCommunity, 'large community'), "large communities of cnpd's paths (RFC 8092); default: none").optional(),
-    domain: list(value(asNumber, 'AS number'), "other AS numbers of this domain; default: none, and cnpd's paths stay in gobgpd's own AS (NO_EXPORT)").optional(),
+    domain: list(value(asNumber, 'AS number'), "other AS numbers of this domain; default: none, and cnpd's paths stay in gobgpd's own AS (NO_EXPORT); with some, gobgpd tells all its neighbours of them that no policy of its own keeps them from").optional(),
     learn: value(oneOf('best', 'all'), 'from the best path of a prefix alone, or from all that gobgpd has; default best').optional(),
     'via-next-hop': value(onOff, 'on: a path that names no proxy has the one that the host prefix of its next hop names (advertise: proxy-host); default off').optional(),
     'hold-unreachable': value(time('0s', '24h'), 'how long what was learned outlives the connection to gobgpd; default 120s').optional(),

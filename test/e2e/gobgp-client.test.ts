@@ -7,7 +7,7 @@ import { type GobgpOptions, OWN_IDENTIFIER, type OwnPath, isOwn } from '../../sr
 import { address } from '../../src/model/address.ts';
 import { type Prefix, prefix } from '../../src/model/prefix.ts';
 import { eventually } from './support/frr.ts';
-import { BINARIES, type GobgpBinary, type Gobgpd, GobgpNetwork, type GobgpdOptions, Listening } from './support/gobgp.ts';
+import { BINARIES, type GobgpBinary, type Gobgpd, GobgpNetwork, type GobgpdOptions, Listening, needsCli } from './support/gobgp.ts';
 
 /** Header next hop and the PNC characteristic of 192.0.2.1. */
 const NHC = Buffer.from('00020110' + '20010db8000000000000000000000009' + 'ffdc0004c0000201', 'hex');
@@ -42,7 +42,8 @@ async function pair(binary: GobgpBinary, near: Partial<GobgpdOptions> = {}, far:
 describe.each(BINARIES)('gobgpd $name', (binary) => {
   const start = (options: GobgpdOptions = { as: 65001 }): Gobgpd => net.start(binary, options);
 
-  test('PNC-5.4-a: cnpd finds out which API answers, and puts paths in with attribute 39 as it is, communities and its identifier', async () => {
+  test('PNC-5.4-a: cnpd finds out which API answers, and puts paths in with attribute 39 as it is, communities and its identifier', async (context) => {
+    needsCli(binary, context);
     const daemon = start();
     const heard = await listen(daemon).ready();
     expect(heard.about).toEqual({ api: binary.name, as: 65001, routerId: '192.0.2.1' });
@@ -58,7 +59,8 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
     expect(shown).toContain('65001:2:3');
   });
 
-  test('withdrawing takes out cnpd’s own path of a prefix and leaves the operator’s; so does replacing', async () => {
+  test('withdrawing takes out cnpd’s own path of a prefix and leaves the operator’s; so does replacing', async (context) => {
+    needsCli(binary, context);
     const daemon = start();
     const heard = await listen(daemon).ready();
     daemon.cli('global', 'rib', 'add', '10.1.0.0/16', 'nexthop', '192.0.2.77');
@@ -80,7 +82,8 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
     expect(daemon.cli('global', 'rib')).toContain('192.0.2.77');
   });
 
-  test('another life of cnpd knows its own paths by their identifier, also where another’s is the best', async () => {
+  test('another life of cnpd knows its own paths by their identifier, also where another’s is the best', async (context) => {
+    needsCli(binary, context);
     const daemon = start();
     const first = await listen(daemon).ready();
     await first.client.add([own('10.1.0.0/16'), own('10.2.0.0/16')]);
@@ -96,7 +99,8 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
     await eventually('both', () => second.hops('10.2.0.0/16').join() === '192.0.2.78,192.0.2.9');
   });
 
-  test('PNC-5.4-a: paths of a neighbour are learned with AS path, MED and attribute 39, follow their changes and go with the session', async () => {
+  test('PNC-5.4-a: paths of a neighbour are learned with AS path, MED and attribute 39, follow their changes and go with the session', async (context) => {
+    needsCli(binary, context);
     const { near, far } = await pair(binary);
     const [heard, there] = await Promise.all([listen(near).ready(), listen(far).ready()]);
     await there.client.add([own('2001:db8:1::/64')]);
@@ -119,7 +123,8 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
     expect((await heard.client.peers())?.[0]!.state).not.toBe('established');
   });
 
-  test('over a session with ADD-PATH the identifier is gobgpd’s, not cnpd’s', async () => {
+  test('over a session with ADD-PATH the identifier is gobgpd’s, not cnpd’s', async (context) => {
+    needsCli(binary, context);
     const { near, far } = await pair(binary, { neighbors: [{ address: '127.0.0.2', as: 65001, addPaths: 'receive' }] }, { neighbors: [{ address: '127.0.0.1', as: 65001, addPaths: 'send' }] });
     const [heard, there] = await Promise.all([listen(near, { learn: 'all' }).ready(), listen(far).ready()]);
     await there.client.add([own('10.1.0.0/16')]);
@@ -130,7 +135,8 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
     expect(identifiers).not.toContain(OWN_IDENTIFIER);
   });
 
-  test.each([false, true])('`learn: all` tells every path, `learn: best` the best one, as they come and go (use-multiple-paths: %s)', async (multipath) => {
+  test.for([false, true])('`learn: all` tells every path, `learn: best` the best one, as they come and go (use-multiple-paths: %s)', async (multipath, context) => {
+    needsCli(binary, context);
     const daemon = start({ as: 65001, multipath });
     const [all, best] = await Promise.all([listen(daemon, { learn: 'all' }).ready(), listen(daemon).ready()]);
     const add = (id: string, nextHop: string, localPref: string): string => daemon.cli('global', 'rib', 'add', '10.1.0.0/16', 'identifier', id, 'nexthop', nextHop, 'local-pref', localPref);
@@ -201,7 +207,8 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
     await eventually('what there is now', () => [...heard.routes.keys()].join() === '10.3.0.0/16');
   });
 
-  test('BGP is not started in gobgpd: cnpd waits, and says why', async () => {
+  test('BGP is not started in gobgpd: cnpd waits, and says why', async (context) => {
+    needsCli(binary, context);
     const daemon = net.start(binary, undefined);
     const heard = listen(daemon);
     await eventually('it is said', () => heard.lost.some((reason) => reason.includes('BGP is not started')));

@@ -12,7 +12,7 @@ import { v4 } from '../../src/carriers/bgp/gobgp/v4.ts';
 import { address } from '../../src/model/address.ts';
 import { prefix } from '../../src/model/prefix.ts';
 import { eventually } from './support/frr.ts';
-import { BINARIES, type GobgpBinary, GobgpNetwork, Listening } from './support/gobgp.ts';
+import { BINARIES, type GobgpBinary, GobgpNetwork, Listening, needsCli } from './support/gobgp.ts';
 
 const APIS: Readonly<Record<GobgpBinary['name'], GobgpApi>> = { v3, v4 };
 const file = (name: string): string => new URL(`../../src/carriers/bgp/gobgp/recorded-${name}.json`, import.meta.url).pathname;
@@ -55,7 +55,8 @@ async function record(binary: GobgpBinary): Promise<Recording> {
 }
 
 describe.each(BINARIES)('gobgpd $name', (binary) => {
-  test('what is recorded for the unit tests means what the daemon says', async () => {
+  test('what is recorded for the unit tests means what the daemon says', async (context) => {
+    needsCli(binary, context);
     const now = await record(binary);
     if (process.env['UPDATE_GOBGP']) writeFileSync(file(binary.name), `${JSON.stringify(now, null, 2)}\n`);
     const recorded = JSON.parse(readFileSync(file(binary.name), 'utf8')) as Recording;

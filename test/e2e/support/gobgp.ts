@@ -1,9 +1,10 @@
 // gobgpd in a network namespace of its own: one or several on addresses of its loopback interface, each with its gRPC interface on a UNIX socket, which a test reaches from outside. And
 // a listener that keeps what the client tells.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { TestContext } from 'vitest';
 import { createGobgpClient } from '../../../src/carriers/bgp/gobgp/client.edge.ts';
 import type { GobgpAbout, GobgpClient, GobgpOptions, GobgpPath, GobgpRoute } from '../../../src/carriers/bgp/gobgp/gobgp.ts';
 import { formatAddress } from '../../../src/model/address.ts';
@@ -23,6 +24,13 @@ export const BINARIES: readonly GobgpBinary[] = [
   { name: 'v3', gobgpd: '/usr/bin/gobgpd' },
   ...(process.env['CNPD_GOBGPD_V4'] ? [{ name: 'v4', gobgpd: process.env['CNPD_GOBGPD_V4'] } as const] : []),
 ];
+
+const cliOf = ({ gobgpd }: GobgpBinary): string => join(dirname(gobgpd), 'gobgp');
+
+/** Skips a test in which the operator's gobgp says something to gobgpd, where there is none: each version has its own, and `go install` of gobgpd alone does not bring it. */
+export function needsCli(binary: GobgpBinary, { skip }: TestContext): void {
+  if (!existsSync(cliOf(binary))) skip(`there is no ${cliOf(binary)} (go install github.com/osrg/gobgp/${binary.name}/cmd/gobgp@latest)`);
+}
 
 export interface GobgpdOptions {
   readonly as: number;
@@ -113,7 +121,7 @@ export class Gobgpd {
 
   /** The operator's gobgp. @returns what it writes @throws Error with what it says when it fails */
   cli(...args: string[]): string {
-    return execFileSync('ip', ['netns', 'exec', this.#netns, join(dirname(this.#binary.gobgpd), 'gobgp'), '-p', String(this.#port), ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+    return execFileSync('ip', ['netns', 'exec', this.#netns, cliOf(this.#binary), '-p', String(this.#port), ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
   }
 }
 
