@@ -141,6 +141,7 @@ describe('an answer that says little', () => {
     ['no carrier there', own, { ...there([]), session: [] }, /the other router has no BGP carrier/],
     ['a gobgpd that is away there', own, there([], [], { state: 'waiting', reason: 'ECONNREFUSED' }), /what it says is old/],
     ['paths that are still on their way to gobgpd', { ...own, session: [session({ wanted: 9 })] }, there([]), /1 of 9 paths/],
+    ['paths that gobgpd does not take', { ...own, session: [session({ wanted: 9, refusal: 'table is full' })] }, there([]), /does not take its paths \(table is full\)/],
     ['the same router twice', own, there([], [], { 'router-id': '192.0.2.1' }), /both are the same gobgpd/],
   ])('%s is said', (_claim, from, remote, sentence) => expect(doubts(from, remote)).toMatch(sentence));
 

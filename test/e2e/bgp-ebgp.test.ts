@@ -85,12 +85,33 @@ test('PNC-6-a: without a domain the paths say NO_EXPORT and do not leave the AS'
   expect(own!.attrs.find(({ type }) => type === 8)?.communities).toEqual([NO_EXPORT]);
 });
 
-test('cnpctl doctor asks gobgpd: its API, its neighbours, the families that the intent needs', async () => {
+interface Item {
+  readonly id: string;
+  readonly state: string;
+  readonly claim: string;
+  readonly problem?: string;
+}
+
+async function doctorAboutGobgp(): Promise<Item[]> {
   const { stdout } = await leaf.ctl('-o', 'json', 'doctor', '-c', '/etc/cnpd/cnpd.yaml');
-  const { items } = JSON.parse(stdout) as { items: { id: string; state: string; claim: string }[] };
-  const about = items.filter(({ id }) => id.startsWith('gobgp'));
-  expect(about.map(({ id, state }) => [id, state])).toEqual([['gobgp', 'ok'], ['gobgp.neighbors', 'ok'], ['gobgp.ipv4-unicast', 'ok'], ['gobgp.ipv6-unicast', 'ok']]);
-  expect(about[0]!.claim).toMatch(/API v[34], AS 65001, router ID 192\.0\.2\.1/);
+  return (JSON.parse(stdout) as { items: Item[] }).items.filter(({ id }) => /^(gobgp|bgp\.)/.test(id));
+}
+
+test('cnpctl doctor asks gobgpd: its API, its neighbours, the families that the intent needs', async () => {
+  const about = await doctorAboutGobgp();
+  expect(about.map(({ id, state }) => [id, state])).toEqual([
+    ['bgp.originated', 'ok'], ['gobgp', 'ok'], ['gobgp.neighbors', 'ok'], ['gobgp.ipv4-unicast', 'ok'], ['gobgp.ipv6-unicast', 'ok'], ['gobgp.domain', 'warning'],
+  ]);
+  expect(about[1]!.claim).toMatch(/API v[34], AS 65001, router ID 192\.0\.2\.1/);
+});
+
+test('PNC-6-a: a neighbour of leaf’s gobgpd that is not of the domain is shown, and warned of until it is', async () => {
+  expect((await doctorAboutGobgp()).at(-1)!.problem).toMatch(/^neighbour 2001:db8:0:6::2, AS 65030, is not of the domain/);
+  const inDomain = async (): Promise<unknown> => (await leaf.get('bgp', 'peers')).map((row) => [row['as'], row['in-domain']]).sort();
+  expect(await inDomain()).toEqual([[65001, true], [65020, true], [65030, false]]);
+  await reload(leaf, leafIn([65020, 65003, 65030]));
+  await eventually('all are of the domain', async () => JSON.stringify(await inDomain()) === JSON.stringify([[65001, true], [65020, true], [65030, true]]));
+  expect((await doctorAboutGobgp()).at(-1)).toMatchObject({ id: 'gobgp.domain', state: 'ok' });
 });
 
 test('cnpctl doctor --remote: every path arrived and is used', async () => {
