@@ -5,8 +5,9 @@
 // others never make a packet. What the allow-lists name passes; so does a standard CNP, which is end to end. From outside it also drops what is sent to an
 // END.CON SID of the domain.
 //
-// A packet built so that the transport header cannot be seen is dropped too: a first fragment that ends within its header chain (RFC 7112 §5), or
-// a chain longer than any that is in use. Everything else passes untouched. It does not look inside ESP, GRE or UDP tunnels: their far end
+// A packet built so that the transport header cannot be seen is dropped too: a first fragment that ends within its header chain (RFC 7112 §5) or before
+// what tells a notification, or a chain longer than any that is in use. A packet ends where its IP headers say; what follows in the frame is not the packet.
+// Everything else passes untouched. It does not look inside ESP, GRE or UDP tunnels: their far end
 // has to be a border of its own.
 #include "lib/kernel.h"
 #include "lib/guard-walk.h"
@@ -77,16 +78,16 @@ static __always_inline const __u8 *reach(struct __sk_buff *skb, __u32 offset, __
 }
 
 // Which notification the packet is. `hidden` is set for a first fragment that stops short of what would tell.
+// What an unfragmented packet has behind its end is looked at all the same: no receiver should, and if one does it does not get a notification there.
 static __always_inline enum kind classify(struct __sk_buff *skb, const struct headers *h, const struct guard_port *port, int *hidden)
 {
 	if (h->protocol == IPPROTO_UDP && h->dport == port->udp_port)
 		return KIND_PROXY;
 	if (h->protocol == IPPROTO_UDP && h->dport == bpf_htons(ROCE_UDP_PORT)) {
 		const __u8 *bth = reach(skb, h->transport + UDP_HLEN, BTH_SIZE);
-		if (!bth) {
-			*hidden = h->fragmented;
+		*hidden = h->fragmented && (!bth || walk_is_cut(h, h->transport + UDP_HLEN, BTH_SIZE));
+		if (!bth || *hidden)
 			return KIND_OTHER;
-		}
 		if (bth[0] != ROCE_OPCODE_CNP)
 			return KIND_OTHER;
 		if (h->visited & VISITED_FAST_CNP)
@@ -95,8 +96,8 @@ static __always_inline enum kind classify(struct __sk_buff *skb, const struct he
 	}
 	if (h->protocol == IPPROTO_ICMPV6 && h->inner_family == 6 && port->long_haul_icmpv6_type) {
 		const __u8 *icmp = reach(skb, h->transport, 1);
-		*hidden = !icmp && h->fragmented;
-		return icmp && icmp[0] == port->long_haul_icmpv6_type ? KIND_LONG_HAUL_ICMPV6 : KIND_OTHER;
+		*hidden = h->fragmented && (!icmp || walk_is_cut(h, h->transport, 1));
+		return icmp && !*hidden && icmp[0] == port->long_haul_icmpv6_type ? KIND_LONG_HAUL_ICMPV6 : KIND_OTHER;
 	}
 	return KIND_OTHER;
 }

@@ -74,7 +74,8 @@ static __always_inline int udp_arrived(struct __sk_buff *skb, const __u8 *ip, co
 	__u32 source = family == 6 ? 8 : 12, destination = family == 6 ? 24 : 16;
 	if (port == bpf_htons(ROCE_UDP_PORT)) {
 		const struct bth *bth = (const struct bth *)(udp + UDP_HLEN);
-		if ((const __u8 *)(bth + 1) > end)
+		__u32 length = family == 6 ? IPV6_HLEN + bpf_ntohs(walk_be16(ip + 4)) : bpf_ntohs(walk_be16(ip + 2));
+		if ((const __u8 *)(bth + 1) > end || (const __u8 *)(bth + 1) - ip > length) // padding is no BTH
 			return TC_NEXT;
 		flow.receiver_qpn = BTH_QPN(bth->qpn);
 		if (!is_instructive(bth, flow.receiver_qpn))
@@ -114,7 +115,7 @@ static __noinline int walked(struct __sk_buff *skb)
 		return notice_drop(h.fragmented ? COUNT_PROXY_FRAGMENT : COUNT_PROXY_EXTENSION);
 	}
 	const struct bth *bth = (const struct bth *)walk_at(skb, h.transport + UDP_HLEN, BTH_SIZE);
-	if (!bth || h.fragmented)
+	if (!bth || h.fragmented || h.transport + UDP_HLEN + BTH_SIZE > h.end)
 		return TC_NEXT;
 	flow.receiver_qpn = BTH_QPN(bth->qpn);
 	flow.reserved = 0;

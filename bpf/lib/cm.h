@@ -176,6 +176,13 @@ static __always_inline int cm_wellformed(const __u32 *udp)
 	       bpf_ntohl(udp[1]) >> 16 == CM_UDP_WORDS * 4;
 }
 
+// Whether the packet, by its own length, ends with the datagram.
+static __always_inline int cm_fills(const __u32 *ip, __u32 family)
+{
+	__u32 length = family == 6 ? (bpf_ntohl(ip[1]) >> 16) + IPV6_HLEN : bpf_ntohl(ip[0]) & 0xffff;
+	return length == (family == 6 ? IPV6_HLEN : IPV4_HLEN) + CM_UDP_WORDS * 4;
+}
+
 // A packet for Queue Pair 1 whose IP header is at `offset` of the frame.
 static __noinline int cm_packet(struct __sk_buff *skb, struct qp_flow *path, __u32 offset, __u32 family)
 {
@@ -196,7 +203,7 @@ static __noinline int cm_packet(struct __sk_buff *skb, struct qp_flow *path, __u
 	}
 	__u32 good;
 	const __u32 *udp = words + (family == 6 ? IPV6_HLEN / 4 : IPV4_HLEN / 4);
-	if (!cm_wellformed(udp)) {
+	if (!cm_fills(words, family) || !cm_wellformed(udp)) {
 		count(COUNT_CM_MALFORMED);
 		return 0;
 	}

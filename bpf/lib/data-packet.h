@@ -27,6 +27,17 @@ static __always_inline enum parsed parse_bth(const struct bth *bth, struct data_
 	return roce_carries_data(bth->opcode) && packet->key.qpn >= FIRST_DATA_QPN ? PARSED_DATA : PARSED_OTHER;
 }
 
+// Whether a packet without options has its BTH, by its own length: what follows in the frame is padding.
+static __always_inline int has_bth6(const __u8 *ip)
+{
+	return bpf_ntohs(*(__be16 *)(ip + 4)) >= UDP_HLEN + BTH_SIZE;
+}
+
+static __always_inline int has_bth4(const __u8 *ip)
+{
+	return bpf_ntohs(*(__be16 *)(ip + 2)) >= IPV4_HLEN + UDP_HLEN + BTH_SIZE;
+}
+
 static __always_inline enum parsed parse_udp(const __u8 *udp, struct data_packet *packet)
 {
 	if (*(__be16 *)(udp + 2) != bpf_htons(ROCE_UDP_PORT))
@@ -60,6 +71,8 @@ static __always_inline enum parsed parse_plain(struct __sk_buff *skb, struct dat
 			return ip[6] == IPPROTO_IPV6 || ip[6] == IPPROTO_IPIP || is_extension(ip[6]) ? PARSED_UNKNOWN : PARSED_OTHER;
 		if (ip + IPV6_HLEN + UDP_HLEN + BTH_SIZE > end)
 			return PARSED_UNKNOWN;
+		if (!has_bth6(ip))
+			return PARSED_OTHER;
 		udp = ip + IPV6_HLEN;
 		read_ipv6_flow(ip, packet);
 		packet->ecn = (ip[1] >> 4) & 3;
@@ -68,6 +81,8 @@ static __always_inline enum parsed parse_plain(struct __sk_buff *skb, struct dat
 			return ip[9] == IPPROTO_IPV6 || ip[9] == IPPROTO_IPIP || ip[9] == IPPROTO_AH ? PARSED_UNKNOWN : PARSED_OTHER;
 		if (ip[0] != 0x45 || (*(__be16 *)(ip + 6) & bpf_htons(0x1fff)))
 			return PARSED_UNKNOWN;
+		if (!has_bth4(ip))
+			return PARSED_OTHER;
 		udp = ip + IPV4_HLEN;
 		packet->key.source[0] = 0;
 		packet->key.source[1] = MAPPED_HALF(*(__u32 *)(ip + 12));
@@ -96,6 +111,8 @@ static __always_inline enum parsed parse_srv6(struct __sk_buff *skb, struct data
 	}
 	if (next != IPPROTO_IPV6 || inner + IPV6_HLEN + UDP_HLEN + BTH_SIZE > end || inner[0] >> 4 != 6 || inner[6] != IPPROTO_UDP)
 		return PARSED_UNKNOWN;
+	if (!has_bth6(inner))
+		return PARSED_OTHER;
 	read_ipv6_flow(inner, packet);
 	packet->ecn = (outer[1] >> 4) & 3;
 	packet->tunnel_family = 6;
@@ -138,6 +155,8 @@ static __noinline int parse_walk(struct __sk_buff *skb, struct data_packet *pack
 	packet->tunnel_family = h.outer != h.inner ? h.outer_family : 0;
 	packet->outer_offset = h.outer;
 	const struct bth *bth = (const struct bth *)walk_at(skb, h.transport + UDP_HLEN, BTH_SIZE);
+	if (bth && h.transport + UDP_HLEN + BTH_SIZE > h.end)
+		return PARSED_OTHER;
 	if (!bth || read_address(skb, h.inner + (h.inner_family == 6 ? 8 : 12), h.inner_family, packet->key.source) < 0 ||
 	    read_address(skb, h.destination, h.inner_family, packet->key.destination) < 0) {
 		count(COUNT_EGRESS_UNPARSEABLE);

@@ -20,19 +20,15 @@ static __always_inline int checksum_partial(struct __sk_buff *skb)
 }
 
 // What is behind a packet's own end is not the packet; without its BTH nobody can tell which Queue Pair is meant (PNC-4-e).
-static __always_inline int ends_before_bth(struct __sk_buff *skb, const struct headers *h)
+static __always_inline int ends_before_bth(const struct headers *h)
 {
-	__u32 end = h->transport + UDP_HLEN + BTH_SIZE;
-	__be16 length;
-	if (end > h->outer + h->outer_length || bpf_skb_load_bytes(skb, h->inner + (h->inner_family == 6 ? 4 : 2), &length, 2) < 0)
-		return 1;
-	return end > h->inner + bpf_ntohs(length) + (h->inner_family == 6 ? IPV6_HLEN : 0);
+	return h->transport + UDP_HLEN + BTH_SIZE > h->end;
 }
 
 static __always_inline int read_noticed(struct __sk_buff *skb, struct noticed *about)
 {
 	struct headers *h = &about->h;
-	if (walk_headers(skb, h) != WALK_TRANSPORT || h->protocol != IPPROTO_UDP || h->dport != bpf_htons(ROCE_UDP_PORT) || ends_before_bth(skb, h))
+	if (walk_headers(skb, h) != WALK_TRANSPORT || h->protocol != IPPROTO_UDP || h->dport != bpf_htons(ROCE_UDP_PORT) || ends_before_bth(h))
 		return -1;
 	about->order = skb->cb[CB_WORD_ORDER];
 	about->metric = skb->cb[CB_WORD_METRIC];

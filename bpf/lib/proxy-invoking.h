@@ -23,30 +23,20 @@ struct notice {
 	__u8 family;	// of the flow
 };
 
-// The invoking packet as its headers describe it.
+// The invoking packet as its headers describe it. `h.end`: also where the notice cut it.
 struct invoking {
 	struct headers h;
-	__u32 end; // of the innermost packet in the frame: by its own and its outer headers' lengths, and where the notice cut it
 };
 
-// A packet ends no later than its length says.
-static __always_inline void notice_bound(struct __sk_buff *skb, struct invoking *invoking, __u32 offset, __u8 protocol)
-{
-	const __u8 *ip = walk_at(skb, offset, 8);
-	if (!ip)
-		return;
-	__u32 end = offset + (protocol == IPPROTO_IPV6 ? IPV6_HLEN + bpf_ntohs(walk_be16(ip + 4)) : bpf_ntohs(walk_be16(ip + 2)));
-	if (end < invoking->end)
-		invoking->end = end;
-}
-
-// Walks the headers of the invoking packet at `offset`, whose outermost IP version its first nibble says, as walk.h walks a frame's. The caller sets `end`.
-__noinline int notice_walk(struct __sk_buff *skb, struct invoking *invoking, __u32 offset)
+// Walks the headers of the invoking packet at `offset`, whose outermost IP version its first nibble says, as walk.h walks a frame's. The notice
+// ends at `end` of the frame.
+__noinline int notice_walk(struct __sk_buff *skb, struct invoking *invoking, __u32 offset, __u32 end)
 {
 	if (!invoking)
 		return WALK_NOT_IP;
 	struct headers *h = &invoking->h;
 	__builtin_memset(h, 0, sizeof(*h));
+	h->end = end;
 	offset &= WALK_OFFSET_MASK;
 	const __u8 *first = walk_at(skb, offset, 1);
 	if (!first)
@@ -63,12 +53,10 @@ __noinline int notice_walk(struct __sk_buff *skb, struct invoking *invoking, __u
 		next = *protocol;
 		if (!is_walked(next))
 			return WALK_TRANSPORT;
-		if (next == IPPROTO_IPV6 || next == IPPROTO_IPIP)
-			notice_bound(skb, invoking, offset, next);
 		enum walk_result result = walk_step(skb, h, &offset, &next);
 		if (result != WALK_TRANSPORT)
 			return result;
-		if (offset > invoking->end)
+		if (offset > h->end)
 			return WALK_TRUNCATED;
 		*at = offset;
 		*protocol = next;
@@ -101,13 +89,13 @@ static __always_inline int notice_tuple_found(struct __sk_buff *skb, const __u8 
 	const __u8 *rest = tuple + 2 * size;
 	if (h->inner_family != family || h->protocol != rest[0])
 		return 0;
-	if (!notice_same(skb, h->inner + (family == 6 ? 8 : 12), tuple, size, invoking->end) ||
-	    !notice_same(skb, h->destination, tuple + size, size, invoking->end))
+	if (!notice_same(skb, h->inner + (family == 6 ? 8 : 12), tuple, size, invoking->h.end) ||
+	    !notice_same(skb, h->destination, tuple + size, size, invoking->h.end))
 		return 0;
 	__u16 sport = 0, dport = 0;
 	if (has_ports(h->protocol)) {
 		const __u8 *ports = walk_at(skb, h->transport, 4);
-		if (!ports || h->transport + 4 > invoking->end)
+		if (!ports || h->transport + 4 > invoking->h.end)
 			return 0;
 		sport = walk_be16(ports);
 		dport = walk_be16(ports + 2);
@@ -119,8 +107,7 @@ static __always_inline int notice_tuple_found(struct __sk_buff *skb, const __u8 
 static __always_inline int notice_reads_as(struct __sk_buff *skb, struct notice *notice, const __u8 *tuple, struct invoking *invoking, __u32 family)
 {
 	__u32 payload = ETH_HLEN + (notice->carrier == 6 ? IPV6_HLEN : IPV4_HLEN) + UDP_HLEN;
-	invoking->end = notice->end;
-	return notice_walk(skb, invoking, payload + (family == 6 ? TUPLE_IPV6 : TUPLE_IPV4)) == WALK_TRANSPORT &&
+	return notice_walk(skb, invoking, payload + (family == 6 ? TUPLE_IPV6 : TUPLE_IPV4), notice->end) == WALK_TRANSPORT &&
 	       notice_tuple_found(skb, tuple, invoking, family);
 }
 
@@ -159,7 +146,7 @@ static __always_inline int notice_flow(struct __sk_buff *skb, struct proxy_scrat
 	if (!ports || walk_be16(ports + 2) != bpf_htons(ROCE_UDP_PORT))
 		return COUNT_PROXY_NOT_ROCE;
 	const __u8 *udp = walk_at(skb, transport, UDP_HLEN + BTH_SIZE);
-	if (!udp || transport + UDP_HLEN + BTH_SIZE > invoking->end)
+	if (!udp || transport + UDP_HLEN + BTH_SIZE > invoking->h.end)
 		return COUNT_PROXY_NO_BTH;
 	const struct bth *bth = (const struct bth *)(udp + UDP_HLEN);
 	notice->sport = walk_be16(udp);

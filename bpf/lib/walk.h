@@ -2,7 +2,10 @@
 // Walks from the Ethernet header to the transport header of the innermost packet: VLAN tags, IPv4 with options, IPv6 with its extension headers
 // (SRH of RFC 8754 among them), IPv4 and IPv6 inside either (protocols 4 and 41: RFC 2003, 2473, SRv6 encapsulation of RFC 8986).
 // It reads paged packets as well; programs keep a fast path of their own for the plain packet.
-// It does not validate: a length field that lies is for whoever uses it. The walk ends after WALK_DEPTH headers.
+// A packet ends where its IP header says; what the frame has behind it is Ethernet padding or a trailer, of which no receiver keeps anything. `end` is where the
+// innermost packet ends by all the IP headers on the way. For a first fragment it is more: there the headers go on in another frame, and what stands
+// behind this one's end would be read in their place; so a first fragment that ends within its headers is WALK_TRUNCATED (RFC 7112 §5).
+// The walk ends after WALK_DEPTH headers.
 #ifndef CNPD_WALK_H
 #define CNPD_WALK_H
 
@@ -59,12 +62,15 @@ struct headers {
 	__u16 transport;
 	__u16 destination; // 4 or 16 bytes: the innermost flow's destination, which under an unfinished SRH is its last segment
 	__u16 outer_length; // of the outermost packet, by its own header
+	__u32 end;	   // of the innermost packet, by its own length and those of the packets around it; it may be beyond the frame's
 	__be16 sport, dport; // UDP only
 	__u8 outer_family, inner_family; // 4 or 6
 	__u8 protocol;
 	__u8 fragmented; // the first fragment of several
 	__u8 visited;	 // of WALK_VISIT
 };
+
+#define WALK_NO_END 0x7fffffff // `end` before the first IP header
 
 // No packet that a port sends is longer; a bound that stays the same also lets the verifier recognise a state it has seen.
 #define WALK_OFFSET_MASK 0x3fff
@@ -85,16 +91,30 @@ static __always_inline __be16 walk_be16(const __u8 *at)
 	return *(const __be16 *)at;
 }
 
+// The packet at `offset` is `length` bytes long, headers included.
+static __always_inline void walk_bound(struct headers *h, __u32 offset, __u32 length)
+{
+	if (offset + length < h->end)
+		h->end = offset + length;
+}
+
+// Whether the `size` bytes at `offset`, which the frame has, are in a later fragment.
+static __always_inline int walk_is_cut(const struct headers *h, __u32 offset, __u32 size)
+{
+	return h->fragmented && offset + size > h->end;
+}
+
 static __always_inline enum walk_result walk_ipv4(struct __sk_buff *skb, struct headers *h, __u32 *offset, __u8 *next)
 {
 	const __u8 *ip = walk_at(skb, *offset, IPV4_HLEN);
-	if (!ip)
+	if (!ip || walk_is_cut(h, *offset, IPV4_HLEN))
 		return WALK_TRUNCATED;
-	__u32 size = (ip[0] & 15) * 4;
+	__u32 size = (ip[0] & 15) * 4, length = bpf_ntohs(walk_be16(ip + 2));
 	if ((ip[0] >> 4) != 4 || size < IPV4_HLEN)
 		return WALK_MALFORMED;
 	if (*offset == h->outer)
-		h->outer_length = bpf_ntohs(walk_be16(ip + 2));
+		h->outer_length = length;
+	walk_bound(h, *offset, length);
 	h->inner = *offset;
 	h->destination = *offset + 16;
 	h->inner_family = 4;
@@ -110,14 +130,14 @@ static __always_inline enum walk_result walk_ipv4(struct __sk_buff *skb, struct 
 static __always_inline enum walk_result walk_ipv6(struct __sk_buff *skb, struct headers *h, __u32 *offset, __u8 *next)
 {
 	const __u8 *ip = walk_at(skb, *offset, IPV6_HLEN);
-	if (!ip)
+	if (!ip || walk_is_cut(h, *offset, IPV6_HLEN))
 		return WALK_TRUNCATED;
 	if ((ip[0] >> 4) != 6)
 		return WALK_MALFORMED;
-	if (*offset == h->outer) {
-		__u32 length = bpf_ntohs(walk_be16(ip + 4)) + IPV6_HLEN;
+	__u32 length = bpf_ntohs(walk_be16(ip + 4)) + IPV6_HLEN;
+	if (*offset == h->outer)
 		h->outer_length = length > 0xffff ? 0xffff : length;
-	}
+	walk_bound(h, *offset, length);
 	h->inner = *offset;
 	h->destination = *offset + 24;
 	h->inner_family = 6;
@@ -130,7 +150,7 @@ static __always_inline enum walk_result walk_ipv6(struct __sk_buff *skb, struct 
 static __always_inline enum walk_result walk_extension(struct __sk_buff *skb, struct headers *h, __u32 *offset, __u8 *next)
 {
 	const __u8 *extension = walk_at(skb, *offset, 8);
-	if (!extension)
+	if (!extension || walk_is_cut(h, *offset, 8))
 		return WALK_TRUNCATED;
 	__u32 size = (extension[1] + 1) * 8;
 	if (*next == IPPROTO_FRAGMENT) {
@@ -196,6 +216,7 @@ __noinline int walk_linear(struct __sk_buff *skb, struct headers *h)
 		return WALK_NOT_IP;
 	__u32 offset;
 	__builtin_memset(h, 0, sizeof(*h));
+	h->end = WALK_NO_END;
 	__u8 next = walk_ethernet(skb, &offset);
 	if (next == 0)
 		return WALK_NOT_IP;
@@ -224,6 +245,8 @@ __noinline int walk_linear(struct __sk_buff *skb, struct headers *h)
 	next = *protocol;
 	if (is_walked(next))
 		return WALK_TOO_DEEP;
+	if (walk_is_cut(h, offset, next == IPPROTO_UDP ? UDP_HLEN : 0))
+		return WALK_TRUNCATED;
 	if (next != IPPROTO_UDP)
 		return WALK_TRANSPORT;
 	// With what follows the UDP header, if the packet has it: users read a BTH there.

@@ -4,6 +4,7 @@ import { address } from '../../src/model/address.ts';
 import { EGRESS_CONFIG_SIZE, EGRESS_MAPS, EGRESS_PORT_SIZE, SENDER_PROXY_SIZE, encodeEgressPort } from '../../src/kernel/dataplane/egress.ts';
 import { FLOW_SETS, FLOW_SET_SIZE } from '../../src/kernel/dataplane/flows.ts';
 import { u32Key } from '../../src/kernel/dataplane/layout.ts';
+import { put16 } from '../../src/packet/bytes.ts';
 import { fragment, ipv6, options, srh, udp } from '../../src/packet/ip/packets.fixture.ts';
 import { walkHeaders } from '../../src/packet/ip/walk.ts';
 import { ipv4ChecksumValid } from '../../src/packet/ip/ipv4.ts';
@@ -25,6 +26,15 @@ beforeEach(() => {
 });
 
 const V4 = { source: H1V4, destination: H2V4 };
+
+/** The same frame, but its IP header says that only `size` bytes follow it. */
+function shortened(packet: Uint8Array, size: number): Uint8Array {
+  const short = packet.slice();
+  if (short[0]! >> 4 === 6) put16(short, 4, size);
+  else put16(short, 2, 20 + size);
+  return short;
+}
+const behindOptions = (): Uint8Array => ipv6([H1, H2], 60, options(17, 2, data().subarray(40)));
 
 describe('the maps', () => {
   test('have the sizes that the agent writes', () => {
@@ -219,6 +229,16 @@ describe('packets that are no RoCEv2 data, or broken', () => {
       expect(retval).toBe(NEXT);
       expect(after).toEqual(mutated);
     }
+  });
+
+  test.each([
+    ['IPv6', shortened(data(), 8)], ['IPv4', shortened(data(V4), 8)], ['inside SRv6', ipv6([H1, H2], 41, shortened(data(), 8))], ['behind options', shortened(behindOptions(), 32)],
+    ['within the BTH', shortened(data(), 19)],
+  ])('that end before their BTH, %s: what follows in the frame is no BTH', (_, packet) => {
+    r.port({ kMin: 0, kMax: 0 });
+    expect(r.send(frame(packet))).toMatchObject({ retval: NEXT, data: frame(packet) });
+    expect(r.flows()).toEqual([]);
+    expect(r.count('egress.triggers')).toBe(0);
   });
 
   test('with more headers than are looked at are counted and passed', () => {

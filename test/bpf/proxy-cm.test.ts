@@ -4,6 +4,8 @@ import { viewOf } from '../../src/kernel/dataplane/layout.ts';
 import { DEFAULT_LEARNING_LIMITS, PROXY_MAPS } from '../../src/kernel/dataplane/proxy.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import type { CmMessage, CmReq } from '../../src/packet/roce/cm.ts';
+import { put16, u16 } from '../../src/packet/bytes.ts';
+import { ICRC_LENGTH, icrc, writeIcrc } from '../../src/packet/roce/icrc.ts';
 import { parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { A, A4, B, B4, NEXT, ProxyUnderTest, cm, compileProxy, data, notice } from './proxy-fixture.ts';
 
@@ -30,6 +32,13 @@ const reply = (from: IpAddress, to: IpAddress, fields: Partial<Extract<CmMessage
 const disconnect = (from: IpAddress, to: IpAddress, localCommId: number, remoteCommId: number, remoteQpn: number): Uint8Array =>
   cm(from, to, { kind: 'dreq', localCommId, remoteCommId, remoteQpn, ...none });
 
+/** The packet with an ICRC that fits what has been changed in it. */
+function withIcrc(packet: Uint8Array): Uint8Array {
+  const end = packet.length - ICRC_LENGTH;
+  writeIcrc(packet, end, icrc(packet, packet[0]! >> 4 === 6 ? 40 : 20, end));
+  return packet;
+}
+
 function connect(a = A, b = B): void {
   proxy.send(request(a, b));
   proxy.send(reply(b, a));
@@ -44,6 +53,15 @@ describe.each([['IPv6', A, B], ['IPv4', A4, B4]])('a CM exchange over %s', (_, a
     expect(proxy.known({ sender: a, receiver: b, receiverQpn: 0xc8 })).toMatchObject({ senderQpn: 0x64, source: 'cm', startingPsn: 0x123456, lastPsn: null, cnps: 0n });
     expect(proxy.known({ sender: b, receiver: a, receiverQpn: 0x64 })).toMatchObject({ senderQpn: 0xc8, source: 'cm', startingPsn: 0x654321 });
     expect(proxy.connections()).toHaveLength(2);
+  });
+
+  test('PNC-1-c: a message that reaches beyond its packet, or ends before it, is not believed', () => {
+    for (const by of [-4, 4]) {
+      const message = request(a, b);
+      const at = a.family === 6 ? 4 : 2;
+      put16(message, at, u16(message, at) + by);
+      expect(proxy.send(withIcrc(message)).counted).toEqual({ 'proxy.cm.malformed': 1 });
+    }
   });
 
   test('PNC-3-a: a notice right after the set-up becomes a CNP for the sender, whichever side that is', () => {

@@ -4,6 +4,7 @@ import { viewOf } from '../../src/kernel/dataplane/layout.ts';
 import { DEFAULT_LEARNING_LIMITS, PROXY_MAPS } from '../../src/kernel/dataplane/proxy.ts';
 import { type FlowName, encodeFlowKey } from '../../src/kernel/dataplane/queue-pairs.ts';
 import { address } from '../../src/model/address.ts';
+import { put16 } from '../../src/packet/bytes.ts';
 import { OPCODE } from '../../src/packet/roce/opcodes.ts';
 import { A, A4, B, B4, NEXT, type Outcome, ProxyUnderTest, acknowledge, compileProxy, data, notice } from './proxy-fixture.ts';
 
@@ -54,6 +55,18 @@ describe('learning from traffic', () => {
     for (let psn = 0; psn < 50; psn++) ask(ONE, psn);
     expect(proxy.send(notice(data({ from: A, to: B, qpn: ONE.b, psn: 50 }))).counted).toEqual({ 'proxy.notice.received': 1, 'proxy.notice.qp-unknown': 1 });
     for (let psn = 0; psn < 50; psn++) answer(TWO, psn + 1000);
+    expect(proxy.connections()).toEqual([]);
+  });
+
+  test.each([['IPv6', A, B, 4, 8], ['IPv4', A4, B4, 2, 28]] as const)('PNC-1-c: over %s, what follows a packet in its frame is no BTH and teaches nothing', (_, a, b, at, length) => {
+    const short = (packet: Uint8Array): Uint8Array => {
+      put16(packet, at, length);
+      return packet;
+    };
+    for (let psn = 0; psn < 5; psn++) {
+      expect(proxy.send(short(data({ from: a, to: b, qpn: ONE.b, psn }))).counted).toEqual({});
+      expect(proxy.send(short(acknowledge({ from: b, to: a, qpn: ONE.a, psn }))).counted).toEqual({});
+    }
     expect(proxy.connections()).toEqual([]);
   });
 
