@@ -118,7 +118,7 @@ static __always_inline int is_buildable(struct __sk_buff *skb)
 
 // Whether this trigger may become a notification, and which: the flow's interval, its share, the format, what to say, then the port's bucket, so that
 // no token is spent on a packet that cannot be notified about. A sender who can be told in no way is looked up once an interval.
-static __noinline int admit(struct congestion *c)
+static __noinline int admit(struct __sk_buff *skb, struct congestion *c)
 {
 	const struct egress_port *port = c->port;
 	__u64 interval = port->flow_interval_ns;
@@ -132,7 +132,7 @@ static __noinline int admit(struct congestion *c)
 		c->stats->not_contributing++;
 		return 0;
 	}
-	choose_format(c);
+	choose_format(skb, c);
 	if (is_long_haul(c->format)) {
 		int row = choose_row(c);
 		if (row == NO_ROW) {
@@ -216,7 +216,7 @@ int egress(struct __sk_buff *skb)
 	rate_observe(&c);
 	if (reason != REASON_NONE) {
 		count_trigger(&c);
-		if (read_tunnel(skb, &c) == 0 && is_buildable(skb) && admit(&c))
+		if (read_tunnel(skb, &c) == 0 && is_buildable(skb) && admit(skb, &c))
 			notify(skb, &c); // before marking: the notice carries the packet as it came
 	}
 	if (depth > port->k_min)

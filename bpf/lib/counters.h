@@ -42,7 +42,8 @@
 	X(30, EGRESS_BY_FAST_CNP, "egress.notified.fast-cnp", "Fast CNPs handed to the builder")                                        \
 	X(31, EGRESS_BY_LONG_HAUL_ICMPV6, "egress.notified.long-haul-icmpv6", "Long-haul CNPs over ICMPv6 handed to the builder")       \
 	X(32, EGRESS_BY_LONG_HAUL_ROCE, "egress.notified.long-haul-roce", "Long-haul CNPs over RoCEv2 handed to the builder")           \
-	X(33, EGRESS_RECORD_LOST, "egress.record-lost", "notifications that the agent was not told about: it does not read")
+	X(33, EGRESS_RECORD_LOST, "egress.record-lost", "notifications that the agent was not told about: it does not read") \
+	X(34, EGRESS_NO_ROUTE, "egress.format.no-route", "formats passed over because this router has no route to the proxy, the END.CON or the sender")
 
 #define COUNTERS_NOTICE(X)                                                                                                             \
 	X(64, NOTICE_BUILT, "notice.built", "notices built")                                                                            \

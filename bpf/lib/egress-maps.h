@@ -137,6 +137,15 @@ struct {
 	__type(value, __u8);
 } end_con_sids SEC(".maps");
 
+// This router's own addresses. The routing answers alike for a destination of its own and for one that it has no route to.
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1 << 14);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct address);
+	__type(value, __u8);
+} own_addresses SEC(".maps");
+
 // --- State --------------------------------------------------------------------------------------------------------------------------------
 
 // Token bucket of a port as a theoretical arrival time (GCRA, ITU-T I.371): one word, changed by compare-and-swap, right on any number of CPUs.

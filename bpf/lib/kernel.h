@@ -142,6 +142,9 @@ struct bpf_fib_lookup {
 #define BPF_FIB_LOOKUP_SKIP_NEIGH (1U << 2)
 #define BPF_FIB_LOOKUP_TBID (1U << 3)
 #define BPF_FIB_LKUP_RET_SUCCESS 0
+#define BPF_FIB_LKUP_RET_BLACKHOLE 1
+#define BPF_FIB_LKUP_RET_UNREACHABLE 2
+#define BPF_FIB_LKUP_RET_PROHIBIT 3
 #define BPF_FIB_LKUP_RET_NOT_FWDED 4
 
 struct bpf_redir_neigh {

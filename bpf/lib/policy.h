@@ -2,11 +2,13 @@
 // Which format a sender is told in: the first of its policy's that is possible. What makes one impossible is counted.
 // A flow inside a tunnel is told about through the node that began the tunnel (END.CON, FCN §4.2.2), and only if that node's address is one that the domain
 // has advertised as such: the outer source of a packet is whatever its sender wrote. A proxy is asked directly (PNC-1-b).
+// A format whose notification this router has no route for is not possible either: its sender would pass for told.
 #ifndef CNPD_POLICY_H
 #define CNPD_POLICY_H
 
 #include "congestion.h"
 #include "notice.h"
+#include "notice-route.h"
 #include "queue-pair-lookup.h"
 
 static __always_inline int refuse(enum counter why)
@@ -15,14 +17,23 @@ static __always_inline int refuse(enum counter why)
 	return 0;
 }
 
-static __always_inline int proxy_possible(struct congestion *c, const struct address *sender)
+static __always_inline int route_possible(struct __sk_buff *skb, const struct congestion *c, const struct address *destination)
+{
+	int found = address_family(destination->halves) == 6 ? has_route6(skb, c->config, destination) : has_route4(skb, c->config, destination);
+	return found || refuse(COUNT_EGRESS_NO_ROUTE);
+}
+
+static __always_inline int proxy_possible(struct __sk_buff *skb, struct congestion *c, const struct address *sender)
 {
 	struct sender_proxy *proxy = notice_proxy(sender);
 	if (!proxy) {
 		c->stats->no_proxy++;
 		return refuse(COUNT_EGRESS_NO_PROXY);
 	}
-	return (proxy->proxy_family == 6 ? c->config->has_source6 : c->config->has_source4) || refuse(COUNT_EGRESS_NO_SOURCE);
+	if (!(proxy->proxy_family == 6 ? c->config->has_source6 : c->config->has_source4))
+		return refuse(COUNT_EGRESS_NO_SOURCE);
+	struct address destination = proxy->proxy;
+	return route_possible(skb, c, &destination);
 }
 
 // FCNP-3-d, LHCNP-4-a: Fast CNP and the ICMPv6 form are for IPv6 flows only.
@@ -52,21 +63,23 @@ static __always_inline int understood(const struct address *sender, __u32 format
 	return !capability || !(capability->lacks >> format & 1) || refuse(COUNT_EGRESS_LACKING);
 }
 
-static __noinline int format_possible(struct congestion *c, const struct address *sender, __u32 format)
+static __noinline int format_possible(struct __sk_buff *skb, struct congestion *c, const struct address *sender, __u32 format)
 {
 	const struct flow_key *key = &c->packet->key;
 	if (format == FORMAT_PROXY)
-		return proxy_possible(c, sender);
+		return proxy_possible(skb, c, sender);
 	if (!family_possible(c, format, address_family(key->source)) || !tunnel_possible(c) || !understood(sender, format))
 		return 0;
-	if (!is_long_haul(format))
-		return 1;
-	c->source_qpn = source_qpn_of(key->source, key->destination, key->qpn);
-	return c->source_qpn || refuse(COUNT_EGRESS_QP_UNKNOWN);
+	if (is_long_haul(format)) {
+		c->source_qpn = source_qpn_of(key->source, key->destination, key->qpn);
+		if (!c->source_qpn)
+			return refuse(COUNT_EGRESS_QP_UNKNOWN);
+	}
+	return route_possible(skb, c, c->packet->tunnel_family ? &c->tunnel_source : sender);
 }
 
 // Sets the format; FORMAT_NONE: the sender is not told.
-static __always_inline void choose_format(struct congestion *c)
+static __always_inline void choose_format(struct __sk_buff *skb, struct congestion *c)
 {
 	struct address sender = {.halves = {c->packet->key.source[0], c->packet->key.source[1]}};
 	struct prefix_key key = {.length = 128, .address = sender};
@@ -81,7 +94,7 @@ static __always_inline void choose_format(struct congestion *c)
 		__u32 format = policy->order[i];
 		if (format == FORMAT_NONE || format >= FORMATS)
 			break;
-		if (format_possible(c, &sender, format)) {
+		if (format_possible(skb, c, &sender, format)) {
 			c->format = format;
 			return;
 		}

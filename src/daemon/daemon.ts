@@ -28,6 +28,7 @@ import { Learning } from './learning.ts';
 import type { Logging } from './logging.ts';
 import { originated } from './origination.ts';
 import { reloadProblems } from './problems.ts';
+import { NO_ROUTE, RouteWatch, hasRoute } from './routes.ts';
 import { bpfDir, claimNamespace, claimRunDir, linksDir } from './run-dir.ts';
 import { sidStates } from './sids.ts';
 import { StampSlot } from './stamp.ts';
@@ -79,6 +80,7 @@ class RunningDaemon implements Daemon {
   #facts: Facts = { links: [], qdiscs: [], features: [] };
   #desired: DesiredState | undefined;
   readonly #carriers: Carriers;
+  readonly #routes = new RouteWatch({ clock: systemClock, read: () => this.#dataplane.congestedNode && this.#dataplane.counters().get(NO_ROUTE) });
   #refusedSids: ReadonlySet<string> = new Set();
   #northbound: Northbound | undefined;
   #watch: FactsWatch | undefined;
@@ -230,6 +232,7 @@ class RunningDaemon implements Daemon {
     if (!this.#patient) this.#dataplane.forgetUnknown();
     this.#congestion?.apply(this.#file.intent, desired, this.#dataplane.congestedNode);
     this.#learning.changed();
+    this.#routes.observe();
   }
 
   /** A SID that is not programmed is not advertised either, and is again once it is. */
@@ -269,7 +272,7 @@ class RunningDaemon implements Daemon {
       rtnetlink: () => this.#rtnetlink,
       problems: () => this.#problems(),
       notifications: (names) => this.#congestion?.notifications(names) ?? [],
-      sids: () => sidStates({ intent: this.#file.intent, routers: this.#table.routers, desired: this.#desired, dataplane: this.#dataplane }),
+      sids: () => sidStates({ intent: this.#file.intent, routers: this.#table.routers, desired: this.#desired, dataplane: this.#dataplane, hasRoute: (to) => hasRoute(this.#rtnetlink, to) }),
       rtt: () => this.#stamp?.state() ?? [],
     });
     const log = this.#logging.room('northbound');
@@ -284,6 +287,7 @@ class RunningDaemon implements Daemon {
       ...this.#carriers.problems(this.#file.intent, Date.now()),
       ...(this.#stamp?.problems ?? []),
       ...(this.#congestion?.problems ?? []),
+      ...(this.#dataplane ? this.#routes.problems() : []),
       ...planned,
       ...(this.#dataplane?.problems() ?? []),
     ];

@@ -33,7 +33,7 @@ export interface StateModules {
   readonly problems: () => readonly Problem[];
   /** What only runs while it is declared. */
   readonly notifications?: (names: { port: (ifindex: number) => string; timeOfDay: (ns: bigint) => string }) => NotificationState[];
-  readonly sids?: () => SidState[];
+  readonly sids?: () => Promise<SidState[]>;
   readonly rtt?: () => RttState[];
 }
 

@@ -2,9 +2,9 @@
 // longest-match table of the senders' proxies. Thresholds are computed in thresholds.ts, formats described in fast-cnp.ts and long-haul-cnp.ts.
 import type { Intent, PortIntent } from '../intent/intent.ts';
 import type { ForwardingChanges, ForwardingEntry } from '../learned/forwarding.ts';
-import { type Family, formatAddress, sameAddress } from '../model/address.ts';
+import { type Family, formatAddress, isLinkLocal, sameAddress } from '../model/address.ts';
 import { formatPrefix } from '../model/prefix.ts';
-import type { DesiredState, EgressPortPlan, NotifierPlan, Problem, SenderProxyPlan } from './desired.ts';
+import type { DesiredState, EgressPortPlan, NotifierPlan, OwnAddressPlan, Problem, SenderProxyPlan } from './desired.ts';
 import { type Facts, findLink, forwardingProblems, interfaceMissing, missingFeatures } from './facts.ts';
 import { planFastCnp } from './fast-cnp.ts';
 import { explainInstruction, instructionRows, planLongHaul } from './long-haul-cnp.ts';
@@ -37,7 +37,7 @@ export function levelThresholds(kMax: number, limitBytes?: number): number[] {
   return Array.from({ length: LEVELS }, (_, level) => Math.floor(kMax + level * step));
 }
 
-type Share = Pick<DesiredState, 'ports' | 'senderProxies' | 'senderPolicies' | 'senderCapabilities' | 'notifier' | 'problems'>;
+type Share = Pick<DesiredState, 'ports' | 'senderProxies' | 'senderPolicies' | 'senderCapabilities' | 'ownAddresses' | 'notifier' | 'problems'>;
 
 export function planCongestedNode(intent: Intent, learned: LearnedView, facts: Facts): Share {
   const off = { ports: [], senderProxies: [], senderPolicies: [], senderCapabilities: [], problems: [] };
@@ -49,7 +49,7 @@ export function planCongestedNode(intent: Intent, learned: LearnedView, facts: F
   const notifier = planNotifier(intent);
   problems.push(...sourceProblems(notifier, facts), ...proxyProblems(notifier, intent, learned), ...forwardingProblems('ports', familiesSent(intent, notifier, learned), facts));
   const proxies = asksForProxies(intent) ? { [Symbol.iterator]: () => learned.forwarding()[Symbol.iterator]() } : [];
-  const told = { senderPolicies: planPolicies(intent), senderCapabilities: planCapabilities(intent, learned) };
+  const told = { senderPolicies: planPolicies(intent), senderCapabilities: planCapabilities(intent, learned), ownAddresses: ownAddresses(intent, facts) };
   return { ports, notifier, senderProxies: proxies, ...told, problems };
 }
 
@@ -122,6 +122,13 @@ function planNotifier(intent: Intent): NotifierPlan {
     ...(fastCnp && { fastCnp }),
     ...(longHaul && { longHaul }),
   };
+}
+
+/** Also those declared that the kernel does not have yet: what is for them is not to be taken for lost. */
+function ownAddresses({ router, proxy }: Intent, facts: Facts): OwnAddressPlan[] {
+  const declared = [router.loopback4, router.loopback6, proxy?.address].filter((a) => a !== undefined);
+  const all = [...(facts.addresses ?? []).filter((a) => !isLinkLocal(a)), ...declared];
+  return [...new Map(all.map((a) => [formatAddress(a), a])).entries()].map(([id, a]) => ({ id, address: a }));
 }
 
 /** Families in which notifications leave this router: those of the proxies, and of the senders that are told directly. */

@@ -23,6 +23,8 @@ export interface DesiredState {
   readonly senderCapabilities: readonly SenderCapabilityPlan[];
   /** END.CON SIDs that the network has advertised, this router's among them: outer sources to which a notification may be wrapped. */
   readonly endConSids: readonly EndConSidPlan[];
+  /** Addresses of this router: a notification may be for itself, and then has no route. */
+  readonly ownAddresses?: readonly OwnAddressPlan[];
   readonly srv6?: Srv6Plan;
   /** Which connections' Queue Pairs are learned, for the proxy or for Long-haul CNP. */
   readonly queuePairs?: QueuePairsPlan;
@@ -88,6 +90,11 @@ export interface SenderCapabilityPlan {
   readonly id: string;
   readonly host: IpAddress;
   readonly lacks: readonly NotificationFormat[];
+}
+
+export interface OwnAddressPlan {
+  readonly id: string;
+  readonly address: IpAddress;
 }
 
 export interface EndConSidPlan {

@@ -13,11 +13,11 @@ import { type EgressFlow, type ToldSender, decodeFlowSet, type FlowAtPort, RESUM
 import { mappedAddress, prefixKey, u32Key } from '../kernel/dataplane/layout.ts';
 import { NOTICE_CONFIG_MAP, NOTICE_CONFIG_SIZE, encodeNoticeConfig, ntpOffsetNs } from '../kernel/dataplane/notice-config.ts';
 import { decodeNotification } from '../kernel/dataplane/notifications.ts';
-import { END_CON_PRESENT, encodeSenderCapability, encodeSenderPolicy } from '../kernel/dataplane/sender-policies.ts';
+import { END_CON_PRESENT, OWN_ADDRESS, encodeSenderCapability, encodeSenderPolicy } from '../kernel/dataplane/sender-policies.ts';
 import type { Poller } from '../kernel/poller.ts';
 import type { Count } from '../model/log.ts';
 import type { SentNotification, ResumeAnswer } from '../model/notification.ts';
-import type { DesiredState, EgressPortPlan, EndConSidPlan, NotifierPlan, SenderCapabilityPlan, SenderPolicyPlan, SenderProxyPlan } from '../plan/desired.ts';
+import type { DesiredState, EgressPortPlan, EndConSidPlan, NotifierPlan, OwnAddressPlan, SenderCapabilityPlan, SenderPolicyPlan, SenderProxyPlan } from '../plan/desired.ts';
 import { LOOPBACK, attachment } from './attachments.ts';
 import { type Feature, type FeatureKind, type FeatureModules, configurationOperations, learnedTable, reconciledTable } from './feature.ts';
 import type { TableCodec } from './map-table.ts';
@@ -31,7 +31,7 @@ type Notifier = NotifierPlan & { readonly id: 'notifier' };
 /** Of a node that marks CE and tells nobody. Its flow table needs the rest of the configuration all the same: the ageing time and the seed. */
 const SILENT: NotifierPlan = { source4: null, source6: null, udpPort: 0 };
 /** What the congested node reads of the desired state. */
-export type CongestedNodeShare = Pick<DesiredState, 'ports' | 'notifier' | 'senderPolicies' | 'senderCapabilities' | 'endConSids'>;
+export type CongestedNodeShare = Pick<DesiredState, 'ports' | 'notifier' | 'senderPolicies' | 'senderCapabilities' | 'endConSids' | 'ownAddresses'>;
 /** A flow whose sender was told to pause or to slow down, and has not been told otherwise since. */
 export type SlowedFlow = EgressFlow & { readonly told: ToldSender };
 
@@ -44,6 +44,7 @@ export class CongestedNode implements Feature {
   readonly #policies: Reconciler<SenderPolicyPlan>;
   readonly #capabilities: Reconciler<SenderCapabilityPlan>;
   readonly #endConSids: Reconciler<EndConSidPlan>;
+  readonly #ownAddresses: Reconciler<OwnAddressPlan>;
   readonly #notifier: Reconciler<Notifier>;
   readonly #builder: Reconciler<Notifier>;
   readonly #readers = new Set<RingBufferReader>();
@@ -64,6 +65,7 @@ export class CongestedNode implements Feature {
     this.#capabilities = reconciledTable<SenderCapabilityPlan>(
       map('senderCapabilities'), { kind: 'sender-capability', key: (c) => mappedAddress(c.host), value: encodeSenderCapability }, modules,
     );
+    this.#ownAddresses = reconciledTable<OwnAddressPlan>(map('ownAddresses'), { kind: 'own-address', key: (a) => mappedAddress(a.address), value: () => OWN_ADDRESS }, modules);
     this.#notifier = new Reconciler(
       configurationOperations<Notifier>({ kind: 'notifier', map: map('config'), value: notifierValue, off: new Uint8Array(EGRESS_CONFIG_SIZE) }),
       modules,
@@ -78,13 +80,14 @@ export class CongestedNode implements Feature {
     return learnedTable(map, codec, modules, () => this.#mayForget, { same: (a, b) => same(a as T, b as T), perTurn: SENDERS_A_TURN });
   }
 
-  apply({ ports, notifier, senderPolicies, senderCapabilities, endConSids }: CongestedNodeShare): void {
+  apply({ ports, notifier, senderPolicies, senderCapabilities, endConSids, ownAddresses = [] }: CongestedNodeShare): void {
     const how = [{ ...(notifier ?? SILENT), id: 'notifier' }] as const;
     this.#notifier.replace(how);
     this.#builder.replace(how);
     this.#policies.replace(senderPolicies);
     this.#capabilities.replace(senderCapabilities);
     this.#endConSids.replace(endConSids);
+    this.#ownAddresses.replace(ownAddresses);
     this.#ports.replace(ports);
   }
 
@@ -171,7 +174,7 @@ export class CongestedNode implements Feature {
   }
 
   #reconcilers() {
-    return [this.#notifier, this.#builder, this.#policies, this.#capabilities, this.#endConSids, this.#ports, this.#senders];
+    return [this.#notifier, this.#builder, this.#policies, this.#capabilities, this.#endConSids, this.#ownAddresses, this.#ports, this.#senders];
   }
 }
 

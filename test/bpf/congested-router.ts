@@ -112,9 +112,12 @@ export class CongestedRouter extends DetectorTables {
     // The senders are upstream, like the proxies.
     await route('10.1.0.0/16', '10.100.0.2');
     await route('2001:db8:1::/48', '2001:db8:100::2');
+    // So are the provider edges whose tunnels come this way.
+    await route('2001:db8:c::/48', '2001:db8:100::2');
     this.portIfindex = (await rtnl.link('t-bpf-port'))!.ifindex;
     this.upIfindex = (await rtnl.link('t-bpf-up'))!.ifindex;
     this.configure({});
+    this.own(LOOPBACK4, LOOPBACK6);
     this.policies(['::/0', ['proxy']], ['0.0.0.0/0', ['proxy']]);
     this.upstream = this.capture('t-bpf-proxy', this.sink, this.collected);
     this.capture('t-bpf-sink', this.sink, this.sunk);

@@ -5,7 +5,7 @@ import { DEFAULT_FLOW_AGEING_NS, EGRESS_MAPS, type EgressConfig, encodeEgressCon
 import { mappedAddress, prefixKey, u32Key } from '../../src/kernel/dataplane/layout.ts';
 import { PROXY_MAPS } from '../../src/kernel/dataplane/proxy.ts';
 import { type FlowName, encodeFlowKey, encodeStaticQueuePair } from '../../src/kernel/dataplane/queue-pairs.ts';
-import { END_CON_PRESENT, encodeSenderCapability, encodeSenderPolicy } from '../../src/kernel/dataplane/sender-policies.ts';
+import { END_CON_PRESENT, OWN_ADDRESS, encodeSenderCapability, encodeSenderPolicy } from '../../src/kernel/dataplane/sender-policies.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import type { NotificationFormat } from '../../src/model/notification.ts';
 import { type Prefix, prefix } from '../../src/model/prefix.ts';
@@ -56,6 +56,12 @@ export class DetectorTables {
   endCon(...sids: readonly IpAddress[]): void {
     const map = this.empty(EGRESS_MAPS.endConSids);
     for (const sid of sids) map.update(mappedAddress(sid), END_CON_PRESENT);
+  }
+
+  /** The router's own addresses, as the agent tells them. */
+  own(...addresses: readonly IpAddress[]): void {
+    const map = this.empty(EGRESS_MAPS.ownAddresses);
+    for (const own of addresses) map.update(mappedAddress(own), OWN_ADDRESS);
   }
 
   /** Queue Pairs of senders that are known, as an operator declares them. */

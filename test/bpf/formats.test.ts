@@ -1,5 +1,6 @@
 // Which format a sender is told in, for every combination of what may stand in the way (bpf/lib/policy.h), what the builder is told to build, and when a
 // flow that gets Fast CNPs is marked.
+import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openBpfObject } from '../../src/kernel/bpf/object.ts';
 import { EGRESS_PROGRAMS, MARK_TRIGGER } from '../../src/kernel/dataplane/egress.ts';
@@ -84,6 +85,63 @@ describe('the tunnel around a flow', () => {
     r.endCon();
     r.send(frame(ipv6(outer, 41, data())));
     expect(formats()).toEqual(['fast-cnp', 'proxy']);
+  });
+});
+
+/** RTN_UNREACHABLE and its like are written by ip: cnpd itself writes none. */
+function ip(line: string): void {
+  const { status, stderr } = r.router.run(() => spawnSync('ip', line.split(' '), { encoding: 'utf8' }));
+  if (status !== 0) throw new Error(`ip ${line}: ${stderr}`);
+}
+
+describe('no way for the notification', () => {
+  const tunnelled = (qpn: number): Uint8Array => ipv6([END_CON, address('2001:db8:a::2')], 41, data({ qpn }));
+  const NOWHERE = address('2001:db8:dead::1');
+  const CASES: [string, NotificationFormat, Uint8Array, string][] = [
+    ['a proxy', 'proxy', data(), '2001:db8:ffff::1/128'], ['a sender', 'fast-cnp', data(), '2001:db8:1::10/128'], ['an END.CON', 'fast-cnp', tunnelled(QPN), '2001:db8:c::1/128'],
+    ['an IPv4 sender', 'long-haul-roce', data(V4), '10.1.0.10/32'], ['a sender of an instruction', 'long-haul-icmpv6', data(), '2001:db8:1::10/128'],
+  ];
+  describe.each(['unreachable', 'blackhole', 'prohibit'])('%s', (type) => {
+    test.each(CASES)('LHCNP-8-e: FCNP-4-b: to %s: counted, nothing passes for sent, and the flow is marked', (_, format, packet, destination) => {
+      everybody(format);
+      r.port({ kMin: 50_000, kMax: 100_000, perFlowIntervalNs: 3600e9 });
+      ip(`route add ${type} ${destination} metric 1`);
+      try {
+        for (let i = 0; i < 3; i++) expect(ecnOf(r.send(frame(packet)).data)).toBe(3);
+        expect(r.records()).toEqual([]);
+        expect([r.count('egress.format.no-route'), r.count('egress.no-format'), r.count('egress.notified'), r.count('egress.ecn.exempt')]).toEqual([1, 1, 0, 0]);
+        expect(r.flows()[0]).toMatchObject({ notices: 0n, told: null });
+      } finally {
+        ip(`route del ${type} ${destination} metric 1`);
+      }
+    });
+  });
+
+  test('LHCNP-8-e: where there is no route at all the next format is used', () => {
+    r.senders(['2001:db8:1::/48', NOWHERE], ['10.1.0.0/16', address('198.51.100.1')]);
+    everybody('proxy', 'long-haul-roce');
+    for (const flow of [{}, V4]) r.send(frame(data(flow)));
+    expect(formats()).toEqual(['long-haul-roce', 'long-haul-roce']);
+    expect(r.count('egress.format.no-route')).toBe(2);
+  });
+
+  test('PNC-1-b: what is for this router itself needs no route', () => {
+    r.own(LOOPBACK6, LOOPBACK4);
+    r.senders(['2001:db8:1::/48', LOOPBACK6], ['10.1.0.0/16', LOOPBACK4]);
+    for (const flow of [{}, V4]) r.send(frame(data(flow)));
+    expect(formats()).toEqual(['proxy', 'proxy']);
+    expect(r.count('egress.format.no-route')).toBe(0);
+  });
+
+  test('FCN-4.2.2-d: a route into a tunnel is a way', () => {
+    ip('-6 route add 2001:db8:c::1/128 encap seg6 mode encap segs 2001:db8:ffff::77 dev t-bpf-up metric 1');
+    try {
+      everybody('fast-cnp');
+      r.send(frame(tunnelled(QPN)));
+      expect(formats()).toEqual(['fast-cnp']);
+    } finally {
+      ip('-6 route del 2001:db8:c::1/128 metric 1');
+    }
   });
 });
 

@@ -69,10 +69,10 @@ describe('the proxy', () => {
     await nothingCame(r);
   });
 
-  test('that cannot be reached is counted for IPv4', async () => {
-    r.senders(['10.1.0.0/16', address('203.0.113.1')]);
-    r.send(frame(data(V4)));
-    await until('the route is missed', () => r.count('notice.not-forwarded') === 1);
+  test('that cannot be reached is counted, and no notice is made', () => {
+    r.senders(['10.1.0.0/16', address('203.0.113.1')], ['2001:db8:1::/48', address('2001:db8:dead::1')]);
+    for (const flow of [V4, {}]) r.send(frame(data(flow)));
+    expect([r.count('egress.format.no-route'), r.count('notice.built'), r.stats().notifications]).toEqual([2, 0, 0n]);
   });
 });
 

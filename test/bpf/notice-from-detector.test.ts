@@ -3,7 +3,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { NOTICE_CONFIG_KEY, NOTICE_CONFIG_MAP, encodeNoticeConfig } from '../../src/kernel/dataplane/notice-config.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import type { NotificationFormat } from '../../src/model/notification.ts';
-import { prefix } from '../../src/model/prefix.ts';
 import { toHex } from '../../src/packet/hex.ts';
 import { buildLongHaulIcmpv6 } from '../../src/packet/icmpv6/long-haul-cnp.ts';
 import { ipv6, srh } from '../../src/packet/ip/packets.fixture.ts';
@@ -17,14 +16,11 @@ import { H1, H1V4, H2, H2V4, QPN, data, ecnOf, frame } from './packets.ts';
 const END_CON = address('2001:db8:c::1');
 const SOURCE_QPN = 100;
 const DEPTH = 150_000;
-/** RTPROT_STATIC */
-const STATIC = 4;
 const CS6 = 48 << 2;
 
 let r: CongestedRouter;
 beforeAll(async () => {
   r = await CongestedRouter.create();
-  await r.rtnl.addRoute({ destination: prefix('2001:db8:c::/48'), gateway: address('2001:db8:100::2'), protocol: STATIC });
   await r.fill(DEPTH);
   r.egress.map(NOTICE_CONFIG_MAP).update(NOTICE_CONFIG_KEY, encodeNoticeConfig({ fastCnp: CODES, longHaul: LONG_HAUL }, 0n));
   r.endCon(END_CON);

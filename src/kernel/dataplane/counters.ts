@@ -48,6 +48,7 @@ export const COUNTERS: readonly CounterRow[] = [
   row(31, 'egress.notified.long-haul-icmpv6', 'Long-haul CNPs over ICMPv6 handed to the builder'),
   row(32, 'egress.notified.long-haul-roce', 'Long-haul CNPs over RoCEv2 handed to the builder'),
   row(33, 'egress.record-lost', 'notifications that the agent was not told about: it does not read'),
+  row(34, 'egress.format.no-route', 'formats passed over because this router has no route to the proxy, the END.CON or the sender'),
   row(64, 'notice.built', 'notices built'),
   row(65, 'notice.unparseable', 'clones that the builder could not parse'),
   row(66, 'notice.no-proxy', 'clones whose proxy vanished between trigger and builder'),

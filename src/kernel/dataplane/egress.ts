@@ -17,6 +17,7 @@ export const EGRESS_MAPS = {
   senderPolicies: 'sender_policies',
   senderCapabilities: 'sender_capabilities',
   endConSids: 'end_con_sids',
+  ownAddresses: 'own_addresses',
   buckets: 'egress_buckets',
   peaks: 'egress_peaks',
   stats: 'egress_stats',

@@ -1,5 +1,5 @@
-// How senders may be told (bpf/lib/egress-maps.h): the formats of a prefix, what single hosts have shown to lack, and the END.CON SIDs to which a
-// notification may be sent when its flow is inside a tunnel.
+// How senders may be told (bpf/lib/egress-maps.h): the formats of a prefix, what single hosts have shown to lack, the END.CON SIDs to which a
+// notification may be sent when its flow is inside a tunnel, and this router's own addresses, to which there is no route.
 import type { IpAddress } from '../../model/address.ts';
 import { NOTIFICATION_FORMATS, type NotificationFormat } from '../../model/notification.ts';
 import type { Prefix } from '../../model/prefix.ts';
@@ -53,3 +53,5 @@ export const decodeSenderCapability = (value: Uint8Array): Pick<SenderCapability
 
 /** Value of the set of END.CON SIDs; the key is layout.ts's mappedAddress. */
 export const END_CON_PRESENT = Uint8Array.of(1);
+/** Value of the set of own addresses; its key is the same. */
+export const OWN_ADDRESS = Uint8Array.of(1);
