@@ -31,7 +31,7 @@ async function askFrr(intent: Intent, vtyDir: string | undefined): Promise<Docto
 
 async function examineKernel(intent: Intent | undefined): Promise<DoctorItem[]> {
   try {
-    const { features, facts } = await readFacts();
+    const { features, facts } = await readFacts(intent);
     const problems = intent ? plan(intent, NOTHING_LEARNED, facts).problems : [];
     return [
       ...features.filter((feature) => feature.required).map(featureItem),
@@ -52,13 +52,13 @@ const featureItem = ({ name, ok, neededFor, detail, remedy }: KernelFeature): Do
 
 const NOTHING_LEARNED = { forwarding: () => [], sizes: () => ({ proxies4: 0, proxies6: 0 }) };
 
-async function readFacts(): Promise<{ features: KernelFeature[]; facts: Facts }> {
+async function readFacts(intent: Intent | undefined): Promise<{ features: KernelFeature[]; facts: Facts }> {
   const failures: unknown[] = [];
   const poller = Poller.open({ onError: (error) => void failures.push(error) });
   const netlink = Rtnetlink.open({}, { poller });
   try {
     const features = await probeKernel({ poller });
-    const facts = await gatherFacts(netlink, features);
+    const facts = await gatherFacts(netlink, features, intent);
     if (failures.length > 0) throw failures[0];
     return { features, facts };
   } finally {

@@ -7,6 +7,7 @@ import { openMonitor } from '../kernel/netlink/monitor.ts';
 import type { Link } from '../kernel/netlink/link.ts';
 import type { Seg6LocalRoute } from '../kernel/netlink/seg6local.ts';
 import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
+import { readTunnelSource } from '../kernel/netlink/seg6-tunnel-source.ts';
 import { type Qdisc, TC_H } from '../kernel/netlink/traffic-control.ts';
 import type { Poller } from '../kernel/poller.ts';
 import type { KernelFeature } from '../kernel/probe.ts';
@@ -68,7 +69,7 @@ export function linkSpeed(link: Pick<Link, 'name' | 'mac'>, sysfs = SYSFS): numb
   }
 }
 
-/** What is asked only of who needs it: the speed of watched ports, and local SIDs, for which the kernel's whole IPv6 table is read. */
+/** What is asked only of who needs it: the speed of watched ports; the tunnels' source, and local SIDs, for which the kernel's whole IPv6 table is read. */
 export type FactsWanted = Partial<Pick<Intent, 'ports' | 'srv6'>>;
 
 /** Reads links, root qdiscs and addresses. `features` comes from the kernel probe, which is asked once. */
@@ -82,7 +83,7 @@ export async function gatherFacts(rtnetlink: Rtnetlink, features: readonly Kerne
     features,
     addresses: addresses.map((a) => a.address),
     forwarding: { 4: isOn('net/ipv4/ip_forward'), 6: isOn('net/ipv6/conf/all/forwarding') },
-    ...(wanted.srv6 && { seg6Local: (await rtnetlink.seg6LocalRoutes()).flatMap(seg6LocalFact) }),
+    ...(wanted.srv6 && { seg6Local: (await rtnetlink.seg6LocalRoutes()).flatMap(seg6LocalFact), tunnelSource: readTunnelSource() ?? null }),
   };
 }
 

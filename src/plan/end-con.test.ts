@@ -46,6 +46,27 @@ describe('END.CON', () => {
   });
 });
 
+describe('ip sr tunsrc', () => {
+  const own = address('2001:db8:ffff::1');
+  const problems = (tunnelSource: Facts['tunnelSource'], addresses: Facts['addresses'] = [own]) =>
+    planned(CON, '', { ...FACTS, ...(addresses && { addresses }), ...(tunnelSource !== undefined && { tunnelSource }) }).problems;
+
+  test('FCN-4.2.2-c: a source that is no address of the router and no END.CON keeps END.CON out of the tunnels: a problem, with its remedy', () => {
+    expect(problems(address('2001:db8:c1::5'))).toEqual([{
+      feature: 'srv6', problem: expect.stringContaining('the source 2001:db8:c1::5 (`ip sr tunsrc`), which is no address of this router') as string,
+      remedy: '`ip sr tunsrc set 2001:db8:c::1`, or give the router that address',
+    }]);
+  });
+
+  test.each([['none', null], ['an address of the router', own], ['its END.CON', address('2001:db8:c::1')], ['what was not read', undefined]])('FCN-4.2.2-c: %s is no problem', (_, source) => {
+    expect(problems(source)).toEqual([]);
+  });
+
+  test('FCN-4.2.2-c: without knowing the addresses nothing is said', () => {
+    expect(planned(CON, '', { ...FACTS, tunnelSource: address('2001:db8:c1::5') }).problems).toEqual([]);
+  });
+});
+
 describe('tunnel exits', () => {
   const seg6Local: Facts['seg6Local'] = [
     { sid: address('2001:db8:d6::1'), length: 128, behavior: 'end.dt6', table: 254 }, { sid: address('2001:db8:d4::1'), length: 128, behavior: 'end.dt4', table: null },

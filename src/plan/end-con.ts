@@ -19,7 +19,7 @@ export function planSrv6(intent: Intent, facts: Facts): Pick<DesiredState, 'srv6
   const problems = missingFeatures('srv6', facts);
   if (problems.length > 0) return { problems };
   const links = corePorts(srv6, facts, problems);
-  problems.push(...addressProblems(srv6, facts), ...shortSidProblems(facts), ...forwardingProblems('srv6', [6], facts));
+  problems.push(...addressProblems(srv6, facts), ...tunnelSourceProblems(intent, facts), ...shortSidProblems(facts), ...forwardingProblems('srv6', [6], facts));
   if (links.length === 0) return { problems };
   const isInstalled = (sid: IpAddress): boolean => (facts.seg6Local ?? []).some((found) => found.length === SID_BITS && sameAddress(found.sid, sid));
   const endCon = srv6.endCon.map(({ sid, table }) => ({ id: formatAddress(sid), sid, table, installed: isInstalled(sid) }));
@@ -67,11 +67,26 @@ function tunnelSources({ sid, interfaces, senders }: EndConIntent, facts: Facts,
   );
 }
 
-/** The kernel takes one of the router's addresses, or what `ip sr tunsrc` says, which may be a SID. */
+/** The kernel takes one of the router's addresses, or what `ip sr tunsrc` says, which may be one of cnpd's SIDs. */
 function localSources(intent: Intent, facts: Facts): IpAddress[] {
   const { loopback6 } = intent.router;
   const addresses = [...(facts.addresses ?? []), ...(loopback6 ? [loopback6] : []), ...intent.srv6!.endCon.map((entry) => entry.sid)];
   return [...new Map(addresses.filter((a) => a.family === 6 && !isLinkLocal(a)).map((a) => [formatAddress(a), a])).values()];
+}
+
+/**
+ * Of another source nobody knows that it is this router's: a tunnel that only passes through may have it as well. So it is not replaced, and congested nodes find no
+ * END.CON in it.
+ */
+function tunnelSourceProblems(intent: Intent, facts: Facts): Problem[] {
+  const source = facts.tunnelSource;
+  if (!source || !facts.addresses || localSources(intent, facts).some((own) => sameAddress(own, source))) return [];
+  const [endCon] = intent.srv6!.endCon;
+  return [{
+    feature: 'srv6',
+    problem: `the kernel gives SRv6 tunnels the source ${formatAddress(source)} (\`ip sr tunsrc\`), which is no address of this router: END.CON does not take its place, and nobody in them is told of congestion`,
+    remedy: `\`ip sr tunsrc set ${endCon ? formatAddress(endCon.sid) : '::'}\`, or give the router that address`,
+  }];
 }
 
 function addressProblems({ endCon }: Srv6Intent, facts: Facts): Problem[] {

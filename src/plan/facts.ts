@@ -48,6 +48,8 @@ export interface Facts {
   readonly rttMs?: ReadonlyMap<string, number>;
   /** Local SIDs of the kernel that decapsulate, whoever configured them; absent: not read. */
   readonly seg6Local?: readonly Seg6LocalFact[];
+  /** `ip sr tunsrc`; null: not set, so that tunnels have an address of the router as source. Absent: not read. */
+  readonly tunnelSource?: IpAddress | null;
 }
 
 /** A seg6local route of the kernel. */

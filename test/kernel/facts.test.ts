@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { gatherFacts } from '../../src/daemon/facts.ts';
 import type { PortIntent, Srv6Intent } from '../../src/intent/intent.ts';
 import { Netns } from '../../src/kernel/netns.ts';
+import { readTunnelSource } from '../../src/kernel/netlink/seg6-tunnel-source.ts';
 import { Rtnetlink } from '../../src/kernel/netlink/rtnetlink.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { address } from '../../src/model/address.ts';
@@ -27,6 +28,16 @@ afterEach(() => {
   poller.close();
   netns.close();
   expect(errors).toEqual([]);
+});
+
+describe('FCN-4.2.2-c: the source of SRv6 tunnels', () => {
+  it('is what `ip sr tunsrc` says, and undefined while it says nothing', () => {
+    expect(readTunnelSource({ netns })).toBeUndefined();
+    inNetns(netns, 'ip', 'sr', 'tunsrc', 'set', '2001:db8:c1::5');
+    expect(readTunnelSource({ netns })).toEqual(address('2001:db8:c1::5'));
+    inNetns(netns, 'ip', 'sr', 'tunsrc', 'set', '::');
+    expect(readTunnelSource({ netns })).toBeUndefined();
+  });
 });
 
 const PORT: PortIntent = { interface: 't-f-a', measurementIntervalMs: 10, perFlowIntervalMs: 20, noticesPerSecond: 1000 };

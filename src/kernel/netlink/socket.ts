@@ -1,4 +1,4 @@
-// A NETLINK_ROUTE socket on the poller: datagrams in, datagrams out, and the one error that is no failure: ENOBUFS, which says that the kernel dropped
+// A netlink socket, of NETLINK_ROUTE unless told otherwise, and one on the poller: datagrams in, datagrams out, and the one error that is no failure: ENOBUFS, which says that the kernel dropped
 // something for want of buffer space and is reported as a loss after what is still queued has been read.
 import { ERRNO, KernelError, isKernelError } from '../errors.ts';
 import { AF, SO, SOCK, SOL, bindSocket, close, receive, send, setIntOption, socket } from '../ffi/libc.ts';
@@ -7,7 +7,8 @@ import { type Netns, within } from '../netns.ts';
 import type { Poller, Registration } from '../poller.ts';
 import { struct } from './message.ts';
 
-const NETLINK_ROUTE = 0;
+/** Protocol families of netlink. */
+export const NETLINK = { ROUTE: 0, GENERIC: 16 } as const;
 const OPTION = { CAP_ACK: 10, EXT_ACK: 11, STRICT_CHK: 12 } as const;
 /** The kernel fills at most 32 KiB of a dump into one datagram. */
 export const LONGEST_DATAGRAM = 65_536;
@@ -15,6 +16,8 @@ const DATAGRAMS_A_WAKE_UP = 64;
 
 export interface NetlinkSocketOptions {
   readonly netns?: Netns | undefined;
+  /** NETLINK.*; ROUTE when absent. */
+  readonly protocol?: number | undefined;
   /** Multicast groups, as a mask of RTMGRP_* bits; 0 for requests. */
   readonly groups: number;
   /** Bytes; beyond the system's limit if need be. */
@@ -32,7 +35,7 @@ export interface NetlinkSocketModules {
 
 /** A bound socket that asks for extended, capped acknowledgements and strict dumps. @throws KernelError */
 export function openNetlink(opts: NetlinkSocketOptions): number {
-  const fd = within(opts.netns, () => socket('socket(AF_NETLINK)', AF.NETLINK, SOCK.RAW, NETLINK_ROUTE));
+  const fd = within(opts.netns, () => socket('socket(AF_NETLINK)', AF.NETLINK, SOCK.RAW, opts.protocol ?? NETLINK.ROUTE));
   try {
     for (const [name, option] of Object.entries(OPTION)) setIntOption(`NETLINK_${name}`, fd, SOL.NETLINK, option, 1);
     if (opts.receiveBuffer !== undefined) setIntOption('SO_RCVBUFFORCE', fd, SOL.SOCKET, SO.RCVBUFFORCE, opts.receiveBuffer);
