@@ -70,10 +70,10 @@ export const locatorPrefix = prefixKind('a unicast IPv6 prefix such as 2001:db8:
 );
 
 /** The widest block that one domain can own: 10.0.0.0/8 and fc00::/7. */
-const WIDEST = { 4: 8, 6: 7 } as const;
+export const WIDEST_OF_ONE_DOMAIN = { 4: 8, 6: 7 } as const;
 
 /** An entry of an allow-list. "From anybody" cannot be said: notifications are for one controlled domain (PNC-6-a, PNC-6-c, FCNP-5-a). */
 export const trustedPrefix = prefixKind('a prefix of this domain such as 2001:db8:ffff::/48, not wider than /8 (IPv4) or /7 (IPv6)', (prefix) => {
-  const widest = WIDEST[prefix.address.family];
+  const widest = WIDEST_OF_ONE_DOMAIN[prefix.address.family];
   return prefix.length >= widest ? undefined : `${formatPrefix(prefix)} reaches outside the domain: name its prefixes, not wider than /${widest}`;
 });

@@ -2,6 +2,7 @@
 // rules-long-haul.ts.
 import type { NotificationFormat } from '../model/notification.ts';
 import { formatPrefix } from '../model/prefix.ts';
+import { WIDEST_OF_ONE_DOMAIN } from './address-values.ts';
 import { type Policy, type Report, type Rule, type View, each, unique } from './rules-view.ts';
 
 function uniquePolicies(view: View, report: Report): void {
@@ -29,8 +30,11 @@ function refusal(format: NotificationFormat, { prefix, supports }: Partial<Polic
   if (prefix?.address.family === 4 && format === 'long-haul-icmpv6') {
     return ['long-haul-roce or proxy', `the ICMPv6 form of Long-haul CNP is for IPv6 alone: IPv4 senders such as ${senders} take the RoCEv2 form (LHCNP §4)`];
   }
-  if (format === 'long-haul-roce' && prefix?.length === 0) {
-    return ['prefixes that are named', 'the RoCEv2 form of Long-haul CNP may be sent only to senders that are known to accept it, and a default route names nobody (LHCNP §10.5)'];
+  if (format === 'long-haul-roce' && prefix && prefix.length < WIDEST_OF_ONE_DOMAIN[prefix.address.family]) {
+    return [
+      `prefixes not wider than /${WIDEST_OF_ONE_DOMAIN[prefix.address.family]}`,
+      `the RoCEv2 form of Long-haul CNP may be sent only to senders that are known to accept it, and ${senders} is more than one domain has (LHCNP §10.5)`,
+    ];
   }
   if (!supportsRead || (Array.isArray(supports) && supports.some((known) => known === undefined || known === format))) return undefined;
   if (format === 'long-haul-roce') {
