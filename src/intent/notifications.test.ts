@@ -68,8 +68,12 @@ describe('LHCNP-10.5-b, LHCNP-6.2.1-c, LHCNP-10.5-a: the RoCEv2 form goes only t
     ]);
   });
 
-  test.each(['::/0', '0.0.0.0/0'])('never to %s, whatever is said of it', (all) => {
+  test.each(['::/0', '0.0.0.0/0', '::/1', '8000::/1', '0.0.0.0/1', 'fc00::/6', '10.0.0.0/7'])('never to %s, whatever is said of it', (all) => {
     expect(complaints(policies(`prefix: "${all}", ${ROCE}`))).toEqual([expect.stringMatching(/is more than one domain has \(LHCNP §10.5\)$/)]);
+  });
+
+  test.each(['fc00::/7', '10.0.0.0/8', '2001:db8::/32'])('but to %s, which one domain can have', (widest) => {
+    expect(complaints(policies(`prefix: "${widest}", ${ROCE}`))).toEqual([]);
   });
 
   test.each([V6, V4])('LHCNP-8-e: but to %s when it is listed', (prefix) => {
