@@ -17,10 +17,10 @@ static __always_inline int refuse(enum counter why)
 	return 0;
 }
 
-static __always_inline int route_possible(struct __sk_buff *skb, const struct congestion *c, const struct address *destination)
+static __always_inline int route_possible(struct __sk_buff *skb, const struct address *to)
 {
-	int found = address_family(destination->halves) == 6 ? has_route6(skb, c->config, destination) : has_route4(skb, c->config, destination);
-	return found || refuse(COUNT_EGRESS_NO_ROUTE);
+	struct address destination = *to;
+	return notice_has_route(skb, &destination) || refuse(COUNT_EGRESS_NO_ROUTE);
 }
 
 static __always_inline int proxy_possible(struct __sk_buff *skb, struct congestion *c, const struct address *sender)
@@ -32,8 +32,7 @@ static __always_inline int proxy_possible(struct __sk_buff *skb, struct congesti
 	}
 	if (!(proxy->proxy_family == 6 ? c->config->has_source6 : c->config->has_source4))
 		return refuse(COUNT_EGRESS_NO_SOURCE);
-	struct address destination = proxy->proxy;
-	return route_possible(skb, c, &destination);
+	return route_possible(skb, &proxy->proxy);
 }
 
 // FCNP-3-d, LHCNP-4-a: Fast CNP and the ICMPv6 form are for IPv6 flows only.
@@ -75,7 +74,7 @@ static __noinline int format_possible(struct __sk_buff *skb, struct congestion *
 		if (!c->source_qpn)
 			return refuse(COUNT_EGRESS_QP_UNKNOWN);
 	}
-	return route_possible(skb, c, c->packet->tunnel_family ? &c->tunnel_source : sender);
+	return route_possible(skb, c->packet->tunnel_family ? &c->tunnel_source : sender);
 }
 
 // Sets the format; FORMAT_NONE: the sender is not told.
