@@ -12,6 +12,9 @@ export interface EndConExpectation {
   readonly locator: Prefix;
 }
 
+/** A router without SIDs of its own is asked nothing about them. */
+export const hasEndCon = ({ endCon }: { readonly endCon?: readonly EndConExpectation[] }): boolean => (endCon?.length ?? 0) > 0;
+
 interface Lost {
   readonly problem: string;
   readonly remedy: string;

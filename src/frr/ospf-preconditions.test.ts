@@ -179,6 +179,11 @@ describe('preconditions of ospf6d', () => {
     const redistributing = (line: string): OspfFacts => changed(' ospf6 router-id', ` ${line}\n ospf6 router-id`);
     const advertised = (...texts: string[]): OspfFacts => facts(GOOD3, { advertised: texts.map(prefix) });
 
+    it('is asked only of a router with SIDs', () => {
+      const asked = (expected: typeof want): boolean => checkOspf(facts(GOOD3), expected).some(({ id }) => id.endsWith('.end-con'));
+      expect([asked(want), asked({ ...want, endCon: [] })]).toEqual([true, false]);
+    });
+
     it('an ospf6d that advertises none is named, with lines that are not carried out', () => {
       expect(missing(facts(GOOD3), want)).toEqual([['end-con', []]]);
       expect(findings(facts(GOOD3), want)[0]!.remedy).toBe(

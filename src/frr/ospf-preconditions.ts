@@ -3,7 +3,7 @@
 // opaque`, with which ospfd takes all its adjacencies down and up again.
 import type { IpAddress } from '../model/address.ts';
 import { type Prefix, formatPrefix, prefixContains, prefixOf } from '../model/prefix.ts';
-import { type EndConExpectation, wayToEndConInOspf } from './end-con.ts';
+import { type EndConExpectation, hasEndCon, wayToEndConInOspf } from './end-con.ts';
 import { VERSION_CLAIM, checkDaemon, checkLink, checkVersion, mend, type Finding, type FrrCheck, type FrrLine } from './finding.ts';
 import { authenticationProblem } from './ospf-authentication.ts';
 import { type OspfInterfaceConfig, type OspfVersionNumber, areaType, areasOf, formatArea, networkStatements, ospfInstance, ospfInterface, ospfWord } from './ospf-config.ts';
@@ -53,6 +53,8 @@ interface Row<V> {
   readonly id: string;
   /** Only for this version. */
   readonly version?: OspfVersionNumber;
+  /** Only where this is expected. */
+  readonly only?: (want: OspfExpectation) => boolean;
   readonly claim: (want: OspfExpectation) => string;
   readonly check: (view: V) => Finding | undefined;
 }
@@ -77,6 +79,7 @@ const INSTANCE_ROWS: readonly Row<View>[] = [
   {
     id: 'end-con',
     version: 3,
+    only: hasEndCon,
     claim: () => 'packets to END.CON arrive here',
     check: ({ want, facts, instance }) => wayToEndConInOspf(want.endCon ?? [], facts, instance),
   },
@@ -194,7 +197,7 @@ export function checkOspf(facts: OspfFacts, want: OspfExpectation): FrrCheck[] {
   ];
   const unknown = blocked || !has;
   const view: View = { want, facts, config: facts.config ?? new Map(), instance: facts.config?.get(ospfInstance(version)) ?? [] };
-  const applies = ({ version: only }: { readonly version?: OspfVersionNumber }): boolean => only === undefined || only === version;
+  const applies = (row: Pick<Row<never>, 'version' | 'only'>): boolean => (row.version === undefined || row.version === version) && (row.only?.(want) ?? true);
   const ofInstance = INSTANCE_ROWS.filter(applies).map(({ id, claim, check }) => result(id, claim(want), unknown ? undefined : check(view), unknown));
   const ofAreas = want.areas.flatMap((area, n) => {
     const areaView = { ...view, area, where: `ospfv${version}.areas[${n}]`, link: ospfInterface(view.config, version, area.interface) };

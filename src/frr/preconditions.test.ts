@@ -156,7 +156,10 @@ describe('running-config', () => {
     const advertised = (text: string, metric = 0) => ({ advertised: [{ prefix: prefix(text), metric }] });
     const redistributing = (line: string): string => GOOD.replace(' lsp-timers', ` ${line}\n lsp-timers`);
 
-    it('without SIDs there is nothing to advertise', () => expect(missing(GOOD, { endCon: [] })).toEqual([]));
+    it('without SIDs there is nothing to advertise, and nothing is said of it', () => {
+      for (const want of [WANT, { ...WANT, endCon: [] }]) expect(checkFrr(facts(GOOD), want).map(({ id }) => id)).not.toContain('frr.end-con');
+      expect(checkFrr(facts(GOOD), { ...WANT, endCon }).map(({ id }) => id)).toContain('frr.end-con');
+    });
 
     it('FRR that advertises none is named, with the lines of frr-configs/srv6-pe.conf, which are not carried out', () => {
       expect(missing(GOOD, { endCon })).toEqual([{ id: 'end-con', state: 'missing', lines: [] }]);

@@ -1,7 +1,7 @@
 // What FRR must be and have so that cnpd's IS-IS carrier works beside it: one table, a row a precondition. A row says what is wrong and which line
 // mends it; rows whose lines touch nothing but cnpd's own interface, or are harmless to routing, carry them for configure.ts. What an
 // operator must decide (NET, is-type, keys of the domain) is said and never done.
-import { type EndConExpectation, wayToEndCon } from './end-con.ts';
+import { type EndConExpectation, hasEndCon, wayToEndCon } from './end-con.ts';
 import type { FrrFacts } from './facts.ts';
 import { VERSION_CLAIM, checkDaemon, checkLink, checkVersion, mend, type Finding, type FrrCheck, type FrrLine } from './finding.ts';
 import { type CircuitType, dottedArea, FRR_DEFAULTS, type IsisInstanceConfig, type IsisInterfaceConfig, isisInstances, isisInterface, type Password, splitNet } from './running-config.ts';
@@ -36,6 +36,8 @@ interface Row {
   readonly id: string;
   /** Only for routers that speak this level. */
   readonly level?: 1 | 2;
+  /** Only where this is expected. */
+  readonly only?: (want: FrrExpectation) => boolean;
   readonly claim: string;
   readonly check: (view: View) => Finding | undefined;
 }
@@ -117,7 +119,7 @@ const ROWS: readonly Row[] = [
   { id: 'system-id', claim: "cnpd's system ID is not FRR's", check: checkSystemId },
   { id: 'lsp-gen-interval', claim: `FRR lists the adjacency within ${SLOWEST_LSP_GENERATION} s`, check: checkGeneration },
   { id: 'mtu', claim: 'LSPs fit the interface', check: checkMtu },
-  { id: 'end-con', claim: 'packets to END.CON arrive here', check: ({ want, facts, instance }) => wayToEndCon(want.endCon ?? [], facts, instance, levelsOf(want.levels)) },
+  { id: 'end-con', only: hasEndCon, claim: 'packets to END.CON arrive here', check: ({ want, facts, instance }) => wayToEndCon(want.endCon ?? [], facts, instance, levelsOf(want.levels)) },
   { id: 'authentication-interface', claim: 'hellos are authenticated alike', check: checkHelloKey },
   { id: 'authentication-area', level: 1, claim: 'level 1 is authenticated alike', check: (view) => checkLevelKey(view, 1) },
   { id: 'authentication-domain', level: 2, claim: 'level 2 is authenticated alike', check: (view) => checkLevelKey(view, 2) },
@@ -218,7 +220,7 @@ export function checkFrr(facts: FrrFacts, want: FrrExpectation): FrrCheck[] {
     if (finding && id !== 'version') blocker = id;
   }
   const instances = blocker === undefined ? isisInstances(facts.config!).filter((instance) => instance.nets.length > 0) : [];
-  for (const { id, claim, check } of ROWS.filter(({ level }) => level === undefined || levelsOf(want.levels).includes(level))) {
+  for (const { id, claim, check } of ROWS.filter(({ level, only }) => (level === undefined || levelsOf(want.levels).includes(level)) && (only?.(want) ?? true))) {
     if (instances.length === 0) {
       checks.push({ id: `frr.${id}`, claim, state: 'unknown' });
       continue;

@@ -65,6 +65,14 @@ describe('PNC-4-f: congestion levels', () => {
   });
 });
 
+const LO_DOWN: Facts = { ...FACTS, links: FACTS.links.map((link) => (link.name === 'lo' ? { ...link, up: false } : link)) };
+
+test('a loopback interface that went down has lost its IPv6 addresses as well: first it is set up', () => {
+  expect(planOf(WATCHED, { ...LO_DOWN, addresses: [] }).problems.map(({ remedy }) => remedy)).toEqual([
+    '`ip link set lo up`', '`ip link set lo up`, then `ip address add 2001:db8:ffff::1/128 dev lo`, or correct router.loopback.ipv6 in cnpd.yaml',
+  ]);
+});
+
 describe('what cannot be done is said, with a remedy', () => {
   test.each<readonly [claim: string, sections: string, facts: Facts, ports: number, problem: RegExp, remedy: RegExp]>([
     ['an interface that is not there', 'ports: [{ interface: eth7, k-max: 1kB }]', FACTS, 0, /interface eth7 does not exist/, /create eth7/],
@@ -73,6 +81,7 @@ describe('what cannot be done is said, with a remedy', () => {
     ['K_max at the limit of the queue', 'ports: [{ interface: wan, k-max: 1MB, k-min: 1kB }]', FACTS, 1, /k-max of wan \(1000000 bytes\) is never exceeded: its queue drops at 1000000 bytes/, /lower k-max/],
     ['a kernel without BTF', WATCHED, { ...FACTS, features: [{ name: 'btf', ok: false, detail: 'no /sys/kernel/btf/vmlinux', remedy: 'boot a kernel with CONFIG_DEBUG_INFO_BTF' }] }, 0, /lacks btf/, /CONFIG_DEBUG_INFO_BTF/],
     ['a loopback address that the router has not', WATCHED, { ...FACTS, addresses: [address('2001:db8::99')] }, 1, /2001:db8:ffff::1, the source of notices, is no address of this router/, /ip address add 2001:db8:ffff::1\/128 dev lo/],
+    ['a loopback interface that is down', WATCHED, { ...LO_DOWN, addresses: [address('2001:db8:ffff::1')] }, 1, /the loopback interface lo is down/, /^`ip link set lo up`$/],
   ])('%s', (_claim, sections, facts, ports, problem, remedy) => {
     const planned = planOf(sections, facts);
     expect(planned.ports).toHaveLength(ports);

@@ -5,7 +5,7 @@ import type { ForwardingChanges, ForwardingEntry } from '../learned/forwarding.t
 import { type Family, formatAddress, isLinkLocal, sameAddress } from '../model/address.ts';
 import { formatPrefix } from '../model/prefix.ts';
 import type { DesiredState, EgressPortPlan, NotifierPlan, OwnAddressPlan, Problem, SenderProxyPlan } from './desired.ts';
-import { type Facts, findLink, forwardingProblems, interfaceMissing, missingFeatures } from './facts.ts';
+import { type Facts, addressRemedy, findLink, forwardingProblems, interfaceMissing, loopbackProblems, missingFeatures } from './facts.ts';
 import { planFastCnp } from './fast-cnp.ts';
 import { explainInstruction, instructionRows, planLongHaul } from './long-haul-cnp.ts';
 import { asksForProxies, notifies, planPolicies } from './policy.ts';
@@ -47,7 +47,7 @@ export function planCongestedNode(intent: Intent, learned: LearnedView, facts: F
   const ports = intent.ports.flatMap((port) => planPort(port, intent, facts, problems));
   if (!notifies(intent)) return { ...off, ports, problems };
   const notifier = planNotifier(intent);
-  problems.push(...sourceProblems(notifier, facts), ...proxyProblems(notifier, intent, learned), ...forwardingProblems('ports', familiesSent(intent, notifier, learned), facts));
+  problems.push(...loopbackProblems('ports', facts), ...sourceProblems(notifier, facts), ...proxyProblems(notifier, intent, learned), ...forwardingProblems('ports', familiesSent(intent, notifier, learned), facts));
   const proxies = asksForProxies(intent) ? { [Symbol.iterator]: () => learned.forwarding()[Symbol.iterator]() } : [];
   const told = { senderPolicies: planPolicies(intent), senderCapabilities: planCapabilities(intent, learned), ownAddresses: ownAddresses(intent, facts) };
   return { ports, notifier, senderProxies: proxies, ...told, problems };
@@ -146,7 +146,7 @@ function sourceProblems(notifier: NotifierPlan, facts: Facts): Problem[] {
   return [notifier.source4, notifier.source6].flatMap((source): Problem[] => {
     if (!source || !facts.addresses || facts.addresses.some((own) => sameAddress(own, source))) return [];
     const text = formatAddress(source);
-    const remedy = `\`ip address add ${text}/${source.family === 4 ? 32 : 128} dev lo\`, or correct router.loopback.ipv${source.family} in cnpd.yaml`;
+    const remedy = `${addressRemedy(source, facts)}, or correct router.loopback.ipv${source.family} in cnpd.yaml`;
     return [{ feature: 'ports', problem: `${text}, the source of notices, is no address of this router`, remedy }];
   });
 }

@@ -1,6 +1,6 @@
 // What is true of this machine, as plan sees it: plain values that the daemon gathers from rtnetlink and the kernel probe.
 import type { Intent } from '../intent/intent.ts';
-import type { Family, IpAddress } from '../model/address.ts';
+import { type Family, type IpAddress, formatAddress } from '../model/address.ts';
 import type { DecapsulationBehavior, Problem } from './desired.ts';
 
 export interface LinkFact {
@@ -71,6 +71,19 @@ export function forwardingProblems(feature: string, families: Iterable<Family>, 
       problem: `this router does not forward IPv${family}, so the kernel drops what cnpd's programs send`,
       remedy: family === 4 ? '`sysctl -w net.ipv4.ip_forward=1`' : '`sysctl -w net.ipv6.conf.all.forwarding=1`',
     }));
+}
+
+const LOOPBACK = 'lo';
+const loopbackIsDown = (facts: Facts): boolean => findLink(facts, LOOPBACK)?.up === false;
+
+/** Notifications are built on the loopback interface, and a CNP's way may begin there. */
+export const loopbackProblems = (feature: string, facts: Facts): Problem[] =>
+  loopbackIsDown(facts) ? [{ feature, problem: `the loopback interface ${LOOPBACK} is down, on which cnpd's programs work`, remedy: `\`ip link set ${LOOPBACK} up\`` }] : [];
+
+/** What gives the router an address. The kernel takes the IPv6 addresses from an interface that goes down, and does not give them back. */
+export function addressRemedy(address: IpAddress, facts: Facts): string {
+  const add = `\`ip address add ${formatAddress(address)}/${address.family === 4 ? 32 : 128} dev ${LOOPBACK}\``;
+  return loopbackIsDown(facts) ? `\`ip link set ${LOOPBACK} up\`, then ${add}` : add;
 }
 
 /** Part of cnpd → what it needs of the kernel, each with what can stand in for it. */

@@ -5,7 +5,7 @@ import type { Intent, ProxyIntent } from '../intent/intent.ts';
 import { formatAddress, sameAddress } from '../model/address.ts';
 import { formatPrefix, hostPrefix } from '../model/prefix.ts';
 import type { DesiredState, Problem, ProxyPlan } from './desired.ts';
-import { type Facts, type LinkFact, findLink, forwardingProblems, interfaceMissing, missingFeatures, roceLinks } from './facts.ts';
+import { type Facts, type LinkFact, addressRemedy, findLink, forwardingProblems, interfaceMissing, missingFeatures, roceLinks } from './facts.ts';
 import { notifies } from './policy.ts';
 import { burstOf, nanoseconds } from './token-bucket.ts';
 
@@ -54,6 +54,6 @@ function interfacesOf(proxy: ProxyIntent, intent: Intent, facts: Facts, problems
 function addressProblems(proxy: ProxyIntent, facts: Facts): Problem[] {
   if (!facts.addresses || facts.addresses.some((own) => sameAddress(own, proxy.address))) return [];
   const text = formatAddress(proxy.address);
-  const remedy = `\`ip address add ${text}/${proxy.address.family === 4 ? 32 : 128} dev lo\`, or correct proxy.address in cnpd.yaml`;
+  const remedy = `${addressRemedy(proxy.address, facts)}, or correct proxy.address in cnpd.yaml`;
   return [{ feature: 'proxy', problem: `${text}, the proxy's address, is no address of this router: notices will not arrive`, remedy }];
 }
