@@ -94,7 +94,7 @@ describe('cnpctl show', () => {
   it('FCN-4.2.2-a: srv6 sids: own and learned, each with its status', async () => {
     expect((await run('show srv6 sids')).out.split('\n')).toEqual([
       'SID            BEHAVIOR  ORIGIN   STATUS      TABLE  CARRIER  ORIGINATOR',
-      '2001:db8:c::1  END.CON   local    programmed    254  -        -',
+      '2001:db8:c::1  END.CON   local    programmed   main  -        -',
       '2001:db8:d::1  END.CON   learned  reachable       -  isis     L2 0000.0000.c002',
       '',
     ]);

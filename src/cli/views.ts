@@ -28,6 +28,8 @@ const few = (items: readonly unknown[], separator: string): string => `${items.s
 const shortList = (name: string, header: string): Column<Cells> => ({ header, cell: ({ row }) => few((row[name] as unknown[] | undefined) ?? [], ', ') });
 const age = (name: string, header: string): Column<Cells> => ({ header, cell: ({ row, nowMs }) => formatAge(row[name] as string | undefined, nowMs), align: 'right' });
 const hexadecimal = (name: string, digits: number, header = name): Column<Cells> => ({ header, cell: ({ row }) => hex(row[name] as number | undefined, digits), align: 'right' });
+/** As cnpd.yaml and `ip route` call it: the main table by its name (RT_TABLE_MAIN). */
+const routingTable: Column<Cells> = { header: 'table', cell: ({ row }) => (row['table'] === 254 ? 'main' : (row['table'] as number | undefined)), align: 'right' };
 /** What a Long-haul CNP asks for, with its unit (LHCNP §5.5.1). */
 const UNITS: Readonly<Record<string, string>> = { pause: ' µs', 'rate-reduce': ' %', resume: ' %' };
 const instruction: Column<Cells> = {
@@ -260,7 +262,7 @@ export const VIEWS = {
     path: ['cnpd', 'sids'],
     description: 'END.CON SIDs, own and learned',
     empty: 'no SID is known',
-    columns: [text('sid', 'SID'), text('behavior'), text('origin'), text('status'), number('table'), text('carrier'), text('originator')],
+    columns: [text('sid', 'SID'), text('behavior'), text('origin'), text('status'), routingTable, text('carrier'), text('originator')],
   },
   rtt: {
     path: ['cnpd', 'rtt'],
