@@ -65,6 +65,12 @@ describe('PNC-4-f: congestion levels', () => {
   });
 });
 
+test('the router knows its own addresses, also those it is declared to have: what is for them needs no route', () => {
+  const own = planOf(WATCHED, { ...FACTS, addresses: ['2001:db8:9::1', 'fe80::1', '10.0.0.1', '2001:db8:ffff::1'].map(address) }).ownAddresses;
+  expect(own?.map(({ id }) => id).sort()).toEqual(['10.0.0.1', '2001:db8:9::1', '2001:db8:ffff::1']);
+  expect(planOf(WATCHED, FACTS).ownAddresses?.map(({ id }) => id)).toEqual(['2001:db8:ffff::1']);
+});
+
 const LO_DOWN: Facts = { ...FACTS, links: FACTS.links.map((link) => (link.name === 'lo' ? { ...link, up: false } : link)) };
 
 test('a loopback interface that went down has lost its IPv6 addresses as well: first it is set up', () => {
