@@ -68,7 +68,7 @@ export class OspfNeighbour {
     this.#runner = runner;
     const { lsdb } = runner.speaker.areas.get(AREA)!;
     for (const lsa of database) put(lsdb, lsa, false, systemClock.now(), false);
-    runner.linkUp({ areaId: AREA, interface: OSPF_LINK, netns, address: this.#source });
+    runner.linkUp({ areaId: AREA, interface: OSPF_LINK, netns, address: this.#source, peer: this.#version.version === 2 ? address(OSPF_LINK_ADDRESSES[1]) : undefined });
     await until('Full', () => this.#full, bench.signal, 60_000);
   }
 

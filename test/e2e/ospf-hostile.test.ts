@@ -3,9 +3,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { OSPFV2, OSPFV3 } from '../../src/carriers/ospf/version.ts';
 import { Poller } from '../../src/kernel/poller.ts';
-import { address } from '../../src/model/address.ts';
-import { put16 } from '../../src/packet/bytes.ts';
+import { type IpAddress, address } from '../../src/model/address.ts';
+import { concat, put16 } from '../../src/packet/bytes.ts';
 import { fromHex } from '../../src/packet/hex.ts';
+import { addWords, foldChecksum } from '../../src/packet/ip/checksum.ts';
+import { encodeIpv4 } from '../../src/packet/ip/ipv4.ts';
 import { encodeFrames } from '../../src/packet/ospf/frame.ts';
 import { decodeLsa, encodeLsa } from '../../src/packet/ospf/lsa.ts';
 import { encodePacket } from '../../src/packet/ospf/packet.ts';
@@ -28,6 +30,15 @@ const BROKEN = {
   ospfv2: { type: 10, lsId: 0x07000009, content: fromHex('00010010011800000a420000000b000320000000') },
   ospfv3: { type: 0xa029, lsId: 9, content: fromHex('00002001000000004242424200060018000000014000000020010db8006600000025000320000000') },
 } as const;
+
+function ipv4(ends: { readonly source: IpAddress; readonly destination: IpAddress }, payload: Uint8Array, { more = false } = {}): Uint8Array {
+  const packet = concat(encodeIpv4({ ...ends, payloadLength: payload.length, trafficClass: 0, hopLimit: 64, protocol: 89, identification: 7 }), payload);
+  if (!more) return packet;
+  packet[6] = 0x20;
+  put16(packet, 10, 0);
+  put16(packet, 10, foldChecksum(addWords(0, packet, 0, 20)));
+  return packet;
+}
 
 let net: Network;
 let core: Router, abr1: Router;
@@ -121,6 +132,56 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
     for (const frame of encodeFrames(version.version, fromHex(END[p.name].mac), afar, payload, 1500, 1)) wire.sendFrame(frame);
     await eventually('counted', async () => (await core.counter(name)) > before);
     expect((await core.show(p.command, 'database')).some((row) => row['router'] === '66.66.66.67')).toBe(false);
+  });
+
+  // What another router sends is routed to the link by core's kernel.
+  test.runIf(p.name === 'ospfv2')('hellos and updates that abr1 has routed here, from our own address, FRR’s or its own: the adjacency stays, and nothing is taught', async () => {
+    const [ours, frrs, afar, group] = ['169.254.89.1', '169.254.89.0', '192.0.2.77', '224.0.0.5'].map(address) as [IpAddress, IpAddress, IpAddress, IpAddress];
+    const port = await Port.open(net.lab, 'abr1:eth2', 'core:eth1', { poller, errors });
+    const offLink = (): Promise<number> => core.counter('ospfv2.packet.off-link');
+    const since = async (): Promise<unknown[]> => (await core.show('ospf', 'neighbors')).map((row) => row['since']);
+    const forge = (source: IpAddress, destination: IpAddress, times: number): void => {
+      const ends = { source, destination };
+      const evil = lsa(type, 0x07000055, content, parseId('66.66.66.68'));
+      const kinds: OspfPacket[] = [hello({ routerId: STRANGER, neighbors: [] }), hello({ neighbors: [] }), { ...header, kind: 'link-state-update', lsas: [evil] }];
+      for (let i = 0; i < times; i++) for (const packet of kinds) port.send(ipv4(ends, encodePacket(2, packet, ends)));
+    };
+    try {
+      const [before, up] = [await offLink(), await since()];
+      forge(ours, ours, 3);
+      forge(afar, ours, 3);
+      await eventually('those of our own address and of afar arrive', async () => (await offLink()) >= before + 18);
+      // The kernel takes FRR's address from nobody, and forwards nothing to 224.0.0.5: these do not arrive at all.
+      forge(frrs, ours, 3);
+      for (const source of [ours, frrs, afar]) forge(source, group, 3);
+      forge(afar, ours, 1);
+      await eventually('the last three arrive', async () => (await offLink()) >= before + 21);
+      expect(await offLink()).toBe(before + 21);
+      expect((await core.show('ospf', 'database')).some((row) => row['router'] === '66.66.66.68')).toBe(false);
+      expect(await since()).toEqual(up);
+      expect(await known()).toBe(true);
+    } finally {
+      port.close();
+    }
+  });
+
+  test.runIf(p.name === 'ospfv2')('200,000 packets and fragments from elsewhere, faster than the inbox is worked off: none takes the place of FRR’s', async () => {
+    const port = await Port.open(net.lab, 'abr1:eth2', 'core:eth1', { poller, errors });
+    const ends = { source: address('192.0.2.77'), destination: address('169.254.89.1') };
+    const whole = ipv4(ends, new Uint8Array(44));
+    const fragment = ipv4(ends, new Uint8Array(48), { more: true });
+    try {
+      const [before, since] = [await core.counters(), (await core.show('ospf', 'neighbors'))[0]!['since']];
+      for (let round = 0; round < 200; round++) {
+        for (let i = 0; i < 500; i++) for (const packet of [whole, fragment]) port.send(packet);
+        await core.get('status');
+      }
+      await eventually('they are counted', async () => (await core.counter('ospfv2.packet.off-link')) - (before['ospfv2.packet.off-link'] ?? 0) > 100_000, LIMIT);
+      expect(await core.counter('ospfv2.rx.queue-full')).toBe(before['ospfv2.rx.queue-full'] ?? 0);
+      expect((await core.show('ospf', 'neighbors'))[0]).toMatchObject({ state: 'full', since });
+    } finally {
+      port.close();
+    }
   });
 
   let seed = 1;

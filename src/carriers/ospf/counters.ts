@@ -15,7 +15,7 @@ export const OSPF_COUNTERS: readonly CounterRow[] = [
   row('tx.failed.<errno>', 'packets that the packet socket refused; OSPF retransmits'),
   row('frame.<code>', 'Ethernet frames with OSPF in them and a malformed IP header'),
   row('packet.<code>', 'packets rejected: truncated, bad-checksum, bad-packet-length, lsa-overrun, …'),
-  row('packet.off-link', 'packets whose source is not on the link: somebody has them routed here'),
+  row('packet.off-link', 'packets that do not come from the other end of the link: somebody has them routed here, or FRR has another address there'),
   row('packet.area-mismatch', 'packets of another area'),
   row('packet.instance-mismatch', 'packets of another OSPFv3 instance'),
   row('packet.own-router-id', 'packets with our own router ID, or none: a loop, or FRR has the same router ID'),

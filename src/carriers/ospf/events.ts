@@ -1,6 +1,5 @@
 // The OSPF core: `(state, event, now) → effects`, for both versions. Nothing in here waits, reads a clock or touches a socket: an edge carries the
 // effects out and sends a `timer` event when nextWake says so.
-import { prefixOf } from '../../model/prefix.ts';
 import { START_GRACE_MS } from './constants.ts';
 import { enqueue } from './inbox.ts';
 import { linkDown, sendHello } from './interface.ts';
@@ -13,8 +12,8 @@ type AreaEvent = Extract<SpeakerEvent, { readonly areaId: number }>;
 type Handlers = { readonly [K in AreaEvent['type']]: (s: Speaker, area: AreaState, event: Extract<AreaEvent, { type: K }>) => void };
 
 const HANDLERS: Handlers = {
-  'link-up': (s, area, { address, length }) => {
-    area.link = { address, prefix: prefixOf(address, length) };
+  'link-up': (s, area, { address, peer }) => {
+    area.link = { address, peer };
     area.own.flushUnknownFrom = Math.min(area.own.flushUnknownFrom, s.now + START_GRACE_MS);
     topologyChanged(s, area);
     sendHello(s, area);

@@ -1,9 +1,6 @@
-// Packets wait here for their turn, a batch per turn of the event loop; what does not fit is dropped and counted, the neighbour retransmits. Then:
-// whether it can come from the link at all, authentication, decoding, whose packet it is, dispatch. OSPFv2's link is a network that FRR advertises, so anybody
-// can have a packet routed here; its source must be the other end (RFC 2328 §8.2, which leaves this out for links without addresses), and that one the
-// kernel takes from nobody, because it is the router's own (RFC 1812 §5.3.7). OSPFv3's sources are link-local (RFC 5340 §4.2.2) and never routed.
+// Packets of the link wait here for their turn, a batch per turn of the event loop; what does not fit is dropped and counted, the neighbour retransmits. Others do
+// not wait: they would crowd out the neighbour's (admission.ts). Then: authentication, decoding, whose packet it is, dispatch.
 import { formatAddress } from '../../model/address.ts';
-import { prefixContains } from '../../model/prefix.ts';
 import { verifyPacketV2 } from '../../packet/ospf/auth-v2.ts';
 import { type ProtocolIdOrder, announcesTrailer, verifyPacketV3 } from '../../packet/ospf/auth-v3.ts';
 import type { AuthenticationVerdict } from '../../packet/ospf/digest.ts';
@@ -11,6 +8,7 @@ import type { Version } from '../../packet/ospf/numbers.ts';
 import { type ReceivedPacket, decodePacket } from '../../packet/ospf/packet.ts';
 import { AUTHENTICATION_TYPE, type PacketAddresses, readPacketHeader } from '../../packet/ospf/packet-header.ts';
 import { formatId } from '../../packet/ospf/router-id.ts';
+import { isFromLink } from './admission.ts';
 import { INBOX_BATCH, INBOX_LIMIT } from './constants.ts';
 import { receiveDescription } from './exchange.ts';
 import { receiveAcknowledgment, receiveUpdate } from './flooding.ts';
@@ -20,8 +18,14 @@ import { receiveRequest } from './requests.ts';
 import { type AreaState, type Speaker, complain, count, refuse } from './speaker.ts';
 
 export function enqueue(s: Speaker, area: AreaState, payload: Uint8Array, addresses: PacketAddresses): void {
+  if (!isFromLink(s.config.version, area.link!, addresses)) return offLink(s, area, addresses);
   if (area.inbox.length < INBOX_LIMIT) area.inbox.push({ payload, addresses });
   else complain(s, 'rx.queue-full', {}, 'packets arrive faster than they can be handled');
+}
+
+/** Not the neighbour's, so it is no reason why there is none. */
+function offLink(s: Speaker, area: AreaState, { source, destination }: PacketAddresses): void {
+  complain(s, 'packet.off-link', { area: formatId(area.config.areaId), from: formatAddress(source), to: formatAddress(destination) }, 'OSPF packet dropped that does not come from the link');
 }
 
 export function takeInbox(s: Speaker, area: AreaState): void {
@@ -35,7 +39,6 @@ interface Authenticated {
 
 function receive(s: Speaker, area: AreaState, payload: Uint8Array, addresses: PacketAddresses): void {
   if (s.stopping?.done || !area.link) return;
-  if (!prefixContains(area.link.prefix, addresses.source)) return refuse(s, area, 'packet.off-link', `it comes from ${formatAddress(addresses.source)}, which is not on the link`);
   const authenticated = authenticate(s, area, payload, addresses);
   if (!authenticated) return;
   const decoded = decodePacket(s.config.version.version, payload, addresses, { authenticated: area.config.keys.length > 0 });

@@ -57,7 +57,7 @@ export class OspfNetwork {
       {
         ...modules,
         open: (inside) => {
-          runner.linkUp({ areaId, interface: OUR_END, netns: inside, address, length: addresses?.length });
+          runner.linkUp({ areaId, interface: OUR_END, netns: inside, address, peer: addresses?.router });
           // The runner closes its socket itself, when it hears that the link is gone or is stopped.
           return { close: () => {} };
         },

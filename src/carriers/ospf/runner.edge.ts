@@ -1,6 +1,6 @@
 // The edge of the OSPF core: a speaker, a packet socket an area, and a clock put together. Events go into the speaker one at a time, its effects are
 // carried out, and it is woken when it wants to be; work that is left over waits for the next turn of the event loop. The links are network.ts.
-import { type IpAddress, formatAddress } from '../../model/address.ts';
+import { formatAddress } from '../../model/address.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { Count, Log } from '../../model/log.ts';
 import { isKernelError } from '../../kernel/errors.ts';
@@ -9,8 +9,10 @@ import { type PacketSocket, openPacketSocket } from '../../kernel/packet-socket.
 import type { Poller } from '../../kernel/poller.ts';
 import { Reassembly } from '../../packet/ip/reassembly.ts';
 import { ALL_SPF_ROUTERS_MAC, ETHERTYPE, type OspfFrame, decodeFrame, encodeFrames } from '../../packet/ospf/frame.ts';
+import type { PacketAddresses } from '../../packet/ospf/packet-header.ts';
 import { formatId } from '../../packet/ospf/router-id.ts';
 import { Wake } from '../wake.ts';
+import { type LinkEnds, isFromLink } from './admission.ts';
 import { handle } from './events.ts';
 import { type Effect, type Speaker, type SpeakerConfig, type SpeakerEvent, createSpeaker } from './speaker.ts';
 import { nextWake } from './tasks.ts';
@@ -19,19 +21,14 @@ import { nextWake } from './tasks.ts';
 const RECEIVE_BUFFER = 8 << 20;
 /** Fragmented packets that are received at a time. */
 const REASSEMBLY_LIMIT = 16;
-
-/** fe80::/10 (RFC 4291 §2.5.6). */
-const LINK_LOCAL_LENGTH = 10;
+/** What is refused anyway is not copied. */
+const NOTHING = new Uint8Array();
 
 /** Where an area's link is: our end, and the address on it. */
-export interface OspfLink {
+export interface OspfLink extends LinkEnds {
   readonly areaId: number;
   readonly interface: string;
   readonly netns?: Netns | undefined;
-  /** IPv4, or IPv6 link-local. */
-  readonly address: IpAddress;
-  /** OSPFv2: of the prefix that both ends are in; 31 when absent. */
-  readonly length?: number | undefined;
 }
 
 export type OspfChange = Extract<Effect, { type: 'database' | 'adjacency' }>;
@@ -48,7 +45,7 @@ export interface OspfRunnerModules {
 export class OspfRunner {
   readonly speaker: Speaker;
   private readonly modules: OspfRunnerModules;
-  private readonly links = new Map<number, { readonly socket: PacketSocket; readonly source: IpAddress }>();
+  private readonly links = new Map<number, { readonly socket: PacketSocket; readonly ends: LinkEnds }>();
   private readonly reassembly = new Reassembly(REASSEMBLY_LIMIT);
   private identification = 0;
   private readonly wake: Wake;
@@ -70,8 +67,9 @@ export class OspfRunner {
       onFrame: (frame) => this.received(link.areaId, frame),
       onError: (error) => this.modules.count(`${this.name}.rx.failed.${error.code.toLowerCase()}`),
     });
-    this.links.set(link.areaId, { socket, source: link.address });
-    this.event({ type: 'link-up', areaId: link.areaId, address: link.address, length: version === 3 ? LINK_LOCAL_LENGTH : (link.length ?? 31) });
+    const { areaId, address, peer } = link;
+    this.links.set(areaId, { socket, ends: { address, peer } });
+    this.event({ type: 'link-up', areaId, address, peer });
   }
 
   linkDown(areaId: number, reason: string): void {
@@ -111,13 +109,21 @@ export class OspfRunner {
       if (decoded.error.code !== 'not-ospf') this.modules.count(`${this.name}.frame.${decoded.error.code}`);
       return;
     }
-    const payload = decoded.value.fragment ? this.reassembled(areaId, decoded.value) : decoded.value.payload.slice();
-    if (payload) this.event({ type: 'received', areaId, payload, addresses: decoded.value.addresses });
+    const { addresses } = decoded.value;
+    const payload = this.isFromLink(areaId, addresses) ? this.whole(areaId, decoded.value) : NOTHING;
+    if (payload) this.event({ type: 'received', areaId, payload, addresses });
   }
 
-  private reassembled(areaId: number, { addresses, payload, fragment }: OspfFrame): Uint8Array | undefined {
-    const key = `${areaId} ${formatAddress(addresses.source)} ${formatAddress(addresses.destination)} ${fragment!.identification}`;
-    return this.reassembly.add(key, { ...fragment!, payload });
+  private isFromLink(areaId: number, addresses: PacketAddresses): boolean {
+    const link = this.links.get(areaId);
+    return link !== undefined && isFromLink(this.speaker.config.version, link.ends, addresses);
+  }
+
+  /** A copy of the payload; of a fragment's datagram when it is complete. */
+  private whole(areaId: number, { addresses, payload, fragment }: OspfFrame): Uint8Array | undefined {
+    if (!fragment) return payload.slice();
+    const key = `${areaId} ${formatAddress(addresses.source)} ${formatAddress(addresses.destination)} ${fragment.identification}`;
+    return this.reassembly.add(key, { ...fragment, payload });
   }
 
   private carryOut(effect: Effect): void {
@@ -133,7 +139,7 @@ export class OspfRunner {
   private send({ areaId, destination, payload }: Extract<Effect, { type: 'send' }>): void {
     const link = this.links.get(areaId);
     if (!link) return;
-    const { socket, source } = link;
+    const { socket, ends: { address: source } } = link;
     try {
       const { mtu } = this.speaker.areas.get(areaId)!.config;
       this.identification = (this.identification + 1) & 0xffff;

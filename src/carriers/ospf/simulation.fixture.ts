@@ -111,7 +111,8 @@ export class Link {
   }
 
   up(end: 0 | 1): void {
-    this.event(end, { type: 'link-up', areaId: AREA, address: this.addresses(end).source, length: 10 });
+    const { version } = this.routers[end].config.version;
+    this.event(end, { type: 'link-up', areaId: AREA, address: this.addresses(end).source, peer: version === 2 ? this.addresses(end === 0 ? 1 : 0).source : undefined });
   }
 
   /** Kills what runs at this end and starts another in its place, with the same configuration unless given. */

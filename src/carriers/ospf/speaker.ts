@@ -2,12 +2,12 @@
 // as in carriers/isis: the clock is the `now` of each event, randomness a generator seeded by the configuration. One speaker is one router in one
 // version of OSPF; each area has one point-to-point link, its own database and at most one neighbour. Which version it is says version.ts.
 import type { IpAddress } from '../../model/address.ts';
-import type { Prefix } from '../../model/prefix.ts';
 import type { AuthenticationKey } from '../../packet/ospf/digest.ts';
 import type { PrivateTypes } from '../../packet/ospf/lsa.ts';
 import type { PacketAddresses } from '../../packet/ospf/packet-header.ts';
 import { formatId } from '../../packet/ospf/router-id.ts';
 import type { LsaKey } from '../../packet/ospf/types.ts';
+import type { LinkEnds } from './admission.ts';
 import { WARN_INTERVAL_MS } from './constants.ts';
 import { type Lsdb, type StoredLsa, newLsdb } from './lsdb.ts';
 import type { Neighbor } from './neighbor.ts';
@@ -45,10 +45,9 @@ export interface SpeakerConfig {
 }
 
 export type SpeakerEvent =
-  /** @param address ours on the link: IPv4, or IPv6 link-local. @param length of the prefix that both ends are in */
-  | { readonly type: 'link-up'; readonly areaId: number; readonly address: IpAddress; readonly length: number }
+  | ({ readonly type: 'link-up'; readonly areaId: number } & LinkEnds)
   | { readonly type: 'link-down'; readonly areaId: number; readonly reason: string }
-  /** One IP payload. The speaker keeps the bytes: hand it a copy. */
+  /** One IP payload. The speaker keeps the bytes, unless isFromLink says that it is refused: hand it a copy. */
   | { readonly type: 'received'; readonly areaId: number; readonly payload: Uint8Array; readonly addresses: PacketAddresses }
   /** The whole of what this router says in an area, beside its place in the topology. `more`: what is carried from other areas follows. */
   | { readonly type: 'originate'; readonly areaId: number; readonly lsas: readonly OwnLsa[]; readonly more?: boolean }
@@ -71,7 +70,7 @@ export type Effect =
 export interface AreaState {
   /** Only the keys change. */
   config: AreaConfig;
-  link: { readonly address: IpAddress; readonly prefix: Prefix } | undefined;
+  link: LinkEnds | undefined;
   helloAt: number;
   neighbor: Neighbor | undefined;
   /** Why the last packet was refused, as long as no hello was accepted after it. */
