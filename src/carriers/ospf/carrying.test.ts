@@ -162,6 +162,50 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     }
   });
 
+  it.each([5100, 9500])('A15: the copy of the agent that carries outlives the original by %d ms (MinLSInterval): the other does not carry it back', (ms) => {
+    const { net, leaf, border, core } = line();
+    const second = net.agent(SECOND, [0, 1]);
+    net.declare(leaf, declaration(version, [1], 7));
+    net.run(2 * SETTLED);
+    net.slow(border, ms);
+    net.declare(leaf, declaration(version, []));
+    net.run(ms - 100);
+    expect(core.learned(senderPrefix(version, 1))).toHaveLength(1);
+    expect(entriesOf(second, 1)).toEqual([]);
+    net.run(60_000);
+    expect(core.learned(senderPrefix(version, 1))).toEqual([]);
+    expect(second.count('carry.carried')).toBe(0);
+    expect(second.content.carry.ownUntil.size).toBe(0);
+  });
+
+  it('A15: what the area itself said is carried into it again when another area still says it', () => {
+    const { net, leaf } = line();
+    net.agent(SECOND, [0, 2]);
+    const far = net.agent(FAR, [2]);
+    net.declare(far, declaration(version, [1], 8));
+    net.declare(leaf, declaration(version, [1], 7));
+    const other = net.agent(0x06060606, [1]);
+    net.run(4 * SETTLED);
+    expect(other.learned(senderPrefix(version, 1))).toEqual([`${named(1, LEAF)} ${proxyAddress(version, 7)}`]);
+    net.declare(leaf, declaration(version, []));
+    net.run(3 * SETTLED);
+    expect(other.learned(senderPrefix(version, 1))).toEqual([`${named(1, BORDER)} ${proxyAddress(version, 8)}`]);
+  });
+
+  it('A15: into an area whose neighbour is yet to come nothing is carried: it may say the same itself', () => {
+    const net = new ContentNet(version);
+    net.agent(BORDER, [0, 1]);
+    const leaf = net.agent(LEAF, [1]);
+    net.declare(leaf, declaration(version, [1], 7));
+    net.run(SETTLED);
+    const second = net.agent(SECOND, [0, 1], {}, [0]);
+    net.run(SETTLED);
+    expect([second.learned(senderPrefix(version, 1)), entriesOf(second, 1)]).toEqual([[`${named(0, BORDER)} ${proxyAddress(version, 7)}`], []]);
+    net.join(second, 1);
+    net.run(2 * SETTLED);
+    expect(second.count('carry.carried')).toBe(0);
+  });
+
   it('what the operator of the border declares comes before what it would carry; carried again when that ends', () => {
     const { net, leaf, border, core } = line();
     net.declare(leaf, declaration(version, [1], 7));

@@ -2,10 +2,11 @@
 // LSAs say about them, so an agent with adjacencies in several areas, one of them the backbone, says in each what it learned in the others: same flags,
 // same proxy address, same source router ID, as an inter-area prefix. A prefix without the P-flag is not carried, so a clear flag stays clear. SIDs alike.
 // No loops, as with summaries (RFC 2328 §12.4.3): into the backbone goes only what is intra-area elsewhere, out of it everything. What a router of the
-// target area says itself is not said again, and of several agents that could carry the one with the lowest router ID does.
+// target area says itself is not said again, and of several agents that could carry the one with the lowest router ID does. A copy of what the target area said
+// itself until a moment ago is an echo: the agent that made it may not issue its withdrawal before MinLSInterval has passed.
 import { type IpAddress, compareAddresses } from '../../model/address.ts';
 import { type AreaContent, type Content, type ReadLsa, countContent, proxyOf } from './content.ts';
-import { CARRY_BATCH, CARRY_SETTLE_MS } from './constants.ts';
+import { CARRY_BATCH, CARRY_ECHO_MS, CARRY_SETTLE_MS } from './constants.ts';
 import { type Entry, entryKey, isSid } from './entries.ts';
 import { isSaid, setEntry } from './origination.ts';
 import { isAlive } from './reachability.ts';
@@ -23,6 +24,8 @@ export interface CarryState {
   dueAt: number;
   /** Since when a key has been eligible, by `<area>:<key>`. */
   readonly since: Map<string, number>;
+  /** Until when a router of the area has said a key itself, by `<area>:<key>`; Infinity: it does. Kept for as long as copies of it may be echoes. */
+  readonly ownUntil: Map<string, number>;
 }
 
 export const newCarryState = (): CarryState => ({
@@ -32,6 +35,7 @@ export const newCarryState = (): CarryState => ({
   later: new Map(),
   dueAt: Infinity,
   since: new Map(),
+  ownUntil: new Map(),
 });
 
 interface Candidate {
@@ -83,6 +87,12 @@ export function originatorsChanged(c: Content, { areaId, routers }: AreaContent,
   }
 }
 
+/** There is somebody in the area who can be told. */
+export function neighborFound(c: Content, to: AreaContent): void {
+  if (!isBorder(c)) return;
+  for (const [areaId, keys] of c.carry.offered) if (areaId !== to.areaId) for (const key of keys.keys()) mark(c, key);
+}
+
 /** The operator no longer declares something, which came before what is carried. */
 export function declaredChanged(c: Content, key: string): void {
   if (isBorder(c)) mark(c, key);
@@ -108,24 +118,37 @@ export function carryDue(c: Content): void {
   for (const at of carry.later.values()) carry.dueAt = Math.min(carry.dueAt, at);
 }
 
-/** @returns when to decide again, if it is eligible but has not been so for long enough; else never */
+/** @returns when to decide again, if it is eligible but has not been so for long enough, or may be an echo; else never */
 function decide(c: Content, key: string, to: AreaContent): number {
-  const best = bestCandidate(c, key, to);
-  const sinceKey = `${to.areaId}:${key}`;
-  if (!best) {
-    c.carry.since.delete(sinceKey);
-    if (isSaid(to, key)) {
+  const at = `${to.areaId}:${key}`;
+  const said = isSaid(to, key);
+  const here = candidates(c, to, key);
+  const copiesFrom = echoesUntil(c, at, here);
+  const best = bestCandidate(c, key, to, here, said || c.now >= copiesFrom);
+  // Nothing is said before there is somebody to say it to, who tells first what the area says itself.
+  if (!best || (!said && to.graph.neighbor === undefined)) {
+    c.carry.since.delete(at);
+    if (said) {
       countContent(c, 'carry.withdrawn');
       setEntry(c, to, key, undefined);
     }
-    return Infinity;
+    return copiesFrom > c.now ? copiesFrom : Infinity;
   }
-  const since = c.carry.since.get(sinceKey) ?? c.now;
-  c.carry.since.set(sinceKey, since);
+  const since = c.carry.since.get(at) ?? c.now;
+  c.carry.since.set(at, since);
   if (c.now < since + CARRY_SETTLE_MS) return since + CARRY_SETTLE_MS;
-  if (!isSaid(to, key)) countContent(c, 'carry.carried');
+  if (!said) countContent(c, 'carry.carried');
   setEntry(c, to, key, carried(best));
   return Infinity;
+}
+
+/** From when on a copy can be no echo of what the area has said itself. @param here what it says now */
+function echoesUntil({ carry: { ownUntil }, now }: Content, at: string, here: readonly Candidate[]): number {
+  if (here.some(({ entry }) => entry.route !== 'inter-area')) ownUntil.set(at, Infinity);
+  else if (ownUntil.get(at) === Infinity) ownUntil.set(at, now);
+  const until = (ownUntil.get(at) ?? -Infinity) + CARRY_ECHO_MS;
+  if (until <= now) ownUntil.delete(at);
+  return until;
 }
 
 /** The advertisements of a flagged prefix or a SID in an area that are not ours and whose originator is there, or was until a short while ago. */
@@ -143,14 +166,17 @@ function mayCross({ area, entry }: Candidate, to: AreaContent): boolean {
   return entry.route === 'intra-area' || (area.areaId === BACKBONE && to.areaId !== BACKBONE);
 }
 
-/** What to carry: intra-area before inter-area (RFC 2328 §11), the lowest metric, the lowest proxy address (decision D7). Undefined: nothing may be. */
-function bestCandidate(c: Content, key: string, to: AreaContent): Candidate | undefined {
+/**
+ * What to carry: intra-area before inter-area (RFC 2328 §11), the lowest metric, the lowest proxy address (decision D7). Undefined: nothing may be.
+ * @param here what the target area says. @param copies what is a copy itself may be carried
+ */
+function bestCandidate(c: Content, key: string, to: AreaContent, here: readonly Candidate[], copies: boolean): Candidate | undefined {
   const others = [...c.areas.values()].filter((area) => area !== to);
-  const eligible = others.flatMap((area) => candidates(c, area, key)).filter((candidate) => mayCross(candidate, to));
+  const eligible = others.flatMap((area) => candidates(c, area, key)).filter((candidate) => mayCross(candidate, to) && (copies || candidate.entry.route === 'intra-area'));
   if (eligible.length === 0) return undefined;
   // An agent that was lost carries no longer, though its copy is held: whoever is next takes over while the copy still counts, so that there is no gap.
-  const carriesFirst = ({ lsa: { key: at } }: Candidate): boolean => at.advertisingRouter < c.config.routerId && to.graph.reachable.has(at.advertisingRouter);
-  const known = candidates(c, to, key).some((candidate) => candidate.entry.route !== 'inter-area' || carriesFirst(candidate));
+  const carriesFirst = ({ lsa: { key: id } }: Candidate): boolean => id.advertisingRouter < c.config.routerId && to.graph.reachable.has(id.advertisingRouter);
+  const known = here.some((candidate) => candidate.entry.route !== 'inter-area' || carriesFirst(candidate));
   return known ? undefined : eligible.reduce((a, b) => (preferred(a, b) <= 0 ? a : b));
 }
 

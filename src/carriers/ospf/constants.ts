@@ -70,6 +70,8 @@ export const LSA_OVERHEAD = 140;
 export const GRAPH_DELAY_MS = 50;
 /** A prefix is carried to another area after it has been eligible this long, so that agents do not answer each other's transients. */
 export const CARRY_SETTLE_MS = 1000;
+/** A copy is not carried into an area that had the original until this time ago: its withdrawal may wait for MinLSInterval, and be lost once. */
+export const CARRY_ECHO_MS = 2 * MIN_LS_INTERVAL_MS;
 /** LSAs reported again per event-loop turn, when another one changes what they say. */
 export const REPORT_BATCH = 64;
 /** Routers and networks that the walk visits per event-loop turn. */

@@ -143,6 +143,8 @@ interface Member {
   /** LSAs that the others of an area have from it: area → key → contents. */
   readonly flooded: Map<number, Map<string, { readonly own: OwnLsa; readonly hex: string }>>;
   up: boolean;
+  /** How long what it says takes to the others. */
+  delay: number;
 }
 
 export class ContentNet {
@@ -155,20 +157,30 @@ export class ContentNet {
     this.version = version;
   }
 
-  agent(routerId: number, areaIds: readonly number[], rest: Partial<ContentConfig> = {}): ContentAgent {
-    const member: Member = { agent: new ContentAgent(contentConfig(this.version, routerId, areaIds, rest)), flooded: new Map(areaIds.map((id) => [id, new Map()])), up: true };
+  /** @param joined areas in which it has a neighbour from the beginning */
+  agent(routerId: number, areaIds: readonly number[], rest: Partial<ContentConfig> = {}, joined = areaIds): ContentAgent {
+    const member: Member = { agent: new ContentAgent(contentConfig(this.version, routerId, areaIds, rest)), flooded: new Map(), up: true, delay: 1 };
     this.members.push(member);
-    for (const areaId of areaIds) {
-      this.say(member, areaId, []);
-      for (const other of this.members) for (const { own } of other === member ? [] : (other.flooded.get(areaId)?.values() ?? [])) this.tell(member, areaId, other, own);
-      this.hub(areaId);
-      this.send(member, { type: 'adjacency', areaId, neighbor: hubOf(areaId) });
-    }
+    for (const areaId of joined) this.join(member.agent, areaId);
     return member.agent;
+  }
+
+  join(agent: ContentAgent, areaId: number): void {
+    const member = this.memberOf(agent);
+    member.flooded.set(areaId, new Map());
+    this.say(member, areaId, agent.said.get(areaId) ?? []);
+    for (const other of this.members) for (const { own } of other === member ? [] : (other.flooded.get(areaId)?.values() ?? [])) this.tell(member, areaId, other, own);
+    this.hub(areaId);
+    this.send(member, { type: 'adjacency', areaId, neighbor: hubOf(areaId) });
   }
 
   declare(agent: ContentAgent, origination: Origination): void {
     this.handle(this.memberOf(agent), { type: 'declare', origination });
+  }
+
+  /** Like an agent that has issued its LSAs a moment ago and must wait for MinLSInterval. */
+  slow(agent: ContentAgent, ms: number): void {
+    this.memberOf(agent).delay = ms;
   }
 
   /** As kill -9 does: its LSAs stay, and the routers beside it list it no more. */
@@ -220,7 +232,8 @@ export class ContentNet {
 
   /** Floods what differs from what was flooded before. */
   private say(member: Member, areaId: number, lsas: readonly OwnLsa[]): void {
-    const flooded = member.flooded.get(areaId)!;
+    const flooded = member.flooded.get(areaId);
+    if (!flooded) return;
     const before = new Map(flooded);
     flooded.clear();
     for (const own of [routerLsa(this.version, this.id(member), [hubOf(areaId)], { transit: false }), ...lsas]) {
@@ -234,11 +247,11 @@ export class ContentNet {
   }
 
   private broadcast(areaId: number, from: Member, key: LsaKey): void {
-    for (const other of this.members) if (other !== from && other.flooded.has(areaId)) this.send(other, { type: 'database', areaId, key });
+    for (const other of this.members) if (other !== from && other.flooded.has(areaId)) this.send(other, { type: 'database', areaId, key }, from.delay);
   }
 
   private tell(to: Member, areaId: number, from: Member, own: OwnLsa): void {
-    this.send(to, { type: 'database', areaId, ...encoded(this.version, this.id(from), own) });
+    this.send(to, { type: 'database', areaId, ...encoded(this.version, this.id(from), own) }, from.delay);
   }
 
   /** The Router-LSA of the router in the middle. */
@@ -249,8 +262,9 @@ export class ContentNet {
     }
   }
 
-  private send(to: Member, event: ContentEvent): void {
-    this.inFlight.push({ at: this.now + 1, to, event });
+  private send(to: Member, event: ContentEvent, delay = 1): void {
+    this.inFlight.push({ at: this.now + delay, to, event });
+    this.inFlight.sort((x, y) => x.at - y.at);
   }
 }
 

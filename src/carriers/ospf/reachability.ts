@@ -3,7 +3,7 @@
 // links have the largest metric still is, when there is no other way (RFC 6987). Routers outside the area count as reached when a reachable border
 // router says that it reaches them (RFC 2328 §16.2). The walk works in slices; a change while it runs starts it again afterwards.
 import { type AreaContent, type Content, type ReadLsa, originatorName } from './content.ts';
-import { originatorsChanged } from './carrying.ts';
+import { neighborFound, originatorsChanged } from './carrying.ts';
 import { GRAPH_BATCH, GRAPH_DELAY_MS } from './constants.ts';
 import { type GraphNode, routerNode } from './dialect.ts';
 
@@ -47,6 +47,7 @@ export const newGraph = (): Graph => ({
 export function adjacencyChanged(c: Content, area: AreaContent, neighbor: number | undefined): void {
   area.graph.neighbor = neighbor;
   area.graph.walkAt = Math.min(area.graph.walkAt, c.now + GRAPH_DELAY_MS);
+  if (neighbor !== undefined) neighborFound(c, area);
 }
 
 /** An LSA that says something about the topology is new, changed or gone. */
