@@ -50,8 +50,12 @@ export const INBOX_LIMIT = 8192;
 /** Packets handled per event-loop turn. */
 export const INBOX_BATCH = 4;
 
-/** How long LSAs of an earlier run are left alone when nobody says what to originate. */
+/**
+ * How long LSAs of an earlier run are left alone when nobody says that they are not wanted: an agent between areas can say so only when it has learned again what
+ * to carry. From when all areas are Full: for the walk, CARRY_SETTLE_MS and the slices of ten thousand prefixes. And from when the link is there, at most.
+ */
 export const START_GRACE_MS = 10_000;
+export const START_LIMIT_MS = 120_000;
 /** How long a clean stop waits for the neighbour to acknowledge the flush. */
 export const STOP_LIMIT_MS = 4000;
 export const STOP_RETRANSMIT_MS = 1000;

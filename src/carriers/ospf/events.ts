@@ -1,9 +1,9 @@
 // The OSPF core: `(state, event, now) → effects`, for both versions. Nothing in here waits, reads a clock or touches a socket: an edge carries the
 // effects out and sends a `timer` event when nextWake says so.
-import { START_GRACE_MS } from './constants.ts';
+import { START_GRACE_MS, START_LIMIT_MS } from './constants.ts';
 import { enqueue } from './inbox.ts';
 import { linkDown, sendHello } from './interface.ts';
-import { setWanted, topologyChanged } from './own.ts';
+import { flushUnknownBy, setWanted, topologyChanged } from './own.ts';
 import type { AreaState, Effect, Speaker, SpeakerEvent } from './speaker.ts';
 import { beginStop, checkStop } from './stopping.ts';
 import { runDue } from './tasks.ts';
@@ -14,7 +14,7 @@ type Handlers = { readonly [K in AreaEvent['type']]: (s: Speaker, area: AreaStat
 const HANDLERS: Handlers = {
   'link-up': (s, area, { address, peer }) => {
     area.link = { address, peer };
-    area.own.flushUnknownFrom = Math.min(area.own.flushUnknownFrom, s.now + START_GRACE_MS);
+    flushUnknownBy(area, s.now + START_LIMIT_MS);
     topologyChanged(s, area);
     sendHello(s, area);
   },
@@ -56,4 +56,6 @@ function tellAdjacency(s: Speaker, area: AreaState): void {
   if (adjacent === area.adjacent) return;
   area.adjacent = adjacent;
   s.effects.push({ type: 'adjacency', areaId: config.areaId, neighbor: adjacent });
+  const all = [...s.areas.values()];
+  if (all.every((each) => each.adjacent !== undefined)) for (const each of all) flushUnknownBy(each, s.now + START_GRACE_MS);
 }

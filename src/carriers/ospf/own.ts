@@ -72,6 +72,14 @@ function markDirty(own: OwnState, key: string, at: number, force = false): void 
   own.issueAt = Math.min(own.issueAt, at);
 }
 
+/** LSAs of an earlier run that nobody wants are flushed from then on, if not before. */
+export function flushUnknownBy(area: AreaState, at: number): void {
+  const { own } = area;
+  if (at >= own.flushUnknownFrom) return;
+  own.flushUnknownFrom = at;
+  for (const [key, due] of own.dirty) if (due.at > at && !isWanted(area, key)) markDirty(own, key, at);
+}
+
 /**
  * Sets everything that this router says in the area, beside its place in the topology. An LSA that is the same object as before is left alone.
  * @param more follows: LSAs of an earlier run that are not wanted stay for the time of grace
