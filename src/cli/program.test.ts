@@ -238,6 +238,7 @@ describe('cnpctl show ospf', () => {
     expect((await run('show ospf neighbors')).out.split('\n')).toEqual([
       'AREA     INTERFACE   ROUTER ID  STATE  DEAD IN (S)  MTU (B)  TAKES OURS  UNACKNOWLEDGED    FOR  REASON',
       expect.stringMatching(/^0\.0\.0\.0 +cnpd-ospf0 +192\.0\.2\.1 +full +36 +1500 +yes +0 +\S+ +databases agree$/),
+      expect.stringMatching(/^0\.0\.0\.1 +cnpd-ospf1 +192\.0\.2\.1 +init +30 +- +- +0 +\S+ +heard$/),
       '',
     ]);
     expect((await run('show ospf3 neighbors')).out).toMatch(/^0\.0\.0\.1 +cnpd-ospf6-1 +- +down +0 +- +- +0 +\S+ +nobody was heard yet$/m);

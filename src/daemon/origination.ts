@@ -3,6 +3,7 @@ import type { Intent } from '../intent/intent.ts';
 import { type Family, formatAddress } from '../model/address.ts';
 import type { CarrierName, Origination } from '../model/advertisement.ts';
 import { sidAdvertisements } from '../plan/end-con.ts';
+import type { Carriers } from './carriers.ts';
 
 /**
  * What this router advertises: one entry a sender prefix of its proxy (PNC-5-a), its END.CON SIDs (FCN-4.2.2-a), where its STAMP reflector answers. A SID that the kernel
@@ -37,3 +38,15 @@ export function advertisedIn(intent: Intent): CarrierName[] {
   const families = new Set(intent.proxy?.senders.map(({ prefix }) => prefix.address.family));
   return [...new Set([...families].flatMap((family) => carriersOf(intent, family)))].sort();
 }
+
+const tells = ({ carrier }: Pick<Carriers['ospfv2'], 'carrier'>): boolean => carrier?.neighbors().some(({ state, takesOpaque }) => state === 'full' && takesOpaque !== false) ?? false;
+
+const HEARD: { readonly [N in CarrierName]: (slot: Pick<Carriers[N], 'carrier'>) => boolean } = {
+  isis: ({ carrier }) => carrier?.neighbors().some(({ state }) => state === 'up') ?? false,
+  ospfv2: tells,
+  ospfv3: tells,
+  bgp: ({ carrier }) => carrier?.session().state === 'ready',
+};
+
+/** Whether there is somebody who hears what the carrier advertises. */
+export const isHeard = (carriers: Pick<Carriers, CarrierName>, name: CarrierName): boolean => (HEARD[name] as (slot: Carriers[CarrierName]) => boolean)(carriers[name]);

@@ -48,7 +48,7 @@ describe('problems of OSPF', () => {
     neighbors: (): OspfNeighborState[] => [
       {
         area: '0.0.0.0', interface: 'cnpd-ospf0', state, routerId: '192.0.2.1', deadTimeRemaining: 40, mtu: 1500, takesOpaque: true, unacknowledged: 0, databaseFull: false, routerIdContested: false,
-        since: new Date(START).toISOString(), reason: '', ...more,
+        notFullSince: state === 'full' ? null : new Date(START).toISOString(), since: new Date(START).toISOString(), reason: '', ...more,
       },
     ],
   });
@@ -59,6 +59,13 @@ describe('problems of OSPF', () => {
   it('an adjacency that does not come up is one after half a minute and a hello', () => {
     expect(ospfProblems(ospf(), says('init'), START, START + 39_999)).toEqual([]);
     expect(ospfProblems(ospf(), says('init'), START, START + 40_000)).toMatchObject([{ feature: 'ospfv2', problem: expect.stringMatching(/cnpd-ospf0 \(area 0\.0\.0\.0\) but init/) }]);
+  });
+
+  it('an adjacency that begins anew every few seconds is one as well: the time counts from when it was full last', () => {
+    const flapping = says('ex-start', { since: new Date(LATE - 2000).toISOString(), reason: 'Database Description out of sequence' });
+    expect(ospfProblems(ospf(), flapping, START, LATE)).toMatchObject([{ problem: expect.stringContaining('ex-start (Database Description out of sequence)') }]);
+    const justLost = says('ex-start', { since: new Date(LATE - 2000).toISOString(), notFullSince: new Date(LATE - 39_999).toISOString() });
+    expect(ospfProblems(ospf(), justLost, START, LATE)).toEqual([]);
   });
 
   it('a neighbour that takes no opaque LSAs is one at once, with the line that mends it', () => {

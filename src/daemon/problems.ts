@@ -59,7 +59,8 @@ function areaProblem(intent: OspfIntent, neighbor: OspfNeighborState, startedAt:
     return { feature, problem, remedy: `see in \`cnpctl show ${intent.version === 2 ? 'ospf' : 'ospf3'} database\` whose LSAs are so many or so long` };
   }
   if (state === 'full') return undefined;
-  const late = now - Math.max(startedAt, Date.parse(neighbor.since)) >= ADJACENCY_PATIENCE_MS + intent.helloSeconds * 1000;
+  // Not since it entered its state: one that begins anew again and again has never been long in any.
+  const late = now - Math.max(startedAt, Date.parse(neighbor.notFullSince ?? neighbor.since)) >= ADJACENCY_PATIENCE_MS + intent.helloSeconds * 1000;
   // Whoever has the smaller MTU refuses; whether FRR does shows only in that nothing goes on.
   if (declared && mtu !== null && ((mtu > declared.mtu && !declared.ignoreMtu) || (mtu < declared.mtu && late && state === 'ex-start'))) {
     const problem = `the MTU of ${neighbor.interface} (area ${area}) is ${mtu} to FRR and ${declared.mtu} to cnpd: the databases cannot be exchanged`;

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { LearnedQueuePair } from '../kernel/dataplane/queue-pairs.ts';
 import { address } from '../model/address.ts';
 import { DEFAULT_CODE_POINTS } from '../model/code-points.ts';
+import { prefix } from '../model/prefix.ts';
 import { type StateModules, stateSource } from './state.ts';
 
 const pair = (senderQpn: number): LearnedQueuePair => ({
@@ -24,6 +25,17 @@ it('tells all flows of a large table, and lets everybody else run meanwhile', as
   setImmediate(() => void (others = read));
   expect((await answer).map((f) => [f.port, f.sourceQpn, f.destinationQpn, f.learnedFrom, f.notifications])).toEqual([0, 1, 2].map((qpn) => ['proxy', qpn, 7, 'cm', 2]));
   expect(others).toBeLessThan(3);
+});
+
+it('a proxy is advertised in a carrier when somebody hears it there', () => {
+  const intent = { proxy: { address: address('192.0.2.1'), senders: [{ prefix: prefix('198.51.100.0/24'), format: 'standard-cnp' }] }, isis: {}, ospfv2: {} };
+  const shown = async (isis: string, state: string, takesOpaque: boolean | null): Promise<unknown> => {
+    const carriers = { isis: { carrier: { neighbors: () => [{ state: isis }] } }, ospfv2: { carrier: { neighbors: () => [{ state: 'down', takesOpaque: null }, { state, takesOpaque }] } } };
+    return (await stateSource({ file: { intent }, carriers: () => carriers } as unknown as StateModules).proxies())[0]!.advertisedIn;
+  };
+  return expect(Promise.all([shown('up', 'full', true), shown('initializing', 'full', true), shown('up', 'ex-start', true), shown('initializing', 'full', false), shown('initializing', 'down', null)])).resolves.toEqual([
+    ['isis', 'ospfv2'], ['ospfv2'], ['isis'], [], [],
+  ]);
 });
 
 it('E: the code points are all shown, with what cnpd.yaml made of them', async () => {

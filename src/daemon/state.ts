@@ -14,7 +14,7 @@ import type { Dataplane } from '../reconcile/dataplane.ts';
 import type { Carriers } from './carriers.ts';
 import type { Counters } from './counters.ts';
 import type { IntentFile } from './intent-file.ts';
-import { advertisedIn } from './origination.ts';
+import { advertisedIn, isHeard } from './origination.ts';
 import { VERSION } from './version.ts';
 
 export interface StateModules {
@@ -55,7 +55,7 @@ export function stateSource(m: StateModules): StateSource {
       const { proxy } = m.file.intent;
       if (!proxy) return [];
       const formats = [...new Set(proxy.senders.map((s) => s.format))].join(', ');
-      return [{ address: formatAddress(proxy.address), prefixes: proxy.senders.map((s) => formatPrefix(s.prefix)), format: formats, advertisedIn: advertisedIn(m.file.intent) }];
+      return [{ address: formatAddress(proxy.address), prefixes: proxy.senders.map((s) => formatPrefix(s.prefix)), format: formats, advertisedIn: advertisedIn(m.file.intent).filter((name) => isHeard(m.carriers(), name)) }];
     },
     senders: () => m.table.entries(),
     isis: () => carrierState(m.carriers().isis),

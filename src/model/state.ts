@@ -80,6 +80,8 @@ export interface OspfNeighborState {
   databaseFull: boolean;
   /** Whether somebody else issues LSAs under our router ID, or did so in the last minutes. */
   routerIdContested: boolean;
+  /** Since when it is not full, however often it has begun anew; null: it is. */
+  notFullSince: string | null;
   since: string;
   /** Why it is in this state. */
   reason: string;

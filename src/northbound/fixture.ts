@@ -61,8 +61,13 @@ export const exampleState = (): CnpdState => ({
         unacknowledged: 0,
         databaseFull: false,
         routerIdContested: false,
+        notFullSince: null,
         since: '2026-11-20T11:00:02.000Z',
         reason: 'databases agree',
+      },
+      {
+        area: '0.0.0.1', interface: 'cnpd-ospf1', state: 'init', routerId: '192.0.2.1', deadTimeRemaining: 30, mtu: null, takesOpaque: null, unacknowledged: 0, databaseFull: false, routerIdContested: false,
+        notFullSince: '2026-11-20T11:00:02.000Z', since: '2026-11-20T11:00:03.000Z', reason: 'heard',
       },
     ],
     database: [
@@ -76,11 +81,11 @@ export const exampleState = (): CnpdState => ({
     neighbors: [
       {
         area: '0.0.0.0', interface: 'cnpd-ospf6-0', state: 'exchange', routerId: '192.0.2.1', deadTimeRemaining: 40, mtu: 1500, takesOpaque: true, unacknowledged: 3, databaseFull: false, routerIdContested: false,
-        since: '2026-11-20T11:00:00.000Z', reason: 'master and slave agreed',
+        notFullSince: '2026-11-20T10:59:00.000Z', since: '2026-11-20T11:00:00.000Z', reason: 'master and slave agreed',
       },
       {
         area: '0.0.0.1', interface: 'cnpd-ospf6-1', state: 'down', routerId: null, deadTimeRemaining: 0, mtu: null, takesOpaque: null, unacknowledged: 0, databaseFull: false, routerIdContested: false,
-        since: '2026-11-20T11:00:00.000Z', reason: 'nobody was heard yet',
+        notFullSince: '2026-11-20T11:00:00.000Z', since: '2026-11-20T11:00:00.000Z', reason: 'nobody was heard yet',
       },
     ],
     database: [

@@ -52,6 +52,7 @@ const OSPF: ContainerShape<OspfState> = {
         unacknowledged: UINT32,
         databaseFull: BOOLEAN,
         routerIdContested: BOOLEAN,
+        notFullSince: TIME,
         since: TIME,
         reason: STRING,
       },

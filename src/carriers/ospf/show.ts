@@ -52,7 +52,7 @@ export interface Moment {
   readonly wall: number;
 }
 
-/** @param downSince when the area lost its neighbour, or began without, on the speaker's clock */
+/** @param downSince when the area lost its Full neighbour, or began without, on the speaker's clock */
 export function neighborState(s: Speaker, area: AreaState, interfaceName: string, downSince: number, { now, wall }: Moment): OspfNeighborState {
   const { neighbor, config, link, refused, lsdb, own } = area;
   const since = (at: number): string => new Date(wall - (now - at)).toISOString();
@@ -62,6 +62,7 @@ export function neighborState(s: Speaker, area: AreaState, interfaceName: string
     // Whatever is refused has come again after this time.
     databaseFull: now - lsdb.refusedAt < LS_REFRESH_MS,
     routerIdContested: now - own.contestedAt < CONTEST_WINDOW_MS,
+    notFullSince: neighbor?.state === 'full' ? null : since(downSince),
   };
   if (!neighbor) {
     const unheard = refused === undefined ? 'no hello came' : `a packet was refused: ${refused}`;
