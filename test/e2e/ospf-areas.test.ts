@@ -81,6 +81,19 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
     expect(await settled()).toEqual(before);
   });
 
+  test('PNC-5.2-c PNC-5.3-c A15: a prefix that is withdrawn a moment after it was carried: while abr1 waits for MinLSInterval, abr2 does not carry the copy back', async () => {
+    const BRIEF = p.prefix(8);
+    await reload(net.router('leaf'), { ...ospf(p, 'leaf'), ...proxying(p, 'leaf', [UP, MORE, BRIEF]) });
+    await eventually('it is carried', async () => String(await at('core', BRIEF)) === String(up('abr1')), LIMIT);
+    const carried = await count('abr2', 'carry.carried');
+    await reload(net.router('leaf'), { ...ospf(p, 'leaf'), ...proxying(p, 'leaf', [UP, MORE]) });
+    await eventually('it is gone', async () => {
+      expect(await at('leaf', BRIEF)).toEqual([]);
+      return (await at('core', BRIEF)).length === 0;
+    }, LIMIT);
+    expect(await count('abr2', 'carry.carried')).toBe(carried);
+  });
+
   test('PNC-5.2-c PNC-5.3-c A15: two flags are cleared at their origin: their LSAs are flushed in the other area, none is issued, and FRR’s prefix stays without a proxy', async () => {
     const core = net.router('core');
     const tally = async (): Promise<number[]> => [await count('abr1', 'own.withdrawn'), await count('abr1', 'own.issued'), await count('abr1', 'carry.withdrawn')];
