@@ -14,7 +14,7 @@ import type { Problem } from '../plan/desired.ts';
 import { CarrierSlot } from './carrier-slot.ts';
 import type { Logging } from './logging.ts';
 import { originated } from './origination.ts';
-import { adjacencyProblems, bgpProblems, carriageProblems, disputeProblems, ospfProblems, placementProblems } from './problems.ts';
+import { adjacencyProblems, bgpProblems, disputeProblems, ospfProblems, placementProblems, promiseProblems } from './problems.ts';
 
 export interface CarriersModules {
   /** Asked for when a carrier is created. */
@@ -112,7 +112,7 @@ export class Carriers {
       ...OSPF.flatMap((name) => ospfProblems(intent[name], this[name].carrier, this[name].startedAt, now)),
       ...bgpProblems(bgp.carrier?.session(), bgp.startedAt, now),
       ...disputeProblems(bgp.carrier?.disputed() ?? false),
-      ...carriageProblems(intent),
+      ...promiseProblems(intent),
     ];
   }
 

@@ -8,6 +8,7 @@ import { type Daemon, startDaemon } from './daemon.ts';
 import { keepHeapSmall } from './heap.ts';
 import { readIntentFile } from './intent-file.ts';
 import { createLogging } from './logging.ts';
+import { promiseProblems } from './problems.ts';
 import { DEFAULT_RUN_DIR } from './run-dir.ts';
 import { uninstall } from './uninstall.ts';
 import { VERSION } from './version.ts';
@@ -65,6 +66,7 @@ function check(file: string): number {
   const read = readIntentFile(file);
   if (read.ok) {
     process.stdout.write(`${file}: ok\n`);
+    for (const { problem, remedy } of promiseProblems(read.value)) process.stdout.write(`${file}: note: ${problem}; ${remedy}\n`);
     return 0;
   }
   process.stderr.write(`${read.error.rendered}\n`);

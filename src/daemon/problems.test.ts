@@ -4,7 +4,7 @@ import { address } from '../model/address.ts';
 import { prefix } from '../model/prefix.ts';
 import type { BgpSessionState, IsisNeighborState, OspfNeighborState } from '../model/state.ts';
 import { advertisedIn } from './origination.ts';
-import { adjacencyProblems, bgpProblems, carriageProblems, disputeProblems, ospfProblems, placementProblems, reloadProblems } from './problems.ts';
+import { adjacencyProblems, bgpProblems, borderProblems, carriageProblems, disputeProblems, ospfProblems, placementProblems, reloadProblems } from './problems.ts';
 
 const intent = { isis: { interface: 'cnpd-isis' } } as unknown as Intent;
 const START = Date.parse('2026-01-01T00:00:00Z');
@@ -117,6 +117,15 @@ describe('senders whose family no carrier carries', () => {
     expect(carriageProblems(declared({ bgp }, ...both))).toEqual([]);
     expect(advertisedIn(declared({ bgp, ospfv2: {} }, both[0]))).toEqual(['ospfv2']);
     expect(advertisedIn(declared({ bgp, ospfv2: {} }, ...both))).toEqual(['bgp', 'ospfv2']);
+  });
+});
+
+describe('areas between which nothing is carried', () => {
+  const inAreas = (...areaIds: number[]): Intent => ({ ospfv2: { version: 2, areas: areaIds.map((areaId) => ({ areaId })) } }) as unknown as Intent;
+
+  it('several without the backbone are a problem; one, or several with it, are none', () => {
+    expect(borderProblems(inAreas(0x01010101, 0x02020202))).toMatchObject([{ feature: 'ospfv2', problem: expect.stringContaining('nothing is carried between the areas of ospfv2'), remedy: expect.stringContaining('add the backbone to ospfv2.areas') }]);
+    expect([inAreas(1), inAreas(0), inAreas(1, 0), inAreas(0, 1, 2), {} as Intent].flatMap(borderProblems)).toEqual([]);
   });
 });
 

@@ -108,6 +108,18 @@ export function carriageProblems(intent: Intent): Problem[] {
   }));
 }
 
+/** Several areas, and none of them the backbone: no border router (RFC 2328 §3.3), so nothing is carried between them. */
+export function borderProblems(intent: Intent): Problem[] {
+  return [intent.ospfv2, intent.ospfv3].filter((ospf) => ospf !== undefined).filter(({ areas }) => areas.length > 1 && !areas.some(({ areaId }) => areaId === 0)).map(({ version }) => ({
+    feature: `ospfv${version}`,
+    problem: `nothing is carried between the areas of ospfv${version}: none of them is the backbone, area 0.0.0.0`,
+    remedy: `add the backbone to ospfv${version}.areas if this router is in it; if not, a router that is in both has to carry`,
+  }));
+}
+
+/** What a file that is valid promises and cannot keep. */
+export const promiseProblems = (intent: Intent): Problem[] => [...carriageProblems(intent), ...borderProblems(intent)];
+
 /** The file and the intent in force differ. */
 export const reloadProblems = (file: string, refused: boolean): Problem[] =>
   refused ? [{ feature: 'intent', problem: 'the last reload was refused; the intent before it is in force', remedy: `\`cnpd check ${file}\` shows the errors` }] : [];

@@ -49,7 +49,7 @@ const ospf = {
   'hold-unreachable': value(time('0s', '24h'), 'how long a learned proxy outlives the reachability of its originator; default 120s').optional(),
 };
 
-const AREAS = 'areas that this router has, each with an adjacency of its own; between several, cnpd carries what it learns (PNC §5.2, §5.3)';
+const AREAS = 'areas that this router has, each with an adjacency of its own; between several of which one is the backbone, cnpd carries what it learns (PNC §5.2, §5.3)';
 
 export const ospfv2 = section({ ...ospf, areas: list(area2, AREAS) }, 'the OSPFv2 carrier, for IPv4 senders: a stub router beside FRR');
 export const ospfv3 = section({ ...ospf, areas: list(area3, AREAS) }, 'the OSPFv3 carrier, for IPv6 senders: a stub router beside FRR');
