@@ -105,7 +105,7 @@ export class OspfNeighbour {
 
   #config(): SpeakerConfig {
     const area = {
-      areaId: AREA, instanceId: 0, mtu: MTU, ignoreMtu: false, interfaceId: 7, helloSeconds: HELLO_SECONDS, deadSeconds: DEAD_SECONDS, retransmitMs: RETRANSMIT_MS, keys: [], sourceInApad: false,
+      areaId: AREA, instanceId: 0, mtu: MTU, ignoreMtu: false, interfaceId: 7, helloSeconds: HELLO_SECONDS, deadSeconds: DEAD_SECONDS, retransmitMs: RETRANSMIT_MS, keys: [],
     };
     return { version: this.#version, routerId: this.#routerId, areas: [area], authenticationBase: 1, seed: 1, lsdbLimit: LSDB_LIMIT, privateTypes: DEFAULT_PRIVATE_TYPES };
   }

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Origination } from '../../src/model/advertisement.ts';
 import { address, formatAddress } from '../../src/model/address.ts';
 import { prefix } from '../../src/model/prefix.ts';
+import { rawLsa } from '../../src/carriers/ospf/carrier.fixture.ts';
 import type { OspfVersion } from '../../src/carriers/ospf/version.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { toHex } from '../../src/packet/hex.ts';
@@ -82,7 +83,7 @@ function copies(at: CarrierAgent, of: string, areaId = 0): string[] {
   const rows = at.carrier.database().filter(({ router: id, type }) => id === of && !['router', 'Router', 'Link'].includes(type));
   const types: Readonly<Record<string, number>> = { 'extended-prefix': 10, cnpd: 10, 'traffic-engineering': 10, 'E-Intra-Area-Prefix': 0xa029, 'E-Inter-Area-Prefix': 0xa023, 'SRv6-Locator': 0xa02a, 'Router-Information': 0xa00c, 'Intra-Area-TE': 0xa00a };
   return rows.map(({ type, lsId }) => {
-    const raw = at.carrier.lsa(areaId, { type: types[type]!, lsId: parseId(lsId)!, advertisingRouter: parseId(of)! })!;
+    const raw = rawLsa(at.carrier, areaId, { type: types[type]!, lsId: parseId(lsId)!, advertisingRouter: parseId(of)! })!;
     // Without age and the header's options, which routers may not change either, the LSA is the same everywhere.
     return `${type} ${lsId} ${toHex(raw.subarray(2))}`;
   });

@@ -8,6 +8,7 @@ import { prefix } from '../../model/prefix.ts';
 import type { Poller } from '../../kernel/poller.ts';
 import { decodeBody, privateTypesOf } from '../../packet/ospf/lsa.ts';
 import { opaqueLsId } from '../../packet/ospf/lsa-type.ts';
+import { rawLsa } from './carrier.fixture.ts';
 import { type OspfCarrier, type OspfCarrierOptions, createOspfCarrier } from './carrier.ts';
 
 const ROUTER = 0xc00002c9;
@@ -37,7 +38,7 @@ describe('code points', () => {
       const carrier = saying(codePoints);
       expect(carrier.database()).toMatchObject([{ type: 'cnpd', lsId: `${opaqueType}.0.0.0`, own: true }]);
       const key = { type: 10, lsId: opaqueLsId(opaqueType, 0), advertisingRouter: ROUTER };
-      const raw = carrier.lsa(0, key)!;
+      const raw = rawLsa(carrier, 0, key)!;
       expect(decodeBody(2, { ...key, raw }, privateTypesOf(codePoints))).toMatchObject({ ok: true, value: { body: { kind: 'private' } } });
     },
   );

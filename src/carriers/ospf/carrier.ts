@@ -10,8 +10,6 @@ import type { Netns } from '../../kernel/netns.ts';
 import type { Poller } from '../../kernel/poller.ts';
 import type { AuthenticationKey, DigestAlgorithm } from '../../packet/ospf/digest.ts';
 import { privateTypesOf } from '../../packet/ospf/lsa.ts';
-import { lsaKeyText } from '../../packet/ospf/router-id.ts';
-import type { LsaKey } from '../../packet/ospf/types.ts';
 import type { Carrier, CarrierSink } from '../carrier.ts';
 import { Wake } from '../wake.ts';
 import { LSA_OVERHEAD, LSA_ROOM, LSDB_LIMIT } from './constants.ts';
@@ -69,8 +67,6 @@ export interface OspfCarrier extends Carrier {
   database(): OspfLsaState[];
   /** Declared prefixes and SIDs that are not advertised. */
   unplaced(): number;
-  /** One LSA as received or issued; its age is that of its arrival. */
-  lsa(areaId: number, key: LsaKey): Uint8Array | undefined;
   /** Takes over changed keys and a changed hold time. False: something else changed, and the carrier must be stopped and created anew. */
   update(options: OspfCarrierOptions): boolean;
 }
@@ -98,7 +94,6 @@ function speakerConfig(o: OspfCarrierOptions, m: OspfCarrierModules): SpeakerCon
       deadSeconds,
       retransmitMs,
       keys: authenticationKeys(keys),
-      sourceInApad: false,
     })),
     privateTypes: privateTypesOf(m.codePoints),
     authenticationBase: Math.max(1, Math.floor(((m.wallClock ?? Date.now)() - SEQUENCE_EPOCH_MS) / 100)),
@@ -184,10 +179,6 @@ class FrrSideCarrier implements OspfCarrier {
 
   unplaced(): number {
     return unplacedEntries(this.content);
-  }
-
-  lsa(areaId: number, key: LsaKey): Uint8Array | undefined {
-    return this.runner.speaker.areas.get(areaId)?.lsdb.byKey.get(lsaKeyText(key))?.raw.slice();
   }
 
   update(options: OspfCarrierOptions): boolean {

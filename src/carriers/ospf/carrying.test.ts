@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { address, formatAddress } from '../../model/address.ts';
 import { prefix } from '../../model/prefix.ts';
+import type { ExtendedPrefixLsa } from '../../packet/ospf/lsa/types.ts';
 import { type AnyVersion, type ContentAgent, ContentNet, END_CON, declaration, named, proxyAddress, senderPrefix } from './content.fixture.ts';
 import type { PrefixEntry } from './entries.ts';
 
@@ -204,6 +205,26 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     net.join(second, 1);
     net.run(2 * SETTLED);
     expect(second.count('carry.carried')).toBe(0);
+  });
+
+  it.runIf(version === 2)('A15: a prefix whose route type is unspecified may be of another area: it is learned, and not carried (RFC 7684 §2.1)', () => {
+    const { net, leaf, border } = line();
+    net.declare(leaf, declaration(version, [1], 7));
+    net.run(SETTLED);
+    expect(entriesOf(border, 0)).toHaveLength(1);
+    const sort = border.content.config.dialect.sorts['prefixes']!;
+    const body = sort.body(entriesOf(leaf, 1), LEAF) as ExtendedPrefixLsa;
+    border.hears(1, LEAF, { type: sort.type, lsId: sort.firstId(border.content.config.privateTypes), body: { ...body, tlvs: body.tlvs.map((tlv) => ({ ...tlv, routeType: 0 })) } });
+    border.pass(SETTLED);
+    expect(border.learned(senderPrefix(version, 1))).toEqual([`${named(1, LEAF)} ${proxyAddress(version, 7)}`]);
+    expect(entriesOf(border, 0)).toEqual([]);
+  });
+
+  it('the table names the LSA as the database does', () => {
+    const { net, leaf, border } = line();
+    net.declare(leaf, declaration(version, [1], 7));
+    net.run(SETTLED);
+    expect([...border.reports.keys()]).toContain(version === 2 ? '0.0.0.1 extended-prefix 7.0.0.0 1.1.1.1' : '0.0.0.1 E-Intra-Area-Prefix 0.0.0.0 1.1.1.1');
   });
 
   it('what the operator of the border declares comes before what it would carry; carried again when that ends', () => {

@@ -162,8 +162,7 @@ function candidates(c: Content, area: AreaContent, key: string): Candidate[] {
 }
 
 function mayCross({ area, entry }: Candidate, to: AreaContent): boolean {
-  if (entry.route === 'external') return false;
-  return entry.route === 'intra-area' || (area.areaId === BACKBONE && to.areaId !== BACKBONE);
+  return entry.route === 'intra-area' || (entry.route === 'inter-area' && area.areaId === BACKBONE && to.areaId !== BACKBONE);
 }
 
 /**
@@ -180,7 +179,7 @@ function bestCandidate(c: Content, key: string, to: AreaContent, here: readonly 
   return known ? undefined : eligible.reduce((a, b) => (preferred(a, b) <= 0 ? a : b));
 }
 
-const PREFERENCE = { 'intra-area': 0, 'inter-area': 1, external: 2 } as const;
+const PREFERENCE = { 'intra-area': 0, 'inter-area': 1, external: 2, unspecified: 3 } as const;
 
 function preferred(a: Candidate, b: Candidate): number {
   const byRoute = PREFERENCE[a.entry.route] - PREFERENCE[b.entry.route];

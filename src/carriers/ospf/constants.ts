@@ -1,7 +1,5 @@
 // Timers and limits of the OSPF core, each with its source. Milliseconds unless the name says otherwise.
 
-/** RFC 2328 §C.3, and what FRR does. */
-export const DEFAULT_RETRANSMIT_MS = 5000;
 /** InfTransDelay, RFC 2328 §C.3: what an LSA ages on its way over the link. */
 export const TRANSMIT_DELAY_SECONDS = 1;
 /** RFC 2328 appendix B. */

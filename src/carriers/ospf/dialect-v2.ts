@@ -23,7 +23,7 @@ const HEADER = 4;
 const SID_SIZE = 24;
 
 const ROUTE_KIND: Readonly<Record<number, RouteKind>> = {
-  [ROUTE_TYPE.unspecified]: 'intra-area',
+  [ROUTE_TYPE.unspecified]: 'unspecified',
   [ROUTE_TYPE.intraArea]: 'intra-area',
   [ROUTE_TYPE.interArea]: 'inter-area',
   [ROUTE_TYPE.asExternal]: 'external',

@@ -3,8 +3,8 @@
 import { type IpAddress, isUnicastHost } from '../../model/address.ts';
 import { type Prefix, prefixContains, prefixKey } from '../../model/prefix.ts';
 
-/** `external`: from outside OSPF, flooded through the whole AS or within an NSSA. */
-export type RouteKind = 'intra-area' | 'inter-area' | 'external';
+/** `external`: from outside OSPF, flooded through the whole AS or within an NSSA. `unspecified`: whoever says it does not know (RFC 7684 §2.1). */
+export type RouteKind = 'intra-area' | 'inter-area' | 'external' | 'unspecified';
 
 export interface PrefixEntry {
   readonly prefix: Prefix;

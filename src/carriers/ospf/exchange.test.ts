@@ -210,6 +210,20 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(again.speaker.authenticationSequence).toBeGreaterThan(a.speaker.authenticationSequence);
   });
 
+  it('sequence numbers do not wrap within a hundred years of 2020', () => {
+    const after = (years: number): bigint => {
+      const config = testConfig(A, version, { keys: [key(1)] }, { authenticationBase: years * 365 * 86_400 * 10 });
+      const [a, b] = [new Router(config), new Router({ ...config, routerId: B })];
+      const link = new Link(a, b);
+      link.until('full', () => a.state === 'full' && b.state === 'full');
+      const [sequence] = [...a.area.neighbor!.authenticationSequences.values()];
+      return sequence!;
+    };
+    const numbers = [6, 13, 14, 100].map(after);
+    expect(numbers).toEqual(numbers.toSorted((x, y) => (x < y ? -1 : 1)));
+    expect(numbers[0]).toBeGreaterThan(100_000_000n);
+  });
+
   it('a replayed packet is dropped and counted', () => {
     const replayed: Uint8Array[] = [];
     const { a, b, link } = pair(version, { keys: [key(1)] });

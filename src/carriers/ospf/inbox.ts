@@ -53,7 +53,7 @@ function receive(s: Speaker, area: AreaState, payload: Uint8Array, addresses: Pa
 }
 
 function authenticate(s: Speaker, area: AreaState, payload: Uint8Array, { source }: PacketAddresses): Authenticated | undefined {
-  const { keys, sourceInApad } = area.config;
+  const { keys } = area.config;
   const { version } = s.config.version;
   if (keys.length === 0) {
     if (!isAuthenticated(version, payload)) return { sequence: undefined, order: undefined };
@@ -61,7 +61,7 @@ function authenticate(s: Speaker, area: AreaState, payload: Uint8Array, { source
     return undefined;
   }
   const verdict: AuthenticationVerdict & { readonly order?: ProtocolIdOrder } =
-    version === 3 ? verifyPacketV3(payload, keys, source) : verifyPacketV2(payload, keys, sourceInApad ? source : undefined);
+    version === 3 ? verifyPacketV3(payload, keys, source) : verifyPacketV2(payload, keys);
   if (verdict.ok) return { sequence: verdict.sequence, order: verdict.order };
   refuse(s, area, `authentication.${verdict.reason}`, `authentication ${verdict.reason}`);
   return undefined;

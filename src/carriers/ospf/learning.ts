@@ -12,6 +12,7 @@ import { type AreaContent, type Content, type ReadLsa, complainOf, originatorNam
 import { NOTHING } from './dialect.ts';
 import type { PrefixEntry } from './entries.ts';
 import { topologyChanged } from './reachability.ts';
+import { lsaName } from './show.ts';
 
 /** An LSA of another router is new, changed, or (without `lsa`) gone. */
 export function databaseChanged(c: Content, area: AreaContent, key: LsaKey, lsa: { readonly raw: Uint8Array } | undefined): void {
@@ -158,7 +159,7 @@ function report(c: Content, area: AreaContent, id: string, key: LsaKey, before: 
     type: 'learned',
     report: {
       carrier: name,
-      source: `${area.name} ${formatLsaKey(key)}`,
+      source: `${area.name} ${lsaName(c.config.dialect.version, key, c.config.privateTypes)}`,
       originator: originatorName(area, key.advertisingRouter),
       prefixes: entries.map((entry) => learned(area, key.advertisingRouter, entry)),
       ...(sids.length > 0 && { sids: sids.map(({ sid, behavior }) => ({ sid, behavior })) }),

@@ -1,6 +1,6 @@
 // The carrier's state as the northbound shows it: text and plain numbers. One for both versions.
 import type { OspfLsaState, OspfNeighborState } from '../../model/state.ts';
-import { isOpaque, lsaFunction, opaqueTypeOf } from '../../packet/ospf/lsa-type.ts';
+import { isOpaque, lsaFunction, lsaScope, opaqueTypeOf } from '../../packet/ospf/lsa-type.ts';
 import type { PrivateTypes } from '../../packet/ospf/lsa.ts';
 import { formatId } from '../../packet/ospf/router-id.ts';
 import type { LsaKey } from '../../packet/ospf/types.ts';
@@ -44,6 +44,12 @@ export function lsaTypeName(version: 2 | 3, key: LsaKey, { opaqueType, functionC
   if (!isOpaque(key.type)) return NAMES_V2[key.type] ?? hex(key.type);
   const opaque = opaqueTypeOf(key);
   return OPAQUE_NAMES[opaque] ?? (opaque === opaqueType ? 'cnpd' : `opaque ${opaque}`);
+}
+
+/** `E-Intra-Area-Prefix 0.0.0.1 192.0.2.1`, as the database is shown; with the type's number where another scope has the same name. */
+export function lsaName(version: 2 | 3, key: LsaKey, privateTypes: PrivateTypes): string {
+  const name = lsaTypeName(version, key, privateTypes);
+  return `${name}${lsaScope(version, key.type) === 'area' ? '' : `(${hex(key.type)})`} ${formatId(key.lsId)} ${formatId(key.advertisingRouter)}`;
 }
 
 /** When the speaker's clock shows `now`, it is `wall`, in milliseconds since 1970. */

@@ -24,7 +24,6 @@ export const areaConfig = (overrides: Partial<AreaConfig> = {}): AreaConfig => (
   deadSeconds: 40,
   retransmitMs: 5000,
   keys: [],
-  sourceInApad: false,
   ...overrides,
 });
 

@@ -29,8 +29,6 @@ export interface AreaConfig {
   readonly retransmitMs: number;
   /** The first signs, all verify; none: no authentication. */
   readonly keys: readonly AuthenticationKey[];
-  /** OSPFv2: Apad begins with the source address (RFC 7474 §5). */
-  readonly sourceInApad: boolean;
 }
 
 export interface SpeakerConfig {

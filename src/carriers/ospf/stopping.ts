@@ -1,6 +1,6 @@
 // A clean end: flush everything of ours, wait until the neighbour has acknowledged it, then tell it that it is heard no more. Without a neighbour there
 // is nobody to tell.
-import { STOP_LIMIT_MS } from './constants.ts';
+import { STOP_LIMIT_MS, STOP_RETRANSMIT_MS } from './constants.ts';
 import { sendHello } from './interface.ts';
 import { isExchanging } from './neighbor.ts';
 import { withdrawAll } from './own.ts';
@@ -9,7 +9,18 @@ import { type AreaState, type Speaker, log } from './speaker.ts';
 export function beginStop(s: Speaker): void {
   if (s.stopping) return;
   s.stopping = { deadline: s.now + STOP_LIMIT_MS, done: false };
-  for (const area of s.areas.values()) withdrawAll(s, area);
+  for (const area of s.areas.values()) {
+    hurry(s, area);
+    withdrawAll(s, area);
+  }
+}
+
+/** What waits for acknowledgement is sent again as soon as what follows, or that would stand behind it: the earliest come first. */
+function hurry({ now }: Speaker, { neighbor }: AreaState): void {
+  if (!neighbor) return;
+  const { retransmit } = neighbor;
+  for (const [key, at] of retransmit) retransmit.set(key, Math.min(at, now + STOP_RETRANSMIT_MS));
+  if (retransmit.size > 0) neighbor.floodAt = Math.min(neighbor.floodAt, now + STOP_RETRANSMIT_MS);
 }
 
 /** Whether something of ours waits to be flushed or acknowledged. */

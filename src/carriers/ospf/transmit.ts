@@ -24,22 +24,21 @@ export function send(s: Speaker, area: AreaState, body: Body<OspfPacket>): void 
 function sign(s: Speaker, area: AreaState, packet: Uint8Array): Uint8Array {
   const [key] = area.config.keys;
   if (!key) return packet;
-  const source = area.link!.address;
   s.authenticationSequence = nextSequence(s);
-  if (s.config.version.version === 3) return signPacketV3(packet, key, s.authenticationSequence, source, area.neighbor?.protocolIdOrder);
-  return signPacketV2(packet, key, Number(BigInt.asUintN(32, s.authenticationSequence)), area.config.sourceInApad ? source : undefined);
+  if (s.config.version.version === 3) return signPacketV3(packet, key, s.authenticationSequence, area.link!.address, area.neighbor?.protocolIdOrder);
+  return signPacketV2(packet, key, Number(s.authenticationSequence));
 }
 
 /** What OSPFv3's sequence numbers, which have 64 bits, count a tenth of a second as: no burst of packets gets ahead of the time. */
 const STEPS = 1_000_000n;
 
 /**
- * Never below what an earlier run can have used, because it follows the time: OSPFv2's may stay the same for a while (RFC 2328 §D.3), OSPFv3's must rise
- * with each packet (RFC 7166 §4.1).
+ * Never below what an earlier run can have used, because it follows the time: OSPFv2's may stay the same for a while (RFC 2328 §D.3), and counts seconds, so that
+ * its 32 bits last for 136 years; OSPFv3's must rise with each packet (RFC 7166 §4.1).
  */
 function nextSequence({ config, now, authenticationSequence: last }: Speaker): bigint {
   const tenths = BigInt(config.authenticationBase + Math.floor(now / 100));
-  const [timed, least] = config.version.version === 2 ? [tenths, last] : [tenths * STEPS, last + 1n];
+  const [timed, least] = config.version.version === 2 ? [tenths / 10n, last] : [tenths * STEPS, last + 1n];
   return timed > least ? timed : least;
 }
 

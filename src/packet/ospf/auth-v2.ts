@@ -1,7 +1,6 @@
 // Cryptographic authentication of OSPFv2: keyed MD5 (RFC 2328 §D) and HMAC-SHA (RFC 5709). The header names key, digest length and a sequence number
 // that must not fall; the digest stands behind the packet and is not part of its length. Passwords in the clear are not supported. Replay protection
 // is the neighbour's: it remembers the sequence number of each (RFC 2328 §D.5.3).
-import { type IpAddress, addressBytes } from '../../model/address.ts';
 import { concat, copyOf, put16, put32, u32 } from '../bytes.ts';
 import { EncodeError } from '../encode-error.ts';
 import { field } from '../field.ts';
@@ -11,10 +10,10 @@ import { AUTHENTICATION_AT, AUTHENTICATION_TYPE, clearChecksum, readPacketHeader
 /** Bytes by which signing lengthens what is sent. */
 export const digestLength = ({ algorithm }: AuthenticationKey): number => DIGESTS[algorithm].length;
 
-/** @param source with it, Apad begins with the packet's source address (RFC 7474 §5); FRR and RFC 5709 do without */
-function digest(packet: Uint8Array, { algorithm, secret }: AuthenticationKey, source: IpAddress | undefined): Uint8Array {
+/** Apad is that of RFC 5709, as in FRR: without the source address of RFC 7474 §5. */
+function digest(packet: Uint8Array, { algorithm, secret }: AuthenticationKey): Uint8Array {
   if (algorithm === 'md5') return keyedMd5(packet, secret);
-  return hmac(algorithm, secret, packet, apad(DIGESTS[algorithm].length, source && addressBytes(source)));
+  return hmac(algorithm, secret, packet, apad(DIGESTS[algorithm].length));
 }
 
 /**
@@ -22,7 +21,7 @@ function digest(packet: Uint8Array, { algorithm, secret }: AuthenticationKey, so
  * @param sequence unsigned 32 bits, never lower than in the packet before
  * @returns a copy with the authentication fields set, the checksum 0 and the digest behind. @throws EncodeError
  */
-export function signPacketV2(packet: Uint8Array, key: AuthenticationKey, sequence: number, source?: IpAddress): Uint8Array {
+export function signPacketV2(packet: Uint8Array, key: AuthenticationKey, sequence: number): Uint8Array {
   const header = readPacketHeader(2, packet);
   if (!header.ok || header.value.length !== packet.length) throw new EncodeError('not-ospf', 'only an encoded packet can be signed');
   const out = copyOf(packet);
@@ -32,11 +31,11 @@ export function signPacketV2(packet: Uint8Array, key: AuthenticationKey, sequenc
   out[AUTHENTICATION_AT + 2] = field('key ID', key.id, 8);
   out[AUTHENTICATION_AT + 3] = digestLength(key);
   put32(out, AUTHENTICATION_AT + 4, field('sequence number', sequence, 32));
-  return concat(out, digest(out, key, source));
+  return concat(out, digest(out, key));
 }
 
 /** @param bytes the IP payload: the packet, its digest, and perhaps an LLS block, which is ignored */
-export function verifyPacketV2(bytes: Uint8Array, keys: readonly AuthenticationKey[], source?: IpAddress): AuthenticationVerdict {
+export function verifyPacketV2(bytes: Uint8Array, keys: readonly AuthenticationKey[]): AuthenticationVerdict {
   const header = readPacketHeader(2, bytes);
   if (!header.ok) return { ok: false, reason: 'wrong' };
   const { length, authenticationType } = header.value;
@@ -46,6 +45,6 @@ export function verifyPacketV2(bytes: Uint8Array, keys: readonly AuthenticationK
   if (!key) return { ok: false, reason: 'unknown-key' };
   const end = length + digestLength(key);
   if (bytes[AUTHENTICATION_AT + 3] !== digestLength(key) || end > bytes.length) return { ok: false, reason: 'wrong' };
-  if (!sameDigest(bytes.subarray(length, end), digest(bytes.subarray(0, length), key, source))) return { ok: false, reason: 'wrong' };
+  if (!sameDigest(bytes.subarray(length, end), digest(bytes.subarray(0, length), key))) return { ok: false, reason: 'wrong' };
   return { ok: true, keyId, sequence: BigInt(u32(bytes, AUTHENTICATION_AT + 4)) };
 }

@@ -21,9 +21,6 @@ export const OPTION_V3 = {
   authenticationTrailer: 0x000400,
 } as const;
 
-/** Flags of Router-LSAs, the same in both versions (RFC 2328 §A.4.2; RFC 5340 §A.4.3; Nt: RFC 3101). */
-export const ROUTER_FLAG = { areaBorder: 0x01, asBoundary: 0x02, virtualLink: 0x04, nssaTranslator: 0x10 } as const;
-
 /** Metric of links that nobody may use for transit (RFC 6987). */
 export const MAX_LINK_METRIC = 0xffff;
 

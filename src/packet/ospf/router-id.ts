@@ -17,5 +17,3 @@ export const formatLsaKey = ({ type, lsId, advertisingRouter }: LsaKey): string 
 
 /** The key under which maps hold an LSA of one area. */
 export const lsaKeyText = ({ type, lsId, advertisingRouter }: LsaKey): string => `${type}/${lsId}/${advertisingRouter}`;
-
-export const sameLsaKey = (a: LsaKey, b: LsaKey): boolean => a.type === b.type && a.lsId === b.lsId && a.advertisingRouter === b.advertisingRouter;

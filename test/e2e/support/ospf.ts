@@ -41,7 +41,7 @@ export class OspfAgent {
     const { routerId, areaId = '0.0.0.0', mtu = 1500 } = options;
     this.areaId = parseId(areaId)!;
     const config: AreaConfig = {
-      areaId: this.areaId, instanceId: 0, mtu, ignoreMtu: false, interfaceId: 1, helloSeconds: 1, deadSeconds: 4, retransmitMs: 5000, keys: [], sourceInApad: false,
+      areaId: this.areaId, instanceId: 0, mtu, ignoreMtu: false, interfaceId: 1, helloSeconds: 1, deadSeconds: 4, retransmitMs: 5000, keys: [],
       ...options.area,
     };
     const count = (name: string, by = 1): void => void this.counters.set(name, this.count(name) + by);
