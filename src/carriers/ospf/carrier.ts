@@ -96,7 +96,8 @@ function speakerConfig(o: OspfCarrierOptions, m: OspfCarrierModules): SpeakerCon
       keys: authenticationKeys(keys),
     })),
     privateTypes: privateTypesOf(m.codePoints),
-    authenticationBase: Math.max(1, Math.floor(((m.wallClock ?? Date.now)() - SEQUENCE_EPOCH_MS) / 100)),
+    // What the clock shows is added to it.
+    authenticationBase: Math.max(1, Math.floor(((m.wallClock ?? Date.now)() - m.clock.now() - SEQUENCE_EPOCH_MS) / 100)),
     seed: Math.floor((m.random ?? Math.random)() * 2 ** 32),
     lsdbLimit: LSDB_LIMIT,
   };
