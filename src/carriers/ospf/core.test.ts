@@ -199,22 +199,6 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(p.b.state).toBe('init');
   });
 
-  it('a stop sends again within its limit also what was being flushed before it', () => {
-    const p = pair(version);
-    p.link.event(0, { type: 'originate', areaId: AREA, lsas: senders(version, 3) });
-    p.link.until('full and settled', () => bothFull(p) && settled(p));
-    p.link.run(10_000);
-    p.link.weather = (packet) => (packet?.kind === 'link-state-update' ? [] : [1]);
-    p.link.event(0, { type: 'originate', areaId: AREA, lsas: senders(version, 3).slice(1) });
-    p.link.run(100);
-    expect(p.a.count('own.withdrawn')).toBe(1);
-    p.link.event(0, { type: 'stop' });
-    p.link.run(500);
-    p.link.weather = FAIR;
-    p.link.run(3500);
-    expect([p.a.stopped, p.b.told.size]).toEqual([true, 0]);
-  });
-
   it('a stop that nobody acknowledges ends after its limit, and says so', () => {
     const p = pair(version);
     p.link.event(0, { type: 'originate', areaId: AREA, lsas: senders(version, 3) });

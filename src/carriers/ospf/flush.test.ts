@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { INITIAL_SEQUENCE } from '../../packet/ospf/numbers.ts';
 import { lsaKeyText } from '../../packet/ospf/router-id.ts';
 import { type AnyVersion, ContentAgent, contentConfig, declaration } from './content.fixture.ts';
-import { AREA, Link, Router, testConfig } from './simulation.fixture.ts';
+import { AREA, FAIR, Link, Router, testConfig } from './simulation.fixture.ts';
 import { OSPFV2, OSPFV3, type OwnLsa } from './version.ts';
 
 const A = 0x01010101;
@@ -57,4 +57,20 @@ it.each(VERSIONS)('OSPFv%d: a flush is taken within MinLSArrival of what it flus
   link.run(100);
   expect(b.told.has(key)).toBe(false);
   expect(b.count('lsa.too-soon')).toBe(0);
+});
+
+it.each(VERSIONS)('OSPFv%d: a stop sends again within its limit also what was being flushed before it', (version) => {
+  const { a, b, link, lsa, key } = pair(version);
+  link.event(0, { type: 'originate', areaId: AREA, lsas: [lsa] });
+  link.until('heard', () => a.state === 'full' && b.told.has(key));
+  link.run(10_000);
+  link.weather = (packet) => (packet?.kind === 'link-state-update' ? [] : [1]);
+  link.event(0, { type: 'originate', areaId: AREA, lsas: [] });
+  link.run(100);
+  expect(a.count('own.withdrawn')).toBe(1);
+  link.event(0, { type: 'stop' });
+  link.run(500);
+  link.weather = FAIR;
+  link.run(3500);
+  expect([a.stopped, b.told.size]).toEqual([true, 0]);
 });
