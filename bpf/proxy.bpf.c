@@ -37,7 +37,7 @@ static __always_inline void roce_arrived(struct __sk_buff *skb, struct qp_flow *
 		learn_from_traffic(flow, opcode, psn);
 }
 
-// Whether there is something to learn from a packet: CM, and a selection of connected traffic.
+// Whether there is something to learn from a packet: CM, and a selection of connected traffic. Never a CNP: srv6-forward.h sends some past this program.
 static __always_inline int is_instructive(const struct bth *bth, __u32 qpn)
 {
 	__u32 transport = bth->opcode >> 5;

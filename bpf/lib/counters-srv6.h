@@ -20,6 +20,9 @@
 	X(224, SRV6_DECAP_TOO_BIG, "srv6.decap.packet-too-big", "of these, Packet Too Big: a tunnel is wider than its path") \
 	X(225, SRV6_DECAP_SEGMENTS, "srv6.decap.segments-left", "packets to a decapsulation SID with segments left; left to the kernel") \
 	X(226, SRV6_DECAP_UNPARSEABLE, "srv6.decap.unparseable", "packets to a decapsulation SID whose header chain is truncated, malformed or too deep; left to the kernel") \
-	X(227, SRV6_DECAP_FAILED, "srv6.decap.failed", "packets to a decapsulation SID that the kernel did not let the program change; left to the kernel")
+	X(227, SRV6_DECAP_FAILED, "srv6.decap.failed", "packets to a decapsulation SID that the kernel did not let the program change; left to the kernel") \
+	X(228, SRV6_DECAP_NO_IPV4, "srv6.decap.no-ipv4", "of those left to the kernel, IPv4 packets to an END.CON SID: lost, for the kernel's action there is End.DT6") \
+	X(229, SRV6_DECAP_NO_IPV4_HOOK, "srv6.decap.no-ipv4.hook", "of these, left because a netfilter hook or an IPsec policy of this router has a say in them") \
+	X(230, SRV6_DECAP_NO_IPV4_SHARED, "srv6.decap.no-ipv4.shared", "of these, left because they are no CNPs, and a proxy or Queue Pair learning looks at what arrives")
 
 #endif

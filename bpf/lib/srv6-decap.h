@@ -156,6 +156,7 @@ static __always_inline int srv6_leave_tunnel(struct __sk_buff *skb)
 		return TC_DROP;
 	if (!(sid->families & (family == 6 ? SID_IPV6 : SID_IPV4)))
 		return TC_NEXT; // the kernel's to refuse
+	arrival.ours_alone = family == 4 && sid->own_route;
 	return srv6_forward(skb, &arrival, family, sid, config);
 }
 

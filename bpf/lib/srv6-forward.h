@@ -4,12 +4,14 @@
 //               hook, no IPsec policy, nobody behind us on the hook), and only for a packet that needs nothing else (no error to send)
 //   handed up   decapsulated and left to the kernel's routing, where the look-up is that of any packet: END.CON in the main table; other SIDs of the main
 //               table when somebody is behind us, the packet is not for this router, and no policy rule has a say
-//   left        to the kernel's seg6local, tunnel and all
+//   left        to the kernel's seg6local, tunnel and all. At an END.CON that is the end of IPv4: its action there is End.DT6, for the kernel has none that takes
+//               both families and looks up in a plain table (End.DT4 and End.DT46 want a VRF)
 #ifndef CNPD_SRV6_FORWARD_H
 #define CNPD_SRV6_FORWARD_H
 
 #include "ecn.h"
 #include "next-hop.h"
+#include "roce.h"
 #include "srv6-maps.h"
 #include "walk.h"
 
@@ -24,6 +26,7 @@ struct arrival {
 	__u8 is_plain;	   // nothing but an SRH without TLVs is between, so nothing there that the kernel would have to look at
 	__u8 has_srh;
 	__u8 segments_left;
+	__u8 ours_alone; // seg6local would drop what is inside: IPv4 at an END.CON
 };
 
 // The kernel structures that say whether anybody else has a hand in forwarding (kernel.h explains CO-RE; a suffix behind ___ is no part of the name).
@@ -137,12 +140,21 @@ static __always_inline __u32 ordinary_length(const __u8 *ip, __u8 family)
 	return ip[0] != 0x45 || ip[8] <= 1 || !is_ordinary4(ip + 12) || !is_ordinary4(ip + 16) ? 0 : bpf_ntohs(walk_be16(ip + 2));
 }
 
+// To the kernel's seg6local; `why` is counted.
+static __always_inline int leave(const struct arrival *arrival, enum counter why)
+{
+	count(why);
+	if (arrival->ours_alone)
+		count(COUNT_SRV6_DECAP_NO_IPV4);
+	return TC_NEXT;
+}
+
 // Takes the outer headers off. 0 when the kernel does not let us (IPv4 inside before Linux 6.3).
 static __always_inline int decapsulate(struct __sk_buff *skb, const struct arrival *arrival, __u8 family)
 {
 	if (bpf_skb_adjust_room(skb, -(__s32)(arrival->inner - ETH_HLEN), BPF_ADJ_ROOM_MAC, family == 4 ? BPF_F_ADJ_ROOM_DECAP_L3_IPV4 : 0) == 0)
 		return 1;
-	count(COUNT_SRV6_DECAP_FAILED);
+	leave(arrival, COUNT_SRV6_DECAP_FAILED);
 	return 0;
 }
 
@@ -181,14 +193,20 @@ static __always_inline int send_on(struct __sk_buff *skb, const struct arrival *
 	return bpf_redirect_neigh(ifindex, &gateway, sizeof(gateway), 0);
 }
 
+// A CNP or a Long-haul CNP, over IPv4 without options. `ip` has room for the headers that such a packet has, which are as long as IPv6's.
+static __always_inline int is_cnp4(const __u8 *ip)
+{
+	const __u8 *udp = ip + IPV4_HLEN;
+	return ip[9] == IPPROTO_UDP && !(walk_be16(ip + 6) & bpf_htons(0x3fff)) && walk_be16(udp + 2) == bpf_htons(ROCE_UDP_PORT) &&
+	       udp[UDP_HLEN] == ROCE_OPCODE_CNP;
+}
+
 static __always_inline int srv6_forward(struct __sk_buff *skb, const struct arrival *arrival, __u8 family, const struct srv6_sid *sid,
 					const struct srv6_config *config)
 {
 	struct net_device___srv6 *device = arrived_at(skb);
-	if (!sid->decapsulate || !arrival->is_plain || !device || (arrival->has_srh && requires_hmac(device))) {
-		count(COUNT_SRV6_DECAP_LEFT);
-		return TC_NEXT;
-	}
+	if (!sid->decapsulate || !arrival->is_plain || !device || (arrival->has_srh && requires_hmac(device)))
+		return leave(arrival, COUNT_SRV6_DECAP_LEFT);
 	__u32 table = sid->table;
 	if (!skb->gso_size && !(table == 0 && config->shared_ingress) && !kernel_has_a_say(device, family)) {
 		struct next_hop answer;
@@ -196,10 +214,13 @@ static __always_inline int srv6_forward(struct __sk_buff *skb, const struct arri
 		const __u8 *ip = walk_at(skb, arrival->inner, IPV6_HLEN); // IPv4 with a transport header is as long, or goes the other way
 		__u32 length = ip ? ordinary_length(ip, family) : 0;
 		if (ip && length > 0 && arrival->inner + length <= skb->len) {
-			// All packets of a flow go one way, or they would overtake each other.
-			if (config->shared_ingress) {
+			// All packets of a flow go one way, or they would overtake each other. The others on the hook have nothing to learn from CNPs, which are
+			// what END.CON is for.
+			if (config->shared_ingress && !(arrival->ours_alone && is_cnp4(ip))) {
 				if (family == 6 && is_routed_by(device, table, ip))
 					return hand_up(skb, arrival, family);
+				if (arrival->ours_alone)
+					count(COUNT_SRV6_DECAP_NO_IPV4_SHARED);
 			} else {
 				found = family == 6 ? next_hop6(skb, ip, length, table, &answer) : next_hop4(skb, ip, length, table, &answer);
 				if (found)
@@ -209,8 +230,9 @@ static __always_inline int srv6_forward(struct __sk_buff *skb, const struct arri
 	}
 	if (table == 0)
 		return hand_up(skb, arrival, family);
-	count(COUNT_SRV6_DECAP_LEFT);
-	return TC_NEXT;
+	if (arrival->ours_alone && kernel_has_a_say(device, 4))
+		count(COUNT_SRV6_DECAP_NO_IPV4_HOOK);
+	return leave(arrival, COUNT_SRV6_DECAP_LEFT);
 }
 
 #endif

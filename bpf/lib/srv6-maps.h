@@ -60,7 +60,7 @@ struct srv6_sid {
 	__u8 families; // what may be inside: SID_IPV4, SID_IPV6
 	__u8 end_con;
 	__u8 decapsulate; // here, if the look-up succeeds; otherwise only ECN is put right and seg6local does the rest
-	__u8 reserved;
+	__u8 own_route;	  // seg6local's action is known to be cnpd's own: End.DT6, which drops IPv4
 	__u32 table; // for the look-up; 0: all rules and tables, as for a packet that arrives without a tunnel
 };
 

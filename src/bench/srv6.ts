@@ -63,7 +63,7 @@ async function providerEdge(bench: Bench): Promise<Edge> {
   return { netns, core, customer };
 }
 
-const ENTRY: SidEntry = { families: [6], endCon: false, decapsulate: true, table: MAIN };
+const ENTRY: SidEntry = { families: [6], endCon: false, decapsulate: true, table: MAIN, ownRoute: false };
 
 export const srv6: Figure = {
   name: 'srv6',

@@ -24,6 +24,10 @@ interface TunnelSource {
   readonly sid: IpAddress;
 }
 
+interface Sid extends DecapsulationSidPlan {
+  readonly ownRoute: boolean;
+}
+
 type Configuration = { readonly id: 'srv6'; readonly defaultSource: IpAddress | null; readonly hasRows: boolean; readonly sharedIngress: boolean } & Pick<Srv6Plan, 'ecnMode' | 'dscp'>;
 
 export class Srv6 implements Feature {
@@ -31,7 +35,7 @@ export class Srv6 implements Feature {
   readonly #routes: SidRoutes;
   readonly #endCon: Reconciler<EndConRoute>;
   readonly #configuration: Reconciler<Configuration>;
-  readonly #sids: Reconciler<DecapsulationSidPlan>;
+  readonly #sids: Reconciler<Sid>;
   readonly #sources: Reconciler<TunnelSource>;
   readonly #local: Reconciler<Srv6Plan['localSources'][number]>;
 
@@ -56,8 +60,9 @@ export class Srv6 implements Feature {
     const { defaultSource, rows } = splitSources(srv6?.tunnelSources ?? []);
     this.#local.replace(srv6?.localSources ?? []);
     this.#sources.replace(rows);
-    this.#sids.replace(srv6?.decapsulation ?? []);
     this.#endCon.replace((srv6?.endCon ?? []).map((planned) => ({ ...planned, ifindex: srv6!.routeIfindex })));
+    const refused = this.refusedSids();
+    this.#sids.replace((srv6?.decapsulation ?? []).map((sid) => ({ ...sid, ownRoute: sid.behavior === 'end-con' && !refused.has(sid.id) })));
     if (!srv6) return this.#configuration.replace([]);
     // The proxy's program learns Queue Pairs from what arrives: nothing may be sent past it.
     const sharedIngress = desired.proxy !== undefined || desired.queuePairs !== undefined;
@@ -106,9 +111,9 @@ const FAMILIES: Readonly<Record<DecapsulationBehavior, SidEntry['families']>> = 
 };
 
 /** A look-up in the main table after END.CON is that of any packet; after a SID of others it is in that one table, as the kernel's is. */
-function sidEntry({ behavior, table }: DecapsulationSidPlan): SidEntry {
+function sidEntry({ behavior, table, ownRoute }: Sid): SidEntry {
   const endCon = behavior === 'end-con';
-  return { families: FAMILIES[behavior], endCon, decapsulate: table !== null, table: table === null || (endCon && table === MAIN) ? 0 : table };
+  return { families: FAMILIES[behavior], endCon, decapsulate: table !== null, table: table === null || (endCon && table === MAIN) ? 0 : table, ownRoute };
 }
 
 /** Rows of the longest-match table; a source for all tunnels needs none. A prefix that is written down goes before "any sender", which means the same to the table. */

@@ -1,4 +1,5 @@
-// A firewall for the SRv6 tests, without a firewall's tools: a netfilter hook (BPF_LINK_TYPE_NETFILTER, Linux 6.4) that drops what it is shown.
+// A firewall for the SRv6 tests, without a firewall's tools: a netfilter hook (BPF_LINK_TYPE_NETFILTER, Linux 6.4) that drops what it is shown, or
+// lets all of it pass.
 import { PinnedBuffer } from '../../src/kernel/ffi.ts';
 import { BPF_CMD, attributes, bpf } from '../../src/kernel/bpf/syscall.ts';
 import { close } from '../../src/kernel/ffi/libc.ts';
@@ -10,10 +11,13 @@ const FAMILY = { 4: 2, 6: 10 } as const;
 /** enum nf_inet_hooks. */
 export const NF_HOOK = { preRouting: 0, forward: 2, postRouting: 4 } as const;
 
-/** `r0 = 0; exit`: NF_DROP. Returns a descriptor. */
-function dropProgram(): number {
+const NF_DROP = 0;
+const NF_ACCEPT = 1;
+
+/** `r0 = verdict; exit`. Returns a descriptor. */
+function verdictProgram(verdict: number): number {
   const code = new PinnedBuffer(16);
-  code.bytes.set([0xb7, 0, 0, 0, 0, 0, 0, 0, 0x95]);
+  code.bytes.set([0xb7, 0, 0, 0, verdict, 0, 0, 0, 0x95]);
   const license = new PinnedBuffer(4);
   license.bytes.set(new TextEncoder().encode('GPL'));
   const attr = attributes(128);
@@ -26,8 +30,13 @@ function dropProgram(): number {
 }
 
 /** Drops every packet at one hook of a namespace until the returned function is called. @throws KernelError */
-export function dropAt(netns: Netns, family: 4 | 6, hook: number): () => void {
-  const program = dropProgram();
+export const dropAt = (netns: Netns, family: 4 | 6, hook: number): (() => void) => hookAt(netns, family, hook, NF_DROP);
+
+/** As a firewall that has nothing against anything. @throws KernelError */
+export const acceptAt = (netns: Netns, family: 4 | 6, hook: number): (() => void) => hookAt(netns, family, hook, NF_ACCEPT);
+
+function hookAt(netns: Netns, family: 4 | 6, hook: number, verdict: number): () => void {
+  const program = verdictProgram(verdict);
   try {
     const attr = attributes(48);
     attr.view.setUint32(0, program, true);

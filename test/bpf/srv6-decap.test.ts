@@ -1,14 +1,14 @@
 // The tunnel exit: frames arrive at the core port for a local SID, and what reaches the customer is compared with RFC 6040 figure 4 (FCN figure 6), whoever
 // decapsulated: the program by itself, the program with the kernel's routing, or the kernel's seg6local behind it.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { IpAddress } from '../../src/model/address.ts';
+import { type IpAddress, address } from '../../src/model/address.ts';
 import type { SidEntry } from '../../src/kernel/dataplane/srv6.ts';
 import { concat } from '../../src/packet/bytes.ts';
 import { ipv6, options, srh } from '../../src/packet/ip/packets.fixture.ts';
 import { ip } from '../kernel/support.ts';
 import { until } from './congested-router.ts';
 import { type Data, DROP, NEXT, context, data } from './packets.ts';
-import { NF_HOOK, dropAt } from './firewall.ts';
+import { NF_HOOK, acceptAt, dropAt } from './firewall.ts';
 import { CON_A, LOOPBACK, ProviderEdge, REMOTE, SID_DT6, TABLE, trafficClass } from './srv6-scene.ts';
 import { CE, CUSTOMER, E0, E1, FOREIGN, N, OTHER_CUSTOMER, bthQpn, deliveredBy, exchangeWith, expected, tunnel, withClass, withoutChecksum } from './srv6-tunnels.ts';
 
@@ -199,6 +199,67 @@ describe('what is not decapsulated here', () => {
   });
 });
 
+describe("IPv4 at an END.CON of another table, whose action in the kernel is cnpd's End.DT6", () => {
+  const CNP = 0x81;
+  const inside = (d: Data = {}): Uint8Array => data({ ...OTHER_CUSTOMER[4], ecn: E0, opcode: CNP, size: 16, ...d });
+  const REASONS = ['left', 'no-ipv4', 'no-ipv4.hook', 'no-ipv4.shared'];
+  const counted = (): number[] => REASONS.map((name) => pe.count(`srv6.decap.${name}`));
+  const send = (packet: Uint8Array): Promise<Uint8Array[]> => exchange([tunnel(CON_A, E0, packet, false)], 'h2', packet[0]! >> 4 === 4 ? 4 : 6);
+  beforeEach(() => pe.sid(CON_A, { table: TABLE }));
+
+  test('FCN-4.2.2-e: a CNP is sent on beside a proxy as well, which has nothing to learn from it', async () => {
+    pe.configure({ sharedIngress: true });
+    const cnp = inside({ qpn: 101 });
+    expect((await send(cnp)).map(withoutChecksum)).toEqual([expected(cnp, E0)]);
+    expect([...counted(), pe.count('srv6.decap.forwarded')]).toEqual([0, 0, 0, 0, 1]);
+  });
+
+  test.each([
+    ['data', inside({ opcode: 4 })], ['an acknowledgement', inside({ opcode: 0x11 })], ['a fragment', withByte(inside(), 6, 0x20)], ['another protocol', withByte(inside(), 9, 6)],
+    ['another port', withByte(inside(), 23, 0xb6)],
+  ] as const)('beside a proxy, which must see it, it is lost and counted: %s', async (_, packet) => {
+    pe.configure({ sharedIngress: true });
+    expect(await send(packet)).toEqual([]);
+    expect(counted()).toEqual([1, 1, 0, 1]);
+  });
+
+  test.each([['IPv4 forward', 4, NF_HOOK.forward], ['IPv6 pre-routing', 6, NF_HOOK.preRouting]] as const)(
+    'with a netfilter hook, whose say is not taken away, it is lost and counted: %s', async (_, family, hook) => {
+      const remove = acceptAt(pe.netns, family, hook);
+      try {
+        expect([await send(inside()), counted()]).toEqual([[], [1, 1, 1, 0]]);
+        pe.configure({ sharedIngress: true });
+        expect([await send(inside()), counted()]).toEqual([[], [2, 2, 2, 0]]);
+      } finally {
+        remove();
+      }
+      // Sent on again, though not at once: the program sees the hook until the kernel has let go of it.
+      while ((await send(inside())).length === 0);
+    },
+  );
+
+  test('what the program cannot send on is lost and counted too: no route, hops that end here, options on the way or inside', async () => {
+    const lastHop = inside();
+    lastHop[8] = 1;
+    const withDestinationOptions = withClass(ipv6([REMOTE, CON_A], 60, options(4, 1, inside())), E0);
+    const inTunnels = [inside({ destination: address('10.4.0.10') }), lastHop, withOptions(inside())].map((packet) => tunnel(CON_A, E0, packet, false));
+    for (const sharedIngress of [false, true]) {
+      pe.configure({ sharedIngress });
+      expect(await exchange([...inTunnels, withDestinationOptions], 'h2')).toEqual([]);
+    }
+    expect(counted()).toEqual([8, 8, 0, 0]);
+  });
+
+  test('IPv6 is not counted: End.DT6 takes it; nor is IPv4 where the route of the SID is somebody else\'s', async () => {
+    pe.configure({ sharedIngress: true });
+    await exchange([tunnel(CON_A, E0, data({ ...OTHER_CUSTOMER[6], ecn: E0 }), false)], 'h2');
+    expect(counted()).toEqual([1, 0, 0, 0]);
+    pe.sid(CON_A, { table: TABLE, ownRoute: false });
+    await send(inside());
+    expect(counted()).toEqual([2, 0, 0, 0]);
+  });
+});
+
 describe('packets as drivers make them', () => {
   test.each(CASES)('FCN-4.2.1-f: a jumbo packet of which nothing but the Ethernet header is in linear memory: $name, IPv$family inside, SRH: $hasSrh', async ({ way, family, hasSrh }) => {
     pe.sid(way.sid, way.entry);
@@ -209,3 +270,15 @@ describe('packets as drivers make them', () => {
     expect(pe.count(way.counter)).toBe(1);
   });
 });
+
+/** Changes that the program must notice. */
+function withByte(packet: Uint8Array, at: number, value: number): Uint8Array {
+  const copy = packet.slice();
+  copy[at] = value;
+  return copy;
+}
+
+/** Of 24 bytes: four of options. */
+function withOptions(packet: Uint8Array): Uint8Array {
+  return withByte(concat(packet.subarray(0, 20), Uint8Array.of(1, 1, 1, 0), packet.subarray(20)), 0, 0x46);
+}

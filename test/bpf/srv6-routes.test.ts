@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { mountBpffs, unmountBpffs } from '../../src/kernel/bpf/bpffs.ts';
 import { openBpfObject } from '../../src/kernel/bpf/object.ts';
 import { type TcxLink, attachTcx } from '../../src/kernel/bpf/tcx.ts';
+import { addressKey, decodeSid } from '../../src/kernel/dataplane/srv6.ts';
 import { RTPROT_CNPD, SidRoutes } from '../../src/kernel/netlink/sid-routes.ts';
 import { formatAddress } from '../../src/model/address.ts';
 import { manualClock } from '../../src/model/clock.ts';
@@ -99,6 +100,22 @@ describe('END.CON in the kernel', () => {
     modules.clock.advance(1000);
     expect(feature.refusal('2001:db8:c0a::1')).toBeUndefined();
     expect(shown()).toEqual([`2001:db8:c0a::1 End.DT6 proto ${RTPROT_CNPD}`]);
+  });
+
+  test('the program knows at which SIDs the kernel has End.DT6 of cnpd\'s: not at one that somebody else has, nor at those of others', () => {
+    pe.seg6local('2001:db8:c0a::1', 'End.DT6 table 254');
+    const feature = open();
+    const other = { id: formatAddress(SID_DT6), sid: SID_DT6, behavior: 'end.dt6', table: 254 } as const;
+    const srv6 = planned({
+      endCon: [endCon(CON_A, 254), endCon(CON_B, TABLE)],
+      decapsulation: [...[CON_A, CON_B].map((sid) => ({ id: formatAddress(sid), sid, behavior: 'end-con' as const, table: TABLE })), other],
+    });
+    const own = (): boolean[] => [CON_A, CON_B, SID_DT6].map((sid) => decodeSid(feature.object.map('srv6_sids').lookup(addressKey(sid))!).ownRoute);
+    feature.apply({ srv6 });
+    expect(own()).toEqual([false, true, false]);
+    ip(pe.netns, '-6 route del 2001:db8:c0a::1');
+    feature.apply({ srv6 });
+    expect(own()).toEqual([true, true, false]);
   });
 
   test('FCN-4.2.2-a: a route that went with its interface comes back with the next full pass', () => {

@@ -154,7 +154,7 @@ export class ProviderEdge {
   }
 
   sid(sid: typeof CON_A, entry: Partial<SidEntry> = {}): void {
-    this.srv6.map(SRV6_MAPS.sids).update(addressKey(sid), encodeSid({ families: [4, 6], endCon: true, decapsulate: true, table: 0, ...entry }));
+    this.srv6.map(SRV6_MAPS.sids).update(addressKey(sid), encodeSid({ families: [4, 6], endCon: true, decapsulate: true, table: 0, ownRoute: entry.endCon ?? true, ...entry }));
   }
 
   /** An IP packet arrives at the provider edge. */

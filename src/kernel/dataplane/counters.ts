@@ -142,6 +142,9 @@ export const COUNTERS: readonly CounterRow[] = [
   row(225, 'srv6.decap.segments-left', 'packets to a decapsulation SID with segments left; left to the kernel'),
   row(226, 'srv6.decap.unparseable', 'packets to a decapsulation SID whose header chain is truncated, malformed or too deep; left to the kernel'),
   row(227, 'srv6.decap.failed', 'packets to a decapsulation SID that the kernel did not let the program change; left to the kernel'),
+  row(228, 'srv6.decap.no-ipv4', "of those left to the kernel, IPv4 packets to an END.CON SID: lost, for the kernel's action there is End.DT6"),
+  row(229, 'srv6.decap.no-ipv4.hook', 'of these, left because a netfilter hook or an IPsec policy of this router has a say in them'),
+  row(230, 'srv6.decap.no-ipv4.shared', 'of these, left because they are no CNPs, and a proxy or Queue Pair learning looks at what arrives'),
 ];
 
 const NAME = new Map(COUNTERS.map((counter) => [counter.index, counter.name]));

@@ -21,7 +21,7 @@ describe('maps of the SRv6 programs', () => {
 
   test('SIDs are read back as they were written', () => {
     for (const sid of [
-      { families: [4, 6] as const, endCon: true, decapsulate: true, table: 0 }, { families: [6] as const, endCon: false, decapsulate: false, table: 4_000_000_000 },
+      { families: [4, 6] as const, endCon: true, decapsulate: true, table: 0, ownRoute: true }, { families: [6] as const, endCon: false, decapsulate: false, table: 4_000_000_000, ownRoute: false },
     ]) {
       expect(encodeSid(sid).length).toBe(SID_SIZE);
       expect(decodeSid(encodeSid(sid))).toEqual(sid);

@@ -89,6 +89,8 @@ export interface SidEntry {
   readonly decapsulate: boolean;
   /** Routing table of the look-up behind it; 0: the rules and tables that any packet is looked up in. */
   readonly table: number;
+  /** What is left to the kernel is cnpd's own End.DT6 there, which drops IPv4. */
+  readonly ownRoute: boolean;
 }
 
 export const SID_SIZE = 8;
@@ -99,6 +101,7 @@ export const encodeSid = (sid: SidEntry): Uint8Array =>
     bytes[0] = sid.families.reduce((bits, family) => bits | FAMILY_BIT[family], 0);
     bytes[1] = sid.endCon ? 1 : 0;
     bytes[2] = sid.decapsulate ? 1 : 0;
+    bytes[3] = sid.ownRoute ? 1 : 0;
     view.setUint32(4, sid.table, LITTLE_ENDIAN);
   });
 
@@ -107,4 +110,5 @@ export const decodeSid = (value: Uint8Array): SidEntry => ({
   endCon: value[1] === 1,
   decapsulate: value[2] === 1,
   table: viewOf(value).getUint32(4, LITTLE_ENDIAN),
+  ownRoute: value[3] === 1,
 });
