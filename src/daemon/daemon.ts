@@ -26,9 +26,9 @@ import { startHousekeeping } from './housekeeping.ts';
 import { IntentFile } from './intent-file.ts';
 import { Learning } from './learning.ts';
 import type { Logging } from './logging.ts';
+import { LostNotifications, hasRoute } from './lost-notifications.ts';
 import { originated } from './origination.ts';
 import { reloadProblems } from './problems.ts';
-import { NO_ROUTE, RouteWatch, hasRoute } from './routes.ts';
 import { bpfDir, claimNamespace, claimRunDir, linksDir } from './run-dir.ts';
 import { sidStates } from './sids.ts';
 import { StampSlot } from './stamp.ts';
@@ -80,7 +80,7 @@ class RunningDaemon implements Daemon {
   #facts: Facts = { links: [], qdiscs: [], features: [] };
   #desired: DesiredState | undefined;
   readonly #carriers: Carriers;
-  readonly #routes = new RouteWatch({ clock: systemClock, read: () => this.#dataplane.congestedNode && this.#dataplane.counters().get(NO_ROUTE) });
+  readonly #lost: LostNotifications;
   #refusedSids: ReadonlySet<string> = new Set();
   #northbound: Northbound | undefined;
   #watch: FactsWatch | undefined;
@@ -103,6 +103,7 @@ class RunningDaemon implements Daemon {
     this.#file = new IntentFile(options.file, options.intent, () => new Date());
     this.#table = new LearnedTable({ holdMs: holdTimes(options.intent) }, { clock: this.#clock, count: this.#counters.count });
     this.#learning = new Learning({ table: this.#table, clock: this.#clock, intent: () => this.#file.intent, congestedNode: () => this.#dataplane.congestedNode, onRouters: () => this.#routersChanged() });
+    this.#lost = new LostNotifications({ counters: () => this.#dataplane?.counters(), clock: this.#clock, log: this.#log });
     const onStopped = this.#learning.carrierStopped.bind(this.#learning);
     this.#carriers = new Carriers({ poller: () => this.#poller, sink: this.#learning, clock: this.#clock, logging, count: this.#counters.count, onStopped, refusedSids: () => this.#refusedSids });
   }
@@ -136,7 +137,7 @@ class RunningDaemon implements Daemon {
       this.#patient = false;
       this.#dataplane.forgetUnknown();
     });
-    this.#stopHousekeeping = startHousekeeping(this.#dataplane, { clock, readFacts: () => this.#watch?.again(), onError: (error) => this.#unexpected(error) });
+    this.#stopHousekeeping = startHousekeeping(this.#dataplane, { clock, readFacts: () => (this.#watch?.again(), this.#lost.sample()), onError: (error) => this.#unexpected(error) });
     await this.#carriers.start(this.#file.intent);
     this.#started = true;
     this.#log.info({ pid: process.pid, adopted: this.#dataplane.adopted, file: this.#options.file }, 'running');
@@ -232,7 +233,7 @@ class RunningDaemon implements Daemon {
     if (!this.#patient) this.#dataplane.forgetUnknown();
     this.#congestion?.apply(this.#file.intent, desired, this.#dataplane.congestedNode);
     this.#learning.changed();
-    this.#routes.observe();
+    this.#lost.sample();
   }
 
   /** A SID that is not programmed is not advertised either, and is again once it is. */
@@ -287,9 +288,9 @@ class RunningDaemon implements Daemon {
       ...this.#carriers.problems(this.#file.intent, Date.now()),
       ...(this.#stamp?.problems ?? []),
       ...(this.#congestion?.problems ?? []),
-      ...(this.#dataplane ? this.#routes.problems() : []),
       ...planned,
       ...(this.#dataplane?.problems() ?? []),
+      ...this.#lost.problems(this.#file.intent),
     ];
   }
 

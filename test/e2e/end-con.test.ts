@@ -3,8 +3,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../src/model/address.ts';
 import type { NotificationFormat } from '../../src/model/notification.ts';
+import { Netns } from '../../src/kernel/netns.ts';
 import { walkHeaders } from '../../src/packet/ip/walk.ts';
+import { buildCnp } from '../../src/packet/roce/cnp.ts';
+import { OPCODE } from '../../src/packet/roce/opcodes.ts';
+import { buildRocePacket } from '../../src/packet/roce/packet.ts';
 import { decapsulate, encapsulate } from '../../src/packet/srv6/encapsulation.ts';
+import { NF_HOOK, acceptAt } from '../bpf/firewall.ts';
 import { ownObjects, shownObjects } from './support/bpf-objects.ts';
 import { eventually } from './support/frr.ts';
 import { type Told, notification } from './support/notifications.ts';
@@ -188,6 +193,55 @@ describe('the egress PE', () => {
   test('LHCNP-5.4-a FCN-4.2.1-e FCN-4.2.1-f: what p marks on the outside arrives at the receiver as CE', async () => {
     const f = await flow(SENDER['long-haul-icmpv6']);
     await wan.congest('marked packets arrive', f, () => wan.h2.packets.some((packet) => rocePackets([packet]).some(f.owns) && ecn(packet) === CE));
+  });
+});
+
+describe("IPv4 at an END.CON of another table, whose route in the kernel takes only IPv6", () => {
+  const SENDER_OF_TABLE = '10.1.0.40';
+  const ends = { source: address('10.2.0.2'), destination: address(SENDER_OF_TABLE), sourcePort: 0xc001 };
+  const HOOK = 'srv6.decap.no-ipv4.hook', SHARED = 'srv6.decap.no-ipv4.shared';
+  beforeAll(async () => {
+    const mac = (await wan.net.lab.mustExec('h3', ['cat', '/sys/class/net/eth1/address'])).trim();
+    await wan.pe1.exec('ip', 'route', 'add', '10.1.0.0/24', 'dev', 'eth3', 'table', '100');
+    await wan.pe1.exec('ip', 'neigh', 'replace', SENDER_OF_TABLE, 'lladdr', mac, 'dev', 'eth3', 'nud', 'permanent');
+  });
+  const toEndCon = (inner: Uint8Array): void => fromPe1.send(encapsulate({ source: address(LOOPBACK.p), destination: address(END_CON.other), inner }));
+  const cnp = (destQpn: number): Uint8Array => buildCnp({ ...ends, destQpn });
+  const arrives = (qpn: number): Promise<unknown> => eventually(`CNP ${qpn} arrives`, () => rocePackets(wan.h3.packets).some(({ bth }) => bth.opcode === OPCODE.cnp && bth.destQpn === qpn));
+  const problems = async (): Promise<string[]> => ((await wan.pe1.get<Row>('status'))['problems'] as { problem: string }[] | undefined ?? []).map(({ problem }) => problem);
+  const BEHIND = `behind END.CON ${END_CON.other} (table 100) is lost`;
+
+  test('FCN-4.2.2-e: a CNP reaches its sender, beside a proxy too; other IPv4 does not beside a proxy, and `show status` says so', async () => {
+    toEndCon(cnp(0x7001));
+    await arrives(0x7001);
+    const senders = [{ prefix: '2001:db8:1::/64', format: 'standard-cnp' }];
+    await wan.reload({ ...PE1, proxy: { address: LOOPBACK.pe1, senders, 'accept-from': ['2001:db8:ffff::/48'] } }, wan.pe1);
+    toEndCon(cnp(0x7002));
+    await arrives(0x7002);
+    expect([await wan.pe1.counter('srv6.decap.no-ipv4'), await problems()]).toEqual([0, []]);
+    toEndCon(buildRocePacket({ ...ends, trafficClass: 2, hopLimit: 62, bth: { opcode: OPCODE.sendOnly, destQpn: 0x7003, psn: 1 }, payload: new Uint8Array(64) }));
+    await eventually('counted', async () => (await wan.pe1.counter(SHARED)) === 1);
+    expect(await problems()).toEqual([expect.stringContaining(`IPv4 other than CNPs ${BEHIND}`)]);
+    expect(rocePackets(wan.h3.packets).map(({ bth }) => bth.destQpn)).not.toContain(0x7003);
+  });
+
+  test('FCN-4.2.2-e: behind a firewall that has nothing against it, it is lost, counted, and a problem that `show status` and doctor know', async () => {
+    const before = await problems();
+    const netns = Netns.open(wan.net.lab.netnsPath('pe1'));
+    const remove = acceptAt(netns, 4, NF_HOOK.forward);
+    try {
+      toEndCon(cnp(0x7004));
+      await eventually('counted', async () => (await wan.pe1.counter(HOOK)) === 1);
+    } finally {
+      remove();
+      netns.close();
+    }
+    expect((await problems()).filter((problem) => !before.includes(problem))).toEqual([expect.stringMatching(new RegExp(`^IPv4 ${BEHIND.replace(/[()]/g, '\\$&')}: .* because a netfilter hook `))]);
+    expect((await wan.pe1.ctl('show', 'status')).stdout).toContain(HOOK);
+    expect((await wan.pe1.ctl('doctor')).stdout).toContain('`nft list hooks`');
+    const next = 0x7005;
+    await eventually('CNPs arrive again when the hook is gone', () => (toEndCon(cnp(next)), rocePackets(wan.h3.packets).some(({ bth }) => bth.destQpn === next)));
+    expect(rocePackets(wan.h3.packets).map(({ bth }) => bth.destQpn)).not.toContain(0x7004);
   });
 });
 

@@ -1,0 +1,111 @@
+// Notifications that this router loses, and why. It depends on routes, hooks and policies that are not cnpd's, so it is not planned: the programs count what is lost (bpf/lib/notice-route.h,
+// bpf/lib/srv6-forward.h), and a counter that moves is a problem for a while. What happens beyond this router is not known.
+import type { Intent } from '../intent/intent.ts';
+import { MAIN_TABLE } from '../intent/sid-allocation.ts';
+import { isKernelError } from '../kernel/errors.ts';
+import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
+import { type IpAddress, formatAddress } from '../model/address.ts';
+import type { Clock } from '../model/clock.ts';
+import type { Log } from '../model/log.ts';
+import type { Problem } from '../plan/desired.ts';
+
+/** After the last packet, milliseconds: notifications come in bursts, and nobody may be looking. */
+const TOLD_FOR_MS = 600_000;
+
+type Configured = Pick<Intent, 'srv6'>;
+
+interface Loss {
+  readonly counter: string;
+  /** Undefined: it cannot matter with this configuration (any more). */
+  problem(intent: Configured): Problem | undefined;
+}
+
+/** @see docs/operations.md, "SRv6 provider edges" */
+function lostIpv4(counter: string, what: string, because: string, remedy: string): Loss {
+  return {
+    counter,
+    problem: ({ srv6 }) => {
+      const sids = (srv6?.endCon ?? []).filter(({ table }) => table !== MAIN_TABLE).map(({ sid, table }) => `${formatAddress(sid)} (table ${table})`);
+      if (sids.length === 0) return undefined;
+      return {
+        feature: 'srv6',
+        problem: `${what} behind END.CON ${sids.join(' or ')} is lost: the kernel's End.DT6 takes only IPv6, and packets are left to it because ${because} (${counter})`,
+        remedy,
+      };
+    },
+  };
+}
+
+const NO_ROUTE = 'egress.format.no-route';
+
+const LOSSES: readonly Loss[] = [
+  {
+    counter: NO_ROUTE,
+    problem: () => ({
+      feature: 'ports',
+      problem: `a port was congested, and this router has no route for the notification: to the proxy, the END.CON or the sender (${NO_ROUTE})`,
+      remedy: 'ask `ip route get ADDRESS` for the proxies (`cnpctl show senders`), the SIDs (`cnpctl show srv6 sids`) and the senders, and mend that route',
+    }),
+  },
+  lostIpv4(
+    'srv6.decap.no-ipv4.hook', 'IPv4', 'a netfilter hook or an IPsec policy of this router has a say in them',
+    'put the SID in the main table (`table: main`), or take away the hooks (`nft list hooks`) and policies (`ip xfrm policy`)',
+  ),
+  lostIpv4(
+    'srv6.decap.no-ipv4.shared', 'IPv4 other than CNPs', 'a proxy or Queue Pair learning looks at what arrives at the same port',
+    'put the SID in the main table (`table: main`), or have other traffic end its tunnels at a SID of its own (End.DT4)',
+  ),
+];
+
+export interface LostNotificationsModules {
+  /** The dataplane's; a counter is absent while the programs that count in it are. */
+  readonly counters: () => ReadonlyMap<string, bigint> | undefined;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+export class LostNotifications {
+  readonly #modules: LostNotificationsModules;
+  readonly #seen = new Map<string, { value: bigint; movedAt: number }>();
+
+  constructor(modules: LostNotificationsModules) {
+    this.#modules = modules;
+  }
+
+  /** Now and then, so that a problem is no older than it says. What an earlier run has counted is no news. */
+  sample(): void {
+    const counters = this.#modules.counters();
+    const now = this.#modules.clock.now();
+    for (const { counter } of LOSSES) {
+      const value = counters?.get(counter);
+      const before = this.#seen.get(counter);
+      if (value === undefined || value === before?.value) continue;
+      const moved = before !== undefined && value > before.value;
+      if (moved && !this.#isTold(counter)) this.#modules.log.warn({ counter }, 'notifications are lost');
+      this.#seen.set(counter, { value, movedAt: moved ? now : -Infinity });
+    }
+  }
+
+  problems(intent: Configured): Problem[] {
+    this.sample();
+    return LOSSES.filter(({ counter }) => this.#isTold(counter)).flatMap((loss) => loss.problem(intent) ?? []);
+  }
+
+  #isTold(counter: string): boolean {
+    const seen = this.#seen.get(counter);
+    return seen !== undefined && this.#modules.clock.now() - seen.movedAt < TOLD_FOR_MS;
+  }
+}
+
+/** What a look-up is answered with where no route is, or one that leads nowhere: unreachable, blackhole (EINVAL), prohibit. */
+const NOWHERE = new Set(['ENETUNREACH', 'EHOSTUNREACH', 'EINVAL', 'EACCES']);
+
+/** Whether a notification to this address would leave the router. True also when the kernel cannot be asked. */
+export async function hasRoute(rtnetlink: Pick<Rtnetlink, 'routeTo'> | undefined, to: IpAddress): Promise<boolean> {
+  try {
+    await rtnetlink?.routeTo(to);
+    return true;
+  } catch (error) {
+    return !(isKernelError(error) && NOWHERE.has(error.code));
+  }
+}
