@@ -217,7 +217,12 @@ describe('with other things that cnpd carries', () => {
     const learned = async (): Promise<Row | undefined> => (await p.get('sids')).find((row) => row['sid'] === sid);
     await reload(leaf, { ...LEAF, srv6: { 'end-con': [{ sid, locator: '2001:db8:c::/48', table: 'main' }], 'core-ports': ['eth1'] } });
     const row = await eventually('p knows the SID', learned);
-    expect(row).toMatchObject({ behavior: 'END.CON', origin: 'learned', carrier: 'bgp', status: 'reachable' });
+    expect(row).toMatchObject({ behavior: 'END.CON', origin: 'learned', carrier: 'bgp', status: 'no route to it from this router' });
+    // The locator's route is the network's business; a static one will do.
+    const [way] = JSON.parse(await p.exec('ip', '-j', '-6', 'route', 'get', LOOPBACK.leaf.ipv6)) as { gateway: string; dev: string }[];
+    await p.exec('ip', '-6', 'route', 'add', '2001:db8:c::/48', 'via', way!.gateway, 'dev', way!.dev);
+    expect(await learned()).toMatchObject({ status: 'reachable' });
+    await p.exec('ip', '-6', 'route', 'delete', '2001:db8:c::/48');
     // Both of leaf's host routes say so.
     expect(Object.values(LOOPBACK.leaf)).toContain(row['originator']);
     await reload(leaf, LEAF);
