@@ -41,7 +41,7 @@ function bare(gobgpd: BenchGobgpd): Contender {
 async function client({ socket }: BenchGobgpd): Promise<Contender> {
   let own: GobgpClient | undefined;
   await new Promise<void>((listed) => {
-    const listener = { connected: () => {}, routes: () => {}, listed, lost: () => {} };
+    const listener = { connected: () => {}, routes: () => {}, listed: () => listed(), lost: () => {} };
     own = createGobgpClient({ target: `unix:${socket}`, maxMessageBytes: MAX_MESSAGE_BYTES, learn: 'best' }, { listener, clock: systemClock, log: silentLog, count: () => {} });
     own.start();
   });

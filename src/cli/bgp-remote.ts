@@ -84,6 +84,7 @@ function doubts({ session: [own] }: BgpOverview, { session: [other] }: BgpOvervi
   if (!own) say('this router has no BGP carrier: it has sent nothing', 'add a bgp section to cnpd.yaml');
   else if (own['state'] !== 'ready') say(`this router's gobgpd is not ready (${String(own['reason'])}): what it holds is not known`, '`cnpctl doctor`, without --remote');
   else if (text(own, 'refusal') !== undefined) say(`this router's gobgpd does not take its paths (${String(own['refusal'])})`, '`cnpctl doctor`, without --remote');
+  else if (Number(own['dropped'] ?? 0) > 0) say(`this router's gobgpd took ${String(own['dropped'])} of ${String(own['wanted'])} paths and does not have them`, '`cnpctl doctor`, without --remote');
   else if (own['originated'] !== own['wanted']) say(`${String(own['originated'])} of ${String(own['wanted'])} paths are in this router's gobgpd so far`, 'ask again in a moment');
   if (!other) say('the other router has no BGP carrier: it hears nothing', 'add a bgp section to its cnpd.yaml');
   else if (other['state'] !== 'ready') say(`the other router's gobgpd is not ready (${String(other['reason'])}): what it says is old`, '`cnpctl doctor` there');

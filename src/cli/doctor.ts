@@ -50,7 +50,7 @@ async function examine(context: Context, { config, vtyDir }: DoctorOptions): Pro
   try {
     status = (await withCnpd(context, (client) => client.get(['cnpd', 'status']))) as Status;
     const problems = (status.problems ?? []).map(({ feature, problem, remedy }) => ({ id: feature, claim: `${feature} works`, state: 'missing' as const, problem, remedy }));
-    items = [{ ...DAEMON, state: 'ok' }, ...problems, ...originated(await withCnpd(context, (client) => client.get(['cnpd', 'bgp', 'session'])))];
+    items = [{ ...DAEMON, state: 'ok' }, ...problems, ...originated(problems.some(({ id }) => id === 'bgp'), await withCnpd(context, (client) => client.get(['cnpd', 'bgp', 'session'])))];
   } catch (error) {
     if (!(error instanceof NorthboundError)) throw error;
     const remedy = error.code === 'unreachable' ? 'systemctl start cnpd' : 'systemctl restart cnpd; journalctl -u cnpd';
@@ -59,13 +59,13 @@ async function examine(context: Context, { config, vtyDir }: DoctorOptions): Pro
   return [...items, ...(await context.examine(config ?? status?.intent.file ?? DEFAULT_CONFIG, { kernel: status === undefined, ...(vtyDir === undefined ? {} : { vtyDir }) }))];
 }
 
-/** What the running cnpd has put into gobgpd. Why a gobgpd that is away has nothing is among the problems. */
-function originated(answer: unknown): DoctorItem[] {
+/** What gobgpd has of the running cnpd's. Why a gobgpd that is away has nothing is among the problems. */
+function originated(explained: boolean, answer: unknown): DoctorItem[] {
   const [session] = (answer as readonly Session[] | undefined) ?? [];
   if (session?.state !== 'ready') return [];
   const [id, count] = ['bgp.originated', `${session.originated} of ${session.wanted} of cnpd's paths`];
   if (session.originated === session.wanted && session.refusal === undefined) return [{ id, claim: `${count} are in gobgpd`, state: 'ok' }];
-  const remedy = session.refusal === undefined ? 'ask again in a moment: they are on their way' : 'mend what is said of bgp above';
+  const remedy = explained || session.refusal !== undefined ? 'mend what is said of bgp above' : 'ask again in a moment: they are on their way';
   return [{ id, claim: "cnpd's paths are in gobgpd", state: 'missing', problem: `${count} are in gobgpd`, remedy }];
 }
 

@@ -32,3 +32,9 @@ export const gobgpRemedy = (target: string, reason: string): string => (REMEDIES
 /** Of a gobgpd that is connected and takes no paths. @param reason as the carrier's session has it */
 export const refusalRemedy = (target: string, reason: string): string =>
   REMEDIES.find(([pattern]) => pattern.test(reason))?.[1](target) ?? "gobgpd's log (journalctl -u gobgpd) says more; `gobgp global rib add PREFIX nexthop ADDRESS` shows whether it takes any path";
+
+/** Of paths that gobgpd took and does not have. @param noTable families that it has no table of, if that is why */
+export const droppedRemedy = (noTable: readonly string[] | undefined): string =>
+  noTable
+    ? `add the family to gobgpd's configuration, where [[global.afi-safis]] names others only (${noTable.map((family) => `[[global.afi-safis]] [global.afi-safis.config] afi-safi-name = "${family}"`).join(', ')}), and restart gobgpd`
+    : "let gobgpd's import policy accept what is originated there: `gobgp global policy` shows it, in its configuration it is [global.apply-policy.config] (default-import-policy)";

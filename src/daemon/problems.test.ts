@@ -149,6 +149,12 @@ describe('problems of BGP', () => {
     expect(refused('table is full')).toMatchObject([{ problem: expect.stringContaining('(table is full)'), remedy: expect.stringContaining('log') }]);
   });
 
+  it('paths that gobgpd took and does not have are one, with what to do about its policy or its families', () => {
+    const dropped = (more: object) => bgpProblems({ ...session('ready', 'connected'), ...more }, START, START);
+    expect(dropped({ dropped: 2 })).toMatchObject([{ feature: 'bgp', problem: expect.stringContaining("2 of cnpd's 3 paths"), remedy: expect.stringContaining('default-import-policy') }]);
+    expect(dropped({ dropped: 1, noTable: ['ipv4-unicast'] })).toMatchObject([{ problem: expect.stringContaining('ipv4-unicast'), remedy: expect.stringContaining('afi-safi-name = "ipv4-unicast"') }]);
+  });
+
   it('two cnpd at one gobgpd are one', () => {
     expect(disputeProblems(false)).toEqual([]);
     expect(disputeProblems(true)).toMatchObject([{ feature: 'bgp', problem: expect.stringContaining('again and again'), remedy: expect.stringContaining('bgp.gobgp.target') }]);

@@ -5,7 +5,7 @@ import type { CarrierName } from '../model/advertisement.ts';
 import type { BgpSessionState, OspfNeighborState } from '../model/state.ts';
 import { formatId } from '../packet/ospf/router-id.ts';
 import type { Problem } from '../plan/desired.ts';
-import { gobgpRemedy, refusalRemedy } from './gobgp.ts';
+import { droppedRemedy, gobgpRemedy, refusalRemedy } from './gobgp.ts';
 import { carriersOf } from './origination.ts';
 
 /** How long an adjacency may be missing before it is a problem: FRR's hello interval and its start, with room. Milliseconds. */
@@ -74,12 +74,17 @@ function areaProblem(intent: OspfIntent, neighbor: OspfNeighborState, startedAt:
 /** How long gobgpd may be away before it is a problem, milliseconds: its restart, with room; and how long it may take to list a large table. */
 const GOBGP_PATIENCE_MS = { connecting: 30_000, waiting: 30_000, loading: 120_000, ready: Infinity } as const;
 
-/** gobgpd cannot be reached, or not be understood, or does not take paths. Times are milliseconds since 1970. */
+/** gobgpd cannot be reached, or not be understood, or does not take or keep paths. Times are milliseconds since 1970. */
 export function bgpProblems(session: BgpSessionState | undefined, startedAt: number, now: number): Problem[] {
   if (session?.state === 'ready' && session.refusal !== undefined) {
     const { originated, wanted, refusal, target } = session;
     const problem = `gobgpd does not take what cnpd puts in or takes out (${refusal}): it has ${originated} of ${wanted} paths, as far as is known; cnpd tries again all the time`;
     return [{ feature: 'bgp', problem, remedy: refusalRemedy(target, refusal) }];
+  }
+  if (session?.state === 'ready' && session.dropped) {
+    const { dropped, wanted, noTable } = session;
+    const problem = `gobgpd takes ${dropped} of cnpd's ${wanted} paths without an error and does not have them${noTable ? `: it has no table of ${noTable.join(', ')}` : ''}; nobody hears of those proxies, and cnpd tries again all the time`;
+    return [{ feature: 'bgp', problem, remedy: droppedRemedy(noTable) }];
   }
   if (!session || now - Math.max(startedAt, Date.parse(session.since)) < GOBGP_PATIENCE_MS[session.state]) return [];
   const problem = `gobgpd cannot be used at ${session.target} (${session.reason}): nothing is advertised in BGP, and what was learned is held for a while and then dropped`;
@@ -89,8 +94,8 @@ export function bgpProblems(session: BgpSessionState | undefined, startedAt: num
 /** A gobgpd has one cnpd beside it: two would take each other's paths for those of an earlier run. */
 export function disputeProblems(disputed: boolean): Problem[] {
   if (!disputed) return [];
-  const problem = "somebody else puts in and takes out cnpd's paths at this gobgpd (path identifier 1668182116), again and again: who is a proxy changes with them";
-  return [{ feature: 'bgp', problem, remedy: 'each cnpd needs a gobgpd of its own: compare bgp.gobgp.target in the cnpd.yaml of other routers, and look for scripts that run `gobgp global rib del all`' }];
+  const problem = "somebody else puts in, replaces or takes out cnpd's paths at this gobgpd (path identifier 1668182116), again and again: who is a proxy changes with them";
+  return [{ feature: 'bgp', problem, remedy: 'each cnpd needs a gobgpd of its own: compare bgp.gobgp.target in the cnpd.yaml of other routers, and look for scripts that run `gobgp global rib`, and for an import policy of gobgpd that changes paths (`gobgp global policy`)' }];
 }
 
 /**

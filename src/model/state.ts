@@ -128,9 +128,13 @@ export interface BgpSessionState {
   since: string;
   /** Why it is in this state. */
   reason: string;
-  /** Paths that cnpd has put into gobgpd, and those that it wants there. */
+  /** Paths of cnpd's that gobgpd has, by what it tells, none while it is not ready; and those that cnpd wants there. */
   originated: number;
   wanted: number;
+  /** Those that gobgpd took without an error and does not have; absent: none. */
+  dropped?: number;
+  /** Families of wanted paths of which gobgpd has no table; absent: none. */
+  noTable?: string[];
   /** Why gobgpd did not take paths the last time; absent: it did. */
   refusal?: string;
   /** gobgpd's BGP neighbours; absent: it does not tell of them now. */

@@ -93,6 +93,8 @@ const BGP: ContainerShape<BgpState> = {
         reason: STRING,
         originated: UINT32,
         wanted: UINT32,
+        dropped: UINT32,
+        noTable: leafList('string'),
         refusal: STRING,
         neighbors: UINT32,
         learned: UINT32,

@@ -123,11 +123,23 @@ describe('a next hop that changes on the way', () => {
   });
 });
 
+describe('own paths in gobgpd', () => {
+  test('what somebody at gobgpd makes of leaf’s path is undone, and p has its proxy again', async () => {
+    const before = await leaf.counter('bgp.own.overwritten');
+    await bgp.gobgpd.leaf.gobgp('global', 'rib', 'add', SENDERS6, 'identifier', String(0x636e_7064), 'nexthop', LOOPBACK.leaf.ipv6, '-a', 'ipv6');
+    await eventually('leaf notices', async () => (await leaf.counter('bgp.own.overwritten')) === before + 1);
+    await eventually('the attribute is back', async () => (await bgp.gobgpd.leaf.paths(SENDERS6))[0]?.nhc?.value === NHC[SENDERS6]);
+    await inForce(SENDERS6);
+    await eventually('both are there', async () => (await leaf.get('bgp', 'session'))[0]!['originated'] === 2);
+  });
+});
+
 describe('gobgpd ends and starts again', () => {
   test('beside leaf: its paths go with it, as BGP has it, and cnpd puts them back', async () => {
     await bgp.gobgpd.leaf.stop('SIGKILL');
     await Promise.all(BOTH.map(forgotten));
     await eventually('leaf waits', async () => (await leaf.get('bgp', 'session'))[0]!['state'] !== 'ready');
+    expect([(await leaf.get('bgp', 'session'))[0]!['originated'], await leaf.get('bgp', 'paths')]).toEqual([0, []]);
     await bgp.gobgpd.leaf.start();
     await Promise.all(BOTH.map(inForce));
     expect(await leaf.counter('bgp.session.lost')).toBeGreaterThan(0);

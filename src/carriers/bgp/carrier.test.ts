@@ -7,7 +7,7 @@ import { silentLog } from '../../model/log.ts';
 import { formatPrefix } from '../../model/prefix.ts';
 import { type BgpCarrierOptions, createBgpCarrier } from './carrier.ts';
 import { ABOUT, HOLD_MS, declaration, nhc, path, pnc, route } from './content.fixture.ts';
-import type { GobgpClient, GobgpListener } from './gobgp/gobgp.ts';
+import { type GobgpClient, type GobgpListener, OWN_IDENTIFIER } from './gobgp/gobgp.ts';
 
 const OPTIONS: BgpCarrierOptions = {
   gobgp: { target: '[::1]:50051', maxMessageBytes: 1 << 22 },
@@ -20,6 +20,9 @@ const OPTIONS: BgpCarrierOptions = {
   viaNextHop: false,
   holdUnreachableMs: HOLD_MS,
 };
+
+/** The path of 2001:db8:a::/48 as gobgpd tells it. */
+const told = route('2001:db8:a::/48', path('2001:db8::1', { neighbor: undefined, identifier: OWN_IDENTIFIER, nhc: nhc('2001:db8::1', pnc('2001:db8::1')) }));
 
 /** A gobgpd whose answers wait until the test gives them. */
 function fixture() {
@@ -35,6 +38,7 @@ function fixture() {
     start: () => void calls.push('start'),
     add: (paths) => (calls.push(`add ${paths.map((own) => formatPrefix(own.prefix)).join(' ')}`), answered()),
     withdraw: (prefixes) => (calls.push(`withdraw ${prefixes.map(formatPrefix).join(' ')}`), answered()),
+    look: (prefixes) => (calls.push(`look ${prefixes.map(formatPrefix).join(' ')}`), answered()),
     peers: async () => [],
     close: async () => void calls.push('close'),
   };
@@ -63,11 +67,14 @@ test('it starts without a gobgpd, puts its paths in when there is one, and takes
   listener.lost('connection refused', 2000);
   expect(carrier.session()).toMatchObject({ state: 'waiting', reason: 'connection refused; tries again in 2 s', since: '2026-01-01T00:00:00.000Z' });
   listener.connected(ABOUT);
-  listener.listed();
+  listener.listed([]);
   await until(() => calls.length === 2);
   expect([calls, carrier.unplaced(), carrier.session().originated]).toEqual([['start', 'add 2001:db8:a::/48'], 1, 0]);
   answers.shift()!();
-  await until(() => carrier.session().originated === 1);
+  await until(() => counters.get('bgp.own.added') === 1);
+  expect([carrier.session().originated, await carrier.paths()]).toEqual([0, []]);
+  listener.routes([told]);
+  expect(carrier.session().originated).toBe(1);
   expect(await carrier.paths()).toMatchObject([{ prefix: '2001:db8:a::/48', peer: 'local', status: 'originated', proxy: '2001:db8::1' }]);
   const stopped = carrier.stop();
   await until(() => calls.length === 3);
@@ -79,12 +86,27 @@ test('it starts without a gobgpd, puts its paths in when there is one, and takes
   expect([counters.get('bgp.own.added'), counters.get('bgp.own.withdrawn')]).toEqual([1, 1]);
 });
 
+test('what gobgpd does not tell of it is asked about, and asked again when that fails', async () => {
+  const { clock, calls, answers, carrier, until, listener } = fixture();
+  carrier.originate(declaration({ '2001:db8:a::/48': '2001:db8::1' }));
+  listener.connected(ABOUT);
+  listener.listed([]);
+  await until(() => answers.length === 1);
+  answers.shift()!();
+  for (const failure of [new Error('lost'), undefined]) {
+    await until(() => (clock.advance(1000), answers.length === 1));
+    expect(calls.at(-1)).toBe('look 2001:db8:a::/48');
+    answers.shift()!(failure);
+  }
+  await until(() => carrier.session().dropped === 1);
+});
+
 test('a client that fails is asked again, and a stop does not wait for one that is silent', async () => {
   const { clock, calls, answers, carrier, counters, until, listener } = fixture();
   carrier.originate(declaration({ '2001:db8:a::/48': '2001:db8::1' }));
   await carrier.start();
   listener.connected(ABOUT);
-  listener.listed();
+  listener.listed([]);
   await until(() => answers.length === 1);
   answers.shift()!(new Error('table is full'));
   await until(() => counters.get('bgp.own.refused') === 1);
@@ -100,7 +122,7 @@ test('what gobgpd tells goes to the learned table, originators first', () => {
   const { carrier, reports, reachable, listener } = fixture();
   listener.connected(ABOUT);
   listener.routes([route('2001:db8:b::/48', path('2001:db8::2', { nhc: nhc('2001:db8::2', pnc('2001:db8::2')) })), route('2001:db8:c::/48', path('2001:db8::3'))]);
-  listener.listed();
+  listener.listed([]);
   expect([...reports]).toEqual([['2001:db8:b::/48', '2001:db8::2'], ['2001:db8:c::/48', '-']]);
   expect(reachable).toEqual([['2001:db8::2', '2001:db8::3']]);
   expect(carrier.session()).toMatchObject({ state: 'ready', learned: 2, withProxy: 1 });
@@ -112,9 +134,10 @@ test('a reload: what and how it advertises and the hold time are taken over, the
   const { calls, answers, carrier, until, listener } = fixture();
   carrier.originate(declaration({ '2001:db8:a::/48': '2001:db8::1' }));
   listener.connected(ABOUT);
-  listener.listed();
+  listener.listed([]);
   await until(() => answers.length === 1);
   answers.shift()!();
+  listener.routes([told]);
   await until(() => carrier.session().originated === 1);
   expect(carrier.update({ ...OPTIONS, communities: [7], holdUnreachableMs: 1 })).toBe(true);
   await until(() => calls.length === 2);

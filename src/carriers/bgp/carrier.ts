@@ -6,6 +6,7 @@ import type { Origination } from '../../model/advertisement.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { CodePointValues } from '../../model/code-points.ts';
 import type { Count, Log } from '../../model/log.ts';
+import type { Prefix } from '../../model/prefix.ts';
 import type { BgpPathState, BgpPeerState, BgpSessionState } from '../../model/state.ts';
 import type { Carrier, CarrierSink } from '../carrier.ts';
 import { Wake } from '../wake.ts';
@@ -104,7 +105,7 @@ class GobgpSideCarrier implements BgpCarrier {
     const listener: GobgpListener = {
       connected: (about) => this.dispatch({ type: 'connected', about }),
       routes: (routes) => this.dispatch({ type: 'routes', routes }),
-      listed: () => this.dispatch({ type: 'listed' }),
+      listed: (without) => this.dispatch({ type: 'listed', without }),
       lost: (reason, retryAt) => this.dispatch({ type: 'lost', reason, retryAt }),
     };
     this.client = modules.createClient?.(listener) ?? createGobgpClient({ ...options.gobgp, learn: options.learn }, { ...modules, listener });
@@ -177,6 +178,7 @@ class GobgpSideCarrier implements BgpCarrier {
     if (effect.type === 'learned') sink.learned(effect.report);
     else if (effect.type === 'reachability') sink.reachability({ carrier: this.name, reachable: effect.reachable });
     else if (effect.type === 'change') void this.change(effect.changes);
+    else if (effect.type === 'look') void this.look(effect.prefixes);
     else if (effect.type === 'stopped') this.onStopped();
     else if (effect.type === 'count') count(effect.name, effect.by);
     else log[effect.level]({ carrier: this.name, ...effect.fields }, effect.message);
@@ -191,5 +193,10 @@ class GobgpSideCarrier implements BgpCarrier {
       failure = error instanceof Error ? error.message : String(error);
     }
     this.dispatch({ type: 'done', changes, ...(failure !== undefined && { failure }) });
+  }
+
+  private async look(prefixes: readonly Prefix[]): Promise<void> {
+    const failure = await this.client.look(prefixes).then(() => undefined, String);
+    this.dispatch({ type: 'looked', prefixes, ...(failure !== undefined && { failure }) });
   }
 }

@@ -15,6 +15,13 @@ export const RETRY_MS = 5000;
 export const DISPUTE_ROUNDS = 10;
 export const DISPUTE_PAUSE_MS = { first: 1000, longest: 60_000 } as const;
 export const DISPUTE_QUIET_MS = 150_000;
+/** gobgpd is asked about paths that it was given, once it has neither taken nor told of any for this time; and at the latest after that one. */
+export const ECHO_MS = 3000;
+export const ECHO_LIMIT_MS = 30_000;
+/** Paths asked about in one go. */
+export const LOOK_BATCH = 1000;
+/** Before paths that gobgpd has dropped are put in again; each time twice as long. */
+export const DROPPED_PAUSE_MS = { first: 5000, longest: 60_000 } as const;
 /** A clean stop gives up when gobgpd has taken nothing for this long. */
 export const STOP_LIMIT_MS = 5000;
 /** The same warning is logged once in this time; the counter tells the rest. */

@@ -1,14 +1,14 @@
 // For tests: a content with a gobgpd of few words beside it. Time passes when a test says so; slices run until nothing is left over.
 import type { LearnedReport, Origination } from '../../model/advertisement.ts';
 import { type IpAddress, address, formatAddress } from '../../model/address.ts';
-import { formatPrefix, prefix } from '../../model/prefix.ts';
+import { type Prefix, formatPrefix, prefix } from '../../model/prefix.ts';
 import { type Characteristic, encodeNhc } from '../../packet/bgp/nhc.ts';
 import { type CharacteristicCodes, pncCharacteristic, privateCharacteristic } from '../../packet/bgp/characteristics.ts';
 import { type Content, type ContentConfig, type ContentEffect, type ContentEvent, contentWake, createContent, handleContent } from './content.ts';
 import { type GobgpAbout, type GobgpPath, type GobgpRoute, OWN_IDENTIFIER, type OwnPath } from './gobgp/gobgp.ts';
-import type { BgpPathState } from '../../model/state.ts';
+import type { BgpPathState, BgpSessionState } from '../../model/state.ts';
 import type { OwnChanges } from './own.ts';
-import { type Moment, pathStates } from './show.ts';
+import { type Moment, pathStates, sessionState } from './show.ts';
 
 export const END_CON = 0x8002;
 export const CODES: CharacteristicCodes = { pnc: 65500, private: 65501 };
@@ -65,6 +65,9 @@ export const ownAsTold = ({ nextHop, nhc: bytes }: OwnPath): GobgpPath => ({ ...
 /** What `show bgp paths` says. */
 export const shown = (content: Content, moment: Moment): BgpPathState[] => [...pathStates(content, moment)].flatMap((rows) => rows);
 
+/** What `show bgp session` says. */
+export const sessionOf = ({ content, now }: Agent): BgpSessionState => sessionState(content, 'unix:/x', { now, wall: now });
+
 export class Agent {
   readonly content: Content;
   readonly reports = new Map<string, LearnedReport>();
@@ -73,11 +76,17 @@ export class Agent {
   readonly effects: ContentEffect[] = [];
   /** Changes that gobgpd has not answered yet. */
   changes: OwnChanges | undefined;
+  /** Prefixes that gobgpd is asked about, and has not answered yet. */
+  looks: readonly Prefix[] | undefined;
+  /** gobgpd takes paths of these without an error, and does not have them. */
+  readonly drops = new Set<string>();
   /** Own paths that gobgpd has. */
   readonly gobgpd = new Map<string, OwnPath>();
   reachable: ReadonlySet<string> = new Set();
   stopped: boolean | undefined;
   now = 10_000;
+  /** Whether gobgpd tells of what it was given by itself. */
+  echoes = true;
 
   constructor(rest: Partial<ContentConfig> = {}) {
     this.content = createContent(config(rest), this.now);
@@ -121,18 +130,39 @@ export class Agent {
   answer(failure?: string): string[] {
     const asked: string[] = [];
     while (this.changes) {
+      let echo: GobgpRoute[] = [];
       const { changes } = this;
       this.changes = undefined;
       asked.push(...changes.add.map((own) => `+${formatPrefix(own.prefix)}`), ...changes.withdraw.map((p) => `-${formatPrefix(p)}`));
       if (failure === undefined) {
-        for (const own of changes.add) this.gobgpd.set(formatPrefix(own.prefix), own);
+        const added = changes.add.filter((own) => !this.drops.has(formatPrefix(own.prefix)));
+        for (const own of added) this.gobgpd.set(formatPrefix(own.prefix), own);
         for (const p of changes.withdraw) this.gobgpd.delete(formatPrefix(p));
+        if (this.echoes) echo = added.map((own) => route(formatPrefix(own.prefix), ownAsTold(own)));
       }
       this.event({ type: 'done', changes, ...(failure !== undefined && { failure }) });
       if (failure !== undefined) break;
+      if (echo.length > 0) this.event({ type: 'routes', routes: echo });
       this.settle();
     }
     return asked.sort();
+  }
+
+  /** gobgpd tells what it has of what it is asked about. @returns that, as text; undefined: it was not asked */
+  lookUp(failure?: string): string[] | undefined {
+    const { looks } = this;
+    if (!looks) return undefined;
+    this.looks = undefined;
+    const texts = looks.map(formatPrefix);
+    if (failure === undefined) this.event({ type: 'routes', routes: texts.map((text) => this.told(text)) });
+    this.event({ type: 'looked', prefixes: looks, ...(failure !== undefined && { failure }) });
+    this.settle();
+    return texts.sort();
+  }
+
+  private told(text: string): GobgpRoute {
+    const own = this.gobgpd.get(text);
+    return route(text, ...(own ? [ownAsTold(own)] : []));
   }
 
   /** Lets time pass until nothing is due any more within it. */
@@ -165,6 +195,7 @@ export class Agent {
     else if (effect.type === 'count') this.counters.set(effect.name, (this.counters.get(effect.name) ?? 0) + effect.by);
     else if (effect.type === 'log') this.logged.push(effect.message);
     else if (effect.type === 'stopped') this.stopped = effect.clean;
+    else if (effect.type === 'look') this.looks = effect.prefixes;
     else {
       if (this.changes) throw new Error('changes before the last were answered');
       this.changes = effect.changes;

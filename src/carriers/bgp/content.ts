@@ -1,12 +1,13 @@
 // What BGP says for cnpd and what cnpd learns from it: `(content, event, now) → effects`. Nothing in here waits, reads a clock or talks to gobgpd: carrier.ts
 // carries the effects out and sends a `timer` event when contentWake says so. Declarations become paths (origination.ts), which own.ts keeps in gobgpd;
 // what gobgpd has becomes readings (reading.ts) and reports (learning.ts). Work of unknown size is done a slice a turn.
-import type { IpAddress } from '../../model/address.ts';
+import type { Family, IpAddress } from '../../model/address.ts';
 import type { LearnedReport, Origination } from '../../model/advertisement.ts';
-import { formatPrefix } from '../../model/prefix.ts';
+import { type Prefix, formatPrefix } from '../../model/prefix.ts';
 import type { CharacteristicCodes } from '../../packet/bgp/characteristics.ts';
 import { advance } from '../slices.ts';
 import { RETRY_MS, SLICE, STOP_LIMIT_MS, WARN_INTERVAL_MS } from './constants.ts';
+import { echoDue, looked, runEcho } from './echo.ts';
 import type { GobgpAbout, GobgpRoute } from './gobgp/gobgp.ts';
 import { type LearnState, holdAll, learnWake, newLearnState, routeTold, runLearning, tellReachability } from './learning.ts';
 import { declare } from './origination.ts';
@@ -38,10 +39,12 @@ export type ContentEvent =
   /** The next four are those of GobgpListener. */
   | { readonly type: 'connected'; readonly about: GobgpAbout }
   | { readonly type: 'routes'; readonly routes: readonly GobgpRoute[] }
-  | { readonly type: 'listed' }
+  | { readonly type: 'listed'; readonly without?: readonly Family[] }
   | { readonly type: 'lost'; readonly reason: string; readonly retryAt: number }
   /** gobgpd has taken the changes, or not, and why. */
   | { readonly type: 'done'; readonly changes: OwnChanges; readonly failure?: string }
+  /** gobgpd has told what it has of these prefixes, or not, and why. */
+  | { readonly type: 'looked'; readonly prefixes: readonly Prefix[]; readonly failure?: string }
   | { readonly type: 'stop' }
   | { readonly type: 'timer' };
 
@@ -50,6 +53,8 @@ export type ContentEffect =
   | { readonly type: 'reachability'; readonly reachable: ReadonlySet<string> }
   /** For gobgpd; `done` is expected, and no other changes come before it. */
   | { readonly type: 'change'; readonly changes: OwnChanges }
+  /** gobgpd is to tell of these prefixes; `looked` is expected, and nothing else is looked up before it. */
+  | { readonly type: 'look'; readonly prefixes: readonly Prefix[] }
   /** Nothing of ours is in gobgpd any more, or (not clean) nobody can tell. */
   | { readonly type: 'stopped'; readonly clean: boolean }
   | { readonly type: 'count'; readonly name: string; readonly by: number }
@@ -58,6 +63,8 @@ export type ContentEffect =
 export interface Session {
   state: 'connecting' | 'loading' | 'ready' | 'waiting';
   about: GobgpAbout | undefined;
+  /** Families of which gobgpd has no table. */
+  without: readonly Family[];
   since: number;
   reason: string;
   /** Meaningful while waiting. */
@@ -89,7 +96,7 @@ export function createContent(config: ContentConfig, now: number): Content {
     config,
     now,
     effects: [],
-    session: { state: 'connecting', about: undefined, since: now, reason: 'not connected yet', retryAt: now },
+    session: { state: 'connecting', about: undefined, without: [], since: now, reason: 'not connected yet', retryAt: now },
     origination: undefined,
     declaring: undefined,
     unplaced: 0,
@@ -132,7 +139,8 @@ const HANDLERS: Handlers = {
     tellReachability(c);
     c.effects = c.effects.concat(reports);
   },
-  listed(c) {
+  listed(c, { without = [] }) {
+    c.session.without = without;
     endListing(c.own, true);
     enter(c, 'ready', 'connected');
     if (c.origination) c.own.audit = audit(c);
@@ -158,6 +166,7 @@ const HANDLERS: Handlers = {
     }
     if (c.stopping && failure === undefined) c.stopping.deadline = c.now + STOP_LIMIT_MS;
   },
+  looked: (c, { prefixes, failure }) => looked(c, prefixes, failure),
   stop(c) {
     if (c.stopping) return;
     c.stopping = { deadline: c.now + STOP_LIMIT_MS, done: false };
@@ -181,6 +190,8 @@ export function handleContent(c: Content, event: ContentEvent, now: number): Con
   (HANDLERS[event.type] as (c: Content, event: ContentEvent) => void)(c, event);
   const changes = takeChanges(c);
   if (changes) c.effects.push({ type: 'change', changes });
+  const prefixes = runEcho(c);
+  if (prefixes) c.effects.push({ type: 'look', prefixes });
   checkStop(c);
   return c.effects;
 }
@@ -189,7 +200,7 @@ export function handleContent(c: Content, event: ContentEvent, now: number): Con
 export function contentWake(c: Content): number {
   const { declaring, own, stopping } = c;
   if (declaring || own.audit) return -Infinity;
-  return Math.min(learnWake(c), changesDue(c), stopping && !stopping.done ? stopping.deadline : Infinity);
+  return Math.min(learnWake(c), changesDue(c), echoDue(c), stopping && !stopping.done ? stopping.deadline : Infinity);
 }
 
 function enter(c: Content, state: Session['state'], reason: string): void {

@@ -17,6 +17,8 @@ export const BGP_COUNTERS: readonly CounterRow[] = [
   row('own.added', 'paths of ours put into gobgpd'),
   row('own.withdrawn', 'paths of ours taken out of gobgpd, those of an earlier run included'),
   row('own.put-back', 'paths of ours that were missing in gobgpd and are put in again'),
+  row('own.overwritten', 'paths of ours that somebody else at the same gobgpd has replaced, and that are put in again'),
+  row('own.dropped', 'times that gobgpd did not have a path of ours some time after it had taken it without an error: its import policy, or no table of the family'),
   row('own.disputed', 'times that paths of ours were changed back only after a pause, because somebody else at the same gobgpd changes them again and again'),
   row('own.refused', 'times that gobgpd did not take changes of our paths'),
   row('originate.duplicate-prefix', 'prefixes declared with two proxies: the lower address is advertised'),

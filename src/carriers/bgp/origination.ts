@@ -8,12 +8,11 @@ import type { Origination, SidAdvertisement } from '../../model/advertisement.ts
 import { type Prefix, formatPrefix, hostPrefix } from '../../model/prefix.ts';
 import { AFI, SAFI_UNICAST, encodeNhc } from '../../packet/bgp/nhc.ts';
 import { pncCharacteristic, privateCharacteristic } from '../../packet/bgp/characteristics.ts';
-import { sameBytes } from '../../packet/bytes.ts';
 import { EncodeError } from '../../packet/encode-error.ts';
 import { encodeSidContainer } from '../../packet/sid-container.ts';
 import { NO_EXPORT, SID_LIMIT } from './constants.ts';
 import { type Content, type ContentConfig, complain, count } from './content.ts';
-import type { OwnPath } from './gobgp/gobgp.ts';
+import { sayAlike } from './gobgp/gobgp.ts';
 import { type Own, markDirty, ownOf } from './own.ts';
 
 /** One path in the making. */
@@ -71,7 +70,7 @@ function want({ config, own: state }: Content, own: Own, draft: Draft): void {
   const { attributes } = draft.of;
   const path = { prefix: own.prefix, nextHop: draft.nextHop, nhc: nhcOf(config, draft, attributes), communities: attributes.communities, largeCommunities: config.largeCommunities };
   draft.done = true;
-  if (own.wanted && samePath(own.wanted, path)) return;
+  if (own.wanted && sayAlike(own.wanted, path)) return;
   own.wanted = path;
   markDirty(state, own);
 }
@@ -168,11 +167,3 @@ function nhcOf({ codes }: ContentConfig, { nextHop, proxy, sids }: Draft, attrib
 /** Without a domain no path leaves the AS: gobgpd cannot take a single attribute off at its border (decision D9). */
 const ownCommunities = ({ communities, domain }: ContentConfig): readonly number[] =>
   domain.size > 0 || communities.includes(NO_EXPORT) ? communities : [...communities, NO_EXPORT];
-
-const samePath = (a: OwnPath, b: OwnPath): boolean =>
-  sameAddress(a.nextHop, b.nextHop) &&
-  (a.nhc === b.nhc || sameBytes(a.nhc, b.nhc)) &&
-  sameNumbers(a.communities, b.communities) &&
-  (a.largeCommunities === b.largeCommunities || sameNumbers(a.largeCommunities.flat(), b.largeCommunities.flat()));
-
-const sameNumbers = (a: readonly number[], b: readonly number[]): boolean => a === b || (a.length === b.length && a.every((n, i) => n === b[i]));

@@ -1,7 +1,9 @@
 // Own paths when somebody else at the same gobgpd changes them, and when what is wanted and what is there become known at the same time.
 import { describe, expect, test } from 'vitest';
-import { Agent, declaration, ownAsTold, route, shown } from './content.fixture.ts';
+import { address } from '../../model/address.ts';
+import { Agent, declaration, nhc, ownAsTold, path, pnc, route, sessionOf, shown } from './content.fixture.ts';
 import { disputed } from './dispute.ts';
+import { type GobgpPath, OWN_IDENTIFIER, type OwnPath } from './gobgp/gobgp.ts';
 
 const SENDER = '10.1.0.0/16';
 const placed = (pairs: Readonly<Record<string, string>> = { [SENDER]: '192.0.2.1' }): Agent => {
@@ -58,6 +60,61 @@ describe('a dispute about own paths', () => {
     agent.event({ type: 'stop' });
     agent.settle();
     expect([agent.answer(), agent.stopped]).toEqual([['-10.2.0.0/16'], true]);
+  });
+});
+
+describe('a path that somebody else at the same gobgpd replaces', () => {
+  const CHANGES: Readonly<Record<string, (own: OwnPath) => GobgpPath>> = {
+    'without attribute 39': ({ nextHop }) => ({ ...path('::1'), neighbor: undefined, identifier: OWN_IDENTIFIER, nextHop }),
+    'another proxy': (own) => ({ ...ownAsTold(own), nhc: nhc('192.0.2.1', pnc('192.0.2.9')) }),
+    'another next hop': (own) => ({ ...ownAsTold(own), nextHop: address('192.0.2.9') }),
+    'flags that make attribute 39 worth nothing': (own) => ({ ...ownAsTold(own), badNhcFlags: 0 }),
+  };
+  const overwrite = (agent: Agent, by: (own: OwnPath) => GobgpPath): void => agent.tell(route(SENDER, by(agent.gobgpd.get(SENDER)!)));
+
+  test.each(Object.entries(CHANGES))('%s: it is noticed at once, counted, and put back', (_, by) => {
+    const agent = placed({ [SENDER]: '192.0.2.1', '10.2.0.0/16': '192.0.2.1' });
+    overwrite(agent, by);
+    expect(sessionOf(agent)).toMatchObject({ originated: 1, wanted: 2 });
+    expect([agent.answer(), agent.count('own.overwritten'), agent.logged.some((text) => text.includes('replaced'))]).toEqual([[`+${SENDER}`], 1, true]);
+    expect([sessionOf(agent).originated, disputed(agent.content, agent.now)]).toEqual([2, false]);
+  });
+
+  test('two that replace each other’s path all the time: a dispute, and the pauses grow', () => {
+    const agent = placed();
+    const another = CHANGES['another proxy']!;
+    const before = agent.count('own.added');
+    for (const end = agent.now + 600_000; agent.now < end; ) {
+      overwrite(agent, another);
+      if (agent.answer().length === 0) agent.pass(100);
+    }
+    expect(agent.count('own.added') - before).toBeLessThan(40);
+    expect(disputed(agent.content, agent.now)).toBe(true);
+  });
+
+  test('news of what was there before a change of ours is no such thing', () => {
+    const agent = placed();
+    const before = agent.gobgpd.get(SENDER)!;
+    agent.echoes = false;
+    agent.declare(declaration({ [SENDER]: '192.0.2.3' }));
+    agent.answer();
+    agent.tell(route(SENDER, ownAsTold(before)));
+    expect([agent.changes, agent.count('own.overwritten')]).toEqual([undefined, 0]);
+    agent.tell(route(SENDER, ownAsTold(agent.gobgpd.get(SENDER)!)));
+    expect([agent.count('own.overwritten'), sessionOf(agent).originated]).toEqual([0, 1]);
+  });
+
+  test('one that is replaced before gobgpd has told of it is found out by asking', () => {
+    const agent = new Agent();
+    agent.echoes = false;
+    agent.declare(declaration({ [SENDER]: '192.0.2.1' }));
+    agent.connect();
+    agent.answer();
+    const ours = agent.gobgpd.get(SENDER)!;
+    agent.gobgpd.set(SENDER, { ...ours, nhc: nhc('192.0.2.1', pnc('192.0.2.9')) });
+    agent.pass(5000);
+    agent.lookUp();
+    expect([agent.answer(), agent.count('own.overwritten'), agent.count('own.dropped')]).toEqual([[`+${SENDER}`], 1, 0]);
   });
 });
 

@@ -2,14 +2,16 @@
 // their identifier, so that those of an earlier run are found, and nobody else's are touched. All that is known of a prefix is in one record: there are declarations of
 // tens of thousands of prefixes, and gobgpd waits for the paths.
 //
-// What gobgpd tells of them counts when it lists everything; after that only that one is missing, or there without being wanted. A change that overtakes the
-// news of an earlier one is then at worst made twice.
-import { sameAddress } from '../../model/address.ts';
+// What gobgpd tells of them counts when it lists everything; after that, that one is there without being wanted, and of those that it has told of as they are that one is missing or says
+// something else. Of what is under way, news may be older than the change: it says nothing until gobgpd has told of the path, or was asked (echo.ts). A change that overtakes the news
+// of an earlier one is then at worst made twice.
+import { type Family, sameAddress } from '../../model/address.ts';
 import { type Prefix, formatPrefix } from '../../model/prefix.ts';
 import { sameBytes } from '../../packet/bytes.ts';
 import { ADD_BATCH, WITHDRAW_BATCH } from './constants.ts';
-import { type Content, count } from './content.ts';
+import { type Content, complain, count } from './content.ts';
 import { type Dispute, changeBack, changedByOthers, newDispute } from './dispute.ts';
+import { type Echo, expectEcho, hear, isDropped, newEcho, resetEcho } from './echo.ts';
 import { type GobgpPath, type GobgpRoute, type OwnPath, isOwn } from './gobgp/gobgp.ts';
 import type { Draft } from './origination.ts';
 
@@ -17,11 +19,13 @@ import type { Draft } from './origination.ts';
 export interface PutPath {
   /** What it says; undefined: not known in full, as of one of an earlier run (its communities are not told). */
   readonly path?: OwnPath | undefined;
-  /** The part of it that gobgpd tells, where that is all that is known. */
-  readonly told?: Pick<GobgpPath, 'nextHop' | 'nhc'>;
+  /** The part of it that gobgpd tells, where that is all that is known; beside `path`: what it tells instead of that. */
+  readonly told?: ToldPart;
   /** Since when it is there, for all that this run knows: milliseconds of the clock. */
   readonly since: number;
 }
+
+type ToldPart = Pick<GobgpPath, 'nextHop' | 'nhc'>;
 
 /** A prefix of which a path is wanted, or in gobgpd. */
 export interface Own {
@@ -31,6 +35,10 @@ export interface Own {
   wanted: OwnPath | undefined;
   /** In gobgpd, or on the way there. */
   put: PutPath | undefined;
+  /** gobgpd has told that it is there as `put` says. */
+  heard: boolean;
+  /** gobgpd has taken it without an error and did not have it. */
+  dropped: boolean;
   /** While gobgpd lists what it has: what was there before. */
   before: PutPath | undefined;
   /** What a declaration makes of it that is being worked on, or was given up. */
@@ -53,19 +61,21 @@ export interface OwnState {
   audit: Iterator<void> | undefined;
   /** gobgpd lists what it has. */
   listing: boolean;
-  /** On their way. */
+  /** On their way; and those put in of which gobgpd will tell. */
   busy: OwnChanges | undefined;
+  adding: Own[];
   /** Nothing is sent before. */
   retryAt: number;
   readonly dispute: Dispute;
+  readonly echo: Echo;
 }
 
-export const newOwnState = (): OwnState => ({ paths: new Map(), dirty: [], audit: undefined, listing: false, busy: undefined, retryAt: -Infinity, dispute: newDispute() });
+export const newOwnState = (): OwnState => ({ paths: new Map(), dirty: [], audit: undefined, listing: false, busy: undefined, adding: [], retryAt: -Infinity, dispute: newDispute(), echo: newEcho() });
 
 /** The record of the prefix, made if need be. @param text the prefix as text */
 export function ownOf({ paths }: OwnState, text: string, prefix: Prefix): Own {
   let own = paths.get(text);
-  if (!own) paths.set(text, (own = { text, prefix, wanted: undefined, put: undefined, before: undefined, draft: undefined, dirty: false }));
+  if (!own) paths.set(text, (own = { text, prefix, wanted: undefined, put: undefined, heard: false, dropped: false, before: undefined, draft: undefined, dirty: false }));
   return own;
 }
 
@@ -79,21 +89,37 @@ function tidy({ paths }: OwnState, own: Own): void {
   if (!own.wanted && !own.put && !own.before && !own.draft && !own.dirty) paths.delete(own.text);
 }
 
-/** How many paths are wanted, and in gobgpd or on the way there; and of how many of those nobody knows what they say. */
-export function ownCounts({ paths }: OwnState): { readonly wanted: number; readonly put: number; readonly unknown: number } {
-  let [wanted, put, unknown] = [0, 0, 0];
+export interface OwnCounts {
+  readonly wanted: number;
+  /** In gobgpd or on the way there. */
+  readonly put: number;
+  /** In gobgpd: it has told of them. */
+  readonly heard: number;
+  /** Wanted, and known not to be there. */
+  readonly dropped: number;
+}
+
+/** @param without families of which gobgpd has no table */
+export function ownCounts({ paths }: OwnState, without: readonly Family[] = []): OwnCounts {
+  let [wanted, put, heard, dropped] = [0, 0, 0, 0];
   for (const own of paths.values()) {
     if (own.wanted) wanted++;
     if (own.put) put++;
-    if (own.put && !own.put.path && !own.put.told) unknown++;
+    if (own.put && own.heard) heard++;
+    if (isDropped(own, without)) dropped++;
   }
-  return { wanted, put, unknown };
+  return { wanted, put, heard, dropped };
 }
 
 /** gobgpd begins to list what it has: what it does not name is not there. */
 export function beginListing(own: OwnState): void {
   own.listing = true;
-  for (const path of own.paths.values()) [path.before, path.put] = [path.put, undefined];
+  resetEcho(own.echo);
+  for (const path of own.paths.values()) {
+    path.before = path.put;
+    path.put = undefined;
+    path.heard = path.dropped = false;
+  }
 }
 
 /** It has listed everything, or (not complete) is lost before: what was there may be there still, for all that is known. */
@@ -112,9 +138,12 @@ export function wantNothing(own: OwnState): void {
   for (const path of own.paths.values()) path.wanted = path.draft = undefined;
 }
 
-const says = (told: GobgpPath, own: OwnPath): boolean => sameAddress(told.nextHop, own.nextHop) && told.nhc !== undefined && sameBytes(told.nhc, own.nhc);
+const says = ({ nextHop, nhc }: ToldPart, own: ToldPart): boolean => sameAddress(nextHop, own.nextHop) && nhc !== undefined && own.nhc !== undefined && sameBytes(nhc, own.nhc);
 
-const found = ({ now }: Content, { nextHop, nhc }: GobgpPath): PutPath => ({ told: { nextHop, ...(nhc && { nhc }) }, since: now });
+/** Without what says nothing of it: an attribute with wrong flags is none of ours. */
+const partOf = ({ nextHop, nhc, badNhcFlags }: GobgpPath): ToldPart => ({ nextHop, ...(nhc && badNhcFlags === undefined && { nhc }) });
+
+const found = ({ now }: Content, told: GobgpPath): PutPath => ({ told: partOf(told), since: now });
 
 /** @param text the prefix as text */
 export function ownTold(c: Content, text: string, { prefix, paths }: GobgpRoute): void {
@@ -123,18 +152,50 @@ export function ownTold(c: Content, text: string, { prefix, paths }: GobgpRoute)
   const own = told ? ownOf(state, text, prefix) : state.paths.get(text);
   if (!own) return;
   if (state.listing) {
-    own.put = told && (own.before?.path && says(told, own.before.path) ? own.before : found(c, told));
-  } else if (told && !own.put) {
+    own.put = told && (own.before?.path && says(partOf(told), own.before.path) ? own.before : found(c, told));
+    own.heard = told !== undefined;
+  } else if (!told) gone(c, own);
+  else if (own.put) there(c, own, own.put, partOf(told));
+  else {
     own.put = found(c, told);
     markDirty(state, own);
     changedByOthers(c);
-  } else if (!told && own.put) {
-    own.put = undefined;
-    if (!own.wanted) return tidy(state, own);
-    count(c, 'own.put-back');
-    markDirty(state, own);
-    changedByOthers(c);
   }
+}
+
+function gone(c: Content, own: Own): void {
+  const { put } = own;
+  if (!put) return;
+  if (own.wanted && put.path && !own.heard) {
+    if (put.told) own.put = { path: put.path, since: put.since };
+    return;
+  }
+  own.put = undefined;
+  own.heard = false;
+  if (!own.wanted) return tidy(c.own, own);
+  count(c, 'own.put-back');
+  markDirty(c.own, own);
+  changedByOthers(c);
+}
+
+function there(c: Content, own: Own, put: PutPath, told: ToldPart): void {
+  const { path, since } = put;
+  if (path && says(told, path)) {
+    if (put.told) own.put = { path, since };
+    return hear(c, own);
+  }
+  own.put = { path, told, since };
+  if (path && own.heard) overwritten(c, own);
+}
+
+/** Somebody else has put a path of the same prefix and identifier in. */
+export function overwritten(c: Content, own: Own): void {
+  const { told, since } = own.put!;
+  own.put = { ...(told && { told }), since };
+  own.heard = false;
+  markDirty(c.own, own);
+  changedByOthers(c);
+  complain(c, 'own.overwritten', { prefix: own.text }, 'somebody else at this gobgpd has replaced a path of ours: it is put in again');
 }
 
 /** Finds everything that differs. */
@@ -165,10 +226,15 @@ export function takeChanges(c: Content): OwnChanges | undefined {
     const { wanted, put } = own;
     if (wanted && put?.path !== wanted) {
       add.push(wanted);
+      // Where nothing changes that gobgpd tells, it says nothing.
+      const says0 = put && (put.path ?? put.told);
+      own.heard = own.heard && says0 !== undefined && says(says0, wanted);
+      if (!own.heard) state.adding.push(own);
       own.put = { path: wanted, since: c.now };
     } else if (!wanted && put) {
       withdraw.push(own.prefix);
       own.put = undefined;
+      own.heard = own.dropped = false;
     }
     tidy(state, own);
   }
@@ -181,8 +247,11 @@ export function takeChanges(c: Content): OwnChanges | undefined {
 
 export function ownDone(c: Content, { add, withdraw }: OwnChanges, failure: string | undefined): void {
   const state = c.own;
+  const { adding } = state;
   state.busy = undefined;
+  state.adding = [];
   if (failure === undefined) {
+    expectEcho(c, adding);
     if (add.length > 0) count(c, 'own.added', add.length);
     if (withdraw.length > 0) count(c, 'own.withdrawn', withdraw.length);
     return;
@@ -191,6 +260,7 @@ export function ownDone(c: Content, { add, withdraw }: OwnChanges, failure: stri
   for (const prefix of [...add.map((path) => path.prefix), ...withdraw]) {
     const own = ownOf(state, formatPrefix(prefix), prefix);
     own.put = { since: c.now };
+    own.heard = false;
     markDirty(state, own);
   }
 }

@@ -1,9 +1,7 @@
 // A gobgpd that is there and does not take paths, and how the session is shown.
 import { expect, test } from 'vitest';
-import { Agent, declaration } from './content.fixture.ts';
-import { sessionState } from './show.ts';
+import { Agent, declaration, sessionOf as session } from './content.fixture.ts';
 
-const session = (agent: Agent) => sessionState(agent.content, 'unix:/x', { now: agent.now, wall: agent.now });
 const connected = (): Agent => {
   const agent = new Agent();
   agent.declare(declaration({ '10.1.0.0/16': '192.0.2.1', '10.2.0.0/16': '192.0.2.1' }));

@@ -40,10 +40,12 @@ function stateOf({ session, refusal }: Content, { now }: Moment): Pick<BgpSessio
   return { state, reason: refusal === undefined ? reason : `${reason}, and gobgpd does not take cnpd's paths: ${refusal}` };
 }
 
-/** Those on their way are not there yet; what was refused may be there or not. */
-function ownIn({ own, refusal }: Content): Pick<BgpSessionState, 'originated' | 'wanted'> {
-  const { wanted, put, unknown } = ownCounts(own);
-  return { wanted, originated: put - (refusal === undefined ? 0 : unknown) - (own.busy?.add.length ?? 0) };
+/** What gobgpd has told of; nothing while nobody can ask it. */
+function ownIn({ own, session: { state, without } }: Content): Pick<BgpSessionState, 'originated' | 'wanted' | 'dropped' | 'noTable'> {
+  const { wanted, heard, dropped } = ownCounts(own, without);
+  if (state !== 'ready') return { originated: 0, wanted };
+  const missed = without.filter((family) => [...own.paths.values()].some((path) => path.wanted?.prefix.address.family === family));
+  return { originated: heard, wanted, ...(dropped > 0 && { dropped }), ...(missed.length > 0 && { noTable: missed.map((family) => `ipv${family}-unicast`) }) };
 }
 
 /**
@@ -68,10 +70,10 @@ export function* pathStates(c: Content, moment: Moment): Generator<readonly BgpP
   }
 }
 
-/** None of what gobgpd may or may not have any more, and nobody knows what it says. */
-function ownState(c: Content, { text: prefix, put, wanted }: Own, moment: Moment): BgpPathState[] {
-  const says = put && (put.path ?? put.told ?? wanted);
-  if (!says) return [];
+/** None of what gobgpd has not told of, or may not have any more. */
+function ownState(c: Content, { text: prefix, put, heard }: Own, moment: Moment): BgpPathState[] {
+  const says = heard && c.session.state === 'ready' ? put && (put.path ?? put.told) : undefined;
+  if (!put || !says) return [];
   const { since } = put;
   // What gobgpd tells of ours does not say so; another's that is the best does.
   const best = !listOf(c.learning.known.get(prefix)).some((reading) => reading.best);

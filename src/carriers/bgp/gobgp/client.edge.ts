@@ -46,6 +46,7 @@ export function createGobgpClient(options: GobgpOptions, modules: GobgpClientMod
     start: connect,
     add: async (paths: readonly OwnPath[]) => connected().add(paths).catch(refused),
     withdraw: async (prefixes: readonly Prefix[]) => connected().withdraw(prefixes).catch(refused),
+    look: async (prefixes: readonly Prefix[]) => connected().look(prefixes),
     peers: async (): Promise<BgpPeerState[] | undefined> => {
       try {
         return await session?.peers();

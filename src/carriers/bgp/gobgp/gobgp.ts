@@ -1,9 +1,10 @@
 // What the BGP carrier needs of a gobgpd, in words of its own: its v3 and its v4 API say the same things differently (v3.ts, v4.ts), and nobody beyond this
 // folder sees which of them answers. Only unicast paths of both families are asked for.
-import type { IpAddress } from '../../../model/address.ts';
+import { type Family, type IpAddress, sameAddress } from '../../../model/address.ts';
 import type { Prefix } from '../../../model/prefix.ts';
 import type { BgpPeerState } from '../../../model/state.ts';
 import type { AsSegment } from '../../../packet/bgp/route.ts';
+import { sameBytes } from '../../../packet/bytes.ts';
 
 /** A path that gobgpd has. */
 export interface GobgpPath {
@@ -45,6 +46,15 @@ export interface OwnPath {
   readonly largeCommunities: readonly (readonly [number, number, number])[];
 }
 
+/** Whether they say the same, each of its prefix. Paths of one declaration share the objects. */
+export const sayAlike = (a: OwnPath, b: OwnPath): boolean =>
+  sameAddress(a.nextHop, b.nextHop) &&
+  (a.nhc === b.nhc || sameBytes(a.nhc, b.nhc)) &&
+  sameNumbers(a.communities, b.communities) &&
+  (a.largeCommunities === b.largeCommunities || sameNumbers(a.largeCommunities.flat(), b.largeCommunities.flat()));
+
+const sameNumbers = (a: readonly number[], b: readonly number[]): boolean => a === b || (a.length === b.length && a.every((n, i) => n === b[i]));
+
 /** Marks the paths that are cnpd's among those originated at this gobgpd, and keeps them from replacing anybody's with the same prefix: their path identifier, "cnpd". */
 export const OWN_IDENTIFIER = 0x636e_7064;
 
@@ -77,8 +87,8 @@ export interface GobgpListener {
   connected(about: GobgpAbout): void;
   /** In the order of the changes; a few hundred at a time, so that the event loop turns in between. */
   routes(routes: readonly GobgpRoute[]): void;
-  /** Every prefix that there is has been told since `connected`: those not among them are gone. Changes go on coming. */
-  listed(): void;
+  /** Every prefix that there is has been told since `connected`: those not among them are gone. Changes go on coming. @param without families of which it has no table */
+  listed(without: readonly Family[]): void;
   /** The connection is gone or never came about; the client tries again by itself, with jitter, at `retryAt` (milliseconds of the clock). */
   lost(reason: string, retryAt: number): void;
 }
@@ -90,6 +100,8 @@ export interface GobgpClient {
   add(paths: readonly OwnPath[]): Promise<void>;
   /** Takes out cnpd's own paths of these prefixes, nobody else's. */
   withdraw(prefixes: readonly Prefix[]): Promise<void>;
+  /** Tells (`routes`) what gobgpd has of these prefixes now, or what has happened to them meanwhile; resolves when it has. */
+  look(prefixes: readonly Prefix[]): Promise<void>;
   /** gobgpd's neighbours as they are now; undefined: it is not connected, or does not tell. */
   peers(): Promise<BgpPeerState[] | undefined>;
   close(): Promise<void>;

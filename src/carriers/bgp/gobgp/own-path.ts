@@ -1,7 +1,7 @@
 // A path of cnpd's own in gobgpd's words, as far as both versions of the API share them: its attributes, each with its schema and its name in v4's oneof, and what every
 // path says. The wrapping is the version's. Paths come by the ten thousand and mostly differ in their prefix alone, so that the attributes are encoded once for all that have them alike.
 import { type DescMessage, type MessageInitShape, type MessageShape, create, toBinary } from '@bufbuild/protobuf';
-import { type Family, type IpAddress, formatAddress, sameAddress } from '../../../model/address.ts';
+import { type Family, type IpAddress, formatAddress } from '../../../model/address.ts';
 import type { Prefix } from '../../../model/prefix.ts';
 import { NHC_TYPE, OPTIONAL_TRANSITIVE } from '../../../packet/bgp/path-attribute.ts';
 import { type GobgpApi, afiSafi } from './api.ts';
@@ -13,7 +13,7 @@ import {
   OriginAttributeSchema,
   UnknownAttributeSchema,
 } from './gen/gobgp/messages_pb.js';
-import { OWN_IDENTIFIER, type OwnPath } from './gobgp.ts';
+import { OWN_IDENTIFIER, type OwnPath, sayAlike } from './gobgp.ts';
 
 export interface OwnAttribute {
   readonly schema: DescMessage;
@@ -89,15 +89,7 @@ export function ownMessages(wrapping: Wrapping): Pick<GobgpApi, 'addRequest' | '
 function onceFor(encode: (path: OwnPath) => string): (path: OwnPath) => string {
   let last: { readonly path: OwnPath; readonly bytes: string } | undefined;
   return (path) => {
-    if (!last || !alike(last.path, path)) last = { path, bytes: encode(path) };
+    if (!last || !sayAlike(last.path, path)) last = { path, bytes: encode(path) };
     return last.bytes;
   };
 }
-
-const sameNumbers = (a: readonly number[], b: readonly number[]): boolean => a === b || (a.length === b.length && a.every((value, i) => value === b[i]));
-/** Paths of one declaration share the objects. */
-const alike = (a: OwnPath, b: OwnPath): boolean =>
-  sameAddress(a.nextHop, b.nextHop) &&
-  (a.nhc === b.nhc || Buffer.compare(a.nhc, b.nhc) === 0) &&
-  sameNumbers(a.communities, b.communities) &&
-  (a.largeCommunities === b.largeCommunities || sameNumbers(a.largeCommunities.flat(), b.largeCommunities.flat()));

@@ -78,6 +78,16 @@ export class Routes {
     return { family, prefixes: [...this.#asked.values()] };
   }
 
+  /** Prefixes to ask about. @returns their keys, for `isOpen` */
+  doubt(prefixes: readonly Prefix[]): string[] {
+    return prefixes.map((prefix) => (this.#doubt(prefix), prefixKey(prefix)));
+  }
+
+  /** Whether it is still to be asked about, or to be answered. */
+  isOpen(key: string): boolean {
+    return this.#unsure.has(key) || this.#asked.has(key);
+  }
+
   answer(paths: readonly Uint8Array[]): void {
     const route = this.#route(paths);
     const key = route && prefixKey(route.prefix);

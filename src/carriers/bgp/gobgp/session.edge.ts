@@ -47,6 +47,8 @@ export class Session {
   #routes: Routes | undefined;
   #about: About | undefined;
   #asking = false;
+  /** Questions of others than routes.ts, by the keys that are open; each is told when none is. */
+  readonly #looks = new Map<Set<string>, () => void>();
   /** Many paths are on their way. */
   #uploading = false;
   #uploads: Promise<unknown> = Promise.resolve();
@@ -98,6 +100,16 @@ export class Session {
     routes.taken(prefixes);
   }
 
+  async look(prefixes: readonly Prefix[]): Promise<void> {
+    const { routes } = this.#connected();
+    await new Promise<void>((resolve, reject) => {
+      const giveUp = (): void => reject(new Error('the connection to gobgpd is closed'));
+      this.#waits.add(giveUp);
+      this.#looks.set(new Set(routes.doubt(prefixes)), () => (this.#waits.delete(giveUp), resolve()));
+      if (!this.#asking) this.#ask(routes);
+    });
+  }
+
   /** Undefined: gobgpd is not known yet. */
   async peers(): Promise<BgpPeerState[] | undefined> {
     if (!this.#api || !this.#channel) return undefined;
@@ -118,12 +130,14 @@ export class Session {
     this.#routes = new Routes({ api, learn: this.#options.learn, multipath: about.multipath }, this.#modules);
     await this.#watch(api, this.#routes);
     this.#modules.listener.connected({ api: api.name, as: about.as, routerId: about.routerId });
-    for (const family of FAMILIES) await this.#list(family);
+    const without: Family[] = [];
+    for (const family of FAMILIES) if (!(await this.#listPath(family, [], (bytes) => this.#routes!.listed(decodeListed(bytes))))) without.push(family);
+    for (const family of without) this.#modules.log.info({ family }, `gobgpd has no table of IPv${family} unicast`);
     await new Promise<void>((resolve) => this.#slices.push(resolve));
     this.#tell();
     this.#routes.loaded();
     this.listed = true;
-    this.#modules.listener.listed();
+    this.#modules.listener.listed(without);
     this.#scheduleHealth();
   }
 
@@ -142,14 +156,15 @@ export class Session {
     });
   }
 
-  async #list(family: Family): Promise<void> {
-    const { api, routes } = this.#connected();
+  /** @returns whether gobgpd has a table of the family */
+  async #listPath(family: Family, prefixes: readonly Prefix[], take: (bytes: Buffer) => void): Promise<boolean> {
     try {
-      await this.#collect('ListPath', api.listRequest(family, []), (bytes) => routes.listed(decodeListed(bytes)));
+      await this.#collect('ListPath', this.#connected().api.listRequest(family, prefixes), take);
+      return true;
     } catch (error) {
       // A gobgpd whose configuration names the other family only.
       if (!(error instanceof CallError && error.message.includes('not supported'))) throw error;
-      this.#modules.log.info({ family }, `gobgpd has no table of IPv${family} unicast`);
+      return false;
     }
   }
 
@@ -216,11 +231,21 @@ export class Session {
     if (!question) return;
     this.#asking = true;
     this.#modules.count('bgp.gobgp.asked', question.prefixes.length);
-    this.#collect('ListPath', this.#api!.listRequest(question.family, question.prefixes), (bytes) => routes.answer(decodeListed(bytes))).then(() => {
+    this.#listPath(question.family, question.prefixes, (bytes) => routes.answer(decodeListed(bytes))).then(() => {
       this.#asking = false;
       routes.answered();
       this.#tell();
+      this.#looked(routes);
     }, this.#fail);
+  }
+
+  #looked(routes: Routes): void {
+    for (const [keys, done] of this.#looks) {
+      for (const key of keys) if (!routes.isOpen(key)) keys.delete(key);
+      if (keys.size > 0) continue;
+      this.#looks.delete(keys);
+      done();
+    }
   }
 
   /** A gobgpd that hangs keeps its connection; one whose AS has changed has lost all that it knew. */

@@ -1,0 +1,127 @@
+// Own paths that gobgpd accepts: whether it has them is known only from what it tells.
+import { expect, test } from 'vitest';
+import { ABOUT, Agent, declaration, path, route, sessionOf, shown } from './content.fixture.ts';
+
+const [A, B, SIX] = ['10.1.0.0/16', '10.2.0.0/16', '2001:db8:a::/48'];
+const rows = (agent: Agent): unknown[] => shown(agent.content, { now: agent.now, wall: agent.now }).map(({ prefix, best }) => [prefix, best]);
+/** A gobgpd that has taken all of these, drops some, and tells of the others by itself or not. */
+function given(prefixes: readonly string[], { echoes = true, drops = [] as readonly string[] } = {}): Agent {
+  const agent = new Agent();
+  agent.echoes = echoes;
+  for (const text of drops) agent.drops.add(text);
+  agent.declare(declaration(Object.fromEntries(prefixes.map((text) => [text, '192.0.2.1']))));
+  agent.connect();
+  agent.answer();
+  return agent;
+}
+
+test('a path counts when gobgpd has told of it, not when it has taken it', () => {
+  const agent = given([A!, B!], { echoes: false });
+  expect([sessionOf(agent).originated, rows(agent)]).toEqual([0, []]);
+  agent.pass(5000);
+  expect(agent.lookUp()).toEqual([A, B]);
+  expect([sessionOf(agent), rows(agent), agent.count('own.dropped')]).toMatchObject([{ originated: 2, wanted: 2 }, [[A, true], [B, true]], 0]);
+  agent.pass(600_000);
+  expect(agent.looks).toBeUndefined();
+});
+
+test('what gobgpd tells of by itself it is not asked about', () => {
+  const agent = given([A!, B!]);
+  agent.pass(600_000);
+  expect([agent.looks, sessionOf(agent).originated]).toEqual([undefined, 2]);
+});
+
+test('paths under those of others are not told of by themselves, and are found', () => {
+  const agent = given([A!], { echoes: false });
+  agent.tell(route(A!, path('192.0.2.9')));
+  expect(agent.count('own.put-back')).toBe(0);
+  agent.pass(5000);
+  agent.lookUp();
+  expect(sessionOf(agent).originated).toBe(1);
+});
+
+test('paths that gobgpd takes without an error and does not have: how many, tried again more and more seldom, until it keeps them', () => {
+  const agent = given([A!, B!], { drops: [A!] });
+  agent.pass(5000);
+  agent.lookUp();
+  expect(sessionOf(agent)).toMatchObject({ originated: 1, wanted: 2, dropped: 1 });
+  expect([agent.count('own.dropped'), agent.logged.some((text) => text.includes('does not have'))]).toEqual([1, true]);
+  let tries = 0;
+  for (const end = agent.now + 600_000; agent.now < end; agent.pass(1000)) {
+    if (agent.answer().length > 0) tries++;
+    agent.lookUp();
+    expect(sessionOf(agent)).toMatchObject({ originated: 1, dropped: 1 });
+  }
+  expect(tries).toBeGreaterThan(7);
+  expect(tries).toBeLessThan(16);
+  agent.drops.clear();
+  agent.pass(70_000);
+  expect(agent.answer()).toEqual([`+${A}`]);
+  expect(sessionOf(agent)).toMatchObject({ originated: 2, wanted: 2 });
+  expect(sessionOf(agent)).not.toHaveProperty('dropped');
+});
+
+test('what is declared no more is not dropped any more', () => {
+  const agent = given([A!, B!], { drops: [A!] });
+  agent.pass(5000);
+  agent.lookUp();
+  agent.declare(declaration({ [B!]: '192.0.2.1' }));
+  agent.answer();
+  expect(sessionOf(agent)).not.toHaveProperty('dropped');
+  agent.pass(600_000);
+  expect([agent.changes, agent.looks]).toEqual([undefined, undefined]);
+});
+
+test('a gobgpd without a table of the family: named, of wanted paths only', () => {
+  const agent = new Agent();
+  agent.declare(declaration({ [A!]: '192.0.2.1', [SIX!]: '2001:db8::1' }));
+  agent.event({ type: 'connected', about: ABOUT });
+  agent.event({ type: 'listed', without: [4] });
+  agent.settle();
+  agent.drops.add(A!);
+  agent.answer();
+  expect(sessionOf(agent)).toMatchObject({ originated: 1, wanted: 2, dropped: 1, noTable: ['ipv4-unicast'] });
+  agent.declare(declaration({ [SIX!]: '2001:db8::1' }));
+  agent.answer();
+  expect(sessionOf(agent)).not.toHaveProperty('noTable');
+});
+
+test('of a gobgpd that is away nobody knows what it has: nothing counts, nothing is shown, until it has listed it', () => {
+  const agent = given([A!, B!]);
+  expect(rows(agent)).toHaveLength(2);
+  agent.lose();
+  expect([sessionOf(agent), rows(agent)]).toMatchObject([{ originated: 0, wanted: 2 }, []]);
+  agent.connect();
+  expect([sessionOf(agent).originated, rows(agent).length]).toEqual([2, 2]);
+});
+
+test('an upload of communities alone says nothing new to gobgpd: the path is there all the time', () => {
+  const agent = given([A!]);
+  agent.echoes = false;
+  agent.event({ type: 'configure', changes: { ...agent.content.config, communities: [7] } });
+  agent.settle();
+  expect(agent.answer()).toEqual([`+${A}`]);
+  expect(sessionOf(agent).originated).toBe(1);
+  agent.pass(60_000);
+  expect(agent.looks).toBeUndefined();
+});
+
+test('many are asked about a part at a time', () => {
+  const agent = given(Array.from({ length: 2500 }, (_, n) => `10.${n >> 8}.${n & 255}.0/24`), { echoes: false });
+  agent.pass(5000);
+  const parts: number[] = [];
+  for (let asked = agent.lookUp(); asked; asked = agent.lookUp()) parts.push(asked.length);
+  expect([parts, sessionOf(agent).originated]).toEqual([[1000, 1000, 500], 2500]);
+});
+
+test('a look-up that fails is made again; one of a connection that is gone says nothing', () => {
+  const agent = given([A!], { echoes: false });
+  agent.pass(5000);
+  agent.lookUp('no answer');
+  expect(sessionOf(agent)).not.toHaveProperty('dropped');
+  agent.pass(5000);
+  agent.lose();
+  agent.lookUp('gone');
+  agent.connect();
+  expect(sessionOf(agent)).toMatchObject({ originated: 1 });
+});
