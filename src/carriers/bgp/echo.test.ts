@@ -44,7 +44,7 @@ test('paths that gobgpd takes without an error and does not have: how many, trie
   const agent = given([A!, B!], { drops: [A!] });
   agent.pass(5000);
   agent.lookUp();
-  expect(sessionOf(agent)).toMatchObject({ originated: 1, wanted: 2, dropped: 1 });
+  expect(sessionOf(agent)).toMatchObject({ originated: 1, wanted: 2, dropped: 1, reason: expect.stringContaining('does not have 1 of') });
   expect([agent.count('own.dropped'), agent.logged.some((text) => text.includes('does not have'))]).toEqual([1, true]);
   let tries = 0;
   for (const end = agent.now + 600_000; agent.now < end; agent.pass(1000)) {

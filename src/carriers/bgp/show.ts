@@ -18,14 +18,15 @@ const timeOf = (at: number, { now, wall }: Moment): string => new Date(wall - (n
 
 export function sessionState(c: Content, target: string, moment: Moment): BgpSessionState {
   const { session, learning } = c;
+  const own = ownIn(c);
   return {
     target,
-    ...stateOf(c, moment),
+    ...stateOf(c, own, moment),
     api: session.about?.api ?? null,
     as: session.about?.as ?? null,
     routerId: session.about?.routerId ?? null,
     since: timeOf(session.since, moment),
-    ...ownIn(c),
+    ...own,
     ...(c.refusal !== undefined && { refusal: c.refusal }),
     learned: learning.paths,
     withProxy: learning.used,
@@ -33,11 +34,12 @@ export function sessionState(c: Content, target: string, moment: Moment): BgpSes
 }
 
 /** Nobody says when an attempt begins: it does so when its time has come. */
-function stateOf({ session, refusal }: Content, { now }: Moment): Pick<BgpSessionState, 'state' | 'reason'> {
+function stateOf({ session, refusal }: Content, { dropped }: Pick<BgpSessionState, 'dropped'>, { now }: Moment): Pick<BgpSessionState, 'state' | 'reason'> {
   const { state, reason, retryAt } = session;
   if (state === 'waiting' && now >= retryAt) return { state: 'connecting', reason: `${reason}; tries again now` };
   if (state === 'waiting') return { state, reason: `${reason}; tries again in ${Math.ceil((retryAt - now) / 1000)} s` };
-  return { state, reason: refusal === undefined ? reason : `${reason}, and gobgpd does not take cnpd's paths: ${refusal}` };
+  if (refusal !== undefined) return { state, reason: `${reason}, and gobgpd does not take cnpd's paths: ${refusal}` };
+  return { state, reason: dropped === undefined ? reason : `${reason}, and gobgpd does not have ${dropped} of the paths that it took` };
 }
 
 /** What gobgpd has told of; nothing while nobody can ask it. */
