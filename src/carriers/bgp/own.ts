@@ -25,7 +25,7 @@ export interface PutPath {
   readonly since: number;
 }
 
-type ToldPart = Pick<GobgpPath, 'nextHop' | 'nhc'>;
+type ToldPart = Pick<GobgpPath, 'nextHop' | 'nhc' | 'badNhcFlags'>;
 
 /** A prefix of which a path is wanted, or in gobgpd. */
 export interface Own {
@@ -138,10 +138,9 @@ export function wantNothing(own: OwnState): void {
   for (const path of own.paths.values()) path.wanted = path.draft = undefined;
 }
 
-const says = ({ nextHop, nhc }: ToldPart, own: ToldPart): boolean => sameAddress(nextHop, own.nextHop) && nhc !== undefined && own.nhc !== undefined && sameBytes(nhc, own.nhc);
+const says = (told: ToldPart, own: OwnPath): boolean => told.nhc !== undefined && sameBytes(told.nhc, own.nhc) && told.badNhcFlags === undefined && sameAddress(told.nextHop, own.nextHop);
 
-/** Without what says nothing of it: an attribute with wrong flags is none of ours. */
-const partOf = ({ nextHop, nhc, badNhcFlags }: GobgpPath): ToldPart => ({ nextHop, ...(nhc && badNhcFlags === undefined && { nhc }) });
+const partOf = ({ nextHop, nhc, badNhcFlags }: GobgpPath): ToldPart => ({ nextHop, ...(nhc && { nhc }), ...(badNhcFlags !== undefined && { badNhcFlags }) });
 
 const found = ({ now }: Content, told: GobgpPath): PutPath => ({ told: partOf(told), since: now });
 
@@ -152,10 +151,10 @@ export function ownTold(c: Content, text: string, { prefix, paths }: GobgpRoute)
   const own = told ? ownOf(state, text, prefix) : state.paths.get(text);
   if (!own) return;
   if (state.listing) {
-    own.put = told && (own.before?.path && says(partOf(told), own.before.path) ? own.before : found(c, told));
+    own.put = told && (own.before?.path && says(told, own.before.path) ? own.before : found(c, told));
     own.heard = told !== undefined;
   } else if (!told) gone(c, own);
-  else if (own.put) there(c, own, own.put, partOf(told));
+  else if (own.put) there(c, own, own.put, told);
   else {
     own.put = found(c, told);
     markDirty(state, own);
@@ -178,13 +177,13 @@ function gone(c: Content, own: Own): void {
   changedByOthers(c);
 }
 
-function there(c: Content, own: Own, put: PutPath, told: ToldPart): void {
+function there(c: Content, own: Own, put: PutPath, told: GobgpPath): void {
   const { path, since } = put;
   if (path && says(told, path)) {
     if (put.told) own.put = { path, since };
     return hear(c, own);
   }
-  own.put = { path, told, since };
+  own.put = { path, told: partOf(told), since };
   if (path && own.heard) overwritten(c, own);
 }
 
@@ -227,8 +226,8 @@ export function takeChanges(c: Content): OwnChanges | undefined {
     if (wanted && put?.path !== wanted) {
       add.push(wanted);
       // Where nothing changes that gobgpd tells, it says nothing.
-      const says0 = put && (put.path ?? put.told);
-      own.heard = own.heard && says0 !== undefined && says(says0, wanted);
+      const before = put && (put.path ?? put.told);
+      own.heard = own.heard && before !== undefined && says(before, wanted);
       if (!own.heard) state.adding.push(own);
       own.put = { path: wanted, since: c.now };
     } else if (!wanted && put) {
