@@ -7,7 +7,7 @@ import type { Clock } from '../../model/clock.ts';
 import type { CodePointValues } from '../../model/code-points.ts';
 import type { Count, Log } from '../../model/log.ts';
 import type { Prefix } from '../../model/prefix.ts';
-import type { BgpPathState, BgpPeerState, BgpSessionState } from '../../model/state.ts';
+import type { BgpPathState, BgpPeerState, BgpSessionState } from '../../model/carrier-state.ts';
 import type { Carrier, CarrierSink } from '../carrier.ts';
 import { Wake } from '../wake.ts';
 import { SLICE } from './constants.ts';

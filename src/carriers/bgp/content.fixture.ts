@@ -6,7 +6,7 @@ import { type Characteristic, encodeNhc } from '../../packet/bgp/nhc.ts';
 import { type CharacteristicCodes, pncCharacteristic, privateCharacteristic } from '../../packet/bgp/characteristics.ts';
 import { type Content, type ContentConfig, type ContentEffect, type ContentEvent, contentWake, createContent, handleContent } from './content.ts';
 import { type GobgpAbout, type GobgpPath, type GobgpRoute, OWN_IDENTIFIER, type OwnPath } from './gobgp/gobgp.ts';
-import type { BgpPathState, BgpSessionState } from '../../model/state.ts';
+import type { BgpPathState, BgpSessionState } from '../../model/carrier-state.ts';
 import type { OwnChanges } from './own.ts';
 import { type Moment, pathStates, sessionState } from './show.ts';
 

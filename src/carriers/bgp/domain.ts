@@ -1,5 +1,5 @@
 // AS_PATH (RFC 4271 §4.3, RFC 5065 §3): as text, and whether it stays within the domain; and whether a neighbour is of it.
-import type { BgpPeerState } from '../../model/state.ts';
+import type { BgpPeerState } from '../../model/carrier-state.ts';
 import type { AsSegment } from '../../packet/bgp/route.ts';
 
 const isConfederation = ({ type }: AsSegment): boolean => type === 'confed-sequence' || type === 'confed-set';

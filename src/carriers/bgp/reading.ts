@@ -2,7 +2,7 @@
 // the same AS_PATH. So a reading is made once and shared by all paths that say the same; only their prefixes are kept for each.
 import { type Family, type IpAddress, formatAddress, isLinkLocal, sameAddress } from '../../model/address.ts';
 import type { LearnedSid } from '../../model/advertisement.ts';
-import type { BgpPathState } from '../../model/state.ts';
+import type { BgpPathState } from '../../model/carrier-state.ts';
 import { type CharacteristicCodes, readCharacteristics } from '../../packet/bgp/characteristics.ts';
 import { AFI, SAFI_UNICAST, decodeNhc } from '../../packet/bgp/nhc.ts';
 import { asPathText } from './domain.ts';

@@ -1,6 +1,6 @@
 // The carrier's state as the northbound shows it: text and plain numbers.
 import { formatAddress } from '../../model/address.ts';
-import type { BgpPathState, BgpSessionState } from '../../model/state.ts';
+import type { BgpPathState, BgpSessionState } from '../../model/carrier-state.ts';
 import { readCharacteristics } from '../../packet/bgp/characteristics.ts';
 import { decodeNhc } from '../../packet/bgp/nhc.ts';
 import type { Content } from './content.ts';

@@ -4,7 +4,7 @@ import type { Origination } from '../../model/advertisement.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { CodePointValues } from '../../model/code-points.ts';
 import type { Count, Log } from '../../model/log.ts';
-import type { IsisLspState, IsisNeighborState } from '../../model/state.ts';
+import type { IsisLspState, IsisNeighborState } from '../../model/carrier-state.ts';
 import type { Netns } from '../../kernel/netns.ts';
 import type { Poller } from '../../kernel/poller.ts';
 import type { Level } from '../../packet/isis/types.ts';

@@ -8,6 +8,7 @@ import { prefixKey } from '../../model/prefix.ts';
 import { hasFlag, withFlag } from '../../packet/bit-string.ts';
 import { ATTRIBUTE_BIT } from '../../packet/isis/attribute-flags.ts';
 import type { Level } from '../../packet/isis/types.ts';
+import { CarryQueue } from '../carry-queue.ts';
 import { CARRY_BATCH, CARRY_SETTLE_MS } from './constants.ts';
 import { type PrefixEntry, proxyOf } from './content.ts';
 import { nodeAddresses } from './install.ts';
@@ -21,21 +22,13 @@ import { type LevelState, type Speaker, count } from './speaker.ts';
 export interface CarryState {
   /** Flagged prefixes and SIDs of others by their key, one index a level. */
   readonly offered: Record<Level, Map<string, Offer[]>>;
-  /** Keys to decide about. */
-  readonly dirty: Set<string>;
-  /** Keys that are eligible but not for long enough, and when they will be. */
-  readonly later: Map<string, number>;
-  dueAt: number;
-  /** Since when a key has been eligible, by `<from>:<key>`. */
-  readonly since: Map<string, number>;
+  /** What to decide about; its places are `<from>:<key>`. */
+  readonly queue: CarryQueue;
 }
 
 export const newCarryState = (): CarryState => ({
   offered: { 1: new Map(), 2: new Map() },
-  dirty: new Set(),
-  later: new Map(),
-  dueAt: Infinity,
-  since: new Map(),
+  queue: new CarryQueue({ batch: CARRY_BATCH, settleMs: CARRY_SETTLE_MS }),
 });
 
 type Carriable = PrefixEntry | SidEntry;
@@ -59,8 +52,7 @@ const offersOf = ({ content: { flagged, sids } }: StoredLsp): readonly Carriable
 const both = (s: Speaker): boolean => s.levels.size === 2;
 
 function mark(s: Speaker, key: string): void {
-  s.carry.dirty.add(key);
-  s.carry.dueAt = Math.min(s.carry.dueAt, s.now);
+  s.carry.queue.mark(key, s.now);
 }
 
 /** The flagged prefixes or SIDs of an LSP have changed. */
@@ -100,40 +92,24 @@ export function wantedChanged(s: Speaker, key: string): void {
 
 /** Decides about a batch of prefixes and SIDs in both directions. */
 export function carryDue(s: Speaker): void {
-  const { carry } = s;
-  for (const [key, at] of carry.later) {
-    if (at > s.now) continue;
-    carry.later.delete(key);
-    carry.dirty.add(key);
-  }
-  let left = CARRY_BATCH;
-  for (const key of carry.dirty) {
-    if (left-- === 0) break;
-    carry.dirty.delete(key);
-    if (s.wanted.has(key) || s.stopping) continue;
-    const [up, down] = [decide(s, key, s.levels.get(1)!, s.levels.get(2)!), decide(s, key, s.levels.get(2)!, s.levels.get(1)!)];
-    const ripe = Math.min(up, down);
-    if (ripe < Infinity) carry.later.set(key, ripe);
-  }
-  carry.dueAt = carry.dirty.size > 0 ? s.now : Infinity;
-  for (const at of carry.later.values()) carry.dueAt = Math.min(carry.dueAt, at);
+  const [level1, level2] = [s.levels.get(1)!, s.levels.get(2)!];
+  s.carry.queue.take(s.now, (key) => (s.wanted.has(key) || s.stopping ? Infinity : Math.min(decide(s, key, level1, level2), decide(s, key, level2, level1))));
 }
 
 /** @returns when to decide again, if it is eligible but has not been so for long enough; else never */
 function decide(s: Speaker, key: string, from: LevelState, to: LevelState): number {
   const best = bestCandidate(s, key, from, to);
-  const sinceKey = `${from.level}:${key}`;
+  const place = `${from.level}:${key}`;
   if (!best) {
-    s.carry.since.delete(sinceKey);
+    s.carry.queue.notEligible(place);
     if (to.own.placement.whereIs.has(key) || to.own.homeless.has(key)) {
       count(s, 'isis.carry.withdrawn');
       setEntry(s, to, key, undefined);
     }
     return Infinity;
   }
-  const since = s.carry.since.get(sinceKey) ?? s.now;
-  s.carry.since.set(sinceKey, since);
-  if (s.now < since + CARRY_SETTLE_MS) return since + CARRY_SETTLE_MS;
+  const ripe = s.carry.queue.eligible(place, s.now);
+  if (s.now < ripe) return ripe;
   if (!to.own.placement.whereIs.has(key)) count(s, 'isis.carry.carried');
   setEntry(s, to, key, carried(key, best, from, to));
   return Infinity;

@@ -1,5 +1,5 @@
 // The speaker's state as the northbound shows it: text and plain numbers.
-import type { IsisLspState, IsisNeighborState } from '../../model/state.ts';
+import type { IsisLspState, IsisNeighborState } from '../../model/carrier-state.ts';
 import { type StoredLsp, lifetimeOf } from './lsdb.ts';
 import { isOriginatedSid } from './placement.ts';
 import type { LevelState, Speaker } from './speaker.ts';

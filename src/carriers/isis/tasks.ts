@@ -27,7 +27,7 @@ const SPEAKER_TASKS: readonly SpeakerTask[] = [
   { name: 'hello', due: (s) => s.helloAt, run: sendHello },
   { name: 'hold', due: (s) => (s.adjacency && s.adjacency.state !== 'down' ? s.adjacency.holdUntil : Infinity), run: holdExpired },
   { name: 'place', due: (s) => (s.unplaced.size > 0 ? -Infinity : Infinity), run: placeDue },
-  { name: 'carry', due: (s) => s.carry.dueAt, run: carryDue },
+  { name: 'carry', due: (s) => s.carry.queue.dueAt, run: carryDue },
   { name: 'stop', due: (s) => (s.stopping && !s.stopping.done ? s.stopping.deadline : Infinity), run: () => {} },
 ];
 

@@ -5,6 +5,7 @@
 // target area says itself is not said again, and of several agents that could carry the one with the lowest router ID does. A copy of what the target area said
 // itself until a moment ago is an echo: the agent that made it may not issue its withdrawal before MinLSInterval has passed.
 import { type IpAddress, compareAddresses } from '../../model/address.ts';
+import { CarryQueue } from '../carry-queue.ts';
 import { type AreaContent, type Content, type ReadLsa, countContent, proxyOf } from './content.ts';
 import { CARRY_BATCH, CARRY_ECHO_MS, CARRY_SETTLE_MS } from './constants.ts';
 import { type Entry, entryKey, isSid } from './entries.ts';
@@ -17,13 +18,8 @@ export interface CarryState {
   /** Flagged prefixes and SIDs of others: area → key → LSA → entry; and what each LSA offers. */
   readonly offered: Map<number, Map<string, Map<string, Entry>>>;
   readonly offers: Map<number, Map<string, readonly Entry[]>>;
-  /** Keys to decide about. */
-  readonly dirty: Set<string>;
-  /** Keys that are eligible but not for long enough, and when they will be. */
-  readonly later: Map<string, number>;
-  dueAt: number;
-  /** Since when a key has been eligible, by `<area>:<key>`. */
-  readonly since: Map<string, number>;
+  /** What to decide about; its places are `<area>:<key>`. */
+  readonly queue: CarryQueue;
   /** Until when a router of the area has said a key itself, by `<area>:<key>`; Infinity: it does. Kept for as long as copies of it may be echoes. */
   readonly ownUntil: Map<string, number>;
 }
@@ -31,10 +27,7 @@ export interface CarryState {
 export const newCarryState = (): CarryState => ({
   offered: new Map(),
   offers: new Map(),
-  dirty: new Set(),
-  later: new Map(),
-  dueAt: Infinity,
-  since: new Map(),
+  queue: new CarryQueue({ batch: CARRY_BATCH, settleMs: CARRY_SETTLE_MS }),
   ownUntil: new Map(),
 });
 
@@ -48,8 +41,7 @@ interface Candidate {
 export const isBorder = (c: Content): boolean => c.areas.size > 1 && c.areas.has(BACKBONE);
 
 function mark(c: Content, key: string): void {
-  c.carry.dirty.add(key);
-  c.carry.dueAt = Math.min(c.carry.dueAt, c.now);
+  c.carry.queue.mark(key, c.now);
 }
 
 const within = <K, V>(map: Map<K, Map<string, V>>, key: K): Map<string, V> => {
@@ -100,22 +92,7 @@ export function declaredChanged(c: Content, key: string): void {
 
 /** Decides about a batch of prefixes and SIDs for every area. */
 export function carryDue(c: Content): void {
-  const { carry } = c;
-  for (const [key, at] of carry.later) {
-    if (at > c.now) continue;
-    carry.later.delete(key);
-    carry.dirty.add(key);
-  }
-  let left = CARRY_BATCH;
-  for (const key of carry.dirty) {
-    if (left-- === 0) break;
-    carry.dirty.delete(key);
-    if (c.declared.has(key)) continue;
-    const ripe = Math.min(...[...c.areas.values()].map((to) => decide(c, key, to)));
-    if (ripe < Infinity) carry.later.set(key, ripe);
-  }
-  carry.dueAt = carry.dirty.size > 0 ? c.now : Infinity;
-  for (const at of carry.later.values()) carry.dueAt = Math.min(carry.dueAt, at);
+  c.carry.queue.take(c.now, (key) => (c.declared.has(key) ? Infinity : Math.min(...[...c.areas.values()].map((to) => decide(c, key, to)))));
 }
 
 /** @returns when to decide again, if it is eligible but has not been so for long enough, or may be an echo; else never */
@@ -127,16 +104,15 @@ function decide(c: Content, key: string, to: AreaContent): number {
   const best = bestCandidate(c, key, to, here, said || c.now >= copiesFrom);
   // Nothing is said before there is somebody to say it to, who tells first what the area says itself.
   if (!best || (!said && to.graph.neighbor === undefined)) {
-    c.carry.since.delete(at);
+    c.carry.queue.notEligible(at);
     if (said) {
       countContent(c, 'carry.withdrawn');
       setEntry(c, to, key, undefined);
     }
     return copiesFrom > c.now ? copiesFrom : Infinity;
   }
-  const since = c.carry.since.get(at) ?? c.now;
-  c.carry.since.set(at, since);
-  if (c.now < since + CARRY_SETTLE_MS) return since + CARRY_SETTLE_MS;
+  const ripe = c.carry.queue.eligible(at, c.now);
+  if (c.now < ripe) return ripe;
   if (!said) countContent(c, 'carry.carried');
   setEntry(c, to, key, carried(best));
   return Infinity;

@@ -26,7 +26,7 @@ const AREA_TASKS: readonly AreaTask[] = [
 
 const CONTENT_TASKS: readonly ContentTask[] = [
   { name: 'declare', due: ({ declaring }) => (declaring ? -Infinity : Infinity), run: declareDue },
-  { name: 'carry', due: ({ carry }) => carry.dueAt, run: carryDue },
+  { name: 'carry', due: ({ carry }) => carry.queue.dueAt, run: carryDue },
   { name: 'issue', due: ({ areas }) => ([...areas.values()].some(({ changedAt }) => changedAt !== undefined) ? -Infinity : Infinity), run: issueDue },
 ];
 

@@ -125,7 +125,7 @@ export function issueDue(c: Content): void {
   if (c.declaring) return;
   let left = BUILD_BATCH;
   for (const area of c.areas.values()) {
-    if (area.changedAt === undefined || (c.carry.dirty.size > 0 && c.now < area.changedAt + SETTLE_LIMIT_MS)) continue;
+    if (area.changedAt === undefined || (c.carry.queue.isBusy && c.now < area.changedAt + SETTLE_LIMIT_MS)) continue;
     for (const placement of area.placements.values()) left = buildLsas(placement, c.config.routerId, left);
     if (left <= 0) return;
     issue(c, area);

@@ -1,5 +1,5 @@
 // The carrier's state as the northbound shows it: text and plain numbers. One for both versions.
-import type { OspfLsaState, OspfNeighborState } from '../../model/state.ts';
+import type { OspfLsaState, OspfNeighborState } from '../../model/carrier-state.ts';
 import { isOpaque, lsaFunction, lsaScope, opaqueTypeOf } from '../../packet/ospf/lsa-type.ts';
 import type { PrivateTypes } from '../../packet/ospf/lsa.ts';
 import { formatId } from '../../packet/ospf/router-id.ts';

@@ -1,6 +1,6 @@
 // Two questions to a gobgpd, over a connection of their own: who it is, and which neighbours it has. Its table is not touched: gobgpd prepares all of it before it sends the
 // first path, which takes a large one seconds in which it does nothing else.
-import type { BgpPeerState } from '../../../model/state.ts';
+import type { BgpPeerState } from '../../../model/carrier-state.ts';
 import { Channel } from './channel.edge.ts';
 import type { GobgpAbout, GobgpOptions } from './gobgp.ts';
 import { identify } from './identify.edge.ts';

@@ -1,6 +1,6 @@
 // The client of a gobgpd: one session after another (session.edge.ts), with a pause in between (reconnect.ts).
 import type { Prefix } from '../../../model/prefix.ts';
-import type { BgpPeerState } from '../../../model/state.ts';
+import type { BgpPeerState } from '../../../model/carrier-state.ts';
 import type { GobgpClient, GobgpOptions, OwnPath } from './gobgp.ts';
 import { reasonOf } from './reason.ts';
 import { FIRST_PAUSE_MS, nextPause, withJitter } from './reconnect.ts';

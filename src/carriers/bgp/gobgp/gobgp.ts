@@ -2,7 +2,7 @@
 // folder sees which of them answers. Only unicast paths of both families are asked for.
 import { type Family, type IpAddress, sameAddress } from '../../../model/address.ts';
 import type { Prefix } from '../../../model/prefix.ts';
-import type { BgpPeerState } from '../../../model/state.ts';
+import type { BgpPeerState } from '../../../model/carrier-state.ts';
 import type { AsSegment } from '../../../packet/bgp/route.ts';
 import { sameBytes } from '../../../packet/bytes.ts';
 

@@ -1,7 +1,7 @@
 // The messages that both versions of gobgpd's API encode alike (proto/gobgp/messages.proto): what it is, events, lists, neighbours. Decoders throw when the bytes are no protocol
 // buffer: then nothing else on that connection can be trusted either. Paths stay bytes.
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import type { BgpPeerState } from '../../../model/state.ts';
+import type { BgpPeerState } from '../../../model/carrier-state.ts';
 import {
   type AfiSafiState,
   DestinationSchema,

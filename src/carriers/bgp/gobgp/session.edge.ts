@@ -5,7 +5,7 @@ import type { Family } from '../../../model/address.ts';
 import type { Clock } from '../../../model/clock.ts';
 import type { Count, Log } from '../../../model/log.ts';
 import type { Prefix } from '../../../model/prefix.ts';
-import type { BgpPeerState } from '../../../model/state.ts';
+import type { BgpPeerState } from '../../../model/carrier-state.ts';
 import type { GobgpApi } from './api.ts';
 import { CallError, Channel } from './channel.edge.ts';
 import type { GobgpListener, GobgpOptions, OwnPath } from './gobgp.ts';
