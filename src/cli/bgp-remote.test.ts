@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { BgpPathState, BgpSessionState } from '../model/state.ts';
+import type { BgpPathState, BgpSessionState } from '../model/carrier-state.ts';
 import { exampleState, sender } from '../northbound/fixture.ts';
 import type { BgpOverview } from './bgp.ts';
 import { compareWithRemote, readOverview } from './bgp-remote.ts';

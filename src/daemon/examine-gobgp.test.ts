@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { load } from '../intent/fixture.ts';
-import type { BgpPeerState } from '../model/state.ts';
+import type { BgpPeerState } from '../model/carrier-state.ts';
 import type { GobgpAnswer } from '../carriers/bgp/gobgp/ask.edge.ts';
 import { checkGobgp, examineGobgp, neededFamilies } from './examine-gobgp.ts';
 import { gobgpRemedy } from './gobgp.ts';

@@ -4,7 +4,7 @@ import { withDomain } from '../carriers/bgp/domain.ts';
 import { type GobgpAnswer, askGobgp } from '../carriers/bgp/gobgp/ask.edge.ts';
 import type { BgpIntent, Intent } from '../intent/intent.ts';
 import type { Family } from '../model/address.ts';
-import type { BgpPeerState } from '../model/state.ts';
+import type { BgpPeerState } from '../model/carrier-state.ts';
 import { asksForProxies } from '../plan/policy.ts';
 import { gobgpRemedy } from './gobgp.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Intent, OspfIntent } from '../intent/intent.ts';
 import { address } from '../model/address.ts';
 import { prefix } from '../model/prefix.ts';
-import type { BgpSessionState, IsisNeighborState, OspfNeighborState } from '../model/state.ts';
+import type { BgpSessionState, IsisNeighborState, OspfNeighborState } from '../model/carrier-state.ts';
 import { advertisedIn } from './origination.ts';
 import { adjacencyProblems, bgpProblems, borderProblems, carriageProblems, disputeProblems, ospfProblems, placementProblems, reloadProblems } from './problems.ts';
 

@@ -2,7 +2,7 @@
 import type { IsisCarrier } from '../carriers/isis/carrier.ts';
 import type { Intent, OspfIntent } from '../intent/intent.ts';
 import type { CarrierName } from '../model/advertisement.ts';
-import type { BgpSessionState, OspfNeighborState } from '../model/state.ts';
+import type { BgpSessionState, OspfNeighborState } from '../model/carrier-state.ts';
 import { formatId } from '../packet/ospf/router-id.ts';
 import type { Problem } from '../plan/desired.ts';
 import { droppedRemedy, gobgpRemedy, refusalRemedy } from './gobgp.ts';

@@ -2,137 +2,9 @@
 // it to src/model/state.ts (a field without a node here does not compile), a unit test ties it to the YANG file. A node's YANG name is its field
 // name in kebab-case: `yangName` is the only place where the two spellings meet, so JSON answers, paths and `cnpctl -o json` all read alike.
 import { NOTIFICATION_FORMATS } from '../model/notification.ts';
-import type { BgpState, CnpdState, OspfState } from '../model/state.ts';
-
-export type LeafType = 'string' | 'boolean' | 'uint8' | 'uint16' | 'uint32' | 'uint64' | 'decimal64' | 'ip-address' | 'ip-prefix' | 'date-and-time' | readonly string[];
-
-interface LeafShape {
-  readonly kind: 'leaf' | 'leaf-list';
-  readonly type: LeafType;
-}
-interface ContainerShape<T> {
-  readonly kind: 'container';
-  readonly fields: { readonly [K in keyof Required<T>]: Shape<Exclude<T[K], null | undefined>> };
-}
-interface ListShape<E> {
-  readonly kind: 'list';
-  readonly keys: readonly (keyof E)[];
-  readonly fields: ContainerShape<E>['fields'];
-}
-type Shape<T> = [T] extends [readonly (infer E)[]] ? ([E] extends [object] ? ListShape<E> : LeafShape) : [T] extends [object] ? ContainerShape<T> : LeafShape;
-
-const leaf = (type: LeafType): LeafShape => ({ kind: 'leaf', type });
-const leafList = (type: LeafType): LeafShape => ({ kind: 'leaf-list', type });
-
-const STRING = leaf('string');
-const BOOLEAN = leaf('boolean');
-const UINT32 = leaf('uint32');
-const UINT64 = leaf('uint64');
-/** Three fraction digits. */
-const DECIMAL = leaf('decimal64');
-const TIME = leaf('date-and-time');
-const ADDRESS = leaf('ip-address');
-const PREFIX = leaf('ip-prefix');
-
-/** Of both versions (`grouping ospf` in the YANG file). */
-const OSPF: ContainerShape<OspfState> = {
-  kind: 'container',
-  fields: {
-    neighbors: {
-      kind: 'list',
-      keys: ['area'],
-      fields: {
-        area: STRING,
-        interface: STRING,
-        state: leaf(['down', 'init', 'ex-start', 'exchange', 'loading', 'full']),
-        routerId: STRING,
-        deadTimeRemaining: UINT32,
-        mtu: leaf('uint16'),
-        takesOpaque: BOOLEAN,
-        unacknowledged: UINT32,
-        databaseFull: BOOLEAN,
-        routerIdContested: BOOLEAN,
-        notFullSince: TIME,
-        since: TIME,
-        reason: STRING,
-      },
-    },
-    database: {
-      kind: 'list',
-      keys: ['area', 'type', 'lsId', 'router'],
-      fields: {
-        area: STRING,
-        type: STRING,
-        lsId: STRING,
-        router: STRING,
-        sequence: STRING,
-        age: leaf('uint16'),
-        checksum: STRING,
-        length: leaf('uint16'),
-        own: BOOLEAN,
-        reachable: BOOLEAN,
-        proxyPrefixes: UINT32,
-      },
-    },
-  },
-};
-
-const BGP: ContainerShape<BgpState> = {
-  kind: 'container',
-  fields: {
-    session: {
-      kind: 'list',
-      keys: ['target'],
-      fields: {
-        target: STRING,
-        state: leaf(['connecting', 'loading', 'ready', 'waiting']),
-        api: leaf(['v3', 'v4']),
-        as: UINT32,
-        routerId: STRING,
-        since: TIME,
-        reason: STRING,
-        originated: UINT32,
-        wanted: UINT32,
-        dropped: UINT32,
-        noTable: leafList('string'),
-        refusal: STRING,
-        neighbors: UINT32,
-        learned: UINT32,
-        withProxy: UINT32,
-      },
-    },
-    peers: {
-      kind: 'list',
-      keys: ['address'],
-      fields: {
-        address: STRING,
-        as: UINT32,
-        state: leaf(['idle', 'connect', 'active', 'opensent', 'openconfirm', 'established', 'unknown']),
-        families: leafList('string'),
-        received: UINT32,
-        advertised: UINT32,
-        inDomain: BOOLEAN,
-      },
-    },
-    paths: {
-      kind: 'list',
-      keys: ['prefix', 'peer', 'nextHop'],
-      fields: {
-        prefix: PREFIX,
-        peer: STRING,
-        nextHop: ADDRESS,
-        headerNextHop: ADDRESS,
-        proxy: ADDRESS,
-        asPath: STRING,
-        best: BOOLEAN,
-        status: leaf(['originated', 'used', 'next-hop-mismatch', 'family-mismatch', 'outside-domain', 'malformed', 'no-characteristic', 'no-proxy-address']),
-        sids: leafList('ip-address'),
-        unknown: leafList('uint16'),
-        since: TIME,
-      },
-    },
-  },
-};
+import type { CnpdState } from '../model/state.ts';
+import { BGP, OSPF } from './schema-carriers.ts';
+import { STRING, BOOLEAN, UINT32, UINT64, DECIMAL, TIME, ADDRESS, PREFIX, type AnyShape, type ContainerShape, type LeafType, leaf, leafList } from './shape.ts';
 
 const CNPD: ContainerShape<CnpdState> = {
   kind: 'container',
@@ -317,8 +189,6 @@ export interface SchemaNode {
   /** By YANG name; empty for leaves. */
   readonly children: ReadonlyMap<string, SchemaNode>;
 }
-
-type AnyShape = LeafShape | { readonly kind: 'container'; readonly fields: object } | { readonly kind: 'list'; readonly keys: readonly PropertyKey[]; readonly fields: object };
 
 function compile(field: string, shape: AnyShape): SchemaNode {
   const base = { name: yangName(field), field, kind: shape.kind };

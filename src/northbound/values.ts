@@ -2,7 +2,8 @@
 // scalar forms of TypedValue. Absent, null and unusable values are left out: an absent leaf is how YANG says "unknown".
 import { create } from '@bufbuild/protobuf';
 import { type TypedValue, TypedValueSchema } from './gen/gnmi/gnmi_pb.js';
-import { type LeafType, MODULE, type SchemaNode } from './schema.ts';
+import { MODULE, type SchemaNode } from './schema.ts';
+import type { LeafType } from './shape.ts';
 
 export interface JsonFlavour {
   /** RFC 7951: uint64 as text, names qualified with the module at the top of a value. */
