@@ -12,6 +12,7 @@ import { type IpAddress, address } from '../../src/model/address.ts';
 import type { LongHaulInstruction, NotificationFormat } from '../../src/model/notification.ts';
 import { prefix } from '../../src/model/prefix.ts';
 import { ACTIONS, type Metric, UNDISCLOSED } from '../../src/packet/long-haul/body.ts';
+import { compileBpf } from './compile.ts';
 import { context, frame, markOf } from './packets.ts';
 
 export const LOOPBACK = address('2001:db8:ffff::1');
@@ -53,6 +54,15 @@ export interface Built {
 export class NoticeBuilder {
   readonly object: BpfObject;
   readonly #netns: Netns | undefined;
+  #remove: () => void = () => {};
+
+  /** With the program compiled for it, which goes with it. */
+  static compiled(): NoticeBuilder {
+    const { path, remove } = compileBpf('bpf/egress.bpf.c');
+    const builder = new NoticeBuilder(path);
+    builder.#remove = remove;
+    return builder;
+  }
 
   constructor(path: string, netns?: Netns) {
     this.object = openBpfObject(path, { programs: [EGRESS_PROGRAMS.notice] });
@@ -100,5 +110,6 @@ export class NoticeBuilder {
 
   close(): void {
     this.object.close();
+    this.#remove();
   }
 }

@@ -12,7 +12,6 @@ import { buildRocePacket, parseRocePacket } from '../../src/packet/roce/packet.t
 import { FAST_CNP6, LONG_HAUL_CNP4, LONG_HAUL_CNP6 } from '../../src/packet/roce/vectors.fixture.ts';
 import { wrapForEndCon } from '../../src/packet/srv6/end-con.ts';
 import { toHex } from '../../src/packet/hex.ts';
-import { type Compiled, compileBpf } from './compile.ts';
 import { BEFORE_ROUTING, CODES, LONG_HAUL, LOOPBACK, LOOPBACK4, NoticeBuilder, type Order, TC_REDIRECT } from './notice-builder.ts';
 
 const SENDER = address('2001:db8:a::1');
@@ -26,16 +25,9 @@ const SPORT = 0xc000;
 const RECEIVER_QPN = 0xc8;
 const CS6 = 48 << 2;
 
-let compiled: Compiled;
 let builder: NoticeBuilder;
-beforeAll(() => {
-  compiled = compileBpf('bpf/egress.bpf.c');
-  builder = new NoticeBuilder(compiled.path);
-});
-afterAll(() => {
-  builder.close();
-  compiled.remove();
-});
+beforeAll(() => void (builder = NoticeBuilder.compiled()));
+afterAll(() => builder.close());
 beforeEach(() => void builder.configure({}));
 
 const roce = (source: IpAddress, destination: IpAddress, pkey = 0xffff): Uint8Array =>

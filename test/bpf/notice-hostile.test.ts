@@ -12,20 +12,12 @@ import { parseFastCnp } from '../../src/packet/roce/fast-cnp.ts';
 import { readLongHaulRoce } from '../../src/packet/roce/long-haul-cnp.ts';
 import { buildRocePacket, parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { decapsulate } from '../../src/packet/srv6/encapsulation.ts';
-import { type Compiled, compileBpf } from './compile.ts';
 import { type Built, CODES, NoticeBuilder, TC_REDIRECT, orderWords } from './notice-builder.ts';
 import { DROP, frame } from './packets.ts';
 
-let compiled: Compiled;
 let builder: NoticeBuilder;
-beforeAll(() => {
-  compiled = compileBpf('bpf/egress.bpf.c');
-  builder = new NoticeBuilder(compiled.path);
-});
-afterAll(() => {
-  builder.close();
-  compiled.remove();
-});
+beforeAll(() => void (builder = NoticeBuilder.compiled()));
+afterAll(() => builder.close());
 beforeEach(() => void builder.configure({}));
 
 const FIELDS = { sourcePort: 0xc000, trafficClass: 2, hopLimit: 60, bth: { opcode: 4, destQpn: 0xc8, psn: 7 }, payload: new Uint8Array(64) };

@@ -8,7 +8,6 @@ import { findIoamTrace } from '../../src/packet/ip/ioam.ts';
 import { buildFastCnp, parseFastCnp } from '../../src/packet/roce/fast-cnp.ts';
 import { buildRocePacket } from '../../src/packet/roce/packet.ts';
 import { toHex } from '../../src/packet/hex.ts';
-import { type Compiled, compileBpf } from './compile.ts';
 import { BEFORE_ROUTING, CODES, LOOPBACK, NoticeBuilder } from './notice-builder.ts';
 
 const SENDER = address('2001:db8:a::1');
@@ -18,16 +17,9 @@ const PE2 = address('2001:db8:d::1');
 const UDP = 17;
 const IPV6 = 41;
 
-let compiled: Compiled;
 let builder: NoticeBuilder;
-beforeAll(() => {
-  compiled = compileBpf('bpf/egress.bpf.c');
-  builder = new NoticeBuilder(compiled.path);
-});
-afterAll(() => {
-  builder.close();
-  compiled.remove();
-});
+beforeAll(() => void (builder = NoticeBuilder.compiled()));
+afterAll(() => builder.close());
 beforeEach(() => void builder.configure({}));
 
 const DATA = buildRocePacket({

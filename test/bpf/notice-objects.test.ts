@@ -8,7 +8,6 @@ import type { LongHaulCnp } from '../../src/packet/long-haul/body.ts';
 import type { LongHaulObject } from '../../src/packet/long-haul/objects.ts';
 import { readLongHaulRoce } from '../../src/packet/roce/long-haul-cnp.ts';
 import { buildRocePacket, parseRocePacket } from '../../src/packet/roce/packet.ts';
-import { type Compiled, compileBpf } from './compile.ts';
 import { LONG_HAUL, NoticeBuilder, type Order } from './notice-builder.ts';
 
 const CODES: LongHaulCodes = { type: 200, objectClass: 247 };
@@ -17,16 +16,9 @@ const V6 = buildRocePacket({ source: address('2001:db8:a::1'), destination: addr
 const V4 = buildRocePacket({ source: address('10.0.0.1'), destination: address('10.0.1.1'), ...FIELDS });
 const INSTRUCTION = { level: 180, action: 'rate-reduce' as const, parameter: 30, sourceQpn: 100, metric: { type: 1, value: 130_000 } };
 
-let compiled: Compiled;
 let builder: NoticeBuilder;
-beforeAll(() => {
-  compiled = compileBpf('bpf/egress.bpf.c');
-  builder = new NoticeBuilder(compiled.path);
-});
-afterAll(() => {
-  builder.close();
-  compiled.remove();
-});
+beforeAll(() => void (builder = NoticeBuilder.compiled()));
+afterAll(() => builder.close());
 
 function read(packet: Uint8Array, format: Order['format']): LongHaulCnp {
   const built = builder.build(packet, { format, ...INSTRUCTION }).packet;

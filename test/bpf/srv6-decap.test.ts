@@ -14,13 +14,7 @@ import { CE, CUSTOMER, E0, E1, FOREIGN, N, OTHER_CUSTOMER, bthQpn, deliveredBy, 
 
 let pe: ProviderEdge;
 beforeAll(async () => {
-  pe = await ProviderEdge.create();
-  pe.attach('decap');
-  pe.seg6local('2001:db8:c0a::1', 'End.DT6 table 254');
-  pe.seg6local('2001:db8:d6::1', 'End.DT6 table 254');
-  // Table 77 knows one customer, behind the other port.
-  ip(pe.netns, `-6 route add 2001:db8:3::/64 dev t-srv6-c2 table ${TABLE}`);
-  ip(pe.netns, `route add 10.3.0.0/24 dev t-srv6-c2 table ${TABLE}`);
+  pe = await ProviderEdge.atExit();
 });
 afterAll(() => pe.close());
 beforeEach(() => {

@@ -70,6 +70,17 @@ export class ProviderEdge {
     }
   }
 
+  /** The same as the end of tunnels: the programs of the exit, SIDs of the kernel's own, and a table beside main that knows one customer, behind the other port. */
+  static async atExit(): Promise<ProviderEdge> {
+    const pe = await ProviderEdge.create();
+    pe.attach('decap');
+    pe.seg6local('2001:db8:c0a::1', 'End.DT6 table 254');
+    pe.seg6local('2001:db8:d6::1', 'End.DT6 table 254');
+    ip(pe.netns, `-6 route add 2001:db8:3::/64 dev t-srv6-c2 table ${TABLE}`);
+    ip(pe.netns, `route add 10.3.0.0/24 dev t-srv6-c2 table ${TABLE}`);
+    return pe;
+  }
+
   private async build(): Promise<void> {
     const { rtnl } = this;
     for (const netns of [this.netns, this.outside]) for (const [name, value] of SYSCTLS) netns.run(() => writeFileSync(`/proc/sys/net/${name}`, value));

@@ -1,16 +1,12 @@
 // BGP between autonomous systems, with everything real: cnpd – gobgpd – BIRD in an AS of its own – gobgpd – cnpd. What crosses, whom far believes, what stays in the AS, and how an
 // operator finds the router that drops attribute 39.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { BgpNetwork, ExaBgp, pathsOf, speaker } from './support/bgp.ts';
+import { BOTH, BgpNetwork, ExaBgp, NHC, pathsOf, speaker } from './support/bgp.ts';
 import { eventually } from './support/frr.ts';
-import { LOOPBACK, SENDERS4, SENDERS6, proxy } from './support/line.ts';
+import { LOOPBACK, SENDERS6, proxy } from './support/line.ts';
 import type { Router } from './support/network.ts';
 
 const BIRD = '2001:db8:0:4::1';
-const PROXY = 'ffdc001020010db8ffff00000000000000000001';
-const NHC = { [SENDERS6]: `0002011020010db8ffff00000000000000000001${PROXY}`, [SENDERS4]: `00010104c0000201${PROXY}` } as const;
-type Prefix = keyof typeof NHC;
-const BOTH: readonly Prefix[] = [SENDERS6, SENDERS4];
 const NO_EXPORT = 0xffff_ff01;
 
 const leafIn = (domain: readonly number[]): object => ({ ...speaker('leaf', { domain }), ...proxy('leaf') });
@@ -29,7 +25,7 @@ afterAll(() => bgp.down());
 
 beforeEach(async () => {
   await Promise.all([leaf.running || leaf.start(LEAF), far.running || far.start(FAR)]);
-  await Promise.all([reload(leaf, LEAF), reload(far, FAR)]);
+  await Promise.all([leaf.reload(LEAF), far.reload(FAR)]);
   await Promise.all(BOTH.map((prefix) => eventually(`far uses ${prefix}`, async () => (await far.sender(prefix))?.['proxy'] === LOOPBACK.leaf.ipv6)));
 });
 afterEach(async ({ task }) => {
@@ -37,11 +33,6 @@ afterEach(async ({ task }) => {
   console.log(bgp.net.logs());
   await bgp.net.stopAll();
 });
-
-async function reload(router: Router, intent: object): Promise<void> {
-  await router.configure(intent);
-  expect(await router.ctl('reload')).toMatchObject({ code: 0, stdout: 'reloaded\n' });
-}
 
 interface Remote {
   readonly ok: boolean;
@@ -69,7 +60,7 @@ test('PNC-5.4-a PNC-5-a PNC-5-b: attribute 39 crosses BIRD byte for byte in both
 test('PNC-6-a: what has passed an AS that is not of the domain is disregarded and counted, whoever originated it', async () => {
   for (const domain of [[65001], [65020]]) {
     const before = await far.counter('bgp.learn.outside-domain');
-    await reload(far, farIn(domain));
+    await far.reload(farIn(domain));
     for (const prefix of BOTH) {
       await eventually(`${prefix} has no proxy`, async () => (await far.get('senders')).every((row) => row['prefix'] !== prefix || row['proxy'] === undefined));
       await eventually(`${prefix} is from outside`, async () => (await pathsOf(far, prefix))[0]?.['status'] === 'outside-domain');
@@ -79,7 +70,7 @@ test('PNC-6-a: what has passed an AS that is not of the domain is disregarded an
 });
 
 test('PNC-6-a: without a domain the paths say NO_EXPORT and do not leave the AS', async () => {
-  await reload(leaf, leafIn([]));
+  await leaf.reload(leafIn([]));
   for (const prefix of BOTH) await eventually(`far’s gobgpd has no ${prefix}`, async () => (await bgp.gobgpd.far.paths(prefix)).length === 0);
   const [own] = (JSON.parse(await bgp.gobgpd.leaf.gobgp('global', 'rib', '-j', '-a', 'ipv6')) as Record<string, { attrs: { type: number; communities?: number[] }[] }[]>)[SENDERS6]!;
   expect(own!.attrs.find(({ type }) => type === 8)?.communities).toEqual([NO_EXPORT]);
@@ -109,7 +100,7 @@ test('PNC-6-a: a neighbour of leaf’s gobgpd that is not of the domain is shown
   expect((await doctorAboutGobgp()).at(-1)!.problem).toMatch(/^neighbour 2001:db8:0:6::2, AS 65030, is not of the domain/);
   const inDomain = async (): Promise<unknown> => (await leaf.get('bgp', 'peers')).map((row) => [row['as'], row['in-domain']]).sort();
   expect(await inDomain()).toEqual([[65001, true], [65020, true], [65030, false]]);
-  await reload(leaf, leafIn([65020, 65003, 65030]));
+  await leaf.reload(leafIn([65020, 65003, 65030]));
   await eventually('all are of the domain', async () => JSON.stringify(await inDomain()) === JSON.stringify([[65001, true], [65020, true], [65030, true]]));
   expect((await doctorAboutGobgp()).at(-1)).toMatchObject({ id: 'gobgp.domain', state: 'ok' });
 });
@@ -137,8 +128,8 @@ const neighbor = (local: string, peer: string, as: number, api: string): string 
 const CONFIG = `process api { run /run/process; encoder json; }\n${neighbor(Y.leaf, '2001:db8:0:6::1', 65001, 'receive { parsed; update; }')}${neighbor(Y.far, '2001:db8:0:7::2', 65003, '')}`;
 
 test('cnpctl doctor --remote: a router between that drops attribute 39 is found', async () => {
-  await reload(leaf, leafIn([65020, 65003, 65030]));
-  await reload(far, farIn([65001, 65020, 65030]));
+  await leaf.reload(leafIn([65020, 65003, 65030]));
+  await far.reload(farIn([65001, 65020, 65030]));
   const y = new ExaBgp(bgp.net.lab, 'y');
   // Its AS path is shorter than BIRD's: the path without the attribute is the best one.
   await y.start(CONFIG, FORGETFUL);

@@ -1,18 +1,13 @@
 // BGP with everything real: cnpd – gobgpd – FRR as route reflector – gobgpd – cnpd. What leaf declares reaches p byte for byte and its kernel; every way in which it goes away,
 // comes back or must not be used; daemons that end at either side. What gobgpd holds is asked with its own command (topologies/bgp, support/bgp.ts).
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { BgpNetwork, type Gobgpath, pathsOf, speaker } from './support/bgp.ts';
+import { BOTH, BgpNetwork, type Gobgpath, LEAF_PNC, NHC, type SenderPrefix, pathsOf, speaker } from './support/bgp.ts';
 import { eventually } from './support/frr.ts';
 import { KEY, LOOPBACK, SENDERS4, SENDERS6, SYSTEM, adjacent, proxy, watching } from './support/line.ts';
 import type { Router, Row } from './support/network.ts';
 
 const RR = { leaf: '2001:db8:0:1::2', p: '2001:db8:0:2::1' } as const;
-/** Attribute 39 as PNC §5.4 has it: AFI, SAFI, next hop; code, length, proxy address. */
-const PROXY = 'ffdc001020010db8ffff00000000000000000001';
-const NHC = { [SENDERS6]: `0002011020010db8ffff00000000000000000001${PROXY}`, [SENDERS4]: `00010104c0000201${PROXY}` } as const;
 const NEXT_HOP = { [SENDERS6]: LOOPBACK.leaf.ipv6, [SENDERS4]: LOOPBACK.leaf.ipv4 } as const;
-type Prefix = keyof typeof NHC;
-const BOTH: readonly Prefix[] = [SENDERS6, SENDERS4];
 
 /** Optional and transitive, and those with Partial, which routers set that do not know the attribute (RFC 4271 §4.3). */
 const AS_SENT = 0xc0;
@@ -33,7 +28,7 @@ afterAll(() => bgp.down());
 
 beforeEach(async () => {
   await Promise.all([leaf.running || leaf.start(LEAF), p.running || p.start(P)]);
-  await Promise.all([reload(leaf, LEAF), reload(p, P)]);
+  await Promise.all([leaf.reload(LEAF), p.reload(P)]);
   await Promise.all(BOTH.map(inForce));
 });
 afterEach(async ({ task }) => {
@@ -42,20 +37,16 @@ afterEach(async ({ task }) => {
   await bgp.net.stopAll();
 });
 
-async function reload(router: Router, intent: object): Promise<void> {
-  await router.configure(intent);
-  expect(await router.ctl('reload')).toMatchObject({ code: 0, stdout: 'reloaded\n' });
-}
-const atP = async (prefix: Prefix): Promise<Gobgpath | undefined> => (await bgp.gobgpd.p.paths(prefix))[0];
-const inKernel = async (prefix: Prefix): Promise<boolean> =>
+const atP = async (prefix: SenderPrefix): Promise<Gobgpath | undefined> => (await bgp.gobgpd.p.paths(prefix))[0];
+const inKernel = async (prefix: SenderPrefix): Promise<boolean> =>
   (await p.mapEntries('sender_proxies'))?.some((entry) => entry.startsWith(KEY[prefix]) && entry.includes('20010db8ffff00000000000000000001')) ?? false;
 /** p's table and p's kernel have leaf as the proxy, and nothing is held. */
-const inForce = (prefix: Prefix): Promise<unknown> =>
+const inForce = (prefix: SenderPrefix): Promise<unknown> =>
   eventually(`p uses ${prefix}`, async () => {
     const row = await p.sender(prefix);
     return row?.['proxy'] === LOOPBACK.leaf.ipv6 && row['held-until'] === undefined && (await inKernel(prefix));
   });
-const forgotten = (prefix: Prefix): Promise<unknown> => eventually(`p has no proxy for ${prefix}`, async () => (await p.sender(prefix))?.['proxy'] === undefined && !(await inKernel(prefix)));
+const forgotten = (prefix: SenderPrefix): Promise<unknown> => eventually(`p has no proxy for ${prefix}`, async () => (await p.sender(prefix))?.['proxy'] === undefined && !(await inKernel(prefix)));
 
 describe('through a route reflector', () => {
   test('PNC-5.4-a PNC-5-a PNC-5-b: attribute 39 arrives byte for byte in both families, and p has leaf as the proxy in its table and its kernel', async () => {
@@ -69,7 +60,7 @@ describe('through a route reflector', () => {
     expect(await leaf.show('proxies')).toEqual([{ address: LOOPBACK.leaf.ipv6, prefixes: [...BOTH], format: 'standard-cnp', 'advertised-in': ['bgp'] }]);
     const senders = await p.show('senders');
     expect(senders.map((row) => row['prefix']).sort()).toEqual([...BOTH].sort());
-    for (const row of senders) expect(row).toMatchObject({ carrier: 'bgp', proxy: LOOPBACK.leaf.ipv6, originator: NEXT_HOP[row['prefix'] as Prefix], pnc: true, best: true });
+    for (const row of senders) expect(row).toMatchObject({ carrier: 'bgp', proxy: LOOPBACK.leaf.ipv6, originator: NEXT_HOP[row['prefix'] as SenderPrefix], pnc: true, best: true });
   });
 
   test('cnpctl show bgp: the session, gobgpd’s neighbours, and each path with what came of it', async () => {
@@ -89,7 +80,7 @@ describe('through a route reflector', () => {
 describe('what is declared no more', () => {
   test('a reload without a sender withdraws its path and leaves the other where it is', async () => {
     const { age } = (await atP(SENDERS6))!;
-    await reload(leaf, { ...LEAF, ...proxy('leaf', { senders: [{ prefix: SENDERS6, format: 'standard-cnp' }] }) });
+    await leaf.reload({ ...LEAF, ...proxy('leaf', { senders: [{ prefix: SENDERS6, format: 'standard-cnp' }] }) });
     await forgotten(SENDERS4);
     expect(await bgp.gobgpd.p.paths(SENDERS4)).toEqual([]);
     expect((await atP(SENDERS6))!.age).toBe(age);
@@ -208,9 +199,9 @@ describe('with other things that cnpd carries', () => {
     const HOST = `${LOOPBACK.leaf.ipv6}/128`;
     await gobgpd.gobgp('global', 'rib', 'add', SENDERS6, 'nexthop', LOOPBACK.leaf.ipv6, '-a', 'ipv6');
     try {
-      await reload(p, { ...P, ...speaker('p', { 'via-next-hop': 'on' }) });
-      await reload(leaf, { ...LEAF, ...speaker('leaf', { advertise: 'proxy-host' }) });
-      await eventually('the host prefix arrives', async () => (await bgp.gobgpd.p.paths(HOST))[0]?.nhc?.value.endsWith(PROXY));
+      await p.reload({ ...P, ...speaker('p', { 'via-next-hop': 'on' }) });
+      await leaf.reload({ ...LEAF, ...speaker('leaf', { advertise: 'proxy-host' }) });
+      await eventually('the host prefix arrives', async () => (await bgp.gobgpd.p.paths(HOST))[0]?.nhc?.value.endsWith(LEAF_PNC));
       await eventually('the sender’s path is the operator’s', async () => {
         const [path] = await bgp.gobgpd.p.paths(SENDERS6);
         return path !== undefined && path.nhc === undefined;
@@ -227,7 +218,7 @@ describe('with other things that cnpd carries', () => {
   test('FCN-4.2.2-a: END.CON arrives on leaf’s host route, and goes when it is configured no more', async () => {
     const sid = '2001:db8:c::1';
     const learned = async (): Promise<Row | undefined> => (await p.get('sids')).find((row) => row['sid'] === sid);
-    await reload(leaf, { ...LEAF, srv6: { 'end-con': [{ sid, locator: '2001:db8:c::/48', table: 'main' }], 'core-ports': ['eth1'] } });
+    await leaf.reload({ ...LEAF, srv6: { 'end-con': [{ sid, locator: '2001:db8:c::/48', table: 'main' }], 'core-ports': ['eth1'] } });
     const row = await eventually('p knows the SID', learned);
     expect(row).toMatchObject({ behavior: 'END.CON', origin: 'learned', carrier: 'bgp', status: 'no route to it from this router' });
     // The locator's route is the network's business; a static one will do.
@@ -237,7 +228,7 @@ describe('with other things that cnpd carries', () => {
     await p.exec('ip', '-6', 'route', 'delete', '2001:db8:c::/48');
     // Both of leaf's host routes say so.
     expect(Object.values(LOOPBACK.leaf)).toContain(row['originator']);
-    await reload(leaf, LEAF);
+    await leaf.reload(LEAF);
     await eventually('p has forgotten the SID', async () => (await learned()) === undefined);
   });
 
@@ -245,11 +236,11 @@ describe('with other things that cnpd carries', () => {
     const isis = (name: 'leaf' | 'p'): object => ({ isis: { 'system-id': SYSTEM[name], area: '49.0001', level: 2, interface: 'cnpd-isis', 'hello-interval': '1s' } });
     const carriers = async (): Promise<unknown[]> =>
       (await p.show('senders', '--all')).filter((row) => row['prefix'] === SENDERS6).map((row) => [row['carrier'], row['proxy'], row['best']]);
-    await Promise.all([reload(leaf, { ...LEAF, ...isis('leaf') }), reload(p, { ...P, ...isis('p') })]);
+    await Promise.all([leaf.reload({ ...LEAF, ...isis('leaf') }), p.reload({ ...P, ...isis('p') })]);
     await adjacent(bgp.net, 'leaf', 'p');
     await eventually('IS-IS is in force', async () => (await p.sender(SENDERS6))?.['carrier'] === 'isis');
     expect(await carriers()).toEqual(expect.arrayContaining([['isis', LOOPBACK.leaf.ipv6, true], ['bgp', LOOPBACK.leaf.ipv6, false]]));
-    await reload(leaf, LEAF);
+    await leaf.reload(LEAF);
     await eventually('BGP is in force', async () => (await p.sender(SENDERS6))?.['carrier'] === 'bgp');
     expect(await carriers()).toEqual([['bgp', LOOPBACK.leaf.ipv6, true]]);
   });

@@ -44,7 +44,7 @@ afterAll(async () => {
   expect(errors).toEqual([]);
 });
 beforeEach(async () => {
-  await reload(GUARDED);
+  await leaf.reload(GUARDED);
   inside.clear();
   outside.clear();
 });
@@ -52,11 +52,6 @@ afterEach(async ({ task }) => {
   if (task.result?.state === 'fail') console.log(net.logs());
   expect(await leaf.counter('daemon.unexpected-error')).toBe(0);
 });
-
-async function reload(intent: object): Promise<void> {
-  await leaf.configure(intent);
-  expect(await leaf.ctl('reload')).toMatchObject({ code: 0 });
-}
 
 interface Ends {
   readonly source: IpAddress;
@@ -132,7 +127,7 @@ describe.each(['ingress', 'egress'] as const)('%s', (direction) => {
   });
 
   test(`${requirement}: what the allow-list names passes on the way ${way}, and only on this one`, async () => {
-    await reload({ ...GUARDED, 'border-allow': allow });
+    await leaf.reload({ ...GUARDED, 'border-allow': allow });
     const before = await leaf.counter(`guard.${direction}.allowed`);
     for (const [name, , family, build] of FORMATS) {
       const packet = build(endsOf(direction, family));
@@ -150,7 +145,7 @@ describe.each(['ingress', 'egress'] as const)('%s', (direction) => {
 });
 
 test('A13: a packet from outside to an END.CON SID of the domain is dropped, whatever is in it', async () => {
-  await reload({ ...GUARDED, srv6: { 'end-con': [{ sid: END_CON, locator: '2001:db8:c::/48' }], 'core-ports': ['eth2'] } });
+  await leaf.reload({ ...GUARDED, srv6: { 'end-con': [{ sid: END_CON, locator: '2001:db8:c::/48' }], 'core-ports': ['eth2'] } });
   const { source, destination } = endsOf('ingress', 6);
   const inner = cnp({ source, destination });
   const before = await leaf.counter('guard.ingress.end-con.dropped');
@@ -160,7 +155,7 @@ test('A13: a packet from outside to an END.CON SID of the domain is dropped, wha
 });
 
 test('A13: without `border-ports` all of them pass: the guard is there only when it is declared', async () => {
-  await reload({ router });
+  await leaf.reload({ router });
   for (const [name, , family, build] of FORMATS) {
     const packet = build(endsOf('ingress', family));
     outside.send(packet);

@@ -25,8 +25,8 @@ afterAll(() => net.down());
 beforeEach(async () => {
   await Promise.all([leaf.running || leaf.start(LEAF), far.running || far.start(FAR)]);
   await adjacent(net, 'leaf', 'far');
-  await reload(far, FAR);
-  await reload(leaf, LEAF);
+  await far.reload(FAR);
+  await leaf.reload(LEAF);
   await Promise.all([learned(SENDERS6), learned(SENDERS4)]);
 });
 afterEach(async ({ task }) => {
@@ -35,10 +35,6 @@ afterEach(async ({ task }) => {
   await net.stopAll();
 });
 
-async function reload(router: Router, intent: object): Promise<void> {
-  await router.configure(intent);
-  expect(await router.ctl('reload')).toMatchObject({ code: 0, stdout: 'reloaded\n' });
-}
 const learned = (prefix = SENDERS6): Promise<Row> => eventually(`${prefix} is learned`, async () => (await far.sender(prefix))?.['proxy'] !== undefined && far.sender(prefix));
 /** In the table nothing names a proxy for the prefix; FRR's own advertisement of it, without the flag, stays. */
 const unproxied = (prefix = SENDERS6): Promise<boolean> => eventually(`${prefix} has no proxy`, async () => (await far.get('senders')).every((row) => row['prefix'] !== prefix || row['proxy'] === undefined));
@@ -68,7 +64,7 @@ describe('learning over three routers', () => {
     // FRR advertises a longer prefix without the flag: its senders have no proxy.
     await leaf.exec('ip', 'address', 'add', '2001:db8:1:0:bbbb::1/80', 'dev', 'eth1');
     try {
-      await reload(leaf, { ...base('leaf'), ...proxy('leaf', { senders: more }) });
+      await leaf.reload({ ...base('leaf'), ...proxy('leaf', { senders: more }) });
       await learned(inside);
       await eventually('FRR advertises the other', () => far.sender(outside));
       const of = async (address: string): Promise<unknown> => {
@@ -90,17 +86,17 @@ describe('learning over three routers', () => {
 describe('problems', () => {
   test('a proxy learned later, of a family in which this router has no address to notify it from, is told by status at once', async () => {
     const problems = async (): Promise<string> => JSON.stringify((await far.get<Row>('status'))['problems'] ?? []);
-    await reload(far, { ...base('far', LONG), router: { name: 'far', loopback: { ipv6: LOOPBACK.far.ipv6 } }, ...watching() });
+    await far.reload({ ...base('far', LONG), router: { name: 'far', loopback: { ipv6: LOOPBACK.far.ipv6 } }, ...watching() });
     await learned();
     expect(await problems()).not.toContain('no ipv4 loopback');
-    await reload(leaf, { ...base('leaf'), ...proxy('leaf', { address: LOOPBACK.leaf.ipv4 }) });
+    await leaf.reload({ ...base('leaf'), ...proxy('leaf', { address: LOOPBACK.leaf.ipv4 }) });
     await eventually('status says so', async () => (await problems()).includes('2 sender prefixes have a proxy with an ipv4 address, and this router has no ipv4 loopback'));
   });
 });
 
 describe('withdrawal', () => {
   test('PNC-5-b: a prefix taken out of the file goes with `cnpctl reload`, the other stays; one put in comes with SIGHUP', async () => {
-    await reload(leaf, { ...base('leaf'), ...proxy('leaf', { senders: [{ prefix: SENDERS4, format: 'standard-cnp' }] }) });
+    await leaf.reload({ ...base('leaf'), ...proxy('leaf', { senders: [{ prefix: SENDERS4, format: 'standard-cnp' }] }) });
     await unproxied(SENDERS6);
     await eventually('the kernel follows', async () => !hasProxy(await inKernel(SENDERS6)));
     expect(hasProxy(await inKernel(SENDERS4))).toBe(true);
@@ -111,7 +107,7 @@ describe('withdrawal', () => {
   });
 
   test('PNC-6-e: `proxy.enabled: off` withdraws every prefix', async () => {
-    await reload(leaf, { ...base('leaf'), ...proxy('leaf', { enabled: false }) });
+    await leaf.reload({ ...base('leaf'), ...proxy('leaf', { enabled: false }) });
     await unproxied(SENDERS6);
     await unproxied(SENDERS4);
     expect(await leaf.show('proxies')).toEqual([]);
@@ -126,7 +122,7 @@ describe('withdrawal', () => {
   });
 
   test('PNC-5-b: cnpd killed with SIGKILL: what it declared is held while `hold-unreachable` lasts, then dropped, in the kernel as well', async () => {
-    await reload(far, { ...base('far', SHORT), ...watching() });
+    await far.reload({ ...base('far', SHORT), ...watching() });
     await leaf.stop('SIGKILL');
     const until = await eventually('held', heldUntil);
     expect(hasProxy(await inKernel())).toBe(true);
@@ -137,7 +133,7 @@ describe('withdrawal', () => {
   });
 
   test('PNC-5-b: a link dies: the originator is unreachable, held, dropped; with the link it comes back', async () => {
-    await reload(far, { ...base('far', SHORT), ...watching() });
+    await far.reload({ ...base('far', SHORT), ...watching() });
     await leaf.exec('ip', 'link', 'set', 'eth2', 'down');
     try {
       const until = await eventually('held', heldUntil);
@@ -184,11 +180,11 @@ describe('authentication', () => {
       await eventually('counted', () => counted('isis.auth.domain.wrong-key'));
       expect(await far.show('senders', '--all')).toEqual([]);
 
-      await reload(far, far_({ ...KEYS, interface: { 'hmac-md5': 'another' } }));
+      await far.reload(far_({ ...KEYS, interface: { 'hmac-md5': 'another' } }));
       await eventually('counted', () => counted('isis.auth.interface.wrong-key'));
       await eventually('the adjacency is lost', async () => !(await far.isUp()));
 
-      await reload(far, far_(KEYS));
+      await far.reload(far_(KEYS));
       await learned();
     } finally {
       await Promise.all([leaf.stop(), far.stop()]);

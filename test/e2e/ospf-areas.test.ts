@@ -1,7 +1,7 @@
 // PNC between OSPF areas through real FRR, which carries nothing of it itself: two agents are in both areas, so that one could carry back what the other
 // has carried. Agents are whole daemons; both versions, one after the other, in the same network.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { AREA, PROTOCOLS, type AreaRouter, type Protocol, ROUTER_ID, flagged, learned, ospf, proxying, reload, startFull } from './support/areas.ts';
+import { AREA, PROTOCOLS, type AreaRouter, type Protocol, ROUTER_ID, flagged, learned, ospf, proxying, startFull } from './support/areas.ts';
 import { eventually } from './support/frr.ts';
 import { Network } from './support/network.ts';
 
@@ -73,7 +73,7 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
     const carrying = async (by: AreaRouter): Promise<number> => (await count(by, 'carry.carried')) - (await count(by, 'carry.withdrawn'));
     expect([await carrying('abr1'), await carrying('abr2')]).toEqual([2, 0]);
     // A change elsewhere passes through both: would they answer each other, they would not come to rest.
-    await reload(net.router('leaf'), { ...ospf(p, 'leaf'), ...proxying(p, 'leaf', [UP, MORE]) });
+    await net.router('leaf').reload({ ...ospf(p, 'leaf'), ...proxying(p, 'leaf', [UP, MORE]) });
     await eventually('the new one is carried', async () => String(await at('core', MORE)) === String(up('abr1')), LIMIT);
     const settled = async (): Promise<number[]> => [await count('abr1', 'own.issued'), await count('abr2', 'own.issued'), await count('abr1', 'carry.carried'), await count('abr2', 'carry.carried')];
     const [before, hellos] = [await settled(), await count('abr2', 'rx.hello')];
@@ -83,10 +83,10 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
 
   test('PNC-5.2-c PNC-5.3-c A15: a prefix that is withdrawn a moment after it was carried: while abr1 waits for MinLSInterval, abr2 does not carry the copy back', async () => {
     const BRIEF = p.prefix(8);
-    await reload(net.router('leaf'), { ...ospf(p, 'leaf'), ...proxying(p, 'leaf', [UP, MORE, BRIEF]) });
+    await net.router('leaf').reload({ ...ospf(p, 'leaf'), ...proxying(p, 'leaf', [UP, MORE, BRIEF]) });
     await eventually('it is carried', async () => String(await at('core', BRIEF)) === String(up('abr1')), LIMIT);
     const carried = await count('abr2', 'carry.carried');
-    await reload(net.router('leaf'), { ...ospf(p, 'leaf'), ...proxying(p, 'leaf', [UP, MORE]) });
+    await net.router('leaf').reload({ ...ospf(p, 'leaf'), ...proxying(p, 'leaf', [UP, MORE]) });
     await eventually('it is gone', async () => {
       expect(await at('leaf', BRIEF)).toEqual([]);
       return (await at('core', BRIEF)).length === 0;
@@ -98,7 +98,7 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
     const core = net.router('core');
     const tally = async (): Promise<number[]> => [await count('abr1', 'own.withdrawn'), await count('abr1', 'own.issued'), await count('abr1', 'carry.withdrawn')];
     const [withdrawn, issued, carried] = await tally();
-    await reload(net.router('leaf'), ospf(p, 'leaf'));
+    await net.router('leaf').reload(ospf(p, 'leaf'));
     await eventually('clear', async () => (await at('core', UP)).length + (await at('core', MORE)).length === 0, LIMIT);
     // OSPFv2 had both in one LSA; an E-Inter-Area-Prefix-LSA holds one prefix.
     expect(await tally()).toEqual([withdrawn! + (p.name === 'ospfv2' ? 1 : 2), issued, carried! + 2]);
@@ -106,7 +106,7 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
     expect([clear['pnc'], clear['proxy']]).toEqual([false, undefined]);
     expect((await core.ctl('show', 'senders', p.name === 'ospfv2' ? '198.51.100.7' : '2001:db8:1::7')).code).toBe(1);
     expect(await at('abr2', UP)).toEqual([]);
-    await reload(net.router('leaf'), leaf);
+    await net.router('leaf').reload(leaf);
     await carries('abr1');
   });
 

@@ -1,7 +1,7 @@
 // The OSPF carriers of whole daemons in trouble, in both versions: either side killed, keys and MTUs that differ, a neighbour that takes no opaque LSAs. abr1
 // learns what core declares, across two FRR routers in the backbone.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { PROTOCOLS, type Protocol, ROUTER_ID, flagged, isFull, learned, ospf, proxying, reload, startFull } from './support/areas.ts';
+import { PROTOCOLS, type Protocol, ROUTER_ID, flagged, isFull, learned, ospf, proxying, startFull } from './support/areas.ts';
 import { eventually } from './support/frr.ts';
 import { Network, type Router, type Row } from './support/network.ts';
 
@@ -124,11 +124,11 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
     await abr1.frr('configure', `interface ${p.link(0)}`, ...KEY_LINES[p.name]);
     await eventually('held', isHeld, LIMIT);
     expect(await count('authentication.not-configured')).toBeGreaterThan(0);
-    await reload(abr1, keyed('other'));
+    await abr1.reload(keyed('other'));
     await eventually('counted', async () => (await count('authentication.wrong')) > 1, LIMIT);
     expect(await isFull(p, abr1)).toBe(false);
     await proxyStays();
-    await reload(abr1, keyed('s3cret'));
+    await abr1.reload(keyed('s3cret'));
     await back();
     const refused = await count('authentication.wrong');
     await knows(KEPT);

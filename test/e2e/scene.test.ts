@@ -50,8 +50,8 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
-  await reload(leaf, LEAF);
-  await reload(p, P);
+  await leaf.reload(LEAF);
+  await p.reload(P);
   await adjacent(net, 'leaf', 'p');
   await knows(LOOPBACK.leaf.ipv6);
   await routed(net);
@@ -61,10 +61,6 @@ afterEach(({ task }) => {
   if (task.result?.state === 'fail') console.log(net.logs());
 });
 
-async function reload(router: Router, intent: object): Promise<void> {
-  await router.configure(intent);
-  expect(await router.ctl('reload')).toMatchObject({ code: 0 });
-}
 /** p has learned that both prefixes of senders have this proxy, and its port is watched. */
 const knows = (proxyAddress: string): Promise<unknown> =>
   eventually(`p knows ${proxyAddress} as the proxy`, async () => {
@@ -185,7 +181,7 @@ describe('from the congested port to the sender', () => {
     ['an IPv4 sender and an IPv4 proxy', 4, 'ipv4'],
   ] as const)('PNC-4-a PNC-4-b PNC-4-d PNC-4-e PNC-4-f PNC-4-g A14: %s: the notice and the CNP are right to the bit, for other decoders too', async (_name, family, proxyFamily) => {
     const proxyAddress = LOOPBACK.leaf[proxyFamily];
-    await reload(leaf, { ...base('leaf'), ...proxy('leaf', { address: proxyAddress }) });
+    await leaf.reload({ ...base('leaf'), ...proxy('leaf', { address: proxyAddress }) });
     await knows(proxyAddress);
     const f = flow(family);
     f.connect();
@@ -248,7 +244,7 @@ describe('from the congested port to the sender', () => {
   });
 
   test('PNC-6-b: never more than one CNP for a flow in its interval, at the proxy as at the congested node', async () => {
-    await reload(p, { ...base('p'), ...watching({ 'per-flow-interval': '500ms' }) });
+    await p.reload({ ...base('p'), ...watching({ 'per-flow-interval': '500ms' }) });
     const f = flow();
     f.connect();
     await isLearned(f);
@@ -261,8 +257,8 @@ describe('from the congested port to the sender', () => {
   });
 
   test.each([['IPv6', 6], ['IPv4', 4]] as const)('PNC-3-a: a congested node that is itself the proxy tells the %s sender directly', async (_name, family) => {
-    await reload(leaf, base('leaf'));
-    await reload(p, { ...base('p'), ...watching({ 'per-flow-interval': '5ms' }), ...proxy('p') });
+    await leaf.reload(base('leaf'));
+    await p.reload({ ...base('p'), ...watching({ 'per-flow-interval': '5ms' }), ...proxy('p') });
     const f = flow(family);
     await eventually('it is its own proxy', async () => (await p.get('proxies'))[0]?.['address'] === LOOPBACK.p.ipv6);
     await eventually('the Queue Pair is learned', async () => {

@@ -81,13 +81,6 @@ export async function startFull(net: Network, p: Protocol, intents: Partial<Reco
   await Promise.all(rows.map(([name]) => eventually(`${name} is full`, () => isFull(p, net.router(name)), 60_000)));
 }
 
-/** A new cnpd.yaml for a running cnpd. @throws when it is refused */
-export async function reload(r: Router, intent: object): Promise<void> {
-  await r.configure(intent);
-  const { code, stderr } = await r.ctl('reload');
-  if (code !== 0) throw new Error(`${r.name}: reload: ${stderr}`);
-}
-
 /** What the network tells a router of a prefix with the flag, as `area originator proxy`. */
 export const flagged = async (r: Router, prefix: string): Promise<string[]> =>
   (await learned(r, prefix)).filter(({ pnc }) => pnc === true).map(({ originator, proxy }) => `${String(originator)} ${String(proxy)}`);

@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Lab } from '../../../src/lab/lab.ts';
 import { eventually } from './frr.ts';
-import { LOOPBACK } from './line.ts';
+import { LOOPBACK, SENDERS4, SENDERS6 } from './line.ts';
 import { Network, type Router, type Row } from './network.ts';
 
 /** leaf declares, p and far learn. */
@@ -11,6 +11,13 @@ export type Speaker = 'leaf' | 'p' | 'far';
 
 /** Identity and carrier. `bgp` adds to the section. */
 export const speaker = (name: Speaker, bgp: object = {}): object => ({ router: { name, loopback: LOOPBACK[name] }, bgp });
+
+/** The characteristic in which leaf names itself: code, length, address. */
+export const LEAF_PNC = 'ffdc001020010db8ffff00000000000000000001';
+/** leaf's attribute 39 as PNC §5.4 has it: AFI, SAFI, next hop; the characteristic. */
+export const NHC = { [SENDERS6]: `0002011020010db8ffff00000000000000000001${LEAF_PNC}`, [SENDERS4]: `00010104c0000201${LEAF_PNC}` } as const;
+export type SenderPrefix = keyof typeof NHC;
+export const BOTH: readonly SenderPrefix[] = [SENDERS6, SENDERS4];
 
 async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
   const gone = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined;

@@ -38,6 +38,13 @@ export class Router {
     await this.#lab.mustExec(this.name, ['sh', '-c', `mkdir -p /etc/cnpd && cat > ${CONFIG}`], { input });
   }
 
+  /** A new cnpd.yaml for a running cnpd. @throws when it is refused */
+  async reload(intent: object): Promise<void> {
+    await this.configure(intent);
+    const { code, stdout, stderr } = await this.ctl('reload');
+    if (code !== 0 || stdout !== 'reloaded\n') throw new Error(`${this.name}: reload: exit code ${code}: ${stdout}${stderr}`);
+  }
+
   get pid(): number {
     if (this.#daemon?.pid === undefined) throw new Error(`${this.name}: cnpd does not run`);
     return this.#daemon.pid;
