@@ -276,8 +276,7 @@ class RunningDaemon implements Daemon {
       sids: () => sidStates({ intent: this.#file.intent, routers: this.#table.routers, desired: this.#desired, dataplane: this.#dataplane, hasRoute: (to) => hasRoute(this.#rtnetlink, to) }),
       rtt: () => this.#stamp?.state() ?? [],
     });
-    const log = this.#logging.room('northbound');
-    return startNorthbound({ socket: this.#file.intent.gnmiSocket }, { source, actions: { reload: () => this.reload() }, log, count: this.#counters.count });
+    return startNorthbound({ socket: this.#file.intent.gnmiSocket }, { source, actions: { reload: () => this.reload() }, log: this.#logging.room('northbound'), count: this.#counters.count });
   }
 
   #problems(): Problem[] {
