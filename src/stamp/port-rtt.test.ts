@@ -19,13 +19,36 @@ describe('RTT_est of a port', () => {
     expect(rtt.values.get('eth2')).toBe(11.5);
   });
 
-  it('a slow drift is followed in steps of the band', () => {
+  it('a drift is followed in steps of the band', () => {
     const rtt = new PortRtt();
     let changes = 0;
-    for (let rttMs = 10; rttMs <= 20; rttMs += 0.01) changes += rtt.update([{ port: 'eth2', rttMs }]) ? 1 : 0;
+    for (let rttMs = 10; rttMs <= 20; rttMs += 0.1) changes += rtt.update([{ port: 'eth2', rttMs }]) ? 1 : 0;
     expect(changes).toBeGreaterThan(3);
     expect(changes).toBeLessThan(9);
     expect(rtt.values.get('eth2')).toBeGreaterThan(17.5);
+  });
+
+  it('LHCNP-5.3.2-h: what grows smoothly to a value that lies within the band is said in the end, wherever it set out from', () => {
+    for (let from = 1; from < 20; from += 0.5) {
+      const rtt = new PortRtt();
+      let measured = from;
+      let changes = 0;
+      for (let i = 0; i < 300; i++) {
+        measured += (20 - measured) / 16;
+        changes += rtt.update([{ port: 'eth2', rttMs: measured }]) ? 1 : 0;
+      }
+      expect(rtt.values.get('eth2')).toBeGreaterThanOrEqual(20 / (1 + 1 / 32) - 1e-3);
+      expect(changes).toBeLessThan(30);
+    }
+  });
+
+  it('what differs little and stays is said after a while, and only measurements count: one that is handed over again is none', () => {
+    const rtt = new PortRtt();
+    rtt.update([{ port: 'eth2', rttMs: 10 }]);
+    for (let i = 0; i < 100; i++) expect(rtt.update([{ port: 'eth2', rttMs: 10.5 }])).toBe(false);
+    const later = Array.from({ length: 60 }, (_, i) => rtt.update([{ port: 'eth2', rttMs: 10.5 + (i % 2) / 100 }]));
+    expect(later.filter(Boolean)).toHaveLength(1);
+    expect(rtt.values.get('eth2')).toBeCloseTo(10.5, 1);
   });
 
   it('microseconds do not matter on a short path', () => {
