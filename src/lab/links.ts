@@ -3,11 +3,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { LabError } from './error.ts';
 import type { Log } from '../model/log.ts';
 import { type ProcessIdentity, identify } from './processes.ts';
 import { program } from './program.ts';
-import { mustRun } from './run.ts';
+import { mustRun, run } from './run.ts';
+import { quoteWord } from './shell.ts';
 import { logPath, netnsPath } from './state.ts';
 import type { LinkSpec } from './topology.ts';
 
@@ -36,6 +38,24 @@ export function interfaceCommands(links: readonly LinkSpec[], node: string): str
   );
 }
 
+/**
+ * A script that makes the veths of a node deliver in order, as a wire does. What a veth receives waits in a queue of the CPU that sent it; a shaper sends by
+ * its timer on one CPU and at once on another, and the second packet overtakes the first. With receive packet steering one CPU takes all of them: also what
+ * two nodes of a lab send one after the other arrives so.
+ */
+export function steeringScript(links: readonly LinkSpec[], node: string, cpu: number): string | undefined {
+  const interfaces = links.flatMap((l) => (l.delayMs > 0 ? [] : [l.a, l.b])).flatMap((e) => (e.node === node ? [e.interface] : []));
+  if (interfaces.length === 0) return undefined;
+  const files = interfaces.map((name) => `/sys/class/net/${quoteWord(name)}/queues/rx-*/rps_cpus`);
+  return `set -e; for file in ${files.join(' ')}; do echo ${cpuMask(cpu)} > "$file"; done`;
+}
+
+/** One CPU as the kernel reads a set of them: hexadecimal, groups of 32 bits with commas between. */
+const cpuMask = (cpu: number): string => (1n << BigInt(cpu)).toString(16).replace(/(?<=.)(?=(?:.{8})+$)/g, ',');
+
+/** Labs that are up at the same time share the CPUs. */
+const cpuOf = (lab: string): number => [...lab].reduce((sum, letter) => sum + letter.codePointAt(0)!, 0) % cpus().length;
+
 export interface LinkMaker {
   readonly lab: string;
   readonly container: ContainerOf;
@@ -51,7 +71,15 @@ export async function createLinks(links: readonly LinkSpec[], nodes: readonly st
   for (const node of nodes) {
     const commands = interfaceCommands(links, node);
     if (commands.length > 0) await mustRun(['ip', '-n', maker.container(node), '-batch', '-'], { input: `${commands.join('\n')}\n` }, `bringing up the interfaces of ${node}`);
+    const steering = steeringScript(links, node, cpuOf(maker.lab));
+    if (steering) await steer(maker, node, steering);
   }
+}
+
+/** A kernel without receive packet steering has no such files: the lab works, and a flow may be reordered, which is said. */
+async function steer(maker: LinkMaker, node: string, script: string): Promise<void> {
+  const { code, stderr } = await run(['ip', 'netns', 'exec', maker.container(node), 'sh', '-c', script]);
+  if (code !== 0) maker.log.warn({ node, error: stderr.trim() }, 'no receive packet steering: packets of a flow may overtake one another on the links of this node');
 }
 
 /** Starts one delay line and waits until both of its interfaces exist. @throws LabError `helper-failed` with the end of its log */

@@ -129,6 +129,15 @@ test('a plain link has the MTU of the file on both ends', async () => {
   expect(await roundTripMs(lab)).toBeLessThan(DELAYED_RTT_MS);
 });
 
+test('one CPU takes what all plain links of a lab receive: nothing overtakes', async () => {
+  const lab = await labUp(topology(PLAIN));
+  const masks = await Promise.all(lab.nodes.map((node) => lab.mustExec(node, ['sh', '-c', 'cat /sys/class/net/eth1/queues/rx-*/rps_cpus'])));
+  const sets = new Set(masks.join('').trim().split('\n').map((mask) => BigInt(`0x${mask.replaceAll(',', '')}`)));
+  expect(sets.size).toBe(1);
+  const [cpus] = sets;
+  expect(cpus! > 0n && (cpus! & (cpus! - 1n)) === 0n).toBe(true);
+});
+
 test('a link with delay takes its time in each direction', async () => {
   const lab = await labUp(topology(DELAYED));
   expect(await lab.mustExec('b', ['cat', '/sys/class/net/eth1/mtu'])).toBe('1500\n');
