@@ -3,6 +3,7 @@
 import type { Lab } from '../../../src/lab/lab.ts';
 import { ActiveConnection, PassiveConnection } from '../../../src/lab/roce/connection.ts';
 import { DataTemplate, buildAcknowledge, buildCmPacket, rocePacketOf, sourcePortOf } from '../../../src/lab/roce/wire.ts';
+import { isKernelError } from '../../../src/kernel/errors.ts';
 import { Netns } from '../../../src/kernel/netns.ts';
 import { type PacketSocket, openPacketSocket } from '../../../src/kernel/packet-socket.ts';
 import type { Poller } from '../../../src/kernel/poller.ts';
@@ -13,6 +14,7 @@ import { OPCODE } from '../../../src/packet/roce/opcodes.ts';
 import { type RocePacket, parseRocePacket } from '../../../src/packet/roce/packet.ts';
 
 const ETHERNET = 14;
+const ROOM_LIMIT_MS = 30_000;
 
 const bytesOfMac = (text: string): Uint8Array => Uint8Array.from(text.trim().split(':').map((part) => parseInt(part, 16)));
 
@@ -50,11 +52,19 @@ export class Port {
 
   /** Sends an IP packet to the neighbour. */
   send(packet: Uint8Array): void {
-    this.#socket.send(this.frame(packet));
+    this.sendFrame(this.frame(packet));
   }
 
+  /** What is sent belongs to the socket until the CPU that receives it has come to it: a flood waits there for room, as a wire makes it wait. */
   sendFrame(frame: Uint8Array): void {
-    this.#socket.send(frame);
+    const deadline = performance.now() + ROOM_LIMIT_MS;
+    for (;;) {
+      try {
+        return this.#socket.send(frame);
+      } catch (error) {
+        if (!isKernelError(error, 'ENOBUFS') || performance.now() > deadline) throw error;
+      }
+    }
   }
 
   frame(packet: Uint8Array): Uint8Array {
