@@ -57,6 +57,8 @@ export class Session {
   readonly #waits = new Set<() => void>();
   #fail: (error: unknown) => void = () => {};
   #over = false;
+  /** The listener knows that this gobgpd is there. Changes may come in the same turn of the event loop as the word that they will; what the listener hears before is not of this connection. */
+  #announced = false;
   /** Everything has been told once. */
   listed = false;
 
@@ -130,6 +132,7 @@ export class Session {
     this.#routes = new Routes({ api, learn: this.#options.learn, multipath: about.multipath }, this.#modules);
     await this.#watch(api, this.#routes);
     this.#modules.listener.connected({ api: api.name, as: about.as, routerId: about.routerId });
+    this.#announced = true;
     const without: Family[] = [];
     for (const family of FAMILIES) if (!(await this.#listPath(family, [], (bytes) => this.#routes!.listed(decodeListed(bytes))))) without.push(family);
     for (const family of without) this.#modules.log.info({ family }, `gobgpd has no table of IPv${family} unicast`);
@@ -220,7 +223,7 @@ export class Session {
 
   /** What a slice has brought, unless it is less than that, and questions that it has raised. */
   #tell(least = 0): void {
-    if (this.#over || !this.#routes || this.#routes.untold < least) return;
+    if (this.#over || !this.#announced || !this.#routes || this.#routes.untold < least) return;
     const routes = this.#routes.take();
     if (routes.length > 0) this.#modules.listener.routes(routes);
     if (!this.#asking) this.#ask(this.#routes);
