@@ -211,9 +211,11 @@ describe('who is told', () => {
     const events = await line.transfer({ source: H1.v6, rate: '30mbit', duration: '2s', options: ['--understands', 'long-haul-icmpv6', '--known-nodes', '2001:db8:ffff::/48', '--rtt', '10ms'] });
     const summary = events.find((event) => event['event'] === 'summary')!;
     expect(summary).toMatchObject({ reason: 'done', retransmitted: 0, cnps: 0 });
-    const { 'long-haul-icmpv6': taken } = summary['feedback'] as Record<string, { accepted: number; refused: object }>;
+    const { 'long-haul-icmpv6': taken } = summary['feedback'] as Record<string, { accepted: number; refused: Record<string, number> }>;
     expect(taken!.accepted).toBeGreaterThan(3);
-    expect(taken!.refused).toEqual({});
+    // The last word may come while the connection is taken down: its Queue Pair is not active any more (LHCNP-5.6-a).
+    const { 'unknown-queue-pair': late = 0, ...others } = taken!.refused;
+    expect([others, late <= 1]).toEqual([{}, true]);
     expect((summary['instructions'] as { reductions: number }).reductions).toBeGreaterThan(0);
   });
 });

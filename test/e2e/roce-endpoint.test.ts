@@ -74,7 +74,7 @@ test.each([6, 4] as const)('IPv%d: tshark reads every packet: connection managem
   capture.stderr!.setEncoding('utf8').on('data', (text: string) => (said += text));
   while (!said.includes('File:')) await once(capture.stderr!, 'data');
 
-  const { sender, listener } = await exchange(family, ['--rate', '10mbit', '--duration', '500ms', '--message', '8']);
+  const { sender, listener } = await exchange(family, ['--rate', '10mbit', '--duration', '500ms', '--message', '8', '--timeout', '20s']);
   // Its last batch is read within a second of its arrival; it says how many it has: data, an acknowledgement for each message of eight, five of the CM.
   const expected = (Number(summary(sender)['sent']) * 9) / 8 + 5;
   while (Number([...said.matchAll(/Packets: (\d+)/g)].at(-1)?.[1] ?? 0) < expected) await once(capture.stderr!, 'data');

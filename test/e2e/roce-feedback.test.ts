@@ -209,7 +209,7 @@ test('an IPv4 sender is told in the RoCEv2 form', async () => {
 });
 
 test('A7: stopped by Reduce 100, it sends again by itself after two round trips; what arrives at the receiver is complete', async () => {
-  const connection = await connected(6, [...ALL, '--rtt', '100ms', '--recovery-step', '5mbit']);
+  const connection = await connected(6, [...ALL, '--rtt', '100ms', '--recovery-step', '5mbit', '--timeout', '20s']);
   send(roce(6, order(connection.qpn, 'rate-reduce', 100)));
   const stopped = await connection.sender.seen('the reduction', accepted('long-haul-roce', 'rate-reduce'));
   expect(stopped['rateBps']).toBe(0);

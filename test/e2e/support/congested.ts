@@ -99,7 +99,8 @@ export class CongestedNetwork {
     const listener = lab.spawn('h2', [...program('roce-endpoint'), 'listen', '--interface', 'eth1', '--address', receiver, '--cnp-interval', 'off'], { stdio: ['ignore', 'pipe', 'inherit'] });
     await once(listener.stdout!, 'data');
     try {
-      const ends = ['--interface', 'eth1', '--address', opts.source, '--peer', receiver];
+      // Whoever waits for a processor is not to take that for a loss.
+      const ends = ['--interface', 'eth1', '--address', opts.source, '--peer', receiver, '--timeout', '20s'];
       const { stdout } = await lab.exec('h1', [...program('roce-endpoint'), 'send', ...ends, '--rate', opts.rate, '--duration', opts.duration, ...(opts.options ?? [])]);
       return stdout.trim().split('\n').map((text) => JSON.parse(text) as Row);
     } finally {
