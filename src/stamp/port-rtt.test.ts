@@ -51,6 +51,13 @@ describe('RTT_est of a port', () => {
     expect(rtt.values.get('eth2')).toBeCloseTo(10.5, 1);
   });
 
+  it('LHCNP-5.3.2-h: what leaves the narrow band for a while, or to both sides in turn, is noise, however long it was quiet before', () => {
+    const rtt = new PortRtt();
+    rtt.update([{ port: 'eth2', rttMs: 10 }]);
+    const samples = [...Array.from({ length: 200 }, (_, i) => 10 + (i % 3) / 100), ...Array.from({ length: 31 }, (_, i) => 10.5 + (i % 2) / 100), 10.1, ...Array.from({ length: 200 }, (_, i) => (i % 2 === 0 ? 10.6 : 9.4))];
+    for (const rttMs of samples) expect(rtt.update([{ port: 'eth2', rttMs }])).toBe(false);
+  });
+
   it('microseconds do not matter on a short path', () => {
     const rtt = new PortRtt();
     rtt.update([{ port: 'eth2', rttMs: 0.1 }]);

@@ -1,13 +1,12 @@
 // RTT_est of a port: the smallest smoothed RTT of the targets that are reached through it (LHCNP-5.3.1-d). K_max is computed from what it says, and is not
-// rewritten for noise (LHCNP-5.3.2-h): what it says moves at once when the measurement leaves a wide band around it, and now and then when the measurement
-// has left a narrow one and stays. Without the second rule a path that has grown would be shown, and used, up to an eighth too short for ever: the smoothed
+// rewritten for noise (LHCNP-5.3.2-h): what it says moves at once when the measurement leaves a wide band around it, and in the end when the measurement
+// has left a narrow one on one side and stays there. Without the second rule a path that has grown would be shown, and used, up to an eighth too short for ever: the smoothed
 // measurement approaches the new value slowly, and its last part lies within the wide band.
 
 /** Half the width of the band that is left at once, as a fraction of what was said. */
 const WIDE = 1 / 8;
-/** Half the width of the band that is left after SETTLED measurements. */
+/** Half the width of the band that is left when SETTLED measurements in a row are beyond it, all on one side. */
 const NARROW = 1 / 32;
-/** Measurements that differ from the one before, since something was said. */
 const SETTLED = 32;
 /** Half the width of either band at least, milliseconds: below that the machines are measured, not the path. */
 const LEAST_BAND_MS = 0.05;
@@ -22,8 +21,8 @@ interface Steady {
   readonly saidMs: number;
   /** The latest measurement. */
   readonly measuredMs: number;
-  /** Measurements since it was said. */
-  readonly measurements: number;
+  /** How many measurements in a row are above the narrow band; negative: below it. What is handed over again is no measurement. */
+  readonly beyond: number;
 }
 
 export class PortRtt {
@@ -47,9 +46,13 @@ export class PortRtt {
 }
 
 function steady(before: Steady | undefined, measuredMs: number): Steady {
-  if (before === undefined) return { saidMs: measuredMs, measuredMs, measurements: 0 };
-  const measurements = before.measurements + (measuredMs === before.measuredMs ? 0 : 1);
-  const band = Math.max(before.saidMs * (measurements < SETTLED ? WIDE : NARROW), LEAST_BAND_MS);
-  const within = Math.abs(measuredMs - before.saidMs) <= band;
-  return within ? { saidMs: before.saidMs, measuredMs, measurements } : { saidMs: measuredMs, measuredMs, measurements: 0 };
+  const said: Steady = { saidMs: measuredMs, measuredMs, beyond: 0 };
+  if (before === undefined) return said;
+  const difference = measuredMs - before.saidMs;
+  const leaves = (band: number): boolean => Math.abs(difference) > Math.max(before.saidMs * band, LEAST_BAND_MS);
+  if (leaves(WIDE)) return said;
+  if (measuredMs === before.measuredMs) return before;
+  const side = leaves(NARROW) ? Math.sign(difference) : 0;
+  const beyond = side !== 0 && side === Math.sign(before.beyond) ? before.beyond + side : side;
+  return Math.abs(beyond) < SETTLED ? { ...before, measuredMs, beyond } : said;
 }
