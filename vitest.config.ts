@@ -6,15 +6,13 @@ import { SlowFirst } from './test/support/slow-first.ts';
 // decoders; `e2e` builds networks. One project runs after the other (groupOrder). The files of `bpf` make anonymous namespaces, those of `e2e` have names of
 // their own for everything. `unit` and `bpf` compute, and two of their files run at a time, where Vitest by itself would leave one CPU free; `e2e` mostly
 // waits for FRR's timers.
-const patient = { testTimeout: 60_000, hookTimeout: 60_000 };
-
 export default defineConfig({
   test: {
     reporters: ['default', new ClosingLine()],
     sequence: { sequencer: SlowFirst },
     projects: [
       { test: { name: 'unit', include: ['src/**/*.test.ts', 'test/conformance/**/*.test.ts'], maxWorkers: 2, isolate: false, testTimeout: 60_000, sequence: { groupOrder: 0 } } },
-      { test: { name: 'bpf', include: ['test/{bpf,kernel,codec}/**/*.test.ts'], pool: 'forks', maxWorkers: 2, ...patient, sequence: { groupOrder: 1 } } },
+      { test: { name: 'bpf', include: ['test/{bpf,kernel,codec}/**/*.test.ts'], pool: 'forks', maxWorkers: 2, testTimeout: 60_000, hookTimeout: 60_000, sequence: { groupOrder: 1 } } },
       { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], pool: 'forks', maxWorkers: 4, testTimeout: 240_000, hookTimeout: 240_000, sequence: { groupOrder: 2 } } },
     ],
   },

@@ -57,8 +57,6 @@ export class Session {
   readonly #waits = new Set<() => void>();
   #fail: (error: unknown) => void = () => {};
   #over = false;
-  /** The listener knows that this gobgpd is there. Changes may come in the same turn of the event loop as the word that they will; what the listener hears before is not of this connection. */
-  #announced = false;
   /** Everything has been told once. */
   listed = false;
 
@@ -129,16 +127,17 @@ export class Session {
     const { api, about } = await identify(this.#channel, ANSWER_MS);
     this.#api = api;
     this.#about = about;
-    this.#routes = new Routes({ api, learn: this.#options.learn, multipath: about.multipath }, this.#modules);
-    await this.#watch(api, this.#routes);
+    const routes = new Routes({ api, learn: this.#options.learn, multipath: about.multipath }, this.#modules);
+    await this.#watch(api, routes);
+    // Not before: changes may come in the same turn of the event loop as the word that they will, and what is told before `connected` is not of this connection.
+    this.#routes = routes;
     this.#modules.listener.connected({ api: api.name, as: about.as, routerId: about.routerId });
-    this.#announced = true;
     const without: Family[] = [];
-    for (const family of FAMILIES) if (!(await this.#listPath(family, [], (bytes) => this.#routes!.listed(decodeListed(bytes))))) without.push(family);
+    for (const family of FAMILIES) if (!(await this.#listPath(family, [], (bytes) => routes.listed(decodeListed(bytes))))) without.push(family);
     for (const family of without) this.#modules.log.info({ family }, `gobgpd has no table of IPv${family} unicast`);
     await new Promise<void>((resolve) => this.#slices.push(resolve));
     this.#tell();
-    this.#routes.loaded();
+    routes.loaded();
     this.listed = true;
     this.#modules.listener.listed(without);
     this.#scheduleHealth();
@@ -223,7 +222,7 @@ export class Session {
 
   /** What a slice has brought, unless it is less than that, and questions that it has raised. */
   #tell(least = 0): void {
-    if (this.#over || !this.#announced || !this.#routes || this.#routes.untold < least) return;
+    if (this.#over || !this.#routes || this.#routes.untold < least) return;
     const routes = this.#routes.take();
     if (routes.length > 0) this.#modules.listener.routes(routes);
     if (!this.#asking) this.#ask(this.#routes);
