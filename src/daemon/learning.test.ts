@@ -10,7 +10,8 @@ import type { CongestedNode } from '../reconcile/congested-node.ts';
 import { Learning } from './learning.ts';
 
 const intent: Intent = {
-  router: { name: 'p1' },
+  router: { name: 'p1', reversePathCheck: true },
+  queuePairs: { ageingMs: 300_000 },
   ports: [{ interface: 'eth0', kMax: 100_000, measurementIntervalMs: 10, perFlowIntervalMs: 20, noticesPerSecond: 1000 }],
   borderPorts: [],
   codePoints: DEFAULT_CODE_POINTS,

@@ -11,6 +11,7 @@ const SECTIONS = {
   ospfv3: 'ospfv3',
   bgp: 'bgp',
   proxy: 'proxy',
+  queuePairs: 'queue-pairs',
   ports: 'ports',
   borderPorts: 'border-ports',
   borderAllow: 'border-allow',

@@ -11,7 +11,8 @@ const example = readFileSync(new URL('../../docs/cnpd.yaml', import.meta.url), '
 describe('docs/cnpd.yaml', () => {
   test('is valid, and every value of it arrives', () => {
     expect(load(example)).toEqual({
-      router: { name: 'leaf1', loopback4: address('192.0.2.1'), loopback6: address('2001:db8:ffff::1') },
+      router: { name: 'leaf1', loopback4: address('192.0.2.1'), loopback6: address('2001:db8:ffff::1'), reversePathCheck: true },
+      queuePairs: { ageingMs: 300_000 },
       isis: {
         systemId: Uint8Array.of(0, 0, 0, 0, 0xc0, 1),
         area: Uint8Array.of(0x49, 0, 1),
@@ -145,8 +146,8 @@ describe('docs/cnpd.yaml', () => {
 
   /** Keys that the example shows with their defaults: [depth of indentation, names]. */
   const OPTIONAL: readonly (readonly [number, readonly string[]])[] = [
-    [0, ['gnmi', 'log', 'code-points']],
-    [2, ['mtu', 'interface', 'enabled', 'next-hop', 'advertise', 'via-next-hop', 'hello-interval', 'hold-multiplier', 'lifetime', 'refresh', 'hold-unreachable', 'dead-interval', 'retransmit-interval', 'per-flow-interval', 'rate', 'capability-expiry', 'fast-cnp', 'ecn', 'port', 'interval']],
+    [0, ['gnmi', 'log', 'code-points', 'queue-pairs']],
+    [2, ['reverse-path-check', 'ageing', 'mtu', 'interface', 'enabled', 'next-hop', 'advertise', 'via-next-hop', 'hello-interval', 'hold-multiplier', 'lifetime', 'refresh', 'hold-unreachable', 'dead-interval', 'retransmit-interval', 'per-flow-interval', 'rate', 'capability-expiry', 'fast-cnp', 'ecn', 'port', 'interval']],
     [4, ['target', 'plaintext', 'max-message', 'k-min', 'ecn', 'per-flow-interval', 'rate', 'k-base', 'alpha', 'measurement-interval', 'early', 'severity', 'escalation', 'resume', 'contribution', 'deferral', 'disclose', 'pad-to-cnp']],
     [6, ['supports', 'ce-with-fast-cnp', 'table', 'timestamp', 'interface', 'link', 'mtu', 'ignore-mtu', 'instance-id']],
   ];

@@ -12,6 +12,7 @@ export interface Intent {
   readonly ospfv3?: OspfIntent;
   readonly bgp?: BgpIntent;
   readonly proxy?: ProxyIntent;
+  readonly queuePairs: QueuePairsIntent;
   /** Egress ports to watch. Empty: this router is no congested node. */
   readonly ports: readonly PortIntent[];
   /** Interfaces at which notifications are dropped in both directions (PNC-6-c, PNC-6-d). */
@@ -32,6 +33,17 @@ export interface RouterIntent {
   /** Source of the notices that this router sends; one a family at most. */
   readonly loopback4?: IpAddress;
   readonly loopback6?: IpAddress;
+  /**
+   * Whether notifications, probes and what teaches Queue Pairs are believed only from a port to which the route back to their source leads. False where routing is
+   * asymmetric towards hosts or borders.
+   */
+  readonly reversePathCheck: boolean;
+}
+
+/** What is known about connections, by a proxy or for Long-haul CNPs. */
+export interface QueuePairsIntent {
+  /** A connection of which no packet came for this time is forgotten. */
+  readonly ageingMs: number;
 }
 
 export type IsisLevels = '1' | '2' | '1-2';

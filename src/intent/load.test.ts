@@ -10,7 +10,8 @@ const isis = (lines: string): string => `${router}isis:\n  system-id: 0000.0000.
 describe('what is off', () => {
   test('PNC-6-f: nothing runs by default', () => {
     expect(load('router: { name: r1 }')).toEqual({
-      router: { name: 'r1' },
+      router: { name: 'r1', reversePathCheck: true },
+      queuePairs: { ageingMs: 300_000 },
       ports: [],
       borderPorts: [],
       codePoints: UNASSIGNED,

@@ -21,6 +21,9 @@ const router = section(
       },
       'addresses of this router that never go down; required as soon as a port has k-max or stamp is there',
     ).optional(),
+    'reverse-path-check': value(
+      onOff, 'on: notifications, STAMP probes and what teaches Queue Pairs count only from a port to which the route back to their source leads; default on',
+    ).optional(),
   },
   'who this router is',
 );
@@ -69,6 +72,11 @@ const proxy = section(
   'this router is the congestion notification proxy of senders (PNC §5)',
 );
 
+const queuePairs = section(
+  { ageing: value(time('10s', '24h'), 'a connection of which no packet came for this time is forgotten; default 5min').optional() },
+  'what is known about connections, by the proxy and for Long-haul CNPs',
+);
+
 const borderAllow = section(
   {
     inbound: list(value(trustedPrefix, 'prefix'), 'source prefixes outside from which notifications are let in').optional(),
@@ -93,6 +101,7 @@ export const cnpdSchema = section(
     ospfv3: ospfv3.optional(),
     bgp: bgp.optional(),
     proxy: proxy.optional(),
+    'queue-pairs': queuePairs.optional(),
     ports: ports.optional(),
     'border-ports': list(value(interfaceName, 'interface'), 'interfaces to outside the domain; notifications are dropped there in both directions').optional(),
     'border-allow': borderAllow.optional(),

@@ -19,7 +19,7 @@ export const isSecret = (path: Path): boolean => path.some((step) => typeof step
 /** Whether a name of a mapping may be shown: `hmac-md5:KEY`, without the space, is a name without a value. */
 export const isSafeName = (path: Path, name: string, hasValue: boolean): boolean => hasValue || KEYS.includes(name) || !(isSecret(path) || isSecretKey(name));
 
-const SECTION = /^(?:router|isis|ospfv2|ospfv3|bgp|proxy|ports|border-ports|border-allow|notifications|srv6|stamp|code-points|gnmi|log)\s*:/;
+const SECTION = /^(?:router|isis|ospfv2|ospfv3|bgp|proxy|queue-pairs|ports|border-ports|border-allow|notifications|srv6|stamp|code-points|gnmi|log)\s*:/;
 // Each word is tried once, from its beginning: a long line must not take the square of its length.
 const NAME = /\?\s+["']?([\w-]+)|(?<![\w-])([\w-]+)["']?\s*:/g;
 /** The beginning of a line that holds nothing but names. */
