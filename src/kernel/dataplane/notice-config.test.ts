@@ -32,6 +32,13 @@ describe('the extension objects prepared for a Long-haul CNP', () => {
     expect(objects({ timestamp: true, deviceId: 'x'.repeat(MAX_DEVICE_ID), pathId: 0xffff_ffff })).toHaveLength(92);
   });
 
+  test('LHCNP-6.1.1-e: a computed checksum of 0 is 0xffff, because 0 means none (RFC 4884 §7)', () => {
+    const checksum = (bytes: Uint8Array): number => (bytes[2]! << 8) | bytes[3]!;
+    const zero = objects({ pathId: checksum(objects({ pathId: 0 })) });
+    expect(checksum(zero)).toBe(0xffff);
+    expect(decodeExtensions(zero, 0, zero.length)).toMatchObject({ ok: true });
+  });
+
   test('a device identifier that is too long, and a class that is none, are refused', () => {
     expect(() => objects({ deviceId: 'ä'.repeat(33) })).toThrow(RangeError);
     expect(() => objects({ objectClass: 0, timestamp: true })).toThrow(RangeError);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { concat } from '../bytes.ts';
+import { concat, u16 } from '../bytes.ts';
 import { fromHex, toHex } from '../hex.ts';
 import { fuzzDecoder, refusesTruncation } from '../hostile.fixture.ts';
 import { type ExtensionObject, decodeExtensions, encodeExtensions } from './objects.ts';
@@ -63,4 +63,19 @@ test('a header cut anywhere but behind an object is refused', () => {
 test('no object harms the decoder', () => {
   const unchecked = (objects: ExtensionObject[]): Uint8Array => encodeExtensions(objects).with(2, 0).with(3, 0);
   fuzzDecoder(decode, [unchecked([NAME, STAMP, PATH]), unchecked([PATH])], { repair: (b) => (b.length > 3 ? b.with(2, 0).with(3, 0) : b) });
+});
+
+test('LHCNP-6.1.1-e: a computed checksum of 0 is sent as 0xffff, because 0 means none (RFC 4884 §7)', () => {
+  const objects = (word: number): Uint8Array => encodeExtensions([{ ...PATH, payload: Uint8Array.of(0, 0, word >>> 8, word) }]);
+  const zero = objects(u16(objects(0), 2));
+  expect(u16(zero, 2)).toBe(0xffff);
+  expect(decode(zero)).toMatchObject({ ok: true });
+  expect(code(zero.with(3, 0xfe))).toBe('bad-extension-checksum');
+});
+
+test('an object that the message ends before is refused, at its last byte of padding too', () => {
+  const unchecked = encodeExtensions([NAME]).with(2, 0).with(3, 0);
+  expect(code(unchecked)).toBe('ok');
+  // Five bytes of name and three of padding: each of them must be there.
+  for (let missing = 1; missing <= 3; missing++) expect(code(unchecked.subarray(0, unchecked.length - missing)), `${missing} bytes less`).toBe('truncated');
 });
