@@ -13,6 +13,8 @@
 struct data_packet {
 	struct flow_key key;
 	__u32 psn;
+	__be16 sport; // with the P_Key, what a Resume has to repeat (LHCNP-6.2.3-g)
+	__be16 pkey;
 	__u8 ecn;	     // of the outermost header
 	__u8 tunnel_family;  // of the outermost header when the flow is inside another packet, 4 or 6; 0: it is not
 	__u16 outer_offset;  // of the outermost header in the frame
@@ -24,6 +26,7 @@ static __always_inline enum parsed parse_bth(const struct bth *bth, struct data_
 {
 	packet->key.qpn = BTH_QPN(bth->qpn);
 	packet->psn = BTH_PSN(bth->psn);
+	packet->pkey = bth->pkey;
 	return roce_carries_data(bth->opcode) && packet->key.qpn >= FIRST_DATA_QPN ? PARSED_DATA : PARSED_OTHER;
 }
 
@@ -42,6 +45,7 @@ static __always_inline enum parsed parse_udp(const __u8 *udp, struct data_packet
 {
 	if (*(__be16 *)(udp + 2) != bpf_htons(ROCE_UDP_PORT))
 		return PARSED_OTHER;
+	packet->sport = *(__be16 *)udp;
 	return parse_bth((const struct bth *)(udp + UDP_HLEN), packet);
 }
 
@@ -154,6 +158,7 @@ static __noinline int parse_walk(struct __sk_buff *skb, struct data_packet *pack
 	packet->ecn = (h.outer_family == 6 ? ip[1] >> 4 : ip[1]) & 3;
 	packet->tunnel_family = h.outer != h.inner ? h.outer_family : 0;
 	packet->outer_offset = h.outer;
+	packet->sport = h.sport;
 	const struct bth *bth = (const struct bth *)walk_at(skb, h.transport + UDP_HLEN, BTH_SIZE);
 	if (bth && h.transport + UDP_HLEN + BTH_SIZE > h.end)
 		return PARSED_OTHER;

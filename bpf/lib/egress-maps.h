@@ -225,7 +225,9 @@ struct notification_record {
 	__u8 action;	   // enum action; long-haul formats only
 	__u8 level;	   // PNC: 0-7; long-haul formats: 0-255; Fast CNP: 0
 	__u16 parameter;
-	__u16 reserved;
+	__be16 pkey;  // of the invoking packet, as its UDP source port: a Resume has them too
+	__be16 sport;
+	__u16 reserved[3];
 };
 
 struct {

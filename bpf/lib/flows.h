@@ -47,7 +47,7 @@ struct flow {
 	__u8 told_action;
 	__u8 told_level;
 	__u16 told_parameter;
-	__u16 reserved;
+	__be16 told_pkey; // of the invoking packet; 0 with told_sport 0: told by a version that did not keep them
 	__u64 ce_exempt_until; // not marked while it is sent Fast CNPs (FCNP-4-b)
 
 	// Its share of the queue (contribution.h).
@@ -61,7 +61,8 @@ struct flow {
 	__u64 rate_before; // 0: not known
 	__u64 deferred_until; // 0: not deferred
 	__u32 deferred_depth; // of the queue when it was deferred, bytes
-	__u32 reserved2;
+	__be16 told_sport;
+	__u16 reserved;
 };
 
 struct flow_set {

@@ -67,6 +67,8 @@ static __always_inline void remember_told(const struct congestion *c, const stru
 	flow->told_action = message->action;
 	flow->told_level = message->level;
 	flow->told_parameter = message->parameter;
+	flow->told_pkey = c->packet->pkey;
+	flow->told_sport = c->packet->sport;
 	flow->ce_exempt_until = c->format == FORMAT_FAST_CNP && !c->mark_ce ? c->now + c->port->flow_interval_ns : 0;
 	if (is_long_haul(c->format))
 		flow->deferred_until = 0; // waited for, and answered
@@ -95,7 +97,9 @@ static __always_inline void record(const struct __sk_buff *skb, const struct con
 	record->action = message->action;
 	record->level = message->level;
 	record->parameter = message->parameter;
-	record->reserved = 0;
+	record->pkey = c->packet->pkey;
+	record->sport = c->packet->sport;
+	record->reserved[0] = record->reserved[1] = record->reserved[2] = 0;
 	bpf_ringbuf_submit(record, 0);
 }
 

@@ -19,5 +19,7 @@ export const sentNotification = (more: Partial<SentNotification> = {}): SentNoti
   level: 180,
   action: 'rate-reduce',
   parameter: 30,
+  sourcePort: 0xc123,
+  pkey: 0x8001,
   ...more,
 });

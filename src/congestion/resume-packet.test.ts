@@ -43,6 +43,17 @@ describe('the Resume packet', () => {
     expect(readLongHaulRoce(parsed.value, 247)).toMatchObject({ ok: true, value: { action: 'resume', parameter: 50, level: 20, sourceQpn: 100 } });
   });
 
+  it.each([['IPv6', { format: 'long-haul-roce' }], ['IPv4', IPV4]] as const)('LHCNP-6.2.3-g: in RoCEv2 form it has the P_Key and the UDP source port of the flow, %s', (_, more) => {
+    const fields = (packet: Uint8Array | undefined): object => {
+      const parsed = parseRocePacket(packet!);
+      if (!parsed.ok) throw new Error(parsed.error.detail);
+      return { sourcePort: parsed.value.sourcePort, pkey: parsed.value.bth.pkey };
+    };
+    expect(fields(buildResume(order({ ...more, sourcePort: 0xd00d, pkey: 0x8123 }), RESUME, SETTINGS, NTP))).toEqual({ sourcePort: 0xd00d, pkey: 0x8123 });
+    // Of an entry of the flow table that an earlier version wrote.
+    expect(fields(buildResume(order({ ...more, sourcePort: 0, pkey: 0 }), RESUME, SETTINGS, NTP))).toEqual({ sourcePort: 0xc000, pkey: 0xffff });
+  });
+
   const endCon = address('2001:db8:c::1');
   for (const [name, more, version] of [['IPv6', {}, 6], ['IPv4', IPV4, 4]] as const) {
     it(`FCN-4.2.2-d: goes back through END.CON when the flow came through one, ${name} inside, not changed by a bit`, () => {

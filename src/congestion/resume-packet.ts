@@ -6,9 +6,10 @@ import { buildLongHaulIcmpv6 } from '../packet/icmpv6/long-haul-cnp.ts';
 import { UNDISCLOSED, type LongHaulCnp, queueDepthMetric } from '../packet/long-haul/body.ts';
 import type { LongHaulObject } from '../packet/long-haul/objects.ts';
 import { put32 } from '../packet/bytes.ts';
+import { DEFAULT_PKEY } from '../packet/roce/bth.ts';
 import { buildLongHaulRoce } from '../packet/roce/long-haul-cnp.ts';
 import { wrapForEndCon } from '../packet/srv6/end-con.ts';
-import type { ResumeOrder } from './resume.ts';
+import type { ResumeOrder, ToldFlow } from './resume.ts';
 
 /** How notifications are built; the plan's notifier has all of it. */
 export interface LongHaulSettings {
@@ -32,8 +33,11 @@ export interface ResumeInstruction {
   readonly parameter: number;
 }
 
-/** The data packet is not at hand, whose port the program copies. */
-const SOURCE_PORT = 0xc000;
+/** Of a flow whose sender was told by a version that did not keep them (flows.ts). No data packet has P_Key 0. */
+const UNKNOWN = { sourcePort: 0xc000, pkey: DEFAULT_PKEY } as const;
+
+/** LHCNP-6.2.3-g; decision D11: the P_Key and the UDP source port of the flow, as in what it was told before, so that it takes the same path. */
+const transportOf = ({ sourcePort, pkey }: ToldFlow): { readonly sourcePort: number; readonly pkey: number } => (pkey === 0 ? UNKNOWN : { sourcePort, pkey });
 
 /**
  * A whole IP packet, to be sent from the loopback of its family. Undefined: this node is not set up for it any more.
@@ -56,7 +60,7 @@ export function buildResume({ flow, queueBytes }: ResumeOrder, instruction: Resu
   const notification =
     flow.format === 'long-haul-icmpv6'
       ? buildLongHaulIcmpv6({ ...ends, codes: { type: icmpv6Type, objectClass } })
-      : buildLongHaulRoce({ ...ends, sourcePort: SOURCE_PORT, objectClass, padToCnp });
+      : buildLongHaulRoce({ ...ends, ...transportOf(flow), objectClass, padToCnp });
   return flow.endCon ? wrapForEndCon({ source: source6!, endCon: flow.endCon, notification }) : notification;
 }
 

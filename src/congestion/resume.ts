@@ -20,7 +20,7 @@ export interface ResumePort {
 }
 
 /** Who was told, and how to reach it. */
-export type ToldFlow = Pick<SentNotification, 'format' | 'ifindex' | 'source' | 'destination' | 'destinationQpn' | 'sourceQpn' | 'endCon'>;
+export type ToldFlow = Pick<SentNotification, 'format' | 'ifindex' | 'source' | 'destination' | 'destinationQpn' | 'sourceQpn' | 'endCon' | 'sourcePort' | 'pkey'>;
 
 export interface ResumeOrder {
   readonly flow: ToldFlow;

@@ -42,6 +42,9 @@ export interface SentNotification {
   /** Long-haul formats only. */
   readonly action: LongHaulAction | null;
   readonly parameter: number;
+  /** UDP source port and P_Key of the packet that it is about. */
+  readonly sourcePort: number;
+  readonly pkey: number;
 }
 
 /**

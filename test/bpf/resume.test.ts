@@ -1,6 +1,6 @@
 // A whole episode of congestion (LHCNP §7) with the real program and the real agent's loop: data fill a queue, the program tells the sender to slow down, the queue drains, the
 // agent tells it to go faster again.
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type CongestionLoop, createCongestionLoop } from '../../src/congestion/congestion.edge.ts';
 import { EGRESS_PROGRAMS, encodeEgressPort } from '../../src/kernel/dataplane/egress.ts';
 import { u32Key } from '../../src/kernel/dataplane/layout.ts';
@@ -11,10 +11,12 @@ import { prefix } from '../../src/model/prefix.ts';
 import { decodeLongHaulIcmpv6 } from '../../src/packet/icmpv6/long-haul-cnp.ts';
 import { parseIcmpv6 } from '../../src/packet/icmpv6/message.ts';
 import type { LongHaulCnp } from '../../src/packet/long-haul/body.ts';
+import { readLongHaulRoce } from '../../src/packet/roce/long-haul-cnp.ts';
+import { buildRocePacket, parseRocePacket } from '../../src/packet/roce/packet.ts';
 import type { EgressPortPlan, NotifierPlan } from '../../src/plan/desired.ts';
 import { type CongestedNode, congestedNode } from '../../src/reconcile/congested-node.ts';
 import { CongestedRouter, LOOPBACK4, LOOPBACK6, PNC_PORT, until } from './congested-router.ts';
-import { H1, H2, QPN, data } from './packets.ts';
+import { H1, H1V4, H2, H2V4, QPN, data } from './packets.ts';
 
 const LIMIT_MS = 40_000;
 const [K_MIN, K_MAX] = [50_000, 100_000];
@@ -133,4 +135,33 @@ test('LHCNP-5.5.1-i: an agent that was restarted meanwhile resumes whom the run 
   await until('Resume', () => told().some(({ action }) => action === 'resume'), LIMIT_MS);
   expect(told().at(-1)).toMatchObject({ action: 'resume', parameter: 50, sourceQpn: SOURCE_QPN });
   expect(counters).toMatchObject({ 'congestion.resume.sent': 1 });
+});
+
+describe.each([['IPv6', H1, H2], ['IPv4', H1V4, H2V4]] as const)('LHCNP-6.2.3-g: in RoCEv2 form, %s', (_, source, destination) => {
+  const [sourcePort, pkey] = [0xd00d, 0x8123];
+  /** Action, UDP source port and P_Key of what came out towards the sender. */
+  const heard = (): readonly (readonly [string, number, number])[] =>
+    r.collected.flatMap((frame) => {
+      const roce = parseRocePacket(frame.subarray(14));
+      const cnp = roce.ok && readLongHaulRoce(roce.value, 247);
+      return cnp && cnp.ok ? [[cnp.value.action, roce.value.sourcePort, roce.value.bth.pkey] as const] : [];
+    });
+
+  test.each([['the run that saw the notification', false], ['a run that was started after it', true]])('reduce and resume have the P_Key and the UDP source port of the flow, from %s', async (_run, restarted) => {
+    node.apply({
+      ports: [port(r.portIfindex)], notifier: NOTIFIER, senderCapabilities: [], endConSids: [],
+      senderPolicies: ['::/0', '0.0.0.0/0'].map((id) => ({ id, prefix: prefix(id), order: ['long-haul-roce'] as const, markCeWithFastCnp: false })),
+    });
+    r.queuePairs([{ sender: source, receiver: destination, receiverQpn: QPN }, SOURCE_QPN]);
+    loop = start();
+    const reader = restarted ? undefined : node.onNotification((sent) => loop.notified(sent), { poller });
+    for (let psn = 0; psn < 300; psn++) {
+      r.forward(buildRocePacket({ source, destination, sourcePort, trafficClass: 2, hopLimit: 60, bth: { opcode: 4, destQpn: QPN, psn, pkey }, payload: new Uint8Array(950) }));
+    }
+    await until('the sender was told', () => heard().length > 0, LIMIT_MS);
+    if (restarted) loop.adopt(node.slowedFlows(process.hrtime.bigint()));
+    await until('Resume', () => heard().some(([action]) => action === 'resume'), LIMIT_MS);
+    expect(new Set(heard().map((cnp) => cnp.join(' ')))).toEqual(new Set([`rate-reduce ${sourcePort} ${pkey}`, `resume ${sourcePort} ${pkey}`]));
+    reader?.close();
+  });
 });

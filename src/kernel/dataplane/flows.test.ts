@@ -34,6 +34,8 @@ function flowSet(...flows: readonly Fields[]): Uint8Array {
       [0x64, 130_000_000].forEach((value, i) => u32(128 + 4 * i, value));
       bytes.set([format, 3, action, 230], at + 136);
       view.setUint16(at + 140, 50, LITTLE_ENDIAN);
+      view.setUint16(at + 142, 0x8123); // in network order
+      view.setUint16(at + 212, 0xc001);
     }
   });
 }
@@ -58,7 +60,7 @@ describe('a set of the flow table', () => {
     const [straight, wrapped, plain] = decodeFlowSet(
       flowSet({ way: 0, lastSeen: 1n, format: 3, action: 2 }, { way: 1, lastSeen: 1n, format: 4, action: 1, throughEndCon: true }, { way: 2, lastSeen: 1n, format: 2 }),
     );
-    const told = { atNs: 1234n, row: 3, level: 230, parameter: 50, sourceQpn: 0x64, queueBytes: 130_000_000 };
+    const told = { atNs: 1234n, row: 3, level: 230, parameter: 50, sourceQpn: 0x64, queueBytes: 130_000_000, sourcePort: 0xc001, pkey: 0x8123 };
     expect(straight!.told).toEqual({ ...told, format: 'long-haul-icmpv6', action: 'rate-reduce', endCon: null });
     expect(wrapped!.told).toEqual({ ...told, format: 'long-haul-roce', action: 'pause', endCon: END_CON });
     expect(plain!.told).toMatchObject({ format: 'fast-cnp', action: null });

@@ -11,7 +11,7 @@ const SET = { ways: 16 } as const;
 const FLOW = {
   source: 0, destination: 16, qpn: 32, tag: 36, packets: 40, bytes: 48, congestedBytes: 56, firstSeen: 64, lastSeen: 72, lastNotice: 80, notices: 88,
   lastPsn: 96, ifindex: 100, toldAt: 104, toldEndCon: 112, toldSourceQpn: 128, toldDepth: 132, toldFormat: 136, toldRow: 137, toldAction: 138, toldLevel: 139,
-  toldParameter: 140, size: 216,
+  toldParameter: 140, toldPkey: 142, toldSourcePort: 212, size: 216,
 } as const;
 const CLAIM = { source: 14, destination: 30, qpn: 46, ifindex: 54 } as const;
 export const FLOW_SET_SIZE = SET.ways + FLOW_WAYS * FLOW.size;
@@ -32,6 +32,9 @@ export interface ToldSender {
   readonly queueBytes: number;
   /** END.CON through which it went; null: straight. */
   readonly endCon: IpAddress | null;
+  /** UDP source port and P_Key of the packet that it was about; both 0: not known. */
+  readonly sourcePort: number;
+  readonly pkey: number;
 }
 
 export interface EgressFlow {
@@ -92,6 +95,8 @@ function decodeTold(view: DataView, at: number): ToldSender | null {
     sourceQpn: view.getUint32(at + FLOW.toldSourceQpn, LITTLE_ENDIAN),
     queueBytes: view.getUint32(at + FLOW.toldDepth, LITTLE_ENDIAN),
     endCon: endCon.value === 0n ? null : endCon,
+    sourcePort: view.getUint16(at + FLOW.toldSourcePort),
+    pkey: view.getUint16(at + FLOW.toldPkey),
   };
 }
 

@@ -21,6 +21,7 @@ function record(fields: { format: number; reason?: number; action?: number; endC
     [7, 0xabcdef, 0x64, 130_000_000].forEach((word, i) => view.setUint32(before + 56 + 4 * i, word, LITTLE_ENDIAN));
     all.set([fields.format, fields.reason ?? 1, fields.action ?? 2, 180], before + 72);
     view.setUint16(before + 76, 30, LITTLE_ENDIAN);
+    all.set([0x81, 0x23, 0xc0, 0x01], before + 78); // in network order
   });
   return new DataView(bytes.buffer);
 }
@@ -29,7 +30,8 @@ describe('records of notifications', () => {
   test('say what was sent, to whom, through what and why', () => {
     expect(decodeNotification(record({ format: 3, reason: 4, endCon: END_CON }, 24), 24, NOTIFICATION_RECORD_SIZE)).toEqual({
       atNs: 123_456_789_012_345n, format: 'long-haul-icmpv6', reason: 'escalation', ifindex: 7, source: SOURCE, destination: DESTINATION, destinationQpn: 0xabcdef,
-      sourceQpn: 0x64, endCon: END_CON, queueBytes: 130_000_000, level: 180, action: 'rate-reduce', parameter: 30,
+      sourceQpn: 0x64, endCon: END_CON, queueBytes: 130_000_000, level: 180, action: 'rate-reduce', parameter: 30, sourcePort: 0xc001,
+      pkey: 0x8123,
     });
   });
 
@@ -39,7 +41,7 @@ describe('records of notifications', () => {
   });
 
   test.each([
-    ['another size', () => decodeNotification(record({ format: 1 }), 0, NOTIFICATION_RECORD_SIZE - 8), /80 bytes, not 72/],
+    ['another size', () => decodeNotification(record({ format: 1 }), 0, NOTIFICATION_RECORD_SIZE - 8), /88 bytes, not 80/],
     ['an unknown format', () => decodeNotification(record({ format: 5 }), 0, NOTIFICATION_RECORD_SIZE), /5 is no notification format/],
     ['an unknown reason', () => decodeNotification(record({ format: 1, reason: 0 }), 0, NOTIFICATION_RECORD_SIZE), /0 is no reason/],
     ['an unknown action', () => decodeNotification(record({ format: 4, action: 4 }), 0, NOTIFICATION_RECORD_SIZE), /4 is no action/],

@@ -31,9 +31,10 @@ export const formatOf = (number: number): NotificationFormat => lookUp(FORMAT_NA
 
 export const isLongHaul = (format: NotificationFormat): boolean => format === 'long-haul-icmpv6' || format === 'long-haul-roce';
 
-export const NOTIFICATION_RECORD_SIZE = 80;
+export const NOTIFICATION_RECORD_SIZE = 88;
 const RECORD = {
   time: 0, source: 8, destination: 24, endCon: 40, ifindex: 56, destinationQpn: 60, sourceQpn: 64, queueBytes: 68, format: 72, reason: 73, action: 74, level: 75, parameter: 76,
+  pkey: 78, sourcePort: 80,
 } as const;
 
 const isZero = (view: DataView, at: number): boolean => view.getBigUint64(at) === 0n && view.getBigUint64(at + 8) === 0n;
@@ -61,5 +62,7 @@ export function decodeNotification(view: DataView, offset: number, length: numbe
     level: u8(RECORD.level),
     action: isLongHaul(format) ? actionOf(u8(RECORD.action)) : null,
     parameter: view.getUint16(offset + RECORD.parameter, LITTLE_ENDIAN),
+    sourcePort: view.getUint16(offset + RECORD.sourcePort),
+    pkey: view.getUint16(offset + RECORD.pkey),
   };
 }
