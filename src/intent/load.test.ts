@@ -120,7 +120,7 @@ describe('each mistake is named at its place', () => {
     ['a port twice', `${router}ports: [{ interface: eth1, k-max: 1kB }, { interface: eth1, k-max: 2kB }]`, 'ports[1].interface', /eth1 stands in this list already, as entry 1/],
     ['a port without threshold', `${router}ports: [{ interface: eth1 }]`, 'ports[0]', /needs a threshold/],
     ['k-min with ecn: off', `${router}ports: [{ interface: eth1, k-min: 1kB, ecn: off }]`, 'ports[0].k-min', /which ecn: off forbids/],
-    ['a queue deeper than the kernel counts', `${router}ports: [{ interface: eth1, k-max: 5GB }]`, 'ports[0].k-max', /from 1B to 2GB/],
+    ['a queue deeper than the kernel counts', `${router}ports: [{ interface: eth1, k-max: 5GB }]`, 'ports[0].k-max', /from 1B to 4GB/],
     ['more ports than the dataplane has slots for', `${router}border-ports: [${Array.from({ length: 1025 }, (_, i) => `e${i}`).join()}]`, 'border-ports', /1025 entries/],
     ['notices without a loopback', 'router: { name: a }\nports: [{ interface: eth1, k-max: 1kB }]', 'router.loopback', /port eth1 sends notices/],
     ['the carrier as a port', isis('ports: [{ interface: cnpd-isis, k-max: 1kB }]\n'), 'ports[0].interface', /veth of a carrier/],

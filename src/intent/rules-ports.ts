@@ -58,8 +58,11 @@ function roundTripTime(view: View, report: Report): void {
   }
 }
 
-/** Queue depths are counted in 32 bits; cnpd.yaml takes thresholds up to this. */
-const DEEPEST = 2e9;
+/**
+ * The highest threshold, bytes. The kernel counts a queue's backlog in 32 bits (struct gnet_stats_queue), so none is seen deeper than 4,294,967,295 bytes; the congestion levels
+ * need room between K_max and that.
+ */
+export const DEEPEST = 4e9;
 
 /** LHCNP-5.4-d, LHCNP-5.4-e: triggers beside K_max. */
 function triggers(view: View, report: Report): void {

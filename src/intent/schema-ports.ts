@@ -5,9 +5,9 @@ import { bitRate, byteRate, factor, interfaceName, onOff, orWord, percent, rate,
 export const port = section(
   {
     interface: value(interfaceName, 'egress interface with a TBF or HTB root qdisc'),
-    'k-min': value(size('1B', '2GB'), 'CE marking of ECT packets above this queue depth; default k-max / 2').optional(),
-    'k-max': value(orWord('auto', size('1B', '2GB')), 'notifications above this queue depth; auto: the greater of k-base and alpha × bandwidth × rtt (LHCNP §5.3.2); absent: none').optional(),
-    'k-base': value(size('1B', '2GB'), 'least k-max: auto, at least one RoCEv2 frame; default 64kB').optional(),
+    'k-min': value(size('1B', '4GB'), 'CE marking of ECT packets above this queue depth; default k-max / 2').optional(),
+    'k-max': value(orWord('auto', size('1B', '4GB')), 'notifications above this queue depth; auto: the greater of k-base and alpha × bandwidth × rtt (LHCNP §5.3.2); absent: none').optional(),
+    'k-base': value(size('1B', '4GB'), 'least k-max: auto, at least one RoCEv2 frame; default 64kB').optional(),
     alpha: value(factor('0.01', '100'), 'factor of the bandwidth-delay product in k-max: auto; default 1').optional(),
     bandwidth: value(bitRate('1kbit', '100Tbit'), 'rate of the port; default: that of the qdisc, else that of the link').optional(),
     rtt: value(orWord('probe', time('1us', '10s')), 'round-trip time of the path through the port; probe: measured by stamp; default: probe when stamp has targets').optional(),

@@ -54,7 +54,7 @@ describe('PNC-4-f: congestion levels', () => {
 
   test('begin at K_max, ascend strictly, stay in 32 bits, and the highest is reported before the queue drops', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 2e9 }), fc.option(fc.integer({ min: 1, max: 0xffffffff }), { nil: undefined }), (kMax, limit) => {
+      fc.property(fc.integer({ min: 1, max: 4e9 }), fc.option(fc.integer({ min: 1, max: 0xffffffff }), { nil: undefined }), (kMax, limit) => {
         const levels = levelThresholds(kMax, limit);
         expect([levels.length, levels[0]]).toEqual([8, kMax]);
         for (let i = 1; i < 8; i++) expect(levels[i]).toBeGreaterThan(levels[i - 1]!);

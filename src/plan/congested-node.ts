@@ -1,6 +1,7 @@
 // The congested node (PNC §4, §5; LHCNP §5.3, §5.4; FCNP §4): the monitored egress ports with their thresholds, who is told how and how that is built, and the
 // longest-match table of the senders' proxies. Thresholds are computed in thresholds.ts, formats described in fast-cnp.ts and long-haul-cnp.ts.
 import type { Intent, PortIntent } from '../intent/intent.ts';
+import { DEEPEST } from '../intent/rules-ports.ts';
 import type { ForwardingChanges, ForwardingEntry } from '../learned/forwarding.ts';
 import { type Family, formatAddress, isLinkLocal, sameAddress } from '../model/address.ts';
 import { formatPrefix } from '../model/prefix.ts';
@@ -10,7 +11,7 @@ import { planFastCnp } from './fast-cnp.ts';
 import { explainInstruction, instructionRows, planLongHaul } from './long-haul-cnp.ts';
 import { asksForProxies, notifies, planPolicies } from './policy.ts';
 import { type LearnedAboutSenders, planCapabilities } from './senders-learned.ts';
-import { DEEPEST, type Thresholds, thresholdsOf } from './thresholds.ts';
+import { type Thresholds, thresholdsOf } from './thresholds.ts';
 import { burstOf, nanoseconds } from './token-bucket.ts';
 import { formatPercent } from './words.ts';
 
@@ -21,6 +22,8 @@ export interface LearnedView extends LearnedAboutSenders {
 }
 
 const LEVELS = 8;
+/** Bytes of a queue (struct gnet_stats_queue). */
+const MOST_COUNTED = 0xffff_ffff;
 /** What a port without Long-haul CNPs says of them: nothing, and no flow is left out or waited for. */
 const NO_LONG_HAUL = { instructions: [{ fromBytes: 0, level: 100, action: 'notify', parameter: 0 }], contribution256: 0, deferral256: 0 } as const;
 /** Root qdiscs whose backlog is one number that a program can read. pfifo_fast counts per CPU and reads 0, mq has no queue of its own. */
@@ -29,10 +32,10 @@ const READABLE_ROOTS = new Set(['tbf', 'htb']);
 /**
  * Queue depths at which the congestion levels 0 … 7 begin (PNC §4: 3 bits, 7 the highest), bytes: from K_max in eight equal steps towards the depth at
  * which the queue drops, `level n = K_max + n · (limit − K_max) / 8`. Level 7 begins at seven eighths of the way, so that it is
- * reported before packets are lost. The limit is the qdisc's, or 2 · K_max when it has none that is known or none above K_max.
+ * reported before packets are lost. The limit is the qdisc's, or 2 · K_max when it has none that is known or none above K_max; at most what the kernel counts in 32 bits.
  */
 export function levelThresholds(kMax: number, limitBytes?: number): number[] {
-  const limit = limitBytes !== undefined && limitBytes > kMax ? limitBytes : 2 * kMax;
+  const limit = Math.min(MOST_COUNTED, limitBytes !== undefined && limitBytes > kMax ? limitBytes : 2 * kMax);
   const step = Math.max(1, (limit - kMax) / LEVELS);
   return Array.from({ length: LEVELS }, (_, level) => Math.floor(kMax + level * step));
 }

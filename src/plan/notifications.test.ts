@@ -136,7 +136,7 @@ describe('LHCNP-5.5-d: the instructions of a port', () => {
   });
 
   test('depths stay what the kernel can count', () => {
-    const rows = rowsAt(2e9, null, 'severity: [{ from: 1, level: 180, action: rate-reduce, parameter: 30 }, { from: 1000, level: 190, action: rate-reduce, parameter: 40 }]');
+    const rows = rowsAt(4e9, null, 'severity: [{ from: 1, level: 180, action: rate-reduce, parameter: 30 }, { from: 1000, level: 190, action: rate-reduce, parameter: 40 }]');
     expect(rows[2]!.fromBytes).toBe(0xffff_fffe);
   });
 });

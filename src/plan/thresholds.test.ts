@@ -39,6 +39,27 @@ describe('A1, LHCNP-5.3.2-a: K_max = max(K_base, alpha × R × RTT / 8)', () => 
     expect(portOf('k-max: auto, bandwidth: 100Gbit, rtt: 5us').port).toMatchObject({ kMax: 64_000, kMin: 32_000 });
   });
 
+  test('400 Gbit/s and 40 ms: 2 GB, and 60 ms: 3 GB: nothing is cut off', () => {
+    expect(portOf('k-max: auto, bandwidth: 400Gbit, rtt: 40ms')).toMatchObject({ port: { kMax: 2e9, kMin: 1e9 }, problems: [] });
+    const { port, problems } = portOf('k-max: auto, bandwidth: 400Gbit, rtt: 60ms');
+    expect([port.kMax, port.kMin, port.levelBytes[0], problems]).toEqual([3e9, 1.5e9, 3e9, []]);
+    // Ascending, and within what the kernel counts: 3 GB × 2 are not.
+    expect(port.levelBytes[7]).toBe(Math.floor(3e9 + (7 * (0xffff_ffff - 3e9)) / 8));
+  });
+
+  test('800 Gbit/s and 100 ms: 10 GB are more than the kernel counts of a queue: that is a problem of the port', () => {
+    const { port, problems } = portOf('k-max: auto, bandwidth: 800Gbit, rtt: 100ms');
+    expect([port.kMax, port.kMin]).toEqual([4e9, 2e9]);
+    expect(port.levelBytes.every((bytes, n) => n === 0 || bytes > port.levelBytes[n - 1]!)).toBe(true);
+    expect(problems).toEqual([
+      { feature: 'ports', problem: 'k-max of wan is 4000000000 bytes instead of 10000000000: the kernel counts a queue in 32 bits', remedy: 'lower alpha, or set k-max for wan to what its queue may hold, at most 4GB' },
+    ]);
+    // One that drops before is never that deep.
+    expect(portOf('k-max: auto, bandwidth: 800Gbit, rtt: 100ms', { qdisc: { rootKind: 'tbf', limitBytes: 1e9 } }).problems.map(({ problem }) => problem)).toEqual([
+      'k-max of wan (4000000000 bytes) is never exceeded: its queue drops at 1000000000 bytes', 'k-min of wan (2000000000 bytes) is never exceeded: its queue drops at 1000000000 bytes',
+    ]);
+  });
+
   test.each([[400e9, 100_000_000, 0.001, 5_000_000], [1e9, 333_333, 1, 41_666], [100e9, 10_000_000, 1.1, 137_500_000], [8000, 1_000_000, 1, 1], [1000, 1000, 0.01, 0]])('R %d bit/s, RTT %d ns, alpha %d: %d bytes', (rate, rtt, alpha, bytes) => {
     expect(bandwidthDelayBytes(rate, rtt, alpha)).toBe(bytes);
   });
@@ -48,7 +69,7 @@ describe('A1, LHCNP-5.3.2-a: K_max = max(K_base, alpha × R × RTT / 8)', () => 
       fc.property(fc.integer({ min: 1, max: 100_000_000 }), fc.integer({ min: 1, max: 10_000_000 }), fc.integer({ min: 10, max: 100_000 }), (kbit, us, alpha) => {
         const { port } = portOf(`k-max: auto, k-base: 5kB, alpha: ${alpha / 1000}, bandwidth: ${kbit}kbit, rtt: ${us}us`);
         const exact = (BigInt(alpha) * BigInt(kbit) * BigInt(us)) / 8_000_000n;
-        expect(port.kMax).toBe(exact > 2_000_000_000n ? 2e9 : Math.max(5000, Number(exact)));
+        expect(port.kMax).toBe(exact > 4_000_000_000n ? 4e9 : Math.max(5000, Number(exact)));
         expect(port.kMin).toBe(Math.floor(port.kMax! / 2));
         expect(port.levelBytes[7]).toBeLessThanOrEqual(0xffff_ffff);
       }),
@@ -143,7 +164,7 @@ describe('every threshold is explained, with its inputs', () => {
     ],
     ['k-max: auto, rtt: probe', { rest: PROBES }, ['k-max: 64000 B = k-base, because RTT is not known', '  R: 1 Gbit/s = rate of the TBF', '  RTT: not measured yet', 'k-min: 32000 B = k-max / 2', LEVELS]],
     ['k-max: auto, rtt: 1ms', { qdisc: { rootKind: 'htb' } }, ['k-max: 64000 B = k-base, because R is not known', '  R: not known', '  RTT: 1 ms = configured', 'k-min: 32000 B = k-max / 2', LEVELS]],
-    ['k-max: auto, bandwidth: 100Tbit, rtt: 1s, ecn: off', {}, ['k-max: 2000000000 B = max(k-base 64000 B, alpha 1 × R × RTT / 8 = 12500000000000 B), at most 2000000000 B', '  R: 100 Tbit/s = configured', '  RTT: 1000 ms = configured', 'k-min: none, no CE marking', LEVELS]],
+    ['k-max: auto, bandwidth: 100Tbit, rtt: 1s, ecn: off', {}, ['k-max: 4000000000 B = max(k-base 64000 B, alpha 1 × R × RTT / 8 = 12500000000000 B), at most 4000000000 B', '  R: 100 Tbit/s = configured', '  RTT: 1000 ms = configured', 'k-min: none, no CE marking', LEVELS]],
     [
       'k-max: 100kB, k-min: 1kB, rtt: 3ms, v-ecn: 12.5%, v-growth: 10MB/s', {},
       ['k-max: 100000 B = configured', 'k-min: 1000 B = configured', 'RTT: 3 ms = configured', 'v-ecn: 12.5 % of the packets in 10 ms = configured', 'v-growth: 100000 B in 10 ms = configured 10000000 B/s', LEVELS],

@@ -1,13 +1,11 @@
 // The thresholds of a watched port (LHCNP §5.3.2): K_max from the bandwidth-delay product or as declared, K_min below it, and what they were computed from. Pure
 // and cheap: plan runs again whenever a rate or a round-trip time changes (LHCNP-5.3.2-h). Depths are bytes, rates bit/s, times nanoseconds.
 import type { PortIntent } from '../intent/intent.ts';
+import { DEEPEST } from '../intent/rules-ports.ts';
 import type { Problem } from './desired.ts';
 import type { LinkFact, QdiscFact } from './facts.ts';
 import { nanoseconds } from './token-bucket.ts';
 import { formatBitRate, formatMs } from './words.ts';
-
-/** The kernel counts depths in 32 bits; the highest congestion level may begin at twice K_max. */
-export const DEEPEST = 2e9;
 
 /** A quantity and where it comes from, for the operator. */
 export interface Sourced {
@@ -61,6 +59,8 @@ const rttLine = (port: PortIntent, rtt: Sourced | undefined): string => `RTT: ${
 
 interface Maximum {
   readonly value: number | null;
+  /** The bandwidth-delay product, where it is more than a queue can be seen to hold; bytes. */
+  readonly beyond?: number;
   readonly lines: readonly string[];
 }
 
@@ -73,7 +73,7 @@ function maximumOf(port: PortIntent, rate: Sourced | undefined, rtt: Sourced | u
   const product = bandwidthDelayBytes(rate.value, rtt.value, alpha);
   const value = Math.min(Math.max(kBase, product), DEEPEST);
   const capped = value < product ? `, at most ${DEEPEST} B` : '';
-  return { value, lines: [`k-max: ${value} B = max(k-base ${kBase} B, alpha ${alpha} × R × RTT / 8 = ${product} B)${capped}`, ...inputs] };
+  return { value, ...(value < product && { beyond: product }), lines: [`k-max: ${value} B = max(k-base ${kBase} B, alpha ${alpha} × R × RTT / 8 = ${product} B)${capped}`, ...inputs] };
 }
 
 /** K_min (LHCNP-5.3.2-f, LHCNP-5.3.2-g): declared, or half of K_max. rules-ports.ts has made sure that it is less than K_max. */
@@ -96,7 +96,7 @@ export function thresholdsOf(port: PortIntent, facts: PortFacts): Thresholds {
     kMax: kMax.value,
     rttNs: rtt?.value ?? null,
     explanation: [...kMax.lines, kMin.line, ...spacing],
-    problems: [...unknownInputs(port, facts, rate, rtt), ...beyondLimit(port, { 'k-max': kMax.value, 'k-min': kMin.value }, facts.qdisc.limitBytes)],
+    problems: [...unknownInputs(port, facts, rate, rtt), ...capped(port, kMax.beyond, facts.qdisc.limitBytes), ...beyondLimit(port, { 'k-max': kMax.value, 'k-min': kMin.value }, facts.qdisc.limitBytes)],
   };
 }
 
@@ -114,6 +114,19 @@ function unknownInputs(port: PortIntent, { qdisc, longHaul, rttMs }: PortFacts, 
     problems.push({ feature: 'ports', problem: `no round-trip time through ${port.interface} has been measured yet: ${effect}`, remedy });
   }
   return problems;
+}
+
+/** 400 Gbit/s over 80 ms are 4 GB. Below that the formula holds exactly (LHCNP-5.3.2-a). */
+function capped(port: PortIntent, product: number | undefined, limitBytes: number | undefined): Problem[] {
+  // A queue that drops before is the problem itself (beyondLimit).
+  if (product === undefined || (limitBytes !== undefined && limitBytes <= DEEPEST)) return [];
+  return [
+    {
+      feature: 'ports',
+      problem: `k-max of ${port.interface} is ${DEEPEST} bytes instead of ${product}: the kernel counts a queue in 32 bits`,
+      remedy: `lower alpha, or set k-max for ${port.interface} to what its queue may hold, at most 4GB`,
+    },
+  ];
 }
 
 function beyondLimit(port: PortIntent, thresholds: Readonly<Record<'k-max' | 'k-min', number | null>>, limitBytes: number | undefined): Problem[] {

@@ -160,7 +160,7 @@ describe('the depth of the queue', () => {
     };
     for (let attempt = 0; attempt < 5; attempt++) {
       tc('qdisc replace dev t-bpf-port root pfifo limit 10');
-      tc('qdisc replace dev t-bpf-port root stab overhead 999000 tbf rate 8bit burst 2100000 limit 4000000000');
+      tc('qdisc replace dev t-bpf-port root stab overhead 999000 tbf rate 8bit burst 2100000 limit 4200000000');
       for (let i = 0; i < count + 2; i++) r.other(1000);
       await until('frames are queued', async () => (await r.depth()) >= count * 1_000_000);
       if ((await r.depth()) === count * 1_000_000) return;
@@ -193,6 +193,16 @@ describe('the depth of the queue', () => {
     await until('the CNP', () => r.collected.some((f) => f[12] === 0x86 && f[20] === 58 && f[54] === 200));
     const cnps = r.collected.filter((f) => f[20] === 58 && f[54] === 200);
     expect(cnps.map((f) => Buffer.from(f.subarray(58, 70)).toString('hex'))).toEqual([body]);
+  });
+
+  test('LHCNP-5.3.2-a, LHCNP-5.4-c: a queue of 3 GB, as 400 Gbit/s over 60 ms fill one, is not above a K_max of 3 GB, and one of 3.1 GB is', async () => {
+    r.port({ kMin: 1_500_000_000, kMax: 3_000_000_000, levelBytes: [0, 1, 2, 3, 4, 5, 6, 7].map((n) => 3_000_000_000 + n * 150_000_000) });
+    await megabytes(3000);
+    send(10, 1);
+    expect(r.stats()).toMatchObject({ ceMarked: 1n, triggers: 0n });
+    await megabytes(3200);
+    send(10, 1);
+    expect(r.records()).toMatchObject([{ reason: 'queue-depth', level: 1, queueBytes: 3_200_000_000 }]);
   });
 });
 
