@@ -80,7 +80,7 @@ static __always_inline int udp_arrived(struct __sk_buff *skb, const __u8 *ip, co
 		flow.receiver_qpn = BTH_QPN(bth->qpn);
 		if (!is_instructive(bth, flow.receiver_qpn))
 			return TC_NEXT;
-		flow.reserved = 0;
+		flow.tenant = TENANT_MAIN;
 		load_address(&flow.sender, ip + source, family);
 		load_address(&flow.receiver, ip + destination, family);
 		roce_arrived(skb, &flow, bth->opcode, BTH_PSN(bth->psn), ETH_HLEN, family);
@@ -118,7 +118,7 @@ static __noinline int walked(struct __sk_buff *skb)
 	if (!bth || h.fragmented || h.transport + UDP_HLEN + BTH_SIZE > h.end)
 		return TC_NEXT;
 	flow.receiver_qpn = BTH_QPN(bth->qpn);
-	flow.reserved = 0;
+	flow.tenant = TENANT_MAIN;
 	if (is_instructive(bth, flow.receiver_qpn))
 		roce_arrived(skb, &flow, bth->opcode, BTH_PSN(bth->psn), h.inner, family);
 	return TC_NEXT;

@@ -25,7 +25,7 @@ struct cm_key {
 	struct address local;
 	struct address remote;
 	__be32 comm_id;
-	__u32 reserved;
+	__u32 space; // tenant_space()
 };
 
 struct cm_side {
@@ -33,8 +33,10 @@ struct cm_side {
 	__u32 qpn;
 	__u32 peer_qpn; // 0 until the REP
 	__u32 psn;
-	__u32 reserved;
+	__u32 tenant; // in which its packets are seen; TENANT_UNKNOWN: several have sent this
 	__u64 at;
+	__u32 peer_tenant; // of the other side's packets, with peer_qpn
+	__u32 reserved;
 };
 
 struct {
@@ -61,10 +63,20 @@ static __always_inline void cm_gid(struct address *a, const __u32 *words)
 	a->words[3] = words[3];
 }
 
+// The tenant of a REQ. A REP does not say whose REQ it answers: who knows another one's communication ID must not be taken for it.
+static __always_inline __u32 cm_tenant(struct cm_key *key, __u32 tenant, __u64 now)
+{
+	struct proxy_config *config = proxy_configuration();
+	struct cm_side *known = bpf_map_lookup_elem(&cm_connections, key);
+	if (!known || !config || known->tenant == tenant || is_later(now, known->at, config->handshake_ns))
+		return tenant;
+	return TENANT_UNKNOWN;
+}
+
 static __always_inline void cm_request(struct qp_flow *path, const __u32 *body, __u64 now)
 {
-	struct cm_key key = { .local = path->sender, .remote = path->receiver, .comm_id = body[0] };
-	struct cm_side side = { .qpn = WORD24(body[8]), .psn = WORD24(body[11]), .at = now };
+	struct cm_key key = { .local = path->sender, .remote = path->receiver, .comm_id = body[0], .space = tenant_space(path->tenant) };
+	struct cm_side side = { .qpn = WORD24(body[8]), .psn = WORD24(body[11]), .tenant = cm_tenant(&key, path->tenant, now), .at = now };
 	cm_gid(&side.local_gid, body + 14);
 	cm_gid(&side.remote_gid, body + 18);
 	count(COUNT_CM_REQUEST);
@@ -83,13 +95,14 @@ static __always_inline void cm_request(struct qp_flow *path, const __u32 *body, 
 // The REP comes from the other side: its remote communication ID is the REQ's.
 static __always_inline void cm_reply(struct qp_flow *path, const __u32 *body, __u64 now)
 {
-	struct cm_key asked = { .local = path->receiver, .remote = path->sender, .comm_id = body[1] };
-	struct cm_key answer = { .local = path->sender, .remote = path->receiver, .comm_id = body[0] };
+	__u32 space = tenant_space(path->tenant);
+	struct cm_key asked = { .local = path->receiver, .remote = path->sender, .comm_id = body[1], .space = space };
+	struct cm_key answer = { .local = path->sender, .remote = path->receiver, .comm_id = body[0], .space = space };
 	__u32 qpn = WORD24(body[3]), psn = WORD24(body[5]);
 	struct proxy_config *config = proxy_configuration();
 	count(COUNT_CM_REPLY);
 	struct cm_side *request = bpf_map_lookup_elem(&cm_connections, &asked);
-	if (!request || !config || is_later(now, request->at, config->handshake_ns)) {
+	if (!request || !config || request->tenant == TENANT_UNKNOWN || is_later(now, request->at, config->handshake_ns)) {
 		count(COUNT_CM_UNMATCHED);
 		return;
 	}
@@ -98,27 +111,33 @@ static __always_inline void cm_reply(struct qp_flow *path, const __u32 *body, __
 		return;
 	}
 	request->peer_qpn = qpn;
+	request->peer_tenant = path->tenant;
 	struct cm_side side = {
 		.local_gid = request->remote_gid,
 		.remote_gid = request->local_gid,
 		.qpn = qpn,
 		.peer_qpn = request->qpn,
 		.psn = psn,
+		.tenant = path->tenant,
+		.peer_tenant = request->tenant,
 		.at = now,
 	};
 	bpf_map_update_elem(&cm_connections, &answer, &side, BPF_ANY);
-	struct qp_flow flow = { .sender = side.local_gid, .receiver = side.remote_gid, .receiver_qpn = side.peer_qpn };
+	struct qp_flow flow = { .sender = side.local_gid, .receiver = side.remote_gid, .receiver_qpn = side.peer_qpn, .tenant = side.tenant };
 	__u32 request_psn = request->psn;
-	if (queue_pairs_connect(&flow, qpn, psn, request_psn, QP_FROM_CM) == 0)
+	if (queue_pairs_connect(&flow, side.peer_tenant, qpn, psn, request_psn, QP_FROM_CM) == 0)
 		count(COUNT_QP_LEARNED_CM);
 }
 
 // Forgets a connection by what one side knows of it. `peer_qpn` narrows it where the message names it.
-static __always_inline void cm_forget(struct cm_key *key, __u32 peer_qpn)
+static __always_inline void cm_forget(struct cm_key *key, __u32 tenant, __u32 peer_qpn)
 {
-	struct qp_flow flow = {};
+	struct qp_flow flow = { .tenant = tenant };
 	struct cm_side *side = bpf_map_lookup_elem(&cm_connections, key);
 	if (side) {
+		// Of somebody else's connection.
+		if (side->tenant != tenant)
+			return;
 		flow.sender = side->local_gid;
 		flow.receiver = side->remote_gid;
 		flow.receiver_qpn = side->peer_qpn;
@@ -139,18 +158,25 @@ static __always_inline void cm_forget(struct cm_key *key, __u32 peer_qpn)
 
 static __always_inline void cm_end(struct qp_flow *path, const __u32 *body, __u32 attribute)
 {
-	struct cm_key local = { .local = path->sender, .remote = path->receiver, .comm_id = body[0] };
-	struct cm_key remote = { .local = path->receiver, .remote = path->sender, .comm_id = body[1] };
+	__u32 space = tenant_space(path->tenant);
+	struct cm_key local = { .local = path->sender, .remote = path->receiver, .comm_id = body[0], .space = space };
+	struct cm_key remote = { .local = path->receiver, .remote = path->sender, .comm_id = body[1], .space = space };
+	struct cm_side *other = bpf_map_lookup_elem(&cm_connections, &remote);
+	// The other side's packets are of the tenant that its REQ or REP came in, and whoever ends the connection answered to it.
+	int is_peer = other && (other->peer_qpn == 0 ? other->tenant != TENANT_UNKNOWN : other->peer_tenant == path->tenant);
 	if (attribute == CM_REJ) {
+		__u32 tenant = other ? other->tenant : 0;
 		count(COUNT_CM_REJECT);
-		cm_forget(&local, 0);
-		cm_forget(&remote, 0);
+		cm_forget(&local, path->tenant, 0);
+		if (is_peer)
+			cm_forget(&remote, tenant, 0);
 		return;
 	}
 	count(COUNT_CM_DISCONNECT);
-	cm_forget(&local, attribute == CM_DREQ ? WORD24(body[2]) : 0);
+	cm_forget(&local, path->tenant, attribute == CM_DREQ ? WORD24(body[2]) : 0);
 	// What the other side knew must not outlive it: the Queue Pairs may be used again at once.
-	bpf_map_delete_elem(&cm_connections, &remote);
+	if (is_peer)
+		bpf_map_delete_elem(&cm_connections, &remote);
 }
 
 static __always_inline void cm_message(struct qp_flow *path, const __u32 *udp)

@@ -6,13 +6,14 @@
 #define CNPD_QUEUE_PAIR_LOOKUP_H
 
 #include "proxy-config.h"
+#include "tenant.h"
 
-// A flow as its packets name it: from, to, and the Queue Pair they are for.
+// A flow as its packets name it: from, to, the Queue Pair they are for, and whose address space the addresses are of (tenant.h).
 struct qp_flow {
 	struct address sender;
 	struct address receiver;
 	__u32 receiver_qpn;
-	__u32 reserved;
+	__u32 tenant; // in which packets of this direction are seen; 0: the router's own address space
 };
 
 enum qp_source { QP_FROM_CM = 1, QP_FROM_TRAFFIC = 2, QP_CONFIGURED = 3 };
@@ -35,6 +36,8 @@ struct queue_pair {
 	__u64 cnps;
 	__u64 packets; // requests of this direction, estimated from PSNs, since only some packets are looked at
 	__u64 bytes;   // of their frames, estimated likewise
+	__u32 peer_tenant; // in which the other direction is seen: the other half's key has it
+	__u32 reserved2;
 };
 
 // Evicts the least recently used: its size is a limit of memory, not of function.

@@ -28,13 +28,13 @@ static __always_inline __s32 psn_distance(__u32 a, __u32 b)
 	return (__s32)((a - b) << 8) >> 8;
 }
 
-// The other direction of a flow whose sender has Queue Pair `sender_qpn`.
-static __always_inline void flow_reversed(struct qp_flow *to, const struct qp_flow *from, __u32 sender_qpn)
+// The other direction, seen in `tenant`, of a flow whose sender has Queue Pair `sender_qpn`.
+static __always_inline void flow_reversed(struct qp_flow *to, const struct qp_flow *from, __u32 sender_qpn, __u32 tenant)
 {
 	to->sender = from->receiver;
 	to->receiver = from->sender;
 	to->receiver_qpn = sender_qpn;
-	to->reserved = 0;
+	to->tenant = tenant;
 }
 
 // Removes a flow's entry and its other half, if they still name each other. Whether the entry was there.
@@ -46,7 +46,7 @@ static __noinline int queue_pair_remove(struct qp_flow *flow)
 	struct queue_pair *pair = bpf_map_lookup_elem(&queue_pairs, flow);
 	if (!pair)
 		return 0;
-	flow_reversed(&reverse, flow, pair->sender_qpn);
+	flow_reversed(&reverse, flow, pair->sender_qpn, pair->peer_tenant);
 	struct queue_pair *other = bpf_map_lookup_elem(&queue_pairs, &reverse);
 	if (other && other->sender_qpn == flow->receiver_qpn)
 		bpf_map_delete_elem(&queue_pairs, &reverse);
@@ -58,6 +58,7 @@ struct learned {
 	__u32 sender_qpn;
 	__u32 starting_psn;
 	__u32 source;
+	__u32 peer_tenant;
 	__u64 now;
 };
 
@@ -68,7 +69,7 @@ static __noinline int queue_pair_store(struct qp_flow *flow, struct learned *lea
 	if (!flow || !learned)
 		return -1;
 	struct queue_pair *known = bpf_map_lookup_elem(&queue_pairs, flow);
-	if (known && known->sender_qpn == learned->sender_qpn) {
+	if (known && known->sender_qpn == learned->sender_qpn && known->peer_tenant == learned->peer_tenant) {
 		known->source = learned->source;
 		known->starting_psn = learned->starting_psn;
 		known->psn = PSN_UNKNOWN;
@@ -84,6 +85,7 @@ static __noinline int queue_pair_store(struct qp_flow *flow, struct learned *lea
 	fresh->starting_psn = learned->starting_psn;
 	fresh->psn = PSN_UNKNOWN;
 	fresh->source = learned->source;
+	fresh->peer_tenant = learned->peer_tenant;
 	fresh->learned_at = fresh->last_seen = fresh->checked_at = fresh->unanswered_since = learned->now;
 	if (known) {
 		// Another Queue Pair took this one's peer: the old other half goes, the flow's rate limit stays.
@@ -94,16 +96,19 @@ static __noinline int queue_pair_store(struct qp_flow *flow, struct learned *lea
 	return bpf_map_update_elem(&queue_pairs, flow, fresh, BPF_ANY);
 }
 
-// Learns a connection: flow->sender's `sender_qpn` and flow->receiver's `flow->receiver_qpn` are each other's peers.
-static __always_inline int queue_pairs_connect(struct qp_flow *flow, __u32 sender_qpn, __u32 sender_psn, __u32 receiver_psn, __u32 source)
+// Learns a connection: flow->sender's `sender_qpn` and flow->receiver's `flow->receiver_qpn` are each other's peers. The receiver's packets are seen in `peer_tenant`.
+static __always_inline int queue_pairs_connect(struct qp_flow *flow, __u32 peer_tenant, __u32 sender_qpn, __u32 sender_psn, __u32 receiver_psn, __u32 source)
 {
 	struct qp_flow reverse;
-	struct learned learned = { .sender_qpn = sender_qpn, .starting_psn = sender_psn, .source = source, .now = bpf_ktime_get_coarse_ns() };
-	flow_reversed(&reverse, flow, sender_qpn);
+	struct learned learned = {
+		.sender_qpn = sender_qpn, .starting_psn = sender_psn, .source = source, .peer_tenant = peer_tenant, .now = bpf_ktime_get_coarse_ns(),
+	};
+	flow_reversed(&reverse, flow, sender_qpn, peer_tenant);
 	if (queue_pair_store(flow, &learned) < 0)
 		goto failed;
 	learned.sender_qpn = flow->receiver_qpn;
 	learned.starting_psn = receiver_psn;
+	learned.peer_tenant = flow->tenant;
 	if (queue_pair_store(&reverse, &learned) < 0)
 		goto failed;
 	return 0;
@@ -135,7 +140,7 @@ static __noinline int queue_pair_check(struct qp_flow *flow, __u32 psn, __u32 an
 	struct proxy_config *config = proxy_configuration();
 	if (!pair || !config)
 		return QP_FITS;
-	flow_reversed(&reverse, flow, pair->sender_qpn);
+	flow_reversed(&reverse, flow, pair->sender_qpn, pair->peer_tenant);
 	struct queue_pair *other = bpf_map_lookup_elem(&queue_pairs, &reverse);
 	if (!other || other->sender_qpn != flow->receiver_qpn)
 		return queue_pair_drop(flow, COUNT_QP_ORPHANED);

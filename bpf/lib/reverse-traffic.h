@@ -15,14 +15,14 @@ struct sent_key {
 	struct address sender;
 	struct address receiver;
 	__u32 psn;
-	__u32 reserved;
+	__u32 space; // tenant_space(): who asks and who answers are in one, also where they are seen in two tenants
 };
 
 #define QPN_AMBIGUOUS 0xffffffffu
 
 struct sent {
-	__u32 qpn; // that the packet was for; QPN_AMBIGUOUS: several
-	__u32 reserved;
+	__u32 qpn; // that the packet was for; QPN_AMBIGUOUS: several, or of several tenants
+	__u32 tenant;
 	__u64 at;
 };
 
@@ -38,7 +38,7 @@ struct candidate {
 	__u32 sender_qpn;
 	__u32 psn; // of the last hit; PSN_UNKNOWN: none of this direction yet
 	__s32 hits;
-	__u32 reserved;
+	__u32 peer_tenant;
 };
 
 struct {
@@ -50,8 +50,8 @@ struct {
 
 static __always_inline void note_sent(struct qp_flow *flow, __u32 psn, __u64 now, __u64 recent_ns)
 {
-	struct sent_key key = { .sender = flow->sender, .receiver = flow->receiver, .psn = psn };
-	struct sent fresh = { .qpn = flow->receiver_qpn, .at = now };
+	struct sent_key key = { .sender = flow->sender, .receiver = flow->receiver, .psn = psn, .space = tenant_space(flow->tenant) };
+	struct sent fresh = { .qpn = flow->receiver_qpn, .tenant = flow->tenant, .at = now };
 	struct sent *known = bpf_map_lookup_elem(&qp_sent_psns, &key);
 	if (!known) {
 		if (bpf_map_update_elem(&qp_sent_psns, &key, &fresh, BPF_NOEXIST) == 0)
@@ -61,40 +61,38 @@ static __always_inline void note_sent(struct qp_flow *flow, __u32 psn, __u64 now
 		if (!known)
 			return;
 	}
-	if (known->qpn != flow->receiver_qpn) {
-		if (is_later(now, known->at, recent_ns))
-			known->qpn = flow->receiver_qpn;
-		else
-			known->qpn = QPN_AMBIGUOUS;
+	if (known->qpn != flow->receiver_qpn || known->tenant != flow->tenant) {
+		known->qpn = is_later(now, known->at, recent_ns) ? flow->receiver_qpn : QPN_AMBIGUOUS;
+		known->tenant = flow->tenant;
 	}
 	known->at = now;
 }
 
-static __always_inline void candidate_set(struct qp_flow *flow, __u32 sender_qpn, __u32 psn, __s32 hits)
+static __always_inline void candidate_set(struct qp_flow *flow, __u32 peer_tenant, __u32 sender_qpn, __u32 psn, __s32 hits)
 {
-	struct candidate fresh = { .sender_qpn = sender_qpn, .psn = psn, .hits = hits };
+	struct candidate fresh = { .sender_qpn = sender_qpn, .psn = psn, .hits = hits, .peer_tenant = peer_tenant };
 	bpf_map_update_elem(&qp_candidates, flow, &fresh, BPF_ANY);
 }
 
-// The supposed Queue Pair of the flow's sender, 0 when there is none.
-static __always_inline __u32 candidate_of(struct qp_flow *flow)
+// The supposed Queue Pair of the flow's sender, with the tenant of the other direction in the upper half; 0 when there is none.
+static __always_inline __u64 candidate_of(struct qp_flow *flow)
 {
 	struct candidate *candidate = bpf_map_lookup_elem(&qp_candidates, flow);
-	return candidate ? candidate->sender_qpn : 0;
+	return candidate ? (__u64)candidate->peer_tenant << 32 | candidate->sender_qpn : 0;
 }
 
-// An answer (flow: B → A, Queue Pair a) that fits a request to `asked`, Queue Pair b of B.
-static __always_inline void candidate_hit(struct qp_flow *flow, __u32 asked, __u32 psn, __s32 needed)
+// An answer (flow: B → A, Queue Pair a) that fits a request to `asked`, Queue Pair b of B, which was seen in `tenant`.
+static __always_inline void candidate_hit(struct qp_flow *flow, __u32 tenant, __u32 asked, __u32 psn, __s32 needed)
 {
 	struct qp_flow request;
-	flow_reversed(&request, flow, asked);
-	__u32 mine = candidate_of(flow), theirs = candidate_of(&request);
+	flow_reversed(&request, flow, asked, tenant);
+	__u64 mine = candidate_of(flow), theirs = candidate_of(&request);
 	count(COUNT_QP_MATCH);
-	if (mine != asked || theirs != flow->receiver_qpn) {
+	if (mine != ((__u64)tenant << 32 | asked) || theirs != ((__u64)flow->tenant << 32 | flow->receiver_qpn)) {
 		if (mine | theirs)
 			count(COUNT_QP_CONTRADICTION);
-		candidate_set(&request, flow->receiver_qpn, PSN_UNKNOWN, 0);
-		candidate_set(flow, asked, psn, mine | theirs ? -needed : 1);
+		candidate_set(&request, flow->tenant, flow->receiver_qpn, PSN_UNKNOWN, 0);
+		candidate_set(flow, tenant, asked, psn, mine | theirs ? -needed : 1);
 	}
 	struct candidate *candidate = bpf_map_lookup_elem(&qp_candidates, flow);
 	if (!candidate)
@@ -107,19 +105,19 @@ static __always_inline void candidate_hit(struct qp_flow *flow, __u32 asked, __u
 		return;
 	bpf_map_delete_elem(&qp_candidates, &request);
 	bpf_map_delete_elem(&qp_candidates, flow);
-	if (queue_pairs_connect(flow, asked, PSN_UNKNOWN, PSN_UNKNOWN, QP_FROM_TRAFFIC) == 0)
+	if (queue_pairs_connect(flow, tenant, asked, PSN_UNKNOWN, PSN_UNKNOWN, QP_FROM_TRAFFIC) == 0)
 		count(COUNT_QP_LEARNED_TRAFFIC);
 }
 
 static __always_inline void note_answer(struct qp_flow *flow, __u32 psn, __u64 now, struct proxy_config *config)
 {
-	struct sent_key key = { .sender = flow->receiver, .receiver = flow->sender, .psn = psn };
+	struct sent_key key = { .sender = flow->receiver, .receiver = flow->sender, .psn = psn, .space = tenant_space(flow->tenant) };
 	struct sent *sent = bpf_map_lookup_elem(&qp_sent_psns, &key);
 	if (!sent || is_later(now, sent->at, config->recent_ns))
 		return;
-	__u32 asked = sent->qpn;
+	__u32 asked = sent->qpn, tenant = sent->tenant;
 	if (asked != QPN_AMBIGUOUS) {
-		candidate_hit(flow, asked, psn, config->hits);
+		candidate_hit(flow, tenant, asked, psn, config->hits);
 		return;
 	}
 	count(COUNT_QP_AMBIGUOUS);

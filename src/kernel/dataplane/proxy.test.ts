@@ -57,7 +57,7 @@ describe('times', () => {
 
 describe('Queue Pairs', () => {
   test.each([['2001:db8::1', '2001:db8::2'], ['10.0.0.1', '10.0.0.2']])('a flow survives encoding and decoding: %s', (sender, receiver) => {
-    const flow = { sender: address(sender), receiver: address(receiver), receiverQpn: 0xabcdef };
+    const flow = { sender: address(sender), receiver: address(receiver), receiverQpn: 0xabcdef, tenant: 0x8000_0007 };
     expect(encodeFlowKey(flow)).toHaveLength(FLOW_KEY_SIZE);
     expect(decodeFlowKey(encodeFlowKey(flow))).toEqual(flow);
   });
@@ -67,7 +67,7 @@ describe('Queue Pairs', () => {
     const value = encodeStaticQueuePair({ senderQpn: 0x64, now: 12n });
     expect(value).toHaveLength(QUEUE_PAIR_SIZE);
     expect(decodeQueuePair(encodeFlowKey(flow), value)).toEqual({
-      ...flow, senderQpn: 0x64, source: 'configured', startingPsn: null, lastPsn: null, learnedAt: 12n, lastSeen: 12n, cnps: 0n, packets: 0n, bytes: 0n,
+      ...flow, tenant: 0, peerTenant: 0, senderQpn: 0x64, source: 'configured', startingPsn: null, lastPsn: null, learnedAt: 12n, lastSeen: 12n, cnps: 0n, packets: 0n, bytes: 0n,
     });
   });
 

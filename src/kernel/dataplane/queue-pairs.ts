@@ -3,14 +3,19 @@
 import type { QueuePairs } from '../../model/roce.ts';
 import { LITTLE_ENDIAN, mappedAddress, structure, unmappedAddressAt, viewOf } from './layout.ts';
 
-/** A flow as its packets name it. */
-export type FlowName = Omit<QueuePairs, 'senderQpn'>;
+/** A flow as its packets name it, and whose addresses they are (bpf/lib/tenant.h): 0 or absent, the router's own address space. */
+export interface FlowName extends Omit<QueuePairs, 'senderQpn'> {
+  readonly tenant?: number;
+}
 
 export type QueuePairSource = 'cm' | 'reverse-traffic' | 'configured';
 const SOURCES: Readonly<Record<QueuePairSource, number>> = { cm: 1, 'reverse-traffic': 2, configured: 3 };
 const SOURCE_OF: ReadonlyMap<number, QueuePairSource> = new Map((Object.keys(SOURCES) as QueuePairSource[]).map((name) => [SOURCES[name], name]));
 
 export interface LearnedQueuePair extends QueuePairs {
+  readonly tenant: number;
+  /** In which packets of the other direction are seen. */
+  readonly peerTenant: number;
   readonly source: QueuePairSource;
   /** Of the sender, from the CM exchange. */
   readonly startingPsn: number | null;
@@ -26,8 +31,8 @@ export interface LearnedQueuePair extends QueuePairs {
 }
 
 export const FLOW_KEY_SIZE = 40;
-export const QUEUE_PAIR_SIZE = 80;
-const VALUE = { senderQpn: 0, startingPsn: 4, psn: 8, source: 12, learnedAt: 16, lastSeen: 24, checkedAt: 32, unanswered: 40, cnps: 56, packets: 64, bytes: 72 } as const;
+export const QUEUE_PAIR_SIZE = 88;
+const VALUE = { senderQpn: 0, startingPsn: 4, psn: 8, source: 12, learnedAt: 16, lastSeen: 24, checkedAt: 32, unanswered: 40, cnps: 56, packets: 64, bytes: 72, peerTenant: 80 } as const;
 const UNKNOWN = 0xffff_ffff;
 
 export const encodeFlowKey = (flow: FlowName): Uint8Array =>
@@ -35,11 +40,14 @@ export const encodeFlowKey = (flow: FlowName): Uint8Array =>
     bytes.set(mappedAddress(flow.sender), 0);
     bytes.set(mappedAddress(flow.receiver), 16);
     view.setUint32(32, flow.receiverQpn, LITTLE_ENDIAN);
+    view.setUint32(36, flow.tenant ?? 0, LITTLE_ENDIAN);
   });
 
-export function decodeFlowKey(key: Uint8Array): FlowName {
+export function decodeFlowKey(key: Uint8Array): Required<FlowName> {
   const view = viewOf(key);
-  return { sender: unmappedAddressAt(view, 0), receiver: unmappedAddressAt(view, 16), receiverQpn: view.getUint32(32, LITTLE_ENDIAN) };
+  return {
+    sender: unmappedAddressAt(view, 0), receiver: unmappedAddressAt(view, 16), receiverQpn: view.getUint32(32, LITTLE_ENDIAN), tenant: view.getUint32(36, LITTLE_ENDIAN),
+  };
 }
 
 /** A value of `static_queue_pairs`. Writing one again forgets when its flow was last notified: write only what changed. */
@@ -56,12 +64,14 @@ export const encodeStaticQueuePair = (pair: { readonly senderQpn: number; readon
 export function decodeQueuePair(key: Uint8Array, value: Uint8Array): LearnedQueuePair | undefined {
   const source = SOURCE_OF.get(value[VALUE.source]!);
   if (!source) return undefined;
-  const { sender, receiver, receiverQpn } = decodeFlowKey(key);
+  const { sender, receiver, receiverQpn, tenant } = decodeFlowKey(key);
   const view = viewOf(value);
   return {
     sender,
     receiver,
     receiverQpn,
+    tenant,
+    peerTenant: view.getUint32(VALUE.peerTenant, LITTLE_ENDIAN),
     senderQpn: view.getUint32(VALUE.senderQpn, LITTLE_ENDIAN),
     source,
     startingPsn: psnAt(view, VALUE.startingPsn),
