@@ -6,7 +6,7 @@ import { prefix } from '../model/prefix.ts';
 import { type StateModules, stateSource } from './state.ts';
 
 const pair = (senderQpn: number): LearnedQueuePair => ({
-  sender: address('2001:db8:1::2'), receiver: address('2001:db8:2::2'), senderQpn, receiverQpn: 7, source: 'cm', startingPsn: null, lastPsn: null,
+  sender: address('2001:db8:1::2'), receiver: address('2001:db8:2::2'), senderQpn, receiverQpn: 7, source: 'cm', tenant: 0, peerTenant: 0, startingPsn: null, lastPsn: null,
   learnedAt: 0n, lastSeen: process.hrtime.bigint(), cnps: 2n, packets: 3n, bytes: 4n,
 });
 
