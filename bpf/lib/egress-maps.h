@@ -195,7 +195,7 @@ struct egress_measure {
 	__u32 start_depth;
 	__u32 growth;  // of the queue in the interval before, bytes; 0 when it shrank
 	__u32 ecn_ppm; // packets that left with CE among all of the interval before
-	__u32 reserved;
+	__u32 tick; // of the kernel, at which other traffic last looked whether the interval is over
 	__u64 last_congested;  // last time that a packet saw the queue above K_min
 	__u64 congested_since; // since then it was never at or below K_min for a whole RTT
 	__u64 share_window;    // number of the window of shares

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What is measured of a monitored port (LHCNP §5.3.1): the depth of its queue on every packet, and interval by interval how fast the queue grew and how
-// many packets left with CE. An interval ends with the first packet that finds a queue after its time, so an empty queue costs
-// nothing; a port on which nothing was queued for longer has no measurement, and begins anew.
+// What is measured of a monitored port (LHCNP §5.3.1): the depth of its queue on every RoCEv2 data packet, and interval by interval how fast the queue grew and which
+// share of the RoCEv2 data packets left with CE. An interval ends with the first packet of any kind after its time, over an empty queue as well: a queue grows by packets of
+// the port, so where none comes nothing is missed. Growth is then what the queue gained since the interval began, scaled to one interval; a marking rate is of no use any
+// more when it is older than an interval.
 // The time is that of the kernel's timer tick: an interval shorter than a tick lasts a tick, and growth is scaled to the interval.
 #ifndef CNPD_MONITOR_H
 #define CNPD_MONITOR_H
@@ -73,7 +74,7 @@ static __noinline int measure_interval(struct egress_measure *measure, const str
 	measure->start_packets = totals.packets;
 	measure->start_left_with_ce = totals.left_with_ce;
 	measure->start_depth = depth;
-	measure->growth = stale || depth <= before ? 0 : (__u64)(depth - before) * ((interval >> 10) | 1) / ((elapsed >> 10) | 1);
+	measure->growth = start == 0 || depth <= before ? 0 : (__u64)(depth - before) * ((interval >> 10) | 1) / ((elapsed >> 10) | 1);
 	measure->ecn_ppm = stale || packets == 0 ? 0 : marked * PPM / packets;
 	return 0;
 }

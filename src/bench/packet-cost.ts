@@ -1,5 +1,6 @@
 // What an uncongested RoCEv2 packet costs: the programs that see data packets, against the empty tc program, on the same packet. BPF_PROG_TEST_RUN runs the program
-// many times on one packet, so its flow is in the cache: the figure is instructions, not cache misses of a million flows. The detector is measured with every
+// many times on one packet, so its flow is in the cache: the figure is instructions, not cache misses of a million flows. Other traffic is measured as well: growth and
+// marking rate of the port go on with it (monitor.h). The detector is measured with every
 // trigger of LHCNP §5.4 on, over an empty queue and over one that holds something below K_min, where the triggers are compared with; and with K_max alone.
 import type { BpfProgram } from '../kernel/bpf/program.ts';
 import { openBpfObject } from '../kernel/bpf/object.ts';
@@ -121,6 +122,8 @@ function casesOf(bench: Bench, { quiet, waiting }: Ports): readonly Case[] {
   const [plain, withoutSrh, withSrh] = [dataIpv6(QPN), insideSrv6(dataIpv6(QPN), []), insideSrv6(dataIpv6(QPN), ['2001:db8:f4::1', '2001:db8:f5::1'])];
   const other = plain.slice();
   other[42] = 0; // another UDP port: not RoCEv2
+  const tcp = plain.slice();
+  tcp[6] = 6; // the protocol: what follows is no matter
   const detected = (what: string, packet: Uint8Array, target: number): Case[] => [
     { what: `${what}, all triggers, queue empty`, program: detector, packet, ifindex: quiet, target },
     { what: `${what}, all triggers, queue below K_min`, program: detector, packet, ifindex: waiting, target },
@@ -131,7 +134,9 @@ function casesOf(bench: Bench, { quiet, waiting }: Ports): readonly Case[] {
     ...detected('RoCEv2 over IPv4', dataIpv4(QPN), 35),
     ...detected('inside SRv6, no SRH', withoutSrh, 60),
     ...detected('inside SRv6, SRH of 2', withSrh, 60),
-    { what: 'congested node, other UDP', program: detector, packet: other, ifindex: quiet },
+    { what: 'other UDP, all triggers, queue empty', program: detector, packet: other, ifindex: quiet, target: 10 },
+    { what: 'other UDP, all triggers, queue below K_min', program: detector, packet: other, ifindex: waiting, target: 10 },
+    { what: 'TCP, all triggers, queue below K_min', program: detector, packet: tcp, ifindex: waiting, target: 10 },
     { what: 'proxy, RoCEv2', program: proxy, packet: plain, ifindex: quiet },
     { what: 'proxy, RoCEv2, the sixteenth packet', program: proxy, packet: dataIpv6(QPN, 16), ifindex: quiet },
     { what: 'proxy, other UDP', program: proxy, packet: other, ifindex: quiet },

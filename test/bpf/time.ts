@@ -10,6 +10,8 @@ const SET = { evictedNotice: 8, ways: 16, flowSize: 216 } as const;
 const FLOW_TIMES = { firstSeen: 64, lastSeen: 72, lastNotice: 80, toldAt: 104, ceExemptUntil: 144, rateStart: 176, deferredUntil: 200 } as const;
 const FLOW_SHARE_WINDOW = 152;
 const MEASURE_TIMES = { intervalStart: 0, lastCongested: 40, congestedSince: 48 } as const;
+/** Of the kernel's timer, 32 bits: whatever else it is, it is another one. */
+const MEASURE_TICK = 36;
 const MEASURE_SHARE_WINDOW = 56;
 
 /** `intervalNs`: the port's, in whole multiples of which shares are windowed. */
@@ -25,6 +27,7 @@ export function passTime(r: CongestedRouter, ns: number, intervalNs: number): vo
   });
   change(r, EGRESS_MAPS.measures, (view) => {
     for (const field of Object.values(MEASURE_TIMES)) earlier(view, field, ns);
+    view.setUint32(MEASURE_TICK, ~view.getUint32(MEASURE_TICK, LITTLE_ENDIAN), LITTLE_ENDIAN);
     earlier(view, MEASURE_SHARE_WINDOW, windows);
   });
   change(r, EGRESS_MAPS.buckets, (view) => earlier(view, 0, ns));

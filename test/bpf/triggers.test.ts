@@ -1,7 +1,9 @@
 // The three conditions of LHCNP §5.4 on a real queue, what is measured for them (LHCNP §5.3.1), and whose packets count (LHCNP §5.5).
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { EGRESS_PROGRAMS } from '../../src/kernel/dataplane/egress.ts';
 import { NOTICE_CONFIG_KEY, NOTICE_CONFIG_MAP, encodeNoticeConfig } from '../../src/kernel/dataplane/notice-config.ts';
+import { ipv6, udp } from '../../src/packet/ip/packets.fixture.ts';
 import { CongestedRouter, PROXY6, until } from './congested-router.ts';
 import { H1, H2, QPN, data, ecnOf, frame } from './packets.ts';
 import { passTime } from './time.ts';
@@ -24,6 +26,9 @@ beforeEach(() => {
 function send(qpn: number, packets: number, ecn = 2): void {
   if (packets > 0) r.send(frame(data({ qpn, ecn })), { repeat: packets });
 }
+
+/** Traffic that is not RoCEv2, as if the port sent it. */
+const sendOther = (packets = 1): void => void r.send(frame(ipv6([H1, H2], 17, udp(9, 9, new Uint8Array(1000)))), { repeat: packets });
 
 const reasons = (): string[] => r.records().map((sent) => sent.reason);
 
@@ -60,6 +65,23 @@ describe('the ECN marking rate', () => {
     passTime(r, INTERVAL, INTERVAL);
     send(11, 1, 0);
     expect(r.ports.measure(r.portIfindex)!.ecnMarkingPpm).toBe(0);
+  });
+
+  test('LHCNP-5.3.1-b: goes on being measured while RoCEv2 packets are rare: other traffic ends intervals too', async () => {
+    await r.fill(60_000);
+    r.port({ kMin: 50_000, vEcnPpm: 1, intervalNs: INTERVAL });
+    sendOther();
+    send(10, 99);
+    send(11, 1, 0);
+    passTime(r, INTERVAL, INTERVAL);
+    sendOther(20);
+    // A share of the RoCEv2 data packets, whatever else was sent.
+    expect(r.ports.measure(r.portIfindex)!.ecnMarkingPpm).toBe(990_000);
+    passTime(r, INTERVAL, INTERVAL);
+    sendOther();
+    expect(r.ports.measure(r.portIfindex)!.ecnMarkingPpm).toBe(0);
+    send(11, 1, 0);
+    expect([r.stats().triggers, r.stats().packets]).toEqual([0n, 101n]);
   });
 
   test('LHCNP-5.4-d: above V_ecn triggers, at V_ecn it does not, at any depth', async () => {
@@ -111,6 +133,64 @@ describe('the growth of the queue', () => {
     expect(await grow(PLENTY)).toBe(0);
     await r.fill(20_000);
     expect(await grow(20_000)).toBe(0);
+  });
+
+  test('LHCNP-5.3.1-c: is seen by a RoCEv2 packet that comes rarely, when other traffic has filled the queue from 30 kB to 1 MB', async () => {
+    await r.fill(30_000);
+    r.port({ kMin: 2_000_000, kMax: 3_000_000, vGrowthBytes: 800_000, intervalNs: INTERVAL });
+    send(10, 1);
+    // Half a minute of other traffic that leaves the queue as it is, then an interval in which it does not.
+    for (let n = 0; n < 5; n++) {
+      passTime(r, INTERVAL, INTERVAL);
+      sendOther(10);
+    }
+    expect(r.ports.measure(r.portIfindex)).toMatchObject({ growthBytes: 0 });
+    await r.deepen(PLENTY);
+    sendOther(10);
+    passTime(r, INTERVAL, INTERVAL);
+    send(10, 1);
+    expect(r.ports.measure(r.portIfindex)!.growthBytes).toBeGreaterThan(800_000);
+    expect(reasons()).toEqual(['queue-growth']);
+  });
+
+  test.each([['RoCEv2', () => send(10, 1)], ['other traffic', () => sendOther()]])('LHCNP-5.3.1-c: is measured from an empty queue on, which %s found', async (_, pass) => {
+    await r.fill(0);
+    r.port({ kMin: 2_000_000, kMax: 3_000_000, vGrowthBytes: 800_000, intervalNs: INTERVAL });
+    pass();
+    await r.fill(PLENTY);
+    passTime(r, INTERVAL, INTERVAL);
+    send(10, 1);
+    expect(reasons()).toEqual(['queue-growth']);
+  });
+
+  test('LHCNP-5.3.1-c: where no packet at all ends an interval, it is what the queue gained since, scaled to the interval', async () => {
+    await r.fill(100_000);
+    r.port({ intervalNs: INTERVAL });
+    send(10, 1);
+    await r.deepen(PLENTY + 100_000);
+    passTime(r, 10 * INTERVAL, INTERVAL);
+    send(10, 1);
+    const { growthBytes } = r.ports.measure(r.portIfindex)!;
+    expect(growthBytes).toBeLessThanOrEqual(100_000);
+    expect(growthBytes).toBeGreaterThan(50_000); // preparing the queue takes real time
+  });
+
+  test('LHCNP-5.4-e: of real traffic that has no RoCEv2 in it is seen by the first RoCEv2 packet', async () => {
+    await r.fill(30_000);
+    r.port({ vGrowthBytes: 1, intervalNs: 1_000_000 });
+    const link = r.attach(EGRESS_PROGRAMS.egress, r.portIfindex, 'egress');
+    try {
+      await until('other traffic has filled the queue', async () => {
+        r.other(5000);
+        return (await r.depth()) > PLENTY;
+      });
+      expect(r.stats().packets).toBe(0n);
+      r.forward(data());
+      await until('the RoCEv2 packet is at the port', () => r.stats().packets === 1n);
+      expect(r.count('egress.trigger.queue-growth')).toBe(1);
+    } finally {
+      link.close();
+    }
   });
 
   test('LHCNP-5.4-e: above V_growth triggers below every other threshold, and no longer than the growth lasts', async () => {

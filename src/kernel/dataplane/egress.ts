@@ -251,7 +251,7 @@ export interface EgressMeasure {
   readonly ecnMarkingPpm: number;
   /** Of the queue, bytes; 0 when it shrank. */
   readonly growthBytes: number;
-  /** Monotonic ns: when the interval after it began. Older than an interval or two: nothing has been queued since. */
+  /** Monotonic ns: when the interval after it began. Older than an interval or two: nothing has been sent since. */
   readonly measuredAt: bigint;
 }
 
