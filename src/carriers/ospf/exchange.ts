@@ -1,6 +1,7 @@
 // Database exchange (RFC 2328 §10.6, §10.8): who is master, the descriptions of both databases, duplicates and retransmission. The master sends, and
 // sends again until answered; the slave answers, and repeats its last answer to a duplicate.
-import { lsaKeyText } from '../../packet/ospf/router-id.ts';
+import { lengthFlaw } from '../../packet/ospf/lsa-shape.ts';
+import { formatLsaKey, lsaKeyText } from '../../packet/ospf/router-id.ts';
 import type { DatabaseDescription, LsaHeader } from '../../packet/ospf/types.ts';
 import { floodTo } from './flooding.ts';
 import { compareInstances, hasRoom, headerOf, isMaxAge } from './lsdb.ts';
@@ -146,6 +147,12 @@ function accept(s: Speaker, area: AreaState, neighbor: Neighbor, dd: DatabaseDes
     const relation = stored ? compareInstances(header, headerOf(stored, s.now)) : 'newer';
     if (stored?.own && relation === 'older' && header.sequence === stored.sequence) outbid(s, area, key);
     if (relation !== 'newer') continue;
+    // It would be refused when it comes (flooding.ts).
+    const flaw = isWanted(area, key) ? undefined : lengthFlaw(s.config.version.version, header);
+    if (flaw !== undefined) {
+      complain(s, 'exchange.bad-shape', { lsa: formatLsaKey(header), detail: flaw }, 'LSA not asked for: it has not the shape of its type');
+      continue;
+    }
     // Not asked for: there would be no room for it, the adjacency would never be Full, and a neighbour may list for ever.
     if (hasRoom(area.lsdb, header.length, stored, neighbor.requests.size) || isWanted(area, key)) neighbor.requests.set(key, header);
     else {

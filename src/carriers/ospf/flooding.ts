@@ -1,6 +1,8 @@
 // Flooding (RFC 2328 §13) as it is with one point-to-point link: what comes in is compared, installed and acknowledged; what is ours goes out until it
 // is acknowledged. Nothing is passed on: there is nobody else in the area.
 import { MAX_SEQUENCE } from '../../packet/ospf/numbers.ts';
+import { isBaseType } from '../../packet/ospf/lsa-type.ts';
+import { shapeFlaw } from '../../packet/ospf/lsa-shape.ts';
 import { formatLsaKey, lsaKeyText } from '../../packet/ospf/router-id.ts';
 import type { LinkStateAcknowledgment, LinkStateUpdate, Lsa, LsaHeader } from '../../packet/ospf/types.ts';
 import { ACK_DELAY_MS, MIN_LS_ARRIVAL_MS, SEND_BURST, SEND_GAP_MS, STOP_RETRANSMIT_MS } from './constants.ts';
@@ -32,6 +34,8 @@ function receiveLsa(s: Speaker, area: AreaState, neighbor: Neighbor, lsa: Lsa, d
   const key = lsaKeyText(lsa);
   const stored = area.lsdb.byKey.get(key);
   const received = headerOnly(lsa);
+  const flaw = shapeFlaw(s.config.version.version, lsa);
+  if (flaw !== undefined && !mustOutbid(s, area, lsa)) return refuseShape(s, area, neighbor, lsa, { stored, flaw, direct });
   // 4
   if (!stored && atEnd(lsa) && !exchangeRunning(area)) return void direct.push(received);
   const relation = stored ? compareInstances(lsa, headerOf(stored, s.now)) : 'newer';
@@ -68,6 +72,29 @@ function receiveNewer(s: Speaker, area: AreaState, neighbor: Neighbor, lsa: Lsa,
   satisfy(s, area, neighbor, key, lsa);
   // 5f
   if (own) recover(s, area, lsa);
+}
+
+/** Forged under our name, in a type that others take in any shape: what we originate replaces it. */
+const mustOutbid = ({ config: { version } }: Speaker, area: AreaState, lsa: Lsa): boolean => !isBaseType(version.version, lsa.type) && isWanted(area, lsaKeyText(lsa));
+
+/**
+ * It has not the shape of its type: not stored, because an ospfd or ospf6d drops every Database Description that names it. If it was asked for, the adjacency
+ * comes up without it. In a type of RFC 2328 or RFC 5340 nobody has it (step 1 discards it), and what was there before stays. In a later type the rest of the
+ * network may have taken it: it is acknowledged, so that it does not come for ever, and what it replaces no longer holds.
+ */
+function refuseShape(
+  s: Speaker, area: AreaState, neighbor: Neighbor, lsa: Lsa, { stored, flaw, direct }: { readonly stored: StoredLsa | undefined; readonly flaw: string; readonly direct: LsaHeader[] },
+): void {
+  complain(s, 'lsa.bad-shape', { lsa: formatLsaKey(lsa), detail: flaw }, 'LSA refused: it has not the shape of its type');
+  const newer = !stored || compareInstances(lsa, headerOf(stored, s.now)) === 'newer';
+  if (!isBaseType(s.config.version.version, lsa.type)) {
+    direct.push(headerOnly(lsa));
+    if (stored && newer) {
+      settle(neighbor, stored.key);
+      uninstall(s, area, stored);
+    }
+  }
+  if (newer) satisfy(s, area, neighbor, lsaKeyText(lsa), lsa);
 }
 
 /**

@@ -27,6 +27,9 @@ export const lsaFunction = (type: number): number => type & FUNCTION_MASK;
 /** Whether an OSPFv3 type may be originated beside routers that do not know its function: FRR answers one without U-bit by resetting the adjacency. */
 export const surelyFlooded = (type: number): boolean => BASE_FUNCTIONS.has(lsaFunction(type)) || (type & U_BIT) !== 0;
 
+/** A type that every router knows, and refuses where it is malformed: all of OSPFv2's, and those of RFC 5340 with graceful restart. */
+export const isBaseType = (version: Version, type: number): boolean => version === 2 || BASE_FUNCTIONS.has(lsaFunction(type));
+
 /** OSPFv3 types that cnpd originates or reads. */
 export const TYPE_V3 = {
   router: 0x2001,
