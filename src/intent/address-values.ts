@@ -1,6 +1,6 @@
 // Addresses and prefixes of cnpd.yaml, as kinds of value (values.ts): which are allowed depends on what they are for.
-import { type Family, type IpAddress, formatAddress, isIpv4Mapped, isLinkLocal, isUnicastHost, parseAddress } from '../model/address.ts';
-import { type Prefix, formatPrefix, parsePrefix, prefixOf } from '../model/prefix.ts';
+import { type Family, type IpAddress, formatAddress, parseAddress } from '../model/address.ts';
+import { type Prefix, type SpecialUse, addressUse, formatPrefix, parsePrefix, prefixOf, senderlessUse } from '../model/prefix.ts';
 import { type Result, fail, ok } from '../model/result.ts';
 import type { JsonSchema, ValueKind } from './values.ts';
 
@@ -13,7 +13,8 @@ export function hostAddress(family?: Family): ValueKind<IpAddress> {
     parse: (text) => {
       const address = parseAddress(text);
       if (!address || (family && address.family !== family)) return fail(undefined);
-      return isUnicastHost(address) ? ok(address) : fail(`${formatAddress(address)} is not ${allowed}`);
+      const use = addressUse(address);
+      return use === undefined ? ok(address) : fail(`${formatAddress(address)} is not ${allowed}: it is ${USES[use]}`);
     },
   };
 }
@@ -34,13 +35,20 @@ function readPrefix(text: string): Result<Prefix, string | undefined> {
   return masked.address.value === address.value ? fail(undefined) : fail(`host bits are set beyond /${length}: the prefix is ${formatPrefix(masked)}`);
 }
 
+const USES: Readonly<Record<SpecialUse, string>> = {
+  unspecified: 'unspecified (0.0.0.0/8, ::)',
+  loopback: 'loopback (127.0.0.0/8, ::1)',
+  'link-local': 'link-local (169.254.0.0/16, fe80::/10)',
+  multicast: 'multicast (224.0.0.0/4, ff00::/8)',
+  broadcast: 'the broadcast address',
+  reserved: 'reserved (240.0.0.0/4)',
+  'ipv4-mapped': 'IPv4-mapped (::ffff:0:0/96)',
+};
+
 /** Why no sender has its source address in the prefix, or undefined when some may. */
 function noSenders(prefix: Prefix): string | undefined {
-  const { address, length } = prefix;
-  if (length === 0) return undefined;
-  const multicast = address.family === 4 ? address.value >> 28n === 14n : address.value >> 120n === 0xffn;
-  const loopback = address.family === 4 ? address.value >> 24n === 127n : length === 128 && address.value <= 1n;
-  return multicast || loopback || isLinkLocal(address) || isIpv4Mapped(address) ? `no sender has a source address in ${formatPrefix(prefix)}` : undefined;
+  const use = senderlessUse(prefix);
+  return use && `no sender has a source address in ${formatPrefix(prefix)}: it is ${USES[use]}`;
 }
 
 function prefixKind(allowed: string, refusal: (prefix: Prefix) => string | undefined): ValueKind<Prefix> {

@@ -3,6 +3,7 @@
 import { type IpAddress, isUnicastHost, sameAddress } from '../model/address.ts';
 import type { LearnedPrefix } from '../model/advertisement.ts';
 import type { Count } from '../model/log.ts';
+import { addressUse, senderlessUse } from '../model/prefix.ts';
 import { Column } from './column.ts';
 import { Crowds } from './crowd.ts';
 import { NodeQueue } from './node-queue.ts';
@@ -66,14 +67,18 @@ export class Advertised {
     return by;
   }
 
-  private usableProxy({ pnc, proxy }: LearnedPrefix): IpAddress | undefined {
-    if (!pnc || !proxy || !isUnicastHost(proxy)) return undefined;
+  /** Whoever says so, no sender is in a prefix of multicast, loopback, …, and no proxy has such an address: whatever carried it, it is used nowhere. */
+  private usableProxy({ prefix, pnc, proxy }: LearnedPrefix): IpAddress | undefined {
+    if (!pnc || !proxy || !isUnicastHost(proxy) || senderlessUse(prefix) !== undefined) return undefined;
     if (!this.lastProxy || !sameAddress(this.lastProxy, proxy)) this.lastProxy = proxy;
     return this.lastProxy;
   }
 
-  private countUnusable({ pnc, proxy }: LearnedPrefix, usable: IpAddress | undefined): void {
-    if (pnc && !usable) this.modules.count(proxy ? 'learned.proxy.unusable' : 'learned.proxy.missing');
+  private countUnusable({ prefix, pnc, proxy }: LearnedPrefix, usable: IpAddress | undefined): void {
+    if (!pnc || usable) return;
+    const use = senderlessUse(prefix);
+    if (use !== undefined) this.modules.count(`learned.prefix.${use}`);
+    else this.modules.count(proxy ? `learned.proxy.${addressUse(proxy)}` : 'learned.proxy.missing');
   }
 
   link(a: Advertisement): void {

@@ -96,12 +96,42 @@ describe('several proxies for one prefix (D7)', () => {
 });
 
 describe('a flag without a usable address', () => {
-  test.each(['ff02::1', 'fe80::1', '::1', '::', '127.0.0.1', '224.0.0.1'])('%s is counted and means no proxy', (bad) => {
+  test.each([
+    ['ff02::1', 'multicast'], ['fe80::1', 'link-local'], ['::1', 'loopback'], ['::', 'unspecified'], ['::ffff:10.0.0.1', 'ipv4-mapped'],
+    ['127.0.0.1', 'loopback'], ['224.0.0.1', 'multicast'], ['255.255.255.255', 'broadcast'], ['0.0.0.0', 'unspecified'], ['169.254.1.1', 'link-local'], ['240.0.0.1', 'reserved'],
+  ])('%s is counted as %s and means no proxy', (bad, use) => {
     const { table, counts, report, proxyOf } = fixture();
     report('cnpd1', [flagged('2001:db8::/32', '2001:db8:ffff::1'), flagged('2001:db8:1::/64', bad)]);
     expect(proxyOf(H1)).toBeNull();
-    expect(counts.get('learned.proxy.unusable')).toBe(1);
+    expect([...counts]).toEqual([[`learned.proxy.${use}`, 1]]);
     expect(table.entries().find((e) => e.prefix === '2001:db8:1::/64')).toMatchObject({ pnc: true, proxy: null });
+  });
+
+  describe.each(['isis', 'ospfv2', 'ospfv3', 'bgp'] as const)('%s', (carrier) => {
+    test.each([
+      ['fe80::/64', 'link-local', 'fe80::1'], ['ff0e::/16', 'multicast', 'ff0e::1'], ['::1/128', 'loopback', '::1'], ['::/128', 'unspecified', '::'], ['::/127', 'loopback', '::1'],
+      ['169.254.89.0/31', 'link-local', '169.254.89.1'], ['224.0.0.0/24', 'multicast', '224.0.0.5'], ['127.0.0.0/8', 'loopback', '127.0.0.1'], ['0.0.0.0/32', 'unspecified', '0.0.0.0'],
+      ['255.255.255.255/32', 'broadcast', '255.255.255.255'],
+    ])('no sender is in %s: counted as %s once, and nobody is its proxy', (text, use, inside) => {
+      const { table, counts, reach, report, proxyOf } = fixture();
+      reach(['cnpd1'], carrier);
+      for (let refresh = 0; refresh < 2; refresh++) report('cnpd1', [flagged(text, '2001:db8:ffff::1'), flagged('2001:db8:1::/64', '2001:db8:ffff::1')], carrier);
+      expect([proxyOf(inside), proxyOf(H1)]).toEqual([null, '2001:db8:ffff::1']);
+      expect([...counts]).toEqual([[`learned.prefix.${use}`, 1]]);
+      expect(table.takeChanges().upserts.filter(({ proxy }) => proxy !== null)).toHaveLength(1);
+    });
+  });
+
+  test.each(['0.0.0.0/0', '::/0', '128.0.0.0/1', '240.0.0.0/24', 'fc00::/7', '::/3'])('%s merely contains such addresses, or none: its proxy is used', (text) => {
+    const { counts, report, proxyOf } = fixture();
+    report('cnpd1', [flagged(text, '2001:db8:ffff::1')]);
+    expect([proxyOf({ '0.0.0.0/0': '10.0.0.1', '::/0': H1, '128.0.0.0/1': '192.0.2.1', '240.0.0.0/24': '240.0.0.1', 'fc00::/7': 'fd00::1', '::/3': '64:ff9b::1' }[text]!), counts.size]).toEqual(['2001:db8:ffff::1', 0]);
+  });
+
+  test('what is not flagged there is what every router with cnpd on OSPFv2 has, and is not counted', () => {
+    const { counts, report } = fixture();
+    report('cnpd1', [plain('169.254.89.0/31')]);
+    expect(counts.size).toBe(0);
   });
 
   test('no address at all is counted once, not at every refresh', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type IpAddress, address, addressBits, addressBytes } from './address.ts';
-import { comparePrefixes, formatPrefix, hostPrefix, parsePrefix, prefix, prefixContains, prefixCovers, prefixOf, samePrefix } from './prefix.ts';
+import { type IpAddress, address, addressBits, addressBytes, isUnicastHost } from './address.ts';
+import { addressUse, comparePrefixes, formatPrefix, hostPrefix, parsePrefix, prefix, prefixContains, prefixCovers, prefixOf, samePrefix, senderlessUse, specialUse } from './prefix.ts';
 
 const anyAddress = fc.oneof(
   fc.nat({ max: 0xffffffff }).map((n): IpAddress => ({ family: 4, value: BigInt(n) })),
@@ -81,4 +81,35 @@ test('prefixes are ordered by address, then shorter first', () => {
   expect([3, 5, 1, 0, 4, 2].map((i) => prefix(sorted[i]!)).sort(comparePrefixes).map(formatPrefix)).toEqual(sorted);
   expect(samePrefix(prefix('10.0.0.0/8'), prefix('10.0.0.0/16'))).toBe(false);
   expect(samePrefix(prefix('10.0.0.0/8'), prefix('10.0.0.0/8'))).toBe(true);
+});
+
+describe('special use', () => {
+  const anyAddress = fc.oneof(
+    fc.nat(0xffff_ffff).map((value) => ({ family: 4 as const, value: BigInt(value) })),
+    fc.bigInt({ min: 0n, max: (1n << 128n) - 1n }).map((value) => ({ family: 6 as const, value })),
+    fc.constantFrom('0.0.0.0', '0.1.2.3', '1.0.0.0', '126.255.255.255', '127.0.0.1', '128.0.0.0', '169.253.255.255', '169.254.0.0', '169.255.0.0', '223.255.255.255', '224.0.0.1',
+      '239.255.255.255', '240.0.0.0', '255.255.255.255', '::', '::1', '::2', 'fe7f::', 'fe80::1', 'febf::', 'fec0::', 'feff::', 'ff00::', 'ff02::1', '::fffe:ffff:ffff', '::ffff:10.0.0.1', '::1:0:0:0').map(address),
+  );
+
+  test('an address has one exactly when it is no unicast host’s', () => {
+    fc.assert(fc.property(anyAddress, (a) => void expect(addressUse(a) === undefined).toBe(isUnicastHost(a))), { numRuns: 1000 });
+  });
+
+  test('a prefix has one only when its last address has one as well as its first', () => {
+    fc.assert(
+      fc.property(anyAddress, fc.nat(128), (a, bits) => {
+        const p = prefixOf(a, bits % (a.family === 4 ? 33 : 129));
+        const last = { family: a.family, value: p.address.value | ((1n << BigInt((a.family === 4 ? 32 : 128) - p.length)) - 1n) };
+        const use = specialUse(p);
+        if (use !== undefined) expect([addressUse(p.address), addressUse(last)]).not.toContain(undefined);
+        if (use === undefined && p.length >= 8) expect([addressUse(p.address), addressUse(last)]).toContain(undefined);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test.each([
+    ['0.0.0.0/0', undefined], ['::/0', undefined], ['224.0.0.0/3', undefined], ['0.0.0.0/7', undefined], ['0.0.0.0/8', 'unspecified'], ['::/126', undefined], ['::/127', 'loopback'], ['::/128', 'unspecified'],
+    ['255.255.255.255/32', 'broadcast'], ['240.0.0.0/4', undefined],
+  ])('senders in %s: %s', (text, use) => expect(senderlessUse(prefix(text))).toBe(use));
 });

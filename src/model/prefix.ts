@@ -1,5 +1,5 @@
 // IP prefixes as values: an address whose host bits are zero, and a length in bits.
-import { type Family, type IpAddress, addressBits, compareAddresses, formatAddress, parseAddress } from './address.ts';
+import { type Family, type IpAddress, addressBits, compareAddresses, formatAddress, isUnicastHost, parseAddress } from './address.ts';
 
 export interface Prefix {
   /** Host bits are zero. */
@@ -55,3 +55,39 @@ export const samePrefix = (a: Prefix, b: Prefix): boolean => comparePrefixes(a, 
 
 /** Cheaper than text and as unique: what maps of thousands of prefixes are keyed by. */
 export const prefixKey = (p: Prefix): string => `${p.address.family}:${p.address.value.toString(32)}/${p.length}`;
+
+/** Why no host has an address there. */
+export type SpecialUse = 'unspecified' | 'loopback' | 'link-local' | 'multicast' | 'broadcast' | 'reserved' | 'ipv4-mapped';
+
+/** IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890), multicast (RFC 5771, RFC 4291 §2.7). The narrower ones first. */
+const SPECIAL: readonly (readonly [Prefix, SpecialUse])[] = [
+  [prefix('255.255.255.255/32'), 'broadcast'],
+  [prefix('0.0.0.0/8'), 'unspecified'],
+  [prefix('127.0.0.0/8'), 'loopback'],
+  [prefix('169.254.0.0/16'), 'link-local'],
+  [prefix('224.0.0.0/4'), 'multicast'],
+  [prefix('240.0.0.0/4'), 'reserved'],
+  [prefix('::/128'), 'unspecified'],
+  [prefix('::/127'), 'loopback'],
+  [prefix('fe80::/10'), 'link-local'],
+  [prefix('ff00::/8'), 'multicast'],
+  [prefix('::ffff:0:0/96'), 'ipv4-mapped'],
+];
+
+/**
+ * What all addresses of a prefix are used for instead of hosts; undefined when some may be a host's. A wider prefix that merely contains such addresses, and so
+ * a default route, has hosts.
+ */
+export function specialUse(p: Prefix): SpecialUse | undefined {
+  // The first address of a prefix within a range is of the range: most prefixes are done with here.
+  return isUnicastHost(p.address) ? undefined : SPECIAL.find(([range]) => prefixCovers(range, p))?.[1];
+}
+
+/** The same of one address; undefined for what isUnicastHost allows. */
+export const addressUse = (a: IpAddress): SpecialUse | undefined => specialUse(hostPrefix(a));
+
+/** Why no sender has its source address in a prefix; undefined when some may. 240.0.0.0/4 is reserved, and used inside networks all the same. */
+export function senderlessUse(p: Prefix): SpecialUse | undefined {
+  const use = specialUse(p);
+  return use === 'reserved' ? undefined : use;
+}

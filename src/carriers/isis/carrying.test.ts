@@ -66,6 +66,15 @@ describe('PNC between levels', () => {
     expect([...learner.reachable]).toContain(`L${to} ${AGENT_A}`);
   });
 
+  it('a prefix in which no sender can be is not carried on', () => {
+    const { simulation, router, add } = net();
+    const origin = add(ORIGIN, [1]);
+    add(AGENT_A, [1, 2]);
+    origin.event(originate([proxied('ff0e::/16'), proxied('fe80::/64'), proxied('2001:db8:1::/64')]));
+    simulation.run(10_000);
+    expect([advertised(router, 1, ORIGIN).length, advertised(router, 2, AGENT_A).length]).toEqual([3, 1]);
+  });
+
   it('A15: a clear flag stays clear: an unflagged prefix is not carried', () => {
     const { simulation, router, add } = net();
     // The origin's flag is another bit, so that to everybody else its prefix is an ordinary one.

@@ -3,7 +3,7 @@
 // from the raw LSP when needed, so that a large database stays small.
 import { type Family, type IpAddress, isUnicastHost } from '../../model/address.ts';
 import type { LearnedPrefix } from '../../model/advertisement.ts';
-import { type Prefix, comparePrefixes, prefixKey } from '../../model/prefix.ts';
+import { type Prefix, comparePrefixes, prefixKey, senderlessUse } from '../../model/prefix.ts';
 import type { DecodeError } from '../../packet/decode.ts';
 import { sameRange } from '../../packet/bytes.ts';
 import { lspIdTextAt } from '../../packet/isis/lsp-id.ts';
@@ -119,7 +119,7 @@ export function readLsp(lsp: Lsp & Received, { pncFlagBit, sidBehaviors }: ReadO
   if (badNeighbors + badPrefixes > 0 || needsAddress) badTlvs.push(...lsp.badTlvs);
   const { hostname, routerIds, interfaces } = info;
   const sids = info.sids.size > 0 ? [...info.sids.values()] : NONE;
-  const content = { overload: lsp.overload, hostname, edges, flagged: keepFlagged ? flagged : NONE, flaggedCount: flagged.length, needsAddress, sids, routerIds, interfaces };
+  const content = { overload: lsp.overload, hostname, edges, flagged: keepFlagged ? flagged.filter(hasSenders) : NONE, flaggedCount: flagged.length, needsAddress, sids, routerIds, interfaces };
   return { content, prefixes, contradictions, badTlvs };
 }
 
@@ -133,6 +133,9 @@ interface NodeInfo {
 }
 
 const NONE: readonly never[] = [];
+
+/** What no sender is in is not carried on either; the learned table counts it by name. */
+const hasSenders = ({ prefix }: PrefixEntry): boolean => senderlessUse(prefix) === undefined;
 
 export const isFlagged = (entry: PlainEntry | PrefixEntry): entry is PrefixEntry => entry.pnc;
 
@@ -202,10 +205,13 @@ function flaggedEntries(): (cursor: PrefixCursor) => PrefixEntry {
   };
 }
 
-/** Where notices for an entry go (decision D6): its own sub-TLVs 12/11, else the node's TLVs 140/134, else 232/132; own family first. */
+/**
+ * Where notices for an entry go (decision D6): its own sub-TLVs 12/11, else the node's TLVs 140/134, else 232/132; own family first. An entry that names what can
+ * be no proxy has none: the learned table counts it by name.
+ */
 export function proxyOf(entry: PrefixEntry, routerIds: NodeAddresses, interfaces: NodeAddresses): IpAddress | undefined {
   const { family } = entry.prefix.address;
-  return usable(family, entry.source4, entry.source6) ?? usable(family, routerIds.v4, routerIds.v6) ?? usable(family, interfaces.v4, interfaces.v6);
+  return usable(family, entry.source4, entry.source6) ?? entry.source6 ?? entry.source4 ?? usable(family, routerIds.v4, routerIds.v6) ?? usable(family, interfaces.v4, interfaces.v6);
 }
 
 function usable(family: Family, v4: IpAddress | undefined, v6: IpAddress | undefined): IpAddress | undefined {

@@ -118,6 +118,10 @@ describe('proxy fallback (decision D6)', () => {
     say({ kind: 'ipv6-interface-addresses', addresses: [at('2001:db8::232')] }, { kind: 'ipv6-te-router-id', address: at('2001:db8::140') });
     expect(proxies()[1]).toEqual([true, at('2001:db8::140')]);
     expect(proxies()[0]).toEqual([true, at('2001:db8::12')]);
+    // What it names can be no proxy: that is told, and counted by the learned table, and nobody else takes its place.
+    reachability.prefixes[0] = entry('2001:db8:1::/64', [flags, { kind: 'ipv6-source-router-id', address: at('ff02::12') }]);
+    say({ kind: 'ipv6-te-router-id', address: at('2001:db8::140') });
+    expect(proxies()[0]).toEqual([true, at('ff02::12')]);
   });
 
   it('reads topologies too: 237 with MT ID 2 counts, with 0 it MUST be ignored (RFC 5120 §7.4)', () => {

@@ -49,6 +49,13 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(far.learned(senderPrefix(version, 2))).toEqual([`${named(2, SECOND)} ${proxyAddress(version, 8)}`]);
   });
 
+  it('a prefix in which no sender can be is not carried on', () => {
+    const { net, leaf, border } = line();
+    net.declare(leaf, { proxies: [{ prefix: prefix(version === 2 ? '224.1.0.0/16' : 'ff0e::/16'), proxy: address(proxyAddress(version, 7)) }], sids: [], routerAddresses: [] });
+    net.run(SETTLED);
+    expect([entriesOf(leaf, 1).length, entriesOf(border, 0)]).toEqual([1, []]);
+  });
+
   it('from one area to another at the same agent, which is in the backbone too', () => {
     const net = new ContentNet(version);
     const [leaf, far] = [net.agent(LEAF, [1]), net.agent(FAR, [2])];

@@ -2,7 +2,7 @@
 // because it hides the proxy of a shorter one (decision D5): the prefixes of every router, from every LSA that has any. Of a prefix that a router lists
 // in several extended LSAs only the one with the lowest link-state ID counts (RFC 7684 §2).
 import type { LearnedPrefix } from '../../model/advertisement.ts';
-import { prefixKey, samePrefix } from '../../model/prefix.ts';
+import { prefixKey, samePrefix, senderlessUse } from '../../model/prefix.ts';
 import { decodeBody } from '../../packet/ospf/lsa.ts';
 import { formatLsaKey, lsaKeyText } from '../../packet/ospf/router-id.ts';
 import type { LsaKey } from '../../packet/ospf/types.ts';
@@ -151,7 +151,7 @@ function report(c: Content, area: AreaContent, id: string, key: LsaKey, before: 
   const now = area.lsas.get(id);
   const entries = now ? counting(c, area, now) : [];
   const sids = now?.content.sids ?? [];
-  offersChanged(c, area, id, now ? [...entries.filter(({ pnc }) => pnc), ...sids] : []);
+  offersChanged(c, area, id, now ? [...entries.filter(({ pnc, prefix }) => pnc && senderlessUse(prefix) === undefined), ...sids] : []);
   if (!tells(now) && !tells(before)) return;
   const { name } = c.config;
   const routerAddress = now?.content.routerAddress;
