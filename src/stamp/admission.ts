@@ -1,6 +1,7 @@
 // Whom the Session-Reflector answers (RFC 8762 §4.3, §7): sources on the allow-list, so many a second, so many a second from each. An answer is never longer than
 // what it answers. Probes from well-known ports are refused, and from the reflector's own port: two reflectors would answer each other's answers for ever.
-// Pure.
+// Two questions, because tokens are for probes that are right: anybody can write a router's address into a packet, and would spend what that router has
+// (RFC 8762 §6: an HMAC is checked before anything else is done with a packet). Pure.
 import { type IpAddress, formatAddress } from '../model/address.ts';
 import { type Prefix, prefixContains } from '../model/prefix.ts';
 import { type RateLimit, TokenBucket } from '../model/token-bucket.ts';
@@ -17,9 +18,6 @@ export interface AdmissionOptions {
   readonly udpPort: number;
 }
 
-/** Why a probe is not answered; each is a counter `stamp.reflector.…`. */
-export type Refusal = 'not-accepted' | 'source-port' | 'rate-limited';
-
 export class Admission {
   #options: AdmissionOptions;
   readonly #all: TokenBucket;
@@ -35,12 +33,16 @@ export class Admission {
     this.#options = opts;
   }
 
-  /** @param now milliseconds, monotonic */
-  refusal(source: IpAddress, port: number, now: number): Refusal | undefined {
+  /** By the addresses alone; costs nobody anything. */
+  refusal(source: IpAddress, port: number): 'not-accepted' | 'source-port' | undefined {
     const { acceptFrom, udpPort } = this.#options;
     if (!acceptFrom.some((prefix) => prefixContains(prefix, source))) return 'not-accepted';
-    if (port < FIRST_UNPRIVILEGED_PORT || port === udpPort) return 'source-port';
-    return this.#bucketOf(source, now).take(now) && this.#all.take(now) ? undefined : 'rate-limited';
+    return port < FIRST_UNPRIVILEGED_PORT || port === udpPort ? 'source-port' : undefined;
+  }
+
+  /** Whether one more probe of this source is answered now; if so its tokens are taken. For probes that have passed every check. @param now milliseconds, monotonic */
+  take(source: IpAddress, now: number): boolean {
+    return this.#bucketOf(source, now).take(now) && this.#all.take(now);
   }
 
   #bucketOf(source: IpAddress, now: number): TokenBucket {

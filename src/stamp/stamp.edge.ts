@@ -253,10 +253,11 @@ class RunningStamp implements Stamp {
 
   #reflect(socket: DatagramSocket, { data, from, hopLimit, receivedNs }: Datagram): void {
     const { count, clock } = this.#modules;
-    const refusal = this.#admission.refusal(from.address, from.port, clock.now());
+    const refusal = this.#admission.refusal(from.address, from.port);
     if (refusal) return count(`stamp.reflector.${refusal}`);
     const answer = answerProbe(data, { receivedNs: receivedNs ?? realtimeNs(), hopLimit }, realtimeNs, this.#opts.key);
     if (!answer.ok) return count(`stamp.reflector.${answer.error.code}`);
+    if (!this.#admission.take(from.address, clock.now())) return count('stamp.reflector.rate-limited');
     try {
       socket.send(answer.value, from);
       count('stamp.reflector.answered');

@@ -185,6 +185,26 @@ describe('STAMP between two routers', () => {
     stranger.close();
   });
 
+  it('RFC 8762 §6: forged probes under a router\'s address spend none of its tokens; it is answered in the midst of the flood', async () => {
+    const { a, b } = await pair({ key: KEY });
+    a.stamp.stop();
+    const answers: number[] = [];
+    const victim = openUdpSocket({ family: 6, netns: a.netns, bind: { address: a.loopbacks[0]!, port: 0 } }, { poller, onDatagram: (d) => answers.push(d.data.length), onError: (e) => errors.push(e) });
+    closing.push(() => victim.close());
+    const to = { address: b.loopbacks[0]!, port: 862 };
+    const refused = (): number => (b.counters['stamp.reflector.bad-hmac'] ?? 0) + (b.counters['stamp.reflector.rate-limited'] ?? 0);
+    const before = refused();
+    // More than the burst of a source, all under the address of the one who is right: somebody who does not have the key.
+    const forged = encodeProbe(0, 1n, Uint8Array.from(KEY, (byte) => byte ^ 1));
+    for (let round = 1; round <= 10; round++) {
+      for (let i = 0; i < 100; i++) victim.send(forged, to);
+      victim.send(encodeProbe(round, 1n, KEY), to);
+      await until('all were looked at', () => refused() + answers.length >= before + round * 101, LIMIT_MS);
+    }
+    expect(answers.length).toBe(10);
+    expect(b.counters['stamp.reflector.rate-limited'] ?? 0).toBe(0);
+  });
+
   it('answers that nobody asked for measure nothing', async () => {
     const { a, b } = await pair();
     await until('answers', () => a.stamp.state()[0]!.received > 2, LIMIT_MS);
