@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { NamespaceBusy, RunDirBusy, claimNamespace, claimRunDir, runDirHolder } from './run-dir.ts';
+import { RunDirBusy, claimRunDir, runDirHolder } from './run-dir.ts';
 import { uninstall } from './uninstall.ts';
 
 let dir: string;
@@ -43,17 +43,6 @@ describe('the run directory', () => {
     symlinkSync(join(dir, 'precious'), join(dir, 'cnpd.pid'));
     claimRunDir(dir);
     expect(readFileSync(join(dir, 'precious'), 'utf8')).toBe('data');
-  });
-});
-
-describe('the claim on the network namespace', () => {
-  it('is held by one at a time', async () => {
-    const name = `cnpd-test-${process.pid}`;
-    const release = await claimNamespace(name);
-    await expect(claimNamespace(name)).rejects.toThrow(NamespaceBusy);
-    release();
-    await new Promise((resolve) => setImmediate(resolve));
-    (await claimNamespace(name))();
   });
 });
 

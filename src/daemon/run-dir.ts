@@ -1,7 +1,6 @@
 // The run directory /run/cnpd: one place for its names, so that start, adoption and uninstall agree, and the claim on it: two agents on one run directory would
 // take each other's programs off.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { isAbsolute, join, resolve } from 'node:path';
 
 export const DEFAULT_RUN_DIR = '/run/cnpd';
@@ -59,28 +58,4 @@ export function claimRunDir(runDir: string): () => void {
   // Fails when another one was quicker.
   writeFileSync(pidFile(runDir), `${process.pid} ${startTime(process.pid)}\n`, { flag: 'wx' });
   return () => rmSync(pidFile(runDir), { force: true });
-}
-
-/** Two agents in one network namespace would mark and notify twice, and take each other's interface away. */
-export class NamespaceBusy extends Error {
-  override readonly name = 'NamespaceBusy';
-  readonly code = 'EADDRINUSE';
-
-  constructor() {
-    super('another cnpd runs in this network namespace: stop it first; a run directory of its own does not make two of them one');
-  }
-}
-
-/**
- * Claims the network namespace of this process by an abstract unix socket, which belongs to the namespace and goes with the process, however it ends.
- * @throws NamespaceBusy
- */
-export async function claimNamespace(name = 'cnpd'): Promise<() => void> {
-  const claim = createServer((connection) => connection.destroy());
-  await new Promise<void>((done, failed) => {
-    claim.once('error', (error: NodeJS.ErrnoException) => failed(error.code === 'EADDRINUSE' ? new NamespaceBusy() : error));
-    claim.listen(`\0${name}`, done);
-  });
-  claim.unref();
-  return () => void claim.close();
 }

@@ -15,6 +15,8 @@ const c = {
   ioctl: bind<(fd: number, request: number, argument: Memory) => number>('int ioctl(int fd, unsigned long request, void *argument)'),
   socket: bind<(family: number, type: number, protocol: number) => number>('int socket(int family, int type, int protocol)'),
   bind: bind<(fd: number, address: Memory, size: number) => number>('int bind(int fd, const void *address, unsigned int size)'),
+  connect: bind<(fd: number, address: Memory, size: number) => number>('int connect(int fd, const void *address, unsigned int size)'),
+  listen: bind<(fd: number, backlog: number) => number>('int listen(int fd, int backlog)'),
   getsockname: bind<(fd: number, address: Memory, size: Memory) => number>('int getsockname(int fd, void *address, void *size)'),
   setsockopt: bind<(fd: number, level: number, option: number, value: Memory, size: number) => number>(
     'int setsockopt(int fd, int level, int option, const void *value, unsigned int size)'),
@@ -46,8 +48,8 @@ const c = {
 };
 
 export const O = { RDONLY: 0, RDWR: 2, NONBLOCK: 0o4000, CLOEXEC: 0o2000000 } as const;
-export const AF = { INET: 2, INET6: 10, NETLINK: 16, PACKET: 17 } as const;
-export const SOCK = { DGRAM: 2, RAW: 3, NONBLOCK: 0o4000, CLOEXEC: 0o2000000 } as const;
+export const AF = { UNIX: 1, INET: 2, INET6: 10, NETLINK: 16, PACKET: 17 } as const;
+export const SOCK = { STREAM: 1, DGRAM: 2, RAW: 3, NONBLOCK: 0o4000, CLOEXEC: 0o2000000 } as const;
 export const SOL = { SOCKET: 1, PACKET: 263, NETLINK: 270 } as const;
 export const SO = { ERROR: 4, SNDBUF: 7, RCVBUF: 8, BINDTODEVICE: 25, SNDBUFFORCE: 32, RCVBUFFORCE: 33 } as const;
 export const MSG = { TRUNC: 0x20, DONTWAIT: 0x40 } as const;
@@ -67,6 +69,8 @@ export const ioctl = (operation: string, fd: number, request: number, argument: 
 export const socket = (operation: string, family: number, type: number, protocol: number): number =>
   check(operation, c.socket(family, type | SOCK.CLOEXEC | SOCK.NONBLOCK, protocol));
 export const bindSocket = (operation: string, fd: number, address: Uint8Array): void => void check(operation, c.bind(fd, address, address.length));
+export const connectSocket = (operation: string, fd: number, address: Uint8Array): void => void check(operation, c.connect(fd, address, address.length));
+export const listenSocket = (operation: string, fd: number, backlog: number): void => void check(operation, c.listen(fd, backlog));
 export const setOption = (operation: string, fd: number, level: number, option: number, value: Uint8Array): void =>
   void check(operation, c.setsockopt(fd, level, option, value, value.length));
 
