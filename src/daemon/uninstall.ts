@@ -1,6 +1,7 @@
 // Removes everything that cnpd leaves behind on purpose: attached programs, pinned maps, the BPF file system, its SIDs in the routing table of this network
-// namespace, the run directory. The agent must not be running; what it holds open would come back.
-import { existsSync, lstatSync, readdirSync, rmSync, rmdirSync, unlinkSync } from 'node:fs';
+// namespace, the run directory. The agent must not be running; what it holds open would come back. What is not cnpd's stays, what cannot be removed too: each is said, and the
+// rest goes all the same.
+import { type Dirent, existsSync, lstatSync, readdirSync, rmSync, rmdirSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { isBpffs, unmountBpffs } from '../kernel/bpf/bpffs.ts';
 import { detachPinnedLink } from '../kernel/bpf/tcx.ts';
@@ -8,51 +9,102 @@ import { SidRoutes } from '../kernel/netlink/sid-routes.ts';
 import { removeSidRoutes } from '../reconcile/sid-routes.ts';
 import { bpfDir, linksDir, runDirHolder } from './run-dir.ts';
 
-const OWN_FILES = ['bpf', 'cnpd.pid', 'gnmi.sock'];
+const OWN_FILES = ['cnpd.pid', 'gnmi.sock'];
+const LINKS = 'links';
 
-/** Returns the exit code: 0 nothing is left, 1 cnpd is running, or something in the directory is not cnpd's. */
+/** Returns the exit code: 0 nothing is left, 1 cnpd is running, or something is left: not cnpd's, or not to be removed. */
 export async function uninstall(runDir: string, say: (line: string) => void): Promise<number> {
   const holder = runDirHolder(runDir);
   if (holder !== undefined) {
     say(`cnpd is running (process ${holder}): stop it first`);
     return 1;
   }
-  const bpf = bpfDir(runDir);
-  if (existsSync(bpf) && isBpffs(bpf)) {
-    const links = linksDir(runDir);
-    for (const pin of existsSync(links) ? readdirSync(links) : []) {
-      detachPinnedLink(join(links, pin));
-      say(`detached ${pin}`);
-    }
-    // The kernel puts maps.debug and progs.debug into every new BPF file system; they cannot be removed and go with the mount.
-    const maps = readdirSync(bpf).filter((name) => name !== 'links' && !name.endsWith('.debug'));
-    for (const name of maps) rmSync(join(bpf, name));
-    if (maps.length > 0) say(`removed ${maps.length} maps`);
-    unmountBpffs(bpf);
-  }
-  const routes = SidRoutes.open();
-  for (const sid of removeSidRoutes(routes)) say(`removed the route of ${sid}`);
-  routes.close();
-  return removeOwnFiles(runDir, say);
+  const task = new Task(say);
+  task.attempt(bpfDir(runDir), () => removePins(runDir, task));
+  task.attempt('the routes of the SIDs', () => {
+    const routes = SidRoutes.open();
+    for (const sid of removeSidRoutes(routes)) say(`removed the route of ${sid}`);
+    routes.close();
+  });
+  removeOwnFiles(runDir, task);
+  return task.left === 0 ? 0 : 1;
 }
 
-/** Removes what cnpd itself puts there, and the directory if nothing else is in it: a directory that somebody named by mistake keeps its content. */
-function removeOwnFiles(runDir: string, say: (line: string) => void): number {
-  if (!existsSync(runDir)) {
-    say(`${runDir} does not exist: nothing to remove`);
-    return 0;
+/** What is said, and how much was left. */
+class Task {
+  readonly say: (line: string) => void;
+  left = 0;
+
+  constructor(say: (line: string) => void) {
+    this.say = say;
   }
-  for (const name of OWN_FILES) {
-    const path = join(runDir, name);
-    // A directory must be empty, which an unmounted BPF file system leaves.
-    if (existsSync(path)) (lstatSync(path).isDirectory() ? rmdirSync : unlinkSync)(path);
+
+  leave(what: string, why: string): void {
+    this.left++;
+    this.say(`left ${what}: ${why}`);
+  }
+
+  attempt(what: string, run: () => void): void {
+    try {
+      run();
+    } catch (error) {
+      this.leave(what, error instanceof Error ? error.message : String(error));
+    }
+  }
+}
+
+/** Links, maps, and the file system if nobody else has anything in it: to unmount it is to remove it all. */
+function removePins(runDir: string, task: Task): void {
+  const [bpf, links] = [bpfDir(runDir), linksDir(runDir)];
+  if (!existsSync(bpf) || !isBpffs(bpf)) return;
+  const before = task.left;
+  for (const entry of existsSync(links) ? readdirSync(links, { withFileTypes: true }) : []) removeLink(links, entry, task);
+  // The kernel puts maps.debug and progs.debug into every new BPF file system; they cannot be removed and go with the mount. So do empty folders and symbolic links.
+  const entries = readdirSync(bpf, { withFileTypes: true }).filter(({ name }) => name !== LINKS && !name.endsWith('.debug'));
+  const maps = entries.filter((entry) => entry.isFile());
+  for (const { name } of maps) task.attempt(join(bpf, name), () => rmSync(join(bpf, name)));
+  if (maps.length > 0) task.say(`removed ${maps.length} maps`);
+  for (const { name } of entries.filter((entry) => entry.isDirectory() && holdsPins(join(bpf, entry.name)))) {
+    task.leave(join(bpf, name), `not cnpd's, and the BPF file system that holds it. Remove it and run this again, or \`umount ${bpf}\``);
+  }
+  if (task.left > before) {
+    if (existsSync(links) && !holdsPins(links)) rmSync(links, { recursive: true });
+    return;
+  }
+  unmountBpffs(bpf);
+}
+
+function removeLink(links: string, entry: Dirent, task: Task): void {
+  const path = join(links, entry.name);
+  if (entry.isDirectory()) {
+    if (holdsPins(path)) task.leave(path, "not cnpd's");
+    else rmSync(path, { recursive: true });
+    return;
+  }
+  task.attempt(path, () => {
+    detachPinnedLink(path);
+    task.say(`detached ${entry.name}`);
+  });
+}
+
+/** Something that is neither a folder nor a symbolic link, at any depth. */
+const holdsPins = (directory: string): boolean => readdirSync(directory, { withFileTypes: true, recursive: true }).some((entry) => entry.isFile());
+
+/** Removes what cnpd itself puts there, and the directory if nothing else is in it: a directory that somebody named by mistake keeps its content. */
+function removeOwnFiles(runDir: string, task: Task): void {
+  if (!existsSync(runDir)) return task.say(`${runDir} does not exist: nothing to remove`);
+  const bpf = bpfDir(runDir);
+  // An unmounted BPF file system leaves an empty directory.
+  if (existsSync(bpf) && !isBpffs(bpf)) task.attempt(bpf, () => rmdirSync(bpf));
+  for (const path of OWN_FILES.map((name) => join(runDir, name)).filter((file) => existsSync(file))) {
+    task.attempt(path, () => (lstatSync(path).isDirectory() ? rmdirSync : unlinkSync)(path));
   }
   const left = readdirSync(runDir);
   if (left.length > 0) {
-    say(`${runDir} holds files that are not cnpd's and stays: ${left.slice(0, 5).join(', ')}`);
-    return 1;
+    const others = left.filter((name) => name !== 'bpf');
+    if (others.length > 0) task.leave(runDir, `it holds files that are not cnpd's: ${others.slice(0, 5).join(', ')}`);
+    return;
   }
   rmdirSync(runDir);
-  say(`removed ${runDir}`);
-  return 0;
+  task.say(`removed ${runDir}`);
 }

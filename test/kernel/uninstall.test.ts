@@ -1,0 +1,88 @@
+// `uninstall` beside things that are not cnpd's: it goes on past them, removes the rest, and says what it left. A tc that loads a program makes folders in the first BPF file system
+// that it finds, which may be cnpd's.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { uninstall } from '../../src/daemon/uninstall.ts';
+import { isBpffs, mountBpffs, unmountBpffs } from '../../src/kernel/bpf/bpffs.ts';
+import { openBpfObject } from '../../src/kernel/bpf/object.ts';
+import { pinObject } from '../../src/kernel/bpf/syscall.ts';
+import { attachTcx } from '../../src/kernel/bpf/tcx.ts';
+import { interfaceIndex } from '../../src/kernel/ffi/libc.ts';
+import { Netns } from '../../src/kernel/netns.ts';
+import { compileFixture } from './fixture.ts';
+import { inNetns, until } from './support.ts';
+
+/** Other tests load the same fixture at the same time. */
+const RENAMED = ['count_first=gone_first', 'count_second=gone_second'];
+
+let scratch: string, runDir: string, bpf: string, links: string;
+let ns: Netns;
+let said: string[];
+
+beforeEach(() => {
+  scratch = mkdtempSync(join(tmpdir(), 't-uninstall-'));
+  [runDir, said] = [join(scratch, 'run'), []];
+  [bpf, links] = [join(runDir, 'bpf'), join(runDir, 'bpf', 'links')];
+  ns = Netns.create();
+  inNetns(ns, 'ip', 'link', 'add', 't-u-a', 'type', 'veth', 'peer', 'name', 't-u-b');
+  mountBpffs(bpf);
+  mkdirSync(links);
+  const object = openBpfObject(compileFixture(scratch, 'uninstall', RENAMED), { pinDir: bpf });
+  const ifindex = ns.run(() => interfaceIndex('t-u-a'));
+  for (const name of ['gone_first', 'gone_second']) attachTcx({ program: object.program(name), ifindex, direction: 'egress', pinPath: join(links, name), netns: ns }).close();
+  object.close();
+});
+afterEach(() => {
+  unmountBpffs(bpf);
+  ns.close();
+  rmSync(scratch, { recursive: true });
+});
+
+const run = (): Promise<number> => uninstall(runDir, (line) => said.push(line));
+/** Programs of the fixture that the kernel holds: a link that is off frees its own a moment later. */
+const programs = (): string[] => (JSON.parse(spawnSync('bpftool', ['-j', 'prog'], { encoding: 'utf8' }).stdout) as { name?: string }[]).flatMap((p) => p.name ?? []).filter((name) => name.startsWith('gone_'));
+const allOff = (): Promise<unknown> => until('no program is attached any more', () => programs().length === 0);
+
+describe('uninstall', () => {
+  it('empty folders that tc has made are no obstacle, and go', async () => {
+    mkdirSync(join(bpf, 'tc', 'globals'), { recursive: true });
+    symlinkSync('tc', join(bpf, 'ip'));
+    expect(programs()).not.toEqual([]);
+    expect(await run()).toBe(0);
+    await allOff();
+    expect(existsSync(runDir)).toBe(false);
+  });
+
+  it('what others have pinned stays, with the mount that holds it; programs, links, maps and files of cnpd go', async () => {
+    const foreign = join(bpf, 'tc', 'globals');
+    mkdirSync(foreign, { recursive: true });
+    const map = spawnSync('bpftool', ['map', 'create', join(foreign, 'theirs'), 'type', 'array', 'key', '4', 'value', '4', 'entries', '1', 'name', 'theirs'], { encoding: 'utf8' });
+    expect([map.status, map.stderr]).toEqual([0, '']);
+    writeFileSync(join(runDir, 'gnmi.sock'), '');
+    expect(await run()).toBe(1);
+    await allOff();
+    expect(isBpffs(bpf)).toBe(true);
+    expect(readdirSync(bpf).filter((name) => !name.endsWith('.debug'))).toEqual(['tc']);
+    expect(readdirSync(foreign)).toEqual(['theirs']);
+    expect(readdirSync(runDir)).toEqual(['bpf']);
+    expect(said.join('\n')).toContain(`left ${join(bpf, 'tc')}: not cnpd's`);
+    // With that gone the next one removes the rest.
+    rmSync(join(foreign, 'theirs'));
+    expect(await run()).toBe(0);
+    expect(existsSync(runDir)).toBe(false);
+  });
+
+  it('something that is no link in the place of links stays, and the links behind it go', async () => {
+    const object = openBpfObject(compileFixture(scratch, 'other', RENAMED), { pinDir: bpf });
+    pinObject(object.map('prefixes').fd, join(links, 'a_map'));
+    object.close();
+    mkdirSync(join(links, 'a_folder'));
+    expect(await run()).toBe(1);
+    await allOff();
+    expect(readdirSync(links).sort()).toEqual(['a_map']);
+    expect(said.join('\n')).toContain(`left ${join(links, 'a_map')}`);
+  });
+});
