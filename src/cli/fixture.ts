@@ -2,6 +2,7 @@
 import { create, fromBinary } from '@bufbuild/protobuf';
 import type { CnpdState } from '../model/state.ts';
 import { type NorthboundClient, NorthboundError, pathOf } from '../northbound/client.ts';
+import type { ReloadOutcome } from '../northbound/server.ts';
 import { exampleState, sourceOf } from '../northbound/fixture.ts';
 import { GetRequestSchema, GetResponseSchema } from '../northbound/gen/gnmi/gnmi_pb.js';
 import { answerGet } from '../northbound/get.ts';
@@ -9,7 +10,7 @@ import type { CliModules } from './context.ts';
 import { runCnpctl } from './program.ts';
 
 /** A cnpd with this state, without a socket in between. */
-export function fakeCnpd(state: CnpdState, reload = { ok: true, errors: [] as string[] }): NorthboundClient {
+export function fakeCnpd(state: CnpdState, reload: ReloadOutcome = { ok: true, errors: [], changed: [] }): NorthboundClient {
   const answer = async (names: readonly string[]) => {
     const bytes = await answerGet(create(GetRequestSchema, { path: [pathOf(names)] }), sourceOf(state), { maxAnswerBytes: 1 << 20, now: () => 0n }, () => undefined);
     const value = fromBinary(GetResponseSchema, bytes).notification[0]!.update[0]?.val?.value;

@@ -154,9 +154,14 @@ describe('exit codes', () => {
 });
 
 describe('cnpctl reload', () => {
-  it('0 when the file came into force', async () => expect(await run('reload')).toEqual({ code: 0, out: 'reloaded\n', err: '' }));
+  it('0 when the file came into force, with the sections that mean something else now', async () => {
+    expect(await run('reload')).toEqual({ code: 0, out: 'reloaded: nothing changed\n', err: '' });
+    const changed = fakeCnpd(exampleState(), { ok: true, errors: [], changed: ['ports', 'stamp'] });
+    expect(await run('reload', changed)).toEqual({ code: 0, out: 'reloaded: changed ports, stamp\n', err: '' });
+    expect(JSON.parse((await run('reload -o json', changed)).out)).toEqual({ ok: true, errors: [], changed: ['ports', 'stamp'] });
+  });
   it('4 with every error when it did not', async () => {
-    const { code, err } = await run('reload', fakeCnpd(exampleState(), { ok: false, errors: ['a:1:1: x', 'a:2:1: y'] }));
+    const { code, err } = await run('reload', fakeCnpd(exampleState(), { ok: false, errors: ['a:1:1: x', 'a:2:1: y'], changed: [] }));
     expect(code).toBe(4);
     expect(err).toBe('cnpctl: cnpd refused the file, the intent in force stays in force:\na:1:1: x\na:2:1: y\n');
   });

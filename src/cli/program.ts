@@ -111,9 +111,9 @@ function addShow(program: Command, act: (run: Action) => (...args: unknown[]) =>
 }
 
 async function reload(context: Context): Promise<ExitCode> {
-  const { ok, errors } = await withCnpd(context, (client) => client.reload());
-  if (context.options.output === 'json') printJson(context, { ok, errors });
-  else if (ok) print(context, ['reloaded']);
+  const { ok, errors, changed } = await withCnpd(context, (client) => client.reload());
+  if (context.options.output === 'json') printJson(context, { ok, errors, changed });
+  else if (ok) print(context, [changed.length === 0 ? 'reloaded: nothing changed' : `reloaded: changed ${changed.join(', ')}`]);
   else context.err(['cnpctl: cnpd refused the file, the intent in force stays in force:', ...errors, ''].join('\n'));
   return ok ? EXIT.ok : EXIT.error;
 }

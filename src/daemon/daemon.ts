@@ -14,7 +14,7 @@ import { type KernelFeature, probeKernel } from '../kernel/probe.ts';
 import { LearnedTable } from '../learned/table.ts';
 import { type Clock, systemClock } from '../model/clock.ts';
 import type { Log } from '../model/log.ts';
-import { type Northbound, startNorthbound } from '../northbound/server.ts';
+import { type Northbound, type ReloadOutcome, startNorthbound } from '../northbound/server.ts';
 import type { DesiredState, Problem } from '../plan/desired.ts';
 import { type Facts } from '../plan/facts.ts';
 import { plan } from '../plan/plan.ts';
@@ -31,6 +31,7 @@ import { LostNotifications, hasRoute } from './lost-notifications.ts';
 import { originated } from './origination.ts';
 import { reloadProblems } from './problems.ts';
 import { bpfDir, claimRunDir, linksDir } from './run-dir.ts';
+import { socketGroup } from './socket-group.ts';
 import { sidStates } from './sids.ts';
 import { StampSlot } from './stamp.ts';
 import { stateSource } from './state.ts';
@@ -44,7 +45,7 @@ export interface DaemonOptions {
 
 export interface Daemon {
   /** Reads the file again; on errors the intent in force stays. */
-  reload(): Promise<{ ok: boolean; errors: readonly string[] }>;
+  reload(): Promise<ReloadOutcome>;
   /** Withdraws and lets go. The dataplane stays. */
   stop(): Promise<void>;
 }
@@ -94,6 +95,8 @@ class RunningDaemon implements Daemon {
   #cancelForget: (() => void) | undefined;
   #stopHousekeeping: (() => void) | undefined;
   #stopping: Promise<void> | undefined;
+  /** Asked for and not begun. */
+  #reloadWaits: Promise<ReloadOutcome> | undefined;
   /** Reloads and re-plans run one after another. */
   #queue: Promise<unknown> = Promise.resolve();
 
@@ -144,39 +147,46 @@ class RunningDaemon implements Daemon {
     this.#log.info({ pid: process.pid, adopted: this.#dataplane.adopted, file: this.#options.file }, 'running');
   }
 
-  reload(): Promise<{ ok: boolean; errors: readonly string[] }> {
-    return this.#enqueue(async () => {
-      // What is being let go would be built up again.
-      if (this.#stopping) return { ok: false, errors: ['cnpd is stopping'] };
-      const before = this.#file.intent;
-      const read = this.#file.reload();
-      if (!read.ok) {
-        this.#counters.count('intent.reload.refused');
-        this.#log.error({ errors: read.error.errors }, 'the file has errors; the old intent stays in force');
-        return { ok: false, errors: read.error.errors };
-      }
-      const changed = diffIntent(before, read.value);
-      this.#counters.count('intent.reload.done');
-      this.#log.info({ changed }, 'reloaded');
-      this.#logging.setLevel(read.value.logLevel);
-      this.#table.configure({ holdMs: holdTimes(read.value) });
-      this.#table.declareOwn(originated(read.value).proxies);
-      this.#stamp?.apply(read.value);
-      // Fails only when the kernel cannot be asked; the new intent is in force all the same, and is applied as soon as it can.
-      await this.#replan().catch((error: unknown) => {
-        this.#watch?.again();
-        throw error;
-      });
-      this.#dataplane.congestedNode?.replaceSenders(this.#desired!.senderProxies);
-      if (changed.includes('gnmi')) this.#log.warn({ socket: read.value.gnmiSocket }, 'a changed gnmi.socket takes effect at the next start');
-      try {
-        await this.#carriers.reload(read.value, changed);
-      } catch (error) {
-        this.#file.notDone(error instanceof Error ? error.message : String(error));
-        throw error;
-      }
-      return { ok: true, errors: [] };
+  /** Who asks while one waits for its turn gets that one's answer: it reads the file later than they asked. */
+  reload(): Promise<ReloadOutcome> {
+    this.#reloadWaits ??= this.#enqueue(() => {
+      this.#reloadWaits = undefined;
+      return this.#reload();
     });
+    return this.#reloadWaits;
+  }
+
+  async #reload(): Promise<ReloadOutcome> {
+    // What is being let go would be built up again.
+    if (this.#stopping) return { ok: false, errors: ['cnpd is stopping'], changed: [] };
+    const before = this.#file.intent;
+    const read = this.#file.reload();
+    if (!read.ok) {
+      this.#counters.count('intent.reload.refused');
+      this.#log.error({ errors: read.error.errors }, 'the file has errors; the old intent stays in force');
+      return { ok: false, errors: read.error.errors, changed: [] };
+    }
+    const changed = diffIntent(before, read.value);
+    this.#counters.count('intent.reload.done');
+    this.#log.info({ changed }, 'reloaded');
+    this.#logging.setLevel(read.value.logLevel);
+    this.#table.configure({ holdMs: holdTimes(read.value) });
+    this.#table.declareOwn(originated(read.value).proxies);
+    this.#stamp?.apply(read.value);
+    // Fails only when the kernel cannot be asked; the new intent is in force all the same, and is applied as soon as it can.
+    await this.#replan().catch((error: unknown) => {
+      this.#watch?.again();
+      throw error;
+    });
+    this.#dataplane.congestedNode?.replaceSenders(this.#desired!.senderProxies);
+    if (changed.includes('gnmi')) this.#log.warn({ socket: read.value.gnmiSocket }, 'a changed gnmi section takes effect at the next start');
+    try {
+      await this.#carriers.reload(read.value, changed);
+    } catch (error) {
+      this.#file.notDone(error instanceof Error ? error.message : String(error));
+      throw error;
+    }
+    return { ok: true, errors: [], changed };
   }
 
   stop(): Promise<void> {
@@ -277,7 +287,8 @@ class RunningDaemon implements Daemon {
       sids: () => sidStates({ intent: this.#file.intent, routers: this.#table.routers, desired: this.#desired, dataplane: this.#dataplane, hasRoute: (to) => hasRoute(this.#rtnetlink, to) }),
       rtt: () => this.#stamp?.state() ?? [],
     });
-    return startNorthbound({ socket: this.#file.intent.gnmiSocket }, { source, actions: { reload: () => this.reload() }, log: this.#logging.room('northbound'), count: this.#counters.count });
+    const { gnmiSocket, gnmiSocketGroup } = this.#file.intent;
+    return startNorthbound({ socket: gnmiSocket, group: gnmiSocketGroup === undefined ? undefined : socketGroup(gnmiSocketGroup) }, { source, actions: { reload: () => this.reload() }, log: this.#logging.room('northbound'), count: this.#counters.count });
   }
 
   #problems(): Problem[] {

@@ -57,6 +57,7 @@ export function buildIntent(declared: Declared): Intent {
     ...(declared.stamp && declared.stamp.enabled !== false && { stamp: buildStamp(declared.stamp) }),
     codePoints: { ...DEFAULT_CODE_POINTS, ...Object.fromEntries(Object.entries(declared['code-points'] ?? {}).filter(([, value]) => value !== undefined)) },
     gnmiSocket: declared.gnmi?.socket ?? DEFAULTS.gnmiSocket,
+    ...(declared.gnmi?.['socket-group'] !== undefined && { gnmiSocketGroup: declared.gnmi['socket-group'] }),
     logLevel: declared.log?.level ?? DEFAULTS.logLevel,
   };
 }

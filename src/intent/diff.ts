@@ -20,10 +20,11 @@ const SECTIONS = {
   stamp: 'stamp',
   codePoints: 'code-points',
   gnmiSocket: 'gnmi',
+  gnmiSocketGroup: 'gnmi',
   logLevel: 'log',
 } as const satisfies Record<keyof Intent, string>;
 
 export type IntentSection = (typeof SECTIONS)[keyof Intent];
 
 export const diffIntent = (before: Intent, after: Intent): IntentSection[] =>
-  (Object.keys(SECTIONS) as (keyof Intent)[]).filter((field) => !isDeepStrictEqual(before[field], after[field])).map((field) => SECTIONS[field]);
+  [...new Set((Object.keys(SECTIONS) as (keyof Intent)[]).filter((field) => !isDeepStrictEqual(before[field], after[field])).map((field) => SECTIONS[field]))];

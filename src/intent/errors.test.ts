@@ -32,7 +32,7 @@ test('control characters of the file do not reach the terminal', () => {
 
 describe('keys of authentication are never repeated', () => {
   const head = 'router: { name: r1 }\nisis:\n  system-id: 0000.0000.c001\n  area: 49.0001\n  authentication:\n';
-  test.each([
+  test.each<readonly [string, string]>([
     ['a bad key', `${head}    domain: { hmac-md5: s\u00e9cret-one }\n`],
     ['a bad key on a line of its own', `${head}    domain:\n      hmac-md5:\n        s\u00e9cret-one\n`],
     ['an error beside the key', `${head}    domain: { hmac-md5: secret-one, secret: x }\n`],
@@ -58,12 +58,31 @@ describe('keys of authentication are never repeated', () => {
     ['broken YAML in the line after', `${head}    domain: {\n  hmac-md5:\nsecret-one ] }\n`],
     ['brackets around lines that are not indented', 'isis: {\n   authentication:\n {\n domain: secret-one } }\n'],
     ['brackets that open in the line of the section', `${head.trimEnd()} {\n   domain:\n   secret-one }\n`],
+    ...['psk', 'keys', 'pasword', 'token', 'hmk'].flatMap((name) => [
+      [`a name that was meant to be hmac-key (${name})`, `stamp:\n  reflector: on\n  ${name}: secret-one\n`] as readonly [string, string],
+      [`the same in one line (${name})`, `stamp: { reflector: on, ${name}: secret-one, prot: 3 }\n`] as readonly [string, string],
+      [`the same in a section that was meant to be stamp (${name})`, `stmp: { ${name}: secret-one }\n`] as readonly [string, string],
+      [`the same in the place of a section (${name})`, `${name}: secret-one\n`] as readonly [string, string],
+      [`the same twice (${name})`, `stamp:\n  ${name}: secret-one\n  ${name}: secret-one\n`] as readonly [string, string],
+      [`the same in an area (${name})`, `ospfv2:\n  areas:\n    - area: 0\n      ${name}: secret-one\n`] as readonly [string, string],
+      [`no colon before the key (${name})`, `stamp:\n  reflector: on\n  ${name} secret-one\n`] as readonly [string, string],
+      [`an equals sign before the key (${name})`, `stamp:\n  ${name}= secret-one\n`] as readonly [string, string],
+      [`no space before the key (${name})`, `stamp:\n  ${name}:secret-one\n`] as readonly [string, string],
+      [`a key behind the name of another (${name})`, `stamp:\n  reflector: ${name}: secret-one\n`] as readonly [string, string],
+    ]),
+    ['no colon before the key', 'stamp:\n  reflector: on\n  hmac-key secret-one\n'],
+    ['a key in the place of its section', 'stamp: secret-one\n'],
+    ['a key that YAML reads as a tag, under a name that nobody knows', 'stamp:\n  psk:\n    - !tag secret-one\n'],
     ['a block scalar with a bad header', `${head}    domain:\n      hmac-md5: |secret-one\n`],
   ])('%s', (_claim, text) => {
     const shown = render(text);
     expect(shown).toContain('cnpd.yaml:');
     expect(shown).not.toMatch(/cret-/);
   });
+});
+
+test('what is no key is shown, in the sections that have keys too', () => {
+  expect(render('stamp:\n  reflector: maybe\n  accept-from: [2001:db8::1/48]\n')).toMatch(/\| {3}reflector: maybe\n[^]*\| {3}accept-from: \[2001:db8::1\/48\]\n/);
 });
 
 test('a line with a key shows its names, and the caret stands where hiding begins', () => {
@@ -87,7 +106,7 @@ test.each([
 
 test('whatever section comes after broken keys of authentication is shown again', () => {
   for (const name of Object.keys(cnpdSchema.shape)) {
-    const text = `isis:\n  authentication: { domain: secret-one\n${name}: x\n`;
+    const text = `isis:\n  authentication: { domain: secret-one\n${name}:\n`;
     const lines = text.split('\n');
     expect([name, hiddenFrom(lines, false)[2]]).toEqual([name, Infinity]);
   }

@@ -129,6 +129,7 @@ describe('docs/cnpd.yaml', () => {
       borderAllow: { inbound: [prefix('2001:db8:fffe::/48')], outbound: [prefix('2001:db8:fffe::/48')] },
       codePoints: UNASSIGNED,
       gnmiSocket: '/run/cnpd/gnmi.sock',
+      gnmiSocketGroup: 'adm',
       logLevel: 'info',
     });
   });
@@ -146,8 +147,8 @@ describe('docs/cnpd.yaml', () => {
 
   /** Keys that the example shows with their defaults: [depth of indentation, names]. */
   const OPTIONAL: readonly (readonly [number, readonly string[]])[] = [
-    [0, ['gnmi', 'log', 'code-points', 'queue-pairs']],
-    [2, ['reverse-path-check', 'ageing', 'mtu', 'interface', 'enabled', 'next-hop', 'advertise', 'via-next-hop', 'hello-interval', 'hold-multiplier', 'lifetime', 'refresh', 'hold-unreachable', 'dead-interval', 'retransmit-interval', 'per-flow-interval', 'rate', 'capability-expiry', 'fast-cnp', 'ecn', 'port', 'interval']],
+    [0, ['log', 'code-points', 'queue-pairs']],
+    [2, ['socket', 'reverse-path-check', 'ageing', 'mtu', 'interface', 'enabled', 'next-hop', 'advertise', 'via-next-hop', 'hello-interval', 'hold-multiplier', 'lifetime', 'refresh', 'hold-unreachable', 'dead-interval', 'retransmit-interval', 'per-flow-interval', 'rate', 'capability-expiry', 'fast-cnp', 'ecn', 'port', 'interval']],
     [4, ['target', 'plaintext', 'max-message', 'k-min', 'ecn', 'per-flow-interval', 'rate', 'k-base', 'alpha', 'measurement-interval', 'early', 'severity', 'escalation', 'resume', 'contribution', 'deferral', 'disclose', 'pad-to-cnp']],
     [6, ['supports', 'ce-with-fast-cnp', 'table', 'timestamp', 'interface', 'link', 'mtu', 'ignore-mtu', 'instance-id']],
   ];

@@ -25,6 +25,8 @@ export interface Intent {
   readonly stamp?: StampIntent;
   readonly codePoints: CodePointValues;
   readonly gnmiSocket: string;
+  /** Name or number of the group that may connect besides root. */
+  readonly gnmiSocketGroup?: string;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
 }
 

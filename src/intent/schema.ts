@@ -9,7 +9,7 @@ import { list, section, value } from './schema-parts.ts';
 import { ospfv2, ospfv3 } from './schema-ospf.ts';
 import { ports } from './schema-ports.ts';
 import { srv6, stamp } from './schema-srv6.ts';
-import { areaAddress, hmacKey, hostname, integer, interfaceName, oneOf, onOff, rate, socketPath, systemId, time } from './values.ts';
+import { areaAddress, groupName, hmacKey, hostname, integer, interfaceName, oneOf, onOff, rate, socketPath, systemId, time } from './values.ts';
 
 const router = section(
   {
@@ -109,7 +109,13 @@ export const cnpdSchema = section(
     srv6: srv6.optional(),
     stamp: stamp.optional(),
     'code-points': codePoints.optional(),
-    gnmi: section({ socket: value(socketPath, 'unix socket of the gNMI service; default /run/cnpd/gnmi.sock').optional() }, 'northbound').optional(),
+    gnmi: section(
+      {
+        socket: value(socketPath, 'unix socket of the gNMI service; default /run/cnpd/gnmi.sock').optional(),
+        'socket-group': value(groupName, 'who is in this group may connect to the socket, as root may; default: root alone, or the group cnpd runs in').optional(),
+      },
+      'northbound',
+    ).optional(),
     log: section({ level: value(oneOf('debug', 'info', 'warn', 'error'), 'default info').optional() }, 'logging').optional(),
   },
   'configuration of cnpd',

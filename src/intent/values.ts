@@ -43,6 +43,9 @@ export const interfaceName = patternKind('the name of a network interface, at mo
 /** sun_path holds 107 bytes and a zero. */
 export const socketPath = patternKind('an absolute path of at most 107 characters', '^/[!-~]{1,106}$', (text) => text);
 
+/** As groupadd(8) allows them, and a number, which may be of no group that this machine knows. */
+export const groupName = patternKind('a group: its name, or its number', '^(?:[a-z_][a-z0-9_-]{0,30}[a-z0-9_$-]?|0|[1-9]\\d{0,8})$', (text) => text);
+
 export const hmacKey: ValueKind<string> = {
   ...patternKind('a key of 1 to 64 printable ASCII characters', '^[ -~]{1,64}$', (text) => text),
   secret: true,

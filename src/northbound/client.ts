@@ -64,8 +64,8 @@ export function connectNorthbound(options: ClientOptions): NorthboundClient {
       return value?.case === 'jsonVal' ? (JSON.parse(Buffer.from(value.value).toString()) as unknown) : undefined;
     },
     reload: async () => {
-      const { ok, errors } = (await call(unary(Control.method.reload), create(ReloadRequestSchema))) as ReloadOutcome;
-      return { ok, errors };
+      const { ok, errors, changed } = (await call(unary(Control.method.reload), create(ReloadRequestSchema))) as ReloadOutcome;
+      return { ok, errors, changed };
     },
     listening: async () => {
       const errno = await connectError(options.socket);

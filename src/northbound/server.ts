@@ -16,6 +16,8 @@ import { listenUnix } from './socket.ts';
 
 export interface NorthboundOptions {
   readonly socket: string;
+  /** Number of the group that may connect besides root. */
+  readonly group?: number | undefined;
   /** Bound on one encoded answer, bytes. Default 64 MiB: about 200,000 sender prefixes in JSON. */
   readonly maxAnswerBytes?: number;
 }
@@ -25,6 +27,8 @@ export interface ReloadOutcome {
   readonly ok: boolean;
   /** One line an error: file, line, column, path, what was found, what is allowed. */
   readonly errors: readonly string[];
+  /** Sections of the file that mean something else than before. */
+  readonly changed: readonly string[];
 }
 
 export interface NorthboundModules {
@@ -64,7 +68,7 @@ export async function startNorthbound(options: NorthboundOptions, modules: North
   const injector: ConnectionInjector = grpc.createConnectionInjector(ServerCredentials.createInsecure());
   const connections = new Set<Socket>();
   const listener = await listenUnix(
-    options.socket,
+    { path: options.socket, group: options.group, maxConnections: MAX_CONNECTIONS },
     (connection) => {
       count('northbound.connection');
       connections.add(connection);
@@ -72,7 +76,6 @@ export async function startNorthbound(options: NorthboundOptions, modules: North
       connection.on('error', (error) => log.debug({ error }, 'a northbound connection broke'));
       injector.injectConnection(connection);
     },
-    MAX_CONNECTIONS,
   );
   listener.on('drop', () => count('northbound.connection.refused'));
   listener.on('error', (error) => log.error({ error }, 'the northbound socket failed'));
@@ -101,10 +104,10 @@ function addServices(grpc: GrpcServer, options: NorthboundOptions, modules: Nort
       get: handle(gNMI.method.get, (request, cancelled) => turns(() => answerGet(request, modules.source, getOptions, createPace(cancelled))), modules),
     },
   );
-  const oneByOne = createTurns(1, 8);
+  // However many ask: those who wait share one reload.
   const reload = async () => {
-    const { ok, errors } = await modules.actions.reload();
-    return create(ReloadResponseSchema, { ok, errors: [...errors] });
+    const { ok, errors, changed } = await modules.actions.reload();
+    return create(ReloadResponseSchema, { ok, errors: [...errors], changed: [...changed] });
   };
-  grpc.addService({ reload: unary(Control.method.reload) }, { reload: handle(Control.method.reload, () => oneByOne(reload), modules) });
+  grpc.addService({ reload: unary(Control.method.reload) }, { reload: handle(Control.method.reload, reload, modules) });
 }

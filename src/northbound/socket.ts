@@ -1,11 +1,11 @@
 // The unix socket of the northbound: mode 0660 from the moment it exists; a socket that a dead process left is replaced, one on which somebody
 // answers is refused, and so is a path that holds anything but a socket.
-import { existsSync, lstatSync, mkdirSync, unlinkSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, unlinkSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 
 export class SocketError extends Error {
-  readonly code: 'IN_USE' | 'NOT_A_SOCKET' | 'LISTEN';
+  readonly code: 'IN_USE' | 'NOT_A_SOCKET' | 'LISTEN' | 'GROUP';
   constructor(code: SocketError['code'], message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = 'SocketError';
@@ -16,8 +16,15 @@ export class SocketError extends Error {
 /** sockaddr_un.sun_path, without the closing zero. */
 const MAX_PATH = 107;
 
+export interface ListenOptions {
+  readonly path: string;
+  /** Number of the group that may connect; default: that of the process. */
+  readonly group?: number | undefined;
+  readonly maxConnections: number;
+}
+
 /** @throws SocketError */
-export async function listenUnix(path: string, onConnection: (socket: Socket) => void, maxConnections: number): Promise<Server> {
+export async function listenUnix({ path, group, maxConnections }: ListenOptions, onConnection: (socket: Socket) => void): Promise<Server> {
   if (Buffer.byteLength(path) > MAX_PATH) throw new SocketError('LISTEN', `${path}: a unix socket's path has at most ${MAX_PATH} bytes`);
   await clearStale(path);
   const server = createServer(onConnection);
@@ -33,7 +40,18 @@ export async function listenUnix(path: string, onConnection: (socket: Socket) =>
     }
   });
   server.removeAllListeners('error');
+  if (group !== undefined) giveTo(server, path, group);
   return server;
+}
+
+/** Without CAP_CHOWN a process may give what it owns to the groups that it is in (chown(2)). */
+function giveTo(server: Server, path: string, group: number): void {
+  try {
+    chownSync(path, process.geteuid!(), group);
+  } catch (cause) {
+    server.close();
+    throw new SocketError('GROUP', `${path} cannot be given to group ${group} (${(cause as Error).message}): run cnpd with CAP_CHOWN, or in that group`, { cause });
+  }
 }
 
 async function clearStale(path: string): Promise<void> {
@@ -55,7 +73,9 @@ async function clearStale(path: string): Promise<void> {
 /** One level only: that is /run/cnpd, and node's recursive mkdir never returns for some paths under /proc. */
 function makeParent(path: string): void {
   try {
-    mkdirSync(dirname(path), { mode: 0o755 });
+    mkdirSync(dirname(path));
+    // Whatever the umask: who may connect has to reach the socket.
+    chmodSync(dirname(path), 0o755);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }

@@ -23,7 +23,7 @@ let socket: string;
 let northbound: Northbound | undefined;
 const counts = new Map<string, number>();
 
-const start = async (state: CnpdState = exampleState(), reload: ReloadOutcome = { ok: true, errors: [] }): Promise<Northbound> => {
+const start = async (state: CnpdState = exampleState(), reload: ReloadOutcome = { ok: true, errors: [], changed: [] }): Promise<Northbound> => {
   const count = (name: string, by = 1) => void counts.set(name, (counts.get(name) ?? 0) + by);
   northbound = await startNorthbound({ socket }, { source: sourceOf(state), actions: { reload: async () => reload }, log: silentLog, count });
   return northbound;
@@ -115,7 +115,7 @@ describe('the socket', () => {
 
   it('on which somebody answers is refused, and that one goes on', async () => {
     await start();
-    await expect(startNorthbound({ socket }, { source: sourceOf(exampleState()), actions: { reload: async () => ({ ok: true, errors: [] }) }, log: silentLog, count: () => undefined })).rejects.toMatchObject({
+    await expect(startNorthbound({ socket }, { source: sourceOf(exampleState()), actions: { reload: async () => ({ ok: true, errors: [], changed: [] }) }, log: silentLog, count: () => undefined })).rejects.toMatchObject({
       code: 'IN_USE',
     });
     await stillAnswers();
@@ -125,7 +125,7 @@ describe('the socket', () => {
     await start();
     const file = join(dir, 'file');
     writeFileSync(file, 'mine');
-    const at = (path: string) => startNorthbound({ socket: path }, { source: sourceOf(exampleState()), actions: { reload: async () => ({ ok: true, errors: [] }) }, log: silentLog, count: () => undefined });
+    const at = (path: string) => startNorthbound({ socket: path }, { source: sourceOf(exampleState()), actions: { reload: async () => ({ ok: true, errors: [], changed: [] }) }, log: silentLog, count: () => undefined });
     await expect(at(file)).rejects.toMatchObject({ code: 'NOT_A_SOCKET' });
     await expect(at(join(dir, 'x'.repeat(120)))).rejects.toMatchObject({ code: 'LISTEN' });
     await expect(at('/proc/nowhere/gnmi.sock')).rejects.toMatchObject({ code: 'LISTEN' });
@@ -233,7 +233,7 @@ describe('a large table', () => {
 
 describe('cnpctl, compiled', () => {
   it('shows, and its exit codes are 0, 1, 2, 3 and 4', async () => {
-    await start(exampleState(), { ok: false, errors: ['cnpd.yaml:1:1: nothing in it'] });
+    await start(exampleState(), { ok: false, errors: ['cnpd.yaml:1:1: nothing in it'], changed: [] });
     expect(await cnpctl('show', 'isis', 'neighbors')).toMatchObject({ code: 0, out: expect.stringMatching(/^INTERFACE[^]*cnpd-isis +0000\.0000\.0001 +leaf1 +L2 +up/) });
     expect(await cnpctl('show', 'status')).toMatchObject({ code: 1, out: expect.stringContaining('degraded') });
     expect(await cnpctl('show', 'nothing')).toMatchObject({ code: 2, out: '' });

@@ -2,7 +2,7 @@
 // (receiving, sending) return undefined for it instead. Constants are those of the Linux UAPI headers, the same on x86-64, arm64 and riscv64
 // unless said otherwise.
 import { ERRNO, KernelError } from '../errors.ts';
-import { type Memory, type Native, PinnedBuffer, type Pointer, check, lastErrno, openLibrary } from '../ffi.ts';
+import { type Memory, type Native, PinnedBuffer, type Pointer, check, lastErrno, openLibrary, viewMemory } from '../ffi.ts';
 
 const libc = openLibrary(['libc.so.6'], 'cnpd needs glibc on Linux.');
 const bind = <F>(prototype: string): Native<F> => libc.bind<F>(prototype);
@@ -42,6 +42,7 @@ const c = {
     'int epoll_wait(int epoll, void *events, int count, int timeoutMs)'),
   eventfd: bind<(initial: number, flags: number) => number>('int eventfd(unsigned int initial, int flags)'),
   if_nametoindex: bind<(name: string) => number>('unsigned int if_nametoindex(const char *name)'),
+  getgrnam: bind<(name: string) => Pointer | null>('void *getgrnam(const char *name)'),
   clock_gettime: bind<(clock: number, time: Memory) => number>('int clock_gettime(int clock, void *time)'),
   getpagesize: bind<() => number>('int getpagesize()'),
   syscall3: bind<(number: number, a: number, b: Memory, c: number) => number>('long syscall(long number, long a, void *b, long c)'),
@@ -153,6 +154,12 @@ const timespec = new PinnedBuffer(16);
 export function realtimeNs(): bigint {
   check('clock_gettime', c.clock_gettime(CLOCK_REALTIME, timespec.address));
   return timespec.view.getBigInt64(0, true) * 1_000_000_000n + timespec.view.getBigInt64(8, true);
+}
+
+/** The number of a group by its name; undefined when there is none. struct group: name, password (pointers), number. */
+export function groupNumber(name: string): number | undefined {
+  const group = c.getgrnam(name);
+  return group === null ? undefined : new DataView(viewMemory(group, 20)).getUint32(16, true);
 }
 
 /** The index of an interface in the thread's current network namespace. @throws KernelError ENODEV when there is none of that name. */

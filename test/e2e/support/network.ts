@@ -42,7 +42,7 @@ export class Router {
   async reload(intent: object): Promise<void> {
     await this.configure(intent);
     const { code, stdout, stderr } = await this.ctl('reload');
-    if (code !== 0 || stdout !== 'reloaded\n') throw new Error(`${this.name}: reload: exit code ${code}: ${stdout}${stderr}`);
+    if (code !== 0 || !stdout.startsWith('reloaded')) throw new Error(`${this.name}: reload: exit code ${code}: ${stdout}${stderr}`);
   }
 
   get pid(): number {
