@@ -88,6 +88,23 @@ describe('FCNP-4-j: a host says that it does not know the Fast CNP option', () =
     expect(machine.parameterProblem(SENDER, answer(fastCnp({ destQpn: 1000 })), 2).ok).toBe(true);
   });
 
+  it('a flow that is notified again is remembered as the latest, and its host with it', () => {
+    const machine = refusals();
+    for (let i = 1; i < MOST_EVIDENCE; i++) machine.notified({ ...SENT, source: { ...other, value: other.value + BigInt(i) } }, 1);
+    machine.notified(SENT, 1);
+    machine.notified({ ...SENT, source: other }, 1);
+    expect(machine.parameterProblem(SENDER, answer(fastCnp()), 2)).toEqual({ ok: true, value: SENDER });
+  });
+
+  it('one host more than the limit makes the oldest be forgotten, and no other', () => {
+    const machine = new Refusals({ source6: LOOPBACK, fastCnp: CODES }, 0);
+    const host = (i: number): IpAddress => ({ ...other, value: other.value + BigInt(i) });
+    for (let i = 0; i <= MOST_EVIDENCE; i++) machine.notified({ ...SENT, source: host(i) }, 1);
+    const answers = [0, 1, MOST_EVIDENCE].map((i) => machine.parameterProblem(host(i), Uint8Array.of(128, 0, 0, 0), 2));
+    // Of the others the message is read, and malformed.
+    expect(answers.map((a) => !a.ok && a.error)).toEqual(['unknown', 'malformed', 'malformed']);
+  });
+
   it('no message harms it', () => {
     // A fresh one each time: the bucket would refuse the later ones unread.
     fuzzDecoder((message) => refusals().parameterProblem(SENDER, message, 1), [answer(fastCnp())]);

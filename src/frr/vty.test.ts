@@ -3,8 +3,8 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { askDaemon, ReplyReader, Vty } from './vty.ts';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { askDaemon, ReplyReader, Vty, type VtyError } from './vty.ts';
 
 const reply = (text: string, status: number): Buffer => Buffer.concat([Buffer.from(text), Buffer.from([0, 0, 0, status])]);
 
@@ -36,7 +36,8 @@ describe('a daemon on a socket', () => {
   let dir: string;
   let server: Server;
   const sockets = new Set<Socket>();
-  const options = { timeoutMs: 200, maxReplyBytes: 1000 };
+  // Longer than any test runs: however slow the machine is, only the test that passes this time sees it pass.
+  const options = { timeoutMs: 120_000, maxReplyBytes: 1000 };
 
   /** A daemon that answers `enable` and then does what the test says with each command. */
   const daemon = (answer: (command: string, socket: Socket) => void): Promise<void> => {
@@ -59,6 +60,7 @@ describe('a daemon on a socket', () => {
     sockets.clear();
   });
   afterEach(() => {
+    vi.useRealTimers();
     for (const socket of sockets) socket.destroy();
     server?.close();
     rmSync(dir, { recursive: true, force: true });
@@ -80,7 +82,12 @@ describe('a daemon on a socket', () => {
   it('a daemon that never answers is `timeout`, and later commands fail at once', async () => {
     await daemon(() => undefined);
     const vty = await open();
-    await expect(vty.command('show a')).rejects.toMatchObject({ code: 'timeout' });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const outcome = vty.command('show a').then(() => 'answered', (error: VtyError) => error.code);
+    await vi.advanceTimersByTimeAsync(options.timeoutMs - 1);
+    expect(await Promise.race([outcome, Promise.resolve('waiting')])).toBe('waiting');
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await outcome).toBe('timeout');
     await expect(vty.command('show b')).rejects.toMatchObject({ code: 'timeout' });
   });
 

@@ -180,7 +180,7 @@ const PROBES: readonly Probe[] = [
     },
   },
   { name: 'seg6', required: false, neededFor: 'SRv6 tunnels that begin at this router', remedy: 'boot a kernel with CONFIG_IPV6_SEG6_LWTUNNEL', test: seg6 },
-  { name: 'seg6local', required: false, neededFor: 'END.CON and End.MT', remedy: 'boot a kernel with CONFIG_IPV6_SEG6_LWTUNNEL', test: seg6local },
+  { name: 'seg6local', required: false, neededFor: 'END.CON', remedy: 'boot a kernel with CONFIG_IPV6_SEG6_LWTUNNEL', test: seg6local },
   {
     name: 'vrf', required: false, neededFor: 'End.DT4 and End.DT46', remedy: 'modprobe vrf, or a kernel with CONFIG_NET_VRF',
     test: link('vrf', encodeLinkOfKind('probe2', 'vrf', attribute(IFLA_VRF_TABLE, u32(100)))),

@@ -155,6 +155,10 @@ describe('per port', () => {
     const port = (keys: string): EgressPortPlan => portOf(`ports: [{ interface: wan, k-max: 200kB, ${keys} }]\n`);
     expect(port('v-ecn: 12.5%, v-growth: 10MB/s, measurement-interval: 20ms')).toMatchObject({ vEcnPpm: 125_000, vGrowthBytes: 200_000, intervalNs: 20_000_000 });
     expect(port('v-growth: 1kB/s, measurement-interval: 1ms')).toMatchObject({ vEcnPpm: null, vGrowthBytes: 1 });
+    // A growth of nothing an interval would be one of every queue.
+    const intent = intentOf('ports: [{ interface: wan, k-max: 200kB, measurement-interval: 1ms }]\n');
+    const slow = { ...intent, ports: [{ ...intent.ports[0]!, vGrowth: 100 }] };
+    expect(planCongestedNode(slow, learnedTable(), FACTS).ports[0]).toMatchObject({ vGrowthBytes: 1 });
     expect(port('ecn: on')).toMatchObject({ vEcnPpm: null, vGrowthBytes: null, intervalNs: 10_000_000 });
   });
 

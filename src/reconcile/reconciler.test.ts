@@ -88,6 +88,31 @@ describe('reconciler', () => {
     expect(reconciler.status().every((s) => s.state === 'done')).toBe(true);
   });
 
+  it('the pause between tries doubles up to the longest and no further', () => {
+    const { reconciler, clock, calls } = world((id) => id === 'a');
+    reconciler.replace([{ id: 'a', size: 1n }]);
+    const pauses: number[] = [];
+    for (let since = clock.now(); pauses.length < 7; clock.advance(1)) {
+      if (calls.length < pauses.length + 2) continue;
+      pauses.push(clock.now() - since);
+      since = clock.now();
+    }
+    expect(pauses).toEqual([100, 200, 400, 800, 1000, 1000, 1000]);
+  });
+
+  it('asked for again, what was refused is tried at once, though it is the same as before; what was done is not touched', () => {
+    let busy = true;
+    const { reconciler, kernel, calls } = world((id) => busy && id === 'a');
+    const wanted = [{ id: 'a', size: 1n }, { id: 'b', size: 1n }];
+    reconciler.replace(wanted);
+    busy = false;
+    calls.length = 0;
+    reconciler.replace(wanted);
+    expect(calls).toEqual(['update a']);
+    expect(kernel.get('a')).toBe(1n);
+    expect(reconciler.status()[0]).toEqual({ id: 'a', state: 'done', attempts: 0 });
+  });
+
   it('retries a refused delete and forgets the object afterwards', () => {
     let busy = false;
     const { reconciler, clock, kernel } = world(() => busy);

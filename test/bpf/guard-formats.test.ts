@@ -93,7 +93,7 @@ describe.each(['ingress', 'egress'] as const)('%s', (direction) => {
     ['ICMPv6 of the next type', (() => { const p = lhIcmp.slice(); p[40] = 201; return p; })()],
     ['RoCEv2 data whose BTH has that bit', (() => { const p = data(); p[52] = p[52]! | 0x20; return p; })()],
     ['ICMPv4 of that type', ipv4(ends4, 58, lhIcmp.subarray(40))],
-  ] as [string, Uint8Array][])('FCNP-5-a: %s passes unchanged', (_, packet) => {
+  ] as [string, Uint8Array][])('what is no notification, %s, passes unchanged', (_, packet) => {
     for (const bytes of [frame(packet), frame(ipv6([NODE, H2], protocolOf(packet), packet))]) expect(run(direction, bytes)).toMatchObject({ retval: NEXT, data: bytes });
   });
 });

@@ -30,7 +30,11 @@ export function passTime(r: CongestedRouter, ns: number, intervalNs: number): vo
     view.setUint32(MEASURE_TICK, ~view.getUint32(MEASURE_TICK, LITTLE_ENDIAN), LITTLE_ENDIAN);
     earlier(view, MEASURE_SHARE_WINDOW, windows);
   });
-  change(r, EGRESS_MAPS.buckets, (view) => earlier(view, 0, ns));
+  change(r, EGRESS_MAPS.buckets, (view) => {
+    // A bucket's time is compared with now and is no age: before the machine started is as good as never.
+    if (view.getBigUint64(0, LITTLE_ENDIAN) > BigInt(ns)) earlier(view, 0, ns);
+    else view.setBigUint64(0, 0n, LITTLE_ENDIAN);
+  });
 }
 
 /** Changes the values of an array map that are not all zero. */

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { citations, conformanceDocument, notes, requirements } from './conformance.ts';
+import { titlesOf } from './test-titles.ts';
 
 describe('docs/conformance.md', () => {
   it('is what the tests of this tree say (npm run conformance rewrites it)', () => {
@@ -16,4 +17,48 @@ describe('docs/conformance.md', () => {
     const prefixes = [...notes().keys()].filter((k) => ![...known].some((id) => id === k || id.startsWith(`${k}-`) || id.startsWith(`${k}.`)));
     expect(prefixes).toEqual([]);
   });
+});
+
+describe('what counts as the title of a test', () => {
+  const counted = (text: string): string[] => titlesOf('x.test.ts', text);
+  const body = '() => { expect(1).toBe(1); }';
+
+  it.each([
+    ['a test', `test('T', ${body});`],
+    ['one with options', `it('T', { timeout: 5 }, ${body});`],
+    ['one of a table', `it.each([[1, 2]] as const)('T', ${body});`],
+    ['one that runs where it can', `test.runIf(root)('T', ${body});`],
+    ['one made in a loop', `for (const x of y) it(\`T\`, ${body});`],
+    ['a group with a test in it', `describe('T', () => { test('', ${body}); });`],
+  ])('%s does', (_what, text) => {
+    expect(counted(text)).toContain('T');
+  });
+
+  it.each([
+    ['a skipped test', `test.skip('T', ${body});`],
+    ['a skipped test of a table', `test.skip.each([[1]])('T', ${body});`],
+    ['one that is still to be written', `it.todo('T');`],
+    ['one without a body', `it('T');`],
+    ['one that is expected to fail', `test.fails('T', ${body});`],
+    ['a comment', `// test('T', ${body});\n/* it('T', ${body}); */`],
+    ['a string', `const text = "test('T', () => 1)";`],
+    ['the argument of another function', `expect('T', 'x').toBe(1); check(1)('T');`],
+    ['a group without a test', `describe('T', () => { beforeEach(${body}); });`],
+    ['a group whose tests are all skipped', `describe('T', () => { test.skip('a', ${body}); it.todo('b'); });`],
+    ['a skipped group', `describe.skip('T', () => { test('T', ${body}); });`],
+  ])('%s does not', (_what, text) => {
+    expect(counted(text)).not.toContain('T');
+  });
+
+  it('is what the rows of a table put into it, and a constant of the file', () => {
+    expect(counted(`it.each([['R1', 1], ['R2', 2]])('%s', ${body});`)).toEqual(['%s', 'R1', 'R2']);
+    expect(counted(`it.each([['R1', 1]])('T %i', ${body});`)).toEqual(['T %i']);
+    expect(counted(`const WHAT = { a: 'R1' };\ntest.each(rows)(\`\${WHAT[way]}: T\`, ${body});`)).toEqual(['R1 : T']);
+  });
+});
+
+it('a line that only the RoCE endpoint of the lab fulfils says so', () => {
+  const rows = new Map(conformanceDocument().split('\n').map((line) => [line.split(' | ')[0]!.slice(2), line.split(' | ')[2]]));
+  for (const id of ['LHCNP-5.6-a', 'LHCNP-5.6-c', 'LHCNP-5.5.1-f', 'LHCNP-8-c', 'FCNP-4-n', 'A7', 'A8', 'A10']) expect(rows.get(id), id).toMatch(/^\*\*lab\*\*/);
+  for (const id of ['LHCNP-9-a', 'LHCNP-6.2.5-a', 'LHCNP-5.5-g', 'PNC-5.1-a', 'A1', 'A2']) expect(rows.get(id), id).not.toContain('lab**');
 });

@@ -247,7 +247,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(entriesOf(border, 1)).toEqual([]);
   });
 
-  it('A12: END.CON is carried between areas as well, and withdrawn', () => {
+  it('FCN-4.2.2-a: END.CON is carried between areas as well, and withdrawn', () => {
     const { net, leaf, core } = line();
     const sids = [{ sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: END_CON }];
     net.declare(leaf, declaration(version, [], 1, { sids }));

@@ -85,7 +85,7 @@ describe('what is said', () => {
     expect(agent.count('originate.duplicate-prefix')).toBe(1);
   });
 
-  it('A12: OSPFv2 says END.CON in the private opaque LSA, OSPFv3 in a Locator LSA that nobody routes by', () => {
+  it('FCN-4.2.2-a: OSPFv2 says END.CON in the private opaque LSA, OSPFv3 in a Locator LSA that nobody routes by', () => {
     const sids = [{ sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: END_CON }];
     const [two, three] = [agentOf(2), agentOf(3)];
     for (const agent of [two, three]) agent.event({ type: 'declare', origination: { proxies: [], sids, routerAddresses: [] } });
@@ -215,7 +215,7 @@ describe.each(VERSIONS)('what is learned, OSPFv%d', (version) => {
     expect(agent.reachable.has(other)).toBe(true);
   });
 
-  it('A12: SIDs of END.CON are learned, those of other behaviours and those outside their locator are not', () => {
+  it('FCN-4.2.2-a: SIDs of END.CON are learned, those of other behaviours and those outside their locator are not', () => {
     const agent = connected(version);
     const from = agentOf(version);
     const sid = (text: string, behavior: number): { sid: ReturnType<typeof address>; locator: ReturnType<typeof prefix>; behavior: number } => ({ sid: address(text), locator: prefix('2001:db8:c::/48'), behavior });

@@ -54,6 +54,15 @@ test('the 12 reserved bits are ignored, another version and impossible lengths a
   expect(code(unchecked.with(4, 0xff))).toBe('truncated');
 });
 
+test('an object whose Length fits but whose padding does not is truncated; one that ends with the message is not', () => {
+  const bytes = encodeExtensions([NAME]).with(2, 0).with(3, 0);
+  for (const missing of [1, 2, 3]) expect(code(bytes.subarray(0, bytes.length - missing)), `${missing} bytes of padding missing`).toBe('truncated');
+  expect(code(bytes)).toBe('ok');
+  const empty = encodeExtensions([STAMP, { classNum: 247, cType: 9, payload: new Uint8Array() }]);
+  expect(decode(empty)).toEqual({ ok: true, value: [STAMP, { classNum: 247, cType: 9, payload: new Uint8Array() }] });
+  expect(decode(concat(bytes, fromHex('000000')))).toMatchObject({ ok: false, error: { code: 'truncated', detail: expect.stringContaining('object header') } });
+});
+
 test('a header cut anywhere but behind an object is refused', () => {
   const bytes = encodeExtensions([STAMP, PATH]).with(2, 0).with(3, 0);
   for (let length = 0; length < bytes.length; length++) expect(decode(bytes.subarray(0, length)).ok, `cut at ${length}`).toBe(length === 4 || length === 16);

@@ -106,6 +106,26 @@ test('the trace of a data packet is that of its Hop-by-Hop header; its fields ar
   expect(findIoamTrace(ipv6(ENDS, 17, UDP))).toBeUndefined();
 });
 
+test('a trace has at least its own header of 8 bytes and whole words; the first that can be read is taken', () => {
+  const header = fromHex('abcd1a0512345600');
+  expect(decodeTrace(0, header)).toMatchObject({ ok: true, value: { bytes: header } });
+  for (const length of [0, 4, 7]) expect(decodeTrace(0, header.subarray(0, length)), `${length} bytes`).toMatchObject({ ok: false, error: { code: 'bad-trace-length' } });
+  const hop = (...options: [number, Uint8Array][]): Uint8Array => {
+    const list = concat(...options.map(([type, data]) => concat(Uint8Array.of(type, data.length), data)));
+    const pad = -(2 + list.length) & 7;
+    return ipv6(ENDS, 0, concat(Uint8Array.of(17, (2 + list.length + pad) / 8 - 1), list, new Uint8Array(pad), UDP));
+  };
+  const trace = concat(Uint8Array.of(0, 1), header);
+  const none: [string, [number, Uint8Array]][] = [
+    ['too short to have a type', [0x31, Uint8Array.of(0)]], ['without a trace', [0x31, Uint8Array.of(0, 1)]], ['of another type', [0x1e, trace]],
+    ['of 4 bytes', [0x31, concat(Uint8Array.of(0, 1), header.subarray(0, 4))]],
+  ];
+  for (const [what, option] of none) {
+    expect(findIoamTrace(hop(option)), what).toBeUndefined();
+    expect(findIoamTrace(hop(option, [0x31, trace]))?.bytes, `after one ${what}`).toEqual(header);
+  }
+});
+
 test('no header harms the decoders', () => {
   const seeds = [
     packetWith(encodeFastCnpOption(17, OPTION_1, CODES)),

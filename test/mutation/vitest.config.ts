@@ -1,0 +1,6 @@
+import { defineConfig } from 'vitest/config';
+
+// The unit tests alone, for mutation testing: nothing that needs root, git or a kernel. Stryker runs it in a copy of the tree.
+export default defineConfig({
+  test: { include: ['src/**/*.test.ts'], isolate: false, testTimeout: 60_000, reporters: [] },
+});
