@@ -64,5 +64,5 @@ export default tseslint.config(
     },
   },
   ...importDirections,
-  { files: ['*.config.ts'], rules: { 'no-restricted-syntax': 'off' } },
+  { files: ['**/*.config.ts'], rules: { 'no-restricted-syntax': 'off' } },
 );
