@@ -11,10 +11,12 @@ import type { Carriers } from './carriers.ts';
  */
 export function originated(intent: Intent, refused: ReadonlySet<string> = new Set()): Origination {
   const { proxy, stamp, router } = intent;
+  const loopbacks = [router.loopback4, router.loopback6].filter((a) => a !== undefined);
   return {
     proxies: proxy ? proxy.senders.map(({ prefix }) => ({ prefix, proxy: proxy.address })) : [],
     sids: sidAdvertisements(intent).filter(({ sid }) => !refused.has(formatAddress(sid))),
-    routerAddresses: stamp?.reflector ? [router.loopback4, router.loopback6].filter((a) => a !== undefined) : [],
+    routerAddresses: stamp?.reflector ? loopbacks : [],
+    identity: loopbacks,
   };
 }
 

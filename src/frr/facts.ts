@@ -64,6 +64,15 @@ export async function gatherFrrFacts(location: FrrLocation, interfaceName: strin
 /** In the answer to `show version`. */
 export const versionIn = (text: string): string => /^FRRouting (\d+(?:\.\d+)*)/m.exec(text)?.[1] ?? 'unknown';
 
+/** What FRR was built with: hash functions of its own, which are MD5 and SHA-256, or those of OpenSSL. */
+export type FrrCrypto = 'internal' | 'openssl';
+
+/** In the answer to `show version`; undefined when it does not say how it was built. */
+export function cryptoIn(text: string): FrrCrypto | undefined {
+  const [, options] = /^configured with:([^]*)/m.exec(text) ?? [];
+  return options === undefined ? undefined : options.includes('--with-crypto=openssl') ? 'openssl' : 'internal';
+}
+
 /** Fragments of an own LSP that are looked at: a PE has few prefixes, and FRR fills them in order. */
 const LOOKED_AT = 16;
 

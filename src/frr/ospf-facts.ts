@@ -1,7 +1,7 @@
 // What FRR's ospfd or ospf6d says about itself, and zebra about the interfaces that cnpd uses, asked on their vty sockets.
 import { readFile } from 'node:fs/promises';
 import { type Prefix, parsePrefix } from '../model/prefix.ts';
-import { DAEMONS_FILE, type FrrLocation, type LinkFacts, attempt, daemonEnabled, readLink, versionIn } from './facts.ts';
+import { DAEMONS_FILE, type FrrCrypto, type FrrLocation, type LinkFacts, attempt, cryptoIn, daemonEnabled, readLink, versionIn } from './facts.ts';
 import { type OspfVersionNumber } from './ospf-config.ts';
 import { type RunningConfig, parseRunningConfig } from './running-config.ts';
 import { DEFAULT_VTY_DIR, VTY_DEFAULTS, VtyError, askDaemon } from './vty.ts';
@@ -19,6 +19,8 @@ export interface OspfFacts {
   /** Whether FRR's service starts it; absent where there is no file that says so. */
   readonly enabled?: boolean;
   readonly version?: string;
+  /** Whose hash functions it has; absent when it does not tell. */
+  readonly crypto?: FrrCrypto;
   readonly config?: RunningConfig;
   /** The instance of the default VRF as it runs; null: there is none. */
   readonly process?: OspfProcess | null;
@@ -48,8 +50,10 @@ export async function gatherOspfFacts(location: FrrLocation, version: OspfVersio
       const [shown, config, running, lsas] = await askDaemon(dir, daemon, ['show version', 'show running-config', PROCESS[version], ...own], vty);
       if (config!.status !== 0) throw new VtyError('closed', `${daemon}: show running-config failed: ${config!.text.trim()}`);
       const advertised = lsas && advertisedPrefixes(lsas.text);
+      const crypto = cryptoIn(shown!.text);
       return {
         version: versionIn(shown!.text),
+        ...(crypto && { crypto }),
         config: parseRunningConfig(config!.text),
         process: readProcess(version, running!.text),
         ...(advertised && { advertised }),

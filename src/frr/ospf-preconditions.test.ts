@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { address } from '../model/address.ts';
 import { formatPrefix, prefix } from '../model/prefix.ts';
+import { cryptoIn } from './facts.ts';
 import { shownLine } from './finding.ts';
 import { authenticationOf, ospfInterface } from './ospf-config.ts';
 import { type OspfFacts, advertisedPrefixes } from './ospf-facts.ts';
@@ -231,6 +232,42 @@ describe('preconditions of ospf6d', () => {
     expect(missing(changed(' ipv6 ospf6 network', ` ${line}r\n ipv6 ospf6 network`), want)).toEqual([['authentication', []]]);
     expect(missing(changed(' ipv6 ospf6 network', ` ${line}\n ipv6 ospf6 network`), WANT3)).toEqual([['authentication', []]]);
   });
+});
+
+describe('authentication that this FRR can have', () => {
+  const key = (algorithm: string) => ({ id: 1, algorithm, key: 'hush' });
+  const remedy = (version: 2 | 3, algorithm: string, more: Partial<OspfFacts>): string => {
+    const [want, area, good] = version === 2 ? ([WANT2, AREA2, GOOD2] as const) : ([WANT3, AREA3, GOOD3] as const);
+    const found = findings(facts(good, more), { ...want, areas: [{ ...area, keys: [key(algorithm)] }] });
+    expect(found.map(({ id }) => id.split('.').at(-1))).toEqual(['authentication']);
+    return `${found[0]!.problem} | ${found[0]!.remedy}`;
+  };
+
+  it.each(['hmac-sha-1', 'hmac-sha-384', 'hmac-sha-512'])('%s for OSPFv3: only of an FRR that was built with OpenSSL', (algorithm) => {
+    const without = remedy(3, algorithm, { crypto: 'internal' });
+    expect(without).toContain(`was built without OpenSSL and has no ${algorithm}`);
+    expect(without).toContain('| set ospfv3.areas[0].authentication in cnpd.yaml to a key with hmac-sha-256');
+    expect(without).not.toContain('vtysh');
+    expect(remedy(3, algorithm, { crypto: 'openssl' })).toContain(`hash-algo ${algorithm} key <key>`);
+    // It does not say how it was built: FRR itself will refuse what it has not.
+    expect(remedy(3, algorithm, {})).toContain(`hash-algo ${algorithm} key <key>`);
+  });
+
+  it('hmac-sha-256 for OSPFv3: of every FRR', () => expect(remedy(3, 'hmac-sha-256', { crypto: 'internal' })).toContain('hash-algo hmac-sha-256'));
+
+  it('for OSPFv2: MD5 alone before 9.1, then a key chain with what FRR was built with', () => {
+    expect(remedy(2, 'hmac-sha-256', { version: '8.4.4', crypto: 'openssl' })).toMatch(/ospfd 8\.4\.4 signs with MD5 alone \| set ospfv2\.areas\[0\]\.authentication in cnpd\.yaml to a key with md5/);
+    expect(remedy(2, 'hmac-sha-256', { version: '9.0', crypto: 'openssl' })).toContain('MD5 alone');
+    expect(remedy(2, 'hmac-sha-256', { version: '9.1', crypto: 'internal' })).toContain("-c 'cryptographic-algorithm hmac-sha-256' -c 'interface cnpd-ospf0' -c 'ip ospf authentication key-chain cnpd'");
+    expect(remedy(2, 'hmac-sha-512', { version: '10.3', crypto: 'internal' })).toContain('set ospfv2.areas[0].authentication in cnpd.yaml to a key with hmac-sha-256');
+    expect(remedy(2, 'hmac-sha-512', { version: '10.3', crypto: 'openssl' })).toContain("-c 'cryptographic-algorithm hmac-sha-512'");
+  });
+
+  it.each([
+    ["FRRouting 8.4.4 (r1) on Linux(6.1).\nconfigured with:\n    '--prefix=/usr' '--enable-snmp'\n", 'internal'],
+    ["FRRouting 10.3 (r1) on Linux(6.1).\nconfigured with:\n    '--prefix=/usr' '--with-crypto=openssl' '--enable-snmp'\n", 'openssl'],
+    ['FRRouting 8.4.4 (r1) on Linux(6.1).\n', undefined],
+  ])('how FRR was built, from its words', (text, crypto) => expect(cryptoIn(text)).toBe(crypto));
 });
 
 describe('running configuration of OSPF', () => {

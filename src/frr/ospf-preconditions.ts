@@ -126,7 +126,7 @@ const AREA_ROWS: readonly Row<AreaView>[] = [
       return has === wants ? undefined : mend(`${view.area.interface} has instance ID ${has} in FRR and ${wants} in cnpd.yaml`, [onInterface(view, `instance-id ${wants}`, `instance-id ${has}`)]);
     },
   },
-  { id: 'authentication', claim: () => 'packets are authenticated alike', check: (view) => authenticationProblem(view.config, view.want.version, view.link, view.area, view.where) },
+  { id: 'authentication', claim: () => 'packets are authenticated alike', check: (view) => authenticationProblem({ config: view.config, built: view.facts }, view.want.version, view.link, view.area, view.where) },
 ];
 
 /** The link of an OSPFv2 area, as `network` has it. */

@@ -32,6 +32,8 @@ export interface Origination {
   readonly sids: readonly SidAdvertisement[];
   /** Router addresses (loopbacks) at which this router's STAMP reflector answers; empty when it has none. */
   readonly routerAddresses: readonly IpAddress[];
+  /** Addresses by which this router is known (its loopbacks), whether or not they answer probes. */
+  readonly identity?: readonly IpAddress[];
 }
 
 /** Membership of an edge in an End.MT group. Not carried yet. */

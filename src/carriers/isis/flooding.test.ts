@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { address } from '../../model/address.ts';
 import { LAST_LSP_ID, readLspId } from '../../packet/isis/lsp-id.ts';
 import type { IsisTlv } from '../../packet/isis/types.ts';
-import { A, C, adjacency, csnp, entry, hello, lsp } from './hostile.fixture.ts';
+import { A, B, C, adjacency, csnp, entry, hello, lsp } from './hostile.fixture.ts';
 import { Agent, Simulation, type Wire, originate, proxied, systemId, testConfig } from './simulation.fixture.ts';
 import type { SpeakerConfig } from './speaker.ts';
 
@@ -34,6 +34,16 @@ describe('LSPs that contradict what is known', () => {
     };
     give(lsp({ sequence: 8 }));
     expect(stored(a, `${C}.00-00`)).toMatchObject({ purged: false, sequence: 8 });
+  });
+
+  it('a purge that still has the TLVs of what it purges takes the prefixes out, and an LSP with the same TLVs brings them back', () => {
+    const tlvs: IsisTlv[] = [{ kind: 'ipv6-reachability', prefixes: [{ prefix: proxied('2001:db8::/32').prefix, metric: 1, down: false, external: false, subTlvs: [] }] }];
+    // A fragment of B, which A reaches.
+    const say = (sequence: number, remainingLifetime: number): number => {
+      give(lsp({ sequence, remainingLifetime, tlvs, lspId: { systemId: systemId(B), pseudonode: 0, fragment: 9 } }));
+      return a.prefixes().length;
+    };
+    expect([say(7, 1200), say(8, 1200), say(9, 0), say(10, 1200)]).toEqual([1, 1, 0, 1]);
   });
 
   it('a foreign purge of our LSP is outbid', () => {

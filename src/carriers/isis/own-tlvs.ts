@@ -14,7 +14,7 @@ const NLPID_IPV4 = 0xcc;
 const NLPID_IPV6 = 0x8e;
 /** SRv6 Capabilities (RFC 9352 §2): sub-TLV 25 with no flag set. */
 const SRV6_CAPABILITIES = Uint8Array.of(25, 2, 0, 0);
-/** Where there is no IPv4 address, TLV 242 has this router ID, and the IPv6 one in sub-TLV 12 (RFC 7981 §2, RFC 5316). */
+/** Where there is no IPv4 address, TLV 242 has this router ID, and the IPv6 one in sub-TLV 12 (RFC 7981 §2, RFC 5316): a router with SIDs has one always. */
 const NO_ROUTER_ID: IpAddress = address('0.0.0.0');
 const IPV6_TE_ROUTER_ID = 12;
 
@@ -42,7 +42,7 @@ function routerTlvs(s: Speaker): IsisTlv[] {
   return [
     ...(v4 ? [{ kind: 'ipv4-te-router-id', address: v4 } as const] : []),
     ...(v6 ? [{ kind: 'ipv6-te-router-id', address: v6 } as const] : []),
-    ...(hasSids ? [{ kind: 'router-capability', routerId: v4 ?? NO_ROUTER_ID, flags: 0, subTlvs: capabilities(s.routerAddresses) } as const] : []),
+    ...(hasSids ? [{ kind: 'router-capability', routerId: s.identity.v4 ?? NO_ROUTER_ID, flags: 0, subTlvs: capabilities(s.identity) } as const] : []),
   ];
 }
 

@@ -63,6 +63,22 @@ describe('reachability', () => {
     expect(systems(learner)).toEqual(['0001', '1111', '2222', '4444']);
   });
 
+  it.each([
+    [0xfffffe, ['0001', '1111', '2222', '4444']],
+    [0xffffff, ['0001', '1111', '2222']],
+  ])('a link of metric %i: only the highest is no part of the topology (RFC 5305 §3)', (metric, expected) => {
+    const { simulation, learner } = chain();
+    const claim = (from: string, to: string): void => {
+      const neighbors = [{ systemId: systemId(to), pseudonode: 0, metric, subTlvs: new Uint8Array(0) }];
+      const lspId = { systemId: systemId(from), pseudonode: 0, fragment: from.endsWith('1111') ? 9 : 0 };
+      learner.deliver(lsp({ lspId, sequence: 1, tlvs: [{ kind: 'extended-is-reachability', neighbors }] }));
+    };
+    claim('0000.0000.1111', '0000.0000.4444');
+    claim('0000.0000.4444', '0000.0000.1111');
+    simulation.run(1000);
+    expect(systems(learner)).toEqual(expected);
+  });
+
   it('nothing is reachable without an adjacency', () => {
     const { simulation, learner } = chain();
     learner.event({ type: 'link-down', reason: 'interface gone' });

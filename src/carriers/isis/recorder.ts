@@ -22,11 +22,12 @@ function fieldsOf(event: SpeakerEvent): object {
   if (event.type === 'link-down') return { reason: event.reason };
   if (event.type === 'configure') return { config: { ...event.config, keys: {} } };
   if (event.type === 'originate') {
-    const { proxies, sids, routerAddresses } = event.origination;
+    const { proxies, sids, routerAddresses, identity } = event.origination;
     return {
       prefixes: proxies.map((p) => [formatPrefix(p.prefix), formatAddress(p.proxy)]),
       sids: sids.map((p) => [formatAddress(p.sid), formatPrefix(p.locator), p.behavior]),
       routerAddresses: routerAddresses.map(formatAddress),
+      ...(identity && { identity: identity.map(formatAddress) }),
     };
   }
   return {};
@@ -51,5 +52,6 @@ function originationOf(rest: Record<string, unknown>): Origination {
     // Recordings of before SIDs were carried have none.
     sids: ((rest['sids'] ?? []) as [string, string, number][]).map(([sid, locator, behavior]) => ({ sid: address(sid), locator: prefix(locator), behavior })),
     routerAddresses: ((rest['routerAddresses'] ?? []) as string[]).map(address),
+    ...(rest['identity'] !== undefined && { identity: (rest['identity'] as string[]).map(address) }),
   };
 }

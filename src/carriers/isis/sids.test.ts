@@ -1,6 +1,7 @@
 // SIDs and router addresses: what is declared, what an LSP says, what is learned from it, and what crosses levels.
 import { describe, expect, it } from 'vitest';
 import { address, formatAddress } from '../../model/address.ts';
+import type { Origination } from '../../model/advertisement.ts';
 import { prefix } from '../../model/prefix.ts';
 import { hasFlag } from '../../packet/bit-string.ts';
 import { fromHex } from '../../packet/hex.ts';
@@ -135,6 +136,20 @@ describe('what we declare', () => {
     origin.event(originate([]));
     simulation.run(3000);
     expect(learned()).toEqual([]);
+  });
+
+  it.each<[string, Partial<Origination>, string, string]>([
+    ['the IPv4 loopback, though nothing answers probes there', { identity: ['192.0.2.1', '2001:db8:ffff::1'].map(address) }, '192.0.2.1', ''],
+    ['the IPv6 loopback', { identity: [address('2001:db8:ffff::1')] }, '0.0.0.0', '0c10 20010db8ffff00000000000000000001'],
+    ['without loopbacks, the SID', {}, '0.0.0.0', '0c10 20010db8000c00000000000000000001'],
+    ['and not one that is no host', { identity: [address('::1')], proxies: [proxied('10.0.0.0/8', '192.0.2.9')] }, '192.0.2.9', ''],
+  ])('FCN-4.2.2-a: TLV 242 names this router, always: %s (RFC 7981 §2)', (_claim, more, routerId, subTlvs) => {
+    const { simulation, router, add } = net();
+    const origin = add(ORIGIN, [2]);
+    origin.event({ type: 'originate', origination: { proxies: [], routerAddresses: [], sids: [endCon(SID, LOCATOR)], ...more } });
+    simulation.run(10_000);
+    const expected = { kind: 'router-capability', routerId: address(routerId), flags: 0, subTlvs: fromHex(`${subTlvs} 19020000`) };
+    expect(tlvs(router, 2, ORIGIN).filter((t) => t.kind === 'router-capability')).toEqual([expected]);
   });
 
   it('a second router address of a family, and one that is not unicast, have no place and are counted', () => {

@@ -94,6 +94,8 @@ export interface Speaker {
   wanted: ReadonlyMap<string, Originated>;
   /** Its addresses, one a family at most: TLVs 134 and 140. */
   routerAddresses: NodeAddresses;
+  /** By which it is known, in TLV 242: its loopbacks, else another address of its own. */
+  identity: NodeAddresses;
   /** Of these what is still to be placed in our LSP; undefined: to be removed from it. */
   readonly unplaced: Map<string, Originated | undefined>;
   readonly carry: CarryState;
@@ -117,6 +119,7 @@ export function createSpeaker(config: SpeakerConfig, system: string): Speaker {
     inbox: { hellos: [], others: [], taken: 0 },
     wanted: new Map(),
     routerAddresses: {},
+    identity: {},
     unplaced: new Map(),
     carry: newCarryState(),
     purgeUnknownFrom: Infinity,

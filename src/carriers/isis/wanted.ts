@@ -11,7 +11,8 @@ import { type OriginatedSid, declaredSid } from './sids.ts';
 import { type Speaker, complain, count } from './speaker.ts';
 
 /** Sets the whole of what we declare. Prefixes and SIDs that differ from before wait to be placed (placeDue). */
-export function setWanted(s: Speaker, { proxies, sids, routerAddresses }: Origination): void {
+export function setWanted(s: Speaker, origination: Origination): void {
+  const { proxies, sids, routerAddresses } = origination;
   const wanted = new Map<string, Originated>([...wantedPrefixes(s, proxies), ...wantedSids(s, sids)]);
   for (const key of s.wanted.keys()) if (!wanted.has(key)) s.unplaced.set(key, undefined);
   for (const [key, p] of wanted) {
@@ -20,10 +21,21 @@ export function setWanted(s: Speaker, { proxies, sids, routerAddresses }: Origin
   }
   const hasSids = (map: Speaker['wanted']): boolean => [...map.values()].some(isOriginatedSid);
   const addresses: NodeAddresses = wantedAddresses(s, routerAddresses);
-  const same = sameOptional(addresses.v4, s.routerAddresses.v4) && sameOptional(addresses.v6, s.routerAddresses.v6) && hasSids(wanted) === hasSids(s.wanted);
+  const identity = identityIn(origination);
+  const same = sameAddresses(addresses, s.routerAddresses) && sameAddresses(identity, s.identity) && hasSids(wanted) === hasSids(s.wanted);
   s.wanted = wanted;
   s.routerAddresses = addresses;
+  s.identity = identity;
   if (!same) for (const { own } of s.levels.values()) markDirty(own, 0, s.now + ISSUE_DELAY_MS);
+}
+
+const sameAddresses = (a: NodeAddresses, b: NodeAddresses): boolean => sameOptional(a.v4, b.v4) && sameOptional(a.v6, b.v6);
+
+/** The first usable address of each family: loopbacks come first; a proxy's address and a SID are this router's own as well. */
+function identityIn({ identity = [], routerAddresses, proxies, sids }: Origination): NodeAddresses {
+  const own = [...identity, ...routerAddresses, ...proxies.map(({ proxy }) => proxy), ...sids.map(({ sid }) => sid)].filter(isUnicastHost);
+  const [v4, v6] = ([4, 6] as const).map((family) => own.find((a) => a.family === family));
+  return { ...(v4 && { v4 }), ...(v6 && { v6 }) };
 }
 
 /** Of two proxies for one prefix the lower address wins (decision D7). */
