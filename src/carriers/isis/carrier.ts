@@ -11,7 +11,7 @@ import type { Level } from '../../packet/isis/types.ts';
 import { formatSystemId } from '../../packet/isis/lsp-id.ts';
 import type { Carrier, CarrierSink } from '../carrier.ts';
 import { Wake } from '../wake.ts';
-import { LSDB_LIMIT } from './constants.ts';
+import { LSDB_BYTES, LSDB_LIMIT } from './constants.ts';
 import { handle } from './events.ts';
 import { IsisNetwork } from './network.ts';
 import { recordEvent } from './recorder.ts';
@@ -98,6 +98,7 @@ function speakerConfig(o: IsisCarrierOptions, m: IsisCarrierModules): SpeakerCon
     startSequence: Math.max(1, Math.floor((now - SEQUENCE_EPOCH_MS) / 1000)),
     seed: Math.floor((m.random ?? Math.random)() * 2 ** 32),
     lsdbLimit: LSDB_LIMIT,
+    lsdbBytes: LSDB_BYTES,
   };
 }
 

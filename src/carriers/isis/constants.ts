@@ -46,6 +46,22 @@ export const PLACE_BATCH = 512;
 
 /** LSPs a level; beyond it new ones are refused and counted. */
 export const LSDB_LIMIT = 20_000;
+/** Bytes a level, of LSPs and of what the learned table has from them (costOf): as many prefixes as ten routers can advertise for cnpd, and twenty thousand full LSPs. */
+export const LSDB_BYTES = 128 << 20;
+/** What it costs to keep an LSP, beside its bytes; a neighbour that it lists; a prefix or SID that is learned from it: measured, and rounded up. */
+export const LSP_COST = 1024;
+export const EDGE_COST = 128;
+export const ENTRY_COST = 480;
+/** What was refused comes again after RETRANSMIT_MS, for as long as the neighbour has it: after this time nothing is missing. */
+export const REFUSED_FOR_MS = 60_000;
+/** LSPs expanded, or no longer, per event-loop turn; and how often those that found no room are tried again. */
+export const EXPAND_BATCH = 32;
+export const STARVED_RETRY_MS = 1000;
+export const STARVED_BATCH = 256;
+/** How long FRR has to say that it does not have an odd LSP: it sends PSNPs every 2 s. */
+export const DOUBT_MS = 6000;
+/** Odd LSPs in doubt at a time; beyond it they are taken as they are. */
+export const DOUBT_LIMIT = 1024;
 /** PDUs that wait for their turn; beyond it they are dropped and counted (the neighbour retransmits). */
 export const INBOX_LIMIT = 8192;
 /** PDUs handled per event-loop turn. */

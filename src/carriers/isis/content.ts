@@ -63,6 +63,9 @@ export interface LspContent {
 
 export const NO_CONTENT: LspContent = { overload: false, hostname: undefined, edges: [], flagged: [], flaggedCount: 0, needsAddress: false, sids: [], routerIds: {}, interfaces: {} };
 
+/** Without what is read only of expanded LSPs (expansion.ts). */
+export const bare = (content: LspContent): LspContent => (content.flagged.length + content.sids.length > 0 ? { ...content, flagged: NONE, sids: NONE } : content);
+
 /** A prefix without the P-flag needs no more than this. */
 export type PlainEntry = Pick<PrefixEntry, 'prefix' | 'metric' | 'pnc'>;
 
@@ -88,6 +91,7 @@ export interface ReadOptions {
 
 /** @param keepFlagged whether the content is to have them too, beside `prefixes`: of a large database they are the largest part */
 export function readLsp(lsp: Lsp & Received, { pncFlagBit, sidBehaviors }: ReadOptions, keepFlagged: boolean): ReadLsp {
+  if (lsp.unusable) return { content: { ...NO_CONTENT, overload: lsp.overload }, prefixes: NONE, contradictions: 0, badTlvs: [{ error: lsp.unusable }] };
   const { raw } = lsp;
   const badTlvs: Pick<BadTlv, 'subType' | 'error'>[] = [];
   const report = (subType: number, error: DecodeError): void => void badTlvs.push({ subType, error });

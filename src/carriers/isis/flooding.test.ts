@@ -160,7 +160,7 @@ describe('floods', () => {
       turns.push(a.count('isis.rx.lsp') - before);
     }
     expect(Math.max(...turns)).toBeLessThanOrEqual(8);
-    expect(a.reports.size).toBe(5000);
+    expect(a.speaker.levels.get(2)!.lsdb.byKey.size).toBeGreaterThanOrEqual(5000);
     simulation.run(1000);
     expect(acked).toBe(5000);
     expect(a.state).toBe('up');

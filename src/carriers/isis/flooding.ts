@@ -3,17 +3,19 @@
 import { sameSystemId } from '../../packet/isis/lsp-id.ts';
 import { encodePurge, setRemainingLifetime } from '../../packet/isis/lsp.ts';
 import type { Lsp, Received } from '../../packet/isis/types.ts';
+import { hasRoomFor } from '../room.ts';
 import { isActive } from './adjacency.ts';
 import { authentic, scopeOf, sign } from './auth.ts';
 import { RETRANSMIT_MS, SEND_BURST, SEND_GAP_MS, STOP_RETRANSMIT_MS, ZERO_AGE_MS } from './constants.ts';
-import { NO_CONTENT, readLsp } from './content.ts';
-import { install, installRefreshed } from './install.ts';
-import { type StoredLsp, type Version, compareVersions, identityOf, lifetimeOf, versionOf } from './lsdb.ts';
+import { NO_CONTENT, type ReadLsp, bare, readLsp } from './content.ts';
+import { doubt, forgetOdd, heard, isOddPurge } from './doubt.ts';
+import { install, installRefreshed, uninstall } from './install.ts';
+import { type StoredLsp, type Version, compareVersions, costOf, identityOf, lifetimeOf, versionOf } from './lsdb.ts';
 import { outbid } from './origination.ts';
 import { acknowledge, answered } from './snp.ts';
 import { type LevelState, type Speaker, complain, count } from './speaker.ts';
 
-type ReceivedLsp = Lsp & Received;
+export type ReceivedLsp = Lsp & Received;
 
 export function setSrm(level: LevelState, key: string, at: number): void {
   level.srm.set(key, at);
@@ -84,7 +86,12 @@ function receiveOwn(s: Speaker, level: LevelState, pdu: ReceivedLsp): void {
 function receiveForeign(s: Speaker, level: LevelState, pdu: ReceivedLsp): void {
   const { key } = identityOf(pdu.raw);
   answered(level, key);
-  const stored = level.lsdb.byKey.get(key);
+  heard(s, level, key, pdu);
+  let stored = level.lsdb.byKey.get(key);
+  if (stored?.odd && compareVersions(pdu, versionOf(stored, s.now)) === 'older') {
+    forgetOdd(s, level, stored);
+    stored = undefined;
+  }
   if (!stored) {
     // A purge of what we never had needs no memory, only the acknowledgement (ISO/IEC 10589 §7.3.16.4 b).
     if (pdu.remainingLifetime > 0 && !store(s, level, pdu, undefined)) return;
@@ -96,36 +103,56 @@ function receiveForeign(s: Speaker, level: LevelState, pdu: ReceivedLsp): void {
     return setSrm(level, key, s.now);
   }
   if (relation === 'confused') return confusion(s, level, stored);
-  if (relation === 'newer') store(s, level, pdu, stored);
+  if (relation === 'newer' && !store(s, level, pdu, stored)) return;
   level.srm.delete(key);
   acknowledge(s, level, key, pdu);
 }
 
-/** @returns false when the LSP was refused */
-function store(s: Speaker, level: LevelState, pdu: ReceivedLsp, old: StoredLsp | undefined): boolean {
-  const { lsdb } = level;
-  if (!old && lsdb.byKey.size >= lsdb.limit) {
-    // Not acknowledged: the neighbour offers it again, and it is taken when there is room.
-    complain(s, 'isis.lsdb.full', { level: level.level, limit: lsdb.limit }, 'link state database full: LSP refused');
-    return false;
-  }
+/** What is kept of an LSP that says nothing: of a purge, and of one of our own. */
+const SILENT = { content: NO_CONTENT, entries: 0, expanded: false, odd: false, reported: false };
+
+/**
+ * @param trusted whether it is known that the neighbour has it, however odd it is
+ * @returns false when the LSP was refused
+ */
+export function store(s: Speaker, level: LevelState, pdu: ReceivedLsp, old: StoredLsp | undefined, trusted = false): boolean {
   const purged = pdu.remainingLifetime === 0;
-  if (purged) count(s, 'isis.purge.received');
-  const base = { ...identityOf(pdu.raw), own: false, raw: pdu.raw, sequence: pdu.sequence, checksum: pdu.checksum, purged };
   const expiresAt = s.now + (purged ? ZERO_AGE_MS : pdu.remainingLifetime * 1000);
-  if (old && !old.purged && !purged && Buffer.compare(old.raw.subarray(26), pdu.raw.subarray(26)) === 0) {
-    installRefreshed(level, { ...base, expiresAt, content: old.content, reported: old.reported });
-    return true;
-  }
+  const base = { ...identityOf(pdu.raw), own: false, raw: pdu.raw, sequence: pdu.sequence, checksum: pdu.checksum, purged, expiresAt };
   if (purged) {
-    install(s, level, { ...base, expiresAt, content: NO_CONTENT, reported: false }, []);
+    count(s, 'isis.purge.received');
+    if (!trusted && old && isOddPurge(pdu) && doubt(s, level, base.key, pdu, old)) return true;
+    install(s, level, { ...base, ...SILENT });
     return true;
   }
-  const { content, prefixes, contradictions, badTlvs } = readLsp(pdu, s.config, s.levels.size > 1);
-  for (const bad of badTlvs) count(s, bad.subType === undefined ? `isis.tlv.${bad.error.code}` : `isis.sub-tlv.${bad.error.code}`);
-  if (contradictions > 0) complain(s, 'isis.lsp.contradictory-prefix', { lsp: base.key }, 'an LSP lists a prefix both with and without the P-flag');
-  install(s, level, { ...base, expiresAt, content, reported: false }, prefixes);
+  if (old && !old.purged && Buffer.compare(old.raw.subarray(26), pdu.raw.subarray(26)) === 0) {
+    const { content, entries, expanded, odd, reported } = old;
+    installRefreshed(level, { ...base, content, entries, expanded, odd, reported });
+    return true;
+  }
+  const read = readLsp(pdu, s.config, s.levels.size > 1);
+  const odd = read.badTlvs.length > 0;
+  if (!trusted && odd && old && doubt(s, level, base.key, pdu, old)) return true;
+  const lsp = { ...base, ...SILENT, odd, content: bare(read.content), entries: read.prefixes.length + read.content.sids.length };
+  if (!hasRoomFor(level.lsdb, costOf(lsp), level.lsdb.byKey.size, old && costOf(old))) return refuse(s, level, base.key, old);
+  complainOf(s, base.key, pdu, read);
+  install(s, level, lsp, read);
   return true;
+}
+
+function complainOf(s: Speaker, key: string, { unusable }: ReceivedLsp, { badTlvs, contradictions }: ReadLsp): void {
+  if (unusable) return complain(s, `isis.lsp.unusable.${unusable.code}`, { lsp: key, detail: unusable.detail }, 'the content of an LSP cannot be used');
+  for (const bad of badTlvs) count(s, bad.subType === undefined ? `isis.tlv.${bad.error.code}` : `isis.sub-tlv.${bad.error.code}`);
+  if (contradictions > 0) complain(s, 'isis.lsp.contradictory-prefix', { lsp: key }, 'an LSP lists a prefix both with and without the P-flag');
+}
+
+/** Not acknowledged: the neighbour offers it again, and it is taken when there is room. What we had of it no longer holds. */
+function refuse(s: Speaker, level: LevelState, key: string, old: StoredLsp | undefined): boolean {
+  const { lsdb } = level;
+  lsdb.refusedAt = s.now;
+  complain(s, 'isis.lsdb.full', { level: level.level, lsp: key, lsps: lsdb.byKey.size, bytes: lsdb.bytes }, 'link state database full: LSP refused');
+  if (old) uninstall(s, level, old);
+  return false;
 }
 
 /** Same sequence number, other contents: treated as expired here and purged everywhere; its originator issues it anew. */
@@ -141,7 +168,7 @@ export function purgeForeign(s: Speaker, level: LevelState, lsp: StoredLsp): voi
   const unsigned = encodePurge({ level: level.level, lspId, sequence: lsp.sequence, isType, originator: s.config.systemId });
   const raw = sign(s, scopeOf(level.level), unsigned);
   const checksum = (raw[24]! << 8) | raw[25]!;
-  install(s, level, { ...lsp, raw, checksum, expiresAt: s.now + ZERO_AGE_MS, purged: true, content: NO_CONTENT, reported: false }, []);
+  install(s, level, { ...lsp, ...SILENT, raw, checksum, expiresAt: s.now + ZERO_AGE_MS, purged: true });
   if (isActive(s, level.level)) setSrm(level, lsp.key, s.now);
 }
 

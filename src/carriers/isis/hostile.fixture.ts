@@ -33,6 +33,11 @@ export function adjacency(overrides: Partial<SpeakerConfig> = {}): Scene {
   return { simulation, a, b, wire, give };
 }
 
+/** As if this system had been reachable until now: what it says counts for the hold time. */
+export function reachedOnce({ speaker }: Agent, system = C): void {
+  speaker.levels.get(2)!.graph.lostAt.set(system, speaker.now);
+}
+
 export function lsp(fields: Partial<Lsp> = {}, system = C): Uint8Array {
   return encodePdu({
     kind: 'lsp',

@@ -1,17 +1,24 @@
 // What follows when one version of an LSP replaces another, or leaves: the learned table hears of its prefixes, SIDs and router
 // addresses, the graph of its neighbours, the carrying between levels of its flagged prefixes and SIDs. Our own LSPs are never reported as learned.
-import { type LspContent, NO_CONTENT, type NodeAddresses, type PlainEntry, type PrefixEntry, isFlagged, learnedPrefix, proxyOf, readLsp, sameEdges, sameOptional } from './content.ts';
+import { type LspContent, NO_CONTENT, type NodeAddresses, type PlainEntry, type PrefixEntry, type ReadLsp, isFlagged, learnedPrefix, proxyOf, sameEdges, sameOptional } from './content.ts';
 import type { LearnedPrefix } from '../../model/advertisement.ts';
-import { decodePdu } from '../../packet/isis/pdu.ts';
 import { offersChanged } from './carrying.ts';
-import { type StoredLsp, fragmentsOf, put, remove } from './lsdb.ts';
+import { mayExpand, readStored } from './expansion.ts';
+import { type StoredLsp, costOf, fragmentsOf, put, remove } from './lsdb.ts';
 import { forgetEdges, graphChanged } from './reachability.ts';
 import type { LevelState, Speaker } from './speaker.ts';
 
-export function install(s: Speaker, level: LevelState, lsp: StoredLsp, prefixes: readonly (PlainEntry | PrefixEntry)[]): void {
-  const old = put(level.lsdb, lsp);
+/** Files an LSP. @param read what it says; it is expanded if it may be */
+export function install(s: Speaker, level: LevelState, lsp: StoredLsp, read?: ReadLsp): void {
+  const { lsdb } = level;
+  const before = lsdb.byKey.get(lsp.key);
+  if (read && mayExpand(s, level, lsp, (before ? costOf(before) : 0) - costOf(lsp))) {
+    lsp.expanded = true;
+    lsp.content = read.content;
+  }
+  const old = put(lsdb, lsp);
   if (lsp.own) return;
-  report(s, level, lsp, prefixes, old?.reported ?? false);
+  report(s, level, lsp, lsp.expanded ? read!.prefixes : [], old?.reported ?? false);
   follow(s, level, old, lsp);
 }
 
@@ -51,17 +58,18 @@ function addressesChanged(before: StoredLsp | undefined, after: StoredLsp | unde
 /** Fragments with flagged prefixes that name no proxy themselves fall back on the node's addresses (decision D6), which have changed. */
 function reportSiblings(s: Speaker, level: LevelState, changed: StoredLsp): void {
   for (const lsp of fragmentsOf(level.lsdb, changed.node)) {
-    if (lsp.key === changed.key || !lsp.content.needsAddress) continue;
-    const pdu = decodePdu(lsp.raw);
-    if (pdu.ok && pdu.value.kind === 'lsp') report(s, level, lsp, readLsp(pdu.value, s.config, false).prefixes, lsp.reported);
+    if (lsp.key === changed.key || !lsp.content.needsAddress || !lsp.expanded) continue;
+    report(s, level, lsp, readStored(s, lsp)?.prefixes ?? [], lsp.reported);
     offersChanged(s, level, lsp, lsp);
   }
 }
 
-function report(s: Speaker, level: LevelState, lsp: StoredLsp, prefixes: readonly (PlainEntry | PrefixEntry)[], reportedBefore: boolean): void {
-  const { sids, routerIds } = lsp.content;
+/** Tells the learned table what an LSP says if it is expanded, and that it says nothing if it is not. */
+export function report(s: Speaker, level: LevelState, lsp: StoredLsp, prefixes: readonly (PlainEntry | PrefixEntry)[], reportedBefore: boolean): void {
+  const content = lsp.expanded ? lsp.content : NO_CONTENT;
+  const { sids, routerIds } = content;
   lsp.reported = prefixes.length + sids.length > 0 || (routerIds.v4 ?? routerIds.v6) !== undefined;
-  if (lsp.reported || reportedBefore) emit(s, level, lsp, prefixes, lsp.content);
+  if (lsp.reported || reportedBefore) emit(s, level, lsp, prefixes, content);
 }
 
 function emit(s: Speaker, level: LevelState, lsp: StoredLsp, prefixes: readonly (PlainEntry | PrefixEntry)[], content: LspContent): void {

@@ -1,6 +1,8 @@
 // The link state database of one level: LSPs by LSP ID, in order for CSNPs, and by node for the graph. Which of two versions is newer is
 // ISO/IEC 10589 §7.3.16. What to do about it is flooding.ts; what an LSP says is content.ts.
+import { type Room, newRoom } from '../room.ts';
 import { lspIdTextAt } from '../../packet/isis/lsp-id.ts';
+import { EDGE_COST, ENTRY_COST, LSP_COST } from './constants.ts';
 import type { LspContent } from './content.ts';
 
 export interface StoredLsp {
@@ -19,13 +21,20 @@ export interface StoredLsp {
   /** When Remaining Lifetime reaches 0; for a purge, when it may be forgotten (ZeroAge). */
   readonly expiresAt: number;
   readonly purged: boolean;
-  readonly content: LspContent;
+  /** Without prefixes and SIDs unless it is expanded. */
+  content: LspContent;
+  /** How many prefixes and SIDs it lists. */
+  readonly entries: number;
+  /** Whether these are read, for the learned table and for the other level (expansion.ts). */
+  expanded: boolean;
+  /** Whether FRR may have refused it for what is in it (doubt.ts). */
+  readonly odd: boolean;
   /** Whether the learned table holds entries from it. */
   reported: boolean;
 }
 
-export interface Lsdb {
-  readonly limit: number;
+/** What `bytes` counts is what an LSP costs here and in the learned table (costOf). */
+export interface Lsdb extends Room {
   readonly byKey: Map<string, StoredLsp>;
   /** Keys ascending: the text form sorts like the bytes. */
   readonly order: string[];
@@ -35,7 +44,11 @@ export interface Lsdb {
   sweepAt: number;
 }
 
-export const newLsdb = (limit: number): Lsdb => ({ limit, byKey: new Map(), order: [], nodes: new Map(), sweepAt: Infinity });
+export const newLsdb = (limit: number, byteLimit: number): Lsdb => ({ ...newRoom(limit, byteLimit), byKey: new Map(), order: [], nodes: new Map(), sweepAt: Infinity });
+
+/** Bytes of memory, about: of the LSP itself, and what its prefixes and SIDs take in the learned table while they are there. */
+export const costOf = ({ raw, content, entries, expanded }: Pick<StoredLsp, 'raw' | 'content' | 'entries' | 'expanded'>): number =>
+  LSP_COST + raw.length + EDGE_COST * content.edges.length + (expanded ? ENTRY_COST * entries : 0);
 
 export interface Version {
   readonly sequence: number;
@@ -83,6 +96,7 @@ export function put(db: Lsdb, lsp: StoredLsp): StoredLsp | undefined {
   const old = db.byKey.get(lsp.key);
   if (!old) db.order.splice(lowerBound(db.order, lsp.key), 0, lsp.key);
   db.byKey.set(lsp.key, lsp);
+  db.bytes += costOf(lsp) - (old ? costOf(old) : 0);
   if (old) unlinkNode(db, old);
   if (!lsp.purged) linkNode(db, lsp);
   db.sweepAt = Math.min(db.sweepAt, lsp.expiresAt);
@@ -91,8 +105,22 @@ export function put(db: Lsdb, lsp: StoredLsp): StoredLsp | undefined {
 
 export function remove(db: Lsdb, lsp: StoredLsp): void {
   if (!db.byKey.delete(lsp.key)) return;
+  db.bytes -= costOf(lsp);
   db.order.splice(lowerBound(db.order, lsp.key), 1);
   unlinkNode(db, lsp);
+}
+
+/** Its prefixes and SIDs are read from now on, or no longer. */
+export function setExpanded(db: Lsdb, lsp: StoredLsp, expanded: boolean, content: LspContent): void {
+  db.bytes -= costOf(lsp);
+  lsp.expanded = expanded;
+  lsp.content = content;
+  db.bytes += costOf(lsp);
+}
+
+/** Every LSP of a system: its own and those of its pseudonodes. */
+export function* lspsOf({ order, byKey }: Lsdb, system: string): Generator<StoredLsp> {
+  for (let i = lowerBound(order, system); i < order.length && order[i]!.startsWith(system); i++) yield byKey.get(order[i]!)!;
 }
 
 function linkNode(db: Lsdb, lsp: StoredLsp): void {

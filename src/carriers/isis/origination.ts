@@ -168,9 +168,12 @@ function storeOwn(s: Speaker, level: LevelState, unsigned: Uint8Array, expiresAt
     expiresAt,
     purged,
     content: OWN_CONTENT,
+    entries: 0,
+    expanded: false,
+    odd: false,
     reported: false,
   };
-  install(s, level, stored, []);
+  install(s, level, stored);
   if (isActive(s, level.level)) setSrm(level, stored.key, s.now);
 }
 

@@ -6,6 +6,7 @@ import { activeLevels } from './adjacency.ts';
 import { GRAPH_BATCH, GRAPH_DELAY_MS, UNUSABLE_LINK_METRIC } from './constants.ts';
 import { originatorsChanged } from './carrying.ts';
 import type { Edge } from './content.ts';
+import { systemsChanged } from './expansion.ts';
 import { fragmentsOf } from './lsdb.ts';
 import type { LevelState, Speaker } from './speaker.ts';
 
@@ -114,6 +115,7 @@ function publish(s: Speaker, level: LevelState, walk: Walk): void {
   for (const system of found) graph.lostAt.delete(system);
   for (const system of lost) graph.lostAt.set(system, s.now);
   if (lost.length > 0) graph.forgetAt = Math.min(graph.forgetAt, s.now + s.config.holdUnreachableMs);
+  systemsChanged(level, found);
   originatorsChanged(s, level, [...lost, ...found]);
   s.effects.push({ type: 'reachability', reachable: allReachable(s) });
 }
@@ -142,5 +144,6 @@ export function forgetDue(s: Speaker, level: LevelState): void {
     else graph.forgetAt = Math.min(graph.forgetAt, at);
   }
   for (const system of over) graph.lostAt.delete(system);
+  systemsChanged(level, over);
   originatorsChanged(s, level, over);
 }

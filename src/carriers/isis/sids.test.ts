@@ -10,7 +10,7 @@ import { encodeTlv } from '../../packet/isis/tlvs.ts';
 import type { IsisTlv, Level, Locator, PrefixSubTlv } from '../../packet/isis/types.ts';
 import { PROXY_LSP } from '../../packet/isis/vectors.fixture.ts';
 import { readLsp } from './content.ts';
-import { C, adjacency, lsp } from './hostile.fixture.ts';
+import { C, adjacency, lsp, reachedOnce } from './hostile.fixture.ts';
 import { Router } from './router.fixture.ts';
 import { END_CON, Agent, Simulation, endCon, originate, proxied, testConfig } from './simulation.fixture.ts';
 
@@ -221,6 +221,7 @@ describe('hostile TLV 27', () => {
     ['isis.sub-tlv.sid-outside-locator', `${head} 30 20010db8000c 16 0514 008002 20010db8000d00000000000000000001 00`],
   ])('%s: counted, no SID, the adjacency and the rest of the LSP stay', (name, hex) => {
     const { a, give } = adjacency();
+    reachedOnce(a);
     give(lsp({ tlvs: [raw(hex), { kind: 'ipv6-te-router-id', address: address('2001:db8:ffff::9') }] }));
     expect(a.count(name)).toBe(1);
     expect(a.sids()).toEqual([]);
@@ -230,6 +231,7 @@ describe('hostile TLV 27', () => {
 
   it('a full LSP of SIDs, then the same LSP without: all learned, all gone', () => {
     const { a, give } = adjacency();
+    reachedOnce(a);
     const many = Array.from({ length: 54 }, (_, i) => sid(`2001:db8:c::${(i + 1).toString(16)}`));
     const full = Array.from({ length: 6 }, (_, i) => tlv27([locator(LOCATOR, many.slice(i * 9, i * 9 + 9))]));
     expect(full.every((t) => encodeTlv(t).length <= 257)).toBe(true);

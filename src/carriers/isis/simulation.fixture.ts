@@ -6,7 +6,7 @@ import { prefix } from '../../model/prefix.ts';
 import { formatSystemId, parseSystemId } from '../../packet/isis/lsp-id.ts';
 import { decodePdu } from '../../packet/isis/pdu.ts';
 import type { ReceivedPdu } from '../../packet/isis/types.ts';
-import { LSDB_LIMIT } from './constants.ts';
+import { LSDB_BYTES, LSDB_LIMIT } from './constants.ts';
 import { handle } from './events.ts';
 import { type Effect, type Speaker, type SpeakerConfig, type SpeakerEvent, createSpeaker } from './speaker.ts';
 import { nextWake } from './tasks.ts';
@@ -25,6 +25,7 @@ export function testConfig(system: string, overrides: Partial<SpeakerConfig> = {
     startSequence: 1000,
     seed: 1,
     lsdbLimit: LSDB_LIMIT,
+    lsdbBytes: LSDB_BYTES,
     helloIntervalMs: 3000,
     holdMultiplier: 10,
     lifetimeSeconds: 1200,

@@ -7,7 +7,8 @@ import { isActive } from './adjacency.ts';
 import { authenticationRoom, authentic, scopeOf, sign } from './auth.ts';
 import { ACK_DELAY_MS, CSNP_BURST, REQUEST_DELAY_MS, REQUEST_RETRY_MS, REQUEST_TRIES, SEND_GAP_MS } from './constants.ts';
 import { compareListed, setSrm } from './flooding.ts';
-import { type StoredLsp, lifetimeOf, lowerBound } from './lsdb.ts';
+import { forgetOdd, heard } from './doubt.ts';
+import { type StoredLsp, compareVersions, lifetimeOf, lowerBound, versionOf } from './lsdb.ts';
 import { outbid } from './origination.ts';
 import { type LevelState, type Speaker, complain, count } from './speaker.ts';
 
@@ -179,14 +180,24 @@ function receiveCsnp(s: Speaker, level: LevelState, pdu: Csnp): void {
     else receiveEntry(s, level, entry);
   }
   const { order, byKey } = level.lsdb;
+  const odd: StoredLsp[] = [];
   for (let i = lowerBound(order, start); i < order.length && order[i]! <= end; i++) {
     const lsp = byKey.get(order[i]!)!;
-    if (!listed.has(lsp.key) && !lsp.purged) setSrm(level, lsp.key, s.now);
+    if (listed.has(lsp.key) || lsp.purged) continue;
+    if (lsp.odd) odd.push(lsp);
+    else setSrm(level, lsp.key, s.now);
   }
+  for (const lsp of odd) forgetOdd(s, level, lsp);
 }
 
 function receiveEntry(s: Speaker, level: LevelState, entry: LspEntry): void {
-  const stored = level.lsdb.byKey.get(formatLspId(entry.lspId));
+  const key = formatLspId(entry.lspId);
+  heard(s, level, key, entry);
+  let stored = level.lsdb.byKey.get(key);
+  if (stored?.odd && compareVersions(entry, versionOf(stored, s.now)) === 'older') {
+    forgetOdd(s, level, stored);
+    stored = undefined;
+  }
   if (stored) {
     if (compareListed(s, level, stored, entry)) request(s, level, entry, stored);
   } else if (entry.remainingLifetime > 0 && entry.sequence > 0) {

@@ -7,6 +7,8 @@ import type { Level } from '../../packet/isis/types.ts';
 import type { Adjacency } from './adjacency.ts';
 import { type CarryState, newCarryState } from './carrying.ts';
 import type { NodeAddresses, ReadOptions } from './content.ts';
+import type { Doubt } from './doubt.ts';
+import { type Expansion, newExpansion } from './expansion.ts';
 import { type Lsdb, newLsdb } from './lsdb.ts';
 import { type OwnLsps, newOwnLsps } from './own.ts';
 import { type Originated, newPlacement } from './placement.ts';
@@ -39,6 +41,8 @@ export interface SpeakerConfig extends TunableConfig, ReadOptions {
   readonly startSequence: number;
   readonly seed: number;
   readonly lsdbLimit: number;
+  /** Bytes that a level's LSPs and what is learned from them may take. */
+  readonly lsdbBytes: number;
 }
 
 export type SpeakerEvent =
@@ -63,6 +67,9 @@ export type Effect =
 export interface LevelState {
   readonly level: Level;
   readonly lsdb: Lsdb;
+  readonly expansion: Expansion;
+  /** Odd LSPs that would replace others, by key (doubt.ts). */
+  readonly doubts: Map<string, Doubt>;
   readonly own: OwnLsps;
   readonly graph: Graph;
   /** LSPs to send (SRM flag), and when; the neighbour's acknowledgement removes them. */
@@ -131,7 +138,9 @@ export function createSpeaker(config: SpeakerConfig, system: string): Speaker {
 function newLevel(level: Level, config: SpeakerConfig): LevelState {
   return {
     level,
-    lsdb: newLsdb(config.lsdbLimit),
+    lsdb: newLsdb(config.lsdbLimit, config.lsdbBytes),
+    expansion: newExpansion(),
+    doubts: new Map(),
     own: newOwnLsps(newPlacement()),
     graph: newGraph(),
     srm: new Map(),

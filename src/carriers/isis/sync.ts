@@ -11,7 +11,7 @@ export function levelUp(s: Speaker, level: LevelState): void {
   level.csnpFrom = lspIdBytes(FIRST_LSP_ID);
   level.csnpAt = s.now;
   // Our own LSP goes at once. Of the rest the neighbour's CSNP will say what it has; if that is lost, everything is sent.
-  for (const lsp of level.lsdb.byKey.values()) setSrm(level, lsp.key, lsp.own ? s.now : s.now + SYNC_GRACE_MS);
+  for (const lsp of level.lsdb.byKey.values()) if (!lsp.odd) setSrm(level, lsp.key, lsp.own ? s.now : s.now + SYNC_GRACE_MS);
   markDirty(level.own, 0, s.now);
   graphChanged(s, level);
 }
@@ -20,6 +20,7 @@ export function levelDown(s: Speaker, level: LevelState): void {
   level.srm.clear();
   level.acks.clear();
   level.requests.clear();
+  level.doubts.clear();
   level.floodAt = level.ackAt = level.requestAt = level.csnpAt = Infinity;
   level.csnpFrom = undefined;
   markDirty(level.own, 0, s.now);

@@ -3,6 +3,8 @@
 import { holdExpired, sendHello } from './interface.ts';
 import { sweep } from './ageing.ts';
 import { carryDue } from './carrying.ts';
+import { doubtAt, doubtDue } from './doubt.ts';
+import { expandAt, expandDue } from './expansion.ts';
 import { floodDue } from './flooding.ts';
 import { takeInbox } from './inbox.ts';
 import { issueDue, placeDue, refreshDue } from './origination.ts';
@@ -40,6 +42,8 @@ const LEVEL_TASKS: readonly LevelTask[] = [
   { name: 'flood', due: (level) => level.floodAt, run: floodDue },
   { name: 'age', due: (level) => level.lsdb.sweepAt, run: sweep },
   { name: 'walk', due: (level) => level.graph.walkAt, run: walkDue },
+  { name: 'expand', due: expandAt, run: expandDue },
+  { name: 'doubt', due: doubtAt, run: doubtDue },
   { name: 'forget', due: (level) => level.graph.forgetAt, run: forgetDue },
 ];
 

@@ -5,6 +5,7 @@ import { setAge } from '../../packet/ospf/lsa-header.ts';
 import { DO_NOT_AGE, MAX_AGE } from '../../packet/ospf/numbers.ts';
 import { lsaKeyText } from '../../packet/ospf/router-id.ts';
 import type { Lsa, LsaHeader } from '../../packet/ospf/types.ts';
+import { type Room, hasRoomFor, newRoom } from '../room.ts';
 import { LSDB_SHARE, MAX_AGE_DIFF_SECONDS, SWEEP_MS, TRANSMIT_DELAY_SECONDS } from './constants.ts';
 
 export interface StoredLsa extends Lsa {
@@ -18,14 +19,8 @@ export interface StoredLsa extends Lsa {
   answeredAt: number;
 }
 
-export interface Lsdb {
-  /** LSAs and bytes of them that it holds at most; of our own it holds what there is. */
-  readonly limit: number;
-  readonly byteLimit: number;
+export interface Lsdb extends Room {
   readonly byKey: Map<string, StoredLsa>;
-  bytes: number;
-  /** When an LSA was refused last because there was no room for it. */
-  refusedAt: number;
   /** When an LSA may have reached MaxAge, or may be forgotten; no sooner than SWEEP_MS after the last pass. */
   sweepAt: number;
   sweptAt: number;
@@ -34,11 +29,8 @@ export interface Lsdb {
 }
 
 export const newLsdb = (limit: number): Lsdb => ({
-  limit,
-  byteLimit: limit * LSDB_SHARE,
+  ...newRoom(limit, limit * LSDB_SHARE),
   byKey: new Map(),
-  bytes: 0,
-  refusedAt: -Infinity,
   sweepAt: Infinity,
   sweptAt: -Infinity,
   pass: undefined,
@@ -101,9 +93,7 @@ export function sweepBy(db: Lsdb, at: number): void {
  * @param length bytes
  * @param coming other LSAs that have been asked for
  */
-export function hasRoom({ limit, byteLimit, byKey, bytes }: Lsdb, length: number, stored: StoredLsa | undefined, coming = 0): boolean {
-  return stored ? length <= stored.length || bytes - stored.length + length <= byteLimit : byKey.size + coming < limit && bytes + length <= byteLimit;
-}
+export const hasRoom = (db: Lsdb, length: number, stored: StoredLsa | undefined, coming = 0): boolean => hasRoomFor(db, length, db.byKey.size + coming, stored?.length);
 
 /** Files a copy. @returns what stood under the same key before */
 export function put(db: Lsdb, lsa: Lsa, own: boolean, now: number, flooded: boolean): { readonly old: StoredLsa | undefined; readonly stored: StoredLsa } {

@@ -175,11 +175,19 @@ test('a bad PDU is rejected, under a code of its own', () => {
   expect(code(18, 19)).toBe('bad-pdu-length');
   expect(code(17, 1)).toBe('truncated');
   expect(code(21, 200)).toBe('tlv-overrun');
-  expect(code(23, 0, PROXY_LSP)).toBe('zero-sequence');
   expect(code(40, 0, PROXY_LSP)).toBe('bad-checksum');
-  const zero = new Uint8Array(PROXY_LSP);
-  zero.fill(0, 24, 26);
-  expect(code(0, 0x83, zero)).toBe('zero-checksum');
+  expect(code(24, 0, PROXY_LSP)).toBe('bad-checksum');
+});
+
+test.each<[string, (lsp: Uint8Array) => void]>([
+  ['zero-checksum', (lsp) => lsp.fill(0, 24, 26)],
+  ['zero-sequence', (lsp) => (lsp.fill(0, 20, 24), put16(lsp, 24, lspChecksum(lsp)))],
+  ['tlv-overrun', (lsp) => ((lsp[28] = 255), put16(lsp, 24, lspChecksum(lsp)))],
+])('an LSP with %s is one, without content (ISO/IEC 10589 §7.3.15)', (code, spoil) => {
+  const bytes = new Uint8Array(PROXY_LSP);
+  spoil(bytes);
+  const decoded = decodePdu(bytes);
+  expect(decoded.ok && decoded.value).toMatchObject({ kind: 'lsp', unusable: { code }, tlvs: [], badTlvs: [], raw: bytes });
 });
 
 test('the checksum of a purge says nothing', () => {

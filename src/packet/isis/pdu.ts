@@ -2,7 +2,7 @@
 // LAN hellos are recognised but not taken apart; authentication is auth.ts; the TLVs of an LSP are parsed when first asked for.
 import { ok } from '../../model/result.ts';
 import { concat, copyOf, put16, put32, u16, u32 } from '../bytes.ts';
-import { type Decoded, malformed } from '../decode.ts';
+import { type DecodeError, type Decoded, malformed } from '../decode.ts';
 import { EncodeError } from '../encode-error.ts';
 import { exactly, field } from '../field.ts';
 import { lspChecksum, lspChecksumValid } from './checksum.ts';
@@ -29,7 +29,7 @@ export function decodePdu(bytes: Uint8Array): Decoded<ReceivedPdu> {
   if (pduLength > bytes.length) return malformed('truncated', lengthOffset, `PDU length ${pduLength}, but ${bytes.length} bytes arrived`);
   const raw = copyOf(bytes, 0, pduLength);
   const overrun = checkTlvStructure(raw, headerLength);
-  if (overrun) return overrun;
+  if (overrun && kind !== 'lsp') return overrun;
   return DECODERS[kind](raw, format.value);
 }
 
@@ -81,28 +81,25 @@ function hello(raw: Uint8Array, rest: (common: HelloCommon) => ReceivedPdu): Dec
 
 function decodeLsp(raw: Uint8Array, format: PduFormat): Decoded<ReceivedPdu> {
   const remainingLifetime = u16(raw, 10);
-  const sequence = u32(raw, 20);
   const checksum = u16(raw, 24);
-  if (sequence === 0) return malformed('zero-sequence', 20, 'sequence number 0 is not an LSP');
   // A purge may be only the header of what it purges: its checksum says nothing (ISO/IEC 10589 §7.3.16.4).
-  if (remainingLifetime > 0) {
-    if (checksum === 0) return malformed('zero-checksum', 24, 'checksum 0 in an LSP that is alive (RFC 3719 §7)');
-    if (!lspChecksumValid(raw)) return malformed('bad-checksum', 24, `checksum 0x${checksum.toString(16)} is wrong`);
-  }
+  if (remainingLifetime > 0 && checksum !== 0 && !lspChecksumValid(raw)) return malformed('bad-checksum', 24, `checksum 0x${checksum.toString(16)} is wrong`);
   const flags = raw[26]!;
+  const unusable = unusableContent(raw, format);
   let parsed: { tlvs: IsisTlv[]; badTlvs: BadTlv[] } | undefined;
-  const parse = (): { tlvs: IsisTlv[]; badTlvs: BadTlv[] } => (parsed ??= decodeTlvs(raw, format.headerLength));
+  const parse = (): { tlvs: IsisTlv[]; badTlvs: BadTlv[] } => (parsed ??= unusable ? { tlvs: [], badTlvs: [] } : decodeTlvs(raw, format.headerLength));
   return ok({
     kind: 'lsp',
     level: format.level as Level,
     remainingLifetime,
     lspId: readLspId(raw, 12),
-    sequence,
+    sequence: u32(raw, 20),
     checksum,
     partitionRepair: (flags & PARTITION_REPAIR) !== 0,
     attached: (flags & ATTACHED_MASK) !== 0,
     overload: (flags & OVERLOAD) !== 0,
     isType: flags & 3,
+    ...(unusable && { unusable }),
     raw,
     get tlvs() {
       return parse().tlvs;
@@ -111,6 +108,16 @@ function decodeLsp(raw: Uint8Array, format: PduFormat): Decoded<ReceivedPdu> {
       return parse().badTlvs;
     },
   });
+}
+
+/** An LSP that must be stored, acknowledged and flooded like any other (ISO/IEC 10589 §7.3.15), but whose content means nothing. */
+function unusableContent(raw: Uint8Array, { headerLength }: PduFormat): DecodeError | undefined {
+  const bad = (code: string, offset: number, detail: string): DecodeError => ({ code, offset, detail });
+  if (u32(raw, 20) === 0) return bad('zero-sequence', 20, 'sequence number 0 is not of an LSP');
+  // isisd takes it for one whose checksum was not computed, and floods it.
+  if (u16(raw, 10) > 0 && u16(raw, 24) === 0) return bad('zero-checksum', 24, 'checksum 0 in an LSP that is alive (RFC 3719 §7)');
+  const overrun = checkTlvStructure(raw, headerLength);
+  return overrun && !overrun.ok ? overrun.error : undefined;
 }
 
 /** Encodes; the checksum of an LSP is computed, whatever `checksum` says. @throws EncodeError when a field does not fit its place */

@@ -80,6 +80,8 @@ export interface Received {
   readonly raw: Uint8Array;
   /** Known TLVs and sub-TLVs with a malformed value. They are in `tlvs` too, as `unknown`, so that their bytes stay. */
   readonly badTlvs: readonly BadTlv[];
+  /** Of an LSP whose header is sound and whose content is not: why it has no TLVs here. It is stored, acknowledged and flooded all the same. */
+  readonly unusable?: DecodeError;
 }
 
 export type ReceivedPdu = IsisPdu & Received;

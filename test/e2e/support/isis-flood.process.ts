@@ -1,4 +1,4 @@
-// A neighbour that floods: takes the place of FRR on `cnpd-isis`, brings the adjacency up, and sends LSPs of as many systems as it is told, all at once;
+// A neighbour that floods: takes the place of FRR on `cnpd-isis`, brings the adjacency up, and sends LSPs of as many systems as it is told, all of them its neighbours, at once;
 // what is not acknowledged is sent again. Arguments: count, prefixes an LSP. Prints `sent` when all were sent once.
 import { readLsp } from '../../../src/carriers/isis/content.ts';
 import { handle } from '../../../src/carriers/isis/events.ts';
@@ -11,6 +11,7 @@ import { Poller } from '../../../src/kernel/poller.ts';
 import { address } from '../../../src/model/address.ts';
 import { ALL_ISS, decodeFrame, encodeFrame } from '../../../src/packet/isis/frame.ts';
 import { decodePdu, encodePdu } from '../../../src/packet/isis/pdu.ts';
+import { packNeighbors } from '../../../src/packet/isis/tlv/is-reachability.ts';
 import type { IsisTlv } from '../../../src/packet/isis/types.ts';
 
 const [lsps, prefixesEach] = process.argv.slice(2).map(Number);
@@ -18,11 +19,26 @@ const CODE_POINTS = { pncFlagBit: 7, sidBehaviors: [] };
 const systemId = Uint8Array.of(0, 0, 0, 0, 0x11, 0x11);
 const speaker = createSpeaker(
   {
-    systemId, area: Uint8Array.of(0x49, 0, 1), levels: [2], mtu: 1500, circuitId: 1, ...CODE_POINTS, startSequence: 1, seed: 1, lsdbLimit: 100_000,
+    systemId, area: Uint8Array.of(0x49, 0, 1), levels: [2], mtu: 1500, circuitId: 1, ...CODE_POINTS, startSequence: 1, seed: 1, lsdbLimit: 100_000, lsdbBytes: Infinity,
     helloIntervalMs: 1000, holdMultiplier: 10, lifetimeSeconds: 1200, refreshSeconds: 900, holdUnreachableMs: 1000, keys: {},
   },
   '0000.0000.1111',
 );
+
+const SYSTEMS_A_LSP = 120;
+const idOf = (i: number): Uint8Array => Uint8Array.of(2, 0, 0, 0, i >> 8, i & 255);
+const neighbors = (ids: readonly Uint8Array[]): IsisTlv[] => packNeighbors(ids.map((id) => ({ systemId: id, pseudonode: 0, metric: 10, subTlvs: new Uint8Array() })));
+const lsp = (system: Uint8Array, fragment: number, tlvs: IsisTlv[]): Uint8Array =>
+  encodePdu({
+    kind: 'lsp', level: 2, remainingLifetime: 1200, lspId: { systemId: system, pseudonode: 0, fragment }, sequence: 1,
+    checksum: 0, partitionRepair: false, attached: false, overload: false, isType: 3, tlvs,
+  });
+
+/** A fragment of our own that lists some of the systems, so that they are reachable. */
+const hub = (k: number): Uint8Array => {
+  const count = Math.min(SYSTEMS_A_LSP, lsps! - k * SYSTEMS_A_LSP);
+  return lsp(systemId, 1 + k, neighbors(Array.from({ length: count }, (_, i) => idOf(k * SYSTEMS_A_LSP + i))));
+};
 
 function foreign(i: number): Uint8Array {
   const prefix = (k: number) => ({ address: { family: 6, value: (0x20010db8n << 96n) | (BigInt(i * 64 + k) << 64n) }, length: 64 }) as const;
@@ -30,17 +46,16 @@ function foreign(i: number): Uint8Array {
   const all = Array.from({ length: prefixesEach! }, (_, k) => entry(k));
   const tlvs: IsisTlv[] = [];
   for (let at = 0; at < all.length; at += 10) tlvs.push({ kind: 'ipv6-reachability', prefixes: all.slice(at, at + 10) });
-  const lspId = { systemId: Uint8Array.of(2, 0, 0, 0, i >> 8, i & 255), pseudonode: 0, fragment: 0 };
-  const flags = { checksum: 0, partitionRepair: false, attached: false, overload: false, isType: 3 };
-  return encodePdu({ kind: 'lsp', level: 2, remainingLifetime: 1200, lspId, sequence: 1, ...flags, tlvs });
+  return lsp(idOf(i), 0, [...neighbors([systemId]), ...tlvs]);
 }
 
-for (let i = 0; i < lsps!; i++) {
-  const decoded = decodePdu(foreign(i));
+const all = [...Array.from({ length: lsps! }, (_, i) => foreign(i)), ...Array.from({ length: Math.ceil(lsps! / SYSTEMS_A_LSP) }, (_, k) => hub(k))];
+for (const bytes of all) {
+  const decoded = decodePdu(bytes);
   if (!decoded.ok || decoded.value.kind !== 'lsp') throw new Error('not an LSP');
   const { raw, sequence, checksum } = decoded.value;
   const { content } = readLsp(decoded.value, CODE_POINTS, false);
-  const stored: StoredLsp = { ...identityOf(raw), own: false, raw, sequence, checksum, expiresAt: performance.now() + 1_200_000, purged: false, content, reported: false };
+  const stored: StoredLsp = { ...identityOf(raw), own: false, raw, sequence, checksum, expiresAt: performance.now() + 1_200_000, purged: false, content, entries: 0, expanded: false, odd: false, reported: false };
   put(speaker.levels.get(2)!.lsdb, stored);
 }
 
