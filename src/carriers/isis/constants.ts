@@ -46,12 +46,16 @@ export const PLACE_BATCH = 512;
 
 /** LSPs a level; beyond it new ones are refused and counted. */
 export const LSDB_LIMIT = 20_000;
-/** Bytes a level, of LSPs and of what the learned table has from them (costOf): as many prefixes as ten routers can advertise for cnpd, and twenty thousand full LSPs. */
-export const LSDB_BYTES = 128 << 20;
+/**
+ * Bytes a level, of LSPs and of what the learned table has from them (costOf), and the share of it beyond which nothing more is learned: the rest is for LSPs, which say who can be
+ * reached. 200,000 prefixes, which is twenty times what one router can advertise for cnpd, and beside them as many full LSPs as LSDB_LIMIT allows.
+ */
+export const LSDB_BYTES = 160 << 20;
+export const LEARNED_SHARE = 0.6;
 /** What it costs to keep an LSP, beside its bytes; a neighbour that it lists; a prefix or SID that is learned from it: measured, and rounded up. */
 export const LSP_COST = 1024;
 export const EDGE_COST = 128;
-export const ENTRY_COST = 480;
+export const ENTRY_COST = 448;
 /** What was refused comes again after RETRANSMIT_MS, for as long as the neighbour has it: after this time nothing is missing. */
 export const REFUSED_FOR_MS = 60_000;
 /** LSPs expanded, or no longer, per event-loop turn; and how often those that found no room are tried again. */

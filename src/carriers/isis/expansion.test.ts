@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { IsisTlv, IsNeighbor } from '../../packet/isis/types.ts';
 import { packNeighbors } from '../../packet/isis/tlv/is-reachability.ts';
-import { ENTRY_COST } from './constants.ts';
+import { ENTRY_COST, LEARNED_SHARE } from './constants.ts';
 import { isFull } from './expansion.ts';
 import { lsp } from './hostile.fixture.ts';
 import { costOf } from './lsdb.ts';
@@ -137,13 +137,14 @@ describe('the limit', () => {
   });
 
   it('for what is learned: LSPs without room are kept and not expanded, told while it is so, and expanded when there is room again', () => {
-    const { simulation, learner, list, say, level } = beside({ lsdbBytes: 60 * ENTRY_COST + 40_000, holdUnreachableMs: 1000 });
+    const { simulation, learner, list, say, level } = beside({ lsdbBytes: 100 * ENTRY_COST + 60_000, holdUnreachableMs: 1000 });
     list(system(1), system(2), system(3));
     for (const n of [1, 2, 3]) say(system(n), prefixes(n * 100, 50));
     const known = learned(learner);
     expect([known > 0, known < 150, isFull(level, learner.speaker.now), learner.count('isis.lsdb.not-expanded') > 0]).toEqual([true, true, true, true]);
-    expect(level.lsdb.bytes).toBeLessThanOrEqual(level.lsdb.byteLimit);
-    // Nothing was refused.
+    expect(level.lsdb.bytes).toBeLessThanOrEqual(level.lsdb.byteLimit * LEARNED_SHARE);
+    // For LSPs themselves, and so for who can be reached, there is room still.
+    for (let n = 10; n < 20; n++) say(system(n), []);
     expect(learner.count('isis.lsdb.full')).toBe(0);
     for (const n of [1, 2]) say(system(n), prefixes(n * 100, 1));
     simulation.run(3000);

@@ -3,7 +3,7 @@
 // floods LSPs of systems that are nowhere fills no more than the database. Work that a change of the topology makes is taken a slice a turn.
 import { decodePdu } from '../../packet/isis/pdu.ts';
 import { offersChanged } from './carrying.ts';
-import { ENTRY_COST, EXPAND_BATCH, REFUSED_FOR_MS, STARVED_BATCH, STARVED_RETRY_MS } from './constants.ts';
+import { ENTRY_COST, EXPAND_BATCH, LEARNED_SHARE, REFUSED_FOR_MS, STARVED_BATCH, STARVED_RETRY_MS } from './constants.ts';
 import { type ReadLsp, bare, readLsp } from './content.ts';
 import { report } from './install.ts';
 import { type Lsdb, type StoredLsp, lspsOf, setExpanded } from './lsdb.ts';
@@ -20,7 +20,7 @@ export interface Expansion {
 
 export const newExpansion = (): Expansion => ({ outdated: new Set(), starved: new Set(), retryAt: Infinity });
 
-const fits = ({ bytes, byteLimit }: Lsdb, entries: number): boolean => bytes + ENTRY_COST * entries <= byteLimit;
+const fits = ({ bytes, byteLimit }: Lsdb, entries: number): boolean => bytes + ENTRY_COST * entries <= byteLimit * LEARNED_SHARE;
 
 /** What an SNP or a report needs to be read from an LSP that is stored. */
 export function readStored(s: Speaker, lsp: StoredLsp): ReadLsp | undefined {
