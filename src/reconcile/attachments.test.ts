@@ -8,7 +8,7 @@ function memoryKernel() {
     attach: (wanted, pin) => {
       log.push(links.has(pin) ? `swap ${pin}` : `attach ${pin}`);
       links.set(pin, wanted);
-      return { detach: () => void links.delete(pin), close: () => log.push(`close ${pin}`) };
+      return { detach: () => void links.delete(pin), close: () => log.push(`close ${pin}`), restorePin: () => false };
     },
     attached: (wanted, pin) => links.get(pin)?.ifindex === wanted.ifindex,
     pins: () => [...links.keys()],

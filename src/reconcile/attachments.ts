@@ -31,6 +31,8 @@ export interface Hook {
   detach(): void;
   /** Releases the descriptor only; the pinned link stays. */
   close(): void;
+  /** Pins the link again if its pin is gone and it still hangs there. Whether that is so. Throws KernelError. */
+  restorePin(wanted: Attachment): boolean;
 }
 
 export interface HookKernel {
@@ -52,6 +54,8 @@ export function attachmentOperations(kernel: HookKernel): Operations<Attachment>
   return {
     kind: 'attachment',
     update: (wanted) => {
+      // With its descriptor a link that has lost its pin would go, and packets would pass unseen until there is another one.
+      if (hooks.get(wanted.id)?.restorePin(wanted)) return;
       hooks.get(wanted.id)?.close();
       hooks.delete(wanted.id);
       hooks.set(wanted.id, kernel.attach(wanted, pinName(wanted.id)));

@@ -13,6 +13,7 @@ import { type BorderGuard, borderGuard } from './border-guard.ts';
 import { type CongestedNode, congestedNode } from './congested-node.ts';
 import type { Feature, FeatureKind, FeatureModules } from './feature.ts';
 import { pinnedHooks } from './hooks.ts';
+import { type MapPin, mapPinOperations, mapPins } from './pins.ts';
 import { Reconciler } from './reconciler.ts';
 import { type Proxy, proxy } from './proxy.ts';
 import { removeSidRoutes } from './sid-routes.ts';
@@ -41,6 +42,7 @@ export class Dataplane {
   readonly #slots: readonly Slot[];
   readonly #hooks: ReturnType<typeof attachmentOperations>;
   readonly #attachments: Reconciler<Attachment>;
+  readonly #mapPins: Reconciler<MapPin>;
   /** Programs and maps of an earlier run were found and taken over. */
   readonly adopted: boolean;
 
@@ -49,6 +51,8 @@ export class Dataplane {
     this.#modules = modules;
     this.#slots = [congestedNode, proxy, borderGuard, srv6].map((kind) => ({ kind: kind as FeatureKind<Feature>, feature: undefined, problem: undefined, forgets: false }));
     this.#hooks = attachmentOperations(pinnedHooks(options.linksDir, (name) => this.#program(name)));
+    // Before the attachments: a file system that is gone is mounted again with the first map.
+    this.#mapPins = new Reconciler(mapPinOperations(options.bpfDir, () => this.#opened()), modules);
     this.#attachments = new Reconciler(this.#hooks, modules);
     this.adopted = readdirSync(options.linksDir).length > 0;
   }
@@ -80,6 +84,11 @@ export class Dataplane {
     this.#attachments.change([], this.#attachments.status().map((s) => s.id).filter((id) => !keep.has(id)));
     for (const { feature } of this.#slots) feature?.apply(desired);
     this.#attachments.replace(wanted);
+    this.#mapPins.replace(mapPins(this.#opened()));
+  }
+
+  #opened(): { object: BpfObject; scratchMaps: readonly string[] }[] {
+    return this.#slots.flatMap(({ feature, kind }) => (feature ? [{ object: feature.object, scratchMaps: kind.scratchMaps }] : []));
   }
 
   /** Whether the detector runs at this port's egress. */
@@ -118,7 +127,7 @@ export class Dataplane {
   }
 
   problems(): Problem[] {
-    const refused = [this.#attachments, ...this.#slots.map((slot) => slot.feature)].flatMap((part) => part?.status() ?? []);
+    const refused = [this.#mapPins, this.#attachments, ...this.#slots.map((slot) => slot.feature)].flatMap((part) => part?.status() ?? []);
     return [
       ...this.#slots.flatMap((slot) => slot.problem ?? []),
       ...refused
@@ -135,6 +144,7 @@ export class Dataplane {
 
   /** Lets go of everything; programs, maps and links stay in the kernel. */
   close(): void {
+    this.#mapPins.close();
     this.#attachments.close();
     this.#hooks.close();
     for (const { feature } of this.#slots) feature?.close();

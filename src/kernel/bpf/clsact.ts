@@ -125,6 +125,13 @@ class ClsactFilter implements TcxLink {
     this.inside(() => lib.checked(`attach(${program.name} to ${this.opts.where})`, () => lib.tcAttach(this.hook().address, request.address)));
   }
 
+  /** It outlives its mark and this object: to attach anew replaces it in place, and marks it. */
+  hangsAt(): boolean {
+    return false;
+  }
+
+  pin(): void {}
+
   detach(): void {
     if (this.detached) return;
     this.detached = true;

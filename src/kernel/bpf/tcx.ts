@@ -1,7 +1,7 @@
 // Attaching a tc program to an interface. On Linux 6.6 and later by a TCX link (bpf(2) LINK_CREATE), which is pinned: the link and with it the program
 // outlive the process, and the next process adopts it and swaps the program atomically. On older kernels by a filter on the clsact qdisc (clsact.ts), which
 // outlives the process by itself. Programs return TC_ACT_UNSPEC (-1) to let the next program on the hook decide.
-import { readlinkSync, unlinkSync } from 'node:fs';
+import { readlinkSync, rmSync } from 'node:fs';
 import { ERRNO, KernelError, isKernelError } from '../errors.ts';
 import { close } from '../ffi/libc.ts';
 import { type Netns, within } from '../netns.ts';
@@ -40,6 +40,10 @@ export interface TcxLink {
   update(program: BpfProgram): void;
   /** Takes the program off the interface and removes the pin. Idempotent. */
   detach(): void;
+  /** Whether it is (still) on this interface. False where the mechanism cannot tell: then it is attached anew, which there leaves no gap. */
+  hangsAt(ifindex: number, direction: Direction): boolean;
+  /** Pins it again where it was pinned. @throws KernelError */
+  pin(): void;
   /** Closes the descriptor; a pinned link stays attached, another one is detached by the kernel. Idempotent. */
   close(): void;
 }
@@ -179,12 +183,22 @@ class Tcx implements TcxLink {
     bpf(`swap in(${program.name})`, BPF_CMD.LINK_UPDATE, attr);
   }
 
+  hangsAt(ifindex: number, direction: Direction): boolean {
+    if (this.closed) return false;
+    const target = linkTarget(this.fd, this.pinPath ?? 'a link');
+    return target.ifindex === ifindex && target.attachType === ATTACH_TYPE[direction];
+  }
+
+  pin(): void {
+    if (this.pinPath !== undefined) pinObject(this.fd, this.pinPath);
+  }
+
   detach(): void {
     if (this.closed) return;
     const attr = attributes(16);
     attr.view.setUint32(0, this.fd, true);
     const result = tryBpf(BPF_CMD.LINK_DETACH, attr);
-    if (this.pinPath !== undefined) unlinkSync(this.pinPath);
+    if (this.pinPath !== undefined) rmSync(this.pinPath, { force: true });
     this.close();
     // EINVAL/ENOLINK: the interface is gone and took the attachment with it.
     if (result < 0 && result !== -ERRNO.EINVAL && result !== -ERRNO.ENOLINK) throw new KernelError('detach', -result);

@@ -1,0 +1,84 @@
+// Somebody removes what cnpd has pinned, or the file system under it, while it runs: the programs stay where they are, and the next full pass pins everything again.
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { mountBpffs, unmountBpffs } from '../../src/kernel/bpf/bpffs.ts';
+import { close, interfaceIndex } from '../../src/kernel/ffi/libc.ts';
+import { objectInfo, openPinned } from '../../src/kernel/bpf/syscall.ts';
+import { Netns } from '../../src/kernel/netns.ts';
+import { manualClock } from '../../src/model/clock.ts';
+import { silentLog } from '../../src/model/log.ts';
+import type { DesiredState } from '../../src/plan/desired.ts';
+import { Dataplane } from '../../src/reconcile/dataplane.ts';
+import { ip } from './support.ts';
+
+const FULL_PASS_MS = 60_000;
+
+let directory: string, bpfDir: string, linksDir: string;
+let ns: Netns;
+let clock: ReturnType<typeof manualClock>;
+let dataplane: Dataplane;
+let counted: Map<string, number>;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 't-pins-'));
+  [bpfDir, linksDir] = [join(directory, 'bpf'), join(directory, 'bpf', 'links')];
+  mountBpffs(bpfDir);
+  mkdirSync(linksDir);
+  ns = Netns.create();
+  ip(ns, 'link add t-p-a type veth peer name t-p-b');
+  [clock, counted] = [manualClock(), new Map()];
+  const objectDir = new URL('../../dist/bpf', import.meta.url).pathname;
+  dataplane = new Dataplane({ bpfDir, linksDir, objectDir }, { clock, log: silentLog, count: (name, by = 1) => void counted.set(name, (counted.get(name) ?? 0) + by) });
+  const guard = { id: 't-p-a', interface: 't-p-a', ifindex: ns.run(() => interfaceIndex('t-p-a')), udpPorts: [], icmpv6Types: [], optionType: 0 };
+  const desired = { ports: [], senderProxies: [], senderPolicies: [], senderCapabilities: [], endConSids: [], guards: [guard], problems: [] } as unknown as DesiredState;
+  ns.run(() => dataplane.apply(desired));
+});
+afterEach(() => {
+  dataplane.close();
+  unmountBpffs(bpfDir);
+  ns.close();
+  rmSync(directory, { recursive: true });
+});
+
+/** Names of what is pinned with the numbers that the kernel knows them by: the same object, or another one. */
+const pinned = (): Record<string, number> =>
+  Object.fromEntries([bpfDir, linksDir].flatMap((folder) => readdirSync(folder, { withFileTypes: true }).filter((e) => e.isFile() && !e.name.endsWith('.debug')).map(({ name }) => {
+    const fd = openPinned(join(folder, name));
+    // struct bpf_map_info and bpf_link_info: type, id.
+    const id = objectInfo(name, fd, 8).getUint32(4, true);
+    close(fd);
+    return [name, id];
+  })));
+const pass = (): void => {
+  for (let i = 0; i < FULL_PASS_MS / 1000 + 2; i++) ns.run(() => clock.advance(1000));
+};
+
+describe('pins that are removed underneath', () => {
+  it('links and maps: the same ones are pinned again by the next full pass, and counted', () => {
+    const before = pinned();
+    expect(Object.keys(before)).toEqual(expect.arrayContaining(['counters']));
+    expect(Object.keys(before).filter((name) => name.includes('t-p-a'))).toHaveLength(2);
+    for (const name of Object.keys(before)) rmSync(join(name.includes('@') ? linksDir : bpfDir, name));
+    pass();
+    expect(pinned()).toEqual(before);
+    expect(counted.get('reconcile.attachment.out-of-sync')).toBe(2);
+    expect(counted.get('reconcile.map-pin.out-of-sync')).toBe(Object.keys(before).length - 2);
+    expect(dataplane.problems()).toEqual([]);
+  });
+
+  it('the folder of the links', () => {
+    const before = pinned();
+    rmSync(linksDir, { recursive: true });
+    pass();
+    expect(pinned()).toEqual(before);
+  });
+
+  it('the whole file system: it is mounted again, with the same programs and maps', () => {
+    const before = pinned();
+    unmountBpffs(bpfDir);
+    pass();
+    expect(pinned()).toEqual(before);
+  });
+});
