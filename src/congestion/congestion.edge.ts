@@ -6,6 +6,7 @@ import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
 import { TC_H } from '../kernel/netlink/traffic-control.ts';
 import type { Netns } from '../kernel/netns.ts';
 import type { Poller } from '../kernel/poller.ts';
+import type { ReversePath } from '../kernel/reverse-path.ts';
 import { type RawSocket, openRawSocket } from '../kernel/raw-socket.ts';
 import { type IpAddress, formatAddress } from '../model/address.ts';
 import type { Clock } from '../model/clock.ts';
@@ -31,6 +32,7 @@ export interface CongestionModules {
   readonly clock: Clock;
   readonly log: Log;
   readonly count: Count;
+  readonly reversePath: Pick<ReversePath, 'refuses'>;
   readonly netns?: Netns;
   /** Whether a Resume may be sent to this flow's sender now; takes its tokens. @throws KernelError */
   readonly claimResume: ClaimResume;
@@ -186,12 +188,13 @@ class RunningLoop implements CongestionLoop {
   }
 
   #listen(): DatagramSocket {
-    const { poller, netns, clock, count, log, onRefusal } = this.#modules;
+    const { poller, netns, clock, count, log, reversePath, onRefusal } = this.#modules;
     return openIcmpv6Socket({ netns, types: [PARAMETER_PROBLEM] }, {
       poller,
-      onDatagram: ({ data, from }) => {
+      onDatagram: ({ data, from, ifindex }) => {
         const refusal = this.#refusals.parameterProblem(from.address, data, clock.now());
         if (!refusal.ok) return count(`congestion.parameter-problem.${refusal.error}`);
+        if (reversePath.refuses(refusal.value, ifindex)) return count('congestion.parameter-problem.reverse-path');
         count('congestion.parameter-problem.believed');
         if (onRefusal(refusal.value, 'fast-cnp')) log.info({ host: formatAddress(refusal.value) }, 'the host does not understand Fast CNP');
       },

@@ -4,6 +4,7 @@ import { type CongestionLoop, type CongestionSettings, createCongestionLoop } fr
 import type { Intent } from '../intent/intent.ts';
 import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
 import type { Poller } from '../kernel/poller.ts';
+import type { ReversePath } from '../kernel/reverse-path.ts';
 import { HostCapabilities } from '../learned/capabilities.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Count, Log } from '../model/log.ts';
@@ -20,6 +21,7 @@ export interface CongestionModules {
   readonly clock: Clock;
   readonly log: Log;
   readonly count: Count;
+  readonly reversePath: Pick<ReversePath, 'refuses'>;
   /** Hosts that refuse a format have become more or fewer. */
   readonly onCapabilities: () => void;
 }

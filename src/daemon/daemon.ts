@@ -9,8 +9,10 @@ import type { Intent } from '../intent/intent.ts';
 import { mountBpffs } from '../kernel/bpf/bpffs.ts';
 import { lockNetns } from '../kernel/netns-lock.ts';
 import { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
+import { RoutesBack } from '../kernel/netlink/routes-back.ts';
 import { Poller } from '../kernel/poller.ts';
 import { type KernelFeature, probeKernel } from '../kernel/probe.ts';
+import { ReversePath } from '../kernel/reverse-path.ts';
 import { LearnedTable } from '../learned/table.ts';
 import { type Clock, systemClock } from '../model/clock.ts';
 import type { Log } from '../model/log.ts';
@@ -88,6 +90,8 @@ class RunningDaemon implements Daemon {
   #watch: FactsWatch | undefined;
   #stamp: StampSlot | undefined;
   #congestion: Congestion | undefined;
+  #routesBack: RoutesBack | undefined;
+  #reversePath: ReversePath | undefined;
   #releaseNamespace: (() => void) | undefined;
   #releaseRunDir: (() => void) | undefined;
   /** What an earlier run had learned stays. */
@@ -172,6 +176,7 @@ class RunningDaemon implements Daemon {
     this.#logging.setLevel(read.value.logLevel);
     this.#table.configure({ holdMs: holdTimes(read.value) });
     this.#table.declareOwn(originated(read.value).proxies);
+    if (this.#reversePath) this.#reversePath.enabled = read.value.router.reversePathCheck;
     this.#stamp?.apply(read.value);
     // Fails only when the kernel cannot be asked; the new intent is in force all the same, and is applied as soon as it can.
     await this.#replan().catch((error: unknown) => {
@@ -203,6 +208,7 @@ class RunningDaemon implements Daemon {
         () => this.#northbound?.close(),
         () => this.#dataplane?.close(),
         () => this.#rtnetlink?.close(),
+        () => this.#routesBack?.close(),
         () => this.#poller?.close(),
         () => this.#releaseRunDir?.(),
         () => this.#releaseNamespace?.(),
@@ -259,8 +265,12 @@ class RunningDaemon implements Daemon {
     const [poller, rtnetlink, clock, count] = [this.#poller, this.#rtnetlink, this.#clock, this.#counters.count];
     const again = (): void => this.#watch?.again();
     const interfaceName = (ifindex: number): string | undefined => this.#facts.links.find((link) => link.ifindex === ifindex)?.name;
-    this.#stamp = new StampSlot({ poller, rtnetlink, clock, log: this.#logging.room('stamp'), count, interfaceName, onChange: again });
-    this.#congestion = new Congestion({ poller, rtnetlink, clock, log: this.#logging.room('congestion'), count, onCapabilities: again });
+    const routesBack = (this.#routesBack = RoutesBack.open());
+    this.#reversePath = new ReversePath({ interfacesTo: (to) => routesBack.interfacesTo(to), now: () => clock.now(), count });
+    this.#reversePath.enabled = this.#file.intent.router.reversePathCheck;
+    const reversePath = this.#reversePath;
+    this.#stamp = new StampSlot({ poller, rtnetlink, clock, log: this.#logging.room('stamp'), count, reversePath, interfaceName, onChange: again });
+    this.#congestion = new Congestion({ poller, rtnetlink, clock, log: this.#logging.room('congestion'), count, reversePath, onCapabilities: again });
     this.#stamp.apply(this.#file.intent);
   }
 

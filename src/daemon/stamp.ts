@@ -2,6 +2,7 @@
 import type { Intent } from '../intent/intent.ts';
 import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
 import type { Poller } from '../kernel/poller.ts';
+import type { ReversePath } from '../kernel/reverse-path.ts';
 import type { IpAddress } from '../model/address.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Count, Log } from '../model/log.ts';
@@ -15,6 +16,7 @@ export interface StampSlotModules {
   readonly clock: Clock;
   readonly log: Log;
   readonly count: Count;
+  readonly reversePath: Pick<ReversePath, 'refuses'>;
   readonly interfaceName: (ifindex: number) => string | undefined;
   /** What was measured of some port has changed. */
   readonly onChange: () => void;

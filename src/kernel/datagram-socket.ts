@@ -20,16 +20,20 @@ interface IpOptions {
   /** Of the control message with the received one. */
   readonly receivedHopLimit: number;
   readonly freebind: number;
+  readonly receivePacketInfo: number;
+  /** Of the control message, and where in it the interface's index is. */
+  readonly packetInfo: number;
+  readonly packetInfoIfindex: number;
 }
 const OPTIONS: Readonly<Record<4 | 6, IpOptions>> = {
-  4: { level: IPPROTO.IP, hopLimit: 2, trafficClass: 1, receiveHopLimit: 12, receivedHopLimit: 2, freebind: 15 },
-  6: { level: IPPROTO.IPV6, hopLimit: 16, trafficClass: 67, receiveHopLimit: 51, receivedHopLimit: 52, freebind: 78 },
+  4: { level: IPPROTO.IP, hopLimit: 2, trafficClass: 1, receiveHopLimit: 12, receivedHopLimit: 2, freebind: 15, receivePacketInfo: 8, packetInfo: 8, packetInfoIfindex: 0 },
+  6: { level: IPPROTO.IPV6, hopLimit: 16, trafficClass: 67, receiveHopLimit: 51, receivedHopLimit: 52, freebind: 78, receivePacketInfo: 49, packetInfo: 50, packetInfoIfindex: 16 },
 };
 const IPV6_V6ONLY = 26;
 /** Where a socket listens that has no address of its own. */
 const anyAddress = (family: 4 | 6): IpAddress => ({ family, value: 0n });
 /** struct cmsghdr: length (8), level (4), type (4), data, padded to 8. */
-const CONTROL = { header: 16, level: 8, type: 12, size: 96 } as const;
+const CONTROL = { header: 16, level: 8, type: 12, size: 128 } as const;
 
 export interface Datagram {
   /** Valid only during the call. UDP: the payload. ICMPv6: the message from its type on. */
@@ -39,6 +43,8 @@ export interface Datagram {
   readonly hopLimit: number | undefined;
   /** Wall clock, nanoseconds since 1970; undefined when the kernel did not say. */
   readonly receivedNs: bigint | undefined;
+  /** The interface by which it came in; undefined when the kernel did not say. */
+  readonly ifindex: number | undefined;
 }
 
 export interface DatagramSocketModules {
@@ -120,6 +126,7 @@ class KernelDatagramSocket implements DatagramSocket {
     const options = OPTIONS[family];
     setIntOption('SO_TIMESTAMPNS', fd, SOL.SOCKET, SO_TIMESTAMPNS, 1);
     setIntOption('IP_RECVTTL', fd, options.level, options.receiveHopLimit, 1);
+    setIntOption('IP_PKTINFO', fd, options.level, options.receivePacketInfo, 1);
     const nameSize = socketAddressSize(family);
     this.port = decodeSocketAddress(socketName(fd, nameSize), family).port;
     const batch = new ReceiveBatch({ slots: RECEIVE_SLOTS, slotSize: opts.maxDatagram, nameSize, controlSize: CONTROL.size });
@@ -138,10 +145,11 @@ class KernelDatagramSocket implements DatagramSocket {
   }
 }
 
-function readControl(bytes: Uint8Array, options: IpOptions): Pick<Datagram, 'hopLimit' | 'receivedNs'> {
+function readControl(bytes: Uint8Array, options: IpOptions): Pick<Datagram, 'hopLimit' | 'receivedNs' | 'ifindex'> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let hopLimit: number | undefined;
   let receivedNs: bigint | undefined;
+  let ifindex: number | undefined;
   for (let at = 0; at + CONTROL.header <= bytes.length; ) {
     const length = Number(view.getBigUint64(at, true));
     if (length < CONTROL.header || at + length > bytes.length) break;
@@ -151,7 +159,8 @@ function readControl(bytes: Uint8Array, options: IpOptions): Pick<Datagram, 'hop
     // struct timespec: seconds, nanoseconds.
     if (level === SOL.SOCKET && type === SO_TIMESTAMPNS) receivedNs = view.getBigInt64(data, true) * 1_000_000_000n + view.getBigInt64(data + 8, true);
     if (level === options.level && type === options.receivedHopLimit) hopLimit = view.getInt32(data, true);
+    if (level === options.level && type === options.packetInfo) ifindex = view.getUint32(data + options.packetInfoIfindex, true);
     at += (length + 7) & ~7;
   }
-  return { hopLimit, receivedNs };
+  return { hopLimit, receivedNs, ifindex };
 }

@@ -9,6 +9,7 @@ import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
 import { TC_H } from '../kernel/netlink/traffic-control.ts';
 import type { Netns } from '../kernel/netns.ts';
 import type { Poller } from '../kernel/poller.ts';
+import type { ReversePath } from '../kernel/reverse-path.ts';
 import { type IpAddress, formatAddress, sameAddress } from '../model/address.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Count, Log } from '../model/log.ts';
@@ -42,6 +43,7 @@ export interface StampModules {
   readonly clock: Clock;
   readonly log: Log;
   readonly count: Count;
+  readonly reversePath: Pick<ReversePath, 'refuses'>;
   readonly netns?: Netns;
   /** RTT_est of some port is another: port → milliseconds, for the facts that plan sees. */
   readonly onChange: (rttMs: ReadonlyMap<string, number>) => void;
@@ -251,12 +253,14 @@ class RunningStamp implements Stamp {
     if (this.#reflectorErrors.size > 0) this.#cancelRetry = this.#modules.clock.after(RETRY_MS, () => this.#openReflectors());
   }
 
-  #reflect(socket: DatagramSocket, { data, from, hopLimit, receivedNs }: Datagram): void {
-    const { count, clock } = this.#modules;
+  #reflect(socket: DatagramSocket, { data, from, hopLimit, receivedNs, ifindex }: Datagram): void {
+    const { count, clock, reversePath } = this.#modules;
     const refusal = this.#admission.refusal(from.address, from.port);
     if (refusal) return count(`stamp.reflector.${refusal}`);
     const answer = answerProbe(data, { receivedNs: receivedNs ?? realtimeNs(), hopLimit }, realtimeNs, this.#opts.key);
     if (!answer.ok) return count(`stamp.reflector.${answer.error.code}`);
+    // After the HMAC: who does not have the key costs no look-up. Answers to our own probes are not asked about: they name a number that only who saw the probe knows, and may come another way.
+    if (reversePath.refuses(from.address, ifindex)) return count('stamp.reflector.reverse-path');
     if (!this.#admission.take(from.address, clock.now())) return count('stamp.reflector.rate-limited');
     try {
       socket.send(answer.value, from);

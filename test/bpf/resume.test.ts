@@ -65,7 +65,7 @@ afterEach(() => {
 
 const start = (): CongestionLoop =>
   createCongestionLoop({ ...NOTIFIER, ports: [port(r.portIfindex)], resume: { level: 20, parameter: 50 } }, {
-    poller, rtnetlink: r.rtnl, clock: systemClock, log: silentLog, count, netns: r.router, claimResume: (flow) => node.claimResume(flow), onRefusal: () => false,
+    poller, rtnetlink: r.rtnl, clock: systemClock, log: silentLog, count, netns: r.router, reversePath: { refuses: () => false }, claimResume: (flow) => node.claimResume(flow), onRefusal: () => false,
   });
 
 /** Every Long-haul CNP that came out towards the sender, in order. */

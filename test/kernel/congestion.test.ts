@@ -4,8 +4,10 @@ import { type CongestionLoop, type CongestionModules, type CongestionSettings, c
 import { sentNotification } from '../../src/congestion/fixture.ts';
 import { Netns } from '../../src/kernel/netns.ts';
 import { Rtnetlink } from '../../src/kernel/netlink/rtnetlink.ts';
+import { RoutesBack } from '../../src/kernel/netlink/routes-back.ts';
 import { openPacketSocket } from '../../src/kernel/packet-socket.ts';
 import { Poller } from '../../src/kernel/poller.ts';
+import { ReversePath } from '../../src/kernel/reverse-path.ts';
 import { type RawSocket, openRawSocket } from '../../src/kernel/raw-socket.ts';
 import { address, addressFromBytes, formatAddress, sameAddress } from '../../src/model/address.ts';
 import { systemClock } from '../../src/model/clock.ts';
@@ -43,6 +45,7 @@ let counters: Record<string, number>;
 let refused: string[];
 let readings: number;
 let port: number;
+let routesBack: RoutesBack | undefined;
 
 beforeEach(async () => {
   [errors, arrived, refused, counters, readings] = [[], [], [], {}, 0];
@@ -71,6 +74,7 @@ afterEach(() => {
   loop?.stop();
   loop = undefined;
   raw.close();
+  routesBack?.close();
   rtnetlink.close();
   poller.close();
   node.close();
@@ -88,10 +92,12 @@ const SETTINGS = (): CongestionSettings => ({
 });
 
 function start(): CongestionLoop {
+  const routes = (routesBack = RoutesBack.open(node));
   const modules: CongestionModules = {
     poller, clock: systemClock, log: silentLog, netns: node,
     rtnetlink: { qdiscs: () => (readings++, rtnetlink.qdiscs()) },
     count: (name, by = 1) => void (counters[name] = (counters[name] ?? 0) + by),
+    reversePath: new ReversePath({ interfacesTo: (to) => routes.interfacesTo(to), now: systemClock.now, count: () => {} }),
     claimResume: () => 'granted',
     onRefusal: (at, format) => refused.push(`${formatAddress(at)} ${format}`) === 1,
   };
@@ -221,6 +227,17 @@ describe('FCNP-4-j: a Linux host that does not know the Fast CNP option', () => 
     expect([refused, counters]).toEqual([[], { 'congestion.parameter-problem.unknown': 1, 'congestion.parameter-problem.other': 1, 'congestion.parameter-problem.malformed': 1 }]);
     forge(fastCnp(200));
     await until('the good one is believed', () => refused.length === 1, LIMIT_MS);
+    forger.close();
+  });
+
+  it('one from a port to which no route leads back is not believed, whatever it quotes, and counted', async () => {
+    start();
+    loop!.notified(told(SENT));
+    ip(node, `-6 route add unreachable ${formatAddress(HOST)}/128`);
+    const forger = openRawSocket({ family: 6, netns: host });
+    forger.send(buildParameterProblem({ source: HOST, destination: NODE }, { code: 2, pointer: 42, invoking: fastCnp(200) }));
+    await until('it was looked at', () => Object.keys(counters).length > 0, LIMIT_MS);
+    expect([refused, counters]).toEqual([[], { 'congestion.parameter-problem.reverse-path': 1 }]);
     forger.close();
   });
 

@@ -2,8 +2,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openPacketSocket } from '../../src/kernel/packet-socket.ts';
 import { Netns } from '../../src/kernel/netns.ts';
+import { RoutesBack } from '../../src/kernel/netlink/routes-back.ts';
 import { Rtnetlink } from '../../src/kernel/netlink/rtnetlink.ts';
 import { Poller } from '../../src/kernel/poller.ts';
+import { ReversePath } from '../../src/kernel/reverse-path.ts';
 import { openTap } from '../../src/kernel/tap.ts';
 import { openUdpSocket } from '../../src/kernel/datagram-socket.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
@@ -80,6 +82,12 @@ const DEFAULTS: Omit<StampOptions, 'loopbacks'> = {
   reflector: true, acceptFrom: [prefix('2001:db8:ffff::/48'), prefix('192.0.2.0/24')], udpPort: 862, intervalMs: 20, targets: [], learnTargets: true,
 };
 
+function reversePathOf(r: Omit<Router, 'stamp'>): ReversePath {
+  const routes = RoutesBack.open(r.netns);
+  closing.push(() => routes.close());
+  return new ReversePath({ interfacesTo: (to) => routes.interfacesTo(to), now: systemClock.now, count: (name) => void (r.counters[name] = (r.counters[name] ?? 0) + 1) });
+}
+
 async function start(r: Omit<Router, 'stamp'>, more: Partial<StampOptions> = {}, clock: Clock = systemClock): Promise<Router> {
   const names = new Map((await r.rtnetlink.links()).map((link) => [link.ifindex, link.name]));
   const stamp = startStamp({ ...DEFAULTS, loopbacks: r.loopbacks, ...more }, {
@@ -89,6 +97,7 @@ async function start(r: Omit<Router, 'stamp'>, more: Partial<StampOptions> = {},
     clock,
     log: silentLog,
     count: (name, by = 1) => void (r.counters[name] = (r.counters[name] ?? 0) + by),
+    reversePath: reversePathOf(r),
     netns: r.netns,
     onChange: (rttMs) => r.changes.push(rttMs),
   });

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { type IpAddress, address, formatAddress } from '../model/address.ts';
+import { FRESH_MS, MOST_REMEMBERED, ReversePath, STALE_MS } from './reverse-path.ts';
+
+/** Friends are behind interface 2 and, by a second next hop, 3. */
+function machine(): { check: ReversePath; at: { now: number }; asked: string[]; counters: Record<string, number>; routes: { friends: number[] } } {
+  const [at, asked, counters, routes] = [{ now: 0 }, [] as string[], {} as Record<string, number>, { friends: [2, 3] }];
+  const check = new ReversePath({
+    interfacesTo: (to) => {
+      asked.push(formatAddress(to));
+      return new Set(formatAddress(to).startsWith('2001:db8:ffff:') ? routes.friends : [9]);
+    },
+    now: () => at.now,
+    count: (name) => void (counters[name] = (counters[name] ?? 0) + 1),
+  });
+  return { check, at, asked, counters, routes };
+}
+const FRIEND = address('2001:db8:ffff::1');
+const nth = (i: number): IpAddress => ({ family: 6, value: FRIEND.value + 0x1_0000n + BigInt(i) });
+
+describe('the reverse-path check', () => {
+  it('believes what comes in by any interface through which its source is reached, and nothing else', () => {
+    const { check } = machine();
+    expect([2, 3, 4, 9, undefined].map((ifindex) => check.refuses(FRIEND, ifindex))).toEqual([false, false, true, true, true]);
+  });
+
+  it('asks once a second, for what is refused too', () => {
+    const { check, at, asked } = machine();
+    for (let i = 0; i < 1000; i++) check.refuses(FRIEND, i % 2 === 0 ? 2 : 4);
+    expect(asked).toHaveLength(2);
+    at.now = FRESH_MS;
+    check.refuses(FRIEND, 2);
+    expect(asked).toHaveLength(3);
+  });
+
+  it('a route that changes is seen a second later, both ways', () => {
+    const { check, at, routes } = machine();
+    expect([2, 5].map((ifindex) => check.refuses(FRIEND, ifindex))).toEqual([false, true]);
+    routes.friends = [5];
+    at.now = FRESH_MS;
+    expect([2, 5].map((ifindex) => check.refuses(FRIEND, ifindex))).toEqual([true, false]);
+  });
+
+  it('a flood of sources is limited by interface, and takes nothing from who was right a while ago, nor from other interfaces', () => {
+    const { check, at, asked, counters } = machine();
+    expect(check.refuses(FRIEND, 2)).toBe(false);
+    at.now = FRESH_MS;
+    for (let i = 0; i < 50_000; i++) check.refuses(nth(i), 2);
+    expect(asked.length).toBeLessThan(300);
+    expect(counters['reverse-path.limited']).toBeGreaterThan(49_000);
+    expect(check.refuses(FRIEND, 2)).toBe(false);
+    expect(check.refuses(nth(60_000), 2)).toBe(true);
+    expect(check.refuses(nth(60_000), 3)).toBe(false);
+  });
+
+  it('not for longer than a minute', () => {
+    const { check, at } = machine();
+    check.refuses(FRIEND, 2);
+    at.now = STALE_MS;
+    for (let i = 0; i < 300; i++) check.refuses(nth(i), 2);
+    expect(check.refuses(FRIEND, 2)).toBe(true);
+  });
+
+  it('forged sources at a wrong port drive out none of the right ones', () => {
+    const { check, at, asked } = machine();
+    check.refuses(FRIEND, 2);
+    for (let i = 0; i < 2 * MOST_REMEMBERED; i++) check.refuses(nth(i), i % 100 + 10);
+    const before = asked.length;
+    at.now = FRESH_MS - 1;
+    expect(check.refuses(FRIEND, 2)).toBe(false);
+    expect(asked.length).toBe(before);
+  });
+
+  it('a kernel that cannot be asked is no reason to believe', () => {
+    const counters: string[] = [];
+    const check = new ReversePath({ interfacesTo: () => { throw new Error('no'); }, now: () => 0, count: (name) => void counters.push(name) });
+    expect(check.refuses(FRIEND, 2)).toBe(true);
+    expect(counters).toEqual(['reverse-path.unreadable']);
+  });
+
+  it('switched off it asks nothing', () => {
+    const { check, asked } = machine();
+    check.enabled = false;
+    expect(check.refuses(FRIEND, 4)).toBe(false);
+    expect(asked).toEqual([]);
+  });
+
+  it('a link-local source is where it says', () => {
+    const { check } = machine();
+    expect([check.refuses(address('fe80::1'), 7), check.refuses(address('fec0::1'), 7)]).toEqual([false, true]);
+  });
+});
