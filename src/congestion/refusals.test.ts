@@ -57,6 +57,18 @@ describe('FCNP-4-j: a host says that it does not know the Fast CNP option', () =
     expect(refusals().parameterProblem(SENDER, answer(fastCnp()), EVIDENCE_MS + 1)).toEqual({ ok: false, error: 'unknown' });
   });
 
+  it('each flow has a time of its own, and so has the host', () => {
+    const machine = refusals();
+    machine.notified({ ...SENT, destinationQpn: 201 }, EVIDENCE_MS);
+    // About a flow of which too long ago, though the host was sent something since.
+    expect(machine.parameterProblem(SENDER, answer(fastCnp()), EVIDENCE_MS + 1)).toEqual({ ok: false, error: 'unknown' });
+    expect(machine.parameterProblem(SENDER, answer(fastCnp({ destQpn: 201 })), 2 * EVIDENCE_MS).ok).toBe(true);
+    expect(machine.parameterProblem(SENDER, answer(fastCnp({ destQpn: 201 })), 2 * EVIDENCE_MS + 1)).toEqual({ ok: false, error: 'unknown' });
+    // Whose host is too long silent is not even read.
+    expect(machine.parameterProblem(SENDER, Uint8Array.of(1), 2 * EVIDENCE_MS + 1)).toEqual({ ok: false, error: 'unknown' });
+    expect(machine.parameterProblem(SENDER, Uint8Array.of(1), 2 * EVIDENCE_MS)).toEqual({ ok: false, error: 'malformed' });
+  });
+
   it('other formats are no evidence', () => {
     const machine = new Refusals({ source6: LOOPBACK, fastCnp: CODES }, 0);
     machine.notified(sentNotification(), 0);

@@ -1,6 +1,7 @@
 // The fuzz harness itself: a harness that finds nothing proves nothing.
 import { expect, test } from 'vitest';
-import { decodeSafely, fuzzDecoder } from './hostile.fixture.ts';
+import { fuzzDecoder } from './hostile.fixture.ts';
+import { decodeSafely } from './safely.fixture.ts';
 
 test('the harness notices a decoder that throws', () => {
   expect(() => fuzzDecoder((b) => { if (b.length > 300) throw new Error('long'); }, [new Uint8Array(301)])).toThrow(/threw on/);

@@ -191,6 +191,15 @@ describe('who is told', () => {
     expect(seen).toMatchObject({ 'infiniband.bth.opcode': [String(0x81)], 'infiniband.bth.destqp': [`0x${hex(f.ends.senderQpn, 3)}`], 'udp.dstport': ['4791'] });
   });
 
+  test('LHCNP-8-a: a router without cnpd on the way forwards it as it forwards any packet: nothing but its hop limit is another', async () => {
+    expect(line.leaf.running).toBe(false);
+    const f = await line.connected(ICMP);
+    const told = await line.congest('a Long-haul CNP', f, () => line.told(f)[0]);
+    // p sends it with 64 (bpf/lib/notice-frame.h); its checksum does not cover the hop limit and is right for everything else.
+    expect(told.packet[7]).toBe(63);
+    expect(dissect('raw-ip', [told.packet], ['icmpv6.checksum.status'])[0]).toMatchObject({ 'icmpv6.checksum.status': ['1'] });
+  });
+
   test('LHCNP-10.5-b: it goes to nobody else: an unlisted sender of either family gets none, and a file that would send it to one is refused', async () => {
     const [six, four] = [await line.connected(ICMP), line.flow(UNLISTED)];
     await line.congest('the IPv6 sender is told', six, () => line.told(six).length > 5);

@@ -120,7 +120,7 @@ describe('containerlab/longhaul', () => {
   /** Of the nodes that spoke. */
   const speakers = (run: RunResult): string[] => run.notifications.nodes.map(({ node }) => node).sort();
 
-  test('LHCNP-8-a LHCNP-5.5.1-e LHCNP-5.5.1-i LHCNP-5.5-h A6: both nodes send h1 Long-haul CNPs: Reduce, then Resume, no node more than one in a round-trip time', async () => {
+  test('LHCNP-5.5.1-e LHCNP-5.5.1-i LHCNP-5.5-h A6: both nodes send h1 Long-haul CNPs: Reduce, then Resume, no node more than one in a round-trip time', async () => {
     // On a busy machine h1 may not send fast enough for n1 to congest.
     const run = await eventually('a run in which both nodes spoke, and one of them said Resume', async () => {
       const tried = await stage.run('cnpd');
@@ -131,6 +131,23 @@ describe('containerlab/longhaul', () => {
     expect(speakers(run)).toEqual(['2001:db8:ffff::2', '2001:db8:ffff::3']);
     for (const { node, actions } of run.notifications.nodes) expect(actions['rate-reduce'], node).toBeGreaterThan(0);
     for (const { port, counted, rttMs } of run.ports) expect(counted.notifications, port).toBeLessThanOrEqual(run.durationMs / rttMs! + 1);
+  });
+
+  test('A9 LHCNP-5.7-a LHCNP-5.7-b LHCNP-5.7-d: n1, nearer to the sender, speaks first; n2 sees the rate fall and waits: its own counters, and those of its kernel, say so', async () => {
+    const held = async (): Promise<number> => {
+      const rows = JSON.parse(await stage.lab.mustExec('n2', ['cnpctl', 'show', 'counters', '-o', 'json'])) as { readonly name: string; readonly value: string | number }[];
+      return Number(rows.find(({ name }) => name === 'egress.suppressed.deferral')?.value ?? 0);
+    };
+    const before = await held();
+    const first = (run: RunResult, node: string): number => run.notifications.nodes.find((each) => each.node === node)?.firstMs ?? Infinity;
+    const run = await eventually('a run in which n1 spoke first and n2 waited', async () => {
+      const tried = await stage.run('cnpd');
+      return first(tried, '2001:db8:ffff::2') < first(tried, '2001:db8:ffff::3') && tried.ports[1]!.counted.deferred > 0 ? tried : undefined;
+    }, 60_000);
+    // Every packet that found n2's queue above its thresholds meanwhile would have been told of, and was not.
+    expect(run.ports[1]!.counted.triggers).toBeGreaterThanOrEqual(run.ports[1]!.counted.deferred);
+    expect((await held()) - before).toBeGreaterThanOrEqual(run.ports[1]!.counted.deferred);
+    expectAllArrived(run);
   });
 
   test('LHCNP-6.1-a: each of them is 4 octets of ICMPv6 header and 12 of body; tshark finds type 200 and a right checksum', () => {

@@ -1,0 +1,42 @@
+// One input through a decoder, for tests and `npm run fuzz`: it must return, quickly, and what it returns must not depend on a byte outside the input. Each input
+// is decoded in the middle of buffers whose surroundings differ.
+import { isDeepStrictEqual } from 'node:util';
+import { toHex } from './hex.ts';
+
+export type Decoder = (bytes: Uint8Array) => unknown;
+
+const MARGIN = 96;
+/** Processor time: who else has the machine does not count. No input of these sizes takes a decoder near this long; a loop that does not advance takes for ever. */
+const LIMIT_MS = 250;
+
+function surrounded(bytes: Uint8Array, fill: (index: number) => number): Uint8Array {
+  const buffer = Uint8Array.from({ length: bytes.length + 2 * MARGIN }, (_, i) => fill(i));
+  buffer.set(bytes, MARGIN);
+  return buffer.subarray(MARGIN, MARGIN + bytes.length);
+}
+
+const FILLS: readonly ((index: number) => number)[] = [() => 0x00, () => 0xff, (i) => (i * 37 + 11) & 0xff];
+
+/** Throws, with the input, when the decoder throws, is slow, or reads outside. @returns what it decoded */
+export function decodeSafely(decode: Decoder, bytes: Uint8Array): unknown {
+  const results = FILLS.map((fill) => {
+    const input = surrounded(bytes, fill);
+    // A collection of garbage may fall into it, but not three times in a row.
+    let took = 0;
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const started = process.cpuUsage();
+      let result: unknown;
+      try {
+        result = decode(input);
+      } catch (error) {
+        throw new Error(`threw on ${toHex(bytes)}`, { cause: error });
+      }
+      const { user, system } = process.cpuUsage(started);
+      took = (user + system) / 1000;
+      if (took <= LIMIT_MS) return result;
+    }
+    throw new Error(`took ${took.toFixed(0)} ms on ${toHex(bytes)}`);
+  });
+  if (!results.every((result) => isDeepStrictEqual(result, results[0]))) throw new Error(`depends on bytes outside of ${toHex(bytes)}`);
+  return results[0];
+}
