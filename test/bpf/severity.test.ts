@@ -193,6 +193,48 @@ describe('deferral', () => {
     expect(sent().length).toBe(1);
   });
 
+  test('LHCNP-5.7-c: a fall by exactly the configured part is a reduction, one by less is not', async () => {
+    // So few bytes a round trip that the program's rates are 2 and 1, whatever a test takes longer; a fall by half is one.
+    const bytes = (total: number): void => {
+      const half = { size: total / 2 - 78 };
+      passTime(r, RTT / 2, INTERVAL);
+      send(1, half);
+      passTime(r, RTT / 2, INTERVAL);
+      send(1, half);
+    };
+    await r.fill(60_000);
+    send();
+    bytes(372);
+    bytes(220);
+    await r.deepen(130_000);
+    send();
+    expect([sent(), r.stats().deferred]).toEqual([[], 1n]);
+    r.clear();
+    port({ deferral256: 129 });
+    await r.fill(60_000);
+    send();
+    bytes(372);
+    bytes(220);
+    await r.deepen(130_000);
+    send();
+    expect([sent().length, r.stats().deferred]).toEqual([1, 0n]);
+  });
+
+  test('LHCNP-5.7-e: what was waited for and answered is over: later a queue between its two depths is answered by its depth', async () => {
+    await afterRate(100);
+    send(500);
+    passTime(r, 0.9 * RTT, INTERVAL);
+    send(500);
+    await r.deepen(140_000);
+    passTime(r, 0.1 * RTT, INTERVAL);
+    send();
+    expect(sent()).toMatchObject([{ ...said(INSTRUCTIONS[3]!), reason: 'escalation' }]);
+    roundTrip(2000);
+    await r.fill(135_000);
+    send();
+    expect(sent()).toMatchObject([{ ...said(INSTRUCTIONS[2]!), reason: 'queue-depth' }]);
+  });
+
   test('is switched off by a share of 0, and is of Long-haul CNPs only', async () => {
     port({ deferral256: 0 });
     await afterRate(10);
@@ -267,6 +309,20 @@ describe('escalation', () => {
     send();
     sent();
     expect(await after(200_000)).toMatchObject([{ ...said(INSTRUCTIONS[4]!), reason: 'escalation' }]);
+  });
+
+  test.each([[0.8, 'escalation', 2], [1.2, 'queue-depth', 1]] as const)('LHCNP-5.7-e: is forgotten after a round-trip time without congestion: after %d of one the reason is %s', async (trips, reason, row) => {
+    await r.fill(110_000);
+    send();
+    sent();
+    passTime(r, trips * RTT, INTERVAL);
+    await r.deepen(111_000);
+    send();
+    // Before a round-trip time nothing is sent about the flow anyway: then this is the packet that shows what is remembered.
+    passTime(r, RTT / 2, INTERVAL);
+    await r.deepen(112_000);
+    send();
+    expect(sent().at(-1)).toMatchObject({ ...said(INSTRUCTIONS[row]!), reason });
   });
 
   test('is forgotten when the queue was at or below K_min for an RTT', async () => {

@@ -1,7 +1,8 @@
 // The three conditions of LHCNP §5.4 on a real queue, what is measured for them (LHCNP §5.3.1), and whose packets count (LHCNP §5.5).
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { EGRESS_PROGRAMS } from '../../src/kernel/dataplane/egress.ts';
+import { EGRESS_MAPS, EGRESS_PROGRAMS } from '../../src/kernel/dataplane/egress.ts';
+import { LITTLE_ENDIAN, u32Key, viewOf } from '../../src/kernel/dataplane/layout.ts';
 import { NOTICE_CONFIG_KEY, NOTICE_CONFIG_MAP, encodeNoticeConfig } from '../../src/kernel/dataplane/notice-config.ts';
 import { ipv6, udp } from '../../src/packet/ip/packets.fixture.ts';
 import { CongestedRouter, PROXY6, until } from './congested-router.ts';
@@ -10,6 +11,8 @@ import { passTime } from './time.ts';
 
 /** Of measurement: so long that no machine is too slow for it. */
 const INTERVAL = 10_000_000_000;
+/** Of struct egress_measure. */
+const MEASURE_GROWTH = 28;
 
 let r: CongestedRouter;
 beforeAll(async () => {
@@ -29,6 +32,14 @@ function send(qpn: number, packets: number, ecn = 2): void {
 
 /** Traffic that is not RoCEv2, as if the port sent it. */
 const sendOther = (packets = 1): void => void r.send(frame(ipv6([H1, H2], 17, udp(9, 9, new Uint8Array(1000)))), { repeat: packets });
+
+/** Changes what the program remembers of the port. */
+function changeMeasure(edit: (view: DataView) => void): void {
+  const [map, key] = [r.egress.map(EGRESS_MAPS.measures), u32Key(r.ports.slot(r.portIfindex)!)];
+  const value = map.lookup(key)!;
+  edit(viewOf(value));
+  map.update(key, value);
+}
 
 const reasons = (): string[] => r.records().map((sent) => sent.reason);
 
@@ -118,7 +129,48 @@ describe('the ECN marking rate', () => {
   });
 });
 
+describe('how old a marking rate may be', () => {
+  /** An interval of so many nanoseconds in which every packet was marked, ended by one that was not. */
+  const after = (ns: number, intervalNs: number): number => {
+    r.clear();
+    r.port({ kMin: 50_000, intervalNs });
+    send(11, 1, 0);
+    send(10, 99);
+    changeMeasure((view) => view.setBigUint64(0, view.getBigUint64(0, LITTLE_ENDIAN) - BigInt(ns), LITTLE_ENDIAN));
+    send(11, 1, 0);
+    return r.ports.measure(r.portIfindex)!.ecnMarkingPpm;
+  };
+
+  test('LHCNP-5.4-d: two intervals; one of longer ago counts as 0', async () => {
+    await r.fill(60_000);
+    expect(after(1.8 * INTERVAL, INTERVAL)).toBe(990_000);
+    expect(after(2.2 * INTERVAL, INTERVAL)).toBe(0);
+    expect(after(10 * INTERVAL, INTERVAL)).toBe(0);
+  });
+
+  test('LHCNP-5.4-d: of a short interval two ticks of the timer more, at which alone it can end', async () => {
+    await r.fill(60_000);
+    // Whenever the machine takes less than 17 ms between, and no tick comes among the packets.
+    await until('a rate that is 5 ms old counts', () => after(5e6, 1e6) === 990_000);
+    expect(after(50e6, 1e6)).toBe(0);
+  });
+});
+
 describe('the growth of the queue', () => {
+  test('LHCNP-5.4-e: above V_growth triggers, at V_growth it does not', async () => {
+    await r.fill(30_000);
+    for (const [vGrowthBytes, triggers] of [[123_456, 0n], [123_455, 1n]] as const) {
+      r.clear();
+      r.port({ vGrowthBytes, intervalNs: INTERVAL });
+      send(10, 1);
+      // As an interval left it that has ended just now.
+      changeMeasure((view) => view.setUint32(MEASURE_GROWTH, 123_456, LITTLE_ENDIAN));
+      expect(r.ports.measure(r.portIfindex)!.growthBytes).toBe(123_456);
+      send(10, 1);
+      expect(r.stats().triggers).toBe(triggers);
+    }
+  });
+
   const PLENTY = 1_000_000;
   /** The queue at the end of an interval; a packet looks at it. */
   const grow = async (to: number): Promise<number> => {
