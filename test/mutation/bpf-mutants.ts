@@ -1,0 +1,58 @@
+// The mutants of the eBPF programs: one small fault each, in code whose rules no other list checks, and the tests that have to notice it.
+
+export interface BpfMutant {
+  /** What is wrong with it. */
+  readonly fault: string;
+  /** From the root of the repository. */
+  readonly file: string;
+  /** Exactly once in the file. */
+  readonly search: string;
+  readonly replace: string;
+  /** Every one of these must fail: file, and part of the test's full name. */
+  readonly fails: readonly (readonly [file: string, name: string])[];
+}
+
+const TRIGGERS = 'test/bpf/triggers.test.ts';
+const SEVERITY = 'test/bpf/severity.test.ts';
+const LIMITS = 'test/bpf/limits.test.ts';
+const CHECKSUM = 'test/bpf/checksum-zero.test.ts';
+const RESUME = 'test/bpf/resume.test.ts';
+
+const MONITOR: readonly BpfMutant[] = [
+  { fault: 'growth triggers at V_growth', file: 'bpf/lib/monitor.h', search: 'measure->growth > port->v_growth', replace: 'measure->growth >= port->v_growth', fails: [[TRIGGERS, 'above V_growth triggers, at V_growth it does not']] },
+  { fault: 'marking rate triggers at V_ecn', file: 'bpf/lib/monitor.h', search: 'measure->ecn_ppm > port->v_ecn', replace: 'measure->ecn_ppm >= port->v_ecn', fails: [[TRIGGERS, 'above V_ecn triggers, at V_ecn it does not']] },
+  { fault: 'no marking rate is ever stale', file: 'bpf/lib/monitor.h', search: 'stale || packets == 0', replace: '(stale && 0) || packets == 0', fails: [[TRIGGERS, 'two intervals; one of longer ago counts as 0']] },
+  { fault: 'a marking rate is stale after one interval', file: 'bpf/lib/monitor.h', search: 'elapsed > 2 * interval', replace: 'elapsed > 1 * interval', fails: [[TRIGGERS, 'two intervals; one of longer ago counts as 0']] },
+  { fault: 'a marking rate is stale after three intervals', file: 'bpf/lib/monitor.h', search: 'elapsed > 2 * interval', replace: 'elapsed > 3 * interval', fails: [[TRIGGERS, 'two intervals; one of longer ago counts as 0']] },
+  { fault: 'a short interval has no ticks to end in', file: 'bpf/lib/monitor.h', search: '2 * interval + MEASURE_SLACK_NS', replace: '2 * interval', fails: [[TRIGGERS, 'of a short interval two ticks of the timer more']] },
+  { fault: 'growth is not scaled to the interval', file: 'bpf/lib/monitor.h', search: '* ((interval >> 10) | 1) / ((elapsed >> 10) | 1)', replace: '* 1', fails: [[TRIGGERS, 'where no packet at all ends an interval']] },
+  { fault: 'growth of a queue that shrank', file: 'bpf/lib/monitor.h', search: 'start == 0 || depth <= before ? 0', replace: 'start == 0 ? 0', fails: [[TRIGGERS, 'is what the queue gained in an interval, scaled to it']] },
+  { fault: 'other traffic ends no interval', file: 'bpf/egress.bpf.c', search: 'return other_traffic(skb);', replace: 'return skb->len ? TC_NEXT : other_traffic(skb);', fails: [[TRIGGERS, 'is seen by a RoCEv2 packet that comes rarely'], [TRIGGERS, 'of real traffic that has no RoCEv2 in it']] },
+  { fault: 'other traffic looks at the time once for ever', file: 'bpf/egress.bpf.c', search: 'likely(measure->tick == tick)', replace: 'measure->tick', fails: [[TRIGGERS, 'is seen by a RoCEv2 packet that comes rarely']] },
+  { fault: 'an empty queue ends no interval', file: 'bpf/egress.bpf.c', search: 'if (interval_over(port, measure, now))', replace: 'if (depth && interval_over(port, measure, now))', fails: [[TRIGGERS, 'from an empty queue on, which RoCEv2 found']] },
+  { fault: 'congestion is forgotten after half a round-trip time', file: 'bpf/lib/monitor.h', search: '> (__s64)port->rtt_ns)', replace: '> (__s64)(port->rtt_ns >> 1))', fails: [[SEVERITY, 'after 0.8 of one the reason is escalation']] },
+  { fault: 'congestion is forgotten after two round-trip times', file: 'bpf/lib/monitor.h', search: '> (__s64)port->rtt_ns)', replace: '> 2 * (__s64)port->rtt_ns)', fails: [[SEVERITY, 'after 1.2 of one the reason is queue-depth']] },
+];
+
+const SAID: readonly BpfMutant[] = [
+  { fault: 'a fall by exactly the configured part is none', file: 'bpf/lib/severity.h', search: 'rate * 256 <= before', replace: 'rate * 256 < before', fails: [[SEVERITY, 'a fall by exactly the configured part']] },
+  { fault: 'any fall is a reduction', file: 'bpf/lib/severity.h', search: 'before * (256 - c->port->deferral)', replace: 'before * 256', fails: [[SEVERITY, 'that becomes 600 is no reduction']] },
+  { fault: 'a deeper queue is waited for', file: 'bpf/lib/severity.h', search: 'if (fell && !worse)', replace: 'if (fell)', fails: [[SEVERITY, 'does not put off a queue that grows']] },
+  { fault: 'a queue that is as deep counts as deeper', file: 'bpf/lib/severity.h', search: 'c->depth > flow->deferred_depth;', replace: 'c->depth >= flow->deferred_depth;', fails: [[SEVERITY, 'while the queue does not grow is waited for again']] },
+  { fault: 'a row begins above its depth', file: 'bpf/lib/severity.h', search: 'depth >= port->instructions[n].from_bytes', replace: 'depth > port->instructions[n].from_bytes', fails: [[SEVERITY, 'at 125000 bytes is row 2']] },
+  { fault: 'a queue at its limit is answered alike for ever', file: 'bpf/lib/severity.h', search: ' || (c->depth >= full && flow->told_depth >= full)', replace: '', fails: [[SEVERITY, 'a queue that stands at its limit']] },
+  { fault: 'what was answered is still waited for', file: 'bpf/lib/notify.h', search: '		flow->deferred_until = 0; // waited for, and answered', replace: '		flow->deferred_until += 0;', fails: [[SEVERITY, 'what was waited for and answered is over']] },
+  { fault: 'the flow forgets its P_Key', file: 'bpf/lib/notify.h', search: 'flow->told_pkey = c->packet->pkey;', replace: 'flow->told_pkey = 0;', fails: [[RESUME, 'from a run that was started after it']] },
+  { fault: 'the record forgets the UDP source port', file: 'bpf/lib/notify.h', search: 'record->sport = c->packet->sport;', replace: 'record->sport = 0;', fails: [[RESUME, 'from the run that saw the notification']] },
+];
+
+const TOLD: readonly BpfMutant[] = [
+  { fault: 'a share just below the part is told', file: 'bpf/lib/contribution.h', search: '>= measure->largest_share * port->contribution', replace: '+ 256000 >= measure->largest_share * port->contribution', fails: [[TRIGGERS, 'a flow with half of the largest share is told']] },
+  { fault: 'shares never end', file: 'bpf/lib/contribution.h', search: 'flow->share_before = flow->share_window + 1 == window ? flow->share_now : 0;', replace: 'flow->share_before += flow->share_now;', fails: [[TRIGGERS, 'what a flow sent in the window before counts']] },
+  { fault: 'the bucket has one token less', file: 'bpf/lib/limits.h', search: 'if (base - now > port->burst_ns)', replace: 'if (base - now >= port->burst_ns)', fails: [[RESUME, "a Resume takes of the port's tokens"]] },
+  { fault: 'a flow is told twice by two CPUs', file: 'bpf/lib/limits.h', search: 'return __sync_val_compare_and_swap(&flow->last_notice, last, now) == last;', replace: 'flow->last_notice = now;\n	return 1;', fails: [[LIMITS, 'CPU']] },
+  { fault: 'a UDP checksum of 0 stays 0', file: 'bpf/lib/notice-proxy.h', search: 'check = 0xffff;', replace: 'check = 0;', fails: [[CHECKSUM, 'has the UDP checksum 0xffff where it computes to 0']] },
+  { fault: 'an extension checksum of 0 stays 0', file: 'bpf/lib/notice-long-haul.h', search: 'sum ? sum : 0xffff', replace: 'sum', fails: [[CHECKSUM, 'is 0xffff where the program computes 0']] },
+];
+
+export const BPF_MUTANTS: readonly BpfMutant[] = [...MONITOR, ...SAID, ...TOLD];
