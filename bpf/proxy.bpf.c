@@ -8,6 +8,7 @@
 #include "lib/kernel.h"
 #include "lib/cm.h"
 #include "lib/proxy-maps.h"
+#include "lib/order.h"
 #include "lib/proxy-notice.h"
 #include "lib/reverse-traffic.h"
 #include "lib/roce.h"
@@ -17,11 +18,6 @@ LICENSE;
 
 // Upper three bits of the opcode.
 enum { TRANSPORT_RC = 0, TRANSPORT_UC = 1, TRANSPORT_XRC = 5 };
-
-// A clone on its way to the notice builder, as in egress-maps.h, whose maps this object must not create.
-#define MARK_TRIGGER 0x434e5054u
-#define CB_TAG 0x9c6e7d31u
-#define CB_WORD_TAG 0
 
 // A RoCEv2 packet that is looked at: `ip` is the offset of its IP header.
 static __always_inline void roce_arrived(struct __sk_buff *skb, struct qp_flow *flow, __u32 opcode, __u32 psn, __u32 ip, __u32 family)

@@ -24,6 +24,9 @@
 	X(144, PROXY_QP_UNKNOWN, "proxy.notice.qp-unknown", "notices about flows whose sender's Queue Pair is not known")               \
 	X(145, PROXY_FLOW_LIMITED, "proxy.notice.flow-limited", "notices within the flow's interval")                                   \
 	X(146, PROXY_RATE_LIMITED, "proxy.notice.rate-limited", "notices refused by the node's token bucket")                           \
+	X(153, PROXY_FAST_CNP, "proxy.fast-cnp.ordered", "notices turned into a Fast CNP for the sender")                               \
+	X(154, PROXY_LONG_HAUL_ICMPV6, "proxy.long-haul-icmpv6.ordered", "notices turned into a Long-haul CNP in ICMPv6 for the sender") \
+	X(155, PROXY_LONG_HAUL_ROCE, "proxy.long-haul-roce.ordered", "notices turned into a Long-haul CNP in RoCEv2 for the sender")    \
 	X(160, QP_LEARNED_CM, "proxy.qp.learned.cm", "connections learned from a CM exchange")                                          \
 	X(161, QP_LEARNED_TRAFFIC, "proxy.qp.learned.reverse-traffic", "connections learned from traffic in both directions")           \
 	X(162, QP_REPLACED, "proxy.qp.replaced", "known connections replaced by newer knowledge about one of their Queue Pairs")        \

@@ -6,17 +6,7 @@
 
 #include "address.h"
 #include "counters.h"
-
-// --- Vocabulary ---------------------------------------------------------------------------------------------------------------------------
-
-// How a sender is told: through its proxy (PNC), by a Fast CNP (FCNP), by a Long-haul CNP as ICMPv6 message or as RoCEv2 packet (LHCNP §6.1, §6.2).
-enum notification_format { FORMAT_NONE, FORMAT_PROXY, FORMAT_FAST_CNP, FORMAT_LONG_HAUL_ICMPV6, FORMAT_LONG_HAUL_ROCE, FORMATS };
-// LHCNP §5.5.1; the numbers are those on the wire.
-enum action { ACTION_NOTIFY, ACTION_PAUSE, ACTION_RATE_REDUCE, ACTION_RESUME };
-// LHCNP §5.4 (a), (b), (c); §5.7 b.
-enum reason { REASON_NONE, REASON_QUEUE_DEPTH, REASON_ECN_MARKING_RATE, REASON_QUEUE_GROWTH, REASON_ESCALATION };
-// LHCNP §6.1, Metric Type. kB are 1000 bytes.
-enum metric { METRIC_UNSPECIFIED, METRIC_QUEUE_DEPTH_KB, METRIC_GROWTH_KB_PER_MS, METRIC_ECN_PERCENT };
+#include "order.h"
 
 // --- Configuration ------------------------------------------------------------------------------------------------------------------------
 
@@ -234,26 +224,5 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 256 << 10);
 } notifications SEC(".maps");
-
-// --- From detector to builder --------------------------------------------------------------------------------------------------------------
-
-// skb->mark and skb->cb of the clone. The tag in cb[0] tells our clones from packets of whoever else uses
-// that mark. Programs on the loopback interface leave clones with MARK_TRIGGER alone: they are not traffic.
-#define MARK_TRIGGER 0x434e5054u // "CNPT": a clone of the invoking packet
-#define MARK_NOTICE 0x434e504eu	 // "CNPN": a finished notice on its way to routing
-#define CB_TAG 0x9c6e7d31u
-enum { CB_WORD_TAG, CB_WORD_IFINDEX, CB_WORD_ORDER, CB_WORD_METRIC, CB_WORD_SOURCE_QPN, CB_WORDS };
-
-// The order: which notification to build, and what it says.
-#define ORDER(format, pnc_level, action, level, parameter) \
-	((__u32)(format) | (__u32)(pnc_level) << 3 | (__u32)(action) << 6 | (__u32)(level) << 8 | (__u32)(parameter) << 16)
-#define ORDER_FORMAT(order) ((order) & 7)	  // enum notification_format
-#define ORDER_PNC_LEVEL(order) ((order) >> 3 & 7) // 0-7
-#define ORDER_ACTION(order) ((order) >> 6 & 3)	  // enum action
-#define ORDER_LEVEL(order) ((order) >> 8 & 0xff)  // LHCNP's Congestion Level
-#define ORDER_PARAMETER(order) ((order) >> 16)
-// The metric, as on the wire (LHCNP §6.1): type << 24 | value, 0 when it is not to be disclosed.
-#define METRIC(type, value) ((__u32)(type) << 24 | ((value) > 0xffffff ? 0xffffff : (__u32)(value)))
-// The sender's Queue Pair in CB_WORD_SOURCE_QPN; 0: not known.
 
 #endif

@@ -56,6 +56,7 @@ enum {
 
 // The loopback device is the first one of every network namespace.
 #define LOOPBACK_IFINDEX 1
+#define BPF_ADJ_ROOM_MAC 1 // enum bpf_adj_room_mode: right behind the Ethernet header
 
 struct bpf_spin_lock {
 	__u32 val;

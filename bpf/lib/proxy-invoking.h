@@ -21,6 +21,8 @@ struct notice {
 	__u16 end;	// of the UDP datagram in the frame
 	__u8 carrier;	// 4 or 6: the IP version that brought it
 	__u8 family;	// of the flow
+	__u8 format;	// of what its sender is told
+	__u16 inner;	// where its packet begins in the frame
 };
 
 // The invoking packet as its headers describe it. `h.end`: also where the notice cut it.
@@ -133,6 +135,7 @@ static __always_inline int notice_flow(struct __sk_buff *skb, struct proxy_scrat
 {
 	const __u32 *tuple = (const __u32 *)(scratch->datagram + UDP_HLEN);
 	__u32 transport = invoking->h.transport;
+	notice->inner = invoking->h.inner;
 	if (notice->family == 6) {
 		__builtin_memcpy(notice->flow.sender.words, tuple, 16);
 		__builtin_memcpy(notice->flow.receiver.words, tuple + 4, 16);

@@ -11,7 +11,7 @@
 // Declared sender prefixes (PNC-1-a, PNC-4-d) and sources from which notices are accepted (PNC-6-b).
 struct proxy_prefix {
 	__u8 prefix_family; // 4 or 6: an IPv6 default route covers ::ffff:0:0/96 as well, and must not answer for IPv4
-	__u8 format;	    // of senders: 1 standard CNP
+	__u8 format;	    // of senders: FORMAT_PROXY a standard CNP, else as enum notification_format (order.h)
 	__u8 reserved[6];
 };
 

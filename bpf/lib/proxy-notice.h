@@ -7,6 +7,7 @@
 
 #include "cnp.h"
 #include "proxy-invoking.h"
+#include "proxy-order.h"
 
 #define NOTICE_MAX_IPV4 576 // the draft says "the UDP packet": with or without the IP header, so UDP header and payload must fit
 #define NOTICE_MAX_IPV6 1280
@@ -136,8 +137,10 @@ __noinline int notice_admit(struct notice *notice, __u32 *sender_qpn)
 	__u64 now = bpf_ktime_get_ns();
 	if (!notice || !sender_qpn || !config)
 		return COUNT_PROXY_CNP_FAILED;
-	if (!proxy_match(&proxy_senders, &notice->flow.sender))
+	struct proxy_prefix *senders = proxy_match(&proxy_senders, &notice->flow.sender);
+	if (!senders)
 		return COUNT_PROXY_SENDER_UNKNOWN;
+	notice->format = senders->format;
 	struct queue_pair *pair = queue_pair_of(&notice->flow, config, now);
 	if (!pair)
 		return COUNT_PROXY_QP_UNKNOWN;
@@ -214,6 +217,8 @@ static __noinline int notice_arrived(struct __sk_buff *skb, __u32 family)
 		problem = notice_admit(&notice, &sender_qpn);
 	if (problem != NOTICE_GOOD)
 		return notice_drop(problem);
+	if (notice.format != FORMAT_PROXY)
+		return notice_order(skb, &notice, sender_qpn);
 	if (notice_become_cnp(skb, &notice, sender_qpn) < 0)
 		return notice_drop(COUNT_PROXY_CNP_FAILED);
 	count(COUNT_PROXY_CNPS);

@@ -147,7 +147,7 @@ export interface BgpIntent {
 }
 
 /** What the senders behind the proxy understand (PNC-1-a). */
-export type ProxyOutputFormat = 'standard-cnp';
+export type ProxyOutputFormat = 'standard-cnp' | SenderCapability;
 
 export interface SenderIntent {
   readonly prefix: Prefix;

@@ -17,6 +17,10 @@ function* needs(view: View): Generator<Need> {
     const own = (order ?? []).find((format) => format !== undefined && format !== 'proxy');
     if (own) yield { family: prefix.address.family, reason: `${own} for ${formatPrefix(prefix)} needs an IPv${prefix.address.family} loopback address of this router as its source` };
   }
+  for (const [, { prefix, format }] of each(view.senders)) {
+    if (!prefix || format === undefined || format === 'standard-cnp') continue;
+    yield { family: prefix.address.family, reason: `${format} for ${formatPrefix(prefix)} needs an IPv${prefix.address.family} loopback address of this router as its source` };
+  }
   const { stamp } = view;
   if (!stamp || stamp.enabled === false) return;
   yield { family: 'any', reason: 'stamp needs a loopback address of this router: probes are sent from it and answered at it' };

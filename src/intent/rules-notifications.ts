@@ -55,6 +55,15 @@ function formatsFitTheSenders(view: View, report: Report): void {
   }
 }
 
+/** PNC §1: what a proxy may tell its senders. That they understand it is what the entry declares. */
+function proxyFormatsFitTheSenders(view: View, report: Report): void {
+  for (const [i, { prefix, format }] of each(view.senders)) {
+    if (format === undefined || format === 'standard-cnp') continue;
+    const refused = refusal(format, { ...(prefix && { prefix }), supports: [format] }, true);
+    if (refused) report(['proxy', 'senders', i, 'format'], refused[0].replace(/\bproxy\b/, 'standard-cnp'), refused[1]);
+  }
+}
+
 /** FCNP-4-a, FCNP-4-b. */
 function ceWithFastCnp(view: View, report: Report): void {
   for (const [i, policy] of each(view.notifications?.policies)) {
@@ -67,4 +76,4 @@ function ceWithFastCnp(view: View, report: Report): void {
   }
 }
 
-export const NOTIFICATION_RULES: readonly Rule[] = [uniquePolicies, tellsSomebody, formatsFitTheSenders, ceWithFastCnp];
+export const NOTIFICATION_RULES: readonly Rule[] = [uniquePolicies, tellsSomebody, formatsFitTheSenders, proxyFormatsFitTheSenders, ceWithFastCnp];

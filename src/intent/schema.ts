@@ -54,7 +54,7 @@ const isis = section(
 const sender = section(
   {
     prefix: value(senderPrefix, 'source prefix of the senders'),
-    format: value(oneOf('standard-cnp'), 'the notification that these senders understand (PNC §1)'),
+    format: value(oneOf('standard-cnp', 'fast-cnp', 'long-haul-icmpv6', 'long-haul-roce'), 'the notification that these senders understand (PNC §1); from router.loopback, but for standard-cnp'),
   },
   'senders behind this proxy',
 );

@@ -7,8 +7,8 @@ import { type Family, formatAddress, isLinkLocal, sameAddress } from '../model/a
 import { formatPrefix } from '../model/prefix.ts';
 import type { DesiredState, EgressPortPlan, NotifierPlan, OwnAddressPlan, Problem, SenderProxyPlan } from './desired.ts';
 import { type Facts, addressRemedy, findLink, forwardingProblems, interfaceMissing, loopbackProblems, missingFeatures } from './facts.ts';
-import { planFastCnp } from './fast-cnp.ts';
 import { explainInstruction, instructionRows, planLongHaul } from './long-haul-cnp.ts';
+import { planNotifier } from './notifier.ts';
 import { asksForProxies, notifies, planPolicies } from './policy.ts';
 import { type LearnedAboutSenders, planCapabilities } from './senders-learned.ts';
 import { type Thresholds, thresholdsOf } from './thresholds.ts';
@@ -113,17 +113,6 @@ function unreadableQueue(port: PortIntent, rootKind: string | undefined): Proble
     feature: 'ports',
     problem: `the root qdisc of ${port.interface} is ${rootKind ?? 'none'}, whose queue depth cannot be read; the port is not watched`,
     remedy: `give it a TBF or HTB root, e.g. \`tc qdisc replace dev ${port.interface} root tbf rate RATE burst 32kb limit ${limit}\` with the link's rate`,
-  };
-}
-
-function planNotifier(intent: Intent): NotifierPlan {
-  const [fastCnp, longHaul] = [planFastCnp(intent), planLongHaul(intent)];
-  return {
-    source4: intent.router.loopback4 ?? null,
-    source6: intent.router.loopback6 ?? null,
-    udpPort: intent.codePoints['pnc-udp-port'],
-    ...(fastCnp && { fastCnp }),
-    ...(longHaul && { longHaul }),
   };
 }
 

@@ -14,6 +14,8 @@ export interface DesiredState {
   readonly senderProxies: Iterable<SenderProxyPlan>;
   readonly notifier?: NotifierPlan;
   readonly proxy?: ProxyPlan;
+  /** What the builder is told of a proxy whose senders are told otherwise than by standard CNPs; the notifier's says the same where there is one. */
+  readonly builder?: NotifierPlan;
   readonly guards: readonly GuardPlan[];
   /** What may pass the guards, both directions. */
   readonly guardAllow?: readonly GuardAllowPlan[];
@@ -177,10 +179,15 @@ export interface LongHaulPlan {
   readonly padToCnp: boolean;
 }
 
+/** What a sender behind the proxy is told (PNC §1). */
+export type ProxyFormat = 'standard-cnp' | Exclude<NotificationFormat, 'proxy'>;
+
 export interface ProxyPlan {
   readonly address: IpAddress;
   readonly udpPort: number;
-  readonly senders: readonly { readonly id: string; readonly prefix: Prefix; readonly format: 'standard-cnp' }[];
+  readonly senders: readonly { readonly id: string; readonly prefix: Prefix; readonly format: ProxyFormat }[];
+  /** What a Long-haul CNP says, by the notice's level; absent: no sender is told in one. */
+  readonly instructions?: readonly LongHaulInstruction[];
   readonly acceptFrom: readonly { readonly id: string; readonly prefix: Prefix }[];
   readonly perFlowIntervalNs: number;
   readonly noticesPerSecond: number;

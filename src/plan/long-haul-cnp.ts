@@ -31,9 +31,16 @@ export function instructionRows(longHaul: LongHaulIntent, kMax: number, rttNs: n
 
 /** Undefined when no policy orders one (LHCNP-6-a: each of the two formats is supported, and used where it is ordered). */
 export function planLongHaul(intent: Intent): LongHaulPlan | undefined {
-  const { notifications, codePoints } = intent;
-  if (!notifications?.senders.some(({ order }) => order.some(isLongHaul))) return undefined;
-  const { disclose, objects, padToCnp } = notifications.longHaul;
+  return intent.notifications?.senders.some(({ order }) => order.some(isLongHaul)) ? builderOf(intent) : undefined;
+}
+
+/** The same for all who order one: policies, and prefixes of the proxy. */
+export const planLongHaulBuilder = (intent: Intent): LongHaulPlan | undefined =>
+  planLongHaul(intent) ?? (intent.proxy?.senders.some(({ format }) => format !== 'standard-cnp' && isLongHaul(format)) ? builderOf(intent) : undefined);
+
+/** Without `notifications` a proxy's have no objects and no padding. */
+function builderOf({ notifications, codePoints }: Intent): LongHaulPlan {
+  const { disclose, objects, padToCnp } = notifications?.longHaul ?? { disclose: false, objects: { timestamp: false }, padToCnp: false };
   return {
     icmpv6Type: codePoints['long-haul-icmpv6-type'],
     objectClass: codePoints['long-haul-object-class'],

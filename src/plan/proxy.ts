@@ -6,27 +6,32 @@ import { formatAddress, sameAddress } from '../model/address.ts';
 import { formatPrefix, hostPrefix } from '../model/prefix.ts';
 import type { DesiredState, Problem, ProxyPlan } from './desired.ts';
 import { type Facts, type LinkFact, addressRemedy, findLink, forwardingProblems, interfaceMissing, missingFeatures, roceLinks } from './facts.ts';
+import { instructionsByLevel, planProxyBuilder } from './notifier.ts';
 import { notifies } from './policy.ts';
 import { burstOf, nanoseconds } from './token-bucket.ts';
 
-export function planProxy(intent: Intent, facts: Facts): Pick<DesiredState, 'proxy' | 'problems'> {
+export function planProxy(intent: Intent, facts: Facts): Pick<DesiredState, 'proxy' | 'builder' | 'problems'> {
   const { proxy } = intent;
   if (!proxy) return { problems: [] };
   const problems = missingFeatures('proxy', facts);
   if (problems.length > 0) return { problems };
   const links = interfacesOf(proxy, intent, facts, problems);
   problems.push(...addressProblems(proxy, facts), ...forwardingProblems('proxy', proxy.senders.map((s) => s.prefix.address.family), facts));
+  const { builder, problems: lacking } = planProxyBuilder(intent, facts);
+  problems.push(...lacking);
   const plan: ProxyPlan = {
     address: proxy.address,
     udpPort: intent.codePoints['pnc-udp-port'],
-    senders: proxy.senders.map(({ prefix, format }) => ({ id: formatPrefix(prefix), prefix, format })),
+    // Without a builder only those remain whom the proxy's own program can tell.
+    senders: proxy.senders.filter(({ format }) => builder || format === 'standard-cnp').map(({ prefix, format }) => ({ id: formatPrefix(prefix), prefix, format })),
+    ...(builder?.longHaul && { instructions: instructionsByLevel(intent) }),
     acceptFrom: sourcesOf(proxy, intent),
     perFlowIntervalNs: nanoseconds(proxy.perFlowIntervalMs),
     noticesPerSecond: proxy.noticesPerSecond,
     burst: burstOf(proxy.noticesPerSecond),
     interfaces: links.map(({ name, ifindex }) => ({ id: name, interface: name, ifindex })),
   };
-  return { proxy: plan, problems };
+  return { proxy: plan, ...(builder && { builder }), problems };
 }
 
 /** Those declared, and this router itself when it is a congested node too. */

@@ -31,7 +31,7 @@ type Notifier = NotifierPlan & { readonly id: 'notifier' };
 /** Of a node that marks CE and tells nobody. Its flow table needs the rest of the configuration all the same: the ageing time and the seed. */
 const SILENT: NotifierPlan = { source4: null, source6: null, udpPort: 0 };
 /** What the congested node reads of the desired state. */
-export type CongestedNodeShare = Pick<DesiredState, 'ports' | 'notifier' | 'senderPolicies' | 'senderCapabilities' | 'endConSids' | 'ownAddresses'>;
+export type CongestedNodeShare = Pick<DesiredState, 'ports' | 'notifier' | 'builder' | 'senderPolicies' | 'senderCapabilities' | 'endConSids' | 'ownAddresses'>;
 /** A flow whose sender was told to pause or to slow down, and has not been told otherwise since. */
 export type SlowedFlow = EgressFlow & { readonly told: ToldSender };
 
@@ -80,8 +80,8 @@ export class CongestedNode implements Feature {
     return learnedTable(map, codec, modules, () => this.#mayForget, { same: (a, b) => same(a as T, b as T), perTurn: SENDERS_A_TURN });
   }
 
-  apply({ ports, notifier, senderPolicies, senderCapabilities, endConSids, ownAddresses = [] }: CongestedNodeShare): void {
-    const how = [{ ...(notifier ?? SILENT), id: 'notifier' }] as const;
+  apply({ ports, notifier, builder, senderPolicies, senderCapabilities, endConSids, ownAddresses = [] }: CongestedNodeShare): void {
+    const how = [{ ...(notifier ?? builder ?? SILENT), id: 'notifier' }] as const;
     this.#notifier.replace(how);
     this.#builder.replace(how);
     this.#policies.replace(senderPolicies);
@@ -107,8 +107,8 @@ export class CongestedNode implements Feature {
     this.#endConSids.fullPass();
   }
 
-  attachments({ ports }: Pick<DesiredState, 'ports'>) {
-    if (ports.length === 0) return [];
+  attachments({ ports, builder }: Pick<DesiredState, 'ports' | 'builder'>) {
+    if (ports.length === 0 && !builder) return [];
     // The builder is first on the loopback interface: a proxy there sees finished notices only.
     return [attachment(EGRESS_PROGRAMS.notice, LOOPBACK, 'ingress', true), ...ports.map((p) => attachment(EGRESS_PROGRAMS.egress, p, 'egress'))];
   }
@@ -210,6 +210,6 @@ export const congestedNode: FeatureKind<CongestedNode> = {
   name: 'congested-node',
   objectFile: 'egress.bpf.o',
   scratchMaps: [EGRESS_MAPS.buffer],
-  wanted: (desired) => desired.ports.length > 0,
+  wanted: (desired) => desired.ports.length > 0 || desired.builder !== undefined,
   open: (object, modules) => new CongestedNode(object, modules),
 };

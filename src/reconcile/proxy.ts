@@ -5,7 +5,7 @@ import type { BpfObject } from '../kernel/bpf/object.ts';
 import { prefixKey } from '../kernel/dataplane/layout.ts';
 import {
   DEFAULT_LEARNING_LIMITS, PROXY_CONFIG_KEY, PROXY_CONFIG_SIZE, PROXY_MAPS, PROXY_PROGRAM, PROXY_SCRATCH_MAPS, decodeProxyConfig, encodeLearnedSender,
-  encodeLearningConfig, encodeProxyConfig, encodeProxySender, encodeProxySource,
+  PROXY_INSTRUCTIONS_SIZE, encodeLearningConfig, encodeProxyConfig, encodeProxyInstructions, encodeProxySender, encodeProxySource,
 } from '../kernel/dataplane/proxy.ts';
 import { type FlowName, type LearnedQueuePair, decodeQueuePair, encodeFlowKey } from '../kernel/dataplane/queue-pairs.ts';
 import type { ProxyPlan, QueuePairsPlan } from '../plan/desired.ts';
@@ -20,7 +20,11 @@ type LearnedSender = QueuePairsPlan['senders'][number];
 /** `notices` null: the program only learns. */
 interface Configuration {
   readonly id: 'proxy';
-  readonly notices: Omit<ProxyPlan, 'senders' | 'acceptFrom' | 'interfaces'> | null;
+  readonly notices: Omit<ProxyPlan, 'senders' | 'acceptFrom' | 'interfaces' | 'instructions'> | null;
+}
+interface Instructions {
+  readonly id: 'proxy-instructions';
+  readonly byLevel: NonNullable<ProxyPlan['instructions']>;
 }
 interface Desired {
   readonly proxy?: ProxyPlan;
@@ -33,10 +37,11 @@ export class Proxy implements Feature {
   readonly #senders: Reconciler<Sender>;
   readonly #sources: Reconciler<Source>;
   readonly #learned: Reconciler<LearnedSender>;
+  readonly #instructions: Reconciler<Instructions>;
 
   constructor(object: BpfObject, modules: FeatureModules) {
     this.object = object;
-    const map = (name: 'config' | 'senders' | 'sources' | 'learnedSenders' | 'bucket') => object.map(PROXY_MAPS[name]);
+    const map = (name: 'config' | 'senders' | 'sources' | 'learnedSenders' | 'instructions' | 'bucket') => object.map(PROXY_MAPS[name]);
     const value = ({ notices }: Configuration, before: Uint8Array | undefined): Uint8Array => {
       if (!notices) return encodeLearningConfig(DEFAULT_LEARNING_LIMITS);
       // A bucket at the old rate could be closed for as long as a token of that rate takes.
@@ -45,6 +50,10 @@ export class Proxy implements Feature {
     };
     const off = new Uint8Array(PROXY_CONFIG_SIZE);
     this.#configuration = new Reconciler(configurationOperations({ kind: 'proxy', map: map('config'), value, off }), modules);
+    this.#instructions = new Reconciler(
+      configurationOperations<Instructions>({ kind: 'proxy-instructions', map: map('instructions'), value: ({ byLevel }) => encodeProxyInstructions(byLevel), off: new Uint8Array(PROXY_INSTRUCTIONS_SIZE) }),
+      modules,
+    );
     this.#senders = reconciledTable<Sender>(map('senders'), { kind: 'proxy-sender', key: (s) => prefixKey(s.prefix), value: encodeProxySender }, modules);
     this.#sources = reconciledTable<Source>(map('sources'), { kind: 'proxy-source', key: (s) => prefixKey(s.prefix), value: (s) => encodeProxySource(s.prefix) }, modules);
     this.#learned = reconciledTable<LearnedSender>(
@@ -54,6 +63,7 @@ export class Proxy implements Feature {
 
   apply({ proxy, queuePairs }: Desired): void {
     this.#sources.replace(proxy?.acceptFrom ?? []);
+    this.#instructions.replace(proxy?.instructions ? [{ id: 'proxy-instructions', byLevel: proxy.instructions }] : []);
     this.#senders.replace(proxy?.senders ?? []);
     this.#learned.replace(queuePairs?.senders ?? []);
     this.#configuration.replace(proxy || queuePairs ? [{ id: 'proxy', notices: proxy ? noticesOf(proxy) : null }] : []);
@@ -96,7 +106,7 @@ export class Proxy implements Feature {
   }
 
   #reconcilers(): readonly Pick<Reconciler<Sender>, 'status' | 'fullPass' | 'close'>[] {
-    return [this.#configuration, this.#senders, this.#sources, this.#learned];
+    return [this.#configuration, this.#instructions, this.#senders, this.#sources, this.#learned];
   }
 
   status(): ObjectStatus[] {

@@ -103,7 +103,8 @@ export class ProxyScene {
       onFrame: (frame) => {
         const ip = frame.slice(14);
         const next = ip[0]! >> 4 === 6 ? ip[6] : ip[9];
-        if (next === 17) into.push(ip);
+        // UDP, a Fast CNP, a Long-haul CNP in ICMPv6.
+        if (next === 17 || next === 60 || (next === 58 && ip[40] === 200)) into.push(ip);
       },
     });
   }

@@ -1,7 +1,9 @@
 // Maps of the proxy (bpf/lib/proxy-config.h, proxy-maps.h): its configuration, its prefixes, and how long CNPs take. What it learns is in queue-pairs.ts.
 import type { IpAddress } from '../../model/address.ts';
+import type { LongHaulInstruction } from '../../model/notification.ts';
 import type { Prefix } from '../../model/prefix.ts';
 import { LITTLE_ENDIAN, mappedAddress, structure, u32Key, unmappedAddress, viewOf } from './layout.ts';
+import { ACTION_NUMBER } from './notifications.ts';
 
 /** In dist/bpf/proxy.bpf.o: tc ingress of the proxy's ports, and of the loopback interface for notices that this router itself sends. */
 export const PROXY_PROGRAM = 'proxy';
@@ -16,6 +18,8 @@ export const PROXY_MAPS = {
   learnedSenders: 'learned_senders',
   /** One u64; write 0 when the rate changes. */
   bucket: 'proxy_bucket',
+  /** One entry: key PROXY_CONFIG_KEY, value encodeProxyInstructions. */
+  instructions: 'proxy_instructions',
   latency: 'proxy_latency',
   queuePairs: 'queue_pairs',
   staticQueuePairs: 'static_queue_pairs',
@@ -120,7 +124,8 @@ export function decodeProxyConfig(value: Uint8Array): ProxyConfig | undefined {
   };
 }
 
-const FORMATS = { 'standard-cnp': 1 } as const;
+/** As FORMAT_NUMBER of notifications.ts, where the standard CNP stands in the place of `proxy`. */
+const FORMATS = { 'standard-cnp': 1, 'fast-cnp': 2, 'long-haul-icmpv6': 3, 'long-haul-roce': 4 } as const;
 export type SenderFormat = keyof typeof FORMATS;
 
 export const PROXY_PREFIX_SIZE = 8;
@@ -131,6 +136,24 @@ export const encodeProxySender = (sender: { readonly prefix: Prefix; readonly fo
 
 export const decodeProxySender = (value: Uint8Array): SenderFormat | undefined =>
   (Object.keys(FORMATS) as SenderFormat[]).find((name) => FORMATS[name] === value[1]);
+
+/** Levels of a notice (PNC §4). */
+export const PNC_LEVELS = 8;
+export const PROXY_INSTRUCTIONS_SIZE = 4 * PNC_LEVELS;
+
+/**
+ * What a Long-haul CNP says to a sender behind this proxy, by the notice's level.
+ * @throws RangeError when there are not eight
+ */
+export function encodeProxyInstructions(byLevel: readonly LongHaulInstruction[]): Uint8Array {
+  if (byLevel.length !== PNC_LEVELS) throw new RangeError(`instructions for ${byLevel.length} levels, not ${PNC_LEVELS}`);
+  return structure(PROXY_INSTRUCTIONS_SIZE, (view, bytes) =>
+    byLevel.forEach(({ level, action, parameter }, n) => {
+      view.setUint16(4 * n, parameter, LITTLE_ENDIAN);
+      bytes.set([level, ACTION_NUMBER[action]], 4 * n + 2);
+    }),
+  );
+}
 
 /** Value of a prefix from which notices are accepted. */
 export const encodeProxySource = (prefix: Prefix): Uint8Array => Uint8Array.of(prefix.address.family, 0, 0, 0, 0, 0, 0, 0);

@@ -1,0 +1,42 @@
+// How notifications are built here: by a congested node about the packets of its ports, and by a proxy whose senders understand more than a standard CNP (PNC §1), with one builder.
+import type { Intent } from '../intent/intent.ts';
+import { LONG_HAUL_DEFAULTS } from '../intent/build-notifications.ts';
+import type { LongHaulInstruction } from '../model/notification.ts';
+import type { NotifierPlan, Problem } from './desired.ts';
+import { type Facts, loopbackProblems, missingFeatures } from './facts.ts';
+import { planFastCnp } from './fast-cnp.ts';
+import { planLongHaulBuilder } from './long-haul-cnp.ts';
+
+export function planNotifier(intent: Intent): NotifierPlan {
+  const [fastCnp, longHaul] = [planFastCnp(intent), planLongHaulBuilder(intent)];
+  return {
+    source4: intent.router.loopback4 ?? null,
+    source6: intent.router.loopback6 ?? null,
+    udpPort: intent.codePoints['pnc-udp-port'],
+    ...(fastCnp && { fastCnp }),
+    ...(longHaul && { longHaul }),
+  };
+}
+
+/** The builder of a proxy. Absent: its senders are told by standard CNPs alone, or this kernel cannot build anything else, which is a problem. */
+export function planProxyBuilder(intent: Intent, facts: Facts): { readonly builder?: NotifierPlan; readonly problems: readonly Problem[] } {
+  if (!intent.proxy?.senders.some(({ format }) => format !== 'standard-cnp')) return { problems: [] };
+  const missing = missingFeatures('ports', facts).map((problem) => ({ ...problem, feature: 'proxy' }));
+  if (missing.length > 0) return { problems: missing };
+  return { builder: planNotifier(intent), problems: loopbackProblems('proxy', facts) };
+}
+
+/** Congestion levels of a notice (PNC §4). */
+const LEVELS = 8;
+
+/**
+ * What a Long-haul CNP says about a notice of level 0 … 7: the row of `notifications.long-haul.severity` for a queue of (1 + level / 8) × K_max, where the level begins when the queue drops
+ * at twice K_max; `early` below its first row. A proxy does not see the queue, so it neither escalates nor sends Resume: a sender recovers by itself (LHCNP-5.6-f).
+ */
+export function instructionsByLevel({ notifications }: Intent): LongHaulInstruction[] {
+  const { severity, early } = notifications?.longHaul ?? LONG_HAUL_DEFAULTS;
+  return Array.from({ length: LEVELS }, (_, n) => {
+    const { level, action, parameter } = severity.filter(({ kMaxRatio }) => kMaxRatio <= 1 + n / LEVELS).at(-1) ?? early;
+    return { level, action, parameter };
+  });
+}
