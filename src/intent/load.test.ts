@@ -59,7 +59,24 @@ describe('thresholds', () => {
 describe('PNC-1-a: the proxy states the format that its senders understand', () => {
   test('the format is required', () => {
     const [error] = errorsOf(proxy('  senders: [{ prefix: 2001:db8:1::/64 }]\n  accept-from: [2001:db8::/32]\n'));
-    expect(error).toMatchObject({ path: 'proxy.senders[0].format', found: 'nothing', allowed: 'standard-cnp' });
+    expect(error).toMatchObject({ path: 'proxy.senders[0].format', found: 'nothing', allowed: 'one of standard-cnp, fast-cnp, long-haul-icmpv6, long-haul-roce' });
+  });
+
+  test.each([
+    ['2001:db8:1::/64', 'fast-cnp'], ['2001:db8:1::/64', 'long-haul-icmpv6'], ['2001:db8:1::/64', 'long-haul-roce'], ['198.51.100.0/24', 'long-haul-roce'],
+  ])('PNC-1-a: senders in %s may understand %s, which comes from the loopback address of their family', (senders, format) => {
+    const text = proxy(`  senders: [{ prefix: ${senders}, format: ${format} }]\n  accept-from: [2001:db8::/32]\n`);
+    const both = text.replace(/^router:.*$/m, 'router: { name: a, loopback: { ipv4: 192.0.2.1, ipv6: 2001:db8::1 } }');
+    expect(load(both).proxy!.senders[0]!.format).toBe(format);
+    const none = text.replace(/^router:.*$/m, 'router: { name: a }');
+    expect(errorsOf(none)).toMatchObject([{ path: `router.loopback.ipv${senders.includes(':') ? 6 : 4}`, message: expect.stringContaining(`${format} for ${senders}`) }]);
+  });
+
+  test.each([
+    ['198.51.100.0/24', 'fast-cnp', 'standard-cnp or long-haul-roce'], ['198.51.100.0/24', 'long-haul-icmpv6', 'long-haul-roce or standard-cnp'], ['2000::/3', 'long-haul-roce', 'prefixes not wider than /7'],
+  ])('FCNP-3-d, LHCNP-4-a, LHCNP-10.5-b: senders in %s cannot be told by %s', (senders, format, allowed) => {
+    const text = proxy(`  senders: [{ prefix: ${senders}, format: ${format} }]\n  accept-from: [2001:db8::/32]\n`).replace(/^router:.*$/m, 'router: { name: a, loopback: { ipv4: 192.0.2.1, ipv6: 2001:db8::1 } }');
+    expect(errorsOf(text)).toMatchObject([{ path: 'proxy.senders[0].format', allowed }]);
   });
 
   test('a format that cnpd cannot send is refused', () => {

@@ -1,6 +1,6 @@
 // What a proxy tells senders that understand more than a standard CNP (PNC §1), in a real network: the notice comes from the core, what the sender hears is compared with what the agent's
 // codec builds. The proxy's program orders it, the congested node's builder on the loopback interface builds it.
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
 import { type TcxLink, attachTcx } from '../../src/kernel/bpf/tcx.ts';
 import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counters.ts';
@@ -37,19 +37,22 @@ let scene: ProxyScene;
 let egress: BpfObject;
 let builder: TcxLink;
 
-beforeEach(() => {
-  scene = new ProxyScene();
-  ip(scene.r, 'route add 192.0.2.2/32 via 10.9.0.2');
+beforeAll(() => {
   egress = openBpfObject(object('egress'));
   egress.map(EGRESS_MAPS.config).update(u32Key(0), encodeEgressConfig({ source4: PROXY4, source6: PROXY, udpPort: 1021, flowAgeingNs: 1, flowSeed: 1n }));
   egress.map(NOTICE_CONFIG_MAP).update(NOTICE_CONFIG_KEY, encodeNoticeConfig({ fastCnp: CODES, longHaul: LONG_HAUL }, 0n));
+});
+afterAll(() => egress.close());
+beforeEach(() => {
+  scene = new ProxyScene();
+  ip(scene.r, 'route add 192.0.2.2/32 via 10.9.0.2');
+  for (const [key] of [...egress.map(COUNTERS_MAP).entries()]) egress.map(COUNTERS_MAP).update(key, new Uint8Array(8));
   builder = attachTcx({ program: egress.program(EGRESS_PROGRAMS.notice), ifindex: 1, direction: 'ingress', netns: scene.r, first: true });
   scene.proxy.object.map(PROXY_MAPS.instructions).update(PROXY_CONFIG_KEY, encodeProxyInstructions(SAID));
   for (const [sender, receiver] of [[A, B], [A4, B4]] as const) scene.proxy.teach({ sender, receiver, receiverQpn: RECEIVER_QPN, senderQpn: SENDER_QPN });
 });
 afterEach(() => {
   builder.close();
-  egress.close();
   scene.close();
   expect(scene.errors).toEqual([]);
 });

@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { prefix } from '../../model/prefix.ts';
 import { LITTLE_ENDIAN, structure, u32Key } from './layout.ts';
+import { FORMAT_NUMBER } from './notifications.ts';
 import {
-  DEFAULT_LEARNING_LIMITS, PROXY_CONFIG_SIZE, PROXY_PREFIX_SIZE, decodeLatency, decodeProxyConfig, decodeProxySender, encodeProxyConfig, encodeProxySender, encodeProxySource,
+  DEFAULT_LEARNING_LIMITS, PROXY_CONFIG_SIZE, PROXY_PREFIX_SIZE, decodeLatency, decodeProxyConfig, decodeProxySender, encodeProxyConfig, encodeProxyInstructions, encodeProxySender, encodeProxySource,
   latencyBounds, latencyQuantile,
 } from './proxy.ts';
 import { FLOW_KEY_SIZE, QUEUE_PAIR_SIZE, decodeFlowKey, decodeQueuePair, encodeFlowKey, encodeStaticQueuePair } from './queue-pairs.ts';
@@ -36,6 +37,20 @@ describe('values of the proxy', () => {
     expect(encodeProxySender({ prefix: prefix('10.0.0.0/8'), format: 'standard-cnp' })).toHaveLength(PROXY_PREFIX_SIZE);
     expect(decodeProxySender(encodeProxySender({ prefix: prefix('::/0'), format: 'standard-cnp' }))).toBe('standard-cnp');
     expect(decodeProxySender(new Uint8Array(PROXY_PREFIX_SIZE))).toBeUndefined();
+  });
+
+  test('formats have the numbers of the builder', () => {
+    for (const format of ['fast-cnp', 'long-haul-icmpv6', 'long-haul-roce'] as const) {
+      const value = encodeProxySender({ prefix: prefix('::/0'), format });
+      expect([value[1], decodeProxySender(value)]).toEqual([FORMAT_NUMBER[format], format]);
+    }
+  });
+
+  test('instructions are four bytes a level: parameter, level, action', () => {
+    const byLevel = Array.from({ length: 8 }, (_, n) => ({ level: 100 + n, action: n < 4 ? ('rate-reduce' as const) : ('pause' as const), parameter: 1000 * n }));
+    const value = encodeProxyInstructions(byLevel);
+    expect([value.length, [...value.subarray(20, 24)]]).toEqual([32, [...structure(2, (view) => view.setUint16(0, 5000, LITTLE_ENDIAN)), 105, 1]]);
+    expect(() => encodeProxyInstructions(byLevel.slice(1))).toThrow(RangeError);
   });
 });
 
