@@ -50,8 +50,8 @@ describe('what a Long-haul CNP of a proxy says', () => {
     expect(instructionsByLevel(intentOf('')).map(({ level, parameter }) => [level, parameter])).toEqual([[180, 30], [180, 30], [205, 40], [205, 40], [230, 50], [230, 50], [230, 50], [230, 50]]);
   });
 
-  test('follows the rows of the file; below the first of them it is `early`', () => {
-    const [quarter, rest] = ['100 notify 0', '200 rate-reduce 20'];
-    expect(rows('{ from: 1.25, level: 200, action: rate-reduce, parameter: 20 }, { from: 1.875, level: 240, action: rate-reduce, parameter: 70 }')).toEqual([quarter, quarter, rest, rest, rest, rest, rest, '240 rate-reduce 70']);
+  test('follows the rows of the file, each from the level on whose queue it is for', () => {
+    const [first, second] = ['150 rate-reduce 10', '200 rate-reduce 20'];
+    expect(rows('{ from: 1, level: 150, action: rate-reduce, parameter: 10 }, { from: 1.25, level: 200, action: rate-reduce, parameter: 20 }, { from: 1.875, level: 240, action: rate-reduce, parameter: 70 }')).toEqual([first, first, second, second, second, second, second, '240 rate-reduce 70']);
   });
 });

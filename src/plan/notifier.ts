@@ -31,12 +31,13 @@ const LEVELS = 8;
 
 /**
  * What a Long-haul CNP says about a notice of level 0 … 7: the row of `notifications.long-haul.severity` for a queue of (1 + level / 8) × K_max, where the level begins when the queue drops
- * at twice K_max; `early` below its first row. A proxy does not see the queue, so it neither escalates nor sends Resume: a sender recovers by itself (LHCNP-5.6-f).
+ * at twice K_max. A proxy does not see the queue, so it neither escalates nor sends Resume: a sender recovers by itself (LHCNP-5.6-f).
  */
 export function instructionsByLevel({ notifications }: Intent): LongHaulInstruction[] {
-  const { severity, early } = notifications?.longHaul ?? LONG_HAUL_DEFAULTS;
+  const { severity } = notifications?.longHaul ?? LONG_HAUL_DEFAULTS;
   return Array.from({ length: LEVELS }, (_, n) => {
-    const { level, action, parameter } = severity.filter(({ kMaxRatio }) => kMaxRatio <= 1 + n / LEVELS).at(-1) ?? early;
+    // The first row is from K_max on (rules-long-haul.ts).
+    const { level, action, parameter } = severity.filter(({ kMaxRatio }) => kMaxRatio <= 1 + n / LEVELS).at(-1)!;
     return { level, action, parameter };
   });
 }
