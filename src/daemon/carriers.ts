@@ -12,6 +12,7 @@ import type { Clock } from '../model/clock.ts';
 import type { Count } from '../model/log.ts';
 import type { Problem } from '../plan/desired.ts';
 import { CarrierSlot } from './carrier-slot.ts';
+import { isisProblems } from './isis-problems.ts';
 import type { Logging } from './logging.ts';
 import { originated } from './origination.ts';
 import { adjacencyProblems, bgpProblems, disputeProblems, ospfProblems, placementProblems, promiseProblems } from './problems.ts';
@@ -109,6 +110,7 @@ export class Carriers {
     return [
       ...NAMES.flatMap((name) => [...this[name].problems, ...placementProblems(name, this[name].carrier?.unplaced() ?? 0)]),
       ...adjacencyProblems(intent, isis.carrier, isis.startedAt, now),
+      ...isisProblems(intent, isis.carrier),
       ...OSPF.flatMap((name) => ospfProblems(intent[name], this[name].carrier, this[name].startedAt, now)),
       ...bgpProblems(bgp.carrier?.session(), bgp.startedAt, now),
       ...disputeProblems(bgp.carrier?.disputed() ?? false),

@@ -11,6 +11,17 @@ export interface IsisNeighborState {
   reason: string;
 }
 
+/** What does not work in a level of IS-IS though there is an adjacency. */
+export interface IsisTrouble {
+  readonly level: 1 | 2;
+  /** Whether LSPs were refused, or what they say is not learned, because database and learned table hold their limit. */
+  readonly databaseFull: boolean;
+  /** Whether somebody else issues LSPs under our system ID, or did so in the last minutes. */
+  readonly systemIdContested: boolean;
+  /** Fragments of our LSP that cannot be issued because somebody used their highest sequence number, and until when (RFC 3339). */
+  readonly exhausted: readonly { readonly fragment: number; readonly until: string }[];
+}
+
 export interface IsisLspState {
   level: 1 | 2;
   lspId: string;

@@ -5,11 +5,13 @@ import { Poller } from '../../src/kernel/poller.ts';
 import { prefix } from '../../src/model/prefix.ts';
 import { ALL_ISS, encodeFrame } from '../../src/packet/isis/frame.ts';
 import { FIRST_LSP_ID, LAST_LSP_ID, parseSystemId } from '../../src/packet/isis/lsp-id.ts';
+import { put16 } from '../../src/packet/bytes.ts';
+import { lspChecksum } from '../../src/packet/isis/checksum.ts';
 import { encodePdu } from '../../src/packet/isis/pdu.ts';
 import type { IsisTlv, Lsp, LspEntry, P2pHello } from '../../src/packet/isis/types.ts';
 import { eventually } from './support/frr.ts';
 import { LOOPBACK, SENDERS6, SYSTEM, adjacent, base, proxy, watching } from './support/line.ts';
-import { Network, type Router } from './support/network.ts';
+import { Network, type Router, type Row } from './support/network.ts';
 import { Port } from './support/port.ts';
 
 const RECEIVERS6 = '2001:db8:2::/64';
@@ -98,6 +100,31 @@ test.each<[string, string, () => Uint8Array]>([
   const [was, before] = [await since(), await leaf.counter(counter)];
   give(build());
   await eventually('counted', async () => (await leaf.counter(counter)) > before);
+  await intact(was);
+});
+
+/** An LSP whose last TLV says that it is longer than the LSP: isisd drops it. */
+function overrun(pdu: Uint8Array): Uint8Array {
+  const longer = Uint8Array.of(...pdu, 99, 200);
+  put16(longer, 8, longer.length);
+  put16(longer, 24, lspChecksum(longer));
+  return longer;
+}
+
+test.each<[string, (sequence: number) => Uint8Array]>([
+  ['that ends in the middle of a TLV', (sequence) => overrun(lsp({ sequence, lspId: { systemId: id(SYSTEM.far), pseudonode: 0, fragment: 1 } }, id(SYSTEM.far)))],
+  ['with a malformed TLV', (sequence) => lsp({ sequence, lspId: { systemId: id(SYSTEM.far), pseudonode: 0, fragment: 1 }, tlvs: [{ kind: 'unknown', type: 236, value: Uint8Array.of(0, 0, 0, 1, 0, 200, 1) }] })],
+  ['that is a purge with a wrong checksum', (sequence) => patched(lsp({ sequence, remainingLifetime: 0, lspId: { systemId: id(SYSTEM.far), pseudonode: 0, fragment: 1 } }), 24, 1, 2)],
+])('an LSP of the far agent %s, which FRR does not have, takes nothing away: FRR is asked, and it is forgotten', async (_name, build) => {
+  const [was, before] = [await since(), await leaf.counter('isis.lsp.refused-by-neighbor')];
+  const held = async (): Promise<Row> => (await leaf.get('isis', 'database')).find((row) => row['lsp-id'] === `${SYSTEM.far}.00-01`)!;
+  const sequence = Number((await held())['sequence']);
+  give(build(sequence + 5));
+  await eventually('forgotten', async () => {
+    expect((await leaf.sender(RECEIVERS6))?.['proxy']).toBe(LOOPBACK.far.ipv6);
+    return (await leaf.counter('isis.lsp.refused-by-neighbor')) > before;
+  });
+  expect((await held())['sequence']).toBe(sequence);
   await intact(was);
 });
 

@@ -4,7 +4,7 @@ import type { Origination } from '../../model/advertisement.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { CodePointValues } from '../../model/code-points.ts';
 import type { Count, Log } from '../../model/log.ts';
-import type { IsisLspState, IsisNeighborState } from '../../model/carrier-state.ts';
+import type { IsisLspState, IsisNeighborState, IsisTrouble } from '../../model/carrier-state.ts';
 import type { Netns } from '../../kernel/netns.ts';
 import type { Poller } from '../../kernel/poller.ts';
 import type { Level } from '../../packet/isis/types.ts';
@@ -15,7 +15,7 @@ import { LSDB_BYTES, LSDB_LIMIT } from './constants.ts';
 import { handle } from './events.ts';
 import { IsisNetwork } from './network.ts';
 import { recordEvent } from './recorder.ts';
-import { databaseState, neighborState, unplacedPrefixes } from './show.ts';
+import { databaseState, neighborState, troubleState, unplacedPrefixes } from './show.ts';
 import { type Effect, type Speaker, type SpeakerConfig, type SpeakerEvent, type TunableConfig, createSpeaker } from './speaker.ts';
 import { nextWake } from './tasks.ts';
 
@@ -58,6 +58,7 @@ export interface IsisCarrier extends Carrier {
   database(): IsisLspState[];
   /** Declared prefixes and SIDs that the 255 fragments of a level have no room for now; they are not advertised there. */
   unplaced(): number;
+  trouble(): IsisTrouble[];
   /** One LSP as received or issued; Remaining Lifetime is that of its arrival or last sending. */
   lsp(level: Level, lspId: string): Uint8Array | undefined;
   /** Takes over changed timers and keys. False: something else changed, and the carrier must be stopped and created anew. */
@@ -159,6 +160,10 @@ class FrrSideCarrier implements IsisCarrier {
 
   unplaced(): number {
     return unplacedPrefixes(this.speaker);
+  }
+
+  trouble(): IsisTrouble[] {
+    return troubleState(this.speaker, this.modules.clock.now(), (this.modules.wallClock ?? Date.now)());
   }
 
   lsp(level: Level, lspId: string): Uint8Array | undefined {

@@ -40,6 +40,13 @@ export const ZERO_AGE_MS = 60_000;
 export const ISSUE_DELAY_MS = 20;
 /** Least time between two issues of one fragment, so that a neighbour that keeps echoing higher sequence numbers costs little. */
 export const MIN_REISSUE_MS = 200;
+/** An LSP of ours that another router outbids again and again is answered after 5, 10, 20, then 30 s. */
+export const FIRST_ANSWER_PAUSE_MS = 5000;
+export const LAST_ANSWER_PAUSE_MS = 30_000;
+/** LSP IDs of pseudonodes of ours, which we do not have, that are remembered. */
+export const STRANGERS_LIMIT = 1024;
+/** Fragment 0 whose sequence numbers are used up comes back so long after everybody has forgotten it. */
+export const ZERO_AGE_MARGIN_MS = 15_000;
 export const ISSUE_BATCH = 8;
 /** Prefixes placed per event-loop turn. */
 export const PLACE_BATCH = 512;

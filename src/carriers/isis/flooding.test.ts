@@ -71,20 +71,7 @@ describe('LSPs that contradict what is known', () => {
     expect(a.speaker.levels.get(2)!.srm.size).toBe(0);
   });
 
-  it('the highest sequence number wraps: purged, silent until everybody has forgotten, then 1', () => {
-    a.event(originate([proxied('2001:db8:1::/64')]));
-    simulation.run(1000);
-    give(lsp({ sequence: 0xffffffff, lspId: { systemId: systemId(A), pseudonode: 0, fragment: 1 } }, A));
-    simulation.run(1000);
-    expect(a.count('isis.own.sequence-wrap')).toBe(1);
-    expect(stored(b, `${A}.00-01`)).toMatchObject({ purged: true, sequence: 0xffffffff });
-    expect(b.reports.size).toBe(0);
-    simulation.run(1_261_000);
-    expect(stored(b, `${A}.00-01`)).toMatchObject({ purged: false, sequence: 1 });
-    expect(b.reports.size).toBe(1);
-  });
-
-  it('a neighbour that answers every issue with a higher number is answered five times a second at most', () => {
+  it('a neighbour that answers every issue with a higher number is answered more and more slowly', () => {
     const start = a.count('isis.own.issued');
     wire.filter = (pdu, from, bytes) => {
       if (from === 0 && pdu.kind === 'lsp' && pdu.remainingLifetime > 0) {
@@ -94,8 +81,8 @@ describe('LSPs that contradict what is known', () => {
       return true;
     };
     give(lsp({ sequence: 0x100000 }, A));
-    simulation.run(10_000);
-    expect(a.count('isis.own.issued') - start).toBeLessThanOrEqual(52);
+    simulation.run(40_000);
+    expect(a.count('isis.own.issued') - start).toBeLessThanOrEqual(7);
   });
 });
 

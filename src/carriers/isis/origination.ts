@@ -14,6 +14,7 @@ import {
   MAX_SEQUENCE,
   MIN_REISSUE_MS,
   PLACE_BATCH,
+  ZERO_AGE_MARGIN_MS,
   ZERO_AGE_MS,
 } from './constants.ts';
 import { wantedChanged } from './carrying.ts';
@@ -21,9 +22,9 @@ import { NO_CONTENT } from './content.ts';
 import { setSrm } from './flooding.ts';
 import { install } from './install.ts';
 import { type StoredLsp, identityOf } from './lsdb.ts';
-import { type OwnFragment, markDirty, ownFragment } from './own.ts';
+import { type Answered, type OwnFragment, markDirty, outbidBy, ownFragment, stranger } from './own.ts';
 import { entryTlvs, zeroTlvs } from './own-tlvs.ts';
-import { type Originated, newPlacement, place, unplace } from './placement.ts';
+import { type Originated, close, newPlacement, place, unplace } from './placement.ts';
 import { type LevelState, type Speaker, complain, count, jittered } from './speaker.ts';
 
 const OWN_CONTENT = { ...NO_CONTENT, overload: true };
@@ -76,7 +77,7 @@ export function replaceAll(s: Speaker, level: LevelState): void {
   const { own } = level;
   const entries = [...own.placement.fragments.values()].flatMap((f) => [...f.entries.values()]).concat([...own.homeless.values()]);
   for (const number of own.fragments.keys()) markDirty(own, number, s.now, true);
-  own.placement = newPlacement();
+  own.placement = newPlacement(own.placement.closed);
   for (const p of entries) setEntry(s, level, p.key, p);
 }
 
@@ -87,7 +88,7 @@ export function issueDue(s: Speaker, level: LevelState): void {
   let next = Infinity;
   for (const [number, force] of own.dirty) {
     const fragment = ownFragment(own, number);
-    const at = Math.max(fragment.issuedAt + MIN_REISSUE_MS, fragment.blockedUntil);
+    const at = Math.max(fragment.issuedAt + MIN_REISSUE_MS, fragment.blockedUntil, fragment.notBefore);
     if (at > s.now || left === 0) {
       next = Math.min(next, Math.max(at, s.now));
       continue;
@@ -100,15 +101,13 @@ export function issueDue(s: Speaker, level: LevelState): void {
 }
 
 function issue(s: Speaker, level: LevelState, number: number, fragment: OwnFragment, force: boolean): void {
+  const reopened = fragment.blockedUntil > -Infinity;
+  if (reopened) reopen(s, level, number, fragment);
   const placed = level.own.placement.fragments.get(number);
   const empty = number !== 0 && (placed?.entries.size ?? 0) === 0;
   if (empty || s.stopping) {
     if (fragment.live) purgeFragment(s, level, number, fragment);
     return;
-  }
-  if (fragment.blockedUntil > -Infinity) {
-    fragment.blockedUntil = -Infinity;
-    fragment.sequence = 0;
   }
   const tlvs = number === 0 ? zeroTlvs(s, level) : entryTlvs(s, placed!);
   const sequence = Math.max(fragment.sequence + 1, fragment.issuedAt === -Infinity ? s.config.startSequence : 1);
@@ -124,15 +123,34 @@ function issue(s: Speaker, level: LevelState, number: number, fragment: OwnFragm
   level.own.refreshAt = Math.min(level.own.refreshAt, fragment.refreshAt);
   count(s, 'isis.own.issued');
   storeOwn(s, level, unsigned, s.now + s.config.lifetimeSeconds * 1000, false);
+  if (reopened && number === 0) floodOthers(s, level);
 }
 
-/** The highest sequence number is used up: purge, wait until everybody has forgotten, start again from 1 (ISO/IEC 10589 §7.3.16.1). */
+/** Everybody has forgotten the highest sequence number. */
+function reopen(s: Speaker, level: LevelState, number: number, fragment: OwnFragment): void {
+  fragment.blockedUntil = -Infinity;
+  fragment.sequence = 0;
+  level.own.placement.closed.delete(number);
+  rehouse(s, level);
+}
+
+/** isisd drops the other fragments of a system when it forgets its fragment 0, and takes none without it. */
+function floodOthers(s: Speaker, level: LevelState): void {
+  if (!isActive(s, level.level)) return;
+  for (const { key, own, fragment, purged } of level.lsdb.byKey.values()) if (own && fragment !== 0 && !purged) setSrm(level, key, s.now);
+}
+
+/**
+ * The highest sequence number is used up, by somebody else: purge, wait until everybody has forgotten, start again from 1 (ISO/IEC 10589 §7.3.16.1). Meanwhile its prefixes are in
+ * other fragments. Fragment 0, without which nobody can reach us, waits only until those who had the purge have forgotten it; a copy that outlives it is purged in its turn.
+ */
 function wrap(s: Speaker, level: LevelState, number: number, fragment: OwnFragment): void {
-  complain(s, 'isis.own.sequence-wrap', { level: level.level, fragment: number }, 'sequence number exhausted: fragment purged until it has aged out');
-  fragment.blockedUntil = s.now + s.config.lifetimeSeconds * 1000 + ZERO_AGE_MS;
+  complain(s, 'isis.own.sequence-wrap', { level: level.level, fragment: number }, 'the highest sequence number is used up: fragment purged until it is forgotten');
+  fragment.blockedUntil = s.now + ZERO_AGE_MS + (number === 0 ? ZERO_AGE_MARGIN_MS : s.config.lifetimeSeconds * 1000);
   fragment.live = false;
   fragment.refreshAt = Infinity;
   storePurge(s, level, { systemId: s.config.systemId, pseudonode: 0, fragment: number }, MAX_SEQUENCE);
+  for (const p of close(level.own.placement, number)) setEntry(s, level, p.key, p);
   markDirty(level.own, number, fragment.blockedUntil, true);
 }
 
@@ -206,20 +224,40 @@ export function refreshDue(s: Speaker, level: LevelState): void {
 
 /** A neighbour has a version of our fragment that beats ours: outbid it, or purge what we do not have (ISO/IEC 10589 §7.3.16.1). */
 export function outbid(s: Speaker, level: LevelState, lspId: LspId, sequence: number): void {
-  const known = lspId.pseudonode === 0 && ownFragment(level.own, lspId.fragment).live;
-  // Not acknowledged either: the neighbour will offer it again.
-  if (!known && s.now < s.purgeUnknownFrom) return;
-  if (lspId.pseudonode === 0) {
-    const fragment = ownFragment(level.own, lspId.fragment);
-    fragment.sequence = Math.max(fragment.sequence, sequence);
-    if (fragment.live) {
-      count(s, 'isis.own.sequence-bumped');
-      return markDirty(level.own, lspId.fragment, s.now, true);
-    }
-    fragment.sequence = Math.min(fragment.sequence + 1, MAX_SEQUENCE);
-    fragment.issuedAt = s.now;
-    sequence = fragment.sequence - 1;
+  const { own } = level;
+  if (lspId.pseudonode !== 0) {
+    const answered = stranger(own, `${lspId.pseudonode}.${lspId.fragment}`);
+    if (mayPurge(s, level, answered, s.now)) purgeUnknown(s, level, lspId, sequence);
+    return;
   }
+  const fragment = ownFragment(own, lspId.fragment);
+  // The answer that waits will be newer than this as well.
+  const waiting = fragment.live && own.dirty.get(lspId.fragment) === true;
+  if (!fragment.live && !mayPurge(s, level, fragment, fragment.issuedAt)) return;
+  fragment.sequence = Math.max(fragment.sequence, sequence);
+  if (waiting) return;
+  if (fragment.live) {
+    count(s, 'isis.own.sequence-bumped');
+    if (outbidBy(own, fragment, fragment.issuedAt, s.now)) contested(s, level);
+    return markDirty(own, lspId.fragment, Math.max(s.now, fragment.notBefore), true);
+  }
+  fragment.sequence = Math.min(fragment.sequence + 1, MAX_SEQUENCE);
+  fragment.issuedAt = s.now;
+  purgeUnknown(s, level, lspId, fragment.sequence - 1);
+}
+
+/** Whether an LSP under our name that we do not have is purged now. If not it is not acknowledged either: the neighbour will offer it again. */
+function mayPurge(s: Speaker, level: LevelState, answered: Answered, answeredAt: number): boolean {
+  if (s.now < s.purgeUnknownFrom || s.now < answered.notBefore) return false;
+  if (outbidBy(level.own, answered, answeredAt, s.now)) contested(s, level);
+  return true;
+}
+
+function contested(s: Speaker, level: LevelState): void {
+  complain(s, 'isis.own.contested', { level: level.level, system: s.system }, 'an LSP of ours is outbid again and again: another router has our system ID, or somebody forges them');
+}
+
+function purgeUnknown(s: Speaker, level: LevelState, lspId: LspId, sequence: number): void {
   count(s, 'isis.own.unknown-fragment-purged');
   storePurge(s, level, lspId, Math.min(sequence + 1, MAX_SEQUENCE));
 }

@@ -44,9 +44,19 @@ export interface Fragment {
 export interface Placement {
   readonly fragments: Map<number, Fragment>;
   readonly whereIs: Map<string, number>;
+  /** Fragments that cannot be issued for now. */
+  readonly closed: Set<number>;
 }
 
-export const newPlacement = (): Placement => ({ fragments: new Map(), whereIs: new Map() });
+export const newPlacement = (closed: Iterable<number> = []): Placement => ({ fragments: new Map(), whereIs: new Map(), closed: new Set(closed) });
+
+/** A fragment cannot be issued for now. @returns what was in it, to be placed elsewhere */
+export function close(placement: Placement, number: number): Originated[] {
+  placement.closed.add(number);
+  const entries = [...(placement.fragments.get(number)?.entries.values() ?? [])];
+  for (const { key } of entries) unplace(placement, key);
+  return entries;
+}
 
 /**
  * TLVs 27, 235 and 237 begin with a 2-byte topology; room for it is kept in TLV 236 too, because the neighbour may turn topologies on at any time. A SID
@@ -116,6 +126,7 @@ export function place(placement: Placement, p: Originated, room: number): Placed
   const kind = tlvKind(p);
   const size = entrySize(p);
   for (let number = 1; number < FRAGMENTS; number++) {
+    if (placement.closed.has(number)) continue;
     const fragment = placement.fragments.get(number) ?? addFragment(placement, number);
     if (!fits(fragment, kind, size, room)) continue;
     fragment.entries.set(p.key, p);

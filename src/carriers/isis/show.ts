@@ -1,6 +1,8 @@
 // The speaker's state as the northbound shows it: text and plain numbers.
-import type { IsisLspState, IsisNeighborState } from '../../model/carrier-state.ts';
+import type { IsisLspState, IsisNeighborState, IsisTrouble } from '../../model/carrier-state.ts';
+import { isFull } from './expansion.ts';
 import { type StoredLsp, lifetimeOf } from './lsdb.ts';
+import { systemIdContested } from './own.ts';
 import { isOriginatedSid } from './placement.ts';
 import type { LevelState, Speaker } from './speaker.ts';
 
@@ -50,4 +52,17 @@ const ownPrefixes = (level: LevelState, fragment: number): number =>
 export function unplacedPrefixes(s: Speaker): number {
   const keys = [...s.levels.values()].flatMap((level) => [...level.own.homeless.keys()]);
   return new Set(keys.filter((key) => s.wanted.has(key))).size;
+}
+
+/** Of each level, whether there is any or not. */
+export function troubleState(s: Speaker, now: number, wall: number): IsisTrouble[] {
+  return [...s.levels.values()].map((level) => ({
+    level: level.level,
+    databaseFull: isFull(level, now),
+    systemIdContested: systemIdContested(level.own, now),
+    exhausted: [...level.own.fragments]
+      .filter(([, { blockedUntil }]) => blockedUntil > now)
+      .map(([fragment, { blockedUntil }]) => ({ fragment, until: new Date(wall + blockedUntil - now).toISOString() }))
+      .sort((a, b) => a.fragment - b.fragment),
+  }));
 }

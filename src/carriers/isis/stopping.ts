@@ -15,6 +15,7 @@ export function beginStop(s: Speaker): void {
     for (const [number, fragment] of level.own.fragments) {
       if (!fragment.live) continue;
       fragment.issuedAt = Math.min(fragment.issuedAt, s.now - STOP_LIMIT_MS);
+      fragment.notBefore = -Infinity;
       markDirty(level.own, number, s.now, true);
     }
   }

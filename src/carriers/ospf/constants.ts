@@ -6,9 +6,6 @@ export const TRANSMIT_DELAY_SECONDS = 1;
 export const MIN_LS_INTERVAL_MS = 5000;
 export const MIN_LS_ARRIVAL_MS = 1000;
 export const LS_REFRESH_MS = 1_800_000;
-/** An LSA of ours that was outbid oftener than this within the time is contested: a run that starts again finds one older instance, or two. */
-export const OUTBIDS_OF_A_RESTART = 2;
-export const CONTEST_WINDOW_MS = 300_000;
 /** The sequence number of a flushed LSA is remembered for longer than others keep it (ospfd: a minute). */
 export const SEQUENCE_KEPT_MS = 120_000;
 export const MAX_AGE_DIFF_SECONDS = 900;

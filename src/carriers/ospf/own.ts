@@ -8,8 +8,9 @@ import { formatId, formatLsaKey, lsaKeyText } from '../../packet/ospf/router-id.
 import type { Lsa, LsaKey } from '../../packet/ospf/types.ts';
 import { atMaxAge } from './ageing.ts';
 import {
-  CONTEST_WINDOW_MS, ISSUE_BATCH, ISSUE_DELAY_MS, LS_REFRESH_MS, MIN_LS_ARRIVAL_MS, MIN_LS_INTERVAL_MS, OUTBIDS_OF_A_RESTART, SEQUENCE_KEPT_MS, SWEEP_MS, TAKE_OVER_BATCH,
+  ISSUE_BATCH, ISSUE_DELAY_MS, LS_REFRESH_MS, MIN_LS_ARRIVAL_MS, MIN_LS_INTERVAL_MS, SEQUENCE_KEPT_MS, SWEEP_MS, TAKE_OVER_BATCH,
 } from './constants.ts';
+import { type Contest, isContested, newContest, outbidAgain } from '../contest.ts';
 import { flood } from './flooding.ts';
 import { install } from './install.ts';
 import { type StoredLsa, atEnd, isMaxAge } from './lsdb.ts';
@@ -18,18 +19,15 @@ import { advance } from '../slices.ts';
 import { type AreaState, type Speaker, complain, count, random } from './speaker.ts';
 import type { OwnLsa } from './version.ts';
 
-interface Issue {
+interface Issue extends Contest {
   /** Last used by us, or seen from an earlier run; undefined: none. */
   sequence: number | undefined;
   issuedAt: number;
   /** When it is issued again although nothing changed, or forgotten if nobody wants it. */
   refreshAt: number;
-  /** How often somebody issued a newer instance, the last time at `outbidAt`. */
-  outbids: number;
-  outbidAt: number;
 }
 
-const newIssue = (sequence: number | undefined): Issue => ({ sequence, issuedAt: -Infinity, refreshAt: Infinity, outbids: 0, outbidAt: -Infinity });
+const newIssue = (sequence: number | undefined): Issue => ({ sequence, issuedAt: -Infinity, refreshAt: Infinity, ...newContest() });
 
 export interface OwnState {
   /** What others decided to say, and our place in the topology, by key. */
@@ -181,7 +179,7 @@ function issueOrWithdraw(s: Speaker, area: AreaState, key: string, force: boolea
   }
   const issue = area.own.issued.get(key) ?? newIssue(stored?.sequence);
   area.own.issued.set(key, issue);
-  const earliest = issue.issuedAt + (force && !isContested(s, issue) ? MIN_LS_ARRIVAL_MS : MIN_LS_INTERVAL_MS);
+  const earliest = issue.issuedAt + (force && !isContested(issue, s.now) ? MIN_LS_ARRIVAL_MS : MIN_LS_INTERVAL_MS);
   if (s.now < earliest) return markDirty(area.own, key, earliest, force);
   if (issue.sequence === MAX_SEQUENCE) return wrap(s, area, key, stored);
   const sequence = issue.sequence === undefined ? INITIAL_SEQUENCE : issue.sequence + 1;
@@ -261,16 +259,11 @@ export function outbid(s: Speaker, area: AreaState, key: string): void {
   markDirty(area.own, key, s.now, true);
 }
 
-const isContested = (s: Speaker, { outbids, outbidAt }: Issue): boolean => outbids > OUTBIDS_OF_A_RESTART && s.now - outbidAt < CONTEST_WINDOW_MS;
-
 /** Two routers with one router ID undo each other's LSAs for ever: no faster than MinLSInterval then, and the operator hears of it. */
 function countOutbid(s: Speaker, { own, config }: AreaState, key: string): void {
   count(s, 'own.outbid');
   const issue = own.issued.get(key);
-  if (!issue) return;
-  issue.outbids = s.now - issue.outbidAt < CONTEST_WINDOW_MS ? issue.outbids + 1 : 1;
-  issue.outbidAt = s.now;
-  if (!isContested(s, issue)) return;
+  if (!issue || !outbidAgain(issue, s.now)) return;
   own.contestedAt = s.now;
   complain(s, 'own.contested', { area: formatId(config.areaId), routerId: formatId(s.config.routerId) }, 'an LSA of ours is outbid again and again: another router has our router ID');
 }

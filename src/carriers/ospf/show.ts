@@ -4,7 +4,8 @@ import { isOpaque, lsaFunction, lsaScope, opaqueTypeOf } from '../../packet/ospf
 import type { PrivateTypes } from '../../packet/ospf/lsa.ts';
 import { formatId } from '../../packet/ospf/router-id.ts';
 import type { LsaKey } from '../../packet/ospf/types.ts';
-import { CONTEST_WINDOW_MS, LS_REFRESH_MS } from './constants.ts';
+import { CONTEST_WINDOW_MS } from '../contest.ts';
+import { LS_REFRESH_MS } from './constants.ts';
 import type { AreaContent, Content } from './content.ts';
 import { isSid } from './entries.ts';
 import { type StoredLsa, ageOf } from './lsdb.ts';
