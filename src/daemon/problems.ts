@@ -2,6 +2,7 @@
 import type { IsisCarrier } from '../carriers/isis/carrier.ts';
 import type { Intent, OspfIntent } from '../intent/intent.ts';
 import type { CarrierName } from '../model/advertisement.ts';
+import { collisions } from '../model/assigned-numbers.ts';
 import type { BgpSessionState, OspfNeighborState } from '../model/carrier-state.ts';
 import { formatId } from '../packet/ospf/router-id.ts';
 import type { Problem } from '../plan/desired.ts';
@@ -122,8 +123,18 @@ export function borderProblems(intent: Intent): Problem[] {
   }));
 }
 
+/** Values that mean something else to others, which `allow-assigned` took the risk of. */
+export function codePointProblems({ codePoints, stamp }: Intent): Problem[] {
+  const others = stamp ? [{ like: 'pnc-udp-port' as const, value: stamp.udpPort, use: 'stamp.port' }] : [];
+  return collisions(codePoints, others).map(({ name, value, with: use }) => ({
+    feature: 'code-points',
+    problem: `code-points.${name} ${value} is ${use}: whoever knows it takes cnpd's messages for that, and border ports drop that as cnpd's`,
+    remedy: 'give it a value that is not assigned, here and in the whole domain, and remove allow-assigned',
+  }));
+}
+
 /** What a file that is valid promises and cannot keep. */
-export const promiseProblems = (intent: Intent): Problem[] => [...carriageProblems(intent), ...borderProblems(intent)];
+export const promiseProblems = (intent: Intent): Problem[] => [...codePointProblems(intent), ...carriageProblems(intent), ...borderProblems(intent)];
 
 /** The file and the intent in force differ. */
 export const reloadProblems = (file: string, refused: boolean): Problem[] =>

@@ -55,7 +55,7 @@ export function buildIntent(declared: Declared): Intent {
     ...(declared.notifications && declared.notifications.enabled !== false && { notifications: buildNotifications(declared.notifications) }),
     ...(declared.srv6 && declared.srv6.enabled !== false && { srv6: buildSrv6(declared.srv6) }),
     ...(declared.stamp && declared.stamp.enabled !== false && { stamp: buildStamp(declared.stamp) }),
-    codePoints: { ...DEFAULT_CODE_POINTS, ...Object.fromEntries(Object.entries(declared['code-points'] ?? {}).filter(([, value]) => value !== undefined)) },
+    codePoints: { ...DEFAULT_CODE_POINTS, ...Object.fromEntries(Object.entries(declared['code-points'] ?? {}).filter(([name, value]) => name in DEFAULT_CODE_POINTS && value !== undefined)) },
     gnmiSocket: declared.gnmi?.socket ?? DEFAULTS.gnmiSocket,
     ...(declared.gnmi?.['socket-group'] !== undefined && { gnmiSocketGroup: declared.gnmi['socket-group'] }),
     logLevel: declared.log?.level ?? DEFAULTS.logLevel,

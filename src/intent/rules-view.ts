@@ -21,6 +21,7 @@ export type Policy = Notifications['senders'][number];
 type Srv6 = NonNullable<Declared['srv6']>;
 export type EndCon = NonNullable<Srv6['end-con']>[number];
 type Stamp = NonNullable<Declared['stamp']>;
+type CodePoints = NonNullable<Declared['code-points']>;
 type Proxy = NonNullable<Declared['proxy']>;
 type Isis = NonNullable<Declared['isis']>;
 type Ospf = NonNullable<Declared['ospfv2']> & NonNullable<Declared['ospfv3']>;
@@ -43,6 +44,7 @@ export interface View {
   readonly ospfv3?: OspfView | undefined;
   readonly bgp?: BgpView | undefined;
   readonly gobgp?: GobgpView | undefined;
+  readonly codePoints?: Partial<CodePoints> | undefined;
   readonly ports: readonly (Partial<Port> | undefined)[];
   readonly borderPorts: readonly (string | undefined)[];
   readonly senders?: readonly (Partial<Proxy['senders'][number]> | undefined)[] | undefined;
@@ -75,6 +77,7 @@ export function viewOf(declared: unknown): View {
     ospfv3: ospfOf(root['ospfv3']),
     bgp: bgpOf(root['bgp']),
     gobgp: shaped<GobgpView>(mapping(mapping<Bgp>(root['bgp'])?.gobgp), { tls: mapping }),
+    codePoints: mapping(root['code-points']),
     ports: mappings<Port>(root['ports']) ?? [],
     borderPorts: values<string>(root['border-ports']) ?? [],
     senders: mappings(proxy?.['senders']),

@@ -4,6 +4,7 @@ import { formatPrefix } from '../model/prefix.ts';
 import { DEFAULTS } from './build.ts';
 import { formatPath } from './errors.ts';
 import { BGP_RULES } from './rules-bgp.ts';
+import { CODE_POINT_RULES } from './rules-code-points.ts';
 import { LONG_HAUL_RULES } from './rules-long-haul.ts';
 import { loopbacks } from './rules-loopback.ts';
 import { NOTIFICATION_RULES } from './rules-notifications.ts';
@@ -109,7 +110,7 @@ function capacity(view: View, report: Report): void {
 }
 
 const RULES: readonly Rule[] = [
-  uniqueEntries, notEmpty, isisTimers, isisKeys, carrierInterfaces, idleAllowance, capacity, loopbacks, ...OSPF_RULES, ...BGP_RULES, ...PORT_RULES, ...NOTIFICATION_RULES, ...LONG_HAUL_RULES, ...SRV6_RULES, ...STAMP_RULES,
+  uniqueEntries, notEmpty, isisTimers, isisKeys, carrierInterfaces, idleAllowance, capacity, loopbacks, ...OSPF_RULES, ...BGP_RULES, ...PORT_RULES, ...NOTIFICATION_RULES, ...LONG_HAUL_RULES, ...SRV6_RULES, ...STAMP_RULES, ...CODE_POINT_RULES,
 ];
 
 /** @param declared what the schema could read of the file, undefined where it could not */

@@ -85,11 +85,12 @@ const borderAllow = section(
   'notifications that may pass the border ports all the same; default: none',
 );
 
+const codePointValues = Object.fromEntries(
+  CODE_POINTS.map((c) => [c.name, value(integer(c.min, c.max), `${c.description}; default ${c.default} (${c.source})`).optional()]),
+) as Record<CodePointName, z.ZodOptional<ReturnType<typeof value<number>>>>;
+
 const codePoints = section(
-  Object.fromEntries(CODE_POINTS.map((c) => [c.name, value(integer(c.min, c.max), `${c.description}; default ${c.default} (${c.source})`).optional()])) as Record<
-    CodePointName,
-    z.ZodOptional<ReturnType<typeof value<number>>>
-  >,
+  { ...codePointValues, 'allow-assigned': value(onOff, 'on: takes values that mean something else already, or are equal; default off').optional() },
   'values that the drafts leave unassigned',
 );
 
