@@ -3,11 +3,15 @@
 // none, and without them no file can grow when it is read.
 import { type Document, LineCounter, type Node, Pair, Scalar, type YAMLError, YAMLMap, YAMLSeq, isAlias, isMap, isNode, isScalar, isSeq, parseDocument } from 'yaml';
 import { type Result, fail, ok } from '../model/result.ts';
+import { type Run, type Shortened, shorten } from './runs.ts';
 import { HIDDEN, isSafeName } from './secrets.ts';
 import type { Path } from './words.ts';
 
 /** A declaration of 10,000 sender prefixes is about 0.7 MB. */
 export const MAX_FILE_BYTES = 8 * 1024 * 1024;
+/** What separates entries and keys: 65,536 senders in the longest form have 200,000, with room for as many comments. */
+export const MAX_SEPARATORS = 300_000;
+const [NEWLINE, COMMA] = [10, 44];
 /** cnpd.yaml is four levels deep. */
 const MAX_DEPTH = 32;
 /** Spaces before a line: collections nest by indentation too. */
@@ -41,23 +45,45 @@ export function readSource(text: string): Result<Source, SourceError[]> {
   if (text.length > MAX_FILE_BYTES) return refuse(top, `${text.length} characters`, `at most ${MAX_FILE_BYTES}`, `the file is larger than ${MAX_FILE_BYTES} characters`);
   const deep = tooDeep(text);
   if (deep) return refuse(deep, 'nested collections', `at most ${MAX_DEPTH} levels`, `collections are nested more than ${MAX_DEPTH} levels deep`);
-  const lines = new LineCounter();
-  const place = (offset: number): Place => {
-    const { line, col } = lines.linePos(offset);
-    return { line: Math.max(1, line), column: Math.max(1, col) };
-  };
+  if (tooMany(text)) return refuse(top, 'too many entries', `at most ${MAX_SEPARATORS} lines and commas`, `the file has more than ${MAX_SEPARATORS} lines and commas: cnpd holds 65536 senders and a few thousand of everything else`);
   try {
-    const document = parseDocument(text, { schema: 'failsafe', lineCounter: lines, prettyErrors: false, logLevel: 'error', uniqueKeys: false });
-    if (document.errors.length > 0) return fail(document.errors.map((error) => syntaxError(error, place)));
-    // The library's own check for duplicate keys takes the square of their number; the reader makes it.
-    const reader = new TreeReader(place);
-    const tree = document.contents === null ? null : reader.read(document.contents, []);
-    return ok({ tree, errors: reader.errors, locate: (path, of) => place(offsetOf(document, path, of ?? 'value')) });
+    const shortened = shorten(text);
+    const short = shortened && parse(shortened.text, shortened);
+    return short?.ok ? short : readWhole(text);
   } catch (error) {
     // The parser recurses: what is nested too deep for it ends here instead of ending the process.
     if (!(error instanceof RangeError)) throw error;
     return refuse(top, 'nested collections', `at most ${MAX_DEPTH} levels`, `collections are nested more than ${MAX_DEPTH} levels deep`);
   }
+}
+
+/** Without a short cut; what it must agree with. @throws RangeError when it is nested too deep */
+export const readWhole = (text: string): Result<Source, SourceError[]> => parse(text, undefined)!;
+
+/** @returns undefined when the runs are not what they seemed to be */
+function parse(text: string, shortened: Shortened | undefined): Result<Source, SourceError[]> | undefined {
+  const lines = new LineCounter();
+  const place = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset);
+    return { line: shortened ? shortened.lineOf(line) : Math.max(1, line), column: Math.max(1, col) };
+  };
+  const document = parseDocument(text, { schema: 'failsafe', lineCounter: lines, prettyErrors: false, logLevel: 'error', uniqueKeys: false });
+  if (document.errors.length > 0) return fail(document.errors.map((error) => syntaxError(error, place)));
+  // The library's own check for duplicate keys takes the square of their number; the reader makes it.
+  const reader = new TreeReader(place, shortened?.runs ?? NO_RUNS);
+  const tree = document.contents === null ? null : reader.read(document.contents, []);
+  if (reader.runsRead !== (shortened?.runs.size ?? 0)) return undefined;
+  return ok({ tree, errors: reader.errors, locate: (path, of = 'value') => placeOf({ document, runs: shortened?.runs ?? NO_RUNS, place }, path, of) });
+}
+
+/** Before anything is built: what is longer than any file that is taken costs a pass over its characters. */
+function tooMany(text: string): boolean {
+  let separators = 0;
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if ((c === NEWLINE || c === COMMA) && ++separators > MAX_SEPARATORS) return true;
+  }
+  return false;
 }
 
 /** Where brackets, or the `- - -` that opens a line, nest too deep: the parser's time grows with the square of the depth. A bound, not a parse: quotes are not looked at. */
@@ -85,10 +111,14 @@ const withoutText = (message: string): string => message.split('\n')[0]!.replace
 
 class TreeReader {
   readonly errors: SourceError[] = [];
+  /** Runs that were found as what they are: entries of a list. */
+  runsRead = 0;
   private readonly place: (offset: number) => Place;
+  private readonly runs: Runs;
 
-  constructor(place: (offset: number) => Place) {
+  constructor(place: (offset: number) => Place, runs: Runs) {
     this.place = place;
+    this.runs = runs;
   }
 
   read(node: unknown, path: Path): unknown {
@@ -97,8 +127,19 @@ class TreeReader {
     if (isAlias(node)) return this.refuse(node, path, 'an alias', 'the value itself', 'aliases are not allowed: write the value out');
     if (node.tag !== undefined && !DEFAULT_TAGS.has(node.tag)) this.refuse(node, path, 'a tag', 'no tag', 'tags are not allowed');
     if (isScalar(node)) return isEmpty(node) ? null : String(node.value);
-    if (isSeq(node)) return node.items.map((item, i) => this.read(item, [...path, i]));
+    if (isSeq(node)) return this.readSeq(node, path);
     return isMap(node) ? this.readMap(node, path) : null;
+  }
+
+  private readSeq(seq: YAMLSeq, path: Path): unknown[] {
+    const out: unknown[] = [];
+    for (const item of seq.items) {
+      const run = runOf(this.runs, item);
+      if (run) this.runsRead++;
+      if (run) for (const entry of run.entries) out.push(entry);
+      else out.push(this.read(item, [...path, out.length]));
+    }
+    return out;
   }
 
   private readMap(map: YAMLMap, path: Path): Record<string, unknown> {
@@ -130,13 +171,37 @@ const isEmpty = (node: unknown): boolean => isScalar(node) && node.type === Scal
 
 const offsetOfNode = (node: unknown): number | undefined => (isNode(node) ? node.range?.[0] : undefined);
 
-function offsetOf(document: Document.Parsed, path: Path, of: 'key' | 'value'): number {
+type Runs = ReadonlyMap<string, Run>;
+const NO_RUNS: Runs = new Map();
+const runOf = (runs: Runs, node: unknown): Run | undefined => (runs.size > 0 && isScalar(node) && node.type === Scalar.PLAIN ? runs.get(String(node.value)) : undefined);
+
+interface Parsed {
+  readonly document: Document.Parsed;
+  readonly runs: Runs;
+  readonly place: (offset: number) => Place;
+}
+
+/** The entry of a list, or the run that it is in and its place there. */
+function entryOf(seq: YAMLSeq, index: number, runs: Runs): { readonly node: unknown } | { readonly run: Run; readonly index: number } {
+  let left = index;
+  for (const node of runs.size === 0 ? [] : seq.items) {
+    const run = runOf(runs, node);
+    if (run && left < run.entries.length) return { run, index: left };
+    if (!run && left === 0) return { node };
+    left -= run ? run.entries.length : 1;
+  }
+  return { node: runs.size === 0 ? seq.items[index] : undefined };
+}
+
+function placeOf({ document, runs, place }: Parsed, path: Path, of: 'key' | 'value'): Place {
   let node: unknown = document.contents;
   let offset = offsetOfNode(node) ?? 0;
   for (const [depth, step] of path.entries()) {
     const pair = isMap(node) && typeof step === 'string' ? findPair(node, step) : undefined;
-    const next = pair ? pair.value : isSeq(node) && typeof step === 'number' ? (node as YAMLSeq).items[step] : undefined;
-    if (!pair && next === undefined) return offset;
+    const entry = isSeq(node) && typeof step === 'number' ? entryOf(node, step, runs) : undefined;
+    if (entry && 'run' in entry) return entry.run.place(entry.index, path[depth + 1]?.toString(), depth + 2 < path.length ? 'key' : of);
+    const next = pair ? pair.value : entry?.node;
+    if (!pair && next === undefined) return place(offset);
     const key = offsetOfNode(pair?.key);
     const last = depth === path.length - 1;
     const empty = isEmpty(next);
@@ -144,5 +209,5 @@ function offsetOf(document: Document.Parsed, path: Path, of: 'key' | 'value'): n
     offset = (last && of === 'value' && !empty ? offsetOfNode(next) : (key ?? offsetOfNode(next))) ?? offset;
     node = next;
   }
-  return offset;
+  return place(offset);
 }
