@@ -24,6 +24,17 @@ describe('reachability of the originator', () => {
     expect([table.tick(clock.now), table.nextDeadline(), table.entries()]).toEqual([false, undefined, []]);
   });
 
+  test('without a hold time a lost originator counts no longer at once, and there is no deadline', () => {
+    const { table, reach, report, proxyOf } = fixture(0);
+    report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.1')]);
+    table.takeChanges();
+    reach([]);
+    expect([proxyOf('10.1.0.1'), table.nextDeadline(), table.sizes().held, table.sizes().dormant]).toEqual([undefined, undefined, 0, 1]);
+    expect(changesText(table.takeChanges())).toEqual({ upserts: [], deletes: ['10.1.0.0/16'] });
+    reach(['cnpd1']);
+    expect(proxyOf('10.1.0.1')).toBe('192.0.2.1');
+  });
+
   test('one that comes back in time is not touched; `since` survives', () => {
     const { clock, table, reach, report } = fixture();
     report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.1')]);

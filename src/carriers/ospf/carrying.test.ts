@@ -49,6 +49,19 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(far.learned(senderPrefix(version, 2))).toEqual([`${named(2, SECOND)} ${proxyAddress(version, 8)}`]);
   });
 
+  it('PNC-5.2-c PNC-5.3-c: across two border agents the router ID and the proxy stay the original ones; the A-flag is for the area that it is from alone', () => {
+    const { net, leaf, border } = line();
+    const second = net.agent(SECOND, [0, 2]);
+    const far = net.agent(FAR, [2]);
+    net.run(SETTLED);
+    net.declare(leaf, declaration(version, [1], 7));
+    net.run(2 * SETTLED);
+    const said = (agent: ContentAgent, area: number): unknown[] => entriesOf(agent, area).map((e) => [e.route, e.sourceRouter, formatAddress(e.proxy!), e.pnc, e.attached]);
+    expect(said(border, 0)).toEqual([['inter-area', LEAF, proxyAddress(version, 7), true, true]]);
+    expect(said(second, 2)).toEqual([['inter-area', LEAF, proxyAddress(version, 7), true, false]]);
+    expect(far.learned(senderPrefix(version, 1))).toEqual([`${named(2, SECOND)} ${proxyAddress(version, 7)}`]);
+  });
+
   it('a prefix in which no sender can be is not carried on', () => {
     const { net, leaf, border } = line();
     net.declare(leaf, { proxies: [{ prefix: prefix(version === 2 ? '224.1.0.0/16' : 'ff0e::/16'), proxy: address(proxyAddress(version, 7)) }], sids: [], routerAddresses: [] });

@@ -62,6 +62,29 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     link.until('full again', () => a.state === 'full' && b.state === 'full');
   });
 
+  it.each([['the same', 0, 0, 'exchange'], ['changed', 0x20, 1, 'ex-start']] as const)('options that are %s within an exchange', (_how, bits, mismatches, state) => {
+    const { a, link } = pair(version);
+    link.until('full', () => a.state === 'full');
+    link.weather = () => [];
+    const neighbor = a.area.neighbor!;
+    neighbor.state = 'exchange';
+    neighbor.weAreMaster = false;
+    const { ddSequence, options } = neighbor;
+    inject(link, 0, version, B, description({ sequence: ddSequence + 1, options: options ^ bits, more: true }, version));
+    expect([a.count('neighbor.sequence-number-mismatch'), a.state]).toEqual([mismatches, state]);
+  });
+
+  it('a description that came before, but with other options, is no duplicate', () => {
+    const { a, link } = pair(version);
+    link.until('full', () => a.state === 'full');
+    const last = a.area.neighbor!.lastReceived!;
+    const again = { ...last, headers: [] };
+    inject(link, 0, version, B, description(again, version));
+    expect([a.count('exchange.duplicate') > 0, a.state]).toEqual([true, 'full']);
+    inject(link, 0, version, B, description({ ...again, options: last.options ^ 0x20 }, version));
+    expect([a.count('neighbor.sequence-number-mismatch'), a.state]).toEqual([1, 'ex-start']);
+  });
+
   it('repeated failures are met with growing pauses: no loop', () => {
     const { a, link } = pair(version);
     link.until('full', () => a.state === 'full');
