@@ -210,9 +210,9 @@ describe('what was learned of senders', () => {
 
   test('FCN-4.2.2-d: END.CON SIDs, by the code point in force, and this router\'s own, each once', () => {
     const asked: number[] = [];
-    const own = 'srv6: { core-ports: [wan], end-con: [{ sid: 2001:db8:e::1, locator: 2001:db8:e::/48, interfaces: [eth1] }, { sid: 2001:db8:c::1, locator: 2001:db8:c::/48 }] }\ncode-points: { end-con-behavior: 20 }\n';
+    const own = 'srv6: { core-ports: [wan], end-con: [{ sid: 2001:db8:e::1, locator: 2001:db8:e::/48, interfaces: [eth1] }, { sid: 2001:db8:c::1, locator: 2001:db8:c::/48 }] }\ncode-points: { end-con-behavior: 32800 }\n';
     expect(plan(intentOf(PORT + policies(FAST) + own), learned(asked), FACTS).endConSids.map((s) => s.id)).toEqual(['2001:db8:e::1', '2001:db8:c::1', '2001:db8:d::1']);
-    expect(asked).toEqual([20]);
+    expect(asked).toEqual([32800]);
   });
 
   test('FCNP-4-j: hosts that answered with a Parameter Problem', () => {
