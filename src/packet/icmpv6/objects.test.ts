@@ -29,6 +29,9 @@ test('LHCNP-6.1.1-f: an object is zero-padded to four octets, its Length is the 
 test('LHCNP-6.1.1-g: the next object begins at the padded length, whether or not the Length counts the padding', () => {
   const bytes = encodeExtensions([NAME, STAMP, PATH]);
   expect(decode(bytes)).toEqual({ ok: true, value: [NAME, STAMP, PATH] });
+  // By hand, since an encoder without padding would agree with a decoder without: a Length of 9, three octets of padding, the next object.
+  const written = fromHex('20000000' + '0009f702' + '6c65616631' + '000000' + '0008f703' + '00000007');
+  expect(decode(written)).toEqual({ ok: true, value: [NAME, PATH] });
   const counting = encodeExtensions([{ ...NAME, payload: concat(NAME.payload, new Uint8Array(3)) }, STAMP]);
   expect(decode(counting)).toMatchObject({ ok: true, value: [{ cType: 2 }, STAMP] });
 });
