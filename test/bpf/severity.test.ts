@@ -195,8 +195,8 @@ describe('deferral', () => {
 
   test('LHCNP-5.7-c: a fall by exactly the configured part is a reduction, one by less is not', async () => {
     // So few bytes a round trip that the program's rates are 2 and 1, whatever a test takes longer; a fall by half is one.
-    const bytes = (total: number): void => {
-      const half = { size: total / 2 - 78 };
+    const bytes = (rate: number): void => {
+      const half = { size: 4 * Math.round((((rate + 0.5) * RTT) / 2 ** 27 - 78) / 4) };
       passTime(r, RTT / 2, INTERVAL);
       send(1, half);
       passTime(r, RTT / 2, INTERVAL);
@@ -204,8 +204,8 @@ describe('deferral', () => {
     };
     await r.fill(60_000);
     send();
-    bytes(372);
-    bytes(220);
+    bytes(2);
+    bytes(1);
     await r.deepen(130_000);
     send();
     expect([sent(), r.stats().deferred]).toEqual([[], 1n]);
@@ -213,8 +213,8 @@ describe('deferral', () => {
     port({ deferral256: 129 });
     await r.fill(60_000);
     send();
-    bytes(372);
-    bytes(220);
+    bytes(2);
+    bytes(1);
     await r.deepen(130_000);
     send();
     expect([sent().length, r.stats().deferred]).toEqual([1, 0n]);
@@ -312,6 +312,7 @@ describe('escalation', () => {
   });
 
   test.each([[0.8, 'escalation', 2], [1.2, 'queue-depth', 1]] as const)('LHCNP-5.7-e: is forgotten after a round-trip time without congestion: after %d of one the reason is %s', async (trips, reason, row) => {
+    r.configure({ flowAgeingNs: 100 * RTT });
     await r.fill(110_000);
     send();
     sent();

@@ -16,6 +16,7 @@ const TRIGGERS = 'test/bpf/triggers.test.ts';
 const SEVERITY = 'test/bpf/severity.test.ts';
 const LIMITS = 'test/bpf/limits.test.ts';
 const CHECKSUM = 'test/bpf/checksum-zero.test.ts';
+const FORMATS = 'test/bpf/proxy-formats.test.ts';
 const RESUME = 'test/bpf/resume.test.ts';
 
 const MONITOR: readonly BpfMutant[] = [
@@ -37,21 +38,23 @@ const MONITOR: readonly BpfMutant[] = [
 const SAID: readonly BpfMutant[] = [
   { fault: 'a fall by exactly the configured part is none', file: 'bpf/lib/severity.h', search: 'rate * 256 <= before', replace: 'rate * 256 < before', fails: [[SEVERITY, 'a fall by exactly the configured part']] },
   { fault: 'any fall is a reduction', file: 'bpf/lib/severity.h', search: 'before * (256 - c->port->deferral)', replace: 'before * 256', fails: [[SEVERITY, 'that becomes 600 is no reduction']] },
-  { fault: 'a deeper queue is waited for', file: 'bpf/lib/severity.h', search: 'if (fell && !worse)', replace: 'if (fell)', fails: [[SEVERITY, 'does not put off a queue that grows']] },
+  { fault: 'a deeper queue is waited for', file: 'bpf/lib/severity.h', search: 'if (fell && !worse)', replace: 'if (fell && (!worse || 1))', fails: [[SEVERITY, 'does not put off a queue that grows']] },
   { fault: 'a queue that is as deep counts as deeper', file: 'bpf/lib/severity.h', search: 'c->depth > flow->deferred_depth;', replace: 'c->depth >= flow->deferred_depth;', fails: [[SEVERITY, 'while the queue does not grow is waited for again']] },
   { fault: 'a row begins above its depth', file: 'bpf/lib/severity.h', search: 'depth >= port->instructions[n].from_bytes', replace: 'depth > port->instructions[n].from_bytes', fails: [[SEVERITY, 'at 125000 bytes is row 2']] },
-  { fault: 'a queue at its limit is answered alike for ever', file: 'bpf/lib/severity.h', search: ' || (c->depth >= full && flow->told_depth >= full)', replace: '', fails: [[SEVERITY, 'a queue that stands at its limit']] },
+  { fault: 'a queue at its limit is answered alike for ever', file: 'bpf/lib/severity.h', search: ' || (c->depth >= full && flow->told_depth >= full)', replace: ' || (full && 0)', fails: [[SEVERITY, 'a queue that stands at its limit']] },
   { fault: 'what was answered is still waited for', file: 'bpf/lib/notify.h', search: '		flow->deferred_until = 0; // waited for, and answered', replace: '		flow->deferred_until += 0;', fails: [[SEVERITY, 'what was waited for and answered is over']] },
   { fault: 'the flow forgets its P_Key', file: 'bpf/lib/notify.h', search: 'flow->told_pkey = c->packet->pkey;', replace: 'flow->told_pkey = 0;', fails: [[RESUME, 'from a run that was started after it']] },
   { fault: 'the record forgets the UDP source port', file: 'bpf/lib/notify.h', search: 'record->sport = c->packet->sport;', replace: 'record->sport = 0;', fails: [[RESUME, 'from the run that saw the notification']] },
 ];
 
 const TOLD: readonly BpfMutant[] = [
-  { fault: 'a share just below the part is told', file: 'bpf/lib/contribution.h', search: '>= measure->largest_share * port->contribution', replace: '+ 256000 >= measure->largest_share * port->contribution', fails: [[TRIGGERS, 'a flow with half of the largest share is told']] },
-  { fault: 'shares never end', file: 'bpf/lib/contribution.h', search: 'flow->share_before = flow->share_window + 1 == window ? flow->share_now : 0;', replace: 'flow->share_before += flow->share_now;', fails: [[TRIGGERS, 'what a flow sent in the window before counts']] },
+  { fault: 'a share just below the part is told', file: 'bpf/lib/contribution.h', search: '>= measure->largest_share * port->contribution', replace: '+ 300000 >= measure->largest_share * port->contribution', fails: [[TRIGGERS, 'a flow with half of the largest share is told']] },
+  { fault: 'the largest flow of the window before is forgotten', file: 'bpf/lib/contribution.h', search: 'measure->share_window + 1 == window ? measure->largest_now : 0', replace: '0', fails: [[TRIGGERS, 'what a flow sent in the window before counts']] },
   { fault: 'the bucket has one token less', file: 'bpf/lib/limits.h', search: 'if (base - now > port->burst_ns)', replace: 'if (base - now >= port->burst_ns)', fails: [[RESUME, "a Resume takes of the port's tokens"]] },
-  { fault: 'a flow is told twice by two CPUs', file: 'bpf/lib/limits.h', search: 'return __sync_val_compare_and_swap(&flow->last_notice, last, now) == last;', replace: 'flow->last_notice = now;\n	return 1;', fails: [[LIMITS, 'CPU']] },
+  { fault: 'nobody remembers when a flow was told', file: 'bpf/lib/limits.h', search: 'return __sync_val_compare_and_swap(&flow->last_notice, last, now) == last;', replace: 'return 1;', fails: [[LIMITS, 'a million packets of one flow from every CPU at once: one interval for all']] },
   { fault: 'a UDP checksum of 0 stays 0', file: 'bpf/lib/notice-proxy.h', search: 'check = 0xffff;', replace: 'check = 0;', fails: [[CHECKSUM, 'has the UDP checksum 0xffff where it computes to 0']] },
+  { fault: 'a proxy reads two bits of the level', file: 'bpf/lib/proxy-order.h', search: 'level >> 5 &', replace: 'level >> 6 &', fails: [[FORMATS, 'says what the table has for the level']] },
+  { fault: 'without a builder the invoking packet is sent on', file: 'bpf/lib/proxy-order.h', search: '{2, [6] = 2}', replace: '{0}', fails: [[FORMATS, 'without a builder nothing reaches anybody']] },
   { fault: 'an extension checksum of 0 stays 0', file: 'bpf/lib/notice-long-haul.h', search: 'sum ? sum : 0xffff', replace: 'sum', fails: [[CHECKSUM, 'is 0xffff where the program computes 0']] },
 ];
 
