@@ -32,6 +32,9 @@ async function askFrr(intent: Intent, vtyDir: string | undefined): Promise<Docto
 async function examineKernel(intent: Intent | undefined): Promise<DoctorItem[]> {
   try {
     const { features, facts } = await readFacts(intent);
+    const [privileges] = features;
+    // One cause, one line: without its privileges everything else fails as well.
+    if (privileges?.name === 'capabilities' && !privileges.ok) return [featureItem(privileges)];
     const problems = intent ? plan(intent, NOTHING_LEARNED, facts).problems : [];
     return [
       ...features.filter((feature) => feature.required).map(featureItem),

@@ -4,17 +4,18 @@ import type { CliModules, DoctorItem } from './context.ts';
 import { failing, fakeCnpd, run } from './fixture.ts';
 
 describe('cnpctl show', () => {
-  it('senders: what is in force, or all', async () => {
+  it('senders: those with a proxy, or all', async () => {
     const { code, out } = await run('show senders');
     expect(code).toBe(0);
     expect(out.split('\n')).toEqual([
-      'PREFIX               PROXY             IN FORCE  CARRIER  ORIGINATOR         SOURCE                       METRIC  AGE  DROPS IN',
-      '2001:db8:1::/64      2001:db8:ffff::1  yes       isis     L2 0000.0000.c001  L2 0000.0000.c001.00-00  4261412865  10s         -',
-      '2001:db8::/32        2001:db8:ffff::2  yes       isis     L2 0000.0000.c002  L2 0000.0000.c002.00-00  4261412865  10s         -',
-      '2001:db8:1:0:8::/80  none              yes       isis     L2 0000.0000.c001  L2 0000.0000.c001.00-00          10  10s         -',
+      'PREFIX           PROXY             IN FORCE  CARRIER  ORIGINATOR         SOURCE                       METRIC  AGE  DROPS IN',
+      '2001:db8:1::/64  2001:db8:ffff::1  yes       isis     L2 0000.0000.c001  L2 0000.0000.c001.00-00  4261412865  10s         -',
+      '2001:db8::/32    2001:db8:ffff::2  yes       isis     L2 0000.0000.c002  L2 0000.0000.c002.00-00  4261412865  10s         -',
       '',
     ]);
-    expect((await run('show senders --all')).out).toContain('2001:db8:ffff::3  no ');
+    const all = (await run('show senders --all')).out;
+    expect(all).toContain('2001:db8:ffff::3  no ');
+    expect(all).toMatch(/2001:db8:1:0:8::\/80 +none/);
   });
 
   // address → exit code, and the sentence

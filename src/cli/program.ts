@@ -87,7 +87,7 @@ function addShow(program: Command, act: (run: Action) => (...args: unknown[]) =>
     .command('senders')
     .description(`${VIEWS.senders.description}; with an address: its proxy and why, exit code 1 when it has none`)
     .argument('[address]', 'a sender', addressText)
-    .option('--all', 'also what is not in force')
+    .option('--all', 'also prefixes without a proxy, and what is not in force')
     .action(act((context, address: string | undefined, { all = false }: { all?: boolean }) => (address === undefined ? showSenders(context, all) : showSender(context, address, all))));
   const isis = show.command('isis').description('the IS-IS carrier');
   isis.command('neighbors').description(VIEWS.neighbors.description).action(act((context) => showList(context, VIEWS.neighbors)));

@@ -18,10 +18,10 @@ export async function showList(context: Context, view: View): Promise<ExitCode> 
   return EXIT.ok;
 }
 
-/** Only what is in force, unless `all`. */
+/** Only senders with a proxy in force, unless `all`: an IGP names thousands of prefixes that have none. */
 export async function showSenders(context: Context, all: boolean): Promise<ExitCode> {
   const rows = await rowsOf(context, VIEWS.senders);
-  printRows(context, VIEWS.senders, all ? rows : rows.filter((row) => row['best'] === true));
+  printRows(context, VIEWS.senders, all ? rows : rows.filter((row) => row['best'] === true && row['proxy'] !== undefined));
   return EXIT.ok;
 }
 

@@ -11,7 +11,7 @@ import { lockNetns } from '../kernel/netns-lock.ts';
 import { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
 import { RoutesBack } from '../kernel/netlink/routes-back.ts';
 import { Poller } from '../kernel/poller.ts';
-import { type KernelFeature, probeKernel } from '../kernel/probe.ts';
+import { type KernelFeature, heldCapabilities, probeKernel } from '../kernel/probe.ts';
 import { ReversePath } from '../kernel/reverse-path.ts';
 import { LearnedTable } from '../learned/table.ts';
 import { type Clock, systemClock } from '../model/clock.ts';
@@ -148,7 +148,7 @@ class RunningDaemon implements Daemon {
     this.#stopHousekeeping = startHousekeeping(this.#dataplane, { clock, readFacts: () => (this.#watch?.again(), this.#lost.sample()), onError: (error) => this.#unexpected(error) });
     await this.#carriers.start(this.#file.intent);
     this.#started = true;
-    this.#log.info({ pid: process.pid, adopted: this.#dataplane.adopted, file: this.#options.file }, 'running');
+    this.#log.info({ pid: process.pid, capabilities: heldCapabilities(), adopted: this.#dataplane.adopted, file: this.#options.file }, 'running');
   }
 
   /** Who asks while one waits for its turn gets that one's answer: it reads the file later than they asked. */

@@ -19,6 +19,7 @@ interface RunOptions {
   readonly config: string;
   readonly runDir: string;
   readonly configureFrr?: boolean;
+  readonly vtyDir?: string;
 }
 
 /** Starts and waits for the end; SIGHUP reloads, SIGTERM and SIGINT withdraw and stop. A second SIGTERM does not wait for the withdrawal. */
@@ -29,7 +30,7 @@ async function run(options: RunOptions): Promise<number> {
     process.stderr.write(`${read.error.rendered}\n`);
     return 1;
   }
-  if (options.configureFrr && !(await configureFrr(read.value))) return 1;
+  if (options.configureFrr && !(await configureFrr(read.value, options.vtyDir))) return 1;
   const logging = createLogging(read.value.logLevel);
   const log = logging.room('daemon');
   try {
@@ -81,6 +82,7 @@ async function main(argv: readonly string[]): Promise<number> {
     .exitOverride()
     .option('-c, --config <file>', 'what this router is to do', DEFAULT_FILE)
     .option('--run-dir <dir>', 'where pinned programs and maps live', DEFAULT_RUN_DIR)
+    .option('--vty-dir <dir>', "directory of FRR's vty sockets, for --configure-frr (default: /var/run/frr)")
     .option('--configure-frr', 'first give FRR the configuration lines that cnpd needs, through vtysh')
     .action(async (options: RunOptions) => {
       status = await run(options);

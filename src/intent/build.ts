@@ -103,6 +103,7 @@ function buildPort(port: NonNullable<Declared['ports']>[number], probed: boolean
   return {
     interface: port.interface,
     ...(kMin !== undefined && { kMin }),
+    ...(kMin !== undefined && port['k-min'] !== undefined && { kMinDeclared: true as const }),
     ...(fixed !== undefined && { kMax: fixed }),
     ...(kMax === 'auto' && { adaptive: { kBase: port['k-base'] ?? DEFAULTS.kBase, alpha: port.alpha ?? DEFAULTS.alpha } }),
     ...(port.ecn === false && { ecn: false as const }),

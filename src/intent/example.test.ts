@@ -87,7 +87,7 @@ describe('docs/cnpd.yaml', () => {
         noticesPerSecond: 10_000,
       },
       ports: [
-        { interface: 'eth2', kMin: 50_000, kMax: 100_000, probeRtt: true, measurementIntervalMs: 10, perFlowIntervalMs: 20, noticesPerSecond: 1000 },
+        { interface: 'eth2', kMin: 50_000, kMinDeclared: true, kMax: 100_000, probeRtt: true, measurementIntervalMs: 10, perFlowIntervalMs: 20, noticesPerSecond: 1000 },
         {
           interface: 'eth3', adaptive: { kBase: 64_000, alpha: 1 }, rateBitPerS: 10e9, rttMs: 10, vEcn: 0.5, vGrowth: 10e6,
           measurementIntervalMs: 10, perFlowIntervalMs: 20, noticesPerSecond: 1000,
@@ -149,7 +149,7 @@ describe('docs/cnpd.yaml', () => {
   const OPTIONAL: readonly (readonly [number, readonly string[]])[] = [
     [0, ['log', 'code-points', 'queue-pairs']],
     [2, ['socket', 'reverse-path-check', 'ageing', 'mtu', 'interface', 'enabled', 'next-hop', 'advertise', 'via-next-hop', 'hello-interval', 'hold-multiplier', 'lifetime', 'refresh', 'hold-unreachable', 'dead-interval', 'retransmit-interval', 'per-flow-interval', 'rate', 'capability-expiry', 'fast-cnp', 'ecn', 'port', 'interval']],
-    [4, ['target', 'plaintext', 'max-message', 'k-min', 'ecn', 'per-flow-interval', 'rate', 'k-base', 'alpha', 'measurement-interval', 'early', 'severity', 'escalation', 'resume', 'contribution', 'deferral', 'disclose', 'pad-to-cnp']],
+    [4, ['target', 'plaintext', 'max-message', 'ecn', 'per-flow-interval', 'rate', 'k-base', 'alpha', 'measurement-interval', 'early', 'severity', 'escalation', 'resume', 'contribution', 'deferral', 'disclose', 'pad-to-cnp']],
     [6, ['supports', 'ce-with-fast-cnp', 'table', 'timestamp', 'interface', 'link', 'mtu', 'ignore-mtu', 'instance-id']],
   ];
 

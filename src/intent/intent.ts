@@ -268,6 +268,8 @@ export interface PortIntent {
   readonly interface: string;
   /** CE marking of ECT packets above this queue depth, bytes (LHCNP-5.4-a). Off when absent. */
   readonly kMin?: number;
+  /** It was declared, and is not half of K_max by default. */
+  readonly kMinDeclared?: true;
   /** Notification above this queue depth, bytes. Off when absent, unless `adaptive` is there. */
   readonly kMax?: number;
   /** `k-max: auto`: computed from the bandwidth-delay product; kMin absent then means K_max / 2 unless `ecn` is false. */

@@ -33,7 +33,7 @@ describe('LHCNP-6-b: what senders understand is configured', () => {
   test.each([
     ['supports: everything', 'notifications.senders[0].supports', /found "everything"; allowed: one of unknown, standard-cnp, or a list of: one of fast-cnp, long-haul-icmpv6, long-haul-roce/],
     ['supports: [fast-cnp, slow-cnp]', 'notifications.senders[0].supports[1]', /found "slow-cnp"; allowed: one of fast-cnp/],
-    ['supports: [fast-cnp, fast-cnp]', 'notifications.senders[0].supports[1]', /fast-cnp stands in this list already, as entry 1/],
+    ['supports: [fast-cnp, fast-cnp]', 'notifications.senders[0].supports[1]', /fast-cnp stands in this list already, as entry 0/],
     ['supports: { a: b }', 'notifications.senders[0].supports', /found a mapping/],
   ])('%s is refused', (supports, path, message) => {
     const [complaint, ...more] = complaints(policies(`${V6}, ${supports}, order: [proxy]`));

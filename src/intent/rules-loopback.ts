@@ -11,7 +11,7 @@ interface Need {
 
 function* needs(view: View): Generator<Need> {
   const notifying = each(view.ports).find(([, port]) => 'k-max' in port);
-  if (notifying) yield { family: 'any', reason: `port ${notifying[1].interface ?? notifying[0] + 1} sends notices (k-max), which need a loopback address of this router as their source` };
+  if (notifying) yield { family: 'any', reason: `${notifying[1].interface === undefined ? `ports[${notifying[0]}]` : `port ${notifying[1].interface}`} sends notices (k-max), which need a loopback address of this router as their source` };
   for (const [, { prefix, order }] of each(view.notifications?.enabled ? view.notifications.policies : [])) {
     if (!prefix) continue;
     const own = (order ?? []).find((format) => format !== undefined && format !== 'proxy');

@@ -49,7 +49,7 @@ function links(view: View, report: Report): void {
     const link = 'link' in area ? area.link : ospfLinkOf(i);
     if (!link) continue;
     const other = seen.find((s) => prefixContains(s.link, link.address) || prefixContains(link, s.link.address));
-    if (other) report(['ospfv2', 'areas', i, ...('link' in area ? ['link'] : [])], 'a prefix for each link', `${formatPrefix(link)} is the link of area ${other.i + 1} of this list too`);
+    if (other) report(['ospfv2', 'areas', i, ...('link' in area ? ['link'] : [])], 'a prefix for each link', `${formatPrefix(link)} is the link of ospfv2.areas[${other.i}] too`);
     seen.push({ i, link });
   }
 }
@@ -66,7 +66,7 @@ function keys(view: View, report: Report): void {
         if (algorithms.length !== 1) report(path(j), one, algorithms.length === 0 ? 'this key has no algorithm' : `a key has one algorithm: this one has ${algorithms.length}`);
         const id = key['key-id'];
         if (id === undefined) continue;
-        if (ids.has(id)) report([...path(j), 'key-id'], 'each key-id once', `key ${ids.get(id)! + 1} of this list has this ID already`);
+        if (ids.has(id)) report([...path(j), 'key-id'], 'each key-id once', `entry ${ids.get(id)!} of this list has this ID already`);
         else ids.set(id, j);
       }
     }

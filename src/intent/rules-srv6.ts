@@ -50,7 +50,7 @@ function oneSourceATunnel({ srv6 }: View, report: Report): void {
   for (const [i, entry] of each(srv6?.endCon)) {
     const clash = selectors(entry).find((selector) => taken.has(selector));
     if (clash !== undefined) {
-      report(['srv6', 'end-con', i], 'interfaces or senders that tell the SIDs apart', `traffic of ${clash} would have two sources: entry ${taken.get(clash)! + 1} takes it already`);
+      report(['srv6', 'end-con', i], 'interfaces or senders that tell the SIDs apart', `traffic of ${clash} would have two sources: srv6.end-con[${taken.get(clash)!}] takes it already`);
     }
     for (const selector of selectors(entry)) if (!taken.has(selector)) taken.set(selector, i);
   }

@@ -139,7 +139,7 @@ export function unique<T>(list: readonly (T | undefined)[] | undefined, path: (i
     if (name === undefined) continue;
     const earlier = first.get(name);
     if (earlier === undefined) first.set(name, i);
-    else report(path(i), `each ${what} once`, `${name} stands in this list already, as entry ${earlier + 1}`);
+    else report(path(i), `each ${what} once`, `${name} stands in this list already, as entry ${earlier}`);
   }
 }
 

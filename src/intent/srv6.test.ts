@@ -33,13 +33,13 @@ describe('srv6', () => {
   test.each<readonly [claim: string, text: string, complaint: RegExp | string]>([
     ['FCN-4.2.2-a: a SID outside its locator', srv6(['sid: 2001:db8:d::1, locator: 2001:db8:c::/48']), at('end-con[0].sid: 2001:db8:d::1 is not in its locator 2001:db8:c::/48: no router would know the way to it')],
     ['a SID that is the loopback', srv6(['sid: 2001:db8::1, locator: 2001:db8::/48']), at('end-con[0].sid: 2001:db8::1 is router.loopback.ipv6: packets to a SID are decapsulated, not delivered')],
-    ['a SID twice', srv6([`${END_CON}, interfaces: [a]`, `${END_CON}, interfaces: [b]`]), at('end-con[1].sid: 2001:db8:c::1 stands in this list already, as entry 1')],
-    ['two SIDs for all traffic', srv6([END_CON, 'sid: 2001:db8:c::2, locator: 2001:db8:c::/48']), at('end-con[1]: traffic of any interface, any sender would have two sources: entry 1 takes it already')],
+    ['a SID twice', srv6([`${END_CON}, interfaces: [a]`, `${END_CON}, interfaces: [b]`]), at('end-con[1].sid: 2001:db8:c::1 stands in this list already, as entry 0')],
+    ['two SIDs for all traffic', srv6([END_CON, 'sid: 2001:db8:c::2, locator: 2001:db8:c::/48']), at('end-con[1]: traffic of any interface, any sender would have two sources: srv6.end-con[0] takes it already')],
     [
       'two SIDs for one selector', srv6([`${END_CON}, interfaces: [a, b]`, 'sid: 2001:db8:c::2, locator: 2001:db8:c::/48, interfaces: [c, b]']),
-      at('end-con[1]: traffic of b, any sender would have two sources: entry 1 takes it already'),
+      at('end-con[1]: traffic of b, any sender would have two sources: srv6.end-con[0] takes it already'),
     ],
-    ['a SID to be allocated twice', srv6(['locator: 2001:db8:c::/48, interfaces: [a]', 'locator: 2001:db8:c::/48, interfaces: [b]']), at('end-con[1].sid: 2001:db8:c::c0:0:fe stands in this list already, as entry 1')],
+    ['a SID to be allocated twice', srv6(['locator: 2001:db8:c::/48, interfaces: [a]', 'locator: 2001:db8:c::/48, interfaces: [b]']), at('end-con[1].sid: 2001:db8:c::c0:0:fe stands in this list already, as entry 0')],
     ['a SID to be allocated where there is no room', srv6(['locator: 2001:db8:c::/96']), at('end-con[0]: 2001:db8:c::/96 has no room for a SID to be allocated: that takes 48 bits')],
     ['an IPv4 SID', srv6(['sid: 192.0.2.9, locator: 2001:db8:c::/48']), /^srv6\.end-con\[0\]\.sid: found "192.0.2.9"; allowed: a unicast IPv6 address/],
     ['an IPv4 locator', srv6(['sid: 2001:db8:c::1, locator: 192.0.2.0/24']), /a locator is an IPv6 prefix$/m],
@@ -49,7 +49,7 @@ describe('srv6', () => {
     ['the table of local addresses', srv6([`${END_CON}, table: 255`]), /neither 253 \(default\) nor 255 \(local\)$/],
     ['no core port', `${ROUTER}srv6: { core-ports: [] }`, at('core-ports: without core ports no tunnel leaves or enters: remove the section or say enabled: off')],
     ['a core port that is a border', srv6([END_CON], 'border-ports: [eth2]\n'), at('core-ports[0]: eth2 is a border port: notifications to END.CON would be dropped there')],
-    ['a core port twice', srv6([END_CON]).replace('[eth2]', '[eth2, eth2]'), at('core-ports[1]: eth2 stands in this list already, as entry 1')],
+    ['a core port twice', srv6([END_CON]).replace('[eth2]', '[eth2, eth2]'), at('core-ports[1]: eth2 stands in this list already, as entry 0')],
     ['the carrier as core port', srv6([END_CON], 'isis: { system-id: 0000.0000.c001, area: 49.0001 }\n').replace('[eth2]', '[cnpd-isis]'), /^srv6\.core-ports\[0\]: cnpd-isis is the veth of a carrier/],
     ['a DSCP of seven bits', srv6([END_CON], '  dscp: { pipe: 64 }\n'), at('dscp.pipe: found "64"; allowed: a whole number from 0 to 63')],
     ['a mapping of another model', srv6([END_CON], '  dscp: { pipe: 46, uniform: 4 }\n'), at('dscp.uniform: unknown key "uniform"; allowed: pipe')],
@@ -82,7 +82,7 @@ describe('stamp', () => {
     ['learning from nobody', `${ROUTER}stamp: { learn: on }`, 'stamp.learn: router addresses are learned from the network, and there is no carrier that could'],
     ['no loopback', `router: { name: r1 }\n${ISIS}stamp: { learn: on }`, 'router.loopback: stamp needs a loopback address of this router: probes are sent from it and answered at it'],
     ['no loopback of a target\'s family', 'router: { name: r1, loopback: { ipv6: 2001:db8::1 } }\nstamp: { targets: [192.0.2.9] }', 'router.loopback.ipv4: stamp has IPv4 targets, which are probed from an IPv4 loopback address of this router'],
-    ['a target twice', `${ROUTER}stamp: { targets: [2001:db8::9, "2001:db8:0::9"] }`, 'stamp.targets[1]: 2001:db8::9 stands in this list already, as entry 1'],
+    ['a target twice', `${ROUTER}stamp: { targets: [2001:db8::9, "2001:db8:0::9"] }`, 'stamp.targets[1]: 2001:db8::9 stands in this list already, as entry 0'],
     ['a multicast target', `${ROUTER}stamp: { targets: ["ff02::1"] }`, /^stamp\.targets\[0\]: ff02::1 is not a unicast/],
     ['a flood', `${ROUTER}stamp: { targets: [2001:db8::9], interval: 1ms }`, /^stamp\.interval: found "1ms"; allowed: a time such as 20ms, from 10ms to 60s/],
     ['port 0', `${ROUTER}stamp: { targets: [2001:db8::9], port: 0 }`, /^stamp\.port: found "0"; allowed: a whole number from 1 to 65535/],
@@ -104,7 +104,7 @@ describe('border-allow', () => {
   test.each([
     ['FCNP-5-a, PNC-6-a: the whole Internet', 'border-ports: [eth9]\nborder-allow: { inbound: ["::/0"] }', 'border-allow.inbound[0]: ::/0 reaches outside the domain: name its prefixes, not wider than /7'],
     ['no border', 'border-allow: { outbound: [10.0.0.0/8] }', 'border-allow: there are no border-ports that anything could pass'],
-    ['a prefix twice', 'border-ports: [eth9]\nborder-allow: { outbound: [10.0.0.0/8, 10.0.0.0/8] }', 'border-allow.outbound[1]: 10.0.0.0/8 stands in this list already, as entry 1'],
+    ['a prefix twice', 'border-ports: [eth9]\nborder-allow: { outbound: [10.0.0.0/8, 10.0.0.0/8] }', 'border-allow.outbound[1]: 10.0.0.0/8 stands in this list already, as entry 0'],
   ])('%s is refused', (_claim, text, complaint) => {
     expect(complaints(ROUTER + text)).toEqual([complaint]);
   });

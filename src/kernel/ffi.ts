@@ -35,7 +35,9 @@ export function openLibrary(names: readonly string[], remedy: string): Library {
       failures.push(error instanceof Error ? error.message : String(error));
     }
   }
-  throw new Error(`cannot load ${names.join(' or ')}: ${failures.join('; ')}. ${remedy}`);
+  // What is there and may not be opened is not mended by installing it.
+  const absent = failures.every((failure) => /no such file/i.test(failure));
+  throw new Error(`cannot load ${names.join(' or ')}: ${failures.join('; ')}.${absent ? ` ${remedy}` : ''}`);
 }
 
 /** errno of the calling thread; read it directly after the call, or inside the callback of an `.async` call. */

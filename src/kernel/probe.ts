@@ -46,7 +46,7 @@ interface Probe {
 const LOOPBACK = 1;
 const CREATE = NLM_F.CREATE | NLM_F.EXCL;
 /** Bits of CapEff (capability.h). */
-const CAPABILITIES = { CAP_NET_ADMIN: 12n, CAP_NET_RAW: 13n, CAP_SYS_ADMIN: 21n, CAP_PERFMON: 38n, CAP_BPF: 39n } as const;
+const CAPABILITIES = { CAP_NET_BIND_SERVICE: 10n, CAP_NET_ADMIN: 12n, CAP_NET_RAW: 13n, CAP_SYS_ADMIN: 21n } as const;
 const BTF_KIND_FUNC = 12;
 const RTA_ENCAP_TYPE = 21;
 const RTA_ENCAP = 22;
@@ -58,11 +58,21 @@ const RT_TABLE_MAIN = 254;
 const RTPROT_STATIC = 4;
 const IFLA_VRF_TABLE = 1;
 
+const effectiveCapabilities = (): bigint => BigInt(`0x${/^CapEff:\s*([0-9a-f]+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0'}`);
+
+/** Those of this process that cnpd uses, and how many it has besides. */
+export function heldCapabilities(): { used: string[]; others: number } {
+  const effective = effectiveCapabilities();
+  const used = Object.entries(CAPABILITIES).filter(([, bit]) => ((effective >> bit) & 1n) === 1n).map(([name]) => name);
+  return { used, others: [...effective.toString(2)].filter((bit) => bit === '1').length - used.length };
+}
+
 function capabilities(): string {
-  const effective = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0'}`);
+  const effective = effectiveCapabilities();
+  // CAP_SYS_ADMIN, which mounting the BPF file system takes, is CAP_BPF and CAP_PERFMON too (capabilities(7)).
   const missing = Object.entries(CAPABILITIES).filter(([, bit]) => ((effective >> bit) & 1n) === 0n).map(([name]) => name);
   if (missing.length > 0) throw new Error(`this process lacks ${missing.join(', ')}`);
-  return 'all held';
+  return `held: ${Object.keys(CAPABILITIES).join(', ')}`;
 }
 
 function typeInformation(): string {

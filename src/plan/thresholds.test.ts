@@ -29,6 +29,11 @@ function portOf(keys: string, { qdisc, speed, rttMs, rest = '' }: Circumstances 
   return { port: ports[0]!, problems };
 }
 
+test('a K_min that was declared is told as configured, also where it is what half of K_max would be', () => {
+  const lineOf = (keys: string): string | undefined => portOf(keys).port.explanation.find((line) => line.startsWith('k-min'));
+  expect([lineOf('k-min: 50kB, k-max: 100kB'), lineOf('k-max: 100kB')]).toEqual(['k-min: 50000 B = configured', 'k-min: 50000 B = k-max / 2']);
+});
+
 describe('A1, LHCNP-5.3.2-a: K_max = max(K_base, alpha × R × RTT / 8)', () => {
   test('100 Gbit/s and 10 ms: 125,000,000 bytes exactly, K_min 62,500,000', () => {
     expect(portOf('k-max: auto, k-base: 64kB, alpha: 1.0, bandwidth: 100Gbit, rtt: 10ms').port).toMatchObject({ kMax: 125_000_000, kMin: 62_500_000, rttNs: 10_000_000 });

@@ -82,7 +82,7 @@ function minimumOf(port: PortIntent, kMax: number | null): { readonly value: num
   const half = kMax === null ? null : Math.floor(kMax / 2);
   const value = port.kMin ?? half;
   if (value === null) return { value, line: 'k-min: none, no CE marking' };
-  return { value, line: value === half ? `k-min: ${value} B = k-max / 2` : `k-min: ${value} B = configured` };
+  return { value, line: `k-min: ${value} B = ${port.kMinDeclared ? 'configured' : 'k-max / 2'}` };
 }
 
 export function thresholdsOf(port: PortIntent, facts: PortFacts): Thresholds {
