@@ -3,13 +3,17 @@
 // the router can keep cnpd from starting; it leaves with the process, however that ends; nothing of it is on a disk or in `ip link`. No packet reaches the socket:
 // its EtherType is one of those for local experiments (IEEE 802, 88b5), and its filter drops those too.
 import { isKernelError } from './errors.ts';
-import { AF, SOCK, SOL, bindSocket, close, connectSocket, getOption, listenSocket, setIntOption, setOption, SO, socket } from './ffi/libc.ts';
+import { AF, SOCK, SOL, bindSocket, close, connectSocket, getOption, listenSocket, setOption, socket } from './ffi/libc.ts';
+import { PinnedBuffer } from './ffi.ts';
 
 const PACKET_FANOUT = 18;
 /** Of the group: nobody else's, as far as is known. */
 export const LOCK_GROUP = 0xc9d1;
 const ETH_P_EXPERIMENTAL = 0x88b5;
 const SO_PEERCRED = 17;
+const SO_ATTACH_FILTER = 26;
+/** EtherType as /proc/net/packet shows it, for who asks what the socket is. */
+export const LOCK_ETHERTYPE = ETH_P_EXPERIMENTAL;
 
 /** Two agents in one network namespace would mark and notify twice, and take each other's interface away. */
 export class NamespaceBusy extends Error {
@@ -41,7 +45,7 @@ function takeGroup(group: number): number {
   const operation = 'lock the network namespace';
   const fd = socket(operation, AF.PACKET, SOCK.DGRAM, 0);
   try {
-    setIntOption(operation, fd, SOL.SOCKET, SO.RCVBUF, 1);
+    takeNothing(operation, fd);
     // struct sockaddr_ll: family, protocol in network order; the rest is 0: every interface.
     const address = new Uint8Array(20);
     const view = new DataView(address.buffer);
@@ -58,6 +62,18 @@ function takeGroup(group: number): number {
     close(fd);
     throw isKernelError(error, 'ENOSPC') ? new NamespaceBusy() : error;
   }
+}
+
+/** A classic BPF program of one instruction, `return 0`: the kernel drops whatever would come, from the first packet on. */
+function takeNothing(operation: string, fd: number): void {
+  // struct sock_filter: code BPF_RET | BPF_K, no jumps, constant 0.
+  const instruction = new PinnedBuffer(8);
+  instruction.view.setUint16(0, 0x06, true);
+  // struct sock_fprog: length, padding, address.
+  const program = new PinnedBuffer(16);
+  program.view.setUint16(0, 1, true);
+  program.view.setBigUint64(8, instruction.address, true);
+  setOption(operation, fd, SOL.SOCKET, SO_ATTACH_FILTER, program.bytes);
 }
 
 /** A cnpd up to 0.3.0 has its namespace by an abstract unix socket, whose name some versions of Node.js pad with zeros to its full length. */

@@ -89,6 +89,25 @@ describe('the lock on a network namespace', () => {
     expect(run.stderr).toContain('Operation not permitted');
   });
 
+  it('takes no packet: frames of its EtherType that arrive are dropped before they are queued', () => {
+    ns.run(() => spawnSync('ip', ['link', 'add', 't-l-a', 'type', 'veth', 'peer', 'name', 't-l-b']));
+    for (const end of ['t-l-a', 't-l-b']) ns.run(() => spawnSync('ip', ['link', 'set', end, 'up']));
+    const release = lock();
+    // A second packet socket, without the filter, shows that the frames arrive.
+    const script = `import socket
+w = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x88b5)); w.bind(('t-l-b', 0x88b5)); w.settimeout(20)
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW); s.bind(('t-l-a', 0))
+for _ in range(20): s.send(b'\\xff' * 12 + b'\\x88\\xb5' + bytes(50))
+for _ in range(20): w.recv(100)
+print(open('/proc/thread-self/net/packet').read())`;
+    const run = ns.run(() => spawnSync(PYTHON, ['-c', script], { encoding: 'utf8' }));
+    release();
+    // Columns: sk, RefCnt, Type, Proto, Iface, R, Rmem, User, Inode. The lock is bound to no interface.
+    const sockets = run.stdout.trim().split('\n').slice(1).map((line) => line.trim().split(/\s+/));
+    const locks = sockets.filter(([, , , protocol, ifindex]) => protocol === '88b5' && ifindex === '0');
+    expect([run.stderr, locks.length, locks[0]?.[6]]).toEqual(['', 1, '0']);
+  });
+
   it('does not pass to children: what it started outlives it without the lock', async () => {
     const release = lock();
     const child = spawn('sleep', ['600'], { stdio: 'ignore' });
