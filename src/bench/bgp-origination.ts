@@ -61,7 +61,7 @@ async function carrier({ socket }: BenchGobgpd, { signal }: Bench): Promise<Cont
     if (name === 'bgp.own.added' && (added += by) === ORIGINATED) done();
   };
   const own: BgpCarrier = createBgpCarrier(
-    { gobgp: { target: `unix:${socket}`, maxMessageBytes: MAX_MESSAGE_BYTES }, nextHop6: NEXT_HOP, advertise: 'senders', communities: [], largeCommunities: [], domain: [65002], learn: 'best', viaNextHop: false, holdUnreachableMs: 120_000 },
+    { gobgp: { target: `unix:${socket}`, maxMessageBytes: MAX_MESSAGE_BYTES }, nextHop6: NEXT_HOP, advertise: 'senders', communities: [], largeCommunities: [], domain: [65002], confederation: [], policy: true, learn: 'best', viaNextHop: false, holdUnreachableMs: 120_000 },
     { sink: { learned: () => {}, reachability: () => {} }, clock: systemClock, log: silentLog, count, codePoints: DEFAULT_CODE_POINTS },
   );
   await own.start();

@@ -13,6 +13,6 @@ export interface Carrier {
   start(): Promise<void>;
   /** Sets the whole of what this router advertises; the carrier works out the difference. */
   originate(origination: Origination): void;
-  /** Withdraws everything cleanly (purge, flush), waits until it is sent, closes. Idempotent. */
-  stop(): Promise<void>;
+  /** Withdraws everything cleanly (purge, flush), waits until it is sent, closes. Idempotent. @param next the section of the carrier that will take its place, if one will */
+  stop(next?: unknown): Promise<void>;
 }

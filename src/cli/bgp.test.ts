@@ -5,8 +5,8 @@ import { failing, fakeCnpd, run } from './fixture.ts';
 describe('cnpctl show bgp', () => {
   it('session: which gobgpd, what it holds of ours and what it taught', async () => {
     expect((await run('show bgp session')).out.split('\n')).toEqual([
-      expect.stringMatching(/^TARGET +STATE +API +AS +ROUTER ID +ORIGINATED +WANTED +LEARNED +WITH PROXY +FOR +REASON$/),
-      expect.stringMatching(/^127\.0\.0\.1:50051 +ready +v3 +65001 +192\.0\.2\.1 +1 +1 +3 +1 +1h00m +all paths are known$/),
+      expect.stringMatching(/^TARGET +STATE +API +AS +ROUTER ID +ORIGINATED +WANTED +LEARNED +WITH PROXY +POLICY +FOR +REASON$/),
+      expect.stringMatching(/^127\.0\.0\.1:50051 +ready +v3 +65001 +192\.0\.2\.1 +1 +1 +3 +1 +installed +1h00m +all paths are known$/),
       '',
     ]);
   });

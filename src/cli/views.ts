@@ -114,6 +114,7 @@ export const BGP_VIEWS = {
       number('wanted'),
       number('learned'),
       number('with-proxy', 'with proxy'),
+      text('policy'),
       age('since', 'for'),
       text('reason'),
     ],

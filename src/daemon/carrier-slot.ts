@@ -7,6 +7,7 @@ import type { Problem } from '../plan/desired.ts';
 
 /** What a slot asks of the carrier in it. */
 export interface SlotCarrier<Section> extends Carrier {
+  stop(next?: Section): Promise<void>;
   /** Takes over what can be changed in flight. False: the carrier must be created anew. */
   update(section: Section): boolean;
 }
@@ -71,7 +72,7 @@ export class CarrierSlot<C extends SlotCarrier<Section>, Section> {
     const keep = this.#carrier && section !== undefined && !what.identityChanged && (!what.changed || this.#carrier.update(section));
     if (keep) return this.#carrier!.originate(origination);
     if (this.#carrier) {
-      await this.#carrier.stop();
+      await this.#carrier.stop(section);
       this.#carrier = undefined;
       this.#options.onStopped(this.#options.name, this.#options.holdMs(section));
     }

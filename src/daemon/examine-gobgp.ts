@@ -1,6 +1,6 @@
 // What `cnpctl doctor` finds out about the gobgpd of the intent: whether it answers, with which API and as whom, and whether the address families that this
 // intent needs are negotiated with somebody.
-import { withDomain } from '../carriers/bgp/domain.ts';
+import { type Domain, withDomain } from '../carriers/bgp/domain.ts';
 import { type GobgpAnswer, askGobgp } from '../carriers/bgp/gobgp/ask.edge.ts';
 import type { BgpIntent, Intent } from '../intent/intent.ts';
 import type { Family } from '../model/address.ts';
@@ -22,7 +22,7 @@ export async function examineGobgp(intent: Intent): Promise<GobgpCheck[]> {
   return intent.bgp ? checkGobgp(intent, intent.bgp, await askGobgp(intent.bgp.gobgp)) : [];
 }
 
-export function checkGobgp(intent: Intent, { gobgp, domain }: BgpIntent, answer: GobgpAnswer): GobgpCheck[] {
+export function checkGobgp(intent: Intent, { gobgp, domain, confederation }: BgpIntent, answer: GobgpAnswer): GobgpCheck[] {
   const how = gobgp.tls ? ' with TLS' : '';
   if ('reason' in answer) {
     const { reason } = answer;
@@ -34,7 +34,7 @@ export function checkGobgp(intent: Intent, { gobgp, domain }: BgpIntent, answer:
     { id: 'gobgp', claim: `gobgpd answers at ${gobgp.target}${how}: API ${about.api}, AS ${about.as}, router ID ${about.routerId}`, state: 'ok' },
     checkNeighbors(peers, established),
     ...checkFamilies(intent, established),
-    ...(domain.length > 0 ? [checkDomain(peers, about.as, new Set(domain))] : []),
+    ...(domain.length > 0 ? [checkDomain(peers, { ownAs: about.as, domain: new Set(domain), members: new Set(confederation) })] : []),
   ];
 }
 
@@ -48,9 +48,9 @@ function checkNeighbors(peers: readonly BgpPeerState[], established: readonly Bg
 }
 
 /** Whether a policy of gobgpd's keeps paths from them cannot be seen here. Without a domain the paths have NO_EXPORT. */
-function checkDomain(peers: readonly BgpPeerState[], ownAs: number, domain: ReadonlySet<number>): GobgpCheck {
+function checkDomain(peers: readonly BgpPeerState[], domain: Domain): GobgpCheck {
   const [id, claim] = ['gobgp.domain', "gobgpd's neighbours are of the domain"];
-  const outside = peers.filter((peer) => withDomain(peer, ownAs, domain).inDomain === false);
+  const outside = peers.filter((peer) => withDomain(peer, domain).inDomain === false);
   if (outside.length === 0) return { id, claim, state: 'ok' };
   const problem = `${outside.map(({ address, as }) => `neighbour ${address}, AS ${as},`).join(' and ')} ${outside.length > 1 ? 'are' : 'is'} not of the domain, and gets cnpd's paths with attribute 39 unless a policy of gobgpd's keeps them back`;
   const ases = [...new Set(outside.map(({ as }) => as))].join(', ');

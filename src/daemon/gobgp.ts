@@ -33,6 +33,12 @@ export const gobgpRemedy = (target: string, reason: string): string => (REMEDIES
 export const refusalRemedy = (target: string, reason: string): string =>
   REMEDIES.find(([pattern]) => pattern.test(reason))?.[1](target) ?? "gobgpd's log (journalctl -u gobgpd) says more; `gobgp global rib add PREFIX nexthop ADDRESS` shows whether it takes any path";
 
+/** Of policies that cannot be put in. @param reason as the carrier's session has it */
+export const policyRemedy = (reason: string): string =>
+  reason.includes("not cnpd's")
+    ? "rename it in gobgpd's configuration, or take it out (`gobgp policy del NAME`, `gobgp policy large-community del NAME`); or bgp.policy: off in cnpd.yaml, and policies of your own as in frr-configs/bgp-gobgpd.toml"
+    : "gobgpd's log (journalctl -u gobgpd) says more, and `gobgp policy` and `gobgp global policy` what there is; or bgp.policy: off in cnpd.yaml, and policies of your own as in frr-configs/bgp-gobgpd.toml";
+
 /** Of paths that gobgpd took and does not have. @param noTable families that it has no table of, if that is why */
 export const droppedRemedy = (noTable: readonly string[] | undefined): string =>
   noTable

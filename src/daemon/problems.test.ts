@@ -131,7 +131,7 @@ describe('areas between which nothing is carried', () => {
 
 describe('problems of BGP', () => {
   const session = (state: BgpSessionState['state'], reason = 'connect ECONNREFUSED', since = START): BgpSessionState => ({
-    target: '127.0.0.1:50051', state, api: null, as: null, routerId: null, since: new Date(since).toISOString(), reason, originated: 0, wanted: 3, learned: 0, withProxy: 0,
+    target: '127.0.0.1:50051', state, api: null, as: null, routerId: null, since: new Date(since).toISOString(), reason, originated: 0, wanted: 3, policy: 'installed', learned: 0, withProxy: 0,
   });
   const LATE = START + 3_600_000;
 

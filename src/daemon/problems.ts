@@ -6,7 +6,7 @@ import { collisions } from '../model/assigned-numbers.ts';
 import type { BgpSessionState, OspfNeighborState } from '../model/carrier-state.ts';
 import { formatId } from '../packet/ospf/router-id.ts';
 import type { Problem } from '../plan/desired.ts';
-import { droppedRemedy, gobgpRemedy, refusalRemedy } from './gobgp.ts';
+import { droppedRemedy, gobgpRemedy, policyRemedy, refusalRemedy } from './gobgp.ts';
 import { carriersOf } from './origination.ts';
 
 /** How long an adjacency may be missing before it is a problem: FRR's hello interval and its start, with room. Milliseconds. */
@@ -77,7 +77,7 @@ const GOBGP_PATIENCE_MS = { connecting: 30_000, waiting: 30_000, loading: 120_00
 
 /** gobgpd cannot be reached, or not be understood, or does not take or keep paths. Times are milliseconds since 1970. */
 export function bgpProblems(session: BgpSessionState | undefined, startedAt: number, now: number): Problem[] {
-  if (session?.state === 'ready' && session.refusal !== undefined) {
+  if (session?.state === 'ready' && session.refusal !== undefined && session.policy !== 'failed' && session.silent === undefined) {
     const { originated, wanted, refusal, target } = session;
     const problem = `gobgpd does not take what cnpd puts in or takes out (${refusal}): it has ${originated} of ${wanted} paths, as far as is known; cnpd tries again all the time`;
     return [{ feature: 'bgp', problem, remedy: refusalRemedy(target, refusal) }];
@@ -86,6 +86,15 @@ export function bgpProblems(session: BgpSessionState | undefined, startedAt: num
     const { dropped, wanted, noTable } = session;
     const problem = `gobgpd takes ${dropped} of cnpd's ${wanted} paths without an error and does not have them${noTable ? `: it has no table of ${noTable.join(', ')}` : ''}; nobody hears of those proxies, and cnpd tries again all the time`;
     return [{ feature: 'bgp', problem, remedy: droppedRemedy(noTable) }];
+  }
+  if (session?.state === 'ready' && session.silent !== undefined) {
+    const problem = `gobgpd does not answer (for ${session.silent} s): cnpd goes on with what it last told`;
+    return [{ feature: 'bgp', problem, remedy: gobgpRemedy(session.target, problem) }];
+  }
+  if (session?.state === 'ready' && session.policy === 'failed') {
+    const { policyReason = '' } = session;
+    const problem = `cnpd's policies do not stand in gobgpd (${policyReason}): cnpd puts in no path, and what comes from neighbours outside the domain is not marked for the others`;
+    return [{ feature: 'bgp', problem, remedy: policyRemedy(policyReason) }];
   }
   if (!session || now - Math.max(startedAt, Date.parse(session.since)) < GOBGP_PATIENCE_MS[session.state]) return [];
   const problem = `gobgpd cannot be used at ${session.target} (${session.reason}): nothing is advertised in BGP, and what was learned is held for a while and then dropped`;

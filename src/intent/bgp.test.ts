@@ -13,7 +13,7 @@ describe('bgp', () => {
     expect(load(bgp('')).bgp).toEqual({
       gobgp: { target: '127.0.0.1:50051', maxMessageBytes: 4_194_304 },
       nextHop4: address('192.0.2.1'), nextHop6: address('2001:db8::1'),
-      advertise: 'senders', communities: [], largeCommunities: [], domain: [], learn: 'best', viaNextHop: false, holdUnreachableMs: 120_000,
+      advertise: 'senders', communities: [], largeCommunities: [], domain: [], confederation: [], policy: true, learn: 'best', viaNextHop: false, holdUnreachableMs: 120_000,
     });
   });
 
@@ -43,6 +43,8 @@ describe('bgp', () => {
   test('PNC-6-a: the ASes of the domain are a list that starts empty', () => {
     expect(load(bgp('domain: [65001, 4200000000]')).bgp!.domain).toEqual([65_001, 4_200_000_000]);
     expect(load(bgp('')).bgp!.domain).toEqual([]);
+    expect(load(bgp('confederation: [65101, 65102], policy: off')).bgp).toMatchObject({ confederation: [65_101, 65_102], policy: false });
+    expect(complaints(bgp('confederation: [65101, 65101]'))).toEqual([expect.stringContaining('bgp.confederation[1]')]);
   });
 
   test('RFC 1997, RFC 8092: communities as they are written in BGP', () => {

@@ -21,6 +21,8 @@ export function buildBgp(declared: Bgp, loopback: Declared['router']['loopback']
     communities: declared.communities ?? [],
     largeCommunities: declared['large-communities'] ?? [],
     domain: declared.domain ?? [],
+    confederation: declared.confederation ?? [],
+    policy: declared.policy ?? true,
     learn: declared.learn ?? BGP_DEFAULTS.learn,
     viaNextHop: declared['via-next-hop'] ?? false,
     holdUnreachableMs: declared['hold-unreachable'] ?? BGP_DEFAULTS.holdUnreachableMs,

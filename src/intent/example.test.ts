@@ -71,6 +71,8 @@ describe('docs/cnpd.yaml', () => {
         communities: [65_001 * 65_536 + 100, 0xffff_ff04],
         largeCommunities: [[65_001, 1, 2]],
         domain: [65_002, 65_003],
+        confederation: [65_101],
+        policy: true,
         learn: 'best',
         viaNextHop: false,
         holdUnreachableMs: 120_000,

@@ -138,6 +138,10 @@ export interface BgpIntent {
   /** AS numbers of the domain beside gobgpd's own: characteristics of paths through any other AS are not used (decision D9), and with none of them no path
    * of cnpd's leaves the AS (NO_EXPORT). */
   readonly domain: readonly number[];
+  /** Member ASes of gobgpd's confederation (RFC 5065) beside its own: their neighbours are of the domain, as those are that have sent a path as members do. */
+  readonly confederation: readonly number[];
+  /** Whether cnpd keeps policies of its own in gobgpd: its paths stay in the domain, and what comes from outside is marked. */
+  readonly policy: boolean;
   /** `best`: the best path of a prefix alone; `all`: every path that gobgpd has. */
   readonly learn: 'best' | 'all';
   /** Whether a path without the characteristic has the proxy that its next hop's host prefix names (for `advertise: proxy-host` at the other end). */

@@ -18,6 +18,7 @@ function nextHops({ bgp }: View, report: Report): void {
 function uniqueBgp({ bgp }: View, report: Report): void {
   const text = (of: unknown): string => String(of);
   unique(bgp?.domain, (i) => ['bgp', 'domain', i], text, 'AS number', report);
+  unique(bgp?.confederation, (i) => ['bgp', 'confederation', i], text, 'AS number', report);
   unique(bgp?.['large-communities'], (i) => ['bgp', 'large-communities', i], (c) => c.join(':'), 'large community', report);
   unique(bgp?.communities, (i) => ['bgp', 'communities', i], (c) => `${Math.floor(c / 65_536)}:${c % 65_536}`, 'community', report);
 }

@@ -44,7 +44,7 @@ export class Advertised {
     const proxy = this.usableProxy(learned);
     if (old && saysSame(old, learned, proxy)) return old;
     this.countUnusable(learned, proxy);
-    return { node, source, pnc: learned.pnc, proxy, metric: learned.metric, since: this.modules.wallTime.now(), previous: undefined, next: undefined };
+    return { node, source, pnc: learned.pnc, proxy, metric: learned.metric, second: learned.second ?? false, since: this.modules.wallTime.now(), previous: undefined, next: undefined };
   }
 
   /** The source of a linked advertisement says this now. It is written into; in a crowd, where its place would be wrong then, another one takes its place. */
@@ -56,6 +56,7 @@ export class Advertised {
     a.pnc = learned.pnc;
     a.proxy = proxy;
     a.metric = learned.metric;
+    a.second = learned.second ?? false;
     a.since = this.modules.wallTime.now();
     this.changed.add(a.node);
     return a;
@@ -108,6 +109,6 @@ export class Advertised {
   }
 }
 
-function saysSame(a: Advertisement, { pnc, metric }: LearnedPrefix, proxy: IpAddress | undefined): boolean {
-  return a.pnc === pnc && a.metric === metric && (a.proxy && proxy ? sameAddress(a.proxy, proxy) : a.proxy === proxy);
+function saysSame(a: Advertisement, { pnc, metric, second = false }: LearnedPrefix, proxy: IpAddress | undefined): boolean {
+  return a.pnc === pnc && a.metric === metric && a.second === second && (a.proxy && proxy ? sameAddress(a.proxy, proxy) : a.proxy === proxy);
 }

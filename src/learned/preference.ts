@@ -38,6 +38,8 @@ export interface Advertisement {
   /** Where the notices go; undefined when the flag is clear or no usable address came with it. */
   proxy: IpAddress | undefined;
   metric: number;
+  /** The routing protocol prefers another path of the same prefix. */
+  second: boolean;
   /** Milliseconds since 1970: since when it has said what it says and counted. */
   since: number;
   previous: Advertisement | undefined;
@@ -59,6 +61,8 @@ export function comparePreference(a: Advertisement, b: Advertisement): number {
     // A proxy that can be reached before one that is only held in memory; without an alternative the held one serves.
     isHeld(a.source) - isHeld(b.source) ||
     isBgp(a) - isBgp(b) ||
+    // Routing has chosen already: whoever has a lower address or MED on a path that is not used must not take its place.
+    Number(a.second) - Number(b.second) ||
     a.metric - b.metric ||
     (a.proxy && b.proxy ? compareAddresses(a.proxy, b.proxy) : 0) ||
     compareSources(a.source, b.source)

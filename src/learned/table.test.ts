@@ -69,6 +69,20 @@ describe('several proxies for one prefix (D7)', () => {
     }
   });
 
+  test('in BGP the proxy of the path that routing uses wins, whatever the others have for a metric or an address; theirs count where it names none', () => {
+    for (const order of [[0, 1], [1, 0]]) {
+      const { report, proxyOf } = fixture();
+      const paths = [() => report('peer', [flagged('2001:db8:1::/64', '2001:db8:ffff::9', 7)], 'bgp', 1), () => report('peer', [{ ...flagged('2001:db8:1::/64', '2001:db8:ffff::1', 0), second: true }], 'bgp', 2)];
+      for (const i of order) paths[i]!();
+      expect(proxyOf(H1)).toBe('2001:db8:ffff::9');
+      report('peer', [plain('2001:db8:1::/64', 7)], 'bgp', 1);
+      expect(proxyOf(H1)).toBe('2001:db8:ffff::1');
+      report('peer', [{ ...flagged('2001:db8:1::/64', '2001:db8:ffff::9', 7), second: true }], 'bgp', 1);
+      report('peer', [flagged('2001:db8:1::/64', '2001:db8:ffff::1', 9)], 'bgp', 2);
+      expect(proxyOf(H1)).toBe('2001:db8:ffff::1');
+    }
+  });
+
   test('a proxy that can be reached is preferred to one that is held', () => {
     const { reach, report, proxyOf } = fixture();
     report('cnpd1', [flagged('2001:db8:1::/64', '2001:db8:ffff::1', 1)]);

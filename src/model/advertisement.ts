@@ -50,6 +50,8 @@ export interface LearnedPrefix {
   /** Where the notice goes (decision D6). Absent when the flag is clear, or set but no usable address was advertised. */
   readonly proxy?: IpAddress | undefined;
   readonly metric: number;
+  /** The routing protocol prefers another path of this prefix: it counts only where that one names no proxy. */
+  readonly second?: boolean;
 }
 
 /**

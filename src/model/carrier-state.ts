@@ -112,6 +112,12 @@ export interface BgpSessionState {
   noTable?: string[];
   /** Why gobgpd did not take paths the last time; absent: it did. */
   refusal?: string;
+  /** For how many seconds gobgpd owes an answer and says nothing else either; absent: it answers. */
+  silent?: number;
+  /** cnpd's policies in gobgpd: `off` as declared, `pending` until it has been asked. */
+  policy: 'off' | 'pending' | 'installed' | 'failed';
+  /** Why they are not there; absent: they are, or were not tried. */
+  policyReason?: string;
   /** gobgpd's BGP neighbours; absent: it does not tell of them now. */
   neighbors?: number;
   /** Paths that gobgpd has told of, those of cnpd left out; and those of them with a characteristic that is used. */
@@ -128,7 +134,7 @@ export interface BgpPeerState {
   families: string[];
   received: number;
   advertised: number;
-  /** Whether its AS is gobgpd's own or one of `bgp.domain`; absent: not known. */
+  /** Whether its AS is gobgpd's own, one of `bgp.domain` or a member of gobgpd's confederation; absent: not known. */
   inDomain?: boolean;
 }
 
@@ -144,7 +150,7 @@ export interface BgpPathState {
   asPath: string;
   best: boolean;
   /** `originated`: by cnpd; `used`; else why the characteristics are not used. */
-  status: 'originated' | 'used' | 'next-hop-mismatch' | 'family-mismatch' | 'outside-domain' | 'malformed' | 'no-characteristic' | 'no-proxy-address';
+  status: 'originated' | 'used' | 'next-hop-mismatch' | 'family-mismatch' | 'outside-domain' | 'first-as-mismatch' | 'malformed' | 'no-characteristic' | 'no-proxy-address';
   /** SIDs in the private characteristic. */
   sids: string[];
   /** Codes of characteristics that cnpd does not know. */

@@ -99,7 +99,7 @@ export const exampleState = (): CnpdState => ({
     session: [
       {
         target: '127.0.0.1:50051', state: 'ready', api: 'v3', as: 65_001, routerId: '192.0.2.1', since: '2026-11-20T11:00:01.000Z', reason: 'all paths are known',
-        originated: 1, wanted: 1, neighbors: 2, learned: 3, withProxy: 1,
+        originated: 1, wanted: 1, policy: 'installed', neighbors: 2, learned: 3, withProxy: 1,
       },
     ],
     peers: [

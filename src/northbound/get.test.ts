@@ -185,7 +185,7 @@ describe('gNMI Get', () => {
   it('every leaf that the schema names is served, under its own path', async () => {
     const leaves = (node: SchemaNode): string[] => [...node.children.values()].flatMap((child) => (child.children.size > 0 ? leaves(child).map((rest) => `${child.name}/${rest}`) : [child.name]));
     const full: CnpdState = exampleState();
-    Object.assign(full.bgp.session[0]!, { refusal: 'table is full', dropped: 1, noTable: ['ipv4-unicast'] });
+    Object.assign(full.bgp.session[0]!, { refusal: 'table is full', silent: 3, policyReason: 'not ours', dropped: 1, noTable: ['ipv4-unicast'] });
     Object.assign(full.flows[0]!, { sourceQpn: 5, learnedFrom: 'cm' });
     const answer = await updates({ path: [path()], encoding: Encoding.PROTO }, sourceOf(full));
     const served = new Set(Object.keys(answer).map((text) => text.replace(/\[[^\]]*\]/g, '').slice(1)));

@@ -44,6 +44,8 @@ async function agent({ target }: Gobgpd, proxy = PROXY!): Promise<Agent> {
       communities: [],
       largeCommunities: [],
       domain: [],
+      confederation: [],
+      policy: true,
       learn: 'best',
       viaNextHop: false,
       holdUnreachableMs: 1000,

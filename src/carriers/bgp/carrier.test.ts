@@ -16,6 +16,8 @@ const OPTIONS: BgpCarrierOptions = {
   communities: [],
   largeCommunities: [],
   domain: [],
+  confederation: [],
+  policy: true,
   learn: 'best',
   viaNextHop: false,
   holdUnreachableMs: HOLD_MS,
@@ -40,6 +42,9 @@ function fixture() {
     withdraw: (prefixes) => (calls.push(`withdraw ${prefixes.map(formatPrefix).join(' ')}`), answered()),
     look: (prefixes) => (calls.push(`look ${prefixes.map(formatPrefix).join(' ')}`), answered()),
     peers: async () => [],
+    setMembers: () => {},
+    policy: () => ({ state: 'installed' }),
+    silentMs: () => 0,
     close: async () => void calls.push('close'),
   };
   const carrier = createBgpCarrier(OPTIONS, {

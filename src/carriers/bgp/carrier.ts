@@ -12,7 +12,7 @@ import type { Carrier, CarrierSink } from '../carrier.ts';
 import { Wake } from '../wake.ts';
 import { SLICE } from './constants.ts';
 import { type Content, type ContentConfig, type ContentEffect, type ContentEvent, contentWake, createContent, handleContent } from './content.ts';
-import { withDomain } from './domain.ts';
+import { domainOf, withDomain } from './domain.ts';
 import { createGobgpClient } from './gobgp/client.edge.ts';
 import type { GobgpClient, GobgpListener, GobgpOptions, Learn } from './gobgp/gobgp.ts';
 import { disputed } from './dispute.ts';
@@ -28,6 +28,8 @@ export interface BgpCarrierOptions {
   readonly communities: readonly number[];
   readonly largeCommunities: readonly (readonly [number, number, number])[];
   readonly domain: readonly number[];
+  readonly confederation: readonly number[];
+  readonly policy: boolean;
   readonly learn: Learn;
   readonly viaNextHop: boolean;
   readonly holdUnreachableMs: number;
@@ -65,6 +67,7 @@ export interface BgpCarrier extends Carrier {
 const contentConfig = (o: BgpCarrierOptions, { codePoints }: BgpCarrierModules): ContentConfig => ({
   ...changeable(o),
   domain: new Set(o.domain),
+  confederation: new Set(o.confederation),
   learn: o.learn,
   viaNextHop: o.viaNextHop,
   codes: { pnc: codePoints['bgp-pnc-characteristic'], private: codePoints['bgp-private-characteristic'] },
@@ -81,7 +84,7 @@ const changeable = ({ nextHop4, nextHop6, advertise, communities, largeCommuniti
   holdUnreachableMs,
 });
 
-const fixed = ({ gobgp, domain, learn, viaNextHop }: BgpCarrierOptions): string => JSON.stringify([gobgp, domain, learn, viaNextHop]);
+const fixed = ({ gobgp, domain, confederation, policy, learn, viaNextHop }: BgpCarrierOptions): string => JSON.stringify([gobgp, domain, confederation, policy, learn, viaNextHop]);
 
 export function createBgpCarrier(options: BgpCarrierOptions, modules: BgpCarrierModules): BgpCarrier {
   return new GobgpSideCarrier(options, modules);
@@ -95,7 +98,7 @@ class GobgpSideCarrier implements BgpCarrier {
   private readonly client: GobgpClient;
   private readonly wake: Wake;
   private stopping: Promise<void> | undefined;
-  private onStopped: () => void = () => {};
+  private onStopped: (clean: boolean) => void = () => {};
 
   constructor(options: BgpCarrierOptions, modules: BgpCarrierModules) {
     this.options = options;
@@ -104,11 +107,15 @@ class GobgpSideCarrier implements BgpCarrier {
     this.wake = new Wake(modules.clock, () => this.dispatch({ type: 'timer' }));
     const listener: GobgpListener = {
       connected: (about) => this.dispatch({ type: 'connected', about }),
-      routes: (routes) => this.dispatch({ type: 'routes', routes }),
+      routes: (routes) => {
+        const { members } = this.content.learning;
+        this.dispatch({ type: 'routes', routes });
+        if (this.content.learning.members !== members) this.client.setMembers(this.content.learning.members);
+      },
       listed: (without) => this.dispatch({ type: 'listed', without }),
       lost: (reason, retryAt) => this.dispatch({ type: 'lost', reason, retryAt }),
     };
-    this.client = modules.createClient?.(listener) ?? createGobgpClient({ ...options.gobgp, learn: options.learn }, { ...modules, listener });
+    this.client = modules.createClient?.(listener) ?? createGobgpClient({ ...options.gobgp, learn: options.learn }, { ...modules, listener, guard: options });
   }
 
   async start(): Promise<void> {
@@ -119,24 +126,25 @@ class GobgpSideCarrier implements BgpCarrier {
     this.dispatch({ type: 'declare', origination });
   }
 
-  stop(): Promise<void> {
-    this.stopping ??= new Promise<void>((resolve) => {
+  /** While paths of ours may be left in gobgpd, and for a carrier that takes this one's place there, the policies stay. */
+  stop(next?: BgpCarrierOptions): Promise<void> {
+    const resumes = next?.policy === true && JSON.stringify(next.gobgp) === JSON.stringify(this.options.gobgp);
+    this.stopping ??= new Promise<boolean>((resolve) => {
       this.onStopped = resolve;
       this.dispatch({ type: 'stop' });
-    }).then(() => {
+    }).then((clean) => {
       this.wake.close();
-      return this.client.close();
+      return this.client.close(!clean || resumes);
     });
     return this.stopping;
   }
 
   session(): BgpSessionState {
-    return sessionState(this.content, this.options.gobgp.target, this.moment());
+    return sessionState(this.content, this.options.gobgp.target, this.moment(), { policy: this.client.policy(), silentMs: this.client.silentMs() });
   }
 
   async peers(): Promise<BgpPeerState[] | undefined> {
-    const { session, config } = this.content;
-    return (await this.client.peers())?.map((peer) => withDomain(peer, session.about?.as, config.domain));
+    return (await this.client.peers())?.map((peer) => withDomain(peer, domainOf(this.content)));
   }
 
   async paths(): Promise<BgpPathState[]> {
@@ -179,7 +187,7 @@ class GobgpSideCarrier implements BgpCarrier {
     else if (effect.type === 'reachability') sink.reachability({ carrier: this.name, reachable: effect.reachable });
     else if (effect.type === 'change') void this.change(effect.changes);
     else if (effect.type === 'look') void this.look(effect.prefixes);
-    else if (effect.type === 'stopped') this.onStopped();
+    else if (effect.type === 'stopped') this.onStopped(effect.clean);
     else if (effect.type === 'count') count(effect.name, effect.by);
     else log[effect.level]({ carrier: this.name, ...effect.fields }, effect.message);
   }

@@ -23,6 +23,7 @@ export const config = (rest: Partial<ContentConfig> = {}): ContentConfig => ({
   communities: [],
   largeCommunities: [],
   domain: new Set(),
+  confederation: new Set(),
   learn: 'best',
   viaNextHop: false,
   holdUnreachableMs: HOLD_MS,
@@ -51,6 +52,7 @@ const maskTo48 = ({ value }: IpAddress): IpAddress => ({ family: 6, value: (valu
 export const path = (nextHop: string, rest: Partial<GobgpPath> = {}): GobgpPath => ({
   identifier: 0,
   neighbor: '2001:db8::ffff',
+  neighborAs: AS,
   nextHop: address(nextHop),
   asPath: [],
   med: 0,
@@ -66,7 +68,7 @@ export const ownAsTold = ({ nextHop, nhc: bytes }: OwnPath): GobgpPath => ({ ...
 export const shown = (content: Content, moment: Moment): BgpPathState[] => [...pathStates(content, moment)].flatMap((rows) => rows);
 
 /** What `show bgp session` says. */
-export const sessionOf = ({ content, now }: Agent): BgpSessionState => sessionState(content, 'unix:/x', { now, wall: now });
+export const sessionOf = ({ content, now }: Agent): BgpSessionState => sessionState(content, 'unix:/x', { now, wall: now }, { policy: { state: 'installed' }, silentMs: 0 });
 
 export class Agent {
   readonly content: Content;

@@ -21,6 +21,8 @@ export interface ContentConfig {
   readonly largeCommunities: readonly (readonly [number, number, number])[];
   /** AS numbers beside gobgpd's own. */
   readonly domain: ReadonlySet<number>;
+  /** Members of gobgpd's confederation, as far as they are declared. */
+  readonly confederation: ReadonlySet<number>;
   readonly learn: 'best' | 'all';
   readonly viaNextHop: boolean;
   readonly holdUnreachableMs: number;
@@ -122,6 +124,7 @@ const HANDLERS: Handlers = {
   },
   connected(c, { about }) {
     c.session.about = about;
+    c.learning.members = new Set();
     enter(c, 'loading', 'reading what gobgpd has');
     beginListing(c.own);
     count(c, 'session.connected');

@@ -10,7 +10,7 @@ export const BGP_COUNTERS: readonly CounterRow[] = [
   row('session.lost', 'connections to gobgpd that were lost'),
   row('nhc.<code>', 'paths whose characteristics attribute is malformed, by what is wrong: bad-flags (not optional and transitive), truncated, bad-next-hop-length, no-characteristic, truncated-characteristic, characteristic-overrun; they count as paths without it'),
   row('characteristic.<code>', 'characteristics that are ignored because their value is malformed: bad-length, not-unicast; of the private one truncated, unknown-version, bad-tlv-length, bad-locator-length'),
-  row('learn.<status>', 'paths whose characteristics are not used: next-hop-mismatch (written for another next hop than the route has), family-mismatch (for another address family), outside-domain (an AS in the path is not of the domain)'),
+  row('learn.<status>', 'paths whose characteristics are not used: next-hop-mismatch (written for another next hop than the route has), family-mismatch (for another address family), outside-domain (the neighbour, or an AS in the path, is not of the domain, or a border router has marked it), first-as-mismatch (the path does not begin with the AS of the neighbour in another AS that told of it)'),
   row('learn.link-local-next-hop', 'paths whose characteristics are not used because their next hop is a link-local address, which is not one router alone; shown as next-hop-mismatch'),
   row('learn.private-misplaced', 'private characteristics on another path than the host route of its own next hop: not used'),
   row('learn.dropped', 'paths dropped because gobgpd did not tell of them again within the hold time'),

@@ -1,8 +1,33 @@
-// AS_PATH (RFC 4271 §4.3, RFC 5065 §3): as text, and whether it stays within the domain; and whether a neighbour is of it.
+// AS_PATH (RFC 4271 §4.3, RFC 5065 §3): as text, and whether it stays within the domain; whether a neighbour is of it, and whether what it tells may be believed.
 import type { BgpPeerState } from '../../model/carrier-state.ts';
 import type { AsSegment } from '../../packet/bgp/route.ts';
+import type { Content } from './content.ts';
+import type { GobgpPath } from './gobgp/gobgp.ts';
 
 const isConfederation = ({ type }: AsSegment): boolean => type === 'confed-sequence' || type === 'confed-set';
+
+/** Why nothing that a path says is believed. */
+export type Distrust = 'outside-domain' | 'first-as-mismatch';
+
+/** The AS that proves with this path that it is a member of gobgpd's confederation: gobgpd refuses such segments of all others (RFC 5065 §4). */
+export function memberAs({ neighbor, neighborAs, asPath: [first] }: Pick<GobgpPath, 'neighbor' | 'neighborAs' | 'asPath'>): number | undefined {
+  return neighbor !== undefined && neighborAs > 0 && first && isConfederation(first) && first.numbers[0] === neighborAs ? neighborAs : undefined;
+}
+
+/**
+ * The neighbour's own AS counts, which gobgpd checks at OPEN, before anything that the path says: an AS_PATH is what somebody has written. Of neighbours in another AS the
+ * first AS of the path must be theirs (RFC 4271 §6.3). What an iBGP neighbour passes on is as good as the border router that let it in.
+ */
+export function distrustOf(path: GobgpPath, ownAs: number, domain: ReadonlySet<number>): Distrust | undefined {
+  if (path.mark === 'outside') return 'outside-domain';
+  if (path.neighbor !== undefined && path.neighborAs !== ownAs) {
+    const [first] = path.asPath;
+    const isMember = first !== undefined && isConfederation(first);
+    if (!isMember && !domain.has(path.neighborAs)) return 'outside-domain';
+    if (first?.numbers[0] !== path.neighborAs || first.type === 'set' || first.type === 'confed-set') return 'first-as-mismatch';
+  }
+  return withinDomain(path.asPath, ownAs, domain) ? undefined : 'outside-domain';
+}
 
 /** Whether every AS is gobgpd's own or one of the domain (decision D9). Members of a confederation are one AS to the world. */
 export function withinDomain(asPath: readonly AsSegment[], ownAs: number, domain: ReadonlySet<number>): boolean {
@@ -12,9 +37,21 @@ export function withinDomain(asPath: readonly AsSegment[], ownAs: number, domain
   return true;
 }
 
+/** What the domain consists of: gobgpd's own AS, others that are declared, and members of gobgpd's confederation. */
+export interface Domain {
+  readonly ownAs: number;
+  readonly domain: ReadonlySet<number>;
+  readonly members: ReadonlySet<number>;
+}
+
+/** Undefined: gobgpd has not said yet who it is. */
+export const domainOf = ({ config, session, learning }: Pick<Content, 'config' | 'session' | 'learning'>): Domain | undefined =>
+  session.about && { ownAs: session.about.as, domain: config.domain, members: new Set([...config.confederation, ...learning.members]) };
+
+export const isOfDomain = (as: number, { ownAs, domain, members }: Domain): boolean => as !== 0 && (as === ownAs || domain.has(as) || members.has(as));
+
 /** A gobgpd that does not know its neighbour's AS yet says 0. */
-export const withDomain = (peer: BgpPeerState, ownAs: number | undefined, domain: ReadonlySet<number>): BgpPeerState =>
-  ownAs === undefined || peer.as === 0 ? peer : { ...peer, inDomain: peer.as === ownAs || domain.has(peer.as) };
+export const withDomain = (peer: BgpPeerState, domain: Domain | undefined): BgpPeerState => (domain === undefined || peer.as === 0 ? peer : { ...peer, inDomain: isOfDomain(peer.as, domain) });
 
 const BRACKETS: Readonly<Record<AsSegment['type'], readonly [string, string, string]>> = {
   sequence: ['', ' ', ''],

@@ -105,6 +105,40 @@ describe('what a path says', () => {
     expect([agent.count('learn.outside-domain'), rows(agent).at(-1)?.asPath]).toEqual([2, '65002 {65003,7}']);
   });
 
+  test('PNC-1-b: what a neighbour outside the domain tells is never used, whatever its AS_PATH says; nor what a neighbour of the domain tells with another AS in front', () => {
+    const from = (neighborAs: number, asPath: AsSegment[], rest = {}) => flaggedPath({ neighborAs, asPath, ...rest });
+    const paths: readonly (readonly [ReturnType<typeof path>, string])[] = [
+      [from(7, sequence()), 'outside-domain'],
+      [from(7, sequence(AS)), 'outside-domain'],
+      [from(7, sequence(65002)), 'outside-domain'],
+      [from(7, sequence(7)), 'outside-domain'],
+      [from(0, sequence(65002)), 'outside-domain'],
+      [from(65002, sequence()), 'first-as-mismatch'],
+      [from(65002, sequence(65003, 65002)), 'first-as-mismatch'],
+      [from(65002, [{ type: 'set', numbers: [65002] }]), 'first-as-mismatch'],
+      [from(65002, sequence(65002, 7)), 'outside-domain'],
+      [from(65002, sequence(65002, 65003)), 'used'],
+      [from(65101, [{ type: 'confed-sequence', numbers: [65101, 65102] }]), 'used'],
+      [from(65101, [{ type: 'confed-sequence', numbers: [65102] }]), 'first-as-mismatch'],
+      [from(65101, [{ type: 'confed-sequence', numbers: [65101] }, ...sequence(7)]), 'outside-domain'],
+      [from(AS, sequence(65002)), 'used'],
+      [from(AS, sequence(), { mark: 'outside' }), 'outside-domain'],
+      [from(AS, sequence(), { mark: 'own' }), 'used'],
+      [flaggedPath({ neighbor: undefined, neighborAs: 0 }), 'used'],
+    ];
+    const agent = connected({ domain: new Set([65002, 65003]) });
+    agent.tell(...paths.map(([one], i) => route(`2001:db8:${i}::/48`, one)));
+    expect(statuses(agent)).toEqual(paths.map(([, status]) => status));
+    expect([agent.count('learn.first-as-mismatch'), agent.learned().filter((row) => !row.includes(' - '))]).toEqual([4, expect.objectContaining({ length: 5 })]);
+    expect(agent.content.learning.members).toEqual(new Set([65101]));
+  });
+
+  test('with learn: all the path that gobgpd does not use is second to the one that it does', () => {
+    const agent = connected({ learn: 'all' });
+    agent.tell(route(SENDERS, flaggedPath(), path('2001:db8::3', { neighbor: '2001:db8::eeee', best: false, nhc: nhc('2001:db8::3', pnc('2001:db8::1')) })));
+    expect([...agent.reports.values()].flatMap(({ prefixes }) => prefixes.map(({ second = false }) => second))).toEqual([false, true]);
+  });
+
   test('cnpd’s own paths are never reported, others that were originated at this gobgpd are', () => {
     const agent = connected();
     agent.tell(route(SENDERS, { ...flaggedPath(), neighbor: undefined, identifier: 0x636e7064 }), route('2001:db8:b::/48', { ...flaggedPath(), neighbor: undefined, identifier: 5 }));

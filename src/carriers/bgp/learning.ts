@@ -10,7 +10,7 @@ import { TextMap } from '../../model/text-map.ts';
 import { advance } from '../slices.ts';
 import { SLICE } from './constants.ts';
 import { type Content, complain, count } from './content.ts';
-import { withinDomain } from './domain.ts';
+import { distrustOf, memberAs } from './domain.ts';
 import { type GobgpPath, type GobgpRoute, isOwn } from './gobgp/gobgp.ts';
 import { type Reading, type ReadingOptions, Readings } from './reading.ts';
 
@@ -20,6 +20,8 @@ type Routes = TextMap<Known>;
 
 export interface LearnState {
   readonly readings: Readings;
+  /** ASes that are members of gobgpd's confederation, by paths that it took from them. */
+  members: ReadonlySet<number>;
   /** By the prefix as text. */
   known: Routes;
   /** What was known when the connection was lost, and not told again since; the earliest first. */
@@ -42,6 +44,7 @@ export interface LearnState {
 
 export const newLearnState = (options: ReadingOptions): LearnState => ({
   readings: new Readings(options),
+  members: new Set(),
   known: new TextMap(),
   held: [],
   originators: new Map(),
@@ -73,8 +76,10 @@ export function routeTold(c: Content, text: string, { prefix, paths }: GobgpRout
 
 function take(c: Content, prefix: Prefix, path: GobgpPath): Reading {
   const { about } = c.session;
+  const member = memberAs(path);
+  if (member !== undefined && !c.learning.members.has(member)) c.learning.members = new Set([...c.learning.members, member]);
   const isHostRoute = isHostPrefix(prefix) && sameAddress(prefix.address, path.nextHop);
-  return c.learning.readings.take(path, { isHostRoute, family: prefix.address.family, trusted: withinDomain(path.asPath, about?.as ?? 0, c.config.domain) });
+  return c.learning.readings.take(path, { isHostRoute, family: prefix.address.family, distrust: distrustOf(path, about?.as ?? 0, c.config.domain) });
 }
 
 function replace(c: Content, text: string, prefix: Prefix, before: readonly Reading[], after: readonly Reading[]): void {
@@ -108,7 +113,8 @@ function note(c: Content, text: string, reading: Reading): void {
 
 function report(c: Content, text: string, prefix: Prefix, reading: Reading): void {
   const proxy = reading.proxy ?? (leansOnNextHop(c, reading) ? proxyOfHost(c.learning, reading.hostRoute) : undefined);
-  const learned: LearnedPrefix = proxy ? { prefix, pnc: true, proxy, metric: reading.metric } : { prefix, pnc: false, metric: reading.metric };
+  const common = { prefix, metric: reading.metric, ...(!reading.best && { second: true as const }) };
+  const learned: LearnedPrefix = proxy ? { ...common, pnc: true, proxy } : { ...common, pnc: false };
   const { sids, routerAddresses, nextHop } = reading;
   c.effects.push({
     type: 'learned',

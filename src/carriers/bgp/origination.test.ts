@@ -214,7 +214,7 @@ describe('what is in gobgpd', () => {
   test('what is shown: session and own paths', () => {
     const agent = declared();
     const moment = () => ({ now: agent.now, wall: Date.UTC(2026, 0, 1) });
-    const session = () => sessionState(agent.content, '[::1]:50051', moment());
+    const session = () => sessionState(agent.content, '[::1]:50051', moment(), { policy: { state: 'installed' }, silentMs: 0 });
     expect(session()).toMatchObject({ target: '[::1]:50051', state: 'connecting', api: null, as: null, routerId: null, originated: 0, wanted: 2, learned: 0, withProxy: 0 });
     advertised(agent);
     expect(session()).toMatchObject({ state: 'ready', api: 'v3', as: 65001, routerId: '192.0.2.1', originated: 2, wanted: 2 });

@@ -5,7 +5,7 @@ import type { LearnedSid } from '../../model/advertisement.ts';
 import type { BgpPathState } from '../../model/carrier-state.ts';
 import { type CharacteristicCodes, readCharacteristics } from '../../packet/bgp/characteristics.ts';
 import { AFI, SAFI_UNICAST, decodeNhc } from '../../packet/bgp/nhc.ts';
-import { asPathText } from './domain.ts';
+import { type Distrust, asPathText } from './domain.ts';
 import type { GobgpPath } from './gobgp/gobgp.ts';
 
 /** What came of attribute 39. */
@@ -29,7 +29,7 @@ export interface Reading {
   readonly hostRoute: string;
   readonly metric: number;
   readonly best: boolean;
-  /** Whether its AS_PATH stays within the domain. */
+  /** Whether it came from the domain, by its neighbour and its AS_PATH. */
   readonly trusted: boolean;
   /** Absent: the path has no attribute 39. */
   readonly nhc?: NhcReading;
@@ -50,13 +50,13 @@ export interface Circumstances {
   readonly isHostRoute: boolean;
   /** Of its prefix. */
   readonly family: Family;
-  readonly trusted: boolean;
+  readonly distrust: Distrust | undefined;
 }
 
 type NhcPart = Pick<Reading, 'nhc' | 'proxy' | 'sids' | 'routerAddresses'>;
 const NO_CAPABILITY = { sids: [], routerAddresses: [] } as const;
 
-function readNhc(path: GobgpPath, bytes: Uint8Array, { isHostRoute, family, trusted }: Circumstances, { codes, sidBehaviors }: ReadingOptions): NhcPart {
+function readNhc(path: GobgpPath, bytes: Uint8Array, { isHostRoute, family, distrust }: Circumstances, { codes, sidBehaviors }: ReadingOptions): NhcPart {
   const asPath = asPathText(path.asPath);
   const malformed = (code: string): NhcPart => ({ ...NO_CAPABILITY, nhc: { status: 'malformed', headerNextHop: null, asPath, unknown: [], complaints: [`nhc.${code}`] } });
   if (path.badNhcFlags !== undefined) return malformed('bad-flags');
@@ -70,7 +70,7 @@ function readNhc(path: GobgpPath, bytes: Uint8Array, { isHostRoute, family, trus
   if (afi !== (family === 4 ? AFI.ipv4 : AFI.ipv6) || safi !== SAFI_UNICAST) return ignored('family-mismatch');
   // Another router has it on another link (draft-ietf-idr-nhc asks for a BGP identifier then, which gobgpd does not tell of the route).
   if (isLinkLocal(nextHop)) return ignored('next-hop-mismatch', 'learn.link-local-next-hop');
-  if (!trusted) return ignored('outside-domain');
+  if (distrust) return ignored(distrust);
   const used = isHostRoute ? container : undefined;
   const complaints = bad.map(({ error }) => `characteristic.${error.code}`);
   if (container && !isHostRoute) complaints.push('learn.private-misplaced');
@@ -92,14 +92,14 @@ function readPath(path: GobgpPath, circumstances: Circumstances, options: Readin
     hostRoute: `${nextHop}/${path.nextHop.family === 4 ? 32 : 128}`,
     metric: path.med,
     best: path.best,
-    trusted: circumstances.trusted,
+    trusted: circumstances.distrust === undefined,
     ...(path.nhc ? readNhc(path, path.nhc, circumstances, options) : NO_CAPABILITY),
   };
 }
 
 /** Two paths with the same text have the same reading. The AS_PATH of a path without the attribute matters only in that it can be trusted. */
-function keyOf(path: GobgpPath, { isHostRoute, family, trusted }: Circumstances): string {
-  const common = `${path.neighbor ?? ''} ${path.identifier} ${path.nextHop.family} ${path.nextHop.value.toString(32)} ${path.med} ${path.best} ${trusted}`;
+function keyOf(path: GobgpPath, { isHostRoute, family, distrust }: Circumstances): string {
+  const common = `${path.neighbor ?? ''} ${path.identifier} ${path.nextHop.family} ${path.nextHop.value.toString(32)} ${path.med} ${path.best} ${distrust ?? ''}`;
   if (!path.nhc) return common;
   const { buffer, byteOffset, length } = path.nhc;
   return `${common} ${isHostRoute} ${family} ${path.badNhcFlags ?? ''} ${asPathText(path.asPath)} ${Buffer.from(buffer, byteOffset, length).toString('latin1')}`;

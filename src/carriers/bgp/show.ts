@@ -4,6 +4,7 @@ import type { BgpPathState, BgpSessionState } from '../../model/carrier-state.ts
 import { readCharacteristics } from '../../packet/bgp/characteristics.ts';
 import { decodeNhc } from '../../packet/bgp/nhc.ts';
 import type { Content } from './content.ts';
+import type { PolicyReport } from './gobgp/gobgp.ts';
 import { listOf, sourceOf } from './learning.ts';
 import { type Own, ownCounts } from './own.ts';
 import type { Reading } from './reading.ts';
@@ -16,12 +17,24 @@ export interface Moment {
 
 const timeOf = (at: number, { now, wall }: Moment): string => new Date(wall - (now - at)).toISOString();
 
-export function sessionState(c: Content, target: string, moment: Moment): BgpSessionState {
+/** What the client knows. */
+export interface Connection {
+  readonly policy: PolicyReport;
+  readonly silentMs: number;
+}
+
+/** gobgpd is expected to answer within this time; one that has not is named. Milliseconds. */
+const PATIENCE_MS = 2000;
+
+export function sessionState(c: Content, target: string, moment: Moment, { policy, silentMs }: Connection): BgpSessionState {
   const { session, learning } = c;
   const own = ownIn(c);
   return {
     target,
     ...stateOf(c, own, moment),
+    ...(silentMs >= PATIENCE_MS && { silent: Math.floor(silentMs / 1000) }),
+    policy: policy.state,
+    ...(policy.state === 'failed' && { policyReason: policy.reason }),
     api: session.about?.api ?? null,
     as: session.about?.as ?? null,
     routerId: session.about?.routerId ?? null,

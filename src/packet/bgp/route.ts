@@ -25,9 +25,13 @@ export interface RouteAttributes {
   readonly asPath: readonly AsSegment[];
   /** MULTI_EXIT_DISC; 0 without. */
   readonly med: number;
+  /** RFC 8092: global administrator, two local data parts. */
+  readonly largeCommunities: readonly LargeCommunity[];
 }
 
-const TYPE = { asPath: 2, nextHop: 3, multiExitDisc: 4, mpReach: 14 } as const;
+export type LargeCommunity = readonly [number, number, number];
+
+const TYPE = { asPath: 2, nextHop: 3, multiExitDisc: 4, mpReach: 14, largeCommunities: 32 } as const;
 const MP_REACH_FIXED = 4;
 const ADDRESS_BYTES = { 4: 4, 6: 16 } as const;
 const MAX_LENGTH = { 4: 32, 6: 128 } as const;
@@ -49,6 +53,7 @@ export function decodeRoute(attributes: readonly PathAttribute[]): Decoded<Route
   let nhc: Pick<RouteAttributes, 'nhc' | 'badNhcFlags'> | undefined;
   let asPath: readonly AsSegment[] = [];
   let med = 0;
+  let largeCommunities: readonly LargeCommunity[] = [];
   for (const { flags, type, value } of attributes) {
     if (type === TYPE.nextHop) {
       if (value.length !== 4) return malformed('bad-length', 0, `NEXT_HOP of ${value.length} octets`);
@@ -64,9 +69,15 @@ export function decodeRoute(attributes: readonly PathAttribute[]): Decoded<Route
       const segments = decodeAsPath(value);
       if (!segments.ok) return segments;
       asPath = segments.value;
-    } else if (type === NHC_TYPE) nhc ??= { nhc: copyOf(value), ...(!isOptionalTransitive(flags) && { badNhcFlags: flags }) };
+    } else if (type === TYPE.largeCommunities) largeCommunities = decodeLargeCommunities(value);
+    else if (type === NHC_TYPE) nhc ??= { nhc: copyOf(value), ...(!isOptionalTransitive(flags) && { badNhcFlags: flags }) };
   }
-  return ok({ nextHops, ...nhc, asPath, med });
+  return ok({ nextHops, ...nhc, asPath, med, largeCommunities });
+}
+
+/** RFC 8092 §3: twelve octets each; whatever is over is no community, and not our business. */
+function decodeLargeCommunities(value: Uint8Array): LargeCommunity[] {
+  return Array.from({ length: Math.floor(value.length / 12) }, (_, i) => [u32(value, 12 * i), u32(value, 12 * i + 4), u32(value, 12 * i + 8)] as const);
 }
 
 function mpReachNextHops(value: Uint8Array): Decoded<IpAddress[]> {

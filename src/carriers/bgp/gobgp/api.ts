@@ -2,6 +2,7 @@
 // What both say alike is in messages.ts. No I/O.
 import type { Family } from '../../../model/address.ts';
 import type { Prefix } from '../../../model/prefix.ts';
+import type { LargeCommunity } from '../../../packet/bgp/route.ts';
 import type { Result } from '../../../model/result.ts';
 import type { GobgpAbout, GobgpPath, Learn, OwnPath } from './gobgp.ts';
 
@@ -25,7 +26,22 @@ export interface HeardPath {
   readonly unreachable: boolean;
 }
 
-export interface GobgpApi {
+/** Numbers of enumerations in messages about policies: those of version 4 begin with "unspecified". */
+export interface PolicyApi {
+  readonly numbers: {
+    readonly neighborSet: number;
+    readonly largeCommunitySet: number;
+    readonly matchAny: number;
+    readonly matchInvert: number;
+    readonly communityAdd: number;
+    readonly softIn: number;
+    readonly softOut: number;
+  };
+  /** A soft reset takes back what a policy has come to reject meanwhile. */
+  readonly takesBack: boolean;
+}
+
+export interface GobgpApi extends PolicyApi {
   readonly name: GobgpAbout['api'];
   /** Full name of the gRPC service. */
   readonly service: string;
@@ -33,8 +49,8 @@ export interface GobgpApi {
   watchRequest(learn: Learn): Uint8Array;
   /** The global table of a unicast family; only these prefixes when there are any. */
   listRequest(family: Family, prefixes: readonly Prefix[]): Uint8Array;
-  /** A message for AddPathStream that puts paths in. @param identifier default: OWN_IDENTIFIER */
-  addRequest(paths: readonly OwnPath[], identifier?: number): Uint8Array;
+  /** A message for AddPathStream that puts paths in. @param identifier default: OWN_IDENTIFIER @param mark a large community that all of them have beside theirs */
+  addRequest(paths: readonly OwnPath[], identifier?: number, mark?: LargeCommunity): Uint8Array;
   /**
    * The same stream takes paths out again: cnpd's own of these prefixes, by identifier. DeletePath is not used: it takes a call a path, and one that names none
    * takes out everything that was ever originated at this gobgpd.

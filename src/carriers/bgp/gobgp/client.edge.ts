@@ -1,25 +1,31 @@
 // The client of a gobgpd: one session after another (session.edge.ts), with a pause in between (reconnect.ts).
+import type { Clock } from '../../../model/clock.ts';
 import type { Prefix } from '../../../model/prefix.ts';
-import type { BgpPeerState } from '../../../model/carrier-state.ts';
 import type { GobgpClient, GobgpOptions, OwnPath } from './gobgp.ts';
 import { reasonOf } from './reason.ts';
 import { FIRST_PAUSE_MS, nextPause, withJitter } from './reconnect.ts';
 import { Session, type SessionModules } from './session.edge.ts';
 
-export interface GobgpClientModules extends SessionModules {
+/** A view of the state waits no longer for gobgpd, milliseconds. */
+const PEERS_MS = 500;
+/** Nor does a stop. */
+const REMOVE_MS = 5000;
+
+export interface GobgpClientModules extends Omit<SessionModules, 'members'> {
   /** 0 … 1, for the jitter. */
   readonly random?: () => number;
 }
 
 export function createGobgpClient(options: GobgpOptions, modules: GobgpClientModules): GobgpClient {
-  const { clock, listener, log, count, random = Math.random } = modules;
+  const { clock, listener, log, count, guard, random = Math.random } = modules;
   let session: Session | undefined;
   let pause = FIRST_PAUSE_MS;
   let cancelRetry = (): void => {};
   let closed = false;
+  let members: ReadonlySet<number> = new Set();
 
   const connect = (): void => {
-    const mine = new Session(options, modules);
+    const mine = new Session(options, { ...modules, members: () => members });
     session = mine;
     mine.run().catch((error: unknown) => {
       if (closed) return;
@@ -47,19 +53,35 @@ export function createGobgpClient(options: GobgpOptions, modules: GobgpClientMod
     add: async (paths: readonly OwnPath[]) => connected().add(paths).catch(refused),
     withdraw: async (prefixes: readonly Prefix[]) => connected().withdraw(prefixes).catch(refused),
     look: async (prefixes: readonly Prefix[]) => connected().look(prefixes),
-    peers: async (): Promise<BgpPeerState[] | undefined> => {
-      try {
-        return await session?.peers();
-      } catch (error) {
+    peers: () => new Promise((resolve) => {
+      const mine = session;
+      if (!mine) return resolve(undefined);
+      const cancel = clock.after(PEERS_MS, () => resolve(mine.lastPeers));
+      mine.listPeers().then((peers) => (cancel(), resolve(peers)), (error: unknown) => {
+        cancel();
         count('bgp.gobgp.peers-failed');
         log.warn({ error }, 'gobgpd does not tell of its neighbours');
-        return undefined;
-      }
+        resolve(undefined);
+      });
+    }),
+    setMembers: (now) => {
+      members = now;
+      session?.lookAtPolicy();
     },
-    close: async () => {
+    policy: () => session?.policy ?? (guard?.policy ? { state: 'pending' } : { state: 'off' }),
+    silentMs: () => session?.silentMs ?? 0,
+    close: async (keepPolicy = true) => {
+      if (!closed && !keepPolicy && session) await within(REMOVE_MS, clock, session.removePolicy()).catch((error: unknown) => log.warn({ error }, "cnpd's policies stay in gobgpd"));
       closed = true;
       cancelRetry();
       session?.close();
     },
   };
+}
+
+function within(ms: number, clock: Clock, what: Promise<void>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(ms, () => reject(new Error(`gobgpd does not answer (within ${ms / 1000} s)`)));
+    what.then(resolve, reject).finally(cancel);
+  });
 }

@@ -5,6 +5,7 @@ import type { Prefix } from '../../../model/prefix.ts';
 import type { BgpPeerState } from '../../../model/carrier-state.ts';
 import type { AsSegment } from '../../../packet/bgp/route.ts';
 import { sameBytes } from '../../../packet/bytes.ts';
+import type { Mark } from '../domain-marks.ts';
 
 /** A path that gobgpd has. */
 export interface GobgpPath {
@@ -12,6 +13,10 @@ export interface GobgpPath {
   readonly identifier: number;
   /** Address of the neighbour that told of it; undefined: it was originated at this gobgpd. */
   readonly neighbor: string | undefined;
+  /** AS of that neighbour; 0 where gobgpd does not tell, which of a path that was originated here does not matter. */
+  readonly neighborAs: number;
+  /** `own`: a cnpd of the domain has put it in; `outside`: it came into the domain from outside, says one of its border routers. */
+  readonly mark?: Mark;
   /** The route's next hop, the global address where there are two. */
   readonly nextHop: IpAddress;
   /** Value of attribute 39 as it came, without the attribute's header; absent: there is none. */
@@ -81,6 +86,18 @@ export interface GobgpAbout {
   readonly routerId: string;
 }
 
+/** What the domain consists of beside gobgpd's own AS. */
+export interface Guard {
+  readonly domain: readonly number[];
+  /** Declared members of gobgpd's confederation. */
+  readonly confederation: readonly number[];
+  /** Whether cnpd's policies are to stand in gobgpd; else they are taken out, of whichever run they are. */
+  readonly policy: boolean;
+}
+
+/** cnpd's policies in gobgpd. `off`: not wanted. Without them no path of cnpd's is put in. */
+export type PolicyReport = { readonly state: 'off' | 'pending' | 'installed' } | { readonly state: 'failed'; readonly reason: string };
+
 /** What the client tells. Calls are synchronous and must not throw. */
 export interface GobgpListener {
   /** Found and understood; `routes` with all that it has will follow, then `listed`. */
@@ -102,7 +119,13 @@ export interface GobgpClient {
   withdraw(prefixes: readonly Prefix[]): Promise<void>;
   /** Tells (`routes`) what gobgpd has of these prefixes now, or what has happened to them meanwhile; resolves when it has. */
   look(prefixes: readonly Prefix[]): Promise<void>;
-  /** gobgpd's neighbours as they are now; undefined: it is not connected, or does not tell. */
+  /** gobgpd's neighbours as they are now, or were when it last answered: whoever asks does not wait for long. Undefined: it is not connected, or does not tell. */
   peers(): Promise<BgpPeerState[] | undefined>;
-  close(): Promise<void>;
+  /** Members of gobgpd's confederation, by what they have sent: their neighbours are of the domain. */
+  setMembers(members: ReadonlySet<number>): void;
+  policy(): PolicyReport;
+  /** For how long gobgpd owes an answer and says nothing else either, milliseconds; 0: it owes none. */
+  silentMs(): number;
+  /** @param keepPolicy (default: yes) leaves cnpd's policies in gobgpd, for who comes after */
+  close(keepPolicy?: boolean): Promise<void>;
 }

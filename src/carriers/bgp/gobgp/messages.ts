@@ -28,20 +28,22 @@ export interface About {
 
 export const GET_BGP_REQUEST = new Uint8Array(0);
 export const LIST_PEER_REQUEST = toBinary(ListPeerRequestSchema, create(ListPeerRequestSchema, { enableAdvertised: true }));
+/** Without what was advertised to them. */
+export const LIST_PEER_BRIEFLY = toBinary(ListPeerRequestSchema, create(ListPeerRequestSchema, {}));
 
 export function decodeAbout(bytes: Uint8Array): About {
   const { global } = fromBinary(GetBgpResponseSchema, bytes, LEAN);
   return { as: global?.asn ?? 0, routerId: global?.routerId ?? '', multipath: global?.useMultiplePaths ?? false };
 }
 
-/** `watching`: gobgpd has told of the neighbours that there were, so whatever changes from now on comes as an event. */
-export type Event = { readonly type: 'paths'; readonly paths: readonly Uint8Array[] } | { readonly type: 'watching' | 'other' };
+/** `peer`: something is new with a neighbour. `watching`: gobgpd has told of the neighbours that there were, so whatever changes from now on comes as an event. */
+export type Event = { readonly type: 'paths'; readonly paths: readonly Uint8Array[] } | { readonly type: 'watching' | 'peer' | 'other' };
 
 /** Field by field, like the paths in it (wire.ts). */
 export function decodeEvent(bytes: Uint8Array): Event {
   let event: Event = { type: 'other' };
   for (const fields = new Fields(bytes); fields.next(); ) {
-    if (fields.number === WATCH.peer.number) event = { type: peerEventType(fields.message()) === PeerEvent_Type.END_OF_INIT ? 'watching' : 'other' };
+    if (fields.number === WATCH.peer.number) event = { type: peerEventType(fields.message()) === PeerEvent_Type.END_OF_INIT ? 'watching' : 'peer' };
     else if (fields.number === WATCH.table.number) event = { type: 'paths', paths: pathsOf(fields.message(), TableEventSchema.field.paths.number) };
   }
   return event;

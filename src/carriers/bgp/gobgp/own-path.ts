@@ -4,6 +4,7 @@ import { type DescMessage, type MessageInitShape, type MessageShape, create, toB
 import { type Family, type IpAddress, formatAddress } from '../../../model/address.ts';
 import type { Prefix } from '../../../model/prefix.ts';
 import { NHC_TYPE, OPTIONAL_TRANSITIVE } from '../../../packet/bgp/path-attribute.ts';
+import type { LargeCommunity } from '../../../packet/bgp/route.ts';
 import { type GobgpApi, afiSafi } from './api.ts';
 import {
   AsPathAttributeSchema,
@@ -27,7 +28,8 @@ const EMPTY_AS_PATH = attribute(AsPathAttributeSchema, 'asPath');
 /** Of either family: gobgpd makes MP_REACH_NLRI of it where the prefix is IPv6. */
 const nextHopAttribute = (nextHop: IpAddress): OwnAttribute => attribute(NextHopAttributeSchema, 'nextHop', { nextHop: formatAddress(nextHop) });
 
-function ownAttributes({ nextHop, nhc, communities, largeCommunities }: OwnPath): OwnAttribute[] {
+function ownAttributes({ nextHop, nhc, communities, largeCommunities: declared }: OwnPath, mark: LargeCommunity | undefined): OwnAttribute[] {
+  const largeCommunities = mark && !declared.some((own) => own.join() === mark.join()) ? [...declared, mark] : declared;
   const attributes = [ORIGIN_IGP, EMPTY_AS_PATH, nextHopAttribute(nextHop)];
   if (communities.length > 0) attributes.push(attribute(CommunitiesAttributeSchema, 'communities', { communities: [...communities] }));
   if (largeCommunities.length > 0) {
@@ -73,23 +75,23 @@ export function ownMessages(wrapping: Wrapping): Pick<GobgpApi, 'addRequest' | '
   const path = (prefix: Prefix, more: string): string => field(3, field(1, wrapping.nlri(prefix)) + more);
   const request = (paths: readonly string[]): Uint8Array => Buffer.from(raw(wrapping.request) + paths.join(''), 'latin1');
   const own = rests(OWN_IDENTIFIER);
-  const attributes = onceFor((path) => raw(wrapping.encodeAttributes(ownAttributes(path))));
+  const attributes = onceFor((path, mark) => raw(wrapping.encodeAttributes(ownAttributes(path, mark))));
   const withdrawal = (family: Family): string => raw(wrapping.encodeAttributes(withdrawalAttributes(family))) + rest(family, { identifier: OWN_IDENTIFIER, isWithdraw: true });
   const withdrawals = { 4: withdrawal(4), 6: withdrawal(6) };
   return {
-    addRequest(paths, identifier = OWN_IDENTIFIER) {
+    addRequest(paths, identifier = OWN_IDENTIFIER, mark) {
       const last = identifier === OWN_IDENTIFIER ? own : rests(identifier);
-      return request(paths.map((wanted) => path(wanted.prefix, attributes(wanted) + last[wanted.prefix.address.family])));
+      return request(paths.map((wanted) => path(wanted.prefix, attributes(wanted, mark) + last[wanted.prefix.address.family])));
     },
     withdrawRequest: (prefixes) => request(prefixes.map((prefix) => path(prefix, withdrawals[prefix.address.family]))),
   };
 }
 
 /** Encodes attributes with `encode`, those of the next path only when they are others. */
-function onceFor(encode: (path: OwnPath) => string): (path: OwnPath) => string {
-  let last: { readonly path: OwnPath; readonly bytes: string } | undefined;
-  return (path) => {
-    if (!last || !sayAlike(last.path, path)) last = { path, bytes: encode(path) };
+function onceFor(encode: (path: OwnPath, mark: LargeCommunity | undefined) => string): typeof encode {
+  let last: { readonly path: OwnPath; readonly mark: LargeCommunity | undefined; readonly bytes: string } | undefined;
+  return (path, mark) => {
+    if (!last || last.mark !== mark || !sayAlike(last.path, path)) last = { path, mark, bytes: encode(path, mark) };
     return last.bytes;
   };
 }

@@ -9,8 +9,9 @@ import { NHC_TYPE, type PathAttribute, decodePathAttributes, isOptionalTransitiv
 import { AS_SEGMENTS, type AsSegment, decodeNlri, decodeRoute } from '../../../packet/bgp/route.ts';
 import type { DecodeError } from '../../../packet/decode.ts';
 import { toHex } from '../../../packet/hex.ts';
+import { type Mark, markOf, strongest } from '../domain-marks.ts';
 import type { HeardPath, PathError } from './api.ts';
-import { AsPathAttributeSchema, MpReachNLRIAttributeSchema, MultiExitDiscAttributeSchema, NextHopAttributeSchema, UnknownAttributeSchema } from './gen/gobgp/messages_pb.js';
+import { AsPathAttributeSchema, MpReachNLRIAttributeSchema, LargeCommunitiesAttributeSchema, MultiExitDiscAttributeSchema, NextHopAttributeSchema, UnknownAttributeSchema } from './gen/gobgp/messages_pb.js';
 import { Fields } from './wire.ts';
 
 /** No BGP message holds a path that is larger than this in gobgpd's words: 65,535 octets (RFC 8654), AS numbers and addresses spelt out. Decoding more would hold up the event loop. */
@@ -23,6 +24,7 @@ interface Attributes {
   badNhcFlags?: number;
   asPath: readonly AsSegment[];
   med: number;
+  mark?: Mark | undefined;
 }
 
 /** An attribute that cnpd reads: its schema, its name in v4's oneof, and how. */
@@ -60,8 +62,18 @@ export const READERS: readonly Reader[] = [
       while (message.next()) if (message.number === 1) into.med = message.uint();
     },
   },
+  { schema: LargeCommunitiesAttributeSchema, oneof: 'largeCommunities', read: readLargeCommunities },
   { schema: UnknownAttributeSchema, oneof: 'unknown', read: readUnknown },
 ];
+
+function readLargeCommunities(into: Attributes, message: Fields): void {
+  while (message.next()) {
+    if (message.number !== 1) continue;
+    const parts = [0, 0, 0];
+    for (const community = message.message(); community.next(); ) if (community.number <= 3) parts[community.number - 1] = community.uint();
+    into.mark = strongest(into.mark, markOf(parts[1]!, parts[2]!));
+  }
+}
 
 function segmentsOf(message: Fields): AsSegment[] {
   const segments: AsSegment[] = [];
@@ -109,6 +121,7 @@ interface PathFields {
   nlri: Fields | undefined;
   readonly attributes: Fields[];
   neighborIp: string;
+  sourceAsn: number;
   identifier: number;
   best: boolean;
   isWithdraw: boolean;
@@ -119,7 +132,7 @@ interface PathFields {
 }
 
 function fieldsOf(bytes: Uint8Array): PathFields {
-  const path: PathFields = { afi: 0, safi: 0, nlri: undefined, attributes: [], neighborIp: '', identifier: 0, best: false, isWithdraw: false, isNexthopInvalid: false, nlriOctets: NOTHING, attributeOctets: [] };
+  const path: PathFields = { afi: 0, safi: 0, nlri: undefined, attributes: [], neighborIp: '', sourceAsn: 0, identifier: 0, best: false, isWithdraw: false, isNexthopInvalid: false, nlriOctets: NOTHING, attributeOctets: [] };
   for (const fields = new Fields(bytes); fields.next(); ) {
     const { number } = fields;
     if (number === 1) path.nlri = fields.message();
@@ -127,6 +140,7 @@ function fieldsOf(bytes: Uint8Array): PathFields {
     else if (number === 4) path.best = fields.uint() !== 0;
     else if (number === 5) path.isWithdraw = fields.uint() !== 0;
     else if (number === 9) readFamily(path, fields.message());
+    else if (number === 10) path.sourceAsn = fields.uint();
     else if (number === 15) path.neighborIp = fields.text();
     else if (number === 17) path.isNexthopInvalid = fields.uint() !== 0;
     else if (number === 18) path.identifier = fields.uint();
@@ -165,10 +179,10 @@ function heardPath(fields: PathFields, wrapped: Wrapped): Result<HeardPath, Path
   if (fields.isWithdraw) return ok({ prefix, neighbor, identifier, unreachable, path: undefined });
   const attributes = octets ? octetsAttributes(fields) : ok(attributesOf(fields, wrapped));
   if (!attributes.ok) return fail({ code: 'not-bgp', message: `a path whose attributes are malformed: ${attributes.error.detail}` });
-  const { nextHops, nhc, badNhcFlags, asPath, med } = attributes.value;
+  const { nextHops, nhc, badNhcFlags, asPath, med, mark } = attributes.value;
   const nextHop = nextHopIn(nextHops);
   if (!nextHop) return fail({ code: 'next-hop', message: `a path whose next hop is ${nextHops.length > 0 ? clip(nextHops.map((hop) => (typeof hop === 'string' ? hop : formatAddress(hop))).join(', ')) : 'missing'}`, prefix });
-  return ok({ prefix, neighbor, identifier, unreachable, path: { identifier, neighbor, nextHop, ...(nhc && { nhc }), ...(badNhcFlags !== undefined && { badNhcFlags }), asPath, med, best: best && !unreachable } });
+  return ok({ prefix, neighbor, identifier, unreachable, path: { identifier, neighbor, neighborAs: fields.sourceAsn, ...(mark && { mark }), nextHop, ...(nhc && { nhc }), ...(badNhcFlags !== undefined && { badNhcFlags }), asPath, med, best: best && !unreachable } });
 }
 
 function attributesOf({ attributes }: PathFields, wrapped: Wrapped): Attributes {
@@ -187,7 +201,10 @@ function octetsAttributes({ attributeOctets }: PathFields): Result<Attributes, D
     if (!some.ok) return some;
     attributes.push(...some.value);
   }
-  return decodeRoute(attributes);
+  const route = decodeRoute(attributes);
+  if (!route.ok) return route;
+  const { largeCommunities, ...rest } = route.value;
+  return ok({ ...rest, mark: largeCommunities.map(([, kind, what]) => markOf(kind, what)).reduce(strongest, undefined) });
 }
 
 interface Nlri {

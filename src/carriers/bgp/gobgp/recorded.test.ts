@@ -20,6 +20,6 @@ describe.each([['v3', v3], ['v4', v4]] as const)('a recorded gobgpd %s', (name, 
   test('tells of its neighbour', () =>
     expect(means.peers).toEqual([{ address: '127.0.0.2', as: 65001, state: 'established', families: ['ipv4-unicast', 'ipv6-unicast'], received: 2, advertised: 1 }]));
   test('begins to watch with its neighbours, then tells of changes and withdrawals', () => {
-    expect(means.watch).toEqual(['other', 'watching', [changed('')], ['2001:db8:1::/64 from 127.0.0.2 identifier 0 withdrawn']]);
+    expect(means.watch).toEqual(['peer', 'watching', [changed('')], ['2001:db8:1::/64 from 127.0.0.2 identifier 0 withdrawn']]);
   });
 });

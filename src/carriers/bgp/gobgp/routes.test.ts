@@ -15,7 +15,7 @@ const decodePath: GobgpApi['decodePath'] = (bytes) => {
   if (hop === '!') return fail({ code: 'next-hop', message: 'no next hop', prefix: prefix(name) });
   const own = flags.includes('own');
   const [neighbor, identifier, unreachable] = [own ? undefined : '192.0.2.100', own ? OWN_IDENTIFIER : 0, flags.includes('unreachable')];
-  const path = hop === '-' ? undefined : { identifier, neighbor, nextHop: address(hop), asPath: [], med: 0, best: flags.includes('best') };
+  const path = hop === '-' ? undefined : { identifier, neighbor, neighborAs: 65001, nextHop: address(hop), asPath: [], med: 0, best: flags.includes('best') };
   return ok({ prefix: prefix(name), path, neighbor, identifier, unreachable });
 };
 const path = (text: string): Uint8Array => Buffer.from(text);

@@ -58,6 +58,8 @@ const any = (schema: DescMessage, message: MessageShape<DescMessage>): Any => cr
 
 export const v3: GobgpApi = {
   name: 'v3',
+  numbers: { neighborSet: 1, largeCommunitySet: 6, matchAny: 0, matchInvert: 2, communityAdd: 0, softIn: 0, softOut: 1 },
+  takesBack: false,
   service: Service.typeName,
   watchRequest: (learn) => toBinary(WatchEventRequestSchema, create(WatchEventRequestSchema, { peer: {}, table: { filters: FILTERS[learn].map((type) => ({ type })) } })),
   listRequest: (family, prefixes) =>

@@ -45,6 +45,8 @@ const WRAPPED: Wrapped = {
 
 export const v4: GobgpApi = {
   name: 'v4',
+  numbers: { neighborSet: 2, largeCommunitySet: 7, matchAny: 1, matchInvert: 3, communityAdd: 1, softIn: 1, softOut: 2 },
+  takesBack: true,
   service: GoBgpService.typeName,
   watchRequest: (learn) =>
     toBinary(WatchEventRequestSchema, create(WatchEventRequestSchema, { peer: {}, table: { filters: FILTERS[learn].map((type) => ({ type })) }, batchSize: BATCH })),

@@ -10,6 +10,7 @@ import {
   AsPathAttributeSchema,
   AsSegmentSchema,
   IPAddressPrefixSchema,
+  LargeCommunitiesAttributeSchema,
   ListPathResponseSchema,
   MultiExitDiscAttributeSchema,
   NextHopAttributeSchema,
@@ -18,6 +19,7 @@ import {
 } from './gen/gobgp/messages_pb.js';
 import { PathSchema as V3Path } from './gen/gobgp/v3_pb.js';
 import { PathSchema as V4Path } from './gen/gobgp/v4_pb.js';
+import { MARK_KIND, MARK_OUTSIDE, MARK_OWN } from '../domain-marks.ts';
 import { decodeEvent, decodeListed } from './messages.ts';
 import { v3 } from './v3.ts';
 import { v4 } from './v4.ts';
@@ -35,20 +37,23 @@ const path = fc.record({
   unreachable: fc.boolean(),
   neighbor: fc.constantFrom<string | undefined>(undefined, '192.0.2.7', '2001:db8::7'),
   nhc: fc.option(fc.uint8Array({ maxLength: 300 }), { nil: undefined }),
+  neighborAs: uint32,
   med: uint32,
+  marks: fc.array(fc.constantFrom<readonly [number, number, number]>([65001, MARK_KIND, MARK_OWN], [65002, MARK_KIND, MARK_OUTSIDE], [65001, MARK_KIND, 9], [65001, 1, MARK_OUTSIDE]), { maxLength: 3 }),
   asPath: fc.array(fc.record({ type: fc.integer({ min: 1, max: 4 }), numbers: fc.array(uint32, { maxLength: 40 }) }), { maxLength: 3 }),
 });
 type Said = typeof path extends fc.Arbitrary<infer T> ? T : never;
 const NEXT_HOP = address('2001:db8::9');
 
-const attributes = ({ nhc, med, asPath }: Said) => [
+const attributes = ({ nhc, med, asPath, marks }: Said) => [
   ['nextHop', 'NextHopAttribute', NextHopAttributeSchema, create(NextHopAttributeSchema, { nextHop: '2001:db8::9' })],
   ['asPath', 'AsPathAttribute', AsPathAttributeSchema, create(AsPathAttributeSchema, { segments: asPath })],
   ['multiExitDisc', 'MultiExitDiscAttribute', MultiExitDiscAttributeSchema, create(MultiExitDiscAttributeSchema, { med })],
+  ['largeCommunities', 'LargeCommunitiesAttribute', LargeCommunitiesAttributeSchema, create(LargeCommunitiesAttributeSchema, { communities: marks.map(([globalAdmin, localData1, localData2]) => ({ globalAdmin, localData1, localData2 })) })],
   ...(nhc ? ([['unknown', 'UnknownAttribute', UnknownAttributeSchema, create(UnknownAttributeSchema, { flags: 0xc0, type: 39, value: nhc })]] as const) : []),
 ] as const;
 const nlri = ({ prefix }: Said) => create(IPAddressPrefixSchema, { prefix: formatAddress(prefix.address), prefixLen: prefix.length });
-const rest = ({ neighbor, best, unreachable, identifier }: Said) => ({ family: { afi: 2, safi: 1 }, neighborIp: neighbor ?? '', best, isNexthopInvalid: unreachable, identifier });
+const rest = ({ neighbor, neighborAs, best, unreachable, identifier }: Said) => ({ sourceAsn: neighborAs, family: { afi: 2, safi: 1 }, neighborIp: neighbor ?? '', best, isNexthopInvalid: unreachable, identifier });
 const any = (name: string, value: Uint8Array): { typeUrl: string; value: Uint8Array } => ({ typeUrl: `type.googleapis.com/apipb.${name}`, value });
 
 /** A path in pieces that can be put together in any order. */
@@ -70,8 +75,10 @@ describe.each([['v3', v3], ['v4', v4]] as const)('%s', (name, api) => {
     fc.assert(
       fc.property(path, unknown, fc.constantFrom([0, 1, 2], [2, 1, 0], [1, 2, 0]), (said, more, order) => {
         const pieces = PIECES[name](said);
-        const { prefix, identifier, unreachable, neighbor, nhc, med, asPath, best } = said;
-        const heard = { identifier, neighbor, nextHop: NEXT_HOP, asPath: asPath.map(({ type, numbers }) => ({ type: AS_SEGMENTS[type], numbers })), med, best: best && !unreachable };
+        const { prefix, identifier, unreachable, neighbor, neighborAs, nhc, med, asPath, best, marks } = said;
+        const [outside, own] = [MARK_OUTSIDE, MARK_OWN].map((what) => marks.some((mark) => mark[1] === MARK_KIND && mark[2] === what));
+        const mark = outside ? 'outside' : own ? 'own' : undefined;
+        const heard = { identifier, neighbor, neighborAs, ...(mark && { mark }), nextHop: NEXT_HOP, asPath: asPath.map(({ type, numbers }) => ({ type: AS_SEGMENTS[type], numbers })), med, best: best && !unreachable };
         const decoded = api.decodePath(joined(more, ...order.map((i) => pieces[i]!), more));
         expect(decoded).toEqual(ok({ prefix, neighbor, identifier, unreachable, path: { ...heard, ...(nhc && { nhc }) } }));
       }),

@@ -1,0 +1,68 @@
+// cnpd's policies over one life of the connection to a gobgpd (policy.edge.ts): when they are looked at, who is of the domain, and from whom paths of cnpd's have come.
+import type { Domain } from '../domain.ts';
+import type { About } from './messages.ts';
+import type { GobgpRoute, Guard, PolicyReport } from './gobgp.ts';
+import { PolicyKeeper, type PolicyModules } from './policy.edge.ts';
+
+export class PolicyGuard {
+  readonly #guard: Guard;
+  readonly #members: () => ReadonlySet<number>;
+  /** Neighbours that have told of paths of the domain's. */
+  readonly #tellers = new Set<string>();
+  #keeper: PolicyKeeper | undefined;
+  #ownAs = 0;
+  #loaded = false;
+
+  /** @param members those that have shown themselves */
+  constructor(guard: Guard, members: () => ReadonlySet<number>) {
+    this.#guard = guard;
+    this.#members = members;
+  }
+
+  get report(): PolicyReport {
+    if (!this.#guard.policy) return { state: 'off' };
+    return this.#keeper?.report ?? { state: 'pending' };
+  }
+
+  /** Before anything of cnpd's is put in. */
+  async begin(about: Pick<About, 'as'>, modules: PolicyModules): Promise<void> {
+    this.#ownAs = about.as;
+    this.#keeper = new PolicyKeeper(modules);
+    if (!this.#guard.policy) await this.#keeper.remove(this.#ownAs).catch((error: unknown) => modules.log.debug({ error }, 'policies of an earlier run'));
+    await this.look();
+  }
+
+  /** Neighbours have changed, or somebody may have changed the policies. */
+  async look(): Promise<void> {
+    if (!this.#guard.policy || !this.#keeper) return;
+    await this.#keeper.sync(() => this.#domain());
+    if (this.#loaded && this.#keeper.mustRecall) await this.#keeper.recall([...this.#tellers]);
+  }
+
+  told(routes: readonly GobgpRoute[]): void {
+    for (const { paths } of routes) for (const { mark, neighbor } of paths) if (mark === 'own' && neighbor !== undefined) this.#tellers.add(neighbor);
+  }
+
+  /** All that gobgpd has was told. */
+  async loaded(): Promise<void> {
+    this.#loaded = true;
+    if (this.#keeper?.mustRecall) await this.look();
+  }
+
+  /** @throws Error: a path that is put in now would go wherever gobgpd sends it */
+  async stand(): Promise<void> {
+    if (this.report.state === 'off') return;
+    if (this.report.state !== 'installed') await this.look();
+    const { report } = this;
+    if (report.state === 'failed') throw new Error(`${report.reason}; without its policy cnpd puts in no path`);
+  }
+
+  async remove(): Promise<void> {
+    if (this.#guard.policy) await this.#keeper?.remove(this.#ownAs);
+  }
+
+  #domain(): Domain {
+    const { domain, confederation } = this.#guard;
+    return { ownAs: this.#ownAs, domain: new Set(domain), members: new Set([...confederation, ...this.#members()]) };
+  }
+}

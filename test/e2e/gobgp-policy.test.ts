@@ -1,0 +1,247 @@
+// cnpd's policies in real gobgpds, looked at from a neighbour outside the domain: what it hears, and what comes of what it tells.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type BgpCarrier, type BgpCarrierOptions, createBgpCarrier } from '../../src/carriers/bgp/carrier.ts';
+import type { OwnPath } from '../../src/carriers/bgp/gobgp/gobgp.ts';
+import { bgpProblems } from '../../src/daemon/problems.ts';
+import { address } from '../../src/model/address.ts';
+import { systemClock } from '../../src/model/clock.ts';
+import { DEFAULT_CODE_POINTS } from '../../src/model/code-points.ts';
+import { silentLog } from '../../src/model/log.ts';
+import { prefix } from '../../src/model/prefix.ts';
+import { eventually } from './support/frr.ts';
+import { BINARIES, type GobgpBinary, type Gobgpd, GobgpNetwork, type GobgpdOptions, Listening, needsCli } from './support/gobgp.ts';
+
+const [HERE, LEAF, INSIDE, OUTSIDE] = ['127.0.0.1', '127.0.0.2', '127.0.0.3', '127.0.0.4'] as const;
+const [OWN, LEAFS, FOREIGN, LAST] = ['10.1.0.0/16', '10.2.0.0/16', '10.9.0.0/16', '10.255.0.0/16'] as const;
+const NHC = Buffer.from('00010104c0000209ffdc0004c0000201', 'hex');
+const plainPath = (text: string, nhc?: Uint8Array): OwnPath => ({ prefix: prefix(text), nextHop: address('192.0.2.9'), nhc: nhc ?? NHC, communities: [], largeCommunities: [] });
+
+let network: GobgpNetwork;
+const carriers: BgpCarrier[] = [];
+const listeners: Listening[] = [];
+beforeAll(() => void (network = new GobgpNetwork('gobgp-policy')));
+afterEach(async () => {
+  await network.stopAll();
+  for (const carrier of carriers.splice(0)) await carrier.stop();
+  for (const { client } of listeners.splice(0)) await client.close();
+});
+afterAll(() => network?.remove());
+
+interface Agent {
+  readonly carrier: BgpCarrier;
+  readonly counters: Map<string, number>;
+  status(text: string): Promise<string | undefined>;
+  problems(): string[];
+}
+
+/** A cnpd that declares these prefixes, beside a gobgpd. */
+async function agent({ target }: Gobgpd, prefixes: readonly string[], rest: Partial<BgpCarrierOptions> = {}): Promise<Agent> {
+  const counters = new Map<string, number>();
+  const options: BgpCarrierOptions = {
+    gobgp: { target, maxMessageBytes: 1 << 20 },
+    nextHop4: address('192.0.2.1'),
+    advertise: 'senders',
+    communities: [],
+    largeCommunities: [],
+    domain: [],
+    confederation: [],
+    policy: true,
+    learn: 'best',
+    viaNextHop: false,
+    holdUnreachableMs: 1000,
+    ...rest,
+  };
+  const carrier = createBgpCarrier(options, {
+    clock: systemClock,
+    log: silentLog,
+    codePoints: DEFAULT_CODE_POINTS,
+    sink: { learned: () => {}, reachability: () => {} },
+    count: (name, by = 1) => void counters.set(name, (counters.get(name) ?? 0) + by),
+    random: () => 0,
+  });
+  carriers.push(carrier);
+  carrier.originate({ proxies: prefixes.map((text) => ({ prefix: prefix(text), proxy: address('192.0.2.1') })), sids: [], routerAddresses: [] });
+  await carrier.start();
+  const status = async (text: string): Promise<string | undefined> => (await carrier.paths()).find((row) => row.prefix === text)?.status;
+  return { carrier, counters, status, problems: () => bgpProblems(carrier.session(), 0, 0).map((p) => `${p.problem}; ${p.remedy}`) };
+}
+
+async function listen({ target }: Gobgpd): Promise<Listening> {
+  const listening = new Listening(target);
+  listeners.push(listening);
+  return listening.ready();
+}
+
+const established = ({ client }: Listening, count: number): Promise<unknown> =>
+  eventually(`${count} sessions are up`, async () => ((await client.peers()) ?? []).filter(({ state }) => state === 'established').length === count, 60_000);
+const settled = (own: Agent, originated = 1): Promise<unknown> => eventually('its paths are in gobgpd', () => own.carrier.session().originated === originated, 60_000);
+
+describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
+  const start = (as: number, at: string, neighbors: GobgpdOptions['neighbors'], policies = ''): Gobgpd => network.start(binary, { as, address: at, neighbors, policies });
+
+  /** here, with leaf over iBGP, inside (AS 65010) and outside (AS 65003) over eBGP. */
+  async function four(policies = '') {
+    const here = start(65_001, HERE, [{ address: LEAF, as: 65_001 }, { address: INSIDE, as: 65_010 }, { address: OUTSIDE, as: 65_003 }], policies);
+    const leaf = start(65_001, LEAF, [{ address: HERE, as: 65_001 }]);
+    const inside = start(65_010, INSIDE, [{ address: HERE, as: 65_001 }]);
+    const outside = start(65_003, OUTSIDE, [{ address: HERE, as: 65_001 }]);
+    const heard = { here: await listen(here), inside: await listen(inside), outside: await listen(outside) };
+    return { here, leaf, inside, outside, heard };
+  }
+
+  /** What is put in at `here` after all the rest has reached this neighbour: what was to come before it has come. */
+  async function last(at: Listening, here: Listening): Promise<void> {
+    await here.client.add([plainPath(LAST)]);
+    await eventually('the last path has come', () => at.routes.has(LAST), 60_000);
+  }
+
+  test('without a policy of cnpd’s gobgpd sends them on, NO_EXPORT or not, attribute 39 and all, this router’s and those of others', async () => {
+    const { here, leaf, heard } = await four();
+    await established(heard.here, 3);
+    await Promise.all([settled(await agent(leaf, [LEAFS], { policy: false })), settled(await agent(here, [OWN], { policy: false }))]);
+    await eventually('outside has both', () => [OWN, LEAFS].every((text) => heard.outside.routes.get(text)?.[0]?.nhc !== undefined), 60_000);
+  });
+
+  test.each([['without a domain', []], ['with one', [65_010]]] as const)('PNC-6-a: %s, a neighbour outside hears of none of cnpd’s paths, this router’s or of iBGP; of everything else it does', async (_, domain) => {
+    const { here, leaf, heard } = await four();
+    const own = [await agent(leaf, [LEAFS], { domain }), await agent(here, [OWN], { domain })];
+    await established(heard.here, 3);
+    await Promise.all(own.map((one) => settled(one)));
+    await eventually('here has leaf’s', () => heard.here.routes.has(LEAFS), 60_000);
+    await last(heard.outside, heard.here);
+    expect([OWN, LEAFS].filter((text) => heard.outside.routes.has(text))).toEqual([]);
+    if (domain.length > 0) await eventually('inside has both', () => [OWN, LEAFS].every((text) => heard.inside.routes.get(text)?.[0]?.nhc !== undefined), 60_000);
+    else expect([OWN, LEAFS].filter((text) => heard.inside.routes.has(text))).toEqual([]);
+    expect(own[1]!.carrier.session().policy).toBe('installed');
+    expect(own[1]!.problems()).toEqual([]);
+  });
+
+  test('PNC-6-a: an operator’s policy that accepts everything does not come first, and stays', async (context) => {
+    needsCli(binary, context);
+    const { here, heard } = await four(`[[policy-definitions]]
+name = "all"
+[[policy-definitions.statements]]
+[policy-definitions.statements.actions]
+route-disposition = "accept-route"
+[global.apply-policy.config]
+export-policy-list = ["all"]
+import-policy-list = ["all"]
+`);
+    await established(heard.here, 3);
+    const own = await agent(here, [OWN]);
+    await settled(own);
+    await last(heard.outside, heard.here);
+    expect(heard.outside.routes.has(OWN)).toBe(false);
+    const assigned = (): string[] => ['export', 'import'].map((way) => here.cli('global', 'policy', way).match(/Name (\S+):/g)?.join(' ') ?? '');
+    expect(assigned()).toEqual(['Name cnpd-export: Name all:', 'Name cnpd-import: Name all:']);
+    // Somebody sets the list anew: cnpd puts itself in front of it again.
+    here.cli('global', 'policy', 'export', 'set', 'all');
+    await eventually('it is put back', () => assigned()[0] === 'Name cnpd-export: Name all:', 60_000);
+    await carriers.pop()!.stop();
+    expect(assigned()).toEqual(['Name all:', 'Name all:']);
+    expect([here.cli('policy', 'neighbor'), here.cli('policy', 'large-community')].join()).not.toContain('cnpd');
+  });
+
+  test('PNC-6-a: what comes from outside is marked, and believed by no router of the domain, whatever its AS_PATH says', async () => {
+    const { here, leaf, heard } = await four();
+    const [own, behind] = [await agent(here, [], { domain: [65_010] }), await agent(leaf, [], { domain: [65_010, 65_003] })];
+    await established(heard.here, 3);
+    await eventually('the policies stand', () => own.carrier.session().policy === 'installed', 60_000);
+    await heard.outside.client.add([plainPath(FOREIGN)]);
+    await heard.inside.client.add([plainPath(OWN)]);
+    for (const one of [own, behind]) {
+      await eventually('it is not believed', async () => (await one.status(FOREIGN)) !== undefined, 60_000);
+      expect(await one.status(FOREIGN)).toMatch(/^(outside-domain|next-hop-mismatch)$/);
+    }
+    expect(heard.here.routes.get(FOREIGN)?.[0]).toMatchObject({ mark: 'outside', neighborAs: 65_003 });
+    await eventually('inside’s has come', () => heard.here.routes.has(OWN), 60_000);
+    expect(heard.here.routes.get(OWN)?.[0]).not.toHaveProperty('mark');
+  });
+
+  test('neighbours that come later are outside until they are known to be of the domain; then they get all', async (context) => {
+    needsCli(binary, context);
+    const here = start(65_001, HERE, []);
+    const heard = await listen(here);
+    const own = await agent(here, [OWN], { domain: [65_010] });
+    await settled(own);
+    const [inside, outside] = [await listen(start(65_010, INSIDE, [{ address: HERE, as: 65_001 }])), await listen(start(65_003, OUTSIDE, [{ address: HERE, as: 65_001 }]))];
+    here.cli('neighbor', 'add', INSIDE, 'as', '65010');
+    here.cli('neighbor', 'add', OUTSIDE, 'as', '65003');
+    await established(heard, 2);
+    await eventually('inside has it', () => inside.routes.has(OWN), 60_000);
+    await last(outside, heard);
+    expect(outside.routes.has(OWN)).toBe(false);
+    expect((await own.carrier.peers())?.map(({ as, inDomain }) => [as, inDomain]).sort()).toEqual([[65_003, false], [65_010, true]]);
+  });
+
+  test('PNC-6-a: what gobgpd has sent out before cnpd was there is taken back; so after a restart of gobgpd', async () => {
+    const { here, leaf, heard } = await four();
+    await established(heard.here, 3);
+    const behind = await agent(leaf, [LEAFS], { domain: [65_010] });
+    await settled(behind);
+    await eventually('outside has it', () => heard.outside.routes.has(LEAFS), 60_000);
+    const own = await agent(here, [OWN], { domain: [65_010] });
+    await settled(own);
+    await eventually('it is taken back', () => !heard.outside.routes.has(LEAFS), 60_000);
+    await eventually('inside has it', () => heard.inside.routes.has(LEAFS), 60_000);
+    await here.kill();
+    await eventually('outside has lost all', () => heard.outside.routes.size === 0, 60_000);
+    here.start();
+    await settled(own);
+    await established(heard.here, 3);
+    await eventually('inside has both again', () => [OWN, LEAFS].every((text) => heard.inside.routes.has(text)), 60_000);
+    await last(heard.outside, await listen(here));
+    await eventually('outside has neither', () => ![OWN, LEAFS].some((text) => heard.outside.routes.has(text)), 60_000);
+  });
+
+  test('a policy of that name that is not cnpd’s: it stays, no path is put in, and a problem says why', async (context) => {
+    needsCli(binary, context);
+    const here = start(65_001, HERE, [], `[[policy-definitions]]
+name = "cnpd-export"
+[[policy-definitions.statements]]
+name = "mine"
+[policy-definitions.statements.actions]
+route-disposition = "accept-route"
+`);
+    const own = await agent(here, [OWN]);
+    await eventually('it is told', () => own.problems().some((text) => text.includes('policy named cnpd-export that is not cnpd’s'.replace('’', "'"))), 60_000);
+    expect(own.carrier.session()).toMatchObject({ originated: 0, policy: 'failed' });
+    await carriers.pop()!.stop();
+    expect(here.cli('policy')).toContain('mine');
+  });
+
+  test('a cnpd that is killed leaves its policies, and the next one takes them over', async (context) => {
+    needsCli(binary, context);
+    const { here, heard } = await four();
+    await established(heard.here, 3);
+    const first = await agent(here, [OWN], { domain: [65_010] });
+    await settled(first);
+    // As kill -9: nothing is taken out.
+    await (first.carrier as unknown as { client: { close(): Promise<void> } }).client.close();
+    carriers.pop();
+    expect(here.cli('global', 'policy', 'export')).toContain('cnpd-export');
+    const second = await agent(here, [OWN], { domain: [65_010] });
+    await settled(second);
+    expect([second.carrier.session().policy, second.counters.get('bgp.policy.recalled') ?? 0]).toEqual(['installed', 0]);
+    await last(heard.outside, heard.here);
+    expect(heard.outside.routes.has(OWN)).toBe(false);
+  });
+
+  test('PNC-6-a: members of a confederation get them, its neighbours outside do not; a member is known by what it sends, or by the file', async () => {
+    const confederation = (members: readonly number[]): string => `[global.confederation.config]\nenabled = true\nidentifier = 65000\nmember-as-list = [${members.join()}]\n`;
+    const here = start(65_001, HERE, [{ address: LEAF, as: 65_101 }, { address: INSIDE, as: 65_102 }, { address: OUTSIDE, as: 65_003 }], confederation([65_101, 65_102]));
+    const member = await listen(start(65_101, LEAF, [{ address: HERE, as: 65_001 }], confederation([65_001, 65_102])));
+    const declared = await listen(start(65_102, INSIDE, [{ address: HERE, as: 65_001 }], confederation([65_001, 65_101])));
+    const outside = await listen(start(65_003, OUTSIDE, [{ address: HERE, as: 65_000 }]));
+    const heard = await listen(here);
+    await established(heard, 3);
+    const own = await agent(here, [OWN], { confederation: [65_102] });
+    await settled(own);
+    await eventually('the declared one has it', () => declared.routes.has(OWN), 60_000);
+    await member.client.add([plainPath(LEAFS)]);
+    await eventually('the other has shown what it is', () => member.routes.has(OWN), 60_000);
+    await last(outside, heard);
+    expect(outside.routes.has(OWN)).toBe(false);
+    expect((await own.carrier.peers())?.map(({ as, inDomain }) => [as, inDomain]).sort()).toEqual([[65_003, false], [65_101, true], [65_102, true]]);
+  });
+});
