@@ -13,7 +13,7 @@ const ROUTER = 'router: { name: r1, loopback: { ipv4: 192.0.2.1, ipv6: 2001:db8:
 const PROXY = 'proxy: { address: 2001:db8::1, senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }], accept-from: [2001:db8::/32] }\n';
 const intent = (more = PROXY, bgp = 'bgp: {}\n') => load(`${ROUTER}${bgp}${more}`);
 const peer = (address: string, families: string[], state: BgpPeerState['state'] = 'established'): BgpPeerState => ({ address, as: 65_001, state, families, received: 0, advertised: 0 });
-const says = (...peers: BgpPeerState[]): GobgpAnswer => ({ about: { api: 'v3', as: 65_001, routerId: '192.0.2.1' }, peers });
+const says = (...peers: BgpPeerState[]): GobgpAnswer => ({ about: { api: 'v3', as: 65_001, routerId: '192.0.2.1' }, peers, policies: 'in force' });
 const check = (answer: GobgpAnswer, of = intent()) => checkGobgp(of, of.bgp!, answer);
 const BOTH = ['ipv4-unicast', 'ipv6-unicast'];
 
@@ -68,16 +68,26 @@ describe('cnpctl doctor on gobgpd', () => {
     expect(states(['ipv4-unicast'], intent(`ports: [{ interface: eth1, k-max: 50kB }]\n${PROXY}`))).toEqual([['gobgp.ipv4-unicast', 'ok'], ['gobgp.ipv6-unicast', 'missing']]);
   });
 
-  it('PNC-6-a: a neighbour that is not of the domain gets what is meant for the domain: a warning, with what to do about it', () => {
-    const domain = (...neighbors: BgpPeerState[]) => check(says(...neighbors), intent(PROXY, 'bgp: { domain: [65010] }\n')).find(({ id }) => id === 'gobgp.domain');
+  it('PNC-6-a: with policy: off a neighbour that is not of the domain gets what is meant for the domain: a warning, with what to do about it', () => {
+    const domain = (...neighbors: BgpPeerState[]) => check(says(...neighbors), intent(PROXY, 'bgp: { domain: [65010], policy: off }\n')).find(({ id }) => id === 'gobgp.domain');
     const [inside, member, outside] = [peer('192.0.2.9', BOTH), { ...peer('192.0.2.10', BOTH), as: 65_010 }, { ...peer('192.0.2.11', [], 'active'), as: 65_003 }];
     expect(domain(inside, member)).toMatchObject({ state: 'ok' });
     expect(domain(inside, member, outside)).toMatchObject({
       state: 'warning', problem: expect.stringContaining('neighbour 192.0.2.11, AS 65003, is not of the domain'), remedy: expect.stringMatching(/add 65003 to bgp\.domain.*domain-only/),
     });
-    // A neighbour whose AS gobgpd does not know yet; and without a domain nothing leaves the AS.
+    // A neighbour whose AS gobgpd does not know yet.
     expect(domain({ ...outside, as: 0 })).toMatchObject({ state: 'ok' });
-    expect(check(says(outside)).map(({ id }) => id)).not.toContain('gobgp.domain');
+    // gobgpd sends paths with NO_EXPORT as well.
+    const without = check(says(outside), intent(PROXY, 'bgp: { policy: off }\n')).find(({ id }) => id === 'gobgp.domain');
+    expect(without).toMatchObject({ state: 'warning', problem: expect.stringContaining('NO_EXPORT or not'), remedy: expect.stringContaining('bgp.policy: on') });
+  });
+
+  it('PNC-6-a: with cnpd’s policies neighbours outside are no warning as long as those stand in gobgpd', () => {
+    const outside = { ...peer('192.0.2.11', BOTH), as: 65_003 };
+    const domain = (policies: 'in force' | 'not in force' | 'not told') => check({ ...says(outside), policies } as GobgpAnswer).find(({ id }) => id === 'gobgp.domain');
+    expect(domain('in force')).toMatchObject({ state: 'ok', claim: expect.stringContaining('192.0.2.11, AS 65003') });
+    expect(domain('not in force')).toMatchObject({ state: 'warning', problem: expect.stringContaining('do not stand in gobgpd'), remedy: expect.stringContaining('start cnpd') });
+    expect(domain('not told')).toMatchObject({ state: 'warning' });
   });
 
   it('without a bgp section nothing is asked', async () => expect(await examineGobgp(load(ROUTER))).toEqual([]));

@@ -22,19 +22,19 @@ export async function examineGobgp(intent: Intent): Promise<GobgpCheck[]> {
   return intent.bgp ? checkGobgp(intent, intent.bgp, await askGobgp(intent.bgp.gobgp)) : [];
 }
 
-export function checkGobgp(intent: Intent, { gobgp, domain, confederation }: BgpIntent, answer: GobgpAnswer): GobgpCheck[] {
+export function checkGobgp(intent: Intent, { gobgp, domain, confederation, policy }: BgpIntent, answer: GobgpAnswer): GobgpCheck[] {
   const how = gobgp.tls ? ' with TLS' : '';
   if ('reason' in answer) {
     const { reason } = answer;
     return [{ id: 'gobgp', claim: `gobgpd answers at ${gobgp.target}`, state: 'missing', problem: `gobgpd cannot be used at ${gobgp.target}${how} (${reason})`, remedy: gobgpRemedy(gobgp.target, reason) }];
   }
-  const { about, peers } = answer;
+  const { about, peers, policies } = answer;
   const established = peers.filter((peer) => peer.state === 'established');
   return [
     { id: 'gobgp', claim: `gobgpd answers at ${gobgp.target}${how}: API ${about.api}, AS ${about.as}, router ID ${about.routerId}`, state: 'ok' },
     checkNeighbors(peers, established),
     ...checkFamilies(intent, established),
-    ...(domain.length > 0 ? [checkDomain(peers, { ownAs: about.as, domain: new Set(domain), members: new Set(confederation) })] : []),
+    ...checkDomain(peers, { ownAs: about.as, domain: new Set(domain), members: new Set(confederation) }, policy ? policies : 'off'),
   ];
 }
 
@@ -47,14 +47,23 @@ function checkNeighbors(peers: readonly BgpPeerState[], established: readonly Bg
   return { id, claim, state: 'missing', problem: `none of gobgpd's neighbours is established: ${states}`, remedy: 'gobgp neighbor ADDRESS, and `show bgp neighbors` at the other end, say why' };
 }
 
-/** Whether a policy of gobgpd's keeps paths from them cannot be seen here. Without a domain the paths have NO_EXPORT. */
-function checkDomain(peers: readonly BgpPeerState[], domain: Domain): GobgpCheck {
-  const [id, claim] = ['gobgp.domain', "gobgpd's neighbours are of the domain"];
+/** gobgpd heeds no NO_EXPORT: with a domain and without one a policy keeps cnpd's paths from neighbours outside, or nothing does. */
+function checkDomain(peers: readonly BgpPeerState[], domain: Domain, policies: 'in force' | 'not in force' | 'not told' | 'off'): GobgpCheck[] {
+  const id = 'gobgp.domain';
   const outside = peers.filter((peer) => withDomain(peer, domain).inDomain === false);
-  if (outside.length === 0) return { id, claim, state: 'ok' };
-  const problem = `${outside.map(({ address, as }) => `neighbour ${address}, AS ${as},`).join(' and ')} ${outside.length > 1 ? 'are' : 'is'} not of the domain, and gets cnpd's paths with attribute 39 unless a policy of gobgpd's keeps them back`;
+  if (outside.length === 0) return domain.domain.size > 0 ? [{ id, claim: "gobgpd's neighbours are of the domain", state: 'ok' }] : [];
+  const names = outside.map(({ address, as }) => `neighbour ${address}, AS ${as},`).join(' and ');
+  const are = outside.length > 1 ? 'are' : 'is';
+  const claim = `cnpd's policies keep its paths from neighbours outside the domain: ${names.slice(0, -1)}`;
+  if (policies === 'in force') return [{ id, claim, state: 'ok' }];
   const ases = [...new Set(outside.map(({ as }) => as))].join(', ');
-  return { id, claim, state: 'warning', problem, remedy: `if it is of the domain, add ${ases} to bgp.domain in cnpd.yaml; else an export policy as in frr-configs/bgp-gobgpd.toml ("domain-only"), and nothing where it is there` };
+  const inside = `if it is of the domain, add ${ases} to bgp.domain in cnpd.yaml (bgp.confederation, for members of gobgpd's confederation)`;
+  if (policies !== 'off') {
+    const problem = `${names} ${are} not of the domain, and cnpd's policies ${policies === 'not told' ? 'may not stand in gobgpd, which does not tell of them' : 'do not stand in gobgpd'}: cnpd puts them in when it runs, and no path without them`;
+    return [{ id, claim, state: 'warning', problem, remedy: `start cnpd, or see what \`cnpctl show status\` says of bgp; ${inside}` }];
+  }
+  const problem = `${names} ${are} not of the domain, and gets cnpd's paths with attribute 39, NO_EXPORT or not, unless a policy of gobgpd's keeps them back; what it tells with attribute 39 is believed wherever in the domain that is not seen`;
+  return [{ id, claim, state: 'warning', problem, remedy: `${inside}; else bgp.policy: on, or policies as in frr-configs/bgp-gobgpd.toml ("domain-only"), and nothing where they are there` }];
 }
 
 const familyName = (family: Family): string => `ipv${family}-unicast`;

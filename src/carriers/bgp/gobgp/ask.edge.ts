@@ -1,16 +1,18 @@
-// Two questions to a gobgpd, over a connection of their own: who it is, and which neighbours it has. Its table is not touched: gobgpd prepares all of it before it sends the
+// Questions to a gobgpd, over a connection of their own: who it is, which neighbours it has, and whether cnpd's policies stand in it. Its table is not touched: gobgpd prepares all of it before it sends the
 // first path, which takes a large one seconds in which it does nothing else.
 import type { BgpPeerState } from '../../../model/carrier-state.ts';
 import { Channel } from './channel.edge.ts';
 import type { GobgpAbout, GobgpOptions } from './gobgp.ts';
 import { identify } from './identify.edge.ts';
 import { LIST_PEER_REQUEST, decodePeer } from './messages.ts';
+import { DIRECTION, POLICY } from './policy.ts';
+import { decodeAssignment, listAssignment } from './policy-messages.ts';
 import { reasonOf } from './reason.ts';
 
 /** A busy gobgpd answers late. Milliseconds, for each of the two. */
 const ANSWER_MS = 10_000;
 
-export type GobgpAnswer = { readonly about: GobgpAbout; readonly peers: readonly BgpPeerState[] } | { readonly reason: string };
+export type GobgpAnswer = { readonly about: GobgpAbout; readonly peers: readonly BgpPeerState[]; readonly policies: 'in force' | 'not in force' | 'not told' } | { readonly reason: string };
 
 /** One attempt. Never rejects. */
 export async function askGobgp(options: Omit<GobgpOptions, 'learn'>): Promise<GobgpAnswer> {
@@ -18,11 +20,25 @@ export async function askGobgp(options: Omit<GobgpOptions, 'learn'>): Promise<Go
   try {
     channel = await Channel.open(options);
     const { api, about } = await identify(channel, ANSWER_MS);
-    return { about: { api: api.name, as: about.as, routerId: about.routerId }, peers: await listPeers(channel, api.service) };
+    return { about: { api: api.name, as: about.as, routerId: about.routerId }, peers: await listPeers(channel, api.service), policies: await policies(channel, api.service) };
   } catch (error) {
     return { reason: reasonOf(error, options) };
   } finally {
     channel?.close();
+  }
+}
+
+/** Whether cnpd's policies come first in both directions. */
+async function policies(channel: Channel, service: string): Promise<'in force' | 'not in force' | 'not told'> {
+  const first = (direction: number): Promise<string | undefined> => new Promise((resolve, reject) => {
+    let names: readonly string[] = [];
+    const done = (error?: Error): void => (error ? reject(error) : resolve(names[0]));
+    channel.stream(`/${service}/ListPolicyAssignment`, listAssignment(direction), { data: (bytes) => (names = decodeAssignment(bytes)), done }, ANSWER_MS);
+  });
+  try {
+    return (await first(DIRECTION.export)) === POLICY.export && (await first(DIRECTION.import)) === POLICY.import ? 'in force' : 'not in force';
+  } catch {
+    return 'not told';
   }
 }
 
