@@ -37,6 +37,7 @@ import { socketGroup } from './socket-group.ts';
 import { sidStates } from './sids.ts';
 import { StampSlot } from './stamp.ts';
 import { stateSource } from './state.ts';
+import { noteGobgp } from './uninstall-gobgp.ts';
 
 export interface DaemonOptions {
   readonly file: string;
@@ -146,6 +147,7 @@ class RunningDaemon implements Daemon {
       this.#dataplane.forgetUnknown();
     });
     this.#stopHousekeeping = startHousekeeping(this.#dataplane, { clock, readFacts: () => (this.#watch?.again(), this.#lost.sample()), onError: (error) => this.#unexpected(error) });
+    noteGobgp(runDir, this.#file.intent.bgp);
     await this.#carriers.start(this.#file.intent);
     this.#started = true;
     this.#log.info({ pid: process.pid, capabilities: heldCapabilities(), adopted: this.#dataplane.adopted, file: this.#options.file }, 'running');
@@ -185,6 +187,7 @@ class RunningDaemon implements Daemon {
     });
     this.#dataplane.congestedNode?.replaceSenders(this.#desired!.senderProxies);
     if (changed.includes('gnmi')) this.#log.warn({ socket: read.value.gnmiSocket }, 'a changed gnmi section takes effect at the next start');
+    if (read.value.bgp) noteGobgp(this.#options.runDir, read.value.bgp);
     try {
       await this.#carriers.reload(read.value, changed);
     } catch (error) {
@@ -202,6 +205,7 @@ class RunningDaemon implements Daemon {
         () => this.#watch?.close(),
         () => this.#queue,
         () => this.#carriers.stop(),
+        () => this.#started && !this.#carriers.bgp.carrier?.leavesPaths() && noteGobgp(this.#options.runDir, undefined),
         () => this.#learning.close(),
         () => this.#stamp?.stop(),
         () => this.#congestion?.stop(),

@@ -8,6 +8,7 @@ import { detachPinnedLink } from '../kernel/bpf/tcx.ts';
 import { SidRoutes } from '../kernel/netlink/sid-routes.ts';
 import { removeSidRoutes } from '../reconcile/sid-routes.ts';
 import { bpfDir, linksDir, runDirHolder } from './run-dir.ts';
+import { uninstallGobgp } from './uninstall-gobgp.ts';
 
 const OWN_FILES = ['cnpd.pid', 'gnmi.sock'];
 const LINKS = 'links';
@@ -26,6 +27,7 @@ export async function uninstall(runDir: string, say: (line: string) => void): Pr
     for (const sid of removeSidRoutes(routes)) say(`removed the route of ${sid}`);
     routes.close();
   });
+  if (!(await uninstallGobgp(runDir, say))) task.left++;
   removeOwnFiles(runDir, task);
   return task.left === 0 ? 0 : 1;
 }

@@ -1,9 +1,12 @@
 // cnpd's policies in real gobgpds, looked at from a neighbour outside the domain: what it hears, and what comes of what it tells.
 import { execFileSync } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type BgpCarrier, type BgpCarrierOptions, createBgpCarrier } from '../../src/carriers/bgp/carrier.ts';
 import type { OwnPath } from '../../src/carriers/bgp/gobgp/gobgp.ts';
 import { bgpProblems } from '../../src/daemon/problems.ts';
+import { noteGobgp, uninstallGobgp } from '../../src/daemon/uninstall-gobgp.ts';
 import { address } from '../../src/model/address.ts';
 import { systemClock } from '../../src/model/clock.ts';
 import { DEFAULT_CODE_POINTS } from '../../src/model/code-points.ts';
@@ -197,6 +200,48 @@ import-policy-list = ["all"]
     await eventually('inside has both again', () => [OWN, LEAFS].every((text) => heard.inside.routes.has(text)), 60_000);
     await last(heard.outside, heard.inside);
     await eventually('outside has neither', () => ![OWN, LEAFS].some((text) => heard.outside.routes.has(text)), 60_000);
+  });
+
+  test('while gobgpd hangs, who asks has an answer within a second, with what is known and the problem; and nothing is dropped', async () => {
+    const { here, heard } = await four();
+    await established(heard.here, 3);
+    const own = await agent(here, [OWN], { domain: [65_010] });
+    await settled(own);
+    const known = (await own.carrier.peers())?.map(({ as }) => as).sort();
+    here.signal('SIGSTOP');
+    const since = performance.now();
+    expect((await own.carrier.peers())?.map(({ as }) => as).sort()).toEqual(known);
+    expect((await own.carrier.paths()).map(({ prefix: text }) => text)).toContain(OWN);
+    expect(performance.now() - since).toBeLessThan(1000);
+    await eventually('it is told', () => own.problems().some((text) => text.includes('gobgpd does not answer (for') && text.includes('gobgp global')));
+    expect(own.carrier.session()).toMatchObject({ state: 'ready', originated: 1 });
+    here.signal('SIGCONT');
+    await eventually('it is over', () => own.problems().length === 0, 60_000);
+    expect(own.counters.get('bgp.session.lost') ?? 0).toBe(0);
+  });
+
+  test('cnpctl uninstall takes paths and policies of a killed cnpd out of gobgpd, and nobody else’s', async (context) => {
+    needsCli(binary, context);
+    const { here, heard } = await four();
+    await established(heard.here, 3);
+    const killed = await agent(here, [OWN], { domain: [65_010] });
+    await settled(killed);
+    await (killed.carrier as unknown as { client: { close(): Promise<void> } }).client.close();
+    carriers.pop();
+    here.cli('global', 'rib', 'add', FOREIGN, 'nexthop', '192.0.2.77');
+    const runDir = mkdtempSync(join(network.directory, 'run-'));
+    noteGobgp(runDir, { gobgp: { target: here.target, maxMessageBytes: 1 << 20 }, domain: [65_010], confederation: [], policy: true });
+    const said: string[] = [];
+    expect(await uninstallGobgp(runDir, (line) => said.push(line))).toBe(true);
+    expect(said).toEqual([expect.stringContaining("took cnpd's paths and policies out of gobgpd")]);
+    expect([here.cli('global', 'policy'), here.cli('policy'), here.cli('policy', 'neighbor')].join()).not.toContain('cnpd');
+    expect(here.cli('global', 'rib')).not.toContain(OWN);
+    expect(here.cli('global', 'rib')).toContain(FOREIGN);
+    // Nothing more to do, nothing to say.
+    expect([await uninstallGobgp(runDir, (line) => said.push(line)), said.length]).toEqual([true, 1]);
+    noteGobgp(runDir, { gobgp: { target: here.target, maxMessageBytes: 1 << 20 }, domain: [], confederation: [], policy: true });
+    here.signal('SIGSTOP');
+    expect([await uninstallGobgp(runDir, (line) => said.push(line)), said.at(-1)]).toEqual([false, expect.stringContaining('cnpd-export')]);
   });
 
   test('a policy of that name that is not cnpd’s: it stays, no path is put in, and a problem says why', async (context) => {

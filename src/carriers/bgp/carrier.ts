@@ -60,6 +60,8 @@ export interface BgpCarrier extends Carrier {
   unplaced(): number;
   /** Somebody else at the same gobgpd changes cnpd's paths again and again. */
   disputed(): boolean;
+  /** After a stop: gobgpd may still have paths of ours, and our policies. */
+  leavesPaths(): boolean;
   /** Takes over what and how it advertises and the hold time. False: something else changed, and the carrier must be stopped and created anew. */
   update(options: BgpCarrierOptions): boolean;
 }
@@ -98,6 +100,7 @@ class GobgpSideCarrier implements BgpCarrier {
   private readonly client: GobgpClient;
   private readonly wake: Wake;
   private stopping: Promise<void> | undefined;
+  private left = false;
   private onStopped: (clean: boolean) => void = () => {};
 
   constructor(options: BgpCarrierOptions, modules: BgpCarrierModules) {
@@ -134,6 +137,7 @@ class GobgpSideCarrier implements BgpCarrier {
       this.dispatch({ type: 'stop' });
     }).then((clean) => {
       this.wake.close();
+      this.left = !clean;
       return this.client.close(!clean || resumes);
     });
     return this.stopping;
@@ -163,6 +167,10 @@ class GobgpSideCarrier implements BgpCarrier {
 
   disputed(): boolean {
     return disputed(this.content, this.modules.clock.now());
+  }
+
+  leavesPaths(): boolean {
+    return this.left;
   }
 
   update(options: BgpCarrierOptions): boolean {

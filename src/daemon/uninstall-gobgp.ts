@@ -1,0 +1,70 @@
+// What a cnpd that was killed has left in gobgpd: its paths and its policies. Which gobgpd that is stands in a note in the run directory, which a clean stop removes: cnpd.yaml may say
+// something else by now. The paths go first: without the policies gobgpd would send them to everybody.
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type BgpCarrier, type BgpCarrierOptions, createBgpCarrier } from '../carriers/bgp/carrier.ts';
+import { POLICY } from '../carriers/bgp/gobgp/policy.ts';
+import { systemClock } from '../model/clock.ts';
+import { DEFAULT_CODE_POINTS } from '../model/code-points.ts';
+import { silentLog } from '../model/log.ts';
+
+type Noted = Pick<BgpCarrierOptions, 'gobgp' | 'domain' | 'confederation' | 'policy'>;
+
+/** A gobgpd that lists a large table, with room. Milliseconds. */
+const READY_MS = 15_000;
+const LOOK_MS = 50;
+
+const noteOf = (runDir: string): string => join(runDir, 'gobgp.json');
+
+/** @param bgp undefined: nothing is left in a gobgpd */
+export function noteGobgp(runDir: string, bgp: Noted | undefined): void {
+  const note = noteOf(runDir);
+  if (!bgp) return rmSync(note, { force: true });
+  const { gobgp, domain, confederation, policy } = bgp;
+  writeFileSync(note, `${JSON.stringify({ gobgp, domain, confederation, policy })}\n`, { mode: 0o600 });
+}
+
+/** @returns whether nothing is left; what is done, or left, is said */
+export async function uninstallGobgp(runDir: string, say: (line: string) => void): Promise<boolean> {
+  const note = noteOf(runDir);
+  if (!existsSync(note)) return true;
+  let noted: Noted;
+  try {
+    noted = JSON.parse(readFileSync(note, 'utf8')) as Noted;
+  } catch {
+    say(`left ${note}: it does not say which gobgpd has cnpd's paths`);
+    return false;
+  }
+  const { target } = noted.gobgp;
+  const reason = await takeOut(noted);
+  // A gobgpd that has ended has forgotten everything.
+  const gone = reason !== undefined && /ECONNREFUSED|ENOENT/.test(reason);
+  if (reason !== undefined && !gone) {
+    say(`left cnpd's paths, and its policies ${POLICY.export} and ${POLICY.import}, in gobgpd at ${target}: ${reason}. Restart gobgpd, or run this again when it answers`);
+    return false;
+  }
+  rmSync(note);
+  say(gone ? `gobgpd at ${target} is not there: nothing to take out` : `took cnpd's paths and policies out of gobgpd at ${target}`);
+  return true;
+}
+
+/** A carrier with nothing to advertise, for a moment. @returns why not; undefined: done */
+async function takeOut(noted: Noted): Promise<string | undefined> {
+  const carrier = createBgpCarrier(
+    { ...noted, policy: true, advertise: 'senders', communities: [], largeCommunities: [], learn: 'best', viaNextHop: false, holdUnreachableMs: 0 },
+    { clock: systemClock, log: silentLog, count: () => {}, codePoints: DEFAULT_CODE_POINTS, sink: { learned: () => {}, reachability: () => {} } },
+  );
+  await carrier.start();
+  const state = await ready(carrier);
+  await carrier.stop();
+  if (state !== 'ready') return carrier.session().reason;
+  return carrier.session().policy === 'failed' ? carrier.session().policyReason : undefined;
+}
+
+async function ready(carrier: BgpCarrier): Promise<string> {
+  for (const end = Date.now() + READY_MS; Date.now() < end; await new Promise((resolve) => systemClock.after(LOOK_MS, () => resolve(undefined)))) {
+    const { state, reason } = carrier.session();
+    if (state === 'ready' || (state === 'waiting' && /ECONNREFUSED|ENOENT/.test(reason))) return state;
+  }
+  return 'late';
+}
