@@ -51,7 +51,7 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
     await eventually('both are told', () => heard.routes.size === 2);
     for (const [text, nextHop] of [['10.1.0.0/16', '192.0.2.9'], ['2001:db8:1::/64', '2001:db8::9']] as const) {
       const [path] = heard.routes.get(text)!;
-      expect(path).toEqual({ identifier: OWN_IDENTIFIER, neighbor: undefined, nextHop: address(nextHop), nhc: new Uint8Array(NHC), asPath: [], med: 0, best: true });
+      expect(path).toEqual({ identifier: OWN_IDENTIFIER, neighbor: undefined, neighborAs: expect.any(Number) as number, nextHop: address(nextHop), nhc: new Uint8Array(NHC), asPath: [], med: 0, best: true });
     }
     const shown = daemon.cli('global', 'rib', '-a', 'ipv6');
     expect(shown).toContain('Type: BGPAttrType(39)');
@@ -106,9 +106,9 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
     await there.client.add([own('2001:db8:1::/64')]);
     far.cli('global', 'rib', 'add', '10.2.0.0/16', 'nexthop', '192.0.2.7', 'aspath', '65010,65011', 'med', '50');
     const learned = await eventually('both are learned', () => heard.routes.size === 2 && heard.routes);
-    expect(learned.get('2001:db8:1::/64')).toEqual([{ identifier: 0, neighbor: '127.0.0.2', nextHop: address('2001:db8::9'), nhc: new Uint8Array(NHC), asPath: [], med: 0, best: true }]);
+    expect(learned.get('2001:db8:1::/64')).toEqual([{ identifier: 0, neighbor: '127.0.0.2', neighborAs: 65001, nextHop: address('2001:db8::9'), nhc: new Uint8Array(NHC), asPath: [], med: 0, best: true }]);
     expect(learned.get('10.2.0.0/16')).toEqual([
-      { identifier: 0, neighbor: '127.0.0.2', nextHop: address('192.0.2.7'), asPath: [{ type: 'sequence', numbers: [65010, 65011] }], med: 50, best: true },
+      { identifier: 0, neighbor: '127.0.0.2', neighborAs: 65001, nextHop: address('192.0.2.7'), asPath: [{ type: 'sequence', numbers: [65010, 65011] }], med: 50, best: true },
     ]);
     // What cnpd has put in there is nobody's own here: the identifier does not travel.
     expect([...learned.values()].flat().some(isOwn)).toBe(false);

@@ -64,6 +64,8 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
       { id: 'gobgp', state: 'ok', claim: expect.stringContaining(`API ${binary.name}, AS 65001, router ID 127.0.0.1`) },
       { id: 'gobgp.neighbors', state: 'missing', problem: expect.stringContaining('127.0.0.2 is ') },
       { id: 'gobgp.ipv6-unicast', state: 'unknown' },
+      // No cnpd runs that could have put its policies in.
+      { id: 'gobgp.domain', state: 'warning', problem: expect.stringContaining('do not stand in gobgpd') },
     ]);
     network.start(binary, { as: 65_002, address: ADDRESSES.there, neighbors: [{ address: ADDRESSES.here, as: 65_001 }] });
     await eventually('the neighbour is established', () => doctor({ target: target(here) })[1]?.state === 'ok', 120_000);
@@ -71,6 +73,7 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
       { id: 'gobgp', state: 'ok' },
       { id: 'gobgp.neighbors', state: 'ok', claim: expect.stringContaining('127.0.0.2 (AS 65002)') },
       { id: 'gobgp.ipv6-unicast', state: 'ok', claim: 'ipv6-unicast is negotiated with 127.0.0.2' },
+      { id: 'gobgp.domain', state: 'warning' },
     ]);
   });
 
