@@ -29,7 +29,7 @@ type OspfArea = Ospf['areas'][number];
 type OspfAreaView = Omit<Partial<OspfArea>, 'authentication'> & { readonly authentication?: readonly (Partial<NonNullable<OspfArea['authentication']>[number]> | undefined)[] | undefined };
 type Bgp = NonNullable<Declared['bgp']>;
 type Gobgp = NonNullable<Bgp['gobgp']>;
-type Lists = 'next-hop' | 'communities' | 'large-communities' | 'domain';
+type Lists = 'next-hop' | 'communities' | 'large-communities' | 'domain' | 'confederation';
 export type BgpView = Omit<Partial<Bgp>, Lists | 'gobgp'> & { readonly [K in Lists]?: readonly (NonNullable<Bgp[K]>[number] | undefined)[] | undefined };
 export type GobgpView = Omit<Partial<Gobgp>, 'tls'> & { readonly tls?: Partial<NonNullable<Gobgp['tls']>> | undefined };
 /** Of both versions: what only one has is absent in the other. */
@@ -105,7 +105,7 @@ function endConOf(raw: Partial<EndCon> | undefined): Partial<EndCon> | undefined
 const ospfOf = (raw: unknown): OspfView | undefined =>
   shaped<OspfView>(mapping(raw), { areas: (areas) => mappings<OspfArea>(areas)?.map((area) => shaped<OspfArea>(area, { authentication: mappings })) });
 const bgpOf = (raw: unknown): BgpView | undefined =>
-  shaped<BgpView>(mapping(raw), { 'next-hop': values, communities: values, 'large-communities': values, domain: values });
+  shaped<BgpView>(mapping(raw), { 'next-hop': values, communities: values, 'large-communities': values, domain: values, confederation: values });
 const longHaulOf = (raw: unknown): Partial<LongHaul> =>
   shaped<LongHaul>(mapping(raw), { early: mapping, resume: mapping, objects: mapping, severity: mappings, escalation: mappings }) ?? {};
 
