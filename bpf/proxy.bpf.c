@@ -16,21 +16,26 @@
 
 LICENSE;
 
-// Upper three bits of the opcode.
-enum { TRANSPORT_RC = 0, TRANSPORT_UC = 1, TRANSPORT_XRC = 5 };
-
-// A RoCEv2 packet that is looked at: `ip` is the offset of its IP header.
-static __always_inline void roce_arrived(struct __sk_buff *skb, struct qp_flow *flow, __u32 opcode, __u32 psn, __u32 ip, __u32 family)
+// A RoCEv2 packet that is looked at: `ip` is the offset of its IP header. Its flow and its origin are known.
+static __always_inline void roce_arrived(struct __sk_buff *skb, struct arrival *a, const struct bth *bth, __u32 ip, __u32 family, __u32 tunnel)
 {
-	if (opcode == ROCE_OPCODE_UD_SEND) {
-		cm_packet(skb, flow, ip, family);
+	a->flow.receiver_qpn = BTH_QPN(bth->qpn);
+	a->flow.tenant = TENANT_MAIN;
+	a->opcode = bth->opcode;
+	a->psn = BTH_PSN(bth->psn);
+	a->asks = !!(bth->psn & bpf_htonl(0x80000000u)) | (ASKING_OPS >> (bth->opcode & 31) & 1);
+	a->now = bpf_ktime_get_coarse_ns();
+	a->length = skb->len;
+	a->port = skb->ifindex | tunnel;
+	if (a->opcode == ROCE_OPCODE_UD_SEND) {
+		cm_packet(skb, a, ip, family);
 		return;
 	}
-	struct queue_pair *pair = bpf_map_lookup_elem(&queue_pairs, flow);
-	if (pair && queue_pair_seen(flow, pair, opcode, psn, skb->len) == QP_FITS)
+	struct queue_pair *pair = queue_pair_learned(&a->flow);
+	if (pair && queue_pair_seen(skb, a, pair) == QP_FITS)
 		return;
-	if (opcode >> 5 != TRANSPORT_UC) // nobody answers UC
-		learn_from_traffic(flow, opcode, psn);
+	if (a->opcode >> 5 != TRANSPORT_UC) // nobody answers UC
+		learn_from_traffic(skb, a);
 }
 
 // Whether there is something to learn from a packet: CM, and a selection of connected traffic. Never a CNP: srv6-forward.h sends some past this program.
@@ -65,7 +70,7 @@ static __always_inline void load_address(struct address *a, const __u8 *at, __u3
 // UDP in linear memory with at least a UDP header. `ip`, `udp` are where its headers are.
 static __always_inline int udp_arrived(struct __sk_buff *skb, const __u8 *ip, const __u8 *udp, const __u8 *end, __u32 family)
 {
-	struct qp_flow flow;
+	struct address to;
 	__be16 port = walk_be16(udp + 2);
 	__u32 source = family == 6 ? 8 : 12, destination = family == 6 ? 24 : 16;
 	if (port == bpf_htons(ROCE_UDP_PORT)) {
@@ -73,37 +78,41 @@ static __always_inline int udp_arrived(struct __sk_buff *skb, const __u8 *ip, co
 		__u32 length = family == 6 ? IPV6_HLEN + bpf_ntohs(walk_be16(ip + 4)) : bpf_ntohs(walk_be16(ip + 2));
 		if ((const __u8 *)(bth + 1) > end || (const __u8 *)(bth + 1) - ip > length) // padding is no BTH
 			return TC_NEXT;
-		flow.receiver_qpn = BTH_QPN(bth->qpn);
-		if (!is_instructive(bth, flow.receiver_qpn))
+		if (!is_instructive(bth, BTH_QPN(bth->qpn)))
 			return TC_NEXT;
-		flow.tenant = TENANT_MAIN;
-		load_address(&flow.sender, ip + source, family);
-		load_address(&flow.receiver, ip + destination, family);
-		roce_arrived(skb, &flow, bth->opcode, BTH_PSN(bth->psn), ETH_HLEN, family);
+		struct arrival *a = arrival_memory();
+		if (!a)
+			return TC_NEXT;
+		load_address(&a->flow.sender, ip + source, family);
+		load_address(&a->flow.receiver, ip + destination, family);
+		a->origin = a->flow.sender;
+		a->origin_goal = a->flow.receiver;
+		a->is_tagged = skb->vlan_present;
+		roce_arrived(skb, a, bth, ETH_HLEN, family, 0);
 		return TC_NEXT;
 	}
-	load_address(&flow.receiver, ip + destination, family);
-	return is_proxy(&flow.receiver, port) ? notice_arrived(skb, family) : TC_NEXT;
+	load_address(&to, ip + destination, family);
+	return is_proxy(&to, port) ? notice_arrived(skb, family) : TC_NEXT;
 }
 
 // Everything that needs a walk: VLAN tags in the frame, options, extension headers, fragments, tunnels, paged packets.
 static __noinline int walked(struct __sk_buff *skb)
 {
 	struct headers h;
-	struct qp_flow flow;
-	if (walk_headers(skb, &h) != WALK_TRANSPORT || h.protocol != IPPROTO_UDP)
+	struct arrival *a = arrival_memory();
+	if (!a || walk_headers(skb, &h) != WALK_TRANSPORT || h.protocol != IPPROTO_UDP)
 		return TC_NEXT;
 	__u32 family = h.inner_family;
 	const __u8 *source = walk_at(skb, h.inner + (family == 6 ? 8 : 12), 16);
 	if (!source)
 		return TC_NEXT;
-	load_address(&flow.sender, source, family);
+	load_address(&a->flow.sender, source, family);
 	const __u8 *destination = walk_at(skb, h.destination, 16);
 	if (!destination)
 		return TC_NEXT;
-	load_address(&flow.receiver, destination, family);
+	load_address(&a->flow.receiver, destination, family);
 	if (h.dport != bpf_htons(ROCE_UDP_PORT)) {
-		if (h.inner != h.outer || !is_proxy(&flow.receiver, h.dport))
+		if (h.inner != h.outer || !is_proxy(&a->flow.receiver, h.dport))
 			return TC_NEXT;
 		if (h.outer == ETH_HLEN && !h.fragmented && h.transport - h.outer == (family == 6 ? IPV6_HLEN : IPV4_HLEN))
 			return notice_arrived(skb, family); // it was only paged
@@ -113,10 +122,17 @@ static __noinline int walked(struct __sk_buff *skb)
 	const struct bth *bth = (const struct bth *)walk_at(skb, h.transport + UDP_HLEN, BTH_SIZE);
 	if (!bth || h.fragmented || h.transport + UDP_HLEN + BTH_SIZE > h.end)
 		return TC_NEXT;
-	flow.receiver_qpn = BTH_QPN(bth->qpn);
-	flow.tenant = TENANT_MAIN;
-	if (is_instructive(bth, flow.receiver_qpn))
-		roce_arrived(skb, &flow, bth->opcode, BTH_PSN(bth->psn), h.inner, family);
+	if (!is_instructive(bth, BTH_QPN(bth->qpn)))
+		return TC_NEXT;
+	// Whoever sent the outermost packet is who brought it.
+	__u32 is_outer6 = h.outer_family == 6, size = is_outer6 ? 16 : 4;
+	const __u8 *outer = walk_at(skb, h.outer + (is_outer6 ? 8 : 12), 32);
+	if (!outer)
+		return TC_NEXT;
+	load_address(&a->origin, outer, h.outer_family);
+	load_address(&a->origin_goal, outer + size, h.outer_family);
+	a->is_tagged = skb->vlan_present || h.outer != ETH_HLEN;
+	roce_arrived(skb, a, bth, h.inner, family, h.inner != h.outer ? PORT_TUNNEL : 0);
 	return TC_NEXT;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // Learning a connection from its set-up (PNC-1-c; InfiniBand vol. 1 §12.6): a REQ names the Queue Pair and the starting PSN of one side, the REP that
 // answers it those of the other; communication IDs say what belongs to what. DREQ, DREP and REJ end it. SIDR, LAP and MRA say nothing about Queue Pairs.
-// These packets decide who is slowed down, so they are checked to the ICRC.
+// These packets decide who is slowed down, so they are checked to the ICRC, and against the way they came (port-roles.h). A connection is one of the two hosts that
+// exchange the messages: a GID that names another address than the packet's own, or a path that names one, teaches nothing.
 #ifndef CNPD_CM_H
 #define CNPD_CM_H
 
@@ -13,11 +14,13 @@
 #define CM_QKEY 0x80010000u
 #define MAD_CM_SEND bpf_htonl(0x01070203u) // base version 1, class 7, class version 2, method Send
 
-enum { CM_REQ = 0x10, CM_REJ = 0x12, CM_REP = 0x13, CM_RTU = 0x14, CM_DREQ = 0x15, CM_DREP = 0x16 };
+enum { CM_REQ = 0x10, CM_REJ = 0x12, CM_REP = 0x13, CM_RTU = 0x14, CM_DREQ = 0x15, CM_DREP = 0x16, CM_LAP = 0x19 };
 #define CM_REJECTED_REQ 0
 
 // Offsets in words from the UDP header: BTH 2, DETH 5, MAD 7, message 13.
 enum { CM_UDP = 0, CM_BTH = 2, CM_DETH = 5, CM_MAD = 7, CM_MAD_ATTRIBUTE = 11, CM_BODY = 13 };
+// Words of the body: GIDs of a REQ's primary path, and of the alternate path that a LAP asks for. REP and APR have none.
+enum { CM_REQ_LOCAL_GID = 14, CM_REQ_REMOTE_GID = 18, CM_LAP_LOCAL_GID = 6, CM_LAP_REMOTE_GID = 10 };
 #define CM_UDP_WORDS 72 // the datagram: 8 + 12 + 8 + 256 + 4 bytes
 
 // One side's view of a connection: who, to whom, and its communication ID.
@@ -29,7 +32,6 @@ struct cm_key {
 };
 
 struct cm_side {
-	struct address local_gid, remote_gid; // of the data path; normally the key's
 	__u32 qpn;
 	__u32 peer_qpn; // 0 until the REP
 	__u32 psn;
@@ -54,13 +56,18 @@ static __always_inline int cm_qpn_possible(__u32 qpn)
 	return qpn >= FIRST_DATA_QPN && qpn < 0xffffff;
 }
 
-// A GID as an address. IPv4 is ::ffff:a.b.c.d in both.
-static __always_inline void cm_gid(struct address *a, const __u32 *words)
+// Whether a GID is this address, IPv4 being ::ffff:a.b.c.d in both, or empty: some stacks leave it so where there is no subnet manager.
+static __always_inline int cm_gid_is(const __u32 *gid, const struct address *a)
 {
-	a->words[0] = words[0];
-	a->words[1] = words[1];
-	a->words[2] = words[2];
-	a->words[3] = words[3];
+	if (!(gid[0] | gid[1] | gid[2] | gid[3]))
+		return 1;
+	return gid[0] == a->words[0] && gid[1] == a->words[1] && gid[2] == a->words[2] && gid[3] == a->words[3];
+}
+
+// The sender's own and its peer's, at these words of the body.
+static __always_inline int cm_gids_are_own(struct qp_flow *path, const __u32 *local, const __u32 *remote)
+{
+	return cm_gid_is(local, &path->sender) && cm_gid_is(remote, &path->receiver);
 }
 
 // The tenant of a REQ. A REP does not say whose REQ it answers: who knows another one's communication ID must not be taken for it.
@@ -77,23 +84,20 @@ static __always_inline void cm_request(struct qp_flow *path, const __u32 *body, 
 {
 	struct cm_key key = { .local = path->sender, .remote = path->receiver, .comm_id = body[0], .space = tenant_space(path->tenant) };
 	struct cm_side side = { .qpn = WORD24(body[8]), .psn = WORD24(body[11]), .tenant = cm_tenant(&key, path->tenant, now), .at = now };
-	cm_gid(&side.local_gid, body + 14);
-	cm_gid(&side.remote_gid, body + 18);
 	count(COUNT_CM_REQUEST);
 	if (!cm_qpn_possible(side.qpn)) {
 		count(COUNT_CM_MALFORMED);
 		return;
 	}
-	// Some stacks leave the GIDs empty where there is no subnet manager.
-	if (!(side.local_gid.halves[0] | side.local_gid.halves[1]) || !(side.remote_gid.halves[0] | side.remote_gid.halves[1])) {
-		side.local_gid = key.local;
-		side.remote_gid = key.remote;
+	if (!cm_gids_are_own(path, body + CM_REQ_LOCAL_GID, body + CM_REQ_REMOTE_GID)) {
+		count(COUNT_CM_OTHER_HOST);
+		return;
 	}
 	bpf_map_update_elem(&cm_connections, &key, &side, BPF_ANY);
 }
 
 // The REP comes from the other side: its remote communication ID is the REQ's.
-static __always_inline void cm_reply(struct qp_flow *path, const __u32 *body, __u64 now)
+static __always_inline void cm_reply(struct qp_flow *path, const __u32 *body, __u64 now, __u32 port)
 {
 	__u32 space = tenant_space(path->tenant);
 	struct cm_key asked = { .local = path->receiver, .remote = path->sender, .comm_id = body[1], .space = space };
@@ -113,8 +117,6 @@ static __always_inline void cm_reply(struct qp_flow *path, const __u32 *body, __
 	request->peer_qpn = qpn;
 	request->peer_tenant = path->tenant;
 	struct cm_side side = {
-		.local_gid = request->remote_gid,
-		.remote_gid = request->local_gid,
 		.qpn = qpn,
 		.peer_qpn = request->qpn,
 		.psn = psn,
@@ -123,31 +125,27 @@ static __always_inline void cm_reply(struct qp_flow *path, const __u32 *body, __
 		.at = now,
 	};
 	bpf_map_update_elem(&cm_connections, &answer, &side, BPF_ANY);
-	struct qp_flow flow = { .sender = side.local_gid, .receiver = side.remote_gid, .receiver_qpn = side.peer_qpn, .tenant = side.tenant };
+	struct qp_flow flow = { .sender = path->sender, .receiver = path->receiver, .receiver_qpn = side.peer_qpn, .tenant = side.tenant };
 	__u32 request_psn = request->psn;
-	if (queue_pairs_connect(&flow, side.peer_tenant, qpn, psn, request_psn, QP_FROM_CM) == 0)
+	if (queue_pairs_connect(&flow, side.peer_tenant, qpn, psn, request_psn, QP_FROM_CM, port) == 0)
 		count(COUNT_QP_LEARNED_CM);
 }
 
 // Forgets a connection by what one side knows of it. `peer_qpn` narrows it where the message names it.
 static __always_inline void cm_forget(struct cm_key *key, __u32 tenant, __u32 peer_qpn)
 {
-	struct qp_flow flow = { .tenant = tenant };
+	struct qp_flow flow = { .sender = key->local, .receiver = key->remote, .tenant = tenant };
 	struct cm_side *side = bpf_map_lookup_elem(&cm_connections, key);
 	if (side) {
 		// Of somebody else's connection.
 		if (side->tenant != tenant)
 			return;
-		flow.sender = side->local_gid;
-		flow.receiver = side->remote_gid;
 		flow.receiver_qpn = side->peer_qpn;
 		if (peer_qpn && peer_qpn != side->peer_qpn)
 			return;
 		bpf_map_delete_elem(&cm_connections, key);
 	} else if (peer_qpn) {
 		// Learned from traffic, or the exchange was too long ago.
-		flow.sender = key->local;
-		flow.receiver = key->remote;
 		flow.receiver_qpn = peer_qpn;
 	} else {
 		return;
@@ -179,19 +177,20 @@ static __always_inline void cm_end(struct qp_flow *path, const __u32 *body, __u3
 		bpf_map_delete_elem(&cm_connections, &remote);
 }
 
-static __always_inline void cm_message(struct qp_flow *path, const __u32 *udp)
+static __always_inline void cm_message(struct arrival *a, const __u32 *udp)
 {
 	const __u32 *body = udp + CM_BODY;
 	__u32 attribute = bpf_ntohl(udp[CM_MAD_ATTRIBUTE]) >> 16;
-	__u64 now = bpf_ktime_get_coarse_ns();
 	if (attribute == CM_REQ)
-		cm_request(path, body, now);
+		cm_request(&a->flow, body, a->now);
 	else if (attribute == CM_REP)
-		cm_reply(path, body, now);
+		cm_reply(&a->flow, body, a->now, a->port);
 	else if (attribute == CM_DREQ || attribute == CM_DREP || attribute == CM_REJ)
-		cm_end(path, body, attribute);
+		cm_end(&a->flow, body, attribute);
 	else if (attribute == CM_RTU)
 		count(COUNT_CM_READY);
+	else if (attribute == CM_LAP && !cm_gids_are_own(&a->flow, body + CM_LAP_LOCAL_GID, body + CM_LAP_REMOTE_GID))
+		count(COUNT_CM_OTHER_HOST);
 	else
 		count(COUNT_CM_OTHER);
 }
@@ -210,16 +209,16 @@ static __always_inline int cm_fills(const __u32 *ip, __u32 family)
 }
 
 // A packet for Queue Pair 1 whose IP header is at `offset` of the frame.
-static __noinline int cm_packet(struct __sk_buff *skb, struct qp_flow *path, __u32 offset, __u32 family)
+static __noinline int cm_packet(struct __sk_buff *skb, struct arrival *a, __u32 offset, __u32 family)
 {
-	if (!path)
+	if (!a)
 		return 0;
 	struct proxy_scratch *scratch = proxy_memory();
 	if (!scratch)
 		return 0;
 	__u32 header = family == 6 ? IPV6_HLEN : IPV4_HLEN;
 	__u32 *words = scratch->words;
-	if (!are_learned(&path->sender, &path->receiver)) {
+	if (!are_learned(&a->flow.sender, &a->flow.receiver)) {
 		count(COUNT_CM_FOREIGN);
 		return 0;
 	}
@@ -241,7 +240,12 @@ static __noinline int cm_packet(struct __sk_buff *skb, struct qp_flow *path, __u
 		count(COUNT_CM_BAD_ICRC);
 		return 0;
 	}
-	cm_message(path, udp);
+	if (!is_believed(skb, &a->origin, &a->origin_goal, a->port)) {
+		if (!a->is_tagged)
+			count(COUNT_CM_WRONG_PORT);
+		return 0;
+	}
+	cm_message(a, udp);
 	return 0;
 }
 

@@ -24,6 +24,8 @@
 	X(144, PROXY_QP_UNKNOWN, "proxy.notice.qp-unknown", "notices about flows whose sender's Queue Pair is not known")               \
 	X(145, PROXY_FLOW_LIMITED, "proxy.notice.flow-limited", "notices within the flow's interval")                                   \
 	X(146, PROXY_RATE_LIMITED, "proxy.notice.rate-limited", "notices refused by the node's token bucket")                           \
+	X(147, PROXY_WRONG_PORT, "proxy.notice.wrong-port", "notices by a port to which the route back to their source does not lead")   \
+	X(148, PROXY_QP_DOUBTFUL, "proxy.notice.qp-doubtful", "notices about flows whose requests remain unanswered: the sender's Queue Pair may be another") \
 	X(153, PROXY_FAST_CNP, "proxy.fast-cnp.ordered", "notices turned into a Fast CNP for the sender")                               \
 	X(154, PROXY_LONG_HAUL_ICMPV6, "proxy.long-haul-icmpv6.ordered", "notices turned into a Long-haul CNP in ICMPv6 for the sender") \
 	X(155, PROXY_LONG_HAUL_ROCE, "proxy.long-haul-roce.ordered", "notices turned into a Long-haul CNP in RoCEv2 for the sender")    \
@@ -39,6 +41,11 @@
 	X(169, QP_MATCH, "proxy.qp.match", "answers that fit exactly one Queue Pair's recent PSN")                                      \
 	X(170, QP_AMBIGUOUS, "proxy.qp.ambiguous", "answers whose PSN several Queue Pairs have sent recently")                          \
 	X(171, QP_CONTRADICTION, "proxy.qp.contradiction", "answers that fit another Queue Pair than the ones before")                  \
+	X(172, QP_WRONG_PORT, "proxy.qp.wrong-port", "packets that would teach or keep something, by a port to which the route back to their source does not lead") \
+	X(173, QP_CONFIRMED, "proxy.qp.confirmed", "connections from a CM exchange that traffic has confirmed")                              \
+	X(174, QP_DISPLACED, "proxy.qp.removed.displaced", "unconfirmed connections that made room for another one of the same port")     \
+	X(175, QP_FULL, "proxy.qp.full", "confirmed connections for which there was no room; they are known as unconfirmed ones")         \
+	X(176, QP_DOUBTFUL, "proxy.qp.doubtful", "times that the requests of a connection were not answered for longer than a round trip takes") \
 	X(192, CM_REQUEST, "proxy.cm.request", "CM REQ seen")                                                                           \
 	X(193, CM_REPLY, "proxy.cm.reply", "CM REP seen")                                                                               \
 	X(194, CM_READY, "proxy.cm.ready-to-use", "CM RTU seen")                                                                        \
@@ -48,6 +55,8 @@
 	X(198, CM_UNMATCHED, "proxy.cm.unmatched", "REPs without the REQ that they answer, or with one that is too old")                \
 	X(199, CM_MALFORMED, "proxy.cm.malformed", "datagrams to Queue Pair 1 that are no whole CM MAD, or name an impossible Queue Pair") \
 	X(200, CM_BAD_ICRC, "proxy.cm.bad-icrc", "CM MADs with a wrong ICRC")                                                           \
-	X(201, CM_FOREIGN, "proxy.cm.foreign", "CM MADs between hosts outside the declared sender prefixes")
+	X(201, CM_FOREIGN, "proxy.cm.foreign", "CM MADs between hosts outside the declared sender prefixes")                             \
+	X(202, CM_OTHER_HOST, "proxy.cm.other-host", "REQs and LAPs whose GIDs are not the addresses of the packet")                    \
+	X(203, CM_WRONG_PORT, "proxy.cm.wrong-port", "CM MADs by a port to which the route back to their source does not lead")
 
 #endif

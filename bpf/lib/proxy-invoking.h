@@ -16,6 +16,7 @@
 // What a notice turns out to be about.
 struct notice {
 	struct qp_flow flow;
+	struct address source, goal; // of the notice itself
 	__be16 sport;
 	__be16 pkey;
 	__u16 end;	// of the UDP datagram in the frame

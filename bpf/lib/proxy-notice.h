@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // A Congestion Notification to Proxy (PNC §4, layout: decisions D1-D4) at the proxy: checked, then turned in place into the standard CNP for the sender's
-// Queue Pair, which the kernel routes on. Whatever does not hold is a counter and a drop. The order: who may say it, is it intact, is it
-// true to the packet that it carries, do we know the sender and its Queue Pair, is it too soon. The 3-bit level has no place in a CNP.
+// Queue Pair, which the kernel routes on. Whatever does not hold is a counter and a drop. The order: who may say it, is it intact, did it come
+// from where its source is, is it true to the packet that it carries, do we know the sender and its Queue Pair, is it too soon. The 3-bit level has no place in a CNP.
 #ifndef CNPD_PROXY_NOTICE_H
 #define CNPD_PROXY_NOTICE_H
 
@@ -41,13 +41,13 @@ static __always_inline int notice_length(struct __sk_buff *skb, __u32 offset, __
 static __always_inline int notice_carrier_ipv6(struct __sk_buff *skb, struct proxy_scratch *scratch, struct notice *notice)
 {
 	__be16 payload, length;
-	struct address source;
 	__u32 udp = ETH_HLEN + IPV6_HLEN, check;
 	if (bpf_skb_load_bytes(skb, ETH_HLEN + 4, &payload, 2) < 0 || bpf_skb_load_bytes(skb, ETH_HLEN + 8, scratch->datagram, 32) < 0 ||
 	    bpf_skb_load_bytes(skb, udp + 4, &check, 4) < 0)
 		return COUNT_PROXY_TRUNCATED;
-	__builtin_memcpy(&source, scratch->datagram, 16);
-	if (!proxy_match(&proxy_sources, &source))
+	__builtin_memcpy(&notice->source, scratch->datagram, 16);
+	__builtin_memcpy(&notice->goal, scratch->datagram + 16, 16);
+	if (!proxy_match(&proxy_sources, &notice->source))
 		return COUNT_PROXY_NOT_ALLOWED;
 	length = bpf_ntohs(check & 0xffff);
 	int problem = notice_length(skb, udp, length, bpf_ntohs(payload), NOTICE_MAX_IPV6);
@@ -64,12 +64,12 @@ static __always_inline int notice_carrier_ipv6(struct __sk_buff *skb, struct pro
 static __always_inline int notice_carrier_ipv4(struct __sk_buff *skb, struct proxy_scratch *scratch, struct notice *notice)
 {
 	__u32 *ip = scratch->words;
-	struct address source;
 	__u32 udp = ETH_HLEN + IPV4_HLEN;
 	if (bpf_skb_load_bytes(skb, ETH_HLEN, ip, IPV4_HLEN + UDP_HLEN) < 0)
 		return COUNT_PROXY_TRUNCATED;
-	address_map_ipv4(&source, ip[3]);
-	if (!proxy_match(&proxy_sources, &source))
+	address_map_ipv4(&notice->source, ip[3]);
+	address_map_ipv4(&notice->goal, ip[4]);
+	if (!proxy_match(&proxy_sources, &notice->source))
 		return COUNT_PROXY_NOT_ALLOWED;
 	if (csum_fold(csum_add_bytes(ip, IPV4_HLEN, 0)) != 0)
 		return COUNT_PROXY_BAD_CHECKSUM;
@@ -93,6 +93,8 @@ __noinline int notice_check(struct __sk_buff *skb, struct notice *notice)
 	int problem = notice->carrier == 6 ? notice_carrier_ipv6(skb, scratch, notice) : notice_carrier_ipv4(skb, scratch, notice);
 	if (problem != NOTICE_GOOD)
 		return problem;
+	if (!is_believed(skb, &notice->source, &notice->goal, skb->ifindex))
+		return COUNT_PROXY_WRONG_PORT;
 	if (skb->len > skb->data_end - skb->data && bpf_skb_pull_data(skb, skb->len) < 0)
 		return COUNT_PROXY_CNP_FAILED;
 	problem = notice_decide(skb, scratch, notice, &invoking);
@@ -142,8 +144,10 @@ __noinline int notice_admit(struct notice *notice, __u32 *sender_qpn)
 		return COUNT_PROXY_SENDER_UNKNOWN;
 	notice->format = senders->format;
 	struct queue_pair *pair = queue_pair_of(&notice->flow, config, now);
-	if (!pair)
-		return COUNT_PROXY_QP_UNKNOWN;
+	if (!pair) {
+		pair = queue_pair_learned(&notice->flow);
+		return pair && pair->doubtful ? COUNT_PROXY_QP_DOUBTFUL : COUNT_PROXY_QP_UNKNOWN;
+	}
 	*sender_qpn = pair->sender_qpn;
 	int problem = notice_limits(pair, config, now);
 	if (problem != NOTICE_GOOD)

@@ -27,7 +27,8 @@ struct queue_pair {
 	__u32 psn;	    // of the last request seen; PSN_UNKNOWN before
 	__u8 source;	    // enum qp_source
 	__u8 strikes;	    // answers in a row whose PSN did not fit
-	__u16 reserved;
+	__u8 waiting;	    // a request has asked for an answer, at unanswered_since
+	__u8 doubtful;	    // and has waited for it for too long
 	__u64 learned_at; // CLOCK_MONOTONIC, like the other times
 	__u64 last_seen;  // last packet of this direction, requests and answers
 	__u64 checked_at;
@@ -37,16 +38,28 @@ struct queue_pair {
 	__u64 packets; // requests of this direction, estimated from PSNs, since only some packets are looked at
 	__u64 bytes;   // of their frames, estimated likewise
 	__u32 peer_tenant; // in which the other direction is seen: the other half's key has it
-	__u32 reserved2;
+	__u32 reserved;
+	__u64 last_answer; // of this direction
+	__u64 believed_at; // when the route back to the sender was last seen to lead out of `port`
+	__u32 port;	   // by which the packets of this direction come; 0: none has come yet
+	__u32 place;	   // in unconfirmed_places (queue-pairs.h), from 1; 0: confirmed
 };
 
-// Evicts the least recently used: its size is a limit of memory, not of function.
+// Confirmed: requests were seen, and answers that fit them. Nothing evicts a connection here: it leaves by age, by contradiction or when it is disconnected.
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1 << 16);
 	__type(key, struct qp_flow);
 	__type(value, struct queue_pair);
 } queue_pairs SEC(".maps");
+
+// What a CM exchange said and no traffic has confirmed yet. Each port of the router has a share of it, whose oldest makes room (queue-pairs.h).
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1 << 15);
+	__type(key, struct qp_flow);
+	__type(value, struct queue_pair);
+} unconfirmed_queue_pairs SEC(".maps");
 
 // Written by the agent only; they outrank what is learned.
 struct {
@@ -62,14 +75,21 @@ static __always_inline int is_later(__u64 now, __u64 then, __u64 by)
 	return (__s64)(now - then) > (__s64)by;
 }
 
-// What is known of a flow: the operator's entry, else what was learned unless it has aged. Null: nothing.
+// What was learned of a flow, be it too old or doubtful. Null: nothing.
+static __always_inline struct queue_pair *queue_pair_learned(const struct qp_flow *flow)
+{
+	struct queue_pair *pair = bpf_map_lookup_elem(&queue_pairs, flow);
+	return pair ? pair : bpf_map_lookup_elem(&unconfirmed_queue_pairs, flow);
+}
+
+// What may be used of a flow: the operator's entry, else what was learned unless it has aged or its requests remain unanswered. Null: nothing.
 static __always_inline struct queue_pair *queue_pair_of(const struct qp_flow *flow, const struct proxy_config *config, __u64 now)
 {
 	struct queue_pair *pair = bpf_map_lookup_elem(&static_queue_pairs, flow);
 	if (pair)
 		return pair;
-	pair = bpf_map_lookup_elem(&queue_pairs, flow);
-	return pair && !is_later(now, pair->last_seen, config->ageing_ns) ? pair : 0;
+	pair = queue_pair_learned(flow);
+	return pair && !pair->doubtful && !is_later(now, pair->last_seen, config->ageing_ns) ? pair : 0;
 }
 
 // The Queue Pair from which `source` sends to Queue Pair `destination_qpn` of `destination` (addresses as in address.h); 0: not known.

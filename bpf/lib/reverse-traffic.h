@@ -5,6 +5,7 @@
 //
 // What makes it cautious: a PSN that two Queue Pairs sent is nobody's hit and sets a's count back; a hit for another pair is a contradiction, after which
 // twice as many are asked for. Two connections in lockstep between the same hosts are therefore never told apart, and never guessed.
+// Where a PSN was sent by, and where it is answered by, is looked at when they would be evidence, for or against.
 // The UDP source port, which some cards derive from both Queue Pairs, is not consulted: it could only confirm what this has decided.
 #ifndef CNPD_REVERSE_TRAFFIC_H
 #define CNPD_REVERSE_TRAFFIC_H
@@ -24,6 +25,9 @@ struct sent {
 	__u32 qpn; // that the packet was for; QPN_AMBIGUOUS: several, or of several tenants
 	__u32 tenant;
 	__u64 at;
+	struct address origin; // of the outermost header
+	__u32 port; // by which it came
+	__u32 reserved;
 };
 
 struct {
@@ -48,10 +52,40 @@ struct {
 	__type(value, struct candidate);
 } qp_candidates SEC(".maps");
 
-static __always_inline void note_sent(struct qp_flow *flow, __u32 psn, __u64 now, __u64 recent_ns)
+// The source of an answer's request and of a request's answer are each other's destination, except in a tunnel, where the other end is nobody's business here.
+static __always_inline int sent_is_believed(struct __sk_buff *skb, const struct sent *sent, const struct address *goal)
 {
-	struct sent_key key = { .sender = flow->sender, .receiver = flow->receiver, .psn = psn, .space = tenant_space(flow->tenant) };
-	struct sent fresh = { .qpn = flow->receiver_qpn, .tenant = flow->tenant, .at = now };
+	struct address origin = sent->origin;
+	return is_believed(skb, &origin, goal, sent->port);
+}
+
+// Another Queue Pair, or by another port than before: that makes a PSN ambiguous only when both are to be believed.
+__noinline int note_sent_again(struct __sk_buff *skb, struct arrival *a, struct sent *known, __u64 recent_ns)
+{
+	if (!a || !known)
+		return 0;
+	if (!is_believed(skb, &a->origin, &a->origin_goal, a->port)) {
+		if (!a->is_tagged)
+			count(COUNT_QP_WRONG_PORT);
+		return 0;
+	}
+	int is_other = known->qpn != a->flow.receiver_qpn || known->tenant != a->flow.tenant;
+	if (is_other && !is_later(a->now, known->at, recent_ns) && sent_is_believed(skb, known, &a->origin_goal)) {
+		known->qpn = QPN_AMBIGUOUS;
+	} else {
+		known->qpn = a->flow.receiver_qpn;
+		known->tenant = a->flow.tenant;
+		known->port = a->port;
+		known->origin = a->origin;
+	}
+	known->at = a->now;
+	return 0;
+}
+
+static __always_inline void note_sent(struct __sk_buff *skb, struct arrival *a, __u64 recent_ns)
+{
+	struct sent_key key = { .sender = a->flow.sender, .receiver = a->flow.receiver, .psn = a->psn, .space = tenant_space(a->flow.tenant) };
+	struct sent fresh = { .qpn = a->flow.receiver_qpn, .tenant = a->flow.tenant, .port = a->port, .at = a->now, .origin = a->origin };
 	struct sent *known = bpf_map_lookup_elem(&qp_sent_psns, &key);
 	if (!known) {
 		if (bpf_map_update_elem(&qp_sent_psns, &key, &fresh, BPF_NOEXIST) == 0)
@@ -61,11 +95,10 @@ static __always_inline void note_sent(struct qp_flow *flow, __u32 psn, __u64 now
 		if (!known)
 			return;
 	}
-	if (known->qpn != flow->receiver_qpn || known->tenant != flow->tenant) {
-		known->qpn = is_later(now, known->at, recent_ns) ? flow->receiver_qpn : QPN_AMBIGUOUS;
-		known->tenant = flow->tenant;
-	}
-	known->at = now;
+	if ((known->qpn == fresh.qpn && known->tenant == fresh.tenant && known->port == fresh.port) || (known->qpn == QPN_AMBIGUOUS && !is_later(a->now, known->at, recent_ns)))
+		known->at = a->now;
+	else
+		note_sent_again(skb, a, known, recent_ns);
 }
 
 static __always_inline void candidate_set(struct qp_flow *flow, __u32 peer_tenant, __u32 sender_qpn, __u32 psn, __s32 hits)
@@ -82,7 +115,7 @@ static __always_inline __u64 candidate_of(struct qp_flow *flow)
 }
 
 // An answer (flow: B → A, Queue Pair a) that fits a request to `asked`, Queue Pair b of B, which was seen in `tenant`.
-static __always_inline void candidate_hit(struct qp_flow *flow, __u32 tenant, __u32 asked, __u32 psn, __s32 needed)
+static __always_inline void candidate_hit(struct qp_flow *flow, __u32 tenant, __u32 asked, __u32 psn, __s32 needed, __u32 port)
 {
 	struct qp_flow request;
 	flow_reversed(&request, flow, asked, tenant);
@@ -105,47 +138,50 @@ static __always_inline void candidate_hit(struct qp_flow *flow, __u32 tenant, __
 		return;
 	bpf_map_delete_elem(&qp_candidates, &request);
 	bpf_map_delete_elem(&qp_candidates, flow);
-	if (queue_pairs_connect(flow, tenant, asked, PSN_UNKNOWN, PSN_UNKNOWN, QP_FROM_TRAFFIC) == 0)
+	if (queue_pairs_connect(flow, tenant, asked, PSN_UNKNOWN, PSN_UNKNOWN, QP_FROM_TRAFFIC, port) == 0)
 		count(COUNT_QP_LEARNED_TRAFFIC);
 }
 
-static __always_inline void note_answer(struct qp_flow *flow, __u32 psn, __u64 now, struct proxy_config *config)
+static __always_inline void note_answer(struct __sk_buff *skb, struct arrival *a, struct proxy_config *config)
 {
-	struct sent_key key = { .sender = flow->receiver, .receiver = flow->sender, .psn = psn, .space = tenant_space(flow->tenant) };
+	struct sent_key key = { .sender = a->flow.receiver, .receiver = a->flow.sender, .psn = a->psn, .space = tenant_space(a->flow.tenant) };
 	struct sent *sent = bpf_map_lookup_elem(&qp_sent_psns, &key);
-	if (!sent || is_later(now, sent->at, config->recent_ns))
+	if (!sent || is_later(a->now, sent->at, config->recent_ns))
 		return;
 	__u32 asked = sent->qpn, tenant = sent->tenant;
+	if (!is_believed(skb, &a->origin, &a->origin_goal, a->port) || (asked != QPN_AMBIGUOUS && !sent_is_believed(skb, sent, &a->origin))) {
+		if (!a->is_tagged)
+			count(COUNT_QP_WRONG_PORT);
+		return;
+	}
 	if (asked != QPN_AMBIGUOUS) {
-		candidate_hit(flow, tenant, asked, psn, config->hits);
+		candidate_hit(&a->flow, tenant, asked, a->psn, config->hits, a->port);
 		return;
 	}
 	count(COUNT_QP_AMBIGUOUS);
-	struct candidate *mine = bpf_map_lookup_elem(&qp_candidates, flow);
+	struct candidate *mine = bpf_map_lookup_elem(&qp_candidates, &a->flow);
 	if (mine && mine->hits > 0)
 		mine->hits = 0;
 }
 
-// A packet of a connection that is not known, RC or XRC.
-static __noinline int learn_from_traffic(struct qp_flow *flow, __u32 opcode, __u32 psn)
+// A packet of a connection that is not known, or is doubted, RC or XRC.
+__noinline int learn_from_traffic(struct __sk_buff *skb, struct arrival *a)
 {
-	if (!flow)
+	if (!a)
 		return 0;
 	struct proxy_config *config = proxy_configuration();
 	if (!config || config->hits == 0)
 		return 0;
-	__u32 naming = NAMING_OPS >> (opcode & 31) & 1;
-	if ((ANSWER_OPS >> (opcode & 31) & 1) && !naming)
+	if (is_answer(a->opcode) && !is_naming(a->opcode))
 		return 0;
-	if (flow->receiver_qpn < FIRST_DATA_QPN)
+	if (a->flow.receiver_qpn < FIRST_DATA_QPN)
 		return 0;
-	if (!are_learned(&flow->sender, &flow->receiver))
+	if (!are_learned(&a->flow.sender, &a->flow.receiver))
 		return 0;
-	__u64 now = bpf_ktime_get_coarse_ns();
-	if (naming)
-		note_answer(flow, psn, now, config);
+	if (is_naming(a->opcode))
+		note_answer(skb, a, config);
 	else
-		note_sent(flow, psn, now, config->recent_ns);
+		note_sent(skb, a, config->recent_ns);
 	return 0;
 }
 

@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { diffIntent } from '../intent/diff.ts';
 import type { Intent } from '../intent/intent.ts';
 import { mountBpffs } from '../kernel/bpf/bpffs.ts';
+import { isGatewayPort } from '../kernel/netlink/gateway-ports.ts';
 import { lockNetns } from '../kernel/netns-lock.ts';
 import { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
 import { RoutesBack } from '../kernel/netlink/routes-back.ts';
@@ -23,6 +24,7 @@ import { plan } from '../plan/plan.ts';
 import { Dataplane } from '../reconcile/dataplane.ts';
 import { Carriers, holdTimes, patienceMs } from './carriers.ts';
 import { Congestion } from './congestion.ts';
+import { CorePorts } from './core-ports.ts';
 import { type Counters, createCounters } from './counters.ts';
 import { type FactsWatch, gatherFacts, watchFacts } from './facts.ts';
 import { startHousekeeping } from './housekeeping.ts';
@@ -93,6 +95,7 @@ class RunningDaemon implements Daemon {
   #congestion: Congestion | undefined;
   #routesBack: RoutesBack | undefined;
   #reversePath: ReversePath | undefined;
+  readonly #corePorts: CorePorts;
   #releaseNamespace: (() => void) | undefined;
   #releaseRunDir: (() => void) | undefined;
   /** What an earlier run had learned stays. */
@@ -112,6 +115,7 @@ class RunningDaemon implements Daemon {
     this.#file = new IntentFile(options.file, options.intent, () => new Date());
     this.#table = new LearnedTable({ holdMs: holdTimes(options.intent) }, { clock: this.#clock, count: this.#counters.count });
     this.#learning = new Learning({ table: this.#table, clock: this.#clock, intent: () => this.#file.intent, congestedNode: () => this.#dataplane.congestedNode, onRouters: () => this.#routersChanged() });
+    this.#corePorts = new CorePorts({ ask: isGatewayPort, clock: this.#clock, log: this.#log });
     this.#lost = new LostNotifications({ counters: () => this.#dataplane?.counters(), clock: this.#clock, log: this.#log });
     const onStopped = this.#learning.carrierStopped.bind(this.#learning);
     this.#carriers = new Carriers({ poller: () => this.#poller, sink: this.#learning, clock: this.#clock, logging, count: this.#counters.count, onStopped, refusedSids: () => this.#refusedSids });
@@ -146,7 +150,15 @@ class RunningDaemon implements Daemon {
       this.#patient = false;
       this.#dataplane.forgetUnknown();
     });
-    this.#stopHousekeeping = startHousekeeping(this.#dataplane, { clock, readFacts: () => (this.#watch?.again(), this.#lost.sample()), onError: (error) => this.#unexpected(error) });
+    this.#stopHousekeeping = startHousekeeping(this.#dataplane, {
+      clock,
+      readFacts: () => (this.#watch?.again(), this.#lost.sample()),
+      ageingMs: () => this.#file.intent.queuePairs.ageingMs,
+      onDoubts: (ports) => {
+        if (this.#corePorts.doubted(ports)) this.#watch?.again();
+      },
+      onError: (error) => this.#unexpected(error),
+    });
     noteGobgp(runDir, this.#file.intent.bgp);
     await this.#carriers.start(this.#file.intent);
     this.#started = true;
@@ -239,7 +251,7 @@ class RunningDaemon implements Daemon {
   /** Facts are read anew, the desired state computed and applied. */
   async #replan(): Promise<void> {
     const measured = await gatherFacts(this.#rtnetlink, this.#features, this.#file.intent);
-    this.#facts = { ...measured, rttMs: this.#stamp?.rttMs ?? new Map() };
+    this.#facts = { ...measured, rttMs: this.#stamp?.rttMs ?? new Map(), ...this.#gatewayPorts(measured) };
     const hadSenders = this.#dataplane.congestedNode !== undefined;
     const desired = this.#plan();
     const known = new Set(this.#desired?.problems.map((p) => p.problem));
@@ -255,6 +267,12 @@ class RunningDaemon implements Daemon {
     this.#congestion?.apply(this.#file.intent, desired, this.#dataplane.congestedNode);
     this.#learning.changed();
     this.#lost.sample();
+  }
+
+  /** Asked only where Queue Pairs are learned, and the operator has not named the ports. */
+  #gatewayPorts({ links }: Facts): Pick<Facts, 'gatewayPorts'> {
+    const { proxy, notifications, router } = this.#file.intent;
+    return (proxy || notifications) && !router.corePorts ? { gatewayPorts: this.#corePorts.among(links) } : {};
   }
 
   /** A SID that is not programmed is not advertised either, and is again once it is. */

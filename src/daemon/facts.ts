@@ -28,6 +28,7 @@ const linkFact = (link: Link, speedBitPerS: number | undefined): LinkFact => ({
   up: link.up,
   kind: link.kind,
   etherLike: isEtherLike(link),
+  ...(link.master !== undefined && link.master !== 0 && { master: link.master }),
   ...(speedBitPerS !== undefined && { speedBitPerS }),
 });
 

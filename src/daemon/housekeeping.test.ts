@@ -16,7 +16,7 @@ describe('housekeeping', () => {
       sweeps++;
       if (sweeps === 1) throw new Error('EAGAIN');
     };
-    const stop = startHousekeeping({ congestedNode: { ageFlows } } as unknown as Dataplane, { clock, readFacts: () => {}, onError: (e) => errors.push(e) });
+    const stop = startHousekeeping({ congestedNode: { ageFlows } } as unknown as Dataplane, { clock, readFacts: () => {}, ageingMs: () => 300_000, onError: (e) => errors.push(e) });
     clock.advance(30_000);
     expect([sweeps, errors.length]).toEqual([3, 1]);
     stop();
@@ -91,6 +91,6 @@ function proxyThatKnows(flows: readonly KnownFlow[], whenRead: () => void = () =
     learnedPair: (name: Parameters<typeof nameOf>[0]) => known.get(nameOf(name)),
     forget: (name: Parameters<typeof nameOf>[0]) => known.delete(nameOf(name)),
   };
-  const stop = startHousekeeping({ proxy } as unknown as Dataplane, { clock, readFacts: () => {}, onError: (e) => errors.push(e) });
+  const stop = startHousekeeping({ proxy } as unknown as Dataplane, { clock, readFacts: () => {}, ageingMs: () => 300_000, onError: (e) => errors.push(e) });
   return { clock, known, errors, stop, read: () => read };
 }

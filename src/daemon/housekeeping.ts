@@ -1,6 +1,5 @@
 // Work that comes round: sweeping what the programs keep and nobody touches any more (flows of the congested node, LHCNP-5.2-e; Queue Pairs of the proxy): the programs
 // do not use what is too old, this frees its place; and reading the facts anew, some of which the kernel does not announce.
-import { DEFAULT_LEARNING_LIMITS } from '../kernel/dataplane/proxy.ts';
 import { mayForget } from '../learned/queue-pairs.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Dataplane } from '../reconcile/dataplane.ts';
@@ -8,6 +7,8 @@ import type { Proxy } from '../reconcile/proxy.ts';
 
 const FLOWS_EVERY_MS = 10_000;
 const QUEUE_PAIRS_EVERY_MS = 60_000;
+/** What the proxy's program does not believe is looked into. */
+const DOUBTS_EVERY_MS = 1000;
 /** What the kernel does not announce, as sysctls, is seen within this time. */
 const FACTS_EVERY_MS = 30_000;
 /** Queue Pairs looked at in one turn of the event loop: about 2 ms. */
@@ -15,8 +16,18 @@ const SLICE = 256;
 /** One direction of a connection may stand alone for this long: its other half may be on its way. Nanoseconds. */
 const HALF_GRACE_NS = 5_000_000_000n;
 
+export interface HousekeepingModules {
+  readonly clock: Clock;
+  readonly readFacts: () => void;
+  /** How long a connection is known without a packet. */
+  readonly ageingMs: () => number;
+  /** What came by these ports was not believed. Absent: nobody asks. */
+  readonly onDoubts?: (ports: readonly number[]) => void;
+  readonly onError: (error: unknown) => void;
+}
+
 /** Starts sweeping; the returned function stops it. `onError` gets what a sweep throws; the next one comes all the same. */
-export function startHousekeeping(dataplane: Dataplane, modules: { clock: Clock; readFacts: () => void; onError: (error: unknown) => void }): () => void {
+export function startHousekeeping(dataplane: Dataplane, modules: HousekeepingModules): () => void {
   const cancel = new Set<() => void>();
   const after = (ms: number, run: () => void): void => {
     const stop = modules.clock.after(ms, () => {
@@ -41,14 +52,21 @@ export function startHousekeeping(dataplane: Dataplane, modules: { clock: Clock;
   every(FACTS_EVERY_MS, modules.readFacts);
   every(FLOWS_EVERY_MS, () => dataplane.congestedNode?.ageFlows());
   every(QUEUE_PAIRS_EVERY_MS, () => {
-    if (dataplane.proxy) inSlices(forgetQueuePairs(dataplane.proxy));
+    if (dataplane.proxy) inSlices(forgetQueuePairs(dataplane.proxy, modules.ageingMs()));
   });
+  const { onDoubts } = modules;
+  if (onDoubts) {
+    every(DOUBTS_EVERY_MS, () => {
+      const ports = dataplane.proxy?.takeDoubtedPorts() ?? [];
+      if (ports.length > 0) onDoubts(ports);
+    });
+  }
   return () => cancel.forEach((stop) => stop());
 }
 
 /** A step is a Queue Pair. */
-function* forgetQueuePairs(proxy: Pick<Proxy, 'learnedPairs' | 'learnedPair' | 'forget'>): Generator<void> {
-  const limits = { now: process.hrtime.bigint(), ageingNs: BigInt(DEFAULT_LEARNING_LIMITS.ageingNs), graceNs: HALF_GRACE_NS };
+function* forgetQueuePairs(proxy: Pick<Proxy, 'learnedPairs' | 'learnedPair' | 'forget'>, ageingMs: number): Generator<void> {
+  const limits = { now: process.hrtime.bigint(), ageingNs: BigInt(ageingMs) * 1_000_000n, graceNs: HALF_GRACE_NS };
   const gone = (pair: Parameters<typeof mayForget>[0]): boolean => mayForget(pair, (name) => proxy.learnedPair(name), limits);
   for (const pair of proxy.learnedPairs()) {
     // It was read some turns ago: what a packet has touched since, or taught anew, stays.

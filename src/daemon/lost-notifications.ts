@@ -36,6 +36,13 @@ function lostIpv4(counter: string, what: string, because: string, remedy: string
   };
 }
 
+/** What the reverse-path check has refused (bpf/lib/port-roles.h). */
+const wrongPort = (what: string, counter: string): Problem => ({
+  feature: 'router',
+  problem: `${what} came by a port to which the route back to their source does not lead, and were not believed (${counter}): somebody forges their source, or routing is asymmetric`,
+  remedy: 'find out who sends them (`ip route get SOURCE`, `tcpdump`); name the ports to other routers under router.core-ports, or say router.reverse-path-check: off, where routing is asymmetric',
+});
+
 const NO_ROUTE = 'egress.format.no-route';
 
 const LOSSES: readonly Loss[] = [
@@ -45,6 +52,26 @@ const LOSSES: readonly Loss[] = [
       feature: 'ports',
       problem: `a port was congested, and this router has no route for the notification: to the proxy, the END.CON or the sender (${NO_ROUTE})`,
       remedy: 'ask `ip route get ADDRESS` for the proxies (`cnpctl show senders`), the SIDs (`cnpctl show srv6 sids`) and the senders, and mend that route',
+    }),
+  },
+  {
+    counter: 'proxy.notice.wrong-port',
+    problem: () => wrongPort('notices to this proxy', 'proxy.notice.wrong-port'),
+  },
+  {
+    counter: 'proxy.cm.wrong-port',
+    problem: () => wrongPort('CM messages', 'proxy.cm.wrong-port'),
+  },
+  {
+    counter: 'proxy.qp.wrong-port',
+    problem: () => wrongPort('RoCEv2 packets', 'proxy.qp.wrong-port'),
+  },
+  {
+    counter: 'proxy.qp.full',
+    problem: () => ({
+      feature: 'queue-pairs',
+      problem: 'the table of connections is full (32,768): those that come now are known for a while only (proxy.qp.full)',
+      remedy: 'see `cnpctl show flows` for whose they are; a shorter queue-pairs.ageing in cnpd.yaml makes room sooner',
     }),
   },
   lostIpv4(

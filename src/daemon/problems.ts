@@ -142,8 +142,22 @@ export function codePointProblems({ codePoints, stamp }: Intent): Problem[] {
   }));
 }
 
+/** Border ports that are named as the proxy's or the core's: what comes from outside is believed there. */
+export function outsideProblems({ borderPorts, proxy, router }: Intent): Problem[] {
+  const border = new Set(borderPorts);
+  const learned = (proxy?.interfaces ?? []).filter((name) => border.has(name)).map((name) => ({
+    feature: 'proxy',
+    problem: `${name} is a border port and under proxy.interfaces: hosts outside the domain can teach and remove Queue Pairs of their own connections there`,
+    remedy: `take ${name} out of proxy.interfaces, unless notices from outside are let in (border-allow)`,
+  }));
+  const core = (router.corePorts ?? []).filter((name) => border.has(name)).map((name) => ({
+    feature: 'router', problem: `${name} is a border port and under router.core-ports: it is not taken for a core port`, remedy: `take ${name} out of router.core-ports`,
+  }));
+  return [...learned, ...core];
+}
+
 /** What a file that is valid promises and cannot keep. */
-export const promiseProblems = (intent: Intent): Problem[] => [...codePointProblems(intent), ...carriageProblems(intent), ...borderProblems(intent)];
+export const promiseProblems = (intent: Intent): Problem[] => [...codePointProblems(intent), ...carriageProblems(intent), ...borderProblems(intent), ...outsideProblems(intent)];
 
 /** The file and the intent in force differ. */
 export const reloadProblems = (file: string, refused: boolean): Problem[] =>

@@ -7,7 +7,7 @@ import { type StateModules, stateSource } from './state.ts';
 
 const pair = (senderQpn: number): LearnedQueuePair => ({
   sender: address('2001:db8:1::2'), receiver: address('2001:db8:2::2'), senderQpn, receiverQpn: 7, source: 'cm', tenant: 0, peerTenant: 0, startingPsn: null, lastPsn: null,
-  learnedAt: 0n, lastSeen: process.hrtime.bigint(), cnps: 2n, packets: 3n, bytes: 4n,
+  learnedAt: 0n, lastSeen: process.hrtime.bigint(), cnps: 2n, packets: 3n, bytes: 4n, confirmed: true, doubtful: false,
 });
 
 it('tells all flows of a large table, and lets everybody else run meanwhile', async () => {

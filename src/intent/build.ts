@@ -42,6 +42,7 @@ export function buildIntent(declared: Declared): Intent {
       ...(router.loopback?.ipv4 && { loopback4: router.loopback.ipv4 }),
       ...(router.loopback?.ipv6 && { loopback6: router.loopback.ipv6 }),
       reversePathCheck: router['reverse-path-check'] ?? true,
+      ...(router['core-ports'] && { corePorts: router['core-ports'] }),
     },
     ...(isis && isis.enabled !== false && { isis: buildIsis(isis) }),
     ...(ospfv2 && ospfv2.enabled !== false && { ospfv2: buildOspfv2(ospfv2) }),

@@ -40,6 +40,8 @@ export interface RouterIntent {
    * asymmetric towards hosts or borders.
    */
   readonly reversePathCheck: boolean;
+  /** Interfaces towards other routers of the domain; absent: those with a route through a gateway. */
+  readonly corePorts?: readonly string[];
 }
 
 /** What is known about connections, by a proxy or for Long-haul CNPs. */

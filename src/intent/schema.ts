@@ -24,6 +24,7 @@ const router = section(
     'reverse-path-check': value(
       onOff, 'on: notifications, STAMP probes and what teaches Queue Pairs count only from a port to which the route back to their source leads; default on',
     ).optional(),
+    'core-ports': list(value(interfaceName, 'interface'), 'interfaces to other routers of the domain, for that check; default: those with a route through a gateway').optional(),
   },
   'who this router is',
 );

@@ -30,6 +30,8 @@ export interface DesiredState {
   readonly srv6?: Srv6Plan;
   /** Which connections' Queue Pairs are learned, for the proxy or for Long-haul CNP. */
   readonly queuePairs?: QueuePairsPlan;
+  /** How they are learned, and from which ports. */
+  readonly learning?: LearningPlan;
   /** What cannot be done as declared, and the remedy: shown by `cnpctl show status`. */
   readonly problems: readonly Problem[];
 }
@@ -145,6 +147,14 @@ export interface QueuePairsPlan {
   /** Connections of these senders. */
   readonly senders: readonly { readonly id: string; readonly prefix: Prefix }[];
   readonly interfaces: readonly { readonly id: string; readonly interface: string; readonly ifindex: number }[];
+}
+
+export interface LearningPlan {
+  /** A connection without packets is forgotten after this time. */
+  readonly ageingNs: number;
+  readonly reversePathCheck: boolean;
+  /** Of the router's ports, those of which something is to be said (bpf/lib/port-roles.h). */
+  readonly ports: readonly { readonly id: string; readonly ifindex: number; readonly link: number; readonly isCore: boolean; readonly share: number }[];
 }
 
 export interface SenderProxyPlan {

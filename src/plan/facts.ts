@@ -11,6 +11,8 @@ export interface LinkFact {
   readonly kind: string | undefined;
   /** Frames on it have an Ethernet header. False for the loopback, tunnels and TUN devices. */
   readonly etherLike: boolean;
+  /** The bridge or bond that it is a port of, by index. */
+  readonly master?: number;
   /** As the driver tells it, bit/s; absent when it does not. */
   readonly speedBitPerS?: number;
 }
@@ -50,6 +52,8 @@ export interface Facts {
   readonly seg6Local?: readonly Seg6LocalFact[];
   /** `ip sr tunsrc`; null: not set, so that tunnels have an address of the router as source. Absent: not read. */
   readonly tunnelSource?: IpAddress | null;
+  /** Interfaces with a route through a gateway, by index; absent: not asked. */
+  readonly gatewayPorts?: ReadonlySet<number>;
 }
 
 /** A seg6local route of the kernel. */
@@ -110,9 +114,12 @@ export function missingFeatures(part: keyof typeof NEEDS, facts: Facts): Problem
 
 export const findLink = (facts: Facts, name: string): LinkFact | undefined => facts.links.find((link) => link.name === name);
 
-/** Where RoCEv2 may pass: all Ethernet-like interfaces but the carriers' own, on which only routing protocols speak. */
-export function roceLinks(facts: Facts, { isis, ospfv2, ospfv3 }: Intent): LinkFact[] {
-  const own = new Set([isis, ...(ospfv2?.areas ?? []), ...(ospfv3?.areas ?? [])].map((link) => link?.interface));
+/**
+ * Where RoCEv2 of this domain may pass: all Ethernet-like interfaces but the carriers' own, on which only routing protocols speak, and the border ports: what comes from
+ * outside teaches nothing.
+ */
+export function roceLinks(facts: Facts, { isis, ospfv2, ospfv3, borderPorts }: Intent): LinkFact[] {
+  const own = new Set([...borderPorts, ...[isis, ...(ospfv2?.areas ?? []), ...(ospfv3?.areas ?? [])].map((link) => link?.interface)]);
   return facts.links.filter((link) => link.etherLike && !own.has(link.name));
 }
 

@@ -9,6 +9,7 @@ import type { DesiredState } from './desired.ts';
 import { planSrv6 } from './end-con.ts';
 import type { Facts } from './facts.ts';
 import { planGuard } from './guard.ts';
+import { planLearning } from './port-roles.ts';
 import { planProxy } from './proxy.ts';
 import { planQueuePairs } from './queue-pairs.ts';
 import { planEndConSids } from './senders-learned.ts';
@@ -16,5 +17,6 @@ import { planEndConSids } from './senders-learned.ts';
 export function plan(intent: Intent, learned: LearnedView, facts: Facts): DesiredState {
   const parts = [planCongestedNode(intent, learned, facts), planQueuePairs(intent, facts), planProxy(intent, facts), planSrv6(intent, facts), planGuard(intent, facts)] as const;
   const [congestedNode, queuePairs, proxy, srv6, guard] = parts;
-  return { ...congestedNode, endConSids: planEndConSids(intent, learned), ...queuePairs, ...proxy, ...srv6, ...guard, problems: parts.flatMap((part) => part.problems) };
+  const learning = planLearning(intent, facts);
+  return { ...congestedNode, endConSids: planEndConSids(intent, learned), ...queuePairs, ...proxy, ...srv6, ...guard, ...(proxy.proxy || queuePairs.queuePairs ? learning : {}), problems: parts.flatMap((part) => part.problems) };
 }

@@ -7,8 +7,9 @@ import {
   DEFAULT_LEARNING_LIMITS, PROXY_CONFIG_KEY, PROXY_CONFIG_SIZE, PROXY_MAPS, PROXY_PROGRAM, PROXY_SCRATCH_MAPS, decodeProxyConfig, encodeLearnedSender,
   PROXY_INSTRUCTIONS_SIZE, encodeLearningConfig, encodeProxyConfig, encodeProxyInstructions, encodeProxySender, encodeProxySource,
 } from '../kernel/dataplane/proxy.ts';
+import { encodePortRole, doubtedPort, portRoleKey } from '../kernel/dataplane/port-roles.ts';
 import { type FlowName, type LearnedQueuePair, decodeQueuePair, encodeFlowKey } from '../kernel/dataplane/queue-pairs.ts';
-import type { ProxyPlan, QueuePairsPlan } from '../plan/desired.ts';
+import type { LearningPlan, ProxyPlan, QueuePairsPlan } from '../plan/desired.ts';
 import { LOOPBACK, attachment } from './attachments.ts';
 import { type Feature, type FeatureKind, type FeatureModules, configurationOperations, reconciledTable } from './feature.ts';
 import type { ObjectStatus } from './operations.ts';
@@ -17,10 +18,12 @@ import { Reconciler } from './reconciler.ts';
 type Sender = ProxyPlan['senders'][number];
 type Source = ProxyPlan['acceptFrom'][number];
 type LearnedSender = QueuePairsPlan['senders'][number];
+type PortRolePlan = LearningPlan['ports'][number];
 /** `notices` null: the program only learns. */
 interface Configuration {
   readonly id: 'proxy';
   readonly notices: Omit<ProxyPlan, 'senders' | 'acceptFrom' | 'interfaces' | 'instructions'> | null;
+  readonly learning: LearningPlan;
 }
 interface Instructions {
   readonly id: 'proxy-instructions';
@@ -29,7 +32,12 @@ interface Instructions {
 interface Desired {
   readonly proxy?: ProxyPlan;
   readonly queuePairs?: QueuePairsPlan;
+  readonly learning?: LearningPlan;
 }
+
+const LEARNED_MAPS = [PROXY_MAPS.queuePairs, PROXY_MAPS.unconfirmedQueuePairs] as const;
+/** Of a desired state that does not say. */
+const DEFAULT_LEARNING: LearningPlan = { ageingNs: DEFAULT_LEARNING_LIMITS.ageingNs, reversePathCheck: DEFAULT_LEARNING_LIMITS.reversePathCheck, ports: [] };
 
 export class Proxy implements Feature {
   readonly object: BpfObject;
@@ -38,15 +46,17 @@ export class Proxy implements Feature {
   readonly #sources: Reconciler<Source>;
   readonly #learned: Reconciler<LearnedSender>;
   readonly #instructions: Reconciler<Instructions>;
+  readonly #ports: Reconciler<PortRolePlan>;
 
   constructor(object: BpfObject, modules: FeatureModules) {
     this.object = object;
-    const map = (name: 'config' | 'senders' | 'sources' | 'learnedSenders' | 'instructions' | 'bucket') => object.map(PROXY_MAPS[name]);
-    const value = ({ notices }: Configuration, before: Uint8Array | undefined): Uint8Array => {
-      if (!notices) return encodeLearningConfig(DEFAULT_LEARNING_LIMITS);
+    const map = (name: 'config' | 'senders' | 'sources' | 'learnedSenders' | 'instructions' | 'bucket' | 'portRoles') => object.map(PROXY_MAPS[name]);
+    const value = ({ notices, learning: { ageingNs, reversePathCheck } }: Configuration, before: Uint8Array | undefined): Uint8Array => {
+      const learning = { ...DEFAULT_LEARNING_LIMITS, ageingNs, reversePathCheck };
+      if (!notices) return encodeLearningConfig(learning);
       // A bucket at the old rate could be closed for as long as a token of that rate takes.
       if (before && decodeProxyConfig(before)?.noticesPerSecond !== notices.noticesPerSecond) map('bucket').update(PROXY_CONFIG_KEY, new Uint8Array(8));
-      return encodeProxyConfig({ ...notices, learning: DEFAULT_LEARNING_LIMITS });
+      return encodeProxyConfig({ ...notices, learning });
     };
     const off = new Uint8Array(PROXY_CONFIG_SIZE);
     this.#configuration = new Reconciler(configurationOperations({ kind: 'proxy', map: map('config'), value, off }), modules);
@@ -59,14 +69,16 @@ export class Proxy implements Feature {
     this.#learned = reconciledTable<LearnedSender>(
       map('learnedSenders'), { kind: 'learned-sender', key: (s) => prefixKey(s.prefix), value: (s) => encodeLearnedSender(s.prefix) }, modules,
     );
+    this.#ports = reconciledTable<PortRolePlan>(map('portRoles'), { kind: 'port-role', key: portRoleKey, value: encodePortRole }, modules);
   }
 
-  apply({ proxy, queuePairs }: Desired): void {
+  apply({ proxy, queuePairs, learning = DEFAULT_LEARNING }: Desired): void {
+    this.#ports.replace(proxy || queuePairs ? learning.ports : []);
     this.#sources.replace(proxy?.acceptFrom ?? []);
     this.#instructions.replace(proxy?.instructions ? [{ id: 'proxy-instructions', byLevel: proxy.instructions }] : []);
     this.#senders.replace(proxy?.senders ?? []);
     this.#learned.replace(queuePairs?.senders ?? []);
-    this.#configuration.replace(proxy || queuePairs ? [{ id: 'proxy', notices: proxy ? noticesOf(proxy) : null }] : []);
+    this.#configuration.replace(proxy || queuePairs ? [{ id: 'proxy', notices: proxy ? noticesOf(proxy) : null, learning }] : []);
   }
 
   attachments({ proxy, queuePairs }: Desired) {
@@ -82,8 +94,16 @@ export class Proxy implements Feature {
   }
 
   /** Of these, what was learned from the network and may be forgotten. */
-  learnedPairs(): Generator<LearnedQueuePair> {
-    return this.#pairsIn(PROXY_MAPS.queuePairs);
+  *learnedPairs(): Generator<LearnedQueuePair> {
+    for (const map of LEARNED_MAPS) yield* this.#pairsIn(map);
+  }
+
+  /** Ports at which the program has not believed what a source behind a next hop sent, since this was last asked. */
+  takeDoubtedPorts(): number[] {
+    const map = this.object.map(PROXY_MAPS.doubtedPorts);
+    const keys = [...map.keys()];
+    for (const key of keys) map.delete(key);
+    return keys.map(doubtedPort);
   }
 
   *#pairsIn(map: string): Generator<LearnedQueuePair> {
@@ -96,17 +116,17 @@ export class Proxy implements Feature {
   /** What is known of a flow at this moment, learned from the network. */
   learnedPair(flow: FlowName): LearnedQueuePair | undefined {
     const key = encodeFlowKey(flow);
-    const value = this.object.map(PROXY_MAPS.queuePairs).lookup(key);
+    const value = LEARNED_MAPS.map((map) => this.object.map(map).lookup(key)).find((found) => found !== undefined);
     return value && decodeQueuePair(key, value);
   }
 
   /** Removes what was learned about this flow. */
   forget(flow: FlowName): void {
-    this.object.map(PROXY_MAPS.queuePairs).delete(encodeFlowKey(flow));
+    for (const map of LEARNED_MAPS) this.object.map(map).delete(encodeFlowKey(flow));
   }
 
   #reconcilers(): readonly Pick<Reconciler<Sender>, 'status' | 'fullPass' | 'close'>[] {
-    return [this.#configuration, this.#instructions, this.#senders, this.#sources, this.#learned];
+    return [this.#configuration, this.#instructions, this.#senders, this.#sources, this.#learned, this.#ports];
   }
 
   status(): ObjectStatus[] {

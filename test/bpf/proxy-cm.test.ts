@@ -1,6 +1,6 @@
 // Queue Pairs learned from connection set-up.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { viewOf } from '../../src/kernel/dataplane/layout.ts';
+import { mappedAddress, viewOf } from '../../src/kernel/dataplane/layout.ts';
 import { DEFAULT_LEARNING_LIMITS, PROXY_MAPS } from '../../src/kernel/dataplane/proxy.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import type { CmMessage, CmReq } from '../../src/packet/roce/cm.ts';
@@ -17,7 +17,7 @@ beforeEach(() => void (proxy = new ProxyUnderTest(compiled.path).configure()));
 afterEach(() => proxy.close());
 
 /** Of struct cm_side: when the message came. */
-const SEEN_AT = 48;
+const SEEN_AT = 16;
 
 const none = { privateData: new Uint8Array() };
 const request = (from: IpAddress, to: IpAddress, fields: Partial<CmReq> = {}): Uint8Array =>
@@ -141,15 +141,46 @@ describe('CM exchanges', () => {
     expect(proxy.connections()).toEqual([]);
   });
 
-  test('the data path’s addresses are the GIDs of the REQ, and the packet’s where those are empty', () => {
-    const [a, b] = [address('2001:db8:a::7'), address('2001:db8:b::7')];
-    proxy.send(request(A, B, { localGid: a, remoteGid: b }));
-    proxy.send(reply(B, A));
-    expect(proxy.known({ sender: a, receiver: b, receiverQpn: 0xc8 })!.senderQpn).toBe(0x64);
-    expect(proxy.known({ sender: A, receiver: B, receiverQpn: 0xc8 })).toBeUndefined();
-    proxy.send(request(A, B, { localCommId: 9, localQpn: 0x99, localGid: address('::'), remoteGid: address('::') }));
-    proxy.send(reply(B, A, { localCommId: 10, remoteCommId: 9, localQpn: 0xcc }));
-    expect(proxy.known({ sender: A, receiver: B, receiverQpn: 0xcc })!.senderQpn).toBe(0x99);
+  test.each([['IPv6', A, B, address('2001:db8:a::7'), address('2001:db8:b::7')], ['IPv4', A4, B4, address('10.0.0.7'), address('10.0.1.7')]])(
+    'PNC-1-c: over %s, two hosts that collude cannot teach the Queue Pairs of others: a REQ whose GIDs are not the packet’s addresses is counted and teaches nothing', (_, a, b, s, d) => {
+      connect(s, d);
+      for (const gids of [{ localGid: s, remoteGid: d }, { localGid: a, remoteGid: d }, { localGid: s, remoteGid: b }, { localGid: b, remoteGid: a }]) {
+        expect(proxy.send(request(a, b, { localCommId: 7, localQpn: 0x666, ...gids })).counted).toEqual({ 'proxy.cm.request': 1, 'proxy.cm.other-host': 1 });
+        expect(proxy.send(reply(b, a, { localCommId: 8, remoteCommId: 7 })).counted).toEqual({ 'proxy.cm.reply': 1, 'proxy.cm.unmatched': 1 });
+      }
+      expect(proxy.known({ sender: s, receiver: d, receiverQpn: 0xc8 })!.senderQpn).toBe(0x64);
+      expect(proxy.connections()).toHaveLength(2);
+    });
+
+  test.each([['IPv6', A, B], ['IPv4', A4, B4]])('over %s, GIDs that a stack leaves empty are the packet’s addresses', (_, a, b) => {
+    const none = address('::');
+    for (const [i, gids] of [{ localGid: none, remoteGid: none }, { localGid: none }, { remoteGid: none }].entries()) {
+      proxy.send(request(a, b, { localCommId: 9 + i, localQpn: 0x99 + i, ...gids }));
+      proxy.send(reply(b, a, { localCommId: 20 + i, remoteCommId: 9 + i, localQpn: 0xcc + i }));
+      expect(proxy.known({ sender: a, receiver: b, receiverQpn: 0xcc + i })!.senderQpn).toBe(0x99 + i);
+    }
+  });
+
+  test('a LAP or APR teaches nothing; a LAP whose alternate path is between other hosts is counted', () => {
+    connect();
+    /** An attribute and GIDs (offsets of IBTA vol. 1 §12.6.13) in a message that is otherwise a REQ's. */
+    const path = (attribute: number, local: IpAddress, remote: IpAddress): Uint8Array => {
+      const message = request(A, B);
+      const mad = 40 + 8 + 12 + 8;
+      put16(message, mad + 16, attribute);
+      message.fill(0, mad + 24, mad + 256);
+      message.set(mappedAddress(local), mad + 24 + 24);
+      message.set(mappedAddress(remote), mad + 24 + 40);
+      return withIcrc(message);
+    };
+    const LAP = 0x19;
+    const APR = 0x1a;
+    expect(proxy.send(path(LAP, A, B)).counted).toEqual({ 'proxy.cm.other': 1 });
+    expect(proxy.send(path(APR, A, B)).counted).toEqual({ 'proxy.cm.other': 1 });
+    expect(proxy.send(path(LAP, address('2001:db8:a::7'), B)).counted).toEqual({ 'proxy.cm.other-host': 1 });
+    expect(proxy.send(path(LAP, A, address('2001:db8:b::7'))).counted).toEqual({ 'proxy.cm.other-host': 1 });
+    expect(proxy.connections()).toHaveLength(2);
+    expect(proxy.known({ sender: A, receiver: B, receiverQpn: 0xc8 })!.senderQpn).toBe(0x64);
   });
 
   test('between hosts outside the declared prefixes are not learned', () => {

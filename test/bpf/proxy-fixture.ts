@@ -7,6 +7,7 @@ import {
   encodeProxySource,
 } from '../../src/kernel/dataplane/proxy.ts';
 import { type FlowName, type LearnedQueuePair, decodeQueuePair, encodeFlowKey, encodeStaticQueuePair } from '../../src/kernel/dataplane/queue-pairs.ts';
+import type { Netns } from '../../src/kernel/netns.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import { prefix } from '../../src/model/prefix.ts';
 import { type QueuePairs, ROCE_UDP_PORT } from '../../src/model/roce.ts';
@@ -39,6 +40,9 @@ export const CONFIG: ProxyConfig = {
 export const SENDERS = ['2001:db8:a::/64', '10.0.0.0/24'];
 export const SOURCES = ['2001:db8:ffff::/48', '192.0.2.0/24'];
 
+/** Confirmed, and not confirmed yet. */
+export const LEARNED_MAPS = [PROXY_MAPS.queuePairs, PROXY_MAPS.unconfirmedQueuePairs] as const;
+
 export const ethernet = (ip: Uint8Array): Uint8Array =>
   Uint8Array.of(2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, ...(ip[0]! >> 4 === 6 ? [0x86, 0xdd] : [8, 0]), ...ip);
 
@@ -69,9 +73,9 @@ export class ProxyUnderTest {
   }
 
   /** Runs the program on an IP packet, or on a whole frame. */
-  send(packet: Uint8Array, opts: { frame?: boolean; ctx?: Uint8Array; repeat?: number } = {}): Outcome {
+  send(packet: Uint8Array, opts: { frame?: boolean; ctx?: Uint8Array; repeat?: number; netns?: Netns } = {}): Outcome {
     const before = this.counters();
-    const { retval, data } = this.object.program(PROXY_PROGRAM).testRun({ data: opts.frame ? packet : ethernet(packet), ctx: opts.ctx, repeat: opts.repeat });
+    const { retval, data } = this.object.program(PROXY_PROGRAM).testRun({ data: opts.frame ? packet : ethernet(packet), ctx: opts.ctx, repeat: opts.repeat, netns: opts.netns });
     const counted: Record<string, number> = {};
     for (const [name, value] of this.counters()) if (value !== (before.get(name) ?? 0n)) counted[name] = Number(value - (before.get(name) ?? 0n));
     return { verdict: retval, packet: data.subarray(14), frame: data, counted };
@@ -83,12 +87,12 @@ export class ProxyUnderTest {
 
   known(flow: FlowName): LearnedQueuePair | undefined {
     const key = encodeFlowKey(flow);
-    const value = this.object.map(PROXY_MAPS.queuePairs).lookup(key);
+    const value = LEARNED_MAPS.map((map) => this.object.map(map).lookup(key)).find((found) => found !== undefined);
     return value && decodeQueuePair(key, value);
   }
 
   connections(): LearnedQueuePair[] {
-    return [...this.object.map(PROXY_MAPS.queuePairs).entries()].map(([key, value]) => decodeQueuePair(key, value)!);
+    return LEARNED_MAPS.flatMap((map) => [...this.object.map(map).entries()].map(([key, value]) => decodeQueuePair(key, value)!));
   }
 
   /** Tells the program about a flow, as the operator would. */
@@ -103,9 +107,10 @@ export class ProxyUnderTest {
 }
 
 /** A struct __sk_buff with some of the fields that a test run accepts. */
-export const context = (fields: { mark?: number; cb?: readonly number[] }): Uint8Array =>
+export const context = (fields: { mark?: number; cb?: readonly number[]; ifindex?: number }): Uint8Array =>
   structure(192, (view) => {
     view.setUint32(8, fields.mark ?? 0, true);
+    view.setUint32(40, fields.ifindex ?? 0, true);
     fields.cb?.forEach((word, i) => view.setUint32(48 + 4 * i, word, true));
   });
 

@@ -16,6 +16,7 @@ import { encodeUdpPacket } from '../../src/packet/ip/udp.ts';
 import type { DesiredState, ProxyPlan, QueuePairsPlan } from '../../src/plan/desired.ts';
 import { Proxy, proxy as proxyFeature } from '../../src/reconcile/proxy.ts';
 import { type Compiled, compileBpf } from './compile.ts';
+import { letTimePass } from './pair-time.ts';
 import { A, A4, B, B4, NEXT, NOTICE_PORT, PROXY, ProxyUnderTest, acknowledge, cm, compileProxy, data, notice } from './proxy-fixture.ts';
 
 let compiled: { readonly proxy: Compiled; readonly asking: Compiled };
@@ -101,12 +102,9 @@ describe('without a proxy', () => {
 
   test('a connection that has aged is not known any more, even before it is swept', () => {
     connect(A, B);
-    const map = program.object.map(PROXY_MAPS.queuePairs);
-    const key = encodeFlowKey({ sender: A, receiver: B, receiverQpn: 0xc8 });
-    const value = map.lookup(key)!;
-    // last_seen: longer ago than connections are kept.
-    new DataView(value.buffer, value.byteOffset).setBigInt64(24, process.hrtime.bigint() - 400_000_000_000n, true);
-    map.update(key, value);
+    letTimePass(program, 299e9);
+    expect(sourceQpn({ sender: A, receiver: B, receiverQpn: 0xc8 })).toBe(0x64);
+    letTimePass(program, 2e9);
     expect(sourceQpn({ sender: A, receiver: B, receiverQpn: 0xc8 })).toBe(0);
   });
 

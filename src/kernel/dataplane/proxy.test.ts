@@ -82,7 +82,8 @@ describe('Queue Pairs', () => {
     const value = encodeStaticQueuePair({ senderQpn: 0x64, now: 12n });
     expect(value).toHaveLength(QUEUE_PAIR_SIZE);
     expect(decodeQueuePair(encodeFlowKey(flow), value)).toEqual({
-      ...flow, tenant: 0, peerTenant: 0, senderQpn: 0x64, source: 'configured', startingPsn: null, lastPsn: null, learnedAt: 12n, lastSeen: 12n, cnps: 0n, packets: 0n, bytes: 0n,
+      ...flow, tenant: 0, peerTenant: 0, senderQpn: 0x64, source: 'configured', startingPsn: null, lastPsn: null, learnedAt: 12n, lastSeen: 12n, cnps: 0n, packets: 0n, bytes: 0n, confirmed: true,
+      doubtful: false,
     });
   });
 

@@ -21,15 +21,21 @@ export const PROXY_MAPS = {
   /** One entry: key PROXY_CONFIG_KEY, value encodeProxyInstructions. */
   instructions: 'proxy_instructions',
   latency: 'proxy_latency',
+  /** Confirmed by traffic; nothing evicts them. */
   queuePairs: 'queue_pairs',
+  /** From CM exchanges, waiting for traffic; a share a port. */
+  unconfirmedQueuePairs: 'unconfirmed_queue_pairs',
   staticQueuePairs: 'static_queue_pairs',
   cmConnections: 'cm_connections',
   sentPsns: 'qp_sent_psns',
   candidates: 'qp_candidates',
+  /** Keys and values in port-roles.ts. */
+  portRoles: 'port_roles',
+  doubtedPorts: 'doubted_ports',
 } as const;
 
 /** Scratch, needs no pin. */
-export const PROXY_SCRATCH_MAPS = ['proxy_scratch', 'queue_pair_scratch'] as const;
+export const PROXY_SCRATCH_MAPS = ['proxy_scratch', 'queue_pair_scratch', 'arrival_scratch'] as const;
 
 /** How Queue Pairs are learned and forgotten. */
 export interface LearningLimits {
@@ -39,10 +45,14 @@ export interface LearningLimits {
   readonly ageingNs: number;
   /** An answer counts when the PSN it names was sent no longer ago than this: more than any round trip. */
   readonly recentNs: number;
-  /** A connection learned from traffic is dropped when its requests remain unanswered for this time. */
+  /** A connection is dropped when its requests remain unanswered for this time. */
   readonly silenceNs: number;
+  /** And it is not used while they have been for this time: more than any round trip. */
+  readonly doubtNs: number;
   /** A REP counts when its REQ is no older than this. */
   readonly handshakeNs: number;
+  /** Whether what is taught, removed or notified counts only by a port to which the route back to its source leads. */
+  readonly reversePathCheck: boolean;
 }
 
 export const DEFAULT_LEARNING_LIMITS: LearningLimits = {
@@ -50,7 +60,9 @@ export const DEFAULT_LEARNING_LIMITS: LearningLimits = {
   ageingNs: 300_000_000_000,
   recentNs: 1_000_000_000,
   silenceNs: 3_000_000_000,
+  doubtNs: 400_000_000,
   handshakeNs: 60_000_000_000,
+  reversePathCheck: true,
 };
 
 export interface ProxyConfig {
@@ -67,8 +79,8 @@ export interface ProxyConfig {
 
 /** The one key of `proxy_config` and `proxy_bucket`. */
 export const PROXY_CONFIG_KEY = u32Key(0);
-export const PROXY_CONFIG_SIZE = 80;
-const CONFIG = { address: 0, udpPort: 16, hits: 18, interval: 24, spacing: 32, burst: 40, ageing: 48, recent: 56, silence: 64, handshake: 72 } as const;
+export const PROXY_CONFIG_SIZE = 88;
+const CONFIG = { address: 0, udpPort: 16, hits: 18, reversePath: 19, interval: 24, spacing: 32, burst: 40, ageing: 48, recent: 56, silence: 64, doubt: 72, handshake: 80 } as const;
 
 const putU64 = (view: DataView, at: number, value: bigint): void => view.setBigUint64(at, value, LITTLE_ENDIAN);
 
@@ -80,9 +92,11 @@ export function encodeLearningConfig(learning: LearningLimits): Uint8Array {
   if (!Number.isInteger(learning.hits) || learning.hits < 0 || learning.hits > 100) throw new RangeError(`${learning.hits} agreeing answers`);
   return structure(PROXY_CONFIG_SIZE, (view, bytes) => {
     bytes[CONFIG.hits] = learning.hits;
+    bytes[CONFIG.reversePath] = Number(learning.reversePathCheck);
     putU64(view, CONFIG.ageing, BigInt(learning.ageingNs));
     putU64(view, CONFIG.recent, BigInt(learning.recentNs));
     putU64(view, CONFIG.silence, BigInt(learning.silenceNs));
+    putU64(view, CONFIG.doubt, BigInt(learning.doubtNs));
     putU64(view, CONFIG.handshake, BigInt(learning.handshakeNs));
   });
 }
@@ -119,7 +133,9 @@ export function decodeProxyConfig(value: Uint8Array): ProxyConfig | undefined {
       ageingNs: u64(CONFIG.ageing),
       recentNs: u64(CONFIG.recent),
       silenceNs: u64(CONFIG.silence),
+      doubtNs: u64(CONFIG.doubt),
       handshakeNs: u64(CONFIG.handshake),
+      reversePathCheck: value[CONFIG.reversePath] !== 0,
     },
   };
 }

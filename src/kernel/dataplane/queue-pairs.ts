@@ -1,4 +1,5 @@
-// What the proxy has learned about Queue Pairs (bpf/lib/queue-pair-lookup.h): the bytes of keys and values of `queue_pairs` and `static_queue_pairs`. A
+// What the proxy has learned about Queue Pairs (bpf/lib/queue-pair-lookup.h): the bytes of keys and values of `queue_pairs`, `unconfirmed_queue_pairs` and
+// `static_queue_pairs`. A
 // connection is two entries, one a direction. Times are nanoseconds of CLOCK_MONOTONIC, which process.hrtime.bigint() reads too.
 import type { QueuePairs } from '../../model/roce.ts';
 import { LITTLE_ENDIAN, mappedAddress, structure, unmappedAddressAt, viewOf } from './layout.ts';
@@ -28,11 +29,17 @@ export interface LearnedQueuePair extends QueuePairs {
   /** Requests of this direction since it was learned, and their frames' bytes: estimates from PSNs, for not every packet is looked at. */
   readonly packets: bigint;
   readonly bytes: bigint;
+  /** False: from a CM exchange, and no answer has fitted a request yet. */
+  readonly confirmed: boolean;
+  /** Its requests have remained unanswered for so long that it is not used. */
+  readonly doubtful: boolean;
 }
 
 export const FLOW_KEY_SIZE = 40;
-export const QUEUE_PAIR_SIZE = 88;
-const VALUE = { senderQpn: 0, startingPsn: 4, psn: 8, source: 12, learnedAt: 16, lastSeen: 24, checkedAt: 32, unanswered: 40, cnps: 56, packets: 64, bytes: 72, peerTenant: 80 } as const;
+export const QUEUE_PAIR_SIZE = 112;
+const VALUE = {
+  senderQpn: 0, startingPsn: 4, psn: 8, source: 12, doubtful: 15, learnedAt: 16, lastSeen: 24, checkedAt: 32, unanswered: 40, cnps: 56, packets: 64, bytes: 72, peerTenant: 80, place: 108,
+} as const;
 const UNKNOWN = 0xffff_ffff;
 
 export const encodeFlowKey = (flow: FlowName): Uint8Array =>
@@ -81,6 +88,8 @@ export function decodeQueuePair(key: Uint8Array, value: Uint8Array): LearnedQueu
     cnps: view.getBigUint64(VALUE.cnps, LITTLE_ENDIAN),
     packets: view.getBigUint64(VALUE.packets, LITTLE_ENDIAN),
     bytes: view.getBigUint64(VALUE.bytes, LITTLE_ENDIAN),
+    confirmed: view.getUint32(VALUE.place, LITTLE_ENDIAN) === 0,
+    doubtful: value[VALUE.doubtful] !== 0,
   };
 }
 

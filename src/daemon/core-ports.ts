@@ -1,0 +1,63 @@
+// Which ports lead to other routers (src/plan/port-roles.ts): asked when a port appears, and again when the proxy's program has doubted what came by it, for routes come
+// and go unannounced. A question can cost the kernel a walk through its routing tables, so a port is not asked about again at once.
+import type { Log } from '../model/log.ts';
+import type { Clock } from '../model/clock.ts';
+import type { LinkFact } from '../plan/facts.ts';
+
+/** Between two questions about a port, milliseconds; and in multiples of the time that the last one took. */
+const PATIENCE_MS = 2000;
+const PATIENCE_TIMES = 50;
+/** So many ports are looked at when they appear: a router has fewer, and a machine with more interfaces has containers. */
+const MAX_PORTS = 1024;
+
+interface Answer {
+  isGateway: boolean;
+  /** Not before. */
+  askAgainAt: number;
+}
+
+export interface CorePortsModules {
+  /** @throws Error when the kernel cannot be asked */
+  readonly ask: (ifindex: number) => boolean;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+export class CorePorts {
+  readonly #modules: CorePortsModules;
+  readonly #answers = new Map<number, Answer>();
+
+  constructor(modules: CorePortsModules) {
+    this.#modules = modules;
+  }
+
+  /** Those of these links that have a route through a gateway. */
+  among(links: readonly LinkFact[]): ReadonlySet<number> {
+    const there = new Set(links.filter((link) => link.etherLike && link.up).map((link) => link.ifindex));
+    for (const ifindex of this.#answers.keys()) if (!there.has(ifindex)) this.#answers.delete(ifindex);
+    for (const ifindex of there) if (!this.#answers.has(ifindex) && this.#answers.size < MAX_PORTS) this.#ask(ifindex);
+    return new Set([...this.#answers].filter(([, answer]) => answer.isGateway).map(([ifindex]) => ifindex));
+  }
+
+  /** What came by these ports was not believed, or what has its source behind them. Whether an answer has changed. */
+  doubted(ports: readonly number[]): boolean {
+    const now = this.#modules.clock.now();
+    const due = ports.filter((ifindex) => (this.#answers.get(ifindex)?.askAgainAt ?? Infinity) <= now);
+    return due.map((ifindex) => this.#ask(ifindex)).some(Boolean);
+  }
+
+  #ask(ifindex: number): boolean {
+    const { ask, clock, log } = this.#modules;
+    const before = this.#answers.get(ifindex)?.isGateway ?? false;
+    const start = performance.now();
+    let isGateway = before;
+    try {
+      isGateway = ask(ifindex);
+    } catch (error) {
+      log.warn({ ifindex, error: error instanceof Error ? error.message : String(error) }, 'the routes of a port cannot be looked at');
+    }
+    const took = performance.now() - start;
+    this.#answers.set(ifindex, { isGateway, askAgainAt: clock.now() + Math.max(PATIENCE_MS, PATIENCE_TIMES * took) });
+    return isGateway !== before;
+  }
+}

@@ -1,0 +1,72 @@
+// Whether an interface leads to other routers: whether some route through a gateway leaves by it. The kernel looks for that interface's routes alone, and the first
+// gateway ends the reading: where there is one it is as good as free, where there is none the kernel walks its tables once.
+import { KernelError, ERRNO, isKernelError } from '../errors.ts';
+import { MSG, close, receive, send } from '../ffi/libc.ts';
+import { PinnedBuffer } from '../ffi.ts';
+import type { Netns } from '../netns.ts';
+import { RTM_ROUTE, routeFilter } from './address.ts';
+import { type Attributes, NLM_F, NLMSG, type NetlinkMessage, attribute, concat, decodeAttributes, decodeDone, decodeMessages, encodeMessage, readU32, u32, viewOf } from './message.ts';
+import { LONGEST_DATAGRAM, openNetlink } from './socket.ts';
+
+const RTA = { OIF: 4, GATEWAY: 5, MULTIPATH: 9, VIA: 18 } as const;
+const ROUTE_HEADER = 12;
+/** struct rtnexthop: length, flags, hops, interface; then attributes. */
+const NEXT_HOP_HEADER = 8;
+const OPERATION = 'look for gateways';
+
+const hasGateway = (attributes: Attributes): boolean => attributes.has(RTA.GATEWAY) || attributes.has(RTA.VIA);
+
+/** Whether this route, of RTM_GETROUTE, leaves by the interface through a gateway. Pure. */
+export function leadsToGateway(message: NetlinkMessage, ifindex: number): boolean {
+  if (message.type !== RTM_ROUTE.NEW || message.body.length < ROUTE_HEADER) return false;
+  const attributes = decodeAttributes(message.body, ROUTE_HEADER);
+  if (readU32(attributes.get(RTA.OIF)) === ifindex && hasGateway(attributes)) return true;
+  const hops = attributes.get(RTA.MULTIPATH);
+  if (!hops) return false;
+  const view = viewOf(hops);
+  for (let at = 0; at + NEXT_HOP_HEADER <= hops.length; ) {
+    const length = view.getUint16(at, true);
+    if (length < NEXT_HOP_HEADER || at + length > hops.length) return false;
+    if (view.getUint32(at + 4, true) === ifindex && hasGateway(decodeAttributes(hops.subarray(0, at + length), at + NEXT_HOP_HEADER))) return true;
+    at += (length + 3) & ~3;
+  }
+  return false;
+}
+
+/** @throws KernelError */
+export function isGatewayPort(ifindex: number, opts: { netns?: Netns } = {}): boolean {
+  return leadsOn(ifindex, 6, opts) || leadsOn(ifindex, 4, opts);
+}
+
+function leadsOn(ifindex: number, family: 4 | 6, opts: { netns?: Netns }): boolean {
+  // One socket a question: what is not read of an answer goes with it.
+  const fd = openNetlink({ ...opts, groups: 0 });
+  try {
+    const body = concat([routeFilter(family), attribute(RTA.OIF, u32(ifindex))]);
+    if (send(OPERATION, fd, encodeMessage({ type: RTM_ROUTE.GET, flags: NLM_F.REQUEST | NLM_F.DUMP, sequence: 1, body })) === undefined) throw new KernelError(OPERATION, ERRNO.EAGAIN);
+    return readUntilGateway(fd, ifindex);
+  } catch (error) {
+    // It has gone, or the kernel has no table of this family.
+    if (isKernelError(error, 'ENODEV') || isKernelError(error, 'EOPNOTSUPP')) return false;
+    throw error;
+  } finally {
+    close(fd);
+  }
+}
+
+function readUntilGateway(fd: number, ifindex: number): boolean {
+  const buffer = new PinnedBuffer(LONGEST_DATAGRAM);
+  for (;;) {
+    const length = receive(OPERATION, fd, buffer.address, LONGEST_DATAGRAM, MSG.DONTWAIT);
+    if (length === undefined) throw new KernelError(OPERATION, ERRNO.EAGAIN, 'the kernel did not answer');
+    const { messages } = decodeMessages(buffer.bytes.slice(0, length));
+    for (const message of messages) {
+      if (message.type === NLMSG.ERROR || message.type === NLMSG.DONE) {
+        const { errno, detail } = decodeDone(message);
+        if (errno !== 0) throw new KernelError(OPERATION, errno, detail);
+        return false;
+      }
+      if (leadsToGateway(message, ifindex)) return true;
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { loadIntent } from '../intent/load.ts';
+import type { Intent } from '../intent/intent.ts';
+import { plan } from './plan.ts';
+import { planLearning } from './port-roles.ts';
+
+function intentOf(text: string, router = 'router: { name: r1 }\n'): Intent {
+  const loaded = loadIntent(`${router}${text}`, 'cnpd.yaml');
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.error));
+  return loaded.value;
+}
+const PROXY = 'proxy: { address: "2001:db8::1", senders: [{ prefix: "2001:db8:1::/64", format: standard-cnp }], accept-from: ["2001:db8::/32"] }\n';
+const link = (name: string, ifindex: number, fields = {}) => ({ name, ifindex, up: true, kind: 'veth', etherLike: true, ...fields });
+const LINKS = [link('eth1', 1), link('eth2', 2), link('eth9', 9), link('br0', 4), link('eth5', 5, { master: 4 })];
+const facts = (gateways: number[]) => ({ links: LINKS, qdiscs: [], features: [], gatewayPorts: new Set(gateways) });
+const core = (intent: Intent, gateways: number[]): string[] => planLearning(intent, facts(gateways)).learning!.ports.filter((p) => p.isCore).map((p) => p.id);
+
+test('the core’s ports are those with a route through a gateway, and never a border port', () => {
+  expect(core(intentOf(PROXY), [2, 9])).toEqual(['eth2', 'eth9']);
+  expect(core(intentOf(`${PROXY}border-ports: [eth9]\n`), [2, 9])).toEqual(['eth2']);
+});
+
+test('the operator names them where routes do not tell', () => {
+  const named = intentOf(`${PROXY}border-ports: [eth9]\n`, 'router: { name: r1, core-ports: [eth1, eth9] }\n');
+  expect(core(named, [2])).toEqual(['eth1']);
+});
+
+test('ports of a bridge are the bridge, and each port has a share of its own', () => {
+  const { ports } = planLearning(intentOf(PROXY), facts([])).learning!;
+  expect(ports.map(({ id, link: group }) => [id, group])).toEqual([['eth1', 1], ['eth2', 2], ['eth9', 9], ['br0', 4], ['eth5', 4]]);
+  expect(new Set(ports.map((p) => p.share)).size).toBe(5);
+});
+
+test('PNC-6-a: border ports are not learned from unless they are named, and the proxy’s program is not there', () => {
+  const interfaces = (text: string): string[] => plan(intentOf(text), { routers: { endConSids: () => [] } } as never, facts([])).proxy!.interfaces.map((i) => i.interface);
+  expect(interfaces(`${PROXY}border-ports: [eth9]\n`)).toEqual(['eth1', 'eth2', 'br0', 'eth5']);
+  expect(interfaces(`${PROXY.replace('accept-from', 'interfaces: [eth1, eth9], accept-from')}border-ports: [eth9]\n`)).toEqual(['eth1', 'eth9']);
+});
+
+test('the age of connections and the reverse-path check are the file’s', () => {
+  expect(planLearning(intentOf(PROXY), facts([])).learning).toMatchObject({ ageingNs: 300e9, reversePathCheck: true });
+  const other = intentOf(`${PROXY}queue-pairs: { ageing: 30s }\n`, 'router: { name: r1, reverse-path-check: off }\n');
+  expect(planLearning(other, facts([])).learning).toMatchObject({ ageingNs: 30e9, reversePathCheck: false });
+});

@@ -1,0 +1,180 @@
+// The reverse-path check: what teaches or removes Queue Pairs, and a notice, counts only by a port to which the route back to its source leads. Seen from the victim:
+// a connection that is known stays known, and right, whatever comes by other ports; and one that is set up over ECMP or an asymmetric core is learned.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { DEFAULT_LEARNING_LIMITS } from '../../src/kernel/dataplane/proxy.ts';
+import { type IpAddress, address } from '../../src/model/address.ts';
+import { type Port, PortsScene } from './ports-scene.ts';
+import { A, A4, NEXT, type Outcome, ProxyUnderTest, acknowledge, cm, compileProxy, data, notice } from './proxy-fixture.ts';
+
+let compiled: { path: string; remove(): void };
+let scene: PortsScene;
+let proxy: ProxyUnderTest;
+beforeAll(() => {
+  compiled = compileProxy();
+  scene = new PortsScene();
+});
+afterAll(() => {
+  compiled.remove();
+  scene.close();
+});
+beforeEach(() => {
+  proxy = new ProxyUnderTest(compiled.path).configure();
+  scene.describe(proxy);
+});
+afterEach(() => proxy.close());
+
+const send = (port: Port, packet: Uint8Array): Outcome => scene.send(proxy, port, packet);
+const none = { privateData: new Uint8Array() };
+const request = (from: IpAddress, to: IpAddress, localQpn = 0x64, localCommId = 1): Uint8Array =>
+  cm(from, to, {
+    kind: 'req', localCommId, serviceId: 1n, localQpn, startingPsn: 1, transport: 0, responderResources: 1, initiatorDepth: 1, pkey: 0xffff, pathMtu: 3, retryCount: 7,
+    rnrRetryCount: 7, localGid: from, remoteGid: to, ...none,
+  });
+const reply = (from: IpAddress, to: IpAddress, localQpn = 0xc8, remoteCommId = 1): Uint8Array =>
+  cm(from, to, { kind: 'rep', localCommId: remoteCommId + 100, remoteCommId, localQpn, startingPsn: 9, responderResources: 1, initiatorDepth: 1, ...none });
+const disconnect = (from: IpAddress, to: IpAddress, remoteQpn: number): Uint8Array => cm(from, to, { kind: 'dreq', localCommId: 0x777, remoteCommId: 0x778, remoteQpn, ...none });
+const tunnelled = (source: IpAddress, inner: Uint8Array): Uint8Array => {
+  const outer = data({ from: source, to: address('2001:db8:ffff::1'), qpn: 0, psn: 0 }).slice(0, 40);
+  outer[4] = inner.length >> 8;
+  outer[5] = inner.length & 255;
+  outer[6] = inner[0]! >> 4 === 6 ? 41 : 4;
+  return Uint8Array.of(...outer, ...inner);
+};
+
+describe.each([
+  { family: 'IPv6', a: A, b: address('2001:db8:b::1'), c: address('2001:db8:c::1'), d: address('2001:db8:d::1'), e: address('2001:db8:e::1'), own: address('2001:db8:ffff::1'), router: address('2001:db8:ffff::2') },
+  { family: 'IPv4', a: A4, b: address('10.0.1.1'), c: address('10.0.3.1'), d: address('10.0.4.1'), e: address('10.0.5.1'), own: address('192.0.2.1'), router: address('192.0.2.2') },
+])('over $family', ({ a, b, c, d, e, own, router }) => {
+  const known = (from = a, to = b): number | undefined => proxy.known({ sender: from, receiver: to, receiverQpn: 0xc8 })?.senderQpn;
+  const connect = (to = b, by: Port = 'core1'): void => {
+    send('host1', request(a, to));
+    send(by, reply(to, a));
+  };
+
+  test.each(['core1', 'core2'] as const)('PNC-1-c: an exchange is learned whose answer comes by any of the ports of its ECMP route: %s', (port) => {
+    connect(b, port);
+    expect(known()).toBe(0x64);
+  });
+
+  test('PNC-1-c: an exchange is learned whose answer comes by another core port than its route leads out of: the core is asymmetric', () => {
+    connect(c, 'core2');
+    expect(known(a, c)).toBe(0x64);
+  });
+
+  test('PNC-1-c: a connection is learned from traffic whose answers take turns at the ports of an ECMP route', () => {
+    for (let psn = 1; psn <= 3; psn++) {
+      send('host1', data({ from: a, to: b, qpn: 0xc8, psn }));
+      send(psn % 2 ? 'core1' : 'core2', acknowledge({ from: b, to: a, qpn: 0x64, psn }));
+    }
+    expect(known()).toBe(0x64);
+    expect(proxy.counters().get('proxy.qp.wrong-port')).toBe(0n);
+  });
+
+  test.each(['host2', 'border', 'bridged'] as const)('PNC-6-b: forged CM messages by %s teach nothing and remove nothing, whichever side they claim to be', (port) => {
+    connect();
+    send('host1', request(a, b, 0x65, 2));
+    for (const forged of [reply(b, a, 0xc9, 2), disconnect(b, a, 0x64), disconnect(a, b, 0xc8), request(a, b, 0x66, 3)]) {
+      expect(send(port, forged)).toMatchObject({ verdict: NEXT, counted: { 'proxy.cm.wrong-port': 1 } });
+    }
+    expect(known()).toBe(0x64);
+    expect(proxy.connections()).toHaveLength(2);
+  });
+
+  test('PNC-6-b: a host of the core cannot speak for a host that is attached here, nor one here for the core', () => {
+    connect();
+    send('core1', disconnect(a, b, 0xc8));
+    send('host1', disconnect(b, a, 0x64));
+    expect(known()).toBe(0x64);
+    expect(send('core1', disconnect(b, a, 0x64)).counted).toMatchObject({ 'proxy.qp.removed.disconnected': 1 });
+  });
+
+  test.each(['host2', 'border'] as const)('PNC-6-b: forged answers by %s neither contradict a connection nor teach another one', (port) => {
+    connect();
+    for (let psn = 1; psn <= 10; psn++) {
+      send('host1', data({ from: a, to: b, qpn: 0xc8, psn }));
+      send('core1', acknowledge({ from: b, to: a, qpn: 0x64, psn }));
+      send(port, acknowledge({ from: b, to: a, qpn: 0x64, psn: 0x800000 + psn }));
+      send(port, data({ from: a, to: b, qpn: 0xc8, psn: 0x800000 + psn }));
+    }
+    expect(proxy.known({ sender: a, receiver: b, receiverQpn: 0xc8 })).toMatchObject({ senderQpn: 0x64, lastPsn: 10, confirmed: true });
+    for (let psn = 0; psn < 20; psn++) {
+      send('host1', data({ from: a, to: b, qpn: 0xd0, psn }));
+      send(port, acknowledge({ from: b, to: a, qpn: 0x666, psn }));
+    }
+    expect(proxy.known({ sender: a, receiver: b, receiverQpn: 0xd0 })).toBeUndefined();
+    expect(proxy.counters().get('proxy.qp.wrong-port')).toBeGreaterThanOrEqual(40n);
+  });
+
+  test('PNC-1-c: forged data by another port, first or second, does not keep a connection from being learned', () => {
+    for (let psn = 1; psn <= 3; psn++) {
+      if (psn % 2) send('host2', data({ from: a, to: b, qpn: 0x999, psn }));
+      send('host1', data({ from: a, to: b, qpn: 0xc8, psn }));
+      if (psn % 2 === 0) send('host2', data({ from: a, to: b, qpn: 0x999, psn }));
+      send('core1', acknowledge({ from: b, to: a, qpn: 0x64, psn }));
+    }
+    expect(known()).toBe(0x64);
+  });
+
+  test('PNC-6-b: what is behind a border port that was named is believed there, and nowhere else; nothing else is believed there', () => {
+    connect(d, 'core1');
+    expect(known(a, d)).toBeUndefined();
+    connect(d, 'border');
+    expect(known(a, d)).toBe(0x64);
+    connect(b, 'border');
+    expect(known()).toBeUndefined();
+  });
+
+  test('a host behind a bridge is believed at the bridge and at its ports', () => {
+    proxy.configure({}, ['2001:db8::/32', '10.0.0.0/8']);
+    for (const port of ['bridged', 'br0'] as const) {
+      send(port, request(e, b, 0x64));
+      send('core1', reply(b, e));
+      expect(known(e, b)).toBe(0x64);
+      send(port, disconnect(e, b, 0xc8));
+      expect(known(e, b)).toBeUndefined();
+    }
+  });
+
+  test('sources without a route, and this router’s own addresses from outside, are not believed; from the loopback interface they are', () => {
+    const lost = a.family === 6 ? address('2001:db8:77::1') : address('10.0.6.1');
+    for (const from of [lost, own]) {
+      send('host1', request(a, from));
+      expect(send('core1', reply(from, a)).counted).toEqual({ 'proxy.cm.wrong-port': 1 });
+    }
+    send('lo', reply(own, a));
+    expect(known(a, own)).toBe(0x64);
+  });
+
+  test('PNC-6-b: inside a tunnel it is the tunnel’s source that is looked at, and a host at its own port is no tunnel’s', () => {
+    send('host1', request(a, b));
+    expect(send('host1', tunnelled(A, reply(b, a))).counted).toEqual({ 'proxy.cm.wrong-port': 1 });
+    expect(send('host2', tunnelled(address('2001:db8:ffff::2'), reply(b, a))).counted).toEqual({ 'proxy.cm.wrong-port': 1 });
+    expect(known()).toBeUndefined();
+    send('core2', tunnelled(address('2001:db8:ffff::2'), reply(b, a)));
+    expect(known()).toBe(0x64);
+  });
+
+  test('PNC-6-b: a notice from a source that is allowed is obeyed by the ports of its route, and by no other', () => {
+    proxy.configure({ address: own });
+    connect();
+    const by = (port: Port, source = router): Outcome => send(port, notice(data({ from: a, to: b, qpn: 0xc8, psn: 5 }), { source, destination: own }));
+    for (const port of ['host1', 'host2', 'border', 'bridged'] as const) expect(by(port).counted).toEqual({ 'proxy.notice.received': 1, 'proxy.notice.wrong-port': 1 });
+    expect(by('core1', own).counted).toEqual({ 'proxy.notice.received': 1, 'proxy.notice.wrong-port': 1 });
+    for (const port of ['core1', 'core2'] as const) expect(by(port).counted).toEqual({ 'proxy.notice.received': 1, 'proxy.cnp.sent': 1 });
+    expect(by('lo', own).counted).toEqual({ 'proxy.notice.received': 1, 'proxy.cnp.sent': 1 });
+  });
+
+  test('switched off, where routing is asymmetric towards hosts, everything is believed by every port', () => {
+    proxy.configure({ address: own, learning: { ...DEFAULT_LEARNING_LIMITS, reversePathCheck: false } });
+    send('host2', request(a, b));
+    send('border', reply(b, a));
+    expect(known()).toBe(0x64);
+    expect(send('host2', notice(data({ from: a, to: b, qpn: 0xc8, psn: 5 }), { source: router, destination: own })).counted).toMatchObject({ 'proxy.cnp.sent': 1 });
+  });
+
+  test('ports that the operator names are the core, and no others', () => {
+    scene.describe(proxy, { corePorts: ['core1'] });
+    connect(c, 'core2');
+    expect(known(a, c)).toBeUndefined();
+  });
+});
