@@ -18,6 +18,7 @@ import { Netns } from '../kernel/netns.ts';
 import { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
 import { type PacketSocket, openPacketSocket } from '../kernel/packet-socket.ts';
 import { address } from '../model/address.ts';
+import { hostPrefix } from '../model/prefix.ts';
 import { concat } from '../packet/bytes.ts';
 import { type Bench, type Figure, bpfObject, dist } from './bench.ts';
 import { ACCEPTED_SOURCES, CONGESTED, FLOWS, NOTICE_PORT, PROXY, SENDER_PREFIX, firstQpn, senderQpnOf } from './notice-flows.ts';
@@ -55,6 +56,8 @@ async function buildRouter(bench: Bench): Promise<Router> {
   await rtnl.addAddress('t-bench-up', address('2001:db8:100::1'), 64, { nodad: true });
   await rtnl.addAddress('t-bench-down', address('2001:db8:1::1'), 64, { nodad: true });
   await rtnl.setNeighbour('t-bench-down', SENDER, MAC.to);
+  // The proxy believes notices by the port to which the route back leads.
+  await rtnl.addRoute({ destination: hostPrefix(CONGESTED), gateway: address('2001:db8:100::2'), protocol: 4 });
   const from = openPacketSocket({ interface: 't-bench-from', netns: far }, { poller: bench.poller, onFrame: () => {}, onError: (error) => { throw error; } });
   bench.finally(() => from.close());
   return { netns, from, upIfindex: (await rtnl.link('t-bench-up'))!.ifindex, downIfindex: (await rtnl.link('t-bench-down'))!.ifindex };

@@ -2,6 +2,7 @@
 // many times on one packet, so its flow is in the cache: the figure is instructions, not cache misses of a million flows. Other traffic is measured as well: growth and
 // marking rate of the port go on with it (monitor.h). The detector is measured with every
 // trigger of LHCNP §5.4 on, over an empty queue and over one that holds something below K_min, where the triggers are compared with; and with K_max alone.
+import { writeFileSync } from 'node:fs';
 import type { BpfProgram } from '../kernel/bpf/program.ts';
 import { openBpfObject } from '../kernel/bpf/object.ts';
 import { DEFAULT_FLOW_AGEING_NS, EGRESS_MAPS, EGRESS_PROGRAMS, type EgressPort, encodeEgressConfig, encodeEgressPort } from '../kernel/dataplane/egress.ts';
@@ -58,6 +59,10 @@ async function portsToWatch(bench: Bench): Promise<Ports> {
   const quiet = await port('t-bench-port', 't-bench-peer', 1_000_000_000n);
   const waiting = await port('t-bench-slow', 't-bench-far', 1n);
   for (const name of ['t-bench-slow', 't-bench-far']) await rtnetlink.setLink(name, { up: true });
+  // The proxy's program asks for the route back to the sender, now and then.
+  netns.run(() => writeFileSync('/proc/sys/net/ipv6/conf/all/forwarding', '1'));
+  for (const name of ['t-bench-port', 't-bench-peer']) await rtnetlink.setLink(name, { up: true });
+  await rtnetlink.addAddress('t-bench-port', address('2001:db8:1::1'), 64, { nodad: true });
   const socket = openPacketSocket({ interface: 't-bench-slow', netns }, { poller: bench.poller, onFrame: () => {}, onError: (error) => { throw error; } });
   bench.finally(() => socket.close());
   const depth = async (): Promise<number> => (await rtnetlink.qdiscs(waiting)).find((q) => q.kind === 'tbf')!.stats.backlogBytes;

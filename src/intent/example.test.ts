@@ -11,7 +11,7 @@ const example = readFileSync(new URL('../../docs/cnpd.yaml', import.meta.url), '
 describe('docs/cnpd.yaml', () => {
   test('is valid, and every value of it arrives', () => {
     expect(load(example)).toEqual({
-      router: { name: 'leaf1', loopback4: address('192.0.2.1'), loopback6: address('2001:db8:ffff::1'), reversePathCheck: true },
+      router: { name: 'leaf1', loopback4: address('192.0.2.1'), loopback6: address('2001:db8:ffff::1'), reversePathCheck: true, corePorts: ['eth3', 'eth4'] },
       queuePairs: { ageingMs: 300_000 },
       isis: {
         systemId: Uint8Array.of(0, 0, 0, 0, 0xc0, 1),

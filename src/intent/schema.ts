@@ -66,7 +66,7 @@ const proxy = section(
     address: value(hostAddress(), 'address of this router to which notices are sent'),
     senders: list(sender, 'the prefixes whose proxy this router is, with what their senders understand'),
     'accept-from': list(value(trustedPrefix, 'prefix of routers whose notices are obeyed'), 'prefixes of routers whose notices are obeyed; there is no default'),
-    interfaces: list(value(interfaceName, 'interface'), 'where notices arrive and RoCEv2 is observed; default: all Ethernet-like interfaces').optional(),
+    interfaces: list(value(interfaceName, 'interface'), 'where notices arrive and RoCEv2 is observed; default: all Ethernet-like interfaces but border-ports').optional(),
     'per-flow-interval': value(time('1us', '60s'), 'least time between two CNPs for one flow; default 50us').optional(),
     rate: value(rate('1/s', '10M/s'), 'notices obeyed a second, all flows together; default 10000/s').optional(),
   },

@@ -63,7 +63,8 @@ export class ProxyScene {
       link set t-proxy-rh up
       link set t-proxy-rc up
       route add 2001:db8:b::/64 via 2001:db8:ffff:1::2
-      route add 10.0.1.0/24 via 10.9.0.2`);
+      route add 10.0.1.0/24 via 10.9.0.2
+      route add 2001:db8:ffff::2/128 via 2001:db8:ffff:1::2`);
     RUN(h, `link set lo up
       addr add 2001:db8:a::1/64 dev t-proxy-h nodad
       addr add 10.0.0.1/24 dev t-proxy-h
