@@ -4,7 +4,7 @@
 // source behind a next hop is also believed at any other port of the core; a source that is on-link only at its own. Which ports are the core's the agent
 // says (src/daemon/core-ports.ts): those with a route through a gateway, and never a border port. src/kernel/dataplane/port-roles.ts mirrors the layouts.
 //
-// It is asked for when something would be learned or removed, not for each packet. Routing tables: those that rules choose for a packet of this port, VRFs included.
+// It is asked for when something would be learned or removed, not for each packet; and for a source of notices once a second. Routing tables: those that rules choose for a packet of this port, VRFs included.
 #ifndef CNPD_PORT_ROLES_H
 #define CNPD_PORT_ROLES_H
 
@@ -124,6 +124,43 @@ __noinline int is_believed(struct __sk_buff *skb, const struct address *source, 
 	if (out)
 		port_doubted(out);
 	return 0;
+}
+
+// For so long a port that was believed is not asked about again.
+#define BELIEF_NS 1000000000ULL
+#define BELIEFS 64
+
+struct belief {
+	struct address source;
+	__u64 at; // 0: never
+	__u32 port;
+	__u32 reserved;
+};
+
+// Sources of notices that were believed lately, one an index of the address's hash; a CPU's own. A look-up in the FIB is half of what a notice costs.
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, BELIEFS);
+	__type(key, __u32);
+	__type(value, struct belief);
+} beliefs SEC(".maps");
+
+static __always_inline int is_believed_lately(struct __sk_buff *skb, const struct address *source, const struct address *receiver, __u32 port)
+{
+	__u64 now = bpf_ktime_get_coarse_ns();
+	__u32 index = ((source->halves[0] ^ source->halves[1]) * 0x9e3779b97f4a7c15ULL) >> 58; // BELIEFS
+	struct belief *belief = bpf_map_lookup_elem(&beliefs, &index);
+	if (!belief)
+		return 0;
+	if (belief->at != 0 && now - belief->at < BELIEF_NS && belief->port == port && belief->source.halves[0] == source->halves[0] &&
+	    belief->source.halves[1] == source->halves[1])
+		return 1;
+	if (!is_believed(skb, source, receiver, port))
+		return 0;
+	belief->source = *source;
+	belief->port = port;
+	belief->at = now;
+	return 1;
 }
 
 #endif

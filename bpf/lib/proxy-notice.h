@@ -93,7 +93,7 @@ __noinline int notice_check(struct __sk_buff *skb, struct notice *notice)
 	int problem = notice->carrier == 6 ? notice_carrier_ipv6(skb, scratch, notice) : notice_carrier_ipv4(skb, scratch, notice);
 	if (problem != NOTICE_GOOD)
 		return problem;
-	if (!is_believed(skb, &notice->source, &notice->goal, skb->ifindex))
+	if (!is_believed_lately(skb, &notice->source, &notice->goal, skb->ifindex))
 		return COUNT_PROXY_WRONG_PORT;
 	if (skb->len > skb->data_end - skb->data && bpf_skb_pull_data(skb, skb->len) < 0)
 		return COUNT_PROXY_CNP_FAILED;

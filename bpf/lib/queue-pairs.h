@@ -23,8 +23,6 @@ struct {
 #define PSN_WINDOW (1 << 21)
 #define CHECK_INTERVAL_NS 10000000ULL
 #define MAX_STRIKES 3
-// For so long a port that was believed is not asked about again.
-#define BELIEF_NS 1000000000ULL
 
 // A packet that may teach or remove something.
 struct arrival {
