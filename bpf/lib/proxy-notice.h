@@ -11,7 +11,7 @@
 
 #define NOTICE_MAX_IPV4 576 // the draft says "the UDP packet": with or without the IP header, so UDP header and payload must fit
 #define NOTICE_MAX_IPV6 1280
-#define NOTICE_MIN (UDP_HLEN + TUPLE_IPV4 + IPV4_HLEN)
+#define NOTICE_MIN (UDP_HLEN + TUPLE_IPV6) // a tuple of either family is read, so both must have come with this packet
 
 #define BPF_F_INVALIDATE_HASH (1ULL << 1)
 

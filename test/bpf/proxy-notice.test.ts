@@ -89,6 +89,31 @@ describe('an intact notice', () => {
     refused(changed(whole, [27, whole[27]! ^ 1]), 'proxy.notice.bad-checksum');
   });
 
+  test('PNC-4-d: over IPv4 without a UDP checksum its IPv6 tuple is its own, whatever the notice before had there', () => {
+    proxy.configure({ address: PROXY4 });
+    // Without a checksum nobody reads the datagram as a whole.
+    const unsummed = (packet: Uint8Array): Uint8Array => changed(packet, [26, 0], [27, 0]);
+    const over4 = { source: CONGESTED4, destination: PROXY4 };
+    const whole = notice(invoking, over4);
+    const otherPorts = { ...tuple, sourcePort: DATA_SPORT ^ 0xff, destinationPort: 0x0102 };
+    for (const before of [notice(data({ from: A, to: B, qpn: 0xc8, psn: 1, size: 4096 }), { ...over4, tuple: otherPorts }), whole]) {
+      proxy.send(before);
+      expect(proxy.send(unsummed(whole)).counted).toMatchObject({ 'proxy.cnp.sent': 1 });
+      proxy.send(before);
+      refused(unsummed(notice(invoking, { ...over4, tuple: { ...otherPorts, sourcePort: DATA_SPORT ^ 1 } })), 'proxy.notice.tuple-not-found');
+    }
+  });
+
+  test('is long enough for a tuple of either family: shorter, with or without a checksum, it is truncated', () => {
+    proxy.configure({ address: PROXY4 });
+    for (const checksum of [true, false]) {
+      for (const [payload, reason] of [[37, 'proxy.notice.truncated'], [38, 'proxy.notice.tuple-not-found']] as const) {
+        proxy.send(notice(invoking, { source: CONGESTED4, destination: PROXY4 }));
+        refused(encodeUdpPacket({ source: CONGESTED4, destination: PROXY4, sourcePort: 1, destinationPort: NOTICE_PORT, checksum, payload: new Uint8Array(payload) }), reason);
+      }
+    }
+  });
+
   test('truncated at each length it is dropped, never a CNP; the frame ends where it ends', () => {
     const reasons = new Set<string>();
     for (let length = 48; length < good.length; length++) {
