@@ -65,6 +65,7 @@ describe('what became of a path at another router', () => {
     const gone = one(there([arrived({ status: 'no-characteristic', proxy: undefined, unknown: [] })]));
     expect(gone).toMatchObject({ arrival: 'altered', remedy: expect.stringContaining('send-nexthop-characteristics') });
     expect(one(there([arrived({ status: 'malformed', proxy: undefined, 'header-next-hop': undefined })]))).toMatchObject({ arrival: 'altered', why: expect.stringContaining(RR) });
+    expect(one(there([arrived({ status: 'no-senders' })]))).toMatchObject({ arrival: 'not-used', why: expect.stringContaining('no sender can be'), remedy: expect.stringContaining('proxy.senders') });
     expect(one(there([arrived({ status: 'no-proxy-address', proxy: undefined })]))).toMatchObject({ arrival: 'altered', remedy: expect.stringContaining('bgp-pnc-characteristic') });
   });
 

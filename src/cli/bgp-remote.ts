@@ -189,6 +189,7 @@ const VERDICTS: Readonly<Record<string, Verdict>> = {
       : { why: `the other router does not know characteristic ${unknown}`, remedy: 'the same code-points.bgp-pnc-characteristic and bgp-private-characteristic in both cnpd.yaml' };
   },
   'no-proxy-address': () => ({ arrival: 'altered', why: 'what the other router takes for the proxy has no usable address', remedy: `the same code-points.bgp-pnc-characteristic in both cnpd.yaml; where that is so: ${ALTERED}` }),
+  'no-senders': () => ({ why: 'no sender can be in such a prefix: it has no proxy anywhere', remedy: 'take it out of proxy.senders' }),
 };
 
 /** Neighbour of a path that was originated at that gobgpd. */

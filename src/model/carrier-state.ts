@@ -150,7 +150,7 @@ export interface BgpPathState {
   asPath: string;
   best: boolean;
   /** `originated`: by cnpd; `used`; else why the characteristics are not used. */
-  status: 'originated' | 'used' | 'next-hop-mismatch' | 'family-mismatch' | 'outside-domain' | 'first-as-mismatch' | 'malformed' | 'no-characteristic' | 'no-proxy-address';
+  status: 'originated' | 'used' | 'next-hop-mismatch' | 'family-mismatch' | 'outside-domain' | 'first-as-mismatch' | 'malformed' | 'no-characteristic' | 'no-proxy-address' | 'no-senders';
   /** SIDs in the private characteristic. */
   sids: string[];
   /** Codes of characteristics that cnpd does not know. */

@@ -96,7 +96,7 @@ export const BGP: ContainerShape<BgpState> = {
         proxy: ADDRESS,
         asPath: STRING,
         best: BOOLEAN,
-        status: leaf(['originated', 'used', 'next-hop-mismatch', 'family-mismatch', 'outside-domain', 'first-as-mismatch', 'malformed', 'no-characteristic', 'no-proxy-address']),
+        status: leaf(['originated', 'used', 'next-hop-mismatch', 'family-mismatch', 'outside-domain', 'first-as-mismatch', 'malformed', 'no-characteristic', 'no-proxy-address', 'no-senders']),
         sids: leafList('ip-address'),
         unknown: leafList('uint16'),
         since: TIME,

@@ -73,6 +73,20 @@ describe('what a path says', () => {
     expect([agent.count('learn.link-local-next-hop'), agent.count('learn.next-hop-mismatch')]).toEqual([1, 0]);
   });
 
+  test('PNC-6-a: a prefix in which no sender can be: its proxy is nobody’s, and the path is not called used', () => {
+    const agent = connected();
+    const told = (next: string, proxy: string, ...more: Parameters<typeof nhc>[1][]) => path(next, { nhc: nhc(next, pnc(proxy), ...more) });
+    agent.tell(
+      route('ff02::/16', told(LEAF, PROXY)), route('fe80::/64', told(LEAF, PROXY)), route('127.0.0.0/8', told('192.0.2.2', PROXY)), route('0.0.0.0/0', told('192.0.2.2', PROXY)),
+      route('240.1.0.0/16', told('192.0.2.2', PROXY)), route('ff00::/8', path(LEAF, { nhc: nhc(LEAF, { code: 3, value: fromHex('c0000201') }) })),
+    );
+    expect(Object.fromEntries(rows(agent).map(({ prefix, status, proxy }) => [prefix, [status, proxy]]))).toEqual({
+      'ff02::/16': ['no-senders', PROXY], 'fe80::/64': ['no-senders', PROXY], '127.0.0.0/8': ['no-senders', PROXY], '0.0.0.0/0': ['used', PROXY], '240.1.0.0/16': ['used', PROXY],
+      'ff00::/8': ['no-characteristic', null],
+    });
+    expect(agent.content.learning.used).toBe(2);
+  });
+
   test('a malformed attribute is as if it were not there; a malformed characteristic leaves the others as they are', () => {
     const agent = connected();
     const pncAnd = (code: number, hex: string) => nhc(LEAF, pnc(PROXY), { code, value: fromHex(hex) });

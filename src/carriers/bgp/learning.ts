@@ -5,7 +5,7 @@
 // Tables are large, so what is kept of a path is its prefix, as the text that the table has too, and a reading that it shares with others (reading.ts).
 import { type IpAddress, addressBits, formatAddress, sameAddress } from '../../model/address.ts';
 import type { LearnedPrefix } from '../../model/advertisement.ts';
-import { type Prefix, prefix as parse } from '../../model/prefix.ts';
+import { type Prefix, prefix as parse, senderlessUse } from '../../model/prefix.ts';
 import { TextMap } from '../../model/text-map.ts';
 import { advance } from '../slices.ts';
 import { SLICE } from './constants.ts';
@@ -79,7 +79,8 @@ function take(c: Content, prefix: Prefix, path: GobgpPath): Reading {
   const member = memberAs(path);
   if (member !== undefined && !c.learning.members.has(member)) c.learning.members = new Set([...c.learning.members, member]);
   const isHostRoute = isHostPrefix(prefix) && sameAddress(prefix.address, path.nextHop);
-  return c.learning.readings.take(path, { isHostRoute, family: prefix.address.family, distrust: distrustOf(path, about?.as ?? 0, c.config.domain) });
+  const hasSenders = senderlessUse(prefix) === undefined;
+  return c.learning.readings.take(path, { isHostRoute, family: prefix.address.family, hasSenders, distrust: distrustOf(path, about?.as ?? 0, c.config.domain) });
 }
 
 function replace(c: Content, text: string, prefix: Prefix, before: readonly Reading[], after: readonly Reading[]): void {

@@ -50,13 +50,15 @@ export interface Circumstances {
   readonly isHostRoute: boolean;
   /** Of its prefix. */
   readonly family: Family;
+  /** Whether some sender can be in its prefix: else the learned table gives it no proxy, whatever the path says. */
+  readonly hasSenders: boolean;
   readonly distrust: Distrust | undefined;
 }
 
 type NhcPart = Pick<Reading, 'nhc' | 'proxy' | 'sids' | 'routerAddresses'>;
 const NO_CAPABILITY = { sids: [], routerAddresses: [] } as const;
 
-function readNhc(path: GobgpPath, bytes: Uint8Array, { isHostRoute, family, distrust }: Circumstances, { codes, sidBehaviors }: ReadingOptions): NhcPart {
+function readNhc(path: GobgpPath, bytes: Uint8Array, { isHostRoute, family, hasSenders, distrust }: Circumstances, { codes, sidBehaviors }: ReadingOptions): NhcPart {
   const asPath = asPathText(path.asPath);
   const malformed = (code: string): NhcPart => ({ ...NO_CAPABILITY, nhc: { status: 'malformed', headerNextHop: null, asPath, unknown: [], complaints: [`nhc.${code}`] } });
   if (path.badNhcFlags !== undefined) return malformed('bad-flags');
@@ -74,9 +76,9 @@ function readNhc(path: GobgpPath, bytes: Uint8Array, { isHostRoute, family, dist
   const used = isHostRoute ? container : undefined;
   const complaints = bad.map(({ error }) => `characteristic.${error.code}`);
   if (container && !isHostRoute) complaints.push('learn.private-misplaced');
-  const without = bad.some(({ code }) => code === codes.pnc) ? 'no-proxy-address' : 'no-characteristic';
+  const without = proxy ? 'no-senders' : bad.some(({ code }) => code === codes.pnc) ? 'no-proxy-address' : 'no-characteristic';
   return {
-    nhc: { ...common, status: proxy || used ? 'used' : without, complaints },
+    nhc: { ...common, status: (proxy && hasSenders) || used ? 'used' : without, complaints },
     ...(proxy && { proxy }),
     sids: (used?.sids ?? []).filter(({ behavior }) => sidBehaviors.includes(behavior)).map(({ sid, behavior }) => ({ sid, behavior })),
     routerAddresses: used ? [nextHop] : [],
@@ -98,11 +100,11 @@ function readPath(path: GobgpPath, circumstances: Circumstances, options: Readin
 }
 
 /** Two paths with the same text have the same reading. The AS_PATH of a path without the attribute matters only in that it can be trusted. */
-function keyOf(path: GobgpPath, { isHostRoute, family, distrust }: Circumstances): string {
+function keyOf(path: GobgpPath, { isHostRoute, family, hasSenders, distrust }: Circumstances): string {
   const common = `${path.neighbor ?? ''} ${path.identifier} ${path.nextHop.family} ${path.nextHop.value.toString(32)} ${path.med} ${path.best} ${distrust ?? ''}`;
   if (!path.nhc) return common;
   const { buffer, byteOffset, length } = path.nhc;
-  return `${common} ${isHostRoute} ${family} ${path.badNhcFlags ?? ''} ${asPathText(path.asPath)} ${Buffer.from(buffer, byteOffset, length).toString('latin1')}`;
+  return `${common} ${isHostRoute} ${hasSenders} ${family} ${path.badNhcFlags ?? ''} ${asPathText(path.asPath)} ${Buffer.from(buffer, byteOffset, length).toString('latin1')}`;
 }
 
 /** The readings in use. */
