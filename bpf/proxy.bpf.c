@@ -53,8 +53,7 @@ static __always_inline int is_proxy(const struct address *destination, __be16 po
 {
 	struct proxy_config *config = proxy_configuration();
 	// Without a port this node only learns.
-	return config && port && config->udp_port == port && config->address.halves[0] == destination->halves[0] &&
-	       config->address.halves[1] == destination->halves[1];
+	return config && port && config->udp_port == port && (same_address(&config->address, destination) || same_address(&config->other_address, destination));
 }
 
 static __always_inline void load_address(struct address *a, const __u8 *at, __u32 family)

@@ -25,6 +25,11 @@ static __always_inline void address_map_ipv4(struct address *a, __be32 ipv4)
 	a->halves[1] = MAPPED_HALF(ipv4);
 }
 
+static __always_inline int same_address(const struct address *a, const struct address *b)
+{
+	return a->halves[0] == b->halves[0] && a->halves[1] == b->halves[1];
+}
+
 // 4 for ::ffff:0:0/96, else 6. `halves` as in struct address.
 static __always_inline __u8 address_family(const __u64 halves[2])
 {

@@ -20,6 +20,7 @@ struct proxy_config {
 	__u64 silence_ns;	 // a connection is dropped when its requests remain unanswered for this time
 	__u64 doubt_ns;		 // and not used when they are for this time, which is more than any round trip takes
 	__u64 handshake_ns;	 // a REP counts when its REQ is no older than this
+	struct address other_address; // here too: of the other family, or `address` again
 };
 
 struct {

@@ -108,7 +108,7 @@ export class Carriers {
   problems(intent: Intent, now: number): Problem[] {
     const { isis, bgp } = this;
     return [
-      ...NAMES.flatMap((name) => [...this[name].problems, ...placementProblems(name, this[name].carrier?.unplaced() ?? 0)]),
+      ...NAMES.flatMap((name) => [...this[name].problems, ...placementProblems(intent, name, this[name].carrier?.unplaced() ?? 0)]),
       ...adjacencyProblems(intent, isis.carrier, isis.startedAt, now),
       ...isisProblems(intent, isis.carrier),
       ...OSPF.flatMap((name) => ospfProblems(intent[name], this[name].carrier, this[name].startedAt, now)),

@@ -1,9 +1,12 @@
 // What the carriers are asked to advertise, out of the intent, and which of them can.
-import type { Intent } from '../intent/intent.ts';
+import type { Intent, SenderIntent } from '../intent/intent.ts';
 import { type Family, formatAddress } from '../model/address.ts';
 import type { CarrierName, Origination } from '../model/advertisement.ts';
 import { sidAdvertisements } from '../plan/end-con.ts';
+import { proxyAddressFor } from '../plan/proxy.ts';
 import type { Carriers } from './carriers.ts';
+
+const FAMILIES: readonly Family[] = [4, 6];
 
 /**
  * What this router advertises: one entry a sender prefix of its proxy (PNC-5-a), its END.CON SIDs (FCN-4.2.2-a), where its STAMP reflector answers. A SID that the kernel
@@ -13,31 +16,47 @@ export function originated(intent: Intent, refused: ReadonlySet<string> = new Se
   const { proxy, stamp, router } = intent;
   const loopbacks = [router.loopback4, router.loopback6].filter((a) => a !== undefined);
   return {
-    proxies: proxy ? proxy.senders.map(({ prefix }) => ({ prefix, proxy: proxy.address })) : [],
+    proxies: proxy ? proxy.senders.map(({ prefix }) => ({ prefix, proxy: proxyAddressFor(proxy, prefix.address.family) })) : [],
     sids: sidAdvertisements(intent).filter(({ sid }) => !refused.has(formatAddress(sid))),
     routerAddresses: stamp?.reflector ? loopbacks : [],
     identity: loopbacks,
   };
 }
 
-const FAMILIES: readonly Family[] = [4, 6];
+/** Whether a carrier says something of sender prefixes of a family: `lacks` means that it would, had it what it needs, and that it counts them. */
+type Carriage = 'carries' | 'lacks' | 'none';
 
-/** The families of the sender prefixes that each carrier has a place for (docs/architecture.md, "What each protocol carries"). */
-const CARRIES: Readonly<Record<CarrierName, (intent: Intent) => readonly Family[]>> = {
-  isis: () => FAMILIES,
-  ospfv2: () => [4],
-  ospfv3: () => [6],
+/** RFC 9084 has room for a proxy address of its own family alone. */
+const inOspf = (own: Family) => ({ proxy }: Intent, family: Family): Carriage =>
+  family !== own ? 'none' : proxy && proxyAddressFor(proxy, family).family === own ? 'carries' : 'lacks';
+
+/** What each carrier has a place for (docs/architecture.md, "What each protocol carries"). */
+const CARRIAGE: Readonly<Record<CarrierName, (intent: Intent, family: Family) => Carriage>> = {
+  isis: () => 'carries',
+  ospfv2: inOspf(4),
+  ospfv3: inOspf(6),
   // A path needs a next hop of its own family; so does the host prefix that speaks for a proxy's senders.
-  bgp: ({ bgp }) => FAMILIES.filter((family) => (family === 4 ? bgp?.nextHop4 : bgp?.nextHop6) !== undefined),
+  bgp: ({ bgp }, family) => ((family === 4 ? bgp?.nextHop4 : bgp?.nextHop6) ? 'carries' : 'lacks'),
 };
 
-/** The carriers that run and have a place for sender prefixes of this family. */
-export const carriersOf = (intent: Intent, family: Family): CarrierName[] =>
-  (Object.keys(CARRIES) as CarrierName[]).filter((name) => intent[name] && CARRIES[name](intent).includes(family));
+const carriersThat = (what: Carriage, intent: Intent, family: Family): CarrierName[] =>
+  (Object.keys(CARRIAGE) as CarrierName[]).filter((name) => intent[name] && CARRIAGE[name](intent, family) === what);
 
-/** Those that advertise some of the declared senders. */
-export function advertisedIn(intent: Intent): CarrierName[] {
-  const families = new Set(intent.proxy?.senders.map(({ prefix }) => prefix.address.family));
+/** The carriers that run and have a place for sender prefixes of this family. */
+export const carriersOf = (intent: Intent, family: Family): CarrierName[] => carriersThat('carries', intent, family);
+
+/** Those that run, lack what they need for sender prefixes of this family, and count these themselves. */
+export const carriersLacking = (intent: Intent, family: Family): CarrierName[] => carriersThat('lacks', intent, family);
+
+/** How many sender prefixes this carrier cannot say and another does: nobody is missing them. */
+export function carriedByOthers(intent: Intent, name: CarrierName): number {
+  const excused = FAMILIES.filter((family) => carriersLacking(intent, family).includes(name) && carriersOf(intent, family).length > 0);
+  return excused.length === 0 ? 0 : (intent.proxy?.senders.filter(({ prefix }) => excused.includes(prefix.address.family)).length ?? 0);
+}
+
+/** The carriers that advertise one of these senders. */
+export function advertisedIn(intent: Intent, senders: readonly SenderIntent[]): CarrierName[] {
+  const families = new Set(senders.map(({ prefix }) => prefix.address.family));
   return [...new Set([...families].flatMap((family) => carriersOf(intent, family)))].sort();
 }
 

@@ -7,7 +7,7 @@ import type { BgpSessionState, OspfNeighborState } from '../model/carrier-state.
 import { formatId } from '../packet/ospf/router-id.ts';
 import type { Problem } from '../plan/desired.ts';
 import { droppedRemedy, gobgpRemedy, policyRemedy, refusalRemedy } from './gobgp.ts';
-import { carriersOf } from './origination.ts';
+import { carriedByOthers, carriersLacking, carriersOf } from './origination.ts';
 
 /** How long an adjacency may be missing before it is a problem: FRR's hello interval and its start, with room. Milliseconds. */
 const ADJACENCY_PATIENCE_MS = 30_000;
@@ -25,14 +25,18 @@ export function adjacencyProblems(intent: Intent, carrier: Pick<IsisCarrier, 'ne
 /** What each carrier has room for, and what gives it more. */
 const ROOM: Readonly<Record<CarrierName, readonly [reason: string, remedy: string]>> = {
   isis: ['IS-IS has room for about 10,000 in the 255 fragments of one system', 'declare fewer, shorter prefixes'],
-  ospfv2: ['OSPFv2 has no room or no form for them (an IPv4 sender with an IPv6 proxy has none)', 'declare fewer, shorter prefixes, with a proxy of their own family'],
-  ospfv3: ['OSPFv3 has no room or no form for them', 'declare fewer, shorter prefixes, with a proxy of their own family'],
+  ospfv2: ['OSPFv2 has no form for an IPv4 sender whose proxy has only an IPv6 address, or no room', 'give proxy.address an address of each family in cnpd.yaml; declare fewer, shorter prefixes'],
+  ospfv3: ['OSPFv3 has no form for an IPv6 sender whose proxy has only an IPv4 address, or no room', 'give proxy.address an address of each family in cnpd.yaml; declare fewer, shorter prefixes'],
   bgp: ['a path in BGP needs a next hop of its own family', 'give router.loopback, or bgp.next-hop, an address of both families'],
 };
 
-/** Prefixes that are declared and not advertised. */
-export function placementProblems(feature: CarrierName, unplaced: number): Problem[] {
-  if (unplaced === 0) return [];
+/**
+ * Prefixes that are declared and not advertised. Of those that a carrier has no form for, none that another one advertises: nobody asked for it in every carrier.
+ * @param counted by the carrier: what it has no form for, and what it has no room for
+ */
+export function placementProblems(intent: Intent, feature: CarrierName, counted: number): Problem[] {
+  const unplaced = counted - carriedByOthers(intent, feature);
+  if (unplaced <= 0) return [];
   const [reason, remedy] = ROOM[feature];
   return [{ feature, problem: `${unplaced} ${unplaced === 1 ? 'prefix is' : 'prefixes are'} not advertised: ${reason}`, remedy }];
 }
@@ -109,14 +113,14 @@ export function disputeProblems(disputed: boolean): Problem[] {
 }
 
 /**
- * Senders of a family that none of the carriers has a place for: nobody will ever hear of their proxy. Without any carrier that is what was declared; the
- * BGP carrier counts the sender prefixes that it has no next hop for itself (placementProblems).
+ * Senders of a family that none of the carriers has a place for: nobody will ever hear of their proxy. Without any carrier that is what was declared; a
+ * carrier that would have a place, had it a next hop or a proxy address of that family, counts them itself (placementProblems).
  */
 export function carriageProblems(intent: Intent): Problem[] {
   const { isis, ospfv2, ospfv3, bgp } = intent;
-  if (bgp || (!isis && !ospfv2 && !ospfv3)) return [];
+  if (!isis && !ospfv2 && !ospfv3 && !bgp) return [];
   const families = new Set(intent.proxy?.senders.map(({ prefix }) => prefix.address.family));
-  return [...families].filter((family) => carriersOf(intent, family).length === 0).map((family) => ({
+  return [...families].filter((family) => carriersOf(intent, family).length + carriersLacking(intent, family).length === 0).map((family) => ({
     feature: 'proxy',
     problem: `the IPv${family} senders of this proxy are not advertised: OSPFv2 carries IPv4 senders, OSPFv3 IPv6 senders`,
     remedy: `add ${family === 4 ? 'ospfv2' : 'ospfv3'} or isis to cnpd.yaml`,

@@ -38,6 +38,19 @@ it('a proxy is advertised in a carrier when somebody hears it there', () => {
   ]);
 });
 
+it('a proxy with two addresses has a row for each, with the senders that are advertised with it', async () => {
+  const senders = [['198.51.100.0/24', 'standard-cnp'], ['2001:db8:1::/64', 'fast-cnp']].map(([text, format]) => ({ prefix: prefix(text!), format }));
+  const carriers = { ospfv2: { carrier: { neighbors: () => [{ state: 'full', takesOpaque: true }] } }, ospfv3: { carrier: { neighbors: () => [{ state: 'full', takesOpaque: true }] } } };
+  const rows = (addresses: object) => stateSource({ file: { intent: { proxy: { ...addresses, senders }, ospfv2: {}, ospfv3: {} } }, carriers: () => carriers } as unknown as StateModules).proxies();
+  expect(await rows({ address: address('2001:db8::1'), otherAddress: address('192.0.2.1') })).toEqual([
+    { address: '2001:db8::1', prefixes: ['2001:db8:1::/64'], format: 'fast-cnp', advertisedIn: ['ospfv3'] },
+    { address: '192.0.2.1', prefixes: ['198.51.100.0/24'], format: 'standard-cnp', advertisedIn: ['ospfv2'] },
+  ]);
+  expect(await rows({ address: address('192.0.2.1') })).toEqual([
+    { address: '192.0.2.1', prefixes: ['198.51.100.0/24', '2001:db8:1::/64'], format: 'standard-cnp, fast-cnp', advertisedIn: ['ospfv2'] },
+  ]);
+});
+
 it('E: the code points are all shown, with what cnpd.yaml made of them', async () => {
   const codePoints = { ...DEFAULT_CODE_POINTS, 'ospfv2-private-opaque-type': 200 };
   const shown = await stateSource({ file: { intent: { codePoints } } } as unknown as StateModules).codepoints();

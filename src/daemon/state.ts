@@ -3,14 +3,15 @@ import type { EgressMeasure } from '../kernel/dataplane/egress.ts';
 import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
 import { type Qdisc, TC_H } from '../kernel/netlink/traffic-control.ts';
 import type { LearnedTable } from '../learned/table.ts';
-import { formatAddress } from '../model/address.ts';
+import { formatAddress, sameAddress } from '../model/address.ts';
 import { CODE_POINTS } from '../model/code-points.ts';
 import { formatPrefix } from '../model/prefix.ts';
 import type { BgpState } from '../model/carrier-state.ts';
-import type { FlowState, Lazy, NotificationState, PortState, RttState, SidState, StateSource } from '../model/state.ts';
+import type { FlowState, Lazy, LocalProxyState, NotificationState, PortState, RttState, SidState, StateSource } from '../model/state.ts';
 import { createPace } from '../northbound/pace.ts';
 import type { DesiredState, EgressPortPlan, Problem } from '../plan/desired.ts';
 import type { Facts } from '../plan/facts.ts';
+import { proxyAddressFor, proxyAddresses } from '../plan/proxy.ts';
 import type { Dataplane } from '../reconcile/dataplane.ts';
 import type { Carriers } from './carriers.ts';
 import type { Counters } from './counters.ts';
@@ -52,12 +53,7 @@ export function stateSource(m: StateModules): StateSource {
         adopted: m.dataplane()?.adopted ?? false,
       };
     },
-    proxies: () => {
-      const { proxy } = m.file.intent;
-      if (!proxy) return [];
-      const formats = [...new Set(proxy.senders.map((s) => s.format))].join(', ');
-      return [{ address: formatAddress(proxy.address), prefixes: proxy.senders.map((s) => formatPrefix(s.prefix)), format: formats, advertisedIn: advertisedIn(m.file.intent).filter((name) => isHeard(m.carriers(), name)) }];
-    },
+    proxies: () => proxies(m),
     senders: () => m.table.entries(),
     isis: () => carrierState(m.carriers().isis),
     ospfv2: () => carrierState(m.carriers().ospfv2),
@@ -74,6 +70,21 @@ export function stateSource(m: StateModules): StateSource {
       return CODE_POINTS.map(({ name, default: fallback, description, source }) => ({ name, value: values[name], default: fallback, description, source }));
     },
   };
+}
+
+/** A row for each address, with the senders that are advertised with it. */
+function proxies({ file: { intent }, carriers }: StateModules): LocalProxyState[] {
+  const { proxy } = intent;
+  if (!proxy) return [];
+  return proxyAddresses(proxy).map((address) => {
+    const senders = proxy.senders.filter(({ prefix }) => sameAddress(proxyAddressFor(proxy, prefix.address.family), address));
+    return {
+      address: formatAddress(address),
+      prefixes: senders.map((s) => formatPrefix(s.prefix)),
+      format: [...new Set(senders.map((s) => s.format))].join(', '),
+      advertisedIn: advertisedIn(intent, senders).filter((name) => isHeard(carriers(), name)),
+    };
+  });
 }
 
 /** A carrier that does not run has neither. */

@@ -82,8 +82,10 @@ function buildIsis(isis: NonNullable<Declared['isis']>): IsisIntent {
 }
 
 function buildProxy(proxy: NonNullable<Declared['proxy']>): ProxyIntent {
+  const [address, otherAddress] = [proxy.address].flat();
   return {
-    address: proxy.address,
+    address: address!,
+    ...(otherAddress && { otherAddress }),
     senders: proxy.senders,
     interfaces: proxy.interfaces ?? [],
     acceptFrom: proxy['accept-from'],

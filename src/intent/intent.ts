@@ -163,6 +163,8 @@ export interface SenderIntent {
 export interface ProxyIntent {
   /** A unicast address of this router. Notices arrive here. */
   readonly address: IpAddress;
+  /** One of the other family, where there is: each sender prefix is advertised with that of its own family. */
+  readonly otherAddress?: IpAddress;
   readonly senders: readonly SenderIntent[];
   /** Interfaces at which notices arrive and RoCEv2 traffic is observed. Empty: all Ethernet-like ones but the carriers' own. */
   readonly interfaces: readonly string[];

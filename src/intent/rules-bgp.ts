@@ -1,18 +1,12 @@
 // Rules of `bgp`.
-import { formatAddress } from '../model/address.ts';
 import { isLocalTarget } from './bgp-values.ts';
 import { BGP_DEFAULTS } from './build-bgp.ts';
-import { type Report, type Rule, type View, each, unique } from './rules-view.ts';
+import { type Report, type Rule, type View, oneAFamily, unique } from './rules-view.ts';
 
 function nextHops({ bgp }: View, report: Report): void {
   const path = ['bgp', 'next-hop'] as const;
   if (bgp?.['next-hop']?.length === 0) report(path, 'one address, or one of each family', 'an empty list is no next hop: leave it out, and the loopbacks are taken');
-  const first = new Map<number, string>();
-  for (const [i, nextHop] of each(bgp?.['next-hop'])) {
-    const earlier = first.get(nextHop.family);
-    if (earlier === undefined) first.set(nextHop.family, formatAddress(nextHop));
-    else report([...path, i], 'one address a family', `${earlier} is the IPv${nextHop.family} next hop already`);
-  }
+  oneAFamily(bgp?.['next-hop'], path, 'next hop', report);
 }
 
 function uniqueBgp({ bgp }: View, report: Report): void {

@@ -20,7 +20,8 @@ function roomForSid({ srv6 }: View, report: Report): void {
 
 /** A SID is no address of an interface (RFC 8986 §3): what is sent to it is decapsulated instead of delivered. */
 function sidIsNoAddress(view: View, report: Report): void {
-  const own = [['router.loopback.ipv6', view.loopback?.ipv6], ['proxy.address', view.proxyAddress]] as const;
+  const proxies = each(view.proxyAddresses).map(([, address]) => ['proxy.address', address] as const);
+  const own = [['router.loopback.ipv6', view.loopback?.ipv6] as const, ...proxies];
   for (const [i, { sid }] of each(view.srv6?.endCon)) {
     for (const [name, address] of own) {
       if (sid && address && sameAddress(sid, address)) report(['srv6', 'end-con', i, 'sid'], 'an address of its own', `${formatAddress(sid)} is ${name}: packets to a SID are decapsulated, not delivered`);

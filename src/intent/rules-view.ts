@@ -1,6 +1,6 @@
 // What the rules of cnpd.yaml see: whatever could be read of the file, and how they report. A value that could not be read is undefined, and a rule that
 // needs it stays silent; presence is therefore asked of the key.
-import { type IpAddress } from '../model/address.ts';
+import { type Family, type IpAddress, formatAddress } from '../model/address.ts';
 import type { Prefix } from '../model/prefix.ts';
 import type { Declared } from './schema.ts';
 import { MAIN_TABLE, allocatedSid } from './sid-allocation.ts';
@@ -49,7 +49,8 @@ export interface View {
   readonly borderPorts: readonly (string | undefined)[];
   readonly senders?: readonly (Partial<Proxy['senders'][number]> | undefined)[] | undefined;
   readonly acceptFrom?: readonly (Prefix | undefined)[] | undefined;
-  readonly proxyAddress?: IpAddress | undefined;
+  /** One that stands alone is a list of one. */
+  readonly proxyAddresses?: readonly (IpAddress | undefined)[] | undefined;
   readonly proxyInterfaces: readonly (string | undefined)[];
   readonly borderAllow?: { readonly inbound: readonly (Prefix | undefined)[]; readonly outbound: readonly (Prefix | undefined)[] };
   /** `enabled` is asked by rules about what runs, not by those about what is written. */
@@ -82,7 +83,7 @@ export function viewOf(declared: unknown): View {
     borderPorts: values<string>(root['border-ports']) ?? [],
     senders: mappings(proxy?.['senders']),
     acceptFrom: values<Prefix>(proxy?.['accept-from']),
-    proxyAddress: proxy?.['address'] as IpAddress | undefined,
+    proxyAddresses: proxy && ([proxy['address']].flat() as (IpAddress | undefined)[]),
     proxyInterfaces: values<string>(proxy?.['interfaces']) ?? [],
     ...sectionsOf(root),
   };
@@ -143,3 +144,12 @@ export function unique<T>(list: readonly (T | undefined)[] | undefined, path: (i
   }
 }
 
+/** A list of addresses that may stand alone, one or one of each family. `what`: "the IPv4 WHAT". */
+export function oneAFamily(addresses: readonly (IpAddress | undefined)[] | undefined, path: Path, what: string, report: Report): void {
+  const first = new Map<Family, string>();
+  for (const [i, address] of each(addresses)) {
+    const earlier = first.get(address.family);
+    if (earlier === undefined) first.set(address.family, formatAddress(address));
+    else report([...path, i], 'one address a family', `${earlier} is the IPv${address.family} ${what} already`);
+  }
+}

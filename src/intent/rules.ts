@@ -11,7 +11,7 @@ import { NOTIFICATION_RULES } from './rules-notifications.ts';
 import { OSPF_RULES, ospfInterfaces } from './rules-ospf.ts';
 import { PORT_RULES } from './rules-ports.ts';
 import { SRV6_RULES, STAMP_RULES } from './rules-srv6.ts';
-import { type Report, type Rule, type RuleViolation, type View, each, unique, viewOf } from './rules-view.ts';
+import { type Report, type Rule, type RuleViolation, type View, each, oneAFamily, unique, viewOf } from './rules-view.ts';
 import type { Path } from './words.ts';
 
 function uniqueEntries(view: View, report: Report): void {
@@ -31,6 +31,12 @@ function notEmpty(view: View, report: Report): void {
     ['accept-from', view.acceptFrom, 'at least one prefix', 'an empty allow-list obeys nobody: name the prefixes of the routers whose notices are obeyed'],
   ] as const;
   for (const [key, list, allowed, reason] of lists) if (list?.length === 0) report(['proxy', key], allowed, reason);
+}
+
+function proxyAddress({ proxyAddresses }: View, report: Report): void {
+  const path = ['proxy', 'address'] as const;
+  if (proxyAddresses?.length === 0) report(path, 'one address, or one of each family', 'a proxy without an address gets no notices');
+  oneAFamily(proxyAddresses, path, 'address', report);
 }
 
 function isisTimers(view: View, report: Report): void {
@@ -110,7 +116,7 @@ function capacity(view: View, report: Report): void {
 }
 
 const RULES: readonly Rule[] = [
-  uniqueEntries, notEmpty, isisTimers, isisKeys, carrierInterfaces, idleAllowance, capacity, loopbacks, ...OSPF_RULES, ...BGP_RULES, ...PORT_RULES, ...NOTIFICATION_RULES, ...LONG_HAUL_RULES, ...SRV6_RULES, ...STAMP_RULES, ...CODE_POINT_RULES,
+  uniqueEntries, notEmpty, proxyAddress, isisTimers, isisKeys, carrierInterfaces, idleAllowance, capacity, loopbacks, ...OSPF_RULES, ...BGP_RULES, ...PORT_RULES, ...NOTIFICATION_RULES, ...LONG_HAUL_RULES, ...SRV6_RULES, ...STAMP_RULES, ...CODE_POINT_RULES,
 ];
 
 /** @param declared what the schema could read of the file, undefined where it could not */

@@ -5,7 +5,7 @@ import { CODE_POINTS, type CodePointName } from '../model/code-points.ts';
 import { hostAddress, senderPrefix, trustedPrefix } from './address-values.ts';
 import { bgp } from './schema-bgp.ts';
 import { notifications } from './schema-notifications.ts';
-import { list, section, value } from './schema-parts.ts';
+import { list, section, value, wordOrList } from './schema-parts.ts';
 import { ospfv2, ospfv3 } from './schema-ospf.ts';
 import { ports } from './schema-ports.ts';
 import { srv6, stamp } from './schema-srv6.ts';
@@ -63,7 +63,7 @@ const sender = section(
 const proxy = section(
   {
     enabled: value(onOff, 'off: the section is checked but not run').optional(),
-    address: value(hostAddress(), 'address of this router to which notices are sent'),
+    address: wordOrList(hostAddress(), hostAddress(), 'address of this router to which notices are sent; or a list of one of each family, and each sender prefix is advertised with that of its own'),
     senders: list(sender, 'the prefixes whose proxy this router is, with what their senders understand'),
     'accept-from': list(value(trustedPrefix, 'prefix of routers whose notices are obeyed'), 'prefixes of routers whose notices are obeyed; there is no default'),
     interfaces: list(value(interfaceName, 'interface'), 'where notices arrive and RoCEv2 is observed; default: all Ethernet-like interfaces but border-ports').optional(),

@@ -10,6 +10,7 @@ import { type Facts, addressRemedy, findLink, forwardingProblems, interfaceMissi
 import { explainInstruction, instructionRows, planLongHaul } from './long-haul-cnp.ts';
 import { planNotifier } from './notifier.ts';
 import { asksForProxies, notifies, planPolicies } from './policy.ts';
+import { proxyAddresses } from './proxy.ts';
 import { type LearnedAboutSenders, planCapabilities } from './senders-learned.ts';
 import { type Thresholds, thresholdsOf } from './thresholds.ts';
 import { burstOf, nanoseconds } from './token-bucket.ts';
@@ -118,7 +119,7 @@ function unreadableQueue(port: PortIntent, rootKind: string | undefined): Proble
 
 /** Also those declared that the kernel does not have yet: what is for them is not to be taken for lost. */
 function ownAddresses({ router, proxy }: Intent, facts: Facts): OwnAddressPlan[] {
-  const declared = [router.loopback4, router.loopback6, proxy?.address].filter((a) => a !== undefined);
+  const declared = [router.loopback4, router.loopback6, ...(proxy ? proxyAddresses(proxy) : [])].filter((a) => a !== undefined);
   const all = [...(facts.addresses ?? []).filter((a) => !isLinkLocal(a)), ...declared];
   return [...new Map(all.map((a) => [formatAddress(a), a])).entries()].map(([id, a]) => ({ id, address: a }));
 }

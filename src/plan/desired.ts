@@ -194,6 +194,7 @@ export type ProxyFormat = 'standard-cnp' | Exclude<NotificationFormat, 'proxy'>;
 
 export interface ProxyPlan {
   readonly address: IpAddress;
+  readonly otherAddress?: IpAddress | undefined;
   readonly udpPort: number;
   readonly senders: readonly { readonly id: string; readonly prefix: Prefix; readonly format: ProxyFormat }[];
   /** What a Long-haul CNP says, by the notice's level; absent: no sender is told in one. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { loadIntent } from '../intent/load.ts';
-import { address } from '../model/address.ts';
+import { type IpAddress, address } from '../model/address.ts';
 import { prefix } from '../model/prefix.ts';
 import type { Facts } from './facts.ts';
 import { FACTS, intentOf, learnedTable } from './fixture.ts';
@@ -80,6 +80,16 @@ describe('the proxy', () => {
     const { proxy, problems } = planProxy(intentOf(`${PROXY}  interfaces: [eth2, eth7, lo]\n`), FACTS);
     expect(proxy!.interfaces).toEqual([{ id: 'eth2', interface: 'eth2', ifindex: 3 }]);
     expect(problems.map((p) => p.problem)).toEqual(['interface eth7 does not exist', expect.stringMatching(/^lo has no Ethernet header/)]);
+  });
+
+  test('an address of each family: both are planned, and each has to be this router’s own', () => {
+    const both = intentOf(PROXY.replace('address: 2001:db8:ffff::1', 'address: [2001:db8:ffff::1, 192.0.2.1]'));
+    const [v6, v4] = [address('2001:db8:ffff::1'), address('192.0.2.1')];
+    const own = (...addresses: IpAddress[]): string[] => planProxy(both, { ...FACTS, addresses }).problems.map(({ problem }) => problem);
+    expect(planProxy(both, FACTS).proxy).toMatchObject({ address: v6, otherAddress: v4 });
+    expect(own(v6, v4)).toEqual([]);
+    expect(own(v6)).toEqual([expect.stringMatching(/^192\.0\.2\.1, the proxy's address, is no address of this router/)]);
+    expect(own(v4)).toEqual([expect.stringMatching(/^2001:db8:ffff::1, the proxy's address/)]);
   });
 
   test.each<readonly [string, Facts, RegExp, boolean]>([

@@ -2,13 +2,20 @@
 // are learned from the traffic itself. Notices that this router's own ports send come over the loopback interface, which reconcile adds to the list, and
 // their source, its loopback address, is accepted without being written down.
 import type { Intent, ProxyIntent } from '../intent/intent.ts';
-import { formatAddress, sameAddress } from '../model/address.ts';
+import { type Family, type IpAddress, formatAddress, sameAddress } from '../model/address.ts';
 import { formatPrefix, hostPrefix } from '../model/prefix.ts';
 import type { DesiredState, Problem, ProxyPlan } from './desired.ts';
 import { type Facts, type LinkFact, addressRemedy, findLink, forwardingProblems, interfaceMissing, missingFeatures, roceLinks } from './facts.ts';
 import { instructionsByLevel, planProxyBuilder } from './notifier.ts';
 import { notifies } from './policy.ts';
 import { burstOf, nanoseconds } from './token-bucket.ts';
+
+/** One, or one of each family. */
+export const proxyAddresses = ({ address, otherAddress }: Pick<ProxyIntent, 'address' | 'otherAddress'>): IpAddress[] => (otherAddress ? [address, otherAddress] : [address]);
+
+/** Which of them the senders of a family are advertised with: that of their own family, else the one that there is. */
+export const proxyAddressFor = (proxy: Pick<ProxyIntent, 'address' | 'otherAddress'>, family: Family): IpAddress =>
+  proxy.otherAddress?.family === family ? proxy.otherAddress : proxy.address;
 
 export function planProxy(intent: Intent, facts: Facts): Pick<DesiredState, 'proxy' | 'builder' | 'problems'> {
   const { proxy } = intent;
@@ -21,6 +28,7 @@ export function planProxy(intent: Intent, facts: Facts): Pick<DesiredState, 'pro
   problems.push(...lacking);
   const plan: ProxyPlan = {
     address: proxy.address,
+    ...(proxy.otherAddress && { otherAddress: proxy.otherAddress }),
     udpPort: intent.codePoints['pnc-udp-port'],
     // Without a builder only those remain whom the proxy's own program can tell.
     senders: proxy.senders.filter(({ format }) => builder || format === 'standard-cnp').map(({ prefix, format }) => ({ id: formatPrefix(prefix), prefix, format })),
@@ -57,8 +65,9 @@ function interfacesOf(proxy: ProxyIntent, intent: Intent, facts: Facts, problems
 }
 
 function addressProblems(proxy: ProxyIntent, facts: Facts): Problem[] {
-  if (!facts.addresses || facts.addresses.some((own) => sameAddress(own, proxy.address))) return [];
-  const text = formatAddress(proxy.address);
-  const remedy = `${addressRemedy(proxy.address, facts)}, or correct proxy.address in cnpd.yaml`;
-  return [{ feature: 'proxy', problem: `${text}, the proxy's address, is no address of this router: notices will not arrive`, remedy }];
+  return proxyAddresses(proxy).flatMap((address): Problem[] => {
+    if (!facts.addresses || facts.addresses.some((own) => sameAddress(own, address))) return [];
+    const remedy = `${addressRemedy(address, facts)}, or correct proxy.address in cnpd.yaml`;
+    return [{ feature: 'proxy', problem: `${formatAddress(address)}, the proxy's address, is no address of this router: notices will not arrive`, remedy }];
+  });
 }

@@ -143,8 +143,8 @@ export class Proxy implements Feature {
   }
 }
 
-const noticesOf = ({ address, udpPort, perFlowIntervalNs, noticesPerSecond, burst }: ProxyPlan): Configuration['notices'] =>
-  ({ address, udpPort, perFlowIntervalNs, noticesPerSecond, burst });
+const noticesOf = ({ address, otherAddress, udpPort, perFlowIntervalNs, noticesPerSecond, burst }: ProxyPlan): Configuration['notices'] =>
+  ({ address, ...(otherAddress && { otherAddress }), udpPort, perFlowIntervalNs, noticesPerSecond, burst });
 
 export const proxy: FeatureKind<Proxy> = {
   name: 'proxy',

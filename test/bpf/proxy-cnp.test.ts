@@ -7,7 +7,7 @@ import { parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { encodeUdpPacket } from '../../src/packet/ip/udp.ts';
 import { PROXY_MAPS, decodeLatency, latencyQuantile } from '../../src/kernel/dataplane/proxy.ts';
 import { icrcByHand, scapyIcrc } from './icrc-judges.ts';
-import { A, A4, B, B4, CONGESTED, DATA_SPORT, DROP, NEXT, ProxyUnderTest, compileProxy, data, notice } from './proxy-fixture.ts';
+import { A, A4, B, B4, CONGESTED, DATA_SPORT, DROP, NEXT, PROXY, ProxyUnderTest, compileProxy, data, notice } from './proxy-fixture.ts';
 
 let compiled: { path: string; remove(): void };
 let proxy: ProxyUnderTest;
@@ -22,6 +22,18 @@ const CONGESTED4 = address('192.0.2.2');
 const BEFORE_ROUTING = 65;
 
 describe('a notice becomes a CNP', () => {
+  test.each([[PROXY, PROXY4], [PROXY4, PROXY]])('PNC-3-a: to either address of a proxy that has one of each family, about senders of both', (first, second) => {
+    proxy.configure({ address: first, otherAddress: second });
+    for (const [sender, receiver] of [[A, B], [A4, B4]] as const) {
+      proxy.teach({ sender, receiver, senderQpn: 0x64, receiverQpn: 0xc8 });
+      for (const [source, destination] of [[CONGESTED, PROXY], [CONGESTED4, PROXY4]] as const) {
+        const { verdict, packet, counted } = proxy.send(notice(data({ from: sender, to: receiver, qpn: 0xc8, psn: 9 }), { source, destination }));
+        expect([verdict, counted]).toEqual([NEXT, { 'proxy.notice.received': 1, 'proxy.cnp.sent': 1 }]);
+        expect(parseRocePacket(packet)).toMatchObject({ ok: true, value: { source: receiver, destination: sender, icrcValid: true, bth: { opcode: 0x81, destQpn: 0x64 } } });
+      }
+    }
+  });
+
   test('PNC-3-a, FCNP-3-c: over IPv6, the CNP that cnpd itself would build: source the receiver, destination the sender, source port and P_Key of the data', () => {
     proxy.teach({ sender: A, receiver: B, senderQpn: 0x64, receiverQpn: 0xc8 });
     const { verdict, packet, counted } = proxy.send(notice(data({ from: A, to: B, qpn: 0xc8, psn: 9, size: 1024, pkey: 0x8001 })));

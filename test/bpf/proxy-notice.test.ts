@@ -66,6 +66,15 @@ describe('who may notify', () => {
     }
   });
 
+  test.each([['2001:db8:ffff::3', CONGESTED], ['::', CONGESTED], ['192.0.2.3', CONGESTED4], ['0.0.0.0', CONGESTED4]] as const)('PNC-6-a: to %s, which is not the proxy, whether it has one address or two: left alone', (stranger, source) => {
+    for (const otherAddress of [undefined, PROXY4]) {
+      proxy.configure({ otherAddress });
+      expect(proxy.send(notice(invoking, { source, destination: address(stranger) }))).toMatchObject({ verdict: NEXT, counted: {} });
+    }
+    proxy.configure({ otherAddress: undefined });
+    expect(proxy.send(notice(invoking, { source: CONGESTED4, destination: PROXY4 }))).toMatchObject({ verdict: NEXT, counted: {} });
+  });
+
   test('PNC-4-a: the port is the configured one', () => {
     proxy.configure({ udpPort: 1022 });
     expect(proxy.send(good)).toMatchObject({ verdict: NEXT, counted: {} });

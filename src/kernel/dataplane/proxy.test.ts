@@ -18,6 +18,11 @@ describe('values of the proxy', () => {
     expect(decodeProxyConfig(encodeProxyConfig(config))).toEqual(config);
   });
 
+  test.each([['2001:db8:ffff::1', '192.0.2.1'], ['192.0.2.1', '2001:db8:ffff::1']])('so does one with an address of each family: %s, %s', (first, second) => {
+    const config = { ...CONFIG, address: address(first), otherAddress: address(second) };
+    expect(decodeProxyConfig(encodeProxyConfig(config))).toEqual(config);
+  });
+
   test('a map that was never written holds no configuration', () => {
     expect(decodeProxyConfig(new Uint8Array(PROXY_CONFIG_SIZE))).toBeUndefined();
   });

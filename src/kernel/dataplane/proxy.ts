@@ -1,5 +1,5 @@
 // Maps of the proxy (bpf/lib/proxy-config.h, proxy-maps.h): its configuration, its prefixes, and how long CNPs take. What it learns is in queue-pairs.ts.
-import type { IpAddress } from '../../model/address.ts';
+import { type IpAddress, sameAddress } from '../../model/address.ts';
 import type { LongHaulInstruction } from '../../model/notification.ts';
 import type { Prefix } from '../../model/prefix.ts';
 import { LITTLE_ENDIAN, mappedAddress, structure, u32Key, unmappedAddress, viewOf } from './layout.ts';
@@ -67,6 +67,8 @@ export const DEFAULT_LEARNING_LIMITS: LearningLimits = {
 
 export interface ProxyConfig {
   readonly address: IpAddress;
+  /** Notices arrive here too; of the other family. */
+  readonly otherAddress?: IpAddress | undefined;
   readonly udpPort: number;
   /** Least time between two CNPs for one flow. */
   readonly perFlowIntervalNs: number;
@@ -79,8 +81,8 @@ export interface ProxyConfig {
 
 /** The one key of `proxy_config` and `proxy_bucket`. */
 export const PROXY_CONFIG_KEY = u32Key(0);
-export const PROXY_CONFIG_SIZE = 88;
-const CONFIG = { address: 0, udpPort: 16, hits: 18, reversePath: 19, interval: 24, spacing: 32, burst: 40, ageing: 48, recent: 56, silence: 64, doubt: 72, handshake: 80 } as const;
+export const PROXY_CONFIG_SIZE = 104;
+const CONFIG = { address: 0, udpPort: 16, hits: 18, reversePath: 19, interval: 24, spacing: 32, burst: 40, ageing: 48, recent: 56, silence: 64, doubt: 72, handshake: 80, otherAddress: 88 } as const;
 
 const putU64 = (view: DataView, at: number, value: bigint): void => view.setBigUint64(at, value, LITTLE_ENDIAN);
 
@@ -109,6 +111,7 @@ export function encodeProxyConfig({ learning, ...config }: ProxyConfig): Uint8Ar
   const bytes = encodeLearningConfig(learning);
   const view = viewOf(bytes);
   bytes.set(mappedAddress(config.address), CONFIG.address);
+  bytes.set(mappedAddress(config.otherAddress ?? config.address), CONFIG.otherAddress);
   view.setUint16(CONFIG.udpPort, config.udpPort);
   putU64(view, CONFIG.interval, BigInt(Math.ceil(config.perFlowIntervalNs)));
   putU64(view, CONFIG.spacing, spacing);
@@ -122,8 +125,10 @@ export function decodeProxyConfig(value: Uint8Array): ProxyConfig | undefined {
   const u64 = (at: number): number => Number(view.getBigUint64(at, LITTLE_ENDIAN));
   const udpPort = view.getUint16(CONFIG.udpPort);
   if (udpPort === 0) return undefined;
+  const [address, other] = [CONFIG.address, CONFIG.otherAddress].map((at) => unmappedAddress(value.subarray(at))) as [IpAddress, IpAddress];
   return {
-    address: unmappedAddress(value.subarray(CONFIG.address)),
+    address,
+    ...(!sameAddress(address, other) && { otherAddress: other }),
     udpPort,
     perFlowIntervalNs: u64(CONFIG.interval),
     noticesPerSecond: 1e9 / u64(CONFIG.spacing),
