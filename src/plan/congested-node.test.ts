@@ -69,6 +69,8 @@ test('the router knows its own addresses, also those it is declared to have: wha
   const own = planOf(WATCHED, { ...FACTS, addresses: ['2001:db8:9::1', 'fe80::1', '10.0.0.1', '2001:db8:ffff::1'].map(address) }).ownAddresses;
   expect(own?.map(({ id }) => id).sort()).toEqual(['10.0.0.1', '2001:db8:9::1', '2001:db8:ffff::1']);
   expect(planOf(WATCHED, FACTS).ownAddresses?.map(({ id }) => id)).toEqual(['2001:db8:ffff::1']);
+  const proxy = 'proxy: { address: [2001:db8::5, 192.0.2.5], senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }], accept-from: [2001:db8:ffff::/48] }';
+  expect(planOf(`${WATCHED}\n${proxy}\n`, FACTS).ownAddresses?.map(({ id }) => id)).toEqual(['2001:db8:ffff::1', '2001:db8::5', '192.0.2.5']);
 });
 
 const LO_DOWN: Facts = { ...FACTS, links: FACTS.links.map((link) => (link.name === 'lo' ? { ...link, up: false } : link)) };

@@ -1,6 +1,9 @@
 // A leaf with OSPFv2 and OSPFv3, each beside its FRR daemon, whose proxy has an address of each family: both are advertised, each in its own version, and a
 // router two areas away knows the proxy of senders of either family. Nothing of it is a problem; with one address alone it is.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { mappedAddress } from '../../src/kernel/dataplane/layout.ts';
+import { address } from '../../src/model/address.ts';
+import { toHex } from '../../src/packet/hex.ts';
 import { AREA, PROTOCOLS, type Protocol, ROUTER_ID, flagged, isFull, ospf, proxying } from './support/areas.ts';
 import { eventually } from './support/frr.ts';
 import { Network, type Row } from './support/network.ts';
@@ -9,11 +12,11 @@ const [V2, V3] = PROTOCOLS as [Protocol, Protocol];
 const SENDERS = [V2.senders, V3.senders];
 const LIMIT = 60_000;
 
-/** `address` of the proxy. */
-const leaf = (address: string | readonly string[]): object => ({
+/** `proxy.address` as the file may have it. */
+const leaf = (addresses: string | readonly string[]): object => ({
   ...ospf(V2, 'leaf'),
   ...ospf(V3, 'leaf'),
-  proxy: { address, senders: SENDERS.map((prefix) => ({ prefix, format: 'standard-cnp' })), 'accept-from': [V2.acceptFrom, V3.acceptFrom] },
+  proxy: { address: addresses, senders: SENDERS.map((prefix) => ({ prefix, format: 'standard-cnp' })), 'accept-from': [V2.acceptFrom, V3.acceptFrom] },
 });
 const BOTH = [V3.proxy.leaf, V2.proxy.leaf];
 
@@ -44,6 +47,8 @@ test('PNC-5.2-a PNC-5.3-a: each version advertises the senders of its family wit
   }
   await eventually('running', async () => (await status()).health === 'running', LIMIT);
   expect(await status()).toEqual({ health: 'running', problems: [] });
+  const [config] = (await net.router('leaf').mapEntries('proxy_config'))!;
+  for (const text of BOTH) expect(config, `notices to ${text} are taken`).toContain(toHex(mappedAddress(address(text))));
   const rows = await net.router('leaf').show<Row[]>('proxies');
   expect(rows.map((row) => [row['address'], row['prefixes'], row['advertised-in']]).sort()).toEqual([V2, V3].map((p) => [p.proxy.leaf, [p.senders], [p.name]]).sort());
 });
