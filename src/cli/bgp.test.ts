@@ -36,6 +36,15 @@ describe('cnpctl show bgp', () => {
     expect((await run('show bgp peers', fakeCnpd(state))).out).toBe('there is no BGP neighbor\n');
   });
 
+  it('under each table: a gobgpd that does not answer is named', async () => {
+    const state = exampleState();
+    state.bgp.session = [{ ...state.bgp.session[0]!, silent: 7 }];
+    for (const view of ['bgp', 'bgp session', 'bgp peers', 'bgp paths']) {
+      expect((await run(`show ${view}`, fakeCnpd(state))).out.split('\n').slice(-3), view).toEqual(['', 'gobgpd does not answer (for 7 s): this is what it last told', '']);
+      expect((await run(`show ${view}`)).out).not.toContain('does not answer');
+    }
+  });
+
   it('PNC-5.4-a: paths: the proxy of each, and why its characteristics are not used', async () => {
     const { out } = await run('show bgp paths');
     expect(out).toMatch(/^2001:db8:1::\/64 +2001:db8:ffff::1 +originated +local +2001:db8:ffff::1 +2001:db8:ffff::1 +own AS +yes /m);

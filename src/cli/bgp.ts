@@ -23,10 +23,14 @@ export const bgpOverview = (context: Context): Promise<BgpOverview> =>
     return { session, peers, paths, senders: senders.filter((row) => row['carrier'] === 'bgp') };
   });
 
+/** What gobgpd does not confirm now is what it last told, under whichever table. */
+const lastTold = ([session]: readonly Row[]): string[] =>
+  typeof session?.['silent'] === 'number' ? ['', `gobgpd does not answer (for ${session['silent']} s): this is what it last told`] : [];
+
 export async function showBgp(context: Context): Promise<ExitCode> {
   const overview = await bgpOverview(context);
   if (context.options.output === 'json') printJson(context, overview);
-  else print(context, Object.values(BGP_VIEWS).flatMap((view, i) => [...(i > 0 ? [''] : []), ...layOut({ ...view, empty: emptySentence(view, overview.session) }, overview[view.path[2]], context.nowMs())]));
+  else print(context, Object.values(BGP_VIEWS).flatMap((view, i) => [...(i > 0 ? [''] : []), ...layOut({ ...view, empty: emptySentence(view, overview.session) }, overview[view.path[2]], context.nowMs())]).concat(lastTold(overview.session)));
   return EXIT.ok;
 }
 
@@ -42,9 +46,9 @@ function emptySentence({ path, empty }: View, [session]: readonly Row[]): string
 export async function showBgpList(context: Context, view: View): Promise<ExitCode> {
   const [rows, session] = await withCnpd(context, async (client) => {
     const asked = ((await client.get(view.path)) as Row[] | undefined) ?? [];
-    return [asked, asked.length > 0 ? [] : (((await client.get(BGP_VIEWS.session.path)) as Row[] | undefined) ?? [])] as const;
+    return [asked, view === BGP_VIEWS.session ? asked : (((await client.get(BGP_VIEWS.session.path)) as Row[] | undefined) ?? [])] as const;
   });
   if (context.options.output === 'json') printJson(context, rows);
-  else print(context, layOut({ ...view, empty: emptySentence(view, session) }, rows, context.nowMs()));
+  else print(context, [...layOut({ ...view, empty: emptySentence(view, session) }, rows, context.nowMs()), ...lastTold(session)]);
   return EXIT.ok;
 }

@@ -31,7 +31,7 @@ export function sessionState(c: Content, target: string, moment: Moment, { polic
   const own = ownIn(c);
   return {
     target,
-    ...stateOf(c, own, moment),
+    ...stateOf(c, own, silentMs, moment),
     ...(silentMs >= PATIENCE_MS && { silent: Math.floor(silentMs / 1000) }),
     policy: policy.state,
     ...(policy.state === 'failed' && { policyReason: policy.reason }),
@@ -47,10 +47,11 @@ export function sessionState(c: Content, target: string, moment: Moment, { polic
 }
 
 /** Nobody says when an attempt begins: it does so when its time has come. */
-function stateOf({ session, refusal }: Content, { dropped }: Pick<BgpSessionState, 'dropped'>, { now }: Moment): Pick<BgpSessionState, 'state' | 'reason'> {
+function stateOf({ session, refusal }: Content, { dropped }: Pick<BgpSessionState, 'dropped'>, silentMs: number, { now }: Moment): Pick<BgpSessionState, 'state' | 'reason'> {
   const { state, reason, retryAt } = session;
   if (state === 'waiting' && now >= retryAt) return { state: 'connecting', reason: `${reason}; tries again now` };
   if (state === 'waiting') return { state, reason: `${reason}; tries again in ${Math.ceil((retryAt - now) / 1000)} s` };
+  if (state === 'ready' && silentMs >= PATIENCE_MS) return { state, reason: `gobgpd does not answer (for ${Math.floor(silentMs / 1000)} s)` };
   if (refusal !== undefined) return { state, reason: `${reason}, and gobgpd does not take cnpd's paths: ${refusal}` };
   return { state, reason: dropped === undefined ? reason : `${reason}, and gobgpd does not have ${dropped} of the paths that it took` };
 }

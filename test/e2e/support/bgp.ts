@@ -1,6 +1,7 @@
 // The routers of topologies/bgp: gobgpd and ExaBGP as children of the test process in their nodes, and what cnpd is told there. BIRD and FRR run already.
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import type { Lab } from '../../../src/lab/lab.ts';
 import { eventually } from './frr.ts';
 import { LOOPBACK, SENDERS4, SENDERS6 } from './line.ts';
@@ -48,6 +49,16 @@ class Program {
     if (!child) return;
     this.#child = undefined;
     await end(child, signal);
+  }
+
+  /** Stops it where it is, or lets it go on. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#child!.kill(signal);
+  }
+
+  /** As ps calls it: `T` when it is stopped. */
+  async runState(): Promise<string> {
+    return /^\d+ \(.*\) (\S)/.exec(await readFile(`/proc/${this.#child!.pid}/stat`, 'utf8'))![1]!;
   }
 
   exec(...argv: string[]): Promise<string> {
