@@ -194,9 +194,10 @@ class RunningLoop implements CongestionLoop {
       onDatagram: ({ data, from, ifindex }) => {
         const refusal = this.#refusals.parameterProblem(from.address, data, clock.now());
         if (!refusal.ok) return count(`congestion.parameter-problem.${refusal.error}`);
-        if (reversePath.refuses(refusal.value, ifindex)) return count('congestion.parameter-problem.reverse-path');
+        const { host, sentTo } = refusal.value;
+        if (reversePath.refuses(sentTo, ifindex)) return count('congestion.parameter-problem.reverse-path');
         count('congestion.parameter-problem.believed');
-        if (onRefusal(refusal.value, 'fast-cnp')) log.info({ host: formatAddress(refusal.value) }, 'the host does not understand Fast CNP');
+        if (onRefusal(host, 'fast-cnp')) log.info({ host: formatAddress(host) }, 'the host does not understand Fast CNP');
       },
       onError: (error) => {
         count('congestion.parameter-problem.socket-error');

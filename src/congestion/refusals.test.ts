@@ -26,7 +26,14 @@ function refusals(): Refusals {
 
 describe('FCNP-4-j: a host says that it does not know the Fast CNP option', () => {
   it('is believed when it quotes the Fast CNP that was sent to it', () => {
-    expect(refusals().parameterProblem(SENDER, answer(fastCnp()), 10)).toEqual({ ok: true, value: SENDER });
+    expect(refusals().parameterProblem(SENDER, answer(fastCnp()), 10)).toEqual({ ok: true, value: { host: SENDER, sentTo: SENDER } });
+  });
+
+  it('comes from where the Fast CNP was sent: from behind END.CON, where this node may have no route to the host', () => {
+    const endCon = address('2001:db8:c::1');
+    const machine = new Refusals({ source6: LOOPBACK, fastCnp: CODES }, 0);
+    machine.notified({ ...SENT, endCon }, 0);
+    expect(machine.parameterProblem(SENDER, answer(fastCnp()), 10)).toEqual({ ok: true, value: { host: SENDER, sentTo: endCon } });
   });
 
   const other = address('2001:db8:1::99');
@@ -90,7 +97,7 @@ describe('FCNP-4-j: a host says that it does not know the Fast CNP option', () =
   it('a flood from others does not keep the host from being heard', () => {
     const machine = refusals();
     for (let i = 0; i < 1000; i++) expect(machine.parameterProblem(other, answer(fastCnp()), i / 1000)).toEqual({ ok: false, error: 'unknown' });
-    expect(machine.parameterProblem(SENDER, answer(fastCnp()), 1)).toEqual({ ok: true, value: SENDER });
+    expect(machine.parameterProblem(SENDER, answer(fastCnp()), 1)).toEqual({ ok: true, value: { host: SENDER, sentTo: SENDER } });
   });
 
   it('what is remembered is bounded', () => {
@@ -105,7 +112,7 @@ describe('FCNP-4-j: a host says that it does not know the Fast CNP option', () =
     for (let i = 1; i < MOST_EVIDENCE; i++) machine.notified({ ...SENT, source: { ...other, value: other.value + BigInt(i) } }, 1);
     machine.notified(SENT, 1);
     machine.notified({ ...SENT, source: other }, 1);
-    expect(machine.parameterProblem(SENDER, answer(fastCnp()), 2)).toEqual({ ok: true, value: SENDER });
+    expect(machine.parameterProblem(SENDER, answer(fastCnp()), 2)).toEqual({ ok: true, value: { host: SENDER, sentTo: SENDER } });
   });
 
   it('one host more than the limit makes the oldest be forgotten, and no other', () => {

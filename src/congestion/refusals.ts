@@ -28,14 +28,27 @@ export interface RefusalSettings {
  */
 export type Disbelief = 'rate-limited' | 'malformed' | 'other' | 'not-ours' | 'not-from-host' | 'unknown';
 
+/** A Parameter Problem that may be believed, if it came from where the host is. */
+export interface Refusal {
+  /** That does not understand Fast CNP. */
+  readonly host: IpAddress;
+  /** Where the Fast CNP was sent, and so from where the answer comes: the host, or END.CON in front of it (this node may have no route to the host then). */
+  readonly sentTo: IpAddress;
+}
+
+interface Evidence {
+  readonly at: number;
+  readonly sentTo: IpAddress;
+}
+
 /** Codes of refusedFastCnp that say: a well-formed message about something else. */
 const ABOUT_SOMETHING_ELSE: ReadonlySet<string> = new Set(['not-unrecognized-option', 'no-fast-cnp-option', 'pointer-elsewhere', 'not-alone']);
 
 export class Refusals {
   #settings: RefusalSettings;
   readonly #bucket: TokenBucket;
-  /** Flow, whose source is the host → when a Fast CNP was sent, the longest ago first. */
-  readonly #evidence = new Map<string, number>();
+  /** Flow, whose source is the host → when and where a Fast CNP was sent, the longest ago first. */
+  readonly #evidence = new Map<string, Evidence>();
   /** Host → when the last Fast CNP was sent to it, the longest ago first. */
   readonly #hosts = new Map<bigint, number>();
 
@@ -52,14 +65,12 @@ export class Refusals {
   /** A notification was sent. */
   notified(notification: SentNotification, now: number): void {
     if (notification.format !== 'fast-cnp') return;
-    remember(this.#evidence, flowKey(notification), now);
+    remember(this.#evidence, flowKey(notification), { at: now, sentTo: notification.endCon ?? notification.source });
     remember(this.#hosts, notification.source.value, now);
   }
 
-  /**
-   * An ICMPv6 message from `from`, from its type on. The value is the host that does not understand Fast CNP.
-   */
-  parameterProblem(from: IpAddress, message: Uint8Array, now: number): Result<IpAddress, Disbelief> {
+  /** An ICMPv6 message from `from`, from its type on. */
+  parameterProblem(from: IpAddress, message: Uint8Array, now: number): Result<Refusal, Disbelief> {
     // Who was sent nothing has nothing to refuse, and does not spend what is looked at: anybody can send such messages.
     const toldAt = this.#hosts.get(from.value);
     if (toldAt === undefined || now - toldAt > EVIDENCE_MS) return fail('unknown');
@@ -74,13 +85,13 @@ export class Refusals {
     if (!sameAddress(source, source6)) return fail('not-ours');
     if (!sameAddress(destination, from)) return fail('not-from-host');
     if (destQpn === undefined) return fail('malformed');
-    const sentAt = this.#evidence.get(flowKey({ source: destination, destination: option.originalDestination, destinationQpn: destQpn }));
-    return sentAt !== undefined && now - sentAt <= EVIDENCE_MS ? ok(destination) : fail('unknown');
+    const sent = this.#evidence.get(flowKey({ source: destination, destination: option.originalDestination, destinationQpn: destQpn }));
+    return sent !== undefined && now - sent.at <= EVIDENCE_MS ? ok({ host: destination, sentTo: sent.sentTo }) : fail('unknown');
   }
 }
 
-function remember<K>(map: Map<K, number>, key: K, now: number): void {
+function remember<K, V>(map: Map<K, V>, key: K, value: V): void {
   map.delete(key);
-  map.set(key, now);
+  map.set(key, value);
   if (map.size > MOST_EVIDENCE) map.delete(map.keys().next().value!);
 }
