@@ -20,17 +20,6 @@
 
 LICENSE;
 
-static __always_inline struct egress_port *find_port(__u32 ifindex, __u32 *slot)
-{
-	for (__u32 probe = 0; probe < PORT_PROBES; probe++) {
-		*slot = (ifindex + probe) & (PORT_SLOTS - 1);
-		struct egress_port *port = bpf_map_lookup_elem(&egress_ports, slot);
-		if (port && port->ifindex == ifindex)
-			return port;
-	}
-	return 0;
-}
-
 static __always_inline struct flow *flow_of(const struct data_packet *packet, const struct egress_config *config, __u64 now)
 {
 	__u64 hash = flow_hash(&packet->key, config->flow_seed);
@@ -86,6 +75,10 @@ static __always_inline void mark_ce(struct __sk_buff *skb, const struct congesti
 		count(COUNT_EGRESS_CE_ALREADY);
 	} else if ((__s64)(c->flow->ce_exempt_until - c->now) >= 0) {
 		count(COUNT_EGRESS_CE_EXEMPT);
+		return;
+	} else if (c->packet->shims & SHIM_OUTER_MPLS) {
+		// RFC 5129 would mark the label stack, whose TC nobody has said to be ECN; the header below is the customer's.
+		count(COUNT_EGRESS_ECN_MPLS);
 		return;
 	} else if (set_ce(skb, c->packet->outer_offset)) {
 		count(COUNT_EGRESS_CE_MARKED);
@@ -208,6 +201,7 @@ int egress(struct __sk_buff *skb)
 		count(COUNT_EGRESS_UNCONFIGURED);
 		return TC_NEXT;
 	}
+	packet.key.context ^= port->tenant;
 	__u64 now = bpf_ktime_get_coarse_ns();
 	__u32 length = skb->len;
 	stats->packets++;
@@ -245,7 +239,7 @@ int egress(struct __sk_buff *skb)
 	rate_observe(&c);
 	if (reason != REASON_NONE) {
 		count_trigger(&c);
-		if (read_tunnel(skb, &c) == 0 && is_buildable(skb) && admit(skb, &c))
+		if (is_buildable(skb) && admit(skb, &c))
 			notify(skb, &c); // before marking: the notice carries the packet as it came
 	}
 	if (depth > port->k_min)

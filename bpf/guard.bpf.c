@@ -7,8 +7,9 @@
 //
 // A packet built so that the transport header cannot be seen is dropped too: a first fragment that ends within its header chain (RFC 7112 §5) or before
 // what tells a notification, or a chain longer than any that is in use. A packet ends where its IP headers say; what follows in the frame is not the packet.
-// Everything else passes untouched. It does not look inside ESP, GRE or UDP tunnels: their far end
-// has to be a border of its own.
+// Everything else passes untouched. It looks inside MPLS, GRE and VXLAN; what it does
+// not look into (ESP, Geneve, pseudowires …) is counted by its kind: the far end has to be a border of its own. Whether a UDP length or a BTH version is right it does not
+// ask: an adapter that does not ask either must not get a notification that way.
 #include "lib/kernel.h"
 #include "lib/guard-walk.h"
 #include "lib/roce.h"
@@ -55,16 +56,16 @@ static __always_inline enum walk_result look_plain(struct __sk_buff *skb, struct
 			return WALK_TRUNCATED;
 		udp = ip + IPV4_HLEN;
 	} else {
-		return type == bpf_htons(ETH_P_8021Q) || type == bpf_htons(ETH_P_8021AD) ? WALK_TRUNCATED : WALK_NOT_IP;
+		return is_tag(type) || is_mpls(type) ? WALK_TRUNCATED : WALK_NOT_IP;
 	}
-	if (h->protocol == IPPROTO_IPV6 || h->protocol == IPPROTO_IPIP || is_extension(h->protocol))
+	if (is_walked(h->protocol) || is_opaque(h->protocol))
 		return WALK_TRUNCATED;
 	if (h->protocol != IPPROTO_UDP)
 		return WALK_TRANSPORT;
 	if (udp + UDP_HLEN > end)
 		return WALK_TRUNCATED;
 	h->dport = walk_be16(udp + 2);
-	return WALK_TRANSPORT;
+	return walk_is_tunnel(skb, h->transport) ? WALK_TRUNCATED : WALK_TRANSPORT;
 }
 
 // `size` bytes from `offset` on, pulled in if the packet has them elsewhere. Null: it has not got them.
@@ -144,6 +145,8 @@ static __always_inline int guard(struct __sk_buff *skb, int inbound)
 		count(COUNT_GUARD_IN_END_CON);
 		return TC_DROP;
 	}
+	if (result == WALK_OPAQUE && h.tunnel > TUNNEL_NONE && h.tunnel < TUNNEL_KINDS)
+		count(COUNT_GUARD_OPAQUE_MPLS + h.tunnel - TUNNEL_MPLS);
 	enum kind kind = result == WALK_TRANSPORT ? classify(skb, &h, port, &hidden) : KIND_OTHER;
 	if (result == WALK_TOO_DEEP || (result == WALK_TRUNCATED && h.fragmented) || hidden || (h.visited & VISITED_EVASIVE)) {
 		count(SIDE(COUNT_GUARD_IN_EVASIVE, inbound));

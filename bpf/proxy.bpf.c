@@ -20,7 +20,6 @@ LICENSE;
 static __always_inline void roce_arrived(struct __sk_buff *skb, struct arrival *a, const struct bth *bth, __u32 ip, __u32 family, __u32 tunnel)
 {
 	a->flow.receiver_qpn = BTH_QPN(bth->qpn);
-	a->flow.tenant = TENANT_MAIN;
 	a->opcode = bth->opcode;
 	a->psn = BTH_PSN(bth->psn);
 	a->asks = !!(bth->psn & bpf_htonl(0x80000000u)) | (ASKING_OPS >> (bth->opcode & 31) & 1);
@@ -42,6 +41,8 @@ static __always_inline void roce_arrived(struct __sk_buff *skb, struct arrival *
 static __always_inline int is_instructive(const struct bth *bth, __u32 qpn)
 {
 	__u32 transport = bth->opcode >> 5;
+	if (!roce_is_version0(bth))
+		return 0;
 	if (bth->opcode == ROCE_OPCODE_UD_SEND)
 		return qpn == CM_QPN;
 	if (transport != TRANSPORT_RC && transport != TRANSPORT_UC && transport != TRANSPORT_XRC)
@@ -75,7 +76,7 @@ static __always_inline int udp_arrived(struct __sk_buff *skb, const __u8 *ip, co
 	if (port == bpf_htons(ROCE_UDP_PORT)) {
 		const struct bth *bth = (const struct bth *)(udp + UDP_HLEN);
 		__u32 length = family == 6 ? IPV6_HLEN + bpf_ntohs(walk_be16(ip + 4)) : bpf_ntohs(walk_be16(ip + 2));
-		if ((const __u8 *)(bth + 1) > end || (const __u8 *)(bth + 1) - ip > length) // padding is no BTH
+		if ((const __u8 *)(bth + 1) > end || length < udp - ip || !roce_fits(bpf_ntohs(walk_be16(udp + 4)), length - (udp - ip)))
 			return TC_NEXT;
 		if (!is_instructive(bth, BTH_QPN(bth->qpn)))
 			return TC_NEXT;
@@ -84,6 +85,7 @@ static __always_inline int udp_arrived(struct __sk_buff *skb, const __u8 *ip, co
 			return TC_NEXT;
 		load_address(&a->flow.sender, ip + source, family);
 		load_address(&a->flow.receiver, ip + destination, family);
+		a->flow.tenant = tenant_of_port(skb->ifindex, &a->flow.sender, family);
 		a->origin = a->flow.sender;
 		a->origin_goal = a->flow.receiver;
 		a->is_tagged = skb->vlan_present;
@@ -94,44 +96,60 @@ static __always_inline int udp_arrived(struct __sk_buff *skb, const __u8 *ip, co
 	return is_proxy(&to, port) ? notice_arrived(skb, family) : TC_NEXT;
 }
 
+// Too large for a program's stack, with that of what learns below it.
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct headers);
+} proxy_headers SEC(".maps");
+
 // Everything that needs a walk: VLAN tags in the frame, options, extension headers, fragments, tunnels, paged packets.
 static __noinline int walked(struct __sk_buff *skb)
 {
-	struct headers h;
+	__u32 zero = 0;
+	struct headers *h = bpf_map_lookup_elem(&proxy_headers, &zero);
 	struct arrival *a = arrival_memory();
-	if (!a || walk_headers(skb, &h) != WALK_TRANSPORT || h.protocol != IPPROTO_UDP)
+	if (!h || !a || walk_headers(skb, h) != WALK_TRANSPORT || h->protocol != IPPROTO_UDP)
 		return TC_NEXT;
-	__u32 family = h.inner_family;
-	const __u8 *source = walk_at(skb, h.inner + (family == 6 ? 8 : 12), 16);
+	__u32 family = h->inner_family;
+	const __u8 *source = walk_at(skb, h->inner + (family == 6 ? 8 : 12), 16);
 	if (!source)
 		return TC_NEXT;
 	load_address(&a->flow.sender, source, family);
-	const __u8 *destination = walk_at(skb, h.destination, 16);
+	const __u8 *destination = walk_at(skb, h->destination, 16);
 	if (!destination)
 		return TC_NEXT;
 	load_address(&a->flow.receiver, destination, family);
-	if (h.dport != bpf_htons(ROCE_UDP_PORT)) {
-		if (h.inner != h.outer || !is_proxy(&a->flow.receiver, h.dport))
+	if (h->dport != bpf_htons(ROCE_UDP_PORT)) {
+		if (h->inner != h->outer || h->shims || !is_proxy(&a->flow.receiver, h->dport))
 			return TC_NEXT;
-		if (h.outer == ETH_HLEN && !h.fragmented && h.transport - h.outer == (family == 6 ? IPV6_HLEN : IPV4_HLEN))
+		if (h->outer == ETH_HLEN && !h->fragmented && h->transport - h->outer == (family == 6 ? IPV6_HLEN : IPV4_HLEN))
 			return notice_arrived(skb, family); // it was only paged
 		count(COUNT_PROXY_NOTICES);
-		return notice_drop(h.fragmented ? COUNT_PROXY_FRAGMENT : COUNT_PROXY_EXTENSION);
+		return notice_drop(h->fragmented ? COUNT_PROXY_FRAGMENT : COUNT_PROXY_EXTENSION);
 	}
-	const struct bth *bth = (const struct bth *)walk_at(skb, h.transport + UDP_HLEN, BTH_SIZE);
-	if (!bth || h.fragmented || h.transport + UDP_HLEN + BTH_SIZE > h.end)
+	const struct bth *bth = (const struct bth *)walk_at(skb, h->transport + UDP_HLEN, BTH_SIZE);
+	if (!bth || !walk_is_roce(h) || h->shims) // whose it is in MPLS, GRE and VXLAN, nobody says
 		return TC_NEXT;
 	if (!is_instructive(bth, BTH_QPN(bth->qpn)))
 		return TC_NEXT;
 	// Whoever sent the outermost packet is who brought it.
-	__u32 is_outer6 = h.outer_family == 6, size = is_outer6 ? 16 : 4;
-	const __u8 *outer = walk_at(skb, h.outer + (is_outer6 ? 8 : 12), 32);
+	__u32 is_outer6 = h->outer_family == 6, size = is_outer6 ? 16 : 4;
+	const __u8 *outer = walk_at(skb, h->outer + (is_outer6 ? 8 : 12), 32);
 	if (!outer)
 		return TC_NEXT;
-	load_address(&a->origin, outer, h.outer_family);
-	load_address(&a->origin_goal, outer + size, h.outer_family);
-	a->is_tagged = skb->vlan_present || h.outer != ETH_HLEN;
-	roce_arrived(skb, a, bth, h.inner, family, h.inner != h.outer ? PORT_TUNNEL : 0);
+	load_address(&a->origin, outer, h->outer_family);
+	load_address(&a->origin_goal, outer + size, h->outer_family);
+	a->is_tagged = skb->vlan_present || h->outer != ETH_HLEN;
+	a->flow.tenant = h->outer == h->inner ? tenant_of_port(skb->ifindex, &a->flow.sender, family) : tenant_of_tunnel(skb, h->outer, h->outer_family);
+	if (a->flow.tenant == TENANT_UNKNOWN) {
+		count(COUNT_QP_TENANT_UNKNOWN);
+		return TC_NEXT;
+	}
+	bth = (const struct bth *)walk_at(skb, h->transport + UDP_HLEN, BTH_SIZE);
+	if (bth)
+		roce_arrived(skb, a, bth, h->inner, family, h->inner != h->outer ? PORT_TUNNEL : 0);
 	return TC_NEXT;
 }
 
@@ -162,5 +180,5 @@ int proxy(struct __sk_buff *skb)
 			return walked(skb);
 		return udp_arrived(skb, ip, ip + IPV4_HLEN, end, 4);
 	}
-	return type == bpf_htons(ETH_P_8021Q) || type == bpf_htons(ETH_P_8021AD) ? walked(skb) : TC_NEXT;
+	return is_tag(type) ? walked(skb) : TC_NEXT;
 }

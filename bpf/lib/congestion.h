@@ -15,7 +15,6 @@ struct congestion {
 	struct egress_measure *measure;
 	struct flow *flow;
 	__u64 *bucket;
-	struct address tunnel_source; // of an IPv6 tunnel: under SRv6 the END.CON SID of the node that began it (FCN §4.2.2)
 	__u64 now; // monotonic ns, exact
 	__u32 depth;
 	enum reason reason;
@@ -26,13 +25,6 @@ struct congestion {
 	__u32 row;	  // of the instructions; long-haul formats
 	__u8 mark_ce;	  // although a Fast CNP is sent
 };
-
-static __always_inline int read_tunnel(struct __sk_buff *skb, struct congestion *c)
-{
-	if (c->packet->tunnel_family != 6)
-		return 0;
-	return bpf_skb_load_bytes(skb, c->packet->outer_offset + 8, &c->tunnel_source, sizeof(c->tunnel_source));
-}
 
 static __always_inline int is_long_haul(__u32 format)
 {

@@ -26,6 +26,9 @@
 	X(146, PROXY_RATE_LIMITED, "proxy.notice.rate-limited", "notices refused by the node's token bucket")                           \
 	X(147, PROXY_WRONG_PORT, "proxy.notice.wrong-port", "notices by a port to which the route back to their source does not lead")   \
 	X(148, PROXY_QP_DOUBTFUL, "proxy.notice.qp-doubtful", "notices about flows whose requests remain unanswered: the sender's Queue Pair may be another") \
+	X(150, PROXY_NO_DETH, "proxy.notice.deth-missing", "notices about datagrams whose invoking packet is cut before the end of the DETH") \
+	X(151, PROXY_TENANT_UNKNOWN, "proxy.notice.tenant-unknown", "notices about packets in a tunnel whose source is no END.CON SID of a known tenant") \
+	X(152, PROXY_DATAGRAM, "proxy.notice.datagram-contradicted", "notices about datagrams that name, as their source, the Queue Pair of a connection") \
 	X(153, PROXY_FAST_CNP, "proxy.fast-cnp.ordered", "notices turned into a Fast CNP for the sender")                               \
 	X(154, PROXY_LONG_HAUL_ICMPV6, "proxy.long-haul-icmpv6.ordered", "notices turned into a Long-haul CNP in ICMPv6 for the sender") \
 	X(155, PROXY_LONG_HAUL_ROCE, "proxy.long-haul-roce.ordered", "notices turned into a Long-haul CNP in RoCEv2 for the sender")    \
@@ -46,6 +49,7 @@
 	X(174, QP_DISPLACED, "proxy.qp.removed.displaced", "unconfirmed connections that made room for another one of the same port")     \
 	X(175, QP_FULL, "proxy.qp.full", "confirmed connections for which there was no room; they are known as unconfirmed ones")         \
 	X(176, QP_DOUBTFUL, "proxy.qp.doubtful", "times that the requests of a connection were not answered for longer than a round trip takes") \
+	X(180, QP_TENANT_UNKNOWN, "proxy.qp.tenant-unknown", "packets not learned from because it is not known whose addresses are in their tunnel") \
 	X(192, CM_REQUEST, "proxy.cm.request", "CM REQ seen")                                                                           \
 	X(193, CM_REPLY, "proxy.cm.reply", "CM REP seen")                                                                               \
 	X(194, CM_READY, "proxy.cm.ready-to-use", "CM RTU seen")                                                                        \

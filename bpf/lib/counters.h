@@ -43,7 +43,16 @@
 	X(31, EGRESS_BY_LONG_HAUL_ICMPV6, "egress.notified.long-haul-icmpv6", "Long-haul CNPs over ICMPv6 handed to the builder")       \
 	X(32, EGRESS_BY_LONG_HAUL_ROCE, "egress.notified.long-haul-roce", "Long-haul CNPs over RoCEv2 handed to the builder")           \
 	X(33, EGRESS_RECORD_LOST, "egress.record-lost", "notifications that the agent was not told about: it does not read") \
-	X(34, EGRESS_NO_ROUTE, "egress.format.no-route", "formats passed over because this router has no route to the proxy, the END.CON or the sender")
+	X(34, EGRESS_NO_ROUTE, "egress.format.no-route", "formats passed over because this router has no route to the proxy, the END.CON or the sender") \
+	X(35, EGRESS_ECN_MPLS, "egress.ecn.mpls", "ECT packets above K_min left alone because a label stack is in front of their IP header") \
+	X(36, EGRESS_OPAQUE_MPLS, "egress.opaque.mpls", "packets passed unseen: no IP header is recognized behind the label stack (pseudowire)") \
+	X(37, EGRESS_OPAQUE_GRE, "egress.opaque.gre", "packets passed unseen: GRE of another version, or with something else than IP, MPLS or Ethernet inside") \
+	X(38, EGRESS_OPAQUE_VXLAN, "egress.opaque.vxlan", "packets passed unseen: VXLAN without a network identifier") \
+	X(39, EGRESS_OPAQUE_ESP, "egress.opaque.esp", "packets passed unseen: ESP, in UDP too") \
+	X(40, EGRESS_OPAQUE_GENEVE, "egress.opaque.geneve", "packets passed unseen: Geneve") \
+	X(41, EGRESS_OPAQUE_OTHER, "egress.opaque.other", "packets passed unseen: EtherIP, L2TP, GTP-U, VXLAN-GPE, VXLAN at port 8472") \
+	X(42, EGRESS_TENANT, "egress.format.tenant", "formats passed over because it is not known whose the packet is: a VPN behind MPLS, GRE or VXLAN, or outside its tunnel") \
+	X(43, EGRESS_DATAGRAM, "egress.format.datagram", "formats passed over because a datagram names, as its source, the Queue Pair of a connection")
 
 #define COUNTERS_NOTICE(X)                                                                                                             \
 	X(64, NOTICE_BUILT, "notice.built", "notices built")                                                                            \
@@ -82,7 +91,13 @@
 	X(106, GUARD_OUT_LH_ROCE, "guard.egress.long-haul-roce.dropped", "Long-haul CNPs in RoCEv2 leaving the domain dropped")          \
 	X(107, GUARD_IN_ALLOWED, "guard.ingress.allowed", "notifications from outside passed because their source is on the allow-list") \
 	X(108, GUARD_OUT_ALLOWED, "guard.egress.allowed", "notifications leaving the domain passed because their destination is on the allow-list") \
-	X(109, GUARD_IN_END_CON, "guard.ingress.end-con.dropped", "packets from outside to an END.CON SID of this domain dropped")
+	X(109, GUARD_IN_END_CON, "guard.ingress.end-con.dropped", "packets from outside to an END.CON SID of this domain dropped") \
+	X(110, GUARD_OPAQUE_MPLS, "guard.opaque.mpls", "packets passed unseen in and out: no IP header is recognized behind the label stack (pseudowire)") \
+	X(111, GUARD_OPAQUE_GRE, "guard.opaque.gre", "packets passed unseen: GRE of another version, or with something else than IP, MPLS or Ethernet inside") \
+	X(112, GUARD_OPAQUE_VXLAN, "guard.opaque.vxlan", "packets passed unseen: VXLAN without a network identifier") \
+	X(113, GUARD_OPAQUE_ESP, "guard.opaque.esp", "packets passed unseen: ESP, in UDP too") \
+	X(114, GUARD_OPAQUE_GENEVE, "guard.opaque.geneve", "packets passed unseen: Geneve") \
+	X(115, GUARD_OPAQUE_OTHER, "guard.opaque.other", "packets passed unseen: EtherIP, L2TP, GTP-U, VXLAN-GPE, VXLAN at port 8472")
 
 #include "counters-proxy.h"
 #include "counters-srv6.h"

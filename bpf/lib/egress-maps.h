@@ -38,7 +38,7 @@ struct egress_port {
 	__u16 deferral;	    // an arrival rate lower by this many 1/256 is a reduction
 	__u32 level_bytes[CONGESTION_LEVELS]; // of PNC, ascending; level n from level_bytes[n] upwards
 	__u32 instruction_count;	      // 1 to INSTRUCTIONS
-	__u32 reserved;
+	__u32 tenant; // of what leaves here outside a tunnel (tenant.h); 0: the router's own address space
 	struct instruction instructions[INSTRUCTIONS];
 	__u64 interval_ns;	 // over which marking rate, growth and shares are measured
 	__u64 rtt_ns;		 // observation window of deferral, least time between two Long-haul CNPs for one flow
@@ -118,13 +118,13 @@ struct {
 	__type(value, struct sender_capability);
 } sender_capabilities SEC(".maps");
 
-// END.CON SIDs (FCN §4.2.2) of this domain: the only outer sources to which a notification is sent.
+// END.CON SIDs (FCN §4.2.2) of this domain: the only outer sources to which a notification is sent. The value is the tenant behind it (tenant.h).
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1 << 16);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct address);
-	__type(value, __u8);
+	__type(value, __u32);
 } end_con_sids SEC(".maps");
 
 // This router's own addresses. The routing answers alike for a destination of its own and for one that it has no route to.
@@ -135,6 +135,17 @@ struct {
 	__type(key, struct address);
 	__type(value, __u8);
 } own_addresses SEC(".maps");
+
+static __always_inline struct egress_port *find_port(__u32 ifindex, __u32 *slot)
+{
+	for (__u32 probe = 0; probe < PORT_PROBES; probe++) {
+		*slot = (ifindex + probe) & (PORT_SLOTS - 1);
+		struct egress_port *port = bpf_map_lookup_elem(&egress_ports, slot);
+		if (port && port->ifindex == ifindex)
+			return port;
+	}
+	return 0;
+}
 
 // --- State --------------------------------------------------------------------------------------------------------------------------------
 
@@ -177,6 +188,18 @@ struct {
 	__type(value, struct egress_stats);
 } egress_stats SEC(".maps");
 
+// Packets of a port in something that is not looked into, by enum tunnel_kind (walk.h).
+struct egress_opaque {
+	__u64 packets[8];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, PORT_SLOTS);
+	__type(key, __u32);
+	__type(value, struct egress_opaque);
+} egress_opaque SEC(".maps");
+
 // What is measured of a port (monitor.h, contribution.h). Times are monotonic ns.
 struct egress_measure {
 	__u64 interval_start;
@@ -217,7 +240,8 @@ struct notification_record {
 	__u16 parameter;
 	__be16 pkey;  // of the invoking packet, as its UDP source port: a Resume has them too
 	__be16 sport;
-	__u16 reserved[3];
+	__u16 datagram; // the Queue Pairs are of datagrams
+	__u16 reserved[2];
 };
 
 struct {

@@ -19,16 +19,10 @@ static __always_inline int checksum_partial(struct __sk_buff *skb)
 	return BPF_CORE_READ_BITFIELD(kernel, ip_summed) == CHECKSUM_PARTIAL;
 }
 
-// What is behind a packet's own end is not the packet; without its BTH nobody can tell which Queue Pair is meant (PNC-4-e).
-static __always_inline int ends_before_bth(const struct headers *h)
-{
-	return h->transport + UDP_HLEN + BTH_SIZE > h->end;
-}
-
 static __always_inline int read_noticed(struct __sk_buff *skb, struct noticed *about)
 {
 	struct headers *h = &about->h;
-	if (walk_headers(skb, h) != WALK_TRANSPORT || h->protocol != IPPROTO_UDP || h->dport != bpf_htons(ROCE_UDP_PORT) || ends_before_bth(h))
+	if (walk_headers(skb, h) != WALK_TRANSPORT || !walk_is_roce(h))
 		return -1;
 	about->order = skb->cb[CB_WORD_ORDER];
 	about->metric = skb->cb[CB_WORD_METRIC];

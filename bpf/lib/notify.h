@@ -51,7 +51,8 @@ static __always_inline long clone_to_builder(struct __sk_buff *skb, const struct
 static __always_inline struct address end_con_of(const struct congestion *c)
 {
 	struct address none = {};
-	return c->format != FORMAT_PROXY && c->packet->tunnel_family == 6 ? c->tunnel_source : none;
+	struct address sid = {.halves = {c->packet->key.tunnel[0], c->packet->key.tunnel[1]}};
+	return c->format != FORMAT_PROXY && c->packet->tunnel_family == 6 ? sid : none;
 }
 
 static __always_inline void remember_told(const struct congestion *c, const struct message *message)
@@ -59,7 +60,6 @@ static __always_inline void remember_told(const struct congestion *c, const stru
 	struct flow *flow = c->flow;
 	__sync_fetch_and_add(&flow->notices, 1);
 	flow->told_at = c->now;
-	flow->told_end_con = end_con_of(c);
 	flow->told_source_qpn = c->source_qpn;
 	flow->told_depth = c->depth;
 	flow->told_format = c->format;
@@ -89,7 +89,8 @@ static __always_inline void record(const struct __sk_buff *skb, const struct con
 	record->destination.halves[1] = key->destination[1];
 	record->end_con = end_con_of(c);
 	record->ifindex = skb->ifindex;
-	record->destination_qpn = key->qpn;
+	record->destination_qpn = FLOW_QPN(key->qpn);
+	record->datagram = !!(key->qpn & FLOW_DATAGRAM);
 	record->source_qpn = c->source_qpn;
 	record->queue_bytes = c->depth;
 	record->format = c->format;
@@ -99,7 +100,7 @@ static __always_inline void record(const struct __sk_buff *skb, const struct con
 	record->parameter = message->parameter;
 	record->pkey = c->packet->pkey;
 	record->sport = c->packet->sport;
-	record->reserved[0] = record->reserved[1] = record->reserved[2] = 0;
+	record->reserved[0] = record->reserved[1] = 0;
 	bpf_ringbuf_submit(record, 0);
 }
 

@@ -46,12 +46,18 @@ static __always_inline int family_possible(struct congestion *c, __u32 format, _
 	return has_source || refuse(COUNT_EGRESS_NO_SOURCE);
 }
 
+// A VPN's sender is reached through its END.CON only: an address inside a label stack, GRE or VXLAN may be anybody's here.
+static __always_inline int tenant_possible(const struct congestion *c)
+{
+	return !c->packet->shims || refuse(COUNT_EGRESS_TENANT);
+}
+
 // The spoof guard.
 static __always_inline int tunnel_possible(const struct congestion *c)
 {
 	if (c->packet->tunnel_family == 0)
 		return 1;
-	if (c->packet->tunnel_family == 6 && bpf_map_lookup_elem(&end_con_sids, &c->tunnel_source))
+	if (c->packet->tunnel_family == 6 && bpf_map_lookup_elem(&end_con_sids, c->packet->key.tunnel))
 		return 1;
 	return refuse(COUNT_EGRESS_NO_END_CON);
 }
@@ -62,19 +68,39 @@ static __always_inline int understood(const struct address *sender, __u32 format
 	return !capability || !(capability->lacks >> format & 1) || refuse(COUNT_EGRESS_LACKING);
 }
 
+// The sender's Queue Pair; 0: not known. A datagram says it itself (DETH), and is not believed if it names that of a connection to the same Queue Pair.
+static __always_inline __u32 sender_qpn(const struct congestion *c)
+{
+	const struct flow_key *key = &c->packet->key;
+	__u32 *tenant = c->packet->tunnel_family ? bpf_map_lookup_elem(&end_con_sids, key->tunnel) : 0;
+	if (c->packet->tunnel_family && (!tenant || *tenant == TENANT_UNKNOWN))
+		return refuse(COUNT_EGRESS_TENANT);
+	__u32 connected = source_qpn_of(key->source, key->destination, FLOW_QPN(key->qpn), tenant ? *tenant : TENANT_MAIN);
+	if (!(key->qpn & FLOW_DATAGRAM))
+		return connected;
+	if (key->source_qpn < FIRST_DATA_QPN)
+		return 0;
+	return key->source_qpn == connected ? refuse(COUNT_EGRESS_DATAGRAM) : key->source_qpn;
+}
+
 static __noinline int format_possible(struct __sk_buff *skb, struct congestion *c, const struct address *sender, __u32 format)
 {
 	const struct flow_key *key = &c->packet->key;
+	if (c->port->tenant && !c->packet->tunnel_family)
+		return refuse(COUNT_EGRESS_TENANT);
 	if (format == FORMAT_PROXY)
 		return proxy_possible(skb, c, sender);
-	if (!family_possible(c, format, address_family(key->source)) || !tunnel_possible(c) || !understood(sender, format))
+	if (!tenant_possible(c) || !family_possible(c, format, address_family(key->source)) || !tunnel_possible(c) || !understood(sender, format))
 		return 0;
 	if (is_long_haul(format)) {
-		c->source_qpn = source_qpn_of(key->source, key->destination, key->qpn);
+		c->source_qpn = sender_qpn(c);
 		if (!c->source_qpn)
 			return refuse(COUNT_EGRESS_QP_UNKNOWN);
 	}
-	return route_possible(skb, c->packet->tunnel_family ? &c->tunnel_source : sender);
+	if (!c->packet->tunnel_family)
+		return route_possible(skb, sender);
+	struct address tunnel = {.halves = {key->tunnel[0], key->tunnel[1]}};
+	return route_possible(skb, &tunnel);
 }
 
 // Sets the format; FORMAT_NONE: the sender is not told.

@@ -5,6 +5,7 @@
 
 #include "queue-pairs.h"
 #include "roce.h"
+#include "tenant-maps.h"
 #include "walk.h"
 
 #define TUPLE_IPV4 14 // addresses, protocol, ports, level octet
@@ -20,16 +21,30 @@ struct notice {
 	__be16 sport;
 	__be16 pkey;
 	__u16 end;	// of the UDP datagram in the frame
+	__u32 datagram_qpn; // the sender's Queue Pair, as a datagram names it (DETH); 0: of a connection
 	__u8 carrier;	// 4 or 6: the IP version that brought it
 	__u8 family;	// of the flow
 	__u8 format;	// of what its sender is told
 	__u16 inner;	// where its packet begins in the frame
 };
 
-// The invoking packet as its headers describe it. `h.end`: also where the notice cut it.
+// The invoking packet as its headers describe it.
 struct invoking {
 	struct headers h;
+	__u32 end; // where the notice cut it, or where it ends before
 };
+
+// Of a packet read with a tuple of either family: too large for a program's stack.
+struct notice_readings {
+	struct invoking as_ipv4, as_ipv6;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct notice_readings);
+} notice_readings SEC(".maps");
 
 // Walks the headers of the invoking packet at `offset`, whose outermost IP version its first nibble says, as walk.h walks a frame's. The notice
 // ends at `end` of the frame.
@@ -39,12 +54,12 @@ __noinline int notice_walk(struct __sk_buff *skb, struct invoking *invoking, __u
 		return WALK_NOT_IP;
 	struct headers *h = &invoking->h;
 	__builtin_memset(h, 0, sizeof(*h));
-	h->end = end;
+	h->end = WALK_NO_END;
+	invoking->end = end;
 	offset &= WALK_OFFSET_MASK;
 	const __u8 *first = walk_at(skb, offset, 1);
 	if (!first)
 		return WALK_TRUNCATED;
-	h->outer = offset;
 	__u8 next = (*first >> 4) == 6 ? IPPROTO_IPV6 : IPPROTO_IPIP;
 	// Through memory, so that the verifier meets the same state at the head of every round (walk.h).
 	volatile __u16 *at = &h->transport;
@@ -54,12 +69,15 @@ __noinline int notice_walk(struct __sk_buff *skb, struct invoking *invoking, __u
 	for (int depth = 0; depth < WALK_DEPTH; depth++) {
 		offset = *at & WALK_OFFSET_MASK;
 		next = *protocol;
-		if (!is_walked(next))
+		if (!is_walked(next) && !(next == IPPROTO_UDP && offset + UDP_HLEN <= end && walk_is_tunnel(skb, offset))) {
+			if (h->end < end)
+				invoking->end = h->end;
 			return WALK_TRANSPORT;
+		}
 		enum walk_result result = walk_step(skb, h, &offset, &next);
 		if (result != WALK_TRANSPORT)
 			return result;
-		if (offset > h->end)
+		if (offset > end || offset > h->end)
 			return WALK_TRUNCATED;
 		*at = offset;
 		*protocol = next;
@@ -92,13 +110,13 @@ static __always_inline int notice_tuple_found(struct __sk_buff *skb, const __u8 
 	const __u8 *rest = tuple + 2 * size;
 	if (h->inner_family != family || h->protocol != rest[0])
 		return 0;
-	if (!notice_same(skb, h->inner + (family == 6 ? 8 : 12), tuple, size, invoking->h.end) ||
-	    !notice_same(skb, h->destination, tuple + size, size, invoking->h.end))
+	if (!notice_same(skb, h->inner + (family == 6 ? 8 : 12), tuple, size, invoking->end) ||
+	    !notice_same(skb, h->destination, tuple + size, size, invoking->end))
 		return 0;
 	__u16 sport = 0, dport = 0;
 	if (has_ports(h->protocol)) {
 		const __u8 *ports = walk_at(skb, h->transport, 4);
-		if (!ports || h->transport + 4 > invoking->h.end)
+		if (!ports || h->transport + 4 > invoking->end)
 			return 0;
 		sport = walk_be16(ports);
 		dport = walk_be16(ports + 2);
@@ -115,20 +133,36 @@ static __always_inline int notice_reads_as(struct __sk_buff *skb, struct notice 
 }
 
 // Decision D2: the notice does not say whether its tuple is IPv4 or IPv6. Exactly one reading must be found in the invoking packet.
-static __always_inline int notice_decide(struct __sk_buff *skb, struct proxy_scratch *scratch, struct notice *notice, struct invoking *invoking)
+static __always_inline int notice_decide(struct __sk_buff *skb, struct proxy_scratch *scratch, struct notice *notice, struct notice_readings *readings)
 {
-	struct invoking as_ipv4;
 	const __u8 *tuple = scratch->datagram + UDP_HLEN;
-	int found4 = notice_reads_as(skb, notice, tuple, &as_ipv4, 4);
-	int found6 = notice_reads_as(skb, notice, tuple, invoking, 6);
+	int found4 = notice_reads_as(skb, notice, tuple, &readings->as_ipv4, 4);
+	int found6 = notice_reads_as(skb, notice, tuple, &readings->as_ipv6, 6);
 	if (found4 && found6)
 		return COUNT_PROXY_TUPLE_AMBIGUOUS;
 	if (!found4 && !found6)
 		return COUNT_PROXY_TUPLE_NOT_FOUND;
-	if (found4)
-		*invoking = as_ipv4;
 	notice->family = found4 ? 4 : 6;
 	return NOTICE_GOOD;
+}
+
+// Decision D3: whose the flow is, its outermost header says. Labels, GRE keys and VXLAN networks are numbers of other routers.
+static __always_inline int notice_tenant(struct __sk_buff *skb, struct notice *notice, const struct invoking *invoking)
+{
+	const struct headers *h = &invoking->h;
+	struct address source;
+	__u32 tenant = TENANT_MAIN;
+	if (h->shims || (h->outer != h->inner && h->outer_family != 6)) {
+		tenant = tenant_otherwise();
+	} else if (h->outer != h->inner) {
+		const __u8 *ip = walk_at(skb, h->outer, IPV6_HLEN);
+		if (!ip)
+			return COUNT_PROXY_TENANT_UNKNOWN;
+		__builtin_memcpy(source.bytes, ip + 8, 16);
+		tenant = tenant_of_source(&source);
+	}
+	notice->flow.tenant = tenant;
+	return tenant == TENANT_UNKNOWN ? COUNT_PROXY_TENANT_UNKNOWN : NOTICE_GOOD;
 }
 
 // PNC-4-d, PNC-4-e: the sender from the tuple, the Queue Pair from the invoking packet's BTH.
@@ -149,16 +183,29 @@ static __always_inline int notice_flow(struct __sk_buff *skb, struct proxy_scrat
 	const __u8 *ports = walk_at(skb, transport, 4); // compared with the tuple before
 	if (!ports || walk_be16(ports + 2) != bpf_htons(ROCE_UDP_PORT))
 		return COUNT_PROXY_NOT_ROCE;
+	ports = walk_at(skb, transport, 6);
+	if (!ports || transport + 6 > invoking->end)
+		return COUNT_PROXY_NO_BTH;
+	if (invoking->h.fragmented || transport > invoking->h.end || !roce_fits(bpf_ntohs(walk_be16(ports + 4)), invoking->h.end - transport))
+		return COUNT_PROXY_NOT_ROCE;
 	const __u8 *udp = walk_at(skb, transport, UDP_HLEN + BTH_SIZE);
-	if (!udp || transport + UDP_HLEN + BTH_SIZE > invoking->h.end)
+	if (!udp || transport + UDP_HLEN + BTH_SIZE > invoking->end)
 		return COUNT_PROXY_NO_BTH;
 	const struct bth *bth = (const struct bth *)(udp + UDP_HLEN);
 	notice->sport = walk_be16(udp);
 	notice->pkey = bth->pkey;
 	notice->flow.receiver_qpn = BTH_QPN(bth->qpn);
-	if (bth->opcode == ROCE_OPCODE_CNP || (bth->flags & 15) != 0 || notice->flow.receiver_qpn < FIRST_DATA_QPN)
+	if (bth->opcode == ROCE_OPCODE_CNP || !roce_is_version0(bth) || notice->flow.receiver_qpn < FIRST_DATA_QPN)
 		return COUNT_PROXY_NOT_DATA;
-	return NOTICE_GOOD;
+	if (roce_is_datagram(bth->opcode)) {
+		const __u8 *deth = walk_at(skb, transport + UDP_HLEN + BTH_SIZE, DETH_SIZE);
+		if (!deth || transport + UDP_HLEN + BTH_SIZE + DETH_SIZE > invoking->end)
+			return COUNT_PROXY_NO_DETH;
+		notice->datagram_qpn = BTH_QPN(*(const __u32 *)(deth + 4));
+		if (notice->datagram_qpn < FIRST_DATA_QPN)
+			return COUNT_PROXY_NOT_DATA;
+	}
+	return notice_tenant(skb, notice, invoking);
 }
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "counters.h"
 #include "proxy-config.h"
+#include "queue-pair-lookup.h"
 #include "walk.h"
 
 // Declared sender prefixes (PNC-1-a, PNC-4-d) and sources from which notices are accepted (PNC-6-b).
@@ -49,6 +50,20 @@ struct {
 	__type(key, __u32);
 	__type(value, __u64);
 } proxy_bucket SEC(".maps");
+
+// When a sender was last sent a CNP about datagrams: what a connection's entry would remember. Nothing is learned of them.
+struct datagram_flow {
+	struct qp_flow flow;
+	__u32 sender_qpn;
+	__u32 reserved;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1 << 14);
+	__type(key, struct datagram_flow);
+	__type(value, __u64);
+} proxy_datagrams SEC(".maps");
 
 // How long it took from a notice's entry into the program to its CNP, by time: four buckets an octave of nanoseconds, bucket 4·log2(t) + the next two bits.
 #define LATENCY_BUCKETS 128

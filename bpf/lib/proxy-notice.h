@@ -87,8 +87,9 @@ static __always_inline int notice_carrier_ipv4(struct __sk_buff *skb, struct pro
 __noinline int notice_check(struct __sk_buff *skb, struct notice *notice)
 {
 	struct proxy_scratch *scratch = proxy_memory();
-	struct invoking invoking;
-	if (!notice || !scratch)
+	__u32 zero = 0;
+	struct notice_readings *readings = bpf_map_lookup_elem(&notice_readings, &zero);
+	if (!notice || !scratch || !readings)
 		return COUNT_PROXY_CNP_FAILED;
 	int problem = notice->carrier == 6 ? notice_carrier_ipv6(skb, scratch, notice) : notice_carrier_ipv4(skb, scratch, notice);
 	if (problem != NOTICE_GOOD)
@@ -97,10 +98,10 @@ __noinline int notice_check(struct __sk_buff *skb, struct notice *notice)
 		return COUNT_PROXY_WRONG_PORT;
 	if (skb->len > skb->data_end - skb->data && bpf_skb_pull_data(skb, skb->len) < 0)
 		return COUNT_PROXY_CNP_FAILED;
-	problem = notice_decide(skb, scratch, notice, &invoking);
+	problem = notice_decide(skb, scratch, notice, readings);
 	if (problem != NOTICE_GOOD)
 		return problem;
-	return notice_flow(skb, scratch, notice, &invoking);
+	return notice_flow(skb, scratch, notice, notice->family == 4 ? &readings->as_ipv4 : &readings->as_ipv6);
 }
 
 // --- Do we know the Queue Pair, and is it too soon? ---------------------------------------------------------------------------------------
@@ -119,18 +120,40 @@ static __always_inline int bucket_full(__u64 *bucket, struct proxy_config *confi
 }
 
 // PNC-6-b: both limits hold on any number of CPUs, because each is one word that only one of them can change.
-static __always_inline int notice_limits(struct queue_pair *pair, struct proxy_config *config, __u64 now)
+static __always_inline int notice_limits(__u64 *last_cnp, struct proxy_config *config, __u64 now)
 {
 	__u32 zero = 0;
 	__u64 *bucket = bpf_map_lookup_elem(&proxy_bucket, &zero);
-	__u64 last = *(volatile __u64 *)&pair->last_cnp;
+	__u64 last = *(volatile __u64 *)last_cnp;
 	if (last != 0 && (__s64)(now - last) < (__s64)config->flow_interval_ns)
 		return COUNT_PROXY_FLOW_LIMITED;
 	if (!bucket || bucket_full(bucket, config, now))
 		return COUNT_PROXY_RATE_LIMITED;
-	if (__sync_val_compare_and_swap(&pair->last_cnp, last, now) != last)
+	if (__sync_val_compare_and_swap(last_cnp, last, now) != last)
 		return COUNT_PROXY_FLOW_LIMITED;
 	return NOTICE_GOOD;
+}
+
+// A datagram names its sender's Queue Pair itself. What it says is not believed if it is that of a connection to the same Queue Pair: whoever sends RC and UD there lies.
+__noinline int notice_admit_datagram(struct notice *notice, __u32 *sender_qpn)
+{
+	struct proxy_config *config = proxy_configuration();
+	__u64 now = bpf_ktime_get_ns(), never = 0;
+	if (!notice || !sender_qpn || !config)
+		return COUNT_PROXY_CNP_FAILED;
+	struct datagram_flow key = {.flow = notice->flow, .sender_qpn = notice->datagram_qpn};
+	struct queue_pair *pair = queue_pair_of(&key.flow, config, now);
+	if (pair && pair->sender_qpn == notice->datagram_qpn)
+		return COUNT_PROXY_DATAGRAM;
+	__u64 *last = bpf_map_lookup_elem(&proxy_datagrams, &key);
+	if (!last) {
+		bpf_map_update_elem(&proxy_datagrams, &key, &never, BPF_NOEXIST);
+		last = bpf_map_lookup_elem(&proxy_datagrams, &key);
+		if (!last)
+			return COUNT_PROXY_CNP_FAILED;
+	}
+	*sender_qpn = notice->datagram_qpn;
+	return notice_limits(last, config, now);
 }
 
 __noinline int notice_admit(struct notice *notice, __u32 *sender_qpn)
@@ -143,13 +166,15 @@ __noinline int notice_admit(struct notice *notice, __u32 *sender_qpn)
 	if (!senders)
 		return COUNT_PROXY_SENDER_UNKNOWN;
 	notice->format = senders->format;
+	if (notice->datagram_qpn)
+		return notice_admit_datagram(notice, sender_qpn);
 	struct queue_pair *pair = queue_pair_of(&notice->flow, config, now);
 	if (!pair) {
 		pair = queue_pair_learned(&notice->flow);
 		return pair && pair->doubtful ? COUNT_PROXY_QP_DOUBTFUL : COUNT_PROXY_QP_UNKNOWN;
 	}
 	*sender_qpn = pair->sender_qpn;
-	int problem = notice_limits(pair, config, now);
+	int problem = notice_limits(&pair->last_cnp, config, now);
 	if (problem != NOTICE_GOOD)
 		return problem;
 	__sync_fetch_and_add(&pair->cnps, 1);

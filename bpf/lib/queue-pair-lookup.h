@@ -92,13 +92,14 @@ static __always_inline struct queue_pair *queue_pair_of(const struct qp_flow *fl
 	return pair && !pair->doubtful && !is_later(now, pair->last_seen, config->ageing_ns) ? pair : 0;
 }
 
-// The Queue Pair from which `source` sends to Queue Pair `destination_qpn` of `destination` (addresses as in address.h); 0: not known.
-static __always_inline __u32 source_qpn_of(const __u64 source[2], const __u64 destination[2], __u32 destination_qpn)
+// The Queue Pair from which `source` sends to Queue Pair `destination_qpn` of `destination` (addresses as in address.h, of this tenant); 0: not known.
+static __always_inline __u32 source_qpn_of(const __u64 source[2], const __u64 destination[2], __u32 destination_qpn, __u32 tenant)
 {
 	struct qp_flow flow = {
 		.sender.halves = {source[0], source[1]},
 		.receiver.halves = {destination[0], destination[1]},
 		.receiver_qpn = destination_qpn,
+		.tenant = tenant,
 	};
 	struct proxy_config *config = proxy_configuration();
 	if (!config)

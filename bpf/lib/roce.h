@@ -8,6 +8,9 @@
 #define ROCE_UDP_PORT 4791
 #define ROCE_OPCODE_CNP 0x81
 #define BTH_SIZE 12
+#define DETH_SIZE 8 // Queue Key, one reserved byte, 24 bits of the sender's Queue Pair
+#define ICRC_SIZE 4
+#define BTH_VERSION 0x0f // TVer, among the flags; 0 is the only one there is
 #define BTH_QPN_OFFSET 4 // one masked byte, then 24 bits of QPN
 #define BTH_PSN_OFFSET 8 // one flag byte, then 24 bits of PSN
 // Queue Pairs 0 and 1 are management (SMI, GSI): nobody's data flow.
@@ -20,6 +23,24 @@ struct bth {
 	__be32 qpn; // high byte: FECN, BECN, reserved
 	__be32 psn; // high byte: AckReq, reserved
 };
+
+// Whether a UDP datagram that says it has `length` bytes is a RoCEv2 packet's: it holds a BTH and the ICRC, and ends within the `room` bytes that the IP
+// header leaves for it. Jumbograms (UDP length 0, RFC 2675) are none.
+static __always_inline int roce_fits(__u32 length, __u32 room)
+{
+	return length >= 8 + BTH_SIZE + ICRC_SIZE && length <= room;
+}
+
+static __always_inline int roce_is_version0(const struct bth *bth)
+{
+	return !(bth->flags & BTH_VERSION);
+}
+
+// Unreliable datagrams: DETH follows the BTH.
+static __always_inline int roce_is_datagram(__u8 opcode)
+{
+	return opcode >> 5 == 3;
+}
 
 #define BTH_QPN(word) (bpf_ntohl(word) & 0xffffff)
 #define BTH_PSN(word) (bpf_ntohl(word) & 0xffffff)

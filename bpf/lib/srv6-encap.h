@@ -73,15 +73,18 @@ static __always_inline int carries_roce(struct __sk_buff *skb, const struct tunn
 		return 0;
 	__u8 next = tunnel->inner_family == 6 ? ip[6] : ip[9];
 	h.transport = h.inner + hlen;
-	if (next != IPPROTO_UDP || (tunnel->inner_family == 4 && (ip[0] != 0x45 || walk_be16(ip + 6) & bpf_htons(0x1fff)))) {
+	if (next != IPPROTO_UDP || (tunnel->inner_family == 4 && (ip[0] != 0x45 || walk_be16(ip + 6) & bpf_htons(0x3fff)))) {
 		if (next != IPPROTO_UDP && next != IPPROTO_IPV6 && next != IPPROTO_IPIP && !is_extension(next))
 			return 0;
-		if (walk_headers(skb, &h) != WALK_TRANSPORT || h.protocol != IPPROTO_UDP)
+		if (walk_headers(skb, &h) != WALK_TRANSPORT || !walk_is_roce(&h) || h.shims)
 			return 0;
 	}
 	const __u8 *udp = walk_at(skb, h.transport, UDP_HLEN + BTH_SIZE);
 	ip = walk_at(skb, h.inner, IPV6_HLEN);
-	if (!udp || !ip || walk_be16(udp + 2) != bpf_htons(ROCE_UDP_PORT) || !roce_carries_data(udp[UDP_HLEN]))
+	if (!udp || !ip || walk_be16(udp + 2) != bpf_htons(ROCE_UDP_PORT) || !roce_carries_data(udp[UDP_HLEN]) || udp[UDP_HLEN + 1] & BTH_VERSION)
+		return 0;
+	__u32 end = h.inner_family == 6 ? h.inner + IPV6_HLEN + bpf_ntohs(walk_be16(ip + 4)) : h.inner + bpf_ntohs(walk_be16(ip + 2));
+	if (end < h.transport || !roce_fits(bpf_ntohs(walk_be16(udp + 4)), end - h.transport))
 		return 0;
 	key->family = h.inner_family;
 	if (h.inner_family == 6)

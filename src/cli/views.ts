@@ -205,6 +205,7 @@ export const VIEWS = {
       number('packets'),
       number('bytes'),
       number('ce-marked', 'CE marked'),
+      number('unseen'),
     ],
   },
   triggers: {

@@ -41,7 +41,7 @@ export interface CongestionModules {
 }
 
 /** A flow of the program's table, with what its sender was told last. */
-export interface FlowWithHistory extends Pick<ToldFlow, 'source' | 'destination' | 'destinationQpn' | 'ifindex'> {
+export interface FlowWithHistory extends Pick<ToldFlow, 'source' | 'destination' | 'destinationQpn' | 'datagram' | 'ifindex'> {
   readonly told: (Pick<ToldFlow, 'format' | 'sourceQpn' | 'endCon' | 'sourcePort' | 'pkey'> & { readonly atNs: bigint; readonly action: LongHaulAction | null }) | null;
 }
 

@@ -19,6 +19,7 @@ export const sentNotification = (more: Partial<SentNotification> = {}): SentNoti
   level: 180,
   action: 'rate-reduce',
   parameter: 30,
+  datagram: false,
   sourcePort: 0xc123,
   pkey: 0x8001,
   ...more,

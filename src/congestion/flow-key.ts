@@ -7,5 +7,9 @@ export interface FlowName {
   readonly destinationQpn: number;
 }
 
+/** A flow that was told: the same addresses and Queue Pairs in another tenant's tunnel, or of datagrams, are another flow (bpf/lib/flows.h). */
+export const toldFlowKey = (flow: FlowName & { readonly endCon: IpAddress | null; readonly datagram: boolean; readonly sourceQpn: number }): string =>
+  `${flowKey(flow)} ${flow.endCon?.value.toString(36) ?? ''} ${flow.datagram ? flow.sourceQpn : ''}`;
+
 export const flowKey = ({ source, destination, destinationQpn }: FlowName): string =>
   `${source.family} ${source.value.toString(36)} ${destination.value.toString(36)} ${destinationQpn}`;

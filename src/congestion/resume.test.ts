@@ -90,13 +90,21 @@ describe('Resume', () => {
     expect(machine.wanted(0)).toEqual({ ifindexes: [3], inMs: 5 });
   });
 
-  it('a flow that was told several times is resumed once, with the latest Queue Pair and END.CON', () => {
+  it('a flow that was told several times is resumed once, with the latest Queue Pair', () => {
     const { machine } = bench();
-    machine.notified(sentNotification({ sourceQpn: 7 }), 0);
     const endCon = address('2001:db8:c::1');
+    machine.notified(sentNotification({ endCon, sourceQpn: 7 }), 0);
     machine.notified(sentNotification({ endCon }), 20);
     machine.sample(3, LOW, 30);
     expect(machine.sample(3, LOW, 41)).toEqual([{ flow: sentNotification({ endCon }), queueBytes: LOW }]);
+  });
+
+  it('flows that differ in their tenant or in their datagrams\u2019 source are each resumed', () => {
+    const { machine } = bench();
+    const two = [{ endCon: address('2001:db8:c::1') }, { endCon: address('2001:db8:c::2') }, { datagram: true, sourceQpn: 7 }, { datagram: true, sourceQpn: 8 }];
+    for (const more of two) machine.notified(sentNotification(more), 0);
+    machine.sample(3, LOW, 10);
+    expect(machine.sample(3, LOW, 21).map(({ flow }) => flow)).toEqual(two.map(sentNotification));
   });
 
   it('LHCNP-9-f, LHCNP-5.5-h: who gets no token waits on; a flow that waits holds up nobody, a port that waits everybody', () => {

@@ -6,7 +6,7 @@
 // notices (LHCNP-5.5-g), which also keeps a hundred senders from speeding up in the same moment.
 import type { ResumeAnswer, SentNotification } from '../model/notification.ts';
 import type { Count } from '../model/log.ts';
-import { flowKey } from './flow-key.ts';
+import { toldFlowKey } from './flow-key.ts';
 
 /** Of a monitored port, as planned. */
 export interface ResumePort {
@@ -20,7 +20,7 @@ export interface ResumePort {
 }
 
 /** Who was told, and how to reach it. */
-export type ToldFlow = Pick<SentNotification, 'format' | 'ifindex' | 'source' | 'destination' | 'destinationQpn' | 'sourceQpn' | 'endCon' | 'sourcePort' | 'pkey'>;
+export type ToldFlow = Pick<SentNotification, 'format' | 'ifindex' | 'source' | 'destination' | 'destinationQpn' | 'sourceQpn' | 'datagram' | 'endCon' | 'sourcePort' | 'pkey'>;
 
 export interface ResumeOrder {
   readonly flow: ToldFlow;
@@ -91,7 +91,7 @@ export class ResumeMachine {
   /** A sender that waits. */
   wait(flow: ToldFlow, now: number): void {
     if (!this.#ports.has(flow.ifindex)) return;
-    const key = flowKey(flow);
+    const key = toldFlowKey(flow);
     this.#waiting.delete(key);
     this.#waiting.set(key, { flow, toldAt: now });
     if (this.#waiting.size > MOST_WAITING) this.#forget(this.#waiting.keys().next().value!, 'congestion.resume.table-full');

@@ -1,5 +1,5 @@
 // Operational state for the northbound (src/model/state.ts), read from whoever owns it at the moment it is asked for.
-import type { EgressMeasure } from '../kernel/dataplane/egress.ts';
+import type { EgressMeasure, OpaquePackets, TunnelKind } from '../kernel/dataplane/egress.ts';
 import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
 import { type Qdisc, TC_H } from '../kernel/netlink/traffic-control.ts';
 import type { LearnedTable } from '../learned/table.ts';
@@ -139,8 +139,15 @@ async function ports(m: StateModules): Promise<PortState[]> {
       notContributing: Number(stats?.notContributing ?? 0),
       deferred: Number(stats?.deferred ?? 0),
       noFormat: Number(stats?.noFormat ?? 0),
+      ...unseen(planned && table?.opaque(planned.ifindex)),
     };
   });
+}
+
+function unseen(packets: OpaquePackets | undefined): Pick<PortState, 'unseen' | `unseen${Capitalize<TunnelKind>}`> {
+  const of = (kind: TunnelKind): number => Number(packets?.[kind] ?? 0);
+  const unseenMpls = of('mpls'), unseenGre = of('gre'), unseenVxlan = of('vxlan'), unseenEsp = of('esp'), unseenGeneve = of('geneve'), unseenOther = of('other');
+  return { unseen: unseenMpls + unseenGre + unseenVxlan + unseenEsp + unseenGeneve + unseenOther, unseenMpls, unseenGre, unseenVxlan, unseenEsp, unseenGeneve, unseenOther };
 }
 
 /** Absent stays absent. */
@@ -173,14 +180,26 @@ function timeOfDay(ns: bigint): string {
 /** Tables of tens of thousands of flows: the event loop keeps its other appointments meanwhile. */
 async function flows(m: StateModules): Promise<FlowState[]> {
   const pace = createPace();
-  const states: FlowState[] = [];
+  const states = new Map<string, FlowState>();
   for (const state of everyFlow(m)) {
-    states.push(state);
+    // What is learned has a tenant, which the name does not show.
+    const key = state.learnedFrom === null ? `${state.port} ${state.source} ${state.destination} ${state.destinationQpn}` : `${states.size}`;
+    const same = states.get(key);
+    states.set(key, same ? together(same, state) : state);
     const turn = pace();
     if (turn) await turn;
   }
-  return states;
+  return [...states.values()];
 }
+
+/** Flows of one name in different tunnels, or of different datagram sources, are one to whoever reads: a list has a key. */
+const together = (a: FlowState, b: FlowState): FlowState => ({
+  ...(a.lastSeen < b.lastSeen ? b : a),
+  sourceQpn: a.sourceQpn === b.sourceQpn ? a.sourceQpn : null,
+  packets: a.packets + b.packets,
+  bytes: a.bytes + b.bytes,
+  notifications: a.notifications + b.notifications,
+});
 
 function* everyFlow(m: StateModules): Generator<FlowState> {
   const nameOf = portNames(m);

@@ -45,6 +45,8 @@ export interface SentNotification {
   /** UDP source port and P_Key of the packet that it is about. */
   readonly sourcePort: number;
   readonly pkey: number;
+  /** Its Queue Pairs are those of datagrams, which name the sender's themselves. */
+  readonly datagram: boolean;
 }
 
 /**

@@ -69,6 +69,14 @@ export interface PortState {
   notContributing: number;
   deferred: number;
   noFormat: number;
+  /** Packets passed unseen because of the tunnel that they are in: all, and by its kind. */
+  unseen: number;
+  unseenMpls: number;
+  unseenGre: number;
+  unseenVxlan: number;
+  unseenEsp: number;
+  unseenGeneve: number;
+  unseenOther: number;
 }
 
 export interface FlowState {

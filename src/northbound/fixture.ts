@@ -149,6 +149,13 @@ export const exampleState = (): CnpdState => ({
       notContributing: 3,
       deferred: 0,
       noFormat: 1,
+      unseen: 5,
+      unseenMpls: 2,
+      unseenGre: 0,
+      unseenVxlan: 0,
+      unseenEsp: 3,
+      unseenGeneve: 0,
+      unseenOther: 0,
     },
   ],
   flows: [

@@ -117,6 +117,13 @@ const CNPD: ContainerShape<CnpdState> = {
         notContributing: UINT64,
         deferred: UINT64,
         noFormat: UINT64,
+        unseen: UINT64,
+        unseenMpls: UINT64,
+        unseenGre: UINT64,
+        unseenVxlan: UINT64,
+        unseenEsp: UINT64,
+        unseenGeneve: UINT64,
+        unseenOther: UINT64,
       },
     },
     flows: {

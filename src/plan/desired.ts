@@ -28,6 +28,8 @@ export interface DesiredState {
   /** Addresses of this router: a notification may be for itself, and then has no route. */
   readonly ownAddresses?: readonly OwnAddressPlan[];
   readonly srv6?: Srv6Plan;
+  /** Absent: one address space. */
+  readonly tenants?: TenantsPlan;
   /** Which connections' Queue Pairs are learned, for the proxy or for Long-haul CNP. */
   readonly queuePairs?: QueuePairsPlan;
   /** How they are learned, and from which ports. */
@@ -72,6 +74,8 @@ export interface EgressPortPlan {
   readonly contribution256: number;
   /** A fall of the arrival rate by this many 1/256 counts as a reduction; 0: nobody is waited for. */
   readonly deferral256: number;
+  /** Of what leaves here outside tunnels (tenants.ts); absent: the router's own address space. */
+  readonly tenant?: number;
   /** How each threshold came about, for `cnpctl show ports`. */
   readonly explanation: readonly string[];
 }
@@ -104,6 +108,18 @@ export interface OwnAddressPlan {
 export interface EndConSidPlan {
   readonly id: string;
   readonly sid: IpAddress;
+  /** Whose senders are behind it (tenants.ts). */
+  readonly tenant: number;
+}
+
+/** Whose addresses a packet has, for the program that learns Queue Pairs. */
+export interface TenantsPlan {
+  /** This router's SIDs by their tables, and END.CON SIDs of others. */
+  readonly sids: readonly EndConSidPlan[];
+  /** By ingress interface (0: any) and source (null: any of both families); longest match. */
+  readonly ports: readonly { readonly id: string; readonly ingressIfindex: number; readonly sender: Prefix | null; readonly tenant: number }[];
+  /** There are tenants besides the main table. */
+  readonly known: boolean;
 }
 
 /** Endpoint behaviours that decapsulate, whoever configured them; `end-con` is cnpd's. */

@@ -17,12 +17,8 @@ export interface LearnedAboutSenders {
  * Every END.CON of the domain, this router's own among them. A congested node sends to no other outer source (decision E7; it may be inside its own tunnels); a border guard
  * lets nothing from outside to them.
  */
-export function planEndConSids(intent: Intent, { routers }: LearnedAboutSenders): EndConSidPlan[] {
-  if (!tellsDirectly(intent) && intent.borderPorts.length === 0) return [];
-  const own = intent.srv6?.endCon.map(({ sid }) => sid) ?? [];
-  const learned = [...(routers?.endConSids(intent.codePoints['end-con-behavior']) ?? [])].map(({ sid }) => sid);
-  return [...new Map([...own, ...learned].map((sid) => [formatAddress(sid), sid]))].map(([id, sid]) => ({ id, sid }));
-}
+export const planEndConSids = (intent: Intent, sids: readonly EndConSidPlan[]): readonly EndConSidPlan[] =>
+  tellsDirectly(intent) || intent.borderPorts.length > 0 ? sids : [];
 
 export function planCapabilities(intent: Intent, { capabilities }: LearnedAboutSenders): SenderCapabilityPlan[] {
   if (!tellsDirectly(intent)) return [];

@@ -13,7 +13,7 @@ import { type EgressFlow, type ToldSender, decodeFlowSet, type FlowAtPort, RESUM
 import { mappedAddress, prefixKey, u32Key } from '../kernel/dataplane/layout.ts';
 import { NOTICE_CONFIG_MAP, NOTICE_CONFIG_SIZE, encodeNoticeConfig, ntpOffsetNs } from '../kernel/dataplane/notice-config.ts';
 import { decodeNotification } from '../kernel/dataplane/notifications.ts';
-import { END_CON_PRESENT, OWN_ADDRESS, encodeSenderCapability, encodeSenderPolicy } from '../kernel/dataplane/sender-policies.ts';
+import { OWN_ADDRESS, encodeEndCon, encodeSenderCapability, encodeSenderPolicy } from '../kernel/dataplane/sender-policies.ts';
 import type { Poller } from '../kernel/poller.ts';
 import type { Count } from '../model/log.ts';
 import type { SentNotification, ResumeAnswer } from '../model/notification.ts';
@@ -59,8 +59,8 @@ export class CongestedNode implements Feature {
     this.#ports = reconciledTable<EgressPortPlan>(this.table, { kind: 'egress-port', key: (p) => u32Key(p.ifindex), value: encodeEgressPort }, modules);
     const proxies = { kind: 'sender-proxy', fixed: true, key: (s: SenderProxyPlan) => prefixKey(s.prefix), value: senderValues() } as const;
     this.#senders = this.#learnedTable(map('senderProxies'), proxies, modules, sameSender);
-    const sids = { kind: 'end-con-sid', key: (s: EndConSidPlan) => mappedAddress(s.sid), value: () => END_CON_PRESENT };
-    this.#endConSids = this.#learnedTable(map('endConSids'), sids, modules, (a, b) => a.id === b.id);
+    const sids = { kind: 'end-con-sid', key: (s: EndConSidPlan) => mappedAddress(s.sid), value: (s: EndConSidPlan) => encodeEndCon(s.tenant) };
+    this.#endConSids = this.#learnedTable(map('endConSids'), sids, modules, (a, b) => a.id === b.id && a.tenant === b.tenant);
     this.#policies = reconciledTable<SenderPolicyPlan>(map('senderPolicies'), { kind: 'sender-policy', key: (p) => prefixKey(p.prefix), value: encodeSenderPolicy }, modules);
     this.#capabilities = reconciledTable<SenderCapabilityPlan>(
       map('senderCapabilities'), { kind: 'sender-capability', key: (c) => mappedAddress(c.host), value: encodeSenderCapability }, modules,

@@ -9,11 +9,12 @@ import {
 } from '../kernel/dataplane/proxy.ts';
 import { encodePortRole, doubtedPort, portRoleKey } from '../kernel/dataplane/port-roles.ts';
 import { type FlowName, type LearnedQueuePair, decodeQueuePair, encodeFlowKey } from '../kernel/dataplane/queue-pairs.ts';
-import type { LearningPlan, ProxyPlan, QueuePairsPlan } from '../plan/desired.ts';
+import type { LearningPlan, ProxyPlan, QueuePairsPlan, TenantsPlan } from '../plan/desired.ts';
 import { LOOPBACK, attachment } from './attachments.ts';
 import { type Feature, type FeatureKind, type FeatureModules, configurationOperations, reconciledTable } from './feature.ts';
 import type { ObjectStatus } from './operations.ts';
 import { Reconciler } from './reconciler.ts';
+import { TenantTables } from './tenants.ts';
 
 type Sender = ProxyPlan['senders'][number];
 type Source = ProxyPlan['acceptFrom'][number];
@@ -33,6 +34,7 @@ interface Desired {
   readonly proxy?: ProxyPlan;
   readonly queuePairs?: QueuePairsPlan;
   readonly learning?: LearningPlan;
+  readonly tenants?: TenantsPlan;
 }
 
 const LEARNED_MAPS = [PROXY_MAPS.queuePairs, PROXY_MAPS.unconfirmedQueuePairs] as const;
@@ -47,6 +49,7 @@ export class Proxy implements Feature {
   readonly #learned: Reconciler<LearnedSender>;
   readonly #instructions: Reconciler<Instructions>;
   readonly #ports: Reconciler<PortRolePlan>;
+  readonly #tenants: TenantTables;
 
   constructor(object: BpfObject, modules: FeatureModules) {
     this.object = object;
@@ -66,13 +69,15 @@ export class Proxy implements Feature {
     );
     this.#senders = reconciledTable<Sender>(map('senders'), { kind: 'proxy-sender', key: (s) => prefixKey(s.prefix), value: encodeProxySender }, modules);
     this.#sources = reconciledTable<Source>(map('sources'), { kind: 'proxy-source', key: (s) => prefixKey(s.prefix), value: (s) => encodeProxySource(s.prefix) }, modules);
+    this.#tenants = new TenantTables(object, modules);
     this.#learned = reconciledTable<LearnedSender>(
       map('learnedSenders'), { kind: 'learned-sender', key: (s) => prefixKey(s.prefix), value: (s) => encodeLearnedSender(s.prefix) }, modules,
     );
     this.#ports = reconciledTable<PortRolePlan>(map('portRoles'), { kind: 'port-role', key: portRoleKey, value: encodePortRole }, modules);
   }
 
-  apply({ proxy, queuePairs, learning = DEFAULT_LEARNING }: Desired): void {
+  apply({ proxy, queuePairs, learning = DEFAULT_LEARNING, tenants }: Desired): void {
+    this.#tenants.apply(tenants);
     this.#ports.replace(proxy || queuePairs ? learning.ports : []);
     this.#sources.replace(proxy?.acceptFrom ?? []);
     this.#instructions.replace(proxy?.instructions ? [{ id: 'proxy-instructions', byLevel: proxy.instructions }] : []);
@@ -126,11 +131,15 @@ export class Proxy implements Feature {
   }
 
   #reconcilers(): readonly Pick<Reconciler<Sender>, 'status' | 'fullPass' | 'close'>[] {
-    return [this.#configuration, this.#instructions, this.#senders, this.#sources, this.#learned, this.#ports];
+    return [this.#configuration, this.#instructions, this.#senders, this.#sources, this.#learned, this.#ports, ...this.#tenants.reconcilers];
   }
 
   status(): ObjectStatus[] {
     return this.#reconcilers().flatMap((r) => r.status().filter((s) => s.state !== 'done'));
+  }
+
+  forgetUnknown(): void {
+    this.#tenants.forgetUnknown();
   }
 
   fullPass(): void {

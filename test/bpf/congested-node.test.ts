@@ -55,7 +55,7 @@ describe('the desired state', () => {
     ports: [port(r.portIfindex)], notifier: NOTIFIER,
     senderPolicies: [{ id: 'a', prefix: prefix('2001:db8:1::/64'), order: ['fast-cnp', 'proxy'] as const, markCeWithFastCnp: true }],
     senderCapabilities: [{ id: 'h', host: H1, lacks: ['fast-cnp'] as const }],
-    endConSids: [{ id: 'e', sid: END_CON }],
+    endConSids: [{ id: 'e', sid: END_CON, tenant: 0 }],
   });
   const policies = (): string[] => [...r.egress.map(EGRESS_MAPS.senderPolicies).keys()].map((key) => formatPrefix(decodePrefixKey(key))).sort();
   const sids = (): IpAddress[] => [...r.egress.map(EGRESS_MAPS.endConSids).keys()].map(unmappedAddress);
@@ -64,7 +64,7 @@ describe('the desired state', () => {
     node.apply(share());
     const map = (name: keyof typeof EGRESS_MAPS) => r.egress.map(EGRESS_MAPS[name]);
     const { id: _, interface: __, explanation: ___, ...values } = port(r.portIfindex);
-    expect(decodeEgressPort(node.table.lookup(u32Key(r.portIfindex))!)).toEqual(values);
+    expect(decodeEgressPort(node.table.lookup(u32Key(r.portIfindex))!)).toEqual({ ...values, tenant: 0 });
     expect(decodeEgressConfig(map('config').lookup(u32Key(0))!)).toMatchObject({ source4: LOOPBACK4, source6: LOOPBACK6, udpPort: PNC_PORT, disclose: true });
     expect(decodeSenderPolicy(map('senderPolicies').lookup(prefixKey(prefix('2001:db8:1::/64')))!)).toEqual({ order: ['fast-cnp', 'proxy'], markCeWithFastCnp: true });
     expect(decodeSenderCapability(map('senderCapabilities').lookup(mappedAddress(H1))!)).toEqual({ lacks: ['fast-cnp'] });
@@ -97,7 +97,7 @@ describe('the desired state', () => {
 
   test('restores END.CON SIDs and policies that somebody took away; SIDs of an earlier run stay until the network has had time to say them again', async () => {
     const earlier = address('2001:db8:c::2');
-    r.egress.map(EGRESS_MAPS.endConSids).update(mappedAddress(earlier), Uint8Array.of(1));
+    r.egress.map(EGRESS_MAPS.endConSids).update(mappedAddress(earlier), u32Key(0));
     node.apply(share());
     r.egress.map(EGRESS_MAPS.endConSids).delete(mappedAddress(END_CON));
     r.egress.map(EGRESS_MAPS.senderPolicies).delete(prefixKey(prefix('2001:db8:1::/64')));

@@ -5,7 +5,7 @@ import { DEFAULT_FLOW_AGEING_NS, EGRESS_MAPS, type EgressConfig, encodeEgressCon
 import { mappedAddress, prefixKey, u32Key } from '../../src/kernel/dataplane/layout.ts';
 import { PROXY_MAPS } from '../../src/kernel/dataplane/proxy.ts';
 import { type FlowName, encodeFlowKey, encodeStaticQueuePair } from '../../src/kernel/dataplane/queue-pairs.ts';
-import { END_CON_PRESENT, OWN_ADDRESS, encodeSenderCapability, encodeSenderPolicy } from '../../src/kernel/dataplane/sender-policies.ts';
+import { OWN_ADDRESS, encodeEndCon, encodeSenderCapability, encodeSenderPolicy } from '../../src/kernel/dataplane/sender-policies.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import type { NotificationFormat } from '../../src/model/notification.ts';
 import { type Prefix, prefix } from '../../src/model/prefix.ts';
@@ -52,10 +52,13 @@ export class DetectorTables {
     for (const [host, lacks] of rows) map.update(mappedAddress(host), encodeSenderCapability({ host, lacks }));
   }
 
-  /** The END.CON SIDs of the domain. */
-  endCon(...sids: readonly IpAddress[]): void {
+  /** The END.CON SIDs of the domain, and whose senders are behind them. */
+  endCon(...sids: readonly (IpAddress | readonly [IpAddress, number])[]): void {
     const map = this.empty(EGRESS_MAPS.endConSids);
-    for (const sid of sids) map.update(mappedAddress(sid), END_CON_PRESENT);
+    for (const row of sids) {
+      const [sid, tenant] = 'family' in row ? [row, 0] : row;
+      map.update(mappedAddress(sid), encodeEndCon(tenant));
+    }
   }
 
   /** The router's own addresses, as the agent tells them. */

@@ -60,7 +60,8 @@ describe.each([['IPv6', A, B], ['IPv4', A4, B4]])('a CM exchange over %s', (_, a
       const message = request(a, b);
       const at = a.family === 6 ? 4 : 2;
       put16(message, at, u16(message, at) + by);
-      expect(proxy.send(withIcrc(message)).counted).toEqual({ 'proxy.cm.malformed': 1 });
+      // A datagram beyond its packet is no RoCEv2 packet (A6).
+      expect(proxy.send(withIcrc(message)).counted).toEqual(by < 0 ? {} : { 'proxy.cm.malformed': 1 });
     }
   });
 

@@ -96,7 +96,7 @@ export class ProxyUnderTest {
   }
 
   /** Tells the program about a flow, as the operator would. */
-  teach(pairs: QueuePairs): this {
+  teach(pairs: QueuePairs & Pick<FlowName, 'tenant'>): this {
     this.object.map(PROXY_MAPS.staticQueuePairs).update(encodeFlowKey(pairs), encodeStaticQueuePair({ senderQpn: pairs.senderQpn, now: process.hrtime.bigint() }));
     return this;
   }

@@ -110,7 +110,7 @@ test('A3, LHCNP-5.5.1-i: the sender is told to slow down, and once the queue has
 });
 
 test("LHCNP-9-f, LHCNP-5.5-h: a Resume takes of the port's tokens, and counts for its flow: neither limit has a second allowance for it", async () => {
-  const flow = { source: H1, destination: H2, destinationQpn: QPN, ifindex: r.portIfindex };
+  const flow = { source: H1, destination: H2, destinationQpn: QPN, sourceQpn: SOURCE_QPN, datagram: false, endCon: null, ifindex: r.portIfindex };
   const others = (n: number) => ({ ...flow, destinationQpn: 1000 + n });
   loop = start();
   congest();

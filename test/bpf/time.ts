@@ -6,9 +6,9 @@ import { LITTLE_ENDIAN, viewOf } from '../../src/kernel/dataplane/layout.ts';
 import type { CongestedRouter } from './congested-router.ts';
 
 /** Times in struct flow_set, struct flow, struct egress_measure and in a bucket; a zero is "never" and stays. */
-const SET = { evictedNotice: 8, ways: 16, flowSize: 216 } as const;
-const FLOW_TIMES = { firstSeen: 64, lastSeen: 72, lastNotice: 80, toldAt: 104, ceExemptUntil: 144, rateStart: 176, deferredUntil: 200 } as const;
-const FLOW_SHARE_WINDOW = 152;
+const SET = { evictedNotice: 8, ways: 16, flowSize: 224 } as const;
+const FLOW_TIMES = { firstSeen: 88, lastSeen: 96, lastNotice: 104, toldAt: 128, ceExemptUntil: 152, rateStart: 184, deferredUntil: 208 } as const;
+const FLOW_SHARE_WINDOW = 160;
 const MEASURE_TIMES = { intervalStart: 0, lastCongested: 40, congestedSince: 48 } as const;
 /** Of the kernel's timer, 32 bits: whatever else it is, it is another one. */
 const MEASURE_TICK = 36;

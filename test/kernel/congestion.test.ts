@@ -177,7 +177,7 @@ describe('Resume', () => {
     start();
     const flow = (destinationQpn: number, more: object) => {
       const { source, destination, ifindex, ...rest } = told({ destinationQpn, ...more });
-      return { source, destination, destinationQpn, ifindex, told: rest };
+      return { source, destination, destinationQpn, ifindex, datagram: false, told: rest };
     };
     loop!.adopt([
       flow(1, {}),

@@ -1,8 +1,8 @@
 // The monitored ports as a table by interface index. Underneath is an array map, because its look-up costs a packet nothing, in which a port has the
 // first free of four slots from its index on (bpf/lib/egress-maps.h). What a slot's former port left behind is cleared when it is given away.
 import {
-  EGRESS_MAPS, EGRESS_MEASURE_SIZE, EGRESS_PORT_RATE, EGRESS_PORT_SIZE, EGRESS_STATS_SIZE, type EgressMeasure, type EgressStats, PORT_PROBES, PORT_SLOTS, decodeEgressMeasure,
-  decodeEgressPort, decodeEgressStats,
+  EGRESS_MAPS, EGRESS_MEASURE_SIZE, EGRESS_OPAQUE_SIZE, EGRESS_PORT_RATE, EGRESS_PORT_SIZE, EGRESS_STATS_SIZE, type EgressMeasure, type EgressStats, type OpaquePackets,
+  PORT_PROBES, PORT_SLOTS, decodeEgressMeasure, decodeEgressPort, decodeEgressStats, decodeOpaque,
 } from './egress.ts';
 import { LITTLE_ENDIAN, readU32Key, u32Key, viewOf } from './layout.ts';
 
@@ -26,7 +26,7 @@ const same = (a: Uint8Array, b: Uint8Array): boolean => a.every((byte, i) => byt
 
 /** Keys are interface indexes (layout.ts's u32Key), values what encodeEgressPort makes. */
 export class EgressPortTable {
-  private readonly maps: { readonly ports: SlotMap; readonly stats: SlotMap; readonly measures: SlotMap; readonly peaks: SlotMap; readonly buckets: SlotMap };
+  private readonly maps: { readonly ports: SlotMap; readonly stats: SlotMap; readonly measures: SlotMap; readonly opaque: SlotMap; readonly peaks: SlotMap; readonly buckets: SlotMap };
 
   constructor(modules: EgressPortTable['maps']) {
     this.maps = modules;
@@ -34,8 +34,8 @@ export class EgressPortTable {
 
   /** Over the maps of a loaded egress.bpf.o. */
   static of(object: { map(name: string): SlotMap }): EgressPortTable {
-    const { ports, stats, measures, peaks, buckets } = EGRESS_MAPS;
-    return new EgressPortTable({ ports: object.map(ports), stats: object.map(stats), measures: object.map(measures), peaks: object.map(peaks), buckets: object.map(buckets) });
+    const { ports, stats, measures, opaque, peaks, buckets } = EGRESS_MAPS;
+    return new EgressPortTable({ ports: object.map(ports), stats: object.map(stats), measures: object.map(measures), opaque: object.map(opaque), peaks: object.map(peaks), buckets: object.map(buckets) });
   }
 
   lookup(key: Uint8Array): Uint8Array | undefined {
@@ -52,6 +52,7 @@ export class EgressPortTable {
     if (used === undefined) {
       this.maps.stats.update(u32Key(slot), new Uint8Array(EGRESS_STATS_SIZE));
       this.maps.measures.update(u32Key(slot), new Uint8Array(EGRESS_MEASURE_SIZE));
+      this.maps.opaque.update(u32Key(slot), new Uint8Array(EGRESS_OPAQUE_SIZE));
       this.maps.peaks.update(u32Key(slot), new Uint8Array(8));
     }
     // A bucket at the old rate could be closed for as long as a token of that rate takes.
@@ -81,6 +82,12 @@ export class EgressPortTable {
   measure(ifindex: number): EgressMeasure | undefined {
     const value = this.ofPort(ifindex, this.maps.measures);
     return value && decodeEgressMeasure(value);
+  }
+
+  /** Packets in tunnels that are not looked into. */
+  opaque(ifindex: number): OpaquePackets | undefined {
+    const value = this.ofPort(ifindex, this.maps.opaque);
+    return value && decodeOpaque(value);
   }
 
   /** Deepest queue seen since the slot was assigned or resetPeak, bytes. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { prefix } from '../../model/prefix.ts';
 import {
-  EGRESS_MEASURE_SIZE, EGRESS_PORT_SIZE, EGRESS_STATS_SIZE, type EgressPort, decodeEgressMeasure, decodeEgressConfig, decodeEgressPort, decodeEgressStats, decodeSenderProxy, encodeEgressConfig, encodeEgressPort,
+  EGRESS_MEASURE_SIZE, EGRESS_OPAQUE_SIZE, EGRESS_PORT_SIZE, EGRESS_STATS_SIZE, type EgressPort, decodeEgressMeasure, decodeEgressConfig, decodeEgressPort, decodeEgressStats, decodeSenderProxy, encodeEgressConfig, encodeEgressPort,
   encodeSenderProxy,
 } from './egress.ts';
 import { EgressPortTable, PortSlotsFull, type SlotMap } from './egress-ports.ts';
@@ -22,6 +22,7 @@ const PORT: Required<EgressPort> = {
   rttNs: 10_500_000,
   contribution256: 128,
   deferral256: 26,
+  tenant: 7,
   instructions: [
     { fromBytes: null, level: 100, action: 'notify', parameter: 0 },
     { fromBytes: 100_000, level: 180, action: 'rate-reduce', parameter: 30 },
@@ -36,7 +37,7 @@ function array(size: number, valueSize: number): SlotMap & { values: Uint8Array[
 }
 
 function table(): { table: EgressPortTable; stats: SlotMap; measures: SlotMap; peaks: SlotMap; buckets: SlotMap & { values: Uint8Array[] } } {
-  const maps = { ports: array(256, EGRESS_PORT_SIZE), stats: array(256, EGRESS_STATS_SIZE), measures: array(256, EGRESS_MEASURE_SIZE), peaks: array(256, 8), buckets: array(256, 8) };
+  const maps = { ports: array(256, EGRESS_PORT_SIZE), stats: array(256, EGRESS_STATS_SIZE), measures: array(256, EGRESS_MEASURE_SIZE), opaque: array(256, EGRESS_OPAQUE_SIZE), peaks: array(256, 8), buckets: array(256, 8) };
   return { table: new EgressPortTable(maps), ...maps };
 }
 
@@ -55,7 +56,7 @@ describe('values of the congested node', () => {
   test('LHCNP-9-e: while the RTT is not known the interval of a flow serves; what was not declared is off', () => {
     const { ifindex, kMin, kMax, levelBytes, perFlowIntervalNs, noticesPerSecond, burst } = PORT;
     const plain = { ifindex, kMin, kMax, levelBytes, perFlowIntervalNs, noticesPerSecond, burst };
-    const off = { vEcnPpm: null, vGrowthBytes: null, intervalNs: 10_000_000, contribution256: 0, deferral256: 0 };
+    const off = { vEcnPpm: null, vGrowthBytes: null, intervalNs: 10_000_000, contribution256: 0, deferral256: 0, tenant: 0 };
     const instructions = [{ fromBytes: null, level: 100, action: 'notify', parameter: 0 }];
     expect(decodeEgressPort(encodeEgressPort(plain))).toEqual({ ...plain, ...off, rttNs: perFlowIntervalNs, instructions });
     expect(decodeEgressPort(encodeEgressPort({ ...plain, rttNs: null }))!.rttNs).toBe(perFlowIntervalNs);

@@ -22,6 +22,7 @@ export const EGRESS_MAPS = {
   peaks: 'egress_peaks',
   stats: 'egress_stats',
   measures: 'egress_measures',
+  opaque: 'egress_opaque',
   notifications: 'notifications',
   flows: 'flows',
   /** Scratch, needs no pin. */
@@ -71,6 +72,8 @@ export interface EgressPort {
   readonly contribution256?: number;
   /** A fall of the arrival rate by this many 1/256 is a reduction; 0: nobody is waited for. */
   readonly deferral256?: number;
+  /** Whose packets leave here outside tunnels (tenants.ts); 0 or absent: the router's own address space. */
+  readonly tenant?: number;
 }
 
 export const DEFAULT_INTERVAL_NS = 10_000_000;
@@ -81,7 +84,7 @@ const NOTIFY: EgressInstruction = { fromBytes: null, level: 100, action: 'notify
 export const EGRESS_PORT_SIZE = 168;
 const PORT = {
   ifindex: 0, kMin: 4, kMax: 8, vEcn: 12, vGrowth: 16, contribution: 20, deferral: 22, levels: 24, instructionCount: 56, instructions: 64, intervalNs: 128, rtt: 136,
-  interval: 144, spacing: 152, burst: 160,
+  interval: 144, spacing: 152, burst: 160, tenant: 60,
 } as const;
 const INSTRUCTION = { from: 0, parameter: 4, level: 6, action: 7, size: 8 } as const;
 /** Where the token bucket's rate is in the value: a change of it opens the bucket again. */
@@ -108,6 +111,7 @@ export function encodeEgressPort(port: EgressPort): Uint8Array {
     u16(PORT.deferral, port.deferral256 ?? 0);
     port.levelBytes.forEach((bytes, level) => u32(PORT.levels + 4 * level, threshold(bytes)));
     u32(PORT.instructionCount, instructions.length);
+    u32(PORT.tenant, port.tenant ?? 0);
     instructions.forEach((row, i) => {
       const at = PORT.instructions + i * INSTRUCTION.size;
       u32(at + INSTRUCTION.from, threshold(row.fromBytes));
@@ -144,6 +148,7 @@ export function decodeEgressPort(value: Uint8Array): Required<EgressPort> | unde
     rttNs: u64(PORT.rtt),
     contribution256: u16(PORT.contribution),
     deferral256: u16(PORT.deferral),
+    tenant: u32(PORT.tenant),
     instructions: Array.from({ length: Math.min(MAX_INSTRUCTIONS, u32(PORT.instructionCount)) }, (_, i) => {
       const at = PORT.instructions + i * INSTRUCTION.size;
       const parameter = u16(at + INSTRUCTION.parameter);
@@ -243,6 +248,23 @@ export const EGRESS_STATS_SIZE = 8 * STATS_FIELDS.length;
 export function decodeEgressStats(value: Uint8Array): EgressStats {
   const sums = sumOverCpus(value, STATS_FIELDS.length);
   return Object.fromEntries(STATS_FIELDS.map((name, i) => [name, sums[i]!])) as unknown as EgressStats;
+}
+
+/** Kinds of tunnels that are not looked into, in the order of enum tunnel_kind (bpf/lib/walk.h) from 1 on. */
+export const TUNNEL_KINDS = ['mpls', 'gre', 'vxlan', 'esp', 'geneve', 'other'] as const;
+export type TunnelKind = (typeof TUNNEL_KINDS)[number];
+
+/** Packets of a port that were passed unseen because of the tunnel that they are in. */
+export type OpaquePackets = Readonly<Record<TunnelKind, bigint>>;
+
+const OPAQUE_FIELDS = 8;
+/** Of one CPU. */
+export const EGRESS_OPAQUE_SIZE = 8 * OPAQUE_FIELDS;
+
+/** From the values of all CPUs, one behind the other. */
+export function decodeOpaque(value: Uint8Array): OpaquePackets {
+  const sums = sumOverCpus(value, OPAQUE_FIELDS);
+  return Object.fromEntries(TUNNEL_KINDS.map((kind, i) => [kind, sums[i + 1]!])) as Record<TunnelKind, bigint>;
 }
 
 /** What was measured of a port in the last whole interval (LHCNP-5.3.1-b, LHCNP-5.3.1-c), if one has ended at all. */

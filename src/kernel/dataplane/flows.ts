@@ -9,11 +9,14 @@ export const FLOW_SETS = 4096;
 export const FLOW_WAYS = 4;
 const SET = { ways: 16 } as const;
 const FLOW = {
-  source: 0, destination: 16, qpn: 32, tag: 36, packets: 40, bytes: 48, congestedBytes: 56, firstSeen: 64, lastSeen: 72, lastNotice: 80, notices: 88,
-  lastPsn: 96, ifindex: 100, toldAt: 104, toldEndCon: 112, toldSourceQpn: 128, toldDepth: 132, toldFormat: 136, toldRow: 137, toldAction: 138, toldLevel: 139,
-  toldParameter: 140, toldPkey: 142, toldSourcePort: 212, size: 216,
+  source: 0, destination: 16, tunnel: 32, qpn: 48, sourceQpn: 52, context: 56, tag: 60, packets: 64, bytes: 72, congestedBytes: 80, firstSeen: 88, lastSeen: 96,
+  lastNotice: 104, notices: 112, lastPsn: 120, ifindex: 124, toldAt: 128, toldSourceQpn: 136, toldDepth: 140, toldFormat: 144, toldRow: 145, toldAction: 146,
+  toldLevel: 147, toldParameter: 148, toldPkey: 150, toldSourcePort: 220, size: 224,
 } as const;
-const CLAIM = { source: 14, destination: 30, qpn: 46, ifindex: 54 } as const;
+const CLAIM = { source: 14, destination: 30, tunnel: 46, qpn: 62, sourceQpn: 66, ifindex: 78 } as const;
+/** In the Queue Pair of a key: the number is one of datagrams. */
+const DATAGRAM = 0x8000_0000;
+const QPN = 0xff_ffff;
 export const FLOW_SET_SIZE = SET.ways + FLOW_WAYS * FLOW.size;
 
 /** What a flow's sender was told last. */
@@ -41,6 +44,10 @@ export interface EgressFlow {
   readonly source: IpAddress;
   readonly destination: IpAddress;
   readonly destinationQpn: number;
+  /** Queue Pairs of datagrams: the sender's is in every packet, and part of the key. */
+  readonly datagram: boolean;
+  /** Outer source of the tunnel that the flow is in; null: in none. */
+  readonly tunnel: IpAddress | null;
   /** The port that saw it last. */
   readonly ifindex: number;
   readonly packets: bigint;
@@ -66,7 +73,9 @@ export function* decodeFlowSet(value: Uint8Array, since = 0n): Generator<EgressF
     yield {
       source: unmappedAddressAt(view, at + FLOW.source),
       destination: unmappedAddressAt(view, at + FLOW.destination),
-      destinationQpn: u32(FLOW.qpn),
+      destinationQpn: u32(FLOW.qpn) & QPN,
+      datagram: u32(FLOW.qpn) >= DATAGRAM,
+      tunnel: tunnelAt(view, at),
       ifindex: u32(FLOW.ifindex),
       packets: u64(FLOW.packets),
       bytes: u64(FLOW.bytes),
@@ -80,11 +89,15 @@ export function* decodeFlowSet(value: Uint8Array, since = 0n): Generator<EgressF
   }
 }
 
+function tunnelAt(view: DataView, at: number): IpAddress | null {
+  const tunnel = unmappedAddressAt(view, at + FLOW.tunnel);
+  return tunnel.value === 0n ? null : tunnel;
+}
+
 function decodeTold(view: DataView, at: number): ToldSender | null {
   const number = view.getUint8(at + FLOW.toldFormat);
   if (number === 0) return null;
   const format = formatOf(number);
-  const endCon = unmappedAddressAt(view, at + FLOW.toldEndCon);
   return {
     atNs: view.getBigUint64(at + FLOW.toldAt, LITTLE_ENDIAN),
     format,
@@ -94,7 +107,8 @@ function decodeTold(view: DataView, at: number): ToldSender | null {
     parameter: view.getUint16(at + FLOW.toldParameter, LITTLE_ENDIAN),
     sourceQpn: view.getUint32(at + FLOW.toldSourceQpn, LITTLE_ENDIAN),
     queueBytes: view.getUint32(at + FLOW.toldDepth, LITTLE_ENDIAN),
-    endCon: endCon.value === 0n ? null : endCon,
+    // A proxy is told straight.
+    endCon: format === 'proxy' ? null : tunnelAt(view, at),
     sourcePort: view.getUint16(at + FLOW.toldSourcePort),
     pkey: view.getUint16(at + FLOW.toldPkey),
   };
@@ -105,15 +119,22 @@ export interface FlowAtPort {
   readonly source: IpAddress;
   readonly destination: IpAddress;
   readonly destinationQpn: number;
+  /** Only that of datagrams is looked at. */
+  readonly sourceQpn: number;
+  readonly datagram: boolean;
+  /** END.CON through which its sender is told: the tunnel's outer source. */
+  readonly endCon: IpAddress | null;
   readonly ifindex: number;
 }
 
 /** Behind an Ethernet header of zeros, and long enough for BPF_PROG_TEST_RUN (struct resume_claim). */
-export const encodeResumeClaim = ({ source, destination, destinationQpn, ifindex }: FlowAtPort): Uint8Array =>
-  structure(64, (view, bytes) => {
+export const encodeResumeClaim = ({ source, destination, destinationQpn, sourceQpn, datagram, endCon, ifindex }: FlowAtPort): Uint8Array =>
+  structure(96, (view, bytes) => {
     bytes.set(mappedAddress(source), CLAIM.source);
     bytes.set(mappedAddress(destination), CLAIM.destination);
-    view.setUint32(CLAIM.qpn, destinationQpn, LITTLE_ENDIAN);
+    if (endCon) bytes.set(mappedAddress(endCon), CLAIM.tunnel);
+    view.setUint32(CLAIM.qpn, datagram ? destinationQpn + DATAGRAM : destinationQpn, LITTLE_ENDIAN);
+    if (datagram) view.setUint32(CLAIM.sourceQpn, sourceQpn, LITTLE_ENDIAN);
     view.setUint32(CLAIM.ifindex, ifindex, LITTLE_ENDIAN);
   });
 

@@ -31,8 +31,11 @@ describe('records of notifications', () => {
     expect(decodeNotification(record({ format: 3, reason: 4, endCon: END_CON }, 24), 24, NOTIFICATION_RECORD_SIZE)).toEqual({
       atNs: 123_456_789_012_345n, format: 'long-haul-icmpv6', reason: 'escalation', ifindex: 7, source: SOURCE, destination: DESTINATION, destinationQpn: 0xabcdef,
       sourceQpn: 0x64, endCon: END_CON, queueBytes: 130_000_000, level: 180, action: 'rate-reduce', parameter: 30, sourcePort: 0xc001,
-      pkey: 0x8123,
+      pkey: 0x8123, datagram: false,
     });
+    const datagram = record({ format: 3 });
+    datagram.setUint16(82, 1, LITTLE_ENDIAN);
+    expect(decodeNotification(datagram, 0, NOTIFICATION_RECORD_SIZE).datagram).toBe(true);
   });
 
   test.each(NOTIFICATION_FORMATS.map((format) => [format]))('of %s have an action only where the format has one; a zero END.CON is none', (format: NotificationFormat) => {

@@ -34,7 +34,7 @@ export const isLongHaul = (format: NotificationFormat): boolean => format === 'l
 export const NOTIFICATION_RECORD_SIZE = 88;
 const RECORD = {
   time: 0, source: 8, destination: 24, endCon: 40, ifindex: 56, destinationQpn: 60, sourceQpn: 64, queueBytes: 68, format: 72, reason: 73, action: 74, level: 75, parameter: 76,
-  pkey: 78, sourcePort: 80,
+  pkey: 78, sourcePort: 80, datagram: 82,
 } as const;
 
 const isZero = (view: DataView, at: number): boolean => view.getBigUint64(at) === 0n && view.getBigUint64(at + 8) === 0n;
@@ -64,5 +64,6 @@ export function decodeNotification(view: DataView, offset: number, length: numbe
     parameter: view.getUint16(offset + RECORD.parameter, LITTLE_ENDIAN),
     sourcePort: view.getUint16(offset + RECORD.sourcePort),
     pkey: view.getUint16(offset + RECORD.pkey),
+    datagram: view.getUint16(offset + RECORD.datagram, LITTLE_ENDIAN) !== 0,
   };
 }

@@ -35,7 +35,7 @@ export const PROXY_MAPS = {
 } as const;
 
 /** Scratch, needs no pin. */
-export const PROXY_SCRATCH_MAPS = ['proxy_scratch', 'queue_pair_scratch', 'arrival_scratch', 'beliefs'] as const;
+export const PROXY_SCRATCH_MAPS = ['proxy_scratch', 'proxy_headers', 'queue_pair_scratch', 'arrival_scratch', 'beliefs', 'notice_readings'] as const;
 
 /** How Queue Pairs are learned and forgotten. */
 export interface LearningLimits {

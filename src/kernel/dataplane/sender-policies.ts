@@ -3,7 +3,7 @@
 import type { IpAddress } from '../../model/address.ts';
 import { NOTIFICATION_FORMATS, type NotificationFormat } from '../../model/notification.ts';
 import type { Prefix } from '../../model/prefix.ts';
-import { structure } from './layout.ts';
+import { structure, u32Key } from './layout.ts';
 import { FORMAT_NUMBER, formatOf } from './notifications.ts';
 
 /** The key is layout.ts's prefixKey. */
@@ -51,7 +51,7 @@ export const decodeSenderCapability = (value: Uint8Array): Pick<SenderCapability
   lacks: NOTIFICATION_FORMATS.filter((format) => (value[0]! >> FORMAT_NUMBER[format]) & 1),
 });
 
-/** Value of the set of END.CON SIDs; the key is layout.ts's mappedAddress. */
-export const END_CON_PRESENT = Uint8Array.of(1);
+/** Value of an END.CON SID: whose senders are behind it (tenants.ts). The key is layout.ts's mappedAddress. */
+export const encodeEndCon = (tenant: number): Uint8Array => u32Key(tenant);
 /** Value of the set of own addresses; its key is the same. */
 export const OWN_ADDRESS = Uint8Array.of(1);

@@ -24,7 +24,7 @@ export const fragment = (nextHeader: number, offsetUnits: number, more: boolean,
   concat(Uint8Array.of(nextHeader, 0, offsetUnits >>> 5, ((offsetUnits << 3) & 0xff) | (more ? 1 : 0), 0, 0, 0, 1), payload);
 
 /** UDP, its length not checked, with a payload. */
-export const udp = (sourcePort: number, destinationPort: number, payload = new Uint8Array(8)): Uint8Array =>
+export const udp = (sourcePort: number, destinationPort: number, payload: Uint8Array = new Uint8Array(8)): Uint8Array =>
   concat(
     Uint8Array.of(sourcePort >>> 8, sourcePort, destinationPort >>> 8, destinationPort, (8 + payload.length) >>> 8, 8 + payload.length, 0, 0),
     payload,

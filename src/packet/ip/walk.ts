@@ -1,11 +1,12 @@
 // Walks the headers of a packet from its outermost IP header inwards: IPv4 with options, IPv6 with extension headers (segment routing header
 // among them), and IP in IP (protocols 4 and 41). Used to find a customer flow below a VPN encapsulation (PNC §4), in packets that may be
 // cut anywhere. Bounded by construction: every step moves forward, and there are at most MAX_HEADERS of them, as in bpf/lib/walk.h.
-// ESP, GRE, MPLS and Ethernet in IP end the walk: what is behind them is no header this program acts on.
+// GRE, MPLS, VXLAN and Ethernet in IP are followed as far as shims.ts recognises them; ESP and all others end the walk.
 import type { Family, IpAddress } from '../../model/address.ts';
 import { readAddress, u16 } from '../bytes.ts';
 import { decodeIpv4 } from './ipv4.ts';
 import { IPV6_HEADER, decodeIpv6 } from './ipv6.ts';
+import { ipBehindShims } from './shims.ts';
 
 /** IP headers and extension headers together. */
 export const MAX_HEADERS = 12;
@@ -78,20 +79,27 @@ export function walkHeaders(packet: Uint8Array): HeaderChain {
   let offset = 0;
   let limit = packet.length;
   let budget = MAX_HEADERS;
+  let expected: Family | undefined;
   for (;;) {
     const step = readLayer(packet, offset, limit, budget);
     if (typeof step === 'string') return { layers, end: step };
     const { layer } = step;
     // The outer header names the version of the inner one; a mismatch is no tunnel.
-    const expected = layers.at(-1);
-    if (expected && (expected.protocol === PROTOCOL.ipv4 ? 4 : 6) !== layer.family) return { layers, end: 'malformed' };
+    if (expected !== undefined && expected !== layer.family) return { layers, end: 'malformed' };
     layers.push(layer);
     if (layer.laterFragment) return { layers, end: 'fragment' };
-    if (layer.protocol !== PROTOCOL.ipv4 && layer.protocol !== PROTOCOL.ipv6) return { layers, end: 'transport' };
-    offset = layer.transportOffset;
+    const inner = innerPacket(packet, layer);
+    if (!inner) return { layers, end: 'transport' };
+    ({ offset, family: expected } = inner);
     limit = layer.end;
     budget = step.budget;
   }
+}
+
+/** The packet inside; undefined: what the layer carries is no packet, or cannot be seen. */
+function innerPacket(packet: Uint8Array, { protocol, transportOffset, fragment, end }: IpLayer): { readonly family: Family; readonly offset: number } | undefined {
+  if (protocol === PROTOCOL.ipv4 || protocol === PROTOCOL.ipv6) return { family: protocol === PROTOCOL.ipv4 ? 4 : 6, offset: transportOffset };
+  return fragment ? undefined : ipBehindShims(packet, protocol, transportOffset, end);
 }
 
 /** A layer and how many headers may follow it. */

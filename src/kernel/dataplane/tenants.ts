@@ -1,0 +1,38 @@
+// Whose addresses a packet has (bpf/lib/tenant.h, tenant-maps.h): the bytes of the maps by which the proxy's program finds out. The numbers themselves are made in
+// src/plan/tenants.ts.
+import { LITTLE_ENDIAN, structure, u32Key, viewOf } from './layout.ts';
+
+export const TENANT_MAPS = {
+  config: 'tenant_config',
+  /** Key mappedAddress, value encodeTenant. */
+  sids: 'tenant_sids',
+  /** Key tunnelKey of srv6.ts, value encodeTenant. */
+  ports: 'tenant_ports',
+} as const;
+
+/** The router's own address space. */
+export const TENANT_MAIN = 0;
+/** From here on: END.CON SIDs of other routers. */
+export const TENANT_PASSING = 0x8000_0000;
+export const TENANT_UNKNOWN = 0xffff_ffff;
+
+export const encodeTenant = (tenant: number): Uint8Array => u32Key(tenant);
+
+export interface TenantConfig {
+  /** There are tenants besides the main table: of a tunnel that no SID explains nothing is assumed. */
+  readonly known: boolean;
+  /** Whether there are rows of ports. */
+  readonly hasRows: boolean;
+}
+
+export const TENANT_CONFIG_SIZE = 8;
+export const TENANT_CONFIG_KEY = u32Key(0);
+
+/** Of the value that is in the map. */
+export const knowsTenants = (value: Uint8Array | undefined): boolean => value !== undefined && viewOf(value).getUint32(0, LITTLE_ENDIAN) !== 0;
+
+export const encodeTenantConfig = ({ known, hasRows }: TenantConfig): Uint8Array =>
+  structure(TENANT_CONFIG_SIZE, (view) => {
+    view.setUint32(0, known ? 1 : 0, LITTLE_ENDIAN);
+    view.setUint32(4, hasRows ? 1 : 0, LITTLE_ENDIAN);
+  });

@@ -1,0 +1,56 @@
+// Whose addresses a packet has (bpf/lib/tenant.h): two customers of a VPN may use the same addresses and the same Queue Pair numbers. A tenant is the routing table of
+// one of this router's SIDs, or the END.CON SID of another router (FCN §4.2.2), in whose tunnels its senders' packets pass by. Numbers follow from
+// tables and SIDs alone, so that every run and every program make the same ones. Two SIDs with one number are told apart by nobody: both are unknown.
+import type { Intent } from '../intent/intent.ts';
+import { type IpAddress, addressBytes, formatAddress } from '../model/address.ts';
+import type { EndConSidPlan, Srv6Plan, TenantsPlan } from './desired.ts';
+import type { LearnedAboutSenders } from './senders-learned.ts';
+
+/** As in bpf/lib/tenant.h. */
+const MAIN = 0;
+const PASSING = 0x8000_0000;
+const UNKNOWN = 0xffff_ffff;
+const RT_TABLE_MAIN = 254;
+
+/** Of a routing table; null: the SID looks nothing up, so its packets are nobody's. */
+export function tenantOfTable(table: number | null): number {
+  if (table === null) return UNKNOWN;
+  if (table === RT_TABLE_MAIN || table === 0) return MAIN;
+  return table < PASSING ? table : UNKNOWN;
+}
+
+/** Of another router's SID: 31 bits of FNV-1a. */
+export function tenantOfSid(sid: IpAddress): number {
+  const hash = addressBytes(sid).reduce((h, byte) => Math.imul(h ^ byte, 0x0100_0193), 0x811c_9dc5 | 0);
+  const tenant = (hash | PASSING) >>> 0;
+  return tenant === UNKNOWN ? PASSING : tenant;
+}
+
+/** END.CON SIDs of other routers with their tenants. */
+function passing(sids: Iterable<IpAddress>): Map<string, { readonly sid: IpAddress; readonly tenant: number }> {
+  const rows = new Map([...sids].map((sid) => [formatAddress(sid), { sid, tenant: tenantOfSid(sid) }]));
+  const uses = new Map<number, number>();
+  for (const { tenant } of rows.values()) uses.set(tenant, (uses.get(tenant) ?? 0) + 1);
+  return new Map([...rows].map(([id, row]) => [id, uses.get(row.tenant) === 1 ? row : { ...row, tenant: UNKNOWN }]));
+}
+
+/** Every END.CON SID of the domain, this router's own among them, and whose senders are behind it. */
+export function endConTenants(intent: Intent, { routers }: LearnedAboutSenders): EndConSidPlan[] {
+  const learned = passing([...(routers?.endConSids(intent.codePoints['end-con-behavior']) ?? [])].map(({ sid }) => sid));
+  const own = (intent.srv6?.endCon ?? []).map(({ sid, table }) => [formatAddress(sid), { sid, tenant: tenantOfTable(table) }] as const);
+  return [...new Map([...own, ...[...learned].filter(([id]) => !own.some(([ours]) => ours === id))])].map(([id, row]) => ({ id, ...row }));
+}
+
+/** For the program that learns Queue Pairs and takes notices. */
+export function planTenants(endCon: readonly EndConSidPlan[], srv6: Srv6Plan | undefined): TenantsPlan {
+  const local = (srv6?.decapsulation ?? []).map(({ id, sid, table }) => [id, { id, sid, tenant: tenantOfTable(table) }] as const);
+  const sids = [...new Map([...endCon.map((row) => [row.id, row] as const), ...local]).values()];
+  const tenantOf = new Map(sids.map(({ id, tenant }) => [id, tenant]));
+  const ports = (srv6?.tunnelSources ?? []).map(({ sid, ...row }) => ({ ...row, tenant: tenantOf.get(formatAddress(sid)) ?? MAIN })).filter(({ tenant }) => tenant !== MAIN);
+  return { sids, ports, known: sids.some(({ tenant }) => tenant !== MAIN) };
+}
+
+/** Of what leaves a port outside tunnels, where the whole interface belongs to one tenant. */
+export function portTenants({ ports }: TenantsPlan): ReadonlyMap<number, number> {
+  return new Map(ports.filter(({ ingressIfindex, sender }) => ingressIfindex !== 0 && sender === null).map(({ ingressIfindex, tenant }) => [ingressIfindex, tenant]));
+}

@@ -1,0 +1,95 @@
+// A5: datagrams (UD). The DETH names the sender's Queue Pair; Queue Pairs of connections have the same numbers, and are others.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { NOTICE_CONFIG_KEY, NOTICE_CONFIG_MAP, encodeNoticeConfig } from '../../src/kernel/dataplane/notice-config.ts';
+import { buildRocePacket, parseRocePacket } from '../../src/packet/roce/packet.ts';
+import { OPCODE } from '../../src/packet/roce/opcodes.ts';
+import { type IpAddress } from '../../src/model/address.ts';
+import { CongestedRouter, until } from './congested-router.ts';
+import { CODES, LONG_HAUL } from './notice-builder.ts';
+import { H1, H2, QPN, data, frame } from './packets.ts';
+import { A, A4, B, B4, ProxyUnderTest, compileProxy, notice, tupleOf } from './proxy-fixture.ts';
+
+const RC_QPN = 0x64;
+const datagram = (source: IpAddress, destination: IpAddress, sourceQpn: number, size = 64): Uint8Array => buildRocePacket({
+  source, destination, sourcePort: 0xc001, trafficClass: 2, bth: { opcode: OPCODE.udSendOnly, destQpn: QPN, psn: 1 }, ext: { deth: { qkey: 1, sourceQpn } }, payload: new Uint8Array(size),
+});
+
+describe.each([['IPv6', A, B], ['IPv4', A4, B4]])('A5: at the proxy, over %s', (_, from, to) => {
+  const compiled = compileProxy();
+  let p: ProxyUnderTest;
+  afterAll(() => compiled.remove());
+  beforeEach(() => {
+    p = new ProxyUnderTest(compiled.path).configure().teach({ sender: from, receiver: to, receiverQpn: QPN, senderQpn: RC_QPN });
+    return () => p.close();
+  });
+
+  test('a notice about a datagram towards the Queue Pair of a connection sends the CNP to the Queue Pair that the DETH names', () => {
+    const { packet, counted } = p.send(notice(datagram(from, to, 0x777)));
+    expect(counted['proxy.cnp.sent']).toBe(1);
+    expect(parseRocePacket(packet)).toMatchObject({ ok: true, value: { destination: from, icrcValid: true, bth: { opcode: 0x81, destQpn: 0x777 } } });
+    expect(parseRocePacket(p.send(notice(data({ source: from, destination: to }))).packet)).toMatchObject({ ok: true, value: { bth: { destQpn: RC_QPN } } });
+  });
+
+  test('one that names the Queue Pair of that connection as its source is not believed', () => {
+    expect(p.send(notice(datagram(from, to, RC_QPN))).counted).toMatchObject({ 'proxy.notice.datagram-contradicted': 1 });
+  });
+
+  test.each([0, 1])('one from the management Queue Pair %i is no data', (sourceQpn) => {
+    expect(p.send(notice(datagram(from, to, sourceQpn))).counted).toMatchObject({ 'proxy.notice.not-data': 1 });
+  });
+
+  test('one that is cut within its DETH is counted and dropped', () => {
+    const packet = datagram(from, to, 0x777);
+    const ip = from.family === 6 ? 40 : 20;
+    const cut = (behind: number) => p.send(notice(packet.subarray(0, ip + 8 + 12 + behind), { tuple: tupleOf(packet) })).counted;
+    expect(cut(7)).toMatchObject({ 'proxy.notice.deth-missing': 1 });
+    expect(cut(8)).toMatchObject({ 'proxy.cnp.sent': 1 });
+  });
+
+  test('PNC-6-b: is limited flow by flow, the sender\u2019s Queue Pair being part of the flow, and nothing is learned', () => {
+    p.configure({ perFlowIntervalNs: 3_600_000_000_000 });
+    expect(p.send(notice(datagram(from, to, 0x777))).counted['proxy.cnp.sent']).toBe(1);
+    expect(p.send(notice(datagram(from, to, 0x777))).counted).toMatchObject({ 'proxy.notice.flow-limited': 1 });
+    expect(p.send(notice(datagram(from, to, 0x778))).counted['proxy.cnp.sent']).toBe(1);
+    expect(p.connections()).toEqual([]);
+  });
+});
+
+describe('A5: at the congested node', () => {
+  let r: CongestedRouter;
+  beforeAll(async () => {
+    r = await CongestedRouter.create();
+    await r.fill(150_000);
+    r.egress.map(NOTICE_CONFIG_MAP).update(NOTICE_CONFIG_KEY, encodeNoticeConfig({ fastCnp: CODES, longHaul: LONG_HAUL }, 0n));
+  });
+  afterAll(() => r.close());
+  beforeEach(() => {
+    r.port({ kMax: 100_000, perFlowIntervalNs: 3_600_000_000_000 });
+    r.policies(['::/0', ['long-haul-roce']]);
+    r.queuePairs([{ sender: H1, receiver: H2, receiverQpn: QPN }, RC_QPN]);
+    r.clear();
+  });
+
+  test('a Long-haul CNP about a datagram names the Queue Pair of the DETH, one about the connection that of the connection: two flows', async () => {
+    r.send(frame(datagram(H1, H2, 0x777)));
+    r.send(frame(data()));
+    r.send(frame(datagram(H1, H2, 0x778)));
+    await until('three notifications', () => r.records().length === 3, 30_000);
+    expect(r.records().map(({ sourceQpn, destinationQpn, datagram: ud }) => [sourceQpn, destinationQpn, ud])).toEqual([[0x777, QPN, true], [RC_QPN, QPN, false], [0x778, QPN, true]]);
+    expect(r.flows().map(({ destinationQpn, datagram: ud }) => [destinationQpn, ud]).sort()).toEqual([[QPN, false], [QPN, true], [QPN, true]]);
+  });
+
+  test('a datagram that names the Queue Pair of the connection as its source leads to no Long-haul CNP', () => {
+    r.send(frame(datagram(H1, H2, RC_QPN)));
+    expect(r.count('egress.format.datagram')).toBe(1);
+    expect(r.stats().notifications).toBe(0n);
+  });
+
+  test('a packet too short for its DETH is no data packet', () => {
+    const short = frame(datagram(H1, H2, 0x777, 0).subarray(0, 40 + 24));
+    short[14 + 5] = 24;
+    short[14 + 40 + 5] = 24;
+    r.send(short);
+    expect(r.flows()).toEqual([]);
+  });
+});

@@ -1,0 +1,195 @@
+// E2: the tunnels that a P router meets (PNC §4): MPLS label stacks, GRE, VXLAN, and what they carry, at the congested node and the border guard. What cannot be looked
+// into is counted by its kind.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
+import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counters.ts';
+import type { TunnelKind } from '../../src/kernel/dataplane/egress.ts';
+import { GUARD_MAPS, GUARD_PROGRAMS, encodeGuardPort, guardPortKey } from '../../src/kernel/dataplane/guard.ts';
+import { address } from '../../src/model/address.ts';
+import { concat } from '../../src/packet/bytes.ts';
+import { ipv4, ipv6, srh, udp } from '../../src/packet/ip/packets.fixture.ts';
+import { buildNoticePacket } from '../../src/packet/notice/pnc.ts';
+import { CongestedRouter, PNC_PORT, PROXY6, object, until } from './congested-router.ts';
+import { notices } from './notices.ts';
+import { DROP, H1, H1V4, H2, H2V4, NEXT, context, data, ecnOf, frame } from './packets.ts';
+
+const MACS = Uint8Array.of(2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2);
+const typed = (type: number, payload: Uint8Array): Uint8Array => concat(MACS, Uint8Array.of(type >> 8, type & 255), payload);
+/** A label stack entry: label, traffic class 0, bottom of stack, TTL 64. */
+const label = (value: number, bottom: boolean): Uint8Array => Uint8Array.of(value >> 12, (value >> 4) & 255, ((value & 15) << 4) | (bottom ? 1 : 0), 64);
+const stack = (labels: readonly number[], payload: Uint8Array): Uint8Array => concat(...labels.map((value, i) => label(value, i === labels.length - 1)), payload);
+const mpls = (labels: readonly number[], payload: Uint8Array, type = 0x8847): Uint8Array => typed(type, stack(labels, payload));
+const P4 = [address('192.0.2.50'), address('192.0.2.51')] as const;
+const P6 = [address('2001:db8:c::50'), address('2001:db8:d::51')] as const;
+const versionType = (packet: Uint8Array): number[] => (packet[0]! >> 4 === 6 ? [0x86, 0xdd] : [8, 0]);
+/** Flags: 0x80 checksum, 0x20 key, 0x10 sequence number. */
+const greHeader = (flags: number, type: readonly number[], key = 1): Uint8Array =>
+  Uint8Array.from([flags, 0, ...type, ...(flags & 0x80 ? [0, 0, 0, 0] : []), ...(flags & 0x20 ? [0, 0, 0, key] : []), ...(flags & 0x10 ? [0, 0, 0, 0] : [])]);
+const gre = (inner: Uint8Array, flags = 0, key = 1): Uint8Array => concat(greHeader(flags, versionType(inner), key), inner);
+const vxlan = (ethernet: Uint8Array, vni = 5, flags = 8): Uint8Array => udp(0xd000, 4789, concat(Uint8Array.of(flags, 0, 0, 0, 0, 0, vni, 0), ethernet));
+const V4 = { source: H1V4, destination: H2V4 };
+
+const around = (inner: Uint8Array): (readonly [string, Uint8Array])[] => [
+  ['one label', mpls([100], inner)],
+  ['two labels', mpls([100, 200], inner)],
+  ['sixteen labels, multicast', mpls(Array.from({ length: 16 }, (_, i) => 16 + i), inner, 0x8848)],
+  ['explicit null', mpls([inner[0]! >> 4 === 6 ? 2 : 0], inner)],
+  ['labels behind a VLAN tag', concat(MACS, Uint8Array.of(0x81, 0, 0, 5, 0x88, 0x47), stack([100, 200], inner))],
+  ['labels in front of a tunnel', mpls([100], ipv6(P6, inner[0]! >> 4 === 6 ? 41 : 4, inner))],
+  ['GRE over IPv4', frame(ipv4(P4, 47, gre(inner)))],
+  ['GRE over IPv6', frame(ipv6(P6, 47, gre(inner)))],
+  ['GRE with checksum, key and sequence number', frame(ipv4(P4, 47, gre(inner, 0xb0)))],
+  ['GRE with MPLS inside', frame(ipv4(P4, 47, concat(greHeader(0, [0x88, 0x47]), stack([200], inner))))],
+  ['GRE with Ethernet inside', frame(ipv4(P4, 47, concat(greHeader(0x20, [0x65, 0x58]), frame(inner))))],
+  ['MPLS in IP', frame(ipv6(P6, 137, stack([200], inner)))],
+  ['MPLS in UDP', frame(ipv6(P6, 17, udp(0xc000, 6635, stack([200], inner))))],
+  ['VXLAN over IPv4', frame(ipv4(P4, 17, vxlan(frame(inner))))],
+  ['VXLAN over IPv6, a VLAN tag inside', frame(ipv6(P6, 17, vxlan(frame(inner, { tags: [[0x8100, 7]] }))))],
+  ['VXLAN behind labels', mpls([100], ipv4(P4, 17, vxlan(frame(inner))))],
+  ['Ethernet in SRv6', frame(ipv6(P6, 43, srh(143, 0, [H1], frame(inner))))],
+];
+const OPAQUE: readonly (readonly [TunnelKind, string, Uint8Array])[] = [
+  ['mpls', 'a pseudowire with a control word', mpls([100, 200], concat(new Uint8Array(4), frame(data())))],
+  ['mpls', 'a pseudowire whose frame begins like IPv4', mpls([100, 200], concat(Uint8Array.of(0x45), frame(data()).subarray(1)))],
+  ['mpls', 'a pseudowire whose frame begins like IPv6', mpls([100, 200], concat(Uint8Array.of(0x60, 1, 2, 3, 0xff, 0xff), frame(data()).subarray(6)))],
+  ['gre', 'GRE version 1', frame(ipv4(P4, 47, concat(Uint8Array.of(0x20, 1, 0x88, 0x0b), new Uint8Array(60))))],
+  ['gre', 'ERSPAN', frame(ipv4(P4, 47, concat(greHeader(0x10, [0x88, 0xbe]), new Uint8Array(8), frame(data()))))],
+  ['vxlan', 'VXLAN without a network', frame(ipv4(P4, 17, vxlan(frame(data()), 5, 0)))],
+  ['esp', 'ESP over IPv6', frame(ipv6(P6, 50, new Uint8Array(64)))],
+  ['esp', 'ESP over IPv4', frame(ipv4(P4, 50, new Uint8Array(64)))],
+  ['esp', 'ESP in UDP', frame(ipv4(P4, 17, udp(4500, 4500, new Uint8Array(64))))],
+  ['geneve', 'Geneve', frame(ipv6(P6, 17, udp(0xc000, 6081, new Uint8Array(64))))],
+  ['other', 'VXLAN-GPE', frame(ipv4(P4, 17, udp(0xc000, 4790, new Uint8Array(64))))],
+  ['other', 'L2TPv3', frame(ipv6(P6, 115, new Uint8Array(64)))],
+];
+const FAMILIES = [['IPv6', data(), H1, H2], ['IPv4', data(V4), H1V4, H2V4]] as const;
+
+describe('the congested node', () => {
+  let r: CongestedRouter;
+  beforeAll(async () => {
+    r = await CongestedRouter.create();
+    await r.fill(150_000);
+  });
+  afterAll(() => r.close());
+  beforeEach(() => {
+    r.port();
+    r.senders(['::/0', PROXY6], ['0.0.0.0/0', PROXY6]);
+    r.policies(['::/0', ['proxy']], ['0.0.0.0/0', ['proxy']]);
+    r.clear();
+  });
+
+  describe.each(FAMILIES)('PNC-4-c: %s', (_, inner, source, destination) => {
+    test.each(around(inner))('in %s is its innermost flow', (_, bytes) => {
+      expect(r.send(bytes)).toMatchObject({ retval: NEXT, data: bytes });
+      expect(r.flows()).toMatchObject([{ source, destination, destinationQpn: 0x123456 }]);
+      expect(r.count('egress.unparseable')).toBe(0);
+    });
+
+    test.each(around(inner))('in %s is notified to its proxy, with the packet from its outermost IP header on', async (name, bytes) => {
+      r.port({ kMax: 100_000 });
+      r.send(bytes);
+      await until('the notice', () => notices(r.collected).length === 1, 30_000);
+      const [{ notice }] = notices(r.collected) as [ReturnType<typeof notices>[number]];
+      expect(notice.tuple).toMatchObject({ source, destination, destinationPort: 4791 });
+      // The first IP header, behind whatever labels and tags.
+      const at = bytes.findIndex((byte, i) => i >= 14 && (byte === 0x45 || byte === 0x60) && name !== '' && Buffer.from(bytes.subarray(i, i + 40)).equals(Buffer.from(notice.invoking.subarray(0, 40))));
+      expect(at).toBeGreaterThanOrEqual(14);
+      expect(Buffer.from(bytes.subarray(at, at + notice.invoking.length)).equals(Buffer.from(notice.invoking))).toBe(true);
+    });
+  });
+
+  test('flows of two VPNs that differ in labels, GRE key or VXLAN network alone are two flows', () => {
+    for (const other of [100, 101]) r.send(mpls([50, other], data()));
+    for (const key of [1, 2]) r.send(frame(ipv4(P4, 47, gre(data(), 0x20, key))));
+    for (const vni of [5, 6]) r.send(frame(ipv4(P4, 17, vxlan(frame(data()), vni))));
+    expect(r.flows()).toHaveLength(6);
+  });
+
+  test('nobody is told straight: whose the address inside is, nobody knows', () => {
+    r.port({ kMax: 100_000 });
+    r.policies(['::/0', ['fast-cnp', 'long-haul-roce']]);
+    for (const [, bytes] of around(data())) r.send(bytes);
+    expect(r.stats().notifications).toBe(0n);
+    expect(r.count('egress.format.tenant')).toBe(2 * around(data()).length);
+  });
+
+  test('LHCNP-5.4-a: CE goes into the outermost IP header; behind labels nothing is marked, and that is counted', () => {
+    r.port({ kMin: 1000 });
+    const inGre = r.send(frame(ipv4(P4, 47, gre(data())))).data;
+    expect(ecnOf(inGre)).toBe(3);
+    expect(inGre.subarray(14 + 20)).toEqual(gre(data()));
+    const inVxlan = frame(ipv6(P6, 17, vxlan(frame(data()))));
+    expect(ecnOf(r.send(inVxlan).data)).toBe(3);
+    const labelled = mpls([100, 200], data());
+    expect(r.send(labelled).data).toEqual(labelled);
+    expect(r.count('egress.ecn.mpls')).toBe(1);
+    expect(r.count('egress.ecn.failed')).toBe(0);
+    r.send(mpls([100], data({ ecn: 0 })));
+    expect(r.count('egress.ecn.not-ect')).toBe(1);
+  });
+
+  test.each(OPAQUE)('%s: %s is passed, and counted by its kind for the port', (kind, _, bytes) => {
+    expect(r.send(bytes)).toMatchObject({ retval: NEXT, data: bytes });
+    expect(r.count(`egress.opaque.${kind}`)).toBe(1);
+    expect(r.ports.opaque(r.portIfindex)![kind]).toBeGreaterThan(0n);
+    expect(r.flows()).toEqual([]);
+  });
+
+  test('a stack without an end, and one cut anywhere, is passed', () => {
+    const endless = mpls(Array.from({ length: 17 }, (_, i) => 16 + i), data());
+    expect(r.send(endless).retval).toBe(NEXT);
+    for (const [, whole] of around(data({ size: 8 }))) {
+      for (let length = 14 + 40; length <= whole.length; length++) expect(r.send(whole.subarray(0, length))).toMatchObject({ retval: NEXT, data: whole.subarray(0, length) });
+    }
+  });
+
+  test('whatever the bytes are, the packet is passed as it came', () => {
+    let state = 4711;
+    const random = (): number => (state = (Math.imul(state, 1103515245) + 12345) >>> 0) >>> 8;
+    const bases = around(data({ size: 64 })).map(([, bytes]) => bytes);
+    for (let i = 0; i < 4000; i++) {
+      const mutated = bases[i % bases.length]!.slice();
+      for (let n = random() % 6; n >= 0; n--) mutated[12 + (random() % (mutated.length - 12))] = random();
+      expect(r.send(mutated)).toMatchObject({ retval: NEXT, data: mutated });
+    }
+  });
+});
+
+describe('the border guard', () => {
+  let guard: BpfObject;
+  const BORDER = 1;
+  beforeAll(() => {
+    guard = openBpfObject(object('guard'));
+    guard.map(GUARD_MAPS.ports).update(guardPortKey(BORDER), encodeGuardPort({ udpPort: PNC_PORT, longHaulIcmpv6Type: 200 }));
+  });
+  afterAll(() => guard.close());
+  beforeEach(() => {
+    for (const [key] of [...guard.map(COUNTERS_MAP).entries()]) guard.map(COUNTERS_MAP).update(key, new Uint8Array(8));
+  });
+  const verdict = (direction: keyof typeof GUARD_PROGRAMS, bytes: Uint8Array): number =>
+    guard.program(GUARD_PROGRAMS[direction]).testRun({ data: bytes, ctx: context({ ifindex: BORDER }) }).retval;
+  const count = (name: string): number => Number(decodeCounters(guard.map(COUNTERS_MAP).entries()).get(name));
+  const notice = buildNoticePacket({
+    tuple: { source: H1, destination: H2, protocol: 17, sourcePort: 1, destinationPort: 4791 }, level: 7, invoking: data(), source: address('2001:db8:bad::1'), destination: PROXY6,
+    sourcePort: 0xc123, destinationPort: PNC_PORT,
+  });
+
+  test.each(around(notice))('PNC-6-c, PNC-6-d: a notice hidden in %s is dropped in both directions', (_, bytes) => {
+    expect([verdict('ingress', bytes), verdict('egress', bytes)]).toEqual([DROP, DROP]);
+    expect([count('guard.ingress.dropped'), count('guard.egress.dropped')]).toEqual([1, 1]);
+  });
+
+  test.each(around(data()))('data in %s pass', (_, bytes) => {
+    expect([verdict('ingress', bytes), verdict('egress', bytes)]).toEqual([NEXT, NEXT]);
+  });
+
+  test.each(OPAQUE)('%s: %s passes, and is counted by its kind', (kind, _, bytes) => {
+    expect([verdict('ingress', bytes), verdict('egress', bytes)]).toEqual([NEXT, NEXT]);
+    expect(count(`guard.opaque.${kind}`)).toBe(2);
+  });
+
+  test('a stack of more labels than are in use hides what is behind it: dropped', () => {
+    expect(verdict('ingress', mpls(Array.from({ length: 17 }, (_, i) => 16 + i), notice))).toBe(DROP);
+    expect(count('guard.ingress.evasive')).toBe(1);
+  });
+});
