@@ -14,6 +14,11 @@ type Noted = Pick<BgpCarrierOptions, 'gobgp' | 'domain' | 'confederation' | 'pol
 const READY_MS = 15_000;
 const LOOK_MS = 50;
 
+/** The kernel's refusals of a connection, to a port and to a socket in the file system. A file for TLS that is gone (`ENOENT …, open …`) says nothing about gobgpd. */
+const NOT_THERE = /\bconnect (?:ECONNREFUSED|ENOENT)\b/;
+/** What does not get better by waiting. */
+const HOPELESS = /ECONNREFUSED|ENOENT/;
+
 const noteOf = (runDir: string): string => join(runDir, 'gobgp.json');
 
 /** @param bgp undefined: nothing is left in a gobgpd */
@@ -38,7 +43,7 @@ export async function uninstallGobgp(runDir: string, say: (line: string) => void
   const { target } = noted.gobgp;
   const reason = await takeOut(noted);
   // A gobgpd that has ended has forgotten everything.
-  const gone = reason !== undefined && /ECONNREFUSED|ENOENT/.test(reason);
+  const gone = reason !== undefined && NOT_THERE.test(reason);
   if (reason !== undefined && !gone) {
     say(`left cnpd's paths, and its policies ${POLICY.export} and ${POLICY.import}, in gobgpd at ${target}: ${reason}. Restart gobgpd, or run this again when it answers`);
     return false;
@@ -64,7 +69,7 @@ async function takeOut(noted: Noted): Promise<string | undefined> {
 async function ready(carrier: BgpCarrier): Promise<string> {
   for (const end = Date.now() + READY_MS; Date.now() < end; await new Promise((resolve) => systemClock.after(LOOK_MS, () => resolve(undefined)))) {
     const { state, reason } = carrier.session();
-    if (state === 'ready' || (state === 'waiting' && /ECONNREFUSED|ENOENT/.test(reason))) return state;
+    if (state === 'ready' || (state === 'waiting' && HOPELESS.test(reason))) return state;
   }
   return 'late';
 }

@@ -260,6 +260,23 @@ route-disposition = "accept-route"
     expect(here.cli('policy')).toContain('mine');
   });
 
+  test.for([true, false])('sets of those names that are not cnpd’s stay as they are, with policy %s', async (policy, context) => {
+    needsCli(binary, context);
+    const here = start(65_001, HERE, [], `[[defined-sets.neighbor-sets]]
+neighbor-set-name = "cnpd-domain"
+neighbor-info-list = ["192.0.2.99/32"]
+[[defined-sets.bgp-defined-sets.large-community-sets]]
+large-community-set-name = "cnpd-own"
+large-community-list = ["^1:2:3$"]
+`);
+    const own = await agent(here, [OWN], { policy });
+    if (policy) await eventually('it is told', () => own.problems().some((text) => text.includes("set named cnpd-own that is not cnpd's")), 60_000);
+    else await settled(own);
+    await carriers.pop()!.stop();
+    expect(here.cli('policy', 'neighbor')).toContain('192.0.2.99/32');
+    expect(here.cli('policy', 'large-community')).toContain('1:2:3');
+  });
+
   test('a cnpd that is killed leaves its policies, and the next one takes them over', async (context) => {
     needsCli(binary, context);
     const { here, heard } = await four();

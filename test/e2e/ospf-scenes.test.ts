@@ -78,7 +78,7 @@ test('a reload takes the carrier away and brings it back; what it taught is held
   const reload = async (more: string): Promise<void> => {
     const text = yaml.replace('ospfv2:\n', `ospfv2:\n${more}`);
     await lab.mustExec('p1', ['sh', '-c', 'printf %s "$0" > /etc/cnpd/cnpd.yaml', text]);
-    expect(await ask(lab, 'p1', 'reload')).toEqual({ ok: true, errors: [] });
+    expect(await ask(lab, 'p1', 'reload')).toMatchObject({ ok: true, errors: [], changed: ['ospfv2'] });
   };
   await eventually('p1 knows the proxy', () => proxyOf(lab, prefix), LIMIT_MS);
   // The file of the scene is bound there; what is written goes into the node's own overlay.

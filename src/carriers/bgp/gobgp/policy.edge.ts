@@ -6,7 +6,7 @@ import type { Count, Log } from '../../../model/log.ts';
 import type { Domain } from '../domain.ts';
 import type { GobgpApi } from './api.ts';
 import type { PolicyReport } from './gobgp.ts';
-import { DIRECTION, OWN_PATTERN, POLICY, PolicyConflict, SET, type PolicyData, type PolicyPeer, conflict, domainEntries, exportPolicy, importPolicy, inFront, peersOf, recallPolicy } from './policy.ts';
+import { DIRECTION, OWN_PATTERN, POLICY, PolicyConflict, SET, type PolicyData, type PolicyPeer, conflict, domainEntries, exportPolicy, importPolicy, inFront, isOwnSet, peersOf, recallPolicy } from './policy.ts';
 import { addPolicy, addSet, assign, decodeAssignment, decodePolicy, decodeSet, deletePolicy, deleteSet, listAssignment, listPolicy, listSet, softReset } from './policy-messages.ts';
 
 export interface PolicyModules {
@@ -91,10 +91,11 @@ export class PolicyKeeper {
     const { neighborSet, largeCommunitySet } = this.#m.api.numbers;
     const own = { definedType: largeCommunitySet, name: SET.own };
     const patterns = await this.#set(own);
-    if (!patterns) await this.#m.call('AddDefinedSet', addSet(own, [OWN_PATTERN]));
-    else if (patterns.join() !== OWN_PATTERN) throw conflict('large community set', SET.own);
+    if (patterns && !isOwnSet(SET.own, patterns)) throw conflict('large community set', SET.own);
     const set = { definedType: neighborSet, name: SET.domain };
     const there = await this.#set(set);
+    if (there && !isOwnSet(SET.domain, there)) throw conflict('neighbor set', SET.domain);
+    if (!patterns) await this.#m.call('AddDefinedSet', addSet(own, [OWN_PATTERN]));
     const [gone, missing] = [[...new Set(there)].filter((entry) => !wanted.has(entry)), [...wanted].filter((entry) => !there?.includes(entry))];
     // Who leaves the domain does so first.
     if (gone.length > 0) await this.#m.call('DeleteDefinedSet', deleteSet(set, gone));
@@ -170,7 +171,7 @@ export class PolicyKeeper {
     }
     for (const [definedType, name] of [[api.numbers.neighborSet, SET.domain], [api.numbers.largeCommunitySet, SET.own]] as const) {
       const there = await this.#set({ definedType, name });
-      if (there) await call('DeleteDefinedSet', deleteSet({ definedType, name })).catch((error: unknown) => this.#mayFail(error));
+      if (there && isOwnSet(name, there)) await call('DeleteDefinedSet', deleteSet({ definedType, name })).catch((error: unknown) => this.#mayFail(error));
     }
     this.#installed = false;
     return found.some(Boolean);

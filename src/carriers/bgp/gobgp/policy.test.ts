@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Domain } from '../domain.ts';
-import { NOBODY, domainEntries, inFront, peersOf } from './policy.ts';
+import { NOBODY, OWN_PATTERN, SET, domainEntries, inFront, isOwnSet, peersOf } from './policy.ts';
 
 const DOMAIN: Domain = { ownAs: 65_001, domain: new Set([65_010]), members: new Set([65_101]) };
 const entries = (...peers: readonly (readonly [string, number])[]) => [...domainEntries(peers.map(([address, as]) => ({ address, as })), DOMAIN)].sort();
@@ -18,4 +18,10 @@ test('one link-local address on two links, outside on one of them, is outside', 
 
 test('ours comes first, once, and the operator’s keep their order', () => {
   expect(inFront('cnpd-export', ['a', 'cnpd-export', 'b'])).toEqual(['cnpd-export', 'a', 'b']);
+});
+
+test('a set is cnpd’s by what is in it, not by its name alone', () => {
+  expect([isOwnSet(SET.own, [OWN_PATTERN]), isOwnSet(SET.domain, [NOBODY]), isOwnSet(SET.domain, ['192.0.2.1/32', NOBODY])]).toEqual([true, true, true]);
+  for (const list of [[], ['^1:2:3$'], [OWN_PATTERN, '^1:2:3$']]) expect(isOwnSet(SET.own, list)).toBe(false);
+  for (const list of [[], ['192.0.2.1/32']]) expect(isOwnSet(SET.domain, list)).toBe(false);
 });

@@ -71,6 +71,9 @@ export function domainEntries(peers: readonly PolicyPeer[], domain: Domain): Set
 /** The neighbours behind entries. */
 export const peersOf = (entries: readonly string[], peers: readonly PolicyPeer[]): string[] => peers.filter(({ address }) => entries.includes(entryOf(withoutZone(address)))).map(({ address }) => address);
 
+/** Whether a set under one of our names is ours. An operator can have taken the name. */
+export const isOwnSet = (name: (typeof SET)[keyof typeof SET], list: readonly string[]): boolean => (name === SET.own ? list.join() === OWN_PATTERN : list.includes(NOBODY));
+
 /** A name that somebody else has taken. */
 export const conflict = (what: string, name: string): Error => new PolicyConflict(`gobgpd has a ${what} named ${name} that is not cnpd's`);
 export class PolicyConflict extends Error {
