@@ -42,6 +42,7 @@ struct {
 
 #define BPF_FIB_LKUP_RET_UNSUPP_LWT 6
 #define BPF_FIB_LKUP_RET_NO_NEIGH 7
+#define BPF_FIB_LKUP_RET_FRAG_NEEDED 8
 
 static __always_inline struct port_role *port_role_of(__u32 port)
 {
@@ -74,7 +75,8 @@ enum way_back { WAY_NONE, WAY_ON_LINK, WAY_GATEWAY };
 // How this router would send to `to`; `out`: by which port, 0 where that is not told (into a tunnel).
 static __always_inline enum way_back way_back(struct __sk_buff *skb, const struct address *to, const struct address *from, __u32 port, __u32 *out)
 {
-	struct bpf_fib_lookup fib = {.ifindex = port, .l4_protocol = 17};
+	// With a length of its own the question is about that, and not whether the packet at hand would fit through the way back.
+	struct bpf_fib_lookup fib = {.ifindex = port, .l4_protocol = 17, .tot_len = 1};
 	int is_ipv4 = address_family(to->halves) == 4;
 	if (is_ipv4) {
 		fib.family = AF_INET;
@@ -90,7 +92,7 @@ static __always_inline enum way_back way_back(struct __sk_buff *skb, const struc
 	*out = 0;
 	if (result == BPF_FIB_LKUP_RET_UNSUPP_LWT)
 		return WAY_GATEWAY;
-	if (result != BPF_FIB_LKUP_RET_SUCCESS && result != BPF_FIB_LKUP_RET_NO_NEIGH)
+	if (result != BPF_FIB_LKUP_RET_SUCCESS && result != BPF_FIB_LKUP_RET_NO_NEIGH && result != BPF_FIB_LKUP_RET_FRAG_NEEDED)
 		return WAY_NONE;
 	*out = fib.ifindex;
 	if (is_ipv4)

@@ -230,17 +230,15 @@ static __always_inline int queue_pairs_connect(struct qp_flow *flow, __u32 peer_
 	return -1;
 }
 
-static __always_inline int queue_pair_move(struct qp_flow *flow, struct queue_pair *scratch)
+// Copies what waits of a flow to the confirmed ones: 1. 0: it is there already. -1: there is no room.
+static __always_inline int queue_pair_copy(struct qp_flow *flow, struct queue_pair *scratch)
 {
 	struct queue_pair *pair = bpf_map_lookup_elem(&unconfirmed_queue_pairs, flow);
 	if (!pair)
 		return 0;
 	*scratch = *pair;
 	scratch->place = 0;
-	if (bpf_map_update_elem(&queue_pairs, flow, scratch, BPF_ANY) != 0)
-		return -1;
-	bpf_map_delete_elem(&unconfirmed_queue_pairs, flow);
-	return 0;
+	return bpf_map_update_elem(&queue_pairs, flow, scratch, BPF_ANY) == 0 ? 1 : -1;
 }
 
 // Traffic has confirmed what a CM exchange said.
@@ -250,11 +248,17 @@ __noinline int queue_pairs_confirm(struct qp_flow *flow, struct qp_flow *reverse
 	struct queue_pair *scratch = bpf_map_lookup_elem(&queue_pair_scratch, &zero);
 	if (!flow || !reverse || !scratch)
 		return 0;
-	// A half that is left behind has a place still: it is confirmed next time, or makes room.
-	if (queue_pair_move(flow, scratch) != 0 || queue_pair_move(reverse, scratch) != 0)
-		count(COUNT_QP_FULL);
-	else
+	// Both or none: a half alone would outlive the place of the other one, and nobody could push it out.
+	int first = queue_pair_copy(flow, scratch);
+	if (first >= 0 && queue_pair_copy(reverse, scratch) >= 0) {
+		bpf_map_delete_elem(&unconfirmed_queue_pairs, flow);
+		bpf_map_delete_elem(&unconfirmed_queue_pairs, reverse);
 		count(COUNT_QP_CONFIRMED);
+		return 0;
+	}
+	if (first > 0)
+		bpf_map_delete_elem(&queue_pairs, flow);
+	count(COUNT_QP_FULL);
 	return 0;
 }
 

@@ -39,6 +39,19 @@ test('a port that became one of the core after it was asked about is found when 
   expect([...w.ports.among([link(1), link(2)])]).toEqual([1]);
 });
 
+test('PNC-6-b: a port whose last route through a gateway has gone is the core’s no more, though nothing that came by it was refused', () => {
+  const w = world();
+  w.gateways.add(1);
+  w.gateways.add(2);
+  expect([...w.ports.among([link(1), link(2), link(3)])]).toEqual([1, 2]);
+  w.gateways.delete(1);
+  w.clock.advance(30_000);
+  expect([...w.ports.among([link(1), link(2), link(3)])]).toEqual([2]);
+  // A burst of announcements asks nothing twice, and what is no core port waits for doubt.
+  expect([...w.ports.among([link(1), link(2), link(3)])]).toEqual([2]);
+  expect(w.asked).toEqual([1, 2, 3, 1, 2]);
+});
+
 test('a port that is gone is forgotten: its number may be another one’s', () => {
   const w = world();
   w.gateways.add(1);

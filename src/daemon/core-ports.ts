@@ -1,5 +1,5 @@
 // Which ports lead to other routers (src/plan/port-roles.ts): asked when a port appears, and again when the proxy's program has doubted what came by it, for routes come
-// and go unannounced. A question can cost the kernel a walk through its routing tables, so a port is not asked about again at once.
+// and go unannounced. Nobody refuses what comes by a port that was the core's once, so that those are asked about again whenever the facts are gathered. A question can cost the kernel a walk through its routing tables, so a port is not asked about again at once.
 import type { Log } from '../model/log.ts';
 import type { Clock } from '../model/clock.ts';
 import type { LinkFact } from '../plan/facts.ts';
@@ -31,11 +31,13 @@ export class CorePorts {
     this.#modules = modules;
   }
 
-  /** Those of these links that have a route through a gateway. */
+  /** Those of these links that have a route through a gateway, as of a moment ago. */
   among(links: readonly LinkFact[]): ReadonlySet<number> {
     const there = new Set(links.filter((link) => link.etherLike && link.up).map((link) => link.ifindex));
     for (const ifindex of this.#answers.keys()) if (!there.has(ifindex)) this.#answers.delete(ifindex);
     for (const ifindex of there) if (!this.#answers.has(ifindex) && this.#answers.size < MAX_PORTS) this.#ask(ifindex);
+    const now = this.#modules.clock.now();
+    for (const [ifindex, answer] of this.#answers) if (answer.isGateway && answer.askAgainAt <= now) this.#ask(ifindex);
     return new Set([...this.#answers].filter(([, answer]) => answer.isGateway).map(([ifindex]) => ifindex));
   }
 

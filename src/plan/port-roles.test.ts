@@ -11,7 +11,7 @@ function intentOf(text: string, router = 'router: { name: r1 }\n'): Intent {
 }
 const PROXY = 'proxy: { address: "2001:db8::1", senders: [{ prefix: "2001:db8:1::/64", format: standard-cnp }], accept-from: ["2001:db8::/32"] }\n';
 const link = (name: string, ifindex: number, fields = {}) => ({ name, ifindex, up: true, kind: 'veth', etherLike: true, ...fields });
-const LINKS = [link('eth1', 1), link('eth2', 2), link('eth9', 9), link('br0', 4), link('eth5', 5, { master: 4 })];
+const LINKS = [link('eth1', 1), link('eth2', 2), link('eth9', 9), link('br0', 4, { kind: 'bridge' }), link('eth5', 5, { master: 4 })];
 const facts = (gateways: number[]) => ({ links: LINKS, qdiscs: [], features: [], gatewayPorts: new Set(gateways) });
 const core = (intent: Intent, gateways: number[]): string[] => planLearning(intent, facts(gateways)).learning!.ports.filter((p) => p.isCore).map((p) => p.id);
 
@@ -29,6 +29,16 @@ test('ports of a bridge are the bridge, and each port has a share of its own', (
   const { ports } = planLearning(intentOf(PROXY), facts([])).learning!;
   expect(ports.map(({ id, link: group }) => [id, group])).toEqual([['eth1', 1], ['eth2', 2], ['eth9', 9], ['br0', 4], ['eth5', 4]]);
   expect(new Set(ports.map((p) => p.share)).size).toBe(5);
+});
+
+test('PNC-6-b: ports of a VRF are ports of their own: who is at one cannot speak for who is at another', () => {
+  const joinedBy = (kind: string, above = {}): number[] => {
+    const links = [link('eth1', 1, { master: 7 }), link('eth2', 2, { master: 7 }), link('above', 7, { kind, ...above }), link('br0', 8, { kind: 'bridge' })];
+    return planLearning(intentOf(PROXY), { links, qdiscs: [], features: [], gatewayPorts: new Set() }).learning!.ports.slice(0, 2).map((p) => p.link);
+  };
+  for (const kind of ['bridge', 'bond', 'team']) expect([kind, joinedBy(kind)]).toEqual([kind, [7, 7]]);
+  for (const kind of ['vrf', 'openvswitch', '']) expect([kind, joinedBy(kind)]).toEqual([kind, [1, 2]]);
+  expect(joinedBy('bond', { master: 8 })).toEqual([8, 8]);
 });
 
 test('PNC-6-a: border ports are not learned from unless they are named, and the proxy’s program is not there', () => {

@@ -1,14 +1,29 @@
 // Which of this router's ports may teach what (bpf/lib/port-roles.h): a source behind a next hop is believed at any port of the core, for routing there is asymmetric
 // and ECMP takes turns. The core's ports are those with a route through a gateway, or those that the operator names; never a border port. Ports of one bridge or
-// bond are one.
+// bond are one: a VRF has ports in the same way, but keeps them apart.
 import type { Intent } from '../intent/intent.ts';
 import type { DesiredState, LearningPlan } from './desired.ts';
-import { type Facts, roceLinks } from './facts.ts';
+import { type Facts, type LinkFact, roceLinks } from './facts.ts';
 import { nanoseconds } from './token-bucket.ts';
 
 export function planLearning(intent: Intent, facts: Facts): Pick<DesiredState, 'learning'> {
   const { reversePathCheck } = intent.router;
   return { learning: { ageingNs: nanoseconds(intent.queuePairs.ageingMs), reversePathCheck, ports: portRoles(intent, facts) } };
+}
+
+const JOINING: readonly string[] = ['bridge', 'bond', 'team'];
+
+/** The bridge or bond to which a port belongs, at last: a bond may be a port of a bridge. */
+function joined(links: readonly LinkFact[]): (link: LinkFact) => number {
+  const byIndex = new Map(links.map((link) => [link.ifindex, link]));
+  return (link) => {
+    for (let depth = 0; depth < 8; depth++) {
+      const master = byIndex.get(link.master ?? -1);
+      if (!master || !JOINING.includes(master.kind ?? '')) break;
+      link = master;
+    }
+    return link.ifindex;
+  };
 }
 
 /** As many as the program's map holds (PORT_SHARES of them have a share of their own); more is no router. */
@@ -19,8 +34,9 @@ function portRoles(intent: Intent, facts: Facts): LearningPlan['ports'] {
   const border = new Set(intent.borderPorts);
   const learning = new Set([...roceLinks(facts, intent).map(({ name }) => name), ...(intent.proxy?.interfaces ?? [])]);
   const isCore = (name: string, ifindex: number): boolean => !border.has(name) && (named ? named.has(name) : (facts.gatewayPorts?.has(ifindex) ?? false));
+  const linkOf = joined(facts.links);
   return facts.links
-    .filter(({ name, ifindex, master }) => learning.has(name) || isCore(name, ifindex) || master !== undefined)
+    .filter((link) => learning.has(link.name) || isCore(link.name, link.ifindex) || linkOf(link) !== link.ifindex)
     .slice(0, MAX_ROLES)
-    .map(({ name, ifindex, master }, share) => ({ id: name, ifindex, link: master ?? ifindex, isCore: isCore(name, ifindex), share }));
+    .map((link, share) => ({ id: link.name, ifindex: link.ifindex, link: linkOf(link), isCore: isCore(link.name, link.ifindex), share }));
 }

@@ -1,6 +1,7 @@
 // How long a connection is believed: until it contradicts itself, remains unanswered or ages, however it was learned; and nobody can push it out of the table.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { PROXY_MAPS, PROXY_PROGRAM } from '../../src/kernel/dataplane/proxy.ts';
+import { encodeFlowKey } from '../../src/kernel/dataplane/queue-pairs.ts';
 import { OPCODE } from '../../src/packet/roce/opcodes.ts';
 import { parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { writeIcrc, icrc, ICRC_LENGTH } from '../../src/packet/roce/icrc.ts';
@@ -156,12 +157,12 @@ describe('confirmed and unconfirmed connections', () => {
     expect(proxy.counters().get('proxy.qp.removed.displaced')).toBe(90_000n - 256n);
   });
 
-  test('a table of confirmed connections that is full takes no more, and loses none: what comes is known as unconfirmed, and counted', { timeout: 120_000 }, () => {
+  test.each([['full', 65_536], ['full but for one half', 65_535]])('a table of confirmed connections that is %s takes no more, and loses none: what comes is known as unconfirmed, and counted', { timeout: 120_000 }, (_, others) => {
     const map = proxy.object.map(PROXY_MAPS.queuePairs);
     const value = new Uint8Array(112);
     const key = new Uint8Array(40);
     map.updateBatch((function* () {
-      for (let i = 0; i < 65_536; i++) {
+      for (let i = 0; i < others; i++) {
         const k = key.slice();
         put32(k, 0, i + 1);
         yield [k, value] as const;
@@ -171,6 +172,9 @@ describe('confirmed and unconfirmed connections', () => {
     ask(1);
     expect(answer(0x64, 1).counted).toEqual({ 'proxy.qp.full': 1 });
     expect(proxy.known(there)).toMatchObject({ senderQpn: 0x64, confirmed: false });
+    // Both halves: one alone would outlive the place of the other.
+    expect(proxy.known({ sender: B, receiver: A, receiverQpn: 0x64 })).toMatchObject({ senderQpn: PEER, confirmed: false });
+    expect(map.lookup(encodeFlowKey(there))).toBeUndefined();
     for (let psn = 1; psn <= 3; psn++) {
       ask(psn, OPCODE.sendOnly, 0xd1);
       answer(0x71, psn);

@@ -62,7 +62,7 @@ export class PortsScene {
 
   private facts() {
     const links = PORTS.map((name) => ({
-      name, ifindex: this.index.get(name)!, up: true, kind: 'veth', etherLike: true, ...(name === 'bridged' && { master: this.index.get('br0')! }),
+      name, ifindex: this.index.get(name)!, up: true, kind: name === 'br0' ? 'bridge' : 'veth', etherLike: true, ...(name === 'bridged' && { master: this.index.get('br0')! }),
     }));
     const gatewayPorts = new Set(links.map(({ ifindex }) => ifindex).filter((ifindex) => isGatewayPort(ifindex, { netns: this.netns })));
     return { links, qdiscs: [], features: [], gatewayPorts };

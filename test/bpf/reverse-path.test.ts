@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { DEFAULT_LEARNING_LIMITS } from '../../src/kernel/dataplane/proxy.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
+import { ip } from '../kernel/support.ts';
 import { type Port, PortsScene } from './ports-scene.ts';
 import { A, A4, NEXT, type Outcome, ProxyUnderTest, acknowledge, cm, compileProxy, data, notice } from './proxy-fixture.ts';
 
@@ -59,6 +60,22 @@ describe.each([
   test('PNC-1-c: an exchange is learned whose answer comes by another core port than its route leads out of: the core is asymmetric', () => {
     connect(c, 'core2');
     expect(known(a, c)).toBe(0x64);
+  });
+
+  test('PNC-1-c: packets that are larger than the way back lets through are believed all the same: they go the other way', () => {
+    ip(scene.netns, 'link set core1 mtu 1280');
+    // Only of a next hop whose neighbor is known the kernel says that a packet does not fit.
+    for (const hop of ['10.9.1.2', '2001:db8:9:1::2']) ip(scene.netns, `neigh replace ${hop} lladdr 02:00:00:00:00:09 dev core1`);
+    try {
+      for (let psn = 1; psn <= 3; psn++) {
+        send('core2', data({ from: c, to: a, qpn: 0x64, psn, size: 1400 }));
+        send('host1', acknowledge({ from: a, to: c, qpn: 0xc8, psn }));
+      }
+      expect(proxy.known({ sender: c, receiver: a, receiverQpn: 0x64 })?.senderQpn).toBe(0xc8);
+      expect(proxy.counters().get('proxy.qp.wrong-port')).toBe(0n);
+    } finally {
+      ip(scene.netns, 'link set core1 mtu 1500');
+    }
   });
 
   test('PNC-1-c: a connection is learned from traffic whose answers take turns at the ports of an ECMP route', () => {

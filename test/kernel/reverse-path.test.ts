@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openUdpSocket } from '../../src/kernel/datagram-socket.ts';
 import { interfaceIndex } from '../../src/kernel/ffi/libc.ts';
+import { isGatewayPort } from '../../src/kernel/netlink/gateway-ports.ts';
 import { RoutesBack } from '../../src/kernel/netlink/routes-back.ts';
 import { Rtnetlink } from '../../src/kernel/netlink/rtnetlink.ts';
 import { Netns } from '../../src/kernel/netns.ts';
@@ -123,6 +124,10 @@ describe.each(Object.keys(WAYS))('the reverse path of STAMP, %s', (way) => {
 
   it('the kernel names every next hop', () => {
     for (const to of FAR) expect(routes.interfacesTo(to)).toEqual(indexes(...ports));
+  });
+
+  it('PNC-6-b: the ports of these ways lead to other routers, and no other port does', () => {
+    expect(new Set([...indexes(1, 2, 3)].filter((port) => isGatewayPort(port, { netns: r })))).toEqual(indexes(...ports));
   });
 
   it('the router far away is answered by every way that leads back; an insider under its address gets nothing, and is counted', async () => {

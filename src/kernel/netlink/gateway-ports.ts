@@ -6,9 +6,11 @@ import { PinnedBuffer } from '../ffi.ts';
 import type { Netns } from '../netns.ts';
 import { RTM_ROUTE, routeFilter } from './address.ts';
 import { type Attributes, NLM_F, NLMSG, type NetlinkMessage, attribute, concat, decodeAttributes, decodeDone, decodeMessages, encodeMessage, readU32, u32, viewOf } from './message.ts';
+import { nextHopsOf } from './next-hops.ts';
 import { LONGEST_DATAGRAM, openNetlink } from './socket.ts';
+import { SynchronousNetlink } from './synchronous.ts';
 
-const RTA = { OIF: 4, GATEWAY: 5, MULTIPATH: 9, VIA: 18 } as const;
+const RTA = { OIF: 4, GATEWAY: 5, MULTIPATH: 9, VIA: 18, NH_ID: 30 } as const;
 const ROUTE_HEADER = 12;
 /** struct rtnexthop: length, flags, hops, interface; then attributes. */
 const NEXT_HOP_HEADER = 8;
@@ -33,6 +35,40 @@ export function leadsToGateway(message: NetlinkMessage, ifindex: number): boolea
   return false;
 }
 
+/** The next hop object of a route that names nothing else. Pure. */
+export function nextHopObject({ type, body }: NetlinkMessage): number | undefined {
+  if (type !== RTM_ROUTE.NEW || body.length < ROUTE_HEADER) return undefined;
+  const attributes = decodeAttributes(body, ROUTE_HEADER);
+  return attributes.has(RTA.OIF) || attributes.has(RTA.MULTIPATH) ? undefined : readU32(attributes.get(RTA.NH_ID));
+}
+
+/** Whether an object of next hops leads through a gateway by the interface; each is looked up once, by a socket of its own. */
+class NextHopObjects {
+  #netlink: SynchronousNetlink | undefined;
+  readonly #seen = new Set<number>();
+  readonly #open: () => SynchronousNetlink;
+
+  constructor(open: () => SynchronousNetlink) {
+    this.#open = open;
+  }
+
+  leadOn(id: number, ifindex: number): boolean {
+    if (this.#seen.has(id)) return false;
+    this.#seen.add(id);
+    this.#netlink ??= this.#open();
+    try {
+      return nextHopsOf(this.#netlink, id).some((hop) => hop.ifindex === ifindex && hop.hasGateway);
+    } catch (error) {
+      if (isKernelError(error, 'ENOENT')) return false; // it went a moment ago
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#netlink?.close();
+  }
+}
+
 /** @throws KernelError */
 export function isGatewayPort(ifindex: number, opts: { netns?: Netns } = {}): boolean {
   return leadsOn(ifindex, 6, opts) || leadsOn(ifindex, 4, opts);
@@ -41,20 +77,22 @@ export function isGatewayPort(ifindex: number, opts: { netns?: Netns } = {}): bo
 function leadsOn(ifindex: number, family: 4 | 6, opts: { netns?: Netns }): boolean {
   // One socket a question: what is not read of an answer goes with it.
   const fd = openNetlink({ ...opts, groups: 0 });
+  const objects = new NextHopObjects(() => SynchronousNetlink.open(opts));
   try {
     const body = concat([routeFilter(family), attribute(RTA.OIF, u32(ifindex))]);
     if (send(OPERATION, fd, encodeMessage({ type: RTM_ROUTE.GET, flags: NLM_F.REQUEST | NLM_F.DUMP, sequence: 1, body })) === undefined) throw new KernelError(OPERATION, ERRNO.EAGAIN);
-    return readUntilGateway(fd, ifindex);
+    return readUntilGateway(fd, ifindex, objects);
   } catch (error) {
     // It has gone, or the kernel has no table of this family.
     if (isKernelError(error, 'ENODEV') || isKernelError(error, 'EOPNOTSUPP')) return false;
     throw error;
   } finally {
+    objects.close();
     close(fd);
   }
 }
 
-function readUntilGateway(fd: number, ifindex: number): boolean {
+function readUntilGateway(fd: number, ifindex: number, objects: NextHopObjects): boolean {
   const buffer = new PinnedBuffer(LONGEST_DATAGRAM);
   for (;;) {
     const length = receive(OPERATION, fd, buffer.address, LONGEST_DATAGRAM, MSG.DONTWAIT);
@@ -67,6 +105,8 @@ function readUntilGateway(fd: number, ifindex: number): boolean {
         return false;
       }
       if (leadsToGateway(message, ifindex)) return true;
+      const object = nextHopObject(message);
+      if (object !== undefined && objects.leadOn(object, ifindex)) return true;
     }
   }
 }

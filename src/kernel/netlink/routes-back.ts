@@ -4,14 +4,13 @@ import type { IpAddress } from '../../model/address.ts';
 import { isKernelError } from '../errors.ts';
 import type { Netns } from '../netns.ts';
 import { RTM_ROUTE, routeTo } from './address.ts';
-import { type Attributes, type NetlinkMessage, attribute, concat, decodeAttributes, readU32, u32, viewOf } from './message.ts';
+import { type NetlinkMessage, decodeAttributes, readU32, viewOf } from './message.ts';
+import { nextHopsOf } from './next-hops.ts';
 import { SynchronousNetlink } from './synchronous.ts';
 
 const RTM_F_FIB_MATCH = 0x2000;
 const RTN = { UNICAST: 1, LOCAL: 2 } as const;
 const RTA = { OIF: 4, MULTIPATH: 9, NH_ID: 30 } as const;
-const RTM_GETNEXTHOP = 106;
-const NHA = { ID: 1, GROUP: 2, OIF: 5 } as const;
 /** What is sent to an address of this router goes through this, and nothing comes from there but what the router has sent itself. */
 export const LOOPBACK_IFINDEX = 1;
 /** Answers that say that there is no way: no route, unreachable, blackhole (EINVAL), prohibit. Those of a next hop that went a moment ago, too. */
@@ -52,22 +51,12 @@ export class RoutesBack {
     const attributes = decodeAttributes(body, 12);
     const hops = attributes.get(RTA.MULTIPATH);
     if (hops) return interfacesOf(hops);
-    return optional(readU32(attributes.get(RTA.OIF))) ?? this.#ofNextHop(readU32(attributes.get(RTA.NH_ID)));
-  }
-
-  /** Where `net.ipv4.nexthop_compat_mode` is 0 a route names its next hop object alone. */
-  #ofNextHop(id: number | undefined, inGroup = false): number[] {
-    if (id === undefined) return [];
-    const answers = this.#netlink.request({ operation: 'look up a next hop', type: RTM_GETNEXTHOP, body: concat([new Uint8Array(8), attribute(NHA.ID, u32(id))]) });
-    const attributes: Attributes = answers[0] ? decodeAttributes(answers[0].body, 8) : new Map();
-    const group = attributes.get(NHA.GROUP);
-    if (!group || inGroup) return optional(readU32(attributes.get(NHA.OIF))) ?? [];
-    // struct nexthop_grp: id, weight, reserved; 8 bytes. A group has no groups in it.
-    return Array.from({ length: Math.floor(group.length / 8) }, (_, i) => viewOf(group).getUint32(8 * i, true)).flatMap((member) => this.#ofNextHop(member, true));
+    const named = readU32(attributes.get(RTA.OIF));
+    const object = readU32(attributes.get(RTA.NH_ID));
+    if (named !== undefined) return [named];
+    return object === undefined ? [] : nextHopsOf(this.#netlink, object).map(({ ifindex }) => ifindex);
   }
 }
-
-const optional = (ifindex: number | undefined): number[] | undefined => (ifindex === undefined ? undefined : [ifindex]);
 
 /** struct rtnexthop: length, flags, hops, interface index; then its attributes. */
 function interfacesOf(hops: Uint8Array): number[] {
