@@ -8,6 +8,7 @@ import { type Daemon, startDaemon } from './daemon.ts';
 import { keepHeapSmall } from './heap.ts';
 import { readIntentFile } from './intent-file.ts';
 import { createLogging } from './logging.ts';
+import { dropPrivileges } from './privileges.ts';
 import { promiseProblems } from './problems.ts';
 import { DEFAULT_RUN_DIR } from './run-dir.ts';
 import { uninstall } from './uninstall.ts';
@@ -33,8 +34,11 @@ async function run(options: RunOptions): Promise<number> {
   if (options.configureFrr && !(await configureFrr(read.value, options.vtyDir))) return 1;
   const logging = createLogging(read.value.logLevel);
   const log = logging.room('daemon');
+  const started = { file: options.config, runDir: options.runDir, intent: read.value };
+  // After vtysh, which needs more than cnpd does.
+  dropPrivileges(started, log);
   try {
-    const starting = startDaemon({ file: options.config, runDir: options.runDir, intent: read.value }, { logging });
+    const starting = startDaemon(started, { logging });
     await Promise.all([starting, untilSignalled(starting, log)]);
     // Left to end by itself, Node gives the signals back first, and a SIGHUP that comes then (a reload that meets a stop) ends a finished process as a failure.
     return process.exit(0);

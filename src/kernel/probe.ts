@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { address, addressBytes } from '../model/address.ts';
 import { prefix } from '../model/prefix.ts';
 import { kernelHasTcx } from './bpf/tcx.ts';
+import { NEEDED, missingCapabilities } from './capabilities.ts';
 import { libbpf } from './ffi/libbpf.ts';
 import { O, close, open } from './ffi/libc.ts';
 import { PinnedBuffer } from './ffi.ts';
@@ -45,8 +46,6 @@ interface Probe {
 
 const LOOPBACK = 1;
 const CREATE = NLM_F.CREATE | NLM_F.EXCL;
-/** Bits of CapEff (capability.h). */
-const CAPABILITIES = { CAP_NET_BIND_SERVICE: 10n, CAP_NET_ADMIN: 12n, CAP_NET_RAW: 13n, CAP_SYS_ADMIN: 21n } as const;
 const BTF_KIND_FUNC = 12;
 const RTA_ENCAP_TYPE = 21;
 const RTA_ENCAP = 22;
@@ -58,21 +57,11 @@ const RT_TABLE_MAIN = 254;
 const RTPROT_STATIC = 4;
 const IFLA_VRF_TABLE = 1;
 
-const effectiveCapabilities = (): bigint => BigInt(`0x${/^CapEff:\s*([0-9a-f]+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0'}`);
-
-/** Those of this process that cnpd uses, and how many it has besides. */
-export function heldCapabilities(): { used: string[]; others: number } {
-  const effective = effectiveCapabilities();
-  const used = Object.entries(CAPABILITIES).filter(([, bit]) => ((effective >> bit) & 1n) === 1n).map(([name]) => name);
-  return { used, others: [...effective.toString(2)].filter((bit) => bit === '1').length - used.length };
-}
-
 function capabilities(): string {
-  const effective = effectiveCapabilities();
   // CAP_SYS_ADMIN, which mounting the BPF file system takes, is CAP_BPF and CAP_PERFMON too (capabilities(7)).
-  const missing = Object.entries(CAPABILITIES).filter(([, bit]) => ((effective >> bit) & 1n) === 0n).map(([name]) => name);
+  const missing = missingCapabilities();
   if (missing.length > 0) throw new Error(`this process lacks ${missing.join(', ')}`);
-  return `held: ${Object.keys(CAPABILITIES).join(', ')}`;
+  return `held: ${Object.keys(NEEDED).join(', ')}`;
 }
 
 function typeInformation(): string {
@@ -136,7 +125,7 @@ const link = (kind: string, body: Uint8Array) => async ({ client }: Context): Pr
 };
 
 const PROBES: readonly Probe[] = [
-  { name: 'capabilities', required: true, neededFor: 'everything', remedy: `run cnpd as root, or with ${Object.keys(CAPABILITIES).join(', ')}`, test: capabilities },
+  { name: 'capabilities', required: true, neededFor: 'everything', remedy: `run cnpd as root, or with ${Object.keys(NEEDED).join(', ')}`, test: capabilities },
   { name: 'libbpf', required: true, neededFor: 'the dataplane', remedy: 'apt install libbpf1', test: () => (libbpf(), 'libbpf.so.1') },
   {
     name: 'btf', required: true, neededFor: 'the dataplane (CO-RE)',

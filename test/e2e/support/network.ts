@@ -50,10 +50,13 @@ export class Router {
     return this.#daemon.pid;
   }
 
-  /** Starts cnpd and waits until its northbound answers. */
-  async start(content?: string | object): Promise<void> {
+  /**
+   * Starts cnpd and waits until its northbound answers.
+   * @param how `through`: a program that becomes cnpd; `args`: more of them
+   */
+  async start(content?: string | object, how: { readonly through?: readonly string[]; readonly args?: readonly string[] } = {}): Promise<void> {
     if (content !== undefined) await this.configure(content);
-    const child = this.#lab.spawn(this.name, [...program('cnpd'), '-c', CONFIG], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = this.#lab.spawn(this.name, [...(how.through ?? []), ...program('cnpd'), '-c', CONFIG, ...(how.args ?? [])], { stdio: ['ignore', 'ignore', 'pipe'] });
     child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.log += text));
     child.once('exit', () => {
       if (this.#daemon === child) this.#daemon = undefined;
