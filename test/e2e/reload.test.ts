@@ -1,5 +1,6 @@
 // The file and its reloads, with what they do to the kernel and the network: nothing that was not asked for, nothing half applied, and refusals that say where.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { connectNorthbound } from '../../src/northbound/client.ts';
 import { MAX_FILE_BYTES } from '../../src/intent/source.ts';
 import { eventually } from './support/frr.ts';
 import { LOOPBACK, SENDERS4, SENDERS6, adjacent, base, proxy, watching } from './support/line.ts';
@@ -71,6 +72,31 @@ describe('off by default', () => {
     expect(stderr).toContain(`${FILE}:3:`);
     expect(stderr).toContain(`${FILE}:4:`);
     expect((await leaf.ctl('show', 'status')).code).toBe(3);
+  });
+});
+
+describe('many reloads at once', () => {
+  test('those that wait are one: each asker is answered, and what the file said last is in force', async () => {
+    const { router } = base('leaf') as { router: object };
+    await leaf.stop();
+    await leaf.start({ router });
+    const client = connectNorthbound({ socket: `/proc/${leaf.pid}/root/run/cnpd/gnmi.sock`, timeoutMs: 60_000 });
+    try {
+      expect(await client.listening()).toBe(true);
+      const done = await leaf.counter('intent.reload.done');
+      await leaf.configure({ router, ...watching() });
+      // What arrives while cnpd stands still it finds all together.
+      process.kill(leaf.pid, 'SIGSTOP');
+      const answers = Array.from({ length: 20 }, () => client.reload());
+      for (let i = 0; i < 10; i++) await new Promise((resolve) => setImmediate(resolve));
+      process.kill(leaf.pid, 'SIGCONT');
+      for (const answer of await Promise.all(answers)) expect(answer).toMatchObject({ ok: true, errors: [] });
+      expect((await leaf.counter('intent.reload.done')) - done).toBeLessThan(10);
+      expect((await footprint(leaf))['hooks']!.join()).toContain('eth2');
+    } finally {
+      client.close();
+      await leaf.stop();
+    }
   });
 });
 

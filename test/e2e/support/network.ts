@@ -153,7 +153,9 @@ const hex = (bytes: readonly string[]): string => bytes.map((byte) => byte.slice
 
 /** A name for a lab of this run: two runs on one machine do not meet. What runs that were killed have left of it is removed. */
 export async function ownLabName(base: string): Promise<string> {
-  for (const left of knownLabs().filter((known) => known.startsWith(`${base}-`) && !existsSync(`/proc/${known.slice(base.length + 1)}`))) await labDown(left);
+  // Of this base alone: `line-privileges-7` is another one's, not what is left of `line`.
+  const numberOf = (known: string): string | undefined => (known.startsWith(`${base}-`) ? /^\d+$/.exec(known.slice(base.length + 1))?.[0] : undefined);
+  for (const left of knownLabs().filter((known) => numberOf(known) !== undefined && !existsSync(`/proc/${numberOf(known)}`))) await labDown(left);
   return `${base}-${process.pid}`;
 }
 
