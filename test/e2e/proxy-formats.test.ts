@@ -102,7 +102,7 @@ async function flow(family: Family): Promise<Flow> {
 
 test.each([
   ['fast-cnp', 6], ['long-haul-icmpv6', 6], ['long-haul-roce', 6], ['long-haul-roce', 4],
-] as const)('PNC-1-a PNC-3-a A14: senders with format %s (IPv%i) hear of p’s port in it, right to the bit, once for a notice, and get no CNP', async (format, family) => {
+] as const)('PNC-1-a PNC-3-a: senders with format %s (IPv%i) hear of p’s port in it, right to the bit, once for a notice, and get no CNP', async (format, family) => {
   const formats = family === 6 ? [format, 'standard-cnp'] : ['standard-cnp', format];
   await leaf.reload({ ...base('leaf'), ...proxy('leaf', { senders: [SENDERS6, SENDERS4].map((prefix, i) => ({ prefix, format: formats[i] })) }) });
   expect((await leaf.show<{ problems?: unknown[] }>('status')).problems ?? []).toEqual([]);
