@@ -240,8 +240,11 @@ static __noinline int notice_arrived(struct __sk_buff *skb, __u32 family)
 	__u64 entered = bpf_ktime_get_ns();
 	struct notice notice = { .carrier = family };
 	__u32 sender_qpn = 0;
-	count(COUNT_PROXY_NOTICES);
 	int problem = notice_check(skb, &notice);
+	// It is left to the VLAN's own interface (port-roles.h).
+	if (problem == COUNT_PROXY_WRONG_PORT && skb->vlan_present)
+		return TC_NEXT;
+	count(COUNT_PROXY_NOTICES);
 	if (problem == NOTICE_GOOD)
 		problem = notice_admit(&notice, &sender_qpn);
 	if (problem != NOTICE_GOOD)

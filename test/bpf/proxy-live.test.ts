@@ -1,6 +1,6 @@
 // The proxy in a real network: learning from forwarded packets, CNPs on the host's wire, restarts.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { PROXY_MAPS } from '../../src/kernel/dataplane/proxy.ts';
+import { DEFAULT_LEARNING_LIMITS, PROXY_MAPS } from '../../src/kernel/dataplane/proxy.ts';
 import { address } from '../../src/model/address.ts';
 import { toHex } from '../../src/packet/hex.ts';
 import { buildCnp } from '../../src/packet/roce/cnp.ts';
@@ -76,6 +76,23 @@ describe('in a network', () => {
     scene.onLoopback(notice(data({ from: a, to: b, qpn: 0xc8, psn: 6 }), { source: own, destination: own }));
     await until('the CNP is at the host', () => cnpsAtHost().length === 1);
     expect(parseRocePacket(cnpsAtHost()[0]!)).toMatchObject({ ok: true, value: { source: b, destination: a, icrcValid: true, bth: { destQpn: 0x64 } } });
+  });
+
+  // The kernel of the tests need not have VLAN devices: what the program does at a trunk is seen without.
+  test('PNC-6-b: a notice in a VLAN is neither answered nor dropped at the trunk, but left to the VLAN’s own interface; without the check the trunk answers it', async () => {
+    await connect();
+    const packet = notice(data({ from: A, to: B, qpn: 0xc8, psn: 6 }));
+    const unknown = notice(data({ from: A, to: B, qpn: 0xc9, psn: 6 }));
+    const counted = (name: string): bigint | undefined => scene.proxy.counters().get(name);
+    scene.fromCoreTagged(packet, 100);
+    scene.fromCore(unknown);
+    await until('the one after it is refused', () => counted('proxy.notice.qp-unknown') === 1n);
+    expect([cnpsAtHost(), counted('proxy.notice.received'), counted('proxy.notice.wrong-port')]).toEqual([[], 1n, 0n]);
+    scene.proxy.configure({ learning: { ...DEFAULT_LEARNING_LIMITS, reversePathCheck: false } });
+    scene.fromCoreTagged(packet, 100);
+    // It still has its tag, and goes no further where there is no such VLAN.
+    await until('the trunk has made it a CNP', () => counted('proxy.cnp.sent') === 1n);
+    expect(counted('proxy.notice.received')).toBe(2n);
   });
 
   test('PNC-1-c: a notice about an unknown flow sends nothing, and the next about a known one goes out', async () => {

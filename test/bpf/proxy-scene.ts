@@ -132,6 +132,12 @@ export class ProxyScene {
     this.core.send(this.coreFrame(packet));
   }
 
+  /** By a trunk, in a VLAN. */
+  fromCoreTagged(packet: Uint8Array, vlan: number): void {
+    const frame = this.coreFrame(packet);
+    this.core.send(Uint8Array.of(...frame.subarray(0, 12), 0x81, 0, vlan >> 8, vlan & 255, ...frame.subarray(12)));
+  }
+
   /** As this router's own packet on its loopback interface. */
   onLoopback(packet: Uint8Array): void {
     this.lo.send(this.frame(new Uint8Array(6), new Uint8Array(6), packet));
