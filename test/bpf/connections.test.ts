@@ -39,7 +39,7 @@ describe.each(['RC', 'XRC'] as const)('a host that lost power and came back with
   const { send, ack } = TRANSPORTS[transport];
 
   test.each([['which the router sees answered', true], ['whose answers take another way', false]])(
-    'PNC-1-c: what the CM exchange said is healed within 3 s of traffic %s, after at most 25 wrong CNPs', (_, sees) => {
+    'PNC-1-c: what the CM exchange said is healed within 3 s of traffic %s, after at most 25 wrong CNPs for notices 20 ms apart', (_, sees) => {
       connect();
       for (let psn = 1; psn <= 5; psn++) {
         ask(psn, send);
