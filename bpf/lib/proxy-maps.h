@@ -51,17 +51,12 @@ struct {
 	__type(value, __u64);
 } proxy_bucket SEC(".maps");
 
-// When a sender was last sent a CNP about datagrams: what a connection's entry would remember. Nothing is learned of them.
-struct datagram_flow {
-	struct qp_flow flow;
-	__u32 sender_qpn;
-	__u32 reserved;
-};
-
+// When a sender was last sent a CNP about datagrams to this Queue Pair: what a connection's entry would remember. Nothing is learned of them. Which Queue Pair
+// a datagram comes from is no part of the key: its sender writes there what it likes, and would have an interval for each of 16 million numbers.
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1 << 14);
-	__type(key, struct datagram_flow);
+	__type(key, struct qp_flow);
 	__type(value, __u64);
 } proxy_datagrams SEC(".maps");
 

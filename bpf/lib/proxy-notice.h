@@ -106,12 +106,12 @@ __noinline int notice_check(struct __sk_buff *skb, struct notice *notice)
 
 // --- Do we know the Queue Pair, and is it too soon? ---------------------------------------------------------------------------------------
 
-static __always_inline int bucket_full(__u64 *bucket, struct proxy_config *config, __u64 now)
+static __always_inline int bucket_full(__u64 *bucket, struct proxy_config *config, __u64 burst_ns, __u64 now)
 {
 	for (int attempt = 0; attempt < 8; attempt++) {
 		__u64 arrival = *(volatile __u64 *)bucket;
 		__u64 base = arrival > now ? arrival : now;
-		if (base - now > config->burst_ns)
+		if (base - now > burst_ns)
 			return 1;
 		if (__sync_val_compare_and_swap(bucket, arrival, base + config->notice_spacing_ns) == arrival)
 			return 0;
@@ -119,15 +119,16 @@ static __always_inline int bucket_full(__u64 *bucket, struct proxy_config *confi
 	return 1;
 }
 
-// PNC-6-b: both limits hold on any number of CPUs, because each is one word that only one of them can change.
-static __always_inline int notice_limits(__u64 *last_cnp, struct proxy_config *config, __u64 now)
+// PNC-6-b: both limits hold on any number of CPUs, because each is one word that only one of them can change. Datagrams have
+// half of the burst: no table says which of them exist, so whoever invents some takes nothing from connections, which go first at any rate.
+static __always_inline int notice_limits(__u64 *last_cnp, struct proxy_config *config, __u64 burst_ns, __u64 now)
 {
 	__u32 zero = 0;
 	__u64 *bucket = bpf_map_lookup_elem(&proxy_bucket, &zero);
 	__u64 last = *(volatile __u64 *)last_cnp;
 	if (last != 0 && (__s64)(now - last) < (__s64)config->flow_interval_ns)
 		return COUNT_PROXY_FLOW_LIMITED;
-	if (!bucket || bucket_full(bucket, config, now))
+	if (!bucket || bucket_full(bucket, config, burst_ns, now))
 		return COUNT_PROXY_RATE_LIMITED;
 	if (__sync_val_compare_and_swap(last_cnp, last, now) != last)
 		return COUNT_PROXY_FLOW_LIMITED;
@@ -141,8 +142,8 @@ __noinline int notice_admit_datagram(struct notice *notice, __u32 *sender_qpn)
 	__u64 now = bpf_ktime_get_ns(), never = 0;
 	if (!notice || !sender_qpn || !config)
 		return COUNT_PROXY_CNP_FAILED;
-	struct datagram_flow key = {.flow = notice->flow, .sender_qpn = notice->datagram_qpn};
-	struct queue_pair *pair = queue_pair_of(&key.flow, config, now);
+	struct qp_flow key = notice->flow;
+	struct queue_pair *pair = queue_pair_of(&key, config, now);
 	if (pair && pair->sender_qpn == notice->datagram_qpn)
 		return COUNT_PROXY_DATAGRAM;
 	__u64 *last = bpf_map_lookup_elem(&proxy_datagrams, &key);
@@ -153,7 +154,7 @@ __noinline int notice_admit_datagram(struct notice *notice, __u32 *sender_qpn)
 			return COUNT_PROXY_CNP_FAILED;
 	}
 	*sender_qpn = notice->datagram_qpn;
-	return notice_limits(last, config, now);
+	return notice_limits(last, config, config->burst_ns / 2, now);
 }
 
 __noinline int notice_admit(struct notice *notice, __u32 *sender_qpn)
@@ -174,7 +175,7 @@ __noinline int notice_admit(struct notice *notice, __u32 *sender_qpn)
 		return pair && pair->doubtful ? COUNT_PROXY_QP_DOUBTFUL : COUNT_PROXY_QP_UNKNOWN;
 	}
 	*sender_qpn = pair->sender_qpn;
-	int problem = notice_limits(&pair->last_cnp, config, now);
+	int problem = notice_limits(&pair->last_cnp, config, config->burst_ns, now);
 	if (problem != NOTICE_GOOD)
 		return problem;
 	__sync_fetch_and_add(&pair->cnps, 1);

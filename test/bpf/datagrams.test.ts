@@ -10,8 +10,8 @@ import { H1, H2, QPN, data, frame } from './packets.ts';
 import { A, A4, B, B4, ProxyUnderTest, compileProxy, notice, tupleOf } from './proxy-fixture.ts';
 
 const RC_QPN = 0x64;
-const datagram = (source: IpAddress, destination: IpAddress, sourceQpn: number, size = 64): Uint8Array => buildRocePacket({
-  source, destination, sourcePort: 0xc001, trafficClass: 2, bth: { opcode: OPCODE.udSendOnly, destQpn: QPN, psn: 1 }, ext: { deth: { qkey: 1, sourceQpn } }, payload: new Uint8Array(size),
+const datagram = (source: IpAddress, destination: IpAddress, sourceQpn: number, size = 64, destQpn = QPN): Uint8Array => buildRocePacket({
+  source, destination, sourcePort: 0xc001, trafficClass: 2, bth: { opcode: OPCODE.udSendOnly, destQpn, psn: 1 }, ext: { deth: { qkey: 1, sourceQpn } }, payload: new Uint8Array(size),
 });
 
 describe.each([['IPv6', A, B], ['IPv4', A4, B4]])('A5: at the proxy, over %s', (_, from, to) => {
@@ -46,12 +46,27 @@ describe.each([['IPv6', A, B], ['IPv4', A4, B4]])('A5: at the proxy, over %s', (
     expect(cut(8)).toMatchObject({ 'proxy.cnp.sent': 1 });
   });
 
-  test('PNC-6-b: is limited flow by flow, the sender\u2019s Queue Pair being part of the flow, and nothing is learned', () => {
+  test('PNC-6-b: is limited by sender, receiver and the receiver\u2019s Queue Pair: who invents source Queue Pairs gets no more CNPs, and nothing is learned', () => {
     p.configure({ perFlowIntervalNs: 3_600_000_000_000 });
     expect(p.send(notice(datagram(from, to, 0x777))).counted['proxy.cnp.sent']).toBe(1);
-    expect(p.send(notice(datagram(from, to, 0x777))).counted).toMatchObject({ 'proxy.notice.flow-limited': 1 });
-    expect(p.send(notice(datagram(from, to, 0x778))).counted['proxy.cnp.sent']).toBe(1);
+    for (let forged = 0x777; forged < 0x877; forged++) expect(p.send(notice(datagram(from, to, forged))).counted).toMatchObject({ 'proxy.notice.flow-limited': 1 });
+    expect([...p.object.map('proxy_datagrams').entries()]).toHaveLength(1);
+    // The connection to the same Queue Pair, and another Queue Pair of the receiver, are others.
+    expect(p.send(notice(data({ source: from, destination: to }))).counted['proxy.cnp.sent']).toBe(1);
+    expect(p.send(notice(datagram(from, to, 0x777, 64, QPN + 1))).counted['proxy.cnp.sent']).toBe(1);
     expect(p.connections()).toEqual([]);
+  });
+
+  test('PNC-6-b: datagrams to ever new Queue Pairs of the receiver leave half of the node\u2019s burst to connections', () => {
+    p.configure({ perFlowIntervalNs: 3_600_000_000_000, noticesPerSecond: 0.001, burst: 8 });
+    const sent = Array.from({ length: 20 }, (_, i) => p.send(notice(datagram(from, to, 0x777, 64, QPN + i))).counted);
+    expect(sent.filter((counted) => counted['proxy.cnp.sent'] === 1)).toHaveLength(4);
+    expect(sent.at(-1)).toMatchObject({ 'proxy.notice.rate-limited': 1 });
+    const connections = Array.from({ length: 6 }, (_, i) => {
+      p.teach({ sender: from, receiver: to, receiverQpn: 0x9000 + i, senderQpn: 0x70 + i });
+      return p.send(notice(data({ source: from, destination: to, qpn: 0x9000 + i }))).counted['proxy.cnp.sent'];
+    });
+    expect(connections).toEqual([1, 1, 1, 1, undefined, undefined]);
   });
 });
 
