@@ -5,7 +5,7 @@
 // that of the configuration; senderProxies in the result is lazy (desired.ts).
 import type { Intent } from '../intent/intent.ts';
 import { type LearnedView, planCongestedNode } from './congested-node.ts';
-import type { DesiredState, EgressPortPlan } from './desired.ts';
+import type { DesiredState, EgressPortPlan, TenantsPlan } from './desired.ts';
 import { planSrv6 } from './end-con.ts';
 import type { Facts } from './facts.ts';
 import { planGuard } from './guard.ts';
@@ -13,7 +13,7 @@ import { planLearning } from './port-roles.ts';
 import { planProxy } from './proxy.ts';
 import { planQueuePairs } from './queue-pairs.ts';
 import { planEndConSids } from './senders-learned.ts';
-import { endConTenants, planTenants, portTenants } from './tenants.ts';
+import { endConTenants, planTenants, portTenant } from './tenants.ts';
 
 export function plan(intent: Intent, learned: LearnedView, facts: Facts): DesiredState {
   const parts = [planCongestedNode(intent, learned, facts), planQueuePairs(intent, facts), planProxy(intent, facts), planSrv6(intent, facts), planGuard(intent, facts)] as const;
@@ -22,8 +22,11 @@ export function plan(intent: Intent, learned: LearnedView, facts: Facts): Desire
   const tenants = planTenants(endCon, srv6.srv6);
   const learning = proxy.proxy || queuePairs.queuePairs ? planLearning(intent, facts) : {};
   const shares = { ...congestedNode, endConSids: planEndConSids(intent, endCon), ...queuePairs, ...proxy, ...srv6, ...guard, ...learning, problems: parts.flatMap((part) => part.problems) };
-  return tenants.known ? { ...shares, tenants, ports: withTenants(shares.ports, portTenants(tenants)) } : shares;
+  return tenants.known ? { ...shares, tenants, ports: withTenants(shares.ports, tenants) } : shares;
 }
 
-const withTenants = (ports: readonly EgressPortPlan[], tenants: ReadonlyMap<number, number>): EgressPortPlan[] =>
-  ports.map((port) => (tenants.has(port.ifindex) ? { ...port, tenant: tenants.get(port.ifindex)! } : port));
+const withTenants = (ports: readonly EgressPortPlan[], tenants: TenantsPlan): EgressPortPlan[] =>
+  ports.map((port) => {
+    const tenant = portTenant(tenants, port.ifindex);
+    return tenant === 0 ? port : { ...port, tenant };
+  });

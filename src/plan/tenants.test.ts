@@ -1,9 +1,10 @@
 // E1: whose addresses a packet has, in numbers.
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address } from '../model/address.ts';
-import { endConTenants, planTenants, portTenants, tenantOfSid, tenantOfTable } from './tenants.ts';
-import { FACTS, intentOf } from './fixture.ts';
+import { endConTenants, planTenants, portTenant, tenantOfSid, tenantOfTable } from './tenants.ts';
+import { FACTS, intentOf, learnedTable } from './fixture.ts';
 import { planSrv6 } from './end-con.ts';
+import { plan } from './plan.ts';
 
 const SRV6 = 'srv6: { core-ports: [wan], end-con: [{ sid: 2001:db8:c::1, locator: 2001:db8:c::/48 }, { sid: 2001:db8:c::7, locator: 2001:db8:c::/48, table: 100, interfaces: [eth3] }] }\n';
 const learned = (...sids: string[]) => ({ routers: { endConSids: () => sids.map((sid) => ({ sid: address(sid) })) } });
@@ -43,6 +44,43 @@ test('E1: a port of a table is of its tenant, and so is what leaves there', () =
   const { srv6 } = planSrv6(intentOf(SRV6), FACTS);
   const plan = planTenants(endConTenants(intentOf(SRV6), {}), srv6);
   const ifindex = FACTS.links.find(({ name }) => name === 'eth3')!.ifindex;
-  expect(plan).toMatchObject({ known: true, ports: [{ ingressIfindex: ifindex, sender: null, tenant: 100 }] });
-  expect([...portTenants(plan)]).toEqual([[ifindex, 100]]);
+  expect(plan).toMatchObject({ known: true, ports: [{ ingressIfindex: 0, tenant: 0 }, { ingressIfindex: ifindex, sender: null, tenant: 100 }] });
+  expect([portTenant(plan, ifindex), portTenant(plan, ifindex + 1)]).toEqual([100, 0]);
+});
+
+describe('E1: a port whose packets are not all of one tenant is nobody’s, and not the main table’s', () => {
+  const UNKNOWN = 0xffff_ffff;
+  const [eth1, eth3] = ['eth1', 'eth3'].map((wanted) => FACTS.links.find(({ name }) => name === wanted)!.ifindex) as [number, number];
+  const SID = { main: 'sid: 2001:db8:c::1, locator: 2001:db8:c::/48', red: 'sid: 2001:db8:c::7, locator: 2001:db8:c::/48, table: 100', blue: 'sid: 2001:db8:c::8, locator: 2001:db8:c::/48, table: 200' };
+  const planned = (...rows: string[]) => {
+    const intent = intentOf(`srv6: { core-ports: [wan], end-con: [${rows.map((row) => `{ ${row} }`).join(', ')}] }\n`);
+    return planTenants(endConTenants(intent, {}), planSrv6(intent, FACTS).srv6);
+  };
+  const SENDERS = 'senders: [2001:db8:5::/64]';
+  test.each([
+    ['a SID for any interface', [SID.red], UNKNOWN, UNKNOWN],
+    ['a SID for some senders of any interface', [`${SID.red}, ${SENDERS}`], UNKNOWN, UNKNOWN],
+    ['a SID for some senders of the port', [`${SID.red}, interfaces: [eth3], ${SENDERS}`], 0, UNKNOWN],
+    ['two SIDs at the port, one for some senders', [`${SID.red}, interfaces: [eth3]`, `${SID.blue}, interfaces: [eth3], ${SENDERS}`], 0, UNKNOWN],
+    ['the main table’s, for some senders of a tenant’s port', [`${SID.red}, interfaces: [eth3]`, `${SID.main}, interfaces: [eth3], ${SENDERS}`], 0, UNKNOWN],
+    ['a SID for the port in front of one for any', [SID.red, `${SID.blue}, interfaces: [eth3]`], UNKNOWN, 200],
+    ['the main table’s SID for the port in front of one for any', [SID.red, `${SID.main}, interfaces: [eth3]`], UNKNOWN, 0],
+    ['the main table’s SID for some senders, and nothing else', [`${SID.main}, interfaces: [eth3], ${SENDERS}`, `${SID.blue}, interfaces: [eth1]`], 200, 0],
+  ])('%s', (_, rows, atEth1, atEth3) => {
+    const plan = planned(...rows);
+    expect([portTenant(plan, eth1), portTenant(plan, eth3)]).toEqual([atEth1, atEth3]);
+  });
+
+  test('rows of the main table are there for the program that learns, in front of those for any interface', () => {
+    const rows = planned(SID.red, `${SID.main}, interfaces: [eth3]`).ports.map(({ ingressIfindex, tenant }) => [ingressIfindex, tenant]);
+    expect(rows).toEqual([[0, 100], [eth3, 0]]);
+  });
+
+  test('so the program at that port is told', () => {
+    const tenantAt = (interfaces: string): unknown => {
+      const intent = intentOf(`ports: [{ interface: wan, k-max: 20kB }]\nsrv6: { core-ports: [wan], end-con: [{ ${SID.red}${interfaces} }] }\n`);
+      return plan(intent, learnedTable(), FACTS).ports.map(({ tenant }) => tenant);
+    };
+    expect([tenantAt(''), tenantAt(', interfaces: [wan]'), tenantAt(', interfaces: [eth3]')]).toEqual([[UNKNOWN], [100], [undefined]]);
+  });
 });

@@ -46,11 +46,18 @@ export function planTenants(endCon: readonly EndConSidPlan[], srv6: Srv6Plan | u
   const local = (srv6?.decapsulation ?? []).map(({ id, sid, table }) => [id, { id, sid, tenant: tenantOfTable(table) }] as const);
   const sids = [...new Map([...endCon.map((row) => [row.id, row] as const), ...local]).values()];
   const tenantOf = new Map(sids.map(({ id, tenant }) => [id, tenant]));
-  const ports = (srv6?.tunnelSources ?? []).map(({ sid, ...row }) => ({ ...row, tenant: tenantOf.get(formatAddress(sid)) ?? MAIN })).filter(({ tenant }) => tenant !== MAIN);
-  return { sids, ports, known: sids.some(({ tenant }) => tenant !== MAIN) };
+  // Rows of the main table stand in front of less specific ones of other tables, as they do when a tunnel's source is chosen.
+  const ports = (srv6?.tunnelSources ?? []).map(({ sid, ...row }) => ({ ...row, tenant: tenantOf.get(formatAddress(sid)) ?? MAIN }));
+  return { sids, ports: ports.some(({ tenant }) => tenant !== MAIN) ? ports : [], known: sids.some(({ tenant }) => tenant !== MAIN) };
 }
 
-/** Of what leaves a port outside tunnels, where the whole interface belongs to one tenant. */
-export function portTenants({ ports }: TenantsPlan): ReadonlyMap<number, number> {
-  return new Map(ports.filter(({ ingressIfindex, sender }) => ingressIfindex !== 0 && sender === null).map(({ ingressIfindex, tenant }) => [ingressIfindex, tenant]));
+/**
+ * Of what leaves this port outside tunnels, which is what a SID of the port's whole interface says. Who is behind a port that is several tenants', by source, or for which
+ * only the rows for any interface say something, nobody knows: such rows are about what arrives, and a port to the core is one of "any" too.
+ */
+export function portTenant({ ports }: TenantsPlan, ifindex: number): number {
+  const own = ports.filter(({ ingressIfindex }) => ingressIfindex === ifindex);
+  const isWhole = own.some(({ sender }) => sender === null);
+  const [tenant, ...others] = new Set([...(isWhole ? [] : [MAIN, ...ports.filter(({ ingressIfindex }) => ingressIfindex === 0).map((row) => row.tenant)]), ...own.map((row) => row.tenant)]);
+  return others.length === 0 ? tenant! : UNKNOWN;
 }

@@ -7,12 +7,14 @@ import { u32Key } from '../../src/kernel/dataplane/layout.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { systemClock } from '../../src/model/clock.ts';
 import { silentLog } from '../../src/model/log.ts';
+import { address } from '../../src/model/address.ts';
 import { prefix } from '../../src/model/prefix.ts';
 import { decodeLongHaulIcmpv6 } from '../../src/packet/icmpv6/long-haul-cnp.ts';
 import { parseIcmpv6 } from '../../src/packet/icmpv6/message.ts';
 import type { LongHaulCnp } from '../../src/packet/long-haul/body.ts';
 import { readLongHaulRoce } from '../../src/packet/roce/long-haul-cnp.ts';
 import { buildRocePacket, parseRocePacket } from '../../src/packet/roce/packet.ts';
+import { encapsulate } from '../../src/packet/srv6/encapsulation.ts';
 import type { EgressPortPlan, NotifierPlan } from '../../src/plan/desired.ts';
 import { type CongestedNode, congestedNode } from '../../src/reconcile/congested-node.ts';
 import { CongestedRouter, LOOPBACK4, LOOPBACK6, PNC_PORT, until } from './congested-router.ts';
@@ -123,6 +125,20 @@ test("LHCNP-9-f, LHCNP-5.5-h: a Resume takes of the port's tokens, and counts fo
   const answers = Array.from({ length: 20 }, (_, n) => node.claimResume(others(n)));
   expect(answers).toEqual([...Array<string>(10).fill('granted'), ...Array<string>(10).fill('port-waits')]);
   expect(node.claimResume({ ...flow, ifindex: 9999 })).toBe('port-unknown');
+});
+
+test('LHCNP-5.5-h, E1: a Resume counts for its flow where the port is a tenant\u2019s, too: no second one within the RTT', async () => {
+  const END_CON = address('2001:db8:c::7');
+  const flow = { source: H1, destination: H2, destinationQpn: QPN, sourceQpn: SOURCE_QPN, datagram: false, endCon: END_CON, ifindex: r.portIfindex };
+  node.apply({
+    ports: [{ ...port(r.portIfindex), tenant: 7, rttNs: 3_600_000_000_000 }], notifier: NOTIFIER, senderCapabilities: [], endConSids: [{ id: 'c', sid: END_CON, tenant: 7 }],
+    senderPolicies: [{ id: 'a', prefix: prefix('2001:db8:1::/48'), order: ['long-haul-icmpv6'], markCeWithFastCnp: false }],
+  });
+  r.queuePairs([{ sender: H1, receiver: H2, receiverQpn: QPN, tenant: 7 }, SOURCE_QPN]);
+  loop = start();
+  for (let psn = 0; psn < 300; psn++) r.forward(encapsulate({ source: END_CON, destination: H2, inner: data({ psn, size: 950 }) }));
+  await until('the sender was told', () => [...node.slowedFlows(process.hrtime.bigint())].length > 0, LIMIT_MS);
+  expect(node.claimResume(flow)).toBe('flow-waits');
 });
 
 test('LHCNP-5.5.1-i: an agent that was restarted meanwhile resumes whom the run before saw slowed down', async () => {
