@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { type Attachment, type HookKernel, attachment, attachmentOperations, pinName } from './attachments.ts';
 
-function memoryKernel() {
+function memoryKernel(restored = (): boolean => false) {
   const links = new Map<string, Attachment>();
   const log: string[] = [];
   const kernel: HookKernel = {
     attach: (wanted, pin) => {
       log.push(links.has(pin) ? `swap ${pin}` : `attach ${pin}`);
       links.set(pin, wanted);
-      return { detach: () => void links.delete(pin), close: () => log.push(`close ${pin}`), restorePin: () => false };
+      return { detach: () => void links.delete(pin), close: () => log.push(`close ${pin}`), restorePin: restored };
     },
     attached: (wanted, pin) => links.get(pin)?.ifindex === wanted.ifindex,
     pins: () => [...links.keys()],
-    remove: (pin) => void links.delete(pin),
+    remove: (pin) => { log.push(`remove ${pin}`); links.delete(pin); },
   };
   return { kernel, links, log };
 }
@@ -57,5 +57,43 @@ describe('attachments', () => {
     links.set(pinName('egress@eth2/egress'), eth1);
     operations.delete('egress@eth2/egress');
     expect(links.size).toBe(0);
+  });
+
+  it('takes nothing off that is not there', () => {
+    const { kernel, links, log } = memoryKernel();
+    links.set(pinName(eth1.id), eth1);
+    attachmentOperations(kernel).delete('egress@eth2/egress');
+    expect([links.size, log]).toEqual([1, []]);
+  });
+
+  it('lets a link that has lost its pin be until another has its place: with its descriptor it would go, and packets would pass unseen', () => {
+    let hangs = true;
+    const { kernel, log } = memoryKernel(() => hangs);
+    const operations = attachmentOperations(kernel);
+    operations.update(eth1);
+    operations.update(eth1);
+    expect(log).toEqual(['attach egress@eth1:egress']);
+    hangs = false;
+    operations.update(eth1);
+    expect(log.slice(1)).toEqual(['close egress@eth1:egress', 'swap egress@eth1:egress']);
+  });
+
+  it('does not take a link of an earlier run for its own before it has attached its program', () => {
+    const { kernel, links } = memoryKernel();
+    links.set(pinName(eth1.id), eth1);
+    expect(attachmentOperations(kernel).verify!(eth1)).toBe(false);
+  });
+
+  it('closes each link once and leaves it where it hangs', () => {
+    const { kernel, links, log } = memoryKernel();
+    const operations = attachmentOperations(kernel);
+    operations.update(eth1);
+    operations.close();
+    operations.close();
+    expect([log, [...links.values()]]).toEqual([['attach egress@eth1:egress', 'close egress@eth1:egress'], [eth1]]);
+  });
+
+  it('sees packets first only where that is asked for', () => {
+    expect([eth1.first, attachment('guard', { interface: 'eth1', ifindex: 4 }, 'ingress', true).first]).toEqual([false, true]);
   });
 });

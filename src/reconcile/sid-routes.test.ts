@@ -3,7 +3,7 @@ import { address, formatAddress } from '../model/address.ts';
 import { prefix } from '../model/prefix.ts';
 import { RTPROT_CNPD, type SidRoute } from '../kernel/netlink/sid-routes.ts';
 import type { Seg6LocalRoute } from '../kernel/netlink/seg6local.ts';
-import { type EndConRoute, sidRouteOperations } from './sid-routes.ts';
+import { type EndConRoute, removeSidRoutes, sidRouteOperations } from './sid-routes.ts';
 import { splitSources } from './srv6.ts';
 
 const SID = address('2001:db8:c::1');
@@ -79,6 +79,47 @@ describe('SIDs as routes', () => {
   });
 });
 
+describe('SIDs that are nobody’s any more', () => {
+  test('are all removed, and named; those of others stay, and what somebody else removed in between is not named', () => {
+    const kernel = memoryKernel();
+    for (const [text, protocol] of [['2001:db8:c::7', RTPROT_CNPD], ['2001:db8:c::8', 4], ['2001:db8:c::9', RTPROT_CNPD]] as const) {
+      kernel.put({ sid: address(text), action: 'end.dt6', table: 254, ifindex: 5 }, protocol);
+    }
+    const own = kernel.own();
+    kernel.routes.delete(address('2001:db8:c::7').value);
+    expect(removeSidRoutes({ ...kernel, own: () => own })).toEqual(['2001:db8:c::9']);
+    expect([...kernel.routes.values()].map((r) => formatAddress(r.sid))).toEqual(['2001:db8:c::8']);
+  });
+
+  test('a route is removed by the table and the interface that it has, which need not be those that are wanted now', () => {
+    const kernel = memoryKernel();
+    kernel.put({ sid: SID, action: 'end.dt6', table: 10, ifindex: 9 }, RTPROT_CNPD);
+    const removed: SidRoute[] = [];
+    const remove = (route: SidRoute): boolean => removed.push(route) > 0 && kernel.remove(route);
+    const operations = sidRouteOperations({ ...kernel, remove });
+    operations.update(wanted());
+    operations.delete(wanted().id);
+    kernel.put({ sid: SID, action: 'end.dt6', table: 11, ifindex: 8 }, RTPROT_CNPD);
+    expect([...operations.prune(new Set([]))]).toEqual([true]);
+    const of = { sid: SID, action: 'end.dt6' };
+    expect(removed).toEqual([{ ...of, table: 10, ifindex: 9 }, { ...of, table: 254, ifindex: 5 }, { ...of, table: 11, ifindex: 8 }]);
+  });
+
+  test('a delete of what is gone already, or was never ours, removes nothing', () => {
+    const kernel = memoryKernel();
+    const operations = sidRouteOperations(kernel);
+    operations.update(wanted());
+    kernel.routes.clear();
+    operations.delete(wanted().id);
+    operations.delete('2001:db8:c::77');
+    expect([kernel.log, operations.verify!(wanted())]).toEqual([['add 2001:db8:c::1 table 254'], false]);
+    kernel.put({ sid: SID, action: 'end.dt6', table: 254, ifindex: 5 }, 4);
+    expect(operations.verify!(wanted())).toBe(false);
+    kernel.put({ sid: SID, action: 'end', table: 254, ifindex: 5 }, RTPROT_CNPD);
+    expect(operations.verify!(wanted())).toBe(false);
+  });
+});
+
 describe('tunnel sources', () => {
   const [a, b] = [address('2001:db8:c::a'), address('2001:db8:c::b')];
 
@@ -92,5 +133,14 @@ describe('tunnel sources', () => {
     ]);
     expect(defaultSource).toBeNull();
     expect(rows.map((r) => [r.ingressIfindex, r.sender.address.family, r.sid])).toEqual([[7, 6, b], [7, 4, a]]);
+  });
+
+  test('FCN-4.2.2-c: of one sender at any interface is a row, and of one interface too', () => {
+    const { defaultSource, rows } = splitSources([
+      { id: '1', ingressIfindex: 0, sender: prefix('10.0.0.0/8'), sid: a }, { id: '2', ingressIfindex: 0, sender: prefix('10.0.0.0/16'), sid: b },
+      { id: '3', ingressIfindex: 7, sender: prefix('10.0.0.0/8'), sid: b }, { id: '4', ingressIfindex: 0, sender: null, sid: b },
+    ]);
+    expect([defaultSource, rows.map((r) => [r.ingressIfindex, r.sender, r.sid])]).toEqual([b, [[0, prefix('10.0.0.0/8'), a], [0, prefix('10.0.0.0/16'), b], [7, prefix('10.0.0.0/8'), b]]]);
+    expect(new Set(rows.map((r) => r.id)).size).toBe(3);
   });
 });

@@ -16,7 +16,7 @@ export default {
   ignorePatterns: ['/dist', '/out', '/containerlab', '/test/e2e', '/test/bpf', '/test/kernel'],
   // The wording of messages is not what tests are for; that a string decides something, the compiler mostly knows.
   mutator: { excludedMutations: ['StringLiteral'] },
-  reporters: ['json', 'html', 'clear-text'],
+  reporters: ['json', 'html', 'clear-text', 'progress-append-only'],
   clearTextReporter: { logTests: false, reportTests: false, reportScoreTable: false, allowColor: false },
   jsonReporter: { fileName: `${report}.json` },
   htmlReporter: { fileName: `${report}.html` },

@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest';
+import { manualClock } from '../model/clock.ts';
+import { silentLog } from '../model/log.ts';
+import { configurationOperations, learnedTable } from './feature.ts';
+import type { Table } from './map-table.ts';
+
+/** A map with one entry, as the kernel makes it: zeros. */
+function memoryMap() {
+  let content: Uint8Array | undefined = new Uint8Array(2);
+  return {
+    get: () => [...(content ?? [])],
+    lose: () => void (content = undefined),
+    lookup: () => content,
+    update: (key: Uint8Array, value: Uint8Array) => {
+      expect([...key]).toEqual([0, 0, 0, 0]);
+      content = value;
+    },
+  };
+}
+
+describe('the configuration of a feature', () => {
+  const off = Uint8Array.of(0, 0);
+
+  test('is written as a whole; when the feature is off the map says so, and nothing is ever pruned', () => {
+    const map = memoryMap();
+    const operations = configurationOperations<{ id: string; rate: number }>({ kind: 'x', map, value: ({ rate }) => Uint8Array.of(1, rate), off });
+    expect(operations.verify!({ id: 'x', rate: 7 })).toBe(false);
+    operations.update({ id: 'x', rate: 7 });
+    expect([map.get(), operations.verify!({ id: 'x', rate: 7 }), operations.verify!({ id: 'x', rate: 8 })]).toEqual([[1, 7], true, false]);
+    expect([...operations.prune(new Set())]).toEqual([]);
+    operations.delete('x');
+    expect(map.get()).toEqual([0, 0]);
+    map.lose();
+    expect(operations.verify!({ id: 'x', rate: 7 })).toBe(false);
+  });
+
+  test('may keep what was in the map before, as the seed of a hash table', () => {
+    const map = memoryMap();
+    const operations = configurationOperations<{ id: string }>({ kind: 'x', map, value: (_, before) => Uint8Array.of(1, before?.[1] || 42), off });
+    operations.update({ id: 'x' });
+    expect(map.get()).toEqual([1, 42]);
+    map.update(new Uint8Array(4), Uint8Array.of(0, 9));
+    operations.update({ id: 'x' });
+    expect([map.get(), operations.verify!({ id: 'x' })]).toEqual([[1, 9], true]);
+  });
+});
+
+test('what an earlier run had learned stays until the network has had time to teach it again', () => {
+  const content = new Map([[7, 1], [8, 1]]);
+  const table: Table = {
+    lookup: (key) => (content.has(key[0]!) ? Uint8Array.of(content.get(key[0]!)!) : undefined),
+    update: (key, value) => void content.set(key[0]!, value[0]!),
+    delete: (key) => content.delete(key[0]!),
+    keys: () => [...content.keys()].map((key) => Uint8Array.of(key)),
+  };
+  let mayForget = false;
+  const codec = { kind: 'x', key: (o: { id: string }) => Uint8Array.of(Number(o.id)), value: () => Uint8Array.of(1) };
+  const reconciler = learnedTable(table, codec, { clock: manualClock(), log: silentLog, count: () => {} }, () => mayForget);
+  reconciler.replace([{ id: '8' }, { id: '9' }]);
+  reconciler.fullPass();
+  expect([...content.keys()]).toEqual([7, 8, 9]);
+  mayForget = true;
+  reconciler.fullPass();
+  expect([...content.keys()]).toEqual([8, 9]);
+});

@@ -1,0 +1,227 @@
+// What the periodic full pass of a reconciler does with kinds of objects that cannot be verified, that fail to be read, or that are read slowly; and what
+// is left of timers.
+import { describe, expect, test } from 'vitest';
+import { manualClock } from '../model/clock.ts';
+import type { Log } from '../model/log.ts';
+import { silentLog } from '../model/log.ts';
+import type { Operations, Wanted } from './operations.ts';
+import { Reconciler, type ReconcilerOptions } from './reconciler.ts';
+
+interface Thing {
+  readonly id: string;
+  readonly size: number;
+}
+
+const things = (count: number, size = 1): Thing[] => Array.from({ length: count }, (_, i) => ({ id: String(i), size }));
+
+function world(own: Partial<Operations<Thing>> = {}, options: Partial<ReconcilerOptions> = {}) {
+  const updated: string[] = [];
+  const counters = new Map<string, number>();
+  const warned: object[] = [];
+  const informed: object[] = [];
+  const clock = manualClock();
+  const log: Log = { ...silentLog, warn: (fields) => void warned.push(fields), info: (fields) => void informed.push(fields) };
+  const operations: Operations<Thing> = { kind: 'thing', update: (o) => void updated.push(o.id), delete: () => {}, prune: () => [], ...own };
+  const count = (name: string, by = 1): void => void counters.set(name, (counters.get(name) ?? 0) + by);
+  const reconciler = new Reconciler(operations, { clock, log, count }, { retryMs: [100, 1000], ...options });
+  return { updated, counters, warned, informed, clock, reconciler };
+}
+
+describe('a full pass', () => {
+  test('comes every minute unless something else is configured, and again after that', () => {
+    const { clock, reconciler, updated } = world();
+    reconciler.replace(things(1));
+    clock.advance(59_999);
+    expect(updated).toEqual(['0']);
+    clock.advance(1);
+    expect(updated).toEqual(['0', '0']);
+    clock.advance(60_000);
+    expect(updated).toEqual(['0', '0', '0']);
+  });
+
+  test('of what cannot be verified updates every object again, which is no sign of a fault', () => {
+    const { reconciler, updated, counters, informed } = world();
+    reconciler.replace(things(3));
+    reconciler.fullPass();
+    expect(updated).toEqual(['0', '1', '2', '0', '1', '2']);
+    expect([[...counters], informed]).toEqual([[], []]);
+  });
+
+  test('touches nothing that is found as it should be', () => {
+    const { reconciler, updated, counters } = world({ verify: () => true });
+    reconciler.replace(things(3));
+    reconciler.fullPass();
+    expect([updated, [...counters]]).toEqual([['0', '1', '2'], []]);
+  });
+
+  test('that cannot verify an object counts and reports it, and updates the object', () => {
+    const { reconciler, updated, counters, warned } = world({ verify: ({ id }) => { if (id === '1') throw new Error('EIO'); return true; } });
+    reconciler.replace(things(3));
+    reconciler.fullPass();
+    expect(updated).toEqual(['0', '1', '2', '1']);
+    expect(counters).toEqual(new Map([['reconcile.thing.failed', 1], ['reconcile.thing.out-of-sync', 1]]));
+    expect(warned).toEqual([{ kind: 'thing', id: '1', error: 'EIO' }]);
+  });
+
+  test('whose pruning fails in the middle says what it had removed, and verifies the objects all the same', () => {
+    const { reconciler, updated, counters, warned, informed } = world({
+      *prune() {
+        yield true;
+        yield false;
+        yield true;
+        throw new Error('EPERM');
+      },
+    });
+    reconciler.replace(things(2));
+    reconciler.fullPass();
+    expect(updated).toEqual(['0', '1', '0', '1']);
+    expect(counters).toEqual(new Map([['reconcile.thing.failed', 1], ['reconcile.thing.pruned', 2]]));
+    expect([warned, informed]).toEqual([[{ kind: 'thing', id: 'prune', error: 'EPERM' }], [{ kind: 'thing', pruned: 2 }]]);
+  });
+
+  test('is told what should exist at that moment: not what was deleted, and was refused', () => {
+    const wanted: string[][] = [];
+    let busy = false;
+    const { reconciler } = world({
+      delete: () => { if (busy) throw new Error('EBUSY'); },
+      prune: (now: Wanted) => (wanted.push([...now.keys()], things(4).map(({ id }) => id).filter((id) => now.has(id))), []),
+    });
+    reconciler.replace(things(3));
+    busy = true;
+    reconciler.change([], ['1']);
+    reconciler.fullPass();
+    expect(wanted).toEqual([['0', '2'], ['0', '2']]);
+    expect(reconciler.status().map(({ id, state }) => [id, state])).toEqual([['0', 'done'], ['1', 'failed'], ['2', 'done']]);
+  });
+
+  test('does not try again a delete that the kernel refused: that has its own time', () => {
+    let deletes = 0;
+    const { clock, reconciler } = world({ delete: () => { deletes++; throw new Error('EBUSY'); }, verify: () => true });
+    reconciler.replace(things(1));
+    reconciler.replace([]);
+    reconciler.fullPass();
+    expect(deletes).toBe(1);
+    clock.advance(100);
+    expect(deletes).toBe(2);
+  });
+
+  test('reads a large table a slice a turn, and the pass before it is over', () => {
+    let [read, ended] = [0, 0];
+    const { clock, reconciler } = world({
+      *prune() {
+        try {
+          for (let i = 0; i < 1200; i++, read++) yield false;
+        } finally {
+          ended++;
+        }
+      },
+    });
+    reconciler.fullPass();
+    const first = read;
+    expect([first > 0, first < 1200, ended]).toEqual([true, true, 0]);
+    reconciler.fullPass();
+    expect([read, ended]).toEqual([2 * first, 1]);
+    clock.advance(1000);
+    expect([read, ended]).toEqual([first + 1200, 2]);
+    clock.advance(1000);
+    expect(read).toBe(first + 1200);
+  });
+});
+
+describe('after close', () => {
+  test('no full pass begins, is gone on with, or comes by itself', () => {
+    let read = 0;
+    const { clock, reconciler, updated } = world({ *prune() { for (let i = 0; i < 2000; i++, read++) yield false; } });
+    reconciler.replace(things(1));
+    reconciler.fullPass();
+    const before = read;
+    reconciler.close();
+    reconciler.fullPass();
+    clock.advance(600_000);
+    expect([read, updated]).toEqual([before, ['0']]);
+  });
+
+  test('what was refused is not tried again, nor what is refused at the close', () => {
+    let tries = 0;
+    const { clock, reconciler } = world({ update: () => { tries++; throw new Error('EBUSY'); } }, { perTurn: 2 });
+    reconciler.replace(things(4));
+    const before = tries;
+    expect(before).toBeLessThan(4);
+    reconciler.close();
+    expect(tries).toBe(4);
+    clock.advance(600_000);
+    expect(tries).toBe(4);
+  });
+});
+
+describe('retries', () => {
+  test('those of one moment share a try, and a later refusal does not put off an earlier one’s', () => {
+    const tries: string[] = [];
+    const { clock, reconciler } = world({ update: ({ id }) => { tries.push(`${clock.now()} ${id}`); throw new Error('EBUSY'); } });
+    reconciler.change([{ id: 'a', size: 1 }], []);
+    clock.advance(60);
+    reconciler.change([{ id: 'b', size: 1 }], []);
+    clock.advance(40);
+    expect(tries).toEqual(['0 a', '60 b', '100 a', '100 b']);
+  });
+
+  test('an object that is changed while it waits is tried with its new value, once, from the shortest pause', () => {
+    const tries: string[] = [];
+    const { clock, reconciler } = world({ update: ({ size }) => { tries.push(`${clock.now()} ${size}`); throw new Error('EBUSY'); } });
+    reconciler.change([{ id: 'a', size: 1 }], []);
+    clock.advance(100);
+    clock.advance(200);
+    expect(reconciler.status()).toEqual([{ id: 'a', state: 'failed', attempts: 3, error: 'EBUSY' }]);
+    reconciler.change([{ id: 'a', size: 2 }], []);
+    expect(reconciler.status()).toEqual([{ id: 'a', state: 'failed', attempts: 1, error: 'EBUSY' }]);
+    clock.advance(100);
+    expect(tries).toEqual(['0 1', '100 1', '300 1', '300 2', '400 2']);
+  });
+
+  test('what is thrown and is no Error is reported too', () => {
+    const { reconciler } = world({ update: () => { throw 'ENOSPC'; } });
+    reconciler.change(things(1), []);
+    expect(reconciler.status()[0]!.error).toBe('ENOSPC');
+  });
+
+  test('nothing is tried again where nothing was refused, and a success ends the tries', () => {
+    let busy = true;
+    const { clock, reconciler, updated } = world({ update: ({ id }) => { updated.push(id); if (busy && id === 'b') throw new Error('EBUSY'); }, verify: () => true });
+    reconciler.change([{ id: 'a', size: 1 }, { id: 'b', size: 1 }], []);
+    busy = false;
+    clock.advance(50_000);
+    expect(updated).toEqual(['a', 'b', 'b']);
+    expect(reconciler.status()).toEqual([{ id: 'a', state: 'done', attempts: 0 }, { id: 'b', state: 'done', attempts: 0 }]);
+  });
+});
+
+describe('changes', () => {
+  test('of objects that the caller takes for the same are not made', () => {
+    const { reconciler, updated } = world({}, { same: (a, b) => Math.sign((a as Thing).size) === Math.sign((b as Thing).size) });
+    reconciler.change([{ id: 'a', size: 1 }], []);
+    reconciler.change([{ id: 'a', size: 7 }], []);
+    expect(updated).toEqual(['a']);
+    reconciler.change([{ id: 'a', size: -7 }], []);
+    expect(updated).toEqual(['a', 'a']);
+  });
+
+  test('an object that is deleted and comes back the same is made again', () => {
+    const { reconciler, updated } = world();
+    reconciler.change([{ id: 'a', size: 1 }], []);
+    reconciler.change([], ['a']);
+    reconciler.change([{ id: 'a', size: 1 }], ['never-there']);
+    expect([updated, reconciler.status()]).toEqual([['a', 'a'], [{ id: 'a', state: 'done', attempts: 0 }]]);
+  });
+
+  test('of one turn are as many as the caller allows, a delete like an update', () => {
+    const deleted: string[] = [];
+    const { clock, reconciler, updated } = world({ delete: (id) => void deleted.push(id) }, { perTurn: 4 });
+    reconciler.replace(things(4));
+    expect(updated).toHaveLength(4);
+    clock.advance(1);
+    reconciler.change([{ id: 'new', size: 1 }], things(4).map(({ id }) => id));
+    expect([updated.length, deleted]).toEqual([5, ['0', '1', '2']]);
+    clock.advance(1);
+    expect(deleted).toEqual(['0', '1', '2', '3']);
+  });
+});
