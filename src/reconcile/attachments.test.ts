@@ -8,7 +8,7 @@ function memoryKernel(restored = (): boolean => false) {
     attach: (wanted, pin) => {
       log.push(links.has(pin) ? `swap ${pin}` : `attach ${pin}`);
       links.set(pin, wanted);
-      return { detach: () => void links.delete(pin), close: () => log.push(`close ${pin}`), restorePin: restored };
+      return { detach: () => { log.push(`detach ${pin}`); links.delete(pin); }, close: () => log.push(`close ${pin}`), restorePin: restored };
     },
     attached: (wanted, pin) => links.get(pin)?.ifindex === wanted.ifindex,
     pins: () => [...links.keys()],
@@ -50,10 +50,11 @@ describe('attachments', () => {
   });
 
   it('deletes what this run attached and what an earlier one did', () => {
-    const { kernel, links } = memoryKernel();
+    const { kernel, links, log } = memoryKernel();
     const operations = attachmentOperations(kernel);
     operations.update(eth1);
     operations.delete(eth1.id);
+    expect(log).toEqual(['attach egress@eth1:egress', 'detach egress@eth1:egress']);
     links.set(pinName('egress@eth2/egress'), eth1);
     operations.delete('egress@eth2/egress');
     expect(links.size).toBe(0);

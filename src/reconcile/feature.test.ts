@@ -55,11 +55,12 @@ test('what an earlier run had learned stays until the network has had time to te
   };
   let mayForget = false;
   const codec = { kind: 'x', key: (o: { id: string }) => Uint8Array.of(Number(o.id)), value: () => Uint8Array.of(1) };
-  const reconciler = learnedTable(table, codec, { clock: manualClock(), log: silentLog, count: () => {} }, () => mayForget);
+  const counted: string[] = [];
+  const reconciler = learnedTable(table, codec, { clock: manualClock(), log: silentLog, count: (name) => void counted.push(name) }, () => mayForget);
   reconciler.replace([{ id: '8' }, { id: '9' }]);
   reconciler.fullPass();
-  expect([...content.keys()]).toEqual([7, 8, 9]);
+  expect([[...content.keys()], counted]).toEqual([[7, 8, 9], []]);
   mayForget = true;
   reconciler.fullPass();
-  expect([...content.keys()]).toEqual([8, 9]);
+  expect([[...content.keys()], counted]).toEqual([[8, 9], ['reconcile.x.pruned']]);
 });

@@ -31,6 +31,7 @@ describe('a full pass', () => {
   test('comes every minute unless something else is configured, and again after that', () => {
     const { clock, reconciler, updated } = world();
     reconciler.replace(things(1));
+    reconciler.replace(things(1));
     clock.advance(59_999);
     expect(updated).toEqual(['0']);
     clock.advance(1);
@@ -141,9 +142,9 @@ describe('after close', () => {
     expect([read, updated]).toEqual([before, ['0']]);
   });
 
-  test('what was refused is not tried again, nor what is refused at the close', () => {
+  test.each([['what was refused', 0], ['what is refused at the close', 3]])('%s is not tried again', (_, refusedFrom) => {
     let tries = 0;
-    const { clock, reconciler } = world({ update: () => { tries++; throw new Error('EBUSY'); } }, { perTurn: 2 });
+    const { clock, reconciler } = world({ update: ({ id }) => { tries++; if (Number(id) >= refusedFrom) throw new Error('EBUSY'); } }, { perTurn: 2 });
     reconciler.replace(things(4));
     const before = tries;
     expect(before).toBeLessThan(4);
@@ -178,6 +179,42 @@ describe('retries', () => {
     expect(tries).toEqual(['0 1', '100 1', '300 1', '300 2', '400 2']);
   });
 
+  test('what was refused often waits for its own time, though others are made meanwhile', () => {
+    let tries = 0;
+    const { clock, reconciler } = world({ update: ({ id }) => { if (id === 'bad') { tries++; throw new Error('EBUSY'); } } });
+    reconciler.change([{ id: 'bad', size: 1 }], []);
+    clock.advance(300);
+    expect(tries).toBe(3);
+    reconciler.change([{ id: 'good', size: 1 }], []);
+    clock.advance(399);
+    expect(tries).toBe(3);
+    clock.advance(1);
+    expect(tries).toBe(4);
+  });
+
+  test('an object that was taken with another value needs no try any more, and is verified again', () => {
+    let present = true;
+    const { clock, reconciler, updated } = world({ update: ({ id, size }) => { updated.push(`${id} ${size}`); if (size === 1) throw new Error('EBUSY'); }, verify: () => present });
+    reconciler.change([{ id: 'a', size: 1 }], []);
+    reconciler.change([{ id: 'a', size: 2 }], []);
+    clock.advance(50_000);
+    expect(updated).toEqual(['a 1', 'a 2']);
+    present = false;
+    reconciler.fullPass();
+    expect(updated).toEqual(['a 1', 'a 2', 'a 2']);
+  });
+
+  test('an object that was taken at a later try is verified again', () => {
+    let [busy, present] = [true, true];
+    const { clock, reconciler, updated } = world({ update: ({ id }) => { if (busy) throw new Error('EBUSY'); updated.push(id); }, verify: () => present });
+    reconciler.change([{ id: 'a', size: 1 }], []);
+    busy = false;
+    clock.advance(100);
+    present = false;
+    reconciler.fullPass();
+    expect(updated).toEqual(['a', 'a']);
+  });
+
   test('what is thrown and is no Error is reported too', () => {
     const { reconciler } = world({ update: () => { throw 'ENOSPC'; } });
     reconciler.change(things(1), []);
@@ -205,12 +242,20 @@ describe('changes', () => {
     expect(updated).toEqual(['a', 'a']);
   });
 
-  test('an object that is deleted and comes back the same is made again', () => {
-    const { reconciler, updated } = world();
+  test('an object that is deleted and comes back the same is made again; what was never there is not deleted', () => {
+    const deleted: string[] = [];
+    const { reconciler, updated } = world({ delete: (id) => void deleted.push(id) });
     reconciler.change([{ id: 'a', size: 1 }], []);
     reconciler.change([], ['a']);
     reconciler.change([{ id: 'a', size: 1 }], ['never-there']);
-    expect([updated, reconciler.status()]).toEqual([['a', 'a'], [{ id: 'a', state: 'done', attempts: 0 }]]);
+    expect([updated, deleted, reconciler.status()]).toEqual([['a', 'a'], ['a'], [{ id: 'a', state: 'done', attempts: 0 }]]);
+  });
+
+  test('that contradict each other end with the last, done once', () => {
+    const deleted: string[] = [];
+    const { reconciler, updated } = world({ delete: (id) => void deleted.push(id) });
+    reconciler.change([{ id: 'a', size: 1 }, { id: 'b', size: 1 }, { id: 'b', size: 2 }], ['a']);
+    expect([updated, deleted]).toEqual([['b'], ['a']]);
   });
 
   test('of one turn are as many as the caller allows, a delete like an update', () => {

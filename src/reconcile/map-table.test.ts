@@ -103,6 +103,15 @@ describe('map table', () => {
     expect([...table.content]).toEqual([['03', '02']]);
   });
 
+  it('never takes an entry away to write it again: packets would miss it meanwhile', () => {
+    const table = memoryTable();
+    const removed: string[] = [];
+    const operations = tableOperations({ ...table, delete: (key) => removed.push(`${key[0]}`) > 0 }, codec);
+    for (const limit of [1, 2]) operations.update({ id: 'eth1', ifindex: 3, limit });
+    operations.delete('never-there');
+    expect([removed, [...table.content]]).toEqual([[], [['03', '02']]]);
+  });
+
   it('notices an entry that somebody changed', () => {
     const table = memoryTable();
     const operations = tableOperations(table, codec);

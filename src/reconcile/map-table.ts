@@ -49,7 +49,6 @@ export function tableOperations<T extends { readonly id: string }>(table: Table,
     // The usual case: thousands of objects, and where each of them is does not change.
     if (before?.owner === id && codec.fixed) return before.key;
     const key = codec.key(object);
-    if (before?.owner === id && sameBytes(before.key, key)) return before.key;
     if (before && !sameBytes(before.key, key)) leave(id);
     const name = text(key);
     let now = places.get(name);

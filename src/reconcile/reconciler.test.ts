@@ -155,12 +155,14 @@ describe('reconciler', () => {
     reconciler.replace([{ id: 'c', size: 2n }, { id: 'd', size: 2n }]);
     expect(calls.slice(3)).toEqual(['delete b', 'together c d']);
     expect([...kernel]).toEqual([['c', 2n], ['d', 2n]]);
+    reconciler.change([{ id: 'e', size: 1n }], []);
+    expect(calls.slice(5)).toEqual(['update e']);
   });
 
   it('tries each by itself when the kernel does not take all together: one refusal is one object’s', () => {
-    const { reconciler, kernel, counters } = world((id) => id === 'b', true);
+    const { reconciler, kernel, counters, calls } = world((id) => id === 'b', true);
     reconciler.replace(['a', 'b', 'c'].map((id) => ({ id, size: 1n })));
-    expect([...kernel.keys()]).toEqual(['a', 'c']);
+    expect([[...kernel.keys()], calls]).toEqual([['a', 'c'], ['together a b c', 'update a', 'update b', 'update c']]);
     expect(reconciler.status().map((s) => s.state)).toEqual(['done', 'failed', 'done']);
     expect(counters.get('reconcile.thing.failed')).toBe(1);
   });
@@ -185,12 +187,24 @@ describe('a large table', () => {
     expect(Math.max(...together.map((ids) => ids.length))).toBeLessThanOrEqual(10);
   });
 
+  it('is emptied a slice a turn, each as large as allowed', () => {
+    const { reconciler, clock, kernel } = large();
+    reconciler.change(things(0, 10), []);
+    reconciler.change(things(10, 20), []);
+    clock.advance(10);
+    reconciler.replace([]);
+    expect(kernel.size).toBe(10);
+    clock.advance(10);
+    expect(kernel.size).toBe(0);
+  });
+
   it('takes what changes meanwhile after what was asked for before', () => {
     const { reconciler, clock, kernel } = large();
     reconciler.replace(things(0, 30));
     expect(kernel.size).toBeLessThanOrEqual(10);
     reconciler.change([{ id: '29', size: 2n }, { id: 'new', size: 2n }], ['28']);
     reconciler.change([], ['new']);
+    expect(kernel.size).toBeLessThanOrEqual(10);
     clock.advance(100);
     expect([kernel.size, kernel.get('29'), kernel.has('28'), kernel.has('new')]).toEqual([29, 2n, false, false]);
   });

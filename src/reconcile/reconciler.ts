@@ -145,8 +145,8 @@ export class Reconciler<T extends { readonly id: string }> {
     marked.state = 'pending';
     marked.attempts = 0;
     marked.error = undefined;
-    if (!entry) this.#entries.set(id, marked);
-    if (this.#refused.size > 0) this.#refused.delete(marked);
+    this.#entries.set(id, marked);
+    this.#refused.delete(marked);
     this.#enqueue(marked);
   }
 
@@ -218,7 +218,6 @@ export class Reconciler<T extends { readonly id: string }> {
   /** Does what is queued, in order; updates that follow each other go together where the kernel takes many at once. */
   #run(): void {
     const queue = this.#queue;
-    if (queue.length === 0) return;
     this.#queue = [];
     for (const entry of queue) entry.queued = false;
     let attempts = 0;

@@ -128,11 +128,12 @@ describe('tunnel sources', () => {
   });
 
   test('FCN-4.2.2-c: any sender of an interface is a row a family; a prefix that is written down goes before it', () => {
-    const { defaultSource, rows } = splitSources([
-      { id: '1', ingressIfindex: 7, sender: prefix('::/0'), sid: b }, { id: '2', ingressIfindex: 7, sender: null, sid: a },
-    ]);
-    expect(defaultSource).toBeNull();
-    expect(rows.map((r) => [r.ingressIfindex, r.sender.address.family, r.sid])).toEqual([[7, 6, b], [7, 4, a]]);
+    const [written, any] = [{ id: '1', ingressIfindex: 7, sender: prefix('::/0'), sid: b }, { id: '2', ingressIfindex: 7, sender: null, sid: a }];
+    for (const order of [[written, any], [any, written]]) {
+      const { defaultSource, rows } = splitSources(order);
+      expect(defaultSource).toBeNull();
+      expect(rows.map((r) => [r.ingressIfindex, r.sender.address.family, r.sid])).toEqual([[7, 6, b], [7, 4, a]]);
+    }
   });
 
   test('FCN-4.2.2-c: of one sender at any interface is a row, and of one interface too', () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { fromHex, toHex } from '../hex.ts';
 import { fuzzDecoder, refusesTruncation } from '../hostile.fixture.ts';
-import { ipv6, options } from '../ip/packets.fixture.ts';
+import { fragment, ipv4, ipv6, options } from '../ip/packets.fixture.ts';
 import type { LongHaulCnp } from '../long-haul/body.ts';
 import { OBJECT_CLASS, REDUCE, REDUCE_BODY } from '../long-haul/vectors.fixture.ts';
 import { buildLongHaulIcmpv6, decodeLongHaulIcmpv6 } from './long-haul-cnp.ts';
@@ -36,6 +36,7 @@ test('LHCNP-6.1-a: 12 octets behind the four of ICMPv6 (A2)', () => {
 test('LHCNP-6.1-b, LHCNP-10.1-a: the type is an informational one, configurable', () => {
   expect(message(PACKET)[0]).toBe(200);
   expect(message(buildLongHaulIcmpv6({ ...FIELDS, codes: { ...CODES, type: 201 } }))[0]).toBe(201);
+  for (const type of [128, 255]) expect(message(buildLongHaulIcmpv6({ ...FIELDS, codes: { ...CODES, type } }))[0]).toBe(type);
   for (const type of [0, 1, 127, 256]) expect(() => buildLongHaulIcmpv6({ ...FIELDS, codes: { ...CODES, type } })).toThrow(/informational/);
 });
 
@@ -74,6 +75,14 @@ test('messages of another type are not ours, packets that are not ICMPv6 neither
   expect(code(fromHex('80000000 00010001'))).toBe('not-long-haul');
   expect(parseCode(ipv6([ENDS.source, ENDS.destination], 17, new Uint8Array(8)))).toBe('not-icmpv6');
   expect(parseCode(PACKET.subarray(0, 42))).toBe('truncated');
+  expect(parseCode(ipv4([address('192.0.2.1'), address('192.0.2.2')], 58, message(PACKET)))).toBe('not-icmpv6');
+  for (let length = 0; length < 4; length++) expect(code(message(PACKET).subarray(0, length))).toBe('truncated');
+});
+
+test('a message of nothing but its header is one; a fragment is none, for its checksum covers what is not there', () => {
+  expect(parseIcmpv6(buildIcmpv6({ ...ENDS, type: 128, code: 0, body: new Uint8Array() }))).toMatchObject({ ok: true, value: { type: 128, message: { length: 4 } } });
+  expect(parseCode(ipv6([ENDS.source, ENDS.destination], 44, fragment(58, 0, true, message(PACKET))))).toBe('fragment');
+  expect(parseIcmpv6(PACKET.with(50, PACKET[50]! ^ 1))).toMatchObject({ ok: false, error: { code: 'bad-icmpv6-checksum', offset: 42 } });
 });
 
 test('the message is found behind extension headers', () => {

@@ -91,3 +91,14 @@ test('an object that the message ends before is refused, at its last byte of pad
   // Five bytes of name and three of padding: each of them must be there.
   for (let missing = 1; missing <= 3; missing++) expect(code(unchecked.subarray(0, unchecked.length - missing)), `${missing} bytes less`).toBe('truncated');
 });
+
+test('an object may be as long as its Length can say, and no longer', () => {
+  const longest = { ...NAME, payload: new Uint8Array(0xffff - 4).fill(1) };
+  expect(decode(encodeExtensions([longest]))).toMatchObject({ ok: true, value: [{ payload: { length: 0xffff - 4 } }] });
+  expect(() => encodeExtensions([{ ...NAME, payload: new Uint8Array(0xffff - 3) }])).toThrow(/65536 bytes/);
+});
+
+test('an error names the place: the checksum, wherever in the message the structure begins', () => {
+  const bytes = concat(new Uint8Array(12), encodeExtensions([STAMP]).with(3, 0x77));
+  expect(decodeExtensions(bytes, 12, bytes.length)).toMatchObject({ ok: false, error: { code: 'bad-extension-checksum', offset: 14 } });
+});

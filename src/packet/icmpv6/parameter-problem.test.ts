@@ -36,6 +36,11 @@ test('a quotation that was cut behind the option still names host and option, an
   expect(code({ invoking: FAST_CNP6.subarray(0, 60) })).toBe('truncated');
 });
 
+test('a quotation whose option is not followed by UDP, or by nothing that was quoted, names no Queue Pair', () => {
+  const behind = (nextHeader: number): Uint8Array => FAST_CNP6.with(40, nextHeader);
+  for (const invoking of [behind(6), behind(60).subarray(0, 64)]) expect(refusedFastCnp({ ...problem, invoking }, CODES)).toMatchObject({ ok: true, value: { destination: HOST, destQpn: undefined } });
+});
+
 test('what is about something else is not taken for a refusal', () => {
   expect(code({ code: PROBLEM.erroneousHeader })).toBe('not-unrecognized-option');
   expect(code({ pointer: 43 })).toBe('pointer-elsewhere');
@@ -43,6 +48,7 @@ test('what is about something else is not taken for a refusal', () => {
   expect(code({ invoking: CNP6 })).toBe('no-fast-cnp-option');
   expect(code({ invoking: FAST_CNP6.with(42, 0x8a) })).toBe('no-fast-cnp-option');
   expect(code({ invoking: FAST_CNP6.with(0, 0x45) })).toBe('bad-version');
+  expect(code({ invoking: FAST_CNP6.subarray(0, 39) })).toBe('truncated');
   expect(decodeParameterProblem(fromHex('80000000 00000000'))).toMatchObject({ ok: false, error: { code: 'not-parameter-problem' } });
 });
 

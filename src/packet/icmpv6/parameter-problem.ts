@@ -7,7 +7,7 @@ import { put32, readAddress, u32 } from '../bytes.ts';
 import { concat } from '../bytes.ts';
 import { type Decoded, malformed } from '../decode.ts';
 import { type FastCnpOptionCodes, type FastCnpOption, findFastCnpOption } from '../ip/fast-cnp-option.ts';
-import { IPV6_HEADER, decodeIpv6 } from '../ip/ipv6.ts';
+import { IPV6_HEADER } from '../ip/ipv6.ts';
 import { PROTOCOL_UDP, UDP_HEADER } from '../ip/udp.ts';
 import { walkHeaders } from '../ip/walk.ts';
 import { decodeBth } from '../roce/bth.ts';
@@ -54,13 +54,11 @@ export interface RefusedFastCnp {
 }
 
 /**
- * The Fast CNP that a Parameter Problem is about: its pointer is at the option type. Codes: `not-unrecognized-option`, `truncated`, `bad-version`,
- * `no-fast-cnp-option`, those of findFastCnpOption, `pointer-elsewhere`.
+ * The Fast CNP that a Parameter Problem is about: its pointer is at the option type. Codes: `not-unrecognized-option`, those of findFastCnpOption,
+ * `pointer-elsewhere`.
  */
 export function refusedFastCnp({ code, pointer, invoking }: ParameterProblem, codes: FastCnpOptionCodes): Decoded<RefusedFastCnp> {
   if (code !== PROBLEM.unrecognizedOption) return malformed('not-unrecognized-option', 1, `Parameter Problem code ${code}`);
-  const header = decodeIpv6(invoking);
-  if (!header.ok) return header;
   const found = findFastCnpOption(invoking, codes);
   if (!found.ok) return found;
   if (found.value.offset !== pointer) return malformed('pointer-elsewhere', ICMPV6_HEADER, `points to ${pointer}, the option is at ${found.value.offset}`);
