@@ -17,6 +17,7 @@ function fixture(options: { expiryMs?: number; limit?: number } = {}) {
 
 test('a host that has answered with an error lacks that format, and no other host and no other format', () => {
   const { hosts, shown } = fixture();
+  expect(hosts.takeChanged()).toBe(false);
   expect(hosts.lacks(H2, 'fast-cnp')).toBe(true);
   expect(hosts.lacks(H1, 'long-haul-icmpv6')).toBe(true);
   expect(hosts.lacks(H1, 'fast-cnp')).toBe(true);
@@ -67,8 +68,29 @@ test('a full table lets go of the host that was heard of longest ago', () => {
   for (const host of [H1, H2, H1, H3]) hosts.lacks(host, 'fast-cnp');
   expect(shown()).toEqual(['2001:db8:1::10 fast-cnp', '2001:db8:1::30 fast-cnp']);
   expect(counts.get('learned.capability.displaced')).toBe(1);
+  hosts.takeChanged();
   hosts.configure({ expiryMs: 600_000, limit: 1 });
+  expect(hosts.takeChanged()).toBe(true);
   expect(shown()).toEqual(['2001:db8:1::30 fast-cnp']);
+});
+
+test('a host of which everything is forgotten takes no place any more', () => {
+  const { clock, counts, hosts, shown } = fixture({ limit: 2 });
+  hosts.lacks(H1, 'fast-cnp');
+  clock.at += 600_000;
+  hosts.tick();
+  for (const host of [H2, address('2001:db8:1::30')]) hosts.lacks(host, 'fast-cnp');
+  expect([shown().length, counts.get('learned.capability.displaced')]).toEqual([2, undefined]);
+});
+
+test('the earliest of all ends is the next one, of whichever host was heard of last', () => {
+  const { clock, hosts } = fixture();
+  hosts.lacks(H1, 'fast-cnp');
+  clock.at += 1000;
+  hosts.lacks(H2, 'fast-cnp');
+  clock.at += 1000;
+  hosts.lacks(H1, 'long-haul-icmpv6');
+  expect(hosts.nextDeadline()).toBe(605_000);
 });
 
 test('whatever comes, it agrees with a plain list of what was said and when', () => {

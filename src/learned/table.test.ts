@@ -192,6 +192,28 @@ describe('reports', () => {
     expect(Date.parse(since()) - Date.parse(first)).toBe(900_000);
   });
 
+  test('`since` survives a refresh of prefixes of several proxies, and whatever of an advertisement changes ends it', () => {
+    const { clock, table, report } = fixture();
+    const [own, other] = [flagged('10.2.0.0/16', '192.0.2.2', 7), flagged('10.1.0.0/16', '192.0.2.1', 7)];
+    const variants: LearnedPrefix[] = [{ ...other, pnc: false }, { ...other, metric: 8 }, { ...other, second: true }, { ...other, proxy: address('192.0.2.3') }, { prefix: other.prefix, pnc: true, metric: 7 }];
+    for (const variant of [undefined, ...variants]) {
+      report('cnpd1', [own, other]);
+      const first = table.entries().map((e) => e.since);
+      clock.now += 1000;
+      report('cnpd1', [own, variant ?? { ...other, proxy: address('192.0.2.1') }]);
+      expect(table.entries().map((e, i) => e.since === first[i]), JSON.stringify(variant?.metric)).toEqual([variant === undefined, true]);
+      if (variant) expect(table.entries()[0]).toMatchObject({ pnc: variant.pnc, metric: variant.metric });
+      clock.now += 1000;
+    }
+  });
+
+  test('an address that comes to a flag that had none is used at once, and one that goes is not', () => {
+    const { report, proxyOf } = fixture();
+    const bare: LearnedPrefix = { prefix: prefix('10.1.0.0/16'), pnc: true, metric: 1 };
+    const seen = [bare, flagged('10.1.0.0/16', '192.0.2.1', 1), bare].map((p) => (report('cnpd1', [p]), proxyOf('10.1.0.1')));
+    expect(seen).toEqual([null, '192.0.2.1', null]);
+  });
+
   test('a refresh that changes nothing changes nothing in the dataplane', () => {
     const { table, report } = fixture();
     const prefixes = [flagged('10.1.0.0/16', '192.0.2.1'), plain('10.1.1.0/24')];

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type IpAddress, address } from '../model/address.ts';
 import { type Prefix, formatPrefix, hostPrefix, prefix, prefixCovers, prefixOf } from '../model/prefix.ts';
-import { newKey, setAddress, setPrefix } from './key.ts';
+import { keyLength, newKey, prefixFrom, setAddress, setPrefix } from './key.ts';
 import { PrefixTrie, ROOT } from './trie.ts';
 
 /** Prefixes that nest and branch: few distinct bits, many lengths. */
@@ -91,6 +91,33 @@ describe('keys', () => {
     expect([...key.words, key.length]).toEqual([0, 0, 0xffff, 0x0a000000, 111]);
     expect(setPrefix(key, { address: address('2001:db8:ffff:ffff:ffff::1'), length: 65 })).toBe(true);
     expect([...key.words, key.length]).toEqual([0x20010db8, 0xffffffff, 0x80000000, 0, 65]);
+  });
+
+  test('a key is the prefix with its host bits cleared, and gives it back', () => {
+    const word = fc.oneof(fc.constantFrom(0n, 0xffffn, 0xffff_ffffn), fc.bigInt(0n, 0xffff_ffffn));
+    const address6 = fc.tuple(word, word, word, word).map(([a, b, c, d]): IpAddress => ({ family: 6, value: (a << 96n) | (b << 64n) | (c << 32n) | d }));
+    const address4 = word.map((value): IpAddress => ({ family: 4, value }));
+    fc.assert(
+      fc.property(fc.oneof(fc.tuple(address6, fc.nat({ max: 128 })), fc.tuple(address4, fc.nat({ max: 32 }))), ([host, length]) => {
+        const key = newKey();
+        // What spells IPv4 is tested below.
+        fc.pre(setPrefix(key, { address: host, length }));
+        const masked = prefixOf(host, length);
+        const [a, b, c, d] = [...key.words] as [number, number, number, number];
+        const value = [...key.words].reduce((sum, w) => (sum << 32n) | BigInt(w), 0n);
+        expect([value, key.length]).toEqual([host.family === 4 ? (0xffffn << 32n) | masked.address.value : masked.address.value, keyLength(masked)]);
+        expect(prefixFrom(a, b, c, d, key.length)).toEqual(masked);
+      }),
+    );
+  });
+
+  test('an address with the word that IPv4 has, and others before it, is IPv6', () => {
+    for (const text of ['2001:db8::ffff:a00:1/128', '0:0:0:1:0:ffff:a00:1/128', '::fffe:a00:1/128', '::1:ffff:a00:1/128']) {
+      const key = newKey();
+      expect(setPrefix(key, prefix(text))).toBe(true);
+      const [a, b, c, d] = [...key.words] as [number, number, number, number];
+      expect(prefixFrom(a, b, c, d, key.length)).toEqual(prefix(text));
+    }
   });
 
   test.each<readonly [string, number]>([['10.0.0.0', 33], ['10.0.0.0', -1], ['::', 129], ['2001:db8::', 1.5], ['::ffff:10.0.0.0', 104], ['::ffff:0:0', 96]])('%s/%d is no key', (text, length) => {
