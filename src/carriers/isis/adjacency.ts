@@ -48,16 +48,15 @@ export const isActive = (s: Speaker, level: Level): boolean => activeLevels(s).i
 
 export const activeLevels = (s: Speaker): readonly Level[] => (s.adjacency?.state === 'up' ? s.adjacency.levels : []);
 
-/** Puts `next` in place and tells each level that comes up or goes down. Another system is another adjacency: all levels go down first. */
+/** Puts `next` in place and tells each level that comes up or goes down. Another system takes the place only of an adjacency that is down (interface.ts). */
 export function changeAdjacency(s: Speaker, next: Adjacency): void {
   const previous = s.adjacency;
-  const replaced = previous !== undefined && previous.system !== next.system;
   const before = activeLevels(s);
   s.adjacency = next;
   const after = activeLevels(s);
-  for (const level of before) if (replaced || !after.includes(level)) levelDown(s, s.levels.get(level)!);
-  for (const level of after) if (replaced || !before.includes(level)) levelUp(s, s.levels.get(level)!);
-  if (previous?.state === next.state && !replaced) return;
+  for (const level of before) if (!after.includes(level)) levelDown(s, s.levels.get(level)!);
+  for (const level of after) if (!before.includes(level)) levelUp(s, s.levels.get(level)!);
+  if (previous?.state === next.state && previous.system === next.system) return;
   const fields = { neighbor: next.system, from: previous?.state ?? 'none', to: next.state, levels: next.levels, reason: next.reason };
   log(s, 'info', fields, `IS-IS adjacency ${next.state}: ${next.reason}`);
 }

@@ -1,50 +1,8 @@
 // Carrying between levels, with routers in between that know nothing of it. Topology: stubs behind routers, agents of both levels.
 import { describe, expect, it } from 'vitest';
-import { formatAddress } from '../../model/address.ts';
 import { hasFlag } from '../../packet/bit-string.ts';
-import { decodePdu } from '../../packet/isis/pdu.ts';
-import type { Level, PrefixReachability } from '../../packet/isis/types.ts';
-import { Router } from './router.fixture.ts';
-import { Agent, Simulation, originate, proxied, testConfig } from './simulation.fixture.ts';
-import type { SpeakerConfig } from './speaker.ts';
-
-const ORIGIN = '0000.0000.0001';
-const AGENT_A = '0000.0000.00aa';
-const AGENT_B = '0000.0000.00bb';
-const LEARNER = '0000.0000.00ff';
-
-interface Net {
-  simulation: Simulation;
-  router: Router;
-  add(system: string, levels: readonly Level[], overrides?: Partial<SpeakerConfig>): Agent;
-}
-
-/** One router of both levels with stubs around it. */
-function net(): Net {
-  const simulation = new Simulation();
-  const router = new Router(simulation, '0000.0000.1111');
-  let seed = 10;
-  const add = (system: string, levels: readonly Level[], overrides: Partial<SpeakerConfig> = {}): Agent => {
-    const agent = new Agent(simulation, testConfig(system, { levels, seed: seed++, ...overrides }));
-    simulation.wire(agent.attach, router.attach);
-    return agent;
-  };
-  return { simulation, router, add };
-}
-
-/** What a system advertises in a level, as the router holds it. */
-function advertised(router: Router, level: Level, system: string): PrefixReachability[] {
-  return [...router.lsps[level]]
-    .filter(([key, lsp]) => key.startsWith(system) && lsp.lifetime > 0)
-    .flatMap(([, lsp]) => {
-      const decoded = decodePdu(lsp.raw);
-      const tlvs = decoded.ok && decoded.value.kind === 'lsp' ? decoded.value.tlvs : [];
-      return tlvs.flatMap((tlv) => (tlv.kind === 'ipv6-reachability' || tlv.kind === 'ipv4-reachability' ? tlv.prefixes : []));
-    });
-}
-
-const flagsOf = (p: PrefixReachability): Uint8Array => p.subTlvs.find((t) => t.kind === 'prefix-attribute-flags')!.flags;
-const learned = (agent: Agent): string[] => agent.prefixes().map((p) => `${p.pnc ? 'P' : '-'} ${p.proxy ? formatAddress(p.proxy) : 'none'}`);
+import { AGENT_A, AGENT_B, LEARNER, ORIGIN, advertised, flagsOf, learned, net } from './carrying.fixture.ts';
+import { originate, proxied } from './simulation.fixture.ts';
 
 describe('PNC between levels', () => {
   it.each([

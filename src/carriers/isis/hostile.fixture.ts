@@ -74,6 +74,11 @@ export function csnp(fields: object = {}, entries: LspEntry[] = []): Uint8Array 
   return encodePdu({ kind: 'csnp', level: 2, systemId: systemId(B), start: FIRST_LSP_ID, end: LAST_LSP_ID, tlvs, ...fields });
 }
 
+export function psnp(entries: LspEntry[]): Uint8Array {
+  const tlvs = Array.from({ length: Math.ceil(entries.length / 15) }, (_, i): IsisTlv => ({ kind: 'lsp-entries', entries: entries.slice(15 * i, 15 * i + 15) }));
+  return encodePdu({ kind: 'psnp', level: 2, systemId: systemId(B), tlvs });
+}
+
 export function patched(pdu: Uint8Array, at: number, ...values: number[]): Uint8Array {
   const copy = pdu.slice();
   copy.set(values, at);

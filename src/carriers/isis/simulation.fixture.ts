@@ -128,6 +128,8 @@ export class Agent implements Port {
   readonly counters = new Map<string, number>();
   readonly reports = new Map<string, LearnedReport>();
   readonly sent: Uint8Array[] = [];
+  /** What the operator was told. */
+  readonly logged: { readonly message: string; readonly fields: object }[] = [];
   reachable: ReadonlySet<string> = new Set();
   stopped: boolean | undefined;
   private send: (pdu: Uint8Array) => void = () => {};
@@ -196,5 +198,6 @@ export class Agent implements Port {
       else this.reports.delete(effect.report.source);
     } else if (effect.type === 'reachability') this.reachable = effect.reachable;
     else if (effect.type === 'stopped') this.stopped = effect.clean;
+    else this.logged.push(effect);
   }
 }

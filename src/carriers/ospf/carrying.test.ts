@@ -3,32 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { address, formatAddress } from '../../model/address.ts';
 import { prefix } from '../../model/prefix.ts';
 import type { ExtendedPrefixLsa } from '../../packet/ospf/lsa/types.ts';
-import { type AnyVersion, type ContentAgent, ContentNet, END_CON, declaration, named, proxyAddress, senderPrefix } from './content.fixture.ts';
-import type { PrefixEntry } from './entries.ts';
-
-const VERSIONS: readonly AnyVersion[] = [2, 3];
-const LEAF = 0x01010101;
-const BORDER = 0x02020202;
-const SECOND = 0x03030303;
-const CORE = 0x04040404;
-const FAR = 0x05050505;
-/** Longer than agents wait before they carry. */
-const SETTLED = 5000;
-
-const entriesOf = (agent: ContentAgent, areaId: number): PrefixEntry[] =>
-  [...agent.content.areas.get(areaId)!.placements.values()].flatMap(({ slots }) => slots.flatMap(({ entries }) => [...entries.values()].map(({ entry }) => entry as PrefixEntry)));
+import { BORDER, FAR, LEAF, SECOND, SETTLED, VERSIONS, entriesOf, line } from './carrying.fixture.ts';
+import { type ContentAgent, ContentNet, END_CON, declaration, named, proxyAddress, senderPrefix } from './content.fixture.ts';
 
 describe.each(VERSIONS)('OSPFv%d', (version) => {
-  /** A leaf in area 1, a border agent, an agent in the backbone. */
-  const line = (): { net: ContentNet; leaf: ContentAgent; border: ContentAgent; core: ContentAgent } => {
-    const net = new ContentNet(version);
-    const [leaf, border, core] = [net.agent(LEAF, [1]), net.agent(BORDER, [0, 1]), net.agent(CORE, [0])];
-    net.run(SETTLED);
-    return { net, leaf, border, core };
-  };
-
   it('PNC-5.2-b PNC-5.2-c PNC-5.3-b PNC-5.3-c A15: into the backbone, with the original proxy address and router ID, as an inter-area prefix', () => {
-    const { net, leaf, border, core } = line();
+    const { net, leaf, border, core } = line(version);
     net.declare(leaf, declaration(version, [1], 7));
     net.run(SETTLED);
     expect(core.learned(senderPrefix(version, 1))).toEqual([`${named(0, BORDER)} ${proxyAddress(version, 7)}`]);
@@ -39,7 +19,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   });
 
   it('PNC-5.2-b PNC-5.3-b A15: out of the backbone, and on to areas beyond it', () => {
-    const { net, leaf, core } = line();
+    const { net, leaf, core } = line(version);
     const far = (net.agent(SECOND, [0, 2]), net.agent(FAR, [2]));
     net.declare(leaf, declaration(version, [1], 7));
     net.declare(core, declaration(version, [2], 8));
@@ -50,7 +30,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   });
 
   it('PNC-5.2-c PNC-5.3-c: across two border agents the router ID and the proxy stay the original ones; the A-flag is for the area that it is from alone', () => {
-    const { net, leaf, border } = line();
+    const { net, leaf, border } = line(version);
     const second = net.agent(SECOND, [0, 2]);
     const far = net.agent(FAR, [2]);
     net.run(SETTLED);
@@ -63,7 +43,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   });
 
   it('a prefix in which no sender can be is not carried on', () => {
-    const { net, leaf, border } = line();
+    const { net, leaf, border } = line(version);
     net.declare(leaf, { proxies: [{ prefix: prefix(version === 2 ? '224.1.0.0/16' : 'ff0e::/16'), proxy: address(proxyAddress(version, 7)) }], sids: [], routerAddresses: [] });
     net.run(SETTLED);
     expect([entriesOf(leaf, 1).length, entriesOf(border, 0)]).toEqual([1, []]);
@@ -88,7 +68,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   });
 
   it('A15: what was inter-area is not carried into the backbone, whoever says it', () => {
-    const { net, border, core } = line();
+    const { net, border, core } = line(version);
     const other = net.agent(FAR, [1]);
     net.run(SETTLED);
     net.declare(other, declaration(version, [1], 7));
@@ -109,7 +89,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   });
 
   it('PNC-5.2-c PNC-5.3-c A15: a clear flag stays clear: the prefix is not carried, and one that loses its flag is withdrawn', () => {
-    const { net, leaf, border, core } = line();
+    const { net, leaf, border, core } = line(version);
     net.declare(leaf, declaration(version, [1], 7));
     net.run(SETTLED);
     expect(core.learned(senderPrefix(version, 1))).toHaveLength(1);
@@ -125,7 +105,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   });
 
   it('a withdrawal follows at once, without waiting for the hold time', () => {
-    const { net, leaf, core } = line();
+    const { net, leaf, core } = line(version);
     net.declare(leaf, declaration(version, [1, 2], 7));
     net.run(SETTLED);
     net.declare(leaf, declaration(version, [2], 7));
@@ -135,7 +115,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   });
 
   it('a changed proxy address is carried', () => {
-    const { net, leaf, core } = line();
+    const { net, leaf, core } = line(version);
     net.declare(leaf, declaration(version, [1], 7));
     net.run(SETTLED);
     net.declare(leaf, declaration(version, [1], 9));
@@ -144,7 +124,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   });
 
   it('of two border agents the one with the lower router ID carries, and neither carries back', () => {
-    const { net, leaf, border, core } = line();
+    const { net, leaf, border, core } = line(version);
     const second = net.agent(SECOND, [0, 1]);
     net.declare(leaf, declaration(version, [1], 7));
     net.declare(core, declaration(version, [2], 8));
@@ -159,7 +139,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   });
 
   it('the carrying agent is lost: the other takes over while the copy still counts; back again, it carries again', () => {
-    const { net, leaf, border, core } = line();
+    const { net, leaf, border, core } = line(version);
     net.agent(SECOND, [0, 1]);
     net.declare(leaf, declaration(version, [1], 7));
     net.run(2 * SETTLED);
@@ -170,7 +150,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
 
   it('two border agents: when the leaf withdraws nothing is left, and when it dies nothing is after the hold time', () => {
     for (const end of ['stop', 'kill'] as const) {
-      const { net, leaf, border, core } = line();
+      const { net, leaf, border, core } = line(version);
       const second = net.agent(SECOND, [0, 1]);
       net.declare(leaf, declaration(version, [1], 7));
       net.run(2 * SETTLED);
@@ -184,7 +164,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   });
 
   it.each([5100, 9500])('A15: the copy of the agent that carries outlives the original by %d ms (MinLSInterval): the other does not carry it back', (ms) => {
-    const { net, leaf, border, core } = line();
+    const { net, leaf, border, core } = line(version);
     const second = net.agent(SECOND, [0, 1]);
     net.declare(leaf, declaration(version, [1], 7));
     net.run(2 * SETTLED);
@@ -200,7 +180,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   });
 
   it('A15: what the area itself said is carried into it again when another area still says it', () => {
-    const { net, leaf } = line();
+    const { net, leaf } = line(version);
     net.agent(SECOND, [0, 2]);
     const far = net.agent(FAR, [2]);
     net.declare(far, declaration(version, [1], 8));
@@ -228,7 +208,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   });
 
   it.runIf(version === 2)('A15: a prefix whose route type is unspecified may be of another area: it is learned, and not carried (RFC 7684 §2.1)', () => {
-    const { net, leaf, border } = line();
+    const { net, leaf, border } = line(version);
     net.declare(leaf, declaration(version, [1], 7));
     net.run(SETTLED);
     expect(entriesOf(border, 0)).toHaveLength(1);
@@ -241,14 +221,14 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   });
 
   it('the table names the LSA as the database does', () => {
-    const { net, leaf, border } = line();
+    const { net, leaf, border } = line(version);
     net.declare(leaf, declaration(version, [1], 7));
     net.run(SETTLED);
     expect([...border.reports.keys()]).toContain(version === 2 ? '0.0.0.1 extended-prefix 7.0.0.0 1.1.1.1' : '0.0.0.1 E-Intra-Area-Prefix 0.0.0.0 1.1.1.1');
   });
 
   it('what the operator of the border declares comes before what it would carry; carried again when that ends', () => {
-    const { net, leaf, border, core } = line();
+    const { net, leaf, border, core } = line(version);
     net.declare(leaf, declaration(version, [1], 7));
     net.declare(border, declaration(version, [1], 3));
     net.run(SETTLED);
@@ -261,7 +241,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   });
 
   it('FCN-4.2.2-a: END.CON is carried between areas as well, and withdrawn', () => {
-    const { net, leaf, core } = line();
+    const { net, leaf, core } = line(version);
     const sids = [{ sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: END_CON }];
     net.declare(leaf, declaration(version, [], 1, { sids }));
     net.run(SETTLED);
@@ -273,7 +253,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   });
 
   it('2,000 prefixes are carried a batch at a time, and all arrive', () => {
-    const { net, leaf, core } = line();
+    const { net, leaf, core } = line(version);
     net.declare(leaf, declaration(version, Array.from({ length: 2000 }, (_, n) => n), 7));
     net.run(SETTLED);
     const flagged = [...core.reports.values()].flatMap(({ prefixes }) => prefixes.filter(({ pnc }) => pnc));
