@@ -55,6 +55,16 @@ describe('what became of a path at another router', () => {
     });
   });
 
+  it('with an AS path that does not begin with the AS of the neighbor that sent it: which neighbor, and what to do about it', () => {
+    expect(one(there([arrived({ status: 'first-as-mismatch', 'as-path': '65030' })]))).toMatchObject({
+      arrival: 'not-used', why: expect.stringContaining(`(65030) does not begin with the AS of ${RR}`), remedy: expect.stringContaining(`let ${RR} put its own AS in front`),
+    });
+  });
+
+  it('with a status that this cnpd does not know: it is named', () => {
+    for (const status of ['from-the-future', 'constructor']) expect(one(there([arrived({ status })]))).toMatchObject({ arrival: 'not-used', why: `status ${status}`, remedy: expect.stringContaining('versions') });
+  });
+
   it('with another code point: both files are named', () => {
     expect(one(there([arrived({ status: 'no-characteristic', proxy: undefined, unknown: [65_500] })]))).toMatchObject({
       arrival: 'not-used', why: 'the other router does not know characteristic 65500', remedy: expect.stringContaining('bgp-pnc-characteristic'),

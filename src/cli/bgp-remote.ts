@@ -1,6 +1,7 @@
 // Which of the paths that this cnpd has put into BGP arrive at another one, and in what state: what was sent, compared with what the other reports
 // (`cnpctl -o json show bgp` there). A neighbour that drops attribute 39 cannot be seen from either end alone (draft-ietf-idr-nhc; PNC §5.4). Pure.
 import { parseAddress } from '../model/address.ts';
+import type { BgpPathState } from '../model/carrier-state.ts';
 import type { BgpOverview } from './bgp.ts';
 import type { Row } from './views.ts';
 
@@ -153,13 +154,14 @@ const KEEP_ATTRIBUTE =
 /** @returns what the other end made of a path whose attribute it has */
 function judge(row: Row, sent: Row): Pick<Comparison, 'arrival' | 'why' | 'remedy'> {
   const [peer, nextHop] = [text(row, 'peer') ?? 'its neighbour', text(row, 'next-hop') ?? 'none'];
-  const verdict = VERDICTS[String(row['status'])];
+  const status = String(row['status']);
+  const verdict = Object.hasOwn(VERDICTS, status) ? VERDICTS[status as keyof typeof VERDICTS] : undefined;
   if (row['status'] === 'used' && nextHop === text(sent, 'next-hop')) {
     const changed = difference(row, sent);
     return changed ? { arrival: 'altered', ...changed } : { arrival: 'used' };
   }
   if (row['status'] === 'used') return { arrival: 'another-path', why: `it arrives with next hop ${nextHop} and counts there: a router on the way has taken it over, or another one names the same proxy` };
-  return verdict ? { arrival: 'not-used', ...verdict(row, peer, nextHop) } : { arrival: 'not-used', why: `status ${String(row['status'])}`, remedy: 'compare the versions of cnpd at both ends' };
+  return verdict ? { arrival: 'not-used', ...verdict(row, peer, nextHop) } : { arrival: 'not-used', why: `status ${status}`, remedy: 'compare the versions of cnpd at both ends' };
 }
 
 const LINK_LOCAL = {
@@ -170,7 +172,8 @@ const LINK_LOCAL = {
 /** `arrival` where it is not `not-used`. */
 type Verdict = (row: Row, peer: string, nextHop: string) => { readonly arrival?: 'altered'; readonly why: string; readonly remedy: string };
 
-const VERDICTS: Readonly<Record<string, Verdict>> = {
+/** A row for each status, or it does not compile: what the other end reports has its reason here. */
+const VERDICTS: Readonly<Record<Exclude<BgpPathState['status'], 'originated' | 'used'>, Verdict>> = {
   'next-hop-mismatch': (row, peer, nextHop) => {
     const header = text(row, 'header-next-hop');
     if (header === nextHop) return LINK_LOCAL;
@@ -180,6 +183,10 @@ const VERDICTS: Readonly<Record<string, Verdict>> = {
   'outside-domain': (row) => ({
     why: `its AS path (${text(row, 'as-path') ?? ''}) has an AS that is not of the other router's domain`,
     remedy: `if all of them are: bgp.domain: [${ases(text(row, 'as-path') ?? '').join(', ')}] in its cnpd.yaml`,
+  }),
+  'first-as-mismatch': (row, peer) => ({
+    why: `its AS path (${text(row, 'as-path') ?? ''}) does not begin with the AS of ${peer}, which told the other router of it: such a path may be forged, and is not used`,
+    remedy: `let ${peer} put its own AS in front (a route server that leaves its AS out, FRR \`neighbor X attribute-unchanged as-path\`, has no place between routers of the domain), or let the other router hear of it from a router of this AS`,
   }),
   malformed: (_row, peer) => ({ arrival: 'altered', why: `the attribute that ${peer} told is malformed`, remedy: `look at ${peer}, then at the routers before it: one of them changes attribute 39` }),
   'no-characteristic': (row) => {

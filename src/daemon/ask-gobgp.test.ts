@@ -25,14 +25,14 @@ interface Call {
 }
 
 /** @returns what doctor finds, and the methods that were called */
-async function examined(listPeer: (call: Call) => void): Promise<{ readonly checks: readonly GobgpCheck[]; readonly called: readonly string[] }> {
+async function examined(listPeer: (call: Call) => void, answers = true): Promise<{ readonly checks: readonly GobgpCheck[]; readonly called: readonly string[] }> {
   const called: string[] = [];
   const directory = mkdtempSync(join(tmpdir(), 'cnpd-doctor-'));
   const server = new Server();
   server.addService(
     { GetBgp: method('GetBgp', false), WatchEvent: method('WatchEvent', true), ListPeer: method('ListPeer', true), ListPath: method('ListPath', true) },
     {
-      GetBgp: (_call: unknown, answer: (error: null, value: Uint8Array) => void) => answer(null, ABOUT),
+      GetBgp: (_call: unknown, answer: (error: null, value: Uint8Array) => void) => answers && answer(null, ABOUT),
       WatchEvent: (call: Call) => (called.push('WatchEvent'), call.write(WATCHING)),
       ListPeer: listPeer,
       ListPath: (call: Call) => (called.push('ListPath'), call.end()),
@@ -63,4 +63,11 @@ it('who it is and which neighbours it has is all that it is asked: it lists no t
   });
   expect(checks.map(({ id, state }) => [id, state])).toEqual([['gobgp', 'ok'], ['gobgp.neighbors', 'ok']]);
   expect(called).toEqual([]);
+});
+
+it('a gobgpd that hangs keeps a person waiting for two seconds, not for ten', async () => {
+  const before = performance.now();
+  const { checks } = await examined(() => {}, false);
+  expect(checks).toMatchObject([{ id: 'gobgp', state: 'missing', problem: expect.stringContaining('does not answer'), remedy: expect.stringContaining('restart gobgpd') }]);
+  expect(performance.now() - before).toBeLessThan(8000);
 });

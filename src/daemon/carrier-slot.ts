@@ -1,5 +1,6 @@
 // One carrier's life beside the daemon's: there while the intent has its section, created anew when what it is has changed, told what to advertise.
 // What it taught is held when it goes, as if its originators had become unreachable.
+import { isDeepStrictEqual } from 'node:util';
 import type { Carrier } from '../carriers/carrier.ts';
 import type { Intent } from '../intent/intent.ts';
 import type { CarrierName, Origination } from '../model/advertisement.ts';
@@ -16,6 +17,8 @@ export interface CarrierSlotOptions<C extends SlotCarrier<Section>, Section> {
   readonly name: CarrierName;
   /** Its section of the intent; undefined: it does not run. */
   readonly section: (intent: Intent) => Section | undefined;
+  /** What of the intent it reads only when it is created, its section aside. */
+  readonly identity: (intent: Intent) => unknown;
   readonly create: (section: Section, intent: Intent) => C;
   /** How long what it taught is held after it was stopped, ms. */
   readonly holdMs: (section: Section | undefined) => number;
@@ -27,6 +30,8 @@ export class CarrierSlot<C extends SlotCarrier<Section>, Section> {
   #carrier: C | undefined;
   #problem: Problem | undefined;
   #startedAt = 0;
+  /** That of the carrier that runs. */
+  #identity: unknown;
 
   constructor(options: CarrierSlotOptions<C, Section>) {
     this.#options = options;
@@ -48,12 +53,13 @@ export class CarrierSlot<C extends SlotCarrier<Section>, Section> {
 
   /** @throws what the carrier's start rejects with; it is among the problems then too. */
   async start(intent: Intent, origination: Origination): Promise<void> {
-    const { name, section: sectionOf, create } = this.#options;
+    const { name, section: sectionOf, identity, create } = this.#options;
     const section = sectionOf(intent);
     this.#problem = undefined;
     if (section === undefined) return;
     const carrier = create(section, intent);
     this.#carrier = carrier;
+    this.#identity = identity(intent);
     this.#startedAt = Date.now();
     carrier.originate(origination);
     try {
@@ -66,10 +72,11 @@ export class CarrierSlot<C extends SlotCarrier<Section>, Section> {
     }
   }
 
-  /** `changed`: its section did; `identityChanged`: something did that it reads only when it is created. */
-  async reload(intent: Intent, origination: Origination, what: { readonly changed: boolean; readonly identityChanged: boolean }): Promise<void> {
+  /** @param changed its section did */
+  async reload(intent: Intent, origination: Origination, changed: boolean): Promise<void> {
     const section = this.#options.section(intent);
-    const keep = this.#carrier && section !== undefined && !what.identityChanged && (!what.changed || this.#carrier.update(section));
+    const same = isDeepStrictEqual(this.#identity, this.#options.identity(intent));
+    const keep = this.#carrier && section !== undefined && same && (!changed || this.#carrier.update(section));
     if (keep) return this.#carrier!.originate(origination);
     if (this.#carrier) {
       await this.#carrier.stop(section);

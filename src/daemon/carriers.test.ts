@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Intent } from '../intent/intent.ts';
-import { holdTimes, patienceMs } from './carriers.ts';
+import { load } from '../intent/fixture.ts';
+import { CarrierSlot, type SlotCarrier } from './carrier-slot.ts';
+import { holdTimes, identityOf, patienceMs } from './carriers.ts';
 
 const intent = (carriers: object): Intent => carriers as Intent;
 
@@ -16,5 +18,33 @@ describe('times of the carriers', () => {
     expect(patienceMs(intent({ isis: { helloIntervalMs: 3000, holdUnreachableMs: 120_000 } }))).toBe(120_000);
     expect(patienceMs(intent({ isis: { helloIntervalMs: 3000, holdUnreachableMs: 0 } }))).toBe(16_000);
     expect(patienceMs(intent({ isis: { helloIntervalMs: 3000, holdUnreachableMs: 0 }, ospfv2: { helloSeconds: 10, holdUnreachableMs: 0 } }))).toBe(30_000);
+  });
+});
+
+describe('a reload leaves a carrier, and its adjacency, alone', () => {
+  const file = (router: string, rest = ''): Intent =>
+    load(`router: { name: r1, loopback: { ipv6: 2001:db8::1 }${router} }\nisis: { system-id: 0000.0000.c001, area: 49.0001, level: 2, interface: cnpd-isis }\n${rest}`);
+  const NOTHING = { proxies: [], sids: [], routerAddresses: [] };
+
+  /** @returns how often the IS-IS carrier was created, after a start and a reload */
+  const created = async (before: Intent, after: Intent): Promise<number> => {
+    let count = 0;
+    const carrier = { originate: () => {}, start: async () => {}, stop: async () => {}, update: () => false } as unknown as SlotCarrier<object>;
+    const slot = new CarrierSlot({
+      name: 'isis', section: ({ isis }) => isis as object, identity: (intent) => identityOf('isis', intent), create: () => (count++, carrier), holdMs: () => 0, onStopped: () => {},
+    });
+    await slot.start(before, NOTHING);
+    await slot.reload(after, NOTHING, false);
+    return count;
+  };
+
+  it.each([', reverse-path-check: off', ', core-ports: [eth2]'])('router%s is nothing of its own', async (more) => {
+    expect(await created(file(''), file(more))).toBe(1);
+  });
+
+  it('another name, which it floods, and other code points are', async () => {
+    const renamed = file('');
+    expect(await created(file(''), { ...renamed, router: { ...renamed.router, name: 'r2' } })).toBe(2);
+    expect(await created(file(''), file('', 'code-points: { isis-pnc-flag-bit: 9 }\n'))).toBe(2);
   });
 });

@@ -42,13 +42,8 @@ export const holdTimes = (intent: Intent): Record<(typeof NAMES)[number], number
   bgp: intent.bgp?.holdUnreachableMs ?? DEFAULT_HOLD_MS,
 });
 
-/** What a carrier reads only when it is created, its own section aside. */
-const IDENTITY: Readonly<Record<(typeof NAMES)[number], readonly IntentSection[]>> = {
-  isis: ['code-points', 'router'],
-  ospfv2: ['code-points'],
-  ospfv3: ['code-points'],
-  bgp: ['code-points'],
-};
+/** What a carrier reads only when it is created, its own section aside: when that changes it is created anew, and its adjacency with it. */
+export const identityOf = (name: (typeof NAMES)[number], { codePoints, router }: Intent): unknown => (name === 'isis' ? [codePoints, router.name] : codePoints);
 
 /** An adjacency and a database exchange, or gobgpd's list of its paths, take some seconds, however short the hold time is; and a hello or two, until they begin. */
 const EXCHANGE_MS = 10_000;
@@ -73,11 +68,32 @@ export class Carriers {
     this.#refusedSids = modules.refusedSids;
     const holdMs = (section: { readonly holdUnreachableMs: number } | undefined): number => section?.holdUnreachableMs ?? DEFAULT_HOLD_MS;
     const ospf = (name: (typeof OSPF)[number]): CarrierSlot<OspfCarrier, OspfIntent> =>
-      new CarrierSlot({ name, section: (intent) => intent[name], create: (section, intent) => createOspf(name, section, intent, modules), holdMs, onStopped });
-    this.isis = new CarrierSlot({ name: 'isis', section: (intent) => intent.isis, create: (section, intent) => createIsis(section, intent, modules), holdMs, onStopped });
+      new CarrierSlot({
+        name,
+        section: (intent) => intent[name],
+        identity: (intent) => identityOf(name, intent),
+        create: (section, intent) => createOspf(name, section, intent, modules),
+        holdMs,
+        onStopped,
+      });
+    this.isis = new CarrierSlot({
+      name: 'isis',
+      section: (intent) => intent.isis,
+      identity: (intent) => identityOf('isis', intent),
+      create: (section, intent) => createIsis(section, intent, modules),
+      holdMs,
+      onStopped,
+    });
     this.ospfv2 = ospf('ospfv2');
     this.ospfv3 = ospf('ospfv3');
-    this.bgp = new CarrierSlot({ name: 'bgp', section: (intent) => intent.bgp, create: (section, intent) => createBgp(section, intent, modules), holdMs, onStopped });
+    this.bgp = new CarrierSlot({
+      name: 'bgp',
+      section: (intent) => intent.bgp,
+      identity: (intent) => identityOf('bgp', intent),
+      create: (section, intent) => createBgp(section, intent, modules),
+      holdMs,
+      onStopped,
+    });
   }
 
   /** @throws what the first carrier that cannot start rejects with; those after it have been tried too */
@@ -87,8 +103,7 @@ export class Carriers {
 
   /** @throws Error, with the carrier's name, for the first that cannot do it; those after it have been tried too */
   reload(intent: Intent, changed: readonly IntentSection[]): Promise<void> {
-    const identityChanged = (name: (typeof NAMES)[number]): boolean => IDENTITY[name].some((section) => changed.includes(section));
-    return this.#each((name) => this[name].reload(intent, this.#originated(intent), { changed: changed.includes(name), identityChanged: identityChanged(name) }));
+    return this.#each((name) => this[name].reload(intent, this.#originated(intent), changed.includes(name)));
   }
 
   /** What the kernel refuses has changed, and with it what may be advertised. */

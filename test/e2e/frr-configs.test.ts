@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Lab, labDown, labUp } from '../../src/lab/lab.ts';
 import { packageRoot } from '../../src/lab/program.ts';
+import { ownLabName } from './support/network.ts';
 
-const NAME = 't-lab-configs';
+const NAME = await ownLabName('t-lab-configs');
 /** FRR says hello every ten seconds. */
 const LIMIT_MS = 60_000;
 const CONFIGS = join(packageRoot(), 'frr-configs');

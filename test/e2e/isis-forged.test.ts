@@ -1,4 +1,5 @@
 // LSPs under the name of an agent that are not its own, across real isisd: of another router with its system ID, and forged ones; and LSPs whose content is odd.
+// They wait for timers that are compiled into isisd (ZeroAge is a minute), so they wait side by side, each in a network of its own.
 import { expect, it } from 'vitest';
 import { parseSystemId } from '../../src/packet/isis/lsp-id.ts';
 import { encodePdu } from '../../src/packet/isis/pdu.ts';
@@ -6,8 +7,6 @@ import type { Lsp } from '../../src/packet/isis/types.ts';
 import { eventually } from './support/frr.ts';
 import { IsisScene, PROXY, SENDERS, SYSTEM, up } from './support/isis-scene.ts';
 import { type IsisAgent, origination, proxied } from './support/isis.ts';
-
-const scene = IsisScene.forEachTest();
 
 const forged = (system: string, fields: Partial<Lsp> & { fragment?: number }): Uint8Array => {
   const { fragment = 0, ...rest } = fields;
@@ -22,7 +21,7 @@ const reaches = (agent: IsisAgent): boolean => agent.reachable.has(`L2 ${SYSTEM[
 const trouble = (agent: IsisAgent) => agent.carrier.trouble()[0]!;
 
 /** a – FRR – FRR – FRR – c; somebody at the FRR in the middle. */
-async function attacked(): Promise<{ a: IsisAgent; c: IsisAgent; attacker: IsisAgent; hellos(n: number): Promise<unknown> }> {
+async function attacked(scene: IsisScene): Promise<{ a: IsisAgent; c: IsisAgent; attacker: IsisAgent; hellos(n: number): Promise<unknown> }> {
   const [r1, r2, r3] = await scene.chain();
   const [a, attacker, c] = [await scene.agent(r1!, 1), await scene.agent(r2!, 2), await scene.agent(r3!, 3)];
   a.carrier.originate(origination(MANY));
@@ -36,8 +35,8 @@ async function attacked(): Promise<{ a: IsisAgent; c: IsisAgent; attacker: IsisA
   return { a, c, attacker, hellos };
 }
 
-it('PNC-5-b: LSPs of ours that are forged with the highest sequence number: others learn the prefixes again within 10 s, from other fragments', async () => {
-  const { a, c, attacker } = await attacked();
+it.concurrent('PNC-5-b: LSPs of ours that are forged with the highest sequence number: others learn the prefixes again within 10 s, from other fragments', IsisScene.alone(async (scene) => {
+  const { a, c, attacker } = await attacked(scene);
   expect(trouble(a).exhausted).toEqual([]);
   for (const fragment of [1, 2]) inject(attacker, forged(SYSTEM[1], { fragment, sequence: HIGHEST }));
   await eventually('noticed', () => a.count('isis.own.sequence-wrap') === 2);
@@ -46,10 +45,10 @@ it('PNC-5-b: LSPs of ours that are forged with the highest sequence number: othe
   for (const fragment of ['01', '02']) expect(c.reports.get(`L2 ${SYSTEM[1]}.00-${fragment}`)?.prefixes ?? []).toEqual([]);
   await eventually('the forged ones are purged', () => c.carrier.database().filter((lsp) => /c001\.00-0[12]/.test(lsp.lspId)).every((lsp) => lsp.lifetime === 0));
   expect(reaches(c)).toBe(true);
-});
+}));
 
-it('PNC-5-b: fragment 0 that is forged with the highest sequence number: others hold what they learned, and reach us again before they would forget it', async () => {
-  const { a, c, attacker } = await attacked();
+it.concurrent('PNC-5-b: fragment 0 that is forged with the highest sequence number: others hold what they learned, and reach us again before they would forget it', IsisScene.alone(async (scene) => {
+  const { a, c, attacker } = await attacked(scene);
   inject(attacker, forged(SYSTEM[1], { sequence: HIGHEST }));
   await eventually('noticed', () => a.count('isis.own.sequence-wrap') === 1);
   expect(trouble(a).exhausted.map(({ fragment }) => fragment)).toEqual([0]);
@@ -59,9 +58,9 @@ it('PNC-5-b: fragment 0 that is forged with the highest sequence number: others 
   // And FRR, which had dropped the other fragments with fragment 0, has them and takes new ones.
   a.carrier.originate(origination([...MANY, proxied('2001:db8:77::/64', PROXY)]));
   await eventually('a new one is learned', () => c.flagged === MANY.length + 1);
-});
+}));
 
-it('two routers with one system ID: a few LSPs a minute on the core, and both say so', async () => {
+it.concurrent('two routers with one system ID: a few LSPs a minute on the core, and both say so', IsisScene.alone(async (scene) => {
   const [r1, r2, r3] = await scene.chain();
   const watcher = await scene.agent(r2!, 2);
   const a = await scene.agent(r1!, 1);
@@ -78,10 +77,10 @@ it('two routers with one system ID: a few LSPs a minute on the core, and both sa
   await eventually('forty seconds of hellos later', () => watcher.count('isis.rx.hello') >= hellos + 15, 120_000);
   expect(watcher.count('isis.rx.lsp') - lsps).toBeLessThan(60);
   expect([a.state, b.state]).toEqual(['up', 'up']);
-});
+}));
 
-it('LSPs that isisd floods and cnpd cannot use are acknowledged: isisd sends them once', async () => {
-  const { c, attacker, hellos } = await attacked();
+it.concurrent('LSPs that isisd floods and cnpd cannot use are acknowledged: isisd sends them once', IsisScene.alone(async (scene) => {
+  const { c, attacker, hellos } = await attacked(scene);
   const uncomputed = forged('0000.0000.dead', {});
   uncomputed.fill(0, 24, 26);
   inject(attacker, uncomputed);
@@ -93,4 +92,4 @@ it('LSPs that isisd floods and cnpd cannot use are acknowledged: isisd sends the
   expect(c.count('isis.rx.lsp')).toBe(before);
   expect(c.carrier.database().map((lsp) => lsp.lspId)).toEqual(expect.arrayContaining(['0000.0000.dead.00-00', '0000.0000.beef.00-00']));
   expect([c.flagged, c.state]).toEqual([MANY.length, 'up']);
-});
+}));

@@ -10,8 +10,9 @@ import { type Lab, labDown, labUp, openLab } from '../../src/lab/lab.ts';
 import { packageRoot } from '../../src/lab/program.ts';
 import { readState } from '../../src/lab/state.ts';
 import { labStatus } from '../../src/lab/status.ts';
+import { ownLabName } from './support/network.ts';
 
-const NAME = 't-lab-e2e';
+const NAME = await ownLabName('t-lab-e2e');
 const CLI = join(packageRoot(), 'dist/lab.js');
 let directory: string;
 
@@ -33,9 +34,9 @@ function topology(text: string): string {
 const cli = (...argv: string[]): { status: number | null; stdout: string; stderr: string } => spawnSync(process.execPath, [CLI, ...argv], { encoding: 'utf8', timeout: 60_000 });
 
 const residue = (): string[] => [
-  ...(existsSync('/run/netns') ? readdirSync('/run/netns').filter((n) => n.startsWith(NAME)) : []),
+  ...(existsSync('/run/netns') ? readdirSync('/run/netns').filter((n) => n.startsWith(`${NAME}-`)) : []),
   ...(existsSync(`/run/cnpd-lab/${NAME}`) ? ['state directory'] : []),
-  ...readFileSync('/proc/self/mountinfo', 'utf8').split('\n').filter((line) => line.includes(NAME)),
+  ...readFileSync('/proc/self/mountinfo', 'utf8').split('\n').filter((line) => new RegExp(`${NAME}(?!\\d)`).test(line)),
   ...readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && environmentOf(pid).includes(`CNPD_LAB=${NAME}\0`)),
 ];
 

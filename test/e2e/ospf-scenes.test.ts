@@ -5,19 +5,21 @@ import { afterEach, expect, test } from 'vitest';
 import { type Lab, labDown, labUp } from '../../src/lab/lab.ts';
 import { packageRoot } from '../../src/lab/program.ts';
 import { eventually } from './support/frr.ts';
+import { ownLabName } from './support/network.ts';
 
 /** FRR and BIRD say hello every ten seconds, and the flag crosses four adjacencies. */
 const LIMIT_MS = 120_000;
-let scene: string | undefined;
+let own: string | undefined;
 
 afterEach(async () => {
-  if (scene) await labDown(scene);
-  scene = undefined;
+  if (own) await labDown(own);
+  own = undefined;
 });
 
-const up = (name: string): Promise<Lab> => {
-  scene = name;
-  return labUp(join(packageRoot(), 'containerlab', name, `${name}.clab.yml`));
+/** The scene as it is shipped, under a name of this run. */
+const up = async (name: string): Promise<Lab> => {
+  own = await ownLabName(`t-scene-${name}`);
+  return labUp(join(packageRoot(), 'containerlab', name, `${name}.clab.yml`), { name: own });
 };
 
 interface Sender {

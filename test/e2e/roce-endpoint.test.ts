@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Lab, labDown, labUp } from '../../src/lab/lab.ts';
 import { program } from '../../src/lab/program.ts';
+import { ownLabName } from './support/network.ts';
 
-const NAME = 't-lab-roce';
+const NAME = await ownLabName('t-lab-roce');
 const ADDRESSES = { 6: ['2001:db8:1::2', '2001:db8:2::2'], 4: ['10.0.1.2', '10.0.2.2'] } as const;
 let directory: string;
 let lab: Lab;

@@ -18,8 +18,9 @@ import { parseIcmpv6 } from '../../src/packet/icmpv6/message.ts';
 import { type LongHaulCnp, UNDISCLOSED } from '../../src/packet/long-haul/body.ts';
 import { buildFastCnp } from '../../src/packet/roce/fast-cnp.ts';
 import { buildLongHaulRoce } from '../../src/packet/roce/long-haul-cnp.ts';
+import { ownLabName } from './support/network.ts';
 
-const NAME = 't-lab-feedback';
+const NAME = await ownLabName('t-lab-feedback');
 const H1 = { 4: address('10.0.1.2'), 6: address('2001:db8:1::2') };
 const H2 = { 4: '10.0.2.2', 6: '2001:db8:2::2' };
 const NODE = { 4: address('10.255.0.1'), 6: address('2001:db8:ffff::1') };

@@ -25,6 +25,7 @@ export class IsisScene {
   private agents: IsisAgent[] = [];
   private readonly processes = new Processes();
   private errors: unknown[] = [];
+  private static count = 0;
 
   /** Begins and ends with each test of the file. */
   static forEachTest(): IsisScene {
@@ -34,8 +35,21 @@ export class IsisScene {
     return scene;
   }
 
-  private begin(): void {
-    this.net = new FrrNetwork('t-isis');
+  /** For tests that run side by side: each has a scene, and network namespaces, of its own. `it.concurrent('…', IsisScene.alone(async (scene) => …))` */
+  static alone(test: (scene: IsisScene) => Promise<void>): () => Promise<void> {
+    return async () => {
+      const scene = new IsisScene();
+      scene.begin(`t-isis-${++IsisScene.count}`);
+      try {
+        await test(scene);
+      } finally {
+        await scene.end();
+      }
+    };
+  }
+
+  private begin(prefix = 't-isis'): void {
+    this.net = new FrrNetwork(prefix);
     this.errors = [];
     this.poller = Poller.open({ onError: (error) => this.errors.push(error) });
   }

@@ -9,7 +9,9 @@ import { DIRECTION, POLICY } from './policy.ts';
 import { decodeAssignment, listAssignment } from './policy-messages.ts';
 import { reasonOf } from './reason.ts';
 
-/** A busy gobgpd answers late. Milliseconds, for each of the two. */
+/** For who it is: a person waits for it, and of a gobgpd that is busy for longer the running daemon knows more. Milliseconds. */
+const IDENTIFY_MS = 2000;
+/** For each of the others: one that has said who it is does not hang, and may be busy. */
 const ANSWER_MS = 10_000;
 
 export type GobgpAnswer = { readonly about: GobgpAbout; readonly peers: readonly BgpPeerState[]; readonly policies: 'in force' | 'not in force' | 'not told' } | { readonly reason: string };
@@ -19,7 +21,7 @@ export async function askGobgp(options: Omit<GobgpOptions, 'learn'>): Promise<Go
   let channel: Channel | undefined;
   try {
     channel = await Channel.open(options);
-    const { api, about } = await identify(channel, ANSWER_MS);
+    const { api, about } = await identify(channel, IDENTIFY_MS);
     return { about: { api: api.name, as: about.as, routerId: about.routerId }, peers: await listPeers(channel, api.service), policies: await policies(channel, api.service) };
   } catch (error) {
     return { reason: reasonOf(error, options) };
