@@ -40,7 +40,7 @@ test('while gobgpd is stopped, cnpctl’s views answer with what cnpd knows, and
   const known = peers(await leaf.show('bgp', 'peers'));
   bgp.gobgpd.leaf.signal('SIGSTOP');
   try {
-    expect(await bgp.gobgpd.leaf.runState()).toBe('T');
+    await eventually('it is stopped', async () => (await bgp.gobgpd.leaf.runState()) === 'T');
     // At once, before it is known that anything is wrong.
     expect(peers((await view<Row[]>('bgp', 'peers')).json)).toEqual(known);
     await eventually('it is told', async () => (await view<Status>('status')).json.problems?.some(({ problem }) => problem.startsWith('gobgpd does not answer')));

@@ -228,7 +228,7 @@ test('a namespace of somebody else is neither used nor removed', async () => {
 test('the command line: up, status, exec with its exit code, down', () => {
   const file = topology(PLAIN);
   expect(cli('up', file)).toMatchObject({ status: 0 });
-  expect(cli('status', file).stdout).toMatch(/t-lab-e2e: up[\s\S]*eth1 +UP +mtu 1400 +2001:db8::1\/64/);
+  expect(cli('status', file).stdout).toMatch(new RegExp(`^${NAME}: up[^]*eth1 +UP +mtu 1400 +2001:db8::1/64`, 'm'));
   expect(JSON.parse(cli('status', '-o', 'json', NAME).stdout)).toMatchObject([{ lab: NAME, status: 'up', nodes: [{ name: 'a' }, { name: 'b' }] }]);
   expect(cli('exec', file, 'b', '--', 'sh', '-c', 'hostname; exit 7')).toMatchObject({ status: 7, stdout: 'b\n' });
   expect(cli('exec', NAME, 'z', 'true').stderr).toContain('has no node "z"');
