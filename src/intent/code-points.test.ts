@@ -11,7 +11,7 @@ describe('a code point that is assigned to something else', () => {
   it.each([
     ['long-haul-icmpv6-type: 135', 'Neighbor Solicitation'], ['long-haul-icmpv6-type: 134', 'Router Advertisement'], ['long-haul-icmpv6-type: 128', 'Echo'],
     ['long-haul-icmpv6-type: 143', 'Multicast Listener'], ['long-haul-icmpv6-type: 161', 'Extended Echo'], ['long-haul-icmpv6-type: 255', 'reserved'],
-    ['pnc-udp-port: 4791', 'RoCEv2'], ['pnc-udp-port: 179', 'BGP'], ['pnc-udp-port: 1', 'a system port'], ['pnc-udp-port: 862', 'STAMP'], ['pnc-udp-port: 4789', 'VXLAN'], ['pnc-udp-port: 3784', 'BFD'],
+    ['pnc-udp-port: 4791', 'RoCEv2'], ['pnc-udp-port: 179', 'BGP'], ['pnc-udp-port: 1', 'a system port'], ['pnc-udp-port: 862', 'STAMP'], ['pnc-udp-port: 4789', 'VXLAN'], ['pnc-udp-port: 3784', 'BFD'], ['pnc-udp-port: 2029', 'HSRP'], ['pnc-udp-port: 9996', 'NetFlow'],
     ['isis-pnc-flag-bit: 0', 'X'], ['isis-pnc-flag-bit: 6', 'UP'], ['ospfv2-pnc-flag-bit: 1', 'UP'], ['ospfv3-pnc-flag-bit: 0', 'U'], ['bgp-pnc-characteristic: 1', 'ELCv3'], ['bgp-private-characteristic: 3', 'BGP identifier'],
     ['fast-cnp-option: 138', 'Endpoint Identification'], ['fast-cnp-ioam-option: 139', 'ILNP Nonce'], ['long-haul-object-class: 1', 'MPLS Label Stack'], ['end-con-behavior: 1', 'End'],
     ['end-con-behavior: 40000', 'reserved'], ['ospfv3-private-function: 8191', 'reserved'],

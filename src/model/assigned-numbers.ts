@@ -20,7 +20,8 @@ const UDP_PORTS: Registry = {
     [1985, 1985, 'HSRP'], [2049, 2049, 'NFS'], [2123, 2123, 'GTP-C'], [2152, 2152, 'GTP-U'], [3503, 3503, 'MPLS ping'], [3544, 3544, 'Teredo'], [3784, 3785, 'BFD'], [4500, 4500, 'IPsec through NAT'],
     [4739, 4740, 'IPFIX'], [4754, 4755, 'GRE-in-UDP'], [4784, 4784, 'multihop BFD'], [4789, 4789, 'VXLAN'], [4790, 4790, 'VXLAN-GPE'], [4791, 4791, 'RoCEv2'], [5060, 5061, 'SIP'],
     [5246, 5247, 'CAPWAP'], [5353, 5353, 'mDNS'], [5355, 5355, 'LLMNR'], [6080, 6080, 'GUE'], [6081, 6081, 'Geneve'], [6343, 6343, 'sFlow'], [6635, 6636, 'MPLS-in-UDP'], [6784, 6784, 'BFD on LAGs'],
-    [7784, 7784, 'seamless BFD'], [8472, 8472, 'OTV, and VXLAN of Linux'],
+    [7784, 7784, 'seamless BFD'], [8472, 8472, 'OTV, and VXLAN of Linux'], [1700, 1700, 'RADIUS dynamic authorization'], [2029, 2029, 'HSRP over IPv6'], [2055, 2055, 'NetFlow'],
+    [3799, 3799, 'RADIUS dynamic authorization'], [4011, 4011, 'PXE'], [9995, 9996, 'NetFlow'],
   ],
 };
 
