@@ -3,13 +3,16 @@
 import type { Intent } from '../intent/intent.ts';
 import { examineFrr } from '../frr/examine.ts';
 import { KernelError } from '../kernel/errors.ts';
+import { isGatewayPort } from '../kernel/netlink/gateway-ports.ts';
 import { Poller } from '../kernel/poller.ts';
 import { type KernelFeature, probeKernel } from '../kernel/probe.ts';
 import { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
+import { checkCorePorts } from '../daemon/examine-core-ports.ts';
 import { examineGobgp } from '../daemon/examine-gobgp.ts';
 import { frrExpectations } from '../daemon/configure-frr.ts';
 import { gatherFacts } from '../daemon/facts.ts';
 import { readIntentFile } from '../daemon/intent-file.ts';
+import type { IpAddress } from '../model/address.ts';
 import type { Facts } from '../plan/facts.ts';
 import { plan } from '../plan/plan.ts';
 import type { DoctorItem, Examination } from './context.ts';
@@ -20,7 +23,20 @@ export async function examine(configFile: string, { kernel, vtyDir }: Examinatio
     ? { id: 'config', claim: `${configFile} is valid`, state: 'ok' }
     : { id: 'config', claim: `${configFile} is valid`, state: 'missing', problem: read.error.errors[0] ?? 'unreadable', remedy: `cnpd check ${configFile}` };
   const intent = read.ok ? read.value : undefined;
-  return [config, ...(kernel ? await examineKernel(intent) : []), ...(intent ? (await Promise.all([askFrr(intent, vtyDir), examineGobgp(intent)])).flat() : [])];
+  return [config, ...(kernel ? await examineKernel(intent) : []), ...(intent ? (await Promise.all([examineCorePorts(intent), askFrr(intent, vtyDir), examineGobgp(intent)])).flat() : [])];
+}
+
+/** Also beside a running cnpd, whose interface does not tell of them. */
+async function examineCorePorts(intent: Intent): Promise<DoctorItem[]> {
+  try {
+    const { links, addresses } = await withNetlink(async (netlink) => ({ links: await netlink.links(), addresses: await netlink.addresses() }));
+    const ports = links.filter((link) => link.up && link.name !== 'lo');
+    const addressesOf = (ifindex: number): IpAddress[] => addresses.filter((each) => each.ifindex === ifindex).map((each) => each.address);
+    return checkCorePorts(intent, ports.map(({ name, ifindex }) => ({ name, ifindex, addresses: addressesOf(ifindex) })), isGatewayPort);
+  } catch (error) {
+    if (!(error instanceof KernelError)) throw error;
+    return [{ id: 'core-ports', claim: 'the ports of the core can be listed', state: 'unknown', problem: error.message, remedy: 'run this as root' }];
+  }
 }
 
 async function askFrr(intent: Intent, vtyDir: string | undefined): Promise<DoctorItem[]> {
@@ -55,15 +71,20 @@ const featureItem = ({ name, ok, neededFor, detail, remedy }: KernelFeature): Do
 
 const NOTHING_LEARNED = { forwarding: () => [], sizes: () => ({ proxies4: 0, proxies6: 0 }) };
 
-async function readFacts(intent: Intent | undefined): Promise<{ features: KernelFeature[]; facts: Facts }> {
+const readFacts = (intent: Intent | undefined): Promise<{ features: KernelFeature[]; facts: Facts }> =>
+  withNetlink(async (netlink, poller) => {
+    const features = await probeKernel({ poller });
+    return { features, facts: await gatherFacts(netlink, features, intent) };
+  });
+
+async function withNetlink<T>(ask: (netlink: Rtnetlink, poller: Poller) => Promise<T>): Promise<T> {
   const failures: unknown[] = [];
   const poller = Poller.open({ onError: (error) => void failures.push(error) });
   const netlink = Rtnetlink.open({}, { poller });
   try {
-    const features = await probeKernel({ poller });
-    const facts = await gatherFacts(netlink, features, intent);
+    const answer = await ask(netlink, poller);
     if (failures.length > 0) throw failures[0];
-    return { features, facts };
+    return answer;
   } finally {
     netlink.close();
     poller.close();

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { load } from '../intent/fixture.ts';
 import type { Intent, OspfIntent } from '../intent/intent.ts';
 import { address } from '../model/address.ts';
 import { prefix } from '../model/prefix.ts';
 import type { BgpSessionState, IsisNeighborState, OspfNeighborState } from '../model/carrier-state.ts';
 import { advertisedIn } from './origination.ts';
-import { adjacencyProblems, bgpProblems, borderProblems, carriageProblems, disputeProblems, ospfProblems, placementProblems, reloadProblems } from './problems.ts';
+import { adjacencyProblems, bgpProblems, borderProblems, carriageProblems, disputeProblems, ospfProblems, placementProblems, promiseProblems, reloadProblems } from './problems.ts';
 
 const intent = { isis: { interface: 'cnpd-isis' } } as unknown as Intent;
 const START = Date.parse('2026-01-01T00:00:00Z');
@@ -192,5 +193,25 @@ describe('problems of BGP', () => {
   it('a gobgpd that was lost is one half a minute after the loss', () => {
     expect(bgpProblems(session('waiting', 'gone', LATE), START, LATE + 29_999)).toEqual([]);
     expect(bgpProblems(session('waiting', 'gone', LATE), START, LATE + 30_000)).toHaveLength(1);
+  });
+});
+
+describe('PNC-6-a: border ports at which the file has something believed, as `cnpd check` and `show status` note them', () => {
+  const file = (interfaces: string, router = '', border = '[eth9]'): Intent =>
+    load(`router: { name: leaf1, loopback: { ipv6: 2001:db8:ffff::1 }${router} }
+isis: { system-id: 0000.0000.c001, area: 49.0001, level: 2, interface: cnpd-isis }
+proxy: { address: 2001:db8:ffff::1, senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }], accept-from: [2001:db8:ffff::/48]${interfaces} }
+border-ports: ${border}
+`);
+
+  it('under proxy.interfaces: hosts outside would teach Queue Pairs', () => {
+    expect(promiseProblems(file(', interfaces: [eth1, eth9]'))).toEqual([
+      { feature: 'proxy', problem: expect.stringMatching(/^eth9 is a border port and under proxy\.interfaces: hosts outside the domain can teach and remove Queue Pairs/), remedy: expect.stringContaining('take eth9 out of proxy.interfaces') },
+    ]);
+  });
+
+  it('under router.core-ports; and none where they are apart, or no interface is named', () => {
+    expect(promiseProblems(file('', ', core-ports: [eth2, eth9]'))).toMatchObject([{ feature: 'router', problem: expect.stringContaining('eth9 is a border port and under router.core-ports') }]);
+    for (const apart of [file(', interfaces: [eth1]'), file(''), file('', ', core-ports: [eth2]')]) expect(promiseProblems(apart)).toEqual([]);
   });
 });

@@ -146,6 +146,13 @@ describe('a reload with a broken file', () => {
     expect((await leaf.cnpd('check', FILE)).code).toBe(1);
   });
 
+  test('PNC-6-a: `cnpd check` takes a file whose proxy listens at a border port, and notes what that lets in', async () => {
+    const file = { ...LEAF, proxy: { ...(LEAF as unknown as { proxy: object }).proxy, interfaces: ['eth1', 'eth9'] } };
+    await leaf.configure(file);
+    const { code, stdout } = await leaf.cnpd('check', FILE);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^\S+: ok\n\S+: note: eth9 is a border port and under proxy\.interfaces: .*take eth9 out of proxy\.interfaces/)]);
+  });
+
   test('SIGHUP is refused the same way; a file that is gone as well; mended, it is loaded and all is well', async () => {
     const before = await inForce();
     const count = await leaf.counter('intent.reload.refused');
