@@ -38,7 +38,7 @@ function summary(report, from) {
 
 function mutateTypeScript(path) {
   const { found, lines, folder } = resolve(path);
-  const patterns = folder ? [`${found}/**/*.ts`, `!${found}/**/*.test.ts`, `!${found}/**/gen/**`] : [lines === undefined ? found : `${found}:${lines}`];
+  const patterns = folder ? [`${found}/**/*.ts`, `!${found}/**/*.test.ts`, `!${found}/**/*fixture.ts`, `!${found}/**/gen/**`] : [lines === undefined ? found : `${found}:${lines}`];
   const report = `out/mutation/${found.replace(/^src\//, '').replaceAll('/', '-')}`;
   const status = nice('node_modules/.bin/stryker', ['run', 'test/mutation/stryker.config.mjs', '--mutate', patterns.join(',')], { MUTATION_REPORT: report });
   if (status !== 0) return status;

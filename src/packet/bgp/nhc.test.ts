@@ -45,6 +45,11 @@ test('characteristics are sent in ascending order of their codes, and none twice
   expect(decoded(encodeNhc({ ...NHC_V4, characteristics: sent })).characteristics).toEqual([unknownOne(3), unknownOne(9, 'aa'), unknownOne(9, 'bb'), ...NHC_V4.characteristics]);
 });
 
+test('two characteristics that have the same value are two, each of its code', () => {
+  const sent = [unknownOne(3, 'aa'), unknownOne(9, 'aa')];
+  expect(decoded(encodeNhc({ ...NHC_V4, characteristics: sent })).characteristics).toEqual(sent);
+});
+
 test('they are taken in any order and repeated, and those that are not known are kept', () => {
   const bytes = fromHex(`${NEXT_HOP} ffdd 0004 01000000 ffdc 0004 c0000201 0003 0004 c0000207 ffdc 0004 c0000202 0001 0000 0003 0000`);
   const { characteristics } = decoded(bytes);
@@ -61,6 +66,7 @@ test('the private characteristic is a container of SIDs', () => {
 test('a malformed attribute: which fault, and where', () => {
   expect(code(fromHex(''))).toBe('truncated at 0');
   expect(code(fromHex('000201'))).toBe('truncated at 3');
+  expect(code(fromHex('00020105'))).toBe('bad-next-hop-length at 3');
   expect(code(fromHex('00010104 c00002'))).toBe('truncated at 7');
   expect(code(fromHex('00010104 c0000209'))).toBe('no-characteristic at 8');
   for (const length of ['00', '05', '0c', '20', 'ff']) expect(code(concat(fromHex(`000201${length}`), new Uint8Array(300)))).toBe('bad-next-hop-length at 3');
@@ -106,6 +112,7 @@ test('what cannot be said is not encoded', () => {
 test('the frame of attributes: extended length where the value needs it or the flag is set, cut and overrun refused', () => {
   const long = encodePathAttribute({ flags: OPTIONAL_TRANSITIVE, type: NHC_TYPE, value: new Uint8Array(256) });
   expect(toHex(long.subarray(0, 4))).toBe('d0270100');
+  expect(toHex(encodePathAttribute({ flags: OPTIONAL_TRANSITIVE, type: NHC_TYPE, value: new Uint8Array(255) }).subarray(0, 4))).toBe('c027ff00');
   const extended = encodePathAttribute({ flags: OPTIONAL_TRANSITIVE | ATTRIBUTE_FLAG.extendedLength | ATTRIBUTE_FLAG.partial, type: NHC_TYPE, value: fromHex('0102') });
   expect(toHex(extended)).toBe('f02700020102');
   const both = decodePathAttributes(concat(extended, NHC_V4_ATTRIBUTE));

@@ -30,6 +30,19 @@ const prefixOf = (hex: string, family: 4 | 6): string => {
 describe('a route', () => {
   test('RFC 4271: AS_PATH, NEXT_HOP and MULTI_EXIT_DISC of IPv4; ORIGIN is passed over', () => expect(words(V4)).toBe('via 192.0.2.7 as-path [sequence 65010 set 65020,65021] med 50'));
   test('RFC 4760: the next hop of MP_REACH_NLRI, its prefixes passed over', () => expect(words(V6)).toBe('via 2001:db8::9 as-path [] med 0'));
+  test('RFC 4760: an IPv4 next hop in MP_REACH_NLRI, and one without anything behind it', () => {
+    expect(words('800e09 0001 01 04 c0000207 00')).toBe('via 192.0.2.7 as-path [] med 0');
+    expect(words('800e14 0002 01 10 20010db8000000000000000000000009')).toBe('via 2001:db8::9 as-path [] med 0');
+  });
+  test('RFC 8092: large communities, twelve octets each; what is over is none', () => {
+    const communities = (hex: string): unknown => {
+      const result = route(hex);
+      return result.ok && result.value.largeCommunities;
+    };
+    expect(communities('c02018 0000fde8 00000001 00000002 ffffffff 00000000 fffffffe')).toEqual([[65000, 1, 2], [0xffffffff, 0, 0xfffffffe]]);
+    expect(communities('c0200d 0000fde8 00000001 00000002 00')).toEqual([[65000, 1, 2]]);
+    expect([communities('c02000'), communities(V4)]).toEqual([[], []]);
+  });
   test('RFC 2545: the global and the link-local next hop', () => {
     expect(words(`800e25 0002 01 20 ${'20010db8000000000000000000000009'} fe800000000000000000000000000001 00`)).toBe('via 2001:db8::9 fe80::1 as-path [] med 0');
   });

@@ -94,7 +94,7 @@ function decodeAsPath(value: Uint8Array): Decoded<AsSegment[]> {
   for (let at = 0; at < value.length; ) {
     const type = AS_SEGMENTS[value[at]!];
     const end = at + 2 + 4 * (value[at + 1] ?? 0);
-    if (!type || at + 2 > value.length || end > value.length) return malformed('bad-segment', at, `AS_PATH with a segment of type ${value[at]} and ${value[at + 1] ?? 'no'} AS numbers in ${value.length - at} octets`);
+    if (!type || end > value.length) return malformed('bad-segment', at, `AS_PATH with a segment of type ${value[at]} and ${value[at + 1] ?? 'no'} AS numbers in ${value.length - at} octets`);
     segments.push({ type, numbers: Array.from({ length: value[at + 1]! }, (_, i) => u32(value, at + 2 + 4 * i)) });
     at = end;
   }

@@ -8,6 +8,8 @@ test('the checksum of RFC 1071 §3', () => {
 
 test('an odd last byte is the high half of its word, and the order of words does not matter', () => {
   expect(addWords(0, fromHex('000102'))).toBe(addWords(0, fromHex('02000001')));
+  // What lies behind the end does not count.
+  expect(addWords(0, fromHex('ffff000102ff'), 2, 5)).toBe(addWords(0, fromHex('000102')));
 });
 
 test('sums of more than 32 bits fold', () => {

@@ -94,36 +94,12 @@ test('impossible lengths are refused', () => {
   expect(() => encodeFastCnpOption(17, { originalDestination: address('10.0.0.1'), trace: undefined }, CODES)).toThrow(/IPv6 flows/);
 });
 
-test('the trace of a data packet is that of its Hop-by-Hop header; its fields are those of RFC 9197', () => {
-  const bytes = concat(fromHex('abcd' + '1a05' + '123456' + '00'), new Uint8Array(24).fill(7));
-  const data = concat(Uint8Array.of(0, 1), bytes);
-  const packet = ipv6(ENDS, 0, concat(encodeOptionHeader(17, 2, 0x31, data), UDP));
-  expect(findIoamTrace(packet)).toEqual({ kind: 1, namespace: 0xabcd, nodeLength: 12, flags: 4, remaining: 20, traceType: 0x123456, bytes });
-  expect(findIoamTrace(concat(new Uint8Array(40), packet), 40)?.namespace).toBe(0xabcd);
-  expect(findIoamTrace(ipv6(ENDS, 60, concat(encodeOptionHeader(17, 2, 0x31, data), UDP)))).toBeUndefined();
-  expect(findIoamTrace(ipv6(ENDS, 0, concat(encodeOptionHeader(17, 2, 0x31, data.with(1, 2)), UDP)))).toBeUndefined();
-  expect(findIoamTrace(packet.subarray(0, 60))).toBeUndefined();
-  expect(findIoamTrace(ipv6(ENDS, 17, UDP))).toBeUndefined();
-});
-
-test('a trace has at least its own header of 8 bytes and whole words; the first that can be read is taken', () => {
-  const header = fromHex('abcd1a0512345600');
-  expect(decodeTrace(0, header)).toMatchObject({ ok: true, value: { bytes: header } });
-  for (const length of [0, 4, 7]) expect(decodeTrace(0, header.subarray(0, length)), `${length} bytes`).toMatchObject({ ok: false, error: { code: 'bad-trace-length' } });
-  const hop = (...options: [number, Uint8Array][]): Uint8Array => {
-    const list = concat(...options.map(([type, data]) => concat(Uint8Array.of(type, data.length), data)));
-    const pad = -(2 + list.length) & 7;
-    return ipv6(ENDS, 0, concat(Uint8Array.of(17, (2 + list.length + pad) / 8 - 1), list, new Uint8Array(pad), UDP));
-  };
-  const trace = concat(Uint8Array.of(0, 1), header);
-  const none: [string, [number, Uint8Array]][] = [
-    ['too short to have a type', [0x31, Uint8Array.of(0)]], ['without a trace', [0x31, Uint8Array.of(0, 1)]], ['of another type', [0x1e, trace]],
-    ['of 4 bytes', [0x31, concat(Uint8Array.of(0, 1), header.subarray(0, 4))]],
-  ];
-  for (const [what, option] of none) {
-    expect(findIoamTrace(hop(option)), what).toBeUndefined();
-    expect(findIoamTrace(hop(option, [0x31, trace]))?.bytes, `after one ${what}`).toEqual(header);
-  }
+test('an error names its place in the packet: the option, or its length', () => {
+  const one = encodeFastCnpOption(17, OPTION_1, CODES);
+  expect(find(packetWith(one.with(3, 15).with(19, 0)))).toMatchObject({ ok: false, error: { code: 'bad-option-length', offset: 43 } });
+  const behindAnother = concat(fromHex('1103' + '04010500'), one.subarray(2, 20), fromHex('010600000000' + '0000'));
+  expect(find(packetWith(behindAnother))).toMatchObject({ ok: false, error: { code: 'not-alone', offset: 46 } });
+  expect(decodeFastCnpOption(0x1e, new Uint8Array(16), CODES)).toMatchObject({ ok: false, error: { code: 'no-fast-cnp-option' } });
 });
 
 test('no header harms the decoders', () => {

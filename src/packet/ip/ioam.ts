@@ -32,10 +32,10 @@ export interface IoamTrace {
   readonly bytes: Uint8Array;
 }
 
-const isTrace = (kind: number): boolean => kind === TRACE.preallocated || kind === TRACE.incremental;
+const isTrace = (kind: number | undefined): kind is number => kind === TRACE.preallocated || kind === TRACE.incremental;
 
-/** The trace `bytes` (header and node data) of an IOAM type. Codes: `not-a-trace`, `bad-trace-length`. */
-export function decodeTrace(kind: number, bytes: Uint8Array): Decoded<IoamTrace> {
+/** The trace `bytes` (header and node data) of an IOAM type, undefined when there is none. Codes: `not-a-trace`, `bad-trace-length`. */
+export function decodeTrace(kind: number | undefined, bytes: Uint8Array): Decoded<IoamTrace> {
   if (!isTrace(kind)) return malformed('not-a-trace', 0, `IOAM type ${kind}`);
   if (bytes.length < TRACE_HEADER || bytes.length % 4 !== 0) return malformed('bad-trace-length', 0, `an IOAM trace of ${bytes.length} bytes`);
   const word = u16(bytes, 2);
@@ -60,9 +60,8 @@ export function findIoamTrace(packet: Uint8Array, offset = 0): IoamTrace | undef
   const hopByHop = decodeOptionsHeader(packet, offset + IPV6_HEADER, packet.length);
   if (!hopByHop.ok) return undefined;
   for (const { type, data } of hopByHop.value.options) {
-    if (type !== IOAM_OPTION || data.length < LEAD) continue;
-    const trace = decodeTrace(data[1]!, data.subarray(LEAD));
-    if (trace.ok) return trace.value;
+    const trace = type === IOAM_OPTION ? decodeTrace(data[1], data.subarray(LEAD)) : undefined;
+    if (trace?.ok) return trace.value;
   }
   return undefined;
 }

@@ -50,11 +50,16 @@ test('a broken header has its own code', () => {
   expect(code(0, 0x46)).toBe('truncated');
   expect(code(3, 19)).toBe('bad-length');
   refusesTruncation(decodeIpv4, CAPTURED);
+  for (let length = 0; length < 20; length++) expect(decodeIpv4(CAPTURED.subarray(0, length))).toMatchObject({ ok: false, error: { code: 'truncated' } });
+  expect(decodeIpv4(CAPTURED, 0, 19)).toMatchObject({ ok: false, error: { code: 'truncated' } });
+  expect(decodeIpv4(concat(new Uint8Array(14), CAPTURED), 14, 33)).toMatchObject({ ok: false, error: { code: 'truncated' } });
+  expect(decodeIpv4(concat(new Uint8Array(14), CAPTURED.with(3, 19)), 14)).toMatchObject({ ok: false, error: { code: 'bad-length', offset: 16 } });
 });
 
 test('an over-long packet or an IPv6 address is refused when encoding', () => {
   expect(() => encodeIpv4({ ...FIELDS, payloadLength: 65516 })).toThrow(/65536 bytes/);
-  expect(() => encodeIpv4({ ...FIELDS, source: address('::1') })).toThrow(/IPv4 addresses/);
+  expect(decodeIpv4(encodeIpv4({ ...FIELDS, payloadLength: 65515 }))).toMatchObject({ ok: true, value: { totalLength: 65535, dontFragment: false } });
+  for (const end of ['source', 'destination']) expect(() => encodeIpv4({ ...FIELDS, [end]: address('::1') })).toThrow(/IPv4 addresses/);
 });
 
 test('no header harms the decoder', () => fuzzDecoder(decodeIpv4, [CAPTURED]));

@@ -40,5 +40,6 @@ test('padding is Pad1 for a byte and PadN for more, nothing for none', () => {
   expect(['1100' + '9e04' + '00000000', '1100' + '9e03' + '000000' + '00', '1100' + '00' + '9e01' + '00' + '0100']).toEqual([
     toHex(encodeOptionHeader(17, 0, 0x9e, new Uint8Array(4))), toHex(encodeOptionHeader(17, 0, 0x9e, new Uint8Array(3))), toHex(encodeOptionHeader(17, 1, 0x9e, new Uint8Array(1))),
   ]);
+  expect(decode(encodeOptionHeader(17, 0, 0x9e, new Uint8Array(255)))).toMatchObject({ ok: true, value: { options: [{ data: { length: 255 } }] } });
   expect(() => encodeOptionHeader(17, 0, 0x9e, new Uint8Array(256))).toThrow(/256 bytes/);
 });

@@ -39,8 +39,8 @@ export function decodeOptionsHeader(bytes: Uint8Array, offset: number, end: numb
       at++;
       continue;
     }
-    const next = at + 2 + (at + 1 < stop ? bytes[at + 1]! : 0);
-    if (at + 2 > stop || next > stop) return malformed('option-overrun', at, `option 0x${type.toString(16)} exceeds its header`);
+    const next = at + 2 + (bytes[at + 1] ?? 0);
+    if (next > stop) return malformed('option-overrun', at, `option 0x${type.toString(16)} exceeds its header`);
     if (type !== PADN) options.push({ type, data: bytes.subarray(at + 2, next), offset: at });
     at = next;
   }

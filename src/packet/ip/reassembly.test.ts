@@ -39,6 +39,30 @@ test('fragments that overlap, end after the end, or are no multiple of 8 make th
   }
 });
 
+test.each<readonly [string, readonly (readonly [offset: number, length: number, more: boolean])[]]>([
+  ['RFC 5722: the first twice, in place of the second', [[0, 8, true], [0, 8, true], [16, 8, false]]],
+  ['RFC 5722: one that begins within another', [[0, 16, true], [8, 8, true], [24, 8, false]]],
+  ['RFC 5722: one that ends within another', [[8, 16, true], [0, 16, true], [32, 8, false]]],
+  ['RFC 5722: one within another', [[0, 24, true], [8, 8, true], [32, 8, false]]],
+  ['a fragment behind the last', [[8, 8, false], [16, 8, true]]],
+  ['a last fragment before the last', [[16, 8, false], [8, 8, false]]],
+  ['more than a datagram can hold', [[0, 65_528, true], [65_528, 8, false]]],
+])('as many bytes as there should be are not the payload: %s', (_, fragments) => {
+  const reassembly = new Reassembly(4);
+  for (const [offset, length, more] of fragments) expect(reassembly.add('k', { offset, more, payload: new Uint8Array(length) })).toBeUndefined();
+});
+
+test('fragments that touch do not overlap; the longest datagram is put together; each is its own copy', () => {
+  const reassembly = new Reassembly(4);
+  const middle = new Uint8Array(8).fill(2);
+  expect(reassembly.add('k', { offset: 8, more: true, payload: middle })).toBeUndefined();
+  middle.fill(9);
+  expect(reassembly.add('k', { offset: 16, more: false, payload: new Uint8Array(8).fill(3) })).toBeUndefined();
+  expect(reassembly.add('k', { offset: 0, more: true, payload: new Uint8Array(8).fill(1) })).toEqual(new Uint8Array(24).map((_, i) => 1 + (i >> 3)));
+  expect(reassembly.add('k', { offset: 0, more: true, payload: new Uint8Array(65_528) })).toBeUndefined();
+  expect(reassembly.add('k', { offset: 65_528, more: false, payload: new Uint8Array(7) })?.length).toBe(65_535);
+});
+
 test('datagrams that are never finished are forgotten, the oldest first', () => {
   const reassembly = new Reassembly(2);
   const [first, last] = cut(new Uint8Array(16), 8) as [Fragment, Fragment];

@@ -60,11 +60,12 @@ test('a later fragment has no transport header; a first one has', () => {
   const later = new Uint8Array(ROCE4);
   later[7] = 1;
   expect(shape(later)).toEqual([[[4, 0, 17, 20]], 'fragment']);
-  expect(innermostTuple(later)).toMatchObject({ ok: false, error: { code: 'fragment' } });
+  expect(innermostTuple(later)).toMatchObject({ ok: false, error: { code: 'fragment', offset: 20 } });
+  expect(innermostTuple(new Uint8Array())).toMatchObject({ ok: false, error: { code: 'truncated', offset: 0 } });
 });
 
 test('protocols without ports have ports 0, and end the walk', () => {
-  expect(innermostTuple(ipv6(FLOW6, 58, new Uint8Array(4)))).toEqual({
+  expect(innermostTuple(ipv6(FLOW6, 58, new Uint8Array(4).fill(1)))).toEqual({
     ok: true,
     value: { source: FLOW6[0], destination: FLOW6[1], protocol: 58, sourcePort: 0, destinationPort: 0 },
   });

@@ -73,8 +73,8 @@ function decodeTlvs(bytes: Uint8Array, from: number, end: number): Decoded<reado
       at++;
       continue;
     }
-    const next = at + 2 + (at + 1 < end ? bytes[at + 1]! : 0);
-    if (at + 2 > end || next > end) return malformed('srh-tlv-overrun', at, `TLV ${type} exceeds the header`);
+    const next = at + 2 + (bytes[at + 1] ?? 0);
+    if (next > end) return malformed('srh-tlv-overrun', at, `TLV ${type} exceeds the header`);
     if (type !== SRH_TLV.padN) tlvs.push({ type, value: bytes.subarray(at + 2, next) });
     at = next;
   }
