@@ -6,6 +6,10 @@
 // It drops nothing but notices addressed to the proxy, and changes nothing else. A packet that is neither costs the look at its headers. It sees
 // through VLAN tags and IP tunnels for learning; a notice must come without options, extension headers and fragmentation.
 #include "lib/kernel.h"
+
+// How many IP headers there are: more than two are a tunnel in a tunnel.
+#define WALK_VISIT(skb, h, protocol, offset) ((h)->visited += (protocol) == IPPROTO_IPV6 || (protocol) == IPPROTO_IPIP)
+
 #include "lib/cm.h"
 #include "lib/proxy-maps.h"
 #include "lib/order.h"
@@ -145,6 +149,11 @@ static __noinline int walked(struct __sk_buff *skb)
 	a->flow.tenant = h->outer == h->inner ? tenant_of_port(skb->ifindex, &a->flow.sender, family) : tenant_of_tunnel(skb, h->outer, h->outer_family);
 	if (a->flow.tenant == TENANT_UNKNOWN) {
 		count(COUNT_QP_TENANT_UNKNOWN);
+		return TC_NEXT;
+	}
+	if (h->inner != h->outer && !is_tunnel_known(&a->origin, h->visited, skb->ifindex)) {
+		if (!a->is_tagged)
+			count(COUNT_QP_TUNNEL_UNKNOWN);
 		return TC_NEXT;
 	}
 	bth = (const struct bth *)walk_at(skb, h->transport + UDP_HLEN, BTH_SIZE);

@@ -50,6 +50,7 @@
 	X(175, QP_FULL, "proxy.qp.full", "confirmed connections for which there was no room; they are known as unconfirmed ones")         \
 	X(176, QP_DOUBTFUL, "proxy.qp.doubtful", "times that the requests of a connection were not answered for longer than a round trip takes") \
 	X(180, QP_TENANT_UNKNOWN, "proxy.qp.tenant-unknown", "packets not learned from because it is not known whose addresses are in their tunnel") \
+	X(181, QP_TUNNEL_UNKNOWN, "proxy.qp.tunnel-unknown", "packets not learned from because their tunnel comes from no router in accept-from and no END.CON SID, or is in another tunnel") \
 	X(192, CM_REQUEST, "proxy.cm.request", "CM REQ seen")                                                                           \
 	X(193, CM_REPLY, "proxy.cm.reply", "CM REP seen")                                                                               \
 	X(194, CM_READY, "proxy.cm.ready-to-use", "CM RTU seen")                                                                        \

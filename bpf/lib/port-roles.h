@@ -9,7 +9,8 @@
 #define CNPD_PORT_ROLES_H
 
 #include "counters.h"
-#include "proxy-config.h"
+#include "proxy-maps.h"
+#include "tenant-maps.h"
 
 // Unconfirmed connections have a share a port (queue-pairs.h).
 #define PORT_SHARES 64
@@ -129,6 +130,19 @@ __noinline int is_believed(struct __sk_buff *skb, const struct address *source, 
 	if (out)
 		port_doubted(out);
 	return 0;
+}
+
+// Whether what is in a tunnel from `source` may be evidence at all. Whoever is behind the core may wrap packets of anybody's, and filters of sources at the first router look
+// at the outer one; so only routers are believed that the operator or the domain has named: those whose notices are obeyed, and END.CON SIDs (FCN §4.2.2).
+// It is asked of every packet, for a flow's packets may come in tunnels of several. A tunnel in a tunnel is nobody's: its router did not look into what it wrapped.
+__noinline int is_tunnel_known(const struct address *source, __u32 headers, __u32 port)
+{
+	struct proxy_config *config = proxy_configuration();
+	if (!source || !config)
+		return 0;
+	if (!config->reverse_path_check || port == LOOPBACK_IFINDEX)
+		return 1;
+	return headers == 2 && (proxy_match(&proxy_sources, source) || bpf_map_lookup_elem(&tenant_sids, source));
 }
 
 // For so long a port that was believed is not asked about again.

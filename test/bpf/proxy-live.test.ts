@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DEFAULT_LEARNING_LIMITS, PROXY_MAPS } from '../../src/kernel/dataplane/proxy.ts';
 import { address } from '../../src/model/address.ts';
+import { ipv6 } from '../../src/packet/ip/packets.fixture.ts';
 import { toHex } from '../../src/packet/hex.ts';
 import { buildCnp } from '../../src/packet/roce/cnp.ts';
 import { parseRocePacket } from '../../src/packet/roce/packet.ts';
@@ -93,6 +94,21 @@ describe('in a network', () => {
     // It still has its tag, and goes no further where there is no such VLAN.
     await until('the trunk has made it a CNP', () => counted('proxy.cnp.sent') === 1n);
     expect(counted('proxy.notice.received')).toBe(2n);
+  });
+
+  test('PNC-6-b: what a host behind the core forges inside a tunnel reaches no sender: the connection stays, and no CNP names another Queue Pair', async () => {
+    await connect();
+    const wrapped = (inner: Uint8Array): Uint8Array => ipv6([address('2001:db8:b::66'), address('2001:db8:a::66')], 41, inner);
+    const forged = [
+      cm(B, A, { kind: 'dreq', localCommId: 2, remoteCommId: 1, remoteQpn: 0x64, ...none }),
+      ...[0, 1, 2, 3, 4, 5].flatMap((psn) => [data({ from: A, to: B, qpn: 0xd1, psn }), acknowledge({ from: B, to: A, qpn: 0x666, psn })]),
+    ];
+    for (const inner of forged) scene.fromCore(wrapped(inner));
+    await until('all are seen', () => scene.proxy.counters().get('proxy.qp.tunnel-unknown') === BigInt(forged.length));
+    for (const qpn of [0xd1, 0xc8]) scene.fromCore(notice(data({ from: A, to: B, qpn, psn: 6 })));
+    await until('the CNP is at the host', () => cnpsAtHost().length > 0);
+    expect(cnpsAtHost().map((packet) => parseRocePacket(packet))).toMatchObject([{ ok: true, value: { bth: { destQpn: 0x64 } } }]);
+    expect(scene.proxy.counters().get('proxy.notice.qp-unknown')).toBe(1n);
   });
 
   test('PNC-1-c: a notice about an unknown flow sends nothing, and the next about a known one goes out', async () => {

@@ -1,8 +1,11 @@
 // The reverse-path check: what teaches or removes Queue Pairs, and a notice, counts only by a port to which the route back to its source leads. Seen from the victim:
 // a connection that is known stays known, and right, whatever comes by other ports; and one that is set up over ECMP or an asymmetric core is learned.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { mappedAddress } from '../../src/kernel/dataplane/layout.ts';
 import { DEFAULT_LEARNING_LIMITS } from '../../src/kernel/dataplane/proxy.ts';
+import { TENANT_MAPS, encodeTenant } from '../../src/kernel/dataplane/tenants.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
+import { parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { ip } from '../kernel/support.ts';
 import { type Port, PortsScene } from './ports-scene.ts';
 import { A, A4, NEXT, type Outcome, ProxyUnderTest, acknowledge, cm, compileProxy, data, notice } from './proxy-fixture.ts';
@@ -164,11 +167,53 @@ describe.each([
 
   test('PNC-6-b: inside a tunnel it is the tunnel’s source that is looked at, and a host at its own port is no tunnel’s', () => {
     send('host1', request(a, b));
-    expect(send('host1', tunnelled(A, reply(b, a))).counted).toEqual({ 'proxy.cm.wrong-port': 1 });
+    expect(send('host1', tunnelled(A, reply(b, a))).counted).toEqual({ 'proxy.qp.tunnel-unknown': 1 });
     expect(send('host2', tunnelled(address('2001:db8:ffff::2'), reply(b, a))).counted).toEqual({ 'proxy.cm.wrong-port': 1 });
     expect(known()).toBeUndefined();
     send('core2', tunnelled(address('2001:db8:ffff::2'), reply(b, a)));
     expect(known()).toBe(0x64);
+  });
+
+  describe('a host behind the core, whose own address every filter lets through,', () => {
+    const attacker = address('2001:db8:c::1');
+    const SID = address('2001:db8:c::5');
+    const forge = (wrap: (inner: Uint8Array) => Uint8Array): Outcome[] => {
+      const all = [disconnect(b, a, 0x64), disconnect(a, b, 0xc8), request(a, b, 0x666, 5), reply(b, a, 0xd0, 5), request(b, a, 0xc8, 6), reply(a, b, 0x666, 6)];
+      for (let psn = 1; psn <= 10; psn++) {
+        all.push(acknowledge({ from: b, to: a, qpn: 0x64, psn: 0x800000 + psn }));
+        all.push(data({ from: a, to: b, qpn: 0xd1, psn }), acknowledge({ from: b, to: a, qpn: 0x666, psn }));
+      }
+      return all.map((inner) => send('core1', wrap(inner)));
+    };
+    const cnpFor = (qpn: number): Record<string, unknown> => {
+      const { counted, packet } = send('core1', notice(data({ from: a, to: b, qpn, psn: 5 }), { source: router, destination: own }));
+      const cnp = parseRocePacket(packet);
+      return { ...counted, ...(cnp.ok && { to: cnp.value.bth.destQpn }) };
+    };
+
+    test.each([
+      ['in a tunnel of its own', (inner: Uint8Array) => tunnelled(attacker, inner)],
+      ['in a tunnel that a router wraps once more', (inner: Uint8Array) => tunnelled(SID, tunnelled(attacker, inner))],
+    ])('PNC-6-b: %s, neither removes a connection of others nor teaches one: CNPs go to the right Queue Pair, or nowhere', (_, wrap) => {
+      proxy.configure({ address: own });
+      proxy.object.map(TENANT_MAPS.sids).update(mappedAddress(SID), encodeTenant(0));
+      connect();
+      send('host1', data({ from: a, to: b, qpn: 0xc8, psn: 1 }));
+      send('core1', acknowledge({ from: b, to: a, qpn: 0x64, psn: 1 }));
+      for (const { verdict, counted } of forge(wrap)) expect({ verdict, counted }).toEqual({ verdict: NEXT, counted: { 'proxy.qp.tunnel-unknown': 1 } });
+      expect(proxy.connections()).toHaveLength(2);
+      expect(cnpFor(0xc8)).toMatchObject({ 'proxy.cnp.sent': 1, to: 0x64 });
+      for (const qpn of [0xd0, 0xd1]) expect(cnpFor(qpn)).toMatchObject({ 'proxy.notice.qp-unknown': 1 });
+    });
+
+    test('PNC-1-c: in a tunnel from an END.CON SID of the domain connections are learned and end', () => {
+      proxy.object.map(TENANT_MAPS.sids).update(mappedAddress(SID), encodeTenant(0));
+      send('host1', request(a, b));
+      send('core1', tunnelled(SID, reply(b, a)));
+      expect(known()).toBe(0x64);
+      send('core1', tunnelled(SID, disconnect(b, a, 0x64)));
+      expect(known()).toBeUndefined();
+    });
   });
 
   test('PNC-6-b: a notice from a source that is allowed is obeyed by the ports of its route, and by no other', () => {

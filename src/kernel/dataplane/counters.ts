@@ -144,6 +144,7 @@ export const COUNTERS: readonly CounterRow[] = [
   row(175, 'proxy.qp.full', 'confirmed connections for which there was no room; they are known as unconfirmed ones'),
   row(176, 'proxy.qp.doubtful', 'times that the requests of a connection were not answered for longer than a round trip takes'),
   row(180, 'proxy.qp.tenant-unknown', 'packets not learned from because it is not known whose addresses are in their tunnel'),
+  row(181, 'proxy.qp.tunnel-unknown', 'packets not learned from because their tunnel comes from no router in accept-from and no END.CON SID, or is in another tunnel'),
   row(192, 'proxy.cm.request', 'CM REQ seen'),
   row(193, 'proxy.cm.reply', 'CM REP seen'),
   row(194, 'proxy.cm.ready-to-use', 'CM RTU seen'),
