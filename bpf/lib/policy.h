@@ -68,19 +68,24 @@ static __always_inline int understood(const struct address *sender, __u32 format
 	return !capability || !(capability->lacks >> format & 1) || refuse(COUNT_EGRESS_LACKING);
 }
 
-// The sender's Queue Pair; 0: not known. A datagram says it itself (DETH), and is not believed if it names that of a connection to the same Queue Pair.
+// The sender's Queue Pair; 0: not known. A datagram says it itself (DETH), and is not believed if it names that of a connection.
 static __always_inline __u32 sender_qpn(const struct congestion *c)
 {
 	const struct flow_key *key = &c->packet->key;
 	__u32 *tenant = c->packet->tunnel_family ? bpf_map_lookup_elem(&end_con_sids, key->tunnel) : 0;
 	if (c->packet->tunnel_family && (!tenant || *tenant == TENANT_UNKNOWN))
 		return refuse(COUNT_EGRESS_TENANT);
-	__u32 connected = source_qpn_of(key->source, key->destination, FLOW_QPN(key->qpn), tenant ? *tenant : TENANT_MAIN);
+	struct qp_flow flow = {
+		.sender.halves = {key->source[0], key->source[1]},
+		.receiver.halves = {key->destination[0], key->destination[1]},
+		.receiver_qpn = FLOW_QPN(key->qpn),
+		.tenant = tenant ? *tenant : TENANT_MAIN,
+	};
 	if (!(key->qpn & FLOW_DATAGRAM))
-		return connected;
+		return source_qpn_of(&flow);
 	if (key->source_qpn < FIRST_DATA_QPN)
 		return 0;
-	return key->source_qpn == connected ? refuse(COUNT_EGRESS_DATAGRAM) : key->source_qpn;
+	return queue_pair_is_connected(&flow, key->source_qpn) ? refuse(COUNT_EGRESS_DATAGRAM) : key->source_qpn;
 }
 
 static __noinline int format_possible(struct __sk_buff *skb, struct congestion *c, const struct address *sender, __u32 format)

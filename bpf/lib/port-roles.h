@@ -12,7 +12,7 @@
 #include "proxy-maps.h"
 #include "tenant-maps.h"
 
-// Unconfirmed connections have a share a port (queue-pairs.h).
+// Unconfirmed connections have a share a port (queue-pair-store.h).
 #define PORT_SHARES 64
 
 struct port_role {

@@ -135,7 +135,7 @@ static __always_inline int notice_limits(__u64 *last_cnp, struct proxy_config *c
 	return NOTICE_GOOD;
 }
 
-// A datagram names its sender's Queue Pair itself. What it says is not believed if it is that of a connection to the same Queue Pair: whoever sends RC and UD there lies.
+// A datagram names its sender's Queue Pair itself. What it says is not believed if that one is known to be a connection's: whoever says so is not its sender.
 __noinline int notice_admit_datagram(struct notice *notice, __u32 *sender_qpn)
 {
 	struct proxy_config *config = proxy_configuration();
@@ -143,8 +143,7 @@ __noinline int notice_admit_datagram(struct notice *notice, __u32 *sender_qpn)
 	if (!notice || !sender_qpn || !config)
 		return COUNT_PROXY_CNP_FAILED;
 	struct qp_flow key = notice->flow;
-	struct queue_pair *pair = queue_pair_of(&key, config, now);
-	if (pair && pair->sender_qpn == notice->datagram_qpn)
+	if (queue_pair_is_connected(&key, notice->datagram_qpn))
 		return COUNT_PROXY_DATAGRAM;
 	__u64 *last = bpf_map_lookup_elem(&proxy_datagrams, &key);
 	if (!last) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // The tables of known Queue Pairs, and the look-up. Two objects declare them and share them by their pins: the proxy's program, which writes what it
-// learns (queue-pairs.h), and the congested node's, which asks for the sender's Queue Pair of a flow (LHCNP-5.2-f: a BTH does not name it).
+// learns (queue-pair-store.h), and the congested node's, which asks for the sender's Queue Pair of a flow (LHCNP-5.2-f: a BTH does not name it).
 // src/kernel/dataplane/queue-pairs.ts mirrors the layouts.
 #ifndef CNPD_QUEUE_PAIR_LOOKUP_H
 #define CNPD_QUEUE_PAIR_LOOKUP_H
@@ -42,7 +42,7 @@ struct queue_pair {
 	__u64 last_answer; // of this direction
 	__u64 believed_at; // when the route back to the sender was last seen to lead out of `port`
 	__u32 port;	   // by which the packets of this direction come; 0: none has come yet
-	__u32 place;	   // in unconfirmed_places (queue-pairs.h), from 1; 0: confirmed
+	__u32 place;	   // in unconfirmed_places (queue-pair-store.h), from 1; 0: confirmed
 };
 
 // Confirmed: requests were seen, and answers that fit them. Nothing evicts a connection here: it leaves by age, by contradiction or when it is disconnected.
@@ -53,7 +53,7 @@ struct {
 	__type(value, struct queue_pair);
 } queue_pairs SEC(".maps");
 
-// What a CM exchange said and no traffic has confirmed yet. Each port of the router has a share of it, whose oldest makes room (queue-pairs.h).
+// What a CM exchange said and no traffic has confirmed yet. Each port of the router has a share of it, whose oldest makes room (queue-pair-store.h).
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1 << 15);
@@ -70,6 +70,28 @@ struct {
 	__type(value, struct queue_pair);
 } static_queue_pairs SEC(".maps");
 
+// Whose a Queue Pair is: a host, one of its Queue Pairs that sends in a connection, and in which tenant its packets are seen.
+struct qp_owner {
+	struct address host;
+	__u32 qpn;
+	__u32 tenant;
+};
+
+struct qp_peer {
+	struct address host;
+	__u32 qpn;
+	__u32 reserved;
+};
+
+// The other end of each learned connection by the Queue Pair of this one: it tells a datagram's sender from a connection's. One for each entry of the tables above.
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1 << 17);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct qp_owner);
+	__type(value, struct qp_peer);
+} connected_queue_pairs SEC(".maps");
+
 static __always_inline int is_later(__u64 now, __u64 then, __u64 by)
 {
 	return (__s64)(now - then) > (__s64)by;
@@ -82,6 +104,23 @@ static __always_inline struct queue_pair *queue_pair_learned(const struct qp_flo
 	return pair ? pair : bpf_map_lookup_elem(&unconfirmed_queue_pairs, flow);
 }
 
+// Whether `qpn` of the flow's sender is known to be that of a connection, with whomever, be it too old or doubtful: a datagram cannot come from there.
+__noinline int queue_pair_is_connected(const struct qp_flow *flow, __u32 qpn)
+{
+	if (!flow)
+		return 0;
+	struct queue_pair *pair = bpf_map_lookup_elem(&static_queue_pairs, flow);
+	if (pair && pair->sender_qpn == qpn)
+		return 1;
+	struct qp_owner owner = {.host = flow->sender, .qpn = qpn, .tenant = flow->tenant};
+	struct qp_peer *peer = bpf_map_lookup_elem(&connected_queue_pairs, &owner);
+	if (!peer)
+		return 0;
+	struct qp_flow known = {.sender = flow->sender, .receiver = peer->host, .receiver_qpn = peer->qpn, .tenant = flow->tenant};
+	pair = queue_pair_learned(&known);
+	return pair && pair->sender_qpn == qpn;
+}
+
 // What may be used of a flow: the operator's entry, else what was learned unless it has aged or its requests remain unanswered. Null: nothing.
 static __always_inline struct queue_pair *queue_pair_of(const struct qp_flow *flow, const struct proxy_config *config, __u64 now)
 {
@@ -92,19 +131,13 @@ static __always_inline struct queue_pair *queue_pair_of(const struct qp_flow *fl
 	return pair && !pair->doubtful && !is_later(now, pair->last_seen, config->ageing_ns) ? pair : 0;
 }
 
-// The Queue Pair from which `source` sends to Queue Pair `destination_qpn` of `destination` (addresses as in address.h, of this tenant); 0: not known.
-static __always_inline __u32 source_qpn_of(const __u64 source[2], const __u64 destination[2], __u32 destination_qpn, __u32 tenant)
+// The Queue Pair from which the flow's sender sends; 0: not known.
+static __always_inline __u32 source_qpn_of(const struct qp_flow *flow)
 {
-	struct qp_flow flow = {
-		.sender.halves = {source[0], source[1]},
-		.receiver.halves = {destination[0], destination[1]},
-		.receiver_qpn = destination_qpn,
-		.tenant = tenant,
-	};
 	struct proxy_config *config = proxy_configuration();
 	if (!config)
 		return 0;
-	struct queue_pair *pair = queue_pair_of(&flow, config, bpf_ktime_get_coarse_ns());
+	struct queue_pair *pair = queue_pair_of(flow, config, bpf_ktime_get_coarse_ns());
 	return pair ? pair->sender_qpn : 0;
 }
 

@@ -8,7 +8,7 @@ import {
   PROXY_INSTRUCTIONS_SIZE, encodeLearningConfig, encodeProxyConfig, encodeProxyInstructions, encodeProxySender, encodeProxySource,
 } from '../kernel/dataplane/proxy.ts';
 import { encodePortRole, doubtedPort, portRoleKey } from '../kernel/dataplane/port-roles.ts';
-import { type FlowName, type LearnedQueuePair, decodeQueuePair, encodeFlowKey } from '../kernel/dataplane/queue-pairs.ts';
+import { type FlowName, type LearnedQueuePair, decodeQueuePair, encodeFlowKey, namesPeer, ownerKey } from '../kernel/dataplane/queue-pairs.ts';
 import type { LearningPlan, ProxyPlan, QueuePairsPlan, TenantsPlan } from '../plan/desired.ts';
 import { LOOPBACK, attachment } from './attachments.ts';
 import { type Feature, type FeatureKind, type FeatureModules, configurationOperations, reconciledTable } from './feature.ts';
@@ -127,6 +127,11 @@ export class Proxy implements Feature {
 
   /** Removes what was learned about this flow. */
   forget(flow: FlowName): void {
+    const pair = this.learnedPair(flow);
+    const connected = this.object.map(PROXY_MAPS.connectedQueuePairs);
+    const peer = pair && connected.lookup(ownerKey(pair));
+    // Its Queue Pair may have been connected with another one since.
+    if (pair && peer && namesPeer(peer, pair)) connected.delete(ownerKey(pair));
     for (const map of LEARNED_MAPS) this.object.map(map).delete(encodeFlowKey(flow));
   }
 

@@ -3,11 +3,18 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { NOTICE_CONFIG_KEY, NOTICE_CONFIG_MAP, encodeNoticeConfig } from '../../src/kernel/dataplane/notice-config.ts';
 import { buildRocePacket, parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { OPCODE } from '../../src/packet/roce/opcodes.ts';
-import { type IpAddress } from '../../src/model/address.ts';
+import { mappedAddress } from '../../src/kernel/dataplane/layout.ts';
+import { PROXY_MAPS } from '../../src/kernel/dataplane/proxy.ts';
+import { encodeFlowKey, encodePeer, encodeStaticQueuePair, ownerKey } from '../../src/kernel/dataplane/queue-pairs.ts';
+import { TENANT_CONFIG_KEY, TENANT_MAPS, encodeTenant, encodeTenantConfig } from '../../src/kernel/dataplane/tenants.ts';
+import { type IpAddress, address } from '../../src/model/address.ts';
+import { ipv6 } from '../../src/packet/ip/packets.fixture.ts';
+import { tenantOfSid } from '../../src/plan/tenants.ts';
 import { CongestedRouter, until } from './congested-router.ts';
 import { CODES, LONG_HAUL } from './notice-builder.ts';
 import { H1, H2, QPN, data, frame } from './packets.ts';
-import { A, A4, B, B4, ProxyUnderTest, compileProxy, notice, tupleOf } from './proxy-fixture.ts';
+import { letTimePass } from './pair-time.ts';
+import { A, A4, B, B4, DROP, ProxyUnderTest, acknowledge, compileProxy, data as sent, notice, tupleOf } from './proxy-fixture.ts';
 
 const RC_QPN = 0x64;
 const datagram = (source: IpAddress, destination: IpAddress, sourceQpn: number, size = 64, destQpn = QPN): Uint8Array => buildRocePacket({
@@ -32,6 +39,70 @@ describe.each([['IPv6', A, B], ['IPv4', A4, B4]])('A5: at the proxy, over %s', (
 
   test('one that names the Queue Pair of that connection as its source is not believed', () => {
     expect(p.send(notice(datagram(from, to, RC_QPN))).counted).toMatchObject({ 'proxy.notice.datagram-contradicted': 1 });
+  });
+
+  describe('PNC-6-b: one that names, as its source, a Queue Pair of the sender that is known to be of a connection', () => {
+    const THIRD = from.family === 6 ? address('2001:db8:b::3') : address('10.0.1.3');
+    const learn = (peer: IpAddress, opcode: { send: number; ack: number }, wrap = (packet: Uint8Array) => packet, back = wrap): void => {
+      for (let psn = 1; psn <= 4; psn++) {
+        p.send(wrap(sent({ from, to: peer, qpn: 0xd0, psn, opcode: opcode.send })));
+        p.send(back(acknowledge({ from: peer, to: from, qpn: 0x99, psn, opcode: opcode.ack })));
+      }
+    };
+    const refused = (packet: Uint8Array): void => {
+      const { verdict, counted } = p.send(notice(packet));
+      expect({ verdict, counted }).toEqual({ verdict: DROP, counted: { 'proxy.notice.received': 1, 'proxy.notice.datagram-contradicted': 1 } });
+    };
+    const RC = { send: OPCODE.sendOnly, ack: OPCODE.acknowledge };
+
+    test.each([['RC, with the same receiver', to, RC], ['XRC, with the same receiver', to, { send: 0xa4, ack: 0xb1 }], ['RC, with a third host', THIRD, RC]] as const)(
+      '%s, sends no CNP, whichever Queue Pair of the receiver it goes to', (_name, peer, opcode) => {
+        expect(p.send(notice(datagram(from, to, 0x99))).counted['proxy.cnp.sent']).toBe(1);
+        learn(peer, opcode);
+        refused(datagram(from, to, 0x99));
+        expect(p.send(notice(datagram(from, to, 0x98))).counted['proxy.cnp.sent']).toBe(1);
+        // The receiver’s Queue Pair of the same number is not the sender’s.
+        expect(p.send(notice(datagram(from, to, 0xd0))).counted['proxy.cnp.sent']).toBe(1);
+      });
+
+    test('also while that connection is doubtful, or has aged; not once it is forgotten', () => {
+      learn(to, RC);
+      letTimePass(p, 20e6);
+      p.send(sent({ from, to, qpn: 0xd0, psn: 9 }));
+      letTimePass(p, 500e6);
+      p.send(sent({ from, to, qpn: 0xd0, psn: 10 }));
+      expect(p.known({ sender: from, receiver: to, receiverQpn: 0xd0 })).toMatchObject({ doubtful: true });
+      refused(datagram(from, to, 0x99));
+      letTimePass(p, 400e9);
+      refused(datagram(from, to, 0x99));
+      p.send(sent({ from, to, qpn: 0xd0, psn: 11 }));
+      expect(p.connections()).toEqual([]);
+      expect([...p.object.map(PROXY_MAPS.connectedQueuePairs).keys()]).toEqual([]);
+      expect(p.send(notice(datagram(from, to, 0x99))).counted['proxy.cnp.sent']).toBe(1);
+    });
+
+    test('nor that of a Queue Pair that is connected anew, when the old connection goes', () => {
+      learn(THIRD, RC);
+      learn(to, RC);
+      letTimePass(p, 20e6);
+      for (let i = 0; i < 3; i++) {
+        letTimePass(p, 20e6);
+        p.send(acknowledge({ from: THIRD, to: from, qpn: 0x99, psn: 0x800000 + i }));
+      }
+      expect(p.connections()).toHaveLength(2);
+      refused(datagram(from, to, 0x99));
+    });
+
+    test('in a tunnel of its own tenant; the same number of another tenant’s host is another one', () => {
+      const [RED, RED_FAR, BLUE] = ['2001:db8:c::1', '2001:db8:d::1', '2001:db8:c::2'].map((text) => address(text)) as [IpAddress, IpAddress, IpAddress];
+      for (const sid of [RED, RED_FAR, BLUE]) p.object.map(TENANT_MAPS.sids).update(mappedAddress(sid), encodeTenant(tenantOfSid(sid)));
+      p.object.map(TENANT_MAPS.config).update(TENANT_CONFIG_KEY, encodeTenantConfig({ known: true, hasRows: false }));
+      const through = (sid: IpAddress) => (packet: Uint8Array): Uint8Array => ipv6([sid, address('2001:db8:e::1')], from.family === 6 ? 41 : 4, packet);
+      learn(to, RC, through(RED), through(RED_FAR));
+      expect(p.connections()).toHaveLength(2);
+      refused(through(RED)(datagram(from, to, 0x99)));
+      for (const packet of [through(BLUE)(datagram(from, to, 0x99)), datagram(from, to, 0x99)]) expect(p.send(notice(packet)).counted['proxy.cnp.sent']).toBe(1);
+    });
   });
 
   test.each([0, 1])('one from the management Queue Pair %i is no data', (sourceQpn) => {
@@ -98,6 +169,20 @@ describe('A5: at the congested node', () => {
     r.send(frame(datagram(H1, H2, RC_QPN)));
     expect(r.count('egress.format.datagram')).toBe(1);
     expect(r.stats().notifications).toBe(0n);
+  });
+
+  test('nor one that names that of another connection of the sender, which has been learned', () => {
+    const flow = { sender: H1, receiver: address('2001:db8:2::77'), receiverQpn: 0x55 };
+    const pair = encodeStaticQueuePair({ senderQpn: 0x99, now: process.hrtime.bigint() });
+    r.egress.map(PROXY_MAPS.queuePairs).update(encodeFlowKey(flow), pair);
+    r.egress.map(PROXY_MAPS.connectedQueuePairs).update(ownerKey({ ...flow, senderQpn: 0x99, tenant: 0 }), encodePeer(flow));
+    r.send(frame(datagram(H1, H2, 0x99)));
+    expect(r.count('egress.format.datagram')).toBe(1);
+    expect(r.stats().notifications).toBe(0n);
+    r.egress.map(PROXY_MAPS.queuePairs).delete(encodeFlowKey(flow));
+    r.clear();
+    r.send(frame(datagram(H1, H2, 0x99)));
+    expect(r.stats().notifications).toBe(1n);
   });
 
   test('a packet too short for its DETH is no data packet', () => {

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { mountBpffs, unmountBpffs } from '../../src/kernel/bpf/bpffs.ts';
 import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
 import { PROXY_MAPS } from '../../src/kernel/dataplane/proxy.ts';
-import { type FlowName, encodeFlowKey, encodeStaticQueuePair } from '../../src/kernel/dataplane/queue-pairs.ts';
+import { type FlowName, encodeFlowKey, encodePeer, encodeStaticQueuePair, ownerKey } from '../../src/kernel/dataplane/queue-pairs.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { silentLog } from '../../src/model/log.ts';
@@ -106,6 +106,18 @@ describe('without a proxy', () => {
     expect(sourceQpn({ sender: A, receiver: B, receiverQpn: 0xc8 })).toBe(0x64);
     letTimePass(program, 2e9);
     expect(sourceQpn({ sender: A, receiver: B, receiverQpn: 0xc8 })).toBe(0);
+  });
+
+  test('what is forgotten leaves nothing behind; a Queue Pair that is connected with another one by now stays', () => {
+    connect(A, B);
+    const pairs = program.connections();
+    const connected = program.object.map(PROXY_MAPS.connectedQueuePairs);
+    expect([...connected.keys()]).toHaveLength(2);
+    const moved = { receiver: address('2001:db8:b::9'), receiverQpn: 0xc8 };
+    connected.update(ownerKey(pairs[0]!), encodePeer(moved));
+    for (const pair of pairs) feature.forget(pair);
+    expect(program.connections()).toEqual([]);
+    expect([...connected.entries()]).toEqual([[ownerKey(pairs[0]!), encodePeer(moved)]]);
   });
 
   test('connections of others are not learned', () => {

@@ -26,6 +26,8 @@ export const PROXY_MAPS = {
   /** From CM exchanges, waiting for traffic; a share a port. */
   unconfirmedQueuePairs: 'unconfirmed_queue_pairs',
   staticQueuePairs: 'static_queue_pairs',
+  /** The other end by the Queue Pair of this one. Key ownerKey, value encodePeer of queue-pairs.ts. */
+  connectedQueuePairs: 'connected_queue_pairs',
   cmConnections: 'cm_connections',
   sentPsns: 'qp_sent_psns',
   candidates: 'qp_candidates',

@@ -57,6 +57,24 @@ export function decodeFlowKey(key: Uint8Array): Required<FlowName> {
   };
 }
 
+/** Key of `connected_queue_pairs`: a host's Queue Pair that sends in a connection. */
+export const ownerKey = ({ sender, senderQpn, tenant }: Pick<LearnedQueuePair, 'sender' | 'senderQpn' | 'tenant'>): Uint8Array =>
+  structure(24, (view, bytes) => {
+    bytes.set(mappedAddress(sender), 0);
+    view.setUint32(16, senderQpn, LITTLE_ENDIAN);
+    view.setUint32(20, tenant, LITTLE_ENDIAN);
+  });
+
+/** Its value: the other end. */
+export const encodePeer = ({ receiver, receiverQpn }: Pick<FlowName, 'receiver' | 'receiverQpn'>): Uint8Array =>
+  structure(24, (view, bytes) => {
+    bytes.set(mappedAddress(receiver), 0);
+    view.setUint32(16, receiverQpn, LITTLE_ENDIAN);
+  });
+
+/** Whether this value says that the other end is the pair's. */
+export const namesPeer = (value: Uint8Array, pair: Pick<FlowName, 'receiver' | 'receiverQpn'>): boolean => Buffer.compare(value, encodePeer(pair)) === 0;
+
 /** A value of `static_queue_pairs`. Writing one again forgets when its flow was last notified: write only what changed. */
 export const encodeStaticQueuePair = (pair: { readonly senderQpn: number; readonly now: bigint }): Uint8Array =>
   structure(QUEUE_PAIR_SIZE, (view, bytes) => {
