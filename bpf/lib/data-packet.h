@@ -44,9 +44,16 @@ static __always_inline enum parsed parse_bth(const struct bth *bth, const __u8 *
 	return PARSED_DATA;
 }
 
-// Tunnels over UDP take a walk.
+// Tunnels over UDP take a walk. Most other ports differ from all of theirs in the upper octet.
+#define UPPER_BIT(port) (1ULL << ((port) >> 8))
+#define TUNNEL_UPPER_BITS                                                                                                                                    \
+	(UPPER_BIT(VXLAN_UDP_PORT) | UPPER_BIT(MPLS_UDP_PORT) | UPPER_BIT(GENEVE_UDP_PORT) | UPPER_BIT(VXLAN_OLD_UDP_PORT) | UPPER_BIT(L2TP_UDP_PORT) |       \
+	 UPPER_BIT(GTP_UDP_PORT) | UPPER_BIT(ESP_UDP_PORT))
+
 static __always_inline int is_tunnel_port(__be16 dport)
 {
+	if (likely(!(TUNNEL_UPPER_BITS >> (dport & 63) & 1)))
+		return 0;
 	return dport == bpf_htons(VXLAN_UDP_PORT) || dport == bpf_htons(MPLS_UDP_PORT) || is_opaque_port(dport);
 }
 

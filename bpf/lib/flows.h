@@ -88,29 +88,35 @@ struct {
 	__type(value, struct flow_set);
 } flows SEC(".maps");
 
+// Three chains that do not wait for each other: multiplications one after the other are most of what a hash costs.
 static __always_inline __u64 flow_hash(const struct flow_key *key, __u64 seed)
 {
-	__u64 h = (key->source[0] ^ seed) * 0x9e3779b97f4a7c15ULL;
-	h = (h ^ (h >> 32) ^ key->source[1]) * 0xbf58476d1ce4e5b9ULL;
-	h = (h ^ (h >> 32) ^ key->destination[0]) * 0x94d049bb133111ebULL;
-	h = (h ^ (h >> 32) ^ key->destination[1]) * 0x9e3779b97f4a7c15ULL;
-	h = (h ^ (h >> 32) ^ key->qpn ^ (__u64)key->context << 32) * 0xbf58476d1ce4e5b9ULL;
+	__u64 from = (key->source[0] ^ seed) * 0x9e3779b97f4a7c15ULL;
+	__u64 to = (key->destination[0] + seed) * 0x94d049bb133111ebULL;
+	__u64 h = ((__u64)key->context << 32 ^ key->qpn) * 0xd6e8feb86659fd93ULL;
+	from = (from ^ (from >> 32) ^ key->source[1]) * 0xbf58476d1ce4e5b9ULL;
+	to = (to ^ (to >> 32) ^ key->destination[1]) * 0x9e3779b97f4a7c15ULL;
+	h ^= (from ^ (from >> 32)) + (to ^ (to >> 29));
 	if (unlikely(key->tunnel[1] | key->tunnel[0] | key->source_qpn)) {
-		h = (h ^ (h >> 32) ^ key->tunnel[0]) * 0x94d049bb133111ebULL;
-		h = (h ^ (h >> 32) ^ key->tunnel[1]) * 0x9e3779b97f4a7c15ULL;
-		h = (h ^ (h >> 32) ^ key->source_qpn) * 0xbf58476d1ce4e5b9ULL;
+		__u64 through = (key->tunnel[0] ^ seed) * 0x94d049bb133111ebULL;
+		through = (through ^ (through >> 32) ^ key->tunnel[1] ^ (__u64)key->source_qpn << 24) * 0xbf58476d1ce4e5b9ULL;
+		h += through ^ (through >> 31);
 	}
+	h *= 0xbf58476d1ce4e5b9ULL;
 	return h ^ (h >> 32);
 }
 
 #define FLOW_SET(hash) ((__u32)(hash) & (FLOW_SETS - 1))
 #define FLOW_TAG(hash) ((__u32)((hash) >> 32) | 1)
 
+typedef __u64 __attribute__((may_alias)) wide;
+
 static __always_inline int flow_is(const struct flow *flow, const struct flow_key *key, __u32 tag)
 {
-	return flow->tag == tag && flow->qpn == key->qpn && flow->source_qpn == key->source_qpn && flow->context == key->context &&
-	       flow->tunnel[1] == key->tunnel[1] && flow->tunnel[0] == key->tunnel[0] && flow->source[1] == key->source[1] && flow->destination[1] == key->destination[1] &&
-	       flow->source[0] == key->source[0] && flow->destination[0] == key->destination[0];
+	// Two numbers at once of the entry; those of the key may have been written just now, and are read as they were written.
+	return *(const wide *)&flow->context == (key->context | (__u64)tag << 32) && *(const wide *)&flow->qpn == (key->qpn | (__u64)key->source_qpn << 32) &&
+	       flow->source[1] == key->source[1] && flow->destination[1] == key->destination[1] && flow->source[0] == key->source[0] &&
+	       flow->destination[0] == key->destination[0] && flow->tunnel[1] == key->tunnel[1] && flow->tunnel[0] == key->tunnel[0];
 }
 
 static __always_inline struct flow *flow_find(struct flow_set *set, const struct flow_key *key, __u32 tag)

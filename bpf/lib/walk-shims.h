@@ -60,14 +60,17 @@ static __always_inline __u8 walk_ethertype(struct __sk_buff *skb, __u32 *offset)
 }
 
 // Whether there is an IPv4 header without options, or an IPv6 header, at `offset`: the protocol number of IPv4 or IPv6, or 0. Ethernet frames in pseudowires
-// (RFC 4448) may begin with any address; a control word begins with 0 or 1 (RFC 4385).
-__noinline int walk_guess_ip(struct __sk_buff *skb, __u32 offset)
+// (RFC 4448) may begin with any address; a control word begins with 0 or 1 (RFC 4385). It has to fit the packet that it is in, which ends at `end` by its own
+// header: a notice has but the beginning of that. Where no IP header is in front, the frame is what it is in.
+__noinline int walk_guess_ip(struct __sk_buff *skb, __u32 offset, __u32 end)
 {
 	offset &= WALK_OFFSET_MASK;
 	const __u8 *ip = walk_at(skb, offset, IPV4_HLEN);
 	if (!ip)
 		return -1;
-	__u32 room = skb->len - offset;
+	if (end == WALK_NO_END)
+		end = skb->len;
+	__u32 room = end < offset ? 0 : end - offset;
 	if (ip[0] >> 4 == 6)
 		return bpf_ntohs(walk_be16(ip + 4)) + IPV6_HLEN <= room && ip[7] != 0 ? IPPROTO_IPV6 : 0;
 	if (ip[0] >> 4 != 4 || (ip[0] & 15) < 5 || bpf_ntohs(walk_be16(ip + 2)) > room || ip[8] == 0)
@@ -110,7 +113,7 @@ static __always_inline enum walk_result walk_mpls(struct __sk_buff *skb, struct 
 	if (end <= 0 || walk_is_cut(h, *offset, end - *offset))
 		return end == 0 ? WALK_TOO_DEEP : WALK_TRUNCATED;
 	*offset = end & WALK_OFFSET_MASK;
-	int ip = walk_guess_ip(skb, *offset);
+	int ip = walk_guess_ip(skb, *offset, h->end);
 	if (ip < 0)
 		return skb->len < *offset + IPV4_HLEN ? WALK_OPAQUE : WALK_TRUNCATED;
 	*next = ip;

@@ -6,11 +6,14 @@ import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counter
 import type { TunnelKind } from '../../src/kernel/dataplane/egress.ts';
 import { GUARD_MAPS, GUARD_PROGRAMS, encodeGuardPort, guardPortKey } from '../../src/kernel/dataplane/guard.ts';
 import { address } from '../../src/model/address.ts';
-import { concat } from '../../src/packet/bytes.ts';
+import { concat, u16 } from '../../src/packet/bytes.ts';
+import { encodeIpv4 } from '../../src/packet/ip/ipv4.ts';
 import { ipv4, ipv6, srh, udp } from '../../src/packet/ip/packets.fixture.ts';
 import { buildNoticePacket } from '../../src/packet/notice/pnc.ts';
+import { parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { CongestedRouter, PNC_PORT, PROXY6, object, until } from './congested-router.ts';
 import { notices } from './notices.ts';
+import { ProxyUnderTest, compileProxy, notice as noticeAbout, tupleOf } from './proxy-fixture.ts';
 import { DROP, H1, H1V4, H2, H2V4, NEXT, context, data, ecnOf, frame } from './packets.ts';
 
 const MACS = Uint8Array.of(2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2);
@@ -48,10 +51,19 @@ const around = (inner: Uint8Array): (readonly [string, Uint8Array])[] => [
   ['VXLAN behind labels', mpls([100], ipv4(P4, 17, vxlan(frame(inner))))],
   ['Ethernet in SRv6', frame(ipv6(P6, 43, srh(143, 0, [H1], frame(inner))))],
 ];
+const header4 = (more: { payloadLength?: number; hopLimit?: number }): Uint8Array =>
+  encodeIpv4({ source: P4[0], destination: P4[1], protocol: 17, payloadLength: 80, trafficClass: 2, hopLimit: 64, ...more });
 const OPAQUE: readonly (readonly [TunnelKind, string, Uint8Array])[] = [
   ['mpls', 'a pseudowire with a control word', mpls([100, 200], concat(new Uint8Array(4), frame(data())))],
   ['mpls', 'a pseudowire whose frame begins like IPv4', mpls([100, 200], concat(Uint8Array.of(0x45), frame(data()).subarray(1)))],
   ['mpls', 'a pseudowire whose frame begins like IPv6', mpls([100, 200], concat(Uint8Array.of(0x60, 1, 2, 3, 0xff, 0xff), frame(data()).subarray(6)))],
+  ['mpls', 'IPv4 that is longer than what it is in', mpls([100], concat(header4({ payloadLength: 81 }), new Uint8Array(80)))],
+  ['mpls', 'IPv4 with a wrong checksum', mpls([100], concat(header4({}).map((byte, i) => (i === 10 ? byte ^ 1 : byte)), new Uint8Array(80)))],
+  ['mpls', 'IPv4 that has no hop left', mpls([100], concat(header4({ hopLimit: 0 }), new Uint8Array(80)))],
+  ['mpls', 'IPv6 that is longer than what it is in', mpls([100], ipv6(P6, 17, new Uint8Array(80)).subarray(0, 119))],
+  ['mpls', 'IPv6 that has no hop left', mpls([100], ipv6(P6, 17, new Uint8Array(80)).map((byte, i) => (i === 7 ? 0 : byte)))],
+  ['mpls', 'IPv6 in IP that is longer than the packet around it', frame(concat(ipv6(P6, 137, stack([100], ipv6(P6, 17, new Uint8Array(80)).subarray(0, 119))), new Uint8Array(8)))],
+  ['gre', 'GRE with a source route', frame(ipv4(P4, 47, concat(greHeader(0x40, [8, 0]), data(V4))))],
   ['gre', 'GRE version 1', frame(ipv4(P4, 47, concat(Uint8Array.of(0x20, 1, 0x88, 0x0b), new Uint8Array(60))))],
   ['gre', 'ERSPAN', frame(ipv4(P4, 47, concat(greHeader(0x10, [0x88, 0xbe]), new Uint8Array(8), frame(data()))))],
   ['vxlan', 'VXLAN without a network', frame(ipv4(P4, 17, vxlan(frame(data()), 5, 0)))],
@@ -59,6 +71,9 @@ const OPAQUE: readonly (readonly [TunnelKind, string, Uint8Array])[] = [
   ['esp', 'ESP over IPv4', frame(ipv4(P4, 50, new Uint8Array(64)))],
   ['esp', 'ESP in UDP', frame(ipv4(P4, 17, udp(4500, 4500, new Uint8Array(64))))],
   ['geneve', 'Geneve', frame(ipv6(P6, 17, udp(0xc000, 6081, new Uint8Array(64))))],
+  ['other', 'VXLAN at its old port', frame(ipv4(P4, 17, udp(0xc000, 8472, new Uint8Array(64))))],
+  ['other', 'GTP-U', frame(ipv4(P4, 17, udp(0xc000, 2152, new Uint8Array(64))))],
+  ['other', 'L2TPv2', frame(ipv6(P6, 17, udp(0xc000, 1701, new Uint8Array(64))))],
   ['other', 'VXLAN-GPE', frame(ipv4(P4, 17, udp(0xc000, 4790, new Uint8Array(64))))],
   ['other', 'L2TPv3', frame(ipv6(P6, 115, new Uint8Array(64)))],
 ];
@@ -152,6 +167,46 @@ describe('the congested node', () => {
       for (let n = random() % 6; n >= 0; n--) mutated[12 + (random() % (mutated.length - 12))] = random();
       expect(r.send(mutated)).toMatchObject({ retval: NEXT, data: mutated });
     }
+  });
+});
+
+describe('the proxy', () => {
+  const compiled = compileProxy();
+  let p: ProxyUnderTest;
+  afterAll(() => compiled.remove());
+  beforeEach(() => {
+    p = new ProxyUnderTest(compiled.path).configure({}, ['::/0', '0.0.0.0/0']);
+    return () => p.close();
+  });
+
+  /** From the outermost IP header on, as a notice has it. */
+  const fromIp = (bytes: Uint8Array): Uint8Array => {
+    const begins = (at: number): boolean => (bytes[at] === 0x45 ? u16(bytes, at + 2) === bytes.length - at : bytes[at] === 0x60 && u16(bytes, at + 4) === bytes.length - at - 40);
+    return bytes.subarray(bytes.findIndex((_, at) => at >= 14 && at + 40 <= bytes.length && begins(at)));
+  };
+  describe.each(FAMILIES)('%s', (_, inner, source, destination) => {
+    const tuple = tupleOf(inner);
+    const answered = (invoking: Uint8Array): unknown => {
+      const { packet, counted } = p.send(noticeAbout(invoking, { tuple }));
+      const parsed = parseRocePacket(packet);
+      return counted['proxy.cnp.sent'] === 1 && parsed.ok ? [parsed.value.destination, parsed.value.bth.destQpn] : Object.keys(counted).filter((name) => name !== 'proxy.notice.received');
+    };
+    const cases = around(inner).map(([name, bytes]) => [name, fromIp(bytes)] as const);
+
+    test.each(cases)('PNC-4-d PNC-4-e: a notice with a packet in %s, whole or cut behind its BTH, is one about the innermost flow', (_, invoking) => {
+      p.teach({ sender: source, receiver: destination, receiverQpn: 0x123456, senderQpn: 0x64 });
+      const bth = invoking.length - inner.length + (inner[0]! >> 4 === 6 ? 40 : 20) + 8 + 12;
+      for (const cut of [invoking.length, 400, bth]) expect(answered(invoking.subarray(0, cut))).toEqual([source, 0x64]);
+      expect(answered(invoking.subarray(0, bth - 1))).toEqual(['proxy.notice.bth-missing']);
+    });
+
+    test('behind a label stack that is cut, lengths have to hold all the same: by the packets around', () => {
+      p.teach({ sender: source, receiver: destination, receiverQpn: 0x123456, senderQpn: 0x64 });
+      const invoking = ipv6(P6, 137, stack([200], inner));
+      invoking[4] = (invoking.length - 40 - 1) >> 8;
+      invoking[5] = (invoking.length - 40 - 1) & 255;
+      expect(answered(invoking.subarray(0, 400))).toEqual(['proxy.notice.tuple-not-found']);
+    });
   });
 });
 

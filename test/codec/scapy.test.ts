@@ -5,6 +5,7 @@ import { type IpAddress, address, formatAddress } from '../../src/model/address.
 import { formatPrefix } from '../../src/model/prefix.ts';
 import { fromHex, toHex } from '../../src/packet/hex.ts';
 import { hasFlag } from '../../src/packet/bit-string.ts';
+import { ipBehindShims } from '../../src/packet/ip/shims.ts';
 import { decodeFrame } from '../../src/packet/isis/frame.ts';
 import { formatLspId, formatSystemId } from '../../src/packet/isis/lsp-id.ts';
 import { decodePdu } from '../../src/packet/isis/pdu.ts';
@@ -160,4 +161,32 @@ result = [
   ]);
   expect(csnp.tlvs).toMatchObject([{ kind: 'lsp-entries', entries: [{ remainingLifetime: 3, sequence: 77, checksum: 0x1234 }] }]);
   expect([csnp.level, formatLspId(csnp.end), psnp.level, formatSystemId(psnp.systemId)]).toEqual([1, 'ffff.ffff.ffff.ff-ff', 2, '0000.0000.0001']);
+});
+
+test('E2: what scapy puts between two packets, we look through to the one inside', () => {
+  const built = scapy<readonly (readonly [protocol: number, behindOuter: string, family: number, offset: number])[]>(
+    `from scapy.all import IP, IPv6, UDP, GRE, Ether, Dot1Q, Raw
+from scapy.layers.vxlan import VXLAN
+from scapy.contrib.mpls import MPLS
+result = []
+for family in (4, 6):
+    inner = (IP(src="192.0.2.1", dst="192.0.2.2") if family == 4 else IPv6(src="2001:db8::1", dst="2001:db8::2")) / UDP(sport=49152, dport=4791) / Raw(bytes(40))
+    size = len(bytes(inner))
+    stack = lambda n: MPLS(label=16, s=1, ttl=64) if n == 1 else MPLS(label=100 + n, cos=n % 8, s=0, ttl=64) / stack(n - 1)
+    ethernet = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
+    for protocol, shims in (
+        [(137, stack(n)) for n in (1, 2, 5, 16)] + [(17, UDP(sport=1, dport=6635) / stack(n)) for n in (1, 3)] +
+        [(47, GRE(chksum_present=c, key_present=k, seqnum_present=s)) for c in (0, 1) for k in (0, 1) for s in (0, 1)] +
+        [(47, GRE(key_present=1, key=7) / ethernet), (47, GRE(key_present=1) / ethernet / Dot1Q(vlan=5)), (47, GRE(proto=0x8847) / stack(2))] +
+        [(17, UDP(sport=1, dport=4789) / VXLAN(vni=7) / ethernet), (17, UDP(sport=1, dport=4789) / VXLAN(vni=7) / ethernet / Dot1Q(vlan=1) / Dot1Q(vlan=2))]
+    ):
+        packet = bytes(shims / inner)
+        result.append([protocol, packet.hex(), family, len(packet) - size])`,
+    null,
+  );
+  expect(built).toHaveLength(38);
+  for (const [protocol, text, family, offset] of built) {
+    const bytes = fromHex(text);
+    expect([text, ipBehindShims(bytes, protocol, 0, bytes.length)]).toEqual([text, { family, offset }]);
+  }
 });

@@ -18,6 +18,8 @@ const LIMITS = 'test/bpf/limits.test.ts';
 const CHECKSUM = 'test/bpf/checksum-zero.test.ts';
 const FORMATS = 'test/bpf/proxy-formats.test.ts';
 const RESUME = 'test/bpf/resume.test.ts';
+const TUNNELS = 'test/bpf/tunnels.test.ts';
+const DATAGRAMS = 'test/bpf/datagrams.test.ts';
 
 const MONITOR: readonly BpfMutant[] = [
   { fault: 'growth triggers at V_growth', file: 'bpf/lib/monitor.h', search: 'measure->growth > port->v_growth', replace: 'measure->growth >= port->v_growth', fails: [[TRIGGERS, 'above V_growth triggers, at V_growth it does not']] },
@@ -58,4 +60,32 @@ const TOLD: readonly BpfMutant[] = [
   { fault: 'an extension checksum of 0 stays 0', file: 'bpf/lib/notice-long-haul.h', search: 'sum ? sum : 0xffff', replace: 'sum', fails: [[CHECKSUM, 'is 0xffff where the program computes 0']] },
 ];
 
-export const BPF_MUTANTS: readonly BpfMutant[] = [...MONITOR, ...SAID, ...TOLD];
+const SHIMS = 'bpf/lib/walk-shims.h';
+const LABELLED: readonly BpfMutant[] = [
+  { fault: 'the bottom of the stack is another bit', file: SHIMS, search: 'if (entry & MPLS_BOTTOM)', replace: 'if (entry & 0x200)', fails: [[TUNNELS, 'in two labels is its innermost flow']] },
+  { fault: 'a stack has at most 15 labels', file: 'bpf/lib/walk-ip.h', search: '#define MPLS_LABELS 16', replace: '#define MPLS_LABELS 15', fails: [[TUNNELS, 'in sixteen labels, multicast is its innermost flow']] },
+  { fault: 'labels are no part of the flow', file: SHIMS, search: 'walk_shim(h, TUNNEL_MPLS, mix);', replace: 'walk_shim(h, TUNNEL_MPLS, 0);', fails: [[TUNNELS, 'that differ in labels, GRE key or VXLAN network alone']] },
+  { fault: 'below labels CE is marked', file: SHIMS, search: 'kind == TUNNEL_MPLS && !h->outer ? SHIM_OUTER_MPLS : 0', replace: '0', fails: [[TUNNELS, 'behind labels nothing is marked']] },
+  { fault: 'IPv4 behind labels has any length', file: SHIMS, search: 'bpf_ntohs(walk_be16(ip + 2)) > room || ip[8] == 0', replace: 'ip[8] == 0', fails: [[TUNNELS, 'IPv4 that is longer than what it is in is passed']] },
+  { fault: 'IPv4 behind labels has any checksum', file: SHIMS, search: 'return sum == 0xffff ? IPPROTO_IPIP : 0;', replace: 'return sum ? IPPROTO_IPIP : 0;', fails: [[TUNNELS, 'IPv4 with a wrong checksum is passed']] },
+  { fault: 'IPv6 behind labels has any length', file: SHIMS, search: '+ IPV6_HLEN <= room && ip[7] != 0', replace: '&& ip[7] != 0', fails: [[TUNNELS, 'IPv6 that is longer than what it is in is passed'], [TUNNELS, 'lengths have to hold all the same']] },
+  { fault: 'what a notice cut off is missing behind labels', file: SHIMS, search: 'if (end == WALK_NO_END)', replace: 'if (end)', fails: [[TUNNELS, 'in MPLS in IP, whole or cut behind its BTH'], [TUNNELS, 'in GRE with MPLS inside, whole or cut behind its BTH']] },
+];
+const WRAPPED: readonly BpfMutant[] = [
+  { fault: 'GRE has no checksum', file: SHIMS, search: 'if (flags & GRE_CHECKSUM)', replace: 'if (flags & 0)', fails: [[TUNNELS, 'in GRE with checksum, key and sequence number is its']] },
+  { fault: 'a GRE key takes no room', file: SHIMS, search: '		key = *(const __u32 *)at;\n		size += 4;', replace: '		key = *(const __u32 *)at;', fails: [[TUNNELS, 'in GRE with checksum, key and sequence number is its']] },
+  { fault: 'a GRE key is no part of the flow', file: SHIMS, search: 'walk_shim(h, TUNNEL_GRE, key);', replace: 'walk_shim(h, TUNNEL_GRE, key & 0);', fails: [[TUNNELS, 'that differ in labels, GRE key or VXLAN network alone']] },
+  { fault: 'GRE has no sequence number', file: SHIMS, search: 'if (flags & GRE_SEQUENCE)', replace: 'if (flags & 0)', fails: [[TUNNELS, 'in GRE with checksum, key and sequence number is its']] },
+  { fault: 'GRE of any version is looked into', file: SHIMS, search: 'if (flags & GRE_UNKNOWN || *next == 0)', replace: 'if (*next == 0)', fails: [[TUNNELS, 'gre: GRE with a source route is passed']] },
+  { fault: 'VXLAN needs no network', file: SHIMS, search: 'if (!(vxlan[0] & VXLAN_HAS_VNI))', replace: 'if (vxlan[0] & 1)', fails: [[TUNNELS, 'VXLAN without a network is passed']] },
+  { fault: 'a VXLAN network is no part of the flow', file: SHIMS, search: '*(const __u32 *)(vxlan + 4)', replace: '0', fails: [[TUNNELS, 'that differ in labels, GRE key or VXLAN network alone']] },
+  { fault: 'tunnels over UDP are of one kind', file: SHIMS, search: 'h->tunnel = tunnel_of_port(dport);', replace: 'h->tunnel = TUNNEL_OTHER;', fails: [[TUNNELS, 'geneve: Geneve is passed'], [TUNNELS, 'esp: ESP in UDP is passed']] },
+  { fault: 'a port counts tunnels of one kind', file: 'bpf/lib/data-packet.h', search: 'opaque_packets->packets[kind & 7]++;', replace: 'opaque_packets->packets[TUNNEL_MPLS]++;', fails: [[TUNNELS, 'gre: ERSPAN is passed'], [TUNNELS, 'other: L2TPv3 is passed']] },
+  { fault: 'a port of tunnels is taken for any other', file: 'bpf/lib/data-packet.h', search: 'UPPER_BIT(L2TP_UDP_PORT) | ', replace: '', fails: [[TUNNELS, 'other: L2TPv2 is passed']] },
+];
+const TENANTS: readonly BpfMutant[] = [
+  { fault: 'a Resume knows no tenant', file: 'bpf/egress.bpf.c', search: 'claim.key.context ^= port->tenant;', replace: 'claim.key.context ^= 0;', fails: [[RESUME, 'counts for its flow where the port is a tenant']] },
+  { fault: 'datagrams have the whole burst', file: 'bpf/lib/proxy-notice.h', search: 'config->burst_ns / 2', replace: 'config->burst_ns', fails: [[DATAGRAMS, 'leave half of the node']] },
+];
+
+export const BPF_MUTANTS: readonly BpfMutant[] = [...MONITOR, ...SAID, ...TOLD, ...LABELLED, ...WRAPPED, ...TENANTS];
