@@ -156,6 +156,21 @@ __noinline int notice_admit_datagram(struct notice *notice, __u32 *sender_qpn)
 	return notice_limits(last, config, config->burst_ns / 2, now);
 }
 
+// What may be used of a flow for a CNP: not what has had its CNPs without an answer, however quickly they followed each other. Its requests are looked at as those of
+// an unknown connection from then on, so that three answers of another peer replace it.
+static __always_inline struct queue_pair *queue_pair_usable(const struct qp_flow *flow, const struct proxy_config *config, __u64 now)
+{
+	struct queue_pair *pair = bpf_map_lookup_elem(&static_queue_pairs, flow);
+	if (pair)
+		return pair;
+	pair = queue_pair_learned(flow);
+	if (pair && pair->waiting && queue_pair_is_spent(flow, pair) && !pair->doubtful) {
+		count(COUNT_QP_DOUBTFUL);
+		pair->doubtful = 1;
+	}
+	return queue_pair_holds(pair, config, now) ? pair : 0;
+}
+
 __noinline int notice_admit(struct notice *notice, __u32 *sender_qpn)
 {
 	struct proxy_config *config = proxy_configuration();
@@ -168,7 +183,7 @@ __noinline int notice_admit(struct notice *notice, __u32 *sender_qpn)
 	notice->format = senders->format;
 	if (notice->datagram_qpn)
 		return notice_admit_datagram(notice, sender_qpn);
-	struct queue_pair *pair = queue_pair_of(&notice->flow, config, now);
+	struct queue_pair *pair = queue_pair_usable(&notice->flow, config, now);
 	if (!pair) {
 		pair = queue_pair_learned(&notice->flow);
 		return pair && pair->doubtful ? COUNT_PROXY_QP_DOUBTFUL : COUNT_PROXY_QP_UNKNOWN;
@@ -178,6 +193,8 @@ __noinline int notice_admit(struct notice *notice, __u32 *sender_qpn)
 	if (problem != NOTICE_GOOD)
 		return problem;
 	__sync_fetch_and_add(&pair->cnps, 1);
+	if (pair->waiting)
+		pair->unanswered_cnps++; // within the flow's interval nobody else is here
 	// The entry may have been removed and its memory given to another flow meanwhile. What a second look-up confirms was right.
 	pair = queue_pair_of(&notice->flow, config, now);
 	return pair && pair->sender_qpn == *sender_qpn ? NOTICE_GOOD : COUNT_PROXY_QP_UNKNOWN;

@@ -38,12 +38,17 @@ struct queue_pair {
 	__u64 packets; // requests of this direction, estimated from PSNs, since only some packets are looked at
 	__u64 bytes;   // of their frames, estimated likewise
 	__u32 peer_tenant; // in which the other direction is seen: the other half's key has it
-	__u32 reserved;
+	__u32 answers;	   // of this direction that were looked at
 	__u64 last_answer; // of this direction
 	__u64 believed_at; // when the route back to the sender was last seen to lead out of `port`
 	__u32 port;	   // by which the packets of this direction come; 0: none has come yet
 	__u32 place;	   // in unconfirmed_places (queue-pair-store.h), from 1; 0: confirmed
+	__u32 answers_then; // of the other direction, when `unanswered_cnps` were begun to be counted
+	__u32 unanswered_cnps; // CNPs for this flow while a request waited for its answer
 };
+
+// After so many the peer must have answered something since they were begun to be counted. That is asked for only then, so up to twice as many, and one, follow its last answer.
+#define UNANSWERED_CNPS 12
 
 // Confirmed: requests were seen, and answers that fit them. Nothing evicts a connection here: it leaves by age, by contradiction or when it is disconnected.
 struct {
@@ -121,6 +126,27 @@ __noinline int queue_pair_is_connected(const struct qp_flow *flow, __u32 qpn)
 	return pair && pair->sender_qpn == qpn;
 }
 
+// Whether a flow of which this is known has had its share of CNPs (UNANSWERED_CNPS) without an answer. If its peer has answered meanwhile, the count begins again.
+static __always_inline int queue_pair_is_spent(const struct qp_flow *flow, struct queue_pair *pair)
+{
+	if (pair->unanswered_cnps < UNANSWERED_CNPS)
+		return 0;
+	struct qp_flow reverse = {.sender = flow->receiver, .receiver = flow->sender, .receiver_qpn = pair->sender_qpn, .tenant = pair->peer_tenant};
+	struct queue_pair *other = queue_pair_learned(&reverse);
+	if (!other || other->answers == pair->answers_then)
+		return 1;
+	pair->answers_then = other->answers;
+	pair->unanswered_cnps = 0;
+	pair->waiting = 0; // until the next request that asks
+	pair->doubtful = 0;
+	return 0;
+}
+
+static __always_inline int queue_pair_holds(const struct queue_pair *pair, const struct proxy_config *config, __u64 now)
+{
+	return pair && !pair->doubtful && !is_later(now, pair->last_seen, config->ageing_ns);
+}
+
 // What may be used of a flow: the operator's entry, else what was learned unless it has aged or its requests remain unanswered. Null: nothing.
 static __always_inline struct queue_pair *queue_pair_of(const struct qp_flow *flow, const struct proxy_config *config, __u64 now)
 {
@@ -128,7 +154,7 @@ static __always_inline struct queue_pair *queue_pair_of(const struct qp_flow *fl
 	if (pair)
 		return pair;
 	pair = queue_pair_learned(flow);
-	return pair && !pair->doubtful && !is_later(now, pair->last_seen, config->ageing_ns) ? pair : 0;
+	return queue_pair_holds(pair, config, now) ? pair : 0;
 }
 
 // The Queue Pair from which the flow's sender sends; 0: not known.

@@ -163,6 +163,7 @@ __noinline int queue_pair_store(struct qp_flow *flow, struct learned *learned)
 		known->starting_psn = learned->starting_psn;
 		known->psn = PSN_UNKNOWN;
 		known->strikes = known->waiting = known->doubtful = 0;
+		known->unanswered_cnps = 0;
 		known->learned_at = known->last_seen = known->checked_at = known->unanswered_since = learned->now;
 		return queue_pair_own(flow, learned->sender_qpn);
 	}

@@ -174,10 +174,12 @@ static __always_inline enum qp_verdict queue_pair_seen(struct __sk_buff *skb, st
 	enum qp_verdict verdict = QP_FITS;
 	if (unlikely(pair->port != a->port || is_later(a->now, pair->believed_at, BELIEF_NS)) && !queue_pair_moved(skb, a))
 		return QP_FITS;
-	if (answer)
+	if (answer) {
 		pair->last_answer = a->now;
-	else
+		pair->answers++;
+	} else {
 		queue_pair_tally(pair, a->psn, a->length);
+	}
 	// A question starts the clock, an answer confirms: neither waits for its turn.
 	if (is_later(a->now, pair->checked_at, CHECK_INTERVAL_NS) || (answer ? pair->place != 0 : (a->asks && !pair->waiting))) {
 		pair->checked_at = a->now;

@@ -1,7 +1,7 @@
 // How long a connection is believed: until it contradicts itself, remains unanswered or ages, however it was learned; and nobody can push it out of the table.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { PROXY_MAPS, PROXY_PROGRAM } from '../../src/kernel/dataplane/proxy.ts';
-import { encodeFlowKey } from '../../src/kernel/dataplane/queue-pairs.ts';
+import { DEFAULT_LEARNING_LIMITS, PROXY_MAPS, PROXY_PROGRAM } from '../../src/kernel/dataplane/proxy.ts';
+import { QUEUE_PAIR_SIZE, encodeFlowKey } from '../../src/kernel/dataplane/queue-pairs.ts';
 import { OPCODE } from '../../src/packet/roce/opcodes.ts';
 import { parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { writeIcrc, icrc, ICRC_LENGTH } from '../../src/packet/roce/icrc.ts';
@@ -31,6 +31,8 @@ const connect = (qpn = 0x64): void => {
   proxy.send(request(qpn));
   proxy.send(reply(PEER));
 };
+/** Silence alone makes nothing doubtful: the machine's own time passes as well. */
+const PATIENT = { learning: { ...DEFAULT_LEARNING_LIMITS, doubtNs: 3_600_000 * MS, silenceNs: 3_600_000 * MS } };
 const TRANSPORTS = { RC: { send: OPCODE.sendOnly, ack: OPCODE.acknowledge }, XRC: { send: 0xa4, ack: 0xb1 } } as const;
 const ask = (psn: number, opcode: number = OPCODE.sendOnly, qpn = PEER): Outcome => proxy.send(data({ from: A, to: B, qpn, psn, opcode }));
 const answer = (qpn: number, psn: number, opcode: number = OPCODE.acknowledge): Outcome => proxy.send(acknowledge({ from: B, to: A, qpn, psn, opcode }));
@@ -75,6 +77,36 @@ describe.each(['RC', 'XRC'] as const)('a host that lost power and came back with
       }
     });
 
+  test.each([['which the router sees answered', true], ['whose answers take another way', false]])(
+    'PNC-1-c, PNC-6: of traffic %s at most 25 CNPs are wrong for notices 50 µs apart, whatever the flow’s interval lets through', { timeout: 240_000 }, (_, sees) => {
+      proxy.configure(PATIENT);
+      connect();
+      for (let psn = 1; psn <= 5; psn++) {
+        ask(psn, send);
+        answer(0x64, psn, ack);
+        // Some of the share is spent before the peer goes.
+        proxy.send(notice(data({ from: A, to: B, qpn: PEER, psn })));
+        proxy.send(notice(data({ from: A, to: B, qpn: PEER, psn })));
+      }
+      const told: number[] = [];
+      const tell = (psn: number): void => {
+        const { counted, packet } = proxy.send(notice(data({ from: A, to: B, qpn: PEER, psn })));
+        const cnp = counted['proxy.cnp.sent'] ? parseRocePacket(packet) : undefined;
+        if (cnp?.ok) told.push(cnp.value.bth.destQpn);
+      };
+      let psn = 0x4000;
+      // A round trip of 2 ms: nothing that one waits for is answered before.
+      for (let step = 0; step < 1000; step++) {
+        ask(++psn, send);
+        if (sees && step >= 40) answer(0x99, psn - 40, ack);
+        tell(psn);
+        letTimePass(proxy, 50_000);
+      }
+      expect(told.filter((qpn) => qpn === 0x64).length).toBeLessThanOrEqual(25);
+      expect(proxy.known(there)).toMatchObject(sees ? { senderQpn: 0x99, doubtful: false } : { senderQpn: 0x64, doubtful: true });
+      if (sees) expect(told.filter((qpn) => qpn === 0x99).length).toBeGreaterThan(800);
+    });
+
   test('PNC-1-c: answers that contradict a CM exchange remove what it said', () => {
     connect();
     ask(1, send);
@@ -109,6 +141,28 @@ test('a request that waits for its answer for a long round trip is not doubted',
     answer(0x64, psn);
     expect(proxy.known(there)).toMatchObject({ senderQpn: 0x64, doubtful: false });
   }
+});
+
+test('over a round trip of 100 ms a right connection has its CNPs: some until the first answer, then with each answer again, at once', { timeout: 240_000 }, () => {
+  proxy.configure(PATIENT);
+  connect();
+  const sent = (psn: number, notices: number): number => {
+    let cnps = 0;
+    for (let i = 0; i < notices; i++) cnps += proxy.send(notice(data({ from: A, to: B, qpn: PEER, psn }))).counted['proxy.cnp.sent'] ?? 0;
+    return cnps;
+  };
+  const told: number[] = [];
+  for (let ms = 0; ms < 250; ms++) {
+    ask(ms);
+    if (ms >= 100) answer(0x64, ms - 100);
+    // Ten a millisecond; twenty in the end.
+    told.push(sent(ms, ms < 200 ? 10 : 20));
+    letTimePass(proxy, MS);
+  }
+  expect(told.slice(0, 100).reduce((sum, n) => sum + n)).toBe(12);
+  expect(told.slice(100, 200)).toEqual(Array<number>(100).fill(10));
+  for (const n of told.slice(200)) expect(n).toBeGreaterThanOrEqual(12);
+  expect(proxy.known(there)).toMatchObject({ senderQpn: 0x64, confirmed: true });
 });
 
 describe('confirmed and unconfirmed connections', () => {
@@ -159,7 +213,7 @@ describe('confirmed and unconfirmed connections', () => {
 
   test.each([['full', 65_536], ['full but for one half', 65_535]])('a table of confirmed connections that is %s takes no more, and loses none: what comes is known as unconfirmed, and counted', { timeout: 120_000 }, (_, others) => {
     const map = proxy.object.map(PROXY_MAPS.queuePairs);
-    const value = new Uint8Array(112);
+    const value = new Uint8Array(QUEUE_PAIR_SIZE);
     const key = new Uint8Array(40);
     map.updateBatch((function* () {
       for (let i = 0; i < others; i++) {

@@ -36,7 +36,7 @@ export interface LearnedQueuePair extends QueuePairs {
 }
 
 export const FLOW_KEY_SIZE = 40;
-export const QUEUE_PAIR_SIZE = 112;
+export const QUEUE_PAIR_SIZE = 120;
 const VALUE = {
   senderQpn: 0, startingPsn: 4, psn: 8, source: 12, doubtful: 15, learnedAt: 16, lastSeen: 24, checkedAt: 32, unanswered: 40, cnps: 56, packets: 64, bytes: 72, peerTenant: 80, place: 108,
 } as const;
