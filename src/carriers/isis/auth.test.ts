@@ -2,8 +2,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { signPdu } from '../../packet/isis/auth.ts';
 import { setRemainingLifetime } from '../../packet/isis/lsp.ts';
-import { C, adjacency, csnp, hello, lsp } from './hostile.fixture.ts';
-import { type Agent, type Simulation, originate, proxied } from './simulation.fixture.ts';
+import type { IsisTlv } from '../../packet/isis/types.ts';
+import { B, C, adjacency, csnp, hello, lsp } from './hostile.fixture.ts';
+import { type Agent, type Simulation, originate, proxied, systemId } from './simulation.fixture.ts';
 import type { SpeakerConfig } from './speaker.ts';
 
 let simulation: Simulation;
@@ -63,6 +64,34 @@ describe('authentication', () => {
     give(purge);
     expect(a.count('isis.purge.forbidden-tlv')).toBe(1);
     expect(a.speaker.levels.get(2)!.lsdb.byKey.get(`${C}.00-00`)).toMatchObject({ purged: false });
+  });
+
+  it.each<[string, IsisTlv[]]>([
+    ['nothing', []],
+    ['the originator of the purge (TLV 13)', [{ kind: 'purge-originator', originator: systemId(B) }]],
+    ['a hostname (TLV 137)', [{ kind: 'hostname', name: 'r1' }]],
+    ['a fingerprint (TLV 15)', [{ kind: 'unknown', type: 15, value: new Uint8Array(20) }]],
+  ])('a signed purge with %s is taken (RFC 6233 §2)', (_what, tlvs) => {
+    up({ keys: keys('k') });
+    give(signPdu(lsp(), Buffer.from('k-d')));
+    const purge = signPdu(lsp({ tlvs }), Buffer.from('k-d'));
+    setRemainingLifetime(purge, 0);
+    give(purge);
+    expect([a.count('isis.purge.forbidden-tlv'), a.speaker.levels.get(2)!.lsdb.byKey.get(`${C}.00-00`)!.purged]).toEqual([0, true]);
+  });
+
+  it('an unknown TLV in a signed purge is forbidden, and one that is not signed by anybody may have it', () => {
+    const unknown: IsisTlv = { kind: 'unknown', type: 250, value: new Uint8Array(4) };
+    up({ keys: keys('k') });
+    give(signPdu(lsp(), Buffer.from('k-d')));
+    const purge = signPdu(lsp({ tlvs: [unknown] }), Buffer.from('k-d'));
+    setRemainingLifetime(purge, 0);
+    give(purge);
+    expect(a.count('isis.purge.forbidden-tlv')).toBe(1);
+    up();
+    give(lsp());
+    give(lsp({ tlvs: [unknown], remainingLifetime: 0 }));
+    expect(a.count('isis.purge.forbidden-tlv')).toBe(0);
   });
 
   it('keys change while running: every LSP is signed anew', () => {

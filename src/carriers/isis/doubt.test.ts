@@ -96,3 +96,44 @@ it('one that is stored is not sent, and forgotten when FRR asks for it', () => {
   simulation.run(20_000);
   expect([a.count('isis.tx.lsp'), a.speaker.levels.get(2)!.lsdb.byKey.has(KEY)]).toEqual([sent, false]);
 });
+
+it('the same odd one again changes nothing, a newer one begins its time anew', () => {
+  const { simulation, a, give, wire } = adjacency();
+  wire.filter = silent;
+  give(fragment(7, TWO));
+  give(overrun(fragment(8)));
+  simulation.run(3000);
+  give(overrun(fragment(8)));
+  expect(a.count('isis.lsp.doubted')).toBe(1);
+  simulation.run(2000);
+  give(overrun(fragment(9)));
+  expect(a.count('isis.lsp.doubted')).toBe(2);
+  simulation.run(5000);
+  expect(texts(a)).toHaveLength(2);
+  simulation.run(2000);
+  expect([texts(a).length, a.speaker.levels.get(2)!.lsdb.byKey.get(KEY)!.sequence]).toEqual([0, 9]);
+});
+
+it('no more than 1,024 are in doubt at a time; beyond that they are taken as they are', () => {
+  const { simulation, a, wire } = adjacency({ lsdbLimit: 5000 });
+  wire.filter = silent;
+  const of = (n: number, sequence: number): Uint8Array => lsp({ sequence, lspId: { systemId: Uint8Array.of(9, 0, 0, 0, n >> 8, n & 255), pseudonode: 0, fragment: 0 } });
+  for (let n = 0; n < 1030; n++) a.deliver(of(n, 7));
+  for (let n = 0; n < 1030; n++) a.deliver(overrun(of(n, 8)));
+  simulation.run(500);
+  const level = a.speaker.levels.get(2)!;
+  expect([level.doubts.size, a.count('isis.lsp.doubted'), [...level.lsdb.byKey.values()].filter(({ odd }) => odd).length]).toEqual([1024, 1024, 6]);
+  // One that is in doubt already does not need another place.
+  a.deliver(overrun(of(3, 9)));
+  simulation.run(100);
+  expect([level.doubts.size, level.lsdb.byKey.get('0900.0000.0003.00-00')!.sequence]).toEqual([1024, 7]);
+});
+
+it('an odd one that is stored and of which FRR sends an older version is forgotten, and the older one taken', () => {
+  const { simulation, a, give, wire } = adjacency();
+  wire.filter = silent;
+  give(overrun(fragment(8)));
+  give(fragment(7, TWO));
+  simulation.run(1000);
+  expect([texts(a).length, a.speaker.levels.get(2)!.lsdb.byKey.get(KEY)!.sequence, a.count('isis.lsp.refused-by-neighbor')]).toEqual([2, 7, 1]);
+});

@@ -1,5 +1,7 @@
 // Which originators count as reachable.
 import { describe, expect, it } from 'vitest';
+import { formatAddress } from '../../model/address.ts';
+import { packNeighbors } from '../../packet/isis/tlv/is-reachability.ts';
 import type { IsisTlv } from '../../packet/isis/types.ts';
 import { lsp } from './hostile.fixture.ts';
 import { Router } from './router.fixture.ts';
@@ -79,6 +81,44 @@ describe('reachability', () => {
     expect(systems(learner)).toEqual(expected);
   });
 
+  it('the hold time runs for each system since it was lost, also when several are', () => {
+    const { simulation, learner, r1, r2 } = chain();
+    const sources = (): string[] => [...learner.reports.values()].map(({ originator }) => originator.slice(-4)).sort();
+    r2.extra = [{ kind: 'ipv6-te-router-id', address: proxied('::/0', '2001:db8::2').proxy }];
+    r2.originate();
+    simulation.run(1000);
+    expect(sources()).toEqual(['0001', '2222']);
+    r2.cut(1);
+    simulation.run(60_000);
+    r1.cut(1);
+    simulation.run(59_000);
+    expect([systems(learner), sources()]).toEqual([['1111'], ['0001', '2222']]);
+    simulation.run(3000);
+    expect(sources()).toEqual(['2222']);
+    simulation.run(60_000);
+    expect(sources()).toEqual([]);
+  });
+
+  it('a walk goes on where it was, and a change meanwhile is found by the next', () => {
+    const { simulation, learner, r1 } = chain();
+    const id = (n: number): string => `0000.00aa.${n.toString(16).padStart(4, '0')}`;
+    const neighbors = (names: string[]): IsisTlv[] => packNeighbors(names.map((name) => ({ systemId: systemId(name), pseudonode: 0, metric: 1, subTlvs: new Uint8Array(0) })));
+    // More than a walk takes in a turn: stars of the router, an LSP each.
+    const count = 300;
+    for (let n = 0; n < count; n++) learner.deliver(lsp({ sequence: 1, tlvs: neighbors(['0000.0000.1111']) }, id(n)));
+    for (let f = 0; f < 5; f++) {
+      const names = Array.from({ length: 60 }, (_, i) => id(60 * f + i));
+      learner.deliver(lsp({ sequence: 1, lspId: { systemId: systemId('0000.0000.1111'), pseudonode: 0, fragment: f + 1 }, tlvs: neighbors(names) }));
+    }
+    simulation.run(1000);
+    expect(learner.reachable.size).toBe(3 + count);
+    r1.cut(1);
+    simulation.run(60);
+    learner.deliver(lsp({ sequence: 2, tlvs: [] }, id(7)));
+    simulation.run(1000);
+    expect(learner.reachable.size).toBe(1 + count - 1);
+  });
+
   it('nothing is reachable without an adjacency', () => {
     const { simulation, learner } = chain();
     learner.event({ type: 'link-down', reason: 'interface gone' });
@@ -138,6 +178,59 @@ describe('proxy fallback (decision D6)', () => {
     reachability.prefixes[0] = entry('2001:db8:1::/64', [flags, { kind: 'ipv6-source-router-id', address: at('ff02::12') }]);
     say({ kind: 'ipv6-te-router-id', address: at('2001:db8::140') });
     expect(proxies()[0]).toEqual([true, at('ff02::12')]);
+  });
+
+  it('for an IPv4 prefix sub-TLV 11, then TLV 134, then a TLV 132 that is a host’s; where a family has none, the other one’s', () => {
+    const simulation = new Simulation();
+    const router = new Router(simulation, '0000.0000.1111');
+    const learner = new Agent(simulation, testConfig(LEARNER));
+    simulation.wire(learner.attach, router.attach);
+    const at = (text: string): ReturnType<typeof proxied>['proxy'] => proxied('::/0', text).proxy;
+    const flags = { kind: 'prefix-attribute-flags', flags: Uint8Array.of(1) } as const;
+    const entry = (subTlvs: object[]): object => ({ prefix: proxied('10.1.0.0/16').prefix, metric: 10, down: false, external: false, subTlvs });
+    const proxyFor = (subTlvs: object[], ...tlvs: object[]): string | undefined => {
+      router.extra = [{ kind: 'ipv4-reachability', prefixes: [entry([flags, ...subTlvs])] }, ...tlvs] as typeof router.extra;
+      router.originate();
+      simulation.run(2000);
+      const proxy = learner.prefixes()[0]!.proxy;
+      return proxy && formatAddress(proxy);
+    };
+    const own = { kind: 'ipv4-source-router-id', address: at('192.0.2.11') };
+    const [te4, te6] = [{ kind: 'ipv4-te-router-id', address: at('192.0.2.134') }, { kind: 'ipv6-te-router-id', address: at('2001:db8::140') }];
+    const [if4, if6] = [{ kind: 'ipv4-interface-addresses', addresses: [at('127.0.0.1'), at('192.0.2.132'), at('192.0.2.133')] }, { kind: 'ipv6-interface-addresses', addresses: [at('2001:db8::232')] }];
+    expect([
+      proxyFor([]),
+      proxyFor([own], te4, te6, if4, if6),
+      proxyFor([], te4, te6, if4, if6),
+      proxyFor([], te6, if4, if6),
+      proxyFor([], if4, if6),
+      proxyFor([], if6),
+      proxyFor([], { ...te4, address: at('0.0.0.0') }, if4),
+      proxyFor([], if4, { ...if4, addresses: [at('192.0.2.200')] }),
+    ]).toEqual([undefined, '192.0.2.11', '192.0.2.134', '2001:db8::140', '192.0.2.132', '2001:db8::232', '192.0.2.132', '192.0.2.132']);
+  });
+
+  it('of several fragments that give addresses the lowest counts, and all are read again when they change', () => {
+    const { simulation, learner } = chain();
+    const flags = { kind: 'prefix-attribute-flags', flags: Uint8Array.of(1) } as const;
+    const say = (fragment: number, sequence: number, tlvs: object[]): void => {
+      learner.deliver(lsp({ sequence, lspId: { systemId: systemId('0000.0000.1111'), pseudonode: 0, fragment }, tlvs: tlvs as IsisTlv[] }));
+      simulation.run(500);
+    };
+    const te = (last: number): object[] => [
+      { kind: 'ipv4-te-router-id', address: proxied('::/0', `192.0.2.${last}`).proxy },
+      { kind: 'ipv6-te-router-id', address: proxied('::/0', `2001:db8:ffff::${last}`).proxy },
+    ];
+    const prefixes = ['2001:db8:7::/48', '10.7.0.0/16'].map((text) => ({ prefix: proxied(text).prefix, metric: 1, down: false, external: false, subTlvs: [flags] }));
+    const found = (): unknown[] => learner.reports.get('L2 0000.0000.1111.00-05')!.prefixes.map(({ proxy }) => proxy && formatAddress(proxy));
+    say(5, 1, [{ kind: 'ipv6-reachability', prefixes: [prefixes[0]] }, { kind: 'ipv4-reachability', prefixes: [prefixes[1]] }]);
+    expect(found()).toEqual([undefined, undefined]);
+    say(9, 1, te(9));
+    expect(found().sort()).toEqual(['192.0.2.9', '2001:db8:ffff::9']);
+    say(7, 1, te(7));
+    expect(found().sort()).toEqual(['192.0.2.7', '2001:db8:ffff::7']);
+    say(7, 2, []);
+    expect(found().sort()).toEqual(['192.0.2.9', '2001:db8:ffff::9']);
   });
 
   it('reads topologies too: 237 with MT ID 2 counts, with 0 it MUST be ignored (RFC 5120 §7.4)', () => {
