@@ -115,7 +115,7 @@ describe('a reload with a broken file', () => {
     return true;
   };
   /** All of what the intent in force has made. */
-  const inForce = async (): Promise<unknown> => [await footprint(leaf), await leaf.show('proxies'), (await leaf.show('ports')).map((row) => [row['interface'], row['attached'], row['k-max']]), (await leaf.get('isis', 'database')).filter((row) => row['own'] === true).map((row) => [row['lsp-id'], row['sequence']])];
+  const inForce = async (): Promise<unknown> => [await footprint(leaf), await leaf.get('proxies'), (await leaf.get('ports')).map((row) => [row['interface'], row['attached'], row['k-max']]), (await leaf.get('isis', 'database')).filter((row) => row['own'] === true).map((row) => [row['lsp-id'], row['sequence']])];
 
   const BROKEN = [
     ['a value that is none', 'router: { name: leaf }\nproxy:\n  address: 2001:db8:ffff::1\n  senders: [{ prefix: 2001:db8:1::/64, format: smoke-signals }]\n  accept-from: [2001:db8:ffff::/48]\n', /:4:\d+: .*smoke-signals/],
@@ -175,6 +175,17 @@ describe('a reload with a broken file', () => {
     const before = await inForce();
     for (let i = 0; i < 5; i++) expect((await leaf.ctl('reload')).code).toBe(0);
     expect(await inForce()).toEqual(before);
+  });
+
+  test('a reload that changes of `router` what IS-IS does not read leaves its adjacency and its LSPs alone', async () => {
+    const before = await inForce();
+    const { router } = LEAF as unknown as { router: object };
+    for (const more of [{ 'reverse-path-check': false }, { 'core-ports': ['eth2'] }, {}]) {
+      await leaf.configure({ ...LEAF, router: { ...router, ...more } });
+      expect(await leaf.ctl('reload')).toMatchObject({ code: 0, stdout: expect.stringContaining('router') as unknown });
+      expect(await leaf.isUp()).toBe(true);
+      expect(await inForce()).toEqual(before);
+    }
   });
 
   test('fifty reloads at once, good and broken, are done one after another; the last one counts', async () => {
