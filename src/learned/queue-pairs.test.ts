@@ -44,6 +44,27 @@ describe('forgetting Queue Pairs', () => {
     expect(flowsToForget([there(900n * SECOND), back(999n * SECOND, { receiver: address('2001:db8:a::2') })], opts)).toEqual([there(900n * SECOND)]);
   });
 
+  test('a half without the other is left alone for exactly the grace time, and no longer', () => {
+    expect(flowsToForget([there(990n * SECOND)], opts)).toEqual([]);
+    expect(flowsToForget([there(990n * SECOND - 1n)], opts)).toHaveLength(1);
+  });
+
+  test('when connections age faster than the grace time, both halves go when both have aged', () => {
+    const fast = { ...opts, ageingNs: 5n * SECOND };
+    expect(flowsToForget([there(994n * SECOND), back(994n * SECOND)], fast)).toHaveLength(2);
+    expect(flowsToForget([there(994n * SECOND), back(995n * SECOND)], fast)).toEqual([]);
+    expect(flowsToForget([there(994n * SECOND)], fast)).toEqual([]);
+  });
+
+  test('the other half is looked up where its packets come from: in the tenant of the other direction', () => {
+    const asked: unknown[] = [];
+    const find = (name: unknown): undefined => void asked.push(name);
+    const name = { sender: B, receiver: A, receiverQpn: 1 };
+    expect(mayForget(there(900n * SECOND, { tenant: 7, peerTenant: 9 }), find, opts)).toBe(true);
+    expect(mayForget(there(900n * SECOND), find, opts)).toBe(true);
+    expect(asked).toEqual([{ ...name, tenant: 9 }, { ...name, tenant: 0 }]);
+  });
+
   test('what was seen a moment ago costs no look-up', () => {
     expect(mayForget(there(999n * SECOND), () => expect.unreachable(), opts)).toBe(false);
   });

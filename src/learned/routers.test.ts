@@ -1,6 +1,6 @@
 // SIDs and router addresses in the learned table.
 import { describe, expect, test } from 'vitest';
-import { address, formatAddress } from '../model/address.ts';
+import { type IpAddress, address, formatAddress } from '../model/address.ts';
 import type { CarrierName, LearnedSid } from '../model/advertisement.ts';
 import { fixture, flagged } from './fixture.ts';
 import type { Source } from './preference.ts';
@@ -41,6 +41,20 @@ describe('END.CON SIDs', () => {
     say('cnpd1', [sid('2001:db8:c::1')], ['2001:db8:ffff::1']);
     report('cnpd2', [flagged('10.1.0.0/16', '192.0.2.1')]);
     expect(table.routers.takeChanged()).toBe(false);
+  });
+
+  test('each part of what a router says is a change: another behaviour, an address more or less, another originator', () => {
+    const { table, say, reach, report } = routers();
+    const changed = (act: () => void): boolean => (act(), table.routers.takeChanged());
+    const move = (originator: string): void => table.learned({ carrier: 'isis', originator, source: 'cnpd1.00-0', prefixes: [], sids: [sid('2001:db8:c::1', 18)], routerAddresses: [address('192.0.2.1')] });
+    expect([changed(() => reach(['cnpd1', 'cnpd2'])), changed(() => report('cnpd2', [flagged('10.1.0.0/16', '192.0.2.1')]))]).toEqual([false, false]);
+    expect(changed(() => say('cnpd1', [sid('2001:db8:c::1')]))).toBe(true);
+    expect(changed(() => say('cnpd1', [sid('2001:db8:c::1', 18)]))).toBe(true);
+    expect(changed(() => say('cnpd1', [sid('2001:db8:c::1', 18)], ['192.0.2.1']))).toBe(true);
+    expect(changed(() => move('cnpd2'))).toBe(true);
+    expect(changed(() => move('cnpd2'))).toBe(false);
+    expect(changed(() => reach([]))).toBe(true);
+    expect(changed(() => say('cnpd2', [], []))).toBe(false);
   });
 
   test('prefixes and SIDs of one source come and go separately', () => {
@@ -119,6 +133,11 @@ test('the tables are bounded: what has no room is counted, and room that becomes
   table.replace(a, { sids: many(1, 2) });
   table.replace(b, { sids: many(5, 4) });
   expect([table.sizes.sids, table.endConSids(END_CON).length, counts.get('learned.sid.table-full')]).toEqual([3, 3, 3]);
+  const addresses = (from: number, count: number): IpAddress[] => Array.from({ length: count }, (_, i) => address(`192.0.2.${from + i}`));
+  table.replace(a, { sids: many(1, 2), routerAddresses: addresses(1, 3) });
+  table.replace(b, { sids: many(5, 4), routerAddresses: addresses(7, 2) });
+  expect([table.sizes.routerAddresses, table.routerAddresses(), counts.get('learned.router-address.table-full')]).toEqual([3, addresses(1, 3), 2]);
+  counts.set('learned.sid.table-full', 3);
   table.replace(a, {});
   table.replace(b, { sids: many(5, 3) });
   expect([table.sizes.sids, counts.get('learned.sid.table-full')]).toEqual([3, 3]);

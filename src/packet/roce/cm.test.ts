@@ -138,6 +138,11 @@ test('the RDMA CM header in the private data of a REQ', () => {
   expect(rdmaCmHeader({ ...REQ, privateData })).toEqual({ source: SENDER, destination: RECEIVER, sourcePort: 50000, destinationPort: 5001 });
   privateData.set(fromHex('0040c350' + '000000000000000000000000' + '0a010001' + '000000000000000000000000' + '0a020001'));
   expect(rdmaCmHeader({ ...REQ, privateData })).toMatchObject({ source: address('10.1.0.1'), destination: address('10.2.0.1') });
+  expect(rdmaCmHeader({ ...REQ, privateData: privateData.subarray(0, 36) })).toBeDefined();
+  expect(rdmaCmHeader({ ...REQ, privateData: privateData.subarray(0, 35) })).toBeUndefined();
+  expect(rdmaCmHeader({ ...REQ, privateData: privateData.with(0, 1) })).toBeUndefined();
+  for (const version of [0x00, 0x50, 0x70]) expect(rdmaCmHeader({ ...REQ, privateData: privateData.with(1, version) })).toBeUndefined();
+  for (const serviceId of [0x0206_1389n, 0x1_0106_1389n]) expect(rdmaCmHeader({ ...REQ, privateData, serviceId })).toBeUndefined();
   expect(rdmaCmHeader({ ...REQ, privateData, serviceId: 1n })).toBeUndefined();
   expect(rdmaCmHeader({ ...REQ, privateData: new Uint8Array(92) })).toBeUndefined();
 });
