@@ -155,6 +155,12 @@ describe('a flag without a usable address', () => {
     expect(counts.get('learned.proxy.missing')).toBe(1);
   });
 
+  test('a flag that comes and goes without an address is shown, and changes no answer', () => {
+    const { table, report, proxyOf } = fixture();
+    const said = [false, true, false].map((pnc) => (report('cnpd1', [{ prefix: prefix('2001:db8:1::/64'), pnc, metric: 1 }]), [table.entries()[0]!.pnc, proxyOf(H1)]));
+    expect(said).toEqual([[false, null], [true, null], [false, null]]);
+  });
+
   test('an address without the flag is no proxy', () => {
     const { report, proxyOf } = fixture();
     report('cnpd1', [{ ...flagged('2001:db8:1::/64', '2001:db8:ffff::1'), pnc: false }]);
