@@ -100,6 +100,9 @@ test('a line with a key shows its names, and the caret stands where hiding begin
 test.each([
   ['port', 'ports'], ['prots', 'ports'], ['Router', 'router'], ['border_ports', 'border-ports'], ['boarder-ports', 'border-ports'], ['isi', 'isis'],
   ['xyz', undefined], ['', undefined], ['p'.repeat(1000), undefined],
+  // Two neighbours exchanged, one letter more, less or other: one slip each, and one in three letters is forgiven.
+  ['oprts', 'ports'], ['sports', 'ports'], ['orts', 'ports'], ['parts', 'ports'], ['optrs', undefined], ['parks', undefined], ['lgo', 'log'], ['lgoo', undefined],
+  ['bordr-prts', 'border-ports'], ['order-port', 'border-ports'], ['bodre-potrs', 'border-ports'], ['xrder-pxrtx', 'border-ports'], ['xxder-pxxtx', undefined],
 ])('%j is near %j', (word, expected) => {
   expect(nearest(word, ['router', 'isis', 'proxy', 'ports', 'border-ports', 'log'])).toBe(expected);
 });

@@ -99,3 +99,18 @@ describe('triggers beside K_max', () => {
     expect(complaints(port(keys))).toEqual([expect.stringMatching(new RegExp(`^ports\\[0\\]\\.${path}: found .*allowed: .*${allowed.source}`))]);
   });
 });
+
+test('LHCNP-5.3.2-g: a port without CE marking has no K_min, and a K_max of one byte needs that', () => {
+  expect(load(port('k-max: 1B, ecn: off')).ports[0]).toMatchObject({ kMax: 1, ecn: false });
+  expect(load(port('k-max: 1B, ecn: off')).ports[0]).not.toHaveProperty('kMin');
+  expect(load(port('k-max: 7B')).ports[0]).toMatchObject({ kMin: 3, kMax: 7 });
+  expect(load(port('k-max: 7B')).ports[0]).not.toHaveProperty('kMinDeclared');
+  expect(load(port('k-min: 2B, k-max: 7B')).ports[0]).toMatchObject({ kMin: 2, kMinDeclared: true });
+  expect(complaints(port('k-max: 1B'))).toEqual([expect.stringMatching(/^ports\[0\]\.k-max: there is no k-min below a k-max of 1 byte/)]);
+  expect(complaints(port('k-min: 7B, k-max: 7B'))).toEqual([expect.stringMatching(/^ports\[0\]\.k-min: k-min \(7 bytes\) must be less than k-max \(7 bytes\)/)]);
+});
+
+test('LHCNP-5.4-e: a queue may grow by all that the kernel counts in an interval, and by no more', () => {
+  expect(complaints(port('k-max: 1kB, v-growth: 400GB/s'))).toEqual([]);
+  expect(complaints(port('k-max: 1kB, v-growth: 4GB/s, measurement-interval: 1001ms'))).toHaveLength(1);
+});
