@@ -32,6 +32,7 @@
 	X(153, PROXY_FAST_CNP, "proxy.fast-cnp.ordered", "notices turned into a Fast CNP for the sender")                               \
 	X(154, PROXY_LONG_HAUL_ICMPV6, "proxy.long-haul-icmpv6.ordered", "notices turned into a Long-haul CNP in ICMPv6 for the sender") \
 	X(155, PROXY_LONG_HAUL_ROCE, "proxy.long-haul-roce.ordered", "notices turned into a Long-haul CNP in RoCEv2 for the sender")    \
+	X(156, PROXY_TENANT_UNREACHABLE, "proxy.notice.tenant-unreachable", "notices about a flow of another table than main to whose sender there is no way from here") \
 	X(160, QP_LEARNED_CM, "proxy.qp.learned.cm", "connections learned from a CM exchange")                                          \
 	X(161, QP_LEARNED_TRAFFIC, "proxy.qp.learned.reverse-traffic", "connections learned from traffic in both directions")           \
 	X(162, QP_REPLACED, "proxy.qp.replaced", "known connections replaced by newer knowledge about one of their Queue Pairs")        \

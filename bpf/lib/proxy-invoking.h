@@ -26,7 +26,14 @@ struct notice {
 	__u8 family;	// of the flow
 	__u8 format;	// of what its sender is told
 	__u16 inner;	// where its packet begins in the frame
+	__u16 outer;	// where that begins in which it was; as `inner`: in none, or in one that ends in the main table
 };
+
+// Whether the sender is reached through the tunnel of its tenant: its address in the main table may be another's.
+static __always_inline int notice_is_tunnelled(const struct notice *notice)
+{
+	return notice->outer != notice->inner;
+}
 
 // The invoking packet as its headers describe it.
 struct invoking {
@@ -151,7 +158,7 @@ static __always_inline int notice_tenant(struct __sk_buff *skb, struct notice *n
 {
 	const struct headers *h = &invoking->h;
 	struct address source;
-	__u32 tenant = TENANT_MAIN;
+	__u32 tenant;
 	if (h->shims || (h->outer != h->inner && h->outer_family != 6)) {
 		tenant = tenant_otherwise();
 	} else if (h->outer != h->inner) {
@@ -160,6 +167,11 @@ static __always_inline int notice_tenant(struct __sk_buff *skb, struct notice *n
 			return COUNT_PROXY_TENANT_UNKNOWN;
 		__builtin_memcpy(source.bytes, ip + 8, 16);
 		tenant = tenant_of_source(&source);
+		if (tenant != TENANT_MAIN)
+			notice->outer = h->outer;
+	} else {
+		// What this router says itself is about ports of its main table (policy.h).
+		tenant = skb->ifindex == LOOPBACK_IFINDEX ? TENANT_MAIN : tenant_of_port(skb->ifindex, &notice->source, notice->carrier | TENANT_OF_NOTICE);
 	}
 	notice->flow.tenant = tenant;
 	return tenant == TENANT_UNKNOWN ? COUNT_PROXY_TENANT_UNKNOWN : NOTICE_GOOD;
@@ -170,7 +182,7 @@ static __always_inline int notice_flow(struct __sk_buff *skb, struct proxy_scrat
 {
 	const __u32 *tuple = (const __u32 *)(scratch->datagram + UDP_HLEN);
 	__u32 transport = invoking->h.transport;
-	notice->inner = invoking->h.inner;
+	notice->inner = notice->outer = invoking->h.inner;
 	if (notice->family == 6) {
 		__builtin_memcpy(notice->flow.sender.words, tuple, 16);
 		__builtin_memcpy(notice->flow.receiver.words, tuple + 4, 16);

@@ -83,7 +83,7 @@ struct proxy_scratch {
 		__u32 words[CM_ROOM / 4];
 		__u8 bytes[CM_ROOM];
 	};
-	__u32 cnp[20];
+	__u32 cnp[32]; // behind the header of a tunnel, which most have not
 };
 
 struct {

@@ -202,6 +202,30 @@ __noinline int notice_admit(struct notice *notice, __u32 *sender_qpn)
 
 // --- The CNP ------------------------------------------------------------------------------------------------------------------------------
 
+static __always_inline int notice_drop(int problem)
+{
+	if (problem >= 0 && problem < COUNTERS_MAX)
+		count(problem);
+	return TC_DROP;
+}
+
+// The header of the tunnel to the END.CON that the invoking packet's tunnel comes from (FCN §4.2.2). 0: the proxy has no IPv6 address.
+static __always_inline int notice_put_tunnel(struct __sk_buff *skb, const struct notice *notice, __u32 *outer)
+{
+	struct proxy_config *config = proxy_configuration();
+	if (!config)
+		return 0;
+	const struct address *own = address_family(config->address.halves) == 6 ? &config->address : &config->other_address;
+	__u32 length = notice->family == 6 ? CNP_WORDS_IPV6 * 4 : CNP_WORDS_IPV4 * 4;
+	if (address_family(own->halves) != 6 || !(own->halves[0] | own->halves[1]))
+		return 0;
+	outer[0] = bpf_htonl(6u << 28 | CNP_TRAFFIC_CLASS << 20);
+	outer[1] = bpf_htonl(length << 16 | (notice->family == 6 ? IPPROTO_IPV6 : IPPROTO_IPIP) << 8 | CNP_HOP_LIMIT);
+	__builtin_memcpy(outer + 2, own->words, 16);
+	return bpf_skb_load_bytes(skb, notice->outer + 8, outer + 6, 16) == 0;
+}
+
+// The frame becomes the CNP, in the tunnel of its tenant if that is of another router. 0, or what is counted.
 static __always_inline int notice_become_cnp(struct __sk_buff *skb, struct notice *notice, __u32 sender_qpn)
 {
 	struct proxy_scratch *scratch = proxy_memory();
@@ -212,19 +236,53 @@ static __always_inline int notice_become_cnp(struct __sk_buff *skb, struct notic
 		.sport = notice->sport,
 		.pkey = notice->pkey,
 	};
-	__be16 type = bpf_htons(notice->family == 6 ? ETH_P_IPV6 : ETH_P_IP);
 	if (!scratch)
-		return -1;
-	if (notice->carrier != notice->family && (bpf_skb_change_proto(skb, type, 0) < 0 || bpf_skb_store_bytes(skb, 12, &type, 2, 0) < 0))
-		return -1;
+		return COUNT_PROXY_CNP_FAILED;
+	int wrapped = notice_is_tunnelled(notice) && notice->flow.tenant & TENANT_PASSING;
+	if (wrapped && !notice_put_tunnel(skb, notice, scratch->cnp))
+		return COUNT_PROXY_TENANT_UNREACHABLE;
+	__u32 family = wrapped ? 6 : notice->family, length = notice->family == 6 ? CNP_WORDS_IPV6 * 4 : CNP_WORDS_IPV4 * 4;
+	__be16 type = bpf_htons(family == 6 ? ETH_P_IPV6 : ETH_P_IP);
+	if (notice->carrier != family && (bpf_skb_change_proto(skb, type, 0) < 0 || bpf_skb_store_bytes(skb, 12, &type, 2, 0) < 0))
+		return COUNT_PROXY_CNP_FAILED;
+	if (notice->family == 6)
+		cnp_build_ipv6(scratch->cnp + IPV6_HLEN / 4, &cnp);
+	else
+		cnp_build_ipv4(scratch->cnp + IPV6_HLEN / 4, &cnp);
+	if (wrapped)
+		length += IPV6_HLEN;
+	opaque(length);
+	if (length < CNP_WORDS_IPV4 * 4 || length > IPV6_HLEN + CNP_WORDS_IPV6 * 4)
+		return COUNT_PROXY_CNP_FAILED;
+	if (bpf_skb_change_tail(skb, ETH_HLEN + length, 0) < 0)
+		return COUNT_PROXY_CNP_FAILED;
+	int stored = wrapped ? bpf_skb_store_bytes(skb, ETH_HLEN, scratch->cnp, length, BPF_F_INVALIDATE_HASH)
+		: bpf_skb_store_bytes(skb, ETH_HLEN, scratch->cnp + IPV6_HLEN / 4, length > CNP_WORDS_IPV6 * 4 ? CNP_WORDS_IPV6 * 4 : length, BPF_F_INVALIDATE_HASH);
+	return stored < 0 ? COUNT_PROXY_CNP_FAILED : 0;
+}
+
+// Sends the CNP on by the table that its tenant is, which the kernel's routing would not choose for what comes from the core.
+static __noinline int notice_to_table(struct __sk_buff *skb, const struct notice *notice)
+{
+	struct bpf_fib_lookup fib = {.family = notice->family == 6 ? AF_INET6 : AF_INET, .tot_len = CNP_WORDS_IPV6 * 4, .ifindex = skb->ifindex};
+	struct bpf_redir_neigh gateway = {};
 	if (notice->family == 6) {
-		cnp_build_ipv6(scratch->cnp, &cnp);
-		return bpf_skb_change_tail(skb, ETH_HLEN + CNP_WORDS_IPV6 * 4, 0) < 0 ? -1
-			: bpf_skb_store_bytes(skb, ETH_HLEN, scratch->cnp, CNP_WORDS_IPV6 * 4, BPF_F_INVALIDATE_HASH);
+		__builtin_memcpy(fib.ipv6_src, notice->flow.receiver.words, 16);
+		__builtin_memcpy(fib.ipv6_dst, notice->flow.sender.words, 16);
+	} else {
+		fib.ipv4_src = notice->flow.receiver.words[3];
+		fib.ipv4_dst = notice->flow.sender.words[3];
 	}
-	cnp_build_ipv4(scratch->cnp, &cnp);
-	return bpf_skb_change_tail(skb, ETH_HLEN + CNP_WORDS_IPV4 * 4, 0) < 0 ? -1
-		: bpf_skb_store_bytes(skb, ETH_HLEN, scratch->cnp, CNP_WORDS_IPV4 * 4, BPF_F_INVALIDATE_HASH);
+	fib.tbid = notice->flow.tenant;
+	if (bpf_fib_lookup(skb, &fib, sizeof(fib), BPF_FIB_LOOKUP_SKIP_NEIGH | BPF_FIB_LOOKUP_DIRECT | BPF_FIB_LOOKUP_TBID) != BPF_FIB_LKUP_RET_SUCCESS)
+		return notice_drop(COUNT_PROXY_TENANT_UNREACHABLE);
+	gateway.nh_family = fib.family;
+	if (fib.family == AF_INET6)
+		__builtin_memcpy(gateway.ipv6_nh, fib.ipv6_dst, 16);
+	else
+		gateway.ipv4_nh = fib.ipv4_dst;
+	count(COUNT_PROXY_CNPS);
+	return bpf_redirect_neigh(fib.ifindex, &gateway, sizeof(gateway), 0);
 }
 
 static __always_inline void notice_record_latency(__u64 ns)
@@ -244,13 +302,6 @@ static __always_inline void notice_record_latency(__u64 ns)
 		(*tally)++;
 }
 
-static __always_inline int notice_drop(int problem)
-{
-	if (problem >= 0 && problem < COUNTERS_MAX)
-		count(problem);
-	return TC_DROP;
-}
-
 // A UDP packet, unfragmented and without options or extension headers, to the proxy's address and port.
 static __noinline int notice_arrived(struct __sk_buff *skb, __u32 family)
 {
@@ -268,8 +319,11 @@ static __noinline int notice_arrived(struct __sk_buff *skb, __u32 family)
 		return notice_drop(problem);
 	if (notice.format != FORMAT_PROXY)
 		return notice_order(skb, &notice, sender_qpn);
-	if (notice_become_cnp(skb, &notice, sender_qpn) < 0)
-		return notice_drop(COUNT_PROXY_CNP_FAILED);
+	problem = notice_become_cnp(skb, &notice, sender_qpn);
+	if (problem)
+		return notice_drop(problem);
+	if (notice_is_tunnelled(&notice) && !(notice.flow.tenant & TENANT_PASSING))
+		return notice_to_table(skb, &notice);
 	count(COUNT_PROXY_CNPS);
 	notice_record_latency(bpf_ktime_get_ns() - entered);
 	return TC_NEXT;

@@ -88,12 +88,18 @@ __noinline __u32 tenant_of_tunnel(struct __sk_buff *skb, __u32 offset, __u32 fam
 	return tenant_of_source(&source);
 }
 
+// Flag of `family`: the packet is a notice about a packet outside tunnels. It is of the port that it comes by, as every packet is. By "any interface" come
+// also notices of routers elsewhere, about which such a row says nothing.
+#define TENANT_OF_NOTICE 0x80
+
 __noinline __u32 tenant_of_port(__u32 ifindex, struct address *source, __u32 family)
 {
 	struct tenant_config *config = tenant_configuration();
 	struct tenant_port_key key = {.length = TENANT_PORT_KEY_BITS, .ifindex = ifindex, .family = family};
 	if (!config || !config->has_rows || !source)
 		return TENANT_MAIN;
+	int is_notice = family & TENANT_OF_NOTICE;
+	key.family = family &= ~TENANT_OF_NOTICE;
 	if (family == 4)
 		__builtin_memcpy(key.source, source->bytes + 12, 4);
 	else
@@ -102,6 +108,8 @@ __noinline __u32 tenant_of_port(__u32 ifindex, struct address *source, __u32 fam
 	if (!found) {
 		key.ifindex = 0;
 		found = bpf_map_lookup_elem(&tenant_ports, &key);
+		if (is_notice && found && *found != TENANT_MAIN)
+			return TENANT_UNKNOWN;
 	}
 	return found ? *found : TENANT_MAIN;
 }

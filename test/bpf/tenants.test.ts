@@ -2,19 +2,25 @@
 // Queue Pair of one is never named to the other, and where it is not known whose a packet is, nothing is guessed.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { NOTICE_CONFIG_KEY, NOTICE_CONFIG_MAP, encodeNoticeConfig } from '../../src/kernel/dataplane/notice-config.ts';
+import { DEFAULT_LEARNING_LIMITS } from '../../src/kernel/dataplane/proxy.ts';
 import { mappedAddress } from '../../src/kernel/dataplane/layout.ts';
 import { tunnelKey } from '../../src/kernel/dataplane/srv6.ts';
 import { TENANT_CONFIG_KEY, TENANT_MAPS, TENANT_UNKNOWN, encodeTenant, encodeTenantConfig } from '../../src/kernel/dataplane/tenants.ts';
+import { interfaceIndex } from '../../src/kernel/ffi/libc.ts';
+import { Netns } from '../../src/kernel/netns.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import { prefix } from '../../src/model/prefix.ts';
 import { ipv6, srh } from '../../src/packet/ip/packets.fixture.ts';
+import { OPCODE } from '../../src/packet/roce/opcodes.ts';
 import { parseRocePacket } from '../../src/packet/roce/packet.ts';
+import { decapsulate } from '../../src/packet/srv6/encapsulation.ts';
 import { tenantOfSid } from '../../src/plan/tenants.ts';
+import { inNetns, ip } from '../kernel/support.ts';
 import { CongestedRouter, PROXY6, until } from './congested-router.ts';
 import { CODES, LONG_HAUL } from './notice-builder.ts';
 import { notices } from './notices.ts';
 import { H1, H2, QPN, data, frame } from './packets.ts';
-import { A, B, ProxyUnderTest, acknowledge, cm, compileProxy, data as asked, notice } from './proxy-fixture.ts';
+import { A, A4, B, B4, ProxyUnderTest, acknowledge, cm, compileProxy, context, data as asked, notice } from './proxy-fixture.ts';
 
 /** END.CON SIDs of the sender's and the receiver's provider edge, of two VPNs. */
 const RED = address('2001:db8:c::1');
@@ -25,6 +31,7 @@ const STRANGER = address('2001:db8:c::99');
 const [red, blue, redFar, blueFar] = [RED, BLUE, RED_FAR, BLUE_FAR].map(tenantOfSid) as [number, number, number, number];
 const through = (from: IpAddress, packet: Uint8Array, to = address('2001:db8:e::1')): Uint8Array => ipv6([from, to], 43, srh(41, 0, [to], packet));
 const FOREVER = 3_600_000_000_000;
+const TC_REDIRECT = 7;
 
 describe('E1: the congested node', () => {
   let r: CongestedRouter;
@@ -106,16 +113,76 @@ describe('E1: the proxy', () => {
   };
   const flow = { sender: A, receiver: B, receiverQpn: 0xc8 };
   const packet = asked({ from: A, to: B, qpn: 0xc8, psn: 7 });
+  /** Where hosts of tables 100 and 200 are, and none of the main table's. */
+  let provider: Netns;
+  beforeAll(() => {
+    provider = Netns.create();
+    inNetns(provider, 'sysctl', '-qw', 'net.ipv6.conf.all.forwarding=1', 'net.ipv4.conf.all.forwarding=1');
+    ip(provider, 'link set lo up');
+    for (const [table, name] of [[100, 't-red'], [200, 't-blue']] as const) {
+      ip(provider, `link add ${name} type veth peer name ${name}-p`);
+      for (const each of [name, `${name}-p`]) ip(provider, `link set ${each} up`);
+      ip(provider, `-6 route add default dev ${name} table ${table}`);
+      ip(provider, `route add default dev ${name} table ${table}`);
+    }
+  });
+  afterAll(() => provider.close());
+  /** The Queue Pair that is named, of a CNP that is routed; with the table's number, of one that is sent by it; with END.CON, of one in a tunnel there. Else what is counted. */
   const cnpFor = (invoking: Uint8Array): unknown => {
-    const { packet: sent, counted } = p.send(notice(invoking));
-    const parsed = parseRocePacket(sent);
-    return counted['proxy.cnp.sent'] === 1 && parsed.ok ? parsed.value.bth.destQpn : Object.keys(counted).filter((name) => name !== 'proxy.notice.received');
+    const { packet: sent, counted, verdict } = p.send(notice(invoking), { netns: provider });
+    const wrapped = decapsulate(sent);
+    const parsed = parseRocePacket(wrapped.ok ? wrapped.value.inner : sent);
+    if (counted['proxy.cnp.sent'] !== 1 || !parsed.ok) return Object.keys(counted).filter((name) => name !== 'proxy.notice.received');
+    expect(parsed.value).toMatchObject({ icrcValid: true, destination: parsed.value.family === 6 ? A : A4, bth: { opcode: OPCODE.cnp } });
+    if (wrapped.ok) return [parsed.value.bth.destQpn, wrapped.value.outer.destination];
+    return verdict === TC_REDIRECT ? [parsed.value.bth.destQpn, 'by a table'] : parsed.value.bth.destQpn;
   };
 
   test('PNC-4-d, D3: the outer header of a notice says which tenant’s Queue Pair is meant', () => {
     sids([RED, 100], [BLUE, 200]);
     p.teach({ ...flow, tenant: 100, senderQpn: 0x11 }).teach({ ...flow, tenant: 200, senderQpn: 0x22 }).teach({ ...flow, senderQpn: 0x33 });
-    expect([through(RED, packet), through(BLUE, packet), packet].map(cnpFor)).toEqual([0x11, 0x22, 0x33]);
+    expect([through(RED, packet), through(BLUE, packet), packet].map(cnpFor)).toEqual([[0x11, 'by a table'], [0x22, 'by a table'], 0x33]);
+  });
+
+  test('PNC-6-a: a CNP for a tenant’s sender never goes by the main table, where its address may be another’s: by the tenant’s table, or through its END.CON', () => {
+    sids([RED, 300], [BLUE, blue]);
+    p.teach({ ...flow, tenant: 300, senderQpn: 0x11 }).teach({ ...flow, tenant: blue, senderQpn: 0x22 });
+    expect(cnpFor(through(BLUE, packet))).toEqual([0x22, BLUE]);
+    expect(cnpFor(through(RED, packet))).toEqual(['proxy.notice.tenant-unreachable']);
+    const flow4 = { sender: A4, receiver: B4, receiverQpn: 0xc8 };
+    const packet4 = asked({ from: A4, to: B4, qpn: 0xc8, psn: 7 });
+    const through4 = (sid: IpAddress): Uint8Array => ipv6([sid, address('2001:db8:e::1')], 4, packet4);
+    sids([RED, 100]);
+    p.teach({ ...flow4, tenant: 100, senderQpn: 0x41 }).teach({ ...flow4, tenant: blue, senderQpn: 0x42 }).teach({ ...flow4, senderQpn: 0x43 });
+    expect([through4(RED), through4(BLUE), packet4].map(cnpFor)).toEqual([[0x41, 'by a table'], [0x42, BLUE], 0x43]);
+  });
+
+  test('PNC-4-d: a notice about a packet outside tunnels is of the port that it comes by; where only rows for any interface speak of that, nothing is guessed', () => {
+    sids([RED, 100]);
+    p.configure({ learning: { ...DEFAULT_LEARNING_LIMITS, reversePathCheck: false } });
+    p.teach({ ...flow, tenant: 100, senderQpn: 0x11 }).teach({ ...flow, senderQpn: 0x33 });
+    const rows = (...at: readonly (readonly [number, number])[]): void => {
+      for (const [key] of [...p.object.map(TENANT_MAPS.ports).entries()]) p.object.map(TENANT_MAPS.ports).delete(key);
+      for (const [ifindex, tenant] of at) p.object.map(TENANT_MAPS.ports).update(tunnelKey(ifindex, prefix('::/0')), encodeTenant(tenant));
+      p.object.map(TENANT_MAPS.config).update(TENANT_CONFIG_KEY, encodeTenantConfig({ known: true, hasRows: true }));
+    };
+    const port = provider.run(() => interfaceIndex('t-red'));
+    const from = (): unknown => {
+      const { packet: sent, counted } = p.send(notice(packet), { netns: provider, ctx: context({ ifindex: port }) });
+      const parsed = parseRocePacket(sent);
+      return counted['proxy.cnp.sent'] === 1 && parsed.ok ? parsed.value.bth.destQpn : Object.keys(counted).filter((name) => name !== 'proxy.notice.received');
+    };
+    rows([100_000, 100]);
+    expect(from()).toBe(0x33);
+    rows([port, 100]);
+    expect(from()).toBe(0x11);
+    rows([0, 100]);
+    expect(from()).toEqual(['proxy.notice.tenant-unknown']);
+    rows([0, 100], [port, 0]);
+    expect(from()).toBe(0x33);
+    // Its own notices are about ports of its main table.
+    rows([0, 100]);
+    expect(cnpFor(packet)).toBe(0x33);
   });
 
   test('a tunnel from an address that is no SID of a known tenant: nothing is guessed', () => {
@@ -140,7 +207,7 @@ describe('E1: the proxy', () => {
     expect(p.known({ ...flow, tenant: red })).toMatchObject({ senderQpn: 0x11, peerTenant: redFar });
     expect(p.known({ ...flow, tenant: blue })).toMatchObject({ senderQpn: 0x22, peerTenant: blueFar });
     expect(p.known(flow)).toBeUndefined();
-    expect([RED, BLUE].map((sid) => cnpFor(through(sid, packet)))).toEqual([0x11, 0x22]);
+    expect([RED, BLUE].map((sid) => cnpFor(through(sid, packet)))).toEqual([[0x11, RED], [0x22, BLUE]]);
   });
 
   test('PNC-1-c: two tenants in lockstep, down to the PSN, are ambiguous and never guessed', () => {
@@ -192,7 +259,7 @@ describe('E1: the proxy', () => {
     };
     connect(SID, 0x11);
     expect(p.known({ ...flow, tenant: 100 })).toMatchObject({ senderQpn: 0x11, peerTenant: 100 });
-    expect(cnpFor(through(SID, packet))).toBe(0x11);
+    expect(cnpFor(through(SID, packet))).toEqual([0x11, 'by a table']);
     expect(cnpFor(packet)).toEqual(['proxy.notice.qp-unknown']);
     // The main table's host of the same address, behind a port that is no tenant's.
     const MAIN = address('2001:db8:c::8');
@@ -200,6 +267,6 @@ describe('E1: the proxy', () => {
     p.object.map(TENANT_MAPS.ports).delete(row);
     connect(MAIN, 0x22);
     expect(p.known(flow)).toMatchObject({ senderQpn: 0x22 });
-    expect([cnpFor(packet), cnpFor(through(MAIN, packet)), cnpFor(through(SID, packet))]).toEqual([0x22, 0x22, 0x11]);
+    expect([cnpFor(packet), cnpFor(through(MAIN, packet)), cnpFor(through(SID, packet))]).toEqual([0x22, 0x22, [0x11, 'by a table']]);
   });
 });

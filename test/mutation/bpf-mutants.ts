@@ -19,6 +19,7 @@ const CHECKSUM = 'test/bpf/checksum-zero.test.ts';
 const FORMATS = 'test/bpf/proxy-formats.test.ts';
 const RESUME = 'test/bpf/resume.test.ts';
 const TUNNELS = 'test/bpf/tunnels.test.ts';
+const SEPARATE = 'test/bpf/tenants.test.ts';
 const DATAGRAMS = 'test/bpf/datagrams.test.ts';
 
 const MONITOR: readonly BpfMutant[] = [
@@ -85,6 +86,9 @@ const WRAPPED: readonly BpfMutant[] = [
 ];
 const TENANTS: readonly BpfMutant[] = [
   { fault: 'a Resume knows no tenant', file: 'bpf/egress.bpf.c', search: 'claim.key.context ^= port->tenant;', replace: 'claim.key.context ^= 0;', fails: [[RESUME, 'counts for its flow where the port is a tenant']] },
+  { fault: 'a CNP of a tenant goes by the main table', file: 'bpf/lib/proxy-notice.h', search: 'if (notice_is_tunnelled(&notice) && !(notice.flow.tenant & TENANT_PASSING))', replace: 'if (sender_qpn == 0)', fails: [[SEPARATE, 'never goes by the main table']] },
+  { fault: 'a CNP of a tenant elsewhere goes without its tunnel', file: 'bpf/lib/proxy-notice.h', search: 'int wrapped = notice_is_tunnelled(notice) && notice->flow.tenant & TENANT_PASSING;', replace: 'int wrapped = notice_is_tunnelled(notice) && sender_qpn == 0;', fails: [[SEPARATE, 'never goes by the main table']] },
+  { fault: 'a row for any interface speaks for notices', file: 'bpf/lib/tenant-maps.h', search: 'if (is_notice && found && *found != TENANT_MAIN)', replace: 'if (is_notice && !found)', fails: [[SEPARATE, 'outside tunnels is of the port that it comes by']] },
   { fault: 'datagrams have the whole burst', file: 'bpf/lib/proxy-notice.h', search: 'config->burst_ns / 2', replace: 'config->burst_ns', fails: [[DATAGRAMS, 'leave half of the node']] },
 ];
 

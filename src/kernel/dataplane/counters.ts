@@ -126,6 +126,7 @@ export const COUNTERS: readonly CounterRow[] = [
   row(153, 'proxy.fast-cnp.ordered', 'notices turned into a Fast CNP for the sender'),
   row(154, 'proxy.long-haul-icmpv6.ordered', 'notices turned into a Long-haul CNP in ICMPv6 for the sender'),
   row(155, 'proxy.long-haul-roce.ordered', 'notices turned into a Long-haul CNP in RoCEv2 for the sender'),
+  row(156, 'proxy.notice.tenant-unreachable', 'notices about a flow of another table than main to whose sender there is no way from here'),
   row(160, 'proxy.qp.learned.cm', 'connections learned from a CM exchange'),
   row(161, 'proxy.qp.learned.reverse-traffic', 'connections learned from traffic in both directions'),
   row(162, 'proxy.qp.replaced', 'known connections replaced by newer knowledge about one of their Queue Pairs'),

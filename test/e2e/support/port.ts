@@ -101,13 +101,13 @@ export class Flow {
   readonly ends: FlowEnds;
   /** Of the next data packet. */
   psn = PSN_START;
-  readonly #from: Port;
-  readonly #to: Port;
+  readonly #from: Pick<Port, 'send'>;
+  readonly #to: Pick<Port, 'send'>;
   readonly #template: DataTemplate;
   readonly #wire: { source: IpAddress; destination: IpAddress; sourcePort: number };
   readonly #back: { source: IpAddress; destination: IpAddress; sourcePort: number };
 
-  constructor(from: Port, to: Port, ends: FlowEnds, payloadLength = 1024) {
+  constructor(from: Pick<Port, 'send'>, to: Pick<Port, 'send'>, ends: FlowEnds, payloadLength = 1024) {
     this.ends = ends;
     this.#from = from;
     this.#to = to;
