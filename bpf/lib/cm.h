@@ -38,15 +38,48 @@ struct cm_side {
 	__u32 tenant; // in which its packets are seen; TENANT_UNKNOWN: several have sent this
 	__u64 at;
 	__u32 peer_tenant; // of the other side's packets, with peer_qpn
+	__u32 port; // by which the REQ came
+	__u32 place; // of the port's that is charged, from 1
 	__u32 reserved;
 };
 
+#define CM_SHARE 1024
+PORT_SHARED(cm_connection, CM_SHARE);
+
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 1 << 14);
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, PORT_SHARES * CM_SHARE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct cm_key);
 	__type(value, struct cm_side);
 } cm_connections SEC(".maps");
+
+// What one side says, in a place of the port's that is charged; whoever had it goes.
+__noinline int cm_remember(struct cm_key *key, struct cm_side *side, __u32 port)
+{
+	struct queue_pair_memory *memory = queue_pair_memory();
+	if (!key || !side || !memory)
+		return -1;
+	struct cm_side *known = bpf_map_lookup_elem(&cm_connections, key);
+	if (known) {
+		side->place = known->place;
+		return bpf_map_update_elem(&cm_connections, key, side, BPF_ANY);
+	}
+	__u32 number = 0;
+	struct shared_key *place = share_place(&cm_connection_places, &cm_connection_next, CM_SHARE, port, &number);
+	if (!place)
+		return -1;
+	memory->displaced = *place;
+	*place = *(struct shared_key *)key;
+	known = bpf_map_lookup_elem(&cm_connections, &memory->displaced);
+	if (known && known->place == number) {
+		if (known->peer_qpn == 0)
+			count(COUNT_CM_DISPLACED);
+		bpf_map_delete_elem(&cm_connections, &memory->displaced);
+	}
+	side->place = number;
+	return bpf_map_update_elem(&cm_connections, key, side, BPF_ANY);
+}
 
 // Words of network-order fields.
 #define WORD24(word) (bpf_ntohl(word) >> 8)
@@ -80,10 +113,10 @@ static __always_inline __u32 cm_tenant(struct cm_key *key, __u32 tenant, __u64 n
 	return TENANT_UNKNOWN;
 }
 
-static __always_inline void cm_request(struct qp_flow *path, const __u32 *body, __u64 now)
+static __always_inline void cm_request(struct qp_flow *path, const __u32 *body, __u64 now, __u32 port)
 {
 	struct cm_key key = { .local = path->sender, .remote = path->receiver, .comm_id = body[0], .space = tenant_space(path->tenant) };
-	struct cm_side side = { .qpn = WORD24(body[8]), .psn = WORD24(body[11]), .tenant = cm_tenant(&key, path->tenant, now), .at = now };
+	struct cm_side side = { .qpn = WORD24(body[8]), .psn = WORD24(body[11]), .tenant = cm_tenant(&key, path->tenant, now), .at = now, .port = port };
 	count(COUNT_CM_REQUEST);
 	if (!cm_qpn_possible(side.qpn)) {
 		count(COUNT_CM_MALFORMED);
@@ -93,7 +126,7 @@ static __always_inline void cm_request(struct qp_flow *path, const __u32 *body, 
 		count(COUNT_CM_OTHER_HOST);
 		return;
 	}
-	bpf_map_update_elem(&cm_connections, &key, &side, BPF_ANY);
+	cm_remember(&key, &side, port);
 }
 
 // The REP comes from the other side: its remote communication ID is the REQ's.
@@ -123,10 +156,12 @@ static __always_inline void cm_reply(struct qp_flow *path, const __u32 *body, __
 		.tenant = path->tenant,
 		.peer_tenant = request->tenant,
 		.at = now,
+		.port = request->port,
 	};
-	bpf_map_update_elem(&cm_connections, &answer, &side, BPF_ANY);
 	struct qp_flow flow = { .sender = path->sender, .receiver = path->receiver, .receiver_qpn = side.peer_qpn, .tenant = side.tenant };
 	__u32 request_psn = request->psn;
+	port = charged_port(request->port, port);
+	cm_remember(&answer, &side, port);
 	if (queue_pairs_connect(&flow, side.peer_tenant, qpn, psn, request_psn, QP_FROM_CM, port) == 0)
 		count(COUNT_QP_LEARNED_CM);
 }
@@ -182,7 +217,7 @@ static __always_inline void cm_message(struct arrival *a, const __u32 *udp)
 	const __u32 *body = udp + CM_BODY;
 	__u32 attribute = bpf_ntohl(udp[CM_MAD_ATTRIBUTE]) >> 16;
 	if (attribute == CM_REQ)
-		cm_request(&a->flow, body, a->now);
+		cm_request(&a->flow, body, a->now, a->port);
 	else if (attribute == CM_REP)
 		cm_reply(&a->flow, body, a->now, a->port);
 	else if (attribute == CM_DREQ || attribute == CM_DREP || attribute == CM_REJ)

@@ -52,6 +52,8 @@
 	X(176, QP_DOUBTFUL, "proxy.qp.doubtful", "times that the requests of a connection were not answered for longer than a round trip takes") \
 	X(180, QP_TENANT_UNKNOWN, "proxy.qp.tenant-unknown", "packets not learned from because it is not known whose addresses are in their tunnel") \
 	X(181, QP_TUNNEL_UNKNOWN, "proxy.qp.tunnel-unknown", "packets not learned from because their tunnel comes from no router in accept-from and no END.CON SID, or is in another tunnel") \
+	X(182, QP_SENT_DISPLACED, "proxy.qp.sent.displaced", "PSNs that waited for their answers and made room for later ones of the same port")                     \
+	X(183, QP_CANDIDATE_DISPLACED, "proxy.qp.candidate.displaced", "supposed peers that made room for others of the same port")          \
 	X(192, CM_REQUEST, "proxy.cm.request", "CM REQ seen")                                                                           \
 	X(193, CM_REPLY, "proxy.cm.reply", "CM REP seen")                                                                               \
 	X(194, CM_READY, "proxy.cm.ready-to-use", "CM RTU seen")                                                                        \
@@ -63,6 +65,7 @@
 	X(200, CM_BAD_ICRC, "proxy.cm.bad-icrc", "CM MADs with a wrong ICRC")                                                           \
 	X(201, CM_FOREIGN, "proxy.cm.foreign", "CM MADs between hosts outside the declared sender prefixes")                             \
 	X(202, CM_OTHER_HOST, "proxy.cm.other-host", "REQs and LAPs whose GIDs are not the addresses of the packet")                    \
-	X(203, CM_WRONG_PORT, "proxy.cm.wrong-port", "CM MADs by a port to which the route back to their source does not lead")
+	X(203, CM_WRONG_PORT, "proxy.cm.wrong-port", "CM MADs by a port to which the route back to their source does not lead")  \
+	X(204, CM_DISPLACED, "proxy.cm.displaced", "REQs that waited for their REP and made room for later ones of the same port")
 
 #endif

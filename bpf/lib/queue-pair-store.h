@@ -4,7 +4,7 @@
 #ifndef CNPD_QUEUE_PAIR_STORE_H
 #define CNPD_QUEUE_PAIR_STORE_H
 
-#include "port-roles.h"
+#include "port-shares.h"
 #include "proxy-maps.h"
 #include "queue-pair-lookup.h"
 
@@ -13,7 +13,7 @@ struct queue_pair_memory {
 	struct queue_pair pair;
 	struct qp_owner owner;
 	struct qp_peer peer;
-	struct qp_flow displaced;
+	struct shared_key displaced;
 };
 
 struct {
@@ -34,19 +34,7 @@ static __always_inline struct queue_pair_memory *queue_pair_memory(void)
 // A ring a port: the connection that has waited longest makes room.
 #define UNCONFIRMED_SHARE 256
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, PORT_SHARES * UNCONFIRMED_SHARE);
-	__type(key, __u32);
-	__type(value, struct qp_flow);
-} unconfirmed_places SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, PORT_SHARES);
-	__type(key, __u32);
-	__type(value, __u32);
-} unconfirmed_next SEC(".maps");
+PORT_SHARED(unconfirmed, UNCONFIRMED_SHARE);
 
 // The other direction, seen in `tenant`, of a flow whose sender has Queue Pair `sender_qpn`.
 static __always_inline void flow_reversed(struct qp_flow *to, const struct qp_flow *from, __u32 sender_qpn, __u32 tenant)
@@ -112,25 +100,19 @@ __noinline int queue_pair_remove(struct qp_flow *flow)
 // A place in the share of `port`, from 1; whoever had it goes. 0: there is none.
 __noinline __u32 unconfirmed_place(struct qp_flow *flow, __u32 port)
 {
-	port &= ~PORT_TUNNEL;
-	struct port_role *role = port_role_of(port);
-	__u32 share = (role ? role->share : port) % PORT_SHARES;
-	__u32 *next = bpf_map_lookup_elem(&unconfirmed_next, &share);
 	struct queue_pair_memory *memory = queue_pair_memory();
-	if (!flow || !next || !memory)
-		return 0;
-	__u32 index = share * UNCONFIRMED_SHARE + __sync_fetch_and_add(next, 1) % UNCONFIRMED_SHARE;
-	struct qp_flow *place = bpf_map_lookup_elem(&unconfirmed_places, &index);
-	if (!place)
+	__u32 number = 0;
+	struct shared_key *place = share_place(&unconfirmed_places, &unconfirmed_next, UNCONFIRMED_SHARE, port, &number);
+	if (!flow || !place || !memory)
 		return 0;
 	memory->displaced = *place;
-	*place = *flow;
+	*place = *(struct shared_key *)flow;
 	struct queue_pair *pair = bpf_map_lookup_elem(&unconfirmed_queue_pairs, &memory->displaced);
-	if (pair && pair->place == index + 1) {
+	if (pair && pair->place == number) {
 		count(COUNT_QP_DISPLACED);
-		queue_pair_remove(&memory->displaced);
+		queue_pair_remove((struct qp_flow *)&memory->displaced);
 	}
-	return index + 1;
+	return number;
 }
 
 struct learned {

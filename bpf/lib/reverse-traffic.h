@@ -27,12 +27,16 @@ struct sent {
 	__u64 at;
 	struct address origin; // of the outermost header
 	__u32 port; // by which it came
-	__u32 reserved;
+	__u32 place; // of the port's, from 1
 };
 
+#define SENT_SHARE 2048
+PORT_SHARED(qp_sent, SENT_SHARE);
+
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 1 << 16);
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, PORT_SHARES * SENT_SHARE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct sent_key);
 	__type(value, struct sent);
 } qp_sent_psns SEC(".maps");
@@ -43,14 +47,56 @@ struct candidate {
 	__u32 psn; // of the last hit; PSN_UNKNOWN: none of this direction yet
 	__s32 hits;
 	__u32 peer_tenant;
+	__u32 place; // of the port's that is charged, from 1
 };
 
+#define CANDIDATE_SHARE 1024
+PORT_SHARED(qp_candidate, CANDIDATE_SHARE);
+
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 1 << 14);
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, PORT_SHARES * CANDIDATE_SHARE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct qp_flow);
 	__type(value, struct candidate);
 } qp_candidates SEC(".maps");
+
+// A place for a PSN; whoever had it goes. 0: there is none.
+__noinline __u32 sent_place(struct sent_key *key, __u32 port, __u64 now, __u64 recent_ns)
+{
+	struct queue_pair_memory *memory = queue_pair_memory();
+	__u32 number = 0;
+	struct shared_key *place = share_place(&qp_sent_places, &qp_sent_next, SENT_SHARE, port, &number);
+	if (!key || !place || !memory)
+		return 0;
+	memory->displaced = *place;
+	*place = *(struct shared_key *)key;
+	struct sent *before = bpf_map_lookup_elem(&qp_sent_psns, &memory->displaced);
+	if (before && before->place == number) {
+		if (!is_later(now, before->at, recent_ns))
+			count(COUNT_QP_SENT_DISPLACED);
+		bpf_map_delete_elem(&qp_sent_psns, &memory->displaced);
+	}
+	return number;
+}
+
+// And one for a supposed peer.
+__noinline __u32 candidate_place(struct qp_flow *flow, __u32 port)
+{
+	struct queue_pair_memory *memory = queue_pair_memory();
+	__u32 number = 0;
+	struct shared_key *place = share_place(&qp_candidate_places, &qp_candidate_next, CANDIDATE_SHARE, port, &number);
+	if (!flow || !place || !memory)
+		return 0;
+	memory->displaced = *place;
+	*place = *(struct shared_key *)flow;
+	struct candidate *before = bpf_map_lookup_elem(&qp_candidates, &memory->displaced);
+	if (before && before->place == number) {
+		count(COUNT_QP_CANDIDATE_DISPLACED);
+		bpf_map_delete_elem(&qp_candidates, &memory->displaced);
+	}
+	return number;
+}
 
 // The source of an answer's request and of a request's answer are each other's destination, except in a tunnel, where the other end is nobody's business here.
 static __always_inline int sent_is_believed(struct __sk_buff *skb, const struct sent *sent, const struct address *goal)
@@ -88,6 +134,9 @@ static __always_inline void note_sent(struct __sk_buff *skb, struct arrival *a, 
 	struct sent fresh = { .qpn = a->flow.receiver_qpn, .tenant = a->flow.tenant, .port = a->port, .at = a->now, .origin = a->origin };
 	struct sent *known = bpf_map_lookup_elem(&qp_sent_psns, &key);
 	if (!known) {
+		fresh.place = sent_place(&key, a->port, a->now, recent_ns);
+		if (!fresh.place)
+			return;
 		if (bpf_map_update_elem(&qp_sent_psns, &key, &fresh, BPF_NOEXIST) == 0)
 			return;
 		// Another CPU was faster.
@@ -101,9 +150,13 @@ static __always_inline void note_sent(struct __sk_buff *skb, struct arrival *a, 
 		note_sent_again(skb, a, known, recent_ns);
 }
 
-static __always_inline void candidate_set(struct qp_flow *flow, __u32 peer_tenant, __u32 sender_qpn, __u32 psn, __s32 hits)
+static __always_inline void candidate_set(struct qp_flow *flow, __u32 peer_tenant, __u32 sender_qpn, __u32 psn, __s32 hits, __u32 port)
 {
 	struct candidate fresh = { .sender_qpn = sender_qpn, .psn = psn, .hits = hits, .peer_tenant = peer_tenant };
+	struct candidate *known = bpf_map_lookup_elem(&qp_candidates, flow);
+	fresh.place = known ? known->place : candidate_place(flow, port);
+	if (!fresh.place)
+		return;
 	bpf_map_update_elem(&qp_candidates, flow, &fresh, BPF_ANY);
 }
 
@@ -124,8 +177,8 @@ static __always_inline void candidate_hit(struct qp_flow *flow, __u32 tenant, __
 	if (mine != ((__u64)tenant << 32 | asked) || theirs != ((__u64)flow->tenant << 32 | flow->receiver_qpn)) {
 		if (mine | theirs)
 			count(COUNT_QP_CONTRADICTION);
-		candidate_set(&request, flow->tenant, flow->receiver_qpn, PSN_UNKNOWN, 0);
-		candidate_set(flow, tenant, asked, psn, mine | theirs ? -needed : 1);
+		candidate_set(&request, flow->tenant, flow->receiver_qpn, PSN_UNKNOWN, 0, port);
+		candidate_set(flow, tenant, asked, psn, mine | theirs ? -needed : 1, port);
 	}
 	struct candidate *candidate = bpf_map_lookup_elem(&qp_candidates, flow);
 	if (!candidate)
@@ -148,14 +201,14 @@ static __always_inline void note_answer(struct __sk_buff *skb, struct arrival *a
 	struct sent *sent = bpf_map_lookup_elem(&qp_sent_psns, &key);
 	if (!sent || is_later(a->now, sent->at, config->recent_ns))
 		return;
-	__u32 asked = sent->qpn, tenant = sent->tenant;
+	__u32 asked = sent->qpn, tenant = sent->tenant, asked_by = sent->port;
 	if (!is_believed(skb, &a->origin, &a->origin_goal, a->port) || (asked != QPN_AMBIGUOUS && !sent_is_believed(skb, sent, &a->origin))) {
 		if (!a->is_tagged)
 			count(COUNT_QP_WRONG_PORT);
 		return;
 	}
 	if (asked != QPN_AMBIGUOUS) {
-		candidate_hit(&a->flow, tenant, asked, a->psn, config->hits, a->port);
+		candidate_hit(&a->flow, tenant, asked, a->psn, config->hits, charged_port(asked_by, a->port));
 		return;
 	}
 	count(COUNT_QP_AMBIGUOUS);
