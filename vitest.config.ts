@@ -13,7 +13,7 @@ export default defineConfig({
     projects: [
       { test: { name: 'unit', include: ['src/**/*.test.ts', 'test/{conformance,fuzz}/**/*.test.ts'], maxWorkers: 2, isolate: false, testTimeout: 60_000, sequence: { groupOrder: 0 } } },
       { test: { name: 'bpf', include: ['test/{bpf,kernel,codec}/**/*.test.ts'], pool: 'forks', maxWorkers: 2, testTimeout: 60_000, hookTimeout: 60_000, sequence: { groupOrder: 1 } } },
-      { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], pool: 'forks', maxWorkers: 4, testTimeout: 240_000, hookTimeout: 240_000, sequence: { groupOrder: 2 } } },
+      { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], pool: 'forks', maxWorkers: 5, testTimeout: 240_000, hookTimeout: 240_000, sequence: { groupOrder: 2 } } },
     ],
   },
 });
