@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { signPdu } from '../../packet/isis/auth.ts';
 import { setRemainingLifetime } from '../../packet/isis/lsp.ts';
 import type { IsisTlv } from '../../packet/isis/types.ts';
-import { B, C, adjacency, csnp, hello, lsp } from './hostile.fixture.ts';
+import { B, C, adjacency, csnp, entry, hello, lsp } from './hostile.fixture.ts';
 import { type Agent, type Simulation, originate, proxied, systemId } from './simulation.fixture.ts';
 import type { SpeakerConfig } from './speaker.ts';
 
@@ -47,6 +47,26 @@ describe('authentication', () => {
     }
     expect(a.reports.size).toBe(0);
     expect(a.state).toBe('up');
+  });
+
+  it.each([
+    ['signed with another key', (pdu: Uint8Array) => signPdu(pdu, Buffer.from('other'))],
+    ['not signed', (pdu: Uint8Array) => pdu],
+  ])('what is %s does nothing: no hello ends the adjacency, no LSP is stored, no SNP is answered', (_what, sign) => {
+    up({ keys: keys('k') });
+    simulation.run(10_000);
+    const { holdUntil } = a.speaker.adjacency!;
+    const sent = a.count('isis.tx.lsp') + a.count('isis.tx.psnp');
+    give(sign(hello({ holdingTime: 600 })));
+    give(sign(hello({ systemId: systemId(C) })));
+    give(sign(lsp()));
+    give(sign(lsp({ lspId: { systemId: systemId(B), pseudonode: 0, fragment: 0 }, sequence: 0xffffff00, remainingLifetime: 0 })));
+    give(sign(csnp()));
+    give(sign(csnp({}, [entry()])));
+    const { byKey } = a.speaker.levels.get(2)!.lsdb;
+    expect([a.state, a.speaker.adjacency!.holdUntil, byKey.has(`${C}.00-00`), byKey.get(`${B}.00-00`)!.purged]).toEqual(['up', holdUntil, false, false]);
+    simulation.run(2000);
+    expect([a.count('isis.tx.lsp') + a.count('isis.tx.psnp'), a.count('isis.lsp.requested')]).toEqual([sent, 0]);
   });
 
   it('another kind of authentication is counted as unsupported', () => {

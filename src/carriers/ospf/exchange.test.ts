@@ -74,14 +74,19 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect([a.count('neighbor.sequence-number-mismatch'), a.state]).toEqual([mismatches, state]);
   });
 
-  it('a description that came before, but with other options, is no duplicate', () => {
+  it.each<[string, (last: Pick<DatabaseDescription, 'options' | 'initialize' | 'more' | 'master'>) => Partial<DatabaseDescription>]>([
+    ['other options', ({ options }) => ({ options: options ^ 0x20 })],
+    ['another I-bit', ({ initialize }) => ({ initialize: !initialize })],
+    ['another M-bit', ({ more }) => ({ more: !more })],
+    ['another MS-bit', ({ master }) => ({ master: !master })],
+  ])('a description that came before, but with %s, is no duplicate (RFC 2328 §10.6)', (_what, differs) => {
     const { a, link } = pair(version);
     link.until('full', () => a.state === 'full');
     const last = a.area.neighbor!.lastReceived!;
     const again = { ...last, headers: [] };
     inject(link, 0, version, B, description(again, version));
     expect([a.count('exchange.duplicate') > 0, a.state]).toEqual([true, 'full']);
-    inject(link, 0, version, B, description({ ...again, options: last.options ^ 0x20 }, version));
+    inject(link, 0, version, B, description({ ...again, ...differs(last) }, version));
     expect([a.count('neighbor.sequence-number-mismatch'), a.state]).toEqual([1, 'ex-start']);
   });
 
