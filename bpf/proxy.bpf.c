@@ -89,7 +89,7 @@ static __always_inline int udp_arrived(struct __sk_buff *skb, const __u8 *ip, co
 			return TC_NEXT;
 		load_address(&a->flow.sender, ip + source, family);
 		load_address(&a->flow.receiver, ip + destination, family);
-		a->flow.tenant = tenant_of_port(skb->ifindex, &a->flow.sender, family);
+		a->flow.tenant = tenants_have_rows() ? tenant_of_port(skb->ifindex, &a->flow.sender, family) : TENANT_MAIN;
 		a->origin = a->flow.sender;
 		a->origin_goal = a->flow.receiver;
 		a->is_tagged = skb->vlan_present;

@@ -92,6 +92,13 @@ __noinline __u32 tenant_of_tunnel(struct __sk_buff *skb, __u32 offset, __u32 fam
 // also notices of routers elsewhere, about which such a row says nothing.
 #define TENANT_OF_NOTICE 0x80
 
+// Most routers have none: this spares their packets the call.
+static __always_inline int tenants_have_rows(void)
+{
+	struct tenant_config *config = tenant_configuration();
+	return config && config->has_rows;
+}
+
 __noinline __u32 tenant_of_port(__u32 ifindex, struct address *source, __u32 family)
 {
 	struct tenant_config *config = tenant_configuration();
