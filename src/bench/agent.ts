@@ -167,7 +167,7 @@ export async function bareNode(bench: Bench): Promise<number> {
     child.kill();
     await ended;
   });
-  await once(child.stdout!, 'data');
+  await once(child.stdout, 'data');
   return child.pid!;
 }
 

@@ -89,8 +89,9 @@ function doubts({ session: [own] }: BgpOverview, { session: [other] }: BgpOvervi
   else if (own['originated'] !== own['wanted']) say(`${String(own['originated'])} of ${String(own['wanted'])} paths are in this router's gobgpd so far`, 'ask again in a moment');
   if (!other) say('the other router has no BGP carrier: it hears nothing', 'add a bgp section to its cnpd.yaml');
   else if (other['state'] !== 'ready') say(`the other router's gobgpd is not ready (${String(other['reason'])}): what it says is old`, '`cnpctl doctor` there');
-  if (own && other && own['router-id'] !== undefined && own['router-id'] === other['router-id']) {
-    say(`both are the same gobgpd, router ID ${String(own['router-id'])}`, 'give --remote the answer of another router');
+  const routerId = own && text(own, 'router-id');
+  if (routerId !== undefined && other && text(other, 'router-id') === routerId) {
+    say(`both are the same gobgpd, router ID ${routerId}`, 'give --remote the answer of another router');
   }
   return found;
 }

@@ -27,5 +27,6 @@ export function coveringEntries(rows: readonly Row[], address: IpAddress): Cover
 export function explainDecision(address: string, decides: Row | undefined): string {
   if (!decides) return `${address}: no proxy, no prefix in force covers it`;
   const why = `the longest match is ${String(decides['prefix'])} from ${String(decides['originator'])} (${String(decides['carrier'])})`;
-  return decides['proxy'] === undefined ? `${address}: no proxy, ${why}, which names none` : `${address}: proxy ${String(decides['proxy'])}, ${why}`;
+  const { proxy } = decides;
+  return typeof proxy === 'string' ? `${address}: proxy ${proxy}, ${why}` : `${address}: no proxy, ${why}, which names none`;
 }

@@ -31,7 +31,7 @@ describe('a reload leaves a carrier, and its adjacency, alone', () => {
     let count = 0;
     const carrier = { originate: () => {}, start: async () => {}, stop: async () => {}, update: () => false } as unknown as SlotCarrier<object>;
     const slot = new CarrierSlot({
-      name: 'isis', section: ({ isis }) => isis as object, identity: (intent) => identityOf('isis', intent), create: () => (count++, carrier), holdMs: () => 0, onStopped: () => {},
+      name: 'isis', section: ({ isis }) => isis, identity: (intent) => identityOf('isis', intent), create: () => (count++, carrier), holdMs: () => 0, onStopped: () => {},
     });
     await slot.start(before, NOTHING);
     await slot.reload(after, NOTHING, false);

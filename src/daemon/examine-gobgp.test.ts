@@ -84,7 +84,7 @@ describe('cnpctl doctor on gobgpd', () => {
 
   it('PNC-6-a: with cnpd’s policies neighbours outside are no warning as long as those stand in gobgpd', () => {
     const outside = { ...peer('192.0.2.11', BOTH), as: 65_003 };
-    const domain = (policies: 'in force' | 'not in force' | 'not told') => check({ ...says(outside), policies } as GobgpAnswer).find(({ id }) => id === 'gobgp.domain');
+    const domain = (policies: 'in force' | 'not in force' | 'not told') => check({ ...says(outside), policies }).find(({ id }) => id === 'gobgp.domain');
     expect(domain('in force')).toMatchObject({ state: 'ok', claim: expect.stringContaining('192.0.2.11, AS 65003') });
     expect(domain('not in force')).toMatchObject({ state: 'warning', problem: expect.stringContaining('do not stand in gobgpd'), remedy: expect.stringContaining('start cnpd') });
     expect(domain('not told')).toMatchObject({ state: 'warning' });

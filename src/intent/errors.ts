@@ -34,7 +34,7 @@ export function describeFound(found: unknown): string {
   if (found === undefined || found === null) return 'nothing';
   if (Array.isArray(found)) return 'a list';
   if (typeof found === 'object') return 'a mapping';
-  return `"${printable(String(found), 60)}"`;
+  return `"${printable(String(found as string | number | boolean | bigint), 60)}"`;
 }
 
 const LINE_WIDTH = 160;

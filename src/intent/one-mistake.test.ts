@@ -43,8 +43,11 @@ const TREE: unknown = parse(FULL, { schema: 'failsafe' });
 
 /** The places of all scalars. */
 function* scalars(node: unknown, path: readonly Step[] = []): Generator<readonly Step[]> {
-  if (typeof node !== 'object' || node === null) return yield path;
-  for (const [key, child] of Object.entries(node)) yield* scalars(child, [...path, Array.isArray(node) ? Number(key) : key]);
+  if (typeof node !== 'object' || node === null) {
+    yield path;
+    return;
+  }
+  for (const [key, child] of Object.entries(node as Record<string, unknown>)) yield* scalars(child, [...path, Array.isArray(node) ? Number(key) : key]);
 }
 
 function withUnreadable(path: readonly Step[]): string {

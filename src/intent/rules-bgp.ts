@@ -34,7 +34,7 @@ function ownCertificate({ gobgp }: View, report: Report): void {
   const tls = gobgp?.tls;
   if (!tls || 'certificate' in tls === 'key' in tls) return;
   const [there, missing] = 'key' in tls ? ['key', 'certificate'] : ['certificate', 'key'];
-  report(['bgp', 'gobgp', 'tls', there!], 'certificate and key, or neither', `${there} without ${missing}: both are needed to prove who cnpd is`);
+  report(['bgp', 'gobgp', 'tls', there], 'certificate and key, or neither', `${there} without ${missing}: both are needed to prove who cnpd is`);
 }
 
 export const BGP_RULES: readonly Rule[] = [nextHops, uniqueBgp, transport, ownCertificate];

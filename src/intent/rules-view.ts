@@ -63,7 +63,7 @@ export interface View {
 }
 
 type Unread = Readonly<Record<string, unknown>>;
-const mapping = <T>(raw: unknown): Partial<T> | undefined => (typeof raw === 'object' && raw !== null && !Array.isArray(raw) ? (raw as Partial<T>) : undefined);
+const mapping = <T>(raw: unknown): Partial<T> | undefined => (typeof raw === 'object' && raw !== null && !Array.isArray(raw) ? (raw) : undefined);
 const mappings = <T>(raw: unknown): (Partial<T> | undefined)[] | undefined => (Array.isArray(raw) ? raw.map((element) => mapping<T>(element)) : undefined);
 const values = <T>(raw: unknown): (T | undefined)[] | undefined => (Array.isArray(raw) ? (raw as (T | undefined)[]) : undefined);
 

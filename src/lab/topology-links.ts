@@ -85,7 +85,7 @@ function mtu(reader: TopologyReader, path: YamlPath, value: unknown): number {
 function variables(reader: TopologyReader, path: YamlPath, value: unknown): { delayMs: number; limit: number } {
   const free = Object.keys(reader.object(path, value)).filter((key) => !(key in LINK_VARS));
   const vars = reader.object(path, value, { ...LINK_VARS, ...Object.fromEntries(free.map((key) => [key, 'no-effect' as const])) });
-  const delayMs = vars['delay'] === undefined ? 0 : parseDuration(String(vars['delay']));
+  const delayMs = vars['delay'] === undefined ? 0 : parseDuration(reader.string([...path, 'delay'], vars['delay']) ?? '');
   if (delayMs === undefined || delayMs > MAX_DELAY_MS) reader.error([...path, 'delay'], `must be a duration up to ${MAX_DELAY_MS} ms, such as 10ms`);
   const limit = vars['limit'] ?? DEFAULT_LIMIT;
   if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > 65_536) {

@@ -33,6 +33,12 @@ interface Layer {
   readonly fields: Record<string, unknown>;
 }
 
+/** A field of the first layer that has it; empty when none has. */
+function inherited(reader: TopologyReader, field: string, ...layers: readonly (Layer | undefined)[]): string {
+  const layer = layers.find((l) => l?.fields[field] !== undefined);
+  return layer ? (reader.string([...layer.path, field], layer.fields[field]) ?? '') : '';
+}
+
 export function readNodes(reader: TopologyReader, topology: Record<string, unknown>, container: (node: string) => string): NodeSpec[] {
   const defaults: Layer = layer(reader, ['topology', 'defaults'], topology['defaults']);
   const named = (section: 'kinds' | 'groups'): Map<string, Layer> =>
@@ -45,8 +51,8 @@ export function readNodes(reader: TopologyReader, topology: Record<string, unkno
   for (const [name, value] of Object.entries(reader.object(['topology', 'nodes'], topology['nodes']))) {
     const own = layer(reader, ['topology', 'nodes', name], value);
     if (!NODE_NAME.test(name)) reader.error(own.path, `a node's name must match ${NODE_NAME.source}`);
-    const group = groups.get(String(own.fields['group'] ?? defaults.fields['group'] ?? ''));
-    const kind = String(own.fields['kind'] ?? group?.fields['kind'] ?? defaults.fields['kind'] ?? '');
+    const group = groups.get(inherited(reader, 'group', own, defaults));
+    const kind = inherited(reader, 'kind', own, group, defaults);
     if (kind !== 'linux') reader.error([...own.path, 'kind'], `must be linux, found ${JSON.stringify(kind)}: this lab runs network namespaces of this machine`);
     const layers = [defaults, kinds.get(kind), group, own].filter((l) => l !== undefined);
     nodes.push(node(reader, name, container(name), layers));

@@ -53,7 +53,7 @@ export class HostCapabilities {
   lacks(host: IpAddress, format: NotificationFormat): boolean {
     const { clock, count } = this.#modules;
     const key = `${host.family} ${host.value}`;
-    const until: Until = this.#hosts.get(key)?.until ?? new Map();
+    const until: Until = this.#hosts.get(key)?.until ?? new Map<NotificationFormat, number>();
     const now = clock.now();
     const news = (until.get(format) ?? -Infinity) <= now;
     until.set(format, now + this.#options.expiryMs);

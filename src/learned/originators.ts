@@ -20,7 +20,7 @@ export class Originators {
   /** The originator, which counts from the start only if the carrier has said that it can be reached. */
   get(carrier: Origin, name: string): Originator {
     let names = this.byCarrier.get(carrier);
-    if (!names) this.byCarrier.set(carrier, (names = new Map()));
+    if (!names) this.byCarrier.set(carrier, (names = new Map<string, Originator>()));
     let originator = names.get(name);
     if (!originator) {
       const reachable = carrier === 'local' || this.reachable.get(carrier)?.has(name) === true;

@@ -220,6 +220,6 @@ export const exampleState = (): CnpdState => ({
 
 /** The sections of `state` as functions, with a note of which were asked. */
 export function sourceOf(state: CnpdState, asked: string[] = []): StateSource {
-  const entries = Object.entries(state).map(([name, value]) => [name, () => (asked.push(name), value)]);
+  const entries = Object.entries(state as unknown as Record<string, unknown>).map(([name, value]) => [name, () => (asked.push(name), value)]);
   return Object.fromEntries(entries) as StateSource;
 }

@@ -109,6 +109,9 @@ async function writeList(out: Pieces, node: SchemaNode, list: readonly unknown[]
   out.add(`${batch}]`);
 }
 
+/** A key of a list entry: text or a number. */
+const keyText = (value: unknown): string => (typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '');
+
 /** One Update a leaf below the match. */
 async function addLeaves(notification: Pieces, match: Match, pace: Pace): Promise<void> {
   const { node, value, elems } = match;
@@ -122,7 +125,7 @@ async function addLeaves(notification: Pieces, match: Match, pace: Pace): Promis
     await pace();
   } else if (Array.isArray(value)) {
     for (const entry of value) {
-      const key = Object.fromEntries(node.keys.map((k) => [k.name, String((entry as Record<string, unknown>)[k.field] ?? '')]));
+      const key = Object.fromEntries(node.keys.map((k) => [k.name, keyText((entry as Record<string, unknown>)[k.field])]));
       await addLeaves(notification, { node, value: entry, elems: [...elems.slice(0, -1), { name: node.name, key }] }, pace);
     }
   } else {

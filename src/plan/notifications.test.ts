@@ -177,7 +177,7 @@ describe('what is missing is said', () => {
     [FAST, { 4: true, 6: false }, [6]], [FAST, { 4: false, 6: true }, []], [ICMPV6, { 4: false, 6: false }, [6]],
   ] as const)('forwarding for %s', (policy, forwarding, families) => {
     const { problems } = planOf(PORT + policies(policy), { ...FACTS, forwarding });
-    expect(problems.map((p) => p.problem)).toEqual(families.map((family) => expect.stringContaining(`does not forward IPv${family}`)));
+    expect(problems.map((p) => p.problem)).toEqual(families.map((family) => expect.stringContaining(`does not forward IPv${family}`) as string));
   });
 
   test('forwarding of IPv4 matters to the RoCEv2 form for IPv4 senders', () => {

@@ -49,7 +49,7 @@ export class Dataplane {
   constructor(options: DataplaneOptions, modules: FeatureModules) {
     this.#options = options;
     this.#modules = modules;
-    this.#slots = [congestedNode, proxy, borderGuard, srv6].map((kind) => ({ kind: kind as FeatureKind<Feature>, feature: undefined, problem: undefined, forgets: false }));
+    this.#slots = [congestedNode, proxy, borderGuard, srv6].map((kind) => ({ kind: kind, feature: undefined, problem: undefined, forgets: false }));
     this.#hooks = attachmentOperations(pinnedHooks(options.linksDir, (name) => this.#program(name)));
     // Before the attachments: a file system that is gone is mounted again with the first map.
     this.#mapPins = new Reconciler(mapPinOperations(options.bpfDir, () => this.#opened()), modules);
@@ -139,7 +139,7 @@ export class Dataplane {
   /** Per-CPU counters of the programs, summed. One map serves all of them. */
   counters(): Map<string, bigint> {
     const object = this.#slots.find((slot) => slot.feature)?.feature?.object;
-    return object ? decodeCounters(object.map(COUNTERS_MAP).entries()) : new Map();
+    return object ? decodeCounters(object.map(COUNTERS_MAP).entries()) : new Map<string, bigint>();
   }
 
   /** Lets go of everything; programs, maps and links stay in the kernel. */

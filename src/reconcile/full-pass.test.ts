@@ -216,7 +216,12 @@ describe('retries', () => {
   });
 
   test('what is thrown and is no Error is reported too', () => {
-    const { reconciler } = world({ update: () => { throw 'ENOSPC'; } });
+    const { reconciler } = world({
+      update: () => {
+        // eslint-disable-next-line @typescript-eslint/only-throw-error -- that is the case
+        throw 'ENOSPC';
+      },
+    });
     reconciler.change(things(1), []);
     expect(reconciler.status()[0]!.error).toBe('ENOSPC');
   });

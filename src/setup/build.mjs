@@ -75,6 +75,10 @@ async function javascript() {
   for (const name of Object.keys(entryPoints)) chmodSync(`dist/${name}.js`, 0o755);
 }
 
+// What lint and unit tests need beside the source: no compiler, no root.
+const typesOnly = process.argv[2] === 'types';
 proto();
-bpf();
-await javascript();
+if (!typesOnly) {
+  bpf();
+  await javascript();
+}

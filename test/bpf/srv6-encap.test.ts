@@ -97,10 +97,10 @@ describe.each([6, 4] as const)('IPv%i inside', (family) => {
     const from = (a: IpAddress): Uint8Array => packet({ source: a });
     expect((await tunnelled([packet()]))[0]!.source).toBe(formatAddress(LOOPBACK));
     expect(pe.count('srv6.encap.no-source')).toBe(1);
-    pe.tunnelSource(0, wide!, CON_A);
-    pe.tunnelSource(0, narrow!, CON_B);
-    expect((await tunnelled([packet(), from(address(other!))])).map((t) => t.source)).toEqual([formatAddress(CON_B), formatAddress(CON_A)]);
-    pe.tunnelSource(pe.ifindex.c1, wide!, CON_A);
+    pe.tunnelSource(0, wide, CON_A);
+    pe.tunnelSource(0, narrow, CON_B);
+    expect((await tunnelled([packet(), from(address(other))])).map((t) => t.source)).toEqual([formatAddress(CON_B), formatAddress(CON_A)]);
+    pe.tunnelSource(pe.ifindex.c1, wide, CON_A);
     expect((await tunnelled([packet()]))[0]!.source).toBe(formatAddress(CON_A));
   });
 

@@ -277,7 +277,7 @@ describe('what is no gobgpd', () => {
     const server = createServer((socket) => {
       connections++;
       socket.on('error', () => {});
-      behaviour(socket as never);
+      behaviour(socket);
     }).listen(path);
     try {
       const heard = listen({ target: `unix:${path}` });

@@ -33,7 +33,7 @@ interface Agent {
 }
 
 /** A carrier that declares both prefixes. */
-async function agent({ target }: Gobgpd, proxy = PROXY!): Promise<Agent> {
+async function agent({ target }: Gobgpd, proxy = PROXY): Promise<Agent> {
   const counters = new Map<string, number>();
   const carrier = createBgpCarrier(
     {
@@ -59,7 +59,7 @@ async function agent({ target }: Gobgpd, proxy = PROXY!): Promise<Agent> {
     },
   );
   carriers.push(carrier);
-  carrier.originate({ proxies: [SENDERS4!, SENDERS6!].map((text) => ({ prefix: prefix(text), proxy: address(proxy) })), sids: [], routerAddresses: [] });
+  carrier.originate({ proxies: [SENDERS4, SENDERS6].map((text) => ({ prefix: prefix(text), proxy: address(proxy) })), sids: [], routerAddresses: [] });
   await carrier.start();
   const problems = (): string[] => [...bgpProblems(carrier.session(), 0, 0), ...disputeProblems(carrier.disputed())].map((p) => `${p.problem}; ${p.remedy}`);
   return { carrier, count: (name) => counters.get(`bgp.${name}`) ?? 0, problems };
@@ -82,12 +82,12 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
     await originates(own, 2);
     const heard = await listen(gobgpd);
     const nhc = (text: string): string | undefined => heard.routes.get(text)?.[0]?.nhc && Buffer.from(heard.routes.get(text)![0]!.nhc!).toString('hex');
-    const asPutIn = nhc(SENDERS6!);
+    const asPutIn = nhc(SENDERS6);
     expect(asPutIn).toBeDefined();
     for (const times of [1, 2, 3]) {
-      gobgpd.cli('global', 'rib', 'add', SENDERS6!, 'identifier', String(OWN_IDENTIFIER), 'nexthop', '2001:db8:ffff::1', '-a', 'ipv6');
+      gobgpd.cli('global', 'rib', 'add', SENDERS6, 'identifier', String(OWN_IDENTIFIER), 'nexthop', '2001:db8:ffff::1', '-a', 'ipv6');
       await eventually('it is noticed', () => own.count('own.overwritten') === times);
-      await eventually('it is back', () => nhc(SENDERS6!) === asPutIn);
+      await eventually('it is back', () => nhc(SENDERS6) === asPutIn);
       await originates(own, 2);
     }
     expect(own.problems()).toEqual([]);
@@ -130,7 +130,7 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
     needsCli(binary, context);
     const gobgpd = start();
     await listen(gobgpd);
-    gobgpd.cli('global', 'rib', 'add', SENDERS4!, 'nexthop', '192.0.2.77', 'local-pref', '500');
+    gobgpd.cli('global', 'rib', 'add', SENDERS4, 'nexthop', '192.0.2.77', 'local-pref', '500');
     const own = await agent(gobgpd);
     await originates(own, 2);
     expect((await own.carrier.paths()).map((row) => [row.prefix, row.best])).toEqual([[SENDERS4, false], [SENDERS6, true]]);

@@ -244,7 +244,7 @@ async function upInTheMiddle(): Promise<{ child: ChildProcess; stderr: () => str
   const file = topology(`${DELAYED.replace('dev eth1"]}', `dev eth1", "sh -c 'sleep 1002 & exec sleep 1003'"]}`)}`);
   const child = spawn(process.execPath, [CLI, 'up', file], { stdio: ['ignore', 'ignore', 'pipe'] });
   let stderr = '';
-  child.stderr!.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
   await eventually('the long exec', () => stderr.includes('sleep 1003') || undefined);
   await eventually('its process', async () => (await labStatus(NAME)).nodes.some((n) => n.processes.some((p) => p.command === 'sleep 1003')) || undefined);
   return { child, stderr: () => stderr };

@@ -207,7 +207,12 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       await tell('ip ospf message-digest-key 8 md5 n3xt');
       a.keys([next, key]);
     };
-    const steps = [() => a.keys([key, next]), change, () => tell('no ip ospf message-digest-key 7'), () => a.keys([next])];
+    const steps: (() => void | Promise<void>)[] = [
+      () => a.keys([key, next]),
+      change,
+      () => tell('no ip ospf message-digest-key 7'),
+      () => a.keys([next]),
+    ];
     for (const step of steps) {
       await step();
       const heard = a.count(`${version.name}.rx.hello`);

@@ -31,7 +31,7 @@ async function holds(name: string, uid: number): Promise<void> {
 s = socket.socket(socket.AF_UNIX); s.bind(${name}); s.listen(1); print('ready', flush=True); time.sleep(600)`;
   const child = spawn('nsenter', [`--net=${ns.path}`, 'setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', PYTHON, '-c', script], { stdio: ['ignore', 'pipe', 'inherit'] });
   children.push(child);
-  await once(child.stdout!, 'data');
+  await once(child.stdout, 'data');
 }
 
 const lock = (): (() => void) => ns.run(() => lockNetns());

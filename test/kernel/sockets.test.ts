@@ -68,7 +68,8 @@ describe('network namespaces', () => {
   });
 
   it('a child spawned inside run() starts in the namespace', () => {
-    expect(JSON.parse(inNetns(a, 'ip', '-j', 'link')).map((l: { ifname: string }) => l.ifname)).toEqual(['lo']);
+    const links = JSON.parse(inNetns(a, 'ip', '-j', 'link')) as { ifname: string }[];
+    expect(links.map((l) => l.ifname)).toEqual(['lo']);
   });
 
   it('opening a namespace that is not there names the path', () => {

@@ -70,7 +70,8 @@ export function rawCall(socket: string, method: string, message: Buffer, frame?:
     const read = (headers: Record<string, unknown>): void => {
       if (headers['grpc-status'] === undefined) return;
       status = Number(headers['grpc-status']);
-      text = decodeURIComponent(String(headers['grpc-message'] ?? ''));
+      const { 'grpc-message': message = '' } = headers;
+      text = typeof message === 'string' ? decodeURIComponent(message) : '';
     };
     const finish = (): void => {
       session.destroy();

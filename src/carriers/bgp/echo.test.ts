@@ -16,7 +16,7 @@ function given(prefixes: readonly string[], { echoes = true, drops = [] as reado
 }
 
 test('a path counts when gobgpd has told of it, not when it has taken it', () => {
-  const agent = given([A!, B!], { echoes: false });
+  const agent = given([A, B], { echoes: false });
   expect([sessionOf(agent).originated, rows(agent)]).toEqual([0, []]);
   agent.pass(5000);
   expect(agent.lookUp()).toEqual([A, B]);
@@ -26,14 +26,14 @@ test('a path counts when gobgpd has told of it, not when it has taken it', () =>
 });
 
 test('what gobgpd tells of by itself it is not asked about', () => {
-  const agent = given([A!, B!]);
+  const agent = given([A, B]);
   agent.pass(600_000);
   expect([agent.looks, sessionOf(agent).originated]).toEqual([undefined, 2]);
 });
 
 test('paths under those of others are not told of by themselves, and are found', () => {
-  const agent = given([A!], { echoes: false });
-  agent.tell(route(A!, path('192.0.2.9')));
+  const agent = given([A], { echoes: false });
+  agent.tell(route(A, path('192.0.2.9')));
   expect(agent.count('own.put-back')).toBe(0);
   agent.pass(5000);
   agent.lookUp();
@@ -41,7 +41,7 @@ test('paths under those of others are not told of by themselves, and are found',
 });
 
 test('paths that gobgpd takes without an error and does not have: how many, tried again more and more seldom, until it keeps them', () => {
-  const agent = given([A!, B!], { drops: [A!] });
+  const agent = given([A, B], { drops: [A] });
   agent.pass(5000);
   agent.lookUp();
   expect(sessionOf(agent)).toMatchObject({ originated: 1, wanted: 2, dropped: 1, reason: expect.stringContaining('does not have 1 of') });
@@ -62,10 +62,10 @@ test('paths that gobgpd takes without an error and does not have: how many, trie
 });
 
 test('what is declared no more is not dropped any more', () => {
-  const agent = given([A!, B!], { drops: [A!] });
+  const agent = given([A, B], { drops: [A] });
   agent.pass(5000);
   agent.lookUp();
-  agent.declare(declaration({ [B!]: '192.0.2.1' }));
+  agent.declare(declaration({ [B]: '192.0.2.1' }));
   agent.answer();
   expect(sessionOf(agent)).not.toHaveProperty('dropped');
   agent.pass(600_000);
@@ -74,20 +74,20 @@ test('what is declared no more is not dropped any more', () => {
 
 test('a gobgpd without a table of the family: named, of wanted paths only', () => {
   const agent = new Agent();
-  agent.declare(declaration({ [A!]: '192.0.2.1', [SIX!]: '2001:db8::1' }));
+  agent.declare(declaration({ [A]: '192.0.2.1', [SIX]: '2001:db8::1' }));
   agent.event({ type: 'connected', about: ABOUT });
   agent.event({ type: 'listed', without: [4] });
   agent.settle();
-  agent.drops.add(A!);
+  agent.drops.add(A);
   agent.answer();
   expect(sessionOf(agent)).toMatchObject({ originated: 1, wanted: 2, dropped: 1, noTable: ['ipv4-unicast'] });
-  agent.declare(declaration({ [SIX!]: '2001:db8::1' }));
+  agent.declare(declaration({ [SIX]: '2001:db8::1' }));
   agent.answer();
   expect(sessionOf(agent)).not.toHaveProperty('noTable');
 });
 
 test('of a gobgpd that is away nobody knows what it has: nothing counts, nothing is shown, until it has listed it', () => {
-  const agent = given([A!, B!]);
+  const agent = given([A, B]);
   expect(rows(agent)).toHaveLength(2);
   agent.lose();
   expect([sessionOf(agent), rows(agent)]).toMatchObject([{ originated: 0, wanted: 2 }, []]);
@@ -96,7 +96,7 @@ test('of a gobgpd that is away nobody knows what it has: nothing counts, nothing
 });
 
 test('an upload of communities alone says nothing new to gobgpd: the path is there all the time', () => {
-  const agent = given([A!]);
+  const agent = given([A]);
   agent.echoes = false;
   agent.event({ type: 'configure', changes: { ...agent.content.config, communities: [7] } });
   agent.settle();
@@ -115,7 +115,7 @@ test('many are asked about a part at a time', () => {
 });
 
 test('a look-up that fails is made again; one of a connection that is gone says nothing', () => {
-  const agent = given([A!], { echoes: false });
+  const agent = given([A], { echoes: false });
   agent.pass(5000);
   agent.lookUp('no answer');
   expect(sessionOf(agent)).not.toHaveProperty('dropped');

@@ -21,12 +21,12 @@ export function sweep(s: Speaker, area: AreaState): void {
   }
   let changes = 0;
   for (let looked = 0; looked < SWEEP_BATCH && changes < SWEEP_CHANGES; looked++) {
-    const { done, value: lsa } = lsdb.pass.next();
-    if (done) {
+    const next = lsdb.pass.next();
+    if (next.done === true) {
       lsdb.pass = undefined;
       return;
     }
-    if (sweepLsa(s, area, lsa)) changes++;
+    if (sweepLsa(s, area, next.value)) changes++;
   }
 }
 

@@ -46,7 +46,7 @@ function mark(c: Content, key: string): void {
 
 const within = <K, V>(map: Map<K, Map<string, V>>, key: K): Map<string, V> => {
   let inner = map.get(key);
-  if (!inner) map.set(key, (inner = new Map()));
+  if (!inner) map.set(key, (inner = new Map<string, V>()));
   return inner;
 };
 

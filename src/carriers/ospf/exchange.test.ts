@@ -28,7 +28,7 @@ type Body<P> = P extends OspfPacket ? Omit<P, 'routerId' | 'areaId' | 'instanceI
 function inject(link: Link, to: 0 | 1, version: OspfVersion, from: number, body: Body<OspfPacket>): void {
   const ends = version.version === 2 ? ['10.0.0.1', '10.0.0.2'] : ['fe80::1', 'fe80::2'];
   const addresses = { source: address(ends[1 - to]!), destination: version.destination };
-  const payload = encodePacket(version.version, { ...body, routerId: from, areaId: AREA, instanceId: 0 } as OspfPacket, addresses);
+  const payload = encodePacket(version.version, { ...body, routerId: from, areaId: AREA, instanceId: 0 }, addresses);
   link.event(to, { type: 'received', areaId: AREA, payload, addresses });
   link.run(0);
 }

@@ -22,7 +22,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
 
   /** Packets that the neighbour might have sent: of every kind, with any contents, some of them damaged, most of them with a right checksum. */
   const packet = fc.tuple(arbitraryPacket(version.version), fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 3 }), fc.boolean()).map(([value, changes, repair]) => {
-    const bytes = encodePacket(version.version, { ...value, routerId: B, areaId: AREA, instanceId: 0 } as OspfPacket, addresses);
+    const bytes = encodePacket(version.version, { ...value, routerId: B, areaId: AREA, instanceId: 0 }, addresses);
     const header = HEADER_LENGTH[version.version];
     for (const [at, byte] of bytes.length > header ? changes : []) bytes[header + (at % (bytes.length - header))] = byte;
     if (repair || changes.length === 0) {

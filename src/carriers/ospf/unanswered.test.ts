@@ -33,7 +33,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   /** Hands A a packet as if B had sent it. */
   const inject = (link: Link, body: Body<OspfPacket>): void => {
     const addresses = { source: address(version.version === 2 ? '10.0.0.2' : 'fe80::2'), destination: version.destination };
-    const payload = encodePacket(version.version, { ...body, routerId: B, areaId: AREA, instanceId: 0 } as OspfPacket, addresses);
+    const payload = encodePacket(version.version, { ...body, routerId: B, areaId: AREA, instanceId: 0 }, addresses);
     link.event(0, { type: 'received', areaId: AREA, payload, addresses });
     link.run(0);
   };

@@ -17,7 +17,7 @@ export type MapEntry = readonly [Uint8Array, Uint8Array];
 export function possibleCpus(text = readFileSync('/sys/devices/system/cpu/possible', 'utf8')): number {
   return text.trim().split(',').reduce((sum, range) => {
     const [first, last = first] = range.split('-').map(Number) as [number, number?];
-    return sum + last! - first + 1;
+    return sum + last - first + 1;
   }, 0);
 }
 

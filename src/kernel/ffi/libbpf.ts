@@ -85,7 +85,7 @@ function load(): Libbpf {
     if (result === null) throw new KernelError(operation, lastErrno(), log.text().trim());
     // libbpf returns -errno and sets errno; -1 would be EPERM either way.
     if (typeof result === 'number' && result < 0) throw new KernelError(operation, result === -1 ? lastErrno() || ERRNO.EPERM : -result, log.text().trim());
-    return result as NonNullable<T>;
+    return result;
   };
   return { ...functions, checked, printed: log.text };
 }

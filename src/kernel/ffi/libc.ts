@@ -90,7 +90,7 @@ export function socketName(fd: number, size: number): Uint8Array {
   const address = new Uint8Array(size);
   const length = new Uint32Array([size]);
   check('getsockname', c.getsockname(fd, address, length));
-  return address.subarray(0, length[0]!);
+  return address.subarray(0, length[0]);
 }
 
 const unlessAgain = (operation: string, result: number): number | undefined => {

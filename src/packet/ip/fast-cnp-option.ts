@@ -73,7 +73,7 @@ export function decodeFastCnpOption(type: number, data: Uint8Array, codes: FastC
   }
   if (data.length < OPTION_2_OVERHEAD + TRACE_HEADER) return malformed('bad-option-length', 1, `Fast CNP option with IOAM of ${data.length} bytes`);
   const end = data.length - OPTION_1_LENGTH;
-  const trace = decodeTrace(data[1]!, data.subarray(LEAD, end));
+  const trace = decodeTrace(data[1], data.subarray(LEAD, end));
   return trace.ok ? ok({ originalDestination: readAddress(data, end, 6), trace: trace.value }) : trace;
 }
 

@@ -41,7 +41,7 @@ export const privateTypesOf = (codePoints: CodePointValues): PrivateTypes => ({
 export const DEFAULT_PRIVATE_TYPES = privateTypesOf(DEFAULT_CODE_POINTS);
 
 type Row = readonly [number, BodyCodec];
-const row = <B extends LsaBody>(type: number, codec: BodyCodec<B>): Row => [type, codec as unknown as BodyCodec];
+const row = <B extends LsaBody>(type: number, codec: BodyCodec<B>): Row => [type, codec];
 
 /** By LS type. */
 const BODIES_V2: ReadonlyMap<number, BodyCodec> = new Map([row(1, ROUTER_V2), row(2, NETWORK_V2)]);

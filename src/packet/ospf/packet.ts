@@ -45,7 +45,7 @@ export function decodePacket(version: Version, bytes: Uint8Array, addresses: Pac
   if (covered && packetChecksum(version, raw, addresses) !== 0) return malformed('bad-checksum', 12, `checksum 0x${checksum.toString(16)} is wrong`);
   const badLsas: DecodeError[] = [];
   const body = BODY_DECODERS[kind](version, raw, HEADER_LENGTH[version], badLsas);
-  return body.ok ? ok({ ...body.value, routerId, areaId, instanceId, raw, badLsas } as ReceivedPacket) : body;
+  return body.ok ? ok({ ...body.value, routerId, areaId, instanceId, raw, badLsas }) : body;
 }
 
 type Body<P> = P extends OspfPacket ? Omit<P, 'routerId' | 'areaId' | 'instanceId'> : never;

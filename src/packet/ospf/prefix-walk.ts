@@ -79,7 +79,7 @@ function walkTlvs(cursor: PrefixTlvCursor, start: number, visit: ((cursor: Prefi
     const next = valueAt + padded(end - valueAt);
     if (next > bytes.length) return undefined;
     cursor.type = u16(bytes, at);
-    if (prefixes.has(cursor.type as never)) {
+    if (prefixes.has(cursor.type)) {
       const subTlvsAt = version === 2 ? readFixedV2(cursor, valueAt, end) : readFixedV3(cursor, valueAt, end);
       const badSubTlvs = subTlvsAt < 0 ? 1 : walkSubTlvs(cursor, subTlvsAt, end);
       if (badSubTlvs === undefined) return undefined;

@@ -112,7 +112,7 @@ test('every packet of every opcode, on both families, comes back as it was, its 
         trafficClass: fc.nat(255),
         hopLimit: fc.nat(255),
         bth: fc.record({ opcode: fc.constant(opcode.code), destQpn: fc.nat(0xffffff), psn: fc.nat(0xffffff), ackRequest: fc.boolean() }),
-        ext: fc.tuple(...opcode.headers.map((name) => FIELD[name]!)).map((parts): ExtendedHeaders => Object.assign({}, ...parts)),
+        ext: fc.tuple(...opcode.headers.map((name) => FIELD[name]!)).map((parts): ExtendedHeaders => Object.assign({}, ...parts) as ExtendedHeaders),
         payload: fc.constant(payload),
       }),
     );

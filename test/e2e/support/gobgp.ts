@@ -101,7 +101,7 @@ export class Gobgpd {
   start(): void {
     rmSync(this.socket, { force: true });
     const child = spawn('ip', ['netns', 'exec', this.#netns, this.#binary.gobgpd, ...this.#argv], { stdio: ['ignore', 'pipe', 'pipe'] });
-    for (const stream of [child.stdout!, child.stderr!]) stream.setEncoding('utf8').on('data', (text: string) => (this.log = (this.log + text).slice(-10_000)));
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (this.log = (this.log + text).slice(-10_000)));
     this.#child = child;
   }
 

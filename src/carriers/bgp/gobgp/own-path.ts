@@ -70,7 +70,7 @@ export interface Wrapping {
  * two encoded messages one behind the other are one with the fields of both.
  */
 export function ownMessages(wrapping: Wrapping): Pick<GobgpApi, 'addRequest' | 'withdrawRequest'> {
-  const rest = (family: Family, fields: OwnFields): string => raw(toBinary(wrapping.path, create(wrapping.path, { ...fields, family: afiSafi(family) } as never)));
+  const rest = (family: Family, fields: OwnFields): string => raw(toBinary(wrapping.path, create(wrapping.path, { ...fields, family: afiSafi(family) })));
   const rests = (identifier: number): Record<Family, string> => ({ 4: rest(4, { identifier, isWithdraw: false }), 6: rest(6, { identifier, isWithdraw: false }) });
   const path = (prefix: Prefix, more: string): string => field(3, field(1, wrapping.nlri(prefix)) + more);
   const request = (paths: readonly string[]): Uint8Array => Buffer.from(raw(wrapping.request) + paths.join(''), 'latin1');

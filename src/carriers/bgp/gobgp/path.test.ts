@@ -37,7 +37,7 @@ function v3Path(raw: Raw): Uint8Array {
   const any = (name: string, value: Uint8Array): { typeUrl: string; value: Uint8Array } => ({ typeUrl: `type.googleapis.com/apipb.${name}`, value });
   const hops = hop.$typeName === NextHopAttributeSchema.typeName ? any('NextHopAttribute', toBinary(NextHopAttributeSchema, hop as never)) : any('MpReachNLRIAttribute', toBinary(MpReachNLRIAttributeSchema, hop as never));
   const pattrs = [hops, ...(path ? [any('AsPathAttribute', toBinary(AsPathAttributeSchema, path))] : []), any('SomethingNewAttribute', Uint8Array.of(255)), ...unknown.map((u) => any('UnknownAttribute', toBinary(UnknownAttributeSchema, u)))];
-  return toBinary(V3Path, create(V3Path, { ...fields(raw), nlri: any('IPAddressPrefix', toBinary(IPAddressPrefixSchema, nlri)), pattrs } as never));
+  return toBinary(V3Path, create(V3Path, { ...fields(raw), nlri: any('IPAddressPrefix', toBinary(IPAddressPrefixSchema, nlri)), pattrs }));
 }
 
 function v4Path(raw: Raw): Uint8Array {

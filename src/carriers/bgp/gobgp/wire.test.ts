@@ -59,8 +59,8 @@ const any = (name: string, value: Uint8Array): { typeUrl: string; value: Uint8Ar
 /** A path in pieces that can be put together in any order. */
 const PIECES = {
   v3: (said: Said): Uint8Array[] => [
-    toBinary(V3Path, create(V3Path, { nlri: any('IPAddressPrefix', toBinary(IPAddressPrefixSchema, nlri(said))) } as never)),
-    toBinary(V3Path, create(V3Path, { pattrs: attributes(said).map(([, name, schema, message]) => any(name, toBinary(schema, message as never))) } as never)),
+    toBinary(V3Path, create(V3Path, { nlri: any('IPAddressPrefix', toBinary(IPAddressPrefixSchema, nlri(said))) })),
+    toBinary(V3Path, create(V3Path, { pattrs: attributes(said).map(([, name, schema, message]) => any(name, toBinary(schema, message as never))) })),
     toBinary(V3Path, create(V3Path, rest(said) as never)),
   ],
   v4: (said: Said): Uint8Array[] => [

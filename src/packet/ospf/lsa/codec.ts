@@ -22,6 +22,6 @@ export function tlvBody<T, B extends TlvBody<T>>(name: B['kind'], space: TlvSpac
       const tlvs = space.decode(content, 0, report);
       return tlvs.ok ? ok({ kind: name, tlvs: tlvs.value } as unknown as B) : tlvs;
     },
-    encode: ({ tlvs }) => space.encode(tlvs as readonly (T | UnknownTlv)[]),
+    encode: ({ tlvs }) => space.encode(tlvs),
   };
 }

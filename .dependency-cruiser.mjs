@@ -1,0 +1,68 @@
+// Import directions of docs/architecture.md, and no circles. Checked by `npm run lint`.
+
+// component → the other components it may import. `daemon` is the composition root and may import all; `demo` and `bench` too.
+const GRANTS = {
+  model: [],
+  packet: ['model'],
+  intent: ['model'],
+  carriers: ['packet', 'model', 'kernel'],
+  learned: ['model'],
+  stamp: ['packet', 'model', 'kernel'],
+  congestion: ['packet', 'model', 'kernel'],
+  plan: ['intent', 'learned', 'model'],
+  reconcile: ['plan', 'kernel', 'model'],
+  kernel: ['model'],
+  frr: ['model'],
+  northbound: ['model'],
+  cli: ['northbound', 'model'],
+  lab: ['kernel', 'packet', 'model'],
+};
+
+// Of these only the edge touches the kernel: what they know stays a pure machine.
+const EDGES = {
+  carriers: '(network|carrier)\\.ts$|\\.edge\\.ts$',
+  stamp: '\\.edge\\.ts$',
+  congestion: '\\.edge\\.ts$',
+};
+
+const TESTS = '\\.(test|fixture)\\.ts$';
+// Where cnpctl is put together: like `daemon`, these two know everybody; its commands do not.
+const ASSEMBLY = '^src/cli/(main|examine)\\.ts$';
+
+const directions = Object.entries(GRANTS).map(([component, grants]) => ({
+  name: `${component}-may-import`,
+  comment: `${component} may import only: ${grants.join(', ') || 'nothing'} (docs/architecture.md)`,
+  severity: 'error',
+  from: { path: `^src/${component}/`, pathNot: `${TESTS}|${ASSEMBLY}` },
+  to: { path: '^src/', pathNot: `^src/(${[component, ...grants].join('|')})/` },
+}));
+
+const edges = Object.entries(EDGES).map(([component, edge]) => ({
+  name: `${component}-edge`,
+  comment: `of ${component} only the files named ${edge} may import kernel (docs/architecture.md)`,
+  severity: 'error',
+  from: { path: `^src/${component}/`, pathNot: `${TESTS}|${edge}` },
+  to: { path: '^src/kernel/' },
+}));
+
+export default {
+  forbidden: [
+    {
+      name: 'no-circles',
+      comment: 'two files that import each other are one thought in two places: move what both need into a third',
+      severity: 'error',
+      // The speakers of the carriers are one machine each, cut into files: their circles go when the machines are cut along their states.
+      from: { pathNot: '^src/carriers/(isis|ospf|bgp)/' },
+      to: { circular: true },
+    },
+    ...directions,
+    ...edges,
+  ],
+  options: {
+    tsConfig: { fileName: 'tsconfig.json' },
+    // Types count: a circle of types is as hard to read as one of values.
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '/gen/' },
+  },
+};
