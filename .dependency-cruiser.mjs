@@ -1,6 +1,7 @@
 // Import directions of docs/architecture.md, and no circles. Checked by `npm run lint`.
 
-// component → the other components it may import. `daemon` is the composition root and may import all; `demo` and `bench` too.
+// component → the other components it may import. `daemon` is the composition root and may import all; `demo` and
+// `bench` too.
 const GRANTS = {
   model: [],
   packet: ['model'],
@@ -51,7 +52,8 @@ export default {
       name: 'no-circles',
       comment: 'two files that import each other are one thought in two places: move what both need into a third',
       severity: 'error',
-      // The speakers of the carriers are one machine each, cut into files: their circles go when the machines are cut along their states.
+      // The speakers of the carriers are one machine each, cut into files: their circles go when the machines are cut
+      // along their states.
       from: { pathNot: '^src/carriers/(isis|ospf|bgp)/' },
       to: { circular: true },
     },

@@ -2,18 +2,48 @@ import { defineConfig } from 'vitest/config';
 import { ClosingLine } from './test/support/closing-line.ts';
 import { SlowFirst } from './test/support/slow-first.ts';
 
-// Three projects: `unit` is pure and needs nothing, so that its files can share a process; `bpf` needs root, loads programs into the kernel and asks other
-// decoders; `e2e` builds networks. One project runs after the other (groupOrder). The files of `bpf` make anonymous namespaces, those of `e2e` have names of
-// their own for everything. `unit` and `bpf` compute, and two of their files run at a time, where Vitest by itself would leave one CPU free; `e2e` mostly
-// waits for FRR's timers.
+// Three projects: `unit` is pure and needs nothing, so that its files can share a process; `bpf` needs root, loads
+// programs into the kernel and asks other decoders; `e2e` builds networks. One project runs after the other
+// (groupOrder). The files of `bpf` make anonymous namespaces, those of `e2e` have names of their own for everything.
+// `unit` and `bpf` compute, and two of their files run at a time, where Vitest by itself would leave one CPU free;
+// `e2e` mostly waits for FRR's timers.
 export default defineConfig({
   test: {
     reporters: ['default', new ClosingLine()],
     sequence: { sequencer: SlowFirst },
     projects: [
-      { test: { name: 'unit', include: ['src/**/*.test.ts', 'test/{conformance,fuzz}/**/*.test.ts'], maxWorkers: 2, isolate: false, testTimeout: 60_000, sequence: { groupOrder: 0 } } },
-      { test: { name: 'bpf', include: ['test/{bpf,kernel,codec}/**/*.test.ts'], pool: 'forks', maxWorkers: 2, testTimeout: 60_000, hookTimeout: 60_000, sequence: { groupOrder: 1 } } },
-      { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], pool: 'forks', maxWorkers: 5, testTimeout: 240_000, hookTimeout: 240_000, sequence: { groupOrder: 2 } } },
+      {
+        test: {
+          name: 'unit',
+          include: ['src/**/*.test.ts', 'test/{conformance,fuzz}/**/*.test.ts'],
+          maxWorkers: 2,
+          isolate: false,
+          testTimeout: 60_000,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          name: 'bpf',
+          include: ['test/{bpf,kernel,codec}/**/*.test.ts'],
+          pool: 'forks',
+          maxWorkers: 2,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
+          pool: 'forks',
+          maxWorkers: 5,
+          testTimeout: 240_000,
+          hookTimeout: 240_000,
+          sequence: { groupOrder: 2 },
+        },
+      },
     ],
   },
 });

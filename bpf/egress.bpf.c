@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The congested node. `egress` runs at tc egress of a monitored port: it keeps the flow table (LHCNP §5.2), measures the port (LHCNP §5.3.1, monitor.h),
-// marks CE above K_min (LHCNP-5.4-a) and, when a condition of LHCNP §5.4 holds, picks the flows that fill the queue (contribution.h), the format that their
-// sender understands (policy.h) and what to say (severity.h), and hands a clone of the packet to `notice` on the loopback interface (notice.h), which
-// turns it into the notification. `egress_age` is run by the agent now and then to age the flow table, `egress_resume` before it sends a Resume.
+// The congested node. `egress` runs at tc egress of a monitored port: it keeps the flow table (LHCNP §5.2), measures
+// the port (LHCNP §5.3.1, monitor.h), marks CE above K_min (LHCNP-5.4-a) and, when a condition of LHCNP §5.4 holds,
+// picks the flows that fill the queue (contribution.h), the format that their sender understands (policy.h) and what to
+// say (severity.h), and hands a clone of the packet to `notice` on the loopback interface (notice.h), which turns it
+// into the notification. `egress_age` is run by the agent now and then to age the flow table, `egress_resume` before it
+// sends a Resume.
 //
-// It acts on RoCEv2 packets that carry data, so never on a notification; of other packets only the time and the depth of the queue count. It passes every packet on,
-// whatever it contains. It does not choose thresholds, shape, drop, or talk to the sender.
+// It acts on RoCEv2 packets that carry data, so never on a notification; of other packets only the time and the depth
+// of the queue count. It passes every packet on, whatever it contains. It does not choose thresholds, shape, drop, or
+// talk to the sender.
 #include "lib/kernel.h"
 #include "lib/contribution.h"
 #include "lib/data-packet.h"
@@ -20,7 +23,8 @@
 
 LICENSE;
 
-static __always_inline struct flow *flow_of(const struct data_packet *packet, const struct egress_config *config, __u64 now)
+static __always_inline struct flow *flow_of(const struct data_packet *packet, const struct egress_config *config,
+					    __u64 now)
 {
 	__u64 hash = flow_hash(&packet->key, config->flow_seed);
 	__u32 index = FLOW_SET(hash), tag = FLOW_TAG(hash);
@@ -41,7 +45,8 @@ static __always_inline struct flow *flow_of(const struct data_packet *packet, co
 	return &set->ways[made & (FLOW_WAYS - 1)];
 }
 
-// Of a packet with its VLAN tags in front of its header, where the helper would take a tag for the header: it goes by the kernel's idea of where that is.
+// Of a packet with its VLAN tags in front of its header, where the helper would take a tag for the header: it goes by
+// the kernel's idea of where that is.
 static __noinline int set_ce_behind_tags(struct __sk_buff *skb, __u32 offset)
 {
 	__be16 before, after;
@@ -52,7 +57,8 @@ static __noinline int set_ce_behind_tags(struct __sk_buff *skb, __u32 offset)
 		return bpf_skb_store_bytes(skb, offset, &after, sizeof(after), 0) == 0;
 	}
 	after = before | bpf_htons(ECN_CE);
-	return bpf_l3_csum_replace(skb, offset + 10, before, after, sizeof(after)) == 0 && bpf_skb_store_bytes(skb, offset, &after, sizeof(after), 0) == 0;
+	return bpf_l3_csum_replace(skb, offset + 10, before, after, sizeof(after)) == 0 &&
+	       bpf_skb_store_bytes(skb, offset, &after, sizeof(after), 0) == 0;
 }
 
 // The helper refuses a packet whose header is shared; pulling makes a private copy.
@@ -63,7 +69,8 @@ static __always_inline int set_ce(struct __sk_buff *skb, __u32 offset)
 	return bpf_skb_ecn_set_ce(skb) == 1 || (bpf_skb_pull_data(skb, 0) == 0 && bpf_skb_ecn_set_ce(skb) == 1);
 }
 
-// RFC 3168: Not-ECT is left alone. A sender that understands Fast CNPs is not told a second time through the receiver (FCNP-4-b) as long as it gets them.
+// RFC 3168: Not-ECT is left alone. A sender that understands Fast CNPs is not told a second time through the receiver
+// (FCNP-4-b) as long as it gets them.
 static __always_inline void mark_ce(struct __sk_buff *skb, const struct congestion *c)
 {
 	__u8 ecn = c->packet->ecn;
@@ -77,7 +84,8 @@ static __always_inline void mark_ce(struct __sk_buff *skb, const struct congesti
 		count(COUNT_EGRESS_CE_EXEMPT);
 		return;
 	} else if (c->packet->shims & SHIM_OUTER_MPLS) {
-		// RFC 5129 would mark the label stack, whose TC nobody has said to be ECN; the header below is the customer's.
+		// RFC 5129 would mark the label stack, whose TC nobody has said to be ECN; the header below is the
+		// customer's.
 		count(COUNT_EGRESS_ECN_MPLS);
 		return;
 	} else if (set_ce(skb, c->packet->outer_offset)) {
@@ -100,7 +108,8 @@ static __always_inline void count_trigger(const struct congestion *c)
 		count(COUNT_EGRESS_TRIGGER_GROWTH);
 }
 
-// No notification can be built of such a packet (notice.h). The flow must not pass for notified then, or it would not be marked either.
+// No notification can be built of such a packet (notice.h). The flow must not pass for notified then, or it would not
+// be marked either.
 static __always_inline int is_buildable(struct __sk_buff *skb)
 {
 	if (likely(!checksum_partial(skb)))
@@ -109,8 +118,9 @@ static __always_inline int is_buildable(struct __sk_buff *skb)
 	return 0;
 }
 
-// Whether this trigger may become a notification, and which: the flow's interval, its share, the format, what to say, then the port's bucket, so that
-// no token is spent on a packet that cannot be notified about. A sender who can be told in no way is looked up once an interval.
+// Whether this trigger may become a notification, and which: the flow's interval, its share, the format, what to say,
+// then the port's bucket, so that no token is spent on a packet that cannot be notified about. A sender who can be told
+// in no way is looked up once an interval.
 static __noinline int admit(struct __sk_buff *skb, struct congestion *c)
 {
 	const struct egress_port *port = c->port;
@@ -155,12 +165,14 @@ flow_limited:
 }
 
 // Whether the port's measurement interval is over. The time is the tick's.
-static __always_inline int interval_over(const struct egress_port *port, const struct egress_measure *measure, __u64 now)
+static __always_inline int interval_over(const struct egress_port *port, const struct egress_measure *measure,
+					 __u64 now)
 {
 	return (__s64)(now - measure->interval_start) >= (__s64)port->interval_ns;
 }
 
-// Traffic that nobody is told about fills the queue all the same: intervals of the port end with it, too (LHCNP-5.3.1-b, LHCNP-5.3.1-c). Nothing else is done with it.
+// Traffic that nobody is told about fills the queue all the same: intervals of the port end with it, too
+// (LHCNP-5.3.1-b, LHCNP-5.3.1-c). Nothing else is done with it.
 static __always_inline int other_traffic(struct __sk_buff *skb)
 {
 	__u32 slot, depth = 0;
@@ -230,8 +242,16 @@ int egress(struct __sk_buff *skb)
 		return TC_NEXT;
 
 	struct congestion c = {
-		.packet = &packet, .config = config, .port = port, .stats = stats, .measure = measure, .flow = flow, .bucket = bucket,
-		.now = bpf_ktime_get_ns(), .depth = depth, .reason = reason,
+		.packet = &packet,
+		.config = config,
+		.port = port,
+		.stats = stats,
+		.measure = measure,
+		.flow = flow,
+		.bucket = bucket,
+		.now = bpf_ktime_get_ns(),
+		.depth = depth,
+		.reason = reason,
 	};
 	record_congestion(measure, port, c.now);
 	__sync_fetch_and_add(&flow->congested_bytes, length);
@@ -279,8 +299,9 @@ struct resume_claim {
 };
 enum { RESUME_GRANTED, RESUME_FLOW_WAITS, RESUME_PORT_WAITS, RESUME_UNKNOWN_PORT };
 
-// Asked by the agent with BPF_PROG_TEST_RUN before it tells a sender to resume; never attached. A Resume counts like every Long-haul CNP of the port (LHCNP-9-f) and of the
-// flow (LHCNP-5.5-h), and the flow remembers it: who restarts the agent does not make it tell the sender again.
+// Asked by the agent with BPF_PROG_TEST_RUN before it tells a sender to resume; never attached. A Resume counts like
+// every Long-haul CNP of the port (LHCNP-9-f) and of the flow (LHCNP-5.5-h), and the flow remembers it: who restarts
+// the agent does not make it tell the sender again.
 SEC("tc")
 int egress_resume(struct __sk_buff *skb)
 {
@@ -292,7 +313,8 @@ int egress_resume(struct __sk_buff *skb)
 	struct egress_config *config = bpf_map_lookup_elem(&egress_config, &zero);
 	if (!port || !config)
 		return RESUME_UNKNOWN_PORT;
-	claim.key.context ^= port->tenant; // as the flow's packets have it: nobody is told straight what is in labels, GRE or VXLAN
+	claim.key.context ^=
+		port->tenant; // as the flow's packets have it: nobody is told straight what is in labels, GRE or VXLAN
 	__u64 *bucket = bpf_map_lookup_elem(&egress_buckets, &slot);
 	__u64 hash = flow_hash(&claim.key, config->flow_seed), now = bpf_ktime_get_ns();
 	__u32 index = FLOW_SET(hash);

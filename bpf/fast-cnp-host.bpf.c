@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// A host that understands Fast CNP, for the software RoCE endpoint of the lab. A network card takes Fast CNPs before the host's IP stack sees them; in
-// software they arrive like any packet, and the kernel, which does not know the destination option, answers with an ICMPv6 Parameter Problem (FCNP-4-j).
-// At the tc ingress of the host's interface, Fast CNPs become packets for another host: packet sockets still see them, the IP stack
-// passes over them in silence. All other packets are left alone, other destination options too.
+// A host that understands Fast CNP, for the software RoCE endpoint of the lab. A network card takes Fast CNPs before
+// the host's IP stack sees them; in software they arrive like any packet, and the kernel, which does not know the
+// destination option, answers with an ICMPv6 Parameter Problem (FCNP-4-j). At the tc ingress of the host's interface,
+// Fast CNPs become packets for another host: packet sockets still see them, the IP stack passes over them in silence.
+// All other packets are left alone, other destination options too.
 #include "lib/kernel.h"
 #include "lib/walk.h"
 
@@ -12,7 +13,8 @@ LICENSE;
 
 enum {
 	NEXT_HEADER = ETH_HLEN + 6,
-	// Option 1 follows the first two bytes of the options header; option 2 has a PadN of two bytes before it (FCNP §4, Figures 3 and 4).
+	// Option 1 follows the first two bytes of the options header; option 2 has a PadN of two bytes before it (FCNP
+	// §4, Figures 3 and 4).
 	OPTION_1 = ETH_HLEN + IPV6_HLEN + 2,
 	OPTION_2 = OPTION_1 + 2,
 	PADN = 1,

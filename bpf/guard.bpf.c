@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The border guard: at the tc ingress and egress of a border port it drops congestion notifications, whether they come from outside (PNC-6-c, FCNP-5-d,
-// LHCNP-9-a) or would leave the domain (PNC-6-d, FCNP-5-e): Congestion Notifications to Proxy, Fast CNPs, Long-haul CNPs in both forms; over IPv4
-// and IPv6, behind VLAN tags, options and extension headers, in the first fragment and inside IP tunnels. Dropping the first fragment is enough: the
-// others never make a packet. What the allow-lists name passes; so does a standard CNP, which is end to end. From outside it also drops what is sent to an
-// END.CON SID of the domain.
+// The border guard: at the tc ingress and egress of a border port it drops congestion notifications, whether they come
+// from outside (PNC-6-c, FCNP-5-d, LHCNP-9-a) or would leave the domain (PNC-6-d, FCNP-5-e): Congestion Notifications
+// to Proxy, Fast CNPs, Long-haul CNPs in both forms; over IPv4 and IPv6, behind VLAN tags, options and extension
+// headers, in the first fragment and inside IP tunnels. Dropping the first fragment is enough: the others never make a
+// packet. What the allow-lists name passes; so does a standard CNP, which is end to end. From outside it also drops
+// what is sent to an END.CON SID of the domain.
 //
-// A packet built so that the transport header cannot be seen is dropped too: a first fragment that ends within its header chain (RFC 7112 §5) or before
-// what tells a notification, or a chain longer than any that is in use. A packet ends where its IP headers say; what follows in the frame is not the packet.
-// Everything else passes untouched. It looks inside MPLS, GRE and VXLAN; what it does
-// not look into (ESP, Geneve, pseudowires …) is counted by its kind: the far end has to be a border of its own. Whether a UDP length or a BTH version is right it does not
-// ask: an adapter that does not ask either must not get a notification that way.
+// A packet built so that the transport header cannot be seen is dropped too: a first fragment that ends within its
+// header chain (RFC 7112 §5) or before what tells a notification, or a chain longer than any that is in use. A packet
+// ends where its IP headers say; what follows in the frame is not the packet. Everything else passes untouched. It
+// looks inside MPLS, GRE and VXLAN; what it does not look into (ESP, Geneve, pseudowires …) is counted by its kind: the
+// far end has to be a border of its own. Whether a UDP length or a BTH version is right it does not ask: an adapter
+// that does not ask either must not get a notification that way.
 #include "lib/kernel.h"
 #include "lib/guard-walk.h"
 #include "lib/roce.h"
@@ -20,7 +22,8 @@ LICENSE;
 #define BTH_FLAGS 4
 #define BTH_EXTENDED 0x20 // E, LHCNP §6.2
 
-// A kind of notification is the counter of those dropped at ingress. Counters come in pairs: the egress one is next to the ingress one.
+// A kind of notification is the counter of those dropped at ingress. Counters come in pairs: the egress one is next to
+// the ingress one.
 enum kind {
 	KIND_OTHER = 0,
 	KIND_PROXY = COUNT_GUARD_IN_DROPPED,
@@ -30,8 +33,8 @@ enum kind {
 };
 #define SIDE(ingress_counter, inbound) ((enum counter)((ingress_counter) + !(inbound)))
 
-// The plain packet: Ethernet, IP without options or extension headers. WALK_TRANSPORT with everything in `h` that the walk would have put there, or
-// WALK_NOT_IP, or WALK_TRUNCATED when it takes a walk.
+// The plain packet: Ethernet, IP without options or extension headers. WALK_TRANSPORT with everything in `h` that the
+// walk would have put there, or WALK_NOT_IP, or WALK_TRUNCATED when it takes a walk.
 static __always_inline enum walk_result look_plain(struct __sk_buff *skb, struct headers *h)
 {
 	const __u8 *data = (void *)(long)skb->data, *end = (void *)(long)skb->data_end;
@@ -79,8 +82,10 @@ static __always_inline const __u8 *reach(struct __sk_buff *skb, __u32 offset, __
 }
 
 // Which notification the packet is. `hidden` is set for a first fragment that stops short of what would tell.
-// What an unfragmented packet has behind its end is looked at all the same: no receiver should, and if one does it does not get a notification there.
-static __always_inline enum kind classify(struct __sk_buff *skb, const struct headers *h, const struct guard_port *port, int *hidden)
+// What an unfragmented packet has behind its end is looked at all the same: no receiver should, and if one does it does
+// not get a notification there.
+static __always_inline enum kind classify(struct __sk_buff *skb, const struct headers *h, const struct guard_port *port,
+					  int *hidden)
 {
 	if (h->protocol == IPPROTO_UDP && h->dport == port->udp_port)
 		return KIND_PROXY;
@@ -114,8 +119,9 @@ static __always_inline int allowed(struct __sk_buff *skb, __u32 offset, __u8 fam
 		__builtin_memcpy(address.bytes, at, 16);
 	else
 		address_map_ipv4(&address, *(const __be32 *)at);
-	struct prefix_key key = {.length = 128, .address = address};
-	const __u32 *found = inbound ? bpf_map_lookup_elem(&guard_allow_inbound, &key) : bpf_map_lookup_elem(&guard_allow_outbound, &key);
+	struct prefix_key key = { .length = 128, .address = address };
+	const __u32 *found = inbound ? bpf_map_lookup_elem(&guard_allow_inbound, &key)
+				     : bpf_map_lookup_elem(&guard_allow_outbound, &key);
 	return found && *found == family;
 }
 
@@ -141,14 +147,16 @@ static __always_inline int guard(struct __sk_buff *skb, int inbound)
 		h.visited = guard_is_end_con(skb, ETH_HLEN + 24);
 
 	__u8 outer_family = h.outer ? h.outer_family : 6; // the plain packet to a SID is IPv6
-	if (inbound && (h.visited & VISITED_END_CON) && !allowed(skb, source_of(h.outer ? h.outer : ETH_HLEN, outer_family), outer_family, 1)) {
+	if (inbound && (h.visited & VISITED_END_CON) &&
+	    !allowed(skb, source_of(h.outer ? h.outer : ETH_HLEN, outer_family), outer_family, 1)) {
 		count(COUNT_GUARD_IN_END_CON);
 		return TC_DROP;
 	}
 	if (result == WALK_OPAQUE && h.tunnel > TUNNEL_NONE && h.tunnel < TUNNEL_KINDS)
 		count(COUNT_GUARD_OPAQUE_MPLS + h.tunnel - TUNNEL_MPLS);
 	enum kind kind = result == WALK_TRANSPORT ? classify(skb, &h, port, &hidden) : KIND_OTHER;
-	if (result == WALK_TOO_DEEP || (result == WALK_TRUNCATED && h.fragmented) || hidden || (h.visited & VISITED_EVASIVE)) {
+	if (result == WALK_TOO_DEEP || (result == WALK_TRUNCATED && h.fragmented) || hidden ||
+	    (h.visited & VISITED_EVASIVE)) {
 		count(SIDE(COUNT_GUARD_IN_EVASIVE, inbound));
 		return TC_DROP;
 	}

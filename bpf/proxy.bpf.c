@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The proxy (PNC §3, §4), at the tc ingress of its ports and of the loopback interface (for notices that this router itself has sent). RoCEv2 packets
-// teach it which Queue Pairs belong together (cm.h, reverse-traffic.h); a Congestion Notification to Proxy becomes a CNP (proxy-notice.h). On a congested node
-// that is no proxy it only learns, for Long-haul CNPs (queue-pair-lookup.h).
+// The proxy (PNC §3, §4), at the tc ingress of its ports and of the loopback interface (for notices that this router
+// itself has sent). RoCEv2 packets teach it which Queue Pairs belong together (cm.h, reverse-traffic.h); a Congestion
+// Notification to Proxy becomes a CNP (proxy-notice.h). On a congested node that is no proxy it only learns, for
+// Long-haul CNPs (queue-pair-lookup.h).
 //
-// It drops nothing but notices addressed to the proxy, and changes nothing else. A packet that is neither costs the look at its headers. It sees
-// through VLAN tags and IP tunnels for learning; a notice must come without options, extension headers and fragmentation.
+// It drops nothing but notices addressed to the proxy, and changes nothing else. A packet that is neither costs the
+// look at its headers. It sees through VLAN tags and IP tunnels for learning; a notice must come without options,
+// extension headers and fragmentation.
 #include "lib/kernel.h"
 
 // How many IP headers there are: more than two are a tunnel in a tunnel.
@@ -21,7 +23,8 @@
 LICENSE;
 
 // A RoCEv2 packet that is looked at: `ip` is the offset of its IP header. Its flow and its origin are known.
-static __always_inline void roce_arrived(struct __sk_buff *skb, struct arrival *a, const struct bth *bth, __u32 ip, __u32 family, __u32 tunnel)
+static __always_inline void roce_arrived(struct __sk_buff *skb, struct arrival *a, const struct bth *bth, __u32 ip,
+					 __u32 family, __u32 tunnel)
 {
 	a->flow.receiver_qpn = BTH_QPN(bth->qpn);
 	a->opcode = bth->opcode;
@@ -41,7 +44,8 @@ static __always_inline void roce_arrived(struct __sk_buff *skb, struct arrival *
 		learn_from_traffic(skb, a);
 }
 
-// Whether there is something to learn from a packet: CM, and a selection of connected traffic. Never a CNP: srv6-forward.h sends some past this program.
+// Whether there is something to learn from a packet: CM, and a selection of connected traffic. Never a CNP:
+// srv6-forward.h sends some past this program.
 static __always_inline int is_instructive(const struct bth *bth, __u32 qpn)
 {
 	__u32 transport = bth->opcode >> 5;
@@ -58,7 +62,8 @@ static __always_inline int is_proxy(const struct address *destination, __be16 po
 {
 	struct proxy_config *config = proxy_configuration();
 	// Without a port this node only learns.
-	return config && port && config->udp_port == port && (same_address(&config->address, destination) || same_address(&config->other_address, destination));
+	return config && port && config->udp_port == port &&
+	       (same_address(&config->address, destination) || same_address(&config->other_address, destination));
 }
 
 static __always_inline void load_address(struct address *a, const __u8 *at, __u32 family)
@@ -72,7 +77,8 @@ static __always_inline void load_address(struct address *a, const __u8 *at, __u3
 }
 
 // UDP in linear memory with at least a UDP header. `ip`, `udp` are where its headers are.
-static __always_inline int udp_arrived(struct __sk_buff *skb, const __u8 *ip, const __u8 *udp, const __u8 *end, __u32 family)
+static __always_inline int udp_arrived(struct __sk_buff *skb, const __u8 *ip, const __u8 *udp, const __u8 *end,
+				       __u32 family)
 {
 	struct address to;
 	__be16 port = walk_be16(udp + 2);
@@ -80,7 +86,8 @@ static __always_inline int udp_arrived(struct __sk_buff *skb, const __u8 *ip, co
 	if (port == bpf_htons(ROCE_UDP_PORT)) {
 		const struct bth *bth = (const struct bth *)(udp + UDP_HLEN);
 		__u32 length = family == 6 ? IPV6_HLEN + bpf_ntohs(walk_be16(ip + 4)) : bpf_ntohs(walk_be16(ip + 2));
-		if ((const __u8 *)(bth + 1) > end || length < udp - ip || !roce_fits(bpf_ntohs(walk_be16(udp + 4)), length - (udp - ip)))
+		if ((const __u8 *)(bth + 1) > end || length < udp - ip ||
+		    !roce_fits(bpf_ntohs(walk_be16(udp + 4)), length - (udp - ip)))
 			return TC_NEXT;
 		if (!is_instructive(bth, BTH_QPN(bth->qpn)))
 			return TC_NEXT;
@@ -89,7 +96,8 @@ static __always_inline int udp_arrived(struct __sk_buff *skb, const __u8 *ip, co
 			return TC_NEXT;
 		load_address(&a->flow.sender, ip + source, family);
 		load_address(&a->flow.receiver, ip + destination, family);
-		a->flow.tenant = tenants_have_rows() ? tenant_of_port(skb->ifindex, &a->flow.sender, family) : TENANT_MAIN;
+		a->flow.tenant =
+			tenants_have_rows() ? tenant_of_port(skb->ifindex, &a->flow.sender, family) : TENANT_MAIN;
 		a->origin = a->flow.sender;
 		a->origin_goal = a->flow.receiver;
 		a->is_tagged = skb->vlan_present;
@@ -128,7 +136,8 @@ static __noinline int walked(struct __sk_buff *skb)
 	if (h->dport != bpf_htons(ROCE_UDP_PORT)) {
 		if (h->inner != h->outer || h->shims || !is_proxy(&a->flow.receiver, h->dport))
 			return TC_NEXT;
-		if (h->outer == ETH_HLEN && !h->fragmented && h->transport - h->outer == (family == 6 ? IPV6_HLEN : IPV4_HLEN))
+		if (h->outer == ETH_HLEN && !h->fragmented &&
+		    h->transport - h->outer == (family == 6 ? IPV6_HLEN : IPV4_HLEN))
 			return notice_arrived(skb, family); // it was only paged
 		count(COUNT_PROXY_NOTICES);
 		return notice_drop(h->fragmented ? COUNT_PROXY_FRAGMENT : COUNT_PROXY_EXTENSION);
@@ -146,7 +155,8 @@ static __noinline int walked(struct __sk_buff *skb)
 	load_address(&a->origin, outer, h->outer_family);
 	load_address(&a->origin_goal, outer + size, h->outer_family);
 	a->is_tagged = skb->vlan_present || h->outer != ETH_HLEN;
-	a->flow.tenant = h->outer == h->inner ? tenant_of_port(skb->ifindex, &a->flow.sender, family) : tenant_of_tunnel(skb, h->outer, h->outer_family);
+	a->flow.tenant = h->outer == h->inner ? tenant_of_port(skb->ifindex, &a->flow.sender, family)
+					      : tenant_of_tunnel(skb, h->outer, h->outer_family);
 	if (a->flow.tenant == TENANT_UNKNOWN) {
 		count(COUNT_QP_TENANT_UNKNOWN);
 		return TC_NEXT;

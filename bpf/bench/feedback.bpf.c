@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// For the bench only: when the first notification leaves the congested router, whatever its format, the first marked packet reaches the receiver, and the
-// first feedback of either way reaches the sender; how many control packets the sender gets, and how long packets come marked. CLOCK_MONOTONIC, the
-// same in every namespace. A time is noted once, until the bench writes 0.
+// For the bench only: when the first notification leaves the congested router, whatever its format, the first marked
+// packet reaches the receiver, and the first feedback of either way reaches the sender; how many control packets the
+// sender gets, and how long packets come marked. CLOCK_MONOTONIC, the same in every namespace. A time is noted once,
+// until the bench writes 0.
 #include "kernel.h"
 #include "roce.h"
 #include "walk.h"
@@ -14,7 +15,8 @@ LICENSE;
 // Behind the ICMPv6 header and the level (LHCNP §6.1): the action's two bits.
 #define ACTION_OCTET 5
 #define ACTION_RESUME 3
-// What cnpd sends starts with 64 and comes from the congested router, or from the sender's own leaf; the receiver is behind four routers.
+// What cnpd sends starts with 64 and comes from the congested router, or from the sender's own leaf; the receiver is
+// behind four routers.
 #define HOP_LIMIT_OF_RECEIVER 61
 
 enum { AT_NOTIFICATION, AT_FEEDBACK_OF_CNPD, AT_MARKED, AT_FEEDBACK_OF_RECEIVER, EVENTS };
@@ -80,7 +82,9 @@ static __always_inline enum kind kind_of(struct __sk_buff *skb, struct start *pa
 	if (packet->ip[6] == IPPROTO_DSTOPTS)
 		return payload[0] == IPPROTO_UDP ? FAST_CNP : OTHER;
 	if (packet->ip[6] == IPPROTO_ICMPV6)
-		return payload[0] != LONG_HAUL_TYPE ? OTHER : payload[ACTION_OCTET] >> 6 == ACTION_RESUME ? RESUME : LONG_HAUL;
+		return payload[0] != LONG_HAUL_TYPE		     ? OTHER
+		       : payload[ACTION_OCTET] >> 6 == ACTION_RESUME ? RESUME
+								     : LONG_HAUL;
 	if (packet->ip[6] != IPPROTO_UDP)
 		return OTHER;
 	if (packet->dport == bpf_htons(NOTICE_PORT))
@@ -122,7 +126,8 @@ int mark_arrived(struct __sk_buff *skb)
 {
 	struct start packet;
 	__u32 zero = 0;
-	if (kind_of(skb, &packet) != OTHER || packet.ip[6] != IPPROTO_UDP || packet.dport != bpf_htons(ROCE_UDP_PORT) || (packet.ip[1] >> 4 & 3) != 3)
+	if (kind_of(skb, &packet) != OTHER || packet.ip[6] != IPPROTO_UDP || packet.dport != bpf_htons(ROCE_UDP_PORT) ||
+	    (packet.ip[1] >> 4 & 3) != 3)
 		return TC_NEXT;
 	note(AT_MARKED);
 	add(COUNT_MARKED);

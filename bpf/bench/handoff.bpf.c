@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// For the bench only: the proxy as it would be if the agent did its work. A notice goes into a ring buffer and no further; the agent reads it there, builds
-// the CNP and sends it.
+// For the bench only: the proxy as it would be if the agent did its work. A notice goes into a ring buffer and no
+// further; the agent reads it there, builds the CNP and sends it.
 #include "kernel.h"
 #include "walk.h"
 
@@ -24,7 +24,8 @@ int handoff(struct __sk_buff *skb)
 {
 	__be16 port;
 	__u32 length = skb->len - ETH_HLEN;
-	if (skb->protocol != bpf_htons(ETH_P_IPV6) || bpf_skb_load_bytes(skb, ETH_HLEN + IPV6_HLEN + 2, &port, 2) < 0 || port != bpf_htons(NOTICE_PORT))
+	if (skb->protocol != bpf_htons(ETH_P_IPV6) || bpf_skb_load_bytes(skb, ETH_HLEN + IPV6_HLEN + 2, &port, 2) < 0 ||
+	    port != bpf_htons(NOTICE_PORT))
 		return TC_NEXT;
 	if (length < IPV6_HLEN + UDP_HLEN || length > NOTICE_MAX)
 		return TC_DROP;

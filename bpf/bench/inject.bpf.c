@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// For the bench only: packets into the kernel's receive path without a wire (BPF_PROG_TEST_RUN of `arrive` with live frames), and out of it at the next
-// port, where `sink` counts them by congestion field and drops them. What lies between is what one packet costs the router.
+// For the bench only: packets into the kernel's receive path without a wire (BPF_PROG_TEST_RUN of `arrive` with live
+// frames), and out of it at the next port, where `sink` counts them by congestion field and drops them. What lies
+// between is what one packet costs the router.
 #include "kernel.h"
 
 LICENSE;
@@ -36,7 +37,8 @@ struct {
 	__type(value, __u32);
 } next_port SEC(".maps");
 
-// The headers of the packet. The kernel uses a frame again as it left the one before, so they are written anew each time.
+// The headers of the packet. The kernel uses a frame again as it left the one before, so they are written anew each
+// time.
 struct headers {
 	__u8 bytes[HEADERS];
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// For the bench only: how long a router takes from a notice's arrival to the CNP's departure. `arrived` is first at the tc ingress of the notices' port,
-// `left` at the tc egress of the senders' port; whatever turns the one into the other is between them. Told apart by Queue Pair.
+// For the bench only: how long a router takes from a notice's arrival to the CNP's departure. `arrived` is first at the
+// tc ingress of the notices' port, `left` at the tc egress of the senders' port; whatever turns the one into the other
+// is between them. Told apart by Queue Pair.
 #include "kernel.h"
 #include "roce.h"
 #include "walk.h"
@@ -45,7 +46,8 @@ int arrived(struct __sk_buff *skb)
 	__u32 slot;
 	__u8 opcode;
 	__be16 port;
-	if (skb->protocol != bpf_htons(ETH_P_IPV6) || bpf_skb_load_bytes(skb, NOTICE_UDP + 2, &port, 2) < 0 || port != bpf_htons(NOTICE_PORT))
+	if (skb->protocol != bpf_htons(ETH_P_IPV6) || bpf_skb_load_bytes(skb, NOTICE_UDP + 2, &port, 2) < 0 ||
+	    port != bpf_htons(NOTICE_PORT))
 		return TC_NEXT;
 	if (slot_at(skb, INVOKING_BTH, &slot, &opcode) < 0)
 		return TC_NEXT;
@@ -61,7 +63,8 @@ int left(struct __sk_buff *skb)
 	__u64 now = bpf_ktime_get_ns();
 	__u32 slot;
 	__u8 opcode;
-	if (skb->protocol != bpf_htons(ETH_P_IPV6) || slot_at(skb, CNP_BTH, &slot, &opcode) < 0 || opcode != ROCE_OPCODE_CNP)
+	if (skb->protocol != bpf_htons(ETH_P_IPV6) || slot_at(skb, CNP_BTH, &slot, &opcode) < 0 ||
+	    opcode != ROCE_OPCODE_CNP)
 		return TC_NEXT;
 	__u64 *at = bpf_map_lookup_elem(&arrived_at, &slot);
 	__u64 *ns = bpf_map_lookup_elem(&taken, &slot);

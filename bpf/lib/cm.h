@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Learning a connection from its set-up (PNC-1-c; InfiniBand vol. 1 §12.6): a REQ names the Queue Pair and the starting PSN of one side, the REP that
-// answers it those of the other; communication IDs say what belongs to what. DREQ, DREP and REJ end it. SIDR, LAP and MRA say nothing about Queue Pairs.
-// These packets decide who is slowed down, so they are checked to the ICRC, and against the way they came (port-roles.h). A connection is one of the two hosts that
-// exchange the messages: a GID that names another address than the packet's own, or a path that names one, teaches nothing.
+// Learning a connection from its set-up (PNC-1-c; InfiniBand vol. 1 §12.6): a REQ names the Queue Pair and the starting
+// PSN of one side, the REP that answers it those of the other; communication IDs say what belongs to what. DREQ, DREP
+// and REJ end it. SIDR, LAP and MRA say nothing about Queue Pairs. These packets decide who is slowed down, so they are
+// checked to the ICRC, and against the way they came (port-roles.h). A connection is one of the two hosts that exchange
+// the messages: a GID that names another address than the packet's own, or a path that names one, teaches nothing.
 #ifndef CNPD_CM_H
 #define CNPD_CM_H
 
@@ -19,7 +20,8 @@ enum { CM_REQ = 0x10, CM_REJ = 0x12, CM_REP = 0x13, CM_RTU = 0x14, CM_DREQ = 0x1
 
 // Offsets in words from the UDP header: BTH 2, DETH 5, MAD 7, message 13.
 enum { CM_UDP = 0, CM_BTH = 2, CM_DETH = 5, CM_MAD = 7, CM_MAD_ATTRIBUTE = 11, CM_BODY = 13 };
-// Words of the body: GIDs of a REQ's primary path, and of the alternate path that a LAP asks for. REP and APR have none.
+// Words of the body: GIDs of a REQ's primary path, and of the alternate path that a LAP asks for. REP and APR have
+// none.
 enum { CM_REQ_LOCAL_GID = 14, CM_REQ_REMOTE_GID = 18, CM_LAP_LOCAL_GID = 6, CM_LAP_REMOTE_GID = 10 };
 #define CM_UDP_WORDS 72 // the datagram: 8 + 12 + 8 + 256 + 4 bytes
 
@@ -38,8 +40,8 @@ struct cm_side {
 	__u32 tenant; // in which its packets are seen; TENANT_UNKNOWN: several have sent this
 	__u64 at;
 	__u32 peer_tenant; // of the other side's packets, with peer_qpn
-	__u32 port; // by which the REQ came
-	__u32 place; // of the port's that is charged, from 1
+	__u32 port;	   // by which the REQ came
+	__u32 place;	   // of the port's that is charged, from 1
 	__u32 reserved;
 };
 
@@ -48,7 +50,7 @@ PORT_SHARED(cm_connection, CM_SHARE);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, PORT_SHARES * CM_SHARE);
+	__uint(max_entries, PORT_SHARES *CM_SHARE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct cm_key);
 	__type(value, struct cm_side);
@@ -89,7 +91,8 @@ static __always_inline int cm_qpn_possible(__u32 qpn)
 	return qpn >= FIRST_DATA_QPN && qpn < 0xffffff;
 }
 
-// Whether a GID is this address, IPv4 being ::ffff:a.b.c.d in both, or empty: some stacks leave it so where there is no subnet manager.
+// Whether a GID is this address, IPv4 being ::ffff:a.b.c.d in both, or empty: some stacks leave it so where there is no
+// subnet manager.
 static __always_inline int cm_gid_is(const __u32 *gid, const struct address *a)
 {
 	if (!(gid[0] | gid[1] | gid[2] | gid[3]))
@@ -103,7 +106,8 @@ static __always_inline int cm_gids_are_own(struct qp_flow *path, const __u32 *lo
 	return cm_gid_is(local, &path->sender) && cm_gid_is(remote, &path->receiver);
 }
 
-// The tenant of a REQ. A REP does not say whose REQ it answers: who knows another one's communication ID must not be taken for it.
+// The tenant of a REQ. A REP does not say whose REQ it answers: who knows another one's communication ID must not be
+// taken for it.
 static __always_inline __u32 cm_tenant(struct cm_key *key, __u32 tenant, __u64 now)
 {
 	struct proxy_config *config = proxy_configuration();
@@ -115,8 +119,14 @@ static __always_inline __u32 cm_tenant(struct cm_key *key, __u32 tenant, __u64 n
 
 static __always_inline void cm_request(struct qp_flow *path, const __u32 *body, __u64 now, __u32 port)
 {
-	struct cm_key key = { .local = path->sender, .remote = path->receiver, .comm_id = body[0], .space = tenant_space(path->tenant) };
-	struct cm_side side = { .qpn = WORD24(body[8]), .psn = WORD24(body[11]), .tenant = cm_tenant(&key, path->tenant, now), .at = now, .port = port };
+	struct cm_key key = {
+		.local = path->sender, .remote = path->receiver, .comm_id = body[0], .space = tenant_space(path->tenant)
+	};
+	struct cm_side side = { .qpn = WORD24(body[8]),
+				.psn = WORD24(body[11]),
+				.tenant = cm_tenant(&key, path->tenant, now),
+				.at = now,
+				.port = port };
 	count(COUNT_CM_REQUEST);
 	if (!cm_qpn_possible(side.qpn)) {
 		count(COUNT_CM_MALFORMED);
@@ -139,7 +149,8 @@ static __always_inline void cm_reply(struct qp_flow *path, const __u32 *body, __
 	struct proxy_config *config = proxy_configuration();
 	count(COUNT_CM_REPLY);
 	struct cm_side *request = bpf_map_lookup_elem(&cm_connections, &asked);
-	if (!request || !config || request->tenant == TENANT_UNKNOWN || is_later(now, request->at, config->handshake_ns)) {
+	if (!request || !config || request->tenant == TENANT_UNKNOWN ||
+	    is_later(now, request->at, config->handshake_ns)) {
 		count(COUNT_CM_UNMATCHED);
 		return;
 	}
@@ -158,7 +169,9 @@ static __always_inline void cm_reply(struct qp_flow *path, const __u32 *body, __
 		.at = now,
 		.port = request->port,
 	};
-	struct qp_flow flow = { .sender = path->sender, .receiver = path->receiver, .receiver_qpn = side.peer_qpn, .tenant = side.tenant };
+	struct qp_flow flow = {
+		.sender = path->sender, .receiver = path->receiver, .receiver_qpn = side.peer_qpn, .tenant = side.tenant
+	};
 	__u32 request_psn = request->psn;
 	port = charged_port(request->port, port);
 	cm_remember(&answer, &side, port);
@@ -195,8 +208,10 @@ static __always_inline void cm_end(struct qp_flow *path, const __u32 *body, __u3
 	struct cm_key local = { .local = path->sender, .remote = path->receiver, .comm_id = body[0], .space = space };
 	struct cm_key remote = { .local = path->receiver, .remote = path->sender, .comm_id = body[1], .space = space };
 	struct cm_side *other = bpf_map_lookup_elem(&cm_connections, &remote);
-	// The other side's packets are of the tenant that its REQ or REP came in, and whoever ends the connection answered to it.
-	int is_peer = other && (other->peer_qpn == 0 ? other->tenant != TENANT_UNKNOWN : other->peer_tenant == path->tenant);
+	// The other side's packets are of the tenant that its REQ or REP came in, and whoever ends the connection
+	// answered to it.
+	int is_peer =
+		other && (other->peer_qpn == 0 ? other->tenant != TENANT_UNKNOWN : other->peer_tenant == path->tenant);
 	if (attribute == CM_REJ) {
 		__u32 tenant = other ? other->tenant : 0;
 		count(COUNT_CM_REJECT);
@@ -232,8 +247,8 @@ static __always_inline void cm_message(struct arrival *a, const __u32 *udp)
 
 static __always_inline int cm_wellformed(const __u32 *udp)
 {
-	return udp[CM_MAD] == MAD_CM_SEND && udp[CM_DETH] == bpf_htonl(CM_QKEY) && (bpf_ntohl(udp[CM_DETH + 1]) & 0xffffff) == CM_QPN &&
-	       bpf_ntohl(udp[1]) >> 16 == CM_UDP_WORDS * 4;
+	return udp[CM_MAD] == MAD_CM_SEND && udp[CM_DETH] == bpf_htonl(CM_QKEY) &&
+	       (bpf_ntohl(udp[CM_DETH + 1]) & 0xffffff) == CM_QPN && bpf_ntohl(udp[1]) >> 16 == CM_UDP_WORDS * 4;
 }
 
 // Whether the packet, by its own length, ends with the datagram.
@@ -268,9 +283,11 @@ static __noinline int cm_packet(struct __sk_buff *skb, struct arrival *a, __u32 
 		return 0;
 	}
 	if (family == 6)
-		good = icrc(words, ICRC_MASK_IPV6, IPV6_HLEN / 4 + CM_UDP_WORDS - 1) == words[IPV6_HLEN / 4 + CM_UDP_WORDS - 1];
+		good = icrc(words, ICRC_MASK_IPV6, IPV6_HLEN / 4 + CM_UDP_WORDS - 1) ==
+		       words[IPV6_HLEN / 4 + CM_UDP_WORDS - 1];
 	else
-		good = icrc(words, ICRC_MASK_IPV4, IPV4_HLEN / 4 + CM_UDP_WORDS - 1) == words[IPV4_HLEN / 4 + CM_UDP_WORDS - 1];
+		good = icrc(words, ICRC_MASK_IPV4, IPV4_HLEN / 4 + CM_UDP_WORDS - 1) ==
+		       words[IPV4_HLEN / 4 + CM_UDP_WORDS - 1];
 	if (!good) {
 		count(COUNT_CM_BAD_ICRC);
 		return 0;

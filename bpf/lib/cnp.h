@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The Congestion Notification Packet of RoCEv2 (PNC-1-d; InfiniBand annex A17 §A17.9.3; FCNP §3, Figure 2; decision D11): IP, UDP port 4791 from the data
-// packet's source port, BTH with opcode 0x81, BECN and the data sender's Queue Pair, 16 reserved bytes, ICRC. Its source is the flow's receiver:
-// network cards look the Queue Pair's peer up by it. DSCP CS6, not ECT. 80 bytes over IPv6, 60 over IPv4.
+// The Congestion Notification Packet of RoCEv2 (PNC-1-d; InfiniBand annex A17 §A17.9.3; FCNP §3, Figure 2; decision
+// D11): IP, UDP port 4791 from the data packet's source port, BTH with opcode 0x81, BECN and the data sender's Queue
+// Pair, 16 reserved bytes, ICRC. Its source is the flow's receiver: network cards look the Queue Pair's peer up by it.
+// DSCP CS6, not ECT. 80 bytes over IPv6, 60 over IPv4.
 #ifndef CNPD_CNP_H
 #define CNPD_CNP_H
 

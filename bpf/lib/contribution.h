@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Which flows fill the queue (LHCNP-5.5-a, LHCNP-5.5-b). A flow's share is what it sent into the congested queue in this window of the port's measurement
-// interval and the one before; the largest share of a port is kept as packets come. With the window before, a flow is not large because it is the
-// first one of a new window. Several CPUs may count at once and lose a packet's bytes at a window's beginning; a share is an estimate.
+// Which flows fill the queue (LHCNP-5.5-a, LHCNP-5.5-b). A flow's share is what it sent into the congested queue in
+// this window of the port's measurement interval and the one before; the largest share of a port is kept as packets
+// come. With the window before, a flow is not large because it is the first one of a new window. Several CPUs may count
+// at once and lose a packet's bytes at a window's beginning; a share is an estimate.
 #ifndef CNPD_CONTRIBUTION_H
 #define CNPD_CONTRIBUTION_H
 
 #include "flows.h"
 
 // Counts a packet that found the queue congested.
-static __always_inline void share_count(struct egress_measure *measure, const struct egress_port *port, struct flow *flow, __u32 length, __u64 now)
+static __always_inline void share_count(struct egress_measure *measure, const struct egress_port *port,
+					struct flow *flow, __u32 length, __u64 now)
 {
 	__u64 window = now / (port->interval_ns | 1);
 	if (measure->share_window != window) {
@@ -30,7 +32,8 @@ static __always_inline void share_count(struct egress_measure *measure, const st
 		measure->largest_share = share;
 }
 
-static __always_inline int contributes(const struct egress_measure *measure, const struct egress_port *port, const struct flow *flow)
+static __always_inline int contributes(const struct egress_measure *measure, const struct egress_port *port,
+				       const struct flow *flow)
 {
 	return (flow->share_now + flow->share_before) * 256 >= measure->largest_share * port->contribution;
 }

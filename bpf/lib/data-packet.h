@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Recognises a RoCEv2 packet that carries data and takes from it what the congested node needs (LHCNP-5.2-a): the innermost flow (PNC-4-c), its PSN, and
-// the congestion field and, of a tunnel, the place of the outermost header. The plain packet is read in a few instructions, and so is one in an SRv6
-// tunnel; anything else is walked through.
+// Recognises a RoCEv2 packet that carries data and takes from it what the congested node needs (LHCNP-5.2-a): the
+// innermost flow (PNC-4-c), its PSN, and the congestion field and, of a tunnel, the place of the outermost header. The
+// plain packet is read in a few instructions, and so is one in an SRv6 tunnel; anything else is walked through.
 #ifndef CNPD_DATA_PACKET_H
 #define CNPD_DATA_PACKET_H
 
@@ -15,16 +15,18 @@ struct data_packet {
 	__u32 psn;
 	__be16 sport; // with the P_Key, what a Resume has to repeat (LHCNP-6.2.3-g)
 	__be16 pkey;
-	__u8 ecn;	     // of the outermost header
-	__u8 tunnel_family;  // of the outermost header when the flow is inside another packet, 4 or 6; 0: it is not
-	__u8 shims;	     // SHIM_…: what other than IP the flow is in
-	__u16 outer_offset;  // of the outermost IP header in the frame
+	__u8 ecn;	    // of the outermost header
+	__u8 tunnel_family; // of the outermost header when the flow is inside another packet, 4 or 6; 0: it is not
+	__u8 shims;	    // SHIM_…: what other than IP the flow is in
+	__u16 outer_offset; // of the outermost IP header in the frame
 };
 
 enum parsed { PARSED_DATA, PARSED_OTHER, PARSED_UNKNOWN };
 
-// The BTH, at which `room` bytes of linear memory begin, in a datagram that fits its packet. UNKNOWN: its DETH is not there.
-static __always_inline enum parsed parse_bth(const struct bth *bth, const __u8 *end, __u32 length, struct data_packet *packet)
+// The BTH, at which `room` bytes of linear memory begin, in a datagram that fits its packet. UNKNOWN: its DETH is not
+// there.
+static __always_inline enum parsed parse_bth(const struct bth *bth, const __u8 *end, __u32 length,
+					     struct data_packet *packet)
 {
 	packet->key.qpn = BTH_QPN(bth->qpn);
 	packet->key.source_qpn = 0;
@@ -46,9 +48,9 @@ static __always_inline enum parsed parse_bth(const struct bth *bth, const __u8 *
 
 // Tunnels over UDP take a walk. Most other ports differ from all of theirs in the upper octet.
 #define UPPER_BIT(port) (1ULL << ((port) >> 8))
-#define TUNNEL_UPPER_BITS                                                                                                                                    \
-	(UPPER_BIT(VXLAN_UDP_PORT) | UPPER_BIT(MPLS_UDP_PORT) | UPPER_BIT(GENEVE_UDP_PORT) | UPPER_BIT(VXLAN_OLD_UDP_PORT) | UPPER_BIT(L2TP_UDP_PORT) |       \
-	 UPPER_BIT(GTP_UDP_PORT) | UPPER_BIT(ESP_UDP_PORT))
+#define TUNNEL_UPPER_BITS                                                                                              \
+	(UPPER_BIT(VXLAN_UDP_PORT) | UPPER_BIT(MPLS_UDP_PORT) | UPPER_BIT(GENEVE_UDP_PORT) |                           \
+	 UPPER_BIT(VXLAN_OLD_UDP_PORT) | UPPER_BIT(L2TP_UDP_PORT) | UPPER_BIT(GTP_UDP_PORT) | UPPER_BIT(ESP_UDP_PORT))
 
 static __always_inline int is_tunnel_port(__be16 dport)
 {
@@ -79,7 +81,8 @@ static __always_inline void read_ipv6_flow(const __u8 *ip, struct data_packet *p
 	packet->key.destination[1] = *(__u64 *)(ip + 32);
 }
 
-// The plain packet: Ethernet, IPv6 or IPv4 without options, UDP, BTH, in linear memory. Anything that needs a walk is UNKNOWN.
+// The plain packet: Ethernet, IPv6 or IPv4 without options, UDP, BTH, in linear memory. Anything that needs a walk is
+// UNKNOWN.
 static __always_inline enum parsed parse_plain(struct __sk_buff *skb, struct data_packet *packet)
 {
 	const __u8 *data = (void *)(long)skb->data, *end = (void *)(long)skb->data_end;
@@ -117,7 +120,8 @@ static __always_inline enum parsed parse_plain(struct __sk_buff *skb, struct dat
 	return length < IPV4_HLEN ? PARSED_OTHER : parse_udp(ip + IPV4_HLEN, end, length - IPV4_HLEN, packet);
 }
 
-// The usual tunnel: IPv6 with nothing or one SRH (RFC 8986 §5) around a plain IPv6 packet, in linear memory. Anything else is UNKNOWN.
+// The usual tunnel: IPv6 with nothing or one SRH (RFC 8986 §5) around a plain IPv6 packet, in linear memory. Anything
+// else is UNKNOWN.
 static __always_inline enum parsed parse_srv6(struct __sk_buff *skb, struct data_packet *packet)
 {
 	const __u8 *data = (void *)(long)skb->data, *end = (void *)(long)skb->data_end;
@@ -134,7 +138,8 @@ static __always_inline enum parsed parse_srv6(struct __sk_buff *skb, struct data
 		inner += size;
 		taken += size;
 	}
-	if (next != IPPROTO_IPV6 || inner + IPV6_HLEN + UDP_HLEN + BTH_SIZE > end || inner[0] >> 4 != 6 || inner[6] != IPPROTO_UDP)
+	if (next != IPPROTO_IPV6 || inner + IPV6_HLEN + UDP_HLEN + BTH_SIZE > end || inner[0] >> 4 != 6 ||
+	    inner[6] != IPPROTO_UDP)
 		return PARSED_UNKNOWN;
 	__u32 length = bpf_ntohs(*(__be16 *)(inner + 4));
 	if (length + taken > room) // the tunnel's packet ends before the packet inside does
@@ -178,7 +183,8 @@ static __noinline int count_opaque(__u32 ifindex, __u32 kind)
 	return 0;
 }
 
-// Everything else: VLAN tags, options, extension headers, tunnels, paged packets. The flow is the innermost one (PNC §4).
+// Everything else: VLAN tags, options, extension headers, tunnels, paged packets. The flow is the innermost one (PNC
+// §4).
 static __noinline int parse_walk(struct __sk_buff *skb, struct data_packet *packet)
 {
 	struct headers h;
@@ -203,10 +209,12 @@ static __noinline int parse_walk(struct __sk_buff *skb, struct data_packet *pack
 	packet->sport = h.sport;
 	packet->key.context = h.context;
 	packet->key.tunnel[0] = packet->key.tunnel[1] = 0;
-	if (packet->tunnel_family && read_address(skb, h.outer + (h.outer_family == 6 ? 8 : 12), h.outer_family, packet->key.tunnel) < 0)
+	if (packet->tunnel_family &&
+	    read_address(skb, h.outer + (h.outer_family == 6 ? 8 : 12), h.outer_family, packet->key.tunnel) < 0)
 		return PARSED_OTHER;
 	const struct bth *bth = (const struct bth *)walk_at(skb, h.transport + UDP_HLEN, BTH_SIZE);
-	if (!bth || read_address(skb, h.inner + (h.inner_family == 6 ? 8 : 12), h.inner_family, packet->key.source) < 0 ||
+	if (!bth ||
+	    read_address(skb, h.inner + (h.inner_family == 6 ? 8 : 12), h.inner_family, packet->key.source) < 0 ||
 	    read_address(skb, h.destination, h.inner_family, packet->key.destination) < 0) {
 		count(COUNT_EGRESS_UNPARSEABLE);
 		return PARSED_OTHER;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The maps of the congested node: what the agent configures, what the programs keep. src/kernel/dataplane/egress.ts mirrors the layouts.
-// Nothing here is computed by a program that the agent can compute beforehand.
+// The maps of the congested node: what the agent configures, what the programs keep. src/kernel/dataplane/egress.ts
+// mirrors the layouts. Nothing here is computed by a program that the agent can compute beforehand.
 #ifndef CNPD_EGRESS_MAPS_H
 #define CNPD_EGRESS_MAPS_H
 
@@ -8,17 +8,20 @@
 #include "counters.h"
 #include "order.h"
 
-// --- Configuration ------------------------------------------------------------------------------------------------------------------------
+// --- Configuration
+// ------------------------------------------------------------------------------------------------------------------------
 
 #define CONGESTION_LEVELS 8
 #define THRESHOLD_OFF 0xffffffffu
 
-// A monitored port. Slots are found by interface index: slot (ifindex + i) mod PORT_SLOTS for i below PORT_PROBES, chosen by the agent. An array,
-// because its look-up is inlined: a hash table costs every packet 25 ns more (51 against 26, measured with BPF_PROG_TEST_RUN).
+// A monitored port. Slots are found by interface index: slot (ifindex + i) mod PORT_SLOTS for i below PORT_PROBES,
+// chosen by the agent. An array, because its look-up is inlined: a hash table costs every packet 25 ns more (51 against
+// 26, measured with BPF_PROG_TEST_RUN).
 #define PORT_SLOTS 256
 #define PORT_PROBES 4
 
-// What a Long-haul CNP says at one severity (LHCNP §5.5.1). Rows ascend in strictness; the first is for triggers below K_max.
+// What a Long-haul CNP says at one severity (LHCNP §5.5.1). Rows ascend in strictness; the first is for triggers below
+// K_max.
 #define INSTRUCTIONS 8
 
 struct instruction {
@@ -33,7 +36,7 @@ struct egress_port {
 	__u32 k_min;   // CE marking above this depth, bytes; THRESHOLD_OFF: none
 	__u32 k_max;   // notification above this depth, bytes; THRESHOLD_OFF: none
 	__u32 v_ecn;   // notification above this share of CE among the packets of an interval, ppm; THRESHOLD_OFF: none
-	__u32 v_growth; // notification above this growth of the queue in an interval, bytes; THRESHOLD_OFF: none
+	__u32 v_growth;	    // notification above this growth of the queue in an interval, bytes; THRESHOLD_OFF: none
 	__u16 contribution; // a flow is told when its share is at least this many 1/256 of the largest one
 	__u16 deferral;	    // an arrival rate lower by this many 1/256 is a reduction
 	__u32 level_bytes[CONGESTION_LEVELS]; // of PNC, ascending; level n from level_bytes[n] upwards
@@ -73,7 +76,8 @@ struct {
 	__type(value, struct egress_config);
 } egress_config SEC(".maps");
 
-// Sender prefix → proxy, over all prefixes known, so that a longest match without a proxy hides a shorter one with (decision D5).
+// Sender prefix → proxy, over all prefixes known, so that a longest match without a proxy hides a shorter one with
+// (decision D5).
 struct sender_proxy {
 	struct address proxy;
 	__u8 proxy_family;  // 4, 6, or 0: no proxy
@@ -91,8 +95,8 @@ struct {
 
 // Which formats a sender understands, by longest match on its address. No entry: it is not told.
 struct sender_policy {
-	__u8 order[4];		   // enum notification_format, tried in this order; FORMAT_NONE ends it
-	__u8 prefix_family;	   // 4 or 6, as in struct sender_proxy
+	__u8 order[4];		    // enum notification_format, tried in this order; FORMAT_NONE ends it
+	__u8 prefix_family;	    // 4 or 6, as in struct sender_proxy
 	__u8 mark_ce_with_fast_cnp; // FCNP-4-a; else a flow that is sent Fast CNPs is not marked (FCNP-4-b)
 	__u8 reserved[2];
 };
@@ -118,7 +122,8 @@ struct {
 	__type(value, struct sender_capability);
 } sender_capabilities SEC(".maps");
 
-// END.CON SIDs (FCN §4.2.2) of this domain: the only outer sources to which a notification is sent. The value is the tenant behind it (tenant.h).
+// END.CON SIDs (FCN §4.2.2) of this domain: the only outer sources to which a notification is sent. The value is the
+// tenant behind it (tenant.h).
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1 << 16);
@@ -127,7 +132,8 @@ struct {
 	__type(value, __u32);
 } end_con_sids SEC(".maps");
 
-// This router's own addresses. The routing answers alike for a destination of its own and for one that it has no route to.
+// This router's own addresses. The routing answers alike for a destination of its own and for one that it has no route
+// to.
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1 << 14);
@@ -147,9 +153,11 @@ static __always_inline struct egress_port *find_port(__u32 ifindex, __u32 *slot)
 	return 0;
 }
 
-// --- State --------------------------------------------------------------------------------------------------------------------------------
+// --- State
+// --------------------------------------------------------------------------------------------------------------------------------
 
-// Token bucket of a port as a theoretical arrival time (GCRA, ITU-T I.371): one word, changed by compare-and-swap, right on any number of CPUs.
+// Token bucket of a port as a theoretical arrival time (GCRA, ITU-T I.371): one word, changed by compare-and-swap,
+// right on any number of CPUs.
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, PORT_SLOTS);
@@ -206,9 +214,9 @@ struct egress_measure {
 	__u64 start_packets; // egress_stats at that time, all CPUs
 	__u64 start_left_with_ce;
 	__u32 start_depth;
-	__u32 growth;  // of the queue in the interval before, bytes; 0 when it shrank
-	__u32 ecn_ppm; // packets that left with CE among all of the interval before
-	__u32 tick; // of the kernel, at which other traffic last looked whether the interval is over
+	__u32 growth;	       // of the queue in the interval before, bytes; 0 when it shrank
+	__u32 ecn_ppm;	       // packets that left with CE among all of the interval before
+	__u32 tick;	       // of the kernel, at which other traffic last looked whether the interval is over
 	__u64 last_congested;  // last time that a packet saw the queue above K_min
 	__u64 congested_since; // since then it was never at or below K_min for a whole RTT
 	__u64 share_window;    // number of the window of shares
@@ -225,7 +233,7 @@ struct {
 
 // One record a notification handed to the builder, for the agent.
 struct notification_record {
-	__u64 time_ns;		// CLOCK_MONOTONIC
+	__u64 time_ns;	       // CLOCK_MONOTONIC
 	struct address source; // of the flow: innermost addresses
 	struct address destination;
 	struct address end_con; // through which it went; zero: straight
@@ -238,7 +246,7 @@ struct notification_record {
 	__u8 action;	   // enum action; long-haul formats only
 	__u8 level;	   // PNC: 0-7; long-haul formats: 0-255; Fast CNP: 0
 	__u16 parameter;
-	__be16 pkey;  // of the invoking packet, as its UDP source port: a Resume has them too
+	__be16 pkey; // of the invoking packet, as its UDP source port: a Resume has them too
 	__be16 sport;
 	__u16 datagram; // the Queue Pairs are of datagrams
 	__u16 reserved[2];

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The congested node's flow table: what a notification is addressed by (LHCNP-5.2-a, LHCNP-5.2-f), exactly one entry for each
-// (source, destination, destination QP) (LHCNP-5.2-b), counted on every packet
-// (LHCNP-5.2-c). BTH carries no source QP, so the key has none but that of datagrams (docs/decisions.md). Flows in different tunnels are different flows, whatever is inside. An entry that no packet has used for the ageing time counts as absent
-// (LHCNP-5.2-d) and is removed by the agent's sweep (LHCNP-5.2-e).
+// The congested node's flow table: what a notification is addressed by (LHCNP-5.2-a, LHCNP-5.2-f), exactly one entry
+// for each (source, destination, destination QP) (LHCNP-5.2-b), counted on every packet (LHCNP-5.2-c). BTH carries no
+// source QP, so the key has none but that of datagrams (docs/decisions.md). Flows in different tunnels are different
+// flows, whatever is inside. An entry that no packet has used for the ageing time counts as absent (LHCNP-5.2-d) and is
+// removed by the agent's sweep (LHCNP-5.2-e).
 //
-// A set-associative table in an array map, because an array's look-up is inlined: an LRU hash costs every packet 28 ns more (54 against 26 for the
-// whole program, measured with BPF_PROG_TEST_RUN).
-// Finding is lock-free: a way's tag is written last and compared first. Making an entry takes the set's lock and looks again under it, so two CPUs
-// never make two entries for one flow. A full set gives up its least recently seen entry; the set then remembers when that flow, or any
-// evicted before it, was last notified, and new entries of the set inherit it: eviction delays a notice and never advances one.
-// Counting into an entry while it is being evicted may credit its successor with a packet.
+// A set-associative table in an array map, because an array's look-up is inlined: an LRU hash costs every packet 28 ns
+// more (54 against 26 for the whole program, measured with BPF_PROG_TEST_RUN). Finding is lock-free: a way's tag is
+// written last and compared first. Making an entry takes the set's lock and looks again under it, so two CPUs never
+// make two entries for one flow. A full set gives up its least recently seen entry; the set then remembers when that
+// flow, or any evicted before it, was last notified, and new entries of the set inherit it: eviction delays a notice
+// and never advances one. Counting into an entry while it is being evicted may credit its successor with a packet.
 #ifndef CNPD_FLOWS_H
 #define CNPD_FLOWS_H
 
@@ -20,7 +21,8 @@
 
 struct flow_key {
 	__u64 source[2], destination[2];
-	__u64 tunnel[2];  // source of the outermost header around the flow: under SRv6 the END.CON SID of the sender's tenant. Zero: none
+	__u64 tunnel[2];  // source of the outermost header around the flow: under SRv6 the END.CON SID of the sender's
+			  // tenant. Zero: none
 	__u32 qpn;	  // of the destination; with FLOW_DATAGRAM
 	__u32 source_qpn; // of datagrams (DETH); else 0
 	__u32 context;	  // labels, GRE key, VXLAN network on the way, mixed; or the tenant of the port
@@ -56,7 +58,7 @@ struct flow {
 	__u8 told_action;
 	__u8 told_level;
 	__u16 told_parameter;
-	__be16 told_pkey; // of the invoking packet; 0 with told_sport 0: told by a version that did not keep them
+	__be16 told_pkey;      // of the invoking packet; 0 with told_sport 0: told by a version that did not keep them
 	__u64 ce_exempt_until; // not marked while it is sent Fast CNPs (FCNP-4-b)
 
 	// Its share of the queue (contribution.h).
@@ -67,7 +69,7 @@ struct flow {
 	// Its arrival rate, window by window (severity.h).
 	__u64 rate_start;
 	__u64 rate_start_bytes;
-	__u64 rate_before; // 0: not known
+	__u64 rate_before;    // 0: not known
 	__u64 deferred_until; // 0: not deferred
 	__u32 deferred_depth; // of the queue when it was deferred, bytes
 	__be16 told_sport;
@@ -99,7 +101,8 @@ static __always_inline __u64 flow_hash(const struct flow_key *key, __u64 seed)
 	h ^= (from ^ (from >> 32)) + (to ^ (to >> 29));
 	if (unlikely(key->tunnel[1] | key->tunnel[0] | key->source_qpn)) {
 		__u64 through = (key->tunnel[0] ^ seed) * 0x94d049bb133111ebULL;
-		through = (through ^ (through >> 32) ^ key->tunnel[1] ^ (__u64)key->source_qpn << 24) * 0xbf58476d1ce4e5b9ULL;
+		through = (through ^ (through >> 32) ^ key->tunnel[1] ^ (__u64)key->source_qpn << 24) *
+			  0xbf58476d1ce4e5b9ULL;
 		h += through ^ (through >> 31);
 	}
 	h *= 0xbf58476d1ce4e5b9ULL;
@@ -113,10 +116,13 @@ typedef __u64 __attribute__((may_alias)) wide;
 
 static __always_inline int flow_is(const struct flow *flow, const struct flow_key *key, __u32 tag)
 {
-	// Two numbers at once of the entry; those of the key may have been written just now, and are read as they were written.
-	return *(const wide *)&flow->context == (key->context | (__u64)tag << 32) && *(const wide *)&flow->qpn == (key->qpn | (__u64)key->source_qpn << 32) &&
-	       flow->source[1] == key->source[1] && flow->destination[1] == key->destination[1] && flow->source[0] == key->source[0] &&
-	       flow->destination[0] == key->destination[0] && flow->tunnel[1] == key->tunnel[1] && flow->tunnel[0] == key->tunnel[0];
+	// Two numbers at once of the entry; those of the key may have been written just now, and are read as they were
+	// written.
+	return *(const wide *)&flow->context == (key->context | (__u64)tag << 32) &&
+	       *(const wide *)&flow->qpn == (key->qpn | (__u64)key->source_qpn << 32) &&
+	       flow->source[1] == key->source[1] && flow->destination[1] == key->destination[1] &&
+	       flow->source[0] == key->source[0] && flow->destination[0] == key->destination[0] &&
+	       flow->tunnel[1] == key->tunnel[1] && flow->tunnel[0] == key->tunnel[0];
 }
 
 static __always_inline struct flow *flow_find(struct flow_set *set, const struct flow_key *key, __u32 tag)
@@ -132,18 +138,21 @@ static __always_inline struct flow *flow_find(struct flow_set *set, const struct
 
 enum flow_outcome { FLOW_FOUND, FLOW_CREATED, FLOW_AGED, FLOW_EVICTED };
 
-// Empties an entry in such a way that a reader without the lock never matches a half-written one. The time of the last notice stays: a CPU that found the entry
-// a moment ago may be comparing with it, and 0 would let it send. Caller holds the lock.
+// Empties an entry in such a way that a reader without the lock never matches a half-written one. The time of the last
+// notice stays: a CPU that found the entry a moment ago may be comparing with it, and 0 would let it send. Caller holds
+// the lock.
 static __always_inline void flow_clear(struct flow *flow)
 {
 	__sync_lock_test_and_set(&flow->tag, 0);
-	__builtin_memset(&flow->packets, 0, __builtin_offsetof(struct flow, last_notice) - __builtin_offsetof(struct flow, packets));
+	__builtin_memset(&flow->packets, 0,
+			 __builtin_offsetof(struct flow, last_notice) - __builtin_offsetof(struct flow, packets));
 	__builtin_memset(&flow->notices, 0, sizeof(*flow) - __builtin_offsetof(struct flow, notices));
 }
 
-// Takes over an entry for a flow; `notice` is when it, or whoever stands for it, was last notified. What another CPU sent for the entry's flow since that was looked
-// at counts as well. Caller holds the lock.
-static __always_inline void flow_write(struct flow_set *set, struct flow *flow, const struct flow_key *key, __u32 tag, __u64 now, __u64 notice)
+// Takes over an entry for a flow; `notice` is when it, or whoever stands for it, was last notified. What another CPU
+// sent for the entry's flow since that was looked at counts as well. Caller holds the lock.
+static __always_inline void flow_write(struct flow_set *set, struct flow *flow, const struct flow_key *key, __u32 tag,
+				       __u64 now, __u64 notice)
 {
 	flow_clear(flow);
 	flow->source[0] = key->source[0];
@@ -166,7 +175,8 @@ static __always_inline void flow_write(struct flow_set *set, struct flow *flow, 
 	__sync_lock_test_and_set(&flow->tag, tag);
 }
 
-// Finds or makes the entry under the set's lock. The way is returned by number, 0 to FLOW_WAYS - 1, the outcome in bits 8 and up.
+// Finds or makes the entry under the set's lock. The way is returned by number, 0 to FLOW_WAYS - 1, the outcome in bits
+// 8 and up.
 static __noinline int flow_make(struct flow_set *set, const struct flow_key *key, __u32 tag, __u64 now, __u64 ageing)
 {
 	struct flow_key k = *key;

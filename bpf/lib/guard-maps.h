@@ -8,11 +8,11 @@
 
 // What counts as a notification at a border port; 0: that kind is none.
 struct guard_port {
-	__be16 udp_port; // of Congestion Notifications to Proxy, network order
+	__be16 udp_port;      // of Congestion Notifications to Proxy, network order
 	__u8 fast_cnp_option; // IPv6 destination option types of Fast CNP (FCNP §6)
 	__u8 fast_cnp_ioam_option;
 	__u8 long_haul_icmpv6_type; // LHCNP §6.1
-	__u8 long_haul_roce;	     // whether LHCNP §6.2 is one
+	__u8 long_haul_roce;	    // whether LHCNP §6.2 is one
 	__u8 reserved[2];
 };
 
@@ -24,8 +24,8 @@ struct {
 	__type(value, struct guard_port);
 } guard_ports SEC(".maps");
 
-// What may pass all the same: notifications from outside by their source, those leaving by their destination. The value is the prefix's family: an IPv6
-// default route covers ::ffff:0:0/96 as well, and must not answer for IPv4.
+// What may pass all the same: notifications from outside by their source, those leaving by their destination. The value
+// is the prefix's family: an IPv6 default route covers ::ffff:0:0/96 as well, and must not answer for IPv4.
 #define GUARD_ALLOWED 4096
 
 struct {

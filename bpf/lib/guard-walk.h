@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What the border guard looks at on its way through a packet's headers (walk.h), besides where they end: Fast CNP options (FCNP §4), and END.CON SIDs
-// among the destinations and segments.
+// What the border guard looks at on its way through a packet's headers (walk.h), besides where they end: Fast CNP
+// options (FCNP §4), and END.CON SIDs among the destinations and segments.
 #ifndef CNPD_GUARD_WALK_H
 #define CNPD_GUARD_WALK_H
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The kernel as cnpd's programs see it: the UAPI they use, and the few fields of kernel structures that they read, relocated at load time
-// (CO-RE) so that an object runs on any kernel whose BTF has them. Deliberately no vmlinux.h: what is not named here is not used.
+// The kernel as cnpd's programs see it: the UAPI they use, and the few fields of kernel structures that they read,
+// relocated at load time (CO-RE) so that an object runs on any kernel whose BTF has them. Deliberately no vmlinux.h:
+// what is not named here is not used.
 #ifndef CNPD_KERNEL_H
 #define CNPD_KERNEL_H
 
@@ -20,7 +21,8 @@ typedef __u32 __wsum;
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_core_read.h>
 
-// --- UAPI: linux/bpf.h ---------------------------------------------------------------------------------------------------------------
+// --- UAPI: linux/bpf.h
+// ---------------------------------------------------------------------------------------------------------------
 
 enum {
 	BPF_MAP_TYPE_HASH = 1,
@@ -43,7 +45,8 @@ enum {
 #define BPF_F_INGRESS (1ULL << 0)
 #define BPF_F_RECOMPUTE_CSUM (1ULL << 0)
 
-// Verdicts of a tc program; the same numbers under TCX and under a clsact filter with direct-action. NEXT lets other programs of the hook run.
+// Verdicts of a tc program; the same numbers under TCX and under a clsact filter with direct-action. NEXT lets other
+// programs of the hook run.
 enum {
 	TC_NEXT = -1,
 	TC_PASS = 0,
@@ -156,7 +159,8 @@ struct bpf_redir_neigh {
 	};
 };
 
-// --- Kernel structures, the fields that are read ------------------------------------------------------------------------------------------
+// --- Kernel structures, the fields that are read
+// ------------------------------------------------------------------------------------------
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// How often notifications are sent: the least interval between two for one flow, and the token bucket of the port. Right on any number of CPUs.
+// How often notifications are sent: the least interval between two for one flow, and the token bucket of the port.
+// Right on any number of CPUs.
 #ifndef CNPD_LIMITS_H
 #define CNPD_LIMITS_H
 

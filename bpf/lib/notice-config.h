@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What the agent has prepared for notices to a sender itself: code points, and the extension objects of a Long-haul CNP as they go on the wire but for the
-// time. Loopback addresses are in egress_config. src/kernel/dataplane/notice-config.ts mirrors the layout.
+// What the agent has prepared for notices to a sender itself: code points, and the extension objects of a Long-haul CNP
+// as they go on the wire but for the time. Loopback addresses are in egress_config.
+// src/kernel/dataplane/notice-config.ts mirrors the layout.
 #ifndef CNPD_NOTICE_CONFIG_H
 #define CNPD_NOTICE_CONFIG_H
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What all notices have in common: the buffer in which one is put together, the packet it is about, IP headers, the outer header of a notice that goes
-// back through a tunnel (FCN §4.2.2), and putting the finished frame in the place of the clone.
+// What all notices have in common: the buffer in which one is put together, the packet it is about, IP headers, the
+// outer header of a notice that goes back through a tunnel (FCN §4.2.2), and putting the finished frame in the place of
+// the clone.
 //
-// The notice's own IP header is always at the same place of the buffer; in front of it is room for an outer IPv6 header and for Ethernet.
+// The notice's own IP header is always at the same place of the buffer; in front of it is room for an outer IPv6 header
+// and for Ethernet.
 #ifndef CNPD_NOTICE_FRAME_H
 #define CNPD_NOTICE_FRAME_H
 
@@ -54,9 +56,11 @@ static __always_inline struct notice_config *notice_configuration(void)
 	return bpf_map_lookup_elem(&notice_config, &zero);
 }
 
-// --- IP headers ---------------------------------------------------------------------------------------------------------------------------
+// --- IP headers
+// ---------------------------------------------------------------------------------------------------------------------------
 
-// All but the addresses. `length`: what follows the header. Routing takes one off the hop limit, not off an inner packet's.
+// All but the addresses. `length`: what follows the header. Routing takes one off the hop limit, not off an inner
+// packet's.
 static __always_inline void put_ipv6(__u32 *ip, __u32 next, __u32 length, __u32 hop_limit, __u32 flow_label)
 {
 	ip[0] = bpf_htonl(6u << 28 | NOTICE_TRAFFIC_CLASS << 20 | (flow_label & 0xfffff));
@@ -80,24 +84,29 @@ static __always_inline void put_address(__u32 *at, const __u8 *address)
 	__builtin_memcpy(at, __builtin_assume_aligned(address, 4), 16);
 }
 
-// The IPv6 header of a notice to the packet's sender, from this router's loopback address (FCNP-4-c, FCNP-4-d; LHCNP-5.5-f).
-static __always_inline int put_ipv6_to_sender(struct __sk_buff *skb, const struct noticed *about, const struct egress_config *config, __u32 *ip, __u32 next,
-					       __u32 length)
+// The IPv6 header of a notice to the packet's sender, from this router's loopback address (FCNP-4-c, FCNP-4-d;
+// LHCNP-5.5-f).
+static __always_inline int put_ipv6_to_sender(struct __sk_buff *skb, const struct noticed *about,
+					      const struct egress_config *config, __u32 *ip, __u32 next, __u32 length)
 {
 	put_ipv6(ip, next, length, about->tunnelled ? NOTICE_HOP_LIMIT : NOTICE_HOP_LIMIT + 1, 0);
 	put_address(ip + 2, config->source6);
 	return bpf_skb_load_bytes(skb, about->h.inner + 8, ip + 6, 16);
 }
 
-// FCN-4.2.2-d: to the source of the tunnel that the packet came through, which the detector has found to be an END.CON. No segments.
-static __always_inline int put_outer(struct __sk_buff *skb, const struct noticed *about, const struct egress_config *config, __u32 *outer, __u32 length)
+// FCN-4.2.2-d: to the source of the tunnel that the packet came through, which the detector has found to be an END.CON.
+// No segments.
+static __always_inline int put_outer(struct __sk_buff *skb, const struct noticed *about,
+				     const struct egress_config *config, __u32 *outer, __u32 length)
 {
-	put_ipv6(outer, about->h.inner_family == 6 ? IPPROTO_IPV6 : IPPROTO_IPIP, length, NOTICE_HOP_LIMIT + 1, about->spread);
+	put_ipv6(outer, about->h.inner_family == 6 ? IPPROTO_IPV6 : IPPROTO_IPIP, length, NOTICE_HOP_LIMIT + 1,
+		 about->spread);
 	put_address(outer + 2, config->source6);
 	return bpf_skb_load_bytes(skb, about->h.outer + 8, outer + 6, 16);
 }
 
-// --- The frame ----------------------------------------------------------------------------------------------------------------------------
+// --- The frame
+// ----------------------------------------------------------------------------------------------------------------------------
 
 static __always_inline int notice_refuse(enum counter why)
 {
@@ -105,7 +114,8 @@ static __always_inline int notice_refuse(enum counter why)
 	return TC_DROP;
 }
 
-// Replaces the packet by the `length` bytes of a packet of `family` at `ip`, sends it round to arrive again, and counts what was built.
+// Replaces the packet by the `length` bytes of a packet of `family` at `ip`, sends it round to arrive again, and counts
+// what was built.
 static __always_inline int notice_store(struct __sk_buff *skb, __u8 *ip, __u32 family, __u32 length, enum counter built)
 {
 	__u8 *frame = ip - ETH_HLEN;
@@ -131,9 +141,11 @@ static __always_inline int notice_store(struct __sk_buff *skb, __u8 *ip, __u32 f
 	return bpf_redirect(LOOPBACK_IFINDEX, BPF_F_INGRESS);
 }
 
-// A notice of `length` bytes that stands at BUFFER_IP on its way to the packet's sender, through the tunnel if the packet was in one.
-static __always_inline int notice_send(struct __sk_buff *skb, const struct noticed *about, const struct egress_config *config, struct notice_buffer *buffer,
-				       __u32 length, enum counter built)
+// A notice of `length` bytes that stands at BUFFER_IP on its way to the packet's sender, through the tunnel if the
+// packet was in one.
+static __always_inline int notice_send(struct __sk_buff *skb, const struct noticed *about,
+				       const struct egress_config *config, struct notice_buffer *buffer, __u32 length,
+				       enum counter built)
 {
 	__u8 *bytes = (__u8 *)buffer;
 	if (!about->tunnelled)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The Long-haul CNP (LHCNP §6): an instruction to one of the sender's Queue Pairs, as an ICMPv6 message (§6.1) or as a CNP with the E bit set (§6.2). Both carry
-// the same 12 octets, then perhaps extension objects (§6.1.1), which the agent has prepared but for the time. What it says was decided by the
-// detector. DestQP of the second form is the sender's Queue Pair too, so that a card that knows only CNPs slows down the right one.
+// The Long-haul CNP (LHCNP §6): an instruction to one of the sender's Queue Pairs, as an ICMPv6 message (§6.1) or as a
+// CNP with the E bit set (§6.2). Both carry the same 12 octets, then perhaps extension objects (§6.1.1), which the
+// agent has prepared but for the time. What it says was decided by the detector. DestQP of the second form is the
+// sender's Queue Pair too, so that a card that knows only CNPs slows down the right one.
 #ifndef CNPD_NOTICE_LONG_HAUL_H
 #define CNPD_NOTICE_LONG_HAUL_H
 
@@ -36,18 +37,20 @@ static __always_inline __u32 put_objects(__u32 *to, const struct notice_config *
 	if (config->has_timestamp) {
 		// RFC 5905 §6: seconds and their fraction, 32 bits each.
 		__u64 time = bpf_ktime_get_ns() + config->ntp_offset_ns;
-		__u32 seconds = bpf_htonl(time / NS_A_SECOND), fraction = bpf_htonl(((time % NS_A_SECOND) << 32) / NS_A_SECOND);
+		__u32 seconds = bpf_htonl(time / NS_A_SECOND),
+		      fraction = bpf_htonl(((time % NS_A_SECOND) << 32) / NS_A_SECOND);
 		__u16 *check = (__u16 *)to + NOTICE_OBJECTS_CHECKSUM / 2;
 		to[NOTICE_OBJECTS_TIME / 4] = seconds;
 		to[NOTICE_OBJECTS_TIME / 4 + 1] = fraction;
 		// RFC 1624: the time was 0 when the agent summed the rest up. A sum of 0 would mean "no checksum".
-		__u16 sum = csum_fold((__u64)(__u16)~*check + seconds + fraction);
+		__u16 sum = csum_fold((__u64)(__u16) ~*check + seconds + fraction);
 		*check = sum ? sum : 0xffff;
 	}
 	return words > NOTICE_OBJECTS_WORDS ? NOTICE_OBJECTS_WORDS : words;
 }
 
-static __noinline int notice_long_haul_icmpv6(struct __sk_buff *skb, const struct noticed *about, struct notice_buffer *buffer)
+static __noinline int notice_long_haul_icmpv6(struct __sk_buff *skb, const struct noticed *about,
+					      struct notice_buffer *buffer)
 {
 	struct egress_config *config = egress_configuration();
 	struct notice_config *codes = notice_configuration();
@@ -69,10 +72,12 @@ static __noinline int notice_long_haul_icmpv6(struct __sk_buff *skb, const struc
 	return notice_send(skb, about, config, buffer, IPV6_HLEN + length, COUNT_NOTICE_LONG_HAUL_ICMPV6);
 }
 
-// --- The RoCEv2 form ------------------------------------------------------------------------------------------------------------------------
+// --- The RoCEv2 form
+// ------------------------------------------------------------------------------------------------------------------------
 
-// UDP, BTH, body and objects at `udp`, all but the ICRC. Returns the words of the whole datagram. Of the BTH everything is 0 but the opcode, BECN, E, the
-// sender's Queue Pair and the flow's P_Key (LHCNP-6.2.3-a, LHCNP-6.2.3-g, LHCNP-6.2.3-l).
+// UDP, BTH, body and objects at `udp`, all but the ICRC. Returns the words of the whole datagram. Of the BTH everything
+// is 0 but the opcode, BECN, E, the sender's Queue Pair and the flow's P_Key (LHCNP-6.2.3-a, LHCNP-6.2.3-g,
+// LHCNP-6.2.3-l).
 static __always_inline __u32 put_roce(__u32 *udp, const struct noticed *about, const struct notice_config *codes)
 {
 	__u32 *extension = udp + (UDP_HLEN + BTH_SIZE) / 4 + LONG_HAUL_BODY_WORDS;
@@ -96,7 +101,8 @@ static __always_inline __u32 put_roce(__u32 *udp, const struct noticed *about, c
 // Over IPv4 the BTH ends before the table of masks does.
 #define ICRC_MASKED_IPV4 ((IPV4_HLEN + UDP_HLEN + BTH_SIZE) / 4)
 
-// `words` of the packet, its ICRC, which covers extension fields and objects (LHCNP-6.2.4-c), the last of them. The first `masked`, a constant, are those with masks.
+// `words` of the packet, its ICRC, which covers extension fields and objects (LHCNP-6.2.4-c), the last of them. The
+// first `masked`, a constant, are those with masks.
 static __always_inline void put_icrc(__u32 *ip, const __u8 (*mask)[4], __u32 masked, __u32 words)
 {
 	__u32 crc = icrc_add_masked(ICRC_START, ip, mask, masked), i = masked;
@@ -106,7 +112,8 @@ static __always_inline void put_icrc(__u32 *ip, const __u8 (*mask)[4], __u32 mas
 	ip[i] = icrc_end(crc);
 }
 
-static __noinline int notice_long_haul_roce(struct __sk_buff *skb, const struct noticed *about, struct notice_buffer *buffer)
+static __noinline int notice_long_haul_roce(struct __sk_buff *skb, const struct noticed *about,
+					    struct notice_buffer *buffer)
 {
 	struct egress_config *config = egress_configuration();
 	struct notice_config *codes = notice_configuration();

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The Congestion Notification to Proxy message (PNC-4-a, PNC-4-b, PNC-4-f, PNC-4-g; layout: decisions D1-D4): a UDP datagram with the innermost flow's
-// five-tuple, the level, and as much of the packet, from its outermost header, as fits. It goes straight to the proxy, also about a packet in a tunnel (PNC-1-b).
+// The Congestion Notification to Proxy message (PNC-4-a, PNC-4-b, PNC-4-f, PNC-4-g; layout: decisions D1-D4): a UDP
+// datagram with the innermost flow's five-tuple, the level, and as much of the packet, from its outermost header, as
+// fits. It goes straight to the proxy, also about a packet in a tunnel (PNC-1-b).
 #ifndef CNPD_NOTICE_PROXY_H
 #define CNPD_NOTICE_PROXY_H
 
 #include "notice-frame.h"
 
-#define NOTICE_MAX_IPV4 576  // whole IP packet (decision D4)
+#define NOTICE_MAX_IPV4 576 // whole IP packet (decision D4)
 #define NOTICE_MAX_IPV6 1280
 #define TUPLE_SIZE_IPV4 14 // addresses, protocol, ports, level octet
 #define TUPLE_SIZE_IPV6 38
@@ -14,7 +15,7 @@
 // PNC-5-c. The proxy of a sender, by longest match on its address. Null: none, or the longest match has none.
 static __always_inline struct sender_proxy *notice_proxy(const struct address *source)
 {
-	struct prefix_key key = {.length = 128, .address = *source};
+	struct prefix_key key = { .length = 128, .address = *source };
 	struct sender_proxy *proxy = bpf_map_lookup_elem(&sender_proxies, &key);
 	__u8 family = source->halves[0] == 0 && source->halves[1] == MAPPED_HALF(source->words[3]) ? 4 : 6;
 	if (!proxy || proxy->proxy_family == 0 || proxy->prefix_family != family)
@@ -33,14 +34,16 @@ static __always_inline int read_tuple(struct __sk_buff *skb, const struct header
 {
 	__u8 *rest;
 	if (h->inner_family == 6) {
-		if (bpf_skb_load_bytes(skb, h->inner + 8, tuple->bytes, 16) < 0 || bpf_skb_load_bytes(skb, h->destination, tuple->bytes + 16, 16) < 0)
+		if (bpf_skb_load_bytes(skb, h->inner + 8, tuple->bytes, 16) < 0 ||
+		    bpf_skb_load_bytes(skb, h->destination, tuple->bytes + 16, 16) < 0)
 			return -1;
 		__builtin_memcpy(tuple->source.bytes, tuple->bytes, 16);
 		rest = tuple->bytes + 32;
 		tuple->size = TUPLE_SIZE_IPV6;
 	} else {
 		__u32 source;
-		if (bpf_skb_load_bytes(skb, h->inner + 12, tuple->bytes, 4) < 0 || bpf_skb_load_bytes(skb, h->destination, tuple->bytes + 4, 4) < 0)
+		if (bpf_skb_load_bytes(skb, h->inner + 12, tuple->bytes, 4) < 0 ||
+		    bpf_skb_load_bytes(skb, h->destination, tuple->bytes + 4, 4) < 0)
 			return -1;
 		__builtin_memcpy(&source, tuple->bytes, 4);
 		address_map_ipv4(&tuple->source, source);
@@ -69,7 +72,8 @@ static __always_inline __u32 entropy(const struct tuple *tuple)
 }
 
 // The IP header; returns the UDP pseudo-header's partial sum. `length`: UDP header and payload.
-static __always_inline __u32 put_proxy_ip(__u32 *ip, const struct egress_config *config, const struct sender_proxy *proxy, __u32 length, __u32 flow_label)
+static __always_inline __u32 put_proxy_ip(__u32 *ip, const struct egress_config *config,
+					  const struct sender_proxy *proxy, __u32 length, __u32 flow_label)
 {
 	if (proxy->proxy_family == 6) {
 		put_ipv6(ip, IPPROTO_UDP, length, NOTICE_HOP_LIMIT + 1, flow_label);
@@ -88,8 +92,9 @@ static __always_inline void put16(__u8 *at, __u16 value)
 }
 
 // Puts the notice together in the buffer and returns the IP packet's length, or 0.
-static __always_inline __u32 put_proxy_notice(struct __sk_buff *skb, const struct headers *h, const struct tuple *tuple, const struct egress_config *config,
-					      const struct sender_proxy *proxy, struct notice_buffer *buffer)
+static __always_inline __u32 put_proxy_notice(struct __sk_buff *skb, const struct headers *h, const struct tuple *tuple,
+					      const struct egress_config *config, const struct sender_proxy *proxy,
+					      struct notice_buffer *buffer)
 {
 	__u32 v6 = proxy->proxy_family == 6;
 	__u32 header_size = v6 ? IPV6_HLEN : IPV4_HLEN;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Turns a clone of the congesting packet into the notification that the detector ordered, on the loopback interface's tc ingress: notice-proxy.h,
-// notice-fast-cnp.h, notice-long-haul.h. The packet is put together in a per-CPU buffer and stored over the clone, which then enters the loopback interface
-// again: that gives it the right protocol and packet type, and lets the proxy's program on this interface see it if this router is itself the
-// proxy. At its second arrival IPv6 is left to the kernel's routing, so that ECMP, SRv6 and the rest apply. The kernel would call an IPv4 packet
+// Turns a clone of the congesting packet into the notification that the detector ordered, on the loopback interface's
+// tc ingress: notice-proxy.h, notice-fast-cnp.h, notice-long-haul.h. The packet is put together in a per-CPU buffer and
+// stored over the clone, which then enters the loopback interface again: that gives it the right protocol and packet
+// type, and lets the proxy's program on this interface see it if this router is itself the proxy. At its second arrival
+// IPv6 is left to the kernel's routing, so that ECMP, SRv6 and the rest apply. The kernel would call an IPv4 packet
 // from one of its own addresses a martian, so an IPv4 notice is routed here and sent to its neighbour.
 //
-// A notice is answered by nobody, so nothing is kept of it. It does not rate-limit, choose a format or trust a tunnel's source: egress.bpf.c has.
+// A notice is answered by nobody, so nothing is kept of it. It does not rate-limit, choose a format or trust a tunnel's
+// source: egress.bpf.c has.
 #ifndef CNPD_NOTICE_H
 #define CNPD_NOTICE_H
 
@@ -58,12 +60,16 @@ static __noinline int notice_build(struct __sk_buff *skb)
 	return notice_refuse(COUNT_NOTICE_FORMAT_OFF);
 }
 
-// An IPv4 notice: routed as the router's own packet would be. A local destination is left to the programs behind this one.
+// An IPv4 notice: routed as the router's own packet would be. A local destination is left to the programs behind this
+// one.
 static __always_inline int notice_route_ipv4(struct __sk_buff *skb)
 {
-	struct bpf_fib_lookup route = {.family = AF_INET, .l4_protocol = IPPROTO_UDP, .ifindex = LOOPBACK_IFINDEX, .tos = NOTICE_TRAFFIC_CLASS};
+	struct bpf_fib_lookup route = {
+		.family = AF_INET, .l4_protocol = IPPROTO_UDP, .ifindex = LOOPBACK_IFINDEX, .tos = NOTICE_TRAFFIC_CLASS
+	};
 	struct bpf_redir_neigh neighbour = {};
-	if (bpf_skb_load_bytes(skb, ETH_HLEN + 12, &route.ipv4_src, 4) < 0 || bpf_skb_load_bytes(skb, ETH_HLEN + 16, &route.ipv4_dst, 4) < 0 ||
+	if (bpf_skb_load_bytes(skb, ETH_HLEN + 12, &route.ipv4_src, 4) < 0 ||
+	    bpf_skb_load_bytes(skb, ETH_HLEN + 16, &route.ipv4_dst, 4) < 0 ||
 	    bpf_skb_load_bytes(skb, ETH_HLEN + IPV4_HLEN, &route.sport, 4) < 0)
 		return notice_refuse(COUNT_NOTICE_UNPARSEABLE);
 	long result = bpf_fib_lookup(skb, &route, sizeof(route), BPF_FIB_LOOKUP_SKIP_NEIGH);

@@ -27,15 +27,19 @@ static __always_inline void message_of(const struct congestion *c, struct messag
 	}
 }
 
-static __always_inline long clone_to_builder(struct __sk_buff *skb, const struct congestion *c, const struct message *message)
+static __always_inline long clone_to_builder(struct __sk_buff *skb, const struct congestion *c,
+					     const struct message *message)
 {
-	__u32 mark = skb->mark, saved[CB_WORDS] = {skb->cb[0], skb->cb[1], skb->cb[2], skb->cb[3], skb->cb[4]};
+	__u32 mark = skb->mark, saved[CB_WORDS] = { skb->cb[0], skb->cb[1], skb->cb[2], skb->cb[3], skb->cb[4] };
 	int pnc = c->format == FORMAT_PROXY;
 	skb->mark = MARK_TRIGGER;
 	skb->cb[CB_WORD_TAG] = CB_TAG;
 	skb->cb[CB_WORD_IFINDEX] = skb->ifindex;
-	skb->cb[CB_WORD_ORDER] = ORDER(c->format, pnc ? message->level : 0, message->action, pnc ? 0 : message->level, message->parameter);
-	skb->cb[CB_WORD_METRIC] = is_long_haul(c->format) && c->config->disclose ? metric_of(c->reason, c->port, c->measure, c->depth) : 0;
+	skb->cb[CB_WORD_ORDER] = ORDER(c->format, pnc ? message->level : 0, message->action, pnc ? 0 : message->level,
+				       message->parameter);
+	skb->cb[CB_WORD_METRIC] = is_long_haul(c->format) && c->config->disclose
+					  ? metric_of(c->reason, c->port, c->measure, c->depth)
+					  : 0;
 	skb->cb[CB_WORD_SOURCE_QPN] = c->source_qpn;
 	long error = bpf_clone_redirect(skb, LOOPBACK_IFINDEX, BPF_F_INGRESS);
 	skb->mark = mark;
@@ -51,7 +55,7 @@ static __always_inline long clone_to_builder(struct __sk_buff *skb, const struct
 static __always_inline struct address end_con_of(const struct congestion *c)
 {
 	struct address none = {};
-	struct address sid = {.halves = {c->packet->key.tunnel[0], c->packet->key.tunnel[1]}};
+	struct address sid = { .halves = { c->packet->key.tunnel[0], c->packet->key.tunnel[1] } };
 	return c->format != FORMAT_PROXY && c->packet->tunnel_family == 6 ? sid : none;
 }
 
@@ -74,7 +78,8 @@ static __always_inline void remember_told(const struct congestion *c, const stru
 		flow->deferred_until = 0; // waited for, and answered
 }
 
-static __always_inline void record(const struct __sk_buff *skb, const struct congestion *c, const struct message *message)
+static __always_inline void record(const struct __sk_buff *skb, const struct congestion *c,
+				   const struct message *message)
 {
 	const struct flow_key *key = &c->packet->key;
 	struct notification_record *record = bpf_ringbuf_reserve(&notifications, sizeof(*record), 0);

@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What is ordered of the builder of notifications (notice.h), and in which words: by the detector about a packet that it has seen (notify.h), and by the proxy about a packet
-// that a notice has brought (proxy-order.h). The order travels in the control block of the packet. No maps: the two are in different objects.
+// What is ordered of the builder of notifications (notice.h), and in which words: by the detector about a packet that
+// it has seen (notify.h), and by the proxy about a packet that a notice has brought (proxy-order.h). The order travels
+// in the control block of the packet. No maps: the two are in different objects.
 #ifndef CNPD_ORDER_H
 #define CNPD_ORDER_H
 
 #include "kernel.h"
 
-// How a sender is told: through its proxy (PNC), by a Fast CNP (FCNP), by a Long-haul CNP as ICMPv6 message or as RoCEv2 packet (LHCNP §6.1, §6.2).
-enum notification_format { FORMAT_NONE, FORMAT_PROXY, FORMAT_FAST_CNP, FORMAT_LONG_HAUL_ICMPV6, FORMAT_LONG_HAUL_ROCE, FORMATS };
+// How a sender is told: through its proxy (PNC), by a Fast CNP (FCNP), by a Long-haul CNP as ICMPv6 message or as
+// RoCEv2 packet (LHCNP §6.1, §6.2).
+enum notification_format {
+	FORMAT_NONE,
+	FORMAT_PROXY,
+	FORMAT_FAST_CNP,
+	FORMAT_LONG_HAUL_ICMPV6,
+	FORMAT_LONG_HAUL_ROCE,
+	FORMATS
+};
 // LHCNP §5.5.1; the numbers are those on the wire.
 enum action { ACTION_NOTIFY, ACTION_PAUSE, ACTION_RATE_REDUCE, ACTION_RESUME };
 // LHCNP §5.4 (a), (b), (c); §5.7 b.
@@ -23,8 +32,9 @@ enum metric { METRIC_UNSPECIFIED, METRIC_QUEUE_DEPTH_KB, METRIC_GROWTH_KB_PER_MS
 enum { CB_WORD_TAG, CB_WORD_IFINDEX, CB_WORD_ORDER, CB_WORD_METRIC, CB_WORD_SOURCE_QPN, CB_WORDS };
 
 // The order: which notification to build, and what it says.
-#define ORDER(format, pnc_level, action, level, parameter) \
-	((__u32)(format) | (__u32)(pnc_level) << 3 | (__u32)(action) << 6 | (__u32)(level) << 8 | (__u32)(parameter) << 16)
+#define ORDER(format, pnc_level, action, level, parameter)                                                             \
+	((__u32)(format) | (__u32)(pnc_level) << 3 | (__u32)(action) << 6 | (__u32)(level) << 8 |                      \
+	 (__u32)(parameter) << 16)
 #define ORDER_FORMAT(order) ((order) & 7)	  // enum notification_format
 #define ORDER_PNC_LEVEL(order) ((order) >> 3 & 7) // 0-7
 #define ORDER_ACTION(order) ((order) >> 6 & 3)	  // enum action

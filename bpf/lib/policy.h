@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // Which format a sender is told in: the first of its policy's that is possible. What makes one impossible is counted.
-// A flow inside a tunnel is told about through the node that began the tunnel (END.CON, FCN §4.2.2), and only if that node's address is one that the domain
-// has advertised as such: the outer source of a packet is whatever its sender wrote. A proxy is asked directly (PNC-1-b).
-// A format whose notification this router has no route for is not possible either: its sender would pass for told.
+// A flow inside a tunnel is told about through the node that began the tunnel (END.CON, FCN §4.2.2), and only if that
+// node's address is one that the domain has advertised as such: the outer source of a packet is whatever its sender
+// wrote. A proxy is asked directly (PNC-1-b). A format whose notification this router has no route for is not possible
+// either: its sender would pass for told.
 #ifndef CNPD_POLICY_H
 #define CNPD_POLICY_H
 
@@ -46,7 +47,8 @@ static __always_inline int family_possible(struct congestion *c, __u32 format, _
 	return has_source || refuse(COUNT_EGRESS_NO_SOURCE);
 }
 
-// A VPN's sender is reached through its END.CON only: an address inside a label stack, GRE or VXLAN may be anybody's here.
+// A VPN's sender is reached through its END.CON only: an address inside a label stack, GRE or VXLAN may be anybody's
+// here.
 static __always_inline int tenant_possible(const struct congestion *c)
 {
 	return !c->packet->shims || refuse(COUNT_EGRESS_TENANT);
@@ -68,7 +70,8 @@ static __always_inline int understood(const struct address *sender, __u32 format
 	return !capability || !(capability->lacks >> format & 1) || refuse(COUNT_EGRESS_LACKING);
 }
 
-// The sender's Queue Pair; 0: not known. A datagram says it itself (DETH), and is not believed if it names that of a connection.
+// The sender's Queue Pair; 0: not known. A datagram says it itself (DETH), and is not believed if it names that of a
+// connection.
 static __always_inline __u32 sender_qpn(const struct congestion *c)
 {
 	const struct flow_key *key = &c->packet->key;
@@ -76,8 +79,8 @@ static __always_inline __u32 sender_qpn(const struct congestion *c)
 	if (c->packet->tunnel_family && (!tenant || *tenant == TENANT_UNKNOWN))
 		return refuse(COUNT_EGRESS_TENANT);
 	struct qp_flow flow = {
-		.sender.halves = {key->source[0], key->source[1]},
-		.receiver.halves = {key->destination[0], key->destination[1]},
+		.sender.halves = { key->source[0], key->source[1] },
+		.receiver.halves = { key->destination[0], key->destination[1] },
 		.receiver_qpn = FLOW_QPN(key->qpn),
 		.tenant = tenant ? *tenant : TENANT_MAIN,
 	};
@@ -88,14 +91,16 @@ static __always_inline __u32 sender_qpn(const struct congestion *c)
 	return queue_pair_is_connected(&flow, key->source_qpn) ? refuse(COUNT_EGRESS_DATAGRAM) : key->source_qpn;
 }
 
-static __noinline int format_possible(struct __sk_buff *skb, struct congestion *c, const struct address *sender, __u32 format)
+static __noinline int format_possible(struct __sk_buff *skb, struct congestion *c, const struct address *sender,
+				      __u32 format)
 {
 	const struct flow_key *key = &c->packet->key;
 	if (c->port->tenant && !c->packet->tunnel_family)
 		return refuse(COUNT_EGRESS_TENANT);
 	if (format == FORMAT_PROXY)
 		return proxy_possible(skb, c, sender);
-	if (!tenant_possible(c) || !family_possible(c, format, address_family(key->source)) || !tunnel_possible(c) || !understood(sender, format))
+	if (!tenant_possible(c) || !family_possible(c, format, address_family(key->source)) || !tunnel_possible(c) ||
+	    !understood(sender, format))
 		return 0;
 	if (is_long_haul(format)) {
 		c->source_qpn = sender_qpn(c);
@@ -104,15 +109,15 @@ static __noinline int format_possible(struct __sk_buff *skb, struct congestion *
 	}
 	if (!c->packet->tunnel_family)
 		return route_possible(skb, sender);
-	struct address tunnel = {.halves = {key->tunnel[0], key->tunnel[1]}};
+	struct address tunnel = { .halves = { key->tunnel[0], key->tunnel[1] } };
 	return route_possible(skb, &tunnel);
 }
 
 // Sets the format; FORMAT_NONE: the sender is not told.
 static __always_inline void choose_format(struct __sk_buff *skb, struct congestion *c)
 {
-	struct address sender = {.halves = {c->packet->key.source[0], c->packet->key.source[1]}};
-	struct prefix_key key = {.length = 128, .address = sender};
+	struct address sender = { .halves = { c->packet->key.source[0], c->packet->key.source[1] } };
+	struct prefix_key key = { .length = 128, .address = sender };
 	struct sender_policy *policy = bpf_map_lookup_elem(&sender_policies, &key);
 	c->format = FORMAT_NONE;
 	if (!policy || policy->prefix_family != address_family(sender.halves)) {

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The configuration of the proxy's program, which also learns Queue Pairs. src/kernel/dataplane/proxy.ts mirrors the layout.
+// The configuration of the proxy's program, which also learns Queue Pairs. src/kernel/dataplane/proxy.ts mirrors the
+// layout.
 #ifndef CNPD_PROXY_CONFIG_H
 #define CNPD_PROXY_CONFIG_H
 
 #include "address.h"
 
-// One entry. All zero: no notice is for us and nothing is learned. Address and port zero: Queue Pairs are learned, no notice is for us.
+// One entry. All zero: no notice is for us and nothing is learned. Address and port zero: Queue Pairs are learned, no
+// notice is for us.
 struct proxy_config {
 	struct address address; // where notices arrive
 	__be16 udp_port;	// to this port; network order
-	__u8 hits;		// answers that must agree before a connection is learned from traffic; 0: nothing is learned from traffic
+	__u8 hits; // answers that must agree before a connection is learned from traffic; 0: nothing is learned from
+		   // traffic
 	__u8 reverse_path_check; // 0: whatever comes by any port is believed (port-roles.h)
 	__u8 reserved[4];
 	__u64 flow_interval_ns;	 // least time between two CNPs for one flow

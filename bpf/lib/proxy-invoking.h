@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The invoking packet inside a notice (PNC §4, decisions D2 and D3): found, walked, compared with the five-tuple, and read for its BTH. It may be cut anywhere.
+// The invoking packet inside a notice (PNC §4, decisions D2 and D3): found, walked, compared with the five-tuple, and
+// read for its BTH. It may be cut anywhere.
 #ifndef CNPD_PROXY_INVOKING_H
 #define CNPD_PROXY_INVOKING_H
 
@@ -20,13 +21,13 @@ struct notice {
 	struct address source, goal; // of the notice itself
 	__be16 sport;
 	__be16 pkey;
-	__u16 end;	// of the UDP datagram in the frame
+	__u16 end;	    // of the UDP datagram in the frame
 	__u32 datagram_qpn; // the sender's Queue Pair, as a datagram names it (DETH); 0: of a connection
-	__u8 carrier;	// 4 or 6: the IP version that brought it
-	__u8 family;	// of the flow
-	__u8 format;	// of what its sender is told
-	__u16 inner;	// where its packet begins in the frame
-	__u16 outer;	// where that begins in which it was; as `inner`: in none, or in one that ends in the main table
+	__u8 carrier;	    // 4 or 6: the IP version that brought it
+	__u8 family;	    // of the flow
+	__u8 format;	    // of what its sender is told
+	__u16 inner;	    // where its packet begins in the frame
+	__u16 outer; // where that begins in which it was; as `inner`: in none, or in one that ends in the main table
 };
 
 // Whether the sender is reached through the tunnel of its tenant: its address in the main table may be another's.
@@ -53,8 +54,8 @@ struct {
 	__type(value, struct notice_readings);
 } notice_readings SEC(".maps");
 
-// Walks the headers of the invoking packet at `offset`, whose outermost IP version its first nibble says, as walk.h walks a frame's. The notice
-// ends at `end` of the frame.
+// Walks the headers of the invoking packet at `offset`, whose outermost IP version its first nibble says, as walk.h
+// walks a frame's. The notice ends at `end` of the frame.
 __noinline int notice_walk(struct __sk_buff *skb, struct invoking *invoking, __u32 offset, __u32 end)
 {
 	if (!invoking)
@@ -76,7 +77,8 @@ __noinline int notice_walk(struct __sk_buff *skb, struct invoking *invoking, __u
 	for (int depth = 0; depth < WALK_DEPTH; depth++) {
 		offset = *at & WALK_OFFSET_MASK;
 		next = *protocol;
-		if (!is_walked(next) && !(next == IPPROTO_UDP && offset + UDP_HLEN <= end && walk_is_tunnel(skb, offset))) {
+		if (!is_walked(next) &&
+		    !(next == IPPROTO_UDP && offset + UDP_HLEN <= end && walk_is_tunnel(skb, offset))) {
 			if (h->end < end)
 				invoking->end = h->end;
 			return WALK_TRANSPORT;
@@ -98,7 +100,8 @@ static __always_inline int has_ports(__u8 protocol)
 	return protocol == 6 || protocol == IPPROTO_UDP || protocol == 33 || protocol == 132 || protocol == 136;
 }
 
-// Whether the `size` bytes at `offset` of the frame are those at `tuple`, and inside the packet: what follows it in the frame does not count.
+// Whether the `size` bytes at `offset` of the frame are those at `tuple`, and inside the packet: what follows it in the
+// frame does not count.
 static __always_inline int notice_same(struct __sk_buff *skb, __u32 offset, const __u8 *tuple, __u32 size, __u32 end)
 {
 	const __u32 *at = (const __u32 *)walk_at(skb, offset, size), *wanted = (const __u32 *)tuple;
@@ -110,7 +113,8 @@ static __always_inline int notice_same(struct __sk_buff *skb, __u32 offset, cons
 }
 
 // Whether the tuple of `family`, which begins the payload, names the innermost flow of the packet behind it.
-static __always_inline int notice_tuple_found(struct __sk_buff *skb, const __u8 *tuple, struct invoking *invoking, __u32 family)
+static __always_inline int notice_tuple_found(struct __sk_buff *skb, const __u8 *tuple, struct invoking *invoking,
+					      __u32 family)
 {
 	struct headers *h = &invoking->h;
 	__u32 size = family == 6 ? 16 : 4;
@@ -132,15 +136,19 @@ static __always_inline int notice_tuple_found(struct __sk_buff *skb, const __u8 
 	return bpf_htons(rest[1] << 8 | rest[2]) == sport && bpf_htons(rest[3] << 8 | rest[4]) == dport;
 }
 
-static __always_inline int notice_reads_as(struct __sk_buff *skb, struct notice *notice, const __u8 *tuple, struct invoking *invoking, __u32 family)
+static __always_inline int notice_reads_as(struct __sk_buff *skb, struct notice *notice, const __u8 *tuple,
+					   struct invoking *invoking, __u32 family)
 {
 	__u32 payload = ETH_HLEN + (notice->carrier == 6 ? IPV6_HLEN : IPV4_HLEN) + UDP_HLEN;
-	return notice_walk(skb, invoking, payload + (family == 6 ? TUPLE_IPV6 : TUPLE_IPV4), notice->end) == WALK_TRANSPORT &&
+	return notice_walk(skb, invoking, payload + (family == 6 ? TUPLE_IPV6 : TUPLE_IPV4), notice->end) ==
+		       WALK_TRANSPORT &&
 	       notice_tuple_found(skb, tuple, invoking, family);
 }
 
-// Decision D2: the notice does not say whether its tuple is IPv4 or IPv6. Exactly one reading must be found in the invoking packet.
-static __always_inline int notice_decide(struct __sk_buff *skb, struct proxy_scratch *scratch, struct notice *notice, struct notice_readings *readings)
+// Decision D2: the notice does not say whether its tuple is IPv4 or IPv6. Exactly one reading must be found in the
+// invoking packet.
+static __always_inline int notice_decide(struct __sk_buff *skb, struct proxy_scratch *scratch, struct notice *notice,
+					 struct notice_readings *readings)
 {
 	const __u8 *tuple = scratch->datagram + UDP_HLEN;
 	int found4 = notice_reads_as(skb, notice, tuple, &readings->as_ipv4, 4);
@@ -153,7 +161,8 @@ static __always_inline int notice_decide(struct __sk_buff *skb, struct proxy_scr
 	return NOTICE_GOOD;
 }
 
-// Decision D3: whose the flow is, its outermost header says. Labels, GRE keys and VXLAN networks are numbers of other routers.
+// Decision D3: whose the flow is, its outermost header says. Labels, GRE keys and VXLAN networks are numbers of other
+// routers.
 static __always_inline int notice_tenant(struct __sk_buff *skb, struct notice *notice, const struct invoking *invoking)
 {
 	const struct headers *h = &invoking->h;
@@ -171,14 +180,17 @@ static __always_inline int notice_tenant(struct __sk_buff *skb, struct notice *n
 			notice->outer = h->outer;
 	} else {
 		// What this router says itself is about ports of its main table (policy.h).
-		tenant = skb->ifindex == LOOPBACK_IFINDEX ? TENANT_MAIN : tenant_of_port(skb->ifindex, &notice->source, notice->carrier | TENANT_OF_NOTICE);
+		tenant = skb->ifindex == LOOPBACK_IFINDEX
+				 ? TENANT_MAIN
+				 : tenant_of_port(skb->ifindex, &notice->source, notice->carrier | TENANT_OF_NOTICE);
 	}
 	notice->flow.tenant = tenant;
 	return tenant == TENANT_UNKNOWN ? COUNT_PROXY_TENANT_UNKNOWN : NOTICE_GOOD;
 }
 
 // PNC-4-d, PNC-4-e: the sender from the tuple, the Queue Pair from the invoking packet's BTH.
-static __always_inline int notice_flow(struct __sk_buff *skb, struct proxy_scratch *scratch, struct notice *notice, struct invoking *invoking)
+static __always_inline int notice_flow(struct __sk_buff *skb, struct proxy_scratch *scratch, struct notice *notice,
+				       struct invoking *invoking)
 {
 	const __u32 *tuple = (const __u32 *)(scratch->datagram + UDP_HLEN);
 	__u32 transport = invoking->h.transport;
@@ -198,7 +210,8 @@ static __always_inline int notice_flow(struct __sk_buff *skb, struct proxy_scrat
 	ports = walk_at(skb, transport, 6);
 	if (!ports || transport + 6 > invoking->end)
 		return COUNT_PROXY_NO_BTH;
-	if (invoking->h.fragmented || transport > invoking->h.end || !roce_fits(bpf_ntohs(walk_be16(ports + 4)), invoking->h.end - transport))
+	if (invoking->h.fragmented || transport > invoking->h.end ||
+	    !roce_fits(bpf_ntohs(walk_be16(ports + 4)), invoking->h.end - transport))
 		return COUNT_PROXY_NOT_ROCE;
 	const __u8 *udp = walk_at(skb, transport, UDP_HLEN + BTH_SIZE);
 	if (!udp || transport + UDP_HLEN + BTH_SIZE > invoking->end)

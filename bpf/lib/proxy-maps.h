@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The proxy's prefixes, token bucket, latencies and scratch memory. src/kernel/dataplane/proxy.ts mirrors the layouts. Its configuration is in proxy-config.h,
-// what is learned in queue-pair-lookup.h.
+// The proxy's prefixes, token bucket, latencies and scratch memory. src/kernel/dataplane/proxy.ts mirrors the layouts.
+// Its configuration is in proxy-config.h, what is learned in queue-pair-lookup.h.
 #ifndef CNPD_PROXY_MAPS_H
 #define CNPD_PROXY_MAPS_H
 
@@ -32,7 +32,8 @@ struct {
 	__type(value, struct proxy_prefix);
 } proxy_sources SEC(".maps");
 
-// Senders whose connections are learned although no proxy serves them: a Long-haul CNP names their Queue Pair (LHCNP-5.5-c).
+// Senders whose connections are learned although no proxy serves them: a Long-haul CNP names their Queue Pair
+// (LHCNP-5.5-c).
 struct {
 	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
 	__uint(max_entries, 1 << 16);
@@ -41,7 +42,8 @@ struct {
 	__type(value, struct proxy_prefix);
 } learned_senders SEC(".maps");
 
-// --- State --------------------------------------------------------------------------------------------------------------------------------
+// --- State
+// --------------------------------------------------------------------------------------------------------------------------------
 
 // The node's token bucket as a theoretical arrival time (GCRA, ITU-T I.371): one word, changed by compare-and-swap.
 struct {
@@ -51,8 +53,9 @@ struct {
 	__type(value, __u64);
 } proxy_bucket SEC(".maps");
 
-// When a sender was last sent a CNP about datagrams to this Queue Pair: what a connection's entry would remember. Nothing is learned of them. Which Queue Pair
-// a datagram comes from is no part of the key: its sender writes there what it likes, and would have an interval for each of 16 million numbers.
+// When a sender was last sent a CNP about datagrams to this Queue Pair: what a connection's entry would remember.
+// Nothing is learned of them. Which Queue Pair a datagram comes from is no part of the key: its sender writes there
+// what it likes, and would have an interval for each of 16 million numbers.
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1 << 14);
@@ -60,7 +63,8 @@ struct {
 	__type(value, __u64);
 } proxy_datagrams SEC(".maps");
 
-// How long it took from a notice's entry into the program to its CNP, by time: four buckets an octave of nanoseconds, bucket 4·log2(t) + the next two bits.
+// How long it took from a notice's entry into the program to its CNP, by time: four buckets an octave of nanoseconds,
+// bucket 4·log2(t) + the next two bits.
 #define LATENCY_BUCKETS 128
 
 struct {
@@ -70,7 +74,8 @@ struct {
 	__type(value, __u64);
 } proxy_latency SEC(".maps");
 
-// --- Scratch ------------------------------------------------------------------------------------------------------------------------------
+// --- Scratch
+// ------------------------------------------------------------------------------------------------------------------------------
 
 // Largest UDP datagram of a notice, rounded up to the chunks in which it is summed.
 #define NOTICE_ROOM 1536
@@ -93,7 +98,8 @@ struct {
 	__type(value, struct proxy_scratch);
 } proxy_scratch SEC(".maps");
 
-// --- Access -------------------------------------------------------------------------------------------------------------------------------
+// --- Access
+// -------------------------------------------------------------------------------------------------------------------------------
 
 static __always_inline struct proxy_scratch *proxy_memory(void)
 {
@@ -117,7 +123,8 @@ static __always_inline struct proxy_prefix *proxy_match(void *trie, const struct
 // Whether the connections of a flow between these two are learned: one of them is somebody's sender.
 static __always_inline int are_learned(const struct address *a, const struct address *b)
 {
-	return proxy_match(&proxy_senders, a) || proxy_match(&proxy_senders, b) || proxy_match(&learned_senders, a) || proxy_match(&learned_senders, b);
+	return proxy_match(&proxy_senders, a) || proxy_match(&proxy_senders, b) || proxy_match(&learned_senders, a) ||
+	       proxy_match(&learned_senders, b);
 }
 
 #endif

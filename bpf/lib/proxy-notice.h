@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// A Congestion Notification to Proxy (PNC §4, layout: decisions D1-D4) at the proxy: checked, then turned in place into the standard CNP for the sender's
-// Queue Pair, which the kernel routes on. Whatever does not hold is a counter and a drop. The order: who may say it, is it intact, did it come
-// from where its source is, is it true to the packet that it carries, do we know the sender and its Queue Pair, is it too soon. The 3-bit level has no place in a CNP.
+// A Congestion Notification to Proxy (PNC §4, layout: decisions D1-D4) at the proxy: checked, then turned in place into
+// the standard CNP for the sender's Queue Pair, which the kernel routes on. Whatever does not hold is a counter and a
+// drop. The order: who may say it, is it intact, did it come from where its source is, is it true to the packet that it
+// carries, do we know the sender and its Queue Pair, is it too soon. The 3-bit level has no place in a CNP.
 #ifndef CNPD_PROXY_NOTICE_H
 #define CNPD_PROXY_NOTICE_H
 
@@ -9,16 +10,20 @@
 #include "proxy-invoking.h"
 #include "proxy-order.h"
 
-#define NOTICE_MAX_IPV4 576 // the draft says "the UDP packet": with or without the IP header, so UDP header and payload must fit
+#define NOTICE_MAX_IPV4                                                                                                \
+	576 // the draft says "the UDP packet": with or without the IP header, so UDP header and payload must fit
 #define NOTICE_MAX_IPV6 1280
 #define NOTICE_MIN (UDP_HLEN + TUPLE_IPV6) // a tuple of either family is read, so both must have come with this packet
 
 #define BPF_F_INVALIDATE_HASH (1ULL << 1)
 
-// --- Is it intact? ------------------------------------------------------------------------------------------------------------------------
+// --- Is it intact?
+// ------------------------------------------------------------------------------------------------------------------------
 
-// Reads the datagram of `length` bytes at `offset` into scratch memory and verifies its checksum; `sum` is that of the addresses.
-static __always_inline int notice_read(struct __sk_buff *skb, struct proxy_scratch *scratch, __u32 offset, __u32 length, __u32 sum)
+// Reads the datagram of `length` bytes at `offset` into scratch memory and verifies its checksum; `sum` is that of the
+// addresses.
+static __always_inline int notice_read(struct __sk_buff *skb, struct proxy_scratch *scratch, __u32 offset, __u32 length,
+				       __u32 sum)
 {
 	__u8 *datagram = scratch->datagram;
 	opaque(length);
@@ -38,11 +43,13 @@ static __always_inline int notice_length(struct __sk_buff *skb, __u32 offset, __
 	return length < NOTICE_MIN || length > room || offset + length > skb->len ? COUNT_PROXY_TRUNCATED : NOTICE_GOOD;
 }
 
-static __always_inline int notice_carrier_ipv6(struct __sk_buff *skb, struct proxy_scratch *scratch, struct notice *notice)
+static __always_inline int notice_carrier_ipv6(struct __sk_buff *skb, struct proxy_scratch *scratch,
+					       struct notice *notice)
 {
 	__be16 payload, length;
 	__u32 udp = ETH_HLEN + IPV6_HLEN, check;
-	if (bpf_skb_load_bytes(skb, ETH_HLEN + 4, &payload, 2) < 0 || bpf_skb_load_bytes(skb, ETH_HLEN + 8, scratch->datagram, 32) < 0 ||
+	if (bpf_skb_load_bytes(skb, ETH_HLEN + 4, &payload, 2) < 0 ||
+	    bpf_skb_load_bytes(skb, ETH_HLEN + 8, scratch->datagram, 32) < 0 ||
 	    bpf_skb_load_bytes(skb, udp + 4, &check, 4) < 0)
 		return COUNT_PROXY_TRUNCATED;
 	__builtin_memcpy(&notice->source, scratch->datagram, 16);
@@ -61,7 +68,8 @@ static __always_inline int notice_carrier_ipv6(struct __sk_buff *skb, struct pro
 }
 
 // The header has no options. The kernel has not checked its checksum yet.
-static __always_inline int notice_carrier_ipv4(struct __sk_buff *skb, struct proxy_scratch *scratch, struct notice *notice)
+static __always_inline int notice_carrier_ipv4(struct __sk_buff *skb, struct proxy_scratch *scratch,
+					       struct notice *notice)
 {
 	__u32 *ip = scratch->words;
 	__u32 udp = ETH_HLEN + IPV4_HLEN;
@@ -79,7 +87,8 @@ static __always_inline int notice_carrier_ipv4(struct __sk_buff *skb, struct pro
 		return problem;
 	notice->end = udp + length;
 	if ((bpf_ntohl(ip[6]) & 0xffff) == 0) // "not computed", which IPv4 allows
-		return bpf_skb_load_bytes(skb, udp, scratch->datagram, NOTICE_MIN) < 0 ? COUNT_PROXY_TRUNCATED : NOTICE_GOOD;
+		return bpf_skb_load_bytes(skb, udp, scratch->datagram, NOTICE_MIN) < 0 ? COUNT_PROXY_TRUNCATED
+										       : NOTICE_GOOD;
 	__u32 sum = csum_add_bytes(ip + 3, 8, bpf_htonl(length + IPPROTO_UDP));
 	return notice_read(skb, scratch, udp, length, sum);
 }
@@ -91,7 +100,8 @@ __noinline int notice_check(struct __sk_buff *skb, struct notice *notice)
 	struct notice_readings *readings = bpf_map_lookup_elem(&notice_readings, &zero);
 	if (!notice || !scratch || !readings)
 		return COUNT_PROXY_CNP_FAILED;
-	int problem = notice->carrier == 6 ? notice_carrier_ipv6(skb, scratch, notice) : notice_carrier_ipv4(skb, scratch, notice);
+	int problem = notice->carrier == 6 ? notice_carrier_ipv6(skb, scratch, notice)
+					   : notice_carrier_ipv4(skb, scratch, notice);
 	if (problem != NOTICE_GOOD)
 		return problem;
 	if (!is_believed_lately(skb, &notice->source, &notice->goal, skb->ifindex))
@@ -104,7 +114,8 @@ __noinline int notice_check(struct __sk_buff *skb, struct notice *notice)
 	return notice_flow(skb, scratch, notice, notice->family == 4 ? &readings->as_ipv4 : &readings->as_ipv6);
 }
 
-// --- Do we know the Queue Pair, and is it too soon? ---------------------------------------------------------------------------------------
+// --- Do we know the Queue Pair, and is it too soon?
+// ---------------------------------------------------------------------------------------
 
 static __always_inline int bucket_full(__u64 *bucket, struct proxy_config *config, __u64 burst_ns, __u64 now)
 {
@@ -119,8 +130,9 @@ static __always_inline int bucket_full(__u64 *bucket, struct proxy_config *confi
 	return 1;
 }
 
-// PNC-6-b: both limits hold on any number of CPUs, because each is one word that only one of them can change. Datagrams have
-// half of the burst: no table says which of them exist, so whoever invents some takes nothing from connections, which go first at any rate.
+// PNC-6-b: both limits hold on any number of CPUs, because each is one word that only one of them can change. Datagrams
+// have half of the burst: no table says which of them exist, so whoever invents some takes nothing from connections,
+// which go first at any rate.
 static __always_inline int notice_limits(__u64 *last_cnp, struct proxy_config *config, __u64 burst_ns, __u64 now)
 {
 	__u32 zero = 0;
@@ -135,7 +147,8 @@ static __always_inline int notice_limits(__u64 *last_cnp, struct proxy_config *c
 	return NOTICE_GOOD;
 }
 
-// A datagram names its sender's Queue Pair itself. What it says is not believed if that one is known to be a connection's: whoever says so is not its sender.
+// A datagram names its sender's Queue Pair itself. What it says is not believed if that one is known to be a
+// connection's: whoever says so is not its sender.
 __noinline int notice_admit_datagram(struct notice *notice, __u32 *sender_qpn)
 {
 	struct proxy_config *config = proxy_configuration();
@@ -156,9 +169,11 @@ __noinline int notice_admit_datagram(struct notice *notice, __u32 *sender_qpn)
 	return notice_limits(last, config, config->burst_ns / 2, now);
 }
 
-// What may be used of a flow for a CNP: not what has had its CNPs without an answer, however quickly they followed each other. Its requests are looked at as those of
-// an unknown connection from then on, so that three answers of another peer replace it.
-static __always_inline struct queue_pair *queue_pair_usable(const struct qp_flow *flow, const struct proxy_config *config, __u64 now)
+// What may be used of a flow for a CNP: not what has had its CNPs without an answer, however quickly they followed each
+// other. Its requests are looked at as those of an unknown connection from then on, so that three answers of another
+// peer replace it.
+static __always_inline struct queue_pair *queue_pair_usable(const struct qp_flow *flow,
+							    const struct proxy_config *config, __u64 now)
 {
 	struct queue_pair *pair = bpf_map_lookup_elem(&static_queue_pairs, flow);
 	if (pair)
@@ -195,12 +210,14 @@ __noinline int notice_admit(struct notice *notice, __u32 *sender_qpn)
 	__sync_fetch_and_add(&pair->cnps, 1);
 	if (pair->waiting)
 		pair->unanswered_cnps++; // within the flow's interval nobody else is here
-	// The entry may have been removed and its memory given to another flow meanwhile. What a second look-up confirms was right.
+	// The entry may have been removed and its memory given to another flow meanwhile. What a second look-up
+	// confirms was right.
 	pair = queue_pair_of(&notice->flow, config, now);
 	return pair && pair->sender_qpn == *sender_qpn ? NOTICE_GOOD : COUNT_PROXY_QP_UNKNOWN;
 }
 
-// --- The CNP ------------------------------------------------------------------------------------------------------------------------------
+// --- The CNP
+// ------------------------------------------------------------------------------------------------------------------------------
 
 static __always_inline int notice_drop(int problem)
 {
@@ -209,13 +226,15 @@ static __always_inline int notice_drop(int problem)
 	return TC_DROP;
 }
 
-// The header of the tunnel to the END.CON that the invoking packet's tunnel comes from (FCN §4.2.2). 0: the proxy has no IPv6 address.
+// The header of the tunnel to the END.CON that the invoking packet's tunnel comes from (FCN §4.2.2). 0: the proxy has
+// no IPv6 address.
 static __always_inline int notice_put_tunnel(struct __sk_buff *skb, const struct notice *notice, __u32 *outer)
 {
 	struct proxy_config *config = proxy_configuration();
 	if (!config)
 		return 0;
-	const struct address *own = address_family(config->address.halves) == 6 ? &config->address : &config->other_address;
+	const struct address *own =
+		address_family(config->address.halves) == 6 ? &config->address : &config->other_address;
 	__u32 length = notice->family == 6 ? CNP_WORDS_IPV6 * 4 : CNP_WORDS_IPV4 * 4;
 	if (address_family(own->halves) != 6 || !(own->halves[0] | own->halves[1]))
 		return 0;
@@ -241,9 +260,11 @@ static __always_inline int notice_become_cnp(struct __sk_buff *skb, struct notic
 	int wrapped = notice_is_tunnelled(notice) && notice->flow.tenant & TENANT_PASSING;
 	if (wrapped && !notice_put_tunnel(skb, notice, scratch->cnp))
 		return COUNT_PROXY_TENANT_UNREACHABLE;
-	__u32 family = wrapped ? 6 : notice->family, length = notice->family == 6 ? CNP_WORDS_IPV6 * 4 : CNP_WORDS_IPV4 * 4;
+	__u32 family = wrapped ? 6 : notice->family,
+	      length = notice->family == 6 ? CNP_WORDS_IPV6 * 4 : CNP_WORDS_IPV4 * 4;
 	__be16 type = bpf_htons(family == 6 ? ETH_P_IPV6 : ETH_P_IP);
-	if (notice->carrier != family && (bpf_skb_change_proto(skb, type, 0) < 0 || bpf_skb_store_bytes(skb, 12, &type, 2, 0) < 0))
+	if (notice->carrier != family &&
+	    (bpf_skb_change_proto(skb, type, 0) < 0 || bpf_skb_store_bytes(skb, 12, &type, 2, 0) < 0))
 		return COUNT_PROXY_CNP_FAILED;
 	if (notice->family == 6)
 		cnp_build_ipv6(scratch->cnp + IPV6_HLEN / 4, &cnp);
@@ -257,14 +278,19 @@ static __always_inline int notice_become_cnp(struct __sk_buff *skb, struct notic
 	if (bpf_skb_change_tail(skb, ETH_HLEN + length, 0) < 0)
 		return COUNT_PROXY_CNP_FAILED;
 	int stored = wrapped ? bpf_skb_store_bytes(skb, ETH_HLEN, scratch->cnp, length, BPF_F_INVALIDATE_HASH)
-		: bpf_skb_store_bytes(skb, ETH_HLEN, scratch->cnp + IPV6_HLEN / 4, length > CNP_WORDS_IPV6 * 4 ? CNP_WORDS_IPV6 * 4 : length, BPF_F_INVALIDATE_HASH);
+			     : bpf_skb_store_bytes(skb, ETH_HLEN, scratch->cnp + IPV6_HLEN / 4,
+						   length > CNP_WORDS_IPV6 * 4 ? CNP_WORDS_IPV6 * 4 : length,
+						   BPF_F_INVALIDATE_HASH);
 	return stored < 0 ? COUNT_PROXY_CNP_FAILED : 0;
 }
 
-// Sends the CNP on by the table that its tenant is, which the kernel's routing would not choose for what comes from the core.
+// Sends the CNP on by the table that its tenant is, which the kernel's routing would not choose for what comes from the
+// core.
 static __noinline int notice_to_table(struct __sk_buff *skb, const struct notice *notice)
 {
-	struct bpf_fib_lookup fib = {.family = notice->family == 6 ? AF_INET6 : AF_INET, .tot_len = CNP_WORDS_IPV6 * 4, .ifindex = skb->ifindex};
+	struct bpf_fib_lookup fib = { .family = notice->family == 6 ? AF_INET6 : AF_INET,
+				      .tot_len = CNP_WORDS_IPV6 * 4,
+				      .ifindex = skb->ifindex };
 	struct bpf_redir_neigh gateway = {};
 	if (notice->family == 6) {
 		__builtin_memcpy(fib.ipv6_src, notice->flow.receiver.words, 16);
@@ -274,7 +300,9 @@ static __noinline int notice_to_table(struct __sk_buff *skb, const struct notice
 		fib.ipv4_dst = notice->flow.sender.words[3];
 	}
 	fib.tbid = notice->flow.tenant;
-	if (bpf_fib_lookup(skb, &fib, sizeof(fib), BPF_FIB_LOOKUP_SKIP_NEIGH | BPF_FIB_LOOKUP_DIRECT | BPF_FIB_LOOKUP_TBID) != BPF_FIB_LKUP_RET_SUCCESS)
+	if (bpf_fib_lookup(skb, &fib, sizeof(fib),
+			   BPF_FIB_LOOKUP_SKIP_NEIGH | BPF_FIB_LOOKUP_DIRECT | BPF_FIB_LOOKUP_TBID) !=
+	    BPF_FIB_LKUP_RET_SUCCESS)
 		return notice_drop(COUNT_PROXY_TENANT_UNREACHABLE);
 	gateway.nh_family = fib.family;
 	if (fib.family == AF_INET6)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Writing and removing what is known of connections. A connection is two entries, one a direction, because either side may send data; they name each other, and come and
-// go together.
+// Writing and removing what is known of connections. A connection is two entries, one a direction, because either side
+// may send data; they name each other, and come and go together.
 #ifndef CNPD_QUEUE_PAIR_STORE_H
 #define CNPD_QUEUE_PAIR_STORE_H
 
@@ -29,7 +29,8 @@ static __always_inline struct queue_pair_memory *queue_pair_memory(void)
 	return bpf_map_lookup_elem(&queue_pair_scratch, &zero);
 }
 
-// --- What traffic has not confirmed yet -----------------------------------------------------------------------------------------------------
+// --- What traffic has not confirmed yet
+// -----------------------------------------------------------------------------------------------------
 
 // A ring a port: the connection that has waited longest makes room.
 #define UNCONFIRMED_SHARE 256
@@ -37,7 +38,8 @@ static __always_inline struct queue_pair_memory *queue_pair_memory(void)
 PORT_SHARED(unconfirmed, UNCONFIRMED_SHARE);
 
 // The other direction, seen in `tenant`, of a flow whose sender has Queue Pair `sender_qpn`.
-static __always_inline void flow_reversed(struct qp_flow *to, const struct qp_flow *from, __u32 sender_qpn, __u32 tenant)
+static __always_inline void flow_reversed(struct qp_flow *to, const struct qp_flow *from, __u32 sender_qpn,
+					  __u32 tenant)
 {
 	to->sender = from->receiver;
 	to->receiver = from->sender;
@@ -102,7 +104,8 @@ __noinline __u32 unconfirmed_place(struct qp_flow *flow, __u32 port)
 {
 	struct queue_pair_memory *memory = queue_pair_memory();
 	__u32 number = 0;
-	struct shared_key *place = share_place(&unconfirmed_places, &unconfirmed_next, UNCONFIRMED_SHARE, port, &number);
+	struct shared_key *place =
+		share_place(&unconfirmed_places, &unconfirmed_next, UNCONFIRMED_SHARE, port, &number);
 	if (!flow || !place || !memory)
 		return 0;
 	memory->displaced = *place;
@@ -133,7 +136,8 @@ static __always_inline int queue_pair_insert(struct qp_flow *flow, struct queue_
 	return bpf_map_update_elem(&unconfirmed_queue_pairs, flow, fresh, BPF_ANY);
 }
 
-// Writes one half. Knowledge about the same connection is refreshed in place, so that its rate limit and its counts go on.
+// Writes one half. Knowledge about the same connection is refreshed in place, so that its rate limit and its counts go
+// on.
 __noinline int queue_pair_store(struct qp_flow *flow, struct learned *learned)
 {
 	struct queue_pair_memory *memory = queue_pair_memory();
@@ -191,18 +195,22 @@ static __always_inline int queue_pairs_known(struct qp_flow *flow, __u32 peer_te
 	struct qp_flow reverse;
 	flow_reversed(&reverse, flow, sender_qpn, peer_tenant);
 	struct queue_pair *pair = queue_pair_learned(flow), *other = queue_pair_learned(&reverse);
-	return pair && other && pair->sender_qpn == sender_qpn && pair->peer_tenant == peer_tenant && other->sender_qpn == flow->receiver_qpn &&
-	       other->peer_tenant == flow->tenant;
+	return pair && other && pair->sender_qpn == sender_qpn && pair->peer_tenant == peer_tenant &&
+	       other->sender_qpn == flow->receiver_qpn && other->peer_tenant == flow->tenant;
 }
 
-// Learns a connection: flow->sender's `sender_qpn` and flow->receiver's `flow->receiver_qpn` are each other's peers. The receiver's
-// packets are seen in `peer_tenant`. What a CM exchange says waits to be
-// confirmed, in the share of `port`; what answers have shown does not, unless there is no room.
-static __always_inline int queue_pairs_connect(struct qp_flow *flow, __u32 peer_tenant, __u32 sender_qpn, __u32 sender_psn, __u32 receiver_psn, enum qp_source source,
-					       __u32 port)
+// Learns a connection: flow->sender's `sender_qpn` and flow->receiver's `flow->receiver_qpn` are each other's peers.
+// The receiver's packets are seen in `peer_tenant`. What a CM exchange says waits to be confirmed, in the share of
+// `port`; what answers have shown does not, unless there is no room.
+static __always_inline int queue_pairs_connect(struct qp_flow *flow, __u32 peer_tenant, __u32 sender_qpn,
+					       __u32 sender_psn, __u32 receiver_psn, enum qp_source source, __u32 port)
 {
 	struct learned learned = {
-		.sender_qpn = sender_qpn, .starting_psn = sender_psn, .source = source, .peer_tenant = peer_tenant, .now = bpf_ktime_get_coarse_ns(),
+		.sender_qpn = sender_qpn,
+		.starting_psn = sender_psn,
+		.source = source,
+		.peer_tenant = peer_tenant,
+		.now = bpf_ktime_get_coarse_ns(),
 	};
 	int is_known = queue_pairs_known(flow, peer_tenant, sender_qpn);
 	if (is_known || source == QP_FROM_TRAFFIC) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Which Queue Pair sends to which (PNC-1-c). A BTH names the destination's Queue Pair only, so the sender's must be learned: cm.h, reverse-traffic.h.
-// A wrong answer here slows down somebody else, so whatever contradicts an entry removes both of its halves (queue-pair-store.h): unknown is harmless. What comes by
-// a port to which no route back to its source leads is no evidence (port-roles.h).
+// Which Queue Pair sends to which (PNC-1-c). A BTH names the destination's Queue Pair only, so the sender's must be
+// learned: cm.h, reverse-traffic.h. A wrong answer here slows down somebody else, so whatever contradicts an entry
+// removes both of its halves (queue-pair-store.h): unknown is harmless. What comes by a port to which no route back to
+// its source leads is no evidence (port-roles.h).
 #ifndef CNPD_QUEUE_PAIRS_H
 #define CNPD_QUEUE_PAIRS_H
 
@@ -48,7 +49,8 @@ static __always_inline __s32 psn_distance(__u32 a, __u32 b)
 	return (__s32)((a - b) << 8) >> 8;
 }
 
-// --- What a packet of a known connection says about it -------------------------------------------------------------------------------------
+// --- What a packet of a known connection says about it
+// -------------------------------------------------------------------------------------
 
 enum qp_verdict { QP_FITS, QP_GONE, QP_DOUBTED };
 
@@ -62,14 +64,17 @@ static __always_inline enum qp_verdict queue_pair_drop(struct qp_flow *flow, enu
 	return QP_GONE;
 }
 
-// One bit an operation (low five bits of the opcode). Answers of a responder: READ responses 0D-10, ACK 11, atomic ACK 12.
+// One bit an operation (low five bits of the opcode). Answers of a responder: READ responses 0D-10, ACK 11, atomic
+// ACK 12.
 #define ANSWER_OPS 0x0007e000u
-// Answers that name the PSN of the request: first and only READ response, ACK and NAK, atomic ACK. Later READ responses count on from it.
+// Answers that name the PSN of the request: first and only READ response, ACK and NAK, atomic ACK. Later READ responses
+// count on from it.
 #define NAMING_OPS 0x00072000u
 // Requests that are answered without asking: READ, atomics.
 #define ASKING_OPS 0x00181000u
-// Packets that are looked at: these, requests that set AckReq, and for responders that acknowledge as they please every sixteenth PSN. The choice
-// depends on the PSN alone as far as it can, so that connections in lockstep are kept alike and seen to be ambiguous. The rest costs a few instructions.
+// Packets that are looked at: these, requests that set AckReq, and for responders that acknowledge as they please every
+// sixteenth PSN. The choice depends on the PSN alone as far as it can, so that connections in lockstep are kept alike
+// and seen to be ambiguous. The rest costs a few instructions.
 #define SAMPLED_PSN_MASK 15
 
 static __always_inline int is_answer(__u32 opcode)
@@ -88,7 +93,8 @@ static __always_inline int is_looked_at(__u32 opcode, __u32 psn, __u32 asks)
 }
 
 // An answer whose PSN is in the other direction's sequence: `flow` and its entry `pair`, `reverse` and `other`.
-static __always_inline enum qp_verdict queue_pair_answered(struct arrival *a, struct queue_pair *pair, struct qp_flow *reverse, struct queue_pair *other)
+static __always_inline enum qp_verdict queue_pair_answered(struct arrival *a, struct queue_pair *pair,
+							   struct qp_flow *reverse, struct queue_pair *other)
 {
 	if (!is_naming(a->opcode) || other->psn == PSN_UNKNOWN)
 		return QP_FITS;
@@ -105,7 +111,8 @@ static __always_inline enum qp_verdict queue_pair_answered(struct arrival *a, st
 }
 
 // A request: are those before it answered? Nobody answers UC.
-static __always_inline enum qp_verdict queue_pair_asked(struct arrival *a, struct queue_pair *pair, struct queue_pair *other, struct proxy_config *config)
+static __always_inline enum qp_verdict queue_pair_asked(struct arrival *a, struct queue_pair *pair,
+							struct queue_pair *other, struct proxy_config *config)
 {
 	if (a->opcode >> 5 == TRANSPORT_UC)
 		return QP_FITS;
@@ -136,9 +143,11 @@ __noinline int queue_pair_check(struct arrival *a)
 	struct queue_pair *other = queue_pair_learned(&reverse);
 	if (!other || other->sender_qpn != a->flow.receiver_qpn)
 		return queue_pair_drop(&a->flow, COUNT_QP_ORPHANED);
-	if (is_later(a->now, pair->last_seen, config->ageing_ns) && is_later(a->now, other->last_seen, config->ageing_ns))
+	if (is_later(a->now, pair->last_seen, config->ageing_ns) &&
+	    is_later(a->now, other->last_seen, config->ageing_ns))
 		return queue_pair_drop(&a->flow, COUNT_QP_AGED);
-	return is_answer(a->opcode) ? queue_pair_answered(a, pair, &reverse, other) : queue_pair_asked(a, pair, other, config);
+	return is_answer(a->opcode) ? queue_pair_answered(a, pair, &reverse, other)
+				    : queue_pair_asked(a, pair, other, config);
 }
 
 // Another port than before, or it was long ago that this one was asked about. Whether the packet may be believed.
@@ -167,12 +176,15 @@ static __always_inline void queue_pair_tally(struct queue_pair *pair, __u32 psn,
 	pair->psn = psn;
 }
 
-// Takes note of a packet of a known connection. QP_GONE: it is not known any more. QP_DOUBTED: its requests remain unanswered.
-static __always_inline enum qp_verdict queue_pair_seen(struct __sk_buff *skb, struct arrival *a, struct queue_pair *pair)
+// Takes note of a packet of a known connection. QP_GONE: it is not known any more. QP_DOUBTED: its requests remain
+// unanswered.
+static __always_inline enum qp_verdict queue_pair_seen(struct __sk_buff *skb, struct arrival *a,
+						       struct queue_pair *pair)
 {
 	__u32 answer = is_answer(a->opcode);
 	enum qp_verdict verdict = QP_FITS;
-	if (unlikely(pair->port != a->port || is_later(a->now, pair->believed_at, BELIEF_NS)) && !queue_pair_moved(skb, a))
+	if (unlikely(pair->port != a->port || is_later(a->now, pair->believed_at, BELIEF_NS)) &&
+	    !queue_pair_moved(skb, a))
 		return QP_FITS;
 	if (answer) {
 		pair->last_answer = a->now;
@@ -181,7 +193,8 @@ static __always_inline enum qp_verdict queue_pair_seen(struct __sk_buff *skb, st
 		queue_pair_tally(pair, a->psn, a->length);
 	}
 	// A question starts the clock, an answer confirms: neither waits for its turn.
-	if (is_later(a->now, pair->checked_at, CHECK_INTERVAL_NS) || (answer ? pair->place != 0 : (a->asks && !pair->waiting))) {
+	if (is_later(a->now, pair->checked_at, CHECK_INTERVAL_NS) ||
+	    (answer ? pair->place != 0 : (a->asks && !pair->waiting))) {
 		pair->checked_at = a->now;
 		verdict = queue_pair_check(a);
 		if (verdict == QP_GONE)

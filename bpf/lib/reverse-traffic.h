@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Learning a connection from its traffic (PNC-1-c): A sends to B's Queue Pair b with PSN p; soon B answers to A's Queue Pair a and names p.
-// Sent PSNs that ask for an answer are kept for a moment under (A, B, p). An answer that finds exactly one Queue Pair there is a hit for (a, b). After
-// `hits` hits in a row, each with a later PSN, and each seen from a's side and from b's side as the same pair, the connection is learned.
+// Learning a connection from its traffic (PNC-1-c): A sends to B's Queue Pair b with PSN p; soon B answers to A's Queue
+// Pair a and names p. Sent PSNs that ask for an answer are kept for a moment under (A, B, p). An answer that finds
+// exactly one Queue Pair there is a hit for (a, b). After `hits` hits in a row, each with a later PSN, and each seen
+// from a's side and from b's side as the same pair, the connection is learned.
 //
-// What makes it cautious: a PSN that two Queue Pairs sent is nobody's hit and sets a's count back; a hit for another pair is a contradiction, after which
-// twice as many are asked for. Two connections in lockstep between the same hosts are therefore never told apart, and never guessed.
-// Where a PSN was sent by, and where it is answered by, is looked at when they would be evidence, for or against.
-// The UDP source port, which some cards derive from both Queue Pairs, is not consulted: it could only confirm what this has decided.
+// What makes it cautious: a PSN that two Queue Pairs sent is nobody's hit and sets a's count back; a hit for another
+// pair is a contradiction, after which twice as many are asked for. Two connections in lockstep between the same hosts
+// are therefore never told apart, and never guessed. Where a PSN was sent by, and where it is answered by, is looked at
+// when they would be evidence, for or against. The UDP source port, which some cards derive from both Queue Pairs, is
+// not consulted: it could only confirm what this has decided.
 #ifndef CNPD_REVERSE_TRAFFIC_H
 #define CNPD_REVERSE_TRAFFIC_H
 
@@ -26,8 +28,8 @@ struct sent {
 	__u32 tenant;
 	__u64 at;
 	struct address origin; // of the outermost header
-	__u32 port; // by which it came
-	__u32 place; // of the port's, from 1
+	__u32 port;	       // by which it came
+	__u32 place;	       // of the port's, from 1
 };
 
 #define SENT_SHARE 2048
@@ -35,7 +37,7 @@ PORT_SHARED(qp_sent, SENT_SHARE);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, PORT_SHARES * SENT_SHARE);
+	__uint(max_entries, PORT_SHARES *SENT_SHARE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct sent_key);
 	__type(value, struct sent);
@@ -55,7 +57,7 @@ PORT_SHARED(qp_candidate, CANDIDATE_SHARE);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, PORT_SHARES * CANDIDATE_SHARE);
+	__uint(max_entries, PORT_SHARES *CANDIDATE_SHARE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct qp_flow);
 	__type(value, struct candidate);
@@ -85,7 +87,8 @@ __noinline __u32 candidate_place(struct qp_flow *flow, __u32 port)
 {
 	struct queue_pair_memory *memory = queue_pair_memory();
 	__u32 number = 0;
-	struct shared_key *place = share_place(&qp_candidate_places, &qp_candidate_next, CANDIDATE_SHARE, port, &number);
+	struct shared_key *place =
+		share_place(&qp_candidate_places, &qp_candidate_next, CANDIDATE_SHARE, port, &number);
 	if (!flow || !place || !memory)
 		return 0;
 	memory->displaced = *place;
@@ -98,7 +101,8 @@ __noinline __u32 candidate_place(struct qp_flow *flow, __u32 port)
 	return number;
 }
 
-// The source of an answer's request and of a request's answer are each other's destination, except in a tunnel, where the other end is nobody's business here.
+// The source of an answer's request and of a request's answer are each other's destination, except in a tunnel, where
+// the other end is nobody's business here.
 static __always_inline int sent_is_believed(struct __sk_buff *skb, const struct sent *sent, const struct address *goal)
 {
 	struct address origin = sent->origin;
@@ -130,8 +134,15 @@ __noinline int note_sent_again(struct __sk_buff *skb, struct arrival *a, struct 
 
 static __always_inline void note_sent(struct __sk_buff *skb, struct arrival *a, __u64 recent_ns)
 {
-	struct sent_key key = { .sender = a->flow.sender, .receiver = a->flow.receiver, .psn = a->psn, .space = tenant_space(a->flow.tenant) };
-	struct sent fresh = { .qpn = a->flow.receiver_qpn, .tenant = a->flow.tenant, .port = a->port, .at = a->now, .origin = a->origin };
+	struct sent_key key = { .sender = a->flow.sender,
+				.receiver = a->flow.receiver,
+				.psn = a->psn,
+				.space = tenant_space(a->flow.tenant) };
+	struct sent fresh = { .qpn = a->flow.receiver_qpn,
+			      .tenant = a->flow.tenant,
+			      .port = a->port,
+			      .at = a->now,
+			      .origin = a->origin };
 	struct sent *known = bpf_map_lookup_elem(&qp_sent_psns, &key);
 	if (!known) {
 		fresh.place = sent_place(&key, a->port, a->now, recent_ns);
@@ -144,13 +155,15 @@ static __always_inline void note_sent(struct __sk_buff *skb, struct arrival *a, 
 		if (!known)
 			return;
 	}
-	if ((known->qpn == fresh.qpn && known->tenant == fresh.tenant && known->port == fresh.port) || (known->qpn == QPN_AMBIGUOUS && !is_later(a->now, known->at, recent_ns)))
+	if ((known->qpn == fresh.qpn && known->tenant == fresh.tenant && known->port == fresh.port) ||
+	    (known->qpn == QPN_AMBIGUOUS && !is_later(a->now, known->at, recent_ns)))
 		known->at = a->now;
 	else
 		note_sent_again(skb, a, known, recent_ns);
 }
 
-static __always_inline void candidate_set(struct qp_flow *flow, __u32 peer_tenant, __u32 sender_qpn, __u32 psn, __s32 hits, __u32 port)
+static __always_inline void candidate_set(struct qp_flow *flow, __u32 peer_tenant, __u32 sender_qpn, __u32 psn,
+					  __s32 hits, __u32 port)
 {
 	struct candidate fresh = { .sender_qpn = sender_qpn, .psn = psn, .hits = hits, .peer_tenant = peer_tenant };
 	struct candidate *known = bpf_map_lookup_elem(&qp_candidates, flow);
@@ -160,7 +173,8 @@ static __always_inline void candidate_set(struct qp_flow *flow, __u32 peer_tenan
 	bpf_map_update_elem(&qp_candidates, flow, &fresh, BPF_ANY);
 }
 
-// The supposed Queue Pair of the flow's sender, with the tenant of the other direction in the upper half; 0 when there is none.
+// The supposed Queue Pair of the flow's sender, with the tenant of the other direction in the upper half; 0 when there
+// is none.
 static __always_inline __u64 candidate_of(struct qp_flow *flow)
 {
 	struct candidate *candidate = bpf_map_lookup_elem(&qp_candidates, flow);
@@ -168,7 +182,8 @@ static __always_inline __u64 candidate_of(struct qp_flow *flow)
 }
 
 // An answer (flow: B → A, Queue Pair a) that fits a request to `asked`, Queue Pair b of B, which was seen in `tenant`.
-static __always_inline void candidate_hit(struct qp_flow *flow, __u32 tenant, __u32 asked, __u32 psn, __s32 needed, __u32 port)
+static __always_inline void candidate_hit(struct qp_flow *flow, __u32 tenant, __u32 asked, __u32 psn, __s32 needed,
+					  __u32 port)
 {
 	struct qp_flow request;
 	flow_reversed(&request, flow, asked, tenant);
@@ -197,12 +212,16 @@ static __always_inline void candidate_hit(struct qp_flow *flow, __u32 tenant, __
 
 static __always_inline void note_answer(struct __sk_buff *skb, struct arrival *a, struct proxy_config *config)
 {
-	struct sent_key key = { .sender = a->flow.receiver, .receiver = a->flow.sender, .psn = a->psn, .space = tenant_space(a->flow.tenant) };
+	struct sent_key key = { .sender = a->flow.receiver,
+				.receiver = a->flow.sender,
+				.psn = a->psn,
+				.space = tenant_space(a->flow.tenant) };
 	struct sent *sent = bpf_map_lookup_elem(&qp_sent_psns, &key);
 	if (!sent || is_later(a->now, sent->at, config->recent_ns))
 		return;
 	__u32 asked = sent->qpn, tenant = sent->tenant, asked_by = sent->port;
-	if (!is_believed(skb, &a->origin, &a->origin_goal, a->port) || (asked != QPN_AMBIGUOUS && !sent_is_believed(skb, sent, &a->origin))) {
+	if (!is_believed(skb, &a->origin, &a->origin_goal, a->port) ||
+	    (asked != QPN_AMBIGUOUS && !sent_is_believed(skb, sent, &a->origin))) {
 		if (!a->is_tagged)
 			count(COUNT_QP_WRONG_PORT);
 		return;

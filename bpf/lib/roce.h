@@ -24,8 +24,8 @@ struct bth {
 	__be32 psn; // high byte: AckReq, reserved
 };
 
-// Whether a UDP datagram that says it has `length` bytes is a RoCEv2 packet's: it holds a BTH and the ICRC, and ends within the `room` bytes that the IP
-// header leaves for it. Jumbograms (UDP length 0, RFC 2675) are none.
+// Whether a UDP datagram that says it has `length` bytes is a RoCEv2 packet's: it holds a BTH and the ICRC, and ends
+// within the `room` bytes that the IP header leaves for it. Jumbograms (UDP length 0, RFC 2675) are none.
 static __always_inline int roce_fits(__u32 length, __u32 room)
 {
 	return length >= 8 + BTH_SIZE + ICRC_SIZE && length <= room;
@@ -45,7 +45,8 @@ static __always_inline int roce_is_datagram(__u8 opcode)
 #define BTH_QPN(word) (bpf_ntohl(word) & 0xffffff)
 #define BTH_PSN(word) (bpf_ntohl(word) & 0xffffff)
 
-// One bit an operation (low five bits of the opcode) that carries a payload: SEND 00-05, 16, 17; WRITE 06-0B; READ response 0D-10.
+// One bit an operation (low five bits of the opcode) that carries a payload: SEND 00-05, 16, 17; WRITE 06-0B; READ
+// response 0D-10.
 #define DATA_OPS_RC 0x00c1efffu
 #define DATA_OPS_UC 0x00000fffu // SEND and WRITE
 #define DATA_OPS_UD 0x00000030u // SEND only 04, 05

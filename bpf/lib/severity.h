@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // What a Long-haul CNP says (LHCNP §5.5.1) and when it had better wait (LHCNP §5.7).
-// The depth of the queue gives a row of the port's instructions. If the flow's arrival rate has just fallen, some node has told its sender already (another
-// one upstream, or this one): the flow is left alone for a round-trip time (LHCNP-5.7-b, LHCNP-5.7-c, LHCNP-5.7-d). When the queue is deeper
-// after that, or deeper than at our own last notification, or still at its limit, a stricter row than that of the depth is said (LHCNP-5.7-e). Once the queue has been at or below
-// K_min for a round-trip time, all this is forgotten.
+// The depth of the queue gives a row of the port's instructions. If the flow's arrival rate has just fallen, some node
+// has told its sender already (another one upstream, or this one): the flow is left alone for a round-trip time
+// (LHCNP-5.7-b, LHCNP-5.7-c, LHCNP-5.7-d). When the queue is deeper after that, or deeper than at our own last
+// notification, or still at its limit, a stricter row than that of the depth is said (LHCNP-5.7-e). Once the queue has
+// been at or below K_min for a round-trip time, all this is forgotten.
 #ifndef CNPD_SEVERITY_H
 #define CNPD_SEVERITY_H
 
@@ -35,14 +36,15 @@ static __always_inline int row_of_depth(const struct egress_port *port, __u32 de
 	return row;
 }
 
-// Arrival rate in units that only compare: bytes × 2²⁰ per 64 ns: exact enough for one packet in ten seconds, without overflow for 100 s at 800 Gb/s.
+// Arrival rate in units that only compare: bytes × 2²⁰ per 64 ns: exact enough for one packet in ten seconds, without
+// overflow for 100 s at 800 Gb/s.
 static __always_inline __u64 rate_over(__u64 bytes, __u64 elapsed)
 {
 	return (bytes << 20) / (elapsed >> 6 | 1);
 }
 
-// Ends the flow's window when its time is over. A window that ends with a markedly lower rate than the one before defers the flow for another one, unless
-// it has just been deferred and the queue is deeper nevertheless.
+// Ends the flow's window when its time is over. A window that ends with a markedly lower rate than the one before
+// defers the flow for another one, unless it has just been deferred and the queue is deeper nevertheless.
 static __noinline int rate_observe(struct congestion *c)
 {
 	struct flow *flow = c->flow;
@@ -80,7 +82,8 @@ static __noinline int choose_row(struct congestion *c)
 		return NO_ROW;
 	int row = row_of_depth(port, c->depth);
 	int told = is_long_haul(flow->told_format) && (__s64)(flow->told_at - c->measure->congested_since) >= 0;
-	// A queue that stands at its limit drops and cannot get deeper: there it is enough that it has not got shorter than the highest congestion level.
+	// A queue that stands at its limit drops and cannot get deeper: there it is enough that it has not got shorter
+	// than the highest congestion level.
 	__u32 full = port->level_bytes[CONGESTION_LEVELS - 1];
 	int worse = c->depth > flow->told_depth || (c->depth >= full && flow->told_depth >= full);
 	int ineffective = (flow->deferred_until != 0 && c->depth > flow->deferred_depth) || (told && worse);
@@ -88,7 +91,8 @@ static __noinline int choose_row(struct congestion *c)
 		return row;
 	int reached = told && flow->told_row > row ? flow->told_row : row, strictest = port->instruction_count - 1;
 	if (reached >= strictest)
-		return strictest; // nothing stricter is declared, perhaps no longer: a reload may have taken the row that was said
+		return strictest; // nothing stricter is declared, perhaps no longer: a reload may have taken the row
+				  // that was said
 	c->reason = REASON_ESCALATION;
 	return reached + 1;
 }

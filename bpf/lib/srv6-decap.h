@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The tunnel exit (FCN §4.2.1), in front of the kernel's seg6local, which ignores the outer ECN field: at a local SID that decapsulates, the inner
-// field becomes what RFC 6040 figure 4 says, or the packet is dropped where it says so. Where the program can forward the packet as End.DT4 and
-// End.DT6 would (RFC 8986 §4.6, §4.7) it does, for one look-up is cheaper than two; in every other case the kernel does the rest.
+// The tunnel exit (FCN §4.2.1), in front of the kernel's seg6local, which ignores the outer ECN field: at a local SID
+// that decapsulates, the inner field becomes what RFC 6040 figure 4 says, or the packet is dropped where it says so.
+// Where the program can forward the packet as End.DT4 and End.DT6 would (RFC 8986 §4.6, §4.7) it does, for one look-up
+// is cheaper than two; in every other case the kernel does the rest.
 #ifndef CNPD_SRV6_DECAP_H
 #define CNPD_SRV6_DECAP_H
 
@@ -27,11 +28,12 @@ static __always_inline int pull(struct __sk_buff *skb, __u32 size)
 	return skb->data_end - skb->data >= size || bpf_skb_pull_data(skb, size) == 0;
 }
 
-// 0 when the chain ends within the packet. `arrival->protocol` may be an extension header still: the chain is longer than any that is in use.
+// 0 when the chain ends within the packet. `arrival->protocol` may be an extension header still: the chain is longer
+// than any that is in use.
 static __always_inline int parse_arrival(struct __sk_buff *skb, __u8 next, struct arrival *arrival)
 {
 	__u32 offset = ETH_HLEN + IPV6_HLEN;
-	*arrival = (struct arrival){.is_plain = 1};
+	*arrival = (struct arrival){ .is_plain = 1 };
 	for (int i = 0; i < TUNNEL_HEADERS; i++) {
 		if (next != IPPROTO_ROUTING && next != IPPROTO_HOPOPTS && next != IPPROTO_DSTOPTS)
 			break;
@@ -76,14 +78,16 @@ static __always_inline void count_ecn(__u32 inner, __u32 outer, __u32 result)
 		count(result == ECN_CE ? COUNT_SRV6_DECAP_CE : COUNT_SRV6_DECAP_ECT1);
 }
 
-// Writes the traffic class of the packet inside. What a driver summed up over the whole packet (CHECKSUM_COMPLETE) is kept right.
+// Writes the traffic class of the packet inside. What a driver summed up over the whole packet (CHECKSUM_COMPLETE) is
+// kept right.
 static __always_inline void set_inner_class(struct __sk_buff *skb, __u8 *ip, __u8 family, __u32 traffic_class)
 {
 	__be16 from = walk_be16(ip), to;
 	if (family == 4) {
 		ip[1] = traffic_class;
 		to = walk_be16(ip);
-		*(__be16 *)(ip + 10) = checksum_replace(walk_be16(ip + 10), from, to); // the header sums up to what it did before
+		*(__be16 *)(ip + 10) =
+			checksum_replace(walk_be16(ip + 10), from, to); // the header sums up to what it did before
 	} else {
 		set_traffic_class6(ip, traffic_class);
 		to = walk_be16(ip);
@@ -92,7 +96,8 @@ static __always_inline void set_inner_class(struct __sk_buff *skb, __u8 *ip, __u
 }
 
 // RFC 6040 §4.2 and RFC 2983 §4. 0 when the packet must be dropped.
-static __always_inline int leave_tunnel(struct __sk_buff *skb, __u32 outer, __u8 *ip, __u8 family, const struct srv6_sid *sid, const struct srv6_config *config)
+static __always_inline int leave_tunnel(struct __sk_buff *skb, __u32 outer, __u8 *ip, __u8 family,
+					const struct srv6_sid *sid, const struct srv6_config *config)
 {
 	__u32 inner = family == 6 ? traffic_class6(ip) : ip[1];
 	__u32 ecn = ecn_egress(inner & ECN_MASK, outer & ECN_MASK);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The tunnel entry (FCN §4.2): what is put right in the outer header of a packet that this router has just encapsulated, by the kernel's H.Encaps or
-// any other way: the outer source becomes END.CON (FCN-4.2.2-c), the outer ECN field follows RFC 6040 §4.1 (the kernel writes 0 when IPv4
-// is inside), the outer DSCP RFC 2983. It encapsulates nothing itself.
+// The tunnel entry (FCN §4.2): what is put right in the outer header of a packet that this router has just
+// encapsulated, by the kernel's H.Encaps or any other way: the outer source becomes END.CON (FCN-4.2.2-c), the outer
+// ECN field follows RFC 6040 §4.1 (the kernel writes 0 when IPv4 is inside), the outer DSCP RFC 2983. It encapsulates
+// nothing itself.
 #ifndef CNPD_SRV6_ENCAP_H
 #define CNPD_SRV6_ENCAP_H
 
@@ -16,7 +17,7 @@
 #define SRH_TLVS 16
 
 struct tunnel {
-	__u16 inner;	    // offset of the header inside
+	__u16 inner; // offset of the header inside
 	__u8 inner_family;
 	__u8 has_hmac;
 };
@@ -61,8 +62,9 @@ static __always_inline int parse_tunnel(struct __sk_buff *skb, __u8 next, struct
 // Whether the packet in the tunnel is RoCEv2 with data; its innermost source is put into `key`.
 static __always_inline int carries_roce(struct __sk_buff *skb, const struct tunnel *tunnel, struct tunnel_key *key)
 {
-	struct headers h = {.inner = tunnel->inner, .inner_family = tunnel->inner_family};
-	__u32 hlen = tunnel->inner_family == 6 ? IPV6_HLEN : IPV4_HLEN, needed = tunnel->inner + hlen + UDP_HLEN + BTH_SIZE;
+	struct headers h = { .inner = tunnel->inner, .inner_family = tunnel->inner_family };
+	__u32 hlen = tunnel->inner_family == 6 ? IPV6_HLEN : IPV4_HLEN,
+	      needed = tunnel->inner + hlen + UDP_HLEN + BTH_SIZE;
 	if (needed > skb->len)
 		return 0;
 	// A long packet may have no more in linear memory than the kernel has looked at so far.
@@ -73,7 +75,8 @@ static __always_inline int carries_roce(struct __sk_buff *skb, const struct tunn
 		return 0;
 	__u8 next = tunnel->inner_family == 6 ? ip[6] : ip[9];
 	h.transport = h.inner + hlen;
-	if (next != IPPROTO_UDP || (tunnel->inner_family == 4 && (ip[0] != 0x45 || walk_be16(ip + 6) & bpf_htons(0x3fff)))) {
+	if (next != IPPROTO_UDP ||
+	    (tunnel->inner_family == 4 && (ip[0] != 0x45 || walk_be16(ip + 6) & bpf_htons(0x3fff)))) {
 		if (next != IPPROTO_UDP && next != IPPROTO_IPV6 && next != IPPROTO_IPIP && !is_extension(next))
 			return 0;
 		if (walk_headers(skb, &h) != WALK_TRANSPORT || !walk_is_roce(&h) || h.shims)
@@ -81,9 +84,11 @@ static __always_inline int carries_roce(struct __sk_buff *skb, const struct tunn
 	}
 	const __u8 *udp = walk_at(skb, h.transport, UDP_HLEN + BTH_SIZE);
 	ip = walk_at(skb, h.inner, IPV6_HLEN);
-	if (!udp || !ip || walk_be16(udp + 2) != bpf_htons(ROCE_UDP_PORT) || !roce_carries_data(udp[UDP_HLEN]) || udp[UDP_HLEN + 1] & BTH_VERSION)
+	if (!udp || !ip || walk_be16(udp + 2) != bpf_htons(ROCE_UDP_PORT) || !roce_carries_data(udp[UDP_HLEN]) ||
+	    udp[UDP_HLEN + 1] & BTH_VERSION)
 		return 0;
-	__u32 end = h.inner_family == 6 ? h.inner + IPV6_HLEN + bpf_ntohs(walk_be16(ip + 4)) : h.inner + bpf_ntohs(walk_be16(ip + 2));
+	__u32 end = h.inner_family == 6 ? h.inner + IPV6_HLEN + bpf_ntohs(walk_be16(ip + 4))
+					: h.inner + bpf_ntohs(walk_be16(ip + 2));
 	if (end < h.transport || !roce_fits(bpf_ntohs(walk_be16(udp + 4)), end - h.transport))
 		return 0;
 	key->family = h.inner_family;
@@ -95,7 +100,8 @@ static __always_inline int carries_roce(struct __sk_buff *skb, const struct tunn
 }
 
 // The END.CON SID of this tunnel, or null.
-static __always_inline const struct address *tunnel_source(struct __sk_buff *skb, struct tunnel_key *key, const struct srv6_config *config)
+static __always_inline const struct address *tunnel_source(struct __sk_buff *skb, struct tunnel_key *key,
+							   const struct srv6_config *config)
 {
 	if (config->has_rows) {
 		const struct address *found;

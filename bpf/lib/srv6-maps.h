@@ -15,7 +15,8 @@ struct srv6_config {
 	__u8 compatibility;  // RFC 6040 §4.1: compatibility mode instead of normal mode
 	__u8 uniform;	     // RFC 2983: uniform model instead of pipe
 	__u8 outer_dscp;     // pipe: of tunnels of RoCEv2 packets, or OUTER_DSCP_AS_WRITTEN
-	__u8 shared_ingress; // other programs look at what arrives at core ports: decapsulated packets are left to the kernel's routing, not redirected past them
+	__u8 shared_ingress; // other programs look at what arrives at core ports: decapsulated packets are left to the
+			     // kernel's routing, not redirected past them
 	__u8 reserved[2];
 };
 
@@ -35,8 +36,9 @@ struct {
 	__type(value, __u8);
 } srv6_local_sources SEC(".maps");
 
-// Tunnel → END.CON SID: longest match on the interface that the packet came in by (0: any), then on the innermost source.
-// Packed: the trie's data begin right behind the length, which counts the bits of interface index and family too.
+// Tunnel → END.CON SID: longest match on the interface that the packet came in by (0: any), then on the innermost
+// source. Packed: the trie's data begin right behind the length, which counts the bits of interface index and family
+// too.
 struct tunnel_key {
 	__u32 length;
 	__u32 ifindex;
@@ -61,7 +63,7 @@ struct srv6_sid {
 	__u8 end_con;
 	__u8 decapsulate; // here, if the look-up succeeds; otherwise only ECN is put right and seg6local does the rest
 	__u8 own_route;	  // seg6local's action is known to be cnpd's own: End.DT6, which drops IPv4
-	__u32 table; // for the look-up; 0: all rules and tables, as for a packet that arrives without a tunnel
+	__u32 table;	  // for the look-up; 0: all rules and tables, as for a packet that arrives without a tunnel
 };
 
 #define SID_IPV4 1

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // How the proxy's program finds out whose a packet is (tenant.h). src/kernel/dataplane/tenants.ts mirrors the layouts.
-// A packet in a tunnel to one of this router's SIDs is of that SID's table; one in another tunnel is of the END.CON SID that it comes from (FCN §4.2.2); one
-// outside tunnels is of the END.CON SID that it would get here by interface and source. Of a tunnel that is none of these nothing is known.
+// A packet in a tunnel to one of this router's SIDs is of that SID's table; one in another tunnel is of the END.CON SID
+// that it comes from (FCN §4.2.2); one outside tunnels is of the END.CON SID that it would get here by interface and
+// source. Of a tunnel that is none of these nothing is known.
 #ifndef CNPD_TENANT_MAPS_H
 #define CNPD_TENANT_MAPS_H
 
@@ -9,7 +10,8 @@
 #include "tenant.h"
 #include "walk.h"
 
-// SIDs of this router, and END.CON SIDs that the domain has advertised. TENANT_UNKNOWN: of several one cannot tell which.
+// SIDs of this router, and END.CON SIDs that the domain has advertised. TENANT_UNKNOWN: of several one cannot tell
+// which.
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1 << 16);
@@ -70,7 +72,8 @@ static __always_inline __u32 tenant_of_source(const struct address *source)
 	return tenant ? *tenant : tenant_otherwise();
 }
 
-// Of a packet that arrives, in a tunnel whose outermost header is at `offset` or in none. A global function: the verifier looks at it once.
+// Of a packet that arrives, in a tunnel whose outermost header is at `offset` or in none. A global function: the
+// verifier looks at it once.
 __noinline __u32 tenant_of_tunnel(struct __sk_buff *skb, __u32 offset, __u32 family)
 {
 	struct tenant_config *config = tenant_configuration();
@@ -88,8 +91,8 @@ __noinline __u32 tenant_of_tunnel(struct __sk_buff *skb, __u32 offset, __u32 fam
 	return tenant_of_source(&source);
 }
 
-// Flag of `family`: the packet is a notice about a packet outside tunnels. It is of the port that it comes by, as every packet is. By "any interface" come
-// also notices of routers elsewhere, about which such a row says nothing.
+// Flag of `family`: the packet is a notice about a packet outside tunnels. It is of the port that it comes by, as every
+// packet is. By "any interface" come also notices of routers elsewhere, about which such a row says nothing.
 #define TENANT_OF_NOTICE 0x80
 
 // Most routers have none: this spares their packets the call.
@@ -102,7 +105,7 @@ static __always_inline int tenants_have_rows(void)
 __noinline __u32 tenant_of_port(__u32 ifindex, struct address *source, __u32 family)
 {
 	struct tenant_config *config = tenant_configuration();
-	struct tenant_port_key key = {.length = TENANT_PORT_KEY_BITS, .ifindex = ifindex, .family = family};
+	struct tenant_port_key key = { .length = TENANT_PORT_KEY_BITS, .ifindex = ifindex, .family = family };
 	if (!config || !config->has_rows || !source)
 		return TENANT_MAIN;
 	int is_notice = family & TENANT_OF_NOTICE;

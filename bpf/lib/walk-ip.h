@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What the walk through a packet's headers (walk.h) has in common: numbers, its result, access to bytes, and the headers of IP itself.
+// What the walk through a packet's headers (walk.h) has in common: numbers, its result, access to bytes, and the
+// headers of IP itself.
 #ifndef CNPD_WALK_IP_H
 #define CNPD_WALK_IP_H
 
@@ -73,32 +74,44 @@ enum walk_result {
 };
 
 // What a packet is in besides IP. The order is that of the counters.
-enum tunnel_kind { TUNNEL_NONE, TUNNEL_MPLS, TUNNEL_GRE, TUNNEL_VXLAN, TUNNEL_ESP, TUNNEL_GENEVE, TUNNEL_OTHER, TUNNEL_KINDS };
+enum tunnel_kind {
+	TUNNEL_NONE,
+	TUNNEL_MPLS,
+	TUNNEL_GRE,
+	TUNNEL_VXLAN,
+	TUNNEL_ESP,
+	TUNNEL_GENEVE,
+	TUNNEL_OTHER,
+	TUNNEL_KINDS
+};
 #define SHIM_PRESENT 1
 #define SHIM_OUTER_MPLS 2 // a label stack in front of the outermost IP header
 
 // Offsets are from the start of the frame. Where a walk that did not succeed stopped is in `transport` and `protocol`.
 struct headers {
-	__u16 outer;	   // outermost IP header
-	__u16 inner;	   // innermost IP header
+	__u16 outer; // outermost IP header
+	__u16 inner; // innermost IP header
 	__u16 transport;
-	__u16 destination; // 4 or 16 bytes: the innermost flow's destination, which under an unfinished SRH is its last segment
+	__u16 destination; // 4 or 16 bytes: the innermost flow's destination, which under an unfinished SRH is its last
+			   // segment
 	__u16 outer_length; // of the outermost packet, by its own header
-	__u32 end;	   // of the innermost packet, by its own length and those of the packets around it; it may be beyond the frame's
-	__be16 sport, dport; // UDP only
+	__u32 end; // of the innermost packet, by its own length and those of the packets around it; it may be beyond
+		   // the frame's
+	__be16 sport, dport;		 // UDP only
 	__u8 outer_family, inner_family; // 4 or 6
 	__u8 protocol;
-	__u8 fragmented; // the first fragment of several
-	__u8 visited;	 // of WALK_VISIT
-	__u8 tunnel;	 // enum tunnel_kind: the innermost shim
-	__u8 shims;	 // SHIM_…
+	__u8 fragmented;  // the first fragment of several
+	__u8 visited;	  // of WALK_VISIT
+	__u8 tunnel;	  // enum tunnel_kind: the innermost shim
+	__u8 shims;	  // SHIM_…
 	__u16 udp_length; // as the UDP header says
-	__u32 context; // labels, GRE keys and VXLAN networks on the way, mixed: whose packet it is
+	__u32 context;	  // labels, GRE keys and VXLAN networks on the way, mixed: whose packet it is
 };
 
 #define WALK_NO_END 0x7fffffff // `end` before the first IP header
 
-// No packet that a port sends is longer; a bound that stays the same also lets the verifier recognise a state it has seen.
+// No packet that a port sends is longer; a bound that stays the same also lets the verifier recognise a state it has
+// seen.
 #define WALK_OFFSET_MASK 0x3fff
 
 // `size` bytes of linear memory, or null.
@@ -108,7 +121,8 @@ static __always_inline const __u8 *walk_at(struct __sk_buff *skb, __u32 offset, 
 	const __u8 *at = (const __u8 *)(long)skb->data + (offset & WALK_OFFSET_MASK);
 	if (at + size > end)
 		at = 0;
-	opaque(at); // newer clangs repeat the comparison of bounds in place of one with null, which the verifier does not follow
+	opaque(at); // newer clangs repeat the comparison of bounds in place of one with null, which the verifier does
+		    // not follow
 	return at;
 }
 
@@ -180,7 +194,8 @@ static __always_inline enum walk_result walk_ipv6(struct __sk_buff *skb, struct 
 }
 
 // One header whose second byte is its length: extension headers, AH and the fragment header.
-static __always_inline enum walk_result walk_extension(struct __sk_buff *skb, struct headers *h, __u32 *offset, __u8 *next)
+static __always_inline enum walk_result walk_extension(struct __sk_buff *skb, struct headers *h, __u32 *offset,
+						       __u8 *next)
 {
 	const __u8 *extension = walk_at(skb, *offset, 8);
 	if (!extension || walk_is_cut(h, *offset, 8))
@@ -204,14 +219,15 @@ static __always_inline enum walk_result walk_extension(struct __sk_buff *skb, st
 
 static __always_inline int is_extension(__u8 protocol)
 {
-	return protocol == IPPROTO_HOPOPTS || protocol == IPPROTO_ROUTING || protocol == IPPROTO_FRAGMENT || protocol == IPPROTO_AH ||
-	       protocol == IPPROTO_DSTOPTS || protocol == IPPROTO_MOBILITY || protocol == IPPROTO_HIP || protocol == IPPROTO_SHIM6;
+	return protocol == IPPROTO_HOPOPTS || protocol == IPPROTO_ROUTING || protocol == IPPROTO_FRAGMENT ||
+	       protocol == IPPROTO_AH || protocol == IPPROTO_DSTOPTS || protocol == IPPROTO_MOBILITY ||
+	       protocol == IPPROTO_HIP || protocol == IPPROTO_SHIM6;
 }
 
 static __always_inline int is_walked(__u8 protocol)
 {
-	return protocol == IPPROTO_IPV6 || protocol == IPPROTO_IPIP || is_extension(protocol) || protocol == IPPROTO_GRE || protocol == IPPROTO_MPLS ||
-	       protocol == IPPROTO_ETHERNET;
+	return protocol == IPPROTO_IPV6 || protocol == IPPROTO_IPIP || is_extension(protocol) ||
+	       protocol == IPPROTO_GRE || protocol == IPPROTO_MPLS || protocol == IPPROTO_ETHERNET;
 }
 
 #endif

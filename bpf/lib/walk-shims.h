@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What tunnels other than IP in IP put between two packets (walk.h): MPLS label stacks, GRE, VXLAN, Ethernet; and which tunnels are not looked into.
+// What tunnels other than IP in IP put between two packets (walk.h): MPLS label stacks, GRE, VXLAN, Ethernet; and which
+// tunnels are not looked into.
 #ifndef CNPD_WALK_SHIMS_H
 #define CNPD_WALK_SHIMS_H
 
@@ -13,13 +14,16 @@ static __always_inline int is_opaque(__u8 protocol)
 
 static __always_inline int is_opaque_port(__be16 dport)
 {
-	return dport == bpf_htons(GENEVE_UDP_PORT) || dport == bpf_htons(VXLAN_GPE_UDP_PORT) || dport == bpf_htons(VXLAN_OLD_UDP_PORT) ||
-	       dport == bpf_htons(L2TP_UDP_PORT) || dport == bpf_htons(GTP_UDP_PORT) || dport == bpf_htons(ESP_UDP_PORT);
+	return dport == bpf_htons(GENEVE_UDP_PORT) || dport == bpf_htons(VXLAN_GPE_UDP_PORT) ||
+	       dport == bpf_htons(VXLAN_OLD_UDP_PORT) || dport == bpf_htons(L2TP_UDP_PORT) ||
+	       dport == bpf_htons(GTP_UDP_PORT) || dport == bpf_htons(ESP_UDP_PORT);
 }
 
 static __always_inline __u8 tunnel_of_port(__be16 dport)
 {
-	return dport == bpf_htons(GENEVE_UDP_PORT) ? TUNNEL_GENEVE : dport == bpf_htons(ESP_UDP_PORT) ? TUNNEL_ESP : TUNNEL_OTHER;
+	return dport == bpf_htons(GENEVE_UDP_PORT) ? TUNNEL_GENEVE
+	       : dport == bpf_htons(ESP_UDP_PORT)  ? TUNNEL_ESP
+						   : TUNNEL_OTHER;
 }
 
 static __always_inline int is_tag(__be16 type)
@@ -32,7 +36,8 @@ static __always_inline int is_mpls(__be16 type)
 	return type == bpf_htons(ETH_P_MPLS_UC) || type == bpf_htons(ETH_P_MPLS_MC);
 }
 
-// --- Shims --------------------------------------------------------------------------------------------------------------------------------
+// --- Shims
+// --------------------------------------------------------------------------------------------------------------------------------
 
 static __always_inline void walk_shim(struct headers *h, __u8 kind, __u32 context)
 {
@@ -41,8 +46,8 @@ static __always_inline void walk_shim(struct headers *h, __u8 kind, __u32 contex
 	h->context = (h->context ^ context ^ kind) * 0x9e3779b1u;
 }
 
-// To what the Ethernet header whose type, or first tag, is at `*offset` carries. Returns a protocol number as if from a header in front of it; 0
-// (hop-by-hop options, which cannot follow Ethernet): none of those that are walked.
+// To what the Ethernet header whose type, or first tag, is at `*offset` carries. Returns a protocol number as if from a
+// header in front of it; 0 (hop-by-hop options, which cannot follow Ethernet): none of those that are walked.
 static __always_inline __u8 walk_ethertype(struct __sk_buff *skb, __u32 *offset)
 {
 	__be16 type = 0;
@@ -56,12 +61,16 @@ static __always_inline __u8 walk_ethertype(struct __sk_buff *skb, __u32 *offset)
 			break;
 		*offset += 2;
 	}
-	return type == bpf_htons(ETH_P_IPV6) ? IPPROTO_IPV6 : type == bpf_htons(ETH_P_IP) ? IPPROTO_IPIP : is_mpls(type) ? IPPROTO_MPLS : 0;
+	return type == bpf_htons(ETH_P_IPV6) ? IPPROTO_IPV6
+	       : type == bpf_htons(ETH_P_IP) ? IPPROTO_IPIP
+	       : is_mpls(type)		     ? IPPROTO_MPLS
+					     : 0;
 }
 
-// Whether there is an IPv4 header without options, or an IPv6 header, at `offset`: the protocol number of IPv4 or IPv6, or 0. Ethernet frames in pseudowires
-// (RFC 4448) may begin with any address; a control word begins with 0 or 1 (RFC 4385). It has to fit the packet that it is in, which ends at `end` by its own
-// header: a notice has but the beginning of that. Where no IP header is in front, the frame is what it is in.
+// Whether there is an IPv4 header without options, or an IPv6 header, at `offset`: the protocol number of IPv4 or IPv6,
+// or 0. Ethernet frames in pseudowires (RFC 4448) may begin with any address; a control word begins with 0 or 1 (RFC
+// 4385). It has to fit the packet that it is in, which ends at `end` by its own header: a notice has but the beginning
+// of that. Where no IP header is in front, the frame is what it is in.
 __noinline int walk_guess_ip(struct __sk_buff *skb, __u32 offset, __u32 end)
 {
 	offset &= WALK_OFFSET_MASK;
@@ -86,7 +95,8 @@ __noinline int walk_guess_ip(struct __sk_buff *skb, __u32 offset, __u32 end)
 	return sum == 0xffff ? IPPROTO_IPIP : 0;
 }
 
-// Across the label stack at `offset`: where it ends; 0: not within MPLS_LABELS labels or the packet. Labels go into `h->context`.
+// Across the label stack at `offset`: where it ends; 0: not within MPLS_LABELS labels or the packet. Labels go into
+// `h->context`.
 __noinline int walk_labels(struct __sk_buff *skb, struct headers *h, __u32 offset)
 {
 	if (!h)
@@ -140,17 +150,19 @@ static __always_inline enum walk_result walk_gre(struct __sk_buff *skb, struct h
 		size += 4;
 	walk_shim(h, TUNNEL_GRE, key);
 	*offset += size;
-	*next = type == bpf_htons(ETH_P_IPV6) ? IPPROTO_IPV6
-		: type == bpf_htons(ETH_P_IP) ? IPPROTO_IPIP
-		: is_mpls(type) ? IPPROTO_MPLS
-		: type == bpf_htons(ETH_P_TEB) ? IPPROTO_ETHERNET : 0;
+	*next = type == bpf_htons(ETH_P_IPV6)  ? IPPROTO_IPV6
+		: type == bpf_htons(ETH_P_IP)  ? IPPROTO_IPIP
+		: is_mpls(type)		       ? IPPROTO_MPLS
+		: type == bpf_htons(ETH_P_TEB) ? IPPROTO_ETHERNET
+					       : 0;
 	if (flags & GRE_UNKNOWN || *next == 0)
 		return WALK_OPAQUE;
 	return WALK_TRANSPORT;
 }
 
 // An Ethernet frame inside a packet; one that carries no IP is no concern of ours.
-static __always_inline enum walk_result walk_inner_ethernet(struct __sk_buff *skb, struct headers *h, __u32 *offset, __u8 *next)
+static __always_inline enum walk_result walk_inner_ethernet(struct __sk_buff *skb, struct headers *h, __u32 *offset,
+							    __u8 *next)
 {
 	__u32 at = *offset + 12;
 	if (!walk_at(skb, at, 2) || walk_is_cut(h, *offset, ETH_HLEN))

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Walks from the Ethernet header to the transport header of the innermost packet: VLAN tags, IPv4 with options, IPv6 with its extension headers
-// (SRH of RFC 8754 among them), IPv4 and IPv6 inside either (protocols 4 and 41: RFC 2003, 2473, SRv6 encapsulation of RFC 8986), and what other tunnels put
-// between two packets (shims): MPLS label stacks (RFC 3032; in IP and UDP: RFC 4023, 7510), GRE (RFC 2784, 2890), VXLAN (RFC 7348), Ethernet.
-// Behind a label stack nothing says what follows: an IP header is taken for one if its lengths hold, and over IPv4 its checksum. What is in a tunnel
+// Walks from the Ethernet header to the transport header of the innermost packet: VLAN tags, IPv4 with options, IPv6
+// with its extension headers (SRH of RFC 8754 among them), IPv4 and IPv6 inside either (protocols 4 and 41: RFC 2003,
+// 2473, SRv6 encapsulation of RFC 8986), and what other tunnels put between two packets (shims): MPLS label stacks (RFC
+// 3032; in IP and UDP: RFC 4023, 7510), GRE (RFC 2784, 2890), VXLAN (RFC 7348), Ethernet. Behind a label stack nothing
+// says what follows: an IP header is taken for one if its lengths hold, and over IPv4 its checksum. What is in a tunnel
 // that is not looked into (ESP, Geneve, a pseudowire …) is WALK_OPAQUE, and `tunnel` says in which.
 // It reads paged packets as well; programs keep a fast path of their own for the plain packet.
-// A packet ends where its IP header says; what the frame has behind it is Ethernet padding or a trailer, of which no receiver keeps anything. `end` is where the
-// innermost packet ends by all the IP headers on the way. For a first fragment it is more: there the headers go on in another frame, and what stands
-// behind this one's end would be read in their place; so a first fragment that ends within its headers is WALK_TRUNCATED (RFC 7112 §5).
-// The walk ends after WALK_DEPTH headers.
+// A packet ends where its IP header says; what the frame has behind it is Ethernet padding or a trailer, of which no
+// receiver keeps anything. `end` is where the innermost packet ends by all the IP headers on the way. For a first
+// fragment it is more: there the headers go on in another frame, and what stands behind this one's end would be read in
+// their place; so a first fragment that ends within its headers is WALK_TRUNCATED (RFC 7112 §5). The walk ends after
+// WALK_DEPTH headers.
 #ifndef CNPD_WALK_H
 #define CNPD_WALK_H
 
 #include "walk-shims.h"
 
-// What a program wants to see of every header on the way: WALK_VISIT(skb, h, protocol, offset), defined before this file is included. It leaves what
-// it found in h->visited.
+// What a program wants to see of every header on the way: WALK_VISIT(skb, h, protocol, offset), defined before this
+// file is included. It leaves what it found in h->visited.
 #ifndef WALK_VISIT
 #define WALK_VISIT(skb, h, protocol, offset)
 #endif
@@ -41,8 +43,8 @@ static __always_inline enum walk_result walk_transport_udp(struct __sk_buff *skb
 // Whether the walk has ended at a RoCEv2 packet. A fragment is none: no adapter puts them together.
 static __always_inline int walk_is_roce(const struct headers *h)
 {
-	return h->protocol == IPPROTO_UDP && h->dport == bpf_htons(ROCE_UDP_PORT) && !h->fragmented && h->end > h->transport &&
-	       roce_fits(h->udp_length, h->end - h->transport);
+	return h->protocol == IPPROTO_UDP && h->dport == bpf_htons(ROCE_UDP_PORT) && !h->fragmented &&
+	       h->end > h->transport && roce_fits(h->udp_length, h->end - h->transport);
 }
 
 // Across the header of protocol `*next`, which is_walked() or a tunnel's UDP, at `*offset`.
@@ -75,8 +77,9 @@ __noinline int walk_linear(struct __sk_buff *skb, struct headers *h)
 	if (next == 0)
 		return WALK_NOT_IP;
 
-	// Offset and protocol go through memory, of which the verifier remembers no values: so it meets the same state at the head of every round and
-	// looks at each kind of header once a round, not once a way to get there (for the guard 5,000 instructions instead of 79,000).
+	// Offset and protocol go through memory, of which the verifier remembers no values: so it meets the same state
+	// at the head of every round and looks at each kind of header once a round, not once a way to get there (for
+	// the guard 5,000 instructions instead of 79,000).
 	volatile __u16 *at = &h->transport;
 	volatile __u8 *protocol = &h->protocol;
 	*at = offset;
@@ -106,8 +109,8 @@ __noinline int walk_linear(struct __sk_buff *skb, struct headers *h)
 	return walk_is_cut(h, offset, 0) ? WALK_TRUNCATED : WALK_TRANSPORT;
 }
 
-// Walks the packet; `h` is written whatever the result. If its headers reach beyond linear memory, it is pulled in whole, so packet pointers
-// are invalid afterwards. Offsets up to WALK_OFFSET_MASK can be read with walk_at().
+// Walks the packet; `h` is written whatever the result. If its headers reach beyond linear memory, it is pulled in
+// whole, so packet pointers are invalid afterwards. Offsets up to WALK_OFFSET_MASK can be read with walk_at().
 static __always_inline enum walk_result walk_headers(struct __sk_buff *skb, struct headers *h)
 {
 	enum walk_result result = walk_linear(skb, h);

@@ -28,7 +28,12 @@ export async function routerNamespace(bench: Bench): Promise<Netns> {
   await rtnetlink.addAddress('lo', address('192.0.2.9'), 32);
   await rtnetlink.createVeth({ name: WATCHED_PORT, peer: { name: `${WATCHED_PORT}2` } });
   await rtnetlink.setLink(WATCHED_PORT, { up: true });
-  await rtnetlink.setTbf({ ifindex: (await rtnetlink.link(WATCHED_PORT))!.ifindex, rate: 5_000_000n, burst: 20_000, limit: 2_000_000 });
+  await rtnetlink.setTbf({
+    ifindex: (await rtnetlink.link(WATCHED_PORT))!.ifindex,
+    rate: 5_000_000n,
+    burst: 20_000,
+    limit: 2_000_000,
+  });
   return netns;
 }
 
@@ -82,7 +87,11 @@ export class Agent {
     this.configure(opts.role);
     const watch = opts.watchLoop ? ['--import', join(dist(), 'loop-watch.js')] : [];
     const argv = [...watch, join(dist(), 'cnpd.js'), '-c', this.#config, '--run-dir', this.#runDir];
-    this.child = opts.netns.run(() => spawn(process.execPath, argv, { stdio: ['ignore', 'ignore', 'pipe', ...(opts.watchLoop ? (['ipc'] as const) : [])] }));
+    this.child = opts.netns.run(() =>
+      spawn(process.execPath, argv, {
+        stdio: ['ignore', 'ignore', 'pipe', ...(opts.watchLoop ? (['ipc'] as const) : [])],
+      }),
+    );
     createInterface({ input: this.child.stderr! }).on('line', (line) => void this.#said.push(logLine(line)));
     // Should the bench itself fail, no agent is left behind.
     const kill = (): void => void this.child.kill('SIGKILL');
@@ -109,12 +118,15 @@ export class Agent {
   async running(bench: Bench): Promise<void> {
     await until('cnpd runs', () => this.#check() && this.said('running') > 0, bench.signal);
     const status = (await this.client.get(['cnpd', 'status'])) as { health?: string; problems?: unknown } | undefined;
-    if (status?.health !== 'running') throw new Error(`cnpd is ${String(status?.health)}: ${JSON.stringify(status?.problems)}`);
+    if (status?.health !== 'running')
+      throw new Error(`cnpd is ${String(status?.health)}: ${JSON.stringify(status?.problems)}`);
   }
 
   /** How often it has logged this message, with these fields. */
   said(message: string, fields: Readonly<Record<string, string>> = {}): number {
-    return this.#said.filter((line) => line.msg === message && Object.entries(fields).every(([name, value]) => line[name] === value)).length;
+    return this.#said.filter(
+      (line) => line.msg === message && Object.entries(fields).every(([name, value]) => line[name] === value),
+    ).length;
   }
 
   /** Writes the configuration file. */
@@ -135,11 +147,19 @@ export class Agent {
       await exited;
       clearTimeout(timer);
     }
-    execFileSync(process.execPath, [join(dist(), 'cnpd.js'), '--run-dir', this.#runDir, 'uninstall'], { stdio: ['ignore', 'ignore', 'inherit'] });
+    execFileSync(process.execPath, [join(dist(), 'cnpd.js'), '--run-dir', this.#runDir, 'uninstall'], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
   }
 
   #check(): boolean {
-    if (this.#ended) throw new Error(`cnpd ended: ${this.#said.slice(-3).map(({ msg }) => msg).join(' | ')}`);
+    if (this.#ended)
+      throw new Error(
+        `cnpd ended: ${this.#said
+          .slice(-3)
+          .map(({ msg }) => msg)
+          .join(' | ')}`,
+      );
     return true;
   }
 }
@@ -157,11 +177,14 @@ function logLine(line: string): LogLine {
 }
 
 /** Resident memory of a process now, MB. */
-export const rssMb = (pid: number): number => Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;
+export const rssMb = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;
 
 /** A process with a timer a second: the least that an agent in Node.js can be. */
 export async function bareNode(bench: Bench): Promise<number> {
-  const child = spawn(process.execPath, ['-e', "setInterval(() => {}, 1000); console.log('here')"], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn(process.execPath, ['-e', "setInterval(() => {}, 1000); console.log('here')"], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
   bench.finally(async () => {
     const ended = once(child, 'exit');
     child.kill();
@@ -175,11 +198,19 @@ export async function bareNode(bench: Bench): Promise<number> {
 export function cpuMs(pid: number): number {
   const tasks = readdirSync(`/proc/${pid}/task`);
   // Nanoseconds on the processor, of each thread: finer than the clock ticks of /proc/PID/stat.
-  return tasks.reduce((sum, tid) => sum + Number(readFileSync(`/proc/${pid}/task/${tid}/schedstat`, 'utf8').split(' ')[0]) / 1e6, 0);
+  return tasks.reduce(
+    (sum, tid) => sum + Number(readFileSync(`/proc/${pid}/task/${tid}/schedstat`, 'utf8').split(' ')[0]) / 1e6,
+    0,
+  );
 }
 
-/** What a process's main thread has had so far, ms: time on a processor, and time in which it could have run but another did. */
+/**
+ * What a process's main thread has had so far, ms: time on a processor, and time in which it could have run but another
+ * did.
+ */
 export function mainThread(pid: number): { readonly ran: number; readonly waited: number } {
-  const [ran, waited] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ').map((ns) => Number(ns) / 1e6) as [number, number];
+  const [ran, waited] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8')
+    .split(' ')
+    .map((ns) => Number(ns) / 1e6) as [number, number];
   return { ran, waited };
 }

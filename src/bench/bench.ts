@@ -1,4 +1,5 @@
-// What every figure is given: how to say what goes on, and where to put what must be undone. Undoing happens in reverse order, whatever went wrong.
+// What every figure is given: how to say what goes on, and where to put what must be undone. Undoing happens in reverse
+// order, whatever went wrong.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +24,10 @@ export interface Figure {
 }
 
 /** Runs one figure and undoes what it did. @throws what the figure threw, or what could not be undone */
-export async function runFigure(figure: Figure, modules: { readonly signal: AbortSignal; say(text: string): void }): Promise<Row[]> {
+export async function runFigure(
+  figure: Figure,
+  modules: { readonly signal: AbortSignal; say(text: string): void },
+): Promise<Row[]> {
   const undone: (() => void | Promise<void>)[] = [];
   const directory = mkdtempSync(join(tmpdir(), 't-bench-'));
   const failures: unknown[] = [];
@@ -48,7 +52,12 @@ export async function runFigure(figure: Figure, modules: { readonly signal: Abor
 }
 
 /** Waits until `condition` holds. @throws Error naming what was waited for */
-export async function until(what: string, condition: () => boolean | Promise<boolean>, signal: AbortSignal, limitMs = 20_000): Promise<void> {
+export async function until(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  signal: AbortSignal,
+  limitMs = 20_000,
+): Promise<void> {
   const end = performance.now() + limitMs;
   while (!(await condition())) {
     signal.throwIfAborted();
@@ -58,5 +67,10 @@ export async function until(what: string, condition: () => boolean | Promise<boo
 }
 
 /** dist/, where the bundles and dist/bpf are, whether this runs as a bundle's entry or its chunk. */
-export const dist = (): string => (import.meta.dirname.endsWith('chunk') ? join(import.meta.dirname, '..') : import.meta.dirname.endsWith('bench') ? join(import.meta.dirname, '../../dist') : import.meta.dirname);
+export const dist = (): string =>
+  import.meta.dirname.endsWith('chunk')
+    ? join(import.meta.dirname, '..')
+    : import.meta.dirname.endsWith('bench')
+      ? join(import.meta.dirname, '../../dist')
+      : import.meta.dirname;
 export const bpfObject = (name: string): string => join(dist(), 'bpf', `${name}.bpf.o`);

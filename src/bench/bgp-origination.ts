@@ -1,6 +1,7 @@
-// How fast own paths come into gobgpd: a bare AddPathStream client, cnpd's client and the whole carrier, all in this process, into one gobgpd, in turns. Each has the same
-// paths, a hundred a message, encodes them as it goes with the same encoder, and is done when gobgpd's own count of the table says so. The bare client does nothing else: it
-// does not watch what gobgpd has.
+// How fast own paths come into gobgpd: a bare AddPathStream client, cnpd's client and the whole carrier, all in this
+// process, into one gobgpd, in turns. Each has the same paths, a hundred a message, encodes them as it goes with the
+// same encoder, and is done when gobgpd's own count of the table says so. The bare client does nothing else: it does
+// not watch what gobgpd has.
 import { type BgpCarrier, createBgpCarrier } from '../carriers/bgp/carrier.ts';
 import { createGobgpClient } from '../carriers/bgp/gobgp/client.edge.ts';
 import type { GobgpClient } from '../carriers/bgp/gobgp/gobgp.ts';
@@ -42,7 +43,10 @@ async function client({ socket }: BenchGobgpd): Promise<Contender> {
   let own: GobgpClient | undefined;
   await new Promise<void>((listed) => {
     const listener = { connected: () => {}, routes: () => {}, listed: () => listed(), lost: () => {} };
-    own = createGobgpClient({ target: `unix:${socket}`, maxMessageBytes: MAX_MESSAGE_BYTES, learn: 'best' }, { listener, clock: systemClock, log: silentLog, count: () => {} });
+    own = createGobgpClient(
+      { target: `unix:${socket}`, maxMessageBytes: MAX_MESSAGE_BYTES, learn: 'best' },
+      { listener, clock: systemClock, log: silentLog, count: () => {} },
+    );
     own.start();
   });
   return {
@@ -61,8 +65,26 @@ async function carrier({ socket }: BenchGobgpd, { signal }: Bench): Promise<Cont
     if (name === 'bgp.own.added' && (added += by) === ORIGINATED) done();
   };
   const own: BgpCarrier = createBgpCarrier(
-    { gobgp: { target: `unix:${socket}`, maxMessageBytes: MAX_MESSAGE_BYTES }, nextHop6: NEXT_HOP, advertise: 'senders', communities: [], largeCommunities: [], domain: [65002], confederation: [], policy: true, learn: 'best', viaNextHop: false, holdUnreachableMs: 120_000 },
-    { sink: { learned: () => {}, reachability: () => {} }, clock: systemClock, log: silentLog, count, codePoints: DEFAULT_CODE_POINTS },
+    {
+      gobgp: { target: `unix:${socket}`, maxMessageBytes: MAX_MESSAGE_BYTES },
+      nextHop6: NEXT_HOP,
+      advertise: 'senders',
+      communities: [],
+      largeCommunities: [],
+      domain: [65002],
+      confederation: [],
+      policy: true,
+      learn: 'best',
+      viaNextHop: false,
+      holdUnreachableMs: 120_000,
+    },
+    {
+      sink: { learned: () => {}, reachability: () => {} },
+      clock: systemClock,
+      log: silentLog,
+      count,
+      codePoints: DEFAULT_CODE_POINTS,
+    },
   );
   await own.start();
   await until('the carrier is ready', () => own.session().state === 'ready', signal);
@@ -107,14 +129,32 @@ async function originate(bench: Bench): Promise<Row[]> {
     const measured = summary(rate(took));
     const ratio = measured.median / reference.median;
     return {
-      figure: bgpOrigination.name, what: `${ORIGINATED} paths into gobgpd, ${who}`, unit: 'paths/s', measured: measured.median, spread: measured, reference: 'bare AddPathStream client', referenceValue: reference.median,
-      referenceSpread: reference, ratio, target: '≥ 0.90', met: ratio >= 0.9, note,
+      figure: bgpOrigination.name,
+      what: `${ORIGINATED} paths into gobgpd, ${who}`,
+      unit: 'paths/s',
+      measured: measured.median,
+      spread: measured,
+      reference: 'bare AddPathStream client',
+      referenceValue: reference.median,
+      referenceSpread: reference,
+      ratio,
+      target: '≥ 0.90',
+      met: ratio >= 0.9,
+      note,
     };
   };
   return [
     row('cnpd’s client', ms.client, "from the paths until gobgpd's count has them all; it watches gobgpd all the time"),
-    row('the carrier', ms.carrier, "from the declaration of the prefixes until gobgpd's count has them all: the paths are made from them first"),
+    row(
+      'the carrier',
+      ms.carrier,
+      "from the declaration of the prefixes until gobgpd's count has them all: the paths are made from them first",
+    ),
   ];
 }
 
-export const bgpOrigination: Figure = { name: 'bgp-origination', title: `BGP: ${ORIGINATED} paths put into gobgpd`, measure: originate };
+export const bgpOrigination: Figure = {
+  name: 'bgp-origination',
+  title: `BGP: ${ORIGINATED} paths put into gobgpd`,
+  measure: originate,
+};

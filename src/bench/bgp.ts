@@ -1,5 +1,6 @@
-// BGP beside a real gobgpd: how long after a change an entry is in the kernel's map at 1,000 changes a second; what 50,000 and 200,000 paths do to the event loop and to
-// the memory of a real cnpd. How fast own paths are put in: bgp-origination.ts.
+// BGP beside a real gobgpd: how long after a change an entry is in the kernel's map at 1,000 changes a second; what
+// 50,000 and 200,000 paths do to the event loop and to the memory of a real cnpd. How fast own paths are put in:
+// bgp-origination.ts.
 import { symlinkSync } from 'node:fs';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import { v3 } from '../carriers/bgp/gobgp/v3.ts';
@@ -59,7 +60,7 @@ async function changes(bench: Bench, gobgpd: BenchGobgpd, agent: Agent): Promise
   end.catch(() => {});
   const latencies: number[] = [];
   const start = performance.now();
-  for (let sent = 0, seen = 0; seen < due.length; ) {
+  for (let sent = 0, seen = 0; seen < due.length;) {
     bench.signal.throwIfAborted();
     const now = performance.now();
     if (sent < messages.length && now >= start + (sent * BATCH * 1000) / CHANGES_A_SECOND) {
@@ -67,7 +68,8 @@ async function changes(bench: Bench, gobgpd: BenchGobgpd, agent: Agent): Promise
       for (const change of due.slice(sent * BATCH, ++sent * BATCH)) change.at = now;
     }
     while (seen < sent * BATCH && isIn(due[seen]!)) latencies.push(performance.now() - due[seen++]!.at);
-    if (seen < sent * BATCH && now - due[seen]!.at > 30_000) throw new Error(`a change is not in the map after 30 s; ${seen} of ${due.length} are`);
+    if (seen < sent * BATCH && now - due[seen]!.at > 30_000)
+      throw new Error(`a change is not in the map after 30 s; ${seen} of ${due.length} are`);
     await turn();
   }
   call.end();
@@ -87,10 +89,22 @@ async function latency(bench: Bench): Promise<Row[]> {
   const measured = await changes(bench, gobgpd, agent);
   const idle = summary(await roundTrips(bench, gobgpd));
   const p99 = quantile(measured, 0.99);
-  return [{
-    figure: bgpChanges.name, what: `change in gobgpd → map entry, p99, ${CHANGES_A_SECOND}/s`, unit: 'ms', measured: p99, spread: summary(measured), reference: 'one path into gobgpd, its answer', referenceValue: idle.median, referenceSpread: idle, ratio: p99 / idle.median,
-    target: '≤ 50 ms', met: p99 <= 50, note: `p50 ${quantile(measured, 0.5).toFixed(1)} ms of ${measured.length} changes, ${BATCH} at a time, each from when it is handed to gobgpd's stream; ${CHANGING} prefixes, each with another proxy a second later`,
-  }];
+  return [
+    {
+      figure: bgpChanges.name,
+      what: `change in gobgpd → map entry, p99, ${CHANGES_A_SECOND}/s`,
+      unit: 'ms',
+      measured: p99,
+      spread: summary(measured),
+      reference: 'one path into gobgpd, its answer',
+      referenceValue: idle.median,
+      referenceSpread: idle,
+      ratio: p99 / idle.median,
+      target: '≤ 50 ms',
+      met: p99 <= 50,
+      note: `p50 ${quantile(measured, 0.5).toFixed(1)} ms of ${measured.length} changes, ${BATCH} at a time, each from when it is handed to gobgpd's stream; ${CHANGING} prefixes, each with another proxy a second later`,
+    },
+  ];
 }
 
 /** What gobgpd's own part is: a stream with one path, to its answer. */
@@ -110,9 +124,14 @@ const LEARN_LIMIT_MS = 400_000;
 async function ready(bench: Bench, agent: Agent, learned: number): Promise<void> {
   const end = performance.now() + LEARN_LIMIT_MS;
   for (;;) {
-    const [session] = ((await agent.client.get(['cnpd', 'bgp', 'session'])) as { state: string; learned: number | string }[] | undefined) ?? [];
+    const [session] =
+      ((await agent.client.get(['cnpd', 'bgp', 'session'])) as
+        { state: string; learned: number | string }[] | undefined) ?? [];
     if (session?.state === 'ready' && Number(session.learned) >= learned) return;
-    if (performance.now() > end) throw new Error(`after ${LEARN_LIMIT_MS / 1000} s gobgpd is ${session?.state} and ${session?.learned} of ${learned} paths are learned`);
+    if (performance.now() > end)
+      throw new Error(
+        `after ${LEARN_LIMIT_MS / 1000} s gobgpd is ${session?.state} and ${session?.learned} of ${learned} paths are learned`,
+      );
     await delay(POLL_MS, undefined, { signal: bench.signal });
   }
 }
@@ -122,7 +141,12 @@ async function many(bench: Bench): Promise<Row[]> {
   const netns = await routerNamespace(bench);
   const gobgpd = await BenchGobgpd.spawn(bench, netns);
   const paths = (from: number, to: number): Iterable<Uint8Array> =>
-    inMessages(Array.from({ length: to - from }, (_, n) => bgpPath(bgpPrefix(from + n), (from + n) % (ALL / WITH_PROXY) === 0 ? PROXY : undefined)), foreign);
+    inMessages(
+      Array.from({ length: to - from }, (_, n) =>
+        bgpPath(bgpPrefix(from + n), (from + n) % (ALL / WITH_PROXY) === 0 ? PROXY : undefined),
+      ),
+      foreign,
+    );
   await gobgpd.upload(paths(0, FIRST));
   const name = `${bench.directory}/later.sock`;
   const agent = Agent.spawn(bench, { netns, role: CONGESTED_NODE, carrier: carrierFor(name), watchLoop: true });
@@ -151,19 +175,43 @@ async function many(bench: Bench): Promise<Row[]> {
     const longest = longestTurn([report]);
     const still = longestTurn([quiet]);
     return {
-      figure: bgpPaths.name, what, unit: 'ms', measured: longest.wall, reference: 'the same, quiet', referenceValue: still.wall, ratio: longest.wall / still.wall, target: '≤ 20 ms', met: longest.wall <= 20,
+      figure: bgpPaths.name,
+      what,
+      unit: 'ms',
+      measured: longest.wall,
+      reference: 'the same, quiet',
+      referenceValue: still.wall,
+      ratio: longest.wall / still.wall,
+      target: '≤ 20 ms',
+      met: longest.wall <= 20,
       note: `at most ${longest.cpu.toFixed(1)} ms of processor time in one; an event waits p99 ${waitQuantile(report.gaps, 0.99).toFixed(1)} ms; ${note}`,
     };
   };
   return [
-    stall(`longest turn while ${FIRST} paths are listed`, listing, `listed, learned and in the map within ${(took / 1000).toFixed(1)} s, a retry of the connection included`),
+    stall(
+      `longest turn while ${FIRST} paths are listed`,
+      listing,
+      `listed, learned and in the map within ${(took / 1000).toFixed(1)} s, a retry of the connection included`,
+    ),
     stall(`longest turn while ${ALL - FIRST} more come as changes`, watching, 'as fast as gobgpd takes them'),
     {
-      figure: bgpPaths.name, what: `memory, ${ALL} paths learned, then quiet`, unit: 'MB', measured: settled, reference: 'Node.js that does nothing', referenceValue: bareRss, ratio: settled / bareRss, target: '≤ 250 MB', met: settled <= 250,
+      figure: bgpPaths.name,
+      what: `memory, ${ALL} paths learned, then quiet`,
+      unit: 'MB',
+      measured: settled,
+      reference: 'Node.js that does nothing',
+      referenceValue: bareRss,
+      ratio: settled / bareRss,
+      target: '≤ 250 MB',
+      met: settled <= 250,
       note: `${empty.toFixed(0)} MB before the first path, ${last.toFixed(0)} MB after the last; ${WITH_PROXY} of the paths name a proxy, all have attribute 39`,
     },
   ];
 }
 
-export const bgpChanges: Figure = { name: 'bgp-changes', title: `BGP: ${CHANGES_A_SECOND} changes a second, from gobgpd to the map`, measure: latency };
+export const bgpChanges: Figure = {
+  name: 'bgp-changes',
+  title: `BGP: ${CHANGES_A_SECOND} changes a second, from gobgpd to the map`,
+  measure: latency,
+};
 export const bgpPaths: Figure = { name: 'bgp-paths', title: `BGP: ${FIRST} and ${ALL} paths learned`, measure: many };

@@ -1,7 +1,8 @@
-// How many control packets an episode of congestion costs: Long-haul CNPs, Resume included, counted on the wire of a sender that obeys them, against one CNP each 50 µs,
-// which is what a receiver may send for as long as packets come marked (DCQCN). The time is measured too: from the first packet that reaches the receiver marked
-// to the last, with cnpd and, in turns, with the receiver's CNPs instead, which end it sooner: a row each. The receiver's own CNPs are counted beside it; it cannot send
-// more of them than packets arrive.
+// How many control packets an episode of congestion costs: Long-haul CNPs, Resume included, counted on the wire of a
+// sender that obeys them, against one CNP each 50 µs, which is what a receiver may send for as long as packets come
+// marked (DCQCN). The time is measured too: from the first packet that reaches the receiver marked to the last, with
+// cnpd and, in turns, with the receiver's CNPs instead, which end it sooner: a row each. The receiver's own CNPs are
+// counted beside it; it cannot send more of them than packets arrive.
 import type { Bench, Figure } from './bench.ts';
 import { type Counts, type Line, ROUTERS, SENDERS, onLine } from './line-scene.ts';
 import { type Row, number } from './report.ts';
@@ -20,8 +21,16 @@ const FEWER = 200;
 
 const FORMATS = ['long-haul-icmpv6', 'long-haul-roce'] as const;
 
-/** One flow that overloads p1's port by half; another one when it did not, because the sender waited for a processor. @throws Error when none does */
-async function episode(bench: Bench, line: Line, sender: readonly string[], feedback: 'ofCnpd' | 'ofReceiver'): Promise<Counts> {
+/**
+ * One flow that overloads p1's port by half; another one when it did not, because the sender waited for a processor.
+ * @throws Error when none does
+ */
+async function episode(
+  bench: Bench,
+  line: Line,
+  sender: readonly string[],
+  feedback: 'ofCnpd' | 'ofReceiver',
+): Promise<Counts> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     bench.signal.throwIfAborted();
     line.wires.clear(GAP_MS);
@@ -35,34 +44,66 @@ async function episode(bench: Bench, line: Line, sender: readonly string[], feed
 }
 
 const watchOf = (format: (typeof FORMATS)[number]): Parameters<Line['watch']> => [
-  { 'k-max': 'auto', rtt: `${RTT_MS}ms` }, { senders: [{ prefix: SENDERS, supports: [format], order: [format] }] },
+  { 'k-max': 'auto', rtt: `${RTT_MS}ms` },
+  { senders: [{ prefix: SENDERS, supports: [format], order: [format] }] },
 ];
 /** p1 marks from the same depth on, and tells nobody. */
 const MARKING: Parameters<Line['watch']> = [{ 'k-min': '32kB' }];
 const DCQCN = ['--reaction', 'dcqcn'];
-const obeying = (format: string): string[] => [...DCQCN, '--understands', format, '--known-nodes', ROUTERS, '--rtt', `${RTT_MS}ms`];
+const obeying = (format: string): string[] => [
+  ...DCQCN,
+  '--understands',
+  format,
+  '--known-nodes',
+  ROUTERS,
+  '--rtt',
+  `${RTT_MS}ms`,
+];
 
-const total = (counts: readonly Counts[], of: (c: Counts) => number): number => counts.reduce((sum, c) => sum + of(c), 0);
+const total = (counts: readonly Counts[], of: (c: Counts) => number): number =>
+  counts.reduce((sum, c) => sum + of(c), 0);
 
-/** Two rows: what an episode cost against a CNP each interval of the same time, and of the shorter time that it lasts with the receiver's CNPs instead. */
+/**
+ * Two rows: what an episode cost against a CNP each interval of the same time, and of the shorter time that it lasts
+ * with the receiver's CNPs instead.
+ */
 function rowsOf(what: string, told: readonly Counts[], byReceiver: readonly Counts[]): Row[] {
   const [packets, congested] = [summary(told.map((c) => c.ofCnpd)), summary(told.map((c) => c.congestedMs))];
-  const [cnps, byReceiverMs] = [summary(byReceiver.map((c) => c.ofReceiver)), summary(byReceiver.map((c) => c.congestedMs))];
+  const [cnps, byReceiverMs] = [
+    summary(byReceiver.map((c) => c.ofReceiver)),
+    summary(byReceiver.map((c) => c.congestedMs)),
+  ];
   const row = (time: string, during: readonly Counts[], note: string): Row => {
     const each = summary(during.map((c) => c.congestedMs / CNP_INTERVAL_MS));
     const ratio = total(during, (c) => c.congestedMs / CNP_INTERVAL_MS) / total(told, (c) => c.ofCnpd);
     return {
-      figure: 'control-packets', what: `${what}, by ${time}`, unit: 'packets', measured: packets.median, spread: packets, reference: `a CNP each ${CNP_INTERVAL_MS * 1000} µs of it`,
-      referenceValue: each.median, referenceSpread: each, ratio, target: `≥ ${FEWER}×`, met: ratio >= FEWER, note,
+      figure: 'control-packets',
+      what: `${what}, by ${time}`,
+      unit: 'packets',
+      measured: packets.median,
+      spread: packets,
+      reference: `a CNP each ${CNP_INTERVAL_MS * 1000} µs of it`,
+      referenceValue: each.median,
+      referenceSpread: each,
+      ratio,
+      target: `≥ ${FEWER}×`,
+      met: ratio >= FEWER,
+      note,
     };
   };
   return [
-    row('its own time of congestion', told,
+    row(
+      'its own time of congestion',
+      told,
       `ratio of all ${told.length} flows together; packets came marked for ${number(congested.median)} ms [${number(congested.min)} … ${number(congested.max)}] a flow, in ` +
-      `${total(told, (c) => c.episodes)} stretches`),
-    row("the time with the receiver's CNPs instead", byReceiver,
+        `${total(told, (c) => c.episodes)} stretches`,
+    ),
+    row(
+      "the time with the receiver's CNPs instead",
+      byReceiver,
       `packets came marked for ${number(byReceiverMs.median)} ms a flow; there were ${number(cnps.median)} CNPs of the receiver's, ` +
-      `${number(total(byReceiver, (c) => c.ofReceiver) / total(told, (c) => c.ofCnpd))} times as many as packets of cnpd's`),
+        `${number(total(byReceiver, (c) => c.ofReceiver) / total(told, (c) => c.ofCnpd))} times as many as packets of cnpd's`,
+    ),
   ];
 }
 

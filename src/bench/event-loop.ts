@@ -1,4 +1,5 @@
-// The agent's event loop while 5,000 LSPs of foreign routers arrive, all at once and at 1,000 a second, and its processor time when nothing happens afterwards.
+// The agent's event loop while 5,000 LSPs of foreign routers arrive, all at once and at 1,000 a second, and its
+// processor time when nothing happens afterwards.
 import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, CONGESTED_NODE, ISIS_LINK, bareNode, cpuMs, routerNamespace } from './agent.ts';
 import { type Bench, type Figure, until } from './bench.ts';
@@ -43,8 +44,16 @@ async function idle(bench: Bench, agent: Agent): Promise<Row> {
   const [aftermath] = (await share()) as [number, number];
   const [ours, reference] = (await share()) as [number, number];
   return {
-    figure: 'event-loop', what: `idle, ${LSPS} LSPs in its database`, unit: '% CPU', measured: ours, reference: 'Node.js with one timer a second', referenceValue: reference, ratio: ours / reference,
-    target: '< 0.5 %', met: ours < 0.5, note: `over ${IDLE_MS / 1000} s, all threads, hellos every second from the neighbour and every three from the agent; ${aftermath.toPrecision(2)} % in the ${IDLE_MS / 1000} s before, in which V8 collects what the flood left`,
+    figure: 'event-loop',
+    what: `idle, ${LSPS} LSPs in its database`,
+    unit: '% CPU',
+    measured: ours,
+    reference: 'Node.js with one timer a second',
+    referenceValue: reference,
+    ratio: ours / reference,
+    target: '< 0.5 %',
+    met: ours < 0.5,
+    note: `over ${IDLE_MS / 1000} s, all threads, hellos every second from the neighbour and every three from the agent; ${aftermath.toPrecision(2)} % in the ${IDLE_MS / 1000} s before, in which V8 collects what the flood left`,
   };
 }
 
@@ -72,11 +81,24 @@ export const eventLoop: Figure = {
       const longest = longestTurn(reports);
       const perfHooks = Math.max(...reports.map((r) => r.perfHooksP99Ms));
       return {
-        figure: this.name, what, unit: 'ms', measured: spread.median, spread, reference: 'the same, quiet', referenceValue: quiet.median, referenceSpread: quiet, ratio: spread.median / quiet.median,
-        target: '< 20 ms', met: spread.max < 20, note: `longest turn ${longest.wall.toFixed(1)} ms, ${longest.cpu.toFixed(1)} ms of processor time at most in one; p99 of perf_hooks at most ${perfHooks.toFixed(1)} ms; met only if every round is`,
+        figure: this.name,
+        what,
+        unit: 'ms',
+        measured: spread.median,
+        spread,
+        reference: 'the same, quiet',
+        referenceValue: quiet.median,
+        referenceSpread: quiet,
+        ratio: spread.median / quiet.median,
+        target: '< 20 ms',
+        met: spread.max < 20,
+        note: `longest turn ${longest.wall.toFixed(1)} ms, ${longest.cpu.toFixed(1)} ms of processor time at most in one; p99 of perf_hooks at most ${perfHooks.toFixed(1)} ms; met only if every round is`,
       };
     };
-    const loop = [row(`event loop p99, ${LSPS} LSPs in one burst`, rounds.burst), row(`event loop p99, ${LSPS} LSPs at 1,000/s`, rounds.paced)];
+    const loop = [
+      row(`event loop p99, ${LSPS} LSPs in one burst`, rounds.burst),
+      row(`event loop p99, ${LSPS} LSPs at 1,000/s`, rounds.paced),
+    ];
     return [...loop, await idle(bench, agent)];
   },
 };

@@ -1,14 +1,18 @@
-// How soon the sender hears of congestion: from p1's trigger to the feedback on h1's wire, by cnpd in each format, and by way of the receiver, for the same packet of the
-// same flow. p1 marks and notifies from the same queue depth on, so the packet that makes p1's cnpd speak is also the first that h2 answers.
+// How soon the sender hears of congestion: from p1's trigger to the feedback on h1's wire, by cnpd in each format, and
+// by way of the receiver, for the same packet of the same flow. p1 marks and notifies from the same queue depth on, so
+// the packet that makes p1's cnpd speak is also the first that h2 answers.
 //
-// A node at the place x of a path whose one-way delay is D hears back after x·D by cnpd and (2−x)·D by the receiver: ideally (2−x)/x times sooner.
+// A node at the place x of a path whose one-way delay is D hears back after x·D by cnpd and (2−x)·D by the receiver:
+// ideally (2−x)/x times sooner.
 import type { NotificationFormat } from '../model/notification.ts';
 import type { Bench, Figure } from './bench.ts';
 import { type Delays, type Line, ROUTERS, SENDERS, type Times, onLine } from './line-scene.ts';
 import type { Row } from './report.ts';
 import { summary } from './statistics.ts';
 
-/** One-way delay of the path, ms: long beside what the lab's delay lines are late, which is up to a millisecond each. */
+/**
+ * One-way delay of the path, ms: long beside what the lab's delay lines are late, which is up to a millisecond each.
+ */
 const PATH_MS = 300;
 const PLACES = [0.1, 0.5, 0.9] as const;
 /** The scene as it is: all its delay is behind p1, and what remains is processing. */
@@ -22,10 +26,15 @@ const WITHIN = 0.05;
 type Told = Extract<NotificationFormat, 'proxy' | 'fast-cnp' | 'long-haul-icmpv6'>;
 
 /** How p1 is told to tell h1, and what h1 understands. */
-const FORMATS: Readonly<Record<Told, { readonly title: string; readonly notifications?: object; readonly sender: readonly string[] }>> = {
+const FORMATS: Readonly<
+  Record<Told, { readonly title: string; readonly notifications?: object; readonly sender: readonly string[] }>
+> = {
   proxy: { title: 'proxy notice and CNP', sender: [] },
   'fast-cnp': {
-    title: 'Fast CNP', notifications: { senders: [{ prefix: SENDERS, supports: 'unknown', order: ['fast-cnp'], 'ce-with-fast-cnp': true }] },
+    title: 'Fast CNP',
+    notifications: {
+      senders: [{ prefix: SENDERS, supports: 'unknown', order: ['fast-cnp'], 'ce-with-fast-cnp': true }],
+    },
     sender: ['--understands', 'fast-cnp', '--known-nodes', ROUTERS],
   },
   'long-haul-icmpv6': {
@@ -37,7 +46,10 @@ const FORMATS: Readonly<Record<Told, { readonly title: string; readonly notifica
 
 async function flowsOf(bench: Bench, line: Line, format: Told, rttMs: number): Promise<Times[]> {
   const { notifications, sender } = FORMATS[format];
-  await line.watch({ 'k-min': `${THRESHOLD_BYTES - 1}B`, 'k-max': `${THRESHOLD_BYTES}B`, rtt: `${rttMs}ms` }, notifications);
+  await line.watch(
+    { 'k-min': `${THRESHOLD_BYTES - 1}B`, 'k-max': `${THRESHOLD_BYTES}B`, rtt: `${rttMs}ms` },
+    notifications,
+  );
   if (format === 'proxy') await line.mapped();
   const flows: Times[] = [];
   // The last acknowledgement is behind everything that a flow caused but for a Resume.
@@ -63,8 +75,17 @@ function row(format: Told, { access, wan }: Delays, flows: readonly Times[]): Ro
   const ratio = receiver.median / cnpd.median;
   const off = ratio / ideal - 1;
   return {
-    figure: 'feedback', what: `trigger → feedback at h1, ${FORMATS[format].title}, x = ${x.toFixed(1)}`, unit: 'ms', measured: cnpd.median, spread: cnpd, reference: 'by way of the receiver',
-    referenceValue: receiver.median, referenceSpread: receiver, ratio, target: x > 0 ? `${ideal.toFixed(2)} ± ${WITHIN * 100} %` : 'ideal unbounded', met: x > 0 ? Math.abs(off) <= WITHIN : null,
+    figure: 'feedback',
+    what: `trigger → feedback at h1, ${FORMATS[format].title}, x = ${x.toFixed(1)}`,
+    unit: 'ms',
+    measured: cnpd.median,
+    spread: cnpd,
+    reference: 'by way of the receiver',
+    referenceValue: receiver.median,
+    referenceSpread: receiver,
+    ratio,
+    target: x > 0 ? `${ideal.toFixed(2)} ± ${WITHIN * 100} %` : 'ideal unbounded',
+    met: x > 0 ? Math.abs(off) <= WITHIN : null,
     note: `D = ${path} ms; ideally ${access} against ${2 * wan + access} ms; ${x > 0 ? `${(100 * off).toFixed(1)} % from the ideal; ` : ''}the marked packet waited ${queue.toFixed(1)} ms in p1's queue and the line`,
   };
 }
@@ -74,7 +95,8 @@ async function rowsAt(bench: Bench, delays: Delays): Promise<Row[]> {
   return onLine(bench, delays, async (line) => {
     await line.listen('50us');
     const rows: Row[] = [];
-    for (const format of Object.keys(FORMATS) as Told[]) rows.push(row(format, delays, await flowsOf(bench, line, format, 2 * (delays.access + delays.wan))));
+    for (const format of Object.keys(FORMATS) as Told[])
+      rows.push(row(format, delays, await flowsOf(bench, line, format, 2 * (delays.access + delays.wan))));
     return rows;
   });
 }
@@ -83,7 +105,10 @@ export const feedback: Figure = {
   name: 'feedback',
   title: 'feedback time in the scene, by cnpd and by the receiver',
   async measure(bench) {
-    const places: readonly Delays[] = [AS_IT_IS, ...PLACES.map((x) => ({ access: Math.round(x * PATH_MS), wan: Math.round((1 - x) * PATH_MS) }))];
+    const places: readonly Delays[] = [
+      AS_IT_IS,
+      ...PLACES.map((x) => ({ access: Math.round(x * PATH_MS), wan: Math.round((1 - x) * PATH_MS) })),
+    ];
     const rows: Row[] = [];
     for (const delays of places) rows.push(...(await rowsAt(bench, delays)));
     return rows;

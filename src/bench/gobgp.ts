@@ -1,5 +1,6 @@
-// gobgpd for the bench, Debian's, with its gRPC interface on a UNIX socket; paths as a congestion notification proxy advertises them; and the least that can put them in: one
-// stream of AddPathStream, and nothing is looked at but the answer at the end.
+// gobgpd for the bench, Debian's, with its gRPC interface on a UNIX socket; paths as a congestion notification proxy
+// advertises them; and the least that can put them in: one stream of AddPathStream, and nothing is looked at but the
+// answer at the end.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
@@ -30,12 +31,23 @@ const NUM_PATH = 2;
 export const NEXT_HOP = address('2001:db8:fffe::1');
 
 /** The `i`th of many /64. */
-export const bgpPrefix = (i: number): Prefix => prefixOf({ family: 6, value: (0x2001_0db8n << 96n) | (BigInt(i + 1) << 64n) }, 64);
+export const bgpPrefix = (i: number): Prefix =>
+  prefixOf({ family: 6, value: (0x2001_0db8n << 96n) | (BigInt(i + 1) << 64n) }, 64);
 
-/** A path with the PNC characteristic; without a proxy, one whose characteristic nobody knows, so that it is as long. */
+/**
+ * A path with the PNC characteristic; without a proxy, one whose characteristic nobody knows, so that it is as long.
+ */
 export function bgpPath(prefix: Prefix, proxy?: IpAddress): OwnPath {
-  const characteristic = proxy ? pncCharacteristic(DEFAULT_CODE_POINTS['bgp-pnc-characteristic'], proxy) : { code: 1, value: new Uint8Array(16) };
-  return { prefix, nextHop: NEXT_HOP, nhc: encodeNhc({ afi: AFI.ipv6, safi: SAFI_UNICAST, nextHop: NEXT_HOP, characteristics: [characteristic] }), communities: [], largeCommunities: [] };
+  const characteristic = proxy
+    ? pncCharacteristic(DEFAULT_CODE_POINTS['bgp-pnc-characteristic'], proxy)
+    : { code: 1, value: new Uint8Array(16) };
+  return {
+    prefix,
+    nextHop: NEXT_HOP,
+    nhc: encodeNhc({ afi: AFI.ipv6, safi: SAFI_UNICAST, nextHop: NEXT_HOP, characteristics: [characteristic] }),
+    communities: [],
+    largeCommunities: [],
+  };
 }
 
 /** A gobgpd of its own namespace or the given one, without neighbours. */
@@ -52,7 +64,13 @@ export class BenchGobgpd {
   static async spawn(bench: Bench, netns: Netns): Promise<BenchGobgpd> {
     const base = join(bench.directory, `gobgpd-${Math.random().toString(36).slice(2, 8)}`);
     writeFileSync(`${base}.toml`, `[global.config]\nas = ${AS}\nrouter-id = "192.0.2.1"\nport = -1\n`);
-    const child = netns.run(() => spawn('gobgpd', ['-f', `${base}.toml`, '--api-hosts', `unix://${base}.sock`, '--pprof-disable', '--log-level', 'error'], { stdio: 'ignore' }));
+    const child = netns.run(() =>
+      spawn(
+        'gobgpd',
+        ['-f', `${base}.toml`, '--api-hosts', `unix://${base}.sock`, '--pprof-disable', '--log-level', 'error'],
+        { stdio: 'ignore' },
+      ),
+    );
     const kill = (): void => void child.kill('SIGKILL');
     process.on('exit', kill);
     const gobgpd = new BenchGobgpd(`${base}.sock`, child);
@@ -88,7 +106,9 @@ export class BenchGobgpd {
     return channel;
   }
 
-  /** Sends messages of AddPathStream, no faster than gobgpd takes them. @returns how long it took until its answer, ms */
+  /**
+   * Sends messages of AddPathStream, no faster than gobgpd takes them. @returns how long it took until its answer, ms
+   */
   async upload(messages: Iterable<Uint8Array>): Promise<number> {
     const channel = await this.channel();
     const start = performance.now();
@@ -115,7 +135,9 @@ export class BenchGobgpd {
   }
 }
 
-/** A message with paths of another client's, which cnpd learns: what has its own identifier, it would take out again. */
+/**
+ * A message with paths of another client's, which cnpd learns: what has its own identifier, it would take out again.
+ */
 export const foreign = (paths: readonly OwnPath[]): Uint8Array => v3.addRequest(paths, 0);
 
 /** In messages as large as cnpd's, each encoded when it is asked for. */

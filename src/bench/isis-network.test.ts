@@ -14,7 +14,11 @@ function lsp(bytes: Uint8Array): Lsp {
 test('all sender prefixes are in LSPs that fit, each once', () => {
   const lsps = senderLsps(1, address('2001:db8::1'));
   expect(Math.max(...lsps.map((l) => l.length))).toBeLessThanOrEqual(1492);
-  const prefixes = lsps.flatMap((bytes) => lsp(bytes).tlvs.flatMap((tlv) => (tlv.kind === 'ipv6-reachability' ? tlv.prefixes.map((p) => formatPrefix(p.prefix)) : [])));
+  const prefixes = lsps.flatMap((bytes) =>
+    lsp(bytes).tlvs.flatMap((tlv) =>
+      tlv.kind === 'ipv6-reachability' ? tlv.prefixes.map((p) => formatPrefix(p.prefix)) : [],
+    ),
+  );
   expect(new Set(prefixes).size).toBe(SENDERS);
   expect(prefixes).toHaveLength(SENDERS);
   expect(prefixes[SENDERS - 1]).toBe(formatPrefix(senderPrefix(SENDERS - 1)));
@@ -24,7 +28,10 @@ test('every foreign router is linked in both directions with the tree that the n
   const links = new Set<string>();
   const name = (id: Uint8Array): string => Buffer.from(id).toString('hex');
   const all = [neighbourLsp(1, true), ...routerLsps(100, 1, 10)].map(lsp);
-  for (const l of all) for (const tlv of l.tlvs) if (tlv.kind === 'extended-is-reachability') for (const n of tlv.neighbors) links.add(`${name(l.lspId.systemId)} ${name(n.systemId)}`);
+  for (const l of all)
+    for (const tlv of l.tlvs)
+      if (tlv.kind === 'extended-is-reachability')
+        for (const n of tlv.neighbors) links.add(`${name(l.lspId.systemId)} ${name(n.systemId)}`);
   expect(new Set(all.map((l) => name(l.lspId.systemId))).size).toBe(101);
   // All but the link to the measured agent, which answers for itself.
   const oneWay = [...links].filter((l) => !links.has(l.split(' ').reverse().join(' ')));

@@ -1,5 +1,6 @@
-// How long after the last message of a flood the last of ten thousand map entries is in the kernel: a real cnpd, a congested node, learns all sender prefixes
-// from the router beside it, again and again with another proxy. Which protocol that router speaks is its own business.
+// How long after the last message of a flood the last of ten thousand map entries is in the kernel: a real cnpd, a
+// congested node, learns all sender prefixes from the router beside it, again and again with another proxy. Which
+// protocol that router speaks is its own business.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BpfMap, MapEntry } from '../kernel/bpf/map.ts';
 import { openBpfObject } from '../kernel/bpf/object.ts';
@@ -44,7 +45,10 @@ export interface Learned {
   readonly burstMs: number[];
   readonly pacedMs: number[];
   readonly floorMs: number[];
-  /** Of the slowest burst, ms: what the agent's main thread ran from the first message on, and what it waited for a processor. */
+  /**
+   * Of the slowest burst, ms: what the agent's main thread ran from the first message on, and what it waited for a
+   * processor.
+   */
   readonly slowest: { readonly took: number; readonly ran: number; readonly waited: number };
   readonly messages: number;
   readonly rss: { readonly empty: number; readonly first: number; readonly last: number; readonly settled: number };
@@ -59,7 +63,8 @@ function watch(map: BpfMap, entries: readonly MapEntry[]): number {
     const [key, value] = entries[next]!;
     const found = map.lookup(key);
     if (found && Buffer.compare(found, value) === 0) next++;
-    else if (performance.now() > end) throw new Error(`after ${LEARN_LIMIT_MS / 1000} s only ${next} of ${entries.length} entries are in the map`);
+    else if (performance.now() > end)
+      throw new Error(`after ${LEARN_LIMIT_MS / 1000} s only ${next} of ${entries.length} entries are in the map`);
     else Atomics.wait(pause, 0, 0, POLL_MS);
   }
   return performance.now();
@@ -78,7 +83,11 @@ async function flood(teacher: Teacher, messages: readonly Uint8Array[], paced: b
 /** In turns: both ways to arrive, and the bare map update of the same entries. */
 export async function learn(bench: Bench, teacher: Teacher): Promise<Learned> {
   const netns = await routerNamespace(bench);
-  const agent = Agent.spawn(bench, { netns, role: CONGESTED_NODE, ...(teacher.carrier !== undefined && { carrier: teacher.carrier }) });
+  const agent = Agent.spawn(bench, {
+    netns,
+    role: CONGESTED_NODE,
+    ...(teacher.carrier !== undefined && { carrier: teacher.carrier }),
+  });
   await agent.running(bench);
   const empty = rssMb(agent.pid);
   await teacher.join(bench, netns);
@@ -87,7 +96,14 @@ export async function learn(bench: Bench, teacher: Teacher): Promise<Learned> {
   const floorObject = openBpfObject(bpfObject('egress'));
   bench.finally(() => floorObject.close());
   const entriesOf = (version: number): MapEntry[] =>
-    Array.from({ length: SENDERS }, (_, i) => [prefixKey(teacher.prefix(i)), encodeSenderProxy({ prefix: teacher.prefix(i), proxy: teacher.proxy(version) })] as const);
+    Array.from(
+      { length: SENDERS },
+      (_, i) =>
+        [
+          prefixKey(teacher.prefix(i)),
+          encodeSenderProxy({ prefix: teacher.prefix(i), proxy: teacher.proxy(version) }),
+        ] as const,
+    );
   let version = 0;
   let count = 0;
   let slowest = { took: 0, ran: 0, waited: 0 };
@@ -100,7 +116,8 @@ export async function learn(bench: Bench, teacher: Teacher): Promise<Learned> {
     const arrived = await flood(teacher, messages, paced);
     const took = watch(map, entries) - arrived;
     const after = mainThread(agent.pid);
-    if (!paced && took > slowest.took) slowest = { took, ran: after.ran - before.ran, waited: after.waited - before.waited };
+    if (!paced && took > slowest.took)
+      slowest = { took, ran: after.ran - before.ran, waited: after.waited - before.waited };
     await teacher.settled(bench, version);
     return took;
   };
@@ -119,7 +136,14 @@ export async function learn(bench: Bench, teacher: Teacher): Promise<Learned> {
   await delay(SETTLE_MS, undefined, { signal: bench.signal });
   const settled = rssMb(agent.pid);
   await agent.stop();
-  return { burstMs: measured.burst, pacedMs: measured.paced, floorMs: measured.floor, slowest, messages: count, rss: { empty, first, last, settled } };
+  return {
+    burstMs: measured.burst,
+    pacedMs: measured.paced,
+    floorMs: measured.floor,
+    slowest,
+    messages: count,
+    rss: { empty, first, last, settled },
+  };
 }
 
 /** @param message what the protocol calls it, in the singular */
@@ -128,14 +152,27 @@ export function latencyRows(figure: string, message: string, learned: Learned): 
   const row = (how: string, ms: readonly number[], note: string): Row => {
     const p99 = quantile(ms, 0.99);
     return {
-      figure, what: `last ${message} → last map entry, p99, ${how}`, unit: 'ms', measured: p99, spread: summary(ms), reference: 'the same entries, bare map update', referenceValue: floor.median,
-      referenceSpread: floor, ratio: p99 / floor.median, target: '≤ 100 ms', met: p99 <= 100, note: `p50 ${quantile(ms, 0.5).toFixed(1)} ms of ${ms.length} repetitions; every entry changes; ${note}`,
+      figure,
+      what: `last ${message} → last map entry, p99, ${how}`,
+      unit: 'ms',
+      measured: p99,
+      spread: summary(ms),
+      reference: 'the same entries, bare map update',
+      referenceValue: floor.median,
+      referenceSpread: floor,
+      ratio: p99 / floor.median,
+      target: '≤ 100 ms',
+      met: p99 <= 100,
+      note: `p50 ${quantile(ms, 0.5).toFixed(1)} ms of ${ms.length} repetitions; every entry changes; ${note}`,
     };
   };
   const { slowest, messages, burstMs, pacedMs } = learned;
   return [
     row(`${message}s at 1,000/s`, pacedMs, 'the pace at which cnpd floods'),
-    row(`${message}s in one burst`, burstMs,
-      `all ${messages} ${message}s wait in the socket when the last has arrived; in the slowest the agent ran ${slowest.ran.toFixed(0)} ms and waited ${slowest.waited.toFixed(0)} ms for a processor`),
+    row(
+      `${message}s in one burst`,
+      burstMs,
+      `all ${messages} ${message}s wait in the socket when the last has arrived; in the slowest the agent ran ${slowest.ran.toFixed(0)} ms and waited ${slowest.waited.toFixed(0)} ms for a processor`,
+    ),
   ];
 }

@@ -30,8 +30,9 @@ export const longestTurn = (reports: readonly LoopReport[]): { readonly wall: nu
 const STEP_MS = 0.25;
 
 /**
- * How long an event that comes at any moment waits for its turn, quantile `q`, ms. A long turn counts for as long as it lasts: ticks that fell into it would have
- * waited too ("coordinated omission"), which a plain quantile over the ticks that did come forgets.
+ * How long an event that comes at any moment waits for its turn, quantile `q`, ms. A long turn counts for as long as it
+ * lasts: ticks that fell into it would have waited too ("coordinated omission"), which a plain quantile over the ticks
+ * that did come forgets.
  */
 export function waitQuantile(gaps: readonly number[], q: number): number {
   const waits: number[] = [];

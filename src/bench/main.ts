@@ -1,5 +1,6 @@
-// `npm run bench`: the figures of docs/performance.md, each beside a reference measured in the same run. Prints a table, writes out/bench/report.json. A figure
-// that falls short is printed as such and is no failure; exit status 1 says that something could not be measured, 2 wrong usage.
+// `npm run bench`: the figures of docs/performance.md, each beside a reference measured in the same run. Prints a
+// table, writes out/bench/report.json. A figure that falls short is printed as such and is no failure; exit status 1
+// says that something could not be measured, 2 wrong usage.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, release } from 'node:os';
 import { join } from 'node:path';
@@ -21,14 +22,36 @@ import { startUp } from './start-up.ts';
 import { tenThousand } from './ten-thousand.ts';
 import { tenThousandOspf } from './ten-thousand-ospf.ts';
 
-const FIGURES: readonly Figure[] = [packetCost, srv6, noticeBuild, noticeToCnp, mapUpdates, startUp, tenThousand, tenThousandOspf, eventLoop, ospfExchange, bgpOrigination, bgpChanges, bgpPaths, feedback, controlPackets];
+const FIGURES: readonly Figure[] = [
+  packetCost,
+  srv6,
+  noticeBuild,
+  noticeToCnp,
+  mapUpdates,
+  startUp,
+  tenThousand,
+  tenThousandOspf,
+  eventLoop,
+  ospfExchange,
+  bgpOrigination,
+  bgpChanges,
+  bgpPaths,
+  feedback,
+  controlPackets,
+];
 const startedAt = performance.now();
 const seconds = (): number => (performance.now() - startedAt) / 1000;
 const say = (text: string): void => void process.stderr.write(`[${seconds().toFixed(1).padStart(6)} s] ${text}\n`);
 
 function write(rows: readonly Row[], failures: readonly Failure[], loadBefore: number): string {
   const directory = join(dist(), '../out/bench');
-  const machine = { kernel: release(), node: process.version, cpus: cpus().length, model: cpus()[0]?.model ?? 'unknown', loadBefore };
+  const machine = {
+    kernel: release(),
+    node: process.version,
+    cpus: cpus().length,
+    model: cpus()[0]?.model ?? 'unknown',
+    loadBefore,
+  };
   const report: Report = { version: 1, machine, seconds: Math.round(seconds()), rows, failures };
   mkdirSync(directory, { recursive: true });
   const path = join(directory, 'report.json');
@@ -48,13 +71,18 @@ async function run(names: readonly string[]): Promise<number> {
     try {
       rows.push(...(await runFigure(figure, { signal: controller.signal, say: (text) => say(`  ${text}`) })));
     } catch (error) {
-      failures.push({ figure: figure.name, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+      failures.push({
+        figure: figure.name,
+        error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      });
       say(`  could not be measured: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
   process.stdout.write(`\n${table(rows)}\n\n`);
   for (const { figure, error } of failures) process.stdout.write(`${figure} could not be measured: ${error}\n`);
-  process.stdout.write(`${seconds().toFixed(0)} s; load of the machine before: ${loadBefore.toFixed(1)} on ${cpus().length} CPUs; ${write(rows, failures, loadBefore)}\n`);
+  process.stdout.write(
+    `${seconds().toFixed(0)} s; load of the machine before: ${loadBefore.toFixed(1)} on ${cpus().length} CPUs; ${write(rows, failures, loadBefore)}\n`,
+  );
   return failures.length > 0 || controller.signal.aborted ? 1 : 0;
 }
 
@@ -66,7 +94,8 @@ async function main(argv: readonly string[]): Promise<number> {
     .option('--only <name...>', `only these: ${FIGURES.map((f) => f.name).join(', ')}`)
     .action(async ({ only = [] }: { only?: string[] }) => {
       const unknown = only.filter((name) => !FIGURES.some((f) => f.name === name));
-      if (unknown.length > 0) program.error(`no figure named ${unknown.join(', ')}; there are ${FIGURES.map((f) => f.name).join(', ')}`);
+      if (unknown.length > 0)
+        program.error(`no figure named ${unknown.join(', ')}; there are ${FIGURES.map((f) => f.name).join(', ')}`);
       status = await run(only);
     });
   try {

@@ -1,5 +1,6 @@
-// Writing many entries into a map: src/kernel/bpf/map.ts against `bpftool batch file` on the same map, which is the congested node's real table of senders' proxies
-// (an LPM trie). Every contender replaces the same entries that are there already.
+// Writing many entries into a map: src/kernel/bpf/map.ts against `bpftool batch file` on the same map, which is the
+// congested node's real table of senders' proxies (an LPM trie). Every contender replaces the same entries that are
+// there already.
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +16,14 @@ import { inTurns, summary } from './statistics.ts';
 const ROUNDS = 7;
 
 const entries = (): MapEntry[] =>
-  Array.from({ length: SENDERS }, (_, i) => [prefixKey(senderPrefix(i)), encodeSenderProxy({ prefix: senderPrefix(i), proxy: address('2001:db8:ffff::1') })] as const);
+  Array.from(
+    { length: SENDERS },
+    (_, i) =>
+      [
+        prefixKey(senderPrefix(i)),
+        encodeSenderProxy({ prefix: senderPrefix(i), proxy: address('2001:db8:ffff::1') }),
+      ] as const,
+  );
 
 const hex = (bytes: Uint8Array): string => Array.from(bytes, (b) => b.toString(16).padStart(2, '0')).join(' ');
 
@@ -39,7 +47,8 @@ export const mapUpdates: Figure = {
     const [file, one] = [join(bench.directory, 'batch'), join(bench.directory, 'one')];
     writeFileSync(file, batchFile(map, all));
     writeFileSync(one, batchFile(map, all.slice(0, 1)));
-    const bpftool = (path: string) => (): void => void execFileSync('bpftool', ['batch', 'file', path], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const bpftool = (path: string) => (): void =>
+      void execFileSync('bpftool', ['batch', 'file', path], { stdio: ['ignore', 'ignore', 'pipe'] });
     map.updateBatch(all);
     const measured = await inTurns(ROUNDS, {
       batch: () => millis(() => map.updateBatch(all)),
@@ -49,11 +58,22 @@ export const mapUpdates: Figure = {
     });
     const rate = (ms: readonly number[]): number[] => ms.map((t) => SENDERS / t);
     const reference = summary(rate(measured.bpftool));
-    const common = { figure: this.name, unit: 'entries/ms', reference: 'bpftool batch file', referenceValue: reference.median, referenceSpread: reference, target: '—', met: null } as const;
+    const common = {
+      figure: this.name,
+      unit: 'entries/ms',
+      reference: 'bpftool batch file',
+      referenceValue: reference.median,
+      referenceSpread: reference,
+      target: '—',
+      met: null,
+    } as const;
     return (['batch', 'single'] as const).map((how) => {
       const ours = summary(rate(measured[how]));
       const what = how === 'batch' ? 'map update, batch' : 'map update, one by one';
-      const note = how === 'batch' ? { note: `bpftool's time includes its start, ${summary(measured.start).median.toFixed(1)} ms` } : {};
+      const note =
+        how === 'batch'
+          ? { note: `bpftool's time includes its start, ${summary(measured.start).median.toFixed(1)} ms` }
+          : {};
       return { ...common, what, measured: ours.median, spread: ours, ratio: ours.median / reference.median, ...note };
     });
   },

@@ -1,5 +1,6 @@
-// The router beside the measured agent: the other end of its IS-IS link. It keeps the adjacency, acknowledges what the agent floods and notes it, and floods what the
-// bench gives it, as fast as it is told. No database, no retransmission: a lost frame fails the measurement.
+// The router beside the measured agent: the other end of its IS-IS link. It keeps the adjacency, acknowledges what the
+// agent floods and notes it, and floods what the bench gives it, as fast as it is told. No database, no retransmission:
+// a lost frame fails the measurement.
 import { isKernelError } from '../kernel/errors.ts';
 import type { Netns } from '../kernel/netns.ts';
 import { type PacketSocket, openPacketSocket } from '../kernel/packet-socket.ts';
@@ -69,7 +70,9 @@ export class Neighbour {
     if (pdu.value.kind === 'p2p-hello') this.#onHello(pdu.value);
     else if (pdu.value.kind === 'lsp') this.#onLsp(pdu.value);
     else if (pdu.value.kind === 'psnp') {
-      for (const tlv of pdu.value.tlvs) if (tlv.kind === 'lsp-entries') for (const e of tlv.entries) this.acknowledged.set(formatLspId(e.lspId), e.sequence);
+      for (const tlv of pdu.value.tlvs)
+        if (tlv.kind === 'lsp-entries')
+          for (const e of tlv.entries) this.acknowledged.set(formatLspId(e.lspId), e.sequence);
     }
   }
 
@@ -85,7 +88,14 @@ export class Neighbour {
   #onLsp(lsp: Lsp & Received): void {
     const { lspId, sequence, checksum, remainingLifetime } = lsp;
     this.flooded.push({ id: formatLspId(lspId), sequence, at: performance.now() });
-    this.#send(encodePdu({ kind: 'psnp', level: 2, systemId: SYSTEM, tlvs: [{ kind: 'lsp-entries', entries: [{ lspId, sequence, checksum, remainingLifetime }] }] }));
+    this.#send(
+      encodePdu({
+        kind: 'psnp',
+        level: 2,
+        systemId: SYSTEM,
+        tlvs: [{ kind: 'lsp-entries', entries: [{ lspId, sequence, checksum, remainingLifetime }] }],
+      }),
+    );
   }
 
   #hello(): void {
@@ -94,12 +104,25 @@ export class Neighbour {
     const state = agent ? (theirs?.state === 'down' ? 'initializing' : 'up') : 'down';
     this.#send(
       encodePdu({
-        kind: 'p2p-hello', circuitType: 2, systemId: SYSTEM, holdingTime: 60, localCircuitId: CIRCUIT,
+        kind: 'p2p-hello',
+        circuitType: 2,
+        systemId: SYSTEM,
+        holdingTime: 60,
+        localCircuitId: CIRCUIT,
         tlvs: [
           { kind: 'protocols-supported', nlpids: [0xcc, 0x8e] },
           { kind: 'area-addresses', areas: [Uint8Array.of(0x49, 0, 1)] },
           { kind: 'ipv6-interface-addresses', addresses: [address('fe80::1')] },
-          { kind: 'three-way-adjacency', state, circuitId: CIRCUIT, ...(agent && theirs?.circuitId !== undefined && { neighborSystemId: agent.systemId, neighborCircuitId: theirs.circuitId }) },
+          {
+            kind: 'three-way-adjacency',
+            state,
+            circuitId: CIRCUIT,
+            ...(agent &&
+              theirs?.circuitId !== undefined && {
+                neighborSystemId: agent.systemId,
+                neighborCircuitId: theirs.circuitId,
+              }),
+          },
         ],
       }),
     );
@@ -110,7 +133,8 @@ export class Neighbour {
     try {
       this.#socket.send(encodeFrame(this.#socket.mac, ALL_ISS, pdu));
     } catch (error) {
-      if (!isKernelError(error, 'ENXIO') && !isKernelError(error, 'ENETDOWN') && !isKernelError(error, 'ENODEV')) throw error;
+      if (!isKernelError(error, 'ENXIO') && !isKernelError(error, 'ENETDOWN') && !isKernelError(error, 'ENODEV'))
+        throw error;
       clearInterval(this.#timer);
     }
   }

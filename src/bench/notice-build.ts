@@ -1,7 +1,8 @@
-// How long the builder takes to make a notification of a clone of the congesting packet, format by format: single runs of the program `notice`, each on a fresh
-// clone (a second run would meet its own output). Beside it user space at the same work: from the packet's bytes to the notification's, by the agent's codecs in
-// a warm loop, without the way into user space and out again, so that the comparison favours user space. A quantile is that of a round; its spread, of the rounds.
-// The kernel's includes about 0.1 µs of measuring.
+// How long the builder takes to make a notification of a clone of the congesting packet, format by format: single runs
+// of the program `notice`, each on a fresh clone (a second run would meet its own output). Beside it user space at the
+// same work: from the packet's bytes to the notification's, by the agent's codecs in a warm loop, without the way into
+// user space and out again, so that the comparison favours user space. A quantile is that of a round; its spread, of
+// the rounds. The kernel's includes about 0.1 µs of measuring.
 import { openBpfObject } from '../kernel/bpf/object.ts';
 import type { BpfProgram } from '../kernel/bpf/program.ts';
 import { EGRESS_MAPS, EGRESS_PROGRAMS, MARK_TRIGGER, encodeEgressConfig } from '../kernel/dataplane/egress.ts';
@@ -29,7 +30,14 @@ const SOURCE_QPN = 0x64;
 const LOOPBACK = address('2001:db8:ffff::2');
 const CODES = { option: 0x9e, ioamOption: 0x9e, icrc: 'cover' as const };
 const OBJECTS = { icmpv6Type: 200, objectClass: 247, timestamp: false, deviceId: null, pathId: null, padToCnp: false };
-const INSTRUCTION = { level: 180, action: 'rate-reduce' as const, parameter: 30, sourceQpn: SOURCE_QPN, metric: { type: 1, value: 130_000 }, objects: [] };
+const INSTRUCTION = {
+  level: 180,
+  action: 'rate-reduce' as const,
+  parameter: 30,
+  sourceQpn: SOURCE_QPN,
+  metric: { type: 1, value: 130_000 },
+  objects: [],
+};
 /** skb->cb of the clone (bpf/lib/egress-maps.h). */
 const CB = { offset: 48, tag: 0x9c6e7d31, action: 2 } as const;
 
@@ -45,13 +53,36 @@ type Flow = ReturnType<typeof flowOf>['roce'];
 
 const toSender = (flow: Flow) => ({ source: LOOPBACK, destination: flow.source });
 const fastCnp = (flow: Flow): Uint8Array =>
-  buildFastCnp({ ...toSender(flow), sourcePort: flow.sourcePort, destQpn: flow.bth.destQpn, originalDestination: flow.destination, trace: undefined, codes: CODES });
-const icmpv6 = (flow: Flow): Uint8Array => buildLongHaulIcmpv6({ ...toSender(flow), cnp: INSTRUCTION, codes: { type: OBJECTS.icmpv6Type, objectClass: OBJECTS.objectClass } });
-const roce = (flow: Flow): Uint8Array => buildLongHaulRoce({ ...toSender(flow), sourcePort: flow.sourcePort, cnp: INSTRUCTION, objectClass: OBJECTS.objectClass });
+  buildFastCnp({
+    ...toSender(flow),
+    sourcePort: flow.sourcePort,
+    destQpn: flow.bth.destQpn,
+    originalDestination: flow.destination,
+    trace: undefined,
+    codes: CODES,
+  });
+const icmpv6 = (flow: Flow): Uint8Array =>
+  buildLongHaulIcmpv6({
+    ...toSender(flow),
+    cnp: INSTRUCTION,
+    codes: { type: OBJECTS.icmpv6Type, objectClass: OBJECTS.objectClass },
+  });
+const roce = (flow: Flow): Uint8Array =>
+  buildLongHaulRoce({
+    ...toSender(flow),
+    sourcePort: flow.sourcePort,
+    cnp: INSTRUCTION,
+    objectClass: OBJECTS.objectClass,
+  });
 
 const PLAIN = dataIpv6(QPN);
 const TUNNELLED = insideSrv6(PLAIN, []);
-const CASES: readonly { readonly what: string; readonly format: number; readonly packet: Uint8Array; readonly inUserSpace: (flow: Flow) => Uint8Array }[] = [
+const CASES: readonly {
+  readonly what: string;
+  readonly format: number;
+  readonly packet: Uint8Array;
+  readonly inUserSpace: (flow: Flow) => Uint8Array;
+}[] = [
   { what: 'Fast CNP', format: 2, packet: PLAIN, inUserSpace: fastCnp },
   { what: 'Fast CNP through END.CON', format: 2, packet: TUNNELLED, inUserSpace: fastCnp },
   { what: 'Long-haul CNP, ICMPv6', format: 3, packet: PLAIN, inUserSpace: icmpv6 },
@@ -63,8 +94,15 @@ const CASES: readonly { readonly what: string; readonly format: number; readonly
 function builder(bench: Bench): BpfProgram {
   const object = openBpfObject(bpfObject('egress'), { programs: [EGRESS_PROGRAMS.notice] });
   bench.finally(() => object.close());
-  object.map(EGRESS_MAPS.config).update(u32Key(0), encodeEgressConfig({ source4: null, source6: LOOPBACK, udpPort: 1021, flowAgeingNs: 1, flowSeed: 1n }));
-  object.map(NOTICE_CONFIG_MAP).update(NOTICE_CONFIG_KEY, encodeNoticeConfig({ fastCnp: CODES, longHaul: OBJECTS }, 0n));
+  object
+    .map(EGRESS_MAPS.config)
+    .update(
+      u32Key(0),
+      encodeEgressConfig({ source4: null, source6: LOOPBACK, udpPort: 1021, flowAgeingNs: 1, flowSeed: 1n }),
+    );
+  object
+    .map(NOTICE_CONFIG_MAP)
+    .update(NOTICE_CONFIG_KEY, encodeNoticeConfig({ fastCnp: CODES, longHaul: OBJECTS }, 0n));
   return object.program(EGRESS_PROGRAMS.notice);
 }
 
@@ -72,7 +110,9 @@ const orderOf = (format: number): Uint8Array =>
   structure(192, (view) => {
     const order = (format | (CB.action << 6) | (INSTRUCTION.level << 8) | (INSTRUCTION.parameter << 16)) >>> 0;
     view.setUint32(8, MARK_TRIGGER, LITTLE_ENDIAN);
-    [CB.tag, 1, order, (INSTRUCTION.metric.type << 24) | INSTRUCTION.metric.value, SOURCE_QPN].forEach((word, i) => view.setUint32(CB.offset + 4 * i, word, LITTLE_ENDIAN));
+    [CB.tag, 1, order, (INSTRUCTION.metric.type << 24) | INSTRUCTION.metric.value, SOURCE_QPN].forEach((word, i) =>
+      view.setUint32(CB.offset + 4 * i, word, LITTLE_ENDIAN),
+    );
   });
 
 /** Nanoseconds of single runs. */
@@ -117,8 +157,17 @@ function row(what: string, q: keyof Rounds, measured: { readonly kernel: Rounds;
   const ratio = user.median / kernel.median;
   const isTarget = q === 'p50';
   return {
-    figure: noticeBuild.name, what: `${what}: built, ${q}`, unit: 'µs', measured: kernel.median, spread: kernel, reference: `codec in user space, ${q}`, referenceValue: user.median,
-    referenceSpread: user, ratio, target: isTarget ? '≤ 2 µs, ≥ 10×' : '—', met: isTarget ? kernel.median <= 2 && ratio >= 10 : null,
+    figure: noticeBuild.name,
+    what: `${what}: built, ${q}`,
+    unit: 'µs',
+    measured: kernel.median,
+    spread: kernel,
+    reference: `codec in user space, ${q}`,
+    referenceValue: user.median,
+    referenceSpread: user,
+    ratio,
+    target: isTarget ? '≤ 2 µs, ≥ 10×' : '—',
+    met: isTarget ? kernel.median <= 2 && ratio >= 10 : null,
   };
 }
 
@@ -127,12 +176,16 @@ export const noticeBuild: Figure = {
   title: 'a clone of the congesting packet to the finished notification',
   async measure(bench) {
     const program = builder(bench);
-    for (const { packet, inUserSpace: build } of CASES) for (let warm = 0; warm < WARMING; warm++) inUserSpace(packet, build);
+    for (const { packet, inUserSpace: build } of CASES)
+      for (let warm = 0; warm < WARMING; warm++) inUserSpace(packet, build);
     const rows: Row[] = [];
     for (const { what, format, packet, inUserSpace: build } of CASES) {
       bench.signal.throwIfAborted();
       const measured = { kernel: rounds(), user: rounds() };
-      await inTurns(ROUNDS, { kernel: () => record(measured.kernel, inKernel(program, packet, format)), user: () => record(measured.user, inUserSpace(packet, build)) });
+      await inTurns(ROUNDS, {
+        kernel: () => record(measured.kernel, inKernel(program, packet, format)),
+        user: () => record(measured.user, inUserSpace(packet, build)),
+      });
       rows.push(row(what, 'p50', measured), row(what, 'p99', measured));
     }
     return rows;

@@ -1,5 +1,6 @@
-// From a notice's arrival at the proxy to the CNP's departure: real packets through a router between two veths, timed by two small programs at the tc ingress and
-// egress of its ports (bpf/bench/wire.bpf.c). The router answers by proxy.bpf.o, or, in turns, by a user-space process behind a ring buffer.
+// From a notice's arrival at the proxy to the CNP's departure: real packets through a router between two veths, timed
+// by two small programs at the tc ingress and egress of its ports (bpf/bench/wire.bpf.c). The router answers by
+// proxy.bpf.o, or, in turns, by a user-space process behind a ring buffer.
 //
 //   congested node [t-bench-from] ── [t-bench-up] router [t-bench-down] ── [t-bench-to] sender
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -10,7 +11,15 @@ import { type BpfObject, openBpfObject } from '../kernel/bpf/object.ts';
 import { attachTcx } from '../kernel/bpf/tcx.ts';
 import { prefixKey, u32Key, viewOf } from '../kernel/dataplane/layout.ts';
 import {
-  DEFAULT_LEARNING_LIMITS, PROXY_CONFIG_KEY, PROXY_MAPS, PROXY_PROGRAM, PROXY_SCRATCH_MAPS, decodeLatency, encodeProxyConfig, encodeProxySender, encodeProxySource,
+  DEFAULT_LEARNING_LIMITS,
+  PROXY_CONFIG_KEY,
+  PROXY_MAPS,
+  PROXY_PROGRAM,
+  PROXY_SCRATCH_MAPS,
+  decodeLatency,
+  encodeProxyConfig,
+  encodeProxySender,
+  encodeProxySource,
   latencyQuantile,
 } from '../kernel/dataplane/proxy.ts';
 import { encodeFlowKey, encodeStaticQueuePair } from '../kernel/dataplane/queue-pairs.ts';
@@ -21,12 +30,26 @@ import { address } from '../model/address.ts';
 import { hostPrefix } from '../model/prefix.ts';
 import { concat } from '../packet/bytes.ts';
 import { type Bench, type Figure, bpfObject, dist } from './bench.ts';
-import { ACCEPTED_SOURCES, CONGESTED, FLOWS, NOTICE_PORT, PROXY, SENDER_PREFIX, firstQpn, senderQpnOf } from './notice-flows.ts';
+import {
+  ACCEPTED_SOURCES,
+  CONGESTED,
+  FLOWS,
+  NOTICE_PORT,
+  PROXY,
+  SENDER_PREFIX,
+  firstQpn,
+  senderQpnOf,
+} from './notice-flows.ts';
 import { RECEIVER, SENDER, ethernet, noticeAbout } from './packets.ts';
 import { type Row, number } from './report.ts';
 import { inTurns, quantile, summary } from './statistics.ts';
 
-const MAC = { up: Uint8Array.of(2, 0, 0, 0, 9, 1), from: Uint8Array.of(2, 0, 0, 0, 9, 2), down: Uint8Array.of(2, 0, 0, 0, 9, 3), to: Uint8Array.of(2, 0, 0, 0, 9, 4) };
+const MAC = {
+  up: Uint8Array.of(2, 0, 0, 0, 9, 1),
+  from: Uint8Array.of(2, 0, 0, 0, 9, 2),
+  down: Uint8Array.of(2, 0, 0, 0, 9, 3),
+  to: Uint8Array.of(2, 0, 0, 0, 9, 4),
+};
 const ROUNDS = 5;
 /** Notices a round, one about each millisecond: what is timed is one notice, not a queue of them. */
 const NOTICES = 1000;
@@ -47,7 +70,10 @@ async function buildRouter(bench: Bench): Promise<Router> {
   const rtnlFar = Rtnetlink.open({ netns: far }, bench);
   bench.finally(() => [rtnl, rtnlFar].forEach((r) => r.close()));
   await rtnl.setLink('lo', { up: true });
-  for (const [name, peer, mac, peerMac] of [['t-bench-up', 't-bench-from', MAC.up, MAC.from], ['t-bench-down', 't-bench-to', MAC.down, MAC.to]] as const) {
+  for (const [name, peer, mac, peerMac] of [
+    ['t-bench-up', 't-bench-from', MAC.up, MAC.from],
+    ['t-bench-down', 't-bench-to', MAC.down, MAC.to],
+  ] as const) {
     await rtnl.createVeth({ name, mtu: 1500, mac, peer: { name: peer, mtu: 1500, mac: peerMac, netns: far } });
     await rtnl.setLink(name, { up: true });
     await rtnlFar.setLink(peer, { up: true });
@@ -58,9 +84,23 @@ async function buildRouter(bench: Bench): Promise<Router> {
   await rtnl.setNeighbour('t-bench-down', SENDER, MAC.to);
   // The proxy believes notices by the port to which the route back leads.
   await rtnl.addRoute({ destination: hostPrefix(CONGESTED), gateway: address('2001:db8:100::2'), protocol: 4 });
-  const from = openPacketSocket({ interface: 't-bench-from', netns: far }, { poller: bench.poller, onFrame: () => {}, onError: (error) => { throw error; } });
+  const from = openPacketSocket(
+    { interface: 't-bench-from', netns: far },
+    {
+      poller: bench.poller,
+      onFrame: () => {},
+      onError: (error) => {
+        throw error;
+      },
+    },
+  );
   bench.finally(() => from.close());
-  return { netns, from, upIfindex: (await rtnl.link('t-bench-up'))!.ifindex, downIfindex: (await rtnl.link('t-bench-down'))!.ifindex };
+  return {
+    netns,
+    from,
+    upIfindex: (await rtnl.link('t-bench-up'))!.ifindex,
+    downIfindex: (await rtnl.link('t-bench-down'))!.ifindex,
+  };
 }
 
 function loadProxy(bench: Bench): BpfObject {
@@ -68,19 +108,34 @@ function loadProxy(bench: Bench): BpfObject {
   bench.finally(() => object.close());
   object.map(PROXY_MAPS.config).update(
     PROXY_CONFIG_KEY,
-    encodeProxyConfig({ address: PROXY, udpPort: NOTICE_PORT, perFlowIntervalNs: 0, noticesPerSecond: 1e6, burst: 100_000, learning: DEFAULT_LEARNING_LIMITS }),
+    encodeProxyConfig({
+      address: PROXY,
+      udpPort: NOTICE_PORT,
+      perFlowIntervalNs: 0,
+      noticesPerSecond: 1e6,
+      burst: 100_000,
+      learning: DEFAULT_LEARNING_LIMITS,
+    }),
   );
-  object.map(PROXY_MAPS.senders).update(prefixKey(SENDER_PREFIX), encodeProxySender({ prefix: SENDER_PREFIX, format: 'standard-cnp' }));
-  for (const source of ACCEPTED_SOURCES) object.map(PROXY_MAPS.sources).update(prefixKey(source), encodeProxySource(source));
+  object
+    .map(PROXY_MAPS.senders)
+    .update(prefixKey(SENDER_PREFIX), encodeProxySender({ prefix: SENDER_PREFIX, format: 'standard-cnp' }));
+  for (const source of ACCEPTED_SOURCES)
+    object.map(PROXY_MAPS.sources).update(prefixKey(source), encodeProxySource(source));
   const now = process.hrtime.bigint();
   for (let i = 0; i < FLOWS; i++) {
     const flow = { sender: SENDER, receiver: RECEIVER, receiverQpn: firstQpn + i };
-    object.map(PROXY_MAPS.staticQueuePairs).update(encodeFlowKey(flow), encodeStaticQueuePair({ senderQpn: senderQpnOf(firstQpn + i), now }));
+    object
+      .map(PROXY_MAPS.staticQueuePairs)
+      .update(encodeFlowKey(flow), encodeStaticQueuePair({ senderQpn: senderQpnOf(firstQpn + i), now }));
   }
   return object;
 }
 
-async function startUserspaceProxy(bench: Bench, router: Router): Promise<(order: 'attach' | 'detach') => Promise<void>> {
+async function startUserspaceProxy(
+  bench: Bench,
+  router: Router,
+): Promise<(order: 'attach' | 'detach') => Promise<void>> {
   const argv = [join(dist(), 'userspace-proxy.js'), router.netns.path, String(router.upIfindex)];
   const child: ChildProcess = spawn(process.execPath, argv, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   bench.finally(async () => {
@@ -106,10 +161,13 @@ async function startUserspaceProxy(bench: Bench, router: Router): Promise<(order
   };
 }
 
-/** Sends notices one by one and returns how long each took on its way through, in ns. @throws Error when any was lost */
+/**
+ * Sends notices one by one and returns how long each took on its way through, in ns. @throws Error when any was lost
+ */
 async function time(bench: Bench, router: Router, wire: BpfObject, frames: readonly Uint8Array[]): Promise<number[]> {
   const [arrivedAt, taken] = [wire.map('arrived_at'), wire.map('taken')];
-  for (let i = 0; i < frames.length; i++) for (const map of [arrivedAt, taken]) map.update(u32Key(i), new Uint8Array(8));
+  for (let i = 0; i < frames.length; i++)
+    for (const map of [arrivedAt, taken]) map.update(u32Key(i), new Uint8Array(8));
   for (const frame of frames) {
     router.from.send(frame);
     await new Promise((done) => setTimeout(done, GAP_MS));
@@ -137,16 +195,39 @@ function rowsOf(all: Contenders, medians: Contenders, proxy: BpfObject): Row[] {
   const common = { figure: noticeToCnp.name, unit: 'µs' } as const;
   return [
     {
-      ...common, what: 'notice → CNP, program alone, p99', measured: program(0.99), reference: 'wire to wire, p99', referenceValue: kernel99, ratio: program(0.99) / kernel99,
-      target: '≤ 10 µs', met: program(0.99) <= 10, note: `p50 ${number(program(0.5))} µs; bucket bounds of proxy_latency, ${all.kernel.length} notices`,
+      ...common,
+      what: 'notice → CNP, program alone, p99',
+      measured: program(0.99),
+      reference: 'wire to wire, p99',
+      referenceValue: kernel99,
+      ratio: program(0.99) / kernel99,
+      target: '≤ 10 µs',
+      met: program(0.99) <= 10,
+      note: `p50 ${number(program(0.5))} µs; bucket bounds of proxy_latency, ${all.kernel.length} notices`,
     },
     {
-      ...common, what: 'notice → CNP, wire to wire, p99', measured: kernel99, reference: 'user space, ring buffer, p99', referenceValue: user99, ratio: user99 / kernel99,
-      target: '≥ 10×', met: user99 / kernel99 >= 10, note: 'routing and whatever interrupted it included',
+      ...common,
+      what: 'notice → CNP, wire to wire, p99',
+      measured: kernel99,
+      reference: 'user space, ring buffer, p99',
+      referenceValue: user99,
+      ratio: user99 / kernel99,
+      target: '≥ 10×',
+      met: user99 / kernel99 >= 10,
+      note: 'routing and whatever interrupted it included',
     },
     {
-      ...common, what: 'notice → CNP, wire to wire, p50', measured: us(all.kernel, 0.5), spread: kernel, reference: 'user space, ring buffer, p50', referenceValue: us(all.user, 0.5),
-      referenceSpread: user, ratio: us(all.user, 0.5) / us(all.kernel, 0.5), target: '≥ 10×', met: us(all.user, 0.5) / us(all.kernel, 0.5) >= 10, note: 'spread: medians of the rounds',
+      ...common,
+      what: 'notice → CNP, wire to wire, p50',
+      measured: us(all.kernel, 0.5),
+      spread: kernel,
+      reference: 'user space, ring buffer, p50',
+      referenceValue: us(all.user, 0.5),
+      referenceSpread: user,
+      ratio: us(all.user, 0.5) / us(all.kernel, 0.5),
+      target: '≥ 10×',
+      met: us(all.user, 0.5) / us(all.kernel, 0.5) >= 10,
+      note: 'spread: medians of the rounds',
     },
   ];
 }
@@ -168,14 +249,23 @@ export const noticeToCnp: Figure = {
     attach('left', router.downIfindex, 'egress');
     const tell = await startUserspaceProxy(bench, router);
     const frames = Array.from({ length: NOTICES }, (_, i) =>
-      ethernet(noticeAbout(firstQpn + i, { congested: CONGESTED, proxy: PROXY, port: NOTICE_PORT }), concat(MAC.up, MAC.from)));
+      ethernet(
+        noticeAbout(firstQpn + i, { congested: CONGESTED, proxy: PROXY, port: NOTICE_PORT }),
+        concat(MAC.up, MAC.from),
+      ),
+    );
     const all: Contenders = { kernel: [], user: [] };
     const median = (into: number[], samples: number[]): number => {
       into.push(...samples);
       return quantile(samples, 0.5) / 1000;
     };
     const inKernel = async (): Promise<number> => {
-      const link = attachTcx({ program: proxy.program(PROXY_PROGRAM), ifindex: router.upIfindex, direction: 'ingress', netns: router.netns });
+      const link = attachTcx({
+        program: proxy.program(PROXY_PROGRAM),
+        ifindex: router.upIfindex,
+        direction: 'ingress',
+        netns: router.netns,
+      });
       try {
         return median(all.kernel, await time(bench, router, wire, frames));
       } finally {

@@ -1,5 +1,6 @@
-// The agent's event loop while it takes over the database of a large area from a neighbour that has just started, each time another version of every LSA: full
-// exchange as master and as slave, loading, and what follows from it in the learned table and in the maps.
+// The agent's event loop while it takes over the database of a large area from a neighbour that has just started, each
+// time another version of every LSA: full exchange as master and as slave, loading, and what follows from it in the
+// learned table and in the maps.
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseId } from '../packet/ospf/router-id.ts';
 import { Agent, CONGESTED_NODE, mainThread, routerNamespace } from './agent.ts';
@@ -27,7 +28,12 @@ interface Exchanged {
 
 async function exchange(bench: Bench, version: 2 | 3, role: Role): Promise<Exchanged> {
   const netns = await routerNamespace(bench);
-  const agent = Agent.spawn(bench, { netns, role: CONGESTED_NODE, carrier: ospfSection(version, OSPF_AGENT), watchLoop: true });
+  const agent = Agent.spawn(bench, {
+    netns,
+    role: CONGESTED_NODE,
+    carrier: ospfSection(version, OSPF_AGENT),
+    watchLoop: true,
+  });
   await agent.running(bench);
   const routerId = NEIGHBOURS[role];
   const neighbour = new OspfNeighbour(withArea(OSPF_VERSIONS[version]), routerId);
@@ -58,8 +64,17 @@ function row(figure: string, what: string, { quiet, exchange: during, ms, ran }:
   const [spread, reference] = [summary(longest(during)), summary(longest(quiet))];
   const p99 = summary(during.map(({ gaps }) => waitQuantile(gaps, 0.99)));
   return {
-    figure, what, unit: 'ms', measured: spread.max, spread, reference: 'the same, quiet', referenceValue: reference.max, referenceSpread: reference, ratio: spread.max / reference.max,
-    target: '≤ 20 ms', met: spread.max <= 20,
+    figure,
+    what,
+    unit: 'ms',
+    measured: spread.max,
+    spread,
+    reference: 'the same, quiet',
+    referenceValue: reference.max,
+    referenceSpread: reference,
+    ratio: spread.max / reference.max,
+    target: '≤ 20 ms',
+    met: spread.max <= 20,
     note: `at most ${longestTurn(during).cpu.toFixed(1)} ms of processor time in one; p99 ${p99.median.toFixed(1)} ms; Full after ${summary(ms).median.toFixed(0)} ms, in which the agent ran ${summary(ran).median.toFixed(0)} ms`,
   };
 }
@@ -74,7 +89,16 @@ export const ospfExchange: Figure = {
         bench.say(`OSPFv${version}, the agent is ${role}`);
         const what = `OSPFv${version}, longest turn, ${AREA_LSAS} LSAs, as ${role}`;
         // A figure of its own, so that the one agent is gone before the next comes.
-        rows.push(...(await runFigure({ name: this.name, title: this.title, measure: async (own) => [row(this.name, what, await exchange(own, version, role))] }, bench)));
+        rows.push(
+          ...(await runFigure(
+            {
+              name: this.name,
+              title: this.title,
+              measure: async (own) => [row(this.name, what, await exchange(own, version, role))],
+            },
+            bench,
+          )),
+        );
       }
     }
     return rows;

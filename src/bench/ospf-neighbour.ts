@@ -1,5 +1,6 @@
-// The router beside the measured agent on its OSPF link: cnpd's own OSPF core on FRR's end of the veth, with a database that the bench fills. The LSAs of a
-// measured flood go past the core, one update behind the other and as fast as told: the core would wait MinLSInterval and pace them.
+// The router beside the measured agent on its OSPF link: cnpd's own OSPF core on FRR's end of the veth, with a database
+// that the bench fills. The LSAs of a measured flood go past the core, one update behind the other and as fast as told:
+// the core would wait MinLSInterval and pace them.
 import { put } from '../carriers/ospf/lsdb.ts';
 import { type OspfChange, OspfRunner } from '../carriers/ospf/runner.edge.ts';
 import type { SpeakerConfig } from '../carriers/ospf/speaker.ts';
@@ -54,21 +55,35 @@ export class OspfNeighbour {
     });
   }
 
-  /** Begins to speak, as a router that has just started does, with these LSAs in its database; waits until its neighbour is Full. */
+  /**
+   * Begins to speak, as a router that has just started does, with these LSAs in its database; waits until its neighbour
+   * is Full.
+   */
   async join(bench: Bench, netns: Netns, database: readonly Lsa[] = []): Promise<void> {
     this.#runner?.close();
     this.#full = false;
     const runner = new OspfRunner(this.#config(), {
       poller: bench.poller,
       clock: systemClock,
-      log: { debug: () => {}, info: () => {}, warn: (_fields, message) => bench.say(`neighbour: ${message}`), error: (_fields, message) => bench.say(`neighbour: ${message}`) },
+      log: {
+        debug: () => {},
+        info: () => {},
+        warn: (_fields, message) => bench.say(`neighbour: ${message}`),
+        error: (_fields, message) => bench.say(`neighbour: ${message}`),
+      },
       count: () => {},
       onChange: (change) => this.#changed(change),
     });
     this.#runner = runner;
     const { lsdb } = runner.speaker.areas.get(AREA)!;
     for (const lsa of database) put(lsdb, lsa, false, systemClock.now(), false);
-    runner.linkUp({ areaId: AREA, interface: OSPF_LINK, netns, address: this.#source, peer: this.#version.version === 2 ? address(OSPF_LINK_ADDRESSES[1]) : undefined });
+    runner.linkUp({
+      areaId: AREA,
+      interface: OSPF_LINK,
+      netns,
+      address: this.#source,
+      peer: this.#version.version === 2 ? address(OSPF_LINK_ADDRESSES[1]) : undefined,
+    });
     await until('Full', () => this.#full, bench.signal, 60_000);
   }
 
@@ -77,7 +92,11 @@ export class OspfNeighbour {
     const { version, destination } = this.#version;
     const addresses = { source: this.#source, destination };
     return lsas.flatMap((lsa, n) => {
-      const packet = encodePacket(version, { kind: 'link-state-update', routerId: this.#routerId, areaId: AREA, instanceId: 0, lsas: [lsa] }, addresses);
+      const packet = encodePacket(
+        version,
+        { kind: 'link-state-update', routerId: this.#routerId, areaId: AREA, instanceId: 0, lsas: [lsa] },
+        addresses,
+      );
       return encodeFrames(version, this.#socket.mac, addresses, packet, MTU, n + 1);
     });
   }
@@ -91,7 +110,10 @@ export class OspfNeighbour {
   #open(bench: Bench, netns: Netns): boolean {
     try {
       const { version } = this.#version;
-      this.#socket = openPacketSocket({ interface: OSPF_LINK, netns, protocol: ETHERTYPE[version] }, { poller: bench.poller, onFrame: () => {}, onError: () => {} });
+      this.#socket = openPacketSocket(
+        { interface: OSPF_LINK, netns, protocol: ETHERTYPE[version] },
+        { poller: bench.poller, onFrame: () => {}, onError: () => {} },
+      );
       this.#source = version === 2 ? address(OSPF_LINK_ADDRESSES[0]) : linkLocalOf(this.#socket.mac);
       return true;
     } catch {
@@ -105,8 +127,24 @@ export class OspfNeighbour {
 
   #config(): SpeakerConfig {
     const area = {
-      areaId: AREA, instanceId: 0, mtu: MTU, ignoreMtu: false, interfaceId: 7, helloSeconds: HELLO_SECONDS, deadSeconds: DEAD_SECONDS, retransmitMs: RETRANSMIT_MS, keys: [],
+      areaId: AREA,
+      instanceId: 0,
+      mtu: MTU,
+      ignoreMtu: false,
+      interfaceId: 7,
+      helloSeconds: HELLO_SECONDS,
+      deadSeconds: DEAD_SECONDS,
+      retransmitMs: RETRANSMIT_MS,
+      keys: [],
     };
-    return { version: this.#version, routerId: this.#routerId, areas: [area], authenticationBase: 1, seed: 1, lsdbLimit: LSDB_LIMIT, privateTypes: DEFAULT_PRIVATE_TYPES };
+    return {
+      version: this.#version,
+      routerId: this.#routerId,
+      areas: [area],
+      authenticationBase: 1,
+      seed: 1,
+      lsdbLimit: LSDB_LIMIT,
+      privateTypes: DEFAULT_PRIVATE_TYPES,
+    };
   }
 }

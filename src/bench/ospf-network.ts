@@ -1,4 +1,5 @@
-// What the measured agent learns from OSPF: the neighbour's LSAs with the sender prefixes, packed as cnpd packs them, and the database of a large area behind it.
+// What the measured agent learns from OSPF: the neighbour's LSAs with the sender prefixes, packed as cnpd packs them,
+// and the database of a large area behind it.
 import { LSA_ROOM, SIGNALLING_METRIC } from '../carriers/ospf/constants.ts';
 import { type Content, createContent, handleContent } from '../carriers/ospf/content.ts';
 import { contentWake } from '../carriers/ospf/content-tasks.ts';
@@ -33,7 +34,8 @@ const nth = (base: string, length: number, n: number): Prefix => {
   return prefixOf({ family, value: value + (BigInt(n) << BigInt(addressBits(family) - length)) }, length);
 };
 /** 10.X.Y.0/24, or 2001:db8:1:I::/64. */
-export const ospfSenderPrefix = (version: Version, i: number): Prefix => nth(SENDER_BASE[version], SENDER_LENGTH[version], i);
+export const ospfSenderPrefix = (version: Version, i: number): Prefix =>
+  nth(SENDER_BASE[version], SENDER_LENGTH[version], i);
 /** @param n 0-239 */
 export const ospfProxy = (version: Version, n: number): IpAddress => {
   const { family, value } = address(PROXY_BASE[version]);
@@ -41,13 +43,28 @@ export const ospfProxy = (version: Version, n: number): IpAddress => {
 };
 
 /** An LSA as it travels. */
-export function lsaOf(version: Version, advertisingRouter: number, sequence: number, { type, lsId, body }: OwnLsa): Lsa {
-  const lsa = decodeLsa(version, encodeLsa(version, { age: 1, options: OSPF_VERSIONS[version].lsaOptions, sequence, type, lsId, advertisingRouter }, body));
+export function lsaOf(
+  version: Version,
+  advertisingRouter: number,
+  sequence: number,
+  { type, lsId, body }: OwnLsa,
+): Lsa {
+  const lsa = decodeLsa(
+    version,
+    encodeLsa(
+      version,
+      { age: 1, options: OSPF_VERSIONS[version].lsaOptions, sequence, type, lsId, advertisingRouter },
+      body,
+    ),
+  );
   if (!lsa.ok) throw new Error(lsa.error.detail);
   return lsa.value;
 }
 
-/** The neighbour's LSAs with all sender prefixes, placed once; each time with another proxy, so that every one of them changes. */
+/**
+ * The neighbour's LSAs with all sender prefixes, placed once; each time with another proxy, so that every one of them
+ * changes.
+ */
 export class SenderLsas {
   readonly #version: Version;
   readonly #routerId: number;
@@ -58,8 +75,14 @@ export class SenderLsas {
     this.#version = version;
     this.#routerId = routerId;
     this.#content = createContent({
-      dialect: DIALECTS[version], name: OSPF_VERSIONS[version].name, routerId, areas: [{ areaId: 0, room: LSA_ROOM }], pncFlagBit: PNC_BIT, sidBehaviors: [],
-      privateTypes: DEFAULT_PRIVATE_TYPES, holdUnreachableMs: 0,
+      dialect: DIALECTS[version],
+      name: OSPF_VERSIONS[version].name,
+      routerId,
+      areas: [{ areaId: 0, room: LSA_ROOM }],
+      pncFlagBit: PNC_BIT,
+      sidBehaviors: [],
+      privateTypes: DEFAULT_PRIVATE_TYPES,
+      holdUnreachableMs: 0,
     });
   }
 
@@ -72,7 +95,8 @@ export class SenderLsas {
   }
 
   #take(event: Parameters<typeof handleContent>[1]): void {
-    for (const effect of handleContent(this.#content, event, 0)) if (effect.type === 'originate') this.#said.splice(0, Infinity, ...effect.lsas);
+    for (const effect of handleContent(this.#content, event, 0))
+      if (effect.type === 'originate') this.#said.splice(0, Infinity, ...effect.lsas);
   }
 }
 
@@ -86,32 +110,63 @@ const firstRouter = 0x0a000001;
 export function withArea(version: OspfVersion): OspfVersion {
   const transit = ({ body, ...key }: OwnLsa): OwnLsa => {
     if (body.kind === 'router-v2') return { ...key, body: { ...body, links: [...body.links, linkV2(firstRouter)] } };
-    if (body.kind === 'router-v3') return { ...key, body: { ...body, options: body.options | OPTION_V3.router, links: [...body.links, linkV3(firstRouter)] } };
+    if (body.kind === 'router-v3')
+      return {
+        ...key,
+        body: { ...body, options: body.options | OPTION_V3.router, links: [...body.links, linkV3(firstRouter)] },
+      };
     return { ...key, body };
   };
   return { ...version, topology: (place) => version.topology(place).map(transit) };
 }
 
 /** Point-to-point links of Router-LSAs. */
-const linkV2 = (to: number): RouterLinkV2 => ({ type: 1, linkId: to, linkData: 0, metric: LINK_METRIC, tosMetrics: new Uint8Array() });
-const linkV3 = (to: number): RouterLinkV3 => ({ type: 1, metric: LINK_METRIC, interfaceId: 1, neighborInterfaceId: 1, neighborRouterId: to });
+const linkV2 = (to: number): RouterLinkV2 => ({
+  type: 1,
+  linkId: to,
+  linkData: 0,
+  metric: LINK_METRIC,
+  tosMetrics: new Uint8Array(),
+});
+const linkV3 = (to: number): RouterLinkV3 => ({
+  type: 1,
+  metric: LINK_METRIC,
+  interfaceId: 1,
+  neighborInterfaceId: 1,
+  neighborRouterId: to,
+});
 
 /**
- * The LSAs of an area: 4,000 routers, a tree behind the neighbour, each with a Router-LSA, three LSAs of routes, and a sender prefix with its own proxy.
+ * The LSAs of an area: 4,000 routers, a tree behind the neighbour, each with a Router-LSA, three LSAs of routes, and a
+ * sender prefix with its own proxy.
  * @param round makes another version: every metric and proxy is another one
  */
 export function areaLsas(version: Version, neighbour: number, round: number): Lsa[] {
   return Array.from({ length: ROUTERS }, (_, i) => {
     const parent = i === 0 ? neighbour : firstRouter + Math.floor((i - 1) / CHILDREN);
     const children = Array.from({ length: CHILDREN }, (_, c) => i * CHILDREN + 1 + c).filter((c) => c < ROUTERS);
-    const own = [routerLsa(version, firstRouter + i, [parent, ...children.map((c) => firstRouter + c)]), ...routes(version, i, LINK_METRIC + round), senderLsa(version, i, round)];
+    const own = [
+      routerLsa(version, firstRouter + i, [parent, ...children.map((c) => firstRouter + c)]),
+      ...routes(version, i, LINK_METRIC + round),
+      senderLsa(version, i, round),
+    ];
     return own.map((lsa) => lsaOf(version, firstRouter + i, INITIAL_SEQUENCE + round, lsa));
   }).flat();
 }
 
 function routerLsa(version: Version, router: number, ends: readonly number[]): OwnLsa {
-  if (version === 2) return { type: TYPE_V2.router, lsId: router, body: { kind: 'router-v2', flags: 0, links: ends.map(linkV2) } };
-  return { type: TYPE_V3.router, lsId: 0, body: { kind: 'router-v3', flags: 0, options: OPTION_V3.v6 | OPTION_V3.router | OPTION_V3.external, links: ends.map(linkV3) } };
+  if (version === 2)
+    return { type: TYPE_V2.router, lsId: router, body: { kind: 'router-v2', flags: 0, links: ends.map(linkV2) } };
+  return {
+    type: TYPE_V3.router,
+    lsId: 0,
+    body: {
+      kind: 'router-v3',
+      flags: 0,
+      options: OPTION_V3.v6 | OPTION_V3.router | OPTION_V3.external,
+      links: ends.map(linkV3),
+    },
+  };
 }
 
 const AS_EXTERNAL = { 2: 5, 3: 0x4005 } as const;
@@ -132,8 +187,15 @@ function routes(version: Version, router: number, metric: number): OwnLsa[] {
 function senderLsa(version: Version, i: number, round: number): OwnLsa {
   const dialect = DIALECTS[version];
   const entry: PrefixEntry = {
-    prefix: ospfSenderPrefix(version, i), pnc: true, metric: SIGNALLING_METRIC, route: 'intra-area', flags: extendedFlags(PNC_BIT), node: false, attached: false,
-    proxy: ospfProxy(version, round), sourceRouter: firstRouter + i,
+    prefix: ospfSenderPrefix(version, i),
+    pnc: true,
+    metric: SIGNALLING_METRIC,
+    route: 'intra-area',
+    flags: extendedFlags(PNC_BIT),
+    node: false,
+    attached: false,
+    proxy: ospfProxy(version, round),
+    sourceRouter: firstRouter + i,
   };
   const sort = dialect.sorts[dialect.sortOf(entry)]!;
   return { type: sort.type, lsId: sort.firstId(DEFAULT_PRIVATE_TYPES), body: sort.body([entry], firstRouter + i) };

@@ -1,4 +1,5 @@
-// The sixteen cases of RFC 6040 figure 4 (FCN figure 6) for a tunnel exit: the congestion field inside and outside, and what has to leave.
+// The sixteen cases of RFC 6040 figure 4 (FCN figure 6) for a tunnel exit: the congestion field inside and outside, and
+// what has to leave.
 
 /** Congestion fields are numbers as in the header: Not-ECT 0, ECT(1) 1, ECT(0) 2, CE 3. */
 const FIELDS = [0, 1, 2, 3] as const;
@@ -18,5 +19,7 @@ export function setCongestionField(packet: Uint8Array, at: number, field: number
 
 /** @param receive lets one packet pass the tunnel exit. Returns the field it left with, or null. */
 export function vectorsMet(receive: (inner: number, outer: number) => number | null): number {
-  return FIELDS.flatMap((inner) => FIELDS.map((outer) => receive(inner, outer) === LEAVES[inner]![outer])).filter(Boolean).length;
+  return FIELDS.flatMap((inner) => FIELDS.map((outer) => receive(inner, outer) === LEAVES[inner]![outer])).filter(
+    Boolean,
+  ).length;
 }

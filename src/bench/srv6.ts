@@ -1,11 +1,22 @@
-// What the ends of an SRv6 tunnel cost. The exit: packets received at a core port, decapsulated and forwarded to the next port, by the kernel's End.DT6 alone
-// and with cnpd's program in front of it, whole receive path included, and how many of the sixteen vectors of RFC 6040 each gets right. The entry: the program's own instructions over those of the empty one.
+// What the ends of an SRv6 tunnel cost. The exit: packets received at a core port, decapsulated and forwarded to the
+// next port, by the kernel's End.DT6 alone and with cnpd's program in front of it, whole receive path included, and how
+// many of the sixteen vectors of RFC 6040 each gets right. The entry: the program's own instructions over those of the
+// empty one.
 import { writeFileSync } from 'node:fs';
 import { openBpfObject } from '../kernel/bpf/object.ts';
 import type { BpfProgram } from '../kernel/bpf/program.ts';
 import { attachTcx } from '../kernel/bpf/tcx.ts';
 import { structure, u32Key } from '../kernel/dataplane/layout.ts';
-import { FLAG, SRV6_MAPS, SRV6_PROGRAMS, type SidEntry, type Srv6Config, addressKey, encodeSid, encodeSrv6Config } from '../kernel/dataplane/srv6.ts';
+import {
+  FLAG,
+  SRV6_MAPS,
+  SRV6_PROGRAMS,
+  type SidEntry,
+  type Srv6Config,
+  addressKey,
+  encodeSid,
+  encodeSrv6Config,
+} from '../kernel/dataplane/srv6.ts';
 import { close } from '../kernel/ffi/libc.ts';
 import { Netns } from '../kernel/netns.ts';
 import { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
@@ -49,13 +60,22 @@ async function providerEdge(bench: Bench): Promise<Edge> {
   const rtnetlink = Rtnetlink.open({ netns }, bench);
   bench.finally(() => rtnetlink.close());
   netns.run(() => writeFileSync('/proc/sys/net/ipv6/conf/all/forwarding', '1'));
-  await rtnetlink.createVeth({ name: 't-bench-core', mac: CORE_MAC, mtu: 1500, peer: { name: 't-bench-p', mac: CORE_PEER_MAC, mtu: 1500 } });
+  await rtnetlink.createVeth({
+    name: 't-bench-core',
+    mac: CORE_MAC,
+    mtu: 1500,
+    peer: { name: 't-bench-p', mac: CORE_PEER_MAC, mtu: 1500 },
+  });
   await rtnetlink.createVeth({ name: 't-bench-host', mtu: 1500, peer: { name: 't-bench-h', mtu: 1500 } });
-  for (const name of ['lo', 't-bench-core', 't-bench-p', 't-bench-host', 't-bench-h']) await rtnetlink.setLink(name, { up: true });
+  for (const name of ['lo', 't-bench-core', 't-bench-p', 't-bench-host', 't-bench-h'])
+    await rtnetlink.setLink(name, { up: true });
   await rtnetlink.addAddress('t-bench-host', address('2001:db8:2::1'), 64, { nodad: true });
   await rtnetlink.setNeighbour('t-bench-host', address('2001:db8:2::2'), Uint8Array.of(2, 0, 0, 0, 9, 9));
   await rtnetlink.addRoute({ destination: prefix(BEHIND.prefix), gateway: address('2001:db8:2::2'), protocol: 4 });
-  const [core, customer] = [(await rtnetlink.link('t-bench-core'))!.ifindex, (await rtnetlink.link('t-bench-host'))!.ifindex];
+  const [core, customer] = [
+    (await rtnetlink.link('t-bench-core'))!.ifindex,
+    (await rtnetlink.link('t-bench-host'))!.ifindex,
+  ];
   const routes = SidRoutes.open({ netns });
   bench.finally(() => routes.close());
   routes.add({ sid: address(SID), action: 'end.dt6', table: MAIN, ifindex: core });
@@ -87,14 +107,23 @@ export const srv6: Figure = {
 type Object = ReturnType<typeof openBpfObject>;
 
 function configure(object: Object, sharedIngress: boolean): void {
-  const config: Srv6Config = { defaultSource: address(CON), hasRows: false, ecnMode: 'normal', dscp: { kind: 'pipe', outerDscp: null }, sharedIngress };
+  const config: Srv6Config = {
+    defaultSource: address(CON),
+    hasRows: false,
+    ecnMode: 'normal',
+    dscp: { kind: 'pipe', outerDscp: null },
+    sharedIngress,
+  };
   object.map(SRV6_MAPS.config).update(u32Key(0), encodeSrv6Config(config));
 }
 
 interface Tunnel {
   readonly what: string;
   readonly segments: readonly string[];
-  /** Every packet of another flow, by this address: nothing that is remembered of a flow helps; with the same destination, what the kernel remembers of it does. */
+  /**
+   * Every packet of another flow, by this address: nothing that is remembered of a flow helps; with the same
+   * destination, what the kernel remembers of it does.
+   */
   readonly manyFlows?: keyof typeof LAST_OF;
   /** How much faster than the kernel the program is to be when it does it all. */
   readonly target: number;
@@ -124,7 +153,9 @@ class Exit {
     this.#edge = modules.edge;
     this.#inject = modules.inject;
     if (tunnel.manyFlows === 'destination') this.#frame[innerAt(tunnel) + BEHIND.at] = BEHIND.byte;
-    this.#inject.map('counted_at').update(u32Key(0), u32Key(tunnel.manyFlows ? innerAt(tunnel) + LAST_OF[tunnel.manyFlows] : 0));
+    this.#inject
+      .map('counted_at')
+      .update(u32Key(0), u32Key(tunnel.manyFlows ? innerAt(tunnel) + LAST_OF[tunnel.manyFlows] : 0));
     this.#inject.map('next_port').update(u32Key(0), u32Key(this.#edge.customer));
     this.#show(this.#frame);
   }
@@ -141,7 +172,12 @@ class Exit {
   /** Returns what left, by congestion field, and nanoseconds a packet. */
   #receive(frame: Uint8Array, count: number): { left: number[]; ns: number } {
     const before = this.#left();
-    const ns = receiveFrames(this.#inject.program('arrive'), { frame, ifindex: this.#edge.core, count, netns: this.#edge.netns });
+    const ns = receiveFrames(this.#inject.program('arrive'), {
+      frame,
+      ifindex: this.#edge.core,
+      count,
+      netns: this.#edge.netns,
+    });
     return { left: this.#left().map((packets, field) => Number(packets - before[field]!)), ns };
   }
 
@@ -189,16 +225,26 @@ async function exitRows(bench: Bench, edge: Edge, object: Object, inject: Object
       left: (ask) => exit.behind(decapsulating(object, { ...ENTRY, decapsulate: false }), ask),
     };
     exit.time();
-    const measured = await inTurns(ROUNDS, mapWays((way) => () => ways[way](() => exit.time())));
+    const measured = await inTurns(
+      ROUNDS,
+      mapWays((way) => () => ways[way](() => exit.time())),
+    );
     bench.signal.throwIfAborted();
-    rows.push(...rowsOfExit(tunnel, measured, mapWays((way) => ways[way](() => exit.vectors()))));
+    rows.push(
+      ...rowsOfExit(
+        tunnel,
+        measured,
+        mapWays((way) => ways[way](() => exit.vectors())),
+      ),
+    );
   }
   return rows;
 }
 
 const WAYS = ['nothing', 'kernel', 'forwarded', 'handedUp', 'left'] as const;
 type Way = (typeof WAYS)[number];
-const mapWays = <T>(make: (way: Way) => T): Record<Way, T> => Object.fromEntries(WAYS.map((way) => [way, make(way)])) as Record<Way, T>;
+const mapWays = <T>(make: (way: Way) => T): Record<Way, T> =>
+  Object.fromEntries(WAYS.map((way) => [way, make(way)])) as Record<Way, T>;
 
 function decapsulating(object: Object, entry: SidEntry, sharedIngress = false): BpfProgram {
   configure(object, sharedIngress);
@@ -206,7 +252,11 @@ function decapsulating(object: Object, entry: SidEntry, sharedIngress = false): 
   return object.program(SRV6_PROGRAMS.decap);
 }
 
-function rowsOfExit(tunnel: Tunnel, measured: Readonly<Record<Way, number[]>>, vectors: Readonly<Record<Way, number>>): Row[] {
+function rowsOfExit(
+  tunnel: Tunnel,
+  measured: Readonly<Record<Way, number[]>>,
+  vectors: Readonly<Record<Way, number>>,
+): Row[] {
   // What receiving and sending cost is in all of them; figures are without it.
   const over = (way: Way) => summary(differences(measured[way], measured.nothing));
   const kernel = over('kernel');
@@ -214,9 +264,17 @@ function rowsOfExit(tunnel: Tunnel, measured: Readonly<Record<Way, number[]>>, v
     const found = over(way);
     const ratio = kernel.median / found.median;
     return {
-      figure: 'srv6', what: `tunnel exit, ${tunnel.what}: ${how} (${vectors[way]}/${VECTORS} vectors)`, unit: 'ns a packet', measured: found.median, spread: found,
-      reference: `End.DT6 of the kernel alone (${vectors.kernel}/${VECTORS})`, referenceValue: kernel.median, referenceSpread: kernel, ratio,
-      target: target === null ? '—' : `≥ ${target}×, ${VECTORS}/${VECTORS}`, met: target === null ? null : ratio >= target && vectors[way] === VECTORS,
+      figure: 'srv6',
+      what: `tunnel exit, ${tunnel.what}: ${how} (${vectors[way]}/${VECTORS} vectors)`,
+      unit: 'ns a packet',
+      measured: found.median,
+      spread: found,
+      reference: `End.DT6 of the kernel alone (${vectors.kernel}/${VECTORS})`,
+      referenceValue: kernel.median,
+      referenceSpread: kernel,
+      ratio,
+      target: target === null ? '—' : `≥ ${target}×, ${VECTORS}/${VECTORS}`,
+      met: target === null ? null : ratio >= target && vectors[way] === VECTORS,
       note: `receiving and sending, which both have besides: ${number(summary(measured.nothing).median)} ns`,
     };
   };
@@ -232,20 +290,35 @@ async function entryRows(bench: Bench, edge: Edge, object: Object): Promise<Row[
   bench.finally(() => emptyObject.close());
   const rows: Row[] = [];
   const cases: readonly (readonly [string, Uint8Array])[] = [
-    ['IPv6 inside, no SRH', insideSrv6(dataIpv6(), [])], ['IPv6 inside, an SRH of 2', insideSrv6(dataIpv6(), [SID, SID])],
-    ['plain RoCEv2, no tunnel', dataIpv6()], ['plain RoCEv2 over IPv4', dataIpv4()],
+    ['IPv6 inside, no SRH', insideSrv6(dataIpv6(), [])],
+    ['IPv6 inside, an SRH of 2', insideSrv6(dataIpv6(), [SID, SID])],
+    ['plain RoCEv2, no tunnel', dataIpv6()],
+    ['plain RoCEv2 over IPv4', dataIpv4()],
   ];
   for (const [what, packet] of cases) {
     const frame = ethernet(packet);
     const ctx = structure(192, (view) => view.setUint32(40, edge.core, true)); // __sk_buff.ifindex
-    const run = (program: ReturnType<Object['program']>): number => program.testRun({ data: frame, ctx, repeat: REPEAT, netns: edge.netns }).durationNs;
-    const measured = await inTurns(ROUNDS, { empty: () => run(emptyObject.program('empty')), entry: () => run(object.program(SRV6_PROGRAMS.encap)) });
+    const run = (program: ReturnType<Object['program']>): number =>
+      program.testRun({ data: frame, ctx, repeat: REPEAT, netns: edge.netns }).durationNs;
+    const measured = await inTurns(ROUNDS, {
+      empty: () => run(emptyObject.program('empty')),
+      entry: () => run(object.program(SRV6_PROGRAMS.encap)),
+    });
     bench.signal.throwIfAborted();
     const added = summary(differences(measured.entry, measured.empty));
     const empty = summary(measured.empty);
     rows.push({
-      figure: 'srv6', what: `tunnel entry, ${what}: added`, unit: 'ns', measured: added.median, spread: added, reference: 'empty program', referenceValue: empty.median,
-      referenceSpread: empty, ratio: added.median / empty.median, target: '—', met: null,
+      figure: 'srv6',
+      what: `tunnel entry, ${what}: added`,
+      unit: 'ns',
+      measured: added.median,
+      spread: added,
+      reference: 'empty program',
+      referenceValue: empty.median,
+      referenceSpread: empty,
+      ratio: added.median / empty.median,
+      target: '—',
+      met: null,
     });
   }
   return rows;

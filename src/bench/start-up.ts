@@ -1,4 +1,5 @@
-// How long cnpd takes from its start until everything it was told is in the kernel and `show status` says that it runs, against a Node.js that does nothing.
+// How long cnpd takes from its start until everything it was told is in the kernel and `show status` says that it runs,
+// against a Node.js that does nothing.
 import { spawnSync } from 'node:child_process';
 import { Agent, CONGESTED_NODE, routerNamespace } from './agent.ts';
 import type { Figure } from './bench.ts';
@@ -28,8 +29,17 @@ export const startUp: Figure = {
     const [ours, bare] = [summary(measured.cnpd), summary(measured.node)];
     return [
       {
-        figure: this.name, what: 'start of cnpd until it runs', unit: 'ms', measured: ours.median, spread: ours, reference: 'node -e 0', referenceValue: bare.median, referenceSpread: bare,
-        ratio: ours.median / bare.median, target: '—', met: null,
+        figure: this.name,
+        what: 'start of cnpd until it runs',
+        unit: 'ms',
+        measured: ours.median,
+        spread: ours,
+        reference: 'node -e 0',
+        referenceValue: bare.median,
+        referenceSpread: bare,
+        ratio: ours.median / bare.median,
+        target: '—',
+        met: null,
       },
     ];
   },

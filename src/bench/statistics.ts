@@ -1,5 +1,5 @@
-// Summaries of repeated measurements, and the order in which they are made: what is compared is measured in turns (A/B/A/B), so that a machine that is slow
-// for a while is slow for both.
+// Summaries of repeated measurements, and the order in which they are made: what is compared is measured in turns
+// (A/B/A/B), so that a machine that is slow for a while is slow for both.
 
 export interface Summary {
   readonly runs: number;
@@ -8,7 +8,9 @@ export interface Summary {
   readonly max: number;
 }
 
-/** The value below which the share `q` (0 … 1) of the samples lies, nearest rank. @throws RangeError when there is none */
+/**
+ * The value below which the share `q` (0 … 1) of the samples lies, nearest rank. @throws RangeError when there is none
+ */
 export function quantile(samples: readonly number[], q: number): number {
   if (samples.length === 0) throw new RangeError('nothing was measured');
   const sorted = Float64Array.from(samples).sort();
@@ -20,7 +22,10 @@ export function summary(samples: readonly number[]): Summary {
 }
 
 /** Runs every contender once a round, in the same order each time. Returns what each measured, by its name. */
-export async function inTurns<K extends string>(rounds: number, contenders: Readonly<Record<K, () => number | Promise<number>>>): Promise<Record<K, number[]>> {
+export async function inTurns<K extends string>(
+  rounds: number,
+  contenders: Readonly<Record<K, () => number | Promise<number>>>,
+): Promise<Record<K, number[]>> {
   const names = Object.keys(contenders) as K[];
   const measured = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<K, number[]>;
   for (let round = 0; round < rounds; round++) {

@@ -1,4 +1,5 @@
-// Ten thousand sender prefixes by OSPFv2 and OSPFv3: how long after the last Link State Update the last map entry is in the kernel. As ten-thousand.ts for IS-IS.
+// Ten thousand sender prefixes by OSPFv2 and OSPFv3: how long after the last Link State Update the last map entry is in
+// the kernel. As ten-thousand.ts for IS-IS.
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseId } from '../packet/ospf/router-id.ts';
 import { MIN_LS_ARRIVAL_MS } from '../carriers/ospf/constants.ts';
@@ -36,7 +37,17 @@ export const tenThousandOspf: Figure = {
     for (const version of [2, 3] as const) {
       bench.say(`OSPFv${version}`);
       // A figure of its own, so that the one agent is gone before the next comes.
-      rows.push(...(await runFigure({ name: this.name, title: this.title, measure: async (own) => latencyRows(this.name, `OSPFv${version} update`, await learn(own, teacher(version))) }, bench)));
+      rows.push(
+        ...(await runFigure(
+          {
+            name: this.name,
+            title: this.title,
+            measure: async (own) =>
+              latencyRows(this.name, `OSPFv${version} update`, await learn(own, teacher(version))),
+          },
+          bench,
+        )),
+      );
     }
     return rows;
   },

@@ -1,5 +1,6 @@
-// Ten thousand sender prefixes: how long after the last LSP the last map entry is in the kernel, how much is flooded when one of them changes, how much memory the agent
-// takes. A real cnpd learns them from the router beside it; another one declares them itself.
+// Ten thousand sender prefixes: how long after the last LSP the last map entry is in the kernel, how much is flooded
+// when one of them changes, how much memory the agent takes. A real cnpd learns them from the router beside it; another
+// one declares them itself.
 import { setTimeout as delay } from 'node:timers/promises';
 import { type IpAddress, address } from '../model/address.ts';
 import { formatPrefix } from '../model/prefix.ts';
@@ -29,7 +30,8 @@ function teacher(): Teacher {
     proxy,
     messages: (version) => senderLsps(version, proxy(version)),
     flood: (messages) => neighbour.flood(messages),
-    settled: (bench, version) => until('acknowledgements', () => neighbour.acknowledged.get(last) === version, bench.signal),
+    settled: (bench, version) =>
+      until('acknowledgements', () => neighbour.acknowledged.get(last) === version, bench.signal),
   };
 }
 
@@ -82,17 +84,47 @@ export const tenThousand: Figure = {
     const most = Math.max(...declared.touched);
     const bareRss = rssMb(await bareNode(bench));
     const memory = (what: string, rss: number, note?: string): Row => ({
-      figure: this.name, what, unit: 'MB', measured: rss, reference: 'Node.js that does nothing', referenceValue: bareRss, ratio: rss / bareRss, target: '≤ 120 MB', met: rss <= 120, ...(note !== undefined && { note }),
+      figure: this.name,
+      what,
+      unit: 'MB',
+      measured: rss,
+      reference: 'Node.js that does nothing',
+      referenceValue: bareRss,
+      ratio: rss / bareRss,
+      target: '≤ 120 MB',
+      met: rss <= 120,
+      ...(note !== undefined && { note }),
     });
     return [
       ...latencyRows(this.name, 'LSP', learned),
       {
-        figure: this.name, what: 'LSPs flooded when one prefix changes', unit: 'LSPs', measured: most, spread: summary(declared.touched), reference: 'fragments with prefixes', referenceValue: declared.fragments,
-        ratio: most / declared.fragments, target: '1', met: most === 1, note: `SIGHUP to LSP on the wire: ${quantile(declared.ms, 0.5).toFixed(0)} ms, the file's ${SENDERS} prefixes read again included`,
+        figure: this.name,
+        what: 'LSPs flooded when one prefix changes',
+        unit: 'LSPs',
+        measured: most,
+        spread: summary(declared.touched),
+        reference: 'fragments with prefixes',
+        referenceValue: declared.fragments,
+        ratio: most / declared.fragments,
+        target: '1',
+        met: most === 1,
+        note: `SIGHUP to LSP on the wire: ${quantile(declared.ms, 0.5).toFixed(0)} ms, the file's ${SENDERS} prefixes read again included`,
       },
-      memory('memory, learned once, then quiet', learned.rss.first, `${learned.rss.empty.toFixed(0)} MB before the first LSP`),
-      memory(`memory, learned ${2 * REPETITIONS} times more, then quiet`, learned.rss.settled, `${learned.rss.last.toFixed(0)} MB before ${SETTLE_MS / 1000} s of quiet`),
-      memory('memory, declared and changed, then quiet', declared.rss.settled, `${declared.rss.last.toFixed(0)} MB before ${SETTLE_MS / 1000} s of quiet`),
+      memory(
+        'memory, learned once, then quiet',
+        learned.rss.first,
+        `${learned.rss.empty.toFixed(0)} MB before the first LSP`,
+      ),
+      memory(
+        `memory, learned ${2 * REPETITIONS} times more, then quiet`,
+        learned.rss.settled,
+        `${learned.rss.last.toFixed(0)} MB before ${SETTLE_MS / 1000} s of quiet`,
+      ),
+      memory(
+        'memory, declared and changed, then quiet',
+        declared.rss.settled,
+        `${declared.rss.last.toFixed(0)} MB before ${SETTLE_MS / 1000} s of quiet`,
+      ),
     ];
   },
 };

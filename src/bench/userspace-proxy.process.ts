@@ -1,5 +1,6 @@
-// The proxy done in user space, to compare with: `userspace-proxy NETNS IFINDEX` takes notices from the ring buffer of bpf/bench/handoff.bpf.c, checks them as
-// the proxy's program does, and sends CNPs by a raw socket. Told by its parent when to take notices ('attach') and when not ('detach').
+// The proxy done in user space, to compare with: `userspace-proxy NETNS IFINDEX` takes notices from the ring buffer of
+// bpf/bench/handoff.bpf.c, checks them as the proxy's program does, and sends CNPs by a raw socket. Told by its parent
+// when to take notices ('attach') and when not ('detach').
 import { openBpfObject } from '../kernel/bpf/object.ts';
 import { openRingBuffer } from '../kernel/bpf/ring-buffer.ts';
 import { type TcxLink, attachTcx } from '../kernel/bpf/tcx.ts';
@@ -19,16 +20,24 @@ import { RECEIVER, SENDER } from './packets.ts';
 const RECORD_PACKET = 4;
 const UDP_HEADER = 8;
 
-const within = (prefixes: readonly Prefix[], address: IpAddress): boolean => prefixes.some((p) => prefixContains(p, address));
-const flowKey = (sender: IpAddress, receiver: IpAddress, receiverQpn: number): string => `${sender.value} ${receiver.value} ${receiverQpn}`;
+const within = (prefixes: readonly Prefix[], address: IpAddress): boolean =>
+  prefixes.some((p) => prefixContains(p, address));
+const flowKey = (sender: IpAddress, receiver: IpAddress, receiverQpn: number): string =>
+  `${sender.value} ${receiver.value} ${receiverQpn}`;
 
 /** The CNP for a notice, or undefined when it must be refused. */
 function answer(packet: Uint8Array, queuePairs: ReadonlyMap<string, number>): Uint8Array | undefined {
   const layer = walkHeaders(packet).layers[0];
   if (!layer || !within(ACCEPTED_SOURCES, layer.source)) return undefined;
   const udp = decodeUdp(packet, layer.transportOffset, layer.end);
-  if (!udp.ok || udpChecksum(packet, layer.transportOffset, udp.value.length, layer.source, layer.destination) !== 'valid') return undefined;
-  const notice = decodeNotice(packet.subarray(layer.transportOffset + UDP_HEADER, layer.transportOffset + udp.value.length));
+  if (
+    !udp.ok ||
+    udpChecksum(packet, layer.transportOffset, udp.value.length, layer.source, layer.destination) !== 'valid'
+  )
+    return undefined;
+  const notice = decodeNotice(
+    packet.subarray(layer.transportOffset + UDP_HEADER, layer.transportOffset + udp.value.length),
+  );
   const bth = notice.ok ? invokingBth(notice.value) : undefined;
   if (!notice.ok || !bth?.ok) return undefined;
   const { source, destination, sourcePort } = notice.value.tuple;
@@ -39,14 +48,24 @@ function answer(packet: Uint8Array, queuePairs: ReadonlyMap<string, number>): Ui
 
 function main(netnsPath: string, ifindex: number): void {
   const netns = Netns.open(netnsPath);
-  const poller = Poller.open({ onError: (error) => { throw error; } });
+  const poller = Poller.open({
+    onError: (error) => {
+      throw error;
+    },
+  });
   const object = openBpfObject(bpfObject('bench_handoff'));
   const socket = openRawSocket({ family: 6, netns });
-  const queuePairs = new Map(Array.from({ length: FLOWS }, (_, i) => [flowKey(SENDER, RECEIVER, firstQpn + i), senderQpnOf(firstQpn + i)]));
+  const queuePairs = new Map(
+    Array.from({ length: FLOWS }, (_, i) => [flowKey(SENDER, RECEIVER, firstQpn + i), senderQpnOf(firstQpn + i)]),
+  );
   openRingBuffer(object.map('handed'), {
     poller,
     onRecord: (data, offset) => {
-      const packet = new Uint8Array(data.buffer, data.byteOffset + offset + RECORD_PACKET, data.getUint32(offset, true));
+      const packet = new Uint8Array(
+        data.buffer,
+        data.byteOffset + offset + RECORD_PACKET,
+        data.getUint32(offset, true),
+      );
       const cnp = answer(packet, queuePairs);
       if (cnp) socket.send(cnp);
     },
@@ -54,7 +73,10 @@ function main(netnsPath: string, ifindex: number): void {
   let link: TcxLink | undefined;
   process.on('message', (order) => {
     link?.detach();
-    link = order === 'attach' ? attachTcx({ program: object.program('handoff'), ifindex, direction: 'ingress', netns }) : undefined;
+    link =
+      order === 'attach'
+        ? attachTcx({ program: object.program('handoff'), ifindex, direction: 'ingress', netns })
+        : undefined;
     process.send!(order);
   });
   process.on('disconnect', () => process.exit(0));

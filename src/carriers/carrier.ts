@@ -1,4 +1,5 @@
-// What every carrier is: it originates what it is told and reports what it learns. Nothing here knows which protocol it is.
+// What every carrier is: it originates what it is told and reports what it learns. Nothing here knows which protocol it
+// is.
 import type { CarrierName, LearnedReport, Origination, ReachabilityReport } from '../model/advertisement.ts';
 
 /** What a carrier tells the learned table. Calls are synchronous and must not throw. */
@@ -13,6 +14,9 @@ export interface Carrier {
   start(): Promise<void>;
   /** Sets the whole of what this router advertises; the carrier works out the difference. */
   originate(origination: Origination): void;
-  /** Withdraws everything cleanly (purge, flush), waits until it is sent, closes. Idempotent. @param next the section of the carrier that will take its place, if one will */
+  /**
+   * Withdraws everything cleanly (purge, flush), waits until it is sent, closes. Idempotent. @param next the section of
+   * the carrier that will take its place, if one will
+   */
   stop(next?: unknown): Promise<void>;
 }

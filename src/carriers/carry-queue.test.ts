@@ -31,7 +31,9 @@ it('comes back to a key when it is ripe, and not before', () => {
 
 it('counts from when a place has become eligible, and anew after it was not', () => {
   const queue = new CarryQueue(options);
-  expect([queue.eligible('up:a', 10), queue.eligible('up:a', 500), queue.eligible('down:a', 500)]).toEqual([1010, 1010, 1500]);
+  expect([queue.eligible('up:a', 10), queue.eligible('up:a', 500), queue.eligible('down:a', 500)]).toEqual([
+    1010, 1010, 1500,
+  ]);
   queue.notEligible('up:a');
   expect(queue.eligible('up:a', 600)).toBe(1600);
 });

@@ -1,14 +1,21 @@
-// What a carrier that carries advertisements on (between levels, between areas) has to decide about: keys that have changed, a batch a turn of the event loop, and those that are
-// eligible but not for long enough. Which advertisement is carried, and where to, is the carrier's.
+// What a carrier that carries advertisements on (between levels, between areas) has to decide about: keys that have
+// changed, a batch a turn of the event loop, and those that are eligible but not for long enough. Which advertisement
+// is carried, and where to, is the carrier's.
 
 export interface CarryQueueOptions {
   /** Keys decided about in one turn. */
   readonly batch: number;
-  /** How long something must be eligible before it is carried: what is about to be withdrawn, or said by somebody who comes first, is not. */
+  /**
+   * How long something must be eligible before it is carried: what is about to be withdrawn, or said by somebody who
+   * comes first, is not.
+   */
   readonly settleMs: number;
 }
 
-/** Times are milliseconds of the carrier's own clock; a key names a prefix or a SID, a place one direction of carrying it. */
+/**
+ * Times are milliseconds of the carrier's own clock; a key names a prefix or a SID, a place one direction of carrying
+ * it.
+ */
 export class CarryQueue {
   readonly #options: CarryQueueOptions;
   readonly #dirty = new Set<string>();

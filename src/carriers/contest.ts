@@ -1,5 +1,6 @@
-// Somebody else issues LSPs or LSAs under our name, newer than ours, again and again: another router that has our system ID or router ID, because a file was copied, or somebody
-// who forges them. Each would undo the other's for ever: whoever finds that answers more slowly, and tells the operator.
+// Somebody else issues LSPs or LSAs under our name, newer than ours, again and again: another router that has our
+// system ID or router ID, because a file was copied, or somebody who forges them. Each would undo the other's for ever:
+// whoever finds that answers more slowly, and tells the operator.
 
 /** A run that starts again finds one older version of what is ours, or two; from then on it is contested. */
 const OUTBIDS_OF_A_RESTART = 2;
@@ -14,7 +15,8 @@ export interface Contest {
 
 export const newContest = (): Contest => ({ outbids: 0, outbidAt: -Infinity });
 
-export const isContested = ({ outbids, outbidAt }: Contest, now: number): boolean => outbids > OUTBIDS_OF_A_RESTART && now - outbidAt < CONTEST_WINDOW_MS;
+export const isContested = ({ outbids, outbidAt }: Contest, now: number): boolean =>
+  outbids > OUTBIDS_OF_A_RESTART && now - outbidAt < CONTEST_WINDOW_MS;
 
 /** Counts one more. @returns whether it is contested */
 export function outbidAgain(contest: Contest, now: number): boolean {

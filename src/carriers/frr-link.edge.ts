@@ -1,6 +1,7 @@
-// A link between FRR and a speaker of cnpd: a veth pair whose one end is in the router's namespace, where FRR runs its protocol on it, and whose other
-// end lives in a network namespace without a name that ends with the process. cnpd creates it, creates it again when somebody deletes FRR's end, and
-// removes it at the end. Nothing of a protocol is here: a carrier opens its socket on our end when the link is there.
+// A link between FRR and a speaker of cnpd: a veth pair whose one end is in the router's namespace, where FRR runs its
+// protocol on it, and whose other end lives in a network namespace without a name that ends with the process. cnpd
+// creates it, creates it again when somebody deletes FRR's end, and removes it at the end. Nothing of a protocol is
+// here: a carrier opens its socket on our end when the link is there.
 import { writeFileSync } from 'node:fs';
 import { type IpAddress, addressFromBytes } from '../model/address.ts';
 import type { Clock } from '../model/clock.ts';
@@ -15,13 +16,22 @@ import type { Poller } from '../kernel/poller.ts';
 export const OUR_END = 'speaker';
 const RETRY_MS = [100, 500, 2000, 10_000] as const;
 /**
- * Pauses after which the addresses of FRR's end are announced again. zebra (8.4.4) reads interfaces and addresses from two sockets in two threads, and drops
- * an address that it reads before the interface: its daemons would never know that the link has one.
+ * Pauses after which the addresses of FRR's end are announced again. zebra (8.4.4) reads interfaces and addresses from
+ * two sockets in two threads, and drops an address that it reads before the interface: its daemons would never know
+ * that the link has one.
  */
 const ANNOUNCE_MS = [500, 2000, 10_000, 60_000] as const;
 
 /** A link-local address, at once, and nothing else of IPv6 autoconfiguration. */
-export const LINK_LOCAL_ONLY = { disable_ipv6: '0', addr_gen_mode: '0', accept_ra: '0', autoconf: '0', accept_dad: '0', dad_transmits: '0', router_solicitations: '0' };
+export const LINK_LOCAL_ONLY = {
+  disable_ipv6: '0',
+  addr_gen_mode: '0',
+  accept_ra: '0',
+  autoconf: '0',
+  accept_dad: '0',
+  dad_transmits: '0',
+  router_solicitations: '0',
+};
 export const NO_IPV6 = { disable_ipv6: '1' };
 
 export class FrrLinkError extends Error {
@@ -107,7 +117,8 @@ export class FrrLink {
           poller,
           onChange: (change) => this.changed(change),
           onResync: () => void this.verify(),
-          onError: (error) => this.modules.log.warn({ interface: this.opts.interface, err: error }, 'link monitor failed'),
+          onError: (error) =>
+            this.modules.log.warn({ interface: this.opts.interface, err: error }, 'link monitor failed'),
         },
       );
       this.building = this.build();
@@ -162,7 +173,9 @@ export class FrrLink {
     if (pause === undefined) return;
     this.cancelAnnouncement = this.modules.clock.after(pause, () => {
       this.announceLater(n + 1);
-      this.announce().catch((error: unknown) => this.modules.log.debug({ interface: this.opts.interface, err: error }, 'addresses not announced again'));
+      this.announce().catch((error: unknown) =>
+        this.modules.log.debug({ interface: this.opts.interface, err: error }, 'addresses not announced again'),
+      );
     });
   }
 
@@ -191,7 +204,10 @@ export class FrrLink {
     const link = await this.rtnetlink!.link(name);
     if (!link) return;
     if (link.kind !== 'veth' || Buffer.compare(link.mac, frrMac) !== 0) {
-      throw new FrrLinkError('interface-exists', `interface ${name} exists and is not cnpd's: remove it, or choose another name for ${prefix}.interface`);
+      throw new FrrLinkError(
+        'interface-exists',
+        `interface ${name} exists and is not cnpd's: remove it, or choose another name for ${prefix}.interface`,
+      );
     }
     this.modules.log.info({ interface: name }, `removing the ${protocol} link that an earlier run left`);
     await this.rtnetlink!.deleteLink(name).catch(ignoreMissing);
@@ -236,13 +252,19 @@ export class FrrLink {
 
   private rebuild(attempt: number): void {
     if (this.closed) return;
-    this.cancelRetry = this.modules.clock.after(attempt === 0 ? 0 : RETRY_MS[Math.min(attempt, RETRY_MS.length) - 1]!, () => {
-      this.building = this.build().catch((error: unknown) => {
-        this.modules.count(`${this.opts.prefix}.interface.create-failed`);
-        this.modules.log.warn({ interface: this.opts.interface, err: error }, `${this.opts.protocol} link could not be created; trying again`);
-        this.rebuild(attempt + 1);
-      });
-    });
+    this.cancelRetry = this.modules.clock.after(
+      attempt === 0 ? 0 : RETRY_MS[Math.min(attempt, RETRY_MS.length) - 1]!,
+      () => {
+        this.building = this.build().catch((error: unknown) => {
+          this.modules.count(`${this.opts.prefix}.interface.create-failed`);
+          this.modules.log.warn(
+            { interface: this.opts.interface, err: error },
+            `${this.opts.protocol} link could not be created; trying again`,
+          );
+          this.rebuild(attempt + 1);
+        });
+      },
+    );
   }
 
   /** @returns whether there was something */

@@ -1,6 +1,6 @@
-// How much a link-state database may hold of what others say: so many LSPs or LSAs, and so many bytes of them. What a router says itself there is always
-// room for, or a forged LSP of its own could not be outbid. Beyond the limit something is refused, and the operator hears of it for as long as anything
-// may be missing.
+// How much a link-state database may hold of what others say: so many LSPs or LSAs, and so many bytes of them. What a
+// router says itself there is always room for, or a forged LSP of its own could not be outbid. Beyond the limit
+// something is refused, and the operator hears of it for as long as anything may be missing.
 
 export interface Room {
   /** LSPs or LSAs. */
@@ -11,7 +11,12 @@ export interface Room {
   refusedAt: number;
 }
 
-export const newRoom = (limit: number, byteLimit: number): Room => ({ limit, byteLimit, bytes: 0, refusedAt: -Infinity });
+export const newRoom = (limit: number, byteLimit: number): Room => ({
+  limit,
+  byteLimit,
+  bytes: 0,
+  refusedAt: -Infinity,
+});
 
 /**
  * Whether `bytes` more fit, beside `count` that are there or have been asked for.

@@ -1,6 +1,7 @@
-// The carriers as wholes, on many seeds: the same events must go on to have the same effects, to the byte and the millisecond. What they were is recorded in
-// same-effects.json, whose digests say nothing about what is right (the other tests do); a change that is meant to alter effects records them anew:
-// UPDATE_EFFECTS=1 npx vitest run --project unit src/carriers/same-effects.test.ts
+// The carriers as wholes, on many seeds: the same events must go on to have the same effects, to the byte and the
+// millisecond. What they were is recorded in same-effects.json, whose digests say nothing about what is right (the
+// other tests do); a change that is meant to alter effects records them anew: UPDATE_EFFECTS=1 npx vitest run --project
+// unit src/carriers/same-effects.test.ts
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { address } from '../model/address.ts';
@@ -21,7 +22,8 @@ const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
 type Random = () => number;
 const below = (random: Random, n: number): number => Math.floor(random() * n);
-const some = <T>(random: Random, most: number, make: (n: number) => T): T[] => [...new Set(Array.from({ length: below(random, most + 1) }, () => below(random, 40)))].map(make);
+const some = <T>(random: Random, most: number, make: (n: number) => T): T[] =>
+  [...new Set(Array.from({ length: below(random, most + 1) }, () => below(random, 40)))].map(make);
 
 /** A declaration of a random size, now and then of more than fits into one LSP or LSA. */
 function declared(random: Random, version: AnyVersion): Origination {
@@ -30,7 +32,14 @@ function declared(random: Random, version: AnyVersion): Origination {
   const numbers = [...new Set(Array.from({ length: below(random, many) }, () => below(random, 200)))];
   return {
     proxies: numbers.map((n) => ({ prefix: prefix(senderPrefix(version, n)), proxy })),
-    sids: version === 2 ? [] : some(random, 2, (n) => ({ sid: address(`2001:db8:5${n}::1`), locator: prefix(`2001:db8:5${n}::/48`), behavior: END_CON })),
+    sids:
+      version === 2
+        ? []
+        : some(random, 2, (n) => ({
+            sid: address(`2001:db8:5${n}::1`),
+            locator: prefix(`2001:db8:5${n}::/48`),
+            behavior: END_CON,
+          })),
     routerAddresses: random() < 0.5 ? [address(proxyAddress(version, 9))] : [],
   };
 }
@@ -41,14 +50,17 @@ function isis(seed: number): Digest {
     protected override carryOut(effect: Parameters<IsisAgent['carryOut']>[0]): void {
       if (effect.type === 'send') transcript.add('send', simulation.now, this.speaker.system, hex(effect.pdu));
       else if (effect.type === 'learned') transcript.report(simulation.now, this.speaker.system, effect.report);
-      else if (effect.type === 'reachability') transcript.add('reachable', simulation.now, this.speaker.system, ...[...effect.reachable].sort());
+      else if (effect.type === 'reachability')
+        transcript.add('reachable', simulation.now, this.speaker.system, ...[...effect.reachable].sort());
       super.carryOut(effect);
     }
   }
   const routers = ['0000.0000.1111', '0000.0000.2222'].map((system) => new IsisRouter(simulation, system));
   simulation.wire(routers[0]!.attach, routers[1]!.attach);
   const levels = [[1], [1, 2], [1, 2], [2]] as const;
-  const agents = levels.map((each, i) => new Recorded(simulation, isisConfig(`0000.0000.00a${i}`, { levels: each, seed: seed * 16 + i })));
+  const agents = levels.map(
+    (each, i) => new Recorded(simulation, isisConfig(`0000.0000.00a${i}`, { levels: each, seed: seed * 16 + i })),
+  );
   for (const [i, agent] of agents.entries()) {
     // What an agent says may be lost: it says it again. The routers do not.
     simulation.wire(agent.attach, routers[i % 2]!.attach).filter = (_, from) => from === 1 || random() > 0.05;
@@ -70,12 +82,21 @@ function ospfLink(version: AnyVersion, seed: number): Digest {
   class Recorded extends Router {
     override note(effect: Parameters<Router['note']>[0]): void {
       if (effect.type === 'send') transcript.add('send', this.config.routerId, hex(effect.payload));
-      else if (effect.type === 'database') transcript.add('database', this.config.routerId, JSON.stringify(effect.key), effect.lsa ? hex(effect.lsa.raw) : '-');
+      else if (effect.type === 'database')
+        transcript.add(
+          'database',
+          this.config.routerId,
+          JSON.stringify(effect.key),
+          effect.lsa ? hex(effect.lsa.raw) : '-',
+        );
       else if (effect.type === 'adjacency') transcript.add('adjacency', this.config.routerId, effect.neighbor);
       super.note(effect);
     }
   }
-  const routers = [new Recorded(ospfConfig(0x01010101, ospf, areaConfig(), { seed })), new Recorded(ospfConfig(0x02020202, ospf, areaConfig(), { seed: seed + 100 }))] as const;
+  const routers = [
+    new Recorded(ospfConfig(0x01010101, ospf, areaConfig(), { seed })),
+    new Recorded(ospfConfig(0x02020202, ospf, areaConfig(), { seed: seed + 100 })),
+  ] as const;
   const link = new Link(routers[0], routers[1]);
   link.weather = () => (random() < 0.05 ? [] : random() < 0.05 ? [1, 40] : [1 + below(random, 3)]);
   for (let step = 0; step < 10; step++) {
@@ -115,7 +136,9 @@ function ospfAreas(version: AnyVersion, seed: number): Digest {
 }
 /** LSAs as text. */
 const said = (lsas: readonly unknown[]): string =>
-  JSON.stringify(lsas, (_, value: unknown) => (typeof value === 'bigint' ? value.toString(16) : value instanceof Uint8Array ? hex(value) : value));
+  JSON.stringify(lsas, (_, value: unknown) =>
+    typeof value === 'bigint' ? value.toString(16) : value instanceof Uint8Array ? hex(value) : value,
+  );
 
 function bgp(seed: number): Digest {
   const [random, transcript] = [randomFrom(seed), new Transcript()];
@@ -123,11 +146,21 @@ function bgp(seed: number): Digest {
   const hop = (): string => `2001:db8::${1 + below(random, 4)}`;
   const somePath = (_: unknown, i: number): ReturnType<typeof path> => {
     const nextHop = hop();
-    const characteristics = [...(random() < 0.7 ? [pnc(hop())] : []), ...(random() < 0.2 ? [container('2001:db8:51::1')] : [])];
+    const characteristics = [
+      ...(random() < 0.7 ? [pnc(hop())] : []),
+      ...(random() < 0.2 ? [container('2001:db8:51::1')] : []),
+    ];
     const bytes = characteristics.length > 0 ? { nhc: nhc(random() < 0.9 ? nextHop : hop(), ...characteristics) } : {};
-    return path(nextHop, { identifier: i, best: i === 0, med: below(random, 3), neighbor: `2001:db8::fff${i}`, ...bytes });
+    return path(nextHop, {
+      identifier: i,
+      best: i === 0,
+      med: below(random, 3),
+      neighbor: `2001:db8::fff${i}`,
+      ...bytes,
+    });
   };
-  const routes = (): ReturnType<typeof route>[] => some(random, 8, (n) => route(senderPrefix(3, n), ...Array.from({ length: below(random, 3) }, somePath)));
+  const routes = (): ReturnType<typeof route>[] =>
+    some(random, 8, (n) => route(senderPrefix(3, n), ...Array.from({ length: below(random, 3) }, somePath)));
   agent.connect(...routes());
   for (let step = 0; step < 40; step++) {
     const what = random();
@@ -155,7 +188,9 @@ const SCENES: Readonly<Record<string, (seed: number) => Digest>> = {
   'ospfv3 areas': (seed) => ospfAreas(3, seed),
   bgp,
 };
-const rows = Object.entries(SCENES).flatMap(([name, run]) => SEEDS.map((seed) => [`${name}, seed ${seed}`, () => run(seed)] as const));
+const rows = Object.entries(SCENES).flatMap(([name, run]) =>
+  SEEDS.map((seed) => [`${name}, seed ${seed}`, () => run(seed)] as const),
+);
 
 if (process.env['UPDATE_EFFECTS'] !== undefined) {
   test('the effects are recorded', () => {

@@ -1,5 +1,5 @@
-// For tests: what a simulated carrier says and reports, as text that does not depend on how its parts are cut: frames in hex, reports line by line.
-// same-effects.test.ts compares its digest with the one that was recorded.
+// For tests: what a simulated carrier says and reports, as text that does not depend on how its parts are cut: frames
+// in hex, reports line by line. same-effects.test.ts compares its digest with the one that was recorded.
 import { createHash } from 'node:crypto';
 import { formatAddress } from '../model/address.ts';
 import type { LearnedReport } from '../model/advertisement.ts';
@@ -13,9 +13,17 @@ export interface Digest {
 }
 
 /** One line a thing that is learned, sorted: the order inside a report means nothing. */
-export function reportLines({ source, originator, prefixes, sids = [], routerAddresses = [] }: LearnedReport): string[] {
+export function reportLines({
+  source,
+  originator,
+  prefixes,
+  sids = [],
+  routerAddresses = [],
+}: LearnedReport): string[] {
   const lines = [
-    ...prefixes.map((p) => `prefix ${formatPrefix(p.prefix)} ${p.pnc} ${p.proxy ? formatAddress(p.proxy) : '-'} ${p.metric}`),
+    ...prefixes.map(
+      (p) => `prefix ${formatPrefix(p.prefix)} ${p.pnc} ${p.proxy ? formatAddress(p.proxy) : '-'} ${p.metric}`,
+    ),
     ...sids.map((s) => `sid ${formatAddress(s.sid)} ${s.behavior}`),
     ...routerAddresses.map((a) => `router ${formatAddress(a)}`),
   ];
@@ -36,11 +44,15 @@ export class Transcript {
   }
 
   counters(who: string, counters: ReadonlyMap<string, number>): void {
-    for (const [name, value] of [...counters].sort(([a], [b]) => (a < b ? -1 : 1))) this.add('counter', who, name, value);
+    for (const [name, value] of [...counters].sort(([a], [b]) => (a < b ? -1 : 1)))
+      this.add('counter', who, name, value);
   }
 
   get result(): Digest {
-    return { ...Object.fromEntries([...this.counts].sort(([a], [b]) => (a < b ? -1 : 1))), digest: this.hash.copy().digest('hex').slice(0, 16) };
+    return {
+      ...Object.fromEntries([...this.counts].sort(([a], [b]) => (a < b ? -1 : 1))),
+      digest: this.hash.copy().digest('hex').slice(0, 16),
+    };
   }
 }
 

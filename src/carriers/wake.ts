@@ -1,5 +1,6 @@
-// When a carrier has its next turn: at a moment of its clock, or, for work that is left over, as soon as whatever else is ready in this process has had its
-// own turn. A timer of 0 ms would wait a whole millisecond for each slice of such work.
+// When a carrier has its next turn: at a moment of its clock, or, for work that is left over, as soon as whatever else
+// is ready in this process has had its own turn. A timer of 0 ms would wait a whole millisecond for each slice of such
+// work.
 import type { Clock } from '../model/clock.ts';
 import { nextTurn } from '../model/turns.ts';
 
@@ -15,8 +16,8 @@ export class Wake {
   }
 
   /**
-   * Asks for a turn at `at` of the clock, or at once when that is past; Infinity for none. An earlier turn that is arranged already will do: whoever runs then
-   * finds out when the next is due.
+   * Asks for a turn at `at` of the clock, or at once when that is past; Infinity for none. An earlier turn that is
+   * arranged already will do: whoever runs then finds out when the next is due.
    */
   by(at: number): void {
     if (at >= this.#at) return;

@@ -10,25 +10,73 @@ import type { Row } from './views.ts';
 const [OURS, RR] = ['2001:db8:ffff::1', '2001:db8:ffff::fe'] as const;
 const PREFIX = '2001:db8:1::/64';
 
-const session = (more: Partial<Record<string, unknown>> = {}): Row => ({ target: '127.0.0.1:50051', state: 'ready', as: 65_001, 'router-id': '192.0.2.1', reason: '', originated: 1, wanted: 1, ...more });
-const sent = (more: Row = {}): Row => ({ prefix: PREFIX, peer: 'local', 'next-hop': OURS, 'header-next-hop': OURS, proxy: OURS, 'as-path': '', best: true, status: 'originated', ...more });
+const session = (more: Partial<Record<string, unknown>> = {}): Row => ({
+  target: '127.0.0.1:50051',
+  state: 'ready',
+  as: 65_001,
+  'router-id': '192.0.2.1',
+  reason: '',
+  originated: 1,
+  wanted: 1,
+  ...more,
+});
+const sent = (more: Row = {}): Row => ({
+  prefix: PREFIX,
+  peer: 'local',
+  'next-hop': OURS,
+  'header-next-hop': OURS,
+  proxy: OURS,
+  'as-path': '',
+  best: true,
+  status: 'originated',
+  ...more,
+});
 const arrived = (more: Row = {}): Row => ({ ...sent(), peer: RR, status: 'used', ...more });
-const bare = (more: Row = {}): Row => ({ prefix: PREFIX, pnc: false, carrier: 'bgp', originator: OURS, source: `${PREFIX} ${RR} 0`, ...more });
+const bare = (more: Row = {}): Row => ({
+  prefix: PREFIX,
+  pnc: false,
+  carrier: 'bgp',
+  originator: OURS,
+  source: `${PREFIX} ${RR} 0`,
+  ...more,
+});
 const own: BgpOverview = { session: [session()], peers: [], paths: [sent()], senders: [] };
-const there = (paths: readonly Row[], senders: readonly Row[] = [], about: Row = {}): BgpOverview => ({ session: [session({ 'router-id': '192.0.2.3', ...about })], peers: [], paths, senders });
+const there = (paths: readonly Row[], senders: readonly Row[] = [], about: Row = {}): BgpOverview => ({
+  session: [session({ 'router-id': '192.0.2.3', ...about })],
+  peers: [],
+  paths,
+  senders,
+});
 const one = (remote: BgpOverview, from = own) => compareWithRemote(from, remote).paths[0]!;
 
 describe('what became of a path at another router', () => {
   it('PNC-5.4-a: intact and used', () => {
-    expect(one(there([arrived()]))).toEqual({ prefix: PREFIX, nextHop: OURS, arrival: 'used', toldBy: RR, arrivedNextHop: OURS });
+    expect(one(there([arrived()]))).toEqual({
+      prefix: PREFIX,
+      nextHop: OURS,
+      arrival: 'used',
+      toldBy: RR,
+      arrivedNextHop: OURS,
+    });
   });
 
   it('PNC-5.4-a: with another proxy than was sent, or without one, it is used and not what was sent', () => {
     const other = one(there([arrived({ proxy: '2001:db8:ffff::66' })]));
-    expect(other).toMatchObject({ arrival: 'altered', toldBy: RR, why: expect.stringContaining(`uses the proxy 2001:db8:ffff::66, this one sent ${OURS}`), remedy: expect.stringContaining('attribute 39') });
-    expect(one(there([arrived({ proxy: undefined, sids: ['2001:db8:c::1'] })]))).toMatchObject({ arrival: 'altered', why: expect.stringContaining('the proxy none') });
+    expect(other).toMatchObject({
+      arrival: 'altered',
+      toldBy: RR,
+      why: expect.stringContaining(`uses the proxy 2001:db8:ffff::66, this one sent ${OURS}`),
+      remedy: expect.stringContaining('attribute 39'),
+    });
+    expect(one(there([arrived({ proxy: undefined, sids: ['2001:db8:c::1'] })]))).toMatchObject({
+      arrival: 'altered',
+      why: expect.stringContaining('the proxy none'),
+    });
     // Also where another neighbour tells of it as it was sent: which of the two counts there is chance.
-    expect(one(there([arrived(), arrived({ peer: 'x', proxy: '2001:db8:ffff::66' })]))).toMatchObject({ arrival: 'altered', toldBy: 'x' });
+    expect(one(there([arrived(), arrived({ peer: 'x', proxy: '2001:db8:ffff::66' })]))).toMatchObject({
+      arrival: 'altered',
+      toldBy: 'x',
+    });
   });
 
   it('with other SIDs than were sent: changed on the way, or another code point there', () => {
@@ -36,62 +84,104 @@ describe('what became of a path at another router', () => {
     const from = { ...own, paths: [sent(sids('2001:db8:c::1', '2001:db8:c::2'))] };
     expect(one(there([arrived(sids('2001:db8:c::2', '2001:db8:c::1'))]), from)).toMatchObject({ arrival: 'used' });
     for (const arrives of [sids(), sids('2001:db8:c::1', '2001:db8:c::66')]) {
-      expect(one(there([arrived(arrives)]), from)).toMatchObject({ arrival: 'altered', remedy: expect.stringContaining('end-con-behavior') });
+      expect(one(there([arrived(arrives)]), from)).toMatchObject({
+        arrival: 'altered',
+        remedy: expect.stringContaining('end-con-behavior'),
+      });
     }
   });
 
   it('with an attribute about another next hop than the route has: who changed it, and the line that keeps it', () => {
-    const linkLocal = one(there([arrived({ status: 'next-hop-mismatch', 'next-hop': 'fe80::1', 'header-next-hop': 'fe80::1' })]));
-    expect([linkLocal.why, linkLocal.remedy]).toEqual([expect.stringContaining('link-local'), expect.stringContaining('bgp.next-hop')]);
+    const linkLocal = one(
+      there([arrived({ status: 'next-hop-mismatch', 'next-hop': 'fe80::1', 'header-next-hop': 'fe80::1' })]),
+    );
+    expect([linkLocal.why, linkLocal.remedy]).toEqual([
+      expect.stringContaining('link-local'),
+      expect.stringContaining('bgp.next-hop'),
+    ]);
     const changed = one(there([arrived({ status: 'next-hop-mismatch', 'next-hop': RR })]));
-    expect(changed).toMatchObject({ arrival: 'not-used', why: `${RR} made itself the next hop; the attribute is still about ${OURS}` });
+    expect(changed).toMatchObject({
+      arrival: 'not-used',
+      why: `${RR} made itself the next hop; the attribute is still about ${OURS}`,
+    });
     expect(changed.remedy).toContain('`neighbor X attribute-unchanged next-hop`');
-    expect(one(there([arrived({ status: 'next-hop-mismatch', 'next-hop': '2001:db8:ffff::77' })])).why).toContain('the next hop became 2001:db8:ffff::77 on the way');
+    expect(one(there([arrived({ status: 'next-hop-mismatch', 'next-hop': '2001:db8:ffff::77' })])).why).toContain(
+      'the next hop became 2001:db8:ffff::77 on the way',
+    );
   });
 
   it('through an AS that is not of the domain: the line for cnpd.yaml there', () => {
-    expect(one(there([arrived({ status: 'outside-domain', 'as-path': '65010 65010 (65020) {65030}' })]))).toMatchObject({
-      arrival: 'not-used', remedy: expect.stringContaining('bgp.domain: [65010, 65020, 65030]'),
-    });
+    expect(one(there([arrived({ status: 'outside-domain', 'as-path': '65010 65010 (65020) {65030}' })]))).toMatchObject(
+      {
+        arrival: 'not-used',
+        remedy: expect.stringContaining('bgp.domain: [65010, 65020, 65030]'),
+      },
+    );
   });
 
   it('with an AS path that does not begin with the AS of the neighbor that sent it: which neighbor, and what to do about it', () => {
     expect(one(there([arrived({ status: 'first-as-mismatch', 'as-path': '65030' })]))).toMatchObject({
-      arrival: 'not-used', why: expect.stringContaining(`(65030) does not begin with the AS of ${RR}`), remedy: expect.stringContaining(`let ${RR} put its own AS in front`),
+      arrival: 'not-used',
+      why: expect.stringContaining(`(65030) does not begin with the AS of ${RR}`),
+      remedy: expect.stringContaining(`let ${RR} put its own AS in front`),
     });
   });
 
   it('with a status that this cnpd does not know: it is named', () => {
-    for (const status of ['from-the-future', 'constructor']) expect(one(there([arrived({ status })]))).toMatchObject({ arrival: 'not-used', why: `status ${status}`, remedy: expect.stringContaining('versions') });
+    for (const status of ['from-the-future', 'constructor'])
+      expect(one(there([arrived({ status })]))).toMatchObject({
+        arrival: 'not-used',
+        why: `status ${status}`,
+        remedy: expect.stringContaining('versions'),
+      });
   });
 
   it('with another code point: both files are named', () => {
     expect(one(there([arrived({ status: 'no-characteristic', proxy: undefined, unknown: [65_500] })]))).toMatchObject({
-      arrival: 'not-used', why: 'the other router does not know characteristic 65500', remedy: expect.stringContaining('bgp-pnc-characteristic'),
+      arrival: 'not-used',
+      why: 'the other router does not know characteristic 65500',
+      remedy: expect.stringContaining('bgp-pnc-characteristic'),
     });
   });
 
   it('with the characteristic taken out, or a malformed attribute', () => {
     const gone = one(there([arrived({ status: 'no-characteristic', proxy: undefined, unknown: [] })]));
     expect(gone).toMatchObject({ arrival: 'altered', remedy: expect.stringContaining('send-nexthop-characteristics') });
-    expect(one(there([arrived({ status: 'malformed', proxy: undefined, 'header-next-hop': undefined })]))).toMatchObject({ arrival: 'altered', why: expect.stringContaining(RR) });
-    expect(one(there([arrived({ status: 'no-senders' })]))).toMatchObject({ arrival: 'not-used', why: expect.stringContaining('no sender can be'), remedy: expect.stringContaining('proxy.senders') });
-    expect(one(there([arrived({ status: 'no-proxy-address', proxy: undefined })]))).toMatchObject({ arrival: 'altered', remedy: expect.stringContaining('bgp-pnc-characteristic') });
+    expect(
+      one(there([arrived({ status: 'malformed', proxy: undefined, 'header-next-hop': undefined })])),
+    ).toMatchObject({ arrival: 'altered', why: expect.stringContaining(RR) });
+    expect(one(there([arrived({ status: 'no-senders' })]))).toMatchObject({
+      arrival: 'not-used',
+      why: expect.stringContaining('no sender can be'),
+      remedy: expect.stringContaining('proxy.senders'),
+    });
+    expect(one(there([arrived({ status: 'no-proxy-address', proxy: undefined })]))).toMatchObject({
+      arrival: 'altered',
+      remedy: expect.stringContaining('bgp-pnc-characteristic'),
+    });
   });
 
   it('without attribute 39: which neighbour told of it so, and the line of FRR that sends it', () => {
     const dropped = one(there([], [bare()]));
     expect(dropped).toMatchObject({ arrival: 'without-attribute', toldBy: RR, arrivedNextHop: OURS });
-    expect(dropped.why).toBe(`${RR} told of it without attribute 39: that, or a router before it, took the attribute out`);
+    expect(dropped.why).toBe(
+      `${RR} told of it without attribute 39: that, or a router before it, took the attribute out`,
+    );
     expect(dropped.remedy).toContain('`neighbor X send-nexthop-characteristics`');
     expect(dropped.remedy).not.toContain('attribute-unchanged');
   });
 
   it('without attribute 39 where the source names no neighbour (learn: best): the only one, or all that it may be', () => {
     const [neighbor, other] = [RR, '192.0.2.254'].map((address) => ({ address, state: 'established' }));
-    const of = (peers: Row[]) => one({ ...there([], [bare({ source: PREFIX })]), peers: [...peers, { address: '192.0.2.253', state: 'idle' }] });
-    expect(of([neighbor!])).toMatchObject({ toldBy: RR, why: expect.stringContaining(`${RR} told of it without attribute 39`) });
-    expect(of([neighbor!, other!]).why).toContain(`one of ${RR}, 192.0.2.254 (\`gobgp global rib ${PREFIX}\` there says which) told of it without attribute 39`);
+    const of = (peers: Row[]) =>
+      one({ ...there([], [bare({ source: PREFIX })]), peers: [...peers, { address: '192.0.2.253', state: 'idle' }] });
+    expect(of([neighbor!])).toMatchObject({
+      toldBy: RR,
+      why: expect.stringContaining(`${RR} told of it without attribute 39`),
+    });
+    expect(of([neighbor!, other!]).why).toContain(
+      `one of ${RR}, 192.0.2.254 (\`gobgp global rib ${PREFIX}\` there says which) told of it without attribute 39`,
+    );
     expect(of([neighbor!, other!])).not.toHaveProperty('toldBy');
   });
 
@@ -99,14 +189,26 @@ describe('what became of a path at another router', () => {
     const peers = [{ address: RR, state: 'established' }];
     const unnamed = one({ ...there([], [bare({ source: PREFIX, originator: '2001:db8:ffff::77' })]), peers });
     expect(unnamed).not.toHaveProperty('toldBy');
-    expect(unnamed.why).toContain(`${RR}, or somebody at that gobgpd itself (\`gobgp global rib ${PREFIX}\` there says which) told of it without attribute 39`);
+    expect(unnamed.why).toContain(
+      `${RR}, or somebody at that gobgpd itself (\`gobgp global rib ${PREFIX}\` there says which) told of it without attribute 39`,
+    );
     expect(one({ ...there([], [bare({ source: PREFIX, originator: RR })]), peers })).toMatchObject({ toldBy: RR });
-    const local = one({ ...there([], [bare({ source: `${PREFIX} local 0`, originator: '2001:db8:ffff::77' })]), peers });
-    expect(local).toMatchObject({ toldBy: 'local', why: expect.stringContaining('into the other gobgpd itself'), remedy: expect.stringContaining(`\`gobgp global rib ${PREFIX}\``) });
+    const local = one({
+      ...there([], [bare({ source: `${PREFIX} local 0`, originator: '2001:db8:ffff::77' })]),
+      peers,
+    });
+    expect(local).toMatchObject({
+      toldBy: 'local',
+      why: expect.stringContaining('into the other gobgpd itself'),
+      remedy: expect.stringContaining(`\`gobgp global rib ${PREFIX}\``),
+    });
   });
 
   it("a path that this router's own gobgpd does not prefer is told to nobody: that is the reason", () => {
-    expect(one(there([], [bare()]), { ...own, paths: [sent({ best: false })] })).toMatchObject({ arrival: 'without-attribute', why: expect.stringContaining("own gobgpd prefers another path") });
+    expect(one(there([], [bare()]), { ...own, paths: [sent({ best: false })] })).toMatchObject({
+      arrival: 'without-attribute',
+      why: expect.stringContaining('own gobgpd prefers another path'),
+    });
     expect(one(there([arrived()]), { ...own, paths: [sent({ best: false })] })).toMatchObject({ arrival: 'used' });
   });
 
@@ -116,20 +218,32 @@ describe('what became of a path at another router', () => {
     expect(dropped.remedy).toMatch(/send-nexthop-characteristics.*attribute-unchanged next-hop/);
   });
 
-  it("PNC-6-a: not at all: NO_EXPORT is a reason only in another AS", () => {
+  it('PNC-6-a: not at all: NO_EXPORT is a reason only in another AS', () => {
     expect(one(there([]))).toMatchObject({ arrival: 'absent', remedy: expect.not.stringContaining('NO_EXPORT') });
-    expect(one(there([], [], { as: 65_002 }))).toMatchObject({ arrival: 'absent', remedy: expect.stringContaining('NO_EXPORT') });
+    expect(one(there([], [], { as: 65_002 }))).toMatchObject({
+      arrival: 'absent',
+      remedy: expect.stringContaining('NO_EXPORT'),
+    });
   });
 
   it("another router's path counts there, or it is a proxy of this prefix itself", () => {
     const other = { proxy: '2001:db8:ffff::9', 'next-hop': '2001:db8:ffff::9', 'header-next-hop': '2001:db8:ffff::9' };
-    expect(one(there([arrived(other)]))).toMatchObject({ arrival: 'another-path', why: expect.stringContaining('2001:db8:ffff::9') });
-    expect(one(there([sent(other)]))).toMatchObject({ arrival: 'another-path', why: expect.stringContaining('itself') });
+    expect(one(there([arrived(other)]))).toMatchObject({
+      arrival: 'another-path',
+      why: expect.stringContaining('2001:db8:ffff::9'),
+    });
+    expect(one(there([sent(other)]))).toMatchObject({
+      arrival: 'another-path',
+      why: expect.stringContaining('itself'),
+    });
     expect(one(there([arrived({ 'next-hop': RR, 'header-next-hop': RR })]))).toMatchObject({ arrival: 'another-path' });
   });
 
   it('of several arrivals the one that is used counts', () => {
-    expect(one(there([arrived({ peer: 'x', status: 'outside-domain' }), arrived()]))).toMatchObject({ arrival: 'used', toldBy: RR });
+    expect(one(there([arrived({ peer: 'x', status: 'outside-domain' }), arrived()]))).toMatchObject({
+      arrival: 'used',
+      toldBy: RR,
+    });
   });
 
   it('a host route with SIDs alone is known by its next hop', () => {
@@ -139,20 +253,45 @@ describe('what became of a path at another router', () => {
 
   it('what is to be mended comes first', () => {
     const paths = ['a', 'b', 'c'].map((prefix) => sent({ prefix }));
-    const remote = there([arrived({ prefix: 'a' }), arrived({ prefix: 'b', status: 'outside-domain', 'as-path': '1' })]);
-    expect(compareWithRemote({ ...own, paths }, remote).paths.map(({ prefix, arrival }) => [prefix, arrival])).toEqual([['c', 'absent'], ['b', 'not-used'], ['a', 'used']]);
+    const remote = there([
+      arrived({ prefix: 'a' }),
+      arrived({ prefix: 'b', status: 'outside-domain', 'as-path': '1' }),
+    ]);
+    expect(compareWithRemote({ ...own, paths }, remote).paths.map(({ prefix, arrival }) => [prefix, arrival])).toEqual([
+      ['c', 'absent'],
+      ['b', 'not-used'],
+      ['a', 'used'],
+    ]);
   });
 });
 
 describe('an answer that says little', () => {
-  const doubts = (from: BgpOverview, remote: BgpOverview): string => compareWithRemote(from, remote).doubts.map(({ problem }) => problem).join('\n');
+  const doubts = (from: BgpOverview, remote: BgpOverview): string =>
+    compareWithRemote(from, remote)
+      .doubts.map(({ problem }) => problem)
+      .join('\n');
 
   it.each([
     ['no carrier here', { ...own, session: [] }, there([]), /this router has no BGP carrier/],
     ['no carrier there', own, { ...there([]), session: [] }, /the other router has no BGP carrier/],
-    ['a gobgpd that is away there', own, there([], [], { state: 'waiting', reason: 'ECONNREFUSED' }), /what it says is old/],
-    ['paths that are still on their way to gobgpd', { ...own, session: [session({ wanted: 9 })] }, there([]), /1 of 9 paths/],
-    ['paths that gobgpd does not take', { ...own, session: [session({ wanted: 9, refusal: 'table is full' })] }, there([]), /does not take its paths \(table is full\)/],
+    [
+      'a gobgpd that is away there',
+      own,
+      there([], [], { state: 'waiting', reason: 'ECONNREFUSED' }),
+      /what it says is old/,
+    ],
+    [
+      'paths that are still on their way to gobgpd',
+      { ...own, session: [session({ wanted: 9 })] },
+      there([]),
+      /1 of 9 paths/,
+    ],
+    [
+      'paths that gobgpd does not take',
+      { ...own, session: [session({ wanted: 9, refusal: 'table is full' })] },
+      there([]),
+      /does not take its paths \(table is full\)/,
+    ],
     ['the same router twice', own, there([], [], { 'router-id': '192.0.2.1' }), /both are the same gobgpd/],
   ])('%s is said', (_claim, from, remote, sentence) => expect(doubts(from, remote)).toMatch(sentence));
 
@@ -165,10 +304,23 @@ describe('an answer that says little', () => {
 
   it('rows of any contents whatever are compared without an exception', () => {
     const values: unknown[] = [null, 7, '', {}, [], PREFIX, 'used', true];
-    for (const name of ['prefix', 'peer', 'next-hop', 'header-next-hop', 'proxy', 'as-path', 'status', 'unknown', 'originator', 'source']) {
+    for (const name of [
+      'prefix',
+      'peer',
+      'next-hop',
+      'header-next-hop',
+      'proxy',
+      'as-path',
+      'status',
+      'unknown',
+      'originator',
+      'source',
+    ]) {
       for (const value of values) {
         const remote = there([arrived({ [name]: value })], [bare({ [name]: value })]);
-        expect(compareWithRemote({ ...own, paths: [sent({ [name]: value, status: 'originated' })] }, remote).paths).toHaveLength(1);
+        expect(
+          compareWithRemote({ ...own, paths: [sent({ [name]: value, status: 'originated' })] }, remote).paths,
+        ).toHaveLength(1);
       }
     }
   });
@@ -179,11 +331,17 @@ describe('cnpctl doctor --remote', () => {
   const remoteState = (paths: BgpPathState[], more: Partial<BgpSessionState> = {}) => {
     const state = exampleState();
     state.bgp = { ...state.bgp, session: [{ ...state.bgp.session[0]!, routerId: '192.0.2.3', ...more }], paths };
-    state.senders = [sender(PREFIX, { carrier: 'bgp', pnc: false, proxy: null, originator: OURS, source: `${PREFIX} ${RR} 0` })];
+    state.senders = [
+      sender(PREFIX, { carrier: 'bgp', pnc: false, proxy: null, originator: OURS, source: `${PREFIX} ${RR} 0` }),
+    ];
     return state;
   };
-  const at = async (remote: Remote, line = 'doctor --remote there') => run(line, fakeCnpd(exampleState()), { openRemote: async () => remote });
-  const saved = async (paths: BgpPathState[]): Promise<Remote> => ({ kind: 'text', text: (await run('-o json show bgp', fakeCnpd(remoteState(paths)))).out });
+  const at = async (remote: Remote, line = 'doctor --remote there') =>
+    run(line, fakeCnpd(exampleState()), { openRemote: async () => remote });
+  const saved = async (paths: BgpPathState[]): Promise<Remote> => ({
+    kind: 'text',
+    text: (await run('-o json show bgp', fakeCnpd(remoteState(paths)))).out,
+  });
   const intact = (): BgpPathState => ({ ...exampleState().bgp.paths[0]!, peer: RR, status: 'used' });
 
   it('everything arrived: exit code 0, the table and a sentence', async () => {
@@ -201,7 +359,9 @@ describe('cnpctl doctor --remote', () => {
   it('a neighbour that drops attribute 39: exit code 1, the table first, then the line that mends it', async () => {
     const { code, out } = await at(await saved([]));
     expect(code).toBe(1);
-    expect(out).toMatch(/^2001:db8:1::\/64 +2001:db8:ffff::1 +without attribute 39 +2001:db8:ffff::fe +2001:db8:ffff::1$/m);
+    expect(out).toMatch(
+      /^2001:db8:1::\/64 +2001:db8:ffff::1 +without attribute 39 +2001:db8:ffff::fe +2001:db8:ffff::1$/m,
+    );
     expect(out.indexOf('send-nexthop-characteristics')).toBeGreaterThan(out.indexOf('0 of 1 paths'));
   });
 
@@ -210,25 +370,42 @@ describe('cnpctl doctor --remote', () => {
     expect(code).toBe(1);
     expect(out).toMatch(/^2001:db8:1::\/64 +2001:db8:ffff::1 +attribute 39 altered /m);
     expect(out).toContain('0 of 1 paths arrived intact and are used');
-    expect((await at(await saved([{ ...intact(), status: 'malformed', proxy: null, headerNextHop: null }]))).out).toMatch(/ attribute 39 altered /);
+    expect(
+      (await at(await saved([{ ...intact(), status: 'malformed', proxy: null, headerNextHop: null }]))).out,
+    ).toMatch(/ attribute 39 altered /);
   });
 
   it('over the other router’s socket it says the same', async () => {
     const client = { ...fakeCnpd(exampleState()) };
     const sockets: string[] = [];
-    const connect = ({ socket }: { socket: string }) => (sockets.push(socket), socket === '/there.sock' ? fakeCnpd(remoteState([intact()])) : client);
-    const { code } = await run('doctor --remote /there.sock', client, { connect, openRemote: async () => ({ kind: 'socket' }) });
+    const connect = ({ socket }: { socket: string }) => (
+      sockets.push(socket),
+      socket === '/there.sock' ? fakeCnpd(remoteState([intact()])) : client
+    );
+    const { code } = await run('doctor --remote /there.sock', client, {
+      connect,
+      openRemote: async () => ({ kind: 'socket' }),
+    });
     expect([code, new Set(sockets)]).toEqual([0, new Set(['/there.sock', '/run/cnpd/gnmi.sock'])]);
   });
 
   it('as JSON', async () => {
-    expect(JSON.parse((await at(await saved([]), '-o json doctor --remote there')).out)).toMatchObject({ ok: false, doubts: [], paths: [{ arrival: 'without-attribute', toldBy: RR }] });
+    expect(JSON.parse((await at(await saved([]), '-o json doctor --remote there')).out)).toMatchObject({
+      ok: false,
+      doubts: [],
+      paths: [{ arrival: 'without-attribute', toldBy: RR }],
+    });
   });
 
   it('a thousand prefixes with one fate: twenty rows, one reason', async () => {
     const state = exampleState();
-    state.bgp.paths = Array.from({ length: 1000 }, (_, i) => ({ ...state.bgp.paths[0]!, prefix: `2001:db8:${i.toString(16)}::/64` }));
-    const { out } = await run('doctor --remote x', fakeCnpd(state), { openRemote: async () => ({ kind: 'text', text: JSON.stringify(there([])) }) });
+    state.bgp.paths = Array.from({ length: 1000 }, (_, i) => ({
+      ...state.bgp.paths[0]!,
+      prefix: `2001:db8:${i.toString(16)}::/64`,
+    }));
+    const { out } = await run('doctor --remote x', fakeCnpd(state), {
+      openRemote: async () => ({ kind: 'text', text: JSON.stringify(there([])) }),
+    });
     expect(out.split('\n').filter((line) => line.includes(' not at all'))).toHaveLength(21);
     expect(out).toContain('… and 980 more: not at all');
     expect(out.match(/no path of this prefix/g)).toHaveLength(1);

@@ -1,5 +1,5 @@
-// `cnpctl show bgp`: the BGP carrier as a whole. Its JSON is all that `cnpctl doctor --remote` needs of another router: gobgpd, its neighbours, the paths, and
-// the sender prefixes that were learned from them.
+// `cnpctl show bgp`: the BGP carrier as a whole. Its JSON is all that `cnpctl doctor --remote` needs of another router:
+// gobgpd, its neighbours, the paths, and the sender prefixes that were learned from them.
 import { type Context, print, printJson, withCnpd } from './context.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { printable } from './table.ts';
@@ -25,12 +25,23 @@ export const bgpOverview = (context: Context): Promise<BgpOverview> =>
 
 /** What gobgpd does not confirm now is what it last told, under whichever table. */
 const lastTold = ([session]: readonly Row[]): string[] =>
-  typeof session?.['silent'] === 'number' ? ['', `gobgpd does not answer (for ${session['silent']} s): this is what it last told`] : [];
+  typeof session?.['silent'] === 'number'
+    ? ['', `gobgpd does not answer (for ${session['silent']} s): this is what it last told`]
+    : [];
 
 export async function showBgp(context: Context): Promise<ExitCode> {
   const overview = await bgpOverview(context);
   if (context.options.output === 'json') printJson(context, overview);
-  else print(context, Object.values(BGP_VIEWS).flatMap((view, i) => [...(i > 0 ? [''] : []), ...layOut({ ...view, empty: emptySentence(view, overview.session) }, overview[view.path[2]], context.nowMs())]).concat(lastTold(overview.session)));
+  else
+    print(
+      context,
+      Object.values(BGP_VIEWS)
+        .flatMap((view, i) => [
+          ...(i > 0 ? [''] : []),
+          ...layOut({ ...view, empty: emptySentence(view, overview.session) }, overview[view.path[2]], context.nowMs()),
+        ])
+        .concat(lastTold(overview.session)),
+    );
   return EXIT.ok;
 }
 
@@ -39,16 +50,25 @@ function emptySentence({ path, empty }: View, [session]: readonly Row[]): string
   if (path[2] === BGP_VIEWS.session.path[2]) return empty;
   if (!session) return BGP_VIEWS.session.empty;
   if (path[2] !== BGP_VIEWS.peers.path[2] || typeof session['neighbors'] === 'number') return empty;
-  return printable(`gobgpd does not tell of its BGP neighbors now (${String(session['state'])}: ${String(session['reason'])})`);
+  return printable(
+    `gobgpd does not tell of its BGP neighbors now (${String(session['state'])}: ${String(session['reason'])})`,
+  );
 }
 
 /** One of the three. */
 export async function showBgpList(context: Context, view: View): Promise<ExitCode> {
   const [rows, session] = await withCnpd(context, async (client) => {
     const asked = ((await client.get(view.path)) as Row[] | undefined) ?? [];
-    return [asked, view === BGP_VIEWS.session ? asked : (((await client.get(BGP_VIEWS.session.path)) as Row[] | undefined) ?? [])] as const;
+    return [
+      asked,
+      view === BGP_VIEWS.session ? asked : (((await client.get(BGP_VIEWS.session.path)) as Row[] | undefined) ?? []),
+    ] as const;
   });
   if (context.options.output === 'json') printJson(context, rows);
-  else print(context, [...layOut({ ...view, empty: emptySentence(view, session) }, rows, context.nowMs()), ...lastTold(session)]);
+  else
+    print(context, [
+      ...layOut({ ...view, empty: emptySentence(view, session) }, rows, context.nowMs()),
+      ...lastTold(session),
+    ]);
   return EXIT.ok;
 }

@@ -26,8 +26,8 @@ export interface DoctorItem {
 }
 
 /**
- * Examines what needs no running cnpd: the file, FRR's preconditions for the intent in it, and with `kernel` (asked when no cnpd tells) the kernel's
- * features and the ports of the intent. What cannot be examined is an item too.
+ * Examines what needs no running cnpd: the file, FRR's preconditions for the intent in it, and with `kernel` (asked
+ * when no cnpd tells) the kernel's features and the ports of the intent. What cannot be examined is an item too.
  */
 export type LocalExamination = (configFile: string, what: Examination) => Promise<DoctorItem[]>;
 export interface Examination {
@@ -36,7 +36,10 @@ export interface Examination {
   readonly vtyDir?: string;
 }
 
-/** Removes what cnpd left under `runDir` and in the kernel, says each thing in a line, and resolves to whether nothing is left. */
+/**
+ * Removes what cnpd left under `runDir` and in the kernel, says each thing in a line, and resolves to whether nothing
+ * is left.
+ */
 export type Uninstall = (runDir: string, say: (line: string) => void) => Promise<boolean>;
 
 /** Another router's state: its northbound socket, or text from a file or from standard input (`-`). */
@@ -61,11 +64,16 @@ export interface Context extends CliModules {
   readonly options: GlobalOptions;
 }
 
-export const print = (context: Pick<CliModules, 'out'>, lines: readonly string[]): void => context.out(lines.map((line) => `${line}\n`).join(''));
-export const printJson = (context: Pick<CliModules, 'out'>, value: unknown): void => context.out(`${JSON.stringify(value, null, 2)}\n`);
+export const print = (context: Pick<CliModules, 'out'>, lines: readonly string[]): void =>
+  context.out(lines.map((line) => `${line}\n`).join(''));
+export const printJson = (context: Pick<CliModules, 'out'>, value: unknown): void =>
+  context.out(`${JSON.stringify(value, null, 2)}\n`);
 
 /** Runs with a connection and closes it. @throws NorthboundError */
-export async function withCnpd<T>({ connect, options }: Context, run: (client: NorthboundClient) => Promise<T>): Promise<T> {
+export async function withCnpd<T>(
+  { connect, options }: Context,
+  run: (client: NorthboundClient) => Promise<T>,
+): Promise<T> {
   const client = connect({ socket: options.socket, timeoutMs: options.timeout * 1000 });
   try {
     return await run(client);
@@ -77,7 +85,11 @@ export async function withCnpd<T>({ connect, options }: Context, run: (client: N
 /** The exit code of an error, which is told on standard error. */
 export function explainFailure(context: Pick<CliModules, 'err'>, error: unknown): ExitCode {
   if (error instanceof NorthboundError) {
-    context.err(error.code === 'unreachable' ? `cnpctl: cannot reach cnpd: ${error.message}\n` : `cnpctl: cnpd refused: ${error.message} (${error.status})\n`);
+    context.err(
+      error.code === 'unreachable'
+        ? `cnpctl: cannot reach cnpd: ${error.message}\n`
+        : `cnpctl: cnpd refused: ${error.message} (${error.status})\n`,
+    );
     return error.code === 'unreachable' ? EXIT.unreachable : EXIT.error;
   }
   context.err(`cnpctl: ${error instanceof Error ? error.message : String(error)}\n`);

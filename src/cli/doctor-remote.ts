@@ -1,4 +1,5 @@
-// `cnpctl doctor --remote`: the table of what became of this router's paths at another one, then each reason once, with the line that mends it.
+// `cnpctl doctor --remote`: the table of what became of this router's paths at another one, then each reason once, with
+// the line that mends it.
 import { type BgpOverview, bgpOverview } from './bgp.ts';
 import { type Arrival, type Comparison, type RemoteReport, compareWithRemote, readOverview } from './bgp-remote.ts';
 import { type Context, print, printJson } from './context.ts';
@@ -25,11 +26,16 @@ const COLUMNS: readonly Column<Comparison>[] = [
   { header: 'next hop there', cell: (row) => row.arrivedNextHop },
 ];
 
-/** Exit code 1 unless every path arrived and is used. @param remote a file, `-` for standard input, or the northbound socket of another cnpd */
+/**
+ * Exit code 1 unless every path arrived and is used. @param remote a file, `-` for standard input, or the northbound
+ * socket of another cnpd
+ */
 export async function doctorRemote(context: Context, remote: string): Promise<ExitCode> {
   const other = await overviewOf(context, remote);
   if (typeof other === 'string') {
-    context.err(`cnpctl: ${remote}: ${other}; it should be what \`cnpctl -o json show bgp\` prints on the other router\n`);
+    context.err(
+      `cnpctl: ${remote}: ${other}; it should be what \`cnpctl -o json show bgp\` prints on the other router\n`,
+    );
     return EXIT.error;
   }
   const report = compareWithRemote(await bgpOverview(context), other);
@@ -41,7 +47,9 @@ export async function doctorRemote(context: Context, remote: string): Promise<Ex
 
 async function overviewOf(context: Context, remote: string): Promise<BgpOverview | string> {
   const opened = await context.openRemote(remote);
-  return opened.kind === 'socket' ? bgpOverview({ ...context, options: { ...context.options, socket: remote } }) : readOverview(opened.text);
+  return opened.kind === 'socket'
+    ? bgpOverview({ ...context, options: { ...context.options, socket: remote } })
+    : readOverview(opened.text);
 }
 
 function lines({ doubts, paths }: RemoteReport): string[] {
@@ -74,6 +82,10 @@ function reasons(paths: readonly Comparison[]): string[] {
   }
   return [...groups.values()].flatMap(({ first, count }) => {
     const about = count === 1 ? first.prefix : `${first.prefix} and ${count - 1} more`;
-    return ['', `${printable(about)}: ${printable(first.why!)}`, ...(first.remedy === undefined ? [] : [`  ${printable(first.remedy)}`])];
+    return [
+      '',
+      `${printable(about)}: ${printable(first.why!)}`,
+      ...(first.remedy === undefined ? [] : [`  ${printable(first.remedy)}`]),
+    ];
   });
 }

@@ -1,5 +1,6 @@
-// `cnpctl doctor`: everything that has to be so for cnpd to work here, what is missing, and the line that mends it. A running cnpd knows the kernel,
-// its ports and its paths; without one they are examined here. FRR and gobgpd are asked in either case.
+// `cnpctl doctor`: everything that has to be so for cnpd to work here, what is missing, and the line that mends it. A
+// running cnpd knows the kernel, its ports and its paths; without one they are examined here. FRR and gobgpd are asked
+// in either case.
 import { NorthboundError } from '../northbound/client.ts';
 import { type Context, DEFAULT_CONFIG, type DoctorItem, print, printJson, withCnpd } from './context.ts';
 import { EXIT, type ExitCode } from './exit.ts';
@@ -29,7 +30,11 @@ const DAEMON = { id: 'cnpd', claim: 'cnpd runs' } as const;
 export async function doctor(context: Context, options: DoctorOptions): Promise<ExitCode> {
   const items = await examine(context, options);
   if (context.options.output === 'json') printJson(context, { ok: items.every(isOk), items: items.map(fields) });
-  else print(context, items.flatMap((item) => describe(item, context.colour)));
+  else
+    print(
+      context,
+      items.flatMap((item) => describe(item, context.colour)),
+    );
   return items.every(isOk) ? EXIT.ok : EXIT.problem;
 }
 
@@ -49,14 +54,33 @@ async function examine(context: Context, { config, vtyDir }: DoctorOptions): Pro
   let items: DoctorItem[];
   try {
     status = (await withCnpd(context, (client) => client.get(['cnpd', 'status']))) as Status;
-    const problems = (status.problems ?? []).map(({ feature, problem, remedy }) => ({ id: feature, claim: `${feature} works`, state: 'missing' as const, problem, remedy }));
-    items = [{ ...DAEMON, state: 'ok' }, ...problems, ...originated(problems.some(({ id }) => id === 'bgp'), await withCnpd(context, (client) => client.get(['cnpd', 'bgp', 'session'])))];
+    const problems = (status.problems ?? []).map(({ feature, problem, remedy }) => ({
+      id: feature,
+      claim: `${feature} works`,
+      state: 'missing' as const,
+      problem,
+      remedy,
+    }));
+    items = [
+      { ...DAEMON, state: 'ok' },
+      ...problems,
+      ...originated(
+        problems.some(({ id }) => id === 'bgp'),
+        await withCnpd(context, (client) => client.get(['cnpd', 'bgp', 'session'])),
+      ),
+    ];
   } catch (error) {
     if (!(error instanceof NorthboundError)) throw error;
     const remedy = error.code === 'unreachable' ? 'systemctl start cnpd' : 'systemctl restart cnpd; journalctl -u cnpd';
     items = [{ ...DAEMON, state: 'missing', problem: error.message, remedy }];
   }
-  return [...items, ...(await context.examine(config ?? status?.intent.file ?? DEFAULT_CONFIG, { kernel: status === undefined, ...(vtyDir === undefined ? {} : { vtyDir }) }))];
+  return [
+    ...items,
+    ...(await context.examine(config ?? status?.intent.file ?? DEFAULT_CONFIG, {
+      kernel: status === undefined,
+      ...(vtyDir === undefined ? {} : { vtyDir }),
+    })),
+  ];
 }
 
 /** What gobgpd has of the running cnpd's. Why a gobgpd that is away has nothing is among the problems. */
@@ -64,8 +88,12 @@ function originated(explained: boolean, answer: unknown): DoctorItem[] {
   const [session] = (answer as readonly Session[] | undefined) ?? [];
   if (session?.state !== 'ready') return [];
   const [id, count] = ['bgp.originated', `${session.originated} of ${session.wanted} of cnpd's paths`];
-  if (session.originated === session.wanted && session.refusal === undefined) return [{ id, claim: `${count} are in gobgpd`, state: 'ok' }];
-  const remedy = explained || session.refusal !== undefined ? 'mend what is said of bgp above' : 'ask again in a moment: they are on their way';
+  if (session.originated === session.wanted && session.refusal === undefined)
+    return [{ id, claim: `${count} are in gobgpd`, state: 'ok' }];
+  const remedy =
+    explained || session.refusal !== undefined
+      ? 'mend what is said of bgp above'
+      : 'ask again in a moment: they are on their way';
   return [{ id, claim: "cnpd's paths are in gobgpd", state: 'missing', problem: `${count} are in gobgpd`, remedy }];
 }
 
@@ -73,7 +101,9 @@ const COLOURS = { ok: '\u001b[32m', warning: '\u001b[33m', missing: '\u001b[31m'
 
 function describe({ id, claim, state, problem, remedy }: DoctorItem, colour: boolean): string[] {
   const padded = state.padEnd(7);
-  const lines = [`${colour ? `${COLOURS[state]}${padded}\u001b[0m` : padded}  ${printable(id)}: ${printable(state === 'ok' ? claim : (problem ?? claim))}`];
+  const lines = [
+    `${colour ? `${COLOURS[state]}${padded}\u001b[0m` : padded}  ${printable(id)}: ${printable(state === 'ok' ? claim : (problem ?? claim))}`,
+  ];
   if (state === 'unknown') lines[0] += ' (cannot be told before the above is mended)';
   if (remedy !== undefined) lines.push(`         ${printable(remedy)}`);
   return lines;

@@ -1,5 +1,6 @@
-// What `cnpctl doctor` can find out by itself: reads cnpd.yaml, probes the kernel in a namespace of its own, plans as the daemon would and reports the
-// plan's problems, and asks FRR and gobgpd. With main.ts it is where cnpctl is put together, so it may import what the commands may not.
+// What `cnpctl doctor` can find out by itself: reads cnpd.yaml, probes the kernel in a namespace of its own, plans as
+// the daemon would and reports the plan's problems, and asks FRR and gobgpd. With main.ts it is where cnpctl is put
+// together, so it may import what the commands may not.
 import type { Intent } from '../intent/intent.ts';
 import { examineFrr } from '../frr/examine.ts';
 import { KernelError } from '../kernel/errors.ts';
@@ -21,27 +22,58 @@ export async function examine(configFile: string, { kernel, vtyDir }: Examinatio
   const read = readIntentFile(configFile);
   const config: DoctorItem = read.ok
     ? { id: 'config', claim: `${configFile} is valid`, state: 'ok' }
-    : { id: 'config', claim: `${configFile} is valid`, state: 'missing', problem: read.error.errors[0] ?? 'unreadable', remedy: `cnpd check ${configFile}` };
+    : {
+        id: 'config',
+        claim: `${configFile} is valid`,
+        state: 'missing',
+        problem: read.error.errors[0] ?? 'unreadable',
+        remedy: `cnpd check ${configFile}`,
+      };
   const intent = read.ok ? read.value : undefined;
-  return [config, ...(kernel ? await examineKernel(intent) : []), ...(intent ? (await Promise.all([examineCorePorts(intent), askFrr(intent, vtyDir), examineGobgp(intent)])).flat() : [])];
+  return [
+    config,
+    ...(kernel ? await examineKernel(intent) : []),
+    ...(intent
+      ? (await Promise.all([examineCorePorts(intent), askFrr(intent, vtyDir), examineGobgp(intent)])).flat()
+      : []),
+  ];
 }
 
 /** Also beside a running cnpd, whose interface does not tell of them. */
 async function examineCorePorts(intent: Intent): Promise<DoctorItem[]> {
   try {
-    const { links, addresses } = await withNetlink(async (netlink) => ({ links: await netlink.links(), addresses: await netlink.addresses() }));
+    const { links, addresses } = await withNetlink(async (netlink) => ({
+      links: await netlink.links(),
+      addresses: await netlink.addresses(),
+    }));
     const ports = links.filter((link) => link.up && link.name !== 'lo');
-    const addressesOf = (ifindex: number): IpAddress[] => addresses.filter((each) => each.ifindex === ifindex).map((each) => each.address);
-    return checkCorePorts(intent, ports.map(({ name, ifindex }) => ({ name, ifindex, addresses: addressesOf(ifindex) })), isGatewayPort);
+    const addressesOf = (ifindex: number): IpAddress[] =>
+      addresses.filter((each) => each.ifindex === ifindex).map((each) => each.address);
+    return checkCorePorts(
+      intent,
+      ports.map(({ name, ifindex }) => ({ name, ifindex, addresses: addressesOf(ifindex) })),
+      isGatewayPort,
+    );
   } catch (error) {
     if (!(error instanceof KernelError)) throw error;
-    return [{ id: 'core-ports', claim: 'the ports of the core can be listed', state: 'unknown', problem: error.message, remedy: 'run this as root' }];
+    return [
+      {
+        id: 'core-ports',
+        claim: 'the ports of the core can be listed',
+        state: 'unknown',
+        problem: error.message,
+        remedy: 'run this as root',
+      },
+    ];
   }
 }
 
 async function askFrr(intent: Intent, vtyDir: string | undefined): Promise<DoctorItem[]> {
   const expected = frrExpectations(intent);
-  if (Object.keys(expected).length === 0) return [{ id: 'frr', claim: 'cnpd.yaml has no isis, ospfv2 or ospfv3 section, so nothing is asked of FRR', state: 'ok' }];
+  if (Object.keys(expected).length === 0)
+    return [
+      { id: 'frr', claim: 'cnpd.yaml has no isis, ospfv2 or ospfv3 section, so nothing is asked of FRR', state: 'ok' },
+    ];
   return examineFrr(vtyDir === undefined ? {} : { vtyDir }, expected);
 }
 
@@ -54,11 +86,25 @@ async function examineKernel(intent: Intent | undefined): Promise<DoctorItem[]> 
     const problems = intent ? plan(intent, NOTHING_LEARNED, facts).problems : [];
     return [
       ...features.filter((feature) => feature.required).map(featureItem),
-      ...problems.map(({ feature, problem, remedy }): DoctorItem => ({ id: feature, claim: `${feature} works`, state: 'missing', problem, remedy })),
+      ...problems.map(({ feature, problem, remedy }): DoctorItem => ({
+        id: feature,
+        claim: `${feature} works`,
+        state: 'missing',
+        problem,
+        remedy,
+      })),
     ];
   } catch (error) {
     if (!(error instanceof KernelError)) throw error;
-    return [{ id: 'kernel', claim: 'the kernel can be examined', state: 'missing', problem: error.message, remedy: 'run this as root' }];
+    return [
+      {
+        id: 'kernel',
+        claim: 'the kernel can be examined',
+        state: 'missing',
+        problem: error.message,
+        remedy: 'run this as root',
+      },
+    ];
   }
 }
 

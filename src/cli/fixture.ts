@@ -1,4 +1,5 @@
-// Not part of cnpctl: a cnpd that answers from a state, and a command line run against it, for the tests of this folder.
+// Not part of cnpctl: a cnpd that answers from a state, and a command line run against it, for the tests of this
+// folder.
 import { create, fromBinary } from '@bufbuild/protobuf';
 import type { CnpdState } from '../model/state.ts';
 import { type NorthboundClient, NorthboundError, pathOf } from '../northbound/client.ts';
@@ -10,13 +11,27 @@ import type { CliModules } from './context.ts';
 import { runCnpctl } from './program.ts';
 
 /** A cnpd with this state, without a socket in between. */
-export function fakeCnpd(state: CnpdState, reload: ReloadOutcome = { ok: true, errors: [], changed: [] }): NorthboundClient {
+export function fakeCnpd(
+  state: CnpdState,
+  reload: ReloadOutcome = { ok: true, errors: [], changed: [] },
+): NorthboundClient {
   const answer = async (names: readonly string[]) => {
-    const bytes = await answerGet(create(GetRequestSchema, { path: [pathOf(names)] }), sourceOf(state), { maxAnswerBytes: 1 << 20, now: () => 0n }, () => undefined);
+    const bytes = await answerGet(
+      create(GetRequestSchema, { path: [pathOf(names)] }),
+      sourceOf(state),
+      { maxAnswerBytes: 1 << 20, now: () => 0n },
+      () => undefined,
+    );
     const value = fromBinary(GetResponseSchema, bytes).notification[0]!.update[0]?.val?.value;
     return value?.case === 'jsonVal' ? (JSON.parse(Buffer.from(value.value).toString()) as unknown) : undefined;
   };
-  return { get: answer, getRaw: () => Promise.reject(new Error('not used')), reload: async () => reload, listening: async () => true, close: () => undefined };
+  return {
+    get: answer,
+    getRaw: () => Promise.reject(new Error('not used')),
+    reload: async () => reload,
+    listening: async () => true,
+    close: () => undefined,
+  };
 }
 
 export const failing = (code: 'unreachable' | 'refused'): NorthboundClient => {

@@ -20,9 +20,21 @@ describe('cnpctl show', () => {
 
   // address → exit code, and the sentence
   const lookups: [string, number, string][] = [
-    ['2001:db8:1::5', 0, '2001:db8:1::5: proxy 2001:db8:ffff::1, the longest match is 2001:db8:1::/64 from L2 0000.0000.c001 (isis)'],
-    ['2001:db8:7::5', 0, '2001:db8:7::5: proxy 2001:db8:ffff::2, the longest match is 2001:db8::/32 from L2 0000.0000.c002 (isis)'],
-    ['2001:db8:1:0:8::5', 1, '2001:db8:1:0:8::5: no proxy, the longest match is 2001:db8:1:0:8::/80 from L2 0000.0000.c001 (isis), which names none'],
+    [
+      '2001:db8:1::5',
+      0,
+      '2001:db8:1::5: proxy 2001:db8:ffff::1, the longest match is 2001:db8:1::/64 from L2 0000.0000.c001 (isis)',
+    ],
+    [
+      '2001:db8:7::5',
+      0,
+      '2001:db8:7::5: proxy 2001:db8:ffff::2, the longest match is 2001:db8::/32 from L2 0000.0000.c002 (isis)',
+    ],
+    [
+      '2001:db8:1:0:8::5',
+      1,
+      '2001:db8:1:0:8::5: no proxy, the longest match is 2001:db8:1:0:8::/80 from L2 0000.0000.c001 (isis), which names none',
+    ],
     ['10.0.0.1', 1, '10.0.0.1: no proxy, no prefix in force covers it'],
   ];
   for (const [address, code, sentence] of lookups) {
@@ -36,13 +48,19 @@ describe('cnpctl show', () => {
     const { out } = await run('show senders 2001:db8:1::5 --all -o json');
     const answer = JSON.parse(out) as { proxy: string; entries: { prefix: string; best: boolean }[] };
     expect(answer.proxy).toBe('2001:db8:ffff::1');
-    expect(answer.entries.map((entry) => [entry.prefix, entry.best])).toEqual([['2001:db8:1::/64', true], ['2001:db8::/32', true], ['2001:db8::/32', false]]);
+    expect(answer.entries.map((entry) => [entry.prefix, entry.best])).toEqual([
+      ['2001:db8:1::/64', true],
+      ['2001:db8::/32', true],
+      ['2001:db8::/32', false],
+    ]);
   });
 
   it('status is exit code 1 while degraded, and shows what to do', async () => {
     const { code, out } = await run('show status');
     expect(code).toBe(1);
-    expect(out).toContain('last reload  refused, the intent above stays in force, 2026-11-20T11:30:00.000Z (30m10s ago)\n  cnpd.yaml:3:1: unknown key');
+    expect(out).toContain(
+      'last reload  refused, the intent above stays in force, 2026-11-20T11:30:00.000Z (30m10s ago)\n  cnpd.yaml:3:1: unknown key',
+    );
     expect(out).toContain('\nport eth2: the root qdisc is pfifo_fast\n  tc qdisc replace');
     const state = exampleState();
     state.status = { ...state.status, health: 'running', problems: [] };
@@ -51,7 +69,9 @@ describe('cnpctl show', () => {
 
   it('ports: units in the header, thresholds that are off, where they come from', async () => {
     const { out } = await run('show ports');
-    expect(out).toMatch(/^INTERFACE {2}ATTACHED {2}ROOT QDISC {2}QUEUE \(B\) {2}PEAK \(B\) {2}K-MIN \(B\) {2}K-MAX \(B\)/);
+    expect(out).toMatch(
+      /^INTERFACE {2}ATTACHED {2}ROOT QDISC {2}QUEUE \(B\) {2}PEAK \(B\) {2}K-MIN \(B\) {2}K-MAX \(B\)/,
+    );
     expect(out).toMatch(/eth2 +yes +tbf +1000 +90000 +off +100000 +50 +12\.5 +10000000 +0 +10\.25/);
     expect(out).toContain('eth2: k-max: 100000 B = configured');
   });
@@ -78,7 +98,8 @@ describe('cnpctl show', () => {
   it('notifications --last N: no more than N, twenty when nothing is said', async () => {
     const state = exampleState();
     state.notifications = Array.from({ length: 30 }, (_, i) => ({ ...state.notifications[0]!, sequence: 30 - i }));
-    const shown = async (line: string): Promise<number[]> => (JSON.parse((await run(line, fakeCnpd(state))).out) as { sequence: number }[]).map((n) => n.sequence);
+    const shown = async (line: string): Promise<number[]> =>
+      (JSON.parse((await run(line, fakeCnpd(state))).out) as { sequence: number }[]).map((n) => n.sequence);
     expect(await shown('show notifications --last 2 -o json')).toEqual([30, 29]);
     expect(await shown('show notifications -o json')).toHaveLength(20);
     expect(await shown('show notifications --last 1000 -o json')).toHaveLength(30);
@@ -86,10 +107,21 @@ describe('cnpctl show', () => {
 
   it('an instruction has its unit', async () => {
     const state = exampleState();
-    const actions = [['notify', 0], ['pause', 10_000], ['rate-reduce', 30], ['resume', 50]] as const;
-    state.notifications = actions.map(([action, parameter], i) => ({ ...state.notifications[0]!, sequence: i, action, parameter }));
+    const actions = [
+      ['notify', 0],
+      ['pause', 10_000],
+      ['rate-reduce', 30],
+      ['resume', 50],
+    ] as const;
+    state.notifications = actions.map(([action, parameter], i) => ({
+      ...state.notifications[0]!,
+      sequence: i,
+      action,
+      parameter,
+    }));
     const { out } = await run('show notifications', fakeCnpd(state));
-    for (const text of ['notify  ', 'pause 10000 µs  ', 'rate-reduce 30 %  ', 'resume 50 %  ']) expect(out).toContain(text);
+    for (const text of ['notify  ', 'pause 10000 µs  ', 'rate-reduce 30 %  ', 'resume 50 %  '])
+      expect(out).toContain(text);
   });
 
   it('FCN-4.2.2-a: srv6 sids: own and learned, each with its status', async () => {
@@ -115,7 +147,20 @@ describe('cnpctl show', () => {
     expect((await run('show isis database')).out).toMatch(/0000\.0000\.c001\.00-00 +0x00000011/);
   });
 
-  const all = ['status', 'proxies', 'senders', 'isis neighbors', 'isis database', 'ports', 'flows', 'notifications', 'srv6 sids', 'rtt', 'counters', 'codepoints'];
+  const all = [
+    'status',
+    'proxies',
+    'senders',
+    'isis neighbors',
+    'isis database',
+    'ports',
+    'flows',
+    'notifications',
+    'srv6 sids',
+    'rtt',
+    'counters',
+    'codepoints',
+  ];
   for (const subject of all) {
     it(`${subject} -o json is the state with YANG names`, async () => {
       const value = JSON.parse((await run(`show ${subject} -o json`)).out) as object;
@@ -124,7 +169,19 @@ describe('cnpctl show', () => {
     });
     if (subject !== 'status') {
       it(`${subject}: an empty list says so`, async () => {
-        const empty = { ...exampleState(), proxies: [], senders: [], isis: { neighbors: [], database: [] }, ports: [], flows: [], notifications: [], sids: [], rtt: [], counters: [], codepoints: [] };
+        const empty = {
+          ...exampleState(),
+          proxies: [],
+          senders: [],
+          isis: { neighbors: [], database: [] },
+          ports: [],
+          flows: [],
+          notifications: [],
+          sids: [],
+          rtt: [],
+          counters: [],
+          codepoints: [],
+        };
         const { code, out } = await run(`show ${subject}`, fakeCnpd(empty));
         expect(code).toBe(0);
         expect(out).toMatch(/^[a-zA-Z][^\n]* (no|is|was|are) ?[^\n]*\n$|^(no|nothing|there|this) [^\n]*\n$/);
@@ -135,7 +192,19 @@ describe('cnpctl show', () => {
 });
 
 describe('exit codes', () => {
-  for (const line of ['show bogus', 'bogus', 'show', 'show senders nonsense', '-o xml show status', '--timeout 0 show status', 'show status extra', 'show srv6', 'show notifications --last 0', 'show notifications --last x', '--bogus']) {
+  for (const line of [
+    'show bogus',
+    'bogus',
+    'show',
+    'show senders nonsense',
+    '-o xml show status',
+    '--timeout 0 show status',
+    'show status extra',
+    'show srv6',
+    'show notifications --last 0',
+    'show notifications --last x',
+    '--bogus',
+  ]) {
     it(`2: cnpctl ${line}`, async () => {
       const { code, out, err } = await run(line);
       expect([code, out]).toEqual([2, '']);
@@ -147,10 +216,18 @@ describe('exit codes', () => {
     expect(await run('--version')).toEqual({ code: 0, out: '0.1.0\n', err: '' });
   });
   it('3: cnpd does not answer', async () => {
-    expect(await run('show status', failing('unreachable'))).toEqual({ code: 3, out: '', err: 'cnpctl: cannot reach cnpd: because\n' });
+    expect(await run('show status', failing('unreachable'))).toEqual({
+      code: 3,
+      out: '',
+      err: 'cnpctl: cannot reach cnpd: because\n',
+    });
   });
   it('4: cnpd refuses', async () => {
-    expect(await run('show ports', failing('refused'))).toEqual({ code: 4, out: '', err: 'cnpctl: cnpd refused: because (X)\n' });
+    expect(await run('show ports', failing('refused'))).toEqual({
+      code: 4,
+      out: '',
+      err: 'cnpctl: cnpd refused: because (X)\n',
+    });
   });
 });
 
@@ -159,10 +236,17 @@ describe('cnpctl reload', () => {
     expect(await run('reload')).toEqual({ code: 0, out: 'reloaded: nothing changed\n', err: '' });
     const changed = fakeCnpd(exampleState(), { ok: true, errors: [], changed: ['ports', 'stamp'] });
     expect(await run('reload', changed)).toEqual({ code: 0, out: 'reloaded: changed ports, stamp\n', err: '' });
-    expect(JSON.parse((await run('reload -o json', changed)).out)).toEqual({ ok: true, errors: [], changed: ['ports', 'stamp'] });
+    expect(JSON.parse((await run('reload -o json', changed)).out)).toEqual({
+      ok: true,
+      errors: [],
+      changed: ['ports', 'stamp'],
+    });
   });
   it('4 with every error when it did not', async () => {
-    const { code, err } = await run('reload', fakeCnpd(exampleState(), { ok: false, errors: ['a:1:1: x', 'a:2:1: y'], changed: [] }));
+    const { code, err } = await run(
+      'reload',
+      fakeCnpd(exampleState(), { ok: false, errors: ['a:1:1: x', 'a:2:1: y'], changed: [] }),
+    );
     expect(code).toBe(4);
     expect(err).toBe('cnpctl: cnpd refused the file, the intent in force stays in force:\na:1:1: x\na:2:1: y\n');
   });
@@ -172,7 +256,17 @@ describe('cnpctl doctor', () => {
   const asked: unknown[] = [];
   const examine = async (...args: unknown[]): Promise<DoctorItem[]> => {
     asked.push(args);
-    return [{ id: 'frr.passive', claim: 'not passive', state: 'missing', problem: 'it is passive', remedy: 'no isis passive' }, { id: 'frr.mtu', claim: 'fits', state: 'ok' }, { id: 'frr.area', claim: 'same area', state: 'unknown' }];
+    return [
+      {
+        id: 'frr.passive',
+        claim: 'not passive',
+        state: 'missing',
+        problem: 'it is passive',
+        remedy: 'no isis passive',
+      },
+      { id: 'frr.mtu', claim: 'fits', state: 'ok' },
+      { id: 'frr.area', claim: 'same area', state: 'unknown' },
+    ];
   };
 
   it('with cnpd: its problems, and FRR for the file in force', async () => {
@@ -210,7 +304,9 @@ describe('cnpctl doctor', () => {
   it('a warning is shown and is no fault', async () => {
     const state = { ...exampleState(), bgp: { session: [], peers: [], paths: [] } };
     state.status.problems = [];
-    const { code, out } = await run('doctor', fakeCnpd(state), { examine: async () => [{ id: 'x', claim: 'y', state: 'warning', problem: 'perhaps', remedy: 'look' }] });
+    const { code, out } = await run('doctor', fakeCnpd(state), {
+      examine: async () => [{ id: 'x', claim: 'y', state: 'warning', problem: 'perhaps', remedy: 'look' }],
+    });
     expect([code, out]).toEqual([0, 'ok       cnpd: cnpd runs\nwarning  x: perhaps\n         look\n']);
   });
 
@@ -221,7 +317,10 @@ describe('cnpctl doctor', () => {
       state.bgp.session = [{ ...state.bgp.session[0]!, originated: 0, wanted: 2, ...session }];
       return run('doctor', fakeCnpd(state));
     };
-    expect(await told({})).toMatchObject({ code: 1, out: expect.stringMatching(/^missing {2}bgp\.originated: 0 of 2 of cnpd's paths are in gobgpd\n.*on their way$/m) });
+    expect(await told({})).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/^missing {2}bgp\.originated: 0 of 2 of cnpd's paths are in gobgpd\n.*on their way$/m),
+    });
     expect((await told({ refusal: 'no' })).out).toMatch(/^missing {2}bgp\.originated: .*\n.*said of bgp above$/m);
     expect((await told({ state: 'waiting' })).out).not.toContain('bgp.originated');
   });
@@ -229,7 +328,15 @@ describe('cnpctl doctor', () => {
   it('-o json holds what is to be shown and nothing else of an item', async () => {
     const withSecret = async () => [{ id: 'x', claim: 'y', state: 'missing' as const, lines: [{ secret: 'hush' }] }];
     const { out } = await run('doctor -o json', undefined, { examine: withSecret });
-    expect(JSON.parse(out)).toMatchObject({ ok: false, items: [{ id: 'cnpd', state: 'ok' }, { id: 'port eth2' }, { id: 'bgp.originated' }, { id: 'x', state: 'missing' }] });
+    expect(JSON.parse(out)).toMatchObject({
+      ok: false,
+      items: [
+        { id: 'cnpd', state: 'ok' },
+        { id: 'port eth2' },
+        { id: 'bgp.originated' },
+        { id: 'x', state: 'missing' },
+      ],
+    });
     expect(out).not.toContain('hush');
   });
 
@@ -247,12 +354,18 @@ describe('cnpctl show ospf', () => {
       expect.stringMatching(/^0\.0\.0\.1 +cnpd-ospf1 +192\.0\.2\.1 +init +30 +- +- +0 +\S+ +heard$/),
       '',
     ]);
-    expect((await run('show ospf3 neighbors')).out).toMatch(/^0\.0\.0\.1 +cnpd-ospf6-1 +- +down +0 +- +- +0 +\S+ +nobody was heard yet$/m);
+    expect((await run('show ospf3 neighbors')).out).toMatch(
+      /^0\.0\.0\.1 +cnpd-ospf6-1 +- +down +0 +- +- +0 +\S+ +nobody was heard yet$/m,
+    );
   });
 
   it('database: as a table, and with -o json', async () => {
-    expect((await run('show ospf database')).out).toMatch(/^0\.0\.0\.0 +extended-prefix +7\.0\.0\.1 +192\.0\.2\.201 +0x80000002 +0xabcd +10 +60 +yes +yes +2$/m);
-    expect(JSON.parse((await run('-o json show ospf3 database')).out)).toMatchObject([{ type: 'E-Intra-Area-Prefix', 'ls-id': '0.0.0.1', 'proxy-prefixes': 2 }]);
+    expect((await run('show ospf database')).out).toMatch(
+      /^0\.0\.0\.0 +extended-prefix +7\.0\.0\.1 +192\.0\.2\.201 +0x80000002 +0xabcd +10 +60 +yes +yes +2$/m,
+    );
+    expect(JSON.parse((await run('-o json show ospf3 database')).out)).toMatchObject([
+      { type: 'E-Intra-Area-Prefix', 'ls-id': '0.0.0.1', 'proxy-prefixes': 2 },
+    ]);
   });
 });
 
@@ -264,8 +377,14 @@ describe('cnpctl uninstall', () => {
     expect(err).toContain('stop it first');
   });
   it('tells what it removed; exit code 1 when something is left', async () => {
-    const removing = (clean: boolean): Partial<CliModules> => ({ uninstall: async (dir, say) => (say(`removed ${dir}`), clean) });
-    expect(await run('uninstall --run-dir /r', failing('unreachable'), removing(true))).toEqual({ code: 0, out: 'removed /r\n', err: '' });
+    const removing = (clean: boolean): Partial<CliModules> => ({
+      uninstall: async (dir, say) => (say(`removed ${dir}`), clean),
+    });
+    expect(await run('uninstall --run-dir /r', failing('unreachable'), removing(true))).toEqual({
+      code: 0,
+      out: 'removed /r\n',
+      err: '',
+    });
     expect(await run('uninstall', failing('unreachable'), removing(false))).toMatchObject({ code: 1 });
   });
 });

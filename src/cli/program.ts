@@ -1,7 +1,18 @@
-// The command line of cnpctl. Commands are thin: they ask a running cnpd over its northbound socket and print. Exit codes: exit.ts.
+// The command line of cnpctl. Commands are thin: they ask a running cnpd over its northbound socket and print. Exit
+// codes: exit.ts.
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { parseAddress } from '../model/address.ts';
-import { type CliModules, type Context, DEFAULT_RUN_DIR, DEFAULT_SOCKET, explainFailure, type GlobalOptions, print, printJson, withCnpd } from './context.ts';
+import {
+  type CliModules,
+  type Context,
+  DEFAULT_RUN_DIR,
+  DEFAULT_SOCKET,
+  explainFailure,
+  type GlobalOptions,
+  print,
+  printJson,
+  withCnpd,
+} from './context.ts';
 import { showBgp, showBgpList } from './bgp.ts';
 import { type DoctorOptions, doctor } from './doctor.ts';
 import { doctorRemote } from './doctor-remote.ts';
@@ -15,7 +26,8 @@ const DEFAULT_LAST = 20;
 
 function seconds(text: string): number {
   const value = Number(text);
-  if (!(value > 0 && value <= MAX_TIMEOUT_SECONDS)) throw new InvalidArgumentError(`allowed: a number of seconds up to ${MAX_TIMEOUT_SECONDS}.`);
+  if (!(value > 0 && value <= MAX_TIMEOUT_SECONDS))
+    throw new InvalidArgumentError(`allowed: a number of seconds up to ${MAX_TIMEOUT_SECONDS}.`);
   return value;
 }
 
@@ -53,7 +65,10 @@ function buildProgram(modules: CliModules, finish: (code: ExitCode) => void): Co
     .addOption(new Option('-o, --output <format>', 'how to print').choices(['table', 'json']).default('table'))
     .option('--socket <path>', "cnpd's northbound socket", DEFAULT_SOCKET)
     .option('--timeout <seconds>', 'how long to wait for an answer', seconds, 10)
-    .addHelpText('after', '\nExit codes: 0 ok, 1 a problem was found, 2 usage, 3 cnpd does not answer, 4 cnpd refused or an error.')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 ok, 1 a problem was found, 2 usage, 3 cnpd does not answer, 4 cnpd refused or an error.',
+    )
     .exitOverride()
     .configureOutput({ writeOut: modules.out, writeErr: modules.err });
   const context = (): Context => ({ ...modules, options: program.opts<GlobalOptions>() });
@@ -69,8 +84,15 @@ function buildProgram(modules: CliModules, finish: (code: ExitCode) => void): Co
     .description('what is missing for cnpd to work here, and the line that mends it')
     .option('-c, --config <file>', 'cnpd.yaml to examine FRR for (default: the one in force)')
     .option('--vty-dir <dir>', "directory of FRR's vty sockets (default: /var/run/frr)")
-    .option('--remote <source>', 'instead: which paths of the BGP carrier arrive at another router; its gNMI socket, or a file with its `cnpctl -o json show bgp` (-: standard input)')
-    .action(act((context, { remote, ...options }: DoctorOptions & { remote?: string }) => (remote === undefined ? doctor(context, options) : doctorRemote(context, remote))));
+    .option(
+      '--remote <source>',
+      'instead: which paths of the BGP carrier arrive at another router; its gNMI socket, or a file with its `cnpctl -o json show bgp` (-: standard input)',
+    )
+    .action(
+      act((context, { remote, ...options }: DoctorOptions & { remote?: string }) =>
+        remote === undefined ? doctor(context, options) : doctorRemote(context, remote),
+      ),
+    );
   program
     .command('uninstall')
     .description('remove what cnpd left in the kernel and in /run; cnpd has to be stopped')
@@ -81,24 +103,53 @@ function buildProgram(modules: CliModules, finish: (code: ExitCode) => void): Co
 
 function addShow(program: Command, act: (run: Action) => (...args: unknown[]) => Promise<void>): void {
   const show = program.command('show').description('print state');
-  show.command('status').description('the daemon itself; exit code 1 unless it runs as declared').action(act(showStatus));
-  show.command('proxies').description(VIEWS.proxies.description).action(act((context) => showList(context, VIEWS.proxies)));
+  show
+    .command('status')
+    .description('the daemon itself; exit code 1 unless it runs as declared')
+    .action(act(showStatus));
+  show
+    .command('proxies')
+    .description(VIEWS.proxies.description)
+    .action(act((context) => showList(context, VIEWS.proxies)));
   show
     .command('senders')
     .description(`${VIEWS.senders.description}; with an address: its proxy and why, exit code 1 when it has none`)
     .argument('[address]', 'a sender', addressText)
     .option('--all', 'also prefixes without a proxy, and what is not in force')
-    .action(act((context, address: string | undefined, { all = false }: { all?: boolean }) => (address === undefined ? showSenders(context, all) : showSender(context, address, all))));
+    .action(
+      act((context, address: string | undefined, { all = false }: { all?: boolean }) =>
+        address === undefined ? showSenders(context, all) : showSender(context, address, all),
+      ),
+    );
   const isis = show.command('isis').description('the IS-IS carrier');
-  isis.command('neighbors').description(VIEWS.neighbors.description).action(act((context) => showList(context, VIEWS.neighbors)));
-  isis.command('database').description(VIEWS.database.description).action(act((context) => showList(context, VIEWS.database)));
+  isis
+    .command('neighbors')
+    .description(VIEWS.neighbors.description)
+    .action(act((context) => showList(context, VIEWS.neighbors)));
+  isis
+    .command('database')
+    .description(VIEWS.database.description)
+    .action(act((context) => showList(context, VIEWS.database)));
   for (const [name, { title, neighbors, database }] of Object.entries(OSPF_VIEWS)) {
     const ospf = show.command(name).description(title);
-    ospf.command('neighbors').description(neighbors.description).action(act((context) => showList(context, neighbors)));
-    ospf.command('database').description(database.description).action(act((context) => showList(context, database)));
+    ospf
+      .command('neighbors')
+      .description(neighbors.description)
+      .action(act((context) => showList(context, neighbors)));
+    ospf
+      .command('database')
+      .description(database.description)
+      .action(act((context) => showList(context, database)));
   }
-  const bgp = show.command('bgp').description('the BGP carrier: all of the below; as JSON with what `doctor --remote` needs of another router').action(act(showBgp));
-  for (const [name, view] of Object.entries(BGP_VIEWS)) bgp.command(name).description(view.description).action(act((context) => showBgpList(context, view)));
+  const bgp = show
+    .command('bgp')
+    .description('the BGP carrier: all of the below; as JSON with what `doctor --remote` needs of another router')
+    .action(act(showBgp));
+  for (const [name, view] of Object.entries(BGP_VIEWS))
+    bgp
+      .command(name)
+      .description(view.description)
+      .action(act((context) => showBgpList(context, view)));
   show.command('ports').description(VIEWS.ports.description).action(act(showPorts));
   show
     .command('notifications')
@@ -106,14 +157,22 @@ function addShow(program: Command, act: (run: Action) => (...args: unknown[]) =>
     .option('--last <n>', 'how many', count, DEFAULT_LAST)
     .action(act((context, { last }: { last: number }) => showNotifications(context, last)));
   const srv6 = show.command('srv6').description('segment routing over IPv6');
-  srv6.command('sids').description(VIEWS.sids.description).action(act((context) => showList(context, VIEWS.sids)));
-  for (const name of ['flows', 'rtt', 'counters', 'codepoints'] as const) show.command(name).description(VIEWS[name].description).action(act((context) => showList(context, VIEWS[name])));
+  srv6
+    .command('sids')
+    .description(VIEWS.sids.description)
+    .action(act((context) => showList(context, VIEWS.sids)));
+  for (const name of ['flows', 'rtt', 'counters', 'codepoints'] as const)
+    show
+      .command(name)
+      .description(VIEWS[name].description)
+      .action(act((context) => showList(context, VIEWS[name])));
 }
 
 async function reload(context: Context): Promise<ExitCode> {
   const { ok, errors, changed } = await withCnpd(context, (client) => client.reload());
   if (context.options.output === 'json') printJson(context, { ok, errors, changed });
-  else if (ok) print(context, [changed.length === 0 ? 'reloaded: nothing changed' : `reloaded: changed ${changed.join(', ')}`]);
+  else if (ok)
+    print(context, [changed.length === 0 ? 'reloaded: nothing changed' : `reloaded: changed ${changed.join(', ')}`]);
   else context.err(['cnpctl: cnpd refused the file, the intent in force stays in force:', ...errors, ''].join('\n'));
   return ok ? EXIT.ok : EXIT.error;
 }

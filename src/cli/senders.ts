@@ -1,5 +1,6 @@
-// `cnpctl show senders ADDRESS`: which entries of the learned table cover an address, longest prefix first, and which one decides. It repeats what
-// the dataplane does: the longest prefix that is in force, flagged or not; an unflagged one means "no proxy" (PNC §5).
+// `cnpctl show senders ADDRESS`: which entries of the learned table cover an address, longest prefix first, and which
+// one decides. It repeats what the dataplane does: the longest prefix that is in force, flagged or not; an unflagged
+// one means "no proxy" (PNC §5).
 import { type IpAddress } from '../model/address.ts';
 import { parsePrefix, prefixContains } from '../model/prefix.ts';
 import type { Row } from './views.ts';
@@ -28,5 +29,7 @@ export function explainDecision(address: string, decides: Row | undefined): stri
   if (!decides) return `${address}: no proxy, no prefix in force covers it`;
   const why = `the longest match is ${String(decides['prefix'])} from ${String(decides['originator'])} (${String(decides['carrier'])})`;
   const { proxy } = decides;
-  return typeof proxy === 'string' ? `${address}: proxy ${proxy}, ${why}` : `${address}: no proxy, ${why}, which names none`;
+  return typeof proxy === 'string'
+    ? `${address}: proxy ${proxy}, ${why}`
+    : `${address}: no proxy, ${why}, which names none`;
 }

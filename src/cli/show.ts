@@ -6,7 +6,8 @@ import { coveringEntries, explainDecision } from './senders.ts';
 import { formatAge, formatPairs, printable } from './table.ts';
 import { layOut, type Row, type View, VIEWS } from './views.ts';
 
-const rowsOf = async (context: Context, view: View): Promise<Row[]> => ((await withCnpd(context, (client) => client.get(view.path))) as Row[] | undefined) ?? [];
+const rowsOf = async (context: Context, view: View): Promise<Row[]> =>
+  ((await withCnpd(context, (client) => client.get(view.path))) as Row[] | undefined) ?? [];
 
 function printRows(context: Context, view: View, rows: readonly Row[]): void {
   if (context.options.output === 'json') printJson(context, rows);
@@ -21,7 +22,11 @@ export async function showList(context: Context, view: View): Promise<ExitCode> 
 /** Only senders with a proxy in force, unless `all`: an IGP names thousands of prefixes that have none. */
 export async function showSenders(context: Context, all: boolean): Promise<ExitCode> {
   const rows = await rowsOf(context, VIEWS.senders);
-  printRows(context, VIEWS.senders, all ? rows : rows.filter((row) => row['best'] === true && row['proxy'] !== undefined));
+  printRows(
+    context,
+    VIEWS.senders,
+    all ? rows : rows.filter((row) => row['best'] === true && row['proxy'] !== undefined),
+  );
   return EXIT.ok;
 }
 
@@ -32,9 +37,17 @@ export async function showSender(context: Context, text: string, all: boolean): 
   const shown = all ? entries : entries.filter((row) => row['best'] === true);
   const proxy = decides?.['proxy'];
   if (context.options.output === 'json') {
-    printJson(context, { address: text, ...(proxy === undefined ? {} : { proxy }), ...(decides ? { prefix: decides['prefix'] } : {}), entries: shown });
+    printJson(context, {
+      address: text,
+      ...(proxy === undefined ? {} : { proxy }),
+      ...(decides ? { prefix: decides['prefix'] } : {}),
+      entries: shown,
+    });
   } else {
-    print(context, [explainDecision(text, decides), ...(shown.length > 0 ? ['', ...layOut(VIEWS.senders, shown, context.nowMs())] : [])]);
+    print(context, [
+      explainDecision(text, decides),
+      ...(shown.length > 0 ? ['', ...layOut(VIEWS.senders, shown, context.nowMs())] : []),
+    ]);
   }
   return proxy === undefined ? EXIT.problem : EXIT.ok;
 }
@@ -51,7 +64,11 @@ export async function showPorts(context: Context): Promise<ExitCode> {
   printRows(context, VIEWS.ports, rows);
   if (context.options.output === 'table' && rows.length > 0) {
     print(context, ['', ...layOut(VIEWS.triggers, rows, context.nowMs())]);
-    const notes = rows.flatMap((row) => ((row['explanation'] as string[] | undefined) ?? []).map((line) => `${String(row['interface'])}: ${printable(line)}`));
+    const notes = rows.flatMap((row) =>
+      ((row['explanation'] as string[] | undefined) ?? []).map(
+        (line) => `${String(row['interface'])}: ${printable(line)}`,
+      ),
+    );
     if (notes.length > 0) print(context, ['', ...notes]);
   }
   return EXIT.ok;
@@ -63,7 +80,11 @@ interface Status {
   readonly 'started-at': string;
   readonly health: string;
   readonly problems?: readonly { readonly feature: string; readonly problem: string; readonly remedy: string }[];
-  readonly intent: { readonly file: string; readonly 'loaded-at': string; readonly 'last-reload'?: { readonly at: string; readonly ok: boolean; readonly errors?: readonly string[] } };
+  readonly intent: {
+    readonly file: string;
+    readonly 'loaded-at': string;
+    readonly 'last-reload'?: { readonly at: string; readonly ok: boolean; readonly errors?: readonly string[] };
+  };
   readonly adopted: boolean;
 }
 
@@ -86,9 +107,13 @@ function statusLines(status: Status, nowMs: number): string[] {
     ['adopted', status.adopted ? 'yes, programs and maps of an earlier run' : 'no'],
     ['intent', status.intent.file],
     ['loaded', ago(status.intent['loaded-at'])],
-    ['last reload', reload ? `${reload.ok ? 'done' : 'refused, the intent above stays in force'}, ${ago(reload.at)}` : 'none'],
+    [
+      'last reload',
+      reload ? `${reload.ok ? 'done' : 'refused, the intent above stays in force'}, ${ago(reload.at)}` : 'none',
+    ],
   ]);
   for (const error of reload?.errors ?? []) lines.push(`  ${printable(error)}`);
-  for (const { feature, problem, remedy } of status.problems ?? []) lines.push('', `${printable(feature)}: ${printable(problem)}`, `  ${printable(remedy)}`);
+  for (const { feature, problem, remedy } of status.problems ?? [])
+    lines.push('', `${printable(feature)}: ${printable(problem)}`, `  ${printable(remedy)}`);
   return lines;
 }

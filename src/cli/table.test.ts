@@ -8,13 +8,24 @@ const columns: readonly Column<{ name: string; size?: number }>[] = [
 
 describe('tables', () => {
   it('align columns, numbers to the right, without trailing space', () => {
-    expect(formatTable(columns, [{ name: 'a', size: 5 }, { name: 'longer' }], 'none')).toEqual(['NAME    SIZE (B)', 'a              5', 'longer         -']);
+    expect(formatTable(columns, [{ name: 'a', size: 5 }, { name: 'longer' }], 'none')).toEqual([
+      'NAME    SIZE (B)',
+      'a              5',
+      'longer         -',
+    ]);
   });
   it('say so when they are empty', () => expect(formatTable(columns, [], 'there is none')).toEqual(['there is none']));
   it('let no control character through', () => {
     expect(formatTable(columns, [{ name: 'a\u001b[2Jb\n' }], '')[1]).toMatch(/^a\ufffd\[2Jb\ufffd/);
   });
-  it('pairs align their values', () => expect(formatPairs([['a', 1], ['long', undefined], ['b', false]])).toEqual(['a     1', 'long  -', 'b     no']));
+  it('pairs align their values', () =>
+    expect(
+      formatPairs([
+        ['a', 1],
+        ['long', undefined],
+        ['b', false],
+      ]),
+    ).toEqual(['a     1', 'long  -', 'b     no']));
 });
 
 describe('ages', () => {

@@ -11,7 +11,8 @@ const EMPTY = '-';
 
 /** Control characters would let a name that came from the network (an IS-IS hostname) move the cursor. */
 const isControl = (code: number): boolean => code < 0x20 || (code >= 0x7f && code < 0xa0);
-export const printable = (text: string): string => [...text].map((c) => (isControl(c.codePointAt(0)!) ? '\u{fffd}' : c)).join('');
+export const printable = (text: string): string =>
+  [...text].map((c) => (isControl(c.codePointAt(0)!) ? '\u{fffd}' : c)).join('');
 
 export function cellText(value: string | number | boolean | undefined | null): string {
   if (value === undefined || value === null || value === '') return EMPTY;
@@ -23,7 +24,9 @@ export function cellText(value: string | number | boolean | undefined | null): s
 export function formatTable<T>(columns: readonly Column<T>[], rows: readonly T[], empty: string): string[] {
   if (rows.length === 0) return [empty];
   const cells = rows.map((row) => columns.map((column) => cellText(column.cell(row))));
-  const widths = columns.map((column, i) => cells.reduce((width, row) => Math.max(width, row[i]!.length), column.header.length));
+  const widths = columns.map((column, i) =>
+    cells.reduce((width, row) => Math.max(width, row[i]!.length), column.header.length),
+  );
   const line = (texts: readonly string[]): string =>
     texts
       .map((text, i) => (columns[i]!.align === 'right' ? text.padStart(widths[i]!) : text.padEnd(widths[i]!)))
@@ -51,4 +54,5 @@ export function formatAge(time: string | undefined, nowMs: number): string | und
 }
 
 /** Qpns and sequence numbers as their field writes them. */
-export const hex = (value: number | undefined, digits: number): string | undefined => (value === undefined ? undefined : `0x${value.toString(16).padStart(digits, '0')}`);
+export const hex = (value: number | undefined, digits: number): string | undefined =>
+  value === undefined ? undefined : `0x${value.toString(16).padStart(digits, '0')}`;

@@ -1,5 +1,5 @@
-// What `cnpctl show X` asks for and how it is laid out: one row a subject. The data arrive with YANG names (yang/cnpd.yang), which is also what
-// `-o json` prints.
+// What `cnpctl show X` asks for and how it is laid out: one row a subject. The data arrive with YANG names
+// (yang/cnpd.yang), which is also what `-o json` prints.
 import { type Column, formatAge, formatTable, hex } from './table.ts';
 
 /** A state value as it arrives. */
@@ -19,28 +19,60 @@ export interface Cells {
   readonly nowMs: number;
 }
 
-const text = (name: string, header = name): Column<Cells> => ({ header, cell: ({ row }) => row[name] as string | undefined });
-const number = (name: string, header = name): Column<Cells> => ({ header, cell: ({ row }) => row[name] as number | undefined, align: 'right' });
-const list = (name: string, header = name): Column<Cells> => ({ header, cell: ({ row }) => (row[name] as string[] | undefined)?.join(', ') });
+const text = (name: string, header = name): Column<Cells> => ({
+  header,
+  cell: ({ row }) => row[name] as string | undefined,
+});
+const number = (name: string, header = name): Column<Cells> => ({
+  header,
+  cell: ({ row }) => row[name] as number | undefined,
+  align: 'right',
+});
+const list = (name: string, header = name): Column<Cells> => ({
+  header,
+  cell: ({ row }) => (row[name] as string[] | undefined)?.join(', '),
+});
 /** Of what a neighbour may have said a thousand times; JSON has all of it. */
 const FEW = 8;
-const few = (items: readonly unknown[], separator: string): string => `${items.slice(0, FEW).join(separator)}${items.length > FEW ? ` and ${items.length - FEW} more` : ''}`;
-const shortList = (name: string, header: string): Column<Cells> => ({ header, cell: ({ row }) => few((row[name] as unknown[] | undefined) ?? [], ', ') });
-const age = (name: string, header: string): Column<Cells> => ({ header, cell: ({ row, nowMs }) => formatAge(row[name] as string | undefined, nowMs), align: 'right' });
-const hexadecimal = (name: string, digits: number, header = name): Column<Cells> => ({ header, cell: ({ row }) => hex(row[name] as number | undefined, digits), align: 'right' });
+const few = (items: readonly unknown[], separator: string): string =>
+  `${items.slice(0, FEW).join(separator)}${items.length > FEW ? ` and ${items.length - FEW} more` : ''}`;
+const shortList = (name: string, header: string): Column<Cells> => ({
+  header,
+  cell: ({ row }) => few((row[name] as unknown[] | undefined) ?? [], ', '),
+});
+const age = (name: string, header: string): Column<Cells> => ({
+  header,
+  cell: ({ row, nowMs }) => formatAge(row[name] as string | undefined, nowMs),
+  align: 'right',
+});
+const hexadecimal = (name: string, digits: number, header = name): Column<Cells> => ({
+  header,
+  cell: ({ row }) => hex(row[name] as number | undefined, digits),
+  align: 'right',
+});
 /** As cnpd.yaml and `ip route` call it: the main table by its name (RT_TABLE_MAIN). */
-const routingTable: Column<Cells> = { header: 'table', cell: ({ row }) => (row['table'] === 254 ? 'main' : (row['table'] as number | undefined)), align: 'right' };
+const routingTable: Column<Cells> = {
+  header: 'table',
+  cell: ({ row }) => (row['table'] === 254 ? 'main' : (row['table'] as number | undefined)),
+  align: 'right',
+};
 /** What a Long-haul CNP asks for, with its unit (LHCNP §5.5.1). */
 const UNITS: Readonly<Record<string, string>> = { pause: ' µs', 'rate-reduce': ' %', resume: ' %' };
 const instruction: Column<Cells> = {
   header: 'instruction',
   cell: ({ row }) => {
     const action = row['action'] as string | undefined;
-    return action === undefined || UNITS[action] === undefined ? action : `${action} ${String(row['parameter'])}${UNITS[action]}`;
+    return action === undefined || UNITS[action] === undefined
+      ? action
+      : `${action} ${String(row['parameter'])}${UNITS[action]}`;
   },
 };
 /** A threshold of 0 is off. */
-const threshold = (name: string, header: string): Column<Cells> => ({ header, cell: ({ row }) => (row[name] ? (row[name] as number) : 'off'), align: 'right' });
+const threshold = (name: string, header: string): Column<Cells> => ({
+  header,
+  cell: ({ row }) => (row[name] ? (row[name] as number) : 'off'),
+  align: 'right',
+});
 
 export const SENDER_COLUMNS: readonly Column<Cells>[] = [
   text('prefix'),
@@ -94,10 +126,16 @@ const ospfViews = (name: 'ospfv2' | 'ospfv3', title: string) =>
     },
   }) as const satisfies Record<string, View>;
 
-export const OSPF_VIEWS = { ospf: { title: 'the OSPFv2 carrier', ...ospfViews('ospfv2', 'OSPFv2') }, ospf3: { title: 'the OSPFv3 carrier', ...ospfViews('ospfv3', 'OSPFv3') } } as const;
+export const OSPF_VIEWS = {
+  ospf: { title: 'the OSPFv2 carrier', ...ospfViews('ospfv2', 'OSPFv2') },
+  ospf3: { title: 'the OSPFv3 carrier', ...ospfViews('ospfv3', 'OSPFv3') },
+} as const;
 
 /** AS_PATH of a path that has crossed no AS is empty. */
-const asPath: Column<Cells> = { header: 'AS path', cell: ({ row }) => (row['as-path'] ? few((row['as-path'] as string).split(' '), ' ') : 'own AS') };
+const asPath: Column<Cells> = {
+  header: 'AS path',
+  cell: ({ row }) => (row['as-path'] ? few((row['as-path'] as string).split(' '), ' ') : 'own AS'),
+};
 
 export const BGP_VIEWS = {
   session: {
@@ -123,7 +161,15 @@ export const BGP_VIEWS = {
     path: ['cnpd', 'bgp', 'peers'],
     description: "gobgpd's BGP neighbors",
     empty: 'there is no BGP neighbor',
-    columns: [text('address', 'neighbor'), number('as', 'AS'), text('in-domain', 'of the domain'), text('state'), list('families'), number('received'), number('advertised')],
+    columns: [
+      text('address', 'neighbor'),
+      number('as', 'AS'),
+      text('in-domain', 'of the domain'),
+      text('state'),
+      list('families'),
+      number('received'),
+      number('advertised'),
+    ],
   },
   paths: {
     path: ['cnpd', 'bgp', 'paths'],
@@ -150,9 +196,19 @@ export const VIEWS = {
     path: ['cnpd', 'proxies'],
     description: 'proxies that this router declares',
     empty: 'this router declares no proxy',
-    columns: [text('address'), list('prefixes', 'sender prefixes'), text('format'), list('advertised-in', 'advertised in')],
+    columns: [
+      text('address'),
+      list('prefixes', 'sender prefixes'),
+      text('format'),
+      list('advertised-in', 'advertised in'),
+    ],
   },
-  senders: { path: ['cnpd', 'senders'], description: 'sender prefixes that the network taught', empty: 'no sender prefix is known', columns: SENDER_COLUMNS },
+  senders: {
+    path: ['cnpd', 'senders'],
+    description: 'sender prefixes that the network taught',
+    empty: 'no sender prefix is known',
+    columns: SENDER_COLUMNS,
+  },
   neighbors: {
     path: ['cnpd', 'isis', 'neighbors'],
     description: 'IS-IS adjacencies',
@@ -264,7 +320,15 @@ export const VIEWS = {
     path: ['cnpd', 'sids'],
     description: 'END.CON SIDs, own and learned',
     empty: 'no SID is known',
-    columns: [text('sid', 'SID'), text('behavior'), text('origin'), text('status'), routingTable, text('carrier'), text('originator')],
+    columns: [
+      text('sid', 'SID'),
+      text('behavior'),
+      text('origin'),
+      text('status'),
+      routingTable,
+      text('carrier'),
+      text('originator'),
+    ],
   },
   rtt: {
     path: ['cnpd', 'rtt'],
@@ -281,7 +345,12 @@ export const VIEWS = {
       age('last-answer', 'last answer'),
     ],
   },
-  counters: { path: ['cnpd', 'counters'], description: 'all counters', empty: 'nothing was counted yet', columns: [text('name'), number('value')] },
+  counters: {
+    path: ['cnpd', 'counters'],
+    description: 'all counters',
+    empty: 'nothing was counted yet',
+    columns: [text('name'), number('value')],
+  },
   codepoints: {
     path: ['cnpd', 'codepoints'],
     description: 'code points that the drafts leave unassigned',
@@ -291,4 +360,8 @@ export const VIEWS = {
 } as const satisfies Record<string, View>;
 
 export const layOut = (view: Pick<View, 'columns' | 'empty'>, rows: readonly Row[], nowMs: number): string[] =>
-  formatTable(view.columns, rows.map((row) => ({ row, nowMs })), view.empty);
+  formatTable(
+    view.columns,
+    rows.map((row) => ({ row, nowMs })),
+    view.empty,
+  );

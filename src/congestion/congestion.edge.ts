@@ -1,5 +1,6 @@
-// What the agent does about congestion once the programs have notified a sender: it remembers what was sent, sends Resume when the queue has drained (resume.ts), and
-// listens to hosts that refuse a Fast CNP (refusals.ts). It reads the depth of queues only while somebody waits for a Resume.
+// What the agent does about congestion once the programs have notified a sender: it remembers what was sent, sends
+// Resume when the queue has drained (resume.ts), and listens to hosts that refuse a Fast CNP (refusals.ts). It reads
+// the depth of queues only while somebody waits for a Resume.
 import { openIcmpv6Socket, type DatagramSocket } from '../kernel/datagram-socket.ts';
 import { realtimeNs } from '../kernel/ffi/libc.ts';
 import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
@@ -18,7 +19,14 @@ import { ntpFromUnixNs } from '../packet/ntp.ts';
 import { type Names, NotificationHistory, notificationState } from './history.ts';
 import { Refusals, type RefusalSettings } from './refusals.ts';
 import { type LongHaulSettings, type ResumeInstruction, buildResume } from './resume-packet.ts';
-import { type ClaimResume, ResumeMachine, WAIT_MS, type ResumeOrder, type ResumePort, type ToldFlow } from './resume.ts';
+import {
+  type ClaimResume,
+  ResumeMachine,
+  WAIT_MS,
+  type ResumeOrder,
+  type ResumePort,
+  type ToldFlow,
+} from './resume.ts';
 
 /** The plan's notifier and ports, and the intent's Resume. */
 export interface CongestionSettings extends LongHaulSettings, RefusalSettings {
@@ -36,19 +44,33 @@ export interface CongestionModules {
   readonly netns?: Netns;
   /** Whether a Resume may be sent to this flow's sender now; takes its tokens. @throws KernelError */
   readonly claimResume: ClaimResume;
-  /** A host has shown that it does not understand a format. Called again whenever it shows it again; the answer is whether that is news. */
+  /**
+   * A host has shown that it does not understand a format. Called again whenever it shows it again; the answer is
+   * whether that is news.
+   */
   readonly onRefusal: (host: IpAddress, format: NotificationFormat) => boolean;
 }
 
 /** A flow of the program's table, with what its sender was told last. */
-export interface FlowWithHistory extends Pick<ToldFlow, 'source' | 'destination' | 'destinationQpn' | 'datagram' | 'ifindex'> {
-  readonly told: (Pick<ToldFlow, 'format' | 'sourceQpn' | 'endCon' | 'sourcePort' | 'pkey'> & { readonly atNs: bigint; readonly action: LongHaulAction | null }) | null;
+export interface FlowWithHistory extends Pick<
+  ToldFlow,
+  'source' | 'destination' | 'destinationQpn' | 'datagram' | 'ifindex'
+> {
+  readonly told:
+    | (Pick<ToldFlow, 'format' | 'sourceQpn' | 'endCon' | 'sourcePort' | 'pkey'> & {
+        readonly atNs: bigint;
+        readonly action: LongHaulAction | null;
+      })
+    | null;
 }
 
 export interface CongestionLoop {
   /** The program has sent a notification; perhaps some time ago, before this run began to listen. */
   notified(notification: SentNotification): void;
-  /** After a restart: who was told to slow down a moment ago and has not been told otherwise, as far as the program's table says. */
+  /**
+   * After a restart: who was told to slow down a moment ago and has not been told otherwise, as far as the program's
+   * table says.
+   */
   adopt(flows: Iterable<FlowWithHistory>): void;
   /** After every re-plan. */
   configure(settings: CongestionSettings): void;
@@ -57,9 +79,14 @@ export interface CongestionLoop {
   stop(): void;
 }
 
-/** A record that waited in the ring for longer than this is for the history alone: who is slowed down still, the flow table says better (adopt). */
+/**
+ * A record that waited in the ring for longer than this is for the history alone: who is slowed down still, the flow
+ * table says better (adopt).
+ */
 const FRESH_NS = 5_000_000_000n;
-/** Reading the qdiscs of a router with hundreds of interfaces takes milliseconds: so many times as long nothing is read. */
+/**
+ * Reading the qdiscs of a router with hundreds of interfaces takes milliseconds: so many times as long nothing is read.
+ */
 const READING_REST = 10;
 const isOld = (atNs: bigint): boolean => process.hrtime.bigint() - atNs > FRESH_NS;
 /** A sender that was told so long ago has recovered by itself. */
@@ -157,7 +184,8 @@ class RunningLoop implements CongestionLoop {
       this.#readingMs = clock.now() - startedAt;
       const roots = qdiscs.filter((qdisc) => qdisc.parent === TC_H.ROOT && ifindexes.has(qdisc.ifindex));
       if (this.#stopped) return;
-      for (const { ifindex, stats } of roots) for (const order of this.#resume.sample(ifindex, stats.backlogBytes, clock.now())) this.#send(order);
+      for (const { ifindex, stats } of roots)
+        for (const order of this.#resume.sample(ifindex, stats.backlogBytes, clock.now())) this.#send(order);
     } catch (error) {
       count('congestion.resume.queue-unreadable');
       log.warn({ error: messageOf(error) }, 'the queues cannot be read; who waits for a Resume waits on');
@@ -174,11 +202,22 @@ class RunningLoop implements CongestionLoop {
       this.#rawSocket(packet[0]! >>> 4 === 4 ? 4 : 6).send(packet);
     } catch (error) {
       count('congestion.resume.send-failed');
-      log.debug({ error: messageOf(error), sender: formatAddress(flow.source) }, 'a Resume could not be sent; its sender recovers by itself');
+      log.debug(
+        { error: messageOf(error), sender: formatAddress(flow.source) },
+        'a Resume could not be sent; its sender recovers by itself',
+      );
       return;
     }
     count('congestion.resume.sent');
-    this.#history.add({ ...flow, atNs: process.hrtime.bigint(), reason: 'resume', action: 'resume', level, parameter, queueBytes });
+    this.#history.add({
+      ...flow,
+      atNs: process.hrtime.bigint(),
+      reason: 'resume',
+      action: 'resume',
+      level,
+      parameter,
+      queueBytes,
+    });
   }
 
   #rawSocket(family: 4 | 6): RawSocket {
@@ -189,21 +228,25 @@ class RunningLoop implements CongestionLoop {
 
   #listen(): DatagramSocket {
     const { poller, netns, clock, count, log, reversePath, onRefusal } = this.#modules;
-    return openIcmpv6Socket({ netns, types: [PARAMETER_PROBLEM] }, {
-      poller,
-      onDatagram: ({ data, from, ifindex }) => {
-        const refusal = this.#refusals.parameterProblem(from.address, data, clock.now());
-        if (!refusal.ok) return count(`congestion.parameter-problem.${refusal.error}`);
-        const { host, sentTo } = refusal.value;
-        if (reversePath.refuses(sentTo, ifindex)) return count('congestion.parameter-problem.reverse-path');
-        count('congestion.parameter-problem.believed');
-        if (onRefusal(host, 'fast-cnp')) log.info({ host: formatAddress(host) }, 'the host does not understand Fast CNP');
+    return openIcmpv6Socket(
+      { netns, types: [PARAMETER_PROBLEM] },
+      {
+        poller,
+        onDatagram: ({ data, from, ifindex }) => {
+          const refusal = this.#refusals.parameterProblem(from.address, data, clock.now());
+          if (!refusal.ok) return count(`congestion.parameter-problem.${refusal.error}`);
+          const { host, sentTo } = refusal.value;
+          if (reversePath.refuses(sentTo, ifindex)) return count('congestion.parameter-problem.reverse-path');
+          count('congestion.parameter-problem.believed');
+          if (onRefusal(host, 'fast-cnp'))
+            log.info({ host: formatAddress(host) }, 'the host does not understand Fast CNP');
+        },
+        onError: (error) => {
+          count('congestion.parameter-problem.socket-error');
+          log.debug({ error: error.message }, 'the ICMPv6 socket reported an error');
+        },
       },
-      onError: (error) => {
-        count('congestion.parameter-problem.socket-error');
-        log.debug({ error: error.message }, 'the ICMPv6 socket reported an error');
-      },
-    });
+    );
   }
 
   #closeIcmp(): void {

@@ -1,4 +1,5 @@
-// What names a flow in this room's tables: text that is made for every notification, and so without the work of spelling addresses for people.
+// What names a flow in this room's tables: text that is made for every notification, and so without the work of
+// spelling addresses for people.
 import type { IpAddress } from '../model/address.ts';
 
 export interface FlowName {
@@ -7,9 +8,13 @@ export interface FlowName {
   readonly destinationQpn: number;
 }
 
-/** A flow that was told: the same addresses and Queue Pairs in another tenant's tunnel, or of datagrams, are another flow (bpf/lib/flows.h). */
-export const toldFlowKey = (flow: FlowName & { readonly endCon: IpAddress | null; readonly datagram: boolean; readonly sourceQpn: number }): string =>
-  `${flowKey(flow)} ${flow.endCon?.value.toString(36) ?? ''} ${flow.datagram ? flow.sourceQpn : ''}`;
+/**
+ * A flow that was told: the same addresses and Queue Pairs in another tenant's tunnel, or of datagrams, are another
+ * flow (bpf/lib/flows.h).
+ */
+export const toldFlowKey = (
+  flow: FlowName & { readonly endCon: IpAddress | null; readonly datagram: boolean; readonly sourceQpn: number },
+): string => `${flowKey(flow)} ${flow.endCon?.value.toString(36) ?? ''} ${flow.datagram ? flow.sourceQpn : ''}`;
 
 export const flowKey = ({ source, destination, destinationQpn }: FlowName): string =>
   `${source.family} ${source.value.toString(36)} ${destination.value.toString(36)} ${destinationQpn}`;

@@ -1,5 +1,5 @@
-// The latest notifications of this node, for `cnpctl show notifications`: a ring, so that an episode of congestion costs no more than its last thousand.
-// Pure.
+// The latest notifications of this node, for `cnpctl show notifications`: a ring, so that an episode of congestion
+// costs no more than its last thousand. Pure.
 import { formatAddress } from '../model/address.ts';
 import type { SentNotification } from '../model/notification.ts';
 import type { NotificationState } from '../model/state.ts';
@@ -17,11 +17,13 @@ export class NotificationHistory {
 
   /** The newest first, each with its number, which begins at 1. */
   *latest(): Generator<{ readonly sequence: number; readonly sent: SentNotification }> {
-    for (let sequence = this.#added; sequence > this.#added - this.#ring.length; sequence--) yield { sequence, sent: this.#ring[(sequence - 1) % HISTORY_LENGTH]! };
+    for (let sequence = this.#added; sequence > this.#added - this.#ring.length; sequence--)
+      yield { sequence, sent: this.#ring[(sequence - 1) % HISTORY_LENGTH]! };
   }
 }
 
-const isLongHaul = ({ format }: SentNotification): boolean => format === 'long-haul-icmpv6' || format === 'long-haul-roce';
+const isLongHaul = ({ format }: SentNotification): boolean =>
+  format === 'long-haul-icmpv6' || format === 'long-haul-roce';
 
 /** How the northbound spells a port and a monotonic time. */
 export interface Names {

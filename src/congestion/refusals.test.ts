@@ -12,8 +12,19 @@ const SENT = sentNotification({ format: 'fast-cnp', action: null, level: 0, para
 /** Of the option in a Destination Options header right behind the IPv6 header. */
 const POINTER = 42;
 
-const fastCnp = (more: { source?: IpAddress; destination?: IpAddress; originalDestination?: IpAddress; destQpn?: number } = {}): Uint8Array =>
-  buildFastCnp({ source: LOOPBACK, destination: SENDER, sourcePort: 0xc000, destQpn: 200, originalDestination: RECEIVER, trace: undefined, codes: { ...CODES, icrc: 'cover' }, ...more });
+const fastCnp = (
+  more: { source?: IpAddress; destination?: IpAddress; originalDestination?: IpAddress; destQpn?: number } = {},
+): Uint8Array =>
+  buildFastCnp({
+    source: LOOPBACK,
+    destination: SENDER,
+    sourcePort: 0xc000,
+    destQpn: 200,
+    originalDestination: RECEIVER,
+    trace: undefined,
+    codes: { ...CODES, icrc: 'cover' },
+    ...more,
+  });
 /** What a raw socket delivers of a host's answer. */
 const answer = (invoking: Uint8Array, { code = 2, pointer = POINTER } = {}): Uint8Array =>
   buildParameterProblem({ source: SENDER, destination: LOOPBACK }, { code, pointer, invoking }).subarray(40);
@@ -26,14 +37,20 @@ function refusals(): Refusals {
 
 describe('FCNP-4-j: a host says that it does not know the Fast CNP option', () => {
   it('is believed when it quotes the Fast CNP that was sent to it', () => {
-    expect(refusals().parameterProblem(SENDER, answer(fastCnp()), 10)).toEqual({ ok: true, value: { host: SENDER, sentTo: SENDER } });
+    expect(refusals().parameterProblem(SENDER, answer(fastCnp()), 10)).toEqual({
+      ok: true,
+      value: { host: SENDER, sentTo: SENDER },
+    });
   });
 
   it('comes from where the Fast CNP was sent: from behind END.CON, where this node may have no route to the host', () => {
     const endCon = address('2001:db8:c::1');
     const machine = new Refusals({ source6: LOOPBACK, fastCnp: CODES }, 0);
     machine.notified({ ...SENT, endCon }, 0);
-    expect(machine.parameterProblem(SENDER, answer(fastCnp()), 10)).toEqual({ ok: true, value: { host: SENDER, sentTo: endCon } });
+    expect(machine.parameterProblem(SENDER, answer(fastCnp()), 10)).toEqual({
+      ok: true,
+      value: { host: SENDER, sentTo: endCon },
+    });
   });
 
   const other = address('2001:db8:1::99');
@@ -61,19 +78,34 @@ describe('FCNP-4-j: a host says that it does not know the Fast CNP option', () =
 
   it('what was sent too long ago is no evidence', () => {
     expect(refusals().parameterProblem(SENDER, answer(fastCnp()), EVIDENCE_MS).ok).toBe(true);
-    expect(refusals().parameterProblem(SENDER, answer(fastCnp()), EVIDENCE_MS + 1)).toEqual({ ok: false, error: 'unknown' });
+    expect(refusals().parameterProblem(SENDER, answer(fastCnp()), EVIDENCE_MS + 1)).toEqual({
+      ok: false,
+      error: 'unknown',
+    });
   });
 
   it('each flow has a time of its own, and so has the host', () => {
     const machine = refusals();
     machine.notified({ ...SENT, destinationQpn: 201 }, EVIDENCE_MS);
     // About a flow of which too long ago, though the host was sent something since.
-    expect(machine.parameterProblem(SENDER, answer(fastCnp()), EVIDENCE_MS + 1)).toEqual({ ok: false, error: 'unknown' });
+    expect(machine.parameterProblem(SENDER, answer(fastCnp()), EVIDENCE_MS + 1)).toEqual({
+      ok: false,
+      error: 'unknown',
+    });
     expect(machine.parameterProblem(SENDER, answer(fastCnp({ destQpn: 201 })), 2 * EVIDENCE_MS).ok).toBe(true);
-    expect(machine.parameterProblem(SENDER, answer(fastCnp({ destQpn: 201 })), 2 * EVIDENCE_MS + 1)).toEqual({ ok: false, error: 'unknown' });
+    expect(machine.parameterProblem(SENDER, answer(fastCnp({ destQpn: 201 })), 2 * EVIDENCE_MS + 1)).toEqual({
+      ok: false,
+      error: 'unknown',
+    });
     // Whose host is too long silent is not even read.
-    expect(machine.parameterProblem(SENDER, Uint8Array.of(1), 2 * EVIDENCE_MS + 1)).toEqual({ ok: false, error: 'unknown' });
-    expect(machine.parameterProblem(SENDER, Uint8Array.of(1), 2 * EVIDENCE_MS)).toEqual({ ok: false, error: 'malformed' });
+    expect(machine.parameterProblem(SENDER, Uint8Array.of(1), 2 * EVIDENCE_MS + 1)).toEqual({
+      ok: false,
+      error: 'unknown',
+    });
+    expect(machine.parameterProblem(SENDER, Uint8Array.of(1), 2 * EVIDENCE_MS)).toEqual({
+      ok: false,
+      error: 'malformed',
+    });
   });
 
   it('other formats are no evidence', () => {
@@ -90,14 +122,20 @@ describe('FCNP-4-j: a host says that it does not know the Fast CNP option', () =
 
   it('a flood of them is not looked at', () => {
     const machine = refusals();
-    const results = Array.from({ length: 1000 }, (_, i) => machine.parameterProblem(SENDER, answer(fastCnp()), i / 1000));
+    const results = Array.from({ length: 1000 }, (_, i) =>
+      machine.parameterProblem(SENDER, answer(fastCnp()), i / 1000),
+    );
     expect(results.filter((r) => !r.ok && r.error === 'rate-limited').length).toBeGreaterThan(890);
   });
 
   it('a flood from others does not keep the host from being heard', () => {
     const machine = refusals();
-    for (let i = 0; i < 1000; i++) expect(machine.parameterProblem(other, answer(fastCnp()), i / 1000)).toEqual({ ok: false, error: 'unknown' });
-    expect(machine.parameterProblem(SENDER, answer(fastCnp()), 1)).toEqual({ ok: true, value: { host: SENDER, sentTo: SENDER } });
+    for (let i = 0; i < 1000; i++)
+      expect(machine.parameterProblem(other, answer(fastCnp()), i / 1000)).toEqual({ ok: false, error: 'unknown' });
+    expect(machine.parameterProblem(SENDER, answer(fastCnp()), 1)).toEqual({
+      ok: true,
+      value: { host: SENDER, sentTo: SENDER },
+    });
   });
 
   it('what is remembered is bounded', () => {
@@ -109,10 +147,14 @@ describe('FCNP-4-j: a host says that it does not know the Fast CNP option', () =
 
   it('a flow that is notified again is remembered as the latest, and its host with it', () => {
     const machine = refusals();
-    for (let i = 1; i < MOST_EVIDENCE; i++) machine.notified({ ...SENT, source: { ...other, value: other.value + BigInt(i) } }, 1);
+    for (let i = 1; i < MOST_EVIDENCE; i++)
+      machine.notified({ ...SENT, source: { ...other, value: other.value + BigInt(i) } }, 1);
     machine.notified(SENT, 1);
     machine.notified({ ...SENT, source: other }, 1);
-    expect(machine.parameterProblem(SENDER, answer(fastCnp()), 2)).toEqual({ ok: true, value: { host: SENDER, sentTo: SENDER } });
+    expect(machine.parameterProblem(SENDER, answer(fastCnp()), 2)).toEqual({
+      ok: true,
+      value: { host: SENDER, sentTo: SENDER },
+    });
   });
 
   it('one host more than the limit makes the oldest be forgotten, and no other', () => {

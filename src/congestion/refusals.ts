@@ -1,6 +1,8 @@
-// What hosts say they do not understand: ICMPv6 Parameter Problem code 2 that quotes a Fast CNP of ours (FCNP-4-j; RFC 4443 §3.4). Anybody can send one, and believing it
-// takes a sender out of Fast CNP for as long as `capability-expiry`; so it has to come from the host itself and to quote a Fast CNP that was sent to that host
-// a moment ago: our address, the flow's receiver in the option, the flow's Queue Pair in the BTH. Who is not on the path cannot know these. A machine.
+// What hosts say they do not understand: ICMPv6 Parameter Problem code 2 that quotes a Fast CNP of ours (FCNP-4-j; RFC
+// 4443 §3.4). Anybody can send one, and believing it takes a sender out of Fast CNP for as long as `capability-expiry`;
+// so it has to come from the host itself and to quote a Fast CNP that was sent to that host a moment ago: our address,
+// the flow's receiver in the option, the flow's Queue Pair in the BTH. Who is not on the path cannot know these. A
+// machine.
 import { type IpAddress, sameAddress } from '../model/address.ts';
 import type { SentNotification } from '../model/notification.ts';
 import { type Result, fail, ok } from '../model/result.ts';
@@ -22,9 +24,9 @@ export interface RefusalSettings {
 }
 
 /**
- * Why a Parameter Problem is not believed; each is a counter `congestion.parameter-problem.…`. `other`: about something that is no Fast CNP. `not-ours`: quotes
- * one from another address. `not-from-host`: another node answers for the host. `unknown`: no such Fast CNP was
- * sent, or none at all to this host.
+ * Why a Parameter Problem is not believed; each is a counter `congestion.parameter-problem.…`. `other`: about something
+ * that is no Fast CNP. `not-ours`: quotes one from another address. `not-from-host`: another node answers for the host.
+ * `unknown`: no such Fast CNP was sent, or none at all to this host.
  */
 export type Disbelief = 'rate-limited' | 'malformed' | 'other' | 'not-ours' | 'not-from-host' | 'unknown';
 
@@ -32,7 +34,10 @@ export type Disbelief = 'rate-limited' | 'malformed' | 'other' | 'not-ours' | 'n
 export interface Refusal {
   /** That does not understand Fast CNP. */
   readonly host: IpAddress;
-  /** Where the Fast CNP was sent, and so from where the answer comes: the host, or END.CON in front of it (this node may have no route to the host then). */
+  /**
+   * Where the Fast CNP was sent, and so from where the answer comes: the host, or END.CON in front of it (this node may
+   * have no route to the host then).
+   */
   readonly sentTo: IpAddress;
 }
 
@@ -42,7 +47,12 @@ interface Evidence {
 }
 
 /** Codes of refusedFastCnp that say: a well-formed message about something else. */
-const ABOUT_SOMETHING_ELSE: ReadonlySet<string> = new Set(['not-unrecognized-option', 'no-fast-cnp-option', 'pointer-elsewhere', 'not-alone']);
+const ABOUT_SOMETHING_ELSE: ReadonlySet<string> = new Set([
+  'not-unrecognized-option',
+  'no-fast-cnp-option',
+  'pointer-elsewhere',
+  'not-alone',
+]);
 
 export class Refusals {
   #settings: RefusalSettings;
@@ -85,8 +95,12 @@ export class Refusals {
     if (!sameAddress(source, source6)) return fail('not-ours');
     if (!sameAddress(destination, from)) return fail('not-from-host');
     if (destQpn === undefined) return fail('malformed');
-    const sent = this.#evidence.get(flowKey({ source: destination, destination: option.originalDestination, destinationQpn: destQpn }));
-    return sent !== undefined && now - sent.at <= EVIDENCE_MS ? ok({ host: destination, sentTo: sent.sentTo }) : fail('unknown');
+    const sent = this.#evidence.get(
+      flowKey({ source: destination, destination: option.originalDestination, destinationQpn: destQpn }),
+    );
+    return sent !== undefined && now - sent.at <= EVIDENCE_MS
+      ? ok({ host: destination, sentTo: sent.sentTo })
+      : fail('unknown');
   }
 }
 

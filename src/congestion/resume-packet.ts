@@ -1,6 +1,7 @@
-// The Long-haul CNP with the action Resume (LHCNP §5.5.1, §6), in the form in which the sender was told to slow down, and on the way it was told. Built by the agent;
-// the other Long-haul CNPs are built by the program `notice`, with the same fields. A flow in
-// a tunnel is told through the tunnel's END.CON (FCN-4.2.2-d), an IPv4 flow in the RoCEv2 form (LHCNP-4-a).
+// The Long-haul CNP with the action Resume (LHCNP §5.5.1, §6), in the form in which the sender was told to slow down,
+// and on the way it was told. Built by the agent; the other Long-haul CNPs are built by the program `notice`, with the
+// same fields. A flow in a tunnel is told through the tunnel's END.CON (FCN-4.2.2-d), an IPv4 flow in the RoCEv2 form
+// (LHCNP-4-a).
 import type { IpAddress } from '../model/address.ts';
 import { buildLongHaulIcmpv6 } from '../packet/icmpv6/long-haul-cnp.ts';
 import { UNDISCLOSED, type LongHaulCnp, queueDepthMetric } from '../packet/long-haul/body.ts';
@@ -36,15 +37,24 @@ export interface ResumeInstruction {
 /** Of a flow whose sender was told by a version that did not keep them (flows.ts). No data packet has P_Key 0. */
 const UNKNOWN = { sourcePort: 0xc000, pkey: DEFAULT_PKEY } as const;
 
-/** LHCNP-6.2.3-g; decision D11: the P_Key and the UDP source port of the flow, as in what it was told before, so that it takes the same path. */
-const transportOf = ({ sourcePort, pkey }: ToldFlow): { readonly sourcePort: number; readonly pkey: number } => (pkey === 0 ? UNKNOWN : { sourcePort, pkey });
+/**
+ * LHCNP-6.2.3-g; decision D11: the P_Key and the UDP source port of the flow, as in what it was told before, so that it
+ * takes the same path.
+ */
+const transportOf = ({ sourcePort, pkey }: ToldFlow): { readonly sourcePort: number; readonly pkey: number } =>
+  pkey === 0 ? UNKNOWN : { sourcePort, pkey };
 
 /**
  * A whole IP packet, to be sent from the loopback of its family. Undefined: this node is not set up for it any more.
  * @param ntp the time, 64-bit NTP timestamp format
  * @throws EncodeError
  */
-export function buildResume({ flow, queueBytes }: ResumeOrder, instruction: ResumeInstruction, settings: LongHaulSettings, ntp: bigint): Uint8Array | undefined {
+export function buildResume(
+  { flow, queueBytes }: ResumeOrder,
+  instruction: ResumeInstruction,
+  settings: LongHaulSettings,
+  ntp: bigint,
+): Uint8Array | undefined {
   const { longHaul, source6 } = settings;
   const source = flow.source.family === 6 ? source6 : settings.source4;
   if (!longHaul || !source || (flow.endCon && !source6)) return undefined;
@@ -64,7 +74,10 @@ export function buildResume({ flow, queueBytes }: ResumeOrder, instruction: Resu
   return flow.endCon ? wrapForEndCon({ source: source6!, endCon: flow.endCon, notification }) : notification;
 }
 
-function objects({ timestamp, deviceId, pathId }: NonNullable<LongHaulSettings['longHaul']>, ntp: bigint): LongHaulObject[] {
+function objects(
+  { timestamp, deviceId, pathId }: NonNullable<LongHaulSettings['longHaul']>,
+  ntp: bigint,
+): LongHaulObject[] {
   const id = new Uint8Array(4);
   if (pathId !== null) put32(id, 0, pathId);
   return [

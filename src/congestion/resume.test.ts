@@ -4,18 +4,27 @@ import { sentNotification } from './fixture.ts';
 import { type ClaimResume, MOST_WAITING, type ResumePort, ResumeMachine, WAIT_MS } from './resume.ts';
 
 /** 100 Gb/s, 10 ms: K_max 125 MB, K_min 62.5 MB (A1). */
-const PORT: ResumePort = { ifindex: 3, kMin: 62_500_000, kMax: 125_000_000, rttNs: 10_000_000, perFlowIntervalNs: 50_000_000 };
+const PORT: ResumePort = {
+  ifindex: 3,
+  kMin: 62_500_000,
+  kMax: 125_000_000,
+  rttNs: 10_000_000,
+  perFlowIntervalNs: 50_000_000,
+};
 const HIGH = 130_000_000;
 const LOW = 30_000_000;
 
 function bench(ports: readonly ResumePort[] = [PORT], claim: ClaimResume = () => 'granted') {
   const counters: Record<string, number> = {};
-  const machine = new ResumeMachine({ count: (name, by = 1) => void (counters[name] = (counters[name] ?? 0) + by), claim });
+  const machine = new ResumeMachine({
+    count: (name, by = 1) => void (counters[name] = (counters[name] ?? 0) + by),
+    claim,
+  });
   machine.configure(ports);
   /** Samples as often as the machine wants; returns the times at which Resumes were ordered. */
   const run = (from: number, to: number, depthAt: (now: number) => number): { at: number; orders: number }[] => {
     const ordered: { at: number; orders: number }[] = [];
-    for (let now = from; now <= to; ) {
+    for (let now = from; now <= to;) {
       const wanted = machine.wanted(now);
       if (!wanted) break;
       for (const ifindex of wanted.ifindexes) {
@@ -82,7 +91,12 @@ describe('Resume', () => {
 
   it('only who was told to pause or to slow down waits; others have nothing to resume', () => {
     const { machine } = bench();
-    for (const more of [{ action: 'notify', parameter: 0 }, { format: 'fast-cnp', action: null }, { format: 'proxy', action: null }, { action: 'resume' }] as const) {
+    for (const more of [
+      { action: 'notify', parameter: 0 },
+      { format: 'fast-cnp', action: null },
+      { format: 'proxy', action: null },
+      { action: 'resume' },
+    ] as const) {
       machine.notified(sentNotification(more), 0);
     }
     expect(machine.wanted(0)).toBeUndefined();
@@ -101,7 +115,12 @@ describe('Resume', () => {
 
   it('flows that differ in their tenant or in their datagrams\u2019 source are each resumed', () => {
     const { machine } = bench();
-    const two = [{ endCon: address('2001:db8:c::1') }, { endCon: address('2001:db8:c::2') }, { datagram: true, sourceQpn: 7 }, { datagram: true, sourceQpn: 8 }];
+    const two = [
+      { endCon: address('2001:db8:c::1') },
+      { endCon: address('2001:db8:c::2') },
+      { datagram: true, sourceQpn: 7 },
+      { datagram: true, sourceQpn: 8 },
+    ];
     for (const more of two) machine.notified(sentNotification(more), 0);
     machine.sample(3, LOW, 10);
     expect(machine.sample(3, LOW, 21).map(({ flow }) => flow)).toEqual(two.map(sentNotification));
@@ -110,7 +129,8 @@ describe('Resume', () => {
   it('LHCNP-9-f, LHCNP-5.5-h: who gets no token waits on; a flow that waits holds up nobody, a port that waits everybody', () => {
     let tokens = 10;
     const early = new Set([3]);
-    const claim: ClaimResume = ({ destinationQpn }) => (early.has(destinationQpn) ? 'flow-waits' : tokens-- > 0 ? 'granted' : 'port-waits');
+    const claim: ClaimResume = ({ destinationQpn }) =>
+      early.has(destinationQpn) ? 'flow-waits' : tokens-- > 0 ? 'granted' : 'port-waits';
     const { machine, counters, run } = bench([PORT], claim);
     for (let i = 0; i < 50; i++) machine.notified(sentNotification({ destinationQpn: i }), 0);
     expect(run(0, 100, () => LOW)).toMatchObject([{ orders: 10 }]);

@@ -1,9 +1,11 @@
-// When a sender is told that it may go faster again (LHCNP §5.5.1 Resume; LHCNP-5.5.1-i). Whoever was told to pause or to slow down waits here until the queue of its
-// port has been below K_min for more than one RTT_est. The programs cannot do this: they run when packets leave, and a queue that has drained is one
-// through which none do. The depth is therefore sampled, and only while somebody waits.
+// When a sender is told that it may go faster again (LHCNP §5.5.1 Resume; LHCNP-5.5.1-i). Whoever was told to pause or
+// to slow down waits here until the queue of its port has been below K_min for more than one RTT_est. The programs
+// cannot do this: they run when packets leave, and a queue that has drained is one through which none do. The depth is
+// therefore sampled, and only while somebody waits.
 //
-// A machine: notifications and samples in, orders out. One Resume answers all that the sender was told before. Resumes of a port come at the rate of its
-// notices (LHCNP-5.5-g), which also keeps a hundred senders from speeding up in the same moment.
+// A machine: notifications and samples in, orders out. One Resume answers all that the sender was told before. Resumes
+// of a port come at the rate of its notices (LHCNP-5.5-g), which also keeps a hundred senders from speeding up in the
+// same moment.
 import type { ResumeAnswer, SentNotification } from '../model/notification.ts';
 import type { Count } from '../model/log.ts';
 import { toldFlowKey } from './flow-key.ts';
@@ -20,7 +22,19 @@ export interface ResumePort {
 }
 
 /** Who was told, and how to reach it. */
-export type ToldFlow = Pick<SentNotification, 'format' | 'ifindex' | 'source' | 'destination' | 'destinationQpn' | 'sourceQpn' | 'datagram' | 'endCon' | 'sourcePort' | 'pkey'>;
+export type ToldFlow = Pick<
+  SentNotification,
+  | 'format'
+  | 'ifindex'
+  | 'source'
+  | 'destination'
+  | 'destinationQpn'
+  | 'sourceQpn'
+  | 'datagram'
+  | 'endCon'
+  | 'sourcePort'
+  | 'pkey'
+>;
 
 export interface ResumeOrder {
   readonly flow: ToldFlow;
@@ -31,7 +45,10 @@ export interface ResumeOrder {
 /** Asks for the tokens of a Resume, and takes them when they are there. */
 export type ClaimResume = (flow: ToldFlow) => ResumeAnswer;
 
-/** A sender recovers by itself two RTTs after the last word (LHCNP-5.6-f): after this long there is nothing to resume. Milliseconds. */
+/**
+ * A sender recovers by itself two RTTs after the last word (LHCNP-5.6-f): after this long there is nothing to resume.
+ * Milliseconds.
+ */
 export const WAIT_MS = 60_000;
 export const MOST_WAITING = 4096;
 /** Samples in the time that the queue has to stay low. */
@@ -54,8 +71,12 @@ interface Waiting {
 }
 
 const holdMs = ({ rttNs, perFlowIntervalNs }: ResumePort): number => (rttNs ?? perFlowIntervalNs) / 1e6;
-const samplingMs = (plan: ResumePort): number => Math.min(LONGEST_SAMPLING_MS, Math.max(SHORTEST_SAMPLING_MS, holdMs(plan) / SAMPLES));
-/** Where there is no K_min its recommended value stands in (LHCNP-5.3.2-g); a port that notifies by other triggers alone has to be empty. */
+const samplingMs = (plan: ResumePort): number =>
+  Math.min(LONGEST_SAMPLING_MS, Math.max(SHORTEST_SAMPLING_MS, holdMs(plan) / SAMPLES));
+/**
+ * Where there is no K_min its recommended value stands in (LHCNP-5.3.2-g); a port that notifies by other triggers alone
+ * has to be empty.
+ */
 const lowBelow = ({ kMin, kMax }: ResumePort): number => kMin ?? (kMax === null ? 1 : kMax / 2);
 
 /** LHCNP §5.5.1: only what was taken can be given back. */
@@ -77,10 +98,14 @@ export class ResumeMachine {
   configure(plans: Iterable<ResumePort>): void {
     const before = this.#ports;
     this.#ports = new Map([...plans].map((plan) => [plan.ifindex, configured(plan, before.get(plan.ifindex))]));
-    for (const [key, { flow }] of this.#waiting) if (!this.#ports.has(flow.ifindex)) this.#forget(key, 'congestion.resume.port-gone');
+    for (const [key, { flow }] of this.#waiting)
+      if (!this.#ports.has(flow.ifindex)) this.#forget(key, 'congestion.resume.port-gone');
   }
 
-  /** A notification was sent. @param now monotonic milliseconds, here and below. Any shows that its port is congested still; one that slows its sender down makes it wait for a Resume. */
+  /**
+   * A notification was sent. @param now monotonic milliseconds, here and below. Any shows that its port is congested
+   * still; one that slows its sender down makes it wait for a Resume.
+   */
   notified(notification: SentNotification, now: number): void {
     const port = this.#ports.get(notification.ifindex);
     if (!port) return;
@@ -94,7 +119,8 @@ export class ResumeMachine {
     const key = toldFlowKey(flow);
     this.#waiting.delete(key);
     this.#waiting.set(key, { flow, toldAt: now });
-    if (this.#waiting.size > MOST_WAITING) this.#forget(this.#waiting.keys().next().value!, 'congestion.resume.table-full');
+    if (this.#waiting.size > MOST_WAITING)
+      this.#forget(this.#waiting.keys().next().value!, 'congestion.resume.table-full');
   }
 
   /** Ports whose queue depth is wanted, and in how many milliseconds; undefined: nobody waits. */
@@ -130,7 +156,10 @@ export class ResumeMachine {
     return this.#waiting.size;
   }
 
-  /** For how long the queue has been low; undefined: it is not. A pause in sampling is no evidence, unless samples cannot come faster than that. */
+  /**
+   * For how long the queue has been low; undefined: it is not. A pause in sampling is no evidence, unless samples
+   * cannot come faster than that.
+   */
   #lowFor(port: Port, queueBytes: number, now: number): number | undefined {
     const gap = now - (port.sampledAt ?? now);
     const pause = gap > Math.max(holdMs(port.plan), SAMPLES * samplingMs(port.plan), 2 * port.gap);
@@ -153,4 +182,5 @@ export class ResumeMachine {
   }
 }
 
-const configured = (plan: ResumePort, before: Port | undefined): Port => (before ? { ...before, plan } : { plan, lowSince: undefined, sampledAt: undefined, gap: 0 });
+const configured = (plan: ResumePort, before: Port | undefined): Port =>
+  before ? { ...before, plan } : { plan, lowSince: undefined, sampledAt: undefined, gap: 0 };

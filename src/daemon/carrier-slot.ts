@@ -1,5 +1,5 @@
-// One carrier's life beside the daemon's: there while the intent has its section, created anew when what it is has changed, told what to advertise.
-// What it taught is held when it goes, as if its originators had become unreachable.
+// One carrier's life beside the daemon's: there while the intent has its section, created anew when what it is has
+// changed, told what to advertise. What it taught is held when it goes, as if its originators had become unreachable.
 import { isDeepStrictEqual } from 'node:util';
 import type { Carrier } from '../carriers/carrier.ts';
 import type { Intent } from '../intent/intent.ts';
@@ -67,7 +67,11 @@ export class CarrierSlot<C extends SlotCarrier<Section>, Section> {
     } catch (error) {
       await carrier.stop();
       this.#carrier = undefined;
-      this.#problem = { feature: name, problem: error instanceof Error ? error.message : String(error), remedy: 'mend it, then `cnpctl reload`' };
+      this.#problem = {
+        feature: name,
+        problem: error instanceof Error ? error.message : String(error),
+        remedy: 'mend it, then `cnpctl reload`',
+      };
       throw error;
     }
   }

@@ -8,7 +8,12 @@ const intent = (carriers: object): Intent => carriers as Intent;
 
 describe('times of the carriers', () => {
   it('each holds what it taught for its own time', () => {
-    expect(holdTimes(intent({ isis: { holdUnreachableMs: 5000 }, ospfv3: { holdUnreachableMs: 0 } }))).toEqual({ isis: 5000, ospfv2: 120_000, ospfv3: 0, bgp: 120_000 });
+    expect(holdTimes(intent({ isis: { holdUnreachableMs: 5000 }, ospfv3: { holdUnreachableMs: 0 } }))).toEqual({
+      isis: 5000,
+      ospfv2: 120_000,
+      ospfv3: 0,
+      bgp: 120_000,
+    });
   });
 
   it('what an earlier run left stays until every network has had the time to say it again', () => {
@@ -17,21 +22,40 @@ describe('times of the carriers', () => {
     expect(patienceMs(intent({ bgp: { holdUnreachableMs: 60_000 } }))).toBe(60_000);
     expect(patienceMs(intent({ isis: { helloIntervalMs: 3000, holdUnreachableMs: 120_000 } }))).toBe(120_000);
     expect(patienceMs(intent({ isis: { helloIntervalMs: 3000, holdUnreachableMs: 0 } }))).toBe(16_000);
-    expect(patienceMs(intent({ isis: { helloIntervalMs: 3000, holdUnreachableMs: 0 }, ospfv2: { helloSeconds: 10, holdUnreachableMs: 0 } }))).toBe(30_000);
+    expect(
+      patienceMs(
+        intent({
+          isis: { helloIntervalMs: 3000, holdUnreachableMs: 0 },
+          ospfv2: { helloSeconds: 10, holdUnreachableMs: 0 },
+        }),
+      ),
+    ).toBe(30_000);
   });
 });
 
 describe('a reload leaves a carrier, and its adjacency, alone', () => {
   const file = (router: string, rest = ''): Intent =>
-    load(`router: { name: r1, loopback: { ipv6: 2001:db8::1 }${router} }\nisis: { system-id: 0000.0000.c001, area: 49.0001, level: 2, interface: cnpd-isis }\n${rest}`);
+    load(
+      `router: { name: r1, loopback: { ipv6: 2001:db8::1 }${router} }\nisis: { system-id: 0000.0000.c001, area: 49.0001, level: 2, interface: cnpd-isis }\n${rest}`,
+    );
   const NOTHING = { proxies: [], sids: [], routerAddresses: [] };
 
   /** @returns how often the IS-IS carrier was created, after a start and a reload */
   const created = async (before: Intent, after: Intent): Promise<number> => {
     let count = 0;
-    const carrier = { originate: () => {}, start: async () => {}, stop: async () => {}, update: () => false } as unknown as SlotCarrier<object>;
+    const carrier = {
+      originate: () => {},
+      start: async () => {},
+      stop: async () => {},
+      update: () => false,
+    } as unknown as SlotCarrier<object>;
     const slot = new CarrierSlot({
-      name: 'isis', section: ({ isis }) => isis, identity: (intent) => identityOf('isis', intent), create: () => (count++, carrier), holdMs: () => 0, onStopped: () => {},
+      name: 'isis',
+      section: ({ isis }) => isis,
+      identity: (intent) => identityOf('isis', intent),
+      create: () => (count++, carrier),
+      holdMs: () => 0,
+      onStopped: () => {},
     });
     await slot.start(before, NOTHING);
     await slot.reload(after, NOTHING, false);

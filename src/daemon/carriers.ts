@@ -1,5 +1,5 @@
-// The carriers that the daemon runs: a slot for each section of the intent that names one. They start, reload and stop one after another; what one
-// cannot do keeps none of the others from their work.
+// The carriers that the daemon runs: a slot for each section of the intent that names one. They start, reload and stop
+// one after another; what one cannot do keeps none of the others from their work.
 import { type BgpCarrier, createBgpCarrier } from '../carriers/bgp/carrier.ts';
 import { type IsisCarrier, createIsisCarrier } from '../carriers/isis/carrier.ts';
 import type { CarrierSink } from '../carriers/carrier.ts';
@@ -15,7 +15,14 @@ import { CarrierSlot } from './carrier-slot.ts';
 import { isisProblems } from './isis-problems.ts';
 import type { Logging } from './logging.ts';
 import { originated } from './origination.ts';
-import { adjacencyProblems, bgpProblems, disputeProblems, ospfProblems, placementProblems, promiseProblems } from './problems.ts';
+import {
+  adjacencyProblems,
+  bgpProblems,
+  disputeProblems,
+  ospfProblems,
+  placementProblems,
+  promiseProblems,
+} from './problems.ts';
 
 export interface CarriersModules {
   /** Asked for when a carrier is created. */
@@ -34,7 +41,10 @@ const DEFAULT_HOLD_MS = 120_000;
 const NAMES = ['isis', 'ospfv2', 'ospfv3', 'bgp'] as const;
 const OSPF = ['ospfv2', 'ospfv3'] as const;
 
-/** How long what each carrier teaches outlives its originator, milliseconds; that of one that does not run is as it would be by default. */
+/**
+ * How long what each carrier teaches outlives its originator, milliseconds; that of one that does not run is as it
+ * would be by default.
+ */
 export const holdTimes = (intent: Intent): Record<(typeof NAMES)[number], number> => ({
   isis: intent.isis?.holdUnreachableMs ?? DEFAULT_HOLD_MS,
   ospfv2: intent.ospfv2?.holdUnreachableMs ?? DEFAULT_HOLD_MS,
@@ -42,16 +52,30 @@ export const holdTimes = (intent: Intent): Record<(typeof NAMES)[number], number
   bgp: intent.bgp?.holdUnreachableMs ?? DEFAULT_HOLD_MS,
 });
 
-/** What a carrier reads only when it is created, its own section aside: when that changes it is created anew, and its adjacency with it. */
-export const identityOf = (name: (typeof NAMES)[number], { codePoints, router }: Intent): unknown => (name === 'isis' ? [codePoints, router.name] : codePoints);
+/**
+ * What a carrier reads only when it is created, its own section aside: when that changes it is created anew, and its
+ * adjacency with it.
+ */
+export const identityOf = (name: (typeof NAMES)[number], { codePoints, router }: Intent): unknown =>
+  name === 'isis' ? [codePoints, router.name] : codePoints;
 
-/** An adjacency and a database exchange, or gobgpd's list of its paths, take some seconds, however short the hold time is; and a hello or two, until they begin. */
+/**
+ * An adjacency and a database exchange, or gobgpd's list of its paths, take some seconds, however short the hold time
+ * is; and a hello or two, until they begin.
+ */
 const EXCHANGE_MS = 10_000;
 
-/** How long after the start the network may still be telling what it told an earlier run, milliseconds; 0: no carrier is declared. */
+/**
+ * How long after the start the network may still be telling what it told an earlier run, milliseconds; 0: no carrier is
+ * declared.
+ */
 export function patienceMs(intent: Intent): number {
   const { isis, ospfv2, ospfv3, bgp } = intent;
-  const hellos = [isis?.helloIntervalMs, ...[ospfv2, ospfv3].map((ospf) => ospf && ospf.helloSeconds * 1000), bgp && 0].filter((ms) => ms !== undefined);
+  const hellos = [
+    isis?.helloIntervalMs,
+    ...[ospfv2, ospfv3].map((ospf) => ospf && ospf.helloSeconds * 1000),
+    bgp && 0,
+  ].filter((ms) => ms !== undefined);
   if (hellos.length === 0) return 0;
   return Math.max(EXCHANGE_MS + 2 * Math.max(...hellos), ...NAMES.map((name) => intent[name]?.holdUnreachableMs ?? 0));
 }
@@ -66,7 +90,8 @@ export class Carriers {
   constructor(modules: CarriersModules) {
     const { onStopped } = modules;
     this.#refusedSids = modules.refusedSids;
-    const holdMs = (section: { readonly holdUnreachableMs: number } | undefined): number => section?.holdUnreachableMs ?? DEFAULT_HOLD_MS;
+    const holdMs = (section: { readonly holdUnreachableMs: number } | undefined): number =>
+      section?.holdUnreachableMs ?? DEFAULT_HOLD_MS;
     const ospf = (name: (typeof OSPF)[number]): CarrierSlot<OspfCarrier, OspfIntent> =>
       new CarrierSlot({
         name,
@@ -123,7 +148,10 @@ export class Carriers {
   problems(intent: Intent, now: number): Problem[] {
     const { isis, bgp } = this;
     return [
-      ...NAMES.flatMap((name) => [...this[name].problems, ...placementProblems(intent, name, this[name].carrier?.unplaced() ?? 0)]),
+      ...NAMES.flatMap((name) => [
+        ...this[name].problems,
+        ...placementProblems(intent, name, this[name].carrier?.unplaced() ?? 0),
+      ]),
       ...adjacencyProblems(intent, isis.carrier, isis.startedAt, now),
       ...isisProblems(intent, isis.carrier),
       ...OSPF.flatMap((name) => ospfProblems(intent[name], this[name].carrier, this[name].startedAt, now)),
@@ -136,20 +164,43 @@ export class Carriers {
   async #each(run: (name: (typeof NAMES)[number]) => Promise<void>): Promise<void> {
     const errors: Error[] = [];
     for (const name of NAMES) {
-      await run(name).catch((cause: unknown) => errors.push(new Error(`${name}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })));
+      await run(name).catch((cause: unknown) =>
+        errors.push(new Error(`${name}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })),
+      );
     }
     if (errors[0]) throw errors[0];
   }
 }
 
-function createIsis(isis: IsisIntent, { codePoints, router }: Intent, { poller, sink, clock, logging, count }: CarriersModules): IsisCarrier {
-  return createIsisCarrier(isis, { poller: poller(), sink, clock, log: logging.room('isis'), count, codePoints, hostname: `${router.name}-cnpd` });
+function createIsis(
+  isis: IsisIntent,
+  { codePoints, router }: Intent,
+  { poller, sink, clock, logging, count }: CarriersModules,
+): IsisCarrier {
+  return createIsisCarrier(isis, {
+    poller: poller(),
+    sink,
+    clock,
+    log: logging.room('isis'),
+    count,
+    codePoints,
+    hostname: `${router.name}-cnpd`,
+  });
 }
 
-function createOspf(name: CarrierName, ospf: OspfIntent, { codePoints }: Intent, { poller, sink, clock, logging, count }: CarriersModules): OspfCarrier {
+function createOspf(
+  name: CarrierName,
+  ospf: OspfIntent,
+  { codePoints }: Intent,
+  { poller, sink, clock, logging, count }: CarriersModules,
+): OspfCarrier {
   return createOspfCarrier(ospf, { poller: poller(), sink, clock, log: logging.room(name), count, codePoints });
 }
 
-function createBgp(bgp: BgpIntent, { codePoints }: Intent, { sink, clock, logging, count }: CarriersModules): BgpCarrier {
+function createBgp(
+  bgp: BgpIntent,
+  { codePoints }: Intent,
+  { sink, clock, logging, count }: CarriersModules,
+): BgpCarrier {
   return createBgpCarrier(bgp, { sink, clock, log: logging.room('bgp'), count, codePoints });
 }

@@ -13,7 +13,8 @@ export const frrExpectations = ({ isis, ospfv2, ospfv3, srv6 }: Intent): FrrExpe
 });
 
 /** Its interfaces cnpd creates in a moment; what cannot be told without them is no finding. */
-export const isForTheOperator = ({ state, problem }: Pick<FrrCheck, 'state' | 'problem'>): boolean => state === 'missing' && !/^there is no interface /.test(problem ?? '');
+export const isForTheOperator = ({ state, problem }: Pick<FrrCheck, 'state' | 'problem'>): boolean =>
+  state === 'missing' && !/^there is no interface /.test(problem ?? '');
 
 /** True when FRR has what it needs. What only the operator can decide is printed, and is no reason not to start. */
 export async function configureFrr(intent: Intent, vtyDir?: string): Promise<boolean> {
@@ -24,8 +25,13 @@ export async function configureFrr(intent: Intent, vtyDir?: string): Promise<boo
     return true;
   }
   try {
-    const { remaining } = await configure(want, { save: false, ...(vtyDir !== undefined && { vtyDir }) }, { run: runCommand, say, log: silentLog });
-    for (const check of remaining.filter(isForTheOperator)) say(`left to you: ${check.problem ?? check.claim}${check.remedy ? ` — ${check.remedy}` : ''}`);
+    const { remaining } = await configure(
+      want,
+      { save: false, ...(vtyDir !== undefined && { vtyDir }) },
+      { run: runCommand, say, log: silentLog },
+    );
+    for (const check of remaining.filter(isForTheOperator))
+      say(`left to you: ${check.problem ?? check.claim}${check.remedy ? ` — ${check.remedy}` : ''}`);
     return true;
   } catch (error) {
     if (!(error instanceof ConfigureError)) throw error;

@@ -1,5 +1,6 @@
-// The agent's part of telling senders, put together: what the programs have sent reaches the congestion loop (Resume, refusals of Fast CNP, the latest notifications),
-// and hosts that refuse a format are remembered for the plan. It runs while the desired state has a notifier.
+// The agent's part of telling senders, put together: what the programs have sent reaches the congestion loop (Resume,
+// refusals of Fast CNP, the latest notifications), and hosts that refuse a format are remembered for the plan. It runs
+// while the desired state has a notifier.
 import { type CongestionLoop, type CongestionSettings, createCongestionLoop } from '../congestion/congestion.edge.ts';
 import type { Intent } from '../intent/intent.ts';
 import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
@@ -56,7 +57,11 @@ export class Congestion {
     } catch (error) {
       const problem = `notifications are sent, and nobody is told to resume: ${error instanceof Error ? error.message : String(error)}`;
       if (!this.#problem) this.#modules.log.error({ problem }, 'the congestion loop cannot run');
-      this.#problem = { feature: 'notifications', problem, remedy: 'cnpd tries again at the next change of links or of the configuration; `cnpctl reload` is one' };
+      this.#problem = {
+        feature: 'notifications',
+        problem,
+        remedy: 'cnpd tries again at the next change of links or of the configuration; `cnpctl reload` is one',
+      };
     }
   }
 
@@ -110,7 +115,9 @@ export class Congestion {
     const { clock } = this.#modules;
     const deadline = this.capabilities.nextDeadline();
     if (deadline === undefined) return;
-    this.#cancelTick = clock.after(Math.max(1, deadline - clock.now()), () => this.#refused(() => this.capabilities.tick()));
+    this.#cancelTick = clock.after(Math.max(1, deadline - clock.now()), () =>
+      this.#refused(() => this.capabilities.tick()),
+    );
   }
 }
 

@@ -3,7 +3,14 @@ import { manualClock } from '../model/clock.ts';
 import { silentLog } from '../model/log.ts';
 import { CorePorts } from './core-ports.ts';
 
-const link = (ifindex: number, fields = {}) => ({ name: `eth${ifindex}`, ifindex, up: true, kind: 'veth', etherLike: true, ...fields });
+const link = (ifindex: number, fields = {}) => ({
+  name: `eth${ifindex}`,
+  ifindex,
+  up: true,
+  kind: 'veth',
+  etherLike: true,
+  ...fields,
+});
 
 function world() {
   const gateways = new Set<number>();
@@ -15,7 +22,8 @@ function world() {
       if (ifindex === 99) throw new Error('ENOBUFS');
       return gateways.has(ifindex);
     },
-    clock, log: silentLog,
+    clock,
+    log: silentLog,
   });
   return { gateways, asked, clock, ports };
 }
@@ -23,7 +31,8 @@ function world() {
 test('each port is asked about when it appears, and not again while nothing is doubted', () => {
   const w = world();
   w.gateways.add(2);
-  for (let i = 0; i < 3; i++) expect([...w.ports.among([link(1), link(2), link(3, { up: false }), link(4, { etherLike: false })])]).toEqual([2]);
+  for (let i = 0; i < 3; i++)
+    expect([...w.ports.among([link(1), link(2), link(3, { up: false }), link(4, { etherLike: false })])]).toEqual([2]);
   expect(w.asked).toEqual([1, 2]);
 });
 

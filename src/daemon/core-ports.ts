@@ -1,5 +1,7 @@
-// Which ports lead to other routers (src/plan/port-roles.ts): asked when a port appears, and again when the proxy's program has doubted what came by it, for routes come
-// and go unannounced. Nobody refuses what comes by a port that was the core's once, so that those are asked about again whenever the facts are gathered. A question can cost the kernel a walk through its routing tables, so a port is not asked about again at once.
+// Which ports lead to other routers (src/plan/port-roles.ts): asked when a port appears, and again when the proxy's
+// program has doubted what came by it, for routes come and go unannounced. Nobody refuses what comes by a port that was
+// the core's once, so that those are asked about again whenever the facts are gathered. A question can cost the kernel
+// a walk through its routing tables, so a port is not asked about again at once.
 import type { Log } from '../model/log.ts';
 import type { Clock } from '../model/clock.ts';
 import type { LinkFact } from '../plan/facts.ts';
@@ -7,7 +9,9 @@ import type { LinkFact } from '../plan/facts.ts';
 /** Between two questions about a port, milliseconds; and in multiples of the time that the last one took. */
 const PATIENCE_MS = 2000;
 const PATIENCE_TIMES = 50;
-/** So many ports are looked at when they appear: a router has fewer, and a machine with more interfaces has containers. */
+/**
+ * So many ports are looked at when they appear: a router has fewer, and a machine with more interfaces has containers.
+ */
 const MAX_PORTS = 1024;
 
 interface Answer {
@@ -56,7 +60,10 @@ export class CorePorts {
     try {
       isGateway = ask(ifindex);
     } catch (error) {
-      log.warn({ ifindex, error: error instanceof Error ? error.message : String(error) }, 'the routes of a port cannot be looked at');
+      log.warn(
+        { ifindex, error: error instanceof Error ? error.message : String(error) },
+        'the routes of a port cannot be looked at',
+      );
     }
     const took = performance.now() - start;
     this.#answers.set(ifindex, { isGateway, askAgainAt: clock.now() + Math.max(PATIENCE_MS, PATIENCE_TIMES * took) });

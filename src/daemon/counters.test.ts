@@ -6,8 +6,14 @@ describe('counters', () => {
     const counters = createCounters();
     counters.count('b');
     counters.count('b', 4);
-    counters.addReader(() => [{ name: 'a', value: 7 }, { name: 'b', value: 10 }]);
-    expect(counters.snapshot()).toEqual([{ name: 'a', value: 7 }, { name: 'b', value: 15 }]);
+    counters.addReader(() => [
+      { name: 'a', value: 7 },
+      { name: 'b', value: 10 },
+    ]);
+    expect(counters.snapshot()).toEqual([
+      { name: 'a', value: 7 },
+      { name: 'b', value: 15 },
+    ]);
   });
 
   it('counters that cannot be read hide only themselves, and that is counted', () => {
@@ -17,6 +23,9 @@ describe('counters', () => {
       throw new Error('EBADF');
     });
     counters.snapshot();
-    expect(counters.snapshot()).toEqual([{ name: 'a', value: 1 }, { name: 'counters.unreadable', value: 1 }]);
+    expect(counters.snapshot()).toEqual([
+      { name: 'a', value: 1 },
+      { name: 'counters.unreadable', value: 1 },
+    ]);
   });
 });

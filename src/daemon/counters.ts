@@ -1,11 +1,13 @@
-// Every counter of the daemon, by dotted name. Rooms are handed `count`; counters that the kernel keeps (per-CPU arrays of the programs) are
-// read when somebody asks and appear under the same kind of name.
+// Every counter of the daemon, by dotted name. Rooms are handed `count`; counters that the kernel keeps (per-CPU arrays
+// of the programs) are read when somebody asks and appear under the same kind of name.
 import type { Count } from '../model/log.ts';
 import type { CounterState } from '../model/state.ts';
 
 export interface Counters {
   readonly count: Count;
-  /** Registers counters that live elsewhere; `read` is called on every snapshot and may throw, which hides only its own. */
+  /**
+   * Registers counters that live elsewhere; `read` is called on every snapshot and may throw, which hides only its own.
+   */
   addReader(read: () => Iterable<CounterState>): void;
   /** Sorted by name. */
   snapshot(): CounterState[];

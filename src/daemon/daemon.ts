@@ -1,6 +1,7 @@
-// The daemon: everything wired together, and its life. Data flows one way (docs/architecture.md): the file becomes the intent, the intent tells the
-// carriers what to advertise, carriers fill the learned table, intent, table and facts make the desired state, reconcile makes it true. A reload runs the same
-// way again from its start. Stopping withdraws what was advertised and leaves the dataplane at work; the next start adopts it.
+// The daemon: everything wired together, and its life. Data flows one way (docs/architecture.md): the file becomes the
+// intent, the intent tells the carriers what to advertise, carriers fill the learned table, intent, table and facts
+// make the desired state, reconcile makes it true. A reload runs the same way again from its start. Stopping withdraws
+// what was advertised and leaves the dataplane at work; the next start adopts it.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -58,7 +59,10 @@ export interface Daemon {
 
 const objectDir = (): string => join(import.meta.dirname, import.meta.dirname.endsWith('chunk') ? '../bpf' : 'bpf');
 
-/** @throws when the run directory, the BPF file system or the northbound socket cannot be had, or a carrier cannot start. */
+/**
+ * @throws when the run directory, the BPF file system or the northbound socket cannot be had, or a carrier cannot
+ * start.
+ */
 export async function startDaemon(options: DaemonOptions, modules: { logging: Logging }): Promise<Daemon> {
   const daemon = new RunningDaemon(options, modules.logging);
   try {
@@ -114,12 +118,33 @@ class RunningDaemon implements Daemon {
     this.#logging = logging;
     this.#log = logging.room('daemon');
     this.#file = new IntentFile(options.file, options.intent, () => new Date());
-    this.#table = new LearnedTable({ holdMs: holdTimes(options.intent) }, { clock: this.#clock, count: this.#counters.count });
-    this.#learning = new Learning({ table: this.#table, clock: this.#clock, intent: () => this.#file.intent, congestedNode: () => this.#dataplane.congestedNode, onRouters: () => this.#routersChanged() });
+    this.#table = new LearnedTable(
+      { holdMs: holdTimes(options.intent) },
+      { clock: this.#clock, count: this.#counters.count },
+    );
+    this.#learning = new Learning({
+      table: this.#table,
+      clock: this.#clock,
+      intent: () => this.#file.intent,
+      congestedNode: () => this.#dataplane.congestedNode,
+      onRouters: () => this.#routersChanged(),
+    });
     this.#corePorts = new CorePorts({ ask: isGatewayPort, clock: this.#clock, log: this.#log });
-    this.#lost = new LostNotifications({ counters: () => this.#dataplane?.counters(), clock: this.#clock, log: this.#log });
+    this.#lost = new LostNotifications({
+      counters: () => this.#dataplane?.counters(),
+      clock: this.#clock,
+      log: this.#log,
+    });
     const onStopped = this.#learning.carrierStopped.bind(this.#learning);
-    this.#carriers = new Carriers({ poller: () => this.#poller, sink: this.#learning, clock: this.#clock, logging, count: this.#counters.count, onStopped, refusedSids: () => this.#refusedSids });
+    this.#carriers = new Carriers({
+      poller: () => this.#poller,
+      sink: this.#learning,
+      clock: this.#clock,
+      logging,
+      count: this.#counters.count,
+      onStopped,
+      refusedSids: () => this.#refusedSids,
+    });
   }
 
   /** In the queue: a reload that is asked for meanwhile waits. */
@@ -140,8 +165,16 @@ class RunningDaemon implements Daemon {
     this.#features = await probeKernel({ poller: this.#poller });
     const dirs = { bpfDir: bpfDir(runDir), linksDir: linksDir(runDir), objectDir: objectDir() };
     this.#dataplane = new Dataplane(dirs, { clock, log: this.#logging.room('reconcile'), count });
-    this.#counters.addReader(() => [...this.#dataplane.counters()].map(([name, value]) => ({ name, value: Number(value) })));
-    this.#watch = watchFacts({ poller: this.#poller, clock, log: this.#logging.room('kernel'), count, onChange: () => this.#enqueue(() => this.#replan()) });
+    this.#counters.addReader(() =>
+      [...this.#dataplane.counters()].map(([name, value]) => ({ name, value: Number(value) })),
+    );
+    this.#watch = watchFacts({
+      poller: this.#poller,
+      clock,
+      log: this.#logging.room('kernel'),
+      count,
+      onChange: () => this.#enqueue(() => this.#replan()),
+    });
     this.#table.declareOwn(originated(this.#file.intent).proxies);
     this.#startMeasuring();
     await this.#replan();
@@ -163,7 +196,15 @@ class RunningDaemon implements Daemon {
     noteGobgp(runDir, this.#file.intent.bgp);
     await this.#carriers.start(this.#file.intent);
     this.#started = true;
-    this.#log.info({ pid: process.pid, capabilities: heldCapabilities(), adopted: this.#dataplane.adopted, file: this.#options.file }, 'running');
+    this.#log.info(
+      {
+        pid: process.pid,
+        capabilities: heldCapabilities(),
+        adopted: this.#dataplane.adopted,
+        file: this.#options.file,
+      },
+      'running',
+    );
   }
 
   /** Who asks while one waits for its turn gets that one's answer: it reads the file later than they asked. */
@@ -193,13 +234,15 @@ class RunningDaemon implements Daemon {
     this.#table.declareOwn(originated(read.value).proxies);
     if (this.#reversePath) this.#reversePath.enabled = read.value.router.reversePathCheck;
     this.#stamp?.apply(read.value);
-    // Fails only when the kernel cannot be asked; the new intent is in force all the same, and is applied as soon as it can.
+    // Fails only when the kernel cannot be asked; the new intent is in force all the same, and is applied as soon as it
+    // can.
     await this.#replan().catch((error: unknown) => {
       this.#watch?.again();
       throw error;
     });
     this.#dataplane.congestedNode?.replaceSenders(this.#desired!.senderProxies);
-    if (changed.includes('gnmi')) this.#log.warn({ socket: read.value.gnmiSocket }, 'a changed gnmi section takes effect at the next start');
+    if (changed.includes('gnmi'))
+      this.#log.warn({ socket: read.value.gnmiSocket }, 'a changed gnmi section takes effect at the next start');
     if (read.value.bgp) noteGobgp(this.#options.runDir, read.value.bgp);
     try {
       await this.#carriers.reload(read.value, changed);
@@ -231,7 +274,10 @@ class RunningDaemon implements Daemon {
         () => this.#releaseNamespace?.(),
       ];
       // One that fails does not keep the others from being let go.
-      for (const release of releases) await Promise.resolve().then(release).catch((error: unknown) => this.#unexpected(error));
+      for (const release of releases)
+        await Promise.resolve()
+          .then(release)
+          .catch((error: unknown) => this.#unexpected(error));
     })();
     return this.#stopping;
   }
@@ -245,7 +291,12 @@ class RunningDaemon implements Daemon {
   /** Pure: what should be, by what is known now. */
   #plan(): DesiredState {
     const { routers } = this.#table;
-    const learned = { routers, forwarding: () => this.#table.forwarding(), sizes: () => this.#table.sizes(), ...(this.#congestion && { capabilities: this.#congestion.capabilities }) };
+    const learned = {
+      routers,
+      forwarding: () => this.#table.forwarding(),
+      sizes: () => this.#table.sizes(),
+      ...(this.#congestion && { capabilities: this.#congestion.capabilities }),
+    };
     return plan(this.#file.intent, learned, this.#facts);
   }
 
@@ -287,13 +338,35 @@ class RunningDaemon implements Daemon {
   #startMeasuring(): void {
     const [poller, rtnetlink, clock, count] = [this.#poller, this.#rtnetlink, this.#clock, this.#counters.count];
     const again = (): void => this.#watch?.again();
-    const interfaceName = (ifindex: number): string | undefined => this.#facts.links.find((link) => link.ifindex === ifindex)?.name;
+    const interfaceName = (ifindex: number): string | undefined =>
+      this.#facts.links.find((link) => link.ifindex === ifindex)?.name;
     const routesBack = (this.#routesBack = RoutesBack.open());
-    this.#reversePath = new ReversePath({ interfacesTo: (to) => routesBack.interfacesTo(to), now: () => clock.now(), count });
+    this.#reversePath = new ReversePath({
+      interfacesTo: (to) => routesBack.interfacesTo(to),
+      now: () => clock.now(),
+      count,
+    });
     this.#reversePath.enabled = this.#file.intent.router.reversePathCheck;
     const reversePath = this.#reversePath;
-    this.#stamp = new StampSlot({ poller, rtnetlink, clock, log: this.#logging.room('stamp'), count, reversePath, interfaceName, onChange: again });
-    this.#congestion = new Congestion({ poller, rtnetlink, clock, log: this.#logging.room('congestion'), count, reversePath, onCapabilities: again });
+    this.#stamp = new StampSlot({
+      poller,
+      rtnetlink,
+      clock,
+      log: this.#logging.room('stamp'),
+      count,
+      reversePath,
+      interfaceName,
+      onChange: again,
+    });
+    this.#congestion = new Congestion({
+      poller,
+      rtnetlink,
+      clock,
+      log: this.#logging.room('congestion'),
+      count,
+      reversePath,
+      onCapabilities: again,
+    });
     this.#stamp.apply(this.#file.intent);
   }
 
@@ -317,11 +390,26 @@ class RunningDaemon implements Daemon {
       rtnetlink: () => this.#rtnetlink,
       problems: () => this.#problems(),
       notifications: (names) => this.#congestion?.notifications(names) ?? [],
-      sids: () => sidStates({ intent: this.#file.intent, routers: this.#table.routers, desired: this.#desired, dataplane: this.#dataplane, hasRoute: (to) => hasRoute(this.#rtnetlink, to) }),
+      sids: () =>
+        sidStates({
+          intent: this.#file.intent,
+          routers: this.#table.routers,
+          desired: this.#desired,
+          dataplane: this.#dataplane,
+          hasRoute: (to) => hasRoute(this.#rtnetlink, to),
+        }),
       rtt: () => this.#stamp?.state() ?? [],
     });
     const { gnmiSocket, gnmiSocketGroup } = this.#file.intent;
-    return startNorthbound({ socket: gnmiSocket, group: gnmiSocketGroup === undefined ? undefined : socketGroup(gnmiSocketGroup) }, { source, actions: { reload: () => this.reload() }, log: this.#logging.room('northbound'), count: this.#counters.count });
+    return startNorthbound(
+      { socket: gnmiSocket, group: gnmiSocketGroup === undefined ? undefined : socketGroup(gnmiSocketGroup) },
+      {
+        source,
+        actions: { reload: () => this.reload() },
+        log: this.#logging.room('northbound'),
+        count: this.#counters.count,
+      },
+    );
   }
 
   #problems(): Problem[] {

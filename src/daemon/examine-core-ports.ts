@@ -1,5 +1,6 @@
-// What `cnpctl doctor` says of the core's ports (src/plan/port-roles.ts): a source behind a next hop is believed at each of them, so an operator should see which
-// they are, and that no port to hosts has become one by a route through one of the hosts.
+// What `cnpctl doctor` says of the core's ports (src/plan/port-roles.ts): a source behind a next hop is believed at
+// each of them, so an operator should see which they are, and that no port to hosts has become one by a route through
+// one of the hosts.
 import type { Intent } from '../intent/intent.ts';
 import { type IpAddress, formatAddress } from '../model/address.ts';
 import { formatPrefix, prefixContains } from '../model/prefix.ts';
@@ -11,8 +12,15 @@ export interface PortOfRouter {
   readonly addresses: readonly IpAddress[];
 }
 
-/** @param isGateway whether a route through a gateway leaves by the interface; asked only where that decides @returns none where nothing learns Queue Pairs */
-export function checkCorePorts(intent: Intent, ports: readonly PortOfRouter[], isGateway: (ifindex: number) => boolean): GobgpCheck[] {
+/**
+ * @param isGateway whether a route through a gateway leaves by the interface; asked only where that decides @returns
+ * none where nothing learns Queue Pairs
+ */
+export function checkCorePorts(
+  intent: Intent,
+  ports: readonly PortOfRouter[],
+  isGateway: (ifindex: number) => boolean,
+): GobgpCheck[] {
   const { proxy, notifications, router, borderPorts } = intent;
   if (!proxy && !notifications) return [];
   const id = 'core-ports';
@@ -20,24 +28,36 @@ export function checkCorePorts(intent: Intent, ports: readonly PortOfRouter[], i
   const named = router.corePorts;
   const core = inside.filter((port) => (named ? named.includes(port.name) : isGateway(port.ifindex)));
   const names = core.map(({ name }) => name).join(', ') || 'none';
-  const why = named ? 'router.core-ports' : 'those with a route through a gateway; router.core-ports names them instead';
-  const list: GobgpCheck = { id, claim: `ports of the core, where what comes from behind other routers is believed: ${names} (${why})`, state: 'ok' };
+  const why = named
+    ? 'router.core-ports'
+    : 'those with a route through a gateway; router.core-ports names them instead';
+  const list: GobgpCheck = {
+    id,
+    claim: `ports of the core, where what comes from behind other routers is believed: ${names} (${why})`,
+    state: 'ok',
+  };
   const doubtful = core.flatMap((port) => hostsBehind(intent, port));
   // Where every address is a sender's, as with one prefix for all, addresses tell nothing.
   return doubtful.length < core.length ? [list, ...doubtful] : [list];
 }
 
-/** Where the router's own address on a port is a sender's, hosts are on the link: a gateway there may be one of them. */
+/**
+ * Where the router's own address on a port is a sender's, hosts are on the link: a gateway there may be one of them.
+ */
 function hostsBehind({ proxy, router }: Intent, { name, addresses }: PortOfRouter): GobgpCheck[] {
   const senders = proxy?.senders ?? [];
-  const found = addresses.flatMap((address) => senders.filter(({ prefix }) => prefixContains(prefix, address)).map(({ prefix }) => ({ address, prefix })))[0];
+  const found = addresses.flatMap((address) =>
+    senders.filter(({ prefix }) => prefixContains(prefix, address)).map(({ prefix }) => ({ address, prefix })),
+  )[0];
   if (!found) return [];
   const by = router.corePorts ? 'router.core-ports names it' : 'a route through a gateway leaves by it';
-  return [{
-    id: `core-ports.${name}`,
-    claim: `${name} leads to other routers alone`,
-    state: 'warning',
-    problem: `${name} counts as a port of the core (${by}), and its address ${formatAddress(found.address)} is of the senders ${formatPrefix(found.prefix)}: each host on that link can teach and remove the Queue Pairs of senders behind other routers`,
-    remedy: `name the ports to other routers under router.core-ports in cnpd.yaml, without ${name}`,
-  }];
+  return [
+    {
+      id: `core-ports.${name}`,
+      claim: `${name} leads to other routers alone`,
+      state: 'warning',
+      problem: `${name} counts as a port of the core (${by}), and its address ${formatAddress(found.address)} is of the senders ${formatPrefix(found.prefix)}: each host on that link can teach and remove the Queue Pairs of senders behind other routers`,
+      remedy: `name the ports to other routers under router.core-ports in cnpd.yaml, without ${name}`,
+    },
+  ];
 }

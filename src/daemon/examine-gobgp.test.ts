@@ -10,10 +10,22 @@ import { checkGobgp, examineGobgp, neededFamilies } from './examine-gobgp.ts';
 import { gobgpRemedy } from './gobgp.ts';
 
 const ROUTER = 'router: { name: r1, loopback: { ipv4: 192.0.2.1, ipv6: 2001:db8::1 } }\n';
-const PROXY = 'proxy: { address: 2001:db8::1, senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }], accept-from: [2001:db8::/32] }\n';
+const PROXY =
+  'proxy: { address: 2001:db8::1, senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }], accept-from: [2001:db8::/32] }\n';
 const intent = (more = PROXY, bgp = 'bgp: {}\n') => load(`${ROUTER}${bgp}${more}`);
-const peer = (address: string, families: string[], state: BgpPeerState['state'] = 'established'): BgpPeerState => ({ address, as: 65_001, state, families, received: 0, advertised: 0 });
-const says = (...peers: BgpPeerState[]): GobgpAnswer => ({ about: { api: 'v3', as: 65_001, routerId: '192.0.2.1' }, peers, policies: 'in force' });
+const peer = (address: string, families: string[], state: BgpPeerState['state'] = 'established'): BgpPeerState => ({
+  address,
+  as: 65_001,
+  state,
+  families,
+  received: 0,
+  advertised: 0,
+});
+const says = (...peers: BgpPeerState[]): GobgpAnswer => ({
+  about: { api: 'v3', as: 65_001, routerId: '192.0.2.1' },
+  peers,
+  policies: 'in force',
+});
 const check = (answer: GobgpAnswer, of = intent()) => checkGobgp(of, of.bgp!, answer);
 const BOTH = ['ipv4-unicast', 'ipv6-unicast'];
 
@@ -28,23 +40,41 @@ describe('cnpctl doctor on gobgpd', () => {
 
   it('a gobgpd that does not answer: why, and what to do', () => {
     expect(check({ reason: 'connect ECONNREFUSED 127.0.0.1:50051' })).toEqual([
-      expect.objectContaining({ id: 'gobgp', state: 'missing', problem: expect.stringContaining('ECONNREFUSED'), remedy: expect.stringContaining('--api-hosts 127.0.0.1:50051') }),
+      expect.objectContaining({
+        id: 'gobgp',
+        state: 'missing',
+        problem: expect.stringContaining('ECONNREFUSED'),
+        remedy: expect.stringContaining('--api-hosts 127.0.0.1:50051'),
+      }),
     ]);
   });
 
   it('no neighbour, and none that is established; what depends on one cannot be told', () => {
-    expect(check(says()).map(({ id, state }) => [id, state])).toEqual([['gobgp', 'ok'], ['gobgp.neighbors', 'missing'], ['gobgp.ipv6-unicast', 'unknown']]);
-    expect(check(says(peer('192.0.2.9', [], 'active')))[1]).toMatchObject({ state: 'missing', problem: "none of gobgpd's neighbours is established: 192.0.2.9 is active" });
+    expect(check(says()).map(({ id, state }) => [id, state])).toEqual([
+      ['gobgp', 'ok'],
+      ['gobgp.neighbors', 'missing'],
+      ['gobgp.ipv6-unicast', 'unknown'],
+    ]);
+    expect(check(says(peer('192.0.2.9', [], 'active')))[1]).toMatchObject({
+      state: 'missing',
+      problem: "none of gobgpd's neighbours is established: 192.0.2.9 is active",
+    });
   });
 
   it('a family that is negotiated with nobody: the lines of both ends', () => {
     expect(check(says(peer('192.0.2.9', ['ipv4-unicast'])))[2]).toMatchObject({
-      id: 'gobgp.ipv6-unicast', state: 'missing', problem: expect.stringContaining('none of 192.0.2.9'), remedy: expect.stringMatching(/afi-safi-name = "ipv6-unicast".*address-family ipv6 unicast/),
+      id: 'gobgp.ipv6-unicast',
+      state: 'missing',
+      problem: expect.stringContaining('none of 192.0.2.9'),
+      remedy: expect.stringMatching(/afi-safi-name = "ipv6-unicast".*address-family ipv6 unicast/),
     });
   });
 
   it('one neighbour with the family is enough, and the others are named', () => {
-    expect(check(says(peer('192.0.2.8', ['ipv4-unicast']), peer('192.0.2.9', BOTH)))[2]).toMatchObject({ state: 'ok', claim: 'ipv6-unicast is negotiated with 192.0.2.9, not with 192.0.2.8' });
+    expect(check(says(peer('192.0.2.8', ['ipv4-unicast']), peer('192.0.2.9', BOTH)))[2]).toMatchObject({
+      state: 'ok',
+      claim: 'ipv6-unicast is negotiated with 192.0.2.9, not with 192.0.2.8',
+    });
   });
 
   it('families: of senders with a next hop, of host routes, and of those who are told through proxies', () => {
@@ -55,38 +85,83 @@ describe('cnpctl doctor on gobgpd', () => {
     const ports = 'ports: [{ interface: eth1, k-max: 50kB }]\n';
     // Without `notifications` every sender is told through its proxy.
     expect(neededFamilies(intent(ports))).toEqual([4, 6]);
-    expect(neededFamilies(intent(`${ports}notifications: { enabled: off, senders: [{ prefix: "::/0", order: [fast-cnp] }] }\n`))).toEqual([4, 6]);
-    expect(neededFamilies(intent(`${ports}notifications: { senders: [{ prefix: 198.51.100.0/24, order: [proxy] }, { prefix: "::/0", order: [fast-cnp] }] }\n`))).toEqual([4]);
+    expect(
+      neededFamilies(
+        intent(`${ports}notifications: { enabled: off, senders: [{ prefix: "::/0", order: [fast-cnp] }] }\n`),
+      ),
+    ).toEqual([4, 6]);
+    expect(
+      neededFamilies(
+        intent(
+          `${ports}notifications: { senders: [{ prefix: 198.51.100.0/24, order: [proxy] }, { prefix: "::/0", order: [fast-cnp] }] }\n`,
+        ),
+      ),
+    ).toEqual([4]);
   });
 
   it('a family that no line of the file names may be absent, as long as there is the other', () => {
     const congested = intent('ports: [{ interface: eth1, k-max: 50kB }]\n');
-    const states = (families: string[], of = congested): unknown => check(says(peer('192.0.2.9', families)), of).slice(2).map(({ id, state }) => [id, state]);
-    expect(states(BOTH)).toEqual([['gobgp.ipv4-unicast', 'ok'], ['gobgp.ipv6-unicast', 'ok']]);
-    expect(states(['ipv4-unicast'])).toEqual([['gobgp.ipv4-unicast', 'ok'], ['gobgp.ipv6-unicast', 'warning']]);
-    expect(states([])).toEqual([['gobgp.ipv4-unicast', 'missing'], ['gobgp.ipv6-unicast', 'missing']]);
-    expect(states(['ipv4-unicast'], intent(`ports: [{ interface: eth1, k-max: 50kB }]\n${PROXY}`))).toEqual([['gobgp.ipv4-unicast', 'ok'], ['gobgp.ipv6-unicast', 'missing']]);
+    const states = (families: string[], of = congested): unknown =>
+      check(says(peer('192.0.2.9', families)), of)
+        .slice(2)
+        .map(({ id, state }) => [id, state]);
+    expect(states(BOTH)).toEqual([
+      ['gobgp.ipv4-unicast', 'ok'],
+      ['gobgp.ipv6-unicast', 'ok'],
+    ]);
+    expect(states(['ipv4-unicast'])).toEqual([
+      ['gobgp.ipv4-unicast', 'ok'],
+      ['gobgp.ipv6-unicast', 'warning'],
+    ]);
+    expect(states([])).toEqual([
+      ['gobgp.ipv4-unicast', 'missing'],
+      ['gobgp.ipv6-unicast', 'missing'],
+    ]);
+    expect(states(['ipv4-unicast'], intent(`ports: [{ interface: eth1, k-max: 50kB }]\n${PROXY}`))).toEqual([
+      ['gobgp.ipv4-unicast', 'ok'],
+      ['gobgp.ipv6-unicast', 'missing'],
+    ]);
   });
 
   it('PNC-6-a: with policy: off a neighbour that is not of the domain gets what is meant for the domain: a warning, with what to do about it', () => {
-    const domain = (...neighbors: BgpPeerState[]) => check(says(...neighbors), intent(PROXY, 'bgp: { domain: [65010], policy: off }\n')).find(({ id }) => id === 'gobgp.domain');
-    const [inside, member, outside] = [peer('192.0.2.9', BOTH), { ...peer('192.0.2.10', BOTH), as: 65_010 }, { ...peer('192.0.2.11', [], 'active'), as: 65_003 }];
+    const domain = (...neighbors: BgpPeerState[]) =>
+      check(says(...neighbors), intent(PROXY, 'bgp: { domain: [65010], policy: off }\n')).find(
+        ({ id }) => id === 'gobgp.domain',
+      );
+    const [inside, member, outside] = [
+      peer('192.0.2.9', BOTH),
+      { ...peer('192.0.2.10', BOTH), as: 65_010 },
+      { ...peer('192.0.2.11', [], 'active'), as: 65_003 },
+    ];
     expect(domain(inside, member)).toMatchObject({ state: 'ok' });
     expect(domain(inside, member, outside)).toMatchObject({
-      state: 'warning', problem: expect.stringContaining('neighbour 192.0.2.11, AS 65003, is not of the domain'), remedy: expect.stringMatching(/add 65003 to bgp\.domain.*domain-only/),
+      state: 'warning',
+      problem: expect.stringContaining('neighbour 192.0.2.11, AS 65003, is not of the domain'),
+      remedy: expect.stringMatching(/add 65003 to bgp\.domain.*domain-only/),
     });
     // A neighbour whose AS gobgpd does not know yet.
     expect(domain({ ...outside, as: 0 })).toMatchObject({ state: 'ok' });
     // gobgpd sends paths with NO_EXPORT as well.
-    const without = check(says(outside), intent(PROXY, 'bgp: { policy: off }\n')).find(({ id }) => id === 'gobgp.domain');
-    expect(without).toMatchObject({ state: 'warning', problem: expect.stringContaining('NO_EXPORT or not'), remedy: expect.stringContaining('bgp.policy: on') });
+    const without = check(says(outside), intent(PROXY, 'bgp: { policy: off }\n')).find(
+      ({ id }) => id === 'gobgp.domain',
+    );
+    expect(without).toMatchObject({
+      state: 'warning',
+      problem: expect.stringContaining('NO_EXPORT or not'),
+      remedy: expect.stringContaining('bgp.policy: on'),
+    });
   });
 
   it('PNC-6-a: with cnpd’s policies neighbours outside are no warning as long as those stand in gobgpd', () => {
     const outside = { ...peer('192.0.2.11', BOTH), as: 65_003 };
-    const domain = (policies: 'in force' | 'not in force' | 'not told') => check({ ...says(outside), policies }).find(({ id }) => id === 'gobgp.domain');
+    const domain = (policies: 'in force' | 'not in force' | 'not told') =>
+      check({ ...says(outside), policies }).find(({ id }) => id === 'gobgp.domain');
     expect(domain('in force')).toMatchObject({ state: 'ok', claim: expect.stringContaining('192.0.2.11, AS 65003') });
-    expect(domain('not in force')).toMatchObject({ state: 'warning', problem: expect.stringContaining('do not stand in gobgpd'), remedy: expect.stringContaining('start cnpd') });
+    expect(domain('not in force')).toMatchObject({
+      state: 'warning',
+      problem: expect.stringContaining('do not stand in gobgpd'),
+      remedy: expect.stringContaining('start cnpd'),
+    });
     expect(domain('not told')).toMatchObject({ state: 'warning' });
   });
 
@@ -98,8 +173,14 @@ describe('cnpctl doctor on gobgpd', () => {
       const ca = join(directory, 'ca.pem');
       for (const content of ['no PEM', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n']) {
         writeFileSync(ca, content);
-        const [found] = await examineGobgp(intent('', `bgp: { gobgp: { target: "127.0.0.1:1", tls: { ca: "${ca}" } } }\n`));
-        expect(found).toMatchObject({ state: 'missing', problem: expect.stringContaining(`tls ca is no PEM file with a certificate: ${ca}`), remedy: expect.stringContaining('BEGIN CERTIFICATE') });
+        const [found] = await examineGobgp(
+          intent('', `bgp: { gobgp: { target: "127.0.0.1:1", tls: { ca: "${ca}" } } }\n`),
+        );
+        expect(found).toMatchObject({
+          state: 'missing',
+          problem: expect.stringContaining(`tls ca is no PEM file with a certificate: ${ca}`),
+          remedy: expect.stringContaining('BEGIN CERTIFICATE'),
+        });
       }
     } finally {
       rmSync(directory, { recursive: true });
@@ -122,15 +203,31 @@ describe('cnpctl doctor on gobgpd', () => {
 
   it('a gobgpd that is not there: told from a real connection', async () => {
     const [found] = await examineGobgp(intent('', 'bgp: { gobgp: { target: "unix:/nonexistent/gobgpd.sock" } }\n'));
-    expect(found).toMatchObject({ id: 'gobgp', state: 'missing', remedy: expect.stringContaining('--api-hosts unix:///nonexistent/gobgpd.sock') });
+    expect(found).toMatchObject({
+      id: 'gobgp',
+      state: 'missing',
+      remedy: expect.stringContaining('--api-hosts unix:///nonexistent/gobgpd.sock'),
+    });
   });
 });
 
 describe('what to do about a gobgpd, by the reason', () => {
   it.each([
-    ['No connection established. Last error: connect ECONNREFUSED 127.0.0.1:50051', '127.0.0.1:50051', /--api-hosts 127\.0\.0\.1:50051/],
-    ['gobgpd sent a message of more than 4194304 bytes, or refused one of ours as too long (x)', '127.0.0.1:50051', /max-message/],
-    ['BGP is not started in gobgpd: its configuration has no [global.config], or it is still reading it', 'h:1', /global\.config/],
+    [
+      'No connection established. Last error: connect ECONNREFUSED 127.0.0.1:50051',
+      '127.0.0.1:50051',
+      /--api-hosts 127\.0\.0\.1:50051/,
+    ],
+    [
+      'gobgpd sent a message of more than 4194304 bytes, or refused one of ours as too long (x)',
+      '127.0.0.1:50051',
+      /max-message/,
+    ],
+    [
+      'BGP is not started in gobgpd: its configuration has no [global.config], or it is still reading it',
+      'h:1',
+      /global\.config/,
+    ],
     ['what answers is no gobgpd that cnpd knows: it has neither A nor B', 'h:1', /bgp\.gobgp\.target/],
     ['the file for tls ca cannot be read: ENOENT: no such file or directory', 'h:1', /bgp\.gobgp\.tls/],
     ['self-signed certificate in certificate chain', 'h:1', /bgp\.gobgp\.tls/],
@@ -142,8 +239,16 @@ describe('what to do about a gobgpd, by the reason', () => {
     ['certificate is not yet valid', '127.0.0.1:50051', /clock/],
     ['gobgpd accepts the connection and does not answer (Deadline exceeded)', '127.0.0.1:50051', /restart gobgpd/],
     ['gobgpd has stopped in the middle of an answer to ListPath', '127.0.0.1:50051', /restart gobgpd/],
-    ['Protocol error (2026-01-01T00:00:00.000Z)', '127.0.0.1:50051', /listens at 127\.0\.0\.1:50051 is another program/],
+    [
+      'Protocol error (2026-01-01T00:00:00.000Z)',
+      '127.0.0.1:50051',
+      /listens at 127\.0\.0\.1:50051 is another program/,
+    ],
     ['the file for tls ca is no PEM file with a certificate: /etc/ca.pem', '127.0.0.1:50051', /BEGIN CERTIFICATE/],
-    ["Hostname/IP does not match certificate's altnames: Host: 127.0.0.1. is not in the cert's altnames: DNS:gobgpd.example", '127.0.0.1:50051', /bgp\.gobgp\.tls\.server-name/],
+    [
+      "Hostname/IP does not match certificate's altnames: Host: 127.0.0.1. is not in the cert's altnames: DNS:gobgpd.example",
+      '127.0.0.1:50051',
+      /bgp\.gobgp\.tls\.server-name/,
+    ],
   ])('%s', (reason, target, remedy) => expect(gobgpRemedy(target, reason)).toMatch(remedy));
 });

@@ -1,5 +1,5 @@
-// What `cnpctl doctor` finds out about the gobgpd of the intent: whether it answers, with which API and as whom, and whether the address families that this
-// intent needs are negotiated with somebody.
+// What `cnpctl doctor` finds out about the gobgpd of the intent: whether it answers, with which API and as whom, and
+// whether the address families that this intent needs are negotiated with somebody.
 import { type Domain, withDomain } from '../carriers/bgp/domain.ts';
 import { type GobgpAnswer, askGobgp } from '../carriers/bgp/gobgp/ask.edge.ts';
 import type { BgpIntent, Intent } from '../intent/intent.ts';
@@ -22,36 +22,82 @@ export async function examineGobgp(intent: Intent): Promise<GobgpCheck[]> {
   return intent.bgp ? checkGobgp(intent, intent.bgp, await askGobgp(intent.bgp.gobgp)) : [];
 }
 
-export function checkGobgp(intent: Intent, { gobgp, domain, confederation, policy }: BgpIntent, answer: GobgpAnswer): GobgpCheck[] {
+export function checkGobgp(
+  intent: Intent,
+  { gobgp, domain, confederation, policy }: BgpIntent,
+  answer: GobgpAnswer,
+): GobgpCheck[] {
   const how = gobgp.tls ? ' with TLS' : '';
   if ('reason' in answer) {
     const { reason } = answer;
-    return [{ id: 'gobgp', claim: `gobgpd answers at ${gobgp.target}`, state: 'missing', problem: `gobgpd cannot be used at ${gobgp.target}${how} (${reason})`, remedy: gobgpRemedy(gobgp.target, reason) }];
+    return [
+      {
+        id: 'gobgp',
+        claim: `gobgpd answers at ${gobgp.target}`,
+        state: 'missing',
+        problem: `gobgpd cannot be used at ${gobgp.target}${how} (${reason})`,
+        remedy: gobgpRemedy(gobgp.target, reason),
+      },
+    ];
   }
   const { about, peers, policies } = answer;
   const established = peers.filter((peer) => peer.state === 'established');
   return [
-    { id: 'gobgp', claim: `gobgpd answers at ${gobgp.target}${how}: API ${about.api}, AS ${about.as}, router ID ${about.routerId}`, state: 'ok' },
+    {
+      id: 'gobgp',
+      claim: `gobgpd answers at ${gobgp.target}${how}: API ${about.api}, AS ${about.as}, router ID ${about.routerId}`,
+      state: 'ok',
+    },
     checkNeighbors(peers, established),
     ...checkFamilies(intent, established),
-    ...checkDomain(peers, { ownAs: about.as, domain: new Set(domain), members: new Set(confederation) }, policy ? policies : 'off'),
+    ...checkDomain(
+      peers,
+      { ownAs: about.as, domain: new Set(domain), members: new Set(confederation) },
+      policy ? policies : 'off',
+    ),
   ];
 }
 
 function checkNeighbors(peers: readonly BgpPeerState[], established: readonly BgpPeerState[]): GobgpCheck {
   const id = 'gobgp.neighbors';
-  if (established.length > 0) return { id, claim: `gobgpd has established neighbours: ${established.map(({ address, as }) => `${address} (AS ${as})`).join(', ')}`, state: 'ok' };
+  if (established.length > 0)
+    return {
+      id,
+      claim: `gobgpd has established neighbours: ${established.map(({ address, as }) => `${address} (AS ${as})`).join(', ')}`,
+      state: 'ok',
+    };
   const claim = 'gobgpd has an established BGP neighbour';
-  if (peers.length === 0) return { id, claim, state: 'missing', problem: 'gobgpd has no BGP neighbour: nobody hears what cnpd advertises', remedy: 'gobgp neighbor add ADDRESS as AS, or [[neighbors]] in its configuration' };
+  if (peers.length === 0)
+    return {
+      id,
+      claim,
+      state: 'missing',
+      problem: 'gobgpd has no BGP neighbour: nobody hears what cnpd advertises',
+      remedy: 'gobgp neighbor add ADDRESS as AS, or [[neighbors]] in its configuration',
+    };
   const states = peers.map(({ address, state }) => `${address} is ${state}`).join(', ');
-  return { id, claim, state: 'missing', problem: `none of gobgpd's neighbours is established: ${states}`, remedy: 'gobgp neighbor ADDRESS, and `show bgp neighbors` at the other end, say why' };
+  return {
+    id,
+    claim,
+    state: 'missing',
+    problem: `none of gobgpd's neighbours is established: ${states}`,
+    remedy: 'gobgp neighbor ADDRESS, and `show bgp neighbors` at the other end, say why',
+  };
 }
 
-/** gobgpd heeds no NO_EXPORT: with a domain and without one a policy keeps cnpd's paths from neighbours outside, or nothing does. */
-function checkDomain(peers: readonly BgpPeerState[], domain: Domain, policies: 'in force' | 'not in force' | 'not told' | 'off'): GobgpCheck[] {
+/**
+ * gobgpd heeds no NO_EXPORT: with a domain and without one a policy keeps cnpd's paths from neighbours outside, or
+ * nothing does.
+ */
+function checkDomain(
+  peers: readonly BgpPeerState[],
+  domain: Domain,
+  policies: 'in force' | 'not in force' | 'not told' | 'off',
+): GobgpCheck[] {
   const id = 'gobgp.domain';
   const outside = peers.filter((peer) => withDomain(peer, domain).inDomain === false);
-  if (outside.length === 0) return domain.domain.size > 0 ? [{ id, claim: "gobgpd's neighbours are of the domain", state: 'ok' }] : [];
+  if (outside.length === 0)
+    return domain.domain.size > 0 ? [{ id, claim: "gobgpd's neighbours are of the domain", state: 'ok' }] : [];
   const names = outside.map(({ address, as }) => `neighbour ${address}, AS ${as},`).join(' and ');
   const are = outside.length > 1 ? 'are' : 'is';
   const claim = `cnpd's policies keep its paths from neighbours outside the domain: ${names.slice(0, -1)}`;
@@ -60,10 +106,26 @@ function checkDomain(peers: readonly BgpPeerState[], domain: Domain, policies: '
   const inside = `if it is of the domain, add ${ases} to bgp.domain in cnpd.yaml (bgp.confederation, for members of gobgpd's confederation)`;
   if (policies !== 'off') {
     const problem = `${names} ${are} not of the domain, and cnpd's policies ${policies === 'not told' ? 'may not stand in gobgpd, which does not tell of them' : 'do not stand in gobgpd'}: cnpd puts them in when it runs, and no path without them`;
-    return [{ id, claim, state: 'warning', problem, remedy: `start cnpd, or see what \`cnpctl show status\` says of bgp; ${inside}` }];
+    return [
+      {
+        id,
+        claim,
+        state: 'warning',
+        problem,
+        remedy: `start cnpd, or see what \`cnpctl show status\` says of bgp; ${inside}`,
+      },
+    ];
   }
   const problem = `${names} ${are} not of the domain, and gets cnpd's paths with attribute 39, NO_EXPORT or not, unless a policy of gobgpd's keeps them back; what it tells with attribute 39 is believed wherever in the domain that is not seen`;
-  return [{ id, claim, state: 'warning', problem, remedy: `${inside}; else bgp.policy: on, or policies as in frr-configs/bgp-gobgpd.toml ("domain-only"), and nothing where they are there` }];
+  return [
+    {
+      id,
+      claim,
+      state: 'warning',
+      problem,
+      remedy: `${inside}; else bgp.policy: on, or policies as in frr-configs/bgp-gobgpd.toml ("domain-only"), and nothing where they are there`,
+    },
+  ];
 }
 
 const familyName = (family: Family): string => `ipv${family}-unicast`;
@@ -71,9 +133,14 @@ const familyName = (family: Family): string => `ipv${family}-unicast`;
 /** A network may have one family alone: of what no line of the file names that is no fault. */
 function checkFamilies(intent: Intent, established: readonly BgpPeerState[]): GobgpCheck[] {
   const named = namedFamilies(intent);
-  const checks = neededFamilies(intent).map((family) => ({ ...checkFamily(family, established), named: named.includes(family) }));
+  const checks = neededFamilies(intent).map((family) => ({
+    ...checkFamily(family, established),
+    named: named.includes(family),
+  }));
   const some = checks.some(({ state }) => state === 'ok');
-  return checks.map(({ named: must, ...check }) => (check.state === 'missing' && some && !must ? { ...check, state: 'warning' } : check));
+  return checks.map(({ named: must, ...check }) =>
+    check.state === 'missing' && some && !must ? { ...check, state: 'warning' } : check,
+  );
 }
 
 /** One neighbour with the family is enough: others may be for the other family. */
@@ -83,22 +150,41 @@ function checkFamily(family: Family, established: readonly BgpPeerState[]): Gobg
   if (established.length === 0) return { id, claim, state: 'unknown' };
   const have = established.filter((peer) => peer.families.includes(name)).map(({ address }) => address);
   const lack = established.filter((peer) => !peer.families.includes(name)).map(({ address }) => address);
-  if (have.length > 0) return { id, claim: `${name} is negotiated with ${have.join(', ')}${lack.length > 0 ? `, not with ${lack.join(', ')}` : ''}`, state: 'ok' };
+  if (have.length > 0)
+    return {
+      id,
+      claim: `${name} is negotiated with ${have.join(', ')}${lack.length > 0 ? `, not with ${lack.join(', ')}` : ''}`,
+      state: 'ok',
+    };
   const remedy = `at both ends: gobgpd [[neighbors.afi-safis]] with afi-safi-name = "${name}", FRR \`neighbor X activate\` in \`address-family ipv${family} unicast\``;
-  return { id, claim, state: 'missing', problem: `${name} is negotiated with none of ${lack.join(', ')}, and this cnpd.yaml needs it`, remedy };
+  return {
+    id,
+    claim,
+    state: 'missing',
+    problem: `${name} is negotiated with none of ${lack.join(', ')}, and this cnpd.yaml needs it`,
+    remedy,
+  };
 }
 
 /** Those of `namedFamilies`; and without `notifications` both, because every sender is told through its proxy. */
-export const neededFamilies = (intent: Intent): Family[] => (asksForProxies(intent) && !intent.notifications ? [4, 6] : namedFamilies(intent));
+export const neededFamilies = (intent: Intent): Family[] =>
+  asksForProxies(intent) && !intent.notifications ? [4, 6] : namedFamilies(intent);
 
 /**
- * Of what is advertised, sender prefixes and host routes; and of the senders that are told through proxies, as far as the file names them. A family that BGP has no
- * next hop for is not advertised, which the daemon tells.
+ * Of what is advertised, sender prefixes and host routes; and of the senders that are told through proxies, as far as
+ * the file names them. A family that BGP has no next hop for is not advertised, which the daemon tells.
  */
 function namedFamilies({ bgp, proxy, srv6, stamp, notifications, ports }: Intent): Family[] {
   const nextHops = [bgp?.nextHop4, bgp?.nextHop6].flatMap((address) => (address ? [address.family] : []));
-  const senders = (proxy?.senders ?? []).map(({ prefix }) => prefix.address.family).filter((family) => nextHops.includes(family));
+  const senders = (proxy?.senders ?? [])
+    .map(({ prefix }) => prefix.address.family)
+    .filter((family) => nextHops.includes(family));
   const hosts = srv6?.endCon.length || stamp?.reflector ? nextHops : [];
-  const told = ports.length > 0 ? (notifications?.senders ?? []).filter(({ order }) => order.includes('proxy')).map(({ prefix }) => prefix.address.family) : [];
+  const told =
+    ports.length > 0
+      ? (notifications?.senders ?? [])
+          .filter(({ order }) => order.includes('proxy'))
+          .map(({ prefix }) => prefix.address.family)
+      : [];
   return [...new Set([...senders, ...hosts, ...told])].sort((a, b) => a - b);
 }

@@ -1,5 +1,5 @@
-// Gathers what plan needs to know of this machine (src/plan/facts.ts) and says when it changed. Announcements of the kernel only trigger a new
-// reading: a burst of them costs one, and a lost one is made good by the next.
+// Gathers what plan needs to know of this machine (src/plan/facts.ts) and says when it changed. Announcements of the
+// kernel only trigger a new reading: a burst of them costs one, and a lost one is made good by the next.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Intent } from '../intent/intent.ts';
@@ -46,16 +46,22 @@ async function htbRate(rtnetlink: Rtnetlink, qdisc: Qdisc): Promise<bigint | und
   return classes.filter((c) => c.parent === TC_H.ROOT).reduce((sum, c) => sum + c.rate, 0n);
 }
 
-/** SIDs that decapsulate. Where the kernel must look into a VRF, or count, it has to decapsulate itself: no table is told. */
+/**
+ * SIDs that decapsulate. Where the kernel must look into a VRF, or count, it has to decapsulate itself: no table is
+ * told.
+ */
 function seg6LocalFact({ sid, length, action, table, counted }: Seg6LocalRoute): Seg6LocalFact[] {
-  return action === undefined || action === 'end' ? [] : [{ sid, length, behavior: action, table: counted ? null : (table ?? null) }];
+  return action === undefined || action === 'end'
+    ? []
+    : [{ sid, length, behavior: action, table: counted ? null : (table ?? null) }];
 }
 
 const SYSFS = '/sys/class/net';
 
 /**
- * Speed of a link as its driver tells it, bit/s. sysfs shows the network namespace in which it was mounted, which may be another one than this process's: it is believed
- * only where it shows the same hardware address. Undefined also when the driver does not know, as it is without a carrier.
+ * Speed of a link as its driver tells it, bit/s. sysfs shows the network namespace in which it was mounted, which may
+ * be another one than this process's: it is believed only where it shows the same hardware address. Undefined also when
+ * the driver does not know, as it is without a carrier.
  */
 export function linkSpeed(link: Pick<Link, 'name' | 'mac'>, sysfs = SYSFS): number | undefined {
   try {
@@ -70,11 +76,18 @@ export function linkSpeed(link: Pick<Link, 'name' | 'mac'>, sysfs = SYSFS): numb
   }
 }
 
-/** What is asked only of who needs it: the speed of watched ports; the tunnels' source, and local SIDs, for which the kernel's whole IPv6 table is read. */
+/**
+ * What is asked only of who needs it: the speed of watched ports; the tunnels' source, and local SIDs, for which the
+ * kernel's whole IPv6 table is read.
+ */
 export type FactsWanted = Partial<Pick<Intent, 'ports' | 'srv6'>>;
 
 /** Reads links, root qdiscs and addresses. `features` comes from the kernel probe, which is asked once. */
-export async function gatherFacts(rtnetlink: Rtnetlink, features: readonly KernelFeature[], wanted: FactsWanted = {}): Promise<Facts> {
+export async function gatherFacts(
+  rtnetlink: Rtnetlink,
+  features: readonly KernelFeature[],
+  wanted: FactsWanted = {},
+): Promise<Facts> {
   const [links, qdiscs, addresses] = await Promise.all([rtnetlink.links(), rtnetlink.qdiscs(), rtnetlink.addresses()]);
   const asked = new Set(wanted.ports?.map((port) => port.interface));
   const roots = qdiscs.filter((q) => q.parent === TC_H.ROOT);
@@ -84,7 +97,10 @@ export async function gatherFacts(rtnetlink: Rtnetlink, features: readonly Kerne
     features,
     addresses: addresses.map((a) => a.address),
     forwarding: { 4: isOn('net/ipv4/ip_forward'), 6: isOn('net/ipv6/conf/all/forwarding') },
-    ...(wanted.srv6 && { seg6Local: (await rtnetlink.seg6LocalRoutes()).flatMap(seg6LocalFact), tunnelSource: readTunnelSource() ?? null }),
+    ...(wanted.srv6 && {
+      seg6Local: (await rtnetlink.seg6LocalRoutes()).flatMap(seg6LocalFact),
+      tunnelSource: readTunnelSource() ?? null,
+    }),
   };
 }
 
@@ -101,10 +117,16 @@ export interface FactsWatch {
 }
 
 /**
- * Calls `onChange` some time after links, addresses or qdiscs changed, one call at a time; what changes meanwhile is one more call. A call that rejects is repeated:
- * the change it was for has not been taken in.
+ * Calls `onChange` some time after links, addresses or qdiscs changed, one call at a time; what changes meanwhile is
+ * one more call. A call that rejects is repeated: the change it was for has not been taken in.
  */
-export function watchFacts(modules: { poller: Poller; clock: Clock; log: Log; count: Count; onChange: () => Promise<void> }): FactsWatch {
+export function watchFacts(modules: {
+  poller: Poller;
+  clock: Clock;
+  log: Log;
+  count: Count;
+  onChange: () => Promise<void>;
+}): FactsWatch {
   const { poller, log, count } = modules;
   const repeat = createRepeat(modules);
   const monitor = openMonitor(
@@ -132,7 +154,12 @@ export function watchFacts(modules: { poller: Poller; clock: Clock; log: Log; co
 }
 
 /** The rule of watchFacts, without the kernel. */
-export function createRepeat(modules: { clock: Clock; log: Log; count: Count; onChange: () => Promise<void> }): FactsWatch {
+export function createRepeat(modules: {
+  clock: Clock;
+  log: Log;
+  count: Count;
+  onChange: () => Promise<void>;
+}): FactsWatch {
   const { clock, log, count, onChange } = modules;
   let cancel: (() => void) | undefined;
   let running = false;
@@ -149,7 +176,10 @@ export function createRepeat(modules: { clock: Clock; log: Log; count: Count; on
       await onChange();
     } catch (error) {
       count('kernel.facts.not-taken-in');
-      log.error({ error: error instanceof Error ? error.message : String(error) }, 'a change of links, addresses or qdiscs could not be taken in; will try again');
+      log.error(
+        { error: error instanceof Error ? error.message : String(error) },
+        'a change of links, addresses or qdiscs could not be taken in; will try again',
+      );
       later(RETRY_MS);
     } finally {
       running = false;

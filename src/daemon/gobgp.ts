@@ -1,15 +1,21 @@
-// What to do about a gobgpd that cannot be used, by what was said of it (the reasons of src/carriers/bgp/gobgp): for the problems of the running daemon and for
-// `cnpctl doctor`.
+// What to do about a gobgpd that cannot be used, by what was said of it (the reasons of src/carriers/bgp/gobgp): for
+// the problems of the running daemon and for `cnpctl doctor`.
 
 type Remedy = (target: string) => string;
 
-const start: Remedy = (target) => `start gobgpd with --api-hosts ${target.replace(/^unix:\/+/, 'unix:///')}, or set bgp.gobgp.target in cnpd.yaml`;
+const start: Remedy = (target) =>
+  `start gobgpd with --api-hosts ${target.replace(/^unix:\/+/, 'unix:///')}, or set bgp.gobgp.target in cnpd.yaml`;
 const tls: Remedy = (target) =>
-  target.startsWith('unix:') ? start(target) : "compare bgp.gobgp.tls in cnpd.yaml with gobgpd's --tls, --tls-cert-file and (gobgpd 4) --tls-client-ca-file; cnpd must be able to read its files";
+  target.startsWith('unix:')
+    ? start(target)
+    : "compare bgp.gobgp.tls in cnpd.yaml with gobgpd's --tls, --tls-cert-file and (gobgpd 4) --tls-client-ca-file; cnpd must be able to read its files";
 
-const hangs: Remedy = (target) => `see whether \`gobgp global\` answers: if it does not, restart gobgpd, and where it is busy all the time look at what it does; if it does, another program listens at ${target}: set bgp.gobgp.target in cnpd.yaml`;
-const another: Remedy = (target) => `what listens at ${target} is another program (\`ss -lntp\`), or a gobgpd with --tls: set bgp.gobgp.target or bgp.gobgp.tls in cnpd.yaml`;
-const name: Remedy = () => "set bgp.gobgp.tls.server-name in cnpd.yaml to a name of gobgpd's certificate (`openssl x509 -noout -ext subjectAltName -in` its --tls-cert-file)";
+const hangs: Remedy = (target) =>
+  `see whether \`gobgp global\` answers: if it does not, restart gobgpd, and where it is busy all the time look at what it does; if it does, another program listens at ${target}: set bgp.gobgp.target in cnpd.yaml`;
+const another: Remedy = (target) =>
+  `what listens at ${target} is another program (\`ss -lntp\`), or a gobgpd with --tls: set bgp.gobgp.target or bgp.gobgp.tls in cnpd.yaml`;
+const name: Remedy = () =>
+  "set bgp.gobgp.tls.server-name in cnpd.yaml to a name of gobgpd's certificate (`openssl x509 -noout -ext subjectAltName -in` its --tls-cert-file)";
 
 /** The first whose pattern the reason matches. */
 const REMEDIES: readonly (readonly [RegExp, Remedy])[] = [
@@ -18,20 +24,30 @@ const REMEDIES: readonly (readonly [RegExp, Remedy])[] = [
   [/no gobgpd that cnpd knows/, () => 'set bgp.gobgp.target in cnpd.yaml to a gobgpd 3 or 4: cnpd speaks their APIs'],
   [/does not answer|has stopped in the middle|does not begin to tell/, hangs],
   [/Protocol error|Parse Error/i, another],
-  [/is no PEM file/, () => 'put a file in its place, as gobgpd has it: a certificate begins with -----BEGIN CERTIFICATE-----, a key with -----BEGIN … PRIVATE KEY-----'],
+  [
+    /is no PEM file/,
+    () =>
+      'put a file in its place, as gobgpd has it: a certificate begins with -----BEGIN CERTIFICATE-----, a key with -----BEGIN … PRIVATE KEY-----',
+  ],
   [/altname/i, name],
-  [/certificate (?:has expired|is not yet valid)/, () => "give gobgpd a new certificate (--tls-cert-file) and start it again; where the certificate is good, set this machine's clock"],
+  [
+    /certificate (?:has expired|is not yet valid)/,
+    () =>
+      "give gobgpd a new certificate (--tls-cert-file) and start it again; where the certificate is good, set this machine's clock",
+  ],
   [/file for tls|certificate|\bTLS\b|\bSSL\b|\bPEM\b|wrong version number|ECONNRESET|Connection dropped|HTTP\/2/i, tls],
   // A port that is open and then closed at once: in the clear to one with TLS.
   [/Failed to connect/, tls],
 ];
 
 /** @param reason as the carrier's session has it */
-export const gobgpRemedy = (target: string, reason: string): string => (REMEDIES.find(([pattern]) => pattern.test(reason))?.[1] ?? start)(target);
+export const gobgpRemedy = (target: string, reason: string): string =>
+  (REMEDIES.find(([pattern]) => pattern.test(reason))?.[1] ?? start)(target);
 
 /** Of a gobgpd that is connected and takes no paths. @param reason as the carrier's session has it */
 export const refusalRemedy = (target: string, reason: string): string =>
-  REMEDIES.find(([pattern]) => pattern.test(reason))?.[1](target) ?? "gobgpd's log (journalctl -u gobgpd) says more; `gobgp global rib add PREFIX nexthop ADDRESS` shows whether it takes any path";
+  REMEDIES.find(([pattern]) => pattern.test(reason))?.[1](target) ??
+  "gobgpd's log (journalctl -u gobgpd) says more; `gobgp global rib add PREFIX nexthop ADDRESS` shows whether it takes any path";
 
 /** Of policies that cannot be put in. @param reason as the carrier's session has it */
 export const policyRemedy = (reason: string): string =>

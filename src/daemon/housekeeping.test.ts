@@ -16,7 +16,12 @@ describe('housekeeping', () => {
       sweeps++;
       if (sweeps === 1) throw new Error('EAGAIN');
     };
-    const stop = startHousekeeping({ congestedNode: { ageFlows } } as unknown as Dataplane, { clock, readFacts: () => {}, ageingMs: () => 300_000, onError: (e) => errors.push(e) });
+    const stop = startHousekeeping({ congestedNode: { ageFlows } } as unknown as Dataplane, {
+      clock,
+      readFacts: () => {},
+      ageingMs: () => 300_000,
+      onError: (e) => errors.push(e),
+    });
     clock.advance(30_000);
     expect([sweeps, errors.length]).toEqual([3, 1]);
     stop();
@@ -32,7 +37,9 @@ describe('housekeeping', () => {
   });
 
   it('sweeps a large table a slice a turn, the whole of it', () => {
-    const { clock, known, read } = proxyThatKnows(Array.from({ length: 2000 }, (_, i) => connection(2 * i, 2 * i + 1, i % 2 === 0 ? LONG_AGO : 0n)).flat());
+    const { clock, known, read } = proxyThatKnows(
+      Array.from({ length: 2000 }, (_, i) => connection(2 * i, 2 * i + 1, i % 2 === 0 ? LONG_AGO : 0n)).flat(),
+    );
     clock.advance(60_000);
     expect(read()).toBeLessThan(1000);
     clock.advance(1000);
@@ -52,7 +59,9 @@ describe('housekeeping', () => {
   });
 
   it('stops in the middle of a sweep', () => {
-    const { clock, read, stop } = proxyThatKnows(Array.from({ length: 2000 }, (_, i) => connection(2 * i, 2 * i + 1, 0n)).flat());
+    const { clock, read, stop } = proxyThatKnows(
+      Array.from({ length: 2000 }, (_, i) => connection(2 * i, 2 * i + 1, 0n)).flat(),
+    );
     clock.advance(60_000);
     const before = read();
     stop();
@@ -62,7 +71,8 @@ describe('housekeeping', () => {
 });
 
 const LONG_AGO = 400_000_000_000n;
-const nameOf = (f: { sender: IpAddress; receiver: IpAddress; receiverQpn: number }): string => `${formatAddress(f.sender)} ${formatAddress(f.receiver)} ${f.receiverQpn}`;
+const nameOf = (f: { sender: IpAddress; receiver: IpAddress; receiverQpn: number }): string =>
+  `${formatAddress(f.sender)} ${formatAddress(f.receiver)} ${f.receiverQpn}`;
 
 /** Both directions, last seen that many nanoseconds ago. */
 function connection(senderQpn: number, receiverQpn: number, ago: bigint): KnownFlow[] {
@@ -91,6 +101,11 @@ function proxyThatKnows(flows: readonly KnownFlow[], whenRead: () => void = () =
     learnedPair: (name: Parameters<typeof nameOf>[0]) => known.get(nameOf(name)),
     forget: (name: Parameters<typeof nameOf>[0]) => known.delete(nameOf(name)),
   };
-  const stop = startHousekeeping({ proxy } as unknown as Dataplane, { clock, readFacts: () => {}, ageingMs: () => 300_000, onError: (e) => errors.push(e) });
+  const stop = startHousekeeping({ proxy } as unknown as Dataplane, {
+    clock,
+    readFacts: () => {},
+    ageingMs: () => 300_000,
+    onError: (e) => errors.push(e),
+  });
   return { clock, known, errors, stop, read: () => read };
 }

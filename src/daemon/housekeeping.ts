@@ -1,5 +1,6 @@
-// Work that comes round: sweeping what the programs keep and nobody touches any more (flows of the congested node, LHCNP-5.2-e; Queue Pairs of the proxy): the programs
-// do not use what is too old, this frees its place; and reading the facts anew, some of which the kernel does not announce.
+// Work that comes round: sweeping what the programs keep and nobody touches any more (flows of the congested node,
+// LHCNP-5.2-e; Queue Pairs of the proxy): the programs do not use what is too old, this frees its place; and reading
+// the facts anew, some of which the kernel does not announce.
 import { mayForget } from '../learned/queue-pairs.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Dataplane } from '../reconcile/dataplane.ts';
@@ -26,7 +27,9 @@ export interface HousekeepingModules {
   readonly onError: (error: unknown) => void;
 }
 
-/** Starts sweeping; the returned function stops it. `onError` gets what a sweep throws; the next one comes all the same. */
+/**
+ * Starts sweeping; the returned function stops it. `onError` gets what a sweep throws; the next one comes all the same.
+ */
 export function startHousekeeping(dataplane: Dataplane, modules: HousekeepingModules): () => void {
   const cancel = new Set<() => void>();
   const after = (ms: number, run: () => void): void => {
@@ -65,9 +68,13 @@ export function startHousekeeping(dataplane: Dataplane, modules: HousekeepingMod
 }
 
 /** A step is a Queue Pair. */
-function* forgetQueuePairs(proxy: Pick<Proxy, 'learnedPairs' | 'learnedPair' | 'forget'>, ageingMs: number): Generator<void> {
+function* forgetQueuePairs(
+  proxy: Pick<Proxy, 'learnedPairs' | 'learnedPair' | 'forget'>,
+  ageingMs: number,
+): Generator<void> {
   const limits = { now: process.hrtime.bigint(), ageingNs: BigInt(ageingMs) * 1_000_000n, graceNs: HALF_GRACE_NS };
-  const gone = (pair: Parameters<typeof mayForget>[0]): boolean => mayForget(pair, (name) => proxy.learnedPair(name), limits);
+  const gone = (pair: Parameters<typeof mayForget>[0]): boolean =>
+    mayForget(pair, (name) => proxy.learnedPair(name), limits);
   for (const pair of proxy.learnedPairs()) {
     // It was read some turns ago: what a packet has touched since, or taught anew, stays.
     const present = gone(pair) ? proxy.learnedPair(pair) : undefined;

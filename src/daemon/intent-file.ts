@@ -1,5 +1,5 @@
-// The operator's file and the intent in force. A file that does not load never replaces an intent that did: the old one stays in force and the
-// refusal is kept for `cnpctl show status`.
+// The operator's file and the intent in force. A file that does not load never replaces an intent that did: the old one
+// stays in force and the refusal is kept for `cnpctl show status`.
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { formatIntentErrors, type IntentError } from '../intent/errors.ts';
 import type { Intent } from '../intent/intent.ts';
@@ -23,7 +23,8 @@ export function readIntentFile(file: string): Result<Intent, IntentRefusal> {
   let text: string;
   try {
     const bytes = readUpTo(file, MAX_FILE_BYTES + 1);
-    if (bytes.length > MAX_FILE_BYTES) return refusal(`${file}: more than ${MAX_FILE_BYTES} bytes, which is all that is read`);
+    if (bytes.length > MAX_FILE_BYTES)
+      return refusal(`${file}: more than ${MAX_FILE_BYTES} bytes, which is all that is read`);
     text = bytes.toString('utf8');
   } catch (error) {
     return refusal(`${file}: ${error instanceof Error ? error.message : String(error)}`);
@@ -33,14 +34,17 @@ export function readIntentFile(file: string): Result<Intent, IntentRefusal> {
   return fail({ errors: loaded.error.map(oneLine), rendered: formatIntentErrors(loaded.error, text) });
 }
 
-/** What the file holds, cut at `most` bytes: its size is no bound on what can be read from a device or a pipe, which have size 0. */
+/**
+ * What the file holds, cut at `most` bytes: its size is no bound on what can be read from a device or a pipe, which
+ * have size 0.
+ */
 function readUpTo(file: string, most: number): Buffer {
   const chunks: Buffer[] = [];
   // Opening a pipe to read from would wait for somebody to write.
   const fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     if (!fstatSync(fd).isFile()) throw new Error('not a regular file');
-    for (let left = most; left > 0; ) {
+    for (let left = most; left > 0;) {
       const chunk = Buffer.alloc(Math.min(left, CHUNK));
       const length = readSync(fd, chunk);
       if (length === 0) break;
@@ -53,9 +57,11 @@ function readUpTo(file: string, most: number): Buffer {
   return Buffer.concat(chunks);
 }
 
-const refusal = (message: string): { ok: false; error: IntentRefusal } => fail({ errors: [message], rendered: message });
+const refusal = (message: string): { ok: false; error: IntentRefusal } =>
+  fail({ errors: [message], rendered: message });
 
-const oneLine = (e: IntentError): string => `${e.file}:${e.line}:${e.column}: ${e.path === '' ? '' : `${e.path}: `}${e.message}`;
+const oneLine = (e: IntentError): string =>
+  `${e.file}:${e.line}:${e.column}: ${e.path === '' ? '' : `${e.path}: `}${e.message}`;
 
 export class IntentFile {
   readonly #file: string;

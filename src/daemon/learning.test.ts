@@ -12,7 +12,9 @@ import { Learning } from './learning.ts';
 const intent: Intent = {
   router: { name: 'p1', reversePathCheck: true },
   queuePairs: { ageingMs: 300_000 },
-  ports: [{ interface: 'eth0', kMax: 100_000, measurementIntervalMs: 10, perFlowIntervalMs: 20, noticesPerSecond: 1000 }],
+  ports: [
+    { interface: 'eth0', kMax: 100_000, measurementIntervalMs: 10, perFlowIntervalMs: 20, noticesPerSecond: 1000 },
+  ],
   borderPorts: [],
   codePoints: DEFAULT_CODE_POINTS,
   gnmiSocket: '/run/cnpd/gnmi.sock',
@@ -34,17 +36,29 @@ function world(holdMs = 1000) {
     },
   } as unknown as CongestedNode;
   const table = new LearnedTable({ holdMs }, { clock, count: () => {} });
-  const learning = new Learning({ table, clock, intent: () => intent, congestedNode: () => node, onRouters: () => void routerNews++ });
+  const learning = new Learning({
+    table,
+    clock,
+    intent: () => intent,
+    congestedNode: () => node,
+    onRouters: () => void routerNews++,
+  });
   const turns = async (): Promise<void> => {
     for (let i = 0; i < 50; i++) await new Promise((resolve) => setImmediate(resolve));
   };
   const report = (count: number): void => {
-    const prefixes = Array.from({ length: count }, (_, i) => ({ prefix: prefix(`2001:db8:${(i + 16).toString(16)}::/48`), pnc: true, proxy, metric: 10 }));
+    const prefixes = Array.from({ length: count }, (_, i) => ({
+      prefix: prefix(`2001:db8:${(i + 16).toString(16)}::/48`),
+      pnc: true,
+      proxy,
+      metric: 10,
+    }));
     learning.learned({ carrier: 'isis', source: 'L2 1.00-00', originator: 'L2 1', prefixes });
   };
   return { clock, dataplane, table, learning, turns, report, calls: () => calls, routerNews: () => routerNews };
 }
-const flagged = (table: ReadonlyMap<string, SenderProxyPlan>): number => [...table.values()].filter((s) => s.proxy !== null).length;
+const flagged = (table: ReadonlyMap<string, SenderProxyPlan>): number =>
+  [...table.values()].filter((s) => s.proxy !== null).length;
 
 describe('from the carriers to the dataplane', () => {
   it('PNC-1-b: a proxy that the routing domain does not reach is not used', async () => {
@@ -54,7 +68,9 @@ describe('from the carriers to the dataplane', () => {
     expect(flagged(w.dataplane)).toBe(0);
     w.learning.reachability({ carrier: 'isis', reachable: new Set(['L2 1']) });
     await w.turns();
-    expect([...w.dataplane.values()].filter((s) => s.proxy)).toEqual([{ id: '2001:db8:10::/48', prefix: prefix('2001:db8:10::/48'), proxy }]);
+    expect([...w.dataplane.values()].filter((s) => s.proxy)).toEqual([
+      { id: '2001:db8:10::/48', prefix: prefix('2001:db8:10::/48'), proxy },
+    ]);
   });
 
   it('a flood of prefixes is passed on in slices', async () => {
@@ -71,7 +87,12 @@ describe('from the carriers to the dataplane', () => {
     const reachable = new Set(['L2 1']);
     w.learning.reachability({ carrier: 'isis', reachable });
     const said = (source: string, text: string): void =>
-      w.learning.learned({ carrier: 'isis', source, originator: 'L2 1', prefixes: [{ prefix: prefix(text), pnc: true, proxy, metric: 1 }] });
+      w.learning.learned({
+        carrier: 'isis',
+        source,
+        originator: 'L2 1',
+        prefixes: [{ prefix: prefix(text), pnc: true, proxy, metric: 1 }],
+      });
     said('a', '2001:db8:a::/48');
     said('b', '2001:db8:b::/48');
     await w.turns();
@@ -89,7 +110,12 @@ describe('from the carriers to the dataplane', () => {
     const w = world(1000);
     const said = (source: string, text: string): void => {
       w.learning.reachability({ carrier: 'isis', reachable: new Set(['L2 1']) });
-      w.learning.learned({ carrier: 'isis', source, originator: 'L2 1', prefixes: [{ prefix: prefix(text), pnc: true, proxy, metric: 1 }] });
+      w.learning.learned({
+        carrier: 'isis',
+        source,
+        originator: 'L2 1',
+        prefixes: [{ prefix: prefix(text), pnc: true, proxy, metric: 1 }],
+      });
     };
     const known = async (): Promise<string[]> => {
       await w.turns();
@@ -146,7 +172,12 @@ describe('from the carriers to the dataplane', () => {
     for (const carrier of ['isis', 'ospfv3'] as const) {
       w.learning.reachability({ carrier, reachable: new Set(['1']) });
       const text = carrier === 'isis' ? '2001:db8:a::/48' : '2001:db8:b::/48';
-      w.learning.learned({ carrier, source: 'same', originator: '1', prefixes: [{ prefix: prefix(text), pnc: true, proxy, metric: 1 }] });
+      w.learning.learned({
+        carrier,
+        source: 'same',
+        originator: '1',
+        prefixes: [{ prefix: prefix(text), pnc: true, proxy, metric: 1 }],
+      });
     }
     w.learning.carrierStopped('isis', 1000);
     await w.turns();

@@ -1,5 +1,5 @@
-// From the carriers to the dataplane: reports go into the learned table, its difference goes to reconcile, a slice a turn of the event loop, so that
-// ten thousand prefixes that arrive at once do not hold up hellos.
+// From the carriers to the dataplane: reports go into the learned table, its difference goes to reconcile, a slice a
+// turn of the event loop, so that ten thousand prefixes that arrive at once do not hold up hellos.
 import type { CarrierSink } from '../carriers/carrier.ts';
 import type { Intent } from '../intent/intent.ts';
 import type { LearnedTable } from '../learned/table.ts';
@@ -31,7 +31,10 @@ const keyOf = ({ carrier, source }: Pick<Said, 'carrier' | 'source'>): string =>
 
 export class Learning implements CarrierSink {
   readonly #modules: LearningModules;
-  /** What carriers that were stopped had reported and their successor has not, and when it is forgotten; by carrier and source. */
+  /**
+   * What carriers that were stopped had reported and their successor has not, and when it is forgotten; by carrier and
+   * source.
+   */
   readonly #unsaid = new Map<string, Said & { readonly forgetAt: number }>();
   readonly #cancelForget = new Set<() => void>();
   #scheduled = false;
@@ -54,8 +57,8 @@ export class Learning implements CarrierSink {
   }
 
   /**
-   * The carrier was stopped, perhaps to be replaced. What it taught is held like that of a lost originator; what its successor has not said again by
-   * then is forgotten.
+   * The carrier was stopped, perhaps to be replaced. What it taught is held like that of a lost originator; what its
+   * successor has not said again by then is forgotten.
    */
   carrierStopped(carrier: CarrierName, holdMs: number): void {
     const { clock, table } = this.#modules;

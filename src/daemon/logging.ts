@@ -1,4 +1,5 @@
-// One JSON line a message on standard error (pino): level, time, room, fields, text. Errors in `fields.error` keep their code.
+// One JSON line a message on standard error (pino): level, time, room, fields, text. Errors in `fields.error` keep
+// their code.
 import { pino, stdTimeFunctions } from 'pino';
 import type { Log } from '../model/log.ts';
 

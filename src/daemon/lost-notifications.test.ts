@@ -12,16 +12,27 @@ const HOOK = 'srv6.decap.no-ipv4.hook';
 const NO_ROUTE = 'egress.format.no-route';
 const SHARED = 'srv6.decap.no-ipv4.shared';
 const intent = (...tables: number[]) =>
-  ({ srv6: { endCon: tables.map((table) => ({ sid: address(`2001:db8:c::${table}`), table })) } }) as unknown as Pick<Intent, 'srv6'>;
+  ({ srv6: { endCon: tables.map((table) => ({ sid: address(`2001:db8:c::${table}`), table })) } }) as unknown as Pick<
+    Intent,
+    'srv6'
+  >;
 
 function watched(first: Record<string, number> | undefined) {
   const clock = manualClock();
   const logged: object[] = [];
   let counters = first;
   const lost = new LostNotifications({
-    counters: () => counters && new Map(Object.entries(counters).map(([name, value]) => [name, BigInt(value)])), clock, log: { warn: (fields) => void logged.push(fields) },
+    counters: () => counters && new Map(Object.entries(counters).map(([name, value]) => [name, BigInt(value)])),
+    clock,
+    log: { warn: (fields) => void logged.push(fields) },
   });
-  return { clock, logged, lost, count: (now: Record<string, number> | undefined) => void (counters = now), told: (of: Pick<Intent, 'srv6'> = intent(254, 77)) => lost.problems(of) };
+  return {
+    clock,
+    logged,
+    lost,
+    count: (now: Record<string, number> | undefined) => void (counters = now),
+    told: (of: Pick<Intent, 'srv6'> = intent(254, 77)) => lost.problems(of),
+  };
 }
 
 describe('IPv4 lost at END.CON', () => {
@@ -29,13 +40,19 @@ describe('IPv4 lost at END.CON', () => {
     const { told, count, logged } = watched({ [HOOK]: 5, [SHARED]: 9 });
     expect(told()).toEqual([]);
     count({ [HOOK]: 6, [SHARED]: 9 });
-    expect(told()).toEqual([{
-      feature: 'srv6',
-      problem: "IPv4 behind END.CON 2001:db8:c::77 (table 77) is lost: the kernel's End.DT6 takes only IPv6, and packets are left to it because a netfilter hook or an IPsec policy of this router has a say in them (srv6.decap.no-ipv4.hook)",
-      remedy: expect.stringContaining('table: main') as string,
-    }]);
+    expect(told()).toEqual([
+      {
+        feature: 'srv6',
+        problem:
+          "IPv4 behind END.CON 2001:db8:c::77 (table 77) is lost: the kernel's End.DT6 takes only IPv6, and packets are left to it because a netfilter hook or an IPsec policy of this router has a say in them (srv6.decap.no-ipv4.hook)",
+        remedy: expect.stringContaining('table: main') as string,
+      },
+    ]);
     count({ [HOOK]: 6, [SHARED]: 10 });
-    expect(told().map(({ problem }) => problem.split(' is lost')[0])).toEqual(['IPv4 behind END.CON 2001:db8:c::77 (table 77)', 'IPv4 other than CNPs behind END.CON 2001:db8:c::77 (table 77)']);
+    expect(told().map(({ problem }) => problem.split(' is lost')[0])).toEqual([
+      'IPv4 behind END.CON 2001:db8:c::77 (table 77)',
+      'IPv4 other than CNPs behind END.CON 2001:db8:c::77 (table 77)',
+    ]);
     expect(logged).toHaveLength(2);
   });
 
@@ -58,7 +75,9 @@ describe('IPv4 lost at END.CON', () => {
     count({ [SHARED]: 1 });
     expect(told(intent(254))).toEqual([]);
     expect(told({})).toEqual([]);
-    expect(told(intent(77, 100))[0]!.problem).toContain('END.CON 2001:db8:c::77 (table 77) or 2001:db8:c::100 (table 100) is lost');
+    expect(told(intent(77, 100))[0]!.problem).toContain(
+      'END.CON 2001:db8:c::77 (table 77) or 2001:db8:c::100 (table 100) is lost',
+    );
   });
 
   it('a dataplane that is not there yet, or whose counters begin anew, says nothing', () => {
@@ -85,15 +104,35 @@ describe('notifications without a route', () => {
 describe('a SID that the network advertises', () => {
   const intent = loadIntent('router: { name: r1, loopback: { ipv6: 2001:db8:ffff::1 } }\n', 'cnpd.yaml');
   if (!intent.ok) throw new Error('intent');
-  const learned = (heldUntil?: string) => ({ endConSids: () => [{ sid: address('2001:db8:c::1'), carrier: 'isis', originator: 'L2 1', heldUntil }] }) as never;
-  const statusOf = async (error: 'ENETUNREACH' | 'EHOSTUNREACH' | 'EINVAL' | 'EACCES' | 'ENOBUFS' | undefined, heldUntil?: string): Promise<string | undefined> => {
-    const rtnetlink = { routeTo: () => (error === undefined ? Promise.resolve({} as never) : Promise.reject(new KernelError('look up route', constants.errno[error]))) };
-    return (await sidStates({ intent: intent.value, routers: learned(heldUntil), desired: undefined, dataplane: undefined, hasRoute: (to) => hasRoute(rtnetlink, to) }))[0]?.status;
+  const learned = (heldUntil?: string) =>
+    ({
+      endConSids: () => [{ sid: address('2001:db8:c::1'), carrier: 'isis', originator: 'L2 1', heldUntil }],
+    }) as never;
+  const statusOf = async (
+    error: 'ENETUNREACH' | 'EHOSTUNREACH' | 'EINVAL' | 'EACCES' | 'ENOBUFS' | undefined,
+    heldUntil?: string,
+  ): Promise<string | undefined> => {
+    const rtnetlink = {
+      routeTo: () =>
+        error === undefined
+          ? Promise.resolve({} as never)
+          : Promise.reject(new KernelError('look up route', constants.errno[error])),
+    };
+    return (
+      await sidStates({
+        intent: intent.value,
+        routers: learned(heldUntil),
+        desired: undefined,
+        dataplane: undefined,
+        hasRoute: (to) => hasRoute(rtnetlink, to),
+      })
+    )[0]?.status;
   };
 
   it('FCN-4.2.2-d: is shown as reachable while this router has a route to it', async () => {
     expect(await statusOf(undefined)).toBe('reachable');
-    for (const error of ['ENETUNREACH', 'EHOSTUNREACH', 'EINVAL', 'EACCES'] as const) expect(await statusOf(error)).toBe('no route to it from this router');
+    for (const error of ['ENETUNREACH', 'EHOSTUNREACH', 'EINVAL', 'EACCES'] as const)
+      expect(await statusOf(error)).toBe('no route to it from this router');
     expect(await statusOf('ENOBUFS')).toBe('reachable'); // nobody knows
     expect(await statusOf('EHOSTUNREACH', '2026-11-22T00:00:00Z')).toBe('held until 2026-11-22T00:00:00Z');
   });

@@ -1,5 +1,6 @@
-// Notifications that this router loses, and why. It depends on routes, hooks and policies that are not cnpd's, so it is not planned: the programs count what is lost (bpf/lib/notice-route.h,
-// bpf/lib/srv6-forward.h), and a counter that moves is a problem for a while. What happens beyond this router is not known.
+// Notifications that this router loses, and why. It depends on routes, hooks and policies that are not cnpd's, so it is
+// not planned: the programs count what is lost (bpf/lib/notice-route.h, bpf/lib/srv6-forward.h), and a counter that
+// moves is a problem for a while. What happens beyond this router is not known.
 import type { Intent } from '../intent/intent.ts';
 import { MAIN_TABLE } from '../intent/sid-allocation.ts';
 import { isKernelError } from '../kernel/errors.ts';
@@ -25,7 +26,9 @@ function lostIpv4(counter: string, what: string, because: string, remedy: string
   return {
     counter,
     problem: ({ srv6 }) => {
-      const sids = (srv6?.endCon ?? []).filter(({ table }) => table !== MAIN_TABLE).map(({ sid, table }) => `${formatAddress(sid)} (table ${table})`);
+      const sids = (srv6?.endCon ?? [])
+        .filter(({ table }) => table !== MAIN_TABLE)
+        .map(({ sid, table }) => `${formatAddress(sid)} (table ${table})`);
       if (sids.length === 0) return undefined;
       return {
         feature: 'srv6',
@@ -40,7 +43,8 @@ function lostIpv4(counter: string, what: string, because: string, remedy: string
 const wrongPort = (what: string, counter: string): Problem => ({
   feature: 'router',
   problem: `${what} came by a port to which the route back to their source does not lead, and were not believed (${counter}): somebody forges their source, or routing is asymmetric`,
-  remedy: 'find out who sends them (`ip route get SOURCE`, `tcpdump`); name the ports to other routers under router.core-ports, or say router.reverse-path-check: off, where routing is asymmetric',
+  remedy:
+    'find out who sends them (`ip route get SOURCE`, `tcpdump`); name the ports to other routers under router.core-ports, or say router.reverse-path-check: off, where routing is asymmetric',
 });
 
 const NO_ROUTE = 'egress.format.no-route';
@@ -51,7 +55,8 @@ const LOSSES: readonly Loss[] = [
     problem: () => ({
       feature: 'ports',
       problem: `a port was congested, and this router has no route for the notification: to the proxy, the END.CON or the sender (${NO_ROUTE})`,
-      remedy: 'ask `ip route get ADDRESS` for the proxies (`cnpctl show senders`), the SIDs (`cnpctl show srv6 sids`) and the senders, and mend that route',
+      remedy:
+        'ask `ip route get ADDRESS` for the proxies (`cnpctl show senders`), the SIDs (`cnpctl show srv6 sids`) and the senders, and mend that route',
     }),
   },
   {
@@ -70,16 +75,21 @@ const LOSSES: readonly Loss[] = [
     counter: 'proxy.qp.full',
     problem: () => ({
       feature: 'queue-pairs',
-      problem: 'the table of connections is full (32,768): those that come now are known for a while only (proxy.qp.full)',
+      problem:
+        'the table of connections is full (32,768): those that come now are known for a while only (proxy.qp.full)',
       remedy: 'see `cnpctl show flows` for whose they are; a shorter queue-pairs.ageing in cnpd.yaml makes room sooner',
     }),
   },
   lostIpv4(
-    'srv6.decap.no-ipv4.hook', 'IPv4', 'a netfilter hook or an IPsec policy of this router has a say in them',
+    'srv6.decap.no-ipv4.hook',
+    'IPv4',
+    'a netfilter hook or an IPsec policy of this router has a say in them',
     'put the SID in the main table (`table: main`), or take away the hooks (`nft list hooks`) and policies (`ip xfrm policy`)',
   ),
   lostIpv4(
-    'srv6.decap.no-ipv4.shared', 'IPv4 other than CNPs', 'a proxy or Queue Pair learning looks at what arrives at the same port',
+    'srv6.decap.no-ipv4.shared',
+    'IPv4 other than CNPs',
+    'a proxy or Queue Pair learning looks at what arrives at the same port',
     'put the SID in the main table (`table: main`), or have other traffic end its tunnels at a SID of its own (End.DT4)',
   ),
 ];
@@ -124,7 +134,10 @@ export class LostNotifications {
   }
 }
 
-/** What a look-up is answered with where no route is, or one that leads nowhere: unreachable, blackhole (EINVAL), prohibit. */
+/**
+ * What a look-up is answered with where no route is, or one that leads nowhere: unreachable, blackhole (EINVAL),
+ * prohibit.
+ */
 const NOWHERE = new Set(['ENETUNREACH', 'EHOSTUNREACH', 'EINVAL', 'EACCES']);
 
 /** Whether a notification to this address would leave the router. True also when the kernel cannot be asked. */

@@ -1,5 +1,5 @@
-// The command `cnpd`: run the daemon, or one of the small errands around it. Exit codes: 0 done, 1 the answer is no (a file with errors, a daemon that
-// could not start), 2 wrong usage.
+// The command `cnpd`: run the daemon, or one of the small errands around it. Exit codes: 0 done, 1 the answer is no (a
+// file with errors, a daemon that could not start), 2 wrong usage.
 import { Command, CommanderError } from 'commander';
 import { intentJsonSchema } from '../intent/json-schema.ts';
 import type { Log } from '../model/log.ts';
@@ -23,7 +23,10 @@ interface RunOptions {
   readonly vtyDir?: string;
 }
 
-/** Starts and waits for the end; SIGHUP reloads, SIGTERM and SIGINT withdraw and stop. A second SIGTERM does not wait for the withdrawal. */
+/**
+ * Starts and waits for the end; SIGHUP reloads, SIGTERM and SIGINT withdraw and stop. A second SIGTERM does not wait
+ * for the withdrawal.
+ */
 async function run(options: RunOptions): Promise<number> {
   keepHeapSmall();
   const read = readIntentFile(options.config);
@@ -40,17 +43,30 @@ async function run(options: RunOptions): Promise<number> {
   try {
     const starting = startDaemon(started, { logging });
     await Promise.all([starting, untilSignalled(starting, log)]);
-    // Left to end by itself, Node gives the signals back first, and a SIGHUP that comes then (a reload that meets a stop) ends a finished process as a failure.
+    // Left to end by itself, Node gives the signals back first, and a SIGHUP that comes then (a reload that meets a
+    // stop) ends a finished process as a failure.
     return process.exit(0);
   } catch (error) {
-    log.error({ error: error instanceof Error ? error.message : String(error), code: (error as { code?: unknown }).code }, 'cannot start');
+    log.error(
+      { error: error instanceof Error ? error.message : String(error), code: (error as { code?: unknown }).code },
+      'cannot start',
+    );
     return 1;
   }
 }
 
-/** Takes the signals over before the start is done: by default each of them would end a process that has made half of what it makes. */
+/**
+ * Takes the signals over before the start is done: by default each of them would end a process that has made half of
+ * what it makes.
+ */
 function untilSignalled(starting: Promise<Daemon>, log: Log): Promise<void> {
-  process.on('SIGHUP', () => void starting.then((daemon) => daemon.reload()).catch((error: unknown) => log.error({ error: String(error) }, 'the reload failed')));
+  process.on(
+    'SIGHUP',
+    () =>
+      void starting
+        .then((daemon) => daemon.reload())
+        .catch((error: unknown) => log.error({ error: String(error) }, 'the reload failed')),
+  );
   let asked = false;
   return new Promise((resolve, reject) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -71,7 +87,8 @@ function check(file: string): number {
   const read = readIntentFile(file);
   if (read.ok) {
     process.stdout.write(`${file}: ok\n`);
-    for (const { problem, remedy } of promiseProblems(read.value)) process.stdout.write(`${file}: note: ${problem}; ${remedy}\n`);
+    for (const { problem, remedy } of promiseProblems(read.value))
+      process.stdout.write(`${file}: note: ${problem}; ${remedy}\n`);
     return 0;
   }
   process.stderr.write(`${read.error.rendered}\n`);

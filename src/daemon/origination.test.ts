@@ -5,19 +5,35 @@ import { formatPrefix, prefix } from '../model/prefix.ts';
 import { carriedByOthers, carriersLacking, carriersOf, originated } from './origination.ts';
 
 const [V4, V6] = [address('192.0.2.1'), address('2001:db8::1')];
-const SENDERS = ['198.51.100.0/24', '2001:db8:1::/64', '2001:db8:2::/64'].map((text) => ({ prefix: prefix(text), format: 'standard-cnp' }));
-const intent = (addresses: object, carriers: object = {}): Intent => ({ router: {}, proxy: { ...addresses, senders: SENDERS }, ...carriers }) as unknown as Intent;
+const SENDERS = ['198.51.100.0/24', '2001:db8:1::/64', '2001:db8:2::/64'].map((text) => ({
+  prefix: prefix(text),
+  format: 'standard-cnp',
+}));
+const intent = (addresses: object, carriers: object = {}): Intent =>
+  ({ router: {}, proxy: { ...addresses, senders: SENDERS }, ...carriers }) as unknown as Intent;
 const BOTH = { address: V6, otherAddress: V4 };
 
 describe('a proxy with an address of each family', () => {
-  const told = (addresses: object): string[] => originated(intent(addresses)).proxies.map((p) => `${formatPrefix(p.prefix)} ${formatAddress(p.proxy)}`);
+  const told = (addresses: object): string[] =>
+    originated(intent(addresses)).proxies.map((p) => `${formatPrefix(p.prefix)} ${formatAddress(p.proxy)}`);
 
-  test.each([[BOTH], [{ address: V4, otherAddress: V6 }]])('PNC-5-a: each sender prefix has that of its own, whichever stands first', (addresses) => {
-    expect(told(addresses)).toEqual(['198.51.100.0/24 192.0.2.1', '2001:db8:1::/64 2001:db8::1', '2001:db8:2::/64 2001:db8::1']);
-  });
+  test.each([[BOTH], [{ address: V4, otherAddress: V6 }]])(
+    'PNC-5-a: each sender prefix has that of its own, whichever stands first',
+    (addresses) => {
+      expect(told(addresses)).toEqual([
+        '198.51.100.0/24 192.0.2.1',
+        '2001:db8:1::/64 2001:db8::1',
+        '2001:db8:2::/64 2001:db8::1',
+      ]);
+    },
+  );
 
   test('with one address every prefix has that', () => {
-    expect(told({ address: V4 })).toEqual(['198.51.100.0/24 192.0.2.1', '2001:db8:1::/64 192.0.2.1', '2001:db8:2::/64 192.0.2.1']);
+    expect(told({ address: V4 })).toEqual([
+      '198.51.100.0/24 192.0.2.1',
+      '2001:db8:1::/64 192.0.2.1',
+      '2001:db8:2::/64 192.0.2.1',
+    ]);
   });
 });
 
@@ -26,8 +42,14 @@ describe('which carriers carry what', () => {
 
   test('OSPF takes a proxy of its own family alone, BGP a prefix with a next hop, IS-IS all', () => {
     const carried = (addresses: object) => [4, 6].map((family) => carriersOf(intent(addresses, ALL), family as 4 | 6));
-    expect(carried(BOTH)).toEqual([['isis', 'ospfv2', 'bgp'], ['isis', 'ospfv3']]);
-    expect(carried({ address: V6 })).toEqual([['isis', 'bgp'], ['isis', 'ospfv3']]);
+    expect(carried(BOTH)).toEqual([
+      ['isis', 'ospfv2', 'bgp'],
+      ['isis', 'ospfv3'],
+    ]);
+    expect(carried({ address: V6 })).toEqual([
+      ['isis', 'bgp'],
+      ['isis', 'ospfv3'],
+    ]);
     expect(carried({ address: V4 })).toEqual([['isis', 'ospfv2', 'bgp'], ['isis']]);
     expect(carriersLacking(intent({ address: V6 }, ALL), 4)).toEqual(['ospfv2']);
     expect(carriersLacking(intent(BOTH, ALL), 6)).toEqual(['bgp']);

@@ -9,26 +9,34 @@ import type { Carriers } from './carriers.ts';
 const FAMILIES: readonly Family[] = [4, 6];
 
 /**
- * What this router advertises: one entry a sender prefix of its proxy (PNC-5-a), its END.CON SIDs (FCN-4.2.2-a), where its STAMP reflector answers. A SID that the kernel
- * has refused is not advertised: what is sent to it would be lost. @param refused SIDs as text
+ * What this router advertises: one entry a sender prefix of its proxy (PNC-5-a), its END.CON SIDs (FCN-4.2.2-a), where
+ * its STAMP reflector answers. A SID that the kernel has refused is not advertised: what is sent to it would be lost.
+ * @param refused SIDs as text
  */
 export function originated(intent: Intent, refused: ReadonlySet<string> = new Set()): Origination {
   const { proxy, stamp, router } = intent;
   const loopbacks = [router.loopback4, router.loopback6].filter((a) => a !== undefined);
   return {
-    proxies: proxy ? proxy.senders.map(({ prefix }) => ({ prefix, proxy: proxyAddressFor(proxy, prefix.address.family) })) : [],
+    proxies: proxy
+      ? proxy.senders.map(({ prefix }) => ({ prefix, proxy: proxyAddressFor(proxy, prefix.address.family) }))
+      : [],
     sids: sidAdvertisements(intent).filter(({ sid }) => !refused.has(formatAddress(sid))),
     routerAddresses: stamp?.reflector ? loopbacks : [],
     identity: loopbacks,
   };
 }
 
-/** Whether a carrier says something of sender prefixes of a family: `lacks` means that it would, had it what it needs, and that it counts them. */
+/**
+ * Whether a carrier says something of sender prefixes of a family: `lacks` means that it would, had it what it needs,
+ * and that it counts them.
+ */
 type Carriage = 'carries' | 'lacks' | 'none';
 
 /** RFC 9084 has room for a proxy address of its own family alone. */
-const inOspf = (own: Family) => ({ proxy }: Intent, family: Family): Carriage =>
-  family !== own ? 'none' : proxy && proxyAddressFor(proxy, family).family === own ? 'carries' : 'lacks';
+const inOspf =
+  (own: Family) =>
+  ({ proxy }: Intent, family: Family): Carriage =>
+    family !== own ? 'none' : proxy && proxyAddressFor(proxy, family).family === own ? 'carries' : 'lacks';
 
 /** What each carrier has a place for (docs/architecture.md, "What each protocol carries"). */
 const CARRIAGE: Readonly<Record<CarrierName, (intent: Intent, family: Family) => Carriage>> = {
@@ -50,8 +58,12 @@ export const carriersLacking = (intent: Intent, family: Family): CarrierName[] =
 
 /** How many sender prefixes this carrier cannot say and another does: nobody is missing them. */
 export function carriedByOthers(intent: Intent, name: CarrierName): number {
-  const excused = FAMILIES.filter((family) => carriersLacking(intent, family).includes(name) && carriersOf(intent, family).length > 0);
-  return excused.length === 0 ? 0 : (intent.proxy?.senders.filter(({ prefix }) => excused.includes(prefix.address.family)).length ?? 0);
+  const excused = FAMILIES.filter(
+    (family) => carriersLacking(intent, family).includes(name) && carriersOf(intent, family).length > 0,
+  );
+  return excused.length === 0
+    ? 0
+    : (intent.proxy?.senders.filter(({ prefix }) => excused.includes(prefix.address.family)).length ?? 0);
 }
 
 /** The carriers that advertise one of these senders. */
@@ -60,7 +72,8 @@ export function advertisedIn(intent: Intent, senders: readonly SenderIntent[]): 
   return [...new Set([...families].flatMap((family) => carriersOf(intent, family)))].sort();
 }
 
-const tells = ({ carrier }: Pick<Carriers['ospfv2'], 'carrier'>): boolean => carrier?.neighbors().some(({ state, takesOpaque }) => state === 'full' && takesOpaque !== false) ?? false;
+const tells = ({ carrier }: Pick<Carriers['ospfv2'], 'carrier'>): boolean =>
+  carrier?.neighbors().some(({ state, takesOpaque }) => state === 'full' && takesOpaque !== false) ?? false;
 
 const HEARD: { readonly [N in CarrierName]: (slot: Pick<Carriers[N], 'carrier'>) => boolean } = {
   isis: ({ carrier }) => carrier?.neighbors().some(({ state }) => state === 'up') ?? false,
@@ -70,4 +83,5 @@ const HEARD: { readonly [N in CarrierName]: (slot: Pick<Carriers[N], 'carrier'>)
 };
 
 /** Whether there is somebody who hears what the carrier advertises. */
-export const isHeard = (carriers: Pick<Carriers, CarrierName>, name: CarrierName): boolean => (HEARD[name] as (slot: Carriers[CarrierName]) => boolean)(carriers[name]);
+export const isHeard = (carriers: Pick<Carriers, CarrierName>, name: CarrierName): boolean =>
+  (HEARD[name] as (slot: Carriers[CarrierName]) => boolean)(carriers[name]);

@@ -1,5 +1,5 @@
-// cnpd runs with the smallest set of capabilities that does what its file asks for. Which files it can still use without CAP_DAC_OVERRIDE is asked of the kernel, not
-// guessed: files of root's need nothing.
+// cnpd runs with the smallest set of capabilities that does what its file asks for. Which files it can still use
+// without CAP_DAC_OVERRIDE is asked of the kernel, not guessed: files of root's need nothing.
 import { dirname } from 'node:path';
 import type { Intent } from '../intent/intent.ts';
 import { type Capability, becomeWithout, cannotDrop, refusedWithout, superfluous } from '../kernel/capabilities.ts';
@@ -31,7 +31,9 @@ function uses({ file, runDir, intent }: Started): Use[] {
     { path: runDir, mode: inDirectory },
     { path: dirname(intent.gnmiSocket), mode: inDirectory },
     ...pem.map((path) => ({ path, mode: ACCESS.READ })),
-    ...(gobgp?.target.startsWith('unix:') ? [{ path: gobgp.target.slice('unix:'.length), mode: ACCESS.WRITE, foreign: true as const }] : []),
+    ...(gobgp?.target.startsWith('unix:')
+      ? [{ path: gobgp.target.slice('unix:'.length), mode: ACCESS.WRITE, foreign: true as const }]
+      : []),
   ];
 }
 
@@ -39,8 +41,14 @@ function uses({ file, runDir, intent }: Started): Use[] {
 function refusals(wanted: readonly Use[]): string[] {
   const refused = refusedWithout(wanted);
   const absent = refused.filter(({ code, foreign }) => code === 'ENOENT' && foreign === undefined);
-  const above = absent.filter(({ path, mode }) => mode !== ACCESS.READ && dirname(path) !== path).map(({ path, mode }) => ({ path: dirname(path), mode }));
-  const here = refused.filter(({ code, foreign }) => code === 'EACCES' || code === 'EPERM' || (code === 'ENOENT' && foreign !== undefined)).map(({ path }) => path);
+  const above = absent
+    .filter(({ path, mode }) => mode !== ACCESS.READ && dirname(path) !== path)
+    .map(({ path, mode }) => ({ path: dirname(path), mode }));
+  const here = refused
+    .filter(
+      ({ code, foreign }) => code === 'EACCES' || code === 'EPERM' || (code === 'ENOENT' && foreign !== undefined),
+    )
+    .map(({ path }) => path);
   return [...here, ...(above.length > 0 ? refusals(above) : [])];
 }
 
@@ -53,7 +61,10 @@ export function keptFor(started: Started): Partial<Record<Capability, string>> {
   };
 }
 
-/** Gives up the capabilities that are not needed, and for that starts this program again as the same process; comes back when there is nothing to give up. */
+/**
+ * Gives up the capabilities that are not needed, and for that starts this program again as the same process; comes back
+ * when there is nothing to give up.
+ */
 export function dropPrivileges(started: Started, log: Log): void {
   const again = process.env[DONE] !== undefined;
   delete process.env[DONE];
@@ -64,12 +75,23 @@ export function dropPrivileges(started: Started, log: Log): void {
     const dropped = superfluous(keep);
     if (dropped === 0) return;
     const reason = cannotDrop();
-    if (reason !== undefined) return log.warn({ superfluous: dropped, reason }, 'cannot give up the capabilities that are not needed: have the service manager do it (systemd: CapabilityBoundingSet=)');
+    if (reason !== undefined)
+      return log.warn(
+        { superfluous: dropped, reason },
+        'cannot give up the capabilities that are not needed: have the service manager do it (systemd: CapabilityBoundingSet=)',
+      );
     log.info({ dropped, kept }, 'giving up the capabilities that are not needed');
     process.env[DONE] = '1';
-    becomeWithout(keep, process.execPath, [process.argv0, ...process.execArgv, ...process.argv.slice(1).filter((argument) => argument !== '--configure-frr')]);
+    becomeWithout(keep, process.execPath, [
+      process.argv0,
+      ...process.execArgv,
+      ...process.argv.slice(1).filter((argument) => argument !== '--configure-frr'),
+    ]);
   } catch (error) {
     delete process.env[DONE];
-    log.warn({ error: error instanceof Error ? error.message : String(error) }, 'could not give up the capabilities that are not needed; running with those that are left');
+    log.warn(
+      { error: error instanceof Error ? error.message : String(error) },
+      'could not give up the capabilities that are not needed; running with those that are left',
+    );
   }
 }

@@ -1,4 +1,14 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -34,26 +44,44 @@ describe('the claim on the run directory', () => {
 });
 
 describe('the run directory', () => {
-  it.each(['/proc/cnpd', '/sys/fs/bpf/cnpd', 'relative', '/run/../proc/x'])('is not made at %s, where Node.js would try for ever or nobody would look', (path) => {
-    expect(() => claimRunDir(path)).toThrow(RangeError);
-  });
+  it.each(['/proc/cnpd', '/sys/fs/bpf/cnpd', 'relative', '/run/../proc/x'])(
+    'is not made at %s, where Node.js would try for ever or nobody would look',
+    (path) => {
+      expect(() => claimRunDir(path)).toThrow(RangeError);
+    },
+  );
 
-  it.each([0o000, 0o022, 0o077])('has the same modes under the umask %o: nobody else writes, everybody passes', (mask) => {
-    const before = process.umask(mask);
-    try {
-      const made = join(dir, 'run');
-      claimRunDir(made);
-      expect([statSync(made).mode & 0o7777, statSync(join(made, 'cnpd.pid')).mode & 0o7777].map((mode) => mode.toString(8))).toEqual(['755', '644']);
-    } finally {
-      process.umask(before);
-    }
-  });
+  it.each([0o000, 0o022, 0o077])(
+    'has the same modes under the umask %o: nobody else writes, everybody passes',
+    (mask) => {
+      const before = process.umask(mask);
+      try {
+        const made = join(dir, 'run');
+        claimRunDir(made);
+        expect(
+          [statSync(made).mode & 0o7777, statSync(join(made, 'cnpd.pid')).mode & 0o7777].map((mode) =>
+            mode.toString(8),
+          ),
+        ).toEqual(['755', '644']);
+      } finally {
+        process.umask(before);
+      }
+    },
+  );
 
-  it.each([[0o777, 0o755], [0o750, 0o750], [0o700, 0o700], [0o1777, 0o1777]])('that was there with mode %o has %o: others lose the right to write, unless it is made for that', (before, after) => {
-    chmodSync(dir, before);
-    claimRunDir(dir);
-    expect(statSync(dir).mode & 0o7777).toBe(after);
-  });
+  it.each([
+    [0o777, 0o755],
+    [0o750, 0o750],
+    [0o700, 0o700],
+    [0o1777, 0o1777],
+  ])(
+    'that was there with mode %o has %o: others lose the right to write, unless it is made for that',
+    (before, after) => {
+      chmodSync(dir, before);
+      claimRunDir(dir);
+      expect(statSync(dir).mode & 0o7777).toBe(after);
+    },
+  );
 
   it('a link in the place of the pid file is replaced, not followed', () => {
     writeFileSync(join(dir, 'precious'), 'data');
@@ -64,7 +92,7 @@ describe('the run directory', () => {
 });
 
 describe('uninstall', () => {
-  it('removes what is cnpd\'s, and the directory', async () => {
+  it("removes what is cnpd's, and the directory", async () => {
     claimRunDir(dir)();
     mkdirSync(join(dir, 'bpf'));
     expect(await uninstall(dir, () => {})).toBe(0);

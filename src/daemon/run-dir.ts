@@ -1,5 +1,5 @@
-// The run directory /run/cnpd: one place for its names, so that start, adoption and uninstall agree, and the claim on it: two agents on one run directory would
-// take each other's programs off.
+// The run directory /run/cnpd: one place for its names, so that start, adoption and uninstall agree, and the claim on
+// it: two agents on one run directory would take each other's programs off.
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 
@@ -20,8 +20,8 @@ export class RunDirBusy extends Error {
 }
 
 /**
- * Field 22 of /proc/PID/stat: with the process number it names one process for ever. Undefined when there is no such process, or only its remains: where nobody
- * reaps (a container without an init) a killed agent stays a zombie.
+ * Field 22 of /proc/PID/stat: with the process number it names one process for ever. Undefined when there is no such
+ * process, or only its remains: where nobody reaps (a container without an init) a killed agent stays a zombie.
  */
 function startTime(pid: number): string | undefined {
   try {
@@ -52,19 +52,25 @@ const STICKY = 0o1000;
 const OTHERS_WRITE = 0o022;
 
 /**
- * Whatever the umask is, and was when an earlier run made it: nobody else writes there, and the group of the socket in it can pass. Of a directory that is there already only the right of others to
- * write is taken away, unless it is made for that, as /tmp is.
+ * Whatever the umask is, and was when an earlier run made it: nobody else writes there, and the group of the socket in
+ * it can pass. Of a directory that is there already only the right of others to write is taken away, unless it is made
+ * for that, as /tmp is.
  */
 function makeRunDir(runDir: string): void {
   const made = mkdirSync(runDir, { recursive: true }) !== undefined;
   const { uid, mode } = statSync(runDir);
   if (made) chmodSync(runDir, 0o755);
-  else if (uid === process.geteuid!() && (mode & OTHERS_WRITE) !== 0 && (mode & STICKY) === 0) chmodSync(runDir, mode & 0o777 & ~OTHERS_WRITE);
+  else if (uid === process.geteuid!() && (mode & OTHERS_WRITE) !== 0 && (mode & STICKY) === 0)
+    chmodSync(runDir, mode & 0o777 & ~OTHERS_WRITE);
 }
 
-/** Makes the directory and claims it. Returns how to let go. @throws RunDirBusy, RangeError (not an absolute path, or in /proc or /sys) */
+/**
+ * Makes the directory and claims it. Returns how to let go. @throws RunDirBusy, RangeError (not an absolute path, or in
+ * /proc or /sys)
+ */
 export function claimRunDir(runDir: string): () => void {
-  if (!isAbsolute(runDir) || NO_PLACE.test(resolve(runDir))) throw new RangeError(`${runDir} cannot be the run directory: an absolute path outside /proc and /sys is needed`);
+  if (!isAbsolute(runDir) || NO_PLACE.test(resolve(runDir)))
+    throw new RangeError(`${runDir} cannot be the run directory: an absolute path outside /proc and /sys is needed`);
   makeRunDir(runDir);
   const holder = runDirHolder(runDir);
   if (holder !== undefined && holder !== process.pid) throw new RunDirBusy(runDir, holder);

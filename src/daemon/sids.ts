@@ -1,4 +1,5 @@
-// The SRv6 SIDs that matter to cnpd, for `cnpctl show srv6 sids`: its own END.CON SIDs and whether they are in the kernel, and those that the network has advertised.
+// The SRv6 SIDs that matter to cnpd, for `cnpctl show srv6 sids`: its own END.CON SIDs and whether they are in the
+// kernel, and those that the network has advertised.
 import type { Intent } from '../intent/intent.ts';
 import type { LearnedRouters } from '../learned/routers.ts';
 import { type IpAddress, formatAddress } from '../model/address.ts';
@@ -23,16 +24,26 @@ export interface SidModules {
 export async function sidStates({ intent, routers, desired, dataplane, hasRoute }: SidModules): Promise<SidState[]> {
   const own = (intent.srv6?.endCon ?? []).map(({ sid, table }): SidState => {
     const text = formatAddress(sid);
-    return { sid: text, behavior: END_CON, origin: 'local', status: desired?.srv6 ? (dataplane?.srv6?.refusal(text) ?? 'programmed') : NOT_PLANNED, table, carrier: '', originator: '' };
+    return {
+      sid: text,
+      behavior: END_CON,
+      origin: 'local',
+      status: desired?.srv6 ? (dataplane?.srv6?.refusal(text) ?? 'programmed') : NOT_PLANNED,
+      table,
+      carrier: '',
+      originator: '',
+    };
   });
-  const learned = routers.endConSids(intent.codePoints['end-con-behavior']).map(async ({ sid, carrier, originator, heldUntil }): Promise<SidState> => ({
-    sid: formatAddress(sid),
-    behavior: END_CON,
-    origin: 'learned',
-    status: heldUntil !== undefined ? `held until ${heldUntil}` : (await hasRoute(sid)) ? 'reachable' : NO_WAY,
-    table: null,
-    carrier,
-    originator,
-  }));
+  const learned = routers
+    .endConSids(intent.codePoints['end-con-behavior'])
+    .map(async ({ sid, carrier, originator, heldUntil }): Promise<SidState> => ({
+      sid: formatAddress(sid),
+      behavior: END_CON,
+      origin: 'learned',
+      status: heldUntil !== undefined ? `held until ${heldUntil}` : (await hasRoute(sid)) ? 'reachable' : NO_WAY,
+      table: null,
+      carrier,
+      originator,
+    }));
   return [...own, ...(await Promise.all(learned))];
 }

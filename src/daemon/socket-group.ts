@@ -4,6 +4,9 @@ import { groupNumber } from '../kernel/ffi/libc.ts';
 /** @throws Error that says which group there is not */
 export function socketGroup(group: string): number {
   const number = /^\d+$/.test(group) ? Number(group) : groupNumber(group);
-  if (number === undefined) throw new Error(`gnmi.socket-group: there is no group ${group}: \`groupadd --system ${group}\`, or change it in cnpd.yaml`);
+  if (number === undefined)
+    throw new Error(
+      `gnmi.socket-group: there is no group ${group}: \`groupadd --system ${group}\`, or change it in cnpd.yaml`,
+    );
   return number;
 }

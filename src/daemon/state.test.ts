@@ -6,8 +6,22 @@ import { prefix } from '../model/prefix.ts';
 import { type StateModules, stateSource } from './state.ts';
 
 const pair = (senderQpn: number): LearnedQueuePair => ({
-  sender: address('2001:db8:1::2'), receiver: address('2001:db8:2::2'), senderQpn, receiverQpn: 7, source: 'cm', tenant: 0, peerTenant: 0, startingPsn: null, lastPsn: null,
-  learnedAt: 0n, lastSeen: process.hrtime.bigint(), cnps: 2n, packets: 3n, bytes: 4n, confirmed: true, doubtful: false,
+  sender: address('2001:db8:1::2'),
+  receiver: address('2001:db8:2::2'),
+  senderQpn,
+  receiverQpn: 7,
+  source: 'cm',
+  tenant: 0,
+  peerTenant: 0,
+  startingPsn: null,
+  lastPsn: null,
+  learnedAt: 0n,
+  lastSeen: process.hrtime.bigint(),
+  cnps: 2n,
+  packets: 3n,
+  bytes: 4n,
+  confirmed: true,
+  doubtful: false,
 });
 
 it('tells all flows of a large table, and lets everybody else run meanwhile', async () => {
@@ -16,38 +30,79 @@ it('tells all flows of a large table, and lets everybody else run meanwhile', as
   const queuePairs = function* (): Generator<LearnedQueuePair> {
     for (; read < 3; read++) {
       // Reading takes longer than a slice may.
-      for (const until = performance.now() + 10; performance.now() < until; );
+      for (const until = performance.now() + 10; performance.now() < until;);
       yield pair(read);
     }
   };
-  const source = stateSource({ facts: () => ({ links: [], qdiscs: [], features: [] }), dataplane: () => ({ proxy: { queuePairs } }) } as unknown as StateModules);
+  const source = stateSource({
+    facts: () => ({ links: [], qdiscs: [], features: [] }),
+    dataplane: () => ({ proxy: { queuePairs } }),
+  } as unknown as StateModules);
   const answer = source.flows();
   setImmediate(() => void (others = read));
-  expect((await answer).map((f) => [f.port, f.sourceQpn, f.destinationQpn, f.learnedFrom, f.notifications])).toEqual([0, 1, 2].map((qpn) => ['proxy', qpn, 7, 'cm', 2]));
+  expect((await answer).map((f) => [f.port, f.sourceQpn, f.destinationQpn, f.learnedFrom, f.notifications])).toEqual(
+    [0, 1, 2].map((qpn) => ['proxy', qpn, 7, 'cm', 2]),
+  );
   expect(others).toBeLessThan(3);
 });
 
 it('a proxy is advertised in a carrier when somebody hears it there', () => {
-  const intent = { proxy: { address: address('192.0.2.1'), senders: [{ prefix: prefix('198.51.100.0/24'), format: 'standard-cnp' }] }, isis: {}, ospfv2: {} };
-  const shown = async (isis: string, state: string, takesOpaque: boolean | null): Promise<unknown> => {
-    const carriers = { isis: { carrier: { neighbors: () => [{ state: isis }] } }, ospfv2: { carrier: { neighbors: () => [{ state: 'down', takesOpaque: null }, { state, takesOpaque }] } } };
-    return (await stateSource({ file: { intent }, carriers: () => carriers } as unknown as StateModules).proxies())[0]!.advertisedIn;
+  const intent = {
+    proxy: { address: address('192.0.2.1'), senders: [{ prefix: prefix('198.51.100.0/24'), format: 'standard-cnp' }] },
+    isis: {},
+    ospfv2: {},
   };
-  return expect(Promise.all([shown('up', 'full', true), shown('initializing', 'full', true), shown('up', 'ex-start', true), shown('initializing', 'full', false), shown('initializing', 'down', null)])).resolves.toEqual([
-    ['isis', 'ospfv2'], ['ospfv2'], ['isis'], [], [],
-  ]);
+  const shown = async (isis: string, state: string, takesOpaque: boolean | null): Promise<unknown> => {
+    const carriers = {
+      isis: { carrier: { neighbors: () => [{ state: isis }] } },
+      ospfv2: {
+        carrier: {
+          neighbors: () => [
+            { state: 'down', takesOpaque: null },
+            { state, takesOpaque },
+          ],
+        },
+      },
+    };
+    return (await stateSource({ file: { intent }, carriers: () => carriers } as unknown as StateModules).proxies())[0]!
+      .advertisedIn;
+  };
+  return expect(
+    Promise.all([
+      shown('up', 'full', true),
+      shown('initializing', 'full', true),
+      shown('up', 'ex-start', true),
+      shown('initializing', 'full', false),
+      shown('initializing', 'down', null),
+    ]),
+  ).resolves.toEqual([['isis', 'ospfv2'], ['ospfv2'], ['isis'], [], []]);
 });
 
 it('a proxy with two addresses has a row for each, with the senders that are advertised with it', async () => {
-  const senders = [['198.51.100.0/24', 'standard-cnp'], ['2001:db8:1::/64', 'fast-cnp']].map(([text, format]) => ({ prefix: prefix(text!), format }));
-  const carriers = { ospfv2: { carrier: { neighbors: () => [{ state: 'full', takesOpaque: true }] } }, ospfv3: { carrier: { neighbors: () => [{ state: 'full', takesOpaque: true }] } } };
-  const rows = (addresses: object) => stateSource({ file: { intent: { proxy: { ...addresses, senders }, ospfv2: {}, ospfv3: {} } }, carriers: () => carriers } as unknown as StateModules).proxies();
+  const senders = [
+    ['198.51.100.0/24', 'standard-cnp'],
+    ['2001:db8:1::/64', 'fast-cnp'],
+  ].map(([text, format]) => ({ prefix: prefix(text!), format }));
+  const carriers = {
+    ospfv2: { carrier: { neighbors: () => [{ state: 'full', takesOpaque: true }] } },
+    ospfv3: { carrier: { neighbors: () => [{ state: 'full', takesOpaque: true }] } },
+  };
+  const rows = (addresses: object) =>
+    stateSource({
+      file: { intent: { proxy: { ...addresses, senders }, ospfv2: {}, ospfv3: {} } },
+      carriers: () => carriers,
+    } as unknown as StateModules).proxies();
   expect(await rows({ address: address('2001:db8::1'), otherAddress: address('192.0.2.1') })).toEqual([
     { address: '2001:db8::1', prefixes: ['2001:db8:1::/64'], format: 'fast-cnp', advertisedIn: ['ospfv3'] },
     { address: '192.0.2.1', prefixes: ['198.51.100.0/24'], format: 'standard-cnp', advertisedIn: ['ospfv2'] },
   ]);
   expect(await rows({ address: address('192.0.2.1') })).toEqual([
-    { address: '192.0.2.1', prefixes: ['198.51.100.0/24', '2001:db8:1::/64'], format: 'standard-cnp, fast-cnp', advertisedIn: ['ospfv2'] },
+    {
+      address: '192.0.2.1',
+      prefixes: ['198.51.100.0/24', '2001:db8:1::/64'],
+      format: 'standard-cnp, fast-cnp',
+      advertisedIn: ['ospfv2'],
+    },
   ]);
 });
 
@@ -55,6 +110,10 @@ it('E: the code points are all shown, with what cnpd.yaml made of them', async (
   const codePoints = { ...DEFAULT_CODE_POINTS, 'ospfv2-private-opaque-type': 200 };
   const shown = await stateSource({ file: { intent: { codePoints } } } as unknown as StateModules).codepoints();
   expect(shown.map(({ name }) => name).sort()).toEqual(Object.keys(DEFAULT_CODE_POINTS).sort());
-  expect(shown).toContainEqual(expect.objectContaining({ name: 'ospfv2-private-opaque-type', value: 200, default: 240 }));
-  expect(shown).toContainEqual(expect.objectContaining({ name: 'ospfv3-private-function', value: 8184, default: 8184 }));
+  expect(shown).toContainEqual(
+    expect.objectContaining({ name: 'ospfv2-private-opaque-type', value: 200, default: 240 }),
+  );
+  expect(shown).toContainEqual(
+    expect.objectContaining({ name: 'ospfv3-private-function', value: 8184, default: 8184 }),
+  );
 });

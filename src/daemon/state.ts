@@ -7,7 +7,16 @@ import { formatAddress, sameAddress } from '../model/address.ts';
 import { CODE_POINTS } from '../model/code-points.ts';
 import { formatPrefix } from '../model/prefix.ts';
 import type { BgpState } from '../model/carrier-state.ts';
-import type { FlowState, Lazy, LocalProxyState, NotificationState, PortState, RttState, SidState, StateSource } from '../model/state.ts';
+import type {
+  FlowState,
+  Lazy,
+  LocalProxyState,
+  NotificationState,
+  PortState,
+  RttState,
+  SidState,
+  StateSource,
+} from '../model/state.ts';
 import { createPace } from '../northbound/pace.ts';
 import type { DesiredState, EgressPortPlan, Problem } from '../plan/desired.ts';
 import type { Facts } from '../plan/facts.ts';
@@ -34,7 +43,10 @@ export interface StateModules {
   readonly rtnetlink: () => Rtnetlink | undefined;
   readonly problems: () => readonly Problem[];
   /** What only runs while it is declared. */
-  readonly notifications?: (names: { port: (ifindex: number) => string; timeOfDay: (ns: bigint) => string }) => NotificationState[];
+  readonly notifications?: (names: {
+    port: (ifindex: number) => string;
+    timeOfDay: (ns: bigint) => string;
+  }) => NotificationState[];
   readonly sids?: () => Promise<SidState[]>;
   readonly rtt?: () => RttState[];
 }
@@ -67,7 +79,13 @@ export function stateSource(m: StateModules): StateSource {
     counters: () => m.counters.snapshot(),
     codepoints: () => {
       const values = m.file.intent.codePoints;
-      return CODE_POINTS.map(({ name, default: fallback, description, source }) => ({ name, value: values[name], default: fallback, description, source }));
+      return CODE_POINTS.map(({ name, default: fallback, description, source }) => ({
+        name,
+        value: values[name],
+        default: fallback,
+        description,
+        source,
+      }));
     },
   };
 }
@@ -77,7 +95,9 @@ function proxies({ file: { intent }, carriers }: StateModules): LocalProxyState[
   const { proxy } = intent;
   if (!proxy) return [];
   return proxyAddresses(proxy).map((address) => {
-    const senders = proxy.senders.filter(({ prefix }) => sameAddress(proxyAddressFor(proxy, prefix.address.family), address));
+    const senders = proxy.senders.filter(({ prefix }) =>
+      sameAddress(proxyAddressFor(proxy, prefix.address.family), address),
+    );
     return {
       address: formatAddress(address),
       prefixes: senders.map((s) => formatPrefix(s.prefix)),
@@ -88,7 +108,11 @@ function proxies({ file: { intent }, carriers }: StateModules): LocalProxyState[
 }
 
 /** A carrier that does not run has neither. */
-const carrierState = <N, L>({ carrier }: { readonly carrier: { neighbors(): N[]; database(): L[] } | undefined }): { neighbors: N[]; database: L[] } => ({
+const carrierState = <N, L>({
+  carrier,
+}: {
+  readonly carrier: { neighbors(): N[]; database(): L[] } | undefined;
+}): { neighbors: N[]; database: L[] } => ({
   neighbors: carrier?.neighbors() ?? [],
   database: carrier?.database() ?? [],
 });
@@ -146,17 +170,40 @@ async function ports(m: StateModules): Promise<PortState[]> {
 
 function unseen(packets: OpaquePackets | undefined): Pick<PortState, 'unseen' | `unseen${Capitalize<TunnelKind>}`> {
   const of = (kind: TunnelKind): number => Number(packets?.[kind] ?? 0);
-  const unseenMpls = of('mpls'), unseenGre = of('gre'), unseenVxlan = of('vxlan'), unseenEsp = of('esp'), unseenGeneve = of('geneve'), unseenOther = of('other');
-  return { unseen: unseenMpls + unseenGre + unseenVxlan + unseenEsp + unseenGeneve + unseenOther, unseenMpls, unseenGre, unseenVxlan, unseenEsp, unseenGeneve, unseenOther };
+  const unseenMpls = of('mpls'),
+    unseenGre = of('gre'),
+    unseenVxlan = of('vxlan'),
+    unseenEsp = of('esp'),
+    unseenGeneve = of('geneve'),
+    unseenOther = of('other');
+  return {
+    unseen: unseenMpls + unseenGre + unseenVxlan + unseenEsp + unseenGeneve + unseenOther,
+    unseenMpls,
+    unseenGre,
+    unseenVxlan,
+    unseenEsp,
+    unseenGeneve,
+    unseenOther,
+  };
 }
 
 /** Absent stays absent. */
-const divided = (value: number | null | undefined, by: number): number | null => (value === null || value === undefined ? null : value / by);
+const divided = (value: number | null | undefined, by: number): number | null =>
+  value === null || value === undefined ? null : value / by;
 
-/** What is measured over intervals. A measurement that is older than two of them is of a queue into which nothing has come since. */
-function measured(planned: EgressPortPlan | undefined, measure: EgressMeasure | undefined): Pick<PortState, 'vGrowth' | 'ecnMarkingRate' | 'queueGrowth' | 'measurementIntervalMs'> {
+/**
+ * What is measured over intervals. A measurement that is older than two of them is of a queue into which nothing has
+ * come since.
+ */
+function measured(
+  planned: EgressPortPlan | undefined,
+  measure: EgressMeasure | undefined,
+): Pick<PortState, 'vGrowth' | 'ecnMarkingRate' | 'queueGrowth' | 'measurementIntervalMs'> {
   const intervalNs = planned?.intervalNs;
-  const fresh = intervalNs !== undefined && measure !== undefined && process.hrtime.bigint() - measure.measuredAt <= BigInt(2 * intervalNs);
+  const fresh =
+    intervalNs !== undefined &&
+    measure !== undefined &&
+    process.hrtime.bigint() - measure.measuredAt <= BigInt(2 * intervalNs);
   return {
     vGrowth: divided(planned?.vGrowthBytes, (intervalNs ?? 1e9) / 1e9),
     ecnMarkingRate: fresh ? measure.ecnMarkingPpm / 1e4 : 0,
@@ -183,7 +230,10 @@ async function flows(m: StateModules): Promise<FlowState[]> {
   const states = new Map<string, FlowState>();
   for (const state of everyFlow(m)) {
     // What is learned has a tenant, which the name does not show.
-    const key = state.learnedFrom === null ? `${state.port} ${state.source} ${state.destination} ${state.destinationQpn}` : `${states.size}`;
+    const key =
+      state.learnedFrom === null
+        ? `${state.port} ${state.source} ${state.destination} ${state.destinationQpn}`
+        : `${states.size}`;
     const same = states.get(key);
     states.set(key, same ? together(same, state) : state);
     const turn = pace();
@@ -192,7 +242,9 @@ async function flows(m: StateModules): Promise<FlowState[]> {
   return [...states.values()];
 }
 
-/** Flows of one name in different tunnels, or of different datagram sources, are one to whoever reads: a list has a key. */
+/**
+ * Flows of one name in different tunnels, or of different datagram sources, are one to whoever reads: a list has a key.
+ */
 const together = (a: FlowState, b: FlowState): FlowState => ({
   ...(a.lastSeen < b.lastSeen ? b : a),
   sourceQpn: a.sourceQpn === b.sourceQpn ? a.sourceQpn : null,

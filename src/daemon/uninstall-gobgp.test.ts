@@ -8,7 +8,9 @@ let runDir: string;
 beforeEach(() => void (runDir = mkdtempSync(join(tmpdir(), 'cnpd-uninstall-'))));
 afterEach(() => rmSync(runDir, { recursive: true, force: true }));
 
-async function uninstall(gobgp: Omit<NonNullable<Parameters<typeof noteGobgp>[1]>['gobgp'], 'maxMessageBytes'>): Promise<{ done: boolean; said: string[]; noted: boolean }> {
+async function uninstall(
+  gobgp: Omit<NonNullable<Parameters<typeof noteGobgp>[1]>['gobgp'], 'maxMessageBytes'>,
+): Promise<{ done: boolean; said: string[]; noted: boolean }> {
   noteGobgp(runDir, { gobgp: { ...gobgp, maxMessageBytes: 1 << 20 }, domain: [], confederation: [], policy: true });
   const said: string[] = [];
   const done = await uninstallGobgp(runDir, (line) => said.push(line));
@@ -17,10 +19,18 @@ async function uninstall(gobgp: Omit<NonNullable<Parameters<typeof noteGobgp>[1]
 
 test('a gobgpd whose socket is gone has forgotten everything: nothing to take out', async () => {
   const target = `unix:${join(runDir, 'gobgpd.sock')}`;
-  expect(await uninstall({ target })).toEqual({ done: true, said: [`gobgpd at ${target} is not there: nothing to take out`], noted: false });
+  expect(await uninstall({ target })).toEqual({
+    done: true,
+    said: [`gobgpd at ${target} is not there: nothing to take out`],
+    noted: false,
+  });
 });
 
 test('a file for TLS that is gone says nothing about gobgpd: its paths and policies are left, and the note with them', async () => {
   const ca = join(runDir, 'ca.pem');
-  expect(await uninstall({ target: '127.0.0.1:1', tls: { ca } })).toEqual({ done: false, said: [expect.stringMatching(/^left cnpd's paths.*ca\.pem/)], noted: true });
+  expect(await uninstall({ target: '127.0.0.1:1', tls: { ca } })).toEqual({
+    done: false,
+    said: [expect.stringMatching(/^left cnpd's paths.*ca\.pem/)],
+    noted: true,
+  });
 });

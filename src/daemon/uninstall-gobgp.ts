@@ -1,5 +1,6 @@
-// What a cnpd that was killed has left in gobgpd: its paths and its policies. Which gobgpd that is stands in a note in the run directory, which a clean stop removes: cnpd.yaml may say
-// something else by now. The paths go first: without the policies gobgpd would send them to everybody.
+// What a cnpd that was killed has left in gobgpd: its paths and its policies. Which gobgpd that is stands in a note in
+// the run directory, which a clean stop removes: cnpd.yaml may say something else by now. The paths go first: without
+// the policies gobgpd would send them to everybody.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BgpCarrier, type BgpCarrierOptions, createBgpCarrier } from '../carriers/bgp/carrier.ts';
@@ -14,7 +15,10 @@ type Noted = Pick<BgpCarrierOptions, 'gobgp' | 'domain' | 'confederation' | 'pol
 const READY_MS = 15_000;
 const LOOK_MS = 50;
 
-/** The kernel's refusals of a connection, to a port and to a socket in the file system. A file for TLS that is gone (`ENOENT …, open …`) says nothing about gobgpd. */
+/**
+ * The kernel's refusals of a connection, to a port and to a socket in the file system. A file for TLS that is gone
+ * (`ENOENT …, open …`) says nothing about gobgpd.
+ */
 const NOT_THERE = /\bconnect (?:ECONNREFUSED|ENOENT)\b/;
 /** What does not get better by waiting. */
 const HOPELESS = /ECONNREFUSED|ENOENT/;
@@ -45,19 +49,40 @@ export async function uninstallGobgp(runDir: string, say: (line: string) => void
   // A gobgpd that has ended has forgotten everything.
   const gone = reason !== undefined && NOT_THERE.test(reason);
   if (reason !== undefined && !gone) {
-    say(`left cnpd's paths, and its policies ${POLICY.export} and ${POLICY.import}, in gobgpd at ${target}: ${reason}. Restart gobgpd, or run this again when it answers`);
+    say(
+      `left cnpd's paths, and its policies ${POLICY.export} and ${POLICY.import}, in gobgpd at ${target}: ${reason}. Restart gobgpd, or run this again when it answers`,
+    );
     return false;
   }
   rmSync(note);
-  say(gone ? `gobgpd at ${target} is not there: nothing to take out` : `took cnpd's paths and policies out of gobgpd at ${target}`);
+  say(
+    gone
+      ? `gobgpd at ${target} is not there: nothing to take out`
+      : `took cnpd's paths and policies out of gobgpd at ${target}`,
+  );
   return true;
 }
 
 /** A carrier with nothing to advertise, for a moment. @returns why not; undefined: done */
 async function takeOut(noted: Noted): Promise<string | undefined> {
   const carrier = createBgpCarrier(
-    { ...noted, policy: true, advertise: 'senders', communities: [], largeCommunities: [], learn: 'best', viaNextHop: false, holdUnreachableMs: 0 },
-    { clock: systemClock, log: silentLog, count: () => {}, codePoints: DEFAULT_CODE_POINTS, sink: { learned: () => {}, reachability: () => {} } },
+    {
+      ...noted,
+      policy: true,
+      advertise: 'senders',
+      communities: [],
+      largeCommunities: [],
+      learn: 'best',
+      viaNextHop: false,
+      holdUnreachableMs: 0,
+    },
+    {
+      clock: systemClock,
+      log: silentLog,
+      count: () => {},
+      codePoints: DEFAULT_CODE_POINTS,
+      sink: { learned: () => {}, reachability: () => {} },
+    },
   );
   await carrier.start();
   const state = await ready(carrier);
@@ -67,7 +92,11 @@ async function takeOut(noted: Noted): Promise<string | undefined> {
 }
 
 async function ready(carrier: BgpCarrier): Promise<string> {
-  for (const end = Date.now() + READY_MS; Date.now() < end; await new Promise((resolve) => systemClock.after(LOOK_MS, () => resolve(undefined)))) {
+  for (
+    const end = Date.now() + READY_MS;
+    Date.now() < end;
+    await new Promise((resolve) => systemClock.after(LOOK_MS, () => resolve(undefined)))
+  ) {
     const { state, reason } = carrier.session();
     if (state === 'ready' || (state === 'waiting' && HOPELESS.test(reason))) return state;
   }

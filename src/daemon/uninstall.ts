@@ -1,6 +1,6 @@
-// Removes everything that cnpd leaves behind on purpose: attached programs, pinned maps, the BPF file system, its SIDs in the routing table of this network
-// namespace, the run directory. The agent must not be running; what it holds open would come back. What is not cnpd's stays, what cannot be removed too: each is said, and the
-// rest goes all the same.
+// Removes everything that cnpd leaves behind on purpose: attached programs, pinned maps, the BPF file system, its SIDs
+// in the routing table of this network namespace, the run directory. The agent must not be running; what it holds open
+// would come back. What is not cnpd's stays, what cannot be removed too: each is said, and the rest goes all the same.
 import { type Dirent, existsSync, lstatSync, readdirSync, rmSync, rmdirSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { isBpffs, unmountBpffs } from '../kernel/bpf/bpffs.ts';
@@ -13,7 +13,9 @@ import { uninstallGobgp } from './uninstall-gobgp.ts';
 const OWN_FILES = ['cnpd.pid', 'gnmi.sock'];
 const LINKS = 'links';
 
-/** Returns the exit code: 0 nothing is left, 1 cnpd is running, or something is left: not cnpd's, or not to be removed. */
+/**
+ * Returns the exit code: 0 nothing is left, 1 cnpd is running, or something is left: not cnpd's, or not to be removed.
+ */
 export async function uninstall(runDir: string, say: (line: string) => void): Promise<number> {
   const holder = runDirHolder(runDir);
   if (holder !== undefined) {
@@ -60,14 +62,21 @@ function removePins(runDir: string, task: Task): void {
   const [bpf, links] = [bpfDir(runDir), linksDir(runDir)];
   if (!existsSync(bpf) || !isBpffs(bpf)) return;
   const before = task.left;
-  for (const entry of existsSync(links) ? readdirSync(links, { withFileTypes: true }) : []) removeLink(links, entry, task);
-  // The kernel puts maps.debug and progs.debug into every new BPF file system; they cannot be removed and go with the mount. So do empty folders and symbolic links.
-  const entries = readdirSync(bpf, { withFileTypes: true }).filter(({ name }) => name !== LINKS && !name.endsWith('.debug'));
+  for (const entry of existsSync(links) ? readdirSync(links, { withFileTypes: true }) : [])
+    removeLink(links, entry, task);
+  // The kernel puts maps.debug and progs.debug into every new BPF file system; they cannot be removed and go with the
+  // mount. So do empty folders and symbolic links.
+  const entries = readdirSync(bpf, { withFileTypes: true }).filter(
+    ({ name }) => name !== LINKS && !name.endsWith('.debug'),
+  );
   const maps = entries.filter((entry) => entry.isFile());
   for (const { name } of maps) task.attempt(join(bpf, name), () => rmSync(join(bpf, name)));
   if (maps.length > 0) task.say(`removed ${maps.length} maps`);
   for (const { name } of entries.filter((entry) => entry.isDirectory() && holdsPins(join(bpf, entry.name)))) {
-    task.leave(join(bpf, name), `not cnpd's, and the BPF file system that holds it. Remove it and run this again, or \`umount ${bpf}\``);
+    task.leave(
+      join(bpf, name),
+      `not cnpd's, and the BPF file system that holds it. Remove it and run this again, or \`umount ${bpf}\``,
+    );
   }
   if (task.left > before) {
     if (existsSync(links) && !holdsPins(links)) rmSync(links, { recursive: true });
@@ -90,9 +99,13 @@ function removeLink(links: string, entry: Dirent, task: Task): void {
 }
 
 /** Something that is neither a folder nor a symbolic link, at any depth. */
-const holdsPins = (directory: string): boolean => readdirSync(directory, { withFileTypes: true, recursive: true }).some((entry) => entry.isFile());
+const holdsPins = (directory: string): boolean =>
+  readdirSync(directory, { withFileTypes: true, recursive: true }).some((entry) => entry.isFile());
 
-/** Removes what cnpd itself puts there, and the directory if nothing else is in it: a directory that somebody named by mistake keeps its content. */
+/**
+ * Removes what cnpd itself puts there, and the directory if nothing else is in it: a directory that somebody named by
+ * mistake keeps its content.
+ */
 function removeOwnFiles(runDir: string, task: Task): void {
   if (!existsSync(runDir)) return task.say(`${runDir} does not exist: nothing to remove`);
   const bpf = bpfDir(runDir);

@@ -1,4 +1,5 @@
-// Line charts as SVG text: axes with round numbers and units, a grid, curves, reference lines, marks. Nothing is loaded from anywhere. Pure.
+// Line charts as SVG text: axes with round numbers and units, a grid, curves, reference lines, marks. Nothing is loaded
+// from anywhere. Pure.
 import type { Point } from './results.ts';
 
 export interface Curve {
@@ -27,7 +28,8 @@ export interface Chart {
 const SIZE = { width: 920, height: 260, left: 64, right: 16, top: 14, bottom: 38 } as const;
 const PLOT = { width: SIZE.width - SIZE.left - SIZE.right, height: SIZE.height - SIZE.top - SIZE.bottom } as const;
 
-export const escapeXml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+export const escapeXml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
 /** Round steps (1, 2, 5 × 10ⁿ) from 0 that cover `max` in about `count` steps. */
 export function ticks(max: number, count: number): number[] {
@@ -48,7 +50,14 @@ function path(points: readonly Point[], x: (t: number) => number, y: (v: number)
 export function chartSvg(chart: Chart): string {
   const inRange = (points: readonly Point[]): Point[] => points.filter(([t]) => t >= 0 && t <= chart.xMax);
   const curves = chart.curves.map((c) => ({ ...c, points: inRange(c.points) }));
-  const highest = chart.yTop !== undefined ? chart.yTop * chart.yScale : Math.max(1e-9, ...curves.flatMap((c) => c.points.map(([, v]) => v * chart.yScale)), ...(chart.levels ?? []).map((l) => l.value * chart.yScale));
+  const highest =
+    chart.yTop !== undefined
+      ? chart.yTop * chart.yScale
+      : Math.max(
+          1e-9,
+          ...curves.flatMap((c) => c.points.map(([, v]) => v * chart.yScale)),
+          ...(chart.levels ?? []).map((l) => l.value * chart.yScale),
+        );
   const yTicks = ticks(highest, 5);
   const yMax = yTicks.at(-1)!;
   const xScale = chart.xUnit === 's' ? 1 / 1000 : 1;
@@ -78,7 +87,10 @@ export function chartSvg(chart: Chart): string {
       const line = `<line x1="${at}" x2="${at}" y1="${SIZE.top}" y2="${bottom}" stroke="${m.color}" stroke-width="1.5" stroke-dasharray="5 3"/>`;
       return `${line}<text class="note" fill="${m.color}" x="${at}" dx="5" y="${SIZE.top + 13 + i * 15}">${escapeXml(m.label)}</text>`;
     });
-  const lines = curves.map((c) => `<path d="${path(c.points, x, y)}" fill="none" stroke="${c.color}" stroke-width="1.6" stroke-linejoin="round"><title>${escapeXml(c.name)}</title></path>`);
+  const lines = curves.map(
+    (c) =>
+      `<path d="${path(c.points, x, y)}" fill="none" stroke="${c.color}" stroke-width="1.6" stroke-linejoin="round"><title>${escapeXml(c.name)}</title></path>`,
+  );
   return [
     `<svg viewBox="0 0 ${SIZE.width} ${SIZE.height}" role="img" aria-label="${escapeXml(chart.title)}">`,
     ...grid,

@@ -23,40 +23,70 @@ const hex = (value: number | null): string => (value === null ? 'none, or severa
 export function checkNotifications({ mode, notifications: seen }: RunResult, kind: NotificationKind): string[] {
   if (seen.count === 0) return [`${mode}: no notification was seen on the sender's wire`];
   const failures: string[] = [];
-  if (seen.kind !== kind) failures.push(`${mode}: the notifications on the sender's wire are ${seen.kind ?? 'of several kinds'}, expected ${kind}`);
-  if (kind !== 'long-haul-icmpv6' && seen.opcode !== CNP_OPCODE) failures.push(`${mode}: the opcode of the notifications on the sender's wire is ${hex(seen.opcode)}, expected 0x81`);
+  if (seen.kind !== kind)
+    failures.push(
+      `${mode}: the notifications on the sender's wire are ${seen.kind ?? 'of several kinds'}, expected ${kind}`,
+    );
+  if (kind !== 'long-haul-icmpv6' && seen.opcode !== CNP_OPCODE)
+    failures.push(
+      `${mode}: the opcode of the notifications on the sender's wire is ${hex(seen.opcode)}, expected 0x81`,
+    );
   if (seen.queuePair === null || seen.queuePair !== seen.expectedQueuePair) {
-    failures.push(`${mode}: the notifications are for Queue Pair ${hex(seen.queuePair)}, the connection's is ${hex(seen.expectedQueuePair)}`);
+    failures.push(
+      `${mode}: the notifications are for Queue Pair ${hex(seen.queuePair)}, the connection's is ${hex(seen.expectedQueuePair)}`,
+    );
   }
-  if (!seen.valid) failures.push(`${mode}: a notification on the sender's wire has a wrong ${kind === 'long-haul-icmpv6' ? 'checksum' : 'ICRC'} or cannot be read`);
+  if (!seen.valid)
+    failures.push(
+      `${mode}: a notification on the sender's wire has a wrong ${kind === 'long-haul-icmpv6' ? 'checksum' : 'ICRC'} or cannot be read`,
+    );
   return failures;
 }
 
 function checkPort(mode: Mode, result: PortResult, limitBytes: number): string[] {
   const failures: string[] = [];
   const most = limitBytes * BOUNDED;
-  if (result.peakQueueBytes > most) failures.push(`${mode}: the queue of ${result.port} reached ${result.peakQueueBytes} bytes, more than ${most}`);
+  if (result.peakQueueBytes > most)
+    failures.push(`${mode}: the queue of ${result.port} reached ${result.peakQueueBytes} bytes, more than ${most}`);
   if (result.drops !== 0) failures.push(`${mode}: ${result.port} dropped ${result.drops} packets`);
   return failures;
 }
 
-/** What holds in every scene: silence without congestion control, CNPs from the receiver, then cnpd alone: sooner, with bounded queues and no loss. */
-export function checkRuns({ none, receiver, cnpd }: Runs, kind: NotificationKind, { watched }: Pick<Scene, 'watched'>): string[] {
+/**
+ * What holds in every scene: silence without congestion control, CNPs from the receiver, then cnpd alone: sooner, with
+ * bounded queues and no loss.
+ */
+export function checkRuns(
+  { none, receiver, cnpd }: Runs,
+  kind: NotificationKind,
+  { watched }: Pick<Scene, 'watched'>,
+): string[] {
   const failures: string[] = [];
-  if (none.notifications.count !== 0) failures.push(`none: ${none.notifications.count} notifications were seen, although nobody should send any`);
+  if (none.notifications.count !== 0)
+    failures.push(`none: ${none.notifications.count} notifications were seen, although nobody should send any`);
   failures.push(...checkNotifications(receiver, 'cnp'), ...checkNotifications(cnpd, kind));
-  if (cnpd.receiverCnps !== 0) failures.push(`cnpd: the receiver sent ${cnpd.receiverCnps} CNPs, although told not to: not every notification is cnpd's`);
+  if (cnpd.receiverCnps !== 0)
+    failures.push(
+      `cnpd: the receiver sent ${cnpd.receiverCnps} CNPs, although told not to: not every notification is cnpd's`,
+    );
   for (const [i, { limitBytes }] of watched.entries()) failures.push(...checkPort('cnpd', cnpd.ports[i]!, limitBytes));
   // An upper bound that is too long says nothing.
   const comparable = !cnpd.feedbackIsBound && cnpd.firstFeedbackMs !== null && receiver.firstFeedbackMs !== null;
   if (comparable && cnpd.firstFeedbackMs >= receiver.firstFeedbackMs) {
-    failures.push(`cnpd's first feedback took ${cnpd.firstFeedbackMs} ms, no less than the receiver's ${receiver.firstFeedbackMs} ms`);
+    failures.push(
+      `cnpd's first feedback took ${cnpd.firstFeedbackMs} ms, no less than the receiver's ${receiver.firstFeedbackMs} ms`,
+    );
   }
   return failures;
 }
 
 /** What a router told, if it told what it should: a row whose fields are as expected. */
-export function evidence(sentences: readonly string[], row: Readonly<Record<string, unknown>>, expected: Readonly<Record<string, unknown>>, what: string): Evidence {
+export function evidence(
+  sentences: readonly string[],
+  row: Readonly<Record<string, unknown>>,
+  expected: Readonly<Record<string, unknown>>,
+  what: string,
+): Evidence {
   const failures = Object.entries(expected)
     .filter(([field, value]) => row[field] !== value)
     .map(([field, value]) => `${what} has the ${field} ${String(row[field])}, expected ${String(value)}`);

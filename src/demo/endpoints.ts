@@ -33,7 +33,12 @@ function follow(child: ChildProcess, name: string): Endpoint {
   const ended = new Promise<number>((done) => {
     child.on('error', (error) => (stderr += error.message));
     child.on('close', (code) => {
-      for (const w of waiting) w.failed(new Error(`${name} ended without saying ${w.event}: ${stderr.slice(-500) || JSON.stringify(events.at(-2) ?? {})}`));
+      for (const w of waiting)
+        w.failed(
+          new Error(
+            `${name} ended without saying ${w.event}: ${stderr.slice(-500) || JSON.stringify(events.at(-2) ?? {})}`,
+          ),
+        );
       done(code ?? 1);
     });
   });
@@ -53,13 +58,33 @@ function follow(child: ChildProcess, name: string): Endpoint {
 
 const start = (lab: Lab, host: Host, role: string, argv: readonly string[]): Endpoint => {
   const where = ['--interface', host.interface, '--address', host.address];
-  return follow(lab.spawn(host.node, [process.execPath, program('roce-endpoint'), role, ...where, ...argv], { stdio: ['ignore', 'pipe', 'pipe'] }), `${host.node}'s endpoint`);
+  return follow(
+    lab.spawn(host.node, [process.execPath, program('roce-endpoint'), role, ...where, ...argv], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+    `${host.node}'s endpoint`,
+  );
 };
 
 /** @param cnps whether it answers congestion marks */
-export const startListener = (lab: Lab, receiver: Host, cnps: boolean): Endpoint => start(lab, receiver, 'listen', ['--cnp-interval', cnps ? '50us' : 'off']);
+export const startListener = (lab: Lab, receiver: Host, cnps: boolean): Endpoint =>
+  start(lab, receiver, 'listen', ['--cnp-interval', cnps ? '50us' : 'off']);
 
-export const startSender = (lab: Lab, { sender, receiver, sendingRateBps }: Pick<Scene, 'sender' | 'receiver' | 'sendingRateBps'>, spec: Pick<RunSpec, 'sender' | 'durationMs'>): Endpoint =>
+export const startSender = (
+  lab: Lab,
+  { sender, receiver, sendingRateBps }: Pick<Scene, 'sender' | 'receiver' | 'sendingRateBps'>,
+  spec: Pick<RunSpec, 'sender' | 'durationMs'>,
+): Endpoint =>
   start(lab, sender, 'send', [
-    '--peer', receiver.address, '--rate', `${sendingRateBps}bit`, '--duration', `${spec.durationMs}ms`, '--report', '50ms', '--timeout', '1s', ...spec.sender,
+    '--peer',
+    receiver.address,
+    '--rate',
+    `${sendingRateBps}bit`,
+    '--duration',
+    `${spec.durationMs}ms`,
+    '--report',
+    '50ms',
+    '--timeout',
+    '1s',
+    ...spec.sender,
   ]);

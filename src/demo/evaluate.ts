@@ -1,6 +1,16 @@
-// From what was observed during a run, with absolute times, to its result, with times since the first data packet. Pure.
+// From what was observed during a run, with absolute times, to its result, with times since the first data packet.
+// Pure.
 import type { EndpointEvent } from './endpoints.ts';
-import { type NodeNotifications, type NotificationSeen, type NotificationSummary, type Point, type PortCounts, type PortResult, type RunResult, common } from './results.ts';
+import {
+  type NodeNotifications,
+  type NotificationSeen,
+  type NotificationSummary,
+  type Point,
+  type PortCounts,
+  type PortResult,
+  type RunResult,
+  common,
+} from './results.ts';
 import type { PortState } from './routers.ts';
 import { type RunSpec, type Scene, type WatchedPort, portName } from './scene.ts';
 import { firstCrossing, peak, thin, timeAbove } from './series.ts';
@@ -31,7 +41,8 @@ export interface Observations {
 }
 
 const round = (value: number): number => Math.round(value * 100) / 100;
-const sum = (events: readonly EndpointEvent[], name: string, field: string): number => events.filter((e) => e.event === name).reduce((total, e) => total + Number(e[field]), 0);
+const sum = (events: readonly EndpointEvent[], name: string, field: string): number =>
+  events.filter((e) => e.event === name).reduce((total, e) => total + Number(e[field]), 0);
 
 /** @throws Error when the sender sent nothing: that is no result */
 export function evaluate(scene: Pick<Scene, 'watched'>, spec: RunSpec, seen: Observations): RunResult {
@@ -39,8 +50,10 @@ export function evaluate(scene: Pick<Scene, 'watched'>, spec: RunSpec, seen: Obs
   if (!summary || typeof summary['firstDataAt'] !== 'number') throw new Error(`the ${spec.mode} run sent no data`);
   const start = summary['firstDataAt'];
   const end = Number(summary['durationMs']);
-  const relative = (points: readonly Point[]): Point[] => points.map(([t, v]): Point => [t - start, v]).filter(([t]) => t >= -MARGIN_MS.before && t <= end + MARGIN_MS.after);
-  const rates = (field: string): Point[] => thin(relative(seen.sender.filter((e) => e.event === 'rate').map((e): Point => [e.t, Number(e[field])])), BIN_MS);
+  const relative = (points: readonly Point[]): Point[] =>
+    points.map(([t, v]): Point => [t - start, v]).filter(([t]) => t >= -MARGIN_MS.before && t <= end + MARGIN_MS.after);
+  const rates = (field: string): Point[] =>
+    thin(relative(seen.sender.filter((e) => e.event === 'rate').map((e): Point => [e.t, Number(e[field])])), BIN_MS);
   const queues = seen.ports.map(({ queue }) => relative(queue));
   const notifications = seen.notifications.map((n) => ({ ...n, t: n.t - start }));
   const first = notifications[0]?.t;
@@ -58,13 +71,27 @@ export function evaluate(scene: Pick<Scene, 'watched'>, spec: RunSpec, seen: Obs
     retransmitted: Number(summary['retransmitted']),
     receiverCnps: sum(seen.listener, 'summary', 'cnpsSent'),
     ceAtReceiver: sum(seen.listener, 'summary', 'marked'),
-    notifications: summarize(notifications, seen.sender.find((e) => e.event === 'connected')),
-    tunnelled: seen.tunnelled ? { count: seen.tunnelled.length, unchanged: sameNotifications(seen.tunnelled, notifications.filter(fromNode).map((n) => n.packet)) } : null,
+    notifications: summarize(
+      notifications,
+      seen.sender.find((e) => e.event === 'connected'),
+    ),
+    tunnelled: seen.tunnelled
+      ? {
+          count: seen.tunnelled.length,
+          unchanged: sameNotifications(
+            seen.tunnelled,
+            notifications.filter(fromNode).map((n) => n.packet),
+          ),
+        }
+      : null,
     series: {
       queueBytes: Object.fromEntries(scene.watched.map((port, i) => [portName(port), thin(queues[i]!, BIN_MS)])),
       rateBps: rates('rateBps'),
       sentBps: rates('sentBps'),
-      notifications: thin(notifications.map((n, i): Point => [n.t, i + 1]), BIN_MS),
+      notifications: thin(
+        notifications.map((n, i): Point => [n.t, i + 1]),
+        BIN_MS,
+      ),
     },
   };
 }
@@ -73,11 +100,17 @@ export function evaluate(scene: Pick<Scene, 'watched'>, spec: RunSpec, seen: Obs
 const fromNode = ({ kind }: NotificationSeen): boolean => kind !== 'cnp';
 
 /**
- * When the first port's queue reached the depth from which this run gives feedback. A sender's bursts make peaks that fall between two samples: if the queue was never seen
- * that deep before the first notification, the last moment at which it was seen empty stands in, and what is called the feedback time is an upper bound.
+ * When the first port's queue reached the depth from which this run gives feedback. A sender's bursts make peaks that
+ * fall between two samples: if the queue was never seen that deep before the first notification, the last moment at
+ * which it was seen empty stands in, and what is called the feedback time is an upper bound.
  */
-function crossing(spec: RunSpec, { before }: PortObserved, queue: readonly Point[], firstNotification: number): { readonly at: number; readonly seen: boolean } | undefined {
-  const threshold = { 'unwatched': null, 'mark': before.kMin, 'as-configured': before.kMax }[spec.ports];
+function crossing(
+  spec: RunSpec,
+  { before }: PortObserved,
+  queue: readonly Point[],
+  firstNotification: number,
+): { readonly at: number; readonly seen: boolean } | undefined {
+  const threshold = { unwatched: null, mark: before.kMin, 'as-configured': before.kMax }[spec.ports];
   if (threshold === null) return undefined;
   const earlier = queue.filter(([t]) => t <= firstNotification);
   const crossed = firstCrossing(earlier, threshold);
@@ -96,12 +129,20 @@ function portResult({ port, drops, before, after }: PortObserved, queue: readonl
     kMin: before.kMin,
     kMax: before.kMax,
     rttMs: before.rttMs,
-    counted: { ceMarked: grown('ceMarked'), triggers: grown('triggers'), notifications: grown('notifications'), deferred: grown('deferred') },
+    counted: {
+      ceMarked: grown('ceMarked'),
+      triggers: grown('triggers'),
+      notifications: grown('notifications'),
+      deferred: grown('deferred'),
+    },
   };
 }
 
 /** @param connected what the sender said when its connection stood: both Queue Pairs */
-export function summarize(seen: readonly NotificationSeen[], connected: EndpointEvent | undefined): NotificationSummary {
+export function summarize(
+  seen: readonly NotificationSeen[],
+  connected: EndpointEvent | undefined,
+): NotificationSummary {
   const kind = common(seen.map((n) => n.kind));
   // A Fast CNP names the Queue Pair of the packet that met congestion, the receiver's; all others name the sender's.
   const expected = connected?.[kind === 'fast-cnp' ? 'peerQpn' : 'qpn'];
@@ -112,12 +153,18 @@ export function summarize(seen: readonly NotificationSeen[], connected: Endpoint
     queuePair: common(seen.map((n) => n.queuePair)),
     expectedQueuePair: typeof expected === 'number' ? expected : null,
     valid: seen.length > 0 && seen.every((n) => n.valid),
-    nodes: [...new Set(seen.map((n) => n.source))].map((node) => nodeNotifications(node, seen.filter((n) => n.source === node))),
+    nodes: [...new Set(seen.map((n) => n.source))].map((node) =>
+      nodeNotifications(
+        node,
+        seen.filter((n) => n.source === node),
+      ),
+    ),
   };
 }
 
 function nodeNotifications(node: string, said: readonly NotificationSeen[]): NodeNotifications {
   const actions: Record<string, number> = {};
-  for (const { instruction } of said) if (instruction) actions[instruction.action] = (actions[instruction.action] ?? 0) + 1;
+  for (const { instruction } of said)
+    if (instruction) actions[instruction.action] = (actions[instruction.action] ?? 0) + 1;
   return { node, count: said.length, firstMs: round(said[0]!.t), actions };
 }

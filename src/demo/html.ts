@@ -24,25 +24,44 @@ const said = (r: RunResult, text: string): string => (r.notifications.count === 
 
 /** What the closing table leaves out. */
 const MORE: readonly Column[] = [
-  { head: 'for Queue Pair (the connection’s)', cell: (r) => said(r, `${hex(r.notifications.queuePair)} (${hex(r.notifications.expectedQueuePair)})`) },
+  {
+    head: 'for Queue Pair (the connection’s)',
+    cell: (r) => said(r, `${hex(r.notifications.queuePair)} (${hex(r.notifications.expectedQueuePair)})`),
+  },
   { head: 'ICRC or checksum', cell: (r) => said(r, r.notifications.valid ? 'valid' : 'WRONG') },
   { head: 'held back', cell: (r) => r.ports.map((p) => String(p.counted.deferred)).join(' / ') },
 ];
 
 function runTable(runs: readonly RunResult[]): string {
-  const row = (tag: string, cells: readonly string[]): string => `<tr>${cells.map((c) => `<${tag}>${escapeXml(c)}</${tag}>`).join('')}</tr>`;
+  const row = (tag: string, cells: readonly string[]): string =>
+    `<tr>${cells.map((c) => `<${tag}>${escapeXml(c)}</${tag}>`).join('')}</tr>`;
   const columns = [...COLUMNS, ...MORE];
-  return `<table>${row('th', columns.map((c) => c.head))}${runs.map((r) => row('td', columns.map((c) => c.cell(r)))).join('')}</table>`;
+  return `<table>${row(
+    'th',
+    columns.map((c) => c.head),
+  )}${runs
+    .map((r) =>
+      row(
+        'td',
+        columns.map((c) => c.cell(r)),
+      ),
+    )
+    .join('')}</table>`;
 }
 
 /** Who said what on the sender's wire. */
 function speakers(runs: readonly RunResult[]): string {
   const line = (run: RunResult): string[] =>
     run.notifications.nodes.map(({ node, count, firstMs, actions }) => {
-      const list = Object.entries(actions).map(([action, n]) => `${n} ${action}`).join(', ');
+      const list = Object.entries(actions)
+        .map(([action, n]) => `${n} ${action}`)
+        .join(', ');
       return `${run.mode}: ${node} sent ${count}${list && ` (${list})`}, the first at ${firstMs.toFixed(1)} ms`;
     });
-  return `<ul>${runs.flatMap(line).map((text) => `<li>${escapeXml(text)}</li>`).join('')}</ul>`;
+  return `<ul>${runs
+    .flatMap(line)
+    .map((text) => `<li>${escapeXml(text)}</li>`)
+    .join('')}</ul>`;
 }
 
 type Points = (run: RunResult) => readonly Point[];
@@ -68,17 +87,47 @@ function queueCharts(report: DemoReport, port: DemoReport['ports'][number], xMax
   const { runs } = report;
   const controlled = runs.filter((r) => r.mode !== 'none');
   const result = (r: RunResult): PortResult => r.ports.find((p) => p.port === port.name)!;
-  const queue = { yLabel: 'queue depth, kB', yScale: 1 / 1000, curves: curves(runs, (r) => r.series.queueBytes[port.name]!) };
+  const queue = {
+    yLabel: 'queue depth, kB',
+    yScale: 1 / 1000,
+    curves: curves(runs, (r) => r.series.queueBytes[port.name]!),
+  };
   const yTop = 1.3 * Math.max(1000, ...controlled.map((r) => result(r).peakQueueBytes));
-  const marks = controlled.flatMap((r) => (r.firstNotificationMs === null ? [] : [{ t: r.firstNotificationMs, label: `first notification at the sender (${r.mode}): ${r.firstNotificationMs.toFixed(1)} ms`, color: COLORS[r.mode] }]));
-  const levels = controlled.flatMap((r) => (result(r).kMax === null ? [] : [{ value: result(r).kMax!, label: `K_max (${r.mode})` }]));
+  const marks = controlled.flatMap((r) =>
+    r.firstNotificationMs === null
+      ? []
+      : [
+          {
+            t: r.firstNotificationMs,
+            label: `first notification at the sender (${r.mode}): ${r.firstNotificationMs.toFixed(1)} ms`,
+            color: COLORS[r.mode],
+          },
+        ],
+  );
+  const levels = controlled.flatMap((r) =>
+    result(r).kMax === null ? [] : [{ value: result(r).kMax!, label: `K_max (${r.mode})` }],
+  );
   return [
     {
-      chart: { title: `Queue depth at ${port.name}`, ...queue, xUnit: 's', xMax, levels: [{ value: port.queueLimitBytes, label: 'limit of the queue' }] },
+      chart: {
+        title: `Queue depth at ${port.name}`,
+        ...queue,
+        xUnit: 's',
+        xMax,
+        levels: [{ value: port.queueLimitBytes, label: 'limit of the queue' }],
+      },
       text: 'Read from the kernel’s own counter of the queue every few milliseconds.',
     },
     {
-      chart: { title: `The first ${ZOOM_MS} ms at ${port.name}`, ...queue, xUnit: 'ms', xMax: ZOOM_MS, yTop, marks, levels },
+      chart: {
+        title: `The first ${ZOOM_MS} ms at ${port.name}`,
+        ...queue,
+        xUnit: 'ms',
+        xMax: ZOOM_MS,
+        yTop,
+        marks,
+        levels,
+      },
       text: 'The same queue as the overload begins; the uncontrolled run leaves the picture at the top. Dashed: when the first notification arrived on the sender’s wire.',
     },
   ];
@@ -92,11 +141,27 @@ function charts(report: DemoReport): Plot[] {
   return [
     ...report.ports.flatMap((port) => queueCharts(report, port, xMax)),
     {
-      chart: { title: 'Sending rate', yLabel: 'rate, Mbit/s', yScale: 1e-6, ...full, curves: curves(runs, (r) => r.series.sentBps), levels: [{ value: bottleneck, label: 'what the path drains' }] },
+      chart: {
+        title: 'Sending rate',
+        yLabel: 'rate, Mbit/s',
+        yScale: 1e-6,
+        ...full,
+        curves: curves(runs, (r) => r.series.sentBps),
+        levels: [{ value: bottleneck, label: 'what the path drains' }],
+      },
       text: 'Payload that the sender puts on its wire, repetitions included, each point over 50 ms.',
     },
     {
-      chart: { title: 'Congestion notifications', yLabel: 'on the sender’s wire, total', yScale: 1, ...full, curves: curves(runs.filter((r) => r.mode !== 'none'), (r) => steps(r.series.notifications, r)) },
+      chart: {
+        title: 'Congestion notifications',
+        yLabel: 'on the sender’s wire, total',
+        yScale: 1,
+        ...full,
+        curves: curves(
+          runs.filter((r) => r.mode !== 'none'),
+          (r) => steps(r.series.notifications, r),
+        ),
+      },
       text: 'Captured at the sender and decoded by code that is not the dataplane’s. In the cnpd run the receiver sends none, so that every one is cnpd’s.',
     },
   ];
@@ -106,7 +171,9 @@ export function htmlReport(report: DemoReport): string {
   const { runs } = report;
   const title = escapeXml(`cnpd: ${report.title}`);
   const legend = `<p class="legend">${runs.map((r) => `<span><i style="background:${COLORS[r.mode]}"></i>${escapeXml(r.title)}</span>`).join('')}</p>`;
-  const outcome = report.ok ? '<p class="verdict">All checks passed.</p>' : `<p class="verdict bad">${report.failures.map(escapeXml).join('<br>')}</p>`;
+  const outcome = report.ok
+    ? '<p class="verdict">All checks passed.</p>'
+    : `<p class="verdict bad">${report.failures.map(escapeXml).join('<br>')}</p>`;
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title><style>${STYLE}</style></head>
 <body>
@@ -117,7 +184,12 @@ ${runTable(runs)}
 <p class="small">First feedback: from the moment the queue of ${escapeXml(report.ports[0]!.name)} crosses the threshold of its run to the first notification on the sender’s wire; with ≤ no sample shows the
 crossing, and it is an upper bound. Where there are several values, they are those of ${escapeXml(report.ports.map((p) => p.name).join(', '))}.</p>
 ${speakers(runs)}
-${charts(report).map(({ chart, text }) => `<h2>${escapeXml(chart.title)}</h2>${legend}<figure style="margin:0">${chartSvg(chart)}</figure><p class="small">${escapeXml(text)}</p>`).join('\n')}
+${charts(report)
+  .map(
+    ({ chart, text }) =>
+      `<h2>${escapeXml(chart.title)}</h2>${legend}<figure style="margin:0">${chartSvg(chart)}</figure><p class="small">${escapeXml(text)}</p>`,
+  )
+  .join('\n')}
 </body></html>
 `;
 }

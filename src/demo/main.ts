@@ -1,5 +1,6 @@
-// `npm run demo [-- longhaul | srv6-wan | bgp]`: a scene of containerlab/, three times: without congestion control, with CNPs from the receiver, with cnpd. Prints a table,
-// writes report.json and report.html below out/demo/, and ends with status 0 only if it showed what it claims (the scene's verdict).
+// `npm run demo [-- longhaul | srv6-wan | bgp]`: a scene of containerlab/, three times: without congestion control,
+// with CNPs from the receiver, with cnpd. Prints a table, writes report.json and report.html below out/demo/, and ends
+// with status 0 only if it showed what it claims (the scene's verdict).
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Poller } from '../kernel/poller.ts';
@@ -19,7 +20,8 @@ import { table } from './table.ts';
 /** Not the scene's own name: who has the scene up meanwhile keeps it. */
 const LAB = 'cnpd-demo';
 const EXIT = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
-const outputOf = (scene: Scene): string => join(packageRoot(), 'out/demo', ...(scene === SCENES[0] ? [] : [scene.name]));
+const outputOf = (scene: Scene): string =>
+  join(packageRoot(), 'out/demo', ...(scene === SCENES[0] ? [] : [scene.name]));
 
 const startedAt = new Date();
 const say = (text: string): void => {
@@ -59,7 +61,11 @@ function writeReport(scene: Scene, learned: Evidence, runs: readonly RunResult[]
     failures,
     evidence: learned.sentences,
     sendingRateBps: scene.sendingRateBps,
-    ports: scene.watched.map((port) => ({ name: portName(port), rateBps: port.rateBps, queueLimitBytes: port.limitBytes })),
+    ports: scene.watched.map((port) => ({
+      name: portName(port),
+      rateBps: port.rateBps,
+      queueLimitBytes: port.limitBytes,
+    })),
     runs,
   };
   mkdirSync(outputOf(scene), { recursive: true });
@@ -84,7 +90,9 @@ async function showTheScene(scene: Scene, signal: AbortSignal): Promise<readonly
     say('the routers have their routes');
     const learned = await scene.learn(lab, signal);
     for (const sentence of learned.sentences) say(sentence);
-    say(`in the cnpd run ${scene.receiver.node} sends no CNPs, so that every notification on ${scene.sender.node}'s wire is cnpd's`);
+    say(
+      `in the cnpd run ${scene.receiver.node} sends no CNPs, so that every notification on ${scene.sender.node}'s wire is cnpd's`,
+    );
     const runs = await makeRuns(lab, scene, signal);
     const failures = [...learned.failures, ...scene.verdict(runs)];
     writeReport(scene, learned, runs, failures);

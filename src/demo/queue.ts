@@ -1,4 +1,5 @@
-// The depth of a watched port's queue, asked of the kernel every few milliseconds. Times are CLOCK_MONOTONIC in ms, as the endpoints report them.
+// The depth of a watched port's queue, asked of the kernel every few milliseconds. Times are CLOCK_MONOTONIC in ms, as
+// the endpoints report them.
 import { Netns } from '../kernel/netns.ts';
 import { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
 import type { Qdisc } from '../kernel/netlink/traffic-control.ts';
@@ -16,11 +17,19 @@ export interface QueueObserver {
   close(): void;
 }
 
-/** How long after the queue first holds anything it is sampled as fast as the kernel answers: feedback is measured against that onset. */
+/**
+ * How long after the queue first holds anything it is sampled as fast as the kernel answers: feedback is measured
+ * against that onset.
+ */
 const ONSET_MS = 300;
 
 /** Samples the root qdisc of one interface. @param intervalMs pause between two samples once the onset is over */
-export async function observeQueue(netnsPath: string, name: string, intervalMs: number, poller: Poller): Promise<QueueObserver> {
+export async function observeQueue(
+  netnsPath: string,
+  name: string,
+  intervalMs: number,
+  poller: Poller,
+): Promise<QueueObserver> {
   const netns = Netns.open(netnsPath);
   const rtnetlink = Rtnetlink.open({ netns }, { poller });
   const link = await rtnetlink.link(name);
@@ -47,7 +56,10 @@ class TbfObserver implements QueueObserver {
   #running = false;
   #loop = Promise.resolve();
 
-  constructor(opts: { readonly intervalMs: number }, modules: { readonly root: () => Promise<Qdisc>; readonly close: () => void }) {
+  constructor(
+    opts: { readonly intervalMs: number },
+    modules: { readonly root: () => Promise<Qdisc>; readonly close: () => void },
+  ) {
     this.#intervalMs = opts.intervalMs;
     this.#modules = modules;
   }
@@ -81,7 +93,8 @@ class TbfObserver implements QueueObserver {
   }
 
   async #sample(): Promise<void> {
-    // The kernel answers a dump while it is asked; when this process gets to read the answer is another matter. Taken early, a crossing never makes feedback look faster.
+    // The kernel answers a dump while it is asked; when this process gets to read the answer is another matter. Taken
+    // early, a crossing never makes feedback look faster.
     const now = monotonicMs();
     const { stats } = await this.#modules.root();
     this.samples.push([now, stats.backlogBytes]);

@@ -15,8 +15,24 @@ import { table } from './table.ts';
 const T0 = 1_000_000;
 const at = (ms: number): number => T0 + ms;
 const spec = proxy.runs.find((m) => m.mode === 'cnpd')!;
-const state = (counts: Partial<PortState['counts']> = {}): PortState => ({ kMin: 50_000, kMax: 100_000, rttMs: 12, explanation: [], counts: { ceMarked: 0, triggers: 0, notifications: 0, deferred: 0, ...counts } });
-const seen = (t: number, over: Partial<NotificationSeen> = {}): NotificationSeen => ({ t: at(t), kind: 'cnp', source: '2001:db8:2::2', opcode: 0x81, queuePair: 77, valid: true, instruction: null, packet: new Uint8Array(40), ...over });
+const state = (counts: Partial<PortState['counts']> = {}): PortState => ({
+  kMin: 50_000,
+  kMax: 100_000,
+  rttMs: 12,
+  explanation: [],
+  counts: { ceMarked: 0, triggers: 0, notifications: 0, deferred: 0, ...counts },
+});
+const seen = (t: number, over: Partial<NotificationSeen> = {}): NotificationSeen => ({
+  t: at(t),
+  kind: 'cnp',
+  source: '2001:db8:2::2',
+  opcode: 0x81,
+  queuePair: 77,
+  valid: true,
+  instruction: null,
+  packet: new Uint8Array(40),
+  ...over,
+});
 const observed: Observations = {
   sender: [
     { event: 'connected', t: at(0), qpn: 77, peerQpn: 99 },
@@ -25,18 +41,32 @@ const observed: Observations = {
     { event: 'summary', t: at(200), qpn: 77, durationMs: 200, goodputBps: 36e6, retransmitted: 3, firstDataAt: T0 },
   ],
   listener: [{ event: 'summary', t: at(210), cnpsSent: 0, marked: 11 }],
-  ports: [{
-    port: proxy.watched[0], drops: 2, before: state({ notifications: 3 }), after: state({ notifications: 8, deferred: 4 }), kMin: 50_000,
-    queue: [[at(-5000), 1e9], [at(0), 0], [at(10), 80_000], [at(20), 120_000], [at(1500), 30_000]],
-  }],
+  ports: [
+    {
+      port: proxy.watched[0],
+      drops: 2,
+      before: state({ notifications: 3 }),
+      after: state({ notifications: 8, deferred: 4 }),
+      kMin: 50_000,
+      queue: [
+        [at(-5000), 1e9],
+        [at(0), 0],
+        [at(10), 80_000],
+        [at(20), 120_000],
+        [at(1500), 30_000],
+      ],
+    },
+  ],
   notifications: [seen(17), seen(40)],
   tunnelled: undefined,
 };
-const with_ = (over: Partial<Observations>, run: RunSpec = spec): ReturnType<typeof evaluate> => evaluate(proxy, run, { ...observed, ...over });
+const with_ = (over: Partial<Observations>, run: RunSpec = spec): ReturnType<typeof evaluate> =>
+  evaluate(proxy, run, { ...observed, ...over });
 const result = with_({});
 
 test('feedback counts from the moment the queue crosses the threshold, between two samples, to the first notification', () => {
-  expect(with_({ notifications: [seen(22)] })).toMatchObject({ firstFeedbackMs: 7, feedbackIsBound: false }); // 100 kB is crossed at 15 ms
+  // 100 kB is crossed at 15 ms
+  expect(with_({ notifications: [seen(22)] })).toMatchObject({ firstFeedbackMs: 7, feedbackIsBound: false });
   expect(result.firstNotificationMs).toBe(17);
 });
 
@@ -55,28 +85,69 @@ test('a run that marks is measured from K_min, a run that is not watched not at 
 
 test('a result holds what the wire, the queue, the routers and the endpoints said, since the first data packet', () => {
   expect(result).toMatchObject({
-    goodputBps: 36e6, receiverCnps: 0, ceAtReceiver: 11, tunnelled: null, congestedMs: 10,
-    ports: [{ port: 'p1 eth2', peakQueueBytes: 120_000, settledPeakQueueBytes: 0, drops: 2, counted: { notifications: 5, deferred: 4 } }],
-    notifications: { count: 2, kind: 'cnp', opcode: 0x81, queuePair: 77, expectedQueuePair: 77, valid: true, nodes: [{ node: '2001:db8:2::2', count: 2, firstMs: 17 }] },
+    goodputBps: 36e6,
+    receiverCnps: 0,
+    ceAtReceiver: 11,
+    tunnelled: null,
+    congestedMs: 10,
+    ports: [
+      {
+        port: 'p1 eth2',
+        peakQueueBytes: 120_000,
+        settledPeakQueueBytes: 0,
+        drops: 2,
+        counted: { notifications: 5, deferred: 4 },
+      },
+    ],
+    notifications: {
+      count: 2,
+      kind: 'cnp',
+      opcode: 0x81,
+      queuePair: 77,
+      expectedQueuePair: 77,
+      valid: true,
+      nodes: [{ node: '2001:db8:2::2', count: 2, firstMs: 17 }],
+    },
   });
-  expect(result.series.notifications).toEqual([[17, 1], [40, 2]]);
+  expect(result.series.notifications).toEqual([
+    [17, 1],
+    [40, 2],
+  ]);
 });
 
 test('a Fast CNP names the receiver’s Queue Pair, all others the sender’s; nodes are listed in the order of their first word', () => {
   expect(summarize([seen(1, { kind: 'fast-cnp' })], observed.sender[0]).expectedQueuePair).toBe(99);
   const instruction = { level: 180, action: 'rate-reduce', parameter: 30 } as const;
-  const two = summarize([seen(1, { source: '::b', instruction }), seen(2, { source: '::a', instruction: { level: 20, action: 'resume', parameter: 50 } }), seen(3, { source: '::b', instruction })], observed.sender[0]);
-  expect(two.nodes.map(({ node, count, actions }) => [node, count, actions])).toEqual([['::b', 2, { 'rate-reduce': 2 }], ['::a', 1, { resume: 1 }]]);
+  const two = summarize(
+    [
+      seen(1, { source: '::b', instruction }),
+      seen(2, { source: '::a', instruction: { level: 20, action: 'resume', parameter: 50 } }),
+      seen(3, { source: '::b', instruction }),
+    ],
+    observed.sender[0],
+  );
+  expect(two.nodes.map(({ node, count, actions }) => [node, count, actions])).toEqual([
+    ['::b', 2, { 'rate-reduce': 2 }],
+    ['::a', 1, { resume: 1 }],
+  ]);
 });
 
 test('a run without notifications has no feedback time and nothing valid to show', () => {
-  expect(with_({ notifications: [] })).toMatchObject({ firstFeedbackMs: null, notifications: { count: 0, kind: null, opcode: null, valid: false, nodes: [] } });
+  expect(with_({ notifications: [] })).toMatchObject({
+    firstFeedbackMs: null,
+    notifications: { count: 0, kind: null, opcode: null, valid: false, nodes: [] },
+  });
 });
 
 test('A17: what passed in tunnels is compared with what arrived from nodes; CNPs of the receiver are no part of that', () => {
   const packet = new Uint8Array(40).fill(5);
-  expect(with_({ tunnelled: [packet], notifications: [seen(1), seen(2, { kind: 'fast-cnp', packet })] }).tunnelled).toEqual({ count: 1, unchanged: true });
-  expect(with_({ tunnelled: [packet], notifications: [seen(2, { kind: 'fast-cnp' })] }).tunnelled).toEqual({ count: 1, unchanged: false });
+  expect(
+    with_({ tunnelled: [packet], notifications: [seen(1), seen(2, { kind: 'fast-cnp', packet })] }).tunnelled,
+  ).toEqual({ count: 1, unchanged: true });
+  expect(with_({ tunnelled: [packet], notifications: [seen(2, { kind: 'fast-cnp' })] }).tunnelled).toEqual({
+    count: 1,
+    unchanged: false,
+  });
 });
 
 test('a run whose sender never sent is an error, not a result', () => {
@@ -88,12 +159,29 @@ test('values that differ have nothing in common', () => {
 });
 
 test('thinning keeps the peaks and the order', () => {
-  const points: Point[] = [[0, 5], [1, 9], [2, 1], [12, 4]];
-  expect(thin(points, 10)).toEqual([[1, 9], [2, 1], [12, 4]]);
+  const points: Point[] = [
+    [0, 5],
+    [1, 9],
+    [2, 1],
+    [12, 4],
+  ];
+  expect(thin(points, 10)).toEqual([
+    [1, 9],
+    [2, 1],
+    [12, 4],
+  ]);
 });
 
 test('a level that is never reached is never crossed', () => {
-  expect(firstCrossing([[0, 1], [1, 2]], 3)).toBeUndefined();
+  expect(
+    firstCrossing(
+      [
+        [0, 1],
+        [1, 2],
+      ],
+      3,
+    ),
+  ).toBeUndefined();
   expect(firstCrossing([[0, 5]], 3)).toBe(0);
 });
 
@@ -105,7 +193,11 @@ test('the time that any curve is at its level: overlaps count once, and a curve 
   expect(timeAbove([curve()])).toBe(0);
 });
 
-test.each([[0.9, [0, 0.2, 0.4, 0.6, 0.8, 1]], [2_000, [0, 500, 1000, 1500, 2000]], [0, [0, 1]]])('the axis up to %d has round steps', (max, expected) => {
+test.each([
+  [0.9, [0, 0.2, 0.4, 0.6, 0.8, 1]],
+  [2_000, [0, 500, 1000, 1500, 2000]],
+  [0, [0, 1]],
+])('the axis up to %d has round steps', (max, expected) => {
   expect(ticks(max, 5)).toEqual(expected);
 });
 
@@ -120,8 +212,14 @@ test('what a run tells a router of its port: nothing, K_min alone, or what the f
 
 test('a port that is not watched, or a threshold of 0, is none', () => {
   expect(portState(undefined)).toMatchObject({ kMin: null, kMax: null, rttMs: null });
-  expect(portState({ 'k-min': 45_000, 'k-max': 0, 'ce-marked': 1, triggers: 2, notifications: 3, deferred: 4 })).toEqual({
-    kMin: 45_000, kMax: null, rttMs: null, explanation: [], counts: { ceMarked: 1, triggers: 2, notifications: 3, deferred: 4 },
+  expect(
+    portState({ 'k-min': 45_000, 'k-max': 0, 'ce-marked': 1, triggers: 2, notifications: 3, deferred: 4 }),
+  ).toEqual({
+    kMin: 45_000,
+    kMax: null,
+    rttMs: null,
+    explanation: [],
+    counts: { ceMarked: 1, triggers: 2, notifications: 3, deferred: 4 },
   });
 });
 
@@ -132,8 +230,17 @@ test('a scene is chosen by its name; without one it is the proxy’s', () => {
 });
 
 const report: DemoReport = {
-  version: 2, scene: 'proxy', title: 'a title', path: 'h1 – h2', startedAt: '2026-01-01T00:00:00.000Z', ok: false, failures: ['<script>alert(1)</script>'], evidence: ['p1 has learned'],
-  sendingRateBps: 1e8, ports: [{ name: 'p1 eth2', rateBps: 4e7, queueLimitBytes: 2e6 }], runs: [result],
+  version: 2,
+  scene: 'proxy',
+  title: 'a title',
+  path: 'h1 – h2',
+  startedAt: '2026-01-01T00:00:00.000Z',
+  ok: false,
+  failures: ['<script>alert(1)</script>'],
+  evidence: ['p1 has learned'],
+  sendingRateBps: 1e8,
+  ports: [{ name: 'p1 eth2', rateBps: 4e7, queueLimitBytes: 2e6 }],
+  runs: [result],
 };
 
 test('the report is one file: nothing is loaded, and text is text', () => {
@@ -141,20 +248,52 @@ test('the report is one file: nothing is loaded, and text is text', () => {
   expect(html).not.toMatch(/<script|<link|<img|https?:|@import|url\((?!#)/);
   expect(html).toContain('&lt;script&gt;');
   expect(html.match(/<svg/g)).toHaveLength(4);
-  for (const label of ['queue depth, kB', 'rate, Mbit/s', 'time since the first data packet, s', 'CNPs from cnpd', 'p1 has learned.']) expect(html).toContain(label);
+  for (const label of [
+    'queue depth, kB',
+    'rate, Mbit/s',
+    'time since the first data packet, s',
+    'CNPs from cnpd',
+    'p1 has learned.',
+  ])
+    expect(html).toContain(label);
 });
 
 test('the report of a scene with two watched ports has the plots of both', () => {
-  const ports = longhaul.watched.map((port) => ({ name: portName(port), rateBps: port.rateBps, queueLimitBytes: port.limitBytes }));
+  const ports = longhaul.watched.map((port) => ({
+    name: portName(port),
+    rateBps: port.rateBps,
+    queueLimitBytes: port.limitBytes,
+  }));
   const html = htmlReport({ ...report, scene: 'longhaul', ports, runs: runsWith(longhaul, 'long-haul-icmpv6', {}) });
   expect(html.match(/<svg/g)).toHaveLength(6);
   for (const name of ['n1 eth2', 'n2 eth2']) expect(html).toContain(`Queue depth at ${name}`);
 });
 
 test('a chart stays inside its frame and has no impossible number', () => {
-  const svg = chartSvg({ title: 't', yLabel: 'y', xUnit: 's', xMax: 100, yScale: 1, curves: [{ name: 'c', color: '#000', points: [[-5, 1], [0, 0], [50, 7], [500, 9]] }] });
+  const svg = chartSvg({
+    title: 't',
+    yLabel: 'y',
+    xUnit: 's',
+    xMax: 100,
+    yScale: 1,
+    curves: [
+      {
+        name: 'c',
+        color: '#000',
+        points: [
+          [-5, 1],
+          [0, 0],
+          [50, 7],
+          [500, 9],
+        ],
+      },
+    ],
+  });
   expect(svg).not.toMatch(/NaN|Infinity/);
-  const drawn = [...svg.match(/ d="([^"]*)"/)![1]!.matchAll(/[ML]([\d.]+) ([\d.]+)/g)].map((m) => [Number(m[1]), Number(m[2])]);
+  const drawn = [...svg.match(/ d="([^"]*)"/)![1]!.matchAll(/[ML]([\d.]+) ([\d.]+)/g)].map((m) => [
+    Number(m[1]),
+    Number(m[2]),
+  ]);
   expect(drawn).toHaveLength(2);
   expect(drawn.every(([x, y]) => x! >= 64 && x! <= 904 && y! >= 14 && y! <= 222)).toBe(true);
 });

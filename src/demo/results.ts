@@ -1,4 +1,5 @@
-// What a run of the demo found out, and the report that it becomes. Times of one run are milliseconds since the sender's first data packet.
+// What a run of the demo found out, and the report that it becomes. Times of one run are milliseconds since the
+// sender's first data packet.
 import type { FeedbackFormat } from '../lab/roce/feedback.ts';
 import type { LongHaulInstruction } from '../model/notification.ts';
 import type { Mode } from './scene.ts';
@@ -83,7 +84,10 @@ export interface RunResult {
   readonly durationMs: number;
   /** As the scene lists them. */
   readonly ports: readonly PortResult[];
-  /** From the moment the first port's queue crossed the run's threshold to the first notification on the sender's wire; null without one. */
+  /**
+   * From the moment the first port's queue crossed the run's threshold to the first notification on the sender's wire;
+   * null without one.
+   */
   readonly firstFeedbackMs: number | null;
   /** No sample shows the crossing: feedback took that long at most. */
   readonly feedbackIsBound: boolean;

@@ -1,4 +1,5 @@
-// The routers of a scene as the demo uses them: asked through cnpctl, told by a changed file and a reload, as an operator would.
+// The routers of a scene as the demo uses them: asked through cnpctl, told by a changed file and a reload, as an
+// operator would.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,8 +11,15 @@ import { type RunSpec, type Scene, type WatchedPort } from './scene.ts';
 const CNPCTL = '/opt/cnpd/dist/cnpctl.js';
 const PATIENCE_MS = 60_000;
 
-/** Asks again until there is an answer; a string is the reason why there is none. @throws Error with `what`, and the last reason, after a minute */
-export async function until<T extends object>(what: string, signal: AbortSignal, ask: () => Promise<T | string>): Promise<T> {
+/**
+ * Asks again until there is an answer; a string is the reason why there is none. @throws Error with `what`, and the
+ * last reason, after a minute
+ */
+export async function until<T extends object>(
+  what: string,
+  signal: AbortSignal,
+  ask: () => Promise<T | string>,
+): Promise<T> {
   const end = performance.now() + PATIENCE_MS;
   for (;;) {
     signal.throwIfAborted();
@@ -28,11 +36,19 @@ export type Row = Readonly<Record<string, unknown>>;
 /** The rows of `cnpctl show …` at a node; a string says why there are none. */
 export async function show(lab: Lab, node: string, ...subject: string[]): Promise<readonly Row[] | string> {
   const result = await lab.exec(node, [CNPCTL, '-o', 'json', 'show', ...subject]);
-  return result.code === 0 ? (JSON.parse(result.stdout) as Row[]) : result.stderr.trim() || `cnpctl ended with status ${result.code}`;
+  return result.code === 0
+    ? (JSON.parse(result.stdout) as Row[])
+    : result.stderr.trim() || `cnpctl ended with status ${result.code}`;
 }
 
 /** The first row that will do. */
-export const waitForRow = (lab: Lab, node: string, subject: readonly string[], suits: (row: Row) => boolean, signal: AbortSignal): Promise<Row> =>
+export const waitForRow = (
+  lab: Lab,
+  node: string,
+  subject: readonly string[],
+  suits: (row: Row) => boolean,
+  signal: AbortSignal,
+): Promise<Row> =>
   until(`${node}: \`cnpctl show ${subject.join(' ')}\` as expected`, signal, async () => {
     const rows = await show(lab, node, ...subject);
     return typeof rows === 'string' ? rows : (rows.find(suits) ?? `it lists ${JSON.stringify(rows).slice(0, 500)}`);
@@ -57,7 +73,13 @@ export interface PortState {
   readonly counts: PortCounts;
 }
 
-const UNWATCHED: PortState = { kMin: null, kMax: null, rttMs: null, explanation: [], counts: { ceMarked: 0, triggers: 0, notifications: 0, deferred: 0 } };
+const UNWATCHED: PortState = {
+  kMin: null,
+  kMax: null,
+  rttMs: null,
+  explanation: [],
+  counts: { ceMarked: 0, triggers: 0, notifications: 0, deferred: 0 },
+};
 /** 0: there is none. */
 const numberOrNull = (value: unknown): number | null => Number(value ?? 0) || null;
 
@@ -68,7 +90,12 @@ export function portState(row: Row | undefined): PortState {
     kMax: numberOrNull(row['k-max']),
     rttMs: numberOrNull(row['rtt-ms']),
     explanation: (row['explanation'] as string[] | undefined) ?? [],
-    counts: { ceMarked: Number(row['ce-marked']), triggers: Number(row['triggers']), notifications: Number(row['notifications']), deferred: Number(row['deferred']) },
+    counts: {
+      ceMarked: Number(row['ce-marked']),
+      triggers: Number(row['triggers']),
+      notifications: Number(row['notifications']),
+      deferred: Number(row['deferred']),
+    },
   };
 }
 
@@ -83,7 +110,10 @@ export async function portStates(lab: Lab, watched: readonly WatchedPort[]): Pro
   );
 }
 
-/** The node's cnpd.yaml in the repository, with what this run says of its port. @param kMin of the port as configured, bytes */
+/**
+ * The node's cnpd.yaml in the repository, with what this run says of its port. @param kMin of the port as configured,
+ * bytes
+ */
 export function configuration(text: string, port: WatchedPort, how: RunSpec['ports'], kMin: number): string {
   if (how === 'as-configured') return text;
   const document = parseDocument(text);
@@ -92,8 +122,17 @@ export function configuration(text: string, port: WatchedPort, how: RunSpec['por
   return document.toString();
 }
 
-/** Gives the cnpds of the watched ports the configuration of this run. The repository's files are covered, not changed. @param kMin of each, as configured */
-export async function configure(lab: Lab, scene: Scene, spec: Pick<RunSpec, 'mode' | 'ports'>, kMin: readonly number[], output: string): Promise<void> {
+/**
+ * Gives the cnpds of the watched ports the configuration of this run. The repository's files are covered, not changed.
+ * @param kMin of each, as configured
+ */
+export async function configure(
+  lab: Lab,
+  scene: Scene,
+  spec: Pick<RunSpec, 'mode' | 'ports'>,
+  kMin: readonly number[],
+  output: string,
+): Promise<void> {
   mkdirSync(output, { recursive: true });
   for (const [i, port] of scene.watched.entries()) {
     const original = readFileSync(join(dirname(scene.file), port.node, 'cnpd.yaml'), 'utf8');
@@ -106,6 +145,7 @@ export async function configure(lab: Lab, scene: Scene, spec: Pick<RunSpec, 'mod
 
 /** What went wrong is usually in these. */
 export async function daemonLogs(lab: Lab, nodes: readonly string[]): Promise<string> {
-  const tail = async (node: string): Promise<string> => `${node}: ${(await lab.exec(node, ['tail', '-n', '5', '/var/log/cnpd.log'])).stdout.trim() || '(nothing)'}`;
+  const tail = async (node: string): Promise<string> =>
+    `${node}: ${(await lab.exec(node, ['tail', '-n', '5', '/var/log/cnpd.log'])).stdout.trim() || '(nothing)'}`;
   return (await Promise.all(nodes.map(tail))).join('\n');
 }

@@ -21,7 +21,11 @@ export interface Observers {
   close(): void;
 }
 
-export async function openObservers(lab: Lab, scene: Scene, modules: { readonly poller: Poller; readonly onError: (error: Error) => void }): Promise<Observers> {
+export async function openObservers(
+  lab: Lab,
+  scene: Scene,
+  modules: { readonly poller: Poller; readonly onError: (error: Error) => void },
+): Promise<Observers> {
   const wire: WireModules = { ...modules, netnsPath: (node) => lab.netnsPath(node) };
   const opened: { close(): void }[] = [];
   const keep = <T extends { close(): void }>(resource: T): T => {
@@ -31,7 +35,8 @@ export async function openObservers(lab: Lab, scene: Scene, modules: { readonly 
   const close = (): void => opened.splice(0).forEach((resource) => resource.close());
   try {
     const queues: QueueObserver[] = [];
-    for (const port of scene.watched) queues.push(keep(await observeQueue(lab.netnsPath(port.node), port.interface, QUEUE_SAMPLE_MS, modules.poller)));
+    for (const port of scene.watched)
+      queues.push(keep(await observeQueue(lab.netnsPath(port.node), port.interface, QUEUE_SAMPLE_MS, modules.poller)));
     const notifications = keep(tapNotifications(scene.sender, wire));
     const tunnelled = scene.tunnel && keep(tapTunnelled(scene.tunnel.at, scene.tunnel.endCon, wire));
     return { queues, notifications, tunnelled, close };
@@ -60,13 +65,24 @@ export async function makeRun(scene: Scene, spec: RunSpec, modules: RunModules):
   const after = await portStates(lab, scene.watched);
   return evaluate(scene, spec, {
     ...ends,
-    ports: scene.watched.map((port, i) => ({ port, queue: observers.queues[i]!.samples, drops: observers.queues[i]!.drops, before: before[i]!, after: after[i]!, kMin: kMin[i]! })),
+    ports: scene.watched.map((port, i) => ({
+      port,
+      queue: observers.queues[i]!.samples,
+      drops: observers.queues[i]!.drops,
+      before: before[i]!,
+      after: after[i]!,
+      kMin: kMin[i]!,
+    })),
     notifications: observers.notifications.seen,
     tunnelled: observers.tunnelled?.seen,
   });
 }
 
-async function traffic(scene: Scene, spec: RunSpec, { lab, observers, signal, progress }: RunModules): Promise<{ sender: Endpoint['events']; listener: Endpoint['events'] }> {
+async function traffic(
+  scene: Scene,
+  spec: RunSpec,
+  { lab, observers, signal, progress }: RunModules,
+): Promise<{ sender: Endpoint['events']; listener: Endpoint['events'] }> {
   const listener = startListener(lab, scene.receiver, spec.receiverCnps);
   await listener.waitFor('ready');
   observers.notifications.clear();
@@ -92,6 +108,9 @@ async function traffic(scene: Scene, spec: RunSpec, { lab, observers, signal, pr
 function progressLine(scene: Scene, sender: Endpoint, { queues, notifications }: Observers): string {
   const rate = sender.events.findLast((e) => e.event === 'rate');
   const mbit = rate ? (Number(rate['sentBps']) / 1e6).toFixed(0) : '0';
-  const held = scene.watched.map(({ node }, i) => `${node}'s queue holds ${((queues[i]!.samples.at(-1)?.[1] ?? 0) / 1000).toFixed(0)} kB (${queues[i]!.drops} drops)`);
+  const held = scene.watched.map(
+    ({ node }, i) =>
+      `${node}'s queue holds ${((queues[i]!.samples.at(-1)?.[1] ?? 0) / 1000).toFixed(0)} kB (${queues[i]!.drops} drops)`,
+  );
   return `${scene.sender.node} sends ${mbit} Mbit/s, ${held.join(', ')}, ${notifications.seen.length} notifications on ${scene.sender.node}'s wire`;
 }

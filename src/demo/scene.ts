@@ -1,5 +1,5 @@
-// What a scene of the demo is: a topology, a sender and a receiver, ports that are watched, three runs, and what they have to show. The scenes are in scenes/, their
-// table in scenes.ts; everything else works on this description alone.
+// What a scene of the demo is: a topology, a sender and a receiver, ports that are watched, three runs, and what they
+// have to show. The scenes are in scenes/, their table in scenes.ts; everything else works on this description alone.
 import { join } from 'node:path';
 import type { Lab } from '../lab/lab.ts';
 import { packageRoot } from '../lab/program.ts';
@@ -27,7 +27,10 @@ export interface Host extends Port {
 export interface RunSpec {
   readonly mode: Mode;
   readonly title: string;
-  /** What cnpd is told of the watched ports: nothing; K_min alone, so that it marks; everything that the node's cnpd.yaml says. */
+  /**
+   * What cnpd is told of the watched ports: nothing; K_min alone, so that it marks; everything that the node's
+   * cnpd.yaml says.
+   */
   readonly ports: 'unwatched' | 'mark' | 'as-configured';
   /** The receiver's CNPs. Off in the cnpd run, so that every notification on the sender's wire is cnpd's. */
   readonly receiverCnps: boolean;
@@ -50,12 +53,18 @@ export interface Scene {
   readonly watched: readonly [WatchedPort, ...WatchedPort[]];
   /** Nodes on which cnpd runs. */
   readonly routers: readonly string[];
-  /** What routing must have told whom before there is a path: a prefix, or the address of one, and the protocol by iproute2's name (`isis` unless given). */
+  /**
+   * What routing must have told whom before there is a path: a prefix, or the address of one, and the protocol by
+   * iproute2's name (`isis` unless given).
+   */
   readonly routes: readonly (readonly [node: string, to: string, protocol?: string])[];
   /** Where notifications pass inside a tunnel, and the END.CON SID that is their destination there. */
   readonly tunnel?: { readonly at: Port; readonly endCon: string };
   readonly runs: readonly RunSpec[];
-  /** Asks the routers what they have to know before the first run, and waits until they do. @throws Error when they do not */
+  /**
+   * Asks the routers what they have to know before the first run, and waits until they do. @throws Error when they do
+   * not
+   */
   learn(lab: Lab, signal: AbortSignal): Promise<Evidence>;
   /** Did the runs show what the scene claims? Each failure is a sentence. Pure. */
   verdict(runs: readonly RunResult[]): string[];
@@ -67,11 +76,37 @@ export const topologyFile = (name: string): string => join(sceneDirectory(name),
 const UNCONTROLLED_MS = 6000;
 const CONTROLLED_MS = 20_000;
 
-/** The three runs: the same sender, network and overload. What differs is who speaks, and what the sender understands. */
-export function threeRuns(cnpd: { readonly title: string; readonly understands?: readonly string[] }): readonly RunSpec[] {
+/**
+ * The three runs: the same sender, network and overload. What differs is who speaks, and what the sender understands.
+ */
+export function threeRuns(cnpd: {
+  readonly title: string;
+  readonly understands?: readonly string[];
+}): readonly RunSpec[] {
   return [
-    { mode: 'none', title: 'no congestion control', ports: 'unwatched', receiverCnps: false, sender: ['--reaction', 'none'], durationMs: UNCONTROLLED_MS },
-    { mode: 'receiver', title: 'CNPs from the receiver', ports: 'mark', receiverCnps: true, sender: ['--reaction', 'dcqcn'], durationMs: CONTROLLED_MS },
-    { mode: 'cnpd', title: cnpd.title, ports: 'as-configured', receiverCnps: false, sender: ['--reaction', 'dcqcn', ...(cnpd.understands ?? [])], durationMs: CONTROLLED_MS },
+    {
+      mode: 'none',
+      title: 'no congestion control',
+      ports: 'unwatched',
+      receiverCnps: false,
+      sender: ['--reaction', 'none'],
+      durationMs: UNCONTROLLED_MS,
+    },
+    {
+      mode: 'receiver',
+      title: 'CNPs from the receiver',
+      ports: 'mark',
+      receiverCnps: true,
+      sender: ['--reaction', 'dcqcn'],
+      durationMs: CONTROLLED_MS,
+    },
+    {
+      mode: 'cnpd',
+      title: cnpd.title,
+      ports: 'as-configured',
+      receiverCnps: false,
+      sender: ['--reaction', 'dcqcn', ...(cnpd.understands ?? [])],
+      durationMs: CONTROLLED_MS,
+    },
   ];
 }

@@ -4,7 +4,7 @@ import type { Point } from './results.ts';
 /** At most two points (smallest and largest, in their order) a bin of `binMs`: peaks survive. */
 export function thin(points: readonly Point[], binMs: number): Point[] {
   const out: Point[] = [];
-  for (let i = 0; i < points.length; ) {
+  for (let i = 0; i < points.length;) {
     const bin = Math.floor(points[i]![0] / binMs);
     let low = points[i]!;
     let high = low;
@@ -29,7 +29,10 @@ export function firstCrossing(points: readonly Point[], level: number): number |
 
 export const peak = (points: readonly Point[]): number => points.reduce((most, [, v]) => Math.max(most, v), 0);
 
-/** How long any of the curves is at its level or above, in the curves' unit of time. Between two samples a curve keeps the value of the first. */
+/**
+ * How long any of the curves is at its level or above, in the curves' unit of time. Between two samples a curve keeps
+ * the value of the first.
+ */
 export function timeAbove(curves: readonly { readonly points: readonly Point[]; readonly level: number }[]): number {
   // +1 when a curve comes to its level, -1 when it leaves it.
   const changes = curves.flatMap(({ points, level }) => {

@@ -7,7 +7,8 @@ export interface Column {
 }
 
 const NOTHING = '–';
-const feedback = ({ firstFeedbackMs: value, feedbackIsBound }: RunResult): string => (value === null ? NOTHING : `${feedbackIsBound ? '≤ ' : ''}${value.toFixed(1)} ms`);
+const feedback = ({ firstFeedbackMs: value, feedbackIsBound }: RunResult): string =>
+  value === null ? NOTHING : `${feedbackIsBound ? '≤ ' : ''}${value.toFixed(1)} ms`;
 /** One value a watched port. */
 const each = ({ ports }: RunResult, value: (port: PortResult) => string): string => ports.map(value).join(' / ');
 const kilobytes = (bytes: number): string => (bytes / 1000).toFixed(0);

@@ -1,5 +1,5 @@
-// What the demo sees on the sender's wire: every congestion notification, captured there and decoded by src/packet. No code of the dataplane is involved. Times are
-// CLOCK_MONOTONIC in ms, as the endpoints report them.
+// What the demo sees on the sender's wire: every congestion notification, captured there and decoded by src/packet. No
+// code of the dataplane is involved. Times are CLOCK_MONOTONIC in ms, as the endpoints report them.
 import { Netns } from '../kernel/netns.ts';
 import { ETH_P_ALL, openPacketSocket } from '../kernel/packet-socket.ts';
 import type { Poller } from '../kernel/poller.ts';
@@ -19,7 +19,11 @@ const IPV6 = { header: 40, nextHeader: 6, hopLimit: 7, source: 8, destination: 2
 const PROTOCOL_IPV6 = 41;
 
 const CODES: FeedbackCodes = {
-  fastCnp: { option: DEFAULT_CODE_POINTS['fast-cnp-option'], ioamOption: DEFAULT_CODE_POINTS['fast-cnp-ioam-option'], icrc: 'cover' },
+  fastCnp: {
+    option: DEFAULT_CODE_POINTS['fast-cnp-option'],
+    ioamOption: DEFAULT_CODE_POINTS['fast-cnp-ioam-option'],
+    icrc: 'cover',
+  },
   longHaulType: DEFAULT_CODE_POINTS['long-haul-icmpv6-type'],
   objectClass: DEFAULT_CODE_POINTS['long-haul-object-class'],
 };
@@ -32,20 +36,43 @@ function fromNode(kind: 'fast-cnp' | 'long-haul-icmpv6', packet: Uint8Array): Re
   const source = formatAddress(readAddress(packet, IPV6.source, 6));
   if (!read.ok) return { kind, source, opcode: null, queuePair: null, valid: false, instruction: null };
   // What reads as a Fast CNP has opcode 0x81 and a valid ICRC; what reads as a Long-haul CNP a valid checksum.
-  if (read.value.format === 'fast-cnp') return { kind, source, opcode: OPCODE.cnp, queuePair: read.value.destQpn, valid: true, instruction: null };
+  if (read.value.format === 'fast-cnp')
+    return { kind, source, opcode: OPCODE.cnp, queuePair: read.value.destQpn, valid: true, instruction: null };
   const { cnp } = read.value;
-  return { kind, source, opcode: null, queuePair: cnp.sourceQpn, valid: true, instruction: { level: cnp.level, action: cnp.action, parameter: cnp.parameter } };
+  return {
+    kind,
+    source,
+    opcode: null,
+    queuePair: cnp.sourceQpn,
+    valid: true,
+    instruction: { level: cnp.level, action: cnp.action, parameter: cnp.parameter },
+  };
 }
 
 function fromRoce(bytes: Uint8Array): Reading | undefined {
   const parsed = parseRocePacket(bytes);
   if (!parsed.ok || (parsed.value.bth.opcode !== OPCODE.cnp && !parsed.value.bth.becn)) return undefined;
   const { bth, icrcValid, source } = parsed.value;
-  const plain = { source: formatAddress(source), opcode: bth.opcode, queuePair: bth.destQpn, valid: icrcValid, instruction: null };
+  const plain = {
+    source: formatAddress(source),
+    opcode: bth.opcode,
+    queuePair: bth.destQpn,
+    valid: icrcValid,
+    instruction: null,
+  };
   if (!isLongHaulRoce(parsed.value)) return { kind: 'cnp', ...plain };
   const read = readRoceFeedback(parsed.value, CODES);
   const instruction = read.ok && read.value.format !== 'fast-cnp' ? read.value.cnp : null;
-  return { kind: 'long-haul-roce', ...plain, valid: icrcValid && read.ok, instruction: instruction && { level: instruction.level, action: instruction.action, parameter: instruction.parameter } };
+  return {
+    kind: 'long-haul-roce',
+    ...plain,
+    valid: icrcValid && read.ok,
+    instruction: instruction && {
+      level: instruction.level,
+      action: instruction.action,
+      parameter: instruction.parameter,
+    },
+  };
 }
 
 /** The notification that an Ethernet frame is; undefined for all others. */
@@ -60,7 +87,12 @@ export function readNotification(frame: Uint8Array): Reading | undefined {
 /** The notification inside an IPv6 packet to END.CON, from its own IPv6 header on. */
 export function tunnelledNotification(frame: Uint8Array, endCon: string): Uint8Array | undefined {
   const outer = ipv6PacketOf(frame);
-  if (!outer || outer[IPV6.nextHeader] !== PROTOCOL_IPV6 || formatAddress(readAddress(outer, IPV6.destination, 6)) !== endCon) return undefined;
+  if (
+    !outer ||
+    outer[IPV6.nextHeader] !== PROTOCOL_IPV6 ||
+    formatAddress(readAddress(outer, IPV6.destination, 6)) !== endCon
+  )
+    return undefined;
   const inner = outer.subarray(IPV6.header);
   return claimedFormat(inner, CODES) ? inner.slice() : undefined;
 }
@@ -95,7 +127,10 @@ function tap<T>(port: Port, read: (frame: Uint8Array) => T | undefined, modules:
     const found = read(frame);
     if (found !== undefined) seen.push(found);
   };
-  const socket = openPacketSocket({ interface: port.interface, netns, protocol: ETH_P_ALL, receiveBuffer: 4 << 20 }, { poller: modules.poller, onError: modules.onError, onFrame });
+  const socket = openPacketSocket(
+    { interface: port.interface, netns, protocol: ETH_P_ALL, receiveBuffer: 4 << 20 },
+    { poller: modules.poller, onError: modules.onError, onFrame },
+  );
   return {
     get seen() {
       return seen;
@@ -122,4 +157,5 @@ export const tapNotifications = (port: Port, modules: WireModules): WireTap<Noti
   );
 
 /** Every notification in a tunnel to END.CON. */
-export const tapTunnelled = (port: Port, endCon: string, modules: WireModules): WireTap<Uint8Array> => tap(port, (frame) => tunnelledNotification(frame, endCon), modules);
+export const tapTunnelled = (port: Port, endCon: string, modules: WireModules): WireTap<Uint8Array> =>
+  tap(port, (frame) => tunnelledNotification(frame, endCon), modules);

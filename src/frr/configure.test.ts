@@ -6,7 +6,14 @@ import { silentLog } from '../model/log.ts';
 import { configureFrr } from './configure.ts';
 import { gatherFrrFacts } from './facts.ts';
 
-const WANT = { interface: 'cnpd-isis', levels: '2', systemId: Uint8Array.of(0, 0, 0, 0, 0xc0, 1), area: Uint8Array.of(0x49, 0, 1), mtu: 1500, authentication: {} } as const;
+const WANT = {
+  interface: 'cnpd-isis',
+  levels: '2',
+  systemId: Uint8Array.of(0, 0, 0, 0, 0xc0, 1),
+  area: Uint8Array.of(0x49, 0, 1),
+  mtu: 1500,
+  authentication: {},
+} as const;
 
 describe('FRR without isisd', () => {
   let dir: string;
@@ -18,17 +25,29 @@ describe('FRR without isisd', () => {
     return file;
   };
 
-  it.each([false, true])('isisd that cannot be asked is one error with the cause; nothing else is said and nothing is run (dry run: %s)', async (dryRun) => {
-    const did: string[] = [];
-    const run = (command: string) => {
-      did.push(command);
-      return Promise.resolve({ status: 0, output: '' });
-    };
-    const modules = { run, say: (line: string) => void did.push(line), log: silentLog };
-    const attempt = configureFrr({ isis: WANT }, { save: true, dryRun, vtyDir: dir, daemonsFile: daemons('isisd=no\n') }, modules);
-    await expect(attempt).rejects.toMatchObject({ code: 'unreachable', message: expect.stringMatching(/^isisd cannot be asked \(.*ENOENT\); nothing was changed\. What mends it: .*isisd=yes/) });
-    expect(did).toEqual([]);
-  });
+  it.each([false, true])(
+    'isisd that cannot be asked is one error with the cause; nothing else is said and nothing is run (dry run: %s)',
+    async (dryRun) => {
+      const did: string[] = [];
+      const run = (command: string) => {
+        did.push(command);
+        return Promise.resolve({ status: 0, output: '' });
+      };
+      const modules = { run, say: (line: string) => void did.push(line), log: silentLog };
+      const attempt = configureFrr(
+        { isis: WANT },
+        { save: true, dryRun, vtyDir: dir, daemonsFile: daemons('isisd=no\n') },
+        modules,
+      );
+      await expect(attempt).rejects.toMatchObject({
+        code: 'unreachable',
+        message: expect.stringMatching(
+          /^isisd cannot be asked \(.*ENOENT\); nothing was changed\. What mends it: .*isisd=yes/,
+        ),
+      });
+      expect(did).toEqual([]);
+    },
+  );
 
   it.each([
     ['bgpd=no\nisisd=yes\n', true],
@@ -41,6 +60,8 @@ describe('FRR without isisd', () => {
   });
 
   it('without the file it is not known whether isisd is started', async () => {
-    expect((await gatherFrrFacts({ vtyDir: dir, daemonsFile: join(dir, 'none') }, 'cnpd-isis')).isisdEnabled).toBeUndefined();
+    expect(
+      (await gatherFrrFacts({ vtyDir: dir, daemonsFile: join(dir, 'none') }, 'cnpd-isis')).isisdEnabled,
+    ).toBeUndefined();
   });
 });

@@ -1,5 +1,6 @@
-// `cnpd --configure-frr`: gives FRR the lines that the preconditions miss and that are cnpd's to give, through vtysh. Lines are shown before they
-// are applied and checked afterwards; when FRR refuses one, those before it are taken back. FRR's startup configuration is written only when asked.
+// `cnpd --configure-frr`: gives FRR the lines that the preconditions miss and that are cnpd's to give, through vtysh.
+// Lines are shown before they are applied and checked afterwards; when FRR refuses one, those before it are taken back.
+// FRR's startup configuration is written only when asked.
 import { spawn } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +20,10 @@ export interface CommandResult {
 export type RunCommand = (command: string, args: readonly string[], input: string) => Promise<CommandResult>;
 
 export class ConfigureError extends Error {
-  /** `unreachable`: a routing daemon cannot be asked, nothing was changed; `refused`: FRR did not take a line; `undo-failed`: and what came before could not be taken back; `save`: only writing failed. */
+  /**
+   * `unreachable`: a routing daemon cannot be asked, nothing was changed; `refused`: FRR did not take a line;
+   * `undo-failed`: and what came before could not be taken back; `save`: only writing failed.
+   */
   readonly code: 'unreachable' | 'refused' | 'undo-failed' | 'save';
   constructor(code: ConfigureError['code'], message: string) {
     super(message);
@@ -49,12 +53,17 @@ export interface ConfigureOutcome {
 }
 
 /** @throws ConfigureError */
-export async function configureFrr(want: FrrExpectations, options: ConfigureOptions, modules: ConfigureModules): Promise<ConfigureOutcome> {
+export async function configureFrr(
+  want: FrrExpectations,
+  options: ConfigureOptions,
+  modules: ConfigureModules,
+): Promise<ConfigureOutcome> {
   const { say } = modules;
   const before = await examineFrr(options, want);
   // Without a daemon's configuration nobody can tell what it lacks.
   const deaf = before.find((check) => DAEMON_CHECKS.has(check.id) && check.state === 'missing');
-  if (deaf) throw new ConfigureError('unreachable', `${deaf.problem}; nothing was changed. What mends it: ${deaf.remedy}`);
+  if (deaf)
+    throw new ConfigureError('unreachable', `${deaf.problem}; nothing was changed. What mends it: ${deaf.remedy}`);
   const lines = before.flatMap((check) => check.lines ?? []);
   if (lines.length === 0) say('FRR has every line that cnpd can give it; nothing to do');
   for (const [i, line] of lines.entries()) {
@@ -64,13 +73,19 @@ export async function configureFrr(want: FrrExpectations, options: ConfigureOpti
   if (options.dryRun) return { applied: [], remaining: before.filter((check) => check.state !== 'ok') };
   await applyAll(lines, options, modules);
   const after = lines.length === 0 ? before : await examineFrr(options, want);
-  const stubborn = after.find((check) => check.lines !== undefined && before.some((old) => old.id === check.id && old.lines !== undefined));
+  const stubborn = after.find(
+    (check) => check.lines !== undefined && before.some((old) => old.id === check.id && old.lines !== undefined),
+  );
   if (stubborn) throw new ConfigureError('refused', `vtysh reported no error, but ${stubborn.problem} still`);
   if (options.save) await save(options, modules);
   return { applied: lines, remaining: after.filter((check) => check.state !== 'ok') };
 }
 
-async function applyAll(lines: readonly FrrLine[], options: ConfigureOptions, modules: ConfigureModules): Promise<void> {
+async function applyAll(
+  lines: readonly FrrLine[],
+  options: ConfigureOptions,
+  modules: ConfigureModules,
+): Promise<void> {
   const done: FrrLine[] = [];
   for (const line of lines) {
     const refusal = await configureLine(line, line.line, options, modules);
@@ -80,13 +95,24 @@ async function applyAll(lines: readonly FrrLine[], options: ConfigureOptions, mo
     }
     const what = `FRR refuses "${shownLine(line)}" under "${line.context}": ${refusal}`;
     const left = await takeBack(done, options, modules);
-    if (left.length > 0) throw new ConfigureError('undo-failed', `${what}; and these could not be taken back: ${left.map(shownLine).join(', ')}`);
-    throw new ConfigureError('refused', done.length > 0 ? `${what}; the ${done.length} before it were taken back` : what);
+    if (left.length > 0)
+      throw new ConfigureError(
+        'undo-failed',
+        `${what}; and these could not be taken back: ${left.map(shownLine).join(', ')}`,
+      );
+    throw new ConfigureError(
+      'refused',
+      done.length > 0 ? `${what}; the ${done.length} before it were taken back` : what,
+    );
   }
 }
 
 /** Undoes the newest first; returns what could not be undone. */
-async function takeBack(done: readonly FrrLine[], options: ConfigureOptions, modules: ConfigureModules): Promise<FrrLine[]> {
+async function takeBack(
+  done: readonly FrrLine[],
+  options: ConfigureOptions,
+  modules: ConfigureModules,
+): Promise<FrrLine[]> {
   const left: FrrLine[] = [];
   for (const line of done.toReversed()) {
     const refusal = await configureLine(line, line.undo, options, modules);
@@ -97,18 +123,32 @@ async function takeBack(done: readonly FrrLine[], options: ConfigureOptions, mod
   return left;
 }
 
-const socketArguments = (options: ConfigureOptions): string[] => (options.vtyDir === undefined ? [] : ['--vty_socket', options.vtyDir]);
+const socketArguments = (options: ConfigureOptions): string[] =>
+  options.vtyDir === undefined ? [] : ['--vty_socket', options.vtyDir];
 
 /** Where there is no vtysh.conf, as in many containers, vtysh says so and goes on. */
 const HARMLESS = /^% Can't open configuration file .*$/gm;
 
 /**
- * The refusal in FRR's words, or undefined. The text goes through standard input, because an argument, which may be a key, can be read by every
- * process of the machine; vtysh then exits 0 even when a transaction is rejected, so that what it prints counts as well.
+ * The refusal in FRR's words, or undefined. The text goes through standard input, because an argument, which may be a
+ * key, can be read by every process of the machine; vtysh then exits 0 even when a transaction is rejected, so that
+ * what it prints counts as well.
  */
-async function configureLine(line: FrrLine, text: string, options: ConfigureOptions, { run }: ConfigureModules): Promise<string | undefined> {
-  const { status, output } = await run('vtysh', [...socketArguments(options), '-f', '/dev/stdin'], `${line.context}\n${text}\n`);
-  const said = output.replace(HARMLESS, '').trim().replace(/\s*\n+\s*/g, ' ');
+async function configureLine(
+  line: FrrLine,
+  text: string,
+  options: ConfigureOptions,
+  { run }: ConfigureModules,
+): Promise<string | undefined> {
+  const { status, output } = await run(
+    'vtysh',
+    [...socketArguments(options), '-f', '/dev/stdin'],
+    `${line.context}\n${text}\n`,
+  );
+  const said = output
+    .replace(HARMLESS, '')
+    .trim()
+    .replace(/\s*\n+\s*/g, ' ');
   if (status === 0 && !/%|failed|error/i.test(said)) return undefined;
   const words = said === '' ? `vtysh ended with status ${status}` : said;
   return line.secret === undefined ? words : words.replaceAll(line.secret, '<key>');
@@ -123,13 +163,17 @@ async function save(options: ConfigureOptions, { run, say }: ConfigureModules): 
 const COMMAND_TIMEOUT_MS = 15_000;
 
 /**
- * RunCommand with a real process; one that takes too long is killed and has status null. The input is an unlinked file: node's pipes are sockets, and
- * those cannot be opened again by the name /dev/stdin.
+ * RunCommand with a real process; one that takes too long is killed and has status null. The input is an unlinked file:
+ * node's pipes are sockets, and those cannot be opened again by the name /dev/stdin.
  */
 export const runCommand: RunCommand = (command, args, input) =>
   new Promise((resolve) => {
     const stdin = unlinkedFile(input);
-    const child = spawn(command, args, { stdio: [stdin, 'pipe', 'pipe'], timeout: COMMAND_TIMEOUT_MS, killSignal: 'SIGKILL' });
+    const child = spawn(command, args, {
+      stdio: [stdin, 'pipe', 'pipe'],
+      timeout: COMMAND_TIMEOUT_MS,
+      killSignal: 'SIGKILL',
+    });
     let output = '';
     const collect = (chunk: Buffer): void => {
       output += chunk.toString();

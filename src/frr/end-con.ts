@@ -1,6 +1,7 @@
-// The way to END.CON: what cnpd's own IGP says of the SID draws no traffic (metric 0xFE000001 in IS-IS, unreachable in OSPFv3), so FRR has to advertise a
-// prefix that covers it (RFC 9352 §7.1, RFC 9513 §7). frr-configs/srv6-pe.conf lets FRR advertise the SID's own route in the kernel; any other prefix of
-// FRR's does as well: of an interface, a static route, a range of an area. What counts is what FRR says in the end, whatever made it say so.
+// The way to END.CON: what cnpd's own IGP says of the SID draws no traffic (metric 0xFE000001 in IS-IS, unreachable in
+// OSPFv3), so FRR has to advertise a prefix that covers it (RFC 9352 §7.1, RFC 9513 §7). frr-configs/srv6-pe.conf lets
+// FRR advertise the SID's own route in the kernel; any other prefix of FRR's does as well: of an interface, a static
+// route, a range of an area. What counts is what FRR says in the end, whatever made it say so.
 import { type IpAddress, formatAddress } from '../model/address.ts';
 import { type Prefix, formatPrefix, prefixContains } from '../model/prefix.ts';
 import type { FrrFacts } from './facts.ts';
@@ -13,7 +14,8 @@ export interface EndConExpectation {
 }
 
 /** A router without SIDs of its own is asked nothing about them. */
-export const hasEndCon = ({ endCon }: { readonly endCon?: readonly EndConExpectation[] }): boolean => (endCon?.length ?? 0) > 0;
+export const hasEndCon = ({ endCon }: { readonly endCon?: readonly EndConExpectation[] }): boolean =>
+  (endCon?.length ?? 0) > 0;
 
 interface Lost {
   readonly problem: string;
@@ -25,23 +27,51 @@ const MAX_PATH_METRIC = 0xfe000000;
 /** A default route covers everything, and says nothing about the SID. */
 const isDefault = ({ length }: Prefix): boolean => length === 0;
 
-/** SIDs to which FRR's IS-IS advertises no way, and will not when cnpd has installed their route. It says and does not do: what is redistributed is the operator's. */
-export function wayToEndCon(wanted: readonly EndConExpectation[], facts: FrrFacts, instance: IsisInstanceConfig, levels: readonly (1 | 2)[]): Lost | undefined {
+/**
+ * SIDs to which FRR's IS-IS advertises no way, and will not when cnpd has installed their route. It says and does not
+ * do: what is redistributed is the operator's.
+ */
+export function wayToEndCon(
+  wanted: readonly EndConExpectation[],
+  facts: FrrFacts,
+  instance: IsisInstanceConfig,
+  levels: readonly (1 | 2)[],
+): Lost | undefined {
   if (levels.some((level) => instance.kernelRoutesInto.includes(level))) return undefined;
-  const advertised = (facts.advertised ?? []).filter(({ metric }) => metric <= MAX_PATH_METRIC).map(({ prefix }) => prefix);
-  return lost(wanted, advertised, `router isis ${instance.tag}`, levels.map((level) => `redistribute ipv6 kernel level-${level} route-map end-con`));
+  const advertised = (facts.advertised ?? [])
+    .filter(({ metric }) => metric <= MAX_PATH_METRIC)
+    .map(({ prefix }) => prefix);
+  return lost(
+    wanted,
+    advertised,
+    `router isis ${instance.tag}`,
+    levels.map((level) => `redistribute ipv6 kernel level-${level} route-map end-con`),
+  );
 }
 
 /** The same of ospf6d. @param instance lines of `router ospf6` */
-export function wayToEndConInOspf(wanted: readonly EndConExpectation[], { advertised }: OspfFacts, instance: readonly string[]): Lost | undefined {
+export function wayToEndConInOspf(
+  wanted: readonly EndConExpectation[],
+  { advertised }: OspfFacts,
+  instance: readonly string[],
+): Lost | undefined {
   if (instance.some((line) => /^redistribute kernel\b/.test(line))) return undefined;
   return lost(wanted, advertised ?? [], 'router ospf6', ['redistribute kernel route-map end-con']);
 }
 
-function lost(wanted: readonly EndConExpectation[], advertised: readonly Prefix[], context: string, lines: readonly string[]): Lost | undefined {
-  const unreached = wanted.filter(({ sid }) => !advertised.some((prefix) => !isDefault(prefix) && prefixContains(prefix, sid)));
+function lost(
+  wanted: readonly EndConExpectation[],
+  advertised: readonly Prefix[],
+  context: string,
+  lines: readonly string[],
+): Lost | undefined {
+  const unreached = wanted.filter(
+    ({ sid }) => !advertised.some((prefix) => !isDefault(prefix) && prefixContains(prefix, sid)),
+  );
   if (unreached.length === 0) return undefined;
-  const permits = [...new Set(unreached.map(({ locator }) => formatPrefix(locator)))].map((locator) => `-c 'ipv6 prefix-list end-con permit ${locator} ge 128'`);
+  const permits = [...new Set(unreached.map(({ locator }) => formatPrefix(locator)))].map(
+    (locator) => `-c 'ipv6 prefix-list end-con permit ${locator} ge 128'`,
+  );
   const filter = "-c 'route-map end-con permit 10' -c 'match ipv6 address prefix-list end-con' -c 'exit'";
   return {
     problem: `FRR advertises no way to END.CON ${unreached.map(({ sid }) => formatAddress(sid)).join(', ')}, so notifications to it get lost`,

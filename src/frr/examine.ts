@@ -13,8 +13,19 @@ export interface FrrExpectations {
 }
 
 /** Never rejects: what cannot be asked is among the checks. */
-export async function examineFrr(location: FrrLocation, { isis, ospfv2, ospfv3 }: FrrExpectations): Promise<FrrCheck[]> {
-  const ospf = async (want: OspfExpectation): Promise<FrrCheck[]> => checkOspf(await gatherOspfFacts(location, want.version, want.areas.map((area) => area.interface)), want);
+export async function examineFrr(
+  location: FrrLocation,
+  { isis, ospfv2, ospfv3 }: FrrExpectations,
+): Promise<FrrCheck[]> {
+  const ospf = async (want: OspfExpectation): Promise<FrrCheck[]> =>
+    checkOspf(
+      await gatherOspfFacts(
+        location,
+        want.version,
+        want.areas.map((area) => area.interface),
+      ),
+      want,
+    );
   const checks = await Promise.all([
     isis ? gatherFrrFacts(location, isis.interface).then((facts) => checkFrr(facts, isis)) : [],
     ospfv2 ? ospf(ospfv2) : [],

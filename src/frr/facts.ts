@@ -23,7 +23,10 @@ export interface FrrFacts {
   readonly config?: RunningConfig;
   /** IPv6 prefixes that FRR's own LSPs advertise, in all levels and topologies. */
   readonly advertised?: readonly { readonly prefix: Prefix; readonly metric: number }[];
-  /** The interface as zebra knows it; null: it does not exist in the kernel. Absent when zebra could not be asked (`zebraError`). */
+  /**
+   * The interface as zebra knows it; null: it does not exist in the kernel. Absent when zebra could not be asked
+   * (`zebraError`).
+   */
   readonly link?: LinkFacts | null;
   readonly zebraError?: string;
 }
@@ -42,7 +45,8 @@ export async function gatherFrrFacts(location: FrrLocation, interfaceName: strin
   const [isisd, zebra, enabled] = await Promise.all([
     attempt(async () => {
       const [version, config] = await askDaemon(dir, 'isisd', ['show version', 'show running-config'], vty);
-      if (config!.status !== 0) throw new VtyError('closed', `isisd: show running-config failed: ${config!.text.trim()}`);
+      if (config!.status !== 0)
+        throw new VtyError('closed', `isisd: show running-config failed: ${config!.text.trim()}`);
       const running = parseRunningConfig(config!.text);
       const lsps = await askDaemon(dir, 'isisd', ownLsps(running), vty);
       return {
@@ -51,7 +55,9 @@ export async function gatherFrrFacts(location: FrrLocation, interfaceName: strin
         advertised: lsps.flatMap(({ text }) => advertisedPrefixes(text)),
       };
     }),
-    attempt(async () => readLink((await askDaemon(dir, 'zebra', [`show interface ${interfaceName} json`], vty))[0]!.text, interfaceName)),
+    attempt(async () =>
+      readLink((await askDaemon(dir, 'zebra', [`show interface ${interfaceName} json`], vty))[0]!.text, interfaceName),
+    ),
     attempt(async () => daemonEnabled(await readFile(location.daemonsFile ?? DAEMONS_FILE, 'utf8'), 'isisd')),
   ]);
   return {
@@ -78,7 +84,12 @@ const LOOKED_AT = 16;
 
 function ownLsps(config: RunningConfig): string[] {
   const systems = isisInstances(config).flatMap(({ nets }) => nets.map((net) => splitNet(net).systemId));
-  return [...new Set(systems)].flatMap((system) => Array.from({ length: LOOKED_AT }, (_, i) => `show isis database detail ${system}.00-${i.toString(16).padStart(2, '0')}`));
+  return [...new Set(systems)].flatMap((system) =>
+    Array.from(
+      { length: LOOKED_AT },
+      (_, i) => `show isis database detail ${system}.00-${i.toString(16).padStart(2, '0')}`,
+    ),
+  );
 }
 
 /** The lines `IPv6 Reachability: 2001:db8::/64 (Metric: 10)`, also of other topologies. */
@@ -99,10 +110,15 @@ export async function attempt<T>(ask: () => Promise<T>): Promise<{ value: T } | 
 }
 
 /** The file is a shell script: the last assignment counts. */
-export const daemonEnabled = (text: string, daemon: FrrDaemon): boolean => /^["']?yes\b/.test([...text.matchAll(new RegExp(`^\\s*${daemon}=(.*)$`, 'gm'))].at(-1)?.[1] ?? '');
+export const daemonEnabled = (text: string, daemon: FrrDaemon): boolean =>
+  /^["']?yes\b/.test([...text.matchAll(new RegExp(`^\\s*${daemon}=(.*)$`, 'gm'))].at(-1)?.[1] ?? '');
 
 /** zebra keeps an entry (`pseudoInterface`, no index) for a configured interface that the kernel does not have. */
 export function readLink(text: string, name: string): LinkFacts | null {
-  const link = (JSON.parse(text) as Record<string, { index?: number; mtu?: number; operationalStatus?: string } | undefined>)[name];
-  return link?.index !== undefined && link.mtu !== undefined ? { mtu: link.mtu, up: link.operationalStatus === 'up' } : null;
+  const link = (
+    JSON.parse(text) as Record<string, { index?: number; mtu?: number; operationalStatus?: string } | undefined>
+  )[name];
+  return link?.index !== undefined && link.mtu !== undefined
+    ? { mtu: link.mtu, up: link.operationalStatus === 'up' }
+    : null;
 }

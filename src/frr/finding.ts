@@ -28,10 +28,15 @@ export interface FrrCheck extends Partial<Finding> {
 }
 
 /** A finding that lines in FRR's configuration mend. */
-export const mend = (problem: string, lines: readonly FrrLine[]): Finding => ({ problem, remedy: showLines(lines), lines });
+export const mend = (problem: string, lines: readonly FrrLine[]): Finding => ({
+  problem,
+  remedy: showLines(lines),
+  lines,
+});
 
 /** A line as it may be shown and typed. */
-export const shownLine = (line: FrrLine): string => (line.secret === undefined ? line.line : line.line.replace(line.secret, '<key>'));
+export const shownLine = (line: FrrLine): string =>
+  line.secret === undefined ? line.line : line.line.replace(line.secret, '<key>');
 
 const showLines = (lines: readonly FrrLine[]): string =>
   `vtysh -c 'configure terminal' ${lines.map((line, i) => `${line.context === lines[i - 1]?.context ? '' : `-c '${line.context}' `}-c '${shownLine(line)}'`).join(' ')}`;
@@ -40,7 +45,11 @@ const OLDEST = [8, 4] as const;
 const RESTART_FRR = 'systemctl restart frr';
 
 /** @param enabled whether FRR's service starts it; undefined: not known */
-export function checkDaemon(daemon: FrrDaemon, error: string | undefined, enabled: boolean | undefined): Finding | undefined {
+export function checkDaemon(
+  daemon: FrrDaemon,
+  error: string | undefined,
+  enabled: boolean | undefined,
+): Finding | undefined {
   if (error === undefined) return undefined;
   const enable = `sed -i 's/^${daemon}=.*/${daemon}=yes/' ${DAEMONS_FILE} && ${RESTART_FRR}`;
   return { problem: `${daemon} cannot be asked (${error})`, remedy: enabled === false ? enable : RESTART_FRR };
@@ -55,8 +64,13 @@ export function checkVersion(version = 'unknown'): Finding | undefined {
 }
 
 /** @param link null: the kernel does not have it; undefined: zebra did not say, for which `zebraError` is the reason */
-export function checkLink(name: string, link: LinkFacts | null | undefined, zebraError: string | undefined): Finding | undefined {
+export function checkLink(
+  name: string,
+  link: LinkFacts | null | undefined,
+  zebraError: string | undefined,
+): Finding | undefined {
   if (zebraError !== undefined) return { problem: `zebra cannot be asked (${zebraError})`, remedy: RESTART_FRR };
-  if (link === null) return { problem: `there is no interface ${name}`, remedy: 'start cnpd, which creates it: systemctl start cnpd' };
+  if (link === null)
+    return { problem: `there is no interface ${name}`, remedy: 'start cnpd, which creates it: systemctl start cnpd' };
   return link?.up ? undefined : { problem: `${name} is down`, remedy: `ip link set ${name} up` };
 }

@@ -1,6 +1,7 @@
-// Whether FRR and cnpd sign and accept alike on an area's link: each must accept what the other signs with, and which of several keys FRR signs with is
-// its own choice. Lines are given for what the interface alone needs. A key chain may serve others, and is said; so is the key of
-// OSPFv3, because it cannot be taken back: ospf6d 8.4.4 ends when a key is removed and set again.
+// Whether FRR and cnpd sign and accept alike on an area's link: each must accept what the other signs with, and which
+// of several keys FRR signs with is its own choice. Lines are given for what the interface alone needs. A key chain may
+// serve others, and is said; so is the key of OSPFv3, because it cannot be taken back: ospf6d 8.4.4 ends when a key is
+// removed and set again.
 import type { FrrCrypto } from './facts.ts';
 import { mend, type Finding } from './finding.ts';
 import { type FrrKey, type OspfInterfaceConfig, type OspfVersionNumber, authenticationOf } from './ospf-config.ts';
@@ -33,18 +34,42 @@ export function authenticationProblem(
 ): Finding | undefined {
   const has = authenticationOf(config, version, link, areaId);
   const yaml = `${where}.authentication in cnpd.yaml`;
-  if (has.kind === 'other') return { problem: `FRR authenticates ${name} by ${has.text}, cnpd does not`, remedy: `take that authentication out of interface ${name} in FRR` };
-  if (has.kind === 'none') return keys.length === 0 ? undefined : giveKey(`cnpd.yaml has ${where}.authentication, FRR authenticates nothing on ${name}`, version, name, keys[0]!, built, yaml);
-  if (keys.length === 0) return { problem: `FRR authenticates ${name}, cnpd.yaml has no ${where}.authentication`, remedy: `give ${yaml} FRR's keys` };
+  if (has.kind === 'other')
+    return {
+      problem: `FRR authenticates ${name} by ${has.text}, cnpd does not`,
+      remedy: `take that authentication out of interface ${name} in FRR`,
+    };
+  if (has.kind === 'none')
+    return keys.length === 0
+      ? undefined
+      : giveKey(
+          `cnpd.yaml has ${where}.authentication, FRR authenticates nothing on ${name}`,
+          version,
+          name,
+          keys[0]!,
+          built,
+          yaml,
+        );
+  if (keys.length === 0)
+    return {
+      problem: `FRR authenticates ${name}, cnpd.yaml has no ${where}.authentication`,
+      remedy: `give ${yaml} FRR's keys`,
+    };
   const unsigned = has.keys.find((key) => !keys.some((own) => sameKey(own, key)));
   if (!has.keys.some((key) => sameKey(key, keys[0]!))) {
     const problem = `FRR does not accept key ${keys[0]!.id} (${keys[0]!.algorithm}) on ${name}, with which cnpd signs`;
-    // Another key under this ID has to go first, which the neighbours on other links need not notice; a chain may be theirs as well.
+    // Another key under this ID has to go first, which the neighbours on other links need not notice; a chain may be
+    // theirs as well.
     const free = has.kind === 'keys' && version === 2 && !has.keys.some((key) => key.id === keys[0]!.id);
     if (free || !canHave(built, version, keys[0]!)) return giveKey(problem, version, name, keys[0]!, built, yaml);
     return { problem, remedy: `give FRR and ${yaml} the same keys` };
   }
-  return unsigned && { problem: `FRR may sign with key ${unsigned.id} (${unsigned.algorithm}) on ${name}, which cnpd does not accept`, remedy: `add it to ${yaml}` };
+  return (
+    unsigned && {
+      problem: `FRR may sign with key ${unsigned.id} (${unsigned.algorithm}) on ${name}, which cnpd does not accept`,
+      remedy: `add it to ${yaml}`,
+    }
+  );
 }
 
 /** Since 9.1 `ip ospf authentication` takes a key chain, which may have other algorithms than MD5. */
@@ -59,20 +84,40 @@ function canHave(built: Built, version: OspfVersionNumber, { algorithm }: FrrKey
   return built.crypto !== 'internal' || INTERNAL_ALGORITHMS.has(algorithm);
 }
 
-function giveKey(problem: string, version: OspfVersionNumber, name: string, own: FrrKey, built: Built, yaml: string): Finding {
+function giveKey(
+  problem: string,
+  version: OspfVersionNumber,
+  name: string,
+  own: FrrKey,
+  built: Built,
+  yaml: string,
+): Finding {
   const { id, algorithm, key } = own;
   const context = `interface ${name}`;
   if (!canHave(built, version, own)) {
     const old = version === 2 && !hasKeyChains(built);
-    const reason = old ? `ospfd ${built.version ?? ''} signs with MD5 alone` : `this FRR was built without OpenSSL and has no ${algorithm}`;
-    return { problem: `${problem}; ${reason}`, remedy: `set ${yaml} to a key with ${old ? 'md5' : 'hmac-sha-256'}, on all routers of the area's link` };
+    const reason = old
+      ? `ospfd ${built.version ?? ''} signs with MD5 alone`
+      : `this FRR was built without OpenSSL and has no ${algorithm}`;
+    return {
+      problem: `${problem}; ${reason}`,
+      remedy: `set ${yaml} to a key with ${old ? 'md5' : 'hmac-sha-256'}, on all routers of the area's link`,
+    };
   }
   if (version === 3) {
-    return { problem, remedy: `vtysh -c 'configure terminal' -c '${context}' -c 'ipv6 ospf6 authentication key-id ${id} hash-algo ${algorithm} key <key>'` };
+    return {
+      problem,
+      remedy: `vtysh -c 'configure terminal' -c '${context}' -c 'ipv6 ospf6 authentication key-id ${id} hash-algo ${algorithm} key <key>'`,
+    };
   }
   if (algorithm !== 'md5') return { problem, remedy: keyChain(context, own) };
   return mend(problem, [
-    { context, line: `ip ospf message-digest-key ${id} md5 ${key}`, undo: `no ip ospf message-digest-key ${id}`, secret: key },
+    {
+      context,
+      line: `ip ospf message-digest-key ${id} md5 ${key}`,
+      undo: `no ip ospf message-digest-key ${id}`,
+      secret: key,
+    },
     { context, line: 'ip ospf authentication message-digest', undo: 'no ip ospf authentication' },
   ]);
 }

@@ -1,5 +1,5 @@
-// What FRR's running configuration says of OSPF on one interface, and of the instance that it belongs to. ospfd and ospf6d differ in their words and in
-// some defaults; here both become the same.
+// What FRR's running configuration says of OSPF on one interface, and of the instance that it belongs to. ospfd and
+// ospf6d differ in their words and in some defaults; here both become the same.
 import { formatAddress, parseAddress } from '../model/address.ts';
 import { type Prefix, parsePrefix } from '../model/prefix.ts';
 import { type RunningConfig, argument } from './running-config.ts';
@@ -14,7 +14,10 @@ export interface FrrKey {
 }
 
 /** `none`; keys on the interface; keys in a key chain; something else, such as clear text. */
-export type FrrAuthentication = { readonly kind: 'none' } | { readonly kind: 'keys' | 'chain'; readonly keys: readonly FrrKey[] } | { readonly kind: 'other'; readonly text: string };
+export type FrrAuthentication =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'keys' | 'chain'; readonly keys: readonly FrrKey[] }
+  | { readonly kind: 'other'; readonly text: string };
 
 export interface OspfInterfaceConfig {
   /** 32 bits; undefined: OSPF is not enabled by a line of the interface. */
@@ -71,7 +74,8 @@ export function ospfInterface(config: RunningConfig, version: OspfVersionNumber,
   };
 }
 
-const number = (text: string | undefined): number | undefined => (text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined);
+const number = (text: string | undefined): number | undefined =>
+  text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
 
 /** `network PREFIX area A` of ospfd: with one of them FRR takes no `ip ospf area`. */
 export function networkStatements(instance: readonly string[]): { readonly prefix: Prefix; readonly area: number }[] {
@@ -84,7 +88,9 @@ export function networkStatements(instance: readonly string[]): { readonly prefi
 
 /** Areas in which FRR has an interface other than `except`. */
 export function areasOf(config: RunningConfig, version: OspfVersionNumber, except: ReadonlySet<string>): Set<number> {
-  const named = [...config.keys()].flatMap((header) => /^interface (\S+)/.exec(header)?.[1] ?? []).filter((name) => !except.has(name));
+  const named = [...config.keys()]
+    .flatMap((header) => /^interface (\S+)/.exec(header)?.[1] ?? [])
+    .filter((name) => !except.has(name));
   const areas = named.flatMap((name) => ospfInterface(config, version, name).area ?? []);
   return new Set([...areas, ...networkStatements(config.get(ospfInstance(version)) ?? []).map(({ area }) => area)]);
 }
@@ -99,7 +105,12 @@ export function areaType(instance: readonly string[], area: number): string | un
 }
 
 /** How FRR authenticates on an interface in an area. */
-export function authenticationOf(config: RunningConfig, version: OspfVersionNumber, { lines }: OspfInterfaceConfig, area: number): FrrAuthentication {
+export function authenticationOf(
+  config: RunningConfig,
+  version: OspfVersionNumber,
+  { lines }: OspfInterfaceConfig,
+  area: number,
+): FrrAuthentication {
   if (version === 3) return authentication3(config, lines);
   const ofArea = (config.get(ospfInstance(2)) ?? []).flatMap((line) => {
     const match = /^area (\S+) authentication(?: (message-digest))?$/.exec(line);
@@ -123,7 +134,9 @@ function authentication3(config: RunningConfig, lines: readonly string[]): FrrAu
   const chain = /^keychain (\S+)/.exec(text)?.[1];
   if (chain !== undefined) return { kind: 'chain', keys: keyChain(config, chain) };
   const match = /^key-id (\d+) hash-algo (\S+) key (\S+)/.exec(text);
-  return match ? { kind: 'keys', keys: [{ id: Number(match[1]), algorithm: match[2]!, key: match[3]! }] } : { kind: 'other', text: text.split(' ')[0]! };
+  return match
+    ? { kind: 'keys', keys: [{ id: Number(match[1]), algorithm: match[2]!, key: match[3]! }] }
+    : { kind: 'other', text: text.split(' ')[0]! };
 }
 
 /** The keys of `key chain NAME`, in their order. Those that lack a string or an algorithm sign nothing. */

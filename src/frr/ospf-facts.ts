@@ -1,7 +1,18 @@
-// What FRR's ospfd or ospf6d says about itself, and zebra about the interfaces that cnpd uses, asked on their vty sockets.
+// What FRR's ospfd or ospf6d says about itself, and zebra about the interfaces that cnpd uses, asked on their vty
+// sockets.
 import { readFile } from 'node:fs/promises';
 import { type Prefix, parsePrefix } from '../model/prefix.ts';
-import { DAEMONS_FILE, type FrrCrypto, type FrrLocation, type LinkFacts, attempt, cryptoIn, daemonEnabled, readLink, versionIn } from './facts.ts';
+import {
+  DAEMONS_FILE,
+  type FrrCrypto,
+  type FrrLocation,
+  type LinkFacts,
+  attempt,
+  cryptoIn,
+  daemonEnabled,
+  readLink,
+  versionIn,
+} from './facts.ts';
 import { type OspfVersionNumber } from './ospf-config.ts';
 import { type RunningConfig, parseRunningConfig } from './running-config.ts';
 import { DEFAULT_VTY_DIR, VTY_DEFAULTS, VtyError, askDaemon } from './vty.ts';
@@ -24,7 +35,10 @@ export interface OspfFacts {
   readonly config?: RunningConfig;
   /** The instance of the default VRF as it runs; null: there is none. */
   readonly process?: OspfProcess | null;
-  /** OSPFv3 only: prefixes that ospf6d's own LSAs advertise, in all areas; absent when it does not tell (FRR 8.1 and older). */
+  /**
+   * OSPFv3 only: prefixes that ospf6d's own LSAs advertise, in all areas; absent when it does not tell (FRR 8.1 and
+   * older).
+   */
   readonly advertised?: readonly Prefix[];
   /** By name; null: it does not exist in the kernel. Absent when zebra could not be asked (`zebraError`). */
   readonly links?: ReadonlyMap<string, LinkFacts | null>;
@@ -40,15 +54,25 @@ const PREFIX_LSAS: ReadonlySet<string> = new Set(['INP', 'IAP', 'ASE']);
 const MAX_AGE_SECONDS = 3600;
 
 /** Never rejects: what cannot be asked is a fact too. */
-export async function gatherOspfFacts(location: FrrLocation, version: OspfVersionNumber, interfaces: readonly string[]): Promise<OspfFacts> {
+export async function gatherOspfFacts(
+  location: FrrLocation,
+  version: OspfVersionNumber,
+  interfaces: readonly string[],
+): Promise<OspfFacts> {
   const dir = location.vtyDir ?? DEFAULT_VTY_DIR;
   const vty = location.vty ?? VTY_DEFAULTS;
   const daemon = OSPF_DAEMON[version];
   const [asked, zebra, enabled] = await Promise.all([
     attempt(async () => {
       const own = version === 3 ? [OWN_LSAS] : [];
-      const [shown, config, running, lsas] = await askDaemon(dir, daemon, ['show version', 'show running-config', PROCESS[version], ...own], vty);
-      if (config!.status !== 0) throw new VtyError('closed', `${daemon}: show running-config failed: ${config!.text.trim()}`);
+      const [shown, config, running, lsas] = await askDaemon(
+        dir,
+        daemon,
+        ['show version', 'show running-config', PROCESS[version], ...own],
+        vty,
+      );
+      if (config!.status !== 0)
+        throw new VtyError('closed', `${daemon}: show running-config failed: ${config!.text.trim()}`);
       const advertised = lsas && advertisedPrefixes(lsas.text);
       const crypto = cryptoIn(shown!.text);
       return {
@@ -60,7 +84,12 @@ export async function gatherOspfFacts(location: FrrLocation, version: OspfVersio
       };
     }),
     attempt(async () => {
-      const replies = await askDaemon(dir, 'zebra', interfaces.map((name) => `show interface ${name} json`), vty);
+      const replies = await askDaemon(
+        dir,
+        'zebra',
+        interfaces.map((name) => `show interface ${name} json`),
+        vty,
+      );
       return new Map(interfaces.map((name, i) => [name, readLink(replies[i]!.text, name)] as const));
     }),
     attempt(async () => daemonEnabled(await readFile(location.daemonsFile ?? DAEMONS_FILE, 'utf8'), daemon)),
@@ -83,10 +112,15 @@ interface ShownLsas {
   readonly lsa?: readonly { readonly type: string; readonly age: number; readonly payload: string }[];
 }
 
-/** By scope: one list an area, and one for the AS. An LSA of several prefixes is listed once for each; what is being withdrawn does not count. */
+/**
+ * By scope: one list an area, and one for the AS. An LSA of several prefixes is listed once for each; what is being
+ * withdrawn does not count.
+ */
 export function advertisedPrefixes(text: string): Prefix[] | undefined {
   if (!text.trimStart().startsWith('{')) return undefined;
   const scopes = Object.values(JSON.parse(text) as Record<string, readonly ShownLsas[]>);
   const lsas = scopes.flat().flatMap(({ lsa }) => lsa ?? []);
-  return lsas.flatMap(({ type, age, payload }) => (PREFIX_LSAS.has(type) && age < MAX_AGE_SECONDS ? (parsePrefix(payload) ?? []) : []));
+  return lsas.flatMap(({ type, age, payload }) =>
+    PREFIX_LSAS.has(type) && age < MAX_AGE_SECONDS ? (parsePrefix(payload) ?? []) : [],
+  );
 }

@@ -33,30 +33,65 @@ const WANT: FrrExpectation = {
   mtu: 1500,
   authentication: {},
 };
-const remedyOf = (id: string, given: FrrFacts, want: Partial<FrrExpectation> = {}) => checkFrr(given, { ...WANT, ...want }).find((check) => check.id === `frr.${id}`)?.remedy;
-const facts = (config: string, more: Partial<FrrFacts> = {}): FrrFacts => ({ version: '8.4.4', config: parseRunningConfig(config), link: { mtu: 1500, up: true }, ...more });
+const remedyOf = (id: string, given: FrrFacts, want: Partial<FrrExpectation> = {}) =>
+  checkFrr(given, { ...WANT, ...want }).find((check) => check.id === `frr.${id}`)?.remedy;
+const facts = (config: string, more: Partial<FrrFacts> = {}): FrrFacts => ({
+  version: '8.4.4',
+  config: parseRunningConfig(config),
+  link: { mtu: 1500, up: true },
+  ...more,
+});
 const missing = (config: string, want: Partial<FrrExpectation> = {}, more: Partial<FrrFacts> = {}) =>
   checkFrr(facts(config, more), { ...WANT, ...want })
     .filter((check) => check.state !== 'ok')
-    .map(({ id, state, lines }) => ({ id: id.replace('frr.', ''), state, lines: (lines ?? []).map((line) => line.line) }));
+    .map(({ id, state, lines }) => ({
+      id: id.replace('frr.', ''),
+      state,
+      lines: (lines ?? []).map((line) => line.line),
+    }));
 
 describe('preconditions of FRR', () => {
   it('a router configured as frr-configs say has none missing', () => expect(missing(GOOD)).toEqual([]));
 
-  // What is taken from or added to the good configuration → the precondition that is missing and the lines that mend it.
+  // What is taken from or added to the good configuration → the precondition that is missing and the lines that mend
+  // it.
   const cases: [string, string | RegExp, string, string, string[]][] = [
     ['no ipv6 router isis', ' ipv6 router isis core\n', '', 'enabled', ['ipv6 router isis core']],
     ['a broadcast circuit', ' isis network point-to-point\n', '', 'point-to-point', ['isis network point-to-point']],
     ['a passive circuit', ' isis circuit', ' isis passive\n isis circuit', 'active', ['no isis passive']],
-    ['no three-way handshake', ' isis circuit', ' no isis three-way-handshake\n isis circuit', 'three-way', ['isis three-way-handshake']],
+    [
+      'no three-way handshake',
+      ' isis circuit',
+      ' no isis three-way-handshake\n isis circuit',
+      'three-way',
+      ['isis three-way-handshake'],
+    ],
     ['the other circuit type', 'level-2-only', 'level-1', 'level', ['isis circuit-type level-1-2']],
     ['the other is-type', ' net 49', ' is-type level-1\n net 49', 'level', []],
     ['the default lsp-gen-interval of 30 s', / lsp-timers.*\n/, '', 'lsp-gen-interval', ['lsp-gen-interval level-2 1']],
-    ['a slow level 2', / lsp-timers.*/, ' lsp-timers level-1 gen-interval 1 refresh-interval 900\n lsp-timers level-2 gen-interval 20 refresh-interval 900', 'lsp-gen-interval', ['lsp-gen-interval level-2 1']],
+    [
+      'a slow level 2',
+      / lsp-timers.*/,
+      ' lsp-timers level-1 gen-interval 1 refresh-interval 900\n lsp-timers level-2 gen-interval 20 refresh-interval 900',
+      'lsp-gen-interval',
+      ['lsp-gen-interval level-2 1'],
+    ],
     ['an lsp-mtu beyond the interface', ' net 49', ' lsp-mtu 4000\n net 49', 'mtu', []],
     ["FRR's own system ID", '0000.0000.0001.00', '0000.0000.c001.00', 'system-id', []],
-    ['a password that cnpd.yaml does not have', ' isis circuit', ' isis password md5 k\n isis circuit', 'authentication-interface', []],
-    ['a domain password that cnpd.yaml does not have', ' net 49', ' domain-password md5 k authenticate snp validate\n net 49', 'authentication-domain', []],
+    [
+      'a password that cnpd.yaml does not have',
+      ' isis circuit',
+      ' isis password md5 k\n isis circuit',
+      'authentication-interface',
+      [],
+    ],
+    [
+      'a domain password that cnpd.yaml does not have',
+      ' net 49',
+      ' domain-password md5 k authenticate snp validate\n net 49',
+      'authentication-domain',
+      [],
+    ],
   ];
   for (const [name, from, to, id, lines] of cases) {
     it(`${name}: ${id}`, () => {
@@ -66,7 +101,10 @@ describe('preconditions of FRR', () => {
     });
   }
 
-  it('a slow level 1 does not matter to a level-2 speaker', () => expect(missing(GOOD.replace(' lsp-timers', ' lsp-timers level-1 gen-interval 30\n lsp-timers level-2'))).toEqual([]));
+  it('a slow level 1 does not matter to a level-2 speaker', () =>
+    expect(missing(GOOD.replace(' lsp-timers', ' lsp-timers level-1 gen-interval 30\n lsp-timers level-2'))).toEqual(
+      [],
+    ));
 
   it('without isisd nothing else can be told', () => {
     const checks = checkFrr({ isisdError: 'ENOENT', link: null }, WANT);
@@ -77,7 +115,9 @@ describe('preconditions of FRR', () => {
   it('isisd that is switched on but does not run is restarted; one that is off is switched on first', () => {
     expect(remedyOf('isisd', { isisdError: 'ENOENT', isisdEnabled: true })).toBe('systemctl restart frr');
     expect(remedyOf('isisd', { isisdError: 'ENOENT' })).toBe('systemctl restart frr');
-    expect(remedyOf('isisd', { isisdError: 'ENOENT', isisdEnabled: false })).toBe("sed -i 's/^isisd=.*/isisd=yes/' /etc/frr/daemons && systemctl restart frr");
+    expect(remedyOf('isisd', { isisdError: 'ENOENT', isisdEnabled: false })).toBe(
+      "sed -i 's/^isisd=.*/isisd=yes/' /etc/frr/daemons && systemctl restart frr",
+    );
   });
 
   it('an interface below isis.mtu is set to it; isis.mtu below what LSPs need is raised', () => {
@@ -89,17 +129,22 @@ describe('preconditions of FRR', () => {
   });
 
   it('nothing is said of a level that is not spoken', () => {
-    const claims = (levels: '1' | '2' | '1-2') => checkFrr(facts(GOOD), { ...WANT, levels }).map((check) => check.claim).join('\n');
+    const claims = (levels: '1' | '2' | '1-2') =>
+      checkFrr(facts(GOOD), { ...WANT, levels })
+        .map((check) => check.claim)
+        .join('\n');
     expect(claims('2')).not.toMatch(/level 1/);
     expect(claims('1')).not.toMatch(/level 2/);
     expect(claims('1-2')).toMatch(/level 1 is in the same area[^]*level 2 is authenticated/);
   });
 
   it('FRR without a net is an operator’s decision: said, with no line to apply', () => {
-    for (const config of ['', 'router isis core\nexit\n']) expect(missing(config)[0]).toEqual({ id: 'instance', state: 'missing', lines: [] });
+    for (const config of ['', 'router isis core\nexit\n'])
+      expect(missing(config)[0]).toEqual({ id: 'instance', state: 'missing', lines: [] });
   });
 
-  it('an interface that only the configuration knows is missing', () => expect(missing(GOOD, {}, { link: null })).toEqual([{ id: 'interface', state: 'missing', lines: [] }]));
+  it('an interface that only the configuration knows is missing', () =>
+    expect(missing(GOOD, {}, { link: null })).toEqual([{ id: 'interface', state: 'missing', lines: [] }]));
 
   it('8.3 is too old, 10.3 is not', () => {
     expect(missing(GOOD, {}, { version: '8.3.1' })).toEqual([{ id: 'version', state: 'missing', lines: [] }]);
@@ -109,7 +154,9 @@ describe('preconditions of FRR', () => {
   it('level 1 has to be in an area of FRR', () => {
     const levelOne = GOOD.replace('level-2-only', 'level-1');
     expect(missing(levelOne, { levels: '1' })).toEqual([]);
-    expect(missing(levelOne, { levels: '1', area: Uint8Array.from([0x49, 0, 2]) })).toEqual([{ id: 'area', state: 'missing', lines: [] }]);
+    expect(missing(levelOne, { levels: '1', area: Uint8Array.from([0x49, 0, 2]) })).toEqual([
+      { id: 'area', state: 'missing', lines: [] },
+    ]);
   });
 
   describe('keys', () => {
@@ -121,15 +168,24 @@ describe('preconditions of FRR', () => {
       ]);
     });
     it('the same keys are fine', () => {
-      const config = GOOD.replace(' isis circuit', ' isis password md5 hush\n isis circuit').replace(' net 49', ' domain-password md5 hushhush authenticate snp validate\n net 49');
+      const config = GOOD.replace(' isis circuit', ' isis password md5 hush\n isis circuit').replace(
+        ' net 49',
+        ' domain-password md5 hushhush authenticate snp validate\n net 49',
+      );
       expect(missing(config, { authentication })).toEqual([]);
     });
     it('SNPs that FRR does not authenticate are a mismatch', () => {
       const config = GOOD.replace(' net 49', ' domain-password md5 hushhush\n net 49');
-      expect(missing(config, { authentication: { domain: { key: 'hushhush' } } })).toEqual([{ id: 'authentication-domain', state: 'missing', lines: [] }]);
+      expect(missing(config, { authentication: { domain: { key: 'hushhush' } } })).toEqual([
+        { id: 'authentication-domain', state: 'missing', lines: [] },
+      ]);
     });
     it('no key is ever shown', () => {
-      const shown = checkFrr(facts(GOOD), { ...WANT, authentication }).flatMap((check) => [check.problem ?? '', check.remedy ?? '', ...(check.lines ?? []).map(shownLine)]);
+      const shown = checkFrr(facts(GOOD), { ...WANT, authentication }).flatMap((check) => [
+        check.problem ?? '',
+        check.remedy ?? '',
+        ...(check.lines ?? []).map(shownLine),
+      ]);
       expect(shown.join('\n')).toContain('isis password md5 <key>');
       expect(shown.join('\n')).not.toContain('hush');
     });
@@ -139,8 +195,16 @@ describe('preconditions of FRR', () => {
 describe('running-config', () => {
   it('gives the instance and the interface', () => {
     const config = parseRunningConfig(GOOD);
-    expect(isisInstances(config)).toMatchObject([{ tag: 'core', isType: 'level-1-2', lspGenInterval: { 1: 1, 2: 1 }, lspMtu: 1497 }]);
-    expect(isisInterface(config, 'cnpd-isis')).toMatchObject({ tag6: 'core', pointToPoint: true, passive: false, threeWay: true, circuitType: 'level-2-only' });
+    expect(isisInstances(config)).toMatchObject([
+      { tag: 'core', isType: 'level-1-2', lspGenInterval: { 1: 1, 2: 1 }, lspMtu: 1497 },
+    ]);
+    expect(isisInterface(config, 'cnpd-isis')).toMatchObject({
+      tag6: 'core',
+      pointToPoint: true,
+      passive: false,
+      threeWay: true,
+      circuitType: 'level-2-only',
+    });
     expect(isisInterface(config, 'cnpd')).toMatchObject({ tag6: undefined, pointToPoint: false });
   });
   it('splits a NET', () => {
@@ -157,7 +221,8 @@ describe('running-config', () => {
     const redistributing = (line: string): string => GOOD.replace(' lsp-timers', ` ${line}\n lsp-timers`);
 
     it('without SIDs there is nothing to advertise, and nothing is said of it', () => {
-      for (const want of [WANT, { ...WANT, endCon: [] }]) expect(checkFrr(facts(GOOD), want).map(({ id }) => id)).not.toContain('frr.end-con');
+      for (const want of [WANT, { ...WANT, endCon: [] }])
+        expect(checkFrr(facts(GOOD), want).map(({ id }) => id)).not.toContain('frr.end-con');
       expect(checkFrr(facts(GOOD), { ...WANT, endCon }).map(({ id }) => id)).toContain('frr.end-con');
     });
 
@@ -170,7 +235,11 @@ describe('running-config', () => {
     });
 
     it.each([
-      ['kernel routes are redistributed into the level', redistributing('redistribute ipv6 kernel level-2 route-map end-con'), {}],
+      [
+        'kernel routes are redistributed into the level',
+        redistributing('redistribute ipv6 kernel level-2 route-map end-con'),
+        {},
+      ],
       ['a prefix of FRR covers the SIDs, however it came there', GOOD, advertised('2001:db8:c::/48', 20)],
     ])('%s: nothing is missing', (_claim, config, more) => expect(missing(config, { endCon }, more)).toEqual([]));
 
@@ -179,11 +248,18 @@ describe('running-config', () => {
       ['a prefix beside them', GOOD, advertised('2001:db8:d::/48')],
       ['the default route', GOOD, advertised('::/0')],
       ['a prefix for signalling only', GOOD, advertised('2001:db8:c::/48', 0xfe000001)],
-    ])('%s is no way', (_claim, config, more) => expect(missing(config, { endCon }, more)).toMatchObject([{ id: 'end-con' }]));
+    ])('%s is no way', (_claim, config, more) =>
+      expect(missing(config, { endCon }, more)).toMatchObject([{ id: 'end-con' }]),
+    );
 
     it('of two SIDs the one without a way is named', () => {
-      const finding = checkFrr(facts(GOOD, advertised('2001:db8:c::1/128')), { ...WANT, endCon }).find((check) => check.id === 'frr.end-con');
-      expect(finding).toMatchObject({ state: 'missing', problem: 'FRR advertises no way to END.CON 2001:db8:c::2, so notifications to it get lost' });
+      const finding = checkFrr(facts(GOOD, advertised('2001:db8:c::1/128')), { ...WANT, endCon }).find(
+        (check) => check.id === 'frr.end-con',
+      );
+      expect(finding).toMatchObject({
+        state: 'missing',
+        problem: 'FRR advertises no way to END.CON 2001:db8:c::2, so notifications to it get lost',
+      });
     });
   });
 });

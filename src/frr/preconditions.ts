@@ -1,10 +1,30 @@
-// What FRR must be and have so that cnpd's IS-IS carrier works beside it: one table, a row a precondition. A row says what is wrong and which line
-// mends it; rows whose lines touch nothing but cnpd's own interface, or are harmless to routing, carry them for configure.ts. What an
-// operator must decide (NET, is-type, keys of the domain) is said and never done.
+// What FRR must be and have so that cnpd's IS-IS carrier works beside it: one table, a row a precondition. A row says
+// what is wrong and which line mends it; rows whose lines touch nothing but cnpd's own interface, or are harmless to
+// routing, carry them for configure.ts. What an operator must decide (NET, is-type, keys of the domain) is said and
+// never done.
 import { type EndConExpectation, hasEndCon, wayToEndCon } from './end-con.ts';
 import type { FrrFacts } from './facts.ts';
-import { VERSION_CLAIM, checkDaemon, checkLink, checkVersion, mend, type Finding, type FrrCheck, type FrrLine } from './finding.ts';
-import { type CircuitType, dottedArea, FRR_DEFAULTS, type IsisInstanceConfig, type IsisInterfaceConfig, isisInstances, isisInterface, type Password, splitNet } from './running-config.ts';
+import {
+  VERSION_CLAIM,
+  checkDaemon,
+  checkLink,
+  checkVersion,
+  mend,
+  type Finding,
+  type FrrCheck,
+  type FrrLine,
+} from './finding.ts';
+import {
+  type CircuitType,
+  dottedArea,
+  FRR_DEFAULTS,
+  type IsisInstanceConfig,
+  type IsisInterfaceConfig,
+  isisInstances,
+  isisInterface,
+  type Password,
+  splitNet,
+} from './running-config.ts';
 
 /** What cnpd.yaml expects of FRR; the `isis` section of the intent has this shape but for `endCon`. */
 export interface FrrExpectation {
@@ -46,8 +66,10 @@ interface Row {
 const SLOWEST_LSP_GENERATION = 5;
 const LLC_BYTES = 3;
 
-const levelsOf = (levels: FrrExpectation['levels']): (1 | 2)[] => (levels === '1-2' ? [1, 2] : [Number(levels) as 1 | 2]);
-const covers = (type: CircuitType, level: 1 | 2): boolean => type === 'level-1-2' || type === (level === 1 ? 'level-1' : 'level-2-only');
+const levelsOf = (levels: FrrExpectation['levels']): (1 | 2)[] =>
+  levels === '1-2' ? [1, 2] : [Number(levels) as 1 | 2];
+const covers = (type: CircuitType, level: 1 | 2): boolean =>
+  type === 'level-1-2' || type === (level === 1 ? 'level-1' : 'level-2-only');
 
 const onInterface = (view: View, line: string, undo: string, secret?: string): FrrLine => ({
   context: `interface ${view.want.interface}`,
@@ -60,7 +82,8 @@ const FIRST_ROWS = [
   {
     id: 'isisd',
     claim: 'isisd runs and can be asked',
-    check: ({ isisdError, isisdEnabled }: FrrFacts): Finding | undefined => checkDaemon('isisd', isisdError, isisdEnabled),
+    check: ({ isisdError, isisdEnabled }: FrrFacts): Finding | undefined =>
+      checkDaemon('isisd', isisdError, isisdEnabled),
   },
   {
     id: 'version',
@@ -72,9 +95,12 @@ const FIRST_ROWS = [
     claim: 'FRR runs IS-IS with a NET',
     check: ({ config }: FrrFacts): Finding | undefined => {
       const instances = isisInstances(config!);
-      const remedy = "choose this router's NET: vtysh -c 'configure terminal' -c 'router isis core' -c 'lsp-gen-interval 1' -c 'net <area>.<system-id>.00'";
+      const remedy =
+        "choose this router's NET: vtysh -c 'configure terminal' -c 'router isis core' -c 'lsp-gen-interval 1' -c 'net <area>.<system-id>.00'";
       if (instances.length === 0) return { problem: 'there is no router isis in FRR', remedy };
-      return instances.every((instance) => instance.nets.length === 0) ? { problem: `router isis ${instances[0]!.tag} has no net`, remedy } : undefined;
+      return instances.every((instance) => instance.nets.length === 0)
+        ? { problem: `router isis ${instances[0]!.tag} has no net`, remedy }
+        : undefined;
     },
   },
 ] as const;
@@ -92,48 +118,90 @@ const ROWS: readonly Row[] = [
       const { link, instance, want } = view;
       if (link.tag6 === instance.tag) return undefined;
       if (link.tag6 !== undefined) {
-        return { problem: `${want.interface} is in router isis ${link.tag6}, which does not exist`, remedy: `vtysh -c 'configure terminal' -c 'interface ${want.interface}' -c 'no ipv6 router isis ${link.tag6}'` };
+        return {
+          problem: `${want.interface} is in router isis ${link.tag6}, which does not exist`,
+          remedy: `vtysh -c 'configure terminal' -c 'interface ${want.interface}' -c 'no ipv6 router isis ${link.tag6}'`,
+        };
       }
-      return mend(`IS-IS is not enabled on ${want.interface}`, [onInterface(view, `ipv6 router isis ${instance.tag}`, `no ipv6 router isis ${instance.tag}`)]);
+      return mend(`IS-IS is not enabled on ${want.interface}`, [
+        onInterface(view, `ipv6 router isis ${instance.tag}`, `no ipv6 router isis ${instance.tag}`),
+      ]);
     },
   },
   {
     id: 'point-to-point',
     claim: 'the interface is point-to-point',
     check: (view) =>
-      view.link.pointToPoint ? undefined : mend(`${view.want.interface} is a broadcast circuit to FRR`, [onInterface(view, 'isis network point-to-point', 'no isis network point-to-point')]),
+      view.link.pointToPoint
+        ? undefined
+        : mend(`${view.want.interface} is a broadcast circuit to FRR`, [
+            onInterface(view, 'isis network point-to-point', 'no isis network point-to-point'),
+          ]),
   },
   {
     id: 'active',
     claim: 'the interface is not passive',
-    check: (view) => (view.link.passive ? mend(`${view.want.interface} is passive, so FRR sends no hello`, [onInterface(view, 'no isis passive', 'isis passive')]) : undefined),
+    check: (view) =>
+      view.link.passive
+        ? mend(`${view.want.interface} is passive, so FRR sends no hello`, [
+            onInterface(view, 'no isis passive', 'isis passive'),
+          ])
+        : undefined,
   },
   {
     id: 'three-way',
     claim: 'the three-way handshake is on',
     check: (view) =>
-      view.link.threeWay ? undefined : mend(`the three-way handshake (RFC 5303) is off on ${view.want.interface}`, [onInterface(view, 'isis three-way-handshake', 'no isis three-way-handshake')]),
+      view.link.threeWay
+        ? undefined
+        : mend(`the three-way handshake (RFC 5303) is off on ${view.want.interface}`, [
+            onInterface(view, 'isis three-way-handshake', 'no isis three-way-handshake'),
+          ]),
   },
   { id: 'level', claim: 'FRR speaks the level of cnpd.yaml', check: checkLevel },
   { id: 'area', level: 1, claim: 'level 1 is in the same area', check: checkArea },
   { id: 'system-id', claim: "cnpd's system ID is not FRR's", check: checkSystemId },
-  { id: 'lsp-gen-interval', claim: `FRR lists the adjacency within ${SLOWEST_LSP_GENERATION} s`, check: checkGeneration },
+  {
+    id: 'lsp-gen-interval',
+    claim: `FRR lists the adjacency within ${SLOWEST_LSP_GENERATION} s`,
+    check: checkGeneration,
+  },
   { id: 'mtu', claim: 'LSPs fit the interface', check: checkMtu },
-  { id: 'end-con', only: hasEndCon, claim: 'packets to END.CON arrive here', check: ({ want, facts, instance }) => wayToEndCon(want.endCon ?? [], facts, instance, levelsOf(want.levels)) },
+  {
+    id: 'end-con',
+    only: hasEndCon,
+    claim: 'packets to END.CON arrive here',
+    check: ({ want, facts, instance }) => wayToEndCon(want.endCon ?? [], facts, instance, levelsOf(want.levels)),
+  },
   { id: 'authentication-interface', claim: 'hellos are authenticated alike', check: checkHelloKey },
-  { id: 'authentication-area', level: 1, claim: 'level 1 is authenticated alike', check: (view) => checkLevelKey(view, 1) },
-  { id: 'authentication-domain', level: 2, claim: 'level 2 is authenticated alike', check: (view) => checkLevelKey(view, 2) },
+  {
+    id: 'authentication-area',
+    level: 1,
+    claim: 'level 1 is authenticated alike',
+    check: (view) => checkLevelKey(view, 1),
+  },
+  {
+    id: 'authentication-domain',
+    level: 2,
+    claim: 'level 2 is authenticated alike',
+    check: (view) => checkLevelKey(view, 2),
+  },
 ];
 
 function checkLevel(view: View): Finding | undefined {
   const { instance, link, want } = view;
   for (const level of levelsOf(want.levels)) {
     if (!covers(instance.isType, level)) {
-      return { problem: `router isis ${instance.tag} is ${instance.isType}, but isis.level in cnpd.yaml is ${want.levels}`, remedy: `set isis.level in cnpd.yaml to ${instance.isType === 'level-1' ? 1 : 2}` };
+      return {
+        problem: `router isis ${instance.tag} is ${instance.isType}, but isis.level in cnpd.yaml is ${want.levels}`,
+        remedy: `set isis.level in cnpd.yaml to ${instance.isType === 'level-1' ? 1 : 2}`,
+      };
     }
     if (link.circuitType !== undefined && !covers(link.circuitType, level)) {
       const type = instance.isType;
-      return mend(`${want.interface} is ${link.circuitType}, but isis.level in cnpd.yaml is ${want.levels}`, [onInterface(view, `isis circuit-type ${type}`, `isis circuit-type ${link.circuitType}`)]);
+      return mend(`${want.interface} is ${link.circuitType}, but isis.level in cnpd.yaml is ${want.levels}`, [
+        onInterface(view, `isis circuit-type ${type}`, `isis circuit-type ${link.circuitType}`),
+      ]);
     }
   }
   return undefined;
@@ -142,13 +210,25 @@ function checkLevel(view: View): Finding | undefined {
 function checkArea({ instance, want }: View): Finding | undefined {
   const areas = instance.nets.map((net) => splitNet(net).area);
   const ours = dottedArea(Buffer.from(want.area).toString('hex'));
-  return areas.includes(ours) ? undefined : { problem: `cnpd is in area ${ours}, FRR in ${areas.join(', ')}`, remedy: `set isis.area in cnpd.yaml to ${areas[0]}` };
+  return areas.includes(ours)
+    ? undefined
+    : {
+        problem: `cnpd is in area ${ours}, FRR in ${areas.join(', ')}`,
+        remedy: `set isis.area in cnpd.yaml to ${areas[0]}`,
+      };
 }
 
 function checkSystemId({ instance, want }: View): Finding | undefined {
-  const ours = Buffer.from(want.systemId).toString('hex').replace(/^(.{4})(.{4})(.{4})$/, '$1.$2.$3');
+  const ours = Buffer.from(want.systemId)
+    .toString('hex')
+    .replace(/^(.{4})(.{4})(.{4})$/, '$1.$2.$3');
   const same = instance.nets.some((net) => splitNet(net).systemId === ours);
-  return same ? { problem: `isis.system-id in cnpd.yaml, ${ours}, is FRR's own`, remedy: 'set isis.system-id in cnpd.yaml to one that no router has' } : undefined;
+  return same
+    ? {
+        problem: `isis.system-id in cnpd.yaml, ${ours}, is FRR's own`,
+        remedy: 'set isis.system-id in cnpd.yaml to one that no router has',
+      }
+    : undefined;
 }
 
 function checkGeneration({ instance, want }: View): Finding | undefined {
@@ -157,9 +237,15 @@ function checkGeneration({ instance, want }: View): Finding | undefined {
   const lines = slow.map((level) => ({
     context: `router isis ${instance.tag}`,
     line: `lsp-gen-interval level-${level} 1`,
-    undo: instance.lspGenInterval[level] === FRR_DEFAULTS.lspGenInterval ? `no lsp-gen-interval level-${level}` : `lsp-gen-interval level-${level} ${instance.lspGenInterval[level]}`,
+    undo:
+      instance.lspGenInterval[level] === FRR_DEFAULTS.lspGenInterval
+        ? `no lsp-gen-interval level-${level}`
+        : `lsp-gen-interval level-${level} ${instance.lspGenInterval[level]}`,
   }));
-  return mend(`lsp-gen-interval is ${instance.lspGenInterval[slow[0]!]} s: for that long after a change FRR's LSP does not list cnpd`, lines);
+  return mend(
+    `lsp-gen-interval is ${instance.lspGenInterval[slow[0]!]} s: for that long after a change FRR's LSP does not list cnpd`,
+    lines,
+  );
 }
 
 function checkMtu({ facts, instance, want }: View): Finding | undefined {
@@ -167,9 +253,15 @@ function checkMtu({ facts, instance, want }: View): Finding | undefined {
   if (!facts.link || facts.link.mtu >= Math.max(need, want.mtu)) return undefined;
   // The interface is cnpd's: it was made with isis.mtu, and somebody has changed it.
   if (want.mtu >= need) {
-    return { problem: `${want.interface} has MTU ${facts.link.mtu}, LSPs need ${need} and isis.mtu in cnpd.yaml is ${want.mtu}`, remedy: `ip link set ${want.interface} mtu ${want.mtu}` };
+    return {
+      problem: `${want.interface} has MTU ${facts.link.mtu}, LSPs need ${need} and isis.mtu in cnpd.yaml is ${want.mtu}`,
+      remedy: `ip link set ${want.interface} mtu ${want.mtu}`,
+    };
   }
-  return { problem: `${want.interface} has MTU ${facts.link.mtu}, LSPs of ${instance.lspMtu} bytes need ${need}`, remedy: `set isis.mtu in cnpd.yaml to at least ${need}` };
+  return {
+    problem: `${want.interface} has MTU ${facts.link.mtu}, LSPs of ${instance.lspMtu} bytes need ${need}`,
+    remedy: `set isis.mtu in cnpd.yaml to at least ${need}`,
+  };
 }
 
 function checkHelloKey(view: View): Finding | undefined {
@@ -185,23 +277,52 @@ function checkLevelKey({ instance, want }: View, level: 1 | 2): Finding | undefi
     level === 1
       ? ([instance.areaPassword, want.authentication.area?.key, 'area', 'area-password'] as const)
       : ([instance.domainPassword, want.authentication.domain?.key, 'domain', 'domain-password'] as const);
-  const finding = compareKeys(password, key, true, `isis.authentication.${name}`, { context: `router isis ${instance.tag}`, command });
+  const finding = compareKeys(password, key, true, `isis.authentication.${name}`, {
+    context: `router isis ${instance.tag}`,
+    command,
+  });
   // The key of an area or domain is shared with all its routers: said, not done.
   return finding && { problem: finding.problem, remedy: finding.remedy };
 }
 
-function compareKeys(has: Password | undefined, key: string | undefined, snp: boolean, where: string, { context, command }: { context: string; command: string }): Finding | undefined {
-  if (key === undefined) return has === undefined ? undefined : { problem: `FRR has ${command} (${has.kind}), cnpd.yaml has no ${where}`, remedy: `give ${where} in cnpd.yaml FRR's key, as { hmac-md5: KEY }` };
-  const undo = has === undefined ? `no ${command}` : `${command} ${has.kind} ${has.key}${has.snpValidate ? ' authenticate snp validate' : ''}`;
-  const line: FrrLine = { context, line: `${command} md5 ${key}${snp ? ' authenticate snp validate' : ''}`, undo, secret: key };
+function compareKeys(
+  has: Password | undefined,
+  key: string | undefined,
+  snp: boolean,
+  where: string,
+  { context, command }: { context: string; command: string },
+): Finding | undefined {
+  if (key === undefined)
+    return has === undefined
+      ? undefined
+      : {
+          problem: `FRR has ${command} (${has.kind}), cnpd.yaml has no ${where}`,
+          remedy: `give ${where} in cnpd.yaml FRR's key, as { hmac-md5: KEY }`,
+        };
+  const undo =
+    has === undefined
+      ? `no ${command}`
+      : `${command} ${has.kind} ${has.key}${has.snpValidate ? ' authenticate snp validate' : ''}`;
+  const line: FrrLine = {
+    context,
+    line: `${command} md5 ${key}${snp ? ' authenticate snp validate' : ''}`,
+    undo,
+    secret: key,
+  };
   if (has === undefined) return mend(`cnpd.yaml has ${where}, FRR has no ${command}`, [line]);
   if (has.kind !== 'md5') return mend(`FRR's ${command} is clear text, cnpd speaks HMAC-MD5`, [line]);
   if (has.key !== key) return mend(`the keys of FRR's ${command} and ${where} in cnpd.yaml differ`, [line]);
-  return snp && !has.snpValidate ? mend(`FRR does not authenticate CSNPs and PSNPs, so cnpd drops them`, [line]) : undefined;
+  return snp && !has.snpValidate
+    ? mend(`FRR does not authenticate CSNPs and PSNPs, so cnpd drops them`, [line])
+    : undefined;
 }
 
 /** The instance that the interface is in, or else the first one that speaks the level. */
-function chooseInstance(instances: readonly IsisInstanceConfig[], link: IsisInterfaceConfig, want: FrrExpectation): IsisInstanceConfig {
+function chooseInstance(
+  instances: readonly IsisInstanceConfig[],
+  link: IsisInterfaceConfig,
+  want: FrrExpectation,
+): IsisInstanceConfig {
   return (
     instances.find((instance) => instance.tag === link.tag6) ??
     instances.find((instance) => levelsOf(want.levels).every((level) => covers(instance.isType, level))) ??
@@ -215,12 +336,20 @@ export function checkFrr(facts: FrrFacts, want: FrrExpectation): FrrCheck[] {
   let blocker: string | undefined;
   for (const { id, claim, check } of FIRST_ROWS) {
     const finding = blocker === undefined ? check(facts) : undefined;
-    checks.push({ id: `frr.${id}`, claim, state: blocker !== undefined ? 'unknown' : finding ? 'missing' : 'ok', ...finding });
+    checks.push({
+      id: `frr.${id}`,
+      claim,
+      state: blocker !== undefined ? 'unknown' : finding ? 'missing' : 'ok',
+      ...finding,
+    });
     // An old version is no reason not to look further.
     if (finding && id !== 'version') blocker = id;
   }
-  const instances = blocker === undefined ? isisInstances(facts.config!).filter((instance) => instance.nets.length > 0) : [];
-  for (const { id, claim, check } of ROWS.filter(({ level, only }) => (level === undefined || levelsOf(want.levels).includes(level)) && (only?.(want) ?? true))) {
+  const instances =
+    blocker === undefined ? isisInstances(facts.config!).filter((instance) => instance.nets.length > 0) : [];
+  for (const { id, claim, check } of ROWS.filter(
+    ({ level, only }) => (level === undefined || levelsOf(want.levels).includes(level)) && (only?.(want) ?? true),
+  )) {
     if (instances.length === 0) {
       checks.push({ id: `frr.${id}`, claim, state: 'unknown' });
       continue;

@@ -1,4 +1,5 @@
-// FRR's `show running-config` as blocks: the lines under `interface X` and `router isis TAG`. Only what the preconditions look at is interpreted.
+// FRR's `show running-config` as blocks: the lines under `interface X` and `router isis TAG`. Only what the
+// preconditions look at is interpreted.
 
 /** Header line, e.g. `interface cnpd-isis`, → the lines inside, without indentation. */
 export type RunningConfig = ReadonlyMap<string, readonly string[]>;
@@ -8,7 +9,8 @@ export function parseRunningConfig(text: string): RunningConfig {
   let open: string[] | undefined;
   for (const line of text.split('\n')) {
     if (!line.startsWith(' ')) {
-      // `exit` and `!` close a block; any other line without indentation opens one (or is a setting of its own, an empty block).
+      // `exit` and `!` close a block; any other line without indentation opens one (or is a setting of its own, an
+      // empty block).
       open = undefined;
       const header = line.trim();
       if (header === '' || header === '!' || header === 'exit' || header === 'end') continue;
@@ -61,7 +63,10 @@ export const FRR_DEFAULTS = { lspGenInterval: 30, lspMtu: 1497, isType: 'level-1
 
 /** What follows a command; empty when nothing does, undefined when it is not there. */
 export const argument = (lines: readonly string[], command: string): string | undefined =>
-  lines.find((line) => line === command || line.startsWith(`${command} `))?.slice(command.length).trim();
+  lines
+    .find((line) => line === command || line.startsWith(`${command} `))
+    ?.slice(command.length)
+    .trim();
 
 export function isisInterface(config: RunningConfig, name: string): IsisInterfaceConfig {
   const lines = config.get(`interface ${name}`) ?? [];
@@ -87,7 +92,9 @@ export function isisInstances(config: RunningConfig): IsisInstanceConfig[] {
       lspMtu: Number(argument(lines, 'lsp-mtu') ?? FRR_DEFAULTS.lspMtu),
       areaPassword: password(argument(lines, 'area-password')),
       domainPassword: password(argument(lines, 'domain-password')),
-      kernelRoutesInto: ([1, 2] as const).filter((level) => argument(lines, `redistribute ipv6 kernel level-${level}`) !== undefined),
+      kernelRoutesInto: ([1, 2] as const).filter(
+        (level) => argument(lines, `redistribute ipv6 kernel level-${level}`) !== undefined,
+      ),
     };
   });
 }
@@ -110,8 +117,12 @@ function password(text: string | undefined): Password | undefined {
 /** `49.0001.0000.0000.0001.00` → area `49.0001` and system ID `0000.0000.0001`. */
 export function splitNet(net: string): { area: string; systemId: string } {
   const hex = net.replaceAll('.', '');
-  return { area: dottedArea(hex.slice(0, -14)), systemId: hex.slice(-14, -2).replace(/^(.{4})(.{4})(.{4})$/, '$1.$2.$3') };
+  return {
+    area: dottedArea(hex.slice(0, -14)),
+    systemId: hex.slice(-14, -2).replace(/^(.{4})(.{4})(.{4})$/, '$1.$2.$3'),
+  };
 }
 
 /** Hex digits of an area as `49.0001`. */
-export const dottedArea = (hex: string): string => [hex.slice(0, 2), ...(hex.slice(2).match(/.{1,4}/g) ?? [])].join('.');
+export const dottedArea = (hex: string): string =>
+  [hex.slice(0, 2), ...(hex.slice(2).match(/.{1,4}/g) ?? [])].join('.');

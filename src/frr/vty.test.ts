@@ -6,7 +6,8 @@ import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { askDaemon, ReplyReader, Vty, type VtyError } from './vty.ts';
 
-const reply = (text: string, status: number): Buffer => Buffer.concat([Buffer.from(text), Buffer.from([0, 0, 0, status])]);
+const reply = (text: string, status: number): Buffer =>
+  Buffer.concat([Buffer.from(text), Buffer.from([0, 0, 0, status])]);
 
 describe('framing', () => {
   it('a reply ends with three zero bytes and a status, however its bytes are cut', () => {
@@ -83,7 +84,10 @@ describe('a daemon on a socket', () => {
     await daemon(() => undefined);
     const vty = await open();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const outcome = vty.command('show a').then(() => 'answered', (error: VtyError) => error.code);
+    const outcome = vty.command('show a').then(
+      () => 'answered',
+      (error: VtyError) => error.code,
+    );
     await vi.advanceTimersByTimeAsync(options.timeoutMs - 1);
     expect(await Promise.race([outcome, Promise.resolve('waiting')])).toBe('waiting');
     await vi.advanceTimersByTimeAsync(1);
@@ -110,7 +114,8 @@ describe('a daemon on a socket', () => {
       socket.write(reply('', 0));
     });
     const vty = await open();
-    for (const text of ['show a\0write memory', 'show a\nwrite memory']) await expect(vty.command(text)).rejects.toMatchObject({ code: 'bad-command' });
+    for (const text of ['show a\0write memory', 'show a\nwrite memory'])
+      await expect(vty.command(text)).rejects.toMatchObject({ code: 'bad-command' });
     expect(await vty.command('show b')).toEqual({ status: 0, text: '' });
     expect(seen).toEqual(['show b']);
     vty.close();

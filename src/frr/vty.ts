@@ -1,6 +1,7 @@
-// Client of the vty unix sockets on which FRR's daemons serve vtysh (FRR lib/vty.c, vtysh_read): a command is text and a zero byte; the reply is
-// text, three zero bytes and the status of the command. One socket a daemon, commands one after another. Configuration is not done here but
-// through vtysh (configure.ts), which keeps FRR's integrated configuration whole.
+// Client of the vty unix sockets on which FRR's daemons serve vtysh (FRR lib/vty.c, vtysh_read): a command is text and
+// a zero byte; the reply is text, three zero bytes and the status of the command. One socket a daemon, commands one
+// after another. Configuration is not done here but through vtysh (configure.ts), which keeps FRR's integrated
+// configuration whole.
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 
@@ -48,7 +49,10 @@ export class ReplyReader {
     return this.#size;
   }
 
-  /** The reply once it is complete. @throws VtyError `framing` when bytes follow the status: the daemon answers what nobody asked. */
+  /**
+   * The reply once it is complete. @throws VtyError `framing` when bytes follow the status: the daemon answers what
+   * nobody asked.
+   */
   push(chunk: Buffer): VtyReply | undefined {
     const before = this.#size - this.#tail.length;
     const window = this.#tail.length > 0 ? Buffer.concat([this.#tail, chunk]) : chunk;
@@ -87,14 +91,22 @@ export class Vty {
     this.#options = options;
     socket.on('data', (chunk: Buffer) => this.#received(chunk));
     socket.on('error', (cause) => this.#break(new VtyError('closed', `${where}: ${cause.message}`, { cause })));
-    socket.on('close', () => this.#break(new VtyError('closed', `${where}: the daemon closed the connection (is it restarting?)`)));
+    socket.on('close', () =>
+      this.#break(new VtyError('closed', `${where}: the daemon closed the connection (is it restarting?)`)),
+    );
   }
 
-  /** Connects and enters the enable node. @throws VtyError `unreachable` when the daemon does not run or may not be asked. */
+  /**
+   * Connects and enters the enable node. @throws VtyError `unreachable` when the daemon does not run or may not be
+   * asked.
+   */
   static async open(path: string, options: VtyOptions = VTY_DEFAULTS): Promise<Vty> {
     const socket = connect(path);
     await new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(() => socket.destroy(new Error(`no connection within ${options.timeoutMs} ms`)), options.timeoutMs);
+      const timer = setTimeout(
+        () => socket.destroy(new Error(`no connection within ${options.timeoutMs} ms`)),
+        options.timeoutMs,
+      );
       socket.once('connect', () => {
         clearTimeout(timer);
         socket.removeAllListeners('error');
@@ -112,7 +124,8 @@ export class Vty {
 
   /** Sends a command and waits for its whole reply; a status other than 0 is no error here. @throws VtyError */
   command(text: string): Promise<VtyReply> {
-    if (/[\0\r\n]/.test(text)) return Promise.reject(new VtyError('bad-command', 'a command is one line without zero bytes'));
+    if (/[\0\r\n]/.test(text))
+      return Promise.reject(new VtyError('bad-command', 'a command is one line without zero bytes'));
     const result = this.#line.then(() => this.#exchange(text));
     this.#line = result.catch(() => undefined);
     return result;
@@ -122,7 +135,10 @@ export class Vty {
     return new Promise((resolve, reject) => {
       if (this.#broken) return reject(this.#broken);
       const { timeoutMs } = this.#options;
-      const timer = setTimeout(() => this.#break(new VtyError('timeout', `${this.#where}: no reply to "${text}" within ${timeoutMs} ms`)), timeoutMs);
+      const timer = setTimeout(
+        () => this.#break(new VtyError('timeout', `${this.#where}: no reply to "${text}" within ${timeoutMs} ms`)),
+        timeoutMs,
+      );
       this.#waiting = {
         reader: new ReplyReader(),
         resolve: (reply) => {
@@ -147,7 +163,9 @@ export class Vty {
         this.#waiting = undefined;
         waiting.resolve(reply);
       } else if (waiting.reader.size > this.#options.maxReplyBytes) {
-        this.#break(new VtyError('too-large', `${this.#where}: the reply is larger than ${this.#options.maxReplyBytes} bytes`));
+        this.#break(
+          new VtyError('too-large', `${this.#where}: the reply is larger than ${this.#options.maxReplyBytes} bytes`),
+        );
       }
     } catch (error) {
       this.#break(error as VtyError);
@@ -170,7 +188,12 @@ export class Vty {
 export const vtyPath = (dir: string, daemon: FrrDaemon): string => join(dir, `${daemon}.vty`);
 
 /** Asks one daemon one or more things on a connection of their own. @throws VtyError */
-export async function askDaemon(dir: string, daemon: FrrDaemon, commands: readonly string[], options: VtyOptions = VTY_DEFAULTS): Promise<VtyReply[]> {
+export async function askDaemon(
+  dir: string,
+  daemon: FrrDaemon,
+  commands: readonly string[],
+  options: VtyOptions = VTY_DEFAULTS,
+): Promise<VtyReply[]> {
   const vty = await Vty.open(vtyPath(dir, daemon), options);
   try {
     const replies: VtyReply[] = [];

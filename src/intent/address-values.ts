@@ -1,6 +1,14 @@
 // Addresses and prefixes of cnpd.yaml, as kinds of value (values.ts): which are allowed depends on what they are for.
 import { type Family, type IpAddress, formatAddress, parseAddress } from '../model/address.ts';
-import { type Prefix, type SpecialUse, addressUse, formatPrefix, parsePrefix, prefixOf, senderlessUse } from '../model/prefix.ts';
+import {
+  type Prefix,
+  type SpecialUse,
+  addressUse,
+  formatPrefix,
+  parsePrefix,
+  prefixOf,
+  senderlessUse,
+} from '../model/prefix.ts';
 import { type Result, fail, ok } from '../model/result.ts';
 import type { JsonSchema, ValueKind } from './values.ts';
 
@@ -26,13 +34,19 @@ function readPrefix(text: string): Result<Prefix, string | undefined> {
   const parsed = parsePrefix(text);
   if (parsed) return ok(parsed);
   const bare = parseAddress(text);
-  if (bare) return fail(`a prefix needs a length; for this address alone write ${formatAddress(bare)}/${bare.family === 4 ? 32 : 128}`);
+  if (bare)
+    return fail(
+      `a prefix needs a length; for this address alone write ${formatAddress(bare)}/${bare.family === 4 ? 32 : 128}`,
+    );
   const [head, tail] = text.split('/');
   const address = parseAddress(head ?? '');
   const length = /^\d{1,3}$/.test(tail ?? '') ? Number(tail) : NaN;
-  if (!address || text.split('/').length !== 2 || !(length <= (address.family === 4 ? 32 : 128))) return fail(undefined);
+  if (!address || text.split('/').length !== 2 || !(length <= (address.family === 4 ? 32 : 128)))
+    return fail(undefined);
   const masked = prefixOf(address, length);
-  return masked.address.value === address.value ? fail(undefined) : fail(`host bits are set beyond /${length}: the prefix is ${formatPrefix(masked)}`);
+  return masked.address.value === address.value
+    ? fail(undefined)
+    : fail(`host bits are set beyond /${length}: the prefix is ${formatPrefix(masked)}`);
 }
 
 const USES: Readonly<Record<SpecialUse, string>> = {
@@ -65,23 +79,42 @@ function prefixKind(allowed: string, refusal: (prefix: Prefix) => string | undef
 }
 
 /** A prefix of traffic senders. A default route is refused: this router cannot be the proxy of everybody (PNC-6-a). */
-export const senderPrefix = prefixKind('a unicast prefix such as 2001:db8:1::/64, longer than /0, with no host bits set', (prefix) =>
-  prefix.length === 0 ? 'a default route is no sender prefix: name the prefixes of the senders' : noSenders(prefix),
+export const senderPrefix = prefixKind(
+  'a unicast prefix such as 2001:db8:1::/64, longer than /0, with no host bits set',
+  (prefix) =>
+    prefix.length === 0 ? 'a default route is no sender prefix: name the prefixes of the senders' : noSenders(prefix),
 );
 
 /** Senders that a policy is for: the default route means those that no other policy names. */
-export const policyPrefix = prefixKind('a unicast prefix such as 2001:db8:1::/64, or ::/0 or 0.0.0.0/0 for all others, with no host bits set', noSenders);
+export const policyPrefix = prefixKind(
+  'a unicast prefix such as 2001:db8:1::/64, or ::/0 or 0.0.0.0/0 for all others, with no host bits set',
+  noSenders,
+);
 
 /** An SRv6 locator: a block of SIDs (RFC 8986 §3.1). */
-export const locatorPrefix = prefixKind('a unicast IPv6 prefix such as 2001:db8:c::/48, longer than /0, with no host bits set', (prefix) =>
-  prefix.address.family === 4 ? 'a locator is an IPv6 prefix' : prefix.length === 0 ? 'a default route is no locator' : noSenders(prefix) && `${formatPrefix(prefix)} is no unicast prefix`,
+export const locatorPrefix = prefixKind(
+  'a unicast IPv6 prefix such as 2001:db8:c::/48, longer than /0, with no host bits set',
+  (prefix) =>
+    prefix.address.family === 4
+      ? 'a locator is an IPv6 prefix'
+      : prefix.length === 0
+        ? 'a default route is no locator'
+        : noSenders(prefix) && `${formatPrefix(prefix)} is no unicast prefix`,
 );
 
 /** The widest block that one domain can own: 10.0.0.0/8 and fc00::/7. */
 export const WIDEST_OF_ONE_DOMAIN = { 4: 8, 6: 7 } as const;
 
-/** An entry of an allow-list. "From anybody" cannot be said: notifications are for one controlled domain (PNC-6-a, PNC-6-c, FCNP-5-a). */
-export const trustedPrefix = prefixKind('a prefix of this domain such as 2001:db8:ffff::/48, not wider than /8 (IPv4) or /7 (IPv6)', (prefix) => {
-  const widest = WIDEST_OF_ONE_DOMAIN[prefix.address.family];
-  return prefix.length >= widest ? undefined : `${formatPrefix(prefix)} reaches outside the domain: name its prefixes, not wider than /${widest}`;
-});
+/**
+ * An entry of an allow-list. "From anybody" cannot be said: notifications are for one controlled domain (PNC-6-a,
+ * PNC-6-c, FCNP-5-a).
+ */
+export const trustedPrefix = prefixKind(
+  'a prefix of this domain such as 2001:db8:ffff::/48, not wider than /8 (IPv4) or /7 (IPv6)',
+  (prefix) => {
+    const widest = WIDEST_OF_ONE_DOMAIN[prefix.address.family];
+    return prefix.length >= widest
+      ? undefined
+      : `${formatPrefix(prefix)} reaches outside the domain: name its prefixes, not wider than /${widest}`;
+  },
+);

@@ -8,7 +8,9 @@ const HOST = '[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?';
 const TCP = new RegExp(`^(?:\\[([0-9A-Fa-f:.]{2,45})\\]|(${HOST})):(${PORT})$`);
 const UNIX = /^unix:\/[!-~]{1,106}$/;
 
-/** The host of a `HOST:PORT`, an IPv6 address without its brackets; undefined of a UNIX socket, and of what is neither. */
+/**
+ * The host of a `HOST:PORT`, an IPv6 address without its brackets; undefined of a UNIX socket, and of what is neither.
+ */
 export function hostOf(target: string): string | undefined {
   const match = TCP.exec(target);
   return match ? (match[1] ?? match[2]) : undefined;
@@ -32,7 +34,11 @@ export function isLocalTarget(target: string): boolean {
 
 export const gobgpTarget: ValueKind<string> = {
   allowed: 'HOST:PORT such as 127.0.0.1:50051 or [::1]:50051, or unix:/PATH',
-  json: { type: 'string', maxLength: 260, pattern: `^(unix:/[!-~]{1,106}|(\\[[0-9A-Fa-f:.]{2,45}\\]|${HOST}):${PORT})$` },
+  json: {
+    type: 'string',
+    maxLength: 260,
+    pattern: `^(unix:/[!-~]{1,106}|(\\[[0-9A-Fa-f:.]{2,45}\\]|${HOST}):${PORT})$`,
+  },
   parse: (text) => (UNIX.test(text) || isTcp(text) ? ok(text) : fail(undefined)),
 };
 
@@ -55,11 +61,16 @@ export const asNumber: ValueKind<number> = {
   json: { type: ['string', 'integer'], pattern: '^[1-9]\\d{0,9}$', minimum: 1, maximum: 4_294_967_294 },
   parse: (text) => {
     const number = /^[1-9]\d{0,9}$/.test(text) ? Number(text) : 0;
-    return number >= 1 && number <= 4_294_967_294 && number !== 23_456 && number !== 65_535 ? ok(number) : fail(undefined);
+    return number >= 1 && number <= 4_294_967_294 && number !== 23_456 && number !== 65_535
+      ? ok(number)
+      : fail(undefined);
   },
 };
 
-/** RFC 1997, RFC 3765. Of the others that have names, those that change where traffic goes (GRACEFUL_SHUTDOWN, BLACKHOLE) have no business on a sender prefix. */
+/**
+ * RFC 1997, RFC 3765. Of the others that have names, those that change where traffic goes (GRACEFUL_SHUTDOWN,
+ * BLACKHOLE) have no business on a sender prefix.
+ */
 const WELL_KNOWN: Readonly<Record<string, number>> = {
   'no-export': 0xffff_ff01,
   'no-advertise': 0xffff_ff02,
@@ -67,9 +78,12 @@ const WELL_KNOWN: Readonly<Record<string, number>> = {
   'no-peer': 0xffff_ff04,
 };
 
-const digits = (text: string, most: number): number | undefined => (/^(0|[1-9]\d{0,9})$/.test(text) && Number(text) <= most ? Number(text) : undefined);
+const digits = (text: string, most: number): number | undefined =>
+  /^(0|[1-9]\d{0,9})$/.test(text) && Number(text) <= most ? Number(text) : undefined;
 
-/** 32 bits. The blocks of AS 0 and 65535 are reserved (RFC 1997); of the latter the names above are what can be said. */
+/**
+ * 32 bits. The blocks of AS 0 and 65535 are reserved (RFC 1997); of the latter the names above are what can be said.
+ */
 export const community: ValueKind<number> = {
   allowed: `AS:VALUE such as 65000:100, the AS from 1 to 65534, or one of ${Object.keys(WELL_KNOWN).join(', ')}`,
   json: { anyOf: [{ enum: Object.keys(WELL_KNOWN) }, { type: 'string', pattern: '^\\d{1,5}:\\d{1,5}$' }] },
@@ -78,7 +92,9 @@ export const community: ValueKind<number> = {
     if (known !== undefined) return ok(known);
     const parts = text.split(':');
     const [as, value] = parts.map((part) => digits(part, 65_535));
-    return parts.length === 2 && as !== undefined && value !== undefined && as !== 0 && as !== 65_535 ? ok(as * 65_536 + value) : fail(undefined);
+    return parts.length === 2 && as !== undefined && value !== undefined && as !== 0 && as !== 65_535
+      ? ok(as * 65_536 + value)
+      : fail(undefined);
   },
 };
 
@@ -90,6 +106,8 @@ export const largeCommunity: ValueKind<readonly [number, number, number]> = {
     const parts = text.split(':');
     const [as, first, second] = parts.map((part) => digits(part, 0xffff_ffff));
     if (parts.length !== 3 || as === undefined || first === undefined || second === undefined) return fail(undefined);
-    return as === 0 || as === 65_535 || as === 0xffff_ffff ? fail(`the global administrator ${as} is reserved (RFC 8092 §5)`) : ok([as, first, second]);
+    return as === 0 || as === 65_535 || as === 0xffff_ffff
+      ? fail(`the global administrator ${as} is reserved (RFC 8092 §5)`)
+      : ok([as, first, second]);
   },
 };

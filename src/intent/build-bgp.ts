@@ -6,12 +6,19 @@ import type { Declared } from './schema.ts';
 type Bgp = NonNullable<Declared['bgp']>;
 
 /** gobgpd's own default port; what gRPC takes by default; milliseconds. */
-export const BGP_DEFAULTS = { target: '127.0.0.1:50051', maxMessageBytes: 4 * 1024 * 1024, advertise: 'senders', learn: 'best', holdUnreachableMs: 120_000 } as const;
+export const BGP_DEFAULTS = {
+  target: '127.0.0.1:50051',
+  maxMessageBytes: 4 * 1024 * 1024,
+  advertise: 'senders',
+  learn: 'best',
+  holdUnreachableMs: 120_000,
+} as const;
 
 /** Without `next-hop` the router's loopbacks are the next hops: that of each family, where there is one. */
 export function buildBgp(declared: Bgp, loopback: Declared['router']['loopback']): BgpIntent {
   const listed = declared['next-hop'];
-  const own = (family: Family): IpAddress | undefined => (listed ? listed.find((a) => a.family === family) : family === 4 ? loopback?.ipv4 : loopback?.ipv6);
+  const own = (family: Family): IpAddress | undefined =>
+    listed ? listed.find((a) => a.family === family) : family === 4 ? loopback?.ipv4 : loopback?.ipv6;
   const [nextHop4, nextHop6] = [own(4), own(6)];
   return {
     gobgp: buildGobgp(declared.gobgp),

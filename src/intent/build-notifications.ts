@@ -6,7 +6,10 @@ import type { Declared } from './schema.ts';
 type Notifications = NonNullable<Declared['notifications']>;
 type LongHaul = NonNullable<Notifications['long-haul']>;
 
-/** The row at K_max is the example of LHCNP §7 (A2), Resume too (A3). Levels and actions ascend, so that the next row is always the stricter one (LHCNP-5.7-e). */
+/**
+ * The row at K_max is the example of LHCNP §7 (A2), Resume too (A3). Levels and actions ascend, so that the next row is
+ * always the stricter one (LHCNP-5.7-e).
+ */
 export const LONG_HAUL_DEFAULTS = {
   early: { level: 100, action: 'notify', parameter: 0 },
   severity: [
@@ -41,7 +44,10 @@ export function buildNotifications(declared: Notifications): NotificationsIntent
   };
 }
 
-/** FCNP-4-a: senders that may not understand a Fast CNP are told by CE as well, unless that is switched off; FCNP-4-b: those known to understand it are not. */
+/**
+ * FCNP-4-a: senders that may not understand a Fast CNP are told by CE as well, unless that is switched off; FCNP-4-b:
+ * those known to understand it are not.
+ */
 function buildPolicy(policy: Notifications['senders'][number]): SenderPolicyIntent {
   const { supports = 'unknown' } = policy;
   return {
@@ -53,15 +59,22 @@ function buildPolicy(policy: Notifications['senders'][number]): SenderPolicyInte
 }
 
 /** Notify has no parameter (LHCNP-6.1-j); of the other actions it is always declared (rules-notifications.ts). */
-const withParameter = <R extends { parameter?: P | undefined }, P>(row: R): R & { parameter: P | 0 } => ({ ...row, parameter: row.parameter ?? 0 });
+const withParameter = <R extends { parameter?: P | undefined }, P>(row: R): R & { parameter: P | 0 } => ({
+  ...row,
+  parameter: row.parameter ?? 0,
+});
 
 function buildLongHaul(declared: LongHaul): NotificationsIntent['longHaul'] {
   const { early, severity, escalation, resume, objects } = declared;
   return {
     early: early ? withParameter(early) : LONG_HAUL_DEFAULTS.early,
-    severity: severity ? severity.map(({ from, ...row }) => ({ kMaxRatio: from, ...withParameter(row) })) : LONG_HAUL_DEFAULTS.severity,
+    severity: severity
+      ? severity.map(({ from, ...row }) => ({ kMaxRatio: from, ...withParameter(row) }))
+      : LONG_HAUL_DEFAULTS.severity,
     // `notify` is refused there.
-    escalation: escalation ? escalation.map((row) => withParameter(row) as EscalationRowIntent) : LONG_HAUL_DEFAULTS.escalation,
+    escalation: escalation
+      ? escalation.map((row) => withParameter(row) as EscalationRowIntent)
+      : LONG_HAUL_DEFAULTS.escalation,
     resume: resume ? { level: resume.level, action: 'resume', parameter: resume.parameter } : LONG_HAUL_DEFAULTS.resume,
     contribution: declared.contribution ?? LONG_HAUL_DEFAULTS.contribution,
     deferralReduction: declared.deferral ?? LONG_HAUL_DEFAULTS.deferralReduction,

@@ -1,5 +1,5 @@
-// The declaration with its defaults applied: the Intent that the rest of cnpd reads. Off is absent (PNC-6-e, PNC-6-f): a section that is not there
-// and one that says `enabled: off` give the same Intent.
+// The declaration with its defaults applied: the Intent that the rest of cnpd reads. Off is absent (PNC-6-e, PNC-6-f):
+// a section that is not there and one that says `enabled: off` give the same Intent.
 import { DEFAULT_CODE_POINTS } from '../model/code-points.ts';
 import { buildBgp } from './build-bgp.ts';
 import { buildNotifications } from './build-notifications.ts';
@@ -52,11 +52,24 @@ export function buildIntent(declared: Declared): Intent {
     queuePairs: { ageingMs: declared['queue-pairs']?.ageing ?? DEFAULTS.ageingMs },
     ports: (declared.ports ?? []).map((port) => buildPort(port, probes(declared.stamp))),
     borderPorts: declared['border-ports'] ?? [],
-    ...(declared['border-allow'] && { borderAllow: { inbound: declared['border-allow'].inbound ?? [], outbound: declared['border-allow'].outbound ?? [] } }),
-    ...(declared.notifications && declared.notifications.enabled !== false && { notifications: buildNotifications(declared.notifications) }),
+    ...(declared['border-allow'] && {
+      borderAllow: {
+        inbound: declared['border-allow'].inbound ?? [],
+        outbound: declared['border-allow'].outbound ?? [],
+      },
+    }),
+    ...(declared.notifications &&
+      declared.notifications.enabled !== false && { notifications: buildNotifications(declared.notifications) }),
     ...(declared.srv6 && declared.srv6.enabled !== false && { srv6: buildSrv6(declared.srv6) }),
     ...(declared.stamp && declared.stamp.enabled !== false && { stamp: buildStamp(declared.stamp) }),
-    codePoints: { ...DEFAULT_CODE_POINTS, ...Object.fromEntries(Object.entries(declared['code-points'] ?? {}).filter(([name, value]) => name in DEFAULT_CODE_POINTS && value !== undefined)) },
+    codePoints: {
+      ...DEFAULT_CODE_POINTS,
+      ...Object.fromEntries(
+        Object.entries(declared['code-points'] ?? {}).filter(
+          ([name, value]) => name in DEFAULT_CODE_POINTS && value !== undefined,
+        ),
+      ),
+    },
     gnmiSocket: declared.gnmi?.socket ?? DEFAULTS.gnmiSocket,
     ...(declared.gnmi?.['socket-group'] !== undefined && { gnmiSocketGroup: declared.gnmi['socket-group'] }),
     logLevel: declared.log?.level ?? DEFAULTS.logLevel,
@@ -65,7 +78,8 @@ export function buildIntent(declared: Declared): Intent {
 
 function buildIsis(isis: NonNullable<Declared['isis']>): IsisIntent {
   const keys = isis.authentication ?? {};
-  const key = (scope: 'interface' | 'area' | 'domain'): object => (keys[scope] ? { [scope]: { key: keys[scope]['hmac-md5'] } } : {});
+  const key = (scope: 'interface' | 'area' | 'domain'): object =>
+    keys[scope] ? { [scope]: { key: keys[scope]['hmac-md5'] } } : {};
   return {
     systemId: isis['system-id'],
     area: isis.area,
@@ -95,20 +109,27 @@ function buildProxy(proxy: NonNullable<Declared['proxy']>): ProxyIntent {
 }
 
 /** Whether RTTs are measured at all. */
-export const probes = (stamp: Declared['stamp']): boolean => stamp !== undefined && stamp.enabled !== false && (stamp.learn === true || (stamp.targets ?? []).length > 0);
+export const probes = (stamp: Declared['stamp']): boolean =>
+  stamp !== undefined && stamp.enabled !== false && (stamp.learn === true || (stamp.targets ?? []).length > 0);
 
-/** A K_min that is not given is K_max / 2 (LHCNP-5.3.2-g), which of `k-max: auto` only plan knows; absent with `ecn: off`. */
+/**
+ * A K_min that is not given is K_max / 2 (LHCNP-5.3.2-g), which of `k-max: auto` only plan knows; absent with `ecn:
+ * off`.
+ */
 function buildPort(port: NonNullable<Declared['ports']>[number], probed: boolean): PortIntent {
   const { rtt, bandwidth, 'k-max': kMax, 'v-ecn': vEcn, 'v-growth': vGrowth } = port;
   const fixed = kMax === 'auto' ? undefined : kMax;
-  const kMin = port.ecn === false ? undefined : (port['k-min'] ?? (fixed === undefined ? undefined : Math.floor(fixed / 2)));
+  const kMin =
+    port.ecn === false ? undefined : (port['k-min'] ?? (fixed === undefined ? undefined : Math.floor(fixed / 2)));
   const triggers = { ...(vEcn !== undefined && { vEcn }), ...(vGrowth !== undefined && { vGrowth }) };
   return {
     interface: port.interface,
     ...(kMin !== undefined && { kMin }),
     ...(kMin !== undefined && port['k-min'] !== undefined && { kMinDeclared: true as const }),
     ...(fixed !== undefined && { kMax: fixed }),
-    ...(kMax === 'auto' && { adaptive: { kBase: port['k-base'] ?? DEFAULTS.kBase, alpha: port.alpha ?? DEFAULTS.alpha } }),
+    ...(kMax === 'auto' && {
+      adaptive: { kBase: port['k-base'] ?? DEFAULTS.kBase, alpha: port.alpha ?? DEFAULTS.alpha },
+    }),
     ...(port.ecn === false && { ecn: false as const }),
     ...(bandwidth !== undefined && { rateBitPerS: bandwidth }),
     ...(typeof rtt === 'number' ? { rttMs: rtt } : probed && { probeRtt: true as const }),
@@ -120,7 +141,13 @@ function buildPort(port: NonNullable<Declared['ports']>[number], probed: boolean
 }
 
 /** The rules have seen that there is a SID, or room for one. */
-function buildEndCon({ sid, locator, table = MAIN_TABLE, interfaces = [], senders = [] }: EndConDeclared): EndConIntent {
+function buildEndCon({
+  sid,
+  locator,
+  table = MAIN_TABLE,
+  interfaces = [],
+  senders = [],
+}: EndConDeclared): EndConIntent {
   return { sid: sid ?? allocatedSid(locator, table)!, locator, table, interfaces, senders };
 }
 

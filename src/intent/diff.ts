@@ -1,5 +1,5 @@
-// What a reload changes: the sections of two intents that differ. The daemon passes it to whoever a section concerns; a section that
-// is not named needs no attention.
+// What a reload changes: the sections of two intents that differ. The daemon passes it to whoever a section concerns; a
+// section that is not named needs no attention.
 import { isDeepStrictEqual } from 'node:util';
 import type { Intent } from './intent.ts';
 
@@ -26,5 +26,10 @@ const SECTIONS = {
 
 export type IntentSection = (typeof SECTIONS)[keyof Intent];
 
-export const diffIntent = (before: Intent, after: Intent): IntentSection[] =>
-  [...new Set((Object.keys(SECTIONS) as (keyof Intent)[]).filter((field) => !isDeepStrictEqual(before[field], after[field])).map((field) => SECTIONS[field]))];
+export const diffIntent = (before: Intent, after: Intent): IntentSection[] => [
+  ...new Set(
+    (Object.keys(SECTIONS) as (keyof Intent)[])
+      .filter((field) => !isDeepStrictEqual(before[field], after[field]))
+      .map((field) => SECTIONS[field]),
+  ),
+];

@@ -27,7 +27,9 @@ test('the caret stands right in a long line', () => {
 
 test('control characters of the file do not reach the terminal', () => {
   // eslint-disable-next-line no-control-regex -- they are the subject
-  expect(render('router: { name: "a\u001b[31mb", "\u0007bell": 1 }\n').replaceAll('\n', '')).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
+  expect(render('router: { name: "a\u001b[31mb", "\u0007bell": 1 }\n').replaceAll('\n', '')).not.toMatch(
+    /[\u0000-\u001f\u007f-\u009f]/,
+  );
 });
 
 describe('keys of authentication are never repeated', () => {
@@ -50,7 +52,10 @@ describe('keys of authentication are never repeated', () => {
     ['no space before the key', `${head}    domain: { hmac-md5:secret-one }\n`],
     ['no space before the key, in a line of its own', `${head}    domain:\n      hmac-md5:secret-one\n`],
     ['a name without a value, twice', `${head}    domain: { secret-one, secret-one }\n`],
-    ['a key that YAML reads as a comment', `${head}    domain: { hmac-md5:\n      #secret-one\n      }\n    domain: x #secret-one\n`],
+    [
+      'a key that YAML reads as a comment',
+      `${head}    domain: { hmac-md5:\n      #secret-one\n      }\n    domain: x #secret-one\n`,
+    ],
     ['a key that YAML reads as an alias', `${head}    domain: { hmac-md5: *secret-one }\n`],
     ['a key that YAML reads as a tag', `${head}    domain: { hmac-md5: !secret-one }\n`],
     ['a key that YAML reads as an anchor', `${head}    domain: { hmac-md5: &secret-one }\n`],
@@ -59,16 +64,37 @@ describe('keys of authentication are never repeated', () => {
     ['brackets around lines that are not indented', 'isis: {\n   authentication:\n {\n domain: secret-one } }\n'],
     ['brackets that open in the line of the section', `${head.trimEnd()} {\n   domain:\n   secret-one }\n`],
     ...['psk', 'keys', 'pasword', 'token', 'hmk'].flatMap((name) => [
-      [`a name that was meant to be hmac-key (${name})`, `stamp:\n  reflector: on\n  ${name}: secret-one\n`] as readonly [string, string],
-      [`the same in one line (${name})`, `stamp: { reflector: on, ${name}: secret-one, prot: 3 }\n`] as readonly [string, string],
-      [`the same in a section that was meant to be stamp (${name})`, `stmp: { ${name}: secret-one }\n`] as readonly [string, string],
+      [
+        `a name that was meant to be hmac-key (${name})`,
+        `stamp:\n  reflector: on\n  ${name}: secret-one\n`,
+      ] as readonly [string, string],
+      [`the same in one line (${name})`, `stamp: { reflector: on, ${name}: secret-one, prot: 3 }\n`] as readonly [
+        string,
+        string,
+      ],
+      [`the same in a section that was meant to be stamp (${name})`, `stmp: { ${name}: secret-one }\n`] as readonly [
+        string,
+        string,
+      ],
       [`the same in the place of a section (${name})`, `${name}: secret-one\n`] as readonly [string, string],
-      [`the same twice (${name})`, `stamp:\n  ${name}: secret-one\n  ${name}: secret-one\n`] as readonly [string, string],
-      [`the same in an area (${name})`, `ospfv2:\n  areas:\n    - area: 0\n      ${name}: secret-one\n`] as readonly [string, string],
-      [`no colon before the key (${name})`, `stamp:\n  reflector: on\n  ${name} secret-one\n`] as readonly [string, string],
+      [`the same twice (${name})`, `stamp:\n  ${name}: secret-one\n  ${name}: secret-one\n`] as readonly [
+        string,
+        string,
+      ],
+      [`the same in an area (${name})`, `ospfv2:\n  areas:\n    - area: 0\n      ${name}: secret-one\n`] as readonly [
+        string,
+        string,
+      ],
+      [`no colon before the key (${name})`, `stamp:\n  reflector: on\n  ${name} secret-one\n`] as readonly [
+        string,
+        string,
+      ],
       [`an equals sign before the key (${name})`, `stamp:\n  ${name}= secret-one\n`] as readonly [string, string],
       [`no space before the key (${name})`, `stamp:\n  ${name}:secret-one\n`] as readonly [string, string],
-      [`a key behind the name of another (${name})`, `stamp:\n  reflector: ${name}: secret-one\n`] as readonly [string, string],
+      [`a key behind the name of another (${name})`, `stamp:\n  reflector: ${name}: secret-one\n`] as readonly [
+        string,
+        string,
+      ],
     ]),
     ['no colon before the key', 'stamp:\n  reflector: on\n  hmac-key secret-one\n'],
     ['a key in the place of its section', 'stamp: secret-one\n'],
@@ -82,11 +108,14 @@ describe('keys of authentication are never repeated', () => {
 });
 
 test('what is no key is shown, in the sections that have keys too', () => {
-  expect(render('stamp:\n  reflector: maybe\n  accept-from: [2001:db8::1/48]\n')).toMatch(/\| {3}reflector: maybe\n[^]*\| {3}accept-from: \[2001:db8::1\/48\]\n/);
+  expect(render('stamp:\n  reflector: maybe\n  accept-from: [2001:db8::1/48]\n')).toMatch(
+    /\| {3}reflector: maybe\n[^]*\| {3}accept-from: \[2001:db8::1\/48\]\n/,
+  );
 });
 
 test('a line with a key shows its names, and the caret stands where hiding begins', () => {
-  const text = 'router: { name: r1 }\nisis:\n  system-id: 0000.0000.c001\n  area: 49.0001\n  authentication:\n    domain: secret\n  level: 7\n';
+  const text =
+    'router: { name: r1 }\nisis:\n  system-id: 0000.0000.c001\n  area: 49.0001\n  authentication:\n    domain: secret\n  level: 7\n';
   expect(render(text)).toBe(
     'cnpd.yaml:6:13: isis.authentication.domain: found <hidden>; allowed: a mapping with the keys hmac-md5\n' +
       '    6 |     domain: <hidden>\n' +
@@ -98,11 +127,29 @@ test('a line with a key shows its names, and the caret stands where hiding begin
 });
 
 test.each([
-  ['port', 'ports'], ['prots', 'ports'], ['Router', 'router'], ['border_ports', 'border-ports'], ['boarder-ports', 'border-ports'], ['isi', 'isis'],
-  ['xyz', undefined], ['', undefined], ['p'.repeat(1000), undefined],
+  ['port', 'ports'],
+  ['prots', 'ports'],
+  ['Router', 'router'],
+  ['border_ports', 'border-ports'],
+  ['boarder-ports', 'border-ports'],
+  ['isi', 'isis'],
+  ['xyz', undefined],
+  ['', undefined],
+  ['p'.repeat(1000), undefined],
   // Two neighbours exchanged, one letter more, less or other: one slip each, and one in three letters is forgiven.
-  ['oprts', 'ports'], ['sports', 'ports'], ['orts', 'ports'], ['parts', 'ports'], ['optrs', undefined], ['parks', undefined], ['lgo', 'log'], ['lgoo', undefined],
-  ['bordr-prts', 'border-ports'], ['order-port', 'border-ports'], ['bodre-potrs', 'border-ports'], ['xrder-pxrtx', 'border-ports'], ['xxder-pxxtx', undefined],
+  ['oprts', 'ports'],
+  ['sports', 'ports'],
+  ['orts', 'ports'],
+  ['parts', 'ports'],
+  ['optrs', undefined],
+  ['parks', undefined],
+  ['lgo', 'log'],
+  ['lgoo', undefined],
+  ['bordr-prts', 'border-ports'],
+  ['order-port', 'border-ports'],
+  ['bodre-potrs', 'border-ports'],
+  ['xrder-pxrtx', 'border-ports'],
+  ['xxder-pxxtx', undefined],
 ])('%j is near %j', (word, expected) => {
   expect(nearest(word, ['router', 'isis', 'proxy', 'ports', 'border-ports', 'log'])).toBe(expected);
 });

@@ -1,5 +1,5 @@
-// What is wrong with cnpd.yaml, as values and as text: file, line, column, path, what was found, what is allowed. Keys of
-// authentication are never repeated, neither as the thing found nor in the quoted line.
+// What is wrong with cnpd.yaml, as values and as text: file, line, column, path, what was found, what is allowed. Keys
+// of authentication are never repeated, neither as the thing found nor in the quoted line.
 
 import { HIDDEN, hiddenFrom } from './secrets.ts';
 import type { Path } from './words.ts';
@@ -20,13 +20,24 @@ export interface IntentError {
 
 /** `ports[0].k-min` */
 export const formatPath = (path: Path): string =>
-  path.reduce<string>((text, step) => (typeof step === 'number' ? `${text}[${step}]` : text === '' ? printable(step, 64) : `${text}.${printable(step, 64)}`), '');
+  path.reduce<string>(
+    (text, step) =>
+      typeof step === 'number'
+        ? `${text}[${step}]`
+        : text === ''
+          ? printable(step, 64)
+          : `${text}.${printable(step, 64)}`,
+    '',
+  );
 
 /** Text from the file, fit for a terminal: control characters escaped, cut at `limit` characters. */
 export function printable(text: string, limit: number): string {
   const cut = text.length > limit ? `${text.slice(0, limit)}…` : text;
   // eslint-disable-next-line no-control-regex -- naming control characters is the point
-  return cut.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return cut.replace(
+    /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 /** What stands at a place, in words. */
@@ -43,7 +54,10 @@ const LINE_WIDTH = 160;
 export function formatIntentErrors(errors: readonly IntentError[], text: string): string {
   const lines = text.split(/\r\n|\r|\n/);
   // An error without a path is one of the file as a whole: it is no YAML.
-  const hidden = hiddenFrom(lines.slice(0, Math.max(0, ...errors.map((error) => error.line))), errors.every((error) => error.path !== ''));
+  const hidden = hiddenFrom(
+    lines.slice(0, Math.max(0, ...errors.map((error) => error.line))),
+    errors.every((error) => error.path !== ''),
+  );
   return errors.map((error) => formatError(error, lines[error.line - 1], hidden[error.line - 1]!)).join('\n');
 }
 
@@ -51,7 +65,8 @@ export function formatIntentErrors(errors: readonly IntentError[], text: string)
 function formatError(error: IntentError, source: string | undefined, hidden: number): string {
   const head = `${error.file}:${error.line}:${error.column}: ${error.path === '' ? '' : `${error.path}: `}${error.message}\n`;
   if (source === undefined) return head;
-  // Every unit of the line becomes one column, so that the caret stands where the error is, or where hiding begins; a long line is shown around it.
+  // Every unit of the line becomes one column, so that the caret stands where the error is, or where hiding begins; a
+  // long line is shown around it.
   const caret = Math.min(error.column - 1, hidden);
   const start = Math.max(0, caret - LINE_WIDTH / 2);
   const whole = source.slice(hidden).trim() === '' ? source : source.slice(0, hidden) + HIDDEN;

@@ -8,8 +8,19 @@ export const ROUTER = 'router: { name: r1, loopback: { ipv4: 192.0.2.1, ipv6: 20
 
 /** The code points as they are when nothing is said of them. */
 export const UNASSIGNED = {
-  'pnc-udp-port': 1021, 'isis-pnc-flag-bit': 7, 'ospfv2-pnc-flag-bit': 2, 'ospfv3-pnc-flag-bit': 2, 'bgp-pnc-characteristic': 65_500, 'bgp-private-characteristic': 65_501,
-  'ospfv2-private-opaque-type': 240, 'ospfv3-private-function': 8184, 'fast-cnp-option': 0x9e, 'fast-cnp-ioam-option': 0x9e, 'long-haul-icmpv6-type': 200, 'long-haul-object-class': 247, 'end-con-behavior': 0x8002,
+  'pnc-udp-port': 1021,
+  'isis-pnc-flag-bit': 7,
+  'ospfv2-pnc-flag-bit': 2,
+  'ospfv3-pnc-flag-bit': 2,
+  'bgp-pnc-characteristic': 65_500,
+  'bgp-private-characteristic': 65_501,
+  'ospfv2-private-opaque-type': 240,
+  'ospfv3-private-function': 8184,
+  'fast-cnp-option': 0x9e,
+  'fast-cnp-ioam-option': 0x9e,
+  'long-haul-icmpv6-type': 200,
+  'long-haul-object-class': 247,
+  'end-con-behavior': 0x8002,
 };
 
 export function load(text: string): Intent {

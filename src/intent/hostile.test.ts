@@ -11,13 +11,16 @@ type Step = string | number;
 function* places(node: unknown, path: readonly Step[] = []): Generator<readonly Step[]> {
   if (path.length > 0) yield path;
   if (typeof node !== 'object' || node === null) return;
-  for (const [key, child] of Object.entries(node)) yield* places(child, [...path, Array.isArray(node) ? Number(key) : key]);
+  for (const [key, child] of Object.entries(node))
+    yield* places(child, [...path, Array.isArray(node) ? Number(key) : key]);
 }
 
 /** The tree with something else at a place; undefined: with nothing there. */
 function replaced(tree: unknown, path: readonly Step[], value: unknown): unknown {
   const copy = structuredClone(tree);
-  const parent = path.slice(0, -1).reduce<unknown>((node, step) => (node as Record<Step, unknown>)[step], copy) as Record<Step, unknown>;
+  const parent = path
+    .slice(0, -1)
+    .reduce<unknown>((node, step) => (node as Record<Step, unknown>)[step], copy) as Record<Step, unknown>;
   const last = path.at(-1)!;
   if (value !== undefined) parent[last] = value;
   else if (Array.isArray(parent)) parent.splice(Number(last), 1);
@@ -26,7 +29,11 @@ function replaced(tree: unknown, path: readonly Step[], value: unknown): unknown
 }
 
 const OTHERS: readonly (readonly [string, unknown])[] = [
-  ['nothing', undefined], ['a word', 'other'], ['an empty list', []], ['a list of lists', [[[]], null]], ['a mapping', { other: { other: 1 } }],
+  ['nothing', undefined],
+  ['a word', 'other'],
+  ['an empty list', []],
+  ['a list of lists', [[[]], null]],
+  ['a mapping', { other: { other: 1 } }],
 ];
 
 test.each(OTHERS)('%s in place of anything in the example: an intent, or errors with their places', (_what, value) => {
@@ -38,7 +45,14 @@ test.each(OTHERS)('%s in place of anything in the example: an intent, or errors 
     if (result.ok) continue;
     refused++;
     expect(result.error.length).toBeGreaterThan(0);
-    for (const error of result.error) expect([path, error.line > 0, error.column > 0, error.allowed.length > 0, error.message.length > 0]).toEqual([path, true, true, true, true]);
+    for (const error of result.error)
+      expect([path, error.line > 0, error.column > 0, error.allowed.length > 0, error.message.length > 0]).toEqual([
+        path,
+        true,
+        true,
+        true,
+        true,
+      ]);
     expect(formatIntentErrors(result.error, text)).toMatch(/^cnpd\.yaml:\d+:\d+: /);
   }
   expect(refused).toBeGreaterThan(20);

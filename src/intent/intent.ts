@@ -1,5 +1,6 @@
-// What the operator declared, validated: the typed form of cnpd.yaml. Everything is off until it is written down (PNC-6-e, PNC-6-f):
-// an absent section is a feature that does not run. Sizes are bytes, times milliseconds, rates per second.
+// What the operator declared, validated: the typed form of cnpd.yaml. Everything is off until it is written down
+// (PNC-6-e, PNC-6-f): an absent section is a feature that does not run. Sizes are bytes, times milliseconds, rates per
+// second.
 import type { CodePointValues } from '../model/code-points.ts';
 import type { IpAddress } from '../model/address.ts';
 import type { LongHaulInstruction, NotificationFormat } from '../model/notification.ts';
@@ -36,8 +37,8 @@ export interface RouterIntent {
   readonly loopback4?: IpAddress;
   readonly loopback6?: IpAddress;
   /**
-   * Whether notifications, probes and what teaches Queue Pairs are believed only from a port to which the route back to their source leads. False where routing is
-   * asymmetric towards hosts or borders.
+   * Whether notifications, probes and what teaches Queue Pairs are believed only from a port to which the route back to
+   * their source leads. False where routing is asymmetric towards hosts or borders.
    */
   readonly reversePathCheck: boolean;
   /** Interfaces towards other routers of the domain; absent: those with a route through a gateway. */
@@ -63,7 +64,9 @@ export interface IsisIntent {
   /** Area address, 1..13 bytes, the NET without system ID and selector. */
   readonly area: Uint8Array;
   readonly levels: IsisLevels;
-  /** Name of the veth end in the router's namespace, on which FRR runs `ipv6 router isis`. cnpd creates and removes it. */
+  /**
+   * Name of the veth end in the router's namespace, on which FRR runs `ipv6 router isis`. cnpd creates and removes it.
+   */
   readonly interface: string;
   readonly mtu: number;
   readonly helloIntervalMs: number;
@@ -71,7 +74,11 @@ export interface IsisIntent {
   readonly lifetimeSeconds: number;
   readonly refreshSeconds: number;
   /** `area`: LSPs and SNPs of level 1; `domain`: of level 2; `interface`: hellos. */
-  readonly authentication: { readonly interface?: IsisAuthentication; readonly area?: IsisAuthentication; readonly domain?: IsisAuthentication };
+  readonly authentication: {
+    readonly interface?: IsisAuthentication;
+    readonly area?: IsisAuthentication;
+    readonly domain?: IsisAuthentication;
+  };
   /** How long entries outlive the reachability of their originator. */
   readonly holdUnreachableMs: number;
 }
@@ -119,7 +126,12 @@ export interface GobgpIntent {
   /** `HOST:PORT`, or `unix:/PATH`. */
   readonly target: string;
   /** Paths of PEM files. Absent: no TLS, which is for the loopback and for UNIX sockets. */
-  readonly tls?: { readonly ca: string; readonly certificate?: string; readonly key?: string; readonly serverName?: string };
+  readonly tls?: {
+    readonly ca: string;
+    readonly certificate?: string;
+    readonly key?: string;
+    readonly serverName?: string;
+  };
   /** Largest message that is taken from gobgpd, bytes. */
   readonly maxMessageBytes: number;
 }
@@ -129,7 +141,10 @@ export type BgpAdvertise = 'senders' | 'proxy-host';
 
 export interface BgpIntent {
   readonly gobgp: GobgpIntent;
-  /** Next hops of the paths that cnpd originates, by family of the next hop; a prefix is advertised only with one of its own family. */
+  /**
+   * Next hops of the paths that cnpd originates, by family of the next hop; a prefix is advertised only with one of its
+   * own family.
+   */
   readonly nextHop4?: IpAddress;
   readonly nextHop6?: IpAddress;
   readonly advertise: BgpAdvertise;
@@ -137,16 +152,27 @@ export interface BgpIntent {
   readonly communities: readonly number[];
   /** RFC 8092: global administrator and two local data parts, 32 bits each. */
   readonly largeCommunities: readonly (readonly [number, number, number])[];
-  /** AS numbers of the domain beside gobgpd's own: characteristics of paths through any other AS are not used (decision D9), and with none of them no path
-   * of cnpd's leaves the AS (NO_EXPORT). */
+  /**
+   * AS numbers of the domain beside gobgpd's own: characteristics of paths through any other AS are not used (decision
+   * D9), and with none of them no path of cnpd's leaves the AS (NO_EXPORT).
+   */
   readonly domain: readonly number[];
-  /** Member ASes of gobgpd's confederation (RFC 5065) beside its own: their neighbours are of the domain, as those are that have sent a path as members do. */
+  /**
+   * Member ASes of gobgpd's confederation (RFC 5065) beside its own: their neighbours are of the domain, as those are
+   * that have sent a path as members do.
+   */
   readonly confederation: readonly number[];
-  /** Whether cnpd keeps policies of its own in gobgpd: its paths stay in the domain, and what comes from outside is marked. */
+  /**
+   * Whether cnpd keeps policies of its own in gobgpd: its paths stay in the domain, and what comes from outside is
+   * marked.
+   */
   readonly policy: boolean;
   /** `best`: the best path of a prefix alone; `all`: every path that gobgpd has. */
   readonly learn: 'best' | 'all';
-  /** Whether a path without the characteristic has the proxy that its next hop's host prefix names (for `advertise: proxy-host` at the other end). */
+  /**
+   * Whether a path without the characteristic has the proxy that its next hop's host prefix names (for `advertise:
+   * proxy-host` at the other end).
+   */
   readonly viaNextHop: boolean;
   /** How long entries outlive the connection to gobgpd. */
   readonly holdUnreachableMs: number;
@@ -166,7 +192,10 @@ export interface ProxyIntent {
   /** One of the other family, where there is: each sender prefix is advertised with that of its own family. */
   readonly otherAddress?: IpAddress;
   readonly senders: readonly SenderIntent[];
-  /** Interfaces at which notices arrive and RoCEv2 traffic is observed. Empty: all Ethernet-like ones but the carriers' own. */
+  /**
+   * Interfaces at which notices arrive and RoCEv2 traffic is observed. Empty: all Ethernet-like ones but the carriers'
+   * own.
+   */
   readonly interfaces: readonly string[];
   /** Sources from which notices are accepted. Never empty: there is no "from anybody". */
   readonly acceptFrom: readonly Prefix[];
@@ -176,7 +205,10 @@ export interface ProxyIntent {
   readonly noticesPerSecond: number;
 }
 
-/** What the senders of a prefix are known to understand; `unknown`: nothing is known. A standard CNP is understood by every RoCEv2 sender. */
+/**
+ * What the senders of a prefix are known to understand; `unknown`: nothing is known. A standard CNP is understood by
+ * every RoCEv2 sender.
+ */
 export type SenderCapability = 'fast-cnp' | 'long-haul-icmpv6' | 'long-haul-roce';
 
 export interface SenderPolicyIntent {
@@ -185,7 +217,10 @@ export interface SenderPolicyIntent {
   readonly supports: 'unknown' | readonly SenderCapability[];
   /** The formats tried, in this order; the first that is possible is used. Never empty. */
   readonly order: readonly NotificationFormat[];
-  /** Whether packets of flows that a Fast CNP is sent for are CE-marked all the same (FCNP-4-a); false when known capable (FCNP-4-b). */
+  /**
+   * Whether packets of flows that a Fast CNP is sent for are CE-marked all the same (FCNP-4-a); false when known
+   * capable (FCNP-4-b).
+   */
   readonly markCeWithFastCnp: boolean;
 }
 
@@ -194,7 +229,10 @@ export interface SeverityRowIntent extends LongHaulInstruction {
   readonly kMaxRatio: number;
 }
 
-/** A step beyond the severity table. `rtt`: a pause of one round-trip time of the port, as far as 16 bits of microseconds go. */
+/**
+ * A step beyond the severity table. `rtt`: a pause of one round-trip time of the port, as far as 16 bits of
+ * microseconds go.
+ */
 export interface EscalationRowIntent {
   readonly level: number;
   readonly action: 'rate-reduce' | 'pause';
@@ -218,9 +256,15 @@ export interface NotificationsIntent {
     /** Steps taken when the metrics worsen after a reduction, ascending in strictness; Pause belongs here. */
     readonly escalation: readonly EscalationRowIntent[];
     readonly resume: LongHaulInstruction;
-    /** A flow is told when its share of the bytes queued in the window is at least this fraction of the largest share; 0: every flow (LHCNP-5.5-b). */
+    /**
+     * A flow is told when its share of the bytes queued in the window is at least this fraction of the largest share;
+     * 0: every flow (LHCNP-5.5-b).
+     */
     readonly contribution: number;
-    /** An arrival rate that fell by at least this fraction within the window counts as a reduction by an upstream node (LHCNP-5.7-c). */
+    /**
+     * An arrival rate that fell by at least this fraction within the window counts as a reduction by an upstream node
+     * (LHCNP-5.7-c).
+     */
     readonly deferralReduction: number;
     /** Off: Metric Type and Value are zero (LHCNP-6.1-n). */
     readonly disclose: boolean;
@@ -236,7 +280,10 @@ export interface EndConIntent {
   readonly locator: Prefix;
   /** The table in which senders are looked up after decapsulation; 254 is main. */
   readonly table: number;
-  /** Traffic whose tunnels carry this SID as outer source: from these interfaces (empty: any) and these inner source prefixes (empty: any). */
+  /**
+   * Traffic whose tunnels carry this SID as outer source: from these interfaces (empty: any) and these inner source
+   * prefixes (empty: any).
+   */
   readonly interfaces: readonly string[];
   readonly senders: readonly Prefix[];
 }
@@ -280,7 +327,9 @@ export interface PortIntent {
   readonly kMinDeclared?: true;
   /** Notification above this queue depth, bytes. Off when absent, unless `adaptive` is there. */
   readonly kMax?: number;
-  /** `k-max: auto`: computed from the bandwidth-delay product; kMin absent then means K_max / 2 unless `ecn` is false. */
+  /**
+   * `k-max: auto`: computed from the bandwidth-delay product; kMin absent then means K_max / 2 unless `ecn` is false.
+   */
   readonly adaptive?: AdaptiveThreshold;
   /** Set, to false, when nothing is to be CE-marked. */
   readonly ecn?: false;

@@ -1,5 +1,5 @@
-// JSON Schema (draft 7, what editors read) of cnpd.yaml, made from the table in schema.ts. It accepts whatever the loader accepts; what
-// concerns several keys, and the finer points of addresses, only the loader knows.
+// JSON Schema (draft 7, what editors read) of cnpd.yaml, made from the table in schema.ts. It accepts whatever the
+// loader accepts; what concerns several keys, and the finer points of addresses, only the loader knows.
 import * as z from 'zod';
 import type { JsonSchema } from './values.ts';
 import { cnpdSchema } from './schema.ts';

@@ -37,18 +37,29 @@ describe('what is off', () => {
   });
 
   test('a proxy without IS-IS is allowed: it is only not advertised', () => {
-    const text = proxy('  senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }]\n  accept-from: [2001:db8::/32]\n');
+    const text = proxy(
+      '  senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }]\n  accept-from: [2001:db8::/32]\n',
+    );
     expect(load(text).proxy?.senders).toHaveLength(1);
   });
 });
 
 describe('thresholds', () => {
   test('LHCNP-5.3.2-g: K_min is K_max / 2 when it is not given', () => {
-    expect(load(`${router}ports: [{ interface: eth1, k-max: 125kB }]`).ports[0]).toMatchObject({ kMin: 62_500, kMax: 125_000 });
+    expect(load(`${router}ports: [{ interface: eth1, k-max: 125kB }]`).ports[0]).toMatchObject({
+      kMin: 62_500,
+      kMax: 125_000,
+    });
   });
 
-  test.each([['100kB', '100kB'], ['101kB', '100kB'], ['100001', '100kB']])('LHCNP-5.3.2-f: K_min %s with K_max %s is refused', (kMin, kMax) => {
-    expect(errorsOf(`${router}ports: [{ interface: eth1, k-min: ${kMin}, k-max: ${kMax} }]`)).toMatchObject([{ path: 'ports[0].k-min', message: expect.stringContaining('must be less than k-max') }]);
+  test.each([
+    ['100kB', '100kB'],
+    ['101kB', '100kB'],
+    ['100001', '100kB'],
+  ])('LHCNP-5.3.2-f: K_min %s with K_max %s is refused', (kMin, kMax) => {
+    expect(errorsOf(`${router}ports: [{ interface: eth1, k-min: ${kMin}, k-max: ${kMax} }]`)).toMatchObject([
+      { path: 'ports[0].k-min', message: expect.stringContaining('must be less than k-max') },
+    ]);
   });
 
   test('LHCNP-5.3.2-f: K_min one byte below K_max is allowed', () => {
@@ -59,42 +70,71 @@ describe('thresholds', () => {
 describe('PNC-1-a: the proxy states the format that its senders understand', () => {
   test('the format is required', () => {
     const [error] = errorsOf(proxy('  senders: [{ prefix: 2001:db8:1::/64 }]\n  accept-from: [2001:db8::/32]\n'));
-    expect(error).toMatchObject({ path: 'proxy.senders[0].format', found: 'nothing', allowed: 'one of standard-cnp, fast-cnp, long-haul-icmpv6, long-haul-roce' });
+    expect(error).toMatchObject({
+      path: 'proxy.senders[0].format',
+      found: 'nothing',
+      allowed: 'one of standard-cnp, fast-cnp, long-haul-icmpv6, long-haul-roce',
+    });
   });
 
   test.each([
-    ['2001:db8:1::/64', 'fast-cnp'], ['2001:db8:1::/64', 'long-haul-icmpv6'], ['2001:db8:1::/64', 'long-haul-roce'], ['198.51.100.0/24', 'long-haul-roce'],
-  ])('PNC-1-a: senders in %s may understand %s, which comes from the loopback address of their family', (senders, format) => {
-    const text = proxy(`  senders: [{ prefix: ${senders}, format: ${format} }]\n  accept-from: [2001:db8::/32]\n`);
-    const both = text.replace(/^router:.*$/m, 'router: { name: a, loopback: { ipv4: 192.0.2.1, ipv6: 2001:db8::1 } }');
-    expect(load(both).proxy!.senders[0]!.format).toBe(format);
-    const none = text.replace(/^router:.*$/m, 'router: { name: a }');
-    expect(errorsOf(none)).toMatchObject([{ path: `router.loopback.ipv${senders.includes(':') ? 6 : 4}`, message: expect.stringContaining(`${format} for ${senders}`) }]);
-  });
+    ['2001:db8:1::/64', 'fast-cnp'],
+    ['2001:db8:1::/64', 'long-haul-icmpv6'],
+    ['2001:db8:1::/64', 'long-haul-roce'],
+    ['198.51.100.0/24', 'long-haul-roce'],
+  ])(
+    'PNC-1-a: senders in %s may understand %s, which comes from the loopback address of their family',
+    (senders, format) => {
+      const text = proxy(`  senders: [{ prefix: ${senders}, format: ${format} }]\n  accept-from: [2001:db8::/32]\n`);
+      const both = text.replace(
+        /^router:.*$/m,
+        'router: { name: a, loopback: { ipv4: 192.0.2.1, ipv6: 2001:db8::1 } }',
+      );
+      expect(load(both).proxy!.senders[0]!.format).toBe(format);
+      const none = text.replace(/^router:.*$/m, 'router: { name: a }');
+      expect(errorsOf(none)).toMatchObject([
+        {
+          path: `router.loopback.ipv${senders.includes(':') ? 6 : 4}`,
+          message: expect.stringContaining(`${format} for ${senders}`),
+        },
+      ]);
+    },
+  );
 
   test.each([
-    ['198.51.100.0/24', 'fast-cnp', 'standard-cnp or long-haul-roce'], ['198.51.100.0/24', 'long-haul-icmpv6', 'long-haul-roce or standard-cnp'], ['2000::/3', 'long-haul-roce', 'prefixes not wider than /7'],
+    ['198.51.100.0/24', 'fast-cnp', 'standard-cnp or long-haul-roce'],
+    ['198.51.100.0/24', 'long-haul-icmpv6', 'long-haul-roce or standard-cnp'],
+    ['2000::/3', 'long-haul-roce', 'prefixes not wider than /7'],
   ])('FCNP-3-d, LHCNP-4-a, LHCNP-10.5-b: senders in %s cannot be told by %s', (senders, format, allowed) => {
-    const text = proxy(`  senders: [{ prefix: ${senders}, format: ${format} }]\n  accept-from: [2001:db8::/32]\n`).replace(/^router:.*$/m, 'router: { name: a, loopback: { ipv4: 192.0.2.1, ipv6: 2001:db8::1 } }');
+    const text = proxy(
+      `  senders: [{ prefix: ${senders}, format: ${format} }]\n  accept-from: [2001:db8::/32]\n`,
+    ).replace(/^router:.*$/m, 'router: { name: a, loopback: { ipv4: 192.0.2.1, ipv6: 2001:db8::1 } }');
     expect(errorsOf(text)).toMatchObject([{ path: 'proxy.senders[0].format', allowed }]);
   });
 
   test('a format that cnpd cannot send is refused', () => {
-    const [error] = errorsOf(proxy('  senders: [{ prefix: 2001:db8:1::/64, format: source-quench }]\n  accept-from: [2001:db8::/32]\n'));
+    const [error] = errorsOf(
+      proxy('  senders: [{ prefix: 2001:db8:1::/64, format: source-quench }]\n  accept-from: [2001:db8::/32]\n'),
+    );
     expect(error).toMatchObject({ path: 'proxy.senders[0].format', found: '"source-quench"' });
   });
 });
 
 describe('PNC-6-a: notices are obeyed only inside one domain', () => {
-  const accepting = (list: string): IntentError[] => errorsOf(proxy(`  senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }]\n  accept-from: ${list}\n`));
+  const accepting = (list: string): IntentError[] =>
+    errorsOf(proxy(`  senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }]\n  accept-from: ${list}\n`));
 
   test.each(['::/0', '0.0.0.0/0', '2000::/3', '0.0.0.0/1'])('an allow-list with %s is refused', (wide) => {
-    expect(accepting(`["${wide}"]`)).toMatchObject([{ path: 'proxy.accept-from[0]', message: expect.stringContaining('outside the domain') }]);
+    expect(accepting(`["${wide}"]`)).toMatchObject([
+      { path: 'proxy.accept-from[0]', message: expect.stringContaining('outside the domain') },
+    ]);
   });
 
   test('an empty allow-list and a missing one are refused', () => {
     expect(accepting('[]')).toMatchObject([{ path: 'proxy.accept-from' }]);
-    expect(errorsOf(proxy('  senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }]\n'))).toMatchObject([{ path: 'proxy.accept-from', found: 'nothing' }]);
+    expect(errorsOf(proxy('  senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }]\n'))).toMatchObject([
+      { path: 'proxy.accept-from', found: 'nothing' },
+    ]);
   });
 
   test.each(['10.0.0.0/8', 'fc00::/7', '2001:db8::1/128', '192.0.2.0/24'])('%s is allowed', (narrow) => {
@@ -102,7 +142,8 @@ describe('PNC-6-a: notices are obeyed only inside one domain', () => {
   });
 });
 
-const sender = (text: string): string => proxy(`  senders: [{ prefix: "${text}", format: standard-cnp }]\n  accept-from: [2001:db8::/32]\n`);
+const sender = (text: string): string =>
+  proxy(`  senders: [{ prefix: "${text}", format: standard-cnp }]\n  accept-from: [2001:db8::/32]\n`);
 const valid = '  senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }]\n  accept-from: [2001:db8::/32]\n';
 
 describe('each mistake is named at its place', () => {
@@ -112,42 +153,127 @@ describe('each mistake is named at its place', () => {
     ['a missing name', 'router: {}', 'router.name', /missing/],
     ['a name with a space', 'router: { name: a b }', 'router.name', /found "a b"/],
     ['a section without content', 'router: { name: a }\nisis:\n', 'isis', /missing; allowed: a mapping/],
-    ['a link-local loopback', 'router: { name: a, loopback: { ipv6: fe80::1 } }', 'router.loopback.ipv6', /fe80::1 is not a unicast/],
-    ['an IPv4 address as ipv6', 'router: { name: a, loopback: { ipv6: 192.0.2.1 } }', 'router.loopback.ipv6', /found "192.0.2.1"/],
-    ['host bits', sender('2001:db8:1::1/64'), 'proxy.senders[0].prefix', /host bits are set beyond \/64: the prefix is 2001:db8:1::\/64/],
+    [
+      'a link-local loopback',
+      'router: { name: a, loopback: { ipv6: fe80::1 } }',
+      'router.loopback.ipv6',
+      /fe80::1 is not a unicast/,
+    ],
+    [
+      'an IPv4 address as ipv6',
+      'router: { name: a, loopback: { ipv6: 192.0.2.1 } }',
+      'router.loopback.ipv6',
+      /found "192.0.2.1"/,
+    ],
+    [
+      'host bits',
+      sender('2001:db8:1::1/64'),
+      'proxy.senders[0].prefix',
+      /host bits are set beyond \/64: the prefix is 2001:db8:1::\/64/,
+    ],
     ['a prefix without length', sender('2001:db8:1::'), 'proxy.senders[0].prefix', /needs a length.*2001:db8:1::\/128/],
     ['a length that is too long', sender('10.0.0.0/33'), 'proxy.senders[0].prefix', /found "10.0.0.0\/33"/],
     ['a default route', sender('::/0'), 'proxy.senders[0].prefix', /default route/],
     ['multicast senders', sender('ff02::/16'), 'proxy.senders[0].prefix', /no sender has a source address in/],
-    ['IPv4-mapped senders', sender('::ffff:10.0.0.0/104'), 'proxy.senders[0].prefix', /no sender has a source address in/],
-    ['a multicast proxy address', proxy(valid).replace('address: 2001:db8::1', 'address: ff02::5'), 'proxy.address', /is not a unicast/],
-    ['one prefix twice', proxy(valid.replace('[{', '[{ prefix: 2001:db8:1:0::/64, format: standard-cnp }, {')), 'proxy.senders[1].prefix', /2001:db8:1::\/64 stands in this list already, as entry 0/],
+    [
+      'IPv4-mapped senders',
+      sender('::ffff:10.0.0.0/104'),
+      'proxy.senders[0].prefix',
+      /no sender has a source address in/,
+    ],
+    [
+      'a multicast proxy address',
+      proxy(valid).replace('address: 2001:db8::1', 'address: ff02::5'),
+      'proxy.address',
+      /is not a unicast/,
+    ],
+    [
+      'one prefix twice',
+      proxy(valid.replace('[{', '[{ prefix: 2001:db8:1:0::/64, format: standard-cnp }, {')),
+      'proxy.senders[1].prefix',
+      /2001:db8:1::\/64 stands in this list already, as entry 0/,
+    ],
     ['no senders', proxy(valid.replace(/senders: .*/, 'senders: []')), 'proxy.senders', /does nothing/],
     ['an interval of zero', proxy(`${valid}  per-flow-interval: 0s\n`), 'proxy.per-flow-interval', /from 1us to 60s/],
     ['a rate without unit', proxy(`${valid}  rate: 1000\n`), 'proxy.rate', /a rate such as 1000\/s/],
     ['a system ID of zeros', isis('').replace('0000.0000.c001', '0000.0000.0000'), 'isis.system-id', /not all zero/],
     ['an odd area', isis('').replace('49.0001', '49.001'), 'isis.area', /1 to 13 bytes/],
-    ['an area of 14 bytes', isis('').replace('49.0001', '49.0001.0002.0003.0004.0005.0006.07'), 'isis.area', /1 to 13 bytes/],
+    [
+      'an area of 14 bytes',
+      isis('').replace('49.0001', '49.0001.0002.0003.0004.0005.0006.07'),
+      'isis.area',
+      /1 to 13 bytes/,
+    ],
     ['level 3', isis('  level: 3\n'), 'isis.level', /one of 1, 2, 1-2/],
     ['half a second of lifetime', isis('  lifetime: 1000.5s\n'), 'isis.lifetime', /whole seconds/],
     ['a refresh after the lifetime', isis('  refresh: 1200s\n'), 'isis.refresh', /may expire/],
-    ['a key for a level that is not run', isis('  authentication: { area: { hmac-md5: k } }\n'), 'isis.authentication.area', /level 1, which is not run/],
-    ['an interface name of 16 characters', `${router}border-ports: [abcdefghijklmnop]`, 'border-ports[0]', /at most 15/],
+    [
+      'a key for a level that is not run',
+      isis('  authentication: { area: { hmac-md5: k } }\n'),
+      'isis.authentication.area',
+      /level 1, which is not run/,
+    ],
+    [
+      'an interface name of 16 characters',
+      `${router}border-ports: [abcdefghijklmnop]`,
+      'border-ports[0]',
+      /at most 15/,
+    ],
     ['a border port twice', `${router}border-ports: [eth1, eth1]`, 'border-ports[1]', /already/],
-    ['a port twice', `${router}ports: [{ interface: eth1, k-max: 1kB }, { interface: eth1, k-max: 2kB }]`, 'ports[1].interface', /eth1 stands in this list already, as entry 0/],
+    [
+      'a port twice',
+      `${router}ports: [{ interface: eth1, k-max: 1kB }, { interface: eth1, k-max: 2kB }]`,
+      'ports[1].interface',
+      /eth1 stands in this list already, as entry 0/,
+    ],
     ['a port without threshold', `${router}ports: [{ interface: eth1 }]`, 'ports[0]', /needs a threshold/],
-    ['k-min with ecn: off', `${router}ports: [{ interface: eth1, k-min: 1kB, ecn: off }]`, 'ports[0].k-min', /which ecn: off forbids/],
-    ['a queue deeper than the kernel counts', `${router}ports: [{ interface: eth1, k-max: 5GB }]`, 'ports[0].k-max', /from 1B to 4GB/],
-    ['more ports than the dataplane has slots for', `${router}border-ports: [${Array.from({ length: 1025 }, (_, i) => `e${i}`).join()}]`, 'border-ports', /1025 entries/],
-    ['notices without a loopback', 'router: { name: a }\nports: [{ interface: eth1, k-max: 1kB }]', 'router.loopback', /port eth1 sends notices/],
-    ['the carrier as a port', isis('ports: [{ interface: cnpd-isis, k-max: 1kB }]\n'), 'ports[0].interface', /veth of a carrier/],
-    ['a UDP port of 17 bits', `${router}code-points: { pnc-udp-port: 65536 }`, 'code-points.pnc-udp-port', /1 to 65535/],
+    [
+      'k-min with ecn: off',
+      `${router}ports: [{ interface: eth1, k-min: 1kB, ecn: off }]`,
+      'ports[0].k-min',
+      /which ecn: off forbids/,
+    ],
+    [
+      'a queue deeper than the kernel counts',
+      `${router}ports: [{ interface: eth1, k-max: 5GB }]`,
+      'ports[0].k-max',
+      /from 1B to 4GB/,
+    ],
+    [
+      'more ports than the dataplane has slots for',
+      `${router}border-ports: [${Array.from({ length: 1025 }, (_, i) => `e${i}`).join()}]`,
+      'border-ports',
+      /1025 entries/,
+    ],
+    [
+      'notices without a loopback',
+      'router: { name: a }\nports: [{ interface: eth1, k-max: 1kB }]',
+      'router.loopback',
+      /port eth1 sends notices/,
+    ],
+    [
+      'the carrier as a port',
+      isis('ports: [{ interface: cnpd-isis, k-max: 1kB }]\n'),
+      'ports[0].interface',
+      /veth of a carrier/,
+    ],
+    [
+      'a UDP port of 17 bits',
+      `${router}code-points: { pnc-udp-port: 65536 }`,
+      'code-points.pnc-udp-port',
+      /1 to 65535/,
+    ],
     ['a relative socket', `${router}gnmi: { socket: gnmi.sock }`, 'gnmi.socket', /absolute path/],
     ['an unknown log level', `${router}log: { level: loud }`, 'log.level', /debug, info, warn, error/],
     ['a key twice', `${router}log: { level: info }\nlog: { level: warn }`, 'log', /twice/],
     ['an unknown key', `${router}portz: []`, 'portz', /unknown key "portz"; did you mean "ports"\?/],
     ['an underscore for a hyphen', `${router}border_ports: []`, 'border_ports', /did you mean "border-ports"\?/],
-    ['a key like nothing known', `${router}frobnicate: 1`, 'frobnicate', /unknown key "frobnicate"; allowed: router, isis/],
+    [
+      'a key like nothing known',
+      `${router}frobnicate: 1`,
+      'frobnicate',
+      /unknown key "frobnicate"; allowed: router, isis/,
+    ],
     ['__proto__ as a key', `${router}__proto__: { ports: [] }`, '__proto__', /unknown key/],
     ['a merge key', `${router}<<: { log: { level: info } }`, '<<', /unknown key/],
     ['an alias', 'router: { name: &a r1 }\nlog: { level: *a }', 'log.level', /aliases are not allowed/],
@@ -186,8 +312,13 @@ test('all errors appear at once, in the order of the file, rules across keys amo
 test('every error has all its parts', () => {
   for (const error of errorsOf('router: 5\nports: 7\nlog: { level: loud }\n')) {
     expect(error).toEqual({
-      file: 'cnpd.yaml', line: expect.any(Number), column: expect.any(Number), path: expect.stringMatching(/./), found: expect.stringMatching(/./),
-      allowed: expect.stringMatching(/./), message: expect.stringMatching(/./),
+      file: 'cnpd.yaml',
+      line: expect.any(Number),
+      column: expect.any(Number),
+      path: expect.stringMatching(/./),
+      found: expect.stringMatching(/./),
+      allowed: expect.stringMatching(/./),
+      message: expect.stringMatching(/./),
     });
   }
 });

@@ -57,10 +57,22 @@ class Locator {
     this.source = source;
   }
 
-  error(path: Path, what: { allowed: string; message?: string; found?: string; of?: 'key' | 'value'; shown?: Path }): IntentError {
+  error(
+    path: Path,
+    what: { allowed: string; message?: string; found?: string; of?: 'key' | 'value'; shown?: Path },
+  ): IntentError {
     const found = what.found ?? this.describe(path);
-    const message = what.message ?? (found === 'nothing' ? `missing; allowed: ${what.allowed}` : `found ${found}; allowed: ${what.allowed}`);
-    return { file: this.file, ...this.source.locate(path, what.of), path: formatPath(what.shown ?? path), found, allowed: what.allowed, message };
+    const message =
+      what.message ??
+      (found === 'nothing' ? `missing; allowed: ${what.allowed}` : `found ${found}; allowed: ${what.allowed}`);
+    return {
+      file: this.file,
+      ...this.source.locate(path, what.of),
+      path: formatPath(what.shown ?? path),
+      found,
+      allowed: what.allowed,
+      message,
+    };
   }
 
   private describe(path: Path): string {
@@ -69,17 +81,33 @@ class Locator {
   }
 
   at(path: Path): unknown {
-    return path.reduce<unknown>((node, step) => (typeof node === 'object' && node !== null ? (node as Record<string | number, unknown>)[step] : undefined), this.source.tree);
+    return path.reduce<unknown>(
+      (node, step) =>
+        typeof node === 'object' && node !== null ? (node as Record<string | number, unknown>)[step] : undefined,
+      this.source.tree,
+    );
   }
 }
 
 function fromIssue(issue: z.core.$ZodIssue, locate: Locator): IntentError[] {
   const path = issue.path.filter((step): step is string | number => typeof step !== 'symbol');
-  if (issue.code === 'unrecognized_keys') return issue.keys.slice(0, MAX_ERRORS).map((key) => unknownKey(path, key, issue.message, locate));
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.slice(0, MAX_ERRORS).map((key) => unknownKey(path, key, issue.message, locate));
   if (issue.code !== 'custom') return [locate.error(path, { allowed: issue.message })];
   const params = issue.params as unknown as IssueParams;
   const details = { allowed: params.allowed, ...(params.reason !== undefined && { message: params.reason }) };
-  return [locate.error(path, params.secret ? { ...details, found: 'a key that is not printed', message: `missing or malformed; allowed: ${params.allowed}` } : details)];
+  return [
+    locate.error(
+      path,
+      params.secret
+        ? {
+            ...details,
+            found: 'a key that is not printed',
+            message: `missing or malformed; allowed: ${params.allowed}`,
+          }
+        : details,
+    ),
+  ];
 }
 
 function unknownKey(path: Path, key: string, known: string, locate: Locator): IntentError {

@@ -1,4 +1,5 @@
-// A value that cannot be read is one mistake: it is reported where it stands, and no rule takes it for something that is missing, a default, or something else.
+// A value that cannot be read is one mistake: it is reported where it stands, and no rule takes it for something that
+// is missing, a default, or something else.
 import { expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { complaints, errorsOf } from './fixture.ts';
@@ -47,12 +48,15 @@ function* scalars(node: unknown, path: readonly Step[] = []): Generator<readonly
     yield path;
     return;
   }
-  for (const [key, child] of Object.entries(node as Record<string, unknown>)) yield* scalars(child, [...path, Array.isArray(node) ? Number(key) : key]);
+  for (const [key, child] of Object.entries(node as Record<string, unknown>))
+    yield* scalars(child, [...path, Array.isArray(node) ? Number(key) : key]);
 }
 
 function withUnreadable(path: readonly Step[]): string {
   const tree = structuredClone(TREE);
-  const parent = path.slice(0, -1).reduce<unknown>((node, step) => (node as Record<Step, unknown>)[step], tree) as Record<Step, unknown>;
+  const parent = path
+    .slice(0, -1)
+    .reduce<unknown>((node, step) => (node as Record<Step, unknown>)[step], tree) as Record<Step, unknown>;
   parent[path.at(-1)!] = UNREADABLE;
   return stringify(tree);
 }
@@ -61,5 +65,9 @@ test('each value that cannot be read is one error, at its place', () => {
   expect(complaints(FULL)).toEqual([]);
   const places = [...scalars(TREE)];
   expect(places.length).toBeGreaterThan(100);
-  for (const path of places) expect([formatPath(path), errorsOf(withUnreadable(path)).map((e) => e.path)]).toEqual([formatPath(path), [formatPath(path)]]);
+  for (const path of places)
+    expect([formatPath(path), errorsOf(withUnreadable(path)).map((e) => e.path)]).toEqual([
+      formatPath(path),
+      [formatPath(path)],
+    ]);
 });

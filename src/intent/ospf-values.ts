@@ -22,7 +22,12 @@ export const ospfRouterId: ValueKind<number> = {
 /** 32 bits, in either of the two ways in which FRR takes it. */
 export const ospfArea: ValueKind<number> = {
   allowed: 'an area such as 0.0.0.0 or 0',
-  json: { type: ['string', 'number'], pattern: '^((\\d{1,3}\\.){3}\\d{1,3}|\\d{1,10})$', minimum: 0, maximum: 0xffff_ffff },
+  json: {
+    type: ['string', 'number'],
+    pattern: '^((\\d{1,3}\\.){3}\\d{1,3}|\\d{1,10})$',
+    minimum: 0,
+    maximum: 0xffff_ffff,
+  },
   parse: (text) => {
     const area = /^(0|[1-9]\d{0,9})$/.test(text) ? Number(text) : dottedQuad(text);
     return area === undefined || area > 0xffff_ffff ? fail(undefined) : ok(area);
@@ -31,7 +36,10 @@ export const ospfArea: ValueKind<number> = {
 
 const LINK_ALLOWED = 'an IPv4 prefix of /30 or /31 such as 169.254.89.0/31, with no host bits set';
 
-/** The two ends of a link: of a /31 both addresses, of a /30 those in the middle. Link-local addresses will do: nothing is routed to them. */
+/**
+ * The two ends of a link: of a /31 both addresses, of a /30 those in the middle. Link-local addresses will do: nothing
+ * is routed to them.
+ */
 export const ospfLink: ValueKind<Prefix> = {
   allowed: LINK_ALLOWED,
   json: { type: 'string', maxLength: 18, pattern: '^(\\d{1,3}\\.){3}\\d{1,3}/(30|31)$' },
@@ -40,6 +48,8 @@ export const ospfLink: ValueKind<Prefix> = {
     if (prefix?.address.family !== 4 || (prefix.length !== 30 && prefix.length !== 31)) return fail(undefined);
     const host = { family: 4, value: prefix.address.value | 1n } as const;
     const linkLocal = host.value >> 16n === 0xa9fen;
-    return linkLocal || isUnicastHost(host) ? ok(prefix) : fail(`no interface has an address such as ${formatAddress(host)}`);
+    return linkLocal || isUnicastHost(host)
+      ? ok(prefix)
+      : fail(`no interface has an address such as ${formatAddress(host)}`);
   },
 };

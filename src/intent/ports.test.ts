@@ -16,29 +16,54 @@ describe('k-max: auto', () => {
 
   test('LHCNP-5.3.2-e: alpha, K_base and R are those of the port', () => {
     const text = `${ROUTER}ports:\n  - { interface: a, ${AUTO}, alpha: 0.25, k-base: 9kB }\n  - { interface: b, ${AUTO}, alpha: 2, bandwidth: 100Gbit }\n`;
-    expect(load(text).ports).toMatchObject([{ adaptive: { kBase: 9000, alpha: 0.25 } }, { adaptive: { alpha: 2 }, rateBitPerS: 100e9 }]);
+    expect(load(text).ports).toMatchObject([
+      { adaptive: { kBase: 9000, alpha: 0.25 } },
+      { adaptive: { alpha: 2 }, rateBitPerS: 100e9 },
+    ]);
   });
 
-  test.each(['1B', '1500', '4197B'])('LHCNP-5.3.2-c: a K_base of %s, less than one RoCEv2 frame, is refused', (kBase) => {
-    expect(complaints(port(`${AUTO}, k-base: ${kBase}`))).toEqual([expect.stringMatching(/^ports\[0\]\.k-base: k-base \(\d+ bytes\) must hold one RoCEv2 frame of the largest size, 4198 bytes/)]);
-  });
+  test.each(['1B', '1500', '4197B'])(
+    'LHCNP-5.3.2-c: a K_base of %s, less than one RoCEv2 frame, is refused',
+    (kBase) => {
+      expect(complaints(port(`${AUTO}, k-base: ${kBase}`))).toEqual([
+        expect.stringMatching(
+          /^ports\[0\]\.k-base: k-base \(\d+ bytes\) must hold one RoCEv2 frame of the largest size, 4198 bytes/,
+        ),
+      ]);
+    },
+  );
 
   test('LHCNP-5.3.2-c: a K_base of exactly one RoCEv2 frame is allowed', () => {
     expect(load(port(`${AUTO}, k-base: ${LONGEST_ROCE_FRAME}`)).ports[0]!.adaptive!.kBase).toBe(4198);
   });
 
-  test.each([['64kB', ''], ['1MB', ''], ['9kB', ', k-base: 9kB']])('LHCNP-5.3.2-f: K_min %s is refused when K_max may be no more%s', (kMin, kBase) => {
-    expect(complaints(port(`${AUTO}${kBase}, k-min: ${kMin}`))).toEqual([expect.stringMatching(/^ports\[0\]\.k-min: k-min \(\d+ bytes\) must be less than k-base, the least that k-max: auto can be/)]);
+  test.each([
+    ['64kB', ''],
+    ['1MB', ''],
+    ['9kB', ', k-base: 9kB'],
+  ])('LHCNP-5.3.2-f: K_min %s is refused when K_max may be no more%s', (kMin, kBase) => {
+    expect(complaints(port(`${AUTO}${kBase}, k-min: ${kMin}`))).toEqual([
+      expect.stringMatching(
+        /^ports\[0\]\.k-min: k-min \(\d+ bytes\) must be less than k-base, the least that k-max: auto can be/,
+      ),
+    ]);
   });
 
   test('LHCNP-5.3.2-f: K_min below K_base is below every K_max', () => {
     expect(load(port(`${AUTO}, k-min: 63999`)).ports[0]!.kMin).toBe(63_999);
   });
 
-  test.each(['k-base: 64kB', 'alpha: 1.0', 'bandwidth: 1Gbit'])('%s beside a fixed k-max is refused: it would say nothing', (key) => {
-    expect(complaints(port(`k-max: 100kB, ${key}`))).toEqual([expect.stringMatching(/is used to compute k-max, which is fixed; say k-max: auto$/)]);
-    expect(complaints(port(`k-min: 100kB, ${key}`))).toEqual([expect.stringMatching(/is used to compute k-max, which is not there/)]);
-  });
+  test.each(['k-base: 64kB', 'alpha: 1.0', 'bandwidth: 1Gbit'])(
+    '%s beside a fixed k-max is refused: it would say nothing',
+    (key) => {
+      expect(complaints(port(`k-max: 100kB, ${key}`))).toEqual([
+        expect.stringMatching(/is used to compute k-max, which is fixed; say k-max: auto$/),
+      ]);
+      expect(complaints(port(`k-min: 100kB, ${key}`))).toEqual([
+        expect.stringMatching(/is used to compute k-max, which is not there/),
+      ]);
+    },
+  );
 });
 
 describe('RTT_est', () => {
@@ -54,10 +79,26 @@ describe('RTT_est', () => {
   });
 
   test.each([
-    ['k-max: auto', '', 'ports[0]: k-max: auto needs a round-trip time: give rtt, or stamp with targets, or with learn: on'],
-    ['k-max: auto, rtt: probe', '', 'ports[0].rtt: nothing measures round-trip times: rtt: probe needs stamp with targets, or with learn: on'],
-    ['k-max: 1MB, rtt: probe', 'stamp: { enabled: off, targets: [2001:db8::9] }\n', 'ports[0].rtt: nothing measures round-trip times: rtt: probe needs stamp with targets, or with learn: on'],
-    ['k-max: auto, rtt: probe', 'stamp: { reflector: on, accept-from: ["2001:db8::/48"] }\n', 'ports[0].rtt: nothing measures round-trip times: rtt: probe needs stamp with targets, or with learn: on'],
+    [
+      'k-max: auto',
+      '',
+      'ports[0]: k-max: auto needs a round-trip time: give rtt, or stamp with targets, or with learn: on',
+    ],
+    [
+      'k-max: auto, rtt: probe',
+      '',
+      'ports[0].rtt: nothing measures round-trip times: rtt: probe needs stamp with targets, or with learn: on',
+    ],
+    [
+      'k-max: 1MB, rtt: probe',
+      'stamp: { enabled: off, targets: [2001:db8::9] }\n',
+      'ports[0].rtt: nothing measures round-trip times: rtt: probe needs stamp with targets, or with learn: on',
+    ],
+    [
+      'k-max: auto, rtt: probe',
+      'stamp: { reflector: on, accept-from: ["2001:db8::/48"] }\n',
+      'ports[0].rtt: nothing measures round-trip times: rtt: probe needs stamp with targets, or with learn: on',
+    ],
   ])('%s is refused when nobody probes', (keys, rest, complaint) => {
     expect(complaints(port(keys, rest))).toEqual([complaint]);
   });
@@ -65,7 +106,9 @@ describe('RTT_est', () => {
 
 describe('triggers beside K_max', () => {
   test('LHCNP-5.4-d, LHCNP-5.4-e, LHCNP-5.3.1-c: V_ecn, V_growth and the interval that they are measured over are configured', () => {
-    expect(load(port('k-max: 1MB, v-ecn: 12.5%, v-growth: 1.5MB/s, measurement-interval: 20ms')).ports[0]).toMatchObject({ vEcn: 0.125, vGrowth: 1.5e6, measurementIntervalMs: 20 });
+    expect(
+      load(port('k-max: 1MB, v-ecn: 12.5%, v-growth: 1.5MB/s, measurement-interval: 20ms')).ports[0],
+    ).toMatchObject({ vEcn: 0.125, vGrowth: 1.5e6, measurementIntervalMs: 20 });
   });
 
   test('are off by default; the interval is 10 ms', () => {
@@ -76,8 +119,14 @@ describe('triggers beside K_max', () => {
   });
 
   test.each([
-    ['k-min: 1kB, v-ecn: 50%', 'ports[0].v-ecn: v-ecn is one more reason for notifications, which a port without k-max does not send'],
-    ['k-min: 1kB, v-growth: 1MB/s', 'ports[0].v-growth: v-growth is one more reason for notifications, which a port without k-max does not send'],
+    [
+      'k-min: 1kB, v-ecn: 50%',
+      'ports[0].v-ecn: v-ecn is one more reason for notifications, which a port without k-max does not send',
+    ],
+    [
+      'k-min: 1kB, v-growth: 1MB/s',
+      'ports[0].v-growth: v-growth is one more reason for notifications, which a port without k-max does not send',
+    ],
     ['k-max: 1kB, ecn: off, v-ecn: 50%', 'ports[0].v-ecn: v-ecn is the rate of CE marking, which ecn: off forbids'],
     ['k-max: 1kB, v-growth: 1000GB/s', 'ports[0].v-growth: no queue grows by 10000000000 bytes in 10 ms'],
   ])('%s is refused', (keys, complaint) => {
@@ -96,7 +145,9 @@ describe('triggers beside K_max', () => {
     ['k-max: 1kB, v-growth: 10MB', 'v-growth', /bytes a second such as 10MB\/s/],
     ['k-max: 1kB, measurement-interval: 1us', 'measurement-interval', /from 1ms to 10s/],
   ])('%s is out of range', (keys, path, allowed) => {
-    expect(complaints(port(keys))).toEqual([expect.stringMatching(new RegExp(`^ports\\[0\\]\\.${path}: found .*allowed: .*${allowed.source}`))]);
+    expect(complaints(port(keys))).toEqual([
+      expect.stringMatching(new RegExp(`^ports\\[0\\]\\.${path}: found .*allowed: .*${allowed.source}`)),
+    ]);
   });
 });
 
@@ -106,8 +157,12 @@ test('LHCNP-5.3.2-g: a port without CE marking has no K_min, and a K_max of one 
   expect(load(port('k-max: 7B')).ports[0]).toMatchObject({ kMin: 3, kMax: 7 });
   expect(load(port('k-max: 7B')).ports[0]).not.toHaveProperty('kMinDeclared');
   expect(load(port('k-min: 2B, k-max: 7B')).ports[0]).toMatchObject({ kMin: 2, kMinDeclared: true });
-  expect(complaints(port('k-max: 1B'))).toEqual([expect.stringMatching(/^ports\[0\]\.k-max: there is no k-min below a k-max of 1 byte/)]);
-  expect(complaints(port('k-min: 7B, k-max: 7B'))).toEqual([expect.stringMatching(/^ports\[0\]\.k-min: k-min \(7 bytes\) must be less than k-max \(7 bytes\)/)]);
+  expect(complaints(port('k-max: 1B'))).toEqual([
+    expect.stringMatching(/^ports\[0\]\.k-max: there is no k-min below a k-max of 1 byte/),
+  ]);
+  expect(complaints(port('k-min: 7B, k-max: 7B'))).toEqual([
+    expect.stringMatching(/^ports\[0\]\.k-min: k-min \(7 bytes\) must be less than k-max \(7 bytes\)/),
+  ]);
 });
 
 test('LHCNP-5.4-e: a queue may grow by all that the kernel counts in an interval, and by no more', () => {

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { address } from '../model/address.ts';
 import { ROUTER, complaints, load } from './fixture.ts';
 
-const proxy = (value: string): string => `${ROUTER}proxy: { address: ${value}, senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }], accept-from: [2001:db8::/32] }\n`;
+const proxy = (value: string): string =>
+  `${ROUTER}proxy: { address: ${value}, senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }], accept-from: [2001:db8::/32] }\n`;
 const [V4, V6] = [address('192.0.2.1'), address('2001:db8::1')];
 
 describe('proxy.address', () => {
@@ -26,8 +27,10 @@ describe('proxy.address', () => {
   });
 
   test('FCN-4.2.2-d: neither of them is a SID', () => {
-    const srv6 = 'srv6: { core-ports: [eth1], end-con: [{ sid: 2001:db8:c::1, locator: 2001:db8:c::/48, table: 10 }] }\n';
-    for (const value of ['[192.0.2.1, "2001:db8:c::1"]', '2001:db8:c::1']) expect(complaints(`${proxy(value)}${srv6}`)).toEqual([expect.stringMatching(/2001:db8:c::1 is proxy\.address/)]);
+    const srv6 =
+      'srv6: { core-ports: [eth1], end-con: [{ sid: 2001:db8:c::1, locator: 2001:db8:c::/48, table: 10 }] }\n';
+    for (const value of ['[192.0.2.1, "2001:db8:c::1"]', '2001:db8:c::1'])
+      expect(complaints(`${proxy(value)}${srv6}`)).toEqual([expect.stringMatching(/2001:db8:c::1 is proxy\.address/)]);
     expect(complaints(`${proxy('[192.0.2.1, "2001:db8:c::2"]')}${srv6}`)).toEqual([]);
   });
 });

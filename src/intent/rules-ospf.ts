@@ -8,15 +8,27 @@ import type { Path } from './words.ts';
 const SECTIONS = ['ospfv2', 'ospfv3'] as const;
 type Section = (typeof SECTIONS)[number];
 
-const sections = (view: View): (readonly [Section, OspfView])[] => SECTIONS.flatMap((name) => (view[name] ? [[name, view[name]] as const] : []));
+const sections = (view: View): (readonly [Section, OspfView])[] =>
+  SECTIONS.flatMap((name) => (view[name] ? [[name, view[name]] as const] : []));
 
 /** An area ID that differs in writing is the same all the same. */
 const areaText = (area: number): string => formatAddress({ family: 4, value: BigInt(area) });
 
 function areas(view: View, report: Report): void {
   for (const [name, ospf] of sections(view)) {
-    if (ospf.areas?.length === 0) report([name, 'areas'], 'at least one area', 'without areas there is no adjacency: remove the section or say enabled: off');
-    unique(ospf.areas, (i) => [name, 'areas', i, 'area'], ({ area }) => (area === undefined ? undefined : areaText(area)), 'area', report);
+    if (ospf.areas?.length === 0)
+      report(
+        [name, 'areas'],
+        'at least one area',
+        'without areas there is no adjacency: remove the section or say enabled: off',
+      );
+    unique(
+      ospf.areas,
+      (i) => [name, 'areas', i, 'area'],
+      ({ area }) => (area === undefined ? undefined : areaText(area)),
+      'area',
+      report,
+    );
   }
 }
 
@@ -34,11 +46,19 @@ function timers(view: View, report: Report): void {
   for (const [name, ospf] of sections(view)) {
     for (const key of ['hello-interval', 'dead-interval'] as const) {
       const ms = ospf[key];
-      if (ms !== undefined && ms % 1000 !== 0) report([name, key], 'whole seconds', 'OSPF counts this time in whole seconds');
+      if (ms !== undefined && ms % 1000 !== 0)
+        report([name, key], 'whole seconds', 'OSPF counts this time in whole seconds');
     }
-    const [hello, dead] = [ospf['hello-interval'] ?? OSPF_DEFAULTS.helloMs, ospf['dead-interval'] ?? OSPF_DEFAULTS.deadMs];
+    const [hello, dead] = [
+      ospf['hello-interval'] ?? OSPF_DEFAULTS.helloMs,
+      ospf['dead-interval'] ?? OSPF_DEFAULTS.deadMs,
+    ];
     if (dead > hello) continue;
-    report([name, 'dead-interval' in ospf ? 'dead-interval' : 'hello-interval'], 'dead-interval above hello-interval', `a neighbour that says hello every ${hello / 1000} s is lost after ${dead / 1000} s`);
+    report(
+      [name, 'dead-interval' in ospf ? 'dead-interval' : 'hello-interval'],
+      'dead-interval above hello-interval',
+      `a neighbour that says hello every ${hello / 1000} s is lost after ${dead / 1000} s`,
+    );
   }
 }
 
@@ -49,7 +69,12 @@ function links(view: View, report: Report): void {
     const link = 'link' in area ? area.link : ospfLinkOf(i);
     if (!link) continue;
     const other = seen.find((s) => prefixContains(s.link, link.address) || prefixContains(link, s.link.address));
-    if (other) report(['ospfv2', 'areas', i, ...('link' in area ? ['link'] : [])], 'a prefix for each link', `${formatPrefix(link)} is the link of ospfv2.areas[${other.i}] too`);
+    if (other)
+      report(
+        ['ospfv2', 'areas', i, ...('link' in area ? ['link'] : [])],
+        'a prefix for each link',
+        `${formatPrefix(link)} is the link of ospfv2.areas[${other.i}] too`,
+      );
     seen.push({ i, link });
   }
 }
@@ -58,15 +83,31 @@ function keys(view: View, report: Report): void {
   for (const [name, ospf] of sections(view)) {
     for (const [i, area] of each(ospf.areas)) {
       const path = (j: number): Path => [name, 'areas', i, 'authentication', j];
-      if (area.authentication?.length === 0) report([name, 'areas', i, 'authentication'], 'at least one key', 'an empty list authenticates nothing: leave it out');
+      if (area.authentication?.length === 0)
+        report(
+          [name, 'areas', i, 'authentication'],
+          'at least one key',
+          'an empty list authenticates nothing: leave it out',
+        );
       const ids = new Map<number, number>();
       for (const [j, key] of each(area.authentication)) {
         const algorithms = Object.keys(key).filter((word) => word !== 'key-id');
-        const one = name === 'ospfv2' ? 'one of md5, hmac-sha-1, hmac-sha-256, hmac-sha-384, hmac-sha-512' : 'one of hmac-sha-1, hmac-sha-256, hmac-sha-384, hmac-sha-512';
-        if (algorithms.length !== 1) report(path(j), one, algorithms.length === 0 ? 'this key has no algorithm' : `a key has one algorithm: this one has ${algorithms.length}`);
+        const one =
+          name === 'ospfv2'
+            ? 'one of md5, hmac-sha-1, hmac-sha-256, hmac-sha-384, hmac-sha-512'
+            : 'one of hmac-sha-1, hmac-sha-256, hmac-sha-384, hmac-sha-512';
+        if (algorithms.length !== 1)
+          report(
+            path(j),
+            one,
+            algorithms.length === 0
+              ? 'this key has no algorithm'
+              : `a key has one algorithm: this one has ${algorithms.length}`,
+          );
         const id = key['key-id'];
         if (id === undefined) continue;
-        if (ids.has(id)) report([...path(j), 'key-id'], 'each key-id once', `entry ${ids.get(id)!} of this list has this ID already`);
+        if (ids.has(id))
+          report([...path(j), 'key-id'], 'each key-id once', `entry ${ids.get(id)!} of this list has this ID already`);
         else ids.set(id, j);
       }
     }

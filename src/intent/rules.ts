@@ -1,5 +1,6 @@
-// The rules of cnpd.yaml that concern several keys: one table, run also when other keys are wrong, so that all errors appear at once (rules-view.ts). Here are
-// those of the router, the proxy, IS-IS and the border; the others are in files named after their sections.
+// The rules of cnpd.yaml that concern several keys: one table, run also when other keys are wrong, so that all errors
+// appear at once (rules-view.ts). Here are those of the router, the proxy, IS-IS and the border; the others are in
+// files named after their sections.
 import { formatPrefix } from '../model/prefix.ts';
 import { DEFAULTS } from './build.ts';
 import { formatPath } from './errors.ts';
@@ -11,15 +12,36 @@ import { NOTIFICATION_RULES } from './rules-notifications.ts';
 import { OSPF_RULES, ospfInterfaces } from './rules-ospf.ts';
 import { PORT_RULES } from './rules-ports.ts';
 import { SRV6_RULES, STAMP_RULES } from './rules-srv6.ts';
-import { type Report, type Rule, type RuleViolation, type View, each, oneAFamily, unique, viewOf } from './rules-view.ts';
+import {
+  type Report,
+  type Rule,
+  type RuleViolation,
+  type View,
+  each,
+  oneAFamily,
+  unique,
+  viewOf,
+} from './rules-view.ts';
 import type { Path } from './words.ts';
 
 function uniqueEntries(view: View, report: Report): void {
   const itself = (name: string): string => name;
-  unique(view.ports, (i) => ['ports', i, 'interface'], (port) => port.interface, 'interface', report);
+  unique(
+    view.ports,
+    (i) => ['ports', i, 'interface'],
+    (port) => port.interface,
+    'interface',
+    report,
+  );
   unique(view.borderPorts, (i) => ['border-ports', i], itself, 'interface', report);
   unique(view.proxyInterfaces, (i) => ['proxy', 'interfaces', i], itself, 'interface', report);
-  unique(view.senders, (i) => ['proxy', 'senders', i, 'prefix'], (sender) => sender.prefix && formatPrefix(sender.prefix), 'prefix', report);
+  unique(
+    view.senders,
+    (i) => ['proxy', 'senders', i, 'prefix'],
+    (sender) => sender.prefix && formatPrefix(sender.prefix),
+    'prefix',
+    report,
+  );
   unique(view.acceptFrom, (i) => ['proxy', 'accept-from', i], formatPrefix, 'prefix', report);
   unique(view.borderAllow?.inbound, (i) => ['border-allow', 'inbound', i], formatPrefix, 'prefix', report);
   unique(view.borderAllow?.outbound, (i) => ['border-allow', 'outbound', i], formatPrefix, 'prefix', report);
@@ -27,15 +49,26 @@ function uniqueEntries(view: View, report: Report): void {
 
 function notEmpty(view: View, report: Report): void {
   const lists = [
-    ['senders', view.senders, 'at least one entry', 'a proxy without senders does nothing: remove the section or say enabled: off'],
-    ['accept-from', view.acceptFrom, 'at least one prefix', 'an empty allow-list obeys nobody: name the prefixes of the routers whose notices are obeyed'],
+    [
+      'senders',
+      view.senders,
+      'at least one entry',
+      'a proxy without senders does nothing: remove the section or say enabled: off',
+    ],
+    [
+      'accept-from',
+      view.acceptFrom,
+      'at least one prefix',
+      'an empty allow-list obeys nobody: name the prefixes of the routers whose notices are obeyed',
+    ],
   ] as const;
   for (const [key, list, allowed, reason] of lists) if (list?.length === 0) report(['proxy', key], allowed, reason);
 }
 
 function proxyAddress({ proxyAddresses }: View, report: Report): void {
   const path = ['proxy', 'address'] as const;
-  if (proxyAddresses?.length === 0) report(path, 'one address, or one of each family', 'a proxy without an address gets no notices');
+  if (proxyAddresses?.length === 0)
+    report(path, 'one address, or one of each family', 'a proxy without an address gets no notices');
   oneAFamily(proxyAddresses, path, 'address', report);
 }
 
@@ -46,18 +79,25 @@ function isisTimers(view: View, report: Report): void {
   const refresh = (isis.refresh ?? DEFAULTS.refreshMs) / 1000;
   if (refresh > lifetime - 60) {
     const reason = `LSPs refreshed every ${refresh} s may expire, their lifetime being ${lifetime} s`;
-    report(['isis', isis.refresh === undefined ? 'lifetime' : 'refresh'], 'refresh at least 60 s below lifetime', reason);
+    report(
+      ['isis', isis.refresh === undefined ? 'lifetime' : 'refresh'],
+      'refresh at least 60 s below lifetime',
+      reason,
+    );
   }
   for (const key of ['hello-interval', 'lifetime', 'refresh'] as const) {
     const ms = isis[key];
-    if (ms !== undefined && ms % 1000 !== 0) report(['isis', key], 'whole seconds', 'IS-IS counts this time in whole seconds');
+    if (ms !== undefined && ms % 1000 !== 0)
+      report(['isis', key], 'whole seconds', 'IS-IS counts this time in whole seconds');
   }
 }
 
 function isisKeys(view: View, report: Report): void {
   const level = view.isis && 'level' in view.isis ? view.isis.level : DEFAULTS.level;
-  if (level === '2' && view.keys?.area) report(['isis', 'authentication', 'area'], 'domain, on level 2', 'the area key is for level 1, which is not run');
-  if (level === '1' && view.keys?.domain) report(['isis', 'authentication', 'domain'], 'area, on level 1', 'the domain key is for level 2, which is not run');
+  if (level === '2' && view.keys?.area)
+    report(['isis', 'authentication', 'area'], 'domain, on level 2', 'the area key is for level 1, which is not run');
+  if (level === '1' && view.keys?.domain)
+    report(['isis', 'authentication', 'domain'], 'area, on level 1', 'the domain key is for level 2, which is not run');
 }
 
 /** cnpd's own veth ends carry one routing protocol each and nothing else. */
@@ -78,7 +118,12 @@ function carrierInterfaces(view: View, report: Report): void {
   ];
   for (const [path, name] of uses) {
     const carrier = name === undefined ? undefined : own.get(name);
-    if (carrier !== undefined) report(path, `an interface other than ${carrier}`, `${name} is the veth of a carrier (${carrier}); no traffic passes it`);
+    if (carrier !== undefined)
+      report(
+        path,
+        `an interface other than ${carrier}`,
+        `${name} is the veth of a carrier (${carrier}); no traffic passes it`,
+      );
   }
 }
 
@@ -88,8 +133,15 @@ function idleAllowance(view: View, report: Report): void {
   report(['border-allow'], 'border-allow only with border-ports', 'there are no border-ports that anything could pass');
 }
 
-/** What the maps of the dataplane hold (bpf/lib), the ports with room for collisions of their slots; of communities, what leaves room in an UPDATE. */
-const CAPACITY: readonly { readonly path: Path; readonly most: number; readonly of: (view: View) => readonly unknown[] | undefined }[] = [
+/**
+ * What the maps of the dataplane hold (bpf/lib), the ports with room for collisions of their slots; of communities,
+ * what leaves room in an UPDATE.
+ */
+const CAPACITY: readonly {
+  readonly path: Path;
+  readonly most: number;
+  readonly of: (view: View) => readonly unknown[] | undefined;
+}[] = [
   { path: ['ospfv2', 'areas'], most: 64, of: (view) => view.ospfv2?.areas },
   { path: ['ospfv3', 'areas'], most: 64, of: (view) => view.ospfv3?.areas },
   { path: ['bgp', 'domain'], most: 1024, of: (view) => view.bgp?.domain },
@@ -116,7 +168,23 @@ function capacity(view: View, report: Report): void {
 }
 
 const RULES: readonly Rule[] = [
-  uniqueEntries, notEmpty, proxyAddress, isisTimers, isisKeys, carrierInterfaces, idleAllowance, capacity, loopbacks, ...OSPF_RULES, ...BGP_RULES, ...PORT_RULES, ...NOTIFICATION_RULES, ...LONG_HAUL_RULES, ...SRV6_RULES, ...STAMP_RULES, ...CODE_POINT_RULES,
+  uniqueEntries,
+  notEmpty,
+  proxyAddress,
+  isisTimers,
+  isisKeys,
+  carrierInterfaces,
+  idleAllowance,
+  capacity,
+  loopbacks,
+  ...OSPF_RULES,
+  ...BGP_RULES,
+  ...PORT_RULES,
+  ...NOTIFICATION_RULES,
+  ...LONG_HAUL_RULES,
+  ...SRV6_RULES,
+  ...STAMP_RULES,
+  ...CODE_POINT_RULES,
 ];
 
 /** @param declared what the schema could read of the file, undefined where it could not */

@@ -15,7 +15,8 @@ function* paths(node: unknown, path: Path = []): Generator<Path> {
   if (Array.isArray(node)) {
     for (const [i, element] of node.entries()) yield* paths(element, [...path, i]);
     yield [...path, node.length];
-  } else if (typeof node === 'object' && node !== null) for (const [key, value] of Object.entries(node)) yield* paths(value, [...path, key]);
+  } else if (typeof node === 'object' && node !== null)
+    for (const [key, value] of Object.entries(node)) yield* paths(value, [...path, key]);
 }
 
 function expectSame(text: string): void {
@@ -24,10 +25,13 @@ function expectSame(text: string): void {
   if (!short.ok || !long.ok) return expect(plain(short)).toEqual(plain(long));
   expect(plain(short.value.tree)).toEqual(plain(long.value.tree));
   expect(short.value.errors).toEqual(long.value.errors);
-  for (const path of paths(long.value.tree)) for (const of of ['key', 'value'] as const) expect([path, short.value.locate(path, of)]).toEqual([path, long.value.locate(path, of)]);
+  for (const path of paths(long.value.tree))
+    for (const of of ['key', 'value'] as const)
+      expect([path, short.value.locate(path, of)]).toEqual([path, long.value.locate(path, of)]);
 }
 
-const repeat = (n: number, line: (i: number) => string): string => Array.from({ length: n }, (_, i) => line(i)).join('\n');
+const repeat = (n: number, line: (i: number) => string): string =>
+  Array.from({ length: n }, (_, i) => line(i)).join('\n');
 const flow = (i: number): string => `  - { prefix: 2001:db8:${i.toString(16)}::/48, format: standard-cnp }`;
 const block = (i: number): string => `  - prefix: 10.${i}.0.0/16\n    format: standard-cnp`;
 
@@ -35,11 +39,17 @@ describe('runs of entries', () => {
   test.each([
     ['flow mappings', `a:\n${repeat(20, flow)}\nb: 1\n`],
     ['block mappings', `a:\n${repeat(20, block)}\nb: 1\n`],
-    ['both, with comments and blank lines between and behind', `# c\na:\n${repeat(20, flow)} # last\n  # between\n\n${repeat(20, block)}\n${repeat(3, flow)}\n  - { prefix: "quoted", format: x }\n${repeat(20, flow)}\nb: [x, y]\n`],
+    [
+      'both, with comments and blank lines between and behind',
+      `# c\na:\n${repeat(20, flow)} # last\n  # between\n\n${repeat(20, block)}\n${repeat(3, flow)}\n  - { prefix: "quoted", format: x }\n${repeat(20, flow)}\nb: [x, y]\n`,
+    ],
     ['at the indent of their key', `a:\n${repeat(20, (i) => `- { k: v${i} }`)}\nb: 1`],
     ['at the top', repeat(20, (i) => `- { k: v${i} }`)],
     ['two lists', `a:\n${repeat(20, flow)}\nb:\n${repeat(20, block)}\n`],
-    ['nested: a list in an entry of a list', `a:\n  - n:\n${repeat(20, (i) => `    - { k: v${i} }`)}\n${repeat(20, flow)}`],
+    [
+      'nested: a list in an entry of a list',
+      `a:\n  - n:\n${repeat(20, (i) => `    - { k: v${i} }`)}\n${repeat(20, flow)}`,
+    ],
     ['in a block scalar', `a: |\n${repeat(20, flow)}\nb: 1\n`],
     ['in a quoted string', `a: "\n${repeat(20, flow)}\n"\nb: 1\n`],
     ['going on in a plain string', `a: x\n${repeat(20, flow)}\nb: 1\n`],
@@ -47,7 +57,10 @@ describe('runs of entries', () => {
     ['followed by what goes on', `a:\n${repeat(20, (i) => `  - k: v${i}`)}\n      more\nb: 1\n`],
     ['followed by what cannot go on', `a:\n${repeat(20, flow)}\n      more\nb: 1\n`],
     ['with a key twice', `a:\n${repeat(20, flow)}\n  - { k: x, k: y }\n${repeat(20, flow)}`],
-    ['with an alias, a tag, an anchor', `a:\n${repeat(20, flow)}\n  - { k: &x y }\n  - { k: *x }\n  - !!str z\n${repeat(20, flow)}`],
+    [
+      'with an alias, a tag, an anchor',
+      `a:\n${repeat(20, flow)}\n  - { k: &x y }\n  - { k: *x }\n  - !!str z\n${repeat(20, flow)}`,
+    ],
     ['with tabs', `a:\n${repeat(20, (i) => `${flow(i)}\t`)}`],
     ['with carriage returns', `a:\r\n${repeat(20, flow).replaceAll('\n', '\r\n')}`],
     ['a lone carriage return in a comment', `a:\n${repeat(20, (i) => `${flow(i)} # c\r  x: y`)}`],
@@ -64,16 +77,69 @@ describe('runs of entries', () => {
   });
 
   test('whatever stands around and among them: as without', () => {
-    const line = fc.constantFrom('a:', 'b:', '  c:', '  - x', '- x', '  - { k: v }', '    - { k: v }', '  - k: v', '    l: w', '      l: w', '# comment', '', '  "q', '"', "'", 'a: |', 'a: >-', '  - |', '  - [', ']', '}', '  - {', '  -', '- - y', '? z', ': z', '&a', '---', '...', '      more');
-    const runs = fc.tuple(fc.constantFrom('', '  ', '    '), fc.boolean(), fc.constantFrom('', ' # c', ' ')).map(([indent, flowing, end]) =>
-      repeat(17, (i) => (flowing ? `${indent}- { k: v${i}, l: w:${i} }${end}` : `${indent}- k: v${i}${end}\n${indent}  l: w`)),
+    const line = fc.constantFrom(
+      'a:',
+      'b:',
+      '  c:',
+      '  - x',
+      '- x',
+      '  - { k: v }',
+      '    - { k: v }',
+      '  - k: v',
+      '    l: w',
+      '      l: w',
+      '# comment',
+      '',
+      '  "q',
+      '"',
+      "'",
+      'a: |',
+      'a: >-',
+      '  - |',
+      '  - [',
+      ']',
+      '}',
+      '  - {',
+      '  -',
+      '- - y',
+      '? z',
+      ': z',
+      '&a',
+      '---',
+      '...',
+      '      more',
     );
-    fc.assert(fc.property(fc.array(fc.oneof({ arbitrary: line, weight: 3 }, runs), { maxLength: 8 }), (parts) => void expectSame(parts.join('\n'))), { numRuns: 400 });
+    const runs = fc
+      .tuple(fc.constantFrom('', '  ', '    '), fc.boolean(), fc.constantFrom('', ' # c', ' '))
+      .map(([indent, flowing, end]) =>
+        repeat(17, (i) =>
+          flowing ? `${indent}- { k: v${i}, l: w:${i} }${end}` : `${indent}- k: v${i}${end}\n${indent}  l: w`,
+        ),
+      );
+    fc.assert(
+      fc.property(
+        fc.array(fc.oneof({ arbitrary: line, weight: 3 }, runs), { maxLength: 8 }),
+        (parts) => void expectSame(parts.join('\n')),
+      ),
+      { numRuns: 400 },
+    );
   });
 
   test('an error in an entry is shown at its line and column, of a key that is unknown at the key', () => {
-    const senders = Array.from({ length: 40 }, (_, i) => `    - { prefix: 2001:db8:${i.toString(16)}::/48, ${i === 30 ? 'formt' : 'format'}: ${i === 20 ? 'cnp' : 'standard-cnp'} }`);
-    const text = ['router: { name: r1 }', 'isis: { system-id: 0000.0000.c001, area: 49.0001 }', 'proxy:', '  address: 2001:db8::1', '  accept-from: ["2001:db8::/48"]', '  senders:', ...senders].join('\n');
+    const senders = Array.from(
+      { length: 40 },
+      (_, i) =>
+        `    - { prefix: 2001:db8:${i.toString(16)}::/48, ${i === 30 ? 'formt' : 'format'}: ${i === 20 ? 'cnp' : 'standard-cnp'} }`,
+    );
+    const text = [
+      'router: { name: r1 }',
+      'isis: { system-id: 0000.0000.c001, area: 49.0001 }',
+      'proxy:',
+      '  address: 2001:db8::1',
+      '  accept-from: ["2001:db8::/48"]',
+      '  senders:',
+      ...senders,
+    ].join('\n');
     const places = (of: string): string[] => {
       const result = loadIntent(of, 'cnpd.yaml');
       return result.ok ? [] : result.error.map((e) => `${e.line}:${e.column} ${e.path}: ${e.message}`);
@@ -87,13 +153,28 @@ describe('runs of entries', () => {
 
 describe('too large a file', () => {
   test.each([
-    ['in one line each', (n: number) => `proxy:\n  senders:\n${repeat(n, (i) => `- {prefix: 10.${i % 256}.0.0/16,format: x}`)}`],
-    ['in two lines each', (n: number) => `proxy:\n  senders:\n${repeat(n, (i) => `- prefix: 10.${i % 256}.0.0/16\n  format: x`)}`],
-    ['in one line', (n: number) => `proxy: { senders: [${repeat(n, (i) => `{prefix: 10.${i % 256}.0.0/16,format: x},`).replaceAll('\n', '')}] }`],
+    [
+      'in one line each',
+      (n: number) => `proxy:\n  senders:\n${repeat(n, (i) => `- {prefix: 10.${i % 256}.0.0/16,format: x}`)}`,
+    ],
+    [
+      'in two lines each',
+      (n: number) => `proxy:\n  senders:\n${repeat(n, (i) => `- prefix: 10.${i % 256}.0.0/16\n  format: x`)}`,
+    ],
+    [
+      'in one line',
+      (n: number) =>
+        `proxy: { senders: [${repeat(n, (i) => `{prefix: 10.${i % 256}.0.0/16,format: x},`).replaceAll('\n', '')}] }`,
+    ],
   ])('200,000 senders %s are refused before anything is built', (_how, text) => {
     const source = readSource(text(200_000).slice(0, MAX_FILE_BYTES));
-    expect(source.ok ? [] : source.error.map(({ message }) => message)).toEqual([expect.stringMatching(new RegExp(`^the file has more than ${MAX_SEPARATORS} lines and commas: cnpd holds 65536 senders`))]);
+    expect(source.ok ? [] : source.error.map(({ message }) => message)).toEqual([
+      expect.stringMatching(
+        new RegExp(`^the file has more than ${MAX_SEPARATORS} lines and commas: cnpd holds 65536 senders`),
+      ),
+    ]);
   });
 
-  test('65,536 senders in the longest form, and a comment for each, are not too many', () => expect(65_536 * 4).toBeLessThan(MAX_SEPARATORS));
+  test('65,536 senders in the longest form, and a comment for each, are not too many', () =>
+    expect(65_536 * 4).toBeLessThan(MAX_SEPARATORS));
 });

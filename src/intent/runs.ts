@@ -1,7 +1,9 @@
-// The long lists of cnpd.yaml, read without the YAML library: 65,536 sender prefixes are a hundred times the rest of the file, and a node with its places for every word of them costs
-// seconds and hundreds of megabytes. A run of list entries that are plain mappings of plain words, in the forms `- { prefix: X, format: Y }` and `- prefix: X` with more keys below it, is
-// replaced by one entry that holds a marker. The library reads what is left, and so decides what is a list at all: a marker that does not come back as a whole entry of one stood in a
-// string, or before a line that goes on, and then the library reads everything. Whatever is not surely of this form is left to it too.
+// The long lists of cnpd.yaml, read without the YAML library: 65,536 sender prefixes are a hundred times the rest of
+// the file, and a node with its places for every word of them costs seconds and hundreds of megabytes. A run of list
+// entries that are plain mappings of plain words, in the forms `- { prefix: X, format: Y }` and `- prefix: X` with more
+// keys below it, is replaced by one entry that holds a marker. The library reads what is left, and so decides what is a
+// list at all: a marker that does not come back as a whole entry of one stood in a string, or before a line that goes
+// on, and then the library reads everything. Whatever is not surely of this form is left to it too.
 import type { Place } from './source.ts';
 
 /** A shorter run is not worth it. */
@@ -37,9 +39,14 @@ export class Run {
   /** Where an entry is, or what stands in it under a key. */
   place(index: number, key: string | undefined, of: 'key' | 'value'): Place {
     const start = this.starts[index]!;
-    for (let line = start; key !== undefined && line < (this.starts[index + 1] ?? start + 64) && line < this.lines.length; line++) {
+    for (
+      let line = start;
+      key !== undefined && line < (this.starts[index + 1] ?? start + 64) && line < this.lines.length;
+      line++
+    ) {
       for (const match of this.lines[line]!.matchAll(PAIR)) {
-        if (match[1] === key) return { line: line + 1, column: match.index + 1 + (of === 'key' ? 0 : match[0].length - match[2]!.length) };
+        if (match[1] === key)
+          return { line: line + 1, column: match.index + 1 + (of === 'key' ? 0 : match[0].length - match[2]!.length) };
       }
     }
     return { line: start + 1, column: this.lines[start]!.indexOf('-') + 3 };
@@ -61,7 +68,7 @@ export function shorten(text: string): Shortened | undefined {
   const kept: string[] = [];
   const numbers: number[] = [];
   const runs = new Map<string, Run>();
-  for (let at = 0; at < lines.length; ) {
+  for (let at = 0; at < lines.length;) {
     const run = new Run(lines);
     const indent = indentOf(lines[at]!);
     const end = indent < 0 ? at : readRun(lines, at, indent, run);
@@ -74,7 +81,9 @@ export function shorten(text: string): Shortened | undefined {
       at = end;
     }
   }
-  return runs.size === 0 ? undefined : { text: kept.join('\n'), runs, lineOf: (line) => numbers[Math.min(line, numbers.length) - 1] ?? 1 };
+  return runs.size === 0
+    ? undefined
+    : { text: kept.join('\n'), runs, lineOf: (line) => numbers[Math.min(line, numbers.length) - 1] ?? 1 };
 }
 
 /** Spaces before the dash of a list entry; −1: it is none. */
@@ -95,7 +104,11 @@ function readRun(lines: readonly string[], from: number, indent: number, run: Ru
     const entry = Object.create(null) as Entry;
     let next = at + 1;
     let good = put(entry, first[2]!);
-    for (let more = flow ? null : NEXT.exec(lines[next] ?? ''); good && more?.[1]!.length === indent + 2; more = NEXT.exec(lines[next] ?? '')) {
+    for (
+      let more = flow ? null : NEXT.exec(lines[next] ?? '');
+      good && more?.[1]!.length === indent + 2;
+      more = NEXT.exec(lines[next] ?? '')
+    ) {
       good = put(entry, more[2]!);
       next++;
     }

@@ -1,12 +1,27 @@
-// What of cnpd.yaml must not be repeated: whatever stands under an `authentication`, is a `hmac-key`, or stands under a key that was meant to
-// be one of those or of their keys. In a section that has such keys, and in one that nobody knows, whatever a name that nobody knows is followed by is hidden too: `psk:` may have been meant
-// for `hmac-key:`. Values are masked by their path, quoted lines by their text, because a line has to be safe also when the file is no YAML.
+// What of cnpd.yaml must not be repeated: whatever stands under an `authentication`, is a `hmac-key`, or stands under a
+// key that was meant to be one of those or of their keys. In a section that has such keys, and in one that nobody
+// knows, whatever a name that nobody knows is followed by is hidden too: `psk:` may have been meant for `hmac-key:`.
+// Values are masked by their path, quoted lines by their text, because a line has to be safe also when the file is no
+// YAML.
 import { intentJsonSchema } from './json-schema.ts';
 import { type Path, nearest } from './words.ts';
 
 export const HIDDEN = '<hidden>';
 
-const KEYS = ['authentication', 'interface', 'area', 'domain', 'hmac-md5', 'key-id', 'md5', 'hmac-sha-1', 'hmac-sha-256', 'hmac-sha-384', 'hmac-sha-512', 'hmac-key'];
+const KEYS = [
+  'authentication',
+  'interface',
+  'area',
+  'domain',
+  'hmac-md5',
+  'key-id',
+  'md5',
+  'hmac-sha-1',
+  'hmac-sha-256',
+  'hmac-sha-384',
+  'hmac-sha-512',
+  'hmac-key',
+];
 const LOOKS_SECRET = /auth|hmac|passw|secret|^key$|md5|sha-?[1235]/i;
 /** Sections with keys in them. */
 const KEYED = ['isis', 'ospfv2', 'ospfv3', 'stamp'];
@@ -15,7 +30,8 @@ const MEANT = ['authentication', 'hmac-md5', 'hmac-key'];
 /** Pieces of the two names, one more than the slips that `nearest` forgives: in most files it need not be asked. */
 const RESEMBLES = /aut|hen|tic|ati|on|hma|c[-_][mk]|d5|key/i;
 
-const isSecretKey = (word: string): boolean => LOOKS_SECRET.test(word) || (RESEMBLES.test(word) && nearest(word, MEANT) !== undefined);
+const isSecretKey = (word: string): boolean =>
+  LOOKS_SECRET.test(word) || (RESEMBLES.test(word) && nearest(word, MEANT) !== undefined);
 
 let names: { readonly sections: ReadonlySet<string>; readonly all: ReadonlySet<string> } | undefined;
 
@@ -37,15 +53,19 @@ function known(): NonNullable<typeof names> {
 }
 
 /** Whether what stands at `path` may be a key of authentication, or be in the place of a section that has one. */
-export const isSecret = (path: Path): boolean => path.some((step) => typeof step === 'string' && isSecretKey(step)) || (path.length === 1 && KEYED.includes(String(path[0])));
+export const isSecret = (path: Path): boolean =>
+  path.some((step) => typeof step === 'string' && isSecretKey(step)) ||
+  (path.length === 1 && KEYED.includes(String(path[0])));
 
 /** A name and its value without the colon, or the space, between them. */
 const RUN_TOGETHER = /\S[\s=:]+\S/;
 
 /** Whether a name of a mapping may be shown: `hmac-md5:KEY`, without the space, is a name without a value. */
-export const isSafeName = (path: Path, name: string, hasValue: boolean): boolean => hasValue || KEYS.includes(name) || !(isSecret(path) || isSecretKey(name) || RUN_TOGETHER.test(name));
+export const isSafeName = (path: Path, name: string, hasValue: boolean): boolean =>
+  hasValue || KEYS.includes(name) || !(isSecret(path) || isSecretKey(name) || RUN_TOGETHER.test(name));
 
-const SECTION = /^(?:router|isis|ospfv2|ospfv3|bgp|proxy|queue-pairs|ports|border-ports|border-allow|notifications|srv6|stamp|code-points|gnmi|log)\s*:/;
+const SECTION =
+  /^(?:router|isis|ospfv2|ospfv3|bgp|proxy|queue-pairs|ports|border-ports|border-allow|notifications|srv6|stamp|code-points|gnmi|log)\s*:/;
 // Each word is tried once, from its beginning: a long line must not take the square of its length.
 const NAME = /\?\s+["']?([\w-]+)|(?<![\w-])([\w-]+)["']?\s*:/g;
 /** Four digits of an IPv6 address look like a name with its colon. */
@@ -55,7 +75,9 @@ const TOP = /^["']?([\w-]+)["']?\s*:\s*([^\s[{#])?/;
 /** A name that is followed by something else than a colon. */
 const NO_COLON = /^[\s-]*["']?[A-Za-z_][\w-]*["']?(?=(?:\s*=|\s+)\s*[^\s:#])/;
 /** The beginning of a line that holds nothing but names. */
-const STRUCTURE = new RegExp(`^[\\s?{-]*(?:(?:isis|ospfv2|ospfv3|areas|bgp|gobgp|tls|stamp|${KEYS.join('|')})\\s*:(?=\\s|$)[\\s{]*)*`);
+const STRUCTURE = new RegExp(
+  `^[\\s?{-]*(?:(?:isis|ospfv2|ospfv3|areas|bgp|gobgp|tls|stamp|${KEYS.join('|')})\\s*:(?=\\s|$)[\\s{]*)*`,
+);
 /** YAML allows the items of a list at the indentation of its name. */
 const LIST_ITEM = /^\s*-(?:\s|$)/;
 const COMMENT = /(?:^|\s)#[^]*$/;
@@ -74,12 +96,18 @@ export function hiddenFrom(lines: readonly string[], wellFormed: boolean): numbe
   return lines.map((line) => {
     const indent = line.search(/\S|$/);
     const blank = line.replace(COMMENT, '').trim() === '';
-    if (!blank && within !== undefined && (within === -1 ? SECTION.test(line) : indent < within || (indent === within && !LIST_ITEM.test(line)))) within = undefined;
+    if (
+      !blank &&
+      within !== undefined &&
+      (within === -1 ? SECTION.test(line) : indent < within || (indent === within && !LIST_ITEM.test(line)))
+    )
+      within = undefined;
     brackets = (brackets && !SECTION.test(line)) || /[[{]/.test(line);
     if (within !== undefined) return structureOf(line);
     const top = TOP.exec(line);
     if (top) keyed = KEYED.includes(top[1]!) || !known().sections.has(top[1]!);
-    const mayBeSecret = (word: string): boolean => isSecretKey(word) || (keyed && !known().all.has(word) && !ADDRESS_PART.test(word));
+    const mayBeSecret = (word: string): boolean =>
+      isSecretKey(word) || (keyed && !known().all.has(word) && !ADDRESS_PART.test(word));
     const plain = line.replace(COMMENT, '');
     const name = [...plain.matchAll(NAME)].find((match) => mayBeSecret(match[1] ?? match[2]!));
     if (!name) return !keyed ? Infinity : top?.[2] !== undefined ? line.indexOf(':') + 1 : withoutColon(plain);

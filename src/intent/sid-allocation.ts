@@ -1,5 +1,6 @@
-// The END.CON SID of an entry that names none: taken out of its locator by the table that it looks senders up in, so that it is the same after every reload and
-// restart, and two tables have two (decision E6). In `2001:db8:c::/48` it is 2001:db8:c::c0:0:fe for the main table.
+// The END.CON SID of an entry that names none: taken out of its locator by the table that it looks senders up in, so
+// that it is the same after every reload and restart, and two tables have two (decision E6). In `2001:db8:c::/48` it is
+// 2001:db8:c::c0:0:fe for the main table.
 import type { IpAddress } from '../model/address.ts';
 import type { Prefix } from '../model/prefix.ts';
 

@@ -9,7 +9,12 @@ const tree = (text: string): unknown => {
 };
 
 test('every scalar stays text, and nothing written is null', () => {
-  expect(tree('a: 49.0010\nb: [off, 0x10, ~, "", 1e3]\nc:\nd: {e: true}\n')).toEqual({ a: '49.0010', b: ['off', '0x10', '~', '', '1e3'], c: null, d: { e: 'true' } });
+  expect(tree('a: 49.0010\nb: [off, 0x10, ~, "", 1e3]\nc:\nd: {e: true}\n')).toEqual({
+    a: '49.0010',
+    b: ['off', '0x10', '~', '', '1e3'],
+    c: null,
+    d: { e: 'true' },
+  });
 });
 
 test('the place of a value, of a key, of something missing and of an empty value', () => {
@@ -34,7 +39,17 @@ describe('a hostile file ends in an error, soon', () => {
     ['compact sequences', '- '.repeat(n)],
     ['complex keys', '? '.repeat(n)],
     ['indentation', Array.from({ length: 1200 }, (_, i) => `${' '.repeat(i)}a:`).join('\n')],
-    ['an alias bomb', levels.map((c, i) => `${c}: &${c} [${Array<string>(9).fill(i === 0 ? 'x' : `*${levels[i - 1]}`).join(',')}]`).join('\n')],
+    [
+      'an alias bomb',
+      levels
+        .map(
+          (c, i) =>
+            `${c}: &${c} [${Array<string>(9)
+              .fill(i === 0 ? 'x' : `*${levels[i - 1]}`)
+              .join(',')}]`,
+        )
+        .join('\n'),
+    ],
     ['an alias to its own parent', 'router: &r\n  name: *r\n'],
     ['20,000 unknown keys', Array.from({ length: 20_000 }, (_, i) => `k${i}: x`).join('\n')],
     ['one key 20,000 times', 'k: x\n'.repeat(20_000)],
@@ -55,8 +70,71 @@ describe('a hostile file ends in an error, soon', () => {
 
   test('whatever the text, the loader answers', () => {
     const token = fc.constantFrom(
-      'router', 'name', 'isis', 'proxy', 'ports', 'senders', 'prefix', 'interface', 'k-max', 'ecn', 'log', 'notifications', 'order', 'supports', 'long-haul', 'severity', 'escalation', 'early', 'objects', 'srv6', 'end-con', 'core-ports', 'dscp', 'stamp', 'targets', 'border-allow', 'inbound', ': ', ':\n', '\n', '\n  ', '\n    ', '- ', '- { ', ' }', '{', '}', '[', ']', ', ',
-      '"', "'", '&a ', '*a', '!!str ', '|\n', '>', '#', '? ', '---\n', '...', '%YAML 1.1\n', '<<', '~', '1', 'off', '::/0', '10.0.0.0/8', '1kB', '\t', '\r\n', '\u2028', '\ud800', '__proto__', 'constructor',
+      'router',
+      'name',
+      'isis',
+      'proxy',
+      'ports',
+      'senders',
+      'prefix',
+      'interface',
+      'k-max',
+      'ecn',
+      'log',
+      'notifications',
+      'order',
+      'supports',
+      'long-haul',
+      'severity',
+      'escalation',
+      'early',
+      'objects',
+      'srv6',
+      'end-con',
+      'core-ports',
+      'dscp',
+      'stamp',
+      'targets',
+      'border-allow',
+      'inbound',
+      ': ',
+      ':\n',
+      '\n',
+      '\n  ',
+      '\n    ',
+      '- ',
+      '- { ',
+      ' }',
+      '{',
+      '}',
+      '[',
+      ']',
+      ', ',
+      '"',
+      "'",
+      '&a ',
+      '*a',
+      '!!str ',
+      '|\n',
+      '>',
+      '#',
+      '? ',
+      '---\n',
+      '...',
+      '%YAML 1.1\n',
+      '<<',
+      '~',
+      '1',
+      'off',
+      '::/0',
+      '10.0.0.0/8',
+      '1kB',
+      '\t',
+      '\r\n',
+      '\u2028',
+      '\ud800',
+      '__proto__',
+      'constructor',
     );
     fc.assert(
       fc.property(fc.array(token, { maxLength: 40 }), (tokens) => {
@@ -69,8 +147,18 @@ describe('a hostile file ends in an error, soon', () => {
 });
 
 test('10,000 sender prefixes are accepted', () => {
-  const senders = Array.from({ length: 10_000 }, (_, i) => `    - { prefix: 2001:db8:${i.toString(16)}::/48, format: standard-cnp }`);
-  const text = ['router: { name: r1 }', 'proxy:', '  address: 2001:db8::1', '  accept-from: ["2001:db8::/48"]', '  senders:', ...senders].join('\n');
+  const senders = Array.from(
+    { length: 10_000 },
+    (_, i) => `    - { prefix: 2001:db8:${i.toString(16)}::/48, format: standard-cnp }`,
+  );
+  const text = [
+    'router: { name: r1 }',
+    'proxy:',
+    '  address: 2001:db8::1',
+    '  accept-from: ["2001:db8::/48"]',
+    '  senders:',
+    ...senders,
+  ].join('\n');
   const result = loadIntent(text, 'cnpd.yaml');
   expect(result.ok && result.value.proxy?.senders.length).toBe(10_000);
 });

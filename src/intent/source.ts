@@ -1,7 +1,22 @@
-// cnpd.yaml as text → a tree of mappings, lists and strings, with the place of everything in it (YAML 1.2). Every scalar stays text (the "failsafe"
-// schema), because only the key knows what it should be. Aliases, tags and merge keys are refused: a configuration file of this size needs
-// none, and without them no file can grow when it is read.
-import { type Document, LineCounter, type Node, Pair, Scalar, type YAMLError, YAMLMap, YAMLSeq, isAlias, isMap, isNode, isScalar, isSeq, parseDocument } from 'yaml';
+// cnpd.yaml as text → a tree of mappings, lists and strings, with the place of everything in it (YAML 1.2). Every
+// scalar stays text (the "failsafe" schema), because only the key knows what it should be. Aliases, tags and merge keys
+// are refused: a configuration file of this size needs none, and without them no file can grow when it is read.
+import {
+  type Document,
+  LineCounter,
+  type Node,
+  Pair,
+  Scalar,
+  type YAMLError,
+  YAMLMap,
+  YAMLSeq,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  parseDocument,
+} from 'yaml';
 import { type Result, fail, ok } from '../model/result.ts';
 import { type Run, type Shortened, shorten } from './runs.ts';
 import { HIDDEN, isSafeName } from './secrets.ts';
@@ -40,12 +55,31 @@ export interface Source {
 
 /** Fails when the text is no YAML at all; what it reports then is all that can be said. */
 export function readSource(text: string): Result<Source, SourceError[]> {
-  const refuse = (place: Place, found: string, allowed: string, message: string): Result<Source, SourceError[]> => fail([{ ...place, path: [], found, allowed, message }]);
+  const refuse = (place: Place, found: string, allowed: string, message: string): Result<Source, SourceError[]> =>
+    fail([{ ...place, path: [], found, allowed, message }]);
   const top = { line: 1, column: 1 };
-  if (text.length > MAX_FILE_BYTES) return refuse(top, `${text.length} characters`, `at most ${MAX_FILE_BYTES}`, `the file is larger than ${MAX_FILE_BYTES} characters`);
+  if (text.length > MAX_FILE_BYTES)
+    return refuse(
+      top,
+      `${text.length} characters`,
+      `at most ${MAX_FILE_BYTES}`,
+      `the file is larger than ${MAX_FILE_BYTES} characters`,
+    );
   const deep = tooDeep(text);
-  if (deep) return refuse(deep, 'nested collections', `at most ${MAX_DEPTH} levels`, `collections are nested more than ${MAX_DEPTH} levels deep`);
-  if (tooMany(text)) return refuse(top, 'too many entries', `at most ${MAX_SEPARATORS} lines and commas`, `the file has more than ${MAX_SEPARATORS} lines and commas: cnpd holds 65536 senders and a few thousand of everything else`);
+  if (deep)
+    return refuse(
+      deep,
+      'nested collections',
+      `at most ${MAX_DEPTH} levels`,
+      `collections are nested more than ${MAX_DEPTH} levels deep`,
+    );
+  if (tooMany(text))
+    return refuse(
+      top,
+      'too many entries',
+      `at most ${MAX_SEPARATORS} lines and commas`,
+      `the file has more than ${MAX_SEPARATORS} lines and commas: cnpd holds 65536 senders and a few thousand of everything else`,
+    );
   try {
     const shortened = shorten(text);
     const short = shortened && parse(shortened.text, shortened);
@@ -53,7 +87,12 @@ export function readSource(text: string): Result<Source, SourceError[]> {
   } catch (error) {
     // The parser recurses: what is nested too deep for it ends here instead of ending the process.
     if (!(error instanceof RangeError)) throw error;
-    return refuse(top, 'nested collections', `at most ${MAX_DEPTH} levels`, `collections are nested more than ${MAX_DEPTH} levels deep`);
+    return refuse(
+      top,
+      'nested collections',
+      `at most ${MAX_DEPTH} levels`,
+      `collections are nested more than ${MAX_DEPTH} levels deep`,
+    );
   }
 }
 
@@ -67,13 +106,23 @@ function parse(text: string, shortened: Shortened | undefined): Result<Source, S
     const { line, col } = lines.linePos(offset);
     return { line: shortened ? shortened.lineOf(line) : Math.max(1, line), column: Math.max(1, col) };
   };
-  const document = parseDocument(text, { schema: 'failsafe', lineCounter: lines, prettyErrors: false, logLevel: 'error', uniqueKeys: false });
+  const document = parseDocument(text, {
+    schema: 'failsafe',
+    lineCounter: lines,
+    prettyErrors: false,
+    logLevel: 'error',
+    uniqueKeys: false,
+  });
   if (document.errors.length > 0) return fail(document.errors.map((error) => syntaxError(error, place)));
   // The library's own check for duplicate keys takes the square of their number; the reader makes it.
   const reader = new TreeReader(place, shortened?.runs ?? NO_RUNS);
   const tree = document.contents === null ? null : reader.read(document.contents, []);
   if (reader.runsRead !== (shortened?.runs.size ?? 0)) return undefined;
-  return ok({ tree, errors: reader.errors, locate: (path, of = 'value') => placeOf({ document, runs: shortened?.runs ?? NO_RUNS, place }, path, of) });
+  return ok({
+    tree,
+    errors: reader.errors,
+    locate: (path, of = 'value') => placeOf({ document, runs: shortened?.runs ?? NO_RUNS, place }, path, of),
+  });
 }
 
 /** Before anything is built: what is longer than any file that is taken costs a pass over its characters. */
@@ -86,7 +135,10 @@ function tooMany(text: string): boolean {
   return false;
 }
 
-/** Where brackets, or the `- - -` that opens a line, nest too deep: the parser's time grows with the square of the depth. A bound, not a parse: quotes are not looked at. */
+/**
+ * Where brackets, or the `- - -` that opens a line, nest too deep: the parser's time grows with the square of the
+ * depth. A bound, not a parse: quotes are not looked at.
+ */
 function tooDeep(text: string): Place | undefined {
   let [line, lineStart, brackets, opening] = [1, 0, 0, 0];
   let atStart = true;
@@ -97,17 +149,28 @@ function tooDeep(text: string): Place | undefined {
     else if (c === ']' || c === '}') brackets = Math.max(0, brackets - 1);
     if (atStart && '-?:'.includes(c)) opening++;
     else if (!' \t\r\n'.includes(c)) atStart = false;
-    if (brackets > 4 * MAX_DEPTH || (atStart && (opening > MAX_DEPTH || i - lineStart > MAX_INDENT))) return { line, column: i - lineStart + 1 };
+    if (brackets > 4 * MAX_DEPTH || (atStart && (opening > MAX_DEPTH || i - lineStart > MAX_INDENT)))
+      return { line, column: i - lineStart + 1 };
   }
   return undefined;
 }
 
 function syntaxError(error: YAMLError, place: (offset: number) => Place): SourceError {
-  return { ...place(error.pos[0]), path: [], found: 'text that is not YAML', allowed: 'YAML 1.2', message: `YAML: ${withoutText(error.message)}` };
+  return {
+    ...place(error.pos[0]),
+    path: [],
+    found: 'text that is not YAML',
+    allowed: 'YAML 1.2',
+    message: `YAML: ${withoutText(error.message)}`,
+  };
 }
 
 /** The parser's sentence without what it quotes of the file: that may be a key, and the line is shown anyway. */
-const withoutText = (message: string): string => message.split('\n')[0]!.replace(/: .*$|["'`\\].*$/, '').trim();
+const withoutText = (message: string): string =>
+  message
+    .split('\n')[0]!
+    .replace(/: .*$|["'`\\].*$/, '')
+    .trim();
 
 class TreeReader {
   readonly errors: SourceError[] = [];
@@ -124,8 +187,10 @@ class TreeReader {
   read(node: unknown, path: Path): unknown {
     if (path.length > MAX_DEPTH) throw new RangeError('too deep');
     if (!isNode(node)) return null;
-    if (isAlias(node)) return this.refuse(node, path, 'an alias', 'the value itself', 'aliases are not allowed: write the value out');
-    if (node.tag !== undefined && !DEFAULT_TAGS.has(node.tag)) this.refuse(node, path, 'a tag', 'no tag', 'tags are not allowed');
+    if (isAlias(node))
+      return this.refuse(node, path, 'an alias', 'the value itself', 'aliases are not allowed: write the value out');
+    if (node.tag !== undefined && !DEFAULT_TAGS.has(node.tag))
+      this.refuse(node, path, 'a tag', 'no tag', 'tags are not allowed');
     if (isScalar(node)) return isEmpty(node) ? null : String(node.value);
     if (isSeq(node)) return this.readSeq(node, path);
     return isMap(node) ? this.readMap(node, path) : null;
@@ -146,12 +211,19 @@ class TreeReader {
     const out = Object.create(null) as Record<string, unknown>;
     for (const pair of map.items) {
       if (!isScalar(pair.key)) {
-        this.refuse(isNode(pair.key) ? pair.key : map, path, 'a collection or an alias as a key', 'a name', 'a key must be plain text');
+        this.refuse(
+          isNode(pair.key) ? pair.key : map,
+          path,
+          'a collection or an alias as a key',
+          'a name',
+          'a key must be plain text',
+        );
         continue;
       }
       const key = String(pair.key.value);
       const shown = isSafeName(path, key, isNode(pair.value) && !isEmpty(pair.value)) ? key : HIDDEN;
-      if (key in out) this.refuse(pair.key, [...path, shown], `"${shown}" again`, 'each key once', 'this key stands here twice');
+      if (key in out)
+        this.refuse(pair.key, [...path, shown], `"${shown}" again`, 'each key once', 'this key stands here twice');
       else out[key] = this.read(pair.value, [...path, key]);
     }
     return out;
@@ -165,7 +237,8 @@ class TreeReader {
 
 const DEFAULT_TAGS = new Set(['tag:yaml.org,2002:map', 'tag:yaml.org,2002:seq', 'tag:yaml.org,2002:str']);
 
-const findPair = (map: YAMLMap, key: string): Pair | undefined => map.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === key);
+const findPair = (map: YAMLMap, key: string): Pair | undefined =>
+  map.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === key);
 
 const isEmpty = (node: unknown): boolean => isScalar(node) && node.type === Scalar.PLAIN && node.source === '';
 
@@ -173,7 +246,8 @@ const offsetOfNode = (node: unknown): number | undefined => (isNode(node) ? node
 
 type Runs = ReadonlyMap<string, Run>;
 const NO_RUNS: Runs = new Map();
-const runOf = (runs: Runs, node: unknown): Run | undefined => (runs.size > 0 && isScalar(node) && node.type === Scalar.PLAIN ? runs.get(String(node.value)) : undefined);
+const runOf = (runs: Runs, node: unknown): Run | undefined =>
+  runs.size > 0 && isScalar(node) && node.type === Scalar.PLAIN ? runs.get(String(node.value)) : undefined;
 
 interface Parsed {
   readonly document: Document.Parsed;
@@ -182,7 +256,11 @@ interface Parsed {
 }
 
 /** The entry of a list, or the run that it is in and its place there. */
-function entryOf(seq: YAMLSeq, index: number, runs: Runs): { readonly node: unknown } | { readonly run: Run; readonly index: number } {
+function entryOf(
+  seq: YAMLSeq,
+  index: number,
+  runs: Runs,
+): { readonly node: unknown } | { readonly run: Run; readonly index: number } {
   let left = index;
   for (const node of runs.size === 0 ? [] : seq.items) {
     const run = runOf(runs, node);
@@ -199,7 +277,8 @@ function placeOf({ document, runs, place }: Parsed, path: Path, of: 'key' | 'val
   for (const [depth, step] of path.entries()) {
     const pair = isMap(node) && typeof step === 'string' ? findPair(node, step) : undefined;
     const entry = isSeq(node) && typeof step === 'number' ? entryOf(node, step, runs) : undefined;
-    if (entry && 'run' in entry) return entry.run.place(entry.index, path[depth + 1]?.toString(), depth + 2 < path.length ? 'key' : of);
+    if (entry && 'run' in entry)
+      return entry.run.place(entry.index, path[depth + 1]?.toString(), depth + 2 < path.length ? 'key' : of);
     const next = pair ? pair.value : entry?.node;
     if (!pair && next === undefined) return place(offset);
     const key = offsetOfNode(pair?.key);

@@ -1,22 +1,69 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { SIZE_UNITS, TIME_UNITS, parseBitRate, parseByteRate, parseFactor, parsePercent, parseRate, parseSize, parseTime } from './units.ts';
+import {
+  SIZE_UNITS,
+  TIME_UNITS,
+  parseBitRate,
+  parseByteRate,
+  parseFactor,
+  parsePercent,
+  parseRate,
+  parseSize,
+  parseTime,
+} from './units.ts';
 
 test.each([
-  ['0', 0], ['1', 1], ['50000', 50_000], ['1B', 1], ['50kB', 50_000], ['50 kB', 50_000], ['1.5kB', 1500], ['1MB', 1_000_000], ['1GB', 1_000_000_000],
-  ['50KiB', 51_200], ['1MiB', 1_048_576], ['0.125kB', 125], ['4294967295B', 4_294_967_295],
+  ['0', 0],
+  ['1', 1],
+  ['50000', 50_000],
+  ['1B', 1],
+  ['50kB', 50_000],
+  ['50 kB', 50_000],
+  ['1.5kB', 1500],
+  ['1MB', 1_000_000],
+  ['1GB', 1_000_000_000],
+  ['50KiB', 51_200],
+  ['1MiB', 1_048_576],
+  ['0.125kB', 125],
+  ['4294967295B', 4_294_967_295],
 ])('%s is %i bytes', (text, bytes) => {
   expect(parseSize(text)).toBe(bytes);
 });
 
-test.each(['', 'kB', '50kb', '50KB', '50 kilobytes', '-1', '1e3', '1.0005kB', '0.5B', '50kB ', ' 50kB', '50  kB', '1_000', '0x10', '1.', '.5kB', '50kbit', '50kB/s', '9999999999999'])(
-  '%j is no size',
-  (text) => {
-    expect(parseSize(text)).toBeUndefined();
-  },
-);
+test.each([
+  '',
+  'kB',
+  '50kb',
+  '50KB',
+  '50 kilobytes',
+  '-1',
+  '1e3',
+  '1.0005kB',
+  '0.5B',
+  '50kB ',
+  ' 50kB',
+  '50  kB',
+  '1_000',
+  '0x10',
+  '1.',
+  '.5kB',
+  '50kbit',
+  '50kB/s',
+  '9999999999999',
+])('%j is no size', (text) => {
+  expect(parseSize(text)).toBeUndefined();
+});
 
-test.each([['20ms', 20], ['50us', 0.05], ['3s', 3000], ['2min', 120_000], ['1h', 3_600_000], ['1.5s', 1500], ['500ns', 0.0005], ['0s', 0]])('%s is %d ms', (text, ms) => {
+test.each([
+  ['20ms', 20],
+  ['50us', 0.05],
+  ['3s', 3000],
+  ['2min', 120_000],
+  ['1h', 3_600_000],
+  ['1.5s', 1500],
+  ['500ns', 0.0005],
+  ['0s', 0],
+])('%s is %d ms', (text, ms) => {
   expect(parseTime(text)).toBe(ms);
 });
 
@@ -24,7 +71,12 @@ test.each(['', '20', '3 seconds', '3S', '20 m', '-1s', '1s2ms', '0.5ns'])('%j is
   expect(parseTime(text)).toBeUndefined();
 });
 
-test.each([['1000/s', 1000], ['10k/s', 10_000], ['1.5k/s', 1500], ['2M/s', 2_000_000]])('%s is %d a second', (text, rate) => {
+test.each([
+  ['1000/s', 1000],
+  ['10k/s', 10_000],
+  ['1.5k/s', 1500],
+  ['2M/s', 2_000_000],
+])('%s is %d a second', (text, rate) => {
   expect(parseRate(text)).toBe(rate);
 });
 
@@ -49,19 +101,38 @@ describe('exactness', () => {
   });
 });
 
-test.each([['100Gbit', 100e9], ['2.5 Gbit', 2.5e9], ['64kbit', 64_000], ['1.6Tbit', 1.6e12]])('%s is %d bit/s', (text, bits) => {
+test.each([
+  ['100Gbit', 100e9],
+  ['2.5 Gbit', 2.5e9],
+  ['64kbit', 64_000],
+  ['1.6Tbit', 1.6e12],
+])('%s is %d bit/s', (text, bits) => {
   expect(parseBitRate(text)).toBe(bits);
 });
 
-test.each([['10MB/s', 10e6], ['1B/s', 1], ['1.5GB/s', 1.5e9]])('%s is %d bytes a second', (text, bytes) => {
+test.each([
+  ['10MB/s', 10e6],
+  ['1B/s', 1],
+  ['1.5GB/s', 1.5e9],
+])('%s is %d bytes a second', (text, bytes) => {
   expect(parseByteRate(text)).toBe(bytes);
 });
 
-test.each([['50%', 0.5], ['0%', 0], ['12.5 %', 0.125], ['0.001%', 0.00001]])('%s is the fraction %d', (text, fraction) => {
+test.each([
+  ['50%', 0.5],
+  ['0%', 0],
+  ['12.5 %', 0.125],
+  ['0.001%', 0.00001],
+])('%s is the fraction %d', (text, fraction) => {
   expect(parsePercent(text)).toBe(fraction);
 });
 
-test.each([['1', 1], ['1.25', 1.25], ['0.001', 0.001], ['100', 100]])('%s is the factor %d', (text, value) => {
+test.each([
+  ['1', 1],
+  ['1.25', 1.25],
+  ['0.001', 0.001],
+  ['100', 100],
+])('%s is the factor %d', (text, value) => {
   expect(parseFactor(text)).toBe(value);
 });
 

@@ -1,9 +1,13 @@
-// Numbers with units as an operator writes them: sizes (`50kB` is 50,000 bytes, `50KiB` is 51,200), times (`20ms`) and rates (`1000/s`).
-// Arithmetic is exact: a value that is no whole number of bytes, nanoseconds or events is refused, never rounded.
+// Numbers with units as an operator writes them: sizes (`50kB` is 50,000 bytes, `50KiB` is 51,200), times (`20ms`) and
+// rates (`1000/s`). Arithmetic is exact: a value that is no whole number of bytes, nanoseconds or events is refused,
+// never rounded.
 
 type Units = Readonly<Record<string, number>>;
 
-/** Multiples of one byte. Decimal as in LHCNP §6.1 and the facts (1 kB = 1000 B); the binary ones for those who mean them. */
+/**
+ * Multiples of one byte. Decimal as in LHCNP §6.1 and the facts (1 kB = 1000 B); the binary ones for those who mean
+ * them.
+ */
 export const SIZE_UNITS: Units = { '': 1, B: 1, kB: 1e3, MB: 1e6, GB: 1e9, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 };
 /** Multiples of one nanosecond. A bare number is refused: nobody can tell its unit. */
 export const TIME_UNITS: Units = { ns: 1, us: 1e3, ms: 1e6, s: 1e9, min: 60e9, h: 3600e9 };

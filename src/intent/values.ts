@@ -1,9 +1,22 @@
-// The kinds of value that cnpd.yaml is made of: how each is written, what is allowed in words, and its JSON Schema. One table entry a kind.
-// A kind reads text, whatever its quoting: YAML alone would make the number 49.001 of the area `49.0010`.
-// Addresses and prefixes are in address-values.ts.
+// The kinds of value that cnpd.yaml is made of: how each is written, what is allowed in words, and its JSON Schema. One
+// table entry a kind. A kind reads text, whatever its quoting: YAML alone would make the number 49.001 of the area
+// `49.0010`. Addresses and prefixes are in address-values.ts.
 import { type Result, fail, ok } from '../model/result.ts';
 import {
-  BIT_RATE_UNITS, BYTE_RATE_UNITS, FACTOR_UNITS, PERCENT_UNITS, RATE_UNITS, SIZE_UNITS, TIME_UNITS, parseBitRate, parseByteRate, parseFactor, parsePercent, parseRate, parseSize, parseTime,
+  BIT_RATE_UNITS,
+  BYTE_RATE_UNITS,
+  FACTOR_UNITS,
+  PERCENT_UNITS,
+  RATE_UNITS,
+  SIZE_UNITS,
+  TIME_UNITS,
+  parseBitRate,
+  parseByteRate,
+  parseFactor,
+  parsePercent,
+  parseRate,
+  parseSize,
+  parseTime,
   unitPattern,
 } from './units.ts';
 
@@ -35,16 +48,28 @@ function patternKind<T>(allowed: string, pattern: string, read: (text: string) =
   };
 }
 
-export const hostname = patternKind('a name of letters, digits, dots, hyphens and underscores, at most 64', '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$', (text) => text);
+export const hostname = patternKind(
+  'a name of letters, digits, dots, hyphens and underscores, at most 64',
+  '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$',
+  (text) => text,
+);
 
 /** Linux: 1 to 15 characters without space, slash or colon. */
-export const interfaceName = patternKind('the name of a network interface, at most 15 characters', '^(?!\\.{1,2}$)[!-.0-9;-~]{1,15}$', (text) => text);
+export const interfaceName = patternKind(
+  'the name of a network interface, at most 15 characters',
+  '^(?!\\.{1,2}$)[!-.0-9;-~]{1,15}$',
+  (text) => text,
+);
 
 /** sun_path holds 107 bytes and a zero. */
 export const socketPath = patternKind('an absolute path of at most 107 characters', '^/[!-~]{1,106}$', (text) => text);
 
 /** As groupadd(8) allows them, and a number, which may be of no group that this machine knows. */
-export const groupName = patternKind('a group: its name, or its number', '^(?:[a-z_][a-z0-9_-]{0,30}[a-z0-9_$-]?|0|[1-9]\\d{0,8})$', (text) => text);
+export const groupName = patternKind(
+  'a group: its name, or its number',
+  '^(?:[a-z_][a-z0-9_-]{0,30}[a-z0-9_$-]?|0|[1-9]\\d{0,8})$',
+  (text) => text,
+);
 
 export const hmacKey: ValueKind<string> = {
   ...patternKind('a key of 1 to 64 printable ASCII characters', '^[ -~]{1,64}$', (text) => text),
@@ -57,11 +82,14 @@ export const md5Key: ValueKind<string> = {
   secret: true,
 };
 
-const hexBytes = (text: string): Uint8Array => Uint8Array.from(text.replaceAll('.', '').match(/../g)!, (pair) => parseInt(pair, 16));
+const hexBytes = (text: string): Uint8Array =>
+  Uint8Array.from(text.replaceAll('.', '').match(/../g)!, (pair) => parseInt(pair, 16));
 
 export const systemId: ValueKind<Uint8Array> = {
-  ...patternKind('a system ID such as 0000.0000.c001, not all zero', '^[0-9a-fA-F]{4}\\.[0-9a-fA-F]{4}\\.[0-9a-fA-F]{4}$', (text) =>
-    /[1-9a-f]/i.test(text) ? hexBytes(text) : undefined,
+  ...patternKind(
+    'a system ID such as 0000.0000.c001, not all zero',
+    '^[0-9a-fA-F]{4}\\.[0-9a-fA-F]{4}\\.[0-9a-fA-F]{4}$',
+    (text) => (/[1-9a-f]/i.test(text) ? hexBytes(text) : undefined),
   ),
 };
 
@@ -89,7 +117,8 @@ export const onOff: ValueKind<boolean> = {
 export const integer = (min: number, max: number): ValueKind<number> => ({
   allowed: `a whole number from ${min} to ${max}`,
   json: { type: ['string', 'integer'], pattern: '^(0|[1-9]\\d{0,9})$', minimum: min, maximum: max },
-  parse: (text) => (/^(0|[1-9]\d{0,9})$/.test(text) && Number(text) >= min && Number(text) <= max ? ok(Number(text)) : fail(undefined)),
+  parse: (text) =>
+    /^(0|[1-9]\d{0,9})$/.test(text) && Number(text) >= min && Number(text) <= max ? ok(Number(text)) : fail(undefined),
 });
 
 interface Quantity {
@@ -146,13 +175,19 @@ export function orWord<T, const W extends string>(word: W, kind: ValueKind<T>): 
 export const deviceId: ValueKind<string> = {
   allowed: 'an identifier of 1 to 64 bytes in UTF-8, without control characters',
   json: { type: ANY_SCALAR, maxLength: 64 },
-  parse: (text) => (text !== '' && Buffer.byteLength(text) <= 64 && !/\p{Cc}|\p{Cs}/u.test(text) ? ok(text) : fail(undefined)),
+  parse: (text) =>
+    text !== '' && Buffer.byteLength(text) <= 64 && !/\p{Cc}|\p{Cs}/u.test(text) ? ok(text) : fail(undefined),
 };
 
-/** Number of a routing table: `main` is 254 (rtnetlink(7)). Of the reserved ones only main is a place for routes to senders. */
+/**
+ * Number of a routing table: `main` is 254 (rtnetlink(7)). Of the reserved ones only main is a place for routes to
+ * senders.
+ */
 export const routingTable: ValueKind<number> = {
   allowed: 'main, or the number of a routing table from 1 to 4294967295, but neither 253 (default) nor 255 (local)',
-  json: { anyOf: [{ enum: ['main'] }, { type: TEXT_OR_NUMBER, pattern: '^[1-9]\\d{0,9}$', minimum: 1, maximum: 0xffff_ffff }] },
+  json: {
+    anyOf: [{ enum: ['main'] }, { type: TEXT_OR_NUMBER, pattern: '^[1-9]\\d{0,9}$', minimum: 1, maximum: 0xffff_ffff }],
+  },
   parse: (text) => {
     if (text === 'main') return ok(254);
     const table = /^[1-9]\d{0,9}$/.test(text) ? Number(text) : NaN;

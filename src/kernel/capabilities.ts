@@ -1,6 +1,7 @@
-// Capabilities (capabilities(7)): which of them cnpd works with, which this process has, and how it gives up the others. They belong to threads, and Node.js has
-// several before its first line of JavaScript runs: what the main thread gives up the others keep. So the process takes them out of the bounding set and
-// starts itself again: an exec ends the other threads, and gives root no more than that set.
+// Capabilities (capabilities(7)): which of them cnpd works with, which this process has, and how it gives up the
+// others. They belong to threads, and Node.js has several before its first line of JavaScript runs: what the main
+// thread gives up the others keep. So the process takes them out of the bounding set and starts itself again: an exec
+// ends the other threads, and gives root no more than that set.
 import { readFileSync } from 'node:fs';
 import { accessRefused, become, dropFromBoundingSet, rootIsPrivileged, setCapabilities } from './ffi/process.ts';
 
@@ -21,14 +22,19 @@ interface Held {
 
 function held(): Held {
   const status = readFileSync('/proc/thread-self/status', 'utf8');
-  const set = (name: string): bigint => BigInt(`0x${new RegExp(`^${name}:\\s*([0-9a-f]+)`, 'm').exec(status)?.[1] ?? '0'}`);
+  const set = (name: string): bigint =>
+    BigInt(`0x${new RegExp(`^${name}:\\s*([0-9a-f]+)`, 'm').exec(status)?.[1] ?? '0'}`);
   return { effective: set('CapEff'), permitted: set('CapPrm'), inheritable: set('CapInh'), bounding: set('CapBnd') };
 }
 
 const has = (set: bigint, bit: bigint): boolean => ((set >> bit) & 1n) === 1n;
 const bitsOf = (set: bigint): number[] => [...set.toString(2)].reverse().flatMap((bit, i) => (bit === '1' ? [i] : []));
-const setOf = (capabilities: readonly Capability[]): bigint => capabilities.reduce((set, name) => set | (1n << KNOWN[name]), 0n);
-const namesOf = (table: Readonly<Record<string, bigint>>, set: bigint): string[] => Object.entries(table).filter(([, bit]) => has(set, bit)).map(([name]) => name);
+const setOf = (capabilities: readonly Capability[]): bigint =>
+  capabilities.reduce((set, name) => set | (1n << KNOWN[name]), 0n);
+const namesOf = (table: Readonly<Record<string, bigint>>, set: bigint): string[] =>
+  Object.entries(table)
+    .filter(([, bit]) => has(set, bit))
+    .map(([name]) => name);
 
 /** Those of this process that cnpd can use, and how many it has besides. */
 export function heldCapabilities(): { used: string[]; others: number } {
@@ -48,8 +54,12 @@ export const superfluous = (keep: readonly Capability[]): number => bitsOf(held(
 
 const wanted = (keep: readonly Capability[]): bigint => setOf([...(Object.keys(NEEDED) as Capability[]), ...keep]);
 
-/** What of this the process may not do with the capabilities in NEEDED alone: symbolic errno, or undefined when it may. */
-export function refusedWithout<T extends { readonly path: string; readonly mode: number }>(uses: readonly T[]): (T & { readonly code: string })[] {
+/**
+ * What of this the process may not do with the capabilities in NEEDED alone: symbolic errno, or undefined when it may.
+ */
+export function refusedWithout<T extends { readonly path: string; readonly mode: number }>(
+  uses: readonly T[],
+): (T & { readonly code: string })[] {
   const now = held();
   setCapabilities({ ...now, effective: now.effective & wanted([]) });
   try {
@@ -76,7 +86,12 @@ export function becomeWithout(keep: readonly Capability[], path: string, argv: r
   const now = held();
   const most = wanted(keep);
   for (const capability of bitsOf(now.bounding & ~most)) dropFromBoundingSet(capability);
-  // A user other than root keeps what is ambient through the exec: that is never more than what is permitted and inheritable.
-  setCapabilities({ effective: now.effective & most, permitted: now.permitted & most, inheritable: now.inheritable & most });
+  // A user other than root keeps what is ambient through the exec: that is never more than what is permitted and
+  // inheritable.
+  setCapabilities({
+    effective: now.effective & most,
+    permitted: now.permitted & most,
+    inheritable: now.inheritable & most,
+  });
   become(path, argv);
 }

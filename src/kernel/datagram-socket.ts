@@ -1,5 +1,6 @@
-// UDP sockets and raw ICMPv6 sockets on the poller (udp(7), raw(7), RFC 3542). Each datagram comes with its source, the TTL or hop limit that was left, and the time at which
-// the kernel received it: what the event loop was busy with meanwhile does not count.
+// UDP sockets and raw ICMPv6 sockets on the poller (udp(7), raw(7), RFC 3542). Each datagram comes with its source, the
+// TTL or hop limit that was left, and the time at which the kernel received it: what the event loop was busy with
+// meanwhile does not count.
 import type { IpAddress } from '../model/address.ts';
 import { ERRNO, KernelError } from './errors.ts';
 import { SOCK, SOL, bindSocket, close, sendTo, setIntOption, setOption, socket, socketName } from './ffi/libc.ts';
@@ -7,7 +8,13 @@ import { type Netns, within } from './netns.ts';
 import type { Poller } from './poller.ts';
 import { ReceiveBatch } from './receive-batch.ts';
 import { RECEIVE_SLOTS, Receiver } from './receiver.ts';
-import { type SocketAddress, decodeSocketAddress, domainOf, encodeSocketAddress, socketAddressSize } from './socket-address.ts';
+import {
+  type SocketAddress,
+  decodeSocketAddress,
+  domainOf,
+  encodeSocketAddress,
+  socketAddressSize,
+} from './socket-address.ts';
 
 const IPPROTO = { IP: 0, UDP: 17, IPV6: 41, ICMPV6: 58 } as const;
 const SO_TIMESTAMPNS = 35;
@@ -26,8 +33,28 @@ interface IpOptions {
   readonly packetInfoIfindex: number;
 }
 const OPTIONS: Readonly<Record<4 | 6, IpOptions>> = {
-  4: { level: IPPROTO.IP, hopLimit: 2, trafficClass: 1, receiveHopLimit: 12, receivedHopLimit: 2, freebind: 15, receivePacketInfo: 8, packetInfo: 8, packetInfoIfindex: 0 },
-  6: { level: IPPROTO.IPV6, hopLimit: 16, trafficClass: 67, receiveHopLimit: 51, receivedHopLimit: 52, freebind: 78, receivePacketInfo: 49, packetInfo: 50, packetInfoIfindex: 16 },
+  4: {
+    level: IPPROTO.IP,
+    hopLimit: 2,
+    trafficClass: 1,
+    receiveHopLimit: 12,
+    receivedHopLimit: 2,
+    freebind: 15,
+    receivePacketInfo: 8,
+    packetInfo: 8,
+    packetInfoIfindex: 0,
+  },
+  6: {
+    level: IPPROTO.IPV6,
+    hopLimit: 16,
+    trafficClass: 67,
+    receiveHopLimit: 51,
+    receivedHopLimit: 52,
+    freebind: 78,
+    receivePacketInfo: 49,
+    packetInfo: 50,
+    packetInfoIfindex: 16,
+  },
 };
 const IPV6_V6ONLY = 26;
 /** Where a socket listens that has no address of its own. */
@@ -50,7 +77,10 @@ export interface Datagram {
 export interface DatagramSocketModules {
   readonly poller: Poller;
   onDatagram(datagram: Datagram): void;
-  /** EMSGSIZE: a datagram was longer than expected and is not delivered. Others are of earlier datagrams that were sent (ECONNREFUSED …). */
+  /**
+   * EMSGSIZE: a datagram was longer than expected and is not delivered. Others are of earlier datagrams that were sent
+   * (ECONNREFUSED …).
+   */
   onError(error: KernelError): void;
 }
 
@@ -87,14 +117,25 @@ export function openUdpSocket(opts: UdpSocketOptions, modules: DatagramSocketMod
     if (family === 6) setIntOption('IPV6_V6ONLY', fd, IPPROTO.IPV6, IPV6_V6ONLY, 1);
     if (opts.freebind === true) setIntOption('IP_FREEBIND', fd, options.level, options.freebind, 1);
     if (opts.hopLimit !== undefined) setIntOption('IP_TTL', fd, options.level, options.hopLimit, opts.hopLimit);
-    if (opts.trafficClass !== undefined) setIntOption('IP_TOS', fd, options.level, options.trafficClass, opts.trafficClass);
-    bindSocket(`bind(UDP, port ${opts.bind?.port ?? 0})`, fd, encodeSocketAddress(opts.bind ?? { address: anyAddress(family), port: 0 }));
+    if (opts.trafficClass !== undefined)
+      setIntOption('IP_TOS', fd, options.level, options.trafficClass, opts.trafficClass);
+    bindSocket(
+      `bind(UDP, port ${opts.bind?.port ?? 0})`,
+      fd,
+      encodeSocketAddress(opts.bind ?? { address: anyAddress(family), port: 0 }),
+    );
     return new KernelDatagramSocket({ fd, family, name: 'UDP', maxDatagram: opts.maxDatagram ?? 1500 }, modules);
   });
 }
 
-/** Receives ICMPv6 messages of the given types that are for this host; the kernel has checked their checksums. @throws KernelError EPERM */
-export function openIcmpv6Socket(opts: { readonly netns?: Netns | undefined; readonly types: readonly number[] }, modules: DatagramSocketModules): DatagramSocket {
+/**
+ * Receives ICMPv6 messages of the given types that are for this host; the kernel has checked their checksums. @throws
+ * KernelError EPERM
+ */
+export function openIcmpv6Socket(
+  opts: { readonly netns?: Netns | undefined; readonly types: readonly number[] },
+  modules: DatagramSocketModules,
+): DatagramSocket {
   const fd = within(opts.netns, () => socket('socket(ICMPv6)', domainOf(6), SOCK.RAW, IPPROTO.ICMPV6));
   return guarded(fd, () => {
     // struct icmp6_filter: a bit for each type, set to block.
@@ -129,15 +170,29 @@ class KernelDatagramSocket implements DatagramSocket {
     setIntOption('IP_PKTINFO', fd, options.level, options.receivePacketInfo, 1);
     const nameSize = socketAddressSize(family);
     this.port = decodeSocketAddress(socketName(fd, nameSize), family).port;
-    const batch = new ReceiveBatch({ slots: RECEIVE_SLOTS, slotSize: opts.maxDatagram, nameSize, controlSize: CONTROL.size });
-    const deliver = (i: number): void => modules.onDatagram({ data: batch.data(i), from: decodeSocketAddress(batch.name(i), family), ...readControl(batch.control(i), options) });
-    this.receiver = new Receiver({ fd, batch, operation: `receive(${name})`, unit: 'a datagram' }, { ...modules, deliver });
+    const batch = new ReceiveBatch({
+      slots: RECEIVE_SLOTS,
+      slotSize: opts.maxDatagram,
+      nameSize,
+      controlSize: CONTROL.size,
+    });
+    const deliver = (i: number): void =>
+      modules.onDatagram({
+        data: batch.data(i),
+        from: decodeSocketAddress(batch.name(i), family),
+        ...readControl(batch.control(i), options),
+      });
+    this.receiver = new Receiver(
+      { fd, batch, operation: `receive(${name})`, unit: 'a datagram' },
+      { ...modules, deliver },
+    );
   }
 
   send(data: Uint8Array, to: SocketAddress): void {
     if (this.receiver.closed) throw new Error(`this ${this.name} socket was closed`);
     const operation = `send(${this.name}, IPv${this.family})`;
-    if (sendTo(operation, this.receiver.fd, data, encodeSocketAddress(to)) === undefined) throw new KernelError(operation, ERRNO.ENOBUFS, 'the send buffer is full');
+    if (sendTo(operation, this.receiver.fd, data, encodeSocketAddress(to)) === undefined)
+      throw new KernelError(operation, ERRNO.ENOBUFS, 'the send buffer is full');
   }
 
   close(): void {
@@ -150,16 +205,18 @@ function readControl(bytes: Uint8Array, options: IpOptions): Pick<Datagram, 'hop
   let hopLimit: number | undefined;
   let receivedNs: bigint | undefined;
   let ifindex: number | undefined;
-  for (let at = 0; at + CONTROL.header <= bytes.length; ) {
+  for (let at = 0; at + CONTROL.header <= bytes.length;) {
     const length = Number(view.getBigUint64(at, true));
     if (length < CONTROL.header || at + length > bytes.length) break;
     const level = view.getInt32(at + CONTROL.level, true);
     const type = view.getInt32(at + CONTROL.type, true);
     const data = at + CONTROL.header;
     // struct timespec: seconds, nanoseconds.
-    if (level === SOL.SOCKET && type === SO_TIMESTAMPNS) receivedNs = view.getBigInt64(data, true) * 1_000_000_000n + view.getBigInt64(data + 8, true);
+    if (level === SOL.SOCKET && type === SO_TIMESTAMPNS)
+      receivedNs = view.getBigInt64(data, true) * 1_000_000_000n + view.getBigInt64(data + 8, true);
     if (level === options.level && type === options.receivedHopLimit) hopLimit = view.getInt32(data, true);
-    if (level === options.level && type === options.packetInfo) ifindex = view.getUint32(data + options.packetInfoIfindex, true);
+    if (level === options.level && type === options.packetInfo)
+      ifindex = view.getUint32(data + options.packetInfoIfindex, true);
     at += (length + 7) & ~7;
   }
   return { hopLimit, receivedNs, ifindex };

@@ -5,20 +5,34 @@ import { possibleCpus } from './bpf/map.ts';
 import { writeText } from './ffi.ts';
 
 describe('KernelError', () => {
-  it('says what was attempted, the code, its meaning, and the kernel\'s words', () => {
+  it("says what was attempted, the code, its meaning, and the kernel's words", () => {
     const error = new KernelError('bind(eth0)', 19, 'Device does not exist');
     expect(error.message).toBe('bind(eth0): ENODEV (no such device): Device does not exist');
-    expect([error.code, error.errno, error.operation, error.detail]).toEqual(['ENODEV', 19, 'bind(eth0)', 'Device does not exist']);
+    expect([error.code, error.errno, error.operation, error.detail]).toEqual([
+      'ENODEV',
+      19,
+      'bind(eth0)',
+      'Device does not exist',
+    ]);
   });
 
   it('numbers without a libc name are named or at least numbered', () => {
-    expect([errnoName(524), errnoName(95), errnoName(11), errnoName(9999)]).toEqual(['ENOTSUPP', 'EOPNOTSUPP', 'EAGAIN', 'E9999']);
+    expect([errnoName(524), errnoName(95), errnoName(11), errnoName(9999)]).toEqual([
+      'ENOTSUPP',
+      'EOPNOTSUPP',
+      'EAGAIN',
+      'E9999',
+    ]);
     expect(new KernelError('x', 9999).message).toBe('x: E9999 (unknown error)');
   });
 
   it('is told from other errors, with and without a code', () => {
-    expect([isKernelError(new KernelError('x', 1)), isKernelError(new KernelError('x', 1), 'EPERM'), isKernelError(new KernelError('x', 2), 'EPERM'), isKernelError(new Error('x'))])
-      .toEqual([true, true, false, false]);
+    expect([
+      isKernelError(new KernelError('x', 1)),
+      isKernelError(new KernelError('x', 1), 'EPERM'),
+      isKernelError(new KernelError('x', 2), 'EPERM'),
+      isKernelError(new Error('x')),
+    ]).toEqual([true, true, false, false]);
   });
 });
 
@@ -30,7 +44,15 @@ describe('small layouts', () => {
   it('a name that does not fit with its terminator is refused, not cut', () => {
     const field = new Uint8Array(20).fill(0xff);
     writeText(field, 2, 16, 'fifteen-bytes-x');
-    expect([...field.subarray(0, 3), ...field.subarray(16, 20)]).toEqual([0xff, 0xff, 'f'.charCodeAt(0), 'x'.charCodeAt(0), 0, 0xff, 0xff]);
+    expect([...field.subarray(0, 3), ...field.subarray(16, 20)]).toEqual([
+      0xff,
+      0xff,
+      'f'.charCodeAt(0),
+      'x'.charCodeAt(0),
+      0,
+      0xff,
+      0xff,
+    ]);
     expect(() => writeText(field, 0, 16, 'sixteen-bytes-xx')).toThrow(/longer than the 15 bytes/);
   });
 });

@@ -1,4 +1,5 @@
-// What a refused system call looks like: the symbolic code, the number, what was attempted, and whatever the kernel said in words.
+// What a refused system call looks like: the symbolic code, the number, what was attempted, and whatever the kernel
+// said in words.
 import { constants } from 'node:os';
 import { getSystemErrorMap } from 'node:util';
 
@@ -25,8 +26,23 @@ function errnoText(errno: number): string {
 
 /** Errno values that callers compare with; positive, as in errno(3). */
 export const ERRNO = {
-  EPERM: 1, ENOENT: 2, EINTR: 4, EBADF: 9, EAGAIN: 11, ENOMEM: 12, EBUSY: 16, EEXIST: 17, ENODEV: 19, EINVAL: 22, ENOSPC: 28, EMSGSIZE: 90,
-  ENOLINK: 67, EOPNOTSUPP: 95, ENETDOWN: 100, ENOBUFS: 105, ENOTSUPP: 524,
+  EPERM: 1,
+  ENOENT: 2,
+  EINTR: 4,
+  EBADF: 9,
+  EAGAIN: 11,
+  ENOMEM: 12,
+  EBUSY: 16,
+  EEXIST: 17,
+  ENODEV: 19,
+  EINVAL: 22,
+  ENOSPC: 28,
+  EMSGSIZE: 90,
+  ENOLINK: 67,
+  EOPNOTSUPP: 95,
+  ENETDOWN: 100,
+  ENOBUFS: 105,
+  ENOTSUPP: 524,
 } as const;
 
 export class KernelError extends Error {

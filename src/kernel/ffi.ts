@@ -1,6 +1,7 @@
-// The one door to native code: nothing else imports koffi. A wrong pointer ends the process, so what leaves this file is small: binding a
-// prototype, errno, the address of a buffer, a view of mapped memory. The wrappers that the other files use, checked and typed, are in ffi/libc.ts and
-// ffi/libbpf.ts. Deliberately absent: koffi.node.poll (undocumented, stops when collected, swallows exceptions); poller.ts does that work.
+// The one door to native code: nothing else imports koffi. A wrong pointer ends the process, so what leaves this file
+// is small: binding a prototype, errno, the address of a buffer, a view of mapped memory. The wrappers that the other
+// files use, checked and typed, are in ffi/libc.ts and ffi/libbpf.ts. Deliberately absent: koffi.node.poll
+// (undocumented, stops when collected, swallows exceptions); poller.ts does that work.
 import { endianness } from 'node:os';
 import koffi from 'koffi';
 import { KernelError } from './errors.ts';
@@ -10,7 +11,9 @@ export type Pointer = bigint;
 /** What a `void *` parameter takes: bytes (the callee gets their address, in and out), an address, or NULL. */
 export type Memory = ArrayBufferView | Pointer | null;
 
-type Async<F> = F extends (...args: infer A) => infer R ? (...args: [...A, (error: Error | null, result: R) => void]) => void : never;
+type Async<F> = F extends (...args: infer A) => infer R
+  ? (...args: [...A, (error: Error | null, result: R) => void]) => void
+  : never;
 /** A bound C function. `.async` runs it on a libuv worker thread and calls back on the main thread. */
 export type Native<F> = F & { readonly async: Async<F> };
 
@@ -58,14 +61,17 @@ export const viewMemory = (pointer: Pointer, length: number): ArrayBuffer => kof
 /** The NUL-terminated UTF-8 text at `pointer`. */
 export const textAt = (pointer: Pointer): string => koffi.decode.string(pointer);
 
-/** Registers a C-callable function for the life of the process (at most a handful exist). Called only while a synchronous native call runs. */
+/**
+ * Registers a C-callable function for the life of the process (at most a handful exist). Called only while a
+ * synchronous native call runs.
+ */
 export function nativeCallback(prototype: string, run: (...args: never[]) => number): Pointer {
   return koffi.register(run, koffi.pointer(koffi.proto(prototype)));
 }
 
 /**
- * Memory whose address never changes, for structures that hold addresses and for calls that outlive the JavaScript frame that made them. The
- * store of an ArrayBuffer does not move; it lives as long as this object is referenced.
+ * Memory whose address never changes, for structures that hold addresses and for calls that outlive the JavaScript
+ * frame that made them. The store of an ArrayBuffer does not move; it lives as long as this object is referenced.
  */
 export class PinnedBuffer {
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -82,8 +88,9 @@ export class PinnedBuffer {
 }
 
 /**
- * A caller that has only a buffer's address left (in another structure, or in an argument) no longer references the buffer, and the collector may free it
- * before the foreign call reads it. Foreign calls are synchronous and few buffers take part in one, so the latest ones are kept for this turn.
+ * A caller that has only a buffer's address left (in another structure, or in an argument) no longer references the
+ * buffer, and the collector may free it before the foreign call reads it. Foreign calls are synchronous and few buffers
+ * take part in one, so the latest ones are kept for this turn.
  */
 const KEPT = 64;
 const kept: PinnedBuffer[] = [];
@@ -96,7 +103,8 @@ function keepForThisTurn(buffer: PinnedBuffer): void {
 /** Copies text into a fixed-size, NUL-padded field. @throws RangeError when it does not fit with its terminator. */
 export function writeText(target: Uint8Array, offset: number, size: number, text: string): void {
   const encoded = new TextEncoder().encode(text);
-  if (encoded.length >= size) throw new RangeError(`${JSON.stringify(text)} is longer than the ${size - 1} bytes the kernel allows`);
+  if (encoded.length >= size)
+    throw new RangeError(`${JSON.stringify(text)} is longer than the ${size - 1} bytes the kernel allows`);
   target.fill(0, offset, offset + size);
   target.set(encoded, offset);
 }

@@ -1,9 +1,22 @@
-// One cnpd a network namespace. The lock is a packet fanout group of one member (packet(7), PACKET_FANOUT): the kernel keeps those groups by network namespace, so
-// that neither another mount namespace (a container, a private /run) nor another run directory makes a second one; it takes CAP_NET_RAW, so that nobody else on
-// the router can keep cnpd from starting; it leaves with the process, however that ends; nothing of it is on a disk or in `ip link`. No packet reaches the socket:
-// its EtherType is one of those for local experiments (IEEE 802, 88b5), and its filter drops those too.
+// One cnpd a network namespace. The lock is a packet fanout group of one member (packet(7), PACKET_FANOUT): the kernel
+// keeps those groups by network namespace, so that neither another mount namespace (a container, a private /run) nor
+// another run directory makes a second one; it takes CAP_NET_RAW, so that nobody else on the router can keep cnpd from
+// starting; it leaves with the process, however that ends; nothing of it is on a disk or in `ip link`. No packet
+// reaches the socket: its EtherType is one of those for local experiments (IEEE 802, 88b5), and its filter drops those
+// too.
 import { isKernelError } from './errors.ts';
-import { AF, SOCK, SOL, bindSocket, close, connectSocket, getOption, listenSocket, setOption, socket } from './ffi/libc.ts';
+import {
+  AF,
+  SOCK,
+  SOL,
+  bindSocket,
+  close,
+  connectSocket,
+  getOption,
+  listenSocket,
+  setOption,
+  socket,
+} from './ffi/libc.ts';
 import { PinnedBuffer } from './ffi.ts';
 
 const PACKET_FANOUT = 18;
@@ -21,13 +34,16 @@ export class NamespaceBusy extends Error {
   readonly code = 'EADDRINUSE';
 
   constructor(pid?: number) {
-    super(`another cnpd${pid === undefined ? '' : ` (process ${pid})`} runs in this network namespace: stop it first; a run directory of its own does not make two of them one`);
+    super(
+      `another cnpd${pid === undefined ? '' : ` (process ${pid})`} runs in this network namespace: stop it first; a run directory of its own does not make two of them one`,
+    );
   }
 }
 
 /**
  * Takes the network namespace of the calling thread until the returned function is called or the process ends.
- * @throws NamespaceBusy, KernelError EPERM (without CAP_NET_RAW), EINVAL (something else has a fanout group of this number)
+ * @throws NamespaceBusy, KernelError EPERM (without CAP_NET_RAW), EINVAL (something else has a fanout group of this
+ * number)
  */
 export function lockNetns(group = LOCK_GROUP, oldName = 'cnpd'): () => void {
   const held = [takeGroup(group)];
@@ -64,7 +80,9 @@ function takeGroup(group: number): number {
   }
 }
 
-/** A classic BPF program of one instruction, `return 0`: the kernel drops whatever would come, from the first packet on. */
+/**
+ * A classic BPF program of one instruction, `return 0`: the kernel drops whatever would come, from the first packet on.
+ */
 function takeNothing(operation: string, fd: number): void {
   // struct sock_filter: code BPF_RET | BPF_K, no jumps, constant 0.
   const instruction = new PinnedBuffer(8);
@@ -76,7 +94,10 @@ function takeNothing(operation: string, fd: number): void {
   setOption(operation, fd, SOL.SOCKET, SO_ATTACH_FILTER, program.bytes);
 }
 
-/** A cnpd up to 0.3.0 has its namespace by an abstract unix socket, whose name some versions of Node.js pad with zeros to its full length. */
+/**
+ * A cnpd up to 0.3.0 has its namespace by an abstract unix socket, whose name some versions of Node.js pad with zeros
+ * to its full length.
+ */
 const oldNames = (name: string): Uint8Array[] => {
   const exact = new TextEncoder().encode(`\0${name}`);
   const padded = new Uint8Array(108);
@@ -85,7 +106,8 @@ const oldNames = (name: string): Uint8Array[] => {
 };
 
 /**
- * Holds the name, so that an old cnpd does not start beside this one. Anybody can have taken it: only a holder that is root is another cnpd.
+ * Holds the name, so that an old cnpd does not start beside this one. Anybody can have taken it: only a holder that is
+ * root is another cnpd.
  * @returns the descriptor, or none
  */
 function claimOldName(name: Uint8Array): number[] {

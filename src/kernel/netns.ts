@@ -1,6 +1,7 @@
-// Network namespaces. A namespace is a descriptor; entering it is setns(2) of the calling thread for the length of one synchronous function, which is
-// all that a socket needs: it belongs for life to the namespace it was opened in. Child processes spawned inside run() start in the namespace too,
-// since Node forks from the calling thread. Mount namespaces are not handled here (setns(2) refuses them in a process with threads).
+// Network namespaces. A namespace is a descriptor; entering it is setns(2) of the calling thread for the length of one
+// synchronous function, which is all that a socket needs: it belongs for life to the namespace it was opened in. Child
+// processes spawned inside run() start in the namespace too, since Node forks from the calling thread. Mount namespaces
+// are not handled here (setns(2) refuses them in a process with threads).
 import { CLONE, O, close, open, setns, unshare } from './ffi/libc.ts';
 
 const OWN = '/proc/thread-self/ns/net';
@@ -24,7 +25,10 @@ export class Netns {
     return new Netns(open(path, O.RDONLY));
   }
 
-  /** A new namespace without a name, gone when it is closed and nothing (socket, process, interface moved there) uses it any more. */
+  /**
+   * A new namespace without a name, gone when it is closed and nothing (socket, process, interface moved there) uses it
+   * any more.
+   */
   static create(): Netns {
     const home = open(OWN, O.RDONLY);
     try {
@@ -55,7 +59,10 @@ export class Netns {
       setns(this.fd, CLONE.NEWNET);
       try {
         const result = fn();
-        if (result instanceof Promise) throw new TypeError('Netns.run takes a synchronous function: its continuation would run in another namespace');
+        if (result instanceof Promise)
+          throw new TypeError(
+            'Netns.run takes a synchronous function: its continuation would run in another namespace',
+          );
         return result;
       } finally {
         setns(home, CLONE.NEWNET);

@@ -1,7 +1,22 @@
-// AF_PACKET sockets: whole Ethernet frames from and to one interface (packet(7)). Frames are read many at a time on the poller. A VLAN tag that the
-// driver took out of the frame is not put back: the interfaces used here are veth ends without VLAN offload.
+// AF_PACKET sockets: whole Ethernet frames from and to one interface (packet(7)). Frames are read many at a time on the
+// poller. A VLAN tag that the driver took out of the frame is not put back: the interfaces used here are veth ends
+// without VLAN offload.
 import { ERRNO, KernelError } from './errors.ts';
-import { AF, SOCK, SOL, bindSocket, close, getOption, interfaceIndex, send, setIntOption, setOption, SO, socket, socketName } from './ffi/libc.ts';
+import {
+  AF,
+  SOCK,
+  SOL,
+  bindSocket,
+  close,
+  getOption,
+  interfaceIndex,
+  send,
+  setIntOption,
+  setOption,
+  SO,
+  socket,
+  socketName,
+} from './ffi/libc.ts';
 import { type Netns, within } from './netns.ts';
 import type { Poller } from './poller.ts';
 import { ReceiveBatch } from './receive-batch.ts';
@@ -76,13 +91,26 @@ function membership(ifindex: number, type: number, address: Uint8Array): Uint8Ar
 function configure(fd: number, ifindex: number, opts: PacketSocketOptions): void {
   const on = (what: string): string => `${what}(${opts.interface})`;
   if (opts.outgoing !== true) setIntOption(on('PACKET_IGNORE_OUTGOING'), fd, SOL.PACKET, PACKET.IGNORE_OUTGOING, 1);
-  if (opts.receiveBuffer !== undefined) setIntOption(on('SO_RCVBUFFORCE'), fd, SOL.SOCKET, SO.RCVBUFFORCE, opts.receiveBuffer);
+  if (opts.receiveBuffer !== undefined)
+    setIntOption(on('SO_RCVBUFFORCE'), fd, SOL.SOCKET, SO.RCVBUFFORCE, opts.receiveBuffer);
   bindSocket(on('bind'), fd, linkAddress(opts.protocol ?? ETH_P_ALL, ifindex));
   for (const group of opts.multicast ?? []) {
-    setOption(on('PACKET_ADD_MEMBERSHIP multicast'), fd, SOL.PACKET, PACKET.ADD_MEMBERSHIP, membership(ifindex, MEMBERSHIP.MULTICAST, group));
+    setOption(
+      on('PACKET_ADD_MEMBERSHIP multicast'),
+      fd,
+      SOL.PACKET,
+      PACKET.ADD_MEMBERSHIP,
+      membership(ifindex, MEMBERSHIP.MULTICAST, group),
+    );
   }
   if (opts.promiscuous === true) {
-    setOption(on('PACKET_ADD_MEMBERSHIP promiscuous'), fd, SOL.PACKET, PACKET.ADD_MEMBERSHIP, membership(ifindex, MEMBERSHIP.PROMISCUOUS, new Uint8Array(0)));
+    setOption(
+      on('PACKET_ADD_MEMBERSHIP promiscuous'),
+      fd,
+      SOL.PACKET,
+      PACKET.ADD_MEMBERSHIP,
+      membership(ifindex, MEMBERSHIP.PROMISCUOUS, new Uint8Array(0)),
+    );
   }
 }
 
@@ -99,7 +127,10 @@ export function openPacketSocket(opts: PacketSocketOptions, modules: PacketSocke
       configure(fd, ifindex, opts);
       const name = socketName(fd, ADDRESS.size);
       const mac = name.slice(ADDRESS.address, ADDRESS.address + name[ADDRESS.length]!);
-      return new AfPacketSocket({ fd, ifindex, mac, interface: opts.interface, maxFrame: opts.maxFrame ?? 9216 }, modules);
+      return new AfPacketSocket(
+        { fd, ifindex, mac, interface: opts.interface, maxFrame: opts.maxFrame ?? 9216 },
+        modules,
+      );
     } catch (error) {
       close(fd);
       throw error;
@@ -113,18 +144,26 @@ class AfPacketSocket implements PacketSocket {
   private readonly interface: string;
   private readonly receiver: Receiver;
 
-  constructor(opts: { fd: number; ifindex: number; mac: Uint8Array; interface: string; maxFrame: number }, modules: PacketSocketModules) {
+  constructor(
+    opts: { fd: number; ifindex: number; mac: Uint8Array; interface: string; maxFrame: number },
+    modules: PacketSocketModules,
+  ) {
     this.ifindex = opts.ifindex;
     this.mac = opts.mac;
     this.interface = opts.interface;
     const batch = new ReceiveBatch({ slots: RECEIVE_SLOTS, slotSize: opts.maxFrame, nameSize: ADDRESS.size });
-    const deliver = (i: number): void => modules.onFrame(batch.data(i), batch.nameByte(i, ADDRESS.packetType) === PACKET_OUTGOING);
-    this.receiver = new Receiver({ fd: opts.fd, batch, operation: `receive(${opts.interface})`, unit: 'a frame' }, { ...modules, deliver });
+    const deliver = (i: number): void =>
+      modules.onFrame(batch.data(i), batch.nameByte(i, ADDRESS.packetType) === PACKET_OUTGOING);
+    this.receiver = new Receiver(
+      { fd: opts.fd, batch, operation: `receive(${opts.interface})`, unit: 'a frame' },
+      { ...modules, deliver },
+    );
   }
 
   send(frame: Uint8Array): void {
     if (this.receiver.closed) throw new Error(`packet socket on ${this.interface} was closed`);
-    if (send(`send(${this.interface})`, this.receiver.fd, frame) === undefined) throw new KernelError(`send(${this.interface})`, ERRNO.ENOBUFS, 'the send buffer is full');
+    if (send(`send(${this.interface})`, this.receiver.fd, frame) === undefined)
+      throw new KernelError(`send(${this.interface})`, ERRNO.ENOBUFS, 'the send buffer is full');
   }
 
   drops(): number {

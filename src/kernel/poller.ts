@@ -1,8 +1,20 @@
-// One epoll thread for all descriptors. epoll_wait(2) runs on a libuv worker through koffi; when it returns, the main thread calls what is ready
-// and waits again. The wait is pending only while something is registered, so a process with nothing left to do ends by itself. An event descriptor wakes
-// the thread when the last registration goes and when the process exits otherwise: libuv joins its workers at exit, and a worker
-// inside an endless epoll_wait would keep a failed process from ending.
-import { EPOLL, EPOLL_EVENT, close, epollControl, epollCreate, epollPoll, epollWait, eventFd, read, write } from './ffi/libc.ts';
+// One epoll thread for all descriptors. epoll_wait(2) runs on a libuv worker through koffi; when it returns, the main
+// thread calls what is ready and waits again. The wait is pending only while something is registered, so a process with
+// nothing left to do ends by itself. An event descriptor wakes the thread when the last registration goes and when the
+// process exits otherwise: libuv joins its workers at exit, and a worker inside an endless epoll_wait would keep a
+// failed process from ending.
+import {
+  EPOLL,
+  EPOLL_EVENT,
+  close,
+  epollControl,
+  epollCreate,
+  epollPoll,
+  epollWait,
+  eventFd,
+  read,
+  write,
+} from './ffi/libc.ts';
 import { ERRNO, KernelError } from './errors.ts';
 import { PinnedBuffer } from './ffi.ts';
 
@@ -17,7 +29,10 @@ export interface PollerModules {
 }
 
 const BATCH = 64;
-/** Rounds served without going back to the worker thread while there is more to read: saves a thread switch a round under load. */
+/**
+ * Rounds served without going back to the worker thread while there is more to read: saves a thread switch a round
+ * under load.
+ */
 const ROUNDS = 8;
 const WAKE_ID = 0;
 
@@ -58,8 +73,9 @@ export class Poller {
   }
 
   /**
-   * Calls `onReadable` whenever `fd` has something to read, or an error or hang-up that a read will report (level-triggered: what is not read is
-   * reported again). @throws KernelError EEXIST when `fd` is registered already, EPERM when it cannot be polled
+   * Calls `onReadable` whenever `fd` has something to read, or an error or hang-up that a read will report
+   * (level-triggered: what is not read is reported again). @throws KernelError EEXIST when `fd` is registered already,
+   * EPERM when it cannot be polled
    */
   add(fd: number, onReadable: () => void): Registration {
     if (this.closed) throw new Error('this poller was closed');
@@ -91,7 +107,8 @@ export class Poller {
     try {
       epollControl(`epoll_ctl(del, fd ${entry.fd})`, this.epoll, EPOLL.DEL, entry.fd, null);
     } catch (error) {
-      // Closed before it was removed: the kernel has dropped it already. Said all the same, since the number may have been reused by now.
+      // Closed before it was removed: the kernel has dropped it already. Said all the same, since the number may have
+      // been reused by now.
       this.modules.onError(error);
     }
     if (this.entries.size === 0 && this.waiting) this.wake();
@@ -120,7 +137,8 @@ export class Poller {
           this.dispatch(result);
         }
       } finally {
-        // Also when onError itself throws: that becomes an uncaught exception, but the descriptors are still served if the process survives it.
+        // Also when onError itself throws: that becomes an uncaught exception, but the descriptors are still served if
+        // the process survives it.
         this.waiting = false;
         if (this.closed) this.release();
         else this.wait();

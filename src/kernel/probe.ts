@@ -1,5 +1,6 @@
-// What this kernel can do of what cnpd needs, each asked of the kernel itself, and what an operator can do where it cannot. Nothing on the host is changed: what
-// has to be tried is tried in a network namespace that vanishes afterwards (a kernel module that the attempt loads stays loaded).
+// What this kernel can do of what cnpd needs, each asked of the kernel itself, and what an operator can do where it
+// cannot. Nothing on the host is changed: what has to be tried is tried in a network namespace that vanishes afterwards
+// (a kernel module that the attempt loads stays loaded).
 import { existsSync, readFileSync } from 'node:fs';
 import { address, addressBytes } from '../model/address.ts';
 import { prefix } from '../model/prefix.ts';
@@ -21,7 +22,9 @@ export interface KernelFeature {
   /** Stable: `tcx`, `btf`, … */
   readonly name: string;
   readonly ok: boolean;
-  /** Whether cnpd cannot do its work without it; otherwise something else takes its place, or one feature is missing. */
+  /**
+   * Whether cnpd cannot do its work without it; otherwise something else takes its place, or one feature is missing.
+   */
   readonly required: boolean;
   readonly neededFor: string;
   /** What was found, or why not. */
@@ -96,8 +99,19 @@ const loopbackUp = ({ client }: Context): Promise<unknown> =>
 async function seg6local(context: Context): Promise<string> {
   const { client } = context;
   await loopbackUp(context);
-  await client.request({ operation: 'address', type: RTM_ADDRESS.NEW, flags: CREATE, body: encodeAddress(LOOPBACK, address('2001:db8::1'), 64, { nodad: true }) });
-  const body = encodeSeg6LocalRoute({ sid: address('2001:db8:1::1'), action: 'end.dt6', table: RT_TABLE_MAIN, ifindex: LOOPBACK, protocol: RTPROT_STATIC });
+  await client.request({
+    operation: 'address',
+    type: RTM_ADDRESS.NEW,
+    flags: CREATE,
+    body: encodeAddress(LOOPBACK, address('2001:db8::1'), 64, { nodad: true }),
+  });
+  const body = encodeSeg6LocalRoute({
+    sid: address('2001:db8:1::1'),
+    action: 'end.dt6',
+    table: RT_TABLE_MAIN,
+    ifindex: LOOPBACK,
+    protocol: RTPROT_STATIC,
+  });
   await client.request({ operation: 'route seg6local End.DT6', type: RTM_ROUTE.NEW, flags: CREATE, body });
   return 'a seg6local End.DT6 route was accepted';
 }
@@ -108,80 +122,141 @@ async function seg6(context: Context): Promise<string> {
   const srh = concat([Uint8Array.of(0, 2, ROUTING_TYPE_SRH, 0, 0, 0, 0, 0), addressBytes(address('2001:db8:2::1'))]);
   const body = concat([
     encodeRoute({ destination: prefix('2001:db8:3::/64'), ifindex: LOOPBACK, protocol: RTPROT_STATIC }),
-    attribute(RTA_ENCAP_TYPE, struct(2, (view) => view.setUint16(0, LWTUNNEL_ENCAP_SEG6, true))),
+    attribute(
+      RTA_ENCAP_TYPE,
+      struct(2, (view) => view.setUint16(0, LWTUNNEL_ENCAP_SEG6, true)),
+    ),
     nested(RTA_ENCAP, attribute(SEG6_IPTUNNEL_SRH, concat([u32(SEG6_IPTUN_MODE_ENCAP), srh]))),
   ]);
   await context.client.request({ operation: 'route seg6 encap', type: RTM_ROUTE.NEW, flags: CREATE, body });
   return 'a seg6 encap route was accepted';
 }
 
-const qdisc = (kind: string, body: Uint8Array) => async ({ client }: Context): Promise<string> => {
-  await client.request({ operation: `root qdisc ${kind}`, type: RTM_QDISC.NEW, flags: NLM_F.CREATE | NLM_F.REPLACE, body });
-  return 'accepted as root qdisc';
-};
-const link = (kind: string, body: Uint8Array) => async ({ client }: Context): Promise<string> => {
-  await client.request({ operation: `create ${kind}`, type: RTM_LINK.NEW, flags: CREATE, body });
-  return 'created';
-};
+const qdisc =
+  (kind: string, body: Uint8Array) =>
+  async ({ client }: Context): Promise<string> => {
+    await client.request({
+      operation: `root qdisc ${kind}`,
+      type: RTM_QDISC.NEW,
+      flags: NLM_F.CREATE | NLM_F.REPLACE,
+      body,
+    });
+    return 'accepted as root qdisc';
+  };
+const link =
+  (kind: string, body: Uint8Array) =>
+  async ({ client }: Context): Promise<string> => {
+    await client.request({ operation: `create ${kind}`, type: RTM_LINK.NEW, flags: CREATE, body });
+    return 'created';
+  };
 
 const PROBES: readonly Probe[] = [
-  { name: 'capabilities', required: true, neededFor: 'everything', remedy: `run cnpd as root, or with ${Object.keys(NEEDED).join(', ')}`, test: capabilities },
-  { name: 'libbpf', required: true, neededFor: 'the dataplane', remedy: 'apt install libbpf1', test: () => (libbpf(), 'libbpf.so.1') },
   {
-    name: 'btf', required: true, neededFor: 'the dataplane (CO-RE)',
+    name: 'capabilities',
+    required: true,
+    neededFor: 'everything',
+    remedy: `run cnpd as root, or with ${Object.keys(NEEDED).join(', ')}`,
+    test: capabilities,
+  },
+  {
+    name: 'libbpf',
+    required: true,
+    neededFor: 'the dataplane',
+    remedy: 'apt install libbpf1',
+    test: () => (libbpf(), 'libbpf.so.1'),
+  },
+  {
+    name: 'btf',
+    required: true,
+    neededFor: 'the dataplane (CO-RE)',
     remedy: 'boot a kernel built with CONFIG_DEBUG_INFO_BTF=y, as those of Debian are',
     test: typeInformation,
   },
   {
-    name: 'bpffs', required: true, neededFor: 'maps and programs that outlive cnpd', remedy: 'boot a kernel built with CONFIG_BPF_SYSCALL=y',
+    name: 'bpffs',
+    required: true,
+    neededFor: 'maps and programs that outlive cnpd',
+    remedy: 'boot a kernel built with CONFIG_BPF_SYSCALL=y',
     test: () => {
-      if (!/\bbpf$/m.test(readFileSync('/proc/filesystems', 'utf8'))) throw new Error('/proc/filesystems does not list bpf');
+      if (!/\bbpf$/m.test(readFileSync('/proc/filesystems', 'utf8')))
+        throw new Error('/proc/filesystems does not list bpf');
       return 'known to the kernel';
     },
   },
   {
-    name: 'cast-to-kern-ctx', required: true, neededFor: 'monitored ports: reading the depth of the queue',
+    name: 'cast-to-kern-ctx',
+    required: true,
+    neededFor: 'monitored ports: reading the depth of the queue',
     remedy: 'boot Linux 6.2 or newer (Debian 12: apt install -t bookworm-backports linux-image-amd64)',
     test: () => kernelFunction('bpf_cast_to_kern_ctx'),
   },
   {
-    name: 'tcx', required: false, neededFor: 'attaching programs; without it clsact filters are used', remedy: 'boot Linux 6.6 or newer for pinned TCX links',
+    name: 'tcx',
+    required: false,
+    neededFor: 'attaching programs; without it clsact filters are used',
+    remedy: 'boot Linux 6.6 or newer for pinned TCX links',
     test: () => {
       if (!kernelHasTcx()) throw new Error('the kernel does not know the attach type');
       return 'supported';
     },
   },
   {
-    name: 'clsact', required: false, neededFor: 'attaching programs where there is no TCX',
+    name: 'clsact',
+    required: false,
+    neededFor: 'attaching programs where there is no TCX',
     remedy: 'modprobe sch_ingress cls_bpf, or a kernel with CONFIG_NET_SCH_INGRESS and CONFIG_NET_CLS_BPF',
     test: clsact,
   },
   {
-    name: 'tbf', required: false, neededFor: 'monitored ports: a root qdisc whose backlog can be read',
+    name: 'tbf',
+    required: false,
+    neededFor: 'monitored ports: a root qdisc whose backlog can be read',
     remedy: 'modprobe sch_tbf, or a kernel with CONFIG_NET_SCH_TBF; or use HTB',
     test: qdisc('tbf', encodeTbf({ ifindex: LOOPBACK, rate: 1_000_000n, burst: 100_000, limit: 100_000 })),
   },
   {
-    name: 'htb', required: false, neededFor: 'monitored ports with classes',
+    name: 'htb',
+    required: false,
+    neededFor: 'monitored ports with classes',
     remedy: 'modprobe sch_htb, or a kernel with CONFIG_NET_SCH_HTB; or use TBF',
     test: qdisc('htb', encodeHtb({ ifindex: LOOPBACK, defaultClass: 1 })),
   },
   {
-    name: 'veth', required: true, neededFor: 'the interface between cnpd and FRR',
+    name: 'veth',
+    required: true,
+    neededFor: 'the interface between cnpd and FRR',
     remedy: 'modprobe veth, or a kernel with CONFIG_VETH',
     test: link('veth', encodeVeth({ name: 'probe0' }, { name: 'probe1' })),
   },
   {
-    name: 'tap', required: false, neededFor: 'the lab: links with delay', remedy: 'modprobe tun, or a kernel with CONFIG_TUN, and the device node /dev/net/tun',
+    name: 'tap',
+    required: false,
+    neededFor: 'the lab: links with delay',
+    remedy: 'modprobe tun, or a kernel with CONFIG_TUN, and the device node /dev/net/tun',
     test: () => {
       close(open('/dev/net/tun', O.RDWR));
       return '/dev/net/tun';
     },
   },
-  { name: 'seg6', required: false, neededFor: 'SRv6 tunnels that begin at this router', remedy: 'boot a kernel with CONFIG_IPV6_SEG6_LWTUNNEL', test: seg6 },
-  { name: 'seg6local', required: false, neededFor: 'END.CON', remedy: 'boot a kernel with CONFIG_IPV6_SEG6_LWTUNNEL', test: seg6local },
   {
-    name: 'vrf', required: false, neededFor: 'End.DT4 and End.DT46', remedy: 'modprobe vrf, or a kernel with CONFIG_NET_VRF',
+    name: 'seg6',
+    required: false,
+    neededFor: 'SRv6 tunnels that begin at this router',
+    remedy: 'boot a kernel with CONFIG_IPV6_SEG6_LWTUNNEL',
+    test: seg6,
+  },
+  {
+    name: 'seg6local',
+    required: false,
+    neededFor: 'END.CON',
+    remedy: 'boot a kernel with CONFIG_IPV6_SEG6_LWTUNNEL',
+    test: seg6local,
+  },
+  {
+    name: 'vrf',
+    required: false,
+    neededFor: 'End.DT4 and End.DT46',
+    remedy: 'modprobe vrf, or a kernel with CONFIG_NET_VRF',
     test: link('vrf', encodeLinkOfKind('probe2', 'vrf', attribute(IFLA_VRF_TABLE, u32(100)))),
   },
 ];
@@ -194,7 +269,12 @@ export async function probeKernel(modules: { poller: Poller }): Promise<KernelFe
   } catch (error) {
     // Without a namespace nothing can be tried; that is about privilege, and the first line says so.
     const detail = reasonOf(error);
-    return PROBES.map((probe, i) => ({ ...row(probe), ok: false, detail: `no network namespace to try it in: ${detail}`, remedy: i === 0 ? probe.remedy : 'see capabilities' }));
+    return PROBES.map((probe, i) => ({
+      ...row(probe),
+      ok: false,
+      detail: `no network namespace to try it in: ${detail}`,
+      remedy: i === 0 ? probe.remedy : 'see capabilities',
+    }));
   }
   const client = NetlinkClient.open({ netns }, modules);
   try {
@@ -207,7 +287,11 @@ export async function probeKernel(modules: { poller: Poller }): Promise<KernelFe
   }
 }
 
-const row = ({ name, required, neededFor }: Probe): Pick<KernelFeature, 'name' | 'required' | 'neededFor'> => ({ name, required, neededFor });
+const row = ({ name, required, neededFor }: Probe): Pick<KernelFeature, 'name' | 'required' | 'neededFor'> => ({
+  name,
+  required,
+  neededFor,
+});
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 async function ask(probe: Probe, context: Context): Promise<KernelFeature> {

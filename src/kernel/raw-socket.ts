@@ -1,6 +1,7 @@
-// Raw IP sockets that send whole packets, header included (raw(7), IPPROTO_RAW): what the agent sends Resumes with, and the RoCE endpoint of the lab
-// everything, so that they decide on every header field. The kernel routes by the packet's own destination address. It fills in the checksum of an IPv4 header (and its identification when
-// that is zero) and nothing of an IPv6 header. Sending only: receive with a packet socket.
+// Raw IP sockets that send whole packets, header included (raw(7), IPPROTO_RAW): what the agent sends Resumes with, and
+// the RoCE endpoint of the lab everything, so that they decide on every header field. The kernel routes by the packet's
+// own destination address. It fills in the checksum of an IPv4 header (and its identification when that is zero) and
+// nothing of an IPv6 header. Sending only: receive with a packet socket.
 import { ERRNO, KernelError } from './errors.ts';
 import { AF, SO, SOCK, SOL, close, sendTo, setIntOption, setOption, socket } from './ffi/libc.ts';
 import { type Netns, within } from './netns.ts';
@@ -23,8 +24,26 @@ interface FamilyLayout {
 }
 
 const FAMILIES: Readonly<Record<4 | 6, FamilyLayout>> = {
-  4: { domain: AF.INET, level: IPPROTO.IP, headerIncluded: IP_HDRINCL, minimum: 20, destination: 16, addressLength: 4, name: 16, nameAddress: 4 },
-  6: { domain: AF.INET6, level: IPPROTO.IPV6, headerIncluded: IPV6_HDRINCL, minimum: 40, destination: 24, addressLength: 16, name: 28, nameAddress: 8 },
+  4: {
+    domain: AF.INET,
+    level: IPPROTO.IP,
+    headerIncluded: IP_HDRINCL,
+    minimum: 20,
+    destination: 16,
+    addressLength: 4,
+    name: 16,
+    nameAddress: 4,
+  },
+  6: {
+    domain: AF.INET6,
+    level: IPPROTO.IPV6,
+    headerIncluded: IPV6_HDRINCL,
+    minimum: 40,
+    destination: 24,
+    addressLength: 16,
+    name: 28,
+    nameAddress: 8,
+  },
 };
 
 export interface RawSocketOptions {
@@ -51,7 +70,14 @@ export function openRawSocket(opts: RawSocketOptions): RawSocket {
   const fd = within(opts.netns, () => socket(`socket(raw IPv${opts.family})`, layout.domain, SOCK.RAW, IPPROTO.RAW));
   try {
     setIntOption('IP_HDRINCL', fd, layout.level, layout.headerIncluded, 1);
-    if (opts.interface !== undefined) setOption(`SO_BINDTODEVICE(${opts.interface})`, fd, SOL.SOCKET, SO.BINDTODEVICE, new TextEncoder().encode(`${opts.interface}\0`));
+    if (opts.interface !== undefined)
+      setOption(
+        `SO_BINDTODEVICE(${opts.interface})`,
+        fd,
+        SOL.SOCKET,
+        SO.BINDTODEVICE,
+        new TextEncoder().encode(`${opts.interface}\0`),
+      );
     if (opts.sendBuffer !== undefined) setIntOption('SO_SNDBUFFORCE', fd, SOL.SOCKET, SO.SNDBUFFORCE, opts.sendBuffer);
   } catch (error) {
     close(fd);
@@ -68,9 +94,11 @@ function rawSocket(fd: number, family: number, layout: FamilyLayout): RawSocket 
   return {
     send(packet) {
       if (closed) throw new Error('this raw socket was closed');
-      if (packet.length < layout.minimum || packet[0]! >>> 4 !== family) throw new KernelError(operation, ERRNO.EINVAL, `not a whole IPv${family} packet`);
+      if (packet.length < layout.minimum || packet[0]! >>> 4 !== family)
+        throw new KernelError(operation, ERRNO.EINVAL, `not a whole IPv${family} packet`);
       name.set(packet.subarray(layout.destination, layout.destination + layout.addressLength), layout.nameAddress);
-      if (sendTo(operation, fd, packet, name) === undefined) throw new KernelError(operation, ERRNO.ENOBUFS, 'the send buffer is full');
+      if (sendTo(operation, fd, packet, name) === undefined)
+        throw new KernelError(operation, ERRNO.ENOBUFS, 'the send buffer is full');
     },
     close() {
       if (closed) return;

@@ -1,10 +1,20 @@
-// Many datagrams in one system call: recvmmsg(2) into one block of memory that is laid out once. Reused for every call, so what data() returns is
-// valid until the next receive().
+// Many datagrams in one system call: recvmmsg(2) into one block of memory that is laid out once. Reused for every call,
+// so what data() returns is valid until the next receive().
 import { MSG, receiveMany } from './ffi/libc.ts';
 import { PinnedBuffer } from './ffi.ts';
 
 /** struct mmsghdr of a 64-bit system: struct msghdr (56 bytes) and msg_len. */
-const HEADER = { size: 64, name: 0, nameLength: 8, vector: 16, vectorLength: 24, control: 32, controlLength: 40, flags: 48, length: 56 } as const;
+const HEADER = {
+  size: 64,
+  name: 0,
+  nameLength: 8,
+  vector: 16,
+  vectorLength: 24,
+  control: 32,
+  controlLength: 40,
+  flags: 48,
+  length: 56,
+} as const;
 const VECTOR_SIZE = 16;
 
 export interface BatchLayout {
@@ -43,8 +53,14 @@ export class ReceiveBatch {
     this.vectors.view.setBigUint64(i * VECTOR_SIZE, this.memory.address + BigInt(i * slotSize), true);
     this.vectors.view.setBigUint64(i * VECTOR_SIZE + 8, BigInt(slotSize), true);
     const header = i * HEADER.size;
-    if (nameSize > 0) this.headers.view.setBigUint64(header + HEADER.name, this.names.address + BigInt(i * nameSize), true);
-    if (this.controlSize > 0) this.headers.view.setBigUint64(header + HEADER.control, this.controls.address + BigInt(i * this.controlSize), true);
+    if (nameSize > 0)
+      this.headers.view.setBigUint64(header + HEADER.name, this.names.address + BigInt(i * nameSize), true);
+    if (this.controlSize > 0)
+      this.headers.view.setBigUint64(
+        header + HEADER.control,
+        this.controls.address + BigInt(i * this.controlSize),
+        true,
+      );
     this.headers.view.setBigUint64(header + HEADER.vector, this.vectors.address + BigInt(i * VECTOR_SIZE), true);
     this.headers.view.setBigUint64(header + HEADER.vectorLength, 1n, true);
   }
@@ -67,7 +83,10 @@ export class ReceiveBatch {
   /** Bytes of datagram `i`, valid until the next receive(). */
   data(i: number): Uint8Array {
     const start = i * this.layout.slotSize;
-    return this.memory.bytes.subarray(start, start + this.headers.view.getUint32(i * HEADER.size + HEADER.length, true));
+    return this.memory.bytes.subarray(
+      start,
+      start + this.headers.view.getUint32(i * HEADER.size + HEADER.length, true),
+    );
   }
 
   /** One byte of the socket address of datagram `i`. */
@@ -83,7 +102,10 @@ export class ReceiveBatch {
   /** The control messages of datagram `i`, valid until the next receive(). */
   control(i: number): Uint8Array {
     const length = Number(this.headers.view.getBigUint64(i * HEADER.size + HEADER.controlLength, true));
-    return this.controls.bytes.subarray(i * this.controlSize, i * this.controlSize + Math.min(length, this.controlSize));
+    return this.controls.bytes.subarray(
+      i * this.controlSize,
+      i * this.controlSize + Math.min(length, this.controlSize),
+    );
   }
 
   /** Whether datagram `i` was longer than a slot. */

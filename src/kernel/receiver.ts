@@ -1,5 +1,5 @@
-// What packet sockets and datagram sockets have in common: they read in batches when the poller says that something is there, hand on one thing after another,
-// and outlive what their user throws.
+// What packet sockets and datagram sockets have in common: they read in batches when the poller says that something is
+// there, hand on one thing after another, and outlive what their user throws.
 import { ERRNO, KernelError, isKernelError } from './errors.ts';
 import { close } from './ffi/libc.ts';
 import type { Poller, Registration } from './poller.ts';
@@ -13,7 +13,10 @@ export const RECEIVE_SLOTS = 16;
 export interface ReceiverModules {
   readonly poller: Poller;
   readonly onError: (error: KernelError) => void;
-  /** What it throws goes to the poller's error handler; what is behind it is delivered all the same. @param i slot of the batch */
+  /**
+   * What it throws goes to the poller's error handler; what is behind it is delivered all the same. @param i slot of
+   * the batch
+   */
   readonly deliver: (i: number) => void;
 }
 
@@ -25,7 +28,10 @@ export class Receiver {
   private readonly registration: Registration;
   private over = false;
 
-  /** Takes over the descriptor. @param opts.unit `a frame`, `a datagram`: for the error about one that is longer than a slot */
+  /**
+   * Takes over the descriptor. @param opts.unit `a frame`, `a datagram`: for the error about one that is longer than a
+   * slot
+   */
   constructor(opts: { fd: number; batch: ReceiveBatch; operation: string; unit: string }, modules: ReceiverModules) {
     this.fd = opts.fd;
     this.batch = opts.batch;
@@ -67,7 +73,13 @@ export class Receiver {
   private deliver(i: number): void {
     try {
       if (!this.batch.truncated(i)) return this.modules.deliver(i);
-      this.modules.onError(new KernelError(this.what.operation, ERRNO.EMSGSIZE, `${this.what.unit} is longer than ${this.batch.data(i).length} bytes`));
+      this.modules.onError(
+        new KernelError(
+          this.what.operation,
+          ERRNO.EMSGSIZE,
+          `${this.what.unit} is longer than ${this.batch.data(i).length} bytes`,
+        ),
+      );
     } catch (error) {
       this.modules.poller.report(error);
     }

@@ -3,7 +3,13 @@ import { type IpAddress, address, formatAddress } from '../model/address.ts';
 import { FRESH_MS, MOST_REMEMBERED, ReversePath, STALE_MS } from './reverse-path.ts';
 
 /** Friends are behind interface 2 and, by a second next hop, 3. */
-function machine(): { check: ReversePath; at: { now: number }; asked: string[]; counters: Record<string, number>; routes: { friends: number[] } } {
+function machine(): {
+  check: ReversePath;
+  at: { now: number };
+  asked: string[];
+  counters: Record<string, number>;
+  routes: { friends: number[] };
+} {
   const [at, asked, counters, routes] = [{ now: 0 }, [] as string[], {} as Record<string, number>, { friends: [2, 3] }];
   const check = new ReversePath({
     interfacesTo: (to) => {
@@ -21,7 +27,13 @@ const nth = (i: number): IpAddress => ({ family: 6, value: FRIEND.value + 0x1_00
 describe('the reverse-path check', () => {
   it('believes what comes in by any interface through which its source is reached, and nothing else', () => {
     const { check } = machine();
-    expect([2, 3, 4, 9, undefined].map((ifindex) => check.refuses(FRIEND, ifindex))).toEqual([false, false, true, true, true]);
+    expect([2, 3, 4, 9, undefined].map((ifindex) => check.refuses(FRIEND, ifindex))).toEqual([
+      false,
+      false,
+      true,
+      true,
+      true,
+    ]);
   });
 
   it('asks once a second, for what is refused too', () => {
@@ -64,7 +76,7 @@ describe('the reverse-path check', () => {
   it('forged sources at a wrong port drive out none of the right ones', () => {
     const { check, at, asked } = machine();
     check.refuses(FRIEND, 2);
-    for (let i = 0; i < 2 * MOST_REMEMBERED; i++) check.refuses(nth(i), i % 100 + 10);
+    for (let i = 0; i < 2 * MOST_REMEMBERED; i++) check.refuses(nth(i), (i % 100) + 10);
     const before = asked.length;
     at.now = FRESH_MS - 1;
     expect(check.refuses(FRIEND, 2)).toBe(false);
@@ -73,7 +85,13 @@ describe('the reverse-path check', () => {
 
   it('a kernel that cannot be asked is no reason to believe', () => {
     const counters: string[] = [];
-    const check = new ReversePath({ interfacesTo: () => { throw new Error('no'); }, now: () => 0, count: (name) => void counters.push(name) });
+    const check = new ReversePath({
+      interfacesTo: () => {
+        throw new Error('no');
+      },
+      now: () => 0,
+      count: (name) => void counters.push(name),
+    });
     expect(check.refuses(FRIEND, 2)).toBe(true);
     expect(counters).toEqual(['reverse-path.unreadable']);
   });

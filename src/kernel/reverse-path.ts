@@ -1,7 +1,9 @@
-// The reverse-path check of what the agent itself receives (strict, RFC 3704 §2.2, of every next hop of the route; the proxy's check takes all core ports for one, this one
-// does not): a packet is believed only if the route back to its source leads out of the interface that it came in by. A host that writes a router's address into its packets is not where that router is; and nobody outside has an address of this
-// router. Who is on the path, or behind the same port, is not stopped by this. Answers are remembered and look-ups are limited, by interface, so that a
-// flood of sources costs little and takes nothing from others: what was right a while ago stays right while an interface is flooded.
+// The reverse-path check of what the agent itself receives (strict, RFC 3704 §2.2, of every next hop of the route; the
+// proxy's check takes all core ports for one, this one does not): a packet is believed only if the route back to its
+// source leads out of the interface that it came in by. A host that writes a router's address into its packets is not
+// where that router is; and nobody outside has an address of this router. Who is on the path, or behind the same port,
+// is not stopped by this. Answers are remembered and look-ups are limited, by interface, so that a flood of sources
+// costs little and takes nothing from others: what was right a while ago stays right while an interface is flooded.
 import type { IpAddress } from '../model/address.ts';
 import { TokenBucket } from '../model/token-bucket.ts';
 
@@ -25,7 +27,10 @@ export interface ReversePathModules {
 
 export class ReversePath {
   readonly #modules: ReversePathModules;
-  /** Source and interface → when the answer was had; those that were right, and those that were not: a flood of the latter drives out none of the former. */
+  /**
+   * Source and interface → when the answer was had; those that were right, and those that were not: a flood of the
+   * latter drives out none of the former.
+   */
   readonly #right = new Map<string, number>();
   readonly #wrong = new Map<string, number>();
   readonly #lookUps = new Map<number, TokenBucket>();

@@ -10,7 +10,10 @@ export interface SocketAddress {
 
 const PORT = 2;
 /** Size of the structure and where the address is in it. */
-const LAYOUT = { 4: { domain: AF.INET, size: 16, address: 4, length: 4 }, 6: { domain: AF.INET6, size: 28, address: 8, length: 16 } } as const;
+const LAYOUT = {
+  4: { domain: AF.INET, size: 16, address: 4, length: 4 },
+  6: { domain: AF.INET6, size: 28, address: 8, length: 16 },
+} as const;
 
 export const domainOf = (family: 4 | 6): number => LAYOUT[family].domain;
 export const socketAddressSize = (family: 4 | 6): number => LAYOUT[family].size;
@@ -28,5 +31,8 @@ export function encodeSocketAddress({ address, port }: SocketAddress): Uint8Arra
 /** @param bytes a structure of this family, as the kernel filled it in */
 export function decodeSocketAddress(bytes: Uint8Array, family: 4 | 6): SocketAddress {
   const { address, length } = LAYOUT[family];
-  return { address: addressFromBytes(bytes.subarray(address, address + length)), port: (bytes[PORT]! << 8) | bytes[PORT + 1]! };
+  return {
+    address: addressFromBytes(bytes.subarray(address, address + length)),
+    port: (bytes[PORT]! << 8) | bytes[PORT + 1]!,
+  };
 }

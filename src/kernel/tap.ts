@@ -1,5 +1,6 @@
-// TAP devices: a virtual Ethernet port whose other end is this process (Documentation/networking/tuntap.rst). The device lives in the namespace
-// it was opened in and disappears when it is closed. One queue, no virtio header: the kernel segments and checksums before we read.
+// TAP devices: a virtual Ethernet port whose other end is this process (Documentation/networking/tuntap.rst). The
+// device lives in the namespace it was opened in and disappears when it is closed. One queue, no virtio header: the
+// kernel segments and checksums before we read.
 import { ERRNO, KernelError, isKernelError } from './errors.ts';
 import { O, close, interfaceIndex, ioctl, open, read, write } from './ffi/libc.ts';
 import { PinnedBuffer, readText, writeText } from './ffi.ts';
@@ -36,7 +37,10 @@ export interface Tap {
   close(): void;
 }
 
-/** Creates a TAP, link down. @throws KernelError ENOENT (no /dev/net/tun), EPERM, EBUSY (the name is taken by another kind or process) */
+/**
+ * Creates a TAP, link down. @throws KernelError ENOENT (no /dev/net/tun), EPERM, EBUSY (the name is taken by another
+ * kind or process)
+ */
 export function openTap(opts: TapOptions, modules: TapModules): Tap {
   return within(opts.netns, () => {
     const fd = open('/dev/net/tun', O.RDWR | O.NONBLOCK);
@@ -73,7 +77,8 @@ class TunTap implements Tap {
 
   send(frame: Uint8Array): void {
     if (this.closed) throw new Error(`TAP ${this.name} was closed`);
-    if (write(`write(${this.name})`, this.fd, frame) === undefined) throw new KernelError(`write(${this.name})`, ERRNO.ENOBUFS, 'the device takes nothing now');
+    if (write(`write(${this.name})`, this.fd, frame) === undefined)
+      throw new KernelError(`write(${this.name})`, ERRNO.ENOBUFS, 'the device takes nothing now');
   }
 
   close(): void {

@@ -1,6 +1,6 @@
-// A link with delay: `delay-line NETNS:INTERFACE NETNS:INTERFACE DELAY_MS MTU LIMIT`. Creates a TAP in each namespace and carries frames between them, in
-// order, DELAY_MS later in each direction. Prints `ready` once both exist. Ends, and with it both interfaces, on SIGTERM or when an interface is
-// deleted under it. Says what it dropped when it ends.
+// A link with delay: `delay-line NETNS:INTERFACE NETNS:INTERFACE DELAY_MS MTU LIMIT`. Creates a TAP in each namespace
+// and carries frames between them, in order, DELAY_MS later in each direction. Prints `ready` once both exist. Ends,
+// and with it both interfaces, on SIGTERM or when an interface is deleted under it. Says what it dropped when it ends.
 import { type KernelError, isKernelError } from '../kernel/errors.ts';
 import { Netns } from '../kernel/netns.ts';
 import { Poller } from '../kernel/poller.ts';
@@ -91,7 +91,9 @@ function main(): void {
   const taps: readonly Tap[] = line.ends.map((end, i) => openEnd(end, directions[i]!, poller));
   const end = (): void => {
     for (const [i, { queue, refused }] of directions.entries()) {
-      process.stderr.write(`delay-line: from ${line.ends[i]!.interface}: ${queue.dropped} dropped (queue full), ${queue.oversized} too long, ${refused} refused by the far end\n`);
+      process.stderr.write(
+        `delay-line: from ${line.ends[i]!.interface}: ${queue.dropped} dropped (queue full), ${queue.oversized} too long, ${refused} refused by the far end\n`,
+      );
     }
     process.exit(0);
   };

@@ -30,19 +30,22 @@ test('a full queue drops the newest and counts it; a frame that is too long is c
 
 test('whatever comes and goes, what was taken comes out once and in order', () => {
   fc.assert(
-    fc.property(fc.array(fc.tuple(fc.uint8Array({ minLength: 1, maxLength: 8 }), fc.nat(20)), { maxLength: 60 }), (list) => {
-      const q = queue(5);
-      const taken: number[][] = [];
-      const out: number[][] = [];
-      let now = 0;
-      for (const [frame, gap] of list) {
-        now += gap;
-        out.push(...frames(q, now));
-        if (q.push(frame, now)) taken.push([...frame]);
-      }
-      out.push(...frames(q, now + 10));
-      expect(out).toEqual(taken);
-      expect(q.length).toBe(0);
-    }),
+    fc.property(
+      fc.array(fc.tuple(fc.uint8Array({ minLength: 1, maxLength: 8 }), fc.nat(20)), { maxLength: 60 }),
+      (list) => {
+        const q = queue(5);
+        const taken: number[][] = [];
+        const out: number[][] = [];
+        let now = 0;
+        for (const [frame, gap] of list) {
+          now += gap;
+          out.push(...frames(q, now));
+          if (q.push(frame, now)) taken.push([...frame]);
+        }
+        out.push(...frames(q, now + 10));
+        expect(out).toEqual(taken);
+        expect(q.length).toBe(0);
+      },
+    ),
   );
 });

@@ -1,5 +1,6 @@
-// One direction of a delayed link: frames in, the same frames out in order, a fixed time later. Bounded: a frame that finds the queue full is dropped and
-// counted, as a cable with a store behind it would. Slots are reused, so that a busy line makes no garbage. Pure: the caller says what time it is.
+// One direction of a delayed link: frames in, the same frames out in order, a fixed time later. Bounded: a frame that
+// finds the queue full is dropped and counted, as a cable with a store behind it would. Slots are reused, so that a
+// busy line makes no garbage. Pure: the caller says what time it is.
 
 export interface DelayQueueOptions {
   readonly delayMs: number;

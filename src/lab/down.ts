@@ -1,5 +1,6 @@
-// Takes a lab down: ends every process in its namespaces and its helpers, then removes namespaces, mounts and files. Works on whatever a crash left, and
-// twice. What is to go is known from the state file, and from the namespaces that carry the lab's files if the state is gone.
+// Takes a lab down: ends every process in its namespaces and its helpers, then removes namespaces, mounts and files.
+// Works on whatever a crash left, and twice. What is to go is known from the state file, and from the namespaces that
+// carry the lab's files if the state is gone.
 import { existsSync, readFileSync } from 'node:fs';
 import { type ProcessIdentity, endProcesses, isAlive, namespaceOf, processesIn } from './processes.ts';
 import { mustRun, run } from './run.ts';
@@ -15,7 +16,8 @@ export async function takeDown(lab: string): Promise<void> {
   for (const { container } of state?.nodes ?? []) {
     if (existsSync(netnsPath(container))) await mustRun(['ip', 'netns', 'delete', container]);
   }
-  // The tmpfs, and the namespace files bound on it. More than once when an `up` was killed between two mounts and run again.
+  // The tmpfs, and the namespace files bound on it. More than once when an `up` was killed between two mounts and run
+  // again.
   while (isMountPoint(directory)) await mustRun(['umount', '-l', '-R', directory]);
   // Only a state that was never mounted over is left in the directory itself.
   await run(['rm', '-rf', '--one-file-system', directory]);
@@ -23,7 +25,10 @@ export async function takeDown(lab: string): Promise<void> {
 }
 
 function namespacesOf(lab: string, state: LabState | undefined): Set<string> {
-  const files = (state?.nodes ?? []).flatMap((n) => [namespaceOf('net', netnsPath(n.container)), mountNamespaceOf(lab, n.name)]);
+  const files = (state?.nodes ?? []).flatMap((n) => [
+    namespaceOf('net', netnsPath(n.container)),
+    mountNamespaceOf(lab, n.name),
+  ]);
   return new Set(files.filter((f) => f !== undefined));
 }
 
@@ -39,4 +44,6 @@ function isMountPoint(path: string): boolean {
     .some((line) => line.split(' ')[4] === path);
 }
 
-const unique = (list: readonly ProcessIdentity[]): ProcessIdentity[] => [...new Map(list.map((p) => [p.pid, p])).values()];
+const unique = (list: readonly ProcessIdentity[]): ProcessIdentity[] => [
+  ...new Map(list.map((p) => [p.pid, p])).values(),
+];

@@ -1,9 +1,32 @@
-// FRR in a node, as its init script would start it: the daemons that /etc/frr/daemons names, then the integrated configuration. watchfrr is not run: a
-// daemon that dies in a lab is something to see, not to mend. Pure: it only writes the script.
+// FRR in a node, as its init script would start it: the daemons that /etc/frr/daemons names, then the integrated
+// configuration. watchfrr is not run: a daemon that dies in a lab is something to see, not to mend. Pure: it only
+// writes the script.
 import { splitWords, quoteWord as q } from './shell.ts';
 
 // FRR's own order (frrcommon.sh): zebra first.
-const ORDER = ['zebra', 'mgmtd', 'staticd', 'bgpd', 'ripd', 'ripngd', 'ospfd', 'ospf6d', 'isisd', 'babeld', 'pimd', 'pim6d', 'ldpd', 'nhrpd', 'eigrpd', 'sharpd', 'pbrd', 'bfdd', 'fabricd', 'vrrpd', 'pathd'];
+const ORDER = [
+  'zebra',
+  'mgmtd',
+  'staticd',
+  'bgpd',
+  'ripd',
+  'ripngd',
+  'ospfd',
+  'ospf6d',
+  'isisd',
+  'babeld',
+  'pimd',
+  'pim6d',
+  'ldpd',
+  'nhrpd',
+  'eigrpd',
+  'sharpd',
+  'pbrd',
+  'bfdd',
+  'fabricd',
+  'vrrpd',
+  'pathd',
+];
 /** Started whatever the file says. */
 const ALWAYS = new Set(['zebra', 'staticd', 'mgmtd']);
 /** They exist only since FRR 9 and 10: an older package has no such program. */
@@ -47,5 +70,9 @@ export function frrScript(plan: FrrPlan): string {
     const command = [program, '-d', ...options.map(q)].join(' ');
     return optional ? `if [ -x ${program} ]; then ${command}; fi` : command;
   });
-  return ['set -e', ...start, ...(plan.loadConfiguration ? ['if [ -e /etc/frr/frr.conf ]; then vtysh -b; fi'] : [])].join('\n');
+  return [
+    'set -e',
+    ...start,
+    ...(plan.loadConfiguration ? ['if [ -e /etc/frr/frr.conf ]; then vtysh -b; fi'] : []),
+  ].join('\n');
 }

@@ -1,5 +1,6 @@
-// A lab that runs, as a library: what the command line, the tests and the demo share. Everything it knows of a running lab it reads from the state on
-// disk (state.ts), so that a lab can be opened by another process than the one that brought it up.
+// A lab that runs, as a library: what the command line, the tests and the demo share. Everything it knows of a running
+// lab it reads from the state on disk (state.ts), so that a lab can be opened by another process than the one that
+// brought it up.
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { silentLog, type Log } from '../model/log.ts';
@@ -28,7 +29,9 @@ export interface Lab {
   exec(node: string, argv: readonly string[], opts?: RunOptions): Promise<RunResult>;
   /** As exec, for programs that must succeed; returns what it printed. @throws LabError `command-failed` */
   mustExec(node: string, argv: readonly string[], opts?: RunOptions): Promise<string>;
-  /** Starts a program in a node, in a session of its own (Ctrl-C does not reach it). It ends with the lab at the latest. */
+  /**
+   * Starts a program in a node, in a session of its own (Ctrl-C does not reach it). It ends with the lab at the latest.
+   */
   spawn(node: string, argv: readonly string[], opts?: SpawnOptions): ChildProcess;
   /** Puts a file of this machine over one of the node, until the lab goes down; the last one covers the others. */
   cover(node: string, source: string, target: string): Promise<void>;
@@ -47,13 +50,20 @@ export function readTopology(file: string, name?: string): Topology {
   }
   const topology = parseTopology(text, file, name);
   if (topology.ok) return topology.value;
-  throw new LabError('bad-topology', topology.error.map((p) => `${file}:${p.line}:${p.column}: ${p.path}${p.path && ' '}${p.message}`).join('\n'));
+  throw new LabError(
+    'bad-topology',
+    topology.error.map((p) => `${file}:${p.line}:${p.column}: ${p.path}${p.path && ' '}${p.message}`).join('\n'),
+  );
 }
 
 /** Runs a topology file. When anything fails, nothing is left. @throws LabError */
 export async function labUp(file: string, opts: LabOptions = {}): Promise<Lab> {
   const topology = readTopology(file, opts.name);
-  await bringUp(topology, { log: opts.log ?? silentLog, onStep: opts.onStep ?? (() => {}), ...(opts.signal && { signal: opts.signal }) });
+  await bringUp(topology, {
+    log: opts.log ?? silentLog,
+    onStep: opts.onStep ?? (() => {}),
+    ...(opts.signal && { signal: opts.signal }),
+  });
   return openLab(topology.name);
 }
 
@@ -80,7 +90,11 @@ class RunningLab implements Lab {
 
   #node(name: string): NodeState {
     const node = this.#state.nodes.find((n) => n.name === name);
-    if (!node) throw new LabError('no-such-node', `lab ${this.name} has no node ${JSON.stringify(name)}; it has ${this.nodes.join(', ')}`);
+    if (!node)
+      throw new LabError(
+        'no-such-node',
+        `lab ${this.name} has no node ${JSON.stringify(name)}; it has ${this.nodes.join(', ')}`,
+      );
     return node;
   }
 
@@ -90,7 +104,10 @@ class RunningLab implements Lab {
   }
 
   exec(node: string, argv: readonly string[], opts: RunOptions = {}): Promise<RunResult> {
-    return run([...enterArguments(this.name, this.#node(node)), ...argv], { ...opts, env: this.#environment(node, opts.env) });
+    return run([...enterArguments(this.name, this.#node(node)), ...argv], {
+      ...opts,
+      env: this.#environment(node, opts.env),
+    });
   }
 
   mustExec(node: string, argv: readonly string[], opts: RunOptions = {}): Promise<string> {
@@ -100,7 +117,11 @@ class RunningLab implements Lab {
 
   spawn(node: string, argv: readonly string[], opts: SpawnOptions = {}): ChildProcess {
     const [nsenter, ...rest] = [...enterArguments(this.name, this.#node(node)), ...argv];
-    return spawn(nsenter!, rest, { detached: true, ...opts, env: { ...process.env, ...this.#environment(node, opts.env) } });
+    return spawn(nsenter!, rest, {
+      detached: true,
+      ...opts,
+      env: { ...process.env, ...this.#environment(node, opts.env) },
+    });
   }
 
   async cover(node: string, source: string, target: string): Promise<void> {

@@ -10,10 +10,18 @@ const LINKS: readonly LinkSpec[] = [
 ];
 
 test('one CPU takes what all veths of a node receive; a link with delay keeps its order by itself', () => {
-  expect(steeringScript(LINKS, 'a', 1)).toBe(`set -e; for file in /sys/class/net/eth1/queues/rx-*/rps_cpus /sys/class/net/'it'\\''s'/queues/rx-*/rps_cpus; do echo 2 > "$file"; done`);
+  expect(steeringScript(LINKS, 'a', 1)).toBe(
+    `set -e; for file in /sys/class/net/eth1/queues/rx-*/rps_cpus /sys/class/net/'it'\\''s'/queues/rx-*/rps_cpus; do echo 2 > "$file"; done`,
+  );
   expect(steeringScript(LINKS, 'c', 1)).toBeUndefined();
 });
 
 test('a CPU beyond the 32nd is named in groups, as the kernel reads them', () => {
-  for (const [cpu, mask] of [[0, '1'], [31, '80000000'], [32, '1,00000000'], [100, '10,00000000,00000000,00000000']] as const) expect(steeringScript(LINKS, 'b', cpu)).toContain(`echo ${mask} >`);
+  for (const [cpu, mask] of [
+    [0, '1'],
+    [31, '80000000'],
+    [32, '1,00000000'],
+    [100, '10,00000000,00000000,00000000'],
+  ] as const)
+    expect(steeringScript(LINKS, 'b', cpu)).toContain(`echo ${mask} >`);
 });

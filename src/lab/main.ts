@@ -21,7 +21,8 @@ const verboseLog: Log = {
 };
 
 /** A topology file, or the name of a lab (its file may be gone). */
-const labName = (fileOrName: string): string => (!existsSync(fileOrName) && !/[/]|\.ya?ml$/.test(fileOrName) ? fileOrName : readTopology(fileOrName).name);
+const labName = (fileOrName: string): string =>
+  !existsSync(fileOrName) && !/[/]|\.ya?ml$/.test(fileOrName) ? fileOrName : readTopology(fileOrName).name;
 
 async function up(file: string, opts: { verbose?: boolean }): Promise<void> {
   const topology = readTopology(file);
@@ -29,7 +30,11 @@ async function up(file: string, opts: { verbose?: boolean }): Promise<void> {
   const controller = new AbortController();
   const abort = (): void => controller.abort();
   process.once('SIGINT', abort).once('SIGTERM', abort);
-  const lab = await labUp(file, { signal: controller.signal, onStep: say, ...(opts.verbose === true && { log: verboseLog }) });
+  const lab = await labUp(file, {
+    signal: controller.signal,
+    onStep: say,
+    ...(opts.verbose === true && { log: verboseLog }),
+  });
   say(`${lab.name} is up: ${lab.nodes.join(' ')} (logs of \`cmd\`: ${logPath(lab.name, 'NODE')})`);
 }
 
@@ -44,7 +49,11 @@ async function exec(file: string, node: string, argv: string[]): Promise<void> {
   openLab(name);
   const state = readState(name)!;
   const found = state.nodes.find((n) => n.name === node);
-  if (!found) throw new LabError('no-such-node', `lab ${name} has no node ${JSON.stringify(node)}; it has ${state.nodes.map((n) => n.name).join(', ')}`);
+  if (!found)
+    throw new LabError(
+      'no-such-node',
+      `lab ${name} has no node ${JSON.stringify(node)}; it has ${state.nodes.map((n) => n.name).join(', ')}`,
+    );
   const [nsenter, ...rest] = [...enterArguments(name, found), ...(argv[0] === '--' ? argv.slice(1) : argv)];
   const child = spawn(nsenter!, rest, { stdio: 'inherit', env: { ...process.env, ...nodeEnvironment(name, found) } });
   // The terminal sends these to the child too; it decides.
@@ -59,17 +68,31 @@ async function status(file: string | undefined, opts: { output: string }): Promi
   const names = file === undefined ? knownLabs() : [labName(file)];
   const labs = await Promise.all(names.map(labStatus));
   if (opts.output === 'json') process.stdout.write(`${JSON.stringify(labs, null, 2)}\n`);
-  else process.stdout.write(labs.length === 0 ? `no lab is up (nothing in ${LABS_DIRECTORY})\n` : labs.map(statusTable).join('\n'));
+  else
+    process.stdout.write(
+      labs.length === 0 ? `no lab is up (nothing in ${LABS_DIRECTORY})\n` : labs.map(statusTable).join('\n'),
+    );
   if (labs.some((lab) => lab.status !== 'up')) process.exitCode = EXIT.notUp;
 }
 
 const program = new Command('cnpd-lab')
-  .description('Runs a containerlab topology file in network and mount namespaces of this machine, with this machine’s own programs. Needs root.')
+  .description(
+    'Runs a containerlab topology file in network and mount namespaces of this machine, with this machine’s own programs. Needs root.',
+  )
   .showHelpAfterError()
   .enablePositionalOptions()
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : EXIT.usage));
-program.command('up').argument('<file>', 'topology, *.clab.yml').option('-v, --verbose', 'say what every command printed').description('build the lab and start what the file says').action(up);
-program.command('down').argument('<file>', 'topology, or the name of a lab').description('end and remove everything; harmless when nothing is up, and after a crash').action(down);
+program
+  .command('up')
+  .argument('<file>', 'topology, *.clab.yml')
+  .option('-v, --verbose', 'say what every command printed')
+  .description('build the lab and start what the file says')
+  .action(up);
+program
+  .command('down')
+  .argument('<file>', 'topology, or the name of a lab')
+  .description('end and remove everything; harmless when nothing is up, and after a crash')
+  .action(down);
 program
   .command('exec')
   .argument('<file>', 'topology, or the name of a lab')

@@ -1,6 +1,7 @@
-// The script that turns a fresh pair of mount and UTS namespaces into a node: private directories over those of this machine, the binds of the topology,
-// sysctls. Pure: it only writes the script. What a node writes stays in the node, because the directories that programs write to are overlays (upper layer
-// in the lab's tmpfs), and /run is empty as in a container. /tmp, /home and /usr are the machine's own.
+// The script that turns a fresh pair of mount and UTS namespaces into a node: private directories over those of this
+// machine, the binds of the topology, sysctls. Pure: it only writes the script. What a node writes stays in the node,
+// because the directories that programs write to are overlays (upper layer in the lab's tmpfs), and /run is empty as in
+// a container. /tmp, /home and /usr are the machine's own.
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { quoteWord as q } from './shell.ts';
@@ -23,8 +24,10 @@ export function bindProblem(bind: Bind, paths: Paths): string | undefined {
   if (!paths.exists(bind.source)) return `the source ${bind.source} does not exist`;
   const top = topOf(bind.target);
   if (bind.target === '/') return 'the root directory cannot be replaced';
-  if (top !== '/run' && (SPECIAL as readonly string[]).includes(top) && !paths.exists(bind.target)) return `${bind.target} does not exist and cannot be created`;
-  if (!paths.exists(top)) return `${top} does not exist on this machine and cannot be created without touching it: bind beneath a directory that exists`;
+  if (top !== '/run' && (SPECIAL as readonly string[]).includes(top) && !paths.exists(bind.target))
+    return `${bind.target} does not exist and cannot be created`;
+  if (!paths.exists(top))
+    return `${top} does not exist on this machine and cannot be created without touching it: bind beneath a directory that exists`;
   return undefined;
 }
 
@@ -33,7 +36,12 @@ export function overlaysFor(binds: readonly Bind[], paths: Paths): string[] {
   const wanted = new Set<string>(OVERLAYS.filter((d) => paths.exists(d)));
   for (const { target } of binds) {
     const top = topOf(target);
-    if (paths.exists(target) || (SPECIAL as readonly string[]).includes(top) || [...wanted].some((d) => beneath(target, d))) continue;
+    if (
+      paths.exists(target) ||
+      (SPECIAL as readonly string[]).includes(top) ||
+      [...wanted].some((d) => beneath(target, d))
+    )
+      continue;
     wanted.add(top);
   }
   const list = [...wanted];
@@ -42,7 +50,9 @@ export function overlaysFor(binds: readonly Bind[], paths: Paths): string[] {
 
 function bindLines(bind: Bind, index: number, paths: Paths): string[] {
   const staged = `/run/.stage/${index}`;
-  const create = paths.isDirectory(bind.source) ? `mkdir -p ${q(bind.target)}` : `mkdir -p ${q(dirname(bind.target))}; [ -e ${q(bind.target)} ] || : > ${q(bind.target)}`;
+  const create = paths.isDirectory(bind.source)
+    ? `mkdir -p ${q(bind.target)}`
+    : `mkdir -p ${q(dirname(bind.target))}; [ -e ${q(bind.target)} ] || : > ${q(bind.target)}`;
   const lines = [create, `mount -n --bind ${staged} ${q(bind.target)}`];
   if (bind.readOnly) lines.push(`mount -n -o remount,bind,ro ${q(bind.target)}`);
   return [...lines, `umount -n ${staged}`];
@@ -64,12 +74,18 @@ export function nodeScript(node: NodeSpec, directory: string, paths: Paths): str
     // Sources are held open under another name before anything can hide them.
     ...node.binds.flatMap((b, i) => {
       const staged = q(join(run, '.stage', String(i)));
-      return [paths.isDirectory(b.source) ? `mkdir ${staged}` : `: > ${staged}`, `mount -n --bind ${q(b.source)} ${staged}`];
+      return [
+        paths.isDirectory(b.source) ? `mkdir ${staged}` : `: > ${staged}`,
+        `mount -n --bind ${q(b.source)} ${staged}`,
+      ];
     }),
     ...overlays.flatMap((d, i) => {
       const upper = join(root, `upper${i}`);
       const work = join(root, `work${i}`);
-      return [`mkdir -p ${q(upper)} ${q(work)}`, `mount -n -t overlay cnpd-lab -o ${q(`lowerdir=${d},upperdir=${upper},workdir=${work}`)} ${d}`];
+      return [
+        `mkdir -p ${q(upper)} ${q(work)}`,
+        `mount -n -t overlay cnpd-lab -o ${q(`lowerdir=${d},upperdir=${upper},workdir=${work}`)} ${d}`,
+      ];
     }),
     `mount -n --move ${q(run)} /run`,
     'mount -n -t sysfs sysfs /sys',

@@ -12,7 +12,10 @@ test('a reused pid is somebody else: identity is the pid and its start time', ()
 });
 
 test('a process that ignores SIGTERM is ended all the same, by its pid', async () => {
-  const child = spawn('sh', ['-c', 'trap "" TERM; echo set; while :; do sleep 1; done'], { stdio: ['ignore', 'pipe', 'ignore'], detached: true });
+  const child = spawn('sh', ['-c', 'trap "" TERM; echo set; while :; do sleep 1; done'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    detached: true,
+  });
   await once(child.stdout, 'data');
   const identity = identify(child.pid!)!;
   const ended = once(child, 'exit');

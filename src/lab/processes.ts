@@ -1,5 +1,6 @@
-// Processes by identity: a pid and the time it started, so that a reused pid is somebody else's; and processes by the namespaces they live in, which finds
-// every descendant of a node, also daemons that detached themselves and what a crashed `up` left behind. Ending is by pid only.
+// Processes by identity: a pid and the time it started, so that a reused pid is somebody else's; and processes by the
+// namespaces they live in, which finds every descendant of a node, also daemons that detached themselves and what a
+// crashed `up` left behind. Ending is by pid only.
 import { readFileSync, readdirSync, readlinkSync, statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LabError } from './error.ts';
@@ -54,7 +55,8 @@ export function processesIn(namespaces: ReadonlySet<string>): ProcessIdentity[] 
     const pid = Number(entry);
     if (!Number.isInteger(pid) || pid === process.pid) continue;
     try {
-      if (!namespaces.has(readlinkSync(`/proc/${pid}/ns/net`)) && !namespaces.has(readlinkSync(`/proc/${pid}/ns/mnt`))) continue;
+      if (!namespaces.has(readlinkSync(`/proc/${pid}/ns/net`)) && !namespaces.has(readlinkSync(`/proc/${pid}/ns/mnt`)))
+        continue;
     } catch {
       continue; // ended meanwhile, or a kernel thread
     }
@@ -74,7 +76,8 @@ function signal(p: ProcessIdentity, name: 'SIGTERM' | 'SIGKILL'): void {
 }
 
 /**
- * Ends all that `find` returns, asked again until it returns nothing: SIGTERM once to each, SIGKILL after the grace time.
+ * Ends all that `find` returns, asked again until it returns nothing: SIGTERM once to each, SIGKILL after the grace
+ * time.
  * @throws LabError `processes-remain` when something survives SIGKILL
  */
 export async function endProcesses(find: () => ProcessIdentity[], graceMs = 3000): Promise<void> {
@@ -84,7 +87,11 @@ export async function endProcesses(find: () => ProcessIdentity[], graceMs = 3000
     const alive = find();
     if (alive.length === 0) return;
     const elapsed = performance.now() - start;
-    if (elapsed > graceMs + 5000) throw new LabError('processes-remain', `processes survive SIGKILL: ${alive.map((p) => `${p.pid} (${commandLine(p.pid)})`).join(', ')}`);
+    if (elapsed > graceMs + 5000)
+      throw new LabError(
+        'processes-remain',
+        `processes survive SIGKILL: ${alive.map((p) => `${p.pid} (${commandLine(p.pid)})`).join(', ')}`,
+      );
     for (const p of alive) {
       const key = `${p.pid}/${p.startTime}`;
       if (elapsed > graceMs) signal(p, 'SIGKILL');

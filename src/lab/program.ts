@@ -8,7 +8,8 @@ import { LabError } from './error.ts';
 export function packageRoot(): string {
   for (let directory = dirname(fileURLToPath(import.meta.url)); ; directory = dirname(directory)) {
     const file = join(directory, 'package.json');
-    if (existsSync(file) && (JSON.parse(readFileSync(file, 'utf8')) as { name?: string }).name === 'cnpd') return directory;
+    if (existsSync(file) && (JSON.parse(readFileSync(file, 'utf8')) as { name?: string }).name === 'cnpd')
+      return directory;
     if (directory === '/') throw new LabError('helper-failed', 'this code is not inside the cnpd package');
   }
 }

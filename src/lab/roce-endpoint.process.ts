@@ -1,5 +1,6 @@
-// A RoCEv2 host in software: `roce-endpoint listen|send …`. Reliable connections with SENDs, CM exchange, ACK and NAK, congestion marks and CNPs, in real
-// packets with real ICRCs. It is traffic for the lab, not a network card: no RDMA operations, no credits, one connection a sender.
+// A RoCEv2 host in software: `roce-endpoint listen|send …`. Reliable connections with SENDs, CM exchange, ACK and NAK,
+// congestion marks and CNPs, in real packets with real ICRCs. It is traffic for the lab, not a network card: no RDMA
+// operations, no credits, one connection a sender.
 import { parseArgs } from 'node:util';
 import { randomInt } from 'node:crypto';
 import { type IpAddress, parseAddress } from '../model/address.ts';
@@ -38,10 +39,37 @@ const fail = (message: string): never => {
 
 const text = { type: 'string' } as const;
 const OPTIONS = {
-  interface: text, address: text, peer: text, 'cnp-interval': text, report: text, reaction: text, rate: text, duration: text, payload: text, message: text,
-  window: text, timeout: text, port: text, qpn: text, 'min-rate': text, additive: text, hyper: text, 'reduction-interval': text, 'increase-interval': text,
-  'increase-bytes': text, 'alpha-interval': text, understands: text, 'known-nodes': text, rtt: text, icrc: text, 'fast-cnp-option': text,
-  'fast-cnp-ioam-option': text, 'long-haul-type': text, 'long-haul-object-class': text, 'recovery-step': text, 'resume-cap': text,
+  interface: text,
+  address: text,
+  peer: text,
+  'cnp-interval': text,
+  report: text,
+  reaction: text,
+  rate: text,
+  duration: text,
+  payload: text,
+  message: text,
+  window: text,
+  timeout: text,
+  port: text,
+  qpn: text,
+  'min-rate': text,
+  additive: text,
+  hyper: text,
+  'reduction-interval': text,
+  'increase-interval': text,
+  'increase-bytes': text,
+  'alpha-interval': text,
+  understands: text,
+  'known-nodes': text,
+  rtt: text,
+  icrc: text,
+  'fast-cnp-option': text,
+  'fast-cnp-ioam-option': text,
+  'long-haul-type': text,
+  'long-haul-object-class': text,
+  'recovery-step': text,
+  'resume-cap': text,
 } as const;
 type Options = { readonly [K in keyof typeof OPTIONS]?: string };
 
@@ -76,20 +104,28 @@ function dcqcn(options: Options, rate: number): DcqcnOptions | undefined {
   };
 }
 
-const list = <T>(item: Parse<T>): Parse<T[]> => (s) => {
-  const items = s.split(',').map(item);
-  return items.includes(undefined) ? undefined : (items as T[]);
-};
+const list =
+  <T>(item: Parse<T>): Parse<T[]> =>
+  (s) => {
+    const items = s.split(',').map(item);
+    return items.includes(undefined) ? undefined : (items as T[]);
+  };
 const octet: Parse<number> = (s) => (/^(0x[0-9a-f]{1,2}|\d{1,3})$/i.test(s) && Number(s) < 256 ? Number(s) : undefined);
 const share: Parse<number> = (s) => (/^\d{1,3}%$/.test(s) ? parseInt(s, 10) / 100 : undefined);
-const oneOf = <T extends string>(...names: readonly T[]): Parse<T> => (s) => names.find((name) => name === s);
+const oneOf =
+  <T extends string>(...names: readonly T[]): Parse<T> =>
+  (s) =>
+    names.find((name) => name === s);
 
 /** Undefined unless --understands is given. */
 function feedback(options: Options): FeedbackOptions | undefined {
   if (options.understands === undefined) return undefined;
-  const codePoint = (option: keyof Options, name: CodePointName): number => read(options, option, octet, DEFAULT_CODE_POINTS[name]);
+  const codePoint = (option: keyof Options, name: CodePointName): number =>
+    read(options, option, octet, DEFAULT_CODE_POINTS[name]);
   return {
-    understands: new Set(options.understands === 'none' ? [] : read(options, 'understands', list(oneOf(...FEEDBACK_FORMATS)))),
+    understands: new Set(
+      options.understands === 'none' ? [] : read(options, 'understands', list(oneOf(...FEEDBACK_FORMATS))),
+    ),
     nodes: read(options, 'known-nodes', list(parsePrefix)),
     codes: {
       fastCnp: {
@@ -125,8 +161,18 @@ const report = jsonLines((line) => process.stdout.write(line), monotonicMs);
 function listen(options: Options, address: IpAddress, port: () => RocePort, end: (ok: boolean) => void): Role {
   const interval = options['cnp-interval'] === 'off' ? undefined : read(options, 'cnp-interval', parseDuration, 0.05);
   const listener = new Listener(
-    { address, cnpIntervalMs: interval, reportIntervalMs: read(options, 'report', parseDuration, 100), maxConnections: 1024 },
-    { now: monotonicMs, send: (packet) => port().send(packet), report, draw: () => ({ qpn: drawQpn(), commId: drawCommId(), startingPsn: drawPsn() }) },
+    {
+      address,
+      cnpIntervalMs: interval,
+      reportIntervalMs: read(options, 'report', parseDuration, 100),
+      maxConnections: 1024,
+    },
+    {
+      now: monotonicMs,
+      send: (packet) => port().send(packet),
+      report,
+      draw: () => ({ qpn: drawQpn(), commId: drawCommId(), startingPsn: drawPsn() }),
+    },
   );
   const stop = (): void => {
     listener.end();
@@ -137,7 +183,12 @@ function listen(options: Options, address: IpAddress, port: () => RocePort, end:
 
 function send(options: Options, address: IpAddress, port: () => RocePort, end: (ok: boolean) => void): Role {
   const rate = read(options, 'rate', parseRate, 100e6);
-  const local: LocalSide = { address, qpn: read(options, 'qpn', count, drawQpn()), commId: drawCommId(), startingPsn: drawPsn() };
+  const local: LocalSide = {
+    address,
+    qpn: read(options, 'qpn', count, drawQpn()),
+    commId: drawCommId(),
+    startingPsn: drawPsn(),
+  };
   const peer = read(options, 'peer', parseAddress);
   if (peer.family !== address.family) fail('--peer and --address must be of one family');
   const sender = new Sender(
@@ -160,7 +211,11 @@ function send(options: Options, address: IpAddress, port: () => RocePort, end: (
     { now: monotonicMs, send: (packet) => port().send(packet), report, onEnd: end },
   );
   setImmediate(() => sender.start());
-  return { onPacket: (packet) => sender.onPacket(packet), onNotification: (format, packet) => sender.onNotification(format, packet), stop: () => sender.stop() };
+  return {
+    onPacket: (packet) => sender.onPacket(packet),
+    onNotification: (format, packet) => sender.onNotification(format, packet),
+    stop: () => sender.stop(),
+  };
 }
 
 const ROLES = { listen, send } as const;
@@ -175,7 +230,11 @@ function main(): void {
   })();
   const role = ROLES[positionals[0] as keyof typeof ROLES] ?? fail('say listen or send');
   const address = read(values, 'address', parseAddress);
-  const poller = Poller.open({ onError: (error) => { throw error; } });
+  const poller = Poller.open({
+    onError: (error) => {
+      throw error;
+    },
+  });
   const bad: Record<string, number> = {};
   const end = (ok: boolean): void => {
     report('port', { receiveDrops: opened.receiveDrops(), bad });

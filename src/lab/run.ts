@@ -1,4 +1,5 @@
-// Runs a program to its end and collects what it says. The lab drives ip(8), nsenter(1) and unshare(1): their commands are what an operator would type.
+// Runs a program to its end and collects what it says. The lab drives ip(8), nsenter(1) and unshare(1): their commands
+// are what an operator would type.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { LabError } from './error.ts';
@@ -20,7 +21,10 @@ export interface RunOptions {
   readonly detached?: boolean;
 }
 
-/** @returns the exit code (128 + signal number when a signal ended it). Rejects only when the program cannot be started or `signal` aborts. */
+/**
+ * @returns the exit code (128 + signal number when a signal ended it). Rejects only when the program cannot be started
+ * or `signal` aborts.
+ */
 export function run(argv: readonly string[], opts: RunOptions = {}): Promise<RunResult> {
   return new Promise((done, failed) => {
     const child = spawn(argv[0]!, argv.slice(1), {
@@ -37,8 +41,9 @@ export function run(argv: readonly string[], opts: RunOptions = {}): Promise<Run
     child.on('error', failed);
     child.on('exit', (code, signal) => {
       const finish = (): void => done({ code: code ?? 128 + (signal ? constants.signals[signal] : 0), stdout, stderr });
-      // A command such as `sh -c 'daemon &'` ends while its child still holds the pipes: what it said itself is read by then, and the rest is not ours. A
-      // busy event loop can learn of the exit before it has looked at the pipes, and comes to its timers first: hence one turn more.
+      // A command such as `sh -c 'daemon &'` ends while its child still holds the pipes: what it said itself is read by
+      // then, and the rest is not ours. A busy event loop can learn of the exit before it has looked at the pipes, and
+      // comes to its timers first: hence one turn more.
       const destroy = (): void => {
         child.stdout!.destroy();
         child.stderr!.destroy();

@@ -20,9 +20,15 @@ test('a quote that is not closed is no command', () => {
 
 test('a quoted word comes back from a real shell, and from splitWords, as it was', () => {
   fc.assert(
-    fc.property(fc.array(fc.string({ minLength: 0, maxLength: 12 }).filter((s) => !s.includes('\0')), { minLength: 1, maxLength: 5 }), (words) => {
-      expect(splitWords(words.map(quoteWord).join(' '))).toEqual(words);
-    }),
+    fc.property(
+      fc.array(
+        fc.string({ minLength: 0, maxLength: 12 }).filter((s) => !s.includes('\0')),
+        { minLength: 1, maxLength: 5 },
+      ),
+      (words) => {
+        expect(splitWords(words.map(quoteWord).join(' '))).toEqual(words);
+      },
+    ),
   );
   const words = [`it's`, 'a b', '$HOME', '*', '', '"', '\\', 'ü'];
   const shell = spawnSync('/bin/sh', ['-c', `printf '%s\\n' ${words.map(quoteWord).join(' ')}`], { encoding: 'utf8' });

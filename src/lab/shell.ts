@@ -1,5 +1,5 @@
-// Words and shells: containerlab splits `exec` and `cmd` into words as a shell would, but runs no shell. The inverse (quoting) is needed where the
-// lab hands a generated script to /bin/sh.
+// Words and shells: containerlab splits `exec` and `cmd` into words as a shell would, but runs no shell. The inverse
+// (quoting) is needed where the lab hands a generated script to /bin/sh.
 
 /** Splits as a POSIX shell does (quotes, backslash), without expansion. Undefined when a quote is left open. */
 export function splitWords(line: string): string[] | undefined {
@@ -32,4 +32,5 @@ export function splitWords(line: string): string[] | undefined {
 }
 
 /** One word for /bin/sh, whatever it holds. */
-export const quoteWord = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
+export const quoteWord = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

@@ -8,7 +8,12 @@ export interface NodeStatus {
   readonly name: string;
   readonly netns: string;
   readonly present: boolean;
-  readonly interfaces: readonly { readonly name: string; readonly state: string; readonly mtu: number; readonly addresses: readonly string[] }[];
+  readonly interfaces: readonly {
+    readonly name: string;
+    readonly state: string;
+    readonly mtu: number;
+    readonly addresses: readonly string[];
+  }[];
   readonly processes: readonly { readonly pid: number; readonly command: string }[];
 }
 
@@ -36,7 +41,11 @@ export async function labStatus(lab: string): Promise<LabStatus> {
     ...(state.status === 'starting' ? ['`up` has not ended: it is still at work, or was killed'] : []),
     ...nodes.filter((n) => !n.present).map((n) => `the namespace of ${n.name} is gone`),
     ...state.helpers.filter((h) => !isAlive(h)).map((h) => `${h.role} (pid ${h.pid}) is gone`),
-    ...state.nodes.flatMap((n, i) => n.interfaces.filter((name) => !nodes[i]!.interfaces.some((link) => link.name === name)).map((name) => `${n.name} has lost ${name}`)),
+    ...state.nodes.flatMap((n, i) =>
+      n.interfaces
+        .filter((name) => !nodes[i]!.interfaces.some((link) => link.name === name))
+        .map((name) => `${n.name} has lost ${name}`),
+    ),
   ];
   return { lab, file: state.file, status: problems.length > 0 ? 'partial' : 'up', problems, nodes };
 }
@@ -64,7 +73,8 @@ export function statusTable(lab: LabStatus): string {
   const lines = [`${lab.lab}: ${lab.status}${lab.file && ` (${lab.file})`}`, ...lab.problems.map((p) => `  ! ${p}`)];
   for (const node of lab.nodes) {
     lines.push(`  ${node.name}  netns ${node.netns}${node.present ? '' : '  GONE'}`);
-    for (const l of node.interfaces) lines.push(`    ${l.name.padEnd(12)} ${l.state.padEnd(8)} mtu ${l.mtu}  ${l.addresses.join(' ')}`.trimEnd());
+    for (const l of node.interfaces)
+      lines.push(`    ${l.name.padEnd(12)} ${l.state.padEnd(8)} mtu ${l.mtu}  ${l.addresses.join(' ')}`.trimEnd());
     for (const p of node.processes) lines.push(`    pid ${String(p.pid).padEnd(8)} ${p.command.slice(0, 100)}`);
   }
   return `${lines.join('\n')}\n`;

@@ -1,13 +1,27 @@
-// What the lab does with every field that containerlab knows (containerlab.dev, "Topology definition"). A field that is not in these tables is a
-// mistake in the file. `no-effect`: the lab works as well without it, and says so. `refused`: the lab would not be what the file describes.
+// What the lab does with every field that containerlab knows (containerlab.dev, "Topology definition"). A field that is
+// not in these tables is a mistake in the file. `no-effect`: the lab works as well without it, and says so. `refused`:
+// the lab would not be what the file describes.
 
 export type Treatment = 'supported' | 'no-effect' | 'refused';
 
 type Fields = Readonly<Record<string, Treatment>>;
 
-export const TOP_FIELDS: Fields = { name: 'supported', prefix: 'supported', topology: 'supported', mgmt: 'no-effect', settings: 'no-effect', debug: 'no-effect' };
+export const TOP_FIELDS: Fields = {
+  name: 'supported',
+  prefix: 'supported',
+  topology: 'supported',
+  mgmt: 'no-effect',
+  settings: 'no-effect',
+  debug: 'no-effect',
+};
 
-export const TOPOLOGY_FIELDS: Fields = { defaults: 'supported', kinds: 'supported', groups: 'supported', nodes: 'supported', links: 'supported' };
+export const TOPOLOGY_FIELDS: Fields = {
+  defaults: 'supported',
+  kinds: 'supported',
+  groups: 'supported',
+  nodes: 'supported',
+  links: 'supported',
+};
 
 /** Fields of a node, and of `defaults`, `kinds.X`, `groups.X`. */
 export const NODE_FIELDS: Fields = {
@@ -80,4 +94,11 @@ export const LINK_FIELDS: Fields = {
 /** `delay` and `limit` are the lab's own reading of containerlab's free-form link variables. */
 export const LINK_VARS: Fields = { delay: 'supported', limit: 'supported' };
 
-export const ENDPOINT_FIELDS: Fields = { node: 'supported', interface: 'supported', mac: 'supported', vars: 'no-effect', ipv4: 'refused', ipv6: 'refused' };
+export const ENDPOINT_FIELDS: Fields = {
+  node: 'supported',
+  interface: 'supported',
+  mac: 'supported',
+  vars: 'no-effect',
+  ipv4: 'refused',
+  ipv6: 'refused',
+};

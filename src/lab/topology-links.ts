@@ -37,10 +37,15 @@ export function readLinks(reader: TopologyReader, value: unknown, nodes: Readonl
     const fields = reader.object(path, entry, LINK_FIELDS);
     const type = fields['type'] ?? 'veth';
     if (type !== 'veth') {
-      reader.error([...path, 'type'], `must be veth, found ${JSON.stringify(type)}: this lab connects nodes with each other only`);
+      reader.error(
+        [...path, 'type'],
+        `must be veth, found ${JSON.stringify(type)}: this lab connects nodes with each other only`,
+      );
       continue;
     }
-    const ends = reader.list([...path, 'endpoints'], fields['endpoints']).map((end, k) => endpoint(reader, [...path, 'endpoints', k], end, nodes));
+    const ends = reader
+      .list([...path, 'endpoints'], fields['endpoints'])
+      .map((end, k) => endpoint(reader, [...path, 'endpoints', k], end, nodes));
     if (ends.length !== 2) reader.error([...path, 'endpoints'], `a link has two ends, found ${ends.length}`);
     const [a, b] = ends;
     if (!a || !b) continue;
@@ -49,12 +54,22 @@ export function readLinks(reader: TopologyReader, value: unknown, nodes: Readonl
       if (taken.has(key)) reader.error([...path, 'endpoints'], `${key} is the end of two links`);
       taken.add(key);
     }
-    links.push({ a, b, mtu: mtu(reader, [...path, 'mtu'], fields['mtu']), ...variables(reader, [...path, 'vars'], fields['vars']) });
+    links.push({
+      a,
+      b,
+      mtu: mtu(reader, [...path, 'mtu'], fields['mtu']),
+      ...variables(reader, [...path, 'vars'], fields['vars']),
+    });
   }
   return links;
 }
 
-function endpoint(reader: TopologyReader, path: YamlPath, value: unknown, nodes: ReadonlySet<string>): EndpointSpec | undefined {
+function endpoint(
+  reader: TopologyReader,
+  path: YamlPath,
+  value: unknown,
+  nodes: ReadonlySet<string>,
+): EndpointSpec | undefined {
   let end: { node: string | undefined; interface: string | undefined; mac?: string | undefined };
   if (typeof value === 'string') {
     const parts = value.split(':');
@@ -70,8 +85,10 @@ function endpoint(reader: TopologyReader, path: YamlPath, value: unknown, nodes:
   }
   if (end.node === undefined || end.interface === undefined) return undefined;
   if (!nodes.has(end.node)) return reader.error(path, `there is no node ${JSON.stringify(end.node)}`);
-  if (!INTERFACE.test(end.interface)) return reader.error(path, `${JSON.stringify(end.interface)} is no interface name (1 to 15 letters, digits, _ . -)`);
-  if (end.mac !== undefined && !MAC.test(end.mac)) return reader.error(path, `${JSON.stringify(end.mac)} is no MAC address`);
+  if (!INTERFACE.test(end.interface))
+    return reader.error(path, `${JSON.stringify(end.interface)} is no interface name (1 to 15 letters, digits, _ . -)`);
+  if (end.mac !== undefined && !MAC.test(end.mac))
+    return reader.error(path, `${JSON.stringify(end.mac)} is no MAC address`);
   return { node: end.node, interface: end.interface, ...(end.mac !== undefined && { mac: end.mac }) };
 }
 
@@ -84,9 +101,14 @@ function mtu(reader: TopologyReader, path: YamlPath, value: unknown): number {
 
 function variables(reader: TopologyReader, path: YamlPath, value: unknown): { delayMs: number; limit: number } {
   const free = Object.keys(reader.object(path, value)).filter((key) => !(key in LINK_VARS));
-  const vars = reader.object(path, value, { ...LINK_VARS, ...Object.fromEntries(free.map((key) => [key, 'no-effect' as const])) });
-  const delayMs = vars['delay'] === undefined ? 0 : parseDuration(reader.string([...path, 'delay'], vars['delay']) ?? '');
-  if (delayMs === undefined || delayMs > MAX_DELAY_MS) reader.error([...path, 'delay'], `must be a duration up to ${MAX_DELAY_MS} ms, such as 10ms`);
+  const vars = reader.object(path, value, {
+    ...LINK_VARS,
+    ...Object.fromEntries(free.map((key) => [key, 'no-effect' as const])),
+  });
+  const delayMs =
+    vars['delay'] === undefined ? 0 : parseDuration(reader.string([...path, 'delay'], vars['delay']) ?? '');
+  if (delayMs === undefined || delayMs > MAX_DELAY_MS)
+    reader.error([...path, 'delay'], `must be a duration up to ${MAX_DELAY_MS} ms, such as 10ms`);
   const limit = vars['limit'] ?? DEFAULT_LIMIT;
   if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > 65_536) {
     reader.error([...path, 'limit'], 'must be a number of frames from 1 to 65536');

@@ -39,11 +39,18 @@ function inherited(reader: TopologyReader, field: string, ...layers: readonly (L
   return layer ? (reader.string([...layer.path, field], layer.fields[field]) ?? '') : '';
 }
 
-export function readNodes(reader: TopologyReader, topology: Record<string, unknown>, container: (node: string) => string): NodeSpec[] {
+export function readNodes(
+  reader: TopologyReader,
+  topology: Record<string, unknown>,
+  container: (node: string) => string,
+): NodeSpec[] {
   const defaults: Layer = layer(reader, ['topology', 'defaults'], topology['defaults']);
   const named = (section: 'kinds' | 'groups'): Map<string, Layer> =>
     new Map(
-      Object.entries(reader.object(['topology', section], topology[section])).map(([key, value]) => [key, layer(reader, ['topology', section, key], value)]),
+      Object.entries(reader.object(['topology', section], topology[section])).map(([key, value]) => [
+        key,
+        layer(reader, ['topology', section, key], value),
+      ]),
     );
   const kinds = named('kinds');
   const groups = named('groups');
@@ -53,18 +60,28 @@ export function readNodes(reader: TopologyReader, topology: Record<string, unkno
     if (!NODE_NAME.test(name)) reader.error(own.path, `a node's name must match ${NODE_NAME.source}`);
     const group = groups.get(inherited(reader, 'group', own, defaults));
     const kind = inherited(reader, 'kind', own, group, defaults);
-    if (kind !== 'linux') reader.error([...own.path, 'kind'], `must be linux, found ${JSON.stringify(kind)}: this lab runs network namespaces of this machine`);
+    if (kind !== 'linux')
+      reader.error(
+        [...own.path, 'kind'],
+        `must be linux, found ${JSON.stringify(kind)}: this lab runs network namespaces of this machine`,
+      );
     const layers = [defaults, kinds.get(kind), group, own].filter((l) => l !== undefined);
     nodes.push(node(reader, name, container(name), layers));
   }
   return nodes;
 }
 
-const layer = (reader: TopologyReader, path: YamlPath, value: unknown): Layer => ({ path, fields: reader.object(path, value, NODE_FIELDS) });
+const layer = (reader: TopologyReader, path: YamlPath, value: unknown): Layer => ({
+  path,
+  fields: reader.object(path, value, NODE_FIELDS),
+});
 
 function node(reader: TopologyReader, name: string, container: string, layers: readonly Layer[]): NodeSpec {
   const texts = (field: string): Record<string, string> =>
-    Object.assign({}, ...layers.map((l) => reader.texts([...l.path, field], l.fields[field]))) as Record<string, string>;
+    Object.assign({}, ...layers.map((l) => reader.texts([...l.path, field], l.fields[field]))) as Record<
+      string,
+      string
+    >;
   const lists = <T>(field: string, read: (path: YamlPath, value: unknown) => T | undefined): T[] =>
     layers.flatMap((l) =>
       reader.list([...l.path, field], l.fields[field]).flatMap((value, i) => {
@@ -98,7 +115,9 @@ function bind(reader: TopologyReader, path: YamlPath, value: unknown, node: stri
   const text = reader.string(path, value)?.replaceAll('__clabNodeName__', node);
   if (text === undefined) return undefined;
   const [source, target, options, ...rest] = text.split(':');
-  if (!source || !target || rest.length > 0 || !isAbsolute(target)) return reader.error(path, `must read SOURCE:/absolute/target[:ro], found ${JSON.stringify(text)}`);
-  if (options !== undefined && options !== 'ro' && options !== 'rw') return reader.error(path, `knows the options ro and rw, found ${JSON.stringify(options)}`);
+  if (!source || !target || rest.length > 0 || !isAbsolute(target))
+    return reader.error(path, `must read SOURCE:/absolute/target[:ro], found ${JSON.stringify(text)}`);
+  if (options !== undefined && options !== 'ro' && options !== 'rw')
+    return reader.error(path, `knows the options ro and rw, found ${JSON.stringify(options)}`);
   return { source: resolve(reader.directory, source), target: resolve('/', target), readOnly: options === 'ro' };
 }

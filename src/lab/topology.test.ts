@@ -49,7 +49,9 @@ topology:
 });
 
 test('binds are relative to the file, and know the node’s name', () => {
-  const [node] = parsed('name: x\ntopology:\n  nodes:\n    a: {kind: linux, binds: ["__clabNodeName__/frr.conf:/etc/frr/frr.conf", "/abs:/run/x:rw"]}').nodes;
+  const [node] = parsed(
+    'name: x\ntopology:\n  nodes:\n    a: {kind: linux, binds: ["__clabNodeName__/frr.conf:/etc/frr/frr.conf", "/abs:/run/x:rw"]}',
+  ).nodes;
   expect(node!.binds).toEqual([
     { source: '/labs/x/a/frr.conf', target: '/etc/frr/frr.conf', readOnly: false },
     { source: '/abs', target: '/run/x', readOnly: false },
@@ -66,7 +68,13 @@ topology:${NODES}
     - {endpoints: ["a:eth3", "b:eth3"], vars: {delay: 10ms, limit: 100}}`);
   expect(links).toEqual([
     { a: { node: 'a', interface: 'eth1' }, b: { node: 'b', interface: 'eth1' }, mtu: 9500, delayMs: 0, limit: 8192 },
-    { a: { node: 'a', interface: 'eth2', mac: '02:00:00:00:00:01' }, b: { node: 'b', interface: 'eth2' }, mtu: 1500, delayMs: 0, limit: 8192 },
+    {
+      a: { node: 'a', interface: 'eth2', mac: '02:00:00:00:00:01' },
+      b: { node: 'b', interface: 'eth2' },
+      mtu: 1500,
+      delayMs: 0,
+      limit: 8192,
+    },
     { a: { node: 'a', interface: 'eth3' }, b: { node: 'b', interface: 'eth3' }, mtu: 9500, delayMs: 10, limit: 100 },
   ]);
 });
@@ -83,7 +91,11 @@ topology:
   links:
     - endpoints: ["a:eth1", "b:eth1"]
       vars: {color: red}`);
-  expect(withoutEffect.map((p) => [p.path, p.line])).toEqual([['mgmt', 2], ['topology.nodes.a.image', 7], ['topology.links.0.vars.color', 11]]);
+  expect(withoutEffect.map((p) => [p.path, p.line])).toEqual([
+    ['mgmt', 2],
+    ['topology.nodes.a.image', 7],
+    ['topology.links.0.vars.color', 11],
+  ]);
 });
 
 test('a field that containerlab has and this lab lacks is refused by name, all of them at once', () => {
@@ -107,7 +119,9 @@ topology:
 });
 
 test('a misspelt field is an error, not something unsupported', () => {
-  expect(problems(`name: x\ntopology:\n  nodes:\n    a: {kind: linux, bind: []}`)).toMatchObject([{ path: 'topology.nodes.a.bind', line: 4, message: 'is not a field of a containerlab topology' }]);
+  expect(problems(`name: x\ntopology:\n  nodes:\n    a: {kind: linux, bind: []}`)).toMatchObject([
+    { path: 'topology.nodes.a.bind', line: 4, message: 'is not a field of a containerlab topology' },
+  ]);
 });
 
 test.each([
@@ -129,11 +143,17 @@ test.each([
   ['vars: {delay: 1m}', 'duration'],
   ['vars: {limit: 0}', 'number of frames'],
 ])('a link with %s is refused', (field, message) => {
-  expect(problems(`name: x\ntopology:${NODES}\n  links:\n    - {endpoints: ["a:e", "b:e"], ${field}}`)[0]!.message).toContain(message);
+  expect(
+    problems(`name: x\ntopology:${NODES}\n  links:\n    - {endpoints: ["a:e", "b:e"], ${field}}`)[0]!.message,
+  ).toContain(message);
 });
 
 test('an interface is the end of one link only', () => {
-  expect(problems(`name: x\ntopology:${NODES}\n  links:\n    - endpoints: ["a:e", "b:e"]\n    - endpoints: ["a:e", "b:f"]`)[0]!.message).toContain('end of two links');
+  expect(
+    problems(
+      `name: x\ntopology:${NODES}\n  links:\n    - endpoints: ["a:e", "b:e"]\n    - endpoints: ["a:e", "b:f"]`,
+    )[0]!.message,
+  ).toContain('end of two links');
 });
 
 test.each([
@@ -147,7 +167,11 @@ test.each([
   ['name: x\ntopology: {nodes: {a: {kind: linux, binds: ["x:relative"]}}}', 'SOURCE:/absolute'],
   ['name: x\ntopology: {nodes: {a: {kind: linux, binds: ["x:/y:z"]}}}', 'options'],
 ])('%j is refused: %s', (text, message) => {
-  expect(problems(text).map((p) => p.message).join('\n')).toContain(message);
+  expect(
+    problems(text)
+      .map((p) => p.message)
+      .join('\n'),
+  ).toContain(message);
 });
 
 test('the scene of the repository is a valid topology with a 10 ms WAN', () => {
@@ -155,5 +179,7 @@ test('the scene of the repository is a valid topology with a 10 ms WAN', () => {
   const scene = parseTopology(readFileSync(file, 'utf8'), file);
   if (!scene.ok) throw new Error(JSON.stringify(scene.error));
   expect(scene.value.nodes.map((n) => n.name)).toEqual(['h1', 'leaf1', 'p1', 'p2', 'leaf2', 'h2']);
-  expect(scene.value.links.filter((l) => l.delayMs > 0)).toMatchObject([{ a: { node: 'p1', interface: 'eth2' }, b: { node: 'p2', interface: 'eth1' }, delayMs: 10 }]);
+  expect(scene.value.links.filter((l) => l.delayMs > 0)).toMatchObject([
+    { a: { node: 'p1', interface: 'eth2' }, b: { node: 'p2', interface: 'eth1' }, delayMs: 10 },
+  ]);
 });

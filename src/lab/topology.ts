@@ -1,5 +1,6 @@
-// A containerlab topology file (`*.clab.yml`) as values. Every field is either used, or named: see topology-fields.ts. Inheritance is containerlab's:
-// defaults, then kind, then group, then node; maps and `binds`/`exec` accumulate, single values override.
+// A containerlab topology file (`*.clab.yml`) as values. Every field is either used, or named: see topology-fields.ts.
+// Inheritance is containerlab's: defaults, then kind, then group, then node; maps and `binds`/`exec` accumulate, single
+// values override.
 import { dirname, resolve } from 'node:path';
 import { type Document, LineCounter, parseDocument } from 'yaml';
 import { type Result, fail, ok } from '../model/result.ts';
@@ -59,7 +60,10 @@ export class TopologyReader {
     return undefined;
   }
 
-  /** An object whose fields are all in the table; undefined (and an error) when it is something else. Absent counts as empty. */
+  /**
+   * An object whose fields are all in the table; undefined (and an error) when it is something else. Absent counts as
+   * empty.
+   */
   object(path: YamlPath, value: unknown, fields?: Readonly<Record<string, Treatment>>): Record<string, unknown> {
     if (value === undefined || value === null) return {};
     if (typeof value !== 'object' || Array.isArray(value)) {
@@ -100,12 +104,22 @@ export class TopologyReader {
   }
 }
 
-const describe = (value: unknown): string => (value === undefined || value === null ? 'nothing' : Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'a mapping' : JSON.stringify(value));
+const describe = (value: unknown): string =>
+  value === undefined || value === null
+    ? 'nothing'
+    : Array.isArray(value)
+      ? 'a list'
+      : typeof value === 'object'
+        ? 'a mapping'
+        : JSON.stringify(value);
 
 // Names become file names and namespace names.
 const LAB_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/;
 
-/** containerlab's rule: `<prefix>-<lab>-<node>`; an empty prefix leaves the node alone, `__lab-name` leaves the prefix out. */
+/**
+ * containerlab's rule: `<prefix>-<lab>-<node>`; an empty prefix leaves the node alone, `__lab-name` leaves the prefix
+ * out.
+ */
 export function containerName(prefix: string, lab: string, node: string): string {
   if (prefix === '') return node;
   return prefix === '__lab-name' ? `${lab}-${node}` : `${prefix}-${lab}-${node}`;
@@ -120,7 +134,14 @@ export function parseTopology(text: string, file: string, name?: string): Result
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
   if (document.errors.length > 0) {
-    return fail(document.errors.map((e) => ({ path: '', line: e.linePos?.[0].line ?? 1, column: e.linePos?.[0].col ?? 1, message: e.message.split('\n')[0]! })));
+    return fail(
+      document.errors.map((e) => ({
+        path: '',
+        line: e.linePos?.[0].line ?? 1,
+        column: e.linePos?.[0].col ?? 1,
+        message: e.message.split('\n')[0]!,
+      })),
+    );
   }
   const reader = new TopologyReader(dirname(resolve(file)), document, lines);
   const top = reader.object([], document.toJS() as unknown, TOP_FIELDS);

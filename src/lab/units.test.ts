@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest';
 import { parseDuration, parseRate, parseSize } from './units.ts';
 
-test.each([['10ms', 10], ['50us', 0.05], ['1.5s', 1500], ['2m', 120_000], ['0', 0]])('a duration of %s is %d ms', (text, ms) => {
+test.each([
+  ['10ms', 10],
+  ['50us', 0.05],
+  ['1.5s', 1500],
+  ['2m', 120_000],
+  ['0', 0],
+])('a duration of %s is %d ms', (text, ms) => {
   expect(parseDuration(text)).toBe(ms);
 });
 

@@ -1,5 +1,5 @@
-// Quantities as people write them in topology files and on command lines: durations, rates, sizes. One table a kind; a bare number has no
-// meaning of its own and is refused, except 0.
+// Quantities as people write them in topology files and on command lines: durations, rates, sizes. One table a kind; a
+// bare number has no meaning of its own and is refused, except 0.
 
 const DURATIONS: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1000, m: 60_000 };
 const RATES: Readonly<Record<string, number>> = { bit: 1, kbit: 1e3, mbit: 1e6, gbit: 1e9 };

@@ -1,5 +1,6 @@
-// Brings a lab up, in containerlab's order of what a node sees: namespaces with binds and sysctls, links, FRR, `cmd`, `exec`. The state is on disk before the
-// first namespace is made. When a step fails, or the caller gives up, everything made is taken down again.
+// Brings a lab up, in containerlab's order of what a node sees: namespaces with binds and sysctls, links, FRR, `cmd`,
+// `exec`. The state is on disk before the first namespace is made. When a step fails, or the caller gives up,
+// everything made is taken down again.
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +14,17 @@ import { createLinks } from './links.ts';
 import { bindProblem, machinePaths, nodeScript } from './node-script.ts';
 import { type ProcessIdentity, identify } from './processes.ts';
 import { mustRun } from './run.ts';
-import { type LabState, type NodeState, labDirectory, logPath, mountNamespacePath, netnsPath, readState, utsNamespacePath, writeState } from './state.ts';
+import {
+  type LabState,
+  type NodeState,
+  labDirectory,
+  logPath,
+  mountNamespacePath,
+  netnsPath,
+  readState,
+  utsNamespacePath,
+  writeState,
+} from './state.ts';
 import type { NodeSpec, Topology } from './topology.ts';
 
 export interface UpModules {
@@ -41,9 +52,12 @@ function refuse(topology: Topology): void {
     const how = state.status === 'up' ? 'is up' : 'was left half up';
     throw new LabError('already-up', `lab ${topology.name} ${how} (from ${state.file}): take it down first`);
   }
-  const problems = topology.nodes.flatMap((n) => n.binds.flatMap((b) => bindProblem(b, machinePaths) ?? []).map((p) => `${topology.file}: node ${n.name}: ${p}`));
+  const problems = topology.nodes.flatMap((n) =>
+    n.binds.flatMap((b) => bindProblem(b, machinePaths) ?? []).map((p) => `${topology.file}: node ${n.name}: ${p}`),
+  );
   for (const { container } of topology.nodes) {
-    if (existsSync(netnsPath(container))) problems.push(`a network namespace ${container} exists already and is not this lab's`);
+    if (existsSync(netnsPath(container)))
+      problems.push(`a network namespace ${container} exists already and is not this lab's`);
   }
   if (problems.length > 0) throw new LabError('bad-topology', problems.join('\n'));
 }
@@ -56,14 +70,20 @@ class Up {
   constructor(topology: Topology, modules: UpModules) {
     this.#topology = topology;
     this.#modules = modules;
-    const interfaces = (node: string): string[] => topology.links.flatMap((l) => [l.a, l.b]).flatMap((e) => (e.node === node ? [e.interface] : []));
+    const interfaces = (node: string): string[] =>
+      topology.links.flatMap((l) => [l.a, l.b]).flatMap((e) => (e.node === node ? [e.interface] : []));
     this.#state = {
       version: 1,
       lab: topology.name,
       file: topology.file,
       status: 'starting',
       owner: identify(process.pid)!,
-      nodes: topology.nodes.map((n) => ({ name: n.name, container: n.container, env: n.env, interfaces: interfaces(n.name) })),
+      nodes: topology.nodes.map((n) => ({
+        name: n.name,
+        container: n.container,
+        env: n.env,
+        interfaces: interfaces(n.name),
+      })),
       helpers: [],
     };
   }
@@ -74,12 +94,16 @@ class Up {
     this.#step(`namespaces: ${nodes.map((n) => n.container).join(' ')}`);
     for (const node of nodes) await this.#createNode(node);
     this.#step(`links: ${links.length}`);
-    await createLinks(links, nodes.map((n) => n.name), {
-      lab: name,
-      container: (node) => nodes.find((n) => n.name === node)!.container,
-      log: this.#modules.log,
-      onHelper: (role, identity) => this.#addHelper(role, identity),
-    });
+    await createLinks(
+      links,
+      nodes.map((n) => n.name),
+      {
+        lab: name,
+        container: (node) => nodes.find((n) => n.name === node)!.container,
+        log: this.#modules.log,
+        onHelper: (role, identity) => this.#addHelper(role, identity),
+      },
+    );
     for (const node of nodes) await this.#startFrr(node);
     for (const node of nodes) if (node.cmd) await this.#startCommand(node, node.cmd);
     for (const node of nodes) {
@@ -124,7 +148,11 @@ class Up {
     for (const file of Object.values(pins)) writeFileSync(file, '');
     const script = nodeScript(node, labDirectory(lab), machinePaths);
     const unshare = ['unshare', `--mount=${pins.mount}`, `--uts=${pins.uts}`, '--propagation', 'slave', 'sh', '-s'];
-    await mustRun(['nsenter', `--net=${netnsPath(node.container)}`, ...unshare], { input: script }, `setting up node ${node.name}`);
+    await mustRun(
+      ['nsenter', `--net=${netnsPath(node.container)}`, ...unshare],
+      { input: script },
+      `setting up node ${node.name}`,
+    );
   }
 
   #nodeState(node: NodeSpec): NodeState {
@@ -136,7 +164,12 @@ class Up {
     const state = this.#nodeState(node);
     const out = await mustRun(
       [...enterArguments(this.#topology.name, state), ...argv],
-      { env: nodeEnvironment(this.#topology.name, state), ...(input !== undefined && { input }), ...(signal && { signal }), detached: true },
+      {
+        env: nodeEnvironment(this.#topology.name, state),
+        ...(input !== undefined && { input }),
+        ...(signal && { signal }),
+        detached: true,
+      },
       what,
     );
     if (out.trim()) log.debug({ node: node.name }, out.trim());
@@ -156,7 +189,11 @@ class Up {
     const log = openSync(logPath(this.#topology.name, node.name), 'a');
     const state = this.#nodeState(node);
     const [nsenter, ...rest] = [...enterArguments(this.#topology.name, state), ...argv];
-    const child = spawn(nsenter!, rest, { stdio: ['ignore', log, log], detached: true, env: { ...process.env, ...nodeEnvironment(this.#topology.name, state) } });
+    const child = spawn(nsenter!, rest, {
+      stdio: ['ignore', log, log],
+      detached: true,
+      env: { ...process.env, ...nodeEnvironment(this.#topology.name, state) },
+    });
     closeSync(log);
     await once(child, 'spawn');
     child.unref();

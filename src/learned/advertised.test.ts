@@ -1,4 +1,5 @@
-// The advertisements of one prefix, from few to very many and back: whichever way the choice is made, it is the most preferred of all that count.
+// The advertisements of one prefix, from few to very many and back: whichever way the choice is made, it is the most
+// preferred of all that count.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { address } from '../model/address.ts';
@@ -13,12 +14,30 @@ const PREFIX = prefix('2001:db8:1::/64');
 
 function scene() {
   const advertised = new Advertised({ count: () => {}, wallTime: new WallTime({ now: () => 0 }, () => 0) });
-  const originators = Array.from({ length: 6 }, (_, i): Originator => ({ carrier: 'isis', name: `r${i}`, reachability: 'reachable', heldUntil: 0, sources: [] }));
+  const originators = Array.from({ length: 6 }, (_, i): Originator => ({
+    carrier: 'isis',
+    name: `r${i}`,
+    reachability: 'reachable',
+    heldUntil: 0,
+    sources: [],
+  }));
   const all: Advertisement[] = [];
   let serial = 0;
-  const says = (metric: number): LearnedPrefix => ({ prefix: PREFIX, pnc: true, proxy: address('2001:db8:ffff::1'), metric });
+  const says = (metric: number): LearnedPrefix => ({
+    prefix: PREFIX,
+    pnc: true,
+    proxy: address('2001:db8:ffff::1'),
+    metric,
+  });
   const add = (who: number, metric: number): void => {
-    const source: Source = { name: `s${serial++}`, originator: originators[who]!, place: 0, says: undefined, sids: [], routerAddresses: [] };
+    const source: Source = {
+      name: `s${serial++}`,
+      originator: originators[who]!,
+      place: 0,
+      says: undefined,
+      sids: [],
+      routerAddresses: [],
+    };
     const a = advertised.stated(undefined, NODE, source, says(metric));
     advertised.link(a);
     all.push(a);
@@ -43,7 +62,8 @@ function scene() {
     }
     return list;
   };
-  const expected = (): Advertisement | undefined => all.filter((a) => a.source.originator.reachability !== 'dormant').sort(comparePreference)[0];
+  const expected = (): Advertisement | undefined =>
+    all.filter((a) => a.source.originator.reachability !== 'dormant').sort(comparePreference)[0];
   return { advertised, all, add, remove, change, reach, listed, expected };
 }
 
@@ -53,9 +73,19 @@ const step = fc.oneof(
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('add' as const), who, metric }) },
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('remove' as const), at: fc.nat() }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('change' as const), at: fc.nat(), metric }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('reach' as const), who, reachability: fc.constantFrom('reachable' as const, 'held' as const, 'dormant' as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('reach' as const),
+      who,
+      reachability: fc.constantFrom('reachable' as const, 'held' as const, 'dormant' as const),
+    }),
+  },
   // The preferred one goes, again and again: what is next must come up.
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('best goes' as const), times: fc.integer({ min: 1, max: 30 }) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('best goes' as const), times: fc.integer({ min: 1, max: 30 }) }),
+  },
 );
 
 test('PNC-5-c: of few advertisements or very many, as they come, change, go and are lost, the one in force is the most preferred', () => {

@@ -1,5 +1,5 @@
-// By node of the trie: the advertisements of its prefix, what each says, and which of them is in force. A linked list a node, since most have one; where they are very
-// many, crowd.ts chooses.
+// By node of the trie: the advertisements of its prefix, what each says, and which of them is in force. A linked list a
+// node, since most have one; where they are very many, crowd.ts chooses.
 import { type IpAddress, isUnicastHost, sameAddress } from '../model/address.ts';
 import type { LearnedPrefix } from '../model/advertisement.ts';
 import type { Count } from '../model/log.ts';
@@ -18,7 +18,10 @@ export interface AdvertisedModules {
 export class Advertised {
   private readonly heads = new Column<Advertisement>();
   private readonly crowds = new Crowds();
-  /** Nodes where something has changed since it was taken from here. Chosen among only once, however many changes there were. */
+  /**
+   * Nodes where something has changed since it was taken from here. Chosen among only once, however many changes there
+   * were.
+   */
   readonly changed = new NodeQueue();
   count = 0;
   private readonly modules: AdvertisedModules;
@@ -39,15 +42,31 @@ export class Advertised {
     return this.crowds.best(node, this.heads.get(node));
   }
 
-  /** What a source says of a prefix, not linked yet: the old advertisement when it says the same, so that `since` survives a refresh; else a new one. */
+  /**
+   * What a source says of a prefix, not linked yet: the old advertisement when it says the same, so that `since`
+   * survives a refresh; else a new one.
+   */
   stated(old: Advertisement | undefined, node: number, source: Source, learned: LearnedPrefix): Advertisement {
     const proxy = this.usableProxy(learned);
     if (old && saysSame(old, learned, proxy)) return old;
     this.countUnusable(learned, proxy);
-    return { node, source, pnc: learned.pnc, proxy, metric: learned.metric, second: learned.second ?? false, since: this.modules.wallTime.now(), previous: undefined, next: undefined };
+    return {
+      node,
+      source,
+      pnc: learned.pnc,
+      proxy,
+      metric: learned.metric,
+      second: learned.second ?? false,
+      since: this.modules.wallTime.now(),
+      previous: undefined,
+      next: undefined,
+    };
   }
 
-  /** The source of a linked advertisement says this now. It is written into; in a crowd, where its place would be wrong then, another one takes its place. */
+  /**
+   * The source of a linked advertisement says this now. It is written into; in a crowd, where its place would be wrong
+   * then, another one takes its place.
+   */
   change(a: Advertisement, learned: LearnedPrefix): Advertisement {
     const proxy = this.usableProxy(learned);
     if (saysSame(a, learned, proxy)) return a;
@@ -68,7 +87,10 @@ export class Advertised {
     return by;
   }
 
-  /** Whoever says so, no sender is in a prefix of multicast, loopback, …, and no proxy has such an address: whatever carried it, it is used nowhere. */
+  /**
+   * Whoever says so, no sender is in a prefix of multicast, loopback, …, and no proxy has such an address: whatever
+   * carried it, it is used nowhere.
+   */
   private usableProxy({ prefix, pnc, proxy }: LearnedPrefix): IpAddress | undefined {
     if (!pnc || !proxy || !isUnicastHost(proxy) || senderlessUse(prefix) !== undefined) return undefined;
     if (!this.lastProxy || !sameAddress(this.lastProxy, proxy)) this.lastProxy = proxy;
@@ -109,6 +131,15 @@ export class Advertised {
   }
 }
 
-function saysSame(a: Advertisement, { pnc, metric, second = false }: LearnedPrefix, proxy: IpAddress | undefined): boolean {
-  return a.pnc === pnc && a.metric === metric && a.second === second && (a.proxy && proxy ? sameAddress(a.proxy, proxy) : a.proxy === proxy);
+function saysSame(
+  a: Advertisement,
+  { pnc, metric, second = false }: LearnedPrefix,
+  proxy: IpAddress | undefined,
+): boolean {
+  return (
+    a.pnc === pnc &&
+    a.metric === metric &&
+    a.second === second &&
+    (a.proxy && proxy ? sameAddress(a.proxy, proxy) : a.proxy === proxy)
+  );
 }

@@ -10,7 +10,10 @@ const H2 = address('2001:db8:1::20');
 function fixture(options: { expiryMs?: number; limit?: number } = {}) {
   const clock = { at: 5000, now: () => clock.at };
   const counts = new Map<string, number>();
-  const hosts = new HostCapabilities({ expiryMs: 600_000, ...options }, { clock, count: (name, by = 1) => void counts.set(name, (counts.get(name) ?? 0) + by) });
+  const hosts = new HostCapabilities(
+    { expiryMs: 600_000, ...options },
+    { clock, count: (name, by = 1) => void counts.set(name, (counts.get(name) ?? 0) + by) },
+  );
   const shown = (): string[] => hosts.entries().map(({ host, lacks }) => `${formatAddress(host)} ${lacks.join('+')}`);
   return { clock, counts, hosts, shown };
 }
@@ -94,7 +97,12 @@ test('the earliest of all ends is the next one, of whichever host was heard of l
 });
 
 test('whatever comes, it agrees with a plain list of what was said and when', () => {
-  const step = fc.record({ host: fc.integer({ min: 1, max: 5 }), format: fc.constantFrom(...NOTIFICATION_FORMATS), wait: fc.integer({ min: 0, max: 400 }), sweep: fc.boolean() });
+  const step = fc.record({
+    host: fc.integer({ min: 1, max: 5 }),
+    format: fc.constantFrom(...NOTIFICATION_FORMATS),
+    wait: fc.integer({ min: 0, max: 400 }),
+    sweep: fc.boolean(),
+  });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const { clock, hosts } = fixture({ expiryMs: 1000 });
@@ -105,7 +113,9 @@ test('whatever comes, it agrees with a plain list of what was said and when', ()
         said.set(`${host} ${format}`, clock.at);
         if (sweep) hosts.tick();
         const expected = [...said].filter(([, at]) => at + 1000 > clock.at).map(([name]) => name);
-        expect(new Set(hosts.entries().flatMap(({ host: h, lacks }) => lacks.map((f) => `${h.value} ${f}`)))).toEqual(new Set(expected));
+        expect(new Set(hosts.entries().flatMap(({ host: h, lacks }) => lacks.map((f) => `${h.value} ${f}`)))).toEqual(
+          new Set(expected),
+        );
         const deadline = hosts.nextDeadline();
         expect(deadline === undefined || deadline <= clock.at + 1000).toBe(true);
       }

@@ -1,6 +1,7 @@
-// Which hosts have shown not to understand a format: they answered our notification with an ICMPv6 Parameter Problem (code 2, unrecognised option) or
-// a like error. Such a host is spared the format until what is known is too old, for it may be upgraded (FCNP §4; decision B6). Whether a report is to
-// be believed, that is, whether it quotes a packet that we sent, is decided before it comes here.
+// Which hosts have shown not to understand a format: they answered our notification with an ICMPv6 Parameter Problem
+// (code 2, unrecognised option) or a like error. Such a host is spared the format until what is known is too old, for
+// it may be upgraded (FCNP §4; decision B6). Whether a report is to be believed, that is, whether it quotes a packet
+// that we sent, is decided before it comes here.
 import { type IpAddress, compareAddresses } from '../model/address.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Count } from '../model/log.ts';
@@ -45,7 +46,8 @@ export class HostCapabilities {
   configure(options: HostCapabilitiesOptions): void {
     this.#options = options;
     const latest = this.#modules.clock.now() + options.expiryMs;
-    for (const { until } of this.#hosts.values()) for (const [format, at] of until) until.set(format, Math.min(at, latest));
+    for (const { until } of this.#hosts.values())
+      for (const [format, at] of until) until.set(format, Math.min(at, latest));
     this.#makeRoom();
   }
 
@@ -70,7 +72,10 @@ export class HostCapabilities {
   /** What is believed at present, in address order. */
   entries(): HostCapability[] {
     const now = this.#modules.clock.now();
-    const entries = [...this.#hosts.values()].map(({ host, until }) => ({ host, lacks: NOTIFICATION_FORMATS.filter((format) => (until.get(format) ?? -Infinity) > now) }));
+    const entries = [...this.#hosts.values()].map(({ host, until }) => ({
+      host,
+      lacks: NOTIFICATION_FORMATS.filter((format) => (until.get(format) ?? -Infinity) > now),
+    }));
     return entries.filter(({ lacks }) => lacks.length > 0).sort((a, b) => compareAddresses(a.host, b.host));
   }
 
@@ -92,7 +97,8 @@ export class HostCapabilities {
   /** When tick has work to do, milliseconds of the clock; undefined: not before something is learned. */
   nextDeadline(): number | undefined {
     let next: number | undefined;
-    for (const { until } of this.#hosts.values()) for (const at of until.values()) if (next === undefined || at < next) next = at;
+    for (const { until } of this.#hosts.values())
+      for (const at of until.values()) if (next === undefined || at < next) next = at;
     return next;
   }
 

@@ -1,5 +1,6 @@
-// The choice among very many advertisements of one prefix: a default route that every router of a network advertises. Looking at all of them whenever one comes or
-// goes would cost the square of their number; here it is a heap, which costs the logarithm each time.
+// The choice among very many advertisements of one prefix: a default route that every router of a network advertises.
+// Looking at all of them whenever one comes or goes would cost the square of their number; here it is a heap, which
+// costs the logarithm each time.
 import { type Advertisement, comparePreference, mostPreferred } from './preference.ts';
 
 /** From as many on. Few are looked through faster than they are kept in order. */
@@ -17,7 +18,10 @@ function hasMoreThan(count: number, head: Advertisement | undefined): boolean {
   return a !== undefined;
 }
 
-/** By node of the trie. It is told of every advertisement that comes or goes, and finds out by itself where they are very many. */
+/**
+ * By node of the trie. It is told of every advertisement that comes or goes, and finds out by itself where they are
+ * very many.
+ */
 export class Crowds {
   readonly #crowds = new Map<number, Crowd>();
 

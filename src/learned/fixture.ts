@@ -1,4 +1,5 @@
-// Not part of the daemon: a learned table with a clock of its own and shorthands to say things to it, for the tests of this folder.
+// Not part of the daemon: a learned table with a clock of its own and shorthands to say things to it, for the tests of
+// this folder.
 import { address, formatAddress } from '../model/address.ts';
 import type { CarrierName, LearnedPrefix } from '../model/advertisement.ts';
 import { formatPrefix, prefix } from '../model/prefix.ts';
@@ -10,8 +11,16 @@ export function fixture(holdMs = 120_000) {
   const clock = { now: 5000 };
   const wallOf = (now: number): number => Date.UTC(2026, 0, 1) + now;
   const counts = new Map<string, number>();
-  const table = new LearnedTable({ holdMs }, { clock: { now: () => clock.now }, wallClock: () => wallOf(clock.now), count: (name, by = 1) => counts.set(name, (counts.get(name) ?? 0) + by) });
-  const reach = (names: string[], carrier: CarrierName = 'isis'): void => table.reachability({ carrier, reachable: new Set(names) });
+  const table = new LearnedTable(
+    { holdMs },
+    {
+      clock: { now: () => clock.now },
+      wallClock: () => wallOf(clock.now),
+      count: (name, by = 1) => counts.set(name, (counts.get(name) ?? 0) + by),
+    },
+  );
+  const reach = (names: string[], carrier: CarrierName = 'isis'): void =>
+    table.reachability({ carrier, reachable: new Set(names) });
   const report = (originator: string, prefixes: LearnedPrefix[], carrier: CarrierName = 'isis', fragment = 0): void =>
     table.learned({ carrier, originator, source: `${originator}.00-${fragment}`, prefixes });
   reach(['leaf1', 'leaf2', 'cnpd1', 'cnpd2']);
@@ -24,7 +33,12 @@ function proxyOf(table: LearnedTable, text: string): string | null | undefined {
   return found && (found.proxy ? formatAddress(found.proxy) : null);
 }
 
-export const flagged = (text: string, proxy: string, metric = 0xfe000001): LearnedPrefix => ({ prefix: prefix(text), pnc: true, proxy: address(proxy), metric });
+export const flagged = (text: string, proxy: string, metric = 0xfe000001): LearnedPrefix => ({
+  prefix: prefix(text),
+  pnc: true,
+  proxy: address(proxy),
+  metric,
+});
 export const plain = (text: string, metric = 10): LearnedPrefix => ({ prefix: prefix(text), pnc: false, metric });
 export const changesText = (changes: ForwardingChanges) => ({
   upserts: changes.upserts.map((e) => `${formatPrefix(e.prefix)} ${e.proxy ? formatAddress(e.proxy) : 'none'}`),

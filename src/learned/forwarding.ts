@@ -1,9 +1,10 @@
-// What the dataplane needs of the learned table: the smallest longest-match table that gives every source address the same answer. Flagged
-// prefixes are in it with their proxy; an unflagged prefix is in it, with null, only right below a flagged one, because an unflagged best match means
-// "no proxy" (decision D5). Kept incrementally: a change costs the nodes it touches, whatever the size of the table.
+// What the dataplane needs of the learned table: the smallest longest-match table that gives every source address the
+// same answer. Flagged prefixes are in it with their proxy; an unflagged prefix is in it, with null, only right below a
+// flagged one, because an unflagged best match means "no proxy" (decision D5). Kept incrementally: a change costs the
+// nodes it touches, whatever the size of the table.
 //
-// IPv4 lies inside the IPv6 space (key.ts), so a flagged ::/0 would also answer for IPv4 senders. The IPv4 default route is therefore always
-// present here, unflagged when nobody advertises it.
+// IPv4 lies inside the IPv6 space (key.ts), so a flagged ::/0 would also answer for IPv4 senders. The IPv4 default
+// route is therefore always present here, unflagged when nobody advertises it.
 import { type IpAddress, sameAddress } from '../model/address.ts';
 import { type Prefix, formatPrefix } from '../model/prefix.ts';
 import { Column } from './column.ts';
@@ -12,7 +13,10 @@ import { NodeQueue } from './node-queue.ts';
 import { ROOT, type PrefixTrie } from './trie.ts';
 
 export interface ForwardingEntry {
-  /** The prefix as text, by which whoever keeps such a table knows the entry: made once, for as long as the prefix is in the table. */
+  /**
+   * The prefix as text, by which whoever keeps such a table knows the entry: made once, for as long as the prefix is in
+   * the table.
+   */
   readonly id: string;
   readonly prefix: Prefix;
   /** Where notices about senders in the prefix go; null: nowhere. */
@@ -20,8 +24,9 @@ export interface ForwardingEntry {
 }
 
 /**
- * What differs from the last time it was asked. To be applied in this order: upserts first, longest prefixes before shorter ones, then deletes,
- * shortest first. Then every source address has its old answer or its new one at any moment in between, never a third.
+ * What differs from the last time it was asked. To be applied in this order: upserts first, longest prefixes before
+ * shorter ones, then deletes, shortest first. Then every source address has its old answer or its new one at any moment
+ * in between, never a third.
  */
 export interface ForwardingChanges {
   readonly upserts: readonly ForwardingEntry[];

@@ -3,7 +3,11 @@ import { expect, test } from 'vitest';
 import { NodeQueue } from './node-queue.ts';
 
 test('nodes come out in the order in which they went in, each once, as from a Set', () => {
-  const step = fc.oneof({ weight: 300, arbitrary: fc.nat({ max: 5000 }) }, { weight: 100, arbitrary: fc.constant('take' as const) }, { weight: 1, arbitrary: fc.constant('drain' as const) });
+  const step = fc.oneof(
+    { weight: 300, arbitrary: fc.nat({ max: 5000 }) },
+    { weight: 100, arbitrary: fc.constant('take' as const) },
+    { weight: 1, arbitrary: fc.constant('drain' as const) },
+  );
   fc.assert(
     fc.property(fc.array(step, { maxLength: 5000, size: 'max' }), (steps) => {
       const [queue, model] = [new NodeQueue(), new Set<number>()];

@@ -1,5 +1,6 @@
-// Nodes of the trie that wait for their turn, each once, in the order in which they came. A Set could do it, but a Set makes its table anew as it grows and shrinks, and
-// with thousands of nodes that come and go in one burst that was an eighth of what the burst left to the garbage collector.
+// Nodes of the trie that wait for their turn, each once, in the order in which they came. A Set could do it, but a Set
+// makes its table anew as it grows and shrinks, and with thousands of nodes that come and go in one burst that was an
+// eighth of what the burst left to the garbage collector.
 
 const INITIAL_CAPACITY = 1024;
 
@@ -21,7 +22,8 @@ export class NodeQueue {
   /** One that waits already keeps its place. */
   add(node: number): void {
     if (this.waiting[node] === 1) return;
-    if (node >= this.waiting.length) this.waiting = enlarged(this.waiting, new Uint8Array(2 * Math.max(node, this.waiting.length)));
+    if (node >= this.waiting.length)
+      this.waiting = enlarged(this.waiting, new Uint8Array(2 * Math.max(node, this.waiting.length)));
     this.waiting[node] = 1;
     if (this.end === this.nodes.length) this.makeRoom();
     this.nodes[this.end++] = node;

@@ -18,9 +18,17 @@ describe('reachability of the originator', () => {
     expect(table.nextDeadline()).toBe(clock.now + 120_000);
     expect(table.entries()[0]!.heldUntil).toBe(new Date(wallOf(clock.now + 120_000)).toISOString());
     clock.now += 119_999;
-    expect([table.tick(clock.now), proxyOf('10.1.0.1'), changesText(table.takeChanges())]).toEqual([false, '192.0.2.1', { upserts: [], deletes: [] }]);
+    expect([table.tick(clock.now), proxyOf('10.1.0.1'), changesText(table.takeChanges())]).toEqual([
+      false,
+      '192.0.2.1',
+      { upserts: [], deletes: [] },
+    ]);
     clock.now += 1;
-    expect([table.tick(clock.now), proxyOf('10.1.0.1'), changesText(table.takeChanges())]).toEqual([true, undefined, { upserts: [], deletes: ['10.1.0.0/16'] }]);
+    expect([table.tick(clock.now), proxyOf('10.1.0.1'), changesText(table.takeChanges())]).toEqual([
+      true,
+      undefined,
+      { upserts: [], deletes: ['10.1.0.0/16'] },
+    ]);
     expect([table.tick(clock.now), table.nextDeadline(), table.entries()]).toEqual([false, undefined, []]);
   });
 
@@ -29,7 +37,12 @@ describe('reachability of the originator', () => {
     report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.1')]);
     table.takeChanges();
     reach([]);
-    expect([proxyOf('10.1.0.1'), table.nextDeadline(), table.sizes().held, table.sizes().dormant]).toEqual([undefined, undefined, 0, 1]);
+    expect([proxyOf('10.1.0.1'), table.nextDeadline(), table.sizes().held, table.sizes().dormant]).toEqual([
+      undefined,
+      undefined,
+      0,
+      1,
+    ]);
     expect(changesText(table.takeChanges())).toEqual({ upserts: [], deletes: ['10.1.0.0/16'] });
     reach(['cnpd1']);
     expect(proxyOf('10.1.0.1')).toBe('192.0.2.1');
@@ -44,7 +57,11 @@ describe('reachability of the originator', () => {
     clock.now += 60_000;
     reach(['cnpd1']);
     clock.now += 120_000;
-    expect([table.tick(), changesText(table.takeChanges()), table.entries()]).toEqual([false, { upserts: [], deletes: [] }, before]);
+    expect([table.tick(), changesText(table.takeChanges()), table.entries()]).toEqual([
+      false,
+      { upserts: [], deletes: [] },
+      before,
+    ]);
   });
 
   test('one that comes back after the drop counts again without a new report, since then', () => {
@@ -126,7 +143,7 @@ test('PNC-5-b: an originator of very many prefixes that is lost and dropped is l
   clock.now += 120_000;
   table.tick();
   const pieces: number[] = [];
-  for (let more = true; more; ) {
+  for (let more = true; more;) {
     const changes = table.takeChanges(SLICE);
     pieces.push(changes.deletes.length);
     more = changes.more;

@@ -1,6 +1,7 @@
-// Reachability of originators (PNC-1-b: a proxy is one of the same routing domain), and the hold after loss: FRR keeps the LSPs of a dead router until they expire, so a learner must check that
-// the originator is still there. Lost: held for the hold time, still counting; then dormant: kept, because the carrier does not report it again
-// when the router comes back, but not counting.
+// Reachability of originators (PNC-1-b: a proxy is one of the same routing domain), and the hold after loss: FRR keeps
+// the LSPs of a dead router until they expire, so a learner must check that the originator is still there. Lost: held
+// for the hold time, still counting; then dormant: kept, because the carrier does not report it again when the router
+// comes back, but not counting.
 import type { ReachabilityReport } from '../model/advertisement.ts';
 import type { Origin, Originator, Reachability, Source } from './preference.ts';
 
@@ -36,7 +37,10 @@ export class Originators {
     sources.push(source);
   }
 
-  /** The last takes its place: a router of BGP has sources by the hundred thousand, and a Set of them copies all of itself in one go when it grows. */
+  /**
+   * The last takes its place: a router of BGP has sources by the hundred thousand, and a Set of them copies all of
+   * itself in one go when it grows.
+   */
   detach(source: Source): void {
     const { originator } = source;
     const { sources } = originator;
@@ -77,7 +81,11 @@ export class Originators {
 
   counts(): { originators: number; held: number; dormant: number } {
     const all = [...this.byCarrier.values()].flatMap((names) => [...names.values()]);
-    return { originators: all.length, held: this.held.size, dormant: all.filter((o) => o.reachability === 'dormant').length };
+    return {
+      originators: all.length,
+      held: this.held.size,
+      dormant: all.filter((o) => o.reachability === 'dormant').length,
+    };
   }
 
   private enter(originator: Originator, reachability: Reachability): void {
@@ -91,6 +99,7 @@ export class Originators {
   }
 
   private release(originator: Originator): void {
-    if (this.held.delete(originator) && originator.heldUntil === this.deadline) this.deadline = this.held.size === 0 ? Infinity : NaN;
+    if (this.held.delete(originator) && originator.heldUntil === this.deadline)
+      this.deadline = this.held.size === 0 ? Infinity : NaN;
   }
 }

@@ -1,5 +1,6 @@
-// Which of several advertisements of one prefix counts (decisions D5, D7). D7 chooses among proxies: the advertisement that FRR makes of
-// the same prefix, without the flag and with a real metric, does not compete with the one that cnpd adds for signalling.
+// Which of several advertisements of one prefix counts (decisions D5, D7). D7 chooses among proxies: the advertisement
+// that FRR makes of the same prefix, without the flag and with a real metric, does not compete with the one that cnpd
+// adds for signalling.
 import { type IpAddress, compareAddresses } from '../model/address.ts';
 import type { CarrierName, LearnedSid } from '../model/advertisement.ts';
 
@@ -46,7 +47,8 @@ export interface Advertisement {
   next: Advertisement | undefined;
 }
 
-export const advertisementsOf = ({ says }: Source): Advertisement[] => (says === undefined ? [] : 'node' in says ? [says] : says);
+export const advertisementsOf = ({ says }: Source): Advertisement[] =>
+  says === undefined ? [] : 'node' in says ? [says] : says;
 
 /** IGP before BGP (D7); the order inside the IGPs only makes the choice repeatable. */
 const CARRIER_RANK: Readonly<Record<Origin, number>> = { local: 0, isis: 1, ospfv2: 2, ospfv3: 3, bgp: 4 };
@@ -61,7 +63,8 @@ export function comparePreference(a: Advertisement, b: Advertisement): number {
     // A proxy that can be reached before one that is only held in memory; without an alternative the held one serves.
     isHeld(a.source) - isHeld(b.source) ||
     isBgp(a) - isBgp(b) ||
-    // Routing has chosen already: whoever has a lower address or MED on a path that is not used must not take its place.
+    // Routing has chosen already: whoever has a lower address or MED on a path that is not used must not take its
+    // place.
     Number(a.second) - Number(b.second) ||
     a.metric - b.metric ||
     (a.proxy && b.proxy ? compareAddresses(a.proxy, b.proxy) : 0) ||
@@ -69,7 +72,10 @@ export function comparePreference(a: Advertisement, b: Advertisement): number {
   );
 }
 
-/** The same choice every time among sources that say the same; those that can be reached first. Negative when `a` is preferred. */
+/**
+ * The same choice every time among sources that say the same; those that can be reached first. Negative when `a` is
+ * preferred.
+ */
 export function compareSources(a: Source, b: Source): number {
   return (
     isHeld(a) - isHeld(b) ||

@@ -7,13 +7,37 @@ const B = address('2001:db8:b::1');
 const SECOND = 1_000_000_000n;
 const opts = { now: 1000n * SECOND, ageingNs: 300n * SECOND, graceNs: 10n * SECOND };
 
-const there = (lastSeen: bigint, fields: Partial<KnownFlow> = {}): KnownFlow => ({ sender: A, receiver: B, senderQpn: 1, receiverQpn: 2, lastSeen, ...fields });
-const back = (lastSeen: bigint, fields: Partial<KnownFlow> = {}): KnownFlow => ({ sender: B, receiver: A, senderQpn: 2, receiverQpn: 1, lastSeen, ...fields });
+const there = (lastSeen: bigint, fields: Partial<KnownFlow> = {}): KnownFlow => ({
+  sender: A,
+  receiver: B,
+  senderQpn: 1,
+  receiverQpn: 2,
+  lastSeen,
+  ...fields,
+});
+const back = (lastSeen: bigint, fields: Partial<KnownFlow> = {}): KnownFlow => ({
+  sender: B,
+  receiver: A,
+  senderQpn: 2,
+  receiverQpn: 1,
+  lastSeen,
+  ...fields,
+});
 
 /** What a sweep of a table that holds these flows takes out. */
 const flowsToForget = (flows: readonly KnownFlow[], limits: ForgettingLimits): KnownFlow[] =>
   flows.filter((flow) =>
-    mayForget(flow, (name) => flows.find((f) => sameAddress(f.sender, name.sender) && sameAddress(f.receiver, name.receiver) && f.receiverQpn === name.receiverQpn), limits),
+    mayForget(
+      flow,
+      (name) =>
+        flows.find(
+          (f) =>
+            sameAddress(f.sender, name.sender) &&
+            sameAddress(f.receiver, name.receiver) &&
+            f.receiverQpn === name.receiverQpn,
+        ),
+      limits,
+    ),
   );
 
 describe('forgetting Queue Pairs', () => {
@@ -36,12 +60,18 @@ describe('forgetting Queue Pairs', () => {
   });
 
   test('a half whose other half belongs to another connection is forgotten, and that one stays', () => {
-    const flows = [there(900n * SECOND), back(999n * SECOND, { senderQpn: 7 }), there(999n * SECOND, { receiverQpn: 7 })];
+    const flows = [
+      there(900n * SECOND),
+      back(999n * SECOND, { senderQpn: 7 }),
+      there(999n * SECOND, { receiverQpn: 7 }),
+    ];
     expect(flowsToForget(flows, opts)).toEqual([flows[0]]);
   });
 
   test('connections of the same Queue Pair numbers between other hosts are other connections', () => {
-    expect(flowsToForget([there(900n * SECOND), back(999n * SECOND, { receiver: address('2001:db8:a::2') })], opts)).toEqual([there(900n * SECOND)]);
+    expect(
+      flowsToForget([there(900n * SECOND), back(999n * SECOND, { receiver: address('2001:db8:a::2') })], opts),
+    ).toEqual([there(900n * SECOND)]);
   });
 
   test('a half without the other is left alone for exactly the grace time, and no longer', () => {
@@ -62,7 +92,10 @@ describe('forgetting Queue Pairs', () => {
     const name = { sender: B, receiver: A, receiverQpn: 1 };
     expect(mayForget(there(900n * SECOND, { tenant: 7, peerTenant: 9 }), find, opts)).toBe(true);
     expect(mayForget(there(900n * SECOND), find, opts)).toBe(true);
-    expect(asked).toEqual([{ ...name, tenant: 9 }, { ...name, tenant: 0 }]);
+    expect(asked).toEqual([
+      { ...name, tenant: 9 },
+      { ...name, tenant: 0 },
+    ]);
   });
 
   test('what was seen a moment ago costs no look-up', () => {

@@ -1,11 +1,14 @@
-// Which learned Queue Pairs to forget (PNC-1-c). Learning itself, and refusing to use what is too old, is the dataplane's work, packet by
-// packet (bpf/lib/queue-pairs.h); but an entry that no packet ever touches again stays in its table until somebody sweeps. Pure: the caller reads
-// the table and the clock, and deletes what may go.
+// Which learned Queue Pairs to forget (PNC-1-c). Learning itself, and refusing to use what is too old, is the
+// dataplane's work, packet by packet (bpf/lib/queue-pairs.h); but an entry that no packet ever touches again stays in
+// its table until somebody sweeps. Pure: the caller reads the table and the clock, and deletes what may go.
 import type { QueuePairs } from '../model/roce.ts';
 
 /** One direction of a connection, as the dataplane knows it. */
 export interface KnownFlow extends QueuePairs {
-  /** Whose packets these are, and those of the other direction (bpf/lib/tenant.h). Absent: the router's own address space. */
+  /**
+   * Whose packets these are, and those of the other direction (bpf/lib/tenant.h). Absent: the router's own address
+   * space.
+   */
   readonly tenant?: number;
   readonly peerTenant?: number;
   /** Nanoseconds, on the same clock as `now`. */
@@ -19,14 +22,24 @@ export interface ForgettingLimits {
 }
 
 /**
- * True for both flows of a connection that was silent in both directions for longer than `ageingNs`, and for a half whose other half is gone or names
- * another Queue Pair: the dataplane evicts them one by one. A half younger than `graceNs` is left alone, for its other half may just be on its way.
- * `find` looks a flow up by the name that its packets have; it is not asked for a flow that was seen a moment ago.
+ * True for both flows of a connection that was silent in both directions for longer than `ageingNs`, and for a half
+ * whose other half is gone or names another Queue Pair: the dataplane evicts them one by one. A half younger than
+ * `graceNs` is left alone, for its other half may just be on its way. `find` looks a flow up by the name that its
+ * packets have; it is not asked for a flow that was seen a moment ago.
  */
-export function mayForget(flow: KnownFlow, find: (name: Omit<QueuePairs, 'senderQpn'> & { readonly tenant: number }) => KnownFlow | undefined, limits: ForgettingLimits): boolean {
+export function mayForget(
+  flow: KnownFlow,
+  find: (name: Omit<QueuePairs, 'senderQpn'> & { readonly tenant: number }) => KnownFlow | undefined,
+  limits: ForgettingLimits,
+): boolean {
   const silent = limits.now - flow.lastSeen;
   if (silent <= limits.graceNs && silent <= limits.ageingNs) return false;
-  const other = find({ sender: flow.receiver, receiver: flow.sender, receiverQpn: flow.senderQpn, tenant: flow.peerTenant ?? 0 });
+  const other = find({
+    sender: flow.receiver,
+    receiver: flow.sender,
+    receiverQpn: flow.senderQpn,
+    tenant: flow.peerTenant ?? 0,
+  });
   if (!other || other.senderQpn !== flow.receiverQpn) return silent > limits.graceNs;
   return silent > limits.ageingNs && limits.now - other.lastSeen > limits.ageingNs;
 }

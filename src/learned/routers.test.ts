@@ -12,9 +12,25 @@ const sid = (text: string, behavior = END_CON): LearnedSid => ({ sid: address(te
 function routers(holdMs?: number) {
   const scene = fixture(holdMs);
   const { table } = scene;
-  const say = (originator: string, sids: LearnedSid[], addresses: string[] = [], carrier: CarrierName = 'isis', fragment = 0): void =>
-    table.learned({ carrier, originator, source: `${originator}.00-${fragment}`, prefixes: [], sids, routerAddresses: addresses.map(address) });
-  const shown = (behavior = END_CON): string[] => table.routers.endConSids(behavior).map((s) => `${formatAddress(s.sid)} ${s.carrier} ${s.originator}${s.heldUntil ? ' held' : ''}`);
+  const say = (
+    originator: string,
+    sids: LearnedSid[],
+    addresses: string[] = [],
+    carrier: CarrierName = 'isis',
+    fragment = 0,
+  ): void =>
+    table.learned({
+      carrier,
+      originator,
+      source: `${originator}.00-${fragment}`,
+      prefixes: [],
+      sids,
+      routerAddresses: addresses.map(address),
+    });
+  const shown = (behavior = END_CON): string[] =>
+    table.routers
+      .endConSids(behavior)
+      .map((s) => `${formatAddress(s.sid)} ${s.carrier} ${s.originator}${s.heldUntil ? ' held' : ''}`);
   const probed = (): string[] => table.routers.routerAddresses().map(formatAddress);
   return { ...scene, say, shown, probed };
 }
@@ -46,8 +62,19 @@ describe('END.CON SIDs', () => {
   test('each part of what a router says is a change: another behaviour, an address more or less, another originator', () => {
     const { table, say, reach, report } = routers();
     const changed = (act: () => void): boolean => (act(), table.routers.takeChanged());
-    const move = (originator: string): void => table.learned({ carrier: 'isis', originator, source: 'cnpd1.00-0', prefixes: [], sids: [sid('2001:db8:c::1', 18)], routerAddresses: [address('192.0.2.1')] });
-    expect([changed(() => reach(['cnpd1', 'cnpd2'])), changed(() => report('cnpd2', [flagged('10.1.0.0/16', '192.0.2.1')]))]).toEqual([false, false]);
+    const move = (originator: string): void =>
+      table.learned({
+        carrier: 'isis',
+        originator,
+        source: 'cnpd1.00-0',
+        prefixes: [],
+        sids: [sid('2001:db8:c::1', 18)],
+        routerAddresses: [address('192.0.2.1')],
+      });
+    expect([
+      changed(() => reach(['cnpd1', 'cnpd2'])),
+      changed(() => report('cnpd2', [flagged('10.1.0.0/16', '192.0.2.1')])),
+    ]).toEqual([false, false]);
     expect(changed(() => say('cnpd1', [sid('2001:db8:c::1')]))).toBe(true);
     expect(changed(() => say('cnpd1', [sid('2001:db8:c::1', 18)]))).toBe(true);
     expect(changed(() => say('cnpd1', [sid('2001:db8:c::1', 18)], ['192.0.2.1']))).toBe(true);
@@ -105,7 +132,11 @@ describe('END.CON SIDs', () => {
 
   test('addresses that are no host’s are refused and counted', () => {
     const { counts, say, shown, probed } = routers();
-    say('cnpd1', ['ff02::1', '::', '::1', 'fe80::1', '2001:db8:c::1'].map((text) => sid(text)), ['127.0.0.1', '2001:db8:ffff::1']);
+    say(
+      'cnpd1',
+      ['ff02::1', '::', '::1', 'fe80::1', '2001:db8:c::1'].map((text) => sid(text)),
+      ['127.0.0.1', '2001:db8:ffff::1'],
+    );
     expect([shown(), probed()]).toEqual([['2001:db8:c::1 isis cnpd1'], ['2001:db8:ffff::1']]);
     expect([counts.get('learned.sid.unusable'), counts.get('learned.router-address.unusable')]).toEqual([4, 1]);
   });
@@ -123,20 +154,35 @@ test('router addresses: each once, of originators that can be reached now', () =
 
 test('the tables are bounded: what has no room is counted, and room that becomes free is used', () => {
   const counts = new Map<string, number>();
-  const table = new LearnedRouters({ count: (name, by = 1) => void counts.set(name, (counts.get(name) ?? 0) + by), wallOffset: () => 0 }, 3);
+  const table = new LearnedRouters(
+    { count: (name, by = 1) => void counts.set(name, (counts.get(name) ?? 0) + by), wallOffset: () => 0 },
+    3,
+  );
   const source = (name: string): Source => {
-    const originator: Source['originator'] = { carrier: 'isis', name, reachability: 'reachable', heldUntil: 0, sources: [] };
+    const originator: Source['originator'] = {
+      carrier: 'isis',
+      name,
+      reachability: 'reachable',
+      heldUntil: 0,
+      sources: [],
+    };
     return { name, place: 0, originator, says: undefined, sids: [], routerAddresses: [] };
   };
-  const many = (from: number, count: number): LearnedSid[] => Array.from({ length: count }, (_, i) => sid(`2001:db8:c::${from + i}`));
+  const many = (from: number, count: number): LearnedSid[] =>
+    Array.from({ length: count }, (_, i) => sid(`2001:db8:c::${from + i}`));
   const [a, b] = [source('a'), source('b')];
   table.replace(a, { sids: many(1, 2) });
   table.replace(b, { sids: many(5, 4) });
   expect([table.sizes.sids, table.endConSids(END_CON).length, counts.get('learned.sid.table-full')]).toEqual([3, 3, 3]);
-  const addresses = (from: number, count: number): IpAddress[] => Array.from({ length: count }, (_, i) => address(`192.0.2.${from + i}`));
+  const addresses = (from: number, count: number): IpAddress[] =>
+    Array.from({ length: count }, (_, i) => address(`192.0.2.${from + i}`));
   table.replace(a, { sids: many(1, 2), routerAddresses: addresses(1, 3) });
   table.replace(b, { sids: many(5, 4), routerAddresses: addresses(7, 2) });
-  expect([table.sizes.routerAddresses, table.routerAddresses(), counts.get('learned.router-address.table-full')]).toEqual([3, addresses(1, 3), 2]);
+  expect([
+    table.sizes.routerAddresses,
+    table.routerAddresses(),
+    counts.get('learned.router-address.table-full'),
+  ]).toEqual([3, addresses(1, 3), 2]);
   counts.set('learned.sid.table-full', 3);
   table.replace(a, {});
   table.replace(b, { sids: many(5, 3) });

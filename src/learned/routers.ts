@@ -1,12 +1,16 @@
-// What the network tells about routers rather than prefixes: their SIDs (END.CON, FCN §4.2.2) and the addresses at which RTT probes may reach them.
-// They count while their originator does (originators.ts), as prefixes do. They are few, a SID a routing table of a PE and an address a router, so the
-// whole list is made anew when somebody asks; that there is a reason to ask, `takeChanged` says.
+// What the network tells about routers rather than prefixes: their SIDs (END.CON, FCN §4.2.2) and the addresses at
+// which RTT probes may reach them. They count while their originator does (originators.ts), as prefixes do. They are
+// few, a SID a routing table of a PE and an address a router, so the whole list is made anew when somebody asks; that
+// there is a reason to ask, `takeChanged` says.
 import { type IpAddress, compareAddresses, isUnicastHost } from '../model/address.ts';
 import type { LearnedReport, LearnedSid } from '../model/advertisement.ts';
 import type { Count } from '../model/log.ts';
 import { type Origin, type Source, compareSources } from './preference.ts';
 
-/** As many SIDs and as many addresses as are kept. What comes beyond is counted and not kept until its source says something new. */
+/**
+ * As many SIDs and as many addresses as are kept. What comes beyond is counted and not kept until its source says
+ * something new.
+ */
 export const ROUTER_TABLE_LIMIT = 16_384;
 
 export interface SidEntry extends LearnedSid {
@@ -47,7 +51,12 @@ export class LearnedRouters {
     this.#sids -= source.sids.length;
     this.#addresses -= source.routerAddresses.length;
     source.sids = this.#kept('learned.sid', sids, (s) => s.sid, this.#limit - this.#sids);
-    source.routerAddresses = this.#kept('learned.router-address', routerAddresses, (a) => a, this.#limit - this.#addresses);
+    source.routerAddresses = this.#kept(
+      'learned.router-address',
+      routerAddresses,
+      (a) => a,
+      this.#limit - this.#addresses,
+    );
     this.#sids += source.sids.length;
     this.#addresses += source.routerAddresses.length;
     if (source.sids.length + source.routerAddresses.length > 0) this.#sources.add(source);
@@ -79,20 +88,29 @@ export class LearnedRouters {
     return changed;
   }
 
-  /** The END.CON SIDs of other routers that count, each once, in address order. @param behavior the code point `end-con-behavior` */
+  /**
+   * The END.CON SIDs of other routers that count, each once, in address order. @param behavior the code point
+   * `end-con-behavior`
+   */
   endConSids(behavior: number): SidEntry[] {
     const best = new Map<bigint, { readonly sid: LearnedSid; readonly source: Source }>();
     for (const source of this.#counting()) {
       for (const sid of source.sids) {
         const other = best.get(sid.sid.value);
-        if (sid.behavior === behavior && (!other || compareSources(source, other.source) < 0)) best.set(sid.sid.value, { sid, source });
+        if (sid.behavior === behavior && (!other || compareSources(source, other.source) < 0))
+          best.set(sid.sid.value, { sid, source });
       }
     }
     const toWall = this.#modules.wallOffset();
-    return [...best.values()].sort((a, b) => compareAddresses(a.sid.sid, b.sid.sid)).map(({ sid, source }) => sidEntry(sid, source, toWall));
+    return [...best.values()]
+      .sort((a, b) => compareAddresses(a.sid.sid, b.sid.sid))
+      .map(({ sid, source }) => sidEntry(sid, source, toWall));
   }
 
-  /** Addresses of the routers that can be reached now, each once, in order: a probe to one that is only held would not come back. FRR beside may name this router's own. */
+  /**
+   * Addresses of the routers that can be reached now, each once, in order: a probe to one that is only held would not
+   * come back. FRR beside may name this router's own.
+   */
   routerAddresses(): IpAddress[] {
     const found = new Map<string, IpAddress>();
     for (const source of this.#counting()) {

@@ -14,5 +14,7 @@ export const senderState = (a: Advertisement, prefix: string, best: boolean, toW
   originator: a.source.originator.name,
   source: a.source.name,
   since: new Date(a.since).toISOString(),
-  ...(a.source.originator.reachability === 'held' && { heldUntil: new Date(a.source.originator.heldUntil + toWall).toISOString() }),
+  ...(a.source.originator.reachability === 'held' && {
+    heldUntil: new Date(a.source.originator.heldUntil + toWall).toISOString(),
+  }),
 });

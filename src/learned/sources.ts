@@ -1,4 +1,5 @@
-// What has told something, by carrier and name. A table of BGP has a source a prefix: one text for both would be one more for each of them.
+// What has told something, by carrier and name. A table of BGP has a source a prefix: one text for both would be one
+// more for each of them.
 import { TextMap } from '../model/text-map.ts';
 import type { Origin, Originator, Source } from './preference.ts';
 

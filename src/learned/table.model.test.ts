@@ -1,4 +1,5 @@
-// The learned table against a reference that scans everything: same answers, and a dataplane table that adds up and is minimal.
+// The learned table against a reference that scans everything: same answers, and a dataplane table that adds up and is
+// minimal.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type IpAddress, address, compareAddresses, formatAddress } from '../model/address.ts';
@@ -8,14 +9,46 @@ import { LearnedTable } from './table.ts';
 
 const HOLD = 100;
 const PREFIXES = [
-  '0.0.0.0/0', '10.0.0.0/8', '10.1.0.0/16', '10.1.1.0/24', '10.1.1.1/32', '10.2.0.0/16', '192.0.2.0/24',
-  '::/0', '::/90', '2001:db8::/32', '2001:db8:1::/48', '2001:db8:1:1::/64', '2001:db8:1:1::1/128', '2001:db8:2::/48',
+  '0.0.0.0/0',
+  '10.0.0.0/8',
+  '10.1.0.0/16',
+  '10.1.1.0/24',
+  '10.1.1.1/32',
+  '10.2.0.0/16',
+  '192.0.2.0/24',
+  '::/0',
+  '::/90',
+  '2001:db8::/32',
+  '2001:db8:1::/48',
+  '2001:db8:1:1::/64',
+  '2001:db8:1:1::1/128',
+  '2001:db8:2::/48',
 ].map(prefix);
-const PROBES = ['10.1.1.1', '10.1.1.2', '10.1.2.1', '10.2.0.1', '10.3.0.1', '192.0.2.9', '203.0.113.1', '2001:db8:1:1::1', '2001:db8:1:1::2', '2001:db8:1:2::1', '2001:db8:2::1', '2001:db8:3::1', '3fff::1', '::1:0:1'].map(address);
+const PROBES = [
+  '10.1.1.1',
+  '10.1.1.2',
+  '10.1.2.1',
+  '10.2.0.1',
+  '10.3.0.1',
+  '192.0.2.9',
+  '203.0.113.1',
+  '2001:db8:1:1::1',
+  '2001:db8:1:1::2',
+  '2001:db8:1:2::1',
+  '2001:db8:2::1',
+  '2001:db8:3::1',
+  '3fff::1',
+  '::1:0:1',
+].map(address);
 const PROXIES = ['10.255.0.1', '10.255.0.2', '2001:db8:ffff::1', '2001:db8:ffff::2'].map(address);
 
 const learnedPrefix: fc.Arbitrary<LearnedPrefix> = fc.record(
-  { prefix: fc.constantFrom(...PREFIXES), pnc: fc.boolean(), proxy: fc.constantFrom(...PROXIES), metric: fc.constantFrom(1, 10, 0xfe000001) },
+  {
+    prefix: fc.constantFrom(...PREFIXES),
+    pnc: fc.boolean(),
+    proxy: fc.constantFrom(...PROXIES),
+    metric: fc.constantFrom(1, 10, 0xfe000001),
+  },
   { requiredKeys: ['prefix', 'pnc', 'metric'] },
 );
 type Step =
@@ -30,11 +63,27 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc
-      .tuple(carrier, fc.nat({ max: 1 }), fc.nat({ max: 2 }), fc.uniqueArray(learnedPrefix, { maxLength: 6, selector: (p) => formatPrefix(p.prefix) }))
-      .map(([c, fragment, o, prefixes]): Step => ({ kind: 'report', report: { carrier: c, source: `r${o}-${fragment}`, originator: `r${o}`, prefixes } })),
+      .tuple(
+        carrier,
+        fc.nat({ max: 1 }),
+        fc.nat({ max: 2 }),
+        fc.uniqueArray(learnedPrefix, { maxLength: 6, selector: (p) => formatPrefix(p.prefix) }),
+      )
+      .map(([c, fragment, o, prefixes]): Step => ({
+        kind: 'report',
+        report: { carrier: c, source: `r${o}-${fragment}`, originator: `r${o}`, prefixes },
+      })),
   },
-  { weight: 3, arbitrary: fc.tuple(carrier, fc.subarray(['r0', 'r1', 'r2'])).map(([c, names]): Step => ({ kind: 'reachable', carrier: c, names })) },
-  { weight: 1, arbitrary: fc.subarray(PREFIXES, { maxLength: 2 }).map((prefixes): Step => ({ kind: 'own', prefixes })) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(carrier, fc.subarray(['r0', 'r1', 'r2']))
+      .map(([c, names]): Step => ({ kind: 'reachable', carrier: c, names })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.subarray(PREFIXES, { maxLength: 2 }).map((prefixes): Step => ({ kind: 'own', prefixes })),
+  },
   { weight: 2, arbitrary: fc.constantFrom(1, HOLD / 2, HOLD).map((ms): Step => ({ kind: 'wait', ms })) },
   { weight: 2, arbitrary: fc.constantFrom(1, 3, Infinity).map((limit): Step => ({ kind: 'take', limit })) },
 );
@@ -55,12 +104,27 @@ class Reference {
 
   apply(s: Step): void {
     if (s.kind === 'wait') this.now += s.ms;
-    if (s.kind === 'own') this.reports.set('own', s.prefixes.map((p) => ({ prefix: p, pnc: true, proxy: PROXIES[0]!, metric: 0, carrier: 'local', originator: 'this router', source: 'own' })));
+    if (s.kind === 'own')
+      this.reports.set(
+        'own',
+        s.prefixes.map((p) => ({
+          prefix: p,
+          pnc: true,
+          proxy: PROXIES[0]!,
+          metric: 0,
+          carrier: 'local',
+          originator: 'this router',
+          source: 'own',
+        })),
+      );
     if (s.kind === 'report') {
       const { carrier: c, originator, source, prefixes } = s.report;
       const id = `${c} ${originator}`;
       const isNew = !this.said().some((a) => `${a.carrier} ${a.originator}` === id);
-      this.reports.set(`${c} ${source}`, prefixes.map((p) => ({ ...p, carrier: c as 'isis' | 'bgp', originator, source })));
+      this.reports.set(
+        `${c} ${source}`,
+        prefixes.map((p) => ({ ...p, carrier: c as 'isis' | 'bgp', originator, source })),
+      );
       // What the table forgets with the last advertisement of an originator, it forgets here.
       if (isNew) {
         this.reachable.set(id, this.known.get(c)?.includes(originator) ?? false);
@@ -101,7 +165,10 @@ class Reference {
       .filter((a) => a.prefix.length === longest)
       .sort(
         (a, b) =>
-          Number(usable(b)) - Number(usable(a)) || held(a) - held(b) || Number(a.carrier === 'bgp') - Number(b.carrier === 'bgp') || a.metric - b.metric ||
+          Number(usable(b)) - Number(usable(a)) ||
+          held(a) - held(b) ||
+          Number(a.carrier === 'bgp') - Number(b.carrier === 'bgp') ||
+          a.metric - b.metric ||
           (usable(a) && usable(b) ? compareAddresses(a.proxy!, b.proxy!) : 0),
       )[0];
   }
@@ -111,9 +178,14 @@ const show = (proxy: IpAddress | null | undefined): string => (proxy ? formatAdd
 
 /** The longest match of a kernel LPM map with 16-byte keys: IPv4 at ::ffff:0:0/96. */
 function kernelLookup(map: Kernel, probe: IpAddress): IpAddress | null {
-  const wide = (p: Prefix): Prefix => (p.address.family === 6 ? p : { address: { family: 6, value: (0xffffn << 32n) | p.address.value }, length: 96 + p.length });
+  const wide = (p: Prefix): Prefix =>
+    p.address.family === 6
+      ? p
+      : { address: { family: 6, value: (0xffffn << 32n) | p.address.value }, length: 96 + p.length };
   const target = wide({ address: probe, length: 0 }).address;
-  const covers = [...map].map(([text, proxy]) => ({ p: wide(prefix(text)), proxy })).filter(({ p }) => prefixContains(p, target));
+  const covers = [...map]
+    .map(([text, proxy]) => ({ p: wide(prefix(text)), proxy }))
+    .filter(({ p }) => prefixContains(p, target));
   return covers.sort((a, b) => b.p.length - a.p.length)[0]?.proxy ?? null;
 }
 
@@ -160,15 +232,26 @@ test('PNC-5-c, A14: whatever is reported, lost and withdrawn, lookup and datapla
         const best = reference.best(probe);
         const found = table.lookup(probe);
         const expected = best?.pnc ? best.proxy : undefined;
-        expect([formatAddress(probe), found && formatPrefix(found.prefix), show(found?.proxy)]).toEqual([formatAddress(probe), best && formatPrefix(best.prefix), show(expected)]);
-        expect([formatAddress(probe), show(kernelLookup(kernel, probe))]).toEqual([formatAddress(probe), show(expected)]);
+        expect([formatAddress(probe), found && formatPrefix(found.prefix), show(found?.proxy)]).toEqual([
+          formatAddress(probe),
+          best && formatPrefix(best.prefix),
+          show(expected),
+        ]);
+        expect([formatAddress(probe), show(kernelLookup(kernel, probe))]).toEqual([
+          formatAddress(probe),
+          show(expected),
+        ]);
       }
       expect(new Map([...table.forwarding()].map((e) => [formatPrefix(e.prefix), e.proxy]))).toEqual(kernel);
       // Minimal: each "none" is there because a shorter prefix would answer otherwise.
       for (const [text, proxy] of kernel) {
         if (proxy !== null) continue;
         const without = new Map([...kernel].filter(([other]) => other !== text));
-        expect([text, kernelLookup(without, prefix(text).address) !== null || [...without].some(([other, p]) => p !== null && prefix(other).length < prefix(text).length + 96)]).toEqual([text, true]);
+        expect([
+          text,
+          kernelLookup(without, prefix(text).address) !== null ||
+            [...without].some(([other, p]) => p !== null && prefix(other).length < prefix(text).length + 96),
+        ]).toEqual([text, true]);
       }
     }),
     { numRuns: 1500 },

@@ -10,7 +10,12 @@ describe('longest match', () => {
   test('PNC-5-b: an advertised prefix maps its senders to the proxy', () => {
     const { table, report } = fixture();
     report('cnpd1', [flagged('2001:db8:1::/64', '2001:db8:ffff::1')]);
-    expect(table.lookup(address(H1))).toEqual({ prefix: prefix('2001:db8:1::/64'), proxy: address('2001:db8:ffff::1'), carrier: 'isis', originator: 'cnpd1' });
+    expect(table.lookup(address(H1))).toEqual({
+      prefix: prefix('2001:db8:1::/64'),
+      proxy: address('2001:db8:ffff::1'),
+      carrier: 'isis',
+      originator: 'cnpd1',
+    });
     expect(table.lookup(address('2001:db8:2::10'))).toBeUndefined();
   });
 
@@ -33,7 +38,10 @@ describe('longest match', () => {
     report('leaf1', [plain('2001:db8:1::/64', 10)]);
     report('cnpd1', [flagged('2001:db8:1::/64', '2001:db8:ffff::1', 0xfe000001)]);
     expect(proxyOf(H1)).toBe('2001:db8:ffff::1');
-    expect(table.entries().map((e) => [e.originator, e.best])).toEqual([['cnpd1', true], ['leaf1', false]]);
+    expect(table.entries().map((e) => [e.originator, e.best])).toEqual([
+      ['cnpd1', true],
+      ['leaf1', false],
+    ]);
   });
 
   test('a flagged ::/0 does not answer for IPv4 senders', () => {
@@ -41,7 +49,10 @@ describe('longest match', () => {
     report('cnpd1', [flagged('::/0', '2001:db8:ffff::1')]);
     expect([proxyOf(H1), proxyOf('10.0.0.1')]).toEqual(['2001:db8:ffff::1', undefined]);
     // In the dataplane's map IPv4 lies inside IPv6: it has to be told.
-    expect(changesText(table.takeChanges())).toEqual({ upserts: ['0.0.0.0/0 none', '::/0 2001:db8:ffff::1'], deletes: [] });
+    expect(changesText(table.takeChanges())).toEqual({
+      upserts: ['0.0.0.0/0 none', '::/0 2001:db8:ffff::1'],
+      deletes: [],
+    });
     report('cnpd1', []);
     expect(changesText(table.takeChanges())).toEqual({ upserts: [], deletes: ['::/0', '0.0.0.0/0'] });
   });
@@ -56,23 +67,51 @@ describe('longest match', () => {
 });
 
 describe('several proxies for one prefix (D7)', () => {
-  test.each<readonly [claim: string, a: readonly [string, string, number, CarrierName], b: readonly [string, string, number, CarrierName]]>([
+  test.each<
+    readonly [
+      claim: string,
+      a: readonly [string, string, number, CarrierName],
+      b: readonly [string, string, number, CarrierName],
+    ]
+  >([
     ['the lower metric', ['cnpd2', '2001:db8:ffff::2', 5, 'isis'], ['cnpd1', '2001:db8:ffff::1', 6, 'isis']],
-    ['at equal metric the lower proxy address', ['cnpd2', '2001:db8:ffff::1', 5, 'isis'], ['cnpd1', '2001:db8:ffff::2', 5, 'isis']],
-    ['addresses are compared as numbers', ['cnpd2', '2001:db8:ffff::9', 5, 'isis'], ['cnpd1', '2001:db8:ffff::10', 5, 'isis']],
-    ['the IGP before BGP, whatever the metric', ['cnpd1', '2001:db8:ffff::2', 0xfe000001, 'isis'], ['peer', '2001:db8:ffff::1', 0, 'bgp']],
+    [
+      'at equal metric the lower proxy address',
+      ['cnpd2', '2001:db8:ffff::1', 5, 'isis'],
+      ['cnpd1', '2001:db8:ffff::2', 5, 'isis'],
+    ],
+    [
+      'addresses are compared as numbers',
+      ['cnpd2', '2001:db8:ffff::9', 5, 'isis'],
+      ['cnpd1', '2001:db8:ffff::10', 5, 'isis'],
+    ],
+    [
+      'the IGP before BGP, whatever the metric',
+      ['cnpd1', '2001:db8:ffff::2', 0xfe000001, 'isis'],
+      ['peer', '2001:db8:ffff::1', 0, 'bgp'],
+    ],
   ])('%s wins, in either order of arrival', (_claim, winner, loser) => {
-    for (const order of [[winner, loser], [loser, winner]]) {
+    for (const order of [
+      [winner, loser],
+      [loser, winner],
+    ]) {
       const { report, proxyOf } = fixture();
-      for (const [originator, proxy, metric, carrier] of order) report(originator, [flagged('2001:db8:1::/64', proxy, metric)], carrier);
+      for (const [originator, proxy, metric, carrier] of order)
+        report(originator, [flagged('2001:db8:1::/64', proxy, metric)], carrier);
       expect(proxyOf(H1)).toBe(winner[1]);
     }
   });
 
   test('in BGP the proxy of the path that routing uses wins, whatever the others have for a metric or an address; theirs count where it names none', () => {
-    for (const order of [[0, 1], [1, 0]]) {
+    for (const order of [
+      [0, 1],
+      [1, 0],
+    ]) {
       const { report, proxyOf } = fixture();
-      const paths = [() => report('peer', [flagged('2001:db8:1::/64', '2001:db8:ffff::9', 7)], 'bgp', 1), () => report('peer', [{ ...flagged('2001:db8:1::/64', '2001:db8:ffff::1', 0), second: true }], 'bgp', 2)];
+      const paths = [
+        () => report('peer', [flagged('2001:db8:1::/64', '2001:db8:ffff::9', 7)], 'bgp', 1),
+        () => report('peer', [{ ...flagged('2001:db8:1::/64', '2001:db8:ffff::1', 0), second: true }], 'bgp', 2),
+      ];
       for (const i of order) paths[i]!();
       expect(proxyOf(H1)).toBe('2001:db8:ffff::9');
       report('peer', [plain('2001:db8:1::/64', 7)], 'bgp', 1);
@@ -103,7 +142,11 @@ describe('several proxies for one prefix (D7)', () => {
 
   test('one fragment that contradicts itself is counted, and its lower metric counts', () => {
     const { counts, report, proxyOf } = fixture();
-    report('cnpd1', [flagged('2001:db8:1::/64', '2001:db8:ffff::2', 9), flagged('2001:db8:1::/64', '2001:db8:ffff::1', 3), flagged('2001:db8:1::/64', '2001:db8:ffff::3', 5)]);
+    report('cnpd1', [
+      flagged('2001:db8:1::/64', '2001:db8:ffff::2', 9),
+      flagged('2001:db8:1::/64', '2001:db8:ffff::1', 3),
+      flagged('2001:db8:1::/64', '2001:db8:ffff::3', 5),
+    ]);
     expect(proxyOf(H1)).toBe('2001:db8:ffff::1');
     expect(counts.get('learned.prefix.duplicate')).toBe(2);
   });
@@ -111,8 +154,17 @@ describe('several proxies for one prefix (D7)', () => {
 
 describe('a flag without a usable address', () => {
   test.each([
-    ['ff02::1', 'multicast'], ['fe80::1', 'link-local'], ['::1', 'loopback'], ['::', 'unspecified'], ['::ffff:10.0.0.1', 'ipv4-mapped'],
-    ['127.0.0.1', 'loopback'], ['224.0.0.1', 'multicast'], ['255.255.255.255', 'broadcast'], ['0.0.0.0', 'unspecified'], ['169.254.1.1', 'link-local'], ['240.0.0.1', 'reserved'],
+    ['ff02::1', 'multicast'],
+    ['fe80::1', 'link-local'],
+    ['::1', 'loopback'],
+    ['::', 'unspecified'],
+    ['::ffff:10.0.0.1', 'ipv4-mapped'],
+    ['127.0.0.1', 'loopback'],
+    ['224.0.0.1', 'multicast'],
+    ['255.255.255.255', 'broadcast'],
+    ['0.0.0.0', 'unspecified'],
+    ['169.254.1.1', 'link-local'],
+    ['240.0.0.1', 'reserved'],
   ])('%s is counted as %s and means no proxy', (bad, use) => {
     const { table, counts, report, proxyOf } = fixture();
     report('cnpd1', [flagged('2001:db8::/32', '2001:db8:ffff::1'), flagged('2001:db8:1::/64', bad)]);
@@ -123,24 +175,47 @@ describe('a flag without a usable address', () => {
 
   describe.each(['isis', 'ospfv2', 'ospfv3', 'bgp'] as const)('%s', (carrier) => {
     test.each([
-      ['fe80::/64', 'link-local', 'fe80::1'], ['ff0e::/16', 'multicast', 'ff0e::1'], ['::1/128', 'loopback', '::1'], ['::/128', 'unspecified', '::'], ['::/127', 'loopback', '::1'],
-      ['169.254.89.0/31', 'link-local', '169.254.89.1'], ['224.0.0.0/24', 'multicast', '224.0.0.5'], ['127.0.0.0/8', 'loopback', '127.0.0.1'], ['0.0.0.0/32', 'unspecified', '0.0.0.0'],
+      ['fe80::/64', 'link-local', 'fe80::1'],
+      ['ff0e::/16', 'multicast', 'ff0e::1'],
+      ['::1/128', 'loopback', '::1'],
+      ['::/128', 'unspecified', '::'],
+      ['::/127', 'loopback', '::1'],
+      ['169.254.89.0/31', 'link-local', '169.254.89.1'],
+      ['224.0.0.0/24', 'multicast', '224.0.0.5'],
+      ['127.0.0.0/8', 'loopback', '127.0.0.1'],
+      ['0.0.0.0/32', 'unspecified', '0.0.0.0'],
       ['255.255.255.255/32', 'broadcast', '255.255.255.255'],
     ])('no sender is in %s: counted as %s once, and nobody is its proxy', (text, use, inside) => {
       const { table, counts, reach, report, proxyOf } = fixture();
       reach(['cnpd1'], carrier);
-      for (let refresh = 0; refresh < 2; refresh++) report('cnpd1', [flagged(text, '2001:db8:ffff::1'), flagged('2001:db8:1::/64', '2001:db8:ffff::1')], carrier);
+      for (let refresh = 0; refresh < 2; refresh++)
+        report('cnpd1', [flagged(text, '2001:db8:ffff::1'), flagged('2001:db8:1::/64', '2001:db8:ffff::1')], carrier);
       expect([proxyOf(inside), proxyOf(H1)]).toEqual([null, '2001:db8:ffff::1']);
       expect([...counts]).toEqual([[`learned.prefix.${use}`, 1]]);
       expect(table.takeChanges().upserts.filter(({ proxy }) => proxy !== null)).toHaveLength(1);
     });
   });
 
-  test.each(['0.0.0.0/0', '::/0', '128.0.0.0/1', '240.0.0.0/24', 'fc00::/7', '::/3'])('%s merely contains such addresses, or none: its proxy is used', (text) => {
-    const { counts, report, proxyOf } = fixture();
-    report('cnpd1', [flagged(text, '2001:db8:ffff::1')]);
-    expect([proxyOf({ '0.0.0.0/0': '10.0.0.1', '::/0': H1, '128.0.0.0/1': '192.0.2.1', '240.0.0.0/24': '240.0.0.1', 'fc00::/7': 'fd00::1', '::/3': '64:ff9b::1' }[text]!), counts.size]).toEqual(['2001:db8:ffff::1', 0]);
-  });
+  test.each(['0.0.0.0/0', '::/0', '128.0.0.0/1', '240.0.0.0/24', 'fc00::/7', '::/3'])(
+    '%s merely contains such addresses, or none: its proxy is used',
+    (text) => {
+      const { counts, report, proxyOf } = fixture();
+      report('cnpd1', [flagged(text, '2001:db8:ffff::1')]);
+      expect([
+        proxyOf(
+          {
+            '0.0.0.0/0': '10.0.0.1',
+            '::/0': H1,
+            '128.0.0.0/1': '192.0.2.1',
+            '240.0.0.0/24': '240.0.0.1',
+            'fc00::/7': 'fd00::1',
+            '::/3': '64:ff9b::1',
+          }[text]!,
+        ),
+        counts.size,
+      ]).toEqual(['2001:db8:ffff::1', 0]);
+    },
+  );
 
   test('what is not flagged there is what every router with cnpd on OSPFv2 has, and is not counted', () => {
     const { counts, report } = fixture();
@@ -157,8 +232,17 @@ describe('a flag without a usable address', () => {
 
   test('a flag that comes and goes without an address is shown, and changes no answer', () => {
     const { table, report, proxyOf } = fixture();
-    const said = [false, true, false].map((pnc) => (report('cnpd1', [{ prefix: prefix('2001:db8:1::/64'), pnc, metric: 1 }]), [table.entries()[0]!.pnc, proxyOf(H1)]));
-    expect(said).toEqual([[false, null], [true, null], [false, null]]);
+    const said = [false, true, false].map(
+      (pnc) => (
+        report('cnpd1', [{ prefix: prefix('2001:db8:1::/64'), pnc, metric: 1 }]),
+        [table.entries()[0]!.pnc, proxyOf(H1)]
+      ),
+    );
+    expect(said).toEqual([
+      [false, null],
+      [true, null],
+      [false, null],
+    ]);
   });
 
   test('an address without the flag is no proxy', () => {
@@ -201,13 +285,22 @@ describe('reports', () => {
   test('`since` survives a refresh of prefixes of several proxies, and whatever of an advertisement changes ends it', () => {
     const { clock, table, report } = fixture();
     const [own, other] = [flagged('10.2.0.0/16', '192.0.2.2', 7), flagged('10.1.0.0/16', '192.0.2.1', 7)];
-    const variants: LearnedPrefix[] = [{ ...other, pnc: false }, { ...other, metric: 8 }, { ...other, second: true }, { ...other, proxy: address('192.0.2.3') }, { prefix: other.prefix, pnc: true, metric: 7 }];
+    const variants: LearnedPrefix[] = [
+      { ...other, pnc: false },
+      { ...other, metric: 8 },
+      { ...other, second: true },
+      { ...other, proxy: address('192.0.2.3') },
+      { prefix: other.prefix, pnc: true, metric: 7 },
+    ];
     for (const variant of [undefined, ...variants]) {
       report('cnpd1', [own, other]);
       const first = table.entries().map((e) => e.since);
       clock.now += 1000;
       report('cnpd1', [own, variant ?? { ...other, proxy: address('192.0.2.1') }]);
-      expect(table.entries().map((e, i) => e.since === first[i]), JSON.stringify(variant?.metric)).toEqual([variant === undefined, true]);
+      expect(
+        table.entries().map((e, i) => e.since === first[i]),
+        JSON.stringify(variant?.metric),
+      ).toEqual([variant === undefined, true]);
       if (variant) expect(table.entries()[0]).toMatchObject({ pnc: variant.pnc, metric: variant.metric });
       clock.now += 1000;
     }
@@ -216,7 +309,9 @@ describe('reports', () => {
   test('an address that comes to a flag that had none is used at once, and one that goes is not', () => {
     const { report, proxyOf } = fixture();
     const bare: LearnedPrefix = { prefix: prefix('10.1.0.0/16'), pnc: true, metric: 1 };
-    const seen = [bare, flagged('10.1.0.0/16', '192.0.2.1', 1), bare].map((p) => (report('cnpd1', [p]), proxyOf('10.1.0.1')));
+    const seen = [bare, flagged('10.1.0.0/16', '192.0.2.1', 1), bare].map(
+      (p) => (report('cnpd1', [p]), proxyOf('10.1.0.1')),
+    );
     expect(seen).toEqual([null, '192.0.2.1', null]);
   });
 
@@ -225,14 +320,22 @@ describe('reports', () => {
     const prefixes = [flagged('10.1.0.0/16', '192.0.2.1'), plain('10.1.1.0/24')];
     report('cnpd1', prefixes);
     table.takeChanges();
-    report('cnpd1', prefixes.map((p) => ({ ...p })));
+    report(
+      'cnpd1',
+      prefixes.map((p) => ({ ...p })),
+    );
     expect(table.pending).toBe(false);
   });
 
   test('a source that moves to another originator takes its prefixes along', () => {
     const { table, report, proxyOf } = fixture();
     report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.1')]);
-    table.learned({ carrier: 'isis', source: 'cnpd1.00-0', originator: 'nobody-reached', prefixes: [flagged('10.1.0.0/16', '192.0.2.1')] });
+    table.learned({
+      carrier: 'isis',
+      source: 'cnpd1.00-0',
+      originator: 'nobody-reached',
+      prefixes: [flagged('10.1.0.0/16', '192.0.2.1')],
+    });
     expect(proxyOf('10.1.0.1')).toBeUndefined();
     expect(table.sizes()).toMatchObject({ originators: 1, dormant: 1, advertisements: 1, proxies4: 0 });
   });
@@ -263,7 +366,10 @@ describe('what the dataplane is told', () => {
     const { table, report } = fixture();
     report('leaf1', [plain('10.0.0.0/8'), plain('10.1.1.0/24'), plain('10.1.1.1/32'), plain('10.2.0.0/16')]);
     report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.1')]);
-    expect(changesText(table.takeChanges())).toEqual({ upserts: ['10.1.1.0/24 none', '10.1.0.0/16 192.0.2.1'], deletes: [] });
+    expect(changesText(table.takeChanges())).toEqual({
+      upserts: ['10.1.1.0/24 none', '10.1.0.0/16 192.0.2.1'],
+      deletes: [],
+    });
     report('cnpd1', []);
     expect(changesText(table.takeChanges())).toEqual({ upserts: [], deletes: ['10.1.0.0/16', '10.1.1.0/24'] });
   });
@@ -279,9 +385,12 @@ describe('what the dataplane is told', () => {
 
   test('a limit cuts a flood into slices', () => {
     const { table, report } = fixture();
-    report('cnpd1', Array.from({ length: 10 }, (_, i) => flagged(`10.${i}.0.0/16`, '192.0.2.1')));
+    report(
+      'cnpd1',
+      Array.from({ length: 10 }, (_, i) => flagged(`10.${i}.0.0/16`, '192.0.2.1')),
+    );
     const sizes: number[] = [];
-    for (let more = true; more; ) {
+    for (let more = true; more;) {
       const changes = table.takeChanges(4);
       sizes.push(changes.upserts.length);
       more = changes.more;
@@ -295,10 +404,17 @@ describe('what the dataplane is told', () => {
     const name = (i: number): string => `r${i}`;
     reach(Array.from({ length: many }, (_, i) => name(i)));
     let looks = 0;
-    // The address decides among advertisements that are else alike. Each that comes is preferred to all before, and each that goes is the preferred one.
+    // The address decides among advertisements that are else alike. Each that comes is preferred to all before, and
+    // each that goes is the preferred one.
     const proxy = (i: number): IpAddress => {
       const { value } = address(`2001:db8::1:${(many - i).toString(16)}`);
-      return { family: 6, get value() { looks++; return value; } };
+      return {
+        family: 6,
+        get value() {
+          looks++;
+          return value;
+        },
+      };
     };
     const say = (i: number, prefixes: LearnedPrefix[]): void => {
       table.learned({ carrier: 'isis', source: name(i), originator: name(i), prefixes });
@@ -323,7 +439,14 @@ describe('what the dataplane is told', () => {
   test('one changed prefix among 10,000 touches one entry', () => {
     const { table, report } = fixture();
     const fragment = (i: number, metric: number): void =>
-      report('cnpd1', Array.from({ length: 100 }, (_, j) => flagged(`2001:db8:${i}:${j}::/64`, '2001:db8:ffff::1', j === 7 ? metric : 1)), 'isis', i);
+      report(
+        'cnpd1',
+        Array.from({ length: 100 }, (_, j) =>
+          flagged(`2001:db8:${i}:${j}::/64`, '2001:db8:ffff::1', j === 7 ? metric : 1),
+        ),
+        'isis',
+        i,
+      );
     for (let i = 0; i < 100; i++) fragment(i, 1);
     expect(table.takeChanges().upserts).toHaveLength(10_000);
     report('cnpd1', [flagged('2001:db8:42:7::/64', '2001:db8:ffff::2')], 'isis', 4242);
@@ -335,10 +458,25 @@ describe('what the dataplane is told', () => {
 test('entries are as the northbound shows them', () => {
   const { clock, wallOf, table, report } = fixture();
   report('cnpd1', [flagged('2001:db8:1::/64', '2001:db8:ffff::1', 4261412865), plain('10.0.0.0/8', 20)]);
-  const common = { carrier: 'isis', originator: 'cnpd1', source: 'cnpd1.00-0', since: new Date(wallOf(clock.now)).toISOString(), best: true };
+  const common = {
+    carrier: 'isis',
+    originator: 'cnpd1',
+    source: 'cnpd1.00-0',
+    since: new Date(wallOf(clock.now)).toISOString(),
+    best: true,
+  };
   expect(table.entries()).toEqual([
     { ...common, prefix: '10.0.0.0/8', proxy: null, pnc: false, metric: 20 },
     { ...common, prefix: '2001:db8:1::/64', proxy: '2001:db8:ffff::1', pnc: true, metric: 4261412865 },
   ]);
-  expect(table.sizes()).toEqual({ advertisements: 2, proxies4: 0, proxies6: 1, sids: 0, routerAddresses: 0, originators: 1, held: 0, dormant: 0 });
+  expect(table.sizes()).toEqual({
+    advertisements: 2,
+    proxies4: 0,
+    proxies6: 1,
+    sids: 0,
+    routerAddresses: 0,
+    originators: 1,
+    held: 0,
+    dormant: 0,
+  });
 });

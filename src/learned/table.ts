@@ -1,15 +1,24 @@
-// The learned table (PNC §5; PNC-5-b, PNC-5-c): which proxy serves which senders, from all carriers together. It answers by longest match over all prefixes,
-// flagged or not; says what changed since it was last asked, for the dataplane; and lists what it knows, for the operator. Files: trie.ts holds
-// the prefixes, advertised.ts the advertisements of each, preference.ts chooses among them, crowd.ts among very many, originators.ts holds after loss, forwarding.ts makes the dataplane's table. What is
-// told about routers and not about prefixes, SIDs and router addresses, is routers.ts; who has told something, sources.ts.
+// The learned table (PNC §5; PNC-5-b, PNC-5-c): which proxy serves which senders, from all carriers together. It
+// answers by longest match over all prefixes, flagged or not; says what changed since it was last asked, for the
+// dataplane; and lists what it knows, for the operator. Files: trie.ts holds the prefixes, advertised.ts the
+// advertisements of each, preference.ts chooses among them, crowd.ts among very many, originators.ts holds after loss,
+// forwarding.ts makes the dataplane's table. What is told about routers and not about prefixes, SIDs and router
+// addresses, is routers.ts; who has told something, sources.ts.
 //
-// A flag without a usable address is counted and means "no proxy", as an unflagged prefix does: notices for these senders have nowhere to go, and a
-// shorter prefix's proxy is not theirs.
+// A flag without a usable address is counted and means "no proxy", as an unflagged prefix does: notices for these
+// senders have nowhere to go, and a shorter prefix's proxy is not theirs.
 //
-// This router's own declarations belong here too (declareOwn): a congested port of the router that is itself the proxy of the senders finds
-// itself by the same lookup. The notice then goes to an own address; reconcile attaches the proxy's program to lo as well.
+// This router's own declarations belong here too (declareOwn): a congested port of the router that is itself the proxy
+// of the senders finds itself by the same lookup. The notice then goes to an own address; reconcile attaches the
+// proxy's program to lo as well.
 import { type IpAddress, isIpv4Mapped } from '../model/address.ts';
-import type { CarrierName, LearnedPrefix, LearnedReport, ProxyPrefix, ReachabilityReport } from '../model/advertisement.ts';
+import type {
+  CarrierName,
+  LearnedPrefix,
+  LearnedReport,
+  ProxyPrefix,
+  ReachabilityReport,
+} from '../model/advertisement.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Count } from '../model/log.ts';
 import { type Prefix, formatPrefix } from '../model/prefix.ts';
@@ -18,7 +27,15 @@ import { Advertised } from './advertised.ts';
 import { Forwarding, type ForwardingChanges, type ForwardingEntry } from './forwarding.ts';
 import { newKey, setAddress, setPrefix } from './key.ts';
 import { Originators } from './originators.ts';
-import { type Advertisement, type Origin, type Originator, type Reachability, type Source, advertisementsOf, comparePreference } from './preference.ts';
+import {
+  type Advertisement,
+  type Origin,
+  type Originator,
+  type Reachability,
+  type Source,
+  advertisementsOf,
+  comparePreference,
+} from './preference.ts';
 import { LearnedRouters } from './routers.ts';
 import { senderState } from './show.ts';
 import { Sources } from './sources.ts';
@@ -26,7 +43,10 @@ import { PrefixTrie, ROOT } from './trie.ts';
 import { WallTime } from './wall-time.ts';
 
 export interface LearnedTableOptions {
-  /** How long entries outlive the reachability of their originator, milliseconds; for all carriers, or for each of those that run. */
+  /**
+   * How long entries outlive the reachability of their originator, milliseconds; for all carriers, or for each of those
+   * that run.
+   */
   readonly holdMs: number | Readonly<Partial<Record<CarrierName, number>>>;
 }
 
@@ -59,7 +79,11 @@ export interface LearnedSizes {
   readonly dormant: number;
 }
 
-const OWN: { readonly carrier: Origin; readonly source: string; readonly originator: string } = { carrier: 'local', source: 'cnpd.yaml', originator: 'this router' };
+const OWN: { readonly carrier: Origin; readonly source: string; readonly originator: string } = {
+  carrier: 'local',
+  source: 'cnpd.yaml',
+  originator: 'this router',
+};
 
 export class LearnedTable {
   /** SIDs and router addresses, fed and dropped like the prefixes. */
@@ -74,7 +98,10 @@ export class LearnedTable {
   private readonly sources = new Sources();
   private readonly wallTime: WallTime;
   private readonly advertised: Advertised;
-  /** Originators whose reachability has changed, and whether one was dormant: what they say is looked at a slice at a time. */
+  /**
+   * Originators whose reachability has changed, and whether one was dormant: what they say is looked at a slice at a
+   * time.
+   */
   private readonly touched = new Map<Originator, boolean>();
   private touching: Iterator<void> | undefined;
 
@@ -100,7 +127,10 @@ export class LearnedTable {
     this.apply(report.carrier, report.source, report.originator, report);
   }
 
-  /** Which originators the carrier reaches. One that was never in such a report does not count: its LSP may be a dead router's. */
+  /**
+   * Which originators the carrier reaches. One that was never in such a report does not count: its LSP may be a dead
+   * router's.
+   */
   reachability(report: ReachabilityReport): void {
     const holdMs = typeof this.holdMs === 'number' ? this.holdMs : (this.holdMs[report.carrier] ?? 0);
     this.originators.report(report, this.modules.clock.now(), holdMs);
@@ -108,7 +138,9 @@ export class LearnedTable {
 
   /** Replaces what this router declares. Metric 0: for its own senders it is the nearest proxy. */
   declareOwn(prefixes: readonly ProxyPrefix[]): void {
-    this.apply(OWN.carrier, OWN.source, OWN.originator, { prefixes: prefixes.map(({ prefix, proxy }) => ({ prefix, proxy, pnc: true, metric: 0 })) });
+    this.apply(OWN.carrier, OWN.source, OWN.originator, {
+      prefixes: prefixes.map(({ prefix, proxy }) => ({ prefix, proxy, pnc: true, metric: 0 })),
+    });
   }
 
   /** The sources of a carrier that say something, with the originator of each. */
@@ -128,12 +160,16 @@ export class LearnedTable {
 
   /** Whether takeChanges may have something to say. */
   get pending(): boolean {
-    return this.touching !== undefined || this.touched.size > 0 || this.advertised.changed.size > 0 || this.minimal.pending;
+    return (
+      this.touching !== undefined || this.touched.size > 0 || this.advertised.changed.size > 0 || this.minimal.pending
+    );
   }
 
   /**
-   * What the dataplane has to change since the last call. Also frees what is not needed any more, so somebody has to call it.
-   * @param limit prefixes to look at in one go, so that a flood of reports does not hold up the event loop; `more` says that some are left
+   * What the dataplane has to change since the last call. Also frees what is not needed any more, so somebody has to
+   * call it.
+   * @param limit prefixes to look at in one go, so that a flood of reports does not hold up the event loop; `more` says
+   * that some are left
    */
   takeChanges(limit = Infinity): ForwardingChanges {
     this.settle(limit);
@@ -180,13 +216,24 @@ export class LearnedTable {
 
   sizes(): LearnedSizes {
     this.settle(Infinity);
-    return { advertisements: this.advertised.count, ...this.minimal.sizes, ...this.routers.sizes, ...this.originators.counts() };
+    return {
+      advertisements: this.advertised.count,
+      ...this.minimal.sizes,
+      ...this.routers.sizes,
+      ...this.originators.counts(),
+    };
   }
 
-  private apply(carrier: Origin, name: string, originatorName: string, says: Omit<LearnedReport, 'carrier' | 'source' | 'originator'>): void {
+  private apply(
+    carrier: Origin,
+    name: string,
+    originatorName: string,
+    says: Omit<LearnedReport, 'carrier' | 'source' | 'originator'>,
+  ): void {
     const source = this.sourceOf(carrier, name, this.originators.get(carrier, originatorName));
     const { says: old } = source;
-    if (says.prefixes.length <= 1 && (!old || 'node' in old)) source.says = this.applyOne(source, old, says.prefixes[0]);
+    if (says.prefixes.length <= 1 && (!old || 'node' in old))
+      source.says = this.applyOne(source, old, says.prefixes[0]);
     else source.says = this.applyMany(source, says.prefixes);
     this.routers.replace(source, says);
     if (source.says || source.sids.length + source.routerAddresses.length > 0) return;
@@ -211,18 +258,27 @@ export class LearnedTable {
   /** Whether these are the prefixes that the source named before, in the same order. */
   private namesSame(old: readonly Advertisement[], prefixes: readonly LearnedPrefix[]): boolean {
     if (old.length !== prefixes.length) return false;
-    for (let i = 0; i < old.length; i++) if (!setPrefix(this.key, prefixes[i]!.prefix) || !this.trie.is(old[i]!.node, this.key)) return false;
+    for (let i = 0; i < old.length; i++)
+      if (!setPrefix(this.key, prefixes[i]!.prefix) || !this.trie.is(old[i]!.node, this.key)) return false;
     return true;
   }
 
-  /** The same for a source that names the same prefixes as before: the usual case, and cheaper by the look-ups and by new advertisements. */
+  /**
+   * The same for a source that names the same prefixes as before: the usual case, and cheaper by the look-ups and by
+   * new advertisements.
+   */
   private applySame(advertisements: Advertisement[], prefixes: readonly LearnedPrefix[]): Advertisement[] | undefined {
-    for (let i = 0; i < advertisements.length; i++) advertisements[i] = this.advertised.change(advertisements[i]!, prefixes[i]!);
+    for (let i = 0; i < advertisements.length; i++)
+      advertisements[i] = this.advertised.change(advertisements[i]!, prefixes[i]!);
     return advertisements.length > 0 ? advertisements : undefined;
   }
 
   /** The same for a source of one prefix at most, before and after. */
-  private applyOne(source: Source, old: Advertisement | undefined, learned: LearnedPrefix | undefined): Advertisement | undefined {
+  private applyOne(
+    source: Source,
+    old: Advertisement | undefined,
+    learned: LearnedPrefix | undefined,
+  ): Advertisement | undefined {
     const node = learned && this.nodeOf(learned.prefix);
     if (old && old.node === node) return this.advertised.change(old, learned!);
     const now = node === undefined ? undefined : this.advertised.stated(undefined, node, source, learned!);
@@ -263,7 +319,10 @@ export class LearnedTable {
     this.routers.reachabilityChanged();
   }
 
-  /** Looks at what originators say whose reachability has changed; one may speak for all of a table. @returns how much of `limit` is left, 0 when it was not enough */
+  /**
+   * Looks at what originators say whose reachability has changed; one may speak for all of a table. @returns how much
+   * of `limit` is left, 0 when it was not enough
+   */
   private reconsider(limit: number): number {
     if (this.touched.size > 0) this.touching ??= this.sourcesOfTouched();
     let left = limit;
@@ -299,12 +358,16 @@ export class LearnedTable {
   }
 
   private release(node: number): void {
-    this.trie.prune(node, (n) => this.advertised.first(n) !== undefined || this.advertised.changed.has(n) || this.minimal.inUse(n));
+    this.trie.prune(
+      node,
+      (n) => this.advertised.first(n) !== undefined || this.advertised.changed.has(n) || this.minimal.inUse(n),
+    );
   }
 
   private list(head: Advertisement, prefix: Prefix, four: SenderState[], six: SenderState[]): void {
     const all: Advertisement[] = [];
-    for (let a: Advertisement | undefined = head; a; a = a.next) if (a.source.originator.reachability !== 'dormant') all.push(a);
+    for (let a: Advertisement | undefined = head; a; a = a.next)
+      if (a.source.originator.reachability !== 'dormant') all.push(a);
     const text = formatPrefix(prefix);
     const out = prefix.address.family === 4 ? four : six;
     const toWall = this.wallTime.offset();

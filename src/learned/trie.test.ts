@@ -7,8 +7,14 @@ import { PrefixTrie, ROOT } from './trie.ts';
 
 /** Prefixes that nest and branch: few distinct bits, many lengths. */
 const crowded = fc.oneof(
-  fc.tuple(fc.nat({ max: 15 }), fc.integer({ min: 0, max: 32 })).map(([n, length]) => prefixOf({ family: 4, value: BigInt(n) << 28n }, length)),
-  fc.tuple(fc.nat({ max: 255 }), fc.integer({ min: 3, max: 128 })).map(([n, length]) => prefixOf({ family: 6, value: (0x2001n << 112n) | (BigInt(n) << 60n) | BigInt(n & 3) }, length)),
+  fc
+    .tuple(fc.nat({ max: 15 }), fc.integer({ min: 0, max: 32 }))
+    .map(([n, length]) => prefixOf({ family: 4, value: BigInt(n) << 28n }, length)),
+  fc
+    .tuple(fc.nat({ max: 255 }), fc.integer({ min: 3, max: 128 }))
+    .map(([n, length]) =>
+      prefixOf({ family: 6, value: (0x2001n << 112n) | (BigInt(n) << 60n) | BigInt(n & 3) }, length),
+    ),
 );
 
 function insert(trie: PrefixTrie, p: Prefix): number {
@@ -37,7 +43,9 @@ test('the covers of an address are the prefixes that contain it, shortest first'
       setAddress(key, near.address);
       const found: string[] = [];
       trie.forEachCover(key, (node) => nodes.has(node) && found.push(formatPrefix(trie.prefix(node))));
-      const expected = prefixes.filter((p) => prefixCovers(p, hostPrefix(near.address))).sort((a, b) => a.length - b.length);
+      const expected = prefixes
+        .filter((p) => prefixCovers(p, hostPrefix(near.address)))
+        .sort((a, b) => a.length - b.length);
       // No IPv6 prefix of this set holds ::ffff:0:0/96, where IPv4 lies.
       expect(found).toEqual([...new Set(expected.map(formatPrefix))]);
     }),
@@ -46,21 +54,27 @@ test('the covers of an address are the prefixes that contain it, shortest first'
 
 test('pruning everything leaves the root alone', () => {
   fc.assert(
-    fc.property(fc.uniqueArray(crowded, { maxLength: 60, selector: formatPrefix }), fc.infiniteStream(fc.nat()), (prefixes, random) => {
-      const trie = new PrefixTrie();
-      const inUse = new Set(prefixes.map((p) => insert(trie, p)));
-      const order = [...inUse].map((node) => [random.next().value as number, node] as const).sort((a, b) => a[0] - b[0]);
-      for (const [, node] of order) {
-        inUse.delete(node);
-        trie.prune(node, (n) => inUse.has(n));
-        const left: number[] = [];
-        trie.forEachBelow(ROOT, (n) => left.push(n) > 0);
-        expect([...inUse].filter((n) => n !== ROOT && !left.includes(n))).toEqual([]);
-        expect(trie.size).toBe(left.length + 1);
-        expect(trie.size).toBeLessThanOrEqual(2 * inUse.size + 1);
-      }
-      expect(trie.size).toBe(1);
-    }),
+    fc.property(
+      fc.uniqueArray(crowded, { maxLength: 60, selector: formatPrefix }),
+      fc.infiniteStream(fc.nat()),
+      (prefixes, random) => {
+        const trie = new PrefixTrie();
+        const inUse = new Set(prefixes.map((p) => insert(trie, p)));
+        const order = [...inUse]
+          .map((node) => [random.next().value as number, node] as const)
+          .sort((a, b) => a[0] - b[0]);
+        for (const [, node] of order) {
+          inUse.delete(node);
+          trie.prune(node, (n) => inUse.has(n));
+          const left: number[] = [];
+          trie.forEachBelow(ROOT, (n) => left.push(n) > 0);
+          expect([...inUse].filter((n) => n !== ROOT && !left.includes(n))).toEqual([]);
+          expect(trie.size).toBe(left.length + 1);
+          expect(trie.size).toBeLessThanOrEqual(2 * inUse.size + 1);
+        }
+        expect(trie.size).toBe(1);
+      },
+    ),
     { numRuns: 60 },
   );
 });
@@ -95,24 +109,37 @@ describe('keys', () => {
 
   test('a key is the prefix with its host bits cleared, and gives it back', () => {
     const word = fc.oneof(fc.constantFrom(0n, 0xffffn, 0xffff_ffffn), fc.bigInt(0n, 0xffff_ffffn));
-    const address6 = fc.tuple(word, word, word, word).map(([a, b, c, d]): IpAddress => ({ family: 6, value: (a << 96n) | (b << 64n) | (c << 32n) | d }));
+    const address6 = fc
+      .tuple(word, word, word, word)
+      .map(([a, b, c, d]): IpAddress => ({ family: 6, value: (a << 96n) | (b << 64n) | (c << 32n) | d }));
     const address4 = word.map((value): IpAddress => ({ family: 4, value }));
     fc.assert(
-      fc.property(fc.oneof(fc.tuple(address6, fc.nat({ max: 128 })), fc.tuple(address4, fc.nat({ max: 32 }))), ([host, length]) => {
-        const key = newKey();
-        // What spells IPv4 is tested below.
-        fc.pre(setPrefix(key, { address: host, length }));
-        const masked = prefixOf(host, length);
-        const [a, b, c, d] = [...key.words] as [number, number, number, number];
-        const value = [...key.words].reduce((sum, w) => (sum << 32n) | BigInt(w), 0n);
-        expect([value, key.length]).toEqual([host.family === 4 ? (0xffffn << 32n) | masked.address.value : masked.address.value, keyLength(masked)]);
-        expect(prefixFrom(a, b, c, d, key.length)).toEqual(masked);
-      }),
+      fc.property(
+        fc.oneof(fc.tuple(address6, fc.nat({ max: 128 })), fc.tuple(address4, fc.nat({ max: 32 }))),
+        ([host, length]) => {
+          const key = newKey();
+          // What spells IPv4 is tested below.
+          fc.pre(setPrefix(key, { address: host, length }));
+          const masked = prefixOf(host, length);
+          const [a, b, c, d] = [...key.words] as [number, number, number, number];
+          const value = [...key.words].reduce((sum, w) => (sum << 32n) | BigInt(w), 0n);
+          expect([value, key.length]).toEqual([
+            host.family === 4 ? (0xffffn << 32n) | masked.address.value : masked.address.value,
+            keyLength(masked),
+          ]);
+          expect(prefixFrom(a, b, c, d, key.length)).toEqual(masked);
+        },
+      ),
     );
   });
 
   test('an address with the word that IPv4 has, and others before it, is IPv6', () => {
-    for (const text of ['2001:db8::ffff:a00:1/128', '0:0:0:1:0:ffff:a00:1/128', '::fffe:a00:1/128', '::1:ffff:a00:1/128']) {
+    for (const text of [
+      '2001:db8::ffff:a00:1/128',
+      '0:0:0:1:0:ffff:a00:1/128',
+      '::fffe:a00:1/128',
+      '::1:ffff:a00:1/128',
+    ]) {
       const key = newKey();
       expect(setPrefix(key, prefix(text))).toBe(true);
       const [a, b, c, d] = [...key.words] as [number, number, number, number];
@@ -120,7 +147,14 @@ describe('keys', () => {
     }
   });
 
-  test.each<readonly [string, number]>([['10.0.0.0', 33], ['10.0.0.0', -1], ['::', 129], ['2001:db8::', 1.5], ['::ffff:10.0.0.0', 104], ['::ffff:0:0', 96]])('%s/%d is no key', (text, length) => {
+  test.each<readonly [string, number]>([
+    ['10.0.0.0', 33],
+    ['10.0.0.0', -1],
+    ['::', 129],
+    ['2001:db8::', 1.5],
+    ['::ffff:10.0.0.0', 104],
+    ['::ffff:0:0', 96],
+  ])('%s/%d is no key', (text, length) => {
     expect(setPrefix(newKey(), { address: address(text), length })).toBe(false);
   });
 

@@ -1,6 +1,7 @@
-// A path-compressed binary trie (Patricia) over prefixes, in typed arrays: a node is a number, 34 bytes, and whoever uses the trie keeps what
-// belongs to a node in columns of its own. It knows structure only: which of its nodes mean something is the user's affair.
-// With a million prefixes the whole learned table takes about 340 bytes a prefix, 2 µs to learn and 2 µs to look one up; with 10,000, 0.7 µs.
+// A path-compressed binary trie (Patricia) over prefixes, in typed arrays: a node is a number, 34 bytes, and whoever
+// uses the trie keeps what belongs to a node in columns of its own. It knows structure only: which of its nodes mean
+// something is the user's affair. With a million prefixes the whole learned table takes about 340 bytes a prefix, 2 µs
+// to learn and 2 µs to look one up; with 10,000, 0.7 µs.
 import { type Key, prefixFrom } from './key.ts';
 import type { Prefix } from '../model/prefix.ts';
 
@@ -73,7 +74,10 @@ export class PrefixTrie {
     } while (node !== ROOT && this.commonLength(node, key) === this.lengths[node]);
   }
 
-  /** Calls `visit` for all nodes below, parents first, in address order; where it returns false, what is below is left out. */
+  /**
+   * Calls `visit` for all nodes below, parents first, in address order; where it returns false, what is below is left
+   * out.
+   */
   forEachBelow(node: number, visit: (node: number) => boolean): void {
     const pending = [this.child(node, 1), this.child(node, 0)];
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
@@ -81,7 +85,10 @@ export class PrefixTrie {
     }
   }
 
-  /** Removes a node that means nothing any more, and the branching above it if that is left without use. A node with two children stays, to branch. */
+  /**
+   * Removes a node that means nothing any more, and the branching above it if that is left without use. A node with two
+   * children stays, to branch.
+   */
   prune(node: number, inUse: (node: number) => boolean): void {
     while (node !== ROOT && !inUse(node)) {
       const [left, right] = [this.child(node, 0), this.child(node, 1)];
@@ -140,4 +147,3 @@ export class PrefixTrie {
 }
 
 const bitOf = (key: Key, index: number): number => (key.words[index >> 5]! >>> (31 - (index & 31))) & 1;
-

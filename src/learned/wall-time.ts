@@ -19,7 +19,10 @@ export class WallTime {
     return this.#wallClock();
   }
 
-  /** What to add to the clock for the time of day: kept until somebody sets the time, so that a deadline is shown alike every time. */
+  /**
+   * What to add to the clock for the time of day: kept until somebody sets the time, so that a deadline is shown alike
+   * every time.
+   */
   offset(): number {
     const fresh = this.#wallClock() - this.#clock.now();
     if (Math.abs(fresh - this.#shown) > JITTER_MS) this.#shown = fresh;

@@ -2,7 +2,17 @@ import { isIPv4, isIPv6 } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  type IpAddress, address, addressBytes, addressFromBytes, compareAddresses, formatAddress, isIpv4Mapped, isLinkLocal, isUnicastHost, parseAddress, sameAddress,
+  type IpAddress,
+  address,
+  addressBytes,
+  addressFromBytes,
+  compareAddresses,
+  formatAddress,
+  isIpv4Mapped,
+  isLinkLocal,
+  isUnicastHost,
+  parseAddress,
+  sameAddress,
 } from './address.ts';
 
 const ipv4 = fc.nat({ max: 0xffffffff }).map((n): IpAddress => ({ family: 4, value: BigInt(n) }));
@@ -31,15 +41,60 @@ describe('parsing', () => {
   });
 
   test.each([
-    '', ' ', '1.2.3', '1.2.3.4.5', '256.1.1.1', '01.2.3.4', '1.2.3.4 ', '+1.2.3.4', '0x1.2.3.4', '1..2.3',
-    ':', ':::', '1:::2', '1::2::3', '1:2:3:4:5:6:7', '1:2:3:4:5:6:7:8:9', '1:2:3:4:5:6:7:8::', '::1:2:3:4:5:6:7:8', ':1:2:3:4:5:6:7', '1:2:3:4:5:6:7:',
-    '12345::', 'g::', '::v4', '1:2:3:4:5:6:7:8:v4', '1:v4::1.2.3.4', '1.2.3.4::', '1.2.3.4::1', '::1.2.3', '::1.2.3.4:5', 'fe80::1%eth0', '::1/128', '[::1]', '::1 ',
+    '',
+    ' ',
+    '1.2.3',
+    '1.2.3.4.5',
+    '256.1.1.1',
+    '01.2.3.4',
+    '1.2.3.4 ',
+    '+1.2.3.4',
+    '0x1.2.3.4',
+    '1..2.3',
+    ':',
+    ':::',
+    '1:::2',
+    '1::2::3',
+    '1:2:3:4:5:6:7',
+    '1:2:3:4:5:6:7:8:9',
+    '1:2:3:4:5:6:7:8::',
+    '::1:2:3:4:5:6:7:8',
+    ':1:2:3:4:5:6:7',
+    '1:2:3:4:5:6:7:',
+    '12345::',
+    'g::',
+    '::v4',
+    '1:2:3:4:5:6:7:8:v4',
+    '1:v4::1.2.3.4',
+    '1.2.3.4::',
+    '1.2.3.4::1',
+    '::1.2.3',
+    '::1.2.3.4:5',
+    'fe80::1%eth0',
+    '::1/128',
+    '[::1]',
+    '::1 ',
   ])('%j is no address', (text) => {
     expect(parseAddress(text)).toBeUndefined();
   });
 
   test('text is an address exactly when the Node.js parser says so', () => {
-    const piece = fc.constantFrom(':', '::', '.', '0', '1', 'ff', 'fffff', '255', '256', '01', 'v4', 'g', ' ', '1.2.3.4');
+    const piece = fc.constantFrom(
+      ':',
+      '::',
+      '.',
+      '0',
+      '1',
+      'ff',
+      'fffff',
+      '255',
+      '256',
+      '01',
+      'v4',
+      'g',
+      ' ',
+      '1.2.3.4',
+    );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 18 }), (pieces) => {
         const text = pieces.join('');
@@ -69,18 +124,28 @@ describe('RFC 5952 text', () => {
   });
 
   test('reading what was written gives the same address', () => {
-    fc.assert(fc.property(anyAddress, (a) => { expect(parseAddress(formatAddress(a))).toEqual(a); }));
+    fc.assert(
+      fc.property(anyAddress, (a) => {
+        expect(parseAddress(formatAddress(a))).toEqual(a);
+      }),
+    );
   });
 });
 
 describe('bytes', () => {
   test('bytes are in network order', () => {
     expect([...addressBytes(address('192.0.2.1'))]).toEqual([192, 0, 2, 1]);
-    expect([...addressBytes(address('2001:db8::ff'))]).toEqual([0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff]);
+    expect([...addressBytes(address('2001:db8::ff'))]).toEqual([
+      0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff,
+    ]);
   });
 
   test('addressFromBytes inverts addressBytes', () => {
-    fc.assert(fc.property(anyAddress, (a) => { expect(addressFromBytes(addressBytes(a))).toEqual(a); }));
+    fc.assert(
+      fc.property(anyAddress, (a) => {
+        expect(addressFromBytes(addressBytes(a))).toEqual(a);
+      }),
+    );
   });
 
   test.each([0, 3, 5, 15, 17])('%d bytes are no address', (length) => {
@@ -100,20 +165,44 @@ test('0.0.0.1 and ::1 are not the same address', () => {
 });
 
 test.each([
-  ['10.0.0.1', true], ['192.0.2.1', true], ['223.255.255.255', true],
-  ['0.0.0.0', false], ['0.1.2.3', false], ['127.0.0.1', false], ['169.254.1.1', false], ['224.0.0.5', false], ['240.0.0.1', false], ['255.255.255.255', false],
-  ['2001:db8::1', true], ['fd00::1', true], ['fec0::1', true],
-  ['::', false], ['::1', false], ['fe80::1', false], ['febf::1', false], ['ff02::5', false], ['::ffff:10.0.0.1', false],
+  ['10.0.0.1', true],
+  ['192.0.2.1', true],
+  ['223.255.255.255', true],
+  ['0.0.0.0', false],
+  ['0.1.2.3', false],
+  ['127.0.0.1', false],
+  ['169.254.1.1', false],
+  ['224.0.0.5', false],
+  ['240.0.0.1', false],
+  ['255.255.255.255', false],
+  ['2001:db8::1', true],
+  ['fd00::1', true],
+  ['fec0::1', true],
+  ['::', false],
+  ['::1', false],
+  ['fe80::1', false],
+  ['febf::1', false],
+  ['ff02::5', false],
+  ['::ffff:10.0.0.1', false],
 ] as const)('%s can be a proxy, a sender or a notifier: %s', (text, expected) => {
   expect(isUnicastHost(address(text))).toBe(expected);
 });
 
 test('link-local is fe80::/10 and 169.254.0.0/16', () => {
   expect(['fe80::', 'febf:ffff::1', '169.254.255.255'].map((t) => isLinkLocal(address(t)))).toEqual([true, true, true]);
-  expect(['fe7f::', 'fec0::', '169.253.0.1', '::a9fe:1'].map((t) => isLinkLocal(address(t)))).toEqual([false, false, false, false]);
+  expect(['fe7f::', 'fec0::', '169.253.0.1', '::a9fe:1'].map((t) => isLinkLocal(address(t)))).toEqual([
+    false,
+    false,
+    false,
+    false,
+  ]);
 });
 
 test('only ::ffff:0:0/96 is IPv4-mapped', () => {
   expect(['::ffff:0.0.0.0', '::ffff:255.255.255.255'].map((t) => isIpv4Mapped(address(t)))).toEqual([true, true]);
-  expect(['::fffe:1.2.3.4', '::1:ffff:1.2.3.4', '1.2.3.4'].map((t) => isIpv4Mapped(address(t)))).toEqual([false, false, false]);
+  expect(['::fffe:1.2.3.4', '::1:ffff:1.2.3.4', '1.2.3.4'].map((t) => isIpv4Mapped(address(t)))).toEqual([
+    false,
+    false,
+    false,
+  ]);
 });

@@ -1,5 +1,5 @@
-// IPv4 and IPv6 addresses as values. An address is a family and an unsigned integer in network order, so that comparing, masking and
-// hashing are one operation; text and bytes exist only at the edges. Text follows RFC 5952.
+// IPv4 and IPv6 addresses as values. An address is a family and an unsigned integer in network order, so that
+// comparing, masking and hashing are one operation; text and bytes exist only at the edges. Text follows RFC 5952.
 
 export type Family = 4 | 6;
 
@@ -49,7 +49,7 @@ function parseIpv6(text: string): IpAddress | undefined {
   if (text.length > MAX_IPV6_TEXT) return undefined;
   let count = 0;
   let gap = text.startsWith('::') ? 0 : -1;
-  for (let at = gap === 0 ? 2 : 0; at < text.length; ) {
+  for (let at = gap === 0 ? 2 : 0; at < text.length;) {
     const start = at;
     let word = 0;
     for (let digit = hexDigit(text, at); digit >= 0; digit = hexDigit(text, ++at)) word = (word << 4) | digit;
@@ -85,8 +85,9 @@ function hexDigit(text: string, at: number): number {
   return letter >= 97 && letter <= 102 ? letter - 87 : -1;
 }
 
-// A 64-bit integer and its two 32-bit halves, in one memory: what leads from an address to its words and back without the integers that shifting and masking would
-// leave behind, some ten of them an address. Tables have thousands of addresses.
+// A 64-bit integer and its two 32-bit halves, in one memory: what leads from an address to its words and back without
+// the integers that shifting and masking would leave behind, some ten of them an address. Tables have thousands of
+// addresses.
 const HALVES = new Uint32Array(2);
 const WHOLE = new BigUint64Array(HALVES.buffer);
 const LOW = new Uint8Array(Uint32Array.of(1).buffer)[0]! === 1 ? 0 : 1;
@@ -173,11 +174,15 @@ function putWord(out: Uint8Array, offset: number, word: number): void {
 
 /** The inverse of addressBytes. @throws RangeError unless given 4 or 16 bytes. */
 export function addressFromBytes(bytes: Uint8Array): IpAddress {
-  if (bytes.length !== 4 && bytes.length !== 16) throw new RangeError(`an address has 4 or 16 bytes, not ${bytes.length}`);
-  return bytes.length === 4 ? { family: 4, value: BigInt(wordAt(bytes, 0)) } : ipv6FromWords(wordAt(bytes, 0), wordAt(bytes, 4), wordAt(bytes, 8), wordAt(bytes, 12));
+  if (bytes.length !== 4 && bytes.length !== 16)
+    throw new RangeError(`an address has 4 or 16 bytes, not ${bytes.length}`);
+  return bytes.length === 4
+    ? { family: 4, value: BigInt(wordAt(bytes, 0)) }
+    : ipv6FromWords(wordAt(bytes, 0), wordAt(bytes, 4), wordAt(bytes, 8), wordAt(bytes, 12));
 }
 
-const wordAt = (b: Uint8Array, o: number): number => ((b[o]! << 24) | (b[o + 1]! << 16) | (b[o + 2]! << 8) | b[o + 3]!) >>> 0;
+const wordAt = (b: Uint8Array, o: number): number =>
+  ((b[o]! << 24) | (b[o + 1]! << 16) | (b[o + 2]! << 8) | b[o + 3]!) >>> 0;
 
 /** Total order: IPv4 before IPv6, then numerically. */
 export function compareAddresses(a: IpAddress, b: IpAddress): number {
@@ -191,17 +196,23 @@ export const sameAddress = (a: IpAddress, b: IpAddress): boolean => a.family ===
 const MULTICAST6 = 0xff00n << 112n;
 const LINK_LOCAL6 = [0xfe80n << 112n, 0xfec0n << 112n] as const;
 
-/** Whether `value` is at least `from` and below `end`. Compared, not shifted: shifting would leave an integer behind for each address that is looked at. */
+/**
+ * Whether `value` is at least `from` and below `end`. Compared, not shifted: shifting would leave an integer behind for
+ * each address that is looked at.
+ */
 const between = (value: bigint, from: bigint, end: bigint): boolean => value >= from && value < end;
 
 /** fe80::/10, 169.254.0.0/16. */
-export const isLinkLocal = (a: IpAddress): boolean => (a.family === 6 ? between(a.value, LINK_LOCAL6[0], LINK_LOCAL6[1]) : between(a.value, 0xa9fe_0000n, 0xa9ff_0000n));
+export const isLinkLocal = (a: IpAddress): boolean =>
+  a.family === 6 ? between(a.value, LINK_LOCAL6[0], LINK_LOCAL6[1]) : between(a.value, 0xa9fe_0000n, 0xa9ff_0000n);
 
 /** IPv6 addresses that only spell an IPv4 one (RFC 4291 §2.5.5.2). They never appear on the wire. */
-export const isIpv4Mapped = (a: IpAddress): boolean => a.family === 6 && between(a.value, 0xffff_0000_0000n, 0x1_0000_0000_0000n);
+export const isIpv4Mapped = (a: IpAddress): boolean =>
+  a.family === 6 && between(a.value, 0xffff_0000_0000n, 0x1_0000_0000_0000n);
 
 /**
- * Loopback, multicast, unspecified, link-local, IPv4-mapped addresses, 0.0.0.0/8 and 240.0.0.0/4 cannot be a proxy, a sender or a notifier.
+ * Loopback, multicast, unspecified, link-local, IPv4-mapped addresses, 0.0.0.0/8 and 240.0.0.0/4 cannot be a proxy, a
+ * sender or a notifier.
  */
 export function isUnicastHost(a: IpAddress): boolean {
   if (isLinkLocal(a) || isIpv4Mapped(a)) return false;

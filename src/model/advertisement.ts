@@ -1,11 +1,14 @@
-// The three things that the network carries for cnpd, whatever the protocol (docs/architecture.md, "What each protocol carries"),
-// and what a carrier reports of them.
+// The three things that the network carries for cnpd, whatever the protocol (docs/architecture.md, "What each protocol
+// carries"), and what a carrier reports of them.
 import type { IpAddress } from './address.ts';
 import type { Prefix } from './prefix.ts';
 
 export type CarrierName = 'isis' | 'ospfv2' | 'ospfv3' | 'bgp';
 
-/** What we ask a carrier to advertise: "`proxy` is the congestion notification proxy for the senders in `prefix`" (PNC §5). */
+/**
+ * What we ask a carrier to advertise: "`proxy` is the congestion notification proxy for the senders in `prefix`" (PNC
+ * §5).
+ */
 export interface ProxyPrefix {
   readonly prefix: Prefix;
   readonly proxy: IpAddress;
@@ -14,7 +17,10 @@ export interface ProxyPrefix {
 /** An SRv6 SID of this router with its endpoint behaviour: END.CON (FCN §4.2.2), later End.MT. */
 export interface SidAdvertisement {
   readonly sid: IpAddress;
-  /** The locator that the SID belongs to. Carriers say what it is; that packets get there is for the routing daemon beside (docs/decisions.md). */
+  /**
+   * The locator that the SID belongs to. Carriers say what it is; that packets get there is for the routing daemon
+   * beside (docs/decisions.md).
+   */
   readonly locator: Prefix;
   /** SRv6 Endpoint Behavior, 16 bits (RFC 8986 §10.2). */
   readonly behavior: number;
@@ -47,7 +53,9 @@ export interface LearnedPrefix {
   readonly prefix: Prefix;
   /** The Proxy Node Capability flag of this advertisement. */
   readonly pnc: boolean;
-  /** Where the notice goes (decision D6). Absent when the flag is clear, or set but no usable address was advertised. */
+  /**
+   * Where the notice goes (decision D6). Absent when the flag is clear, or set but no usable address was advertised.
+   */
   readonly proxy?: IpAddress | undefined;
   readonly metric: number;
   /** The routing protocol prefers another path of this prefix: it counts only where that one names no proxy. */
@@ -55,8 +63,8 @@ export interface LearnedPrefix {
 }
 
 /**
- * All that one source (an LSP fragment, an LSA, a BGP path) says now; it replaces what the same source said before, and an
- * empty list withdraws it.
+ * All that one source (an LSP fragment, an LSA, a BGP path) says now; it replaces what the same source said before, and
+ * an empty list withdraws it.
  */
 export interface LearnedReport {
   readonly carrier: CarrierName;
@@ -66,7 +74,10 @@ export interface LearnedReport {
   readonly originator: string;
   readonly prefixes: readonly LearnedPrefix[];
   readonly sids?: readonly LearnedSid[];
-  /** Addresses by which the originator is known as a router (IS-IS TLVs 134 and 140, OSPF router addresses): where RTT probes may go. */
+  /**
+   * Addresses by which the originator is known as a router (IS-IS TLVs 134 and 140, OSPF router addresses): where RTT
+   * probes may go.
+   */
   readonly routerAddresses?: readonly IpAddress[];
 }
 

@@ -1,4 +1,5 @@
-// The part of the operational state (state.ts) that is of one carrier each: neighbours, databases, sessions and paths, one interface a list of `yang/cnpd.yang`.
+// The part of the operational state (state.ts) that is of one carrier each: neighbours, databases, sessions and paths,
+// one interface a list of `yang/cnpd.yang`.
 
 export interface IsisNeighborState {
   interface: string;
@@ -14,11 +15,16 @@ export interface IsisNeighborState {
 /** What does not work in a level of IS-IS though there is an adjacency. */
 export interface IsisTrouble {
   readonly level: 1 | 2;
-  /** Whether LSPs were refused, or what they say is not learned, because database and learned table hold their limit. */
+  /**
+   * Whether LSPs were refused, or what they say is not learned, because database and learned table hold their limit.
+   */
   readonly databaseFull: boolean;
   /** Whether somebody else issues LSPs under our system ID, or did so in the last minutes. */
   readonly systemIdContested: boolean;
-  /** Fragments of our LSP that cannot be issued because somebody used their highest sequence number, and until when (RFC 3339). */
+  /**
+   * Fragments of our LSP that cannot be issued because somebody used their highest sequence number, and until when (RFC
+   * 3339).
+   */
   readonly exhausted: readonly { readonly fragment: number; readonly until: string }[];
 }
 
@@ -65,7 +71,9 @@ export interface OspfNeighborState {
 export interface OspfLsaState {
   /** Dotted quad. */
   area: string;
-  /** The RFC's name of the type, such as `extended-prefix` or `E-Intra-Area-Prefix`; `0x…` of one that has none here. */
+  /**
+   * The RFC's name of the type, such as `extended-prefix` or `E-Intra-Area-Prefix`; `0x…` of one that has none here.
+   */
   type: string;
   /** Link-state ID, dotted quad. */
   lsId: string;
@@ -150,7 +158,17 @@ export interface BgpPathState {
   asPath: string;
   best: boolean;
   /** `originated`: by cnpd; `used`; else why the characteristics are not used. */
-  status: 'originated' | 'used' | 'next-hop-mismatch' | 'family-mismatch' | 'outside-domain' | 'first-as-mismatch' | 'malformed' | 'no-characteristic' | 'no-proxy-address' | 'no-senders';
+  status:
+    | 'originated'
+    | 'used'
+    | 'next-hop-mismatch'
+    | 'family-mismatch'
+    | 'outside-domain'
+    | 'first-as-mismatch'
+    | 'malformed'
+    | 'no-characteristic'
+    | 'no-proxy-address'
+    | 'no-senders';
   /** SIDs in the private characteristic. */
   sids: string[];
   /** Codes of characteristics that cnpd does not know. */

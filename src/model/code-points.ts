@@ -1,5 +1,6 @@
-// Every code point that the drafts leave unassigned, with cnpd's default and its reason. Each can be overridden under `code-points:` in
-// cnpd.yaml and is shown by `cnpctl show codepoints`. Defaults are from the experimental ranges that RFC 4727 and others reserve.
+// Every code point that the drafts leave unassigned, with cnpd's default and its reason. Each can be overridden under
+// `code-points:` in cnpd.yaml and is shown by `cnpctl show codepoints`. Defaults are from the experimental ranges that
+// RFC 4727 and others reserve.
 
 export interface CodePoint {
   readonly name: CodePointName;
@@ -45,7 +46,8 @@ export const CODE_POINTS: readonly CodePoint[] = [
   },
   {
     name: 'ospfv2-pnc-flag-bit',
-    description: 'bit of the OSPFv2 Prefix Attribute Flags sub-TLV that is the P-flag, bit 0 being the most significant',
+    description:
+      'bit of the OSPFv2 Prefix Attribute Flags sub-TLV that is the P-flag, bit 0 being the most significant',
     default: 2,
     min: 0,
     max: 63,
@@ -53,7 +55,8 @@ export const CODE_POINTS: readonly CodePoint[] = [
   },
   {
     name: 'ospfv3-pnc-flag-bit',
-    description: 'bit of the OSPFv3 Prefix Attribute Flags sub-TLV that is the P-flag, bit 0 being the most significant',
+    description:
+      'bit of the OSPFv3 Prefix Attribute Flags sub-TLV that is the P-flag, bit 0 being the most significant',
     default: 2,
     min: 0,
     max: 63,
@@ -65,11 +68,13 @@ export const CODE_POINTS: readonly CodePoint[] = [
     default: 65500,
     min: 1,
     max: 65535,
-    source: 'PNC §5.4 TBD2; 65500 is believed to be in the experimental range of the registry that draft-ietf-idr-nhc asks for',
+    source:
+      'PNC §5.4 TBD2; 65500 is believed to be in the experimental range of the registry that draft-ietf-idr-nhc asks for',
   },
   {
     name: 'bgp-private-characteristic',
-    description: "code of the characteristic that holds the container of SIDs and group memberships, on the node's host route",
+    description:
+      "code of the characteristic that holds the container of SIDs and group memberships, on the node's host route",
     default: 65501,
     min: 1,
     max: 65535,
@@ -97,7 +102,8 @@ export const CODE_POINTS: readonly CodePoint[] = [
     default: 0x9e,
     min: 0x80,
     max: 0x9f,
-    source: 'FCNP §6 TBD1; act 10 and chg 0 are required, 0x9E is the only experimental value of RFC 4727 that has them',
+    source:
+      'FCNP §6 TBD1; act 10 and chg 0 are required, 0x9E is the only experimental value of RFC 4727 that has them',
   },
   {
     name: 'fast-cnp-ioam-option',
@@ -135,4 +141,6 @@ export const CODE_POINTS: readonly CodePoint[] = [
 
 export type CodePointValues = Readonly<Record<CodePointName, number>>;
 
-export const DEFAULT_CODE_POINTS: CodePointValues = Object.fromEntries(CODE_POINTS.map((c) => [c.name, c.default])) as CodePointValues;
+export const DEFAULT_CODE_POINTS: CodePointValues = Object.fromEntries(
+  CODE_POINTS.map((c) => [c.name, c.default]),
+) as CodePointValues;

@@ -7,7 +7,10 @@ export interface Log {
   error(fields: object, message: string): void;
 }
 
-/** Adds to a named counter, e.g. `count('isis.lsp.expired')`. Names are dotted, lower case, and listed in docs/counters.md. */
+/**
+ * Adds to a named counter, e.g. `count('isis.lsp.expired')`. Names are dotted, lower case, and listed in
+ * docs/counters.md.
+ */
 export type Count = (name: string, by?: number) => void;
 
 export const silentLog: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

@@ -1,10 +1,18 @@
 // What a congested node tells a sender, and why. Names are those of the drafts; numbers are in packet/ and kernel/.
 import type { IpAddress } from './address.ts';
 
-/** How a sender is told: through its proxy (PNC), by a Fast CNP (FCNP), or by a Long-haul CNP in one of its two forms (LHCNP §6.1, §6.2). */
+/**
+ * How a sender is told: through its proxy (PNC), by a Fast CNP (FCNP), or by a Long-haul CNP in one of its two forms
+ * (LHCNP §6.1, §6.2).
+ */
 export type NotificationFormat = 'proxy' | 'fast-cnp' | 'long-haul-icmpv6' | 'long-haul-roce';
 
-export const NOTIFICATION_FORMATS: readonly NotificationFormat[] = ['proxy', 'fast-cnp', 'long-haul-icmpv6', 'long-haul-roce'];
+export const NOTIFICATION_FORMATS: readonly NotificationFormat[] = [
+  'proxy',
+  'fast-cnp',
+  'long-haul-icmpv6',
+  'long-haul-roce',
+];
 
 /** LHCNP §5.5.1. */
 export type LongHaulAction = 'notify' | 'pause' | 'rate-reduce' | 'resume';
@@ -50,7 +58,7 @@ export interface SentNotification {
 }
 
 /**
- * Whether a Resume may be sent now: it is limited with the port's and the flow's other notifications. `flow-waits`, `port-waits`: not yet; `port-unknown`: the port is
- * watched no more.
+ * Whether a Resume may be sent now: it is limited with the port's and the flow's other notifications. `flow-waits`,
+ * `port-waits`: not yet; `port-unknown`: the port is watched no more.
  */
 export type ResumeAnswer = 'granted' | 'flow-waits' | 'port-waits' | 'port-unknown';

@@ -1,5 +1,13 @@
 // IP prefixes as values: an address whose host bits are zero, and a length in bits.
-import { type Family, type IpAddress, addressBits, compareAddresses, formatAddress, isUnicastHost, parseAddress } from './address.ts';
+import {
+  type Family,
+  type IpAddress,
+  addressBits,
+  compareAddresses,
+  formatAddress,
+  isUnicastHost,
+  parseAddress,
+} from './address.ts';
 
 export interface Prefix {
   /** Host bits are zero. */
@@ -20,7 +28,10 @@ export function prefixOf(address: IpAddress, length: number): Prefix {
 
 export const hostPrefix = (address: IpAddress): Prefix => ({ address, length: addressBits(address.family) });
 
-/** Parses `address/length`. Undefined when malformed or when host bits are set: `10.0.0.1/24` is a mistake worth reporting. */
+/**
+ * Parses `address/length`. Undefined when malformed or when host bits are set: `10.0.0.1/24` is a mistake worth
+ * reporting.
+ */
 export function parsePrefix(text: string): Prefix | undefined {
   const match = /^([^/]+)\/(0|[1-9]\d{0,2})$/.exec(text);
   const address = match && parseAddress(match[1]!);
@@ -37,7 +48,10 @@ export function prefix(text: string): Prefix {
   return parsed;
 }
 
-/** `address/length`: also the key under which maps hold a prefix. Joined, which copies: the pieces of a template stay in memory as long as the text, three times its size. */
+/**
+ * `address/length`: also the key under which maps hold a prefix. Joined, which copies: the pieces of a template stay in
+ * memory as long as the text, three times its size.
+ */
 export const formatPrefix = (p: Prefix): string => [formatAddress(p.address), p.length].join('/');
 
 export function prefixContains(p: Prefix, a: IpAddress): boolean {
@@ -49,7 +63,8 @@ export const prefixCovers = (outer: Prefix, inner: Prefix): boolean =>
   outer.length <= inner.length && prefixContains(outer, inner.address);
 
 /** Total order: by address, then shorter first. */
-export const comparePrefixes = (a: Prefix, b: Prefix): number => compareAddresses(a.address, b.address) || a.length - b.length;
+export const comparePrefixes = (a: Prefix, b: Prefix): number =>
+  compareAddresses(a.address, b.address) || a.length - b.length;
 
 export const samePrefix = (a: Prefix, b: Prefix): boolean => comparePrefixes(a, b) === 0;
 
@@ -57,9 +72,13 @@ export const samePrefix = (a: Prefix, b: Prefix): boolean => comparePrefixes(a, 
 export const prefixKey = (p: Prefix): string => `${p.address.family}:${p.address.value.toString(32)}/${p.length}`;
 
 /** Why no host has an address there. */
-export type SpecialUse = 'unspecified' | 'loopback' | 'link-local' | 'multicast' | 'broadcast' | 'reserved' | 'ipv4-mapped';
+export type SpecialUse =
+  'unspecified' | 'loopback' | 'link-local' | 'multicast' | 'broadcast' | 'reserved' | 'ipv4-mapped';
 
-/** IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890), multicast (RFC 5771, RFC 4291 §2.7). The narrower ones first. */
+/**
+ * IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890), multicast (RFC 5771, RFC 4291 §2.7). The narrower
+ * ones first.
+ */
 const SPECIAL: readonly (readonly [Prefix, SpecialUse])[] = [
   [prefix('255.255.255.255/32'), 'broadcast'],
   [prefix('0.0.0.0/8'), 'unspecified'],
@@ -75,8 +94,8 @@ const SPECIAL: readonly (readonly [Prefix, SpecialUse])[] = [
 ];
 
 /**
- * What all addresses of a prefix are used for instead of hosts; undefined when some may be a host's. A wider prefix that merely contains such addresses, and so
- * a default route, has hosts.
+ * What all addresses of a prefix are used for instead of hosts; undefined when some may be a host's. A wider prefix
+ * that merely contains such addresses, and so a default route, has hosts.
  */
 export function specialUse(p: Prefix): SpecialUse | undefined {
   // The first address of a prefix within a range is of the range: most prefixes are done with here.
@@ -86,7 +105,10 @@ export function specialUse(p: Prefix): SpecialUse | undefined {
 /** The same of one address; undefined for what isUnicastHost allows. */
 export const addressUse = (a: IpAddress): SpecialUse | undefined => specialUse(hostPrefix(a));
 
-/** Why no sender has its source address in a prefix; undefined when some may. 240.0.0.0/4 is reserved, and used inside networks all the same. */
+/**
+ * Why no sender has its source address in a prefix; undefined when some may. 240.0.0.0/4 is reserved, and used inside
+ * networks all the same.
+ */
 export function senderlessUse(p: Prefix): SpecialUse | undefined {
   const use = specialUse(p);
   return use === 'reserved' ? undefined : use;

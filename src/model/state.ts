@@ -1,12 +1,16 @@
-// Operational state as the northbound serves it and `cnpctl` shows it: plain JSON values, addresses and prefixes as text, times as RFC 3339,
-// sizes in bytes, rates in bit/s. One interface a list of `yang/cnpd.yang`; those of the carriers are in carrier-state.ts. The daemon fills it; the northbound owns none of it.
+// Operational state as the northbound serves it and `cnpctl` shows it: plain JSON values, addresses and prefixes as
+// text, times as RFC 3339, sizes in bytes, rates in bit/s. One interface a list of `yang/cnpd.yang`; those of the
+// carriers are in carrier-state.ts. The daemon fills it; the northbound owns none of it.
 import type { BgpState, IsisLspState, IsisNeighborState, OspfState } from './carrier-state.ts';
 
 export interface StatusState {
   version: string;
   pid: number;
   startedAt: string;
-  /** `starting` until everything declared was tried; then `running`, or `degraded` when a feature cannot work or the last reload was refused; `problems` says what and what to do. */
+  /**
+   * `starting` until everything declared was tried; then `running`, or `degraded` when a feature cannot work or the
+   * last reload was refused; `problems` says what and what to do.
+   */
   health: 'starting' | 'running' | 'degraded';
   problems: { feature: string; problem: string; remedy: string }[];
   intent: { file: string; loadedAt: string; lastReload?: { at: string; ok: boolean; errors: string[] } };
@@ -65,7 +69,10 @@ export interface PortState {
   ecnMarkingRate: number;
   queueGrowth: number;
   measurementIntervalMs: number | null;
-  /** Triggers without a notification: of flows that contribute little, while an upstream node's notification was seen to work, of senders that can be told in no way. */
+  /**
+   * Triggers without a notification: of flows that contribute little, while an upstream node's notification was seen to
+   * work, of senders that can be told in no way.
+   */
   notContributing: number;
   deferred: number;
   noFormat: number;
@@ -175,4 +182,7 @@ export interface CnpdState {
 export type Lazy<T> = { readonly [K in keyof T]: T[K] | Promise<T[K]> };
 
 /** Where the northbound reads: one function a section, called when asked. */
-export type StateSource = { readonly [K in keyof CnpdState]: () => CnpdState[K] | Promise<CnpdState[K]> | (K extends 'bgp' ? Promise<Lazy<CnpdState[K]>> : never) };
+export type StateSource = {
+  readonly [K in keyof CnpdState]: () =>
+    CnpdState[K] | Promise<CnpdState[K]> | (K extends 'bgp' ? Promise<Lazy<CnpdState[K]>> : never);
+};

@@ -7,7 +7,10 @@ const many = Array.from({ length: 5000 }, (_, i) => `2001:db8:${i.toString(16)}:
 const step = fc.oneof(fc.record({ set: keys, value: fc.nat(9) }), fc.record({ delete: keys }));
 
 describe('a map by text', () => {
-  test.each([['few', []], ['many', many]])('it holds what a Map would hold, with %s others', (_, others) => {
+  test.each([
+    ['few', []],
+    ['many', many],
+  ])('it holds what a Map would hold, with %s others', (_, others) => {
     fc.assert(
       fc.property(fc.array(step), (steps) => {
         const [ours, model] = [new TextMap<number>(), new Map<string, number>()];
@@ -24,7 +27,8 @@ describe('a map by text', () => {
         expect([...ours].sort()).toEqual([...model].sort());
         expect([...ours.values()].sort()).toEqual([...model.values()].sort());
         expect(ours.size).toBe(model.size);
-        for (const key of ['', '10.0.0.0/8', '::/0', many[0]!, many[4999]!]) expect([ours.get(key), ours.has(key)]).toEqual([model.get(key), model.has(key)]);
+        for (const key of ['', '10.0.0.0/8', '::/0', many[0]!, many[4999]!])
+          expect([ours.get(key), ours.has(key)]).toEqual([model.get(key), model.has(key)]);
       }),
       { numRuns: 30 },
     );

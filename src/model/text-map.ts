@@ -1,6 +1,7 @@
-// A map by text for a table of hundreds of thousands: many small maps, chosen by a hash of the text. One Map that grows copies all that it has in one go, 14 ms for
-// 131,072 entries, and several that hold the same prefixes do it in the same turn of the event loop; the small ones do it one by one. The first entries are together, so
-// that a table small enough to be read has them in the order in which they came.
+// A map by text for a table of hundreds of thousands: many small maps, chosen by a hash of the text. One Map that grows
+// copies all that it has in one go, 14 ms for 131,072 entries, and several that hold the same prefixes do it in the
+// same turn of the event loop; the small ones do it one by one. The first entries are together, so that a table small
+// enough to be read has them in the order in which they came.
 
 const FIRST = 4096;
 const PARTS = 64;
@@ -9,15 +10,22 @@ const HASHED_CHARACTERS = 16;
 
 function partOf(key: string): number {
   let hash = 0;
-  for (let i = Math.max(0, key.length - HASHED_CHARACTERS); i < key.length; i++) hash = (hash * 31 + key.charCodeAt(i)) | 0;
+  for (let i = Math.max(0, key.length - HASHED_CHARACTERS); i < key.length; i++)
+    hash = (hash * 31 + key.charCodeAt(i)) | 0;
   return (hash ^ (hash >>> 6) ^ (hash >>> 12)) & (PARTS - 1);
 }
 
-/** As Map, but the order of entries says nothing when there are many. Entries may be deleted and set on the way through it: one that comes back is seen again, or for the first time. */
+/**
+ * As Map, but the order of entries says nothing when there are many. Entries may be deleted and set on the way through
+ * it: one that comes back is seen again, or for the first time.
+ */
 export class TextMap<V> implements Iterable<[string, V]> {
   readonly #first = new Map<string, V>();
   readonly #parts: readonly Map<string, V>[] = Array.from({ length: PARTS }, () => new Map<string, V>());
-  /** What is new goes into the parts, even when there is room among the first again: whoever goes through the map has left those behind. */
+  /**
+   * What is new goes into the parts, even when there is room among the first again: whoever goes through the map has
+   * left those behind.
+   */
   #full = false;
 
   get size(): number {

@@ -1,4 +1,5 @@
-// A limit of so many a second with a burst: the agent's own rate limits (the programs keep theirs in maps). Pure: the caller says what time it is.
+// A limit of so many a second with a burst: the agent's own rate limits (the programs keep theirs in maps). Pure: the
+// caller says what time it is.
 
 export interface RateLimit {
   readonly perSecond: number;

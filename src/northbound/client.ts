@@ -2,7 +2,15 @@
 import { create } from '@bufbuild/protobuf';
 import { Client, credentials, type MethodDefinition, type ServiceError, status } from '@grpc/grpc-js';
 import { Control, ReloadRequestSchema } from './gen/cnpd/v1/control_pb.js';
-import { type Encoding, GetRequestSchema, type GetResponse, gNMI, type Path, PathElemSchema, PathSchema } from './gen/gnmi/gnmi_pb.js';
+import {
+  type Encoding,
+  GetRequestSchema,
+  type GetResponse,
+  gNMI,
+  type Path,
+  PathElemSchema,
+  PathSchema,
+} from './gen/gnmi/gnmi_pb.js';
 import { unary } from './grpc.ts';
 import type { ReloadOutcome } from './server.ts';
 import { connectError } from './socket.ts';
@@ -27,7 +35,10 @@ export class NorthboundError extends Error {
 }
 
 export interface NorthboundClient {
-  /** The JSON value at a path of plain names under the root, e.g. `['cnpd', 'senders']`; undefined when the answer has none. @throws NorthboundError */
+  /**
+   * The JSON value at a path of plain names under the root, e.g. `['cnpd', 'senders']`; undefined when the answer has
+   * none. @throws NorthboundError
+   */
   get(names: readonly string[]): Promise<unknown>;
   /** Get as it is. @throws NorthboundError */
   getRaw(request: { prefix?: Path; path: Path[]; encoding: Encoding }): Promise<GetResponse>;
@@ -38,7 +49,8 @@ export interface NorthboundClient {
   close(): void;
 }
 
-export const pathOf = (names: readonly string[]): Path => create(PathSchema, { elem: names.map((name) => create(PathElemSchema, { name })) });
+export const pathOf = (names: readonly string[]): Path =>
+  create(PathSchema, { elem: names.map((name) => create(PathElemSchema, { name })) });
 
 /** Connects when the first call is made. */
 export function connectNorthbound(options: ClientOptions): NorthboundClient {
@@ -49,13 +61,21 @@ export function connectNorthbound(options: ClientOptions): NorthboundClient {
   const call = <I, O>(method: MethodDefinition<I, O>, request: I): Promise<O> =>
     new Promise((resolve, reject) => {
       const deadline = Date.now() + options.timeoutMs;
-      client.makeUnaryRequest(method.path, method.requestSerialize, method.responseDeserialize, request, { deadline }, (error, answer) => {
-        if (error) void explain(error, options).then(reject);
-        else resolve(answer!);
-      });
+      client.makeUnaryRequest(
+        method.path,
+        method.requestSerialize,
+        method.responseDeserialize,
+        request,
+        { deadline },
+        (error, answer) => {
+          if (error) void explain(error, options).then(reject);
+          else resolve(answer!);
+        },
+      );
     });
   const get = unary(gNMI.method.get);
-  const getRaw: NorthboundClient['getRaw'] = async (request) => (await call(get, create(GetRequestSchema, request))) as GetResponse;
+  const getRaw: NorthboundClient['getRaw'] = async (request) =>
+    (await call(get, create(GetRequestSchema, request))) as GetResponse;
   return {
     getRaw,
     get: async (names) => {
@@ -64,12 +84,16 @@ export function connectNorthbound(options: ClientOptions): NorthboundClient {
       return value?.case === 'jsonVal' ? (JSON.parse(Buffer.from(value.value).toString()) as unknown) : undefined;
     },
     reload: async () => {
-      const { ok, errors, changed } = (await call(unary(Control.method.reload), create(ReloadRequestSchema))) as ReloadOutcome;
+      const { ok, errors, changed } = (await call(
+        unary(Control.method.reload),
+        create(ReloadRequestSchema),
+      )) as ReloadOutcome;
       return { ok, errors, changed };
     },
     listening: async () => {
       const errno = await connectError(options.socket);
-      if (errno !== undefined && errno !== 'ENOENT' && errno !== 'ECONNREFUSED') throw new NorthboundError('unreachable', 'UNAVAILABLE', unreachable(options.socket, errno));
+      if (errno !== undefined && errno !== 'ENOENT' && errno !== 'ECONNREFUSED')
+        throw new NorthboundError('unreachable', 'UNAVAILABLE', unreachable(options.socket, errno));
       return errno === undefined;
     },
     close: () => client.close(),
@@ -85,10 +109,15 @@ const WHY_UNREACHABLE: Readonly<Record<string, string>> = {
 
 async function explain(error: ServiceError, { socket, timeoutMs }: ClientOptions): Promise<NorthboundError> {
   const name = status[error.code] ?? String(error.code);
-  if (error.code === status.DEADLINE_EXCEEDED) return new NorthboundError('unreachable', name, `${socket}: no answer within ${timeoutMs / 1000} s`);
+  if (error.code === status.DEADLINE_EXCEEDED)
+    return new NorthboundError('unreachable', name, `${socket}: no answer within ${timeoutMs / 1000} s`);
   if (error.code !== status.UNAVAILABLE) return new NorthboundError('refused', name, error.details);
   const errno = await connectError(socket);
-  return new NorthboundError('unreachable', name, errno === undefined ? `${socket}: not a gRPC server (${error.details})` : unreachable(socket, errno));
+  return new NorthboundError(
+    'unreachable',
+    name,
+    errno === undefined ? `${socket}: not a gRPC server (${error.details})` : unreachable(socket, errno),
+  );
 }
 
 const unreachable = (socket: string, errno: string): string => `${socket}: ${WHY_UNREACHABLE[errno] ?? errno}`;

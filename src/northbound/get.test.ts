@@ -3,7 +3,18 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CnpdState, StateSource } from '../model/state.ts';
 import { exampleState, sender, sourceOf } from './fixture.ts';
-import { Encoding, type GetRequest, GetRequestSchema, GetRequest_DataType, GetResponseSchema, type Notification, type Path, PathElemSchema, PathSchema, type TypedValue } from './gen/gnmi/gnmi_pb.js';
+import {
+  Encoding,
+  type GetRequest,
+  GetRequestSchema,
+  GetRequest_DataType,
+  GetResponseSchema,
+  type Notification,
+  type Path,
+  PathElemSchema,
+  PathSchema,
+  type TypedValue,
+} from './gen/gnmi/gnmi_pb.js';
 import { answerGet } from './get.ts';
 import { createPace } from './pace.ts';
 import { formatPath } from './paths.ts';
@@ -11,10 +22,26 @@ import { ROOT, type SchemaNode } from './schema.ts';
 
 type Elem = string | [string, Record<string, string>];
 const path = (...elems: Elem[]): Path =>
-  create(PathSchema, { elem: elems.map((elem) => create(PathElemSchema, typeof elem === 'string' ? { name: elem } : { name: elem[0], key: elem[1] })) });
+  create(PathSchema, {
+    elem: elems.map((elem) =>
+      create(PathElemSchema, typeof elem === 'string' ? { name: elem } : { name: elem[0], key: elem[1] }),
+    ),
+  });
 
-const get = async (request: Partial<GetRequest>, source: StateSource = sourceOf(exampleState()), maxAnswerBytes = 1 << 20): Promise<Notification[]> =>
-  fromBinary(GetResponseSchema, await answerGet(create(GetRequestSchema, request as object), source, { maxAnswerBytes, now: () => 7n }, createPace())).notification;
+const get = async (
+  request: Partial<GetRequest>,
+  source: StateSource = sourceOf(exampleState()),
+  maxAnswerBytes = 1 << 20,
+): Promise<Notification[]> =>
+  fromBinary(
+    GetResponseSchema,
+    await answerGet(
+      create(GetRequestSchema, request as object),
+      source,
+      { maxAnswerBytes, now: () => 7n },
+      createPace(),
+    ),
+  ).notification;
 
 function plain(value: TypedValue | undefined): unknown {
   const v = value?.value;
@@ -23,32 +50,59 @@ function plain(value: TypedValue | undefined): unknown {
 }
 /** Path text → value, of the first notification. */
 const updates = async (...args: Parameters<typeof get>): Promise<Record<string, unknown>> =>
-  Object.fromEntries((await get(...args))[0]!.update.map((update) => [formatPath(update.path!.elem), plain(update.val)]));
+  Object.fromEntries(
+    (await get(...args))[0]!.update.map((update) => [formatPath(update.path!.elem), plain(update.val)]),
+  );
 
 describe('gNMI Get', () => {
   it('a container is one update with its children, in kebab-case, without what is absent', async () => {
     const answer = await updates({ path: [path('cnpd', 'isis')] });
     expect(Object.keys(answer)).toEqual(['/cnpd/isis']);
-    expect(answer['/cnpd/isis']).toMatchObject({ neighbors: [{ 'system-id': '0000.0000.0001', 'hold-time-remaining': 28 }], database: [{ 'lsp-id': '0000.0000.c001.00-00' }] });
-    expect((await updates({ path: [path('cnpd', 'flows')] }))['/cnpd/flows']).toEqual([expect.not.objectContaining({ 'source-qpn': expect.anything() })]);
+    expect(answer['/cnpd/isis']).toMatchObject({
+      neighbors: [{ 'system-id': '0000.0000.0001', 'hold-time-remaining': 28 }],
+      database: [{ 'lsp-id': '0000.0000.c001.00-00' }],
+    });
+    expect((await updates({ path: [path('cnpd', 'flows')] }))['/cnpd/flows']).toEqual([
+      expect.not.objectContaining({ 'source-qpn': expect.anything() }),
+    ]);
   });
 
   it('the root is everything, and so is no path at all', async () => {
     const all = await updates({ path: [path()] });
     expect(Object.keys(all)).toEqual(['/']);
-    expect(Object.keys((all['/'] as { cnpd: object }).cnpd)).toEqual(['status', 'proxies', 'senders', 'isis', 'ospfv2', 'ospfv3', 'bgp', 'ports', 'flows', 'notifications', 'sids', 'rtt', 'counters', 'codepoints']);
+    expect(Object.keys((all['/'] as { cnpd: object }).cnpd)).toEqual([
+      'status',
+      'proxies',
+      'senders',
+      'isis',
+      'ospfv2',
+      'ospfv3',
+      'bgp',
+      'ports',
+      'flows',
+      'notifications',
+      'sids',
+      'rtt',
+      'counters',
+      'codepoints',
+    ]);
     expect(await updates({})).toEqual(all);
   });
 
   it('only the sections that a path reaches are asked, each once', async () => {
     const asked: string[] = [];
-    await get({ path: [path('cnpd', 'ports'), path('cnpd', 'ports', 'packets'), path('cnpd', 'status', 'pid')] }, sourceOf(exampleState(), asked));
+    await get(
+      { path: [path('cnpd', 'ports'), path('cnpd', 'ports', 'packets'), path('cnpd', 'status', 'pid')] },
+      sourceOf(exampleState(), asked),
+    );
     expect(asked).toEqual(['ports', 'status']);
   });
 
   it('a list without keys is an array, an empty one is []', async () => {
     expect((await updates({ path: [path('cnpd', 'senders')] }))['/cnpd/senders']).toHaveLength(4);
-    expect(await updates({ path: [path('cnpd', 'senders')] }, sourceOf({ ...exampleState(), senders: [] }))).toEqual({ '/cnpd/senders': [] });
+    expect(await updates({ path: [path('cnpd', 'senders')] }, sourceOf({ ...exampleState(), senders: [] }))).toEqual({
+      '/cnpd/senders': [],
+    });
   });
 
   it('keys select entries, each with its full path', async () => {
@@ -60,8 +114,12 @@ describe('gNMI Get', () => {
   });
 
   it('a key that is an address or a prefix may be spelled in any way', async () => {
-    expect(Object.keys(await updates({ path: [path('cnpd', ['senders', { prefix: '2001:DB8:1:0::/64' }], 'metric')] }))).toHaveLength(1);
-    expect(Object.keys(await updates({ path: [path('cnpd', ['flows', { source: '2001:0db8:1::0:1' }])] }))).toHaveLength(1);
+    expect(
+      Object.keys(await updates({ path: [path('cnpd', ['senders', { prefix: '2001:DB8:1:0::/64' }], 'metric')] })),
+    ).toHaveLength(1);
+    expect(
+      Object.keys(await updates({ path: [path('cnpd', ['flows', { source: '2001:0db8:1::0:1' }])] })),
+    ).toHaveLength(1);
   });
 
   it('* matches one level of names, and any key', async () => {
@@ -70,7 +128,9 @@ describe('gNMI Get', () => {
       '/cnpd/isis/database[level=2][lsp-id=0000.0000.c001.00-00]/level',
     ]);
     expect(Object.keys(await updates({ path: [path('cnpd', ['senders', { prefix: '*' }])] }))).toHaveLength(4);
-    expect(Object.keys(await updates({ path: [path('cnpd', ['senders', { prefix: '*' }], 'held-until')] }))).toHaveLength(1);
+    expect(
+      Object.keys(await updates({ path: [path('cnpd', ['senders', { prefix: '*' }], 'held-until')] })),
+    ).toHaveLength(1);
   });
 
   it('wildcards that match nothing are an empty answer, no error', async () => {
@@ -80,7 +140,10 @@ describe('gNMI Get', () => {
   });
 
   it('the prefix is joined to every path; target and origin come back; the module name may be written', async () => {
-    const [notification] = await get({ prefix: create(PathSchema, { target: 'leaf1', origin: 'cnpd', elem: path('cnpd:cnpd').elem }), path: [path('status', 'pid')] });
+    const [notification] = await get({
+      prefix: create(PathSchema, { target: 'leaf1', origin: 'cnpd', elem: path('cnpd:cnpd').elem }),
+      path: [path('status', 'pid')],
+    });
     expect(notification).toMatchObject({ timestamp: 7n, prefix: { target: 'leaf1', origin: 'cnpd', elem: [] } });
     expect(formatPath(notification!.update[0]!.path!.elem)).toBe('/cnpd/status/pid');
   });
@@ -91,13 +154,20 @@ describe('gNMI Get', () => {
   });
 
   it('JSON_IETF is RFC 7951: uint64 as text, the module at the top of each value', async () => {
-    const port = (await updates({ path: [path('cnpd', ['ports', { interface: 'eth2' }])], encoding: Encoding.JSON_IETF }))['/cnpd/ports[interface=eth2]'];
+    const port = (
+      await updates({ path: [path('cnpd', ['ports', { interface: 'eth2' }])], encoding: Encoding.JSON_IETF })
+    )['/cnpd/ports[interface=eth2]'];
     expect(port).toMatchObject({ 'cnpd:interface': 'eth2', 'cnpd:bytes': '9007199254740991', 'cnpd:ifindex': 3 });
-    expect(await updates({ path: [path()], encoding: Encoding.JSON_IETF })).toMatchObject({ '/': { 'cnpd:cnpd': { ports: [{ bytes: '9007199254740991' }] } } });
+    expect(await updates({ path: [path()], encoding: Encoding.JSON_IETF })).toMatchObject({
+      '/': { 'cnpd:cnpd': { ports: [{ bytes: '9007199254740991' }] } },
+    });
   });
 
   it('decimals have three fraction digits: a number in JSON, text in JSON_IETF, a double in PROTO', async () => {
-    const rtt = async (encoding: Encoding) => Object.values(await updates({ path: [path('cnpd', ['rtt', { target: '2001:db8:ffff::2' }], '*')], encoding })).slice(5, 7);
+    const rtt = async (encoding: Encoding) =>
+      Object.values(
+        await updates({ path: [path('cnpd', ['rtt', { target: '2001:db8:ffff::2' }], '*')], encoding }),
+      ).slice(5, 7);
     expect(await rtt(Encoding.JSON)).toEqual([20.063, 20]);
     expect(await rtt(Encoding.JSON_IETF)).toEqual(['20.063', '20']);
     expect(await rtt(Encoding.PROTO)).toEqual([20.063, 20]);
@@ -111,8 +181,10 @@ describe('gNMI Get', () => {
       '/cnpd/status/started-at': '2026-11-20T11:00:00.000Z',
       '/cnpd/status/health': 'degraded',
       '/cnpd/status/problems[feature=port eth2][problem=the root qdisc is pfifo_fast]/feature': 'port eth2',
-      '/cnpd/status/problems[feature=port eth2][problem=the root qdisc is pfifo_fast]/problem': 'the root qdisc is pfifo_fast',
-      '/cnpd/status/problems[feature=port eth2][problem=the root qdisc is pfifo_fast]/remedy': 'tc qdisc replace dev eth2 root tbf rate 1gbit burst 64k limit 1m',
+      '/cnpd/status/problems[feature=port eth2][problem=the root qdisc is pfifo_fast]/problem':
+        'the root qdisc is pfifo_fast',
+      '/cnpd/status/problems[feature=port eth2][problem=the root qdisc is pfifo_fast]/remedy':
+        'tc qdisc replace dev eth2 root tbf rate 1gbit burst 64k limit 1m',
       '/cnpd/status/intent/file': '/etc/cnpd/cnpd.yaml',
       '/cnpd/status/intent/loaded-at': '2026-11-20T11:00:00.000Z',
       '/cnpd/status/intent/last-reload/at': '2026-11-20T11:30:00.000Z',
@@ -123,29 +195,101 @@ describe('gNMI Get', () => {
   });
 
   it('all state is operational: CONFIG is answered empty, STATE and OPERATIONAL in full', async () => {
-    const of = async (type: GetRequest_DataType) => Object.keys(await updates({ path: [path('cnpd', 'status', 'pid')], type }));
+    const of = async (type: GetRequest_DataType) =>
+      Object.keys(await updates({ path: [path('cnpd', 'status', 'pid')], type }));
     expect(await of(GetRequest_DataType.CONFIG)).toEqual([]);
     expect(await of(GetRequest_DataType.STATE)).toEqual(await of(GetRequest_DataType.OPERATIONAL));
   });
 
   // request → code and what the message names
   const refusals: [string, Partial<GetRequest>, string, RegExp][] = [
-    ['an element that does not exist', { path: [path('cnpd', 'senderz')] }, 'NOT_FOUND', /^\/cnpd\/senderz: no element "senderz"; known here: status, proxies, senders/],
-    ['an element below a leaf', { path: [path('cnpd', 'status', 'pid', 'x')] }, 'NOT_FOUND', /^\/cnpd\/status\/pid\/x: .*below a leaf/],
-    ['an element that does not exist, below an empty list', { path: [path('cnpd', ['senders', { prefix: '*' }], 'x')] }, 'NOT_FOUND', /^\/cnpd\/senders\[prefix=\*\]\/x/],
-    ['an entry that does not exist', { path: [path('cnpd', ['ports', { interface: 'eth9' }], 'bytes')] }, 'NOT_FOUND', /^\/cnpd\/ports\[interface=eth9\]: no such entry/],
-    ['a leaf without a value', { path: [path('cnpd', ['flows', { port: 'eth2', source: '2001:db8:1::1', destination: '2001:db8:2::1', 'destination-qpn': '4660' }], 'source-qpn')] }, 'NOT_FOUND', /source-qpn: has no value/],
-    ['a key that the list does not have', { path: [path('cnpd', ['ports', { name: 'x' }])] }, 'INVALID_ARGUMENT', /no key "name": its keys are interface/],
+    [
+      'an element that does not exist',
+      { path: [path('cnpd', 'senderz')] },
+      'NOT_FOUND',
+      /^\/cnpd\/senderz: no element "senderz"; known here: status, proxies, senders/,
+    ],
+    [
+      'an element below a leaf',
+      { path: [path('cnpd', 'status', 'pid', 'x')] },
+      'NOT_FOUND',
+      /^\/cnpd\/status\/pid\/x: .*below a leaf/,
+    ],
+    [
+      'an element that does not exist, below an empty list',
+      { path: [path('cnpd', ['senders', { prefix: '*' }], 'x')] },
+      'NOT_FOUND',
+      /^\/cnpd\/senders\[prefix=\*\]\/x/,
+    ],
+    [
+      'an entry that does not exist',
+      { path: [path('cnpd', ['ports', { interface: 'eth9' }], 'bytes')] },
+      'NOT_FOUND',
+      /^\/cnpd\/ports\[interface=eth9\]: no such entry/,
+    ],
+    [
+      'a leaf without a value',
+      {
+        path: [
+          path(
+            'cnpd',
+            [
+              'flows',
+              { port: 'eth2', source: '2001:db8:1::1', destination: '2001:db8:2::1', 'destination-qpn': '4660' },
+            ],
+            'source-qpn',
+          ),
+        ],
+      },
+      'NOT_FOUND',
+      /source-qpn: has no value/,
+    ],
+    [
+      'a key that the list does not have',
+      { path: [path('cnpd', ['ports', { name: 'x' }])] },
+      'INVALID_ARGUMENT',
+      /no key "name": its keys are interface/,
+    ],
     ['a key on what is no list', { path: [path(['cnpd', { a: 'b' }])] }, 'INVALID_ARGUMENT', /is not a list/],
-    ['another origin', { prefix: create(PathSchema, { origin: 'openconfig' }), path: [path()] }, 'INVALID_ARGUMENT', /origin "openconfig"/],
-    ['a target outside the prefix', { path: [create(PathSchema, { target: 'x' })] }, 'INVALID_ARGUMENT', /target belongs in the prefix/],
-    ['deprecated path elements', { path: [create(PathSchema, { element: ['cnpd'] })] }, 'INVALID_ARGUMENT', /deprecated/],
+    [
+      'another origin',
+      { prefix: create(PathSchema, { origin: 'openconfig' }), path: [path()] },
+      'INVALID_ARGUMENT',
+      /origin "openconfig"/,
+    ],
+    [
+      'a target outside the prefix',
+      { path: [create(PathSchema, { target: 'x' })] },
+      'INVALID_ARGUMENT',
+      /target belongs in the prefix/,
+    ],
+    [
+      'deprecated path elements',
+      { path: [create(PathSchema, { element: ['cnpd'] })] },
+      'INVALID_ARGUMENT',
+      /deprecated/,
+    ],
     ['the multi-level wildcard', { path: [path('cnpd', '...', 'bytes')] }, 'UNIMPLEMENTED', /\.\.\./],
-    ['the encoding BYTES', { path: [path()], encoding: Encoding.BYTES }, 'UNIMPLEMENTED', /BYTES.*JSON, JSON_IETF, PROTO/],
+    [
+      'the encoding BYTES',
+      { path: [path()], encoding: Encoding.BYTES },
+      'UNIMPLEMENTED',
+      /BYTES.*JSON, JSON_IETF, PROTO/,
+    ],
     ['an encoding that does not exist', { path: [path()], encoding: 77 as Encoding }, 'UNIMPLEMENTED', /77/],
-    ['another model', { path: [path()], useModels: [{ name: 'ietf-interfaces', version: '', organization: '' }] as never }, 'INVALID_ARGUMENT', /ietf-interfaces/],
+    [
+      'another model',
+      { path: [path()], useModels: [{ name: 'ietf-interfaces', version: '', organization: '' }] as never },
+      'INVALID_ARGUMENT',
+      /ietf-interfaces/,
+    ],
     ['too many paths', { path: Array.from({ length: 65 }, () => path()) }, 'INVALID_ARGUMENT', /65 paths/],
-    ['a path without end', { path: [path(...Array.from({ length: 1000 }, () => '*'))] }, 'INVALID_ARGUMENT', /1000 elements/],
+    [
+      'a path without end',
+      { path: [path(...Array.from({ length: 1000 }, () => '*'))] },
+      'INVALID_ARGUMENT',
+      /1000 elements/,
+    ],
   ];
   for (const [name, request, code, message] of refusals) {
     it(`${name}: ${code}`, async () => {
@@ -155,13 +299,18 @@ describe('gNMI Get', () => {
 
   it('a section that cannot be read is INTERNAL, by its name', async () => {
     const source = { ...sourceOf(exampleState()), flows: () => Promise.reject(new Error('map gone')) };
-    await expect(get({ path: [path('cnpd', 'flows')] }, source)).rejects.toMatchObject({ code: 'INTERNAL', message: 'flows: the state cannot be read: Error: map gone' });
+    await expect(get({ path: [path('cnpd', 'flows')] }, source)).rejects.toMatchObject({
+      code: 'INTERNAL',
+      message: 'flows: the state cannot be read: Error: map gone',
+    });
     expect(await updates({ path: [path('cnpd', 'status', 'pid')] }, source)).toEqual({ '/cnpd/status/pid': 42 });
   });
 
   it('an answer beyond the bound is RESOURCE_EXHAUSTED in every encoding', async () => {
     for (const encoding of [Encoding.JSON, Encoding.JSON_IETF, Encoding.PROTO]) {
-      await expect(get({ path: [path('cnpd', 'senders')], encoding }, undefined, 500)).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
+      await expect(get({ path: [path('cnpd', 'senders')], encoding }, undefined, 500)).rejects.toMatchObject({
+        code: 'RESOURCE_EXHAUSTED',
+      });
     }
   });
 
@@ -170,22 +319,40 @@ describe('gNMI Get', () => {
     Object.assign(state.isis.neighbors[0]!, { holdTimeRemaining: 27.6 });
     Object.assign(state.ports[0]!, { packets: NaN, bytes: -1 });
     const source = sourceOf(state);
-    expect(await updates({ path: [path('cnpd', 'isis', 'neighbors', 'hold-time-remaining')] }, source)).toMatchObject({ [`/cnpd/isis/neighbors[interface=cnpd-isis][level=L2]/hold-time-remaining`]: 28 });
-    expect((await updates({ path: [path('cnpd', 'ports')], encoding: Encoding.JSON }, source))['/cnpd/ports']).toEqual([expect.not.objectContaining({ bytes: expect.anything() })]);
+    expect(await updates({ path: [path('cnpd', 'isis', 'neighbors', 'hold-time-remaining')] }, source)).toMatchObject({
+      [`/cnpd/isis/neighbors[interface=cnpd-isis][level=L2]/hold-time-remaining`]: 28,
+    });
+    expect((await updates({ path: [path('cnpd', 'ports')], encoding: Encoding.JSON }, source))['/cnpd/ports']).toEqual([
+      expect.not.objectContaining({ bytes: expect.anything() }),
+    ]);
   });
 
   it('a long list comes whole, entry by entry as it was', async () => {
     const senders = Array.from({ length: 5000 }, (_, i) => sender(`2001:db8:${i.toString(16)}::/48`));
     const source = sourceOf({ ...exampleState(), senders });
-    const [whole, single] = [await updates({ path: [path('cnpd', 'senders')] }, source, 1 << 23), await updates({ path: [path('cnpd', ['senders', { prefix: '*' }])] }, source, 1 << 23)];
-    expect((whole['/cnpd/senders'] as { prefix: string }[]).map((entry) => entry.prefix)).toEqual(senders.map((entry) => entry.prefix));
+    const [whole, single] = [
+      await updates({ path: [path('cnpd', 'senders')] }, source, 1 << 23),
+      await updates({ path: [path('cnpd', ['senders', { prefix: '*' }])] }, source, 1 << 23),
+    ];
+    expect((whole['/cnpd/senders'] as { prefix: string }[]).map((entry) => entry.prefix)).toEqual(
+      senders.map((entry) => entry.prefix),
+    );
     expect(Object.values(single)).toEqual(whole['/cnpd/senders']);
   });
 
   it('every leaf that the schema names is served, under its own path', async () => {
-    const leaves = (node: SchemaNode): string[] => [...node.children.values()].flatMap((child) => (child.children.size > 0 ? leaves(child).map((rest) => `${child.name}/${rest}`) : [child.name]));
+    const leaves = (node: SchemaNode): string[] =>
+      [...node.children.values()].flatMap((child) =>
+        child.children.size > 0 ? leaves(child).map((rest) => `${child.name}/${rest}`) : [child.name],
+      );
     const full: CnpdState = exampleState();
-    Object.assign(full.bgp.session[0]!, { refusal: 'table is full', silent: 3, policyReason: 'not ours', dropped: 1, noTable: ['ipv4-unicast'] });
+    Object.assign(full.bgp.session[0]!, {
+      refusal: 'table is full',
+      silent: 3,
+      policyReason: 'not ours',
+      dropped: 1,
+      noTable: ['ipv4-unicast'],
+    });
     Object.assign(full.flows[0]!, { sourceQpn: 5, learnedFrom: 'cm' });
     const answer = await updates({ path: [path()], encoding: Encoding.PROTO }, sourceOf(full));
     const served = new Set(Object.keys(answer).map((text) => text.replace(/\[[^\]]*\]/g, '').slice(1)));
@@ -193,14 +360,20 @@ describe('gNMI Get', () => {
   });
 
   it('no request whatever makes it fail otherwise than with a code', async () => {
-    const name = fc.oneof(fc.constantFrom('cnpd', 'senders', 'isis', 'status', '*', 'neighbors', 'prefix', '__proto__', 'constructor'), fc.string());
+    const name = fc.oneof(
+      fc.constantFrom('cnpd', 'senders', 'isis', 'status', '*', 'neighbors', 'prefix', '__proto__', 'constructor'),
+      fc.string(),
+    );
     const elem = fc.tuple(name, fc.dictionary(name, fc.string(), { maxKeys: 2 }));
     await fc.assert(
       fc.asyncProperty(fc.array(elem, { maxLength: 6 }), fc.constantFrom(0, 2, 4), async (elems, encoding) => {
         try {
           await get({ path: [path(...elems)], encoding });
         } catch (error) {
-          expect(error).toMatchObject({ name: 'RpcError', code: expect.stringMatching(/^(NOT_FOUND|INVALID_ARGUMENT|UNIMPLEMENTED)$/) });
+          expect(error).toMatchObject({
+            name: 'RpcError',
+            code: expect.stringMatching(/^(NOT_FOUND|INVALID_ARGUMENT|UNIMPLEMENTED)$/),
+          });
         }
       }),
       { numRuns: 500 },

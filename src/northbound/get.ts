@@ -1,9 +1,18 @@
-// gNMI Get (gNMI specification §3.3): one Notification a requested path, in it one Update a match (JSON, JSON_IETF) or a leaf (PROTO). A path that
-// ends in a list without keys is answered with the whole list as one JSON array, with keys or wildcards with one Update an entry. The answer is
-// built as encoded pieces, in slices, and bounded in size. All of cnpd's state is operational: a request for CONFIG is answered empty.
+// gNMI Get (gNMI specification §3.3): one Notification a requested path, in it one Update a match (JSON, JSON_IETF) or
+// a leaf (PROTO). A path that ends in a list without keys is answered with the whole list as one JSON array, with keys
+// or wildcards with one Update an entry. The answer is built as encoded pieces, in slices, and bounded in size. All of
+// cnpd's state is operational: a request for CONFIG is answered empty.
 import { create, toBinary } from '@bufbuild/protobuf';
 import type { StateSource } from '../model/state.ts';
-import { Encoding, type GetRequest, GetRequest_DataType, NotificationSchema, type Path, PathSchema, UpdateSchema } from './gen/gnmi/gnmi_pb.js';
+import {
+  Encoding,
+  type GetRequest,
+  GetRequest_DataType,
+  NotificationSchema,
+  type Path,
+  PathSchema,
+  UpdateSchema,
+} from './gen/gnmi/gnmi_pb.js';
 import type { Pace } from './pace.ts';
 import { type CheckedPath, checkPath } from './paths.ts';
 import { RpcError } from './rpc-error.ts';
@@ -23,18 +32,36 @@ export const SUPPORTED_ENCODINGS = [Encoding.JSON, Encoding.JSON_IETF, Encoding.
 const MAX_PATHS = 64;
 
 // Field numbers of gnmi.proto that frame pieces.
-const FIELD = { response: { notification: 1 }, notification: { update: 4 }, update: { val: 3 }, value: { json: 10, jsonIetf: 11 } } as const;
+const FIELD = {
+  response: { notification: 1 },
+  notification: { update: 4 },
+  update: { val: 3 },
+  value: { json: 10, jsonIetf: 11 },
+} as const;
 
 /** The encoded GetResponse. @throws RpcError with a precise code; whatever the source throws passes through. */
-export async function answerGet(request: GetRequest, source: StateSource, options: GetOptions, pace: Pace): Promise<Buffer> {
+export async function answerGet(
+  request: GetRequest,
+  source: StateSource,
+  options: GetOptions,
+  pace: Pace,
+): Promise<Buffer> {
   checkRequest(request);
   const wanted = request.path.length > 0 ? request.path : [create(PathSchema)];
   const paths = wanted.map((path) => ({ path, checked: checkPath(request.prefix, path) }));
   const sections = new Sections(source);
   const response = new Pieces(options.maxAnswerBytes);
   for (const { path, checked } of paths) {
-    const notification = response.fresh().add(toBinary(NotificationSchema, create(NotificationSchema, { timestamp: options.now(), ...echo(request.prefix, path) })));
-    if (request.type !== GetRequest_DataType.CONFIG) await addUpdates(notification, checked, request.encoding, sections, pace);
+    const notification = response
+      .fresh()
+      .add(
+        toBinary(
+          NotificationSchema,
+          create(NotificationSchema, { timestamp: options.now(), ...echo(request.prefix, path) }),
+        ),
+      );
+    if (request.type !== GetRequest_DataType.CONFIG)
+      await addUpdates(notification, checked, request.encoding, sections, pace);
     response.addField(FIELD.response.notification, notification);
   }
   return response.join(pace);
@@ -42,12 +69,23 @@ export async function answerGet(request: GetRequest, source: StateSource, option
 
 function checkRequest(request: GetRequest): void {
   if (!(SUPPORTED_ENCODINGS as readonly Encoding[]).includes(request.encoding)) {
-    throw new RpcError('UNIMPLEMENTED', `encoding ${Encoding[request.encoding] ?? request.encoding} is not served: use ${SUPPORTED_ENCODINGS.map((e) => Encoding[e]).join(', ')}`);
+    throw new RpcError(
+      'UNIMPLEMENTED',
+      `encoding ${Encoding[request.encoding] ?? request.encoding} is not served: use ${SUPPORTED_ENCODINGS.map((e) => Encoding[e]).join(', ')}`,
+    );
   }
-  if (GetRequest_DataType[request.type] === undefined) throw new RpcError('INVALID_ARGUMENT', `type ${request.type} is not one of ALL, CONFIG, STATE, OPERATIONAL`);
-  const model = request.useModels.find((m) => m.name !== MODULE.name || (m.version !== '' && m.version !== MODULE.version));
-  if (model) throw new RpcError('INVALID_ARGUMENT', `model ${JSON.stringify(`${model.name} ${model.version}`.slice(0, 100))} is not served: ${MODULE.name} ${MODULE.version} is`);
-  if (request.path.length > MAX_PATHS) throw new RpcError('INVALID_ARGUMENT', `${request.path.length} paths in one request; at most ${MAX_PATHS}`);
+  if (GetRequest_DataType[request.type] === undefined)
+    throw new RpcError('INVALID_ARGUMENT', `type ${request.type} is not one of ALL, CONFIG, STATE, OPERATIONAL`);
+  const model = request.useModels.find(
+    (m) => m.name !== MODULE.name || (m.version !== '' && m.version !== MODULE.version),
+  );
+  if (model)
+    throw new RpcError(
+      'INVALID_ARGUMENT',
+      `model ${JSON.stringify(`${model.name} ${model.version}`.slice(0, 100))} is not served: ${MODULE.name} ${MODULE.version} is`,
+    );
+  if (request.path.length > MAX_PATHS)
+    throw new RpcError('INVALID_ARGUMENT', `${request.path.length} paths in one request; at most ${MAX_PATHS}`);
 }
 
 /** Answers carry absolute paths; of the prefix they repeat the target, as gNMI §2.2.2.1 asks, and the origin. */
@@ -57,7 +95,13 @@ function echo(prefix: Path | undefined, path: Path): { prefix?: Path } {
   return origin || target ? { prefix: create(PathSchema, { origin, target }) } : {};
 }
 
-async function addUpdates(notification: Pieces, path: CheckedPath, encoding: Encoding, sections: Sections, pace: Pace): Promise<void> {
+async function addUpdates(
+  notification: Pieces,
+  path: CheckedPath,
+  encoding: Encoding,
+  sections: Sections,
+  pace: Pace,
+): Promise<void> {
   const flavour = { ietf: encoding === Encoding.JSON_IETF };
   await select(path, sections, pace, async (match) => {
     if (encoding === Encoding.PROTO) await addLeaves(notification, match, pace);
@@ -66,18 +110,29 @@ async function addUpdates(notification: Pieces, path: CheckedPath, encoding: Enc
   });
 }
 
-const encodePath = (elem: readonly ConcreteElem[]): Uint8Array => toBinary(UpdateSchema, create(UpdateSchema, { path: { elem: [...elem] } }));
+const encodePath = (elem: readonly ConcreteElem[]): Uint8Array =>
+  toBinary(UpdateSchema, create(UpdateSchema, { path: { elem: [...elem] } }));
 
 async function addJson(notification: Pieces, match: Match, flavour: JsonFlavour, pace: Pace): Promise<void> {
   const json = notification.fresh();
   await writeJson(json, match.node, match.value, flavour, true, pace);
   if (json.size === 0) return;
   const value = notification.fresh().addField(flavour.ietf ? FIELD.value.jsonIetf : FIELD.value.json, json);
-  notification.addField(FIELD.notification.update, notification.fresh().add(encodePath(match.elems)).addField(FIELD.update.val, value));
+  notification.addField(
+    FIELD.notification.update,
+    notification.fresh().add(encodePath(match.elems)).addField(FIELD.update.val, value),
+  );
 }
 
 /** JSON text of a value of any size; nothing at all when the value is absent. */
-async function writeJson(out: Pieces, node: SchemaNode, value: unknown, flavour: JsonFlavour, top: boolean, pace: Pace): Promise<void> {
+async function writeJson(
+  out: Pieces,
+  node: SchemaNode,
+  value: unknown,
+  flavour: JsonFlavour,
+  top: boolean,
+  pace: Pace,
+): Promise<void> {
   if (Array.isArray(value) && node.kind === 'list') return writeList(out, node, value, flavour, pace);
   if (node.kind !== 'container') {
     const json = toJson(node, value, flavour, top);
@@ -97,7 +152,13 @@ async function writeJson(out: Pieces, node: SchemaNode, value: unknown, flavour:
   out.add('}');
 }
 
-async function writeList(out: Pieces, node: SchemaNode, list: readonly unknown[], flavour: JsonFlavour, pace: Pace): Promise<void> {
+async function writeList(
+  out: Pieces,
+  node: SchemaNode,
+  list: readonly unknown[],
+  flavour: JsonFlavour,
+  pace: Pace,
+): Promise<void> {
   let batch = '[';
   for (const [i, entry] of list.entries()) {
     batch += (i > 0 ? ',' : '') + JSON.stringify(toJson(node, entry, flavour, false));
@@ -110,7 +171,8 @@ async function writeList(out: Pieces, node: SchemaNode, list: readonly unknown[]
 }
 
 /** A key of a list entry: text or a number. */
-const keyText = (value: unknown): string => (typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '');
+const keyText = (value: unknown): string =>
+  typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
 
 /** One Update a leaf below the match. */
 async function addLeaves(notification: Pieces, match: Match, pace: Pace): Promise<void> {
@@ -119,18 +181,30 @@ async function addLeaves(notification: Pieces, match: Match, pace: Pace): Promis
   if (node.kind === 'leaf' || node.kind === 'leaf-list') {
     const val = typedValue(node, value);
     if (val) {
-      const update = notification.fresh().add(toBinary(UpdateSchema, create(UpdateSchema, { path: { elem: [...elems] }, val })));
+      const update = notification
+        .fresh()
+        .add(toBinary(UpdateSchema, create(UpdateSchema, { path: { elem: [...elems] }, val })));
       notification.addField(FIELD.notification.update, update);
     }
     await pace();
   } else if (Array.isArray(value)) {
     for (const entry of value) {
-      const key = Object.fromEntries(node.keys.map((k) => [k.name, keyText((entry as Record<string, unknown>)[k.field])]));
-      await addLeaves(notification, { node, value: entry, elems: [...elems.slice(0, -1), { name: node.name, key }] }, pace);
+      const key = Object.fromEntries(
+        node.keys.map((k) => [k.name, keyText((entry as Record<string, unknown>)[k.field])]),
+      );
+      await addLeaves(
+        notification,
+        { node, value: entry, elems: [...elems.slice(0, -1), { name: node.name, key }] },
+        pace,
+      );
     }
   } else {
     for (const child of node.children.values()) {
-      await addLeaves(notification, { node: child, value: await childValue(value, child), elems: [...elems, { name: child.name, key: {} }] }, pace);
+      await addLeaves(
+        notification,
+        { node: child, value: await childValue(value, child), elems: [...elems, { name: child.name, key: {} }] },
+        pace,
+      );
     }
   }
 }

@@ -1,4 +1,5 @@
-// The thin layer between the generated messages (@bufbuild/protobuf) and the transport (@grpc/grpc-js): typed unary methods and nothing else.
+// The thin layer between the generated messages (@bufbuild/protobuf) and the transport (@grpc/grpc-js): typed unary
+// methods and nothing else.
 import { type DescMessage, type DescMethodUnary, fromBinary, type MessageShape, toBinary } from '@bufbuild/protobuf';
 import { type handleUnaryCall, type MethodDefinition, type ServerUnaryCall, status } from '@grpc/grpc-js';
 import type { Count, Log } from '../model/log.ts';
@@ -11,7 +12,9 @@ export type Answer<O extends DescMessage> = MessageShape<O> | Buffer;
 const bytes = (message: Uint8Array): Buffer => Buffer.from(message.buffer, message.byteOffset, message.byteLength);
 
 /** The method as grpc-js wants it. */
-export function unary<I extends DescMessage, O extends DescMessage>(method: DescMethodUnary<I, O>): MethodDefinition<MessageShape<I>, Answer<O>> {
+export function unary<I extends DescMessage, O extends DescMessage>(
+  method: DescMethodUnary<I, O>,
+): MethodDefinition<MessageShape<I>, Answer<O>> {
   return {
     path: `/${method.parent.typeName}/${method.name}`,
     requestStream: false,
@@ -27,8 +30,8 @@ export function unary<I extends DescMessage, O extends DescMessage>(method: Desc
 export type Cancelled = () => boolean;
 
 /**
- * A handler that returns a promise. RpcError becomes its status; anything else becomes INTERNAL and is logged. Counts `northbound.call.<method>`
- * and `northbound.refused.<code>`.
+ * A handler that returns a promise. RpcError becomes its status; anything else becomes INTERNAL and is logged. Counts
+ * `northbound.call.<method>` and `northbound.refused.<code>`.
  */
 export function handle<I extends DescMessage, O extends DescMessage>(
   method: DescMethodUnary<I, O>,
@@ -44,7 +47,10 @@ export function handle<I extends DescMessage, O extends DescMessage>(
         const code = known ? error.code : 'INTERNAL';
         if (code === 'INTERNAL') log.error({ method: method.name, error }, 'a northbound call failed');
         count(`northbound.refused.${code.toLowerCase().replaceAll('_', '-')}`);
-        reply({ code: known ? error.status : status.INTERNAL, details: clip(error instanceof Error ? error.message : String(error), 1000) });
+        reply({
+          code: known ? error.status : status.INTERNAL,
+          details: clip(error instanceof Error ? error.message : String(error), 1000),
+        });
       },
     );
   };

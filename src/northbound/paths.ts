@@ -1,6 +1,6 @@
-// gNMI paths over the schema (gNMI Path Conventions, https://github.com/openconfig/reference: wildcards `*`, absent keys match all). This file
-// checks a request's path against the schema alone, before any state is read, and turns it into steps; select.ts walks the state along them.
-// `...` and the deprecated string elements are refused.
+// gNMI paths over the schema (gNMI Path Conventions, https://github.com/openconfig/reference: wildcards `*`, absent
+// keys match all). This file checks a request's path against the schema alone, before any state is read, and turns it
+// into steps; select.ts walks the state along them. `...` and the deprecated string elements are refused.
 import { formatAddress, parseAddress } from '../model/address.ts';
 import { formatPrefix, parsePrefix } from '../model/prefix.ts';
 import type { Path, PathElem } from './gen/gnmi/gnmi_pb.js';
@@ -35,16 +35,20 @@ export const formatPath = (elems: readonly Pick<PathElem, 'name' | 'key'>[]): st
 
 /**
  * Joins prefix and path and checks them against the schema.
- * @throws RpcError NOT_FOUND naming the first element that does not exist; INVALID_ARGUMENT for keys that do not fit; UNIMPLEMENTED for `...`.
+ * @throws RpcError NOT_FOUND naming the first element that does not exist; INVALID_ARGUMENT for keys that do not fit;
+ * UNIMPLEMENTED for `...`.
  */
 export function checkPath(prefix: Path | undefined, path: Path): CheckedPath {
   checkOrigin(prefix, path);
   for (const part of [prefix, path]) {
-    if (part && part.element.length > 0) throw new RpcError('INVALID_ARGUMENT', 'Path.element is deprecated and not served: use Path.elem');
+    if (part && part.element.length > 0)
+      throw new RpcError('INVALID_ARGUMENT', 'Path.element is deprecated and not served: use Path.elem');
   }
-  if (path.target !== '') throw new RpcError('INVALID_ARGUMENT', 'target belongs in the prefix of the request, not in a path');
+  if (path.target !== '')
+    throw new RpcError('INVALID_ARGUMENT', 'target belongs in the prefix of the request, not in a path');
   const elems = [...(prefix?.elem ?? []), ...path.elem];
-  if (elems.length > MAX_ELEMENTS) throw new RpcError('INVALID_ARGUMENT', `the path has ${elems.length} elements; at most ${MAX_ELEMENTS} make sense`);
+  if (elems.length > MAX_ELEMENTS)
+    throw new RpcError('INVALID_ARGUMENT', `the path has ${elems.length} elements; at most ${MAX_ELEMENTS} make sense`);
   let frontier: readonly SchemaNode[] = [ROOT];
   const steps: Step[] = [];
   for (const [i, elem] of elems.entries()) {
@@ -57,15 +61,27 @@ export function checkPath(prefix: Path | undefined, path: Path): CheckedPath {
 }
 
 function checkOrigin(prefix: Path | undefined, path: Path): void {
-  if (prefix?.origin && path.origin) throw new RpcError('INVALID_ARGUMENT', 'origin is given in the prefix and in a path: give it once');
+  if (prefix?.origin && path.origin)
+    throw new RpcError('INVALID_ARGUMENT', 'origin is given in the prefix and in a path: give it once');
   const origin = prefix?.origin || path.origin;
-  if (origin && origin !== MODULE.name) throw new RpcError('INVALID_ARGUMENT', `origin ${JSON.stringify(clip(origin))} is not served: leave it out or use ${MODULE.name}`);
+  if (origin && origin !== MODULE.name)
+    throw new RpcError(
+      'INVALID_ARGUMENT',
+      `origin ${JSON.stringify(clip(origin))} is not served: leave it out or use ${MODULE.name}`,
+    );
 }
 
-function checkElem(frontier: readonly SchemaNode[], elem: PathElem, where: string): { step: Step; nodes: SchemaNode[] } {
+function checkElem(
+  frontier: readonly SchemaNode[],
+  elem: PathElem,
+  where: string,
+): { step: Step; nodes: SchemaNode[] } {
   const name = elem.name.startsWith(`${MODULE.name}:`) ? elem.name.slice(MODULE.name.length + 1) : elem.name;
-  if (name === '...') throw new RpcError('UNIMPLEMENTED', `${clip(where)}: the wildcard ... is not served; * matches one level`);
-  const nodes = frontier.flatMap((node) => (name === '*' ? [...node.children.values()] : [node.children.get(name)].filter((child) => child !== undefined)));
+  if (name === '...')
+    throw new RpcError('UNIMPLEMENTED', `${clip(where)}: the wildcard ... is not served; * matches one level`);
+  const nodes = frontier.flatMap((node) =>
+    name === '*' ? [...node.children.values()] : [node.children.get(name)].filter((child) => child !== undefined),
+  );
   if (nodes.length === 0) {
     const known = [...new Set(frontier.flatMap((node) => [...node.children.keys()]))];
     const hint = known.length > 0 ? `; known here: ${known.join(', ')}` : '; nothing is below a leaf';
@@ -88,7 +104,10 @@ function checkKeys(nodes: readonly SchemaNode[], elem: PathElem, where: string):
   return keys;
 }
 
-/** Key text as the state spells it, so that `2001:DB8::/32` finds `2001:db8::/32`. Text that is no address or prefix is kept and matches nothing. */
+/**
+ * Key text as the state spells it, so that `2001:DB8::/32` finds `2001:db8::/32`. Text that is no address or prefix is
+ * kept and matches nothing.
+ */
 function canonical(key: SchemaNode, text: string): string {
   if (key.type === 'ip-address') {
     const parsed = parseAddress(text);

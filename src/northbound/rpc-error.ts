@@ -1,7 +1,9 @@
-// A refusal with its gRPC code, thrown by handlers and turned into a status by the adapter (grpc.ts). Everything else a handler throws is INTERNAL.
+// A refusal with its gRPC code, thrown by handlers and turned into a status by the adapter (grpc.ts). Everything else a
+// handler throws is INTERNAL.
 import { status } from '@grpc/grpc-js';
 
-export type RpcCode = 'INVALID_ARGUMENT' | 'NOT_FOUND' | 'UNIMPLEMENTED' | 'RESOURCE_EXHAUSTED' | 'CANCELLED' | 'INTERNAL';
+export type RpcCode =
+  'INVALID_ARGUMENT' | 'NOT_FOUND' | 'UNIMPLEMENTED' | 'RESOURCE_EXHAUSTED' | 'CANCELLED' | 'INTERNAL';
 
 export class RpcError extends Error {
   readonly code: RpcCode;

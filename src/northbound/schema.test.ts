@@ -39,18 +39,27 @@ const TYPES: Record<string, string> = {
   'dotted-quad': 'string',
 };
 const DATA = new Set(['container', 'list', 'leaf', 'leaf-list']);
-const inner = (statement: Statement, keyword: string): Statement | undefined => statement.inside.find((s) => s.keyword === keyword);
+const inner = (statement: Statement, keyword: string): Statement | undefined =>
+  statement.inside.find((s) => s.keyword === keyword);
 
 /** One line a node: path, kind, type, keys. */
 function yangLines(module: readonly Statement[], statements = module, path = ''): string[] {
   return statements
-    .flatMap((s) => (s.keyword === 'uses' ? module.find((g) => g.keyword === 'grouping' && g.argument === s.argument)!.inside : [s]))
+    .flatMap((s) =>
+      s.keyword === 'uses' ? module.find((g) => g.keyword === 'grouping' && g.argument === s.argument)!.inside : [s],
+    )
     .filter((s) => DATA.has(s.keyword))
     .flatMap((s) => {
       const here = `${path}/${s.argument}`;
       const type = inner(s, 'type');
-      const typeText = type?.argument === 'enumeration' ? type.inside.map((e) => e.argument).join('|') : type && (TYPES[type.argument] ?? type.argument);
-      return [`${here} ${s.keyword} ${typeText ?? ''} ${inner(s, 'key')?.argument ?? ''}`.trim(), ...yangLines(module, s.inside, here)];
+      const typeText =
+        type?.argument === 'enumeration'
+          ? type.inside.map((e) => e.argument).join('|')
+          : type && (TYPES[type.argument] ?? type.argument);
+      return [
+        `${here} ${s.keyword} ${typeText ?? ''} ${inner(s, 'key')?.argument ?? ''}`.trim(),
+        ...yangLines(module, s.inside, here),
+      ];
     });
 }
 
@@ -58,7 +67,10 @@ function schemaLines(node: SchemaNode, path = ''): string[] {
   return [...node.children.values()].flatMap((child) => {
     const here = `${path}/${child.name}`;
     const type = typeof child.type === 'string' ? child.type : child.type?.join('|');
-    return [`${here} ${child.kind} ${type ?? ''} ${child.keys.map((k) => k.name).join(' ')}`.trim(), ...schemaLines(child, here)];
+    return [
+      `${here} ${child.kind} ${type ?? ''} ${child.keys.map((k) => k.name).join(' ')}`.trim(),
+      ...schemaLines(child, here),
+    ];
   });
 }
 
@@ -78,11 +90,19 @@ describe('schema', () => {
   });
 
   it('every node says what it is', () => {
-    const silent = (s: Statement): string[] => [...(DATA.has(s.keyword) && !inner(s, 'description') ? [s.argument] : []), ...s.inside.flatMap(silent)];
+    const silent = (s: Statement): string[] => [
+      ...(DATA.has(s.keyword) && !inner(s, 'description') ? [s.argument] : []),
+      ...s.inside.flatMap(silent),
+    ];
     expect(silent(module)).toEqual([]);
   });
 
   it('field names become YANG names by one rule', () => {
-    expect(['kMin', 'lspId', 'suppressedPerFlow', 'name'].map(yangName)).toEqual(['k-min', 'lsp-id', 'suppressed-per-flow', 'name']);
+    expect(['kMin', 'lspId', 'suppressedPerFlow', 'name'].map(yangName)).toEqual([
+      'k-min',
+      'lsp-id',
+      'suppressed-per-flow',
+      'name',
+    ]);
   });
 });

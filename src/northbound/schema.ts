@@ -1,10 +1,25 @@
-// The shape of yang/cnpd.yang as data: which node is a container, list, leaf-list or leaf, its YANG type and the keys of its lists. The types tie
-// it to src/model/state.ts (a field without a node here does not compile), a unit test ties it to the YANG file. A node's YANG name is its field
-// name in kebab-case: `yangName` is the only place where the two spellings meet, so JSON answers, paths and `cnpctl -o json` all read alike.
+// The shape of yang/cnpd.yang as data: which node is a container, list, leaf-list or leaf, its YANG type and the keys
+// of its lists. The types tie it to src/model/state.ts (a field without a node here does not compile), a unit test ties
+// it to the YANG file. A node's YANG name is its field name in kebab-case: `yangName` is the only place where the two
+// spellings meet, so JSON answers, paths and `cnpctl -o json` all read alike.
 import { NOTIFICATION_FORMATS } from '../model/notification.ts';
 import type { CnpdState } from '../model/state.ts';
 import { BGP, OSPF } from './schema-carriers.ts';
-import { STRING, BOOLEAN, UINT32, UINT64, DECIMAL, TIME, ADDRESS, PREFIX, type AnyShape, type ContainerShape, type LeafType, leaf, leafList } from './shape.ts';
+import {
+  STRING,
+  BOOLEAN,
+  UINT32,
+  UINT64,
+  DECIMAL,
+  TIME,
+  ADDRESS,
+  PREFIX,
+  type AnyShape,
+  type ContainerShape,
+  type LeafType,
+  leaf,
+  leafList,
+} from './shape.ts';
 
 const CNPD: ContainerShape<CnpdState> = {
   kind: 'container',
@@ -16,7 +31,11 @@ const CNPD: ContainerShape<CnpdState> = {
         pid: UINT32,
         startedAt: TIME,
         health: leaf(['starting', 'running', 'degraded']),
-        problems: { kind: 'list', keys: ['feature', 'problem'], fields: { feature: STRING, problem: STRING, remedy: STRING } },
+        problems: {
+          kind: 'list',
+          keys: ['feature', 'problem'],
+          fields: { feature: STRING, problem: STRING, remedy: STRING },
+        },
         intent: {
           kind: 'container',
           fields: {
@@ -165,15 +184,36 @@ const CNPD: ContainerShape<CnpdState> = {
     sids: {
       kind: 'list',
       keys: ['sid', 'origin'],
-      fields: { sid: ADDRESS, behavior: STRING, origin: leaf(['local', 'learned']), status: STRING, table: UINT32, carrier: STRING, originator: STRING },
+      fields: {
+        sid: ADDRESS,
+        behavior: STRING,
+        origin: leaf(['local', 'learned']),
+        status: STRING,
+        table: UINT32,
+        carrier: STRING,
+        originator: STRING,
+      },
     },
     rtt: {
       kind: 'list',
       keys: ['target'],
-      fields: { target: ADDRESS, port: STRING, source: leaf(['configured', 'learned']), sent: UINT64, received: UINT64, rttMs: DECIMAL, minRttMs: DECIMAL, lastAnswer: TIME },
+      fields: {
+        target: ADDRESS,
+        port: STRING,
+        source: leaf(['configured', 'learned']),
+        sent: UINT64,
+        received: UINT64,
+        rttMs: DECIMAL,
+        minRttMs: DECIMAL,
+        lastAnswer: TIME,
+      },
     },
     counters: { kind: 'list', keys: ['name'], fields: { name: STRING, value: UINT64 } },
-    codepoints: { kind: 'list', keys: ['name'], fields: { name: STRING, value: UINT32, default: UINT32, description: STRING, source: STRING } },
+    codepoints: {
+      kind: 'list',
+      keys: ['name'],
+      fields: { name: STRING, value: UINT32, default: UINT32, description: STRING, source: STRING },
+    },
   },
 };
 
@@ -209,4 +249,10 @@ function compile(field: string, shape: AnyShape): SchemaNode {
 const cnpdNode = compile('cnpd', CNPD);
 
 /** The root `/`: its only child is the container `cnpd`. */
-export const ROOT: SchemaNode = { name: '', field: '', kind: 'container', keys: [], children: new Map([[cnpdNode.name, cnpdNode]]) };
+export const ROOT: SchemaNode = {
+  name: '',
+  field: '',
+  kind: 'container',
+  keys: [],
+  children: new Map([[cnpdNode.name, cnpdNode]]),
+};

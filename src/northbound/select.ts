@@ -1,5 +1,5 @@
-// Walks the state along a checked path and visits what matches. State is asked for a section at a time, and only for sections that the path
-// reaches; a section is asked once a request, so one answer does not contradict itself.
+// Walks the state along a checked path and visits what matches. State is asked for a section at a time, and only for
+// sections that the path reaches; a section is asked once a request, so one answer does not contradict itself.
 import type { CnpdState, StateSource } from '../model/state.ts';
 import type { Pace } from './pace.ts';
 import { type CheckedPath, clip, formatElem, type Step } from './paths.ts';
@@ -23,7 +23,9 @@ export class Sections {
       try {
         return await this.#source[field as keyof CnpdState]();
       } catch (error) {
-        throw new RpcError('INTERNAL', `${yangName(field)}: the state cannot be read: ${clip(String(error))}`, { cause: error });
+        throw new RpcError('INTERNAL', `${yangName(field)}: the state cannot be read: ${clip(String(error))}`, {
+          cause: error,
+        });
       }
     })();
     this.#loaded.set(field, loading);
@@ -31,7 +33,10 @@ export class Sections {
   }
 }
 
-/** The value of a child: fetched when the parent is the container of sections, and where it is put together only now (Lazy in model/state.ts). */
+/**
+ * The value of a child: fetched when the parent is the container of sections, and where it is put together only now
+ * (Lazy in model/state.ts).
+ */
 export const childValue = async (value: unknown, child: SchemaNode): Promise<unknown> =>
   value instanceof Sections ? value.load(child.field) : fieldOf(value, child);
 
@@ -56,7 +61,8 @@ interface Place extends Match {
 }
 
 /**
- * @throws RpcError NOT_FOUND naming the element when a path without wildcards leads to nothing, and when keys were given that no entry has.
+ * @throws RpcError NOT_FOUND naming the element when a path without wildcards leads to nothing, and when keys were
+ * given that no entry has.
  */
 export async function select(path: CheckedPath, sections: Sections, pace: Pace, visit: Visit): Promise<void> {
   const walk = new Walk(path, pace, visit);
@@ -88,7 +94,12 @@ class Walk {
       if (step.name !== '*' && step.name !== child.name) continue;
       if ([...step.keys.keys()].some((key) => !child.keys.some((node) => node.name === key))) continue;
       const value = await childValue(place.value, child);
-      const next = { node: child, value, elems: [...place.elems, { name: child.name, key: {} }], concrete: place.concrete && step.name !== '*' };
+      const next = {
+        node: child,
+        value,
+        elems: [...place.elems, { name: child.name, key: {} }],
+        concrete: place.concrete && step.name !== '*',
+      };
       if (value === undefined || value === null) {
         if (next.concrete) this.missing ??= `${textOf(next.elems)}: has no value at present`;
       } else if (child.kind === 'list' && (step.keyed || depth + 1 < this.#path.steps.length)) {
@@ -109,12 +120,17 @@ class Walk {
       found = true;
       const key = Object.fromEntries(place.node.keys.map((node) => [node.name, keyText(entry, node)]));
       const elems = [...place.elems.slice(0, -1), { name: place.node.name, key }];
-      await this.down({ ...place, value: entry, elems, concrete: place.concrete && wanted.length === place.node.keys.length }, depth);
+      await this.down(
+        { ...place, value: entry, elems, concrete: place.concrete && wanted.length === place.node.keys.length },
+        depth,
+      );
     }
-    if (!found && wanted.length > 0) this.missing ??= `${textOf(place.elems.slice(0, -1))}/${clip(formatElem(place.node.name, step.keys))}: no such entry`;
+    if (!found && wanted.length > 0)
+      this.missing ??= `${textOf(place.elems.slice(0, -1))}/${clip(formatElem(place.node.name, step.keys))}: no such entry`;
   }
 }
 
-const textOf = (elems: readonly ConcreteElem[]): string => elems.map((elem) => `/${clip(formatElem(elem.name, Object.entries(elem.key)))}`).join('');
+const textOf = (elems: readonly ConcreteElem[]): string =>
+  elems.map((elem) => `/${clip(formatElem(elem.name, Object.entries(elem.key)))}`).join('');
 
 const keyText = (entry: unknown, key: SchemaNode): string => String(scalar(key.type!, fieldOf(entry, key)) ?? '');

@@ -1,5 +1,6 @@
-// The northbound server: gNMI (Capabilities, Get) and cnpd.v1.Control (Reload) on one unix socket. It reads state and owns none. What other gNMI
-// calls there are, grpc-js answers UNIMPLEMENTED by itself. Answers are built a few at a time; the rest wait, in a line of bounded length.
+// The northbound server: gNMI (Capabilities, Get) and cnpd.v1.Control (Reload) on one unix socket. It reads state and
+// owns none. What other gNMI calls there are, grpc-js answers UNIMPLEMENTED by itself. Answers are built a few at a
+// time; the rest wait, in a line of bounded length.
 import type { Socket } from 'node:net';
 import { create } from '@bufbuild/protobuf';
 import { type ConnectionInjector, Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js';
@@ -53,7 +54,8 @@ const GRPC_OPTIONS = {
   'grpc.max_receive_message_length': MAX_REQUEST_BYTES,
   'grpc.max_send_message_length': -1,
   'grpc.max_concurrent_streams': 32,
-  // A client that vanished without closing is found and let go; one that never reads its answer is let go when its connection grows old.
+  // A client that vanished without closing is found and let go; one that never reads its answer is let go when its
+  // connection grows old.
   'grpc.keepalive_time_ms': 30_000,
   'grpc.keepalive_timeout_ms': 10_000,
   'grpc.max_connection_age_ms': 10 * 60_000,
@@ -93,15 +95,26 @@ export async function startNorthbound(options: NorthboundOptions, modules: North
 }
 
 function addServices(grpc: GrpcServer, options: NorthboundOptions, modules: NorthboundModules): void {
-  const getOptions = { maxAnswerBytes: options.maxAnswerBytes ?? 64 * 1024 * 1024, now: () => BigInt(Date.now()) * 1_000_000n };
+  const getOptions = {
+    maxAnswerBytes: options.maxAnswerBytes ?? 64 * 1024 * 1024,
+    now: () => BigInt(Date.now()) * 1_000_000n,
+  };
   const turns = createTurns(AT_ONCE, WAITING);
   const capabilities = async () =>
-    create(CapabilityResponseSchema, { supportedModels: [MODULE], supportedEncodings: [...SUPPORTED_ENCODINGS], gNMIVersion: GNMI_VERSION });
+    create(CapabilityResponseSchema, {
+      supportedModels: [MODULE],
+      supportedEncodings: [...SUPPORTED_ENCODINGS],
+      gNMIVersion: GNMI_VERSION,
+    });
   grpc.addService(
     { capabilities: unary(gNMI.method.capabilities), get: unary(gNMI.method.get) },
     {
       capabilities: handle(gNMI.method.capabilities, capabilities, modules),
-      get: handle(gNMI.method.get, (request, cancelled) => turns(() => answerGet(request, modules.source, getOptions, createPace(cancelled))), modules),
+      get: handle(
+        gNMI.method.get,
+        (request, cancelled) => turns(() => answerGet(request, modules.source, getOptions, createPace(cancelled))),
+        modules,
+      ),
     },
   );
   // However many ask: those who wait share one reload.

@@ -1,6 +1,18 @@
-// What nodes of the YANG module are made of: the types tie each shape to the interface of the state that it describes, the constants are the leaves.
+// What nodes of the YANG module are made of: the types tie each shape to the interface of the state that it describes,
+// the constants are the leaves.
 
-export type LeafType = 'string' | 'boolean' | 'uint8' | 'uint16' | 'uint32' | 'uint64' | 'decimal64' | 'ip-address' | 'ip-prefix' | 'date-and-time' | readonly string[];
+export type LeafType =
+  | 'string'
+  | 'boolean'
+  | 'uint8'
+  | 'uint16'
+  | 'uint32'
+  | 'uint64'
+  | 'decimal64'
+  | 'ip-address'
+  | 'ip-prefix'
+  | 'date-and-time'
+  | readonly string[];
 
 export interface LeafShape {
   readonly kind: 'leaf' | 'leaf-list';
@@ -15,7 +27,13 @@ export interface ListShape<E> {
   readonly keys: readonly (keyof E)[];
   readonly fields: ContainerShape<E>['fields'];
 }
-export type Shape<T> = [T] extends [readonly (infer E)[]] ? ([E] extends [object] ? ListShape<E> : LeafShape) : [T] extends [object] ? ContainerShape<T> : LeafShape;
+export type Shape<T> = [T] extends [readonly (infer E)[]]
+  ? [E] extends [object]
+    ? ListShape<E>
+    : LeafShape
+  : [T] extends [object]
+    ? ContainerShape<T>
+    : LeafShape;
 
 export const leaf = (type: LeafType): LeafShape => ({ kind: 'leaf', type });
 export const leafList = (type: LeafType): LeafShape => ({ kind: 'leaf-list', type });
@@ -31,4 +49,7 @@ export const ADDRESS = leaf('ip-address');
 export const PREFIX = leaf('ip-prefix');
 
 /** Any of them, without what it describes. */
-export type AnyShape = LeafShape | { readonly kind: 'container'; readonly fields: object } | { readonly kind: 'list'; readonly keys: readonly PropertyKey[]; readonly fields: object };
+export type AnyShape =
+  | LeafShape
+  | { readonly kind: 'container'; readonly fields: object }
+  | { readonly kind: 'list'; readonly keys: readonly PropertyKey[]; readonly fields: object };

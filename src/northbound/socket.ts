@@ -1,5 +1,5 @@
-// The unix socket of the northbound: mode 0660 from the moment it exists; a socket that a dead process left is replaced, one on which somebody
-// answers is refused, and so is a path that holds anything but a socket.
+// The unix socket of the northbound: mode 0660 from the moment it exists; a socket that a dead process left is
+// replaced, one on which somebody answers is refused, and so is a path that holds anything but a socket.
 import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, unlinkSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
@@ -24,13 +24,21 @@ export interface ListenOptions {
 }
 
 /** @throws SocketError */
-export async function listenUnix({ path, group, maxConnections }: ListenOptions, onConnection: (socket: Socket) => void): Promise<Server> {
-  if (Buffer.byteLength(path) > MAX_PATH) throw new SocketError('LISTEN', `${path}: a unix socket's path has at most ${MAX_PATH} bytes`);
+export async function listenUnix(
+  { path, group, maxConnections }: ListenOptions,
+  onConnection: (socket: Socket) => void,
+): Promise<Server> {
+  if (Buffer.byteLength(path) > MAX_PATH)
+    throw new SocketError('LISTEN', `${path}: a unix socket's path has at most ${MAX_PATH} bytes`);
   await clearStale(path);
   const server = createServer(onConnection);
   server.maxConnections = maxConnections;
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => reject(new SocketError(cause.code === 'EADDRINUSE' ? 'IN_USE' : 'LISTEN', `${path}: ${cause.message}`, { cause })));
+    server.once('error', (cause: NodeJS.ErrnoException) =>
+      reject(
+        new SocketError(cause.code === 'EADDRINUSE' ? 'IN_USE' : 'LISTEN', `${path}: ${cause.message}`, { cause }),
+      ),
+    );
     // bind(2) happens inside listen() for a path, so the mask is back before anything else runs.
     const mask = process.umask(0o117);
     try {
@@ -50,23 +58,30 @@ function giveTo(server: Server, path: string, group: number): void {
     chownSync(path, process.geteuid!(), group);
   } catch (cause) {
     server.close();
-    throw new SocketError('GROUP', `${path} cannot be given to group ${group} (${(cause as Error).message}): run cnpd with CAP_CHOWN, or in that group`, { cause });
+    throw new SocketError(
+      'GROUP',
+      `${path} cannot be given to group ${group} (${(cause as Error).message}): run cnpd with CAP_CHOWN, or in that group`,
+      { cause },
+    );
   }
 }
 
 async function clearStale(path: string): Promise<void> {
   try {
     makeParent(path);
-    if (!lstatSync(path).isSocket()) throw new SocketError('NOT_A_SOCKET', `${path} exists and is no socket: move it away or choose another path`);
+    if (!lstatSync(path).isSocket())
+      throw new SocketError('NOT_A_SOCKET', `${path} exists and is no socket: move it away or choose another path`);
   } catch (cause) {
     if (cause instanceof SocketError) throw cause;
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT' && existsSync(dirname(path))) return;
     throw new SocketError('LISTEN', `${path}: ${(cause as Error).message}`, { cause });
   }
   const refused = await connectError(path);
-  if (refused === undefined) throw new SocketError('IN_USE', `${path}: another process answers there: stop it or choose another path`);
+  if (refused === undefined)
+    throw new SocketError('IN_USE', `${path}: another process answers there: stop it or choose another path`);
   if (refused === 'ENOENT') return;
-  if (refused !== 'ECONNREFUSED') throw new SocketError('IN_USE', `${path}: cannot tell whether it is in use (${refused})`);
+  if (refused !== 'ECONNREFUSED')
+    throw new SocketError('IN_USE', `${path}: cannot tell whether it is in use (${refused})`);
   unlinkSync(path);
 }
 

@@ -6,7 +6,15 @@ describe('turns', () => {
     const turns = createTurns(2, 2);
     const running: number[] = [];
     const ends: (() => void)[] = [];
-    const task = (n: number) => turns(() => (running.push(n), new Promise<number>((resolve, reject) => (ends[n] = () => (n === 0 ? reject(new Error('0 failed')) : resolve(n))))));
+    const task = (n: number) =>
+      turns(
+        () => (
+          running.push(n),
+          new Promise<number>(
+            (resolve, reject) => (ends[n] = () => (n === 0 ? reject(new Error('0 failed')) : resolve(n))),
+          )
+        ),
+      );
     const results = [0, 1, 2, 3].map(task);
     await expect(task(4)).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
     expect(running).toEqual([0, 1]);

@@ -9,7 +9,8 @@ export function createTurns(atOnce: number, waiting: number): Turns {
   let running = 0;
   return async (task) => {
     if (running < atOnce) running++;
-    else if (line.length >= waiting) throw new RpcError('RESOURCE_EXHAUSTED', `${waiting} requests are waiting already: try again later`);
+    else if (line.length >= waiting)
+      throw new RpcError('RESOURCE_EXHAUSTED', `${waiting} requests are waiting already: try again later`);
     else await new Promise<void>((resolve) => void line.push(resolve));
     try {
       return await task();

@@ -1,5 +1,6 @@
-// State values as gNMI values: plain JSON (RFC 7951 spelling of names; 64-bit numbers as text and qualified names only in JSON_IETF) and the
-// scalar forms of TypedValue. Absent, null and unusable values are left out: an absent leaf is how YANG says "unknown".
+// State values as gNMI values: plain JSON (RFC 7951 spelling of names; 64-bit numbers as text and qualified names only
+// in JSON_IETF) and the scalar forms of TypedValue. Absent, null and unusable values are left out: an absent leaf is
+// how YANG says "unknown".
 import { create } from '@bufbuild/protobuf';
 import { type TypedValue, TypedValueSchema } from './gen/gnmi/gnmi_pb.js';
 import { MODULE, type SchemaNode } from './schema.ts';
@@ -14,14 +15,18 @@ type Scalar = string | number | boolean;
 
 const isUnsigned = (type: LeafType): boolean => typeof type === 'string' && type.startsWith('uint');
 
-/** The leaf's value, or undefined when it has none or one that its type cannot hold (NaN, negative). Fractions are rounded, of decimals beyond the third digit. */
+/**
+ * The leaf's value, or undefined when it has none or one that its type cannot hold (NaN, negative). Fractions are
+ * rounded, of decimals beyond the third digit.
+ */
 export function scalar(type: LeafType, value: unknown): Scalar | undefined {
   if (isUnsigned(type)) {
     if (typeof value !== 'number') return undefined;
     const rounded = Math.round(value);
     return Number.isSafeInteger(rounded) && rounded >= 0 ? rounded : undefined;
   }
-  if (type === 'decimal64') return typeof value === 'number' && Number.isFinite(value) ? Math.round(value * 1000) / 1000 : undefined;
+  if (type === 'decimal64')
+    return typeof value === 'number' && Number.isFinite(value) ? Math.round(value * 1000) / 1000 : undefined;
   if (type === 'boolean') return typeof value === 'boolean' ? value : undefined;
   return typeof value === 'string' ? value : undefined;
 }
@@ -34,7 +39,11 @@ function jsonLeaf(node: SchemaNode, value: unknown, flavour: JsonFlavour): unkno
     const plain = scalar(node.type!, item);
     return flavour.ietf && AS_TEXT.has(node.type!) && plain !== undefined ? String(plain) : plain;
   };
-  return node.kind === 'leaf-list' ? (Array.isArray(value) ? value.map(one).filter((item) => item !== undefined) : undefined) : one(value);
+  return node.kind === 'leaf-list'
+    ? Array.isArray(value)
+      ? value.map(one).filter((item) => item !== undefined)
+      : undefined
+    : one(value);
 }
 
 /** The name of a member; `top` is the outermost object of a value. */
@@ -58,13 +67,16 @@ function objectJson(node: SchemaNode, value: unknown, flavour: JsonFlavour, top:
   return out;
 }
 
-export const fieldOf = (value: unknown, child: SchemaNode): unknown => (value as Record<string, unknown> | undefined)?.[child.field];
+export const fieldOf = (value: unknown, child: SchemaNode): unknown =>
+  (value as Record<string, unknown> | undefined)?.[child.field];
 
 /** Leaf or leaf-list as TypedValue (encoding PROTO); undefined when it has no value. */
 export function typedValue(node: SchemaNode, value: unknown): TypedValue | undefined {
   if (value === undefined || value === null) return undefined;
   if (node.kind === 'leaf-list') {
-    const element = (value as unknown[]).map((item) => typedScalar(node.type!, item)).filter((item) => item !== undefined);
+    const element = (value as unknown[])
+      .map((item) => typedScalar(node.type!, item))
+      .filter((item) => item !== undefined);
     return create(TypedValueSchema, { value: { case: 'leaflistVal', value: { element } } });
   }
   return typedScalar(node.type!, value);

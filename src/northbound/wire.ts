@@ -1,12 +1,16 @@
-// Protobuf messages from pieces. A large answer is never one object: its parts are encoded in slices and framed as length-delimited fields around
-// bytes that already exist, with one copy at the end. (Encoding: https://protobuf.dev/programming-guides/encoding/.)
+// Protobuf messages from pieces. A large answer is never one object: its parts are encoded in slices and framed as
+// length-delimited fields around bytes that already exist, with one copy at the end. (Encoding:
+// https://protobuf.dev/programming-guides/encoding/.)
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { Pace } from './pace.ts';
 import { RpcError } from './rpc-error.ts';
 
 const CHUNK = 16 * 1024;
 
-/** Bytes in several parts, in order, with a bound on their sum. Small parts are gathered into chunks, so that there are never many. */
+/**
+ * Bytes in several parts, in order, with a bound on their sum. Small parts are gathered into chunks, so that there are
+ * never many.
+ */
 export class Pieces {
   readonly #parts: Uint8Array[] = [];
   readonly #limit: number;
@@ -31,7 +35,11 @@ export class Pieces {
 
   #append(bytes: Uint8Array): void {
     this.size += bytes.length;
-    if (this.size > this.#limit) throw new RpcError('RESOURCE_EXHAUSTED', `the answer is larger than ${this.#limit} bytes: ask for less at once, e.g. one list or one entry`);
+    if (this.size > this.#limit)
+      throw new RpcError(
+        'RESOURCE_EXHAUSTED',
+        `the answer is larger than ${this.#limit} bytes: ask for less at once, e.g. one list or one entry`,
+      );
     if (bytes.length >= CHUNK / 4) {
       this.#flush();
       this.#parts.push(bytes);

@@ -1,5 +1,5 @@
-// Bit strings of routing protocols, as in the prefix attribute flags of RFC 7794 and RFC 9792: any number of bytes, bit 0 the most significant bit
-// of the first, bits beyond the end are clear.
+// Bit strings of routing protocols, as in the prefix attribute flags of RFC 7794 and RFC 9792: any number of bytes, bit
+// 0 the most significant bit of the first, bits beyond the end are clear.
 
 export function hasFlag(flags: Uint8Array, bit: number): boolean {
   const byte = flags[bit >>> 3];

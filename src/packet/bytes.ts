@@ -1,10 +1,12 @@
-// Big-endian reads and writes at an offset. Readers do not check bounds: each decoder checks once that what it reads is there.
+// Big-endian reads and writes at an offset. Readers do not check bounds: each decoder checks once that what it reads is
+// there.
 import { type Family, type IpAddress, ipv6FromWords } from '../model/address.ts';
 import type { Prefix } from '../model/prefix.ts';
 
 export const u16 = (b: Uint8Array, o: number): number => (b[o]! << 8) | b[o + 1]!;
 export const u24 = (b: Uint8Array, o: number): number => (b[o]! << 16) | (b[o + 1]! << 8) | b[o + 2]!;
-export const u32 = (b: Uint8Array, o: number): number => ((b[o]! << 24) | (b[o + 1]! << 16) | (b[o + 2]! << 8) | b[o + 3]!) >>> 0;
+export const u32 = (b: Uint8Array, o: number): number =>
+  ((b[o]! << 24) | (b[o + 1]! << 16) | (b[o + 2]! << 8) | b[o + 3]!) >>> 0;
 export const u64 = (b: Uint8Array, o: number): bigint => (BigInt(u32(b, o)) << 32n) | BigInt(u32(b, o + 4));
 
 export function put16(b: Uint8Array, o: number, value: number): void {
@@ -64,13 +66,22 @@ export function readAddress(b: Uint8Array, offset: number, family: Family): IpAd
 
 /** The ceil(length / 8) bytes at `offset` as a prefix; host bits that are set on the wire are cleared. */
 export function readPrefix(b: Uint8Array, offset: number, family: Family, length: number): Prefix {
-  const address = family === 4
-    ? { family, value: BigInt(leadingBits(b, offset, length)) }
-    : ipv6FromWords(leadingBits(b, offset, length), leadingBits(b, offset + 4, length - 32), leadingBits(b, offset + 8, length - 64), leadingBits(b, offset + 12, length - 96));
+  const address =
+    family === 4
+      ? { family, value: BigInt(leadingBits(b, offset, length)) }
+      : ipv6FromWords(
+          leadingBits(b, offset, length),
+          leadingBits(b, offset + 4, length - 32),
+          leadingBits(b, offset + 8, length - 64),
+          leadingBits(b, offset + 12, length - 96),
+        );
   return { address, length };
 }
 
-/** The first `bits` bits at `offset` as the leading ones of a 32-bit word, of whose bytes those behind are not read; none for bits ≤ 0, all for more than 32. */
+/**
+ * The first `bits` bits at `offset` as the leading ones of a 32-bit word, of whose bytes those behind are not read;
+ * none for bits ≤ 0, all for more than 32.
+ */
 function leadingBits(b: Uint8Array, offset: number, bits: number): number {
   if (bits <= 0) return 0;
   if (bits >= 32) return u32(b, offset);

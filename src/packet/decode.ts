@@ -11,8 +11,11 @@ export interface DecodeError {
 
 export type Decoded<T> = Result<T, DecodeError>;
 
-export const malformed = (code: string, offset: number, detail: string): { readonly ok: false; readonly error: DecodeError } =>
-  fail({ code, offset, detail });
+export const malformed = (
+  code: string,
+  offset: number,
+  detail: string,
+): { readonly ok: false; readonly error: DecodeError } => fail({ code, offset, detail });
 
 /** The same error, its offset counted from `by` bytes earlier. */
 export const shifted = (error: DecodeError, by: number): DecodeError => ({ ...error, offset: error.offset + by });

@@ -3,7 +3,8 @@ import { EncodeError } from './encode-error.ts';
 
 /** Checks that a number fits an unsigned field of `bits` bits. @throws EncodeError `bad-field` */
 export function field(name: string, value: number, bits: number): number {
-  if (!Number.isInteger(value) || value < 0 || value >= 2 ** bits) throw new EncodeError('bad-field', `${name} ${value} does not fit ${bits} bits`);
+  if (!Number.isInteger(value) || value < 0 || value >= 2 ** bits)
+    throw new EncodeError('bad-field', `${name} ${value} does not fit ${bits} bits`);
   return value;
 }
 

@@ -1,7 +1,10 @@
-// The Fletcher checksum of link-state databases (ISO/IEC 8473 Annex C; RFC 1008): IS-IS LSPs and OSPF LSAs differ only in where the bytes that it
-// covers begin and where its two bytes stand.
+// The Fletcher checksum of link-state databases (ISO/IEC 8473 Annex C; RFC 1008): IS-IS LSPs and OSPF LSAs differ only
+// in where the bytes that it covers begin and where its two bytes stand.
 
-/** Where the checksum stands and what it covers: bytes `start` … end of what it is computed over. Offsets from the same origin. */
+/**
+ * Where the checksum stands and what it covers: bytes `start` … end of what it is computed over. Offsets from the same
+ * origin.
+ */
 export interface FletcherRegion {
   readonly start: number;
   readonly checksumAt: number;

@@ -7,4 +7,5 @@ export function fromHex(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(digits, 'hex'));
 }
 
-export const toHex = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex');
+export const toHex = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex');

@@ -4,7 +4,14 @@ import { fuzzDecoder } from './hostile.fixture.ts';
 import { decodeSafely } from './safely.fixture.ts';
 
 test('the harness notices a decoder that throws', () => {
-  expect(() => fuzzDecoder((b) => { if (b.length > 300) throw new Error('long'); }, [new Uint8Array(301)])).toThrow(/threw on/);
+  expect(() =>
+    fuzzDecoder(
+      (b) => {
+        if (b.length > 300) throw new Error('long');
+      },
+      [new Uint8Array(301)],
+    ),
+  ).toThrow(/threw on/);
 });
 
 test('the harness notices a decoder that reads before or after its input', () => {
@@ -15,6 +22,8 @@ test('the harness notices a decoder that reads before or after its input', () =>
 });
 
 test('the harness notices a decoder that takes long', () => {
-  const slow = (): void => { for (const until = process.cpuUsage().user + 300_000; process.cpuUsage().user < until; ); };
+  const slow = (): void => {
+    for (const until = process.cpuUsage().user + 300_000; process.cpuUsage().user < until;);
+  };
   expect(() => decodeSafely(slow, new Uint8Array(4))).toThrow(/took/);
 });

@@ -1,6 +1,6 @@
-// What every decoder is put through (its fuzz target): random bytes, mutations of valid ones, and truncation at every length. A decoder must
-// return, quickly, and what it returns must not depend on a byte outside the input: each input is decoded in the middle of two buffers whose
-// surroundings differ.
+// What every decoder is put through (its fuzz target): random bytes, mutations of valid ones, and truncation at every
+// length. A decoder must return, quickly, and what it returns must not depend on a byte outside the input: each input
+// is decoded in the middle of two buffers whose surroundings differ.
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { type Decoder, decodeSafely } from './safely.fixture.ts';
@@ -19,9 +19,9 @@ function mutation(valid: readonly Uint8Array[]): fc.Arbitrary<Uint8Array> {
     const at = n % (bytes.length + 1);
     return Uint8Array.from([...bytes.subarray(0, at), ...extra, ...bytes.subarray(at)]);
   });
-  const spliced = fc.tuple(seed, seed, fc.nat(), fc.nat()).map(([a, b, m, n]) =>
-    Uint8Array.from([...a.subarray(0, m % (a.length + 1)), ...b.subarray(n % (b.length + 1))]),
-  );
+  const spliced = fc
+    .tuple(seed, seed, fc.nat(), fc.nat())
+    .map(([a, b, m, n]) => Uint8Array.from([...a.subarray(0, m % (a.length + 1)), ...b.subarray(n % (b.length + 1))]));
   return fc.oneof(flipped, cut, inserted, spliced);
 }
 
@@ -39,11 +39,18 @@ export function fuzzDecoder(decode: Decoder, valid: readonly Uint8Array[], optio
   for (const bytes of valid) {
     for (let length = 0; length <= bytes.length; length++) decodeSafely(decode, bytes.subarray(0, length));
   }
-  fc.assert(fc.property(fc.uint8Array({ maxLength }), (bytes) => void decodeSafely(decode, bytes)), { numRuns: runs });
-  fc.assert(fc.property(mutation(valid), (bytes) => void decodeSafely(decode, repair(bytes))), { numRuns: runs });
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength }), (bytes) => void decodeSafely(decode, bytes)),
+    { numRuns: runs },
+  );
+  fc.assert(
+    fc.property(mutation(valid), (bytes) => void decodeSafely(decode, repair(bytes))),
+    { numRuns: runs },
+  );
 }
 
 /** Every proper prefix of `bytes` is refused. */
 export function refusesTruncation(decode: (bytes: Uint8Array) => { readonly ok: boolean }, bytes: Uint8Array): void {
-  for (let length = 0; length < bytes.length; length++) expect(decode(bytes.subarray(0, length)).ok, `cut at ${length}`).toBe(false);
+  for (let length = 0; length < bytes.length; length++)
+    expect(decode(bytes.subarray(0, length)).ok, `cut at ${length}`).toBe(false);
 }

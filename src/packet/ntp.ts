@@ -1,5 +1,6 @@
-// The 64-bit NTP timestamp (RFC 5905 §6): seconds since 1900 in the upper 32 bits, fractions of 2⁻³² s in the lower. Used by STAMP and by the timestamp object
-// of a Long-haul CNP. Era 0 ends in 2036; the value wraps then, as it does everywhere.
+// The 64-bit NTP timestamp (RFC 5905 §6): seconds since 1900 in the upper 32 bits, fractions of 2⁻³² s in the lower.
+// Used by STAMP and by the timestamp object of a Long-haul CNP. Era 0 ends in 2036; the value wraps then, as it does
+// everywhere.
 
 /** Seconds from 1900 to 1970. */
 const UNIX_EPOCH = 2_208_988_800n;

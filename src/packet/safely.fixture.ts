@@ -1,12 +1,15 @@
-// One input through a decoder, for tests and `npm run fuzz`: it must return, quickly, and what it returns must not depend on a byte outside the input. Each input
-// is decoded in the middle of buffers whose surroundings differ.
+// One input through a decoder, for tests and `npm run fuzz`: it must return, quickly, and what it returns must not
+// depend on a byte outside the input. Each input is decoded in the middle of buffers whose surroundings differ.
 import { isDeepStrictEqual } from 'node:util';
 import { toHex } from './hex.ts';
 
 export type Decoder = (bytes: Uint8Array) => unknown;
 
 const MARGIN = 96;
-/** Processor time: who else has the machine does not count. No input of these sizes takes a decoder near this long; a loop that does not advance takes for ever. */
+/**
+ * Processor time: who else has the machine does not count. No input of these sizes takes a decoder near this long; a
+ * loop that does not advance takes for ever.
+ */
 const LIMIT_MS = 250;
 
 function surrounded(bytes: Uint8Array, fill: (index: number) => number): Uint8Array {
@@ -37,6 +40,7 @@ export function decodeSafely(decode: Decoder, bytes: Uint8Array): unknown {
     }
     throw new Error(`took ${took.toFixed(0)} ms on ${toHex(bytes)}`);
   });
-  if (!results.every((result) => isDeepStrictEqual(result, results[0]))) throw new Error(`depends on bytes outside of ${toHex(bytes)}`);
+  if (!results.every((result) => isDeepStrictEqual(result, results[0])))
+    throw new Error(`depends on bytes outside of ${toHex(bytes)}`);
   return results[0];
 }

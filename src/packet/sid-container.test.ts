@@ -16,14 +16,29 @@ const code = (bytes: Uint8Array): string => {
 
 test('the container, byte for byte, and back', () => {
   expect(toHex(BYTES)).toBe(
-    '01000000' + '00010014' + '80023000' + '20010db8000c00000000000000000001' + '00020020' + '20010db8000a00010000000000000000' + '20010db8ffff00000000000000000004',
+    '01000000' +
+      '00010014' +
+      '80023000' +
+      '20010db8000c00000000000000000001' +
+      '00020020' +
+      '20010db8000a00010000000000000000' +
+      '20010db8ffff00000000000000000004',
   );
   expect(decodeSidContainer(BYTES)).toEqual({ ok: true, value: { sids: [SID], groups: [GROUP], unknown: 0 } });
-  expect(decodeSidContainer(encodeSidContainer({ sids: [], groups: [] }))).toEqual({ ok: true, value: { sids: [], groups: [], unknown: 0 } });
+  expect(decodeSidContainer(encodeSidContainer({ sids: [], groups: [] }))).toEqual({
+    ok: true,
+    value: { sids: [], groups: [], unknown: 0 },
+  });
 });
 
 test('unknown TLVs are passed over at their padded length; longer known ones keep their beginning', () => {
-  const extended = concat(fromHex('01000000 00630005 0102030405000000'), BYTES.subarray(4), fromHex('00010018'), BYTES.subarray(8, 28), fromHex('deadbeef'));
+  const extended = concat(
+    fromHex('01000000 00630005 0102030405000000'),
+    BYTES.subarray(4),
+    fromHex('00010018'),
+    BYTES.subarray(8, 28),
+    fromHex('deadbeef'),
+  );
   expect(decodeSidContainer(extended)).toEqual({ ok: true, value: { sids: [SID, SID], groups: [GROUP], unknown: 1 } });
 });
 
@@ -33,11 +48,15 @@ test('another version, wrong lengths and cuts are refused', () => {
   expect(code(BYTES.with(10, 0))).toBe('bad-locator-length');
   expect(code(BYTES.with(10, 129))).toBe('bad-locator-length');
   expect(code(concat(BYTES.subarray(0, 28), fromHex('0002001c'), new Uint8Array(28)))).toBe('bad-tlv-length');
-  for (let length = 0; length < BYTES.length; length++) expect(code(BYTES.subarray(0, length)), `cut at ${length}`).toBe(length === 4 || length === 28 ? 'ok' : 'truncated');
+  for (let length = 0; length < BYTES.length; length++)
+    expect(code(BYTES.subarray(0, length)), `cut at ${length}`).toBe(
+      length === 4 || length === 28 ? 'ok' : 'truncated',
+    );
 });
 
 test('a SID outside of its locator, and addresses of IPv4, are not encoded', () => {
-  const encode = (sid: Partial<typeof SID>): Uint8Array => encodeSidContainer({ sids: [{ ...SID, ...sid }], groups: [] });
+  const encode = (sid: Partial<typeof SID>): Uint8Array =>
+    encodeSidContainer({ sids: [{ ...SID, ...sid }], groups: [] });
   expect(() => encode({ sid: address('2001:db8:d::1') })).toThrow(/within its locator/);
   expect(() => encode({ sid: address('10.0.0.1') })).toThrow(/within its locator/);
   expect(() => encode({ behavior: 0x10000 })).toThrow(/behaviour/);

@@ -1,13 +1,14 @@
-// The private container (docs/architecture.md, "What each protocol carries"): SRv6 SIDs and group memberships where a protocol has no standard place for them,
-// namely the body of an OSPFv2 opaque LSA (type 10, opaque type 240) and a private characteristic of BGP's NHC. One encoding for both:
+// The private container (docs/architecture.md, "What each protocol carries"): SRv6 SIDs and group memberships where a
+// protocol has no standard place for them, namely the body of an OSPFv2 opaque LSA (type 10, opaque type 240) and a
+// private characteristic of BGP's NHC. One encoding for both:
 //
 //   version 1 octet, 3 octets of 0, then TLVs: type 2, length 2 (of the value), value, zero padding to a multiple of 4
 //
 //   type 1, SID: endpoint behaviour 2, locator length 1, 0 1, SID 16
 //   type 2, group membership: group 16, edge 16
 //
-// A container of another version is refused as a whole: its TLVs may mean anything. Unknown types are passed over and counted, so that a newer cnpd can add
-// some; what follows the known value of a TLV is ignored.
+// A container of another version is refused as a whole: its TLVs may mean anything. Unknown types are passed over and
+// counted, so that a newer cnpd can add some; what follows the known value of a TLV is ignored.
 import type { GroupMembership, SidAdvertisement } from '../model/advertisement.ts';
 import { addressBytes } from '../model/address.ts';
 import { prefixOf } from '../model/prefix.ts';
@@ -42,10 +43,15 @@ function tlv(type: number, value: Uint8Array): Uint8Array {
 }
 
 function encodeSid({ sid, locator, behavior }: SidAdvertisement): Uint8Array {
-  if (sid.family !== 6 || locator.address.family !== 6 || prefixOf(sid, locator.length).address.value !== locator.address.value) {
+  if (
+    sid.family !== 6 ||
+    locator.address.family !== 6 ||
+    prefixOf(sid, locator.length).address.value !== locator.address.value
+  ) {
     throw new EncodeError('bad-field', 'a SID is an IPv6 address within its locator');
   }
-  if (!Number.isInteger(behavior) || behavior < 0 || behavior > 0xffff) throw new EncodeError('bad-field', `endpoint behaviour ${behavior}`);
+  if (!Number.isInteger(behavior) || behavior < 0 || behavior > 0xffff)
+    throw new EncodeError('bad-field', `endpoint behaviour ${behavior}`);
   const value = new Uint8Array(SID_VALUE);
   put16(value, 0, behavior);
   value[2] = locator.length;
@@ -69,11 +75,12 @@ export function decodeSidContainer(bytes: Uint8Array): Decoded<DecodedSidContain
   const sids: SidAdvertisement[] = [];
   const groups: GroupMembership[] = [];
   let unknown = 0;
-  for (let at = HEADER; at < bytes.length; ) {
+  for (let at = HEADER; at < bytes.length;) {
     if (at + TLV_HEADER > bytes.length) return malformed('truncated', at, 'shorter than a TLV header');
     const [type, length, value] = [u16(bytes, at), u16(bytes, at + 2), at + TLV_HEADER];
     const next = value + ((length + 3) & ~3);
-    if (next > bytes.length) return malformed('truncated', at, `TLV ${type} of ${length} bytes in ${bytes.length - value}`);
+    if (next > bytes.length)
+      return malformed('truncated', at, `TLV ${type} of ${length} bytes in ${bytes.length - value}`);
     if (type === TLV.sid) {
       if (length < SID_VALUE) return malformed('bad-tlv-length', at, `a SID of ${length} bytes`);
       const bits = bytes[value + 2]!;

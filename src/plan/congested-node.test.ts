@@ -6,7 +6,8 @@ import { type LearnedView, levelThresholds, planCongestedNode, senderProxyChange
 import type { Facts } from './facts.ts';
 import { FACTS, intentOf, learnedTable } from './fixture.ts';
 
-const planOf = (sections: string, facts: Facts = FACTS, learned: LearnedView = learnedTable()) => planCongestedNode(intentOf(sections), learned, facts);
+const planOf = (sections: string, facts: Facts = FACTS, learned: LearnedView = learnedTable()) =>
+  planCongestedNode(intentOf(sections), learned, facts);
 const WATCHED = 'ports: [{ interface: wan, k-min: 50kB, k-max: 200kB, per-flow-interval: 20ms, rate: 1000/s }]';
 
 describe('a watched port', () => {
@@ -14,8 +15,15 @@ describe('a watched port', () => {
     expect(planOf(WATCHED)).toMatchObject({
       ports: [
         {
-          id: 'wan', interface: 'wan', ifindex: 5, kMin: 50_000, kMax: 200_000, levelBytes: [200_000, 300_000, 400_000, 500_000, 600_000, 700_000, 800_000, 900_000],
-          perFlowIntervalNs: 20_000_000, noticesPerSecond: 1000, burst: 100,
+          id: 'wan',
+          interface: 'wan',
+          ifindex: 5,
+          kMin: 50_000,
+          kMax: 200_000,
+          levelBytes: [200_000, 300_000, 400_000, 500_000, 600_000, 700_000, 800_000, 900_000],
+          perFlowIntervalNs: 20_000_000,
+          noticesPerSecond: 1000,
+          burst: 100,
         },
       ],
       notifier: { source4: null, source6: address('2001:db8:ffff::1'), udpPort: 1021 },
@@ -24,17 +32,27 @@ describe('a watched port', () => {
   });
 
   test('LHCNP-5.3.2-g: is planned with half of K_max as K_min', () => {
-    expect(planOf('ports: [{ interface: wan, k-max: 200kB }]').ports[0]).toMatchObject({ kMin: 100_000, kMax: 200_000 });
+    expect(planOf('ports: [{ interface: wan, k-max: 200kB }]').ports[0]).toMatchObject({
+      kMin: 100_000,
+      kMax: 200_000,
+    });
   });
 
   test('with CE marking alone sends nothing and needs no proxies', () => {
-    const planned = planOf('ports: [{ interface: wan, k-min: 50kB }]', FACTS, learnedTable({ '2001:db8:1::/64': '2001:db8::9' }));
+    const planned = planOf(
+      'ports: [{ interface: wan, k-min: 50kB }]',
+      FACTS,
+      learnedTable({ '2001:db8:1::/64': '2001:db8::9' }),
+    );
     expect(planned.ports[0]).toMatchObject({ kMin: 50_000, kMax: null });
     expect([planned.notifier, [...planned.senderProxies]]).toEqual([undefined, []]);
   });
 
   test('without CE marking has no K_min', () => {
-    expect(planOf('ports: [{ interface: wan, k-max: 50kB, ecn: off }]').ports[0]).toMatchObject({ kMin: null, kMax: 50_000 });
+    expect(planOf('ports: [{ interface: wan, k-max: 50kB, ecn: off }]').ports[0]).toMatchObject({
+      kMin: null,
+      kMax: 50_000,
+    });
   });
 });
 
@@ -54,68 +72,161 @@ describe('PNC-4-f: congestion levels', () => {
 
   test('begin at K_max, ascend strictly, stay in 32 bits, and the highest is reported before the queue drops', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 4e9 }), fc.option(fc.integer({ min: 1, max: 0xffffffff }), { nil: undefined }), (kMax, limit) => {
-        const levels = levelThresholds(kMax, limit);
-        expect([levels.length, levels[0]]).toEqual([8, kMax]);
-        for (let i = 1; i < 8; i++) expect(levels[i]).toBeGreaterThan(levels[i - 1]!);
-        expect(levels[7]).toBeLessThanOrEqual(0xffffffff);
-        if (limit !== undefined && limit >= kMax + 8) expect(levels[7]).toBeLessThan(limit);
-      }),
+      fc.property(
+        fc.integer({ min: 1, max: 4e9 }),
+        fc.option(fc.integer({ min: 1, max: 0xffffffff }), { nil: undefined }),
+        (kMax, limit) => {
+          const levels = levelThresholds(kMax, limit);
+          expect([levels.length, levels[0]]).toEqual([8, kMax]);
+          for (let i = 1; i < 8; i++) expect(levels[i]).toBeGreaterThan(levels[i - 1]!);
+          expect(levels[7]).toBeLessThanOrEqual(0xffffffff);
+          if (limit !== undefined && limit >= kMax + 8) expect(levels[7]).toBeLessThan(limit);
+        },
+      ),
     );
   });
 });
 
 test('the router knows its own addresses, also those it is declared to have: what is for them needs no route', () => {
-  const own = planOf(WATCHED, { ...FACTS, addresses: ['2001:db8:9::1', 'fe80::1', '10.0.0.1', '2001:db8:ffff::1'].map(address) }).ownAddresses;
+  const own = planOf(WATCHED, {
+    ...FACTS,
+    addresses: ['2001:db8:9::1', 'fe80::1', '10.0.0.1', '2001:db8:ffff::1'].map(address),
+  }).ownAddresses;
   expect(own?.map(({ id }) => id).sort()).toEqual(['10.0.0.1', '2001:db8:9::1', '2001:db8:ffff::1']);
   expect(planOf(WATCHED, FACTS).ownAddresses?.map(({ id }) => id)).toEqual(['2001:db8:ffff::1']);
-  const proxy = 'proxy: { address: [2001:db8::5, 192.0.2.5], senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }], accept-from: [2001:db8:ffff::/48] }';
-  expect(planOf(`${WATCHED}\n${proxy}\n`, FACTS).ownAddresses?.map(({ id }) => id)).toEqual(['2001:db8:ffff::1', '2001:db8::5', '192.0.2.5']);
+  const proxy =
+    'proxy: { address: [2001:db8::5, 192.0.2.5], senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }], accept-from: [2001:db8:ffff::/48] }';
+  expect(planOf(`${WATCHED}\n${proxy}\n`, FACTS).ownAddresses?.map(({ id }) => id)).toEqual([
+    '2001:db8:ffff::1',
+    '2001:db8::5',
+    '192.0.2.5',
+  ]);
 });
 
-const LO_DOWN: Facts = { ...FACTS, links: FACTS.links.map((link) => (link.name === 'lo' ? { ...link, up: false } : link)) };
+const LO_DOWN: Facts = {
+  ...FACTS,
+  links: FACTS.links.map((link) => (link.name === 'lo' ? { ...link, up: false } : link)),
+};
 
 test('a loopback interface that went down has lost its IPv6 addresses as well: first it is set up', () => {
   expect(planOf(WATCHED, { ...LO_DOWN, addresses: [] }).problems.map(({ remedy }) => remedy)).toEqual([
-    '`ip link set lo up`', '`ip link set lo up`, then `ip address add 2001:db8:ffff::1/128 dev lo`, or correct router.loopback.ipv6 in cnpd.yaml',
+    '`ip link set lo up`',
+    '`ip link set lo up`, then `ip address add 2001:db8:ffff::1/128 dev lo`, or correct router.loopback.ipv6 in cnpd.yaml',
   ]);
 });
 
 describe('what cannot be done is said, with a remedy', () => {
   test.each<readonly [claim: string, sections: string, facts: Facts, ports: number, problem: RegExp, remedy: RegExp]>([
-    ['an interface that is not there', 'ports: [{ interface: eth7, k-max: 1kB }]', FACTS, 0, /interface eth7 does not exist/, /create eth7/],
-    ['pfifo_fast', 'ports: [{ interface: eth2, k-max: 25kB }]', FACTS, 0, /root qdisc of eth2 is pfifo_fast.*not watched/, /tc qdisc replace dev eth2 root tbf .* limit 100000/],
-    ['no qdisc', 'ports: [{ interface: eth1, k-max: 1kB }]', FACTS, 0, /root qdisc of eth1 is none/, /tc qdisc replace dev eth1 root tbf/],
-    ['K_max at the limit of the queue', 'ports: [{ interface: wan, k-max: 1MB, k-min: 1kB }]', FACTS, 1, /k-max of wan \(1000000 bytes\) is never exceeded: its queue drops at 1000000 bytes/, /lower k-max/],
-    ['a kernel without BTF', WATCHED, { ...FACTS, features: [{ name: 'btf', ok: false, detail: 'no /sys/kernel/btf/vmlinux', remedy: 'boot a kernel with CONFIG_DEBUG_INFO_BTF' }] }, 0, /lacks btf/, /CONFIG_DEBUG_INFO_BTF/],
-    ['a loopback address that the router has not', WATCHED, { ...FACTS, addresses: [address('2001:db8::99')] }, 1, /2001:db8:ffff::1, the source of notices, is no address of this router/, /ip address add 2001:db8:ffff::1\/128 dev lo/],
-    ['a loopback interface that is down', WATCHED, { ...LO_DOWN, addresses: [address('2001:db8:ffff::1')] }, 1, /the loopback interface lo is down/, /^`ip link set lo up`$/],
+    [
+      'an interface that is not there',
+      'ports: [{ interface: eth7, k-max: 1kB }]',
+      FACTS,
+      0,
+      /interface eth7 does not exist/,
+      /create eth7/,
+    ],
+    [
+      'pfifo_fast',
+      'ports: [{ interface: eth2, k-max: 25kB }]',
+      FACTS,
+      0,
+      /root qdisc of eth2 is pfifo_fast.*not watched/,
+      /tc qdisc replace dev eth2 root tbf .* limit 100000/,
+    ],
+    [
+      'no qdisc',
+      'ports: [{ interface: eth1, k-max: 1kB }]',
+      FACTS,
+      0,
+      /root qdisc of eth1 is none/,
+      /tc qdisc replace dev eth1 root tbf/,
+    ],
+    [
+      'K_max at the limit of the queue',
+      'ports: [{ interface: wan, k-max: 1MB, k-min: 1kB }]',
+      FACTS,
+      1,
+      /k-max of wan \(1000000 bytes\) is never exceeded: its queue drops at 1000000 bytes/,
+      /lower k-max/,
+    ],
+    [
+      'a kernel without BTF',
+      WATCHED,
+      {
+        ...FACTS,
+        features: [
+          {
+            name: 'btf',
+            ok: false,
+            detail: 'no /sys/kernel/btf/vmlinux',
+            remedy: 'boot a kernel with CONFIG_DEBUG_INFO_BTF',
+          },
+        ],
+      },
+      0,
+      /lacks btf/,
+      /CONFIG_DEBUG_INFO_BTF/,
+    ],
+    [
+      'a loopback address that the router has not',
+      WATCHED,
+      { ...FACTS, addresses: [address('2001:db8::99')] },
+      1,
+      /2001:db8:ffff::1, the source of notices, is no address of this router/,
+      /ip address add 2001:db8:ffff::1\/128 dev lo/,
+    ],
+    [
+      'a loopback interface that is down',
+      WATCHED,
+      { ...LO_DOWN, addresses: [address('2001:db8:ffff::1')] },
+      1,
+      /the loopback interface lo is down/,
+      /^`ip link set lo up`$/,
+    ],
   ])('%s', (_claim, sections, facts, ports, problem, remedy) => {
     const planned = planOf(sections, facts);
     expect(planned.ports).toHaveLength(ports);
-    expect(planned.problems).toEqual([{ feature: 'ports', problem: expect.stringMatching(problem), remedy: expect.stringMatching(remedy) }]);
+    expect(planned.problems).toEqual([
+      { feature: 'ports', problem: expect.stringMatching(problem), remedy: expect.stringMatching(remedy) },
+    ]);
   });
 
   test('a learned proxy in a family without loopback', () => {
     const planned = planOf(WATCHED, FACTS, learnedTable({ '10.1.0.0/16': '192.0.2.1', '10.2.0.0/16': '192.0.2.1' }));
-    expect(planned.problems).toEqual([{ feature: 'ports', problem: expect.stringMatching(/^2 sender prefixes have a proxy with an ipv4 address/), remedy: expect.stringMatching(/router\.loopback\.ipv4/) }]);
+    expect(planned.problems).toEqual([
+      {
+        feature: 'ports',
+        problem: expect.stringMatching(/^2 sender prefixes have a proxy with an ipv4 address/),
+        remedy: expect.stringMatching(/router\.loopback\.ipv4/),
+      },
+    ]);
   });
 
   test('one bad port does not keep the others from being watched', () => {
-    const planned = planOf('ports: [{ interface: eth7, k-max: 1kB }, { interface: eth3, k-max: 1kB }, { interface: wan, k-max: 1kB }]');
+    const planned = planOf(
+      'ports: [{ interface: eth7, k-max: 1kB }, { interface: eth3, k-max: 1kB }, { interface: wan, k-max: 1kB }]',
+    );
     expect(planned.ports.map((p) => p.id)).toEqual(['eth3', 'wan']);
     expect(planned.problems).toHaveLength(1);
   });
 
   test('an HTB root and a present loopback are no problem', () => {
-    expect(planOf('ports: [{ interface: eth3, k-max: 1kB }]', { ...FACTS, addresses: [address('2001:db8:ffff::1')] }).problems).toEqual([]);
+    expect(
+      planOf('ports: [{ interface: eth3, k-max: 1kB }]', { ...FACTS, addresses: [address('2001:db8:ffff::1')] })
+        .problems,
+    ).toEqual([]);
   });
 });
 
 describe('PNC-5-b: the table of proxies', () => {
   test('holds what was learned, "none" included', () => {
     const table = learnedTable({ '2001:db8::/32': '2001:db8::9' });
-    table.learned({ carrier: 'isis', source: 'r2.00-01', originator: 'r2', prefixes: [{ prefix: prefix('2001:db8:1::/64'), pnc: false, metric: 10 }] });
+    table.learned({
+      carrier: 'isis',
+      source: 'r2.00-01',
+      originator: 'r2',
+      prefixes: [{ prefix: prefix('2001:db8:1::/64'), pnc: false, metric: 10 }],
+    });
     expect([...planOf(WATCHED, FACTS, table).senderProxies]).toEqual([
       { id: '2001:db8::/32', prefix: prefix('2001:db8::/32'), proxy: address('2001:db8::9') },
       { id: '2001:db8:1::/64', prefix: prefix('2001:db8:1::/64'), proxy: null },
@@ -146,20 +257,40 @@ describe('PNC-5-b: the table of proxies', () => {
       for (const id of deletes) map.delete(id);
     };
     apply();
-    table.learned({ carrier: 'isis', source: 'r2.00-00', originator: 'r2', prefixes: [{ prefix: prefix('10.0.0.0/8'), pnc: true, proxy: address('2001:db8::8'), metric: 1 }] });
+    table.learned({
+      carrier: 'isis',
+      source: 'r2.00-00',
+      originator: 'r2',
+      prefixes: [{ prefix: prefix('10.0.0.0/8'), pnc: true, proxy: address('2001:db8::8'), metric: 1 }],
+    });
     apply();
     expect([...map.values()]).toEqual([...planOf(WATCHED, FACTS, table).senderProxies]);
   });
 
   test('stays empty while no port notifies', () => {
-    expect(senderProxyChanges(intentOf('ports: [{ interface: wan, k-min: 1kB }]'), learnedTable({ '10.0.0.0/8': '2001:db8::9' }).takeChanges())).toEqual({ upserts: [], deletes: [] });
+    expect(
+      senderProxyChanges(
+        intentOf('ports: [{ interface: wan, k-min: 1kB }]'),
+        learnedTable({ '10.0.0.0/8': '2001:db8::9' }).takeChanges(),
+      ),
+    ).toEqual({ upserts: [], deletes: [] });
   });
 });
 
 test.each([
-  ['{ interface: wan, k-max: 200kB }', ['k-max: 200000 B = configured', 'k-min: 100000 B = k-max / 2', 'levels 0-7 from 200000, 300000, 400000, 500000, 600000, 700000, 800000, 900000 B = eight steps from k-max to the qdisc\'s limit, 1000000 B']],
+  [
+    '{ interface: wan, k-max: 200kB }',
+    [
+      'k-max: 200000 B = configured',
+      'k-min: 100000 B = k-max / 2',
+      "levels 0-7 from 200000, 300000, 400000, 500000, 600000, 700000, 800000, 900000 B = eight steps from k-max to the qdisc's limit, 1000000 B",
+    ],
+  ],
   ['{ interface: wan, k-min: 3kB }', ['k-max: none, no notices', 'k-min: 3000 B = configured']],
-  ['{ interface: wan, k-max: 200kB, ecn: off }', ['k-max: 200000 B = configured', 'k-min: none, no CE marking', expect.stringContaining('levels 0-7')]],
+  [
+    '{ interface: wan, k-max: 200kB, ecn: off }',
+    ['k-max: 200000 B = configured', 'k-min: none, no CE marking', expect.stringContaining('levels 0-7')],
+  ],
 ])('the thresholds of %s are explained', (port, lines) => {
   expect(planOf(`ports: [${port}]`).ports[0]!.explanation).toEqual(lines);
 });

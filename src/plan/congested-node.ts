@@ -1,12 +1,28 @@
-// The congested node (PNC §4, §5; LHCNP §5.3, §5.4; FCNP §4): the monitored egress ports with their thresholds, who is told how and how that is built, and the
-// longest-match table of the senders' proxies. Thresholds are computed in thresholds.ts, formats described in fast-cnp.ts and long-haul-cnp.ts.
+// The congested node (PNC §4, §5; LHCNP §5.3, §5.4; FCNP §4): the monitored egress ports with their thresholds, who is
+// told how and how that is built, and the longest-match table of the senders' proxies. Thresholds are computed in
+// thresholds.ts, formats described in fast-cnp.ts and long-haul-cnp.ts.
 import type { Intent, PortIntent } from '../intent/intent.ts';
 import { DEEPEST } from '../intent/rules-ports.ts';
 import type { ForwardingChanges, ForwardingEntry } from '../learned/forwarding.ts';
 import { type Family, formatAddress, isLinkLocal, sameAddress } from '../model/address.ts';
 import { formatPrefix } from '../model/prefix.ts';
-import type { DesiredState, EgressPortPlan, NotifierPlan, OwnAddressPlan, Problem, SenderProxyPlan } from './desired.ts';
-import { type Facts, addressRemedy, findLink, forwardingProblems, interfaceMissing, loopbackProblems, missingFeatures } from './facts.ts';
+import type {
+  DesiredState,
+  EgressPortPlan,
+  NotifierPlan,
+  OwnAddressPlan,
+  Problem,
+  SenderProxyPlan,
+} from './desired.ts';
+import {
+  type Facts,
+  addressRemedy,
+  findLink,
+  forwardingProblems,
+  interfaceMissing,
+  loopbackProblems,
+  missingFeatures,
+} from './facts.ts';
 import { explainInstruction, instructionRows, planLongHaul } from './long-haul-cnp.ts';
 import { planNotifier } from './notifier.ts';
 import { asksForProxies, notifies, planPolicies } from './policy.ts';
@@ -26,14 +42,22 @@ const LEVELS = 8;
 /** Bytes of a queue (struct gnet_stats_queue). */
 const MOST_COUNTED = 0xffff_ffff;
 /** What a port without Long-haul CNPs says of them: nothing, and no flow is left out or waited for. */
-const NO_LONG_HAUL = { instructions: [{ fromBytes: 0, level: 100, action: 'notify', parameter: 0 }], contribution256: 0, deferral256: 0 } as const;
-/** Root qdiscs whose backlog is one number that a program can read. pfifo_fast counts per CPU and reads 0, mq has no queue of its own. */
+const NO_LONG_HAUL = {
+  instructions: [{ fromBytes: 0, level: 100, action: 'notify', parameter: 0 }],
+  contribution256: 0,
+  deferral256: 0,
+} as const;
+/**
+ * Root qdiscs whose backlog is one number that a program can read. pfifo_fast counts per CPU and reads 0, mq has no
+ * queue of its own.
+ */
 const READABLE_ROOTS = new Set(['tbf', 'htb']);
 
 /**
- * Queue depths at which the congestion levels 0 … 7 begin (PNC §4: 3 bits, 7 the highest), bytes: from K_max in eight equal steps towards the depth at
- * which the queue drops, `level n = K_max + n · (limit − K_max) / 8`. Level 7 begins at seven eighths of the way, so that it is
- * reported before packets are lost. The limit is the qdisc's, or 2 · K_max when it has none that is known or none above K_max; at most what the kernel counts in 32 bits.
+ * Queue depths at which the congestion levels 0 … 7 begin (PNC §4: 3 bits, 7 the highest), bytes: from K_max in eight
+ * equal steps towards the depth at which the queue drops, `level n = K_max + n · (limit − K_max) / 8`. Level 7 begins
+ * at seven eighths of the way, so that it is reported before packets are lost. The limit is the qdisc's, or 2 · K_max
+ * when it has none that is known or none above K_max; at most what the kernel counts in 32 bits.
  */
 export function levelThresholds(kMax: number, limitBytes?: number): number[] {
   const limit = Math.min(MOST_COUNTED, limitBytes !== undefined && limitBytes > kMax ? limitBytes : 2 * kMax);
@@ -41,7 +65,10 @@ export function levelThresholds(kMax: number, limitBytes?: number): number[] {
   return Array.from({ length: LEVELS }, (_, level) => Math.floor(kMax + level * step));
 }
 
-type Share = Pick<DesiredState, 'ports' | 'senderProxies' | 'senderPolicies' | 'senderCapabilities' | 'ownAddresses' | 'notifier' | 'problems'>;
+type Share = Pick<
+  DesiredState,
+  'ports' | 'senderProxies' | 'senderPolicies' | 'senderCapabilities' | 'ownAddresses' | 'notifier' | 'problems'
+>;
 
 export function planCongestedNode(intent: Intent, learned: LearnedView, facts: Facts): Share {
   const off = { ports: [], senderProxies: [], senderPolicies: [], senderCapabilities: [], problems: [] };
@@ -51,14 +78,29 @@ export function planCongestedNode(intent: Intent, learned: LearnedView, facts: F
   const ports = intent.ports.flatMap((port) => planPort(port, intent, facts, problems));
   if (!notifies(intent)) return { ...off, ports, problems };
   const notifier = planNotifier(intent);
-  problems.push(...loopbackProblems('ports', facts), ...sourceProblems(notifier, facts), ...proxyProblems(notifier, intent, learned), ...forwardingProblems('ports', familiesSent(intent, notifier, learned), facts));
+  problems.push(
+    ...loopbackProblems('ports', facts),
+    ...sourceProblems(notifier, facts),
+    ...proxyProblems(notifier, intent, learned),
+    ...forwardingProblems('ports', familiesSent(intent, notifier, learned), facts),
+  );
   const proxies = asksForProxies(intent) ? { [Symbol.iterator]: () => learned.forwarding()[Symbol.iterator]() } : [];
-  const told = { senderPolicies: planPolicies(intent), senderCapabilities: planCapabilities(intent, learned), ownAddresses: ownAddresses(intent, facts) };
+  const told = {
+    senderPolicies: planPolicies(intent),
+    senderCapabilities: planCapabilities(intent, learned),
+    ownAddresses: ownAddresses(intent, facts),
+  };
   return { ports, notifier, senderProxies: proxies, ...told, problems };
 }
 
-/** The learned table's difference as changes of senderProxies, in the order in which to apply them. Empty while no notice goes to a proxy. */
-export function senderProxyChanges(intent: Intent, changes: ForwardingChanges): { readonly upserts: readonly SenderProxyPlan[]; readonly deletes: readonly string[] } {
+/**
+ * The learned table's difference as changes of senderProxies, in the order in which to apply them. Empty while no
+ * notice goes to a proxy.
+ */
+export function senderProxyChanges(
+  intent: Intent,
+  changes: ForwardingChanges,
+): { readonly upserts: readonly SenderProxyPlan[]; readonly deletes: readonly string[] } {
   if (!asksForProxies(intent)) return { upserts: [], deletes: [] };
   return { upserts: changes.upserts, deletes: changes.deletes.map(formatPrefix) };
 }
@@ -74,7 +116,12 @@ function planPort(port: PortIntent, intent: Intent, facts: Facts, problems: Prob
     problems.push(unreadableQueue(port, qdisc?.rootKind));
     return [];
   }
-  const thresholds = thresholdsOf(port, { link, qdisc, rttMs: facts.rttMs && (facts.rttMs.get(port.interface) ?? null), longHaul: planLongHaul(intent) !== undefined });
+  const thresholds = thresholdsOf(port, {
+    link,
+    qdisc,
+    rttMs: facts.rttMs && (facts.rttMs.get(port.interface) ?? null),
+    longHaul: planLongHaul(intent) !== undefined,
+  });
   problems.push(...thresholds.problems);
   const intervalNs = nanoseconds(port.measurementIntervalMs);
   const plan = {
@@ -97,7 +144,10 @@ function planPort(port: PortIntent, intent: Intent, facts: Facts, problems: Prob
 }
 
 /** LHCNP-5.5-b, LHCNP-5.5-d, LHCNP-5.7-c: in 1/256, as the program compares. */
-function longHaulOf(intent: Intent, { kMax, rttNs }: Thresholds): Pick<EgressPortPlan, 'instructions' | 'contribution256' | 'deferral256'> {
+function longHaulOf(
+  intent: Intent,
+  { kMax, rttNs }: Thresholds,
+): Pick<EgressPortPlan, 'instructions' | 'contribution256' | 'deferral256'> {
   const { notifications } = intent;
   if (kMax === null || !notifications || !planLongHaul(intent)) return NO_LONG_HAUL;
   const { longHaul } = notifications;
@@ -119,20 +169,32 @@ function unreadableQueue(port: PortIntent, rootKind: string | undefined): Proble
 
 /** Also those declared that the kernel does not have yet: what is for them is not to be taken for lost. */
 function ownAddresses({ router, proxy }: Intent, facts: Facts): OwnAddressPlan[] {
-  const declared = [router.loopback4, router.loopback6, ...(proxy ? proxyAddresses(proxy) : [])].filter((a) => a !== undefined);
+  const declared = [router.loopback4, router.loopback6, ...(proxy ? proxyAddresses(proxy) : [])].filter(
+    (a) => a !== undefined,
+  );
   const all = [...(facts.addresses ?? []).filter((a) => !isLinkLocal(a)), ...declared];
   return [...new Map(all.map((a) => [formatAddress(a), a])).entries()].map(([id, a]) => ({ id, address: a }));
 }
 
-/** Families in which notifications leave this router: those of the proxies, and of the senders that are told directly. */
+/**
+ * Families in which notifications leave this router: those of the proxies, and of the senders that are told directly.
+ */
 function familiesSent(intent: Intent, notifier: NotifierPlan, learned: LearnedView): Set<Family> {
   const policies = intent.notifications?.senders ?? [];
-  const direct = policies.filter(({ order }) => order.some((format) => format !== 'proxy')).map(({ prefix }) => prefix.address.family);
+  const direct = policies
+    .filter(({ order }) => order.some((format) => format !== 'proxy'))
+    .map(({ prefix }) => prefix.address.family);
   if (!asksForProxies(intent)) return new Set(direct);
   const { proxies4, proxies6 } = learned.sizes();
-  // A lack of forwarding should show before a proxy is learned: a router with an IPv6 loopback will notify from that, another is in a network of IPv4 alone.
+  // A lack of forwarding should show before a proxy is learned: a router with an IPv6 loopback will notify from that,
+  // another is in a network of IPv4 alone.
   const expected: Family = notifier.source6 || !notifier.source4 ? 6 : 4;
-  return new Set<Family>([...direct, expected, ...(proxies4 > 0 ? [4 as const] : []), ...(proxies6 > 0 ? [6 as const] : [])]);
+  return new Set<Family>([
+    ...direct,
+    expected,
+    ...(proxies4 > 0 ? [4 as const] : []),
+    ...(proxies6 > 0 ? [6 as const] : []),
+  ]);
 }
 
 function sourceProblems(notifier: NotifierPlan, facts: Facts): Problem[] {
@@ -147,7 +209,10 @@ function sourceProblems(notifier: NotifierPlan, facts: Facts): Problem[] {
 function proxyProblems(notifier: NotifierPlan, intent: Intent, learned: LearnedView): Problem[] {
   if (!asksForProxies(intent)) return [];
   const { proxies4, proxies6 } = learned.sizes();
-  const families = [['ipv4', notifier.source4, proxies4], ['ipv6', notifier.source6, proxies6]] as const;
+  const families = [
+    ['ipv4', notifier.source4, proxies4],
+    ['ipv6', notifier.source6, proxies6],
+  ] as const;
   return families.flatMap(([name, source, proxies]): Problem[] => {
     if (source || proxies === 0) return [];
     const problem = `${proxies} sender prefixes have a proxy with an ${name} address, and this router has no ${name} loopback to notify it from`;
@@ -156,16 +221,31 @@ function proxyProblems(notifier: NotifierPlan, intent: Intent, learned: LearnedV
 }
 
 /** Where the thresholds of a port come from, for `cnpctl show ports`. */
-function explainPort(port: PortIntent, plan: Omit<EgressPortPlan, 'explanation'>, { kMax, rttNs, explanation }: Thresholds, limitBytes?: number): string[] {
+function explainPort(
+  port: PortIntent,
+  plan: Omit<EgressPortPlan, 'explanation'>,
+  { kMax, rttNs, explanation }: Thresholds,
+  limitBytes?: number,
+): string[] {
   if (kMax === null) return [...explanation];
   const interval = `${port.measurementIntervalMs} ms`;
-  const top = limitBytes !== undefined && limitBytes > kMax ? `the qdisc's limit, ${limitBytes} B` : `2 k-max, ${2 * kMax} B`;
+  const top =
+    limitBytes !== undefined && limitBytes > kMax ? `the qdisc's limit, ${limitBytes} B` : `2 k-max, ${2 * kMax} B`;
   const longHaul = plan.deferral256 > 0;
   return [
     ...explanation,
-    ...(port.vEcn === undefined ? [] : [`v-ecn: ${formatPercent(port.vEcn)} of the packets in ${interval} = configured`]),
-    ...(port.vGrowth === undefined ? [] : [`v-growth: ${plan.vGrowthBytes} B in ${interval} = configured ${port.vGrowth} B/s`]),
+    ...(port.vEcn === undefined
+      ? []
+      : [`v-ecn: ${formatPercent(port.vEcn)} of the packets in ${interval} = configured`]),
+    ...(port.vGrowth === undefined
+      ? []
+      : [`v-growth: ${plan.vGrowthBytes} B in ${interval} = configured ${port.vGrowth} B/s`]),
     `levels 0-7 from ${plan.levelBytes.join(', ')} B = eight steps from k-max to ${top}`,
-    ...(longHaul ? [`Long-haul CNP, at most one a flow in ${rttNs === null ? `${port.perFlowIntervalMs} ms = per-flow-interval` : 'one RTT'}:`, ...plan.instructions.map(explainInstruction)] : []),
+    ...(longHaul
+      ? [
+          `Long-haul CNP, at most one a flow in ${rttNs === null ? `${port.perFlowIntervalMs} ms = per-flow-interval` : 'one RTT'}:`,
+          ...plan.instructions.map(explainInstruction),
+        ]
+      : []),
   ];
 }

@@ -1,20 +1,26 @@
-// The desired state of the kernel: what plan computes and reconcile makes true. Plain values, every policy already computed
-// (programs only compare and act). One list an object kind; identity of an object is the field named `id`.
+// The desired state of the kernel: what plan computes and reconcile makes true. Plain values, every policy already
+// computed (programs only compare and act). One list an object kind; identity of an object is the field named `id`.
 //
-// senderProxies may hold a million entries, so it is walked only when somebody iterates over it: at start, after a reload, in the periodic full
-// pass. In between, reconcile is fed by senderProxyChanges (congested-node.ts) from the learned table's difference, and plan() costs
-// nothing that grows with the network.
+// senderProxies may hold a million entries, so it is walked only when somebody iterates over it: at start, after a
+// reload, in the periodic full pass. In between, reconcile is fed by senderProxyChanges (congested-node.ts) from the
+// learned table's difference, and plan() costs nothing that grows with the network.
 import type { IpAddress } from '../model/address.ts';
 import type { LongHaulInstruction, NotificationFormat } from '../model/notification.ts';
 import type { Prefix } from '../model/prefix.ts';
 
 export interface DesiredState {
   readonly ports: readonly EgressPortPlan[];
-  /** Longest-match table of the congested node: sender prefix → where its notice goes. `proxy` null: explicitly none (D5). */
+  /**
+   * Longest-match table of the congested node: sender prefix → where its notice goes. `proxy` null: explicitly none
+   * (D5).
+   */
   readonly senderProxies: Iterable<SenderProxyPlan>;
   readonly notifier?: NotifierPlan;
   readonly proxy?: ProxyPlan;
-  /** What the builder is told of a proxy whose senders are told otherwise than by standard CNPs; the notifier's says the same where there is one. */
+  /**
+   * What the builder is told of a proxy whose senders are told otherwise than by standard CNPs; the notifier's says the
+   * same where there is one.
+   */
   readonly builder?: NotifierPlan;
   readonly guards: readonly GuardPlan[];
   /** What may pass the guards, both directions. */
@@ -23,7 +29,10 @@ export interface DesiredState {
   readonly senderPolicies: readonly SenderPolicyPlan[];
   /** Hosts that have shown not to understand a format. */
   readonly senderCapabilities: readonly SenderCapabilityPlan[];
-  /** END.CON SIDs that the network has advertised, this router's among them: outer sources to which a notification may be wrapped. */
+  /**
+   * END.CON SIDs that the network has advertised, this router's among them: outer sources to which a notification may
+   * be wrapped.
+   */
   readonly endConSids: readonly EndConSidPlan[];
   /** Addresses of this router: a notification may be for itself, and then has no route. */
   readonly ownAddresses?: readonly OwnAddressPlan[];
@@ -54,7 +63,9 @@ export interface EgressPortPlan {
   readonly kMin: number | null;
   /** Bytes; null: no notification. */
   readonly kMax: number | null;
-  /** Level n is reported from levelBytes[n] upwards; levelBytes[0] = kMax; ascending; 8 entries (PNC-4-f, decision D10). */
+  /**
+   * Level n is reported from levelBytes[n] upwards; levelBytes[0] = kMax; ascending; 8 entries (PNC-4-f, decision D10).
+   */
   readonly levelBytes: readonly number[];
   readonly perFlowIntervalNs: number;
   /** Token bucket of the port: notices per second and burst. */
@@ -66,7 +77,10 @@ export interface EgressPortPlan {
   readonly vGrowthBytes: number | null;
   /** The measurement interval. */
   readonly intervalNs: number;
-  /** RTT_est: observation window of deferral and least interval of Long-haul CNPs for one flow; null: not known, perFlowIntervalNs serves. */
+  /**
+   * RTT_est: observation window of deferral and least interval of Long-haul CNPs for one flow; null: not known,
+   * perFlowIntervalNs serves.
+   */
   readonly rttNs: number | null;
   /** What a Long-haul CNP says, ascending in strictness, 1 to 8 rows. */
   readonly instructions: readonly InstructionPlan[];
@@ -117,7 +131,12 @@ export interface TenantsPlan {
   /** This router's SIDs by their tables, and END.CON SIDs of others. */
   readonly sids: readonly EndConSidPlan[];
   /** By ingress interface (0: any) and source (null: any of both families); longest match. */
-  readonly ports: readonly { readonly id: string; readonly ingressIfindex: number; readonly sender: Prefix | null; readonly tenant: number }[];
+  readonly ports: readonly {
+    readonly id: string;
+    readonly ingressIfindex: number;
+    readonly sender: Prefix | null;
+    readonly tenant: number;
+  }[];
   /** There are tenants besides the main table. */
   readonly known: boolean;
 }
@@ -133,7 +152,10 @@ export interface DecapsulationSidPlan {
   readonly table: number | null;
 }
 
-/** Which outer source a tunnel gets: by ingress interface (0: any) and inner source prefix (null: any of both families); longest match. */
+/**
+ * Which outer source a tunnel gets: by ingress interface (0: any) and inner source prefix (null: any of both families);
+ * longest match.
+ */
 export interface TunnelSourcePlan {
   readonly id: string;
   readonly ingressIfindex: number;
@@ -143,14 +165,22 @@ export interface TunnelSourcePlan {
 
 export interface Srv6Plan {
   /**
-   * cnpd's own SIDs: to be seg6local routes with cnpd's protocol number. `installed`: whether the kernel had the SID when the facts were read: it drops the route with an
-   * interface that goes down, and says nothing.
+   * cnpd's own SIDs: to be seg6local routes with cnpd's protocol number. `installed`: whether the kernel had the SID
+   * when the facts were read: it drops the route with an interface that goes down, and says nothing.
    */
-  readonly endCon: readonly { readonly id: string; readonly sid: IpAddress; readonly table: number; readonly installed: boolean }[];
+  readonly endCon: readonly {
+    readonly id: string;
+    readonly sid: IpAddress;
+    readonly table: number;
+    readonly installed: boolean;
+  }[];
   /** All local SIDs that decapsulate: RFC 6040 at tunnel egress. */
   readonly decapsulation: readonly DecapsulationSidPlan[];
   readonly tunnelSources: readonly TunnelSourcePlan[];
-  /** Addresses that tunnels of this router have as outer source before it becomes a SID; the SIDs themselves are among them. */
+  /**
+   * Addresses that tunnels of this router have as outer source before it becomes a SID; the SIDs themselves are among
+   * them.
+   */
   readonly localSources: readonly { readonly id: string; readonly address: IpAddress }[];
   readonly corePorts: readonly { readonly id: string; readonly interface: string; readonly ifindex: number }[];
   /** The interface that cnpd's seg6local routes name: a core port, one that is up if there is one. */
@@ -170,7 +200,13 @@ export interface LearningPlan {
   readonly ageingNs: number;
   readonly reversePathCheck: boolean;
   /** Of the router's ports, those of which something is to be said (bpf/lib/port-roles.h). */
-  readonly ports: readonly { readonly id: string; readonly ifindex: number; readonly link: number; readonly isCore: boolean; readonly share: number }[];
+  readonly ports: readonly {
+    readonly id: string;
+    readonly ifindex: number;
+    readonly link: number;
+    readonly isCore: boolean;
+    readonly share: number;
+  }[];
 }
 
 export interface SenderProxyPlan {

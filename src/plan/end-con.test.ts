@@ -7,8 +7,10 @@ import { plan } from './plan.ts';
 import { learnedTable } from './fixture.ts';
 
 const CON = '{ sid: 2001:db8:c::1, locator: 2001:db8:c::/48 }';
-const CON_B = '{ sid: 2001:db8:c::2, locator: 2001:db8:c::/48, table: 10, interfaces: [eth1, eth2], senders: [2001:db8:7::/64, 10.7.0.0/16] }';
-const srv6 = (endCon: string, rest = ''): ReturnType<typeof intentOf> => intentOf(`srv6:\n  core-ports: [eth3, wan]\n  end-con: [${endCon}]\n${rest}`);
+const CON_B =
+  '{ sid: 2001:db8:c::2, locator: 2001:db8:c::/48, table: 10, interfaces: [eth1, eth2], senders: [2001:db8:7::/64, 10.7.0.0/16] }';
+const srv6 = (endCon: string, rest = ''): ReturnType<typeof intentOf> =>
+  intentOf(`srv6:\n  core-ports: [eth3, wan]\n  end-con: [${endCon}]\n${rest}`);
 const planned = (endCon: string, rest = '', facts: Facts = FACTS) => {
   const result = planSrv6(srv6(endCon, rest), facts);
   if (!result.srv6) throw new Error(result.problems.map((p) => p.problem).join('; '));
@@ -18,47 +20,75 @@ const planned = (endCon: string, rest = '', facts: Facts = FACTS) => {
 describe('END.CON', () => {
   test('FCN-4.2.2-a: is planned as it is declared, with the table it is declared with', () => {
     expect(planned(`${CON}, ${CON_B}`).endCon).toEqual([
-      { id: '2001:db8:c::1', sid: address('2001:db8:c::1'), table: 254, installed: false }, { id: '2001:db8:c::2', sid: address('2001:db8:c::2'), table: 10, installed: false },
+      { id: '2001:db8:c::1', sid: address('2001:db8:c::1'), table: 254, installed: false },
+      { id: '2001:db8:c::2', sid: address('2001:db8:c::2'), table: 10, installed: false },
     ]);
   });
 
   test('FCN-4.2.2-a: one that the kernel has, and one that it has lost', () => {
-    const seg6Local: Facts['seg6Local'] = [{ sid: address('2001:db8:c::2'), length: 128, behavior: 'end.dt6', table: 10 }, { sid: address('2001:db8:c::1'), length: 64, behavior: 'end.dt6', table: 254 }];
-    expect(planned(`${CON}, ${CON_B}`, '', { ...FACTS, seg6Local }).endCon.map((s) => s.installed)).toEqual([false, true]);
+    const seg6Local: Facts['seg6Local'] = [
+      { sid: address('2001:db8:c::2'), length: 128, behavior: 'end.dt6', table: 10 },
+      { sid: address('2001:db8:c::1'), length: 64, behavior: 'end.dt6', table: 254 },
+    ];
+    expect(planned(`${CON}, ${CON_B}`, '', { ...FACTS, seg6Local }).endCon.map((s) => s.installed)).toEqual([
+      false,
+      true,
+    ]);
   });
 
   test('FCN-4.2.2-a: is advertised with its locator and the configured behaviour', () => {
-    expect(sidAdvertisements(srv6(CON, 'code-points: { end-con-behavior: 33000 }\n'))).toMatchObject([{ sid: address('2001:db8:c::1'), behavior: 33000, locator: { length: 48 } }]);
+    expect(sidAdvertisements(srv6(CON, 'code-points: { end-con-behavior: 33000 }\n'))).toMatchObject([
+      { sid: address('2001:db8:c::1'), behavior: 33000, locator: { length: 48 } },
+    ]);
     expect(sidAdvertisements(intentOf(''))).toEqual([]);
   });
 
   test('FCN-4.2.2-c: tunnels get it by interface and inner prefix, each pair a row', () => {
     const { tunnelSources } = planned(`${CON}, ${CON_B}`);
     expect(tunnelSources.map((s) => [s.id, s.ingressIfindex, s.sid.value & 0xffn])).toEqual([
-      ['any interface, any sender', 0, 1n], ['eth1, 2001:db8:7::/64', 2, 2n], ['eth1, 10.7.0.0/16', 2, 2n], ['eth2, 2001:db8:7::/64', 3, 2n], ['eth2, 10.7.0.0/16', 3, 2n],
+      ['any interface, any sender', 0, 1n],
+      ['eth1, 2001:db8:7::/64', 2, 2n],
+      ['eth1, 10.7.0.0/16', 2, 2n],
+      ['eth2, 2001:db8:7::/64', 3, 2n],
+      ['eth2, 10.7.0.0/16', 3, 2n],
     ]);
     expect(tunnelSources[0]!.sender).toBeNull();
   });
 
-  test('FCN-4.2.2-c: this router\'s tunnels are those whose source is an address of it, or a SID', () => {
+  test("FCN-4.2.2-c: this router's tunnels are those whose source is an address of it, or a SID", () => {
     const addresses = ['2001:db8:ffff::1', 'fe80::1', '10.0.0.1', '2001:db8:9::1'].map(address);
-    expect(planned(CON, '', { ...FACTS, addresses }).localSources.map((s) => s.id)).toEqual(['2001:db8:ffff::1', '2001:db8:9::1', '2001:db8:c::1']);
+    expect(planned(CON, '', { ...FACTS, addresses }).localSources.map((s) => s.id)).toEqual([
+      '2001:db8:ffff::1',
+      '2001:db8:9::1',
+      '2001:db8:c::1',
+    ]);
   });
 });
 
 describe('ip sr tunsrc', () => {
   const own = address('2001:db8:ffff::1');
   const problems = (tunnelSource: Facts['tunnelSource'], addresses: Facts['addresses'] = [own]) =>
-    planned(CON, '', { ...FACTS, ...(addresses && { addresses }), ...(tunnelSource !== undefined && { tunnelSource }) }).problems;
+    planned(CON, '', { ...FACTS, ...(addresses && { addresses }), ...(tunnelSource !== undefined && { tunnelSource }) })
+      .problems;
 
   test('FCN-4.2.2-c: a source that is no address of the router and no END.CON keeps END.CON out of the tunnels: a problem, with its remedy', () => {
-    expect(problems(address('2001:db8:c1::5'))).toEqual([{
-      feature: 'srv6', problem: expect.stringContaining('the source 2001:db8:c1::5 (`ip sr tunsrc`), which is no address of this router') as string,
-      remedy: '`ip sr tunsrc set 2001:db8:c::1`, or give the router that address',
-    }]);
+    expect(problems(address('2001:db8:c1::5'))).toEqual([
+      {
+        feature: 'srv6',
+        problem: expect.stringContaining(
+          'the source 2001:db8:c1::5 (`ip sr tunsrc`), which is no address of this router',
+        ) as string,
+        remedy: '`ip sr tunsrc set 2001:db8:c::1`, or give the router that address',
+      },
+    ]);
   });
 
-  test.each([['none', null], ['an address of the router', own], ['its END.CON', address('2001:db8:c::1')], ['what was not read', undefined]])('FCN-4.2.2-c: %s is no problem', (_, source) => {
+  test.each([
+    ['none', null],
+    ['an address of the router', own],
+    ['its END.CON', address('2001:db8:c::1')],
+    ['what was not read', undefined],
+  ])('FCN-4.2.2-c: %s is no problem', (_, source) => {
     expect(problems(source)).toEqual([]);
   });
 
@@ -69,19 +99,27 @@ describe('ip sr tunsrc', () => {
 
 describe('tunnel exits', () => {
   const seg6Local: Facts['seg6Local'] = [
-    { sid: address('2001:db8:d6::1'), length: 128, behavior: 'end.dt6', table: 254 }, { sid: address('2001:db8:d4::1'), length: 128, behavior: 'end.dt4', table: null },
-    { sid: address('2001:db8:c::1'), length: 128, behavior: 'end.dt6', table: 254 }, { sid: address('2001:db8:5::'), length: 64, behavior: 'end.dt6', table: 254 },
+    { sid: address('2001:db8:d6::1'), length: 128, behavior: 'end.dt6', table: 254 },
+    { sid: address('2001:db8:d4::1'), length: 128, behavior: 'end.dt4', table: null },
+    { sid: address('2001:db8:c::1'), length: 128, behavior: 'end.dt6', table: 254 },
+    { sid: address('2001:db8:5::'), length: 64, behavior: 'end.dt6', table: 254 },
   ];
 
   test('FCN-4.2.1-d: are our SIDs and those that somebody else configured, each once', () => {
     expect(planned(CON, '', { ...FACTS, seg6Local }).decapsulation.map((s) => [s.id, s.behavior, s.table])).toEqual([
-      ['2001:db8:c::1', 'end-con', 254], ['2001:db8:d6::1', 'end.dt6', 254], ['2001:db8:d4::1', 'end.dt4', null],
+      ['2001:db8:c::1', 'end-con', 254],
+      ['2001:db8:d6::1', 'end.dt6', 254],
+      ['2001:db8:d4::1', 'end.dt4', null],
     ]);
   });
 
   test('FCN-4.2.1-d: a SID that is no host route is a problem that is told', () => {
     expect(planned(CON, '', { ...FACTS, seg6Local }).problems).toEqual([
-      { feature: 'srv6', problem: expect.stringContaining('2001:db8:5::/64 (end.dt6) is no host route') as string, remedy: 'configure it as 2001:db8:5::/128' },
+      {
+        feature: 'srv6',
+        problem: expect.stringContaining('2001:db8:5::/64 (end.dt6) is no host route') as string,
+        remedy: 'configure it as 2001:db8:5::/128',
+      },
     ]);
   });
 });
@@ -96,7 +134,10 @@ describe('what goes with it', () => {
 
   test('FCN-4.2.1-a, FCN-4.2.1-c: ECN mode; RFC 2983: DSCP model', () => {
     expect(planned(CON)).toMatchObject({ ecnMode: 'normal', dscp: { kind: 'pipe', outerDscp: null } });
-    expect(planned(CON, '  ecn: compatibility\n  dscp: { pipe: 46 }\n')).toMatchObject({ ecnMode: 'compatibility', dscp: { kind: 'pipe', outerDscp: 46 } });
+    expect(planned(CON, '  ecn: compatibility\n  dscp: { pipe: 46 }\n')).toMatchObject({
+      ecnMode: 'compatibility',
+      dscp: { kind: 'pipe', outerDscp: 46 },
+    });
     expect(planned(CON, '  dscp: uniform\n').dscp).toEqual({ kind: 'uniform' });
   });
 
@@ -106,9 +147,21 @@ describe('what goes with it', () => {
   });
 
   test.each<readonly [string, Partial<Facts>, RegExp]>([
-    ['a core port that is not there', { links: FACTS.links.filter((l) => l.name !== 'wan') }, /interface wan does not exist/],
-    ['a core port without Ethernet', { links: FACTS.links.map((l) => (l.name === 'wan' ? { ...l, etherLike: false } : l)) }, /wan has no Ethernet header/],
-    ['a SID that is an address', { addresses: [address('2001:db8:c::1')] }, /2001:db8:c::1 is END.CON and an address of this router/],
+    [
+      'a core port that is not there',
+      { links: FACTS.links.filter((l) => l.name !== 'wan') },
+      /interface wan does not exist/,
+    ],
+    [
+      'a core port without Ethernet',
+      { links: FACTS.links.map((l) => (l.name === 'wan' ? { ...l, etherLike: false } : l)) },
+      /wan has no Ethernet header/,
+    ],
+    [
+      'a SID that is an address',
+      { addresses: [address('2001:db8:c::1')] },
+      /2001:db8:c::1 is END.CON and an address of this router/,
+    ],
     ['no forwarding', { forwarding: { 4: true, 6: false } }, /does not forward IPv6/],
   ])('%s is a problem, and the rest is done', (_, facts, problem) => {
     const result = planned(CON, '', { ...FACTS, ...facts });
@@ -118,11 +171,22 @@ describe('what goes with it', () => {
 
   test('an interface of a SID that is not there is a problem, its other rows are planned', () => {
     const result = planned('{ sid: 2001:db8:c::2, locator: 2001:db8:c::/48, interfaces: [eth1, eth77] }');
-    expect([result.tunnelSources.length, result.problems.map((p) => p.problem)]).toEqual([1, ['interface eth77 does not exist']]);
+    expect([result.tunnelSources.length, result.problems.map((p) => p.problem)]).toEqual([
+      1,
+      ['interface eth77 does not exist'],
+    ]);
   });
 
   test('a kernel without seg6local is a problem, and nothing is planned', () => {
     const features = [{ name: 'seg6local', ok: false, detail: 'EINVAL', remedy: 'boot another kernel' }];
-    expect(planSrv6(srv6(CON), { ...FACTS, features })).toEqual({ problems: [{ feature: 'srv6', problem: expect.stringContaining('lacks seg6local') as string, remedy: 'boot another kernel' }] });
+    expect(planSrv6(srv6(CON), { ...FACTS, features })).toEqual({
+      problems: [
+        {
+          feature: 'srv6',
+          problem: expect.stringContaining('lacks seg6local') as string,
+          remedy: 'boot another kernel',
+        },
+      ],
+    });
   });
 });

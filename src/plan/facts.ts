@@ -1,4 +1,5 @@
-// What is true of this machine, as plan sees it: plain values that the daemon gathers from rtnetlink and the kernel probe.
+// What is true of this machine, as plan sees it: plain values that the daemon gathers from rtnetlink and the kernel
+// probe.
 import type { Intent } from '../intent/intent.ts';
 import { type Family, type IpAddress, formatAddress } from '../model/address.ts';
 import type { DecapsulationBehavior, Problem } from './desired.ts';
@@ -46,7 +47,10 @@ export interface Facts {
   readonly addresses?: readonly IpAddress[];
   /** Whether packets are forwarded, by family; absent when not known, and then not checked. */
   readonly forwarding?: Readonly<Record<Family, boolean>>;
-  /** RTT measured through a port, by the name of its interface (STAMP, RFC 8762); a port that is missing has not been measured yet. Absent: nobody measures. */
+  /**
+   * RTT measured through a port, by the name of its interface (STAMP, RFC 8762); a port that is missing has not been
+   * measured yet. Absent: nobody measures.
+   */
   readonly rttMs?: ReadonlyMap<string, number>;
   /** Local SIDs of the kernel that decapsulate, whoever configured them; absent: not read. */
   readonly seg6Local?: readonly Seg6LocalFact[];
@@ -62,7 +66,10 @@ export interface Seg6LocalFact {
   /** Of its destination. */
   readonly length: number;
   readonly behavior: Exclude<DecapsulationBehavior, 'end-con'>;
-  /** Table of its look-up; null when it has none or means a VRF, or when the kernel must count its packets: then the kernel decapsulates. */
+  /**
+   * Table of its look-up; null when it has none or means a VRF, or when the kernel must count its packets: then the
+   * kernel decapsulates.
+   */
   readonly table: number | null;
 }
 
@@ -82,9 +89,20 @@ const loopbackIsDown = (facts: Facts): boolean => findLink(facts, LOOPBACK)?.up 
 
 /** Notifications are built on the loopback interface, and a CNP's way may begin there. */
 export const loopbackProblems = (feature: string, facts: Facts): Problem[] =>
-  loopbackIsDown(facts) ? [{ feature, problem: `the loopback interface ${LOOPBACK} is down, on which cnpd's programs work`, remedy: `\`ip link set ${LOOPBACK} up\`` }] : [];
+  loopbackIsDown(facts)
+    ? [
+        {
+          feature,
+          problem: `the loopback interface ${LOOPBACK} is down, on which cnpd's programs work`,
+          remedy: `\`ip link set ${LOOPBACK} up\``,
+        },
+      ]
+    : [];
 
-/** What gives the router an address. The kernel takes the IPv6 addresses from an interface that goes down, and does not give them back. */
+/**
+ * What gives the router an address. The kernel takes the IPv6 addresses from an interface that goes down, and does not
+ * give them back.
+ */
 export function addressRemedy(address: IpAddress, facts: Facts): string {
   const add = `\`ip address add ${formatAddress(address)}/${address.family === 4 ? 32 : 128} dev ${LOOPBACK}\``;
   return loopbackIsDown(facts) ? `\`ip link set ${LOOPBACK} up\`, then ${add}` : add;
@@ -108,18 +126,28 @@ export function missingFeatures(part: keyof typeof NEEDS, facts: Facts): Problem
     const missing = found.filter((feature) => feature?.ok === false);
     if (missing.length < alternatives.length) return [];
     const [{ detail, remedy }] = missing as [KernelFeatureFact];
-    return [{ feature: part, problem: `this kernel lacks ${alternatives.join(' and ')}, which ${part} cannot do without: ${detail}`, remedy }];
+    return [
+      {
+        feature: part,
+        problem: `this kernel lacks ${alternatives.join(' and ')}, which ${part} cannot do without: ${detail}`,
+        remedy,
+      },
+    ];
   });
 }
 
-export const findLink = (facts: Facts, name: string): LinkFact | undefined => facts.links.find((link) => link.name === name);
+export const findLink = (facts: Facts, name: string): LinkFact | undefined =>
+  facts.links.find((link) => link.name === name);
 
 /**
- * Where RoCEv2 of this domain may pass: all Ethernet-like interfaces but the carriers' own, on which only routing protocols speak, and the border ports: what comes from
- * outside teaches nothing.
+ * Where RoCEv2 of this domain may pass: all Ethernet-like interfaces but the carriers' own, on which only routing
+ * protocols speak, and the border ports: what comes from outside teaches nothing.
  */
 export function roceLinks(facts: Facts, { isis, ospfv2, ospfv3, borderPorts }: Intent): LinkFact[] {
-  const own = new Set([...borderPorts, ...[isis, ...(ospfv2?.areas ?? []), ...(ospfv3?.areas ?? [])].map((link) => link?.interface)]);
+  const own = new Set([
+    ...borderPorts,
+    ...[isis, ...(ospfv2?.areas ?? []), ...(ospfv3?.areas ?? [])].map((link) => link?.interface),
+  ]);
   return facts.links.filter((link) => link.etherLike && !own.has(link.name));
 }
 

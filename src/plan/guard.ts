@@ -1,5 +1,6 @@
-// The border guard (PNC §6, FCNP §5, LHCNP §9): interfaces to outside the domain, at which notifications are dropped in both directions, whatever their
-// format, unless an allow-list names them. It needs neither a proxy nor a monitored port: a border router may be there for that alone.
+// The border guard (PNC §6, FCNP §5, LHCNP §9): interfaces to outside the domain, at which notifications are dropped in
+// both directions, whatever their format, unless an allow-list names them. It needs neither a proxy nor a monitored
+// port: a border router may be there for that alone.
 import type { Intent } from '../intent/intent.ts';
 import { formatPrefix } from '../model/prefix.ts';
 import type { DesiredState, GuardAllowPlan } from './desired.ts';
@@ -13,13 +14,28 @@ export function planGuard(intent: Intent, facts: Facts): Pick<DesiredState, 'gua
   const guards = intent.borderPorts.flatMap((name) => {
     const link = findLink(facts, name);
     if (!link) problems.push(interfaceMissing('border-ports', name));
-    return link ? [{
-      id: name, interface: name, ifindex: link.ifindex, udpPort: codePoints['pnc-udp-port'], fastCnpOption: codePoints['fast-cnp-option'],
-      fastCnpIoamOption: codePoints['fast-cnp-ioam-option'], longHaulIcmpv6Type: codePoints['long-haul-icmpv6-type'],
-    }] : [];
+    return link
+      ? [
+          {
+            id: name,
+            interface: name,
+            ifindex: link.ifindex,
+            udpPort: codePoints['pnc-udp-port'],
+            fastCnpOption: codePoints['fast-cnp-option'],
+            fastCnpIoamOption: codePoints['fast-cnp-ioam-option'],
+            longHaulIcmpv6Type: codePoints['long-haul-icmpv6-type'],
+          },
+        ]
+      : [];
   });
   return { guards, guardAllow: allowed(intent), problems };
 }
 
 const allowed = ({ borderAllow }: Intent): GuardAllowPlan[] =>
-  (['inbound', 'outbound'] as const).flatMap((direction) => (borderAllow?.[direction] ?? []).map((prefix) => ({ id: `${direction} ${formatPrefix(prefix)}`, direction, prefix })));
+  (['inbound', 'outbound'] as const).flatMap((direction) =>
+    (borderAllow?.[direction] ?? []).map((prefix) => ({
+      id: `${direction} ${formatPrefix(prefix)}`,
+      direction,
+      prefix,
+    })),
+  );

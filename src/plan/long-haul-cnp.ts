@@ -1,12 +1,14 @@
-// Long-haul CNP (LHCNP §5.5, §6): what it says at which depth of the queue, how it is built, and which connections' Queue Pairs it needs. When it is sent is
-// the detector's business (bpf/egress.bpf.c), whom it may be sent to that of the policies (policy.ts).
+// Long-haul CNP (LHCNP §5.5, §6): what it says at which depth of the queue, how it is built, and which connections'
+// Queue Pairs it needs. When it is sent is the detector's business (bpf/egress.bpf.c), whom it may be sent to that of
+// the policies (policy.ts).
 import type { Intent, NotificationsIntent } from '../intent/intent.ts';
 import type { NotificationFormat } from '../model/notification.ts';
 import type { InstructionPlan, LongHaulPlan } from './desired.ts';
 
 type LongHaulIntent = NotificationsIntent['longHaul'];
 
-export const isLongHaul = (format: NotificationFormat): boolean => format === 'long-haul-icmpv6' || format === 'long-haul-roce';
+export const isLongHaul = (format: NotificationFormat): boolean =>
+  format === 'long-haul-icmpv6' || format === 'long-haul-roce';
 
 /** Pause has 16 bits of microseconds (LHCNP-6.1-i, A10). */
 const LONGEST_PAUSE_US = 65_535;
@@ -15,32 +17,51 @@ const UNKNOWN_RTT_PAUSE_US = 10_000;
 /** Depths are 32 bits; the largest of them means "only by escalation". */
 const DEEPEST_ROW = 0xffff_fffe;
 
-const pauseOf = (rttNs: number | null): number => (rttNs === null ? UNKNOWN_RTT_PAUSE_US : Math.min(LONGEST_PAUSE_US, Math.max(1, Math.ceil(rttNs / 1000))));
+const pauseOf = (rttNs: number | null): number =>
+  rttNs === null ? UNKNOWN_RTT_PAUSE_US : Math.min(LONGEST_PAUSE_US, Math.max(1, Math.ceil(rttNs / 1000)));
 
 /**
- * The rows of a port, ascending in strictness (LHCNP-5.5-d, LHCNP-5.7-e): first what is said when V_ecn or V_growth is exceeded below K_max, then by depth in
- * multiples of K_max, then the steps of an escalation, which no depth alone leads to (LHCNP-5.5.1-d).
+ * The rows of a port, ascending in strictness (LHCNP-5.5-d, LHCNP-5.7-e): first what is said when V_ecn or V_growth is
+ * exceeded below K_max, then by depth in multiples of K_max, then the steps of an escalation, which no depth alone
+ * leads to (LHCNP-5.5.1-d).
  */
 export function instructionRows(longHaul: LongHaulIntent, kMax: number, rttNs: number | null): InstructionPlan[] {
   return [
     { fromBytes: 0, ...longHaul.early },
-    ...longHaul.severity.map(({ kMaxRatio, ...row }) => ({ fromBytes: Math.min(DEEPEST_ROW, Math.floor((kMax * Math.round(kMaxRatio * 1000)) / 1000)), ...row })),
-    ...longHaul.escalation.map(({ level, action, parameter }) => ({ fromBytes: null, level, action, parameter: parameter === 'rtt' ? pauseOf(rttNs) : parameter })),
+    ...longHaul.severity.map(({ kMaxRatio, ...row }) => ({
+      fromBytes: Math.min(DEEPEST_ROW, Math.floor((kMax * Math.round(kMaxRatio * 1000)) / 1000)),
+      ...row,
+    })),
+    ...longHaul.escalation.map(({ level, action, parameter }) => ({
+      fromBytes: null,
+      level,
+      action,
+      parameter: parameter === 'rtt' ? pauseOf(rttNs) : parameter,
+    })),
   ];
 }
 
-/** Undefined when no policy orders one (LHCNP-6-a: each of the two formats is supported, and used where it is ordered). */
+/**
+ * Undefined when no policy orders one (LHCNP-6-a: each of the two formats is supported, and used where it is ordered).
+ */
 export function planLongHaul(intent: Intent): LongHaulPlan | undefined {
   return intent.notifications?.senders.some(({ order }) => order.some(isLongHaul)) ? builderOf(intent) : undefined;
 }
 
 /** The same for all who order one: policies, and prefixes of the proxy. */
 export const planLongHaulBuilder = (intent: Intent): LongHaulPlan | undefined =>
-  planLongHaul(intent) ?? (intent.proxy?.senders.some(({ format }) => format !== 'standard-cnp' && isLongHaul(format)) ? builderOf(intent) : undefined);
+  planLongHaul(intent) ??
+  (intent.proxy?.senders.some(({ format }) => format !== 'standard-cnp' && isLongHaul(format))
+    ? builderOf(intent)
+    : undefined);
 
 /** Without `notifications` a proxy's have no objects and no padding. */
 function builderOf({ notifications, codePoints }: Intent): LongHaulPlan {
-  const { disclose, objects, padToCnp } = notifications?.longHaul ?? { disclose: false, objects: { timestamp: false }, padToCnp: false };
+  const { disclose, objects, padToCnp } = notifications?.longHaul ?? {
+    disclose: false,
+    objects: { timestamp: false },
+    padToCnp: false,
+  };
   return {
     icmpv6Type: codePoints['long-haul-icmpv6-type'],
     objectClass: codePoints['long-haul-object-class'],

@@ -21,10 +21,16 @@ describe('the builder of a proxy', () => {
   test('PNC-1-a: builds what the prefixes ask for, from the loopback addresses', () => {
     const { builder, notifier, ports, proxy: planned } = planOf(proxy('standard-cnp', 'fast-cnp'));
     expect([notifier, ports, planned!.instructions]).toEqual([undefined, [], undefined]);
-    expect(builder).toMatchObject({ source6: { family: 6 }, source4: { family: 4 }, fastCnp: { option: 0x9e, icrc: 'cover' } });
+    expect(builder).toMatchObject({
+      source6: { family: 6 },
+      source4: { family: 4 },
+      fastCnp: { option: 0x9e, icrc: 'cover' },
+    });
     expect(builder).not.toHaveProperty('longHaul');
     const longHaul = planOf(proxy('long-haul-roce'));
-    expect(longHaul.builder).toMatchObject({ longHaul: { icmpv6Type: 200, disclose: false, timestamp: false, deviceId: null, pathId: null, padToCnp: false } });
+    expect(longHaul.builder).toMatchObject({
+      longHaul: { icmpv6Type: 200, disclose: false, timestamp: false, deviceId: null, pathId: null, padToCnp: false },
+    });
     expect(longHaul.proxy!.instructions).toHaveLength(8);
   });
 
@@ -35,23 +41,45 @@ describe('the builder of a proxy', () => {
   });
 
   test('a kernel that cannot run it serves those whom the proxy can tell alone, and that is a problem', () => {
-    const facts = { ...FACTS, features: [{ name: 'cast-to-kern-ctx', ok: false, detail: 'Linux 6.1', remedy: 'update' }] } as typeof FACTS;
+    const facts = {
+      ...FACTS,
+      features: [{ name: 'cast-to-kern-ctx', ok: false, detail: 'Linux 6.1', remedy: 'update' }],
+    } as typeof FACTS;
     const { builder, proxy: planned, problems } = planOf(proxy('standard-cnp', 'fast-cnp'), facts);
     expect([builder, planned!.senders.map(({ format }) => format)]).toEqual([undefined, ['standard-cnp']]);
-    expect(problems).toMatchObject([{ feature: 'proxy', problem: expect.stringMatching(/Linux 6\.1/), remedy: 'update' }]);
+    expect(problems).toMatchObject([
+      { feature: 'proxy', problem: expect.stringMatching(/Linux 6\.1/), remedy: 'update' },
+    ]);
   });
 });
 
 describe('what a Long-haul CNP of a proxy says', () => {
   const rows = (severity: string): unknown[] =>
-    instructionsByLevel(intentOf(`${PORT}notifications: { senders: [{ prefix: 2001:db8::/48, order: [proxy] }], long-haul: { severity: [${severity}] } }\n`)).map(({ level, action, parameter }) => `${level} ${action} ${parameter}`);
+    instructionsByLevel(
+      intentOf(
+        `${PORT}notifications: { senders: [{ prefix: 2001:db8::/48, order: [proxy] }], long-haul: { severity: [${severity}] } }\n`,
+      ),
+    ).map(({ level, action, parameter }) => `${level} ${action} ${parameter}`);
 
   test('is by default the rows from 1, 1.25 and 1.5 of K_max, at levels 0, 2 and 4', () => {
-    expect(instructionsByLevel(intentOf('')).map(({ level, parameter }) => [level, parameter])).toEqual([[180, 30], [180, 30], [205, 40], [205, 40], [230, 50], [230, 50], [230, 50], [230, 50]]);
+    expect(instructionsByLevel(intentOf('')).map(({ level, parameter }) => [level, parameter])).toEqual([
+      [180, 30],
+      [180, 30],
+      [205, 40],
+      [205, 40],
+      [230, 50],
+      [230, 50],
+      [230, 50],
+      [230, 50],
+    ]);
   });
 
   test('follows the rows of the file, each from the level on whose queue it is for', () => {
     const [first, second] = ['150 rate-reduce 10', '200 rate-reduce 20'];
-    expect(rows('{ from: 1, level: 150, action: rate-reduce, parameter: 10 }, { from: 1.25, level: 200, action: rate-reduce, parameter: 20 }, { from: 1.875, level: 240, action: rate-reduce, parameter: 70 }')).toEqual([first, first, second, second, second, second, second, '240 rate-reduce 70']);
+    expect(
+      rows(
+        '{ from: 1, level: 150, action: rate-reduce, parameter: 10 }, { from: 1.25, level: 200, action: rate-reduce, parameter: 20 }, { from: 1.875, level: 240, action: rate-reduce, parameter: 70 }',
+      ),
+    ).toEqual([first, first, second, second, second, second, second, '240 rate-reduce 70']);
   });
 });

@@ -1,4 +1,5 @@
-// How notifications are built here: by a congested node about the packets of its ports, and by a proxy whose senders understand more than a standard CNP (PNC §1), with one builder.
+// How notifications are built here: by a congested node about the packets of its ports, and by a proxy whose senders
+// understand more than a standard CNP (PNC §1), with one builder.
 import type { Intent } from '../intent/intent.ts';
 import { LONG_HAUL_DEFAULTS } from '../intent/build-notifications.ts';
 import type { LongHaulInstruction } from '../model/notification.ts';
@@ -18,8 +19,14 @@ export function planNotifier(intent: Intent): NotifierPlan {
   };
 }
 
-/** The builder of a proxy. Absent: its senders are told by standard CNPs alone, or this kernel cannot build anything else, which is a problem. */
-export function planProxyBuilder(intent: Intent, facts: Facts): { readonly builder?: NotifierPlan; readonly problems: readonly Problem[] } {
+/**
+ * The builder of a proxy. Absent: its senders are told by standard CNPs alone, or this kernel cannot build anything
+ * else, which is a problem.
+ */
+export function planProxyBuilder(
+  intent: Intent,
+  facts: Facts,
+): { readonly builder?: NotifierPlan; readonly problems: readonly Problem[] } {
   if (!intent.proxy?.senders.some(({ format }) => format !== 'standard-cnp')) return { problems: [] };
   const missing = missingFeatures('ports', facts).map((problem) => ({ ...problem, feature: 'proxy' }));
   if (missing.length > 0) return { problems: missing };
@@ -30,8 +37,9 @@ export function planProxyBuilder(intent: Intent, facts: Facts): { readonly build
 const LEVELS = 8;
 
 /**
- * What a Long-haul CNP says about a notice of level 0 … 7: the row of `notifications.long-haul.severity` for a queue of (1 + level / 8) × K_max, where the level begins when the queue drops
- * at twice K_max. A proxy does not see the queue, so it neither escalates nor sends Resume: a sender recovers by itself (LHCNP-5.6-f).
+ * What a Long-haul CNP says about a notice of level 0 … 7: the row of `notifications.long-haul.severity` for a queue of
+ * (1 + level / 8) × K_max, where the level begins when the queue drops at twice K_max. A proxy does not see the queue,
+ * so it neither escalates nor sends Resume: a sender recovers by itself (LHCNP-5.6-f).
  */
 export function instructionsByLevel({ notifications }: Intent): LongHaulInstruction[] {
   const { severity } = notifications?.longHaul ?? LONG_HAUL_DEFAULTS;

@@ -16,22 +16,59 @@ const PROXY = [
   '  accept-from: ["2001:db8:ffff::/48"]',
   '',
 ].join('\n');
-const withoutBpf: Facts = { ...FACTS, features: ['tcx', 'clsact'].map((name) => ({ name, ok: false, detail: 'EINVAL', remedy: 'boot Linux 6.6 or newer' })) };
+const withoutBpf: Facts = {
+  ...FACTS,
+  features: ['tcx', 'clsact'].map((name) => ({ name, ok: false, detail: 'EINVAL', remedy: 'boot Linux 6.6 or newer' })),
+};
 
 test('PNC-6-f, A13: an intent that declares nothing changes nothing', () => {
-  expect(plan(intentOf(''), learnedTable({ '2001:db8:1::/64': '2001:db8::9' }), FACTS)).toEqual({ ports: [], senderProxies: [], senderPolicies: [], senderCapabilities: [], endConSids: [], guards: [], problems: [] });
+  expect(plan(intentOf(''), learnedTable({ '2001:db8:1::/64': '2001:db8::9' }), FACTS)).toEqual({
+    ports: [],
+    senderProxies: [],
+    senderPolicies: [],
+    senderCapabilities: [],
+    endConSids: [],
+    guards: [],
+    problems: [],
+  });
 });
 
 test('the example of the documentation plans every feature', () => {
   const loaded = loadIntent(readFileSync(new URL('../../docs/cnpd.yaml', import.meta.url), 'utf8'), 'cnpd.yaml');
   if (!loaded.ok) throw new Error('docs/cnpd.yaml is not valid');
-  const links = ['eth1', 'eth2', 'eth3', 'eth4', 'eth9'].map((name, i) => ({ name, ifindex: 10 + i, up: true, kind: 'veth', etherLike: true }));
+  const links = ['eth1', 'eth2', 'eth3', 'eth4', 'eth9'].map((name, i) => ({
+    name,
+    ifindex: 10 + i,
+    up: true,
+    kind: 'veth',
+    etherLike: true,
+  }));
   const qdiscs = [11, 12, 13].map((ifindex) => ({ ifindex, rootKind: 'tbf', limitBytes: 32_000_000 }));
-  const desired = plan(loaded.value, learnedTable(), { links, qdiscs, features: [], rttMs: new Map([['eth2', 5], ['eth4', 5]]) });
+  const desired = plan(loaded.value, learnedTable(), {
+    links,
+    qdiscs,
+    features: [],
+    rttMs: new Map([
+      ['eth2', 5],
+      ['eth4', 5],
+    ]),
+  });
   expect(desired.problems).toEqual([]);
-  expect([desired.ports.length, desired.proxy?.senders.length, desired.guards.length, desired.notifier?.udpPort]).toEqual([3, 2, 1, 1021]);
-  expect([desired.senderPolicies.length, desired.queuePairs?.senders.length, desired.notifier?.fastCnp?.option, desired.notifier?.longHaul?.icmpv6Type]).toEqual([3, 2, 158, 200]);
-  expect(desired.srv6?.endCon).toEqual([{ id: '2001:db8:c::1', sid: address('2001:db8:c::1'), table: 254, installed: false }]);
+  expect([
+    desired.ports.length,
+    desired.proxy?.senders.length,
+    desired.guards.length,
+    desired.notifier?.udpPort,
+  ]).toEqual([3, 2, 1, 1021]);
+  expect([
+    desired.senderPolicies.length,
+    desired.queuePairs?.senders.length,
+    desired.notifier?.fastCnp?.option,
+    desired.notifier?.longHaul?.icmpv6Type,
+  ]).toEqual([3, 2, 158, 200]);
+  expect(desired.srv6?.endCon).toEqual([
+    { id: '2001:db8:c::1', sid: address('2001:db8:c::1'), table: 254, installed: false },
+  ]);
 });
 
 describe('the proxy', () => {
@@ -53,7 +90,11 @@ describe('the proxy', () => {
         perFlowIntervalNs: 50_000,
         noticesPerSecond: 2000,
         burst: 200,
-        interfaces: ['eth1', 'eth2', 'eth3', 'wan', 'cnpd-isis'].map((name, i) => ({ id: name, interface: name, ifindex: i + 2 })),
+        interfaces: ['eth1', 'eth2', 'eth3', 'wan', 'cnpd-isis'].map((name, i) => ({
+          id: name,
+          interface: name,
+          ifindex: i + 2,
+        })),
       },
       problems: [],
     });
@@ -62,16 +103,20 @@ describe('the proxy', () => {
   test('of a router that is a congested node too takes its own notices', () => {
     const { proxy } = planProxy(intentOf(`${PROXY}ports: [{ interface: wan, k-max: 100kB }]\n`), FACTS);
     expect(proxy?.acceptFrom.map((s) => s.id)).toEqual(['2001:db8:ffff::/48', '2001:db8:ffff::1/128']);
-    expect(planProxy(intentOf(`${PROXY}ports: [{ interface: wan, k-min: 100kB }]\n`), FACTS).proxy?.acceptFrom).toHaveLength(1);
+    expect(
+      planProxy(intentOf(`${PROXY}ports: [{ interface: wan, k-min: 100kB }]\n`), FACTS).proxy?.acceptFrom,
+    ).toHaveLength(1);
   });
 
   test('says when the kernel does not forward what it sends', () => {
     const { problems } = planProxy(intentOf(PROXY), { ...FACTS, forwarding: { 4: false, 6: true } });
-    expect(problems).toEqual([{ feature: 'proxy', problem: expect.stringContaining('IPv4'), remedy: '`sysctl -w net.ipv4.ip_forward=1`' }]);
+    expect(problems).toEqual([
+      { feature: 'proxy', problem: expect.stringContaining('IPv4'), remedy: '`sysctl -w net.ipv4.ip_forward=1`' },
+    ]);
     expect(planProxy(intentOf(PROXY), { ...FACTS, forwarding: { 4: true, 6: true } }).problems).toEqual([]);
   });
 
-  test('leaves the carrier\'s own interface alone', () => {
+  test("leaves the carrier's own interface alone", () => {
     const { proxy } = planProxy(intentOf(`${PROXY}isis: { system-id: 0000.0000.c001, area: 49.0001 }\n`), FACTS);
     expect(proxy!.interfaces.map((i) => i.interface)).toEqual(['eth1', 'eth2', 'eth3', 'wan']);
   });
@@ -79,33 +124,48 @@ describe('the proxy', () => {
   test('takes only the interfaces that are declared, and names those that it cannot take', () => {
     const { proxy, problems } = planProxy(intentOf(`${PROXY}  interfaces: [eth2, eth7, lo]\n`), FACTS);
     expect(proxy!.interfaces).toEqual([{ id: 'eth2', interface: 'eth2', ifindex: 3 }]);
-    expect(problems.map((p) => p.problem)).toEqual(['interface eth7 does not exist', expect.stringMatching(/^lo has no Ethernet header/)]);
+    expect(problems.map((p) => p.problem)).toEqual([
+      'interface eth7 does not exist',
+      expect.stringMatching(/^lo has no Ethernet header/),
+    ]);
   });
 
   test('an address of each family: both are planned, and each has to be this router’s own', () => {
     const both = intentOf(PROXY.replace('address: 2001:db8:ffff::1', 'address: [2001:db8:ffff::1, 192.0.2.1]'));
     const [v6, v4] = [address('2001:db8:ffff::1'), address('192.0.2.1')];
-    const own = (...addresses: IpAddress[]): string[] => planProxy(both, { ...FACTS, addresses }).problems.map(({ problem }) => problem);
+    const own = (...addresses: IpAddress[]): string[] =>
+      planProxy(both, { ...FACTS, addresses }).problems.map(({ problem }) => problem);
     expect(planProxy(both, FACTS).proxy).toMatchObject({ address: v6, otherAddress: v4 });
     expect(own(v6, v4)).toEqual([]);
-    expect(own(v6)).toEqual([expect.stringMatching(/^192\.0\.2\.1, the proxy's address, is no address of this router/)]);
+    expect(own(v6)).toEqual([
+      expect.stringMatching(/^192\.0\.2\.1, the proxy's address, is no address of this router/),
+    ]);
     expect(own(v4)).toEqual([expect.stringMatching(/^2001:db8:ffff::1, the proxy's address/)]);
   });
 
   test.each<readonly [string, Facts, RegExp, boolean]>([
     ['no interface', { ...FACTS, links: [FACTS.links[0]!] }, /no Ethernet-like interface/, true],
-    ['an address that is not ours', { ...FACTS, addresses: [address('2001:db8::99')] }, /2001:db8:ffff::1, the proxy's address, is no address of this router/, true],
+    [
+      'an address that is not ours',
+      { ...FACTS, addresses: [address('2001:db8::99')] },
+      /2001:db8:ffff::1, the proxy's address, is no address of this router/,
+      true,
+    ],
     ['a kernel without eBPF in tc', withoutBpf, /lacks tcx and clsact, which proxy cannot do without: EINVAL/, false],
   ])('says what is wrong: %s', (_claim, facts, problem, planned) => {
     const result = planProxy(intentOf(PROXY), facts);
-    expect(result.problems).toEqual([{ feature: 'proxy', problem: expect.stringMatching(problem), remedy: expect.stringMatching(/./) }]);
+    expect(result.problems).toEqual([
+      { feature: 'proxy', problem: expect.stringMatching(problem), remedy: expect.stringMatching(/./) },
+    ]);
     expect(result.proxy !== undefined).toBe(planned);
   });
 });
 
 describe('the border guard', () => {
   test('PNC-6-c, PNC-6-d: is at every border port, without a proxy and without watched ports', () => {
-    expect(planGuard(intentOf('border-ports: [eth1, wan]\ncode-points: { pnc-udp-port: 1022 }\n'), FACTS)).toMatchObject({
+    expect(
+      planGuard(intentOf('border-ports: [eth1, wan]\ncode-points: { pnc-udp-port: 1022 }\n'), FACTS),
+    ).toMatchObject({
       guards: [
         { id: 'eth1', interface: 'eth1', ifindex: 2, udpPort: 1022 },
         { id: 'wan', interface: 'wan', ifindex: 5, udpPort: 1022 },
@@ -117,20 +177,41 @@ describe('the border guard', () => {
   test('an interface that is not there is a problem, the others are guarded', () => {
     const { guards, problems } = planGuard(intentOf('border-ports: [eth7, eth1]'), FACTS);
     expect(guards.map((g) => g.id)).toEqual(['eth1']);
-    expect(problems).toEqual([{ feature: 'border-ports', problem: 'interface eth7 does not exist', remedy: expect.stringMatching(/eth7/) }]);
+    expect(problems).toEqual([
+      { feature: 'border-ports', problem: 'interface eth7 does not exist', remedy: expect.stringMatching(/eth7/) },
+    ]);
   });
 
   test('clsact stands in for TCX', () => {
-    const features = [{ name: 'tcx', ok: false, detail: 'EINVAL', remedy: '' }, { name: 'clsact', ok: true, detail: 'it attaches', remedy: '' }];
-    expect(planGuard(intentOf('border-ports: [eth1]'), { ...FACTS, features })).toMatchObject({ guards: [{ id: 'eth1' }], problems: [] });
+    const features = [
+      { name: 'tcx', ok: false, detail: 'EINVAL', remedy: '' },
+      { name: 'clsact', ok: true, detail: 'it attaches', remedy: '' },
+    ];
+    expect(planGuard(intentOf('border-ports: [eth1]'), { ...FACTS, features })).toMatchObject({
+      guards: [{ id: 'eth1' }],
+      problems: [],
+    });
   });
 
   test('a kernel without eBPF in tc is a problem', () => {
-    expect(planGuard(intentOf('border-ports: [eth1]'), withoutBpf)).toEqual({ guards: [], problems: [{ feature: 'border-ports', problem: expect.stringMatching(/lacks tcx and clsact/), remedy: 'boot Linux 6.6 or newer' }] });
+    expect(planGuard(intentOf('border-ports: [eth1]'), withoutBpf)).toEqual({
+      guards: [],
+      problems: [
+        {
+          feature: 'border-ports',
+          problem: expect.stringMatching(/lacks tcx and clsact/),
+          remedy: 'boot Linux 6.6 or newer',
+        },
+      ],
+    });
   });
 });
 
 test('problems of all features come together', () => {
-  const { problems } = plan(intentOf('ports: [{ interface: eth7, k-max: 1kB }]\nborder-ports: [eth8]\n'), learnedTable(), FACTS);
+  const { problems } = plan(
+    intentOf('ports: [{ interface: eth7, k-max: 1kB }]\nborder-ports: [eth8]\n'),
+    learnedTable(),
+    FACTS,
+  );
   expect(problems.map((p) => p.feature)).toEqual(['ports', 'border-ports']);
 });

@@ -1,8 +1,10 @@
-// Intent, what was learned, and what is true of this machine → what the kernel should hold. Pure: no I/O, no clock. One file a feature.
+// Intent, what was learned, and what is true of this machine → what the kernel should hold. Pure: no I/O, no clock. One
+// file a feature.
 //
-// plan() is called after a reload, and when links, qdiscs, a round-trip time, a SID or the capability of a host change. Which prefix has which proxy does not
-// call it: the learned table's difference goes through senderProxyChanges straight to reconcile, so that one changed prefix costs one map entry. Its cost is
-// that of the configuration; senderProxies in the result is lazy (desired.ts).
+// plan() is called after a reload, and when links, qdiscs, a round-trip time, a SID or the capability of a host change.
+// Which prefix has which proxy does not call it: the learned table's difference goes through senderProxyChanges
+// straight to reconcile, so that one changed prefix costs one map entry. Its cost is that of the configuration;
+// senderProxies in the result is lazy (desired.ts).
 import type { Intent } from '../intent/intent.ts';
 import { type LearnedView, planCongestedNode } from './congested-node.ts';
 import type { DesiredState, EgressPortPlan, TenantsPlan } from './desired.ts';
@@ -16,12 +18,27 @@ import { planEndConSids } from './senders-learned.ts';
 import { endConTenants, planTenants, portTenant } from './tenants.ts';
 
 export function plan(intent: Intent, learned: LearnedView, facts: Facts): DesiredState {
-  const parts = [planCongestedNode(intent, learned, facts), planQueuePairs(intent, facts), planProxy(intent, facts), planSrv6(intent, facts), planGuard(intent, facts)] as const;
+  const parts = [
+    planCongestedNode(intent, learned, facts),
+    planQueuePairs(intent, facts),
+    planProxy(intent, facts),
+    planSrv6(intent, facts),
+    planGuard(intent, facts),
+  ] as const;
   const [congestedNode, queuePairs, proxy, srv6, guard] = parts;
   const endCon = endConTenants(intent, learned);
   const tenants = planTenants(endCon, srv6.srv6);
   const learning = proxy.proxy || queuePairs.queuePairs ? planLearning(intent, facts) : {};
-  const shares = { ...congestedNode, endConSids: planEndConSids(intent, endCon), ...queuePairs, ...proxy, ...srv6, ...guard, ...learning, problems: parts.flatMap((part) => part.problems) };
+  const shares = {
+    ...congestedNode,
+    endConSids: planEndConSids(intent, endCon),
+    ...queuePairs,
+    ...proxy,
+    ...srv6,
+    ...guard,
+    ...learning,
+    problems: parts.flatMap((part) => part.problems),
+  };
   return tenants.known ? { ...shares, tenants, ports: withTenants(shares.ports, tenants) } : shares;
 }
 

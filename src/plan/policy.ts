@@ -4,20 +4,35 @@ import { formatPrefix, prefix } from '../model/prefix.ts';
 import type { SenderPolicyPlan } from './desired.ts';
 
 /** Without `notifications` every sender is told through its proxy, if it has one. */
-const THROUGH_PROXIES: readonly SenderPolicyPlan[] = ['0.0.0.0/0', '::/0'].map((all) => ({ id: all, prefix: prefix(all), order: ['proxy'], markCeWithFastCnp: false }));
+const THROUGH_PROXIES: readonly SenderPolicyPlan[] = ['0.0.0.0/0', '::/0'].map((all) => ({
+  id: all,
+  prefix: prefix(all),
+  order: ['proxy'],
+  markCeWithFastCnp: false,
+}));
 
 /** Whether this router sends notifications at all. */
-export const notifies = (intent: Intent): boolean => intent.ports.some((port) => port.kMax !== undefined || port.adaptive !== undefined);
+export const notifies = (intent: Intent): boolean =>
+  intent.ports.some((port) => port.kMax !== undefined || port.adaptive !== undefined);
 
 /** Whether it asks who is whose proxy; without that the table of proxies stays empty. */
-export const asksForProxies = (intent: Intent): boolean => notifies(intent) && (!intent.notifications || intent.notifications.senders.some(({ order }) => order.includes('proxy')));
+export const asksForProxies = (intent: Intent): boolean =>
+  notifies(intent) &&
+  (!intent.notifications || intent.notifications.senders.some(({ order }) => order.includes('proxy')));
 
 /** Whether any sender is sent a notification of its own, not through a proxy alone. */
-export const tellsDirectly = (intent: Intent): boolean => notifies(intent) && (intent.notifications?.senders ?? []).some(({ order }) => order.some((format) => format !== 'proxy'));
+export const tellsDirectly = (intent: Intent): boolean =>
+  notifies(intent) &&
+  (intent.notifications?.senders ?? []).some(({ order }) => order.some((format) => format !== 'proxy'));
 
 /** Senders that no entry covers are not told. */
 export function planPolicies(intent: Intent): readonly SenderPolicyPlan[] {
   if (!notifies(intent)) return [];
   if (!intent.notifications) return THROUGH_PROXIES;
-  return intent.notifications.senders.map(({ prefix: senders, order, markCeWithFastCnp }) => ({ id: formatPrefix(senders), prefix: senders, order, markCeWithFastCnp }));
+  return intent.notifications.senders.map(({ prefix: senders, order, markCeWithFastCnp }) => ({
+    id: formatPrefix(senders),
+    prefix: senders,
+    order,
+    markCeWithFastCnp,
+  }));
 }

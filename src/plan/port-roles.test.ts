@@ -9,11 +9,28 @@ function intentOf(text: string, router = 'router: { name: r1 }\n'): Intent {
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.error));
   return loaded.value;
 }
-const PROXY = 'proxy: { address: "2001:db8::1", senders: [{ prefix: "2001:db8:1::/64", format: standard-cnp }], accept-from: ["2001:db8::/32"] }\n';
-const link = (name: string, ifindex: number, fields = {}) => ({ name, ifindex, up: true, kind: 'veth', etherLike: true, ...fields });
-const LINKS = [link('eth1', 1), link('eth2', 2), link('eth9', 9), link('br0', 4, { kind: 'bridge' }), link('eth5', 5, { master: 4 })];
+const PROXY =
+  'proxy: { address: "2001:db8::1", senders: [{ prefix: "2001:db8:1::/64", format: standard-cnp }], accept-from: ["2001:db8::/32"] }\n';
+const link = (name: string, ifindex: number, fields = {}) => ({
+  name,
+  ifindex,
+  up: true,
+  kind: 'veth',
+  etherLike: true,
+  ...fields,
+});
+const LINKS = [
+  link('eth1', 1),
+  link('eth2', 2),
+  link('eth9', 9),
+  link('br0', 4, { kind: 'bridge' }),
+  link('eth5', 5, { master: 4 }),
+];
 const facts = (gateways: number[]) => ({ links: LINKS, qdiscs: [], features: [], gatewayPorts: new Set(gateways) });
-const core = (intent: Intent, gateways: number[]): string[] => planLearning(intent, facts(gateways)).learning!.ports.filter((p) => p.isCore).map((p) => p.id);
+const core = (intent: Intent, gateways: number[]): string[] =>
+  planLearning(intent, facts(gateways))
+    .learning!.ports.filter((p) => p.isCore)
+    .map((p) => p.id);
 
 test('the core’s ports are those with a route through a gateway, and never a border port', () => {
   expect(core(intentOf(PROXY), [2, 9])).toEqual(['eth2', 'eth9']);
@@ -27,14 +44,27 @@ test('the operator names them where routes do not tell', () => {
 
 test('ports of a bridge are the bridge, and each port has a share of its own', () => {
   const { ports } = planLearning(intentOf(PROXY), facts([])).learning!;
-  expect(ports.map(({ id, link: group }) => [id, group])).toEqual([['eth1', 1], ['eth2', 2], ['eth9', 9], ['br0', 4], ['eth5', 4]]);
+  expect(ports.map(({ id, link: group }) => [id, group])).toEqual([
+    ['eth1', 1],
+    ['eth2', 2],
+    ['eth9', 9],
+    ['br0', 4],
+    ['eth5', 4],
+  ]);
   expect(new Set(ports.map((p) => p.share)).size).toBe(5);
 });
 
 test('PNC-6-b: ports of a VRF are ports of their own: who is at one cannot speak for who is at another', () => {
   const joinedBy = (kind: string, above = {}): number[] => {
-    const links = [link('eth1', 1, { master: 7 }), link('eth2', 2, { master: 7 }), link('above', 7, { kind, ...above }), link('br0', 8, { kind: 'bridge' })];
-    return planLearning(intentOf(PROXY), { links, qdiscs: [], features: [], gatewayPorts: new Set() }).learning!.ports.slice(0, 2).map((p) => p.link);
+    const links = [
+      link('eth1', 1, { master: 7 }),
+      link('eth2', 2, { master: 7 }),
+      link('above', 7, { kind, ...above }),
+      link('br0', 8, { kind: 'bridge' }),
+    ];
+    return planLearning(intentOf(PROXY), { links, qdiscs: [], features: [], gatewayPorts: new Set() })
+      .learning!.ports.slice(0, 2)
+      .map((p) => p.link);
   };
   for (const kind of ['bridge', 'bond', 'team']) expect([kind, joinedBy(kind)]).toEqual([kind, [7, 7]]);
   for (const kind of ['vrf', 'openvswitch', '']) expect([kind, joinedBy(kind)]).toEqual([kind, [1, 2]]);
@@ -42,9 +72,14 @@ test('PNC-6-b: ports of a VRF are ports of their own: who is at one cannot speak
 });
 
 test('PNC-6-a: border ports are not learned from unless they are named, and the proxy’s program is not there', () => {
-  const interfaces = (text: string): string[] => plan(intentOf(text), { routers: { endConSids: () => [] } } as never, facts([])).proxy!.interfaces.map((i) => i.interface);
+  const interfaces = (text: string): string[] =>
+    plan(intentOf(text), { routers: { endConSids: () => [] } } as never, facts([])).proxy!.interfaces.map(
+      (i) => i.interface,
+    );
   expect(interfaces(`${PROXY}border-ports: [eth9]\n`)).toEqual(['eth1', 'eth2', 'br0', 'eth5']);
-  expect(interfaces(`${PROXY.replace('accept-from', 'interfaces: [eth1, eth9], accept-from')}border-ports: [eth9]\n`)).toEqual(['eth1', 'eth9']);
+  expect(
+    interfaces(`${PROXY.replace('accept-from', 'interfaces: [eth1, eth9], accept-from')}border-ports: [eth9]\n`),
+  ).toEqual(['eth1', 'eth9']);
 });
 
 test('the age of connections and the reverse-path check are the file’s', () => {

@@ -1,6 +1,7 @@
-// Which of this router's ports may teach what (bpf/lib/port-roles.h): a source behind a next hop is believed at any port of the core, for routing there is asymmetric
-// and ECMP takes turns. The core's ports are those with a route through a gateway, or those that the operator names; never a border port. Ports of one bridge or
-// bond are one: a VRF has ports in the same way, but keeps them apart.
+// Which of this router's ports may teach what (bpf/lib/port-roles.h): a source behind a next hop is believed at any
+// port of the core, for routing there is asymmetric and ECMP takes turns. The core's ports are those with a route
+// through a gateway, or those that the operator names; never a border port. Ports of one bridge or bond are one: a VRF
+// has ports in the same way, but keeps them apart.
 import type { Intent } from '../intent/intent.ts';
 import type { DesiredState, LearningPlan } from './desired.ts';
 import { type Facts, type LinkFact, roceLinks } from './facts.ts';
@@ -8,7 +9,9 @@ import { nanoseconds } from './token-bucket.ts';
 
 export function planLearning(intent: Intent, facts: Facts): Pick<DesiredState, 'learning'> {
   const { reversePathCheck } = intent.router;
-  return { learning: { ageingNs: nanoseconds(intent.queuePairs.ageingMs), reversePathCheck, ports: portRoles(intent, facts) } };
+  return {
+    learning: { ageingNs: nanoseconds(intent.queuePairs.ageingMs), reversePathCheck, ports: portRoles(intent, facts) },
+  };
 }
 
 const JOINING: readonly string[] = ['bridge', 'bond', 'team'];
@@ -33,10 +36,17 @@ function portRoles(intent: Intent, facts: Facts): LearningPlan['ports'] {
   const named = intent.router.corePorts && new Set(intent.router.corePorts);
   const border = new Set(intent.borderPorts);
   const learning = new Set([...roceLinks(facts, intent).map(({ name }) => name), ...(intent.proxy?.interfaces ?? [])]);
-  const isCore = (name: string, ifindex: number): boolean => !border.has(name) && (named ? named.has(name) : (facts.gatewayPorts?.has(ifindex) ?? false));
+  const isCore = (name: string, ifindex: number): boolean =>
+    !border.has(name) && (named ? named.has(name) : (facts.gatewayPorts?.has(ifindex) ?? false));
   const linkOf = joined(facts.links);
   return facts.links
     .filter((link) => learning.has(link.name) || isCore(link.name, link.ifindex) || linkOf(link) !== link.ifindex)
     .slice(0, MAX_ROLES)
-    .map((link, share) => ({ id: link.name, ifindex: link.ifindex, link: linkOf(link), isCore: isCore(link.name, link.ifindex), share }));
+    .map((link, share) => ({
+      id: link.name,
+      ifindex: link.ifindex,
+      link: linkOf(link),
+      isCore: isCore(link.name, link.ifindex),
+      share,
+    }));
 }

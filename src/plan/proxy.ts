@@ -1,17 +1,30 @@
-// The proxy (PNC §5): where notices arrive, whose they may be, which senders are served. Attached where RoCEv2 passes, because the Queue Pairs
-// are learned from the traffic itself. Notices that this router's own ports send come over the loopback interface, which reconcile adds to the list, and
-// their source, its loopback address, is accepted without being written down.
+// The proxy (PNC §5): where notices arrive, whose they may be, which senders are served. Attached where RoCEv2 passes,
+// because the Queue Pairs are learned from the traffic itself. Notices that this router's own ports send come over the
+// loopback interface, which reconcile adds to the list, and their source, its loopback address, is accepted without
+// being written down.
 import type { Intent, ProxyIntent } from '../intent/intent.ts';
 import { type Family, type IpAddress, formatAddress, sameAddress } from '../model/address.ts';
 import { formatPrefix, hostPrefix } from '../model/prefix.ts';
 import type { DesiredState, Problem, ProxyPlan } from './desired.ts';
-import { type Facts, type LinkFact, addressRemedy, findLink, forwardingProblems, interfaceMissing, missingFeatures, roceLinks } from './facts.ts';
+import {
+  type Facts,
+  type LinkFact,
+  addressRemedy,
+  findLink,
+  forwardingProblems,
+  interfaceMissing,
+  missingFeatures,
+  roceLinks,
+} from './facts.ts';
 import { instructionsByLevel, planProxyBuilder } from './notifier.ts';
 import { notifies } from './policy.ts';
 import { burstOf, nanoseconds } from './token-bucket.ts';
 
 /** One, or one of each family. */
-export const proxyAddresses = ({ address, otherAddress }: Pick<ProxyIntent, 'address' | 'otherAddress'>): IpAddress[] => (otherAddress ? [address, otherAddress] : [address]);
+export const proxyAddresses = ({
+  address,
+  otherAddress,
+}: Pick<ProxyIntent, 'address' | 'otherAddress'>): IpAddress[] => (otherAddress ? [address, otherAddress] : [address]);
 
 /** Which of them the senders of a family are advertised with: that of their own family, else the one that there is. */
 export const proxyAddressFor = (proxy: Pick<ProxyIntent, 'address' | 'otherAddress'>, family: Family): IpAddress =>
@@ -23,7 +36,14 @@ export function planProxy(intent: Intent, facts: Facts): Pick<DesiredState, 'pro
   const problems = missingFeatures('proxy', facts);
   if (problems.length > 0) return { problems };
   const links = interfacesOf(proxy, intent, facts, problems);
-  problems.push(...addressProblems(proxy, facts), ...forwardingProblems('proxy', proxy.senders.map((s) => s.prefix.address.family), facts));
+  problems.push(
+    ...addressProblems(proxy, facts),
+    ...forwardingProblems(
+      'proxy',
+      proxy.senders.map((s) => s.prefix.address.family),
+      facts,
+    ),
+  );
   const { builder, problems: lacking } = planProxyBuilder(intent, facts);
   problems.push(...lacking);
   const plan: ProxyPlan = {
@@ -31,7 +51,9 @@ export function planProxy(intent: Intent, facts: Facts): Pick<DesiredState, 'pro
     ...(proxy.otherAddress && { otherAddress: proxy.otherAddress }),
     udpPort: intent.codePoints['pnc-udp-port'],
     // Without a builder only those remain whom the proxy's own program can tell.
-    senders: proxy.senders.filter(({ format }) => builder || format === 'standard-cnp').map(({ prefix, format }) => ({ id: formatPrefix(prefix), prefix, format })),
+    senders: proxy.senders
+      .filter(({ format }) => builder || format === 'standard-cnp')
+      .map(({ prefix, format }) => ({ id: formatPrefix(prefix), prefix, format })),
     ...(builder?.longHaul && { instructions: instructionsByLevel(intent) }),
     acceptFrom: sourcesOf(proxy, intent),
     perFlowIntervalNs: nanoseconds(proxy.perFlowIntervalMs),
@@ -44,22 +66,36 @@ export function planProxy(intent: Intent, facts: Facts): Pick<DesiredState, 'pro
 
 /** Those declared, and this router itself when it is a congested node too. */
 function sourcesOf({ acceptFrom }: ProxyIntent, intent: Intent): ProxyPlan['acceptFrom'] {
-  const own = [intent.router.loopback4, intent.router.loopback6].flatMap((a) => (a && notifies(intent) ? hostPrefix(a) : []));
-  return [...new Map([...acceptFrom, ...own].map((prefix) => [formatPrefix(prefix), prefix]))].map(([id, prefix]) => ({ id, prefix }));
+  const own = [intent.router.loopback4, intent.router.loopback6].flatMap((a) =>
+    a && notifies(intent) ? hostPrefix(a) : [],
+  );
+  return [...new Map([...acceptFrom, ...own].map((prefix) => [formatPrefix(prefix), prefix]))].map(([id, prefix]) => ({
+    id,
+    prefix,
+  }));
 }
 
 /** Those declared, or all where RoCEv2 may pass. */
 function interfacesOf(proxy: ProxyIntent, intent: Intent, facts: Facts, problems: Problem[]): LinkFact[] {
   if (proxy.interfaces.length === 0) {
     const links = roceLinks(facts, intent);
-    if (links.length === 0) problems.push({ feature: 'proxy', problem: 'there is no Ethernet-like interface on which notices could arrive', remedy: 'name the interfaces under proxy.interfaces in cnpd.yaml' });
+    if (links.length === 0)
+      problems.push({
+        feature: 'proxy',
+        problem: 'there is no Ethernet-like interface on which notices could arrive',
+        remedy: 'name the interfaces under proxy.interfaces in cnpd.yaml',
+      });
     return links;
   }
   return proxy.interfaces.flatMap((name) => {
     const link = findLink(facts, name);
     if (link?.etherLike) return [link];
     const problem = `${name} has no Ethernet header, which the proxy's program needs`;
-    problems.push(link ? { feature: 'proxy', problem, remedy: `take ${name} out of proxy.interfaces` } : interfaceMissing('proxy.interfaces', name));
+    problems.push(
+      link
+        ? { feature: 'proxy', problem, remedy: `take ${name} out of proxy.interfaces` }
+        : interfaceMissing('proxy.interfaces', name),
+    );
     return [];
   });
 }
@@ -68,6 +104,12 @@ function addressProblems(proxy: ProxyIntent, facts: Facts): Problem[] {
   return proxyAddresses(proxy).flatMap((address): Problem[] => {
     if (!facts.addresses || facts.addresses.some((own) => sameAddress(own, address))) return [];
     const remedy = `${addressRemedy(address, facts)}, or correct proxy.address in cnpd.yaml`;
-    return [{ feature: 'proxy', problem: `${formatAddress(address)}, the proxy's address, is no address of this router: notices will not arrive`, remedy }];
+    return [
+      {
+        feature: 'proxy',
+        problem: `${formatAddress(address)}, the proxy's address, is no address of this router: notices will not arrive`,
+        remedy,
+      },
+    ];
   });
 }

@@ -1,5 +1,6 @@
-// Queue Pair learning on a congested node (decision A1 of LHCNP): a Long-haul CNP names the sender's Queue Pair, which no data packet carries. The program that the
-// proxy learns with watches these senders' connections; without a proxy beside it, it obeys nobody.
+// Queue Pair learning on a congested node (decision A1 of LHCNP): a Long-haul CNP names the sender's Queue Pair, which
+// no data packet carries. The program that the proxy learns with watches these senders' connections; without a proxy
+// beside it, it obeys nobody.
 import type { Intent } from '../intent/intent.ts';
 import { formatPrefix } from '../model/prefix.ts';
 import type { DesiredState } from './desired.ts';
@@ -8,14 +9,28 @@ import { isLongHaul } from './long-haul-cnp.ts';
 import { notifies } from './policy.ts';
 
 export function planQueuePairs(intent: Intent, facts: Facts): Pick<DesiredState, 'queuePairs' | 'problems'> {
-  const policies = notifies(intent) ? (intent.notifications?.senders ?? []).filter(({ order }) => order.some(isLongHaul)) : [];
+  const policies = notifies(intent)
+    ? (intent.notifications?.senders ?? []).filter(({ order }) => order.some(isLongHaul))
+    : [];
   if (policies.length === 0) return { problems: [] };
   const problems = missingFeatures('notifications', facts);
   if (problems.length > 0) return { problems };
   const interfaces = roceLinks(facts, intent).map(({ name, ifindex }) => ({ id: name, interface: name, ifindex }));
   if (interfaces.length === 0) {
-    const problem = 'there is no Ethernet-like interface whose traffic would show the Queue Pairs that Long-haul CNPs need';
-    return { problems: [{ feature: 'notifications', problem, remedy: 'create the interfaces that RoCEv2 passes; cnpd notices when they appear' }] };
+    const problem =
+      'there is no Ethernet-like interface whose traffic would show the Queue Pairs that Long-haul CNPs need';
+    return {
+      problems: [
+        {
+          feature: 'notifications',
+          problem,
+          remedy: 'create the interfaces that RoCEv2 passes; cnpd notices when they appear',
+        },
+      ],
+    };
   }
-  return { queuePairs: { senders: policies.map(({ prefix }) => ({ id: formatPrefix(prefix), prefix })), interfaces }, problems: [] };
+  return {
+    queuePairs: { senders: policies.map(({ prefix }) => ({ id: formatPrefix(prefix), prefix })), interfaces },
+    problems: [],
+  };
 }

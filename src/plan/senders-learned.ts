@@ -1,5 +1,5 @@
-// What the network and the senders themselves have taught about telling senders: END.CON SIDs, to which a notification may be wrapped (FCN-4.2.2-d), and hosts
-// that do not understand a format (FCNP §4; decision B6).
+// What the network and the senders themselves have taught about telling senders: END.CON SIDs, to which a notification
+// may be wrapped (FCN-4.2.2-d), and hosts that do not understand a format (FCNP §4; decision B6).
 import type { Intent } from '../intent/intent.ts';
 import type { HostCapability } from '../learned/capabilities.ts';
 import { type IpAddress, formatAddress } from '../model/address.ts';
@@ -14,8 +14,8 @@ export interface LearnedAboutSenders {
 }
 
 /**
- * Every END.CON of the domain, this router's own among them. A congested node sends to no other outer source (decision E7; it may be inside its own tunnels); a border guard
- * lets nothing from outside to them.
+ * Every END.CON of the domain, this router's own among them. A congested node sends to no other outer source (decision
+ * E7; it may be inside its own tunnels); a border guard lets nothing from outside to them.
  */
 export const planEndConSids = (intent: Intent, sids: readonly EndConSidPlan[]): readonly EndConSidPlan[] =>
   tellsDirectly(intent) || intent.borderPorts.length > 0 ? sids : [];

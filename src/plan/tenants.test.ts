@@ -6,17 +6,25 @@ import { FACTS, intentOf, learnedTable } from './fixture.ts';
 import { planSrv6 } from './end-con.ts';
 import { plan } from './plan.ts';
 
-const SRV6 = 'srv6: { core-ports: [wan], end-con: [{ sid: 2001:db8:c::1, locator: 2001:db8:c::/48 }, { sid: 2001:db8:c::7, locator: 2001:db8:c::/48, table: 100, interfaces: [eth3] }] }\n';
+const SRV6 =
+  'srv6: { core-ports: [wan], end-con: [{ sid: 2001:db8:c::1, locator: 2001:db8:c::/48 }, { sid: 2001:db8:c::7, locator: 2001:db8:c::/48, table: 100, interfaces: [eth3] }] }\n';
 const learned = (...sids: string[]) => ({ routers: { endConSids: () => sids.map((sid) => ({ sid: address(sid) })) } });
-const rows = (intent: string, ...sids: string[]) => endConTenants(intentOf(intent), learned(...sids)).map(({ id, tenant }) => [id, tenant]);
+const rows = (intent: string, ...sids: string[]) =>
+  endConTenants(intentOf(intent), learned(...sids)).map(({ id, tenant }) => [id, tenant]);
 
 test('E1: a table is its own number, main is 0; a SID without a look-up, or a table beyond 31 bits, is nobody’s', () => {
-  expect([254, 0, 100, 0x7fff_ffff, 0x8000_0000, null].map(tenantOfTable)).toEqual([0, 0, 100, 0x7fff_ffff, 0xffff_ffff, 0xffff_ffff]);
+  expect([254, 0, 100, 0x7fff_ffff, 0x8000_0000, null].map(tenantOfTable)).toEqual([
+    0, 0, 100, 0x7fff_ffff, 0xffff_ffff, 0xffff_ffff,
+  ]);
 });
 
 test('E1: own SIDs have the number of their table, others one of their own, the same in every run', () => {
   const other = tenantOfSid(address('2001:db8:d::1'));
-  expect(rows(SRV6, '2001:db8:c::1', '2001:db8:d::1')).toEqual([['2001:db8:c::1', 0], ['2001:db8:c::7', 100], ['2001:db8:d::1', other]]);
+  expect(rows(SRV6, '2001:db8:c::1', '2001:db8:d::1')).toEqual([
+    ['2001:db8:c::1', 0],
+    ['2001:db8:c::7', 100],
+    ['2001:db8:d::1', other],
+  ]);
   expect(other).toBeGreaterThanOrEqual(0x8000_0000);
 });
 
@@ -32,26 +40,45 @@ test('E1: two SIDs with one number are both unknown', () => {
     if (before && before !== sid) pair = [before, sid];
     seen.set(tenant, sid);
   }
-  expect(rows('', ...pair, '2001:db8:d::1').map(([, tenant]) => tenant)).toEqual([0xffff_ffff, 0xffff_ffff, tenantOfSid(address('2001:db8:d::1'))]);
+  expect(rows('', ...pair, '2001:db8:d::1').map(([, tenant]) => tenant)).toEqual([
+    0xffff_ffff,
+    0xffff_ffff,
+    tenantOfSid(address('2001:db8:d::1')),
+  ]);
 });
 
 test('E1: a router that knows of nothing but its main table has one address space', () => {
   const { srv6 } = planSrv6(intentOf(SRV6.replace(/, \{ sid: 2001:db8:c::7.*?\}/, '')), FACTS);
-  expect(planTenants(endConTenants(intentOf(SRV6.replace(/, \{ sid: 2001:db8:c::7.*?\}/, '')), {}), srv6)).toMatchObject({ known: false, ports: [] });
+  expect(
+    planTenants(endConTenants(intentOf(SRV6.replace(/, \{ sid: 2001:db8:c::7.*?\}/, '')), {}), srv6),
+  ).toMatchObject({ known: false, ports: [] });
 });
 
 test('E1: a port of a table is of its tenant, and so is what leaves there', () => {
   const { srv6 } = planSrv6(intentOf(SRV6), FACTS);
   const plan = planTenants(endConTenants(intentOf(SRV6), {}), srv6);
   const ifindex = FACTS.links.find(({ name }) => name === 'eth3')!.ifindex;
-  expect(plan).toMatchObject({ known: true, ports: [{ ingressIfindex: 0, tenant: 0 }, { ingressIfindex: ifindex, sender: null, tenant: 100 }] });
+  expect(plan).toMatchObject({
+    known: true,
+    ports: [
+      { ingressIfindex: 0, tenant: 0 },
+      { ingressIfindex: ifindex, sender: null, tenant: 100 },
+    ],
+  });
   expect([portTenant(plan, ifindex), portTenant(plan, ifindex + 1)]).toEqual([100, 0]);
 });
 
 describe('E1: a port whose packets are not all of one tenant is nobody’s, and not the main table’s', () => {
   const UNKNOWN = 0xffff_ffff;
-  const [eth1, eth3] = ['eth1', 'eth3'].map((wanted) => FACTS.links.find(({ name }) => name === wanted)!.ifindex) as [number, number];
-  const SID = { main: 'sid: 2001:db8:c::1, locator: 2001:db8:c::/48', red: 'sid: 2001:db8:c::7, locator: 2001:db8:c::/48, table: 100', blue: 'sid: 2001:db8:c::8, locator: 2001:db8:c::/48, table: 200' };
+  const [eth1, eth3] = ['eth1', 'eth3'].map((wanted) => FACTS.links.find(({ name }) => name === wanted)!.ifindex) as [
+    number,
+    number,
+  ];
+  const SID = {
+    main: 'sid: 2001:db8:c::1, locator: 2001:db8:c::/48',
+    red: 'sid: 2001:db8:c::7, locator: 2001:db8:c::/48, table: 100',
+    blue: 'sid: 2001:db8:c::8, locator: 2001:db8:c::/48, table: 200',
+  };
   const planned = (...rows: string[]) => {
     const intent = intentOf(`srv6: { core-ports: [wan], end-con: [${rows.map((row) => `{ ${row} }`).join(', ')}] }\n`);
     return planTenants(endConTenants(intent, {}), planSrv6(intent, FACTS).srv6);
@@ -61,26 +88,58 @@ describe('E1: a port whose packets are not all of one tenant is nobody’s, and 
     ['a SID for any interface', [SID.red], UNKNOWN, UNKNOWN],
     ['a SID for some senders of any interface', [`${SID.red}, ${SENDERS}`], UNKNOWN, UNKNOWN],
     ['a SID for some senders of the port', [`${SID.red}, interfaces: [eth3], ${SENDERS}`], 0, UNKNOWN],
-    ['two SIDs at the port, one for some senders', [`${SID.red}, interfaces: [eth3]`, `${SID.blue}, interfaces: [eth3], ${SENDERS}`], 0, UNKNOWN],
-    ['the main table’s, for some senders of a tenant’s port', [`${SID.red}, interfaces: [eth3]`, `${SID.main}, interfaces: [eth3], ${SENDERS}`], 0, UNKNOWN],
+    [
+      'two SIDs at the port, one for some senders',
+      [`${SID.red}, interfaces: [eth3]`, `${SID.blue}, interfaces: [eth3], ${SENDERS}`],
+      0,
+      UNKNOWN,
+    ],
+    [
+      'the main table’s, for some senders of a tenant’s port',
+      [`${SID.red}, interfaces: [eth3]`, `${SID.main}, interfaces: [eth3], ${SENDERS}`],
+      0,
+      UNKNOWN,
+    ],
     ['a SID for the port in front of one for any', [SID.red, `${SID.blue}, interfaces: [eth3]`], UNKNOWN, 200],
-    ['the main table’s SID for the port in front of one for any', [SID.red, `${SID.main}, interfaces: [eth3]`], UNKNOWN, 0],
-    ['the main table’s SID for some senders, and nothing else', [`${SID.main}, interfaces: [eth3], ${SENDERS}`, `${SID.blue}, interfaces: [eth1]`], 200, 0],
+    [
+      'the main table’s SID for the port in front of one for any',
+      [SID.red, `${SID.main}, interfaces: [eth3]`],
+      UNKNOWN,
+      0,
+    ],
+    [
+      'the main table’s SID for some senders, and nothing else',
+      [`${SID.main}, interfaces: [eth3], ${SENDERS}`, `${SID.blue}, interfaces: [eth1]`],
+      200,
+      0,
+    ],
   ])('%s', (_, rows, atEth1, atEth3) => {
     const plan = planned(...rows);
     expect([portTenant(plan, eth1), portTenant(plan, eth3)]).toEqual([atEth1, atEth3]);
   });
 
   test('rows of the main table are there for the program that learns, in front of those for any interface', () => {
-    const rows = planned(SID.red, `${SID.main}, interfaces: [eth3]`).ports.map(({ ingressIfindex, tenant }) => [ingressIfindex, tenant]);
-    expect(rows).toEqual([[0, 100], [eth3, 0]]);
+    const rows = planned(SID.red, `${SID.main}, interfaces: [eth3]`).ports.map(({ ingressIfindex, tenant }) => [
+      ingressIfindex,
+      tenant,
+    ]);
+    expect(rows).toEqual([
+      [0, 100],
+      [eth3, 0],
+    ]);
   });
 
   test('so the program at that port is told', () => {
     const tenantAt = (interfaces: string): unknown => {
-      const intent = intentOf(`ports: [{ interface: wan, k-max: 20kB }]\nsrv6: { core-ports: [wan], end-con: [{ ${SID.red}${interfaces} }] }\n`);
+      const intent = intentOf(
+        `ports: [{ interface: wan, k-max: 20kB }]\nsrv6: { core-ports: [wan], end-con: [{ ${SID.red}${interfaces} }] }\n`,
+      );
       return plan(intent, learnedTable(), FACTS).ports.map(({ tenant }) => tenant);
     };
-    expect([tenantAt(''), tenantAt(', interfaces: [wan]'), tenantAt(', interfaces: [eth3]')]).toEqual([[UNKNOWN], [100], [undefined]]);
+    expect([tenantAt(''), tenantAt(', interfaces: [wan]'), tenantAt(', interfaces: [eth3]')]).toEqual([
+      [UNKNOWN],
+      [100],
+      [undefined],
+    ]);
   });
 });

@@ -1,6 +1,7 @@
-// Whose addresses a packet has (bpf/lib/tenant.h): two customers of a VPN may use the same addresses and the same Queue Pair numbers. A tenant is the routing table of
-// one of this router's SIDs, or the END.CON SID of another router (FCN §4.2.2), in whose tunnels its senders' packets pass by. Numbers follow from
-// tables and SIDs alone, so that every run and every program make the same ones. Two SIDs with one number are told apart by nobody: both are unknown.
+// Whose addresses a packet has (bpf/lib/tenant.h): two customers of a VPN may use the same addresses and the same Queue
+// Pair numbers. A tenant is the routing table of one of this router's SIDs, or the END.CON SID of another router (FCN
+// §4.2.2), in whose tunnels its senders' packets pass by. Numbers follow from tables and SIDs alone, so that every run
+// and every program make the same ones. Two SIDs with one number are told apart by nobody: both are unknown.
 import type { Intent } from '../intent/intent.ts';
 import { type IpAddress, addressBytes, formatAddress } from '../model/address.ts';
 import type { EndConSidPlan, Srv6Plan, TenantsPlan } from './desired.ts';
@@ -36,28 +37,48 @@ function passing(sids: Iterable<IpAddress>): Map<string, { readonly sid: IpAddre
 
 /** Every END.CON SID of the domain, this router's own among them, and whose senders are behind it. */
 export function endConTenants(intent: Intent, { routers }: LearnedAboutSenders): EndConSidPlan[] {
-  const learned = passing([...(routers?.endConSids(intent.codePoints['end-con-behavior']) ?? [])].map(({ sid }) => sid));
-  const own = (intent.srv6?.endCon ?? []).map(({ sid, table }) => [formatAddress(sid), { sid, tenant: tenantOfTable(table) }] as const);
-  return [...new Map([...own, ...[...learned].filter(([id]) => !own.some(([ours]) => ours === id))])].map(([id, row]) => ({ id, ...row }));
+  const learned = passing(
+    [...(routers?.endConSids(intent.codePoints['end-con-behavior']) ?? [])].map(({ sid }) => sid),
+  );
+  const own = (intent.srv6?.endCon ?? []).map(
+    ({ sid, table }) => [formatAddress(sid), { sid, tenant: tenantOfTable(table) }] as const,
+  );
+  return [...new Map([...own, ...[...learned].filter(([id]) => !own.some(([ours]) => ours === id))])].map(
+    ([id, row]) => ({ id, ...row }),
+  );
 }
 
 /** For the program that learns Queue Pairs and takes notices. */
 export function planTenants(endCon: readonly EndConSidPlan[], srv6: Srv6Plan | undefined): TenantsPlan {
-  const local = (srv6?.decapsulation ?? []).map(({ id, sid, table }) => [id, { id, sid, tenant: tenantOfTable(table) }] as const);
+  const local = (srv6?.decapsulation ?? []).map(
+    ({ id, sid, table }) => [id, { id, sid, tenant: tenantOfTable(table) }] as const,
+  );
   const sids = [...new Map([...endCon.map((row) => [row.id, row] as const), ...local]).values()];
   const tenantOf = new Map(sids.map(({ id, tenant }) => [id, tenant]));
-  // Rows of the main table stand in front of less specific ones of other tables, as they do when a tunnel's source is chosen.
-  const ports = (srv6?.tunnelSources ?? []).map(({ sid, ...row }) => ({ ...row, tenant: tenantOf.get(formatAddress(sid)) ?? MAIN }));
-  return { sids, ports: ports.some(({ tenant }) => tenant !== MAIN) ? ports : [], known: sids.some(({ tenant }) => tenant !== MAIN) };
+  // Rows of the main table stand in front of less specific ones of other tables, as they do when a tunnel's source is
+  // chosen.
+  const ports = (srv6?.tunnelSources ?? []).map(({ sid, ...row }) => ({
+    ...row,
+    tenant: tenantOf.get(formatAddress(sid)) ?? MAIN,
+  }));
+  return {
+    sids,
+    ports: ports.some(({ tenant }) => tenant !== MAIN) ? ports : [],
+    known: sids.some(({ tenant }) => tenant !== MAIN),
+  };
 }
 
 /**
- * Of what leaves this port outside tunnels, which is what a SID of the port's whole interface says. Who is behind a port that is several tenants', by source, or for which
- * only the rows for any interface say something, nobody knows: such rows are about what arrives, and a port to the core is one of "any" too.
+ * Of what leaves this port outside tunnels, which is what a SID of the port's whole interface says. Who is behind a
+ * port that is several tenants', by source, or for which only the rows for any interface say something, nobody knows:
+ * such rows are about what arrives, and a port to the core is one of "any" too.
  */
 export function portTenant({ ports }: TenantsPlan, ifindex: number): number {
   const own = ports.filter(({ ingressIfindex }) => ingressIfindex === ifindex);
   const isWhole = own.some(({ sender }) => sender === null);
-  const [tenant, ...others] = new Set([...(isWhole ? [] : [MAIN, ...ports.filter(({ ingressIfindex }) => ingressIfindex === 0).map((row) => row.tenant)]), ...own.map((row) => row.tenant)]);
+  const [tenant, ...others] = new Set([
+    ...(isWhole ? [] : [MAIN, ...ports.filter(({ ingressIfindex }) => ingressIfindex === 0).map((row) => row.tenant)]),
+    ...own.map((row) => row.tenant),
+  ]);
   return others.length === 0 ? tenant! : UNKNOWN;
 }

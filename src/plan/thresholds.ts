@@ -1,5 +1,6 @@
-// The thresholds of a watched port (LHCNP §5.3.2): K_max from the bandwidth-delay product or as declared, K_min below it, and what they were computed from. Pure
-// and cheap: plan runs again whenever a rate or a round-trip time changes (LHCNP-5.3.2-h). Depths are bytes, rates bit/s, times nanoseconds.
+// The thresholds of a watched port (LHCNP §5.3.2): K_max from the bandwidth-delay product or as declared, K_min below
+// it, and what they were computed from. Pure and cheap: plan runs again whenever a rate or a round-trip time changes
+// (LHCNP-5.3.2-h). Depths are bytes, rates bit/s, times nanoseconds.
 import type { PortIntent } from '../intent/intent.ts';
 import { DEEPEST } from '../intent/rules-ports.ts';
 import type { Problem } from './desired.ts';
@@ -33,7 +34,10 @@ export interface PortFacts {
   readonly longHaul: boolean;
 }
 
-/** alpha × R × RTT / 8, whole bytes, exactly: 100 Gbit/s over 10 ms is 125,000,000 bytes (A1). `alpha` has at most three decimals. */
+/**
+ * alpha × R × RTT / 8, whole bytes, exactly: 100 Gbit/s over 10 ms is 125,000,000 bytes (A1). `alpha` has at most three
+ * decimals.
+ */
 export function bandwidthDelayBytes(rateBitPerS: number, rttNs: number, alpha: number): number {
   const bits = BigInt(Math.round(alpha * 1000)) * BigInt(Math.round(rateBitPerS)) * BigInt(rttNs);
   return Number(bits / (8n * 1000n * 1_000_000_000n));
@@ -43,9 +47,13 @@ export function bandwidthDelayBytes(rateBitPerS: number, rttNs: number, alpha: n
 function rateOf(port: PortIntent, { link, qdisc }: PortFacts): Sourced | undefined {
   if (port.rateBitPerS !== undefined) return { value: port.rateBitPerS, source: 'configured' };
   const shaped = qdisc.rateBitPerS;
-  const ofQdisc = qdisc.rootKind === 'htb' ? 'sum of the top-level classes of the HTB' : `rate of the ${qdisc.rootKind.toUpperCase()}`;
+  const ofQdisc =
+    qdisc.rootKind === 'htb'
+      ? 'sum of the top-level classes of the HTB'
+      : `rate of the ${qdisc.rootKind.toUpperCase()}`;
   // A shaper set above the link's speed shapes nothing.
-  if (shaped !== undefined && shaped > 0 && !(link.speedBitPerS !== undefined && link.speedBitPerS < shaped)) return { value: shaped, source: ofQdisc };
+  if (shaped !== undefined && shaped > 0 && !(link.speedBitPerS !== undefined && link.speedBitPerS < shaped))
+    return { value: shaped, source: ofQdisc };
   return link.speedBitPerS === undefined ? undefined : { value: link.speedBitPerS, source: 'speed of the link' };
 }
 
@@ -55,7 +63,8 @@ function rttOf(port: PortIntent, { rttMs }: PortFacts): Sourced | undefined {
   return port.probeRtt && rttMs && rttMs > 0 ? { value: nanoseconds(rttMs), source: 'measured' } : undefined;
 }
 
-const rttLine = (port: PortIntent, rtt: Sourced | undefined): string => `RTT: ${rtt ? `${formatMs(rtt.value)} = ${rtt.source}` : port.probeRtt ? 'not measured yet' : 'not known'}`;
+const rttLine = (port: PortIntent, rtt: Sourced | undefined): string =>
+  `RTT: ${rtt ? `${formatMs(rtt.value)} = ${rtt.source}` : port.probeRtt ? 'not measured yet' : 'not known'}`;
 
 interface Maximum {
   readonly value: number | null;
@@ -66,17 +75,37 @@ interface Maximum {
 
 function maximumOf(port: PortIntent, rate: Sourced | undefined, rtt: Sourced | undefined): Maximum {
   const { adaptive, kMax } = port;
-  if (!adaptive) return kMax === undefined ? { value: null, lines: ['k-max: none, no notices'] } : { value: kMax, lines: [`k-max: ${kMax} B = configured`] };
+  if (!adaptive)
+    return kMax === undefined
+      ? { value: null, lines: ['k-max: none, no notices'] }
+      : { value: kMax, lines: [`k-max: ${kMax} B = configured`] };
   const { kBase, alpha } = adaptive;
-  const inputs = [`  R: ${rate ? `${formatBitRate(rate.value)} = ${rate.source}` : 'not known'}`, `  ${rttLine(port, rtt)}`];
-  if (!rate || !rtt) return { value: kBase, lines: [`k-max: ${kBase} B = k-base, because ${rate ? 'RTT' : 'R'} is not known`, ...inputs] };
+  const inputs = [
+    `  R: ${rate ? `${formatBitRate(rate.value)} = ${rate.source}` : 'not known'}`,
+    `  ${rttLine(port, rtt)}`,
+  ];
+  if (!rate || !rtt)
+    return {
+      value: kBase,
+      lines: [`k-max: ${kBase} B = k-base, because ${rate ? 'RTT' : 'R'} is not known`, ...inputs],
+    };
   const product = bandwidthDelayBytes(rate.value, rtt.value, alpha);
   const value = Math.min(Math.max(kBase, product), DEEPEST);
   const capped = value < product ? `, at most ${DEEPEST} B` : '';
-  return { value, ...(value < product && { beyond: product }), lines: [`k-max: ${value} B = max(k-base ${kBase} B, alpha ${alpha} × R × RTT / 8 = ${product} B)${capped}`, ...inputs] };
+  return {
+    value,
+    ...(value < product && { beyond: product }),
+    lines: [
+      `k-max: ${value} B = max(k-base ${kBase} B, alpha ${alpha} × R × RTT / 8 = ${product} B)${capped}`,
+      ...inputs,
+    ],
+  };
 }
 
-/** K_min (LHCNP-5.3.2-f, LHCNP-5.3.2-g): declared, or half of K_max. rules-ports.ts has made sure that it is less than K_max. */
+/**
+ * K_min (LHCNP-5.3.2-f, LHCNP-5.3.2-g): declared, or half of K_max. rules-ports.ts has made sure that it is less than
+ * K_max.
+ */
 function minimumOf(port: PortIntent, kMax: number | null): { readonly value: number | null; readonly line: string } {
   if (port.ecn === false) return { value: null, line: 'k-min: none, no CE marking' };
   const half = kMax === null ? null : Math.floor(kMax / 2);
@@ -96,22 +125,39 @@ export function thresholdsOf(port: PortIntent, facts: PortFacts): Thresholds {
     kMax: kMax.value,
     rttNs: rtt?.value ?? null,
     explanation: [...kMax.lines, kMin.line, ...spacing],
-    problems: [...unknownInputs(port, facts, rate, rtt), ...capped(port, kMax.beyond, facts.qdisc.limitBytes), ...beyondLimit(port, { 'k-max': kMax.value, 'k-min': kMin.value }, facts.qdisc.limitBytes)],
+    problems: [
+      ...unknownInputs(port, facts, rate, rtt),
+      ...capped(port, kMax.beyond, facts.qdisc.limitBytes),
+      ...beyondLimit(port, { 'k-max': kMax.value, 'k-min': kMin.value }, facts.qdisc.limitBytes),
+    ],
   };
 }
 
 /** Without R or RTT K_max stays at its floor, which is far too sensitive for a long path. */
-function unknownInputs(port: PortIntent, { qdisc, longHaul, rttMs }: PortFacts, rate: Sourced | undefined, rtt: Sourced | undefined): Problem[] {
+function unknownInputs(
+  port: PortIntent,
+  { qdisc, longHaul, rttMs }: PortFacts,
+  rate: Sourced | undefined,
+  rtt: Sourced | undefined,
+): Problem[] {
   const problems: Problem[] = [];
   const floor = port.adaptive && `k-max is k-base, ${port.adaptive.kBase} bytes`;
   if (!rate && floor) {
     const why = qdisc.rootKind === 'htb' ? 'its HTB has no classes' : 'neither its qdisc nor its driver tells';
-    problems.push({ feature: 'ports', problem: `the rate of ${port.interface} is not known (${why}): ${floor}`, remedy: `say \`bandwidth:\` under ports for ${port.interface}` });
+    problems.push({
+      feature: 'ports',
+      problem: `the rate of ${port.interface} is not known (${why}): ${floor}`,
+      remedy: `say \`bandwidth:\` under ports for ${port.interface}`,
+    });
   }
   if (!rtt && rttMs !== undefined && port.probeRtt && (floor || longHaul)) {
     const effect = floor ?? `Long-haul CNPs for one flow are ${port.perFlowIntervalMs} ms apart (per-flow-interval)`;
     const remedy = `\`cnpctl show rtt\` says which targets answer; a router behind ${port.interface} must run a STAMP reflector that accepts probes from here, or say \`rtt:\` under ports`;
-    problems.push({ feature: 'ports', problem: `no round-trip time through ${port.interface} has been measured yet: ${effect}`, remedy });
+    problems.push({
+      feature: 'ports',
+      problem: `no round-trip time through ${port.interface} has been measured yet: ${effect}`,
+      remedy,
+    });
   }
   return problems;
 }
@@ -129,7 +175,11 @@ function capped(port: PortIntent, product: number | undefined, limitBytes: numbe
   ];
 }
 
-function beyondLimit(port: PortIntent, thresholds: Readonly<Record<'k-max' | 'k-min', number | null>>, limitBytes: number | undefined): Problem[] {
+function beyondLimit(
+  port: PortIntent,
+  thresholds: Readonly<Record<'k-max' | 'k-min', number | null>>,
+  limitBytes: number | undefined,
+): Problem[] {
   if (limitBytes === undefined) return [];
   return (['k-max', 'k-min'] as const).flatMap((name): Problem[] => {
     const bytes = thresholds[name];

@@ -1,6 +1,11 @@
 // Quantities as an operator reads them.
 
-const BIT_RATES = [[1e12, 'Tbit/s'], [1e9, 'Gbit/s'], [1e6, 'Mbit/s'], [1e3, 'kbit/s']] as const;
+const BIT_RATES = [
+  [1e12, 'Tbit/s'],
+  [1e9, 'Gbit/s'],
+  [1e6, 'Mbit/s'],
+  [1e3, 'kbit/s'],
+] as const;
 
 export function formatBitRate(bitPerS: number): string {
   const [scale, unit] = BIT_RATES.find(([least]) => bitPerS >= least) ?? [1, 'bit/s'];

@@ -8,11 +8,21 @@ function memoryKernel(restored = (): boolean => false) {
     attach: (wanted, pin) => {
       log.push(links.has(pin) ? `swap ${pin}` : `attach ${pin}`);
       links.set(pin, wanted);
-      return { detach: () => { log.push(`detach ${pin}`); links.delete(pin); }, close: () => log.push(`close ${pin}`), restorePin: restored };
+      return {
+        detach: () => {
+          log.push(`detach ${pin}`);
+          links.delete(pin);
+        },
+        close: () => log.push(`close ${pin}`),
+        restorePin: restored,
+      };
     },
     attached: (wanted, pin) => links.get(pin)?.ifindex === wanted.ifindex,
     pins: () => [...links.keys()],
-    remove: (pin) => { log.push(`remove ${pin}`); links.delete(pin); },
+    remove: (pin) => {
+      log.push(`remove ${pin}`);
+      links.delete(pin);
+    },
   };
   return { kernel, links, log };
 }
@@ -95,6 +105,9 @@ describe('attachments', () => {
   });
 
   it('sees packets first only where that is asked for', () => {
-    expect([eth1.first, attachment('guard', { interface: 'eth1', ifindex: 4 }, 'ingress', true).first]).toEqual([false, true]);
+    expect([eth1.first, attachment('guard', { interface: 'eth1', ifindex: 4 }, 'ingress', true).first]).toEqual([
+      false,
+      true,
+    ]);
   });
 });

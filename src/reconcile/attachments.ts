@@ -1,5 +1,6 @@
-// Reconciles which programs run at which hook of which interface. A link is pinned under a name made of program, interface and direction, so that it
-// outlives the agent and the next run adopts it: the program is swapped in place and no packet passes unseen.
+// Reconciles which programs run at which hook of which interface. A link is pinned under a name made of program,
+// interface and direction, so that it outlives the agent and the next run adopts it: the program is swapped in place
+// and no packet passes unseen.
 import type { Operations } from './operations.ts';
 
 /** The loopback interface has this index in every network namespace. */
@@ -16,7 +17,12 @@ export interface Attachment {
   readonly first: boolean;
 }
 
-export const attachment = (program: string, link: { interface: string; ifindex: number }, direction: 'ingress' | 'egress', first = false): Attachment => ({
+export const attachment = (
+  program: string,
+  link: { interface: string; ifindex: number },
+  direction: 'ingress' | 'egress',
+  first = false,
+): Attachment => ({
   first,
   id: `${program}@${link.interface}/${direction}`,
   program,
@@ -46,7 +52,10 @@ export interface HookKernel {
   remove(pin: string): void;
 }
 
-/** A pin's name has no `/`, and a BPF file system refuses dots; an interface's name has no `:`. Different attachments have different pins. */
+/**
+ * A pin's name has no `/`, and a BPF file system refuses dots; an interface's name has no `:`. Different attachments
+ * have different pins.
+ */
 export const pinName = (id: string): string => id.replaceAll('%', '%25').replaceAll('.', '%2e').replaceAll('/', ':');
 
 export function attachmentOperations(kernel: HookKernel): Operations<Attachment> & { close(): void } {
@@ -54,7 +63,8 @@ export function attachmentOperations(kernel: HookKernel): Operations<Attachment>
   return {
     kind: 'attachment',
     update: (wanted) => {
-      // With its descriptor a link that has lost its pin would go, and packets would pass unseen until there is another one.
+      // With its descriptor a link that has lost its pin would go, and packets would pass unseen until there is another
+      // one.
       if (hooks.get(wanted.id)?.restorePin(wanted)) return;
       hooks.get(wanted.id)?.close();
       hooks.delete(wanted.id);

@@ -1,37 +1,86 @@
-// The congested node's share of the kernel: monitored ports, whom it may tell and how (policies, capabilities, proxies, END.CON SIDs), how notifications are
-// built, the detector at the ports' egress and the builder at the loopback interface's ingress. What they say of themselves is read here:
-// each notification as it is sent, and the flow table.
+// The congested node's share of the kernel: monitored ports, whom it may tell and how (policies, capabilities, proxies,
+// END.CON SIDs), how notifications are built, the detector at the ports' egress and the builder at the loopback
+// interface's ingress. What they say of themselves is read here: each notification as it is sent, and the flow table.
 import { randomBytes } from 'node:crypto';
 import type { BpfMap } from '../kernel/bpf/map.ts';
 import type { BpfObject } from '../kernel/bpf/object.ts';
 import { type RingBufferReader, openRingBuffer } from '../kernel/bpf/ring-buffer.ts';
 import {
-  DEFAULT_FLOW_AGEING_NS, EGRESS_CONFIG_SIZE, EGRESS_MAPS, EGRESS_PROGRAMS, decodeEgressConfig, encodeEgressConfig, encodeEgressPort, encodeSenderProxy,
+  DEFAULT_FLOW_AGEING_NS,
+  EGRESS_CONFIG_SIZE,
+  EGRESS_MAPS,
+  EGRESS_PROGRAMS,
+  decodeEgressConfig,
+  encodeEgressConfig,
+  encodeEgressPort,
+  encodeSenderProxy,
 } from '../kernel/dataplane/egress.ts';
 import { EgressPortTable } from '../kernel/dataplane/egress-ports.ts';
-import { type EgressFlow, type ToldSender, decodeFlowSet, type FlowAtPort, RESUME_ANSWERS, encodeResumeClaim } from '../kernel/dataplane/flows.ts';
+import {
+  type EgressFlow,
+  type ToldSender,
+  decodeFlowSet,
+  type FlowAtPort,
+  RESUME_ANSWERS,
+  encodeResumeClaim,
+} from '../kernel/dataplane/flows.ts';
 import { mappedAddress, prefixKey, u32Key } from '../kernel/dataplane/layout.ts';
-import { NOTICE_CONFIG_MAP, NOTICE_CONFIG_SIZE, encodeNoticeConfig, ntpOffsetNs } from '../kernel/dataplane/notice-config.ts';
+import {
+  NOTICE_CONFIG_MAP,
+  NOTICE_CONFIG_SIZE,
+  encodeNoticeConfig,
+  ntpOffsetNs,
+} from '../kernel/dataplane/notice-config.ts';
 import { decodeNotification } from '../kernel/dataplane/notifications.ts';
-import { OWN_ADDRESS, encodeEndCon, encodeSenderCapability, encodeSenderPolicy } from '../kernel/dataplane/sender-policies.ts';
+import {
+  OWN_ADDRESS,
+  encodeEndCon,
+  encodeSenderCapability,
+  encodeSenderPolicy,
+} from '../kernel/dataplane/sender-policies.ts';
 import type { Poller } from '../kernel/poller.ts';
 import type { Count } from '../model/log.ts';
 import type { SentNotification, ResumeAnswer } from '../model/notification.ts';
-import type { DesiredState, EgressPortPlan, EndConSidPlan, NotifierPlan, OwnAddressPlan, SenderCapabilityPlan, SenderPolicyPlan, SenderProxyPlan } from '../plan/desired.ts';
+import type {
+  DesiredState,
+  EgressPortPlan,
+  EndConSidPlan,
+  NotifierPlan,
+  OwnAddressPlan,
+  SenderCapabilityPlan,
+  SenderPolicyPlan,
+  SenderProxyPlan,
+} from '../plan/desired.ts';
 import { LOOPBACK, attachment } from './attachments.ts';
-import { type Feature, type FeatureKind, type FeatureModules, configurationOperations, learnedTable, reconciledTable } from './feature.ts';
+import {
+  type Feature,
+  type FeatureKind,
+  type FeatureModules,
+  configurationOperations,
+  learnedTable,
+  reconciledTable,
+} from './feature.ts';
 import type { TableCodec } from './map-table.ts';
 import type { ObjectStatus } from './operations.ts';
 import { Reconciler } from './reconciler.ts';
 
-/** The one large table; nothing waits for it to be complete. As many as the learned table hands over in a turn, so that none wait for another: some 3 ms. */
+/**
+ * The one large table; nothing waits for it to be complete. As many as the learned table hands over in a turn, so that
+ * none wait for another: some 3 ms.
+ */
 const SENDERS_A_TURN = 1000;
 
 type Notifier = NotifierPlan & { readonly id: 'notifier' };
-/** Of a node that marks CE and tells nobody. Its flow table needs the rest of the configuration all the same: the ageing time and the seed. */
+/**
+ * Of a node that marks CE and tells nobody. Its flow table needs the rest of the configuration all the same: the ageing
+ * time and the seed.
+ */
 const SILENT: NotifierPlan = { source4: null, source6: null, udpPort: 0 };
 /** What the congested node reads of the desired state. */
-export type CongestedNodeShare = Pick<DesiredState, 'ports' | 'notifier' | 'builder' | 'senderPolicies' | 'senderCapabilities' | 'endConSids' | 'ownAddresses'>;
+export type CongestedNodeShare = Pick<
+  DesiredState,
+  'ports' | 'notifier' | 'builder' | 'senderPolicies' | 'senderCapabilities' | 'endConSids' | 'ownAddresses'
+>;
 /** A flow whose sender was told to pause or to slow down, and has not been told otherwise since. */
 export type SlowedFlow = EgressFlow & { readonly told: ToldSender };
 
@@ -48,7 +97,10 @@ export class CongestedNode implements Feature {
   readonly #notifier: Reconciler<Notifier>;
   readonly #builder: Reconciler<Notifier>;
   readonly #readers = new Set<RingBufferReader>();
-  /** Until the carriers have had time to learn again, entries of an earlier run stay in force: a restart forgets nobody's proxy. */
+  /**
+   * Until the carriers have had time to learn again, entries of an earlier run stay in force: a restart forgets
+   * nobody's proxy.
+   */
   #mayForget = false;
 
   constructor(object: BpfObject, modules: FeatureModules) {
@@ -56,31 +108,85 @@ export class CongestedNode implements Feature {
     this.#count = modules.count;
     const map = (name: keyof typeof EGRESS_MAPS) => object.map(EGRESS_MAPS[name]);
     this.table = EgressPortTable.of(object);
-    this.#ports = reconciledTable<EgressPortPlan>(this.table, { kind: 'egress-port', key: (p) => u32Key(p.ifindex), value: encodeEgressPort }, modules);
-    const proxies = { kind: 'sender-proxy', fixed: true, key: (s: SenderProxyPlan) => prefixKey(s.prefix), value: senderValues() } as const;
-    this.#senders = this.#learnedTable(map('senderProxies'), proxies, modules, sameSender);
-    const sids = { kind: 'end-con-sid', key: (s: EndConSidPlan) => mappedAddress(s.sid), value: (s: EndConSidPlan) => encodeEndCon(s.tenant) };
-    this.#endConSids = this.#learnedTable(map('endConSids'), sids, modules, (a, b) => a.id === b.id && a.tenant === b.tenant);
-    this.#policies = reconciledTable<SenderPolicyPlan>(map('senderPolicies'), { kind: 'sender-policy', key: (p) => prefixKey(p.prefix), value: encodeSenderPolicy }, modules);
-    this.#capabilities = reconciledTable<SenderCapabilityPlan>(
-      map('senderCapabilities'), { kind: 'sender-capability', key: (c) => mappedAddress(c.host), value: encodeSenderCapability }, modules,
+    this.#ports = reconciledTable<EgressPortPlan>(
+      this.table,
+      { kind: 'egress-port', key: (p) => u32Key(p.ifindex), value: encodeEgressPort },
+      modules,
     );
-    this.#ownAddresses = reconciledTable<OwnAddressPlan>(map('ownAddresses'), { kind: 'own-address', key: (a) => mappedAddress(a.address), value: () => OWN_ADDRESS }, modules);
+    const proxies = {
+      kind: 'sender-proxy',
+      fixed: true,
+      key: (s: SenderProxyPlan) => prefixKey(s.prefix),
+      value: senderValues(),
+    } as const;
+    this.#senders = this.#learnedTable(map('senderProxies'), proxies, modules, sameSender);
+    const sids = {
+      kind: 'end-con-sid',
+      key: (s: EndConSidPlan) => mappedAddress(s.sid),
+      value: (s: EndConSidPlan) => encodeEndCon(s.tenant),
+    };
+    this.#endConSids = this.#learnedTable(
+      map('endConSids'),
+      sids,
+      modules,
+      (a, b) => a.id === b.id && a.tenant === b.tenant,
+    );
+    this.#policies = reconciledTable<SenderPolicyPlan>(
+      map('senderPolicies'),
+      { kind: 'sender-policy', key: (p) => prefixKey(p.prefix), value: encodeSenderPolicy },
+      modules,
+    );
+    this.#capabilities = reconciledTable<SenderCapabilityPlan>(
+      map('senderCapabilities'),
+      { kind: 'sender-capability', key: (c) => mappedAddress(c.host), value: encodeSenderCapability },
+      modules,
+    );
+    this.#ownAddresses = reconciledTable<OwnAddressPlan>(
+      map('ownAddresses'),
+      { kind: 'own-address', key: (a) => mappedAddress(a.address), value: () => OWN_ADDRESS },
+      modules,
+    );
     this.#notifier = new Reconciler(
-      configurationOperations<Notifier>({ kind: 'notifier', map: map('config'), value: notifierValue, off: new Uint8Array(EGRESS_CONFIG_SIZE) }),
+      configurationOperations<Notifier>({
+        kind: 'notifier',
+        map: map('config'),
+        value: notifierValue,
+        off: new Uint8Array(EGRESS_CONFIG_SIZE),
+      }),
       modules,
     );
     this.#builder = new Reconciler(
-      configurationOperations<Notifier>({ kind: 'notice-builder', map: object.map(NOTICE_CONFIG_MAP), value: builderValue, off: new Uint8Array(NOTICE_CONFIG_SIZE) }),
+      configurationOperations<Notifier>({
+        kind: 'notice-builder',
+        map: object.map(NOTICE_CONFIG_MAP),
+        value: builderValue,
+        off: new Uint8Array(NOTICE_CONFIG_SIZE),
+      }),
       modules,
     );
   }
 
-  #learnedTable<T extends { readonly id: string }>(map: BpfMap, codec: TableCodec<T>, modules: FeatureModules, same: (a: T, b: T) => boolean): Reconciler<T> {
-    return learnedTable(map, codec, modules, () => this.#mayForget, { same: (a, b) => same(a as T, b as T), perTurn: SENDERS_A_TURN });
+  #learnedTable<T extends { readonly id: string }>(
+    map: BpfMap,
+    codec: TableCodec<T>,
+    modules: FeatureModules,
+    same: (a: T, b: T) => boolean,
+  ): Reconciler<T> {
+    return learnedTable(map, codec, modules, () => this.#mayForget, {
+      same: (a, b) => same(a as T, b as T),
+      perTurn: SENDERS_A_TURN,
+    });
   }
 
-  apply({ ports, notifier, builder, senderPolicies, senderCapabilities, endConSids, ownAddresses = [] }: CongestedNodeShare): void {
+  apply({
+    ports,
+    notifier,
+    builder,
+    senderPolicies,
+    senderCapabilities,
+    endConSids,
+    ownAddresses = [],
+  }: CongestedNodeShare): void {
     const how = [{ ...(notifier ?? builder ?? SILENT), id: 'notifier' }] as const;
     this.#notifier.replace(how);
     this.#builder.replace(how);
@@ -110,12 +216,16 @@ export class CongestedNode implements Feature {
   attachments({ ports, builder }: Pick<DesiredState, 'ports' | 'builder'>) {
     if (ports.length === 0 && !builder) return [];
     // The builder is first on the loopback interface: a proxy there sees finished notices only.
-    return [attachment(EGRESS_PROGRAMS.notice, LOOPBACK, 'ingress', true), ...ports.map((p) => attachment(EGRESS_PROGRAMS.egress, p, 'egress'))];
+    return [
+      attachment(EGRESS_PROGRAMS.notice, LOOPBACK, 'ingress', true),
+      ...ports.map((p) => attachment(EGRESS_PROGRAMS.egress, p, 'egress')),
+    ];
   }
 
   /**
-   * Calls `listener` for every notification that is handed to the builder from now on, and for those of the time in which nobody listened, as far as the
-   * ring held them. One listener at a time: a record is read once. Ends with close() of what is returned, or of this object.
+   * Calls `listener` for every notification that is handed to the builder from now on, and for those of the time in
+   * which nobody listened, as far as the ring held them. One listener at a time: a record is read once. Ends with
+   * close() of what is returned, or of this object.
    * @throws KernelError
    */
   onNotification(listener: (sent: SentNotification) => void, modules: { readonly poller: Poller }): RingBufferReader {
@@ -137,7 +247,10 @@ export class CongestedNode implements Feature {
     return reader;
   }
 
-  /** Frees entries of the flow table that no packet has touched for the ageing time (LHCNP-5.2-e). Costs about a millisecond. */
+  /**
+   * Frees entries of the flow table that no packet has touched for the ageing time (LHCNP-5.2-e). Costs about a
+   * millisecond.
+   */
   ageFlows(): void {
     this.object.program(EGRESS_PROGRAMS.age).testRun({ data: new Uint8Array(64) });
   }
@@ -174,7 +287,16 @@ export class CongestedNode implements Feature {
   }
 
   #reconcilers() {
-    return [this.#notifier, this.#builder, this.#policies, this.#capabilities, this.#endConSids, this.#ownAddresses, this.#ports, this.#senders];
+    return [
+      this.#notifier,
+      this.#builder,
+      this.#policies,
+      this.#capabilities,
+      this.#endConSids,
+      this.#ownAddresses,
+      this.#ports,
+      this.#senders,
+    ];
   }
 }
 
@@ -183,7 +305,8 @@ function senderValues(): (sender: SenderProxyPlan) => Uint8Array {
   let last: { readonly of: SenderProxyPlan; readonly bytes: Uint8Array } | undefined;
   return (sender) => {
     const { prefix, proxy } = sender;
-    if (!last || last.of.proxy !== proxy || last.of.prefix.address.family !== prefix.address.family) last = { of: sender, bytes: encodeSenderProxy(sender) };
+    if (!last || last.of.proxy !== proxy || last.of.prefix.address.family !== prefix.address.family)
+      last = { of: sender, bytes: encodeSenderProxy(sender) };
     return last.bytes;
   };
 }
@@ -192,13 +315,20 @@ function sameSender(a: SenderProxyPlan, b: SenderProxyPlan): boolean {
   return a.id === b.id && a.proxy?.value === b.proxy?.value && a.proxy?.family === b.proxy?.family;
 }
 
-const isSlowed = (flow: EgressFlow): flow is SlowedFlow => flow.told?.action === 'pause' || flow.told?.action === 'rate-reduce';
+const isSlowed = (flow: EgressFlow): flow is SlowedFlow =>
+  flow.told?.action === 'pause' || flow.told?.action === 'rate-reduce';
 
-/** The seed of the flow table's hash stays what it is for the table's life: with another one its entries would not be found. */
+/**
+ * The seed of the flow table's hash stays what it is for the table's life: with another one its entries would not be
+ * found.
+ */
 function notifierValue(notifier: Notifier, before: Uint8Array | undefined): Uint8Array {
   const seed = before ? decodeEgressConfig(before).flowSeed : 0n;
   return encodeEgressConfig({
-    ...notifier, flowAgeingNs: DEFAULT_FLOW_AGEING_NS, flowSeed: seed || randomBytes(8).readBigUInt64LE() || 1n, disclose: notifier.longHaul?.disclose ?? false,
+    ...notifier,
+    flowAgeingNs: DEFAULT_FLOW_AGEING_NS,
+    flowSeed: seed || randomBytes(8).readBigUInt64LE() || 1n,
+    disclose: notifier.longHaul?.disclose ?? false,
   });
 }
 

@@ -1,5 +1,5 @@
-// The dataplane as a whole: the features, each opened when it is first wanted, and one list of attachments for all of them. What is pinned outlives this
-// object: close() lets go, it does not undo.
+// The dataplane as a whole: the features, each opened when it is first wanted, and one list of attachments for all of
+// them. What is pinned outlives this object: close() lets go, it does not undo.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BpfObject, openBpfObject } from '../kernel/bpf/object.ts';
@@ -49,10 +49,18 @@ export class Dataplane {
   constructor(options: DataplaneOptions, modules: FeatureModules) {
     this.#options = options;
     this.#modules = modules;
-    this.#slots = [congestedNode, proxy, borderGuard, srv6].map((kind) => ({ kind: kind, feature: undefined, problem: undefined, forgets: false }));
+    this.#slots = [congestedNode, proxy, borderGuard, srv6].map((kind) => ({
+      kind: kind,
+      feature: undefined,
+      problem: undefined,
+      forgets: false,
+    }));
     this.#hooks = attachmentOperations(pinnedHooks(options.linksDir, (name) => this.#program(name)));
     // Before the attachments: a file system that is gone is mounted again with the first map.
-    this.#mapPins = new Reconciler(mapPinOperations(options.bpfDir, () => this.#opened()), modules);
+    this.#mapPins = new Reconciler(
+      mapPinOperations(options.bpfDir, () => this.#opened()),
+      modules,
+    );
     this.#attachments = new Reconciler(this.#hooks, modules);
     this.adopted = readdirSync(options.linksDir).length > 0;
   }
@@ -78,22 +86,34 @@ export class Dataplane {
     for (const slot of this.#slots) {
       if (!slot.feature && slot.kind.wanted(desired)) this.#open(slot);
     }
-    const wanted = this.#slots.flatMap((slot) => (slot.feature && slot.kind.wanted(desired) ? slot.feature.attachments(desired) : []));
+    const wanted = this.#slots.flatMap((slot) =>
+      slot.feature && slot.kind.wanted(desired) ? slot.feature.attachments(desired) : [],
+    );
     const keep = new Set(wanted.map((a) => a.id));
     // Programs come off before their configuration goes and go on after it has come, so that none runs unconfigured.
-    this.#attachments.change([], this.#attachments.status().map((s) => s.id).filter((id) => !keep.has(id)));
+    this.#attachments.change(
+      [],
+      this.#attachments
+        .status()
+        .map((s) => s.id)
+        .filter((id) => !keep.has(id)),
+    );
     for (const { feature } of this.#slots) feature?.apply(desired);
     this.#attachments.replace(wanted);
     this.#mapPins.replace(mapPins(this.#opened()));
   }
 
   #opened(): { object: BpfObject; scratchMaps: readonly string[] }[] {
-    return this.#slots.flatMap(({ feature, kind }) => (feature ? [{ object: feature.object, scratchMaps: kind.scratchMaps }] : []));
+    return this.#slots.flatMap(({ feature, kind }) =>
+      feature ? [{ object: feature.object, scratchMaps: kind.scratchMaps }] : [],
+    );
   }
 
   /** Whether the detector runs at this port's egress. */
   isAttached(port: string): boolean {
-    return this.#attachments.status().some((s) => s.state === 'done' && s.id === `${EGRESS_PROGRAMS.egress}@${port}/egress`);
+    return this.#attachments
+      .status()
+      .some((s) => s.state === 'done' && s.id === `${EGRESS_PROGRAMS.egress}@${port}/egress`);
   }
 
   /** Removes what an earlier run left and nobody wants now; call after the first apply. */
@@ -103,7 +123,10 @@ export class Dataplane {
     if (!this.srv6) this.#removeSidRoutes();
   }
 
-  /** What an earlier run had learned and nobody says any more is removed, now and from now on. Costs nothing for a feature that was told before. */
+  /**
+   * What an earlier run had learned and nobody says any more is removed, now and from now on. Costs nothing for a
+   * feature that was told before.
+   */
   forgetUnknown(): void {
     for (const slot of this.#slots) {
       if (!slot.feature || slot.forgets) continue;
@@ -122,17 +145,26 @@ export class Dataplane {
       if (removed.length > 0) log.info({ removed }, 'SIDs of an earlier run removed');
     } catch (error) {
       count('dataplane.srv6.routes-unreadable');
-      log.warn({ error: error instanceof Error ? error.message : String(error) }, 'the routes of an earlier run cannot be looked for');
+      log.warn(
+        { error: error instanceof Error ? error.message : String(error) },
+        'the routes of an earlier run cannot be looked for',
+      );
     }
   }
 
   problems(): Problem[] {
-    const refused = [this.#mapPins, this.#attachments, ...this.#slots.map((slot) => slot.feature)].flatMap((part) => part?.status() ?? []);
+    const refused = [this.#mapPins, this.#attachments, ...this.#slots.map((slot) => slot.feature)].flatMap(
+      (part) => part?.status() ?? [],
+    );
     return [
       ...this.#slots.flatMap((slot) => slot.problem ?? []),
       ...refused
         .filter((s) => s.state === 'failed')
-        .map((s) => ({ feature: 'dataplane', problem: `${s.id}: ${s.error ?? 'refused'}`, remedy: `retried, ${s.attempts} times so far; see the log` })),
+        .map((s) => ({
+          feature: 'dataplane',
+          problem: `${s.id}: ${s.error ?? 'refused'}`,
+          remedy: `retried, ${s.attempts} times so far; see the log`,
+        })),
     ];
   }
 
@@ -157,14 +189,19 @@ export class Dataplane {
       object = openBpfObject(path, { pinDir: this.#options.bpfDir, unpinned: slot.kind.scratchMaps });
       for (const { map, differences } of object.replacedMaps) {
         this.#modules.count('dataplane.state-replaced');
-        this.#modules.log.warn({ feature: slot.kind.name, map, differences: differences.join(', ') }, 'state of another version replaced');
+        this.#modules.log.warn(
+          { feature: slot.kind.name, map, differences: differences.join(', ') },
+          'state of another version replaced',
+        );
       }
       slot.feature = slot.kind.open(object, this.#modules);
       slot.problem = undefined;
     } catch (error) {
       object?.close();
       const problem = error instanceof Error ? error.message : String(error);
-      const remedy = existsSync(path) ? 'run `cnpctl doctor`: it tells what this kernel lacks' : 'build cnpd again: its eBPF objects are not there';
+      const remedy = existsSync(path)
+        ? 'run `cnpctl doctor`: it tells what this kernel lacks'
+        : 'build cnpd again: its eBPF objects are not there';
       slot.problem = { feature: slot.kind.name, problem, remedy };
       this.#modules.count(`dataplane.${slot.kind.name}.load-failed`);
       this.#modules.log.error({ feature: slot.kind.name, error: problem }, 'an eBPF object could not be loaded');

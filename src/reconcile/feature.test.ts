@@ -23,10 +23,19 @@ describe('the configuration of a feature', () => {
 
   test('is written as a whole; when the feature is off the map says so, and nothing is ever pruned', () => {
     const map = memoryMap();
-    const operations = configurationOperations<{ id: string; rate: number }>({ kind: 'x', map, value: ({ rate }) => Uint8Array.of(1, rate), off });
+    const operations = configurationOperations<{ id: string; rate: number }>({
+      kind: 'x',
+      map,
+      value: ({ rate }) => Uint8Array.of(1, rate),
+      off,
+    });
     expect(operations.verify!({ id: 'x', rate: 7 })).toBe(false);
     operations.update({ id: 'x', rate: 7 });
-    expect([map.get(), operations.verify!({ id: 'x', rate: 7 }), operations.verify!({ id: 'x', rate: 8 })]).toEqual([[1, 7], true, false]);
+    expect([map.get(), operations.verify!({ id: 'x', rate: 7 }), operations.verify!({ id: 'x', rate: 8 })]).toEqual([
+      [1, 7],
+      true,
+      false,
+    ]);
     expect([...operations.prune(new Set())]).toEqual([]);
     operations.delete('x');
     expect(map.get()).toEqual([0, 0]);
@@ -36,7 +45,12 @@ describe('the configuration of a feature', () => {
 
   test('may keep what was in the map before, as the seed of a hash table', () => {
     const map = memoryMap();
-    const operations = configurationOperations<{ id: string }>({ kind: 'x', map, value: (_, before) => Uint8Array.of(1, before?.[1] || 42), off });
+    const operations = configurationOperations<{ id: string }>({
+      kind: 'x',
+      map,
+      value: (_, before) => Uint8Array.of(1, before?.[1] || 42),
+      off,
+    });
     operations.update({ id: 'x' });
     expect(map.get()).toEqual([1, 42]);
     map.update(new Uint8Array(4), Uint8Array.of(0, 9));
@@ -46,7 +60,10 @@ describe('the configuration of a feature', () => {
 });
 
 test('what an earlier run had learned stays until the network has had time to teach it again', () => {
-  const content = new Map([[7, 1], [8, 1]]);
+  const content = new Map([
+    [7, 1],
+    [8, 1],
+  ]);
   const table: Table = {
     lookup: (key) => (content.has(key[0]!) ? Uint8Array.of(content.get(key[0]!)!) : undefined),
     update: (key, value) => void content.set(key[0]!, value[0]!),
@@ -56,7 +73,12 @@ test('what an earlier run had learned stays until the network has had time to te
   let mayForget = false;
   const codec = { kind: 'x', key: (o: { id: string }) => Uint8Array.of(Number(o.id)), value: () => Uint8Array.of(1) };
   const counted: string[] = [];
-  const reconciler = learnedTable(table, codec, { clock: manualClock(), log: silentLog, count: (name) => void counted.push(name) }, () => mayForget);
+  const reconciler = learnedTable(
+    table,
+    codec,
+    { clock: manualClock(), log: silentLog, count: (name) => void counted.push(name) },
+    () => mayForget,
+  );
   reconciler.replace([{ id: '8' }, { id: '9' }]);
   reconciler.fullPass();
   expect([[...content.keys()], counted]).toEqual([[7, 8, 9], []]);

@@ -1,5 +1,5 @@
-// What the dataplane's features have in common. A feature is one eBPF object with its maps: opened when it is first wanted, because a feature that
-// is not configured must not run (PNC-6-e), and told its share of the desired state.
+// What the dataplane's features have in common. A feature is one eBPF object with its maps: opened when it is first
+// wanted, because a feature that is not configured must not run (PNC-6-e), and told its share of the desired state.
 import type { BpfObject } from '../kernel/bpf/object.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Count, Log } from '../model/log.ts';
@@ -26,7 +26,10 @@ export interface Feature {
   status(): readonly ObjectStatus[];
   /** Checks and prunes everything. */
   fullPass(): void;
-  /** From now on what an earlier run had learned and nobody says any more is removed too. Absent: the feature learns nothing. */
+  /**
+   * From now on what an earlier run had learned and nobody says any more is removed too. Absent: the feature learns
+   * nothing.
+   */
   forgetUnknown?(): void;
   close(): void;
 }
@@ -42,15 +45,29 @@ export interface FeatureKind<F extends Feature> {
 }
 
 /** The table of one map, reconciled. */
-export const reconciledTable = <T extends { readonly id: string }>(table: Table, codec: TableCodec<T>, modules: FeatureModules): Reconciler<T> =>
-  new Reconciler(tableOperations(table, codec), modules);
+export const reconciledTable = <T extends { readonly id: string }>(
+  table: Table,
+  codec: TableCodec<T>,
+  modules: FeatureModules,
+): Reconciler<T> => new Reconciler(tableOperations(table, codec), modules);
 
-/** A table of what the network has taught: until `mayForget`, entries of an earlier run stay in force, so that a restart forgets nobody. */
+/**
+ * A table of what the network has taught: until `mayForget`, entries of an earlier run stay in force, so that a restart
+ * forgets nobody.
+ */
 export function learnedTable<T extends { readonly id: string }>(
-  table: Table, codec: TableCodec<T>, modules: FeatureModules, mayForget: () => boolean, options: Partial<ReconcilerOptions> = {},
+  table: Table,
+  codec: TableCodec<T>,
+  modules: FeatureModules,
+  mayForget: () => boolean,
+  options: Partial<ReconcilerOptions> = {},
 ): Reconciler<T> {
   const operations = tableOperations(table, codec);
-  return new Reconciler({ ...operations, prune: (wanted) => (mayForget() ? operations.prune(wanted) : []) }, modules, options);
+  return new Reconciler(
+    { ...operations, prune: (wanted) => (mayForget() ? operations.prune(wanted) : []) },
+    modules,
+    options,
+  );
 }
 
 /** A map with one entry at index 0: the configuration of a feature. `value` may look at what is there. */

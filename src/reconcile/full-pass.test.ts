@@ -1,5 +1,5 @@
-// What the periodic full pass of a reconciler does with kinds of objects that cannot be verified, that fail to be read, or that are read slowly; and what
-// is left of timers.
+// What the periodic full pass of a reconciler does with kinds of objects that cannot be verified, that fail to be read,
+// or that are read slowly; and what is left of timers.
 import { describe, expect, test } from 'vitest';
 import { manualClock } from '../model/clock.ts';
 import type { Log } from '../model/log.ts';
@@ -20,8 +20,18 @@ function world(own: Partial<Operations<Thing>> = {}, options: Partial<Reconciler
   const warned: object[] = [];
   const informed: object[] = [];
   const clock = manualClock();
-  const log: Log = { ...silentLog, warn: (fields) => void warned.push(fields), info: (fields) => void informed.push(fields) };
-  const operations: Operations<Thing> = { kind: 'thing', update: (o) => void updated.push(o.id), delete: () => {}, prune: () => [], ...own };
+  const log: Log = {
+    ...silentLog,
+    warn: (fields) => void warned.push(fields),
+    info: (fields) => void informed.push(fields),
+  };
+  const operations: Operations<Thing> = {
+    kind: 'thing',
+    update: (o) => void updated.push(o.id),
+    delete: () => {},
+    prune: () => [],
+    ...own,
+  };
   const count = (name: string, by = 1): void => void counters.set(name, (counters.get(name) ?? 0) + by);
   const reconciler = new Reconciler(operations, { clock, log, count }, { retryMs: [100, 1000], ...options });
   return { updated, counters, warned, informed, clock, reconciler };
@@ -56,11 +66,21 @@ describe('a full pass', () => {
   });
 
   test('that cannot verify an object counts and reports it, and updates the object', () => {
-    const { reconciler, updated, counters, warned } = world({ verify: ({ id }) => { if (id === '1') throw new Error('EIO'); return true; } });
+    const { reconciler, updated, counters, warned } = world({
+      verify: ({ id }) => {
+        if (id === '1') throw new Error('EIO');
+        return true;
+      },
+    });
     reconciler.replace(things(3));
     reconciler.fullPass();
     expect(updated).toEqual(['0', '1', '2', '1']);
-    expect(counters).toEqual(new Map([['reconcile.thing.failed', 1], ['reconcile.thing.out-of-sync', 1]]));
+    expect(counters).toEqual(
+      new Map([
+        ['reconcile.thing.failed', 1],
+        ['reconcile.thing.out-of-sync', 1],
+      ]),
+    );
     expect(warned).toEqual([{ kind: 'thing', id: '1', error: 'EIO' }]);
   });
 
@@ -76,28 +96,59 @@ describe('a full pass', () => {
     reconciler.replace(things(2));
     reconciler.fullPass();
     expect(updated).toEqual(['0', '1', '0', '1']);
-    expect(counters).toEqual(new Map([['reconcile.thing.failed', 1], ['reconcile.thing.pruned', 2]]));
-    expect([warned, informed]).toEqual([[{ kind: 'thing', id: 'prune', error: 'EPERM' }], [{ kind: 'thing', pruned: 2 }]]);
+    expect(counters).toEqual(
+      new Map([
+        ['reconcile.thing.failed', 1],
+        ['reconcile.thing.pruned', 2],
+      ]),
+    );
+    expect([warned, informed]).toEqual([
+      [{ kind: 'thing', id: 'prune', error: 'EPERM' }],
+      [{ kind: 'thing', pruned: 2 }],
+    ]);
   });
 
   test('is told what should exist at that moment: not what was deleted, and was refused', () => {
     const wanted: string[][] = [];
     let busy = false;
     const { reconciler } = world({
-      delete: () => { if (busy) throw new Error('EBUSY'); },
-      prune: (now: Wanted) => (wanted.push([...now.keys()], things(4).map(({ id }) => id).filter((id) => now.has(id))), []),
+      delete: () => {
+        if (busy) throw new Error('EBUSY');
+      },
+      prune: (now: Wanted) => (
+        wanted.push(
+          [...now.keys()],
+          things(4)
+            .map(({ id }) => id)
+            .filter((id) => now.has(id)),
+        ),
+        []
+      ),
     });
     reconciler.replace(things(3));
     busy = true;
     reconciler.change([], ['1']);
     reconciler.fullPass();
-    expect(wanted).toEqual([['0', '2'], ['0', '2']]);
-    expect(reconciler.status().map(({ id, state }) => [id, state])).toEqual([['0', 'done'], ['1', 'failed'], ['2', 'done']]);
+    expect(wanted).toEqual([
+      ['0', '2'],
+      ['0', '2'],
+    ]);
+    expect(reconciler.status().map(({ id, state }) => [id, state])).toEqual([
+      ['0', 'done'],
+      ['1', 'failed'],
+      ['2', 'done'],
+    ]);
   });
 
   test('does not try again a delete that the kernel refused: that has its own time', () => {
     let deletes = 0;
-    const { clock, reconciler } = world({ delete: () => { deletes++; throw new Error('EBUSY'); }, verify: () => true });
+    const { clock, reconciler } = world({
+      delete: () => {
+        deletes++;
+        throw new Error('EBUSY');
+      },
+      verify: () => true,
+    });
     reconciler.replace(things(1));
     reconciler.replace([]);
     reconciler.fullPass();
@@ -132,7 +183,11 @@ describe('a full pass', () => {
 describe('after close', () => {
   test('no full pass begins, is gone on with, or comes by itself', () => {
     let read = 0;
-    const { clock, reconciler, updated } = world({ *prune() { for (let i = 0; i < 2000; i++, read++) yield false; } });
+    const { clock, reconciler, updated } = world({
+      *prune() {
+        for (let i = 0; i < 2000; i++, read++) yield false;
+      },
+    });
     reconciler.replace(things(1));
     reconciler.fullPass();
     const before = read;
@@ -142,9 +197,20 @@ describe('after close', () => {
     expect([read, updated]).toEqual([before, ['0']]);
   });
 
-  test.each([['what was refused', 0], ['what is refused at the close', 3]])('%s is not tried again', (_, refusedFrom) => {
+  test.each([
+    ['what was refused', 0],
+    ['what is refused at the close', 3],
+  ])('%s is not tried again', (_, refusedFrom) => {
     let tries = 0;
-    const { clock, reconciler } = world({ update: ({ id }) => { tries++; if (Number(id) >= refusedFrom) throw new Error('EBUSY'); } }, { perTurn: 2 });
+    const { clock, reconciler } = world(
+      {
+        update: ({ id }) => {
+          tries++;
+          if (Number(id) >= refusedFrom) throw new Error('EBUSY');
+        },
+      },
+      { perTurn: 2 },
+    );
     reconciler.replace(things(4));
     const before = tries;
     expect(before).toBeLessThan(4);
@@ -158,7 +224,12 @@ describe('after close', () => {
 describe('retries', () => {
   test('those of one moment share a try, and a later refusal does not put off an earlier one’s', () => {
     const tries: string[] = [];
-    const { clock, reconciler } = world({ update: ({ id }) => { tries.push(`${clock.now()} ${id}`); throw new Error('EBUSY'); } });
+    const { clock, reconciler } = world({
+      update: ({ id }) => {
+        tries.push(`${clock.now()} ${id}`);
+        throw new Error('EBUSY');
+      },
+    });
     reconciler.change([{ id: 'a', size: 1 }], []);
     clock.advance(60);
     reconciler.change([{ id: 'b', size: 1 }], []);
@@ -168,7 +239,12 @@ describe('retries', () => {
 
   test('an object that is changed while it waits is tried with its new value, once, from the shortest pause', () => {
     const tries: string[] = [];
-    const { clock, reconciler } = world({ update: ({ size }) => { tries.push(`${clock.now()} ${size}`); throw new Error('EBUSY'); } });
+    const { clock, reconciler } = world({
+      update: ({ size }) => {
+        tries.push(`${clock.now()} ${size}`);
+        throw new Error('EBUSY');
+      },
+    });
     reconciler.change([{ id: 'a', size: 1 }], []);
     clock.advance(100);
     clock.advance(200);
@@ -181,7 +257,14 @@ describe('retries', () => {
 
   test('what was refused often waits for its own time, though others are made meanwhile', () => {
     let tries = 0;
-    const { clock, reconciler } = world({ update: ({ id }) => { if (id === 'bad') { tries++; throw new Error('EBUSY'); } } });
+    const { clock, reconciler } = world({
+      update: ({ id }) => {
+        if (id === 'bad') {
+          tries++;
+          throw new Error('EBUSY');
+        }
+      },
+    });
     reconciler.change([{ id: 'bad', size: 1 }], []);
     clock.advance(300);
     expect(tries).toBe(3);
@@ -194,7 +277,13 @@ describe('retries', () => {
 
   test('an object that was taken with another value needs no try any more, and is verified again', () => {
     let present = true;
-    const { clock, reconciler, updated } = world({ update: ({ id, size }) => { updated.push(`${id} ${size}`); if (size === 1) throw new Error('EBUSY'); }, verify: () => present });
+    const { clock, reconciler, updated } = world({
+      update: ({ id, size }) => {
+        updated.push(`${id} ${size}`);
+        if (size === 1) throw new Error('EBUSY');
+      },
+      verify: () => present,
+    });
     reconciler.change([{ id: 'a', size: 1 }], []);
     reconciler.change([{ id: 'a', size: 2 }], []);
     clock.advance(50_000);
@@ -206,7 +295,13 @@ describe('retries', () => {
 
   test('an object that was taken at a later try is verified again', () => {
     let [busy, present] = [true, true];
-    const { clock, reconciler, updated } = world({ update: ({ id }) => { if (busy) throw new Error('EBUSY'); updated.push(id); }, verify: () => present });
+    const { clock, reconciler, updated } = world({
+      update: ({ id }) => {
+        if (busy) throw new Error('EBUSY');
+        updated.push(id);
+      },
+      verify: () => present,
+    });
     reconciler.change([{ id: 'a', size: 1 }], []);
     busy = false;
     clock.advance(100);
@@ -228,18 +323,36 @@ describe('retries', () => {
 
   test('nothing is tried again where nothing was refused, and a success ends the tries', () => {
     let busy = true;
-    const { clock, reconciler, updated } = world({ update: ({ id }) => { updated.push(id); if (busy && id === 'b') throw new Error('EBUSY'); }, verify: () => true });
-    reconciler.change([{ id: 'a', size: 1 }, { id: 'b', size: 1 }], []);
+    const { clock, reconciler, updated } = world({
+      update: ({ id }) => {
+        updated.push(id);
+        if (busy && id === 'b') throw new Error('EBUSY');
+      },
+      verify: () => true,
+    });
+    reconciler.change(
+      [
+        { id: 'a', size: 1 },
+        { id: 'b', size: 1 },
+      ],
+      [],
+    );
     busy = false;
     clock.advance(50_000);
     expect(updated).toEqual(['a', 'b', 'b']);
-    expect(reconciler.status()).toEqual([{ id: 'a', state: 'done', attempts: 0 }, { id: 'b', state: 'done', attempts: 0 }]);
+    expect(reconciler.status()).toEqual([
+      { id: 'a', state: 'done', attempts: 0 },
+      { id: 'b', state: 'done', attempts: 0 },
+    ]);
   });
 });
 
 describe('changes', () => {
   test('of objects that the caller takes for the same are not made', () => {
-    const { reconciler, updated } = world({}, { same: (a, b) => Math.sign((a as Thing).size) === Math.sign((b as Thing).size) });
+    const { reconciler, updated } = world(
+      {},
+      { same: (a, b) => Math.sign((a as Thing).size) === Math.sign((b as Thing).size) },
+    );
     reconciler.change([{ id: 'a', size: 1 }], []);
     reconciler.change([{ id: 'a', size: 7 }], []);
     expect(updated).toEqual(['a']);
@@ -253,13 +366,24 @@ describe('changes', () => {
     reconciler.change([{ id: 'a', size: 1 }], []);
     reconciler.change([], ['a']);
     reconciler.change([{ id: 'a', size: 1 }], ['never-there']);
-    expect([updated, deleted, reconciler.status()]).toEqual([['a', 'a'], ['a'], [{ id: 'a', state: 'done', attempts: 0 }]]);
+    expect([updated, deleted, reconciler.status()]).toEqual([
+      ['a', 'a'],
+      ['a'],
+      [{ id: 'a', state: 'done', attempts: 0 }],
+    ]);
   });
 
   test('that contradict each other end with the last, done once', () => {
     const deleted: string[] = [];
     const { reconciler, updated } = world({ delete: (id) => void deleted.push(id) });
-    reconciler.change([{ id: 'a', size: 1 }, { id: 'b', size: 1 }, { id: 'b', size: 2 }], ['a']);
+    reconciler.change(
+      [
+        { id: 'a', size: 1 },
+        { id: 'b', size: 1 },
+        { id: 'b', size: 2 },
+      ],
+      ['a'],
+    );
     expect([updated, deleted]).toEqual([['b'], ['a']]);
   });
 
@@ -269,7 +393,10 @@ describe('changes', () => {
     reconciler.replace(things(4));
     expect(updated).toHaveLength(4);
     clock.advance(1);
-    reconciler.change([{ id: 'new', size: 1 }], things(4).map(({ id }) => id));
+    reconciler.change(
+      [{ id: 'new', size: 1 }],
+      things(4).map(({ id }) => id),
+    );
     expect([updated.length, deleted]).toEqual([5, ['0', '1', '2']]);
     clock.advance(1);
     expect(deleted).toEqual(['0', '1', '2', '3']);

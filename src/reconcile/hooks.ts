@@ -12,7 +12,13 @@ export function pinnedHooks(linksDir: string, programOf: (name: string) => BpfPr
   return {
     attach: (wanted, pin) => {
       mkdirSync(linksDir, { recursive: true, mode: 0o700 });
-      const link = attachTcx({ program: programOf(wanted.program), ifindex: wanted.ifindex, direction: wanted.direction, first: wanted.first, pinPath: pathOf(pin) });
+      const link = attachTcx({
+        program: programOf(wanted.program),
+        ifindex: wanted.ifindex,
+        direction: wanted.direction,
+        first: wanted.first,
+        pinPath: pathOf(pin),
+      });
       const restorePin = ({ ifindex, direction }: Attachment): boolean => {
         if (existsSync(pathOf(pin)) || !link.hangsAt(ifindex, direction)) return false;
         mkdirSync(linksDir, { recursive: true, mode: 0o700 });

@@ -48,7 +48,15 @@ describe('map table', () => {
   it('keeps what an earlier run left of an object that the kernel does not take now', () => {
     const table = memoryTable();
     table.update(Uint8Array.of(1), Uint8Array.of(7));
-    const operations = tableOperations({ ...table, update: () => { throw new Error('ENOMEM'); } }, codec);
+    const operations = tableOperations(
+      {
+        ...table,
+        update: () => {
+          throw new Error('ENOMEM');
+        },
+      },
+      codec,
+    );
     expect(() => operations.update({ id: 'eth1', ifindex: 1, limit: 1 })).toThrow('ENOMEM');
     expect(removed(operations.prune(new Set(['eth1'])))).toBe(0);
     expect([...table.content]).toEqual([['01', '07']]);
@@ -70,13 +78,36 @@ describe('map table', () => {
     expect(removed(operations.prune(wanted))).toBe(1);
   });
 
-  it.each([['one by one', false], ['together', true]])('two objects that swap their keys keep both entries: %s', (_, together) => {
+  it.each([
+    ['one by one', false],
+    ['together', true],
+  ])('two objects that swap their keys keep both entries: %s', (_, together) => {
     const table = memoryTable();
-    const operations = tableOperations(together ? { ...table, updateBatch: (all) => { for (const [key, value] of all) table.update(key, value); } } : table, codec);
-    const update = (ports: readonly Port[]): void => (together ? operations.updateMany!(ports) : ports.forEach(operations.update));
-    update([{ id: 'eth1', ifindex: 3, limit: 1 }, { id: 'eth2', ifindex: 4, limit: 2 }]);
-    update([{ id: 'eth1', ifindex: 4, limit: 1 }, { id: 'eth2', ifindex: 3, limit: 2 }]);
-    expect([...table.content].sort()).toEqual([['03', '02'], ['04', '01']]);
+    const operations = tableOperations(
+      together
+        ? {
+            ...table,
+            updateBatch: (all) => {
+              for (const [key, value] of all) table.update(key, value);
+            },
+          }
+        : table,
+      codec,
+    );
+    const update = (ports: readonly Port[]): void =>
+      together ? operations.updateMany!(ports) : ports.forEach(operations.update);
+    update([
+      { id: 'eth1', ifindex: 3, limit: 1 },
+      { id: 'eth2', ifindex: 4, limit: 2 },
+    ]);
+    update([
+      { id: 'eth1', ifindex: 4, limit: 1 },
+      { id: 'eth2', ifindex: 3, limit: 2 },
+    ]);
+    expect([...table.content].sort()).toEqual([
+      ['03', '02'],
+      ['04', '01'],
+    ]);
     expect(removed(operations.prune(new Set(['eth1', 'eth2'])))).toBe(0);
     operations.delete('eth1');
     expect([...table.content]).toEqual([['03', '02']]);
@@ -85,7 +116,11 @@ describe('map table', () => {
   it('makes the key of an object once where it follows from the id, and finds the entry all the same when the object goes', () => {
     const table = memoryTable();
     let made = 0;
-    const operations = tableOperations(table, { ...codec, fixed: true, key: (p: Port) => (made++, Uint8Array.of(p.ifindex)) });
+    const operations = tableOperations(table, {
+      ...codec,
+      fixed: true,
+      key: (p: Port) => (made++, Uint8Array.of(p.ifindex)),
+    });
     for (const limit of [1, 2, 3]) operations.update({ id: 'eth1', ifindex: 3, limit });
     expect([made, [...table.content]]).toEqual([1, [['03', '03']]]);
     operations.delete('eth1');
@@ -131,9 +166,21 @@ describe('map table', () => {
       for (const [key, value] of entries) table.update(key, value);
     };
     const operations = tableOperations({ ...table, updateBatch }, codec);
-    operations.updateMany!([{ id: 'eth1', ifindex: 3, limit: 1 }, { id: 'eth2', ifindex: 4, limit: 2 }, { id: 'eth3', ifindex: 5, limit: 3 }]);
-    operations.updateMany!([{ id: 'eth1', ifindex: 4, limit: 1 }, { id: 'eth2', ifindex: 3, limit: 2 }, { id: 'eth3', ifindex: 6, limit: 3 }]);
-    expect([...table.content].sort()).toEqual([['03', '02'], ['04', '01'], ['06', '03']]);
+    operations.updateMany!([
+      { id: 'eth1', ifindex: 3, limit: 1 },
+      { id: 'eth2', ifindex: 4, limit: 2 },
+      { id: 'eth3', ifindex: 5, limit: 3 },
+    ]);
+    operations.updateMany!([
+      { id: 'eth1', ifindex: 4, limit: 1 },
+      { id: 'eth2', ifindex: 3, limit: 2 },
+      { id: 'eth3', ifindex: 6, limit: 3 },
+    ]);
+    expect([...table.content].sort()).toEqual([
+      ['03', '02'],
+      ['04', '01'],
+      ['06', '03'],
+    ]);
     expect(batches).toBe(2);
     expect(tableOperations(table, codec).updateMany).toBeUndefined();
   });

@@ -1,5 +1,6 @@
-// Reconciles a list of desired objects with the entries of one eBPF map. Which bytes an object is, the caller says (src/kernel/dataplane); this
-// file only compares and writes. Entries that are in the map but not desired are an earlier run's, and go at the next full pass.
+// Reconciles a list of desired objects with the entries of one eBPF map. Which bytes an object is, the caller says
+// (src/kernel/dataplane); this file only compares and writes. Entries that are in the map but not desired are an
+// earlier run's, and go at the next full pass.
 import type { Operations } from './operations.ts';
 
 /** The part of a kernel map that is needed here; keys and values have the sizes that the map was made with. */
@@ -35,7 +36,10 @@ export function tableOperations<T extends { readonly id: string }>(table: Table,
   const placeOf = new Map<string, Place>();
   /** By key. A place is there once, however many objects have wanted it. */
   const places = new Map<string, Place>();
-  /** Removes the object's entry, unless another object has its key by now: two ports that swap their names want each other's. */
+  /**
+   * Removes the object's entry, unless another object has its key by now: two ports that swap their names want each
+   * other's.
+   */
   const leave = (id: string): void => {
     const place = placeOf.get(id);
     if (place?.owner !== id) return;
@@ -61,7 +65,8 @@ export function tableOperations<T extends { readonly id: string }>(table: Table,
     kind: codec.kind,
     update: (object) => table.update(place(object), codec.value(object)),
     ...(table.updateBatch && {
-      updateMany: (objects) => table.updateBatch!(objects.map((object) => [place(object), codec.value(object)] as const)),
+      updateMany: (objects) =>
+        table.updateBatch!(objects.map((object) => [place(object), codec.value(object)] as const)),
     }),
     delete: (id) => {
       leave(id);
@@ -77,7 +82,8 @@ export function tableOperations<T extends { readonly id: string }>(table: Table,
         if (isStray(key)) strays.push(key);
         yield false;
       }
-      // Not while reading: a trie whose last key read is gone is read from its beginning again. Each may have been wanted meanwhile.
+      // Not while reading: a trie whose last key read is gone is read from its beginning again. Each may have been
+      // wanted meanwhile.
       for (const key of strays) yield isStray(key) && table.delete(key);
     },
     verify: (object) => {

@@ -1,5 +1,6 @@
-// The pins of the maps, and the BPF file system that holds them. Without its pin a map is lost with the agent, and the next run starts from nothing; who removes one (or
-// unmounts the file system) does not take away what the programs use. So the periodic pass pins again what is not pinned any more.
+// The pins of the maps, and the BPF file system that holds them. Without its pin a map is lost with the agent, and the
+// next run starts from nothing; who removes one (or unmounts the file system) does not take away what the programs use.
+// So the periodic pass pins again what is not pinned any more.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { mountBpffs } from '../kernel/bpf/bpffs.ts';
@@ -20,11 +21,16 @@ interface Opened {
 
 /** What should be pinned of the objects that are open. Maps of the compiler's have a dot in their name and no pin. */
 export const mapPins = (opened: readonly Opened[]): MapPin[] => {
-  const names = opened.flatMap(({ object, scratchMaps }) => object.mapNames.filter((name) => !name.includes('.') && !scratchMaps.includes(name)));
+  const names = opened.flatMap(({ object, scratchMaps }) =>
+    object.mapNames.filter((name) => !name.includes('.') && !scratchMaps.includes(name)),
+  );
   return [...new Set(names)].map((map) => ({ id: `pin ${map}`, map }));
 };
 
-/** Maps that several objects share are one map. Nothing is ever pruned: what is pinned by an earlier run may be wanted by a later one. */
+/**
+ * Maps that several objects share are one map. Nothing is ever pruned: what is pinned by an earlier run may be wanted
+ * by a later one.
+ */
 export function mapPinOperations(bpfDir: string, opened: () => readonly Opened[]): Operations<MapPin> {
   return {
     kind: 'map-pin',

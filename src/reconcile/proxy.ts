@@ -1,17 +1,43 @@
-// The proxy's share of the kernel: whose notices it takes, for which senders, how fast (PNC §4, §6), and the program at the ingress of its ports. What it
-// has learned about Queue Pairs is the program's own state: it is read here, and swept. A congested node that sends Long-haul CNPs needs the Queue Pairs
-// without being a proxy: then the program learns, and no notice is for it.
+// The proxy's share of the kernel: whose notices it takes, for which senders, how fast (PNC §4, §6), and the program at
+// the ingress of its ports. What it has learned about Queue Pairs is the program's own state: it is read here, and
+// swept. A congested node that sends Long-haul CNPs needs the Queue Pairs without being a proxy: then the program
+// learns, and no notice is for it.
 import type { BpfObject } from '../kernel/bpf/object.ts';
 import { prefixKey } from '../kernel/dataplane/layout.ts';
 import {
-  DEFAULT_LEARNING_LIMITS, PROXY_CONFIG_KEY, PROXY_CONFIG_SIZE, PROXY_MAPS, PROXY_PROGRAM, PROXY_SCRATCH_MAPS, decodeProxyConfig, encodeLearnedSender,
-  PROXY_INSTRUCTIONS_SIZE, encodeLearningConfig, encodeProxyConfig, encodeProxyInstructions, encodeProxySender, encodeProxySource,
+  DEFAULT_LEARNING_LIMITS,
+  PROXY_CONFIG_KEY,
+  PROXY_CONFIG_SIZE,
+  PROXY_MAPS,
+  PROXY_PROGRAM,
+  PROXY_SCRATCH_MAPS,
+  decodeProxyConfig,
+  encodeLearnedSender,
+  PROXY_INSTRUCTIONS_SIZE,
+  encodeLearningConfig,
+  encodeProxyConfig,
+  encodeProxyInstructions,
+  encodeProxySender,
+  encodeProxySource,
 } from '../kernel/dataplane/proxy.ts';
 import { encodePortRole, doubtedPort, portRoleKey } from '../kernel/dataplane/port-roles.ts';
-import { type FlowName, type LearnedQueuePair, decodeQueuePair, encodeFlowKey, namesPeer, ownerKey } from '../kernel/dataplane/queue-pairs.ts';
+import {
+  type FlowName,
+  type LearnedQueuePair,
+  decodeQueuePair,
+  encodeFlowKey,
+  namesPeer,
+  ownerKey,
+} from '../kernel/dataplane/queue-pairs.ts';
 import type { LearningPlan, ProxyPlan, QueuePairsPlan, TenantsPlan } from '../plan/desired.ts';
 import { LOOPBACK, attachment } from './attachments.ts';
-import { type Feature, type FeatureKind, type FeatureModules, configurationOperations, reconciledTable } from './feature.ts';
+import {
+  type Feature,
+  type FeatureKind,
+  type FeatureModules,
+  configurationOperations,
+  reconciledTable,
+} from './feature.ts';
 import type { ObjectStatus } from './operations.ts';
 import { Reconciler } from './reconciler.ts';
 import { TenantTables } from './tenants.ts';
@@ -39,7 +65,11 @@ interface Desired {
 
 const LEARNED_MAPS = [PROXY_MAPS.queuePairs, PROXY_MAPS.unconfirmedQueuePairs] as const;
 /** Of a desired state that does not say. */
-const DEFAULT_LEARNING: LearningPlan = { ageingNs: DEFAULT_LEARNING_LIMITS.ageingNs, reversePathCheck: DEFAULT_LEARNING_LIMITS.reversePathCheck, ports: [] };
+const DEFAULT_LEARNING: LearningPlan = {
+  ageingNs: DEFAULT_LEARNING_LIMITS.ageingNs,
+  reversePathCheck: DEFAULT_LEARNING_LIMITS.reversePathCheck,
+  ports: [],
+};
 
 export class Proxy implements Feature {
   readonly object: BpfObject;
@@ -53,27 +83,54 @@ export class Proxy implements Feature {
 
   constructor(object: BpfObject, modules: FeatureModules) {
     this.object = object;
-    const map = (name: 'config' | 'senders' | 'sources' | 'learnedSenders' | 'instructions' | 'bucket' | 'portRoles') => object.map(PROXY_MAPS[name]);
-    const value = ({ notices, learning: { ageingNs, reversePathCheck } }: Configuration, before: Uint8Array | undefined): Uint8Array => {
+    const map = (name: 'config' | 'senders' | 'sources' | 'learnedSenders' | 'instructions' | 'bucket' | 'portRoles') =>
+      object.map(PROXY_MAPS[name]);
+    const value = (
+      { notices, learning: { ageingNs, reversePathCheck } }: Configuration,
+      before: Uint8Array | undefined,
+    ): Uint8Array => {
       const learning = { ...DEFAULT_LEARNING_LIMITS, ageingNs, reversePathCheck };
       if (!notices) return encodeLearningConfig(learning);
       // A bucket at the old rate could be closed for as long as a token of that rate takes.
-      if (before && decodeProxyConfig(before)?.noticesPerSecond !== notices.noticesPerSecond) map('bucket').update(PROXY_CONFIG_KEY, new Uint8Array(8));
+      if (before && decodeProxyConfig(before)?.noticesPerSecond !== notices.noticesPerSecond)
+        map('bucket').update(PROXY_CONFIG_KEY, new Uint8Array(8));
       return encodeProxyConfig({ ...notices, learning });
     };
     const off = new Uint8Array(PROXY_CONFIG_SIZE);
-    this.#configuration = new Reconciler(configurationOperations({ kind: 'proxy', map: map('config'), value, off }), modules);
-    this.#instructions = new Reconciler(
-      configurationOperations<Instructions>({ kind: 'proxy-instructions', map: map('instructions'), value: ({ byLevel }) => encodeProxyInstructions(byLevel), off: new Uint8Array(PROXY_INSTRUCTIONS_SIZE) }),
+    this.#configuration = new Reconciler(
+      configurationOperations({ kind: 'proxy', map: map('config'), value, off }),
       modules,
     );
-    this.#senders = reconciledTable<Sender>(map('senders'), { kind: 'proxy-sender', key: (s) => prefixKey(s.prefix), value: encodeProxySender }, modules);
-    this.#sources = reconciledTable<Source>(map('sources'), { kind: 'proxy-source', key: (s) => prefixKey(s.prefix), value: (s) => encodeProxySource(s.prefix) }, modules);
+    this.#instructions = new Reconciler(
+      configurationOperations<Instructions>({
+        kind: 'proxy-instructions',
+        map: map('instructions'),
+        value: ({ byLevel }) => encodeProxyInstructions(byLevel),
+        off: new Uint8Array(PROXY_INSTRUCTIONS_SIZE),
+      }),
+      modules,
+    );
+    this.#senders = reconciledTable<Sender>(
+      map('senders'),
+      { kind: 'proxy-sender', key: (s) => prefixKey(s.prefix), value: encodeProxySender },
+      modules,
+    );
+    this.#sources = reconciledTable<Source>(
+      map('sources'),
+      { kind: 'proxy-source', key: (s) => prefixKey(s.prefix), value: (s) => encodeProxySource(s.prefix) },
+      modules,
+    );
     this.#tenants = new TenantTables(object, modules);
     this.#learned = reconciledTable<LearnedSender>(
-      map('learnedSenders'), { kind: 'learned-sender', key: (s) => prefixKey(s.prefix), value: (s) => encodeLearnedSender(s.prefix) }, modules,
+      map('learnedSenders'),
+      { kind: 'learned-sender', key: (s) => prefixKey(s.prefix), value: (s) => encodeLearnedSender(s.prefix) },
+      modules,
     );
-    this.#ports = reconciledTable<PortRolePlan>(map('portRoles'), { kind: 'port-role', key: portRoleKey, value: encodePortRole }, modules);
+    this.#ports = reconciledTable<PortRolePlan>(
+      map('portRoles'),
+      { kind: 'port-role', key: portRoleKey, value: encodePortRole },
+      modules,
+    );
   }
 
   apply({ proxy, queuePairs, learning = DEFAULT_LEARNING, tenants }: Desired): void {
@@ -83,16 +140,24 @@ export class Proxy implements Feature {
     this.#instructions.replace(proxy?.instructions ? [{ id: 'proxy-instructions', byLevel: proxy.instructions }] : []);
     this.#senders.replace(proxy?.senders ?? []);
     this.#learned.replace(queuePairs?.senders ?? []);
-    this.#configuration.replace(proxy || queuePairs ? [{ id: 'proxy', notices: proxy ? noticesOf(proxy) : null, learning }] : []);
+    this.#configuration.replace(
+      proxy || queuePairs ? [{ id: 'proxy', notices: proxy ? noticesOf(proxy) : null, learning }] : [],
+    );
   }
 
   attachments({ proxy, queuePairs }: Desired) {
-    const ports = new Map([...(proxy?.interfaces ?? []), ...(queuePairs?.interfaces ?? [])].map((link) => [link.interface, link]));
-    // Notices of this router's own ports come back on the loopback interface, behind the builder that is attached there.
+    const ports = new Map(
+      [...(proxy?.interfaces ?? []), ...(queuePairs?.interfaces ?? [])].map((link) => [link.interface, link]),
+    );
+    // Notices of this router's own ports come back on the loopback interface, behind the builder that is attached
+    // there.
     return [...ports.values(), ...(proxy ? [LOOPBACK] : [])].map((link) => attachment(PROXY_PROGRAM, link, 'ingress'));
   }
 
-  /** Connections whose Queue Pairs are known, one entry a direction. Read as it is asked for: a full table in one turn of the event loop takes half a second. */
+  /**
+   * Connections whose Queue Pairs are known, one entry a direction. Read as it is asked for: a full table in one turn
+   * of the event loop takes half a second.
+   */
   *queuePairs(): Generator<LearnedQueuePair> {
     yield* this.learnedPairs();
     yield* this.#pairsIn(PROXY_MAPS.staticQueuePairs);
@@ -136,7 +201,15 @@ export class Proxy implements Feature {
   }
 
   #reconcilers(): readonly Pick<Reconciler<Sender>, 'status' | 'fullPass' | 'close'>[] {
-    return [this.#configuration, this.#instructions, this.#senders, this.#sources, this.#learned, this.#ports, ...this.#tenants.reconcilers];
+    return [
+      this.#configuration,
+      this.#instructions,
+      this.#senders,
+      this.#sources,
+      this.#learned,
+      this.#ports,
+      ...this.#tenants.reconcilers,
+    ];
   }
 
   status(): ObjectStatus[] {
@@ -157,8 +230,21 @@ export class Proxy implements Feature {
   }
 }
 
-const noticesOf = ({ address, otherAddress, udpPort, perFlowIntervalNs, noticesPerSecond, burst }: ProxyPlan): Configuration['notices'] =>
-  ({ address, ...(otherAddress && { otherAddress }), udpPort, perFlowIntervalNs, noticesPerSecond, burst });
+const noticesOf = ({
+  address,
+  otherAddress,
+  udpPort,
+  perFlowIntervalNs,
+  noticesPerSecond,
+  burst,
+}: ProxyPlan): Configuration['notices'] => ({
+  address,
+  ...(otherAddress && { otherAddress }),
+  udpPort,
+  perFlowIntervalNs,
+  noticesPerSecond,
+  burst,
+});
 
 export const proxy: FeatureKind<Proxy> = {
   name: 'proxy',

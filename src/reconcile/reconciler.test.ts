@@ -41,16 +41,26 @@ function world(refuse: (id: string) => boolean = () => false, together = false, 
   const clock = manualClock();
   const counters = new Map<string, number>();
   const count = (name: string, by = 1): void => void counters.set(name, (counters.get(name) ?? 0) + by);
-  const reconciler = new Reconciler(operations, { clock, log: silentLog, count }, { retryMs: [100, 1000], fullPassMs: 60_000, ...(perTurn && { perTurn }) });
+  const reconciler = new Reconciler(
+    operations,
+    { clock, log: silentLog, count },
+    { retryMs: [100, 1000], fullPassMs: 60_000, ...(perTurn && { perTurn }) },
+  );
   return { kernel, calls, clock, counters, reconciler };
 }
 
 describe('reconciler', () => {
   it('touches only what changed', () => {
     const { reconciler, calls, kernel } = world();
-    reconciler.replace([{ id: 'a', size: 1n }, { id: 'b', size: 1n }]);
+    reconciler.replace([
+      { id: 'a', size: 1n },
+      { id: 'b', size: 1n },
+    ]);
     calls.length = 0;
-    reconciler.replace([{ id: 'a', size: 1n }, { id: 'b', size: 2n }]);
+    reconciler.replace([
+      { id: 'a', size: 1n },
+      { id: 'b', size: 2n },
+    ]);
     expect(calls).toEqual(['update b']);
     reconciler.replace([{ id: 'b', size: 2n }]);
     expect([...kernel]).toEqual([['b', 2n]]);
@@ -76,7 +86,10 @@ describe('reconciler', () => {
   it('keeps trying what the kernel refused, with growing pauses, and says why meanwhile', () => {
     let busy = true;
     const { reconciler, clock, kernel, calls } = world((id) => busy && id === 'a');
-    reconciler.replace([{ id: 'a', size: 1n }, { id: 'b', size: 1n }]);
+    reconciler.replace([
+      { id: 'a', size: 1n },
+      { id: 'b', size: 1n },
+    ]);
     expect(reconciler.status()[0]).toEqual({ id: 'a', state: 'failed', attempts: 1, error: 'EBUSY: not now' });
     expect([...kernel.keys()]).toEqual(['b']);
     clock.advance(100);
@@ -103,7 +116,10 @@ describe('reconciler', () => {
   it('asked for again, what was refused is tried at once, though it is the same as before; what was done is not touched', () => {
     let busy = true;
     const { reconciler, kernel, calls } = world((id) => busy && id === 'a');
-    const wanted = [{ id: 'a', size: 1n }, { id: 'b', size: 1n }];
+    const wanted = [
+      { id: 'a', size: 1n },
+      { id: 'b', size: 1n },
+    ];
     reconciler.replace(wanted);
     busy = false;
     calls.length = 0;
@@ -148,13 +164,31 @@ describe('reconciler', () => {
 
   it('updates together what the kernel takes together, before it deletes', () => {
     const { reconciler, calls, kernel } = world(() => false, true);
-    reconciler.change([{ id: 'a', size: 1n }, { id: 'b', size: 1n }], []);
+    reconciler.change(
+      [
+        { id: 'a', size: 1n },
+        { id: 'b', size: 1n },
+      ],
+      [],
+    );
     expect(calls).toEqual(['together a b']);
-    reconciler.change([{ id: 'c', size: 1n }, { id: 'd', size: 1n }], ['a']);
+    reconciler.change(
+      [
+        { id: 'c', size: 1n },
+        { id: 'd', size: 1n },
+      ],
+      ['a'],
+    );
     expect(calls.slice(1)).toEqual(['together c d', 'delete a']);
-    reconciler.replace([{ id: 'c', size: 2n }, { id: 'd', size: 2n }]);
+    reconciler.replace([
+      { id: 'c', size: 2n },
+      { id: 'd', size: 2n },
+    ]);
     expect(calls.slice(3)).toEqual(['delete b', 'together c d']);
-    expect([...kernel]).toEqual([['c', 2n], ['d', 2n]]);
+    expect([...kernel]).toEqual([
+      ['c', 2n],
+      ['d', 2n],
+    ]);
     reconciler.change([{ id: 'e', size: 1n }], []);
     expect(calls.slice(5)).toEqual(['update e']);
   });
@@ -162,14 +196,18 @@ describe('reconciler', () => {
   it('tries each by itself when the kernel does not take all together: one refusal is one object’s', () => {
     const { reconciler, kernel, counters, calls } = world((id) => id === 'b', true);
     reconciler.replace(['a', 'b', 'c'].map((id) => ({ id, size: 1n })));
-    expect([[...kernel.keys()], calls]).toEqual([['a', 'c'], ['together a b c', 'update a', 'update b', 'update c']]);
+    expect([[...kernel.keys()], calls]).toEqual([
+      ['a', 'c'],
+      ['together a b c', 'update a', 'update b', 'update c'],
+    ]);
     expect(reconciler.status().map((s) => s.state)).toEqual(['done', 'failed', 'done']);
     expect(counters.get('reconcile.thing.failed')).toBe(1);
   });
 });
 
 describe('a large table', () => {
-  const things = (from: number, to: number, size = 1n): Thing[] => Array.from({ length: to - from }, (_, i) => ({ id: String(from + i), size }));
+  const things = (from: number, to: number, size = 1n): Thing[] =>
+    Array.from({ length: to - from }, (_, i) => ({ id: String(from + i), size }));
   const large = (refuse?: (id: string) => boolean) => world(refuse, true, 10);
 
   it('is replaced a slice a turn, the first at once: deletes before updates, each in order', () => {
@@ -202,7 +240,13 @@ describe('a large table', () => {
     const { reconciler, clock, kernel } = large();
     reconciler.replace(things(0, 30));
     expect(kernel.size).toBeLessThanOrEqual(10);
-    reconciler.change([{ id: '29', size: 2n }, { id: 'new', size: 2n }], ['28']);
+    reconciler.change(
+      [
+        { id: '29', size: 2n },
+        { id: 'new', size: 2n },
+      ],
+      ['28'],
+    );
     reconciler.change([], ['new']);
     expect(kernel.size).toBeLessThanOrEqual(10);
     clock.advance(100);
@@ -216,7 +260,13 @@ describe('a large table', () => {
     clock.advance(60);
     expect([...kernel]).toEqual([4, 5, 6, 7].map((id) => [String(id), 2n]));
     expect(calls).not.toContain('29');
-    expect(reconciler.status().map((s) => [s.id, s.state])).toEqual([['3', 'failed'], ['4', 'done'], ['5', 'done'], ['6', 'done'], ['7', 'done']]);
+    expect(reconciler.status().map((s) => [s.id, s.state])).toEqual([
+      ['3', 'failed'],
+      ['4', 'done'],
+      ['5', 'done'],
+      ['6', 'done'],
+      ['7', 'done'],
+    ]);
   });
 
   it('is pruned only when everything wanted was tried: what an earlier run left of it stays', () => {

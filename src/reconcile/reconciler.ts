@@ -1,6 +1,7 @@
-// Makes actual equal desired for one kind of kernel object. The shape is the same for programs, map entries and routes: the caller says what
-// should be; every object has a status; what failed is tried again with growing pauses; a full pass now and then puts back what somebody else
-// took away and removes what nobody wants. It does not know what the objects are.
+// Makes actual equal desired for one kind of kernel object. The shape is the same for programs, map entries and routes:
+// the caller says what should be; every object has a status; what failed is tried again with growing pauses; a full
+// pass now and then puts back what somebody else took away and removes what nobody wants. It does not know what the
+// objects are.
 import type { Clock } from '../model/clock.ts';
 import type { Count, Log } from '../model/log.ts';
 import { type ObjectStatus, type Operations, type Wanted, sameJson } from './operations.ts';
@@ -12,8 +13,9 @@ export interface ReconcilerOptions {
   readonly fullPassMs: number;
   readonly same?: (a: unknown, b: unknown) => boolean;
   /**
-   * Objects that replace and change take in one turn of the event loop; the first of them at once, the rest in turns to come, nothing overtaking what was
-   * asked for before. Absent: all at once, so that what comes after the call can rely on it.
+   * Objects that replace and change take in one turn of the event loop; the first of them at once, the rest in turns to
+   * come, nothing overtaking what was asked for before. Absent: all at once, so that what comes after the call can rely
+   * on it.
    */
   readonly perTurn?: number;
 }
@@ -44,7 +46,10 @@ export class Reconciler<T extends { readonly id: string }> {
   #queue: Entry<T>[] = [];
   /** Refused by the kernel; tried again when the pause is over, not whenever something else changes. */
   readonly #refused = new Set<Entry<T>>();
-  /** What replace, change and the retry have still to mark, in order; each pauses when the turn's steps are used up, and a step is an object. */
+  /**
+   * What replace, change and the retry have still to mark, in order; each pauses when the turn's steps are used up, and
+   * a step is an object.
+   */
   #work: Iterator<void>[] = [];
   #stepsLeft = 0;
   #cancelTurn: (() => void) | undefined;
@@ -60,7 +65,11 @@ export class Reconciler<T extends { readonly id: string }> {
   #cancelFullPass: (() => void) | undefined;
   #closed = false;
 
-  constructor(operations: Operations<T>, modules: { clock: Clock; log: Log; count: Count }, options: Partial<ReconcilerOptions> = {}) {
+  constructor(
+    operations: Operations<T>,
+    modules: { clock: Clock; log: Log; count: Count },
+    options: Partial<ReconcilerOptions> = {},
+  ) {
     this.#operations = operations;
     this.#options = { ...DEFAULTS, ...options };
     this.#clock = modules.clock;
@@ -68,14 +77,20 @@ export class Reconciler<T extends { readonly id: string }> {
     this.#count = modules.count;
   }
 
-  /** Sets everything that should exist; the rest is deleted, first, since two objects may use one key in turn. Unchanged objects are not touched. */
+  /**
+   * Sets everything that should exist; the rest is deleted, first, since two objects may use one key in turn. Unchanged
+   * objects are not touched.
+   */
   replace(objects: readonly T[]): void {
     // It says everything: what was still to be done is overtaken, retries too, for it tries again what failed.
     this.#work = [];
     this.#begin(this.#replacing(objects));
   }
 
-  /** Applies a difference, upserts before deletes, each in the order given: cost is proportional to what changed. The lists are kept until it is done. */
+  /**
+   * Applies a difference, upserts before deletes, each in the order given: cost is proportional to what changed. The
+   * lists are kept until it is done.
+   */
   change(upserts: readonly T[], deletes: readonly string[]): void {
     this.#begin(this.#changing(upserts, deletes));
   }
@@ -155,7 +170,10 @@ export class Reconciler<T extends { readonly id: string }> {
     entry.queued = true;
   }
 
-  /** Prunes, then checks or re-applies every object; a slice a turn, so that a large table does not hold up the event loop. A pass under way starts again. */
+  /**
+   * Prunes, then checks or re-applies every object; a slice a turn, so that a large table does not hold up the event
+   * loop. A pass under way starts again.
+   */
   fullPass(): void {
     if (this.#closed) return;
     this.#cancelPass?.();
@@ -205,10 +223,18 @@ export class Reconciler<T extends { readonly id: string }> {
   }
 
   status(): ObjectStatus[] {
-    return [...this.#entries].map(([id, e]) => ({ id, state: e.state, attempts: e.attempts, ...(e.error === undefined ? {} : { error: e.error }) }));
+    return [...this.#entries].map(([id, e]) => ({
+      id,
+      state: e.state,
+      attempts: e.attempts,
+      ...(e.error === undefined ? {} : { error: e.error }),
+    }));
   }
 
-  /** Does what was asked for, and stops retrying. What is in the kernel stays there: notification must survive the agent. */
+  /**
+   * Does what was asked for, and stops retrying. What is in the kernel stays there: notification must survive the
+   * agent.
+   */
   close(): void {
     this.#closed = true;
     for (const cancel of [this.#cancelRetry, this.#cancelFullPass, this.#cancelPass, this.#cancelTurn]) cancel?.();
@@ -221,15 +247,20 @@ export class Reconciler<T extends { readonly id: string }> {
     this.#queue = [];
     for (const entry of queue) entry.queued = false;
     let attempts = 0;
-    for (let i = 0; i < queue.length; ) {
+    for (let i = 0; i < queue.length;) {
       const end = this.#endOfUpdates(queue, i);
       if (end - i > 1 && this.#updateTogether(queue, i, end)) i = end;
-      else do attempts = Math.max(attempts, this.#settle(queue[i++]!)); while (i < end);
+      else
+        do attempts = Math.max(attempts, this.#settle(queue[i++]!));
+        while (i < end);
     }
     if (attempts > 0) this.#scheduleRetry(attempts);
   }
 
-  /** Where the updates that begin at `start` end; there itself when what is there is none, or the kernel takes them one by one. */
+  /**
+   * Where the updates that begin at `start` end; there itself when what is there is none, or the kernel takes them one
+   * by one.
+   */
   #endOfUpdates(queue: readonly Entry<T>[], start: number): number {
     let end = start;
     if (this.#operations.updateMany) while (end < queue.length && queue[end]!.object !== undefined) end++;

@@ -7,7 +7,13 @@ import { type EndConRoute, removeSidRoutes, sidRouteOperations } from './sid-rou
 import { splitSources } from './srv6.ts';
 
 const SID = address('2001:db8:c::1');
-const wanted = (over: Partial<EndConRoute> = {}): EndConRoute => ({ id: formatAddress(SID), sid: SID, table: 254, ifindex: 5, ...over });
+const wanted = (over: Partial<EndConRoute> = {}): EndConRoute => ({
+  id: formatAddress(SID),
+  sid: SID,
+  table: 254,
+  ifindex: 5,
+  ...over,
+});
 
 function memoryKernel() {
   const routes = new Map<bigint, Seg6LocalRoute>();
@@ -16,7 +22,9 @@ function memoryKernel() {
     routes.set(route.sid.value, { ...route, length: 128, counted: false, protocol, metric: 1024, inTable: 254 });
   };
   return {
-    routes, log, put,
+    routes,
+    log,
+    put,
     find: (sid: typeof SID) => routes.get(sid.value),
     own: () => [...routes.values()].filter((r) => r.protocol === RTPROT_CNPD),
     add: (route: SidRoute) => {
@@ -47,14 +55,20 @@ describe('SIDs as routes', () => {
     expect(operations.verify!(wanted({ table: 10 }))).toBe(false);
     operations.update(wanted({ table: 10 }));
     operations.update(wanted({ table: 10, ifindex: 6 }));
-    expect(kernel.log.filter((line) => line.startsWith('add'))).toEqual(['add 2001:db8:c::1 table 254', 'add 2001:db8:c::1 table 10', 'add 2001:db8:c::1 table 10']);
+    expect(kernel.log.filter((line) => line.startsWith('add'))).toEqual([
+      'add 2001:db8:c::1 table 254',
+      'add 2001:db8:c::1 table 10',
+      'add 2001:db8:c::1 table 10',
+    ]);
   });
 
   test("somebody else's route of the same SID is refused by name, and never touched", () => {
     const kernel = memoryKernel();
     kernel.put({ sid: SID, action: 'end.dt6', table: 254, ifindex: 5 }, 196);
     const operations = sidRouteOperations(kernel);
-    expect(() => operations.update(wanted())).toThrow("2001:db8:c::1 is a SID of somebody else's already: end.dt6, protocol 196");
+    expect(() => operations.update(wanted())).toThrow(
+      "2001:db8:c::1 is a SID of somebody else's already: end.dt6, protocol 196",
+    );
     operations.delete(wanted().id);
     expect([...operations.prune(new Set<string>())].filter(Boolean)).toEqual([]);
     expect([kernel.log, kernel.routes.size]).toEqual([[], 1]);
@@ -67,7 +81,10 @@ describe('SIDs as routes', () => {
     const operations = sidRouteOperations(kernel);
     operations.update(wanted());
     expect([...operations.prune(new Set([wanted().id]))].filter(Boolean)).toHaveLength(1);
-    expect([...kernel.routes.values()].map((r) => formatAddress(r.sid)).sort()).toEqual(['2001:db8:c::1', '2001:db8:c::8']);
+    expect([...kernel.routes.values()].map((r) => formatAddress(r.sid)).sort()).toEqual([
+      '2001:db8:c::1',
+      '2001:db8:c::8',
+    ]);
   });
 
   test('a deleted one goes', () => {
@@ -82,7 +99,11 @@ describe('SIDs as routes', () => {
 describe('SIDs that are nobody’s any more', () => {
   test('are all removed, and named; those of others stay, and what somebody else removed in between is not named', () => {
     const kernel = memoryKernel();
-    for (const [text, protocol] of [['2001:db8:c::7', RTPROT_CNPD], ['2001:db8:c::8', 4], ['2001:db8:c::9', RTPROT_CNPD]] as const) {
+    for (const [text, protocol] of [
+      ['2001:db8:c::7', RTPROT_CNPD],
+      ['2001:db8:c::8', 4],
+      ['2001:db8:c::9', RTPROT_CNPD],
+    ] as const) {
       kernel.put({ sid: address(text), action: 'end.dt6', table: 254, ifindex: 5 }, protocol);
     }
     const own = kernel.own();
@@ -102,7 +123,11 @@ describe('SIDs that are nobody’s any more', () => {
     kernel.put({ sid: SID, action: 'end.dt6', table: 11, ifindex: 8 }, RTPROT_CNPD);
     expect([...operations.prune(new Set([]))]).toEqual([true]);
     const of = { sid: SID, action: 'end.dt6' };
-    expect(removed).toEqual([{ ...of, table: 10, ifindex: 9 }, { ...of, table: 254, ifindex: 5 }, { ...of, table: 11, ifindex: 8 }]);
+    expect(removed).toEqual([
+      { ...of, table: 10, ifindex: 9 },
+      { ...of, table: 254, ifindex: 5 },
+      { ...of, table: 11, ifindex: 8 },
+    ]);
   });
 
   test('a delete of what is gone already, or was never ours, removes nothing', () => {
@@ -124,24 +149,45 @@ describe('tunnel sources', () => {
   const [a, b] = [address('2001:db8:c::a'), address('2001:db8:c::b')];
 
   test('FCN-4.2.2-c: one for all tunnels is the default and needs no row', () => {
-    expect(splitSources([{ id: '1', ingressIfindex: 0, sender: null, sid: a }])).toEqual({ defaultSource: a, rows: [] });
+    expect(splitSources([{ id: '1', ingressIfindex: 0, sender: null, sid: a }])).toEqual({
+      defaultSource: a,
+      rows: [],
+    });
   });
 
   test('FCN-4.2.2-c: any sender of an interface is a row a family; a prefix that is written down goes before it', () => {
-    const [written, any] = [{ id: '1', ingressIfindex: 7, sender: prefix('::/0'), sid: b }, { id: '2', ingressIfindex: 7, sender: null, sid: a }];
-    for (const order of [[written, any], [any, written]]) {
+    const [written, any] = [
+      { id: '1', ingressIfindex: 7, sender: prefix('::/0'), sid: b },
+      { id: '2', ingressIfindex: 7, sender: null, sid: a },
+    ];
+    for (const order of [
+      [written, any],
+      [any, written],
+    ]) {
       const { defaultSource, rows } = splitSources(order);
       expect(defaultSource).toBeNull();
-      expect(rows.map((r) => [r.ingressIfindex, r.sender.address.family, r.sid])).toEqual([[7, 6, b], [7, 4, a]]);
+      expect(rows.map((r) => [r.ingressIfindex, r.sender.address.family, r.sid])).toEqual([
+        [7, 6, b],
+        [7, 4, a],
+      ]);
     }
   });
 
   test('FCN-4.2.2-c: of one sender at any interface is a row, and of one interface too', () => {
     const { defaultSource, rows } = splitSources([
-      { id: '1', ingressIfindex: 0, sender: prefix('10.0.0.0/8'), sid: a }, { id: '2', ingressIfindex: 0, sender: prefix('10.0.0.0/16'), sid: b },
-      { id: '3', ingressIfindex: 7, sender: prefix('10.0.0.0/8'), sid: b }, { id: '4', ingressIfindex: 0, sender: null, sid: b },
+      { id: '1', ingressIfindex: 0, sender: prefix('10.0.0.0/8'), sid: a },
+      { id: '2', ingressIfindex: 0, sender: prefix('10.0.0.0/16'), sid: b },
+      { id: '3', ingressIfindex: 7, sender: prefix('10.0.0.0/8'), sid: b },
+      { id: '4', ingressIfindex: 0, sender: null, sid: b },
     ]);
-    expect([defaultSource, rows.map((r) => [r.ingressIfindex, r.sender, r.sid])]).toEqual([b, [[0, prefix('10.0.0.0/8'), a], [0, prefix('10.0.0.0/16'), b], [7, prefix('10.0.0.0/8'), b]]]);
+    expect([defaultSource, rows.map((r) => [r.ingressIfindex, r.sender, r.sid])]).toEqual([
+      b,
+      [
+        [0, prefix('10.0.0.0/8'), a],
+        [0, prefix('10.0.0.0/16'), b],
+        [7, prefix('10.0.0.0/8'), b],
+      ],
+    ]);
     expect(new Set(rows.map((r) => r.id)).size).toBe(3);
   });
 });

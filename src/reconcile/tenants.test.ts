@@ -41,22 +41,37 @@ class Maps {
 const RED = { id: 'red', sid: address('2001:db8:c::1'), tenant: 100 };
 const BLUE = { id: 'blue', sid: address('2001:db8:d::1'), tenant: 0x8000_0001 };
 const PORT = { id: 'eth3, any sender', ingressIfindex: 3, sender: null, tenant: 100 };
-const PLAN: TenantsPlan = { sids: [RED, BLUE], ports: [PORT, { id: 'eth4', ingressIfindex: 4, sender: prefix('10.1.0.0/16'), tenant: 7 }], known: true };
+const PLAN: TenantsPlan = {
+  sids: [RED, BLUE],
+  ports: [PORT, { id: 'eth4', ingressIfindex: 4, sender: prefix('10.1.0.0/16'), tenant: 7 }],
+  known: true,
+};
 const config = (known: boolean, hasRows: boolean): string => hex(encodeTenantConfig({ known, hasRows }));
 const sidRow = ({ sid, tenant }: typeof RED): [string, string] => [hex(mappedAddress(sid)), hex(encodeTenant(tenant))];
-const portRow = (ifindex: number, from: string, tenant: number): [string, string] => [hex(tunnelKey(ifindex, prefix(from))), hex(encodeTenant(tenant))];
+const portRow = (ifindex: number, from: string, tenant: number): [string, string] => [
+  hex(tunnelKey(ifindex, prefix(from))),
+  hex(encodeTenant(tenant)),
+];
 
 function open(maps: Maps): { readonly tables: TenantTables; readonly pass: () => void } {
   const clock = manualClock();
   const tables = new TenantTables(maps.object, { clock, log: silentLog, count: () => {} });
-  return { tables, pass: () => { for (const each of tables.reconcilers) each.fullPass(); clock.advance(1000); } };
+  return {
+    tables,
+    pass: () => {
+      for (const each of tables.reconcilers) each.fullPass();
+      clock.advance(1000);
+    },
+  };
 }
 
 test('SIDs, and ports by interface and source: a row for any source is one for each family', () => {
   const maps = new Maps();
   open(maps).tables.apply(PLAN);
   expect([...maps.of('sids')].sort()).toEqual([sidRow(RED), sidRow(BLUE)].sort());
-  expect([...maps.of('ports')].sort()).toEqual([portRow(3, '0.0.0.0/0', 100), portRow(3, '::/0', 100), portRow(4, '10.1.0.0/16', 7)].sort());
+  expect([...maps.of('ports')].sort()).toEqual(
+    [portRow(3, '0.0.0.0/0', 100), portRow(3, '::/0', 100), portRow(4, '10.1.0.0/16', 7)].sort(),
+  );
   expect(maps.config()).toBe(config(true, true));
 });
 
@@ -120,6 +135,8 @@ test('rows that somebody else puts in or takes out are put right by the full pas
   maps.of('ports').delete(portRow(3, '::/0', 100)[0]);
   maps.of('config').set(hex(TENANT_CONFIG_KEY), config(false, false));
   pass();
-  expect([...maps.of('ports')].sort()).toEqual([portRow(3, '0.0.0.0/0', 100), portRow(3, '::/0', 100), portRow(4, '10.1.0.0/16', 7)].sort());
+  expect([...maps.of('ports')].sort()).toEqual(
+    [portRow(3, '0.0.0.0/0', 100), portRow(3, '::/0', 100), portRow(4, '10.1.0.0/16', 7)].sort(),
+  );
   expect(maps.config()).toBe(config(true, true));
 });

@@ -1,9 +1,16 @@
-// Whose addresses a packet has, as the program that learns Queue Pairs is told (plan/tenants.ts). A SID that is learned is known before anything is learned in its tunnels,
-// and what is not known any more is nobody's.
+// Whose addresses a packet has, as the program that learns Queue Pairs is told (plan/tenants.ts). A SID that is learned
+// is known before anything is learned in its tunnels, and what is not known any more is nobody's.
 import type { BpfObject } from '../kernel/bpf/object.ts';
 import { mappedAddress } from '../kernel/dataplane/layout.ts';
 import { tunnelKey } from '../kernel/dataplane/srv6.ts';
-import { TENANT_CONFIG_KEY, TENANT_CONFIG_SIZE, TENANT_MAPS, encodeTenant, encodeTenantConfig, knowsTenants } from '../kernel/dataplane/tenants.ts';
+import {
+  TENANT_CONFIG_KEY,
+  TENANT_CONFIG_SIZE,
+  TENANT_MAPS,
+  encodeTenant,
+  encodeTenantConfig,
+  knowsTenants,
+} from '../kernel/dataplane/tenants.ts';
 import { prefix } from '../model/prefix.ts';
 import type { TenantsPlan } from '../plan/desired.ts';
 import { type FeatureModules, configurationOperations, learnedTable, reconciledTable } from './feature.ts';
@@ -23,19 +30,31 @@ export class TenantTables {
   readonly #configuration: Reconciler<Configuration>;
   readonly #sids: Reconciler<Sid>;
   readonly #ports: Reconciler<Port>;
-  /** An earlier run knew of tenants: until the carriers have had time to learn them again, a tunnel that no SID explains stays nobody's. */
+  /**
+   * An earlier run knew of tenants: until the carriers have had time to learn them again, a tunnel that no SID explains
+   * stays nobody's.
+   */
   #knewBefore: boolean;
   #plan: TenantsPlan | undefined;
 
   constructor(object: BpfObject, modules: FeatureModules) {
     const map = (name: keyof typeof TENANT_MAPS) => object.map(TENANT_MAPS[name]);
     const off = new Uint8Array(TENANT_CONFIG_SIZE);
-    this.#configuration = new Reconciler(configurationOperations<Configuration>({ kind: 'tenants', map: map('config'), value: encodeTenantConfig, off }), modules);
+    this.#configuration = new Reconciler(
+      configurationOperations<Configuration>({ kind: 'tenants', map: map('config'), value: encodeTenantConfig, off }),
+      modules,
+    );
     this.#knewBefore = knowsTenants(map('config').lookup(TENANT_CONFIG_KEY));
-    const sids = { kind: 'tenant-sid', key: (s: Sid) => mappedAddress(s.sid), value: (s: Sid) => encodeTenant(s.tenant) };
+    const sids = {
+      kind: 'tenant-sid',
+      key: (s: Sid) => mappedAddress(s.sid),
+      value: (s: Sid) => encodeTenant(s.tenant),
+    };
     this.#sids = learnedTable<Sid>(map('sids'), sids, modules, () => !this.#knewBefore);
     this.#ports = reconciledTable<Port>(
-      map('ports'), { kind: 'tenant-port', key: (p) => tunnelKey(p.ingressIfindex, p.sender!), value: (p) => encodeTenant(p.tenant) }, modules,
+      map('ports'),
+      { kind: 'tenant-port', key: (p) => tunnelKey(p.ingressIfindex, p.sender!), value: (p) => encodeTenant(p.tenant) },
+      modules,
     );
     this.reconcilers = [this.#configuration, this.#sids, this.#ports];
   }
@@ -44,7 +63,9 @@ export class TenantTables {
   apply(plan: TenantsPlan | undefined): void {
     this.#plan = plan;
     const known = this.#knewBefore || (plan?.known ?? false);
-    const ports = (plan?.ports ?? []).flatMap((port) => (port.sender ? [port] : ANY.map((sender) => ({ ...port, id: `${port.id} ${sender.address.family}`, sender }))));
+    const ports = (plan?.ports ?? []).flatMap((port) =>
+      port.sender ? [port] : ANY.map((sender) => ({ ...port, id: `${port.id} ${sender.address.family}`, sender })),
+    );
     this.#sids.replace(plan?.sids ?? []);
     this.#ports.replace(ports);
     this.#configuration.replace(known ? [{ id: 'tenants', known, hasRows: ports.length > 0 }] : []);

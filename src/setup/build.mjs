@@ -1,5 +1,6 @@
-// Builds everything that is generated: message types from proto/, the JavaScript bundles from src/, the eBPF objects from bpf/. Output goes to dist/
-// (and into the gen/ of the rooms that PROTO names for the types). Run by src/setup/setup.sh and by `npm run build`.
+// Builds everything that is generated: message types from proto/, the JavaScript bundles from src/, the eBPF objects
+// from bpf/. Output goes to dist/ (and into the gen/ of the rooms that PROTO names for the types). Run by
+// src/setup/setup.sh and by `npm run build`.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, statSync, chmodSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,7 +38,15 @@ function proto() {
     const sources = folders.flatMap((folder) => under(folder, '.proto'));
     if (sources.length === 0 || !stale(`${room}/gen/.stamp`, [...sources, 'proto/buf.gen.yaml'])) continue;
     mkdirSync(`${room}/gen`, { recursive: true });
-    run('node_modules/.bin/buf', ['generate', 'proto', '--template', 'proto/buf.gen.yaml', '--output', room, ...folders.flatMap((folder) => ['--path', folder])]);
+    run('node_modules/.bin/buf', [
+      'generate',
+      'proto',
+      '--template',
+      'proto/buf.gen.yaml',
+      '--output',
+      room,
+      ...folders.flatMap((folder) => ['--path', folder]),
+    ]);
     run('touch', [`${room}/gen/.stamp`]);
   }
 }
@@ -46,18 +55,51 @@ function bpf() {
   mkdirSync('dist/bpf', { recursive: true });
   const headers = under('bpf', '.h');
   for (const source of under('bpf', '.bpf.c').filter((p) => !p.includes('/lib/'))) {
-    const target = join('dist/bpf', source.replace(/^bpf\//, '').replaceAll('/', '_').replace(/\.c$/, '.o'));
+    const target = join(
+      'dist/bpf',
+      source
+        .replace(/^bpf\//, '')
+        .replaceAll('/', '_')
+        .replace(/\.c$/, '.o'),
+    );
     if (!stale(target, [source, ...headers])) continue;
-    run('clang', ['-target', 'bpf', '-mcpu=v3', '-O2', '-g', '-Wall', '-Wextra', '-Werror', '-Wno-unused-parameter', '-Ibpf/lib', '-c', source, '-o', target]);
+    run('clang', [
+      '-target',
+      'bpf',
+      '-mcpu=v3',
+      '-O2',
+      '-g',
+      '-Wall',
+      '-Wextra',
+      '-Werror',
+      '-Wno-unused-parameter',
+      '-Ibpf/lib',
+      '-c',
+      source,
+      '-o',
+      target,
+    ]);
     run('llvm-strip', ['-g', '--remove-section=.debug_info', target]);
   }
 }
 
 async function javascript() {
-  const entries = { cnpd: 'src/daemon/main.ts', cnpctl: 'src/cli/main.ts', lab: 'src/lab/main.ts', demo: 'src/demo/main.ts', bench: 'src/bench/main.ts' };
+  const entries = {
+    cnpd: 'src/daemon/main.ts',
+    cnpctl: 'src/cli/main.ts',
+    lab: 'src/lab/main.ts',
+    demo: 'src/demo/main.ts',
+    bench: 'src/bench/main.ts',
+  };
   const entryPoints = Object.fromEntries(Object.entries(entries).filter(([, source]) => existsSync(source)));
   // Helper processes (the delay line, the RoCE endpoint) are entries of their own, found by their name.
-  for (const source of under('src', '.process.ts')) entryPoints[source.split('/').pop().replace(/\.process\.ts$/, '')] = source;
+  for (const source of under('src', '.process.ts'))
+    entryPoints[
+      source
+        .split('/')
+        .pop()
+        .replace(/\.process\.ts$/, '')
+    ] = source;
   await build({
     entryPoints,
     outdir: 'dist',
@@ -69,7 +111,9 @@ async function javascript() {
     splitting: true,
     chunkNames: 'chunk/[name]-[hash]',
     external: ['koffi'],
-    banner: { js: "#!/usr/bin/env node\nimport { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);" },
+    banner: {
+      js: "#!/usr/bin/env node\nimport { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);",
+    },
     logLevel: 'warning',
   });
   for (const name of Object.keys(entryPoints)) chmodSync(`dist/${name}.js`, 0o755);

@@ -1,5 +1,5 @@
-// `npm run lint`: everything that can be said about the source without running it, as many checks at a time as there are CPUs. Prints the
-// output of those that fail. Needs no root and no Debian package.
+// `npm run lint`: everything that can be said about the source without running it, as many checks at a time as there
+// are CPUs. Prints the output of those that fail. Needs no root and no Debian package.
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';

@@ -3,14 +3,20 @@ import { address } from '../model/address.ts';
 import { prefix } from '../model/prefix.ts';
 import { Admission } from './admission.ts';
 
-const admission = (): Admission => new Admission({ acceptFrom: [prefix('2001:db8:ffff::/48'), prefix('192.0.2.0/24')], udpPort: 5862 }, 0);
+const admission = (): Admission =>
+  new Admission({ acceptFrom: [prefix('2001:db8:ffff::/48'), prefix('192.0.2.0/24')], udpPort: 5862 }, 0);
 const FRIEND = address('2001:db8:ffff::1');
 
 describe('whom the Session-Reflector answers', () => {
   it('sources on the list, in both families', () => {
     const a = admission();
-    expect(['2001:db8:ffff::1', '192.0.2.9'].map((text) => a.refusal(address(text), 40_000))).toEqual([undefined, undefined]);
-    expect(['2001:db8:fffe::1', '192.0.3.9', '::ffff:192.0.2.9'].map((text) => a.refusal(address(text), 40_000))).toEqual(Array(3).fill('not-accepted'));
+    expect(['2001:db8:ffff::1', '192.0.2.9'].map((text) => a.refusal(address(text), 40_000))).toEqual([
+      undefined,
+      undefined,
+    ]);
+    expect(
+      ['2001:db8:fffe::1', '192.0.3.9', '::ffff:192.0.2.9'].map((text) => a.refusal(address(text), 40_000)),
+    ).toEqual(Array(3).fill('not-accepted'));
   });
 
   it('no other reflector: their answers would go to and fro for ever', () => {
@@ -31,7 +37,8 @@ describe('whom the Session-Reflector answers', () => {
   it('all together are bounded too, from however many sources', () => {
     const a = admission();
     let answered = 0;
-    for (let i = 0; i < 100_000; i++) answered += a.take({ family: 6, value: FRIEND.value + BigInt(i % 65_536) }, i / 100) ? 1 : 0;
+    for (let i = 0; i < 100_000; i++)
+      answered += a.take({ family: 6, value: FRIEND.value + BigInt(i % 65_536) }, i / 100) ? 1 : 0;
     expect(answered).toBeGreaterThan(2000);
     expect(answered).toBeLessThan(2410);
   });

@@ -1,6 +1,7 @@
-// Whom the Session-Reflector answers (RFC 8762 §4.3, §7): sources on the allow-list, so many a second, so many a second from each. An answer is never longer than
-// what it answers. Probes from well-known ports are refused, and from the reflector's own port: two reflectors would answer each other's answers for ever.
-// Two questions, because tokens are for probes that are right: anybody can write a router's address into a packet, and would spend what that router has
+// Whom the Session-Reflector answers (RFC 8762 §4.3, §7): sources on the allow-list, so many a second, so many a second
+// from each. An answer is never longer than what it answers. Probes from well-known ports are refused, and from the
+// reflector's own port: two reflectors would answer each other's answers for ever. Two questions, because tokens are
+// for probes that are right: anybody can write a router's address into a packet, and would spend what that router has
 // (RFC 8762 §6: an HMAC is checked before anything else is done with a packet). Pure.
 import { type IpAddress, formatAddress } from '../model/address.ts';
 import { type Prefix, prefixContains } from '../model/prefix.ts';
@@ -40,7 +41,10 @@ export class Admission {
     return port < FIRST_UNPRIVILEGED_PORT || port === udpPort ? 'source-port' : undefined;
   }
 
-  /** Whether one more probe of this source is answered now; if so its tokens are taken. For probes that have passed every check. @param now milliseconds, monotonic */
+  /**
+   * Whether one more probe of this source is answered now; if so its tokens are taken. For probes that have passed
+   * every check. @param now milliseconds, monotonic
+   */
   take(source: IpAddress, now: number): boolean {
     return this.#bucketOf(source, now).take(now) && this.#all.take(now);
   }

@@ -8,7 +8,10 @@ const NOW = 1_795_000_000_123_456_789n;
 const ARRIVAL = { receivedNs: 1_600_000_000_000_000_000n, hopLimit: 252 };
 
 describe('STAMP test packets (RFC 8762 §4)', () => {
-  for (const [mode, key] of [['unauthenticated', undefined], ['authenticated', KEY]] as const) {
+  for (const [mode, key] of [
+    ['unauthenticated', undefined],
+    ['authenticated', KEY],
+  ] as const) {
     it(`${mode}: probe, answer and what the sender makes of it`, () => {
       const timestamp = probeTimestamp(NOW, 0xffff_ffff);
       const probe = encodeProbe(7, timestamp, key);
@@ -17,7 +20,10 @@ describe('STAMP test packets (RFC 8762 §4)', () => {
       if (!answer.ok) throw new Error(answer.error.detail);
       // Never longer than what it answers.
       expect(answer.value).toHaveLength(probe.length);
-      expect(decodeStampReply(answer.value, key)).toMatchObject({ ok: true, value: { sequence: 7, senderSequence: 7, senderTimestamp: timestamp, senderTtl: 252 } });
+      expect(decodeStampReply(answer.value, key)).toMatchObject({
+        ok: true,
+        value: { sequence: 7, senderSequence: 7, senderTimestamp: timestamp, senderTtl: 252 },
+      });
       const read = decodeAnswer(answer.value, key);
       expect(read).toMatchObject({ ok: true, value: { senderSequence: 7, senderTimestamp: timestamp } });
       expect(read.ok && Number(read.value.heldNs)).toBeCloseTo(250_000, -1);
@@ -31,15 +37,30 @@ describe('STAMP test packets (RFC 8762 §4)', () => {
 
   it('a wrong key is refused at both ends', () => {
     const other = KEY.toReversed();
-    expect(answerProbe(encodeProbe(1, 5n, KEY), ARRIVAL, () => NOW, other)).toMatchObject({ ok: false, error: { code: 'bad-hmac' } });
+    expect(answerProbe(encodeProbe(1, 5n, KEY), ARRIVAL, () => NOW, other)).toMatchObject({
+      ok: false,
+      error: { code: 'bad-hmac' },
+    });
     const answer = answerProbe(encodeProbe(1, 5n, KEY), ARRIVAL, () => NOW, KEY);
     expect(answer.ok && decodeAnswer(answer.value, other)).toMatchObject({ ok: false, error: { code: 'bad-hmac' } });
   });
 
   it('a reflector may use PTPv2 timestamps', () => {
-    const reply = { sequence: 1, ssid: 0, senderSequence: 1, senderTimestamp: 5n, senderError: UNSYNCHRONIZED, senderTtl: 255 };
+    const reply = {
+      sequence: 1,
+      ssid: 0,
+      senderSequence: 1,
+      senderTimestamp: 5n,
+      senderError: UNSYNCHRONIZED,
+      senderTtl: 255,
+    };
     const ptp = (s: bigint, ns: bigint): bigint => (s << 32n) | ns;
-    const bytes = encodeStampReply({ ...reply, error: { ...UNSYNCHRONIZED, ptp: true }, received: ptp(10n, 999_900_000n), timestamp: ptp(11n, 100_000n) });
+    const bytes = encodeStampReply({
+      ...reply,
+      error: { ...UNSYNCHRONIZED, ptp: true },
+      received: ptp(10n, 999_900_000n),
+      timestamp: ptp(11n, 100_000n),
+    });
     expect(decodeAnswer(bytes)).toMatchObject({ ok: true, value: { heldNs: 200_000n } });
   });
 

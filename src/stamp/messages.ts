@@ -1,7 +1,15 @@
-// Test packets of cnpd's own Session-Sender and Session-Reflector (RFC 8762 §4): which fields they fill in and how. Timestamps are NTP's. Pure.
+// Test packets of cnpd's own Session-Sender and Session-Reflector (RFC 8762 §4): which fields they fill in and how.
+// Timestamps are NTP's. Pure.
 import { type Decoded } from '../packet/decode.ts';
 import { ntpDifferenceNs, ntpFromUnixNs } from '../packet/ntp.ts';
-import { type StampReply, UNSYNCHRONIZED, decodeStampReply, decodeStampTest, encodeStampReply, encodeStampTest } from '../packet/stamp/stamp.ts';
+import {
+  type StampReply,
+  UNSYNCHRONIZED,
+  decodeStampReply,
+  decodeStampTest,
+  encodeStampReply,
+  encodeStampTest,
+} from '../packet/stamp/stamp.ts';
 import { ok } from '../model/result.ts';
 import type { ProbeAnswer } from './prober.ts';
 
@@ -9,7 +17,10 @@ import type { ProbeAnswer } from './prober.ts';
 export const STAMP_HOP_LIMIT = 255;
 /** CS6, as the notifications: probes measure the path, not the queue of data. */
 export const STAMP_TRAFFIC_CLASS = 48 << 2;
-/** Of a timestamp, filled with random bits: a microsecond that nobody needs here and that whoever forges an answer cannot guess. */
+/**
+ * Of a timestamp, filled with random bits: a microsecond that nobody needs here and that whoever forges an answer
+ * cannot guess.
+ */
 const RANDOM_BITS = 12n;
 
 /** A time as it goes into a probe. @param random 32 random bits */
@@ -44,13 +55,31 @@ export interface Arrival {
 }
 
 /**
- * The answer of a stateless reflector (RFC 8762 §4.3): the probe's sequence number is its own. Codes: those of decodeStampTest.
+ * The answer of a stateless reflector (RFC 8762 §4.3): the probe's sequence number is its own. Codes: those of
+ * decodeStampTest.
  * @param sendingNs asked for last: the time between arrival and then is not under way
  */
-export function answerProbe(bytes: Uint8Array, { receivedNs, hopLimit = STAMP_HOP_LIMIT }: Arrival, sendingNs: () => bigint, key?: Uint8Array): Decoded<Uint8Array> {
+export function answerProbe(
+  bytes: Uint8Array,
+  { receivedNs, hopLimit = STAMP_HOP_LIMIT }: Arrival,
+  sendingNs: () => bigint,
+  key?: Uint8Array,
+): Decoded<Uint8Array> {
   const probe = decodeStampTest(bytes, key);
   if (!probe.ok) return probe;
   const { sequence, timestamp, error, ssid } = probe.value;
   const sender = { senderSequence: sequence, senderTimestamp: timestamp, senderError: error, senderTtl: hopLimit };
-  return ok(encodeStampReply({ sequence, timestamp: ntpFromUnixNs(sendingNs()), error: UNSYNCHRONIZED, ssid, received: ntpFromUnixNs(receivedNs), ...sender }, key));
+  return ok(
+    encodeStampReply(
+      {
+        sequence,
+        timestamp: ntpFromUnixNs(sendingNs()),
+        error: UNSYNCHRONIZED,
+        ssid,
+        received: ntpFromUnixNs(receivedNs),
+        ...sender,
+      },
+      key,
+    ),
+  );
 }

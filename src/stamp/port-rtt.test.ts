@@ -4,8 +4,17 @@ import { PortRtt } from './port-rtt.ts';
 describe('RTT_est of a port', () => {
   it('LHCNP-5.3.1-d: is the smallest of the targets reached through it', () => {
     const rtt = new PortRtt();
-    expect(rtt.update([{ port: 'eth2', rttMs: 20 }, { port: 'eth2', rttMs: 10 }, { port: 'eth3', rttMs: 5 }])).toBe(true);
-    expect([...rtt.values]).toEqual([['eth2', 10], ['eth3', 5]]);
+    expect(
+      rtt.update([
+        { port: 'eth2', rttMs: 20 },
+        { port: 'eth2', rttMs: 10 },
+        { port: 'eth3', rttMs: 5 },
+      ]),
+    ).toBe(true);
+    expect([...rtt.values]).toEqual([
+      ['eth2', 10],
+      ['eth3', 5],
+    ]);
   });
 
   it('LHCNP-5.3.2-h: changes when the measurement leaves the band, and not for noise', () => {
@@ -54,7 +63,12 @@ describe('RTT_est of a port', () => {
   it('LHCNP-5.3.2-h: what leaves the narrow band for a while, or to both sides in turn, is noise, however long it was quiet before', () => {
     const rtt = new PortRtt();
     rtt.update([{ port: 'eth2', rttMs: 10 }]);
-    const samples = [...Array.from({ length: 200 }, (_, i) => 10 + (i % 3) / 100), ...Array.from({ length: 31 }, (_, i) => 10.5 + (i % 2) / 100), 10.1, ...Array.from({ length: 200 }, (_, i) => (i % 2 === 0 ? 10.6 : 9.4))];
+    const samples = [
+      ...Array.from({ length: 200 }, (_, i) => 10 + (i % 3) / 100),
+      ...Array.from({ length: 31 }, (_, i) => 10.5 + (i % 2) / 100),
+      10.1,
+      ...Array.from({ length: 200 }, (_, i) => (i % 2 === 0 ? 10.6 : 9.4)),
+    ];
     for (const rttMs of samples) expect(rtt.update([{ port: 'eth2', rttMs }])).toBe(false);
   });
 

@@ -1,7 +1,8 @@
-// RTT_est of a port: the smallest smoothed RTT of the targets that are reached through it (LHCNP-5.3.1-d). K_max is computed from what it says, and is not
-// rewritten for noise (LHCNP-5.3.2-h): what it says moves at once when the measurement leaves a wide band around it, and in the end when the measurement
-// has left a narrow one on one side and stays there. Without the second rule a path that has grown would be shown, and used, up to an eighth too short for ever: the smoothed
-// measurement approaches the new value slowly, and its last part lies within the wide band.
+// RTT_est of a port: the smallest smoothed RTT of the targets that are reached through it (LHCNP-5.3.1-d). K_max is
+// computed from what it says, and is not rewritten for noise (LHCNP-5.3.2-h): what it says moves at once when the
+// measurement leaves a wide band around it, and in the end when the measurement has left a narrow one on one side and
+// stays there. Without the second rule a path that has grown would be shown, and used, up to an eighth too short for
+// ever: the smoothed measurement approaches the new value slowly, and its last part lies within the wide band.
 
 /** Half the width of the band that is left at once, as a fraction of what was said. */
 const WIDE = 1 / 8;
@@ -21,7 +22,10 @@ interface Steady {
   readonly saidMs: number;
   /** The latest measurement. */
   readonly measuredMs: number;
-  /** How many measurements in a row are above the narrow band; negative: below it. What is handed over again is no measurement. */
+  /**
+   * How many measurements in a row are above the narrow band; negative: below it. What is handed over again is no
+   * measurement.
+   */
   readonly beyond: number;
 }
 
@@ -39,7 +43,9 @@ export class PortRtt {
     const smallest = new Map<string, number>();
     for (const { port, rttMs } of targets) smallest.set(port, Math.min(smallest.get(port) ?? Infinity, rttMs));
     this.#ports = new Map([...smallest].map(([port, rttMs]) => [port, steady(this.#ports.get(port), rttMs)]));
-    const changed = this.#ports.size !== this.#said.size || [...this.#ports].some(([port, { saidMs }]) => this.#said.get(port) !== saidMs);
+    const changed =
+      this.#ports.size !== this.#said.size ||
+      [...this.#ports].some(([port, { saidMs }]) => this.#said.get(port) !== saidMs);
     if (changed) this.#said = new Map([...this.#ports].map(([port, { saidMs }]) => [port, saidMs]));
     return changed;
   }

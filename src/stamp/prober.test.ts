@@ -11,7 +11,10 @@ const NEAR = address('192.0.2.1');
 function bench(intervalMs = 1000) {
   const clock = manualClock(5_000_000);
   const counters: Record<string, number> = {};
-  const prober = new Prober({ intervalMs }, { clock, count: (name, by = 1) => void (counters[name] = (counters[name] ?? 0) + by) });
+  const prober = new Prober(
+    { intervalMs },
+    { clock, count: (name, by = 1) => void (counters[name] = (counters[name] ?? 0) + by) },
+  );
   const nowNs = (): bigint => BigInt(Math.round(clock.now() * 1e6));
   const send = (target: IpAddress, queueNs: bigint | null = 0n) => {
     const sentNs = nowNs();
@@ -99,7 +102,7 @@ describe('STAMP Session-Sender (RFC 8762 §4.2)', () => {
     expect(prober.rttMs.get('eth2')).toBeLessThan(30);
   });
 
-  it('LHCNP-5.3.1-d: the smallest RTT of the targets behind a port is the port\'s', () => {
+  it("LHCNP-5.3.1-d: the smallest RTT of the targets behind a port is the port's", () => {
     const { prober, run } = bench();
     prober.setTargets([FAR, NEAR], []);
     run(10_000, (target) => (target === NEAR ? 2 : 20));
@@ -125,14 +128,23 @@ describe('STAMP Session-Sender (RFC 8762 §4.2)', () => {
     answer(FAR, { ...probe, senderTimestamp: probe.senderTimestamp + 1n }, 20);
     answer(FAR, probe, 20);
     answer(FAR, probe, 20);
-    expect(counters).toMatchObject({ 'stamp.prober.unknown-source': 1, 'stamp.prober.unexpected': 3, 'stamp.prober.received': 1 });
+    expect(counters).toMatchObject({
+      'stamp.prober.unknown-source': 1,
+      'stamp.prober.unexpected': 3,
+      'stamp.prober.received': 1,
+    });
     expect(prober.state(String)[0]).toMatchObject({ sent: 1, received: 1, minRttMs: 20 });
   });
 
   it('times that cannot be are no sample', () => {
     const { prober, send, counters } = bench();
     prober.setTargets([FAR], []);
-    const times: [bigint, bigint][] = [[-1n, 1_000_000n], [2_000_000n, 1_000_000n], [0n, 20_000_000_000n], [0n, 0n]];
+    const times: [bigint, bigint][] = [
+      [-1n, 1_000_000n],
+      [2_000_000n, 1_000_000n],
+      [0n, 20_000_000_000n],
+      [0n, 0n],
+    ];
     for (const [heldNs, afterNs] of times) {
       const probe = send(FAR);
       prober.answered(FAR, { ...probe, heldNs }, probe.sentNs + afterNs);
@@ -185,7 +197,7 @@ describe('STAMP Session-Sender (RFC 8762 §4.2)', () => {
     expect([...prober.rttMs]).toEqual([['eth3', 50]]);
   });
 
-  it('an estimate outlives its reflector\'s restart, not its removal', () => {
+  it("an estimate outlives its reflector's restart, not its removal", () => {
     const { prober, run, clock } = bench();
     prober.setTargets([FAR], []);
     run(5000, () => 20);
@@ -199,7 +211,10 @@ describe('STAMP Session-Sender (RFC 8762 §4.2)', () => {
 
   it('first probes are spread over the interval', () => {
     const { prober, clock } = bench(1000);
-    prober.setTargets([], Array.from({ length: 10 }, (_, i) => address(`2001:db8::${i + 1}`)));
+    prober.setTargets(
+      [],
+      Array.from({ length: 10 }, (_, i) => address(`2001:db8::${i + 1}`)),
+    );
     expect(prober.due()).toHaveLength(1);
     clock.advance(500);
     expect(prober.due()).toHaveLength(5);

@@ -1,6 +1,7 @@
-// The Session-Sender of STAMP (RFC 8762 §4.2) as a machine: when which target is probed, which answer belongs to which probe, and what RTT that makes. One
-// session a target (LHCNP-5.3.1-e), told apart by the reflector's address; sequence numbers begin at 0. Time is handed in: `now` in monotonic milliseconds for
-// what is due, wall-clock nanoseconds for what is measured. Sockets and route look-ups are in stamp.edge.ts.
+// The Session-Sender of STAMP (RFC 8762 §4.2) as a machine: when which target is probed, which answer belongs to which
+// probe, and what RTT that makes. One session a target (LHCNP-5.3.1-e), told apart by the reflector's address; sequence
+// numbers begin at 0. Time is handed in: `now` in monotonic milliseconds for what is due, wall-clock nanoseconds for
+// what is measured. Sockets and route look-ups are in stamp.edge.ts.
 import { type IpAddress, formatAddress } from '../model/address.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Count } from '../model/log.ts';
@@ -123,7 +124,8 @@ export class Prober {
    * A probe leaves. Returns its sequence number; undefined: the target is none any more.
    * @param timestamp the NTP timestamp in it
    * @param sentNs the same time, nanoseconds
-   * @param queueNs how long what is before it in the port's own queue takes; null: something is, and nobody knows how long
+   * @param queueNs how long what is before it in the port's own queue takes; null: something is, and nobody knows how
+   * long
    */
   sent(target: IpAddress, timestamp: bigint, sentNs: bigint, queueNs: bigint | null = 0n): number | undefined {
     const session = this.#sessions.get(formatAddress(target));
@@ -138,11 +140,16 @@ export class Prober {
     return sequence;
   }
 
-  /** An answer came from `from` at `receivedNs` (wall clock). Every answer that is none to a probe of ours is counted and ignored. */
+  /**
+   * An answer came from `from` at `receivedNs` (wall clock). Every answer that is none to a probe of ours is counted
+   * and ignored.
+   */
   answered(from: IpAddress, answer: ProbeAnswer, receivedNs: bigint): void {
     const session = this.#sessions.get(formatAddress(from));
     if (!session) return this.#count('stamp.prober.unknown-source');
-    const at = session.outstanding.findIndex((probe) => probe.sequence === answer.senderSequence && probe.timestamp === answer.senderTimestamp);
+    const at = session.outstanding.findIndex(
+      (probe) => probe.sequence === answer.senderSequence && probe.timestamp === answer.senderTimestamp,
+    );
     if (at < 0) return this.#count('stamp.prober.unexpected');
     const [probe] = session.outstanding.splice(at, 1);
     session.received++;
@@ -153,11 +160,13 @@ export class Prober {
     this.#count('stamp.prober.received');
     const rttNs = receivedNs - probe!.sentNs - answer.heldNs;
     // A reflector that claims to have had it for longer than it was under way, or a clock that was set meanwhile.
-    if (answer.heldNs < 0n || rttNs <= 0n || rttNs > BigInt(LOST_MS) * 1_000_000n) return this.#count('stamp.prober.bad-times');
+    if (answer.heldNs < 0n || rttNs <= 0n || rttNs > BigInt(LOST_MS) * 1_000_000n)
+      return this.#count('stamp.prober.bad-times');
     const rttMs = Number(rttNs) / 1e6;
     const estimate = session.estimator.smoothedMs;
-    // K_max grows with RTT_est: a standing queue that was measured along would never exceed the threshold that it has raised. Without the queue's own time a first estimate
-    // is better than none; where that time is unknown it is not (K_base is right until the queue is empty for once). What is shorter than an estimate is nearer to the path.
+    // K_max grows with RTT_est: a standing queue that was measured along would never exceed the threshold that it has
+    // raised. Without the queue's own time a first estimate is better than none; where that time is unknown it is not
+    // (K_base is right until the queue is empty for once). What is shorter than an estimate is nearer to the path.
     const { queueNs } = probe!;
     if (queueNs !== 0n && estimate === undefined) {
       if (queueNs === null || queueNs >= rttNs) return this.#count('stamp.prober.own-queue');
@@ -172,7 +181,9 @@ export class Prober {
     const now = this.#clock.now();
     const targets = [...this.#sessions.values()].flatMap(({ port, estimator, lastAnswerAt }): TargetRtt[] => {
       const rttMs = estimator.smoothedMs;
-      return port === null || rttMs === undefined || lastAnswerAt === undefined || now - lastAnswerAt > ESTIMATE_HOLD_MS ? [] : [{ port, rttMs }];
+      return port === null || rttMs === undefined || lastAnswerAt === undefined || now - lastAnswerAt > ESTIMATE_HOLD_MS
+        ? []
+        : [{ port, rttMs }];
     });
     return this.#ports.update(targets);
   }

@@ -5,7 +5,8 @@ const after = (samples: Iterable<number>, estimator = new RttEstimator()): RttEs
   for (const sample of samples) estimator.add(sample);
   return estimator;
 };
-const repeat = (count: number, value: (i: number) => number): number[] => Array.from({ length: count }, (_, i) => value(i));
+const repeat = (count: number, value: (i: number) => number): number[] =>
+  Array.from({ length: count }, (_, i) => value(i));
 
 describe('LHCNP-5.3.1-e: RTT_est from probes', () => {
   it('needs three samples', () => {
@@ -15,7 +16,10 @@ describe('LHCNP-5.3.1-e: RTT_est from probes', () => {
 
   it('three late samples of four do not move it: a standing queue is not the path', () => {
     const estimator = after(repeat(16, () => 10));
-    after(repeat(400, (i) => (i % 4 === 0 ? 10 : 60)), estimator);
+    after(
+      repeat(400, (i) => (i % 4 === 0 ? 10 : 60)),
+      estimator,
+    );
     expect(estimator.smoothedMs).toBe(10);
   });
 
@@ -28,15 +32,24 @@ describe('LHCNP-5.3.1-e: RTT_est from probes', () => {
 
   it('a shorter path is believed within a window', () => {
     const estimator = after(repeat(32, () => 40));
-    after(repeat(16, () => 10), estimator);
+    after(
+      repeat(16, () => 10),
+      estimator,
+    );
     expect(estimator.smoothedMs).toBeLessThan(10.5);
   });
 
   it('a longer path is believed, slowly', () => {
     const estimator = after(repeat(32, () => 10));
-    after(repeat(16, () => 20), estimator);
+    after(
+      repeat(16, () => 20),
+      estimator,
+    );
     expect(estimator.smoothedMs).toBeLessThan(13);
-    after(repeat(80, () => 20), estimator);
+    after(
+      repeat(80, () => 20),
+      estimator,
+    );
     expect(estimator.smoothedMs).toBeGreaterThan(19.5);
   });
 

@@ -1,8 +1,9 @@
-// The round-trip time to one target, from samples that are noisy upwards (queues, late schedulers) and hardly ever downwards. RTT_est is meant to be that
-// of the path (LHCNP §5.3.1), not of the queues on it: K_max grows with it. What was measured through a queue of our own does not come here (prober.ts); against
-// the queues of others there are three rules. The lower quartile of the latest samples counts, so that three quarters of them may be late. It is followed
-// quickly downwards, because nothing makes a path look shorter than it is, and slowly upwards. What looks shorter once (a clock that was set) is not the lower
-// quartile either.
+// The round-trip time to one target, from samples that are noisy upwards (queues, late schedulers) and hardly ever
+// downwards. RTT_est is meant to be that of the path (LHCNP §5.3.1), not of the queues on it: K_max grows with it. What
+// was measured through a queue of our own does not come here (prober.ts); against the queues of others there are three
+// rules. The lower quartile of the latest samples counts, so that three quarters of them may be late. It is followed
+// quickly downwards, because nothing makes a path look shorter than it is, and slowly upwards. What looks shorter once
+// (a clock that was set) is not the lower quartile either.
 
 /** Samples remembered. */
 const WINDOW = 16;

@@ -1,6 +1,7 @@
-// STAMP (RFC 8762) on sockets: cnpd's Session-Sender measures RTT_est of the ports (LHCNP §5.3.1), its Session-Reflector answers others. The rules are in prober.ts
-// and admission.ts. Both use the router's loopback addresses: probes come from one, so that one entry on an allow-list admits a router, and the reflector
-// listens on nothing else.
+// STAMP (RFC 8762) on sockets: cnpd's Session-Sender measures RTT_est of the ports (LHCNP §5.3.1), its
+// Session-Reflector answers others. The rules are in prober.ts and admission.ts. Both use the router's loopback
+// addresses: probes come from one, so that one entry on an allow-list admits a router, and the reflector listens on
+// nothing else.
 import { randomInt } from 'node:crypto';
 import { type DatagramSocket, type Datagram, openUdpSocket } from '../kernel/datagram-socket.ts';
 import type { KernelError } from '../kernel/errors.ts';
@@ -16,7 +17,14 @@ import type { Count, Log } from '../model/log.ts';
 import type { Prefix } from '../model/prefix.ts';
 import type { RttState } from '../model/state.ts';
 import { Admission } from './admission.ts';
-import { STAMP_HOP_LIMIT, STAMP_TRAFFIC_CLASS, answerProbe, decodeAnswer, encodeProbe, probeTimestamp } from './messages.ts';
+import {
+  STAMP_HOP_LIMIT,
+  STAMP_TRAFFIC_CLASS,
+  answerProbe,
+  decodeAnswer,
+  encodeProbe,
+  probeTimestamp,
+} from './messages.ts';
 import { Prober } from './prober.ts';
 
 /** The intent's section `stamp`, and the router's loopback addresses. */
@@ -100,7 +108,9 @@ class RunningStamp implements Stamp {
   configure(opts: StampOptions): void {
     const before = this.#opts;
     this.#opts = opts;
-    const sameAddresses = opts.loopbacks.length === before.loopbacks.length && opts.loopbacks.every((a, i) => sameAddress(a, before.loopbacks[i]!));
+    const sameAddresses =
+      opts.loopbacks.length === before.loopbacks.length &&
+      opts.loopbacks.every((a, i) => sameAddress(a, before.loopbacks[i]!));
     if (!sameAddresses || opts.udpPort !== before.udpPort || opts.reflector !== before.reflector) this.#closeSockets();
     this.#admission.configure(opts);
     this.#prober.configure(opts);
@@ -150,7 +160,8 @@ class RunningStamp implements Stamp {
 
   #chooseTargets(): void {
     const { targets, learnTargets, loopbacks } = this.#opts;
-    const foreign = (list: readonly IpAddress[]): IpAddress[] => list.filter((a) => !loopbacks.some((own) => sameAddress(own, a)));
+    const foreign = (list: readonly IpAddress[]): IpAddress[] =>
+      list.filter((a) => !loopbacks.some((own) => sameAddress(own, a)));
     this.#prober.setTargets(foreign(targets), learnTargets ? foreign(this.#learned) : []);
     this.#evaluate();
     this.#schedule();
@@ -183,7 +194,8 @@ class RunningStamp implements Stamp {
       const sentNs = realtimeNs();
       const timestamp = probeTimestamp(sentNs, randomInt(0x1_0000_0000));
       const sequence = this.#prober.sent(target, timestamp, sentNs, queueNs);
-      if (sequence !== undefined) socket.send(encodeProbe(sequence, timestamp, this.#opts.key), { address: target, port: this.#opts.udpPort });
+      if (sequence !== undefined)
+        socket.send(encodeProbe(sequence, timestamp, this.#opts.key), { address: target, port: this.#opts.udpPort });
       this.#senderErrors.delete(target.family);
     } catch (error) {
       count('stamp.prober.send-failed');
@@ -192,15 +204,17 @@ class RunningStamp implements Stamp {
   }
 
   /**
-   * How long what waits at the interface takes to leave: 0 when nothing does, null when only a TBF would say how fast it leaves. A queue that cannot be read
-   * is taken to be empty, as one that nobody watches.
+   * How long what waits at the interface takes to leave: 0 when nothing does, null when only a TBF would say how fast
+   * it leaves. A queue that cannot be read is taken to be empty, as one that nobody watches.
    */
   async #queueNs(ifindex: number): Promise<bigint | null> {
     try {
       const qdiscs = await this.#modules.rtnetlink.qdiscs(ifindex);
       if (!qdiscs.some(({ stats }) => stats.backlogBytes > 0)) return 0n;
       const root = qdiscs.find((qdisc) => qdisc.parent === TC_H.ROOT);
-      return root?.tbf && root.tbf.rate > 0n ? (BigInt(root.stats.backlogBytes) * 1_000_000_000n) / root.tbf.rate : null;
+      return root?.tbf && root.tbf.rate > 0n
+        ? (BigInt(root.stats.backlogBytes) * 1_000_000_000n) / root.tbf.rate
+        : null;
     } catch {
       this.#modules.count('stamp.prober.queue-unreadable');
       return 0n;
@@ -212,8 +226,18 @@ class RunningStamp implements Stamp {
     if (open) return open;
     const own = this.#opts.loopbacks.find((a) => a.family === family);
     const socket = openUdpSocket(
-      { family, netns: this.#modules.netns, bind: own && { address: own, port: 0 }, hopLimit: STAMP_HOP_LIMIT, trafficClass: STAMP_TRAFFIC_CLASS },
-      { poller: this.#modules.poller, onDatagram: (datagram) => this.#answered(datagram), onError: (error) => this.#socketError(error) },
+      {
+        family,
+        netns: this.#modules.netns,
+        bind: own && { address: own, port: 0 },
+        hopLimit: STAMP_HOP_LIMIT,
+        trafficClass: STAMP_TRAFFIC_CLASS,
+      },
+      {
+        poller: this.#modules.poller,
+        onDatagram: (datagram) => this.#answered(datagram),
+        onError: (error) => this.#socketError(error),
+      },
     );
     this.#senders.set(family, socket);
     return socket;
@@ -240,17 +264,33 @@ class RunningStamp implements Stamp {
       if (this.#reflectors.has(name)) continue;
       try {
         const bind = { address, port: this.#opts.udpPort };
-        const options = { family: address.family, netns: this.#modules.netns, bind, freebind: true, hopLimit: STAMP_HOP_LIMIT, trafficClass: STAMP_TRAFFIC_CLASS };
+        const options = {
+          family: address.family,
+          netns: this.#modules.netns,
+          bind,
+          freebind: true,
+          hopLimit: STAMP_HOP_LIMIT,
+          trafficClass: STAMP_TRAFFIC_CLASS,
+        };
         const reflect = (datagram: Datagram): void => this.#reflect(socket, datagram);
-        const socket = openUdpSocket(options, { poller: this.#modules.poller, onDatagram: reflect, onError: (error) => this.#socketError(error) });
+        const socket = openUdpSocket(options, {
+          poller: this.#modules.poller,
+          onDatagram: reflect,
+          onError: (error) => this.#socketError(error),
+        });
         this.#reflectors.set(name, socket);
         this.#reflectorErrors.delete(name);
       } catch (error) {
-        if (!this.#reflectorErrors.has(name)) this.#modules.log.warn({ address: name, error: messageOf(error) }, 'the STAMP reflector cannot listen; will try again');
+        if (!this.#reflectorErrors.has(name))
+          this.#modules.log.warn(
+            { address: name, error: messageOf(error) },
+            'the STAMP reflector cannot listen; will try again',
+          );
         this.#reflectorErrors.set(name, messageOf(error));
       }
     }
-    if (this.#reflectorErrors.size > 0) this.#cancelRetry = this.#modules.clock.after(RETRY_MS, () => this.#openReflectors());
+    if (this.#reflectorErrors.size > 0)
+      this.#cancelRetry = this.#modules.clock.after(RETRY_MS, () => this.#openReflectors());
   }
 
   #reflect(socket: DatagramSocket, { data, from, hopLimit, receivedNs, ifindex }: Datagram): void {
@@ -259,7 +299,8 @@ class RunningStamp implements Stamp {
     if (refusal) return count(`stamp.reflector.${refusal}`);
     const answer = answerProbe(data, { receivedNs: receivedNs ?? realtimeNs(), hopLimit }, realtimeNs, this.#opts.key);
     if (!answer.ok) return count(`stamp.reflector.${answer.error.code}`);
-    // After the HMAC: who does not have the key costs no look-up. Answers to our own probes are not asked about: they name a number that only who saw the probe knows, and may come another way.
+    // After the HMAC: who does not have the key costs no look-up. Answers to our own probes are not asked about: they
+    // name a number that only who saw the probe knows, and may come another way.
     if (reversePath.refuses(from.address, ifindex)) return count('stamp.reflector.reverse-path');
     if (!this.#admission.take(from.address, clock.now())) return count('stamp.reflector.rate-limited');
     try {

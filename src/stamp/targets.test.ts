@@ -10,21 +10,31 @@ describe('probe targets', () => {
   it('are the configured and the learned addresses, each once', () => {
     const targets = new TargetSet();
     const { added, removed } = targets.replace([router(2)], [router(3), router(1), router(2)]);
-    expect(texts(added)).toEqual(['2001:db8:ffff::2 configured', '2001:db8:ffff::1 learned', '2001:db8:ffff::3 learned']);
+    expect(texts(added)).toEqual([
+      '2001:db8:ffff::2 configured',
+      '2001:db8:ffff::1 learned',
+      '2001:db8:ffff::3 learned',
+    ]);
     expect(removed).toEqual([]);
   });
 
   it('what is gone is removed, what stays is left alone', () => {
     const targets = new TargetSet();
     targets.replace([], routers(1, 3));
-    expect(targets.replace([], [router(2), router(4)])).toEqual({ added: [{ address: router(4), source: 'learned' }], removed: [router(1), router(3)] });
+    expect(targets.replace([], [router(2), router(4)])).toEqual({
+      added: [{ address: router(4), source: 'learned' }],
+      removed: [router(1), router(3)],
+    });
     expect(targets.replace([], [router(2), router(4)])).toEqual({ added: [], removed: [] });
   });
 
   it('a learned target that is now configured too begins anew as such', () => {
     const targets = new TargetSet();
     targets.replace([], [router(1)]);
-    expect(targets.replace([router(1)], [router(1)])).toEqual({ added: [{ address: router(1), source: 'configured' }], removed: [router(1)] });
+    expect(targets.replace([router(1)], [router(1)])).toEqual({
+      added: [{ address: router(1), source: 'configured' }],
+      removed: [router(1)],
+    });
   });
 
   it('are bounded: the rest waits, configured ones in front', () => {

@@ -1,6 +1,6 @@
-// Which router addresses are probed: the configured ones, then those learned from the IGP, at most MAX_TARGETS. A large network teaches more addresses than
-// that, and most of their owners have no reflector: a learned target that never answered gives its place to one that waits, and queues up behind it.
-// Pure.
+// Which router addresses are probed: the configured ones, then those learned from the IGP, at most MAX_TARGETS. A large
+// network teaches more addresses than that, and most of their owners have no reflector: a learned target that never
+// answered gives its place to one that waits, and queues up behind it. Pure.
 import { type IpAddress, compareAddresses, formatAddress } from '../model/address.ts';
 
 /** Probed at a time. */
@@ -34,13 +34,22 @@ export class TargetSet {
     for (const [key] of removed) this.#active.delete(key);
     // Who waited already stays in front; configured targets are in front of all.
     const kept = [...this.#waiting.keys()].filter((key) => wanted.has(key));
-    const order = [...wanted].sort(([, a], [, b]) => Number(a.source === 'learned') - Number(b.source === 'learned')).map(([key]) => key);
+    const order = [...wanted]
+      .sort(([, a], [, b]) => Number(a.source === 'learned') - Number(b.source === 'learned'))
+      .map(([key]) => key);
     const configuredFirst = order.filter((key) => wanted.get(key)!.source === 'configured');
-    this.#waiting = new Map([...configuredFirst, ...kept, ...order].filter((key) => !this.#active.has(key)).map((key) => [key, wanted.get(key)!]));
+    this.#waiting = new Map(
+      [...configuredFirst, ...kept, ...order]
+        .filter((key) => !this.#active.has(key))
+        .map((key) => [key, wanted.get(key)!]),
+    );
     return { added: this.#fill(), removed: removed.map(([, { address }]) => address) };
   }
 
-  /** A learned target has not answered for long: the next one that waits takes its place. Undefined: none waits, or it has to stay. */
+  /**
+   * A learned target has not answered for long: the next one that waits takes its place. Undefined: none waits, or it
+   * has to stay.
+   */
   yieldPlace(address: IpAddress): Candidate | undefined {
     const key = formatAddress(address);
     const candidate = this.#active.get(key);

@@ -18,9 +18,13 @@ beforeEach(() => {
 afterEach(() => guard.close());
 
 const EARLIER = address('2001:db8:c::2');
-const sids = (): string[] => [...maps.map(GUARD_MAPS.endConSids).keys()].map((key) => formatAddress(unmappedAddress(key))).sort();
+const sids = (): string[] =>
+  [...maps.map(GUARD_MAPS.endConSids).keys()].map((key) => formatAddress(unmappedAddress(key))).sort();
 const apply = (...known: readonly string[]): void =>
-  guard.apply({ guards: [{ id: 'wan', interface: 'wan', ifindex: 7, udpPort: 1021 }], endConSids: known.map((id) => ({ id, sid: address(id), tenant: 0 })) });
+  guard.apply({
+    guards: [{ id: 'wan', interface: 'wan', ifindex: 7, udpPort: 1021 }],
+    endConSids: known.map((id) => ({ id, sid: address(id), tenant: 0 })),
+  });
 
 test('FCN-4.2.2-e: after a restart END.CON SIDs are guarded until the network has had time to say them again', () => {
   maps.map(GUARD_MAPS.endConSids).update(endConKey(EARLIER), END_CON_VALUE);

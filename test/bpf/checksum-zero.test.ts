@@ -1,5 +1,6 @@
-// A checksum that computes to 0. UDP sends it as 0xffff, because 0 says that there is none (RFC 768; RFC 8200 §8.1), and so do extension objects (RFC 4884 §7); ICMPv6
-// sends the 0 (RFC 4443 §2.3). One packet in 65,536 has it: each format is made to have it by one 16-bit word, set to the checksum that the packet has without.
+// A checksum that computes to 0. UDP sends it as 0xffff, because 0 says that there is none (RFC 768; RFC 8200 §8.1),
+// and so do extension objects (RFC 4884 §7); ICMPv6 sends the 0 (RFC 4443 §2.3). One packet in 65,536 has it: each
+// format is made to have it by one 16-bit word, set to the checksum that the packet has without.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EGRESS_PROGRAMS, MARK_TRIGGER } from '../../src/kernel/dataplane/egress.ts';
 import { address } from '../../src/model/address.ts';
@@ -49,7 +50,11 @@ describe.each([
     // Neither before nor behind it is a checksum 0xffff: the word was right.
     expect(u16(notice(u16(packet, word) ^ 1), at)).not.toBe(0xffff);
 
-    const agent = new ProxyUnderTest(proxyObject.path).configure({ address: proxy }, ['::/0', '0.0.0.0/0'], ['2001:db8:ffff::/48', '10.0.0.254/32']);
+    const agent = new ProxyUnderTest(proxyObject.path).configure(
+      { address: proxy },
+      ['::/0', '0.0.0.0/0'],
+      ['2001:db8:ffff::/48', '10.0.0.254/32'],
+    );
     try {
       agent.teach({ sender: source, receiver: destination, receiverQpn: QPN, senderQpn: 0x64 });
       const { verdict, counted } = agent.send(zero);
@@ -67,7 +72,8 @@ describe.each([
 
 test('RFC 4443: an ICMPv6 checksum that computes to 0 is sent as 0', () => {
   builder.configure({});
-  const message = (value: number): Uint8Array => builder.build(data(), { ...NOTIFY, metric: { type: 0, value } }).packet;
+  const message = (value: number): Uint8Array =>
+    builder.build(data(), { ...NOTIFY, metric: { type: 0, value } }).packet;
   const zero = message(u16(message(0), 42));
   expect(u16(zero, 42)).toBe(0);
   expect(parseIcmpv6(zero)).toMatchObject({ ok: true });
@@ -77,13 +83,19 @@ test('the UDP of Fast CNP and Long-haul CNP has no checksum at all (annex A17)',
   builder.configure({});
   expect(u16(builder.build(data(), { format: 'fast-cnp' }).packet, 40 + 24 + 6)).toBe(0);
   expect(u16(builder.build(data(), { ...NOTIFY, format: 'long-haul-roce' }).packet, 46)).toBe(0);
-  expect(u16(builder.build(data({ source: H1V4, destination: H2V4 }), { ...NOTIFY, format: 'long-haul-roce' }).packet, 26)).toBe(0);
+  expect(
+    u16(builder.build(data({ source: H1V4, destination: H2V4 }), { ...NOTIFY, format: 'long-haul-roce' }).packet, 26),
+  ).toBe(0);
 });
 
 describe('RFC 4884: the checksum of extension objects', () => {
   const EXTENSION = 40 + 16;
   const DATA = frame(data());
-  const extension = (): Uint8Array => builder.object.program(EGRESS_PROGRAMS.notice).testRun({ data: DATA, ctx: context({ mark: MARK_TRIGGER, cb: orderWords(NOTIFY) }) }).data.subarray(14 + EXTENSION);
+  const extension = (): Uint8Array =>
+    builder.object
+      .program(EGRESS_PROGRAMS.notice)
+      .testRun({ data: DATA, ctx: context({ mark: MARK_TRIGGER, cb: orderWords(NOTIFY) }) })
+      .data.subarray(14 + EXTENSION);
   const isZero = (objects: Uint8Array): boolean => u16(objects, 2) === 0 || u16(objects, 2) === 0xffff;
 
   test('LHCNP-6.1.1-e: is 0xffff where the agent computes 0', () => {
@@ -105,4 +117,3 @@ describe('RFC 4884: the checksum of extension objects', () => {
     expect(decodeExtensions(objects, 0, objects.length)).toMatchObject({ ok: true });
   });
 });
-

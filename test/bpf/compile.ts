@@ -4,7 +4,18 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 
-const FLAGS = ['-target', 'bpf', '-mcpu=v3', '-O2', '-g', '-Wall', '-Wextra', '-Werror', '-Wno-unused-parameter', '-Ibpf/lib'];
+const FLAGS = [
+  '-target',
+  'bpf',
+  '-mcpu=v3',
+  '-O2',
+  '-g',
+  '-Wall',
+  '-Wextra',
+  '-Werror',
+  '-Wno-unused-parameter',
+  '-Ibpf/lib',
+];
 
 export interface Compiled {
   readonly path: string;

@@ -1,4 +1,5 @@
-// The congested node's share of the desired state in the maps of the real program, what the program says back, and maps of an earlier version.
+// The congested node's share of the desired state in the maps of the real program, what the program says back, and maps
+// of an earlier version.
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,8 +7,19 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { mountBpffs, unmountBpffs } from '../../src/kernel/bpf/bpffs.ts';
 import { openBpfObject } from '../../src/kernel/bpf/object.ts';
-import { DEFAULT_FLOW_AGEING_NS, EGRESS_MAPS, decodeEgressConfig, decodeEgressPort } from '../../src/kernel/dataplane/egress.ts';
-import { decodePrefixKey, mappedAddress, prefixKey, u32Key, unmappedAddress } from '../../src/kernel/dataplane/layout.ts';
+import {
+  DEFAULT_FLOW_AGEING_NS,
+  EGRESS_MAPS,
+  decodeEgressConfig,
+  decodeEgressPort,
+} from '../../src/kernel/dataplane/egress.ts';
+import {
+  decodePrefixKey,
+  mappedAddress,
+  prefixKey,
+  u32Key,
+  unmappedAddress,
+} from '../../src/kernel/dataplane/layout.ts';
 import { NOTICE_CONFIG_KEY, NOTICE_CONFIG_MAP, decodeNoticeConfig } from '../../src/kernel/dataplane/notice-config.ts';
 import { decodeSenderCapability, decodeSenderPolicy } from '../../src/kernel/dataplane/sender-policies.ts';
 import { Poller } from '../../src/kernel/poller.ts';
@@ -24,16 +36,47 @@ import { H1, H2, QPN, data, frame } from './packets.ts';
 
 const END_CON = address('2001:db8:c::1');
 const counted = new Map<string, number>();
-const modules = { clock: systemClock, log: silentLog, count: (name: string) => void counted.set(name, (counted.get(name) ?? 0) + 1) };
+const modules = {
+  clock: systemClock,
+  log: silentLog,
+  count: (name: string) => void counted.set(name, (counted.get(name) ?? 0) + 1),
+};
 
 const NOTIFIER: NotifierPlan = {
-  source4: LOOPBACK4, source6: LOOPBACK6, udpPort: PNC_PORT, fastCnp: { option: 0x9e, ioamOption: 0x9e, icrc: 'cover' },
-  longHaul: { icmpv6Type: 200, objectClass: 247, disclose: true, timestamp: true, deviceId: 'leaf1', pathId: null, padToCnp: false },
+  source4: LOOPBACK4,
+  source6: LOOPBACK6,
+  udpPort: PNC_PORT,
+  fastCnp: { option: 0x9e, ioamOption: 0x9e, icrc: 'cover' },
+  longHaul: {
+    icmpv6Type: 200,
+    objectClass: 247,
+    disclose: true,
+    timestamp: true,
+    deviceId: 'leaf1',
+    pathId: null,
+    padToCnp: false,
+  },
 };
 const port = (ifindex: number): EgressPortPlan => ({
-  id: 't-bpf-port', interface: 't-bpf-port', ifindex, kMin: 50_000, kMax: 100_000, levelBytes: Array.from({ length: 8 }, (_, n) => 100_000 * (n + 1)), perFlowIntervalNs: 20e6,
-  noticesPerSecond: 1000, burst: 10, vEcnPpm: 500_000, vGrowthBytes: 1_000_000, intervalNs: 10e6, rttNs: 3600e9, contribution256: 0, deferral256: 26,
-  instructions: [{ fromBytes: null, level: 100, action: 'notify', parameter: 0 }, { fromBytes: 100_000, level: 180, action: 'rate-reduce', parameter: 30 }],
+  id: 't-bpf-port',
+  interface: 't-bpf-port',
+  ifindex,
+  kMin: 50_000,
+  kMax: 100_000,
+  levelBytes: Array.from({ length: 8 }, (_, n) => 100_000 * (n + 1)),
+  perFlowIntervalNs: 20e6,
+  noticesPerSecond: 1000,
+  burst: 10,
+  vEcnPpm: 500_000,
+  vGrowthBytes: 1_000_000,
+  intervalNs: 10e6,
+  rttNs: 3600e9,
+  contribution256: 0,
+  deferral256: 26,
+  instructions: [
+    { fromBytes: null, level: 100, action: 'notify', parameter: 0 },
+    { fromBytes: 100_000, level: 180, action: 'rate-reduce', parameter: 30 },
+  ],
   explanation: [],
 });
 
@@ -52,12 +95,16 @@ afterAll(() => {
 
 describe('the desired state', () => {
   const share = () => ({
-    ports: [port(r.portIfindex)], notifier: NOTIFIER,
-    senderPolicies: [{ id: 'a', prefix: prefix('2001:db8:1::/64'), order: ['fast-cnp', 'proxy'] as const, markCeWithFastCnp: true }],
+    ports: [port(r.portIfindex)],
+    notifier: NOTIFIER,
+    senderPolicies: [
+      { id: 'a', prefix: prefix('2001:db8:1::/64'), order: ['fast-cnp', 'proxy'] as const, markCeWithFastCnp: true },
+    ],
     senderCapabilities: [{ id: 'h', host: H1, lacks: ['fast-cnp'] as const }],
     endConSids: [{ id: 'e', sid: END_CON, tenant: 0 }],
   });
-  const policies = (): string[] => [...r.egress.map(EGRESS_MAPS.senderPolicies).keys()].map((key) => formatPrefix(decodePrefixKey(key))).sort();
+  const policies = (): string[] =>
+    [...r.egress.map(EGRESS_MAPS.senderPolicies).keys()].map((key) => formatPrefix(decodePrefixKey(key))).sort();
   const sids = (): IpAddress[] => [...r.egress.map(EGRESS_MAPS.endConSids).keys()].map(unmappedAddress);
 
   test('is in the maps', () => {
@@ -65,9 +112,19 @@ describe('the desired state', () => {
     const map = (name: keyof typeof EGRESS_MAPS) => r.egress.map(EGRESS_MAPS[name]);
     const { id: _, interface: __, explanation: ___, ...values } = port(r.portIfindex);
     expect(decodeEgressPort(node.table.lookup(u32Key(r.portIfindex))!)).toEqual({ ...values, tenant: 0 });
-    expect(decodeEgressConfig(map('config').lookup(u32Key(0))!)).toMatchObject({ source4: LOOPBACK4, source6: LOOPBACK6, udpPort: PNC_PORT, disclose: true });
-    expect(decodeSenderPolicy(map('senderPolicies').lookup(prefixKey(prefix('2001:db8:1::/64')))!)).toEqual({ order: ['fast-cnp', 'proxy'], markCeWithFastCnp: true });
-    expect(decodeSenderCapability(map('senderCapabilities').lookup(mappedAddress(H1))!)).toEqual({ lacks: ['fast-cnp'] });
+    expect(decodeEgressConfig(map('config').lookup(u32Key(0))!)).toMatchObject({
+      source4: LOOPBACK4,
+      source6: LOOPBACK6,
+      udpPort: PNC_PORT,
+      disclose: true,
+    });
+    expect(decodeSenderPolicy(map('senderPolicies').lookup(prefixKey(prefix('2001:db8:1::/64')))!)).toEqual({
+      order: ['fast-cnp', 'proxy'],
+      markCeWithFastCnp: true,
+    });
+    expect(decodeSenderCapability(map('senderCapabilities').lookup(mappedAddress(H1))!)).toEqual({
+      lacks: ['fast-cnp'],
+    });
     expect(sids()).toEqual([END_CON]);
     const builder = decodeNoticeConfig(r.egress.map(NOTICE_CONFIG_MAP).lookup(NOTICE_CONFIG_KEY)!);
     expect(builder).toMatchObject({ fastCnpOption: 0x9e, longHaulType: 200 });
@@ -81,9 +138,16 @@ describe('the desired state', () => {
     config.update(u32Key(0), new Uint8Array(before.length));
     const { ports, senderCapabilities, endConSids } = share();
     node.apply({ ports, senderPolicies: [], senderCapabilities, endConSids });
-    expect(decodeEgressConfig(config.lookup(u32Key(0))!)).toMatchObject({ source4: null, source6: null, flowAgeingNs: DEFAULT_FLOW_AGEING_NS });
+    expect(decodeEgressConfig(config.lookup(u32Key(0))!)).toMatchObject({
+      source4: null,
+      source6: null,
+      flowAgeingNs: DEFAULT_FLOW_AGEING_NS,
+    });
     expect(decodeEgressConfig(config.lookup(u32Key(0))!).flowSeed).not.toBe(0n);
-    expect(decodeNoticeConfig(r.egress.map(NOTICE_CONFIG_MAP).lookup(NOTICE_CONFIG_KEY)!)).toMatchObject({ fastCnpOption: 0, longHaulType: 0 });
+    expect(decodeNoticeConfig(r.egress.map(NOTICE_CONFIG_MAP).lookup(NOTICE_CONFIG_KEY)!)).toMatchObject({
+      fastCnpOption: 0,
+      longHaulType: 0,
+    });
     r.clear();
     // Longer than a tick of the kernel's timer, by which flows are aged.
     for (let i = 0; i < 5; i++) {
@@ -112,14 +176,26 @@ describe('the desired state', () => {
 describe('what the program says', () => {
   let poller: Poller;
   beforeEach(() => {
-    poller = Poller.open({ onError: (error) => { throw error; } });
+    poller = Poller.open({
+      onError: (error) => {
+        throw error;
+      },
+    });
     r.clear();
     r.queuePairs([{ sender: H1, receiver: H2, receiverQpn: QPN }, 100]);
   });
   afterEach(() => poller.close());
-  const policy = (order: readonly ('long-haul-icmpv6' | 'fast-cnp')[]) => [{ id: 'all', prefix: prefix('::/0'), order, markCeWithFastCnp: false }];
+  const policy = (order: readonly ('long-haul-icmpv6' | 'fast-cnp')[]) => [
+    { id: 'all', prefix: prefix('::/0'), order, markCeWithFastCnp: false },
+  ];
   const sendAbout = (order: readonly ('long-haul-icmpv6' | 'fast-cnp')[], qpn = QPN): void => {
-    node.apply({ ports: [port(r.portIfindex)], notifier: NOTIFIER, senderPolicies: policy(order), senderCapabilities: [], endConSids: [] });
+    node.apply({
+      ports: [port(r.portIfindex)],
+      notifier: NOTIFIER,
+      senderPolicies: policy(order),
+      senderCapabilities: [],
+      endConSids: [],
+    });
     r.send(frame(data({ qpn })));
   };
 
@@ -135,9 +211,19 @@ describe('what the program says', () => {
     node.onNotification((notification) => void sent.push(notification), { poller });
     await until('the third', () => sent.length === 3, 30_000);
     expect(sent.map((s) => [s.format, s.destinationQpn, s.sourceQpn, s.action])).toEqual([
-      ['long-haul-icmpv6', QPN, 100, 'rate-reduce'], ['fast-cnp', 77, 0, null], ['fast-cnp', 78, 0, null],
+      ['long-haul-icmpv6', QPN, 100, 'rate-reduce'],
+      ['fast-cnp', 77, 0, null],
+      ['fast-cnp', 78, 0, null],
     ]);
-    expect(sent[0]).toMatchObject({ source: H1, destination: H2, reason: 'queue-depth', ifindex: r.portIfindex, level: 180, parameter: 30, endCon: null });
+    expect(sent[0]).toMatchObject({
+      source: H1,
+      destination: H2,
+      reason: 'queue-depth',
+      ifindex: r.portIfindex,
+      level: 180,
+      parameter: 30,
+      endCon: null,
+    });
     expect(sent[0]!.queueBytes).toBeGreaterThanOrEqual(150_000);
   });
 
@@ -145,7 +231,9 @@ describe('what the program says', () => {
     sendAbout(['long-haul-icmpv6']);
     sendAbout(['fast-cnp'], 77);
     const slowed = [...node.slowedFlows(process.hrtime.bigint())];
-    expect(slowed.map((flow) => [flow.destinationQpn, flow.told.action, flow.told.parameter, flow.told.sourceQpn])).toEqual([[QPN, 'rate-reduce', 30, 100]]);
+    expect(
+      slowed.map((flow) => [flow.destinationQpn, flow.told.action, flow.told.parameter, flow.told.sourceQpn]),
+    ).toEqual([[QPN, 'rate-reduce', 30, 100]]);
     expect([...node.flows(process.hrtime.bigint())].length).toBe(2);
   });
 });
@@ -161,14 +249,31 @@ describe('maps of an earlier version', () => {
     const warnings: object[] = [];
     try {
       // An earlier version's, in which the port table had another size.
-      openBpfObject(join(objectDir, 'egress.bpf.o'), { pinDir: bpfDir, maxEntries: { [EGRESS_MAPS.ports]: 128 } }).close();
+      openBpfObject(join(objectDir, 'egress.bpf.o'), {
+        pinDir: bpfDir,
+        maxEntries: { [EGRESS_MAPS.ports]: 128 },
+      }).close();
       counted.clear();
-      const dataplane = new Dataplane({ bpfDir, linksDir, objectDir }, { ...modules, log: { ...silentLog, warn: (fields) => void warnings.push(fields) } });
-      const desired: DesiredState = { ports: [port(r.portIfindex)], senderProxies: [], senderPolicies: [], senderCapabilities: [], endConSids: [], notifier: NOTIFIER, guards: [], problems: [] };
+      const dataplane = new Dataplane(
+        { bpfDir, linksDir, objectDir },
+        { ...modules, log: { ...silentLog, warn: (fields) => void warnings.push(fields) } },
+      );
+      const desired: DesiredState = {
+        ports: [port(r.portIfindex)],
+        senderProxies: [],
+        senderPolicies: [],
+        senderCapabilities: [],
+        endConSids: [],
+        notifier: NOTIFIER,
+        guards: [],
+        problems: [],
+      };
       r.router.run(() => dataplane.apply(desired));
       try {
         expect(dataplane.problems()).toEqual([]);
-        expect(warnings).toEqual([{ feature: 'congested-node', map: EGRESS_MAPS.ports, differences: 'max entries 128 instead of 256' }]);
+        expect(warnings).toEqual([
+          { feature: 'congested-node', map: EGRESS_MAPS.ports, differences: 'max entries 128 instead of 256' },
+        ]);
         expect(counted.get('dataplane.state-replaced')).toBe(1);
         expect(dataplane.isAttached('t-bpf-port')).toBe(true);
         expect(existsSync(join(bpfDir, `${EGRESS_MAPS.ports}_replaced`))).toBe(false);

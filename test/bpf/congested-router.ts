@@ -1,5 +1,6 @@
-// A congested router for the dataplane's tests: a namespace with a monitored port whose TBF lets next to nothing out, so that its backlog is exactly
-// what a test puts there and stays so, and an uplink behind which a collector takes what the router sends to its proxies.
+// A congested router for the dataplane's tests: a namespace with a monitored port whose TBF lets next to nothing out,
+// so that its backlog is exactly what a test puts there and stays so, and an uplink behind which a collector takes what
+// the router sends to its proxies.
 //
 //   sink [t-bpf-sink] ──── [t-bpf-port  TBF 1 byte/s] router [t-bpf-up] ──── [t-bpf-proxy] sink
 import { writeFileSync } from 'node:fs';
@@ -12,7 +13,14 @@ import { type TcxLink, attachTcx } from '../../src/kernel/bpf/tcx.ts';
 import type { TestRunResult } from '../../src/kernel/bpf/program.ts';
 import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counters.ts';
 import {
-  EGRESS_MAPS, EGRESS_MEASURE_SIZE, EGRESS_PROGRAMS, EGRESS_STATS_SIZE, type EgressPort, type EgressStats, decodeEgressStats, encodeEgressPort,
+  EGRESS_MAPS,
+  EGRESS_MEASURE_SIZE,
+  EGRESS_PROGRAMS,
+  EGRESS_STATS_SIZE,
+  type EgressPort,
+  type EgressStats,
+  decodeEgressStats,
+  encodeEgressPort,
 } from '../../src/kernel/dataplane/egress.ts';
 import { EgressPortTable } from '../../src/kernel/dataplane/egress-ports.ts';
 import { type EgressFlow, decodeFlowSet } from '../../src/kernel/dataplane/flows.ts';
@@ -32,7 +40,12 @@ export const object = (name: string): string => new URL(`../../dist/bpf/${name}.
 export { LOOPBACK4, LOOPBACK6, PNC_PORT };
 export const PROXY4 = address('192.0.2.1');
 export const PROXY6 = address('2001:db8:ffff::1');
-const MAC = { port: Uint8Array.of(2, 0, 0, 0, 1, 1), sink: Uint8Array.of(2, 0, 0, 0, 1, 2), up: Uint8Array.of(2, 0, 0, 0, 2, 1), proxy: Uint8Array.of(2, 0, 0, 0, 2, 2) };
+const MAC = {
+  port: Uint8Array.of(2, 0, 0, 0, 1, 1),
+  sink: Uint8Array.of(2, 0, 0, 0, 1, 2),
+  up: Uint8Array.of(2, 0, 0, 0, 2, 1),
+  proxy: Uint8Array.of(2, 0, 0, 0, 2, 2),
+};
 /** What the TBF lets out before it holds everything back, bytes; more than a frame. */
 const BURST = 10_000;
 /** RTPROT_STATIC */
@@ -61,11 +74,16 @@ export class CongestedRouter extends DetectorTables {
     super(openBpfObject(object('egress')));
     this.router = Netns.create();
     this.sink = Netns.create();
-    this.poller = Poller.open({ onError: (error) => { throw error; } });
+    this.poller = Poller.open({
+      onError: (error) => {
+        throw error;
+      },
+    });
     this.rtnl = Rtnetlink.open({ netns: this.router }, { poller: this.poller });
     this.ports = EgressPortTable.of(this.egress);
     this.ring = openRingBuffer(this.egress.map(EGRESS_MAPS.notifications), {
-      poller: this.poller, onRecord: (view, offset, length) => void this.sent.push(decodeNotification(view, offset, length)),
+      poller: this.poller,
+      onRecord: (view, offset, length) => void this.sent.push(decodeNotification(view, offset, length)),
     });
   }
 
@@ -81,7 +99,8 @@ export class CongestedRouter extends DetectorTables {
   }
 
   private async build(): Promise<void> {
-    const sysctl = (name: string, value: string): void => this.router.run(() => writeFileSync(`/proc/sys/net/${name}`, value));
+    const sysctl = (name: string, value: string): void =>
+      this.router.run(() => writeFileSync(`/proc/sys/net/${name}`, value));
     sysctl('ipv6/conf/all/forwarding', '1');
     sysctl('ipv4/conf/all/forwarding', '1');
     // The kernel's own multicast chatter is over at once, not in the middle of a test.
@@ -90,8 +109,18 @@ export class CongestedRouter extends DetectorTables {
     for (const version of ['v1', 'v2']) sysctl(`ipv6/conf/default/mld${version}_unsolicited_report_interval`, '1');
     const { rtnl } = this;
     await rtnl.setLink('lo', { up: true });
-    await rtnl.createVeth({ name: 't-bpf-port', mtu: 9000, mac: MAC.port, peer: { name: 't-bpf-sink', mtu: 9000, mac: MAC.sink, netns: this.sink } });
-    await rtnl.createVeth({ name: 't-bpf-up', mtu: 9000, mac: MAC.up, peer: { name: 't-bpf-proxy', mtu: 9000, mac: MAC.proxy, netns: this.sink } });
+    await rtnl.createVeth({
+      name: 't-bpf-port',
+      mtu: 9000,
+      mac: MAC.port,
+      peer: { name: 't-bpf-sink', mtu: 9000, mac: MAC.sink, netns: this.sink },
+    });
+    await rtnl.createVeth({
+      name: 't-bpf-up',
+      mtu: 9000,
+      mac: MAC.up,
+      peer: { name: 't-bpf-proxy', mtu: 9000, mac: MAC.proxy, netns: this.sink },
+    });
     const far = Rtnetlink.open({ netns: this.sink }, { poller: this.poller });
     for (const name of ['t-bpf-port', 't-bpf-up']) await rtnl.setLink(name, { up: true });
     for (const name of ['t-bpf-sink', 't-bpf-proxy']) await far.setLink(name, { up: true });
@@ -102,9 +131,12 @@ export class CongestedRouter extends DetectorTables {
     await rtnl.addAddress('t-bpf-up', address('2001:db8:100::1'), 64, { nodad: true });
     await rtnl.addAddress('t-bpf-port', address('10.101.0.1'), 24);
     await rtnl.addAddress('t-bpf-port', address('2001:db8:101::1'), 64, { nodad: true });
-    for (const gateway of ['10.100.0.2', '2001:db8:100::2']) await rtnl.setNeighbour('t-bpf-up', address(gateway), MAC.proxy);
-    for (const gateway of ['10.101.0.2', '2001:db8:101::2']) await rtnl.setNeighbour('t-bpf-port', address(gateway), MAC.sink);
-    const route = (to: string, gateway: string): Promise<void> => rtnl.addRoute({ destination: prefix(to), gateway: address(gateway), protocol: STATIC });
+    for (const gateway of ['10.100.0.2', '2001:db8:100::2'])
+      await rtnl.setNeighbour('t-bpf-up', address(gateway), MAC.proxy);
+    for (const gateway of ['10.101.0.2', '2001:db8:101::2'])
+      await rtnl.setNeighbour('t-bpf-port', address(gateway), MAC.sink);
+    const route = (to: string, gateway: string): Promise<void> =>
+      rtnl.addRoute({ destination: prefix(to), gateway: address(gateway), protocol: STATIC });
     await route('192.0.2.0/24', '10.100.0.2');
     await route('2001:db8:ffff::/48', '2001:db8:100::2');
     await route('10.2.0.0/16', '10.101.0.2');
@@ -139,15 +171,30 @@ export class CongestedRouter extends DetectorTables {
   capture(name: string, netns: Netns, into: Uint8Array[]): PacketSocket {
     const socket = openPacketSocket(
       { interface: name, netns, promiscuous: true, receiveBuffer: 64 << 20 },
-      { poller: this.poller, onFrame: (f) => void into.push(f.slice()), onError: (error) => { throw error; } },
+      {
+        poller: this.poller,
+        onFrame: (f) => void into.push(f.slice()),
+        onError: (error) => {
+          throw error;
+        },
+      },
     );
     this.sockets.push(socket);
     return socket;
   }
 
   /** A new, empty TBF as root; 1 byte/s unless told otherwise. */
-  async shape({ rate = 1n, burst = BURST, limit = 4_000_000 }: { rate?: bigint; limit?: number; burst?: number }): Promise<void> {
-    if ((await this.rtnl.qdiscs(this.portIfindex)).some((q) => q.kind === 'tbf')) await this.rtnl.deleteRootQdisc(this.portIfindex);
+  async shape({
+    rate = 1n,
+    burst = BURST,
+    limit = 4_000_000,
+  }: {
+    rate?: bigint;
+    limit?: number;
+    burst?: number;
+  }): Promise<void> {
+    if ((await this.rtnl.qdiscs(this.portIfindex)).some((q) => q.kind === 'tbf'))
+      await this.rtnl.deleteRootQdisc(this.portIfindex);
     await this.rtnl.setTbf({ ifindex: this.portIfindex, rate, burst, limit });
   }
 
@@ -185,7 +232,7 @@ export class CongestedRouter extends DetectorTables {
   /** Queues more until there are `bytes`, at least 62 more. False when a packet of the kernel's own came between. */
   async deepen(bytes: number): Promise<boolean> {
     let depth = await this.depth();
-    for (let left = bytes - depth; left > 0; ) {
+    for (let left = bytes - depth; left > 0;) {
       const size = left <= 8000 ? left : Math.min(8000, left - 100);
       this.other(size);
       left -= size;
@@ -203,8 +250,14 @@ export class CongestedRouter extends DetectorTables {
   port(port: Partial<EgressPort> = {}): void {
     const kMax = port.kMax ?? 100_000;
     const whole: EgressPort = {
-      ifindex: this.portIfindex, kMin: null, kMax: null, levelBytes: Array.from({ length: 8 }, (_, level) => kMax * (1 + level)), perFlowIntervalNs: 0,
-      noticesPerSecond: 1e9, burst: 1_000_000, ...port,
+      ifindex: this.portIfindex,
+      kMin: null,
+      kMax: null,
+      levelBytes: Array.from({ length: 8 }, (_, level) => kMax * (1 + level)),
+      perFlowIntervalNs: 0,
+      noticesPerSecond: 1e9,
+      burst: 1_000_000,
+      ...port,
     };
     this.ports.update(u32Key(whole.ifindex), encodeEgressPort(whole));
   }
@@ -221,9 +274,14 @@ export class CongestedRouter extends DetectorTables {
   }
 
   /** Runs the egress program on a frame as if the monitored port sent it. */
-  send(bytes: Uint8Array, opts: { repeat?: number; mark?: number; cb?: readonly number[]; linear?: number } = {}): TestRunResult {
+  send(
+    bytes: Uint8Array,
+    opts: { repeat?: number; mark?: number; cb?: readonly number[]; linear?: number } = {},
+  ): TestRunResult {
     const ctx = context({ ifindex: this.portIfindex, ...opts });
-    return this.egress.program(EGRESS_PROGRAMS.egress).testRun({ data: bytes, ctx, repeat: opts.repeat ?? 1, netns: this.router });
+    return this.egress
+      .program(EGRESS_PROGRAMS.egress)
+      .testRun({ data: bytes, ctx, repeat: opts.repeat ?? 1, netns: this.router });
   }
 
   flows(since = 0n): EgressFlow[] {
@@ -243,11 +301,18 @@ export class CongestedRouter extends DetectorTables {
   /** Empties flow table, statistics and captures. */
   clear(): void {
     const flows = this.egress.map(EGRESS_MAPS.flows);
-    for (const [key, value] of [...flows.entries()]) if (value.some((byte) => byte !== 0)) flows.update(key, new Uint8Array(value.length));
-    for (const [name, size] of [[EGRESS_MAPS.stats, EGRESS_STATS_SIZE], [EGRESS_MAPS.measures, EGRESS_MEASURE_SIZE], [EGRESS_MAPS.peaks, 8], [EGRESS_MAPS.buckets, 8]] as const) {
+    for (const [key, value] of [...flows.entries()])
+      if (value.some((byte) => byte !== 0)) flows.update(key, new Uint8Array(value.length));
+    for (const [name, size] of [
+      [EGRESS_MAPS.stats, EGRESS_STATS_SIZE],
+      [EGRESS_MAPS.measures, EGRESS_MEASURE_SIZE],
+      [EGRESS_MAPS.peaks, 8],
+      [EGRESS_MAPS.buckets, 8],
+    ] as const) {
       for (const [key] of [...this.egress.map(name).entries()]) this.egress.map(name).update(key, new Uint8Array(size));
     }
-    for (const [key] of [...this.egress.map(COUNTERS_MAP).entries()]) this.egress.map(COUNTERS_MAP).update(key, new Uint8Array(8));
+    for (const [key] of [...this.egress.map(COUNTERS_MAP).entries()])
+      this.egress.map(COUNTERS_MAP).update(key, new Uint8Array(8));
     this.records();
     for (const captured of [this.collected, this.sunk, this.sent]) captured.length = 0;
   }
@@ -265,7 +330,11 @@ export class CongestedRouter extends DetectorTables {
 }
 
 /** Waits until `condition` holds. @throws Error naming what was waited for */
-export async function until(what: string, condition: () => boolean | Promise<boolean>, limitMs = 10_000): Promise<void> {
+export async function until(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  limitMs = 10_000,
+): Promise<void> {
   const end = performance.now() + limitMs;
   while (!(await condition())) {
     if (performance.now() > end) throw new Error(`after ${limitMs} ms still not: ${what}`);

@@ -1,11 +1,22 @@
 // What the detector's program is told: how notifications are built, and who may be told how.
 import type { BpfMap } from '../../src/kernel/bpf/map.ts';
 import type { BpfObject } from '../../src/kernel/bpf/object.ts';
-import { DEFAULT_FLOW_AGEING_NS, EGRESS_MAPS, type EgressConfig, encodeEgressConfig, encodeSenderProxy } from '../../src/kernel/dataplane/egress.ts';
+import {
+  DEFAULT_FLOW_AGEING_NS,
+  EGRESS_MAPS,
+  type EgressConfig,
+  encodeEgressConfig,
+  encodeSenderProxy,
+} from '../../src/kernel/dataplane/egress.ts';
 import { mappedAddress, prefixKey, u32Key } from '../../src/kernel/dataplane/layout.ts';
 import { PROXY_MAPS } from '../../src/kernel/dataplane/proxy.ts';
 import { type FlowName, encodeFlowKey, encodeStaticQueuePair } from '../../src/kernel/dataplane/queue-pairs.ts';
-import { OWN_ADDRESS, encodeEndCon, encodeSenderCapability, encodeSenderPolicy } from '../../src/kernel/dataplane/sender-policies.ts';
+import {
+  OWN_ADDRESS,
+  encodeEndCon,
+  encodeSenderCapability,
+  encodeSenderPolicy,
+} from '../../src/kernel/dataplane/sender-policies.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import type { NotificationFormat } from '../../src/model/notification.ts';
 import { type Prefix, prefix } from '../../src/model/prefix.ts';
@@ -24,7 +35,14 @@ export class DetectorTables {
   configure(config: Partial<EgressConfig>): void {
     this.egress.map(EGRESS_MAPS.config).update(
       u32Key(0),
-      encodeEgressConfig({ source4: LOOPBACK4, source6: LOOPBACK6, udpPort: PNC_PORT, flowAgeingNs: DEFAULT_FLOW_AGEING_NS, flowSeed: 0x5eedn, ...config }),
+      encodeEgressConfig({
+        source4: LOOPBACK4,
+        source6: LOOPBACK6,
+        udpPort: PNC_PORT,
+        flowAgeingNs: DEFAULT_FLOW_AGEING_NS,
+        flowSeed: 0x5eedn,
+        ...config,
+      }),
     );
   }
 
@@ -70,7 +88,8 @@ export class DetectorTables {
   /** Queue Pairs of senders that are known, as an operator declares them. */
   queuePairs(...rows: (readonly [FlowName, number])[]): void {
     const map = this.empty(PROXY_MAPS.staticQueuePairs);
-    for (const [flow, senderQpn] of rows) map.update(encodeFlowKey(flow), encodeStaticQueuePair({ senderQpn, now: process.hrtime.bigint() }));
+    for (const [flow, senderQpn] of rows)
+      map.update(encodeFlowKey(flow), encodeStaticQueuePair({ senderQpn, now: process.hrtime.bigint() }));
   }
 
   private empty(name: string): BpfMap {

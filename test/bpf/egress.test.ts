@@ -1,7 +1,14 @@
-// The egress program on a real port with a real queue: what it marks, what it triggers on, what it counts, and that it never harms a packet.
+// The egress program on a real port with a real queue: what it marks, what it triggers on, what it counts, and that it
+// never harms a packet.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { address } from '../../src/model/address.ts';
-import { EGRESS_CONFIG_SIZE, EGRESS_MAPS, EGRESS_PORT_SIZE, SENDER_PROXY_SIZE, encodeEgressPort } from '../../src/kernel/dataplane/egress.ts';
+import {
+  EGRESS_CONFIG_SIZE,
+  EGRESS_MAPS,
+  EGRESS_PORT_SIZE,
+  SENDER_PROXY_SIZE,
+  encodeEgressPort,
+} from '../../src/kernel/dataplane/egress.ts';
 import { FLOW_SETS, FLOW_SET_SIZE } from '../../src/kernel/dataplane/flows.ts';
 import { u32Key } from '../../src/kernel/dataplane/layout.ts';
 import { put16 } from '../../src/packet/bytes.ts';
@@ -38,7 +45,10 @@ const behindOptions = (): Uint8Array => ipv6([H1, H2], 60, options(17, 2, data()
 
 describe('the maps', () => {
   test('have the sizes that the agent writes', () => {
-    const sizes = (name: string): [number, number] => [r.egress.map(name).info.keySize, r.egress.map(name).info.valueSize];
+    const sizes = (name: string): [number, number] => [
+      r.egress.map(name).info.keySize,
+      r.egress.map(name).info.valueSize,
+    ];
     expect(sizes(EGRESS_MAPS.ports)).toEqual([4, EGRESS_PORT_SIZE]);
     expect(sizes(EGRESS_MAPS.config)).toEqual([4, EGRESS_CONFIG_SIZE]);
     expect(sizes(EGRESS_MAPS.senderProxies)).toEqual([20, SENDER_PROXY_SIZE]);
@@ -107,7 +117,7 @@ describe('CE marking', () => {
     for (const flow of [{}, V4]) {
       const packet = r.send(frame(data(flow))).data.subarray(14);
       const parsed = parseRocePacket(packet);
-      expect(parsed.ok && parsed.value.icrcValid && (parsed.value.trafficClass & 3)).toBe(3);
+      expect(parsed.ok && parsed.value.icrcValid && parsed.value.trafficClass & 3).toBe(3);
       if (flow === V4) expect(ipv4ChecksumValid(packet, 0, 20)).toBe(true);
     }
   });
@@ -115,29 +125,40 @@ describe('CE marking', () => {
   test.each([
     ['IPv6', {}],
     ['IPv4', V4],
-  ])('LHCNP-5.4-a: %s: is done behind VLAN tags in the packet too, and leaves the tags alone, whatever their bits', async (_, flow) => {
-    await r.fill(50_000);
-    r.port({ kMin: 1000 });
-    for (const vlan of [0x008, 0x016, 0x021, 0x02f]) {
-      for (const tags of [[[0x8100, vlan]], [[0x88a8, vlan], [0x8100, 0x012]]] as const) {
-        const { data: after } = r.send(frame(data(flow), { tags }));
-        const at = 14 + 4 * tags.length;
-        expect(after.subarray(0, at)).toEqual(frame(data(flow), { tags }).subarray(0, at));
-        const packet = after.subarray(at);
-        const parsed = parseRocePacket(packet);
-        expect(parsed.ok && parsed.value.icrcValid && (parsed.value.trafficClass & 3)).toBe(3);
-        expect(flow !== V4 || ipv4ChecksumValid(packet, 0, 20)).toBe(true);
+  ])(
+    'LHCNP-5.4-a: %s: is done behind VLAN tags in the packet too, and leaves the tags alone, whatever their bits',
+    async (_, flow) => {
+      await r.fill(50_000);
+      r.port({ kMin: 1000 });
+      for (const vlan of [0x008, 0x016, 0x021, 0x02f]) {
+        for (const tags of [
+          [[0x8100, vlan]],
+          [
+            [0x88a8, vlan],
+            [0x8100, 0x012],
+          ],
+        ] as const) {
+          const { data: after } = r.send(frame(data(flow), { tags }));
+          const at = 14 + 4 * tags.length;
+          expect(after.subarray(0, at)).toEqual(frame(data(flow), { tags }).subarray(0, at));
+          const packet = after.subarray(at);
+          const parsed = parseRocePacket(packet);
+          expect(parsed.ok && parsed.value.icrcValid && parsed.value.trafficClass & 3).toBe(3);
+          expect(flow !== V4 || ipv4ChecksumValid(packet, 0, 20)).toBe(true);
+        }
       }
-    }
-    expect(r.count('egress.ecn.marked')).toBe(8);
-    expect(r.count('egress.ecn.failed')).toBe(0);
-  });
+      expect(r.count('egress.ecn.marked')).toBe(8);
+      expect(r.count('egress.ecn.failed')).toBe(0);
+    },
+  );
 
   test('LHCNP-5.4-a: is done on the outer header of SRv6 and leaves the inner one alone', async () => {
     await r.fill(50_000);
     r.port({ kMin: 1000 });
     const inner = data();
-    const before = frame(ipv6([address('2001:db8:a::1'), address('2001:db8:a::2')], 43, srh(41, 1, [address('2001:db8:a::3')], inner)));
+    const before = frame(
+      ipv6([address('2001:db8:a::1'), address('2001:db8:a::2')], 43, srh(41, 1, [address('2001:db8:a::3')], inner)),
+    );
     const { data: after } = r.send(before);
     const expected = before.slice();
     expected[15] = expected[15]! | 0x30;
@@ -180,10 +201,12 @@ describe('the trigger', () => {
       if (r.stats().triggers === before) silent.add(opcode);
     }
     const names = [...silent].map((opcode) => OPCODES.get(opcode)!.name).sort();
-    // READ requests, acknowledgements and atomics of RC and XRC, and the CNP. "ALL" of them, so that a new opcode must be thought about.
+    // READ requests, acknowledgements and atomics of RC and XRC, and the CNP. "ALL" of them, so that a new opcode must
+    // be thought about.
     expect(names.every((name) => /READ_REQUEST|ACKNOWLEDGE|COMPARE_SWAP|FETCH_ADD|CNP/.test(name))).toBe(true);
     expect(silent.has(OPCODE.cnp) && silent.has(OPCODE.acknowledge) && silent.has(OPCODE.readRequest)).toBe(true);
-    for (const opcode of [OPCODE.sendOnly, OPCODE.writeMiddle, OPCODE.readResponseMiddle, OPCODE.udSendOnly]) expect(silent.has(opcode)).toBe(false);
+    for (const opcode of [OPCODE.sendOnly, OPCODE.writeMiddle, OPCODE.readResponseMiddle, OPCODE.udSendOnly])
+      expect(silent.has(opcode)).toBe(false);
   });
 
   test.each([0, 1])('does not come from management traffic on Queue Pair %i', async (qpn) => {
@@ -205,7 +228,11 @@ describe('packets that are no RoCEv2 data, or broken', () => {
   test('are passed on unchanged at every length to which a frame can be cut', async () => {
     await r.fill(100_000);
     r.port({ kMax: 1000 });
-    const frames = [frame(data({ size: 8 })), frame(data({ ...V4, size: 8 })), frame(ipv6([H1, H2], 43, srh(41, 0, [H1], data({ size: 8 }))), { tags: [[0x8100, 5]] })];
+    const frames = [
+      frame(data({ size: 8 })),
+      frame(data({ ...V4, size: 8 })),
+      frame(ipv6([H1, H2], 43, srh(41, 0, [H1], data({ size: 8 }))), { tags: [[0x8100, 5]] }),
+    ];
     for (const whole of frames) {
       // A test run takes no shorter IPv6 packet; shorter ones go over the wire in live.test.ts.
       for (let length = 14 + 40; length <= whole.length; length++) {
@@ -221,7 +248,11 @@ describe('packets that are no RoCEv2 data, or broken', () => {
     r.port({ kMax: 1000 });
     let state = 12345;
     const random = (): number => (state = (Math.imul(state, 1103515245) + 12345) >>> 0) >>> 8;
-    const bases = [frame(data({ size: 64 })), frame(data({ ...V4, size: 64 })), frame(ipv6([H1, H2], 0, options(43, 0, srh(41, 1, [H1, H2], data({ size: 64 })))))];
+    const bases = [
+      frame(data({ size: 64 })),
+      frame(data({ ...V4, size: 64 })),
+      frame(ipv6([H1, H2], 0, options(43, 0, srh(41, 1, [H1, H2], data({ size: 64 }))))),
+    ];
     for (let i = 0; i < 5000; i++) {
       const mutated = bases[i % 3]!.slice();
       for (let n = random() % 6; n >= 0; n--) mutated[12 + (random() % (mutated.length - 12))] = random();
@@ -232,7 +263,10 @@ describe('packets that are no RoCEv2 data, or broken', () => {
   });
 
   test.each([
-    ['IPv6', shortened(data(), 8)], ['IPv4', shortened(data(V4), 8)], ['inside SRv6', ipv6([H1, H2], 41, shortened(data(), 8))], ['behind options', shortened(behindOptions(), 32)],
+    ['IPv6', shortened(data(), 8)],
+    ['IPv4', shortened(data(V4), 8)],
+    ['inside SRv6', ipv6([H1, H2], 41, shortened(data(), 8))],
+    ['behind options', shortened(behindOptions(), 32)],
     ['within the BTH', shortened(data(), 19)],
   ])('that end before their BTH, %s: what follows in the frame is no BTH', (_, packet) => {
     r.port({ kMin: 0, kMax: 0 });
@@ -263,7 +297,9 @@ describe('packets that are no RoCEv2 data, or broken', () => {
   test('a port without configuration counts its packets and does nothing else', async () => {
     await r.fill(100_000);
     r.port({ kMin: 1000, kMax: 1000 });
-    const other = r.egress.program('egress').testRun({ data: frame(data()), ctx: context({ ifindex: r.upIfindex }), netns: r.router });
+    const other = r.egress
+      .program('egress')
+      .testRun({ data: frame(data()), ctx: context({ ifindex: r.upIfindex }), netns: r.router });
     expect(ecnOf(other.data)).toBe(2);
     expect(r.count('egress.unconfigured')).toBe(1);
     expect(r.flows()).toEqual([]);
@@ -273,9 +309,18 @@ describe('packets that are no RoCEv2 data, or broken', () => {
     await r.fill(50_000);
     r.port({ kMin: 60_000 });
     expect(ecnOf(r.send(frame(data())).data)).toBe(2);
-    r.ports.update(u32Key(r.portIfindex), encodeEgressPort({
-      ifindex: r.portIfindex, kMin: 40_000, kMax: null, levelBytes: new Array<number>(8).fill(0), perFlowIntervalNs: 0, noticesPerSecond: 1, burst: 1,
-    }));
+    r.ports.update(
+      u32Key(r.portIfindex),
+      encodeEgressPort({
+        ifindex: r.portIfindex,
+        kMin: 40_000,
+        kMax: null,
+        levelBytes: new Array<number>(8).fill(0),
+        perFlowIntervalNs: 0,
+        noticesPerSecond: 1,
+        burst: 1,
+      }),
+    );
     expect(ecnOf(r.send(frame(data())).data)).toBe(3);
     expect(walkHeaders(r.send(frame(data())).data.subarray(14)).end).toBe('transport');
   });

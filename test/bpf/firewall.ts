@@ -1,5 +1,5 @@
-// A firewall for the SRv6 tests, without a firewall's tools: a netfilter hook (BPF_LINK_TYPE_NETFILTER, Linux 6.4) that drops what it is shown, or
-// lets all of it pass.
+// A firewall for the SRv6 tests, without a firewall's tools: a netfilter hook (BPF_LINK_TYPE_NETFILTER, Linux 6.4) that
+// drops what it is shown, or lets all of it pass.
 import { PinnedBuffer } from '../../src/kernel/ffi.ts';
 import { BPF_CMD, attributes, bpf } from '../../src/kernel/bpf/syscall.ts';
 import { close } from '../../src/kernel/ffi/libc.ts';
@@ -33,7 +33,8 @@ function verdictProgram(verdict: number): number {
 export const dropAt = (netns: Netns, family: 4 | 6, hook: number): (() => void) => hookAt(netns, family, hook, NF_DROP);
 
 /** As a firewall that has nothing against anything. @throws KernelError */
-export const acceptAt = (netns: Netns, family: 4 | 6, hook: number): (() => void) => hookAt(netns, family, hook, NF_ACCEPT);
+export const acceptAt = (netns: Netns, family: 4 | 6, hook: number): (() => void) =>
+  hookAt(netns, family, hook, NF_ACCEPT);
 
 function hookAt(netns: Netns, family: 4 | 6, hook: number, verdict: number): () => void {
   const program = verdictProgram(verdict);

@@ -27,7 +27,9 @@ describe('the flow table', () => {
   test('LHCNP-5.1-a, LHCNP-5.2-a, LHCNP-5.2-f: holds what a notification is addressed by: source, destination and destination Queue Pair from the packet, and its PSN', () => {
     r.send(frame(data({ psn: 0xabcdef })));
     r.send(frame(data({ ...V4, qpn: 0xffffff, psn: 7 })));
-    const flows = r.flows().map((f) => [formatAddress(f.source), formatAddress(f.destination), f.destinationQpn, f.lastPsn, f.ifindex]);
+    const flows = r
+      .flows()
+      .map((f) => [formatAddress(f.source), formatAddress(f.destination), f.destinationQpn, f.lastPsn, f.ifindex]);
     expect(flows.sort()).toEqual([
       ['10.1.0.10', '10.2.0.20', 0xffffff, 7, r.portIfindex],
       ['2001:db8:1::10', '2001:db8:2::20', QPN, 0xabcdef, r.portIfindex],
@@ -35,9 +37,18 @@ describe('the flow table', () => {
   });
 
   test('LHCNP-5.2-b: has exactly one entry for each flow, whatever else differs in its packets', () => {
-    const flows = [{}, { qpn: 5 }, { qpn: 6 }, { source: address('2001:db8:1::11') }, { destination: address('2001:db8:2::21') }, V4, { ...V4, qpn: 5 }];
+    const flows = [
+      {},
+      { qpn: 5 },
+      { qpn: 6 },
+      { source: address('2001:db8:1::11') },
+      { destination: address('2001:db8:2::21') },
+      V4,
+      { ...V4, qpn: 5 },
+    ];
     for (let round = 0; round < 20; round++) {
-      for (const flow of flows) r.send(frame(data({ ...flow, psn: round, sourcePort: 0xc000 + round, ecn: round & 3, size: 8 + 4 * round })));
+      for (const flow of flows)
+        r.send(frame(data({ ...flow, psn: round, sourcePort: 0xc000 + round, ecn: round & 3, size: 8 + 4 * round })));
     }
     expect(r.flows().length).toBe(flows.length);
     expect(r.flows().every((f) => f.packets === 20n)).toBe(true);
@@ -113,8 +124,9 @@ describe('a clock that another CPU has read a tick later', () => {
     for (const [key, value] of [...flows.entries()]) {
       for (let way = 0; way < FLOW_WAYS; way++) {
         const view = viewOf(value);
-        const at = LAST_SEEN + way * (value.length - 16) / FLOW_WAYS;
-        if (view.getBigUint64(at, LITTLE_ENDIAN) !== 0n) view.setBigUint64(at, process.hrtime.bigint() + 1000n * TICK, LITTLE_ENDIAN);
+        const at = LAST_SEEN + (way * (value.length - 16)) / FLOW_WAYS;
+        if (view.getBigUint64(at, LITTLE_ENDIAN) !== 0n)
+          view.setBigUint64(at, process.hrtime.bigint() + 1000n * TICK, LITTLE_ENDIAN);
       }
       flows.update(key, value);
     }
@@ -154,7 +166,13 @@ describe('the flow is the innermost one', () => {
 
   test.each([
     ['802.1Q', [[0x8100, 100]]],
-    ['QinQ', [[0x88a8, 200], [0x8100, 100]]],
+    [
+      'QinQ',
+      [
+        [0x88a8, 200],
+        [0x8100, 100],
+      ],
+    ],
   ] as const)('behind %s tags', (_, tags) => {
     r.send(frame(data(), { tags }));
     r.send(frame(data(V4), { tags }));

@@ -1,5 +1,5 @@
-// Which format a sender is told in, for every combination of what may stand in the way (bpf/lib/policy.h), what the builder is told to build, and when a
-// flow that gets Fast CNPs is marked.
+// Which format a sender is told in, for every combination of what may stand in the way (bpf/lib/policy.h), what the
+// builder is told to build, and when a flow that gets Fast CNPs is marked.
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openBpfObject } from '../../src/kernel/bpf/object.ts';
@@ -28,7 +28,10 @@ beforeEach(() => {
   r.policies(['::/0', ['proxy']], ['0.0.0.0/0', ['proxy']]);
   r.lacking();
   r.endCon(END_CON);
-  r.queuePairs([{ sender: H1, receiver: H2, receiverQpn: QPN }, SOURCE_QPN], [{ sender: H1V4, receiver: H2V4, receiverQpn: QPN }, SOURCE_QPN]);
+  r.queuePairs(
+    [{ sender: H1, receiver: H2, receiverQpn: QPN }, SOURCE_QPN],
+    [{ sender: H1V4, receiver: H2V4, receiverQpn: QPN }, SOURCE_QPN],
+  );
   r.configure({});
   r.port({ kMax: 100_000, kMin: 50_000 });
   r.clear();
@@ -44,9 +47,17 @@ describe('the tunnel around a flow', () => {
 
   test.each<[string, Uint8Array, IpAddress | null | undefined]>([
     ['none', data(), null],
-    ['SRv6 with an SRH', ipv6(outer, 43, srh(41, 1, [address('2001:db8:a::3'), address('2001:db8:a::4')], data())), END_CON],
+    [
+      'SRv6 with an SRH',
+      ipv6(outer, 43, srh(41, 1, [address('2001:db8:a::3'), address('2001:db8:a::4')], data())),
+      END_CON,
+    ],
     ['SRv6 without SRH', ipv6(outer, 41, data()), END_CON],
-    ['an SRH in the packet itself', ipv6([H1, address('2001:db8:a::3')], 43, srh(17, 1, [H2, address('2001:db8:a::3')], data().subarray(40))), null],
+    [
+      'an SRH in the packet itself',
+      ipv6([H1, address('2001:db8:a::3')], 43, srh(17, 1, [H2, address('2001:db8:a::3')], data().subarray(40))),
+      null,
+    ],
     ['a source that nobody advertised', ipv6(foreign, 41, data()), undefined],
     ['two tunnels, the outer one foreign', ipv6(foreign, 41, ipv6(outer, 41, data())), undefined],
     ['two tunnels, the outer one known', ipv6(outer, 41, ipv6(foreign, 41, data())), END_CON],
@@ -65,7 +76,15 @@ describe('the tunnel around a flow', () => {
     ['with IPv4 inside', ipv6(outer, 43, srh(4, 0, [address('2001:db8:a::3')], data(V4)))],
   ])('FCN-4.2.2-d: SRv6 %s is read alike by the short way and, behind VLAN tags, by the walk', (_, packet) => {
     everybody('long-haul-roce');
-    for (const tags of [[], [[0x8100, 5]], [[0x88a8, 6], [0x8100, 5]]] as const) r.send(frame(packet, { tags }));
+    for (const tags of [
+      [],
+      [[0x8100, 5]],
+      [
+        [0x88a8, 6],
+        [0x8100, 5],
+      ],
+    ] as const)
+      r.send(frame(packet, { tags }));
     const [first, ...others] = r.records().map(({ atNs: _at, queueBytes: _depth, ...what }) => what);
     expect(first).toMatchObject({ endCon: END_CON, sourceQpn: SOURCE_QPN });
     expect(others).toEqual([first, first]);
@@ -75,7 +94,10 @@ describe('the tunnel around a flow', () => {
   test('PNC-1-b: a proxy is asked directly, whatever the tunnel', () => {
     r.send(frame(ipv6(foreign, 41, data())));
     r.send(frame(ipv6(outer, 41, data({ qpn: 7 }))));
-    expect(r.records().map((sent) => [sent.format, sent.endCon])).toEqual([['proxy', null], ['proxy', null]]);
+    expect(r.records().map((sent) => [sent.format, sent.endCon])).toEqual([
+      ['proxy', null],
+      ['proxy', null],
+    ]);
     expect(r.count('egress.format.no-end-con')).toBe(0);
   });
 
@@ -98,23 +120,34 @@ describe('no way for the notification', () => {
   const tunnelled = (qpn: number): Uint8Array => ipv6([END_CON, address('2001:db8:a::2')], 41, data({ qpn }));
   const NOWHERE = address('2001:db8:dead::1');
   const CASES: [string, NotificationFormat, Uint8Array, string][] = [
-    ['a proxy', 'proxy', data(), '2001:db8:ffff::1/128'], ['a sender', 'fast-cnp', data(), '2001:db8:1::10/128'], ['an END.CON', 'fast-cnp', tunnelled(QPN), '2001:db8:c::1/128'],
-    ['an IPv4 sender', 'long-haul-roce', data(V4), '10.1.0.10/32'], ['a sender of an instruction', 'long-haul-icmpv6', data(), '2001:db8:1::10/128'],
+    ['a proxy', 'proxy', data(), '2001:db8:ffff::1/128'],
+    ['a sender', 'fast-cnp', data(), '2001:db8:1::10/128'],
+    ['an END.CON', 'fast-cnp', tunnelled(QPN), '2001:db8:c::1/128'],
+    ['an IPv4 sender', 'long-haul-roce', data(V4), '10.1.0.10/32'],
+    ['a sender of an instruction', 'long-haul-icmpv6', data(), '2001:db8:1::10/128'],
   ];
   describe.each(['unreachable', 'blackhole', 'prohibit'])('%s', (type) => {
-    test.each(CASES)('LHCNP-8-e: FCNP-4-b: to %s: counted, nothing passes for sent, and the flow is marked', (_, format, packet, destination) => {
-      everybody(format);
-      r.port({ kMin: 50_000, kMax: 100_000, perFlowIntervalNs: 3600e9 });
-      ip(`route add ${type} ${destination} metric 1`);
-      try {
-        for (let i = 0; i < 3; i++) expect(ecnOf(r.send(frame(packet)).data)).toBe(3);
-        expect(r.records()).toEqual([]);
-        expect([r.count('egress.format.no-route'), r.count('egress.no-format'), r.count('egress.notified'), r.count('egress.ecn.exempt')]).toEqual([1, 1, 0, 0]);
-        expect(r.flows()[0]).toMatchObject({ notices: 0n, told: null });
-      } finally {
-        ip(`route del ${type} ${destination} metric 1`);
-      }
-    });
+    test.each(CASES)(
+      'LHCNP-8-e: FCNP-4-b: to %s: counted, nothing passes for sent, and the flow is marked',
+      (_, format, packet, destination) => {
+        everybody(format);
+        r.port({ kMin: 50_000, kMax: 100_000, perFlowIntervalNs: 3600e9 });
+        ip(`route add ${type} ${destination} metric 1`);
+        try {
+          for (let i = 0; i < 3; i++) expect(ecnOf(r.send(frame(packet)).data)).toBe(3);
+          expect(r.records()).toEqual([]);
+          expect([
+            r.count('egress.format.no-route'),
+            r.count('egress.no-format'),
+            r.count('egress.notified'),
+            r.count('egress.ecn.exempt'),
+          ]).toEqual([1, 1, 0, 0]);
+          expect(r.flows()[0]).toMatchObject({ notices: 0n, told: null });
+        } finally {
+          ip(`route del ${type} ${destination} metric 1`);
+        }
+      },
+    );
   });
 
   test('LHCNP-8-e: where there is no route at all the next format is used', () => {
@@ -155,14 +188,24 @@ describe('the policy of a sender', () => {
   });
 
   test('the longest prefix decides, and a prefix of one family says nothing about the other', () => {
-    r.policies(['::/0', ['proxy']], ['2001:db8:1::/64', ['fast-cnp']], ['2001:db8:1::10/128', ['long-haul-icmpv6']], ['2001:db8:1::11/128', ['long-haul-roce']]);
-    for (const source of ['2001:db8:1::10', '2001:db8:1::9', '2001:db8:1:1::1']) r.send(frame(data({ source: address(source) })));
+    r.policies(
+      ['::/0', ['proxy']],
+      ['2001:db8:1::/64', ['fast-cnp']],
+      ['2001:db8:1::10/128', ['long-haul-icmpv6']],
+      ['2001:db8:1::11/128', ['long-haul-roce']],
+    );
+    for (const source of ['2001:db8:1::10', '2001:db8:1::9', '2001:db8:1:1::1'])
+      r.send(frame(data({ source: address(source) })));
     r.send(frame(data(V4)));
     expect(formats()).toEqual(['long-haul-icmpv6', 'fast-cnp', 'proxy']);
   });
 
   test('LHCNP-10.5-b: the RoCEv2 form is sent only where the policy names it', () => {
-    for (const order of [['long-haul-icmpv6'], ['fast-cnp', 'proxy'], ['proxy', 'long-haul-icmpv6', 'fast-cnp']] as const) {
+    for (const order of [
+      ['long-haul-icmpv6'],
+      ['fast-cnp', 'proxy'],
+      ['proxy', 'long-haul-icmpv6', 'fast-cnp'],
+    ] as const) {
       everybody(...order);
       for (const flow of [{}, V4]) r.send(frame(data(flow)));
     }
@@ -190,43 +233,75 @@ function possible(format: NotificationFormat, s: Situation): boolean {
   return format === 'fast-cnp' || s.queuePairKnown;
 }
 
-const subsets = <T>(items: readonly T[]): T[][] => (items.length === 0 ? [[]] : subsets(items.slice(1)).flatMap((rest) => [rest, [items[0]!, ...rest]]));
-const permutations = <T>(items: readonly T[]): T[][] => (items.length < 2 ? [[...items]] : items.flatMap((item, i) => permutations(items.toSpliced(i, 1)).map((rest) => [item, ...rest])));
+const subsets = <T>(items: readonly T[]): T[][] =>
+  items.length === 0 ? [[]] : subsets(items.slice(1)).flatMap((rest) => [rest, [items[0]!, ...rest]]);
+const permutations = <T>(items: readonly T[]): T[][] =>
+  items.length < 2
+    ? [[...items]]
+    : items.flatMap((item, i) => permutations(items.toSpliced(i, 1)).map((rest) => [item, ...rest]));
 /** Every policy that there can be: one to four different formats in any order. */
-const ORDERS = subsets(NOTIFICATION_FORMATS).filter((set) => set.length > 0).flatMap(permutations);
+const ORDERS = subsets(NOTIFICATION_FORMATS)
+  .filter((set) => set.length > 0)
+  .flatMap(permutations);
 
 describe('every combination', () => {
   const wrapped = (s: Situation, packet: Uint8Array): Uint8Array =>
-    s.tunnel === 'none' ? packet : ipv6([s.tunnel === 'end-con' ? END_CON : address('2001:db8:bad::1'), address('2001:db8:a::2')], s.family === 6 ? 41 : 4, packet);
+    s.tunnel === 'none'
+      ? packet
+      : ipv6(
+          [s.tunnel === 'end-con' ? END_CON : address('2001:db8:bad::1'), address('2001:db8:a::2')],
+          s.family === 6 ? 41 : 4,
+          packet,
+        );
 
   function establish(s: Situation): void {
     const flow = { sender: s.family === 6 ? H1 : H1V4, receiver: s.family === 6 ? H2 : H2V4, receiverQpn: QPN };
     r.queuePairs(...(s.queuePairKnown ? [[flow, SOURCE_QPN] as const] : []));
     r.senders(...(s.hasProxy ? [['2001:db8:1::/48', PROXY6] as const, ['10.1.0.0/16', PROXY6] as const] : []));
-    r.configure({ source4: s.loopbacks.includes(4) ? LOOPBACK4 : null, source6: s.loopbacks.includes(6) ? LOOPBACK6 : null });
+    r.configure({
+      source4: s.loopbacks.includes(4) ? LOOPBACK4 : null,
+      source6: s.loopbacks.includes(6) ? LOOPBACK6 : null,
+    });
     r.lacking([flow.sender, s.lacks]);
   }
 
   const lacking = subsets(['fast-cnp', 'long-haul-icmpv6', 'long-haul-roce'] as const);
-  const situations = ([4, 6] as const).flatMap((family) => (['none', 'end-con', 'foreign'] as const).flatMap((tunnel) => [true, false].flatMap((queuePairKnown) =>
-    [true, false].flatMap((hasProxy) => subsets([4, 6] as const).flatMap((loopbacks) => lacking.map((lacks): Situation => ({ family, tunnel, queuePairKnown, hasProxy, loopbacks, lacks })))))));
+  const situations = ([4, 6] as const).flatMap((family) =>
+    (['none', 'end-con', 'foreign'] as const).flatMap((tunnel) =>
+      [true, false].flatMap((queuePairKnown) =>
+        [true, false].flatMap((hasProxy) =>
+          subsets([4, 6] as const).flatMap((loopbacks) =>
+            lacking.map((lacks): Situation => ({ family, tunnel, queuePairKnown, hasProxy, loopbacks, lacks })),
+          ),
+        ),
+      ),
+    ),
+  );
 
-  test.each(ORDERS.map((order) => [order.join(', '), order] as const))('LHCNP-8-e: LHCNP-4-a: of %s the first possible one is used, and nothing when none is', async (_, order) => {
-    everybody(...order);
-    const wrong: unknown[] = [];
-    for (const s of situations) {
-      establish(s);
-      r.send(frame(wrapped(s, data(s.family === 6 ? {} : V4))));
-      const [sent, ...more] = r.records().splice(0);
-      const expected = order.find((format) => possible(format, s));
-      const endCon = expected === undefined || expected === 'proxy' || s.tunnel !== 'end-con' ? null : END_CON;
-      const right = sent === undefined ? expected === undefined
-        : more.length === 0 && sent.format === expected && sent.endCon?.value === endCon?.value && sent.sourceQpn === (expected.startsWith('long-haul') ? SOURCE_QPN : 0);
-      if (!right) wrong.push({ ...s, expected, sent });
-      if (r.collected.length > 1000) await new Promise(setImmediate);
-    }
-    expect(wrong).toEqual([]);
-  });
+  test.each(ORDERS.map((order) => [order.join(', '), order] as const))(
+    'LHCNP-8-e: LHCNP-4-a: of %s the first possible one is used, and nothing when none is',
+    async (_, order) => {
+      everybody(...order);
+      const wrong: unknown[] = [];
+      for (const s of situations) {
+        establish(s);
+        r.send(frame(wrapped(s, data(s.family === 6 ? {} : V4))));
+        const [sent, ...more] = r.records().splice(0);
+        const expected = order.find((format) => possible(format, s));
+        const endCon = expected === undefined || expected === 'proxy' || s.tunnel !== 'end-con' ? null : END_CON;
+        const right =
+          sent === undefined
+            ? expected === undefined
+            : more.length === 0 &&
+              sent.format === expected &&
+              sent.endCon?.value === endCon?.value &&
+              sent.sourceQpn === (expected.startsWith('long-haul') ? SOURCE_QPN : 0);
+        if (!right) wrong.push({ ...s, expected, sent });
+        if (r.collected.length > 1000) await new Promise(setImmediate);
+      }
+      expect(wrong).toEqual([]);
+    },
+  );
 });
 
 describe('what the detector orders', () => {
@@ -238,14 +313,23 @@ describe('what the detector orders', () => {
     try {
       r.attach('seen', 1, 'ingress', seen);
       r.configure({ disclose: true });
-      r.port({ kMax: 100_000, instructions: [{ fromBytes: null, level: 1, action: 'notify', parameter: 0 }, { fromBytes: 100_000, level: 0xb4, action: 'rate-reduce', parameter: 0x1e }] });
+      r.port({
+        kMax: 100_000,
+        instructions: [
+          { fromBytes: null, level: 1, action: 'notify', parameter: 0 },
+          { fromBytes: 100_000, level: 0xb4, action: 'rate-reduce', parameter: 0x1e },
+        ],
+      });
       const order = async (format: NotificationFormat, expected: number[]): Promise<void> => {
         everybody(format);
         for (let i = 0; i < 6; i++) seen.map('words').update(u32Key(i), new Uint8Array(4));
         const after = r.send(frame(data()), { mark: 0xfeed, cb: [1, 2, 3, 4, 5] });
         expect(viewOf(after.ctx!).getUint32(8, LITTLE_ENDIAN)).toBe(0xfeed);
-        expect([0, 1, 2, 3, 4].map((i) => viewOf(after.ctx!).getUint32(48 + 4 * i, LITTLE_ENDIAN))).toEqual([1, 2, 3, 4, 5]);
-        const words = (): number[] => [0, 1, 2, 3, 4, 5].map((i) => viewOf(seen.map('words').lookup(u32Key(i))!).getUint32(0, LITTLE_ENDIAN));
+        expect([0, 1, 2, 3, 4].map((i) => viewOf(after.ctx!).getUint32(48 + 4 * i, LITTLE_ENDIAN))).toEqual([
+          1, 2, 3, 4, 5,
+        ]);
+        const words = (): number[] =>
+          [0, 1, 2, 3, 4, 5].map((i) => viewOf(seen.map('words').lookup(u32Key(i))!).getUint32(0, LITTLE_ENDIAN));
         await until('the clone', () => words()[5] === MARK_TRIGGER);
         expect(words()).toEqual([0x9c6e7d31, r.portIfindex, ...expected, MARK_TRIGGER]);
       };
@@ -268,10 +352,24 @@ describe('what the detector orders', () => {
 
   test('the flow table says what a sender was told', () => {
     everybody('long-haul-icmpv6');
-    r.port({ kMax: 100_000, instructions: [{ fromBytes: null, level: 1, action: 'notify', parameter: 0 }, { fromBytes: 100_000, level: 200, action: 'pause', parameter: 9999 }] });
+    r.port({
+      kMax: 100_000,
+      instructions: [
+        { fromBytes: null, level: 1, action: 'notify', parameter: 0 },
+        { fromBytes: 100_000, level: 200, action: 'pause', parameter: 9999 },
+      ],
+    });
     expect(r.send(frame(ipv6([END_CON, address('2001:db8:a::2')], 41, data()))).retval).toBe(0xffff_ffff);
     const [flow] = r.flows();
-    expect(flow!.told).toMatchObject({ format: 'long-haul-icmpv6', action: 'pause', row: 1, level: 200, parameter: 9999, sourceQpn: SOURCE_QPN, endCon: END_CON });
+    expect(flow!.told).toMatchObject({
+      format: 'long-haul-icmpv6',
+      action: 'pause',
+      row: 1,
+      level: 200,
+      parameter: 9999,
+      sourceQpn: SOURCE_QPN,
+      endCon: END_CON,
+    });
     const { atNs, queueBytes } = r.records()[0]!;
     expect(flow!.told).toMatchObject({ atNs, queueBytes });
     expect(queueBytes).toBeGreaterThanOrEqual(DEPTH);

@@ -1,12 +1,20 @@
-// The border guard and the notifications that go to senders themselves, as the codecs of src/packet build them; the allow-lists; and END.CON SIDs
-// seen from outside. Congestion Notifications to Proxy, and what hides them, are in guard.test.ts.
+// The border guard and the notifications that go to senders themselves, as the codecs of src/packet build them; the
+// allow-lists; and END.CON SIDs seen from outside. Congestion Notifications to Proxy, and what hides them, are in
+// guard.test.ts.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import { prefix } from '../../src/model/prefix.ts';
 import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
 import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counters.ts';
 import {
-  END_CON_VALUE, GUARD_MAPS, GUARD_PROGRAMS, type GuardPort, encodeAllowed, encodeGuardPort, endConKey, guardPortKey,
+  END_CON_VALUE,
+  GUARD_MAPS,
+  GUARD_PROGRAMS,
+  type GuardPort,
+  encodeAllowed,
+  encodeGuardPort,
+  endConKey,
+  guardPortKey,
 } from '../../src/kernel/dataplane/guard.ts';
 import { prefixKey } from '../../src/kernel/dataplane/layout.ts';
 import { concat } from '../../src/packet/bytes.ts';
@@ -28,7 +36,8 @@ beforeAll(() => {
 afterAll(() => guard.close());
 beforeEach(() => {
   guard.map(GUARD_MAPS.ports).update(guardPortKey(BORDER), encodeGuardPort(PORT));
-  for (const name of [GUARD_MAPS.allowInbound, GUARD_MAPS.allowOutbound, GUARD_MAPS.endConSids]) for (const key of [...guard.map(name).keys()]) guard.map(name).delete(key);
+  for (const name of [GUARD_MAPS.allowInbound, GUARD_MAPS.allowOutbound, GUARD_MAPS.endConSids])
+    for (const key of [...guard.map(name).keys()]) guard.map(name).delete(key);
   for (const [key] of [...guard.map(COUNTERS_MAP).entries()]) guard.map(COUNTERS_MAP).update(key, new Uint8Array(8));
 });
 
@@ -51,8 +60,23 @@ const ends4 = [NODE4, H1V4] as const;
 
 const fields = { source: NODE, destination: H1, destQpn: 0x77, sourcePort: 0xc001 };
 const codes = { option: 0x9e, ioamOption: 0x9d, icrc: 'cover' } as const;
-const trace = { kind: 0, namespace: 1, nodeLength: 4, flags: 0, remaining: 0, traceType: 0, bytes: Uint8Array.from({ length: 16 }, (_, i) => i) };
-const cnp = { level: 180, action: 'rate-reduce', parameter: 30, sourceQpn: 0x77, metric: UNDISCLOSED, objects: [] } as const;
+const trace = {
+  kind: 0,
+  namespace: 1,
+  nodeLength: 4,
+  flags: 0,
+  remaining: 0,
+  traceType: 0,
+  bytes: Uint8Array.from({ length: 16 }, (_, i) => i),
+};
+const cnp = {
+  level: 180,
+  action: 'rate-reduce',
+  parameter: 30,
+  sourceQpn: 0x77,
+  metric: UNDISCLOSED,
+  objects: [],
+} as const;
 const fast = buildFastCnp({ ...fields, originalDestination: H2, trace: undefined, codes });
 const fastIoam = buildFastCnp({ ...fields, originalDestination: H2, trace, codes });
 const lhIcmp = buildLongHaulIcmpv6({ source: NODE, destination: H1, cnp, codes: { type: 200, objectClass: 247 } });
@@ -60,8 +84,11 @@ const lhRoce = buildLongHaulRoce({ source: NODE, destination: H1, sourcePort: 0x
 const lhRoce4 = buildLongHaulRoce({ source: NODE4, destination: H1V4, sourcePort: 0xc001, cnp, objectClass: 247 });
 
 const FORMATS: readonly (readonly [string, string, Uint8Array])[] = [
-  ['Fast CNP, option 1', 'fast-cnp', fast], ['Fast CNP, option 2', 'fast-cnp', fastIoam], ['Long-haul CNP in ICMPv6', 'long-haul-icmpv6', lhIcmp],
-  ['Long-haul CNP in RoCEv2', 'long-haul-roce', lhRoce], ['Long-haul CNP in RoCEv2 over IPv4', 'long-haul-roce', lhRoce4],
+  ['Fast CNP, option 1', 'fast-cnp', fast],
+  ['Fast CNP, option 2', 'fast-cnp', fastIoam],
+  ['Long-haul CNP in ICMPv6', 'long-haul-icmpv6', lhIcmp],
+  ['Long-haul CNP in RoCEv2', 'long-haul-roce', lhRoce],
+  ['Long-haul CNP in RoCEv2 over IPv4', 'long-haul-roce', lhRoce4],
 ];
 const protocolOf = (packet: Uint8Array): number => (packet[0]! >> 4 === 6 ? 41 : 4);
 /** Header chains around a notification. */
@@ -72,10 +99,19 @@ const WAYS: readonly (readonly [string, (packet: Uint8Array) => Uint8Array])[] =
   ['in SRv6', (p) => frame(ipv6(ends, 43, srh(protocolOf(p), 1, [H2, CON], p)))],
   ['in an IPv4 tunnel', (p) => frame(ipv4(ends4, protocolOf(p), p))],
   ['in two tunnels', (p) => frame(ipv6(ends, 41, ipv6(ends, protocolOf(p), p)))],
-  ['behind hop-by-hop options', (p) => frame(p[0]! >> 4 === 6 ? ipv6([NODE, H1], 0, options(p[6]!, 0, p.subarray(40))) : p)],
-  ['in a first fragment', (p) => frame(p[0]! >> 4 === 6 ? ipv6([NODE, H1], 44, fragment(p[6]!, 0, true, p.subarray(40))) : p)],
+  [
+    'behind hop-by-hop options',
+    (p) => frame(p[0]! >> 4 === 6 ? ipv6([NODE, H1], 0, options(p[6]!, 0, p.subarray(40))) : p),
+  ],
+  [
+    'in a first fragment',
+    (p) => frame(p[0]! >> 4 === 6 ? ipv6([NODE, H1], 44, fragment(p[6]!, 0, true, p.subarray(40))) : p),
+  ],
 ];
-const REQUIREMENT = { ingress: 'FCNP-5-d: LHCNP-9-a: from outside', egress: 'FCNP-5-e: A13: leaving the domain' } as const;
+const REQUIREMENT = {
+  ingress: 'FCNP-5-d: LHCNP-9-a: from outside',
+  egress: 'FCNP-5-e: A13: leaving the domain',
+} as const;
 
 describe.each(['ingress', 'egress'] as const)('%s', (direction) => {
   describe.each(FORMATS)('%s', (_format, reason, packet) => {
@@ -86,22 +122,44 @@ describe.each(['ingress', 'egress'] as const)('%s', (direction) => {
   });
 
   test.each([
-    ['a standard CNP', buildCnp(fields)], ['a standard CNP over IPv4', buildCnp({ ...fields, source: H2V4, destination: H1V4 })],
+    ['a standard CNP', buildCnp(fields)],
+    ['a standard CNP over IPv4', buildCnp({ ...fields, source: H2V4, destination: H1V4 })],
     ['RoCEv2 data behind a Fast CNP option', ipv6([NODE, H1], 60, concat(fast.subarray(40, 64), data().subarray(40)))],
     ['another option in front of a CNP', ipv6([NODE, H1], 60, options(17, 0, buildCnp(fields).subarray(40)))],
     ['an ICMPv6 echo request', ipv6([NODE, H1], 58, Uint8Array.of(128, 0, 0, 0, 0, 1, 0, 1))],
-    ['ICMPv6 of the next type', (() => { const p = lhIcmp.slice(); p[40] = 201; return p; })()],
-    ['RoCEv2 data whose BTH has that bit', (() => { const p = data(); p[52] = p[52]! | 0x20; return p; })()],
+    [
+      'ICMPv6 of the next type',
+      (() => {
+        const p = lhIcmp.slice();
+        p[40] = 201;
+        return p;
+      })(),
+    ],
+    [
+      'RoCEv2 data whose BTH has that bit',
+      (() => {
+        const p = data();
+        p[52] = p[52]! | 0x20;
+        return p;
+      })(),
+    ],
     ['ICMPv4 of that type', ipv4(ends4, 58, lhIcmp.subarray(40))],
   ] as [string, Uint8Array][])('what is no notification, %s, passes unchanged', (_, packet) => {
-    for (const bytes of [frame(packet), frame(ipv6([NODE, H2], protocolOf(packet), packet))]) expect(run(direction, bytes)).toMatchObject({ retval: NEXT, data: bytes });
+    for (const bytes of [frame(packet), frame(ipv6([NODE, H2], protocolOf(packet), packet))])
+      expect(run(direction, bytes)).toMatchObject({ retval: NEXT, data: bytes });
   });
 });
 
 describe('hiding places', () => {
   test('FCNP-5-d: the option is found behind others, in the second of two option headers, and after a routing header', () => {
     const udpPart = fast.subarray(64);
-    const behind = concat(Uint8Array.of(17, 4, 1, 4, 0, 0, 0, 0), Uint8Array.of(0, 0, 0x1e, 1, 0), Uint8Array.of(0x9e, 16), new Uint8Array(16), Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0, 0));
+    const behind = concat(
+      Uint8Array.of(17, 4, 1, 4, 0, 0, 0, 0),
+      Uint8Array.of(0, 0, 0x1e, 1, 0),
+      Uint8Array.of(0x9e, 16),
+      new Uint8Array(16),
+      Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0, 0),
+    );
     for (const chain of [behind, options(60, 0, fast.subarray(40, 64)), srh(60, 0, [H1], fast.subarray(40, 64))]) {
       const first = chain === behind ? 60 : chain[2] === 4 && chain[1] === 2 ? 43 : 60;
       expect(verdict('ingress', ipv6([NODE, H1], first, concat(chain, udpPart)))).toBe(DROP);
@@ -110,7 +168,9 @@ describe('hiding places', () => {
   });
 
   test('FCNP-5-d: an option of an outer packet says nothing about the packet inside', () => {
-    expect(verdict('ingress', ipv6([NODE, H1], 60, concat(Uint8Array.of(41), fast.subarray(41, 64), buildCnp(fields))))).toBe(NEXT);
+    expect(
+      verdict('ingress', ipv6([NODE, H1], 60, concat(Uint8Array.of(41), fast.subarray(41, 64), buildCnp(fields)))),
+    ).toBe(NEXT);
   });
 
   test('FCNP-5-e: more options than any host takes, or a first fragment that ends before the BTH: dropped under a name of its own', () => {
@@ -123,7 +183,11 @@ describe('hiding places', () => {
   test('FCNP-5-d: whatever its bytes are, a packet is dropped or passed as it came', () => {
     let state = 99;
     const random = (): number => (state = (Math.imul(state, 1103515245) + 12345) >>> 0) >>> 8;
-    const bases = [frame(fastIoam), frame(ipv6(ends, 43, srh(41, 1, [H2, CON], lhRoce))), frame(ipv4(ends4, 41, lhIcmp))];
+    const bases = [
+      frame(fastIoam),
+      frame(ipv6(ends, 43, srh(41, 1, [H2, CON], lhRoce))),
+      frame(ipv4(ends4, 41, lhIcmp)),
+    ];
     for (let i = 0; i < 5000; i++) {
       const mutated = bases[i % 3]!.slice();
       for (let n = random() % 6; n >= 0; n--) mutated[12 + (random() % (mutated.length - 12))] = random();
@@ -131,7 +195,9 @@ describe('hiding places', () => {
       expect([NEXT, DROP]).toContain(retval);
       expect(after).toEqual(mutated);
     }
-    for (const base of bases) for (let length = 14 + 40; length <= base.length; length++) expect([NEXT, DROP]).toContain(run('ingress', base.subarray(0, length)).retval);
+    for (const base of bases)
+      for (let length = 14 + 40; length <= base.length; length++)
+        expect([NEXT, DROP]).toContain(run('ingress', base.subarray(0, length)).retval);
   });
 });
 
@@ -139,8 +205,14 @@ describe('code points', () => {
   test('FCNP-5-f: a kind that is not configured passes; with other code points others are dropped', () => {
     guard.map(GUARD_MAPS.ports).update(guardPortKey(BORDER), encodeGuardPort({ udpPort: PNC_PORT }));
     for (const [, , packet] of FORMATS) expect(verdict('ingress', packet)).toBe(NEXT);
-    guard.map(GUARD_MAPS.ports).update(guardPortKey(BORDER), encodeGuardPort({ ...PORT, fastCnpOption: 0x9d, longHaulIcmpv6Type: 201 }));
-    expect([verdict('ingress', fast), verdict('ingress', fastIoam), verdict('ingress', lhIcmp)]).toEqual([NEXT, DROP, NEXT]);
+    guard
+      .map(GUARD_MAPS.ports)
+      .update(guardPortKey(BORDER), encodeGuardPort({ ...PORT, fastCnpOption: 0x9d, longHaulIcmpv6Type: 201 }));
+    expect([verdict('ingress', fast), verdict('ingress', fastIoam), verdict('ingress', lhIcmp)]).toEqual([
+      NEXT,
+      DROP,
+      NEXT,
+    ]);
   });
 });
 
@@ -150,16 +222,22 @@ describe('allow-lists', () => {
     guard.map(GUARD_MAPS[list]).update(prefixKey(p), encodeAllowed(p));
   };
 
-  test.each(FORMATS)("FCNP-5-d: LHCNP-9-a: %s from outside passes by its source, plain and in a tunnel, and not by its destination", (_, _reason, packet) => {
-    allow('allowInbound', '2001:db8:1::/48');
-    allow('allowInbound', '10.0.0.0/8');
-    expect(verdict('ingress', packet)).toBe(DROP);
-    allow('allowInbound', '2001:db8:bad::/48');
-    allow('allowInbound', '203.0.113.0/24');
-    expect([verdict('ingress', packet), verdict('ingress', ipv6([H2, H1], protocolOf(packet), packet))]).toEqual([NEXT, NEXT]);
-    expect(count('guard.ingress.allowed')).toBe(2);
-    expect(verdict('egress', packet)).toBe(DROP);
-  });
+  test.each(FORMATS)(
+    'FCNP-5-d: LHCNP-9-a: %s from outside passes by its source, plain and in a tunnel, and not by its destination',
+    (_, _reason, packet) => {
+      allow('allowInbound', '2001:db8:1::/48');
+      allow('allowInbound', '10.0.0.0/8');
+      expect(verdict('ingress', packet)).toBe(DROP);
+      allow('allowInbound', '2001:db8:bad::/48');
+      allow('allowInbound', '203.0.113.0/24');
+      expect([verdict('ingress', packet), verdict('ingress', ipv6([H2, H1], protocolOf(packet), packet))]).toEqual([
+        NEXT,
+        NEXT,
+      ]);
+      expect(count('guard.ingress.allowed')).toBe(2);
+      expect(verdict('egress', packet)).toBe(DROP);
+    },
+  );
 
   test.each(FORMATS)('FCNP-5-e: %s that leaves passes by its destination', (_, _reason, packet) => {
     allow('allowOutbound', '2001:db8:bad::/48');
@@ -183,16 +261,22 @@ describe('END.CON from outside', () => {
   beforeEach(() => guard.map(GUARD_MAPS.endConSids).update(endConKey(CON), END_CON_VALUE));
 
   test.each([
-    ['a tunnel', ipv6(ends, 41, inside)], ['a tunnel with an SRH', ipv6(ends, 43, srh(41, 0, [CON], inside))], ['a packet without a tunnel', data({ source: NODE, destination: CON })],
-    ['a packet whose segments lead there', ipv6([NODE, H2], 43, srh(41, 1, [CON, H2], inside))], ['a tunnel within a tunnel', ipv6([NODE, H2], 41, ipv6(ends, 41, inside))],
+    ['a tunnel', ipv6(ends, 41, inside)],
+    ['a tunnel with an SRH', ipv6(ends, 43, srh(41, 0, [CON], inside))],
+    ['a packet without a tunnel', data({ source: NODE, destination: CON })],
+    ['a packet whose segments lead there', ipv6([NODE, H2], 43, srh(41, 1, [CON, H2], inside))],
+    ['a tunnel within a tunnel', ipv6([NODE, H2], 41, ipv6(ends, 41, inside))],
     ['ICMPv6', ipv6(ends, 58, Uint8Array.of(2, 0, 0, 0, 0, 0, 5, 0))],
-  ] as [string, Uint8Array][])('FCN-4.2.2-e: %s is dropped; so it is not when it leaves, or goes to another SID', (_, packet) => {
-    expect(verdict('ingress', packet)).toBe(DROP);
-    expect(count('guard.ingress.end-con.dropped')).toBe(1);
-    expect(verdict('egress', packet)).toBe(NEXT);
-    guard.map(GUARD_MAPS.endConSids).delete(endConKey(CON));
-    expect(verdict('ingress', packet)).toBe(NEXT);
-  });
+  ] as [string, Uint8Array][])(
+    'FCN-4.2.2-e: %s is dropped; so it is not when it leaves, or goes to another SID',
+    (_, packet) => {
+      expect(verdict('ingress', packet)).toBe(DROP);
+      expect(count('guard.ingress.end-con.dropped')).toBe(1);
+      expect(verdict('egress', packet)).toBe(NEXT);
+      guard.map(GUARD_MAPS.endConSids).delete(endConKey(CON));
+      expect(verdict('ingress', packet)).toBe(NEXT);
+    },
+  );
 
   test('FCN-4.2.2-e: a neighbouring domain on the allow-list may use it, and its notifications arrive', () => {
     const from = (source: IpAddress): Uint8Array => ipv6([source, CON], 41, fast);

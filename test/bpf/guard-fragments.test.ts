@@ -1,5 +1,6 @@
-// The border guard and what stands behind a packet's end. Ethernet pads short frames and lets a sender put more behind a packet than its IP length says; no receiver
-// keeps any of it. A first fragment that ends before its BTH therefore must not be judged by what follows it in the frame: the BTH comes in the second fragment.
+// The border guard and what stands behind a packet's end. Ethernet pads short frames and lets a sender put more behind
+// a packet than its IP length says; no receiver keeps any of it. A first fragment that ends before its BTH therefore
+// must not be judged by what follows it in the frame: the BTH comes in the second fragment.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { address } from '../../src/model/address.ts';
 import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
@@ -21,7 +22,12 @@ beforeAll(() => {
 });
 afterAll(() => guard.close());
 beforeEach(() => {
-  guard.map(GUARD_MAPS.ports).update(guardPortKey(BORDER), encodeGuardPort({ udpPort: PNC_PORT, fastCnpOption: 0x9e, fastCnpIoamOption: 0x9d, longHaulIcmpv6Type: 200 }));
+  guard
+    .map(GUARD_MAPS.ports)
+    .update(
+      guardPortKey(BORDER),
+      encodeGuardPort({ udpPort: PNC_PORT, fastCnpOption: 0x9e, fastCnpIoamOption: 0x9d, longHaulIcmpv6Type: 200 }),
+    );
   for (const [key] of [...guard.map(COUNTERS_MAP).entries()]) guard.map(COUNTERS_MAP).update(key, new Uint8Array(8));
 });
 
@@ -33,16 +39,30 @@ const NODE = address('2001:db8:bad::1');
 const NODE4 = address('203.0.113.1');
 const ends = [NODE, H1] as const;
 const ends4 = [NODE4, H1V4] as const;
-const cnp = { level: 180, action: 'rate-reduce', parameter: 30, sourceQpn: 0x77, metric: UNDISCLOSED, objects: [] } as const;
+const cnp = {
+  level: 180,
+  action: 'rate-reduce',
+  parameter: 30,
+  sourceQpn: 0x77,
+  metric: UNDISCLOSED,
+  objects: [],
+} as const;
 const fast = buildFastCnp({
-  source: NODE, destination: H1, destQpn: 0x77, sourcePort: 0xc001, originalDestination: H2, trace: undefined, codes: { option: 0x9e, ioamOption: 0x9d, icrc: 'cover' },
+  source: NODE,
+  destination: H1,
+  destQpn: 0x77,
+  sourcePort: 0xc001,
+  originalDestination: H2,
+  trace: undefined,
+  codes: { option: 0x9e, ioamOption: 0x9d, icrc: 'cover' },
 });
 const lhIcmp = buildLongHaulIcmpv6({ source: NODE, destination: H1, cnp, codes: { type: 200, objectClass: 247 } });
 const lhRoce = buildLongHaulRoce({ source: NODE, destination: H1, sourcePort: 0xc001, cnp, objectClass: 247 });
 const lhRoce4 = buildLongHaulRoce({ source: NODE4, destination: H1V4, sourcePort: 0xc001, cnp, objectClass: 247 });
 
 /** The first fragment of an IPv6 packet: `size` bytes of what follows its header, whose protocol is `next`. */
-const first6 = (next: number, upper: Uint8Array, size: number): Uint8Array => ipv6(ends, 44, fragment(next, 0, true, upper.subarray(0, size)));
+const first6 = (next: number, upper: Uint8Array, size: number): Uint8Array =>
+  ipv6(ends, 44, fragment(next, 0, true, upper.subarray(0, size)));
 /** The same of an IPv4 packet. */
 function first4(protocol: number, upper: Uint8Array, size: number): Uint8Array {
   const packet = ipv4(ends4, protocol, upper.subarray(0, size));
@@ -91,9 +111,18 @@ const CUT_TUNNELS: readonly (readonly [string, Uint8Array])[] = [
 ];
 /** The other way round: the tunnel is whole and says that more is inside than the packet's own length. */
 const SHORT_INSIDE: readonly (readonly [string, Uint8Array])[] = [
-  ['IPv6 in IPv6, the BTH between the two ends', frame(ipv6(ends, 41, concat(first6(17, lhRoce.subarray(40), 8), data().subarray(48))))],
-  ['IPv4 in IPv6, the BTH between the two ends', frame(ipv6(ends, 4, concat(first4(17, lhRoce4.subarray(20), 8), data().subarray(48))))],
-  ['IPv4 in IPv4, the BTH between the two ends', frame(ipv4(ends4, 4, concat(first4(17, lhRoce4.subarray(20), 8), data().subarray(48))))],
+  [
+    'IPv6 in IPv6, the BTH between the two ends',
+    frame(ipv6(ends, 41, concat(first6(17, lhRoce.subarray(40), 8), data().subarray(48)))),
+  ],
+  [
+    'IPv4 in IPv6, the BTH between the two ends',
+    frame(ipv6(ends, 4, concat(first4(17, lhRoce4.subarray(20), 8), data().subarray(48)))),
+  ],
+  [
+    'IPv4 in IPv4, the BTH between the two ends',
+    frame(ipv4(ends4, 4, concat(first4(17, lhRoce4.subarray(20), 8), data().subarray(48)))),
+  ],
 ];
 const zeros = (length: number) => new Uint8Array(length);
 /** What follows the packet in the frame. */
@@ -105,7 +134,14 @@ const BEHIND: readonly (readonly [string, (bytes: Uint8Array) => Uint8Array])[] 
   ['an echo request', (f) => concat(f, Uint8Array.of(128, 0, 0, 0, 0, 1, 0, 1), zeros(64))],
   ['a UDP header to another port', (f) => concat(f, udp(9, 9, zeros(64)))],
   ['an IPv6 header of a later fragment', (f) => concat(f, ipv6(ends, 44, fragment(17, 9, false, zeros(64))))],
-  ['an IPv4 header of a later fragment', (f) => { const later = ipv4(ends4, 17, zeros(64)); put16(later, 6, 9); return concat(f, later); }],
+  [
+    'an IPv4 header of a later fragment',
+    (f) => {
+      const later = ipv4(ends4, 17, zeros(64));
+      put16(later, 6, 9);
+      return concat(f, later);
+    },
+  ],
 ];
 
 type Case = readonly [string, Uint8Array];
@@ -117,29 +153,40 @@ const PASSING: readonly Case[] = [
   ['the first fragment of other UDP', frame(first4(17, udp(9, 9), 8))],
   ['the first fragment of TCP', frame(first6(6, udp(9, 9), 8))],
   ['a later fragment', frame(ipv6(ends, 44, fragment(17, 8, false, lhRoce.subarray(40))))],
-  ['a later fragment in the first fragment of a tunnel', frame(first6(41, ipv6(ends, 44, fragment(17, 8, false, lhRoce.subarray(40, 88))), 96))],
+  [
+    'a later fragment in the first fragment of a tunnel',
+    frame(first6(41, ipv6(ends, 44, fragment(17, 8, false, lhRoce.subarray(40, 88))), 96)),
+  ],
   ['UDP to the RoCEv2 port that is shorter than a BTH', frame(ipv6(ends, 17, udp(9, 4791, zeros(4))))],
   ['the same over IPv4', frame(ipv4(ends4, 17, udp(9, 4791, zeros(4))))],
   ['RoCEv2 data', frame(data())],
 ];
 const WHOLE: readonly Case[] = [
-  ['long-haul-roce', frame(lhRoce)], ['long-haul-roce', frame(first6(17, lhRoce.subarray(40), 24))], ['long-haul-roce', frame(first4(17, lhRoce4.subarray(20), 24))],
-  ['fast-cnp', frame(fast)], ['long-haul-icmpv6', frame(lhIcmp)],
+  ['long-haul-roce', frame(lhRoce)],
+  ['long-haul-roce', frame(first6(17, lhRoce.subarray(40), 24))],
+  ['long-haul-roce', frame(first4(17, lhRoce4.subarray(20), 24))],
+  ['fast-cnp', frame(fast)],
+  ['long-haul-icmpv6', frame(lhIcmp)],
 ];
 
 describe.each(['ingress', 'egress'] as const)('PNC-6-c: PNC-6-d: FCNP-5-d: FCNP-5-e: LHCNP-9-a: %s', (direction) => {
   describe.each(BEHIND)('%s behind the packet', (_behind, add) => {
-    const judged = (cases: readonly Case[]): string[] => cases.map(([name, bytes]) => `${name}: ${run(direction, add(bytes)) === DROP ? 'dropped' : 'passed'}`);
+    const judged = (cases: readonly Case[]): string[] =>
+      cases.map(([name, bytes]) => `${name}: ${run(direction, add(bytes)) === DROP ? 'dropped' : 'passed'}`);
     const all = (cases: readonly Case[], verdict: string): string[] => cases.map(([name]) => `${name}: ${verdict}`);
     const expectEvasive = (cases: readonly Case[]): void => {
       expect(judged(cases)).toEqual(all(cases, 'dropped'));
       expect(count(`guard.${direction}.evasive`)).toBe(cases.length);
     };
 
-    test.each(WAYS)('a first fragment that ends before what tells a notification, %s: dropped', (_, around) => expectEvasive(CUT.map(([name, packet]) => [name, around(packet)])));
-    test('the first fragment of a tunnel that ends before what tells a notification inside: dropped', () => expectEvasive(CUT_TUNNELS));
+    test.each(WAYS)('a first fragment that ends before what tells a notification, %s: dropped', (_, around) =>
+      expectEvasive(CUT.map(([name, packet]) => [name, around(packet)])),
+    );
+    test('the first fragment of a tunnel that ends before what tells a notification inside: dropped', () =>
+      expectEvasive(CUT_TUNNELS));
     test('a first fragment that is shorter than the tunnel around it: dropped', () => expectEvasive(SHORT_INSIDE));
-    test('other first fragments, later ones, and short UDP: passed', () => expect(judged(PASSING)).toEqual(all(PASSING, 'passed')));
+    test('other first fragments, later ones, and short UDP: passed', () =>
+      expect(judged(PASSING)).toEqual(all(PASSING, 'passed')));
     test('a whole notification, or its first fragment with the BTH: dropped for what it is', () => {
       for (const [reason, bytes] of WHOLE) {
         const before = count(`guard.${direction}.${reason}.dropped`);
@@ -151,7 +198,10 @@ describe.each(['ingress', 'egress'] as const)('PNC-6-c: PNC-6-d: FCNP-5-d: FCNP-
 });
 
 describe('a notification that is behind the end of a packet which is not a fragment', () => {
-  test.each([['IPv6', lhRoce, 4, 8], ['IPv4', lhRoce4, 2, 28]] as const)('LHCNP-9-a: %s: dropped, though no receiver should look there', (_, notification, at, length) => {
+  test.each([
+    ['IPv6', lhRoce, 4, 8],
+    ['IPv4', lhRoce4, 2, 28],
+  ] as const)('LHCNP-9-a: %s: dropped, though no receiver should look there', (_, notification, at, length) => {
     const short = notification.slice();
     expect(u16(short, at)).toBeGreaterThan(length);
     put16(short, at, length);

@@ -3,7 +3,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { address } from '../../src/model/address.ts';
 import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
 import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counters.ts';
-import { GUARD_MAPS, GUARD_PORT_SIZE, GUARD_PROGRAMS, decodeGuardPort, encodeGuardPort, guardPortKey } from '../../src/kernel/dataplane/guard.ts';
+import {
+  GUARD_MAPS,
+  GUARD_PORT_SIZE,
+  GUARD_PROGRAMS,
+  decodeGuardPort,
+  encodeGuardPort,
+  guardPortKey,
+} from '../../src/kernel/dataplane/guard.ts';
 import { concat, put16 } from '../../src/packet/bytes.ts';
 import { fragment, ipv4, ipv6, options, srh, udp } from '../../src/packet/ip/packets.fixture.ts';
 import { buildNoticePacket } from '../../src/packet/notice/pnc.ts';
@@ -32,12 +39,22 @@ const verdict = (direction: keyof typeof GUARD_PROGRAMS, bytes: Uint8Array): num
   guard.program(GUARD_PROGRAMS[direction]).testRun({ data: bytes, ctx: context({ ifindex: BORDER }) }).retval;
 
 const notice6 = buildNoticePacket({
-  tuple: { source: H1, destination: H2, protocol: 17, sourcePort: 1, destinationPort: 4791 }, level: 7, invoking: data(), source: address('2001:db8:bad::1'),
-  destination: PROXY6, sourcePort: 0xc123, destinationPort: PNC_PORT,
+  tuple: { source: H1, destination: H2, protocol: 17, sourcePort: 1, destinationPort: 4791 },
+  level: 7,
+  invoking: data(),
+  source: address('2001:db8:bad::1'),
+  destination: PROXY6,
+  sourcePort: 0xc123,
+  destinationPort: PNC_PORT,
 });
 const notice4 = buildNoticePacket({
-  tuple: { source: H1V4, destination: H2V4, protocol: 17, sourcePort: 1, destinationPort: 4791 }, level: 0, invoking: data({ source: H1V4, destination: H2V4 }),
-  source: address('203.0.113.1'), destination: PROXY4, sourcePort: 0xc123, destinationPort: PNC_PORT,
+  tuple: { source: H1V4, destination: H2V4, protocol: 17, sourcePort: 1, destinationPort: 4791 },
+  level: 0,
+  invoking: data({ source: H1V4, destination: H2V4 }),
+  source: address('203.0.113.1'),
+  destination: PROXY4,
+  sourcePort: 0xc123,
+  destinationPort: PNC_PORT,
 });
 const ends = [address('2001:db8:bad::1'), PROXY6] as const;
 const ends4 = [address('203.0.113.1'), PROXY4] as const;
@@ -51,7 +68,15 @@ const NOTICES: [string, Uint8Array][] = [
   ['plain IPv6', frame(notice6)],
   ['plain IPv4', frame(notice4)],
   ['behind a VLAN tag', frame(notice6, { tags: [[0x8100, 100]] })],
-  ['behind two VLAN tags', frame(notice4, { tags: [[0x88a8, 100], [0x8100, 100]] })],
+  [
+    'behind two VLAN tags',
+    frame(notice4, {
+      tags: [
+        [0x88a8, 100],
+        [0x8100, 100],
+      ],
+    }),
+  ],
   ['behind IPv4 options', frame(withOptions)],
   ['behind hop-by-hop and destination options', frame(ipv6(ends, 0, options(60, 0, options(17, 2, datagram))))],
   ['behind an SRH', frame(ipv6(ends, 43, srh(17, 1, [PROXY6], datagram)))],
@@ -74,10 +99,31 @@ const OTHERS: [string, Uint8Array][] = [
   ['UDP to the next port', frame(ipv4(ends4, 17, udp(4000, PNC_PORT + 1)))],
   ['TCP to the port of notices', frame(ipv6(ends, 6, udp(4000, PNC_PORT, new Uint8Array(20))))],
   ['a later fragment', frame(ipv6(ends, 44, fragment(17, 8, false, datagram)))],
-  ['ARP', (() => { const f = frame(data()); put16(f, 12, 0x0806); return f; })()],
-  ['IS-IS', (() => { const f = frame(data()); put16(f, 12, 1000); return f; })()],
+  [
+    'ARP',
+    (() => {
+      const f = frame(data());
+      put16(f, 12, 0x0806);
+      return f;
+    })(),
+  ],
+  [
+    'IS-IS',
+    (() => {
+      const f = frame(data());
+      put16(f, 12, 1000);
+      return f;
+    })(),
+  ],
   ['IPv6 cut within its options', frame(ipv6(ends, 0, options(17, 8, new Uint8Array(0)))).subarray(0, 14 + 40 + 20)],
-  ['IPv4 that says it is IPv6', (() => { const f = frame(notice6); put16(f, 12, 0x0800); return f; })()],
+  [
+    'IPv4 that says it is IPv6',
+    (() => {
+      const f = frame(notice6);
+      put16(f, 12, 0x0800);
+      return f;
+    })(),
+  ],
 ];
 
 describe.each([
@@ -98,12 +144,18 @@ describe.each([
 
 describe('PNC-6-c: hiding places', () => {
   test('PNC-6-c: a first fragment that ends within its header chain is dropped, under a name of its own', () => {
-    expect(verdict('ingress', frame(ipv6(ends, 44, fragment(60, 0, true, options(17, 3, new Uint8Array(0)).subarray(0, 24)))))).toBe(DROP);
+    expect(
+      verdict(
+        'ingress',
+        frame(ipv6(ends, 44, fragment(60, 0, true, options(17, 3, new Uint8Array(0)).subarray(0, 24)))),
+      ),
+    ).toBe(DROP);
     expect(count('guard.ingress.evasive')).toBe(1);
   });
 
   test('PNC-6-d: a chain of more headers than anybody uses is dropped', () => {
-    const chain = (length: number): Uint8Array => Array.from({ length }).reduce<Uint8Array>((inner, _, i) => options(i === 0 ? 17 : 60, 0, inner), datagram);
+    const chain = (length: number): Uint8Array =>
+      Array.from({ length }).reduce<Uint8Array>((inner, _, i) => options(i === 0 ? 17 : 60, 0, inner), datagram);
     expect(verdict('egress', frame(ipv6(ends, 60, chain(11))))).toBe(DROP);
     expect(count('guard.egress.dropped')).toBe(1);
     expect(verdict('egress', frame(ipv6(ends, 60, chain(12))))).toBe(DROP);
@@ -133,7 +185,11 @@ describe('on a real interface', () => {
     ['PNC-6-d: leaving', 'egress', 'guard.egress.dropped'],
   ] as const)('%s: notices vanish, RoCEv2 passes', async (_, direction, counter) => {
     const [near, far] = [Netns.create(), Netns.create()];
-    const poller = Poller.open({ onError: (error) => { throw error; } });
+    const poller = Poller.open({
+      onError: (error) => {
+        throw error;
+      },
+    });
     const [rtnl, farRtnl] = [Rtnetlink.open({ netns: near }, { poller }), Rtnetlink.open({ netns: far }, { poller })];
     // Guards against other ports, attached behind the one under test, count what it let through.
     const behind = { notices: openBpfObject(object('guard')), roce: openBpfObject(object('guard')) };
@@ -142,13 +198,25 @@ describe('on a real interface', () => {
       await rtnl.setLink('t-bpf-border', { up: true });
       await farRtnl.setLink('t-bpf-out', { up: true });
       const { ifindex } = (await rtnl.link('t-bpf-border'))!;
-      const configure = (o: BpfObject, udpPort: number): void => o.map(GUARD_MAPS.ports).update(guardPortKey(ifindex), encodeGuardPort({ udpPort }));
+      const configure = (o: BpfObject, udpPort: number): void =>
+        o.map(GUARD_MAPS.ports).update(guardPortKey(ifindex), encodeGuardPort({ udpPort }));
       configure(guard, PNC_PORT);
       configure(behind.notices, PNC_PORT);
       configure(behind.roce, 4791);
-      const links = [guard, behind.notices, behind.roce].map((o) => attachTcx({ program: o.program(GUARD_PROGRAMS[direction]), ifindex, direction, netns: near }));
-      const modules = { poller, onFrame: () => {}, onError: (error: Error): void => { throw error; } };
-      const sender = openPacketSocket(direction === 'ingress' ? { interface: 't-bpf-out', netns: far } : { interface: 't-bpf-border', netns: near }, modules);
+      const links = [guard, behind.notices, behind.roce].map((o) =>
+        attachTcx({ program: o.program(GUARD_PROGRAMS[direction]), ifindex, direction, netns: near }),
+      );
+      const modules = {
+        poller,
+        onFrame: () => {},
+        onError: (error: Error): void => {
+          throw error;
+        },
+      };
+      const sender = openPacketSocket(
+        direction === 'ingress' ? { interface: 't-bpf-out', netns: far } : { interface: 't-bpf-border', netns: near },
+        modules,
+      );
       const send = (bytes: Uint8Array): void => {
         try {
           sender.send(bytes);
@@ -158,7 +226,10 @@ describe('on a real interface', () => {
       };
       for (let i = 0; i < 50; i++) for (const [, bytes] of [...NOTICES, ...OTHERS]) send(bytes);
       const dropped = (o: BpfObject): number => Number(decodeCounters(o.map(COUNTERS_MAP).entries()).get(counter));
-      await until('everything arrived', () => dropped(guard) === 50 * NOTICES.length && dropped(behind.roce) === 50 * 3);
+      await until(
+        'everything arrived',
+        () => dropped(guard) === 50 * NOTICES.length && dropped(behind.roce) === 50 * 3,
+      );
       expect(dropped(behind.notices)).toBe(0);
       guard.map(GUARD_MAPS.ports).delete(guardPortKey(ifindex));
       sender.close();

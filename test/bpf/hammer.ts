@@ -1,4 +1,5 @@
-// Packets from several CPUs at once through the program that a monitored port has: BPF_PROG_TEST_RUN in as many processes, bpftool's, at a time.
+// Packets from several CPUs at once through the program that a monitored port has: BPF_PROG_TEST_RUN in as many
+// processes, bpftool's, at a time.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -24,11 +25,27 @@ export class Hammer {
   async run(frames: readonly Uint8Array[], repeat: number): Promise<void> {
     const contextFile = join(this.#directory, 'context');
     writeFileSync(contextFile, context({ ifindex: this.#router.portIfindex }));
-    await Promise.all(frames.map((bytes, i) => {
-      const file = join(this.#directory, `frame-${i}`);
-      writeFileSync(file, bytes);
-      return this.#one(['-c', String(i % availableParallelism()), 'bpftool', 'prog', 'run', 'pinned', join(this.#pins, 'egress'), 'data_in', file, 'ctx_in', contextFile, 'repeat', String(repeat)]);
-    }));
+    await Promise.all(
+      frames.map((bytes, i) => {
+        const file = join(this.#directory, `frame-${i}`);
+        writeFileSync(file, bytes);
+        return this.#one([
+          '-c',
+          String(i % availableParallelism()),
+          'bpftool',
+          'prog',
+          'run',
+          'pinned',
+          join(this.#pins, 'egress'),
+          'data_in',
+          file,
+          'ctx_in',
+          contextFile,
+          'repeat',
+          String(repeat),
+        ]);
+      }),
+    );
   }
 
   #one(args: readonly string[]): Promise<void> {

@@ -1,11 +1,18 @@
-// Other computations of the ICRC than ours, in Python. Packets begin with their IP header and end with their ICRC, in hexadecimal; so are the answers.
+// Other computations of the ICRC than ours, in Python. Packets begin with their IP header and end with their ICRC, in
+// hexadecimal; so are the answers.
 import { scapy } from '../codec/scapy.ts';
 
 /** scapy's own; it knows IPv4 only. */
 export const scapyIcrc = (packet: string): string =>
-  scapy('from scapy.all import IP, raw\nfrom scapy.contrib.roce import BTH\np = IP(bytes.fromhex(data))\np[BTH].icrc = None\nresult = raw(p).hex()[-8:]', packet);
+  scapy(
+    'from scapy.all import IP, raw\nfrom scapy.contrib.roce import BTH\np = IP(bytes.fromhex(data))\np[BTH].icrc = None\nresult = raw(p).hex()[-8:]',
+    packet,
+  );
 
-/** The definition over IPv6, bit by bit. `udp` is where the UDP header begins: what is before it behind the IPv6 header counts as it is. */
+/**
+ * The definition over IPv6, bit by bit. `udp` is where the UDP header begins: what is before it behind the IPv6 header
+ * counts as it is.
+ */
 export const icrcByHand = (packet: string, udp = 40): string =>
   scapy(
     `p, udp = bytearray(bytes.fromhex(data["packet"]))[:-4], data["udp"]

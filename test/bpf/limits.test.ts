@@ -1,4 +1,5 @@
-// Rate limits under a million packets and more, from one CPU and from all at once: never one notice too many, and not far too few either.
+// Rate limits under a million packets and more, from one CPU and from all at once: never one notice too many, and not
+// far too few either.
 import { availableParallelism } from 'node:os';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { EGRESS_PROGRAMS } from '../../src/kernel/dataplane/egress.ts';
@@ -29,7 +30,11 @@ beforeEach(() => {
 });
 
 /** Every notice that was built has arrived, so that none of them is taken for one of the next test. */
-const arrived = (): Promise<void> => until('all notices', () => r.collected.length >= sent() && notices(r.collected).length === sent() && r.count('notice.built') === sent());
+const arrived = (): Promise<void> =>
+  until(
+    'all notices',
+    () => r.collected.length >= sent() && notices(r.collected).length === sent() && r.count('notice.built') === sent(),
+  );
 afterEach(arrived);
 
 /** Nanoseconds that `run` took, from before its first packet to after its last. */
@@ -57,7 +62,12 @@ describe('the interval of a flow', () => {
     const interval = 1_000_000;
     r.port({ kMax: KMAX, perFlowIntervalNs: interval });
     const cpus = Math.max(2, availableParallelism());
-    const ns = await elapsed(() => hammer.run(Array.from({ length: cpus }, (_, i) => frame(data({ psn: i }))), MILLION));
+    const ns = await elapsed(() =>
+      hammer.run(
+        Array.from({ length: cpus }, (_, i) => frame(data({ psn: i }))),
+        MILLION,
+      ),
+    );
     expect(r.flows().length).toBe(1);
     expect(r.flows()[0]!.packets).toBe(BigInt(cpus * MILLION));
     expect(r.stats().packets).toBe(BigInt(cpus * MILLION));
@@ -72,7 +82,7 @@ describe('the interval of a flow', () => {
     expect(sent()).toBe(1);
   });
 
-  test('is each flow\'s own', async () => {
+  test("is each flow's own", async () => {
     r.port({ kMax: KMAX, perFlowIntervalNs: 3600e9 });
     for (let round = 0; round < 3; round++) for (let i = 0; i < 200; i++) r.send(frame(data({ qpn: 100 + i })));
     expect(sent()).toBe(200);
@@ -126,7 +136,12 @@ describe('the token bucket of a port', () => {
     const [rate, burst] = [2000, 50];
     r.port({ kMax: KMAX, noticesPerSecond: rate, burst });
     const cpus = Math.max(2, availableParallelism());
-    const ns = await elapsed(() => hammer.run(Array.from({ length: cpus }, (_, i) => frame(data({ qpn: 100 + i }))), MILLION));
+    const ns = await elapsed(() =>
+      hammer.run(
+        Array.from({ length: cpus }, (_, i) => frame(data({ qpn: 100 + i }))),
+        MILLION,
+      ),
+    );
     expect(sent()).toBeLessThanOrEqual(burst + Math.floor((ns / 1e9) * rate) + 1);
     expect(sent()).toBeGreaterThan(burst);
     expect(Number(r.stats().suppressedPerPort) + sent()).toBe(cpus * MILLION);
@@ -152,7 +167,11 @@ describe('the flow table on several CPUs', () => {
   test('LHCNP-5.2-b: a flow that starts on all CPUs at the same time has one entry, and no packet is lost from it', async () => {
     r.port();
     const cpus = Math.max(2, availableParallelism());
-    for (let round = 0; round < 20; round++) await hammer.run(Array.from({ length: cpus }, () => frame(data({ qpn: 5000 + round }))), 1000);
+    for (let round = 0; round < 20; round++)
+      await hammer.run(
+        Array.from({ length: cpus }, () => frame(data({ qpn: 5000 + round }))),
+        1000,
+      );
     const flows = r.flows();
     expect(flows.length).toBe(20);
     expect(flows.every((f) => f.packets === BigInt(cpus * 1000))).toBe(true);

@@ -32,10 +32,11 @@ function run(line: string): void {
   if (result.status !== 0) throw new Error(`${line}: ${result.stderr}`);
 }
 
-const roce = (): Uint8Array[] => r.sunk.filter((f) => [0x86dd, 0x0800].includes(u16(f, 12)) && parseRocePacket(f.subarray(14)).ok);
+const roce = (): Uint8Array[] =>
+  r.sunk.filter((f) => [0x86dd, 0x0800].includes(u16(f, 12)) && parseRocePacket(f.subarray(14)).ok);
 
 describe('a port that is driven faster than it drains', () => {
-  test('LHCNP-5.4-a: LHCNP-5.4-c: PNC-3-a: marks, notifies both families\' proxies, and loses not one packet', async () => {
+  test("LHCNP-5.4-a: LHCNP-5.4-c: PNC-3-a: marks, notifies both families' proxies, and loses not one packet", async () => {
     await r.shape({ rate: 500_000n });
     r.port({ kMin: 20_000, kMax: 60_000, perFlowIntervalNs: 5_000_000 });
     const rounds = 300;
@@ -69,7 +70,11 @@ describe('a port that is driven faster than it drains', () => {
     await r.shape({ rate: 250_000n, limit: 4_000_000 });
     r.port({ kMax: 20_000 });
     for (let i = 0; i < 200; i++) r.forward(data({ psn: i }));
-    await until('everything came through', () => roce().length === 200 && notices(r.sunk).length === Number(r.stats().notifications), 20_000);
+    await until(
+      'everything came through',
+      () => roce().length === 200 && notices(r.sunk).length === Number(r.stats().notifications),
+      20_000,
+    );
     expect(Number(r.stats().notifications)).toBeGreaterThan(50);
     expect(r.flows().length).toBe(1);
   });
@@ -78,13 +83,16 @@ describe('a port that is driven faster than it drains', () => {
     await r.fill(100_000);
     r.port({ kMax: 1000 });
     r.senders(['2001:db8:1::/48', LOOPBACK6]);
-    const received = python(r.router, `
+    const received = python(
+      r.router,
+      `
 s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
 s.bind(('2001:db8:ffff::9', 1021))
 s.settimeout(10)
 print('ready', flush=True)
 payload, peer = s.recvfrom(2000)
-print(peer[0], len(payload), flush=True)`);
+print(peer[0], len(payload), flush=True)`,
+    );
     await received.line('ready');
     r.send(frame(data({ size: 100 })));
     expect(await received.line('2001')).toBe(`2001:db8:ffff::9 ${38 + 40 + 8 + 12 + 100 + 4}`);
@@ -96,14 +104,21 @@ describe('packets as drivers and sockets make them', () => {
     await r.fill(100_000);
     r.port({ kMax: 1000 });
     // With a virtio header the socket keeps only the first 54 bytes linear.
-    const packet = ipv6([address('2001:db8:a::1'), address('2001:db8:2::b')], 60, options(43, 3, srh(41, 0, [H2], data({ size: 6000 }))));
+    const packet = ipv6(
+      [address('2001:db8:a::1'), address('2001:db8:2::b')],
+      60,
+      options(43, 3, srh(41, 0, [H2], data({ size: 6000 }))),
+    );
     const bytes = frame(packet, { macs: concat(r.macs.up, r.macs.proxy) });
-    await python(r.sink, `
+    await python(
+      r.sink,
+      `
 s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
 s.bind(('t-bpf-proxy', 0))
 s.setsockopt(263, 15, 1)
 s.send(struct.pack('<BBHHHH', 0, 0, 54, 0, 0, 0) + bytes.fromhex('${Buffer.from(bytes).toString('hex')}'))
-print('sent', flush=True)`).line('sent');
+print('sent', flush=True)`,
+    ).line('sent');
     await until('the notice', () => notices(r.collected).length === 1);
     const { tuple, invoking } = notices(r.collected)[0]!.notice;
     expect([tuple.source, tuple.destination]).toEqual([H1, H2]);
@@ -117,7 +132,11 @@ print('sent', flush=True)`).line('sent');
     await r.shape({ rate: 100_000_000n });
     r.port({ kMax: 0 });
     const port = r.capture('t-bpf-port', r.router, []);
-    const whole = [frame(data()), frame(data({ source: H1V4, destination: H2V4 })), frame(ipv6([H1, H2], 43, srh(41, 0, [H2], data())))];
+    const whole = [
+      frame(data()),
+      frame(data({ source: H1V4, destination: H2V4 })),
+      frame(ipv6([H1, H2], 43, srh(41, 0, [H2], data()))),
+    ];
     const sent = whole.flatMap((f) => Array.from({ length: 90 }, (_, i) => f.subarray(0, 15 + i)));
     for (const bytes of sent) port.send(bytes);
     const arrived = (): Set<string> => new Set(r.sunk.map((f) => Buffer.from(f).toString('hex')));
@@ -131,7 +150,19 @@ print('sent', flush=True)`).line('sent');
     const tag = ((): BpfObject => {
       try {
         const output = join(directory, 'tag.bpf.o');
-        execFileSync('clang', ['-target', 'bpf', '-mcpu=v3', '-O2', '-g', '-Wno-unused-function', `-I${path('../../bpf/lib')}`, '-c', path('fixtures/tag.bpf.c'), '-o', output]);
+        execFileSync('clang', [
+          '-target',
+          'bpf',
+          '-mcpu=v3',
+          '-O2',
+          '-g',
+          '-Wno-unused-function',
+          `-I${path('../../bpf/lib')}`,
+          '-c',
+          path('fixtures/tag.bpf.c'),
+          '-o',
+          output,
+        ]);
         return openBpfObject(output);
       } finally {
         rmSync(directory, { recursive: true });
@@ -154,11 +185,14 @@ print('sent', flush=True)`).line('sent');
     r.port({ kMax: 1000 });
     r.senders(['::/0', PROXY6]);
     const send = async (): Promise<void> => {
-      await python(r.router, `
+      await python(
+        r.router,
+        `
 s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
 s.setsockopt(41, 67, 2) # ECT(0)
 s.sendto(bytes.fromhex('${Buffer.from(data().subarray(48)).toString('hex')}'), ('2001:db8:2::20', 4791))
-print('sent', flush=True)`).line('sent');
+print('sent', flush=True)`,
+      ).line('sent');
     };
     await send();
     await until('it is counted', () => r.count('notice.checksum-partial') === 1);
@@ -176,7 +210,8 @@ print('sent', flush=True)`).line('sent');
   });
 
   test('CE can be marked on a packet that others hold too', async () => {
-    // A capture on the incoming interface holds a clone; forwarding copies the header, so the mark lands on this packet only.
+    // A capture on the incoming interface holds a clone; forwarding copies the header, so the mark lands on this packet
+    // only.
     await r.shape({ rate: 100_000n });
     r.port({ kMin: 0 });
     const seen: Uint8Array[] = [];
@@ -192,12 +227,18 @@ print('sent', flush=True)`).line('sent');
 
 /** A Python script in a namespace, whose lines can be waited for. */
 function python(netns: Netns, script: string): { line(beginning: string): Promise<string> } {
-  const child = netns.run(() => spawn('python3', ['-c', `import socket, struct\n${script}`], { stdio: ['ignore', 'pipe', 'pipe'] }));
+  const child = netns.run(() =>
+    spawn('python3', ['-c', `import socket, struct\n${script}`], { stdio: ['ignore', 'pipe', 'pipe'] }),
+  );
   let output = '';
   let complaint = '';
   child.stdout.on('data', (text) => (output += text));
   child.stderr.on('data', (text) => (complaint += text));
-  const find = (beginning: string): string | undefined => output.split('\n').slice(0, -1).find((l) => l.startsWith(beginning));
+  const find = (beginning: string): string | undefined =>
+    output
+      .split('\n')
+      .slice(0, -1)
+      .find((l) => l.startsWith(beginning));
   return {
     line: async (beginning) => {
       try {

@@ -1,12 +1,25 @@
-// The builder of notices as the tests drive it: the program `notice` of the congested node, run on one clone with the detector's order in its control block
-// (bpf/lib/egress-maps.h). What it leaves is the finished frame, on its way to its second arrival on the loopback interface.
+// The builder of notices as the tests drive it: the program `notice` of the congested node, run on one clone with the
+// detector's order in its control block (bpf/lib/egress-maps.h). What it leaves is the finished frame, on its way to
+// its second arrival on the loopback interface.
 import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
 import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counters.ts';
 import {
-  EGRESS_MAPS, EGRESS_PROGRAMS, type EgressConfig, MARK_NOTICE, MARK_TRIGGER, encodeEgressConfig, encodeSenderProxy,
+  EGRESS_MAPS,
+  EGRESS_PROGRAMS,
+  type EgressConfig,
+  MARK_NOTICE,
+  MARK_TRIGGER,
+  encodeEgressConfig,
+  encodeSenderProxy,
 } from '../../src/kernel/dataplane/egress.ts';
 import { prefixKey, u32Key } from '../../src/kernel/dataplane/layout.ts';
-import { NOTICE_CONFIG_KEY, NOTICE_CONFIG_MAP, NOTICE_CONFIG_SIZE, type NoticeConfig, encodeNoticeConfig } from '../../src/kernel/dataplane/notice-config.ts';
+import {
+  NOTICE_CONFIG_KEY,
+  NOTICE_CONFIG_MAP,
+  NOTICE_CONFIG_SIZE,
+  type NoticeConfig,
+  encodeNoticeConfig,
+} from '../../src/kernel/dataplane/notice-config.ts';
 import type { Netns } from '../../src/kernel/netns.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import type { LongHaulInstruction, NotificationFormat } from '../../src/model/notification.ts';
@@ -22,7 +35,12 @@ export const BEFORE_ROUTING = 65;
 export const TC_REDIRECT = 7;
 
 const CB_TAG = 0x9c6e7d31;
-const FORMATS: Readonly<Record<NotificationFormat, number>> = { proxy: 1, 'fast-cnp': 2, 'long-haul-icmpv6': 3, 'long-haul-roce': 4 };
+const FORMATS: Readonly<Record<NotificationFormat, number>> = {
+  proxy: 1,
+  'fast-cnp': 2,
+  'long-haul-icmpv6': 3,
+  'long-haul-roce': 4,
+};
 
 export interface Order extends Partial<LongHaulInstruction> {
   readonly format: NotificationFormat;
@@ -32,13 +50,29 @@ export interface Order extends Partial<LongHaulInstruction> {
 }
 
 /** skb->cb of the clone. */
-export function orderWords({ format, pncLevel = 0, action = 'notify', level = 0, parameter = 0, metric = UNDISCLOSED, sourceQpn = 0 }: Order): number[] {
-  const order = (FORMATS[format] | (pncLevel << 3) | (ACTIONS.indexOf(action) << 6) | (level << 8) | (parameter << 16)) >>> 0;
+export function orderWords({
+  format,
+  pncLevel = 0,
+  action = 'notify',
+  level = 0,
+  parameter = 0,
+  metric = UNDISCLOSED,
+  sourceQpn = 0,
+}: Order): number[] {
+  const order =
+    (FORMATS[format] | (pncLevel << 3) | (ACTIONS.indexOf(action) << 6) | (level << 8) | (parameter << 16)) >>> 0;
   return [CB_TAG, 1, order, ((metric.type << 24) | metric.value) >>> 0, sourceQpn];
 }
 
 export const CODES = { option: 0x9e, ioamOption: 0x9e, icrc: 'cover' as const };
-export const LONG_HAUL = { icmpv6Type: 200, objectClass: 247, timestamp: false, deviceId: null, pathId: null, padToCnp: false };
+export const LONG_HAUL = {
+  icmpv6Type: 200,
+  objectClass: 247,
+  timestamp: false,
+  deviceId: null,
+  pathId: null,
+  padToCnp: false,
+};
 
 export interface Built {
   readonly verdict: number;
@@ -74,9 +108,18 @@ export class NoticeBuilder {
     const { fastCnp = CODES, longHaul = LONG_HAUL, ...egress } = config;
     this.object.map(EGRESS_MAPS.config).update(
       u32Key(0),
-      encodeEgressConfig({ source4: LOOPBACK4, source6: LOOPBACK, udpPort: 1021, flowAgeingNs: 1, flowSeed: 1n, ...egress }),
+      encodeEgressConfig({
+        source4: LOOPBACK4,
+        source6: LOOPBACK,
+        udpPort: 1021,
+        flowAgeingNs: 1,
+        flowSeed: 1n,
+        ...egress,
+      }),
     );
-    this.object.map(NOTICE_CONFIG_MAP).update(NOTICE_CONFIG_KEY, encodeNoticeConfig({ fastCnp, longHaul }, ntpOffsetNs));
+    this.object
+      .map(NOTICE_CONFIG_MAP)
+      .update(NOTICE_CONFIG_KEY, encodeNoticeConfig({ fastCnp, longHaul }, ntpOffsetNs));
     return this;
   }
 
@@ -103,9 +146,21 @@ export class NoticeBuilder {
   run(clone: Uint8Array, cb: readonly number[]): Built {
     const before = this.counters();
     const ctx = context({ mark: MARK_TRIGGER, cb });
-    const { retval, data, ctx: after } = this.object.program(EGRESS_PROGRAMS.notice).testRun({ data: clone, ctx, netns: this.#netns });
-    const counted = [...this.counters()].map(([name, value]) => [name, Number(value - (before.get(name) ?? 0n))] as const).filter(([, n]) => n !== 0);
-    return { verdict: retval, frame: data, packet: data.subarray(14), finished: markOf(after!) === MARK_NOTICE, counted: Object.fromEntries(counted) };
+    const {
+      retval,
+      data,
+      ctx: after,
+    } = this.object.program(EGRESS_PROGRAMS.notice).testRun({ data: clone, ctx, netns: this.#netns });
+    const counted = [...this.counters()]
+      .map(([name, value]) => [name, Number(value - (before.get(name) ?? 0n))] as const)
+      .filter(([, n]) => n !== 0);
+    return {
+      verdict: retval,
+      frame: data,
+      packet: data.subarray(14),
+      finished: markOf(after!) === MARK_NOTICE,
+      counted: Object.fromEntries(counted),
+    };
   }
 
   close(): void {

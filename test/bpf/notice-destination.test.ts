@@ -27,7 +27,12 @@ afterEach(() => settled(r));
 
 describe('the proxy', () => {
   test('PNC-5-c: A14: is found by longest match on the source address of the packet, not its destination', async () => {
-    r.senders(['2001:db8:2::/48', address('2001:db8:ffff::dead')], ['2001:db8::/32', address('2001:db8:ffff::32')], ['2001:db8:1::/64', PROXY6], ['::/0', address('2001:db8:ffff::99')]);
+    r.senders(
+      ['2001:db8:2::/48', address('2001:db8:ffff::dead')],
+      ['2001:db8::/32', address('2001:db8:ffff::32')],
+      ['2001:db8:1::/64', PROXY6],
+      ['::/0', address('2001:db8:ffff::99')],
+    );
     const to = async (source: string): Promise<IpAddress> => {
       r.clear();
       return (await noticeAbout(r, data({ source: address(source) }))).destination;
@@ -78,28 +83,32 @@ describe('the proxy', () => {
 
 describe('a router that is its own proxy', () => {
   // The guard stands for the proxy's program: it sees and takes finished notices.
-  test.each(['before', 'behind'])('PNC-3-a: the notice passes a program attached %s the builder, finished', async (order) => {
-    const router = await CongestedRouter.create();
-    const proxy = openBpfObject(object('guard'));
-    try {
-      await router.fill(DEPTH);
-      router.port({ kMax: KMAX });
-      router.senders(['2001:db8:1::/48', LOOPBACK6], ['10.1.0.0/16', LOOPBACK4]);
-      proxy.map(GUARD_MAPS.ports).update(guardPortKey(1), encodeGuardPort({ udpPort: PNC_PORT }));
-      const builder = router.attached(EGRESS_PROGRAMS.notice);
-      if (order === 'before') builder.detach();
-      router.attach(GUARD_PROGRAMS.ingress, 1, 'ingress', proxy);
-      if (order === 'before') router.attach(EGRESS_PROGRAMS.notice, 1, 'ingress');
-      for (let i = 0; i < 10; i++) {
-        router.send(frame(data({ psn: i })));
-        router.send(frame(data({ ...V4, psn: i })));
+  test.each(['before', 'behind'])(
+    'PNC-3-a: the notice passes a program attached %s the builder, finished',
+    async (order) => {
+      const router = await CongestedRouter.create();
+      const proxy = openBpfObject(object('guard'));
+      try {
+        await router.fill(DEPTH);
+        router.port({ kMax: KMAX });
+        router.senders(['2001:db8:1::/48', LOOPBACK6], ['10.1.0.0/16', LOOPBACK4]);
+        proxy.map(GUARD_MAPS.ports).update(guardPortKey(1), encodeGuardPort({ udpPort: PNC_PORT }));
+        const builder = router.attached(EGRESS_PROGRAMS.notice);
+        if (order === 'before') builder.detach();
+        router.attach(GUARD_PROGRAMS.ingress, 1, 'ingress', proxy);
+        if (order === 'before') router.attach(EGRESS_PROGRAMS.notice, 1, 'ingress');
+        for (let i = 0; i < 10; i++) {
+          router.send(frame(data({ psn: i })));
+          router.send(frame(data({ ...V4, psn: i })));
+        }
+        const taken = (): number =>
+          Number(decodeCounters(proxy.map(COUNTERS_MAP).entries()).get('guard.ingress.dropped'));
+        await until('all notices taken', () => taken() === 20);
+        expect(router.count('notice.built')).toBe(20);
+      } finally {
+        proxy.close();
+        router.close();
       }
-      const taken = (): number => Number(decodeCounters(proxy.map(COUNTERS_MAP).entries()).get('guard.ingress.dropped'));
-      await until('all notices taken', () => taken() === 20);
-      expect(router.count('notice.built')).toBe(20);
-    } finally {
-      proxy.close();
-      router.close();
-    }
-  });
+    },
+  );
 });

@@ -1,4 +1,5 @@
-// Every format of a notification to a sender, around every shape of data packet: packet in, packet out, byte for byte what the agent's own codec builds.
+// Every format of a notification to a sender, around every shape of data packet: packet in, packet out, byte for byte
+// what the agent's own codec builds.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import { concat, put16 } from '../../src/packet/bytes.ts';
@@ -12,7 +13,16 @@ import { buildRocePacket, parseRocePacket } from '../../src/packet/roce/packet.t
 import { FAST_CNP6, LONG_HAUL_CNP4, LONG_HAUL_CNP6 } from '../../src/packet/roce/vectors.fixture.ts';
 import { wrapForEndCon } from '../../src/packet/srv6/end-con.ts';
 import { toHex } from '../../src/packet/hex.ts';
-import { BEFORE_ROUTING, CODES, LONG_HAUL, LOOPBACK, LOOPBACK4, NoticeBuilder, type Order, TC_REDIRECT } from './notice-builder.ts';
+import {
+  BEFORE_ROUTING,
+  CODES,
+  LONG_HAUL,
+  LOOPBACK,
+  LOOPBACK4,
+  NoticeBuilder,
+  type Order,
+  TC_REDIRECT,
+} from './notice-builder.ts';
 
 const SENDER = address('2001:db8:a::1');
 const RECEIVER = address('2001:db8:b::1');
@@ -31,31 +41,67 @@ afterAll(() => builder.close());
 beforeEach(() => void builder.configure({}));
 
 const roce = (source: IpAddress, destination: IpAddress, pkey = 0xffff): Uint8Array =>
-  buildRocePacket({ source, destination, sourcePort: SPORT, trafficClass: 2, hopLimit: 60, bth: { opcode: 4, destQpn: RECEIVER_QPN, psn: 7, pkey }, payload: new Uint8Array(1024) });
+  buildRocePacket({
+    source,
+    destination,
+    sourcePort: SPORT,
+    trafficClass: 2,
+    hopLimit: 60,
+    bth: { opcode: 4, destQpn: RECEIVER_QPN, psn: 7, pkey },
+    payload: new Uint8Array(1024),
+  });
 const v6 = roce(SENDER, RECEIVER);
 const v4 = roce(SENDER4, RECEIVER4);
 const tunnel = [END_CON, PE2] as const;
 
 /** How a packet may come; `wrapped`: it is in a tunnel, so that the notice goes through its END.CON. */
-const shapes = (inner: Uint8Array): readonly { what: string; packet: Uint8Array; tags?: readonly (readonly [number, number])[]; wrapped: boolean }[] => {
+const shapes = (
+  inner: Uint8Array,
+): readonly { what: string; packet: Uint8Array; tags?: readonly (readonly [number, number])[]; wrapped: boolean }[] => {
   const protocol = inner[0]! >> 4 === 4 ? 4 : 41;
   return [
     { what: 'plain', packet: inner, wrapped: false },
     { what: 'a VLAN tag', packet: inner, tags: [[0x8100, 9]], wrapped: false },
-    { what: 'two VLAN tags', packet: inner, tags: [[0x88a8, 7], [0x8100, 9]], wrapped: false },
+    {
+      what: 'two VLAN tags',
+      packet: inner,
+      tags: [
+        [0x88a8, 7],
+        [0x8100, 9],
+      ],
+      wrapped: false,
+    },
     { what: 'SRv6', packet: ipv6(tunnel, 43, srh(protocol, 1, [SEGMENT, SEGMENT], inner)), wrapped: true },
     { what: 'SRv6 at its last segment', packet: ipv6(tunnel, 43, srh(protocol, 0, [SEGMENT], inner)), wrapped: true },
     { what: 'SRv6 without a segment routing header', packet: ipv6(tunnel, protocol, inner), wrapped: true },
-    { what: 'SRv6 behind a VLAN tag', packet: ipv6(tunnel, 43, srh(protocol, 0, [SEGMENT], inner)), tags: [[0x8100, 9]], wrapped: true },
-    { what: 'SRv6 with hop-by-hop options', packet: ipv6(tunnel, 0, options(43, 1, srh(protocol, 0, [SEGMENT], inner))), wrapped: true },
+    {
+      what: 'SRv6 behind a VLAN tag',
+      packet: ipv6(tunnel, 43, srh(protocol, 0, [SEGMENT], inner)),
+      tags: [[0x8100, 9]],
+      wrapped: true,
+    },
+    {
+      what: 'SRv6 with hop-by-hop options',
+      packet: ipv6(tunnel, 0, options(43, 1, srh(protocol, 0, [SEGMENT], inner))),
+      wrapped: true,
+    },
   ];
 };
 
 /** LHCNP §7 and A2: level 180, Rate Reduce 30, Queue Pair 100, 130,000 kB. */
-const A2: Omit<LongHaulCnp, 'objects'> = { level: 180, action: 'rate-reduce', parameter: 30, sourceQpn: 100, metric: { type: 1, value: 130_000 } };
+const A2: Omit<LongHaulCnp, 'objects'> = {
+  level: 180,
+  action: 'rate-reduce',
+  parameter: 30,
+  sourceQpn: 100,
+  metric: { type: 1, value: 130_000 },
+};
 const longHaul = (format: Order['format']): Order => ({ format, ...A2 });
 
-/** The tunnel's notice as the codec builds it. Its flow label is the builder's choice, its hop limit that before routing. */
+/**
+ * The tunnel's notice as the codec builds it. Its flow label is the builder's choice, its hop limit that before
+ * routing.
+ */
 function wrap(notification: Uint8Array, built: Uint8Array): Uint8Array {
   const whole = wrapForEndCon({ source: LOOPBACK, endCon: END_CON, notification });
   whole[7] = BEFORE_ROUTING;
@@ -66,30 +112,87 @@ function wrap(notification: Uint8Array, built: Uint8Array): Uint8Array {
 
 const toSender = { source: LOOPBACK, destination: SENDER };
 const fastCnp = (hopLimit: number, icrc: 'cover' | 'skip' = 'cover') =>
-  buildFastCnp({ ...toSender, sourcePort: SPORT, destQpn: RECEIVER_QPN, originalDestination: RECEIVER, trace: undefined, codes: { ...CODES, icrc }, hopLimit });
+  buildFastCnp({
+    ...toSender,
+    sourcePort: SPORT,
+    destQpn: RECEIVER_QPN,
+    originalDestination: RECEIVER,
+    trace: undefined,
+    codes: { ...CODES, icrc },
+    hopLimit,
+  });
 const longHaulIcmpv6 = (hopLimit: number) =>
-  buildLongHaulIcmpv6({ ...toSender, cnp: { ...A2, objects: [] }, codes: { type: 200, objectClass: 247 }, hopLimit, trafficClass: CS6 });
+  buildLongHaulIcmpv6({
+    ...toSender,
+    cnp: { ...A2, objects: [] },
+    codes: { type: 200, objectClass: 247 },
+    hopLimit,
+    trafficClass: CS6,
+  });
 const longHaulRoce = (hopLimit: number, padToCnp = false) =>
-  buildLongHaulRoce({ ...toSender, sourcePort: SPORT, cnp: { ...A2, objects: [] }, objectClass: 247, hopLimit, padToCnp });
+  buildLongHaulRoce({
+    ...toSender,
+    sourcePort: SPORT,
+    cnp: { ...A2, objects: [] },
+    objectClass: 247,
+    hopLimit,
+    padToCnp,
+  });
 
 const longHaulRoce4 = () =>
-  buildLongHaulRoce({ source: LOOPBACK4, destination: SENDER4, sourcePort: SPORT, cnp: { ...A2, objects: [] }, objectClass: 247, hopLimit: 64 });
+  buildLongHaulRoce({
+    source: LOOPBACK4,
+    destination: SENDER4,
+    sourcePort: SPORT,
+    cnp: { ...A2, objects: [] },
+    objectClass: 247,
+    hopLimit: 64,
+  });
 
 describe.each([
-  { name: 'Fast CNP', order: { format: 'fast-cnp' } as Order, packet: v6, expected: (hops: number) => fastCnp(hops), counter: 'notice.built.fast-cnp' },
-  { name: 'Long-haul CNP in ICMPv6', order: longHaul('long-haul-icmpv6'), packet: v6, expected: longHaulIcmpv6, counter: 'notice.built.long-haul-icmpv6' },
-  { name: 'Long-haul CNP in RoCEv2', order: longHaul('long-haul-roce'), packet: v6, expected: (hops: number) => longHaulRoce(hops), counter: 'notice.built.long-haul-roce' },
-  { name: 'Long-haul CNP in RoCEv2 over IPv4', order: longHaul('long-haul-roce'), packet: v4, expected: longHaulRoce4, counter: 'notice.built.long-haul-roce' },
+  {
+    name: 'Fast CNP',
+    order: { format: 'fast-cnp' } as Order,
+    packet: v6,
+    expected: (hops: number) => fastCnp(hops),
+    counter: 'notice.built.fast-cnp',
+  },
+  {
+    name: 'Long-haul CNP in ICMPv6',
+    order: longHaul('long-haul-icmpv6'),
+    packet: v6,
+    expected: longHaulIcmpv6,
+    counter: 'notice.built.long-haul-icmpv6',
+  },
+  {
+    name: 'Long-haul CNP in RoCEv2',
+    order: longHaul('long-haul-roce'),
+    packet: v6,
+    expected: (hops: number) => longHaulRoce(hops),
+    counter: 'notice.built.long-haul-roce',
+  },
+  {
+    name: 'Long-haul CNP in RoCEv2 over IPv4',
+    order: longHaul('long-haul-roce'),
+    packet: v4,
+    expected: longHaulRoce4,
+    counter: 'notice.built.long-haul-roce',
+  },
 ])('$name', ({ order, packet, expected, counter }) => {
-  test.each(shapes(packet))('FCNP-4-c, FCNP-4-d, FCNP-4-g, FCNP-4-m, LHCNP-5.5-e, LHCNP-5.5-f, LHCNP-6-a, LHCNP-6.1-a, LHCNP-6.2.3-a: about a packet with $what: is what the codec builds', ({ packet: shape, tags, wrapped }) => {
-    const built = builder.build(shape, order, tags);
-    const family = packet[0]! >> 4;
-    const whole = wrapped ? wrap(expected(64), built.packet) : expected(family === 6 ? BEFORE_ROUTING : 64);
-    expect(toHex(built.packet)).toBe(toHex(whole));
-    expect(toHex(built.frame.subarray(0, 14))).toBe(`000000000000000000000000${wrapped || family === 6 ? '86dd' : '0800'}`);
-    expect(built).toMatchObject({ verdict: TC_REDIRECT, finished: true });
-    expect(built.counted).toEqual({ 'notice.built': 1, [counter]: 1, ...(wrapped && { 'notice.wrapped': 1 }) });
-  });
+  test.each(shapes(packet))(
+    'FCNP-4-c, FCNP-4-d, FCNP-4-g, FCNP-4-m, LHCNP-5.5-e, LHCNP-5.5-f, LHCNP-6-a, LHCNP-6.1-a, LHCNP-6.2.3-a: about a packet with $what: is what the codec builds',
+    ({ packet: shape, tags, wrapped }) => {
+      const built = builder.build(shape, order, tags);
+      const family = packet[0]! >> 4;
+      const whole = wrapped ? wrap(expected(64), built.packet) : expected(family === 6 ? BEFORE_ROUTING : 64);
+      expect(toHex(built.packet)).toBe(toHex(whole));
+      expect(toHex(built.frame.subarray(0, 14))).toBe(
+        `000000000000000000000000${wrapped || family === 6 ? '86dd' : '0800'}`,
+      );
+      expect(built).toMatchObject({ verdict: TC_REDIRECT, finished: true });
+      expect(built.counted).toEqual({ 'notice.built': 1, [counter]: 1, ...(wrapped && { 'notice.wrapped': 1 }) });
+    },
+  );
 });
 
 describe('the vectors', () => {
@@ -128,7 +231,18 @@ describe('the vectors', () => {
   test('LHCNP-6.2.3-b, LHCNP-6.2.3-c, LHCNP-6.2.3-d, LHCNP-6.2.3-e, LHCNP-6.2.3-f, LHCNP-6.2.3-h, LHCNP-6.2.3-i, LHCNP-6.2.3-j, LHCNP-6.2.3-k, LHCNP-6.2.3-l, LHCNP-6.2.3-m, LHCNP-6.2.3-n, LHCNP-6.2.3-o, LHCNP-6.2.1-b: each field of the BTH', () => {
     const parsed = parseRocePacket(builder.build(v6, longHaul('long-haul-roce')).packet);
     expect(parsed.ok && parsed.value.bth).toEqual({
-      opcode: 0x81, solicited: false, migration: false, padCount: 0, version: 0, pkey: 0xffff, fecn: false, becn: true, reserved: 0x20, destQpn: 100, ackRequest: false, psn: 0,
+      opcode: 0x81,
+      solicited: false,
+      migration: false,
+      padCount: 0,
+      version: 0,
+      pkey: 0xffff,
+      fecn: false,
+      becn: true,
+      reserved: 0x20,
+      destQpn: 100,
+      ackRequest: false,
+      psn: 0,
     });
     // The reserved bits beside AckReq, which the codec does not tell.
     expect(builder.build(v6, longHaul('long-haul-roce')).packet[56]).toBe(0);
@@ -141,7 +255,14 @@ describe('the vectors', () => {
   });
 
   test('A3, LHCNP-5.5.1-h: Resume: 14c00032 00000064 01007530', () => {
-    const { packet } = builder.build(v6, { format: 'long-haul-icmpv6', level: 20, action: 'resume', parameter: 50, sourceQpn: 100, metric: { type: 1, value: 30_000 } });
+    const { packet } = builder.build(v6, {
+      format: 'long-haul-icmpv6',
+      level: 20,
+      action: 'resume',
+      parameter: 50,
+      sourceQpn: 100,
+      metric: { type: 1, value: 30_000 },
+    });
     expect(toHex(packet.subarray(44))).toBe('14c000320000006401007530');
   });
 });
@@ -176,20 +297,42 @@ describe('what is configured', () => {
   });
 
   test('LHCNP-6.1-g, LHCNP-6.1-j, LHCNP-6.1-n: Notify has parameter 0, the lower six action bits are 0, and nothing is disclosed unless ordered', () => {
-    const { packet } = builder.build(v6, { format: 'long-haul-icmpv6', level: 100, action: 'notify', parameter: 77, sourceQpn: 0xabcdef });
+    const { packet } = builder.build(v6, {
+      format: 'long-haul-icmpv6',
+      level: 100,
+      action: 'notify',
+      parameter: 77,
+      sourceQpn: 0xabcdef,
+    });
     expect(toHex(packet.subarray(44))).toBe('6400000000abcdef00000000');
   });
 
   test('LHCNP-5.5.1-c: Pause carries all 16 bits of its microseconds', () => {
-    const { packet } = builder.build(v6, { format: 'long-haul-icmpv6', level: 255, action: 'pause', parameter: 65_535, sourceQpn: 1 });
+    const { packet } = builder.build(v6, {
+      format: 'long-haul-icmpv6',
+      level: 255,
+      action: 'pause',
+      parameter: 65_535,
+      sourceQpn: 1,
+    });
     expect(toHex(packet.subarray(44, 48))).toBe('ff40ffff');
   });
 });
 
 describe('a packet with a segment routing header but no tunnel', () => {
   test('FCNP-4-m: has its last segment as destination, and its sender is told straight', () => {
-    const packet = concat(encodeIpv6({ source: SENDER, destination: SEGMENT, trafficClass: 0, flowLabel: 0, hopLimit: 9, payloadLength: v6.length, nextHeader: 43 }),
-      srh(17, 1, [RECEIVER, SEGMENT], v6.subarray(40)));
+    const packet = concat(
+      encodeIpv6({
+        source: SENDER,
+        destination: SEGMENT,
+        trafficClass: 0,
+        flowLabel: 0,
+        hopLimit: 9,
+        payloadLength: v6.length,
+        nextHeader: 43,
+      }),
+      srh(17, 1, [RECEIVER, SEGMENT], v6.subarray(40)),
+    );
     put16(packet, 4, packet.length - 40);
     const built = builder.build(packet, { format: 'fast-cnp' });
     expect(toHex(built.packet)).toBe(toHex(fastCnp(BEFORE_ROUTING)));
@@ -200,7 +343,15 @@ describe('a packet with a segment routing header but no tunnel', () => {
 describe('back through a tunnel', () => {
   test('FCN-4.2.2-d: a flow keeps to one flow label, different flows get different ones', () => {
     const label = (source: IpAddress, qpn: number, size: number): string => {
-      const inner = buildRocePacket({ source, destination: RECEIVER, sourcePort: 0xc000 + qpn, trafficClass: 2, hopLimit: 60, bth: { opcode: 4, destQpn: qpn, psn: size }, payload: new Uint8Array(size) });
+      const inner = buildRocePacket({
+        source,
+        destination: RECEIVER,
+        sourcePort: 0xc000 + qpn,
+        trafficClass: 2,
+        hopLimit: 60,
+        bth: { opcode: 4, destQpn: qpn, psn: size },
+        payload: new Uint8Array(size),
+      });
       return toHex(builder.build(ipv6(tunnel, 41, inner), { format: 'fast-cnp' }).packet.subarray(1, 4)).slice(1);
     };
     const labels = Array.from({ length: 64 }, (_, i) => label(SENDER, 100 + i, 64));
@@ -209,7 +360,10 @@ describe('back through a tunnel', () => {
   });
 
   test('the Queue Pair of the second tunnel’s flow, the END.CON of the first', () => {
-    const built = builder.build(ipv6(tunnel, 43, srh(41, 0, [SEGMENT], ipv6([address('2001:db8:99::1'), PE2], 41, v6))), { format: 'fast-cnp' });
+    const built = builder.build(
+      ipv6(tunnel, 43, srh(41, 0, [SEGMENT], ipv6([address('2001:db8:99::1'), PE2], 41, v6))),
+      { format: 'fast-cnp' },
+    );
     expect(toHex(built.packet)).toBe(toHex(wrap(fastCnp(64), built.packet)));
   });
 

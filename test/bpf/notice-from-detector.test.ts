@@ -1,4 +1,5 @@
-// Detector and builder together: a data packet at a congested port, and on the uplink's wire the notification that its sender's policy asks for.
+// Detector and builder together: a data packet at a congested port, and on the uplink's wire the notification that its
+// sender's policy asks for.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { NOTICE_CONFIG_KEY, NOTICE_CONFIG_MAP, encodeNoticeConfig } from '../../src/kernel/dataplane/notice-config.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
@@ -22,7 +23,9 @@ let r: CongestedRouter;
 beforeAll(async () => {
   r = await CongestedRouter.create();
   await r.fill(DEPTH);
-  r.egress.map(NOTICE_CONFIG_MAP).update(NOTICE_CONFIG_KEY, encodeNoticeConfig({ fastCnp: CODES, longHaul: LONG_HAUL }, 0n));
+  r.egress
+    .map(NOTICE_CONFIG_MAP)
+    .update(NOTICE_CONFIG_KEY, encodeNoticeConfig({ fastCnp: CODES, longHaul: LONG_HAUL }, 0n));
   r.endCon(END_CON);
 });
 afterAll(() => r.close());
@@ -30,9 +33,15 @@ beforeEach(() => {
   r.configure({ disclose: true });
   r.port({
     kMax: 100_000,
-    instructions: [{ fromBytes: 0, level: 100, action: 'notify', parameter: 0 }, { fromBytes: 100_000, level: 180, action: 'rate-reduce', parameter: 30 }],
+    instructions: [
+      { fromBytes: 0, level: 100, action: 'notify', parameter: 0 },
+      { fromBytes: 100_000, level: 180, action: 'rate-reduce', parameter: 30 },
+    ],
   });
-  r.queuePairs([{ sender: H1, receiver: H2, receiverQpn: QPN }, SOURCE_QPN], [{ sender: H1V4, receiver: H2V4, receiverQpn: QPN }, SOURCE_QPN]);
+  r.queuePairs(
+    [{ sender: H1, receiver: H2, receiverQpn: QPN }, SOURCE_QPN],
+    [{ sender: H1V4, receiver: H2V4, receiverQpn: QPN }, SOURCE_QPN],
+  );
   r.clear();
 });
 afterEach(() => r.clear());
@@ -48,12 +57,36 @@ async function told(format: NotificationFormat, packet: Uint8Array): Promise<Uin
   return r.collected.find(isNotice)!.subarray(14);
 }
 
-const cnp = { level: 180, action: 'rate-reduce' as const, parameter: 30, sourceQpn: SOURCE_QPN, metric: { type: 1, value: DEPTH / 1000 }, objects: [] };
-const from = (family: 4 | 6): { source: IpAddress; destination: IpAddress } => ({ source: family === 6 ? LOOPBACK6 : LOOPBACK4, destination: family === 6 ? H1 : H1V4 });
-const fastCnp = (): Uint8Array => buildFastCnp({ ...from(6), sourcePort: 0xc001, destQpn: QPN, originalDestination: H2, trace: undefined, codes: CODES });
+const cnp = {
+  level: 180,
+  action: 'rate-reduce' as const,
+  parameter: 30,
+  sourceQpn: SOURCE_QPN,
+  metric: { type: 1, value: DEPTH / 1000 },
+  objects: [],
+};
+const from = (family: 4 | 6): { source: IpAddress; destination: IpAddress } => ({
+  source: family === 6 ? LOOPBACK6 : LOOPBACK4,
+  destination: family === 6 ? H1 : H1V4,
+});
+const fastCnp = (): Uint8Array =>
+  buildFastCnp({
+    ...from(6),
+    sourcePort: 0xc001,
+    destQpn: QPN,
+    originalDestination: H2,
+    trace: undefined,
+    codes: CODES,
+  });
 const icmpv6 = (): Uint8Array => buildLongHaulIcmpv6({ ...from(6), cnp, codes: { type: 200, objectClass: 247 } });
-const roce = (family: 4 | 6): Uint8Array => buildLongHaulRoce({ ...from(family), sourcePort: 0xc001, cnp, objectClass: 247 });
-const inTunnel = (inner: Uint8Array): Uint8Array => ipv6([END_CON, address('2001:db8:d::1')], 43, srh(inner[0]! >> 4 === 4 ? 4 : 41, 0, [address('2001:db8:e::1')], inner));
+const roce = (family: 4 | 6): Uint8Array =>
+  buildLongHaulRoce({ ...from(family), sourcePort: 0xc001, cnp, objectClass: 247 });
+const inTunnel = (inner: Uint8Array): Uint8Array =>
+  ipv6(
+    [END_CON, address('2001:db8:d::1')],
+    43,
+    srh(inner[0]! >> 4 === 4 ? 4 : 41, 0, [address('2001:db8:e::1')], inner),
+  );
 
 const V4 = { source: H1V4, destination: H2V4 };
 const CASES: readonly (readonly [string, NotificationFormat, Uint8Array, () => Uint8Array])[] = [
@@ -72,7 +105,12 @@ describe.each(CASES)('%s', (_, format, packet, expected) => {
     const outer = await told(format, inTunnel(packet));
     const inner = decapsulate(outer);
     if (!inner.ok) throw new Error(inner.error.detail);
-    expect(inner.value.outer).toMatchObject({ source: LOOPBACK6, destination: END_CON, hopLimit: 64, trafficClass: CS6 });
+    expect(inner.value.outer).toMatchObject({
+      source: LOOPBACK6,
+      destination: END_CON,
+      hopLimit: 64,
+      trafficClass: CS6,
+    });
     expect(toHex(inner.value.inner)).toBe(toHex(expected()));
   });
 });

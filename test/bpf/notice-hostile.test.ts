@@ -1,5 +1,5 @@
-// Clones that are cut, lie about their lengths, or are fragments: a notice that is whole in itself, or none and a counter that says why. Never a crash, never more
-// than one of the two.
+// Clones that are cut, lie about their lengths, or are fragments: a notice that is whole in itself, or none and a
+// counter that says why. Never a crash, never more than one of the two.
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { address } from '../../src/model/address.ts';
@@ -20,15 +20,33 @@ beforeAll(() => void (builder = NoticeBuilder.compiled()));
 afterAll(() => builder.close());
 beforeEach(() => void builder.configure({}));
 
-const FIELDS = { sourcePort: 0xc000, trafficClass: 2, hopLimit: 60, bth: { opcode: 4, destQpn: 0xc8, psn: 7 }, payload: new Uint8Array(64) };
+const FIELDS = {
+  sourcePort: 0xc000,
+  trafficClass: 2,
+  hopLimit: 60,
+  bth: { opcode: 4, destQpn: 0xc8, psn: 7 },
+  payload: new Uint8Array(64),
+};
 const V6 = buildRocePacket({ source: address('2001:db8:a::1'), destination: address('2001:db8:b::1'), ...FIELDS });
 const V4 = buildRocePacket({ source: address('10.0.0.1'), destination: address('10.0.1.1'), ...FIELDS });
 const TUNNEL = [address('2001:db8:c::1'), address('2001:db8:d::1')] as const;
 const SEGMENT = address('2001:db8:e::1');
-const TRACE = concat(Uint8Array.of(17, 3, 0x31, 26, 0, 0, 0, 1, 0x10, 4, 0x80, 0, 0, 0), Uint8Array.from({ length: 16 }, (_, i) => i), Uint8Array.of(1, 0));
+const TRACE = concat(
+  Uint8Array.of(17, 3, 0x31, 26, 0, 0, 0, 1, 0x10, 4, 0x80, 0, 0, 0),
+  Uint8Array.from({ length: 16 }, (_, i) => i),
+  Uint8Array.of(1, 0),
+);
 
 const FORMATS: readonly NotificationFormat[] = ['fast-cnp', 'long-haul-icmpv6', 'long-haul-roce'];
-const order = (format: NotificationFormat) => orderWords({ format, level: 180, action: 'rate-reduce', parameter: 30, sourceQpn: 100, metric: { type: 1, value: 130_000 } });
+const order = (format: NotificationFormat) =>
+  orderWords({
+    format,
+    level: 180,
+    action: 'rate-reduce',
+    parameter: 30,
+    sourceQpn: 100,
+    metric: { type: 1, value: 130_000 },
+  });
 
 /** Whether a finished notice is one that its receiver accepts. */
 function accepted(packet: Uint8Array, format: NotificationFormat, wrapped: boolean): boolean {
@@ -67,19 +85,26 @@ const SHAPES: readonly (readonly [string, Uint8Array, readonly NotificationForma
   ['plain IPv4', V4, ROCE_ONLY],
   ['SRv6', ipv6(TUNNEL, 43, srh(41, 1, [SEGMENT, SEGMENT], V6)), FORMATS],
   ['SRv6 with IPv4', ipv6(TUNNEL, 43, srh(4, 0, [SEGMENT], V4)), ROCE_ONLY],
-  ['IPv6 with an IOAM trace', ipv6([address('2001:db8:a::1'), address('2001:db8:b::1')], 0, concat(TRACE, V6.subarray(40))), FORMATS],
+  [
+    'IPv6 with an IOAM trace',
+    ipv6([address('2001:db8:a::1'), address('2001:db8:b::1')], 0, concat(TRACE, V6.subarray(40))),
+    FORMATS,
+  ],
   ['options within options', ipv6(TUNNEL, 0, options(60, 2, options(41, 1, V6))), FORMATS],
 ];
 
 describe.each(FORMATS)('%s', (format) => {
-  test.each(SHAPES)('of %s cut at every length: a notice once the BTH is there, and none before', (_, packet, possible) => {
-    const cut = (length: number): Uint8Array => concat(frame(packet).subarray(0, 14), packet.subarray(0, length));
-    const lengths = Array.from({ length: packet.length - SHORTEST }, (_, i) => SHORTEST + 1 + i);
-    const built = lengths.map((length) => whole(builder.run(cut(length), order(format)), format));
-    // All but 64 bytes of payload and the ICRC.
-    const bthEnds = packet.length - 68;
-    expect(built).toEqual(lengths.map((length) => length >= bthEnds && possible.includes(format)));
-  });
+  test.each(SHAPES)(
+    'of %s cut at every length: a notice once the BTH is there, and none before',
+    (_, packet, possible) => {
+      const cut = (length: number): Uint8Array => concat(frame(packet).subarray(0, 14), packet.subarray(0, length));
+      const lengths = Array.from({ length: packet.length - SHORTEST }, (_, i) => SHORTEST + 1 + i);
+      const built = lengths.map((length) => whole(builder.run(cut(length), order(format)), format));
+      // All but 64 bytes of payload and the ICRC.
+      const bthEnds = packet.length - 68;
+      expect(built).toEqual(lengths.map((length) => length >= bthEnds && possible.includes(format)));
+    },
+  );
 
   test('of mutated clones', () => {
     const seeds = fc.constantFrom(...SHAPES.map(([, packet]) => frame(packet)));
@@ -121,11 +146,13 @@ describe('lengths that lie', () => {
 
   test('an IPv6 packet that says that it ends within its BTH', () => refused(lying(V6, 4, 19)));
 
-  test('A6: an IPv6 packet that says that it ends with its BTH, which its datagram does not', () => refused(lying(V6, 4, 20)));
+  test('A6: an IPv6 packet that says that it ends with its BTH, which its datagram does not', () =>
+    refused(lying(V6, 4, 20)));
 
   test('a tunnel that is long enough around a packet that is not', () => refused(ipv6(TUNNEL, 41, lying(V6, 4, 19))));
 
-  test('a tunnel that is too short around a packet that is long enough', () => refused(lying(ipv6(TUNNEL, 41, V6), 4, 59)));
+  test('a tunnel that is too short around a packet that is long enough', () =>
+    refused(lying(ipv6(TUNNEL, 41, V6), 4, 59)));
 
   test('an IPv4 packet whose total length ends within its BTH', () => {
     const built = builder.run(frame(lying(V4, 2, 39)), order('long-haul-roce'));
@@ -163,17 +190,21 @@ describe('orders that cannot be carried out', () => {
 
   test('FCNP-5-g: a format that is not configured is not built', () => {
     builder.forget();
-    for (const format of FORMATS) expect(builder.run(frame(V6), order(format)).counted).toEqual({ 'notice.format-off': 1 });
+    for (const format of FORMATS)
+      expect(builder.run(frame(V6), order(format)).counted).toEqual({ 'notice.format-off': 1 });
   });
 
   test('LHCNP-5.5-c: without the sender’s Queue Pair there is no Long-haul CNP', () => {
     for (const format of ['long-haul-icmpv6', 'long-haul-roce'] as const) {
-      expect(builder.run(frame(V6), orderWords({ format, level: 1, action: 'notify' })).counted).toEqual({ 'notice.no-queue-pair': 1 });
+      expect(builder.run(frame(V6), orderWords({ format, level: 1, action: 'notify' })).counted).toEqual({
+        'notice.no-queue-pair': 1,
+      });
     }
   });
 
   test('FCNP-3-d, LHCNP-4-a: Fast CNP and ICMPv6 are no way to tell an IPv4 sender', () => {
-    for (const format of ['fast-cnp', 'long-haul-icmpv6'] as const) expect(builder.run(frame(V4), order(format)).counted).toEqual({ 'notice.family': 1 });
+    for (const format of ['fast-cnp', 'long-haul-icmpv6'] as const)
+      expect(builder.run(frame(V4), order(format)).counted).toEqual({ 'notice.family': 1 });
   });
 
   test('a family without a loopback address is not told, nor is one through a tunnel without the other', () => {

@@ -1,4 +1,5 @@
-// Option 2 of a Fast CNP: the IOAM trace of the data packet, copied as it is, or option 1 where it cannot be (decision B4).
+// Option 2 of a Fast CNP: the IOAM trace of the data packet, copied as it is, or option 1 where it cannot be (decision
+// B4).
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { address } from '../../src/model/address.ts';
 import { concat } from '../../src/packet/bytes.ts';
@@ -23,7 +24,13 @@ afterAll(() => builder.close());
 beforeEach(() => void builder.configure({}));
 
 const DATA = buildRocePacket({
-  source: SENDER, destination: RECEIVER, sourcePort: 0xc000, trafficClass: 2, hopLimit: 60, bth: { opcode: 4, destQpn: 0xc8, psn: 7 }, payload: new Uint8Array(256),
+  source: SENDER,
+  destination: RECEIVER,
+  sourcePort: 0xc000,
+  trafficClass: 2,
+  hopLimit: 60,
+  bth: { opcode: 4, destQpn: 0xc8, psn: 7 },
+  payload: new Uint8Array(256),
 });
 
 /** An IOAM option with `size` bytes of node data, distinct ones. */
@@ -38,15 +45,33 @@ function hopByHop(nextHeader: number, ...list: readonly Uint8Array[]): Uint8Arra
   const content = concat(...list);
   const size = Math.ceil((2 + content.length) / 8) * 8;
   const pad = size - 2 - content.length;
-  return concat(Uint8Array.of(nextHeader, size / 8 - 1), content, pad === 1 ? Uint8Array.of(0) : pad > 1 ? concat(Uint8Array.of(1, pad - 2), new Uint8Array(pad - 2)) : new Uint8Array());
+  return concat(
+    Uint8Array.of(nextHeader, size / 8 - 1),
+    content,
+    pad === 1
+      ? Uint8Array.of(0)
+      : pad > 1
+        ? concat(Uint8Array.of(1, pad - 2), new Uint8Array(pad - 2))
+        : new Uint8Array(),
+  );
 }
 
 /** The data packet with that header. */
-const withOptions = (...list: readonly Uint8Array[]): Uint8Array => ipv6([SENDER, RECEIVER], 0, concat(hopByHop(UDP, ...list), DATA.subarray(40)));
+const withOptions = (...list: readonly Uint8Array[]): Uint8Array =>
+  ipv6([SENDER, RECEIVER], 0, concat(hopByHop(UDP, ...list), DATA.subarray(40)));
 
-const fastCnp = (packet: Uint8Array | undefined, { hopLimit = BEFORE_ROUTING, icrc = 'cover' as 'cover' | 'skip', at = 0 } = {}): Uint8Array =>
+const fastCnp = (
+  packet: Uint8Array | undefined,
+  { hopLimit = BEFORE_ROUTING, icrc = 'cover' as 'cover' | 'skip', at = 0 } = {},
+): Uint8Array =>
   buildFastCnp({
-    source: LOOPBACK, destination: SENDER, sourcePort: 0xc000, destQpn: 0xc8, originalDestination: RECEIVER, hopLimit, codes: { ...CODES, icrc },
+    source: LOOPBACK,
+    destination: SENDER,
+    sourcePort: 0xc000,
+    destQpn: 0xc8,
+    originalDestination: RECEIVER,
+    hopLimit,
+    codes: { ...CODES, icrc },
     trace: packet && findIoamTrace(packet, at),
   });
 
@@ -54,16 +79,22 @@ const fastCnp = (packet: Uint8Array | undefined, { hopLimit = BEFORE_ROUTING, ic
 const SIZES = [0, 4, 8, 12, 64, 100, 224, 228];
 
 describe('a packet with an IOAM trace', () => {
-  test.each(SIZES)('FCNP-4-o, FCNP-4-p, FCNP-4-q, FCNP-4-r, FCNP-4-s: of %i bytes of node data: option 2 carries it whole, then the address', (size) => {
-    const packet = withOptions(Uint8Array.of(1, 0), ioam(size));
-    const built = builder.build(packet, { format: 'fast-cnp' });
-    expect(toHex(built.packet)).toBe(toHex(fastCnp(packet)));
-    expect(built.packet.length).toBe(40 + Math.ceil((32 + size) / 8) * 8 + 40);
-    expect(built.packet[44]! & 0xe0).toBe(0x80);
-    expect(built.counted).toEqual({ 'notice.built': 1, 'notice.built.fast-cnp': 1, 'notice.ioam.copied': 1 });
-    const parsed = parseFastCnp(built.packet, CODES);
-    expect(parsed.ok && parsed.value).toMatchObject({ originalDestination: RECEIVER, trace: { namespace: 0x1234, kind: 0 } });
-  });
+  test.each(SIZES)(
+    'FCNP-4-o, FCNP-4-p, FCNP-4-q, FCNP-4-r, FCNP-4-s: of %i bytes of node data: option 2 carries it whole, then the address',
+    (size) => {
+      const packet = withOptions(Uint8Array.of(1, 0), ioam(size));
+      const built = builder.build(packet, { format: 'fast-cnp' });
+      expect(toHex(built.packet)).toBe(toHex(fastCnp(packet)));
+      expect(built.packet.length).toBe(40 + Math.ceil((32 + size) / 8) * 8 + 40);
+      expect(built.packet[44]! & 0xe0).toBe(0x80);
+      expect(built.counted).toEqual({ 'notice.built': 1, 'notice.built.fast-cnp': 1, 'notice.ioam.copied': 1 });
+      const parsed = parseFastCnp(built.packet, CODES);
+      expect(parsed.ok && parsed.value).toMatchObject({
+        originalDestination: RECEIVER,
+        trace: { namespace: 0x1234, kind: 0 },
+      });
+    },
+  );
 
   test.each([
     ['of the incremental type', ioam(16, { type: 1 })],
@@ -95,7 +126,8 @@ describe('a packet with an IOAM trace', () => {
 describe('in a tunnel', () => {
   const tunnel = [END_CON, PE2] as const;
   /** The notification inside the outer header. */
-  const inner = (packet: Uint8Array): string => toHex(builder.build(packet, { format: 'fast-cnp' }).packet.subarray(40));
+  const inner = (packet: Uint8Array): string =>
+    toHex(builder.build(packet, { format: 'fast-cnp' }).packet.subarray(40));
 
   test('FCNP-4-s: the innermost packet’s trace goes before the tunnel’s', () => {
     const packet = ipv6(tunnel, 0, concat(hopByHop(IPV6, ioam(8, { fill: 77 })), withOptions(ioam(16))));
@@ -134,9 +166,22 @@ describe('a trace that option 2 cannot carry leaves option 1, and is counted', (
     ['an IOAM option that is no trace', withOptions(ioam(16, { type: 3 }))],
     ['an option that reaches beyond the header', withOptions(Uint8Array.of(0x1e, 200, 1, 2), ioam(16))],
     ['more options than are looked at', withOptions(...Array.from({ length: 40 }, () => new Uint8Array(1)), ioam(16))],
-    ['IOAM in a Destination Options header, which is no trace of the path', concat(
-      encodeIpv6({ source: SENDER, destination: RECEIVER, trafficClass: 0, flowLabel: 0, hopLimit: 64, payloadLength: hopByHop(UDP, ioam(16)).length + DATA.length - 40, nextHeader: 60 }),
-      hopByHop(UDP, ioam(16)), DATA.subarray(40))],
+    [
+      'IOAM in a Destination Options header, which is no trace of the path',
+      concat(
+        encodeIpv6({
+          source: SENDER,
+          destination: RECEIVER,
+          trafficClass: 0,
+          flowLabel: 0,
+          hopLimit: 64,
+          payloadLength: hopByHop(UDP, ioam(16)).length + DATA.length - 40,
+          nextHeader: 60,
+        }),
+        hopByHop(UDP, ioam(16)),
+        DATA.subarray(40),
+      ),
+    ],
   ])('FCNP-4-i: %s: is no trace at all', (_, packet) => {
     const built = builder.build(packet, { format: 'fast-cnp' });
     expect(toHex(built.packet)).toBe(toHex(fastCnp(undefined)));

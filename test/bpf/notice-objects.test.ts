@@ -1,4 +1,5 @@
-// Extension objects of a Long-haul CNP (LHCNP §6.1.1), in both forms: the agent's template with the program's time in it, its checksums good.
+// Extension objects of a Long-haul CNP (LHCNP §6.1.1), in both forms: the agent's template with the program's time in
+// it, its checksums good.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_DEVICE_ID, ntpOffsetNs } from '../../src/kernel/dataplane/notice-config.ts';
 import { address } from '../../src/model/address.ts';
@@ -11,10 +12,22 @@ import { buildRocePacket, parseRocePacket } from '../../src/packet/roce/packet.t
 import { LONG_HAUL, NoticeBuilder, type Order } from './notice-builder.ts';
 
 const CODES: LongHaulCodes = { type: 200, objectClass: 247 };
-const FIELDS = { sourcePort: 0xc000, trafficClass: 2, hopLimit: 60, bth: { opcode: 4, destQpn: 0xc8, psn: 7 }, payload: new Uint8Array(512) };
+const FIELDS = {
+  sourcePort: 0xc000,
+  trafficClass: 2,
+  hopLimit: 60,
+  bth: { opcode: 4, destQpn: 0xc8, psn: 7 },
+  payload: new Uint8Array(512),
+};
 const V6 = buildRocePacket({ source: address('2001:db8:a::1'), destination: address('2001:db8:b::1'), ...FIELDS });
 const V4 = buildRocePacket({ source: address('10.0.0.1'), destination: address('10.0.1.1'), ...FIELDS });
-const INSTRUCTION = { level: 180, action: 'rate-reduce' as const, parameter: 30, sourceQpn: 100, metric: { type: 1, value: 130_000 } };
+const INSTRUCTION = {
+  level: 180,
+  action: 'rate-reduce' as const,
+  parameter: 30,
+  sourceQpn: 100,
+  metric: { type: 1, value: 130_000 },
+};
 
 let builder: NoticeBuilder;
 beforeAll(() => void (builder = NoticeBuilder.compiled()));
@@ -38,7 +51,11 @@ function read(packet: Uint8Array, format: Order['format']): LongHaulCnp {
 
 const now = (): bigint => ntpOffsetNs(BigInt(Date.now()) * 1_000_000n, process.hrtime.bigint());
 /** The codec rejects a wrong ICMPv6 checksum, ICRC or extension checksum. */
-const FORMS = [['ICMPv6', V6, 'long-haul-icmpv6'], ['RoCEv2', V6, 'long-haul-roce'], ['RoCEv2 over IPv4', V4, 'long-haul-roce']] as const;
+const FORMS = [
+  ['ICMPv6', V6, 'long-haul-icmpv6'],
+  ['RoCEv2', V6, 'long-haul-roce'],
+  ['RoCEv2 over IPv4', V4, 'long-haul-roce'],
+] as const;
 
 describe.each(FORMS)('in %s', (_, packet, format) => {
   beforeEach(() => void builder.configure({}));
@@ -49,7 +66,11 @@ describe.each(FORMS)('in %s', (_, packet, format) => {
     ['path identifier', { pathId: 7 }, ['path-id']],
     ['timestamp and path identifier', { timestamp: true, pathId: 7 }, ['timestamp', 'path-id']],
     ['all three', { timestamp: true, deviceId: 'leaf1', pathId: 7 }, ['timestamp', 'device-id', 'path-id']],
-    ['all three, as long as they may be', { timestamp: true, deviceId: 'ü'.repeat(MAX_DEVICE_ID / 2), pathId: 0xffff_ffff }, ['timestamp', 'device-id', 'path-id']],
+    [
+      'all three, as long as they may be',
+      { timestamp: true, deviceId: 'ü'.repeat(MAX_DEVICE_ID / 2), pathId: 0xffff_ffff },
+      ['timestamp', 'device-id', 'path-id'],
+    ],
   ])('LHCNP-6.1.1-b, LHCNP-6.1.1-e, LHCNP-6.2.4-b, LHCNP-6.2.4-c: %s', (_what, objects, kinds) => {
     builder.configure({ longHaul: { ...LONG_HAUL, ...objects } }, now());
     const cnp = read(packet, format);
@@ -72,7 +93,10 @@ describe.each(FORMS)('in %s', (_, packet, format) => {
   test('LHCNP-6.1.1-e: the checksum is right for whatever time it is', () => {
     for (let second = 0n; second < 200n; second++) {
       // Any offset makes any time: the epoch of NTP, its end and what lies between.
-      builder.configure({ longHaul: { ...LONG_HAUL, timestamp: true, pathId: Number(second) } }, second * 21_474_836_480_123_457n);
+      builder.configure(
+        { longHaul: { ...LONG_HAUL, timestamp: true, pathId: Number(second) } },
+        second * 21_474_836_480_123_457n,
+      );
       expect(read(packet, format).objects).toHaveLength(2);
     }
   });

@@ -1,4 +1,5 @@
-// What the tests of notices share: a port that is congested for good, and waiting for the notice about one packet, or for none.
+// What the tests of notices share: a port that is congested for good, and waiting for the notice about one packet, or
+// for none.
 import { expect } from 'vitest';
 import { address } from '../../src/model/address.ts';
 import { type CongestedRouter, PROXY6, until } from './congested-router.ts';
@@ -9,7 +10,11 @@ export const KMAX = 100_000;
 export const DEPTH = 150_000;
 
 /** Sends a frame through the congested port and returns the notice about it. */
-export async function noticeAbout(r: CongestedRouter, packet: Uint8Array, tags?: readonly (readonly [number, number])[]): Promise<ReceivedNotice> {
+export async function noticeAbout(
+  r: CongestedRouter,
+  packet: Uint8Array,
+  tags?: readonly (readonly [number, number])[],
+): Promise<ReceivedNotice> {
   const bytes = frame(packet, tags ? { tags } : {});
   const { retval, data: after } = r.send(bytes);
   expect(retval).toBe(NEXT);

@@ -1,4 +1,5 @@
-// The notice that a congested port sends: its bytes, its destination, its size, whatever the families of flow and proxy are.
+// The notice that a congested port sends: its bytes, its destination, its size, whatever the families of flow and proxy
+// are.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -48,10 +49,18 @@ describe('the bytes of a notice', () => {
     const destination = 'destination' in flow ? flow.destination : H2;
     expect(got.notice.tuple).toEqual({ source, destination, protocol: 17, sourcePort: 0xc001, destinationPort: 4791 });
     const expected = buildNoticePacket({
-      tuple: got.notice.tuple, level: got.notice.level, invoking: packet, source: loopback, destination: proxy, sourcePort: got.udp.sourcePort,
-      destinationPort: PNC_PORT, trafficClass: 48 << 2, hopLimit: 64,
+      tuple: got.notice.tuple,
+      level: got.notice.level,
+      invoking: packet,
+      source: loopback,
+      destination: proxy,
+      sourcePort: got.udp.sourcePort,
+      destinationPort: PNC_PORT,
+      trafficClass: 48 << 2,
+      hopLimit: 64,
     });
-    if (proxy.family === 6) expected.set(got.packet.subarray(1, 4), 1); // flow label, for equal-cost paths
+    if (proxy.family === 6)
+      expected.set(got.packet.subarray(1, 4), 1); // flow label, for equal-cost paths
     else expected.set(got.packet.subarray(4, 12), 4); // identification, flags, TTL and header checksum: checked below
     expect(got.packet).toEqual(expected);
     expect(got.trafficClass).toBe(48 << 2);
@@ -75,38 +84,60 @@ describe('the bytes of a notice', () => {
   test.each([
     ['every IPv6 packet size', {}, PROXY6, 1280],
     ['every IPv4 packet size', V4, PROXY4, 576],
-  ] as const)('PNC-4-g: A14: of %s it carries as much as fits, never more, never padding', async (_, flow, proxy, limit) => {
-    r.senders(['::/0', proxy], ['0.0.0.0/0', proxy]);
-    const overhead = limit === 1280 ? 40 + 8 + 38 : 20 + 8 + 14;
-    const sizes = Array.from({ length: limit + 200 }, (_, i) => i).filter((i) => i < 40 || i % 7 === 0 || Math.abs(i - limit) < 120);
-    const packets = sizes.map((size) => data({ ...flow, size, qpn: 100 + size }));
-    for (const packet of packets) r.send(concat(frame(packet), new Uint8Array(9))); // nine bytes of Ethernet padding
-    await until('all notices', () => notices(r.collected).length === packets.length);
-    for (const [i, got] of notices(r.collected).entries()) {
-      const room = Math.min(packets[i]!.length, limit - overhead);
-      expect(got.packet.length).toBe(overhead + room);
-      expect(got.notice.invoking).toEqual(packets[i]!.subarray(0, room));
-      expect(got.checksum).toBe('valid');
-    }
-  });
+  ] as const)(
+    'PNC-4-g: A14: of %s it carries as much as fits, never more, never padding',
+    async (_, flow, proxy, limit) => {
+      r.senders(['::/0', proxy], ['0.0.0.0/0', proxy]);
+      const overhead = limit === 1280 ? 40 + 8 + 38 : 20 + 8 + 14;
+      const sizes = Array.from({ length: limit + 200 }, (_, i) => i).filter(
+        (i) => i < 40 || i % 7 === 0 || Math.abs(i - limit) < 120,
+      );
+      const packets = sizes.map((size) => data({ ...flow, size, qpn: 100 + size }));
+      for (const packet of packets) r.send(concat(frame(packet), new Uint8Array(9))); // nine bytes of Ethernet padding
+      await until('all notices', () => notices(r.collected).length === packets.length);
+      for (const [i, got] of notices(r.collected).entries()) {
+        const room = Math.min(packets[i]!.length, limit - overhead);
+        expect(got.packet.length).toBe(overhead + room);
+        expect(got.notice.invoking).toEqual(packets[i]!.subarray(0, room));
+        expect(got.checksum).toBe('valid');
+      }
+    },
+  );
 
   test.each([
     ['SRv6', ipv6(outer, 43, srh(41, 0, [segment], data())), H1, H2],
     ['SRv6 with an IPv4 flow', ipv6(outer, 43, srh(4, 0, [segment], data(V4))), H1V4, H2V4],
-    ['options, SRH and a second tunnel', ipv6(outer, 0, options(43, 2, srh(41, 1, [segment, segment], ipv6(outer, 4, data(V4))))), H1V4, H2V4],
+    [
+      'options, SRH and a second tunnel',
+      ipv6(outer, 0, options(43, 2, srh(41, 1, [segment, segment], ipv6(outer, 4, data(V4))))),
+      H1V4,
+      H2V4,
+    ],
     ['IPv4', ipv4([address('172.16.0.1'), address('172.16.0.2')], 41, data()), H1, H2],
-  ])('PNC-4-c: in %s: names the innermost flow and carries the packet from its outermost header', async (_, packet, source, destination) => {
-    const got = await noticeAbout(r, packet);
-    expect(got.notice.tuple).toEqual({ source, destination, protocol: 17, sourcePort: 0xc001, destinationPort: 4791 });
-    expect(got.notice.invoking).toEqual(packet.subarray(0, got.notice.invoking.length));
-    expect(got.checksum).toBe('valid');
-    const bth = invokingBth(got.notice);
-    expect(bth.ok && bth.value.destQpn).toBe(QPN);
-  });
+  ])(
+    'PNC-4-c: in %s: names the innermost flow and carries the packet from its outermost header',
+    async (_, packet, source, destination) => {
+      const got = await noticeAbout(r, packet);
+      expect(got.notice.tuple).toEqual({
+        source,
+        destination,
+        protocol: 17,
+        sourcePort: 0xc001,
+        destinationPort: 4791,
+      });
+      expect(got.notice.invoking).toEqual(packet.subarray(0, got.notice.invoking.length));
+      expect(got.checksum).toBe('valid');
+      const bth = invokingBth(got.notice);
+      expect(bth.ok && bth.value.destQpn).toBe(QPN);
+    },
+  );
 
   test('VLAN tags are not part of it', async () => {
     const packet = data();
-    const got = await noticeAbout(r, packet, [[0x88a8, 7], [0x8100, 9]]);
+    const got = await noticeAbout(r, packet, [
+      [0x88a8, 7],
+      [0x8100, 9],
+    ]);
     expect(got.notice.invoking).toEqual(packet.subarray(0, got.notice.invoking.length));
     expect(got.frame.length).toBe(14 + got.packet.length);
   });
@@ -126,21 +157,68 @@ describe('the bytes of a notice', () => {
     const ports = notices(r.collected).map((n) => n.udp.sourcePort);
     expect(new Set(ports.slice(0, 64)).size).toBeGreaterThan(48);
     expect(ports.every((port) => port >= 0xc000)).toBe(true);
-    expect(new Set(notices(r.collected).slice(64).map((n) => n.udp.sourcePort)).size).toBe(1);
+    expect(
+      new Set(
+        notices(r.collected)
+          .slice(64)
+          .map((n) => n.udp.sourcePort),
+      ).size,
+    ).toBe(1);
   });
 
   test('PNC-4-a: tshark agrees: UDP checksum good, destination port, length', async () => {
     r.senders(['2001:db8:1::/48', PROXY6], ['10.1.0.0/16', PROXY4]);
-    for (const packet of [data(), data(V4), data({ size: 1 }), data({ ...V4, size: 333 }), ipv6(outer, 43, srh(4, 0, [segment], data(V4)))]) r.send(frame(packet));
+    for (const packet of [
+      data(),
+      data(V4),
+      data({ size: 1 }),
+      data({ ...V4, size: 333 }),
+      ipv6(outer, 43, srh(4, 0, [segment], data(V4))),
+    ])
+      r.send(frame(packet));
     await until('all notices', () => notices(r.collected).length === 5);
     const directory = mkdtempSync(join(tmpdir(), 't-bpf-'));
     try {
       const file = join(directory, 'notices.pcap');
       writeFileSync(file, pcap(notices(r.collected).map((n) => n.frame)));
-      const fields = ['-e', 'udp.dstport', '-e', 'udp.checksum.status', '-e', 'ip.checksum.status', '-e', 'ipv6.tclass.dscp', '-e', 'ip.dsfield.dscp'];
-      const shown = spawnSync('tshark', ['-r', file, '-o', 'udp.check_checksum:TRUE', '-o', 'ip.check_checksum:TRUE', '-T', 'fields', '-E', 'occurrence=f', ...fields], { encoding: 'utf8' });
-      expect(shown.stdout.trimEnd().split('\n').map((line) => line.split('\t'))).toEqual(
-        notices(r.collected).map((n) => (n.source.family === 6 ? ['1021', '1', '', '48', ''] : ['1021', '1', '1', '', '48'])),
+      const fields = [
+        '-e',
+        'udp.dstport',
+        '-e',
+        'udp.checksum.status',
+        '-e',
+        'ip.checksum.status',
+        '-e',
+        'ipv6.tclass.dscp',
+        '-e',
+        'ip.dsfield.dscp',
+      ];
+      const shown = spawnSync(
+        'tshark',
+        [
+          '-r',
+          file,
+          '-o',
+          'udp.check_checksum:TRUE',
+          '-o',
+          'ip.check_checksum:TRUE',
+          '-T',
+          'fields',
+          '-E',
+          'occurrence=f',
+          ...fields,
+        ],
+        { encoding: 'utf8' },
+      );
+      expect(
+        shown.stdout
+          .trimEnd()
+          .split('\n')
+          .map((line) => line.split('\t')),
+      ).toEqual(
+        notices(r.collected).map((n) =>
+          n.source.family === 6 ? ['1021', '1', '', '48', ''] : ['1021', '1', '1', '', '48'],
+        ),
       );
     } finally {
       rmSync(directory, { recursive: true });
@@ -151,7 +229,10 @@ describe('the bytes of a notice', () => {
 /** Ethernet frames as a pcap file. */
 function pcap(frames: readonly Uint8Array[]): Uint8Array {
   const header = new Uint8Array(new Uint32Array([0xa1b2c3d4, 0x00040002, 0, 0, 65535, 1]).buffer);
-  return concat(header, ...frames.flatMap((f) => [new Uint8Array(new Uint32Array([0, 0, f.length, f.length]).buffer), f]));
+  return concat(
+    header,
+    ...frames.flatMap((f) => [new Uint8Array(new Uint32Array([0, 0, f.length, f.length]).buffer), f]),
+  );
 }
 
 describe('the congestion level', () => {
@@ -163,7 +244,10 @@ describe('the congestion level', () => {
       return (await noticeAbout(r, data())).notice.level;
     };
     for (let level = 0; level < 8; level++) {
-      const steps = (at: number): number[] => Array.from({ length: 8 }, (_, n) => (n <= level ? 1001 + ((at - 1001) * (n + 1)) / (level + 1) : 4_000_000_000));
+      const steps = (at: number): number[] =>
+        Array.from({ length: 8 }, (_, n) =>
+          n <= level ? 1001 + ((at - 1001) * (n + 1)) / (level + 1) : 4_000_000_000,
+        );
       expect(await levelOf(steps(DEPTH))).toBe(level);
       if (level > 0) expect(await levelOf(steps(DEPTH + 1))).toBe(level - 1);
     }
@@ -173,8 +257,13 @@ describe('the congestion level', () => {
 describe('what must not be noticed or harmed', () => {
   test('PNC-3-a: a notice that leaves by a congested port is not notified about', async () => {
     const notice = buildNoticePacket({
-      tuple: { source: H1, destination: H2, protocol: 17, sourcePort: 1, destinationPort: 4791 }, level: 7, invoking: data(), source: H1, destination: PROXY6,
-      sourcePort: 5, destinationPort: PNC_PORT,
+      tuple: { source: H1, destination: H2, protocol: 17, sourcePort: 1, destinationPort: 4791 },
+      level: 7,
+      invoking: data(),
+      source: H1,
+      destination: PROXY6,
+      sourcePort: 5,
+      destinationPort: PNC_PORT,
     });
     r.send(frame(notice), { repeat: 100 });
     expect(r.stats()).toMatchObject({ packets: 0n, triggers: 0n });
@@ -201,7 +290,11 @@ describe('what must not be noticed or harmed', () => {
     const builder = r.egress.program(EGRESS_PROGRAMS.notice);
     const broken = frame(data());
     put16(broken, 12, 0x0806);
-    const result = builder.testRun({ data: broken, ctx: context({ mark: 0x434e5054, cb: [0x9c6e7d31] }), netns: r.router });
+    const result = builder.testRun({
+      data: broken,
+      ctx: context({ mark: 0x434e5054, cb: [0x9c6e7d31] }),
+      netns: r.router,
+    });
     expect(result.retval).toBe(2);
     expect(r.count('notice.unparseable')).toBe(1);
   });

@@ -1,4 +1,5 @@
-// Notices as a receiver sees them, taken apart by the agent's own codec (src/packet), which shares no code with the dataplane.
+// Notices as a receiver sees them, taken apart by the agent's own codec (src/packet), which shares no code with the
+// dataplane.
 import type { IpAddress } from '../../src/model/address.ts';
 import { u16 } from '../../src/packet/bytes.ts';
 import { ipv4ChecksumValid } from '../../src/packet/ip/ipv4.ts';
@@ -33,10 +34,19 @@ export function notices(frames: readonly Uint8Array[], port = PNC_PORT): Receive
     if (!udp.ok || udp.value.destinationPort !== port) return [];
     const notice = decodeNotice(packet.subarray(layer.transportOffset + 8, layer.transportOffset + udp.value.length));
     if (!notice.ok) throw new Error(`a malformed notice: ${notice.error.code}: ${notice.error.detail}`);
-    return [{
-      frame, packet, source: layer.source, destination: layer.destination, trafficClass: layer.trafficClass, hopLimit: layer.hopLimit, udp: udp.value,
-      checksum: udpChecksum(packet, layer.transportOffset, udp.value.length, layer.source, layer.destination),
-      headerChecksumValid: layer.family === 6 || ipv4ChecksumValid(packet, 0, 20), notice: notice.value,
-    }];
+    return [
+      {
+        frame,
+        packet,
+        source: layer.source,
+        destination: layer.destination,
+        trafficClass: layer.trafficClass,
+        hopLimit: layer.hopLimit,
+        udp: udp.value,
+        checksum: udpChecksum(packet, layer.transportOffset, udp.value.length, layer.source, layer.destination),
+        headerChecksumValid: layer.family === 6 || ipv4ChecksumValid(packet, 0, 20),
+        notice: notice.value,
+      },
+    ];
   });
 }

@@ -1,11 +1,23 @@
-// A6: what is a RoCEv2 packet by its lengths and its BTH version, at the congested node, at the proxy and in the decoder of src/packet alike.
+// A6: what is a RoCEv2 packet by its lengths and its BTH version, at the congested node, at the proxy and in the
+// decoder of src/packet alike.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { put16 } from '../../src/packet/bytes.ts';
 import { ipv6, srh } from '../../src/packet/ip/packets.fixture.ts';
 import { parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { CongestedRouter } from './congested-router.ts';
 import { H1, H1V4, H2, H2V4, NEXT, data, frame } from './packets.ts';
-import { A, A4, B, B4, ProxyUnderTest, acknowledge, compileProxy, data as asked, notice, tupleOf } from './proxy-fixture.ts';
+import {
+  A,
+  A4,
+  B,
+  B4,
+  ProxyUnderTest,
+  acknowledge,
+  compileProxy,
+  data as asked,
+  notice,
+  tupleOf,
+} from './proxy-fixture.ts';
 
 /** The packet with another UDP length, BTH flags, or both; what its IP header says stays. */
 function changed(packet: Uint8Array, { length, version }: { length?: number; version?: number }): Uint8Array {
@@ -17,10 +29,16 @@ function changed(packet: Uint8Array, { length, version }: { length?: number; ver
 }
 /** A UDP length for every reason; `whole` is the right one. 23: a BTH and not all of the ICRC. */
 const wrong = (whole: number): (readonly [string, { length?: number; version?: number }])[] => [
-  ...[0, 4, 7, 8, 19, 20, 23, whole + 1, 0xffff].map((length) => [`UDP length ${length === whole + 1 ? 'of one byte more than the packet has' : length}`, { length }] as const),
+  ...[0, 4, 7, 8, 19, 20, 23, whole + 1, 0xffff].map(
+    (length) =>
+      [`UDP length ${length === whole + 1 ? 'of one byte more than the packet has' : length}`, { length }] as const,
+  ),
   ...[1, 8, 15].map((version) => [`TVer ${version}`, { version }] as const),
 ];
-const FAMILIES = [['IPv6', H1, H2, A, B], ['IPv4', H1V4, H2V4, A4, B4]] as const;
+const FAMILIES = [
+  ['IPv6', H1, H2, A, B],
+  ['IPv4', H1V4, H2V4, A4, B4],
+] as const;
 
 describe.each(FAMILIES)('A6: over %s', (_, source, destination, sender, receiver) => {
   const good = data({ source, destination, size: 64 });
@@ -37,10 +55,12 @@ describe.each(FAMILIES)('A6: over %s', (_, source, destination, sender, receiver
       r.clear();
       r.port({ kMin: 0, kMax: 0 });
     });
-    const inSrv6 = (packet: Uint8Array): Uint8Array => ipv6([H1, H2], 43, srh(packet[0]! >> 4 === 6 ? 41 : 4, 0, [H1], packet));
+    const inSrv6 = (packet: Uint8Array): Uint8Array =>
+      ipv6([H1, H2], 43, srh(packet[0]! >> 4 === 6 ? 41 : 4, 0, [H1], packet));
 
     test.each(wrong(whole))('%s: no RoCEv2 packet: passed, not marked, in no table', (_, change) => {
-      for (const packet of [changed(good, change), inSrv6(changed(good, change))]) expect(r.send(frame(packet))).toMatchObject({ retval: NEXT, data: frame(packet) });
+      for (const packet of [changed(good, change), inSrv6(changed(good, change))])
+        expect(r.send(frame(packet))).toMatchObject({ retval: NEXT, data: frame(packet) });
       expect(r.send(frame(changed(good, change), { tags: [[0x8100, 5]] })).retval).toBe(NEXT);
       expect(r.flows()).toEqual([]);
       expect(r.stats()).toMatchObject({ packets: 0n, triggers: 0n });
@@ -57,7 +77,8 @@ describe.each(FAMILIES)('A6: over %s', (_, source, destination, sender, receiver
   describe('at the proxy', () => {
     const compiled = compileProxy();
     afterAll(() => compiled.remove());
-    const proxy = (): ProxyUnderTest => new ProxyUnderTest(compiled.path).configure().teach({ sender, receiver, receiverQpn: 0x123, senderQpn: 0x64 });
+    const proxy = (): ProxyUnderTest =>
+      new ProxyUnderTest(compiled.path).configure().teach({ sender, receiver, receiverQpn: 0x123, senderQpn: 0x64 });
     const invoking = asked({ from: sender, to: receiver, qpn: 0x123, psn: 7 });
     const size = invoking.length - (sender.family === 6 ? 40 : 20);
 
@@ -72,7 +93,10 @@ describe.each(FAMILIES)('A6: over %s', (_, source, destination, sender, receiver
 
     test('PNC-4-e: a notice that cuts the packet behind its BTH is still one about a RoCEv2 packet', () => {
       const p = proxy();
-      expect(p.send(notice(invoking.subarray(0, (sender.family === 6 ? 40 : 20) + 20), { tuple: tupleOf(invoking) })).counted['proxy.cnp.sent']).toBe(1);
+      expect(
+        p.send(notice(invoking.subarray(0, (sender.family === 6 ? 40 : 20) + 20), { tuple: tupleOf(invoking) }))
+          .counted['proxy.cnp.sent'],
+      ).toBe(1);
       p.close();
     });
 

@@ -1,5 +1,6 @@
-// A router with two host ports, two core ports, a border port and a bridge, in a network namespace with real routes: what the reverse-path check asks the kernel about.
-// Packets are put into the proxy's program as if they had come by one of these ports.
+// A router with two host ports, two core ports, a border port and a bridge, in a network namespace with real routes:
+// what the reverse-path check asks the kernel about. Packets are put into the proxy's program as if they had come by
+// one of these ports.
 import { interfaceIndex } from '../../src/kernel/ffi/libc.ts';
 import { PROXY_MAPS } from '../../src/kernel/dataplane/proxy.ts';
 import { encodePortRole, portRoleKey } from '../../src/kernel/dataplane/port-roles.ts';
@@ -50,32 +51,54 @@ export class PortsScene {
 
   constructor() {
     const { netns, far } = this;
-    inNetns(netns, 'sysctl', '-qw', 'net.ipv6.conf.all.forwarding=1', 'net.ipv4.ip_forward=1', 'net.ipv6.conf.default.accept_dad=0');
+    inNetns(
+      netns,
+      'sysctl',
+      '-qw',
+      'net.ipv6.conf.all.forwarding=1',
+      'net.ipv4.ip_forward=1',
+      'net.ipv6.conf.default.accept_dad=0',
+    );
     for (const name of PORTS.filter((port) => port !== 'br0')) {
       ip(netns, `link add ${name} type veth peer name p-${name} netns ${far.path}`);
       ip(far, `link set p-${name} up`);
       ip(netns, `link set ${name} up`);
     }
     for (const line of NETWORK.split('\n')) ip(netns, line);
-    this.index = netns.run(() => new Map<Port, number>([...PORTS, 'lo' as const].map((name) => [name, interfaceIndex(name)])));
+    this.index = netns.run(
+      () => new Map<Port, number>([...PORTS, 'lo' as const].map((name) => [name, interfaceIndex(name)])),
+    );
   }
 
   private facts() {
     const links = PORTS.map((name) => ({
-      name, ifindex: this.index.get(name)!, up: true, kind: name === 'br0' ? 'bridge' : 'veth', etherLike: true, ...(name === 'bridged' && { master: this.index.get('br0')! }),
+      name,
+      ifindex: this.index.get(name)!,
+      up: true,
+      kind: name === 'br0' ? 'bridge' : 'veth',
+      etherLike: true,
+      ...(name === 'bridged' && { master: this.index.get('br0')! }),
     }));
-    const gatewayPorts = new Set(links.map(({ ifindex }) => ifindex).filter((ifindex) => isGatewayPort(ifindex, { netns: this.netns })));
+    const gatewayPorts = new Set(
+      links.map(({ ifindex }) => ifindex).filter((ifindex) => isGatewayPort(ifindex, { netns: this.netns })),
+    );
     return { links, qdiscs: [], features: [], gatewayPorts };
   }
 
   /** Tells the program of the ports, as the agent would. */
   describe(proxy: ProxyUnderTest, router: Partial<Intent['router']> = {}): void {
     const intent: Intent = {
-      router: { name: 'r', reversePathCheck: true, ...router }, queuePairs: { ageingMs: 300_000 }, ports: [], borderPorts: ['border'], codePoints: DEFAULT_CODE_POINTS,
-      gnmiSocket: '/x', logLevel: 'info',
+      router: { name: 'r', reversePathCheck: true, ...router },
+      queuePairs: { ageingMs: 300_000 },
+      ports: [],
+      borderPorts: ['border'],
+      codePoints: DEFAULT_CODE_POINTS,
+      gnmiSocket: '/x',
+      logLevel: 'info',
     };
     const { learning } = planLearning(intent, this.facts());
-    for (const role of learning!.ports) proxy.object.map(PROXY_MAPS.portRoles).update(portRoleKey(role), encodePortRole(role));
+    for (const role of learning!.ports)
+      proxy.object.map(PROXY_MAPS.portRoles).update(portRoleKey(role), encodePortRole(role));
   }
 
   /** A packet by a port. */

@@ -22,15 +22,42 @@ const SEEN_AT = 16;
 const none = { privateData: new Uint8Array() };
 const request = (from: IpAddress, to: IpAddress, fields: Partial<CmReq> = {}): Uint8Array =>
   cm(from, to, {
-    kind: 'req', localCommId: 0x11111111, serviceId: 0x1064bb8n, localQpn: 0x64, startingPsn: 0x123456, transport: 0, responderResources: 1, initiatorDepth: 1, pkey: 0xffff,
-    pathMtu: 3, retryCount: 7, rnrRetryCount: 7, localGid: from, remoteGid: to, ...none, ...fields,
+    kind: 'req',
+    localCommId: 0x11111111,
+    serviceId: 0x1064bb8n,
+    localQpn: 0x64,
+    startingPsn: 0x123456,
+    transport: 0,
+    responderResources: 1,
+    initiatorDepth: 1,
+    pkey: 0xffff,
+    pathMtu: 3,
+    retryCount: 7,
+    rnrRetryCount: 7,
+    localGid: from,
+    remoteGid: to,
+    ...none,
+    ...fields,
   });
 const reply = (from: IpAddress, to: IpAddress, fields: Partial<Extract<CmMessage, { kind: 'rep' }>> = {}): Uint8Array =>
   cm(from, to, {
-    kind: 'rep', localCommId: 0x22222222, remoteCommId: 0x11111111, localQpn: 0xc8, startingPsn: 0x654321, responderResources: 1, initiatorDepth: 1, ...none, ...fields,
+    kind: 'rep',
+    localCommId: 0x22222222,
+    remoteCommId: 0x11111111,
+    localQpn: 0xc8,
+    startingPsn: 0x654321,
+    responderResources: 1,
+    initiatorDepth: 1,
+    ...none,
+    ...fields,
   });
-const disconnect = (from: IpAddress, to: IpAddress, localCommId: number, remoteCommId: number, remoteQpn: number): Uint8Array =>
-  cm(from, to, { kind: 'dreq', localCommId, remoteCommId, remoteQpn, ...none });
+const disconnect = (
+  from: IpAddress,
+  to: IpAddress,
+  localCommId: number,
+  remoteCommId: number,
+  remoteQpn: number,
+): Uint8Array => cm(from, to, { kind: 'dreq', localCommId, remoteCommId, remoteQpn, ...none });
 
 /** The packet with an ICRC that fits what has been changed in it. */
 function withIcrc(packet: Uint8Array): Uint8Array {
@@ -45,13 +72,26 @@ function connect(a = A, b = B): void {
   proxy.send(cm(a, b, { kind: 'rtu', localCommId: 0x11111111, remoteCommId: 0x22222222, ...none }));
 }
 
-describe.each([['IPv6', A, B], ['IPv4', A4, B4]])('a CM exchange over %s', (_, a, b) => {
+describe.each([
+  ['IPv6', A, B],
+  ['IPv4', A4, B4],
+])('a CM exchange over %s', (_, a, b) => {
   test('PNC-1-c: REQ and REP name both Queue Pairs and starting PSNs, for data in either direction', () => {
     expect(proxy.send(request(a, b)).counted).toEqual({ 'proxy.cm.request': 1 });
     expect(proxy.connections()).toEqual([]);
     expect(proxy.send(reply(b, a)).counted).toEqual({ 'proxy.cm.reply': 1, 'proxy.qp.learned.cm': 1 });
-    expect(proxy.known({ sender: a, receiver: b, receiverQpn: 0xc8 })).toMatchObject({ senderQpn: 0x64, source: 'cm', startingPsn: 0x123456, lastPsn: null, cnps: 0n });
-    expect(proxy.known({ sender: b, receiver: a, receiverQpn: 0x64 })).toMatchObject({ senderQpn: 0xc8, source: 'cm', startingPsn: 0x654321 });
+    expect(proxy.known({ sender: a, receiver: b, receiverQpn: 0xc8 })).toMatchObject({
+      senderQpn: 0x64,
+      source: 'cm',
+      startingPsn: 0x123456,
+      lastPsn: null,
+      cnps: 0n,
+    });
+    expect(proxy.known({ sender: b, receiver: a, receiverQpn: 0x64 })).toMatchObject({
+      senderQpn: 0xc8,
+      source: 'cm',
+      startingPsn: 0x654321,
+    });
     expect(proxy.connections()).toHaveLength(2);
   });
 
@@ -69,23 +109,38 @@ describe.each([['IPv6', A, B], ['IPv4', A4, B4]])('a CM exchange over %s', (_, a
     proxy.configure({}, ['2001:db8::/32', '10.0.0.0/8']);
     connect(a, b);
     const there = proxy.send(notice(data({ from: a, to: b, qpn: 0xc8, psn: 1 })));
-    expect(parseRocePacket(there.packet)).toMatchObject({ ok: true, value: { destination: a, source: b, bth: { opcode: 0x81, destQpn: 0x64 } } });
+    expect(parseRocePacket(there.packet)).toMatchObject({
+      ok: true,
+      value: { destination: a, source: b, bth: { opcode: 0x81, destQpn: 0x64 } },
+    });
     const back = proxy.send(notice(data({ from: b, to: a, qpn: 0x64, psn: 1 })));
-    expect(parseRocePacket(back.packet)).toMatchObject({ ok: true, value: { destination: b, source: a, bth: { opcode: 0x81, destQpn: 0xc8 } } });
+    expect(parseRocePacket(back.packet)).toMatchObject({
+      ok: true,
+      value: { destination: b, source: a, bth: { opcode: 0x81, destQpn: 0xc8 } },
+    });
     expect(proxy.known({ sender: a, receiver: b, receiverQpn: 0xc8 })).toMatchObject({ cnps: 1n });
   });
 
   test.each([
     ['a DREQ of the active side', () => disconnect(a, b, 0x11111111, 0x22222222, 0xc8)],
     ['a DREQ of the passive side', () => disconnect(b, a, 0x22222222, 0x11111111, 0x64)],
-    ['a DREP whose DREQ took another way', () => cm(b, a, { kind: 'drep', localCommId: 0x22222222, remoteCommId: 0x11111111, ...none })],
-    ['a REJ of the REP', () => cm(a, b, { kind: 'rej', localCommId: 0x11111111, remoteCommId: 0x22222222, rejected: 1, reason: 28, ...none })],
+    [
+      'a DREP whose DREQ took another way',
+      () => cm(b, a, { kind: 'drep', localCommId: 0x22222222, remoteCommId: 0x11111111, ...none }),
+    ],
+    [
+      'a REJ of the REP',
+      () =>
+        cm(a, b, { kind: 'rej', localCommId: 0x11111111, remoteCommId: 0x22222222, rejected: 1, reason: 28, ...none }),
+    ],
     ['a DREQ whose communication IDs were never seen, by its Queue Pair', () => disconnect(a, b, 7, 8, 0xc8)],
   ])('PNC-1-c: %s removes both directions', (_name, message) => {
     connect(a, b);
     expect(proxy.send(message()).counted).toMatchObject({ 'proxy.qp.removed.disconnected': 1 });
     expect(proxy.connections()).toEqual([]);
-    expect(proxy.send(notice(data({ from: a, to: b, qpn: 0xc8, psn: 1 }))).counted).toMatchObject({ 'proxy.notice.qp-unknown': 1 });
+    expect(proxy.send(notice(data({ from: a, to: b, qpn: 0xc8, psn: 1 }))).counted).toMatchObject({
+      'proxy.notice.qp-unknown': 1,
+    });
   });
 });
 
@@ -106,7 +161,9 @@ describe('CM exchanges', () => {
   test('a Queue Pair that is connected anew takes the place of the old connection, whose other half goes', () => {
     connect();
     proxy.send(request(A, B, { localCommId: 5, localQpn: 0x65 }));
-    expect(proxy.send(reply(B, A, { localCommId: 6, remoteCommId: 5, localQpn: 0xc8 })).counted).toMatchObject({ 'proxy.qp.replaced': 1 });
+    expect(proxy.send(reply(B, A, { localCommId: 6, remoteCommId: 5, localQpn: 0xc8 })).counted).toMatchObject({
+      'proxy.qp.replaced': 1,
+    });
     expect(proxy.known({ sender: A, receiver: B, receiverQpn: 0xc8 })!.senderQpn).toBe(0x65);
     expect(proxy.known({ sender: B, receiver: A, receiverQpn: 0x64 })).toBeUndefined();
     expect(proxy.connections()).toHaveLength(2);
@@ -129,7 +186,12 @@ describe('CM exchanges', () => {
 
   test('a REP from another host, for another ID, or too late teaches nothing', () => {
     proxy.send(request(A, B));
-    for (const stray of [reply(address('2001:db8:b::2'), A), reply(B, address('2001:db8:a::2')), reply(B, A, { remoteCommId: 3 }), reply(A, B)]) {
+    for (const stray of [
+      reply(address('2001:db8:b::2'), A),
+      reply(B, address('2001:db8:a::2')),
+      reply(B, A, { remoteCommId: 3 }),
+      reply(A, B),
+    ]) {
       expect(proxy.send(stray).counted).toMatchObject({ 'proxy.cm.unmatched': 1 });
     }
     const pending = proxy.object.map(PROXY_MAPS.cmConnections);
@@ -142,18 +204,37 @@ describe('CM exchanges', () => {
     expect(proxy.connections()).toEqual([]);
   });
 
-  test.each([['IPv6', A, B, address('2001:db8:a::7'), address('2001:db8:b::7')], ['IPv4', A4, B4, address('10.0.0.7'), address('10.0.1.7')]])(
-    'PNC-1-c: over %s, two hosts that collude cannot teach the Queue Pairs of others: a REQ whose GIDs are not the packet’s addresses is counted and teaches nothing', (_, a, b, s, d) => {
+  test.each([
+    ['IPv6', A, B, address('2001:db8:a::7'), address('2001:db8:b::7')],
+    ['IPv4', A4, B4, address('10.0.0.7'), address('10.0.1.7')],
+  ])(
+    'PNC-1-c: over %s, two hosts that collude cannot teach the Queue Pairs of others: a REQ whose GIDs are not the packet’s addresses is counted and teaches nothing',
+    (_, a, b, s, d) => {
       connect(s, d);
-      for (const gids of [{ localGid: s, remoteGid: d }, { localGid: a, remoteGid: d }, { localGid: s, remoteGid: b }, { localGid: b, remoteGid: a }]) {
-        expect(proxy.send(request(a, b, { localCommId: 7, localQpn: 0x666, ...gids })).counted).toEqual({ 'proxy.cm.request': 1, 'proxy.cm.other-host': 1 });
-        expect(proxy.send(reply(b, a, { localCommId: 8, remoteCommId: 7 })).counted).toEqual({ 'proxy.cm.reply': 1, 'proxy.cm.unmatched': 1 });
+      for (const gids of [
+        { localGid: s, remoteGid: d },
+        { localGid: a, remoteGid: d },
+        { localGid: s, remoteGid: b },
+        { localGid: b, remoteGid: a },
+      ]) {
+        expect(proxy.send(request(a, b, { localCommId: 7, localQpn: 0x666, ...gids })).counted).toEqual({
+          'proxy.cm.request': 1,
+          'proxy.cm.other-host': 1,
+        });
+        expect(proxy.send(reply(b, a, { localCommId: 8, remoteCommId: 7 })).counted).toEqual({
+          'proxy.cm.reply': 1,
+          'proxy.cm.unmatched': 1,
+        });
       }
       expect(proxy.known({ sender: s, receiver: d, receiverQpn: 0xc8 })!.senderQpn).toBe(0x64);
       expect(proxy.connections()).toHaveLength(2);
-    });
+    },
+  );
 
-  test.each([['IPv6', A, B], ['IPv4', A4, B4]])('over %s, GIDs that a stack leaves empty are the packet’s addresses', (_, a, b) => {
+  test.each([
+    ['IPv6', A, B],
+    ['IPv4', A4, B4],
+  ])('over %s, GIDs that a stack leaves empty are the packet’s addresses', (_, a, b) => {
     const none = address('::');
     for (const [i, gids] of [{ localGid: none, remoteGid: none }, { localGid: none }, { remoteGid: none }].entries()) {
       proxy.send(request(a, b, { localCommId: 9 + i, localQpn: 0x99 + i, ...gids }));
@@ -193,8 +274,23 @@ describe('CM exchanges', () => {
 
   test('inside a tunnel are seen as well', () => {
     const tunnelled = (inner: Uint8Array): Uint8Array =>
-      Uint8Array.of(0x60, 0, 0, 0, inner.length >> 8, inner.length & 255, inner[0]! >> 4 === 6 ? 41 : 4, 64, ...new Uint8Array(31), 1, ...inner);
-    for (const [a, b] of [[A, B], [A4, B4]] as const) {
+      Uint8Array.of(
+        0x60,
+        0,
+        0,
+        0,
+        inner.length >> 8,
+        inner.length & 255,
+        inner[0]! >> 4 === 6 ? 41 : 4,
+        64,
+        ...new Uint8Array(31),
+        1,
+        ...inner,
+      );
+    for (const [a, b] of [
+      [A, B],
+      [A4, B4],
+    ] as const) {
       expect(proxy.send(tunnelled(request(a, b))).counted).toEqual({ 'proxy.cm.request': 1 });
       expect(proxy.send(tunnelled(reply(b, a))).counted).toMatchObject({ 'proxy.qp.learned.cm': 1 });
       expect(proxy.known({ sender: a, receiver: b, receiverQpn: 0xc8 })!.senderQpn).toBe(0x64);
@@ -214,7 +310,8 @@ describe('CM exchanges', () => {
       Object.keys(counted).forEach((name) => wrong.add(name));
     }
     expect([...wrong].sort()).toEqual(['proxy.cm.bad-icrc', 'proxy.cm.malformed']);
-    for (const length of [60, 70, 100, 327]) expect(proxy.send(whole.subarray(0, length)).counted).toEqual({ 'proxy.cm.malformed': 1 });
+    for (const length of [60, 70, 100, 327])
+      expect(proxy.send(whole.subarray(0, length)).counted).toEqual({ 'proxy.cm.malformed': 1 });
     expect(proxy.connections()).toEqual([]);
   });
 

@@ -7,7 +7,21 @@ import { parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { encodeUdpPacket } from '../../src/packet/ip/udp.ts';
 import { PROXY_MAPS, decodeLatency, latencyQuantile } from '../../src/kernel/dataplane/proxy.ts';
 import { icrcByHand, scapyIcrc } from './icrc-judges.ts';
-import { A, A4, B, B4, CONGESTED, DATA_SPORT, DROP, NEXT, PROXY, ProxyUnderTest, compileProxy, data, notice } from './proxy-fixture.ts';
+import {
+  A,
+  A4,
+  B,
+  B4,
+  CONGESTED,
+  DATA_SPORT,
+  DROP,
+  NEXT,
+  PROXY,
+  ProxyUnderTest,
+  compileProxy,
+  data,
+  notice,
+} from './proxy-fixture.ts';
 
 let compiled: { path: string; remove(): void };
 let proxy: ProxyUnderTest;
@@ -22,28 +36,57 @@ const CONGESTED4 = address('192.0.2.2');
 const BEFORE_ROUTING = 65;
 
 describe('a notice becomes a CNP', () => {
-  test.each([[PROXY, PROXY4], [PROXY4, PROXY]])('PNC-3-a: to either address of a proxy that has one of each family, about senders of both', (first, second) => {
+  test.each([
+    [PROXY, PROXY4],
+    [PROXY4, PROXY],
+  ])('PNC-3-a: to either address of a proxy that has one of each family, about senders of both', (first, second) => {
     proxy.configure({ address: first, otherAddress: second });
-    for (const [sender, receiver] of [[A, B], [A4, B4]] as const) {
+    for (const [sender, receiver] of [
+      [A, B],
+      [A4, B4],
+    ] as const) {
       proxy.teach({ sender, receiver, senderQpn: 0x64, receiverQpn: 0xc8 });
-      for (const [source, destination] of [[CONGESTED, PROXY], [CONGESTED4, PROXY4]] as const) {
-        const { verdict, packet, counted } = proxy.send(notice(data({ from: sender, to: receiver, qpn: 0xc8, psn: 9 }), { source, destination }));
+      for (const [source, destination] of [
+        [CONGESTED, PROXY],
+        [CONGESTED4, PROXY4],
+      ] as const) {
+        const { verdict, packet, counted } = proxy.send(
+          notice(data({ from: sender, to: receiver, qpn: 0xc8, psn: 9 }), { source, destination }),
+        );
         expect([verdict, counted]).toEqual([NEXT, { 'proxy.notice.received': 1, 'proxy.cnp.sent': 1 }]);
-        expect(parseRocePacket(packet)).toMatchObject({ ok: true, value: { source: receiver, destination: sender, icrcValid: true, bth: { opcode: 0x81, destQpn: 0x64 } } });
+        expect(parseRocePacket(packet)).toMatchObject({
+          ok: true,
+          value: { source: receiver, destination: sender, icrcValid: true, bth: { opcode: 0x81, destQpn: 0x64 } },
+        });
       }
     }
   });
 
   test('PNC-3-a, FCNP-3-c: over IPv6, the CNP that cnpd itself would build: source the receiver, destination the sender, source port and P_Key of the data', () => {
     proxy.teach({ sender: A, receiver: B, senderQpn: 0x64, receiverQpn: 0xc8 });
-    const { verdict, packet, counted } = proxy.send(notice(data({ from: A, to: B, qpn: 0xc8, psn: 9, size: 1024, pkey: 0x8001 })));
+    const { verdict, packet, counted } = proxy.send(
+      notice(data({ from: A, to: B, qpn: 0xc8, psn: 9, size: 1024, pkey: 0x8001 })),
+    );
     expect(verdict).toBe(NEXT);
-    expect(toHex(packet)).toBe(toHex(buildCnp({ source: B, destination: A, destQpn: 0x64, sourcePort: DATA_SPORT, pkey: 0x8001, hopLimit: BEFORE_ROUTING })));
+    expect(toHex(packet)).toBe(
+      toHex(
+        buildCnp({
+          source: B,
+          destination: A,
+          destQpn: 0x64,
+          sourcePort: DATA_SPORT,
+          pkey: 0x8001,
+          hopLimit: BEFORE_ROUTING,
+        }),
+      ),
+    );
     expect(counted).toEqual({ 'proxy.notice.received': 1, 'proxy.cnp.sent': 1 });
   });
 
   test('PNC-1-d: with the addresses, port and Queue Pair of the recorded vector it is that vector, but for DSCP CS6 and the hop that routing takes off', () => {
-    const vector = fromHex('688000000028114020010db8000b0000000000000000000120010db8000a00000000000000000001c00012b7002800008100ffff400000640000000000000000000000000000000000000000bcbdaadf');
+    const vector = fromHex(
+      '688000000028114020010db8000b0000000000000000000120010db8000a00000000000000000001c00012b7002800008100ffff400000640000000000000000000000000000000000000000bcbdaadf',
+    );
     proxy.teach({ sender: A, receiver: B, senderQpn: 0x64, receiverQpn: 0xc8 });
     const invoking = data({ from: A, to: B, qpn: 0xc8, psn: 0x123 });
     invoking.set([0xc0, 0x00], 40);
@@ -55,15 +98,29 @@ describe('a notice becomes a CNP', () => {
   });
 
   test('over IPv4: 60 bytes with a header checksum, from an IPv4 notice', () => {
-    proxy.configure({ address: PROXY4 }).teach({ sender: A4, receiver: B4, senderQpn: 0x123456, receiverQpn: 0xfedcba });
-    const { verdict, packet } = proxy.send(notice(data({ from: A4, to: B4, qpn: 0xfedcba, psn: 9, size: 1000 }), { source: CONGESTED4, destination: PROXY4 }));
+    proxy
+      .configure({ address: PROXY4 })
+      .teach({ sender: A4, receiver: B4, senderQpn: 0x123456, receiverQpn: 0xfedcba });
+    const { verdict, packet } = proxy.send(
+      notice(data({ from: A4, to: B4, qpn: 0xfedcba, psn: 9, size: 1000 }), {
+        source: CONGESTED4,
+        destination: PROXY4,
+      }),
+    );
     expect(verdict).toBe(NEXT);
     expect(packet.length).toBe(60);
     const expected = parseRocePacket(packet);
     expect(expected).toMatchObject({
       ok: true,
       value: {
-        family: 4, source: B4, destination: A4, trafficClass: 0xc0, hopLimit: BEFORE_ROUTING, sourcePort: DATA_SPORT, udpChecksum: 0, icrcValid: true,
+        family: 4,
+        source: B4,
+        destination: A4,
+        trafficClass: 0xc0,
+        hopLimit: BEFORE_ROUTING,
+        sourcePort: DATA_SPORT,
+        udpChecksum: 0,
+        icrcValid: true,
         bth: { opcode: 0x81, becn: true, fecn: false, destQpn: 0x123456, psn: 0, pkey: 0xffff },
       },
     });
@@ -75,16 +132,25 @@ describe('a notice becomes a CNP', () => {
     ['IPv6 flow, IPv4 notice', A, B, CONGESTED4, PROXY4, '86dd', 80],
   ])('%s: the CNP is of the flow’s family, and so is its EtherType', (_, from, to, source, at, type, size) => {
     proxy.configure(at ? { address: at } : {}).teach({ sender: from, receiver: to, senderQpn: 7, receiverQpn: 8 });
-    const { verdict, packet, frame } = proxy.send(notice(data({ from, to, qpn: 8, psn: 1 }), at ? { source, destination: at } : {}));
+    const { verdict, packet, frame } = proxy.send(
+      notice(data({ from, to, qpn: 8, psn: 1 }), at ? { source, destination: at } : {}),
+    );
     expect(verdict).toBe(NEXT);
     expect(toHex(frame.subarray(12, 14))).toBe(type);
     expect(packet.length).toBe(size);
-    expect(parseRocePacket(packet)).toMatchObject({ ok: true, value: { source: to, destination: from, icrcValid: true, bth: { opcode: 0x81, destQpn: 7 } } });
+    expect(parseRocePacket(packet)).toMatchObject({
+      ok: true,
+      value: { source: to, destination: from, icrcValid: true, bth: { opcode: 0x81, destQpn: 7 } },
+    });
   });
 
   test('PNC-3-a: scapy computes the same ICRC over IPv4, and the definition, bit by bit, over IPv6', () => {
-    proxy.teach({ sender: A, receiver: B, senderQpn: 0xabcdef, receiverQpn: 8 }).teach({ sender: A4, receiver: B4, senderQpn: 0xabcdef, receiverQpn: 8 });
-    const packets = [data({ from: A, to: B, qpn: 8, psn: 1 }), data({ from: A4, to: B4, qpn: 8, psn: 1 })].map((invoking) => toHex(proxy.send(notice(invoking)).packet));
+    proxy
+      .teach({ sender: A, receiver: B, senderQpn: 0xabcdef, receiverQpn: 8 })
+      .teach({ sender: A4, receiver: B4, senderQpn: 0xabcdef, receiverQpn: 8 });
+    const packets = [data({ from: A, to: B, qpn: 8, psn: 1 }), data({ from: A4, to: B4, qpn: 8, psn: 1 })].map(
+      (invoking) => toHex(proxy.send(notice(invoking)).packet),
+    );
     expect(scapyIcrc(packets[1]!)).toBe(packets[1]!.slice(-8));
     expect(icrcByHand(packets[0]!)).toBe(packets[0]!.slice(-8));
   });
@@ -92,7 +158,11 @@ describe('a notice becomes a CNP', () => {
   test('PNC-4-d: the smallest notice, whose invoking packet ends with its BTH, grows into a CNP', () => {
     proxy.teach({ sender: A4, receiver: B4, senderQpn: 7, receiverQpn: 8 });
     const invoking = data({ from: A4, to: B4, qpn: 8, psn: 1 }).subarray(0, 40);
-    const { verdict, packet } = proxy.send(notice(invoking, { tuple: { source: A4, destination: B4, protocol: 17, sourcePort: DATA_SPORT, destinationPort: 4791 } }));
+    const { verdict, packet } = proxy.send(
+      notice(invoking, {
+        tuple: { source: A4, destination: B4, protocol: 17, sourcePort: DATA_SPORT, destinationPort: 4791 },
+      }),
+    );
     expect(verdict).toBe(NEXT);
     expect(parseRocePacket(packet)).toMatchObject({ ok: true, value: { icrcValid: true, bth: { destQpn: 7 } } });
   });
@@ -100,16 +170,37 @@ describe('a notice becomes a CNP', () => {
   test('PNC-4-d, PNC-4-e: the flow is found below an SRv6 encapsulation, and a segment routing header that still has segments names its destination', () => {
     proxy.teach({ sender: A, receiver: B, senderQpn: 7, receiverQpn: 8 });
     const inner = data({ from: A, to: B, qpn: 8, psn: 1, size: 1024 });
-    const { verdict, packet } = proxy.send(notice(encapsulated(inner), { tuple: { source: A, destination: B, protocol: 17, sourcePort: DATA_SPORT, destinationPort: 4791 } }));
+    const { verdict, packet } = proxy.send(
+      notice(encapsulated(inner), {
+        tuple: { source: A, destination: B, protocol: 17, sourcePort: DATA_SPORT, destinationPort: 4791 },
+      }),
+    );
     expect(verdict).toBe(NEXT);
-    expect(parseRocePacket(packet)).toMatchObject({ ok: true, value: { source: B, destination: A, bth: { destQpn: 7 } } });
+    expect(parseRocePacket(packet)).toMatchObject({
+      ok: true,
+      value: { source: B, destination: A, bth: { destQpn: 7 } },
+    });
   });
 
   test('everything that is no notice passes unchanged: other ports, other addresses, other protocols, short and odd frames', () => {
     const others = [
       data({ from: A, to: B, qpn: 8, psn: 1 }),
-      encodeUdpPacket({ source: CONGESTED, destination: address('2001:db8:ffff::9'), sourcePort: 1, destinationPort: 1021, checksum: true, payload: new Uint8Array(60) }),
-      encodeUdpPacket({ source: CONGESTED, destination: address('2001:db8:ffff::1'), sourcePort: 1, destinationPort: 1022, checksum: true, payload: new Uint8Array(60) }),
+      encodeUdpPacket({
+        source: CONGESTED,
+        destination: address('2001:db8:ffff::9'),
+        sourcePort: 1,
+        destinationPort: 1021,
+        checksum: true,
+        payload: new Uint8Array(60),
+      }),
+      encodeUdpPacket({
+        source: CONGESTED,
+        destination: address('2001:db8:ffff::1'),
+        sourcePort: 1,
+        destinationPort: 1022,
+        checksum: true,
+        payload: new Uint8Array(60),
+      }),
       Uint8Array.of(0x60, 0, 0, 0, 0, 0, 58, 1, ...new Uint8Array(32)),
       new Uint8Array(46),
     ];
@@ -136,9 +227,33 @@ describe('a notice becomes a CNP', () => {
 
 /** The packet in an outer IPv6 header with an SRH of two segments, the first of which is left. */
 function encapsulated(inner: Uint8Array): Uint8Array {
-  const srh = Uint8Array.of(41, 4, 4, 1, 1, 0, 0, 0, ...addressBytes(address('fc00::1')), ...addressBytes(address('fc00::2')));
+  const srh = Uint8Array.of(
+    41,
+    4,
+    4,
+    1,
+    1,
+    0,
+    0,
+    0,
+    ...addressBytes(address('fc00::1')),
+    ...addressBytes(address('fc00::2')),
+  );
   const length = srh.length + inner.length;
-  return Uint8Array.of(0x60, 0, 0, 0, length >> 8, length & 255, 43, 64, ...addressBytes(address('fc00::9')), ...addressBytes(address('fc00::2')), ...srh, ...inner);
+  return Uint8Array.of(
+    0x60,
+    0,
+    0,
+    0,
+    length >> 8,
+    length & 255,
+    43,
+    64,
+    ...addressBytes(address('fc00::9')),
+    ...addressBytes(address('fc00::2')),
+    ...srh,
+    ...inner,
+  );
 }
 
 function ipv4HeaderSum(packet: Uint8Array): number {

@@ -1,12 +1,26 @@
-// The proxy's program as the tests drive it: compiled as the build does, loaded without pins unless asked, one packet in and what became of it out.
+// The proxy's program as the tests drive it: compiled as the build does, loaded without pins unless asked, one packet
+// in and what became of it out.
 import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
 import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counters.ts';
 import { prefixKey, structure } from '../../src/kernel/dataplane/layout.ts';
 import {
-  DEFAULT_LEARNING_LIMITS, PROXY_CONFIG_KEY, PROXY_MAPS, PROXY_PROGRAM, PROXY_SCRATCH_MAPS, type ProxyConfig, encodeProxyConfig, encodeProxySender,
+  DEFAULT_LEARNING_LIMITS,
+  PROXY_CONFIG_KEY,
+  PROXY_MAPS,
+  PROXY_PROGRAM,
+  PROXY_SCRATCH_MAPS,
+  type ProxyConfig,
+  encodeProxyConfig,
+  encodeProxySender,
   encodeProxySource,
 } from '../../src/kernel/dataplane/proxy.ts';
-import { type FlowName, type LearnedQueuePair, decodeQueuePair, encodeFlowKey, encodeStaticQueuePair } from '../../src/kernel/dataplane/queue-pairs.ts';
+import {
+  type FlowName,
+  type LearnedQueuePair,
+  decodeQueuePair,
+  encodeFlowKey,
+  encodeStaticQueuePair,
+} from '../../src/kernel/dataplane/queue-pairs.ts';
 import type { Netns } from '../../src/kernel/netns.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import { prefix } from '../../src/model/prefix.ts';
@@ -34,7 +48,12 @@ export const DATA_SPORT = 0xc123;
 export const compileProxy = (): Compiled => compileBpf('bpf/proxy.bpf.c');
 
 export const CONFIG: ProxyConfig = {
-  address: PROXY, udpPort: NOTICE_PORT, perFlowIntervalNs: 0, noticesPerSecond: 1_000_000, burst: 100_000, learning: DEFAULT_LEARNING_LIMITS,
+  address: PROXY,
+  udpPort: NOTICE_PORT,
+  perFlowIntervalNs: 0,
+  noticesPerSecond: 1_000_000,
+  burst: 100_000,
+  learning: DEFAULT_LEARNING_LIMITS,
 };
 
 export const SENDERS = ['2001:db8:a::/64', '10.0.0.0/24'];
@@ -66,18 +85,24 @@ export class ProxyUnderTest {
     this.object.map(PROXY_MAPS.config).update(PROXY_CONFIG_KEY, encodeProxyConfig({ ...CONFIG, ...config }));
     for (const text of senders) {
       const sender = prefix(text);
-      this.object.map(PROXY_MAPS.senders).update(prefixKey(sender), encodeProxySender({ prefix: sender, format: 'standard-cnp' }));
+      this.object
+        .map(PROXY_MAPS.senders)
+        .update(prefixKey(sender), encodeProxySender({ prefix: sender, format: 'standard-cnp' }));
     }
-    for (const text of sources) this.object.map(PROXY_MAPS.sources).update(prefixKey(prefix(text)), encodeProxySource(prefix(text)));
+    for (const text of sources)
+      this.object.map(PROXY_MAPS.sources).update(prefixKey(prefix(text)), encodeProxySource(prefix(text)));
     return this;
   }
 
   /** Runs the program on an IP packet, or on a whole frame. */
   send(packet: Uint8Array, opts: { frame?: boolean; ctx?: Uint8Array; repeat?: number; netns?: Netns } = {}): Outcome {
     const before = this.counters();
-    const { retval, data } = this.object.program(PROXY_PROGRAM).testRun({ data: opts.frame ? packet : ethernet(packet), ctx: opts.ctx, repeat: opts.repeat, netns: opts.netns });
+    const { retval, data } = this.object
+      .program(PROXY_PROGRAM)
+      .testRun({ data: opts.frame ? packet : ethernet(packet), ctx: opts.ctx, repeat: opts.repeat, netns: opts.netns });
     const counted: Record<string, number> = {};
-    for (const [name, value] of this.counters()) if (value !== (before.get(name) ?? 0n)) counted[name] = Number(value - (before.get(name) ?? 0n));
+    for (const [name, value] of this.counters())
+      if (value !== (before.get(name) ?? 0n)) counted[name] = Number(value - (before.get(name) ?? 0n));
     return { verdict: retval, packet: data.subarray(14), frame: data, counted };
   }
 
@@ -92,12 +117,19 @@ export class ProxyUnderTest {
   }
 
   connections(): LearnedQueuePair[] {
-    return LEARNED_MAPS.flatMap((map) => [...this.object.map(map).entries()].map(([key, value]) => decodeQueuePair(key, value)!));
+    return LEARNED_MAPS.flatMap((map) =>
+      [...this.object.map(map).entries()].map(([key, value]) => decodeQueuePair(key, value)!),
+    );
   }
 
   /** Tells the program about a flow, as the operator would. */
   teach(pairs: QueuePairs & Pick<FlowName, 'tenant'>): this {
-    this.object.map(PROXY_MAPS.staticQueuePairs).update(encodeFlowKey(pairs), encodeStaticQueuePair({ senderQpn: pairs.senderQpn, now: process.hrtime.bigint() }));
+    this.object
+      .map(PROXY_MAPS.staticQueuePairs)
+      .update(
+        encodeFlowKey(pairs),
+        encodeStaticQueuePair({ senderQpn: pairs.senderQpn, now: process.hrtime.bigint() }),
+      );
     return this;
   }
 
@@ -126,16 +158,35 @@ export interface DataFields {
 }
 
 /** A SEND_ONLY that asks for an answer, unless said otherwise. */
-export const data = ({ from, to, qpn, psn, opcode = OPCODE.sendOnly, ackRequest = true, size = 64, pkey = 0xffff }: DataFields): Uint8Array =>
+export const data = ({
+  from,
+  to,
+  qpn,
+  psn,
+  opcode = OPCODE.sendOnly,
+  ackRequest = true,
+  size = 64,
+  pkey = 0xffff,
+}: DataFields): Uint8Array =>
   buildRocePacket({
-    source: from, destination: to, sourcePort: DATA_SPORT, trafficClass: 2, bth: { opcode, destQpn: qpn, psn, ackRequest, pkey }, payload: new Uint8Array(size).fill(0xab),
+    source: from,
+    destination: to,
+    sourcePort: DATA_SPORT,
+    trafficClass: 2,
+    bth: { opcode, destQpn: qpn, psn, ackRequest, pkey },
+    payload: new Uint8Array(size).fill(0xab),
   });
 
-export const acknowledge = (fields: DataFields): Uint8Array => data({ ...fields, opcode: fields.opcode ?? OPCODE.acknowledge, ackRequest: false, size: 0 });
+export const acknowledge = (fields: DataFields): Uint8Array =>
+  data({ ...fields, opcode: fields.opcode ?? OPCODE.acknowledge, ackRequest: false, size: 0 });
 
 export const cm = (from: IpAddress, to: IpAddress, message: CmMessage): Uint8Array =>
   buildRocePacket({
-    source: from, destination: to, sourcePort: 0xc000, bth: { opcode: OPCODE.udSendOnly, destQpn: CM_QPN, psn: 0 }, ext: { deth: { qkey: CM_QKEY, sourceQpn: CM_QPN } },
+    source: from,
+    destination: to,
+    sourcePort: 0xc000,
+    bth: { opcode: OPCODE.udSendOnly, destQpn: CM_QPN, psn: 0 },
+    ext: { deth: { qkey: CM_QKEY, sourceQpn: CM_QPN } },
     payload: encodeCmMad(1n, message),
   });
 
@@ -149,7 +200,14 @@ export function tupleOf(packet: Uint8Array): FiveTuple {
 /** A notice about a packet, from an allowed congested node to the proxy. */
 export const notice = (invoking: Uint8Array, fields: Partial<NoticePacket> = {}): Uint8Array =>
   buildNoticePacket({
-    source: CONGESTED, destination: PROXY, sourcePort: 0xd000, destinationPort: NOTICE_PORT, tuple: fields.tuple ?? tupleOf(invoking), level: 3, invoking, ...fields,
+    source: CONGESTED,
+    destination: PROXY,
+    sourcePort: 0xd000,
+    destinationPort: NOTICE_PORT,
+    tuple: fields.tuple ?? tupleOf(invoking),
+    level: 3,
+    invoking,
+    ...fields,
   });
 
 export { ROCE_UDP_PORT };

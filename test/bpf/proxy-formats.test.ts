@@ -1,5 +1,6 @@
-// What a proxy tells senders that understand more than a standard CNP (PNC §1), in a real network: the notice comes from the core, what the sender hears is compared with what the agent's
-// codec builds. The proxy's program orders it, the congested node's builder on the loopback interface builds it.
+// What a proxy tells senders that understand more than a standard CNP (PNC §1), in a real network: the notice comes
+// from the core, what the sender hears is compared with what the agent's codec builds. The proxy's program orders it,
+// the congested node's builder on the loopback interface builds it.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
 import { type TcxLink, attachTcx } from '../../src/kernel/bpf/tcx.ts';
@@ -7,7 +8,13 @@ import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counter
 import { EGRESS_MAPS, EGRESS_PROGRAMS, encodeEgressConfig } from '../../src/kernel/dataplane/egress.ts';
 import { prefixKey, u32Key } from '../../src/kernel/dataplane/layout.ts';
 import { NOTICE_CONFIG_KEY, NOTICE_CONFIG_MAP, encodeNoticeConfig } from '../../src/kernel/dataplane/notice-config.ts';
-import { PROXY_CONFIG_KEY, PROXY_MAPS, type SenderFormat, encodeProxyInstructions, encodeProxySender } from '../../src/kernel/dataplane/proxy.ts';
+import {
+  PROXY_CONFIG_KEY,
+  PROXY_MAPS,
+  type SenderFormat,
+  encodeProxyInstructions,
+  encodeProxySender,
+} from '../../src/kernel/dataplane/proxy.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import { prefix } from '../../src/model/prefix.ts';
 import { toHex } from '../../src/packet/hex.ts';
@@ -39,17 +46,34 @@ let builder: TcxLink;
 
 beforeAll(() => {
   egress = openBpfObject(object('egress'));
-  egress.map(EGRESS_MAPS.config).update(u32Key(0), encodeEgressConfig({ source4: PROXY4, source6: PROXY, udpPort: 1021, flowAgeingNs: 1, flowSeed: 1n }));
-  egress.map(NOTICE_CONFIG_MAP).update(NOTICE_CONFIG_KEY, encodeNoticeConfig({ fastCnp: CODES, longHaul: LONG_HAUL }, 0n));
+  egress
+    .map(EGRESS_MAPS.config)
+    .update(
+      u32Key(0),
+      encodeEgressConfig({ source4: PROXY4, source6: PROXY, udpPort: 1021, flowAgeingNs: 1, flowSeed: 1n }),
+    );
+  egress
+    .map(NOTICE_CONFIG_MAP)
+    .update(NOTICE_CONFIG_KEY, encodeNoticeConfig({ fastCnp: CODES, longHaul: LONG_HAUL }, 0n));
 });
 afterAll(() => egress.close());
 beforeEach(() => {
   scene = new ProxyScene();
   ip(scene.r, 'route add 192.0.2.2/32 via 10.9.0.2');
   for (const [key] of [...egress.map(COUNTERS_MAP).entries()]) egress.map(COUNTERS_MAP).update(key, new Uint8Array(8));
-  builder = attachTcx({ program: egress.program(EGRESS_PROGRAMS.notice), ifindex: 1, direction: 'ingress', netns: scene.r, first: true });
+  builder = attachTcx({
+    program: egress.program(EGRESS_PROGRAMS.notice),
+    ifindex: 1,
+    direction: 'ingress',
+    netns: scene.r,
+    first: true,
+  });
   scene.proxy.object.map(PROXY_MAPS.instructions).update(PROXY_CONFIG_KEY, encodeProxyInstructions(SAID));
-  for (const [sender, receiver] of [[A, B], [A4, B4]] as const) scene.proxy.teach({ sender, receiver, receiverQpn: RECEIVER_QPN, senderQpn: SENDER_QPN });
+  for (const [sender, receiver] of [
+    [A, B],
+    [A4, B4],
+  ] as const)
+    scene.proxy.teach({ sender, receiver, receiverQpn: RECEIVER_QPN, senderQpn: SENDER_QPN });
 });
 afterEach(() => {
   builder.close();
@@ -58,23 +82,47 @@ afterEach(() => {
 });
 
 const understands = (format: SenderFormat): void => {
-  for (const text of SENDERS) scene.proxy.object.map(PROXY_MAPS.senders).update(prefixKey(prefix(text)), encodeProxySender({ prefix: prefix(text), format }));
+  for (const text of SENDERS)
+    scene.proxy.object
+      .map(PROXY_MAPS.senders)
+      .update(prefixKey(prefix(text)), encodeProxySender({ prefix: prefix(text), format }));
 };
 const counted = (name: string): number => Number(scene.proxy.counters().get(name) ?? 0n);
 const built = (name: string): number => Number(decodeCounters(egress.map(COUNTERS_MAP).entries()).get(name) ?? 0n);
-const packetOf = (a: IpAddress, b: IpAddress, size = 1024): Uint8Array => data({ from: a, to: b, qpn: RECEIVER_QPN, psn: 6, size, pkey: PKEY });
+const packetOf = (a: IpAddress, b: IpAddress, size = 1024): Uint8Array =>
+  data({ from: a, to: b, qpn: RECEIVER_QPN, psn: 6, size, pkey: PKEY });
 const sourceOf = (a: IpAddress): IpAddress => (a.family === 6 ? PROXY : PROXY4);
 
 const EXPECTED = {
   'fast-cnp': (a: IpAddress, b: IpAddress) =>
-    buildFastCnp({ source: sourceOf(a), destination: a, sourcePort: DATA_SPORT, destQpn: RECEIVER_QPN, originalDestination: b, trace: undefined, codes: { ...CODES, icrc: 'cover' }, pkey: PKEY, hopLimit: 64 }),
+    buildFastCnp({
+      source: sourceOf(a),
+      destination: a,
+      sourcePort: DATA_SPORT,
+      destQpn: RECEIVER_QPN,
+      originalDestination: b,
+      trace: undefined,
+      codes: { ...CODES, icrc: 'cover' },
+      pkey: PKEY,
+      hopLimit: 64,
+    }),
   'long-haul-icmpv6': (a: IpAddress, _b: IpAddress, level = 3) =>
     buildLongHaulIcmpv6({
-      source: sourceOf(a), destination: a, cnp: { ...SAID[level]!, sourceQpn: SENDER_QPN, metric: UNDISCLOSED, objects: [] }, codes: { type: 200, objectClass: 247 }, hopLimit: 64, trafficClass: CS6,
+      source: sourceOf(a),
+      destination: a,
+      cnp: { ...SAID[level]!, sourceQpn: SENDER_QPN, metric: UNDISCLOSED, objects: [] },
+      codes: { type: 200, objectClass: 247 },
+      hopLimit: 64,
+      trafficClass: CS6,
     }),
   'long-haul-roce': (a: IpAddress, _b: IpAddress, level = 3) =>
     buildLongHaulRoce({
-      source: sourceOf(a), destination: a, sourcePort: DATA_SPORT, pkey: PKEY, cnp: { ...SAID[level]!, sourceQpn: SENDER_QPN, metric: UNDISCLOSED, objects: [] }, objectClass: 247,
+      source: sourceOf(a),
+      destination: a,
+      sourcePort: DATA_SPORT,
+      pkey: PKEY,
+      cnp: { ...SAID[level]!, sourceQpn: SENDER_QPN, metric: UNDISCLOSED, objects: [] },
+      objectClass: 247,
       // An IPv4 notice's ID is that of any other: it is not fragmented.
       hopLimit: 64,
     }),
@@ -89,22 +137,34 @@ async function heard(packet: Uint8Array): Promise<Uint8Array> {
 }
 
 describe.each([
-  ['fast-cnp', A, B], ['long-haul-icmpv6', A, B], ['long-haul-roce', A, B], ['long-haul-roce', A4, B4],
+  ['fast-cnp', A, B],
+  ['long-haul-icmpv6', A, B],
+  ['long-haul-roce', A, B],
+  ['long-haul-roce', A4, B4],
 ] as const)('PNC-1-a: a prefix whose senders understand %s', (format: Direct, a, b) => {
   beforeEach(() => understands(format));
 
-  test.each([['IPv6', CONGESTED, PROXY], ['IPv4', CONGESTED4, PROXY4]] as const)('hears it, from the loopback of the proxy, after a notice over %s', async (_, source, destination) => {
+  test.each([
+    ['IPv6', CONGESTED, PROXY],
+    ['IPv4', CONGESTED4, PROXY4],
+  ] as const)('hears it, from the loopback of the proxy, after a notice over %s', async (_, source, destination) => {
     scene.proxy.configure({ address: destination });
     understands(format);
     const got = await heard(notice(packetOf(a, b), { source, destination }));
     expect(toHex(got)).toBe(toHex(EXPECTED[format](a, b)));
-    expect([counted(`proxy.${format}.ordered`), counted('proxy.cnp.sent'), built(`notice.built.${format}`)]).toEqual([1, 0, 1]);
+    expect([counted(`proxy.${format}.ordered`), counted('proxy.cnp.sent'), built(`notice.built.${format}`)]).toEqual([
+      1, 0, 1,
+    ]);
   });
 
   test('also about a packet that was cut, and about one in an SRv6 tunnel: to the sender itself', async () => {
     expect(toHex(await heard(notice(packetOf(a, b, 4000))))).toBe(toHex(EXPECTED[format](a, b)));
     scene.atHost.length = 0;
-    const tunnel = ipv6([address('2001:db8:c::1'), address('2001:db8:d::1')], 43, srh(a.family === 6 ? 41 : 4, 0, [address('2001:db8:e::1')], packetOf(a, b)));
+    const tunnel = ipv6(
+      [address('2001:db8:c::1'), address('2001:db8:d::1')],
+      43,
+      srh(a.family === 6 ? 41 : 4, 0, [address('2001:db8:e::1')], packetOf(a, b)),
+    );
     expect(toHex(await heard(notice(tunnel)))).toBe(toHex(EXPECTED[format](a, b)));
   });
 
@@ -115,7 +175,12 @@ describe.each([
     for (let i = 0; i < 5; i++) scene.fromCore(notice(packetOf(a, b)));
     scene.fromCore(notice(data({ from: a, to: b, qpn: 77, psn: 1 })));
     await until('all notices came', () => counted('proxy.notice.received') === 7);
-    expect([counted('proxy.notice.flow-limited'), counted('proxy.notice.qp-unknown'), counted(`proxy.${format}.ordered`), scene.atHost.length]).toEqual([5, 1, 1, 1]);
+    expect([
+      counted('proxy.notice.flow-limited'),
+      counted('proxy.notice.qp-unknown'),
+      counted(`proxy.${format}.ordered`),
+      scene.atHost.length,
+    ]).toEqual([5, 1, 1, 1]);
   });
 
   test('hears it about a notice of the router itself, on its loopback interface', async () => {
@@ -140,7 +205,18 @@ test('a Long-haul CNP says what the table has for the level of the notice', asyn
   understands('long-haul-icmpv6');
   for (let level = 0; level < 8; level++) {
     scene.atHost.length = 0;
-    expect(toHex(await heard(notice(packetOf(A, B), { level }))), `level ${level}`).toBe(toHex(EXPECTED['long-haul-icmpv6'](A, B, level)));
+    expect(toHex(await heard(notice(packetOf(A, B), { level }))), `level ${level}`).toBe(
+      toHex(EXPECTED['long-haul-icmpv6'](A, B, level)),
+    );
   }
-  expect(SAID.map(({ level, parameter }) => [level, parameter])).toEqual([[180, 30], [180, 30], [205, 40], [205, 40], [230, 50], [230, 50], [230, 50], [230, 50]]);
+  expect(SAID.map(({ level, parameter }) => [level, parameter])).toEqual([
+    [180, 30],
+    [180, 30],
+    [205, 40],
+    [205, 40],
+    [230, 50],
+    [230, 50],
+    [230, 50],
+    [230, 50],
+  ]);
 });

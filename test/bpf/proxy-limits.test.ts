@@ -15,7 +15,10 @@ afterEach(() => scene.close());
 const FLOWS = 8;
 const qpn = (flow: number): number => 0xc8 + flow;
 
-/** Sends the frames in turn as fast as it goes; prints nothing. Python, because every process here must start in a moment and do one thing. */
+/**
+ * Sends the frames in turn as fast as it goes; prints nothing. Python, because every process here must start in a
+ * moment and do one thing.
+ */
 const SENDER = `import socket, sys
 frames = [bytes.fromhex(line) for line in sys.stdin.read().split()]
 s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
@@ -30,7 +33,11 @@ for _ in range(int(sys.argv[2]) // len(frames)):
 async function flood(frames: readonly Uint8Array[], each: number): Promise<number> {
   const from = process.hrtime.bigint();
   const children = [0, 1].map((cpu) => {
-    const child = scene.c.run(() => spawn('taskset', ['-c', `${cpu}`, '/usr/bin/python3', '-c', SENDER, 't-proxy-c', `${each}`], { stdio: ['pipe', 'inherit', 'inherit'] }));
+    const child = scene.c.run(() =>
+      spawn('taskset', ['-c', `${cpu}`, '/usr/bin/python3', '-c', SENDER, 't-proxy-c', `${each}`], {
+        stdio: ['pipe', 'inherit', 'inherit'],
+      }),
+    );
     child.stdin.end(frames.map(toHex).join('\n'));
     return once(child, 'exit');
   });
@@ -74,7 +81,9 @@ describe('limits', () => {
     const ns = await flood(frames, 500_000);
     await until('all notices are through', () => counted('proxy.notice.received') >= 1_000_000, 30_000);
     accounted(1_000_000);
-    const known = [...scene.proxy.object.map(PROXY_MAPS.staticQueuePairs).entries()].map(([, value]) => Number(new DataView(value.buffer).getBigUint64(56, true)));
+    const known = [...scene.proxy.object.map(PROXY_MAPS.staticQueuePairs).entries()].map(([, value]) =>
+      Number(new DataView(value.buffer).getBigUint64(56, true)),
+    );
     expect(known).toHaveLength(FLOWS);
     for (const cnps of known) {
       expect(cnps).toBeLessThanOrEqual(1 + ns / interval);
@@ -90,10 +99,16 @@ describe('limits', () => {
       scene.fromCore(notice(data({ from: A, to: B, qpn: 0x999, psn: 1 })));
       scene.fromCore(notice(data({ from: B, to: A, qpn: 0x999, psn: 1 })));
     }
-    await until('they are refused', () => counted('proxy.notice.qp-unknown') === 5 && counted('proxy.notice.sender-unknown') === 5);
+    await until(
+      'they are refused',
+      () => counted('proxy.notice.qp-unknown') === 5 && counted('proxy.notice.sender-unknown') === 5,
+    );
     scene.fromCore(notice(data({ from: A, to: B, qpn: qpn(0), psn: 1 })));
     scene.fromCore(notice(data({ from: A, to: B, qpn: qpn(1), psn: 1 })));
-    await until('the token is spent once', () => counted('proxy.cnp.sent') === 1 && counted('proxy.notice.rate-limited') === 1);
+    await until(
+      'the token is spent once',
+      () => counted('proxy.cnp.sent') === 1 && counted('proxy.notice.rate-limited') === 1,
+    );
   });
 
   test('a bucket written to 0 starts full, as after a change of the rate', async () => {
@@ -102,7 +117,10 @@ describe('limits', () => {
     for (const sent of [1, 2]) {
       scene.proxy.object.map(PROXY_MAPS.bucket).update(PROXY_CONFIG_KEY, new Uint8Array(8));
       for (const flow of [2, 3]) scene.fromCore(notice(data({ from: A, to: B, qpn: qpn(flow), psn: 1 })));
-      await until('one goes out', () => counted('proxy.cnp.sent') === sent && counted('proxy.notice.rate-limited') === sent);
+      await until(
+        'one goes out',
+        () => counted('proxy.cnp.sent') === sent && counted('proxy.notice.rate-limited') === sent,
+      );
     }
   });
 });

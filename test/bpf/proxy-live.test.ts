@@ -17,20 +17,50 @@ afterEach(() => scene.close());
 const PROXY4 = address('192.0.2.1');
 const CONGESTED4 = address('192.0.2.2');
 const none = { privateData: new Uint8Array() };
-const cnpsAtHost = (): Uint8Array[] => scene.atHost.filter((packet) => {
-  const parsed = parseRocePacket(packet);
-  return parsed.ok && parsed.value.bth.opcode === 0x81;
-});
+const cnpsAtHost = (): Uint8Array[] =>
+  scene.atHost.filter((packet) => {
+    const parsed = parseRocePacket(packet);
+    return parsed.ok && parsed.value.bth.opcode === 0x81;
+  });
 
 /** A connection set up through the router, from either end. */
 async function connect(a = A, b = B): Promise<void> {
-  scene.fromHost(cm(a, b, {
-    kind: 'req', localCommId: 1, serviceId: 1n, localQpn: 0x64, startingPsn: 5, transport: 0, responderResources: 1, initiatorDepth: 1, pkey: 0xffff, pathMtu: 3, retryCount: 7,
-    rnrRetryCount: 7, localGid: a, remoteGid: b, ...none,
-  }));
+  scene.fromHost(
+    cm(a, b, {
+      kind: 'req',
+      localCommId: 1,
+      serviceId: 1n,
+      localQpn: 0x64,
+      startingPsn: 5,
+      transport: 0,
+      responderResources: 1,
+      initiatorDepth: 1,
+      pkey: 0xffff,
+      pathMtu: 3,
+      retryCount: 7,
+      rnrRetryCount: 7,
+      localGid: a,
+      remoteGid: b,
+      ...none,
+    }),
+  );
   await until('the REQ is forwarded', () => scene.atCore.length === 1);
-  scene.fromCore(cm(b, a, { kind: 'rep', localCommId: 2, remoteCommId: 1, localQpn: 0xc8, startingPsn: 9, responderResources: 1, initiatorDepth: 1, ...none }));
-  await until('the connection is learned', () => scene.proxy.known({ sender: a, receiver: b, receiverQpn: 0xc8 }) !== undefined);
+  scene.fromCore(
+    cm(b, a, {
+      kind: 'rep',
+      localCommId: 2,
+      remoteCommId: 1,
+      localQpn: 0xc8,
+      startingPsn: 9,
+      responderResources: 1,
+      initiatorDepth: 1,
+      ...none,
+    }),
+  );
+  await until(
+    'the connection is learned',
+    () => scene.proxy.known({ sender: a, receiver: b, receiverQpn: 0xc8 }) !== undefined,
+  );
 }
 
 describe('in a network', () => {
@@ -44,12 +74,24 @@ describe('in a network', () => {
     // The kernel must take the notice's own source for plausible where it filters by reverse path.
     ip(scene.r, 'route add 192.0.2.2/32 via 10.9.0.2');
     await connect(a, b);
-    scene.fromCore(notice(data({ from: a, to: b, qpn: 0xc8, psn: 6, size: 1024 }), at ? { source, destination: at } : {}));
+    scene.fromCore(
+      notice(data({ from: a, to: b, qpn: 0xc8, psn: 6, size: 1024 }), at ? { source, destination: at } : {}),
+    );
     await until('the CNP is at the host', () => cnpsAtHost().length === 1);
     const cnp = cnpsAtHost()[0]!;
-    if (a === A) expect(toHex(cnp)).toBe(toHex(buildCnp({ source: b, destination: a, destQpn: 0x64, sourcePort: DATA_SPORT })));
+    if (a === A)
+      expect(toHex(cnp)).toBe(toHex(buildCnp({ source: b, destination: a, destQpn: 0x64, sourcePort: DATA_SPORT })));
     expect(parseRocePacket(cnp)).toMatchObject({
-      ok: true, value: { source: b, destination: a, sourcePort: DATA_SPORT, trafficClass: 0xc0, hopLimit: 64, icrcValid: true, bth: { opcode: 0x81, becn: true, destQpn: 0x64 } },
+      ok: true,
+      value: {
+        source: b,
+        destination: a,
+        sourcePort: DATA_SPORT,
+        trafficClass: 0xc0,
+        hopLimit: 64,
+        icrcValid: true,
+        bth: { opcode: 0x81, becn: true, destQpn: 0x64 },
+      },
     });
     expect(scene.errors).toEqual([]);
   });
@@ -62,22 +104,37 @@ describe('in a network', () => {
       scene.fromCore(acknowledge({ from: B, to: A, qpn: 0x64, psn }));
       await until('the answer is forwarded', () => scene.atHost.length === psn + 1);
     }
-    expect(scene.proxy.known({ sender: A, receiver: B, receiverQpn: 0xc8 })).toMatchObject({ senderQpn: 0x64, source: 'reverse-traffic' });
-    expect(parseRocePacket(scene.atCore[2]!)).toMatchObject({ ok: true, value: { icrcValid: true, hopLimit: 63, bth: { psn: 2 } } });
+    expect(scene.proxy.known({ sender: A, receiver: B, receiverQpn: 0xc8 })).toMatchObject({
+      senderQpn: 0x64,
+      source: 'reverse-traffic',
+    });
+    expect(parseRocePacket(scene.atCore[2]!)).toMatchObject({
+      ok: true,
+      value: { icrcValid: true, hopLimit: 63, bth: { psn: 2 } },
+    });
     scene.fromCore(notice(data({ from: A, to: B, qpn: 0xc8, psn: 4 })));
     await until('the CNP is at the host', () => cnpsAtHost().length === 1);
   });
 
-  test.each([['IPv6', A, B], ['IPv4', A4, B4]])('a notice that this router itself sends, over its loopback interface, becomes a CNP as well: %s', async (_, a, b) => {
-    scene.proxy.configure({ address: a === A ? address('2001:db8:ffff::1') : PROXY4 });
-    // The loopback interface is on no path to the receiver: strict filtering would drop what comes from it.
-    inNetns(scene.r, 'sysctl', '-qw', 'net.ipv4.conf.all.rp_filter=0', 'net.ipv4.conf.lo.rp_filter=0');
-    await connect(a, b);
-    const own = a === A ? address('2001:db8:ffff::1') : PROXY4;
-    scene.onLoopback(notice(data({ from: a, to: b, qpn: 0xc8, psn: 6 }), { source: own, destination: own }));
-    await until('the CNP is at the host', () => cnpsAtHost().length === 1);
-    expect(parseRocePacket(cnpsAtHost()[0]!)).toMatchObject({ ok: true, value: { source: b, destination: a, icrcValid: true, bth: { destQpn: 0x64 } } });
-  });
+  test.each([
+    ['IPv6', A, B],
+    ['IPv4', A4, B4],
+  ])(
+    'a notice that this router itself sends, over its loopback interface, becomes a CNP as well: %s',
+    async (_, a, b) => {
+      scene.proxy.configure({ address: a === A ? address('2001:db8:ffff::1') : PROXY4 });
+      // The loopback interface is on no path to the receiver: strict filtering would drop what comes from it.
+      inNetns(scene.r, 'sysctl', '-qw', 'net.ipv4.conf.all.rp_filter=0', 'net.ipv4.conf.lo.rp_filter=0');
+      await connect(a, b);
+      const own = a === A ? address('2001:db8:ffff::1') : PROXY4;
+      scene.onLoopback(notice(data({ from: a, to: b, qpn: 0xc8, psn: 6 }), { source: own, destination: own }));
+      await until('the CNP is at the host', () => cnpsAtHost().length === 1);
+      expect(parseRocePacket(cnpsAtHost()[0]!)).toMatchObject({
+        ok: true,
+        value: { source: b, destination: a, icrcValid: true, bth: { destQpn: 0x64 } },
+      });
+    },
+  );
 
   // The kernel of the tests need not have VLAN devices: what the program does at a trunk is seen without.
   test('PNC-6-b: a notice in a VLAN is neither answered nor dropped at the trunk, but left to the VLAN’s own interface; without the check the trunk answers it', async () => {
@@ -98,16 +155,22 @@ describe('in a network', () => {
 
   test('PNC-6-b: what a host behind the core forges inside a tunnel reaches no sender: the connection stays, and no CNP names another Queue Pair', async () => {
     await connect();
-    const wrapped = (inner: Uint8Array): Uint8Array => ipv6([address('2001:db8:b::66'), address('2001:db8:a::66')], 41, inner);
+    const wrapped = (inner: Uint8Array): Uint8Array =>
+      ipv6([address('2001:db8:b::66'), address('2001:db8:a::66')], 41, inner);
     const forged = [
       cm(B, A, { kind: 'dreq', localCommId: 2, remoteCommId: 1, remoteQpn: 0x64, ...none }),
-      ...[0, 1, 2, 3, 4, 5].flatMap((psn) => [data({ from: A, to: B, qpn: 0xd1, psn }), acknowledge({ from: B, to: A, qpn: 0x666, psn })]),
+      ...[0, 1, 2, 3, 4, 5].flatMap((psn) => [
+        data({ from: A, to: B, qpn: 0xd1, psn }),
+        acknowledge({ from: B, to: A, qpn: 0x666, psn }),
+      ]),
     ];
     for (const inner of forged) scene.fromCore(wrapped(inner));
     await until('all are seen', () => scene.proxy.counters().get('proxy.qp.tunnel-unknown') === BigInt(forged.length));
     for (const qpn of [0xd1, 0xc8]) scene.fromCore(notice(data({ from: A, to: B, qpn, psn: 6 })));
     await until('the CNP is at the host', () => cnpsAtHost().length > 0);
-    expect(cnpsAtHost().map((packet) => parseRocePacket(packet))).toMatchObject([{ ok: true, value: { bth: { destQpn: 0x64 } } }]);
+    expect(cnpsAtHost().map((packet) => parseRocePacket(packet))).toMatchObject([
+      { ok: true, value: { bth: { destQpn: 0x64 } } },
+    ]);
     expect(scene.proxy.counters().get('proxy.notice.qp-unknown')).toBe(1n);
   });
 
@@ -129,7 +192,12 @@ describe('in a network', () => {
     await until('data is forwarded without any process', () => scene.atCore.length === 2);
     scene.start();
     expect(scene.links.map((link) => link.adopted)).toEqual([true, true, true]);
-    expect(scene.proxy.known({ sender: A, receiver: B, receiverQpn: 0xc8 })).toMatchObject({ senderQpn: 0x64, source: 'cm', lastPsn: 7, cnps: 1n });
+    expect(scene.proxy.known({ sender: A, receiver: B, receiverQpn: 0xc8 })).toMatchObject({
+      senderQpn: 0x64,
+      source: 'cm',
+      lastPsn: 7,
+      cnps: 1n,
+    });
     scene.fromCore(notice(data({ from: A, to: B, qpn: 0xc8, psn: 8 })));
     await until('the CNP is at the host', () => cnpsAtHost().length === 2);
   });

@@ -4,7 +4,25 @@ import { address, addressBytes } from '../../src/model/address.ts';
 import { encodeUdpPacket } from '../../src/packet/ip/udp.ts';
 import { type FiveTuple } from '../../src/packet/ip/five-tuple.ts';
 import { MAX_NOTICE_PACKET, decodeNotice, encodeNotice } from '../../src/packet/notice/pnc.ts';
-import { A, A4, B, B4, CONGESTED, DATA_SPORT, DROP, NEXT, NOTICE_PORT, PROXY, ProxyUnderTest, compileProxy, context, data, ethernet, notice, tupleOf } from './proxy-fixture.ts';
+import {
+  A,
+  A4,
+  B,
+  B4,
+  CONGESTED,
+  DATA_SPORT,
+  DROP,
+  NEXT,
+  NOTICE_PORT,
+  PROXY,
+  ProxyUnderTest,
+  compileProxy,
+  context,
+  data,
+  ethernet,
+  notice,
+  tupleOf,
+} from './proxy-fixture.ts';
 
 let compiled: { path: string; remove(): void };
 let proxy: ProxyUnderTest;
@@ -12,7 +30,9 @@ beforeAll(() => void (compiled = compileProxy()));
 afterAll(() => compiled.remove());
 beforeEach(() => {
   proxy = new ProxyUnderTest(compiled.path).configure();
-  proxy.teach({ sender: A, receiver: B, senderQpn: 0x64, receiverQpn: 0xc8 }).teach({ sender: A4, receiver: B4, senderQpn: 0x64, receiverQpn: 0xc8 });
+  proxy
+    .teach({ sender: A, receiver: B, senderQpn: 0x64, receiverQpn: 0xc8 })
+    .teach({ sender: A4, receiver: B4, senderQpn: 0x64, receiverQpn: 0xc8 });
 });
 afterEach(() => proxy.close());
 
@@ -25,7 +45,14 @@ const good = notice(invoking);
 
 /** A UDP datagram to the proxy with any payload. */
 const raw = (payload: Uint8Array, checksum = true): Uint8Array =>
-  encodeUdpPacket({ source: CONGESTED, destination: PROXY, sourcePort: 1, destinationPort: NOTICE_PORT, checksum, payload });
+  encodeUdpPacket({
+    source: CONGESTED,
+    destination: PROXY,
+    sourcePort: 1,
+    destinationPort: NOTICE_PORT,
+    checksum,
+    payload,
+  });
 
 /** Changes bytes and mends nothing. */
 function changed(packet: Uint8Array, ...changes: [at: number, value: number][]): Uint8Array {
@@ -49,7 +76,19 @@ function leftAlone(packet: Uint8Array, at = proxy, opts: Parameters<ProxyUnderTe
 
 /** An IPv6 packet around a payload. */
 const ipv6 = (next: number, payload: Uint8Array, source = CONGESTED, destination = PROXY): Uint8Array =>
-  Uint8Array.of(0x60, 0, 0, 0, payload.length >> 8, payload.length & 255, next, 64, ...addressBytes(source), ...addressBytes(destination), ...payload);
+  Uint8Array.of(
+    0x60,
+    0,
+    0,
+    0,
+    payload.length >> 8,
+    payload.length & 255,
+    next,
+    64,
+    ...addressBytes(source),
+    ...addressBytes(destination),
+    ...payload,
+  );
 
 describe('who may notify', () => {
   test('PNC-6-b: a source outside the allow-list is refused, over IPv6 and IPv4', () => {
@@ -72,14 +111,22 @@ describe('who may notify', () => {
     }
   });
 
-  test.each([['2001:db8:ffff::3', CONGESTED], ['::', CONGESTED], ['192.0.2.3', CONGESTED4], ['0.0.0.0', CONGESTED4]] as const)('PNC-6-a: to %s, which is not the proxy, whether it has one address or two: left alone', (stranger, source) => {
-    for (const otherAddress of [undefined, PROXY4]) {
-      proxy.configure({ otherAddress });
-      leftAlone(notice(invoking, { source, destination: address(stranger) }));
-    }
-    proxy.configure({ otherAddress: undefined });
-    leftAlone(notice(invoking, { source: CONGESTED4, destination: PROXY4 }));
-  });
+  test.each([
+    ['2001:db8:ffff::3', CONGESTED],
+    ['::', CONGESTED],
+    ['192.0.2.3', CONGESTED4],
+    ['0.0.0.0', CONGESTED4],
+  ] as const)(
+    'PNC-6-a: to %s, which is not the proxy, whether it has one address or two: left alone',
+    (stranger, source) => {
+      for (const otherAddress of [undefined, PROXY4]) {
+        proxy.configure({ otherAddress });
+        leftAlone(notice(invoking, { source, destination: address(stranger) }));
+      }
+      proxy.configure({ otherAddress: undefined });
+      leftAlone(notice(invoking, { source: CONGESTED4, destination: PROXY4 }));
+    },
+  );
 
   test('PNC-4-a: the port is the configured one', () => {
     proxy.configure({ udpPort: 1022 });
@@ -89,10 +136,12 @@ describe('who may notify', () => {
 });
 
 describe('an intact notice', () => {
-  test('has a UDP checksum over IPv6', () => refused(raw(encodeNotice({ tuple, level: 3, invoking, family: 6 }), false), 'proxy.notice.no-checksum'));
+  test('has a UDP checksum over IPv6', () =>
+    refused(raw(encodeNotice({ tuple, level: 3, invoking, family: 6 }), false), 'proxy.notice.no-checksum'));
 
   test('any flipped bit behind the UDP header’s length is found by the checksum', () => {
-    for (let at = 46; at < good.length; at++) refused(changed(good, [at, good[at]! ^ 0x01]), 'proxy.notice.bad-checksum');
+    for (let at = 46; at < good.length; at++)
+      refused(changed(good, [at, good[at]! ^ 0x01]), 'proxy.notice.bad-checksum');
     refused(changed(good, [40, good[40]! ^ 1]), 'proxy.notice.bad-checksum');
   });
 
@@ -111,20 +160,39 @@ describe('an intact notice', () => {
     const over4 = { source: CONGESTED4, destination: PROXY4 };
     const whole = notice(invoking, over4);
     const otherPorts = { ...tuple, sourcePort: DATA_SPORT ^ 0xff, destinationPort: 0x0102 };
-    for (const before of [notice(data({ from: A, to: B, qpn: 0xc8, psn: 1, size: 4096 }), { ...over4, tuple: otherPorts }), whole]) {
+    for (const before of [
+      notice(data({ from: A, to: B, qpn: 0xc8, psn: 1, size: 4096 }), { ...over4, tuple: otherPorts }),
+      whole,
+    ]) {
       proxy.send(before);
       expect(proxy.send(unsummed(whole)).counted).toMatchObject({ 'proxy.cnp.sent': 1 });
       proxy.send(before);
-      refused(unsummed(notice(invoking, { ...over4, tuple: { ...otherPorts, sourcePort: DATA_SPORT ^ 1 } })), 'proxy.notice.tuple-not-found');
+      refused(
+        unsummed(notice(invoking, { ...over4, tuple: { ...otherPorts, sourcePort: DATA_SPORT ^ 1 } })),
+        'proxy.notice.tuple-not-found',
+      );
     }
   });
 
   test('is long enough for a tuple of either family: shorter, with or without a checksum, it is truncated', () => {
     proxy.configure({ address: PROXY4 });
     for (const checksum of [true, false]) {
-      for (const [payload, reason] of [[37, 'proxy.notice.truncated'], [38, 'proxy.notice.tuple-not-found']] as const) {
+      for (const [payload, reason] of [
+        [37, 'proxy.notice.truncated'],
+        [38, 'proxy.notice.tuple-not-found'],
+      ] as const) {
         proxy.send(notice(invoking, { source: CONGESTED4, destination: PROXY4 }));
-        refused(encodeUdpPacket({ source: CONGESTED4, destination: PROXY4, sourcePort: 1, destinationPort: NOTICE_PORT, checksum, payload: new Uint8Array(payload) }), reason);
+        refused(
+          encodeUdpPacket({
+            source: CONGESTED4,
+            destination: PROXY4,
+            sourcePort: 1,
+            destinationPort: NOTICE_PORT,
+            checksum,
+            payload: new Uint8Array(payload),
+          }),
+          reason,
+        );
       }
     }
   });
@@ -148,25 +216,53 @@ describe('an intact notice', () => {
     const full = notice(big);
     expect(full.length).toBe(MAX_NOTICE_PACKET[6]);
     expect(proxy.send(full).counted).toMatchObject({ 'proxy.cnp.sent': 1 });
-    const payload = Uint8Array.of(...encodeNotice({ tuple, level: 0, invoking: big, family: 6 }), ...new Uint8Array(60));
+    const payload = Uint8Array.of(
+      ...encodeNotice({ tuple, level: 0, invoking: big, family: 6 }),
+      ...new Uint8Array(60),
+    );
     refused(raw(payload), 'proxy.notice.too-long');
     proxy.configure({ address: PROXY4 });
-    const full4 = notice(data({ from: A4, to: B4, qpn: 0xc8, psn: 1, size: 4096 }), { source: CONGESTED4, destination: PROXY4 });
+    const full4 = notice(data({ from: A4, to: B4, qpn: 0xc8, psn: 1, size: 4096 }), {
+      source: CONGESTED4,
+      destination: PROXY4,
+    });
     expect(full4.length).toBe(MAX_NOTICE_PACKET[4]);
     expect(proxy.send(full4).counted).toMatchObject({ 'proxy.cnp.sent': 1 });
-    const payload4 = Uint8Array.of(...encodeNotice({ tuple: tupleOf(invoking4), level: 0, invoking: data({ from: A4, to: B4, qpn: 0xc8, psn: 1, size: 4096 }), family: 4 }), ...new Uint8Array(60));
-    refused(encodeUdpPacket({ source: CONGESTED4, destination: PROXY4, sourcePort: 1, destinationPort: NOTICE_PORT, checksum: true, payload: payload4 }), 'proxy.notice.too-long');
+    const payload4 = Uint8Array.of(
+      ...encodeNotice({
+        tuple: tupleOf(invoking4),
+        level: 0,
+        invoking: data({ from: A4, to: B4, qpn: 0xc8, psn: 1, size: 4096 }),
+        family: 4,
+      }),
+      ...new Uint8Array(60),
+    );
+    refused(
+      encodeUdpPacket({
+        source: CONGESTED4,
+        destination: PROXY4,
+        sourcePort: 1,
+        destinationPort: NOTICE_PORT,
+        checksum: true,
+        payload: payload4,
+      }),
+      'proxy.notice.too-long',
+    );
   });
 
   test('is no fragment and has no options or extension headers', () => {
     const udp = good.subarray(40);
     refused(ipv6(44, Uint8Array.of(17, 0, 0, 1, 0, 0, 0, 1, ...udp)), 'proxy.notice.fragment');
-    for (const next of [0, 60]) refused(ipv6(next, Uint8Array.of(17, 0, 1, 4, 0, 0, 0, 0, ...udp)), 'proxy.notice.extension-headers');
+    for (const next of [0, 60])
+      refused(ipv6(next, Uint8Array.of(17, 0, 1, 4, 0, 0, 0, 0, ...udp)), 'proxy.notice.extension-headers');
     refused(ipv6(43, Uint8Array.of(17, 0, 0, 0, 0, 0, 0, 0, ...udp)), 'proxy.notice.extension-headers');
     proxy.configure({ address: PROXY4 });
     const whole = notice(invoking4, { source: CONGESTED4, destination: PROXY4 });
     refused(changed(whole, [6, 0x20]), 'proxy.notice.fragment');
-    refused(Uint8Array.of(0x46, ...whole.subarray(1, 20), 1, 1, 1, 1, ...whole.subarray(20)), 'proxy.notice.extension-headers');
+    refused(
+      Uint8Array.of(0x46, ...whole.subarray(1, 20), 1, 1, 1, 1, ...whole.subarray(20)),
+      'proxy.notice.extension-headers',
+    );
     // A later fragment names no port: it may be anybody's, and is nothing without the first.
     expect(proxy.send(ipv6(44, Uint8Array.of(17, 0, 0, 9, 0, 0, 0, 1, ...udp))).counted).toEqual({});
   });
@@ -185,11 +281,24 @@ describe('a notice is true to the packet that it carries', () => {
     ['protocol', { protocol: 6 }],
     ['source port', { sourcePort: DATA_SPORT ^ 1 }],
     ['destination port', { destinationPort: 4792 }],
-  ])('a tuple whose %s is not the packet’s is refused', (_, fields) => refused(wrong(fields), 'proxy.notice.tuple-not-found'));
+  ])('a tuple whose %s is not the packet’s is refused', (_, fields) =>
+    refused(wrong(fields), 'proxy.notice.tuple-not-found'),
+  );
 
   test('the tuple of an outer header is not the flow', () => {
     const outer = ipv6(41, invoking, address('fc00::1'), address('fc00::2'));
-    refused(notice(outer, { tuple: { source: address('fc00::1'), destination: address('fc00::2'), protocol: 41, sourcePort: 0, destinationPort: 0 } }), 'proxy.notice.tuple-not-found');
+    refused(
+      notice(outer, {
+        tuple: {
+          source: address('fc00::1'),
+          destination: address('fc00::2'),
+          protocol: 41,
+          sourcePort: 0,
+          destinationPort: 0,
+        },
+      }),
+      'proxy.notice.tuple-not-found',
+    );
   });
 
   test('a tuple that is found behind the end of the datagram is not found', () => {
@@ -221,23 +330,53 @@ describe('a notice is true to the packet that it carries', () => {
   });
 
   test.each([
-    ['another UDP port', encodeUdpPacket({ source: A, destination: B, sourcePort: 5, destinationPort: 53, checksum: true, payload: new Uint8Array(20) })],
-    ['a UDP packet that ends with its header', encodeUdpPacket({ source: A, destination: B, sourcePort: 5, destinationPort: 53, checksum: true, payload: new Uint8Array(0) })],
+    [
+      'another UDP port',
+      encodeUdpPacket({
+        source: A,
+        destination: B,
+        sourcePort: 5,
+        destinationPort: 53,
+        checksum: true,
+        payload: new Uint8Array(20),
+      }),
+    ],
+    [
+      'a UDP packet that ends with its header',
+      encodeUdpPacket({
+        source: A,
+        destination: B,
+        sourcePort: 5,
+        destinationPort: 53,
+        checksum: true,
+        payload: new Uint8Array(0),
+      }),
+    ],
     ['TCP', ipv6(6, new Uint8Array(20).fill(1), A, B)],
     ['ICMPv6', ipv6(58, new Uint8Array(20), A, B)],
-  ])('PNC-1-e: %s is not RoCEv2, and no message but the CNP is defined: counted, nothing is sent', (_, packet) => refused(notice(packet), 'proxy.notice.not-roce'));
+  ])('PNC-1-e: %s is not RoCEv2, and no message but the CNP is defined: counted, nothing is sent', (_, packet) =>
+    refused(notice(packet), 'proxy.notice.not-roce'),
+  );
 
   test('an invoking packet cut within its BTH names no Queue Pair', () => {
-    for (let length = 44; length < 60; length++) refused(notice(invoking.subarray(0, length), { tuple }), 'proxy.notice.bth-missing');
-    for (let length = 0; length < 44; length++) refused(notice(invoking.subarray(0, length), { tuple }), length + 38 < 14 + 20 ? 'proxy.notice.truncated' : 'proxy.notice.tuple-not-found');
+    for (let length = 44; length < 60; length++)
+      refused(notice(invoking.subarray(0, length), { tuple }), 'proxy.notice.bth-missing');
+    for (let length = 0; length < 44; length++)
+      refused(
+        notice(invoking.subarray(0, length), { tuple }),
+        length + 38 < 14 + 20 ? 'proxy.notice.truncated' : 'proxy.notice.tuple-not-found',
+      );
   });
 
   test.each([
     ['a CNP', { opcode: 0x81 }],
     ['a management packet', { qpn: 1 }],
-  ])('%s is no data', (_, fields) => refused(notice(data({ from: A, to: B, qpn: 0xc8, psn: 1, ...fields })), 'proxy.notice.not-data'));
+  ])('%s is no data', (_, fields) =>
+    refused(notice(data({ from: A, to: B, qpn: 0xc8, psn: 1, ...fields })), 'proxy.notice.not-data'),
+  );
 
-  test('an unknown BTH version is no data', () => refused(notice(changed(invoking, [49, 0x01])), 'proxy.notice.not-data'));
+  test('an unknown BTH version is no data', () =>
+    refused(notice(changed(invoking, [49, 0x01])), 'proxy.notice.not-data'));
 });
 
 describe('the sender and its Queue Pair', () => {
@@ -252,7 +391,8 @@ describe('the sender and its Queue Pair', () => {
     ['receiver', { to: address('2001:db8:b::2') }],
     ['sender', { from: address('2001:db8:a::2') }],
   ])('PNC-1-c: another %s than the one that is known is unknown, never guessed', (_, fields) =>
-    refused(notice(data({ from: A, to: B, qpn: 0xc8, psn: 1, ...fields })), 'proxy.notice.qp-unknown'));
+    refused(notice(data({ from: A, to: B, qpn: 0xc8, psn: 1, ...fields })), 'proxy.notice.qp-unknown'),
+  );
 });
 
 describe('notices on the loopback interface', () => {
@@ -264,7 +404,11 @@ describe('notices on the loopback interface', () => {
   });
 
   test('a finished notice of this router is taken, and so is one with somebody else’s mark', () => {
-    for (const ctx of [context({ mark: 0x434e504e, cb: [TAG] }), context({ mark: TRIGGER, cb: [0] }), context({ mark: 7 })]) {
+    for (const ctx of [
+      context({ mark: 0x434e504e, cb: [TAG] }),
+      context({ mark: TRIGGER, cb: [0] }),
+      context({ mark: 7 }),
+    ]) {
       expect(proxy.send(good, { ctx }).counted).toMatchObject({ 'proxy.cnp.sent': 1 });
     }
   });
@@ -287,8 +431,9 @@ function nested(depth: number): Uint8Array {
 }
 
 /**
- * A payload whose first 14 bytes are the tuple of the IPv4 packet behind them (UDP, 60 bytes of header), and whose first 38 bytes are the tuple of the
- * IPv6 packet behind those (protocol 1, no ports), which lies in the IPv4 options and beyond.
+ * A payload whose first 14 bytes are the tuple of the IPv4 packet behind them (UDP, 60 bytes of header), and whose
+ * first 38 bytes are the tuple of the IPv6 packet behind those (protocol 1, no ports), which lies in the IPv4 options
+ * and beyond.
  */
 function bothReadings(): Uint8Array {
   const payload = new Uint8Array(128);

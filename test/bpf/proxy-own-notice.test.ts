@@ -1,4 +1,5 @@
-// A congested node that is itself the proxy of the sender: trigger, notice and CNP in one router, with the real programs of both sides.
+// A congested node that is itself the proxy of the sender: trigger, notice and CNP in one router, with the real
+// programs of both sides.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { attachTcx } from '../../src/kernel/bpf/tcx.ts';
 import { EGRESS_PROGRAMS } from '../../src/kernel/dataplane/egress.ts';
@@ -18,21 +19,38 @@ const FLOWS = [
   ['IPv6 flow, IPv4 proxy', H1, H2, '192.0.2.9'],
 ] as const;
 
-describe.each([['behind', false], ['in front of', true]])('the proxy’s program %s the notice builder on the loopback interface', (_, first) => {
-  test.each(FLOWS)('PNC-3-a: %s: the trigger becomes a CNP for the sender', async (_name, source, destination, address) => {
-    o.declare(address);
-    if (first) o.router.attached(EGRESS_PROGRAMS.notice).detach();
-    const link = attachTcx({ program: o.proxy.object.program(PROXY_PROGRAM), ifindex: LOOPBACK_IFINDEX, direction: 'ingress', netns: o.router.router });
-    if (first) o.router.attach(EGRESS_PROGRAMS.notice, LOOPBACK_IFINDEX, 'ingress');
-    try {
-      o.proxy.teach({ sender: source, receiver: destination, senderQpn: 0x777, receiverQpn: QPN });
-      o.router.send(frame(data({ source, destination })));
-      await until('the CNP', () => cnps(o.router.collected).length === 1);
-      const [cnp] = cnps(o.router.collected) as [ParsedCnp];
-      expect(cnp).toMatchObject({ source: destination, destination: source, sourcePort: 0xc001, icrcValid: true, bth: { opcode: 0x81, destQpn: 0x777 } });
-      expect(o.proxy.counters().get('proxy.notice.received')).toBe(1n);
-    } finally {
-      link.close();
-    }
-  });
+describe.each([
+  ['behind', false],
+  ['in front of', true],
+])('the proxy’s program %s the notice builder on the loopback interface', (_, first) => {
+  test.each(FLOWS)(
+    'PNC-3-a: %s: the trigger becomes a CNP for the sender',
+    async (_name, source, destination, address) => {
+      o.declare(address);
+      if (first) o.router.attached(EGRESS_PROGRAMS.notice).detach();
+      const link = attachTcx({
+        program: o.proxy.object.program(PROXY_PROGRAM),
+        ifindex: LOOPBACK_IFINDEX,
+        direction: 'ingress',
+        netns: o.router.router,
+      });
+      if (first) o.router.attach(EGRESS_PROGRAMS.notice, LOOPBACK_IFINDEX, 'ingress');
+      try {
+        o.proxy.teach({ sender: source, receiver: destination, senderQpn: 0x777, receiverQpn: QPN });
+        o.router.send(frame(data({ source, destination })));
+        await until('the CNP', () => cnps(o.router.collected).length === 1);
+        const [cnp] = cnps(o.router.collected) as [ParsedCnp];
+        expect(cnp).toMatchObject({
+          source: destination,
+          destination: source,
+          sourcePort: 0xc001,
+          icrcValid: true,
+          bth: { opcode: 0x81, destQpn: 0x777 },
+        });
+        expect(o.proxy.counters().get('proxy.notice.received')).toBe(1n);
+      } finally {
+        link.close();
+      }
+    },
+  );
 });

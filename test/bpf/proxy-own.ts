@@ -22,7 +22,8 @@ export async function own(): Promise<Own> {
   const router = await CongestedRouter.create();
   const compiled = compileProxy();
   // The loopback interface is on no path to the receivers.
-  for (const name of ['all', 'lo']) router.router.run(() => writeFileSync(`/proc/sys/net/ipv4/conf/${name}/rp_filter`, '0'));
+  for (const name of ['all', 'lo'])
+    router.router.run(() => writeFileSync(`/proc/sys/net/ipv4/conf/${name}/rp_filter`, '0'));
   await router.fill(150_000);
   router.port({ kMax: 100_000 });
   router.clear();
@@ -33,7 +34,9 @@ export async function own(): Promise<Own> {
     declare: (text) => {
       const at = address(text);
       router.senders(...SENDERS.map((sender) => [sender, at] as const));
-      proxy.configure({ address: at, udpPort: PNC_PORT }, SENDERS, [`${at.family === 4 ? '192.0.2.9/32' : '2001:db8:ffff::9/128'}`]);
+      proxy.configure({ address: at, udpPort: PNC_PORT }, SENDERS, [
+        `${at.family === 4 ? '192.0.2.9/32' : '2001:db8:ffff::9/128'}`,
+      ]);
     },
     close: () => {
       proxy.close();
@@ -49,4 +52,3 @@ export const cnps = (frames: readonly Uint8Array[]): ParsedCnp[] =>
     const parsed = parseRocePacket(f.subarray(14));
     return parsed.ok && parsed.value.bth.opcode === 0x81 ? [parsed.value] : [];
   });
-

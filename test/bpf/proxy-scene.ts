@@ -1,5 +1,5 @@
-// A proxy router between its host and the core, in three network namespaces: h (2001:db8:a::1) – r – c (2001:db8:b::/64 behind it), IPv4 alike. The
-// kernel of r routes; the proxy's program is attached at the ingress of both ports.
+// A proxy router between its host and the core, in three network namespaces: h (2001:db8:a::1) – r – c (2001:db8:b::/64
+// behind it), IPv4 alike. The kernel of r routes; the proxy's program is attached at the ingress of both ports.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,11 @@ import { Poller } from '../../src/kernel/poller.ts';
 import { inNetns, ip } from '../kernel/support.ts';
 import { ProxyUnderTest, compileProxy } from './proxy-fixture.ts';
 
-const RUN = (netns: Netns, lines: string): void => lines.trim().split('\n').forEach((line) => void ip(netns, line.trim()));
+const RUN = (netns: Netns, lines: string): void =>
+  lines
+    .trim()
+    .split('\n')
+    .forEach((line) => void ip(netns, line.trim()));
 
 export class ProxyScene {
   readonly h = Netns.create();
@@ -49,9 +53,19 @@ export class ProxyScene {
   private network(): void {
     const { h, r, c } = this;
     // Neighbours answer at once, not after duplicate address detection.
-    for (const netns of [h, r, c]) inNetns(netns, 'sysctl', '-qw', 'net.ipv6.conf.default.accept_dad=0', 'net.ipv6.conf.default.dad_transmits=0');
-    inNetns(r, 'sysctl', '-qw', 'net.ipv6.conf.all.forwarding=1', 'net.ipv4.ip_forward=1', 'net.ipv4.conf.all.rp_filter=1');
-    RUN(r, `link add t-proxy-rh type veth peer name t-proxy-h netns ${h.path}
+    for (const netns of [h, r, c])
+      inNetns(netns, 'sysctl', '-qw', 'net.ipv6.conf.default.accept_dad=0', 'net.ipv6.conf.default.dad_transmits=0');
+    inNetns(
+      r,
+      'sysctl',
+      '-qw',
+      'net.ipv6.conf.all.forwarding=1',
+      'net.ipv4.ip_forward=1',
+      'net.ipv4.conf.all.rp_filter=1',
+    );
+    RUN(
+      r,
+      `link add t-proxy-rh type veth peer name t-proxy-h netns ${h.path}
       link add t-proxy-rc type veth peer name t-proxy-c netns ${c.path}
       addr add 2001:db8:ffff::1/128 dev lo
       addr add 192.0.2.1/32 dev lo
@@ -64,17 +78,24 @@ export class ProxyScene {
       link set t-proxy-rc up
       route add 2001:db8:b::/64 via 2001:db8:ffff:1::2
       route add 10.0.1.0/24 via 10.9.0.2
-      route add 2001:db8:ffff::2/128 via 2001:db8:ffff:1::2`);
-    RUN(h, `link set lo up
+      route add 2001:db8:ffff::2/128 via 2001:db8:ffff:1::2`,
+    );
+    RUN(
+      h,
+      `link set lo up
       addr add 2001:db8:a::1/64 dev t-proxy-h nodad
       addr add 10.0.0.1/24 dev t-proxy-h
       link set t-proxy-h up
       route add default via 10.0.0.254
-      -6 route add default via 2001:db8:a::ff`);
-    RUN(c, `link set lo up
+      -6 route add default via 2001:db8:a::ff`,
+    );
+    RUN(
+      c,
+      `link set lo up
       addr add 2001:db8:ffff:1::2/64 dev t-proxy-c nodad
       addr add 10.9.0.2/24 dev t-proxy-c
-      link set t-proxy-c up`);
+      link set t-proxy-c up`,
+    );
   }
 
   private index(name: string): number {
@@ -83,7 +104,14 @@ export class ProxyScene {
 
   attach(): void {
     this.links = ['t-proxy-rh', 't-proxy-rc', 'lo'].map((name) =>
-      attachTcx({ program: this.proxy.object.program(PROXY_PROGRAM), ifindex: this.index(name), direction: 'ingress', pinPath: join(this.pins, `link-${name}`), netns: this.r }));
+      attachTcx({
+        program: this.proxy.object.program(PROXY_PROGRAM),
+        ifindex: this.index(name),
+        direction: 'ingress',
+        pinPath: join(this.pins, `link-${name}`),
+        netns: this.r,
+      }),
+    );
   }
 
   /** What the end of the process leaves: pins only. */
@@ -98,20 +126,26 @@ export class ProxyScene {
   }
 
   private capture(netns: Netns, name: string, into: Uint8Array[]): PacketSocket {
-    return openPacketSocket({ interface: name, netns, receiveBuffer: 64 << 20 }, {
-      poller: this.poller,
-      onError: (error) => void this.errors.push(error),
-      onFrame: (frame) => {
-        const ip = frame.slice(14);
-        const next = ip[0]! >> 4 === 6 ? ip[6] : ip[9];
-        // UDP, a Fast CNP, a Long-haul CNP in ICMPv6.
-        if (next === 17 || next === 60 || (next === 58 && ip[40] === 200)) into.push(ip);
+    return openPacketSocket(
+      { interface: name, netns, receiveBuffer: 64 << 20 },
+      {
+        poller: this.poller,
+        onError: (error) => void this.errors.push(error),
+        onFrame: (frame) => {
+          const ip = frame.slice(14);
+          const next = ip[0]! >> 4 === 6 ? ip[6] : ip[9];
+          // UDP, a Fast CNP, a Long-haul CNP in ICMPv6.
+          if (next === 17 || next === 60 || (next === 58 && ip[40] === 200)) into.push(ip);
+        },
       },
-    });
+    );
   }
 
   private macOf(name: string): Uint8Array {
-    const socket = openPacketSocket({ interface: name, netns: this.r }, { poller: this.poller, onFrame: () => {}, onError: () => {} });
+    const socket = openPacketSocket(
+      { interface: name, netns: this.r },
+      { poller: this.poller, onFrame: () => {}, onError: () => {} },
+    );
     socket.close();
     return socket.mac;
   }

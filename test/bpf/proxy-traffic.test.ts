@@ -6,7 +6,19 @@ import { type FlowName, encodeFlowKey } from '../../src/kernel/dataplane/queue-p
 import { address } from '../../src/model/address.ts';
 import { put16 } from '../../src/packet/bytes.ts';
 import { OPCODE } from '../../src/packet/roce/opcodes.ts';
-import { A, A4, B, B4, NEXT, type Outcome, ProxyUnderTest, acknowledge, compileProxy, data, notice } from './proxy-fixture.ts';
+import {
+  A,
+  A4,
+  B,
+  B4,
+  NEXT,
+  type Outcome,
+  ProxyUnderTest,
+  acknowledge,
+  compileProxy,
+  data,
+  notice,
+} from './proxy-fixture.ts';
 import { letTimePass } from './pair-time.ts';
 
 let compiled: { path: string; remove(): void };
@@ -24,8 +36,10 @@ interface Connection {
 const ONE: Connection = { a: 0x64, b: 0xc8 };
 const TWO: Connection = { a: 0x65, b: 0xc9 };
 
-const ask = ({ b }: Connection, psn: number, [from, to] = [A, B]): Outcome => proxy.send(data({ from, to, qpn: b, psn: psn & 0xffffff }));
-const answer = ({ a }: Connection, psn: number, [from, to] = [A, B]): Outcome => proxy.send(acknowledge({ from: to, to: from, qpn: a, psn: psn & 0xffffff }));
+const ask = ({ b }: Connection, psn: number, [from, to] = [A, B]): Outcome =>
+  proxy.send(data({ from, to, qpn: b, psn: psn & 0xffffff }));
+const answer = ({ a }: Connection, psn: number, [from, to] = [A, B]): Outcome =>
+  proxy.send(acknowledge({ from: to, to: from, qpn: a, psn: psn & 0xffffff }));
 function exchange(connection: Connection, psn: number, hosts = [A, B] as [typeof A, typeof B]): Outcome {
   ask(connection, psn, hosts);
   return answer(connection, psn, hosts);
@@ -44,32 +58,51 @@ function earlier(flow: FlowName, time: keyof typeof TIMES, ns: number): void {
 }
 
 describe('learning from traffic', () => {
-  test.each([['IPv6', A, B], ['IPv4', A4, B4]])('PNC-1-c: over %s, the third answer in a row that names a PSN just sent teaches both directions', (_, a, b) => {
+  test.each([
+    ['IPv6', A, B],
+    ['IPv4', A4, B4],
+  ])('PNC-1-c: over %s, the third answer in a row that names a PSN just sent teaches both directions', (_, a, b) => {
     for (const psn of [0xfffffe, 0xffffff]) exchange(ONE, psn, [a, b]);
     expect(proxy.connections()).toEqual([]);
     expect(exchange(ONE, 0, [a, b]).counted).toEqual({ 'proxy.qp.match': 1, 'proxy.qp.learned.reverse-traffic': 1 });
-    expect(proxy.known({ sender: a, receiver: b, receiverQpn: ONE.b })).toMatchObject({ senderQpn: ONE.a, source: 'reverse-traffic', startingPsn: null });
-    expect(proxy.known({ sender: b, receiver: a, receiverQpn: ONE.a })).toMatchObject({ senderQpn: ONE.b, source: 'reverse-traffic' });
+    expect(proxy.known({ sender: a, receiver: b, receiverQpn: ONE.b })).toMatchObject({
+      senderQpn: ONE.a,
+      source: 'reverse-traffic',
+      startingPsn: null,
+    });
+    expect(proxy.known({ sender: b, receiver: a, receiverQpn: ONE.a })).toMatchObject({
+      senderQpn: ONE.b,
+      source: 'reverse-traffic',
+    });
   });
 
   test('PNC-1-c: a flow of which only one direction has been seen is not known, and a notice about it is counted and sends nothing', () => {
     for (let psn = 0; psn < 50; psn++) ask(ONE, psn);
-    expect(proxy.send(notice(data({ from: A, to: B, qpn: ONE.b, psn: 50 }))).counted).toEqual({ 'proxy.notice.received': 1, 'proxy.notice.qp-unknown': 1 });
+    expect(proxy.send(notice(data({ from: A, to: B, qpn: ONE.b, psn: 50 }))).counted).toEqual({
+      'proxy.notice.received': 1,
+      'proxy.notice.qp-unknown': 1,
+    });
     for (let psn = 0; psn < 50; psn++) answer(TWO, psn + 1000);
     expect(proxy.connections()).toEqual([]);
   });
 
-  test.each([['IPv6', A, B, 4, 8], ['IPv4', A4, B4, 2, 28]] as const)('PNC-1-c: over %s, what follows a packet in its frame is no BTH and teaches nothing', (_, a, b, at, length) => {
-    const short = (packet: Uint8Array): Uint8Array => {
-      put16(packet, at, length);
-      return packet;
-    };
-    for (let psn = 0; psn < 5; psn++) {
-      expect(proxy.send(short(data({ from: a, to: b, qpn: ONE.b, psn }))).counted).toEqual({});
-      expect(proxy.send(short(acknowledge({ from: b, to: a, qpn: ONE.a, psn }))).counted).toEqual({});
-    }
-    expect(proxy.connections()).toEqual([]);
-  });
+  test.each([
+    ['IPv6', A, B, 4, 8],
+    ['IPv4', A4, B4, 2, 28],
+  ] as const)(
+    'PNC-1-c: over %s, what follows a packet in its frame is no BTH and teaches nothing',
+    (_, a, b, at, length) => {
+      const short = (packet: Uint8Array): Uint8Array => {
+        put16(packet, at, length);
+        return packet;
+      };
+      for (let psn = 0; psn < 5; psn++) {
+        expect(proxy.send(short(data({ from: a, to: b, qpn: ONE.b, psn }))).counted).toEqual({});
+        expect(proxy.send(short(acknowledge({ from: b, to: a, qpn: ONE.a, psn }))).counted).toEqual({});
+      }
+      expect(proxy.connections()).toEqual([]);
+    },
+  );
 
   test('the same answer again is no new evidence', () => {
     ask(ONE, 7);
@@ -78,9 +111,19 @@ describe('learning from traffic', () => {
   });
 
   test.each([
-    ['an ACK of a packet that asked for none, every sixteenth', { opcode: OPCODE.sendMiddle, ackRequest: false }, { opcode: OPCODE.acknowledge }, 16],
+    [
+      'an ACK of a packet that asked for none, every sixteenth',
+      { opcode: OPCODE.sendMiddle, ackRequest: false },
+      { opcode: OPCODE.acknowledge },
+      16,
+    ],
     ['a READ response', { opcode: OPCODE.readRequest, ackRequest: false }, { opcode: OPCODE.readResponseFirst }, 5],
-    ['the only READ response', { opcode: OPCODE.readRequest, ackRequest: false }, { opcode: OPCODE.readResponseOnly }, 5],
+    [
+      'the only READ response',
+      { opcode: OPCODE.readRequest, ackRequest: false },
+      { opcode: OPCODE.readResponseOnly },
+      5,
+    ],
     ['an atomic ACK', { opcode: 0x13, ackRequest: false }, { opcode: 0x12 }, 1],
     ['XRC', { opcode: 0xa4, ackRequest: true }, { opcode: 0xb1 }, 1],
   ])('%s answers as well', (_, request, response, step) => {
@@ -120,7 +163,8 @@ describe('learning from traffic', () => {
     let contradictions = 0;
     for (let psn = 0; psn < 60; psn++) {
       ask(ONE, psn);
-      for (const a of [ONE.a, TWO.a]) contradictions += answer({ a, b: ONE.b }, psn).counted['proxy.qp.contradiction'] ?? 0;
+      for (const a of [ONE.a, TWO.a])
+        contradictions += answer({ a, b: ONE.b }, psn).counted['proxy.qp.contradiction'] ?? 0;
     }
     expect(contradictions).toBeGreaterThan(100);
     expect(proxy.connections()).toEqual([]);
@@ -184,15 +228,23 @@ describe('a learned connection', () => {
 
   const gone = (): void => {
     expect(proxy.connections()).toEqual([]);
-    expect(proxy.send(notice(data({ from: A, to: B, qpn: ONE.b, psn: 9 }))).counted).toMatchObject({ 'proxy.notice.qp-unknown': 1 });
+    expect(proxy.send(notice(data({ from: A, to: B, qpn: ONE.b, psn: 9 }))).counted).toMatchObject({
+      'proxy.notice.qp-unknown': 1,
+    });
   };
 
   test('counts its requests, those too that are not looked at, and remembers the last PSN', () => {
     const before = proxy.known(there(ONE))!;
-    const stream = Array.from({ length: 61 }, (_, i) => data({ from: A, to: B, qpn: ONE.b, psn: 16 + i, opcode: OPCODE.sendMiddle, ackRequest: i === 60 }));
+    const stream = Array.from({ length: 61 }, (_, i) =>
+      data({ from: A, to: B, qpn: ONE.b, psn: 16 + i, opcode: OPCODE.sendMiddle, ackRequest: i === 60 }),
+    );
     for (const packet of stream) expect(proxy.send(packet)).toMatchObject({ verdict: NEXT, counted: {} });
     const after = proxy.known(there(ONE))!;
-    expect(after).toMatchObject({ lastPsn: 76, packets: before.packets + 61n, bytes: before.bytes + 61n * BigInt(stream[0]!.length + 14) });
+    expect(after).toMatchObject({
+      lastPsn: 76,
+      packets: before.packets + 61n,
+      bytes: before.bytes + 61n * BigInt(stream[0]!.length + 14),
+    });
     expect(after.lastSeen).toBeGreaterThanOrEqual(before.lastSeen);
   });
 
@@ -233,7 +285,9 @@ describe('a learned connection', () => {
 
   test('ages: neither a notice nor traffic revives what was silent for the ageing time', () => {
     for (const flow of [there(ONE), back(ONE)]) earlier(flow, 'lastSeen', DEFAULT_LEARNING_LIMITS.ageingNs + 1e9);
-    expect(proxy.send(notice(data({ from: A, to: B, qpn: ONE.b, psn: 9 }))).counted).toMatchObject({ 'proxy.notice.qp-unknown': 1 });
+    expect(proxy.send(notice(data({ from: A, to: B, qpn: ONE.b, psn: 9 }))).counted).toMatchObject({
+      'proxy.notice.qp-unknown': 1,
+    });
     earlier(there(ONE), 'checkedAt', 1e9);
     expect(ask(ONE, 1001).counted).toEqual({ 'proxy.qp.removed.aged': 1 });
     gone();
@@ -248,28 +302,38 @@ describe('a learned connection', () => {
 });
 
 describe('many connections with random PSNs, rates and losses', () => {
-  test.each([1, 2, 3])('PNC-1-c: none is ever learned wrongly, and each with PSNs of its own is learned (seed %i)', (seed) => {
-    const random = generator(seed);
-    // Half of them start at the same PSN and advance alike: the hard case, which may stay unknown. One is seen in one direction only.
-    const connections = Array.from({ length: 24 }, (_, i) => ({ a: 0x100 + i, b: 0x200 + i, psn: i % 2 ? 0 : random(1 << 24), hidden: i === 5 }));
-    for (let round = 0; round < 40; round++) {
-      for (const c of connections) {
-        const burst = 1 + random(4);
-        for (let i = 0; i < burst; i++) {
-          c.psn = (c.psn + 1) & 0xffffff;
-          if (!c.hidden && random(10) > 0) expect(ask(c, c.psn).verdict).toBe(NEXT);
+  test.each([1, 2, 3])(
+    'PNC-1-c: none is ever learned wrongly, and each with PSNs of its own is learned (seed %i)',
+    (seed) => {
+      const random = generator(seed);
+      // Half of them start at the same PSN and advance alike: the hard case, which may stay unknown. One is seen in one
+      // direction only.
+      const connections = Array.from({ length: 24 }, (_, i) => ({
+        a: 0x100 + i,
+        b: 0x200 + i,
+        psn: i % 2 ? 0 : random(1 << 24),
+        hidden: i === 5,
+      }));
+      for (let round = 0; round < 40; round++) {
+        for (const c of connections) {
+          const burst = 1 + random(4);
+          for (let i = 0; i < burst; i++) {
+            c.psn = (c.psn + 1) & 0xffffff;
+            if (!c.hidden && random(10) > 0) expect(ask(c, c.psn).verdict).toBe(NEXT);
+          }
+          if (random(10) > 0) answer(c, c.psn);
         }
-        if (random(10) > 0) answer(c, c.psn);
+        for (const { sender, receiverQpn, senderQpn } of proxy.connections()) {
+          const [a, b] = sender.value === A.value ? [senderQpn, receiverQpn] : [receiverQpn, senderQpn];
+          expect(b - a, `round ${round}: ${a.toString(16)} with ${b.toString(16)}`).toBe(0x100);
+        }
       }
-      for (const { sender, receiverQpn, senderQpn } of proxy.connections()) {
-        const [a, b] = sender.value === A.value ? [senderQpn, receiverQpn] : [receiverQpn, senderQpn];
-        expect(b - a, `round ${round}: ${a.toString(16)} with ${b.toString(16)}`).toBe(0x100);
-      }
-    }
-    connections.forEach((c, i) => {
-      if (i % 2 === 0) expect(proxy.known(there(c))?.senderQpn).toBe(c.a);
-    });
-  }, 120_000);
+      connections.forEach((c, i) => {
+        if (i % 2 === 0) expect(proxy.known(there(c))?.senderQpn).toBe(c.a);
+      });
+    },
+    120_000,
+  );
 });
 
 /** Numbers below a bound, the same for the same seed (mulberry32). */

@@ -1,4 +1,5 @@
-// Queue Pairs for Long-haul CNPs: a node that is no proxy learns them, and the congested node's program finds them in the shared maps.
+// Queue Pairs for Long-haul CNPs: a node that is no proxy learns them, and the congested node's program finds them in
+// the shared maps.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +7,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { mountBpffs, unmountBpffs } from '../../src/kernel/bpf/bpffs.ts';
 import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
 import { PROXY_MAPS } from '../../src/kernel/dataplane/proxy.ts';
-import { type FlowName, encodeFlowKey, encodePeer, encodeStaticQueuePair, ownerKey } from '../../src/kernel/dataplane/queue-pairs.ts';
+import {
+  type FlowName,
+  encodeFlowKey,
+  encodePeer,
+  encodeStaticQueuePair,
+  ownerKey,
+} from '../../src/kernel/dataplane/queue-pairs.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { silentLog } from '../../src/model/log.ts';
@@ -17,7 +24,21 @@ import type { DesiredState, ProxyPlan, QueuePairsPlan } from '../../src/plan/des
 import { Proxy, proxy as proxyFeature } from '../../src/reconcile/proxy.ts';
 import { type Compiled, compileBpf } from './compile.ts';
 import { letTimePass } from './pair-time.ts';
-import { A, A4, B, B4, NEXT, NOTICE_PORT, PROXY, ProxyUnderTest, acknowledge, cm, compileProxy, data, notice } from './proxy-fixture.ts';
+import {
+  A,
+  A4,
+  B,
+  B4,
+  NEXT,
+  NOTICE_PORT,
+  PROXY,
+  ProxyUnderTest,
+  acknowledge,
+  cm,
+  compileProxy,
+  data,
+  notice,
+} from './proxy-fixture.ts';
 
 let compiled: { readonly proxy: Compiled; readonly asking: Compiled };
 let pins: string;
@@ -36,7 +57,10 @@ beforeEach(() => {
   pins = join(directory, 'bpffs');
   mountBpffs(pins);
   program = new ProxyUnderTest(compiled.proxy.path, { pinDir: pins });
-  feature = proxyFeature.open(openBpfObject(compiled.proxy.path, { pinDir: pins, unpinned: proxyFeature.scratchMaps }), { clock: manualClock(), log: silentLog, count: () => {} });
+  feature = proxyFeature.open(
+    openBpfObject(compiled.proxy.path, { pinDir: pins, unpinned: proxyFeature.scratchMaps }),
+    { clock: manualClock(), log: silentLog, count: () => {} },
+  );
   asking = openBpfObject(compiled.asking.path, { pinDir: pins });
 });
 afterEach(() => {
@@ -49,33 +73,76 @@ afterEach(() => {
 
 const link = (name: string, ifindex: number) => ({ id: name, interface: name, ifindex });
 const senders = (...texts: string[]) => texts.map((text) => ({ id: formatPrefix(prefix(text)), prefix: prefix(text) }));
-const QUEUE_PAIRS: QueuePairsPlan = { senders: senders('2001:db8:a::/64', '10.0.0.0/24'), interfaces: [link('eth1', 4), link('eth2', 5)] };
+const QUEUE_PAIRS: QueuePairsPlan = {
+  senders: senders('2001:db8:a::/64', '10.0.0.0/24'),
+  interfaces: [link('eth1', 4), link('eth2', 5)],
+};
 const PLAN: ProxyPlan = {
-  address: PROXY, udpPort: NOTICE_PORT, senders: senders('2001:db8:a::/64').map((s) => ({ ...s, format: 'standard-cnp' as const })), acceptFrom: senders('2001:db8:ffff::/48'),
-  perFlowIntervalNs: 0, noticesPerSecond: 1000, burst: 10, interfaces: [link('eth2', 5), link('eth3', 6)],
+  address: PROXY,
+  udpPort: NOTICE_PORT,
+  senders: senders('2001:db8:a::/64').map((s) => ({ ...s, format: 'standard-cnp' as const })),
+  acceptFrom: senders('2001:db8:ffff::/48'),
+  perFlowIntervalNs: 0,
+  noticesPerSecond: 1000,
+  burst: 10,
+  interfaces: [link('eth2', 5), link('eth3', 6)],
 };
 const none = { privateData: new Uint8Array() };
 
 function connect(a: IpAddress, b: IpAddress): void {
-  program.send(cm(a, b, {
-    kind: 'req', localCommId: 1, serviceId: 1n, localQpn: 0x64, startingPsn: 5, transport: 0, responderResources: 1, initiatorDepth: 1, pkey: 0xffff, pathMtu: 3, retryCount: 7,
-    rnrRetryCount: 7, localGid: a, remoteGid: b, ...none,
-  }));
-  program.send(cm(b, a, { kind: 'rep', localCommId: 2, remoteCommId: 1, localQpn: 0xc8, startingPsn: 9, responderResources: 1, initiatorDepth: 1, ...none }));
+  program.send(
+    cm(a, b, {
+      kind: 'req',
+      localCommId: 1,
+      serviceId: 1n,
+      localQpn: 0x64,
+      startingPsn: 5,
+      transport: 0,
+      responderResources: 1,
+      initiatorDepth: 1,
+      pkey: 0xffff,
+      pathMtu: 3,
+      retryCount: 7,
+      rnrRetryCount: 7,
+      localGid: a,
+      remoteGid: b,
+      ...none,
+    }),
+  );
+  program.send(
+    cm(b, a, {
+      kind: 'rep',
+      localCommId: 2,
+      remoteCommId: 1,
+      localQpn: 0xc8,
+      startingPsn: 9,
+      responderResources: 1,
+      initiatorDepth: 1,
+      ...none,
+    }),
+  );
 }
 
 /** The congested node's question. */
 const sourceQpn = (flow: FlowName): number =>
-  asking.program('source_qpn').testRun({ data: concat(new Uint8Array(12), Uint8Array.of(0x88, 0xb5), encodeFlowKey(flow)) }).retval;
+  asking
+    .program('source_qpn')
+    .testRun({ data: concat(new Uint8Array(12), Uint8Array.of(0x88, 0xb5), encodeFlowKey(flow)) }).retval;
 
 describe('without a proxy', () => {
   beforeEach(() => feature.apply({ queuePairs: QUEUE_PAIRS }));
 
-  test.each([['IPv6', A, B], ['IPv4', A4, B4]])('LHCNP-5.2-a, LHCNP-5.5-c: the Queue Pair of a sender is known to the congested node from the CM exchange: %s', (_, a, b) => {
-    connect(a, b);
-    expect(sourceQpn({ sender: a, receiver: b, receiverQpn: 0xc8 })).toBe(0x64);
-    expect(sourceQpn({ sender: b, receiver: a, receiverQpn: 0x64 })).toBe(0xc8);
-  });
+  test.each([
+    ['IPv6', A, B],
+    ['IPv4', A4, B4],
+  ])(
+    'LHCNP-5.2-a, LHCNP-5.5-c: the Queue Pair of a sender is known to the congested node from the CM exchange: %s',
+    (_, a, b) => {
+      connect(a, b);
+      expect(sourceQpn({ sender: a, receiver: b, receiverQpn: 0xc8 })).toBe(0x64);
+      expect(sourceQpn({ sender: b, receiver: a, receiverQpn: 0x64 })).toBe(0xc8);
+    },
+  );
 
   test('LHCNP-5.2-a: and from traffic in both directions', () => {
     for (let psn = 1; psn <= 3; psn++) {
@@ -96,7 +163,9 @@ describe('without a proxy', () => {
   test('an operator’s entry outranks what is learned', () => {
     connect(A, B);
     const flow = { sender: A, receiver: B, receiverQpn: 0xc8 };
-    program.object.map(PROXY_MAPS.staticQueuePairs).update(encodeFlowKey(flow), encodeStaticQueuePair({ senderQpn: 0x77, now: process.hrtime.bigint() }));
+    program.object
+      .map(PROXY_MAPS.staticQueuePairs)
+      .update(encodeFlowKey(flow), encodeStaticQueuePair({ senderQpn: 0x77, now: process.hrtime.bigint() }));
     expect(sourceQpn(flow)).toBe(0x77);
   });
 
@@ -128,7 +197,14 @@ describe('without a proxy', () => {
   test('PNC-6-e: no notice is for this node: one to the port of notices, to port 0 and to the address :: passes unchanged', () => {
     connect(A, B);
     const about = data({ from: A, to: B, qpn: 0xc8, psn: 1 });
-    const toNobody = encodeUdpPacket({ source: PROXY, destination: address('::'), sourcePort: 1, destinationPort: 0, checksum: true, payload: new Uint8Array(60) });
+    const toNobody = encodeUdpPacket({
+      source: PROXY,
+      destination: address('::'),
+      sourcePort: 1,
+      destinationPort: 0,
+      checksum: true,
+      payload: new Uint8Array(60),
+    });
     for (const packet of [notice(about), toNobody]) {
       const { verdict, packet: after, counted } = program.send(packet);
       expect(verdict).toBe(NEXT);
@@ -139,22 +215,33 @@ describe('without a proxy', () => {
 
   test('the program is at its interfaces, not at the loopback interface', () => {
     expect(proxyFeature.wanted({ queuePairs: QUEUE_PAIRS } as DesiredState)).toBe(true);
-    expect(feature.attachments({ queuePairs: QUEUE_PAIRS }).map((a) => a.id)).toEqual(['proxy@eth1/ingress', 'proxy@eth2/ingress']);
+    expect(feature.attachments({ queuePairs: QUEUE_PAIRS }).map((a) => a.id)).toEqual([
+      'proxy@eth1/ingress',
+      'proxy@eth2/ingress',
+    ]);
   });
 });
 
 describe('beside a proxy', () => {
   test('interfaces of both, each once, and senders of both', () => {
     expect(feature.attachments({ proxy: PLAN, queuePairs: QUEUE_PAIRS }).map((a) => a.id)).toEqual([
-      'proxy@eth2/ingress', 'proxy@eth3/ingress', 'proxy@eth1/ingress', 'proxy@lo/ingress',
+      'proxy@eth2/ingress',
+      'proxy@eth3/ingress',
+      'proxy@eth1/ingress',
+      'proxy@lo/ingress',
     ]);
     feature.apply({ proxy: PLAN, queuePairs: QUEUE_PAIRS });
     connect(A4, B4);
     connect(A, B);
     expect(sourceQpn({ sender: A4, receiver: B4, receiverQpn: 0xc8 })).toBe(0x64);
-    expect(program.send(notice(data({ from: A, to: B, qpn: 0xc8, psn: 1 }))).counted).toMatchObject({ 'proxy.cnp.sent': 1 });
+    expect(program.send(notice(data({ from: A, to: B, qpn: 0xc8, psn: 1 }))).counted).toMatchObject({
+      'proxy.cnp.sent': 1,
+    });
     // Learned, but not served: this sender has no proxy here.
-    expect(program.send(notice(data({ from: A4, to: B4, qpn: 0xc8, psn: 1 }))).counted).toEqual({ 'proxy.notice.received': 1, 'proxy.notice.sender-unknown': 1 });
+    expect(program.send(notice(data({ from: A4, to: B4, qpn: 0xc8, psn: 1 }))).counted).toEqual({
+      'proxy.notice.received': 1,
+      'proxy.notice.sender-unknown': 1,
+    });
   });
 
   test('what is learned stays when the proxy goes, and its notices are no longer taken', () => {

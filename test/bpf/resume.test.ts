@@ -1,5 +1,5 @@
-// A whole episode of congestion (LHCNP §7) with the real program and the real agent's loop: data fill a queue, the program tells the sender to slow down, the queue drains, the
-// agent tells it to go faster again.
+// A whole episode of congestion (LHCNP §7) with the real program and the real agent's loop: data fill a queue, the
+// program tells the sender to slow down, the queue drains, the agent tells it to go faster again.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type CongestionLoop, createCongestionLoop } from '../../src/congestion/congestion.edge.ts';
 import { EGRESS_PROGRAMS, encodeEgressPort } from '../../src/kernel/dataplane/egress.ts';
@@ -24,13 +24,40 @@ const LIMIT_MS = 40_000;
 const [K_MIN, K_MAX] = [50_000, 100_000];
 const SOURCE_QPN = 0x64;
 const NOTIFIER: NotifierPlan = {
-  source4: LOOPBACK4, source6: LOOPBACK6, udpPort: PNC_PORT, fastCnp: { option: 0x9e, ioamOption: 0x9e, icrc: 'cover' },
-  longHaul: { icmpv6Type: 200, objectClass: 247, disclose: true, timestamp: true, deviceId: 'p1', pathId: 7, padToCnp: false },
+  source4: LOOPBACK4,
+  source6: LOOPBACK6,
+  udpPort: PNC_PORT,
+  fastCnp: { option: 0x9e, ioamOption: 0x9e, icrc: 'cover' },
+  longHaul: {
+    icmpv6Type: 200,
+    objectClass: 247,
+    disclose: true,
+    timestamp: true,
+    deviceId: 'p1',
+    pathId: 7,
+    padToCnp: false,
+  },
 };
 const port = (ifindex: number): EgressPortPlan => ({
-  id: 't-bpf-port', interface: 't-bpf-port', ifindex, kMin: K_MIN, kMax: K_MAX, levelBytes: Array.from({ length: 8 }, (_, n) => K_MAX * (n + 1)), perFlowIntervalNs: 20e6,
-  noticesPerSecond: 1000, burst: 10, vEcnPpm: null, vGrowthBytes: null, intervalNs: 10e6, rttNs: 50e6, contribution256: 0, deferral256: 0,
-  instructions: [{ fromBytes: null, level: 100, action: 'notify', parameter: 0 }, { fromBytes: K_MAX, level: 180, action: 'rate-reduce', parameter: 30 }],
+  id: 't-bpf-port',
+  interface: 't-bpf-port',
+  ifindex,
+  kMin: K_MIN,
+  kMax: K_MAX,
+  levelBytes: Array.from({ length: 8 }, (_, n) => K_MAX * (n + 1)),
+  perFlowIntervalNs: 20e6,
+  noticesPerSecond: 1000,
+  burst: 10,
+  vEcnPpm: null,
+  vGrowthBytes: null,
+  intervalNs: 10e6,
+  rttNs: 50e6,
+  contribution256: 0,
+  deferral256: 0,
+  instructions: [
+    { fromBytes: null, level: 100, action: 'notify', parameter: 0 },
+    { fromBytes: K_MAX, level: 180, action: 'rate-reduce', parameter: 30 },
+  ],
   explanation: [],
 });
 
@@ -51,8 +78,13 @@ beforeEach(async () => {
   await r.shape({ rate: 200_000n });
   node = congestedNode.open(r.egress, { clock: systemClock, log: silentLog, count });
   node.apply({
-    ports: [port(r.portIfindex)], notifier: NOTIFIER, senderCapabilities: [], endConSids: [],
-    senderPolicies: [{ id: 'a', prefix: prefix('2001:db8:1::/48'), order: ['long-haul-icmpv6'], markCeWithFastCnp: false }],
+    ports: [port(r.portIfindex)],
+    notifier: NOTIFIER,
+    senderCapabilities: [],
+    endConSids: [],
+    senderPolicies: [
+      { id: 'a', prefix: prefix('2001:db8:1::/48'), order: ['long-haul-icmpv6'], markCeWithFastCnp: false },
+    ],
   });
   r.queuePairs([{ sender: H1, receiver: H2, receiverQpn: QPN }, SOURCE_QPN]);
   r.attach(EGRESS_PROGRAMS.egress, r.portIfindex, 'egress');
@@ -66,9 +98,20 @@ afterEach(() => {
 });
 
 const start = (): CongestionLoop =>
-  createCongestionLoop({ ...NOTIFIER, ports: [port(r.portIfindex)], resume: { level: 20, parameter: 50 } }, {
-    poller, rtnetlink: r.rtnl, clock: systemClock, log: silentLog, count, netns: r.router, reversePath: { refuses: () => false }, claimResume: (flow) => node.claimResume(flow), onRefusal: () => false,
-  });
+  createCongestionLoop(
+    { ...NOTIFIER, ports: [port(r.portIfindex)], resume: { level: 20, parameter: 50 } },
+    {
+      poller,
+      rtnetlink: r.rtnl,
+      clock: systemClock,
+      log: silentLog,
+      count,
+      netns: r.router,
+      reversePath: { refuses: () => false },
+      claimResume: (flow) => node.claimResume(flow),
+      onRefusal: () => false,
+    },
+  );
 
 /** Every Long-haul CNP that came out towards the sender, in order. */
 const told = (): LongHaulCnp[] =>
@@ -95,16 +138,32 @@ test('A3, LHCNP-5.5.1-i: the sender is told to slow down, and once the queue has
   const cnps = told();
   expect(cnps.map(({ action }) => action).indexOf('resume')).toBe(cnps.length - 1);
   const [first, last] = [cnps[0]!, cnps.at(-1)!];
-  expect(first).toMatchObject({ level: 180, action: 'rate-reduce', parameter: 30, sourceQpn: SOURCE_QPN, metric: { type: 1 } });
-  expect(last).toMatchObject({ level: 20, action: 'resume', parameter: 50, sourceQpn: SOURCE_QPN, metric: { type: 1 } });
+  expect(first).toMatchObject({
+    level: 180,
+    action: 'rate-reduce',
+    parameter: 30,
+    sourceQpn: SOURCE_QPN,
+    metric: { type: 1 },
+  });
+  expect(last).toMatchObject({
+    level: 20,
+    action: 'resume',
+    parameter: 50,
+    sourceQpn: SOURCE_QPN,
+    metric: { type: 1 },
+  });
   expect([first.metric.value >= K_MAX / 1000, last.metric.value < K_MIN / 1000]).toEqual([true, true]);
   // The agent's objects are those of the program, but for the time.
   const untimed = ({ objects }: LongHaulCnp) => objects.map((o) => (o.kind === 'timestamp' ? 'timestamp' : o));
   expect(untimed(last)).toEqual(untimed(first));
-  const seconds = ({ objects }: LongHaulCnp): number => Number(objects.flatMap((o) => (o.kind === 'timestamp' ? [o.ntp >> 32n] : []))[0]);
+  const seconds = ({ objects }: LongHaulCnp): number =>
+    Number(objects.flatMap((o) => (o.kind === 'timestamp' ? [o.ntp >> 32n] : []))[0]);
   expect(Math.abs(seconds(last) - seconds(first))).toBeLessThan(LIMIT_MS / 1000);
   const shown = loop.notifications({ port: (i) => (i === r.portIfindex ? 't-bpf-port' : '?'), timeOfDay: String });
-  expect(shown.map((n) => [n.port, n.format, n.reason])).toEqual([['t-bpf-port', 'long-haul-icmpv6', 'resume'], ...shown.slice(1).map((n) => ['t-bpf-port', 'long-haul-icmpv6', n.reason])]);
+  expect(shown.map((n) => [n.port, n.format, n.reason])).toEqual([
+    ['t-bpf-port', 'long-haul-icmpv6', 'resume'],
+    ...shown.slice(1).map((n) => ['t-bpf-port', 'long-haul-icmpv6', n.reason]),
+  ]);
   expect(shown).toHaveLength(cnps.length);
   // The flow table knows of the Resume: an agent that starts now has nobody to tell.
   expect([...node.slowedFlows(process.hrtime.bigint())]).toEqual([]);
@@ -112,7 +171,15 @@ test('A3, LHCNP-5.5.1-i: the sender is told to slow down, and once the queue has
 });
 
 test("LHCNP-9-f, LHCNP-5.5-h: a Resume takes of the port's tokens, and counts for its flow: neither limit has a second allowance for it", async () => {
-  const flow = { source: H1, destination: H2, destinationQpn: QPN, sourceQpn: SOURCE_QPN, datagram: false, endCon: null, ifindex: r.portIfindex };
+  const flow = {
+    source: H1,
+    destination: H2,
+    destinationQpn: QPN,
+    sourceQpn: SOURCE_QPN,
+    datagram: false,
+    endCon: null,
+    ifindex: r.portIfindex,
+  };
   const others = (n: number) => ({ ...flow, destinationQpn: 1000 + n });
   loop = start();
   congest();
@@ -129,14 +196,28 @@ test("LHCNP-9-f, LHCNP-5.5-h: a Resume takes of the port's tokens, and counts fo
 
 test('LHCNP-5.5-h, E1: a Resume counts for its flow where the port is a tenant\u2019s, too: no second one within the RTT', async () => {
   const END_CON = address('2001:db8:c::7');
-  const flow = { source: H1, destination: H2, destinationQpn: QPN, sourceQpn: SOURCE_QPN, datagram: false, endCon: END_CON, ifindex: r.portIfindex };
+  const flow = {
+    source: H1,
+    destination: H2,
+    destinationQpn: QPN,
+    sourceQpn: SOURCE_QPN,
+    datagram: false,
+    endCon: END_CON,
+    ifindex: r.portIfindex,
+  };
   node.apply({
-    ports: [{ ...port(r.portIfindex), tenant: 7, rttNs: 3_600_000_000_000 }], notifier: NOTIFIER, senderCapabilities: [], endConSids: [{ id: 'c', sid: END_CON, tenant: 7 }],
-    senderPolicies: [{ id: 'a', prefix: prefix('2001:db8:1::/48'), order: ['long-haul-icmpv6'], markCeWithFastCnp: false }],
+    ports: [{ ...port(r.portIfindex), tenant: 7, rttNs: 3_600_000_000_000 }],
+    notifier: NOTIFIER,
+    senderCapabilities: [],
+    endConSids: [{ id: 'c', sid: END_CON, tenant: 7 }],
+    senderPolicies: [
+      { id: 'a', prefix: prefix('2001:db8:1::/48'), order: ['long-haul-icmpv6'], markCeWithFastCnp: false },
+    ],
   });
   r.queuePairs([{ sender: H1, receiver: H2, receiverQpn: QPN, tenant: 7 }, SOURCE_QPN]);
   loop = start();
-  for (let psn = 0; psn < 300; psn++) r.forward(encapsulate({ source: END_CON, destination: H2, inner: data({ psn, size: 950 }) }));
+  for (let psn = 0; psn < 300; psn++)
+    r.forward(encapsulate({ source: END_CON, destination: H2, inner: data({ psn, size: 950 }) }));
   await until('the sender was told', () => [...node.slowedFlows(process.hrtime.bigint())].length > 0, LIMIT_MS);
   expect(node.claimResume(flow)).toBe('flow-waits');
 });
@@ -153,7 +234,10 @@ test('LHCNP-5.5.1-i: an agent that was restarted meanwhile resumes whom the run 
   expect(counters).toMatchObject({ 'congestion.resume.sent': 1 });
 });
 
-describe.each([['IPv6', H1, H2], ['IPv4', H1V4, H2V4]] as const)('LHCNP-6.2.3-g: in RoCEv2 form, %s', (_, source, destination) => {
+describe.each([
+  ['IPv6', H1, H2],
+  ['IPv4', H1V4, H2V4],
+] as const)('LHCNP-6.2.3-g: in RoCEv2 form, %s', (_, source, destination) => {
   const [sourcePort, pkey] = [0xd00d, 0x8123];
   /** Action, UDP source port and P_Key of what came out towards the sender. */
   const heard = (): readonly (readonly [string, number, number])[] =>
@@ -163,21 +247,44 @@ describe.each([['IPv6', H1, H2], ['IPv4', H1V4, H2V4]] as const)('LHCNP-6.2.3-g:
       return cnp && cnp.ok ? [[cnp.value.action, roce.value.sourcePort, roce.value.bth.pkey] as const] : [];
     });
 
-  test.each([['the run that saw the notification', false], ['a run that was started after it', true]])('reduce and resume have the P_Key and the UDP source port of the flow, from %s', async (_run, restarted) => {
+  test.each([
+    ['the run that saw the notification', false],
+    ['a run that was started after it', true],
+  ])('reduce and resume have the P_Key and the UDP source port of the flow, from %s', async (_run, restarted) => {
     node.apply({
-      ports: [port(r.portIfindex)], notifier: NOTIFIER, senderCapabilities: [], endConSids: [],
-      senderPolicies: ['::/0', '0.0.0.0/0'].map((id) => ({ id, prefix: prefix(id), order: ['long-haul-roce'] as const, markCeWithFastCnp: false })),
+      ports: [port(r.portIfindex)],
+      notifier: NOTIFIER,
+      senderCapabilities: [],
+      endConSids: [],
+      senderPolicies: ['::/0', '0.0.0.0/0'].map((id) => ({
+        id,
+        prefix: prefix(id),
+        order: ['long-haul-roce'] as const,
+        markCeWithFastCnp: false,
+      })),
     });
     r.queuePairs([{ sender: source, receiver: destination, receiverQpn: QPN }, SOURCE_QPN]);
     loop = start();
     const reader = restarted ? undefined : node.onNotification((sent) => loop.notified(sent), { poller });
     for (let psn = 0; psn < 300; psn++) {
-      r.forward(buildRocePacket({ source, destination, sourcePort, trafficClass: 2, hopLimit: 60, bth: { opcode: 4, destQpn: QPN, psn, pkey }, payload: new Uint8Array(950) }));
+      r.forward(
+        buildRocePacket({
+          source,
+          destination,
+          sourcePort,
+          trafficClass: 2,
+          hopLimit: 60,
+          bth: { opcode: 4, destQpn: QPN, psn, pkey },
+          payload: new Uint8Array(950),
+        }),
+      );
     }
     await until('the sender was told', () => heard().length > 0, LIMIT_MS);
     if (restarted) loop.adopt(node.slowedFlows(process.hrtime.bigint()));
     await until('Resume', () => heard().some(([action]) => action === 'resume'), LIMIT_MS);
-    expect(new Set(heard().map((cnp) => cnp.join(' ')))).toEqual(new Set([`rate-reduce ${sourcePort} ${pkey}`, `resume ${sourcePort} ${pkey}`]));
+    expect(new Set(heard().map((cnp) => cnp.join(' ')))).toEqual(
+      new Set([`rate-reduce ${sourcePort} ${pkey}`, `resume ${sourcePort} ${pkey}`]),
+    );
     reader?.close();
   });
 });

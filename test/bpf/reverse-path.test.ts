@@ -1,5 +1,6 @@
-// The reverse-path check: what teaches or removes Queue Pairs, and a notice, counts only by a port to which the route back to its source leads. Seen from the victim:
-// a connection that is known stays known, and right, whatever comes by other ports; and one that is set up over ECMP or an asymmetric core is learned.
+// The reverse-path check: what teaches or removes Queue Pairs, and a notice, counts only by a port to which the route
+// back to its source leads. Seen from the victim: a connection that is known stays known, and right, whatever comes by
+// other ports; and one that is set up over ECMP or an asymmetric core is learned.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { mappedAddress } from '../../src/kernel/dataplane/layout.ts';
 import { DEFAULT_LEARNING_LIMITS } from '../../src/kernel/dataplane/proxy.ts';
@@ -8,7 +9,18 @@ import { type IpAddress, address } from '../../src/model/address.ts';
 import { parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { ip } from '../kernel/support.ts';
 import { type Port, PortsScene } from './ports-scene.ts';
-import { A, A4, NEXT, type Outcome, ProxyUnderTest, acknowledge, cm, compileProxy, data, notice } from './proxy-fixture.ts';
+import {
+  A,
+  A4,
+  NEXT,
+  type Outcome,
+  ProxyUnderTest,
+  acknowledge,
+  cm,
+  compileProxy,
+  data,
+  notice,
+} from './proxy-fixture.ts';
 
 let compiled: { path: string; remove(): void };
 let scene: PortsScene;
@@ -31,12 +43,35 @@ const send = (port: Port, packet: Uint8Array): Outcome => scene.send(proxy, port
 const none = { privateData: new Uint8Array() };
 const request = (from: IpAddress, to: IpAddress, localQpn = 0x64, localCommId = 1): Uint8Array =>
   cm(from, to, {
-    kind: 'req', localCommId, serviceId: 1n, localQpn, startingPsn: 1, transport: 0, responderResources: 1, initiatorDepth: 1, pkey: 0xffff, pathMtu: 3, retryCount: 7,
-    rnrRetryCount: 7, localGid: from, remoteGid: to, ...none,
+    kind: 'req',
+    localCommId,
+    serviceId: 1n,
+    localQpn,
+    startingPsn: 1,
+    transport: 0,
+    responderResources: 1,
+    initiatorDepth: 1,
+    pkey: 0xffff,
+    pathMtu: 3,
+    retryCount: 7,
+    rnrRetryCount: 7,
+    localGid: from,
+    remoteGid: to,
+    ...none,
   });
 const reply = (from: IpAddress, to: IpAddress, localQpn = 0xc8, remoteCommId = 1): Uint8Array =>
-  cm(from, to, { kind: 'rep', localCommId: remoteCommId + 100, remoteCommId, localQpn, startingPsn: 9, responderResources: 1, initiatorDepth: 1, ...none });
-const disconnect = (from: IpAddress, to: IpAddress, remoteQpn: number): Uint8Array => cm(from, to, { kind: 'dreq', localCommId: 0x777, remoteCommId: 0x778, remoteQpn, ...none });
+  cm(from, to, {
+    kind: 'rep',
+    localCommId: remoteCommId + 100,
+    remoteCommId,
+    localQpn,
+    startingPsn: 9,
+    responderResources: 1,
+    initiatorDepth: 1,
+    ...none,
+  });
+const disconnect = (from: IpAddress, to: IpAddress, remoteQpn: number): Uint8Array =>
+  cm(from, to, { kind: 'dreq', localCommId: 0x777, remoteCommId: 0x778, remoteQpn, ...none });
 const tunnelled = (source: IpAddress, inner: Uint8Array): Uint8Array => {
   const outer = data({ from: source, to: address('2001:db8:ffff::1'), qpn: 0, psn: 0 }).slice(0, 40);
   outer[4] = inner.length >> 8;
@@ -46,19 +81,41 @@ const tunnelled = (source: IpAddress, inner: Uint8Array): Uint8Array => {
 };
 
 describe.each([
-  { family: 'IPv6', a: A, b: address('2001:db8:b::1'), c: address('2001:db8:c::1'), d: address('2001:db8:d::1'), e: address('2001:db8:e::1'), own: address('2001:db8:ffff::1'), router: address('2001:db8:ffff::2') },
-  { family: 'IPv4', a: A4, b: address('10.0.1.1'), c: address('10.0.3.1'), d: address('10.0.4.1'), e: address('10.0.5.1'), own: address('192.0.2.1'), router: address('192.0.2.2') },
+  {
+    family: 'IPv6',
+    a: A,
+    b: address('2001:db8:b::1'),
+    c: address('2001:db8:c::1'),
+    d: address('2001:db8:d::1'),
+    e: address('2001:db8:e::1'),
+    own: address('2001:db8:ffff::1'),
+    router: address('2001:db8:ffff::2'),
+  },
+  {
+    family: 'IPv4',
+    a: A4,
+    b: address('10.0.1.1'),
+    c: address('10.0.3.1'),
+    d: address('10.0.4.1'),
+    e: address('10.0.5.1'),
+    own: address('192.0.2.1'),
+    router: address('192.0.2.2'),
+  },
 ])('over $family', ({ a, b, c, d, e, own, router }) => {
-  const known = (from = a, to = b): number | undefined => proxy.known({ sender: from, receiver: to, receiverQpn: 0xc8 })?.senderQpn;
+  const known = (from = a, to = b): number | undefined =>
+    proxy.known({ sender: from, receiver: to, receiverQpn: 0xc8 })?.senderQpn;
   const connect = (to = b, by: Port = 'core1'): void => {
     send('host1', request(a, to));
     send(by, reply(to, a));
   };
 
-  test.each(['core1', 'core2'] as const)('PNC-1-c: an exchange is learned whose answer comes by any of the ports of its ECMP route: %s', (port) => {
-    connect(b, port);
-    expect(known()).toBe(0x64);
-  });
+  test.each(['core1', 'core2'] as const)(
+    'PNC-1-c: an exchange is learned whose answer comes by any of the ports of its ECMP route: %s',
+    (port) => {
+      connect(b, port);
+      expect(known()).toBe(0x64);
+    },
+  );
 
   test('PNC-1-c: an exchange is learned whose answer comes by another core port than its route leads out of: the core is asymmetric', () => {
     connect(c, 'core2');
@@ -68,7 +125,8 @@ describe.each([
   test('PNC-1-c: packets that are larger than the way back lets through are believed all the same: they go the other way', () => {
     ip(scene.netns, 'link set core1 mtu 1280');
     // Only of a next hop whose neighbor is known the kernel says that a packet does not fit.
-    for (const hop of ['10.9.1.2', '2001:db8:9:1::2']) ip(scene.netns, `neigh replace ${hop} lladdr 02:00:00:00:00:09 dev core1`);
+    for (const hop of ['10.9.1.2', '2001:db8:9:1::2'])
+      ip(scene.netns, `neigh replace ${hop} lladdr 02:00:00:00:00:09 dev core1`);
     try {
       for (let psn = 1; psn <= 3; psn++) {
         send('core2', data({ from: c, to: a, qpn: 0x64, psn, size: 1400 }));
@@ -90,15 +148,23 @@ describe.each([
     expect(proxy.counters().get('proxy.qp.wrong-port')).toBe(0n);
   });
 
-  test.each(['host2', 'border', 'bridged'] as const)('PNC-6-b: forged CM messages by %s teach nothing and remove nothing, whichever side they claim to be', (port) => {
-    connect();
-    send('host1', request(a, b, 0x65, 2));
-    for (const forged of [reply(b, a, 0xc9, 2), disconnect(b, a, 0x64), disconnect(a, b, 0xc8), request(a, b, 0x66, 3)]) {
-      expect(send(port, forged)).toMatchObject({ verdict: NEXT, counted: { 'proxy.cm.wrong-port': 1 } });
-    }
-    expect(known()).toBe(0x64);
-    expect(proxy.connections()).toHaveLength(2);
-  });
+  test.each(['host2', 'border', 'bridged'] as const)(
+    'PNC-6-b: forged CM messages by %s teach nothing and remove nothing, whichever side they claim to be',
+    (port) => {
+      connect();
+      send('host1', request(a, b, 0x65, 2));
+      for (const forged of [
+        reply(b, a, 0xc9, 2),
+        disconnect(b, a, 0x64),
+        disconnect(a, b, 0xc8),
+        request(a, b, 0x66, 3),
+      ]) {
+        expect(send(port, forged)).toMatchObject({ verdict: NEXT, counted: { 'proxy.cm.wrong-port': 1 } });
+      }
+      expect(known()).toBe(0x64);
+      expect(proxy.connections()).toHaveLength(2);
+    },
+  );
 
   test('PNC-6-b: a host of the core cannot speak for a host that is attached here, nor one here for the core', () => {
     connect();
@@ -108,22 +174,29 @@ describe.each([
     expect(send('core1', disconnect(b, a, 0x64)).counted).toMatchObject({ 'proxy.qp.removed.disconnected': 1 });
   });
 
-  test.each(['host2', 'border'] as const)('PNC-6-b: forged answers by %s neither contradict a connection nor teach another one', (port) => {
-    connect();
-    for (let psn = 1; psn <= 10; psn++) {
-      send('host1', data({ from: a, to: b, qpn: 0xc8, psn }));
-      send('core1', acknowledge({ from: b, to: a, qpn: 0x64, psn }));
-      send(port, acknowledge({ from: b, to: a, qpn: 0x64, psn: 0x800000 + psn }));
-      send(port, data({ from: a, to: b, qpn: 0xc8, psn: 0x800000 + psn }));
-    }
-    expect(proxy.known({ sender: a, receiver: b, receiverQpn: 0xc8 })).toMatchObject({ senderQpn: 0x64, lastPsn: 10, confirmed: true });
-    for (let psn = 0; psn < 20; psn++) {
-      send('host1', data({ from: a, to: b, qpn: 0xd0, psn }));
-      send(port, acknowledge({ from: b, to: a, qpn: 0x666, psn }));
-    }
-    expect(proxy.known({ sender: a, receiver: b, receiverQpn: 0xd0 })).toBeUndefined();
-    expect(proxy.counters().get('proxy.qp.wrong-port')).toBeGreaterThanOrEqual(40n);
-  });
+  test.each(['host2', 'border'] as const)(
+    'PNC-6-b: forged answers by %s neither contradict a connection nor teach another one',
+    (port) => {
+      connect();
+      for (let psn = 1; psn <= 10; psn++) {
+        send('host1', data({ from: a, to: b, qpn: 0xc8, psn }));
+        send('core1', acknowledge({ from: b, to: a, qpn: 0x64, psn }));
+        send(port, acknowledge({ from: b, to: a, qpn: 0x64, psn: 0x800000 + psn }));
+        send(port, data({ from: a, to: b, qpn: 0xc8, psn: 0x800000 + psn }));
+      }
+      expect(proxy.known({ sender: a, receiver: b, receiverQpn: 0xc8 })).toMatchObject({
+        senderQpn: 0x64,
+        lastPsn: 10,
+        confirmed: true,
+      });
+      for (let psn = 0; psn < 20; psn++) {
+        send('host1', data({ from: a, to: b, qpn: 0xd0, psn }));
+        send(port, acknowledge({ from: b, to: a, qpn: 0x666, psn }));
+      }
+      expect(proxy.known({ sender: a, receiver: b, receiverQpn: 0xd0 })).toBeUndefined();
+      expect(proxy.counters().get('proxy.qp.wrong-port')).toBeGreaterThanOrEqual(40n);
+    },
+  );
 
   test('PNC-1-c: forged data by another port, first or second, does not keep a connection from being learned', () => {
     for (let psn = 1; psn <= 3; psn++) {
@@ -168,7 +241,9 @@ describe.each([
   test('PNC-6-b: inside a tunnel it is the tunnel’s source that is looked at, and a host at its own port is no tunnel’s', () => {
     send('host1', request(a, b));
     expect(send('host1', tunnelled(A, reply(b, a))).counted).toEqual({ 'proxy.qp.tunnel-unknown': 1 });
-    expect(send('host2', tunnelled(address('2001:db8:ffff::2'), reply(b, a))).counted).toEqual({ 'proxy.cm.wrong-port': 1 });
+    expect(send('host2', tunnelled(address('2001:db8:ffff::2'), reply(b, a))).counted).toEqual({
+      'proxy.cm.wrong-port': 1,
+    });
     expect(known()).toBeUndefined();
     send('core2', tunnelled(address('2001:db8:ffff::2'), reply(b, a)));
     expect(known()).toBe(0x64);
@@ -178,7 +253,14 @@ describe.each([
     const attacker = address('2001:db8:c::1');
     const SID = address('2001:db8:c::5');
     const forge = (wrap: (inner: Uint8Array) => Uint8Array): Outcome[] => {
-      const all = [disconnect(b, a, 0x64), disconnect(a, b, 0xc8), request(a, b, 0x666, 5), reply(b, a, 0xd0, 5), request(b, a, 0xc8, 6), reply(a, b, 0x666, 6)];
+      const all = [
+        disconnect(b, a, 0x64),
+        disconnect(a, b, 0xc8),
+        request(a, b, 0x666, 5),
+        reply(b, a, 0xd0, 5),
+        request(b, a, 0xc8, 6),
+        reply(a, b, 0x666, 6),
+      ];
       for (let psn = 1; psn <= 10; psn++) {
         all.push(acknowledge({ from: b, to: a, qpn: 0x64, psn: 0x800000 + psn }));
         all.push(data({ from: a, to: b, qpn: 0xd1, psn }), acknowledge({ from: b, to: a, qpn: 0x666, psn }));
@@ -186,7 +268,10 @@ describe.each([
       return all.map((inner) => send('core1', wrap(inner)));
     };
     const cnpFor = (qpn: number): Record<string, unknown> => {
-      const { counted, packet } = send('core1', notice(data({ from: a, to: b, qpn, psn: 5 }), { source: router, destination: own }));
+      const { counted, packet } = send(
+        'core1',
+        notice(data({ from: a, to: b, qpn, psn: 5 }), { source: router, destination: own }),
+      );
       const cnp = parseRocePacket(packet);
       return { ...counted, ...(cnp.ok && { to: cnp.value.bth.destQpn }) };
     };
@@ -194,17 +279,21 @@ describe.each([
     test.each([
       ['in a tunnel of its own', (inner: Uint8Array) => tunnelled(attacker, inner)],
       ['in a tunnel that a router wraps once more', (inner: Uint8Array) => tunnelled(SID, tunnelled(attacker, inner))],
-    ])('PNC-6-b: %s, neither removes a connection of others nor teaches one: CNPs go to the right Queue Pair, or nowhere', (_, wrap) => {
-      proxy.configure({ address: own });
-      proxy.object.map(TENANT_MAPS.sids).update(mappedAddress(SID), encodeTenant(0));
-      connect();
-      send('host1', data({ from: a, to: b, qpn: 0xc8, psn: 1 }));
-      send('core1', acknowledge({ from: b, to: a, qpn: 0x64, psn: 1 }));
-      for (const { verdict, counted } of forge(wrap)) expect({ verdict, counted }).toEqual({ verdict: NEXT, counted: { 'proxy.qp.tunnel-unknown': 1 } });
-      expect(proxy.connections()).toHaveLength(2);
-      expect(cnpFor(0xc8)).toMatchObject({ 'proxy.cnp.sent': 1, to: 0x64 });
-      for (const qpn of [0xd0, 0xd1]) expect(cnpFor(qpn)).toMatchObject({ 'proxy.notice.qp-unknown': 1 });
-    });
+    ])(
+      'PNC-6-b: %s, neither removes a connection of others nor teaches one: CNPs go to the right Queue Pair, or nowhere',
+      (_, wrap) => {
+        proxy.configure({ address: own });
+        proxy.object.map(TENANT_MAPS.sids).update(mappedAddress(SID), encodeTenant(0));
+        connect();
+        send('host1', data({ from: a, to: b, qpn: 0xc8, psn: 1 }));
+        send('core1', acknowledge({ from: b, to: a, qpn: 0x64, psn: 1 }));
+        for (const { verdict, counted } of forge(wrap))
+          expect({ verdict, counted }).toEqual({ verdict: NEXT, counted: { 'proxy.qp.tunnel-unknown': 1 } });
+        expect(proxy.connections()).toHaveLength(2);
+        expect(cnpFor(0xc8)).toMatchObject({ 'proxy.cnp.sent': 1, to: 0x64 });
+        for (const qpn of [0xd0, 0xd1]) expect(cnpFor(qpn)).toMatchObject({ 'proxy.notice.qp-unknown': 1 });
+      },
+    );
 
     test('PNC-1-c: in a tunnel from an END.CON SID of the domain connections are learned and end', () => {
       proxy.object.map(TENANT_MAPS.sids).update(mappedAddress(SID), encodeTenant(0));
@@ -219,10 +308,13 @@ describe.each([
   test('PNC-6-b: a notice from a source that is allowed is obeyed by the ports of its route, and by no other', () => {
     proxy.configure({ address: own });
     connect();
-    const by = (port: Port, source = router): Outcome => send(port, notice(data({ from: a, to: b, qpn: 0xc8, psn: 5 }), { source, destination: own }));
-    for (const port of ['host1', 'host2', 'border', 'bridged'] as const) expect(by(port).counted).toEqual({ 'proxy.notice.received': 1, 'proxy.notice.wrong-port': 1 });
+    const by = (port: Port, source = router): Outcome =>
+      send(port, notice(data({ from: a, to: b, qpn: 0xc8, psn: 5 }), { source, destination: own }));
+    for (const port of ['host1', 'host2', 'border', 'bridged'] as const)
+      expect(by(port).counted).toEqual({ 'proxy.notice.received': 1, 'proxy.notice.wrong-port': 1 });
     expect(by('core1', own).counted).toEqual({ 'proxy.notice.received': 1, 'proxy.notice.wrong-port': 1 });
-    for (const port of ['core1', 'core2'] as const) expect(by(port).counted).toEqual({ 'proxy.notice.received': 1, 'proxy.cnp.sent': 1 });
+    for (const port of ['core1', 'core2'] as const)
+      expect(by(port).counted).toEqual({ 'proxy.notice.received': 1, 'proxy.cnp.sent': 1 });
     expect(by('lo', own).counted).toEqual({ 'proxy.notice.received': 1, 'proxy.cnp.sent': 1 });
   });
 
@@ -231,7 +323,9 @@ describe.each([
     send('host2', request(a, b));
     send('border', reply(b, a));
     expect(known()).toBe(0x64);
-    expect(send('host2', notice(data({ from: a, to: b, qpn: 0xc8, psn: 5 }), { source: router, destination: own })).counted).toMatchObject({ 'proxy.cnp.sent': 1 });
+    expect(
+      send('host2', notice(data({ from: a, to: b, qpn: 0xc8, psn: 5 }), { source: router, destination: own })).counted,
+    ).toMatchObject({ 'proxy.cnp.sent': 1 });
   });
 
   test('ports that the operator names are the core, and no others', () => {

@@ -1,4 +1,5 @@
-// What Long-haul CNPs say, how often, and when they wait for another node's to work (LHCNP §5.5, §5.5.1, §5.7). RTTs are long and pass by themselves (time.ts).
+// What Long-haul CNPs say, how often, and when they wait for another node's to work (LHCNP §5.5, §5.5.1, §5.7). RTTs
+// are long and pass by themselves (time.ts).
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EgressInstruction, EgressPort } from '../../src/kernel/dataplane/egress.ts';
 import type { SentNotification } from '../../src/model/notification.ts';
@@ -6,7 +7,10 @@ import { CongestedRouter } from './congested-router.ts';
 import { H1, H2, QPN, data, frame } from './packets.ts';
 import { passTime } from './time.ts';
 
-/** What really passes in a test is next to nothing of it. A flow that is silent for a minute is forgotten: no step may be longer than that. */
+/**
+ * What really passes in a test is next to nothing of it. A flow that is silent for a minute is forgotten: no step may
+ * be longer than that.
+ */
 const RTT = 50_000_000_000;
 const INTERVAL = RTT / 10;
 const KMIN = 50_000;
@@ -37,7 +41,15 @@ beforeEach(() => {
 
 /** A fall by half is a reduction; every flow counts. */
 const port = (more: Partial<EgressPort> = {}): void =>
-  r.port({ kMin: KMIN, kMax: KMAX, rttNs: RTT, intervalNs: INTERVAL, deferral256: 128, instructions: INSTRUCTIONS, ...more });
+  r.port({
+    kMin: KMIN,
+    kMax: KMAX,
+    rttNs: RTT,
+    intervalNs: INTERVAL,
+    deferral256: 128,
+    instructions: INSTRUCTIONS,
+    ...more,
+  });
 const send = (packets = 1, flow = {}): void => void r.send(frame(data(flow)), { repeat: packets });
 /** Notifications since this was asked last. */
 const sent = (): SentNotification[] => r.records().splice(0);
@@ -51,7 +63,12 @@ const said = ({ level, action, parameter }: EgressInstruction): object => ({ lev
 
 describe('the instruction', () => {
   test.each([
-    [100_001, 1], [124_999, 1], [125_000, 2], [149_999, 2], [150_000, 3], [900_000, 3],
+    [100_001, 1],
+    [124_999, 1],
+    [125_000, 2],
+    [149_999, 2],
+    [150_000, 3],
+    [900_000, 3],
   ])('LHCNP-5.5-d: A2: at %i bytes is row %i of the table', async (depth, row) => {
     await r.fill(depth);
     send();
@@ -147,12 +164,15 @@ describe('deferral', () => {
     expect(sent()).toMatchObject([{ ...said(INSTRUCTIONS[2]!), reason: 'queue-depth' }]);
   });
 
-  test.each([[600], [1000], [50_000]])('LHCNP-5.7-c: a rate of 1000 packets an RTT that becomes %i is no reduction: the flow is told at once', async (packets) => {
-    await afterRate(packets);
-    send();
-    expect(sent()).toMatchObject([{ ...said(INSTRUCTIONS[2]!), reason: 'queue-depth' }]);
-    expect(r.stats().deferred).toBe(0n);
-  });
+  test.each([[600], [1000], [50_000]])(
+    'LHCNP-5.7-c: a rate of 1000 packets an RTT that becomes %i is no reduction: the flow is told at once',
+    async (packets) => {
+      await afterRate(packets);
+      send();
+      expect(sent()).toMatchObject([{ ...said(INSTRUCTIONS[2]!), reason: 'queue-depth' }]);
+      expect(r.stats().deferred).toBe(0n);
+    },
+  );
 
   test('LHCNP-5.7-a: the node that congests first has no history to wait for', async () => {
     await r.fill(130_000);
@@ -194,7 +214,8 @@ describe('deferral', () => {
   });
 
   test('LHCNP-5.7-c: a fall by exactly the configured part is a reduction, one by less is not', async () => {
-    // So few bytes a round trip that the program's rates are 2 and 1, whatever a test takes longer; a fall by half is one.
+    // So few bytes a round trip that the program's rates are 2 and 1, whatever a test takes longer; a fall by half is
+    // one.
     const bytes = (rate: number): void => {
       const half = { size: 4 * Math.round((((rate + 0.5) * RTT) / 2 ** 27 - 78) / 4) };
       passTime(r, RTT / 2, INTERVAL);
@@ -311,20 +332,27 @@ describe('escalation', () => {
     expect(await after(200_000)).toMatchObject([{ ...said(INSTRUCTIONS[4]!), reason: 'escalation' }]);
   });
 
-  test.each([[0.8, 'escalation', 2], [1.2, 'queue-depth', 1]] as const)('LHCNP-5.7-e: is forgotten after a round-trip time without congestion: after %d of one the reason is %s', async (trips, reason, row) => {
-    r.configure({ flowAgeingNs: 100 * RTT });
-    await r.fill(110_000);
-    send();
-    sent();
-    passTime(r, trips * RTT, INTERVAL);
-    await r.deepen(111_000);
-    send();
-    // Before a round-trip time nothing is sent about the flow anyway: then this is the packet that shows what is remembered.
-    passTime(r, RTT / 2, INTERVAL);
-    await r.deepen(112_000);
-    send();
-    expect(sent().at(-1)).toMatchObject({ ...said(INSTRUCTIONS[row]!), reason });
-  });
+  test.each([
+    [0.8, 'escalation', 2],
+    [1.2, 'queue-depth', 1],
+  ] as const)(
+    'LHCNP-5.7-e: is forgotten after a round-trip time without congestion: after %d of one the reason is %s',
+    async (trips, reason, row) => {
+      r.configure({ flowAgeingNs: 100 * RTT });
+      await r.fill(110_000);
+      send();
+      sent();
+      passTime(r, trips * RTT, INTERVAL);
+      await r.deepen(111_000);
+      send();
+      // Before a round-trip time nothing is sent about the flow anyway: then this is the packet that shows what is
+      // remembered.
+      passTime(r, RTT / 2, INTERVAL);
+      await r.deepen(112_000);
+      send();
+      expect(sent().at(-1)).toMatchObject({ ...said(INSTRUCTIONS[row]!), reason });
+    },
+  );
 
   test('is forgotten when the queue was at or below K_min for an RTT', async () => {
     await r.fill(110_000);
@@ -336,13 +364,18 @@ describe('escalation', () => {
     expect(sent()).toMatchObject([{ ...said(INSTRUCTIONS[1]!), reason: 'queue-depth' }]);
   });
 
-  test('is each flow\'s own', async () => {
+  test("is each flow's own", async () => {
     const other = 77;
-    r.queuePairs([{ sender: H1, receiver: H2, receiverQpn: QPN }, 100], [{ sender: H1, receiver: H2, receiverQpn: other }, 101]);
+    r.queuePairs(
+      [{ sender: H1, receiver: H2, receiverQpn: QPN }, 100],
+      [{ sender: H1, receiver: H2, receiverQpn: other }, 101],
+    );
     await r.fill(110_000);
     send();
     await after(111_000);
     send(1, { qpn: other });
-    expect(sent()).toMatchObject([{ destinationQpn: other, sourceQpn: 101, ...said(INSTRUCTIONS[1]!), reason: 'queue-depth' }]);
+    expect(sent()).toMatchObject([
+      { destinationQpn: other, sourceQpn: 101, ...said(INSTRUCTIONS[1]!), reason: 'queue-depth' },
+    ]);
   });
 });

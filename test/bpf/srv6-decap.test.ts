@@ -1,5 +1,6 @@
-// The tunnel exit: frames arrive at the core port for a local SID, and what reaches the customer is compared with RFC 6040 figure 4 (FCN figure 6), whoever
-// decapsulated: the program by itself, the program with the kernel's routing, or the kernel's seg6local behind it.
+// The tunnel exit: frames arrive at the core port for a local SID, and what reaches the customer is compared with RFC
+// 6040 figure 4 (FCN figure 6), whoever decapsulated: the program by itself, the program with the kernel's routing, or
+// the kernel's seg6local behind it.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import type { SidEntry } from '../../src/kernel/dataplane/srv6.ts';
@@ -10,7 +11,22 @@ import { until } from './congested-router.ts';
 import { type Data, DROP, NEXT, context, data } from './packets.ts';
 import { NF_HOOK, acceptAt, dropAt } from './firewall.ts';
 import { CON_A, LOOPBACK, ProviderEdge, REMOTE, SID_DT6, TABLE, trafficClass } from './srv6-scene.ts';
-import { CE, CUSTOMER, E0, E1, FOREIGN, N, OTHER_CUSTOMER, bthQpn, deliveredBy, exchangeWith, expected, tunnel, withClass, withoutChecksum } from './srv6-tunnels.ts';
+import {
+  CE,
+  CUSTOMER,
+  E0,
+  E1,
+  FOREIGN,
+  N,
+  OTHER_CUSTOMER,
+  bthQpn,
+  deliveredBy,
+  exchangeWith,
+  expected,
+  tunnel,
+  withClass,
+  withoutChecksum,
+} from './srv6-tunnels.ts';
 
 let pe: ProviderEdge;
 beforeAll(async () => {
@@ -23,14 +39,27 @@ beforeEach(() => {
 });
 
 const delivered = (to: 'h1' | 'h2'): Uint8Array[] => deliveredBy(pe, to);
-const exchange = (packets: readonly Uint8Array[], to?: 'h1' | 'h2', family?: 4 | 6): Promise<Uint8Array[]> => exchangeWith(pe, packets, to, family);
+const exchange = (packets: readonly Uint8Array[], to?: 'h1' | 'h2', family?: 4 | 6): Promise<Uint8Array[]> =>
+  exchangeWith(pe, packets, to, family);
 
 /** RFC 6040 figure 4: inner, outer, what leaves; null: dropped. */
 const VECTORS: readonly (readonly [string, number, number, number | null])[] = [
-  ['Not-ECT in Not-ECT', N, N, N], ['Not-ECT in ECT(0)', N, E0, N], ['Not-ECT in ECT(1)', N, E1, N], ['Not-ECT in CE: dropped', N, CE, null],
-  ['ECT(0) in Not-ECT', E0, N, E0], ['ECT(0) in ECT(0)', E0, E0, E0], ['ECT(0) in ECT(1)', E0, E1, E1], ['ECT(0) in CE', E0, CE, CE],
-  ['ECT(1) in Not-ECT', E1, N, E1], ['ECT(1) in ECT(0)', E1, E0, E1], ['ECT(1) in ECT(1)', E1, E1, E1], ['ECT(1) in CE', E1, CE, CE],
-  ['CE in Not-ECT', CE, N, CE], ['CE in ECT(0)', CE, E0, CE], ['CE in ECT(1)', CE, E1, CE], ['CE in CE', CE, CE, CE],
+  ['Not-ECT in Not-ECT', N, N, N],
+  ['Not-ECT in ECT(0)', N, E0, N],
+  ['Not-ECT in ECT(1)', N, E1, N],
+  ['Not-ECT in CE: dropped', N, CE, null],
+  ['ECT(0) in Not-ECT', E0, N, E0],
+  ['ECT(0) in ECT(0)', E0, E0, E0],
+  ['ECT(0) in ECT(1)', E0, E1, E1],
+  ['ECT(0) in CE', E0, CE, CE],
+  ['ECT(1) in Not-ECT', E1, N, E1],
+  ['ECT(1) in ECT(0)', E1, E0, E1],
+  ['ECT(1) in ECT(1)', E1, E1, E1],
+  ['ECT(1) in CE', E1, CE, CE],
+  ['CE in Not-ECT', CE, N, CE],
+  ['CE in ECT(0)', CE, E0, CE],
+  ['CE in ECT(1)', CE, E1, CE],
+  ['CE in CE', CE, CE, CE],
 ];
 
 interface Way {
@@ -44,14 +73,60 @@ interface Way {
 }
 
 const WAYS: Readonly<Record<string, Way>> = {
-  'END.CON, main table, sent on by the program': { counter: 'srv6.decap.forwarded', sid: CON_A, entry: {}, families: [6, 4], customer: CUSTOMER, to: 'h1' },
-  "END.CON, main table, left to the kernel's routing": { counter: 'srv6.decap.handed-up', sid: CON_A, entry: {}, families: [6, 4], customer: CUSTOMER, to: 'h1', shared: true },
-  'END.CON, another table': { counter: 'srv6.decap.forwarded', sid: CON_A, entry: { table: TABLE }, families: [6, 4], customer: OTHER_CUSTOMER, to: 'h2' },
-  "somebody's End.DT6, sent on by the program": { counter: 'srv6.decap.forwarded', sid: SID_DT6, entry: FOREIGN, families: [6], customer: CUSTOMER, to: 'h1' },
-  "somebody's End.DT6, left to the kernel's routing": { counter: 'srv6.decap.handed-up', sid: SID_DT6, entry: FOREIGN, families: [6], customer: CUSTOMER, to: 'h1', shared: true },
-  "somebody's End.DT6, decapsulated by the kernel": { counter: 'srv6.decap.left', sid: SID_DT6, entry: { ...FOREIGN, decapsulate: false }, families: [6], customer: CUSTOMER, to: 'h1' },
+  'END.CON, main table, sent on by the program': {
+    counter: 'srv6.decap.forwarded',
+    sid: CON_A,
+    entry: {},
+    families: [6, 4],
+    customer: CUSTOMER,
+    to: 'h1',
+  },
+  "END.CON, main table, left to the kernel's routing": {
+    counter: 'srv6.decap.handed-up',
+    sid: CON_A,
+    entry: {},
+    families: [6, 4],
+    customer: CUSTOMER,
+    to: 'h1',
+    shared: true,
+  },
+  'END.CON, another table': {
+    counter: 'srv6.decap.forwarded',
+    sid: CON_A,
+    entry: { table: TABLE },
+    families: [6, 4],
+    customer: OTHER_CUSTOMER,
+    to: 'h2',
+  },
+  "somebody's End.DT6, sent on by the program": {
+    counter: 'srv6.decap.forwarded',
+    sid: SID_DT6,
+    entry: FOREIGN,
+    families: [6],
+    customer: CUSTOMER,
+    to: 'h1',
+  },
+  "somebody's End.DT6, left to the kernel's routing": {
+    counter: 'srv6.decap.handed-up',
+    sid: SID_DT6,
+    entry: FOREIGN,
+    families: [6],
+    customer: CUSTOMER,
+    to: 'h1',
+    shared: true,
+  },
+  "somebody's End.DT6, decapsulated by the kernel": {
+    counter: 'srv6.decap.left',
+    sid: SID_DT6,
+    entry: { ...FOREIGN, decapsulate: false },
+    families: [6],
+    customer: CUSTOMER,
+    to: 'h1',
+  },
 };
-const CASES = Object.entries(WAYS).flatMap(([name, way]) => way.families.flatMap((family) => [true, false].map((hasSrh) => ({ name, way, family, hasSrh }))));
+const CASES = Object.entries(WAYS).flatMap(([name, way]) =>
+  way.families.flatMap((family) => [true, false].map((hasSrh) => ({ name, way, family, hasSrh }))),
+);
 
 describe.each(CASES)('$name, IPv$family inside, SRH: $hasSrh', ({ way, family, hasSrh }) => {
   const inside = (d: Data): Uint8Array => data({ ...way.customer[family], ...d });
@@ -102,16 +177,22 @@ describe('what is not decapsulated here', () => {
 
   test('FCN-4.2.1-d: a tunnel with options or SRH TLVs on the way keeps its ECN right, and the kernel does the rest', async () => {
     const inner = inside({ qpn: 80 });
-    const padded = concat(Uint8Array.of(41, 3, 4, 0, 0, 0, 0, 0), srh(41, 0, [SID_DT6], new Uint8Array(0)).subarray(8), Uint8Array.of(4, 6, 0, 0, 0, 0, 0, 0), inner);
+    const padded = concat(
+      Uint8Array.of(41, 3, 4, 0, 0, 0, 0, 0),
+      srh(41, 0, [SID_DT6], new Uint8Array(0)).subarray(8),
+      Uint8Array.of(4, 6, 0, 0, 0, 0, 0, 0),
+      inner,
+    );
     const found = await exchange([
-      withClass(ipv6([REMOTE, SID_DT6], 43, padded), CE), withClass(ipv6([REMOTE, SID_DT6], 60, options(41, 1, inner)), CE),
+      withClass(ipv6([REMOTE, SID_DT6], 43, padded), CE),
+      withClass(ipv6([REMOTE, SID_DT6], 60, options(41, 1, inner)), CE),
       withClass(ipv6([REMOTE, SID_DT6], 0, options(43, 0, srh(41, 0, [SID_DT6], inner))), CE),
     ]);
     expect(found).toEqual([expected(inner, CE), expected(inner, CE), expected(inner, CE)]);
     expect(pe.count('srv6.decap.left')).toBe(3);
   });
 
-  test('an SRH without HMAC, where net.ipv6.conf.*.seg6_require_hmac asks for one, is the kernel\'s to drop', async () => {
+  test("an SRH without HMAC, where net.ipv6.conf.*.seg6_require_hmac asks for one, is the kernel's to drop", async () => {
     pe.sysctl('ipv6/conf/t-srv6-core/seg6_require_hmac', '1');
     expect(await exchange([tunnel(SID_DT6, E0, inside({ qpn: 81 }), true)])).toEqual([]);
     pe.sysctl('ipv6/conf/t-srv6-core/seg6_require_hmac', '0');
@@ -119,21 +200,24 @@ describe('what is not decapsulated here', () => {
     expect([pe.count('srv6.decap.left'), pe.count('srv6.decap.forwarded')]).toEqual([1, 1]);
   });
 
-  test.each(Object.entries(NF_HOOK))('a firewall of the router sees every packet that comes out of a tunnel: %s', async (name, hook) => {
-    const send = (qpn: number): void => {
-      for (const sid of [CON_A, SID_DT6]) pe.arrive('p', tunnel(sid, E0, inside({ qpn }), false));
-    };
-    const settled = (): number => pe.count('srv6.decap.handed-up') + pe.count('srv6.decap.left');
-    const remove = dropAt(pe.netns, 6, hook);
-    send(82);
-    await until('both were left to the kernel', () => settled() === 2, 30_000);
-    expect([name, pe.count('srv6.decap.forwarded')]).toEqual([name, 0]);
-    remove();
-    // The program sees the hook until the kernel has let go of it.
-    await until('the program forwards again', () => (send(83), pe.count('srv6.decap.forwarded') >= 2), 30_000);
-    await until('they arrived', () => delivered('h1').some((packet) => bthQpn(packet) === 83), 30_000);
-    expect(delivered('h1').filter((packet) => bthQpn(packet) === 82)).toEqual([]);
-  });
+  test.each(Object.entries(NF_HOOK))(
+    'a firewall of the router sees every packet that comes out of a tunnel: %s',
+    async (name, hook) => {
+      const send = (qpn: number): void => {
+        for (const sid of [CON_A, SID_DT6]) pe.arrive('p', tunnel(sid, E0, inside({ qpn }), false));
+      };
+      const settled = (): number => pe.count('srv6.decap.handed-up') + pe.count('srv6.decap.left');
+      const remove = dropAt(pe.netns, 6, hook);
+      send(82);
+      await until('both were left to the kernel', () => settled() === 2, 30_000);
+      expect([name, pe.count('srv6.decap.forwarded')]).toEqual([name, 0]);
+      remove();
+      // The program sees the hook until the kernel has let go of it.
+      await until('the program forwards again', () => (send(83), pe.count('srv6.decap.forwarded') >= 2), 30_000);
+      await until('they arrived', () => delivered('h1').some((packet) => bthQpn(packet) === 83), 30_000);
+      expect(delivered('h1').filter((packet) => bthQpn(packet) === 82)).toEqual([]);
+    },
+  );
 
   test("with others on the hook, somebody's End.DT6 is the kernel's for a packet to an address of this router, which routing would deliver", async () => {
     pe.configure({ sharedIngress: true });
@@ -149,14 +233,18 @@ describe('what is not decapsulated here', () => {
     const tooLong = inside({ qpn: 84, size: 2000 });
     ip(pe.netns, '-6 route replace 2001:db8:7::/64 via 2001:db8:9::10');
     for (const packet of [lastHop, tooLong]) pe.arrive('p', tunnel(SID_DT6, E0, packet, false));
-    const errors = (): number[] => pe.captured.p.filter((f) => f[12] === 0x86 && f[20] === 58 && f[54]! < 128).map((f) => f[54]!).sort();
+    const errors = (): number[] =>
+      pe.captured.p
+        .filter((f) => f[12] === 0x86 && f[20] === 58 && f[54]! < 128)
+        .map((f) => f[54]!)
+        .sort();
     await until('both errors', () => errors().length === 2, 30_000);
     expect(errors()).toEqual([2, 3]);
     expect([pe.count('srv6.decap.left'), pe.count('srv6.decap.forwarded')]).toEqual([2, 0]);
     pe.mtu('t-srv6-c1', 9000);
   });
 
-  test('ICMPv6 errors to END.CON, which is the source of tunnels, are consumed and counted; echo requests and other SIDs are the kernel\'s', () => {
+  test("ICMPv6 errors to END.CON, which is the source of tunnels, are consumed and counted; echo requests and other SIDs are the kernel's", () => {
     const icmp = (type: number): Uint8Array => concat(Uint8Array.of(type, 0, 0, 0), new Uint8Array(60));
     const verdict = (packet: Uint8Array): number => run(pe.coreFrame(packet)).retval;
     for (const type of [1, 2, 3, 4]) expect(verdict(ipv6([REMOTE, CON_A], 58, icmp(type)))).toBe(DROP);
@@ -167,17 +255,22 @@ describe('what is not decapsulated here', () => {
 
   test('segments left, other addresses and other packets pass untouched', () => {
     const untouched = [
-      withClass(ipv6([REMOTE, CON_A], 43, srh(41, 1, [SID_DT6, CON_A], inside())), CE), tunnel(REMOTE, CE, inside(), true), inside({ destination: CON_A }),
-      withClass(ipv6([REMOTE, CON_A], 50, inside()), CE), ipv6([REMOTE, CON_A], 41, Uint8Array.of(0x50, 0)),
+      withClass(ipv6([REMOTE, CON_A], 43, srh(41, 1, [SID_DT6, CON_A], inside())), CE),
+      tunnel(REMOTE, CE, inside(), true),
+      inside({ destination: CON_A }),
+      withClass(ipv6([REMOTE, CON_A], 50, inside()), CE),
+      ipv6([REMOTE, CON_A], 41, Uint8Array.of(0x50, 0)),
     ];
-    for (const packet of untouched) expect(run(pe.coreFrame(packet))).toMatchObject({ retval: NEXT, data: pe.coreFrame(packet) });
+    for (const packet of untouched)
+      expect(run(pe.coreFrame(packet))).toMatchObject({ retval: NEXT, data: pe.coreFrame(packet) });
     expect(pe.count('srv6.decap.segments-left')).toBe(1);
   });
 
   test('frames that end within their headers, and random ones: never more than the ECN field inside is changed, unless decapsulated', () => {
     const whole = pe.coreFrame(tunnel(SID_DT6, CE, inside({ size: 8 }), true));
     pe.sid(SID_DT6, { ...FOREIGN, decapsulate: false });
-    for (let length = 14 + 40; length < whole.length; length++) expect(run(whole.subarray(0, length)).data.length).toBe(length);
+    for (let length = 14 + 40; length < whole.length; length++)
+      expect(run(whole.subarray(0, length)).data.length).toBe(length);
     let state = 815;
     const random = (): number => (state = (Math.imul(state, 1103515245) + 12345) >>> 0) >>> 8;
     const changes = new Set<number>();
@@ -198,7 +291,8 @@ describe("IPv4 at an END.CON of another table, whose action in the kernel is cnp
   const inside = (d: Data = {}): Uint8Array => data({ ...OTHER_CUSTOMER[4], ecn: E0, opcode: CNP, size: 16, ...d });
   const REASONS = ['left', 'no-ipv4', 'no-ipv4.hook', 'no-ipv4.shared'];
   const counted = (): number[] => REASONS.map((name) => pe.count(`srv6.decap.${name}`));
-  const send = (packet: Uint8Array): Promise<Uint8Array[]> => exchange([tunnel(CON_A, E0, packet, false)], 'h2', packet[0]! >> 4 === 4 ? 4 : 6);
+  const send = (packet: Uint8Array): Promise<Uint8Array[]> =>
+    exchange([tunnel(CON_A, E0, packet, false)], 'h2', packet[0]! >> 4 === 4 ? 4 : 6);
   beforeEach(() => pe.sid(CON_A, { table: TABLE }));
 
   test('FCN-4.2.2-e: a CNP is sent on beside a proxy as well, which has nothing to learn from it', async () => {
@@ -209,7 +303,10 @@ describe("IPv4 at an END.CON of another table, whose action in the kernel is cnp
   });
 
   test.each([
-    ['data', inside({ opcode: 4 })], ['an acknowledgement', inside({ opcode: 0x11 })], ['a fragment', withByte(inside(), 6, 0x20)], ['another protocol', withByte(inside(), 9, 6)],
+    ['data', inside({ opcode: 4 })],
+    ['an acknowledgement', inside({ opcode: 0x11 })],
+    ['a fragment', withByte(inside(), 6, 0x20)],
+    ['another protocol', withByte(inside(), 9, 6)],
     ['another port', withByte(inside(), 23, 0xb6)],
   ] as const)('beside a proxy, which must see it, it is lost and counted: %s', async (_, packet) => {
     pe.configure({ sharedIngress: true });
@@ -217,8 +314,12 @@ describe("IPv4 at an END.CON of another table, whose action in the kernel is cnp
     expect(counted()).toEqual([1, 1, 0, 1]);
   });
 
-  test.each([['IPv4 forward', 4, NF_HOOK.forward], ['IPv6 pre-routing', 6, NF_HOOK.preRouting]] as const)(
-    'with a netfilter hook, whose say is not taken away, it is lost and counted: %s', async (_, family, hook) => {
+  test.each([
+    ['IPv4 forward', 4, NF_HOOK.forward],
+    ['IPv6 pre-routing', 6, NF_HOOK.preRouting],
+  ] as const)(
+    'with a netfilter hook, whose say is not taken away, it is lost and counted: %s',
+    async (_, family, hook) => {
       const remove = acceptAt(pe.netns, family, hook);
       try {
         expect([await send(inside()), counted()]).toEqual([[], [1, 1, 1, 0]]);
@@ -236,7 +337,9 @@ describe("IPv4 at an END.CON of another table, whose action in the kernel is cnp
     const lastHop = inside();
     lastHop[8] = 1;
     const withDestinationOptions = withClass(ipv6([REMOTE, CON_A], 60, options(4, 1, inside())), E0);
-    const inTunnels = [inside({ destination: address('10.4.0.10') }), lastHop, withOptions(inside())].map((packet) => tunnel(CON_A, E0, packet, false));
+    const inTunnels = [inside({ destination: address('10.4.0.10') }), lastHop, withOptions(inside())].map((packet) =>
+      tunnel(CON_A, E0, packet, false),
+    );
     for (const sharedIngress of [false, true]) {
       pe.configure({ sharedIngress });
       expect(await exchange([...inTunnels, withDestinationOptions], 'h2')).toEqual([]);
@@ -244,7 +347,7 @@ describe("IPv4 at an END.CON of another table, whose action in the kernel is cnp
     expect(counted()).toEqual([8, 8, 0, 0]);
   });
 
-  test('IPv6 is not counted: End.DT6 takes it; nor is IPv4 where the route of the SID is somebody else\'s', async () => {
+  test("IPv6 is not counted: End.DT6 takes it; nor is IPv4 where the route of the SID is somebody else's", async () => {
     pe.configure({ sharedIngress: true });
     await exchange([tunnel(CON_A, E0, data({ ...OTHER_CUSTOMER[6], ecn: E0 }), false)], 'h2');
     expect(counted()).toEqual([1, 0, 0, 0]);
@@ -255,14 +358,17 @@ describe("IPv4 at an END.CON of another table, whose action in the kernel is cnp
 });
 
 describe('packets as drivers make them', () => {
-  test.each(CASES)('FCN-4.2.1-f: a jumbo packet of which nothing but the Ethernet header is in linear memory: $name, IPv$family inside, SRH: $hasSrh', async ({ way, family, hasSrh }) => {
-    pe.sid(way.sid, way.entry);
-    pe.configure({ sharedIngress: way.shared ?? false });
-    const sent = data({ ...way.customer[family], ecn: E0, qpn: 88, size: 6000 });
-    const found = await exchange([tunnel(way.sid, CE, sent, hasSrh)], way.to, family);
-    expect(found.map(withoutChecksum)).toEqual([expected(sent, CE)]);
-    expect(pe.count(way.counter)).toBe(1);
-  });
+  test.each(CASES)(
+    'FCN-4.2.1-f: a jumbo packet of which nothing but the Ethernet header is in linear memory: $name, IPv$family inside, SRH: $hasSrh',
+    async ({ way, family, hasSrh }) => {
+      pe.sid(way.sid, way.entry);
+      pe.configure({ sharedIngress: way.shared ?? false });
+      const sent = data({ ...way.customer[family], ecn: E0, qpn: 88, size: 6000 });
+      const found = await exchange([tunnel(way.sid, CE, sent, hasSrh)], way.to, family);
+      expect(found.map(withoutChecksum)).toEqual([expected(sent, CE)]);
+      expect(pe.count(way.counter)).toBe(1);
+    },
+  );
 });
 
 /** Changes that the program must notice. */

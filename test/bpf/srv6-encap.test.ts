@@ -1,5 +1,5 @@
-// The tunnel entry, on packets that the kernel's own H.Encaps has encapsulated a moment before: the outer source, the outer congestion field and the outer
-// DSCP as they leave on the wire.
+// The tunnel entry, on packets that the kernel's own H.Encaps has encapsulated a moment before: the outer source, the
+// outer congestion field and the outer DSCP as they leave on the wire.
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type IpAddress, address, formatAddress } from '../../src/model/address.ts';
@@ -21,7 +21,10 @@ beforeEach(() => {
   pe.configure({});
 });
 
-const FAMILIES = { 6: { source: H1, destination: H2, to: '2001:db8:2::/48' }, 4: { source: H1V4, destination: H2V4, to: '10.2.0.0/16' } } as const;
+const FAMILIES = {
+  6: { source: H1, destination: H2, to: '2001:db8:2::/48' },
+  4: { source: H1V4, destination: H2V4, to: '10.2.0.0/16' },
+} as const;
 const ECN = { 'Not-ECT': 0, 'ECT(1)': 1, 'ECT(0)': 2, CE: 3 } as const;
 
 interface Tunnelled {
@@ -42,7 +45,12 @@ async function tunnelled(packets: readonly Uint8Array[], from: 'h1' | 'h2' = 'h1
     const packet = f.subarray(14);
     const layers = walkHeaders(packet).layers;
     const hasSrh = packet[6] === 43;
-    return { source: formatAddress(layers[0]!.source), trafficClass: trafficClass(packet), hasSrh, inner: packet.subarray(40 + (hasSrh ? (packet[41]! + 1) * 8 : 0)) };
+    return {
+      source: formatAddress(layers[0]!.source),
+      trafficClass: trafficClass(packet),
+      hasSrh,
+      inner: packet.subarray(40 + (hasSrh ? (packet[41]! + 1) * 8 : 0)),
+    };
   });
 }
 
@@ -61,19 +69,25 @@ describe.each([6, 4] as const)('IPv%i inside', (family) => {
   describe.each(['srh', 'reduced'] as const)('encapsulated by the kernel, %s', (mode) => {
     beforeEach(() => pe.encapsulate(to, mode));
 
-    test.each(Object.entries(ECN))('A16: FCN-4.2.1-b: FCN-4.2.1-a: normal mode: %s outside as inside', async (_, ecn) => {
-      const [found] = await tunnelled([packet({ ecn })]);
-      expect(found!.trafficClass & 3).toBe(ecn);
-      expect(found!.hasSrh).toBe(mode === 'srh');
-      expect(found!.inner).toEqual(packet({ ecn }));
-    });
+    test.each(Object.entries(ECN))(
+      'A16: FCN-4.2.1-b: FCN-4.2.1-a: normal mode: %s outside as inside',
+      async (_, ecn) => {
+        const [found] = await tunnelled([packet({ ecn })]);
+        expect(found!.trafficClass & 3).toBe(ecn);
+        expect(found!.hasSrh).toBe(mode === 'srh');
+        expect(found!.inner).toEqual(packet({ ecn }));
+      },
+    );
 
-    test.each(Object.entries(ECN))('A16: FCN-4.2.1-c: compatibility mode: Not-ECT outside whatever is inside: %s', async (_, ecn) => {
-      pe.configure({ ecnMode: 'compatibility' });
-      const [found] = await tunnelled([packet({ ecn })]);
-      expect(found!.trafficClass & 3).toBe(0);
-      expect(found!.inner).toEqual(packet({ ecn }));
-    });
+    test.each(Object.entries(ECN))(
+      'A16: FCN-4.2.1-c: compatibility mode: Not-ECT outside whatever is inside: %s',
+      async (_, ecn) => {
+        pe.configure({ ecnMode: 'compatibility' });
+        const [found] = await tunnelled([packet({ ecn })]);
+        expect(found!.trafficClass & 3).toBe(0);
+        expect(found!.inner).toEqual(packet({ ecn }));
+      },
+    );
 
     test('FCN-4.2.2-c: END.CON is the outer source of every packet with RoCEv2 data', async () => {
       const found = await tunnelled([packet(), packet({ psn: 2, opcode: OPCODE.writeMiddle, size: 4096 })]);
@@ -93,13 +107,19 @@ describe.each([6, 4] as const)('IPv%i inside', (family) => {
   test("FCN-4.2.2-c: two END.CON SIDs, by the sender's prefix; the interface goes before the prefix, a longer prefix before a shorter", async () => {
     pe.encapsulate(to, 'reduced');
     pe.configure({ hasRows: true, defaultSource: null });
-    const [wide, narrow, other] = family === 6 ? ['2001:db8::/32', '2001:db8:1::/64', '2001:db8:1:1::10'] : ['10.0.0.0/8', '10.1.0.0/24', '10.1.7.10'];
+    const [wide, narrow, other] =
+      family === 6
+        ? ['2001:db8::/32', '2001:db8:1::/64', '2001:db8:1:1::10']
+        : ['10.0.0.0/8', '10.1.0.0/24', '10.1.7.10'];
     const from = (a: IpAddress): Uint8Array => packet({ source: a });
     expect((await tunnelled([packet()]))[0]!.source).toBe(formatAddress(LOOPBACK));
     expect(pe.count('srv6.encap.no-source')).toBe(1);
     pe.tunnelSource(0, wide, CON_A);
     pe.tunnelSource(0, narrow, CON_B);
-    expect((await tunnelled([packet(), from(address(other))])).map((t) => t.source)).toEqual([formatAddress(CON_B), formatAddress(CON_A)]);
+    expect((await tunnelled([packet(), from(address(other))])).map((t) => t.source)).toEqual([
+      formatAddress(CON_B),
+      formatAddress(CON_A),
+    ]);
     pe.tunnelSource(pe.ifindex.c1, wide, CON_A);
     expect((await tunnelled([packet()]))[0]!.source).toBe(formatAddress(CON_A));
   });
@@ -130,12 +150,16 @@ describe('what is left alone', () => {
     const foreign = address('2001:db8:aaaa::1');
     pe.arrive('h1', ipv6([foreign, address('2001:db8:e2::1')], 41, data()));
     await until('it left', () => pe.captured.p.some((f) => f[20] === 41));
-    expect(formatAddress(walkHeaders(pe.captured.p.find((f) => f[20] === 41)!.subarray(14)).layers[0]!.source)).toBe(formatAddress(foreign));
+    expect(formatAddress(walkHeaders(pe.captured.p.find((f) => f[20] === 41)!.subarray(14)).layers[0]!.source)).toBe(
+      formatAddress(foreign),
+    );
     expect(pe.count('srv6.encap.source')).toBe(0);
   });
 
   test('FCN-4.2.2-c: an SRH with an HMAC, which covers the source, keeps its source and is counted', async () => {
-    const set = pe.netns.run(() => spawnSync('ip', ['sr', 'hmac', 'set', '42', 'sha256'], { input: 'secret\n', encoding: 'utf8' }));
+    const set = pe.netns.run(() =>
+      spawnSync('ip', ['sr', 'hmac', 'set', '42', 'sha256'], { input: 'secret\n', encoding: 'utf8' }),
+    );
     expect([set.status, set.stderr.replace(/.*: /, '')]).toEqual([0, '']);
     pe.encapsulate('2001:db8:2::/48', 'srh', ' hmac 42');
     const [found] = await tunnelled([data({ ecn: 3 })]);
@@ -147,7 +171,9 @@ describe('what is left alone', () => {
   test('frames that end within their headers, and random ones, leave as they came', () => {
     const whole = frame(ipv6([LOOPBACK, REMOTE], 43, srh(41, 1, [REMOTE, TRANSIT], data({ size: 8 }))));
     const send = (bytes: Uint8Array): { retval: number; data: Uint8Array } =>
-      pe.srv6.program('srv6_encap').testRun({ data: bytes, ctx: context({ ifindex: pe.ifindex.core }), netns: pe.netns });
+      pe.srv6
+        .program('srv6_encap')
+        .testRun({ data: bytes, ctx: context({ ifindex: pe.ifindex.core }), netns: pe.netns });
     for (let length = 14 + 40; length < whole.length - 4 - 8 - 12; length++) {
       const result = send(whole.subarray(0, length));
       expect([result.retval, result.data.subarray(0, 15)]).toEqual([NEXT, whole.subarray(0, 15)]);

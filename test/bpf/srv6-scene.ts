@@ -1,5 +1,5 @@
-// A provider edge for the SRv6 tests: two customer ports and a core port, real H.Encaps and seg6local routes, and a namespace around it that
-// sends and captures frames at the far ends.
+// A provider edge for the SRv6 tests: two customer ports and a core port, real H.Encaps and seg6local routes, and a
+// namespace around it that sends and captures frames at the far ends.
 //
 //   outside [t-srv6-h1] ──── [t-srv6-c1] pe [t-srv6-core] ──── [t-srv6-p] outside
 //   outside [t-srv6-h2] ──── [t-srv6-c2]
@@ -9,7 +9,15 @@ import { type TcxLink, attachTcx } from '../../src/kernel/bpf/tcx.ts';
 import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counters.ts';
 import { u32Key } from '../../src/kernel/dataplane/layout.ts';
 import {
-  FLAG, SRV6_MAPS, SRV6_PROGRAMS, type SidEntry, type Srv6Config, addressKey, encodeSid, encodeSrv6Config, tunnelKey,
+  FLAG,
+  SRV6_MAPS,
+  SRV6_PROGRAMS,
+  type SidEntry,
+  type Srv6Config,
+  addressKey,
+  encodeSid,
+  encodeSrv6Config,
+  tunnelKey,
 } from '../../src/kernel/dataplane/srv6.ts';
 import { Netns } from '../../src/kernel/netns.ts';
 import { Rtnetlink } from '../../src/kernel/netlink/rtnetlink.ts';
@@ -33,11 +41,23 @@ export const REMOTE = address('2001:db8:e2::1');
 export const TRANSIT = address('2001:db8:e3::1');
 
 const MAC = {
-  c1: Uint8Array.of(2, 0, 0, 0, 3, 1), h1: Uint8Array.of(2, 0, 0, 0, 3, 2), c2: Uint8Array.of(2, 0, 0, 0, 4, 1), h2: Uint8Array.of(2, 0, 0, 0, 4, 2),
-  core: Uint8Array.of(2, 0, 0, 0, 5, 1), p: Uint8Array.of(2, 0, 0, 0, 5, 2),
+  c1: Uint8Array.of(2, 0, 0, 0, 3, 1),
+  h1: Uint8Array.of(2, 0, 0, 0, 3, 2),
+  c2: Uint8Array.of(2, 0, 0, 0, 4, 1),
+  h2: Uint8Array.of(2, 0, 0, 0, 4, 2),
+  core: Uint8Array.of(2, 0, 0, 0, 5, 1),
+  p: Uint8Array.of(2, 0, 0, 0, 5, 2),
 };
-const LINKS = [['t-srv6-c1', 't-srv6-h1', MAC.c1, MAC.h1], ['t-srv6-c2', 't-srv6-h2', MAC.c2, MAC.h2], ['t-srv6-core', 't-srv6-p', MAC.core, MAC.p]] as const;
-const FAR = { h1: ['t-srv6-h1', MAC.c1, MAC.h1], h2: ['t-srv6-h2', MAC.c2, MAC.h2], p: ['t-srv6-p', MAC.core, MAC.p] } as const;
+const LINKS = [
+  ['t-srv6-c1', 't-srv6-h1', MAC.c1, MAC.h1],
+  ['t-srv6-c2', 't-srv6-h2', MAC.c2, MAC.h2],
+  ['t-srv6-core', 't-srv6-p', MAC.core, MAC.p],
+] as const;
+const FAR = {
+  h1: ['t-srv6-h1', MAC.c1, MAC.h1],
+  h2: ['t-srv6-h2', MAC.c2, MAC.h2],
+  p: ['t-srv6-p', MAC.core, MAC.p],
+} as const;
 export type FarEnd = keyof typeof FAR;
 
 /** Without policy routing by name the kernel still looks up any table number. */
@@ -50,7 +70,11 @@ export class ProviderEdge {
   readonly rtnl: Rtnetlink;
   readonly captured: Record<FarEnd, Uint8Array[]> = { h1: [], h2: [], p: [] };
   readonly ifindex: Record<'core' | 'c1' | 'c2', number> = { core: 0, c1: 0, c2: 0 };
-  private readonly poller = Poller.open({ onError: (error) => { throw error; } });
+  private readonly poller = Poller.open({
+    onError: (error) => {
+      throw error;
+    },
+  });
   private readonly sockets = new Map<FarEnd, PacketSocket>();
   private readonly links: TcxLink[] = [];
 
@@ -70,7 +94,10 @@ export class ProviderEdge {
     }
   }
 
-  /** The same as the end of tunnels: the programs of the exit, SIDs of the kernel's own, and a table beside main that knows one customer, behind the other port. */
+  /**
+   * The same as the end of tunnels: the programs of the exit, SIDs of the kernel's own, and a table beside main that
+   * knows one customer, behind the other port.
+   */
   static async atExit(): Promise<ProviderEdge> {
     const pe = await ProviderEdge.create();
     pe.attach('decap');
@@ -83,11 +110,17 @@ export class ProviderEdge {
 
   private async build(): Promise<void> {
     const { rtnl } = this;
-    for (const netns of [this.netns, this.outside]) for (const [name, value] of SYSCTLS) netns.run(() => writeFileSync(`/proc/sys/net/${name}`, value));
+    for (const netns of [this.netns, this.outside])
+      for (const [name, value] of SYSCTLS) netns.run(() => writeFileSync(`/proc/sys/net/${name}`, value));
     await rtnl.setLink('lo', { up: true });
     const far = Rtnetlink.open({ netns: this.outside }, { poller: this.poller });
     for (const [near, peer, mac, peerMac] of LINKS) {
-      await rtnl.createVeth({ name: near, mtu: 9000, mac, peer: { name: peer, mtu: 9000, mac: peerMac, netns: this.outside } });
+      await rtnl.createVeth({
+        name: near,
+        mtu: 9000,
+        mac,
+        peer: { name: peer, mtu: 9000, mac: peerMac, netns: this.outside },
+      });
       await rtnl.setLink(near, { up: true });
       await far.setLink(peer, { up: true });
       this.ifindex[near.slice('t-srv6-'.length) as 'core'] = (await rtnl.link(near))!.ifindex;
@@ -96,8 +129,17 @@ export class ProviderEdge {
     await this.addressing();
     for (const [end, [name]] of Object.entries(FAR) as [FarEnd, (typeof FAR)[FarEnd]][]) {
       const onFrame = (f: Uint8Array): void => void this.captured[end].push(f.slice());
-      const modules = { poller: this.poller, onFrame, onError: (error: Error): void => { throw error; } };
-      this.sockets.set(end, openPacketSocket({ interface: name, netns: this.outside, promiscuous: true, receiveBuffer: 64 << 20 }, modules));
+      const modules = {
+        poller: this.poller,
+        onFrame,
+        onError: (error: Error): void => {
+          throw error;
+        },
+      };
+      this.sockets.set(
+        end,
+        openPacketSocket({ interface: name, netns: this.outside, promiscuous: true, receiveBuffer: 64 << 20 }, modules),
+      );
     }
     this.configure({});
     this.localSource(LOOPBACK);
@@ -106,7 +148,11 @@ export class ProviderEdge {
   private async addressing(): Promise<void> {
     const { rtnl } = this;
     await rtnl.addAddress('lo', LOOPBACK, 128, { nodad: true });
-    for (const [port, net, mac] of [['t-srv6-c1', 1, MAC.h1], ['t-srv6-c2', 3, MAC.h2], ['t-srv6-core', 9, MAC.p]] as const) {
+    for (const [port, net, mac] of [
+      ['t-srv6-c1', 1, MAC.h1],
+      ['t-srv6-c2', 3, MAC.h2],
+      ['t-srv6-core', 9, MAC.p],
+    ] as const) {
       await rtnl.addAddress(port, address(`2001:db8:${net}::1`), 64, { nodad: true });
       await rtnl.addAddress(port, address(`10.${net}.0.1`), 24);
       await rtnl.setNeighbour(port, address(`2001:db8:${net}::10`), mac);
@@ -120,11 +166,17 @@ export class ProviderEdge {
     return this.rtnl.addRoute({ destination: { address: to, length: 128 }, gateway: address(via), protocol: 4 });
   }
 
-  /** Traffic to this prefix goes into a tunnel to the far provider edge: with an SRH (two segments) or, reduced, without one. */
+  /**
+   * Traffic to this prefix goes into a tunnel to the far provider edge: with an SRH (two segments) or, reduced, without
+   * one.
+   */
   encapsulate(to: string, mode: 'srh' | 'reduced', options = ''): void {
     const segments = mode === 'srh' ? '2001:db8:e3::1,2001:db8:e2::1' : '2001:db8:e2::1';
     const family = to.includes(':') ? '-6 ' : '';
-    ip(this.netns, `${family}route replace ${to} encap seg6 mode ${mode === 'srh' ? 'encap' : 'encap.red'} segs ${segments}${options} dev t-srv6-core`);
+    ip(
+      this.netns,
+      `${family}route replace ${to} encap seg6 mode ${mode === 'srh' ? 'encap' : 'encap.red'} segs ${segments}${options} dev t-srv6-core`,
+    );
   }
 
   /** A seg6local route as a routing daemon or an operator installs it. */
@@ -143,7 +195,15 @@ export class ProviderEdge {
   attach(...programs: (keyof typeof SRV6_PROGRAMS)[]): void {
     for (const program of programs) {
       const direction = program === 'encap' ? 'egress' : 'ingress';
-      this.links.push(attachTcx({ program: this.srv6.program(SRV6_PROGRAMS[program]), ifindex: this.ifindex.core, direction, netns: this.netns, first: true }));
+      this.links.push(
+        attachTcx({
+          program: this.srv6.program(SRV6_PROGRAMS[program]),
+          ifindex: this.ifindex.core,
+          direction,
+          netns: this.netns,
+          first: true,
+        }),
+      );
     }
   }
 
@@ -152,7 +212,14 @@ export class ProviderEdge {
   }
 
   configure(config: Partial<Srv6Config>): void {
-    const whole: Srv6Config = { defaultSource: CON_A, hasRows: false, ecnMode: 'normal', dscp: { kind: 'pipe', outerDscp: null }, sharedIngress: false, ...config };
+    const whole: Srv6Config = {
+      defaultSource: CON_A,
+      hasRows: false,
+      ecnMode: 'normal',
+      dscp: { kind: 'pipe', outerDscp: null },
+      sharedIngress: false,
+      ...config,
+    };
     this.srv6.map(SRV6_MAPS.config).update(u32Key(0), encodeSrv6Config(whole));
   }
 
@@ -165,7 +232,17 @@ export class ProviderEdge {
   }
 
   sid(sid: typeof CON_A, entry: Partial<SidEntry> = {}): void {
-    this.srv6.map(SRV6_MAPS.sids).update(addressKey(sid), encodeSid({ families: [4, 6], endCon: true, decapsulate: true, table: 0, ownRoute: entry.endCon ?? true, ...entry }));
+    this.srv6.map(SRV6_MAPS.sids).update(
+      addressKey(sid),
+      encodeSid({
+        families: [4, 6],
+        endCon: true,
+        decapsulate: true,
+        table: 0,
+        ownRoute: entry.endCon ?? true,
+        ...entry,
+      }),
+    );
   }
 
   /** An IP packet arrives at the provider edge. */
@@ -187,8 +264,10 @@ export class ProviderEdge {
 
   clear(): void {
     for (const frames of Object.values(this.captured)) frames.length = 0;
-    for (const name of [SRV6_MAPS.tunnelSources, SRV6_MAPS.sids]) for (const key of [...this.srv6.map(name).keys()]) this.srv6.map(name).delete(key);
-    for (const [key] of [...this.srv6.map(COUNTERS_MAP).entries()]) this.srv6.map(COUNTERS_MAP).update(key, new Uint8Array(8));
+    for (const name of [SRV6_MAPS.tunnelSources, SRV6_MAPS.sids])
+      for (const key of [...this.srv6.map(name).keys()]) this.srv6.map(name).delete(key);
+    for (const [key] of [...this.srv6.map(COUNTERS_MAP).entries()])
+      this.srv6.map(COUNTERS_MAP).update(key, new Uint8Array(8));
   }
 
   close(): void {
@@ -203,9 +282,16 @@ export class ProviderEdge {
 }
 
 const SYSCTLS: readonly (readonly [string, string])[] = [
-  ['ipv6/conf/all/forwarding', '1'], ['ipv4/conf/all/forwarding', '1'], ['ipv4/conf/all/rp_filter', '0'], ['ipv4/conf/default/rp_filter', '0'],
-  ['ipv6/conf/default/dad_transmits', '0'], ['ipv6/conf/default/accept_dad', '0'], ['ipv6/conf/all/seg6_enabled', '1'], ['ipv6/conf/default/seg6_enabled', '1'],
+  ['ipv6/conf/all/forwarding', '1'],
+  ['ipv4/conf/all/forwarding', '1'],
+  ['ipv4/conf/all/rp_filter', '0'],
+  ['ipv4/conf/default/rp_filter', '0'],
+  ['ipv6/conf/default/dad_transmits', '0'],
+  ['ipv6/conf/default/accept_dad', '0'],
+  ['ipv6/conf/all/seg6_enabled', '1'],
+  ['ipv6/conf/default/seg6_enabled', '1'],
 ];
 
 /** The traffic class of an IP packet. */
-export const trafficClass = (packet: Uint8Array): number => (packet[0]! >> 4 === 6 ? ((packet[0]! & 15) << 4) | (packet[1]! >> 4) : packet[1]!);
+export const trafficClass = (packet: Uint8Array): number =>
+  packet[0]! >> 4 === 6 ? ((packet[0]! & 15) << 4) | (packet[1]! >> 4) : packet[1]!;

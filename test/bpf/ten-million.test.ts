@@ -1,4 +1,5 @@
-// Ten million packets through the limits of Long-haul CNPs: when each one was sent says whether a limit was ever broken (A6).
+// Ten million packets through the limits of Long-haul CNPs: when each one was sent says whether a limit was ever broken
+// (A6).
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { CongestedRouter } from './congested-router.ts';
 import { Hammer } from './hammer.ts';
@@ -34,18 +35,24 @@ describe('ten million packets', () => {
   /** Ascending times of what was sent, by Queue Pair. */
   function timesOfFlows(): Map<number, bigint[]> {
     const times = new Map<number, bigint[]>();
-    for (const { destinationQpn, atNs } of r.records()) times.set(destinationQpn, [...(times.get(destinationQpn) ?? []), atNs]);
+    for (const { destinationQpn, atNs } of r.records())
+      times.set(destinationQpn, [...(times.get(destinationQpn) ?? []), atNs]);
     for (const of of times.values()) of.sort((a, b) => (a < b ? -1 : 1));
     return times;
   }
-  const closest = (times: readonly bigint[]): bigint => times.slice(1).reduce((least, t, i) => (t - times[i]! < least ? t - times[i]! : least), 1n << 62n);
+  const closest = (times: readonly bigint[]): bigint =>
+    times.slice(1).reduce((least, t, i) => (t - times[i]! < least ? t - times[i]! : least), 1n << 62n);
 
-  /** Pairs between which more was sent than the bucket allows: at most 1 + (time + (burst - 1) / rate) · rate from one to the other. */
+  /**
+   * Pairs between which more was sent than the bucket allows: at most 1 + (time + (burst - 1) / rate) · rate from one
+   * to the other.
+   */
   function violations(times: readonly bigint[], rate: number, burst: number): number {
     const spacing = 1e9 / rate;
     let found = 0;
     for (let i = 0; i < times.length; i++) {
-      for (let j = i + 1; j < times.length; j++) if ((j - i) * spacing > Number(times[j]! - times[i]!) + (burst - 1) * spacing) found++;
+      for (let j = i + 1; j < times.length; j++)
+        if ((j - i) * spacing > Number(times[j]! - times[i]!) + (burst - 1) * spacing) found++;
     }
     return found;
   }
@@ -66,7 +73,10 @@ describe('ten million packets', () => {
 
   test('A6: LHCNP-9-d: nor when they come on every CPU at once', async () => {
     r.port({ kMax: KMAX, rttNs: RTT / 10, perFlowIntervalNs: 1 });
-    await hammer.run([0, 1].map((psn) => frame(data({ qpn: flows[0]!.receiverQpn, psn }))), PACKETS / 2);
+    await hammer.run(
+      [0, 1].map((psn) => frame(data({ qpn: flows[0]!.receiverQpn, psn }))),
+      PACKETS / 2,
+    );
     expect(r.stats().triggers).toBe(BigInt(PACKETS));
     expect(closest(timesOfFlows().get(flows[0]!.receiverQpn)!)).toBeGreaterThanOrEqual(BigInt(RTT / 10));
   });
@@ -74,13 +84,21 @@ describe('ten million packets', () => {
   test('A6: LHCNP-9-f: and never more from a port than its bucket allows, whatever the flows do', async () => {
     const [rate, burst] = [500, 20];
     r.port({ kMax: KMAX, rttNs: 1, perFlowIntervalNs: 1, noticesPerSecond: rate, burst });
-    await hammer.run([0, 1].map((i) => frame(data({ qpn: flows[i]!.receiverQpn }))), PACKETS / 2);
+    await hammer.run(
+      [0, 1].map((i) => frame(data({ qpn: flows[i]!.receiverQpn }))),
+      PACKETS / 2,
+    );
     expect(r.stats().triggers).toBe(BigInt(PACKETS));
-    const times = r.records().map((notification) => notification.atNs).sort((a, b) => (a < b ? -1 : 1));
+    const times = r
+      .records()
+      .map((notification) => notification.atNs)
+      .sort((a, b) => (a < b ? -1 : 1));
     expect(times.length).toBe(sent());
     expect(times.length).toBeGreaterThan(burst);
     expect(violations(times, rate, burst)).toBe(0);
     // The check itself would see one too many.
-    expect(violations([...times.slice(0, burst), times[burst - 1]!, times[burst - 1]!], rate, burst)).toBeGreaterThan(0);
+    expect(violations([...times.slice(0, burst), times[burst - 1]!, times[burst - 1]!], rate, burst)).toBeGreaterThan(
+      0,
+    );
   });
 });

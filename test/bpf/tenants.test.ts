@@ -1,11 +1,18 @@
-// E1: two VPNs with the same inner addresses and Queue Pair numbers, behind END.CON SIDs of their own (FCN §4.2.2; decision D3): each sender is notified in its own right, a
-// Queue Pair of one is never named to the other, and where it is not known whose a packet is, nothing is guessed.
+// E1: two VPNs with the same inner addresses and Queue Pair numbers, behind END.CON SIDs of their own (FCN §4.2.2;
+// decision D3): each sender is notified in its own right, a Queue Pair of one is never named to the other, and where it
+// is not known whose a packet is, nothing is guessed.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { NOTICE_CONFIG_KEY, NOTICE_CONFIG_MAP, encodeNoticeConfig } from '../../src/kernel/dataplane/notice-config.ts';
 import { DEFAULT_LEARNING_LIMITS } from '../../src/kernel/dataplane/proxy.ts';
 import { mappedAddress } from '../../src/kernel/dataplane/layout.ts';
 import { tunnelKey } from '../../src/kernel/dataplane/srv6.ts';
-import { TENANT_CONFIG_KEY, TENANT_MAPS, TENANT_UNKNOWN, encodeTenant, encodeTenantConfig } from '../../src/kernel/dataplane/tenants.ts';
+import {
+  TENANT_CONFIG_KEY,
+  TENANT_MAPS,
+  TENANT_UNKNOWN,
+  encodeTenant,
+  encodeTenantConfig,
+} from '../../src/kernel/dataplane/tenants.ts';
 import { interfaceIndex } from '../../src/kernel/ffi/libc.ts';
 import { Netns } from '../../src/kernel/netns.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
@@ -20,7 +27,19 @@ import { CongestedRouter, PROXY6, until } from './congested-router.ts';
 import { CODES, LONG_HAUL } from './notice-builder.ts';
 import { notices } from './notices.ts';
 import { H1, H2, QPN, data, frame } from './packets.ts';
-import { A, A4, B, B4, ProxyUnderTest, acknowledge, cm, compileProxy, context, data as asked, notice } from './proxy-fixture.ts';
+import {
+  A,
+  A4,
+  B,
+  B4,
+  ProxyUnderTest,
+  acknowledge,
+  cm,
+  compileProxy,
+  context,
+  data as asked,
+  notice,
+} from './proxy-fixture.ts';
 
 /** END.CON SIDs of the sender's and the receiver's provider edge, of two VPNs. */
 const RED = address('2001:db8:c::1');
@@ -28,8 +47,14 @@ const BLUE = address('2001:db8:c::2');
 const RED_FAR = address('2001:db8:d::1');
 const BLUE_FAR = address('2001:db8:d::2');
 const STRANGER = address('2001:db8:c::99');
-const [red, blue, redFar, blueFar] = [RED, BLUE, RED_FAR, BLUE_FAR].map(tenantOfSid) as [number, number, number, number];
-const through = (from: IpAddress, packet: Uint8Array, to = address('2001:db8:e::1')): Uint8Array => ipv6([from, to], 43, srh(41, 0, [to], packet));
+const [red, blue, redFar, blueFar] = [RED, BLUE, RED_FAR, BLUE_FAR].map(tenantOfSid) as [
+  number,
+  number,
+  number,
+  number,
+];
+const through = (from: IpAddress, packet: Uint8Array, to = address('2001:db8:e::1')): Uint8Array =>
+  ipv6([from, to], 43, srh(41, 0, [to], packet));
 const FOREVER = 3_600_000_000_000;
 const TC_REDIRECT = 7;
 
@@ -38,7 +63,9 @@ describe('E1: the congested node', () => {
   beforeAll(async () => {
     r = await CongestedRouter.create();
     await r.fill(150_000);
-    r.egress.map(NOTICE_CONFIG_MAP).update(NOTICE_CONFIG_KEY, encodeNoticeConfig({ fastCnp: CODES, longHaul: LONG_HAUL }, 0n));
+    r.egress
+      .map(NOTICE_CONFIG_MAP)
+      .update(NOTICE_CONFIG_KEY, encodeNoticeConfig({ fastCnp: CODES, longHaul: LONG_HAUL }, 0n));
     r.endCon([RED, red], [BLUE, blue]);
     r.senders(['::/0', PROXY6]);
   });
@@ -53,8 +80,17 @@ describe('E1: the congested node', () => {
     r.policies(['::/0', ['fast-cnp']]);
     for (const sid of [RED, BLUE, RED, BLUE]) r.send(frame(through(sid, data())));
     r.send(frame(data()));
-    expect(told()).toEqual([[RED.value, 0], [BLUE.value, 0], [undefined, 0]]);
-    expect(r.flows().map(({ tunnel }) => tunnel?.value).sort()).toEqual([RED.value, BLUE.value, undefined]);
+    expect(told()).toEqual([
+      [RED.value, 0],
+      [BLUE.value, 0],
+      [undefined, 0],
+    ]);
+    expect(
+      r
+        .flows()
+        .map(({ tunnel }) => tunnel?.value)
+        .sort(),
+    ).toEqual([RED.value, BLUE.value, undefined]);
     expect(r.stats().suppressedPerFlow).toBe(2n);
   });
 
@@ -62,8 +98,12 @@ describe('E1: the congested node', () => {
     r.policies(['::/0', ['proxy']]);
     for (const sid of [RED, BLUE]) r.send(frame(through(sid, data())));
     await until('two notices', () => notices(r.collected).length === 2, 30_000);
-    expect(notices(r.collected).map(({ notice: n }) => n.invoking.subarray(8, 24)).map((bytes) => Buffer.from(bytes).toString('hex')).sort())
-      .toEqual([RED, BLUE].map((sid) => Buffer.from(mappedAddress(sid)).toString('hex')).sort());
+    expect(
+      notices(r.collected)
+        .map(({ notice: n }) => n.invoking.subarray(8, 24))
+        .map((bytes) => Buffer.from(bytes).toString('hex'))
+        .sort(),
+    ).toEqual([RED, BLUE].map((sid) => Buffer.from(mappedAddress(sid)).toString('hex')).sort());
   });
 
   test('LHCNP-5.5-c: a Long-haul CNP names the Queue Pair of its own tenant, or is not sent', () => {
@@ -72,7 +112,10 @@ describe('E1: the congested node', () => {
     r.queuePairs([{ ...flow, tenant: red }, 0x11], [{ ...flow, tenant: blue }, 0x22]);
     for (const sid of [RED, BLUE]) r.send(frame(through(sid, data())));
     r.send(frame(data()));
-    expect(told()).toEqual([[RED.value, 0x11], [BLUE.value, 0x22]]);
+    expect(told()).toEqual([
+      [RED.value, 0x11],
+      [BLUE.value, 0x22],
+    ]);
     expect(r.count('egress.format.qp-unknown')).toBe(1);
     r.queuePairs([{ ...flow, tenant: red }, 0x11], [flow, 0x33]);
     r.clear();
@@ -119,7 +162,10 @@ describe('E1: the proxy', () => {
     provider = Netns.create();
     inNetns(provider, 'sysctl', '-qw', 'net.ipv6.conf.all.forwarding=1', 'net.ipv4.conf.all.forwarding=1');
     ip(provider, 'link set lo up');
-    for (const [table, name] of [[100, 't-red'], [200, 't-blue']] as const) {
+    for (const [table, name] of [
+      [100, 't-red'],
+      [200, 't-blue'],
+    ] as const) {
       ip(provider, `link add ${name} type veth peer name ${name}-p`);
       for (const each of [name, `${name}-p`]) ip(provider, `link set ${each} up`);
       ip(provider, `-6 route add default dev ${name} table ${table}`);
@@ -127,21 +173,35 @@ describe('E1: the proxy', () => {
     }
   });
   afterAll(() => provider.close());
-  /** The Queue Pair that is named, of a CNP that is routed; with the table's number, of one that is sent by it; with END.CON, of one in a tunnel there. Else what is counted. */
+  /**
+   * The Queue Pair that is named, of a CNP that is routed; with the table's number, of one that is sent by it; with
+   * END.CON, of one in a tunnel there. Else what is counted.
+   */
   const cnpFor = (invoking: Uint8Array): unknown => {
     const { packet: sent, counted, verdict } = p.send(notice(invoking), { netns: provider });
     const wrapped = decapsulate(sent);
     const parsed = parseRocePacket(wrapped.ok ? wrapped.value.inner : sent);
-    if (counted['proxy.cnp.sent'] !== 1 || !parsed.ok) return Object.keys(counted).filter((name) => name !== 'proxy.notice.received');
-    expect(parsed.value).toMatchObject({ icrcValid: true, destination: parsed.value.family === 6 ? A : A4, bth: { opcode: OPCODE.cnp } });
+    if (counted['proxy.cnp.sent'] !== 1 || !parsed.ok)
+      return Object.keys(counted).filter((name) => name !== 'proxy.notice.received');
+    expect(parsed.value).toMatchObject({
+      icrcValid: true,
+      destination: parsed.value.family === 6 ? A : A4,
+      bth: { opcode: OPCODE.cnp },
+    });
     if (wrapped.ok) return [parsed.value.bth.destQpn, wrapped.value.outer.destination];
     return verdict === TC_REDIRECT ? [parsed.value.bth.destQpn, 'by a table'] : parsed.value.bth.destQpn;
   };
 
   test('PNC-4-d, D3: the outer header of a notice says which tenant’s Queue Pair is meant', () => {
     sids([RED, 100], [BLUE, 200]);
-    p.teach({ ...flow, tenant: 100, senderQpn: 0x11 }).teach({ ...flow, tenant: 200, senderQpn: 0x22 }).teach({ ...flow, senderQpn: 0x33 });
-    expect([through(RED, packet), through(BLUE, packet), packet].map(cnpFor)).toEqual([[0x11, 'by a table'], [0x22, 'by a table'], 0x33]);
+    p.teach({ ...flow, tenant: 100, senderQpn: 0x11 })
+      .teach({ ...flow, tenant: 200, senderQpn: 0x22 })
+      .teach({ ...flow, senderQpn: 0x33 });
+    expect([through(RED, packet), through(BLUE, packet), packet].map(cnpFor)).toEqual([
+      [0x11, 'by a table'],
+      [0x22, 'by a table'],
+      0x33,
+    ]);
   });
 
   test('PNC-6-a: a CNP for a tenant’s sender never goes by the main table, where its address may be another’s: by the tenant’s table, or through its END.CON', () => {
@@ -153,7 +213,9 @@ describe('E1: the proxy', () => {
     const packet4 = asked({ from: A4, to: B4, qpn: 0xc8, psn: 7 });
     const through4 = (sid: IpAddress): Uint8Array => ipv6([sid, address('2001:db8:e::1')], 4, packet4);
     sids([RED, 100]);
-    p.teach({ ...flow4, tenant: 100, senderQpn: 0x41 }).teach({ ...flow4, tenant: blue, senderQpn: 0x42 }).teach({ ...flow4, senderQpn: 0x43 });
+    p.teach({ ...flow4, tenant: 100, senderQpn: 0x41 })
+      .teach({ ...flow4, tenant: blue, senderQpn: 0x42 })
+      .teach({ ...flow4, senderQpn: 0x43 });
     expect([through4(RED), through4(BLUE), packet4].map(cnpFor)).toEqual([[0x41, 'by a table'], [0x42, BLUE], 0x43]);
   });
 
@@ -163,14 +225,17 @@ describe('E1: the proxy', () => {
     p.teach({ ...flow, tenant: 100, senderQpn: 0x11 }).teach({ ...flow, senderQpn: 0x33 });
     const rows = (...at: readonly (readonly [number, number])[]): void => {
       for (const [key] of [...p.object.map(TENANT_MAPS.ports).entries()]) p.object.map(TENANT_MAPS.ports).delete(key);
-      for (const [ifindex, tenant] of at) p.object.map(TENANT_MAPS.ports).update(tunnelKey(ifindex, prefix('::/0')), encodeTenant(tenant));
+      for (const [ifindex, tenant] of at)
+        p.object.map(TENANT_MAPS.ports).update(tunnelKey(ifindex, prefix('::/0')), encodeTenant(tenant));
       p.object.map(TENANT_MAPS.config).update(TENANT_CONFIG_KEY, encodeTenantConfig({ known: true, hasRows: true }));
     };
     const port = provider.run(() => interfaceIndex('t-red'));
     const from = (): unknown => {
       const { packet: sent, counted } = p.send(notice(packet), { netns: provider, ctx: context({ ifindex: port }) });
       const parsed = parseRocePacket(sent);
-      return counted['proxy.cnp.sent'] === 1 && parsed.ok ? parsed.value.bth.destQpn : Object.keys(counted).filter((name) => name !== 'proxy.notice.received');
+      return counted['proxy.cnp.sent'] === 1 && parsed.ok
+        ? parsed.value.bth.destQpn
+        : Object.keys(counted).filter((name) => name !== 'proxy.notice.received');
     };
     rows([100_000, 100]);
     expect(from()).toBe(0x33);
@@ -207,22 +272,40 @@ describe('E1: the proxy', () => {
     expect(p.known({ ...flow, tenant: red })).toMatchObject({ senderQpn: 0x11, peerTenant: redFar });
     expect(p.known({ ...flow, tenant: blue })).toMatchObject({ senderQpn: 0x22, peerTenant: blueFar });
     expect(p.known(flow)).toBeUndefined();
-    expect([RED, BLUE].map((sid) => cnpFor(through(sid, packet)))).toEqual([[0x11, RED], [0x22, BLUE]]);
+    expect([RED, BLUE].map((sid) => cnpFor(through(sid, packet)))).toEqual([
+      [0x11, RED],
+      [0x22, BLUE],
+    ]);
   });
 
   test('PNC-1-c: two tenants in lockstep, down to the PSN, are ambiguous and never guessed', () => {
     sids([RED, red], [BLUE, blue], [RED_FAR, redFar], [BLUE_FAR, blueFar]);
     for (let psn = 1; psn < 10; psn++) {
       for (const sid of [RED, BLUE]) p.send(through(sid, asked({ from: A, to: B, qpn: 0xc8, psn })));
-      for (const [sid, qpn] of [[RED_FAR, 0x11], [BLUE_FAR, 0x22]] as const) p.send(through(sid, acknowledge({ from: B, to: A, qpn, psn })));
+      for (const [sid, qpn] of [
+        [RED_FAR, 0x11],
+        [BLUE_FAR, 0x22],
+      ] as const)
+        p.send(through(sid, acknowledge({ from: B, to: A, qpn, psn })));
     }
     expect(p.connections()).toEqual([]);
   });
 
   const common = { startingPsn: 1, responderResources: 1, initiatorDepth: 1, privateData: new Uint8Array(0) };
-  const path = { serviceId: 1n, transport: 0, pkey: 0xffff, pathMtu: 3, retryCount: 7, rnrRetryCount: 7, localGid: A, remoteGid: B };
-  const request = (localCommId: number, localQpn: number) => cm(A, B, { kind: 'req', localCommId, localQpn, ...common, ...path });
-  const reply = (remoteCommId: number, localCommId: number, localQpn: number) => cm(B, A, { kind: 'rep', localCommId, remoteCommId, localQpn, ...common });
+  const path = {
+    serviceId: 1n,
+    transport: 0,
+    pkey: 0xffff,
+    pathMtu: 3,
+    retryCount: 7,
+    rnrRetryCount: 7,
+    localGid: A,
+    remoteGid: B,
+  };
+  const request = (localCommId: number, localQpn: number) =>
+    cm(A, B, { kind: 'req', localCommId, localQpn, ...common, ...path });
+  const reply = (remoteCommId: number, localCommId: number, localQpn: number) =>
+    cm(B, A, { kind: 'rep', localCommId, remoteCommId, localQpn, ...common });
 
   test('PNC-1-c: from CM likewise; two REQs of two tenants with one communication ID teach nothing', () => {
     sids([RED, red], [BLUE, blue], [RED_FAR, redFar], [BLUE_FAR, blueFar]);
@@ -267,6 +350,10 @@ describe('E1: the proxy', () => {
     p.object.map(TENANT_MAPS.ports).delete(row);
     connect(MAIN, 0x22);
     expect(p.known(flow)).toMatchObject({ senderQpn: 0x22 });
-    expect([cnpFor(packet), cnpFor(through(MAIN, packet)), cnpFor(through(SID, packet))]).toEqual([0x22, 0x22, [0x11, 'by a table']]);
+    expect([cnpFor(packet), cnpFor(through(MAIN, packet)), cnpFor(through(SID, packet))]).toEqual([
+      0x22,
+      0x22,
+      [0x11, 'by a table'],
+    ]);
   });
 });

@@ -1,5 +1,5 @@
-// Time that passes for the detector without anybody waiting: every time that it remembers is moved back by as much. The windows of a test may then be so long
-// that it does not matter how slow the machine is.
+// Time that passes for the detector without anybody waiting: every time that it remembers is moved back by as much. The
+// windows of a test may then be so long that it does not matter how slow the machine is.
 import { EGRESS_MAPS } from '../../src/kernel/dataplane/egress.ts';
 import { FLOW_WAYS } from '../../src/kernel/dataplane/flows.ts';
 import { LITTLE_ENDIAN, viewOf } from '../../src/kernel/dataplane/layout.ts';
@@ -7,7 +7,15 @@ import type { CongestedRouter } from './congested-router.ts';
 
 /** Times in struct flow_set, struct flow, struct egress_measure and in a bucket; a zero is "never" and stays. */
 const SET = { evictedNotice: 8, ways: 16, flowSize: 224 } as const;
-const FLOW_TIMES = { firstSeen: 88, lastSeen: 96, lastNotice: 104, toldAt: 128, ceExemptUntil: 152, rateStart: 184, deferredUntil: 208 } as const;
+const FLOW_TIMES = {
+  firstSeen: 88,
+  lastSeen: 96,
+  lastNotice: 104,
+  toldAt: 128,
+  ceExemptUntil: 152,
+  rateStart: 184,
+  deferredUntil: 208,
+} as const;
 const FLOW_SHARE_WINDOW = 160;
 const MEASURE_TIMES = { intervalStart: 0, lastCongested: 40, congestedSince: 48 } as const;
 /** Of the kernel's timer, 32 bits: whatever else it is, it is another one. */

@@ -1,4 +1,5 @@
-// The three conditions of LHCNP §5.4 on a real queue, what is measured for them (LHCNP §5.3.1), and whose packets count (LHCNP §5.5).
+// The three conditions of LHCNP §5.4 on a real queue, what is measured for them (LHCNP §5.3.1), and whose packets count
+// (LHCNP §5.5).
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { EGRESS_MAPS, EGRESS_PROGRAMS } from '../../src/kernel/dataplane/egress.ts';
@@ -31,7 +32,8 @@ function send(qpn: number, packets: number, ecn = 2): void {
 }
 
 /** Traffic that is not RoCEv2, as if the port sent it. */
-const sendOther = (packets = 1): void => void r.send(frame(ipv6([H1, H2], 17, udp(9, 9, new Uint8Array(1000)))), { repeat: packets });
+const sendOther = (packets = 1): void =>
+  void r.send(frame(ipv6([H1, H2], 17, udp(9, 9, new Uint8Array(1000)))), { repeat: packets });
 
 /** Changes what the program remembers of the port. */
 function changeMeasure(edit: (view: DataView) => void): void {
@@ -97,7 +99,10 @@ describe('the ECN marking rate', () => {
 
   test('LHCNP-5.4-d: above V_ecn triggers, at V_ecn it does not, at any depth', async () => {
     await r.fill(60_000);
-    for (const [vEcnPpm, triggers] of [[300_000, 0], [299_999, 1]] as const) {
+    for (const [vEcnPpm, triggers] of [
+      [300_000, 0],
+      [299_999, 1],
+    ] as const) {
       r.clear();
       r.port({ kMin: 50_000, vEcnPpm, intervalNs: INTERVAL });
       send(11, 1, 0);
@@ -117,16 +122,22 @@ describe('the ECN marking rate', () => {
     expect(r.stats().triggers).toBe(0n);
   });
 
-  test.each([[1, 1], [10, 0]])('LHCNP-5.4-d: of an interval whose end is seen %i intervals after its start triggers %i times: what is older is forgotten', async (intervals, triggers) => {
-    await r.fill(60_000);
-    r.port({ kMin: 50_000, vEcnPpm: 500_000, intervalNs: INTERVAL });
-    send(11, 1, 0);
-    send(10, 100);
-    passTime(r, intervals * INTERVAL, INTERVAL);
-    send(11, 1, 0);
-    expect(r.ports.measure(r.portIfindex)!.ecnMarkingPpm).toBe(triggers ? 990_099 : 0);
-    expect(Number(r.stats().triggers)).toBe(triggers);
-  });
+  test.each([
+    [1, 1],
+    [10, 0],
+  ])(
+    'LHCNP-5.4-d: of an interval whose end is seen %i intervals after its start triggers %i times: what is older is forgotten',
+    async (intervals, triggers) => {
+      await r.fill(60_000);
+      r.port({ kMin: 50_000, vEcnPpm: 500_000, intervalNs: INTERVAL });
+      send(11, 1, 0);
+      send(10, 100);
+      passTime(r, intervals * INTERVAL, INTERVAL);
+      send(11, 1, 0);
+      expect(r.ports.measure(r.portIfindex)!.ecnMarkingPpm).toBe(triggers ? 990_099 : 0);
+      expect(Number(r.stats().triggers)).toBe(triggers);
+    },
+  );
 });
 
 describe('how old a marking rate may be', () => {
@@ -159,7 +170,10 @@ describe('how old a marking rate may be', () => {
 describe('the growth of the queue', () => {
   test('LHCNP-5.4-e: above V_growth triggers, at V_growth it does not', async () => {
     await r.fill(30_000);
-    for (const [vGrowthBytes, triggers] of [[123_456, 0n], [123_455, 1n]] as const) {
+    for (const [vGrowthBytes, triggers] of [
+      [123_456, 0n],
+      [123_455, 1n],
+    ] as const) {
       r.clear();
       r.port({ vGrowthBytes, intervalNs: INTERVAL });
       send(10, 1);
@@ -212,7 +226,10 @@ describe('the growth of the queue', () => {
     expect(reasons()).toEqual(['queue-growth']);
   });
 
-  test.each([['RoCEv2', () => send(10, 1)], ['other traffic', () => sendOther()]])('LHCNP-5.3.1-c: is measured from an empty queue on, which %s found', async (_, pass) => {
+  test.each([
+    ['RoCEv2', () => send(10, 1)],
+    ['other traffic', () => sendOther()],
+  ])('LHCNP-5.3.1-c: is measured from an empty queue on, which %s found', async (_, pass) => {
     await r.fill(0);
     r.port({ kMin: 2_000_000, kMax: 3_000_000, vGrowthBytes: 800_000, intervalNs: INTERVAL });
     pass();
@@ -272,12 +289,16 @@ describe('the growth of the queue', () => {
     await r.fill(30_000);
     r.port({ vGrowthBytes: 1, intervalNs: 1_000_000 });
     let depth = 30_000;
-    await until('the growth is seen', async () => {
-      send(10, 1);
-      await r.deepen((depth += 1000));
-      send(10, 1);
-      return r.count('egress.trigger.queue-growth') > 0;
-    }, 30_000);
+    await until(
+      'the growth is seen',
+      async () => {
+        send(10, 1);
+        await r.deepen((depth += 1000));
+        send(10, 1);
+        return r.count('egress.trigger.queue-growth') > 0;
+      },
+      30_000,
+    );
   });
 });
 
@@ -291,7 +312,10 @@ describe('the depth of the queue', () => {
     expect(new Set(reasons())).toEqual(new Set(['queue-depth']));
   });
 
-  /** A queue of as many megabytes: every frame of 1000 bytes counts as a million, as a link layer with large cells would make it. */
+  /**
+   * A queue of as many megabytes: every frame of 1000 bytes counts as a million, as a link layer with large cells would
+   * make it.
+   */
   async function megabytes(count: number): Promise<void> {
     const tc = (line: string): void => {
       const result = r.router.run(() => spawnSync('tc', line.split(' '), { encoding: 'utf8' }));
@@ -311,11 +335,24 @@ describe('the depth of the queue', () => {
     r.policies(['::/0', ['long-haul-icmpv6']]);
     r.queuePairs([{ sender: H1, receiver: H2, receiverQpn: QPN }, 100]);
     r.configure({ disclose: true });
-    const longHaul = { icmpv6Type: 200, objectClass: 247, timestamp: false, deviceId: null, pathId: null, padToCnp: false };
+    const longHaul = {
+      icmpv6Type: 200,
+      objectClass: 247,
+      timestamp: false,
+      deviceId: null,
+      pathId: null,
+      padToCnp: false,
+    };
     r.egress.map(NOTICE_CONFIG_MAP).update(NOTICE_CONFIG_KEY, encodeNoticeConfig({ longHaul }, 0n));
     r.port({
-      kMin: 62_500_000, kMax: 125_000_000, perFlowIntervalNs: 20e6, rttNs: 3600e9,
-      instructions: [{ fromBytes: null, level: 100, action: 'notify', parameter: 0 }, { fromBytes: 125_000_000, level: 180, action: 'rate-reduce', parameter: 30 }],
+      kMin: 62_500_000,
+      kMax: 125_000_000,
+      perFlowIntervalNs: 20e6,
+      rttNs: 3600e9,
+      instructions: [
+        { fromBytes: null, level: 100, action: 'notify', parameter: 0 },
+        { fromBytes: 125_000_000, level: 180, action: 'rate-reduce', parameter: 30 },
+      ],
     });
     await megabytes(70);
     expect(ecnOf(r.send(frame(data()), { repeat: 100 }).data)).toBe(3);
@@ -327,7 +364,16 @@ describe('the depth of the queue', () => {
     r.clear();
     expect(ecnOf(r.send(frame(data()), { repeat: 1000 }).data)).toBe(3);
     expect(r.stats()).toMatchObject({ triggers: 1000n, notifications: 1n });
-    expect(r.records()).toMatchObject([{ level: 180, action: 'rate-reduce', parameter: 30, sourceQpn: 100, queueBytes: 130_000_000, reason: 'queue-depth' }]);
+    expect(r.records()).toMatchObject([
+      {
+        level: 180,
+        action: 'rate-reduce',
+        parameter: 30,
+        sourceQpn: 100,
+        queueBytes: 130_000_000,
+        reason: 'queue-depth',
+      },
+    ]);
     const body = 'b480001e000000640101fbd0';
     await until('the CNP', () => r.collected.some((f) => f[12] === 0x86 && f[20] === 58 && f[54] === 200));
     const cnps = r.collected.filter((f) => f[20] === 58 && f[54] === 200);
@@ -335,7 +381,11 @@ describe('the depth of the queue', () => {
   });
 
   test('LHCNP-5.3.2-a, LHCNP-5.4-c: a queue of 3 GB, as 400 Gbit/s over 60 ms fill one, is not above a K_max of 3 GB, and one of 3.1 GB is', async () => {
-    r.port({ kMin: 1_500_000_000, kMax: 3_000_000_000, levelBytes: [0, 1, 2, 3, 4, 5, 6, 7].map((n) => 3_000_000_000 + n * 150_000_000) });
+    r.port({
+      kMin: 1_500_000_000,
+      kMax: 3_000_000_000,
+      levelBytes: [0, 1, 2, 3, 4, 5, 6, 7].map((n) => 3_000_000_000 + n * 150_000_000),
+    });
     await megabytes(3000);
     send(10, 1);
     expect(r.stats()).toMatchObject({ ceMarked: 1n, triggers: 0n });

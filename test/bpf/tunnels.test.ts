@@ -1,5 +1,5 @@
-// E2: the tunnels that a P router meets (PNC §4): MPLS label stacks, GRE, VXLAN, and what they carry, at the congested node and the border guard. What cannot be looked
-// into is counted by its kind.
+// E2: the tunnels that a P router meets (PNC §4): MPLS label stacks, GRE, VXLAN, and what they carry, at the congested
+// node and the border guard. What cannot be looked into is counted by its kind.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
 import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counters.ts';
@@ -17,25 +17,45 @@ import { ProxyUnderTest, compileProxy, notice as noticeAbout, tupleOf } from './
 import { DROP, H1, H1V4, H2, H2V4, NEXT, context, data, ecnOf, frame } from './packets.ts';
 
 const MACS = Uint8Array.of(2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2);
-const typed = (type: number, payload: Uint8Array): Uint8Array => concat(MACS, Uint8Array.of(type >> 8, type & 255), payload);
+const typed = (type: number, payload: Uint8Array): Uint8Array =>
+  concat(MACS, Uint8Array.of(type >> 8, type & 255), payload);
 /** A label stack entry: label, traffic class 0, bottom of stack, TTL 64. */
-const label = (value: number, bottom: boolean): Uint8Array => Uint8Array.of(value >> 12, (value >> 4) & 255, ((value & 15) << 4) | (bottom ? 1 : 0), 64);
-const stack = (labels: readonly number[], payload: Uint8Array): Uint8Array => concat(...labels.map((value, i) => label(value, i === labels.length - 1)), payload);
-const mpls = (labels: readonly number[], payload: Uint8Array, type = 0x8847): Uint8Array => typed(type, stack(labels, payload));
+const label = (value: number, bottom: boolean): Uint8Array =>
+  Uint8Array.of(value >> 12, (value >> 4) & 255, ((value & 15) << 4) | (bottom ? 1 : 0), 64);
+const stack = (labels: readonly number[], payload: Uint8Array): Uint8Array =>
+  concat(...labels.map((value, i) => label(value, i === labels.length - 1)), payload);
+const mpls = (labels: readonly number[], payload: Uint8Array, type = 0x8847): Uint8Array =>
+  typed(type, stack(labels, payload));
 const P4 = [address('192.0.2.50'), address('192.0.2.51')] as const;
 const P6 = [address('2001:db8:c::50'), address('2001:db8:d::51')] as const;
 const versionType = (packet: Uint8Array): number[] => (packet[0]! >> 4 === 6 ? [0x86, 0xdd] : [8, 0]);
 /** Flags: 0x80 checksum, 0x20 key, 0x10 sequence number. */
 const greHeader = (flags: number, type: readonly number[], key = 1): Uint8Array =>
-  Uint8Array.from([flags, 0, ...type, ...(flags & 0x80 ? [0, 0, 0, 0] : []), ...(flags & 0x20 ? [0, 0, 0, key] : []), ...(flags & 0x10 ? [0, 0, 0, 0] : [])]);
-const gre = (inner: Uint8Array, flags = 0, key = 1): Uint8Array => concat(greHeader(flags, versionType(inner), key), inner);
-const vxlan = (ethernet: Uint8Array, vni = 5, flags = 8): Uint8Array => udp(0xd000, 4789, concat(Uint8Array.of(flags, 0, 0, 0, 0, 0, vni, 0), ethernet));
+  Uint8Array.from([
+    flags,
+    0,
+    ...type,
+    ...(flags & 0x80 ? [0, 0, 0, 0] : []),
+    ...(flags & 0x20 ? [0, 0, 0, key] : []),
+    ...(flags & 0x10 ? [0, 0, 0, 0] : []),
+  ]);
+const gre = (inner: Uint8Array, flags = 0, key = 1): Uint8Array =>
+  concat(greHeader(flags, versionType(inner), key), inner);
+const vxlan = (ethernet: Uint8Array, vni = 5, flags = 8): Uint8Array =>
+  udp(0xd000, 4789, concat(Uint8Array.of(flags, 0, 0, 0, 0, 0, vni, 0), ethernet));
 const V4 = { source: H1V4, destination: H2V4 };
 
 const around = (inner: Uint8Array): (readonly [string, Uint8Array])[] => [
   ['one label', mpls([100], inner)],
   ['two labels', mpls([100, 200], inner)],
-  ['sixteen labels, multicast', mpls(Array.from({ length: 16 }, (_, i) => 16 + i), inner, 0x8848)],
+  [
+    'sixteen labels, multicast',
+    mpls(
+      Array.from({ length: 16 }, (_, i) => 16 + i),
+      inner,
+      0x8848,
+    ),
+  ],
   ['explicit null', mpls([inner[0]! >> 4 === 6 ? 2 : 0], inner)],
   ['labels behind a VLAN tag', concat(MACS, Uint8Array.of(0x81, 0, 0, 5, 0x88, 0x47), stack([100, 200], inner))],
   ['labels in front of a tunnel', mpls([100], ipv6(P6, inner[0]! >> 4 === 6 ? 41 : 4, inner))],
@@ -52,17 +72,58 @@ const around = (inner: Uint8Array): (readonly [string, Uint8Array])[] => [
   ['Ethernet in SRv6', frame(ipv6(P6, 43, srh(143, 0, [H1], frame(inner))))],
 ];
 const header4 = (more: { payloadLength?: number; hopLimit?: number }): Uint8Array =>
-  encodeIpv4({ source: P4[0], destination: P4[1], protocol: 17, payloadLength: 80, trafficClass: 2, hopLimit: 64, ...more });
+  encodeIpv4({
+    source: P4[0],
+    destination: P4[1],
+    protocol: 17,
+    payloadLength: 80,
+    trafficClass: 2,
+    hopLimit: 64,
+    ...more,
+  });
 const OPAQUE: readonly (readonly [TunnelKind, string, Uint8Array])[] = [
   ['mpls', 'a pseudowire with a control word', mpls([100, 200], concat(new Uint8Array(4), frame(data())))],
-  ['mpls', 'a pseudowire whose frame begins like IPv4', mpls([100, 200], concat(Uint8Array.of(0x45), frame(data()).subarray(1)))],
-  ['mpls', 'a pseudowire whose frame begins like IPv6', mpls([100, 200], concat(Uint8Array.of(0x60, 1, 2, 3, 0xff, 0xff), frame(data()).subarray(6)))],
-  ['mpls', 'IPv4 that is longer than what it is in', mpls([100], concat(header4({ payloadLength: 81 }), new Uint8Array(80)))],
-  ['mpls', 'IPv4 with a wrong checksum', mpls([100], concat(header4({}).map((byte, i) => (i === 10 ? byte ^ 1 : byte)), new Uint8Array(80)))],
+  [
+    'mpls',
+    'a pseudowire whose frame begins like IPv4',
+    mpls([100, 200], concat(Uint8Array.of(0x45), frame(data()).subarray(1))),
+  ],
+  [
+    'mpls',
+    'a pseudowire whose frame begins like IPv6',
+    mpls([100, 200], concat(Uint8Array.of(0x60, 1, 2, 3, 0xff, 0xff), frame(data()).subarray(6))),
+  ],
+  [
+    'mpls',
+    'IPv4 that is longer than what it is in',
+    mpls([100], concat(header4({ payloadLength: 81 }), new Uint8Array(80))),
+  ],
+  [
+    'mpls',
+    'IPv4 with a wrong checksum',
+    mpls(
+      [100],
+      concat(
+        header4({}).map((byte, i) => (i === 10 ? byte ^ 1 : byte)),
+        new Uint8Array(80),
+      ),
+    ),
+  ],
   ['mpls', 'IPv4 that has no hop left', mpls([100], concat(header4({ hopLimit: 0 }), new Uint8Array(80)))],
   ['mpls', 'IPv6 that is longer than what it is in', mpls([100], ipv6(P6, 17, new Uint8Array(80)).subarray(0, 119))],
-  ['mpls', 'IPv6 that has no hop left', mpls([100], ipv6(P6, 17, new Uint8Array(80)).map((byte, i) => (i === 7 ? 0 : byte)))],
-  ['mpls', 'IPv6 in IP that is longer than the packet around it', frame(concat(ipv6(P6, 137, stack([100], ipv6(P6, 17, new Uint8Array(80)).subarray(0, 119))), new Uint8Array(8)))],
+  [
+    'mpls',
+    'IPv6 that has no hop left',
+    mpls(
+      [100],
+      ipv6(P6, 17, new Uint8Array(80)).map((byte, i) => (i === 7 ? 0 : byte)),
+    ),
+  ],
+  [
+    'mpls',
+    'IPv6 in IP that is longer than the packet around it',
+    frame(concat(ipv6(P6, 137, stack([100], ipv6(P6, 17, new Uint8Array(80)).subarray(0, 119))), new Uint8Array(8))),
+  ],
   ['gre', 'GRE with a source route', frame(ipv4(P4, 47, concat(greHeader(0x40, [8, 0]), data(V4))))],
   ['gre', 'GRE version 1', frame(ipv4(P4, 47, concat(Uint8Array.of(0x20, 1, 0x88, 0x0b), new Uint8Array(60))))],
   ['gre', 'ERSPAN', frame(ipv4(P4, 47, concat(greHeader(0x10, [0x88, 0xbe]), new Uint8Array(8), frame(data()))))],
@@ -77,7 +138,10 @@ const OPAQUE: readonly (readonly [TunnelKind, string, Uint8Array])[] = [
   ['other', 'VXLAN-GPE', frame(ipv4(P4, 17, udp(0xc000, 4790, new Uint8Array(64))))],
   ['other', 'L2TPv3', frame(ipv6(P6, 115, new Uint8Array(64)))],
 ];
-const FAMILIES = [['IPv6', data(), H1, H2], ['IPv4', data(V4), H1V4, H2V4]] as const;
+const FAMILIES = [
+  ['IPv6', data(), H1, H2],
+  ['IPv4', data(V4), H1V4, H2V4],
+] as const;
 
 describe('the congested node', () => {
   let r: CongestedRouter;
@@ -100,17 +164,28 @@ describe('the congested node', () => {
       expect(r.count('egress.unparseable')).toBe(0);
     });
 
-    test.each(around(inner))('in %s is notified to its proxy, with the packet from its outermost IP header on', async (name, bytes) => {
-      r.port({ kMax: 100_000 });
-      r.send(bytes);
-      await until('the notice', () => notices(r.collected).length === 1, 30_000);
-      const [{ notice }] = notices(r.collected) as [ReturnType<typeof notices>[number]];
-      expect(notice.tuple).toMatchObject({ source, destination, destinationPort: 4791 });
-      // The first IP header, behind whatever labels and tags.
-      const at = bytes.findIndex((byte, i) => i >= 14 && (byte === 0x45 || byte === 0x60) && name !== '' && Buffer.from(bytes.subarray(i, i + 40)).equals(Buffer.from(notice.invoking.subarray(0, 40))));
-      expect(at).toBeGreaterThanOrEqual(14);
-      expect(Buffer.from(bytes.subarray(at, at + notice.invoking.length)).equals(Buffer.from(notice.invoking))).toBe(true);
-    });
+    test.each(around(inner))(
+      'in %s is notified to its proxy, with the packet from its outermost IP header on',
+      async (name, bytes) => {
+        r.port({ kMax: 100_000 });
+        r.send(bytes);
+        await until('the notice', () => notices(r.collected).length === 1, 30_000);
+        const [{ notice }] = notices(r.collected) as [ReturnType<typeof notices>[number]];
+        expect(notice.tuple).toMatchObject({ source, destination, destinationPort: 4791 });
+        // The first IP header, behind whatever labels and tags.
+        const at = bytes.findIndex(
+          (byte, i) =>
+            i >= 14 &&
+            (byte === 0x45 || byte === 0x60) &&
+            name !== '' &&
+            Buffer.from(bytes.subarray(i, i + 40)).equals(Buffer.from(notice.invoking.subarray(0, 40))),
+        );
+        expect(at).toBeGreaterThanOrEqual(14);
+        expect(Buffer.from(bytes.subarray(at, at + notice.invoking.length)).equals(Buffer.from(notice.invoking))).toBe(
+          true,
+        );
+      },
+    );
   });
 
   test('flows of two VPNs that differ in labels, GRE key or VXLAN network alone are two flows', () => {
@@ -151,10 +226,14 @@ describe('the congested node', () => {
   });
 
   test('a stack without an end, and one cut anywhere, is passed', () => {
-    const endless = mpls(Array.from({ length: 17 }, (_, i) => 16 + i), data());
+    const endless = mpls(
+      Array.from({ length: 17 }, (_, i) => 16 + i),
+      data(),
+    );
     expect(r.send(endless).retval).toBe(NEXT);
     for (const [, whole] of around(data({ size: 8 }))) {
-      for (let length = 14 + 40; length <= whole.length; length++) expect(r.send(whole.subarray(0, length))).toMatchObject({ retval: NEXT, data: whole.subarray(0, length) });
+      for (let length = 14 + 40; length <= whole.length; length++)
+        expect(r.send(whole.subarray(0, length))).toMatchObject({ retval: NEXT, data: whole.subarray(0, length) });
     }
   });
 
@@ -181,7 +260,10 @@ describe('the proxy', () => {
 
   /** From the outermost IP header on, as a notice has it. */
   const fromIp = (bytes: Uint8Array): Uint8Array => {
-    const begins = (at: number): boolean => (bytes[at] === 0x45 ? u16(bytes, at + 2) === bytes.length - at : bytes[at] === 0x60 && u16(bytes, at + 4) === bytes.length - at - 40);
+    const begins = (at: number): boolean =>
+      bytes[at] === 0x45
+        ? u16(bytes, at + 2) === bytes.length - at
+        : bytes[at] === 0x60 && u16(bytes, at + 4) === bytes.length - at - 40;
     return bytes.subarray(bytes.findIndex((_, at) => at >= 14 && at + 40 <= bytes.length && begins(at)));
   };
   describe.each(FAMILIES)('%s', (_, inner, source, destination) => {
@@ -189,16 +271,22 @@ describe('the proxy', () => {
     const answered = (invoking: Uint8Array): unknown => {
       const { packet, counted } = p.send(noticeAbout(invoking, { tuple }));
       const parsed = parseRocePacket(packet);
-      return counted['proxy.cnp.sent'] === 1 && parsed.ok ? [parsed.value.destination, parsed.value.bth.destQpn] : Object.keys(counted).filter((name) => name !== 'proxy.notice.received');
+      return counted['proxy.cnp.sent'] === 1 && parsed.ok
+        ? [parsed.value.destination, parsed.value.bth.destQpn]
+        : Object.keys(counted).filter((name) => name !== 'proxy.notice.received');
     };
     const cases = around(inner).map(([name, bytes]) => [name, fromIp(bytes)] as const);
 
-    test.each(cases)('PNC-4-d PNC-4-e: a notice with a packet in %s, whole or cut behind its BTH, is one about the innermost flow', (_, invoking) => {
-      p.teach({ sender: source, receiver: destination, receiverQpn: 0x123456, senderQpn: 0x64 });
-      const bth = invoking.length - inner.length + (inner[0]! >> 4 === 6 ? 40 : 20) + 8 + 12;
-      for (const cut of [invoking.length, 400, bth]) expect(answered(invoking.subarray(0, cut))).toEqual([source, 0x64]);
-      expect(answered(invoking.subarray(0, bth - 1))).toEqual(['proxy.notice.bth-missing']);
-    });
+    test.each(cases)(
+      'PNC-4-d PNC-4-e: a notice with a packet in %s, whole or cut behind its BTH, is one about the innermost flow',
+      (_, invoking) => {
+        p.teach({ sender: source, receiver: destination, receiverQpn: 0x123456, senderQpn: 0x64 });
+        const bth = invoking.length - inner.length + (inner[0]! >> 4 === 6 ? 40 : 20) + 8 + 12;
+        for (const cut of [invoking.length, 400, bth])
+          expect(answered(invoking.subarray(0, cut))).toEqual([source, 0x64]);
+        expect(answered(invoking.subarray(0, bth - 1))).toEqual(['proxy.notice.bth-missing']);
+      },
+    );
 
     test('behind a label stack that is cut, lengths have to hold all the same: by the packets around', () => {
       p.teach({ sender: source, receiver: destination, receiverQpn: 0x123456, senderQpn: 0x64 });
@@ -215,7 +303,9 @@ describe('the border guard', () => {
   const BORDER = 1;
   beforeAll(() => {
     guard = openBpfObject(object('guard'));
-    guard.map(GUARD_MAPS.ports).update(guardPortKey(BORDER), encodeGuardPort({ udpPort: PNC_PORT, longHaulIcmpv6Type: 200 }));
+    guard
+      .map(GUARD_MAPS.ports)
+      .update(guardPortKey(BORDER), encodeGuardPort({ udpPort: PNC_PORT, longHaulIcmpv6Type: 200 }));
   });
   afterAll(() => guard.close());
   beforeEach(() => {
@@ -225,8 +315,13 @@ describe('the border guard', () => {
     guard.program(GUARD_PROGRAMS[direction]).testRun({ data: bytes, ctx: context({ ifindex: BORDER }) }).retval;
   const count = (name: string): number => Number(decodeCounters(guard.map(COUNTERS_MAP).entries()).get(name));
   const notice = buildNoticePacket({
-    tuple: { source: H1, destination: H2, protocol: 17, sourcePort: 1, destinationPort: 4791 }, level: 7, invoking: data(), source: address('2001:db8:bad::1'), destination: PROXY6,
-    sourcePort: 0xc123, destinationPort: PNC_PORT,
+    tuple: { source: H1, destination: H2, protocol: 17, sourcePort: 1, destinationPort: 4791 },
+    level: 7,
+    invoking: data(),
+    source: address('2001:db8:bad::1'),
+    destination: PROXY6,
+    sourcePort: 0xc123,
+    destinationPort: PNC_PORT,
   });
 
   test.each(around(notice))('PNC-6-c, PNC-6-d: a notice hidden in %s is dropped in both directions', (_, bytes) => {
@@ -244,7 +339,15 @@ describe('the border guard', () => {
   });
 
   test('a stack of more labels than are in use hides what is behind it: dropped', () => {
-    expect(verdict('ingress', mpls(Array.from({ length: 17 }, (_, i) => 16 + i), notice))).toBe(DROP);
+    expect(
+      verdict(
+        'ingress',
+        mpls(
+          Array.from({ length: 17 }, (_, i) => 16 + i),
+          notice,
+        ),
+      ),
+    ).toBe(DROP);
     expect(count('guard.ingress.evasive')).toBe(1);
   });
 });

@@ -29,8 +29,20 @@ const lsp = (tlvs: readonly IsisTlv[]): Uint8Array =>
   });
 const framed = (pdu: Uint8Array): Uint8Array => encodeFrame(MAC, ALL_ISS, pdu);
 
-const sid = (text: string, behavior: number, subSubTlvs: Uint8Array = new Uint8Array()): PrefixSubTlv => ({ kind: 'srv6-end-sid', flags: 0, behavior, sid: address(text), subSubTlvs });
-const signalling = (text: string, subTlvs: readonly PrefixSubTlv[], flags = 0): Locator => ({ prefix: prefix(text), metric: 0xfe000001, flags, algorithm: 0, subTlvs });
+const sid = (text: string, behavior: number, subSubTlvs: Uint8Array = new Uint8Array()): PrefixSubTlv => ({
+  kind: 'srv6-end-sid',
+  flags: 0,
+  behavior,
+  sid: address(text),
+  subSubTlvs,
+});
+const signalling = (text: string, subTlvs: readonly PrefixSubTlv[], flags = 0): Locator => ({
+  prefix: prefix(text),
+  metric: 0xfe000001,
+  flags,
+  algorithm: 0,
+  subTlvs,
+});
 
 const FIELDS = [
   'isis.lsp.checksum.status',
@@ -46,8 +58,14 @@ const FIELDS = [
 ] as const;
 
 test('FCN-4.2.2-a: a locator with its END.CON SID, signed or not: behaviour, SID and metric are read back, no complaint', () => {
-  const one = lsp([{ kind: 'srv6-locator', mtId: 0, locators: [signalling('2001:db8:c::/48', [sid('2001:db8:c::1', END_CON)])] }]);
-  for (const record of dissect('ethernet', [one, signPdu(one, new TextEncoder().encode('s3cret'))].map(framed), FIELDS)) {
+  const one = lsp([
+    { kind: 'srv6-locator', mtId: 0, locators: [signalling('2001:db8:c::/48', [sid('2001:db8:c::1', END_CON)])] },
+  ]);
+  for (const record of dissect(
+    'ethernet',
+    [one, signPdu(one, new TextEncoder().encode('s3cret'))].map(framed),
+    FIELDS,
+  )) {
     expect(record).toEqual({
       'isis.lsp.checksum.status': ['1'],
       'isis.lsp.srv6_locator.locator': ['2001:db8:c::'],
@@ -66,12 +84,20 @@ test('FCN-4.2.2-a: a locator with its END.CON SID, signed or not: behaviour, SID
 
 test('several SIDs in one locator, locators of any length, D bit, SID Structure', () => {
   const list = [
-    signalling('2001:db8:c::/48', [sid('2001:db8:c::1', END_CON, fromHex('010420101000')), sid('2001:db8:c::2', END_CON)], 0x80),
+    signalling(
+      '2001:db8:c::/48',
+      [sid('2001:db8:c::1', END_CON, fromHex('010420101000')), sid('2001:db8:c::2', END_CON)],
+      0x80,
+    ),
     signalling('2001:db8:d::1/128', [sid('2001:db8:d::1', END_CON)]),
     signalling('fc00::/7', [sid('fc00::1', 18)]),
   ];
   // This version of tshark reads the first locator of a TLV only.
-  const [record] = dissect('ethernet', [framed(lsp(list.map((locator) => ({ kind: 'srv6-locator', mtId: 2, locators: [locator] }))))], FIELDS);
+  const [record] = dissect(
+    'ethernet',
+    [framed(lsp(list.map((locator) => ({ kind: 'srv6-locator', mtId: 2, locators: [locator] }))))],
+    FIELDS,
+  );
   expect(record).toEqual({
     'isis.lsp.checksum.status': ['1'],
     'isis.lsp.srv6_locator.locator': ['2001:db8:c::', '2001:db8:d::1', 'fc00::'],
@@ -90,7 +116,11 @@ test('several SIDs in one locator, locators of any length, D bit, SID Structure'
 test('a locator that was carried between levels: its Prefix Attribute Flags and source stand where tshark looks for sub-TLVs', () => {
   const copy = signalling(
     '2001:db8:c::/48',
-    [{ kind: 'prefix-attribute-flags', flags: Uint8Array.of(0x40) }, { kind: 'ipv6-source-router-id', address: address('2001:db8:ffff::1') }, sid('2001:db8:c::1', END_CON)],
+    [
+      { kind: 'prefix-attribute-flags', flags: Uint8Array.of(0x40) },
+      { kind: 'ipv6-source-router-id', address: address('2001:db8:ffff::1') },
+      sid('2001:db8:c::1', END_CON),
+    ],
     0x80,
   );
   const [record] = dissect('ethernet', [framed(lsp([{ kind: 'srv6-locator', mtId: 0, locators: [copy] }]))], FIELDS);
@@ -101,16 +131,29 @@ test('a locator that was carried between levels: its Prefix Attribute Flags and 
     'isis.lsp.srv6_end_sid.sid': ['2001:db8:c::1'],
   });
   // This version knows sub-TLV 5 alone in TLV 27, and says so of the others.
-  expect(record!.complaints.filter((text) => !/^\d+$/.test(text))).toEqual(['Unknown Sub-TLV: Type: 4, Length: 1', 'Unknown Sub-TLV: Type: 12, Length: 16']);
+  expect(record!.complaints.filter((text) => !/^\d+$/.test(text))).toEqual([
+    'Unknown Sub-TLV: Type: 4, Length: 1',
+    'Unknown Sub-TLV: Type: 12, Length: 16',
+  ]);
 });
 
 test('what a router with SIDs says of itself: router addresses, SRv6 Capabilities', () => {
   const tlvs: IsisTlv[] = [
     { kind: 'ipv4-te-router-id', address: address('192.0.2.1') },
     { kind: 'ipv6-te-router-id', address: address('2001:db8:ffff::1') },
-    { kind: 'router-capability', routerId: address('0.0.0.0'), flags: 0, subTlvs: fromHex('0c10 20010db8ffff00000000000000000001 19020000') },
+    {
+      kind: 'router-capability',
+      routerId: address('0.0.0.0'),
+      flags: 0,
+      subTlvs: fromHex('0c10 20010db8ffff00000000000000000001 19020000'),
+    },
   ];
-  const [record] = dissect('ethernet', [framed(lsp(tlvs))], ['isis.lsp.clv_te_router_id', 'isis.lsp.clv_ipv6_te_router_id', 'isis.lsp.srv6_cap.flags', 'isis.lsp.checksum.status'] as const);
+  const [record] = dissect('ethernet', [framed(lsp(tlvs))], [
+    'isis.lsp.clv_te_router_id',
+    'isis.lsp.clv_ipv6_te_router_id',
+    'isis.lsp.srv6_cap.flags',
+    'isis.lsp.checksum.status',
+  ] as const);
   expect(record).toEqual({
     'isis.lsp.clv_te_router_id': ['192.0.2.1'],
     // In TLV 140, and in sub-TLV 12 of TLV 242.

@@ -55,10 +55,23 @@ test('hellos: three-way state, areas, protocols, link-local address; also when p
     { kind: 'protocols-supported', nlpids: [0xcc, 0x8e] },
     { kind: 'ipv4-interface-addresses', addresses: [address('192.0.2.9')] },
     { kind: 'ipv6-interface-addresses', addresses: [address('fe80::c1')] },
-    { kind: 'three-way-adjacency', state: 'initializing', circuitId: 7, neighborSystemId: NEIGHBOR, neighborCircuitId: 9 },
+    {
+      kind: 'three-way-adjacency',
+      state: 'initializing',
+      circuitId: 7,
+      neighborSystemId: NEIGHBOR,
+      neighborCircuitId: 9,
+    },
   ];
   const hello = (more: readonly IsisTlv[]): Uint8Array =>
-    encodePdu({ kind: 'p2p-hello', circuitType: 2, systemId: SYSTEM, holdingTime: 30, localCircuitId: 1, tlvs: [...tlvs, ...more] });
+    encodePdu({
+      kind: 'p2p-hello',
+      circuitType: 2,
+      systemId: SYSTEM,
+      holdingTime: 30,
+      localCircuitId: 1,
+      tlvs: [...tlvs, ...more],
+    });
   const padding = Array.from({ length: 8 }, () => ({ kind: 'padding' as const, length: 255 }));
   const records = dissect('ethernet', framed([hello([]), signPdu(hello([]), KEY), hello(padding)]), [
     'isis.type',
@@ -96,7 +109,10 @@ test('PNC-5.1-a: tshark sees bit 7 of the Prefix Attribute Flags, and the checks
     { kind: 'hostname', name: 'leaf1' },
     { kind: 'ipv4-te-router-id', address: address('192.0.2.1') },
     { kind: 'ipv6-te-router-id', address: address('2001:db8:ffff::1') },
-    { kind: 'extended-is-reachability', neighbors: [{ systemId: NEIGHBOR, pseudonode: 0, metric: 0xfffffe, subTlvs: new Uint8Array() }] },
+    {
+      kind: 'extended-is-reachability',
+      neighbors: [{ systemId: NEIGHBOR, pseudonode: 0, metric: 0xfffffe, subTlvs: new Uint8Array() }],
+    },
     { kind: 'router-capability', routerId: address('192.0.2.1'), flags: 1, subTlvs: new Uint8Array() },
     ...packPrefixes([sender('10.1.0.0/24', '192.0.2.1'), sender('2001:db8:1::/64', '2001:db8:ffff::1')]),
   ];
@@ -152,18 +168,26 @@ test('fragments full of prefixes, plain and signed: every prefix is read back, n
     'isis.lsp.ipv6_reachability.ipv6_prefix',
     'isis.lsp.ipv6_reachability.prefix_length',
   ]);
-  const of = (family: number): string[] => senders.filter((s) => s.prefix.address.family === family).map((s) => formatPrefix(s.prefix));
+  const of = (family: number): string[] =>
+    senders.filter((s) => s.prefix.address.family === family).map((s) => formatPrefix(s.prefix));
   for (const record of records) {
     expect(record.complaints).toEqual([]);
     expect(record['isis.lsp.checksum.status']).toEqual(['1']);
     const pairs = (addresses: string[], lengths: string[]): string[] => addresses.map((a, i) => `${a}/${lengths[i]}`);
-    expect(pairs(record['isis.lsp.ext_ip_reachability.ipv4_prefix'], record['isis.lsp.ext_ip_reachability.prefix_length'])).toEqual(of(4));
-    expect(pairs(record['isis.lsp.ipv6_reachability.ipv6_prefix'], record['isis.lsp.ipv6_reachability.prefix_length'])).toEqual(of(6));
+    expect(
+      pairs(record['isis.lsp.ext_ip_reachability.ipv4_prefix'], record['isis.lsp.ext_ip_reachability.prefix_length']),
+    ).toEqual(of(4));
+    expect(
+      pairs(record['isis.lsp.ipv6_reachability.ipv6_prefix'], record['isis.lsp.ipv6_reachability.prefix_length']),
+    ).toEqual(of(6));
   }
 });
 
 test('other TLVs of an LSP: topologies, locators, purge originator', () => {
-  const topologies = [{ id: 0, overload: false, attached: false }, { id: 2, overload: true, attached: false }];
+  const topologies = [
+    { id: 0, overload: false, attached: false },
+    { id: 2, overload: true, attached: false },
+  ];
   const locator = { prefix: prefix('fc00:1:1::/48'), metric: 7, flags: 0x80, algorithm: 0, subTlvs: [] };
   const entry = { prefix: prefix('2001:db8:7::/48'), metric: 9, down: true, external: true, subTlvs: [] };
   const [first, purge] = dissect(
@@ -172,10 +196,21 @@ test('other TLVs of an LSP: topologies, locators, purge originator', () => {
       lsp([
         { kind: 'multi-topology', topologies },
         { kind: 'mt-ipv6-reachability', mtId: 2, prefixes: [entry] },
-        { kind: 'mt-is-reachability', mtId: 2, neighbors: [{ systemId: NEIGHBOR, pseudonode: 3, metric: 11, subTlvs: new Uint8Array() }] },
+        {
+          kind: 'mt-is-reachability',
+          mtId: 2,
+          neighbors: [{ systemId: NEIGHBOR, pseudonode: 3, metric: 11, subTlvs: new Uint8Array() }],
+        },
         { kind: 'srv6-locator', mtId: 0, locators: [locator] },
       ]),
-      encodePurge({ level: 2, lspId: parseLspId('0000.0000.c001.00-01')!, sequence: 5, isType: 3, originator: SYSTEM, receivedFrom: NEIGHBOR }),
+      encodePurge({
+        level: 2,
+        lspId: parseLspId('0000.0000.c001.00-01')!,
+        sequence: 5,
+        isType: 3,
+        originator: SYSTEM,
+        receivedFrom: NEIGHBOR,
+      }),
     ]),
     [
       'isis.lsp.ipv6_reachability.ipv6_prefix',
@@ -216,8 +251,20 @@ test('sequence number PDUs: range, entries, source', () => {
   const [csnp, psnp] = dissect(
     'ethernet',
     framed([
-      encodePdu({ kind: 'csnp', level: 2, systemId: SYSTEM, start: FIRST_LSP_ID, end: LAST_LSP_ID, tlvs: [{ kind: 'lsp-entries', entries }] }),
-      encodePdu({ kind: 'psnp', level: 1, systemId: SYSTEM, tlvs: [{ kind: 'lsp-entries', entries: entries.slice(0, 1) }] }),
+      encodePdu({
+        kind: 'csnp',
+        level: 2,
+        systemId: SYSTEM,
+        start: FIRST_LSP_ID,
+        end: LAST_LSP_ID,
+        tlvs: [{ kind: 'lsp-entries', entries }],
+      }),
+      encodePdu({
+        kind: 'psnp',
+        level: 1,
+        systemId: SYSTEM,
+        tlvs: [{ kind: 'lsp-entries', entries: entries.slice(0, 1) }],
+      }),
     ]),
     [
       'isis.type',

@@ -1,4 +1,5 @@
-// Notifications against scapy: it builds the same packets from its own layers, and computes checksums and ICRCs with its own code.
+// Notifications against scapy: it builds the same packets from its own layers, and computes checksums and ICRCs with
+// its own code.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type IpAddress, address } from '../../src/model/address.ts';
@@ -11,24 +12,52 @@ import { buildFastCnp, parseFastCnp } from '../../src/packet/roce/fast-cnp.ts';
 import { buildLongHaulRoce, readLongHaulRoce } from '../../src/packet/roce/long-haul-cnp.ts';
 import { parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { encapsulate } from '../../src/packet/srv6/encapsulation.ts';
-import { type StampReply, decodeStampReply, decodeStampTest, encodeStampReply, encodeStampTest } from '../../src/packet/stamp/stamp.ts';
+import {
+  type StampReply,
+  decodeStampReply,
+  decodeStampTest,
+  encodeStampReply,
+  encodeStampTest,
+} from '../../src/packet/stamp/stamp.ts';
 import { scapy } from './scapy.ts';
 
-const anAddress = (family: 4 | 6): fc.Arbitrary<IpAddress> => fc.bigInt(1n, family === 4 ? 2n ** 32n - 1n : 2n ** 128n - 1n).map((value) => ({ family, value }));
+const anAddress = (family: 4 | 6): fc.Arbitrary<IpAddress> =>
+  fc.bigInt(1n, family === 4 ? 2n ** 32n - 1n : 2n ** 128n - 1n).map((value) => ({ family, value }));
 const anOrder: fc.Arbitrary<LongHaulCnp> = fc.record({
   level: fc.integer({ min: 1, max: 255 }),
   action: fc.constantFrom('pause' as const, 'rate-reduce' as const, 'resume' as const),
   parameter: fc.integer({ min: 1, max: 100 }),
   sourceQpn: fc.nat(0xffffff),
   metric: fc.constantFrom(UNDISCLOSED, { type: 1, value: 130_000 }),
-  objects: fc.array(fc.uint8Array({ minLength: 1, maxLength: 40 }).map((id) => ({ kind: 'path-id' as const, id })), { maxLength: 3 }),
+  objects: fc.array(
+    fc.uint8Array({ minLength: 1, maxLength: 40 }).map((id) => ({ kind: 'path-id' as const, id })),
+    { maxLength: 3 },
+  ),
 });
-const ip = (family: 4 | 6): fc.Arbitrary<{ source: IpAddress; destination: IpAddress; sourcePort: number; trafficClass: number; hopLimit: number }> =>
-  fc.record({ source: anAddress(family), destination: anAddress(family), sourcePort: fc.nat(65535), trafficClass: fc.nat(255), hopLimit: fc.nat(255) });
+const ip = (
+  family: 4 | 6,
+): fc.Arbitrary<{
+  source: IpAddress;
+  destination: IpAddress;
+  sourcePort: number;
+  trafficClass: number;
+  hopLimit: number;
+}> =>
+  fc.record({
+    source: anAddress(family),
+    destination: anAddress(family),
+    sourcePort: fc.nat(65535),
+    trafficClass: fc.nat(255),
+    hopLimit: fc.nat(255),
+  });
 const SAMPLE = { seed: 26, numRuns: 100 };
 
 test('LHCNP-6.1-d, LHCNP-6.1.1-e: scapy computes our ICMPv6 checksum, and Python that of the extension structure', () => {
-  const sent = fc.sample(fc.tuple(ip(6), anOrder), SAMPLE).map(([ends, cnp]) => toHex(buildLongHaulIcmpv6({ ...ends, cnp, codes: { type: 200, objectClass: OBJECT_CLASS } })));
+  const sent = fc
+    .sample(fc.tuple(ip(6), anOrder), SAMPLE)
+    .map(([ends, cnp]) =>
+      toHex(buildLongHaulIcmpv6({ ...ends, cnp, codes: { type: 200, objectClass: OBJECT_CLASS } })),
+    );
   const computed = scapy<[string, boolean][]>(
     `from scapy.all import IPv6, ICMPv6Unknown, checksum
 result = []
@@ -44,7 +73,11 @@ for text in data:
 });
 
 test('LHCNP-6.2.4-c: scapy computes our ICRC on IPv4, extension fields and objects included', () => {
-  const sent = fc.sample(fc.tuple(ip(4), anOrder, fc.nat(0xffff)), SAMPLE).map(([ends, cnp, identification]) => toHex(buildLongHaulRoce({ ...ends, cnp, objectClass: OBJECT_CLASS, identification })));
+  const sent = fc
+    .sample(fc.tuple(ip(4), anOrder, fc.nat(0xffff)), SAMPLE)
+    .map(([ends, cnp, identification]) =>
+      toHex(buildLongHaulRoce({ ...ends, cnp, objectClass: OBJECT_CLASS, identification })),
+    );
   const computed = scapy<string[]>(
     `from scapy.all import IP, UDP, Raw
 from scapy.contrib.roce import BTH
@@ -60,7 +93,9 @@ for text in data:
   expect(computed).toEqual(sent);
 });
 
-/** The ICRC over an IPv6 packet as scapy rebuilds it with the masks applied; the transport begins at the given offset. */
+/**
+ * The ICRC over an IPv6 packet as scapy rebuilds it with the masks applied; the transport begins at the given offset.
+ */
 const ICRC6 = `import struct, zlib
 from scapy.all import IPv6, UDP
 def icrc6(raw, transport):
@@ -73,8 +108,12 @@ def icrc6(raw, transport):
 `;
 
 test('LHCNP-6.2.4-c, LHCNP-6.2.5-a: the ICRC on IPv6', () => {
-  const sent = fc.sample(fc.tuple(ip(6), anOrder), SAMPLE).map(([ends, cnp]) => toHex(buildLongHaulRoce({ ...ends, cnp, objectClass: OBJECT_CLASS })));
-  expect(scapy<string[]>(`${ICRC6}result = [icrc6(bytes.fromhex(text), 40) for text in data]`, sent)).toEqual(sent.map((text) => text.slice(-8)));
+  const sent = fc
+    .sample(fc.tuple(ip(6), anOrder), SAMPLE)
+    .map(([ends, cnp]) => toHex(buildLongHaulRoce({ ...ends, cnp, objectClass: OBJECT_CLASS })));
+  expect(scapy<string[]>(`${ICRC6}result = [icrc6(bytes.fromhex(text), 40) for text in data]`, sent)).toEqual(
+    sent.map((text) => text.slice(-8)),
+  );
 });
 
 test('LHCNP-6.2.1-b: scapy finds a CNP with the sixth reserved bit set, which we read back', () => {
@@ -94,11 +133,25 @@ test('FCNP-4-h, FCNP-4-l, FCNP-4-m: scapy’s Destination Options header with ou
     const trace = words === undefined ? undefined : decodeTrace(0, new Uint8Array(8 + 4 * words).fill(0x5a));
     return trace?.ok ? trace.value : undefined;
   });
-  const sent = fc.sample(fc.tuple(ip(6), anAddress(6), fc.nat(0xffffff), traces, fc.constantFrom('cover' as const, 'skip' as const)), SAMPLE).map(([ends, originalDestination, destQpn, trace, icrc]) => {
-    const packet = buildFastCnp({ ...ends, originalDestination, destQpn, trace, codes: { option: 0x9e, ioamOption: 0x9e, icrc } });
-    expect(parseFastCnp(packet, { option: 0x9e, ioamOption: 0x9e, icrc })).toMatchObject({ ok: true, value: { originalDestination, packet: { bth: { destQpn } } } });
-    return { text: toHex(packet), icrc, option2: trace !== undefined };
-  });
+  const sent = fc
+    .sample(
+      fc.tuple(ip(6), anAddress(6), fc.nat(0xffffff), traces, fc.constantFrom('cover' as const, 'skip' as const)),
+      SAMPLE,
+    )
+    .map(([ends, originalDestination, destQpn, trace, icrc]) => {
+      const packet = buildFastCnp({
+        ...ends,
+        originalDestination,
+        destQpn,
+        trace,
+        codes: { option: 0x9e, ioamOption: 0x9e, icrc },
+      });
+      expect(parseFastCnp(packet, { option: 0x9e, ioamOption: 0x9e, icrc })).toMatchObject({
+        ok: true,
+        value: { originalDestination, packet: { bth: { destQpn } } },
+      });
+      return { text: toHex(packet), icrc, option2: trace !== undefined };
+    });
   const computed = scapy<{ header: string; icrc: string }[]>(
     `${ICRC6}
 from scapy.all import IPv6ExtHdrDestOpt, HBHOptUnknown, PadN
@@ -123,12 +176,22 @@ for item in data:
     result.append({'header': header.hex(), 'icrc': crc})`,
     sent,
   );
-  expect(computed).toEqual(sent.map(({ text }) => ({ header: text.slice(80, 80 + 16 * (parseInt(text.slice(82, 84), 16) + 1)), icrc: text.slice(-8) })));
+  expect(computed).toEqual(
+    sent.map(({ text }) => ({
+      header: text.slice(80, 80 + 16 * (parseInt(text.slice(82, 84), 16) + 1)),
+      icrc: text.slice(-8),
+    })),
+  );
 });
 
 test('scapy builds the same segment routing header', () => {
   const path = [address('fc00:2::'), address('2001:db8:c::1')];
-  const inner = buildLongHaulIcmpv6({ source: address('2001:db8:ffff::2'), destination: address('2001:db8:a::1'), cnp: REDUCE, codes: { type: 200, objectClass: OBJECT_CLASS } });
+  const inner = buildLongHaulIcmpv6({
+    source: address('2001:db8:ffff::2'),
+    destination: address('2001:db8:a::1'),
+    cnp: REDUCE,
+    codes: { type: 200, objectClass: OBJECT_CLASS },
+  });
   const ours = encapsulate({ source: address('2001:db8:ffff::2'), destination: address('fc00:1::'), path, inner });
   const [theirs] = scapy<string[]>(
     `from scapy.all import IPv6, IPv6ExtHdrSegmentRouting
@@ -154,7 +217,19 @@ result = [
     null,
   );
   const stampTest = { sequence: 77, timestamp: 0x1122334455667788n, error, ssid: 9 };
-  const reply: StampReply = { ...stampTest, sequence: 78, timestamp: 0x1122334455667799n, received: 0x1122334455667790n, senderSequence: 77, senderTimestamp: stampTest.timestamp, senderError: error, senderTtl: 61 };
+  const reply: StampReply = {
+    ...stampTest,
+    sequence: 78,
+    timestamp: 0x1122334455667799n,
+    received: 0x1122334455667790n,
+    senderSequence: 77,
+    senderTimestamp: stampTest.timestamp,
+    senderError: error,
+    senderTtl: 61,
+  };
   expect([toHex(encodeStampTest(stampTest)), toHex(encodeStampReply(reply))]).toEqual([theirTest, theirReply]);
-  expect([decodeStampTest(fromHex(theirTest!)), decodeStampReply(fromHex(theirReply!))]).toEqual([{ ok: true, value: stampTest }, { ok: true, value: reply }]);
+  expect([decodeStampTest(fromHex(theirTest!)), decodeStampReply(fromHex(theirReply!))]).toEqual([
+    { ok: true, value: stampTest },
+    { ok: true, value: reply },
+  ]);
 });

@@ -1,4 +1,5 @@
-// What tshark reads in Long-haul CNPs, Fast CNPs, Parameter Problems, segment routing and STAMP. It knows none of the drafts; it does know every layer they are built from.
+// What tshark reads in Long-haul CNPs, Fast CNPs, Parameter Problems, segment routing and STAMP. It knows none of the
+// drafts; it does know every layer they are built from.
 import { expect, test } from 'vitest';
 import { address } from '../../src/model/address.ts';
 import { concat } from '../../src/packet/bytes.ts';
@@ -29,19 +30,40 @@ const ENDS = { source: NODE, destination: H1 };
 const ENDS4 = { source: address('10.255.0.2'), destination: address('10.1.0.1') };
 const CODES = { type: 200, objectClass: OBJECT_CLASS };
 const FAST = { option: 0x9e, ioamOption: 0x9e, icrc: 'cover' } as const;
-const OBJECTS: LongHaulCnp['objects'] = [{ kind: 'timestamp', ntp: 0xe8d4a51012345678n }, { kind: 'device-id', name: 'leaf1' }, { kind: 'path-id', id: fromHex('00000007') }];
+const OBJECTS: LongHaulCnp['objects'] = [
+  { kind: 'timestamp', ntp: 0xe8d4a51012345678n },
+  { kind: 'device-id', name: 'leaf1' },
+  { kind: 'path-id', id: fromHex('00000007') },
+];
 
 /** A pre-allocated trace: hop limit and node ID, interfaces; one node filled in, room for another. */
 const TRACE: IoamTrace = (() => {
-  const trace = decodeTrace(0, fromHex('007b' + '1002' + 'c00000' + '00' + '0000000000000000' + '40000009' + '00020003'));
+  const trace = decodeTrace(
+    0,
+    fromHex('007b' + '1002' + 'c00000' + '00' + '0000000000000000' + '40000009' + '00020003'),
+  );
   if (!trace.ok) throw new Error(trace.error.code);
   return trace.value;
 })();
 
 test('LHCNP-6.1-b, LHCNP-6.1-c, LHCNP-6.1-d: an ICMPv6 message for private experimentation whose checksum is good, with and without objects (V8)', () => {
-  const cnps = [REDUCE, RESUME, { ...REDUCE, objects: OBJECTS }, { ...REDUCE, objects: [{ kind: 'device-id', name: 'odd' } as const] }];
+  const cnps = [
+    REDUCE,
+    RESUME,
+    { ...REDUCE, objects: OBJECTS },
+    { ...REDUCE, objects: [{ kind: 'device-id', name: 'odd' } as const] },
+  ];
   const packets = cnps.map((cnp) => buildLongHaulIcmpv6({ ...ENDS, cnp, codes: CODES }));
-  const fields = ['icmpv6.type', 'icmpv6.code', 'icmpv6.checksum.status', 'ipv6.src', 'ipv6.dst', 'ipv6.tclass.dscp', 'ipv6.hlim', 'ipv6.plen'] as const;
+  const fields = [
+    'icmpv6.type',
+    'icmpv6.code',
+    'icmpv6.checksum.status',
+    'ipv6.src',
+    'ipv6.dst',
+    'ipv6.tclass.dscp',
+    'ipv6.hlim',
+    'ipv6.plen',
+  ] as const;
   for (const [i, record] of dissect('raw-ip', packets, fields).entries()) {
     expect(record).toMatchObject({
       'icmpv6.type': ['200'],
@@ -59,15 +81,41 @@ test('LHCNP-6.1-b, LHCNP-6.1-c, LHCNP-6.1-d: an ICMPv6 message for private exper
 });
 
 test('LHCNP-6.1.1-b, LHCNP-6.1.1-c, LHCNP-6.1.1-e, LHCNP-6.1.1-f: our extension structure, in a message whose extensions tshark knows', () => {
-  const quoted = concat(buildRocePacket({ source: H1, destination: H2, sourcePort: 1, bth: { opcode: 4, destQpn: 5, psn: 6 }, payload: new Uint8Array(64) }), new Uint8Array(128)).subarray(0, 128);
+  const quoted = concat(
+    buildRocePacket({
+      source: H1,
+      destination: H2,
+      sourcePort: 1,
+      bth: { opcode: 4, destQpn: 5, psn: 6 },
+      payload: new Uint8Array(64),
+    }),
+    new Uint8Array(128),
+  ).subarray(0, 128);
   const objects = [
     { classNum: OBJECT_CLASS, cType: 1, payload: fromHex('e8d4a51012345678') },
     { classNum: OBJECT_CLASS, cType: 2, payload: new TextEncoder().encode('leaf0001') },
     { classNum: OBJECT_CLASS, cType: 3, payload: fromHex('00000007') },
   ];
   // Time Exceeded with 16 × 8 octets of original datagram (RFC 4884 §4.5).
-  const packet = buildIcmpv6({ ...ENDS, type: 3, code: 0, body: concat(Uint8Array.of(16, 0, 0, 0), quoted, encodeExtensions(objects)) });
-  const [record] = dissect('raw-ip', [packet], ['icmp.ext.version', 'icmp.ext.res', 'icmp.ext.checksum.status', 'icmp.ext.length', 'icmp.ext.class', 'icmp.ext.ctype', 'icmp.ext.data']);
+  const packet = buildIcmpv6({
+    ...ENDS,
+    type: 3,
+    code: 0,
+    body: concat(Uint8Array.of(16, 0, 0, 0), quoted, encodeExtensions(objects)),
+  });
+  const [record] = dissect(
+    'raw-ip',
+    [packet],
+    [
+      'icmp.ext.version',
+      'icmp.ext.res',
+      'icmp.ext.checksum.status',
+      'icmp.ext.length',
+      'icmp.ext.class',
+      'icmp.ext.ctype',
+      'icmp.ext.data',
+    ],
+  );
   expect(record).toMatchObject({
     'icmp.ext.version': ['2'],
     'icmp.ext.res': ['0x0000'],
@@ -80,12 +128,30 @@ test('LHCNP-6.1.1-b, LHCNP-6.1.1-c, LHCNP-6.1.1-e, LHCNP-6.1.1-f: our extension 
 });
 
 test('LHCNP-6.2.3-a, LHCNP-6.2.3-b, LHCNP-6.2.3-c, LHCNP-6.2.3-d, LHCNP-6.2.3-e, LHCNP-6.2.3-f, LHCNP-6.2.3-g, LHCNP-6.2.3-l, LHCNP-6.2.3-m, LHCNP-6.2.3-o: tshark reads the same BTH on both families (A4)', () => {
-  const packets = [ENDS, ENDS4].map((ends) => buildLongHaulRoce({ ...ends, sourcePort: 0xc000, cnp: REDUCE, objectClass: OBJECT_CLASS }));
+  const packets = [ENDS, ENDS4].map((ends) =>
+    buildLongHaulRoce({ ...ends, sourcePort: 0xc000, cnp: REDUCE, objectClass: OBJECT_CLASS }),
+  );
   const names = ['opcode', 'se', 'm', 'padcnt', 'tver', 'p_key', 'destqp', 'a', 'psn'] as const;
-  const records = dissect('raw-ip', packets, [...names.map((n) => `infiniband.bth.${n}` as const), 'udp.dstport', 'udp.length', 'ip.checksum.status', 'ip.flags.df']);
+  const records = dissect('raw-ip', packets, [
+    ...names.map((n) => `infiniband.bth.${n}` as const),
+    'udp.dstport',
+    'udp.length',
+    'ip.checksum.status',
+    'ip.flags.df',
+  ]);
   for (const record of records) {
     const bth = Object.fromEntries(names.map((n) => [n, record[`infiniband.bth.${n}`][0]]));
-    expect(bth).toEqual({ opcode: '129', se: '0', m: '0', padcnt: '0', tver: '0', p_key: '65535', destqp: '0x000064', a: '0', psn: '0' });
+    expect(bth).toEqual({
+      opcode: '129',
+      se: '0',
+      m: '0',
+      padcnt: '0',
+      tver: '0',
+      p_key: '65535',
+      destqp: '0x000064',
+      a: '0',
+      psn: '0',
+    });
     expect([record['udp.dstport'], record['udp.length']]).toEqual([['4791'], ['36']]);
     expect(record.complaints.filter((c) => c !== '')).toEqual([]);
   }
@@ -96,7 +162,15 @@ test('A12, FCNP-4-h, FCNP-4-j, FCNP-4-k, FCNP-4-l, FCNP-4-p, FCNP-4-q: one optio
   const fields = { ...ENDS, originalDestination: H2, destQpn: 0xc8, sourcePort: 0xc000, codes: FAST };
   const packets = [buildFastCnp({ ...fields, trace: undefined }), buildFastCnp({ ...fields, trace: TRACE })];
   const records = dissect('raw-ip', packets, [
-    'ipv6.opt.type', 'ipv6.opt.type.action', 'ipv6.opt.type.change', 'ipv6.opt.length', 'ipv6.opt.experimental', 'ipv6.dstopts.len', 'infiniband.bth.opcode', 'infiniband.bth.destqp', 'udp.dstport',
+    'ipv6.opt.type',
+    'ipv6.opt.type.action',
+    'ipv6.opt.type.change',
+    'ipv6.opt.length',
+    'ipv6.opt.experimental',
+    'ipv6.dstopts.len',
+    'infiniband.bth.opcode',
+    'infiniband.bth.destqp',
+    'udp.dstport',
   ]);
   for (const record of records) {
     // The action is in the two upper bits, the change bit in the third.
@@ -104,18 +178,44 @@ test('A12, FCNP-4-h, FCNP-4-j, FCNP-4-k, FCNP-4-l, FCNP-4-p, FCNP-4-q: one optio
     const ours = record['ipv6.opt.type'].indexOf('0x9e');
     expect([record['ipv6.opt.type.action'][ours], record['ipv6.opt.type.change'][ours]].map(Number)).toEqual([2, 0]);
     expect(record['ipv6.opt.type'].filter((type) => type !== '0x01')).toEqual(['0x9e']);
-    expect(record).toMatchObject({ 'infiniband.bth.opcode': ['129'], 'infiniband.bth.destqp': ['0x0000c8'], 'udp.dstport': ['4791'] });
+    expect(record).toMatchObject({
+      'infiniband.bth.opcode': ['129'],
+      'infiniband.bth.destqp': ['0x0000c8'],
+      'udp.dstport': ['4791'],
+    });
     expect(record.complaints.join(' ')).not.toMatch(/[Mm]alformed|[Ll]ength|[Cc]hecksum/);
   }
-  expect(records[0]).toMatchObject({ 'ipv6.opt.length': ['16', '2'], 'ipv6.dstopts.len': ['2'], 'ipv6.opt.experimental': [toHex(packets[0]!.subarray(44, 60))] });
+  expect(records[0]).toMatchObject({
+    'ipv6.opt.length': ['16', '2'],
+    'ipv6.dstopts.len': ['2'],
+    'ipv6.opt.experimental': [toHex(packets[0]!.subarray(44, 60))],
+  });
   expect(records[1]!['ipv6.opt.length'].slice(0, 2)).toEqual(['0', String(26 + 16)]);
 });
 
 test('FCNP-4-s: a data packet with the same trace in its Hop-by-Hop header: tshark reads our IOAM fields', () => {
   const data = buildRocePacket({ source: H1, destination: H2, sourcePort: 1, bth: { opcode: 4, destQpn: 5, psn: 6 } });
-  const packet = ipv6([H1, H2], 0, concat(encodeOptionHeader(17, 2, 0x31, concat(Uint8Array.of(0, TRACE.kind), TRACE.bytes)), data.subarray(40)));
-  const [record] = dissect('raw-ip', [packet], ['ipv6.opt.ioam.opt_type', 'ipv6.opt.ioam.trace.ns', 'ipv6.opt.ioam.trace.nodelen', 'ipv6.opt.ioam.trace.remlen', 'ipv6.opt.ioam.trace.flags', 'ipv6.opt.ioam.trace.type', 'ipv6.opt.ioam.trace.node.id']);
-  expect(Object.fromEntries(Object.entries(record!).map(([k, v]) => [k.split('.').at(-1), v.map(Number)]))).toMatchObject({
+  const packet = ipv6(
+    [H1, H2],
+    0,
+    concat(encodeOptionHeader(17, 2, 0x31, concat(Uint8Array.of(0, TRACE.kind), TRACE.bytes)), data.subarray(40)),
+  );
+  const [record] = dissect(
+    'raw-ip',
+    [packet],
+    [
+      'ipv6.opt.ioam.opt_type',
+      'ipv6.opt.ioam.trace.ns',
+      'ipv6.opt.ioam.trace.nodelen',
+      'ipv6.opt.ioam.trace.remlen',
+      'ipv6.opt.ioam.trace.flags',
+      'ipv6.opt.ioam.trace.type',
+      'ipv6.opt.ioam.trace.node.id',
+    ],
+  );
+  expect(
+    Object.fromEntries(Object.entries(record!).map(([k, v]) => [k.split('.').at(-1), v.map(Number)])),
+  ).toMatchObject({
     opt_type: [TRACE.kind],
     ns: [TRACE.namespace],
     nodelen: [TRACE.nodeLength / 4],
@@ -127,38 +227,147 @@ test('FCNP-4-s: a data packet with the same trace in its Hop-by-Hop header: tsha
 });
 
 test('FCNP-4-j: the Parameter Problem of a host, as tshark reads it', () => {
-  const invoking = buildFastCnp({ ...ENDS, originalDestination: H2, trace: undefined, destQpn: 0xc8, sourcePort: 0xc000, codes: FAST });
-  const packet = buildParameterProblem({ source: H1, destination: NODE }, { code: PROBLEM.unrecognizedOption, pointer: 42, invoking });
-  const [record] = dissect('raw-ip', [packet], ['icmpv6.type', 'icmpv6.code', 'icmpv6.pointer', 'icmpv6.checksum.status', 'ipv6.dst', 'infiniband.bth.destqp']);
-  expect(record).toMatchObject({ 'icmpv6.type': ['4'], 'icmpv6.code': ['2'], 'icmpv6.pointer': ['42'], 'icmpv6.checksum.status': ['1'], 'ipv6.dst': ['2001:db8:ffff::2', '2001:db8:a::1'] });
+  const invoking = buildFastCnp({
+    ...ENDS,
+    originalDestination: H2,
+    trace: undefined,
+    destQpn: 0xc8,
+    sourcePort: 0xc000,
+    codes: FAST,
+  });
+  const packet = buildParameterProblem(
+    { source: H1, destination: NODE },
+    { code: PROBLEM.unrecognizedOption, pointer: 42, invoking },
+  );
+  const [record] = dissect(
+    'raw-ip',
+    [packet],
+    ['icmpv6.type', 'icmpv6.code', 'icmpv6.pointer', 'icmpv6.checksum.status', 'ipv6.dst', 'infiniband.bth.destqp'],
+  );
+  expect(record).toMatchObject({
+    'icmpv6.type': ['4'],
+    'icmpv6.code': ['2'],
+    'icmpv6.pointer': ['42'],
+    'icmpv6.checksum.status': ['1'],
+    'ipv6.dst': ['2001:db8:ffff::2', '2001:db8:a::1'],
+  });
 });
 
 test('FCN-4.2.2-d: to END.CON behind one more IPv6 header; a path and TLVs in a segment routing header', () => {
   const endCon = address('2001:db8:c::1');
-  const fast = buildFastCnp({ ...ENDS, originalDestination: H2, trace: undefined, destQpn: 0xc8, sourcePort: 0xc000, codes: FAST });
+  const fast = buildFastCnp({
+    ...ENDS,
+    originalDestination: H2,
+    trace: undefined,
+    destQpn: 0xc8,
+    sourcePort: 0xc000,
+    codes: FAST,
+  });
   const cnp4 = buildLongHaulRoce({ ...ENDS4, sourcePort: 0xc000, cnp: REDUCE, objectClass: OBJECT_CLASS });
-  const steered = encapsulate({ source: NODE, destination: address('fc00:1::'), path: [address('fc00:2::'), endCon], inner: fast });
-  const withTlv = ipv6([NODE, endCon], 43, concat(encodeSrh({ nextHeader: 4, segmentsLeft: 0, flags: 0, tag: 7, segments: [endCon], tlvs: [{ type: 124, value: fromHex('010203') }] }), cnp4));
-  const packets = [...[fast, cnp4].map((notification) => wrapForEndCon({ source: NODE, endCon, notification })), steered, withTlv];
-  const records = dissect('raw-ip', packets, ['ipv6.nxt', 'ipv6.src', 'ipv6.dst', 'ipv6.routing.segleft', 'ipv6.routing.srh.last_entry', 'ipv6.routing.srh.addr', 'ipv6.routing.srh.tag', 'infiniband.bth.opcode', 'ip.dst', 'ipv6.tclass.ecn']);
+  const steered = encapsulate({
+    source: NODE,
+    destination: address('fc00:1::'),
+    path: [address('fc00:2::'), endCon],
+    inner: fast,
+  });
+  const withTlv = ipv6(
+    [NODE, endCon],
+    43,
+    concat(
+      encodeSrh({
+        nextHeader: 4,
+        segmentsLeft: 0,
+        flags: 0,
+        tag: 7,
+        segments: [endCon],
+        tlvs: [{ type: 124, value: fromHex('010203') }],
+      }),
+      cnp4,
+    ),
+  );
+  const packets = [
+    ...[fast, cnp4].map((notification) => wrapForEndCon({ source: NODE, endCon, notification })),
+    steered,
+    withTlv,
+  ];
+  const records = dissect('raw-ip', packets, [
+    'ipv6.nxt',
+    'ipv6.src',
+    'ipv6.dst',
+    'ipv6.routing.segleft',
+    'ipv6.routing.srh.last_entry',
+    'ipv6.routing.srh.addr',
+    'ipv6.routing.srh.tag',
+    'infiniband.bth.opcode',
+    'ip.dst',
+    'ipv6.tclass.ecn',
+  ]);
   expect(records.map((r) => r['infiniband.bth.opcode'])).toEqual([['129'], ['129'], ['129'], ['129']]);
-  expect(records[0]).toMatchObject({ 'ipv6.nxt': ['41', '60'], 'ipv6.src': ['2001:db8:ffff::2', '2001:db8:ffff::2'], 'ipv6.dst': ['2001:db8:c::1', '2001:db8:a::1'] });
+  expect(records[0]).toMatchObject({
+    'ipv6.nxt': ['41', '60'],
+    'ipv6.src': ['2001:db8:ffff::2', '2001:db8:ffff::2'],
+    'ipv6.dst': ['2001:db8:c::1', '2001:db8:a::1'],
+  });
   expect(records[1]).toMatchObject({ 'ipv6.nxt': ['4'], 'ip.dst': ['10.1.0.1'], 'ipv6.tclass.ecn': ['0'] });
-  expect(records[2]).toMatchObject({ 'ipv6.routing.segleft': ['2'], 'ipv6.routing.srh.last_entry': ['2'], 'ipv6.routing.srh.addr': ['2001:db8:c::1', 'fc00:2::', 'fc00:1::'] });
-  expect(records[3]).toMatchObject({ 'ipv6.routing.segleft': ['0'], 'ipv6.routing.srh.tag': ['0007'], 'ip.dst': ['10.1.0.1'] });
+  expect(records[2]).toMatchObject({
+    'ipv6.routing.segleft': ['2'],
+    'ipv6.routing.srh.last_entry': ['2'],
+    'ipv6.routing.srh.addr': ['2001:db8:c::1', 'fc00:2::', 'fc00:1::'],
+  });
+  expect(records[3]).toMatchObject({
+    'ipv6.routing.segleft': ['0'],
+    'ipv6.routing.srh.tag': ['0007'],
+    'ip.dst': ['10.1.0.1'],
+  });
   for (const record of records) expect(record.complaints.join(' ')).not.toMatch(/[Mm]alformed|[Ll]ength/);
 });
 
 test('STAMP: test packet and reply where TWAMP has the same fields', () => {
-  const test = { sequence: 77, timestamp: 0xe93c7f0080000000n, error: { synchronized: true, ptp: false, scale: 15, multiplier: 8 }, ssid: 0 };
-  const reply = { ...test, sequence: 78, error: UNSYNCHRONIZED, received: 0xe93c7f0040000000n, senderSequence: 77, senderTimestamp: test.timestamp, senderError: test.error, senderTtl: 61 };
-  const packet = (payload: Uint8Array, sourcePort: number, destinationPort: number): Uint8Array => encodeUdpPacket({ ...ENDS, sourcePort, destinationPort, checksum: true, payload });
-  const packets = [packet(encodeStampTest(test), 50_000, STAMP_PORT), packet(encodeStampReply(reply), STAMP_PORT, 50_000)];
-  const fields = ['seq_number', 'timestamp', 'error_estimate', 'receive_timestamp', 'sender_seq_number', 'sender_timestamp', 'sender_ttl'] as const;
-  const [sent, answered] = dissect('raw-ip', packets, [...fields.map((f) => `twamp.test.${f}` as const), 'udp.checksum.status'], [`udp.port==${STAMP_PORT},twamp.test`]);
+  const test = {
+    sequence: 77,
+    timestamp: 0xe93c7f0080000000n,
+    error: { synchronized: true, ptp: false, scale: 15, multiplier: 8 },
+    ssid: 0,
+  };
+  const reply = {
+    ...test,
+    sequence: 78,
+    error: UNSYNCHRONIZED,
+    received: 0xe93c7f0040000000n,
+    senderSequence: 77,
+    senderTimestamp: test.timestamp,
+    senderError: test.error,
+    senderTtl: 61,
+  };
+  const packet = (payload: Uint8Array, sourcePort: number, destinationPort: number): Uint8Array =>
+    encodeUdpPacket({ ...ENDS, sourcePort, destinationPort, checksum: true, payload });
+  const packets = [
+    packet(encodeStampTest(test), 50_000, STAMP_PORT),
+    packet(encodeStampReply(reply), STAMP_PORT, 50_000),
+  ];
+  const fields = [
+    'seq_number',
+    'timestamp',
+    'error_estimate',
+    'receive_timestamp',
+    'sender_seq_number',
+    'sender_timestamp',
+    'sender_ttl',
+  ] as const;
+  const [sent, answered] = dissect(
+    'raw-ip',
+    packets,
+    [...fields.map((f) => `twamp.test.${f}` as const), 'udp.checksum.status'],
+    [`udp.port==${STAMP_PORT},twamp.test`],
+  );
   expect(sent).toMatchObject({ 'twamp.test.seq_number': ['77'], 'udp.checksum.status': ['1'], complaints: [] });
   expect(sent!['twamp.test.timestamp'][0]).toMatch(/Jan {1,2}1, 2024 00:00:00\.5/);
-  expect(answered).toMatchObject({ 'twamp.test.seq_number': ['78'], 'twamp.test.sender_seq_number': ['77'], 'twamp.test.sender_ttl': ['61'], complaints: [] });
+  expect(answered).toMatchObject({
+    'twamp.test.seq_number': ['78'],
+    'twamp.test.sender_seq_number': ['77'],
+    'twamp.test.sender_ttl': ['61'],
+    complaints: [],
+  });
   expect(answered!['twamp.test.receive_timestamp'][0]).toMatch(/00:00:00\.25/);
   expect(answered!['twamp.test.sender_timestamp']).toEqual(sent!['twamp.test.timestamp']);
 });

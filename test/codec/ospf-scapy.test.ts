@@ -1,5 +1,5 @@
-// Both directions against scapy's OSPF: the checksums of packets and LSAs, and packets that it builds. It is the independent judge of Fletcher's
-// checksum: tshark shows it without verifying.
+// Both directions against scapy's OSPF: the checksums of packets and LSAs, and packets that it builds. It is the
+// independent judge of Fletcher's checksum: tshark shows it without verifying.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { address } from '../../src/model/address.ts';
@@ -9,13 +9,19 @@ import { decodeBody } from '../../src/packet/ospf/lsa.ts';
 import { lsaChecksum, setAge } from '../../src/packet/ospf/lsa-header.ts';
 import type { Version } from '../../src/packet/ospf/numbers.ts';
 import { decodePacket } from '../../src/packet/ospf/packet.ts';
-import { EXTENDED_PREFIX_LSA, E_INTRA_AREA_PREFIX_LSA, SRV6_LOCATOR_LSA } from '../../src/packet/ospf/vectors.fixture.ts';
+import {
+  EXTENDED_PREFIX_LSA,
+  E_INTRA_AREA_PREFIX_LSA,
+  SRV6_LOCATOR_LSA,
+} from '../../src/packet/ospf/vectors.fixture.ts';
 import { scapy } from './scapy.ts';
 
 const VERSIONS = [2, 3] as const;
 
 test('scapy computes the same Fletcher checksum for LSAs of every kind and for the vectors', () => {
-  const lsas = VERSIONS.flatMap((version) => fc.sample(arbitraryLsa(version), { seed: 3, numRuns: 120 }).map(({ raw }) => raw));
+  const lsas = VERSIONS.flatMap((version) =>
+    fc.sample(arbitraryLsa(version), { seed: 3, numRuns: 120 }).map(({ raw }) => raw),
+  );
   const all = [...lsas, EXTENDED_PREFIX_LSA, E_INTRA_AREA_PREFIX_LSA, SRV6_LOCATOR_LSA];
   const theirs = scapy<string[]>(
     `from scapy.contrib.ospf import ospf_lsa_checksum
@@ -69,16 +75,35 @@ test('we read the packets that scapy builds', () => {
     });
   const [hello2, update2] = read(2);
   const [hello3, update3] = read(3);
-  expect(hello2).toMatchObject({ kind: 'hello', networkMask: 0xfffffffc, options: 2, helloInterval: 10, deadInterval: 40, neighbors: [0xc0000202] });
-  expect(hello3).toMatchObject({ kind: 'hello', interfaceId: 9, options: 0x13, helloInterval: 10, deadInterval: 40, neighbors: [0xc0000202] });
+  expect(hello2).toMatchObject({
+    kind: 'hello',
+    networkMask: 0xfffffffc,
+    options: 2,
+    helloInterval: 10,
+    deadInterval: 40,
+    neighbors: [0xc0000202],
+  });
+  expect(hello3).toMatchObject({
+    kind: 'hello',
+    interfaceId: 9,
+    options: 0x13,
+    helloInterval: 10,
+    deadInterval: 40,
+    neighbors: [0xc0000202],
+  });
   const bodies = (version: Version, packet: typeof update2) =>
-    packet!.kind === 'link-state-update' && packet!.lsas.map((lsa) => decodeBody(version, lsa)).map((body) => body.ok && body.value.body);
+    packet!.kind === 'link-state-update' &&
+    packet!.lsas.map((lsa) => decodeBody(version, lsa)).map((body) => body.ok && body.value.body);
   expect(bodies(2, update2)).toMatchObject([
     { kind: 'router-v2', links: [{ type: 3, linkId: 0x0a000000, linkData: 0xfffffffc, metric: 7 }] },
     { kind: 'network-v2', mask: 0xffffff00, attachedRouters: [0xc0000201, 0xc0000202] },
   ]);
   expect(bodies(3, update3)).toMatchObject([
-    { kind: 'router-v3', options: 0x13, links: [{ type: 1, metric: 7, interfaceId: 9, neighborInterfaceId: 4, neighborRouterId: 0xc0000202 }] },
+    {
+      kind: 'router-v3',
+      options: 0x13,
+      links: [{ type: 1, metric: 7, interfaceId: 9, neighborInterfaceId: 4, neighborRouterId: 0xc0000202 }],
+    },
   ]);
 });
 

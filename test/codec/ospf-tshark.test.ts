@@ -1,5 +1,5 @@
-// What tshark reads in the OSPF packets that we encode. It knows neither the LSAs of RFC 8362 nor the sub-TLVs of RFC 9792 by name; of those it shows
-// type, length and bytes.
+// What tshark reads in the OSPF packets that we encode. It knows neither the LSAs of RFC 8362 nor the sub-TLVs of RFC
+// 9792 by name; of those it shows type, length and bytes.
 import { expect, test } from 'vitest';
 import { address } from '../../src/model/address.ts';
 import { prefix } from '../../src/model/prefix.ts';
@@ -29,7 +29,10 @@ const KEY = { id: 7, secret: new TextEncoder().encode('s3cret') };
 
 function inIp(version: Version, payload: Uint8Array): Uint8Array {
   const common = { ...ADDRESSES[version], payloadLength: payload.length, trafficClass: 0xc0, hopLimit: 1 };
-  return concat(version === 2 ? encodeIpv4({ ...common, protocol: 89 }) : encodeIpv6({ ...common, nextHeader: 89, flowLabel: 0 }), payload);
+  return concat(
+    version === 2 ? encodeIpv4({ ...common, protocol: 89 }) : encodeIpv6({ ...common, nextHeader: 89, flowLabel: 0 }),
+    payload,
+  );
 }
 const packet = (version: Version, value: OspfPacket): Uint8Array => encodePacket(version, value, ADDRESSES[version]);
 
@@ -50,7 +53,10 @@ const hello = (options: number): Hello => ({
 
 function lsa(version: Version, key: Omit<LsaKey, 'advertisingRouter'>, body: LsaBody): Lsa {
   const options = version === 2 ? OPTION_V2.external | OPTION_V2.opaque : 0;
-  const decoded = decodeLsa(version, encodeLsa(version, { age: 1, options, advertisingRouter: ROUTER, sequence: INITIAL_SEQUENCE, ...key }, body));
+  const decoded = decodeLsa(
+    version,
+    encodeLsa(version, { age: 1, options, advertisingRouter: ROUTER, sequence: INITIAL_SEQUENCE, ...key }, body),
+  );
   if (!decoded.ok) throw new Error(decoded.error.detail);
   return decoded.value;
 }
@@ -78,8 +84,19 @@ test('hellos of both versions, plain and authenticated', () => {
     inIp(3, signPacketV3(v3, { ...KEY, algorithm: 'hmac-sha-256' }, (1n << 32n) + 2n, ADDRESSES[3].source)),
   ];
   const records = dissect('raw-ip', packets, [
-    'ospf.version', 'ospf.msg', 'ospf.srcrouter', 'ospf.area_id', 'ospf.hello.hello_interval', 'ospf.hello.router_dead_interval', 'ospf.hello.active_neighbor',
-    'ospf.auth.type', 'ospf.auth.crypt.key_id', 'ospf.auth.crypt.data_length', 'ospf.auth.crypt.seq_nbr', 'ospf.at.sa_id', 'ospf.at.auth_data_len',
+    'ospf.version',
+    'ospf.msg',
+    'ospf.srcrouter',
+    'ospf.area_id',
+    'ospf.hello.hello_interval',
+    'ospf.hello.router_dead_interval',
+    'ospf.hello.active_neighbor',
+    'ospf.auth.type',
+    'ospf.auth.crypt.key_id',
+    'ospf.auth.crypt.data_length',
+    'ospf.auth.crypt.seq_nbr',
+    'ospf.at.sa_id',
+    'ospf.at.auth_data_len',
     'ospf.at.crypto_seq_nbr',
   ]);
   for (const [i, record] of records.entries()) {
@@ -94,12 +111,25 @@ test('hellos of both versions, plain and authenticated', () => {
       complaints: [],
     });
   }
-  expect(records.slice(0, 3).map((r) => [r['ospf.auth.type'], r['ospf.auth.crypt.key_id'], r['ospf.auth.crypt.data_length'], r['ospf.auth.crypt.seq_nbr']])).toEqual([
+  expect(
+    records
+      .slice(0, 3)
+      .map((r) => [
+        r['ospf.auth.type'],
+        r['ospf.auth.crypt.key_id'],
+        r['ospf.auth.crypt.data_length'],
+        r['ospf.auth.crypt.seq_nbr'],
+      ]),
+  ).toEqual([
     [['0'], [], [], []],
     [['2'], ['7'], ['16'], ['77']],
     [['2'], ['7'], ['32'], ['78']],
   ]);
-  expect(records[4]).toMatchObject({ 'ospf.at.sa_id': ['0x0007'], 'ospf.at.auth_data_len': ['48'], 'ospf.at.crypto_seq_nbr': [String((1n << 32n) + 2n)] });
+  expect(records[4]).toMatchObject({
+    'ospf.at.sa_id': ['0x0007'],
+    'ospf.at.auth_data_len': ['48'],
+    'ospf.at.crypto_seq_nbr': [String((1n << 32n) + 2n)],
+  });
 });
 
 test('Database Descriptions, requests and acknowledgments of both versions', () => {
@@ -110,14 +140,33 @@ test('Database Descriptions, requests and acknowledgments of both versions', () 
   const packets = ([2, 3] as const).flatMap((version) => {
     const { raw: _raw, ...one } = lsas[version];
     const dd: DatabaseDescription = {
-      ...header, kind: 'database-description', mtu: 1500, options: version === 2 ? 0x42 : 0x13, initialize: false, more: true, master: true, sequence: 4711, headers: [one],
+      ...header,
+      kind: 'database-description',
+      mtu: 1500,
+      options: version === 2 ? 0x42 : 0x13,
+      initialize: false,
+      more: true,
+      master: true,
+      sequence: 4711,
+      headers: [one],
     };
-    return [dd, { ...header, kind: 'link-state-request' as const, requests: [one] }, { ...header, kind: 'link-state-acknowledgment' as const, headers: [one] }].map(
-      (value) => inIp(version, packet(version, value)),
-    );
+    return [
+      dd,
+      { ...header, kind: 'link-state-request' as const, requests: [one] },
+      { ...header, kind: 'link-state-acknowledgment' as const, headers: [one] },
+    ].map((value) => inIp(version, packet(version, value)));
   });
   const records = dissect('raw-ip', packets, [
-    'ospf.msg', 'ospf.db.interface_mtu', 'ospf.db.dd_sequence', 'ospf.dbd.i', 'ospf.dbd.m', 'ospf.dbd.ms', 'ospf.lsa', 'ospf.v3.lsa', 'ospf.advrouter', 'ospf.lsa.seqnum',
+    'ospf.msg',
+    'ospf.db.interface_mtu',
+    'ospf.db.dd_sequence',
+    'ospf.dbd.i',
+    'ospf.dbd.m',
+    'ospf.dbd.ms',
+    'ospf.lsa',
+    'ospf.v3.lsa',
+    'ospf.advrouter',
+    'ospf.lsa.seqnum',
   ]);
   for (const [i, record] of records.entries()) {
     expect(record.complaints).toEqual([]);
@@ -126,41 +175,80 @@ test('Database Descriptions, requests and acknowledgments of both versions', () 
   }
   for (const record of [records[0]!, records[3]!]) {
     expect(record).toMatchObject({
-      'ospf.db.interface_mtu': ['1500'], 'ospf.db.dd_sequence': ['4711'], 'ospf.dbd.i': ['0'], 'ospf.dbd.m': ['1'], 'ospf.dbd.ms': ['1'], 'ospf.lsa.seqnum': ['0x80000001'],
+      'ospf.db.interface_mtu': ['1500'],
+      'ospf.db.dd_sequence': ['4711'],
+      'ospf.dbd.i': ['0'],
+      'ospf.dbd.m': ['1'],
+      'ospf.dbd.ms': ['1'],
+      'ospf.lsa.seqnum': ['0x80000001'],
     });
   }
 });
 
 test('Router-LSAs, Link-LSA, Intra-Area-Prefix-LSA, Network-LSAs', () => {
   const v2 = update([
-    lsa(2, { type: 1, lsId: ROUTER }, {
-      kind: 'router-v2',
-      flags: 0,
-      links: [
-        { type: 1, linkId: NEIGHBOR, linkData: 0x0a000001, metric: 0xffff, tosMetrics: new Uint8Array() },
-        { type: 3, linkId: 0x0a000000, linkData: 0xfffffffc, metric: 0xffff, tosMetrics: new Uint8Array() },
-      ],
-    }),
-    lsa(2, { type: 2, lsId: 0x0a000001 }, { kind: 'network-v2', mask: 0xffffff00, attachedRouters: [ROUTER, NEIGHBOR] }),
+    lsa(
+      2,
+      { type: 1, lsId: ROUTER },
+      {
+        kind: 'router-v2',
+        flags: 0,
+        links: [
+          { type: 1, linkId: NEIGHBOR, linkData: 0x0a000001, metric: 0xffff, tosMetrics: new Uint8Array() },
+          { type: 3, linkId: 0x0a000000, linkData: 0xfffffffc, metric: 0xffff, tosMetrics: new Uint8Array() },
+        ],
+      },
+    ),
+    lsa(
+      2,
+      { type: 2, lsId: 0x0a000001 },
+      { kind: 'network-v2', mask: 0xffffff00, attachedRouters: [ROUTER, NEIGHBOR] },
+    ),
   ]);
   const link = { type: 1, metric: 0xffff, interfaceId: 9, neighborInterfaceId: 4, neighborRouterId: NEIGHBOR };
   const v3 = update([
     lsa(3, { type: 0x2001, lsId: 0 }, { kind: 'router-v3', flags: 0, options: OPTION_V3.v6, links: [link] }),
     lsa(3, { type: 0x2002, lsId: 9 }, { kind: 'network-v3', options: 0x13, attachedRouters: [ROUTER, NEIGHBOR] }),
-    lsa(3, { type: 0x0008, lsId: 9 }, {
-      kind: 'link', priority: 1, options: 0x13, linkLocalAddress: address('fe80::1'), prefixes: [{ prefix: prefix('2001:db8:1::/64'), options: 0 }],
-    }),
-    lsa(3, { type: 0x2009, lsId: 0 }, {
-      kind: 'intra-area-prefix',
-      referenced: { type: 0x2001, lsId: 0, advertisingRouter: ROUTER },
-      prefixes: [{ prefix: prefix('2001:db8:ffff::1/128'), options: 2, metric: 10 }],
-    }),
+    lsa(
+      3,
+      { type: 0x0008, lsId: 9 },
+      {
+        kind: 'link',
+        priority: 1,
+        options: 0x13,
+        linkLocalAddress: address('fe80::1'),
+        prefixes: [{ prefix: prefix('2001:db8:1::/64'), options: 0 }],
+      },
+    ),
+    lsa(
+      3,
+      { type: 0x2009, lsId: 0 },
+      {
+        kind: 'intra-area-prefix',
+        referenced: { type: 0x2001, lsId: 0, advertisingRouter: ROUTER },
+        prefixes: [{ prefix: prefix('2001:db8:ffff::1/128'), options: 2, metric: 10 }],
+      },
+    ),
   ]);
-  const [first, second] = dissect('raw-ip', [inIp(2, packet(2, v2)), inIp(3, packet(3, v3))], [
-    'ospf.lsa.router.linktype', 'ospf.lsa.router.linkid', 'ospf.lsa.router.metric0', 'ospf.lsa.network.netmask', 'ospf.lsa.network.attchrtr',
-    'ospf.v3.lsa.neighbor_router_id', 'ospf.v3.lsa.neighbor_interface_id', 'ospf.v3.options.r', 'ospf.v3.lsa.attached_router',
-    'ospf.v3.lsa.link_local_interface_address.ipv6', 'ospf.v3.address_prefix.ipv6', 'ospf.v3.lsa.referenced_ls_type', 'ospf.prefix_length',
-  ]);
+  const [first, second] = dissect(
+    'raw-ip',
+    [inIp(2, packet(2, v2)), inIp(3, packet(3, v3))],
+    [
+      'ospf.lsa.router.linktype',
+      'ospf.lsa.router.linkid',
+      'ospf.lsa.router.metric0',
+      'ospf.lsa.network.netmask',
+      'ospf.lsa.network.attchrtr',
+      'ospf.v3.lsa.neighbor_router_id',
+      'ospf.v3.lsa.neighbor_interface_id',
+      'ospf.v3.options.r',
+      'ospf.v3.lsa.attached_router',
+      'ospf.v3.lsa.link_local_interface_address.ipv6',
+      'ospf.v3.address_prefix.ipv6',
+      'ospf.v3.lsa.referenced_ls_type',
+      'ospf.prefix_length',
+    ],
+  );
   expect(first).toMatchObject({
     'ospf.lsa.router.linktype': ['1', '3'],
     'ospf.lsa.router.linkid': ['192.0.2.2', '10.0.0.0'],
@@ -183,14 +271,27 @@ test('Router-LSAs, Link-LSA, Intra-Area-Prefix-LSA, Network-LSAs', () => {
 });
 
 test('PNC-5.2-a PNC-5.2-d: tshark finds prefixes, sub-TLV 11 with bit 2, and the proxy in Extended Prefix LSAs, also in one of 71 entries', () => {
-  const full = Array.from({ length: 71 }, (_, i) => ({ ...sender(`10.${i}.0.0/16`, '192.0.2.1'), subTlvs: [sender('0.0.0.0/0', '192.0.2.1').subTlvs[0]!] }));
+  const full = Array.from({ length: 71 }, (_, i) => ({
+    ...sender(`10.${i}.0.0/16`, '192.0.2.1'),
+    subTlvs: [sender('0.0.0.0/0', '192.0.2.1').subTlvs[0]!],
+  }));
   const lsas = [
-    lsa(2, { type: 10, lsId: opaqueLsId(7, 1) }, { kind: 'extended-prefix-lsa', tlvs: [sender('10.1.0.0/24', '192.0.2.1'), sender('10.2.0.0/23', '192.0.2.9')] }),
+    lsa(
+      2,
+      { type: 10, lsId: opaqueLsId(7, 1) },
+      { kind: 'extended-prefix-lsa', tlvs: [sender('10.1.0.0/24', '192.0.2.1'), sender('10.2.0.0/23', '192.0.2.9')] },
+    ),
     lsa(2, { type: 10, lsId: opaqueLsId(7, 2) }, { kind: 'extended-prefix-lsa', tlvs: full }),
   ];
   const packets = lsas.map((l) => inIp(2, packet(2, update([l]))));
   const [one, many] = dissect('raw-ip', packets, [
-    'ospf.lsid_opaque_type', 'ospf.lsid.opaque_id', 'ospf.v2.options.o', 'ospf.tlv.extpfx.tlv_type', 'ospf.tlv.extpfx.rotuetype', 'ospf.tlv.extpfx.flags.n', 'ospf.prefix_length',
+    'ospf.lsid_opaque_type',
+    'ospf.lsid.opaque_id',
+    'ospf.v2.options.o',
+    'ospf.tlv.extpfx.tlv_type',
+    'ospf.tlv.extpfx.rotuetype',
+    'ospf.tlv.extpfx.flags.n',
+    'ospf.prefix_length',
     'ospf.tlv_value',
   ]);
   expect(one).toMatchObject({
@@ -213,24 +314,47 @@ test('PNC-5.2-a PNC-5.2-d: tshark finds prefixes, sub-TLV 11 with bit 2, and the
 
 test('router information and our own opaque LSA', () => {
   const lsas = [
-    lsa(2, { type: 10, lsId: opaqueLsId(4, 0) }, { kind: 'router-information', tlvs: [{ kind: 'informational-capabilities', flags: fromHex('10000000') }, { kind: 'hostname', name: 'leaf1' }] }),
+    lsa(
+      2,
+      { type: 10, lsId: opaqueLsId(4, 0) },
+      {
+        kind: 'router-information',
+        tlvs: [
+          { kind: 'informational-capabilities', flags: fromHex('10000000') },
+          { kind: 'hostname', name: 'leaf1' },
+        ],
+      },
+    ),
     lsa(2, { type: 10, lsId: opaqueLsId(240, 0) }, { kind: 'private', container: fromHex('0100000000630000') }),
   ];
-  const [record] = dissect('raw-ip', [inIp(2, packet(2, update(lsas)))], ['ospf.lsid_opaque_type', 'ospf.ri.options', 'ospf.dynhostname']);
-  expect(record).toMatchObject({ 'ospf.lsid_opaque_type': ['4', '240'], 'ospf.ri.options': ['0x10'], 'ospf.dynhostname': ['leaf1'] });
+  const [record] = dissect(
+    'raw-ip',
+    [inIp(2, packet(2, update(lsas)))],
+    ['ospf.lsid_opaque_type', 'ospf.ri.options', 'ospf.dynhostname'],
+  );
+  expect(record).toMatchObject({
+    'ospf.lsid_opaque_type': ['4', '240'],
+    'ospf.ri.options': ['0x10'],
+    'ospf.dynhostname': ['leaf1'],
+  });
 });
 
 test('OSPFv3 LSAs whose function tshark does not know: type with U-bit and scope, whole length', () => {
   const bodies: readonly (readonly [number, LsaBody])[] = [
-    [0xa029, { kind: 'e-intra-area-prefix', referenced: { type: 0x2001, lsId: 0, advertisingRouter: ROUTER }, tlvs: [] }],
+    [
+      0xa029,
+      { kind: 'e-intra-area-prefix', referenced: { type: 0x2001, lsId: 0, advertisingRouter: ROUTER }, tlvs: [] },
+    ],
     [0xa023, { kind: 'e-inter-area-prefix', tlvs: [] }],
     [0xc025, { kind: 'e-as-external', tlvs: [] }],
     [0xa02a, { kind: 'srv6-locator-lsa', tlvs: [] }],
     [0xbff8, { kind: 'private', container: fromHex('01000000') }],
   ];
-  const records = dissect('raw-ip', bodies.map(([type, body]) => inIp(3, packet(3, update([lsa(3, { type, lsId: 1 }, body)])))), [
-    'ospf.v3.lsa.u', 'ospf.v3.lsa.s12', 'ospf.v3.lsa.fc', 'ospf.lsa.length', 'ospf.link_state_id',
-  ]);
+  const records = dissect(
+    'raw-ip',
+    bodies.map(([type, body]) => inIp(3, packet(3, update([lsa(3, { type, lsId: 1 }, body)])))),
+    ['ospf.v3.lsa.u', 'ospf.v3.lsa.s12', 'ospf.v3.lsa.fc', 'ospf.lsa.length', 'ospf.link_state_id'],
+  );
   expect(records.map((r) => [r['ospf.v3.lsa.u'], r['ospf.v3.lsa.s12'], r['ospf.v3.lsa.fc']])).toEqual([
     [['1'], ['0x0001'], ['41']],
     [['1'], ['0x0001'], ['35']],
@@ -245,7 +369,15 @@ test('packet checksums are right, and those of authenticated packets absent', ()
     inIp(2, packet(2, hello(OPTION_V2.external))),
     inIp(3, packet(3, hello(OPTION_V3.v6))),
     inIp(2, signPacketV2(packet(2, hello(OPTION_V2.external)), { ...KEY, algorithm: 'md5' }, 1)),
-    inIp(3, signPacketV3(packet(3, hello(OPTION_V3.authenticationTrailer)), { ...KEY, algorithm: 'hmac-sha-1' }, 1n, ADDRESSES[3].source)),
+    inIp(
+      3,
+      signPacketV3(
+        packet(3, hello(OPTION_V3.authenticationTrailer)),
+        { ...KEY, algorithm: 'hmac-sha-1' },
+        1n,
+        ADDRESSES[3].source,
+      ),
+    ),
   ];
   const broken = packets.slice(0, 2).map((bytes) => {
     const out = new Uint8Array(bytes);

@@ -25,21 +25,25 @@ test('FCNP-3-b: BTH, RETH, AETH and ICRC are where tshark expects them, on both 
     });
     const aeth = { kind: 'nak', value: 0, msn: 77 } as const;
     const nak = buildRocePacket({ ...ends, sourcePort: 1, bth: { opcode: 0x11, destQpn: 1, psn: 2 }, ext: { aeth } });
-    const [first, second] = dissect('raw-ip', [write, nak], [
-      'infiniband.bth.opcode',
-      'infiniband.bth.destqp',
-      'infiniband.bth.psn',
-      'infiniband.bth.a',
-      'infiniband.bth.p_key',
-      'infiniband.bth.padcnt',
-      'infiniband.reth.va',
-      'infiniband.reth.r_key',
-      'infiniband.reth.dmalen',
-      'infiniband.aeth.syndrome.opcode',
-      'infiniband.aeth.msn',
-      'infiniband.invariant.crc',
-      'udp.srcport',
-    ]);
+    const [first, second] = dissect(
+      'raw-ip',
+      [write, nak],
+      [
+        'infiniband.bth.opcode',
+        'infiniband.bth.destqp',
+        'infiniband.bth.psn',
+        'infiniband.bth.a',
+        'infiniband.bth.p_key',
+        'infiniband.bth.padcnt',
+        'infiniband.reth.va',
+        'infiniband.reth.r_key',
+        'infiniband.reth.dmalen',
+        'infiniband.aeth.syndrome.opcode',
+        'infiniband.aeth.msn',
+        'infiniband.invariant.crc',
+        'udp.srcport',
+      ],
+    );
     expect(first).toMatchObject({
       'infiniband.bth.opcode': ['6'],
       'infiniband.bth.destqp': ['0xabcdef'],
@@ -63,7 +67,10 @@ test('FCNP-3-b: BTH, RETH, AETH and ICRC are where tshark expects them, on both 
 });
 
 test('connection management: tshark names both Queue Pairs and starting PSNs', () => {
-  const rdmaCm = concat(fromHex('0060c35020010db8000a0000000000000000000120010db8000b00000000000000000001'), new Uint8Array(56));
+  const rdmaCm = concat(
+    fromHex('0060c35020010db8000a0000000000000000000120010db8000b00000000000000000001'),
+    new Uint8Array(56),
+  );
   const base = { responderResources: 16, initiatorDepth: 1 };
   const ids = { localCommId: 0x22222222, remoteCommId: 0x11111111, privateData: new Uint8Array() };
   const messages: CmMessage[] = [
@@ -118,7 +125,14 @@ test('connection management: tshark names both Queue Pairs and starting PSNs', (
     'infiniband.cm.rej.msgrej',
     'infiniband.cm.rej.reason',
   ]);
-  expect(records.map((r) => r['infiniband.mad.attributeid'])).toEqual([['0x0010'], ['0x0013'], ['0x0014'], ['0x0012'], ['0x0015'], ['0x0016']]);
+  expect(records.map((r) => r['infiniband.mad.attributeid'])).toEqual([
+    ['0x0010'],
+    ['0x0013'],
+    ['0x0014'],
+    ['0x0012'],
+    ['0x0015'],
+    ['0x0016'],
+  ]);
   for (const record of records) expect(record.complaints).toEqual([]);
   expect(records[0]).toMatchObject({
     'infiniband.mad.transactionid': ['0x0000000000000001'],
@@ -154,9 +168,22 @@ test('PNC-4-a, PNC-4-g: tshark finds the lengths and both checksums of a notice 
       const cut = invoking.subarray(0, size === 101 ? invoking.length - 1 : invoking.length);
       const tuple = innermostTuple(cut);
       if (!tuple.ok) throw new Error(tuple.error.code);
-      return buildNoticePacket({ ...ends, sourcePort: 50001, destinationPort: 1021, tuple: tuple.value, level: 7, invoking: cut });
+      return buildNoticePacket({
+        ...ends,
+        sourcePort: 50001,
+        destinationPort: 1021,
+        tuple: tuple.value,
+        level: 7,
+        invoking: cut,
+      });
     });
-    const records = dissect('raw-ip', notices, ['udp.dstport', 'udp.length', 'udp.checksum.status', 'ip.checksum.status', 'frame.len']);
+    const records = dissect('raw-ip', notices, [
+      'udp.dstport',
+      'udp.length',
+      'udp.checksum.status',
+      'ip.checksum.status',
+      'frame.len',
+    ]);
     for (const record of records) {
       expect(record['udp.dstport']).toEqual(['1021']);
       expect(record['udp.checksum.status']).toEqual(['1']);

@@ -67,7 +67,7 @@ for text in data:
   expect(computed).toEqual(sent);
 });
 
-test('FCNP-3-b: scapy\'s IPv6 headers with the masks applied and Python\'s CRC give our ICRC on IPv6', () => {
+test("FCNP-3-b: scapy's IPv6 headers with the masks applied and Python's CRC give our ICRC on IPv6", () => {
   const sent = packets(6, 200).map(toHex);
   const computed = scapy<string[]>(
     `import struct, zlib
@@ -95,7 +95,12 @@ result = [bytes(IP(src='10.2.0.1', dst='10.1.0.1', id=0, tos=192, ttl=64) / UDP(
   );
   const parsed = parseRocePacket(fromHex(theirs!));
   expect(parsed.ok && isCnp(parsed.value)).toBe(true);
-  const ours = buildCnp({ source: address('10.2.0.1'), destination: address('10.1.0.1'), destQpn: 100, sourcePort: 49152 });
+  const ours = buildCnp({
+    source: address('10.2.0.1'),
+    destination: address('10.1.0.1'),
+    destQpn: 100,
+    sourcePort: 49152,
+  });
   expect(toHex(ours)).toBe(theirs);
 });
 
@@ -140,7 +145,13 @@ result = [
     tlvs: [
       { kind: 'area-addresses', areas: [fromHex('490001')] },
       { kind: 'protocols-supported', nlpids: [0xcc, 0x8e] },
-      { kind: 'three-way-adjacency', state: 'up', circuitId: 7, neighborSystemId: fromHex('00000000c001'), neighborCircuitId: 9 },
+      {
+        kind: 'three-way-adjacency',
+        state: 'up',
+        circuitId: 7,
+        neighborSystemId: fromHex('00000000c001'),
+        neighborCircuitId: 9,
+      },
       { kind: 'ipv6-interface-addresses', addresses: [address('fe80::1')] },
     ],
   });
@@ -159,8 +170,15 @@ result = [
     { kind: 'hostname', name: 'p1' },
     { kind: 'extended-is-reachability', neighbors: [{ systemId: fromHex('000000000002'), pseudonode: 0, metric: 10 }] },
   ]);
-  expect(csnp.tlvs).toMatchObject([{ kind: 'lsp-entries', entries: [{ remainingLifetime: 3, sequence: 77, checksum: 0x1234 }] }]);
-  expect([csnp.level, formatLspId(csnp.end), psnp.level, formatSystemId(psnp.systemId)]).toEqual([1, 'ffff.ffff.ffff.ff-ff', 2, '0000.0000.0001']);
+  expect(csnp.tlvs).toMatchObject([
+    { kind: 'lsp-entries', entries: [{ remainingLifetime: 3, sequence: 77, checksum: 0x1234 }] },
+  ]);
+  expect([csnp.level, formatLspId(csnp.end), psnp.level, formatSystemId(psnp.systemId)]).toEqual([
+    1,
+    'ffff.ffff.ffff.ff-ff',
+    2,
+    '0000.0000.0001',
+  ]);
 });
 
 test('E2: what scapy puts between two packets, we look through to the one inside', () => {

@@ -1,4 +1,5 @@
-// Lets scapy, which Debian installs for the system's Python, do what our codecs do. One process a batch, JSON in and out.
+// Lets scapy, which Debian installs for the system's Python, do what our codecs do. One process a batch, JSON in and
+// out.
 import { spawnSync } from 'node:child_process';
 
 /** `program` finds its input in `data` and leaves its answer in `result`. */
@@ -10,7 +11,12 @@ result = None
 ${program}
 json.dump(result, sys.stdout)
 `;
-  const run = spawnSync('/usr/bin/python3', ['-c', script], { input: JSON.stringify(data), encoding: 'utf8', maxBuffer: 64 << 20, timeout: 50_000 });
+  const run = spawnSync('/usr/bin/python3', ['-c', script], {
+    input: JSON.stringify(data),
+    encoding: 'utf8',
+    maxBuffer: 64 << 20,
+    timeout: 50_000,
+  });
   if (run.status !== 0) throw new Error(`scapy: ${run.error?.message ?? run.stderr}`);
   return JSON.parse(run.stdout) as T;
 }

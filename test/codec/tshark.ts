@@ -29,7 +29,12 @@ function capture(linkType: LinkType, packets: readonly Uint8Array[]): Buffer {
 const COMPLAINTS = ['_ws.malformed', '_ws.short', '_ws.expert.severity', '_ws.expert.message'];
 
 /** RoCEv2 has no UDP checksum on IPv6; all others are verified. */
-const PREFERENCES = ['ip.check_checksum:TRUE', 'udp.check_checksum:TRUE', 'udp.ignore_ipv6_zero_checksum:TRUE', 'ip.defragment:FALSE'];
+const PREFERENCES = [
+  'ip.check_checksum:TRUE',
+  'udp.check_checksum:TRUE',
+  'udp.ignore_ipv6_zero_checksum:TRUE',
+  'ip.defragment:FALSE',
+];
 
 /** Runs tshark over the packets. @returns what it prints */
 function tshark(linkType: LinkType, packets: readonly Uint8Array[], format: readonly string[]): string {
@@ -48,7 +53,10 @@ function tshark(linkType: LinkType, packets: readonly Uint8Array[], format: read
   }
 }
 
-/** One record a packet: each field's values, in order of appearance. `complaints` holds what tshark thinks is wrong. `decodeAs`: rules of -d. */
+/**
+ * One record a packet: each field's values, in order of appearance. `complaints` holds what tshark thinks is wrong.
+ * `decodeAs`: rules of -d.
+ */
 export function dissect<F extends string>(
   linkType: LinkType,
   packets: readonly Uint8Array[],
@@ -57,15 +65,33 @@ export function dissect<F extends string>(
 ): ({ readonly [K in F]: string[] } & { readonly complaints: string[] })[] {
   const columns = [...fields, ...COMPLAINTS].flatMap((field) => ['-e', field]);
   const rules = decodeAs.flatMap((rule) => ['-d', rule]);
-  const lines = tshark(linkType, packets, [...rules, '-T', 'fields', '-E', 'separator=/t', '-E', 'aggregator=|', ...columns]).split('\n').slice(0, packets.length);
+  const lines = tshark(linkType, packets, [
+    ...rules,
+    '-T',
+    'fields',
+    '-E',
+    'separator=/t',
+    '-E',
+    'aggregator=|',
+    ...columns,
+  ])
+    .split('\n')
+    .slice(0, packets.length);
   if (lines.length !== packets.length) throw new Error(`tshark showed ${lines.length} of ${packets.length} packets`);
   return lines.map((line) => {
     const values = line.split('\t').map((value) => (value === '' ? [] : value.split('|')));
     const record = Object.fromEntries(fields.map((name, i) => [name, values[i] ?? []]));
-    return { ...record, complaints: values.slice(fields.length).flat() } as { [K in F]: string[] } & { complaints: string[] };
+    return { ...record, complaints: values.slice(fields.length).flat() } as { [K in F]: string[] } & {
+      complaints: string[];
+    };
   });
 }
 
-/** The lines of one protocol that tshark prints of all packets: verdicts that it keeps out of fields, such as those on OSPF's checksum. */
+/**
+ * The lines of one protocol that tshark prints of all packets: verdicts that it keeps out of fields, such as those on
+ * OSPF's checksum.
+ */
 export const print = (linkType: LinkType, packets: readonly Uint8Array[], protocol: string): string[] =>
-  tshark(linkType, packets, ['-O', protocol]).split('\n').map((line) => line.trim());
+  tshark(linkType, packets, ['-O', protocol])
+    .split('\n')
+    .map((line) => line.trim());

@@ -14,7 +14,9 @@ describe('docs/conformance.md', () => {
     const known = new Set(requirements().map((r) => r.id));
     const { built, tested } = citations();
     expect([...tested.keys(), ...built.keys()].filter((id) => !known.has(id))).toEqual([]);
-    const prefixes = [...notes().keys()].filter((k) => ![...known].some((id) => id === k || id.startsWith(`${k}-`) || id.startsWith(`${k}.`)));
+    const prefixes = [...notes().keys()].filter(
+      (k) => ![...known].some((id) => id === k || id.startsWith(`${k}-`) || id.startsWith(`${k}.`)),
+    );
     expect(prefixes).toEqual([]);
   });
 });
@@ -58,7 +60,13 @@ describe('what counts as the title of a test', () => {
 });
 
 it('a line that only the RoCE endpoint of the lab fulfils says so', () => {
-  const rows = new Map(conformanceDocument().split('\n').map((line) => [line.split(' | ')[0]!.slice(2), line.split(' | ')[2]]));
-  for (const id of ['LHCNP-5.6-a', 'LHCNP-5.6-c', 'LHCNP-5.5.1-f', 'LHCNP-8-c', 'FCNP-4-n', 'A7', 'A8', 'A10']) expect(rows.get(id), id).toMatch(/^\*\*lab\*\*/);
-  for (const id of ['LHCNP-9-a', 'LHCNP-6.2.5-a', 'LHCNP-5.5-g', 'PNC-5.1-a', 'A1', 'A2']) expect(rows.get(id), id).not.toContain('lab**');
+  const rows = new Map(
+    conformanceDocument()
+      .split('\n')
+      .map((line) => [line.split(' | ')[0]!.slice(2), line.split(' | ')[2]]),
+  );
+  for (const id of ['LHCNP-5.6-a', 'LHCNP-5.6-c', 'LHCNP-5.5.1-f', 'LHCNP-8-c', 'FCNP-4-n', 'A7', 'A8', 'A10'])
+    expect(rows.get(id), id).toMatch(/^\*\*lab\*\*/);
+  for (const id of ['LHCNP-9-a', 'LHCNP-6.2.5-a', 'LHCNP-5.5-g', 'PNC-5.1-a', 'A1', 'A2'])
+    expect(rows.get(id), id).not.toContain('lab**');
 });

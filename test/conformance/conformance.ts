@@ -1,5 +1,6 @@
-// Generates docs/conformance.md: one row a requirement of the five drafts, saying where it is built (source files that cite its ID), where it is
-// tested (tests that begin with or contain its ID), or why it is not (test/conformance/notes.tsv). Nothing here is written by hand twice.
+// Generates docs/conformance.md: one row a requirement of the five drafts, saying where it is built (source files that
+// cite its ID), where it is tested (tests that begin with or contain its ID), or why it is not
+// (test/conformance/notes.tsv). Nothing here is written by hand twice.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { titlesOf } from './test-titles.ts';
@@ -23,10 +24,19 @@ const rowsOf = (file: string): string[][] =>
     .map((line) => line.split('\t'));
 
 export const requirements = (): Requirement[] =>
-  rowsOf('test/conformance/requirements.tsv').map(([id, level, who, text]) => ({ id: id!, level: level!, who: who!, text: text! }));
+  rowsOf('test/conformance/requirements.tsv').map(([id, level, who, text]) => ({
+    id: id!,
+    level: level!,
+    who: who!,
+    text: text!,
+  }));
 
-/** Reasons for requirements without a test, by ID or by ID prefix (`LHCNP-5.5` covers LHCNP-5.5-a). The longest match wins. */
-export const notes = (): Map<string, string> => new Map(rowsOf('test/conformance/notes.tsv').map(([id, why]) => [id!, why!]));
+/**
+ * Reasons for requirements without a test, by ID or by ID prefix (`LHCNP-5.5` covers LHCNP-5.5-a). The longest match
+ * wins.
+ */
+export const notes = (): Map<string, string> =>
+  new Map(rowsOf('test/conformance/notes.tsv').map(([id, why]) => [id!, why!]));
 
 function noteFor(id: string, all: Map<string, string>): string | undefined {
   const keys = [...all.keys()].filter((k) => id === k || id.startsWith(`${k}-`) || id.startsWith(`${k}.`));
@@ -34,13 +44,20 @@ function noteFor(id: string, all: Map<string, string>): string | undefined {
   return best === undefined ? undefined : all.get(best);
 }
 
-const tracked = (): string[] => execFileSync('git', ['ls-files', 'src', 'bpf', 'test'], { encoding: 'utf8' }).split('\n').filter((f) => existsSync(f));
+const tracked = (): string[] =>
+  execFileSync('git', ['ls-files', 'src', 'bpf', 'test'], { encoding: 'utf8' })
+    .split('\n')
+    .filter((f) => existsSync(f));
 
-/** ID → files that cite it; of test files only the titles under which tests run count, so that a comment or a skipped test proves nothing. */
+/**
+ * ID → files that cite it; of test files only the titles under which tests run count, so that a comment or a skipped
+ * test proves nothing.
+ */
 export function citations(): { built: Map<string, Set<string>>; tested: Map<string, Set<string>> } {
   const built = new Map<string, Set<string>>();
   const tested = new Map<string, Set<string>>();
-  const add = (map: Map<string, Set<string>>, id: string, file: string): void => void map.set(id, (map.get(id) ?? new Set()).add(file));
+  const add = (map: Map<string, Set<string>>, id: string, file: string): void =>
+    void map.set(id, (map.get(id) ?? new Set()).add(file));
   for (const file of tracked()) {
     if (!/\.(ts|c|h)$/.test(file) || file.startsWith('test/conformance/')) continue;
     const text = readFileSync(file, 'utf8');
@@ -55,11 +72,16 @@ export function citations(): { built: Map<string, Set<string>>; tested: Map<stri
   return { built, tested };
 }
 
-const cell = (files: Set<string> | undefined): string => [...(files ?? [])].sort().map((f) => `\`${f}\``).join('<br>');
+const cell = (files: Set<string> | undefined): string =>
+  [...(files ?? [])]
+    .sort()
+    .map((f) => `\`${f}\``)
+    .join('<br>');
 
 /**
- * Whether a line binds the sender and nobody else does what it says: cnpd is no sender, so what fulfils it is the lab's RoCE endpoint, with the formats
- * of src/packet. Lines for the sender that a program of cnpd's keeps as well are cnpd's.
+ * Whether a line binds the sender and nobody else does what it says: cnpd is no sender, so what fulfils it is the lab's
+ * RoCE endpoint, with the formats of src/packet. Lines for the sender that a program of cnpd's keeps as well are
+ * cnpd's.
  */
 function onlyInTheLab({ who }: Requirement, built: ReadonlySet<string>): boolean {
   if (who === 'SRC') return ![...built].some((file) => file.startsWith('bpf/'));

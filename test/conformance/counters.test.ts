@@ -14,13 +14,22 @@ interface Row {
 function withTable(text: string, heading: string, rows: readonly Row[]): string {
   const section = text.indexOf(`## ${heading}`);
   const [before, next] = [text.indexOf('| counter | counts |', section), text.indexOf('\n\n## ', section)];
-  const table = ['| counter | counts |', '|---|---|', ...rows.map((row) => `| \`${row.name}\` | ${row.meaning} |`)].join('\n');
+  const table = [
+    '| counter | counts |',
+    '|---|---|',
+    ...rows.map((row) => `| \`${row.name}\` | ${row.meaning} |`),
+  ].join('\n');
   return text.slice(0, before) + table + text.slice(next);
 }
 
 /** The tables of the programs, of OSPF and of BGP are generated, like docs/conformance.md. */
-const TABLES = [['Dataplane', COUNTERS], ['OSPF', OSPF_COUNTERS], ['BGP', BGP_COUNTERS]] as const;
-const withTables = (text: string): string => TABLES.reduce((made, [heading, rows]) => withTable(made, heading, rows), text);
+const TABLES = [
+  ['Dataplane', COUNTERS],
+  ['OSPF', OSPF_COUNTERS],
+  ['BGP', BGP_COUNTERS],
+] as const;
+const withTables = (text: string): string =>
+  TABLES.reduce((made, [heading, rows]) => withTable(made, heading, rows), text);
 const document = readFileSync('docs/counters.md', 'utf8');
 
 /** `a.b.…` with its words, `x.one`, `x.two` and families in capitals: what a name may be documented as. */
@@ -30,13 +39,21 @@ function documented(name: string): boolean {
   return parts.some((_, i) => {
     const family = `\`${parts.slice(0, i + 1).join('.')}.…\``;
     const line = document.split('\n').find((l) => l.includes(family));
-    return line !== undefined && (line.includes(`\`${parts.slice(i + 1).join('.')}\``) || line.includes('by what is wrong') || line.includes('malformed'));
+    return (
+      line !== undefined &&
+      (line.includes(`\`${parts.slice(i + 1).join('.')}\``) ||
+        line.includes('by what is wrong') ||
+        line.includes('malformed'))
+    );
   });
 }
 
 const sources = readdirSync('src', { recursive: true, withFileTypes: true })
   // src/carriers/ospf/counters.test.ts compares OSPF's table with its sources.
-  .filter((e) => !e.parentPath.endsWith('carriers/ospf') && e.isFile() && e.name.endsWith('.ts') && !e.name.includes('.test.'))
+  .filter(
+    (e) =>
+      !e.parentPath.endsWith('carriers/ospf') && e.isFile() && e.name.endsWith('.ts') && !e.name.includes('.test.'),
+  )
   .map((e) => readFileSync(join(e.parentPath, e.name), 'utf8'));
 
 describe('docs/counters.md', () => {
@@ -46,7 +63,9 @@ describe('docs/counters.md', () => {
   });
 
   it('names every counter that the agent counts by a literal name', () => {
-    const names = sources.flatMap((text) => [...text.matchAll(/\b(?:count|complain)\((?:s, )?'([a-z0-9.-]+)'/g)].map((m) => m[1]!));
+    const names = sources.flatMap((text) =>
+      [...text.matchAll(/\b(?:count|complain)\((?:s, )?'([a-z0-9.-]+)'/g)].map((m) => m[1]!),
+    );
     expect(names.length).toBeGreaterThan(40);
     expect(names.filter((name) => !documented(name))).toEqual([]);
   });

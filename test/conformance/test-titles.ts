@@ -1,6 +1,7 @@
-// The titles under which the tests of a file run, for docs/conformance.md. A requirement counts as tested only where a test runs that names it, so the file is read
-// as TypeScript: what is commented out, skipped, or still to be written names nothing; the title of a group does when a test that runs is in it; and of
-// `each`, whose title says %s, the names that its rows put there do.
+// The titles under which the tests of a file run, for docs/conformance.md. A requirement counts as tested only where a
+// test runs that names it, so the file is read as TypeScript: what is commented out, skipped, or still to be written
+// names nothing; the title of a group does when a test that runs is in it; and of `each`, whose title says %s, the
+// names that its rows put there do.
 import ts from 'typescript';
 
 const TESTS = new Set(['it', 'test']);
@@ -35,7 +36,10 @@ function callOf(call: ts.CallExpression): Call | undefined {
   return kind && { kind, modifiers, tables };
 }
 
-/** The text of a string or template; undefined for anything else. What a template computes is looked up among the constants of the file. */
+/**
+ * The text of a string or template; undefined for anything else. What a template computes is looked up among the
+ * constants of the file.
+ */
 function textOf(node: ts.Node | undefined, constants: ReadonlyMap<string, string>): string | undefined {
   if (node === undefined) return undefined;
   if (ts.isStringLiteralLike(node)) return node.text;
@@ -52,7 +56,9 @@ const rowNames = (tables: readonly ts.Node[], constants: ReadonlyMap<string, str
   tables.flatMap((table) => {
     const list = ts.isAsExpression(table) ? table.expression : table;
     if (!ts.isArrayLiteralExpression(list)) return [];
-    return list.elements.flatMap((row) => textOf(ts.isArrayLiteralExpression(row) ? row.elements[0] : row, constants) ?? []);
+    return list.elements.flatMap(
+      (row) => textOf(ts.isArrayLiteralExpression(row) ? row.elements[0] : row, constants) ?? [],
+    );
   });
 
 /** Name → all strings in what it is set to, for the constants at the top of the file. */
@@ -66,7 +72,8 @@ function constantsOf(file: ts.SourceFile): Map<string, string> {
   for (const statement of file.statements) {
     if (!ts.isVariableStatement(statement)) continue;
     for (const { name, initializer } of statement.declarationList.declarations) {
-      if (ts.isIdentifier(name) && initializer && !ts.isArrowFunction(initializer)) constants.set(name.text, stringsIn(initializer));
+      if (ts.isIdentifier(name) && initializer && !ts.isArrowFunction(initializer))
+        constants.set(name.text, stringsIn(initializer));
     }
   }
   return constants;

@@ -1,5 +1,5 @@
-// BGP between autonomous systems, with everything real: cnpd – gobgpd – BIRD in an AS of its own – gobgpd – cnpd. What crosses, whom far believes, what stays in the AS, and how an
-// operator finds the router that drops attribute 39.
+// BGP between autonomous systems, with everything real: cnpd – gobgpd – BIRD in an AS of its own – gobgpd – cnpd. What
+// crosses, whom far believes, what stays in the AS, and how an operator finds the router that drops attribute 39.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { BOTH, BgpNetwork, ExaBgp, NHC, pathsOf, speaker } from './support/bgp.ts';
 import { eventually } from './support/frr.ts';
@@ -26,7 +26,11 @@ afterAll(() => bgp.down());
 beforeEach(async () => {
   await Promise.all([leaf.running || leaf.start(LEAF), far.running || far.start(FAR)]);
   await Promise.all([leaf.reload(LEAF), far.reload(FAR)]);
-  await Promise.all(BOTH.map((prefix) => eventually(`far uses ${prefix}`, async () => (await far.sender(prefix))?.['proxy'] === LOOPBACK.leaf.ipv6)));
+  await Promise.all(
+    BOTH.map((prefix) =>
+      eventually(`far uses ${prefix}`, async () => (await far.sender(prefix))?.['proxy'] === LOOPBACK.leaf.ipv6),
+    ),
+  );
 });
 afterEach(async ({ task }) => {
   if (task.result?.state !== 'fail') return;
@@ -36,7 +40,12 @@ afterEach(async ({ task }) => {
 
 interface Remote {
   readonly ok: boolean;
-  readonly paths: readonly { readonly prefix: string; readonly arrival: string; readonly why?: string; readonly remedy?: string }[];
+  readonly paths: readonly {
+    readonly prefix: string;
+    readonly arrival: string;
+    readonly why?: string;
+    readonly remedy?: string;
+  }[];
 }
 
 /** `cnpctl doctor --remote` at leaf, given what far's `cnpctl -o json show bgp` prints. */
@@ -51,9 +60,14 @@ async function compared(): Promise<{ readonly code: number | null; readonly repo
 test('PNC-5.4-a PNC-5-a PNC-5-b: attribute 39 crosses BIRD byte for byte in both families, and far has leaf as the proxy', async () => {
   for (const prefix of BOTH) {
     const [path] = await bgp.gobgpd.far.paths(prefix);
-    expect(path).toMatchObject({ nextHop: prefix === SENDERS6 ? LOOPBACK.leaf.ipv6 : LOOPBACK.leaf.ipv4, nhc: { value: NHC[prefix] } });
+    expect(path).toMatchObject({
+      nextHop: prefix === SENDERS6 ? LOOPBACK.leaf.ipv6 : LOOPBACK.leaf.ipv4,
+      nhc: { value: NHC[prefix] },
+    });
     expect([0xc0, 0xe0]).toContain(path!.nhc!.flags);
-    expect(await pathsOf(far, prefix)).toMatchObject([{ status: 'used', peer: BIRD, 'as-path': '65020 65001', proxy: LOOPBACK.leaf.ipv6 }]);
+    expect(await pathsOf(far, prefix)).toMatchObject([
+      { status: 'used', peer: BIRD, 'as-path': '65020 65001', proxy: LOOPBACK.leaf.ipv6 },
+    ]);
   }
 });
 
@@ -62,8 +76,13 @@ test('PNC-6-a: what has passed an AS that is not of the domain is disregarded an
     const before = await far.counter('bgp.learn.outside-domain');
     await far.reload(farIn(domain));
     for (const prefix of BOTH) {
-      await eventually(`${prefix} has no proxy`, async () => (await far.get('senders')).every((row) => row['prefix'] !== prefix || row['proxy'] === undefined));
-      await eventually(`${prefix} is from outside`, async () => (await pathsOf(far, prefix))[0]?.['status'] === 'outside-domain');
+      await eventually(`${prefix} has no proxy`, async () =>
+        (await far.get('senders')).every((row) => row['prefix'] !== prefix || row['proxy'] === undefined),
+      );
+      await eventually(
+        `${prefix} is from outside`,
+        async () => (await pathsOf(far, prefix))[0]?.['status'] === 'outside-domain',
+      );
     }
     expect(await far.counter('bgp.learn.outside-domain')).toBeGreaterThan(before);
   }
@@ -71,8 +90,14 @@ test('PNC-6-a: what has passed an AS that is not of the domain is disregarded an
 
 test('PNC-6-a: without a domain the paths say NO_EXPORT and do not leave the AS', async () => {
   await leaf.reload(leafIn([]));
-  for (const prefix of BOTH) await eventually(`far’s gobgpd has no ${prefix}`, async () => (await bgp.gobgpd.far.paths(prefix)).length === 0);
-  const [own] = (JSON.parse(await bgp.gobgpd.leaf.gobgp('global', 'rib', '-j', '-a', 'ipv6')) as Record<string, { attrs: { type: number; communities?: number[] }[] }[]>)[SENDERS6]!;
+  for (const prefix of BOTH)
+    await eventually(`far’s gobgpd has no ${prefix}`, async () => (await bgp.gobgpd.far.paths(prefix)).length === 0);
+  const [own] = (
+    JSON.parse(await bgp.gobgpd.leaf.gobgp('global', 'rib', '-j', '-a', 'ipv6')) as Record<
+      string,
+      { attrs: { type: number; communities?: number[] }[] }[]
+    >
+  )[SENDERS6]!;
   expect(own!.attrs.find(({ type }) => type === 8)?.communities).toEqual([NO_EXPORT]);
 });
 
@@ -91,28 +116,54 @@ async function doctorAboutGobgp(): Promise<Item[]> {
 test('cnpctl doctor asks gobgpd: its API, its neighbours, the families that the intent needs', async () => {
   const about = await doctorAboutGobgp();
   expect(about.map(({ id, state }) => [id, state])).toEqual([
-    ['bgp.originated', 'ok'], ['gobgp', 'ok'], ['gobgp.neighbors', 'ok'], ['gobgp.ipv4-unicast', 'ok'], ['gobgp.ipv6-unicast', 'ok'], ['gobgp.domain', 'ok'],
+    ['bgp.originated', 'ok'],
+    ['gobgp', 'ok'],
+    ['gobgp.neighbors', 'ok'],
+    ['gobgp.ipv4-unicast', 'ok'],
+    ['gobgp.ipv6-unicast', 'ok'],
+    ['gobgp.domain', 'ok'],
   ]);
   expect(about[1]!.claim).toMatch(/API v[34], AS 65001, router ID 192\.0\.2\.1/);
 });
 
 test('PNC-6-a: a neighbour of leaf’s gobgpd that is not of the domain is shown, and kept from cnpd’s paths by its policies, until it is', async () => {
-  expect((await doctorAboutGobgp()).at(-1)!.claim).toMatch(/^cnpd's policies keep its paths from neighbours outside the domain: .*neighbour 2001:db8:0:6::2, AS 65030$/);
-  const inDomain = async (): Promise<unknown> => (await leaf.get('bgp', 'peers')).map((row) => [row['as'], row['in-domain']]).sort();
-  expect(await inDomain()).toEqual([[65001, true], [65020, true], [65030, false]]);
+  expect((await doctorAboutGobgp()).at(-1)!.claim).toMatch(
+    /^cnpd's policies keep its paths from neighbours outside the domain: .*neighbour 2001:db8:0:6::2, AS 65030$/,
+  );
+  const inDomain = async (): Promise<unknown> =>
+    (await leaf.get('bgp', 'peers')).map((row) => [row['as'], row['in-domain']]).sort();
+  expect(await inDomain()).toEqual([
+    [65001, true],
+    [65020, true],
+    [65030, false],
+  ]);
   await leaf.reload(leafIn([65020, 65003, 65030]));
-  await eventually('all are of the domain', async () => JSON.stringify(await inDomain()) === JSON.stringify([[65001, true], [65020, true], [65030, true]]));
+  await eventually(
+    'all are of the domain',
+    async () =>
+      JSON.stringify(await inDomain()) ===
+      JSON.stringify([
+        [65001, true],
+        [65020, true],
+        [65030, true],
+      ]),
+  );
   expect((await doctorAboutGobgp()).at(-1)).toMatchObject({ id: 'gobgp.domain', state: 'ok' });
 });
 
 test('cnpctl doctor --remote: every path arrived and is used', async () => {
   const { code, report, text } = await compared();
-  expect(report.paths.map(({ prefix, arrival }) => [prefix, arrival]).sort()).toEqual(BOTH.map((prefix) => [prefix, 'used']).sort());
+  expect(report.paths.map(({ prefix, arrival }) => [prefix, arrival]).sort()).toEqual(
+    BOTH.map((prefix) => [prefix, 'used']).sort(),
+  );
   expect([code, report.ok]).toEqual([0, true]);
   expect(text).toContain('2 of 2 paths arrived intact and are used');
 });
 
-/** A router that passes paths on without the attributes that it does not know: a process of ExaBGP, which hands it what one neighbour says and announces to the other what it prints. */
+/**
+ * A router that passes paths on without the attributes that it does not know: a process of ExaBGP, which hands it what
+ * one neighbour says and announces to the other what it prints.
+ */
 const FORGETFUL = `#!/usr/bin/env python3
 import json, sys
 for line in sys.stdin:
@@ -134,10 +185,14 @@ test('cnpctl doctor --remote: a router between that drops attribute 39 is found'
   // Its AS path is shorter than BIRD's: the path without the attribute is the best one.
   await y.start(CONFIG, FORGETFUL);
   try {
-    await eventually('far has no proxy', async () => (await far.get('senders')).every((row) => row['proxy'] === undefined));
+    await eventually('far has no proxy', async () =>
+      (await far.get('senders')).every((row) => row['proxy'] === undefined),
+    );
     const { code, report, text } = await compared();
     expect(code).toBe(1);
-    expect(report.paths.map(({ prefix, arrival }) => [prefix, arrival]).sort()).toEqual(BOTH.map((prefix) => [prefix, 'without-attribute']).sort());
+    expect(report.paths.map(({ prefix, arrival }) => [prefix, arrival]).sort()).toEqual(
+      BOTH.map((prefix) => [prefix, 'without-attribute']).sort(),
+    );
     expect(text).toContain('told of it without attribute 39');
   } finally {
     await y.stop();

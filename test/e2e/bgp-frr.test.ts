@@ -1,5 +1,6 @@
-// BGP with everything real: cnpd – gobgpd – FRR as route reflector – gobgpd – cnpd. What leaf declares reaches p byte for byte and its kernel; every way in which it goes away,
-// comes back or must not be used; daemons that end at either side. What gobgpd holds is asked with its own command (topologies/bgp, support/bgp.ts).
+// BGP with everything real: cnpd – gobgpd – FRR as route reflector – gobgpd – cnpd. What leaf declares reaches p byte
+// for byte and its kernel; every way in which it goes away, comes back or must not be used; daemons that end at either
+// side. What gobgpd holds is asked with its own command (topologies/bgp, support/bgp.ts).
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { BOTH, BgpNetwork, type Gobgpath, LEAF_PNC, NHC, type SenderPrefix, pathsOf, speaker } from './support/bgp.ts';
 import { eventually } from './support/frr.ts';
@@ -9,7 +10,9 @@ import type { Router, Row } from './support/network.ts';
 const RR = { leaf: '2001:db8:0:1::2', p: '2001:db8:0:2::1' } as const;
 const NEXT_HOP = { [SENDERS6]: LOOPBACK.leaf.ipv6, [SENDERS4]: LOOPBACK.leaf.ipv4 } as const;
 
-/** Optional and transitive, and those with Partial, which routers set that do not know the attribute (RFC 4271 §4.3). */
+/**
+ * Optional and transitive, and those with Partial, which routers set that do not know the attribute (RFC 4271 §4.3).
+ */
 const AS_SENT = 0xc0;
 const AS_ARRIVED = [0xc0, 0xe0];
 
@@ -39,14 +42,20 @@ afterEach(async ({ task }) => {
 
 const atP = async (prefix: SenderPrefix): Promise<Gobgpath | undefined> => (await bgp.gobgpd.p.paths(prefix))[0];
 const inKernel = async (prefix: SenderPrefix): Promise<boolean> =>
-  (await p.mapEntries('sender_proxies'))?.some((entry) => entry.startsWith(KEY[prefix]) && entry.includes('20010db8ffff00000000000000000001')) ?? false;
+  (await p.mapEntries('sender_proxies'))?.some(
+    (entry) => entry.startsWith(KEY[prefix]) && entry.includes('20010db8ffff00000000000000000001'),
+  ) ?? false;
 /** p's table and p's kernel have leaf as the proxy, and nothing is held. */
 const inForce = (prefix: SenderPrefix): Promise<unknown> =>
   eventually(`p uses ${prefix}`, async () => {
     const row = await p.sender(prefix);
     return row?.['proxy'] === LOOPBACK.leaf.ipv6 && row['held-until'] === undefined && (await inKernel(prefix));
   });
-const forgotten = (prefix: SenderPrefix): Promise<unknown> => eventually(`p has no proxy for ${prefix}`, async () => (await p.sender(prefix))?.['proxy'] === undefined && !(await inKernel(prefix)));
+const forgotten = (prefix: SenderPrefix): Promise<unknown> =>
+  eventually(
+    `p has no proxy for ${prefix}`,
+    async () => (await p.sender(prefix))?.['proxy'] === undefined && !(await inKernel(prefix)),
+  );
 
 describe('through a route reflector', () => {
   test('PNC-5.4-a PNC-5-a PNC-5-b: attribute 39 arrives byte for byte in both families, and p has leaf as the proxy in its table and its kernel', async () => {
@@ -57,21 +66,50 @@ describe('through a route reflector', () => {
       expect(arrived).toMatchObject({ nextHop: NEXT_HOP[prefix], nhc: { value: NHC[prefix] } });
       expect(AS_ARRIVED).toContain(arrived.nhc!.flags);
     }
-    expect(await leaf.show('proxies')).toEqual([{ address: LOOPBACK.leaf.ipv6, prefixes: [...BOTH], format: 'standard-cnp', 'advertised-in': ['bgp'] }]);
+    expect(await leaf.show('proxies')).toEqual([
+      { address: LOOPBACK.leaf.ipv6, prefixes: [...BOTH], format: 'standard-cnp', 'advertised-in': ['bgp'] },
+    ]);
     const senders = await p.show('senders');
     expect(senders.map((row) => row['prefix']).sort()).toEqual([...BOTH].sort());
-    for (const row of senders) expect(row).toMatchObject({ carrier: 'bgp', proxy: LOOPBACK.leaf.ipv6, originator: NEXT_HOP[row['prefix'] as SenderPrefix], pnc: true, best: true });
+    for (const row of senders)
+      expect(row).toMatchObject({
+        carrier: 'bgp',
+        proxy: LOOPBACK.leaf.ipv6,
+        originator: NEXT_HOP[row['prefix'] as SenderPrefix],
+        pnc: true,
+        best: true,
+      });
   });
 
   test('cnpctl show bgp: the session, gobgpd’s neighbours, and each path with what came of it', async () => {
-    expect(await leaf.show('bgp', 'session')).toMatchObject([{ target: '127.0.0.1:50051', state: 'ready', api: expect.stringMatching(/^v[34]$/), as: 65001, 'router-id': '192.0.2.1', originated: 2, wanted: 2 }]);
-    expect(await p.show('bgp', 'session')).toMatchObject([{ state: 'ready', 'router-id': '192.0.2.2', originated: 0, wanted: 0, learned: 2, 'with-proxy': 2 }]);
+    expect(await leaf.show('bgp', 'session')).toMatchObject([
+      {
+        target: '127.0.0.1:50051',
+        state: 'ready',
+        api: expect.stringMatching(/^v[34]$/),
+        as: 65001,
+        'router-id': '192.0.2.1',
+        originated: 2,
+        wanted: 2,
+      },
+    ]);
+    expect(await p.show('bgp', 'session')).toMatchObject([
+      { state: 'ready', 'router-id': '192.0.2.2', originated: 0, wanted: 0, learned: 2, 'with-proxy': 2 },
+    ]);
     const peer = (await leaf.show('bgp', 'peers')).find((row) => row['address'] === RR.leaf);
     expect(peer).toMatchObject({ as: 65001, state: 'established', advertised: 2 });
     expect([...(peer!['families'] as string[])].sort()).toEqual(['ipv4-unicast', 'ipv6-unicast']);
     for (const prefix of BOTH) {
       expect(await pathsOf(leaf, prefix)).toMatchObject([{ status: 'originated', 'next-hop': NEXT_HOP[prefix] }]);
-      expect(await pathsOf(p, prefix)).toMatchObject([{ status: 'used', peer: RR.p, 'next-hop': NEXT_HOP[prefix], 'header-next-hop': NEXT_HOP[prefix], proxy: LOOPBACK.leaf.ipv6 }]);
+      expect(await pathsOf(p, prefix)).toMatchObject([
+        {
+          status: 'used',
+          peer: RR.p,
+          'next-hop': NEXT_HOP[prefix],
+          'header-next-hop': NEXT_HOP[prefix],
+          proxy: LOOPBACK.leaf.ipv6,
+        },
+      ]);
     }
     expect((await p.ctl('show', 'bgp', 'paths')).stdout).toContain(SENDERS6);
   });
@@ -94,7 +132,15 @@ describe('what is declared no more', () => {
 });
 
 describe('a next hop that changes on the way', () => {
-  const nextHopSelf = (no: '' | 'no '): Promise<string> => bgp.net.router('rr').frr('configure terminal', 'router bgp 65001', 'address-family ipv6 unicast', `${no}neighbor leaves next-hop-self force`);
+  const nextHopSelf = (no: '' | 'no '): Promise<string> =>
+    bgp.net
+      .router('rr')
+      .frr(
+        'configure terminal',
+        'router bgp 65001',
+        'address-family ipv6 unicast',
+        `${no}neighbor leaves next-hop-self force`,
+      );
 
   test('FRR passes the attribute on as it was: it is disregarded and counted, until the next hop is right again', async () => {
     const before = await p.counter('bgp.learn.next-hop-mismatch');
@@ -102,7 +148,9 @@ describe('a next hop that changes on the way', () => {
     try {
       await forgotten(SENDERS6);
       expect(await atP(SENDERS6)).toMatchObject({ nextHop: RR.p, nhc: { value: NHC[SENDERS6] } });
-      expect(await pathsOf(p, SENDERS6)).toMatchObject([{ status: 'next-hop-mismatch', 'next-hop': RR.p, 'header-next-hop': LOOPBACK.leaf.ipv6 }]);
+      expect(await pathsOf(p, SENDERS6)).toMatchObject([
+        { status: 'next-hop-mismatch', 'next-hop': RR.p, 'header-next-hop': LOOPBACK.leaf.ipv6 },
+      ]);
       expect(await p.counter('bgp.learn.next-hop-mismatch')).toBeGreaterThan(before);
       // The path itself is there: an unflagged prefix means that there is no proxy (decision D5).
       expect(await p.sender(SENDERS6)).toMatchObject({ carrier: 'bgp', pnc: false });
@@ -117,9 +165,23 @@ describe('a next hop that changes on the way', () => {
 describe('own paths in gobgpd', () => {
   test('what somebody at gobgpd makes of leaf’s path is undone, and p has its proxy again', async () => {
     const before = await leaf.counter('bgp.own.overwritten');
-    await bgp.gobgpd.leaf.gobgp('global', 'rib', 'add', SENDERS6, 'identifier', String(0x636e_7064), 'nexthop', LOOPBACK.leaf.ipv6, '-a', 'ipv6');
+    await bgp.gobgpd.leaf.gobgp(
+      'global',
+      'rib',
+      'add',
+      SENDERS6,
+      'identifier',
+      String(0x636e_7064),
+      'nexthop',
+      LOOPBACK.leaf.ipv6,
+      '-a',
+      'ipv6',
+    );
     await eventually('leaf notices', async () => (await leaf.counter('bgp.own.overwritten')) === before + 1);
-    await eventually('the attribute is back', async () => (await bgp.gobgpd.leaf.paths(SENDERS6))[0]?.nhc?.value === NHC[SENDERS6]);
+    await eventually(
+      'the attribute is back',
+      async () => (await bgp.gobgpd.leaf.paths(SENDERS6))[0]?.nhc?.value === NHC[SENDERS6],
+    );
     await inForce(SENDERS6);
     await eventually('both are there', async () => (await leaf.get('bgp', 'session'))[0]!['originated'] === 2);
   });
@@ -141,7 +203,8 @@ describe('gobgpd ends and starts again', () => {
       for (const prefix of BOTH) expect(await inKernel(prefix)).toBe(true);
     };
     await bgp.gobgpd.p.stop('SIGKILL');
-    for (const prefix of BOTH) await eventually(`${prefix} is held`, async () => (await p.sender(prefix))?.['held-until'] !== undefined);
+    for (const prefix of BOTH)
+      await eventually(`${prefix} is held`, async () => (await p.sender(prefix))?.['held-until'] !== undefined);
     await kept();
     await bgp.gobgpd.p.start();
     await eventually('p hears of both again', async () => {
@@ -201,7 +264,9 @@ describe('with other things that cnpd carries', () => {
     try {
       await p.reload({ ...P, ...speaker('p', { 'via-next-hop': 'on' }) });
       await leaf.reload({ ...LEAF, ...speaker('leaf', { advertise: 'proxy-host' }) });
-      await eventually('the host prefix arrives', async () => (await bgp.gobgpd.p.paths(HOST))[0]?.nhc?.value.endsWith(LEAF_PNC));
+      await eventually('the host prefix arrives', async () =>
+        (await bgp.gobgpd.p.paths(HOST))[0]?.nhc?.value.endsWith(LEAF_PNC),
+      );
       await eventually('the sender’s path is the operator’s', async () => {
         const [path] = await bgp.gobgpd.p.paths(SENDERS6);
         return path !== undefined && path.nhc === undefined;
@@ -218,11 +283,22 @@ describe('with other things that cnpd carries', () => {
   test('FCN-4.2.2-a: END.CON arrives on leaf’s host route, and goes when it is configured no more', async () => {
     const sid = '2001:db8:c::1';
     const learned = async (): Promise<Row | undefined> => (await p.get('sids')).find((row) => row['sid'] === sid);
-    await leaf.reload({ ...LEAF, srv6: { 'end-con': [{ sid, locator: '2001:db8:c::/48', table: 'main' }], 'core-ports': ['eth1'] } });
+    await leaf.reload({
+      ...LEAF,
+      srv6: { 'end-con': [{ sid, locator: '2001:db8:c::/48', table: 'main' }], 'core-ports': ['eth1'] },
+    });
     const row = await eventually('p knows the SID', learned);
-    expect(row).toMatchObject({ behavior: 'END.CON', origin: 'learned', carrier: 'bgp', status: 'no route to it from this router' });
+    expect(row).toMatchObject({
+      behavior: 'END.CON',
+      origin: 'learned',
+      carrier: 'bgp',
+      status: 'no route to it from this router',
+    });
     // The locator's route is the network's business; a static one will do.
-    const [way] = JSON.parse(await p.exec('ip', '-j', '-6', 'route', 'get', LOOPBACK.leaf.ipv6)) as { gateway: string; dev: string }[];
+    const [way] = JSON.parse(await p.exec('ip', '-j', '-6', 'route', 'get', LOOPBACK.leaf.ipv6)) as {
+      gateway: string;
+      dev: string;
+    }[];
     await p.exec('ip', '-6', 'route', 'add', '2001:db8:c::/48', 'via', way!.gateway, 'dev', way!.dev);
     expect(await learned()).toMatchObject({ status: 'reachable' });
     await p.exec('ip', '-6', 'route', 'delete', '2001:db8:c::/48');
@@ -233,13 +309,22 @@ describe('with other things that cnpd carries', () => {
   });
 
   test('where an IGP says the same, the IGP comes first, and BGP counts when it is silent', async () => {
-    const isis = (name: 'leaf' | 'p'): object => ({ isis: { 'system-id': SYSTEM[name], area: '49.0001', level: 2, interface: 'cnpd-isis', 'hello-interval': '1s' } });
+    const isis = (name: 'leaf' | 'p'): object => ({
+      isis: { 'system-id': SYSTEM[name], area: '49.0001', level: 2, interface: 'cnpd-isis', 'hello-interval': '1s' },
+    });
     const carriers = async (): Promise<unknown[]> =>
-      (await p.show('senders', '--all')).filter((row) => row['prefix'] === SENDERS6).map((row) => [row['carrier'], row['proxy'], row['best']]);
+      (await p.show('senders', '--all'))
+        .filter((row) => row['prefix'] === SENDERS6)
+        .map((row) => [row['carrier'], row['proxy'], row['best']]);
     await Promise.all([leaf.reload({ ...LEAF, ...isis('leaf') }), p.reload({ ...P, ...isis('p') })]);
     await adjacent(bgp.net, 'leaf', 'p');
     await eventually('IS-IS is in force', async () => (await p.sender(SENDERS6))?.['carrier'] === 'isis');
-    expect(await carriers()).toEqual(expect.arrayContaining([['isis', LOOPBACK.leaf.ipv6, true], ['bgp', LOOPBACK.leaf.ipv6, false]]));
+    expect(await carriers()).toEqual(
+      expect.arrayContaining([
+        ['isis', LOOPBACK.leaf.ipv6, true],
+        ['bgp', LOOPBACK.leaf.ipv6, false],
+      ]),
+    );
     await leaf.reload(LEAF);
     await eventually('BGP is in force', async () => (await p.sender(SENDERS6))?.['carrier'] === 'bgp');
     expect(await carriers()).toEqual([['bgp', LOOPBACK.leaf.ipv6, true]]);

@@ -1,5 +1,5 @@
-// The features of the congested node and the provider edge come with their sections and go with them; what an earlier version left in the kernel does not keep
-// this one from working, and nothing of this one is left after it.
+// The features of the congested node and the provider edge come with their sections and go with them; what an earlier
+// version left in the kernel does not keep this one from working, and nothing of this one is left after it.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ownObjects, shownObjects } from './support/bpf-objects.ts';
 import { CongestedLine, congestedNode } from './support/congested.ts';
@@ -38,7 +38,12 @@ const tells = async (): Promise<void> => {
 describe('off by default', () => {
   test('A13 FCNP-5-f FCNP-5-g: sections that say `enabled: off` attach nothing, install nothing and open no socket; nobody is told', async () => {
     const before = await everything();
-    await line.p.start({ router, notifications: { enabled: false, senders: POLICIES }, srv6: { enabled: false, ...SRV6 }, stamp: { enabled: false, ...STAMP } });
+    await line.p.start({
+      router,
+      notifications: { enabled: false, senders: POLICIES },
+      srv6: { enabled: false, ...SRV6 },
+      stamp: { enabled: false, ...STAMP },
+    });
     expect(await everything()).toEqual(before);
     for (const what of [['notifications'], ['srv6', 'sids'], ['rtt']]) expect(await line.p.show(...what)).toEqual([]);
   });
@@ -67,7 +72,8 @@ describe('off by default', () => {
 });
 
 describe('what is left in the kernel', () => {
-  const inKernel = async (): Promise<Set<string>> => new Set((await Promise.all((['prog', 'map', 'link'] as const).map((kind) => shownObjects(line.p, kind)))).flat());
+  const inKernel = async (): Promise<Set<string>> =>
+    new Set((await Promise.all((['prog', 'map', 'link'] as const).map((kind) => shownObjects(line.p, kind)))).flat());
 
   test('killed and uninstalled, it leaves no program, map, link, route or file', async () => {
     await line.reload({ ...WATCHING, srv6: SRV6, 'border-ports': ['eth2'] });
@@ -89,7 +95,11 @@ describe('what is left in the kernel', () => {
 
   /** As version 0.1.0 pinned them: type, octets of key and value, entries. */
   const OLD = {
-    egress_config: ['array', 4, 40, 1], egress_ports: ['array', 4, 72, 256], egress_stats: ['percpu_array', 4, 64, 256], flows: ['array', 4, 432, 4096], guard_ports: ['hash', 4, 4, 1024],
+    egress_config: ['array', 4, 40, 1],
+    egress_ports: ['array', 4, 72, 256],
+    egress_stats: ['percpu_array', 4, 64, 256],
+    flows: ['array', 4, 432, 4096],
+    guard_ports: ['hash', 4, 4, 1024],
   } as const;
 
   test('maps that version 0.1.0 has pinned are replaced, which is said and counted; those of the same shape stay; senders are told at once', async () => {
@@ -98,12 +108,30 @@ describe('what is left in the kernel', () => {
     for (const [name, [type, key, value, entries]] of Object.entries(OLD)) {
       const pin = `/run/cnpd/bpf/${name}`;
       await line.p.exec('rm', pin);
-      await line.p.exec('bpftool', 'map', 'create', pin, 'type', type, 'key', String(key), 'value', String(value), 'entries', String(entries), 'name', name);
+      await line.p.exec(
+        'bpftool',
+        'map',
+        'create',
+        pin,
+        'type',
+        type,
+        'key',
+        String(key),
+        'value',
+        String(value),
+        'entries',
+        String(entries),
+        'name',
+        name,
+      );
     }
     await line.p.start();
     expect(await line.p.get<Row>('status')).toMatchObject({ health: 'running' });
     expect(await line.p.counter('dataplane.state-replaced')).toBe(Object.keys(OLD).length);
-    const said = line.p.log.split('\n').filter((text) => text.includes('state of another version replaced')).map((text) => (JSON.parse(text) as { map: string }).map);
+    const said = line.p.log
+      .split('\n')
+      .filter((text) => text.includes('state of another version replaced'))
+      .map((text) => (JSON.parse(text) as { map: string }).map);
     expect(said.toSorted()).toEqual(Object.keys(OLD).toSorted());
     await tells();
     await line.p.stop();

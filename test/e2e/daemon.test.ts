@@ -1,5 +1,5 @@
-// The whole daemon on real FRR, from the file to the kernel of another router: learning over three routers, and every way in which what was learned goes
-// away. It does not look at traffic (scene.test.ts).
+// The whole daemon on real FRR, from the file to the kernel of another router: learning over three routers, and every
+// way in which what was learned goes away. It does not look at traffic (scene.test.ts).
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from './support/frr.ts';
 import { KEY, LOOPBACK, SENDERS4, SENDERS6, SYSTEM, adjacent, base, proxy, watching } from './support/line.ts';
@@ -35,23 +35,50 @@ afterEach(async ({ task }) => {
   await net.stopAll();
 });
 
-const learned = (prefix = SENDERS6): Promise<Row> => eventually(`${prefix} is learned`, async () => (await far.sender(prefix))?.['proxy'] !== undefined && far.sender(prefix));
+const learned = (prefix = SENDERS6): Promise<Row> =>
+  eventually(
+    `${prefix} is learned`,
+    async () => (await far.sender(prefix))?.['proxy'] !== undefined && far.sender(prefix),
+  );
 /** In the table nothing names a proxy for the prefix; FRR's own advertisement of it, without the flag, stays. */
-const unproxied = (prefix = SENDERS6): Promise<boolean> => eventually(`${prefix} has no proxy`, async () => (await far.get('senders')).every((row) => row['prefix'] !== prefix || row['proxy'] === undefined));
-const heldUntil = async (): Promise<string | undefined> => (await far.get('senders')).find((row) => row['prefix'] === SENDERS6 && row['proxy'] !== undefined)?.['held-until'] as string | undefined;
+const unproxied = (prefix = SENDERS6): Promise<boolean> =>
+  eventually(`${prefix} has no proxy`, async () =>
+    (await far.get('senders')).every((row) => row['prefix'] !== prefix || row['proxy'] === undefined),
+  );
+const heldUntil = async (): Promise<string | undefined> =>
+  (await far.get('senders')).find((row) => row['prefix'] === SENDERS6 && row['proxy'] !== undefined)?.['held-until'] as
+    string | undefined;
 /** The entry of the far router's kernel for a prefix: `key value`. */
-const inKernel = async (prefix: keyof typeof KEY = SENDERS6): Promise<string | undefined> => (await far.mapEntries('sender_proxies'))?.find((entry) => entry.startsWith(KEY[prefix]));
+const inKernel = async (prefix: keyof typeof KEY = SENDERS6): Promise<string | undefined> =>
+  (await far.mapEntries('sender_proxies'))?.find((entry) => entry.startsWith(KEY[prefix]));
 const hasProxy = (entry: string | undefined): boolean => entry?.includes('20010db8ffff00000000000000000001') ?? false;
 
 describe('learning over three routers', () => {
   test('PNC-5-a PNC-5-b PNC-5.1-a PNC-5.1-b: what leaf declares in YAML far knows: carrier, proxy, originator; its kernel has it', async () => {
-    expect(await leaf.show('proxies')).toEqual([{ address: LOOPBACK.leaf.ipv6, prefixes: [SENDERS6, SENDERS4], format: 'standard-cnp', 'advertised-in': ['isis'] }]);
+    expect(await leaf.show('proxies')).toEqual([
+      {
+        address: LOOPBACK.leaf.ipv6,
+        prefixes: [SENDERS6, SENDERS4],
+        format: 'standard-cnp',
+        'advertised-in': ['isis'],
+      },
+    ]);
     const senders = (await far.show('senders')).filter((row) => row['proxy'] !== undefined);
     expect(senders.map((row) => row['prefix']).sort()).toEqual([SENDERS4, SENDERS6].sort());
     for (const row of senders) {
-      expect(row).toMatchObject({ carrier: 'isis', proxy: LOOPBACK.leaf.ipv6, originator: `L2 ${SYSTEM.leaf}`, pnc: true, best: true, metric: 0xfe000001 });
+      expect(row).toMatchObject({
+        carrier: 'isis',
+        proxy: LOOPBACK.leaf.ipv6,
+        originator: `L2 ${SYSTEM.leaf}`,
+        pnc: true,
+        best: true,
+        metric: 0xfe000001,
+      });
     }
-    await eventually('the kernel has both', async () => hasProxy(await inKernel(SENDERS6)) && hasProxy(await inKernel(SENDERS4)));
+    await eventually(
+      'the kernel has both',
+      async () => hasProxy(await inKernel(SENDERS6)) && hasProxy(await inKernel(SENDERS4)),
+    );
     // FRR in the middle carries it; the route to the senders is FRR's own, with the flag no traffic is drawn to cnpd.
     expect(await p.frr('show isis database detail')).toContain(`${SENDERS6} (Metric: 4261412865)`);
     expect(await far.frr(`show ipv6 route ${SENDERS6}`)).toMatch(/metric 30\b/);
@@ -76,7 +103,9 @@ describe('learning over three routers', () => {
       expect(await of('2001:db8:1:0:aaaa::2')).toEqual([0, inside, LOOPBACK.leaf.ipv6]);
       expect(await of('2001:db8:1:0:bbbb::2')).toEqual([1, outside, undefined]);
       expect(await of('2001:db8:77::1')).toEqual([1, undefined, undefined]);
-      expect((await far.ctl('show', 'senders', '2001:db8:1:0:aaaa::2')).stdout).toContain(`proxy ${LOOPBACK.leaf.ipv6}, the longest match is ${inside} from L2 ${SYSTEM.leaf} (isis)`);
+      expect((await far.ctl('show', 'senders', '2001:db8:1:0:aaaa::2')).stdout).toContain(
+        `proxy ${LOOPBACK.leaf.ipv6}, the longest match is ${inside} from L2 ${SYSTEM.leaf} (isis)`,
+      );
     } finally {
       await leaf.exec('ip', 'address', 'del', '2001:db8:1:0:bbbb::1/80', 'dev', 'eth1');
     }
@@ -86,17 +115,28 @@ describe('learning over three routers', () => {
 describe('problems', () => {
   test('a proxy learned later, of a family in which this router has no address to notify it from, is told by status at once', async () => {
     const problems = async (): Promise<string> => JSON.stringify((await far.get<Row>('status'))['problems'] ?? []);
-    await far.reload({ ...base('far', LONG), router: { name: 'far', loopback: { ipv6: LOOPBACK.far.ipv6 } }, ...watching() });
+    await far.reload({
+      ...base('far', LONG),
+      router: { name: 'far', loopback: { ipv6: LOOPBACK.far.ipv6 } },
+      ...watching(),
+    });
     await learned();
     expect(await problems()).not.toContain('no ipv4 loopback');
     await leaf.reload({ ...base('leaf'), ...proxy('leaf', { address: LOOPBACK.leaf.ipv4 }) });
-    await eventually('status says so', async () => (await problems()).includes('2 sender prefixes have a proxy with an ipv4 address, and this router has no ipv4 loopback'));
+    await eventually('status says so', async () =>
+      (await problems()).includes(
+        '2 sender prefixes have a proxy with an ipv4 address, and this router has no ipv4 loopback',
+      ),
+    );
   });
 });
 
 describe('withdrawal', () => {
   test('PNC-5-b: a prefix taken out of the file goes with `cnpctl reload`, the other stays; one put in comes with SIGHUP', async () => {
-    await leaf.reload({ ...base('leaf'), ...proxy('leaf', { senders: [{ prefix: SENDERS4, format: 'standard-cnp' }] }) });
+    await leaf.reload({
+      ...base('leaf'),
+      ...proxy('leaf', { senders: [{ prefix: SENDERS4, format: 'standard-cnp' }] }),
+    });
     await unproxied(SENDERS6);
     await eventually('the kernel follows', async () => !hasProxy(await inKernel(SENDERS6)));
     expect(hasProxy(await inKernel(SENDERS4))).toBe(true);
@@ -126,7 +166,9 @@ describe('withdrawal', () => {
     await leaf.stop('SIGKILL');
     const until = await eventually('held', heldUntil);
     expect(hasProxy(await inKernel())).toBe(true);
-    expect((await far.show('senders', '--all')).find((row) => row['prefix'] === SENDERS6 && row['proxy'] !== undefined)).toMatchObject({ best: true, 'held-until': until });
+    expect(
+      (await far.show('senders', '--all')).find((row) => row['prefix'] === SENDERS6 && row['proxy'] !== undefined),
+    ).toMatchObject({ best: true, 'held-until': until });
     await unproxied();
     expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(until) - 50);
     await eventually('the kernel follows', async () => !hasProxy(await inKernel()));
@@ -153,7 +195,10 @@ describe('withdrawal', () => {
     await leaf.exec('ip', 'link', 'set', 'eth2', 'down');
     await eventually('held', heldUntil);
     await leaf.exec('ip', 'link', 'set', 'eth2', 'up');
-    await eventually('no longer held', async () => (await heldUntil()) === undefined && (await far.sender(SENDERS6))?.['proxy'] === LOOPBACK.leaf.ipv6);
+    await eventually(
+      'no longer held',
+      async () => (await heldUntil()) === undefined && (await far.sender(SENDERS6))?.['proxy'] === LOOPBACK.leaf.ipv6,
+    );
     expect(hasProxy(await inKernel())).toBe(true);
   });
 });
@@ -161,7 +206,14 @@ describe('withdrawal', () => {
 describe('authentication', () => {
   const KEYS = { interface: { 'hmac-md5': 'link-key' }, domain: { 'hmac-md5': 'domain-key' } };
   const secure = (router: Router, no: '' | 'no '): Promise<string> =>
-    router.frr('configure', 'interface cnpd-isis', `${no}isis password md5 link-key`, 'exit', 'router isis wan', no === '' ? 'domain-password md5 domain-key authenticate snp validate' : 'no domain-password');
+    router.frr(
+      'configure',
+      'interface cnpd-isis',
+      `${no}isis password md5 link-key`,
+      'exit',
+      'router isis wan',
+      no === '' ? 'domain-password md5 domain-key authenticate snp validate' : 'no domain-password',
+    );
   const far_ = (authentication: object): object => ({ ...base('far', { ...LONG, authentication }), ...watching() });
 
   test('HMAC-MD5 of interface and domain: the right keys learn, wrong ones are counted under their names and learn nothing', async () => {
@@ -176,7 +228,8 @@ describe('authentication', () => {
       await far.stop();
       await far.start(far_({ ...KEYS, domain: { 'hmac-md5': 'another' } }));
       await adjacent(net, 'far');
-      const counted = async (name: string): Promise<boolean> => Number((await far.show('counters')).find((row) => row['name'] === name)?.['value'] ?? 0) > 0;
+      const counted = async (name: string): Promise<boolean> =>
+        Number((await far.show('counters')).find((row) => row['name'] === name)?.['value'] ?? 0) > 0;
       await eventually('counted', () => counted('isis.auth.domain.wrong-key'));
       expect(await far.show('senders', '--all')).toEqual([]);
 

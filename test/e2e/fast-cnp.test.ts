@@ -1,5 +1,5 @@
-// Fast CNP through the running daemon: to senders that understand it and to senders of whom that is not known, to a real Linux host that refuses the option, and
-// what the congested node does then. Forged refusals change nothing.
+// Fast CNP through the running daemon: to senders that understand it and to senders of whom that is not known, to a
+// real Linux host that refuses the option, and what the congested node does then. Forged refusals change nothing.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../src/model/address.ts';
 import { findFastCnpOption } from '../../src/packet/ip/fast-cnp-option.ts';
@@ -22,9 +22,19 @@ const ONCE = '10s';
 const POLICIES = [
   { prefix: `${CAPABLE}/128`, supports: ['fast-cnp'], order: ['fast-cnp'] },
   { prefix: `${UNKNOWN}/128`, supports: 'unknown', order: ['fast-cnp'], 'ce-with-fast-cnp': true },
-  { prefix: `${H1.v6}/128`, supports: 'unknown', order: ['fast-cnp', 'long-haul-icmpv6', 'proxy'], 'ce-with-fast-cnp': true },
+  {
+    prefix: `${H1.v6}/128`,
+    supports: 'unknown',
+    order: ['fast-cnp', 'long-haul-icmpv6', 'proxy'],
+    'ce-with-fast-cnp': true,
+  },
 ];
-const node = (port: object, expiry = '10min'): object => congestedNode(POLICIES, { 'k-min': '10kB', 'k-max': '20kB', ...port }, { notifications: { 'capability-expiry': expiry } });
+const node = (port: object, expiry = '10min'): object =>
+  congestedNode(
+    POLICIES,
+    { 'k-min': '10kB', 'k-max': '20kB', ...port },
+    { notifications: { 'capability-expiry': expiry } },
+  );
 
 let line: CongestedLine;
 let outside: Port;
@@ -44,19 +54,33 @@ afterEach(async ({ task }) => {
 /** What became of the flow's packets: how many arrived, and how many of them with CE. */
 function arrived(f: Flow): { readonly packets: number; readonly ce: number } {
   const mine = line.h2.packets.filter((packet) => rocePackets([packet]).some(f.owns));
-  return { packets: mine.length, ce: mine.filter((packet) => (walkHeaders(packet).layers[0]!.trafficClass & 3) === 3).length };
+  return {
+    packets: mine.length,
+    ce: mine.filter((packet) => (walkHeaders(packet).layers[0]!.trafficClass & 3) === 3).length,
+  };
 }
 
 /** Everything that is to be said of one Fast CNP. */
 function expectFastCnp(packet: Uint8Array, f: Flow): void {
   const sourcePort = rocePackets([f.next()])[0]!.sourcePort;
   const { source, destination, receiverQpn } = f.ends;
-  const expected = buildFastCnp({ source: address(LOOPBACK.p.ipv6), destination: source, sourcePort, destQpn: receiverQpn, originalDestination: destination, trace: undefined, codes: FAST_CNP });
+  const expected = buildFastCnp({
+    source: address(LOOPBACK.p.ipv6),
+    destination: source,
+    sourcePort,
+    destQpn: receiverQpn,
+    originalDestination: destination,
+    trace: undefined,
+    codes: FAST_CNP,
+  });
   expected[7] = packet[7]!; // the hop limit: one router further on
   expect(packet[7]).toBe(63);
   expect(Buffer.from(packet).toString('hex')).toBe(Buffer.from(expected).toString('hex'));
   const [seen] = dissect('raw-ip', [packet], ['ipv6.opt.type', 'infiniband.bth.opcode', 'infiniband.bth.destqp']);
-  expect(seen).toMatchObject({ 'infiniband.bth.opcode': [String(0x81)], 'infiniband.bth.destqp': [`0x${receiverQpn.toString(16).padStart(6, '0')}`] });
+  expect(seen).toMatchObject({
+    'infiniband.bth.opcode': [String(0x81)],
+    'infiniband.bth.destqp': [`0x${receiverQpn.toString(16).padStart(6, '0')}`],
+  });
 }
 
 describe('CE and Fast CNP', () => {
@@ -87,7 +111,12 @@ describe('CE and Fast CNP', () => {
     await line.reload(node({ 'per-flow-interval': '5ms' }));
     await line.net.lab.mustExec('h1', ['ip', 'address', 'add', `${CAPABLE}/64`, 'dev', 'eth1', 'nodad']);
     try {
-      const events = await line.transfer({ source: CAPABLE, rate: '30mbit', duration: '2s', options: ['--reaction', 'dcqcn', '--understands', 'fast-cnp', '--known-nodes', '2001:db8:ffff::/48'] });
+      const events = await line.transfer({
+        source: CAPABLE,
+        rate: '30mbit',
+        duration: '2s',
+        options: ['--reaction', 'dcqcn', '--understands', 'fast-cnp', '--known-nodes', '2001:db8:ffff::/48'],
+      });
       const summary = events.find((event) => event['event'] === 'summary')!;
       expect(summary).toMatchObject({ reason: 'done', cnps: 0 });
       expect((summary['feedback'] as Record<string, { accepted: number }>)['fast-cnp']!.accepted).toBeGreaterThan(5);
@@ -101,14 +130,18 @@ describe('CE and Fast CNP', () => {
 
 const capabilities = async (): Promise<string[]> => (await line.p.mapEntries('sender_capabilities')) ?? [];
 /** Formats of the notifications of a flow, the latest first. */
-const shown = async (f: Flow): Promise<Row[]> => (await line.p.get('notifications')).filter((row) => row['destination-qpn'] === f.ends.receiverQpn);
+const shown = async (f: Flow): Promise<Row[]> =>
+  (await line.p.get('notifications')).filter((row) => row['destination-qpn'] === f.ends.receiverQpn);
 describe('a refused option', () => {
   test('A12 FCNP-4-j LHCNP-8-e: a Linux host answers Parameter Problem; it is told in the next possible format; after capability-expiry Fast CNP is tried again', async () => {
     await line.reload(node({ 'per-flow-interval': '5ms' }));
     const believed = await line.p.counter('congestion.parameter-problem.believed');
     const f = line.flow(H1.v6);
     await line.congest('a Fast CNP', f, () => line.told(f).some(({ format }) => format === 'fast-cnp'));
-    await eventually('the host refuses', async () => (await line.p.counter('congestion.parameter-problem.believed')) > believed);
+    await eventually(
+      'the host refuses',
+      async () => (await line.p.counter('congestion.parameter-problem.believed')) > believed,
+    );
     await eventually('the kernel knows', async () => (await capabilities()).length === 1);
     expect((await capabilities())[0]).toMatch(new RegExp(`^20010db8000100000000000000000002`));
     expect(line.net.logs()).toContain('the host does not understand Fast CNP');
@@ -131,7 +164,10 @@ describe('a refused option', () => {
     await eventually('it is forgotten', async () => (await capabilities()).length === 0);
     line.h1.clear();
     await line.congest('Fast CNP is tried again', f, () => line.told(f).some(({ format }) => format === 'fast-cnp'));
-    await eventually('and refused again', async () => (await line.p.counter('congestion.parameter-problem.believed')) > believed + 1);
+    await eventually(
+      'and refused again',
+      async () => (await line.p.counter('congestion.parameter-problem.believed')) > believed + 1,
+    );
   });
 
   test('forged Parameter Problems change nothing: from a host that was told nothing, for another Queue Pair, about another router, about a flow long ago', async () => {
@@ -143,12 +179,21 @@ describe('a refused option', () => {
     const option = findFastCnpOption(quoted, FAST_CNP);
     if (!option.ok) throw new Error(option.error.detail);
     const [sender, node1] = [address(CAPABLE), address(LOOPBACK.p.ipv6)];
-    const forged = (invoking: Uint8Array, source = sender, code: number = PROBLEM.unrecognizedOption, pointer = option.value.offset): Uint8Array =>
-      buildParameterProblem({ source, destination: node1, hopLimit: 64 }, { code, pointer, invoking });
+    const forged = (
+      invoking: Uint8Array,
+      source = sender,
+      code: number = PROBLEM.unrecognizedOption,
+      pointer = option.value.offset,
+    ): Uint8Array => buildParameterProblem({ source, destination: node1, hopLimit: 64 }, { code, pointer, invoking });
     const about = (fields: { source?: string; destQpn?: number; receiver?: string }): Uint8Array =>
       buildFastCnp({
-        source: address(fields.source ?? LOOPBACK.p.ipv6), destination: sender, sourcePort: 0xc001, trace: undefined, codes: FAST_CNP,
-        destQpn: fields.destQpn ?? f.ends.receiverQpn, originalDestination: address(fields.receiver ?? H2.v6),
+        source: address(fields.source ?? LOOPBACK.p.ipv6),
+        destination: sender,
+        sourcePort: 0xc001,
+        trace: undefined,
+        codes: FAST_CNP,
+        destQpn: fields.destQpn ?? f.ends.receiverQpn,
+        originalDestination: address(fields.receiver ?? H2.v6),
       });
     const attempts: [string, Uint8Array][] = [
       ['unknown', forged(quoted, address('2001:db8:9::2'))],

@@ -1,4 +1,5 @@
-// The OSPF preconditions against real ospfd and ospf6d: what they say is what is read, what configureFrr gives them they keep.
+// The OSPF preconditions against real ospfd and ospf6d: what they say is what is read, what configureFrr gives them
+// they keep.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -26,18 +27,25 @@ let frr: FrrNamespace;
 let options: ConfigureOptions;
 const run: RunCommand = (command, args, input) => runCommand(...frr.inside(command, args), input);
 const modules = { run, say: () => undefined, log: silentLog };
-const checks = async (yaml: string) => (await examineFrr(options, wanted(yaml))).filter((check) => check.state === 'missing');
-const missing = async (yaml: string): Promise<string[]> => (await checks(yaml)).map(({ id }) => id.replace(/^frr\./, ''));
+const checks = async (yaml: string) =>
+  (await examineFrr(options, wanted(yaml))).filter((check) => check.state === 'missing');
+const missing = async (yaml: string): Promise<string[]> =>
+  (await checks(yaml)).map(({ id }) => id.replace(/^frr\./, ''));
 const configure = async (yaml: string) => {
   const { applied, remaining } = await configureFrr(wanted(yaml), options, modules);
   return { applied: applied.map(({ line }) => line), remaining: remaining.map(({ id }) => id.replace(/^frr\./, '')) };
 };
-const tell = (...lines: string[]): void => expect(frr.vtysh('configure terminal', ...lines)).toMatchObject({ status: 0 });
+const tell = (...lines: string[]): void =>
+  expect(frr.vtysh('configure terminal', ...lines)).toMatchObject({ status: 0 });
 
 beforeAll(() => {
   frr = new FrrNamespace(`t-frr-ospf-${process.pid}`, ['zebra', 'staticd', 'ospfd', 'ospf6d']);
   options = { vtyDir: frr.vtyDir, save: false };
-  for (const [name, peer] of [['cnpd-ospf0', 'peer0'], ['cnpd-ospf6-0', 'peer6'], ['eth2', 'core']] as const) {
+  for (const [name, peer] of [
+    ['cnpd-ospf0', 'peer0'],
+    ['cnpd-ospf6-0', 'peer6'],
+    ['eth2', 'core'],
+  ] as const) {
     frr.ip('link', 'add', name, 'type', 'veth', 'peer', 'name', peer);
     for (const end of [name, peer]) frr.ip('link', 'set', end, 'up');
   }
@@ -54,15 +62,27 @@ describe('ospfd', () => {
 
   it('a router without `capability opaque` and without cnpd’s lines misses exactly these; the lines of the interface are given, the capability is left to the operator', async () => {
     tell('router ospf', 'ospf router-id 192.0.2.1', 'exit', 'interface eth2', 'ip ospf area 0');
-    expect(await missing(V2)).toEqual(['ospfv2.capability-opaque', 'ospfv2.cnpd-ospf0.area', 'ospfv2.cnpd-ospf0.point-to-point']);
-    expect(await configure(V2)).toEqual({ applied: ['ip ospf area 0.0.0.0', 'ip ospf network point-to-point'], remaining: ['ospfv2.capability-opaque'] });
+    expect(await missing(V2)).toEqual([
+      'ospfv2.capability-opaque',
+      'ospfv2.cnpd-ospf0.area',
+      'ospfv2.cnpd-ospf0.point-to-point',
+    ]);
+    expect(await configure(V2)).toEqual({
+      applied: ['ip ospf area 0.0.0.0', 'ip ospf network point-to-point'],
+      remaining: ['ospfv2.capability-opaque'],
+    });
     tell('router ospf', 'capability opaque');
     expect(await missing(V2)).toEqual([]);
   });
 
   it('an area mismatch is named, and nothing is changed', async () => {
     const other = V2.replace('area: 0', 'area: 0.0.0.1');
-    expect(await checks(other)).toMatchObject([{ id: 'frr.ospfv2.cnpd-ospf0.area', problem: 'cnpd-ospf0 is in area 0.0.0.0 in FRR and in area 0.0.0.1 in cnpd.yaml' }]);
+    expect(await checks(other)).toMatchObject([
+      {
+        id: 'frr.ospfv2.cnpd-ospf0.area',
+        problem: 'cnpd-ospf0 is in area 0.0.0.0 in FRR and in area 0.0.0.1 in cnpd.yaml',
+      },
+    ]);
     expect(await configure(other)).toEqual({ applied: [], remaining: ['ospfv2.cnpd-ospf0.area'] });
   });
 
@@ -81,21 +101,39 @@ describe('ospfd', () => {
 
   it('other intervals are given to FRR, which then has both', async () => {
     const fast = V2.replace('201,', '201, hello-interval: 1s, dead-interval: 3s,');
-    expect(await configure(fast)).toEqual({ applied: ['ip ospf hello-interval 1', 'ip ospf dead-interval 3'], remaining: [] });
-    expect(await configure(V2)).toEqual({ applied: ['ip ospf hello-interval 10', 'ip ospf dead-interval 40'], remaining: [] });
+    expect(await configure(fast)).toEqual({
+      applied: ['ip ospf hello-interval 1', 'ip ospf dead-interval 3'],
+      remaining: [],
+    });
+    expect(await configure(V2)).toEqual({
+      applied: ['ip ospf hello-interval 10', 'ip ospf dead-interval 40'],
+      remaining: [],
+    });
   });
 
   it('a key is given, never shown, and the same on both sides from then on', async () => {
     const keyed = V2.replace('area: 0', 'area: 0, authentication: [{ key-id: 1, md5: hush }]');
     expect(JSON.stringify((await checks(keyed)).map(({ problem, remedy }) => [problem, remedy]))).not.toContain('hush');
-    expect(await configure(keyed)).toEqual({ applied: ['ip ospf message-digest-key 1 md5 hush', 'ip ospf authentication message-digest'], remaining: [] });
+    expect(await configure(keyed)).toEqual({
+      applied: ['ip ospf message-digest-key 1 md5 hush', 'ip ospf authentication message-digest'],
+      remaining: [],
+    });
     expect(await missing(V2)).toEqual(['ospfv2.cnpd-ospf0.authentication']);
     tell('interface cnpd-ospf0', 'no ip ospf authentication', 'no ip ospf message-digest-key 1');
     expect(await missing(V2)).toEqual([]);
   });
 
   it('where `network` statements enable OSPF, one more does it for the link', async () => {
-    tell('interface cnpd-ospf0', 'no ip ospf area', 'exit', 'interface eth2', 'no ip ospf area', 'exit', 'router ospf', 'network 198.51.100.0/24 area 0');
+    tell(
+      'interface cnpd-ospf0',
+      'no ip ospf area',
+      'exit',
+      'interface eth2',
+      'no ip ospf area',
+      'exit',
+      'router ospf',
+      'network 198.51.100.0/24 area 0',
+    );
     expect(await configure(V2)).toEqual({ applied: ['network 169.254.89.0/31 area 0.0.0.0'], remaining: [] });
     expect(frr.vtysh('show ip ospf interface cnpd-ospf0').output).toMatch(/Area 0\.0\.0\.0[^]*State Point-To-Point/);
   });
@@ -105,7 +143,10 @@ describe('ospf6d', () => {
   it('a router with OSPFv3 misses the lines of the interface and takes them', async () => {
     expect(await missing(V3)).toEqual(['ospfv3.instance']);
     tell('router ospf6', 'ospf6 router-id 192.0.2.1', 'exit', 'interface eth2', 'ipv6 ospf6 area 0');
-    expect(await configure(V3)).toEqual({ applied: ['ipv6 ospf6 area 0.0.0.0', 'ipv6 ospf6 network point-to-point'], remaining: [] });
+    expect(await configure(V3)).toEqual({
+      applied: ['ipv6 ospf6 area 0.0.0.0', 'ipv6 ospf6 network point-to-point'],
+      remaining: [],
+    });
     expect(await missing(V3)).toEqual([]);
   });
 
@@ -117,7 +158,12 @@ describe('ospf6d', () => {
 
   it.each<[string, string, string, string[]]>([
     ['passive', 'ipv6 ospf6 passive', 'active', ['no ipv6 ospf6 passive']],
-    ['another hello interval', 'ipv6 ospf6 hello-interval 2', 'timers', ['ipv6 ospf6 hello-interval 10', 'ipv6 ospf6 dead-interval 40']],
+    [
+      'another hello interval',
+      'ipv6 ospf6 hello-interval 2',
+      'timers',
+      ['ipv6 ospf6 hello-interval 10', 'ipv6 ospf6 dead-interval 40'],
+    ],
     ['another instance', 'ipv6 ospf6 instance-id 3', 'instance-id', ['ipv6 ospf6 instance-id 0']],
     ['an MTU of its own', 'ipv6 ospf6 ifmtu 1400', 'mtu', ['no ipv6 ospf6 ifmtu']],
   ])('%s is seen and mended', async (_name, line, id, lines) => {
@@ -170,7 +216,18 @@ describe('cnpctl doctor without a running cnpd', () => {
   const doctor = (yaml: string) => {
     const file = join(frr.vtyDir, 'cnpd.yaml');
     writeFileSync(file, ROUTER + yaml);
-    const { status, output } = frr.run(process.execPath, ['dist/cnpctl.js', '--socket', join(frr.vtyDir, 'none.sock'), '-o', 'json', 'doctor', '-c', file, '--vty-dir', frr.vtyDir]);
+    const { status, output } = frr.run(process.execPath, [
+      'dist/cnpctl.js',
+      '--socket',
+      join(frr.vtyDir, 'none.sock'),
+      '-o',
+      'json',
+      'doctor',
+      '-c',
+      file,
+      '--vty-dir',
+      frr.vtyDir,
+    ]);
     const { items } = JSON.parse(output) as { items: { id: string; state: string; remedy?: string }[] };
     return { status, frr: items.filter(({ id, state }) => id.startsWith('frr.') && state !== 'ok') };
   };
@@ -179,10 +236,19 @@ describe('cnpctl doctor without a running cnpd', () => {
     await expect.poll(() => missing(V2 + V3), LIMIT).toEqual([]);
     expect(doctor(V2 + V3).frr).toEqual([]);
     tell('router ospf', 'no capability opaque');
-    expect(doctor(V2).frr).toMatchObject([{ id: 'frr.ospfv2.capability-opaque', remedy: expect.stringContaining("-c 'router ospf' -c 'capability opaque'") }]);
+    expect(doctor(V2).frr).toMatchObject([
+      {
+        id: 'frr.ospfv2.capability-opaque',
+        remedy: expect.stringContaining("-c 'router ospf' -c 'capability opaque'"),
+      },
+    ]);
     tell('router ospf', 'capability opaque');
-    expect(doctor(V3.replace('area: 0', 'area: 7')).frr).toMatchObject([{ id: 'frr.ospfv3.cnpd-ospf6-0.area', remedy: 'set ospfv3.areas[0].area in cnpd.yaml to 0.0.0.0' }]);
-    expect(doctor(V2.replace('area: 0', 'area: 0, mtu: 9000')).frr).toMatchObject([{ id: 'frr.ospfv2.cnpd-ospf0.mtu', remedy: 'ip link set cnpd-ospf0 mtu 9000' }]);
+    expect(doctor(V3.replace('area: 0', 'area: 7')).frr).toMatchObject([
+      { id: 'frr.ospfv3.cnpd-ospf6-0.area', remedy: 'set ospfv3.areas[0].area in cnpd.yaml to 0.0.0.0' },
+    ]);
+    expect(doctor(V2.replace('area: 0', 'area: 0, mtu: 9000')).frr).toMatchObject([
+      { id: 'frr.ospfv2.cnpd-ospf0.mtu', remedy: 'ip link set cnpd-ospf0 mtu 9000' },
+    ]);
   });
 
   it('an ospfd that does not run is said, and the rest of it cannot be told', async () => {
@@ -190,7 +256,10 @@ describe('cnpctl doctor without a running cnpd', () => {
     const items = doctor(V2).frr;
     expect(items[0]).toMatchObject({ id: 'frr.ospfv2.ospfd', state: 'missing' });
     expect(new Set(items.slice(1).map(({ state }) => state))).toEqual(new Set(['unknown']));
-    await expect(configureFrr(wanted(V2), options, modules)).rejects.toMatchObject({ code: 'unreachable', message: expect.stringContaining('ospfd cannot be asked') });
+    await expect(configureFrr(wanted(V2), options, modules)).rejects.toMatchObject({
+      code: 'unreachable',
+      message: expect.stringContaining('ospfd cannot be asked'),
+    });
     frr.start('ospfd');
   });
 });

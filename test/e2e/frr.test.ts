@@ -1,4 +1,5 @@
-// The FRR side against real zebra and isisd: what they say is what the preconditions read, and what configureFrr gives them they keep.
+// The FRR side against real zebra and isisd: what they say is what the preconditions read, and what configureFrr gives
+// them they keep.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -25,9 +26,13 @@ describe('FRR', () => {
   const said: string[] = [];
   const run: RunCommand = (command, args, input) => runCommand(...frr.inside(command, args), input);
   const modules = { run, say: (line: string) => void said.push(line), log: silentLog };
-  const missing = async (want = WANT) => checkFrr(await gatherFrrFacts(options, want.interface), want).filter((check) => check.state === 'missing').map((check) => check.id);
+  const missing = async (want = WANT) =>
+    checkFrr(await gatherFrrFacts(options, want.interface), want)
+      .filter((check) => check.state === 'missing')
+      .map((check) => check.id);
   /** The configuration but for blocks with nothing in them, which FRR makes whenever an interface is mentioned. */
-  const running = () => [...parseRunningConfig(frr.vtysh('show running-config isisd').output)].filter(([, lines]) => lines.length > 0);
+  const running = () =>
+    [...parseRunningConfig(frr.vtysh('show running-config isisd').output)].filter(([, lines]) => lines.length > 0);
 
   beforeAll(() => {
     frr = new FrrNamespace(`t-frr-${process.pid}`);
@@ -57,7 +62,10 @@ describe('FRR', () => {
     const before = running();
     const want = { ...WANT, authentication: { interface: { key: 'two words' } } };
     const attempt = configureFrr({ isis: want }, options, modules);
-    await expect(attempt).rejects.toMatchObject({ code: 'refused', message: expect.stringMatching(/isis password md5 <key>.*Unknown command.*3 before it were taken back/) });
+    await expect(attempt).rejects.toMatchObject({
+      code: 'refused',
+      message: expect.stringMatching(/isis password md5 <key>.*Unknown command.*3 before it were taken back/),
+    });
     await expect(attempt).rejects.not.toMatchObject({ message: expect.stringContaining('two words') });
     expect(running()).toEqual(before);
   });
@@ -66,7 +74,13 @@ describe('FRR', () => {
     const before = running();
     said.length = 0;
     await configureFrr({ isis: WANT }, { ...options, dryRun: true }, modules);
-    expect(said).toEqual(['interface cnpd-isis', ' ipv6 router isis core', ' isis network point-to-point', 'router isis core', ' lsp-gen-interval level-2 1']);
+    expect(said).toEqual([
+      'interface cnpd-isis',
+      ' ipv6 router isis core',
+      ' isis network point-to-point',
+      'router isis core',
+      ' lsp-gen-interval level-2 1',
+    ]);
     expect(running()).toEqual(before);
   });
 
@@ -90,7 +104,18 @@ describe('FRR', () => {
   describe('cnpctl doctor without a running cnpd', () => {
     /** The compiled cnpctl inside the namespace. */
     const doctor = (file: string) => {
-      const { status, output } = frr.run(process.execPath, ['dist/cnpctl.js', '--socket', join(frr.vtyDir, 'none.sock'), '-o', 'json', 'doctor', '-c', file, '--vty-dir', frr.vtyDir]);
+      const { status, output } = frr.run(process.execPath, [
+        'dist/cnpctl.js',
+        '--socket',
+        join(frr.vtyDir, 'none.sock'),
+        '-o',
+        'json',
+        'doctor',
+        '-c',
+        file,
+        '--vty-dir',
+        frr.vtyDir,
+      ]);
       const { items } = JSON.parse(output) as { items: { id: string; state: string; remedy?: string }[] };
       return { status, of: (id: string) => items.filter((item) => item.id === id || item.id.startsWith(`${id}.`)) };
     };
@@ -99,7 +124,8 @@ describe('FRR', () => {
       writeFileSync(file, text);
       return file;
     };
-    const ROUTER = 'router: { name: leaf1, loopback: { ipv6: 2001:db8:ffff::1 } }\nisis: { system-id: 0000.0000.c001, area: 49.0001, level: 2, interface: cnpd-isis }\n';
+    const ROUTER =
+      'router: { name: leaf1, loopback: { ipv6: 2001:db8:ffff::1 } }\nisis: { system-id: 0000.0000.c001, area: 49.0001, level: 2, interface: cnpd-isis }\n';
 
     it('finds FRR and the kernel in order, and names the port without TBF or HTB root with the line that mends it', () => {
       const { status, of } = doctor(yaml(`${ROUTER}ports:\n  - { interface: peer, k-max: 100kB }\n`));
@@ -107,7 +133,9 @@ describe('FRR', () => {
       expect(of('cnpd')).toMatchObject([{ state: 'missing', remedy: 'systemctl start cnpd' }]);
       expect(of('config')).toMatchObject([{ state: 'ok' }]);
       expect(of('kernel.btf')).toMatchObject([{ state: 'ok' }]);
-      expect(of('ports').map((item) => item.remedy)).toContainEqual(expect.stringContaining('tc qdisc replace dev peer root tbf'));
+      expect(of('ports').map((item) => item.remedy)).toContainEqual(
+        expect.stringContaining('tc qdisc replace dev peer root tbf'),
+      );
       expect(new Set(of('frr').map((item) => item.state))).toEqual(new Set(['ok']));
     });
 
@@ -120,7 +148,9 @@ describe('FRR', () => {
 
     it('what is missing in FRR comes with the line', () => {
       frr.vtysh('configure terminal', 'interface cnpd-isis', 'isis passive');
-      expect(doctor(yaml(ROUTER)).of('frr.active')).toMatchObject([{ state: 'missing', remedy: expect.stringContaining("-c 'no isis passive'") }]);
+      expect(doctor(yaml(ROUTER)).of('frr.active')).toMatchObject([
+        { state: 'missing', remedy: expect.stringContaining("-c 'no isis passive'") },
+      ]);
       frr.vtysh('configure terminal', 'interface cnpd-isis', 'no isis passive');
     });
   });
@@ -128,7 +158,12 @@ describe('FRR', () => {
   // What somebody does to FRR → the precondition that is missing, and whether configure can mend it.
   const cases: [string, string[], string, boolean][] = [
     ['passive', ['interface cnpd-isis', 'isis passive'], 'frr.active', true],
-    ['a circuit of the other level', ['interface cnpd-isis', 'no isis passive', 'isis circuit-type level-1'], 'frr.level', true],
+    [
+      'a circuit of the other level',
+      ['interface cnpd-isis', 'no isis passive', 'isis circuit-type level-1'],
+      'frr.level',
+      true,
+    ],
     ['no three-way handshake', ['interface cnpd-isis', 'no isis three-way-handshake'], 'frr.three-way', true],
     ['a password', ['interface cnpd-isis', 'isis password md5 SECRET'], 'frr.authentication-interface', false],
   ];
@@ -143,9 +178,20 @@ describe('FRR', () => {
 
   it('the same keys on both sides are accepted, SNP authentication included', async () => {
     frr.vtysh('configure terminal', 'router isis core', 'domain-password md5 KEY authenticate snp validate');
-    expect(await missing({ ...WANT, authentication: { interface: { key: 'SECRET' }, domain: { key: 'KEY' } } })).toEqual([]);
-    expect(await missing({ ...WANT, authentication: { interface: { key: 'OTHER' }, domain: { key: 'KEY' } } })).toEqual(['frr.authentication-interface']);
-    frr.vtysh('configure terminal', 'router isis core', 'no domain-password', 'exit', 'interface cnpd-isis', 'no isis password');
+    expect(
+      await missing({ ...WANT, authentication: { interface: { key: 'SECRET' }, domain: { key: 'KEY' } } }),
+    ).toEqual([]);
+    expect(await missing({ ...WANT, authentication: { interface: { key: 'OTHER' }, domain: { key: 'KEY' } } })).toEqual(
+      ['frr.authentication-interface'],
+    );
+    frr.vtysh(
+      'configure terminal',
+      'router isis core',
+      'no domain-password',
+      'exit',
+      'interface cnpd-isis',
+      'no isis password',
+    );
     expect(await missing()).toEqual([]);
   });
 
@@ -173,7 +219,9 @@ describe('FRR', () => {
     // In portions: a command that takes long is killed.
     for (let at = 0; at < interfaces.length; at += 50) {
       const lines = interfaces.slice(at, at + 50).map((name) => `interface ${name}\n description ${'x'.repeat(200)}\n`);
-      expect(await run('vtysh', ['--vty_socket', frr.vtyDir, '-f', '/dev/stdin'], lines.join(''))).toMatchObject({ status: 0 });
+      expect(await run('vtysh', ['--vty_socket', frr.vtyDir, '-f', '/dev/stdin'], lines.join(''))).toMatchObject({
+        status: 0,
+      });
     }
     const { config } = await gatherFrrFacts(options, 'cnpd-isis');
     expect(interfaces.filter((name) => config!.get(`interface ${name}`)?.[0]?.length !== 212)).toEqual([]);

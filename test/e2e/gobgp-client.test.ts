@@ -1,4 +1,5 @@
-// The client of gobgpd against real ones: Debian's version 3, and version 4 where CNPD_GOBGPD_V4 names a binary. Two of them in a namespace are neighbours on its loopback interface.
+// The client of gobgpd against real ones: Debian's version 3, and version 4 where CNPD_GOBGPD_V4 names a binary. Two of
+// them in a namespace are neighbours on its loopback interface.
 import { execFileSync } from 'node:child_process';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -7,17 +8,37 @@ import { type GobgpOptions, OWN_IDENTIFIER, type OwnPath, isOwn } from '../../sr
 import { address } from '../../src/model/address.ts';
 import { type Prefix, prefix } from '../../src/model/prefix.ts';
 import { eventually } from './support/frr.ts';
-import { BINARIES, type GobgpBinary, type Gobgpd, GobgpNetwork, type GobgpdOptions, Listening, needsCli } from './support/gobgp.ts';
+import {
+  BINARIES,
+  type GobgpBinary,
+  type Gobgpd,
+  GobgpNetwork,
+  type GobgpdOptions,
+  Listening,
+  needsCli,
+} from './support/gobgp.ts';
 
 /** Header next hop and the PNC characteristic of 192.0.2.1. */
 const NHC = Buffer.from('00020110' + '20010db8000000000000000000000009' + 'ffdc0004c0000201', 'hex');
-const own = (text: string, nhc: Uint8Array = NHC): OwnPath => ({ prefix: prefix(text), nextHop: address(text.includes(':') ? '2001:db8::9' : '192.0.2.9'), nhc, communities: [0xffff_ff01], largeCommunities: [[65001, 2, 3]] });
+const own = (text: string, nhc: Uint8Array = NHC): OwnPath => ({
+  prefix: prefix(text),
+  nextHop: address(text.includes(':') ? '2001:db8::9' : '192.0.2.9'),
+  nhc,
+  communities: [0xffff_ff01],
+  largeCommunities: [[65001, 2, 3]],
+});
 /** Distinct prefixes of both families. */
-const many = (count: number): OwnPath[] => Array.from({ length: count }, (_, i) => own(i % 2 === 0 ? `2001:db8:${(i >> 1).toString(16)}::/48` : `10.${(i >> 9) & 255}.${(i >> 1) & 255}.0/24`));
+const many = (count: number): OwnPath[] =>
+  Array.from({ length: count }, (_, i) =>
+    own(i % 2 === 0 ? `2001:db8:${(i >> 1).toString(16)}::/48` : `10.${(i >> 9) & 255}.${(i >> 1) & 255}.0/24`),
+  );
 
 let net: GobgpNetwork;
 const listeners: Listening[] = [];
-const listen = (daemon: { readonly target: string }, options: ConstructorParameters<typeof Listening>[1] = {}): Listening => {
+const listen = (
+  daemon: { readonly target: string },
+  options: ConstructorParameters<typeof Listening>[1] = {},
+): Listening => {
   const listening = new Listening(daemon.target, options);
   listeners.push(listening);
   return listening;
@@ -31,10 +52,24 @@ afterEach(async () => {
 afterAll(() => net?.remove());
 
 /** near, which the client under test looks at, and far, its neighbour of the same AS. */
-async function pair(binary: GobgpBinary, near: Partial<GobgpdOptions> = {}, far: Partial<GobgpdOptions> = {}): Promise<{ readonly near: Gobgpd; readonly far: Gobgpd }> {
+async function pair(
+  binary: GobgpBinary,
+  near: Partial<GobgpdOptions> = {},
+  far: Partial<GobgpdOptions> = {},
+): Promise<{ readonly near: Gobgpd; readonly far: Gobgpd }> {
   const daemons = {
-    near: net.start(binary, { as: 65001, address: '127.0.0.1', neighbors: [{ address: '127.0.0.2', as: 65001 }], ...near }),
-    far: net.start(binary, { as: 65001, address: '127.0.0.2', neighbors: [{ address: '127.0.0.1', as: 65001 }], ...far }),
+    near: net.start(binary, {
+      as: 65001,
+      address: '127.0.0.1',
+      neighbors: [{ address: '127.0.0.2', as: 65001 }],
+      ...near,
+    }),
+    far: net.start(binary, {
+      as: 65001,
+      address: '127.0.0.2',
+      neighbors: [{ address: '127.0.0.1', as: 65001 }],
+      ...far,
+    }),
   };
   return daemons;
 }
@@ -49,9 +84,21 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
     expect(heard.about).toEqual({ api: binary.name, as: 65001, routerId: '192.0.2.1' });
     await heard.client.add([own('10.1.0.0/16'), own('2001:db8:1::/64')]);
     await eventually('both are told', () => heard.routes.size === 2);
-    for (const [text, nextHop] of [['10.1.0.0/16', '192.0.2.9'], ['2001:db8:1::/64', '2001:db8::9']] as const) {
+    for (const [text, nextHop] of [
+      ['10.1.0.0/16', '192.0.2.9'],
+      ['2001:db8:1::/64', '2001:db8::9'],
+    ] as const) {
       const [path] = heard.routes.get(text)!;
-      expect(path).toEqual({ identifier: OWN_IDENTIFIER, neighbor: undefined, neighborAs: expect.any(Number) as number, nextHop: address(nextHop), nhc: new Uint8Array(NHC), asPath: [], med: 0, best: true });
+      expect(path).toEqual({
+        identifier: OWN_IDENTIFIER,
+        neighbor: undefined,
+        neighborAs: expect.any(Number) as number,
+        nextHop: address(nextHop),
+        nhc: new Uint8Array(NHC),
+        asPath: [],
+        med: 0,
+        best: true,
+      });
     }
     const shown = daemon.cli('global', 'rib', '-a', 'ipv6');
     expect(shown).toContain('Type: BGPAttrType(39)');
@@ -91,7 +138,10 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
     await first.client.close();
     const second = await listen(daemon).ready();
     expect(second.routes.get('10.1.0.0/16')!.map(isOwn)).toEqual([true]);
-    expect(second.routes.get('10.2.0.0/16')!.map((path) => [isOwn(path), path.best])).toEqual([[false, true], [true, false]]);
+    expect(second.routes.get('10.2.0.0/16')!.map((path) => [isOwn(path), path.best])).toEqual([
+      [false, true],
+      [true, false],
+    ]);
     // The other's goes: cnpd's is the best now. It comes back: both are told.
     daemon.cli('global', 'rib', 'del', '10.2.0.0/16', 'nexthop', '192.0.2.77');
     await eventually('own alone', () => second.hops('10.2.0.0/16').join() === '192.0.2.9');
@@ -106,14 +156,44 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
     await there.client.add([own('2001:db8:1::/64')]);
     far.cli('global', 'rib', 'add', '10.2.0.0/16', 'nexthop', '192.0.2.7', 'aspath', '65010,65011', 'med', '50');
     const learned = await eventually('both are learned', () => heard.routes.size === 2 && heard.routes);
-    expect(learned.get('2001:db8:1::/64')).toEqual([{ identifier: 0, neighbor: '127.0.0.2', neighborAs: 65001, nextHop: address('2001:db8::9'), nhc: new Uint8Array(NHC), asPath: [], med: 0, best: true }]);
+    expect(learned.get('2001:db8:1::/64')).toEqual([
+      {
+        identifier: 0,
+        neighbor: '127.0.0.2',
+        neighborAs: 65001,
+        nextHop: address('2001:db8::9'),
+        nhc: new Uint8Array(NHC),
+        asPath: [],
+        med: 0,
+        best: true,
+      },
+    ]);
     expect(learned.get('10.2.0.0/16')).toEqual([
-      { identifier: 0, neighbor: '127.0.0.2', neighborAs: 65001, nextHop: address('192.0.2.7'), asPath: [{ type: 'sequence', numbers: [65010, 65011] }], med: 50, best: true },
+      {
+        identifier: 0,
+        neighbor: '127.0.0.2',
+        neighborAs: 65001,
+        nextHop: address('192.0.2.7'),
+        asPath: [{ type: 'sequence', numbers: [65010, 65011] }],
+        med: 50,
+        best: true,
+      },
     ]);
     // What cnpd has put in there is nobody's own here: the identifier does not travel.
     expect([...learned.values()].flat().some(isOwn)).toBe(false);
-    await eventually('the session is shown', async () => (await heard.client.peers())?.some((peer) => peer.state === 'established' && peer.received === 2));
-    expect(await heard.client.peers()).toEqual([{ address: '127.0.0.2', as: 65001, state: 'established', families: ['ipv4-unicast', 'ipv6-unicast'], received: 2, advertised: 0 }]);
+    await eventually('the session is shown', async () =>
+      (await heard.client.peers())?.some((peer) => peer.state === 'established' && peer.received === 2),
+    );
+    expect(await heard.client.peers()).toEqual([
+      {
+        address: '127.0.0.2',
+        as: 65001,
+        state: 'established',
+        families: ['ipv4-unicast', 'ipv6-unicast'],
+        received: 2,
+        advertised: 0,
+      },
+    ]);
     far.cli('global', 'rib', 'add', '10.2.0.0/16', 'nexthop', '192.0.2.8', 'med', '51');
     await eventually('the next hop changes', () => heard.hops('10.2.0.0/16').join() === '192.0.2.8');
     await there.client.withdraw([prefix('2001:db8:1::/64')]);
@@ -125,41 +205,65 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
 
   test('over a session with ADD-PATH the identifier is gobgpd’s, not cnpd’s', async (context) => {
     needsCli(binary, context);
-    const { near, far } = await pair(binary, { neighbors: [{ address: '127.0.0.2', as: 65001, addPaths: 'receive' }] }, { neighbors: [{ address: '127.0.0.1', as: 65001, addPaths: 'send' }] });
+    const { near, far } = await pair(
+      binary,
+      { neighbors: [{ address: '127.0.0.2', as: 65001, addPaths: 'receive' }] },
+      { neighbors: [{ address: '127.0.0.1', as: 65001, addPaths: 'send' }] },
+    );
     const [heard, there] = await Promise.all([listen(near, { learn: 'all' }).ready(), listen(far).ready()]);
     await there.client.add([own('10.1.0.0/16')]);
     far.cli('global', 'rib', 'add', '10.1.0.0/16', 'nexthop', '192.0.2.77');
-    const paths = await eventually('both are learned', () => heard.routes.get('10.1.0.0/16')?.length === 2 && heard.routes.get('10.1.0.0/16')!);
+    const paths = await eventually(
+      'both are learned',
+      () => heard.routes.get('10.1.0.0/16')?.length === 2 && heard.routes.get('10.1.0.0/16')!,
+    );
     const identifiers = paths.map((path) => path.identifier);
     expect(new Set(identifiers).size).toBe(2);
     expect(identifiers).not.toContain(OWN_IDENTIFIER);
   });
 
-  test.for([false, true])('`learn: all` tells every path, `learn: best` the best one, as they come and go (use-multiple-paths: %s)', async (multipath, context) => {
-    needsCli(binary, context);
-    const daemon = start({ as: 65001, multipath });
-    const [all, best] = await Promise.all([listen(daemon, { learn: 'all' }).ready(), listen(daemon).ready()]);
-    const add = (id: string, nextHop: string, localPref: string): string => daemon.cli('global', 'rib', 'add', '10.1.0.0/16', 'identifier', id, 'nexthop', nextHop, 'local-pref', localPref);
-    const told = (hops: string): Promise<unknown> => eventually(`the best is ${hops}`, () => best.hops('10.1.0.0/16').join() === hops);
-    add('1', '192.0.2.1', '100');
-    await told('192.0.2.1');
-    add('2', '192.0.2.2', '200');
-    await told('192.0.2.2');
-    await eventually('both', () => all.hops('10.1.0.0/16').join() === '192.0.2.2,192.0.2.1');
-    // As good as the other: several are best where gobgpd may use several.
-    add('3', '192.0.2.3', '200');
-    const third = await listen(daemon, { learn: 'all' }).ready();
-    expect(third.hops('10.1.0.0/16')).toHaveLength(3);
-    await told(third.hops('10.1.0.0/16')[0]!);
-    const del = (id: string, nextHop: string): string => daemon.cli('global', 'rib', 'del', '10.1.0.0/16', 'identifier', id, 'nexthop', nextHop);
-    del('2', '192.0.2.2');
-    await told('192.0.2.3');
-    del('3', '192.0.2.3');
-    await told('192.0.2.1');
-    await eventually('one', () => all.hops('10.1.0.0/16').join() === '192.0.2.1');
-    del('1', '192.0.2.1');
-    await told('');
-  });
+  test.for([false, true])(
+    '`learn: all` tells every path, `learn: best` the best one, as they come and go (use-multiple-paths: %s)',
+    async (multipath, context) => {
+      needsCli(binary, context);
+      const daemon = start({ as: 65001, multipath });
+      const [all, best] = await Promise.all([listen(daemon, { learn: 'all' }).ready(), listen(daemon).ready()]);
+      const add = (id: string, nextHop: string, localPref: string): string =>
+        daemon.cli(
+          'global',
+          'rib',
+          'add',
+          '10.1.0.0/16',
+          'identifier',
+          id,
+          'nexthop',
+          nextHop,
+          'local-pref',
+          localPref,
+        );
+      const told = (hops: string): Promise<unknown> =>
+        eventually(`the best is ${hops}`, () => best.hops('10.1.0.0/16').join() === hops);
+      add('1', '192.0.2.1', '100');
+      await told('192.0.2.1');
+      add('2', '192.0.2.2', '200');
+      await told('192.0.2.2');
+      await eventually('both', () => all.hops('10.1.0.0/16').join() === '192.0.2.2,192.0.2.1');
+      // As good as the other: several are best where gobgpd may use several.
+      add('3', '192.0.2.3', '200');
+      const third = await listen(daemon, { learn: 'all' }).ready();
+      expect(third.hops('10.1.0.0/16')).toHaveLength(3);
+      await told(third.hops('10.1.0.0/16')[0]!);
+      const del = (id: string, nextHop: string): string =>
+        daemon.cli('global', 'rib', 'del', '10.1.0.0/16', 'identifier', id, 'nexthop', nextHop);
+      del('2', '192.0.2.2');
+      await told('192.0.2.3');
+      del('3', '192.0.2.3');
+      await told('192.0.2.1');
+      await eventually('one', () => all.hops('10.1.0.0/16').join() === '192.0.2.1');
+      del('1', '192.0.2.1');
+      await told('');
+    },
+  );
 
   test('50,000 paths come without a message over the configured size, a few hundred at a time', async () => {
     const daemon = start();
@@ -194,7 +298,10 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
     await source.client.add(many(20_000));
     const heard = listen(daemon);
     await eventually('the list has begun', () => heard.routes.size > 0);
-    const adding = source.client.add(many(20_000)).then(() => 'all are in', (error: Error) => error.message);
+    const adding = source.client.add(many(20_000)).then(
+      () => 'all are in',
+      (error: Error) => error.message,
+    );
     await daemon.kill();
     expect(await adding).not.toBe('all are in');
     await eventually('it is lost', () => heard.lost.length > 0 && source.lost.length > 0);
@@ -225,18 +332,49 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
   });
 
   describe('TLS', () => {
-    const openssl = (...args: string[]): Buffer => execFileSync('openssl', args, { cwd: net.directory, stdio: ['ignore', 'pipe', 'pipe'] });
+    const openssl = (...args: string[]): Buffer =>
+      execFileSync('openssl', args, { cwd: net.directory, stdio: ['ignore', 'pipe', 'pipe'] });
     const file = (name: string): string => join(net.directory, name);
-    const certificate = (name: string): void => void openssl('req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2', '-keyout', `${name}.key`, '-out', `${name}.pem`, '-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`);
+    const certificate = (name: string): void =>
+      void openssl(
+        'req',
+        '-x509',
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:prime256v1',
+        '-nodes',
+        '-days',
+        '2',
+        '-keyout',
+        `${name}.key`,
+        '-out',
+        `${name}.pem`,
+        '-subj',
+        `/CN=${name}`,
+        '-addext',
+        `subjectAltName=DNS:${name}`,
+      );
 
     // gobgpd asks for a client's certificate from version 4 on.
     const mutual = binary.name === 'v4';
     test('the right certificates are taken, a wrong one is refused, a missing file is named', async () => {
       certificate('gobgpd.test');
       certificate('cnpd.test');
-      const tls = ['--tls', '--tls-cert-file', file('gobgpd.test.pem'), '--tls-key-file', file('gobgpd.test.key'), ...(mutual ? ['--tls-client-ca-file', file('cnpd.test.pem')] : [])];
+      const tls = [
+        '--tls',
+        '--tls-cert-file',
+        file('gobgpd.test.pem'),
+        '--tls-key-file',
+        file('gobgpd.test.key'),
+        ...(mutual ? ['--tls-client-ca-file', file('cnpd.test.pem')] : []),
+      ];
       const daemon = start({ as: 65001, args: tls });
-      const right = { ca: file('gobgpd.test.pem'), ...(mutual && { certificate: file('cnpd.test.pem'), key: file('cnpd.test.key') }), serverName: 'gobgpd.test' };
+      const right = {
+        ca: file('gobgpd.test.pem'),
+        ...(mutual && { certificate: file('cnpd.test.pem'), key: file('cnpd.test.key') }),
+        serverName: 'gobgpd.test',
+      };
       const heard = await listen(daemon, { tls: right }).ready();
       await heard.client.add([own('10.1.0.0/16')]);
       const refused: readonly (readonly [Partial<NonNullable<GobgpOptions['tls']>>, RegExp])[] = [
@@ -269,7 +407,11 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
 describe('what is no gobgpd', () => {
   test.each([
     ['accepts and never answers', () => {}, /does not answer/],
-    ['speaks garbage', (socket: { write(text: string): void }) => socket.write('SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\r\n'.repeat(50)), /./],
+    [
+      'speaks garbage',
+      (socket: { write(text: string): void }) => socket.write('SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\r\n'.repeat(50)),
+      /./,
+    ],
     ['closes at once', (socket: { destroy(): void }) => socket.destroy(), /./],
   ] as const)('one that %s is given up with a reason, and tried again', async (_, behaviour, reason) => {
     const path = join(net.directory, `${Math.random()}.sock`);

@@ -1,4 +1,5 @@
-// What an operator has to do about neighbours outside the domain, with real gobgpds: the policy "domain-only" of frr-configs/bgp-gobgpd.toml, read from that file.
+// What an operator has to do about neighbours outside the domain, with real gobgpds: the policy "domain-only" of
+// frr-configs/bgp-gobgpd.toml, read from that file.
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { OwnPath } from '../../src/carriers/bgp/gobgp/gobgp.ts';
@@ -11,11 +12,19 @@ const [HERE, INSIDE, OUTSIDE] = ['127.0.0.1', '127.0.0.2', '127.0.0.3'] as const
 const NHC = Buffer.from('00010104c0000209ffdc0004c0000201', 'hex');
 /** bgp.communities of every cnpd.yaml of the domain. */
 const COMMUNITY = 65_001 * 2 ** 16 + 39;
-const path = (text: string, communities: readonly number[]): OwnPath => ({ prefix: prefix(text), nextHop: address(text.includes(':') ? '2001:db8::9' : '192.0.2.9'), nhc: NHC, communities, largeCommunities: [] });
+const path = (text: string, communities: readonly number[]): OwnPath => ({
+  prefix: prefix(text),
+  nextHop: address(text.includes(':') ? '2001:db8::9' : '192.0.2.9'),
+  nhc: NHC,
+  communities,
+  largeCommunities: [],
+});
 
 /** The lines between the marks, with the neighbours of the domain in their place. */
 function policies(): string {
-  const text = readFileSync(new URL('../../frr-configs/bgp-gobgpd.toml', import.meta.url), 'utf8').split('# --- cnpd')[1]!;
+  const text = readFileSync(new URL('../../frr-configs/bgp-gobgpd.toml', import.meta.url), 'utf8').split(
+    '# --- cnpd',
+  )[1]!;
   return text.slice(text.indexOf('\n[')).replace('"2001:db8:0:1::2"', `"${INSIDE}"`);
 }
 
@@ -34,15 +43,37 @@ async function listen(daemon: Gobgpd): Promise<Listening> {
   return listening.ready();
 }
 
-/** In the middle, with a neighbour that is of the domain and one that is not; leaf, of the domain too, is behind the former. */
-async function three(binary: GobgpBinary, more: { readonly policies?: string }): Promise<Record<'here' | 'inside' | 'outside', Listening>> {
+/**
+ * In the middle, with a neighbour that is of the domain and one that is not; leaf, of the domain too, is behind the
+ * former.
+ */
+async function three(
+  binary: GobgpBinary,
+  more: { readonly policies?: string },
+): Promise<Record<'here' | 'inside' | 'outside', Listening>> {
   const daemons = {
-    here: network.start(binary, { as: 65_001, address: HERE, neighbors: [{ address: INSIDE, as: 65_010 }, { address: OUTSIDE, as: 65_003 }], ...more }),
+    here: network.start(binary, {
+      as: 65_001,
+      address: HERE,
+      neighbors: [
+        { address: INSIDE, as: 65_010 },
+        { address: OUTSIDE, as: 65_003 },
+      ],
+      ...more,
+    }),
     inside: network.start(binary, { as: 65_010, address: INSIDE, neighbors: [{ address: HERE, as: 65_001 }] }),
     outside: network.start(binary, { as: 65_003, address: OUTSIDE, neighbors: [{ address: HERE, as: 65_001 }] }),
   };
-  const [here, inside, outside] = await Promise.all([listen(daemons.here), listen(daemons.inside), listen(daemons.outside)]);
-  await eventually('both sessions are up', async () => (await here.client.peers())?.every(({ state }) => state === 'established'), 60_000);
+  const [here, inside, outside] = await Promise.all([
+    listen(daemons.here),
+    listen(daemons.inside),
+    listen(daemons.outside),
+  ]);
+  await eventually(
+    'both sessions are up',
+    async () => (await here.client.peers())?.every(({ state }) => state === 'established'),
+    60_000,
+  );
   return { here, inside, outside };
 }
 
@@ -59,7 +90,9 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
     expect(inside.hops(CNPD[0]!)).toEqual(['192.0.2.9']);
     // Told after all of them: what was to come before is there.
     await here.client.add([path('10.255.0.0/16', []), path('2001:db8:ff::/64', [])]);
-    await eventually('outside has the others', () => [...OTHERS, '10.4.0.0/16', '10.255.0.0/16', '2001:db8:ff::/64'].every((text) => outside.routes.has(text)));
+    await eventually('outside has the others', () =>
+      [...OTHERS, '10.4.0.0/16', '10.255.0.0/16', '2001:db8:ff::/64'].every((text) => outside.routes.has(text)),
+    );
     for (const text of [...CNPD, '10.3.0.0/16']) expect([text, outside.routes.has(text)]).toEqual([text, false]);
   });
 

@@ -1,4 +1,5 @@
-// cnpd's own paths in real gobgpds that do not keep them as they were put in: somebody replaces them, two carriers share one gobgpd, a policy or the families leave no room for them.
+// cnpd's own paths in real gobgpds that do not keep them as they were put in: somebody replaces them, two carriers
+// share one gobgpd, a policy or the families leave no room for them.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type BgpCarrier, createBgpCarrier } from '../../src/carriers/bgp/carrier.ts';
 import { OWN_IDENTIFIER } from '../../src/carriers/bgp/gobgp/gobgp.ts';
@@ -9,7 +10,15 @@ import { DEFAULT_CODE_POINTS } from '../../src/model/code-points.ts';
 import { silentLog } from '../../src/model/log.ts';
 import { prefix } from '../../src/model/prefix.ts';
 import { eventually } from './support/frr.ts';
-import { BINARIES, type Gobgpd, type GobgpBinary, GobgpNetwork, type GobgpdOptions, Listening, needsCli } from './support/gobgp.ts';
+import {
+  BINARIES,
+  type Gobgpd,
+  type GobgpBinary,
+  GobgpNetwork,
+  type GobgpdOptions,
+  Listening,
+  needsCli,
+} from './support/gobgp.ts';
 
 const [SENDERS4, SENDERS6] = ['10.1.0.0/16', '2001:db8:1::/64'];
 const [PROXY, OTHER_PROXY] = ['2001:db8:ffff::1', '2001:db8:ffff::2'];
@@ -59,9 +68,16 @@ async function agent({ target }: Gobgpd, proxy = PROXY): Promise<Agent> {
     },
   );
   carriers.push(carrier);
-  carrier.originate({ proxies: [SENDERS4, SENDERS6].map((text) => ({ prefix: prefix(text), proxy: address(proxy) })), sids: [], routerAddresses: [] });
+  carrier.originate({
+    proxies: [SENDERS4, SENDERS6].map((text) => ({ prefix: prefix(text), proxy: address(proxy) })),
+    sids: [],
+    routerAddresses: [],
+  });
   await carrier.start();
-  const problems = (): string[] => [...bgpProblems(carrier.session(), 0, 0), ...disputeProblems(carrier.disputed())].map((p) => `${p.problem}; ${p.remedy}`);
+  const problems = (): string[] =>
+    [...bgpProblems(carrier.session(), 0, 0), ...disputeProblems(carrier.disputed())].map(
+      (p) => `${p.problem}; ${p.remedy}`,
+    );
   return { carrier, count: (name) => counters.get(`bgp.${name}`) ?? 0, problems };
 }
 
@@ -73,7 +89,8 @@ async function listen({ target }: Gobgpd): Promise<Listening> {
 
 describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
   const start = (options: Partial<GobgpdOptions> = {}): Gobgpd => network.start(binary, { as: 65_001, ...options });
-  const originates = (own: Agent, originated: number): Promise<unknown> => eventually(`${originated} are there`, () => own.carrier.session().originated === originated, 60_000);
+  const originates = (own: Agent, originated: number): Promise<unknown> =>
+    eventually(`${originated} are there`, () => own.carrier.session().originated === originated, 60_000);
 
   test('a path that is replaced in gobgpd is put back with its attribute, as often as that happens now and then', async (context) => {
     needsCli(binary, context);
@@ -81,11 +98,23 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
     const own = await agent(gobgpd);
     await originates(own, 2);
     const heard = await listen(gobgpd);
-    const nhc = (text: string): string | undefined => heard.routes.get(text)?.[0]?.nhc && Buffer.from(heard.routes.get(text)![0]!.nhc!).toString('hex');
+    const nhc = (text: string): string | undefined =>
+      heard.routes.get(text)?.[0]?.nhc && Buffer.from(heard.routes.get(text)![0]!.nhc!).toString('hex');
     const asPutIn = nhc(SENDERS6);
     expect(asPutIn).toBeDefined();
     for (const times of [1, 2, 3]) {
-      gobgpd.cli('global', 'rib', 'add', SENDERS6, 'identifier', String(OWN_IDENTIFIER), 'nexthop', '2001:db8:ffff::1', '-a', 'ipv6');
+      gobgpd.cli(
+        'global',
+        'rib',
+        'add',
+        SENDERS6,
+        'identifier',
+        String(OWN_IDENTIFIER),
+        'nexthop',
+        '2001:db8:ffff::1',
+        '-a',
+        'ipv6',
+      );
       await eventually('it is noticed', () => own.count('own.overwritten') === times);
       await eventually('it is back', () => nhc(SENDERS6) === asPutIn);
       await originates(own, 2);
@@ -98,7 +127,8 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
     const first = await agent(gobgpd);
     await originates(first, 2);
     const second = await agent(gobgpd, OTHER_PROXY);
-    for (const own of [first, second]) await eventually('it is told', () => own.problems().some((text) => text.includes('again and again')), 60_000);
+    for (const own of [first, second])
+      await eventually('it is told', () => own.problems().some((text) => text.includes('again and again')), 60_000);
     const changes = first.count('own.added') + second.count('own.added');
     expect(changes).toBeLessThan(100);
     await new Promise((resolve) => setTimeout(resolve, 5000));
@@ -109,7 +139,11 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
     needsCli(binary, context);
     const gobgpd = start({ policies: '[global.apply-policy.config]\ndefault-import-policy = "reject-route"' });
     const own = await agent(gobgpd);
-    await eventually('it is told', () => own.problems().some((text) => text.includes('2 of cnpd') && text.includes('default-import-policy')), 60_000);
+    await eventually(
+      'it is told',
+      () => own.problems().some((text) => text.includes('2 of cnpd') && text.includes('default-import-policy')),
+      60_000,
+    );
     expect([own.carrier.session().originated, await own.carrier.paths(), own.count('own.dropped')]).toEqual([0, [], 2]);
     gobgpd.cli('global', 'policy', 'import', 'set', 'default', 'accept');
     await originates(own, 2);
@@ -117,11 +151,19 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
   });
 
   test('a gobgpd with one family alone: the path of the other is not there, and which family to add', async () => {
-    const gobgpd = start({ policies: '[[global.afi-safis]]\n[global.afi-safis.config]\nafi-safi-name = "ipv6-unicast"' });
+    const gobgpd = start({
+      policies: '[[global.afi-safis]]\n[global.afi-safis.config]\nafi-safi-name = "ipv6-unicast"',
+    });
     const own = await agent(gobgpd);
     await originates(own, 1);
     await eventually('it was asked about', () => own.count('own.dropped') === 1, 60_000);
-    expect(own.carrier.session()).toMatchObject({ state: 'ready', originated: 1, wanted: 2, dropped: 1, noTable: ['ipv4-unicast'] });
+    expect(own.carrier.session()).toMatchObject({
+      state: 'ready',
+      originated: 1,
+      wanted: 2,
+      dropped: 1,
+      noTable: ['ipv4-unicast'],
+    });
     expect((await own.carrier.paths()).map((row) => row.prefix)).toEqual([SENDERS6]);
     expect(own.problems()).toMatchObject([expect.stringContaining('afi-safi-name = "ipv4-unicast"')]);
   });
@@ -133,7 +175,10 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
     gobgpd.cli('global', 'rib', 'add', SENDERS4, 'nexthop', '192.0.2.77', 'local-pref', '500');
     const own = await agent(gobgpd);
     await originates(own, 2);
-    expect((await own.carrier.paths()).map((row) => [row.prefix, row.best])).toEqual([[SENDERS4, false], [SENDERS6, true]]);
+    expect((await own.carrier.paths()).map((row) => [row.prefix, row.best])).toEqual([
+      [SENDERS4, false],
+      [SENDERS6, true],
+    ]);
     await gobgpd.kill();
     await eventually('it is lost', () => own.carrier.session().state !== 'ready');
     expect([own.carrier.session().originated, await own.carrier.paths()]).toEqual([0, []]);

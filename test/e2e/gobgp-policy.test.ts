@@ -1,4 +1,5 @@
-// cnpd's policies in real gobgpds, looked at from a neighbour outside the domain: what it hears, and what comes of what it tells.
+// cnpd's policies in real gobgpds, looked at from a neighbour outside the domain: what it hears, and what comes of what
+// it tells.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,12 +14,26 @@ import { DEFAULT_CODE_POINTS } from '../../src/model/code-points.ts';
 import { silentLog } from '../../src/model/log.ts';
 import { prefix } from '../../src/model/prefix.ts';
 import { eventually } from './support/frr.ts';
-import { BINARIES, type GobgpBinary, type Gobgpd, GobgpNetwork, type GobgpdOptions, Listening, needsCli } from './support/gobgp.ts';
+import {
+  BINARIES,
+  type GobgpBinary,
+  type Gobgpd,
+  GobgpNetwork,
+  type GobgpdOptions,
+  Listening,
+  needsCli,
+} from './support/gobgp.ts';
 
 const [HERE, LEAF, INSIDE, OUTSIDE] = ['198.51.100.1', '198.51.100.2', '198.51.100.3', '198.51.100.4'] as const;
 const [OWN, LEAFS, FOREIGN, LAST] = ['10.1.0.0/16', '10.2.0.0/16', '10.9.0.0/16', '10.255.0.0/16'] as const;
 const NHC = Buffer.from('00010104c0000209ffdc0004c0000201', 'hex');
-const plainPath = (text: string, nhc?: Uint8Array): OwnPath => ({ prefix: prefix(text), nextHop: address('192.0.2.9'), nhc: nhc ?? NHC, communities: [], largeCommunities: [] });
+const plainPath = (text: string, nhc?: Uint8Array): OwnPath => ({
+  prefix: prefix(text),
+  nextHop: address('192.0.2.9'),
+  nhc: nhc ?? NHC,
+  communities: [],
+  largeCommunities: [],
+});
 
 let network: GobgpNetwork;
 const carriers: BgpCarrier[] = [];
@@ -26,7 +41,8 @@ const listeners: Listening[] = [];
 beforeAll(() => {
   network = new GobgpNetwork('gobgp-policy');
   // gobgpd takes no path whose next hop is of 127/8, as what is passed on over eBGP would be there.
-  for (const at of [HERE, LEAF, INSIDE, OUTSIDE]) execFileSync('ip', ['-n', network.netns, 'address', 'add', `${at}/32`, 'dev', 'lo']);
+  for (const at of [HERE, LEAF, INSIDE, OUTSIDE])
+    execFileSync('ip', ['-n', network.netns, 'address', 'add', `${at}/32`, 'dev', 'lo']);
 });
 afterEach(async () => {
   await network.stopAll();
@@ -43,7 +59,11 @@ interface Agent {
 }
 
 /** A cnpd that declares these prefixes, beside a gobgpd. */
-async function agent({ target }: Gobgpd, prefixes: readonly string[], rest: Partial<BgpCarrierOptions> = {}): Promise<Agent> {
+async function agent(
+  { target }: Gobgpd,
+  prefixes: readonly string[],
+  rest: Partial<BgpCarrierOptions> = {},
+): Promise<Agent> {
   const counters = new Map<string, number>();
   const options: BgpCarrierOptions = {
     gobgp: { target, maxMessageBytes: 1 << 20 },
@@ -68,10 +88,20 @@ async function agent({ target }: Gobgpd, prefixes: readonly string[], rest: Part
     random: () => 0,
   });
   carriers.push(carrier);
-  carrier.originate({ proxies: prefixes.map((text) => ({ prefix: prefix(text), proxy: address('192.0.2.1') })), sids: [], routerAddresses: [] });
+  carrier.originate({
+    proxies: prefixes.map((text) => ({ prefix: prefix(text), proxy: address('192.0.2.1') })),
+    sids: [],
+    routerAddresses: [],
+  });
   await carrier.start();
-  const status = async (text: string): Promise<string | undefined> => (await carrier.paths()).find((row) => row.prefix === text)?.status;
-  return { carrier, counters, status, problems: () => bgpProblems(carrier.session(), 0, 0).map((p) => `${p.problem}; ${p.remedy}`) };
+  const status = async (text: string): Promise<string | undefined> =>
+    (await carrier.paths()).find((row) => row.prefix === text)?.status;
+  return {
+    carrier,
+    counters,
+    status,
+    problems: () => bgpProblems(carrier.session(), 0, 0).map((p) => `${p.problem}; ${p.remedy}`),
+  };
 }
 
 async function listen({ target }: Gobgpd): Promise<Listening> {
@@ -81,15 +111,30 @@ async function listen({ target }: Gobgpd): Promise<Listening> {
 }
 
 const established = ({ client }: Listening, count: number): Promise<unknown> =>
-  eventually(`${count} sessions are up`, async () => ((await client.peers()) ?? []).filter(({ state }) => state === 'established').length === count, 60_000);
-const settled = (own: Agent, originated = 1): Promise<unknown> => eventually('its paths are in gobgpd', () => own.carrier.session().originated === originated, 60_000);
+  eventually(
+    `${count} sessions are up`,
+    async () => ((await client.peers()) ?? []).filter(({ state }) => state === 'established').length === count,
+    60_000,
+  );
+const settled = (own: Agent, originated = 1): Promise<unknown> =>
+  eventually('its paths are in gobgpd', () => own.carrier.session().originated === originated, 60_000);
 
 describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
-  const start = (as: number, at: string, neighbors: NonNullable<GobgpdOptions['neighbors']>, policies = ''): Gobgpd => network.start(binary, { as, address: at, neighbors, policies });
+  const start = (as: number, at: string, neighbors: NonNullable<GobgpdOptions['neighbors']>, policies = ''): Gobgpd =>
+    network.start(binary, { as, address: at, neighbors, policies });
 
   /** here, with leaf over iBGP, inside (AS 65010) and outside (AS 65003) over eBGP. */
   async function four(policies = '') {
-    const here = start(65_001, HERE, [{ address: LEAF, as: 65_001 }, { address: INSIDE, as: 65_010 }, { address: OUTSIDE, as: 65_003 }], policies);
+    const here = start(
+      65_001,
+      HERE,
+      [
+        { address: LEAF, as: 65_001 },
+        { address: INSIDE, as: 65_010 },
+        { address: OUTSIDE, as: 65_003 },
+      ],
+      policies,
+    );
     const leaf = start(65_001, LEAF, [{ address: HERE, as: 65_001 }]);
     const inside = start(65_010, INSIDE, [{ address: HERE, as: 65_001 }]);
     const outside = start(65_003, OUTSIDE, [{ address: HERE, as: 65_001 }]);
@@ -97,7 +142,10 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
     return { here, leaf, inside, outside, heard };
   }
 
-  /** What somebody else, who has no cnpd beside him, tells after all the rest has reached this neighbour: what was to come before it has come. */
+  /**
+   * What somebody else, who has no cnpd beside him, tells after all the rest has reached this neighbour: what was to
+   * come before it has come.
+   */
   async function last(at: Listening, from: Listening): Promise<void> {
     await from.client.add([plainPath(LAST)]);
     await eventually('the last path has come', () => at.routes.has(LAST), 60_000);
@@ -106,23 +154,41 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
   test('without a policy of cnpd’s gobgpd sends them on, NO_EXPORT or not, attribute 39 and all, this router’s and those of others', async () => {
     const { here, leaf, heard } = await four();
     await established(heard.here, 3);
-    await Promise.all([settled(await agent(leaf, [LEAFS], { policy: false })), settled(await agent(here, [OWN], { policy: false }))]);
-    await eventually('outside has both', () => [OWN, LEAFS].every((text) => heard.outside.routes.get(text)?.[0]?.nhc !== undefined), 60_000);
+    await Promise.all([
+      settled(await agent(leaf, [LEAFS], { policy: false })),
+      settled(await agent(here, [OWN], { policy: false })),
+    ]);
+    await eventually(
+      'outside has both',
+      () => [OWN, LEAFS].every((text) => heard.outside.routes.get(text)?.[0]?.nhc !== undefined),
+      60_000,
+    );
   });
 
-  test.each([['without a domain', []], ['with one', [65_010]]] as const)('PNC-6-a: %s, a neighbour outside hears of none of cnpd’s paths, this router’s or of iBGP; of everything else it does', async (_, domain) => {
-    const { here, leaf, heard } = await four();
-    const own = [await agent(leaf, [LEAFS], { domain }), await agent(here, [OWN], { domain })];
-    await established(heard.here, 3);
-    await Promise.all(own.map((one) => settled(one)));
-    await eventually('here has leaf’s', () => heard.here.routes.has(LEAFS), 60_000);
-    await last(heard.outside, heard.inside);
-    expect([OWN, LEAFS].filter((text) => heard.outside.routes.has(text))).toEqual([]);
-    if (domain.length > 0) await eventually('inside has both', () => [OWN, LEAFS].every((text) => heard.inside.routes.get(text)?.[0]?.nhc !== undefined), 60_000);
-    else expect([OWN, LEAFS].filter((text) => heard.inside.routes.has(text))).toEqual([]);
-    expect(own[1]!.carrier.session().policy).toBe('installed');
-    expect(own[1]!.problems()).toEqual([]);
-  });
+  test.each([
+    ['without a domain', []],
+    ['with one', [65_010]],
+  ] as const)(
+    'PNC-6-a: %s, a neighbour outside hears of none of cnpd’s paths, this router’s or of iBGP; of everything else it does',
+    async (_, domain) => {
+      const { here, leaf, heard } = await four();
+      const own = [await agent(leaf, [LEAFS], { domain }), await agent(here, [OWN], { domain })];
+      await established(heard.here, 3);
+      await Promise.all(own.map((one) => settled(one)));
+      await eventually('here has leaf’s', () => heard.here.routes.has(LEAFS), 60_000);
+      await last(heard.outside, heard.inside);
+      expect([OWN, LEAFS].filter((text) => heard.outside.routes.has(text))).toEqual([]);
+      if (domain.length > 0)
+        await eventually(
+          'inside has both',
+          () => [OWN, LEAFS].every((text) => heard.inside.routes.get(text)?.[0]?.nhc !== undefined),
+          60_000,
+        );
+      else expect([OWN, LEAFS].filter((text) => heard.inside.routes.has(text))).toEqual([]);
+      expect(own[1]!.carrier.session().policy).toBe('installed');
+      expect(own[1]!.problems()).toEqual([]);
+    },
+  );
 
   test('PNC-6-a: an operator’s policy that accepts everything does not come first, and stays', async (context) => {
     needsCli(binary, context);
@@ -140,7 +206,10 @@ import-policy-list = ["all"]
     await settled(own);
     await last(heard.outside, heard.inside);
     expect(heard.outside.routes.has(OWN)).toBe(false);
-    const assigned = (): string[] => ['export', 'import'].map((way) => [...here.cli('global', 'policy', way).matchAll(/^ *Name (\S+):/gm)].map(([, name]) => name).join());
+    const assigned = (): string[] =>
+      ['export', 'import'].map((way) =>
+        [...here.cli('global', 'policy', way).matchAll(/^ *Name (\S+):/gm)].map(([, name]) => name).join(),
+      );
     expect(assigned()).toEqual(['cnpd-export,all', 'cnpd-import,all']);
     // Somebody sets the list anew: cnpd puts itself in front of it again.
     here.cli('global', 'policy', 'export', 'set', 'all');
@@ -152,7 +221,10 @@ import-policy-list = ["all"]
 
   test('PNC-6-a: what comes from outside is marked, and believed by no router of the domain, whatever its AS_PATH says', async () => {
     const { here, leaf, heard } = await four();
-    const [own, behind] = [await agent(here, [], { domain: [65_010] }), await agent(leaf, [], { domain: [65_010, 65_003] })];
+    const [own, behind] = [
+      await agent(here, [], { domain: [65_010] }),
+      await agent(leaf, [], { domain: [65_010, 65_003] }),
+    ];
     await established(heard.here, 3);
     await eventually('the policies stand', () => own.carrier.session().policy === 'installed', 60_000);
     await heard.outside.client.add([plainPath(FOREIGN)]);
@@ -172,14 +244,20 @@ import-policy-list = ["all"]
     const heard = await listen(here);
     const own = await agent(here, [OWN], { domain: [65_010] });
     await settled(own);
-    const [inside, outside] = [await listen(start(65_010, INSIDE, [{ address: HERE, as: 65_001 }])), await listen(start(65_003, OUTSIDE, [{ address: HERE, as: 65_001 }]))];
+    const [inside, outside] = [
+      await listen(start(65_010, INSIDE, [{ address: HERE, as: 65_001 }])),
+      await listen(start(65_003, OUTSIDE, [{ address: HERE, as: 65_001 }])),
+    ];
     here.cli('neighbor', 'add', INSIDE, 'as', '65010');
     here.cli('neighbor', 'add', OUTSIDE, 'as', '65003');
     await established(heard, 2);
     await eventually('inside has it', () => inside.routes.has(OWN), 60_000);
     await last(outside, inside);
     expect(outside.routes.has(OWN)).toBe(false);
-    expect((await own.carrier.peers())?.map(({ as, inDomain }) => [as, inDomain]).sort()).toEqual([[65_003, false], [65_010, true]]);
+    expect((await own.carrier.peers())?.map(({ as, inDomain }) => [as, inDomain]).sort()).toEqual([
+      [65_003, false],
+      [65_010, true],
+    ]);
   });
 
   test('PNC-6-a: what gobgpd has sent out before cnpd was there is taken back; so after a restart of gobgpd', async () => {
@@ -197,7 +275,11 @@ import-policy-list = ["all"]
     here.start();
     await settled(own);
     await established(heard.here, 3);
-    await eventually('inside has both again', () => [OWN, LEAFS].every((text) => heard.inside.routes.has(text)), 60_000);
+    await eventually(
+      'inside has both again',
+      () => [OWN, LEAFS].every((text) => heard.inside.routes.has(text)),
+      60_000,
+    );
     await last(heard.outside, heard.inside);
     await eventually('outside has neither', () => ![OWN, LEAFS].some((text) => heard.outside.routes.has(text)), 60_000);
   });
@@ -213,7 +295,9 @@ import-policy-list = ["all"]
     expect((await own.carrier.peers())?.map(({ as }) => as).sort()).toEqual(known);
     expect((await own.carrier.paths()).map(({ prefix: text }) => text)).toContain(OWN);
     expect(performance.now() - since).toBeLessThan(1000);
-    await eventually('it is told', () => own.problems().some((text) => text.includes('gobgpd does not answer (for') && text.includes('gobgp global')));
+    await eventually('it is told', () =>
+      own.problems().some((text) => text.includes('gobgpd does not answer (for') && text.includes('gobgp global')),
+    );
     expect(own.carrier.session()).toMatchObject({ state: 'ready', originated: 1 });
     here.signal('SIGCONT');
     await eventually('it is over', () => own.problems().length === 0, 60_000);
@@ -230,52 +314,90 @@ import-policy-list = ["all"]
     carriers.pop();
     here.cli('global', 'rib', 'add', FOREIGN, 'nexthop', '192.0.2.77');
     const runDir = mkdtempSync(join(network.directory, 'run-'));
-    noteGobgp(runDir, { gobgp: { target: here.target, maxMessageBytes: 1 << 20 }, domain: [65_010], confederation: [], policy: true });
+    noteGobgp(runDir, {
+      gobgp: { target: here.target, maxMessageBytes: 1 << 20 },
+      domain: [65_010],
+      confederation: [],
+      policy: true,
+    });
     const said: string[] = [];
     expect(await uninstallGobgp(runDir, (line) => said.push(line))).toBe(true);
     expect(said).toEqual([expect.stringContaining("took cnpd's paths and policies out of gobgpd")]);
-    expect([here.cli('global', 'policy'), here.cli('policy'), here.cli('policy', 'neighbor')].join()).not.toContain('cnpd');
+    expect([here.cli('global', 'policy'), here.cli('policy'), here.cli('policy', 'neighbor')].join()).not.toContain(
+      'cnpd',
+    );
     expect(here.cli('global', 'rib')).not.toContain(OWN);
     expect(here.cli('global', 'rib')).toContain(FOREIGN);
     // Nothing more to do, nothing to say.
     expect([await uninstallGobgp(runDir, (line) => said.push(line)), said.length]).toEqual([true, 1]);
-    noteGobgp(runDir, { gobgp: { target: here.target, maxMessageBytes: 1 << 20 }, domain: [], confederation: [], policy: true });
+    noteGobgp(runDir, {
+      gobgp: { target: here.target, maxMessageBytes: 1 << 20 },
+      domain: [],
+      confederation: [],
+      policy: true,
+    });
     here.signal('SIGSTOP');
-    expect([await uninstallGobgp(runDir, (line) => said.push(line)), said.at(-1)]).toEqual([false, expect.stringContaining('cnpd-export')]);
+    expect([await uninstallGobgp(runDir, (line) => said.push(line)), said.at(-1)]).toEqual([
+      false,
+      expect.stringContaining('cnpd-export'),
+    ]);
   });
 
   test('a policy of that name that is not cnpd’s: it stays, no path is put in, and a problem says why', async (context) => {
     needsCli(binary, context);
-    const here = start(65_001, HERE, [], `[[policy-definitions]]
+    const here = start(
+      65_001,
+      HERE,
+      [],
+      `[[policy-definitions]]
 name = "cnpd-export"
 [[policy-definitions.statements]]
 name = "mine"
 [policy-definitions.statements.actions]
 route-disposition = "accept-route"
-`);
+`,
+    );
     const own = await agent(here, [OWN]);
-    await eventually('it is told', () => own.problems().some((text) => text.includes('policy named cnpd-export that is not cnpd’s'.replace('’', "'"))), 60_000);
+    await eventually(
+      'it is told',
+      () =>
+        own.problems().some((text) => text.includes('policy named cnpd-export that is not cnpd’s'.replace('’', "'"))),
+      60_000,
+    );
     expect(own.carrier.session()).toMatchObject({ originated: 0, policy: 'failed' });
     await carriers.pop()!.stop();
     expect(here.cli('policy')).toContain('mine');
   });
 
-  test.for([true, false])('sets of those names that are not cnpd’s stay as they are, with policy %s', async (policy, context) => {
-    needsCli(binary, context);
-    const here = start(65_001, HERE, [], `[[defined-sets.neighbor-sets]]
+  test.for([true, false])(
+    'sets of those names that are not cnpd’s stay as they are, with policy %s',
+    async (policy, context) => {
+      needsCli(binary, context);
+      const here = start(
+        65_001,
+        HERE,
+        [],
+        `[[defined-sets.neighbor-sets]]
 neighbor-set-name = "cnpd-domain"
 neighbor-info-list = ["192.0.2.99/32"]
 [[defined-sets.bgp-defined-sets.large-community-sets]]
 large-community-set-name = "cnpd-own"
 large-community-list = ["^1:2:3$"]
-`);
-    const own = await agent(here, [OWN], { policy });
-    if (policy) await eventually('it is told', () => own.problems().some((text) => text.includes("set named cnpd-own that is not cnpd's")), 60_000);
-    else await settled(own);
-    await carriers.pop()!.stop();
-    expect(here.cli('policy', 'neighbor')).toContain('192.0.2.99/32');
-    expect(here.cli('policy', 'large-community')).toContain('1:2:3');
-  });
+`,
+      );
+      const own = await agent(here, [OWN], { policy });
+      if (policy)
+        await eventually(
+          'it is told',
+          () => own.problems().some((text) => text.includes("set named cnpd-own that is not cnpd's")),
+          60_000,
+        );
+      else await settled(own);
+      await carriers.pop()!.stop();
+      expect(here.cli('policy', 'neighbor')).toContain('192.0.2.99/32');
+      expect(here.cli('policy', 'large-community')).toContain('1:2:3');
+    },
+  );
 
   test('a cnpd that is killed leaves its policies, and the next one takes them over', async (context) => {
     needsCli(binary, context);
@@ -289,16 +411,31 @@ large-community-list = ["^1:2:3$"]
     expect(here.cli('global', 'policy', 'export')).toContain('cnpd-export');
     const second = await agent(here, [OWN], { domain: [65_010] });
     await settled(second);
-    expect([second.carrier.session().policy, second.counters.get('bgp.policy.recalled') ?? 0]).toEqual(['installed', 0]);
+    expect([second.carrier.session().policy, second.counters.get('bgp.policy.recalled') ?? 0]).toEqual([
+      'installed',
+      0,
+    ]);
     await last(heard.outside, heard.inside);
     expect(heard.outside.routes.has(OWN)).toBe(false);
   });
 
   test('PNC-6-a: members of a confederation get them, its neighbours outside do not; a member is known by what it sends, or by the file', async () => {
-    const confederation = (members: readonly number[]): string => `[global.confederation.config]\nenabled = true\nidentifier = 65000\nmember-as-list = [${members.join()}]\n`;
-    const here = start(65_001, HERE, [{ address: LEAF, as: 65_101 }, { address: INSIDE, as: 65_102 }, { address: OUTSIDE, as: 65_003 }], confederation([65_101, 65_102]));
+    const confederation = (members: readonly number[]): string =>
+      `[global.confederation.config]\nenabled = true\nidentifier = 65000\nmember-as-list = [${members.join()}]\n`;
+    const here = start(
+      65_001,
+      HERE,
+      [
+        { address: LEAF, as: 65_101 },
+        { address: INSIDE, as: 65_102 },
+        { address: OUTSIDE, as: 65_003 },
+      ],
+      confederation([65_101, 65_102]),
+    );
     const member = await listen(start(65_101, LEAF, [{ address: HERE, as: 65_001 }], confederation([65_001, 65_102])));
-    const declared = await listen(start(65_102, INSIDE, [{ address: HERE, as: 65_001 }], confederation([65_001, 65_101])));
+    const declared = await listen(
+      start(65_102, INSIDE, [{ address: HERE, as: 65_001 }], confederation([65_001, 65_101])),
+    );
     const outside = await listen(start(65_003, OUTSIDE, [{ address: HERE, as: 65_000 }]));
     const heard = await listen(here);
     await established(heard, 3);
@@ -309,6 +446,10 @@ large-community-list = ["^1:2:3$"]
     await eventually('the other has shown what it is', () => member.routes.has(OWN), 60_000);
     await last(outside, declared);
     expect(outside.routes.has(OWN)).toBe(false);
-    expect((await own.carrier.peers())?.map(({ as, inDomain }) => [as, inDomain]).sort()).toEqual([[65_003, false], [65_101, true], [65_102, true]]);
+    expect((await own.carrier.peers())?.map(({ as, inDomain }) => [as, inDomain]).sort()).toEqual([
+      [65_003, false],
+      [65_101, true],
+      [65_102, true],
+    ]);
   });
 });

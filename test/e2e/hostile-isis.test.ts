@@ -1,5 +1,6 @@
-// Hostile IS-IS on the link of a running daemon: truncated, oversized, looped back, contradictory, with bits turned, in floods. Each is counted under its own
-// name; the adjacency with FRR and the learned tables here and at the far end stay.
+// Hostile IS-IS on the link of a running daemon: truncated, oversized, looped back, contradictory, with bits turned, in
+// floods. Each is counted under its own name; the adjacency with FRR and the learned tables here and at the far end
+// stay.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { Poller } from '../../src/kernel/poller.ts';
 import { prefix } from '../../src/model/prefix.ts';
@@ -22,7 +23,11 @@ let poller: Poller;
 const errors: unknown[] = [];
 
 /** leaf is attacked; what it must not forget is what far declares. */
-const FAR = { ...base('far'), ...watching(), ...proxy('far', { senders: [{ prefix: RECEIVERS6, format: 'standard-cnp' }] }) };
+const FAR = {
+  ...base('far'),
+  ...watching(),
+  ...proxy('far', { senders: [{ prefix: RECEIVERS6, format: 'standard-cnp' }] }),
+};
 
 beforeAll(async () => {
   net = await Network.up('line');
@@ -31,7 +36,11 @@ beforeAll(async () => {
   await Promise.all([leaf.start({ ...base('leaf'), ...proxy('leaf') }), far.start(FAR)]);
   wire = await Port.open(net.lab, 'leaf:cnpd-isis', 'leaf:cnpd-isis', { poller, errors });
   await adjacent(net, 'leaf', 'far');
-  await eventually('each knows the other', async () => (await leaf.sender(RECEIVERS6))?.['proxy'] !== undefined && (await far.sender(SENDERS6))?.['proxy'] !== undefined);
+  await eventually(
+    'each knows the other',
+    async () =>
+      (await leaf.sender(RECEIVERS6))?.['proxy'] !== undefined && (await far.sender(SENDERS6))?.['proxy'] !== undefined,
+  );
 });
 afterAll(async () => {
   wire?.close();
@@ -45,32 +54,79 @@ afterEach(async ({ task }) => {
   expect(await leaf.counter('daemon.unexpected-error')).toBe(0);
 });
 
-const changed = (name: string, before: Record<string, number>, after: Record<string, number>): number => (after[name] ?? 0) - (before[name] ?? 0);
+const changed = (name: string, before: Record<string, number>, after: Record<string, number>): number =>
+  (after[name] ?? 0) - (before[name] ?? 0);
 const id = (text: string): Uint8Array => parseSystemId(text)!;
 const FRR = id('0000.0000.0001');
 const OWN = id(SYSTEM.leaf);
 const STRANGER = id('0000.0000.dead');
 /** FRR's end of cnpd's link: what is sent there comes to cnpd as if from FRR. */
 let wire: Port;
-const give = (pdu: Uint8Array): void => wire.sendFrame(encodeFrame(Uint8Array.of(2, 0x63, 0x6e, 0x70, 0, 1), ALL_ISS, pdu));
+const give = (pdu: Uint8Array): void =>
+  wire.sendFrame(encodeFrame(Uint8Array.of(2, 0x63, 0x6e, 0x70, 0, 1), ALL_ISS, pdu));
 
 const lsp = (fields: Partial<Lsp> = {}, system = STRANGER): Uint8Array =>
-  encodePdu({ kind: 'lsp', level: 2, remainingLifetime: 1200, lspId: { systemId: system, pseudonode: 0, fragment: 0 }, sequence: 7, checksum: 0, partitionRepair: false, attached: false, overload: false, isType: 3, tlvs: [], ...fields });
+  encodePdu({
+    kind: 'lsp',
+    level: 2,
+    remainingLifetime: 1200,
+    lspId: { systemId: system, pseudonode: 0, fragment: 0 },
+    sequence: 7,
+    checksum: 0,
+    partitionRepair: false,
+    attached: false,
+    overload: false,
+    isType: 3,
+    tlvs: [],
+    ...fields,
+  });
 const hello = (fields: Partial<P2pHello> = {}, more: IsisTlv[] = []): Uint8Array =>
-  encodePdu({ kind: 'p2p-hello', circuitType: 2, systemId: FRR, holdingTime: 30, localCircuitId: 1, tlvs: [{ kind: 'area-addresses', areas: [Uint8Array.of(0x49, 0, 1)] }, ...more], ...fields });
+  encodePdu({
+    kind: 'p2p-hello',
+    circuitType: 2,
+    systemId: FRR,
+    holdingTime: 30,
+    localCircuitId: 1,
+    tlvs: [{ kind: 'area-addresses', areas: [Uint8Array.of(0x49, 0, 1)] }, ...more],
+    ...fields,
+  });
 /** ISO/IEC 10589 §9.6: fixed part of 27 bytes, PDU type 16. */
 const lanHello = (): Uint8Array => Uint8Array.of(0x83, 27, 1, 0, 16, 1, 0, 0, 2, ...FRR, 0, 30, 0, 27, 64, ...FRR, 1);
-const entry = (fields: Partial<LspEntry> = {}): LspEntry => ({ remainingLifetime: 1200, lspId: { systemId: STRANGER, pseudonode: 0, fragment: 0 }, sequence: 7, checksum: 0x1234, ...fields });
-const csnp = (systemId: Uint8Array, entries: LspEntry[], range = { start: FIRST_LSP_ID, end: LAST_LSP_ID }): Uint8Array => encodePdu({ kind: 'csnp', level: 2, systemId, ...range, tlvs: [{ kind: 'lsp-entries', entries }] });
+const entry = (fields: Partial<LspEntry> = {}): LspEntry => ({
+  remainingLifetime: 1200,
+  lspId: { systemId: STRANGER, pseudonode: 0, fragment: 0 },
+  sequence: 7,
+  checksum: 0x1234,
+  ...fields,
+});
+const csnp = (
+  systemId: Uint8Array,
+  entries: LspEntry[],
+  range = { start: FIRST_LSP_ID, end: LAST_LSP_ID },
+): Uint8Array => encodePdu({ kind: 'csnp', level: 2, systemId, ...range, tlvs: [{ kind: 'lsp-entries', entries }] });
 const patched = (pdu: Uint8Array, at: number, ...bytes: number[]): Uint8Array => {
   const copy = pdu.slice();
   copy.set(bytes, at);
   return copy;
 };
-const threeWay = (state: 'up' | 'down'): IsisTlv => ({ kind: 'three-way-adjacency', state, circuitId: 1, neighborSystemId: OWN, neighborCircuitId: 1 });
+const threeWay = (state: 'up' | 'down'): IsisTlv => ({
+  kind: 'three-way-adjacency',
+  state,
+  circuitId: 1,
+  neighborSystemId: OWN,
+  neighborCircuitId: 1,
+});
 const reachable = (flags: number): IsisTlv => ({
   kind: 'ipv6-reachability',
-  prefixes: [{ prefix: prefix('2001:db8:66::/64'), metric: 0xfe000001, down: false, external: false, subTlvs: [{ kind: 'prefix-attribute-flags', flags: Uint8Array.of(flags) }] }],
+  prefixes: [
+    {
+      prefix: prefix('2001:db8:66::/64'),
+      metric: 0xfe000001,
+      down: false,
+      external: false,
+      subTlvs: [{ kind: 'prefix-attribute-flags', flags: Uint8Array.of(flags) }],
+    },
+  ],
 });
 
 /** The adjacency never went, and both tables hold what they held. */
@@ -85,17 +141,41 @@ const since = async (): Promise<number> => Date.parse((await leaf.get('isis', 'n
 
 test.each<[string, string, () => Uint8Array]>([
   ['an LSP with a wrong checksum', 'isis.pdu.bad-checksum', () => patched(lsp({ tlvs: [reachable(1)] }), 30, 0x55)],
-  ['an LSP under the name of the far agent with a wrong checksum', 'isis.pdu.bad-checksum', () => patched(lsp({ sequence: 0xffffffff, tlvs: [reachable(1)] }, id(SYSTEM.far)), 28, 9)],
+  [
+    'an LSP under the name of the far agent with a wrong checksum',
+    'isis.pdu.bad-checksum',
+    () => patched(lsp({ sequence: 0xffffffff, tlvs: [reachable(1)] }, id(SYSTEM.far)), 28, 9),
+  ],
   ['an LSP whose length goes beyond the frame', 'isis.pdu.truncated', () => patched(lsp(), 8, 5, 0)],
-  ['an LSP that lists a prefix with and without the flag', 'isis.lsp.contradictory-prefix', () => lsp({ sequence: 9, tlvs: [reachable(1), reachable(0)] })],
-  ['a hello with two TLVs 240 that differ', 'isis.hello.contradictory', () => hello({}, [threeWay('up'), threeWay('down')])],
+  [
+    'an LSP that lists a prefix with and without the flag',
+    'isis.lsp.contradictory-prefix',
+    () => lsp({ sequence: 9, tlvs: [reachable(1), reachable(0)] }),
+  ],
+  [
+    'a hello with two TLVs 240 that differ',
+    'isis.hello.contradictory',
+    () => hello({}, [threeWay('up'), threeWay('down')]),
+  ],
   ['a hello of our own, looped back', 'isis.hello.own-system-id', () => hello({ systemId: OWN }, [threeWay('up')])],
   ['a hello of a LAN', 'isis.hello.lan', () => lanHello()],
   ['an SNP of our own, looped back', 'isis.snp.own-system-id', () => csnp(OWN, [])],
   ['an SNP of a stranger', 'isis.snp.wrong-source', () => csnp(STRANGER, [entry()])],
-  ['a CSNP that ends before it starts', 'isis.csnp.bad-range', () => csnp(FRR, [], { start: LAST_LSP_ID, end: FIRST_LSP_ID })],
-  ['an SNP that lists an LSP in two versions', 'isis.snp.contradictory', () => csnp(FRR, [entry(), entry({ sequence: 8 })])],
-  ['an LSP of ours, looped back with a higher sequence number', 'isis.own.sequence-bumped', () => lsp({ sequence: 0xf0000000, lspId: { systemId: OWN, pseudonode: 0, fragment: 1 } }, OWN)],
+  [
+    'a CSNP that ends before it starts',
+    'isis.csnp.bad-range',
+    () => csnp(FRR, [], { start: LAST_LSP_ID, end: FIRST_LSP_ID }),
+  ],
+  [
+    'an SNP that lists an LSP in two versions',
+    'isis.snp.contradictory',
+    () => csnp(FRR, [entry(), entry({ sequence: 8 })]),
+  ],
+  [
+    'an LSP of ours, looped back with a higher sequence number',
+    'isis.own.sequence-bumped',
+    () => lsp({ sequence: 0xf0000000, lspId: { systemId: OWN, pseudonode: 0, fragment: 1 } }, OWN),
+  ],
 ])('%s is counted as %s; adjacency and tables are intact', async (_name, counter, build) => {
   const [was, before] = [await since(), await leaf.counter(counter)];
   give(build());
@@ -112,25 +192,53 @@ function overrun(pdu: Uint8Array): Uint8Array {
 }
 
 test.each<[string, (sequence: number) => Uint8Array]>([
-  ['that ends in the middle of a TLV', (sequence) => overrun(lsp({ sequence, lspId: { systemId: id(SYSTEM.far), pseudonode: 0, fragment: 1 } }, id(SYSTEM.far)))],
-  ['with a malformed TLV', (sequence) => lsp({ sequence, lspId: { systemId: id(SYSTEM.far), pseudonode: 0, fragment: 1 }, tlvs: [{ kind: 'unknown', type: 236, value: Uint8Array.of(0, 0, 0, 1, 0, 200, 1) }] })],
-  ['that is a purge with a wrong checksum', (sequence) => patched(lsp({ sequence, remainingLifetime: 0, lspId: { systemId: id(SYSTEM.far), pseudonode: 0, fragment: 1 } }), 24, 1, 2)],
-])('an LSP of the far agent %s, which FRR does not have, takes nothing away: FRR is asked, and it is forgotten', async (_name, build) => {
-  const [was, before] = [await since(), await leaf.counter('isis.lsp.refused-by-neighbor')];
-  const held = async (): Promise<Row> => (await leaf.get('isis', 'database')).find((row) => row['lsp-id'] === `${SYSTEM.far}.00-01`)!;
-  const sequence = Number((await held())['sequence']);
-  give(build(sequence + 5));
-  await eventually('forgotten', async () => {
-    expect((await leaf.sender(RECEIVERS6))?.['proxy']).toBe(LOOPBACK.far.ipv6);
-    return (await leaf.counter('isis.lsp.refused-by-neighbor')) > before;
-  });
-  expect((await held())['sequence']).toBe(sequence);
-  await intact(was);
-});
+  [
+    'that ends in the middle of a TLV',
+    (sequence) =>
+      overrun(lsp({ sequence, lspId: { systemId: id(SYSTEM.far), pseudonode: 0, fragment: 1 } }, id(SYSTEM.far))),
+  ],
+  [
+    'with a malformed TLV',
+    (sequence) =>
+      lsp({
+        sequence,
+        lspId: { systemId: id(SYSTEM.far), pseudonode: 0, fragment: 1 },
+        tlvs: [{ kind: 'unknown', type: 236, value: Uint8Array.of(0, 0, 0, 1, 0, 200, 1) }],
+      }),
+  ],
+  [
+    'that is a purge with a wrong checksum',
+    (sequence) =>
+      patched(
+        lsp({ sequence, remainingLifetime: 0, lspId: { systemId: id(SYSTEM.far), pseudonode: 0, fragment: 1 } }),
+        24,
+        1,
+        2,
+      ),
+  ],
+])(
+  'an LSP of the far agent %s, which FRR does not have, takes nothing away: FRR is asked, and it is forgotten',
+  async (_name, build) => {
+    const [was, before] = [await since(), await leaf.counter('isis.lsp.refused-by-neighbor')];
+    const held = async (): Promise<Row> =>
+      (await leaf.get('isis', 'database')).find((row) => row['lsp-id'] === `${SYSTEM.far}.00-01`)!;
+    const sequence = Number((await held())['sequence']);
+    give(build(sequence + 5));
+    await eventually('forgotten', async () => {
+      expect((await leaf.sender(RECEIVERS6))?.['proxy']).toBe(LOOPBACK.far.ipv6);
+      return (await leaf.counter('isis.lsp.refused-by-neighbor')) > before;
+    });
+    expect((await held())['sequence']).toBe(sequence);
+    await intact(was);
+  },
+);
 
 test('an LSP longer than the link carries is counted as isis.pdu.oversized; adjacency and tables are intact', async () => {
   const was = await since();
-  const long = lsp({ sequence: 11, tlvs: Array.from({ length: 6 }, (_, i): IsisTlv => ({ kind: 'padding', length: i < 5 ? 255 : 187 })) });
+  const long = lsp({
+    sequence: 11,
+    tlvs: Array.from({ length: 6 }, (_, i): IsisTlv => ({ kind: 'padding', length: i < 5 ? 255 : 187 })),
+  });
   expect(long.length).toBe(1501);
   // veth lets four bytes more than the MTU pass, for a VLAN tag; the sending end must allow them too.
   await leaf.exec('ip', 'link', 'set', 'cnpd-isis', 'mtu', '1504');
@@ -146,43 +254,52 @@ const samples = {
   CSNP: csnp(FRR, [entry()]),
 };
 
-test.each(['LSP', 'CSNP', 'hello'] as const)('every truncation of a %s and 5,000 with bits turned: counted; adjacency and tables are intact', async (kind) => {
-  const was = await since();
-  const sample = samples[kind];
-  let seed = 1;
-  const random = (below: number): number => (seed = (seed * 48271) % 0x7fffffff) % below;
-  const before = await leaf.counters();
-  for (let length = 0; length < sample.length; length++) {
-    give(sample.slice(0, length));
-    if (length % 25 === 0) await leaf.get('status');
-  }
-  for (let i = 0; i < 5000; i++) {
-    const copy = sample.slice();
-    for (let n = 0; n < 3; n++) {
-      const at = random(copy.length);
-      // The system ID stays: a hello of another system is no damage but another neighbour.
-      if (at < 9 || at > 15) copy[at] = copy[at]! ^ (1 << random(8));
+test.each(['LSP', 'CSNP', 'hello'] as const)(
+  'every truncation of a %s and 5,000 with bits turned: counted; adjacency and tables are intact',
+  async (kind) => {
+    const was = await since();
+    const sample = samples[kind];
+    let seed = 1;
+    const random = (below: number): number => (seed = (seed * 48271) % 0x7fffffff) % below;
+    const before = await leaf.counters();
+    for (let length = 0; length < sample.length; length++) {
+      give(sample.slice(0, length));
+      if (length % 25 === 0) await leaf.get('status');
     }
-    give(copy);
-    // Of hellos that wait cnpd reads the last few, of others some thousands: what is to be tested is reading them, not overflowing the inbox.
-    if (i % (kind === 'hello' ? 25 : 500) === 0) await leaf.get('status');
-  }
-  await eventually('a thousand are counted', async () => {
-    const now = await leaf.counters();
-    const bad = Object.keys(now).filter((name) => /^isis\.(pdu|tlv|sub-tlv|frame|hello)\./.test(name));
-    return bad.reduce((sum, name) => sum + changed(name, before, now), 0) > 1000;
-  });
-  // A hello that is still well formed may say that the neighbour has restarted, and is believed until the next.
-  if (kind === 'hello') await eventually('the adjacency is up', () => leaf.isUp());
-  await intact(kind === 'hello' ? await since() : was);
-  const memory = Number(/VmRSS:\s+(\d+)/.exec(await leaf.exec('cat', `/proc/${leaf.pid}/status`))![1]);
-  expect(memory).toBeLessThan(200_000);
-});
+    for (let i = 0; i < 5000; i++) {
+      const copy = sample.slice();
+      for (let n = 0; n < 3; n++) {
+        const at = random(copy.length);
+        // The system ID stays: a hello of another system is no damage but another neighbour.
+        if (at < 9 || at > 15) copy[at] = copy[at]! ^ (1 << random(8));
+      }
+      give(copy);
+      // Of hellos that wait cnpd reads the last few, of others some thousands: what is to be tested is reading them,
+      // not overflowing the inbox.
+      if (i % (kind === 'hello' ? 25 : 500) === 0) await leaf.get('status');
+    }
+    await eventually('a thousand are counted', async () => {
+      const now = await leaf.counters();
+      const bad = Object.keys(now).filter((name) => /^isis\.(pdu|tlv|sub-tlv|frame|hello)\./.test(name));
+      return bad.reduce((sum, name) => sum + changed(name, before, now), 0) > 1000;
+    });
+    // A hello that is still well formed may say that the neighbour has restarted, and is believed until the next.
+    if (kind === 'hello') await eventually('the adjacency is up', () => leaf.isUp());
+    await intact(kind === 'hello' ? await since() : was);
+    const memory = Number(/VmRSS:\s+(\d+)/.exec(await leaf.exec('cat', `/proc/${leaf.pid}/status`))![1]);
+    expect(memory).toBeLessThan(200_000);
+  },
+);
 
 test('30,000 LSPs of systems that nobody can reach teach nothing, and hellos are answered meanwhile', async () => {
   const was = await since();
   for (let i = 0; i < 30_000; i++) {
-    give(lsp({ lspId: { systemId: Uint8Array.of(0xde, 0xad, 0, 0, i >> 8, i & 255), pseudonode: 0, fragment: 0 }, tlvs: [reachable(1)] }));
+    give(
+      lsp({
+        lspId: { systemId: Uint8Array.of(0xde, 0xad, 0, 0, i >> 8, i & 255), pseudonode: 0, fragment: 0 },
+        tlvs: [reachable(1)],
+      }),
+    );
     if (i % 1000 === 999) await leaf.get('status');
   }
   const known = await leaf.get('senders');

@@ -1,5 +1,6 @@
-// LSPs under the name of an agent that are not its own, across real isisd: of another router with its system ID, and forged ones; and LSPs whose content is odd.
-// They wait for timers that are compiled into isisd (ZeroAge is a minute), so they wait side by side, each in a network of its own.
+// LSPs under the name of an agent that are not its own, across real isisd: of another router with its system ID, and
+// forged ones; and LSPs whose content is odd. They wait for timers that are compiled into isisd (ZeroAge is a minute),
+// so they wait side by side, each in a network of its own.
 import { expect, it } from 'vitest';
 import { parseSystemId } from '../../src/packet/isis/lsp-id.ts';
 import { encodePdu } from '../../src/packet/isis/pdu.ts';
@@ -11,17 +12,33 @@ import { type IsisAgent, origination, proxied } from './support/isis.ts';
 const forged = (system: string, fields: Partial<Lsp> & { fragment?: number }): Uint8Array => {
   const { fragment = 0, ...rest } = fields;
   const lspId = { systemId: parseSystemId(system)!, pseudonode: 0, fragment };
-  return encodePdu({ kind: 'lsp', level: 2, remainingLifetime: 1200, lspId, sequence: 1, checksum: 0, partitionRepair: false, attached: false, overload: false, isType: 3, tlvs: [], ...rest });
+  return encodePdu({
+    kind: 'lsp',
+    level: 2,
+    remainingLifetime: 1200,
+    lspId,
+    sequence: 1,
+    checksum: 0,
+    partitionRepair: false,
+    attached: false,
+    overload: false,
+    isType: 3,
+    tlvs: [],
+    ...rest,
+  });
 };
 /** What somebody says to FRR on the link of this agent, beside the agent. */
-const inject = (agent: IsisAgent, pdu: Uint8Array): void => (agent.carrier as unknown as { network: { send(pdu: Uint8Array): void } }).network.send(pdu);
+const inject = (agent: IsisAgent, pdu: Uint8Array): void =>
+  (agent.carrier as unknown as { network: { send(pdu: Uint8Array): void } }).network.send(pdu);
 const HIGHEST = 0xffffffff;
 const MANY = Array.from({ length: 60 }, (_, i) => proxied(`2001:db8:0:${i.toString(16)}::/64`, PROXY));
 const reaches = (agent: IsisAgent): boolean => agent.reachable.has(`L2 ${SYSTEM[1]}`);
 const trouble = (agent: IsisAgent) => agent.carrier.trouble()[0]!;
 
 /** a – FRR – FRR – FRR – c; somebody at the FRR in the middle. */
-async function attacked(scene: IsisScene): Promise<{ a: IsisAgent; c: IsisAgent; attacker: IsisAgent; hellos(n: number): Promise<unknown> }> {
+async function attacked(
+  scene: IsisScene,
+): Promise<{ a: IsisAgent; c: IsisAgent; attacker: IsisAgent; hellos(n: number): Promise<unknown> }> {
   const [r1, r2, r3] = await scene.chain();
   const [a, attacker, c] = [await scene.agent(r1!, 1), await scene.agent(r2!, 2), await scene.agent(r3!, 3)];
   a.carrier.originate(origination(MANY));
@@ -35,61 +52,92 @@ async function attacked(scene: IsisScene): Promise<{ a: IsisAgent; c: IsisAgent;
   return { a, c, attacker, hellos };
 }
 
-it.concurrent('PNC-5-b: LSPs of ours that are forged with the highest sequence number: others learn the prefixes again within 10 s, from other fragments', IsisScene.alone(async (scene) => {
-  const { a, c, attacker } = await attacked(scene);
-  expect(trouble(a).exhausted).toEqual([]);
-  for (const fragment of [1, 2]) inject(attacker, forged(SYSTEM[1], { fragment, sequence: HIGHEST }));
-  await eventually('noticed', () => a.count('isis.own.sequence-wrap') === 2);
-  await eventually('learned again', () => c.flagged === MANY.length && new Set([...c.reports.values()].flatMap((r) => r.prefixes.map((p) => p.prefix.address.value))).size >= MANY.length, 10_000);
-  expect(trouble(a).exhausted.map(({ fragment }) => fragment)).toEqual([1, 2]);
-  for (const fragment of ['01', '02']) expect(c.reports.get(`L2 ${SYSTEM[1]}.00-${fragment}`)?.prefixes ?? []).toEqual([]);
-  await eventually('the forged ones are purged', () => c.carrier.database().filter((lsp) => /c001\.00-0[12]/.test(lsp.lspId)).every((lsp) => lsp.lifetime === 0));
-  expect(reaches(c)).toBe(true);
-}));
+it.concurrent(
+  'PNC-5-b: LSPs of ours that are forged with the highest sequence number: others learn the prefixes again within 10 s, from other fragments',
+  IsisScene.alone(async (scene) => {
+    const { a, c, attacker } = await attacked(scene);
+    expect(trouble(a).exhausted).toEqual([]);
+    for (const fragment of [1, 2]) inject(attacker, forged(SYSTEM[1], { fragment, sequence: HIGHEST }));
+    await eventually('noticed', () => a.count('isis.own.sequence-wrap') === 2);
+    await eventually(
+      'learned again',
+      () =>
+        c.flagged === MANY.length &&
+        new Set([...c.reports.values()].flatMap((r) => r.prefixes.map((p) => p.prefix.address.value))).size >=
+          MANY.length,
+      10_000,
+    );
+    expect(trouble(a).exhausted.map(({ fragment }) => fragment)).toEqual([1, 2]);
+    for (const fragment of ['01', '02'])
+      expect(c.reports.get(`L2 ${SYSTEM[1]}.00-${fragment}`)?.prefixes ?? []).toEqual([]);
+    await eventually('the forged ones are purged', () =>
+      c.carrier
+        .database()
+        .filter((lsp) => /c001\.00-0[12]/.test(lsp.lspId))
+        .every((lsp) => lsp.lifetime === 0),
+    );
+    expect(reaches(c)).toBe(true);
+  }),
+);
 
-it.concurrent('PNC-5-b: fragment 0 that is forged with the highest sequence number: others hold what they learned, and reach us again before they would forget it', IsisScene.alone(async (scene) => {
-  const { a, c, attacker } = await attacked(scene);
-  inject(attacker, forged(SYSTEM[1], { sequence: HIGHEST }));
-  await eventually('noticed', () => a.count('isis.own.sequence-wrap') === 1);
-  expect(trouble(a).exhausted.map(({ fragment }) => fragment)).toEqual([0]);
-  await eventually('unreachable for them', () => !reaches(c));
-  await eventually('reachable again', () => reaches(c), 110_000);
-  expect([c.flagged, trouble(a).exhausted]).toEqual([MANY.length, []]);
-  // And FRR, which had dropped the other fragments with fragment 0, has them and takes new ones.
-  a.carrier.originate(origination([...MANY, proxied('2001:db8:77::/64', PROXY)]));
-  await eventually('a new one is learned', () => c.flagged === MANY.length + 1);
-}));
+it.concurrent(
+  'PNC-5-b: fragment 0 that is forged with the highest sequence number: others hold what they learned, and reach us again before they would forget it',
+  IsisScene.alone(async (scene) => {
+    const { a, c, attacker } = await attacked(scene);
+    inject(attacker, forged(SYSTEM[1], { sequence: HIGHEST }));
+    await eventually('noticed', () => a.count('isis.own.sequence-wrap') === 1);
+    expect(trouble(a).exhausted.map(({ fragment }) => fragment)).toEqual([0]);
+    await eventually('unreachable for them', () => !reaches(c));
+    await eventually('reachable again', () => reaches(c), 110_000);
+    expect([c.flagged, trouble(a).exhausted]).toEqual([MANY.length, []]);
+    // And FRR, which had dropped the other fragments with fragment 0, has them and takes new ones.
+    a.carrier.originate(origination([...MANY, proxied('2001:db8:77::/64', PROXY)]));
+    await eventually('a new one is learned', () => c.flagged === MANY.length + 1);
+  }),
+);
 
-it.concurrent('two routers with one system ID: a few LSPs a minute on the core, and both say so', IsisScene.alone(async (scene) => {
-  const [r1, r2, r3] = await scene.chain();
-  const watcher = await scene.agent(r2!, 2);
-  const a = await scene.agent(r1!, 1);
-  a.carrier.originate(origination([proxied(SENDERS, PROXY)]));
-  await up(a);
-  // Sequence numbers begin with the second of the start: with the same ones each side of the network would keep its own.
-  const started = Date.now();
-  await eventually('another second', () => Date.now() > started + 3000);
-  const b = await scene.agent(r3!, 1);
-  b.carrier.originate(origination([proxied('2001:db8:2::/64', '2001:db8:ffff::2')]));
-  await Promise.all([up(a), up(b), up(watcher)]);
-  const [lsps, hellos] = [watcher.count('isis.rx.lsp'), watcher.count('isis.rx.hello')];
-  await eventually('both say so', () => trouble(a).systemIdContested && trouble(b).systemIdContested);
-  await eventually('forty seconds of hellos later', () => watcher.count('isis.rx.hello') >= hellos + 15, 120_000);
-  expect(watcher.count('isis.rx.lsp') - lsps).toBeLessThan(60);
-  expect([a.state, b.state]).toEqual(['up', 'up']);
-}));
+it.concurrent(
+  'two routers with one system ID: a few LSPs a minute on the core, and both say so',
+  IsisScene.alone(async (scene) => {
+    const [r1, r2, r3] = await scene.chain();
+    const watcher = await scene.agent(r2!, 2);
+    const a = await scene.agent(r1!, 1);
+    a.carrier.originate(origination([proxied(SENDERS, PROXY)]));
+    await up(a);
+    // Sequence numbers begin with the second of the start: with the same ones each side of the network would keep its
+    // own.
+    const started = Date.now();
+    await eventually('another second', () => Date.now() > started + 3000);
+    const b = await scene.agent(r3!, 1);
+    b.carrier.originate(origination([proxied('2001:db8:2::/64', '2001:db8:ffff::2')]));
+    await Promise.all([up(a), up(b), up(watcher)]);
+    const [lsps, hellos] = [watcher.count('isis.rx.lsp'), watcher.count('isis.rx.hello')];
+    await eventually('both say so', () => trouble(a).systemIdContested && trouble(b).systemIdContested);
+    await eventually('forty seconds of hellos later', () => watcher.count('isis.rx.hello') >= hellos + 15, 120_000);
+    expect(watcher.count('isis.rx.lsp') - lsps).toBeLessThan(60);
+    expect([a.state, b.state]).toEqual(['up', 'up']);
+  }),
+);
 
-it.concurrent('LSPs that isisd floods and cnpd cannot use are acknowledged: isisd sends them once', IsisScene.alone(async (scene) => {
-  const { c, attacker, hellos } = await attacked(scene);
-  const uncomputed = forged('0000.0000.dead', {});
-  uncomputed.fill(0, 24, 26);
-  inject(attacker, uncomputed);
-  inject(attacker, forged('0000.0000.beef', { sequence: 0 }));
-  await eventually('counted', () => c.count('isis.lsp.unusable.zero-checksum') === 1 && c.count('isis.lsp.unusable.zero-sequence') === 1);
-  const before = c.count('isis.rx.lsp');
-  // isisd would send them again after 5 s.
-  await hellos(12);
-  expect(c.count('isis.rx.lsp')).toBe(before);
-  expect(c.carrier.database().map((lsp) => lsp.lspId)).toEqual(expect.arrayContaining(['0000.0000.dead.00-00', '0000.0000.beef.00-00']));
-  expect([c.flagged, c.state]).toEqual([MANY.length, 'up']);
-}));
+it.concurrent(
+  'LSPs that isisd floods and cnpd cannot use are acknowledged: isisd sends them once',
+  IsisScene.alone(async (scene) => {
+    const { c, attacker, hellos } = await attacked(scene);
+    const uncomputed = forged('0000.0000.dead', {});
+    uncomputed.fill(0, 24, 26);
+    inject(attacker, uncomputed);
+    inject(attacker, forged('0000.0000.beef', { sequence: 0 }));
+    await eventually(
+      'counted',
+      () => c.count('isis.lsp.unusable.zero-checksum') === 1 && c.count('isis.lsp.unusable.zero-sequence') === 1,
+    );
+    const before = c.count('isis.rx.lsp');
+    // isisd would send them again after 5 s.
+    await hellos(12);
+    expect(c.count('isis.rx.lsp')).toBe(before);
+    expect(c.carrier.database().map((lsp) => lsp.lspId)).toEqual(
+      expect.arrayContaining(['0000.0000.dead.00-00', '0000.0000.beef.00-00']),
+    );
+    expect([c.flagged, c.state]).toEqual([MANY.length, 'up']);
+  }),
+);

@@ -12,25 +12,36 @@ describe('adjacency with FRR', () => {
     ['L1', 'level-1', '1', 'L1'],
     ['L2', 'level-2-only', '2', 'L2'],
     ['L1L2', 'level-1-2', '1-2', 'L1L2'],
-  ] as const)('PNC-5-a: %s comes up, and our LSP is in its database with overload bit and hostname', async (_name, isType, levels, expected) => {
-    const r1 = scene.router(1, { isType });
-    await scene.net.start();
-    const a = await scene.agent(r1, 1, { levels });
-    a.carrier.originate(origination([proxied(SENDERS, PROXY)]));
-    await up(a);
-    expect(a.carrier.neighbors()[0]).toMatchObject({ level: expected, systemId: '0000.0000.1111', interface: 'cnpd-isis' });
-    await eventually('FRR says Up', async () => /agent1 +cnpd-isis +\S+ +Up/.test(await r1.show('show isis neighbor')));
-    const detail = await eventually('prefix in the database', async () => {
-      const text = await r1.show('show isis database detail agent1.00-01');
-      return text.includes(SENDERS) && text;
-    });
-    expect(detail).toMatch(/2001:db8:1::\/64 \(Metric: 4261412865\)/);
-    const summary = await r1.show('show isis database');
-    const lines = summary.split('\n').filter((line) => line.startsWith('agent1.00-00'));
-    expect(lines).toHaveLength(levels === '1-2' ? 2 : 1);
-    for (const line of lines) expect(line).toMatch(/0\/0\/1/);
-    await eventually('the router is reachable', () => a.reachable.has(`${expected === 'L1' ? 'L1' : 'L2'} 0000.0000.1111`));
-  });
+  ] as const)(
+    'PNC-5-a: %s comes up, and our LSP is in its database with overload bit and hostname',
+    async (_name, isType, levels, expected) => {
+      const r1 = scene.router(1, { isType });
+      await scene.net.start();
+      const a = await scene.agent(r1, 1, { levels });
+      a.carrier.originate(origination([proxied(SENDERS, PROXY)]));
+      await up(a);
+      expect(a.carrier.neighbors()[0]).toMatchObject({
+        level: expected,
+        systemId: '0000.0000.1111',
+        interface: 'cnpd-isis',
+      });
+      await eventually('FRR says Up', async () =>
+        /agent1 +cnpd-isis +\S+ +Up/.test(await r1.show('show isis neighbor')),
+      );
+      const detail = await eventually('prefix in the database', async () => {
+        const text = await r1.show('show isis database detail agent1.00-01');
+        return text.includes(SENDERS) && text;
+      });
+      expect(detail).toMatch(/2001:db8:1::\/64 \(Metric: 4261412865\)/);
+      const summary = await r1.show('show isis database');
+      const lines = summary.split('\n').filter((line) => line.startsWith('agent1.00-00'));
+      expect(lines).toHaveLength(levels === '1-2' ? 2 : 1);
+      for (const line of lines) expect(line).toMatch(/0\/0\/1/);
+      await eventually('the router is reachable', () =>
+        a.reachable.has(`${expected === 'L1' ? 'L1' : 'L2'} 0000.0000.1111`),
+      );
+    },
+  );
 
   it('at level 1 in another area there is none, and it is counted', async () => {
     const r1 = scene.router(1, { isType: 'level-1', area: '49.0002' });
@@ -41,7 +52,10 @@ describe('adjacency with FRR', () => {
   });
 
   it('FRR that sends LAN hellos is counted: "isis network point-to-point" is missing', async () => {
-    const config = isisdConfig({ systemId: '0000.0000.1111', interfaces: ['cnpd-isis'] }).replace(' isis network point-to-point\n', '');
+    const config = isisdConfig({ systemId: '0000.0000.1111', interfaces: ['cnpd-isis'] }).replace(
+      ' isis network point-to-point\n',
+      '',
+    );
     const r1 = scene.net.router('r1', config);
     await scene.net.start();
     const a = await scene.agent(r1, 1);
@@ -92,7 +106,10 @@ describe('across three FRR routers', () => {
     expect(routers[2]!.ip('-6', 'route', 'show', SENDERS)).toBe('');
 
     a.carrier.originate(origination([proxied(SENDERS, '2001:db8:ffff::2')]));
-    await eventually('changed', () => c.flagged === 1 && c.proxiesOf(SENDERS)[0] === `L2 ${SYSTEM[1]} 2001:db8:ffff::2`);
+    await eventually(
+      'changed',
+      () => c.flagged === 1 && c.proxiesOf(SENDERS)[0] === `L2 ${SYSTEM[1]} 2001:db8:ffff::2`,
+    );
     a.carrier.originate(origination([]));
     await eventually('withdrawn', () => c.flagged === 0);
     a.carrier.originate(origination([proxied(SENDERS, PROXY)]));
@@ -110,13 +127,19 @@ describe('across three FRR routers', () => {
     await Promise.all([up(a), up(c)]);
     a.carrier.originate(origination(many));
     await eventually('all learned', () => c.flagged === 10_000, 60_000);
-    await eventually('quiet', async () => {
-      const before = c.count('isis.rx.lsp');
-      await new Promise((resolve) => setTimeout(resolve, 6000));
-      return c.count('isis.rx.lsp') === before;
-    }, 60_000);
+    await eventually(
+      'quiet',
+      async () => {
+        const before = c.count('isis.rx.lsp');
+        await new Promise((resolve) => setTimeout(resolve, 6000));
+        return c.count('isis.rx.lsp') === before;
+      },
+      60_000,
+    );
     const before = c.count('isis.rx.lsp');
-    a.carrier.originate(origination(many.map((p, i) => (i === 5000 ? proxied('2001:db8:0:1388::/64', '2001:db8:ffff::2') : p))));
+    a.carrier.originate(
+      origination(many.map((p, i) => (i === 5000 ? proxied('2001:db8:0:1388::/64', '2001:db8:ffff::2') : p))),
+    );
     await eventually('changed', () => c.proxiesOf('2001:db8:0:1388::/64')[0]?.endsWith('ffff::2'));
     expect(c.count('isis.rx.lsp')).toBe(before + 1);
   });
@@ -154,7 +177,9 @@ describe('between levels', () => {
     c.carrier.originate(origination([proxied('2001:db8:3::/64', '2001:db8:ffff::3')]));
     await Promise.all([up(a), up(c)]);
     // FRR alone: r2 holds the prefix in level 1 and does not pass it on.
-    await eventually('r2 has it in level 1', async () => (await r2!.show('show isis database detail')).includes(SENDERS));
+    await eventually('r2 has it in level 1', async () =>
+      (await r2!.show('show isis database detail')).includes(SENDERS),
+    );
     expect(c.proxiesOf(SENDERS)).toEqual([]);
     const b = await scene.agent(r2!, 2, { levels: '1-2' });
     await eventually('up to level 2', () => c.proxiesOf(SENDERS).length > 0);
@@ -164,7 +189,9 @@ describe('between levels', () => {
     const copy = (level: 1 | 2): unknown => {
       const decoded = decodePdu(b.carrier.lsp(level, `${SYSTEM[2]}.00-01`)!);
       const tlvs = decoded.ok && decoded.value.kind === 'lsp' ? decoded.value.tlvs : [];
-      return tlvs.flatMap((t) => (t.kind === 'ipv6-reachability' ? t.prefixes.map((p) => [p.down, p.subTlvs[0]]) : []))[0];
+      return tlvs.flatMap((t) =>
+        t.kind === 'ipv6-reachability' ? t.prefixes.map((p) => [p.down, p.subTlvs[0]]) : [],
+      )[0];
     };
     const flags = { kind: 'prefix-attribute-flags', flags: Uint8Array.of(0x41) };
     expect(copy(2)).toEqual([false, flags]);

@@ -1,4 +1,5 @@
-// The IS-IS carrier and real isisd in trouble: wrong keys, floods, restarts on either side, an interface that goes away.
+// The IS-IS carrier and real isisd in trouble: wrong keys, floods, restarts on either side, an interface that goes
+// away.
 import { describe, expect, it } from 'vitest';
 import { eventually } from './support/frr.ts';
 import { IsisScene, PROXY, SENDERS, SYSTEM, up } from './support/isis-scene.ts';
@@ -8,7 +9,10 @@ import { measureTurns } from './support/turns.ts';
 const scene = IsisScene.forEachTest();
 
 describe('authentication with FRR', () => {
-  const lines = ['area-password md5 AREAKEY authenticate snp validate', 'domain-password md5 DOMAINKEY authenticate snp validate'];
+  const lines = [
+    'area-password md5 AREAKEY authenticate snp validate',
+    'domain-password md5 DOMAINKEY authenticate snp validate',
+  ];
   const secured = { isType: 'level-1-2', interfaceLines: ['isis password md5 HELLOKEY'], lines };
   const keys = { interface: { key: 'HELLOKEY' }, area: { key: 'AREAKEY' }, domain: { key: 'DOMAINKEY' } };
 
@@ -17,8 +21,13 @@ describe('authentication with FRR', () => {
     await scene.net.start();
     const a = await scene.agent(r1, 1, { levels: '1-2', authentication: keys });
     a.carrier.originate(origination([proxied(SENDERS, PROXY)]));
-    await eventually('both levels hold it', async () => (await r1.show('show isis database detail agent1.00-01')).split(SENDERS).length === 3);
-    const fragment = (await r1.show('show isis database')).split('\n').filter((line) => line.startsWith('agent1.00-01'));
+    await eventually(
+      'both levels hold it',
+      async () => (await r1.show('show isis database detail agent1.00-01')).split(SENDERS).length === 3,
+    );
+    const fragment = (await r1.show('show isis database'))
+      .split('\n')
+      .filter((line) => line.startsWith('agent1.00-01'));
     expect(fragment).toHaveLength(2);
     expect([...a.counters.keys()].filter((name) => name.startsWith('isis.auth.'))).toEqual([]);
     a.carrier.originate(origination([]));
@@ -74,7 +83,6 @@ describe('a flood', () => {
 });
 
 describe('restarts', () => {
-
   it('an agent that is killed and started again outbids its old LSPs and purges what it no longer declares; its veth is replaced', async () => {
     const routers = await scene.chain();
     const c = await scene.agent(routers[2]!, 3);
@@ -101,7 +109,11 @@ describe('restarts', () => {
     await routers[0]!.stop('isisd', 'SIGKILL');
     await routers[0]!.start();
     await eventually('down or restarted', () => a.carrier.neighbors()[0]!.since !== undefined && a.state !== 'down');
-    await eventually('FRR has our LSP again', async () => (await routers[0]!.show('show isis database detail')).includes(SENDERS), 60_000);
+    await eventually(
+      'FRR has our LSP again',
+      async () => (await routers[0]!.show('show isis database detail')).includes(SENDERS),
+      60_000,
+    );
     await eventually('reachable again from afar', () => c.reachable.has(`L2 ${SYSTEM[1]}`) && c.flagged === 1, 60_000);
     await routers[0]!.stop('isisd');
     await eventually('hold time', () => a.state === 'down', 40_000);

@@ -31,12 +31,15 @@ function topology(text: string): string {
   return file;
 }
 
-const cli = (...argv: string[]): { status: number | null; stdout: string; stderr: string } => spawnSync(process.execPath, [CLI, ...argv], { encoding: 'utf8', timeout: 60_000 });
+const cli = (...argv: string[]): { status: number | null; stdout: string; stderr: string } =>
+  spawnSync(process.execPath, [CLI, ...argv], { encoding: 'utf8', timeout: 60_000 });
 
 const residue = (): string[] => [
   ...(existsSync('/run/netns') ? readdirSync('/run/netns').filter((n) => n.startsWith(`${NAME}-`)) : []),
   ...(existsSync(`/run/cnpd-lab/${NAME}`) ? ['state directory'] : []),
-  ...readFileSync('/proc/self/mountinfo', 'utf8').split('\n').filter((line) => new RegExp(`${NAME}(?!\\d)`).test(line)),
+  ...readFileSync('/proc/self/mountinfo', 'utf8')
+    .split('\n')
+    .filter((line) => new RegExp(`${NAME}(?!\\d)`).test(line)),
   ...readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && environmentOf(pid).includes(`CNPD_LAB=${NAME}\0`)),
 ];
 
@@ -48,7 +51,11 @@ function environmentOf(pid: string): string {
   }
 }
 
-async function eventually<T>(what: string, ask: () => Promise<T | undefined> | T | undefined, limitMs = 30_000): Promise<T> {
+async function eventually<T>(
+  what: string,
+  ask: () => Promise<T | undefined> | T | undefined,
+  limitMs = 30_000,
+): Promise<T> {
   const end = performance.now() + limitMs;
   for (;;) {
     const answer = await ask();
@@ -113,13 +120,22 @@ topology:
 `),
   );
   const shell = (script: string): Promise<string> => lab.mustExec('a', ['sh', '-c', script]);
-  expect(await shell('cat /etc/t-lab/conf; hostname; echo $COLOUR $CNPD_LAB_NODE')).toBe('from the topologya\nblue a\n');
+  expect(await shell('cat /etc/t-lab/conf; hostname; echo $COLOUR $CNPD_LAB_NODE')).toBe(
+    'from the topologya\nblue a\n',
+  );
   expect(await shell('cat /proc/sys/net/ipv6/conf/all/forwarding; ls /sys/class/net')).toBe('1\nlo\n');
   expect((await lab.exec('a', ['sh', '-c', 'echo x > /etc/t-lab/conf'])).code).not.toBe(0);
-  expect(['/etc/t-lab', '/etc/t-lab-written', '/opt/t-lab-tree', '/var/log/t-lab-written', '/run/t-lab-written'].filter(existsSync)).toEqual([]);
+  expect(
+    ['/etc/t-lab', '/etc/t-lab-written', '/opt/t-lab-tree', '/var/log/t-lab-written', '/run/t-lab-written'].filter(
+      existsSync,
+    ),
+  ).toEqual([]);
   expect(existsSync(join(directory, 'tree/shared'))).toBe(true);
   expect(readFileSync(`/run/cnpd-lab/${NAME}/log/a.log`, 'utf8')).toBe('started\n');
-  expect((await labStatus(NAME)).nodes[0]!.processes.map((p) => p.command).sort()).toEqual(['sleep 1000', 'sleep 1001']);
+  expect((await labStatus(NAME)).nodes[0]!.processes.map((p) => p.command).sort()).toEqual([
+    'sleep 1000',
+    'sleep 1001',
+  ]);
   await lab.down();
   expect(residue()).toEqual([]);
 });
@@ -132,8 +148,16 @@ test('a plain link has the MTU of the file on both ends', async () => {
 
 test('one CPU takes what all plain links of a lab receive', async () => {
   const lab = await labUp(topology(PLAIN));
-  const masks = await Promise.all(lab.nodes.map((node) => lab.mustExec(node, ['sh', '-c', 'cat /sys/class/net/eth1/queues/rx-*/rps_cpus'])));
-  const sets = new Set(masks.join('').trim().split('\n').map((mask) => BigInt(`0x${mask.replaceAll(',', '')}`)));
+  const masks = await Promise.all(
+    lab.nodes.map((node) => lab.mustExec(node, ['sh', '-c', 'cat /sys/class/net/eth1/queues/rx-*/rps_cpus'])),
+  );
+  const sets = new Set(
+    masks
+      .join('')
+      .trim()
+      .split('\n')
+      .map((mask) => BigInt(`0x${mask.replaceAll(',', '')}`)),
+  );
   expect(sets.size).toBe(1);
   const [cpus] = sets;
   expect(cpus! > 0n && (cpus! & (cpus! - 1n)) === 0n).toBe(true);
@@ -165,7 +189,8 @@ test('a link with delay carries 20,000 packets of 1 kB a second without loss and
   await eventually('the receiver', () => said.includes('bound') || undefined);
   await lab.mustExec('a', [process.execPath, '-e', SOURCE, '60000', '20000']);
   await sinkEnded;
-  const counter = async (node: string, name: string): Promise<number> => Number(await lab.mustExec(node, ['cat', `/sys/class/net/eth1/statistics/${name}`]));
+  const counter = async (node: string, name: string): Promise<number> =>
+    Number(await lab.mustExec(node, ['cat', `/sys/class/net/eth1/statistics/${name}`]));
   // Counted at the interfaces: whether the receiving program keeps up with them is its own affair.
   expect(await counter('a', 'tx_dropped')).toBe(0);
   expect(await counter('b', 'rx_packets')).toBeGreaterThanOrEqual(60_000);
@@ -175,10 +200,18 @@ test('a link with delay carries 20,000 packets of 1 kB a second without loss and
 test('FRR runs as the daemons file says, with sockets of its own, and vtysh speaks to it plainly', async () => {
   writeFileSync(join(directory, 'daemons'), 'isisd=yes\n');
   for (const [i, node] of ['a', 'b'].entries()) {
-    writeFileSync(join(directory, `${node}.conf`), `hostname ${node}\ninterface eth1\n ipv6 router isis x\n isis network point-to-point\nrouter isis x\n lsp-gen-interval 1\n net 49.0001.0000.0000.000${i + 1}.00\n is-type level-2-only\n`);
+    writeFileSync(
+      join(directory, `${node}.conf`),
+      `hostname ${node}\ninterface eth1\n ipv6 router isis x\n isis network point-to-point\nrouter isis x\n lsp-gen-interval 1\n net 49.0001.0000.0000.000${i + 1}.00\n is-type level-2-only\n`,
+    );
   }
-  const node = (name: string): string => `    ${name}: {kind: linux, binds: ["daemons:/etc/frr/daemons", "${name}.conf:/etc/frr/frr.conf"]}`;
-  const lab = await labUp(topology(`topology:\n  nodes:\n${node('a')}\n${node('b')}\n  links:\n    - {endpoints: ["a:eth1", "b:eth1"], mtu: 1500}\n`));
+  const node = (name: string): string =>
+    `    ${name}: {kind: linux, binds: ["daemons:/etc/frr/daemons", "${name}.conf:/etc/frr/frr.conf"]}`;
+  const lab = await labUp(
+    topology(
+      `topology:\n  nodes:\n${node('a')}\n${node('b')}\n  links:\n    - {endpoints: ["a:eth1", "b:eth1"], mtu: 1500}\n`,
+    ),
+  );
   const neighbor = await eventually('the adjacency', async () => {
     const { stdout } = await lab.exec('a', ['vtysh', '-c', 'show isis neighbor']);
     return /^ b +eth1 +2 +Up/m.exec(stdout)?.[0];
@@ -191,7 +224,10 @@ test('FRR runs as the daemons file says, with sockets of its own, and vtysh spea
 
 test('what the file describes and cannot be done is said before anything is made', async () => {
   const refused = async (text: string): Promise<string> => {
-    const error = await labUp(topology(text)).then(() => undefined, (e: unknown) => e);
+    const error = await labUp(topology(text)).then(
+      () => undefined,
+      (e: unknown) => e,
+    );
     expect(error).toBeInstanceOf(LabError);
     return (error as LabError).message;
   };
@@ -201,7 +237,9 @@ test('what the file describes and cannot be done is said before anything is made
 });
 
 test('an exec that fails fails the lab, and nothing is left', async () => {
-  await expect(labUp(topology(`topology: {nodes: {a: {kind: linux, exec: ["ip link set nonsense up"]}}}`))).rejects.toThrow(/a: exec ip link set nonsense up failed with status 1:\n.*nonsense/);
+  await expect(
+    labUp(topology(`topology: {nodes: {a: {kind: linux, exec: ["ip link set nonsense up"]}}}`)),
+  ).rejects.toThrow(/a: exec ip link set nonsense up failed with status 1:\n.*nonsense/);
   expect(residue()).toEqual([]);
 });
 
@@ -229,7 +267,9 @@ test('the command line: up, status, exec with its exit code, down', () => {
   const file = topology(PLAIN);
   expect(cli('up', file)).toMatchObject({ status: 0 });
   expect(cli('status', file).stdout).toMatch(new RegExp(`^${NAME}: up[^]*eth1 +UP +mtu 1400 +2001:db8::1/64`, 'm'));
-  expect(JSON.parse(cli('status', '-o', 'json', NAME).stdout)).toMatchObject([{ lab: NAME, status: 'up', nodes: [{ name: 'a' }, { name: 'b' }] }]);
+  expect(JSON.parse(cli('status', '-o', 'json', NAME).stdout)).toMatchObject([
+    { lab: NAME, status: 'up', nodes: [{ name: 'a' }, { name: 'b' }] },
+  ]);
   expect(cli('exec', file, 'b', '--', 'sh', '-c', 'hostname; exit 7')).toMatchObject({ status: 7, stdout: 'b\n' });
   expect(cli('exec', NAME, 'z', 'true').stderr).toContain('has no node "z"');
   expect(cli('down', file)).toMatchObject({ status: 0 });
@@ -246,7 +286,11 @@ async function upInTheMiddle(): Promise<{ child: ChildProcess; stderr: () => str
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
   await eventually('the long exec', () => stderr.includes('sleep 1003') || undefined);
-  await eventually('its process', async () => (await labStatus(NAME)).nodes.some((n) => n.processes.some((p) => p.command === 'sleep 1003')) || undefined);
+  await eventually(
+    'its process',
+    async () =>
+      (await labStatus(NAME)).nodes.some((n) => n.processes.some((p) => p.command === 'sleep 1003')) || undefined,
+  );
   return { child, stderr: () => stderr };
 }
 

@@ -1,5 +1,5 @@
-// PNC between IS-IS levels through real FRR, which carries nothing of it itself: two agents are in both levels, so that one could carry back what the
-// other has carried. Agents are whole daemons.
+// PNC between IS-IS levels through real FRR, which carries nothing of it itself: two agents are in both levels, so that
+// one could carry back what the other has carried. Agents are whole daemons.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { eventually } from './support/frr.ts';
 import { adjacent } from './support/line.ts';
@@ -18,10 +18,19 @@ let r: Record<Name, Router>;
 
 const intent = (name: Name, level: string | number, more: object = {}): object => ({
   router: { name },
-  isis: { 'system-id': SYSTEM[name], area: name === 'r3' ? '49.0002' : '49.0001', level, interface: 'cnpd-isis', 'hello-interval': '1s', 'hold-unreachable': '1min' },
+  isis: {
+    'system-id': SYSTEM[name],
+    area: name === 'r3' ? '49.0002' : '49.0001',
+    level,
+    interface: 'cnpd-isis',
+    'hello-interval': '1s',
+    'hold-unreachable': '1min',
+  },
   ...more,
 });
-const proxying = (address: string, prefix: string): object => ({ proxy: { address, senders: [{ prefix, format: 'standard-cnp' }], 'accept-from': ['2001:db8:ffff::/48'] } });
+const proxying = (address: string, prefix: string): object => ({
+  proxy: { address, senders: [{ prefix, format: 'standard-cnp' }], 'accept-from': ['2001:db8:ffff::/48'] },
+});
 const INTENT = {
   r1: intent('r1', 1, proxying(ADDRESS.r1, UP)),
   r2a: intent('r2a', '1-2'),
@@ -45,8 +54,13 @@ const start = async (...names: Name[]): Promise<void> => {
 };
 /** What a router has learned of a prefix with the flag, as `originator proxy`. */
 const flagged = async (at: Name, prefix: string): Promise<string[]> =>
-  (await r[at].get('senders')).filter((row) => row['prefix'] === prefix && row['pnc'] === true && row['originator'] !== 'this router').map((row) => `${String(row['originator'])} ${String(row['proxy'])}`);
-const carried = async (): Promise<Record<'r2a' | 'r2b', number>> => ({ r2a: await r.r2a.counter('isis.carry.carried'), r2b: await r.r2b.counter('isis.carry.carried') });
+  (await r[at].get('senders'))
+    .filter((row) => row['prefix'] === prefix && row['pnc'] === true && row['originator'] !== 'this router')
+    .map((row) => `${String(row['originator'])} ${String(row['proxy'])}`);
+const carried = async (): Promise<Record<'r2a' | 'r2b', number>> => ({
+  r2a: await r.r2a.counter('isis.carry.carried'),
+  r2b: await r.r2b.counter('isis.carry.carried'),
+});
 
 test('PNC-5.1-c: FRR alone carries nothing between levels', async () => {
   await start('r1', 'r3');
@@ -69,26 +83,43 @@ test('PNC-5.1-c A15: an agent in both levels carries the prefix with flag and pr
 });
 
 test('PNC-5.1-c A15: a prefix with a clear flag stays clear: it gains no flag and no proxy in the other level', async () => {
-  await eventually('the agent in both levels sees it', async () => (await r.r2b.get('senders')).some((row) => row['prefix'] === PLAIN && row['pnc'] === false));
+  await eventually('the agent in both levels sees it', async () =>
+    (await r.r2b.get('senders')).some((row) => row['prefix'] === PLAIN && row['pnc'] === false),
+  );
   expect(await flagged('r3', PLAIN)).toEqual([]);
   expect((await r.r3.ctl('show', 'senders', '2001:db8:77::2')).code).toBe(1);
   // Neither agent has taken it into a level of its own.
-  for (const name of ['r2b', 'r3'] as const) expect((await r[name].get('senders')).filter((row) => row['prefix'] === PLAIN && row['proxy'] !== undefined)).toEqual([]);
+  for (const name of ['r2b', 'r3'] as const)
+    expect(
+      (await r[name].get('senders')).filter((row) => row['prefix'] === PLAIN && row['proxy'] !== undefined),
+    ).toEqual([]);
 });
 
 test('PNC-5.1-c A15: a second agent in both levels takes over by its lower system ID, and neither carries back what the other has carried', async () => {
   await start('r2a');
   await eventually('r2a carries up', async () => (await flagged('r3', UP)).join() === `L2 ${SYSTEM.r2a} ${ADDRESS.r1}`);
-  await eventually('r2a carries down', async () => (await flagged('r1', DOWN)).join() === `L1 ${SYSTEM.r2a} ${ADDRESS.r3}`);
+  await eventually(
+    'r2a carries down',
+    async () => (await flagged('r1', DOWN)).join() === `L1 ${SYSTEM.r2a} ${ADDRESS.r3}`,
+  );
   // No echo: where a prefix comes from, nobody else claims it.
   expect(await flagged('r1', UP)).toEqual([]);
   expect(await flagged('r3', DOWN)).toEqual([]);
   expect(await carried()).toEqual({ r2a: 2, r2b: 2 });
   expect(await r.r2b.counter('isis.carry.withdrawn')).toBe(2);
-  const settled = async (): Promise<string> => JSON.stringify([await r.r2a.counter('isis.own.issued'), await r.r2b.counter('isis.own.issued'), await carried()]);
+  const settled = async (): Promise<string> =>
+    JSON.stringify([await r.r2a.counter('isis.own.issued'), await r.r2b.counter('isis.own.issued'), await carried()]);
   const before = await settled();
   // A change elsewhere passes through both: would they answer each other, they would not come to rest.
-  await r.r1.configure(intent('r1', 1, { proxy: { address: ADDRESS.r1, senders: [UP, '2001:db8:1:1::/64'].map((prefix) => ({ prefix, format: 'standard-cnp' })), 'accept-from': ['2001:db8:ffff::/48'] } }));
+  await r.r1.configure(
+    intent('r1', 1, {
+      proxy: {
+        address: ADDRESS.r1,
+        senders: [UP, '2001:db8:1:1::/64'].map((prefix) => ({ prefix, format: 'standard-cnp' })),
+        'accept-from': ['2001:db8:ffff::/48'],
+      },
+    }),
+  );
   expect((await r.r1.ctl('reload')).code).toBe(0);
   await eventually('the new one is carried', async () => (await flagged('r3', '2001:db8:1:1::/64')).length > 0);
   await r.r1.configure(INTENT.r1);

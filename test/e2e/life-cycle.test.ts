@@ -1,4 +1,5 @@
-// The life of the daemon as a process, in a network namespace without FRR: signals at awkward moments, a reload that cannot be carried out.
+// The life of the daemon as a process, in a network namespace without FRR: signals at awkward moments, a reload that
+// cannot be carried out.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,8 +24,13 @@ const configure = (text: string): void => writeFileSync(join(dir, 'cnpd.yaml'), 
 
 function start(): void {
   const [node, cnpd] = program('cnpd') as [string, string];
-  // nsenter becomes what it runs: the process number is cnpd's. The mounts are those of the test: pins outlive the process.
-  daemon = spawn('nsenter', [`--net=/run/netns/${NETNS}`, node, cnpd, '-c', join(dir, 'cnpd.yaml'), '--run-dir', join(dir, 'run')], { stdio: ['ignore', 'ignore', 'pipe'] });
+  // nsenter becomes what it runs: the process number is cnpd's. The mounts are those of the test: pins outlive the
+  // process.
+  daemon = spawn(
+    'nsenter',
+    [`--net=/run/netns/${NETNS}`, node, cnpd, '-c', join(dir, 'cnpd.yaml'), '--run-dir', join(dir, 'run')],
+    { stdio: ['ignore', 'ignore', 'pipe'] },
+  );
   log = '';
   daemon.stderr!.setEncoding('utf8').on('data', (text: string) => (log += text));
 }
@@ -86,17 +92,20 @@ describe('signals', () => {
     expect(inside('-br', 'link')).not.toContain('cnpd-isis');
   });
 
-  test.each([6, 8, 10, 12, 14, 16, 18, 20])('a reload %i ms after SIGTERM, which stopping takes about 30 of, builds nothing up again', async (ms) => {
-    start();
-    await said('"msg":"running"');
-    configure(intent({ name: 'r2' }));
-    daemon.kill('SIGTERM');
-    await new Promise((resolve) => setTimeout(resolve, ms));
-    daemon.kill('SIGHUP');
-    await ended();
-    expect(daemon.exitCode).toBe(0);
-    expect(inside('-br', 'link')).not.toContain('cnpd-isis');
-  });
+  test.each([6, 8, 10, 12, 14, 16, 18, 20])(
+    'a reload %i ms after SIGTERM, which stopping takes about 30 of, builds nothing up again',
+    async (ms) => {
+      start();
+      await said('"msg":"running"');
+      configure(intent({ name: 'r2' }));
+      daemon.kill('SIGTERM');
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      daemon.kill('SIGHUP');
+      await ended();
+      expect(daemon.exitCode).toBe(0);
+      expect(inside('-br', 'link')).not.toContain('cnpd-isis');
+    },
+  );
 
   test('reloads that come in until the process is gone do not make its end a failure', async () => {
     start();
@@ -119,7 +128,10 @@ describe('a reload that cannot be carried out', () => {
     inside('link', 'add', 'taken', 'type', 'veth', 'peer', 'name', 'other');
     configure(intent({ interface: 'taken' }));
     await expect(reload()).rejects.toThrow("interface taken exists and is not cnpd's");
-    expect(await status()).toMatchObject({ health: 'degraded', problems: [{ feature: 'isis', problem: expect.stringContaining('taken exists') as string }] });
+    expect(await status()).toMatchObject({
+      health: 'degraded',
+      problems: [{ feature: 'isis', problem: expect.stringContaining('taken exists') as string }],
+    });
     inside('link', 'delete', 'taken');
     expect(await reload()).toMatchObject({ ok: true });
     expect(inside('-br', 'link')).toContain('taken');
@@ -130,7 +142,24 @@ describe('a reload that cannot be carried out', () => {
 describe('what an earlier run left in the kernel', () => {
   test('a sender that nobody advertises is forgotten also when ports are configured long after the start', async () => {
     inside('link', 'add', 'port', 'type', 'veth', 'peer', 'name', 'far');
-    execFileSync('ip', ['netns', 'exec', NETNS, 'tc', 'qdisc', 'add', 'dev', 'port', 'root', 'tbf', 'rate', '10mbit', 'burst', '32kb', 'limit', '400kb']);
+    execFileSync('ip', [
+      'netns',
+      'exec',
+      NETNS,
+      'tc',
+      'qdisc',
+      'add',
+      'dev',
+      'port',
+      'root',
+      'tbf',
+      'rate',
+      '10mbit',
+      'burst',
+      '32kb',
+      'limit',
+      '400kb',
+    ]);
     const router = `router: { name: r1, loopback: { ipv6: 2001:db8:ffff::2 } }\ngnmi: { socket: ${dir}/gnmi.sock }\n`;
     const watching = `${router}ports: [{ interface: port, k-max: 50kB }]\n`;
     const map = join(dir, 'run', 'bpf', 'sender_proxies');
@@ -141,7 +170,18 @@ describe('what an earlier run left in the kernel', () => {
     daemon.kill('SIGTERM');
     await ended();
     const stale = ['20', '00', '00', '00', '20', '01', '0d', 'b8', ...new Array<string>(12).fill('00')];
-    execFileSync('bpftool', ['map', 'update', 'pinned', map, 'key', 'hex', ...stale, 'value', 'hex', ...new Array<string>(24).fill('00')]);
+    execFileSync('bpftool', [
+      'map',
+      'update',
+      'pinned',
+      map,
+      'key',
+      'hex',
+      ...stale,
+      'value',
+      'hex',
+      ...new Array<string>(24).fill('00'),
+    ]);
     expect(entries()).toContain('0xb8');
     configure(router);
     start();

@@ -1,5 +1,6 @@
-// A real queue that gets deeper while a flow's arrival rate falls: p, further down than somebody who may have told the sender already, waits first and gets stricter then
-// (LHCNP §5.7). The queue is filled by the test's packets, and next to nothing leaves it: its depth depends on what was sent, not on when.
+// A real queue that gets deeper while a flow's arrival rate falls: p, further down than somebody who may have told the
+// sender already, waits first and gets stricter then (LHCNP §5.7). The queue is filled by the test's packets, and next
+// to nothing leaves it: its depth depends on what was sent, not on when.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { CongestedLine, congestedNode } from './support/congested.ts';
 import { eventually } from './support/frr.ts';
@@ -9,7 +10,10 @@ import type { Flow } from './support/port.ts';
 const ICMP = '2001:db8:1::10';
 /** Of a flow that nobody is told about. */
 const UNLISTED = '198.51.100.77';
-const POLICIES = [{ prefix: '2001:db8:1::/64', order: ['long-haul-icmpv6'] }, { prefix: '198.51.100.0/24', order: ['proxy'] }];
+const POLICIES = [
+  { prefix: '2001:db8:1::/64', order: ['long-haul-icmpv6'] },
+  { prefix: '198.51.100.0/24', order: ['proxy'] },
+];
 const FLOWING = '20mbit';
 /** One packet a second. */
 const FROZEN = '8kbit';
@@ -35,18 +39,23 @@ const drained = (): Promise<unknown> =>
     return Number((await line.p.get('ports'))[0]!['queue-bytes']) < 3000;
   });
 /** What p says that it has sent about a flow, the oldest first. */
-const shown = async (f: Flow): Promise<Row[]> => (await line.p.get('notifications')).filter((row) => row['destination-qpn'] === f.ends.receiverQpn).toReversed();
+const shown = async (f: Flow): Promise<Row[]> =>
+  (await line.p.get('notifications')).filter((row) => row['destination-qpn'] === f.ends.receiverQpn).toReversed();
 
 /**
- * A flow fills a queue from which next to nothing leaves, then sends less, while the queue gets deeper all the same. @returns what its sender was told, the oldest first; how
- * often p held back, and what it said meanwhile. Undefined: the port saw nothing for half a window, and may have taken the congestion for over.
+ * A flow fills a queue from which next to nothing leaves, then sends less, while the queue gets deeper all the same.
+ * @returns what its sender was told, the oldest first; how often p held back, and what it said meanwhile. Undefined:
+ * the port saw nothing for half a window, and may have taken the congestion for over.
  */
 async function worsening() {
   await line.rate(FLOWING);
   await drained();
   const [flow, others] = [await line.connected(ICMP), line.flow(UNLISTED, 16)];
   await line.rate(FROZEN);
-  const [heldBefore, held] = [await line.p.counter('egress.suppressed.deferral'), () => line.p.counter('egress.suppressed.deferral')];
+  const [heldBefore, held] = [
+    await line.p.counter('egress.suppressed.deferral'),
+    () => line.p.counter('egress.suppressed.deferral'),
+  ];
   let [seenAt, gap] = [performance.now(), 0];
   /** Packets of the flow, and then a window in which the port sees others. */
   const step = async (packets: number): Promise<void> => {
@@ -71,18 +80,36 @@ async function worsening() {
     const all = await shown(flow);
     return all.length >= line.told(flow).length && all;
   });
-  const told = rows.map((row) => ({ depth: Number(row['queue-bytes']), level: Number(row['level']), action: row['action'], reason: row['reason'] }));
+  const told = rows.map((row) => ({
+    depth: Number(row['queue-bytes']),
+    level: Number(row['level']),
+    action: row['action'],
+    reason: row['reason'],
+  }));
   return { flow, told, held: heldBack, saidMeanwhile };
 }
 
 test('A9 LHCNP-5.7-c LHCNP-5.7-d LHCNP-5.7-e LHCNP-5.5.1-d: while the arrival rate falls p holds back; what it says of a deeper queue after that is stricter each time, up to the strictest', async () => {
-  const { told, held, saidMeanwhile, flow } = await eventually('a sequence that the machine has not torn apart', () => worsening(), 120_000);
+  const { told, held, saidMeanwhile, flow } = await eventually(
+    'a sequence that the machine has not torn apart',
+    () => worsening(),
+    120_000,
+  );
   expect({ held: held > 0, saidMeanwhile }).toEqual({ held: true, saidMeanwhile: 0 });
   expect(told.length).toBeGreaterThan(3);
   for (const [i, { depth, level, reason }] of told.slice(1).entries()) {
     const last = told[i]!;
-    if (depth > last.depth) expect({ told, reason, stricter: level > last.level || last.level === STRICTEST }).toMatchObject({ reason: 'escalation', stricter: true });
+    if (depth > last.depth)
+      expect({ told, reason, stricter: level > last.level || last.level === STRICTEST }).toMatchObject({
+        reason: 'escalation',
+        stricter: true,
+      });
   }
   expect(told.findIndex(({ action }) => action === 'pause')).toBe(told.findIndex(({ level }) => level === STRICTEST));
-  expect(line.told(flow).map(({ longHaul }) => longHaul!.level).slice(0, told.length)).toEqual(told.map(({ level }) => level));
+  expect(
+    line
+      .told(flow)
+      .map(({ longHaul }) => longHaul!.level)
+      .slice(0, told.length),
+  ).toEqual(told.map(({ level }) => level));
 });

@@ -1,5 +1,6 @@
-// Long-haul CNPs through the running daemon: in ICMPv6 and in RoCEv2, with a Queue Pair learned from CM and from traffic; their levels, escalation and Resume; how many
-// there are; what they disclose; and that all this survives a killed agent. The queue is filled and drained by the rate of its TBF.
+// Long-haul CNPs through the running daemon: in ICMPv6 and in RoCEv2, with a Queue Pair learned from CM and from
+// traffic; their levels, escalation and Resume; how many there are; what they disclose; and that all this survives a
+// killed agent. The queue is filled and drained by the rate of its TBF.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { formatAddress } from '../../src/model/address.ts';
 import type { LongHaulAction } from '../../src/model/notification.ts';
@@ -28,7 +29,8 @@ const FLOWING = '20mbit';
 /** One packet in a tenth of a second: what is queued stays for the time being. */
 const STANDING = '100kbit';
 
-const node = (port: object, longHaul: object = {}): object => congestedNode(POLICIES, { 'k-max': '20kB', rtt: '10ms', ...port }, { notifications: { 'long-haul': longHaul } });
+const node = (port: object, longHaul: object = {}): object =>
+  congestedNode(POLICIES, { 'k-max': '20kB', rtt: '10ms', ...port }, { notifications: { 'long-haul': longHaul } });
 
 let line: CongestedLine;
 beforeAll(async () => {
@@ -57,7 +59,8 @@ const drained = (): Promise<unknown> =>
     return Number((await port())['queue-bytes']) < 3000;
   });
 /** What p says that it has sent about a flow, the oldest first. */
-const shown = async (f: Flow): Promise<Row[]> => (await line.p.get('notifications')).filter((row) => row['destination-qpn'] === f.ends.receiverQpn).toReversed();
+const shown = async (f: Flow): Promise<Row[]> =>
+  (await line.p.get('notifications')).filter((row) => row['destination-qpn'] === f.ends.receiverQpn).toReversed();
 const body = (told: Told): string => {
   const at = told.format === 'long-haul-icmpv6' ? 44 : walkHeaders(told.packet).layers[0]!.transportOffset + 8 + 12;
   return Buffer.from(told.packet.subarray(at, at + 12)).toString('hex');
@@ -74,17 +77,30 @@ describe('thresholds and levels', () => {
     await line.rate(STANDING);
     const marked = await line.p.counter('egress.ecn.marked');
     f.send(64);
-    await eventually('70 kB are queued', async () => Number((await port())['packets']) > 0 && (await line.p.counter('egress.ecn.marked')) > marked);
+    await eventually(
+      '70 kB are queued',
+      async () => Number((await port())['packets']) > 0 && (await line.p.counter('egress.ecn.marked')) > marked,
+    );
     expect(line.told(f)).toEqual([]);
     expect(await shown(f)).toEqual([]);
     const told = await line.congest('a Long-haul CNP', f, () => line.told(f)[0]);
     const [row] = await eventually('it is shown', async () => (await shown(f)).length > 0 && shown(f));
     const kilobytes = Math.floor(Number(row!['queue-bytes']) / 1000);
     expect(Number(row!['queue-bytes'])).toBeGreaterThan(125_000);
-    expect(row).toMatchObject({ port: 'eth2', format: 'long-haul-icmpv6', reason: 'queue-depth', 'source-qpn': f.ends.senderQpn, level: 180, action: 'rate-reduce', parameter: 30 });
+    expect(row).toMatchObject({
+      port: 'eth2',
+      format: 'long-haul-icmpv6',
+      reason: 'queue-depth',
+      'source-qpn': f.ends.senderQpn,
+      level: 180,
+      action: 'rate-reduce',
+      parameter: 30,
+    });
     expect(body(told)).toBe(`b480001e${hex(f.ends.senderQpn, 4)}01${hex(kilobytes, 3)}`);
     expect(formatAddress(told.source)).toBe(LOOPBACK.p.ipv6);
-    expect(dissect('raw-ip', [told.packet], ['icmpv6.type', 'icmpv6.code', 'icmpv6.checksum.status'])[0]).toMatchObject({ 'icmpv6.type': ['200'], 'icmpv6.code': ['0'], 'icmpv6.checksum.status': ['1'] });
+    expect(dissect('raw-ip', [told.packet], ['icmpv6.type', 'icmpv6.code', 'icmpv6.checksum.status'])[0]).toMatchObject(
+      { 'icmpv6.type': ['200'], 'icmpv6.code': ['0'], 'icmpv6.checksum.status': ['1'] },
+    );
     expect(line.told(f)).toHaveLength(1);
 
     await line.reload(node({ 'k-max': '125kB', rtt: `${RTT_MS}ms` }));
@@ -98,7 +114,9 @@ describe('thresholds and levels', () => {
     });
     const last = (await shown(f)).at(-1)!;
     expect(last).toMatchObject({ reason: 'resume', action: 'resume', level: 20, parameter: 50 });
-    expect(body(resume)).toBe(`14c00032${hex(f.ends.senderQpn, 4)}01${hex(Math.floor(Number(last['queue-bytes']) / 1000), 3)}`);
+    expect(body(resume)).toBe(
+      `14c00032${hex(f.ends.senderQpn, 4)}01${hex(Math.floor(Number(last['queue-bytes']) / 1000), 3)}`,
+    );
     expect(Date.parse(last['at'] as string) - highAt).toBeGreaterThan(RTT_MS);
     expect(line.told(f).filter(({ longHaul }) => longHaul!.action === 'resume')).toHaveLength(1);
   });
@@ -118,7 +136,8 @@ describe('thresholds and levels', () => {
     const told = rows.filter((row) => row['reason'] !== 'resume');
     const level = (row: Row | undefined): number => Number(row?.['level']);
     // Whatever the machine's moods: what is called escalation is stricter than what was said before.
-    for (const [i, row] of told.entries()) if (row['reason'] === 'escalation') expect(level(row)).toBeGreaterThan(level(told[i - 1]));
+    for (const [i, row] of told.entries())
+      if (row['reason'] === 'escalation') expect(level(row)).toBeGreaterThan(level(told[i - 1]));
     const pause = told.findIndex((row) => row['action'] === 'pause');
     expect(told[pause]).toMatchObject({ level: 255, parameter: 50_000, reason: 'escalation' });
     expect(told[pause - 1]).toMatchObject({ level: 245, action: 'rate-reduce', parameter: 75, reason: 'escalation' });
@@ -147,7 +166,12 @@ describe('thresholds and levels', () => {
     const suppressed = async (): Promise<number> => Number((await port())['suppressed-per-port']);
     // All that reaches h1, the agent's Resumes among them: they take their tokens from the same bucket.
     const told = (): number => notifications(line.h1.packets).length;
-    const flowsTold = (...actions: LongHaulAction[]): number => new Set(notifications(line.h1.packets).flatMap(({ longHaul }) => (longHaul && actions.includes(longHaul.action) ? [longHaul.sourceQpn] : []))).size;
+    const flowsTold = (...actions: LongHaulAction[]): number =>
+      new Set(
+        notifications(line.h1.packets).flatMap(({ longHaul }) =>
+          longHaul && actions.includes(longHaul.action) ? [longHaul.sourceQpn] : [],
+        ),
+      ).size;
     const allowed = (): number => burstOf(perSecond) + 1 + ((performance.now() - from) * perSecond) / 1000;
     const before = await suppressed();
     await eventually('the port holds some back, and each flow has had its turn', async () => {
@@ -172,43 +196,79 @@ describe('who is told', () => {
     f.psn += 1000;
     const row = await eventually('learned', async () => {
       f.exchange();
-      return (await line.p.get('flows')).find((each) => each['port'] === 'proxy' && each['source-qpn'] === f.ends.senderQpn);
+      return (await line.p.get('flows')).find(
+        (each) => each['port'] === 'proxy' && each['source-qpn'] === f.ends.senderQpn,
+      );
     });
     expect(row['learned-from']).toBe('reverse-traffic');
     const told = await line.congest('a Long-haul CNP', f, () => line.told(f)[0]);
     expect(told.longHaul!.sourceQpn).toBe(f.ends.senderQpn);
   });
 
-  test.each([['IPv6', ROCE], ['IPv4', H1.v4]])('A4 LHCNP-4-a LHCNP-6.2.3-a LHCNP-10.5-b: the RoCEv2 form goes to a listed %s sender, with a BTH that is right to the bit', async (_family, sender) => {
-    const f = await line.connected(sender);
-    const told = await line.congest('a Long-haul CNP', f, () => line.told(f)[0]);
-    expect(told.format).toBe('long-haul-roce');
-    const at = walkHeaders(told.packet).layers[0]!.transportOffset + 8;
-    expect(Buffer.from(told.packet.subarray(at, at + 12)).toString('hex')).toBe(`8100ffff60${hex(f.ends.senderQpn, 3)}00000000`);
-    expect(rocePackets([told.packet])[0]!.icrcValid).toBe(true);
-    expect(told.longHaul).toMatchObject({ level: 180, action: 'rate-reduce', parameter: 30, sourceQpn: f.ends.senderQpn, metric: { type: METRIC.queueDepthKb } });
-    const [seen] = dissect('raw-ip', [told.packet], ['infiniband.bth.opcode', 'infiniband.bth.destqp', 'udp.dstport']);
-    expect(seen).toMatchObject({ 'infiniband.bth.opcode': [String(0x81)], 'infiniband.bth.destqp': [`0x${hex(f.ends.senderQpn, 3)}`], 'udp.dstport': ['4791'] });
-  });
+  test.each([
+    ['IPv6', ROCE],
+    ['IPv4', H1.v4],
+  ])(
+    'A4 LHCNP-4-a LHCNP-6.2.3-a LHCNP-10.5-b: the RoCEv2 form goes to a listed %s sender, with a BTH that is right to the bit',
+    async (_family, sender) => {
+      const f = await line.connected(sender);
+      const told = await line.congest('a Long-haul CNP', f, () => line.told(f)[0]);
+      expect(told.format).toBe('long-haul-roce');
+      const at = walkHeaders(told.packet).layers[0]!.transportOffset + 8;
+      expect(Buffer.from(told.packet.subarray(at, at + 12)).toString('hex')).toBe(
+        `8100ffff60${hex(f.ends.senderQpn, 3)}00000000`,
+      );
+      expect(rocePackets([told.packet])[0]!.icrcValid).toBe(true);
+      expect(told.longHaul).toMatchObject({
+        level: 180,
+        action: 'rate-reduce',
+        parameter: 30,
+        sourceQpn: f.ends.senderQpn,
+        metric: { type: METRIC.queueDepthKb },
+      });
+      const [seen] = dissect(
+        'raw-ip',
+        [told.packet],
+        ['infiniband.bth.opcode', 'infiniband.bth.destqp', 'udp.dstport'],
+      );
+      expect(seen).toMatchObject({
+        'infiniband.bth.opcode': [String(0x81)],
+        'infiniband.bth.destqp': [`0x${hex(f.ends.senderQpn, 3)}`],
+        'udp.dstport': ['4791'],
+      });
+    },
+  );
 
   test('LHCNP-8-a: a router without cnpd on the way forwards it as it forwards any packet: nothing but its hop limit is another', async () => {
     expect(line.leaf.running).toBe(false);
     const f = await line.connected(ICMP);
     const told = await line.congest('a Long-haul CNP', f, () => line.told(f)[0]);
-    // p sends it with 64 (bpf/lib/notice-frame.h); its checksum does not cover the hop limit and is right for everything else.
+    // p sends it with 64 (bpf/lib/notice-frame.h); its checksum does not cover the hop limit and is right for
+    // everything else.
     expect(told.packet[7]).toBe(63);
-    expect(dissect('raw-ip', [told.packet], ['icmpv6.checksum.status'])[0]).toMatchObject({ 'icmpv6.checksum.status': ['1'] });
+    expect(dissect('raw-ip', [told.packet], ['icmpv6.checksum.status'])[0]).toMatchObject({
+      'icmpv6.checksum.status': ['1'],
+    });
   });
 
   test('LHCNP-10.5-b: it goes to nobody else: an unlisted sender of either family gets none, and a file that would send it to one is refused', async () => {
     const [six, four] = [await line.connected(ICMP), line.flow(UNLISTED)];
     await line.congest('the IPv6 sender is told', six, () => line.told(six).length > 5);
     const noProxy = await line.p.counter('egress.no-proxy');
-    await line.congest('the IPv4 sender is passed over', four, async () => (await line.p.counter('egress.no-proxy')) > noProxy + 5);
+    await line.congest(
+      'the IPv4 sender is passed over',
+      four,
+      async () => (await line.p.counter('egress.no-proxy')) > noProxy + 5,
+    );
     expect(new Set(line.told(six).map(({ format }) => format))).toEqual(new Set(['long-haul-icmpv6']));
-    expect(notifications(line.h1.packets).filter(({ destination }) => formatAddress(destination) === UNLISTED)).toEqual([]);
+    expect(notifications(line.h1.packets).filter(({ destination }) => formatAddress(destination) === UNLISTED)).toEqual(
+      [],
+    );
     const ports = await line.p.get('ports');
-    for (const policy of [{ prefix: '0.0.0.0/0', supports: ['long-haul-roce'], order: ['long-haul-roce'] }, { prefix: '198.51.100.0/24', order: ['long-haul-roce'] }]) {
+    for (const policy of [
+      { prefix: '0.0.0.0/0', supports: ['long-haul-roce'], order: ['long-haul-roce'] },
+      { prefix: '198.51.100.0/24', order: ['long-haul-roce'] },
+    ]) {
       await line.p.configure(congestedNode([policy], { 'k-max': '20kB' }));
       const refused = await line.p.ctl('reload');
       expect([refused.code, refused.stderr.includes('LHCNP §')]).toEqual([4, true]);
@@ -217,10 +277,18 @@ describe('who is told', () => {
   });
 
   test('LHCNP-5.5-d LHCNP-5.6-d: the RoCE endpoint that understands the ICMPv6 form does as it is told; nothing is lost', async () => {
-    const events = await line.transfer({ source: H1.v6, rate: '30mbit', duration: '2s', options: ['--understands', 'long-haul-icmpv6', '--known-nodes', '2001:db8:ffff::/48', '--rtt', '10ms'] });
+    const events = await line.transfer({
+      source: H1.v6,
+      rate: '30mbit',
+      duration: '2s',
+      options: ['--understands', 'long-haul-icmpv6', '--known-nodes', '2001:db8:ffff::/48', '--rtt', '10ms'],
+    });
     const summary = events.find((event) => event['event'] === 'summary')!;
     expect(summary).toMatchObject({ reason: 'done', retransmitted: 0, cnps: 0 });
-    const { 'long-haul-icmpv6': taken } = summary['feedback'] as Record<string, { accepted: number; refused: Record<string, number> }>;
+    const { 'long-haul-icmpv6': taken } = summary['feedback'] as Record<
+      string,
+      { accepted: number; refused: Record<string, number> }
+    >;
     expect(taken!.accepted).toBeGreaterThan(3);
     // The last word may come while the connection is taken down: its Queue Pair is not active any more (LHCNP-5.6-a).
     const { 'unknown-queue-pair': late = 0, ...others } = taken!.refused;
@@ -231,29 +299,39 @@ describe('who is told', () => {
 });
 
 describe('what is told', () => {
-  test.each([['long-haul-icmpv6', ICMP], ['long-haul-roce', ROCE]])('LHCNP-6.1-n LHCNP-9-g: %s discloses the depth, or nothing; extension objects say when, who and which path; padded it is as long as a CNP', async (format, sender) => {
-    const f = await line.connected(sender);
-    const toldWith = async (longHaul: object): Promise<Told> => {
-      await line.reload(node({}, longHaul));
-      await drained();
-      line.clear();
-      return line.congest('a Long-haul CNP', f, () => line.told(f)[0]);
-    };
-    const plain = await toldWith({ disclose: true });
-    expect([plain.format, plain.longHaul!.metric.type]).toEqual([format, METRIC.queueDepthKb]);
-    expect(plain.longHaul!.metric.value).toBeGreaterThanOrEqual(20);
-    expect((await toldWith({ disclose: false })).longHaul!.metric).toEqual(UNDISCLOSED);
-    const before = Date.now();
-    const { objects } = (await toldWith({ objects: { timestamp: true, 'device-id': 'p', 'path-id': 7 } })).longHaul!;
-    expect(objects).toEqual([expect.objectContaining({ kind: 'timestamp' }), { kind: 'device-id', name: 'p' }, { kind: 'path-id', id: Uint8Array.of(0, 0, 0, 7) }]);
-    const ntp = objects.find((object) => object.kind === 'timestamp')!.ntp;
-    // NTP's era began 2,208,988,800 s before Unix's.
-    const unixMs = Number(((ntp >> 32n) - 2_208_988_800n) * 1000n + (((ntp & 0xffff_ffffn) * 1000n) >> 32n));
-    expect(unixMs).toBeGreaterThan(before - 5000);
-    expect(unixMs).toBeLessThan(Date.now() + 5000);
-    if (format !== 'long-haul-roce') return;
-    expect((await toldWith({ 'pad-to-cnp': true })).packet).toHaveLength(40 + 8 + 12 + 16 + 4);
-  });
+  test.each([
+    ['long-haul-icmpv6', ICMP],
+    ['long-haul-roce', ROCE],
+  ])(
+    'LHCNP-6.1-n LHCNP-9-g: %s discloses the depth, or nothing; extension objects say when, who and which path; padded it is as long as a CNP',
+    async (format, sender) => {
+      const f = await line.connected(sender);
+      const toldWith = async (longHaul: object): Promise<Told> => {
+        await line.reload(node({}, longHaul));
+        await drained();
+        line.clear();
+        return line.congest('a Long-haul CNP', f, () => line.told(f)[0]);
+      };
+      const plain = await toldWith({ disclose: true });
+      expect([plain.format, plain.longHaul!.metric.type]).toEqual([format, METRIC.queueDepthKb]);
+      expect(plain.longHaul!.metric.value).toBeGreaterThanOrEqual(20);
+      expect((await toldWith({ disclose: false })).longHaul!.metric).toEqual(UNDISCLOSED);
+      const before = Date.now();
+      const { objects } = (await toldWith({ objects: { timestamp: true, 'device-id': 'p', 'path-id': 7 } })).longHaul!;
+      expect(objects).toEqual([
+        expect.objectContaining({ kind: 'timestamp' }),
+        { kind: 'device-id', name: 'p' },
+        { kind: 'path-id', id: Uint8Array.of(0, 0, 0, 7) },
+      ]);
+      const ntp = objects.find((object) => object.kind === 'timestamp')!.ntp;
+      // NTP's era began 2,208,988,800 s before Unix's.
+      const unixMs = Number(((ntp >> 32n) - 2_208_988_800n) * 1000n + (((ntp & 0xffff_ffffn) * 1000n) >> 32n));
+      expect(unixMs).toBeGreaterThan(before - 5000);
+      expect(unixMs).toBeLessThan(Date.now() + 5000);
+      if (format !== 'long-haul-roce') return;
+      expect((await toldWith({ 'pad-to-cnp': true })).packet).toHaveLength(40 + 8 + 12 + 16 + 4);
+    },
+  );
 
   test('`cnpctl show notifications` gives the last ones, the newest first, with format, reason and instruction; `show ports` explains each threshold', async () => {
     const f = await line.connected(ICMP);
@@ -267,7 +345,13 @@ describe('what is told', () => {
     expect(table.code).toBe(0);
     for (const word of ['long-haul-icmpv6', ICMP, 'eth2']) expect(table.stdout).toContain(word);
     const explained = (await line.p.show('ports'))[0]!['explanation'] as string[];
-    expect(explained).toEqual(expect.arrayContaining(['k-max: 20000 B = configured', 'k-min: 10000 B = k-max / 2', expect.stringContaining('level 180, rate-reduce 30')]));
+    expect(explained).toEqual(
+      expect.arrayContaining([
+        'k-max: 20000 B = configured',
+        'k-min: 10000 B = k-max / 2',
+        expect.stringContaining('level 180, rate-reduce 30'),
+      ]),
+    );
     expect(explained.join()).toContain('RTT: 10 ms = configured');
   });
 });
@@ -277,7 +361,9 @@ describe('without its agent', () => {
     await line.reload(node({ rtt: '50ms' }));
     const f = await line.connected(ICMP);
     await line.rate(STANDING);
-    await line.congest('told to reduce', f, () => line.told(f).some(({ longHaul }) => longHaul!.action === 'rate-reduce'));
+    await line.congest('told to reduce', f, () =>
+      line.told(f).some(({ longHaul }) => longHaul!.action === 'rate-reduce'),
+    );
     await line.p.stop('SIGKILL');
     const before = line.told(f).length;
     const traffic = setInterval(() => f.send(1), 50);
@@ -292,7 +378,9 @@ describe('without its agent', () => {
     }
     await line.rate(FLOWING);
     await drained();
-    const resume = await eventually('a Resume', () => line.told(f).find(({ longHaul }) => longHaul!.action === 'resume'));
+    const resume = await eventually('a Resume', () =>
+      line.told(f).find(({ longHaul }) => longHaul!.action === 'resume'),
+    );
     expect(resume.longHaul).toMatchObject({ level: 20, parameter: 50, sourceQpn: f.ends.senderQpn });
   });
 });

@@ -15,7 +15,8 @@ import { measureTurns } from './support/turns.ts';
 import { bytesField, rawAt, rawCall, rawFields, varintField } from '../support/raw-grpc.ts';
 
 const GET = '/gnmi.gNMI/Get';
-const pathElem = (name: string, ...keys: [string, string][]): Buffer => bytesField(3, bytesField(1, name), ...keys.map(([k, v]) => bytesField(2, bytesField(1, k), bytesField(2, v))));
+const pathElem = (name: string, ...keys: [string, string][]): Buffer =>
+  bytesField(3, bytesField(1, name), ...keys.map(([k, v]) => bytesField(2, bytesField(1, k), bytesField(2, v))));
 const getRequest = (...elems: Buffer[]): Buffer => bytesField(2, ...elems);
 
 let dir: string;
@@ -23,9 +24,15 @@ let socket: string;
 let northbound: Northbound | undefined;
 const counts = new Map<string, number>();
 
-const start = async (state: CnpdState = exampleState(), reload: ReloadOutcome = { ok: true, errors: [], changed: [] }): Promise<Northbound> => {
+const start = async (
+  state: CnpdState = exampleState(),
+  reload: ReloadOutcome = { ok: true, errors: [], changed: [] },
+): Promise<Northbound> => {
   const count = (name: string, by = 1) => void counts.set(name, (counts.get(name) ?? 0) + by);
-  northbound = await startNorthbound({ socket }, { source: sourceOf(state), actions: { reload: async () => reload }, log: silentLog, count });
+  northbound = await startNorthbound(
+    { socket },
+    { source: sourceOf(state), actions: { reload: async () => reload }, log: silentLog, count },
+  );
   return northbound;
 };
 
@@ -63,13 +70,23 @@ describe('gNMI by its field numbers', () => {
 
   it('Get: Notification 1, update 4, path 1, val 3, json_val 10', async () => {
     await start();
-    const { status, message } = await rawCall(socket, GET, getRequest(pathElem('cnpd'), pathElem('senders', ['prefix', '2001:db8:1::/64']), pathElem('proxy')));
+    const { status, message } = await rawCall(
+      socket,
+      GET,
+      getRequest(pathElem('cnpd'), pathElem('senders', ['prefix', '2001:db8:1::/64']), pathElem('proxy')),
+    );
     expect(status).toBe(0);
     expect(rawAt(message!, 1, 4, 3, 10).map(String)).toEqual(['"2001:db8:ffff::1"']);
     expect(rawAt(message!, 1, 4, 1, 3, 1).map(String)).toEqual(['cnpd', 'senders', 'proxy']);
     const key = rawAt(message!, 1, 4, 1, 3, 2).map((entry) => [String(rawAt(entry, 1)[0]), String(rawAt(entry, 2)[0])]);
-    expect(Object.fromEntries(key)).toEqual({ prefix: '2001:db8:1::/64', carrier: 'isis', source: 'L2 0000.0000.c001.00-00' });
-    expect(Number(rawFields(rawAt(message!, 1)[0]!).find((f) => f.field === 1)!.value as bigint)).toBeGreaterThan(1.7e18);
+    expect(Object.fromEntries(key)).toEqual({
+      prefix: '2001:db8:1::/64',
+      carrier: 'isis',
+      source: 'L2 0000.0000.c001.00-00',
+    });
+    expect(Number(rawFields(rawAt(message!, 1)[0]!).find((f) => f.field === 1)!.value as bigint)).toBeGreaterThan(
+      1.7e18,
+    );
   });
 
   it('Get with encoding PROTO and JSON_IETF: uint_val 3, json_ietf_val 11', async () => {
@@ -83,14 +100,21 @@ describe('gNMI by its field numbers', () => {
 
   it('errors carry their gRPC code and name the element', async () => {
     await start();
-    expect(await rawCall(socket, GET, getRequest(pathElem('cnpd'), pathElem('nothing')))).toMatchObject({ status: 5, text: expect.stringContaining('/cnpd/nothing') });
+    expect(await rawCall(socket, GET, getRequest(pathElem('cnpd'), pathElem('nothing')))).toMatchObject({
+      status: 5,
+      text: expect.stringContaining('/cnpd/nothing'),
+    });
     expect(await rawCall(socket, GET, getRequest(pathElem('cnpd', ['a', 'b'])))).toMatchObject({ status: 3 });
-    expect(await rawCall(socket, GET, varintField(5, 1))).toMatchObject({ status: 12, text: expect.stringContaining('BYTES') });
+    expect(await rawCall(socket, GET, varintField(5, 1))).toMatchObject({
+      status: 12,
+      text: expect.stringContaining('BYTES'),
+    });
   });
 
   it('Set and Subscribe are UNIMPLEMENTED', async () => {
     await start();
-    for (const method of ['Set', 'Subscribe']) expect(await rawCall(socket, `/gnmi.gNMI/${method}`, Buffer.alloc(0))).toMatchObject({ status: 12 });
+    for (const method of ['Set', 'Subscribe'])
+      expect(await rawCall(socket, `/gnmi.gNMI/${method}`, Buffer.alloc(0))).toMatchObject({ status: 12 });
   });
 });
 
@@ -115,7 +139,17 @@ describe('the socket', () => {
 
   it('on which somebody answers is refused, and that one goes on', async () => {
     await start();
-    await expect(startNorthbound({ socket }, { source: sourceOf(exampleState()), actions: { reload: async () => ({ ok: true, errors: [], changed: [] }) }, log: silentLog, count: () => undefined })).rejects.toMatchObject({
+    await expect(
+      startNorthbound(
+        { socket },
+        {
+          source: sourceOf(exampleState()),
+          actions: { reload: async () => ({ ok: true, errors: [], changed: [] }) },
+          log: silentLog,
+          count: () => undefined,
+        },
+      ),
+    ).rejects.toMatchObject({
       code: 'IN_USE',
     });
     await stillAnswers();
@@ -125,7 +159,16 @@ describe('the socket', () => {
     await start();
     const file = join(dir, 'file');
     writeFileSync(file, 'mine');
-    const at = (path: string) => startNorthbound({ socket: path }, { source: sourceOf(exampleState()), actions: { reload: async () => ({ ok: true, errors: [], changed: [] }) }, log: silentLog, count: () => undefined });
+    const at = (path: string) =>
+      startNorthbound(
+        { socket: path },
+        {
+          source: sourceOf(exampleState()),
+          actions: { reload: async () => ({ ok: true, errors: [], changed: [] }) },
+          log: silentLog,
+          count: () => undefined,
+        },
+      );
     await expect(at(file)).rejects.toMatchObject({ code: 'NOT_A_SOCKET' });
     await expect(at(join(dir, 'x'.repeat(120)))).rejects.toMatchObject({ code: 'LISTEN' });
     await expect(at('/proc/nowhere/gnmi.sock')).rejects.toMatchObject({ code: 'LISTEN' });
@@ -134,7 +177,10 @@ describe('the socket', () => {
 });
 
 describe('hostile clients', () => {
-  /** Sends, reads what comes back until the server closes or for as long as a healthy client needs to be answered, and goes away. */
+  /**
+   * Sends, reads what comes back until the server closes or for as long as a healthy client needs to be answered, and
+   * goes away.
+   */
   const send = async (bytes: Buffer): Promise<void> => {
     const client = connect(socket, () => client.write(bytes));
     client.on('error', () => undefined);
@@ -146,9 +192,24 @@ describe('hostile clients', () => {
 
   it('garbage, other protocols and broken HTTP/2 frames end that connection and no other', async () => {
     await start();
-    const frames = [Buffer.from('00ffff0400000000000000', 'hex'), Buffer.from('000008060000000000ffffffffffffffff', 'hex'), Buffer.from('ffffff000100000001', 'hex')];
-    const attacks = [randomBytes(65_536), Buffer.alloc(0), Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n'), Buffer.from('160301020001', 'hex'), PREFACE.subarray(0, 10)];
-    for (const attack of [...attacks, ...frames.map((frame) => Buffer.concat([PREFACE, frame])), Buffer.concat([PREFACE, randomBytes(10_000)])]) await send(attack);
+    const frames = [
+      Buffer.from('00ffff0400000000000000', 'hex'),
+      Buffer.from('000008060000000000ffffffffffffffff', 'hex'),
+      Buffer.from('ffffff000100000001', 'hex'),
+    ];
+    const attacks = [
+      randomBytes(65_536),
+      Buffer.alloc(0),
+      Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n'),
+      Buffer.from('160301020001', 'hex'),
+      PREFACE.subarray(0, 10),
+    ];
+    for (const attack of [
+      ...attacks,
+      ...frames.map((frame) => Buffer.concat([PREFACE, frame])),
+      Buffer.concat([PREFACE, randomBytes(10_000)]),
+    ])
+      await send(attack);
     await stillAnswers();
   });
 
@@ -182,10 +243,21 @@ describe('hostile clients', () => {
       client.on('error', () => undefined);
       sockets.push(client);
     }
-    await expect.poll(() => counts.get('northbound.connection.refused') ?? 0, { timeout: 20_000 }).toBeGreaterThanOrEqual(44);
+    await expect
+      .poll(() => counts.get('northbound.connection.refused') ?? 0, { timeout: 20_000 })
+      .toBeGreaterThanOrEqual(44);
     expect(counts.get('northbound.connection')).toBeLessThanOrEqual(256);
     for (const client of sockets) client.destroy();
-    await expect.poll(() => stillAnswers().then(() => true, () => false), { timeout: 20_000 }).toBe(true);
+    await expect
+      .poll(
+        () =>
+          stillAnswers().then(
+            () => true,
+            () => false,
+          ),
+        { timeout: 20_000 },
+      )
+      .toBe(true);
   });
 
   it('many at once are all answered', async () => {
@@ -213,12 +285,16 @@ const cnpctl = (...args: string[]): Promise<{ code: number | null; out: string; 
     const parts: { out: Buffer[]; err: Buffer[] } = { out: [], err: [] };
     child.stdout.on('data', (chunk: Buffer) => parts.out.push(chunk));
     child.stderr.on('data', (chunk: Buffer) => parts.err.push(chunk));
-    child.on('close', (code) => resolve({ code, out: Buffer.concat(parts.out).toString(), err: Buffer.concat(parts.err).toString() }));
+    child.on('close', (code) =>
+      resolve({ code, out: Buffer.concat(parts.out).toString(), err: Buffer.concat(parts.err).toString() }),
+    );
   });
 
 describe('a large table', () => {
   it('100,000 senders are served whole, and the loop keeps its appointments', async () => {
-    const senders = Array.from({ length: 100_000 }, (_, i) => sender(`2001:db8:${(i >> 16).toString(16)}:${(i & 0xffff).toString(16)}::/64`));
+    const senders = Array.from({ length: 100_000 }, (_, i) =>
+      sender(`2001:db8:${(i >> 16).toString(16)}:${(i & 0xffff).toString(16)}::/64`),
+    );
     await start({ ...exampleState(), senders });
     await stillAnswers();
     const turns = measureTurns();
@@ -234,10 +310,16 @@ describe('a large table', () => {
 describe('cnpctl, compiled', () => {
   it('shows, and its exit codes are 0, 1, 2, 3 and 4', async () => {
     await start(exampleState(), { ok: false, errors: ['cnpd.yaml:1:1: nothing in it'], changed: [] });
-    expect(await cnpctl('show', 'isis', 'neighbors')).toMatchObject({ code: 0, out: expect.stringMatching(/^INTERFACE[^]*cnpd-isis +0000\.0000\.0001 +leaf1 +L2 +up/) });
+    expect(await cnpctl('show', 'isis', 'neighbors')).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^INTERFACE[^]*cnpd-isis +0000\.0000\.0001 +leaf1 +L2 +up/),
+    });
     expect(await cnpctl('show', 'status')).toMatchObject({ code: 1, out: expect.stringContaining('degraded') });
     expect(await cnpctl('show', 'nothing')).toMatchObject({ code: 2, out: '' });
-    expect(await cnpctl('reload')).toMatchObject({ code: 4, err: expect.stringContaining('cnpd.yaml:1:1: nothing in it') });
+    expect(await cnpctl('reload')).toMatchObject({
+      code: 4,
+      err: expect.stringContaining('cnpd.yaml:1:1: nothing in it'),
+    });
     await northbound!.close();
     northbound = undefined;
     expect(await cnpctl('show', 'status')).toMatchObject({ code: 3, err: expect.stringContaining('no such socket') });
@@ -247,14 +329,22 @@ describe('cnpctl, compiled', () => {
     const mute = createServer((client) => client.on('error', () => undefined).resume());
     socket = join(dir, 'mute.sock');
     await new Promise<void>((resolve) => mute.listen(socket, resolve));
-    expect(await cnpctl('--timeout', '1', 'show', 'status')).toMatchObject({ code: 3, err: expect.stringContaining('no answer within 1 s') });
+    expect(await cnpctl('--timeout', '1', 'show', 'status')).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('no answer within 1 s'),
+    });
     await new Promise((resolve) => mute.close(resolve));
   });
 
   it('a reader that goes away is no error', async () => {
     const senders = Array.from({ length: 20_000 }, (_, i) => sender(`2001:db8:0:${i.toString(16)}::/64`));
     await start({ ...exampleState(), senders });
-    const child = spawn('bash', ['-c', 'set -o pipefail; "$0" dist/cnpctl.js --socket "$1" show senders | head -1', process.execPath, socket]);
+    const child = spawn('bash', [
+      '-c',
+      'set -o pipefail; "$0" dist/cnpctl.js --socket "$1" show senders | head -1',
+      process.execPath,
+      socket,
+    ]);
     let out = '';
     let err = '';
     child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));

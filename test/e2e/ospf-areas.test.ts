@@ -1,7 +1,19 @@
-// PNC between OSPF areas through real FRR, which carries nothing of it itself: two agents are in both areas, so that one could carry back what the other
-// has carried. Agents are whole daemons; both versions, one after the other, in the same network.
+// PNC between OSPF areas through real FRR, which carries nothing of it itself: two agents are in both areas, so that
+// one could carry back what the other has carried. Agents are whole daemons; both versions, one after the other, in the
+// same network.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { AREA, PROTOCOLS, type AreaRouter, type Protocol, ROUTER_ID, flagged, learned, ospf, proxying, startFull } from './support/areas.ts';
+import {
+  AREA,
+  PROTOCOLS,
+  type AreaRouter,
+  type Protocol,
+  ROUTER_ID,
+  flagged,
+  learned,
+  ospf,
+  proxying,
+  startFull,
+} from './support/areas.ts';
 import { eventually } from './support/frr.ts';
 import { Network } from './support/network.ts';
 
@@ -23,15 +35,27 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
   const DOWN = p.prefix(3);
   const MORE = p.prefix(9);
   const leaf = { ...ospf(p, 'leaf'), ...proxying(p, 'leaf', [UP]) };
-  const intents = { leaf, core: { ...ospf(p, 'core'), ...proxying(p, 'core', [DOWN]) }, abr1: ospf(p, 'abr1'), abr2: ospf(p, 'abr2') };
-  const start = (...names: AreaRouter[]): Promise<void> => startFull(net, p, Object.fromEntries(names.map((name) => [name, intents[name]])));
+  const intents = {
+    leaf,
+    core: { ...ospf(p, 'core'), ...proxying(p, 'core', [DOWN]) },
+    abr1: ospf(p, 'abr1'),
+    abr2: ospf(p, 'abr2'),
+  };
+  const start = (...names: AreaRouter[]): Promise<void> =>
+    startFull(net, p, Object.fromEntries(names.map((name) => [name, intents[name]])));
   const at = (name: AreaRouter, prefix: string): Promise<string[]> => flagged(net.router(name), prefix);
-  const count = (name: AreaRouter, counter: string): Promise<number> => net.router(name).counter(`${p.name}.${counter}`);
+  const count = (name: AreaRouter, counter: string): Promise<number> =>
+    net.router(name).counter(`${p.name}.${counter}`);
   const up = (by: AreaRouter): string[] => [`${BACKBONE} ${ROUTER_ID[by]} ${p.proxy.leaf}`];
   const down = (by: AreaRouter): string[] => [`${AREA} ${ROUTER_ID[by]} ${p.proxy.core}`];
   /** This one carries both ways and nobody else does. */
   const carries = (by: AreaRouter): Promise<unknown> =>
-    eventually(`${by} carries`, async () => String(await at('core', UP)) === String(up(by)) && String(await at('leaf', DOWN)) === String(down(by)), LIMIT);
+    eventually(
+      `${by} carries`,
+      async () =>
+        String(await at('core', UP)) === String(up(by)) && String(await at('leaf', DOWN)) === String(down(by)),
+      LIMIT,
+    );
   /** Where a prefix comes from, nobody else claims it. */
   const noEcho = async (): Promise<void> => {
     expect(await at('leaf', UP)).toEqual([]);
@@ -42,8 +66,21 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
 
   test('PNC-5.2-c PNC-5.3-c: FRR alone carries prefixes between areas, and nothing of the flag', async () => {
     await start('leaf', 'core');
-    await eventually('core has the prefix from FRR', async () => (await learned(net.router('core'), UP)).length > 0, LIMIT);
-    await eventually('a border router has the flagged one', async () => (await net.router('abr1').frr(p.name === 'ospfv2' ? 'show ip ospf database opaque-area' : 'show ipv6 ospf6 database')).includes(ROUTER_ID.leaf), LIMIT);
+    await eventually(
+      'core has the prefix from FRR',
+      async () => (await learned(net.router('core'), UP)).length > 0,
+      LIMIT,
+    );
+    await eventually(
+      'a border router has the flagged one',
+      async () =>
+        (
+          await net
+            .router('abr1')
+            .frr(p.name === 'ospfv2' ? 'show ip ospf database opaque-area' : 'show ipv6 ospf6 database')
+        ).includes(ROUTER_ID.leaf),
+      LIMIT,
+    );
     expect(await at('core', UP)).toEqual([]);
     expect(await at('leaf', DOWN)).toEqual([]);
   });
@@ -57,25 +94,41 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
   });
 
   test('PNC-5.2-c PNC-5.3-c A15: a clear flag stays clear in the other area', async () => {
-    const rows = await eventually('core has the plain prefix', async () => {
-      const found = await learned(net.router('core'), p.plain);
-      return found.length > 0 && found;
-    }, LIMIT);
+    const rows = await eventually(
+      'core has the plain prefix',
+      async () => {
+        const found = await learned(net.router('core'), p.plain);
+        return found.length > 0 && found;
+      },
+      LIMIT,
+    );
     // FRR's border routers carry it, and no agent of ours does.
     expect(rows.map(({ pnc, proxy }) => [pnc, proxy])).toEqual(rows.map(() => [false, undefined]));
-    expect(rows.filter(({ originator }) => Object.values(ROUTER_ID).some((id) => String(originator).endsWith(id)))).toEqual([]);
+    expect(
+      rows.filter(({ originator }) => Object.values(ROUTER_ID).some((id) => String(originator).endsWith(id))),
+    ).toEqual([]);
   });
 
   test('PNC-5.2-b PNC-5.3-b A15: of two agents the one with the lower router ID carries, the other withdraws, and both come to rest', async () => {
     await start('abr1');
     await carries('abr1');
     await noEcho();
-    const carrying = async (by: AreaRouter): Promise<number> => (await count(by, 'carry.carried')) - (await count(by, 'carry.withdrawn'));
+    const carrying = async (by: AreaRouter): Promise<number> =>
+      (await count(by, 'carry.carried')) - (await count(by, 'carry.withdrawn'));
     expect([await carrying('abr1'), await carrying('abr2')]).toEqual([2, 0]);
     // A change elsewhere passes through both: would they answer each other, they would not come to rest.
     await net.router('leaf').reload({ ...ospf(p, 'leaf'), ...proxying(p, 'leaf', [UP, MORE]) });
-    await eventually('the new one is carried', async () => String(await at('core', MORE)) === String(up('abr1')), LIMIT);
-    const settled = async (): Promise<number[]> => [await count('abr1', 'own.issued'), await count('abr2', 'own.issued'), await count('abr1', 'carry.carried'), await count('abr2', 'carry.carried')];
+    await eventually(
+      'the new one is carried',
+      async () => String(await at('core', MORE)) === String(up('abr1')),
+      LIMIT,
+    );
+    const settled = async (): Promise<number[]> => [
+      await count('abr1', 'own.issued'),
+      await count('abr2', 'own.issued'),
+      await count('abr1', 'carry.carried'),
+      await count('abr2', 'carry.carried'),
+    ];
     const [before, hellos] = [await settled(), await count('abr2', 'rx.hello')];
     await eventually('three hellos later in both areas', async () => (await count('abr2', 'rx.hello')) >= hellos + 6);
     expect(await settled()).toEqual(before);
@@ -87,16 +140,24 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
     await eventually('it is carried', async () => String(await at('core', BRIEF)) === String(up('abr1')), LIMIT);
     const carried = await count('abr2', 'carry.carried');
     await net.router('leaf').reload({ ...ospf(p, 'leaf'), ...proxying(p, 'leaf', [UP, MORE]) });
-    await eventually('it is gone', async () => {
-      expect(await at('leaf', BRIEF)).toEqual([]);
-      return (await at('core', BRIEF)).length === 0;
-    }, LIMIT);
+    await eventually(
+      'it is gone',
+      async () => {
+        expect(await at('leaf', BRIEF)).toEqual([]);
+        return (await at('core', BRIEF)).length === 0;
+      },
+      LIMIT,
+    );
     expect(await count('abr2', 'carry.carried')).toBe(carried);
   });
 
   test('PNC-5.2-c PNC-5.3-c A15: two flags are cleared at their origin: their LSAs are flushed in the other area, none is issued, and FRR’s prefix stays without a proxy', async () => {
     const core = net.router('core');
-    const tally = async (): Promise<number[]> => [await count('abr1', 'own.withdrawn'), await count('abr1', 'own.issued'), await count('abr1', 'carry.withdrawn')];
+    const tally = async (): Promise<number[]> => [
+      await count('abr1', 'own.withdrawn'),
+      await count('abr1', 'own.issued'),
+      await count('abr1', 'carry.withdrawn'),
+    ];
     const [withdrawn, issued, carried] = await tally();
     await net.router('leaf').reload(ospf(p, 'leaf'));
     await eventually('clear', async () => (await at('core', UP)).length + (await at('core', MORE)).length === 0, LIMIT);
@@ -112,11 +173,15 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
 
   test('PNC-5.2-c PNC-5.3-c: the carrying agent is killed: the other takes over, and the proxy is never lost; when it is back, it carries again', async () => {
     await net.router('abr1').stop('SIGKILL');
-    await eventually('abr2 carries', async () => {
-      const now = await at('core', UP);
-      expect(now.join()).toContain(p.proxy.leaf);
-      return now.includes(up('abr2')[0]!) && (await at('leaf', DOWN)).includes(down('abr2')[0]!);
-    }, LIMIT);
+    await eventually(
+      'abr2 carries',
+      async () => {
+        const now = await at('core', UP);
+        expect(now.join()).toContain(p.proxy.leaf);
+        return now.includes(up('abr2')[0]!) && (await at('leaf', DOWN)).includes(down('abr2')[0]!);
+      },
+      LIMIT,
+    );
     await start('abr1');
     // Until it has learned everything anew, what it said before it was killed stands for it.
     await eventually('abr1 has decided', async () => (await count('abr1', 'carry.carried')) >= 2, LIMIT);
@@ -126,7 +191,12 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
 
   test('PNC-5.2-c PNC-5.3-c: when the proxy stops, nothing of it is left in any area: no two copies keep each other alive', async () => {
     await net.router('leaf').stop('SIGTERM');
-    await eventually('gone', async () => (await Promise.all((['core', 'abr1', 'abr2'] as const).map((name) => at(name, UP)))).flat().length === 0, LIMIT);
+    await eventually(
+      'gone',
+      async () =>
+        (await Promise.all((['core', 'abr1', 'abr2'] as const).map((name) => at(name, UP)))).flat().length === 0,
+      LIMIT,
+    );
     expect(await at('core', DOWN)).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
-// Authentication of OSPF with BIRD, every algorithm of both versions: RFC 5709 and RFC 7166. What FRR has is in ospf-frr.test.ts and ospf-trouble.test.ts: keyed MD5
-// in ospfd, and HMAC-SHA-256 in Debian's ospf6d, which is built without OpenSSL and refuses the others.
+// Authentication of OSPF with BIRD, every algorithm of both versions: RFC 5709 and RFC 7166. What FRR has is in
+// ospf-frr.test.ts and ospf-trouble.test.ts: keyed MD5 in ospfd, and HMAC-SHA-256 in Debian's ospf6d, which is built
+// without OpenSSL and refuses the others.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Poller } from '../../src/kernel/poller.ts';
 import { eventually } from './support/frr.ts';
@@ -35,7 +36,12 @@ describe.each(VERSIONS)('%s with BIRD', (_name, version) => {
     const more = `authentication cryptographic; password "${KEY}" { id 7; algorithm ${algorithm.replace('hmac-sha-', 'hmac sha')}; };`;
     bird.start('192.0.2.1', [LINK], { version: version.version, more });
     const keys = [{ id: 7, algorithm, secret: new TextEncoder().encode(key) }];
-    return (agent = await OspfAgent.start(version, bird, { routerId: OWN, area: { keys, retransmitMs: 1000 } }, poller));
+    return (agent = await OspfAgent.start(
+      version,
+      bird,
+      { routerId: OWN, area: { keys, retransmitMs: 1000 } },
+      poller,
+    ));
   }
 
   it.each(ALGORITHMS)('%s: Full on both sides, and no packet is refused', async (algorithm) => {

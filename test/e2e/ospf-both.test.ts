@@ -1,5 +1,6 @@
-// A leaf with OSPFv2 and OSPFv3, each beside its FRR daemon, whose proxy has an address of each family: both are advertised, each in its own version, and a
-// router two areas away knows the proxy of senders of either family. Nothing of it is a problem; with one address alone it is.
+// A leaf with OSPFv2 and OSPFv3, each beside its FRR daemon, whose proxy has an address of each family: both are
+// advertised, each in its own version, and a router two areas away knows the proxy of senders of either family. Nothing
+// of it is a problem; with one address alone it is.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { mappedAddress } from '../../src/kernel/dataplane/layout.ts';
 import { address } from '../../src/model/address.ts';
@@ -16,7 +17,11 @@ const LIMIT = 60_000;
 const leaf = (addresses: string | readonly string[]): object => ({
   ...ospf(V2, 'leaf'),
   ...ospf(V3, 'leaf'),
-  proxy: { address: addresses, senders: SENDERS.map((prefix) => ({ prefix, format: 'standard-cnp' })), 'accept-from': [V2.acceptFrom, V3.acceptFrom] },
+  proxy: {
+    address: addresses,
+    senders: SENDERS.map((prefix) => ({ prefix, format: 'standard-cnp' })),
+    'accept-from': [V2.acceptFrom, V3.acceptFrom],
+  },
 });
 const BOTH = [V3.proxy.leaf, V2.proxy.leaf];
 
@@ -26,7 +31,12 @@ beforeAll(async () => {
   net = await Network.up('areas');
   const abr1 = { ...ospf(V2, 'abr1'), ...ospf(V3, 'abr1') };
   await Promise.all([net.router('leaf').start(leaf(BOTH)), net.router('abr1').start(abr1)]);
-  for (const name of ['leaf', 'abr1']) await eventually(`${name} is full in both`, async () => (await isFull(V2, net.router(name))) && (await isFull(V3, net.router(name))), LIMIT);
+  for (const name of ['leaf', 'abr1'])
+    await eventually(
+      `${name} is full in both`,
+      async () => (await isFull(V2, net.router(name))) && (await isFull(V3, net.router(name))),
+      LIMIT,
+    );
 });
 afterAll(() => net?.down());
 afterEach(({ task }) => {
@@ -34,7 +44,9 @@ afterEach(({ task }) => {
 });
 
 const status = async (): Promise<{ health: string; problems: string[] }> => {
-  const { health, problems } = await net.router('leaf').show<{ health: string; problems?: { problem: string }[] }>('status');
+  const { health, problems } = await net
+    .router('leaf')
+    .show<{ health: string; problems?: { problem: string }[] }>('status');
   return { health, problems: (problems ?? []).map(({ problem }) => problem) };
 };
 const seenBy = async (p: Protocol): Promise<string[]> => flagged(net.router('abr1'), p.senders);
@@ -48,15 +60,21 @@ test('PNC-5.2-a PNC-5.3-a: each version advertises the senders of its family wit
   await eventually('running', async () => (await status()).health === 'running', LIMIT);
   expect(await status()).toEqual({ health: 'running', problems: [] });
   const [config] = (await net.router('leaf').mapEntries('proxy_config'))!;
-  for (const text of BOTH) expect(config, `notices to ${text} are taken`).toContain(toHex(mappedAddress(address(text))));
+  for (const text of BOTH)
+    expect(config, `notices to ${text} are taken`).toContain(toHex(mappedAddress(address(text))));
   const rows = await net.router('leaf').show<Row[]>('proxies');
-  expect(rows.map((row) => [row['address'], row['prefixes'], row['advertised-in']]).sort()).toEqual([V2, V3].map((p) => [p.proxy.leaf, [p.senders], [p.name]]).sort());
+  expect(rows.map((row) => [row['address'], row['prefixes'], row['advertised-in']]).sort()).toEqual(
+    [V2, V3].map((p) => [p.proxy.leaf, [p.senders], [p.name]]).sort(),
+  );
 });
 
 test('with an IPv6 address alone the IPv4 senders are a problem, with its remedy; the second address given, they are advertised', async () => {
   await net.router('leaf').reload(leaf(V3.proxy.leaf));
   await eventually('OSPFv2 has withdrawn', async () => (await seenBy(V2)).length === 0, LIMIT);
-  expect(await status()).toEqual({ health: 'degraded', problems: [expect.stringContaining('OSPFv2 has no form for an IPv4 sender whose proxy has only an IPv6 address')] });
+  expect(await status()).toEqual({
+    health: 'degraded',
+    problems: [expect.stringContaining('OSPFv2 has no form for an IPv4 sender whose proxy has only an IPv6 address')],
+  });
   expect(await seenBy(V3)).toEqual(advertised(V3));
   await net.router('leaf').reload(leaf(BOTH));
   await eventually('OSPFv2 tells it again', async () => String(await seenBy(V2)) === String(advertised(V2)), LIMIT);

@@ -1,5 +1,5 @@
-// The OSPF carriers, whole, beside real ospfd, ospf6d and BIRD: what one agent declares another learns, across routers that know nothing of it; END.CON;
-// withdrawal; a killed agent; areas.
+// The OSPF carriers, whole, beside real ospfd, ospf6d and BIRD: what one agent declares another learns, across routers
+// that know nothing of it; END.CON; withdrawal; a killed agent; areas.
 import type { ChildProcess } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Origination } from '../../src/model/advertisement.ts';
@@ -43,28 +43,51 @@ afterEach(async () => {
 });
 
 /** A router whose OSPF runs on these links; areas other than the backbone are given by link. */
-function router(version: OspfVersion, n: number, links: readonly string[], areas: Readonly<Record<string, string>> = {}): FrrRouter {
+function router(
+  version: OspfVersion,
+  n: number,
+  links: readonly string[],
+  areas: Readonly<Record<string, string>> = {},
+): FrrRouter {
   const frr = net.router(`r${n}`, '');
   frr.configureOspf(DAEMON(version), ospfConfig(version, { routerId: `192.0.2.${n}`, links, areas }));
   return frr;
 }
 
-function connect(a: Pick<FrrRouter, 'name' | 'ip'>, nameA: string, b: Pick<FrrRouter, 'name' | 'ip'>, nameB: string, n: number): void {
+function connect(
+  a: Pick<FrrRouter, 'name' | 'ip'>,
+  nameA: string,
+  b: Pick<FrrRouter, 'name' | 'ip'>,
+  nameB: string,
+  n: number,
+): void {
   net.link(a, nameA, b, nameB);
   a.ip('addr', 'add', `10.99.${n}.1/30`, 'dev', nameA);
   b.ip('addr', 'add', `10.99.${n}.2/30`, 'dev', nameB);
 }
 
-async function agent(version: OspfVersion, frr: FrrRouter, routerId: string, areas?: readonly string[]): Promise<CarrierAgent> {
+async function agent(
+  version: OspfVersion,
+  frr: FrrRouter,
+  routerId: string,
+  areas?: readonly string[],
+): Promise<CarrierAgent> {
   const started = new CarrierAgent(carrierOptions(version.version, routerId, areas), { poller, netns: frr.netns });
   agents.push(started);
   await started.carrier.start();
   return started;
 }
 
-const text = (version: OspfVersion, n: number): string => (version.version === 2 ? `10.${n}.0.0/16` : `2001:db8:${n}::/48`);
-const proxyText = (version: OspfVersion, n: number): string => (version.version === 2 ? `198.51.100.${n}` : `2001:db8:ffff::${n}`);
-const declaration = (version: OspfVersion, prefixes: readonly number[], proxy: number, rest: Partial<Origination> = {}): Origination => ({
+const text = (version: OspfVersion, n: number): string =>
+  version.version === 2 ? `10.${n}.0.0/16` : `2001:db8:${n}::/48`;
+const proxyText = (version: OspfVersion, n: number): string =>
+  version.version === 2 ? `198.51.100.${n}` : `2001:db8:ffff::${n}`;
+const declaration = (
+  version: OspfVersion,
+  prefixes: readonly number[],
+  proxy: number,
+  rest: Partial<Origination> = {},
+): Origination => ({
   proxies: prefixes.map((n) => ({ prefix: prefix(text(version, n)), proxy: address(proxyText(version, proxy)) })),
   sids: [],
   routerAddresses: [],
@@ -80,10 +103,25 @@ async function line(version: OspfVersion): Promise<{ r1: FrrRouter; r2: FrrRoute
 
 /** Contents of an agent's LSAs that carry entries, by type and link-state ID, as `at` has them. */
 function copies(at: CarrierAgent, of: string, areaId = 0): string[] {
-  const rows = at.carrier.database().filter(({ router: id, type }) => id === of && !['router', 'Router', 'Link'].includes(type));
-  const types: Readonly<Record<string, number>> = { 'extended-prefix': 10, cnpd: 10, 'traffic-engineering': 10, 'E-Intra-Area-Prefix': 0xa029, 'E-Inter-Area-Prefix': 0xa023, 'SRv6-Locator': 0xa02a, 'Router-Information': 0xa00c, 'Intra-Area-TE': 0xa00a };
+  const rows = at.carrier
+    .database()
+    .filter(({ router: id, type }) => id === of && !['router', 'Router', 'Link'].includes(type));
+  const types: Readonly<Record<string, number>> = {
+    'extended-prefix': 10,
+    cnpd: 10,
+    'traffic-engineering': 10,
+    'E-Intra-Area-Prefix': 0xa029,
+    'E-Inter-Area-Prefix': 0xa023,
+    'SRv6-Locator': 0xa02a,
+    'Router-Information': 0xa00c,
+    'Intra-Area-TE': 0xa00a,
+  };
   return rows.map(({ type, lsId }) => {
-    const raw = rawLsa(at.carrier, areaId, { type: types[type]!, lsId: parseId(lsId)!, advertisingRouter: parseId(of)! })!;
+    const raw = rawLsa(at.carrier, areaId, {
+      type: types[type]!,
+      lsId: parseId(lsId)!,
+      advertisingRouter: parseId(of)!,
+    })!;
     // Without age and the header's options, which routers may not change either, the LSA is the same everywhere.
     return `${type} ${lsId} ${toHex(raw.subarray(2))}`;
   });
@@ -95,18 +133,36 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   it('PNC-5-b PNC-5.2-a PNC-5.3-a: what one agent declares the other learns, across two FRR routers, byte for byte; FRR installs no route', async () => {
     const { r1, r2 } = await line(version);
     const [a, b] = [await agent(version, r1, A), await agent(version, r2, B)];
-    a.carrier.originate(declaration(version, [1, 2], 1, { sids: [sid], routerAddresses: [address(proxyText(version, 1))] }));
+    a.carrier.originate(
+      declaration(version, [1, 2], 1, { sids: [sid], routerAddresses: [address(proxyText(version, 1))] }),
+    );
     b.carrier.originate(declaration(version, [3], 2));
     await net.start();
-    await eventually('learned', () => b.flagged(text(version, 1)).length > 0 && b.flagged(text(version, 2)).length > 0 && a.flagged(text(version, 3)).length > 0, LIMIT);
+    await eventually(
+      'learned',
+      () =>
+        b.flagged(text(version, 1)).length > 0 &&
+        b.flagged(text(version, 2)).length > 0 &&
+        a.flagged(text(version, 3)).length > 0,
+      LIMIT,
+    );
     expect(b.learned(text(version, 1))).toEqual([`0.0.0.0 ${A} ${proxyText(version, 1)}`]);
     expect(a.learned(text(version, 3))).toEqual([`0.0.0.0 ${B} ${proxyText(version, 2)}`]);
-    await eventually('SID and router address', () => [...b.reports.values()].some(({ sids }) => sids?.length === 1) && [...b.reports.values()].some(({ routerAddresses }) => routerAddresses?.length === 1), LIMIT);
-    expect([...b.reports.values()].flatMap(({ sids }) => sids ?? []).map((s) => [formatAddress(s.sid), s.behavior])).toEqual([['2001:db8:c::1', 0x8002]]);
+    await eventually(
+      'SID and router address',
+      () =>
+        [...b.reports.values()].some(({ sids }) => sids?.length === 1) &&
+        [...b.reports.values()].some(({ routerAddresses }) => routerAddresses?.length === 1),
+      LIMIT,
+    );
+    expect(
+      [...b.reports.values()].flatMap(({ sids }) => sids ?? []).map((s) => [formatAddress(s.sid), s.behavior]),
+    ).toEqual([['2001:db8:c::1', 0x8002]]);
     expect(copies(b, A)).toEqual(copies(a, A));
     expect(copies(a, A).length).toBe(version.version === 2 ? 3 : 4);
     const family = version.version === 2 ? '-4' : '-6';
-    for (const frr of [r1, r2]) for (const n of [1, 2, 3]) expect(frr.ip(family, 'route', 'show', text(version, n))).toBe('');
+    for (const frr of [r1, r2])
+      for (const n of [1, 2, 3]) expect(frr.ip(family, 'route', 'show', text(version, n))).toBe('');
     expect(frrSafe(a.counters)).toEqual([]);
   });
 
@@ -115,7 +171,8 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     const [a, b] = [await agent(version, r1, A), await agent(version, r2, B)];
     a.carrier.originate(declaration(version, [1, 2], 1));
     await net.start();
-    if (version.version === 2) await eventually('FRR’s link', () => b.learned('10.99.1.0/30').some((row) => row.endsWith(' -')), LIMIT);
+    if (version.version === 2)
+      await eventually('FRR’s link', () => b.learned('10.99.1.0/30').some((row) => row.endsWith(' -')), LIMIT);
     await eventually('learned', () => b.flagged(text(version, 1)).length > 0, LIMIT);
     a.carrier.originate(declaration(version, [2], 1));
     await eventually('withdrawn', () => b.learned(text(version, 1)).length === 0, LIMIT);
@@ -130,30 +187,54 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     const b = await agent(version, r2, B);
     await net.start();
     const first = await run(version, r1, [1, 2]);
-    await eventually('learned', () => b.flagged(text(version, 1)).length > 0 && b.flagged(text(version, 2)).length > 0, LIMIT);
+    await eventually(
+      'learned',
+      () => b.flagged(text(version, 1)).length > 0 && b.flagged(text(version, 2)).length > 0,
+      LIMIT,
+    );
     await processes.kill(first);
-    const said = (n: number): boolean => [...b.reports.values()].some(({ prefixes }) => prefixes.some((p) => p.pnc && p.proxy && text(version, n) === `${formatAddress(p.prefix.address)}/${p.prefix.length}`));
+    const said = (n: number): boolean =>
+      [...b.reports.values()].some(({ prefixes }) =>
+        prefixes.some(
+          (p) => p.pnc && p.proxy && text(version, n) === `${formatAddress(p.prefix.address)}/${p.prefix.length}`,
+        ),
+      );
     await run(version, r1, [2]);
-    await eventually('the stale one is gone', () => {
-      expect(said(2)).toBe(true);
-      return !said(1);
-    }, LIMIT);
+    await eventually(
+      'the stale one is gone',
+      () => {
+        expect(said(2)).toBe(true);
+        return !said(1);
+      },
+      LIMIT,
+    );
     await eventually('reachable again', () => b.flagged(text(version, 2)).length === 1, LIMIT);
     expect(b.flagged(text(version, 2))).toEqual([`0.0.0.0 ${A} ${proxyText(version, 1)}`]);
   });
 
   it('PNC-5.2-b PNC-5.2-c PNC-5.3-b PNC-5.3-c A15: an agent in two areas carries flag and proxy address in both directions; a withdrawal follows', async () => {
     const leaf = router(version, 1, [areaLink(0), 'to2'], { [areaLink(0)]: '0.0.0.1', to2: '0.0.0.1' });
-    const abr = router(version, 2, [areaLink(0), areaLink(1), 'to1', 'to3'], { [areaLink(1)]: '0.0.0.1', to1: '0.0.0.1' });
+    const abr = router(version, 2, [areaLink(0), areaLink(1), 'to1', 'to3'], {
+      [areaLink(1)]: '0.0.0.1',
+      to1: '0.0.0.1',
+    });
     const core = router(version, 3, [areaLink(0), 'to2']);
     connect(leaf, 'to2', abr, 'to1', 1);
     connect(abr, 'to3', core, 'to2', 2);
-    const [a, border, b] = [await agent(version, leaf, A, ['0.0.0.1']), await agent(version, abr, BORDER, ['0.0.0.0', '0.0.0.1']), await agent(version, core, B)];
+    const [a, border, b] = [
+      await agent(version, leaf, A, ['0.0.0.1']),
+      await agent(version, abr, BORDER, ['0.0.0.0', '0.0.0.1']),
+      await agent(version, core, B),
+    ];
     a.carrier.originate(declaration(version, [1], 1));
     b.carrier.originate(declaration(version, [2], 2));
     border.carrier.originate(declaration(version, [], 3));
     await net.start();
-    await eventually('carried', () => b.flagged(text(version, 1)).length > 0 && a.flagged(text(version, 2)).length > 0, LIMIT);
+    await eventually(
+      'carried',
+      () => b.flagged(text(version, 1)).length > 0 && a.flagged(text(version, 2)).length > 0,
+      LIMIT,
+    );
     expect(b.flagged(text(version, 1))).toEqual([`0.0.0.0 ${BORDER} ${proxyText(version, 1)}`]);
     expect(a.flagged(text(version, 2))).toEqual([`0.0.0.1 ${BORDER} ${proxyText(version, 2)}`]);
     // No echo.
@@ -166,7 +247,8 @@ describe.each(VERSIONS)('%s', (_name, version) => {
 });
 
 /** Counters that would say that FRR was given something it does not like. */
-const frrSafe = (counters: ReadonlyMap<string, number>): string[] => [...counters.keys()].filter((name) => /bad-request|sequence-number-mismatch|no-opaque/.test(name));
+const frrSafe = (counters: ReadonlyMap<string, number>): string[] =>
+  [...counters.keys()].filter((name) => /bad-request|sequence-number-mismatch|no-opaque/.test(name));
 
 /** An agent in a process of its own. */
 function run(version: OspfVersion, frr: FrrRouter, prefixes: readonly number[]): Promise<ChildProcess> {
@@ -174,21 +256,28 @@ function run(version: OspfVersion, frr: FrrRouter, prefixes: readonly number[]):
   return processes.launch('ospf-agent', frr, args);
 }
 
-it.each(VERSIONS)('PNC-5.2-a PNC-5.3-a: %s across FRR, BIRD and FRR: byte for byte, in both directions', async (_name, version) => {
-  const [r1, r2] = [router(version, 1, [areaLink(0), 'tobird']), router(version, 2, [areaLink(0), 'tobird'])];
-  const bird = new BirdRouter(`${r1.name}-bird`);
-  birds.push(bird);
-  connect(r1, 'tobird', bird, 'to1', 1);
-  connect(bird, 'to2', r2, 'tobird', 2);
-  bird.start('192.0.2.50', ['to1', 'to2'], { version: version.version });
-  const [a, b] = [await agent(version, r1, A), await agent(version, r2, B)];
-  const sid = { sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: 0x8002 };
-  a.carrier.originate(declaration(version, [1, 2], 1, { sids: [sid] }));
-  b.carrier.originate(declaration(version, [3], 2));
-  await net.start();
-  await eventually('learned', () => b.flagged(text(version, 1)).length > 0 && a.flagged(text(version, 3)).length > 0, LIMIT);
-  await eventually('SID', () => [...b.reports.values()].some(({ sids }) => sids?.length === 1), LIMIT);
-  expect(copies(b, A)).toEqual(copies(a, A));
-  expect(copies(a, B)).toEqual(copies(b, B));
-  expect(bird.show('route')).not.toContain(text(version, 1));
-});
+it.each(VERSIONS)(
+  'PNC-5.2-a PNC-5.3-a: %s across FRR, BIRD and FRR: byte for byte, in both directions',
+  async (_name, version) => {
+    const [r1, r2] = [router(version, 1, [areaLink(0), 'tobird']), router(version, 2, [areaLink(0), 'tobird'])];
+    const bird = new BirdRouter(`${r1.name}-bird`);
+    birds.push(bird);
+    connect(r1, 'tobird', bird, 'to1', 1);
+    connect(bird, 'to2', r2, 'tobird', 2);
+    bird.start('192.0.2.50', ['to1', 'to2'], { version: version.version });
+    const [a, b] = [await agent(version, r1, A), await agent(version, r2, B)];
+    const sid = { sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: 0x8002 };
+    a.carrier.originate(declaration(version, [1, 2], 1, { sids: [sid] }));
+    b.carrier.originate(declaration(version, [3], 2));
+    await net.start();
+    await eventually(
+      'learned',
+      () => b.flagged(text(version, 1)).length > 0 && a.flagged(text(version, 3)).length > 0,
+      LIMIT,
+    );
+    await eventually('SID', () => [...b.reports.values()].some(({ sids }) => sids?.length === 1), LIMIT);
+    expect(copies(b, A)).toEqual(copies(a, A));
+    expect(copies(a, B)).toEqual(copies(b, B));
+    expect(bird.show('route')).not.toContain(text(version, 1));
+  },
+);

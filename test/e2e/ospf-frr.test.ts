@@ -1,5 +1,5 @@
-// The OSPF core against real ospfd and ospf6d: adjacency, database exchange in both directions, flags across FRR byte for byte, authentication, MTU,
-// restart.
+// The OSPF core against real ospfd and ospf6d: adjacency, database exchange in both directions, flags across FRR byte
+// for byte, authentication, MTU, restart.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { prefix } from '../../src/model/prefix.ts';
 import { address, formatAddress } from '../../src/model/address.ts';
@@ -47,7 +47,10 @@ interface RouterOptions {
 
 function router(version: OspfVersion, n: number, { links = [], ...rest }: RouterOptions = {}): FrrRouter {
   const frr = net.router(`r${n}`, '');
-  frr.configureOspf(DAEMON(version), ospfConfig(version, { routerId: `192.0.2.${n}`, links: [LINK, ...links], ...rest }));
+  frr.configureOspf(
+    DAEMON(version),
+    ospfConfig(version, { routerId: `192.0.2.${n}`, links: [LINK, ...links], ...rest }),
+  );
   return frr;
 }
 
@@ -64,18 +67,36 @@ function sender(version: OspfVersion, n: number): OwnLsa {
   const flags = { kind: 'prefix-extended-flags' as const, flags: extendedFlags(2) };
   if (version.version === 2) {
     const subTlvs = [flags, { kind: 'source-router-address' as const, address: address('192.0.2.101') }];
-    const tlv = { kind: 'extended-prefix' as const, routeType: 1, flags: 0, prefix: prefix(`10.${n >> 8}.${n & 255}.0/24`), subTlvs };
+    const tlv = {
+      kind: 'extended-prefix' as const,
+      routeType: 1,
+      flags: 0,
+      prefix: prefix(`10.${n >> 8}.${n & 255}.0/24`),
+      subTlvs,
+    };
     return { type: 10, lsId: opaqueLsId(7, n), body: { kind: 'extended-prefix-lsa', tlvs: [tlv] } };
   }
   const subTlvs = [flags, { kind: 'source-router-address' as const, address: address('2001:db8:ffff::1') }];
-  const tlv = { kind: 'intra-area-prefix-tlv' as const, flags: 0, metric: 1, prefixOptions: 0, prefix: prefix(`2001:db8:${n.toString(16)}::/48`), subTlvs };
+  const tlv = {
+    kind: 'intra-area-prefix-tlv' as const,
+    flags: 0,
+    metric: 1,
+    prefixOptions: 0,
+    prefix: prefix(`2001:db8:${n.toString(16)}::/48`),
+    subTlvs,
+  };
   const referenced = { type: 0x2001, lsId: 0, advertisingRouter: parseId(A)! };
   return { type: 0xa029, lsId: n, body: { kind: 'e-intra-area-prefix', referenced, tlvs: [tlv] } };
 }
 
-const keyOf = (id: string, { type, lsId }: OwnLsa): string => lsaKeyText({ type, lsId, advertisingRouter: parseId(id)! });
+const keyOf = (id: string, { type, lsId }: OwnLsa): string =>
+  lsaKeyText({ type, lsId, advertisingRouter: parseId(id)! });
 const contents = (version: OspfVersion, lsa: OwnLsa): string =>
-  toHex(encodeLsa(version.version, { age: 0, options: 0, advertisingRouter: 0, sequence: 1, ...lsa }, lsa.body).subarray(20));
+  toHex(
+    encodeLsa(version.version, { age: 0, options: 0, advertisingRouter: 0, sequence: 1, ...lsa }, lsa.body).subarray(
+      20,
+    ),
+  );
 
 /** Two agents behind two routers. */
 async function pair(version: OspfVersion): Promise<{ a: OspfAgent; b: OspfAgent; r1: FrrRouter; r2: FrrRouter }> {
@@ -105,7 +126,11 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     const a = await agent(version, r1, { routerId });
     await net.start();
     await full(a);
-    await eventually('FRR says Full', async () => new RegExp(`${routerId.replaceAll('.', '\\.')} .*Full`).test(await neighborTable(version, r1)), 60_000);
+    await eventually(
+      'FRR says Full',
+      async () => new RegExp(`${routerId.replaceAll('.', '\\.')} .*Full`).test(await neighborTable(version, r1)),
+      60_000,
+    );
     const command = version.version === 2 ? 'show ip ospf database' : 'show ipv6 ospf6 database';
     await eventually('our Router-LSA', async () => (await r1.show(command, DAEMON(version))).includes(routerId));
   });
@@ -114,7 +139,8 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     const { a, b } = await pair(version);
     const lsas = [0, 1, 2].map((n) => sender(version, n));
     a.originate(lsas);
-    for (const lsa of lsas) await eventually('arrived', () => b.learned.get(keyOf(A, lsa)) === contents(version, lsa), 60_000);
+    for (const lsa of lsas)
+      await eventually('arrived', () => b.learned.get(keyOf(A, lsa)) === contents(version, lsa), 60_000);
     a.originate(lsas.slice(1));
     await eventually('withdrawn', () => !b.learned.has(keyOf(A, lsas[0]!)), 60_000);
     expect(b.learned.get(keyOf(A, lsas[1]!))).toBe(contents(version, lsas[1]!));
@@ -132,10 +158,14 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     let lost = false;
     const again = await agent(version, r1, { routerId: A });
     again.originate(lsas.slice(1));
-    await eventually('full again, the stale one gone', () => {
-      lost ||= !b.learned.has(keyOf(A, lsas[1]!));
-      return again.state === 'full' && !b.learned.has(keyOf(A, lsas[0]!));
-    }, 60_000);
+    await eventually(
+      'full again, the stale one gone',
+      () => {
+        lost ||= !b.learned.has(keyOf(A, lsas[1]!));
+        return again.state === 'full' && !b.learned.has(keyOf(A, lsas[0]!));
+      },
+      60_000,
+    );
     expect(lost).toBe(false);
     expect(b.learned.get(keyOf(A, lsas[1]!))).toBe(contents(version, lsas[1]!));
   });
@@ -153,8 +183,12 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   it('the addresses of FRR’s end are announced once more: zebra drops one that it reads before the interface', async () => {
     const r1 = router(version, 1);
     const seen: string[] = [];
-    const onChange = (c: KernelChange): void => void (c.kind === 'address' && !c.removed && seen.push(formatAddress(c.address.address)));
-    const monitor = openMonitor({ netns: r1.netns }, { poller, onChange, onResync: () => undefined, onError: (error) => errors.push(error) });
+    const onChange = (c: KernelChange): void =>
+      void (c.kind === 'address' && !c.removed && seen.push(formatAddress(c.address.address)));
+    const monitor = openMonitor(
+      { netns: r1.netns },
+      { poller, onChange, onResync: () => undefined, onError: (error) => errors.push(error) },
+    );
     await agent(version, r1, { routerId: A });
     const wanted = version.version === 2 ? '169.254.89.0' : 'fe80::63:6eff:fe70:301';
     await eventually('twice', () => seen.filter((each) => each === wanted).length >= 2);
@@ -199,10 +233,16 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     const since = neighbor!.since;
     const next: AuthenticationKey = { id: 8, algorithm, secret: new TextEncoder().encode('n3xt') };
     const tell = async (line: string): Promise<void> => {
-      const replies = await askDaemon(r1.vtyDir, DAEMON(version), ['enable', 'configure terminal', `interface ${LINK}`, line]);
+      const replies = await askDaemon(r1.vtyDir, DAEMON(version), [
+        'enable',
+        'configure terminal',
+        `interface ${LINK}`,
+        line,
+      ]);
       expect(replies.map(({ status }) => status)).toEqual([0, 0, 0, 0]);
     };
-    // As an operator does it. ospfd 8.4.4 accepts only the key that it was given last, so that ours has to follow within the dead interval.
+    // As an operator does it. ospfd 8.4.4 accepts only the key that it was given last, so that ours has to follow
+    // within the dead interval.
     const change = async (): Promise<void> => {
       await tell('ip ospf message-digest-key 8 md5 n3xt');
       a.keys([next, key]);

@@ -1,5 +1,6 @@
-// Hostile OSPF on the link of a running daemon, in both versions: damaged, contradictory, under wrong names, with LSAs of any contents. Each is counted under its
-// own name; FRR stays or is again a full neighbour, and what both ends of the network have learned is never lost.
+// Hostile OSPF on the link of a running daemon, in both versions: damaged, contradictory, under wrong names, with LSAs
+// of any contents. Each is counted under its own name; FRR stays or is again a full neighbour, and what both ends of
+// the network have learned is never lost.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { OSPFV2, OSPFV3 } from '../../src/carriers/ospf/version.ts';
 import { Poller } from '../../src/kernel/poller.ts';
@@ -24,15 +25,36 @@ const OWN = parseId(ROUTER_ID.core)!;
 const STRANGER = parseId('66.66.66.66')!;
 const LIMIT = 60_000;
 /** FRR's end of core's link: what is sent there comes to cnpd as if from FRR. */
-const END = { ospfv2: { mac: '02636e700201', address: '169.254.89.0' }, ospfv3: { mac: '02636e700301', address: 'fe80::63:6eff:fe70:301' } } as const;
+const END = {
+  ospfv2: { mac: '02636e700201', address: '169.254.89.0' },
+  ospfv3: { mac: '02636e700301', address: 'fe80::63:6eff:fe70:301' },
+} as const;
 /** What says that a prefix has flags of three bytes (RFC 9792 §2: whole words). */
 const BROKEN = {
   ospfv2: { type: 10, lsId: 0x07000009, content: fromHex('00010010011800000a420000000b000320000000') },
-  ospfv3: { type: 0xa029, lsId: 9, content: fromHex('00002001000000004242424200060018000000014000000020010db8006600000025000320000000') },
+  ospfv3: {
+    type: 0xa029,
+    lsId: 9,
+    content: fromHex('00002001000000004242424200060018000000014000000020010db8006600000025000320000000'),
+  },
 } as const;
 
-function ipv4(ends: { readonly source: IpAddress; readonly destination: IpAddress }, payload: Uint8Array, { more = false } = {}): Uint8Array {
-  const packet = concat(encodeIpv4({ ...ends, payloadLength: payload.length, trafficClass: 0, hopLimit: 64, protocol: 89, identification: 7 }), payload);
+function ipv4(
+  ends: { readonly source: IpAddress; readonly destination: IpAddress },
+  payload: Uint8Array,
+  { more = false } = {},
+): Uint8Array {
+  const packet = concat(
+    encodeIpv4({
+      ...ends,
+      payloadLength: payload.length,
+      trafficClass: 0,
+      hopLimit: 64,
+      protocol: 89,
+      identification: 7,
+    }),
+    payload,
+  );
   if (!more) return packet;
   packet[6] = 0x20;
   put16(packet, 10, 0);
@@ -80,19 +102,38 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
   });
 
   const known = async (): Promise<boolean> =>
-    String(await flagged(core, THERE)) === `0.0.0.0 ${ROUTER_ID.abr1} ${p.proxy.abr1}` && String(await flagged(abr1, HERE)) === `0.0.0.0 ${ROUTER_ID.core} ${p.proxy.core}`;
+    String(await flagged(core, THERE)) === `0.0.0.0 ${ROUTER_ID.abr1} ${p.proxy.abr1}` &&
+    String(await flagged(abr1, HERE)) === `0.0.0.0 ${ROUTER_ID.core} ${p.proxy.core}`;
   const give = (payload: Uint8Array): void => {
-    for (const frame of encodeFrames(version.version, fromHex(END[p.name].mac), addresses, payload, 1500, 1)) wire.sendFrame(frame);
+    for (const frame of encodeFrames(version.version, fromHex(END[p.name].mac), addresses, payload, 1500, 1))
+      wire.sendFrame(frame);
   };
   const encode = (packet: OspfPacket): Uint8Array => encodePacket(version.version, packet, addresses);
   const header = { routerId: FRR, areaId: 0, instanceId: 0 };
   const hello = (fields: Partial<Hello> = {}): Hello => ({
-    ...header, kind: 'hello', networkMask: 0xfffffffe, interfaceId: 1, options: p.name === 'ospfv2' ? 2 : 0x13, helloInterval: 1, priority: 1, deadInterval: 4,
-    designatedRouter: 0, backupDesignatedRouter: 0, neighbors: [OWN], ...fields,
+    ...header,
+    kind: 'hello',
+    networkMask: 0xfffffffe,
+    interfaceId: 1,
+    options: p.name === 'ospfv2' ? 2 : 0x13,
+    helloInterval: 1,
+    priority: 1,
+    deadInterval: 4,
+    designatedRouter: 0,
+    backupDesignatedRouter: 0,
+    neighbors: [OWN],
+    ...fields,
   });
   /** An LSA with these bytes as its body, its checksum right. */
   function lsa(type: number, lsId: number, content: Uint8Array, advertisingRouter = STRANGER, sequence = 7): Lsa {
-    const decoded = decodeLsa(version.version, encodeLsa(version.version, { age: 1, options: 0x42, type, lsId, advertisingRouter, sequence }, { kind: 'unknown', content }));
+    const decoded = decodeLsa(
+      version.version,
+      encodeLsa(
+        version.version,
+        { age: 1, options: 0x42, type, lsId, advertisingRouter, sequence },
+        { kind: 'unknown', content },
+      ),
+    );
     if (!decoded.ok) throw new Error(decoded.error.detail);
     return decoded.value;
   }
@@ -106,15 +147,31 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
   };
 
   test.each<[string, string, () => Uint8Array]>([
-    ['a packet with a wrong checksum', 'packet.bad-checksum', () => patched(encode(hello()), HEADER_LENGTH[version.version] + 5, 0x55)],
+    [
+      'a packet with a wrong checksum',
+      'packet.bad-checksum',
+      () => patched(encode(hello()), HEADER_LENGTH[version.version] + 5, 0x55),
+    ],
     ['a packet that says to be longer than it is', 'packet.truncated', () => patched(encode(hello()), 2, 5)],
     ['a packet of another area', 'packet.area-mismatch', () => encode(hello({ areaId: 7 }))],
     ['a hello of our own, looped back', 'packet.own-router-id', () => encode(hello({ routerId: OWN }))],
     ['a hello with another interval', 'hello.hello-interval-mismatch', () => encode(hello({ helloInterval: 9 }))],
-    ['an update of a router that never said hello', 'packet.no-neighbor', () => encode({ ...header, routerId: STRANGER, kind: 'link-state-update', lsas: [] })],
-    ['an LSA with a wrong Fletcher checksum', 'lsa.bad-checksum', () => repaired(patched(update(lsa(type, lsId, content)), HEADER_LENGTH[version.version] + 4 + 20, 0x77))],
+    [
+      'an update of a router that never said hello',
+      'packet.no-neighbor',
+      () => encode({ ...header, routerId: STRANGER, kind: 'link-state-update', lsas: [] }),
+    ],
+    [
+      'an LSA with a wrong Fletcher checksum',
+      'lsa.bad-checksum',
+      () => repaired(patched(update(lsa(type, lsId, content)), HEADER_LENGTH[version.version] + 4 + 20, 0x77)),
+    ],
     ['an LSA whose flags are not whole words', 'learn.malformed', () => update(lsa(type, lsId, content))],
-    ['an LSA of ours with a higher sequence number', 'own.outbid', () => update(lsa(type, p.name === 'ospfv2' ? 0x07000000 : 0, content, OWN, 1000))],
+    [
+      'an LSA of ours with a higher sequence number',
+      'own.outbid',
+      () => update(lsa(type, p.name === 'ospfv2' ? 0x07000000 : 0, content, OWN, 1000)),
+    ],
   ])('%s is counted as %s; the neighbour stays full, and both tables hold', async (_name, counter, build) => {
     const name = `${p.name}.${counter}`;
     const before = await core.counter(name);
@@ -128,8 +185,13 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
     const name = `${p.name}.packet.off-link`;
     const before = await core.counter(name);
     const afar = { ...addresses, source: address(p.proxy.leaf) };
-    const payload = encodePacket(version.version, { ...header, kind: 'link-state-update', lsas: [lsa(type, lsId, content, parseId('66.66.66.67'))] }, afar);
-    for (const frame of encodeFrames(version.version, fromHex(END[p.name].mac), afar, payload, 1500, 1)) wire.sendFrame(frame);
+    const payload = encodePacket(
+      version.version,
+      { ...header, kind: 'link-state-update', lsas: [lsa(type, lsId, content, parseId('66.66.66.67'))] },
+      afar,
+    );
+    for (const frame of encodeFrames(version.version, fromHex(END[p.name].mac), afar, payload, 1500, 1))
+      wire.sendFrame(frame);
     await eventually('counted', async () => (await core.counter(name)) > before);
     expect((await core.show(p.command, 'database')).some((row) => row['router'] === '66.66.66.67')).toBe(false);
   });
@@ -138,53 +200,74 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
   const exchanges = (): Promise<number> => core.counter(`${p.name}.tx.database-description`);
 
   // What another router sends is routed to the link by core's kernel.
-  test.runIf(p.name === 'ospfv2')('hellos and updates that abr1 has routed here, from our own address, FRR’s or its own: the adjacency stays, and nothing is taught', async () => {
-    const [ours, frrs, afar, group] = ['169.254.89.1', '169.254.89.0', '192.0.2.77', '224.0.0.5'].map(address) as [IpAddress, IpAddress, IpAddress, IpAddress];
-    const port = await Port.open(net.lab, 'abr1:eth2', 'core:eth1', { poller, errors });
-    const offLink = (): Promise<number> => core.counter('ospfv2.packet.off-link');
-    const forge = (source: IpAddress, destination: IpAddress, times: number): void => {
-      const ends = { source, destination };
-      const evil = lsa(type, 0x07000055, content, parseId('66.66.66.68'));
-      const kinds: OspfPacket[] = [hello({ routerId: STRANGER, neighbors: [] }), hello({ neighbors: [] }), { ...header, kind: 'link-state-update', lsas: [evil] }];
-      for (let i = 0; i < times; i++) for (const packet of kinds) port.send(ipv4(ends, encodePacket(2, packet, ends)));
-    };
-    try {
-      const [before, exchanged] = [await offLink(), await exchanges()];
-      forge(ours, ours, 3);
-      forge(afar, ours, 3);
-      await eventually('those of our own address and of afar arrive', async () => (await offLink()) >= before + 18);
-      // The kernel takes FRR's address from nobody, and forwards nothing to 224.0.0.5: these do not arrive at all.
-      forge(frrs, ours, 3);
-      for (const source of [ours, frrs, afar]) forge(source, group, 3);
-      forge(afar, ours, 1);
-      await eventually('the last three arrive', async () => (await offLink()) >= before + 21);
-      expect(await offLink()).toBe(before + 21);
-      expect((await core.show('ospf', 'database')).some((row) => row['router'] === '66.66.66.68')).toBe(false);
-      expect([await isFull(p, core), await exchanges()]).toEqual([true, exchanged]);
-      expect(await known()).toBe(true);
-    } finally {
-      port.close();
-    }
-  });
-
-  test.runIf(p.name === 'ospfv2')('200,000 packets and fragments from elsewhere, faster than the inbox is worked off: none takes the place of FRR’s', async () => {
-    const port = await Port.open(net.lab, 'abr1:eth2', 'core:eth1', { poller, errors });
-    const ends = { source: address('192.0.2.77'), destination: address('169.254.89.1') };
-    const whole = ipv4(ends, new Uint8Array(44));
-    const fragment = ipv4(ends, new Uint8Array(48), { more: true });
-    try {
-      const [before, exchanged] = [await core.counters(), await exchanges()];
-      for (let round = 0; round < 200; round++) {
-        for (let i = 0; i < 500; i++) for (const packet of [whole, fragment]) port.send(packet);
-        await core.get('status');
+  test.runIf(p.name === 'ospfv2')(
+    'hellos and updates that abr1 has routed here, from our own address, FRR’s or its own: the adjacency stays, and nothing is taught',
+    async () => {
+      const [ours, frrs, afar, group] = ['169.254.89.1', '169.254.89.0', '192.0.2.77', '224.0.0.5'].map(address) as [
+        IpAddress,
+        IpAddress,
+        IpAddress,
+        IpAddress,
+      ];
+      const port = await Port.open(net.lab, 'abr1:eth2', 'core:eth1', { poller, errors });
+      const offLink = (): Promise<number> => core.counter('ospfv2.packet.off-link');
+      const forge = (source: IpAddress, destination: IpAddress, times: number): void => {
+        const ends = { source, destination };
+        const evil = lsa(type, 0x07000055, content, parseId('66.66.66.68'));
+        const kinds: OspfPacket[] = [
+          hello({ routerId: STRANGER, neighbors: [] }),
+          hello({ neighbors: [] }),
+          { ...header, kind: 'link-state-update', lsas: [evil] },
+        ];
+        for (let i = 0; i < times; i++)
+          for (const packet of kinds) port.send(ipv4(ends, encodePacket(2, packet, ends)));
+      };
+      try {
+        const [before, exchanged] = [await offLink(), await exchanges()];
+        forge(ours, ours, 3);
+        forge(afar, ours, 3);
+        await eventually('those of our own address and of afar arrive', async () => (await offLink()) >= before + 18);
+        // The kernel takes FRR's address from nobody, and forwards nothing to 224.0.0.5: these do not arrive at all.
+        forge(frrs, ours, 3);
+        for (const source of [ours, frrs, afar]) forge(source, group, 3);
+        forge(afar, ours, 1);
+        await eventually('the last three arrive', async () => (await offLink()) >= before + 21);
+        expect(await offLink()).toBe(before + 21);
+        expect((await core.show('ospf', 'database')).some((row) => row['router'] === '66.66.66.68')).toBe(false);
+        expect([await isFull(p, core), await exchanges()]).toEqual([true, exchanged]);
+        expect(await known()).toBe(true);
+      } finally {
+        port.close();
       }
-      await eventually('they are counted', async () => (await core.counter('ospfv2.packet.off-link')) - (before['ospfv2.packet.off-link'] ?? 0) > 100_000, LIMIT);
-      expect(await core.counter('ospfv2.rx.queue-full')).toBe(before['ospfv2.rx.queue-full'] ?? 0);
-      expect([await isFull(p, core), await exchanges()]).toEqual([true, exchanged]);
-    } finally {
-      port.close();
-    }
-  });
+    },
+  );
+
+  test.runIf(p.name === 'ospfv2')(
+    '200,000 packets and fragments from elsewhere, faster than the inbox is worked off: none takes the place of FRR’s',
+    async () => {
+      const port = await Port.open(net.lab, 'abr1:eth2', 'core:eth1', { poller, errors });
+      const ends = { source: address('192.0.2.77'), destination: address('169.254.89.1') };
+      const whole = ipv4(ends, new Uint8Array(44));
+      const fragment = ipv4(ends, new Uint8Array(48), { more: true });
+      try {
+        const [before, exchanged] = [await core.counters(), await exchanges()];
+        for (let round = 0; round < 200; round++) {
+          for (let i = 0; i < 500; i++) for (const packet of [whole, fragment]) port.send(packet);
+          await core.get('status');
+        }
+        await eventually(
+          'they are counted',
+          async () =>
+            (await core.counter('ospfv2.packet.off-link')) - (before['ospfv2.packet.off-link'] ?? 0) > 100_000,
+          LIMIT,
+        );
+        expect(await core.counter('ospfv2.rx.queue-full')).toBe(before['ospfv2.rx.queue-full'] ?? 0);
+        expect([await isFull(p, core), await exchanges()]).toEqual([true, exchanged]);
+      } finally {
+        port.close();
+      }
+    },
+  );
 
   let seed = 1;
   const random = (below: number): number => (seed = (seed * 48271) % 0x7fffffff) % below;
@@ -193,7 +276,8 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
     for (let n = 0; n < 3; n++) copy[from + random(copy.length - from)]! ^= 1 << random(8);
     return copy;
   };
-  const sum = (counters: Record<string, number>, names: RegExp): number => Object.entries(counters).reduce((total, [name, value]) => total + (names.test(name) ? value : 0), 0);
+  const sum = (counters: Record<string, number>, names: RegExp): number =>
+    Object.entries(counters).reduce((total, [name, value]) => total + (names.test(name) ? value : 0), 0);
 
   test('every truncation of a hello and an update, and 4,000 with bits turned: counted; FRR is a full neighbour, and both tables hold', async () => {
     const samples = [encode(hello()), update(lsa(type, lsId, content))];
@@ -215,7 +299,11 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
       give(update(lsa(type, (lsId + i) >>> 0, damaged(content, 0))));
       if (i % 500 === 0) await core.get('status');
     }
-    await eventually('read', async () => sum(await core.counters(), new RegExp(`^${p.name}\\.rx\\.`)) - before >= 3000, LIMIT);
+    await eventually(
+      'read',
+      async () => sum(await core.counters(), new RegExp(`^${p.name}\\.rx\\.`)) - before >= 3000,
+      LIMIT,
+    );
     expect(await known()).toBe(true);
     for (let i = 0; i < 300; i++) give(repaired(damaged(encode(hello()), HEADER_LENGTH[version.version])));
     await eventually('full', () => isFull(p, core), LIMIT);

@@ -1,5 +1,5 @@
-// 10,000 sender prefixes across two real FRR routers: packed into few LSAs, and each in the same one for as long as it is declared, so that one change floods
-// one LSA, which a second router shows.
+// 10,000 sender prefixes across two real FRR routers: packed into few LSAs, and each in the same one for as long as it
+// is declared, so that one change floods one LSA, which a second router shows.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { address, formatAddress } from '../../src/model/address.ts';
 import type { ProxyPrefix } from '../../src/model/advertisement.ts';
@@ -51,45 +51,66 @@ const sender = (version: OspfVersion, n: number): ProxyPrefix =>
     ? { prefix: prefix(`10.${n >> 8}.${n & 255}.0/24`), proxy: address('198.51.100.1') }
     : { prefix: prefix(`2001:db8:${n.toString(16)}::/48`), proxy: address('2001:db8:ffff::1') };
 
-/** What a router's FRR lists of an agent's LSAs with prefixes: link-state ID and sequence number, as FRR writes them. */
+/**
+ * What a router's FRR lists of an agent's LSAs with prefixes: link-state ID and sequence number, as FRR writes them.
+ */
 async function listed(version: OspfVersion, frr: FrrRouter, of: string): Promise<Map<string, string>> {
-  const text = await frr.show(version.version === 2 ? 'show ip ospf database' : 'show ipv6 ospf6 database', DAEMON(version));
+  const text = await frr.show(
+    version.version === 2 ? 'show ip ospf database' : 'show ipv6 ospf6 database',
+    DAEMON(version),
+  );
   const rows = text.split('\n').map((line) => line.trim().split(/\s+/));
   // OSPFv2: ID, router, age, sequence number, checksum. OSPFv3: type, ID, router, age, sequence number, payload.
-  if (version.version === 2) return new Map(rows.filter(([id, adv]) => adv === of && id!.startsWith('7.0.')).map((row) => [row[0]!, row[3]!]));
-  return new Map(rows.filter(([type, , adv]) => adv === of && !['Rtr', 'Lnk'].includes(type!)).map((row) => [row[1]!, row[4]!]));
+  if (version.version === 2)
+    return new Map(rows.filter(([id, adv]) => adv === of && id!.startsWith('7.0.')).map((row) => [row[0]!, row[3]!]));
+  return new Map(
+    rows.filter(([type, , adv]) => adv === of && !['Rtr', 'Lnk'].includes(type!)).map((row) => [row[1]!, row[4]!]),
+  );
 }
 
-it.each(VERSIONS)('%s: 10,000 prefixes cross two routers in packed LSAs, and one that changes floods one of them', async (_name, version) => {
-  const [r1, r2] = [router(version, 1, 'to2'), router(version, 2, 'to1')];
-  net.link(r1, 'to2', r2, 'to1');
-  r1.ip('addr', 'add', '10.99.1.1/30', 'dev', 'to2');
-  r2.ip('addr', 'add', '10.99.1.2/30', 'dev', 'to1');
-  const [a, b] = [await agent(version, r1, A), await agent(version, r2, B)];
-  const declare = (proxies: readonly ProxyPrefix[]): void => a.carrier.originate({ proxies, sids: [], routerAddresses: [] });
-  const all = Array.from({ length: SENDERS }, (_, n) => sender(version, n));
-  declare(all);
-  await net.start();
-  /** What the agent behind the second router holds with the flag, as `prefix proxy`. */
-  const flagged = (): string[] =>
-    [...b.reports.values()].flatMap(({ prefixes }) => prefixes.filter(({ pnc }) => pnc).map((p) => `${formatPrefix(p.prefix)} ${p.proxy ? formatAddress(p.proxy) : 'none'}`));
-  const wanted = (proxies: readonly ProxyPrefix[]): string[] => proxies.map((p) => `${formatPrefix(p.prefix)} ${formatAddress(p.proxy)}`).sort();
-  await eventually('all arrived', () => flagged().length === SENDERS, LIMIT);
-  expect(flagged().sort()).toEqual(wanted(all));
-  const before = await listed(version, r2, A);
-  expect(before.size).toBeGreaterThan(100);
-  expect(before.size).toBeLessThan(version.version === 2 ? 280 : 420);
+it.each(VERSIONS)(
+  '%s: 10,000 prefixes cross two routers in packed LSAs, and one that changes floods one of them',
+  async (_name, version) => {
+    const [r1, r2] = [router(version, 1, 'to2'), router(version, 2, 'to1')];
+    net.link(r1, 'to2', r2, 'to1');
+    r1.ip('addr', 'add', '10.99.1.1/30', 'dev', 'to2');
+    r2.ip('addr', 'add', '10.99.1.2/30', 'dev', 'to1');
+    const [a, b] = [await agent(version, r1, A), await agent(version, r2, B)];
+    const declare = (proxies: readonly ProxyPrefix[]): void =>
+      a.carrier.originate({ proxies, sids: [], routerAddresses: [] });
+    const all = Array.from({ length: SENDERS }, (_, n) => sender(version, n));
+    declare(all);
+    await net.start();
+    /** What the agent behind the second router holds with the flag, as `prefix proxy`. */
+    const flagged = (): string[] =>
+      [...b.reports.values()].flatMap(({ prefixes }) =>
+        prefixes
+          .filter(({ pnc }) => pnc)
+          .map((p) => `${formatPrefix(p.prefix)} ${p.proxy ? formatAddress(p.proxy) : 'none'}`),
+      );
+    const wanted = (proxies: readonly ProxyPrefix[]): string[] =>
+      proxies.map((p) => `${formatPrefix(p.prefix)} ${formatAddress(p.proxy)}`).sort();
+    await eventually('all arrived', () => flagged().length === SENDERS, LIMIT);
+    expect(flagged().sort()).toEqual(wanted(all));
+    const before = await listed(version, r2, A);
+    expect(before.size).toBeGreaterThan(100);
+    expect(before.size).toBeLessThan(version.version === 2 ? 280 : 420);
 
-  const changed = all.with(5000, sender(version, 20_000));
-  declare(changed);
-  const [gone, come] = [wanted([all[5000]!])[0]!, wanted([changed[5000]!])[0]!];
-  await eventually('the change arrived', () => {
-    const now = flagged();
-    return now.includes(come) && !now.includes(gone);
-  }, LIMIT);
-  const after = await listed(version, r2, A);
-  expect([...after].filter(([id, sequence]) => before.get(id) !== sequence)).toHaveLength(1);
-  expect([...after.keys()]).toEqual([...before.keys()]);
-  expect(flagged().sort()).toEqual(wanted(changed));
-  expect(a.count(`${version.name}.own.issued`)).toBe(before.size + 1 + (version.version === 2 ? 1 : 2));
-});
+    const changed = all.with(5000, sender(version, 20_000));
+    declare(changed);
+    const [gone, come] = [wanted([all[5000]!])[0]!, wanted([changed[5000]!])[0]!];
+    await eventually(
+      'the change arrived',
+      () => {
+        const now = flagged();
+        return now.includes(come) && !now.includes(gone);
+      },
+      LIMIT,
+    );
+    const after = await listed(version, r2, A);
+    expect([...after].filter(([id, sequence]) => before.get(id) !== sequence)).toHaveLength(1);
+    expect([...after.keys()]).toEqual([...before.keys()]);
+    expect(flagged().sort()).toEqual(wanted(changed));
+    expect(a.count(`${version.name}.own.issued`)).toBe(before.size + 1 + (version.version === 2 ? 1 : 2));
+  },
+);

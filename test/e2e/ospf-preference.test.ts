@@ -1,5 +1,6 @@
-// Carriers that disagree (decision D7) in one network: leaf declares prefixes in IS-IS, abr1 an IPv4 one of them in OSPFv2 and abr2 an IPv6 one in OSPFv3, each
-// with itself as the proxy. core hears all three and uses one proxy a prefix; `cnpctl show senders --all` shows which, and what else there was.
+// Carriers that disagree (decision D7) in one network: leaf declares prefixes in IS-IS, abr1 an IPv4 one of them in
+// OSPFv2 and abr2 an IPv6 one in OSPFv3, each with itself as the proxy. core hears all three and uses one proxy a
+// prefix; `cnpctl show senders --all` shows which, and what else there was.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type AreaRouter, PROTOCOLS, type Protocol, ROUTER_ID, isFull, ospf, proxying } from './support/areas.ts';
 import { eventually } from './support/frr.ts';
@@ -11,7 +12,16 @@ const [SENDERS4, SENDERS6] = [V2.prefix(5), V3.prefix(5)];
 const LEAF_SYSTEM = '0000.0000.c001';
 const LIMIT = 60_000;
 
-const isis = (systemId: string): object => ({ isis: { 'system-id': systemId, area: '49.0001', level: 2, interface: 'cnpd-isis', 'hello-interval': '1s', 'hold-unreachable': '1min' } });
+const isis = (systemId: string): object => ({
+  isis: {
+    'system-id': systemId,
+    area: '49.0001',
+    level: 2,
+    interface: 'cnpd-isis',
+    'hello-interval': '1s',
+    'hold-unreachable': '1min',
+  },
+});
 const INTENT: Readonly<Record<AreaRouter, object>> = {
   leaf: { router: { name: 'leaf' }, ...isis(LEAF_SYSTEM), ...proxying(V3, 'leaf', [SENDERS4, SENDERS6]) },
   abr1: { ...ospf(V2, 'abr1', BACKBONE), ...proxying(V2, 'abr1', [SENDERS4]) },
@@ -25,7 +35,11 @@ beforeAll(async () => {
   net = await Network.up('areas');
   await Promise.all(Object.entries(INTENT).map(([name, intent]) => net.router(name).start(intent)));
   const core = net.router('core');
-  await eventually('core is a neighbour in all three', async () => (await core.isUp()) && (await isFull(V2, core)) && (await isFull(V3, core)), LIMIT);
+  await eventually(
+    'core is a neighbour in all three',
+    async () => (await core.isUp()) && (await isFull(V2, core)) && (await isFull(V3, core)),
+    LIMIT,
+  );
 });
 afterAll(() => net?.down());
 afterEach(({ task }) => {
@@ -35,30 +49,48 @@ afterEach(({ task }) => {
 /** The rows with the flag of `cnpctl show senders --all`, the one in force first. */
 async function shown(prefix: string): Promise<Row[]> {
   const rows = await net.router('core').show('senders', '--all');
-  return rows.filter((row) => row['prefix'] === prefix && row['pnc'] === true).sort((a, b) => Number(b['best']) - Number(a['best']));
+  return rows
+    .filter((row) => row['prefix'] === prefix && row['pnc'] === true)
+    .sort((a, b) => Number(b['best']) - Number(a['best']));
 }
 const BY_ISIS = { carrier: 'isis', originator: `L2 ${LEAF_SYSTEM}`, proxy: V3.proxy.leaf, metric: 0xfe000001 };
 
 test.each([
   ['OSPFv2', V2, SENDERS4, 'abr1', '10.5.0.9'],
   ['OSPFv3', V3, SENDERS6, 'abr2', '2001:db8:5::9'],
-] as const)('D7: IS-IS and %s name different proxies: the lower metric is in force; its router is lost, then the other is; back again, it is in force again', async (_name, p, prefix, by, host) => {
-  const byOspf = { carrier: p.name, originator: `0.0.0.0 ${ROUTER_ID[by]}`, proxy: p.proxy[by], metric: 0xffffff };
-  const arrived = (): Promise<Row[] | false> => shown(prefix).then((rows) => rows.length === 2 && rows.every((row) => row['held-until'] === undefined) && rows);
-  expect(await eventually('core has both', arrived, LIMIT)).toMatchObject([{ ...byOspf, best: true }, { ...BY_ISIS, best: false }]);
-  expect((await net.router('core').show<Row>('senders', host))['proxy']).toBe(p.proxy[by]);
-  const table = (await net.router('core').ctl('show', 'senders', '--all')).stdout.split('\n').filter((line) => line.startsWith(`${prefix} `));
-  expect(table).toHaveLength(2);
-  for (const proxy of [byOspf.proxy, BY_ISIS.proxy]) expect(table.join('\n')).toContain(` ${proxy} `);
+] as const)(
+  'D7: IS-IS and %s name different proxies: the lower metric is in force; its router is lost, then the other is; back again, it is in force again',
+  async (_name, p, prefix, by, host) => {
+    const byOspf = { carrier: p.name, originator: `0.0.0.0 ${ROUTER_ID[by]}`, proxy: p.proxy[by], metric: 0xffffff };
+    const arrived = (): Promise<Row[] | false> =>
+      shown(prefix).then((rows) => rows.length === 2 && rows.every((row) => row['held-until'] === undefined) && rows);
+    expect(await eventually('core has both', arrived, LIMIT)).toMatchObject([
+      { ...byOspf, best: true },
+      { ...BY_ISIS, best: false },
+    ]);
+    expect((await net.router('core').show<Row>('senders', host))['proxy']).toBe(p.proxy[by]);
+    const table = (await net.router('core').ctl('show', 'senders', '--all')).stdout
+      .split('\n')
+      .filter((line) => line.startsWith(`${prefix} `));
+    expect(table).toHaveLength(2);
+    for (const proxy of [byOspf.proxy, BY_ISIS.proxy]) expect(table.join('\n')).toContain(` ${proxy} `);
 
-  await net.router(by).stop('SIGKILL');
-  const held = (): Promise<Row[] | false> => shown(prefix).then((rows) => rows.some((row) => row['held-until'] !== undefined) && rows);
-  expect(await eventually('held', held, LIMIT)).toMatchObject([{ ...BY_ISIS, best: true }, { ...byOspf, best: false, 'held-until': expect.any(String) }]);
-  expect((await net.router('core').show<Row>('senders', host))['proxy']).toBe(BY_ISIS.proxy);
+    await net.router(by).stop('SIGKILL');
+    const held = (): Promise<Row[] | false> =>
+      shown(prefix).then((rows) => rows.some((row) => row['held-until'] !== undefined) && rows);
+    expect(await eventually('held', held, LIMIT)).toMatchObject([
+      { ...BY_ISIS, best: true },
+      { ...byOspf, best: false, 'held-until': expect.any(String) },
+    ]);
+    expect((await net.router('core').show<Row>('senders', host))['proxy']).toBe(BY_ISIS.proxy);
 
-  await net.router(by).start(INTENT[by]);
-  expect(await eventually('back', arrived, LIMIT)).toMatchObject([{ ...byOspf, best: true }, { ...BY_ISIS, best: false }]);
-});
+    await net.router(by).start(INTENT[by]);
+    expect(await eventually('back', arrived, LIMIT)).toMatchObject([
+      { ...byOspf, best: true },
+      { ...BY_ISIS, best: false },
+    ]);
+  },
+);
 
 test('D7: a prefix that only IS-IS has left when OSPF withdraws', async () => {
   await net.router('abr1').stop('SIGTERM');

@@ -1,5 +1,5 @@
-// The scenes of OSPF with everything real: cnpd beside ospfd, beside ospf6d and beyond a BIRD router. What the proxy declares arrives at the congested
-// node with the proxy's address, and goes when the proxy says so.
+// The scenes of OSPF with everything real: cnpd beside ospfd, beside ospf6d and beyond a BIRD router. What the proxy
+// declares arrives at the congested node with the proxy's address, and goes when the proxy says so.
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { type Lab, labDown, labUp } from '../../src/lab/lab.ts';
@@ -34,39 +34,76 @@ const ask = async <T>(lab: Lab, node: string, ...args: string[]): Promise<T | un
   const { stdout } = await lab.exec(node, ['cnpctl', '-o', 'json', ...args]);
   return stdout.startsWith('{') || stdout.startsWith('[') ? (JSON.parse(stdout) as T) : undefined;
 };
-const proxyOf = async (lab: Lab, prefix: string): Promise<Sender | undefined> => (await ask<Sender[]>(lab, 'p1', 'show', 'senders'))?.find((s) => s.prefix === prefix && s.proxy !== undefined);
+const proxyOf = async (lab: Lab, prefix: string): Promise<Sender | undefined> =>
+  (await ask<Sender[]>(lab, 'p1', 'show', 'senders'))?.find((s) => s.prefix === prefix && s.proxy !== undefined);
 
 const SCENES = [
-  { name: 'ospfv2', prefix: '198.51.100.0/24', proxy: '192.0.2.1', show: 'ospf', lsa: 'show ip ospf database opaque-area', sees: /192\.0\.2\.201/ },
-  { name: 'ospfv3', prefix: '2001:db8:1::/64', proxy: '2001:db8:ffff::1', show: 'ospf3', lsa: 'show ipv6 ospf6 database', sees: /192\.0\.2\.201/ },
+  {
+    name: 'ospfv2',
+    prefix: '198.51.100.0/24',
+    proxy: '192.0.2.1',
+    show: 'ospf',
+    lsa: 'show ip ospf database opaque-area',
+    sees: /192\.0\.2\.201/,
+  },
+  {
+    name: 'ospfv3',
+    prefix: '2001:db8:1::/64',
+    proxy: '2001:db8:ffff::1',
+    show: 'ospf3',
+    lsa: 'show ipv6 ospf6 database',
+    sees: /192\.0\.2\.201/,
+  },
 ] as const;
 
-test.each(SCENES)('PNC-5.2-a, PNC-5.2-d, PNC-5.3-a, PNC-5.3-d: p1 learns in $name who is the proxy of h1, FRR has what cnpd needs, and a clean stop withdraws it', async ({ name, prefix, proxy, show, lsa, sees }) => {
-  const lab = await up(name);
-  expect(await eventually('p1 knows the proxy', () => proxyOf(lab, prefix), LIMIT_MS)).toMatchObject({ proxy, carrier: name, best: true });
-  for (const node of ['leaf1', 'p1']) {
-    expect(await ask(lab, node, 'show', show, 'neighbors')).toMatchObject([{ area: '0.0.0.0', state: 'full', 'takes-opaque': true, mtu: 1500 }]);
-    const { items } = (await ask<{ items: { id: string; state: string }[] }>(lab, node, 'doctor', '-c', '/etc/cnpd/cnpd.yaml'))!;
-    expect(items.filter(({ id, state }) => id.startsWith('frr.') && state !== 'ok')).toEqual([]);
-  }
-  const database = (await ask<{ own: boolean; 'proxy-prefixes': number }[]>(lab, 'leaf1', 'show', show, 'database'))!;
-  expect(database.filter((row) => row.own && row['proxy-prefixes'] === 1)).toHaveLength(1);
-  expect(await ask(lab, 'leaf1', 'show', 'proxies')).toMatchObject([{ 'advertised-in': [name] }]);
-  expect(await lab.mustExec('p1', ['vtysh', '-c', lsa])).toMatch(sees);
+test.each(SCENES)(
+  'PNC-5.2-a, PNC-5.2-d, PNC-5.3-a, PNC-5.3-d: p1 learns in $name who is the proxy of h1, FRR has what cnpd needs, and a clean stop withdraws it',
+  async ({ name, prefix, proxy, show, lsa, sees }) => {
+    const lab = await up(name);
+    expect(await eventually('p1 knows the proxy', () => proxyOf(lab, prefix), LIMIT_MS)).toMatchObject({
+      proxy,
+      carrier: name,
+      best: true,
+    });
+    for (const node of ['leaf1', 'p1']) {
+      expect(await ask(lab, node, 'show', show, 'neighbors')).toMatchObject([
+        { area: '0.0.0.0', state: 'full', 'takes-opaque': true, mtu: 1500 },
+      ]);
+      const { items } = (await ask<{ items: { id: string; state: string }[] }>(
+        lab,
+        node,
+        'doctor',
+        '-c',
+        '/etc/cnpd/cnpd.yaml',
+      ))!;
+      expect(items.filter(({ id, state }) => id.startsWith('frr.') && state !== 'ok')).toEqual([]);
+    }
+    const database = (await ask<{ own: boolean; 'proxy-prefixes': number }[]>(lab, 'leaf1', 'show', show, 'database'))!;
+    expect(database.filter((row) => row.own && row['proxy-prefixes'] === 1)).toHaveLength(1);
+    expect(await ask(lab, 'leaf1', 'show', 'proxies')).toMatchObject([{ 'advertised-in': [name] }]);
+    expect(await lab.mustExec('p1', ['vtysh', '-c', lsa])).toMatch(sees);
 
-  const { pid } = (await ask<{ pid: number }>(lab, 'leaf1', 'show', 'status'))!;
-  process.kill(pid, 'SIGTERM');
-  await eventually('p1 forgets the proxy', async () => (await proxyOf(lab, prefix)) === undefined, LIMIT_MS);
-});
+    const { pid } = (await ask<{ pid: number }>(lab, 'leaf1', 'show', 'status'))!;
+    process.kill(pid, 'SIGTERM');
+    await eventually('p1 forgets the proxy', async () => (await proxyOf(lab, prefix)) === undefined, LIMIT_MS);
+  },
+);
 
 test('an ospfd that loses `capability opaque` is a problem with its remedy, and the mapping is back once it has it again', async () => {
   const lab = await up('ospfv2');
   const { prefix, proxy } = SCENES[0];
-  const problems = async (node: string) => (await ask<{ problems?: { feature: string; problem: string; remedy: string }[] }>(lab, node, 'show', 'status'))?.problems ?? [];
+  const problems = async (node: string) =>
+    (await ask<{ problems?: { feature: string; problem: string; remedy: string }[] }>(lab, node, 'show', 'status'))
+      ?.problems ?? [];
   await eventually('p1 knows the proxy', () => proxyOf(lab, prefix), LIMIT_MS);
-  const opaque = (line: string) => lab.mustExec('leaf1', ['vtysh', '-c', 'configure terminal', '-c', 'router ospf', '-c', line]);
+  const opaque = (line: string) =>
+    lab.mustExec('leaf1', ['vtysh', '-c', 'configure terminal', '-c', 'router ospf', '-c', line]);
   await opaque('no capability opaque');
-  const found = await eventually('leaf1 says so', async () => (await problems('leaf1')).find(({ problem }) => problem.includes('opaque')), LIMIT_MS);
+  const found = await eventually(
+    'leaf1 says so',
+    async () => (await problems('leaf1')).find(({ problem }) => problem.includes('opaque')),
+    LIMIT_MS,
+  );
   expect(found).toMatchObject({ feature: 'ospfv2', remedy: expect.stringContaining("-c 'capability opaque'") });
   await opaque('capability opaque');
   await eventually('leaf1 has no problem left', async () => (await problems('leaf1')).length === 0, LIMIT_MS);
@@ -90,9 +127,13 @@ test('a reload takes the carrier away and brings it back; what it taught is held
   await expect(lab.mustExec('p1', ['ip', 'link', 'show', 'cnpd-ospf0'])).rejects.toThrow(/does not exist/);
   expect(await proxyOf(lab, prefix)).toMatchObject({ proxy, 'held-until': expect.any(String) });
   await reload('');
-  const known = await eventually('p1 has heard of the proxy anew', async () => {
-    const sender = await proxyOf(lab, prefix);
-    return sender && !sender['held-until'] && sender;
-  }, LIMIT_MS);
+  const known = await eventually(
+    'p1 has heard of the proxy anew',
+    async () => {
+      const sender = await proxyOf(lab, prefix);
+      return sender && !sender['held-until'] && sender;
+    },
+    LIMIT_MS,
+  );
   expect(known).toMatchObject({ proxy, carrier: 'ospfv2', best: true });
 });

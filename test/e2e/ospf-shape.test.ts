@@ -1,5 +1,5 @@
-// Which LSAs ospfd and ospf6d refuse, and that cnpd refuses the same: an adjacency over one that FRR refuses never becomes Full, because FRR drops every
-// Database Description that names it.
+// Which LSAs ospfd and ospf6d refuse, and that cnpd refuses the same: an adjacency over one that FRR refuses never
+// becomes Full, because FRR drops every Database Description that names it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { put } from '../../src/carriers/ospf/lsdb.ts';
 import type { Neighbor } from '../../src/carriers/ospf/neighbor.ts';
@@ -26,21 +26,50 @@ const LINK_LOCAL = 'fe80'.padEnd(32, '0');
 /** Bodies by type. Whether it is refused, lengthFlaw and shapeFlaw say: FRR must agree in every case. */
 const BODIES: Readonly<Record<2 | 3, Readonly<Record<number, readonly string[]>>>> = {
   2: {
-    1: [...bytes(0, 2, 3, 4, 5, 6), `00000001${LINK_V2}`, `00000002${LINK_V2}`, `00000000${LINK_V2}`, `00000001${LINK_V2}00000000`, '00000001' + '0a0000010a00000101030001'],
+    1: [
+      ...bytes(0, 2, 3, 4, 5, 6),
+      `00000001${LINK_V2}`,
+      `00000002${LINK_V2}`,
+      `00000000${LINK_V2}`,
+      `00000001${LINK_V2}00000000`,
+      '00000001' + '0a0000010a00000101030001',
+    ],
     2: bytes(0, 4, 7, 8, 9, 12),
     3: ['', 'ffffff00', 'ffffff00000000', 'ffffff0000000001', 'ffffff000000000100', 'ffffff000000000100000000'],
     4: bytes(0, 4, 7, 8, 9, 12),
-    5: ['ffffff00'.padEnd(24, '0'), 'ffffff00'.padEnd(30, '0'), 'ffffff0080000014'.padEnd(32, '0'), 'ffffff0080000014'.padEnd(40, '0'), 'ffffff0080000014'.padEnd(56, '0')],
+    5: [
+      'ffffff00'.padEnd(24, '0'),
+      'ffffff00'.padEnd(30, '0'),
+      'ffffff0080000014'.padEnd(32, '0'),
+      'ffffff0080000014'.padEnd(40, '0'),
+      'ffffff0080000014'.padEnd(56, '0'),
+    ],
     10: bytes(0, 1, 3, 4, 7, 8),
     11: bytes(0, 2, 4, 6),
   },
   3: {
     0x2001: bytes(0, 3, 4, 5, 12, 20),
     0x2002: bytes(0, 3, 4, 5, 8),
-    0x2003: [...bytes(0, 4, 7, 8), '00000001' + '40000000' + '20010db800000001', '00000001' + '40000000' + '20010db8', '00000001' + '81000000' + '00'.repeat(20), '00000001' + '0000000000000000'],
+    0x2003: [
+      ...bytes(0, 4, 7, 8),
+      '00000001' + '40000000' + '20010db800000001',
+      '00000001' + '40000000' + '20010db8',
+      '00000001' + '81000000' + '00'.repeat(20),
+      '00000001' + '0000000000000000',
+    ],
     0x2004: bytes(0, 11, 12, 13, 16),
-    0x4005: [...bytes(0, 4, 7), '04000001' + '20000000' + '20010db8', '01000001' + '20000000' + '20010db8', '02000001' + '20000000' + '20010db8', '05000001' + '20000000' + '20010db800000007'],
-    0x2009: [...bytes(0, 8, 11, 12), '00012001' + '00'.repeat(8) + '20000000' + '20010db8', '00022001' + '00'.repeat(8) + '20000000' + '20010db8'],
+    0x4005: [
+      ...bytes(0, 4, 7),
+      '04000001' + '20000000' + '20010db8',
+      '01000001' + '20000000' + '20010db8',
+      '02000001' + '20000000' + '20010db8',
+      '05000001' + '20000000' + '20010db800000007',
+    ],
+    0x2009: [
+      ...bytes(0, 8, 11, 12),
+      '00012001' + '00'.repeat(8) + '20000000' + '20010db8',
+      '00022001' + '00'.repeat(8) + '20000000' + '20010db8',
+    ],
     0x0008: [...bytes(0, 20, 23), `01000013${LINK_LOCAL}00000000`, `01000013${LINK_LOCAL}00000001`],
     0xa101: bytes(0, 3, 4, 5),
     0xa029: bytes(12, 13),
@@ -86,7 +115,14 @@ function cases({ version }: OspfVersion): Case[] {
       lsId++;
       // ospfd discards a Router-LSA under another ID than its router's; opaque type 240 is cnpd's.
       const advertisingRouter = version === 2 && type === '1' ? lsId : STRANGER;
-      const header = { age: 1, options: 0x42, type: Number(type), lsId: type === '10' ? 0xf0000000 + lsId : lsId, advertisingRouter, sequence: 7 };
+      const header = {
+        age: 1,
+        options: 0x42,
+        type: Number(type),
+        lsId: type === '10' ? 0xf0000000 + lsId : lsId,
+        advertisingRouter,
+        sequence: 7,
+      };
       const lsa = decodeLsa(version, encodeLsa(version, header, { kind: 'unknown', content: fromHex(body) }));
       if (!lsa.ok) throw new Error(lsa.error.detail);
       return { name: `type 0x${Number(type).toString(16)}: ${body}`, lsa: lsa.value };
@@ -117,8 +153,18 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     for (const one of asked) send(one);
     const taken = asked.filter(({ lsa }) => shapeFlaw(version.version, lsa) === undefined);
     send(witness);
-    await eventually('FRR acknowledges what has the shape of its type', () => !isOwed(witness) && taken.every((one) => !isOwed(one)), 30_000).catch((error: unknown) => {
-      throw new Error(`FRR does not take: ${taken.filter(isOwed).map(({ name }) => name).join('; ')}`, { cause: error });
+    await eventually(
+      'FRR acknowledges what has the shape of its type',
+      () => !isOwed(witness) && taken.every((one) => !isOwed(one)),
+      30_000,
+    ).catch((error: unknown) => {
+      throw new Error(
+        `FRR does not take: ${taken
+          .filter(isOwed)
+          .map(({ name }) => name)
+          .join('; ')}`,
+        { cause: error },
+      );
     });
     const refused = asked.filter(({ lsa }) => shapeFlaw(version.version, lsa) !== undefined);
     expect(refused.length).toBeGreaterThan(15);
@@ -129,16 +175,37 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     await start(version);
     const frrEnd = version.version === 2 ? address('169.254.89.0') : address('fe80::63:6eff:fe70:301');
     const addresses = { source: frrEnd, destination: version.destination };
-    const give = (packet: OspfPacket): void => agent.runner.event({ type: 'received', areaId: AREA, payload: encodePacket(version.version, packet, addresses), addresses });
+    const give = (packet: OspfPacket): void =>
+      agent.runner.event({
+        type: 'received',
+        areaId: AREA,
+        payload: encodePacket(version.version, packet, addresses),
+        addresses,
+      });
     const header = { routerId: parseId(FRR)!, areaId: AREA, instanceId: 0 };
     const malformed = cases(version).filter(({ lsa }) => shapeFlaw(version.version, lsa) !== undefined);
     for (const { lsa } of malformed) give({ ...header, kind: 'link-state-update', lsas: [lsa] });
     await eventually('all are refused', () => agent.count(`${version.name}.lsa.bad-shape`) === malformed.length);
-    expect([...speaker().areas.get(AREA)!.lsdb.byKey.values()].filter((lsa) => lengthFlaw(version.version, lsa) !== undefined)).toEqual([]);
+    expect(
+      [...speaker().areas.get(AREA)!.lsdb.byKey.values()].filter(
+        (lsa) => lengthFlaw(version.version, lsa) !== undefined,
+      ),
+    ).toEqual([]);
     // Out of sequence: both ends begin anew (RFC 2328 §10.3).
-    const description = { mtu: 1500, options: neighbor().options, initialize: false, more: false, master: true, sequence: 12345, headers: [] };
+    const description = {
+      mtu: 1500,
+      options: neighbor().options,
+      initialize: false,
+      more: false,
+      master: true,
+      sequence: 12345,
+      headers: [],
+    };
     give({ ...header, kind: 'database-description', ...description });
-    await eventually('the exchange begins anew', () => agent.count(`${version.name}.neighbor.sequence-number-mismatch`) > 0);
+    await eventually(
+      'the exchange begins anew',
+      () => agent.count(`${version.name}.neighbor.sequence-number-mismatch`) > 0,
+    );
     await eventually('full again', () => agent.state === 'full', 60_000);
   });
 });

@@ -1,7 +1,17 @@
-// The OSPF carriers of whole daemons in trouble, in both versions: either side killed, keys and MTUs that differ, a neighbour that takes no opaque LSAs. abr1
-// learns what core declares, across two FRR routers in the backbone.
+// The OSPF carriers of whole daemons in trouble, in both versions: either side killed, keys and MTUs that differ, a
+// neighbour that takes no opaque LSAs. abr1 learns what core declares, across two FRR routers in the backbone.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { PROTOCOLS, type Protocol, ROUTER_ID, flagged, isFull, learned, ospf, proxying, startFull } from './support/areas.ts';
+import {
+  PROTOCOLS,
+  type Protocol,
+  ROUTER_ID,
+  flagged,
+  isFull,
+  learned,
+  ospf,
+  proxying,
+  startFull,
+} from './support/areas.ts';
 import { eventually } from './support/frr.ts';
 import { Network, type Router, type Row } from './support/network.ts';
 
@@ -20,9 +30,14 @@ afterEach(({ task }) => {
 const LIMIT = 60_000;
 const BACKBONE = '0.0.0.0';
 
-const problemsOf = async (r: Router, name: string): Promise<Row[]> => (await r.get<{ problems?: Row[] }>('status')).problems?.filter(({ feature }) => feature === name) ?? [];
+const problemsOf = async (r: Router, name: string): Promise<Row[]> =>
+  (await r.get<{ problems?: Row[] }>('status')).problems?.filter(({ feature }) => feature === name) ?? [];
 const problem = (r: Router, name: string, about: RegExp): Promise<Row> =>
-  eventually(`${r.name} says what is wrong`, async () => (await problemsOf(r, name)).find(({ problem: text }) => about.test(String(text))), LIMIT);
+  eventually(
+    `${r.name} says what is wrong`,
+    async () => (await problemsOf(r, name)).find(({ problem: text }) => about.test(String(text))),
+    LIMIT,
+  );
 
 /** As its end comes without warning; `before` it starts again. */
 async function restartFrr(r: Router, { daemon }: Protocol, before: () => Promise<unknown>): Promise<void> {
@@ -46,15 +61,24 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
   const declaring = (...senders: string[]): object => ({ ...ospf(p, 'core'), ...proxying(p, 'core', senders) });
   const learner = (area: object = {}): object => ospf(p, 'abr1', { areas: [BACKBONE], area });
   const known = [`${BACKBONE} ${ROUTER_ID.core} ${p.proxy.core}`];
-  const knows = (prefix: string, which = known): Promise<unknown> => eventually(`abr1 knows ${which.length} proxies for ${prefix}`, async () => String(await flagged(abr1, prefix)) === String(which), LIMIT);
+  const knows = (prefix: string, which = known): Promise<unknown> =>
+    eventually(
+      `abr1 knows ${which.length} proxies for ${prefix}`,
+      async () => String(await flagged(abr1, prefix)) === String(which),
+      LIMIT,
+    );
   const isHeld = async (): Promise<boolean> => (await abr1.sender(KEPT))?.['held-until'] !== undefined;
   /** Also while it is held. */
   const proxyStays = async (): Promise<void> => expect((await abr1.sender(KEPT))?.['proxy']).toBe(p.proxy.core);
   const back = (): Promise<unknown> =>
-    eventually('full, and nothing is held any more', async () => {
-      await proxyStays();
-      return (await isFull(p, abr1)) && !(await isHeld());
-    }, LIMIT);
+    eventually(
+      'full, and nothing is held any more',
+      async () => {
+        await proxyStays();
+        return (await isFull(p, abr1)) && !(await isHeld());
+      },
+      LIMIT,
+    );
   const count = (name: string): Promise<number> => abr1.counter(`${p.name}.${name}`);
 
   beforeAll(async () => {
@@ -67,10 +91,14 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
     await knows(STALE);
     await core.stop('SIGKILL');
     await core.start(declaring(KEPT));
-    await eventually('the stale one is gone', async () => {
-      expect((await learned(abr1, KEPT)).map((row) => row['proxy'])).toEqual([p.proxy.core]);
-      return (await learned(abr1, STALE)).length === 0;
-    }, LIMIT);
+    await eventually(
+      'the stale one is gone',
+      async () => {
+        expect((await learned(abr1, KEPT)).map((row) => row['proxy'])).toEqual([p.proxy.core]);
+        return (await learned(abr1, STALE)).length === 0;
+      },
+      LIMIT,
+    );
     await back();
     await knows(KEPT);
     expect(await core.counter(`${p.name}.own.outbid`)).toBeGreaterThan(0);
@@ -100,23 +128,34 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
     expect(await problemsOf(abr1, p.name)).toEqual([]);
   });
 
-  test.runIf(p.name === 'ospfv2')('without `capability opaque`: one exchange and no loop, the problem and doctor name the line, and with it everything is back', async () => {
-    const opaque = (line: string): Promise<string> => abr1.frr('configure', 'router ospf', line);
-    await opaque('no capability opaque');
-    expect(await problem(abr1, p.name, /takes no opaque LSAs/)).toMatchObject({ remedy: expect.stringContaining("-c 'capability opaque'") });
-    const { stdout } = await abr1.ctl('-o', 'json', 'doctor', '-c', '/etc/cnpd/cnpd.yaml');
-    const missing = (JSON.parse(stdout) as { items: { id: string; state: string }[] }).items.filter(({ id, state }) => id.startsWith('frr.') && state !== 'ok');
-    expect(missing.map(({ id }) => id)).toEqual(['frr.ospfv2.capability-opaque']);
-    const attempts = async (): Promise<number[]> => [await count('neighbor.no-opaque'), await count('tx.database-description'), await count('neighbor.sequence-number-mismatch')];
-    await eventually('the exchange is over', () => isFull(p, abr1), LIMIT);
-    const [before, hellos] = [await attempts(), await count('rx.hello')];
-    await eventually('three hellos later', async () => (await count('rx.hello')) >= hellos + 3);
-    expect(await attempts()).toEqual(before);
-    await opaque('capability opaque');
-    // The adjacency is full until ospfd has taken it down.
-    await eventually('it takes ours', async () => (await problemsOf(abr1, p.name)).length === 0, LIMIT);
-    await back();
-  });
+  test.runIf(p.name === 'ospfv2')(
+    'without `capability opaque`: one exchange and no loop, the problem and doctor name the line, and with it everything is back',
+    async () => {
+      const opaque = (line: string): Promise<string> => abr1.frr('configure', 'router ospf', line);
+      await opaque('no capability opaque');
+      expect(await problem(abr1, p.name, /takes no opaque LSAs/)).toMatchObject({
+        remedy: expect.stringContaining("-c 'capability opaque'"),
+      });
+      const { stdout } = await abr1.ctl('-o', 'json', 'doctor', '-c', '/etc/cnpd/cnpd.yaml');
+      const missing = (JSON.parse(stdout) as { items: { id: string; state: string }[] }).items.filter(
+        ({ id, state }) => id.startsWith('frr.') && state !== 'ok',
+      );
+      expect(missing.map(({ id }) => id)).toEqual(['frr.ospfv2.capability-opaque']);
+      const attempts = async (): Promise<number[]> => [
+        await count('neighbor.no-opaque'),
+        await count('tx.database-description'),
+        await count('neighbor.sequence-number-mismatch'),
+      ];
+      await eventually('the exchange is over', () => isFull(p, abr1), LIMIT);
+      const [before, hellos] = [await attempts(), await count('rx.hello')];
+      await eventually('three hellos later', async () => (await count('rx.hello')) >= hellos + 3);
+      expect(await attempts()).toEqual(before);
+      await opaque('capability opaque');
+      // The adjacency is full until ospfd has taken it down.
+      await eventually('it takes ours', async () => (await problemsOf(abr1, p.name)).length === 0, LIMIT);
+      await back();
+    },
+  );
 
   // The last, because ospf6d 8.4.4 does not always outlive the removal of a key.
   test('authentication: without the key and with a wrong one nothing is heard, each counted by its name; with the right one everything is back', async () => {

@@ -1,4 +1,5 @@
-// Capabilities: cnpd gives up what it does not need, in all its threads, and does everything with what is left, beside a real FRR.
+// Capabilities: cnpd gives up what it does not need, in all its threads, and does everything with what is left, beside
+// a real FRR.
 import { readFileSync, readdirSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from './support/frr.ts';
@@ -6,11 +7,28 @@ import { footprint } from './support/footprint.ts';
 import { SENDERS4, SENDERS6, adjacent, base, proxy, watching } from './support/line.ts';
 import { Network, type Router } from './support/network.ts';
 
-const LEAF = { ...base('leaf'), ...proxy('leaf'), ...watching(), 'border-ports': ['eth9'], stamp: { reflector: true, 'accept-from': ['2001:db8:ffff::/48'] } };
+const LEAF = {
+  ...base('leaf'),
+  ...proxy('leaf'),
+  ...watching(),
+  'border-ports': ['eth9'],
+  stamp: { reflector: true, 'accept-from': ['2001:db8:ffff::/48'] },
+};
 const SMALLEST = ['net_admin', 'net_bind_service', 'net_raw', 'sys_admin'];
 /** Bits of capability.h. */
-const BITS: Readonly<Record<string, bigint>> = { chown: 0n, dac_override: 1n, net_bind_service: 10n, net_admin: 12n, net_raw: 13n, sys_admin: 21n };
-const maskOf = (names: readonly string[]): string => names.reduce((mask, name) => mask | (1n << BITS[name]!), 0n).toString(16).padStart(16, '0');
+const BITS: Readonly<Record<string, bigint>> = {
+  chown: 0n,
+  dac_override: 1n,
+  net_bind_service: 10n,
+  net_admin: 12n,
+  net_raw: 13n,
+  sys_admin: 21n,
+};
+const maskOf = (names: readonly string[]): string =>
+  names
+    .reduce((mask, name) => mask | (1n << BITS[name]!), 0n)
+    .toString(16)
+    .padStart(16, '0');
 
 let net: Network;
 let leaf: Router, far: Router;
@@ -19,7 +37,21 @@ let before: unknown;
 beforeAll(async () => {
   net = await Network.up('line', 'privileges');
   [leaf, far] = [net.router('leaf'), net.router('far')];
-  await leaf.exec('tc', 'qdisc', 'replace', 'dev', 'eth2', 'root', 'tbf', 'rate', '20mbit', 'burst', '3000', 'limit', '400000');
+  await leaf.exec(
+    'tc',
+    'qdisc',
+    'replace',
+    'dev',
+    'eth2',
+    'root',
+    'tbf',
+    'rate',
+    '20mbit',
+    'burst',
+    '3000',
+    'limit',
+    '400000',
+  );
   before = await footprint(leaf);
   await far.start(base('far'));
 });
@@ -32,12 +64,21 @@ afterEach(async ({ task }) => {
 
 /** What each thread of cnpd has: the three sets that it can use or get, of all threads together. */
 const setsOfThreads = (): string[] => {
-  const threads = readdirSync(`/proc/${leaf.pid}/task`).map((thread) => readFileSync(`/proc/${leaf.pid}/task/${thread}/status`, 'utf8'));
+  const threads = readdirSync(`/proc/${leaf.pid}/task`).map((thread) =>
+    readFileSync(`/proc/${leaf.pid}/task/${thread}/status`, 'utf8'),
+  );
   expect(threads.length).toBeGreaterThan(1);
-  return [...new Set(threads.flatMap((status) => ['CapPrm', 'CapEff', 'CapBnd'].map((set) => new RegExp(`^${set}:\\s*(\\w+)`, 'm').exec(status)![1]!)))];
+  return [
+    ...new Set(
+      threads.flatMap((status) =>
+        ['CapPrm', 'CapEff', 'CapBnd'].map((set) => new RegExp(`^${set}:\\s*(\\w+)`, 'm').exec(status)![1]!),
+      ),
+    ),
+  ];
 };
 
-const farKnows = (prefix: string): Promise<unknown> => eventually(`far knows ${prefix}`, async () => (await far.sender(prefix)) !== undefined);
+const farKnows = (prefix: string): Promise<unknown> =>
+  eventually(`far knows ${prefix}`, async () => (await far.sender(prefix)) !== undefined);
 
 async function everythingWorks(): Promise<void> {
   await adjacent(net, 'leaf', 'far');
@@ -46,9 +87,13 @@ async function everythingWorks(): Promise<void> {
   for (const port of ['eth1', 'eth2', 'eth9']) expect(hooks).toContain(port);
   expect(await leaf.show('status')).toMatchObject({ health: 'running' });
   await leaf.reload({ ...LEAF, 'border-ports': [] });
-  expect((await footprint(leaf))['hooks']!.filter((hook) => hook.includes('eth9') && !hook.startsWith('proxy'))).toEqual([]);
+  expect(
+    (await footprint(leaf))['hooks']!.filter((hook) => hook.includes('eth9') && !hook.startsWith('proxy')),
+  ).toEqual([]);
   await leaf.reload(LEAF);
-  expect((await footprint(leaf))['hooks']!.filter((hook) => hook.includes('eth9') && !hook.startsWith('proxy'))).not.toEqual([]);
+  expect(
+    (await footprint(leaf))['hooks']!.filter((hook) => hook.includes('eth9') && !hook.startsWith('proxy')),
+  ).not.toEqual([]);
 }
 
 describe('the smallest set', () => {
@@ -56,7 +101,9 @@ describe('the smallest set', () => {
     await leaf.start(LEAF);
     expect(setsOfThreads()).toEqual([maskOf(SMALLEST)]);
     expect(leaf.log).toMatch(/"kept":\{\},"msg":"giving up the capabilities that are not needed"/);
-    expect(leaf.log).toContain('"used":["CAP_NET_BIND_SERVICE","CAP_NET_ADMIN","CAP_NET_RAW","CAP_SYS_ADMIN"],"others":0');
+    expect(leaf.log).toContain(
+      '"used":["CAP_NET_BIND_SERVICE","CAP_NET_ADMIN","CAP_NET_RAW","CAP_SYS_ADMIN"],"others":0',
+    );
     await everythingWorks();
     await leaf.stop('SIGKILL');
     await leaf.start();
@@ -86,7 +133,12 @@ describe('what a configuration needs besides', () => {
     expect(leaf.log).toContain('"kept":{"CAP_CHOWN":"gnmi.socket-group"}');
     expect((await leaf.exec('stat', '-c', '%U %G %a', '/run/cnpd/gnmi.sock')).trim()).toBe('root daemon 660');
     // Who is in the group is answered, who is not is refused.
-    const as = (group: string): Promise<string> => leaf.exec('sh', '-c', `setpriv --reuid=65534 --regid=${group} --clear-groups ${process.execPath} ${new URL('../../dist/cnpctl.js', import.meta.url).pathname} show status -o json || true`);
+    const as = (group: string): Promise<string> =>
+      leaf.exec(
+        'sh',
+        '-c',
+        `setpriv --reuid=65534 --regid=${group} --clear-groups ${process.execPath} ${new URL('../../dist/cnpctl.js', import.meta.url).pathname} show status -o json || true`,
+      );
     expect(await as('daemon')).toContain('"health": "running"');
     expect(await as('nogroup')).not.toContain('running');
   });

@@ -1,4 +1,5 @@
-// The file and its reloads, with what they do to the kernel and the network: nothing that was not asked for, nothing half applied, and refusals that say where.
+// The file and its reloads, with what they do to the kernel and the network: nothing that was not asked for, nothing
+// half applied, and refusals that say where.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { connectNorthbound } from '../../src/northbound/client.ts';
 import { MAX_FILE_BYTES } from '../../src/intent/source.ts';
@@ -16,7 +17,21 @@ let leaf: Router, far: Router;
 beforeAll(async () => {
   net = await Network.up('line');
   [leaf, far] = [net.router('leaf'), net.router('far')];
-  await leaf.exec('tc', 'qdisc', 'replace', 'dev', 'eth2', 'root', 'tbf', 'rate', '20mbit', 'burst', '3000', 'limit', '400000');
+  await leaf.exec(
+    'tc',
+    'qdisc',
+    'replace',
+    'dev',
+    'eth2',
+    'root',
+    'tbf',
+    'rate',
+    '20mbit',
+    'burst',
+    '3000',
+    'limit',
+    '400000',
+  );
 });
 afterAll(() => net.down());
 afterEach(({ task }) => {
@@ -37,12 +52,15 @@ describe('off by default', () => {
     expect(before['hooks']).toEqual([]);
     const status = await leaf.ctl('show', 'status');
     expect(status.code).toBe(0);
-    for (const what of [['proxies'], ['senders'], ['ports'], ['flows'], ['isis', 'neighbors'], ['isis', 'database']]) expect(await leaf.show(...what)).toEqual([]);
+    for (const what of [['proxies'], ['senders'], ['ports'], ['flows'], ['isis', 'neighbors'], ['isis', 'database']])
+      expect(await leaf.show(...what)).toEqual([]);
   });
 
   test('PNC-6-e A13: each feature comes with its section and goes with it, one by one', async () => {
     const reload = async (...sections: object[]): Promise<string[]> => {
-      await leaf.configure(Object.assign({ router: (LEAF as unknown as { router: object }).router }, ...sections) as object);
+      await leaf.configure(
+        Object.assign({ router: (LEAF as unknown as { router: object }).router }, ...sections) as object,
+      );
       expect(await leaf.ctl('reload')).toMatchObject({ code: 0 });
       return (await footprint(leaf))['hooks']!;
     };
@@ -66,7 +84,9 @@ describe('off by default', () => {
 
   test('a file with errors does not start cnpd: exit code 1, every error with file, line and column', async () => {
     await leaf.stop();
-    await leaf.configure('router: { name: leaf }\nports:\n  - { interface: eth2, k-max: lots }\n  - { interface: eth2, k-mux: 3 }\n');
+    await leaf.configure(
+      'router: { name: leaf }\nports:\n  - { interface: eth2, k-max: lots }\n  - { interface: eth2, k-mux: 3 }\n',
+    );
     const { code, stderr } = await leaf.cnpd('-c', FILE);
     expect(code).toBe(1);
     expect(stderr).toContain(`${FILE}:3:`);
@@ -111,46 +131,70 @@ describe('a reload with a broken file', () => {
     await eventually('far knows the proxy', knows);
   });
   const knows = async (): Promise<boolean> => {
-    for (const prefix of [SENDERS6, SENDERS4]) if ((await far.sender(prefix))?.['proxy'] !== LOOPBACK.leaf.ipv6) return false;
+    for (const prefix of [SENDERS6, SENDERS4])
+      if ((await far.sender(prefix))?.['proxy'] !== LOOPBACK.leaf.ipv6) return false;
     return true;
   };
   /** All of what the intent in force has made. */
-  const inForce = async (): Promise<unknown> => [await footprint(leaf), await leaf.get('proxies'), (await leaf.get('ports')).map((row) => [row['interface'], row['attached'], row['k-max']]), (await leaf.get('isis', 'database')).filter((row) => row['own'] === true).map((row) => [row['lsp-id'], row['sequence']])];
+  const inForce = async (): Promise<unknown> => [
+    await footprint(leaf),
+    await leaf.get('proxies'),
+    (await leaf.get('ports')).map((row) => [row['interface'], row['attached'], row['k-max']]),
+    (await leaf.get('isis', 'database'))
+      .filter((row) => row['own'] === true)
+      .map((row) => [row['lsp-id'], row['sequence']]),
+  ];
 
   const BROKEN = [
-    ['a value that is none', 'router: { name: leaf }\nproxy:\n  address: 2001:db8:ffff::1\n  senders: [{ prefix: 2001:db8:1::/64, format: smoke-signals }]\n  accept-from: [2001:db8:ffff::/48]\n', /:4:\d+: .*smoke-signals/],
+    [
+      'a value that is none',
+      'router: { name: leaf }\nproxy:\n  address: 2001:db8:ffff::1\n  senders: [{ prefix: 2001:db8:1::/64, format: smoke-signals }]\n  accept-from: [2001:db8:ffff::/48]\n',
+      /:4:\d+: .*smoke-signals/,
+    ],
     ['an unknown key', 'router: { name: leaf }\nprxy: {}\n', /:2:1: .*prxy/],
     ['no YAML', 'router: { name: leaf\n', /:\d+:\d+: /],
-    ['a proxy that accepts from nobody', 'router: { name: leaf }\nproxy:\n  address: 2001:db8:ffff::1\n  senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }]\n', /:\d+:\d+: .*accept-from/],
+    [
+      'a proxy that accepts from nobody',
+      'router: { name: leaf }\nproxy:\n  address: 2001:db8:ffff::1\n  senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }]\n',
+      /:\d+:\d+: .*accept-from/,
+    ],
     ['bytes of anything', `\u0000\u0001\u0002${'\u00ff'.repeat(40)}`, /cnpd\.yaml/],
     ['nothing', '', /cnpd\.yaml/],
     ['more than is read', `router: { name: leaf }\n${'#'.repeat(MAX_FILE_BYTES)}`, /more than 8388608 bytes/],
   ] as const;
 
-  test.each(BROKEN)('PNC-6-e: with %s in it `cnpctl reload` says where and exits with 4; the old intent is in force, status says so and exits with 1', async (_name, text, where) => {
-    const before = await inForce();
-    await leaf.configure(text);
-    const refused = await leaf.ctl('reload');
-    expect(refused.code).toBe(4);
-    expect(refused.stderr).toMatch(where);
-    const status = await leaf.ctl('show', 'status');
-    expect(status.code).toBe(1);
-    expect(status.stdout).toMatch(where);
-    expect(status.stdout).toContain('refused, the intent above stays in force');
-    const { health, problems, intent } = await leaf.get<Status>('status');
-    expect([health, intent['last-reload']?.ok]).toEqual(['degraded', false]);
-    expect(problems?.[0]?.remedy).toContain(`cnpd check ${FILE}`);
-    expect(intent['last-reload']?.errors?.join('\n')).toMatch(where);
-    expect(await inForce()).toEqual(before);
-    expect(await knows()).toBe(true);
-    expect((await leaf.cnpd('check', FILE)).code).toBe(1);
-  });
+  test.each(BROKEN)(
+    'PNC-6-e: with %s in it `cnpctl reload` says where and exits with 4; the old intent is in force, status says so and exits with 1',
+    async (_name, text, where) => {
+      const before = await inForce();
+      await leaf.configure(text);
+      const refused = await leaf.ctl('reload');
+      expect(refused.code).toBe(4);
+      expect(refused.stderr).toMatch(where);
+      const status = await leaf.ctl('show', 'status');
+      expect(status.code).toBe(1);
+      expect(status.stdout).toMatch(where);
+      expect(status.stdout).toContain('refused, the intent above stays in force');
+      const { health, problems, intent } = await leaf.get<Status>('status');
+      expect([health, intent['last-reload']?.ok]).toEqual(['degraded', false]);
+      expect(problems?.[0]?.remedy).toContain(`cnpd check ${FILE}`);
+      expect(intent['last-reload']?.errors?.join('\n')).toMatch(where);
+      expect(await inForce()).toEqual(before);
+      expect(await knows()).toBe(true);
+      expect((await leaf.cnpd('check', FILE)).code).toBe(1);
+    },
+  );
 
   test('PNC-6-a: `cnpd check` takes a file whose proxy listens at a border port, and notes what that lets in', async () => {
     const file = { ...LEAF, proxy: { ...(LEAF as unknown as { proxy: object }).proxy, interfaces: ['eth1', 'eth9'] } };
     await leaf.configure(file);
     const { code, stdout } = await leaf.cnpd('check', FILE);
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/^\S+: ok\n\S+: note: eth9 is a border port and under proxy\.interfaces: .*take eth9 out of proxy\.interfaces/)]);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /^\S+: ok\n\S+: note: eth9 is a border port and under proxy\.interfaces: .*take eth9 out of proxy\.interfaces/,
+      ),
+    ]);
   });
 
   test('SIGHUP is refused the same way; a file that is gone as well; mended, it is loaded and all is well', async () => {
@@ -196,7 +240,12 @@ describe('a reload with a broken file', () => {
     }
     await leaf.configure(other);
     expect((await leaf.ctl('reload')).code).toBe(0);
-    await eventually('far knows of one prefix only', async () => (await far.sender(SENDERS4))?.['proxy'] === LOOPBACK.leaf.ipv6 && (await far.sender(SENDERS6))?.['proxy'] === undefined);
+    await eventually(
+      'far knows of one prefix only',
+      async () =>
+        (await far.sender(SENDERS4))?.['proxy'] === LOOPBACK.leaf.ipv6 &&
+        (await far.sender(SENDERS6))?.['proxy'] === undefined,
+    );
     expect(await leaf.get<Row>('status')).toMatchObject({ health: 'running' });
     expect(await leaf.counter('daemon.unexpected-error')).toBe(0);
   });

@@ -1,5 +1,6 @@
-// Restarts and losses around a running network: cnpd ended and killed while traffic flows, FRR restarted, interfaces and qdiscs taken away and given back. What
-// is in the kernel works on without its agent; no data packet is lost: they are numbered, and counted at the receiver.
+// Restarts and losses around a running network: cnpd ended and killed while traffic flows, FRR restarted, interfaces
+// and qdiscs taken away and given back. What is in the kernel works on without its agent; no data packet is lost: they
+// are numbered, and counted at the receiver.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Poller } from '../../src/kernel/poller.ts';
 import { address } from '../../src/model/address.ts';
@@ -49,14 +50,15 @@ afterEach(async ({ task }) => {
 });
 
 const isKnown = async (): Promise<boolean> => {
-  for (const prefix of [SENDERS6, SENDERS4]) if ((await p.sender(prefix))?.['proxy'] !== LOOPBACK.leaf.ipv6) return false;
+  for (const prefix of [SENDERS6, SENDERS4])
+    if ((await p.sender(prefix))?.['proxy'] !== LOOPBACK.leaf.ipv6) return false;
   return (await p.get('ports'))[0]?.['attached'] === true;
 };
 const knowsProxy = (): Promise<unknown> => eventually('p knows the proxy and watches its port', isKnown);
 
 /**
- * Traffic from h1 to h2 that fills p's queue beyond K_max again and again but never to its limit, 30 packets every 20 ms (13 Mbit/s of 20), and what
- * comes of it: the PSNs that arrive at h2, the times of the CNPs at h1.
+ * Traffic from h1 to h2 that fills p's queue beyond K_max again and again but never to its limit, 30 packets every 20
+ * ms (13 Mbit/s of 20), and what comes of it: the PSNs that arrive at h2, the times of the CNPs at h1.
  */
 class Traffic {
   readonly flow: Flow;
@@ -66,20 +68,33 @@ class Traffic {
 
   constructor() {
     nextQpn += 2;
-    this.flow = new Flow(h1, h2, { source: address(H1.v6), destination: address(H2.v6), senderQpn: nextQpn, receiverQpn: nextQpn + 1 });
+    this.flow = new Flow(h1, h2, {
+      source: address(H1.v6),
+      destination: address(H2.v6),
+      senderQpn: nextQpn,
+      receiverQpn: nextQpn + 1,
+    });
   }
 
   async start(): Promise<void> {
-    h2.onPacket = (packet) => rocePackets([packet]).filter(this.flow.owns).forEach(({ bth }) => this.arrived.add(bth.psn));
-    h1.onPacket = (packet) => rocePackets([packet]).filter(this.flow.isNotification).forEach(() => this.cnpTimes.push(performance.now()));
+    h2.onPacket = (packet) =>
+      rocePackets([packet])
+        .filter(this.flow.owns)
+        .forEach(({ bth }) => this.arrived.add(bth.psn));
+    h1.onPacket = (packet) =>
+      rocePackets([packet])
+        .filter(this.flow.isNotification)
+        .forEach(() => this.cnpTimes.push(performance.now()));
     this.flow.connect();
     await eventually('the Queue Pair is learned', async () => this.pairAt(await leaf.get('flows')));
     this.#timer = setInterval(() => this.flow.send(30), 20);
     await this.notified('traffic is notified about');
   }
 
-  pairAt = (flows: readonly Row[]): Row | undefined => flows.find((row) => row['port'] === 'proxy' && row['source-qpn'] === this.flow.ends.senderQpn);
-  flowAt = (flows: readonly Row[]): Row | undefined => flows.find((row) => row['port'] === 'eth2' && row['destination-qpn'] === this.flow.ends.receiverQpn);
+  pairAt = (flows: readonly Row[]): Row | undefined =>
+    flows.find((row) => row['port'] === 'proxy' && row['source-qpn'] === this.flow.ends.senderQpn);
+  flowAt = (flows: readonly Row[]): Row | undefined =>
+    flows.find((row) => row['port'] === 'eth2' && row['destination-qpn'] === this.flow.ends.receiverQpn);
 
   /** Waits for five CNPs from now on. */
   async notified(what: string): Promise<void> {
@@ -91,7 +106,8 @@ class Traffic {
   async allArrived(): Promise<void> {
     clearInterval(this.#timer);
     const sent = this.flow.psn - 1000;
-    const missing = (): number[] => Array.from({ length: sent }, (_, i) => 1000 + i).filter((psn) => !this.arrived.has(psn));
+    const missing = (): number[] =>
+      Array.from({ length: sent }, (_, i) => 1000 + i).filter((psn) => !this.arrived.has(psn));
     await eventually('every data packet has arrived', () => missing().length === 0, 5000).catch(() => {});
     expect(missing()).toEqual([]);
     expect(sent).toBeGreaterThan(1000);
@@ -105,26 +121,29 @@ class Traffic {
 }
 
 describe('cnpd restarts under traffic', () => {
-  test.each(['SIGTERM', 'SIGKILL'] as const)('%s of the congested node: no packet lost, notifications go on without the agent, the flow is still there, adopted', async (signal) => {
-    const traffic = new Traffic();
-    try {
-      await traffic.start();
-      const before = traffic.flowAt(await p.get('flows'))!;
-      await p.stop(signal);
-      await traffic.notified('notifications without the agent');
-      await p.start(P);
-      await traffic.notified('notifications with the new agent');
-      expect(await p.show<Row>('status')).toMatchObject({ adopted: true });
-      const after = traffic.flowAt(await p.show('flows'))!;
-      expect(Number(after['packets'])).toBeGreaterThan(Number(before['packets']));
-      await knowsProxy();
-      await traffic.notified('notifications after the network has told everything again');
-      await traffic.allArrived();
-    } finally {
-      traffic.end();
-    }
-    expect(await p.show<Row>('status')).toMatchObject({ health: 'running', problems: [] });
-  });
+  test.each(['SIGTERM', 'SIGKILL'] as const)(
+    '%s of the congested node: no packet lost, notifications go on without the agent, the flow is still there, adopted',
+    async (signal) => {
+      const traffic = new Traffic();
+      try {
+        await traffic.start();
+        const before = traffic.flowAt(await p.get('flows'))!;
+        await p.stop(signal);
+        await traffic.notified('notifications without the agent');
+        await p.start(P);
+        await traffic.notified('notifications with the new agent');
+        expect(await p.show<Row>('status')).toMatchObject({ adopted: true });
+        const after = traffic.flowAt(await p.show('flows'))!;
+        expect(Number(after['packets'])).toBeGreaterThan(Number(before['packets']));
+        await knowsProxy();
+        await traffic.notified('notifications after the network has told everything again');
+        await traffic.allArrived();
+      } finally {
+        traffic.end();
+      }
+      expect(await p.show<Row>('status')).toMatchObject({ health: 'running', problems: [] });
+    },
+  );
 
   test('SIGKILL of the proxy: no packet lost, CNPs go on without the agent, Queue Pairs are still there, adopted', async () => {
     const traffic = new Traffic();
@@ -136,7 +155,11 @@ describe('cnpd restarts under traffic', () => {
       await leaf.start(LEAF);
       await traffic.notified('CNPs with the new agent');
       expect(await leaf.show<Row>('status')).toMatchObject({ adopted: true, health: 'running' });
-      expect(traffic.pairAt(await leaf.show('flows'))).toMatchObject({ 'source-qpn': before['source-qpn'], 'destination-qpn': before['destination-qpn'], 'learned-from': 'cm' });
+      expect(traffic.pairAt(await leaf.show('flows'))).toMatchObject({
+        'source-qpn': before['source-qpn'],
+        'destination-qpn': before['destination-qpn'],
+        'learned-from': 'cm',
+      });
       await traffic.notified('CNPs later on');
       await traffic.allArrived();
     } finally {
@@ -175,7 +198,10 @@ describe('cnpd restarts under traffic', () => {
 
 describe('FRR restarts', () => {
   test('isisd killed and started again: the adjacency returns; what was learned is held meanwhile and never leaves the kernel', async () => {
-    const hasProxy = async (): Promise<boolean> => (await p.mapEntries('sender_proxies'))?.some((entry) => entry.startsWith(KEY[SENDERS6]) && entry.includes('20010db8ffff00000000000000000001')) ?? false;
+    const hasProxy = async (): Promise<boolean> =>
+      (await p.mapEntries('sender_proxies'))?.some(
+        (entry) => entry.startsWith(KEY[SENDERS6]) && entry.includes('20010db8ffff00000000000000000001'),
+      ) ?? false;
     const pid = (await p.exec('cat', '/run/frr/isisd.pid')).trim();
     await p.exec('kill', '-9', pid);
     try {
@@ -212,25 +238,41 @@ describe('interfaces and queues come and go', () => {
     expect(status.remedy).toMatch(remedy);
     expect((await p.ctl('show', 'status')).code).toBe(1);
   };
-  const running = (): Promise<unknown> => eventually('all is well', async () => (await p.get<Row>('status'))['health'] === 'running');
+  const running = (): Promise<unknown> =>
+    eventually('all is well', async () => (await p.get<Row>('status'))['health'] === 'running');
 
-  test('the carrier\'s interface deleted by hand is created again, and the adjacency returns', async () => {
+  test("the carrier's interface deleted by hand is created again, and the adjacency returns", async () => {
     await p.exec('ip', 'link', 'del', 'cnpd-isis');
     await eventually('counted', async () => (await p.counter('isis.interface.vanished')) > 0);
     await adjacent(net, 'p');
-    await eventually('nothing is held any more', async () => (await p.get('senders')).every((row) => row['held-until'] === undefined));
+    await eventually('nothing is held any more', async () =>
+      (await p.get('senders')).every((row) => row['held-until'] === undefined),
+    );
     expect(await isKnown()).toBe(true);
   });
 
   test('a watched port that vanishes is a problem with a remedy; when it returns it is watched again', async () => {
-    await p.configure({ ...base('p', HOLD), ports: [{ interface: 'eth2', 'k-max': '20kB' }, { interface: 'extra', 'k-max': '20kB' }] });
+    await p.configure({
+      ...base('p', HOLD),
+      ports: [
+        { interface: 'eth2', 'k-max': '20kB' },
+        { interface: 'extra', 'k-max': '20kB' },
+      ],
+    });
     expect((await p.ctl('reload')).code).toBe(0);
     try {
       await degraded(/extra does not exist/, /./);
       for (let round = 0; round < 2; round++) {
-        await p.exec('sh', '-c', 'ip link add extra type veth peer name extra-peer && ip link set extra up && tc qdisc add dev extra root tbf rate 20mbit burst 3000 limit 400000');
+        await p.exec(
+          'sh',
+          '-c',
+          'ip link add extra type veth peer name extra-peer && ip link set extra up && tc qdisc add dev extra root tbf rate 20mbit burst 3000 limit 400000',
+        );
         await running();
-        expect((await p.show('ports')).find((row) => row['interface'] === 'extra')).toMatchObject({ attached: true, 'root-qdisc': 'tbf' });
+        expect((await p.show('ports')).find((row) => row['interface'] === 'extra')).toMatchObject({
+          attached: true,
+          'root-qdisc': 'tbf',
+        });
         await p.exec('ip', 'link', 'del', 'extra');
         await degraded(/extra does not exist/, /./);
         expect((await p.show('ports')).find((row) => row['interface'] === 'extra')).toMatchObject({ attached: false });
@@ -245,10 +287,27 @@ describe('interfaces and queues come and go', () => {
   test('a TBF root replaced by pfifo is a problem with its remedy; with a TBF root the port is watched again', async () => {
     await p.exec('tc', 'qdisc', 'replace', 'dev', 'eth2', 'root', 'pfifo');
     try {
-      await degraded(/root qdisc of eth2 is pfifo, whose queue depth cannot be read/, /tc qdisc replace dev eth2 root tbf/);
+      await degraded(
+        /root qdisc of eth2 is pfifo, whose queue depth cannot be read/,
+        /tc qdisc replace dev eth2 root tbf/,
+      );
       expect((await p.show('ports'))[0]).toMatchObject({ attached: false, 'root-qdisc': 'pfifo' });
     } finally {
-      await p.exec('tc', 'qdisc', 'replace', 'dev', 'eth2', 'root', 'tbf', 'rate', '20mbit', 'burst', '3000', 'limit', '400000');
+      await p.exec(
+        'tc',
+        'qdisc',
+        'replace',
+        'dev',
+        'eth2',
+        'root',
+        'tbf',
+        'rate',
+        '20mbit',
+        'burst',
+        '3000',
+        'limit',
+        '400000',
+      );
     }
     await running();
     expect((await p.show('ports'))[0]).toMatchObject({ attached: true, 'root-qdisc': 'tbf' });
@@ -278,14 +337,19 @@ describe('uninstall', () => {
       expect(await router.exec('sh', '-c', 'ls -A /run/cnpd 2>/dev/null || true')).toBe('');
       expect(await router.exec('cat', '/proc/mounts')).not.toMatch(/ \/run\/cnpd[ /]/);
       expect(await router.exec('ip', '-br', 'link')).not.toContain('cnpd-isis');
-      for (const [name, direction] of ['lo', 'eth1', 'eth2'].flatMap((each) => [[each, 'ingress'], [each, 'egress']])) {
+      for (const [name, direction] of ['lo', 'eth1', 'eth2'].flatMap((each) => [
+        [each, 'ingress'],
+        [each, 'egress'],
+      ])) {
         expect(await router.exec('tc', 'filter', 'show', 'dev', name!, direction!)).toBe('');
       }
       expect(await router.exec('bpftool', 'net', 'show')).not.toMatch(/egress|notice|proxy|guard/i);
     }
     // Programs and maps are freed a moment after the last reference.
     await eventually('the kernel has freed everything', async () => {
-      const left = new Set((await Promise.all((['prog', 'map', 'link'] as const).map((kind) => shownObjects(leaf, kind)))).flat());
+      const left = new Set(
+        (await Promise.all((['prog', 'map', 'link'] as const).map((kind) => shownObjects(leaf, kind)))).flat(),
+      );
       return before.every((name) => !left.has(name));
     });
   });

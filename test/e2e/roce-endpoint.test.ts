@@ -1,4 +1,5 @@
-// The software RoCE endpoint on real interfaces: its packets are read by tshark, its rate and its recovery from loss are measured across a narrow, slow link.
+// The software RoCE endpoint on real interfaces: its packets are read by tshark, its rate and its recovery from loss
+// are measured across a narrow, slow link.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,7 +24,9 @@ beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 't-lab-'));
   const host = (n: number): string =>
     `exec: ["ip address add 2001:db8:${n}::2/64 dev eth1", "ip address add 10.0.${n}.2/24 dev eth1", "ip route add default via 2001:db8:${n}::1", "ip route add default via 10.0.${n}.1"]`;
-  const routed = [1, 2].flatMap((n) => [`"ip address add 2001:db8:${n}::1/64 dev eth${n}"`, `"ip address add 10.0.${n}.1/24 dev eth${n}"`]).join(', ');
+  const routed = [1, 2]
+    .flatMap((n) => [`"ip address add 2001:db8:${n}::1/64 dev eth${n}"`, `"ip address add 10.0.${n}.1/24 dev eth${n}"`])
+    .join(', ');
   const file = join(directory, 'x.clab.yml');
   writeFileSync(
     file,
@@ -50,54 +53,105 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-const events = (text: string): Event[] => text.trim().split('\n').map((line) => JSON.parse(line) as Event);
+const events = (text: string): Event[] =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Event);
 const summary = (list: readonly Event[]): Event => list.find((e) => e.event === 'summary')!;
 
 /** One connection from h1 to h2. */
 async function exchange(family: 4 | 6, options: readonly string[]): Promise<{ sender: Event[]; listener: Event[] }> {
   const [source, destination] = ADDRESSES[family];
   const endpoint = [process.execPath, program('roce-endpoint')];
-  const listener = lab.spawn('h2', [...endpoint, 'listen', '--interface', 'eth1', '--address', destination], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const listener = lab.spawn('h2', [...endpoint, 'listen', '--interface', 'eth1', '--address', destination], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let heard = '';
   listener.stdout!.setEncoding('utf8').on('data', (text: string) => (heard += text));
   await once(listener.stdout!, 'data');
-  const sent = await lab.mustExec('h1', [...endpoint, 'send', '--interface', 'eth1', '--address', source, '--peer', destination, ...options]);
+  const sent = await lab.mustExec('h1', [
+    ...endpoint,
+    'send',
+    '--interface',
+    'eth1',
+    '--address',
+    source,
+    '--peer',
+    destination,
+    ...options,
+  ]);
   const ended = once(listener, 'close');
   listener.kill('SIGTERM');
   await ended;
   return { sender: events(sent), listener: events(heard) };
 }
 
-test.each([6, 4] as const)('IPv%d: tshark reads every packet: connection management, data, acknowledgements', async (family) => {
-  const file = join(directory, `h1-${family}.pcap`);
-  const capture = lab.spawn('h1', ['dumpcap', '-i', 'eth1', '-w', file, '-f', 'udp port 4791'], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
-  capture.stderr!.setEncoding('utf8').on('data', (text: string) => (said += text));
-  while (!said.includes('File:')) await once(capture.stderr!, 'data');
+test.each([6, 4] as const)(
+  'IPv%d: tshark reads every packet: connection management, data, acknowledgements',
+  async (family) => {
+    const file = join(directory, `h1-${family}.pcap`);
+    const capture = lab.spawn('h1', ['dumpcap', '-i', 'eth1', '-w', file, '-f', 'udp port 4791'], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let said = '';
+    capture.stderr!.setEncoding('utf8').on('data', (text: string) => (said += text));
+    while (!said.includes('File:')) await once(capture.stderr!, 'data');
 
-  const { sender, listener } = await exchange(family, ['--rate', '10mbit', '--duration', '500ms', '--message', '8', '--timeout', '20s']);
-  // Its last batch is read within a second of its arrival; it says how many it has: data, an acknowledgement for each message of eight, five of the CM.
-  const expected = (Number(summary(sender)['sent']) * 9) / 8 + 5;
-  while (Number([...said.matchAll(/Packets: (\d+)/g)].at(-1)?.[1] ?? 0) < expected) await once(capture.stderr!, 'data');
-  const ended = once(capture, 'exit');
-  capture.kill('SIGINT');
-  await ended;
-  const tshark = (...args: string[]): string[] => spawnSync('tshark', ['-r', file, ...args], { encoding: 'utf8' }).stdout.trim().split('\n').filter((line) => line !== '');
-  const opcodes = tshark('-T', 'fields', '-e', 'infiniband.bth.opcode').map(Number);
-  const countOf = (opcode: number): number => opcodes.filter((o) => o === opcode).length;
-  const { acknowledged } = summary(sender);
-  expect(summary(sender)).toMatchObject({ reason: 'done', retransmitted: 0 });
-  expect(summary(listener)).toMatchObject({ reason: 'closed', packets: acknowledged, outOfOrder: 0, invalid: 0 });
-  expect(countOf(0) + countOf(1) + countOf(2)).toBe(acknowledged);
-  expect(countOf(0x11)).toBeGreaterThanOrEqual(countOf(2));
-  // REQ, REP, RTU, DREQ, DREP.
-  expect(tshark('-Y', 'infiniband.bth.opcode == 100').map((line) => /CM: (\w+)/.exec(line)?.[1])).toEqual(['ConnectRequest', 'ConnectReply', 'ReadyToUse', 'DisconnectRequest', 'DisconnectReply']);
-  expect(tshark('-Y', '_ws.malformed')).toEqual([]);
-  // Destination Queue Pairs and ECN are what the endpoint says.
-  const connected = sender.find((e) => e.event === 'connected')!;
-  const data = tshark('-Y', 'infiniband.bth.opcode == 1', '-T', 'fields', '-e', 'infiniband.bth.destqp', '-e', family === 6 ? 'ipv6.tclass.ecn' : 'ip.dsfield.ecn');
-  expect([...new Set(data)].map((line) => line.split('\t').map(Number))).toEqual([[connected['peerQpn'], 2]]);
-});
+    const { sender, listener } = await exchange(family, [
+      '--rate',
+      '10mbit',
+      '--duration',
+      '500ms',
+      '--message',
+      '8',
+      '--timeout',
+      '20s',
+    ]);
+    // Its last batch is read within a second of its arrival; it says how many it has: data, an acknowledgement for each
+    // message of eight, five of the CM.
+    const expected = (Number(summary(sender)['sent']) * 9) / 8 + 5;
+    while (Number([...said.matchAll(/Packets: (\d+)/g)].at(-1)?.[1] ?? 0) < expected)
+      await once(capture.stderr!, 'data');
+    const ended = once(capture, 'exit');
+    capture.kill('SIGINT');
+    await ended;
+    const tshark = (...args: string[]): string[] =>
+      spawnSync('tshark', ['-r', file, ...args], { encoding: 'utf8' })
+        .stdout.trim()
+        .split('\n')
+        .filter((line) => line !== '');
+    const opcodes = tshark('-T', 'fields', '-e', 'infiniband.bth.opcode').map(Number);
+    const countOf = (opcode: number): number => opcodes.filter((o) => o === opcode).length;
+    const { acknowledged } = summary(sender);
+    expect(summary(sender)).toMatchObject({ reason: 'done', retransmitted: 0 });
+    expect(summary(listener)).toMatchObject({ reason: 'closed', packets: acknowledged, outOfOrder: 0, invalid: 0 });
+    expect(countOf(0) + countOf(1) + countOf(2)).toBe(acknowledged);
+    expect(countOf(0x11)).toBeGreaterThanOrEqual(countOf(2));
+    // REQ, REP, RTU, DREQ, DREP.
+    expect(tshark('-Y', 'infiniband.bth.opcode == 100').map((line) => /CM: (\w+)/.exec(line)?.[1])).toEqual([
+      'ConnectRequest',
+      'ConnectReply',
+      'ReadyToUse',
+      'DisconnectRequest',
+      'DisconnectReply',
+    ]);
+    expect(tshark('-Y', '_ws.malformed')).toEqual([]);
+    // Destination Queue Pairs and ECN are what the endpoint says.
+    const connected = sender.find((e) => e.event === 'connected')!;
+    const data = tshark(
+      '-Y',
+      'infiniband.bth.opcode == 1',
+      '-T',
+      'fields',
+      '-e',
+      'infiniband.bth.destqp',
+      '-e',
+      family === 6 ? 'ipv6.tclass.ecn' : 'ip.dsfield.ecn',
+    );
+    expect([...new Set(data)].map((line) => line.split('\t').map(Number))).toEqual([[connected['peerQpn'], 2]]);
+  },
+);
 
 test('12,000 packets of 1 kB a second, acknowledged, never faster than the rate asked for', async () => {
   const { sender } = await exchange(6, ['--rate', '100mbit', '--duration', '3s']);
@@ -109,7 +163,21 @@ test('12,000 packets of 1 kB a second, acknowledged, never faster than the rate 
 });
 
 test('what a narrow port drops is sent again, until everything has arrived in order', async () => {
-  await lab.mustExec('r', ['tc', 'qdisc', 'add', 'dev', 'eth2', 'root', 'tbf', 'rate', '20mbit', 'burst', '20000', 'limit', '100000']);
+  await lab.mustExec('r', [
+    'tc',
+    'qdisc',
+    'add',
+    'dev',
+    'eth2',
+    'root',
+    'tbf',
+    'rate',
+    '20mbit',
+    'burst',
+    '20000',
+    'limit',
+    '100000',
+  ]);
   try {
     // A window of 160 kB against a queue of 100 kB and 50 kB in flight: some are dropped, time and again.
     const { sender, listener } = await exchange(6, ['--rate', '100mbit', '--duration', '2s', '--window', '160']);
@@ -125,14 +193,20 @@ test('what a narrow port drops is sent again, until everything has arrived in or
 });
 
 test('the kernel does not answer the packets of an endpoint with "port unreachable"', async () => {
-  const unreachable = async (): Promise<number> => Number(/Icmp6OutDestUnreachs\s+(\d+)/.exec(await lab.mustExec('h2', ['cat', '/proc/net/snmp6']))![1]);
+  const unreachable = async (): Promise<number> =>
+    Number(/Icmp6OutDestUnreachs\s+(\d+)/.exec(await lab.mustExec('h2', ['cat', '/proc/net/snmp6']))![1]);
   const before = await unreachable();
   await exchange(6, ['--rate', '10mbit', '--duration', '500ms']);
   expect(await unreachable()).toBe(before);
 });
 
 test('mistakes on the command line are said, with status 2', () => {
-  for (const argv of [[], ['send', '--interface', 'lo', '--address', '::1'], ['listen', '--interface', 'lo', '--address', 'nonsense'], ['send', '--rat', '1']]) {
+  for (const argv of [
+    [],
+    ['send', '--interface', 'lo', '--address', '::1'],
+    ['listen', '--interface', 'lo', '--address', 'nonsense'],
+    ['send', '--rat', '1'],
+  ]) {
     const { status, stderr } = spawnSync(process.execPath, [program('roce-endpoint'), ...argv], { encoding: 'utf8' });
     expect([status, stderr.includes('usage:')]).toEqual([2, true]);
   }

@@ -1,5 +1,5 @@
-// The software RoCE endpoint as a sender that understands notifications of nodes on the way: a router in the middle tells it, in real packets over real interfaces, and
-// its traffic is measured where it arrives.
+// The software RoCE endpoint as a sender that understands notifications of nodes on the way: a router in the middle
+// tells it, in real packets over real interfaces, and its traffic is measured where it arrives.
 import { type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
@@ -24,7 +24,12 @@ const NAME = await ownLabName('t-lab-feedback');
 const H1 = { 4: address('10.0.1.2'), 6: address('2001:db8:1::2') };
 const H2 = { 4: '10.0.2.2', 6: '2001:db8:2::2' };
 const NODE = { 4: address('10.255.0.1'), 6: address('2001:db8:ffff::1') };
-const ALL = ['--understands', 'fast-cnp,long-haul-icmpv6,long-haul-roce', '--known-nodes', '2001:db8:ffff::/48,10.255.0.0/24'];
+const ALL = [
+  '--understands',
+  'fast-cnp,long-haul-icmpv6,long-haul-roce',
+  '--known-nodes',
+  '2001:db8:ffff::/48,10.255.0.0/24',
+];
 const LIMIT_MS = 60_000;
 
 type Event = Readonly<Record<string, unknown>> & { readonly event: string };
@@ -42,7 +47,10 @@ beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 't-lab-'));
   const host = (n: number): string =>
     `exec: ["ip address add 2001:db8:${n}::2/64 dev eth1", "ip address add 10.0.${n}.2/24 dev eth1", "ip route add default via 2001:db8:${n}::1", "ip route add default via 10.0.${n}.1"]`;
-  const routed = [1, 2].flatMap((n) => [`"ip address add 2001:db8:${n}::1/64 dev eth${n}"`, `"ip address add 10.0.${n}.1/24 dev eth${n}"`]);
+  const routed = [1, 2].flatMap((n) => [
+    `"ip address add 2001:db8:${n}::1/64 dev eth${n}"`,
+    `"ip address add 10.0.${n}.1/24 dev eth${n}"`,
+  ]);
   const loopbacks = ['"ip address add 2001:db8:ffff::1/128 dev lo"', '"ip address add 10.255.0.1/32 dev lo"'];
   const file = join(directory, 'x.clab.yml');
   writeFileSync(
@@ -73,13 +81,19 @@ afterAll(async () => {
 beforeEach(() => {
   fromH1 = [];
   children = [];
-  poller = Poller.open({ onError: (error) => { throw error; } });
+  poller = Poller.open({
+    onError: (error) => {
+      throw error;
+    },
+  });
   router = Netns.open(lab.netnsPath('r'));
   wire = openPacketSocket(
     { interface: 'eth1', netns: router, protocol: 0x86dd },
     {
       poller,
-      onError: (error) => { throw error; },
+      onError: (error) => {
+        throw error;
+      },
       onFrame: (frame) => {
         const message = parseIcmpv6(frame.subarray(14));
         if (message.ok && message.value.type < 128) fromH1.push(message.value.type);
@@ -110,7 +124,9 @@ interface Running {
 }
 
 function run(node: string, argv: readonly string[]): Running {
-  const child = lab.spawn(node, [process.execPath, program('roce-endpoint'), ...argv], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = lab.spawn(node, [process.execPath, program('roce-endpoint'), ...argv], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   children.push(child);
   const events: Event[] = [];
   let rest = '';
@@ -123,7 +139,7 @@ function run(node: string, argv: readonly string[]): Running {
   return {
     events,
     async seen(what, condition) {
-      for (const until = performance.now() + LIMIT_MS; performance.now() < until; ) {
+      for (const until = performance.now() + LIMIT_MS; performance.now() < until;) {
         const found = events.find(condition);
         if (found) return found;
         await new Promise((resolve) => setTimeout(resolve, 5));
@@ -172,20 +188,59 @@ function send(packet: Uint8Array): void {
   raw.close();
 }
 
-const ends = (family: 4 | 6, source: IpAddress = NODE[family]): { source: IpAddress; destination: IpAddress; sourcePort: number } => ({ source, destination: H1[family], sourcePort: 0xc001 });
-const order = (qpn: number, action: LongHaulCnp['action'], parameter: number): LongHaulCnp => ({ level: 180, action, parameter, sourceQpn: qpn, metric: UNDISCLOSED, objects: [] });
-const icmpv6 = (cnp: LongHaulCnp, source?: IpAddress): Uint8Array => buildLongHaulIcmpv6({ ...ends(6, source), cnp, codes: { type: 200, objectClass: 247 } });
-const roce = (family: 4 | 6, cnp: LongHaulCnp): Uint8Array => buildLongHaulRoce({ ...ends(family), cnp, objectClass: 247 });
+const ends = (
+  family: 4 | 6,
+  source: IpAddress = NODE[family],
+): { source: IpAddress; destination: IpAddress; sourcePort: number } => ({
+  source,
+  destination: H1[family],
+  sourcePort: 0xc001,
+});
+const order = (qpn: number, action: LongHaulCnp['action'], parameter: number): LongHaulCnp => ({
+  level: 180,
+  action,
+  parameter,
+  sourceQpn: qpn,
+  metric: UNDISCLOSED,
+  objects: [],
+});
+const icmpv6 = (cnp: LongHaulCnp, source?: IpAddress): Uint8Array =>
+  buildLongHaulIcmpv6({ ...ends(6, source), cnp, codes: { type: 200, objectClass: 247 } });
+const roce = (family: 4 | 6, cnp: LongHaulCnp): Uint8Array =>
+  buildLongHaulRoce({ ...ends(family), cnp, objectClass: 247 });
 const fastCnp = (destQpn: number): Uint8Array =>
-  buildFastCnp({ ...ends(6), originalDestination: address(H2[6]), trace: undefined, destQpn, codes: { option: 0x9e, ioamOption: 0x9e, icrc: 'cover' } });
+  buildFastCnp({
+    ...ends(6),
+    originalDestination: address(H2[6]),
+    trace: undefined,
+    destQpn,
+    codes: { option: 0x9e, ioamOption: 0x9e, icrc: 'cover' },
+  });
 
-const accepted = (format: string, action?: string) => (e: Event): boolean => e.event === 'feedback' && e['accepted'] === true && e['format'] === format && (action === undefined || e['action'] === action);
+const accepted =
+  (format: string, action?: string) =>
+  (e: Event): boolean =>
+    e.event === 'feedback' &&
+    e['accepted'] === true &&
+    e['format'] === format &&
+    (action === undefined || e['action'] === action);
 /** A report of the rate after the one that the notification set. */
-const reportedRate = (connection: Connection, bps: number): Promise<Event> => connection.sender.seen(`a rate of ${bps}`, (e) => e.event === 'rate' && Math.abs(Number(e['rateBps']) - bps) < 1);
+const reportedRate = (connection: Connection, bps: number): Promise<Event> =>
+  connection.sender.seen(`a rate of ${bps}`, (e) => e.event === 'rate' && Math.abs(Number(e['rateBps']) - bps) < 1);
 
 test('A8, FCNP-4-n, LHCNP-5.6-d: the sender acts upon all three formats from the router, and its kernel answers none of them', async () => {
   // No recovery within the test.
-  const connection = await connected(6, [...ALL, '--reaction', 'dcqcn', '--increase-interval', '600s', '--increase-bytes', '1000mB', '--rtt', '60s']);
+  const connection = await connected(6, [
+    ...ALL,
+    '--reaction',
+    'dcqcn',
+    '--increase-interval',
+    '600s',
+    '--increase-bytes',
+    '1000mB',
+    '--rtt',
+    '60s',
+  ]);
   send(icmpv6(order(connection.qpn, 'rate-reduce', 30)));
   await connection.sender.seen('the ICMPv6 form', accepted('long-haul-icmpv6'));
   await reportedRate(connection, 7e6);
@@ -196,8 +251,14 @@ test('A8, FCNP-4-n, LHCNP-5.6-d: the sender acts upon all three formats from the
   await connection.sender.seen('the Fast CNP', accepted('fast-cnp'));
   await reportedRate(connection, 5e6);
   const end = await summary(connection);
-  expect(end).toMatchObject({ reason: 'done', cnps: 0, feedback: { 'fast-cnp': { accepted: 1 }, 'long-haul-icmpv6': { accepted: 1 }, 'long-haul-roce': { accepted: 1 } } });
-  expect(end['firstFeedbackAfterMs']).toBe((end['feedback'] as Record<string, { firstAfterMs: number }>)['long-haul-icmpv6']!.firstAfterMs);
+  expect(end).toMatchObject({
+    reason: 'done',
+    cnps: 0,
+    feedback: { 'fast-cnp': { accepted: 1 }, 'long-haul-icmpv6': { accepted: 1 }, 'long-haul-roce': { accepted: 1 } },
+  });
+  expect(end['firstFeedbackAfterMs']).toBe(
+    (end['feedback'] as Record<string, { firstAfterMs: number }>)['long-haul-icmpv6']!.firstAfterMs,
+  );
   expect(fromH1).toEqual([]);
 });
 
@@ -214,13 +275,23 @@ test('A7: stopped by Reduce 100, it sends again by itself after two round trips;
   send(roce(6, order(connection.qpn, 'rate-reduce', 100)));
   const stopped = await connection.sender.seen('the reduction', accepted('long-haul-roce', 'rate-reduce'));
   expect(stopped['rateBps']).toBe(0);
-  const recovering = await connection.sender.seen('recovery', (e) => e.event === 'rate' && Number(e['t']) > Number(stopped['t']) && Number(e['rateBps']) > 0);
-  // Two round trips from the order's arrival; its line is written a little later than that, on a busy machine by some milliseconds.
+  const recovering = await connection.sender.seen(
+    'recovery',
+    (e) => e.event === 'rate' && Number(e['t']) > Number(stopped['t']) && Number(e['rateBps']) > 0,
+  );
+  // Two round trips from the order's arrival; its line is written a little later than that, on a busy machine by some
+  // milliseconds.
   expect(Number(recovering['t']) - Number(stopped['t'])).toBeGreaterThan(150);
-  await connection.sender.seen('the normal rate', (e) => e.event === 'rate' && Number(e['t']) > Number(recovering['t']) && Number(e['rateBps']) === 10e6);
+  await connection.sender.seen(
+    'the normal rate',
+    (e) => e.event === 'rate' && Number(e['t']) > Number(recovering['t']) && Number(e['rateBps']) === 10e6,
+  );
   const end = await summary(connection);
   expect(end).toMatchObject({ reason: 'done', retransmitted: 0 });
-  expect(connection.listener.events.find((e) => e.event === 'summary')).toMatchObject({ packets: end['acknowledged'], outOfOrder: 0 });
+  expect(connection.listener.events.find((e) => e.event === 'summary')).toMatchObject({
+    packets: end['acknowledged'],
+    outOfOrder: 0,
+  });
 });
 
 test('LHCNP-5.6-a, LHCNP-5.6-b, LHCNP-9-a: a stranger’s order and one for another Queue Pair are refused and counted', async () => {
@@ -230,12 +301,16 @@ test('LHCNP-5.6-a, LHCNP-5.6-b, LHCNP-9-a: a stranger’s order and one for anot
   send(icmpv6(order(connection.qpn, 'notify', 0)));
   await connection.sender.seen('the last of them', accepted('long-haul-icmpv6', 'notify'));
   const refused = { 'unknown-node': 1, 'unknown-queue-pair': 1 };
-  expect(await summary(connection)).toMatchObject({ instructions: { pauses: 0 }, feedback: { 'long-haul-icmpv6': { accepted: 1, refused } } });
+  expect(await summary(connection)).toMatchObject({
+    instructions: { pauses: 0 },
+    feedback: { 'long-haul-icmpv6': { accepted: 1, refused } },
+  });
 });
 
 /** Until h1's kernel has answered so many packets with an ICMPv6 error. */
 async function answered(count: number): Promise<number[]> {
-  for (const until = performance.now() + LIMIT_MS; fromH1.length < count && performance.now() < until; ) await new Promise((resolve) => setTimeout(resolve, 5));
+  for (const until = performance.now() + LIMIT_MS; fromH1.length < count && performance.now() < until;)
+    await new Promise((resolve) => setTimeout(resolve, 5));
   return fromH1;
 }
 

@@ -1,5 +1,5 @@
-// The path of a notification, packet by packet: a congested port at p, a notice to the sender's proxy, a standard CNP at the sender. Captured on the wire and
-// read by other code than the dataplane's: src/packet and tshark.
+// The path of a notification, packet by packet: a congested port at p, a notice to the sender's proxy, a standard CNP
+// at the sender. Captured on the wire and read by other code than the dataplane's: src/packet and tshark.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Poller } from '../../src/kernel/poller.ts';
 import { type Family, type IpAddress, address, formatAddress } from '../../src/model/address.ts';
@@ -68,21 +68,44 @@ const knows = (proxyAddress: string): Promise<unknown> =>
     return (await p.get('ports'))[0]?.['attached'];
   });
 
-function flow(family: Family = 6, source: IpAddress = address(family === 6 ? H1.v6 : H1.v4), payloadLength = 1024): Flow {
+function flow(
+  family: Family = 6,
+  source: IpAddress = address(family === 6 ? H1.v6 : H1.v4),
+  payloadLength = 1024,
+): Flow {
   nextQpn += 2;
-  return new Flow(h1, h2, { source, destination: address(family === 6 ? H2.v6 : H2.v4), senderQpn: nextQpn, receiverQpn: nextQpn + 1 }, payloadLength);
+  return new Flow(
+    h1,
+    h2,
+    { source, destination: address(family === 6 ? H2.v6 : H2.v4), senderQpn: nextQpn, receiverQpn: nextQpn + 1 },
+    payloadLength,
+  );
 }
 const isLearned = (f: Flow, router = leaf): Promise<unknown> =>
-  eventually('the Queue Pair is learned', async () => (await router.get('flows')).some((row) => row['port'] === 'proxy' && row['source-qpn'] === f.ends.senderQpn && row['destination-qpn'] === f.ends.receiverQpn));
+  eventually('the Queue Pair is learned', async () =>
+    (await router.get('flows')).some(
+      (row) =>
+        row['port'] === 'proxy' &&
+        row['source-qpn'] === f.ends.senderQpn &&
+        row['destination-qpn'] === f.ends.receiverQpn,
+    ),
+  );
 const cnpsOf = (f: Flow): Uint8Array[] => h1.packets.filter((packet) => rocePackets([packet]).some(f.isNotification));
 /** Packets of UDP to the notice port that reached leaf. */
 const notices = (): Uint8Array[] =>
   leafWan.packets.filter((packet) => {
     const layer = walkHeaders(packet).layers[0];
-    return layer?.protocol === 17 && ((packet[layer.transportOffset + 2]! << 8) | packet[layer.transportOffset + 3]!) === NOTICE_PORT;
+    return (
+      layer?.protocol === 17 &&
+      ((packet[layer.transportOffset + 2]! << 8) | packet[layer.transportOffset + 3]!) === NOTICE_PORT
+    );
   });
 /** Sends bursts, each of more than K_max and less than the queue holds, until the probe is content. */
-function congest<T>(what: string, f: { send(count: number): void }, probe: () => T | undefined | false | Promise<T | undefined | false>): Promise<T> {
+function congest<T>(
+  what: string,
+  f: { send(count: number): void },
+  probe: () => T | undefined | false | Promise<T | undefined | false>,
+): Promise<T> {
   return eventually(what, () => {
     f.send(30);
     return probe();
@@ -110,7 +133,10 @@ function expectCnp(packet: Uint8Array, f: Flow): void {
   expect(icrcByPython(packet)).toBe(Buffer.from(packet.subarray(-4)).toString('hex'));
 }
 
-/** InfiniBand annex A17: CRC-32 over eight bytes of ones and the packet, with the fields that routers change set to ones. */
+/**
+ * InfiniBand annex A17: CRC-32 over eight bytes of ones and the packet, with the fields that routers change set to
+ * ones.
+ */
 const icrcByPython = (packet: Uint8Array): string =>
   scapy<string>(
     `import zlib
@@ -124,7 +150,10 @@ result = zlib.crc32(b"\\xff" * 8 + bytes(p)).to_bytes(4, "little").hex()`,
     Buffer.from(packet).toString('hex'),
   );
 
-/** Everything that is to be said of one notice about a flow whose congesting packet is `f`'s, inside `around` bytes of tunnel. */
+/**
+ * Everything that is to be said of one notice about a flow whose congesting packet is `f`'s, inside `around` bytes of
+ * tunnel.
+ */
 function expectNotice(packet: Uint8Array, f: Flow, proxyAddress: string, around = 0): void {
   const ip6 = packet[0]! >> 4 === 6;
   const layer = walkHeaders(packet).layers[0]!;
@@ -133,30 +162,64 @@ function expectNotice(packet: Uint8Array, f: Flow, proxyAddress: string, around 
   expect(packet.length).toBe(Math.min(ip6 ? 1280 : 576, headers + around + f.packetLength));
   expect(formatAddress(layer.destination)).toBe(proxyAddress);
   expect(formatAddress(layer.source)).toBe(ip6 ? LOOPBACK.p.ipv6 : LOOPBACK.p.ipv4);
-  expect(udpChecksum(packet, layer.transportOffset, layer.end - layer.transportOffset, layer.source, layer.destination)).toBe('valid');
+  expect(
+    udpChecksum(packet, layer.transportOffset, layer.end - layer.transportOffset, layer.source, layer.destination),
+  ).toBe('valid');
   const decoded = decodeNotice(packet.subarray(layer.transportOffset + 8, layer.end));
   if (!decoded.ok) throw new Error(decoded.error.detail);
   const { tuple, level } = decoded.value;
-  expect([formatAddress(tuple.source), formatAddress(tuple.destination), tuple.protocol, tuple.destinationPort]).toEqual([formatAddress(f.ends.source), formatAddress(f.ends.destination), 17, 4791]);
+  expect([
+    formatAddress(tuple.source),
+    formatAddress(tuple.destination),
+    tuple.protocol,
+    tuple.destinationPort,
+  ]).toEqual([formatAddress(f.ends.source), formatAddress(f.ends.destination), 17, 4791]);
   expect(level).toBeGreaterThanOrEqual(0);
   expect(level).toBeLessThanOrEqual(7);
-  expect(invokingBth(decoded.value)).toMatchObject({ ok: true, value: { destQpn: f.ends.receiverQpn, opcode: OPCODE.sendOnly } });
+  expect(invokingBth(decoded.value)).toMatchObject({
+    ok: true,
+    value: { destQpn: f.ends.receiverQpn, opcode: OPCODE.sendOnly },
+  });
 }
 
 describe('from the congested port to the sender', () => {
   test('PNC-3-a PNC-1-d PNC-5-c A14: a RoCEv2 sender that connects by CM gets a CNP for its own Queue Pair and slows down; nothing is lost', async () => {
-    const run = (node: string, ...args: string[]): ReturnType<typeof net.lab.exec> => net.lab.exec(node, [...program('roce-endpoint'), ...args]);
-    const listener = net.lab.spawn('h2', [...program('roce-endpoint'), 'listen', '--interface', 'eth1', '--address', H2.v6, '--cnp-interval', 'off'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const run = (node: string, ...args: string[]): ReturnType<typeof net.lab.exec> =>
+      net.lab.exec(node, [...program('roce-endpoint'), ...args]);
+    const listener = net.lab.spawn(
+      'h2',
+      [...program('roce-endpoint'), 'listen', '--interface', 'eth1', '--address', H2.v6, '--cnp-interval', 'off'],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
     await new Promise((resolve) => listener.stdout!.once('data', resolve));
-    const { code, stdout } = await run('h1', 'send', '--interface', 'eth1', '--address', H1.v6, '--peer', H2.v6, '--rate', '30mbit', '--duration', '3s', '--reaction', 'dcqcn');
+    const { code, stdout } = await run(
+      'h1',
+      'send',
+      '--interface',
+      'eth1',
+      '--address',
+      H1.v6,
+      '--peer',
+      H2.v6,
+      '--rate',
+      '30mbit',
+      '--duration',
+      '3s',
+      '--reaction',
+      'dcqcn',
+    );
     listener.kill('SIGTERM');
-    const events = stdout.trim().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>);
+    const events = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
     const cnps = events.filter((e) => e['event'] === 'cnp');
     const connected = events.find((e) => e['event'] === 'connected')!;
     const summary = events.find((e) => e['event'] === 'summary')!;
     expect(code, stdout.slice(-500)).toBe(0);
     expect(cnps.length).toBeGreaterThan(5);
-    for (const cnp of cnps) expect(cnp).toMatchObject({ accepted: true, opcode: 0x81, destQpn: connected['qpn'], icrcValid: true });
+    for (const cnp of cnps)
+      expect(cnp).toMatchObject({ accepted: true, opcode: 0x81, destQpn: connected['qpn'], icrcValid: true });
     expect(summary).toMatchObject({ foreignCnps: 0 });
     expect(summary['reductions']).toBeGreaterThan(0);
     expect(Math.min(...cnps.map((cnp) => Number(cnp['rateBps'])))).toBeLessThan(25e6);
@@ -167,7 +230,9 @@ describe('from the congested port to the sender', () => {
     // 10 Mbit/s too much for three seconds would have overflowed it nine times.
     expect(port!['peak-queue-bytes']).toBeLessThan(400_000);
     // The port lost nothing. What the endpoints' sockets lose on a busy machine is not the network's.
-    const qdiscs = JSON.parse((await net.lab.exec('p', ['tc', '-s', '-j', 'qdisc', 'show', 'dev', 'eth2', 'root'])).stdout) as { kind: string; packets: number; drops: number }[];
+    const qdiscs = JSON.parse(
+      (await net.lab.exec('p', ['tc', '-s', '-j', 'qdisc', 'show', 'dev', 'eth2', 'root'])).stdout,
+    ) as { kind: string; packets: number; drops: number }[];
     expect(qdiscs).toMatchObject([{ kind: 'tbf', drops: 0 }]);
     expect(qdiscs[0]!.packets).toBeGreaterThan(0);
     expect(await leaf.counter('proxy.cnp.sent')).toBeGreaterThanOrEqual(cnps.length);
@@ -179,23 +244,32 @@ describe('from the congested port to the sender', () => {
     ['an IPv4 sender and an IPv6 proxy', 4, 'ipv6'],
     ['an IPv6 sender and an IPv4 proxy', 6, 'ipv4'],
     ['an IPv4 sender and an IPv4 proxy', 4, 'ipv4'],
-  ] as const)('PNC-4-a PNC-4-b PNC-4-d PNC-4-e PNC-4-f PNC-4-g A14: %s: the notice and the CNP are right to the bit, for other decoders too', async (_name, family, proxyFamily) => {
-    const proxyAddress = LOOPBACK.leaf[proxyFamily];
-    await leaf.reload({ ...base('leaf'), ...proxy('leaf', { address: proxyAddress }) });
-    await knows(proxyAddress);
-    const f = flow(family);
-    f.connect();
-    await isLearned(f);
-    await congest('a CNP', f, () => cnpsOf(f).length > 2);
-    expect(notices().length).toBeGreaterThan(0);
-    for (const packet of notices().slice(0, 20)) expectNotice(packet, f, proxyAddress);
-    const complaints = dissect('raw-ip', notices().slice(0, 20), ['udp.dstport']).filter((seen) => seen.complaints.length > 0 || seen['udp.dstport'][0] !== String(NOTICE_PORT));
-    expect(complaints).toEqual([]);
-    expectCnp(cnpsOf(f)[0]!, f);
-    expect(rocePackets(cnpsOf(f)).every((cnp) => cnp.icrcValid)).toBe(true);
-    // The notice ended at the proxy: nothing of it at the sender.
-    expect(h1.packets.filter((packet) => rocePackets([packet]).length === 0 && walkHeaders(packet).layers[0]?.protocol === 17)).toEqual([]);
-  });
+  ] as const)(
+    'PNC-4-a PNC-4-b PNC-4-d PNC-4-e PNC-4-f PNC-4-g A14: %s: the notice and the CNP are right to the bit, for other decoders too',
+    async (_name, family, proxyFamily) => {
+      const proxyAddress = LOOPBACK.leaf[proxyFamily];
+      await leaf.reload({ ...base('leaf'), ...proxy('leaf', { address: proxyAddress }) });
+      await knows(proxyAddress);
+      const f = flow(family);
+      f.connect();
+      await isLearned(f);
+      await congest('a CNP', f, () => cnpsOf(f).length > 2);
+      expect(notices().length).toBeGreaterThan(0);
+      for (const packet of notices().slice(0, 20)) expectNotice(packet, f, proxyAddress);
+      const complaints = dissect('raw-ip', notices().slice(0, 20), ['udp.dstport']).filter(
+        (seen) => seen.complaints.length > 0 || seen['udp.dstport'][0] !== String(NOTICE_PORT),
+      );
+      expect(complaints).toEqual([]);
+      expectCnp(cnpsOf(f)[0]!, f);
+      expect(rocePackets(cnpsOf(f)).every((cnp) => cnp.icrcValid)).toBe(true);
+      // The notice ended at the proxy: nothing of it at the sender.
+      expect(
+        h1.packets.filter(
+          (packet) => rocePackets([packet]).length === 0 && walkHeaders(packet).layers[0]?.protocol === 17,
+        ),
+      ).toEqual([]);
+    },
+  );
 
   test('PNC-4-g A14: of a packet that fills the link the notice carries the first part: 1280 bytes in all, and the proxy is content', async () => {
     const f = flow(6, address(H1.v6), 1400);
@@ -217,7 +291,9 @@ describe('from the congested port to the sender', () => {
     f.psn += 1000;
     await eventually('learned', async () => {
       f.exchange();
-      return (await leaf.get('flows')).find((row) => row['source-qpn'] === f.ends.senderQpn && row['learned-from'] === 'reverse-traffic');
+      return (await leaf.get('flows')).find(
+        (row) => row['source-qpn'] === f.ends.senderQpn && row['learned-from'] === 'reverse-traffic',
+      );
     });
     await congest('a CNP', f, () => cnpsOf(f).length > 0);
     expectCnp(cnpsOf(f)[0]!, f);
@@ -236,8 +312,23 @@ describe('from the congested port to the sender', () => {
     f.connect();
     await isLearned(f);
     const tunnel = (inner: Uint8Array): Uint8Array =>
-      concat(encodeIpv6({ trafficClass: 0, flowLabel: 0, payloadLength: inner.length, nextHeader: 41, hopLimit: 60, source: address('2001:db8:1::99'), destination: address('2001:db8:2::99') }), inner);
-    const tunnelled = { send: (count: number): void => { for (let i = 0; i < count; i++) h1.send(tunnel(f.next())); } };
+      concat(
+        encodeIpv6({
+          trafficClass: 0,
+          flowLabel: 0,
+          payloadLength: inner.length,
+          nextHeader: 41,
+          hopLimit: 60,
+          source: address('2001:db8:1::99'),
+          destination: address('2001:db8:2::99'),
+        }),
+        inner,
+      );
+    const tunnelled = {
+      send: (count: number): void => {
+        for (let i = 0; i < count; i++) h1.send(tunnel(f.next()));
+      },
+    };
     await congest('a CNP', tunnelled, () => cnpsOf(f).length > 0);
     expectNotice(notices()[0]!, f, LOOPBACK.leaf.ipv6, 40);
     expectCnp(cnpsOf(f)[0]!, f);
@@ -256,17 +347,23 @@ describe('from the congested port to the sender', () => {
     expect(Number((await p.show('ports'))[0]!['suppressed-per-flow'])).toBeGreaterThan(0);
   });
 
-  test.each([['IPv6', 6], ['IPv4', 4]] as const)('PNC-3-a: a congested node that is itself the proxy tells the %s sender directly', async (_name, family) => {
-    await leaf.reload(base('leaf'));
-    await p.reload({ ...base('p'), ...watching({ 'per-flow-interval': '5ms' }), ...proxy('p') });
-    const f = flow(family);
-    await eventually('it is its own proxy', async () => (await p.get('proxies'))[0]?.['address'] === LOOPBACK.p.ipv6);
-    await eventually('the Queue Pair is learned', async () => {
-      f.connect();
-      return (await p.get('flows')).some((row) => row['port'] === 'proxy' && row['source-qpn'] === f.ends.senderQpn);
-    });
-    await congest('a CNP', f, () => cnpsOf(f).length > 0);
-    expectCnp(cnpsOf(f)[0]!, f);
-    expect(notices()).toEqual([]);
-  });
+  test.each([
+    ['IPv6', 6],
+    ['IPv4', 4],
+  ] as const)(
+    'PNC-3-a: a congested node that is itself the proxy tells the %s sender directly',
+    async (_name, family) => {
+      await leaf.reload(base('leaf'));
+      await p.reload({ ...base('p'), ...watching({ 'per-flow-interval': '5ms' }), ...proxy('p') });
+      const f = flow(family);
+      await eventually('it is its own proxy', async () => (await p.get('proxies'))[0]?.['address'] === LOOPBACK.p.ipv6);
+      await eventually('the Queue Pair is learned', async () => {
+        f.connect();
+        return (await p.get('flows')).some((row) => row['port'] === 'proxy' && row['source-qpn'] === f.ends.senderQpn);
+      });
+      await congest('a CNP', f, () => cnpsOf(f).length > 0);
+      expectCnp(cnpsOf(f)[0]!, f);
+      expect(notices()).toEqual([]);
+    },
+  );
 });

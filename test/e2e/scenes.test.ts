@@ -1,5 +1,6 @@
-// Every scene of containerlab/ as it is in the repository: it comes up, its routers learn what they have to know, and a short run shows the main claims, observed as
-// the demo observes them: on the wire, by other code than the dataplane's, and once by tshark. The figures of time are the demo's.
+// Every scene of containerlab/ as it is in the repository: it comes up, its routers learn what they have to know, and a
+// short run shows the main claims, observed as the demo observes them: on the wire, by other code than the dataplane's,
+// and once by tshark. The figures of time are the demo's.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,13 +43,23 @@ class Stage {
     await waitForRoutes(this.lab, scene, never);
     const learned = await scene.learn(this.lab, never);
     this.#kMin = (await portStates(this.lab, scene.watched)).map((state) => state.kMin!);
-    this.#observers = await openObservers(this.lab, scene, { poller: this.#poller, onError: (error) => this.#errors.push(error) });
+    this.#observers = await openObservers(this.lab, scene, {
+      poller: this.#poller,
+      onError: (error) => this.#errors.push(error),
+    });
     return learned;
   }
 
   run(mode: Mode): Promise<RunResult> {
     const spec = this.#scene.runs.find((run) => run.mode === mode)!;
-    const modules = { lab: this.lab, observers: this.#observers!, kMin: this.#kMin, output: this.#output, signal: never, progress: () => {} };
+    const modules = {
+      lab: this.lab,
+      observers: this.#observers!,
+      kMin: this.#kMin,
+      output: this.#output,
+      signal: never,
+      progress: () => {},
+    };
     return makeRun(this.#scene, { ...spec, durationMs: LONG_ENOUGH_MS }, modules);
   }
 
@@ -86,7 +97,10 @@ function staged(scene: Scene): Stage {
   return stage;
 }
 
-/** What the routers count as sent arrived, and nobody else spoke. Resume is the agent's, and not among the triggers of a port. */
+/**
+ * What the routers count as sent arrived, and nobody else spoke. Resume is the agent's, and not among the triggers of a
+ * port.
+ */
 function expectAllArrived(run: RunResult): void {
   const counted = run.ports.reduce((sum, port) => sum + port.counted.notifications, 0);
   const resumes = run.notifications.nodes.reduce((sum, node) => sum + (node.actions.resume ?? 0), 0);
@@ -122,28 +136,46 @@ describe('containerlab/longhaul', () => {
 
   test('LHCNP-5.5.1-e LHCNP-5.5.1-i LHCNP-5.5-h A6: both nodes send h1 Long-haul CNPs: Reduce, then Resume, no node more than one in a round-trip time', async () => {
     // On a busy machine h1 may not send fast enough for n1 to congest.
-    const run = await eventually('a run in which both nodes spoke, and one of them said Resume', async () => {
-      const tried = await stage.run('cnpd');
-      return speakers(tried).length > 1 && tried.notifications.nodes.some(({ actions }) => actions.resume) ? tried : undefined;
-    }, 60_000);
+    const run = await eventually(
+      'a run in which both nodes spoke, and one of them said Resume',
+      async () => {
+        const tried = await stage.run('cnpd');
+        return speakers(tried).length > 1 && tried.notifications.nodes.some(({ actions }) => actions.resume)
+          ? tried
+          : undefined;
+      },
+      60_000,
+    );
     expect(checkNotifications(run, 'long-haul-icmpv6')).toEqual([]);
     expectAllArrived(run);
     expect(speakers(run)).toEqual(['2001:db8:ffff::2', '2001:db8:ffff::3']);
     for (const { node, actions } of run.notifications.nodes) expect(actions['rate-reduce'], node).toBeGreaterThan(0);
-    for (const { port, counted, rttMs } of run.ports) expect(counted.notifications, port).toBeLessThanOrEqual(run.durationMs / rttMs! + 1);
+    for (const { port, counted, rttMs } of run.ports)
+      expect(counted.notifications, port).toBeLessThanOrEqual(run.durationMs / rttMs! + 1);
   });
 
   test('A9 LHCNP-5.7-a LHCNP-5.7-b LHCNP-5.7-d: n1, nearer to the sender, speaks first; n2 sees the rate fall and waits: its own counters, and those of its kernel, say so', async () => {
     const held = async (): Promise<number> => {
-      const rows = JSON.parse(await stage.lab.mustExec('n2', ['cnpctl', 'show', 'counters', '-o', 'json'])) as { readonly name: string; readonly value: string | number }[];
+      const rows = JSON.parse(await stage.lab.mustExec('n2', ['cnpctl', 'show', 'counters', '-o', 'json'])) as {
+        readonly name: string;
+        readonly value: string | number;
+      }[];
       return Number(rows.find(({ name }) => name === 'egress.suppressed.deferral')?.value ?? 0);
     };
     const before = await held();
-    const first = (run: RunResult, node: string): number => run.notifications.nodes.find((each) => each.node === node)?.firstMs ?? Infinity;
-    const run = await eventually('a run in which n1 spoke first and n2 waited', async () => {
-      const tried = await stage.run('cnpd');
-      return first(tried, '2001:db8:ffff::2') < first(tried, '2001:db8:ffff::3') && tried.ports[1]!.counted.deferred > 0 ? tried : undefined;
-    }, 60_000);
+    const first = (run: RunResult, node: string): number =>
+      run.notifications.nodes.find((each) => each.node === node)?.firstMs ?? Infinity;
+    const run = await eventually(
+      'a run in which n1 spoke first and n2 waited',
+      async () => {
+        const tried = await stage.run('cnpd');
+        return first(tried, '2001:db8:ffff::2') < first(tried, '2001:db8:ffff::3') &&
+          tried.ports[1]!.counted.deferred > 0
+          ? tried
+          : undefined;
+      },
+      60_000,
+    );
     // Every packet that found n2's queue above its thresholds meanwhile would have been told of, and was not.
     expect(run.ports[1]!.counted.triggers).toBeGreaterThanOrEqual(run.ports[1]!.counted.deferred);
     expect((await held()) - before).toBeGreaterThanOrEqual(run.ports[1]!.counted.deferred);
@@ -154,7 +186,13 @@ describe('containerlab/longhaul', () => {
     const packets = stage.notifications.map(({ packet }) => packet);
     const seen = dissect('raw-ip', packets, ['ipv6.plen', 'icmpv6.type', 'icmpv6.code', 'icmpv6.checksum.status']);
     expect(seen.length).toBeGreaterThan(0);
-    for (const s of seen) expect([s['ipv6.plen'], s['icmpv6.type'], s['icmpv6.code'], s['icmpv6.checksum.status']]).toEqual([['16'], ['200'], ['0'], ['1']]);
+    for (const s of seen)
+      expect([s['ipv6.plen'], s['icmpv6.type'], s['icmpv6.code'], s['icmpv6.checksum.status']]).toEqual([
+        ['16'],
+        ['200'],
+        ['0'],
+        ['1'],
+      ]);
   });
 });
 

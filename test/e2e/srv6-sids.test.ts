@@ -1,5 +1,5 @@
-// END.CON in IS-IS with real FRR: the SID crosses FRR routers in TLV 27 and levels through an agent of both, and packets to it reach the PE, because FRR
-// advertises the SID's route (frr-configs/srv6-pe.conf).
+// END.CON in IS-IS with real FRR: the SID crosses FRR routers in TLV 27 and levels through an agent of both, and
+// packets to it reach the PE, because FRR advertises the SID's route (frr-configs/srv6-pe.conf).
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -25,8 +25,14 @@ const ENDCON: SidAdvertisement = { sid: address(SID), locator: prefix(LOCATOR), 
 const run = promisify(execFile);
 
 const scene = IsisScene.forEachTest();
-const sidsOf = (agent: IsisAgent): string[] => [...agent.reports.values()].flatMap((r) => (r.sids ?? []).map((s) => `${r.originator} ${formatAddress(s.sid)} ${s.behavior}`));
-const addressesOf = (agent: IsisAgent): string[] => [...agent.reports.values()].flatMap((r) => (r.routerAddresses ?? []).map((a) => `${r.originator} ${formatAddress(a)}`)).sort();
+const sidsOf = (agent: IsisAgent): string[] =>
+  [...agent.reports.values()].flatMap((r) =>
+    (r.sids ?? []).map((s) => `${r.originator} ${formatAddress(s.sid)} ${s.behavior}`),
+  );
+const addressesOf = (agent: IsisAgent): string[] =>
+  [...agent.reports.values()]
+    .flatMap((r) => (r.routerAddresses ?? []).map((a) => `${r.originator} ${formatAddress(a)}`))
+    .sort();
 
 /** The locators in the LSPs of a system, as an agent holds them. */
 function locators(agent: IsisAgent, level: Level, system: string): Locator[] {
@@ -40,7 +46,9 @@ describe('across three FRR routers', () => {
   it('FCN-4.2.2-a: the END.CON SID arrives, the LSP byte for byte; it installs no route; a withdrawal and a stop arrive too', async () => {
     const routers = await scene.chain();
     const [a, c] = [await scene.agent(routers[0]!, 1), await scene.agent(routers[2]!, 3)];
-    a.carrier.originate(origination([], { sids: [ENDCON], routerAddresses: [address('192.0.2.1'), address('2001:db8:ffff::1')] }));
+    a.carrier.originate(
+      origination([], { sids: [ENDCON], routerAddresses: [address('192.0.2.1'), address('2001:db8:ffff::1')] }),
+    );
     await eventually('learned', () => sidsOf(c).length > 0);
     expect(sidsOf(c)).toEqual([`L2 ${SYSTEM[1]} ${SID} ${END_CON}`]);
     await eventually('router addresses', () => addressesOf(c).length === 2);
@@ -70,7 +78,9 @@ describe('across three FRR routers', () => {
     const shown = (): string[] => {
       for (const report of c.reports.values()) table.learned(report);
       table.reachability({ carrier: 'isis', reachable: c.reachable });
-      return table.routers.endConSids(END_CON).map((s) => `${formatAddress(s.sid)} ${s.originator}${s.heldUntil === undefined ? '' : ' held'}`);
+      return table.routers
+        .endConSids(END_CON)
+        .map((s) => `${formatAddress(s.sid)} ${s.originator}${s.heldUntil === undefined ? '' : ' held'}`);
     };
     a.carrier.originate(origination([], { sids: [ENDCON], routerAddresses: [address('2001:db8:ffff::1')] }));
     await eventually('counts', () => shown().join() === `${SID} L2 ${SYSTEM[1]}`);
@@ -89,17 +99,24 @@ describe('across three FRR routers', () => {
     await eventually('learned', () => sidsOf(c).length > 0);
     const topology = (): number[] => {
       const decoded = decodePdu(c.carrier.lsp(2, `${SYSTEM[1]}.00-01`)!);
-      return decoded.ok && decoded.value.kind === 'lsp' ? decoded.value.tlvs.flatMap((t) => (t.kind === 'srv6-locator' ? [t.mtId] : [])) : [];
+      return decoded.ok && decoded.value.kind === 'lsp'
+        ? decoded.value.tlvs.flatMap((t) => (t.kind === 'srv6-locator' ? [t.mtId] : []))
+        : [];
     };
     await eventually('topology 2', () => topology().join() === '2');
   });
 
   it('a router that has MPLS-TE on takes our router addresses, SIDs and all, and its own router address is learned', async () => {
-    const routers = await scene.chain({ interfaceLines: ['ip router isis core'], lines: ['mpls-te on', 'mpls-te router-address 192.0.2.7'] });
+    const routers = await scene.chain({
+      interfaceLines: ['ip router isis core'],
+      lines: ['mpls-te on', 'mpls-te router-address 192.0.2.7'],
+    });
     // isisd advertises neither TLV 134 nor 242 before zebra has told it a router ID, which is an IPv4 address.
     for (const [i, router] of routers.entries()) router.ip('address', 'add', `192.0.2.${i + 7}/32`, 'dev', 'lo');
     const [a, c] = [await scene.agent(routers[0]!, 1), await scene.agent(routers[2]!, 3)];
-    a.carrier.originate(origination([], { sids: [ENDCON], routerAddresses: [address('192.0.2.7'), address('2001:db8:ffff::1')] }));
+    a.carrier.originate(
+      origination([], { sids: [ENDCON], routerAddresses: [address('192.0.2.7'), address('2001:db8:ffff::1')] }),
+    );
     await eventually('learned', () => sidsOf(c).length === 1 && addressesOf(c).includes(`L2 0000.0000.1111 192.0.2.7`));
     expect(addressesOf(c)).toContain(`L2 ${SYSTEM[1]} 192.0.2.7`);
     for (const router of routers) expect(await router.show('show isis database')).toContain('agent1.00-01');
@@ -117,7 +134,11 @@ describe('between levels', () => {
     const a = await scene.agent(r1, 1, { levels: '1' });
     const b = await scene.agent(r2, 2, { levels: '1-2' });
     const c = await scene.agent(r3, 3, { levels: '2', area: Uint8Array.of(0x49, 0, 2) });
-    const other: SidAdvertisement = { sid: address('2001:db8:d::1'), locator: prefix('2001:db8:d::/48'), behavior: END_CON };
+    const other: SidAdvertisement = {
+      sid: address('2001:db8:d::1'),
+      locator: prefix('2001:db8:d::/48'),
+      behavior: END_CON,
+    };
     a.carrier.originate(origination([], { sids: [ENDCON] }));
     c.carrier.originate(origination([], { sids: [other] }));
     await Promise.all([up(a), up(b), up(c)]);
@@ -126,8 +147,17 @@ describe('between levels', () => {
     expect(sidsOf(c)).toEqual([`L2 ${SYSTEM[2]} ${SID} ${END_CON}`]);
     expect(sidsOf(a)).toEqual([`L1 ${SYSTEM[2]} 2001:db8:d::1 ${END_CON}`]);
     const flags = { kind: 'prefix-attribute-flags', flags: Uint8Array.of(0x40) };
-    expect(locators(b, 2, SYSTEM[2])).toMatchObject([{ prefix: prefix(LOCATOR), flags: 0, metric: 0xfe000001, subTlvs: [flags, { sid: address(SID) }] }]);
-    expect(locators(b, 1, SYSTEM[2])).toMatchObject([{ prefix: prefix('2001:db8:d::/48'), flags: 0x80, metric: 0xfe000001, subTlvs: [flags, { sid: address('2001:db8:d::1') }] }]);
+    expect(locators(b, 2, SYSTEM[2])).toMatchObject([
+      { prefix: prefix(LOCATOR), flags: 0, metric: 0xfe000001, subTlvs: [flags, { sid: address(SID) }] },
+    ]);
+    expect(locators(b, 1, SYSTEM[2])).toMatchObject([
+      {
+        prefix: prefix('2001:db8:d::/48'),
+        flags: 0x80,
+        metric: 0xfe000001,
+        subTlvs: [flags, { sid: address('2001:db8:d::1') }],
+      },
+    ]);
     a.carrier.originate(origination([]));
     await eventually('gone from level 2', () => sidsOf(c).length === 0);
     await b.carrier.stop();
@@ -146,13 +176,18 @@ describe('packets to END.CON', () => {
   function peLines(): { filters: string; redistribution: string[]; routes: string[] } {
     const text = readFileSync(new URL('../../frr-configs/srv6-pe.conf', import.meta.url), 'utf8');
     const matching = (pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([line]) => line);
-    return { filters: `${/^ipv6 prefix-list[^]*?^exit$/m.exec(text)![0]}\n`, redistribution: matching(/redistribute .*/g), routes: matching(/^ipv6 route .*/gm) };
+    return {
+      filters: `${/^ipv6 prefix-list[^]*?^exit$/m.exec(text)![0]}\n`,
+      redistribution: matching(/redistribute .*/g),
+      routes: matching(/^ipv6 route .*/gm),
+    };
   }
 
   /** PE, P, and the P router that congests, in a row; behind the PE a host whose prefix is not in IS-IS. */
   async function wan(): Promise<FrrRouter[]> {
     const { filters, redistribution, routes } = peLines();
-    const common = (n: number, interfaces: string[], lines: string[] = []): string => isisdConfig({ systemId: `0000.0000.${n}${n}${n}${n}`, interfaces: ['cnpd-isis', ...interfaces], lines });
+    const common = (n: number, interfaces: string[], lines: string[] = []): string =>
+      isisdConfig({ systemId: `0000.0000.${n}${n}${n}${n}`, interfaces: ['cnpd-isis', ...interfaces], lines });
     const loopback = 'interface lo\n ipv6 router isis core\n isis passive\nexit\n';
     const pe = scene.net.router('pe', filters + common(1, ['core'], redistribution));
     pe.configureStatic(routes);
@@ -161,11 +196,31 @@ describe('packets to END.CON', () => {
     scene.net.link(pe, 'core', p1, 'west');
     scene.net.link(p1, 'east', p2, 'west');
     p2.ip('address', 'add', '2001:db8:ffff::3/128', 'dev', 'lo');
-    for (const { name } of [pe, p1, p2]) await run('ip', ['netns', 'exec', name, 'sysctl', '-qw', 'net.ipv6.conf.all.forwarding=1']);
-    await run('ip', ['link', 'add', 'name', 'dc', 'netns', pe.name, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', host]);
+    for (const { name } of [pe, p1, p2])
+      await run('ip', ['netns', 'exec', name, 'sysctl', '-qw', 'net.ipv6.conf.all.forwarding=1']);
+    await run('ip', [
+      'link',
+      'add',
+      'name',
+      'dc',
+      'netns',
+      pe.name,
+      'type',
+      'veth',
+      'peer',
+      'name',
+      'eth0',
+      'netns',
+      host,
+    ]);
     pe.ip('link', 'set', 'dc', 'up');
     pe.ip('address', 'add', '2001:db8:1::1/64', 'dev', 'dc', 'nodad');
-    for (const line of [`link set eth0 up`, `address add ${HOST}/64 dev eth0 nodad`, 'route add default via 2001:db8:1::1']) await run('ip', ['-n', host, ...line.split(' ')]);
+    for (const line of [
+      `link set eth0 up`,
+      `address add ${HOST}/64 dev eth0 nodad`,
+      'route add default via 2001:db8:1::1',
+    ])
+      await run('ip', ['-n', host, ...line.split(' ')]);
     await scene.net.start();
     return [pe, p1, p2];
   }
@@ -174,7 +229,10 @@ describe('packets to END.CON', () => {
 
   /** What `cnpctl doctor` would find. */
   const missing = async (router: FrrRouter): Promise<string[]> =>
-    checkFrr(await gatherFrrFacts({ vtyDir: router.vtyDir }, 'cnpd-isis'), { ...isisOptions(SYSTEM[1]), endCon: [ENDCON] })
+    checkFrr(await gatherFrrFacts({ vtyDir: router.vtyDir }, 'cnpd-isis'), {
+      ...isisOptions(SYSTEM[1]),
+      endCon: [ENDCON],
+    })
       .filter((check) => check.state === 'missing')
       .map((check) => check.id);
 

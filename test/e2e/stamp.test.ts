@@ -1,5 +1,6 @@
-// K_max from what is measured: the congested node probes the routers that IS-IS tells of (STAMP), takes R from its qdisc, and recomputes its threshold when either
-// changes. The round-trip time changes for real: the answers take another link, with a delay.
+// K_max from what is measured: the congested node probes the routers that IS-IS tells of (STAMP), takes R from its
+// qdisc, and recomputes its threshold when either changes. The round-trip time changes for real: the answers take
+// another link, with a delay.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from './support/frr.ts';
 import { LOOPBACK, P, Wan, identity } from './support/wan.ts';
@@ -10,15 +11,23 @@ const DELAY = 20;
 /** The product of rate and round-trip time is greater with the delay, and far less without. */
 const K_BASE = 40_000;
 const SENDERS = [{ prefix: '2001:db8:1::/64', order: ['long-haul-icmpv6'] }];
-const node = (port: object, stamp: object = { learn: true, interval: '20ms' }): object => P(SENDERS, { 'k-max': 'auto', 'k-base': '40kB', ...port }, { stamp });
+const node = (port: object, stamp: object = { learn: true, interval: '20ms' }): object =>
+  P(SENDERS, { 'k-max': 'auto', 'k-base': '40kB', ...port }, { stamp });
 /** Its answers will take another way than the probes came. */
-const REFLECTOR = { ...identity('pe2'), router: { ...(identity('pe2') as { router: object }).router, 'reverse-path-check': 'off' }, stamp: { reflector: true, 'accept-from': ['2001:db8:ffff::/48'] } };
+const REFLECTOR = {
+  ...identity('pe2'),
+  router: { ...(identity('pe2') as { router: object }).router, 'reverse-path-check': 'off' },
+  stamp: { reflector: true, 'accept-from': ['2001:db8:ffff::/48'] },
+};
 
 let wan: Wan;
 beforeAll(async () => {
   wan = await Wan.up();
   await Promise.all([wan.p.start(node({})), wan.pe2.start(REFLECTOR)]);
-  await wan.routes([[wan.p, LOOPBACK.pe2], [wan.pe2, LOOPBACK.p]]);
+  await wan.routes([
+    [wan.p, LOOPBACK.pe2],
+    [wan.pe2, LOOPBACK.p],
+  ]);
 });
 afterAll(() => wan?.down());
 beforeEach(async () => {
@@ -63,8 +72,16 @@ describe('K_max', () => {
     const [shown] = await wan.p.show('ports');
     expect(shown).toMatchObject({ 'k-max': K_BASE, 'k-min': K_BASE / 2 });
     const lines = shown!['explanation'] as string[];
-    expect(lines[0]).toMatch(new RegExp(`^k-max: ${K_BASE} B = max\\(k-base ${K_BASE} B, alpha 1 × R × RTT / 8 = \\d+ B\\)$`));
-    expect(lines).toEqual(expect.arrayContaining([expect.stringMatching(/R: 20 Mbit\/s = rate of the TBF/), expect.stringMatching(/RTT: .* ms = measured/), `k-min: ${K_BASE / 2} B = k-max / 2`]));
+    expect(lines[0]).toMatch(
+      new RegExp(`^k-max: ${K_BASE} B = max\\(k-base ${K_BASE} B, alpha 1 × R × RTT / 8 = \\d+ B\\)$`),
+    );
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/R: 20 Mbit\/s = rate of the TBF/),
+        expect.stringMatching(/RTT: .* ms = measured/),
+        `k-min: ${K_BASE / 2} B = k-max / 2`,
+      ]),
+    );
     expect((await wan.p.ctl('show', 'ports')).stdout).toContain('rate of the TBF');
   });
 

@@ -1,5 +1,6 @@
-// E1: two tenants of one provider edge, in two routing tables, with the same addresses and the same Queue Pair at the receiver, each behind an END.CON SID of its own (FCN §4.2.2). p is congested
-// and asks their proxy, which is the provider edge: the second sender is not taken for the first, and each host gets CNPs for its own Queue Pair alone.
+// E1: two tenants of one provider edge, in two routing tables, with the same addresses and the same Queue Pair at the
+// receiver, each behind an END.CON SID of its own (FCN §4.2.2). p is congested and asks their proxy, which is the
+// provider edge: the second sender is not taken for the first, and each host gets CNPs for its own Queue Pair alone.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { address } from '../../src/model/address.ts';
 import { OPCODE } from '../../src/packet/roce/opcodes.ts';
@@ -12,7 +13,13 @@ const [SENDER, RECEIVER] = [address('2001:db8:1::10'), address('2001:db8:2::2')]
 const [MAIN_QPN, OTHER_QPN, RECEIVER_QPN] = [0x11, 0x22, 0xc8];
 /** As bpftool shows it. */
 const PE1_ADDRESS = '20010db8ffff00000000000000000004';
-const PROXY = { proxy: { address: LOOPBACK.pe1, senders: [{ prefix: '2001:db8:1::/64', format: 'standard-cnp' }], 'accept-from': ['2001:db8:ffff::/48'] } };
+const PROXY = {
+  proxy: {
+    address: LOOPBACK.pe1,
+    senders: [{ prefix: '2001:db8:1::/64', format: 'standard-cnp' }],
+    'accept-from': ['2001:db8:ffff::/48'],
+  },
+};
 
 let wan: Wan;
 /** What p would have sent to pe1 comes from here too. */
@@ -22,10 +29,19 @@ beforeAll(async () => {
   fromP = await wan.port('p:eth1', 'pe1:eth2');
   await wan.silentSenders('2001:db8:1::10');
   // A flow that is taken for another is suppressed for so long.
-  await Promise.all([wan.pe1.start({ ...PE1, ...PROXY }), wan.p.start(P([{ prefix: '2001:db8:1::/64', order: ['proxy'] }], { 'per-flow-interval': '60s' })), wan.pe2.start(PE2)]);
+  await Promise.all([
+    wan.pe1.start({ ...PE1, ...PROXY }),
+    wan.p.start(P([{ prefix: '2001:db8:1::/64', order: ['proxy'] }], { 'per-flow-interval': '60s' })),
+    wan.pe2.start(PE2),
+  ]);
   await wan.underlay();
-  await eventually('pe1 has learned whose tunnels are whose', async () => ((await wan.pe1.mapEntries('tenant_sids'))?.length ?? 0) >= 3);
-  await eventually('p knows the proxy', async () => (await wan.p.mapEntries('sender_proxies'))?.some((entry) => entry.includes(PE1_ADDRESS)));
+  await eventually(
+    'pe1 has learned whose tunnels are whose',
+    async () => ((await wan.pe1.mapEntries('tenant_sids'))?.length ?? 0) >= 3,
+  );
+  await eventually('p knows the proxy', async () =>
+    (await wan.p.mapEntries('sender_proxies'))?.some((entry) => entry.includes(PE1_ADDRESS)),
+  );
 });
 afterAll(() => wan?.down());
 afterEach(({ task }) => {
@@ -36,7 +52,10 @@ test('PNC-4-d PNC-6-a FCN-4.2.2-b: each of two tenants with the same addresses a
   const ends = { source: SENDER, destination: RECEIVER, receiverQpn: RECEIVER_QPN };
   const main = new Flow(wan.h1, wan.h2, { ...ends, senderQpn: MAIN_QPN });
   // The receiver of the other tenant, whose answers come in tunnels to that tenant's SID.
-  const far = { send: (inner: Uint8Array): void => fromP.send(encapsulate({ source: address(END_CON.pe2), destination: address(END_CON.other), inner })) };
+  const far = {
+    send: (inner: Uint8Array): void =>
+      fromP.send(encapsulate({ source: address(END_CON.pe2), destination: address(END_CON.other), inner })),
+  };
   const other = new Flow(wan.h3, far, { ...ends, senderQpn: OTHER_QPN });
   await eventually('pe1 has learned both connections', async () => {
     for (const flow of [main, other]) flow.connect();
@@ -44,11 +63,20 @@ test('PNC-4-d PNC-6-a FCN-4.2.2-b: each of two tenants with the same addresses a
     return known.includes(MAIN_QPN) && known.includes(OTHER_QPN);
   });
   expect(await wan.pe1.counter('proxy.cnp.sent')).toBe(0);
-  const cnps = (at: Port): number[] => rocePackets(at.packets).filter(({ bth, icrcValid }) => bth.opcode === OPCODE.cnp && icrcValid).map(({ bth }) => bth.destQpn);
+  const cnps = (at: Port): number[] =>
+    rocePackets(at.packets)
+      .filter(({ bth, icrcValid }) => bth.opcode === OPCODE.cnp && icrcValid)
+      .map(({ bth }) => bth.destQpn);
   await eventually('both are told', () => {
     for (let i = 0; i < 30; i++) for (const flow of [main, other]) flow.send(1);
     return cnps(wan.h1).length > 0 && cnps(wan.h3).length > 0;
   });
   expect([new Set(cnps(wan.h1)), new Set(cnps(wan.h3))]).toEqual([new Set([MAIN_QPN]), new Set([OTHER_QPN])]);
-  for (const name of ['proxy.notice.tenant-unknown', 'proxy.notice.tenant-unreachable', 'proxy.notice.wrong-port', 'daemon.unexpected-error']) expect([name, await wan.pe1.counter(name)]).toEqual([name, 0]);
+  for (const name of [
+    'proxy.notice.tenant-unknown',
+    'proxy.notice.tenant-unreachable',
+    'proxy.notice.wrong-port',
+    'daemon.unexpected-error',
+  ])
+    expect([name, await wan.pe1.counter(name)]).toEqual([name, 0]);
 });

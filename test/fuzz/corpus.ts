@@ -1,5 +1,6 @@
-// The corpus on disk: test/fuzz/corpus/<target>/<hash>, bytes as they are. It belongs to the repository and grows: what reached code that nothing had reached, and what broke
-// a promise (crash-<hash>), which every run of the tests tries again.
+// The corpus on disk: test/fuzz/corpus/<target>/<hash>, bytes as they are. It belongs to the repository and grows: what
+// reached code that nothing had reached, and what broke a promise (crash-<hash>), which every run of the tests tries
+// again.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +11,9 @@ export const CORPUS = 'test/fuzz/corpus';
 export function readCorpus(target: string): Uint8Array[] {
   const dir = join(CORPUS, target);
   if (!existsSync(dir)) return [];
-  return readdirSync(dir).sort().map((file) => new Uint8Array(readFileSync(join(dir, file))));
+  return readdirSync(dir)
+    .sort()
+    .map((file) => new Uint8Array(readFileSync(join(dir, file))));
 }
 
 /** @returns the file's path */

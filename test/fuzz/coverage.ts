@@ -1,5 +1,6 @@
-// Which parts of the bundle have run, from V8's block coverage: an input that makes a part run that never ran before is worth keeping. No library does this for ES modules on
-// Debian 12: jazzer.js instruments CommonJS, and its prebuilt engine needs a newer C library (glibc 2.38).
+// Which parts of the bundle have run, from V8's block coverage: an input that makes a part run that never ran before is
+// worth keeping. No library does this for ES modules on Debian 12: jazzer.js instruments CommonJS, and its prebuilt
+// engine needs a newer C library (glibc 2.38).
 import { Session } from 'node:inspector';
 import type { Profiler } from 'node:inspector';
 
@@ -24,7 +25,9 @@ export class Coverage {
     const before = this.seen.size;
     for (const { url, functions } of result) {
       if (!url.endsWith('/out/fuzz/main.mjs')) continue;
-      for (const { ranges } of functions) for (const { startOffset, endOffset, count } of ranges) if (count > 0) this.seen.add(`${startOffset}-${endOffset}`);
+      for (const { ranges } of functions)
+        for (const { startOffset, endOffset, count } of ranges)
+          if (count > 0) this.seen.add(`${startOffset}-${endOffset}`);
     }
     return this.seen.size - before;
   }

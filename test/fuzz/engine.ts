@@ -1,4 +1,5 @@
-// Makes inputs and gives them to a target. The same seed, target and corpus make the same inputs, on any machine, at any load.
+// Makes inputs and gives them to a target. The same seed, target and corpus make the same inputs, on any machine, at
+// any load.
 import { type Chance, chance, mutated } from './mutate.ts';
 import type { Target } from './target.ts';
 
@@ -6,7 +7,10 @@ export class Finding extends Error {
   readonly target: string;
   readonly input: Uint8Array;
   constructor(target: string, input: Uint8Array, cause: unknown) {
-    super(`${target}: ${cause instanceof Error ? `${cause.message}${cause.cause instanceof Error ? `: ${cause.cause.message}` : ''}` : String(cause)}`, { cause });
+    super(
+      `${target}: ${cause instanceof Error ? `${cause.message}${cause.cause instanceof Error ? `: ${cause.cause.message}` : ''}` : String(cause)}`,
+      { cause },
+    );
     this.name = 'Finding';
     this.target = target;
     this.input = input;

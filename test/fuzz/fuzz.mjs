@@ -3,5 +3,19 @@ import { spawnSync } from 'node:child_process';
 import { build } from 'esbuild';
 
 process.chdir(new URL('../..', import.meta.url).pathname);
-await build({ entryPoints: ['test/fuzz/main.ts'], outfile: 'out/fuzz/main.mjs', bundle: true, platform: 'node', format: 'esm', target: 'node20', packages: 'external', sourcemap: 'inline', logLevel: 'warning' });
-process.exit(spawnSync(process.execPath, ['--enable-source-maps', 'out/fuzz/main.mjs', ...process.argv.slice(2)], { stdio: 'inherit' }).status ?? 1);
+await build({
+  entryPoints: ['test/fuzz/main.ts'],
+  outfile: 'out/fuzz/main.mjs',
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  packages: 'external',
+  sourcemap: 'inline',
+  logLevel: 'warning',
+});
+process.exit(
+  spawnSync(process.execPath, ['--enable-source-maps', 'out/fuzz/main.mjs', ...process.argv.slice(2)], {
+    stdio: 'inherit',
+  }).status ?? 1,
+);

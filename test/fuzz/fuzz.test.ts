@@ -1,4 +1,5 @@
-// A short run of every fuzz target with a fixed seed, the same on every machine; and that nothing that decodes is left out. `npm run fuzz` goes on from here.
+// A short run of every fuzz target with a fixed seed, the same on every machine; and that nothing that decodes is left
+// out. `npm run fuzz` goes on from here.
 import { readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { CORPUS, readCorpus } from './corpus.ts';
@@ -16,9 +17,17 @@ describe('whatever comes', () => {
 it('every decoder of src/packet is a target', () => {
   const decoders = readdirSync('src/packet', { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !/\.(test|fixture)\.ts$/.test(file))
-    .flatMap((file) => [...readFileSync(`src/packet/${file}`, 'utf8').matchAll(/^export function ((?:decode|parse|find|walk)\w*)\((?:\w+: Version, )?(?:\w+: number, )?\w+: (?:Uint8Array|readonly PathAttribute)/gm)].map(([, name]) => name!));
+    .flatMap((file) =>
+      [
+        ...readFileSync(`src/packet/${file}`, 'utf8').matchAll(
+          /^export function ((?:decode|parse|find|walk)\w*)\((?:\w+: Version, )?(?:\w+: number, )?\w+: (?:Uint8Array|readonly PathAttribute)/gm,
+        ),
+      ].map(([, name]) => name!),
+    );
   expect(decoders.length).toBeGreaterThan(30);
-  const targets = ['targets-packet.ts', 'targets-routing.ts'].map((file) => readFileSync(`test/fuzz/${file}`, 'utf8')).join('\n');
+  const targets = ['targets-packet.ts', 'targets-routing.ts']
+    .map((file) => readFileSync(`test/fuzz/${file}`, 'utf8'))
+    .join('\n');
   expect(decoders.filter((name) => !new RegExp(`\\b${name}\\b`).test(targets))).toEqual([]);
 });
 
@@ -28,7 +37,15 @@ it('every folder of the corpus is of a target', () => {
 });
 
 describe('the engine', () => {
-  const broken: Target = { name: 'broken', seeds: () => [Uint8Array.of(0, 0)], mostBytes: 8, runs: 0, run: (input) => { if (input[0] === 0x80) throw new Error('broke'); } };
+  const broken: Target = {
+    name: 'broken',
+    seeds: () => [Uint8Array.of(0, 0)],
+    mostBytes: 8,
+    runs: 0,
+    run: (input) => {
+      if (input[0] === 0x80) throw new Error('broke');
+    },
+  };
 
   it('finds what breaks, names the input, and finds the same again with the same seed', () => {
     const found = (): Finding => {

@@ -1,6 +1,7 @@
-// `npm run fuzz`: fuzzes the targets in turn, by hand and for as long as wanted. Inputs that reach code that no other did are added to the corpus; an input that breaks a promise is
-// written there as crash-…, and the command that replays it is printed. The inputs are made and tried in a thread; when one of them never ends,
-// the main thread, which has a copy of it, says so.
+// `npm run fuzz`: fuzzes the targets in turn, by hand and for as long as wanted. Inputs that reach code that no other
+// did are added to the corpus; an input that breaks a promise is written there as crash-…, and the command that replays
+// it is printed. The inputs are made and tried in a thread; when one of them never ends, the main thread, which has a
+// copy of it, says so.
 import { readFileSync } from 'node:fs';
 import { dirname, basename } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -62,8 +63,16 @@ function work({ target: name, seconds, seed, current }: Job): void {
   }
 }
 
-/** Runs a batch again under a coverage of its own, and keeps the inputs that reach what neither the corpus nor those before them reach. */
-function keepNew(target: Target, batch: readonly Uint8Array[], corpus: Uint8Array[], attempt: (input: Uint8Array) => void): number {
+/**
+ * Runs a batch again under a coverage of its own, and keeps the inputs that reach what neither the corpus nor those
+ * before them reach.
+ */
+function keepNew(
+  target: Target,
+  batch: readonly Uint8Array[],
+  corpus: Uint8Array[],
+  attempt: (input: Uint8Array) => void,
+): number {
   const coverage = new Coverage();
   for (const input of corpus) attempt(input);
   coverage.news();
@@ -92,19 +101,29 @@ function run(target: string, seconds: number, seed: number): Promise<boolean> {
     const watch = setInterval(() => {
       const now = Atomics.load(head, 0);
       if (now === last && now > 0) {
-        found(target, `${target}: has not ended after ${HANG_MS / 1000} s`, new Uint8Array(current, 8, head[1]).slice());
+        found(
+          target,
+          `${target}: has not ended after ${HANG_MS / 1000} s`,
+          new Uint8Array(current, 8, head[1]).slice(),
+        );
         clearInterval(watch);
         void worker.terminate().then(() => resolve(false));
       }
       last = now;
     }, HANG_MS);
     worker.on('error', reject);
-    worker.on('message', (message: { finding?: string; input?: Uint8Array; inputs: number; parts: number; added: number }) => {
-      clearInterval(watch);
-      if (message.finding !== undefined) found(target, message.finding, message.input!);
-      else console.log(`${target.padEnd(18)} ${message.inputs} inputs, ${message.parts} parts of the code reached, ${message.added} inputs added to the corpus`);
-      resolve(message.finding === undefined);
-    });
+    worker.on(
+      'message',
+      (message: { finding?: string; input?: Uint8Array; inputs: number; parts: number; added: number }) => {
+        clearInterval(watch);
+        if (message.finding !== undefined) found(target, message.finding, message.input!);
+        else
+          console.log(
+            `${target.padEnd(18)} ${message.inputs} inputs, ${message.parts} parts of the code reached, ${message.added} inputs added to the corpus`,
+          );
+        resolve(message.finding === undefined);
+      },
+    );
   });
 }
 
@@ -116,7 +135,11 @@ function replay(file: string): void {
 }
 
 async function main(): Promise<number> {
-  const options = { seconds: { type: 'string', default: '60' }, seed: { type: 'string', default: '1' }, replay: { type: 'string' } } as const;
+  const options = {
+    seconds: { type: 'string', default: '60' },
+    seed: { type: 'string', default: '1' },
+    replay: { type: 'string' },
+  } as const;
   const { values, positionals } = parseArgs({ options, allowPositionals: true });
   const unknown = positionals.filter((name) => !TARGETS.some((target) => target.name === name));
   const [seconds, seed] = [Number(values.seconds), Number(values.seed)];
@@ -129,7 +152,8 @@ async function main(): Promise<number> {
     return 0;
   }
   let clean = true;
-  for (const { name } of TARGETS) if (positionals.length === 0 || positionals.includes(name)) clean = (await run(name, seconds, seed)) && clean;
+  for (const { name } of TARGETS)
+    if (positionals.length === 0 || positionals.includes(name)) clean = (await run(name, seconds, seed)) && clean;
   return clean ? 0 : 1;
 }
 

@@ -1,4 +1,5 @@
-// New inputs from old ones: what AFL's havoc stage does, with numbers that formats care about. All chance comes from a seed.
+// New inputs from old ones: what AFL's havoc stage does, with numbers that formats care about. All chance comes from a
+// seed.
 
 /** xorshift32: numbers below `limit`. */
 export type Chance = (limit: number) => number;
@@ -45,7 +46,11 @@ const STEPS: readonly Step[] = [
   },
   (b, pick) => {
     const at = pick(b.length + 1);
-    return spliced(b.subarray(0, at), Uint8Array.from({ length: 1 + pick(16) }, () => pick(256)), b.subarray(at));
+    return spliced(
+      b.subarray(0, at),
+      Uint8Array.from({ length: 1 + pick(16) }, () => pick(256)),
+      b.subarray(at),
+    );
   },
   // A piece twice, elsewhere: formats are lists of like things.
   (b, pick) => {

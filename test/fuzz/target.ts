@@ -3,7 +3,10 @@ export interface Target {
   readonly name: string;
   /** Inputs that it accepts, from which mutations begin; the corpus on disk comes on top. */
   readonly seeds: () => readonly Uint8Array[];
-  /** @throws when a promise is broken: it throws, is slow, reads outside, or what it decoded is not what is encoded again */
+  /**
+   * @throws when a promise is broken: it throws, is slow, reads outside, or what it decoded is not what is encoded
+   * again
+   */
   readonly run: (input: Uint8Array) => void;
   /** Sets lengths and checksums right, so that mutations reach what is behind them. */
   readonly repair?: (input: Uint8Array) => Uint8Array;

@@ -1,5 +1,5 @@
-// The decoders of src/packet: each returns a value or an error, quickly, and reads nothing outside its input. Where what was decoded can be encoded, that
-// decodes to the same again.
+// The decoders of src/packet: each returns a value or an error, quickly, and reads nothing outside its input. Where
+// what was decoded can be encoded, that decodes to the same again.
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { address } from '../../src/model/address.ts';
@@ -14,7 +14,11 @@ import { fromHex } from '../../src/packet/hex.ts';
 import { decodeLongHaulIcmpv6 } from '../../src/packet/icmpv6/long-haul-cnp.ts';
 import { parseIcmpv6 } from '../../src/packet/icmpv6/message.ts';
 import { decodeExtensions, encodeExtensions } from '../../src/packet/icmpv6/objects.ts';
-import { buildParameterProblem, decodeParameterProblem, refusedFastCnp } from '../../src/packet/icmpv6/parameter-problem.ts';
+import {
+  buildParameterProblem,
+  decodeParameterProblem,
+  refusedFastCnp,
+} from '../../src/packet/icmpv6/parameter-problem.ts';
 import { decodeFastCnpOption, findFastCnpOption } from '../../src/packet/ip/fast-cnp-option.ts';
 import { decodeTrace, findIoamTrace } from '../../src/packet/ip/ioam.ts';
 import { decodeIpv4 } from '../../src/packet/ip/ipv4.ts';
@@ -33,7 +37,15 @@ import { decodeDeth } from '../../src/packet/roce/deth.ts';
 import { parseFastCnp } from '../../src/packet/roce/fast-cnp.ts';
 import { parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { decodeReth } from '../../src/packet/roce/reth.ts';
-import { ACK6, CNP6, FAST_CNP6, LONG_HAUL_CNP4, LONG_HAUL_CNP6, NAK6, SEND6 } from '../../src/packet/roce/vectors.fixture.ts';
+import {
+  ACK6,
+  CNP6,
+  FAST_CNP6,
+  LONG_HAUL_CNP4,
+  LONG_HAUL_CNP6,
+  NAK6,
+  SEND6,
+} from '../../src/packet/roce/vectors.fixture.ts';
 import { type Decoder, decodeSafely } from '../../src/packet/safely.fixture.ts';
 import { decodeSidContainer, encodeSidContainer } from '../../src/packet/sid-container.ts';
 import { decodeSrh } from '../../src/packet/srv6/srh.ts';
@@ -49,51 +61,172 @@ const OPTION = FAST_CNP6.subarray(40, 64);
 const TRACE = fromHex('abcd1a0512345600' + '07'.repeat(24));
 
 function target(name: string, seeds: readonly Uint8Array[], decode: Decoder, rest: Partial<Target> = {}): Target {
-  return { name, seeds: () => seeds, run: (input) => void decodeSafely(decode, input), mostBytes: 2048, runs: 600, ...rest };
+  return {
+    name,
+    seeds: () => seeds,
+    run: (input) => void decodeSafely(decode, input),
+    mostBytes: 2048,
+    runs: 600,
+    ...rest,
+  };
 }
 
 /** Fails when `value`, encoded and decoded again, is another. */
-function roundTrip<T>(decoded: { readonly ok: true; readonly value: T } | { readonly ok: false }, encode: (value: T) => Uint8Array, decode: (bytes: Uint8Array) => { ok: boolean; value?: T }): void {
+function roundTrip<T>(
+  decoded: { readonly ok: true; readonly value: T } | { readonly ok: false },
+  encode: (value: T) => Uint8Array,
+  decode: (bytes: Uint8Array) => { ok: boolean; value?: T },
+): void {
   if (!decoded.ok) return;
   const again = decode(encode(decoded.value));
-  if (!again.ok || !isDeepStrictEqual(again.value, decoded.value)) throw new Error('what was decoded, encoded and decoded again is another');
+  if (!again.ok || !isDeepStrictEqual(again.value, decoded.value))
+    throw new Error('what was decoded, encoded and decoded again is another');
 }
 
-const generated = (arbitrary: fc.Arbitrary<Uint8Array>, count = 6): Uint8Array[] => fc.sample(arbitrary, { seed: 3, numRuns: count });
+const generated = (arbitrary: fc.Arbitrary<Uint8Array>, count = 6): Uint8Array[] =>
+  fc.sample(arbitrary, { seed: 3, numRuns: count });
 const NOTICES = [
-  encodeNotice({ tuple: { source: ENDS[0], destination: ENDS[1], protocol: 17, sourcePort: 0xc000, destinationPort: 4791 }, level: 3, invoking: SEND6, family: 6 }),
-  encodeNotice({ tuple: { source: ENDS4[0], destination: ENDS4[1], protocol: 17, sourcePort: 0xc000, destinationPort: 4791 }, level: 7, invoking: LONG_HAUL_CNP4, family: 4 }),
+  encodeNotice({
+    tuple: { source: ENDS[0], destination: ENDS[1], protocol: 17, sourcePort: 0xc000, destinationPort: 4791 },
+    level: 3,
+    invoking: SEND6,
+    family: 6,
+  }),
+  encodeNotice({
+    tuple: { source: ENDS4[0], destination: ENDS4[1], protocol: 17, sourcePort: 0xc000, destinationPort: 4791 },
+    level: 7,
+    invoking: LONG_HAUL_CNP4,
+    family: 4,
+  }),
 ];
 
 export const PACKET_TARGETS: readonly Target[] = [
-  target('bgp-attributes', [NHC_V4_ATTRIBUTE, NHC_V6_ATTRIBUTE, fromHex('400101004002100201' + '0000fdf2' + '01020000fdfc0000fdfd' + '400304c0000207' + '80040400000032')], (bytes) => {
-    const attributes = decodePathAttributes(bytes);
-    return attributes.ok ? [attributes, decodeRoute(attributes.value)] : attributes;
-  }),
-  target('bgp-nhc', [NHC_V4_ATTRIBUTE.subarray(3), NHC_V6_ATTRIBUTE.subarray(3)], (bytes) => [decodeNhc(bytes), decodePnc(bytes)]),
-  target('bgp-nlri', [fromHex('180a0100'), fromHex('4020010db800010000')], (bytes) => [decodeNlri(bytes, 4), decodeNlri(bytes, 6)], { mostBytes: 64 }),
-  target('icmpv6', [LONG_HAUL_CNP6, ...ROCE.map((invoking) => buildParameterProblem({ source: ENDS[0], destination: ENDS[1] }, { code: 2, pointer: 42, invoking }))], (bytes) => {
-    const problem = decodeParameterProblem(bytes.subarray(40));
-    return [parseIcmpv6(bytes), decodeLongHaulIcmpv6(bytes.subarray(40), { type: 200, objectClass: OBJECT_CLASS }), problem.ok ? refusedFastCnp(problem.value, CODES) : problem];
-  }),
-  target('icmpv6-objects', [encodeExtensions([{ classNum: OBJECT_CLASS, cType: 1, payload: new Uint8Array(8) }, { classNum: OBJECT_CLASS, cType: 2, payload: new Uint8Array(5) }])], (bytes) => {
-    const decode = (input: Uint8Array): ReturnType<typeof decodeExtensions> => decodeExtensions(input, 0, input.length);
-    const decoded = decode(bytes);
-    if (decoded.ok && decoded.value.length > 0) roundTrip(decoded, encodeExtensions, decode);
-    return decoded;
-  }, { repair: (bytes) => (bytes.length > 3 ? bytes.with(2, 0).with(3, 0) : bytes) }),
-  target('long-haul-body', [REDUCE_BODY, RESUME_BODY, concat(REDUCE_BODY, encodeExtensions([{ classNum: OBJECT_CLASS, cType: 1, payload: new Uint8Array(8) }]))], (bytes) =>
-    decodeLongHaul(bytes, 0, bytes.length, { objectClass: OBJECT_CLASS })),
-  target('ip-headers', [...ROCE, ipv4(ENDS4, 17, udp(5000, 4791)), ipv6(ENDS, 43, srh(41, 1, [ENDS[0], ENDS[1]], ipv6(ENDS, 17, udp(1, 4791)))), ipv4(ENDS4, 41, ipv6(ENDS, 17, udp(1, 4791)))], (bytes) =>
-    [walkHeaders(bytes), decodeIpv4(bytes), decodeIpv6(bytes), decodeUdp(bytes), decodeSrh(bytes)]),
-  target('ip-options', [OPTION, ipv6(ENDS, 60, concat(OPTION, udp(1, 4791))), ipv6(ENDS, 0, concat(Uint8Array.of(17, 4, 0x31, 34, 0, 1), TRACE, new Uint8Array(2), udp(1, 4791)))], (bytes) =>
-    [decodeOptionsHeader(bytes, 0, bytes.length), findFastCnpOption(bytes, CODES), findIoamTrace(bytes), decodeTrace(0, bytes), decodeFastCnpOption(0x9e, bytes, CODES), decodeFastCnpOption(0x9d, bytes, CODES)]),
+  target(
+    'bgp-attributes',
+    [
+      NHC_V4_ATTRIBUTE,
+      NHC_V6_ATTRIBUTE,
+      fromHex('400101004002100201' + '0000fdf2' + '01020000fdfc0000fdfd' + '400304c0000207' + '80040400000032'),
+    ],
+    (bytes) => {
+      const attributes = decodePathAttributes(bytes);
+      return attributes.ok ? [attributes, decodeRoute(attributes.value)] : attributes;
+    },
+  ),
+  target('bgp-nhc', [NHC_V4_ATTRIBUTE.subarray(3), NHC_V6_ATTRIBUTE.subarray(3)], (bytes) => [
+    decodeNhc(bytes),
+    decodePnc(bytes),
+  ]),
+  target(
+    'bgp-nlri',
+    [fromHex('180a0100'), fromHex('4020010db800010000')],
+    (bytes) => [decodeNlri(bytes, 4), decodeNlri(bytes, 6)],
+    { mostBytes: 64 },
+  ),
+  target(
+    'icmpv6',
+    [
+      LONG_HAUL_CNP6,
+      ...ROCE.map((invoking) =>
+        buildParameterProblem({ source: ENDS[0], destination: ENDS[1] }, { code: 2, pointer: 42, invoking }),
+      ),
+    ],
+    (bytes) => {
+      const problem = decodeParameterProblem(bytes.subarray(40));
+      return [
+        parseIcmpv6(bytes),
+        decodeLongHaulIcmpv6(bytes.subarray(40), { type: 200, objectClass: OBJECT_CLASS }),
+        problem.ok ? refusedFastCnp(problem.value, CODES) : problem,
+      ];
+    },
+  ),
+  target(
+    'icmpv6-objects',
+    [
+      encodeExtensions([
+        { classNum: OBJECT_CLASS, cType: 1, payload: new Uint8Array(8) },
+        { classNum: OBJECT_CLASS, cType: 2, payload: new Uint8Array(5) },
+      ]),
+    ],
+    (bytes) => {
+      const decode = (input: Uint8Array): ReturnType<typeof decodeExtensions> =>
+        decodeExtensions(input, 0, input.length);
+      const decoded = decode(bytes);
+      if (decoded.ok && decoded.value.length > 0) roundTrip(decoded, encodeExtensions, decode);
+      return decoded;
+    },
+    { repair: (bytes) => (bytes.length > 3 ? bytes.with(2, 0).with(3, 0) : bytes) },
+  ),
+  target(
+    'long-haul-body',
+    [
+      REDUCE_BODY,
+      RESUME_BODY,
+      concat(REDUCE_BODY, encodeExtensions([{ classNum: OBJECT_CLASS, cType: 1, payload: new Uint8Array(8) }])),
+    ],
+    (bytes) => decodeLongHaul(bytes, 0, bytes.length, { objectClass: OBJECT_CLASS }),
+  ),
+  target(
+    'ip-headers',
+    [
+      ...ROCE,
+      ipv4(ENDS4, 17, udp(5000, 4791)),
+      ipv6(ENDS, 43, srh(41, 1, [ENDS[0], ENDS[1]], ipv6(ENDS, 17, udp(1, 4791)))),
+      ipv4(ENDS4, 41, ipv6(ENDS, 17, udp(1, 4791))),
+    ],
+    (bytes) => [walkHeaders(bytes), decodeIpv4(bytes), decodeIpv6(bytes), decodeUdp(bytes), decodeSrh(bytes)],
+  ),
+  target(
+    'ip-options',
+    [
+      OPTION,
+      ipv6(ENDS, 60, concat(OPTION, udp(1, 4791))),
+      ipv6(ENDS, 0, concat(Uint8Array.of(17, 4, 0x31, 34, 0, 1), TRACE, new Uint8Array(2), udp(1, 4791))),
+    ],
+    (bytes) => [
+      decodeOptionsHeader(bytes, 0, bytes.length),
+      findFastCnpOption(bytes, CODES),
+      findIoamTrace(bytes),
+      decodeTrace(0, bytes),
+      decodeFastCnpOption(0x9e, bytes, CODES),
+      decodeFastCnpOption(0x9d, bytes, CODES),
+    ],
+  ),
   target('notice', NOTICES, decodeNotice),
-  target('roce', ROCE, (bytes) => [parseRocePacket(bytes), parseFastCnp(bytes, CODES), decodeBth(bytes), decodeAeth(bytes), decodeDeth(bytes), decodeReth(bytes)]),
+  target('roce', ROCE, (bytes) => [
+    parseRocePacket(bytes),
+    parseFastCnp(bytes, CODES),
+    decodeBth(bytes),
+    decodeAeth(bytes),
+    decodeDeth(bytes),
+    decodeReth(bytes),
+  ]),
   target('roce-cm', generated(fc.uint8Array({ minLength: 256, maxLength: 256 })), decodeCmMad, {
     // Base version 1, class CM, class version 2, method send, and one of the messages.
-    repair: (bytes) => (bytes.length < 18 ? bytes : concat(Uint8Array.of(1, 7, 2, 3), bytes.subarray(4, 16), Uint8Array.of(0, 0x10 + (bytes[17]! % 12)), bytes.subarray(18))),
+    repair: (bytes) =>
+      bytes.length < 18
+        ? bytes
+        : concat(
+            Uint8Array.of(1, 7, 2, 3),
+            bytes.subarray(4, 16),
+            Uint8Array.of(0, 0x10 + (bytes[17]! % 12)),
+            bytes.subarray(18),
+          ),
   }),
-  target('sid-container', [encodeSidContainer({ sids: [{ sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: 0x8002 }], groups: [] })], decodeSidContainer),
-  target('stamp', generated(fc.uint8Array({ minLength: 44, maxLength: 112 })), (bytes) => [decodeStampTest(bytes), decodeStampReply(bytes), decodeStampTest(bytes, KEY), decodeStampReply(bytes, KEY)]),
+  target(
+    'sid-container',
+    [
+      encodeSidContainer({
+        sids: [{ sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: 0x8002 }],
+        groups: [],
+      }),
+    ],
+    decodeSidContainer,
+  ),
+  target('stamp', generated(fc.uint8Array({ minLength: 44, maxLength: 112 })), (bytes) => [
+    decodeStampTest(bytes),
+    decodeStampReply(bytes),
+    decodeStampTest(bytes, KEY),
+    decodeStampReply(bytes, KEY),
+  ]),
 ];

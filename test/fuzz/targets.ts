@@ -21,7 +21,10 @@ function readsTheFile(input: Uint8Array): void {
 
 const files = (): Uint8Array[] =>
   ['proxy', 'longhaul', 'srv6-wan', 'bgp'].flatMap((scene) =>
-    readdirSync(`containerlab/${scene}`, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('cnpd.yaml')).sort().map((file) => new Uint8Array(readFileSync(`containerlab/${scene}/${file}`))),
+    readdirSync(`containerlab/${scene}`, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('cnpd.yaml'))
+      .sort()
+      .map((file) => new Uint8Array(readFileSync(`containerlab/${scene}/${file}`))),
   );
 
 export const TARGETS: readonly Target[] = [

@@ -1,5 +1,5 @@
-// What a process that did not attach a program can know of it and do to it by its pin alone, in either mechanism: this is how an agent takes off what its
-// predecessor left, and how uninstall takes off everything.
+// What a process that did not attach a program can know of it and do to it by its pin alone, in either mechanism: this
+// is how an agent takes off what its predecessor left, and how uninstall takes off everything.
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,7 +42,15 @@ const filters = (): string => inNetns(netns, 'tc', 'filter', 'show', 'dev', 't-k
 describe.each(['tcx', 'clsact'] as const)('a program that an earlier process attached by %s', (mechanism) => {
   const attach = (first = false): void => {
     const pinPath = join(pins, 'count@t-k-a:egress');
-    attachTcx({ program: object.program('count_first'), ifindex, direction: 'egress', pinPath, netns, mechanism, first }).close();
+    attachTcx({
+      program: object.program('count_first'),
+      ifindex,
+      direction: 'egress',
+      pinPath,
+      netns,
+      mechanism,
+      first,
+    }).close();
   };
   const target = (): unknown => netns.run(() => pinnedLinkTarget(join(pins, pinned()[0]!)));
 
@@ -69,7 +77,14 @@ describe.each(['tcx', 'clsact'] as const)('a program that an earlier process att
 
 it('a filter that somebody else took off has no place any more', () => {
   const pinPath = join(pins, 'count@t-k-a:egress');
-  attachTcx({ program: object.program('count_first'), ifindex, direction: 'egress', pinPath, netns, mechanism: 'clsact' }).close();
+  attachTcx({
+    program: object.program('count_first'),
+    ifindex,
+    direction: 'egress',
+    pinPath,
+    netns,
+    mechanism: 'clsact',
+  }).close();
   inNetns(netns, 'tc', 'filter', 'delete', 'dev', 't-k-a', 'egress');
   expect(netns.run(() => pinnedLinkTarget(pinPath))).toBeUndefined();
   netns.run(() => detachPinnedLink(pinPath));

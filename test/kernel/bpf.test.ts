@@ -25,7 +25,10 @@ const u32 = (n: number): Uint8Array => new Uint8Array(new Uint32Array([n]).buffe
 const u64 = (n: bigint): Uint8Array => new Uint8Array(new BigUint64Array([n]).buffer);
 const packet = new Uint8Array(64);
 /** What is pinned; kernels with BPF_PRELOAD put maps.debug and progs.debug into every new mount. */
-const pinned = (): string[] => readdirSync(pins).filter((name) => !name.endsWith('.debug')).sort();
+const pinned = (): string[] =>
+  readdirSync(pins)
+    .filter((name) => !name.endsWith('.debug'))
+    .sort();
 const descriptors = (): number => readdirSync('/proc/self/fd').length;
 
 beforeAll(() => {
@@ -68,7 +71,14 @@ describe('BPF objects', () => {
   it('a program that the verifier refuses is an error with the tail of the verifier log', () => {
     const broken = compileFixture(directory, 'broken', ['BROKEN']);
     const before = descriptors();
-    const error = (() => { try { openBpfObject(broken, { pinDir: pins }); } catch (e) { return e; } return undefined; })();
+    const error = (() => {
+      try {
+        openBpfObject(broken, { pinDir: pins });
+      } catch (e) {
+        return e;
+      }
+      return undefined;
+    })();
     expect(error).toBeInstanceOf(BpfLoadError);
     expect((error as BpfLoadError).code).toBe('EACCES');
     expect((error as Error).message).toMatch(/R\d invalid mem access 'map_value_or_null'/);
@@ -130,7 +140,8 @@ describe('pinned maps', () => {
     wider.close();
     const again = openBpfObject(good, { pinDir: pins, maxEntries: { flows: 7 } });
     expect(again.replacedMaps.map((r) => [r.map, r.differences])).toEqual([
-      ['counters', ['value size 32 instead of 8']], ['flows', ['max entries 20000 instead of 7']],
+      ['counters', ['value size 32 instead of 8']],
+      ['flows', ['max entries 20000 instead of 7']],
     ]);
     again.close();
     const last = openBpfObject(good, { pinDir: pins, maxEntries: { flows: 7 } });
@@ -176,13 +187,30 @@ describe('maps', () => {
   it.each(['flows', 'prefixes', 'recent'])('a batch of %s is read back whole, across several chunks', (name) => {
     const map = object.map(name);
     const count = name === 'recent' ? 100 : 10_000;
-    const keyOf = (i: number): Uint8Array => name === 'flows' ? u64(BigInt(i) * 7919n) : name === 'recent' ? u32(i)
-      : new Uint8Array([128, 0, 0, 0, ...new Array<number>(12).fill(0xfd), i >> 24, (i >> 16) & 255, (i >> 8) & 255, i & 255]);
+    const keyOf = (i: number): Uint8Array =>
+      name === 'flows'
+        ? u64(BigInt(i) * 7919n)
+        : name === 'recent'
+          ? u32(i)
+          : new Uint8Array([
+              128,
+              0,
+              0,
+              0,
+              ...new Array<number>(12).fill(0xfd),
+              i >> 24,
+              (i >> 16) & 255,
+              (i >> 8) & 255,
+              i & 255,
+            ]);
     const valueOf = (i: number): Uint8Array => (name === 'flows' ? u64(BigInt(i)) : u32(i));
     map.updateBatch(Array.from({ length: count }, (_, i) => [keyOf(i), valueOf(i)] as const));
-    const read = new Map([...map.entries()].map(([k, v]) => [Buffer.from(k).toString('hex'), Buffer.from(v).toString('hex')]));
+    const read = new Map(
+      [...map.entries()].map(([k, v]) => [Buffer.from(k).toString('hex'), Buffer.from(v).toString('hex')]),
+    );
     expect(read.size).toBe(count);
-    for (let i = 0; i < count; i++) expect(read.get(Buffer.from(keyOf(i)).toString('hex'))).toBe(Buffer.from(valueOf(i)).toString('hex'));
+    for (let i = 0; i < count; i++)
+      expect(read.get(Buffer.from(keyOf(i)).toString('hex'))).toBe(Buffer.from(valueOf(i)).toString('hex'));
     expect([...map.keys()]).toHaveLength(count);
     expect(map.deleteBatch([keyOf(0), keyOf(1), keyOf(0)])).toBe(2);
     expect([...map.entries()]).toHaveLength(count - 2);
@@ -190,12 +218,16 @@ describe('maps', () => {
 
   it('a batch that does not fit says how far it came', () => {
     const small = openBpfObject(good, { maxEntries: { flows: 10 } });
-    expect(() => small.map('flows').updateBatch(Array.from({ length: 12 }, (_, i) => [u64(BigInt(i)), u64(0n)] as const))).toThrow(/E2BIG.*10 of 12 entries were set/);
+    expect(() =>
+      small.map('flows').updateBatch(Array.from({ length: 12 }, (_, i) => [u64(BigInt(i)), u64(0n)] as const)),
+    ).toThrow(/E2BIG.*10 of 12 entries were set/);
     small.close();
   });
 
   it('a map without batches (a ring buffer) is an error, not an empty map', () => {
-    expect(() => object.map('events').updateBatch([[new Uint8Array(0), new Uint8Array(0)]])).toThrow(/update\(map events\)/);
+    expect(() => object.map('events').updateBatch([[new Uint8Array(0), new Uint8Array(0)]])).toThrow(
+      /update\(map events\)/,
+    );
   });
 
   it('per-CPU values: one a CPU, summed, and set alike on all', () => {
@@ -234,7 +266,9 @@ describe('test runs', () => {
     expect(result.retval).toBe(7);
     expect(result.data).toEqual(packet);
     expect(new DataView(result.ctx!.buffer).getUint32(8, true)).toBe(42);
-    expect(() => object.program('echo').testRun({ data: new Uint8Array(13) })).toThrow(/test run\(program echo\): EINVAL/);
+    expect(() => object.program('echo').testRun({ data: new Uint8Array(13) })).toThrow(
+      /test run\(program echo\): EINVAL/,
+    );
     const changed = openBpfObject(good, { rodata: (bytes) => bytes.set(u32(9)) });
     expect(changed.program('echo').testRun({ data: packet }).retval).toBe(9);
     changed.close();
@@ -277,11 +311,24 @@ describe.each(['tcx', 'clsact'] as const)('attachment by %s', (mechanism) => {
   it('survives its process, is adopted, swapped 500 times under traffic without a packet lost, and leaves nothing', async () => {
     const pinPath = join(pins, 't-k-link');
     let seen = 0;
-    const rx = openPacketSocket({ interface: 't-k-b', netns: b, protocol: 0x88b5, promiscuous: true, receiveBuffer: 16 << 20 }, { poller, onFrame: () => seen++, onError: (e) => errors.push(e) });
-    const tx = openPacketSocket({ interface: 't-k-a', netns: a, protocol: 0x88b5 }, { poller, onFrame: () => {}, onError: (e) => errors.push(e) });
+    const rx = openPacketSocket(
+      { interface: 't-k-b', netns: b, protocol: 0x88b5, promiscuous: true, receiveBuffer: 16 << 20 },
+      { poller, onFrame: () => seen++, onError: (e) => errors.push(e) },
+    );
+    const tx = openPacketSocket(
+      { interface: 't-k-a', netns: a, protocol: 0x88b5 },
+      { poller, onFrame: () => {}, onError: (e) => errors.push(e) },
+    );
     const frame = new Uint8Array(64).fill(0xff, 0, 6);
     frame.set([0x88, 0xb5], 12);
-    const first = attachTcx({ program: object.program('count_first'), ifindex, direction: 'ingress', pinPath, netns: b, mechanism });
+    const first = attachTcx({
+      program: object.program('count_first'),
+      ifindex,
+      direction: 'ingress',
+      pinPath,
+      netns: b,
+      mechanism,
+    });
     expect([first.adopted, first.mechanism]).toEqual([false, mechanism]);
     tx.send(frame);
     first.close();
@@ -289,7 +336,14 @@ describe.each(['tcx', 'clsact'] as const)('attachment by %s', (mechanism) => {
     await until('two frames', () => seen === 2);
     expect([count(0), count(1)]).toEqual([2n, 0n]);
 
-    const link = attachTcx({ program: object.program('count_second'), ifindex, direction: 'ingress', pinPath, netns: b, mechanism });
+    const link = attachTcx({
+      program: object.program('count_second'),
+      ifindex,
+      direction: 'ingress',
+      pinPath,
+      netns: b,
+      mechanism,
+    });
     expect(link.adopted).toBe(true);
     for (let i = 0; i < 500; i++) {
       for (let j = 0; j < 10; j++) tx.send(frame);
@@ -313,9 +367,26 @@ describe.each(['tcx', 'clsact'] as const)('attachment by %s', (mechanism) => {
   });
 
   it('two attachments on one hook both see every packet, and go one by one', async () => {
-    const one = attachTcx({ program: object.program('count_first'), ifindex, direction: 'egress', pinPath: join(pins, 'one'), netns: b, mechanism });
-    const two = attachTcx({ program: object.program('count_second'), ifindex, direction: 'egress', pinPath: join(pins, 'two'), netns: b, mechanism });
-    const tx = openPacketSocket({ interface: 't-k-b', netns: b, protocol: 0x88b5 }, { poller, onFrame: () => {}, onError: () => {} });
+    const one = attachTcx({
+      program: object.program('count_first'),
+      ifindex,
+      direction: 'egress',
+      pinPath: join(pins, 'one'),
+      netns: b,
+      mechanism,
+    });
+    const two = attachTcx({
+      program: object.program('count_second'),
+      ifindex,
+      direction: 'egress',
+      pinPath: join(pins, 'two'),
+      netns: b,
+      mechanism,
+    });
+    const tx = openPacketSocket(
+      { interface: 't-k-b', netns: b, protocol: 0x88b5 },
+      { poller, onFrame: () => {}, onError: () => {} },
+    );
     tx.send(packet);
     expect([count(0), count(1)]).toEqual([1n, 1n]);
     one.detach();
@@ -326,7 +397,9 @@ describe.each(['tcx', 'clsact'] as const)('attachment by %s', (mechanism) => {
   });
 
   it('an interface that is not there is an error that names it', () => {
-    expect(() => attachTcx({ program: object.program('echo'), ifindex: 9999, direction: 'egress', netns: b, mechanism })).toThrow(/interface 9999.*ENODEV|ENODEV.*interface 9999/s);
+    expect(() =>
+      attachTcx({ program: object.program('echo'), ifindex: 9999, direction: 'egress', netns: b, mechanism }),
+    ).toThrow(/interface 9999.*ENODEV|ENODEV.*interface 9999/s);
   });
 });
 
@@ -335,7 +408,13 @@ describe('TCX pins', () => {
     const ns = Netns.create();
     const pinPath = join(pins, 'moved');
     const attach = (): ReturnType<typeof attachTcx> =>
-      attachTcx({ program: object.program('count_first'), ifindex: ns.run(() => interfaceIndex('t-k-x')), direction: 'egress', pinPath, netns: ns });
+      attachTcx({
+        program: object.program('count_first'),
+        ifindex: ns.run(() => interfaceIndex('t-k-x')),
+        direction: 'egress',
+        pinPath,
+        netns: ns,
+      });
     ip(ns, 'link add t-k-x type veth peer name t-k-y');
     attach().close();
     ip(ns, 'link del t-k-x');
@@ -345,11 +424,23 @@ describe('TCX pins', () => {
     again.close();
     const third = attach();
     expect(third.adopted).toBe(true);
-    expect(attachedPrograms(ns, ns.run(() => interfaceIndex('t-k-x')), 'egress')).toEqual([object.program('count_first').id]);
+    expect(
+      attachedPrograms(
+        ns,
+        ns.run(() => interfaceIndex('t-k-x')),
+        'egress',
+      ),
+    ).toEqual([object.program('count_first').id]);
     third.close();
     detachPinnedLink(pinPath);
     detachPinnedLink(pinPath);
-    expect(attachedPrograms(ns, ns.run(() => interfaceIndex('t-k-x')), 'egress')).toEqual([]);
+    expect(
+      attachedPrograms(
+        ns,
+        ns.run(() => interfaceIndex('t-k-x')),
+        'egress',
+      ),
+    ).toEqual([]);
     expect(pinned()).toEqual([]);
     ns.close();
   });
@@ -376,7 +467,10 @@ describe('TCX pins', () => {
       attachTcx({ program: object.program('echo'), ifindex, direction: 'ingress', netns: ns }),
       attachTcx({ program: object.program('count_first'), ifindex, direction: 'ingress', first: true, netns: ns }),
     ];
-    expect(attachedPrograms(ns, ifindex, 'ingress')).toEqual([object.program('count_first').id, object.program('echo').id]);
+    expect(attachedPrograms(ns, ifindex, 'ingress')).toEqual([
+      object.program('count_first').id,
+      object.program('echo').id,
+    ]);
     for (const link of links) link.close();
     ns.close();
   });
@@ -384,7 +478,9 @@ describe('TCX pins', () => {
   it('something else pinned at the path is refused, not removed', () => {
     const pinPath = join(pins, 'a-map');
     pinObject(object.map('prefixes').fd, pinPath);
-    expect(() => attachTcx({ program: object.program('echo'), ifindex: 1, direction: 'ingress', pinPath })).toThrow(/EEXIST.*not a link/);
+    expect(() => attachTcx({ program: object.program('echo'), ifindex: 1, direction: 'ingress', pinPath })).toThrow(
+      /EEXIST.*not a link/,
+    );
     expect(existsSync(pinPath)).toBe(true);
   });
 

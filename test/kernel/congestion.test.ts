@@ -1,6 +1,12 @@
-// The agent's part in an episode of congestion, on the real kernel: a TBF queue that drains, a Linux host that does not know the Fast CNP option.
+// The agent's part in an episode of congestion, on the real kernel: a TBF queue that drains, a Linux host that does not
+// know the Fast CNP option.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type CongestionLoop, type CongestionModules, type CongestionSettings, createCongestionLoop } from '../../src/congestion/congestion.edge.ts';
+import {
+  type CongestionLoop,
+  type CongestionModules,
+  type CongestionSettings,
+  createCongestionLoop,
+} from '../../src/congestion/congestion.edge.ts';
 import { sentNotification } from '../../src/congestion/fixture.ts';
 import { Netns } from '../../src/kernel/netns.ts';
 import { Rtnetlink } from '../../src/kernel/netlink/rtnetlink.ts';
@@ -55,12 +61,24 @@ beforeEach(async () => {
   ip(node, `link add t-c-node type veth peer name t-c-host netns ${host.path}`);
   ip(node, 'link add t-c-port type veth peer name t-c-sink');
   for (const [ns, line] of [
-    [node, 'link set lo up'], [node, 'link set t-c-node up'], [host, 'link set lo up'], [host, 'link set t-c-host up'], [node, 'link set t-c-port up'], [node, 'link set t-c-sink up'],
-    [node, 'addr add 2001:db8:ffff::2/128 dev lo'], [node, 'addr add 192.0.2.2/32 dev lo'], [node, 'addr add 2001:db8:1::ff/64 dev t-c-node nodad'],
-    [node, 'addr add 198.51.100.254/24 dev t-c-node'], [node, 'route add 2001:db8:c::/48 via 2001:db8:1::1'],
-    [host, 'addr add 2001:db8:1::1/64 dev t-c-host nodad'], [host, 'addr add 198.51.100.1/24 dev t-c-host'], [host, 'route add 2001:db8:ffff::2/128 via 2001:db8:1::ff'],
-    [node, 'addr add 2001:db8:2::ff/64 dev t-c-port nodad'], [node, 'neigh add 2001:db8:2::1 lladdr 02:00:00:00:00:02 dev t-c-port'],
-  ] as const) ip(ns, line);
+    [node, 'link set lo up'],
+    [node, 'link set t-c-node up'],
+    [host, 'link set lo up'],
+    [host, 'link set t-c-host up'],
+    [node, 'link set t-c-port up'],
+    [node, 'link set t-c-sink up'],
+    [node, 'addr add 2001:db8:ffff::2/128 dev lo'],
+    [node, 'addr add 192.0.2.2/32 dev lo'],
+    [node, 'addr add 2001:db8:1::ff/64 dev t-c-node nodad'],
+    [node, 'addr add 198.51.100.254/24 dev t-c-node'],
+    [node, 'route add 2001:db8:c::/48 via 2001:db8:1::1'],
+    [host, 'addr add 2001:db8:1::1/64 dev t-c-host nodad'],
+    [host, 'addr add 198.51.100.1/24 dev t-c-host'],
+    [host, 'route add 2001:db8:ffff::2/128 via 2001:db8:1::ff'],
+    [node, 'addr add 2001:db8:2::ff/64 dev t-c-port nodad'],
+    [node, 'neigh add 2001:db8:2::1 lladdr 02:00:00:00:00:02 dev t-c-port'],
+  ] as const)
+    ip(ns, line);
   rtnetlink = Rtnetlink.open({ netns: node }, { poller });
   port = (await rtnetlink.link('t-c-port'))!.ifindex;
   // 800 kbit/s: 150 kB take a second and a half.
@@ -86,7 +104,15 @@ const SETTINGS = (): CongestionSettings => ({
   source4: address('192.0.2.2'),
   source6: NODE,
   fastCnp: CODES,
-  longHaul: { icmpv6Type: 200, objectClass: 247, disclose: true, timestamp: true, deviceId: 'p1', pathId: null, padToCnp: false },
+  longHaul: {
+    icmpv6Type: 200,
+    objectClass: 247,
+    disclose: true,
+    timestamp: true,
+    deviceId: 'p1',
+    pathId: null,
+    padToCnp: false,
+  },
   ports: [{ ifindex: port, kMin: K_MIN, kMax: 2 * K_MIN, rttNs: 50_000_000, perFlowIntervalNs: 50_000_000 }],
   resume: { level: 20, parameter: 50 },
 });
@@ -94,28 +120,45 @@ const SETTINGS = (): CongestionSettings => ({
 function start(): CongestionLoop {
   const routes = (routesBack = RoutesBack.open(node));
   const modules: CongestionModules = {
-    poller, clock: systemClock, log: silentLog, netns: node,
+    poller,
+    clock: systemClock,
+    log: silentLog,
+    netns: node,
     rtnetlink: { qdiscs: () => (readings++, rtnetlink.qdiscs()) },
     count: (name, by = 1) => void (counters[name] = (counters[name] ?? 0) + by),
-    reversePath: new ReversePath({ interfacesTo: (to) => routes.interfacesTo(to), now: systemClock.now, count: () => {} }),
+    reversePath: new ReversePath({
+      interfacesTo: (to) => routes.interfacesTo(to),
+      now: systemClock.now,
+      count: () => {},
+    }),
     claimResume: () => 'granted',
     onRefusal: (at, format) => refused.push(`${formatAddress(at)} ${format}`) === 1,
   };
   return (loop = createCongestionLoop(SETTINGS(), modules));
 }
 
-const depth = async (): Promise<number> => (await rtnetlink.qdiscs(port)).find((q) => q.kind === 'tbf')!.stats.backlogBytes;
+const depth = async (): Promise<number> =>
+  (await rtnetlink.qdiscs(port)).find((q) => q.kind === 'tbf')!.stats.backlogBytes;
 
 /** 150 packets of a kilobyte into the queue of the port. */
 async function congest(): Promise<void> {
-  const packet = encodeUdpPacket({ source: HOST, destination: RECEIVER, sourcePort: 0xc000, destinationPort: 9, checksum: true, payload: new Uint8Array(938) });
+  const packet = encodeUdpPacket({
+    source: HOST,
+    destination: RECEIVER,
+    sourcePort: 0xc000,
+    destinationPort: 9,
+    checksum: true,
+    payload: new Uint8Array(938),
+  });
   for (let i = 0; i < 150; i++) raw.send(packet);
   expect(await depth()).toBeGreaterThan(2 * K_MIN);
 }
 
-const told = (more = {}) => sentNotification({ atNs: process.hrtime.bigint(), ifindex: port, source: HOST, destination: RECEIVER, ...more });
+const told = (more = {}) =>
+  sentNotification({ atNs: process.hrtime.bigint(), ifindex: port, source: HOST, destination: RECEIVER, ...more });
 /** IPv6 frames whose source is the node's loopback. */
-const fromNode = (): Uint8Array[] => arrived.filter((f) => ((f[12]! << 8) | f[13]!) === 0x86dd && sameAddress(addressFromBytes(f.subarray(22, 38)), NODE));
+const fromNode = (): Uint8Array[] =>
+  arrived.filter((f) => ((f[12]! << 8) | f[13]!) === 0x86dd && sameAddress(addressFromBytes(f.subarray(22, 38)), NODE));
 
 describe('Resume', () => {
   it('LHCNP-5.5.1-i: is sent once the real queue was below K_min for an RTT, to the sender that was told to slow down; then nothing is read any more', async () => {
@@ -131,24 +174,52 @@ describe('Resume', () => {
     if (!parsed.ok) throw new Error(parsed.error.detail);
     const cnp = decodeLongHaulIcmpv6(parsed.value.message, { type: 200, objectClass: 247 });
     if (!cnp.ok) throw new Error(cnp.error.detail);
-    expect(cnp.value).toMatchObject({ level: 20, action: 'resume', parameter: 50, sourceQpn: 100, metric: { type: 1 } });
+    expect(cnp.value).toMatchObject({
+      level: 20,
+      action: 'resume',
+      parameter: 50,
+      sourceQpn: 100,
+      metric: { type: 1 },
+    });
     expect(cnp.value.metric.value).toBeLessThan(K_MIN / 1000);
-    const [record] = dissect('ethernet', fromNode(), ['ipv6.src', 'ipv6.dst', 'ipv6.hlim', 'icmpv6.type', 'icmpv6.code', 'icmpv6.checksum.status'] as const);
-    expect(record).toMatchObject({ 'ipv6.src': ['2001:db8:ffff::2'], 'ipv6.dst': ['2001:db8:1::1'], 'ipv6.hlim': ['64'], 'icmpv6.type': ['200'], 'icmpv6.code': ['0'], 'icmpv6.checksum.status': ['1'] });
+    const [record] = dissect('ethernet', fromNode(), [
+      'ipv6.src',
+      'ipv6.dst',
+      'ipv6.hlim',
+      'icmpv6.type',
+      'icmpv6.code',
+      'icmpv6.checksum.status',
+    ] as const);
+    expect(record).toMatchObject({
+      'ipv6.src': ['2001:db8:ffff::2'],
+      'ipv6.dst': ['2001:db8:1::1'],
+      'ipv6.hlim': ['64'],
+      'icmpv6.type': ['200'],
+      'icmpv6.code': ['0'],
+      'icmpv6.checksum.status': ['1'],
+    });
     // The last reading found nobody who waits: no other is under way or planned.
     const after = readings;
     await congest();
     expect([readings, counters['congestion.resume.sent'], fromNode().length]).toEqual([after, 1, 1]);
     const names = { port: (i: number) => `#${i}`, timeOfDay: () => 'now' };
     expect(loop!.notifications(names).map((n) => [n.reason, n.action, n.port, n.source])).toEqual([
-      ['resume', 'resume', `#${port}`, '2001:db8:1::1'], ['queue-depth', 'rate-reduce', `#${port}`, '2001:db8:1::1'],
+      ['resume', 'resume', `#${port}`, '2001:db8:1::1'],
+      ['queue-depth', 'rate-reduce', `#${port}`, '2001:db8:1::1'],
     ]);
   });
 
   it('FCN-4.2.2-d: goes back through END.CON when the flow came through one; an IPv4 flow gets the RoCEv2 form', async () => {
     start();
     loop!.notified(told({ endCon: address('2001:db8:c::1') }));
-    loop!.notified(told({ source: HOST4, destination: address('198.51.101.1'), format: 'long-haul-roce', endCon: address('2001:db8:c::1') }));
+    loop!.notified(
+      told({
+        source: HOST4,
+        destination: address('198.51.101.1'),
+        format: 'long-haul-roce',
+        endCon: address('2001:db8:c::1'),
+      }),
+    );
     await until('both', () => fromNode().length === 2, LIMIT_MS);
     const inner = fromNode().map((frame) => {
       const unwrapped = decapsulate(frame.subarray(14));
@@ -160,7 +231,10 @@ describe('Resume', () => {
     const roce = parseRocePacket(inner[1]!);
     if (!roce.ok) throw new Error(roce.error.detail);
     expect(formatAddress(roce.value.destination)).toBe('198.51.100.1');
-    expect(readLongHaulRoce(roce.value, 247)).toMatchObject({ ok: true, value: { action: 'resume', parameter: 50, sourceQpn: 100 } });
+    expect(readLongHaulRoce(roce.value, 247)).toMatchObject({
+      ok: true,
+      value: { action: 'resume', parameter: 50, sourceQpn: 100 },
+    });
   });
 
   it('LHCNP-4-a: straight to an IPv4 sender from the IPv4 loopback', async () => {
@@ -170,7 +244,11 @@ describe('Resume', () => {
     await until('it', () => ipv4() !== undefined, LIMIT_MS);
     const roce = parseRocePacket(ipv4()!.subarray(14));
     if (!roce.ok) throw new Error(roce.error.detail);
-    expect([formatAddress(roce.value.source), formatAddress(roce.value.destination), roce.value.icrcValid]).toEqual(['192.0.2.2', '198.51.100.1', true]);
+    expect([formatAddress(roce.value.source), formatAddress(roce.value.destination), roce.value.icrcValid]).toEqual([
+      '192.0.2.2',
+      '198.51.100.1',
+      true,
+    ]);
   });
 
   it('after a restart, who was told a moment ago by the run before is resumed; who was told long ago, or not to slow down, is not', async () => {
@@ -188,7 +266,12 @@ describe('Resume', () => {
     ]);
     loop!.notified(told({ destinationQpn: 6, atNs: process.hrtime.bigint() - 6_000_000_000n }));
     await until('nobody waits', () => (counters['congestion.resume.sent'] ?? 0) >= 1, LIMIT_MS);
-    expect(loop!.notifications({ port: String, timeOfDay: String }).filter((n) => n.reason === 'resume').map((n) => n.destinationQpn)).toEqual([1]);
+    expect(
+      loop!
+        .notifications({ port: String, timeOfDay: String })
+        .filter((n) => n.reason === 'resume')
+        .map((n) => n.destinationQpn),
+    ).toEqual([1]);
   });
 
   it('a sender that cannot be reached is counted and does not keep the others waiting', async () => {
@@ -203,7 +286,15 @@ describe('Resume', () => {
 
 describe('FCNP-4-j: a Linux host that does not know the Fast CNP option', () => {
   const fastCnp = (destQpn: number): Uint8Array =>
-    buildFastCnp({ source: NODE, destination: HOST, sourcePort: 0xc000, destQpn, originalDestination: RECEIVER, trace: undefined, codes: { ...CODES, icrc: 'cover' } });
+    buildFastCnp({
+      source: NODE,
+      destination: HOST,
+      sourcePort: 0xc000,
+      destQpn,
+      originalDestination: RECEIVER,
+      trace: undefined,
+      codes: { ...CODES, icrc: 'cover' },
+    });
   const SENT = { format: 'fast-cnp', action: null, destinationQpn: 200 } as const;
 
   it('answers Parameter Problem by itself, and is believed', async () => {
@@ -219,12 +310,29 @@ describe('FCNP-4-j: a Linux host that does not know the Fast CNP option', () => 
     start();
     loop!.notified(told(SENT));
     const forger = openRawSocket({ family: 6, netns: host });
-    const forge = (invoking: Uint8Array): void => forger.send(buildParameterProblem({ source: HOST, destination: NODE }, { code: 2, pointer: 42, invoking }));
+    const forge = (invoking: Uint8Array): void =>
+      forger.send(buildParameterProblem({ source: HOST, destination: NODE }, { code: 2, pointer: 42, invoking }));
     forge(fastCnp(201));
-    forge(encodeUdpPacket({ source: NODE, destination: HOST, sourcePort: 1, destinationPort: 2, checksum: true, payload: new Uint8Array(8) }));
+    forge(
+      encodeUdpPacket({
+        source: NODE,
+        destination: HOST,
+        sourcePort: 1,
+        destinationPort: 2,
+        checksum: true,
+        payload: new Uint8Array(8),
+      }),
+    );
     forge(new Uint8Array());
     await until('all are counted', () => Object.values(counters).reduce((sum, n) => sum + n, 0) === 3, LIMIT_MS);
-    expect([refused, counters]).toEqual([[], { 'congestion.parameter-problem.unknown': 1, 'congestion.parameter-problem.other': 1, 'congestion.parameter-problem.malformed': 1 }]);
+    expect([refused, counters]).toEqual([
+      [],
+      {
+        'congestion.parameter-problem.unknown': 1,
+        'congestion.parameter-problem.other': 1,
+        'congestion.parameter-problem.malformed': 1,
+      },
+    ]);
     forge(fastCnp(200));
     await until('the good one is believed', () => refused.length === 1, LIMIT_MS);
     forger.close();
@@ -235,7 +343,9 @@ describe('FCNP-4-j: a Linux host that does not know the Fast CNP option', () => 
     loop!.notified(told(SENT));
     ip(node, `-6 route add unreachable ${formatAddress(HOST)}/128`);
     const forger = openRawSocket({ family: 6, netns: host });
-    forger.send(buildParameterProblem({ source: HOST, destination: NODE }, { code: 2, pointer: 42, invoking: fastCnp(200) }));
+    forger.send(
+      buildParameterProblem({ source: HOST, destination: NODE }, { code: 2, pointer: 42, invoking: fastCnp(200) }),
+    );
     await until('it was looked at', () => Object.keys(counters).length > 0, LIMIT_MS);
     expect([refused, counters]).toEqual([[], { 'congestion.parameter-problem.reverse-path': 1 }]);
     forger.close();

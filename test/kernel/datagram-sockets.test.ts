@@ -20,7 +20,10 @@ beforeEach(() => {
   [a, b] = [Netns.create(), Netns.create()];
   for (const ns of [a, b]) inNetns(ns, 'sysctl', '-qw', 'net.ipv6.conf.default.accept_dad=0');
   ip(a, `link add t-d-a type veth peer name t-d-b netns ${b.path}`);
-  for (const [ns, name, n] of [[a, 't-d-a', 1], [b, 't-d-b', 2]] as const) {
+  for (const [ns, name, n] of [
+    [a, 't-d-a', 1],
+    [b, 't-d-b', 2],
+  ] as const) {
     ip(ns, 'link set lo up');
     ip(ns, `link set ${name} up`);
     ip(ns, `addr add 2001:db8::${n}/64 dev ${name} nodad`);
@@ -39,25 +42,46 @@ interface Received extends Omit<Datagram, 'data'> {
 }
 const collector = () => {
   const got: Received[] = [];
-  return { got, modules: { poller, onDatagram: (d: Datagram) => void got.push({ ...d, data: [...d.data] }), onError: (e: unknown) => void errors.push(e) } };
+  return {
+    got,
+    modules: {
+      poller,
+      onDatagram: (d: Datagram) => void got.push({ ...d, data: [...d.data] }),
+      onError: (e: unknown) => void errors.push(e),
+    },
+  };
 };
 
 describe('UDP sockets', () => {
-  for (const [family, near, far] of [[6, '2001:db8::1', '2001:db8::2'], [4, '192.0.2.1', '192.0.2.2']] as const) {
+  for (const [family, near, far] of [
+    [6, '2001:db8::1', '2001:db8::2'],
+    [4, '192.0.2.1', '192.0.2.2'],
+  ] as const) {
     it(`IPv${family}: source, hop limit and the kernel's time of arrival come with a datagram, and an answer goes back`, async () => {
       const [rx, tx] = [collector(), collector()];
       const server = openUdpSocket({ family, netns: b, bind: { address: address(far), port: 862 } }, rx.modules);
-      const client = openUdpSocket({ family, netns: a, bind: { address: address(near), port: 0 }, hopLimit: 255 }, tx.modules);
+      const client = openUdpSocket(
+        { family, netns: a, bind: { address: address(near), port: 0 }, hopLimit: 255 },
+        tx.modules,
+      );
       expect(server.port).toBe(862);
       const before = realtimeNs();
       client.send(Uint8Array.of(1, 2, 3), { address: address(far), port: 862 });
       await until('the datagram', () => rx.got.length === 1, LIMIT_MS);
       const [datagram] = rx.got as [Received];
-      expect(datagram).toMatchObject({ data: [1, 2, 3], from: { address: address(near), port: client.port }, hopLimit: 255 });
+      expect(datagram).toMatchObject({
+        data: [1, 2, 3],
+        from: { address: address(near), port: client.port },
+        hopLimit: 255,
+      });
       expect(datagram.receivedNs! >= before && datagram.receivedNs! <= realtimeNs()).toBe(true);
       server.send(Uint8Array.of(4), datagram.from);
       await until('the answer', () => tx.got.length === 1, LIMIT_MS);
-      expect([formatAddress(tx.got[0]!.from.address), tx.got[0]!.from.port, tx.got[0]!.hopLimit]).toEqual([far, 862, 64]);
+      expect([formatAddress(tx.got[0]!.from.address), tx.got[0]!.from.port, tx.got[0]!.hopLimit]).toEqual([
+        far,
+        862,
+        64,
+      ]);
       server.close();
       client.close();
       server.close();
@@ -68,7 +92,10 @@ describe('UDP sockets', () => {
 
   it('many at once are delivered in order with their own sources; one that is too long is an error', async () => {
     const rx = collector();
-    const server = openUdpSocket({ family: 6, netns: b, bind: { address: address('2001:db8::2'), port: 862 }, maxDatagram: 64 }, rx.modules);
+    const server = openUdpSocket(
+      { family: 6, netns: b, bind: { address: address('2001:db8::2'), port: 862 }, maxDatagram: 64 },
+      rx.modules,
+    );
     const clients = [1, 2].map(() => openUdpSocket({ family: 6, netns: a }, collector().modules));
     const to = { address: address('2001:db8::2'), port: 862 };
     for (let i = 0; i < 100; i++) clients[i % 2]!.send(Uint8Array.of(i), to);
@@ -86,13 +113,17 @@ describe('UDP sockets', () => {
     const loopback = { address: address('2001:db8:ffff::2'), port: 862 };
     expect(() => openUdpSocket({ family: 6, netns: b, bind: loopback }, rx.modules)).toThrow(/EADDRNOTAVAIL/);
     const server = openUdpSocket({ family: 6, netns: b, bind: loopback, freebind: true }, rx.modules);
-    expect(() => openUdpSocket({ family: 6, netns: b, bind: loopback, freebind: true }, rx.modules)).toThrow(/EADDRINUSE/);
+    expect(() => openUdpSocket({ family: 6, netns: b, bind: loopback, freebind: true }, rx.modules)).toThrow(
+      /EADDRINUSE/,
+    );
     ip(b, 'addr add 2001:db8:ffff::2/128 dev lo');
     ip(a, 'route add 2001:db8:ffff::2/128 via 2001:db8::2');
     const client = openUdpSocket({ family: 6, netns: a }, collector().modules);
     client.send(Uint8Array.of(1), loopback);
     await until('the datagram', () => rx.got.length === 1, LIMIT_MS);
-    expect(() => client.send(Uint8Array.of(1), { address: address('2001:db8:eeee::1'), port: 862 })).toThrow(/ENETUNREACH/);
+    expect(() => client.send(Uint8Array.of(1), { address: address('2001:db8:eeee::1'), port: 862 })).toThrow(
+      /ENETUNREACH/,
+    );
     server.close();
     client.close();
   });

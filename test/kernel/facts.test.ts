@@ -40,7 +40,12 @@ describe('FCN-4.2.2-c: the source of SRv6 tunnels', () => {
   });
 });
 
-const PORT: PortIntent = { interface: 't-f-a', measurementIntervalMs: 10, perFlowIntervalMs: 20, noticesPerSecond: 1000 };
+const PORT: PortIntent = {
+  interface: 't-f-a',
+  measurementIntervalMs: 10,
+  perFlowIntervalMs: 20,
+  noticesPerSecond: 1000,
+};
 
 const tc = (...lines: string[]): void => lines.forEach((line) => inNetns(netns, 'tc', ...line.split(' ')));
 

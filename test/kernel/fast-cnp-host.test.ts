@@ -1,4 +1,5 @@
-// A Linux host and Fast CNP: the kernel answers Parameter Problem by itself; an endpoint that understands Fast CNP takes them before the IP stack does.
+// A Linux host and Fast CNP: the kernel answers Parameter Problem by itself; an endpoint that understands Fast CNP
+// takes them before the IP stack does.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Netns } from '../../src/kernel/netns.ts';
 import { type PacketSocket, openPacketSocket } from '../../src/kernel/packet-socket.ts';
@@ -20,11 +21,27 @@ import { inNetns, ip, until } from './support.ts';
 const NODE = address('2001:db8:1::1');
 const HOST = address('2001:db8:1::2');
 const RECEIVER = address('2001:db8:2::2');
-const CODES: FeedbackCodes = { fastCnp: { option: 0x9e, ioamOption: 0x9e, icrc: 'cover' }, longHaulType: 200, objectClass: 247 };
+const CODES: FeedbackCodes = {
+  fastCnp: { option: 0x9e, ioamOption: 0x9e, icrc: 'cover' },
+  longHaulType: 200,
+  objectClass: 247,
+};
 const ENDS = { source: NODE, destination: HOST, sourcePort: 0xc000 };
-const FAST_CNP = buildFastCnp({ ...ENDS, originalDestination: RECEIVER, trace: undefined, destQpn: 0xc8, codes: CODES.fastCnp });
+const FAST_CNP = buildFastCnp({
+  ...ENDS,
+  originalDestination: RECEIVER,
+  trace: undefined,
+  destQpn: 0xc8,
+  codes: CODES.fastCnp,
+});
 const trace = decodeTrace(0, new Uint8Array(12));
-const WITH_TRACE = buildFastCnp({ ...ENDS, originalDestination: RECEIVER, trace: trace.ok ? trace.value : undefined, destQpn: 0xc8, codes: CODES.fastCnp });
+const WITH_TRACE = buildFastCnp({
+  ...ENDS,
+  originalDestination: RECEIVER,
+  trace: trace.ok ? trace.value : undefined,
+  destQpn: 0xc8,
+  codes: CODES.fastCnp,
+});
 const LONG_HAUL = buildLongHaulIcmpv6({
   ...ENDS,
   cnp: { level: 180, action: 'rate-reduce', parameter: 30, sourceQpn: 100, metric: { type: 0, value: 0 }, objects: [] },
@@ -45,7 +62,11 @@ let answers: Uint8Array[];
 
 beforeEach(() => {
   answers = [];
-  poller = Poller.open({ onError: (error) => { throw error; } });
+  poller = Poller.open({
+    onError: (error) => {
+      throw error;
+    },
+  });
   node = Netns.create();
   host = Netns.create();
   for (const ns of [node, host]) {
@@ -61,7 +82,9 @@ beforeEach(() => {
     { interface: 't-fch-n', netns: node, protocol: 0x86dd },
     {
       poller,
-      onError: (error) => { throw error; },
+      onError: (error) => {
+        throw error;
+      },
       onFrame: (frame) => {
         const message = parseIcmpv6(frame.subarray(14));
         if (message.ok && !HOUSEKEEPING.has(message.value.type)) answers.push(frame.slice(14));
@@ -99,7 +122,9 @@ function endpoint(fastCnp: boolean): { seen: [string, Uint8Array][]; close(): vo
       poller,
       onPacket: () => {},
       onBad: () => {},
-      onError: (error) => { throw error; },
+      onError: (error) => {
+        throw error;
+      },
       onNotification: (format, packet) => seen.push([format, packet.slice()]),
     },
   );
@@ -115,7 +140,10 @@ test('FCNP-4-j: a Linux host that does not know the option returns Parameter Pro
     const problem = decodeParameterProblem(message.value.message);
     if (!problem.ok) throw new Error(problem.error.code);
     expect(problem.value).toMatchObject({ code: 2, pointer: [42, 44][i], invoking: [FAST_CNP, WITH_TRACE][i] });
-    expect(refusedFastCnp(problem.value, CODES.fastCnp)).toMatchObject({ ok: true, value: { source: NODE, destination: HOST, destQpn: 0xc8, option: { originalDestination: RECEIVER } } });
+    expect(refusedFastCnp(problem.value, CODES.fastCnp)).toMatchObject({
+      ok: true,
+      value: { source: NODE, destination: HOST, destQpn: 0xc8, option: { originalDestination: RECEIVER } },
+    });
   }
 });
 
@@ -129,7 +157,11 @@ test('an endpoint that understands Fast CNP gets them, and the kernel says nothi
   const { seen, close } = endpoint(true);
   send(FAST_CNP, WITH_TRACE, LONG_HAUL, OTHER_OPTION);
   await until('three notifications', () => seen.length === 3, 30_000);
-  expect(seen).toEqual([['fast-cnp', FAST_CNP], ['fast-cnp', WITH_TRACE], ['long-haul-icmpv6', LONG_HAUL]]);
+  expect(seen).toEqual([
+    ['fast-cnp', FAST_CNP],
+    ['fast-cnp', WITH_TRACE],
+    ['long-haul-icmpv6', LONG_HAUL],
+  ]);
   await settled();
   expect(problems()).toHaveLength(1);
   expect(problems()[0]!.subarray(48)).toEqual(OTHER_OPTION);
@@ -149,7 +181,12 @@ test('an endpoint that does not understand Fast CNP leaves the kernel’s answer
 test('another address’s packets are not the endpoint’s', async () => {
   ip(host, 'address add 2001:db8:1::3/64 dev t-fch-h nodad');
   const { seen, close } = endpoint(true);
-  const other = buildLongHaulIcmpv6({ ...ENDS, destination: address('2001:db8:1::3'), cnp: { level: 1, action: 'notify', parameter: 0, sourceQpn: 1, metric: { type: 0, value: 0 }, objects: [] }, codes: { type: 200, objectClass: 247 } });
+  const other = buildLongHaulIcmpv6({
+    ...ENDS,
+    destination: address('2001:db8:1::3'),
+    cnp: { level: 1, action: 'notify', parameter: 0, sourceQpn: 1, metric: { type: 0, value: 0 }, objects: [] },
+    codes: { type: 200, objectClass: 247 },
+  });
   send(other, LONG_HAUL);
   await until('one notification', () => seen.length > 0, 30_000);
   await settled();

@@ -5,7 +5,18 @@ import { join } from 'node:path';
 export function compileFixture(directory: string, name: string, definitions: readonly string[] = []): string {
   const output = join(directory, `${name}.bpf.o`);
   const machine = execFileSync('uname', ['-m'], { encoding: 'utf8' }).trim();
-  execFileSync('clang', ['-target', 'bpf', '-mcpu=v3', '-O2', '-g', `-I/usr/include/${machine}-linux-gnu`, ...definitions.map((d) => `-D${d}`),
-    '-c', new URL('fixtures/counter.bpf.c', import.meta.url).pathname, '-o', output]);
+  execFileSync('clang', [
+    '-target',
+    'bpf',
+    '-mcpu=v3',
+    '-O2',
+    '-g',
+    `-I/usr/include/${machine}-linux-gnu`,
+    ...definitions.map((d) => `-D${d}`),
+    '-c',
+    new URL('fixtures/counter.bpf.c', import.meta.url).pathname,
+    '-o',
+    output,
+  ]);
   return output;
 }

@@ -1,4 +1,5 @@
-// One cnpd a network namespace, whoever else is on the router: the lock against other processes, other namespaces and people without privileges.
+// One cnpd a network namespace, whoever else is on the router: the lock against other processes, other namespaces and
+// people without privileges.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -29,7 +30,11 @@ afterEach(async () => {
 async function holds(name: string, uid: number): Promise<void> {
   const script = `import os, socket, sys, time
 s = socket.socket(socket.AF_UNIX); s.bind(${name}); s.listen(1); print('ready', flush=True); time.sleep(600)`;
-  const child = spawn('nsenter', [`--net=${ns.path}`, 'setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', PYTHON, '-c', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(
+    'nsenter',
+    [`--net=${ns.path}`, 'setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', PYTHON, '-c', script],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
   children.push(child);
   await once(child.stdout, 'data');
 }
@@ -61,7 +66,10 @@ describe('the lock on a network namespace', () => {
       c.func('int bind(int, void *, unsigned int)')(fd, address, 20);
       const args = Buffer.alloc(8); args.writeUInt16LE(0xc9d1, 0); args.writeUInt32LE(1, 4);
       console.log(c.func('int setsockopt(int, int, int, void *, unsigned int)')(fd, 263, 18, args, 8), koffi.errno());`;
-    const run = spawnSync('nsenter', [`--net=${ns.path}`, 'unshare', '--mount', 'sh', '-c', script], { input: attempt, encoding: 'utf8' });
+    const run = spawnSync('nsenter', [`--net=${ns.path}`, 'unshare', '--mount', 'sh', '-c', script], {
+      input: attempt,
+      encoding: 'utf8',
+    });
     expect([run.stdout, run.stderr]).toEqual(['-1 28\n', '']);
     release();
   });
@@ -79,13 +87,19 @@ describe('the lock on a network namespace', () => {
   it('the other way round: an old cnpd finds its name taken', () => {
     const release = lock();
     const bind = "import socket; s = socket.socket(socket.AF_UNIX); s.bind('\\0cnpd')";
-    expect(spawnSync('nsenter', [`--net=${ns.path}`, PYTHON, '-c', bind], { encoding: 'utf8' }).stderr).toContain('Address already in use');
+    expect(spawnSync('nsenter', [`--net=${ns.path}`, PYTHON, '-c', bind], { encoding: 'utf8' }).stderr).toContain(
+      'Address already in use',
+    );
     release();
   });
 
   it('a process without CAP_NET_RAW cannot take it', () => {
-    const bind = "import socket; socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, 0)";
-    const run = spawnSync('nsenter', [`--net=${ns.path}`, 'setpriv', '--reuid=65534', '--bounding-set=-all', '--inh-caps=-all', PYTHON, '-c', bind], { encoding: 'utf8' });
+    const bind = 'import socket; socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, 0)';
+    const run = spawnSync(
+      'nsenter',
+      [`--net=${ns.path}`, 'setpriv', '--reuid=65534', '--bounding-set=-all', '--inh-caps=-all', PYTHON, '-c', bind],
+      { encoding: 'utf8' },
+    );
     expect(run.stderr).toContain('Operation not permitted');
   });
 
@@ -103,7 +117,11 @@ print(open('/proc/thread-self/net/packet').read())`;
     const run = ns.run(() => spawnSync(PYTHON, ['-c', script], { encoding: 'utf8' }));
     release();
     // Columns: sk, RefCnt, Type, Proto, Iface, R, Rmem, User, Inode. The lock is bound to no interface.
-    const sockets = run.stdout.trim().split('\n').slice(1).map((line) => line.trim().split(/\s+/));
+    const sockets = run.stdout
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map((line) => line.trim().split(/\s+/));
     const locks = sockets.filter(([, , , protocol, ifindex]) => protocol === '88b5' && ifindex === '0');
     expect([run.stderr, locks.length, locks[0]?.[6]]).toEqual(['', 1, '0']);
   });

@@ -1,4 +1,5 @@
-// Somebody removes what cnpd has pinned, or the file system under it, while it runs: the programs stay where they are, and the next full pass pins everything again.
+// Somebody removes what cnpd has pinned, or the file system under it, while it runs: the programs stay where they are,
+// and the next full pass pins everything again.
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,9 +31,27 @@ beforeEach(() => {
   ip(ns, 'link add t-p-a type veth peer name t-p-b');
   [clock, counted] = [manualClock(), new Map()];
   const objectDir = new URL('../../dist/bpf', import.meta.url).pathname;
-  dataplane = new Dataplane({ bpfDir, linksDir, objectDir }, { clock, log: silentLog, count: (name, by = 1) => void counted.set(name, (counted.get(name) ?? 0) + by) });
-  const guard = { id: 't-p-a', interface: 't-p-a', ifindex: ns.run(() => interfaceIndex('t-p-a')), udpPorts: [], icmpv6Types: [], optionType: 0 };
-  const desired = { ports: [], senderProxies: [], senderPolicies: [], senderCapabilities: [], endConSids: [], guards: [guard], problems: [] } as unknown as DesiredState;
+  dataplane = new Dataplane(
+    { bpfDir, linksDir, objectDir },
+    { clock, log: silentLog, count: (name, by = 1) => void counted.set(name, (counted.get(name) ?? 0) + by) },
+  );
+  const guard = {
+    id: 't-p-a',
+    interface: 't-p-a',
+    ifindex: ns.run(() => interfaceIndex('t-p-a')),
+    udpPorts: [],
+    icmpv6Types: [],
+    optionType: 0,
+  };
+  const desired = {
+    ports: [],
+    senderProxies: [],
+    senderPolicies: [],
+    senderCapabilities: [],
+    endConSids: [],
+    guards: [guard],
+    problems: [],
+  } as unknown as DesiredState;
   ns.run(() => dataplane.apply(desired));
 });
 afterEach(() => {
@@ -44,13 +63,19 @@ afterEach(() => {
 
 /** Names of what is pinned with the numbers that the kernel knows them by: the same object, or another one. */
 const pinned = (): Record<string, number> =>
-  Object.fromEntries([bpfDir, linksDir].flatMap((folder) => readdirSync(folder, { withFileTypes: true }).filter((e) => e.isFile() && !e.name.endsWith('.debug')).map(({ name }) => {
-    const fd = openPinned(join(folder, name));
-    // struct bpf_map_info and bpf_link_info: type, id.
-    const id = objectInfo(name, fd, 8).getUint32(4, true);
-    close(fd);
-    return [name, id];
-  })));
+  Object.fromEntries(
+    [bpfDir, linksDir].flatMap((folder) =>
+      readdirSync(folder, { withFileTypes: true })
+        .filter((e) => e.isFile() && !e.name.endsWith('.debug'))
+        .map(({ name }) => {
+          const fd = openPinned(join(folder, name));
+          // struct bpf_map_info and bpf_link_info: type, id.
+          const id = objectInfo(name, fd, 8).getUint32(4, true);
+          close(fd);
+          return [name, id];
+        }),
+    ),
+  );
 const pass = (): void => {
   for (let i = 0; i < FULL_PASS_MS / 1000 + 2; i++) ns.run(() => clock.advance(1000));
 };

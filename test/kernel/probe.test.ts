@@ -8,7 +8,11 @@ import { type KernelFeature, probeKernel } from '../../src/kernel/probe.ts';
 import { inNetns } from './support.ts';
 
 async function features(): Promise<Map<string, KernelFeature>> {
-  const poller = Poller.open({ onError: (error) => { throw error; } });
+  const poller = Poller.open({
+    onError: (error) => {
+      throw error;
+    },
+  });
   try {
     return new Map((await probeKernel({ poller })).map((f) => [f.name, f]));
   } finally {
@@ -30,15 +34,27 @@ describe('probeKernel', () => {
     };
     inNetns(ns, 'ip', 'link', 'add', 't-k-a', 'type', 'veth', 'peer', 'name', 't-k-b');
     expect(found.get('veth')!.ok).toBe(true);
-    expect(found.get('tbf')!.ok).toBe(works('tc', ...'qdisc add dev t-k-a root tbf rate 1mbit burst 10kb limit 10000'.split(' ')));
+    expect(found.get('tbf')!.ok).toBe(
+      works('tc', ...'qdisc add dev t-k-a root tbf rate 1mbit burst 10kb limit 10000'.split(' ')),
+    );
     expect(found.get('htb')!.ok).toBe(works('tc', ...'qdisc replace dev t-k-a root htb'.split(' ')));
     expect(found.get('clsact')!.ok).toBe(works('tc', ...'qdisc add dev t-k-b clsact'.split(' ')));
     expect(found.get('vrf')!.ok).toBe(works('ip', ...'link add t-k-v type vrf table 9'.split(' ')));
     inNetns(ns, 'ip', 'link', 'set', 't-k-a', 'up');
-    expect(found.get('seg6local')!.ok).toBe(works('ip', ...'-6 route add 2001:db8::1/128 encap seg6local action End dev t-k-a'.split(' ')));
-    const functions = spawnSync('bash', ['-c', "bpftool btf dump file /sys/kernel/btf/vmlinux | grep -c \"FUNC 'bpf_cast_to_kern_ctx'\""], { encoding: 'utf8' });
+    expect(found.get('seg6local')!.ok).toBe(
+      works('ip', ...'-6 route add 2001:db8::1/128 encap seg6local action End dev t-k-a'.split(' ')),
+    );
+    const functions = spawnSync(
+      'bash',
+      ['-c', 'bpftool btf dump file /sys/kernel/btf/vmlinux | grep -c "FUNC \'bpf_cast_to_kern_ctx\'"'],
+      { encoding: 'utf8' },
+    );
     expect(found.get('cast-to-kern-ctx')!.ok).toBe(functions.stdout.trim() !== '0');
-    for (const feature of found.values()) expect([feature.name, feature.ok ? feature.remedy === '' : feature.remedy.length > 10]).toEqual([feature.name, true]);
+    for (const feature of found.values())
+      expect([feature.name, feature.ok ? feature.remedy === '' : feature.remedy.length > 10]).toEqual([
+        feature.name,
+        true,
+      ]);
     for (const feature of found.values()) expect(feature.detail.length).toBeGreaterThan(0);
     ns.close();
   });
@@ -50,8 +66,19 @@ describe('probeKernel', () => {
       const poller = Poller.open({ onError: (e) => { throw e; } });
       console.log(JSON.stringify(await probeKernel({ poller })));
       poller.close();`;
-    const bundle = await build({ stdin: { contents, resolveDir: process.cwd(), loader: 'ts' }, bundle: true, write: false, platform: 'node', format: 'esm', external: ['koffi'] });
-    const run = spawnSync('setpriv', ['--bounding-set=-all', '--inh-caps=-all', process.execPath, '--input-type=module'], { input: bundle.outputFiles[0]!.text, encoding: 'utf8', timeout: 15_000 });
+    const bundle = await build({
+      stdin: { contents, resolveDir: process.cwd(), loader: 'ts' },
+      bundle: true,
+      write: false,
+      platform: 'node',
+      format: 'esm',
+      external: ['koffi'],
+    });
+    const run = spawnSync(
+      'setpriv',
+      ['--bounding-set=-all', '--inh-caps=-all', process.execPath, '--input-type=module'],
+      { input: bundle.outputFiles[0]!.text, encoding: 'utf8', timeout: 15_000 },
+    );
     expect([run.status, run.stderr]).toEqual([0, '']);
     const report = JSON.parse(run.stdout) as KernelFeature[];
     const first = report[0]!;

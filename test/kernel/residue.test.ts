@@ -19,10 +19,24 @@ import { compileFixture } from './fixture.ts';
 import { until } from './support.ts';
 
 const names = (kind: string): string[] =>
-  (JSON.parse(spawnSync('bpftool', ['-j', kind], { encoding: 'utf8' }).stdout) as { name?: string }[]).map((o) => o.name ?? '');
-const ours = (): number => names('prog').filter((n) => ['count_first', 'count_second', 'echo', 'report'].includes(n)).length + names('map').filter((n) => n === 'prefixes').length;
-const interfaces = (): string => readFileSync('/proc/net/dev', 'utf8').split('\n').slice(2).map((l) => l.split(':')[0]!.trim()).filter((n) => n.startsWith('t-k')).join();
-const mounts = (): string => readFileSync('/proc/self/mounts', 'utf8').split('\n').filter((l) => l.includes('t-kernel-residue')).join();
+  (JSON.parse(spawnSync('bpftool', ['-j', kind], { encoding: 'utf8' }).stdout) as { name?: string }[]).map(
+    (o) => o.name ?? '',
+  );
+const ours = (): number =>
+  names('prog').filter((n) => ['count_first', 'count_second', 'echo', 'report'].includes(n)).length +
+  names('map').filter((n) => n === 'prefixes').length;
+const interfaces = (): string =>
+  readFileSync('/proc/net/dev', 'utf8')
+    .split('\n')
+    .slice(2)
+    .map((l) => l.split(':')[0]!.trim())
+    .filter((n) => n.startsWith('t-k'))
+    .join();
+const mounts = (): string =>
+  readFileSync('/proc/self/mounts', 'utf8')
+    .split('\n')
+    .filter((l) => l.includes('t-kernel-residue'))
+    .join();
 const descriptors = (): number => readdirSync('/proc/self/fd').length;
 
 it('a whole life of every adapter leaves no program, map, link, pin, mount, interface, namespace or descriptor', async () => {
@@ -43,8 +57,20 @@ it('a whole life of every adapter leaves no program, map, link, pin, mount, inte
   const object = openBpfObject(compileFixture(directory, 'residue'), { pinDir: pins });
   const ring = openRingBuffer(object.map('events'), modules);
   const ifindex = netns.run(() => interfaceIndex('t-k-a'));
-  attachTcx({ program: object.program('count_first'), ifindex, direction: 'egress', pinPath: join(pins, 't-k-link'), netns }).close();
-  const filter = attachTcx({ program: object.program('count_second'), ifindex, direction: 'ingress', netns, mechanism: 'clsact' });
+  attachTcx({
+    program: object.program('count_first'),
+    ifindex,
+    direction: 'egress',
+    pinPath: join(pins, 't-k-link'),
+    netns,
+  }).close();
+  const filter = attachTcx({
+    program: object.program('count_second'),
+    ifindex,
+    direction: 'ingress',
+    netns,
+    mechanism: 'clsact',
+  });
   expect(await route.removeEmptyClsact(ifindex)).toBe(false);
   expect(ours()).toBeGreaterThan(before[0] as number);
 
@@ -59,9 +85,14 @@ it('a whole life of every adapter leaves no program, map, link, pin, mount, inte
   poller.close();
   unmountBpffs(pins);
   rmSync(directory, { recursive: true });
-  await until('programs and maps are freed and the poller has closed', () => ours() === before[0] && descriptors() === before[3]);
+  await until(
+    'programs and maps are freed and the poller has closed',
+    () => ours() === before[0] && descriptors() === before[3],
+  );
   expect([ours(), interfaces(), mounts(), descriptors()]).toEqual(before);
   expect(inode).toMatch(/^net:\[\d+\]$/);
-  const alive = spawnSync('lsns', ['-t', 'net', '-n', '-o', 'NS'], { encoding: 'utf8' }).stdout.split('\n').map((l) => l.trim());
+  const alive = spawnSync('lsns', ['-t', 'net', '-n', '-o', 'NS'], { encoding: 'utf8' })
+    .stdout.split('\n')
+    .map((l) => l.trim());
   expect(alive).not.toContain(inode.slice(5, -1));
 });

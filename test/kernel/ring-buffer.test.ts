@@ -40,24 +40,43 @@ afterEach(() => {
 });
 
 const report = (times: number): number => object.program('report').testRun({ data: packet, repeat: times }).retval;
-const maps = (): number => readFileSync('/proc/self/maps', 'utf8').split('\n').filter((line) => line.includes('bpf')).length;
+const maps = (): number =>
+  readFileSync('/proc/self/maps', 'utf8')
+    .split('\n')
+    .filter((line) => line.includes('bpf')).length;
 
 describe('the ring buffer reader', () => {
   it('delivers every record once, in order, whole, across hundreds of turns of the ring; discarded ones are skipped', async () => {
     const total = 400_000;
     let previous = -1;
     let torn = 0;
-    const reader = openRingBuffer(object.map('events'), { poller, onRecord(data, offset, length) {
-      const sequence = data.getUint32(offset, true);
-      if (length !== 16 || data.getUint32(offset + 8, true) !== sequence || data.getUint32(offset + 12, true) !== (~sequence >>> 0)) torn++;
-      if (sequence <= previous || sequence % 100 === 99) torn++;
-      previous = sequence;
-    } });
+    const reader = openRingBuffer(object.map('events'), {
+      poller,
+      onRecord(data, offset, length) {
+        const sequence = data.getUint32(offset, true);
+        if (
+          length !== 16 ||
+          data.getUint32(offset + 8, true) !== sequence ||
+          data.getUint32(offset + 12, true) !== ~sequence >>> 0
+        )
+          torn++;
+        if (sequence <= previous || sequence % 100 === 99) torn++;
+        previous = sequence;
+      },
+    });
     const program = join(directory, 'bpffs', 'report');
     pinObject(object.program('report').fd, program);
     writeFileSync(join(directory, 'packet'), packet);
-    // Runs of 2,000 so that a ring of 2,730 records does not overflow in one: what is dropped is counted and added up all the same.
-    const producer = spawn('bash', ['-c', `for i in $(seq ${total / 2000}); do bpftool prog run pinned ${program} data_in ${join(directory, 'packet')} repeat 2000 >/dev/null; done`], { stdio: 'inherit' });
+    // Runs of 2,000 so that a ring of 2,730 records does not overflow in one: what is dropped is counted and added up
+    // all the same.
+    const producer = spawn(
+      'bash',
+      [
+        '-c',
+        `for i in $(seq ${total / 2000}); do bpftool prog run pinned ${program} data_in ${join(directory, 'packet')} repeat 2000 >/dev/null; done`,
+      ],
+      { stdio: 'inherit' },
+    );
     await new Promise((resolve) => producer.on('exit', resolve));
     const dropped = Number(object.map('counters').sumCounters(Uint8Array.of(3, 0, 0, 0))![0]);
     const reserved = total - dropped;
@@ -71,7 +90,11 @@ describe('the ring buffer reader', () => {
   it('what a reader has not read, the next one reads; what it has read does not come again', async () => {
     expect(report(10)).toBe(1);
     const seen: number[] = [];
-    const open = (): RingBufferReader => openRingBuffer(object.map('events'), { poller, onRecord: (data, offset) => seen.push(data.getUint32(offset, true)) });
+    const open = (): RingBufferReader =>
+      openRingBuffer(object.map('events'), {
+        poller,
+        onRecord: (data, offset) => seen.push(data.getUint32(offset, true)),
+      });
     const first = open();
     await until('ten', () => seen.length === 10);
     first.close();
@@ -86,11 +109,14 @@ describe('the ring buffer reader', () => {
     report(20);
     const seen: number[] = [];
     const before = maps();
-    const reader: RingBufferReader = openRingBuffer(object.map('events'), { poller, onRecord(data, offset) {
-      seen.push(data.getUint32(offset, true));
-      if (seen.length === 5) throw new Error('owner');
-      if (seen.length === 10) reader.close();
-    } });
+    const reader: RingBufferReader = openRingBuffer(object.map('events'), {
+      poller,
+      onRecord(data, offset) {
+        seen.push(data.getUint32(offset, true));
+        if (seen.length === 5) throw new Error('owner');
+        if (seen.length === 10) reader.close();
+      },
+    });
     expect(maps()).toBe(before + 2);
     reader.drain();
     expect(seen).toEqual(Array.from({ length: 10 }, (_, i) => i));
@@ -101,6 +127,8 @@ describe('the ring buffer reader', () => {
   });
 
   it('a map that is not a ring buffer is refused by name', () => {
-    expect(() => openRingBuffer(object.map('flows'), { poller, onRecord: () => {} })).toThrow(/map flows is not a ring buffer but hash/);
+    expect(() => openRingBuffer(object.map('flows'), { poller, onRecord: () => {} })).toThrow(
+      /map flows is not a ring buffer but hash/,
+    );
   });
 });

@@ -32,8 +32,23 @@ afterEach(() => {
   b.close();
 });
 
-const failure = (promise: Promise<unknown>): Promise<KernelError> => promise.then(() => { throw new Error('it succeeded'); }, (error: KernelError) => error);
-interface IpLink { ifname: string; ifindex: number; mtu: number; operstate: string; address: string; flags: string[]; link_index?: number; linkinfo?: { info_kind: string } }
+const failure = (promise: Promise<unknown>): Promise<KernelError> =>
+  promise.then(
+    () => {
+      throw new Error('it succeeded');
+    },
+    (error: KernelError) => error,
+  );
+interface IpLink {
+  ifname: string;
+  ifindex: number;
+  mtu: number;
+  operstate: string;
+  address: string;
+  flags: string[];
+  link_index?: number;
+  linkinfo?: { info_kind: string };
+}
 const ipLinks = (ns: Netns): IpLink[] => JSON.parse(inNetns(ns, 'ip', '-d', '-j', 'link')) as IpLink[];
 const veth = (name: string): Promise<void> => route.createVeth({ name, peer: { name: `${name}p` } });
 
@@ -46,8 +61,23 @@ describe('links', () => {
     await inB.setLink('t-k-b', { up: true });
     const link = (await route.link('t-k-a'))!;
     const shown = ipLinks(a).find((l) => l.ifname === 't-k-a')!;
-    expect([link.name, link.ifindex, link.mtu, link.kind, link.peerIfindex, link.up, link.operState.toUpperCase()])
-      .toEqual([shown.ifname, shown.ifindex, shown.mtu, shown.linkinfo!.info_kind, shown.link_index, shown.flags.includes('UP'), shown.operstate]);
+    expect([
+      link.name,
+      link.ifindex,
+      link.mtu,
+      link.kind,
+      link.peerIfindex,
+      link.up,
+      link.operState.toUpperCase(),
+    ]).toEqual([
+      shown.ifname,
+      shown.ifindex,
+      shown.mtu,
+      shown.linkinfo!.info_kind,
+      shown.link_index,
+      shown.flags.includes('UP'),
+      shown.operstate,
+    ]);
     expect([shown.mtu, shown.address]).toEqual([9000, '02:00:00:00:aa:01']);
     expect([...link.mac]).toEqual([...mac]);
     expect(link.running).toBe(true);
@@ -69,13 +99,33 @@ describe('links', () => {
   });
 });
 
-describe('errors carry the kernel\'s own words', () => {
+describe("errors carry the kernel's own words", () => {
   it.each([
-    ['an MTU that is too small', () => route.setLink('lo', { mtu: 0xffff_ffff }), 'EINVAL', '^mtu less than device minimum'],
-    ['a root qdisc that is not there', () => route.deleteRootQdisc(1), 'ENOENT', '^Cannot delete qdisc with handle of zero'],
+    [
+      'an MTU that is too small',
+      () => route.setLink('lo', { mtu: 0xffff_ffff }),
+      'EINVAL',
+      '^mtu less than device minimum',
+    ],
+    [
+      'a root qdisc that is not there',
+      () => route.deleteRootQdisc(1),
+      'ENOENT',
+      '^Cannot delete qdisc with handle of zero',
+    ],
     ['a qdisc of an interface that is not there', () => route.deleteRootQdisc(4711), 'ENODEV', ''],
-    ['a route through an unreachable gateway', () => route.addRoute({ destination: prefix('198.51.100.0/24'), gateway: address('192.0.2.77'), protocol: 210 }), 'ENETUNREACH', '^Nexthop has invalid gateway'],
-    ['a route with a prefix that has host bits', () => route.addRoute({ destination: { address: address('192.0.2.1'), length: 24 }, ifindex: 1, protocol: 210 }), 'EINVAL', '^Invalid prefix for given prefix length'],
+    [
+      'a route through an unreachable gateway',
+      () => route.addRoute({ destination: prefix('198.51.100.0/24'), gateway: address('192.0.2.77'), protocol: 210 }),
+      'ENETUNREACH',
+      '^Nexthop has invalid gateway',
+    ],
+    [
+      'a route with a prefix that has host bits',
+      () => route.addRoute({ destination: { address: address('192.0.2.1'), length: 24 }, ifindex: 1, protocol: 210 }),
+      'EINVAL',
+      '^Invalid prefix for given prefix length',
+    ],
     ['an interface that is not there', () => route.deleteLink('t-k-none'), 'ENODEV', ''],
     ['a name that is taken', () => veth('lo'), 'EEXIST', ''],
     ['a name that is too long', () => veth('a-name-of-sixteen'), 'ERANGE', '^Attribute failed policy validation'],
@@ -95,16 +145,30 @@ describe('addresses, routes, neighbours', () => {
     await route.addAddress('t-k-a', address('192.0.2.1'), 24);
     const { ifindex } = (await route.link('t-k-a'))!;
     const own = (await route.addresses()).filter((x) => x.ifindex === ifindex && x.scope === 0);
-    expect(own.map((x) => `${formatAddress(x.address)}/${x.length} ${x.tentative}`).sort()).toEqual(['192.0.2.1/24 false', '2001:db8::1/64 false']);
+    expect(own.map((x) => `${formatAddress(x.address)}/${x.length} ${x.tentative}`).sort()).toEqual([
+      '192.0.2.1/24 false',
+      '2001:db8::1/64 false',
+    ]);
     expect((await failure(route.addAddress('t-k-a', address('192.0.2.1'), 24))).code).toBe('EEXIST');
     await route.setNeighbour('t-k-a', address('2001:db8::2'), Uint8Array.of(2, 0, 0, 0, 0, 2));
     expect(ip(a, '-6 neigh show dev t-k-a')).toContain('2001:db8::2 lladdr 02:00:00:00:00:02 PERMANENT');
-    await route.addRoute({ destination: prefix('2001:db8:9::/48'), gateway: address('2001:db8::2'), protocol: 210, metric: 77 });
+    await route.addRoute({
+      destination: prefix('2001:db8:9::/48'),
+      gateway: address('2001:db8::2'),
+      protocol: 210,
+      metric: 77,
+    });
     expect(ip(a, '-6 route show 2001:db8:9::/48')).toMatch(/via 2001:db8::2 dev t-k-a proto 210 metric 77/);
     const found = await route.routeTo(address('2001:db8:9::9'));
-    expect([found.ifindex, formatAddress(found.gateway!), formatAddress(found.source!)]).toEqual([ifindex, '2001:db8::2', '2001:db8::1']);
+    expect([found.ifindex, formatAddress(found.gateway!), formatAddress(found.source!)]).toEqual([
+      ifindex,
+      '2001:db8::2',
+      '2001:db8::1',
+    ]);
     const mine = (await route.routes(6)).filter((r) => r.protocol === 210);
-    expect(mine.map((r) => [formatAddress(r.destination.address), r.destination.length, r.metric, r.table])).toEqual([['2001:db8:9::', 48, 77, 254]]);
+    expect(mine.map((r) => [formatAddress(r.destination.address), r.destination.length, r.metric, r.table])).toEqual([
+      ['2001:db8:9::', 48, 77, 254],
+    ]);
     await route.deleteRoute({ destination: prefix('2001:db8:9::/48'), protocol: 210 });
     expect((await failure(route.routeTo(address('2001:db8:9::9')))).code).toBe('ENETUNREACH');
     await route.deleteAddress('t-k-a', address('192.0.2.1'), 24);
@@ -133,7 +197,10 @@ describe('qdiscs', () => {
     await route.createVeth({ name: 't-k-a', peer: { name: 't-k-b', netns: b } });
     await route.setLink('t-k-a', { up: true });
     ip(b, 'link set t-k-b up');
-    for (const line of ['qdisc add dev t-k-a root handle 1: htb default 10', 'class add dev t-k-a parent 1: classid 1:10 htb rate 8kbit ceil 16kbit burst 1500 cburst 1500']) {
+    for (const line of [
+      'qdisc add dev t-k-a root handle 1: htb default 10',
+      'class add dev t-k-a parent 1: classid 1:10 htb rate 8kbit ceil 16kbit burst 1500 cburst 1500',
+    ]) {
       inNetns(a, 'tc', ...line.split(' '));
     }
     const { ifindex } = (await route.link('t-k-a'))!;
@@ -146,13 +213,22 @@ describe('qdiscs', () => {
     packet.set([0x45, 0, 3, 232, 0, 1, 0, 0, 9, 253, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2]);
     for (let i = 0; i < 40; i++) raw.send(packet);
     raw.close();
-    // 1,014 bytes a frame at 1,000 byte/s: what is queued changes once a second, so one of a few comparisons meets a quiet moment.
+    // 1,014 bytes a frame at 1,000 byte/s: what is queued changes once a second, so one of a few comparisons meets a
+    // quiet moment.
     let equal = false;
     for (let attempt = 0; attempt < 5 && !equal; attempt++) {
       const root = (await route.qdiscs(ifindex)).find((q) => q.kind === 'htb')!;
-      const [shown] = JSON.parse(inNetns(a, 'tc', '-s', '-j', 'qdisc', 'show', 'dev', 't-k-a')) as { backlog: number; qlen: number; drops: number }[];
+      const [shown] = JSON.parse(inNetns(a, 'tc', '-s', '-j', 'qdisc', 'show', 'dev', 't-k-a')) as {
+        backlog: number;
+        qlen: number;
+        drops: number;
+      }[];
       expect(root.htb!.defaultClass).toBe(0x10);
-      equal = root.stats.backlogBytes === shown!.backlog && root.stats.backlogPackets === shown!.qlen && root.stats.drops === shown!.drops && root.stats.backlogBytes > 30_000;
+      equal =
+        root.stats.backlogBytes === shown!.backlog &&
+        root.stats.backlogPackets === shown!.qlen &&
+        root.stats.drops === shown!.drops &&
+        root.stats.backlogBytes > 30_000;
     }
     expect(equal).toBe(true);
   });
@@ -176,14 +252,23 @@ describe('many at once', () => {
 
   it('dumps and requests that overlap all get their own answers', async () => {
     await veth('t-k-a');
-    const results = await Promise.all([route.links(), route.addresses(), route.link('lo'), route.links(), route.qdiscs(), route.link('t-k-a'), route.routes(6)]);
+    const results = await Promise.all([
+      route.links(),
+      route.addresses(),
+      route.link('lo'),
+      route.links(),
+      route.qdiscs(),
+      route.link('t-k-a'),
+      route.routes(6),
+    ]);
     expect((results[0] as unknown[]).length).toBe(3);
     expect((results[3] as unknown[]).length).toBe(3);
     expect([results[2], results[5]].map((l) => (l as { name: string }).name)).toEqual(['lo', 't-k-a']);
   });
 
-  it('a dump of a table that changes under it is read again until it is one moment\'s table', async () => {
-    // Another process makes and removes a pair of interfaces all the while: every reading must hold both or neither, a torn one would hold one.
+  it("a dump of a table that changes under it is read again until it is one moment's table", async () => {
+    // Another process makes and removes a pair of interfaces all the while: every reading must hold both or neither, a
+    // torn one would hold one.
     await Promise.all(Array.from({ length: 150 }, (_, i) => veth(`t-k-${i}`)));
     const changes = a.run(() => spawn('ip', ['-batch', '-'], { stdio: ['pipe', 'ignore', 'inherit'] }));
     const ended = new Promise<number | null>((resolve) => changes.on('exit', resolve));
@@ -225,22 +310,46 @@ describe('the monitor', () => {
     const seen: string[] = [];
     const describeChange = (c: KernelChange): string =>
       `${c.removed ? '-' : '+'}${c.kind} ${c.kind === 'link' ? `${c.link.name} ${c.link.up}` : c.kind === 'address' ? formatAddress(c.address.address) : c.qdisc.kind}`;
-    const monitor = openMonitor({ netns: a }, { poller, onChange: (c) => seen.push(describeChange(c)), onResync: () => seen.push('resync'), onError: (e) => errors.push(e) });
+    const monitor = openMonitor(
+      { netns: a },
+      {
+        poller,
+        onChange: (c) => seen.push(describeChange(c)),
+        onResync: () => seen.push('resync'),
+        onError: (e) => errors.push(e),
+      },
+    );
     await veth('t-k-a');
     await route.setLink('t-k-a', { up: true });
     await route.addAddress('t-k-a', address('192.0.2.1'), 24);
-    await route.setTbf({ ifindex: (await route.link('t-k-a'))!.ifindex, rate: 1_000_000n, burst: 10_000, limit: 10_000 });
+    await route.setTbf({
+      ifindex: (await route.link('t-k-a'))!.ifindex,
+      rate: 1_000_000n,
+      burst: 10_000,
+      limit: 10_000,
+    });
     await route.deleteLink('t-k-a');
     await until('the removal', () => seen.includes('-link t-k-a false'));
-    for (const wanted of ['+link t-k-a false', '+link t-k-a true', '+address 192.0.2.1', '+qdisc tbf', '-address 192.0.2.1']) expect(seen).toContain(wanted);
+    for (const wanted of [
+      '+link t-k-a false',
+      '+link t-k-a true',
+      '+address 192.0.2.1',
+      '+qdisc tbf',
+      '-address 192.0.2.1',
+    ])
+      expect(seen).toContain(wanted);
     expect(seen).not.toContain('resync');
     monitor.close();
   });
 
   it('announces an address that is given again, which stays one address', async () => {
     const seen: string[] = [];
-    const onChange = (c: KernelChange): void => void (c.kind === 'address' && !c.removed && seen.push(formatAddress(c.address.address)));
-    const monitor = openMonitor({ netns: a }, { poller, onChange, onResync: () => seen.push('resync'), onError: (e) => errors.push(e) });
+    const onChange = (c: KernelChange): void =>
+      void (c.kind === 'address' && !c.removed && seen.push(formatAddress(c.address.address)));
+    const monitor = openMonitor(
+      { netns: a },
+      { poller, onChange, onResync: () => seen.push('resync'), onError: (e) => errors.push(e) },
+    );
     await veth('t-k-a');
     for (const text of ['192.0.2.1', '2001:db8::1']) {
       for (const opts of [{ nodad: true }, { again: true }]) await route.addAddress('t-k-a', address(text), 24, opts);
@@ -253,7 +362,10 @@ describe('the monitor', () => {
   it('with a tiny buffer and 2,000 changes the loss is told, the process lives, and the table read then is right', async () => {
     let resyncs = 0;
     let changes = 0;
-    const monitor = openMonitor({ netns: a, receiveBuffer: 1 }, { poller, onChange: () => changes++, onResync: () => resyncs++, onError: (e) => errors.push(e) });
+    const monitor = openMonitor(
+      { netns: a, receiveBuffer: 1 },
+      { poller, onChange: () => changes++, onResync: () => resyncs++, onError: (e) => errors.push(e) },
+    );
     await veth('t-k-a');
     const up = (i: number): Promise<void> => route.setLink('t-k-a', { mtu: 1000 + (i % 400) });
     for (let round = 0; round < 10; round++) await Promise.all(Array.from({ length: 200 }, (_, i) => up(i)));
@@ -269,10 +381,18 @@ describe('the monitor', () => {
 
   it('an exception in onChange reaches the error handler and loses no change behind it', async () => {
     const names: string[] = [];
-    const monitor = openMonitor({ netns: a }, {
-      poller, onResync: () => {}, onError: () => {},
-      onChange: (c) => { if (c.kind === 'link') names.push(c.link.name); throw new Error('owner'); },
-    });
+    const monitor = openMonitor(
+      { netns: a },
+      {
+        poller,
+        onResync: () => {},
+        onError: () => {},
+        onChange: (c) => {
+          if (c.kind === 'link') names.push(c.link.name);
+          throw new Error('owner');
+        },
+      },
+    );
     await veth('t-k-a');
     await until('both ends', () => names.includes('t-k-a') && names.includes('t-k-ap'));
     expect(String(errors[0])).toBe('Error: owner');

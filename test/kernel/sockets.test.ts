@@ -12,7 +12,12 @@ import { openRawSocket } from '../../src/kernel/raw-socket.ts';
 import { openTap } from '../../src/kernel/tap.ts';
 import { inNetns, ip, until } from './support.ts';
 
-const interfaces = (): string[] => readFileSync('/proc/thread-self/net/dev', 'utf8').split('\n').slice(2).filter(Boolean).map((l) => l.split(':')[0]!.trim());
+const interfaces = (): string[] =>
+  readFileSync('/proc/thread-self/net/dev', 'utf8')
+    .split('\n')
+    .slice(2)
+    .filter(Boolean)
+    .map((l) => l.split(':')[0]!.trim());
 const openDescriptors = (): number => readdirSync('/proc/self/fd').length;
 const one = new Uint8Array(new BigUint64Array([1n]).buffer);
 
@@ -50,7 +55,11 @@ const frameOf = (length: number, fill: number, destination = [0x01, 0x80, 0xc2, 
   return frame;
 };
 
-const quiet = (onFrame: PacketSocketModules['onFrame'] = () => {}): PacketSocketModules => ({ poller, onFrame, onError: (error) => errors.push(error) });
+const quiet = (onFrame: PacketSocketModules['onFrame'] = () => {}): PacketSocketModules => ({
+  poller,
+  onFrame,
+  onError: (error) => errors.push(error),
+});
 
 describe('network namespaces', () => {
   it('an interface made inside run() exists there and nowhere else', () => {
@@ -62,7 +71,13 @@ describe('network namespaces', () => {
 
   it('the thread comes back when the function throws, and when calls nest', () => {
     const home = readFileSync('/proc/thread-self/net/dev', 'utf8').split('\n').length;
-    expect(() => a.run(() => b.run(() => { throw new RangeError('inner'); }))).toThrow(RangeError);
+    expect(() =>
+      a.run(() =>
+        b.run(() => {
+          throw new RangeError('inner');
+        }),
+      ),
+    ).toThrow(RangeError);
     expect(readFileSync('/proc/thread-self/net/dev', 'utf8').split('\n').length).toBe(home);
     expect(() => a.run(() => Promise.resolve(1))).toThrow(/synchronous/);
   });
@@ -91,10 +106,12 @@ describe('poller', () => {
   it('serves 100 descriptors, each call to its own', async () => {
     const fds = Array.from({ length: 100 }, () => eventFd());
     const seen = new Map<number, number>();
-    const registrations = fds.map((fd) => poller.add(fd, () => {
-      read('read', fd, new Uint8Array(8), 8);
-      seen.set(fd, (seen.get(fd) ?? 0) + 1);
-    }));
+    const registrations = fds.map((fd) =>
+      poller.add(fd, () => {
+        read('read', fd, new Uint8Array(8), 8);
+        seen.set(fd, (seen.get(fd) ?? 0) + 1);
+      }),
+    );
     for (const fd of fds) write('write', fd, one);
     await until('100 wake-ups', () => seen.size === 100);
     for (const fd of fds) write('write', fd, one);
@@ -109,8 +126,14 @@ describe('poller', () => {
     const bad = eventFd();
     const good = eventFd();
     let served = 0;
-    poller.add(bad, () => { read('read', bad, new Uint8Array(8), 8); throw new Error('broken callback'); });
-    poller.add(good, () => { read('read', good, new Uint8Array(8), 8); served++; });
+    poller.add(bad, () => {
+      read('read', bad, new Uint8Array(8), 8);
+      throw new Error('broken callback');
+    });
+    poller.add(good, () => {
+      read('read', good, new Uint8Array(8), 8);
+      served++;
+    });
     for (let i = 1; i <= 3; i++) {
       write('write', bad, one);
       write('write', good, one);
@@ -124,13 +147,21 @@ describe('poller', () => {
   it('a registration removed by an earlier callback of the same round is not called', async () => {
     const fds = [eventFd(), eventFd()];
     let calls = 0;
-    const registrations = fds.map((fd) => poller.add(fd, () => { calls++; for (const r of registrations) r.remove(); }));
+    const registrations = fds.map((fd) =>
+      poller.add(fd, () => {
+        calls++;
+        for (const r of registrations) r.remove();
+      }),
+    );
     for (const fd of fds) write('write', fd, one);
     await until('one call', () => calls > 0);
     expect(poller.size).toBe(0);
     const later = eventFd();
     let again = 0;
-    poller.add(later, () => { read('read', later, new Uint8Array(8), 8); again++; });
+    poller.add(later, () => {
+      read('read', later, new Uint8Array(8), 8);
+      again++;
+    });
     write('write', later, one);
     await until('the poller serves on', () => again === 1);
     expect(calls).toBe(1);
@@ -138,7 +169,8 @@ describe('poller', () => {
     [...fds, later].forEach(close);
   });
 
-  // Each script ends in its own way while a wait is pending on the worker thread; all must end, and with their own status.
+  // Each script ends in its own way while a wait is pending on the worker thread; all must end, and with their own
+  // status.
   const endOf = async (ending: string): Promise<{ status: number | null; stderr: string }> => {
     const contents = `
       import { Poller } from './src/kernel/poller.ts';
@@ -146,8 +178,19 @@ describe('poller', () => {
       const poller = Poller.open({ onError: () => {} });
       const registration = poller.add(eventFd(), () => {});
       setTimeout(() => { ${ending} }, 20);`;
-    const bundle = await build({ stdin: { contents, resolveDir: process.cwd(), loader: 'ts' }, bundle: true, write: false, platform: 'node', format: 'esm', external: ['koffi'] });
-    return spawnSync(process.execPath, ['--input-type=module'], { input: bundle.outputFiles[0]!.text, encoding: 'utf8', timeout: 15_000 });
+    const bundle = await build({
+      stdin: { contents, resolveDir: process.cwd(), loader: 'ts' },
+      bundle: true,
+      write: false,
+      platform: 'node',
+      format: 'esm',
+      external: ['koffi'],
+    });
+    return spawnSync(process.execPath, ['--input-type=module'], {
+      input: bundle.outputFiles[0]!.text,
+      encoding: 'utf8',
+      timeout: 15_000,
+    });
   };
   it.each([
     ['the last registration is removed', 'registration.remove();', 0, ''],
@@ -166,8 +209,20 @@ describe('packet sockets', () => {
   it('whole frames cross a veth between two namespaces in order, 2,000 of them, none lost', async () => {
     veth();
     const seen: number[] = [];
-    const rx = openPacketSocket({ interface: 't-k-b', netns: b, protocol: 0x88b5, multicast: [Uint8Array.of(1, 0x80, 0xc2, 0, 0, 0x15)], receiveBuffer: 8 << 20 },
-      quiet((frame, outgoing) => { expect(outgoing).toBe(false); seen.push(new DataView(frame.buffer, frame.byteOffset).getUint32(14)); expect(frame.length).toBe(1500); }));
+    const rx = openPacketSocket(
+      {
+        interface: 't-k-b',
+        netns: b,
+        protocol: 0x88b5,
+        multicast: [Uint8Array.of(1, 0x80, 0xc2, 0, 0, 0x15)],
+        receiveBuffer: 8 << 20,
+      },
+      quiet((frame, outgoing) => {
+        expect(outgoing).toBe(false);
+        seen.push(new DataView(frame.buffer, frame.byteOffset).getUint32(14));
+        expect(frame.length).toBe(1500);
+      }),
+    );
     const tx = openPacketSocket({ interface: 't-k-a', netns: a }, quiet());
     const frame = frameOf(1500, 0xee);
     for (let i = 0; i < 2000; i++) {
@@ -188,8 +243,14 @@ describe('packet sockets', () => {
     veth();
     const own: boolean[] = [];
     const others: boolean[] = [];
-    const silent = openPacketSocket({ interface: 't-k-a', netns: a, protocol: 3 }, quiet((_f, outgoing) => others.push(outgoing)));
-    const capture = openPacketSocket({ interface: 't-k-a', netns: a, outgoing: true }, quiet((_f, outgoing) => own.push(outgoing)));
+    const silent = openPacketSocket(
+      { interface: 't-k-a', netns: a, protocol: 3 },
+      quiet((_f, outgoing) => others.push(outgoing)),
+    );
+    const capture = openPacketSocket(
+      { interface: 't-k-a', netns: a, outgoing: true },
+      quiet((_f, outgoing) => own.push(outgoing)),
+    );
     const peer = openPacketSocket({ interface: 't-k-b', netns: b }, quiet());
     silent.send(frameOf(60, 1));
     peer.send(frameOf(60, 2));
@@ -201,7 +262,13 @@ describe('packet sockets', () => {
   it('an exception in onFrame loses no frame behind it', async () => {
     veth();
     let frames = 0;
-    const rx = openPacketSocket({ interface: 't-k-b', netns: b }, quiet(() => { frames++; if (frames % 2) throw new Error('odd'); }));
+    const rx = openPacketSocket(
+      { interface: 't-k-b', netns: b },
+      quiet(() => {
+        frames++;
+        if (frames % 2) throw new Error('odd');
+      }),
+    );
     const tx = openPacketSocket({ interface: 't-k-a', netns: a }, quiet());
     for (let i = 0; i < 20; i++) tx.send(frameOf(60, i));
     await until('20 frames', () => frames === 20);
@@ -213,7 +280,10 @@ describe('packet sockets', () => {
   it('a frame longer than the buffer is an error, not a shorter frame', async () => {
     veth();
     const frames: number[] = [];
-    const rx = openPacketSocket({ interface: 't-k-b', netns: b, maxFrame: 512 }, quiet((f) => frames.push(f.length)));
+    const rx = openPacketSocket(
+      { interface: 't-k-b', netns: b, maxFrame: 512 },
+      quiet((f) => frames.push(f.length)),
+    );
     const tx = openPacketSocket({ interface: 't-k-a', netns: a }, quiet());
     tx.send(frameOf(600, 1));
     tx.send(frameOf(512, 1));
@@ -240,10 +310,18 @@ describe('TAP and raw sockets', () => {
   it('a raw IPv6 and IPv4 packet leave through a TAP exactly as built; the TAP is gone after close', async () => {
     inNetns(a, 'sysctl', '-qw', 'net.ipv6.conf.default.accept_dad=0');
     const got: Uint8Array[] = [];
-    const tap = openTap({ name: 't-k-tap', netns: a }, { poller, onFrame: (f) => got.push(f.slice()), onError: (e) => errors.push(e) });
+    const tap = openTap(
+      { name: 't-k-tap', netns: a },
+      { poller, onFrame: (f) => got.push(f.slice()), onError: (e) => errors.push(e) },
+    );
     ip(a, 'link set t-k-tap up');
-    for (const line of ['addr add 2001:db8::1/64 dev t-k-tap nodad', 'addr add 192.0.2.1/24 dev t-k-tap',
-      'neigh add 2001:db8::2 lladdr 02:00:00:00:00:02 dev t-k-tap', 'neigh add 192.0.2.2 lladdr 02:00:00:00:00:02 dev t-k-tap']) ip(a, line);
+    for (const line of [
+      'addr add 2001:db8::1/64 dev t-k-tap nodad',
+      'addr add 192.0.2.1/24 dev t-k-tap',
+      'neigh add 2001:db8::2 lladdr 02:00:00:00:00:02 dev t-k-tap',
+      'neigh add 192.0.2.2 lladdr 02:00:00:00:00:02 dev t-k-tap',
+    ])
+      ip(a, line);
     const six = new Uint8Array(60).fill(0x5a);
     six.set([0x6a, 0xb1, 0x23, 0x45, 0, 20, 253, 9]);
     six.set([0x20, 1, 0x0d, 0xb8, ...Array(11).fill(0), 0x77], 8);
@@ -254,7 +332,8 @@ describe('TAP and raw sockets', () => {
     const raw4 = openRawSocket({ family: 4, netns: a });
     raw6.send(six);
     raw4.send(four);
-    const of = (type: number): Uint8Array | undefined => got.find((f) => ((f[12]! << 8) | f[13]!) === type && f[0] === 2 && f[5] === 2);
+    const of = (type: number): Uint8Array | undefined =>
+      got.find((f) => ((f[12]! << 8) | f[13]!) === type && f[0] === 2 && f[5] === 2);
     await until('both packets on the TAP', () => of(0x86dd) !== undefined && of(0x0800) !== undefined);
     expect([...of(0x86dd)!.subarray(14)]).toEqual([...six]);
     const sent4 = of(0x0800)!.slice(14);
@@ -271,12 +350,19 @@ describe('TAP and raw sockets', () => {
     const tap = openTap({ name: 't-k-tap', netns: a }, { poller, onFrame: () => {}, onError: (e) => errors.push(e) });
     ip(a, 'link set t-k-tap up');
     let seen: Uint8Array | undefined;
-    const rx = openPacketSocket({ interface: 't-k-tap', netns: a, protocol: 0x88b5 }, quiet((f) => { seen = f.slice(); }));
+    const rx = openPacketSocket(
+      { interface: 't-k-tap', netns: a, protocol: 0x88b5 },
+      quiet((f) => {
+        seen = f.slice();
+      }),
+    );
     tap.send(frameOf(100, 9, [0xff, 0xff, 0xff, 0xff, 0xff, 0xff]));
     await until('the frame', () => seen !== undefined);
     expect([...seen!]).toEqual([...frameOf(100, 9, [0xff, 0xff, 0xff, 0xff, 0xff, 0xff])]);
     rx.close();
     tap.close();
-    expect(() => openTap({ name: 'a-name-that-is-too-long', netns: a }, { poller, onFrame: () => {}, onError: () => {} })).toThrow(RangeError);
+    expect(() =>
+      openTap({ name: 'a-name-that-is-too-long', netns: a }, { poller, onFrame: () => {}, onError: () => {} }),
+    ).toThrow(RangeError);
   });
 });

@@ -1,4 +1,5 @@
-// What the kernel tests share: namespaces and processes that are gone afterwards, and waiting for a state instead of a time.
+// What the kernel tests share: namespaces and processes that are gone afterwards, and waiting for a state instead of a
+// time.
 import { spawnSync } from 'node:child_process';
 import { BPF_CMD, attributes, bpf } from '../../src/kernel/bpf/syscall.ts';
 import { PinnedBuffer } from '../../src/kernel/ffi.ts';
@@ -23,7 +24,10 @@ export async function until(what: string, condition: () => boolean, limitMs = 10
   }
 }
 
-/** Program numbers on a TCX hook in the order in which they run, by BPF_PROG_QUERY: the bpftool of Debian 12 does not list TCX. */
+/**
+ * Program numbers on a TCX hook in the order in which they run, by BPF_PROG_QUERY: the bpftool of Debian 12 does not
+ * list TCX.
+ */
 export function attachedPrograms(ns: Netns, ifindex: number, direction: 'ingress' | 'egress'): number[] {
   const ids = new PinnedBuffer(64);
   const query = attributes(64);

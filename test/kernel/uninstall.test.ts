@@ -1,5 +1,5 @@
-// `uninstall` beside things that are not cnpd's: it goes on past them, removes the rest, and says what it left. A tc that loads a program makes folders in the first BPF file system
-// that it finds, which may be cnpd's.
+// `uninstall` beside things that are not cnpd's: it goes on past them, removes the rest, and says what it left. A tc
+// that loads a program makes folders in the first BPF file system that it finds, which may be cnpd's.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,14 @@ beforeEach(() => {
   mkdirSync(links);
   const object = openBpfObject(compileFixture(scratch, 'uninstall', RENAMED), { pinDir: bpf });
   const ifindex = ns.run(() => interfaceIndex('t-u-a'));
-  for (const name of ['gone_first', 'gone_second']) attachTcx({ program: object.program(name), ifindex, direction: 'egress', pinPath: join(links, name), netns: ns }).close();
+  for (const name of ['gone_first', 'gone_second'])
+    attachTcx({
+      program: object.program(name),
+      ifindex,
+      direction: 'egress',
+      pinPath: join(links, name),
+      netns: ns,
+    }).close();
   object.close();
 });
 afterEach(() => {
@@ -43,7 +50,10 @@ afterEach(() => {
 
 const run = (): Promise<number> => uninstall(runDir, (line) => said.push(line));
 /** Programs of the fixture that the kernel holds: a link that is off frees its own a moment later. */
-const programs = (): string[] => (JSON.parse(spawnSync('bpftool', ['-j', 'prog'], { encoding: 'utf8' }).stdout) as { name?: string }[]).flatMap((p) => p.name ?? []).filter((name) => name.startsWith('gone_'));
+const programs = (): string[] =>
+  (JSON.parse(spawnSync('bpftool', ['-j', 'prog'], { encoding: 'utf8' }).stdout) as { name?: string }[])
+    .flatMap((p) => p.name ?? [])
+    .filter((name) => name.startsWith('gone_'));
 const allOff = (): Promise<unknown> => until('no program is attached any more', () => programs().length === 0);
 
 describe('uninstall', () => {
@@ -59,7 +69,25 @@ describe('uninstall', () => {
   it('what others have pinned stays, with the mount that holds it; programs, links, maps and files of cnpd go', async () => {
     const foreign = join(bpf, 'tc', 'globals');
     mkdirSync(foreign, { recursive: true });
-    const map = spawnSync('bpftool', ['map', 'create', join(foreign, 'theirs'), 'type', 'array', 'key', '4', 'value', '4', 'entries', '1', 'name', 'theirs'], { encoding: 'utf8' });
+    const map = spawnSync(
+      'bpftool',
+      [
+        'map',
+        'create',
+        join(foreign, 'theirs'),
+        'type',
+        'array',
+        'key',
+        '4',
+        'value',
+        '4',
+        'entries',
+        '1',
+        'name',
+        'theirs',
+      ],
+      { encoding: 'utf8' },
+    );
     expect([map.status, map.stderr]).toEqual([0, '']);
     writeFileSync(join(runDir, 'gnmi.sock'), '');
     expect(await run()).toBe(1);

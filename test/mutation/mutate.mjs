@@ -1,6 +1,7 @@
-// `npm run mutate -- PATH…`: changes the source in small ways and tells which changes no unit test notices. A PATH is a folder or file of src/
-// (`packet`, `src/plan/proxy.ts`, `src/plan/proxy.ts:20-40`) or `bpf`, the list of changes of the eBPF programs. It takes about half a second a change
-// and is no part of `npm test`. Reports: out/mutation/<PATH>.html and .json.
+// `npm run mutate -- PATH…`: changes the source in small ways and tells which changes no unit test notices. A PATH is a
+// folder or file of src/ (`packet`, `src/plan/proxy.ts`, `src/plan/proxy.ts:20-40`) or `bpf`, the list of changes of
+// the eBPF programs. It takes about half a second a change and is no part of `npm test`. Reports:
+// out/mutation/<PATH>.html and .json.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { build } from 'esbuild';
@@ -9,7 +10,8 @@ const root = new URL('../..', import.meta.url).pathname;
 process.chdir(root);
 mkdirSync('out/mutation', { recursive: true });
 
-const nice = (command, args, env = {}) => spawnSync('nice', ['-n', '19', command, ...args], { stdio: 'inherit', env: { ...process.env, ...env } }).status ?? 1;
+const nice = (command, args, env = {}) =>
+  spawnSync('nice', ['-n', '19', command, ...args], { stdio: 'inherit', env: { ...process.env, ...env } }).status ?? 1;
 
 /** A PATH as the operator types it → the folder or file, with its lines. */
 function resolve(path) {
@@ -18,7 +20,10 @@ function resolve(path) {
   return found === undefined ? undefined : { found, lines, folder: statSync(found).isDirectory() };
 }
 
-/** Counts by folder or file below `from`, of what unit tests run at all; what only other tests run, those with a kernel or a network, is counted apart. */
+/**
+ * Counts by folder or file below `from`, of what unit tests run at all; what only other tests run, those with a kernel
+ * or a network, is counted apart.
+ */
 function summary(report, from) {
   const rows = new Map();
   for (const [file, { mutants }] of Object.entries(JSON.parse(readFileSync(report, 'utf8')).files)) {
@@ -38,16 +43,32 @@ function summary(report, from) {
 
 function mutateTypeScript(path) {
   const { found, lines, folder } = resolve(path);
-  const patterns = folder ? [`${found}/**/*.ts`, `!${found}/**/*.test.ts`, `!${found}/**/*fixture.ts`, `!${found}/**/gen/**`] : [lines === undefined ? found : `${found}:${lines}`];
+  const patterns = folder
+    ? [`${found}/**/*.ts`, `!${found}/**/*.test.ts`, `!${found}/**/*fixture.ts`, `!${found}/**/gen/**`]
+    : [lines === undefined ? found : `${found}:${lines}`];
   const report = `out/mutation/${found.replace(/^src\//, '').replaceAll('/', '-')}`;
-  const status = nice('node_modules/.bin/stryker', ['run', 'test/mutation/stryker.config.mjs', '--mutate', patterns.join(',')], { MUTATION_REPORT: report });
+  const status = nice(
+    'node_modules/.bin/stryker',
+    ['run', 'test/mutation/stryker.config.mjs', '--mutate', patterns.join(',')],
+    { MUTATION_REPORT: report },
+  );
   if (status !== 0) return status;
-  console.log(`\n${found}: changes that a test noticed\n${summary(`${report}.json`, found).join('\n')}\nreport: ${report}.html`);
+  console.log(
+    `\n${found}: changes that a test noticed\n${summary(`${report}.json`, found).join('\n')}\nreport: ${report}.html`,
+  );
   return 0;
 }
 
 async function mutateBpf() {
-  await build({ entryPoints: ['test/mutation/bpf.ts'], outfile: 'out/mutation/bpf.mjs', bundle: true, platform: 'node', format: 'esm', target: 'node20', packages: 'external' });
+  await build({
+    entryPoints: ['test/mutation/bpf.ts'],
+    outfile: 'out/mutation/bpf.mjs',
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    packages: 'external',
+  });
   return nice(process.execPath, ['out/mutation/bpf.mjs']);
 }
 
@@ -55,7 +76,9 @@ const paths = process.argv.slice(2);
 const unknown = paths.filter((path) => path !== 'bpf' && resolve(path) === undefined);
 if (paths.length === 0 || unknown.length > 0) {
   for (const path of unknown) console.error(`mutate: ${path} is neither bpf nor a folder or file of src/`);
-  console.error('usage: npm run mutate -- PATH…    PATH: bpf, or a folder or file of src/ (packet, src/plan/proxy.ts, src/plan/proxy.ts:20-40)');
+  console.error(
+    'usage: npm run mutate -- PATH…    PATH: bpf, or a folder or file of src/ (packet, src/plan/proxy.ts, src/plan/proxy.ts:20-40)',
+  );
   process.exit(2);
 }
 let worst = 0;

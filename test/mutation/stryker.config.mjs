@@ -6,7 +6,8 @@ export default {
   testRunner: 'vitest',
   plugins: ['@stryker-mutator/vitest-runner'],
   vitest: { configFile: 'test/mutation/vitest.config.ts', related: true },
-  // Only the tests that run a changed line are run. What runs once, when a file is imported, cannot be switched on later and is left out.
+  // Only the tests that run a changed line are run. What runs once, when a file is imported, cannot be switched on
+  // later and is left out.
   coverageAnalysis: 'perTest',
   ignoreStatic: true,
   concurrency: 1,

@@ -1,5 +1,5 @@
-// FRR's zebra and routing daemons in a network namespace of a test's own, with a private mount namespace, so that the machine's /etc/frr and /run/frr are
-// neither read nor written.
+// FRR's zebra and routing daemons in a network namespace of a test's own, with a private mount namespace, so that the
+// machine's /etc/frr and /run/frr are neither read nor written.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,10 @@ export class FrrNamespace {
   readonly vtyDir: string;
   readonly #daemons: readonly Daemon[];
 
-  /** Makes the namespace, a veth `cnpd-isis` in it, and starts the daemons with empty configurations. @param name carries the test's prefix */
+  /**
+   * Makes the namespace, a veth `cnpd-isis` in it, and starts the daemons with empty configurations. @param name
+   * carries the test's prefix
+   */
   constructor(name: string, daemons: readonly Daemon[] = ['zebra', 'isisd']) {
     this.#daemons = daemons;
     this.name = name;
@@ -33,8 +36,12 @@ export class FrrNamespace {
 
   /** The command line that runs a program inside, with the private /etc/frr and /run/frr. */
   inside(command: string, args: readonly string[]): [string, string[]] {
-    const script = 'mount --bind "$0/etc" /etc/frr && mkdir -p /run/frr && mount -t tmpfs tmpfs /run/frr && chown frr:frr /run/frr && exec "$@"';
-    return ['unshare', ['--mount', 'ip', 'netns', 'exec', this.name, 'sh', '-c', script, this.vtyDir, command, ...args]];
+    const script =
+      'mount --bind "$0/etc" /etc/frr && mkdir -p /run/frr && mount -t tmpfs tmpfs /run/frr && chown frr:frr /run/frr && exec "$@"';
+    return [
+      'unshare',
+      ['--mount', 'ip', 'netns', 'exec', this.name, 'sh', '-c', script, this.vtyDir, command, ...args],
+    ];
   }
 
   run(command: string, args: readonly string[]): { status: number | null; output: string } {
@@ -44,7 +51,17 @@ export class FrrNamespace {
 
   start(daemon: Daemon): void {
     const d = this.vtyDir;
-    const args = ['-d', '-f', join(d, `${daemon}.conf`), '-i', join(d, `${daemon}.pid`), '-z', join(d, 'zserv.api'), '--vty_socket', d];
+    const args = [
+      '-d',
+      '-f',
+      join(d, `${daemon}.conf`),
+      '-i',
+      join(d, `${daemon}.pid`),
+      '-z',
+      join(d, 'zserv.api'),
+      '--vty_socket',
+      d,
+    ];
     const { status, output } = this.run(`/usr/lib/frr/${daemon}`, args);
     if (status !== 0) throw new Error(`${daemon} does not start: ${output}`);
   }
@@ -65,7 +82,10 @@ export class FrrNamespace {
     return this.run('vtysh', ['--vty_socket', this.vtyDir, ...commands.flatMap((command) => ['-c', command])]);
   }
 
-  /** From now on `write memory` writes one file for all daemons, as Debian's package is set up. Before, there is no vtysh.conf at all. */
+  /**
+   * From now on `write memory` writes one file for all daemons, as Debian's package is set up. Before, there is no
+   * vtysh.conf at all.
+   */
   integrateConfig(): void {
     writeFileSync(join(this.vtyDir, 'etc/vtysh.conf'), 'service integrated-vtysh-config\n');
   }

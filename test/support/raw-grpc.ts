@@ -1,5 +1,6 @@
-// A gRPC client and a protobuf writer and reader that know nothing of the project: HTTP/2 frames by node, everything else by hand from the field
-// numbers. What passes here does not depend on the generated code or on grpc-js agreeing with itself.
+// A gRPC client and a protobuf writer and reader that know nothing of the project: HTTP/2 frames by node, everything
+// else by hand from the field numbers. What passes here does not depend on the generated code or on grpc-js agreeing
+// with itself.
 import { connect as connectHttp2, constants } from 'node:http2';
 import { connect } from 'node:net';
 
@@ -49,7 +50,10 @@ export function rawFields(message: Buffer): RawField[] {
 }
 /** All values of length-delimited fields along a path of field numbers. */
 export const rawAt = (message: Buffer, ...path: number[]): Buffer[] =>
-  path.reduce<Buffer[]>((level, field) => level.flatMap((m) => rawFields(m).flatMap((f) => (f.field === field ? [f.value as Buffer] : []))), [message]);
+  path.reduce<Buffer[]>(
+    (level, field) => level.flatMap((m) => rawFields(m).flatMap((f) => (f.field === field ? [f.value as Buffer] : []))),
+    [message],
+  );
 
 export interface RawAnswer {
   /** grpc-status; undefined when the stream broke off without one. */
@@ -79,7 +83,12 @@ export function rawCall(socket: string, method: string, message: Buffer, frame?:
       resolve({ status, text, message: all.length >= 5 ? all.subarray(5) : undefined });
     };
     session.on('error', finish);
-    const stream = session.request({ [constants.HTTP2_HEADER_METHOD]: 'POST', [constants.HTTP2_HEADER_PATH]: method, 'content-type': 'application/grpc', te: 'trailers' });
+    const stream = session.request({
+      [constants.HTTP2_HEADER_METHOD]: 'POST',
+      [constants.HTTP2_HEADER_PATH]: method,
+      'content-type': 'application/grpc',
+      te: 'trailers',
+    });
     stream.on('response', read);
     stream.on('trailers', read);
     stream.on('data', (chunk: Buffer) => body.push(chunk));

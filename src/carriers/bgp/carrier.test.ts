@@ -24,14 +24,18 @@ const OPTIONS: BgpCarrierOptions = {
 };
 
 /** The path of 2001:db8:a::/48 as gobgpd tells it. */
-const told = route('2001:db8:a::/48', path('2001:db8::1', { neighbor: undefined, identifier: OWN_IDENTIFIER, nhc: nhc('2001:db8::1', pnc('2001:db8::1')) }));
+const told = route(
+  '2001:db8:a::/48',
+  path('2001:db8::1', { neighbor: undefined, identifier: OWN_IDENTIFIER, nhc: nhc('2001:db8::1', pnc('2001:db8::1')) }),
+);
 
 /** A gobgpd whose answers wait until the test gives them. */
 function fixture() {
   const clock = manualClock();
   const calls: string[] = [];
   const answers: ((error?: Error) => void)[] = [];
-  const answered = (): Promise<void> => new Promise((resolve, reject) => answers.push((error) => (error ? reject(error) : resolve())));
+  const answered = (): Promise<void> =>
+    new Promise((resolve, reject) => answers.push((error) => (error ? reject(error) : resolve())));
   const reports = new Map<string, string>();
   const reachable: string[][] = [];
   const counters = new Map<string, number>();
@@ -53,14 +57,16 @@ function fixture() {
     count: (name, by = 1) => void counters.set(name, (counters.get(name) ?? 0) + by),
     codePoints: DEFAULT_CODE_POINTS,
     sink: {
-      learned: ({ source, prefixes }) => void reports.set(source, prefixes.map(({ proxy }) => (proxy ? formatAddress(proxy) : '-')).join()),
+      learned: ({ source, prefixes }) =>
+        void reports.set(source, prefixes.map(({ proxy }) => (proxy ? formatAddress(proxy) : '-')).join()),
       reachability: (report) => void reachable.push([...report.reachable]),
     },
     createClient: (given) => ((listener = given), client),
     wallClock: () => Date.UTC(2026, 0, 1) + clock.now(),
   });
   const until = async (what: () => boolean): Promise<void> => {
-    for (const end = performance.now() + 30_000; !what(); await new Promise((resolve) => setImmediate(resolve))) if (performance.now() > end) throw new Error(`never: ${what.toString()}`);
+    for (const end = performance.now() + 30_000; !what(); await new Promise((resolve) => setImmediate(resolve)))
+      if (performance.now() > end) throw new Error(`never: ${what.toString()}`);
   };
   return { clock, calls, answers, carrier, reports, reachable, counters, until, listener: listener! };
 }
@@ -70,7 +76,11 @@ test('it starts without a gobgpd, puts its paths in when there is one, and takes
   carrier.originate(declaration({ '2001:db8:a::/48': '2001:db8::1', '10.1.0.0/16': '192.0.2.1' }));
   await carrier.start();
   listener.lost('connection refused', 2000);
-  expect(carrier.session()).toMatchObject({ state: 'waiting', reason: 'connection refused; tries again in 2 s', since: '2026-01-01T00:00:00.000Z' });
+  expect(carrier.session()).toMatchObject({
+    state: 'waiting',
+    reason: 'connection refused; tries again in 2 s',
+    since: '2026-01-01T00:00:00.000Z',
+  });
   listener.connected(ABOUT);
   listener.listed([]);
   await until(() => calls.length === 2);
@@ -80,7 +90,9 @@ test('it starts without a gobgpd, puts its paths in when there is one, and takes
   expect([carrier.session().originated, await carrier.paths()]).toEqual([0, []]);
   listener.routes([told]);
   expect(carrier.session().originated).toBe(1);
-  expect(await carrier.paths()).toMatchObject([{ prefix: '2001:db8:a::/48', peer: 'local', status: 'originated', proxy: '2001:db8::1' }]);
+  expect(await carrier.paths()).toMatchObject([
+    { prefix: '2001:db8:a::/48', peer: 'local', status: 'originated', proxy: '2001:db8::1' },
+  ]);
   const stopped = carrier.stop();
   await until(() => calls.length === 3);
   expect(calls.at(-1)).toBe('withdraw 2001:db8:a::/48');
@@ -126,9 +138,15 @@ test('a client that fails is asked again, and a stop does not wait for one that 
 test('what gobgpd tells goes to the learned table, originators first', () => {
   const { carrier, reports, reachable, listener } = fixture();
   listener.connected(ABOUT);
-  listener.routes([route('2001:db8:b::/48', path('2001:db8::2', { nhc: nhc('2001:db8::2', pnc('2001:db8::2')) })), route('2001:db8:c::/48', path('2001:db8::3'))]);
+  listener.routes([
+    route('2001:db8:b::/48', path('2001:db8::2', { nhc: nhc('2001:db8::2', pnc('2001:db8::2')) })),
+    route('2001:db8:c::/48', path('2001:db8::3')),
+  ]);
   listener.listed([]);
-  expect([...reports]).toEqual([['2001:db8:b::/48', '2001:db8::2'], ['2001:db8:c::/48', '-']]);
+  expect([...reports]).toEqual([
+    ['2001:db8:b::/48', '2001:db8::2'],
+    ['2001:db8:c::/48', '-'],
+  ]);
   expect(reachable).toEqual([['2001:db8::2', '2001:db8::3']]);
   expect(carrier.session()).toMatchObject({ state: 'ready', learned: 2, withProxy: 1 });
   listener.lost('gone', 1);
@@ -147,14 +165,24 @@ test('a reload: what and how it advertises and the hold time are taken over, the
   expect(carrier.update({ ...OPTIONS, communities: [7], holdUnreachableMs: 1 })).toBe(true);
   await until(() => calls.length === 2);
   expect(calls).toEqual(['add 2001:db8:a::/48', 'add 2001:db8:a::/48']);
-  for (const change of [{ domain: [7] }, { learn: 'all' as const }, { viaNextHop: true }, { gobgp: { ...OPTIONS.gobgp, target: 'unix:/x' } }]) expect(carrier.update({ ...OPTIONS, ...change })).toBe(false);
+  for (const change of [
+    { domain: [7] },
+    { learn: 'all' as const },
+    { viaNextHop: true },
+    { gobgp: { ...OPTIONS.gobgp, target: 'unix:/x' } },
+  ])
+    expect(carrier.update({ ...OPTIONS, ...change })).toBe(false);
 });
 
 test('50,000 paths are shown a slice a turn, each once, while gobgpd tells of changes', async () => {
   const { carrier, listener } = fixture();
   await carrier.start();
   listener.connected(ABOUT);
-  const told = (n: number) => route(`2001:${(n >> 8).toString(16)}:${(n & 255).toString(16)}::/48`, path('2001:db8::2', { nhc: nhc('2001:db8::2', pnc('2001:db8::2')) }));
+  const told = (n: number) =>
+    route(
+      `2001:${(n >> 8).toString(16)}:${(n & 255).toString(16)}::/48`,
+      path('2001:db8::2', { nhc: nhc('2001:db8::2', pnc('2001:db8::2')) }),
+    );
   const routes = Array.from({ length: 50_000 }, (_, n) => told(n + 0x1_0000));
   listener.routes(routes);
   let rows: readonly { readonly prefix: string }[] | undefined;

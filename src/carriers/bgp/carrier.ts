@@ -1,5 +1,6 @@
-// The BGP carrier: content, gobgpd's client and clock put together. What gobgpd tells goes into the content one event at a time, what the content wants to say goes
-// to gobgpd, one batch after another. It starts without a gobgpd too, and waits for it.
+// The BGP carrier: content, gobgpd's client and clock put together. What gobgpd tells goes into the content one event
+// at a time, what the content wants to say goes to gobgpd, one batch after another. It starts without a gobgpd too, and
+// waits for it.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { IpAddress } from '../../model/address.ts';
 import type { Origination } from '../../model/advertisement.ts';
@@ -11,7 +12,15 @@ import type { BgpPathState, BgpPeerState, BgpSessionState } from '../../model/ca
 import type { Carrier, CarrierSink } from '../carrier.ts';
 import { Wake } from '../wake.ts';
 import { SLICE } from './constants.ts';
-import { type Content, type ContentConfig, type ContentEffect, type ContentEvent, contentWake, createContent, handleContent } from './content.ts';
+import {
+  type Content,
+  type ContentConfig,
+  type ContentEffect,
+  type ContentEvent,
+  contentWake,
+  createContent,
+  handleContent,
+} from './content.ts';
 import { domainOf, withDomain } from './domain.ts';
 import { createGobgpClient } from './gobgp/client.edge.ts';
 import type { GobgpClient, GobgpListener, GobgpOptions, Learn } from './gobgp/gobgp.ts';
@@ -62,7 +71,10 @@ export interface BgpCarrier extends Carrier {
   disputed(): boolean;
   /** After a stop: gobgpd may still have paths of ours, and our policies. */
   leavesPaths(): boolean;
-  /** Takes over what and how it advertises and the hold time. False: something else changed, and the carrier must be stopped and created anew. */
+  /**
+   * Takes over what and how it advertises and the hold time. False: something else changed, and the carrier must be
+   * stopped and created anew.
+   */
   update(options: BgpCarrierOptions): boolean;
 }
 
@@ -77,7 +89,14 @@ const contentConfig = (o: BgpCarrierOptions, { codePoints }: BgpCarrierModules):
 });
 
 /** What the content takes over in flight. */
-const changeable = ({ nextHop4, nextHop6, advertise, communities, largeCommunities, holdUnreachableMs }: BgpCarrierOptions) => ({
+const changeable = ({
+  nextHop4,
+  nextHop6,
+  advertise,
+  communities,
+  largeCommunities,
+  holdUnreachableMs,
+}: BgpCarrierOptions) => ({
   nextHop4,
   nextHop6,
   advertise,
@@ -86,7 +105,8 @@ const changeable = ({ nextHop4, nextHop6, advertise, communities, largeCommuniti
   holdUnreachableMs,
 });
 
-const fixed = ({ gobgp, domain, confederation, policy, learn, viaNextHop }: BgpCarrierOptions): string => JSON.stringify([gobgp, domain, confederation, policy, learn, viaNextHop]);
+const fixed = ({ gobgp, domain, confederation, policy, learn, viaNextHop }: BgpCarrierOptions): string =>
+  JSON.stringify([gobgp, domain, confederation, policy, learn, viaNextHop]);
 
 export function createBgpCarrier(options: BgpCarrierOptions, modules: BgpCarrierModules): BgpCarrier {
   return new GobgpSideCarrier(options, modules);
@@ -118,7 +138,9 @@ class GobgpSideCarrier implements BgpCarrier {
       listed: (without) => this.dispatch({ type: 'listed', without }),
       lost: (reason, retryAt) => this.dispatch({ type: 'lost', reason, retryAt }),
     };
-    this.client = modules.createClient?.(listener) ?? createGobgpClient({ ...options.gobgp, learn: options.learn }, { ...modules, listener, guard: options });
+    this.client =
+      modules.createClient?.(listener) ??
+      createGobgpClient({ ...options.gobgp, learn: options.learn }, { ...modules, listener, guard: options });
   }
 
   async start(): Promise<void> {
@@ -129,7 +151,9 @@ class GobgpSideCarrier implements BgpCarrier {
     this.dispatch({ type: 'declare', origination });
   }
 
-  /** While paths of ours may be left in gobgpd, and for a carrier that takes this one's place there, the policies stay. */
+  /**
+   * While paths of ours may be left in gobgpd, and for a carrier that takes this one's place there, the policies stay.
+   */
   stop(next?: BgpCarrierOptions): Promise<void> {
     const resumes = next?.policy === true && JSON.stringify(next.gobgp) === JSON.stringify(this.options.gobgp);
     this.stopping ??= new Promise<boolean>((resolve) => {
@@ -144,7 +168,10 @@ class GobgpSideCarrier implements BgpCarrier {
   }
 
   session(): BgpSessionState {
-    return sessionState(this.content, this.options.gobgp.target, this.moment(), { policy: this.client.policy(), silentMs: this.client.silentMs() });
+    return sessionState(this.content, this.options.gobgp.target, this.moment(), {
+      policy: this.client.policy(),
+      silentMs: this.client.silentMs(),
+    });
   }
 
   async peers(): Promise<BgpPeerState[] | undefined> {

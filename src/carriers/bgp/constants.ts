@@ -1,8 +1,9 @@
 // Limits of the BGP carrier. Milliseconds unless the name says otherwise.
 
 /**
- * Steps a turn of the event loop: a declared prefix, a path that is looked at again, dropped, or shown. A millisecond of work: while the last paths are made, the first are on their
- * way, and gobgpd, whose window holds three hundred of them, waits for more if that turn is long.
+ * Steps a turn of the event loop: a declared prefix, a path that is looked at again, dropped, or shown. A millisecond
+ * of work: while the last paths are made, the first are on their way, and gobgpd, whose window holds three hundred of
+ * them, waits for more if that turn is long.
  */
 export const SLICE = 250;
 /** Paths put into gobgpd in one go: while they are on their way the next gather. */
@@ -11,11 +12,17 @@ export const ADD_BATCH = 20_000;
 export const WITHDRAW_BATCH = 1000;
 /** What gobgpd refused is tried again after this time. */
 export const RETRY_MS = 5000;
-/** Rounds of a dispute about own paths (dispute.ts) without a pause; the pauses after that, each twice as long as the one before; what ends it. */
+/**
+ * Rounds of a dispute about own paths (dispute.ts) without a pause; the pauses after that, each twice as long as the
+ * one before; what ends it.
+ */
 export const DISPUTE_ROUNDS = 10;
 export const DISPUTE_PAUSE_MS = { first: 1000, longest: 60_000 } as const;
 export const DISPUTE_QUIET_MS = 150_000;
-/** gobgpd is asked about paths that it was given, once it has neither taken nor told of any for this time; and at the latest after that one. */
+/**
+ * gobgpd is asked about paths that it was given, once it has neither taken nor told of any for this time; and at the
+ * latest after that one.
+ */
 export const ECHO_MS = 3000;
 export const ECHO_LIMIT_MS = 30_000;
 /** Paths asked about in one go. */

@@ -1,10 +1,23 @@
-// For tests: a content with a gobgpd of few words beside it. Time passes when a test says so; slices run until nothing is left over.
+// For tests: a content with a gobgpd of few words beside it. Time passes when a test says so; slices run until nothing
+// is left over.
 import type { LearnedReport, Origination } from '../../model/advertisement.ts';
 import { type IpAddress, address, formatAddress } from '../../model/address.ts';
 import { type Prefix, formatPrefix, prefix } from '../../model/prefix.ts';
 import { type Characteristic, encodeNhc } from '../../packet/bgp/nhc.ts';
-import { type CharacteristicCodes, pncCharacteristic, privateCharacteristic } from '../../packet/bgp/characteristics.ts';
-import { type Content, type ContentConfig, type ContentEffect, type ContentEvent, contentWake, createContent, handleContent } from './content.ts';
+import {
+  type CharacteristicCodes,
+  pncCharacteristic,
+  privateCharacteristic,
+} from '../../packet/bgp/characteristics.ts';
+import {
+  type Content,
+  type ContentConfig,
+  type ContentEffect,
+  type ContentEvent,
+  contentWake,
+  createContent,
+  handleContent,
+} from './content.ts';
 import { type GobgpAbout, type GobgpPath, type GobgpRoute, OWN_IDENTIFIER, type OwnPath } from './gobgp/gobgp.ts';
 import type { BgpPathState, BgpSessionState } from '../../model/carrier-state.ts';
 import type { OwnChanges } from './own.ts';
@@ -46,7 +59,14 @@ export function nhc(nextHop: string, ...characteristics: readonly Characteristic
 }
 export const pnc = (proxy: string): Characteristic => pncCharacteristic(CODES.pnc, address(proxy));
 export const container = (...sids: readonly string[]): Characteristic =>
-  privateCharacteristic(CODES.private, { sids: sids.map((sid) => ({ sid: address(sid), locator: prefix(`${formatAddress(maskTo48(address(sid)))}/48`), behavior: END_CON })), groups: [] });
+  privateCharacteristic(CODES.private, {
+    sids: sids.map((sid) => ({
+      sid: address(sid),
+      locator: prefix(`${formatAddress(maskTo48(address(sid)))}/48`),
+      behavior: END_CON,
+    })),
+    groups: [],
+  });
 const maskTo48 = ({ value }: IpAddress): IpAddress => ({ family: 6, value: (value >> 80n) << 80n });
 
 export const path = (nextHop: string, rest: Partial<GobgpPath> = {}): GobgpPath => ({
@@ -62,13 +82,21 @@ export const path = (nextHop: string, rest: Partial<GobgpPath> = {}): GobgpPath 
 export const route = (text: string, ...paths: readonly GobgpPath[]): GobgpRoute => ({ prefix: prefix(text), paths });
 
 /** A path of cnpd's own as gobgpd tells it. */
-export const ownAsTold = ({ nextHop, nhc: bytes }: OwnPath): GobgpPath => ({ ...path('::1'), neighbor: undefined, identifier: OWN_IDENTIFIER, nextHop, nhc: bytes });
+export const ownAsTold = ({ nextHop, nhc: bytes }: OwnPath): GobgpPath => ({
+  ...path('::1'),
+  neighbor: undefined,
+  identifier: OWN_IDENTIFIER,
+  nextHop,
+  nhc: bytes,
+});
 
 /** What `show bgp paths` says. */
-export const shown = (content: Content, moment: Moment): BgpPathState[] => [...pathStates(content, moment)].flatMap((rows) => rows);
+export const shown = (content: Content, moment: Moment): BgpPathState[] =>
+  [...pathStates(content, moment)].flatMap((rows) => rows);
 
 /** What `show bgp session` says. */
-export const sessionOf = ({ content, now }: Agent): BgpSessionState => sessionState(content, 'unix:/x', { now, wall: now }, { policy: { state: 'installed' }, silentMs: 0 });
+export const sessionOf = ({ content, now }: Agent): BgpSessionState =>
+  sessionState(content, 'unix:/x', { now, wall: now }, { policy: { state: 'installed' }, silentMs: 0 });
 
 export class Agent {
   readonly content: Content;
@@ -113,7 +141,10 @@ export class Agent {
   /** gobgpd is found and lists this, and what it has of ours. */
   connect(...routes: readonly GobgpRoute[]): void {
     this.event({ type: 'connected', about: ABOUT });
-    this.event({ type: 'routes', routes: [...routes, ...[...this.gobgpd].map(([text, own]) => route(text, ownAsTold(own)))] });
+    this.event({
+      type: 'routes',
+      routes: [...routes, ...[...this.gobgpd].map(([text, own]) => route(text, ownAsTold(own)))],
+    });
     this.event({ type: 'listed' });
     this.settle();
   }
@@ -128,14 +159,20 @@ export class Agent {
     this.settle();
   }
 
-  /** gobgpd does what it was asked for, until nothing more comes; or refuses, once. @returns what it was asked for, as text */
+  /**
+   * gobgpd does what it was asked for, until nothing more comes; or refuses, once. @returns what it was asked for, as
+   * text
+   */
   answer(failure?: string): string[] {
     const asked: string[] = [];
     while (this.changes) {
       let echo: GobgpRoute[] = [];
       const { changes } = this;
       this.changes = undefined;
-      asked.push(...changes.add.map((own) => `+${formatPrefix(own.prefix)}`), ...changes.withdraw.map((p) => `-${formatPrefix(p)}`));
+      asked.push(
+        ...changes.add.map((own) => `+${formatPrefix(own.prefix)}`),
+        ...changes.withdraw.map((p) => `-${formatPrefix(p)}`),
+      );
       if (failure === undefined) {
         const added = changes.add.filter((own) => !this.drops.has(formatPrefix(own.prefix)));
         for (const own of added) this.gobgpd.set(formatPrefix(own.prefix), own);
@@ -184,7 +221,11 @@ export class Agent {
   /** `source originator proxy metric`, with `-` for no proxy; of originators that can be reached. */
   learned(): string[] {
     const rows = [...this.reports.values()].filter(({ originator }) => this.reachable.has(originator));
-    return rows.flatMap(({ source, originator, prefixes }) => prefixes.map((p) => `${source} ${originator} ${p.proxy ? formatAddress(p.proxy) : '-'} ${p.metric}`)).sort();
+    return rows
+      .flatMap(({ source, originator, prefixes }) =>
+        prefixes.map((p) => `${source} ${originator} ${p.proxy ? formatAddress(p.proxy) : '-'} ${p.metric}`),
+      )
+      .sort();
   }
 
   private note(effect: ContentEffect): void {

@@ -1,6 +1,7 @@
-// What BGP says for cnpd and what cnpd learns from it: `(content, event, now) → effects`. Nothing in here waits, reads a clock or talks to gobgpd: carrier.ts
-// carries the effects out and sends a `timer` event when contentWake says so. Declarations become paths (origination.ts), which own.ts keeps in gobgpd;
-// what gobgpd has becomes readings (reading.ts) and reports (learning.ts). Work of unknown size is done a slice a turn.
+// What BGP says for cnpd and what cnpd learns from it: `(content, event, now) → effects`. Nothing in here waits, reads
+// a clock or talks to gobgpd: carrier.ts carries the effects out and sends a `timer` event when contentWake says so.
+// Declarations become paths (origination.ts), which own.ts keeps in gobgpd; what gobgpd has becomes readings
+// (reading.ts) and reports (learning.ts). Work of unknown size is done a slice a turn.
 import type { Family, IpAddress } from '../../model/address.ts';
 import type { LearnedReport, Origination } from '../../model/advertisement.ts';
 import { type Prefix, formatPrefix } from '../../model/prefix.ts';
@@ -9,9 +10,30 @@ import { advance } from '../slices.ts';
 import { RETRY_MS, SLICE, STOP_LIMIT_MS, WARN_INTERVAL_MS } from './constants.ts';
 import { echoDue, looked, runEcho } from './echo.ts';
 import type { GobgpAbout, GobgpRoute } from './gobgp/gobgp.ts';
-import { type LearnState, holdAll, learnWake, newLearnState, routeTold, runLearning, tellReachability } from './learning.ts';
+import {
+  type LearnState,
+  holdAll,
+  learnWake,
+  newLearnState,
+  routeTold,
+  runLearning,
+  tellReachability,
+} from './learning.ts';
 import { declare } from './origination.ts';
-import { type OwnChanges, type OwnState, audit, beginListing, changesDue, endListing, newOwnState, ownCounts, ownDone, ownTold, takeChanges, wantNothing } from './own.ts';
+import {
+  type OwnChanges,
+  type OwnState,
+  audit,
+  beginListing,
+  changesDue,
+  endListing,
+  newOwnState,
+  ownCounts,
+  ownDone,
+  ownTold,
+  takeChanges,
+  wantNothing,
+} from './own.ts';
 
 export interface ContentConfig {
   readonly nextHop4?: IpAddress | undefined;
@@ -32,7 +54,10 @@ export interface ContentConfig {
 }
 
 /** What can be changed in flight. */
-export type ContentChanges = Pick<ContentConfig, 'nextHop4' | 'nextHop6' | 'advertise' | 'communities' | 'largeCommunities' | 'holdUnreachableMs'>;
+export type ContentChanges = Pick<
+  ContentConfig,
+  'nextHop4' | 'nextHop6' | 'advertise' | 'communities' | 'largeCommunities' | 'holdUnreachableMs'
+>;
 
 export type ContentEvent =
   /** The whole of what this router declares. */
@@ -98,7 +123,14 @@ export function createContent(config: ContentConfig, now: number): Content {
     config,
     now,
     effects: [],
-    session: { state: 'connecting', about: undefined, without: [], since: now, reason: 'not connected yet', retryAt: now },
+    session: {
+      state: 'connecting',
+      about: undefined,
+      without: [],
+      since: now,
+      reason: 'not connected yet',
+      retryAt: now,
+    },
     origination: undefined,
     declaring: undefined,
     unplaced: 0,
@@ -110,7 +142,9 @@ export function createContent(config: ContentConfig, now: number): Content {
   };
 }
 
-type Handlers = { readonly [K in ContentEvent['type']]: (c: Content, event: Extract<ContentEvent, { type: K }>) => void };
+type Handlers = {
+  readonly [K in ContentEvent['type']]: (c: Content, event: Extract<ContentEvent, { type: K }>) => void;
+};
 
 const HANDLERS: Handlers = {
   declare(c, { origination }) {
@@ -222,7 +256,13 @@ function checkStop(c: Content): void {
   if (!clean && !nobody && c.now < stopping.deadline) return;
   stopping.done = true;
   const { put } = ownCounts(own);
-  if (!clean && put > 0) c.effects.push({ type: 'log', level: 'warn', fields: { paths: put }, message: 'stopped before gobgpd took our paths out: the next run does' });
+  if (!clean && put > 0)
+    c.effects.push({
+      type: 'log',
+      level: 'warn',
+      fields: { paths: put },
+      message: 'stopped before gobgpd took our paths out: the next run does',
+    });
   c.effects.push({ type: 'stopped', clean });
 }
 

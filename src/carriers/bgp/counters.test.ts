@@ -4,13 +4,21 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { BGP_COUNTERS } from './counters.ts';
 
-const sources = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.ts') && !/\.(test|fixture)\.ts$|^counters\.ts$/.test(name));
+const sources = readdirSync(import.meta.dirname).filter(
+  (name) => name.endsWith('.ts') && !/\.(test|fixture)\.ts$|^counters\.ts$/.test(name),
+);
 
-/** What is counted in a source, what is put into the name as `<>`. A reading keeps the names of its counters until it is told of. */
+/**
+ * What is counted in a source, what is put into the name as `<>`. A reading keeps the names of its counters until it is
+ * told of.
+ */
 function namesIn(file: string): string[] {
   const text = readFileSync(join(import.meta.dirname, file), 'utf8');
   const calls = [...text.matchAll(/(?:count|complain)\(c, '([^']+)'/g)].map((match) => match[1]!);
-  const kept = file === 'reading.ts' ? [...text.matchAll(/(['`])((?:nhc|characteristic|learn)\.[^'`]+)\1/g)].map((match) => match[2]!) : [];
+  const kept =
+    file === 'reading.ts'
+      ? [...text.matchAll(/(['`])((?:nhc|characteristic|learn)\.[^'`]+)\1/g)].map((match) => match[2]!)
+      : [];
   return [...calls, ...kept].map((name) => name.replace(/\$\{[^}]*\}/g, '<>'));
 }
 

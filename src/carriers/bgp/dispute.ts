@@ -1,5 +1,6 @@
-// Somebody else at the same gobgpd changes what is cnpd's: another cnpd, whose paths have the same identifier, or a script of the operator's. What one takes out the other puts
-// back, and every router of the network hears of each change. So after a few rounds there is a pause before the next, which grows until nobody changes anything any more.
+// Somebody else at the same gobgpd changes what is cnpd's: another cnpd, whose paths have the same identifier, or a
+// script of the operator's. What one takes out the other puts back, and every router of the network hears of each
+// change. So after a few rounds there is a pause before the next, which grows until nobody changes anything any more.
 import { DISPUTE_PAUSE_MS, DISPUTE_QUIET_MS, DISPUTE_ROUNDS } from './constants.ts';
 import { type Content, complain } from './content.ts';
 
@@ -30,8 +31,14 @@ export function changeBack(c: Content): void {
   const over = ++own.dispute.rounds - DISPUTE_ROUNDS;
   if (over <= 0 || c.stopping) return;
   own.retryAt = c.now + Math.min(DISPUTE_PAUSE_MS.longest, DISPUTE_PAUSE_MS.first * 2 ** over);
-  complain(c, 'own.disputed', { rounds: own.dispute.rounds }, 'somebody else puts in and takes out paths of ours at this gobgpd: ours are changed back more and more seldom');
+  complain(
+    c,
+    'own.disputed',
+    { rounds: own.dispute.rounds },
+    'somebody else puts in and takes out paths of ours at this gobgpd: ours are changed back more and more seldom',
+  );
 }
 
 /** Whether that goes on. */
-export const disputed = ({ own: { dispute } }: Content, now: number): boolean => dispute.rounds > DISPUTE_ROUNDS && now - dispute.last <= DISPUTE_QUIET_MS;
+export const disputed = ({ own: { dispute } }: Content, now: number): boolean =>
+  dispute.rounds > DISPUTE_ROUNDS && now - dispute.last <= DISPUTE_QUIET_MS;

@@ -1,5 +1,6 @@
-// Large communities (RFC 8092) by which cnpd's routers of one domain know paths, whichever gobgpd put them in: AS:KIND:WHAT, the AS of whoever put the mark on. gobgpd's policies
-// match them; they can match neither attribute 39 nor a path identifier of another router.
+// Large communities (RFC 8092) by which cnpd's routers of one domain know paths, whichever gobgpd put them in:
+// AS:KIND:WHAT, the AS of whoever put the mark on. gobgpd's policies match them; they can match neither attribute 39
+// nor a path identifier of another router.
 
 /** "cnpd", as the path identifier. */
 export const MARK_KIND = 0x636e_7064;
@@ -11,7 +12,9 @@ export const MARK_OUTSIDE = 2;
 export type Mark = 'own' | 'outside';
 
 /** Whoever put it on: to be believed too little does no harm. */
-export const markOf = (kind: number, what: number): Mark | undefined => (kind !== MARK_KIND ? undefined : what === MARK_OUTSIDE ? 'outside' : what === MARK_OWN ? 'own' : undefined);
+export const markOf = (kind: number, what: number): Mark | undefined =>
+  kind !== MARK_KIND ? undefined : what === MARK_OUTSIDE ? 'outside' : what === MARK_OWN ? 'own' : undefined;
 
 /** Of two marks: what came from outside is not ours, whatever it says. */
-export const strongest = (a: Mark | undefined, b: Mark | undefined): Mark | undefined => (a === 'outside' || b === 'outside' ? 'outside' : (a ?? b));
+export const strongest = (a: Mark | undefined, b: Mark | undefined): Mark | undefined =>
+  a === 'outside' || b === 'outside' ? 'outside' : (a ?? b);

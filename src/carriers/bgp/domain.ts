@@ -1,4 +1,5 @@
-// AS_PATH (RFC 4271 §4.3, RFC 5065 §3): as text, and whether it stays within the domain; whether a neighbour is of it, and whether what it tells may be believed.
+// AS_PATH (RFC 4271 §4.3, RFC 5065 §3): as text, and whether it stays within the domain; whether a neighbour is of it,
+// and whether what it tells may be believed.
 import type { BgpPeerState } from '../../model/carrier-state.ts';
 import type { AsSegment } from '../../packet/bgp/route.ts';
 import type { Content } from './content.ts';
@@ -9,14 +10,24 @@ const isConfederation = ({ type }: AsSegment): boolean => type === 'confed-seque
 /** Why nothing that a path says is believed. */
 export type Distrust = 'outside-domain' | 'first-as-mismatch';
 
-/** The AS that proves with this path that it is a member of gobgpd's confederation: gobgpd refuses such segments of all others (RFC 5065 §4). */
-export function memberAs({ neighbor, neighborAs, asPath: [first] }: Pick<GobgpPath, 'neighbor' | 'neighborAs' | 'asPath'>): number | undefined {
-  return neighbor !== undefined && neighborAs > 0 && first && isConfederation(first) && first.numbers[0] === neighborAs ? neighborAs : undefined;
+/**
+ * The AS that proves with this path that it is a member of gobgpd's confederation: gobgpd refuses such segments of all
+ * others (RFC 5065 §4).
+ */
+export function memberAs({
+  neighbor,
+  neighborAs,
+  asPath: [first],
+}: Pick<GobgpPath, 'neighbor' | 'neighborAs' | 'asPath'>): number | undefined {
+  return neighbor !== undefined && neighborAs > 0 && first && isConfederation(first) && first.numbers[0] === neighborAs
+    ? neighborAs
+    : undefined;
 }
 
 /**
- * The neighbour's own AS counts, which gobgpd checks at OPEN, before anything that the path says: an AS_PATH is what somebody has written. Of neighbours in another AS the
- * first AS of the path must be theirs (RFC 4271 §6.3). What an iBGP neighbour passes on is as good as the border router that let it in.
+ * The neighbour's own AS counts, which gobgpd checks at OPEN, before anything that the path says: an AS_PATH is what
+ * somebody has written. Of neighbours in another AS the first AS of the path must be theirs (RFC 4271 §6.3). What an
+ * iBGP neighbour passes on is as good as the border router that let it in.
  */
 export function distrustOf(path: GobgpPath, ownAs: number, domain: ReadonlySet<number>): Distrust | undefined {
   if (path.mark === 'outside') return 'outside-domain';
@@ -24,12 +35,16 @@ export function distrustOf(path: GobgpPath, ownAs: number, domain: ReadonlySet<n
     const [first] = path.asPath;
     const isMember = first !== undefined && isConfederation(first);
     if (!isMember && !domain.has(path.neighborAs)) return 'outside-domain';
-    if (first?.numbers[0] !== path.neighborAs || first.type === 'set' || first.type === 'confed-set') return 'first-as-mismatch';
+    if (first?.numbers[0] !== path.neighborAs || first.type === 'set' || first.type === 'confed-set')
+      return 'first-as-mismatch';
   }
   return withinDomain(path.asPath, ownAs, domain) ? undefined : 'outside-domain';
 }
 
-/** Whether every AS is gobgpd's own or one of the domain (decision D9). Members of a confederation are one AS to the world. */
+/**
+ * Whether every AS is gobgpd's own or one of the domain (decision D9). Members of a confederation are one AS to the
+ * world.
+ */
 export function withinDomain(asPath: readonly AsSegment[], ownAs: number, domain: ReadonlySet<number>): boolean {
   for (const segment of asPath) {
     if (!isConfederation(segment) && !segment.numbers.every((as) => as === ownAs || domain.has(as))) return false;
@@ -45,13 +60,23 @@ export interface Domain {
 }
 
 /** Undefined: gobgpd has not said yet who it is. */
-export const domainOf = ({ config, session, learning }: Pick<Content, 'config' | 'session' | 'learning'>): Domain | undefined =>
-  session.about && { ownAs: session.about.as, domain: config.domain, members: new Set([...config.confederation, ...learning.members]) };
+export const domainOf = ({
+  config,
+  session,
+  learning,
+}: Pick<Content, 'config' | 'session' | 'learning'>): Domain | undefined =>
+  session.about && {
+    ownAs: session.about.as,
+    domain: config.domain,
+    members: new Set([...config.confederation, ...learning.members]),
+  };
 
-export const isOfDomain = (as: number, { ownAs, domain, members }: Domain): boolean => as !== 0 && (as === ownAs || domain.has(as) || members.has(as));
+export const isOfDomain = (as: number, { ownAs, domain, members }: Domain): boolean =>
+  as !== 0 && (as === ownAs || domain.has(as) || members.has(as));
 
 /** A gobgpd that does not know its neighbour's AS yet says 0. */
-export const withDomain = (peer: BgpPeerState, domain: Domain | undefined): BgpPeerState => (domain === undefined || peer.as === 0 ? peer : { ...peer, inDomain: isOfDomain(peer.as, domain) });
+export const withDomain = (peer: BgpPeerState, domain: Domain | undefined): BgpPeerState =>
+  domain === undefined || peer.as === 0 ? peer : { ...peer, inDomain: isOfDomain(peer.as, domain) };
 
 const BRACKETS: Readonly<Record<AsSegment['type'], readonly [string, string, string]>> = {
   sequence: ['', ' ', ''],
@@ -62,4 +87,6 @@ const BRACKETS: Readonly<Record<AsSegment['type'], readonly [string, string, str
 
 /** As routers show it: `65001 65002 {65003,65004}`. */
 export const asPathText = (asPath: readonly AsSegment[]): string =>
-  asPath.map(({ type, numbers }) => `${BRACKETS[type][0]}${numbers.join(BRACKETS[type][1])}${BRACKETS[type][2]}`).join(' ');
+  asPath
+    .map(({ type, numbers }) => `${BRACKETS[type][0]}${numbers.join(BRACKETS[type][1])}${BRACKETS[type][2]}`)
+    .join(' ');

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { ABOUT, Agent, declaration, path, route, sessionOf, shown } from './content.fixture.ts';
 
 const [A, B, SIX] = ['10.1.0.0/16', '10.2.0.0/16', '2001:db8:a::/48'];
-const rows = (agent: Agent): unknown[] => shown(agent.content, { now: agent.now, wall: agent.now }).map(({ prefix, best }) => [prefix, best]);
+const rows = (agent: Agent): unknown[] =>
+  shown(agent.content, { now: agent.now, wall: agent.now }).map(({ prefix, best }) => [prefix, best]);
 /** A gobgpd that has taken all of these, drops some, and tells of the others by itself or not. */
 function given(prefixes: readonly string[], { echoes = true, drops = [] as readonly string[] } = {}): Agent {
   const agent = new Agent();
@@ -20,7 +21,14 @@ test('a path counts when gobgpd has told of it, not when it has taken it', () =>
   expect([sessionOf(agent).originated, rows(agent)]).toEqual([0, []]);
   agent.pass(5000);
   expect(agent.lookUp()).toEqual([A, B]);
-  expect([sessionOf(agent), rows(agent), agent.count('own.dropped')]).toMatchObject([{ originated: 2, wanted: 2 }, [[A, true], [B, true]], 0]);
+  expect([sessionOf(agent), rows(agent), agent.count('own.dropped')]).toMatchObject([
+    { originated: 2, wanted: 2 },
+    [
+      [A, true],
+      [B, true],
+    ],
+    0,
+  ]);
   agent.pass(600_000);
   expect(agent.looks).toBeUndefined();
 });
@@ -44,7 +52,12 @@ test('paths that gobgpd takes without an error and does not have: how many, trie
   const agent = given([A, B], { drops: [A] });
   agent.pass(5000);
   agent.lookUp();
-  expect(sessionOf(agent)).toMatchObject({ originated: 1, wanted: 2, dropped: 1, reason: expect.stringContaining('does not have 1 of') });
+  expect(sessionOf(agent)).toMatchObject({
+    originated: 1,
+    wanted: 2,
+    dropped: 1,
+    reason: expect.stringContaining('does not have 1 of'),
+  });
   expect([agent.count('own.dropped'), agent.logged.some((text) => text.includes('does not have'))]).toEqual([1, true]);
   let tries = 0;
   for (const end = agent.now + 600_000; agent.now < end; agent.pass(1000)) {
@@ -107,7 +120,10 @@ test('an upload of communities alone says nothing new to gobgpd: the path is the
 });
 
 test('many are asked about a part at a time', () => {
-  const agent = given(Array.from({ length: 2500 }, (_, n) => `10.${n >> 8}.${n & 255}.0/24`), { echoes: false });
+  const agent = given(
+    Array.from({ length: 2500 }, (_, n) => `10.${n >> 8}.${n & 255}.0/24`),
+    { echoes: false },
+  );
   agent.pass(5000);
   const parts: number[] = [];
   for (let asked = agent.lookUp(); asked; asked = agent.lookUp()) parts.push(asked.length);

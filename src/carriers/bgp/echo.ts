@@ -1,6 +1,8 @@
-// Whether gobgpd has what it was given. It answers OK to paths that it then drops: its import policy rejects them, or it has no table of their family. So a path counts only once gobgpd
-// has told of it. It says nothing of one that is not the best of its prefix, or that it had already; nor is news always newer than what was put in meanwhile. Whatever it has not told
-// of some time after an upload it is asked about. What it does not have then is put in again, more and more seldom: whoever mends gobgpd need not tell cnpd.
+// Whether gobgpd has what it was given. It answers OK to paths that it then drops: its import policy rejects them, or
+// it has no table of their family. So a path counts only once gobgpd has told of it. It says nothing of one that is not
+// the best of its prefix, or that it had already; nor is news always newer than what was put in meanwhile. Whatever it
+// has not told of some time after an upload it is asked about. What it does not have then is put in again, more and
+// more seldom: whoever mends gobgpd need not tell cnpd.
 import type { Family } from '../../model/address.ts';
 import type { Prefix } from '../../model/prefix.ts';
 import { DROPPED_PAUSE_MS, ECHO_LIMIT_MS, ECHO_MS, LOOK_BATCH } from './constants.ts';
@@ -29,7 +31,14 @@ export interface Echo {
 
 const NOTHING_DROPPED = { retryAt: Infinity, pause: DROPPED_PAUSE_MS.first } as const;
 
-export const newEcho = (): Echo => ({ unheard: [], since: 0, last: 0, look: undefined, dropped: [], ...NOTHING_DROPPED });
+export const newEcho = (): Echo => ({
+  unheard: [],
+  since: 0,
+  last: 0,
+  look: undefined,
+  dropped: [],
+  ...NOTHING_DROPPED,
+});
 
 /** gobgpd tells of everything from the beginning. */
 export function resetEcho(echo: Echo): void {
@@ -57,7 +66,10 @@ export function hear({ own: { echo }, now }: Content, own: Own): void {
 /** When something is to be done: Infinity for never. */
 export function echoDue({ own: { echo, busy }, session, stopping }: Content): number {
   if (session.state !== 'ready' || stopping) return Infinity;
-  const look = echo.look || busy || echo.unheard.length === 0 ? Infinity : Math.min(echo.last + ECHO_MS, echo.since + ECHO_LIMIT_MS);
+  const look =
+    echo.look || busy || echo.unheard.length === 0
+      ? Infinity
+      : Math.min(echo.last + ECHO_MS, echo.since + ECHO_LIMIT_MS);
   return Math.min(look, echo.retryAt);
 }
 
@@ -92,7 +104,13 @@ export function looked(c: Content, prefixes: readonly Prefix[], failure: string 
   for (const own of dropped) own.dropped = true;
   echo.dropped = echo.dropped.concat(dropped);
   if (echo.retryAt === Infinity) echo.retryAt = c.now + echo.pause;
-  complain(c, 'own.dropped', { paths: dropped.length }, 'gobgpd has taken paths of ours without an error and does not have them: they are tried again', dropped.length);
+  complain(
+    c,
+    'own.dropped',
+    { paths: dropped.length },
+    'gobgpd has taken paths of ours without an error and does not have them: they are tried again',
+    dropped.length,
+  );
 }
 
 function retryDropped(c: Content): void {
@@ -108,4 +126,5 @@ function retryDropped(c: Content): void {
 }
 
 /** Wanted paths that gobgpd does not have, so much is known. @param without families of which gobgpd has no table */
-export const isDropped = ({ wanted, dropped, prefix }: Own, without: readonly Family[]): boolean => wanted !== undefined && (dropped || without.includes(prefix.address.family));
+export const isDropped = ({ wanted, dropped, prefix }: Own, without: readonly Family[]): boolean =>
+  wanted !== undefined && (dropped || without.includes(prefix.address.family));

@@ -21,10 +21,28 @@ const statuses = (agent: Agent) => rows(agent).map(({ status }) => status);
 describe('what a path says', () => {
   test('PNC-5-b PNC-5.4-a: a path with the characteristic names the proxy of its prefix; one without it is reported as well, and says that there is none (decision D5)', () => {
     const agent = connected();
-    agent.tell(route(SENDERS, flaggedPath({ med: 7 })), route('2001:db8:b::/48', path(LEAF)), route('10.1.0.0/16', path('192.0.2.2', { nhc: nhc('192.0.2.2', pnc(PROXY)) })));
-    expect(agent.learned()).toEqual(['10.1.0.0/16 192.0.2.2 2001:db8::2 0', '2001:db8:a::/48 2001:db8::2 2001:db8::2 7', '2001:db8:b::/48 2001:db8::2 - 0']);
+    agent.tell(
+      route(SENDERS, flaggedPath({ med: 7 })),
+      route('2001:db8:b::/48', path(LEAF)),
+      route('10.1.0.0/16', path('192.0.2.2', { nhc: nhc('192.0.2.2', pnc(PROXY)) })),
+    );
+    expect(agent.learned()).toEqual([
+      '10.1.0.0/16 192.0.2.2 2001:db8::2 0',
+      '2001:db8:a::/48 2001:db8::2 2001:db8::2 7',
+      '2001:db8:b::/48 2001:db8::2 - 0',
+    ]);
     expect(rows(agent)).toMatchObject([
-      { prefix: SENDERS, peer: '2001:db8::ffff', nextHop: LEAF, headerNextHop: LEAF, proxy: PROXY, best: true, status: 'used', sids: [], unknown: [] },
+      {
+        prefix: SENDERS,
+        peer: '2001:db8::ffff',
+        nextHop: LEAF,
+        headerNextHop: LEAF,
+        proxy: PROXY,
+        best: true,
+        status: 'used',
+        sids: [],
+        unknown: [],
+      },
       { prefix: '10.1.0.0/16', status: 'used' },
     ]);
   });
@@ -41,7 +59,11 @@ describe('what a path says', () => {
   test('a header that names another next hop than the route has: the attribute is disregarded and counted', () => {
     const agent = connected();
     agent.tell(route(SENDERS, path('2001:db8::3', { nhc: nhc(LEAF, pnc(PROXY)) })));
-    expect([agent.learned(), statuses(agent), agent.count('learn.next-hop-mismatch')]).toEqual([['2001:db8:a::/48 2001:db8::3 - 0'], ['next-hop-mismatch'], 1]);
+    expect([agent.learned(), statuses(agent), agent.count('learn.next-hop-mismatch')]).toEqual([
+      ['2001:db8:a::/48 2001:db8::3 - 0'],
+      ['next-hop-mismatch'],
+      1,
+    ]);
     expect(rows(agent)[0]).toMatchObject({ headerNextHop: LEAF, nextHop: '2001:db8::3', proxy: null });
   });
 
@@ -51,17 +73,32 @@ describe('what a path says', () => {
       const bytes = nhc(LEAF, pnc(PROXY));
       return Uint8Array.of(afi >> 8, afi & 255, safi, ...bytes.subarray(3));
     };
-    agent.tell(route(SENDERS, path(LEAF, { nhc: other(1, 1) })), route('2001:db8:b::/48', path(LEAF, { nhc: other(2, 128) })), route('2001:db8:c::/48', path(LEAF, { nhc: other(2, 1) })));
-    expect([statuses(agent), agent.count('learn.family-mismatch'), agent.count('learn.next-hop-mismatch')]).toEqual([['family-mismatch', 'family-mismatch', 'used'], 2, 0]);
+    agent.tell(
+      route(SENDERS, path(LEAF, { nhc: other(1, 1) })),
+      route('2001:db8:b::/48', path(LEAF, { nhc: other(2, 128) })),
+      route('2001:db8:c::/48', path(LEAF, { nhc: other(2, 1) })),
+    );
+    expect([statuses(agent), agent.count('learn.family-mismatch'), agent.count('learn.next-hop-mismatch')]).toEqual([
+      ['family-mismatch', 'family-mismatch', 'used'],
+      2,
+      0,
+    ]);
     // The same bytes with a route of the other family, whose next hop is of this one (RFC 8950).
-    agent.tell(route('10.1.0.0/16', path(LEAF, { nhc: other(1, 1) })), route('10.2.0.0/16', path(LEAF, { nhc: other(2, 1) })));
+    agent.tell(
+      route('10.1.0.0/16', path(LEAF, { nhc: other(1, 1) })),
+      route('10.2.0.0/16', path(LEAF, { nhc: other(2, 1) })),
+    );
     expect(statuses(agent).slice(3)).toEqual(['used', 'family-mismatch']);
   });
 
   test('RFC 7606 §3 c: an attribute that is not optional and transitive is malformed, and as if it were not there', () => {
     const agent = connected();
     agent.tell(route(SENDERS, path(LEAF, { nhc: nhc(LEAF, pnc(PROXY)), badNhcFlags: 0x80 })));
-    expect([agent.learned(), statuses(agent), agent.count('nhc.bad-flags')]).toEqual([[`2001:db8:a::/48 ${LEAF} - 0`], ['malformed'], 1]);
+    expect([agent.learned(), statuses(agent), agent.count('nhc.bad-flags')]).toEqual([
+      [`2001:db8:a::/48 ${LEAF} - 0`],
+      ['malformed'],
+      1,
+    ]);
     agent.tell(route(SENDERS, path(LEAF, { nhc: nhc(LEAF, pnc(PROXY)) })));
     expect(statuses(agent)).toEqual(['used']);
   });
@@ -75,13 +112,22 @@ describe('what a path says', () => {
 
   test('PNC-6-a: a prefix in which no sender can be: its proxy is nobody’s, and the path is not called used', () => {
     const agent = connected();
-    const told = (next: string, proxy: string, ...more: Parameters<typeof nhc>[1][]) => path(next, { nhc: nhc(next, pnc(proxy), ...more) });
+    const told = (next: string, proxy: string, ...more: Parameters<typeof nhc>[1][]) =>
+      path(next, { nhc: nhc(next, pnc(proxy), ...more) });
     agent.tell(
-      route('ff02::/16', told(LEAF, PROXY)), route('fe80::/64', told(LEAF, PROXY)), route('127.0.0.0/8', told('192.0.2.2', PROXY)), route('0.0.0.0/0', told('192.0.2.2', PROXY)),
-      route('240.1.0.0/16', told('192.0.2.2', PROXY)), route('ff00::/8', path(LEAF, { nhc: nhc(LEAF, { code: 3, value: fromHex('c0000201') }) })),
+      route('ff02::/16', told(LEAF, PROXY)),
+      route('fe80::/64', told(LEAF, PROXY)),
+      route('127.0.0.0/8', told('192.0.2.2', PROXY)),
+      route('0.0.0.0/0', told('192.0.2.2', PROXY)),
+      route('240.1.0.0/16', told('192.0.2.2', PROXY)),
+      route('ff00::/8', path(LEAF, { nhc: nhc(LEAF, { code: 3, value: fromHex('c0000201') }) })),
     );
     expect(Object.fromEntries(rows(agent).map(({ prefix, status, proxy }) => [prefix, [status, proxy]]))).toEqual({
-      'ff02::/16': ['no-senders', PROXY], 'fe80::/64': ['no-senders', PROXY], '127.0.0.0/8': ['no-senders', PROXY], '0.0.0.0/0': ['used', PROXY], '240.1.0.0/16': ['used', PROXY],
+      'ff02::/16': ['no-senders', PROXY],
+      'fe80::/64': ['no-senders', PROXY],
+      '127.0.0.0/8': ['no-senders', PROXY],
+      '0.0.0.0/0': ['used', PROXY],
+      '240.1.0.0/16': ['used', PROXY],
       'ff00::/8': ['no-characteristic', null],
     });
     expect(agent.content.learning.used).toBe(2);
@@ -92,15 +138,28 @@ describe('what a path says', () => {
     const pncAnd = (code: number, hex: string) => nhc(LEAF, pnc(PROXY), { code, value: fromHex(hex) });
     agent.tell(
       route('2001:db8:1::/48', path(LEAF, { nhc: fromHex('000201') })),
-      route('2001:db8:2::/48', path(LEAF, { nhc: nhc(LEAF, { code: 65500, value: fromHex('ff020000000000000000000000000001') }) })),
+      route(
+        '2001:db8:2::/48',
+        path(LEAF, { nhc: nhc(LEAF, { code: 65500, value: fromHex('ff020000000000000000000000000001') }) }),
+      ),
       route('2001:db8:3::/48', path(LEAF, { nhc: pncAnd(65501, '02000000') })),
       route('2001:db8:4::/48', path(LEAF, { nhc: pncAnd(3, 'c0000201') })),
       route('2001:db8:5::/48', path(LEAF, { nhc: nhc(LEAF, { code: 3, value: fromHex('c0000201') }) })),
     );
     expect(agent.learned().map((row) => row.split(' ')[2])).toEqual(['-', '-', PROXY, PROXY, '-']);
     expect(statuses(agent)).toEqual(['malformed', 'no-proxy-address', 'used', 'used', 'no-characteristic']);
-    expect(rows(agent).map(({ headerNextHop, unknown }) => [headerNextHop, unknown])).toEqual([[null, []], [LEAF, []], [LEAF, []], [LEAF, [3]], [LEAF, [3]]]);
-    expect(['nhc.truncated', 'characteristic.not-unicast', 'characteristic.unknown-version'].map((name) => agent.count(name))).toEqual([1, 1, 1]);
+    expect(rows(agent).map(({ headerNextHop, unknown }) => [headerNextHop, unknown])).toEqual([
+      [null, []],
+      [LEAF, []],
+      [LEAF, []],
+      [LEAF, [3]],
+      [LEAF, [3]],
+    ]);
+    expect(
+      ['nhc.truncated', 'characteristic.not-unicast', 'characteristic.unknown-version'].map((name) =>
+        agent.count(name),
+      ),
+    ).toEqual([1, 1, 1]);
   });
 
   test('PNC-1-b: an AS in the path that is not of the domain: not used (decision D9); confederation members and our own AS are', () => {
@@ -108,7 +167,10 @@ describe('what a path says', () => {
       [sequence(), 'used'],
       [sequence(AS), 'used'],
       [sequence(65002, 65003), 'used'],
-      [[{ type: 'confed-sequence', numbers: [1, 2] }, { type: 'confed-set', numbers: [3] }, ...sequence(65002)], 'used'],
+      [
+        [{ type: 'confed-sequence', numbers: [1, 2] }, { type: 'confed-set', numbers: [3] }, ...sequence(65002)],
+        'used',
+      ],
       [sequence(65002, 7), 'outside-domain'],
       [[...sequence(65002), { type: 'set', numbers: [65003, 7] }], 'outside-domain'],
     ];
@@ -143,19 +205,33 @@ describe('what a path says', () => {
     const agent = connected({ domain: new Set([65002, 65003]) });
     agent.tell(...paths.map(([one], i) => route(`2001:db8:${i}::/48`, one)));
     expect(statuses(agent)).toEqual(paths.map(([, status]) => status));
-    expect([agent.count('learn.first-as-mismatch'), agent.learned().filter((row) => !row.includes(' - '))]).toEqual([4, expect.objectContaining({ length: 5 })]);
+    expect([agent.count('learn.first-as-mismatch'), agent.learned().filter((row) => !row.includes(' - '))]).toEqual([
+      4,
+      expect.objectContaining({ length: 5 }),
+    ]);
     expect(agent.content.learning.members).toEqual(new Set([65101]));
   });
 
   test('with learn: all the path that gobgpd does not use is second to the one that it does', () => {
     const agent = connected({ learn: 'all' });
-    agent.tell(route(SENDERS, flaggedPath(), path('2001:db8::3', { neighbor: '2001:db8::eeee', best: false, nhc: nhc('2001:db8::3', pnc('2001:db8::1')) })));
-    expect([...agent.reports.values()].flatMap(({ prefixes }) => prefixes.map(({ second = false }) => second))).toEqual([false, true]);
+    agent.tell(
+      route(
+        SENDERS,
+        flaggedPath(),
+        path('2001:db8::3', { neighbor: '2001:db8::eeee', best: false, nhc: nhc('2001:db8::3', pnc('2001:db8::1')) }),
+      ),
+    );
+    expect([...agent.reports.values()].flatMap(({ prefixes }) => prefixes.map(({ second = false }) => second))).toEqual(
+      [false, true],
+    );
   });
 
   test('cnpd’s own paths are never reported, others that were originated at this gobgpd are', () => {
     const agent = connected();
-    agent.tell(route(SENDERS, { ...flaggedPath(), neighbor: undefined, identifier: 0x636e7064 }), route('2001:db8:b::/48', { ...flaggedPath(), neighbor: undefined, identifier: 5 }));
+    agent.tell(
+      route(SENDERS, { ...flaggedPath(), neighbor: undefined, identifier: 0x636e7064 }),
+      route('2001:db8:b::/48', { ...flaggedPath(), neighbor: undefined, identifier: 5 }),
+    );
     expect(agent.learned()).toEqual(['2001:db8:b::/48 2001:db8::2 2001:db8::2 0']);
   });
 
@@ -166,18 +242,26 @@ describe('what a path says', () => {
     expect(best.learned()).toEqual(['2001:db8:a::/48 2001:db8::2 2001:db8::2 0']);
     const all = connected({ learn: 'all' });
     all.tell(route(SENDERS, ...paths));
-    expect(all.learned()).toEqual(['2001:db8:a::/48 2001:db8::eeee 4 2001:db8::3 - 0', '2001:db8:a::/48 2001:db8::ffff 0 2001:db8::2 2001:db8::2 0']);
+    expect(all.learned()).toEqual([
+      '2001:db8:a::/48 2001:db8::eeee 4 2001:db8::3 - 0',
+      '2001:db8:a::/48 2001:db8::ffff 0 2001:db8::2 2001:db8::2 0',
+    ]);
     all.tell(route(SENDERS, paths[1]!));
     expect(all.learned()).toEqual(['2001:db8:a::/48 2001:db8::eeee 4 2001:db8::3 - 0']);
   });
 
   test('paths that say the same share a reading, and it is let go with the last of them', () => {
     const agent = connected();
-    const many = (paths: readonly ReturnType<typeof path>[]) => Array.from({ length: 100 }, (_, n) => route(`2001:db8:${n.toString(16)}::/48`, ...paths));
+    const many = (paths: readonly ReturnType<typeof path>[]) =>
+      Array.from({ length: 100 }, (_, n) => route(`2001:db8:${n.toString(16)}::/48`, ...paths));
     agent.tell(...many([flaggedPath()]));
     expect([agent.content.learning.readings.size, agent.content.learning.used]).toEqual([1, 100]);
     agent.tell(...many([]));
-    expect([agent.content.learning.readings.size, agent.content.learning.used, agent.content.learning.since.size]).toEqual([0, 0, 0]);
+    expect([
+      agent.content.learning.readings.size,
+      agent.content.learning.used,
+      agent.content.learning.since.size,
+    ]).toEqual([0, 0, 0]);
   });
 });
 
@@ -188,7 +272,10 @@ describe('host routes of nodes', () => {
     const agent = connected();
     agent.tell(host(), route('2001:db8::3/128', path(LEAF, { nhc: nhc(LEAF, container('2001:db8:c::1')) })));
     const told = agent.reports.get(`${LEAF}/128`)!;
-    expect([told.sids, told.routerAddresses]).toEqual([[{ sid: address('2001:db8:c::1'), behavior: 0x8002 }], [address(LEAF)]]);
+    expect([told.sids, told.routerAddresses]).toEqual([
+      [{ sid: address('2001:db8:c::1'), behavior: 0x8002 }],
+      [address(LEAF)],
+    ]);
     expect(agent.reports.get('2001:db8::3/128')).not.toHaveProperty('sids');
     expect([agent.count('learn.private-misplaced'), statuses(agent)]).toEqual([1, ['used', 'no-characteristic']]);
     expect(rows(agent).map(({ sids }) => sids)).toEqual([['2001:db8:c::1'], []]);
@@ -199,22 +286,37 @@ describe('host routes of nodes', () => {
   test('an empty container says that the router answers there', () => {
     const agent = connected();
     agent.tell(host({ nhc: nhc(LEAF, container()) }));
-    expect(agent.reports.get(`${LEAF}/128`)).toMatchObject({ routerAddresses: [address(LEAF)], prefixes: [{ pnc: false }] });
+    expect(agent.reports.get(`${LEAF}/128`)).toMatchObject({
+      routerAddresses: [address(LEAF)],
+      prefixes: [{ pnc: false }],
+    });
   });
 
   test('PNC-5.4-b: via-next-hop: the proxy that the next hop’s host route names is that of the routes through it, whichever is told first', () => {
     const agent = connected({ viaNextHop: true });
     const own = route('2001:db8:b::/48', path(LEAF, { nhc: nhc(LEAF, pnc('2001:db8::77')) }));
     agent.tell(route(SENDERS, path(LEAF, { med: 3 })), own, route('2001:db8:c::/48', path('2001:db8::3')));
-    const proxies = (): string[] => agent.learned().map((row) => row.split(' ').slice(0, 1).concat(row.split(' ')[2]!).join(' '));
+    const proxies = (): string[] =>
+      agent.learned().map((row) => row.split(' ').slice(0, 1).concat(row.split(' ')[2]!).join(' '));
     agent.tell(host({ nhc: nhc(LEAF, pnc('2001:db8::99')) }));
-    expect(proxies()).toEqual(['2001:db8::2/128 2001:db8::99', '2001:db8:a::/48 2001:db8::99', '2001:db8:b::/48 2001:db8::77', '2001:db8:c::/48 -']);
+    expect(proxies()).toEqual([
+      '2001:db8::2/128 2001:db8::99',
+      '2001:db8:a::/48 2001:db8::99',
+      '2001:db8:b::/48 2001:db8::77',
+      '2001:db8:c::/48 -',
+    ]);
     agent.tell(route('2001:db8:d::/48', path(LEAF)), route('2001:db8:e::/48', path(LEAF, { asPath: sequence(7) })));
     expect(proxies().slice(-2)).toEqual(['2001:db8:d::/48 2001:db8::99', '2001:db8:e::/48 -']);
     agent.tell(host({ nhc: nhc(LEAF, pnc('2001:db8::98')) }));
     expect(proxies()[1]).toBe('2001:db8:a::/48 2001:db8::98');
     agent.tell(route(`${LEAF}/128`));
-    expect(proxies()).toEqual(['2001:db8:a::/48 -', '2001:db8:b::/48 2001:db8::77', '2001:db8:c::/48 -', '2001:db8:d::/48 -', '2001:db8:e::/48 -']);
+    expect(proxies()).toEqual([
+      '2001:db8:a::/48 -',
+      '2001:db8:b::/48 2001:db8::77',
+      '2001:db8:c::/48 -',
+      '2001:db8:d::/48 -',
+      '2001:db8:e::/48 -',
+    ]);
     expect(agent.learned()[0]).toBe('2001:db8:a::/48 2001:db8::2 - 3');
   });
 
@@ -230,15 +332,25 @@ describe('a connection that is lost', () => {
     const agent = connected();
     agent.tell(route(SENDERS, flaggedPath()), route('2001:db8:b::/48', path('2001:db8::3')));
     agent.lose();
-    expect([agent.reachable.size, agent.reports.size, agent.learned(), agent.content.session.state]).toEqual([0, 2, [], 'waiting']);
+    expect([agent.reachable.size, agent.reports.size, agent.learned(), agent.content.session.state]).toEqual([
+      0,
+      2,
+      [],
+      'waiting',
+    ]);
     agent.pass(HOLD_MS / 2);
     agent.connect(route(SENDERS, flaggedPath()));
-    // The other may be told when gobgpd has its neighbours again; its originator is not reachable until then, so that the learned table holds it.
+    // The other may be told when gobgpd has its neighbours again; its originator is not reachable until then, so that
+    // the learned table holds it.
     expect([agent.learned(), agent.reports.size]).toEqual([['2001:db8:a::/48 2001:db8::2 2001:db8::2 0'], 2]);
     agent.pass(HOLD_MS / 2 - 1);
     expect(agent.reports.size).toBe(2);
     agent.pass(1);
-    expect([[...agent.reports.keys()], agent.count('learn.dropped'), agent.content.learning.paths]).toEqual([[SENDERS], 1, 1]);
+    expect([[...agent.reports.keys()], agent.count('learn.dropped'), agent.content.learning.paths]).toEqual([
+      [SENDERS],
+      1,
+      1,
+    ]);
   });
 
   test('what is told at last is not dropped, and each loss has its own time', () => {
@@ -254,7 +366,11 @@ describe('a connection that is lost', () => {
     agent.tell(route('2001:db8:b::/48', path(LEAF)));
     agent.pass(1000);
     expect([...agent.reports.keys()]).toEqual(['2001:db8:b::/48']);
-    expect([agent.content.learning.held.length, agent.content.learning.readings.size, agent.reachable]).toEqual([0, 1, new Set([LEAF])]);
+    expect([agent.content.learning.held.length, agent.content.learning.readings.size, agent.reachable]).toEqual([
+      0,
+      1,
+      new Set([LEAF]),
+    ]);
   });
 
   test('a proxy behind a next hop is held with its host route', () => {
@@ -271,7 +387,9 @@ describe('a connection that is lost', () => {
 
 test('50,000 paths: what is left over is done a slice a turn', () => {
   const agent = connected({ viaNextHop: true });
-  const told = Array.from({ length: 50_000 }, (_, n) => route(`2001:${(n >> 8).toString(16)}:${(n & 255).toString(16)}::/48`, path(LEAF)));
+  const told = Array.from({ length: 50_000 }, (_, n) =>
+    route(`2001:${(n >> 8).toString(16)}:${(n & 255).toString(16)}::/48`, path(LEAF)),
+  );
   agent.tell(...told);
   agent.event({ type: 'routes', routes: [route(`${LEAF}/128`, path(LEAF, { nhc: nhc(LEAF, pnc(PROXY)) }))] });
   expect(agent.settle()).toBeGreaterThanOrEqual(50);

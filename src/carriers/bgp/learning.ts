@@ -1,8 +1,10 @@
-// What gobgpd has, made into reports for the learned table: one a prefix with `learn: best`, else one a path. Every prefix is reported, with a proxy or without (decision
-// D5). When the connection is lost the table holds what it was told; here it is kept too, and what is not told again before that time is over is withdrawn: a
-// gobgpd that has just started has no neighbours yet.
+// What gobgpd has, made into reports for the learned table: one a prefix with `learn: best`, else one a path. Every
+// prefix is reported, with a proxy or without (decision D5). When the connection is lost the table holds what it was
+// told; here it is kept too, and what is not told again before that time is over is withdrawn: a gobgpd that has just
+// started has no neighbours yet.
 //
-// Tables are large, so what is kept of a path is its prefix, as the text that the table has too, and a reading that it shares with others (reading.ts).
+// Tables are large, so what is kept of a path is its prefix, as the text that the table has too, and a reading that it
+// shares with others (reading.ts).
 import { type IpAddress, addressBits, formatAddress, sameAddress } from '../../model/address.ts';
 import type { LearnedPrefix } from '../../model/advertisement.ts';
 import { type Prefix, prefix as parse, senderlessUse } from '../../model/prefix.ts';
@@ -57,18 +59,23 @@ export const newLearnState = (options: ReadingOptions): LearnState => ({
   dropping: undefined,
 });
 
-export const listOf = (known: Known | undefined): readonly Reading[] => (known === undefined ? [] : 'peer' in known ? [known] : known);
+export const listOf = (known: Known | undefined): readonly Reading[] =>
+  known === undefined ? [] : 'peer' in known ? [known] : known;
 const isUsed = ({ nhc }: Reading): boolean => nhc?.status === 'used';
 const isHostPrefix = ({ address, length }: Prefix): boolean => length === addressBits(address.family);
 
-/** Unique in this carrier. The best path of a prefix may be another neighbour's tomorrow, and is the same source then. */
-export const sourceOf = (c: Content, prefix: string, { peer, identifier }: Reading): string => (c.config.learn === 'best' ? prefix : `${prefix} ${peer} ${identifier}`);
+/**
+ * Unique in this carrier. The best path of a prefix may be another neighbour's tomorrow, and is the same source then.
+ */
+export const sourceOf = (c: Content, prefix: string, { peer, identifier }: Reading): string =>
+  c.config.learn === 'best' ? prefix : `${prefix} ${peer} ${identifier}`;
 
 /** Takes the place of whatever was known of the prefix. @param text the prefix as text */
 export function routeTold(c: Content, text: string, { prefix, paths }: GobgpRoute): void {
   const { learning } = c;
   const after: Reading[] = [];
-  for (const path of paths) if (!isOwn(path) && (c.config.learn === 'all' || path.best)) after.push(take(c, prefix, path));
+  for (const path of paths)
+    if (!isOwn(path) && (c.config.learn === 'all' || path.best)) after.push(take(c, prefix, path));
   const before = remember(learning, text, after);
   replace(c, text, prefix, before, after);
   for (const reading of before) learning.readings.release(reading);
@@ -77,13 +84,25 @@ export function routeTold(c: Content, text: string, { prefix, paths }: GobgpRout
 function take(c: Content, prefix: Prefix, path: GobgpPath): Reading {
   const { about } = c.session;
   const member = memberAs(path);
-  if (member !== undefined && !c.learning.members.has(member)) c.learning.members = new Set([...c.learning.members, member]);
+  if (member !== undefined && !c.learning.members.has(member))
+    c.learning.members = new Set([...c.learning.members, member]);
   const isHostRoute = isHostPrefix(prefix) && sameAddress(prefix.address, path.nextHop);
   const hasSenders = senderlessUse(prefix) === undefined;
-  return c.learning.readings.take(path, { isHostRoute, family: prefix.address.family, hasSenders, distrust: distrustOf(path, about?.as ?? 0, c.config.domain) });
+  return c.learning.readings.take(path, {
+    isHostRoute,
+    family: prefix.address.family,
+    hasSenders,
+    distrust: distrustOf(path, about?.as ?? 0, c.config.domain),
+  });
 }
 
-function replace(c: Content, text: string, prefix: Prefix, before: readonly Reading[], after: readonly Reading[]): void {
+function replace(
+  c: Content,
+  text: string,
+  prefix: Prefix,
+  before: readonly Reading[],
+  after: readonly Reading[],
+): void {
   const { learning } = c;
   for (const reading of before) {
     const source = sourceOf(c, text, reading);
@@ -109,7 +128,8 @@ function note(c: Content, text: string, reading: Reading): void {
   }
   c.learning.since.set(source, Math.floor(c.now / 1000));
   const { complaints, status } = reading.nhc;
-  for (const name of complaints) complain(c, name, { prefix: text, peer: reading.peer, status }, 'a BGP path has characteristics that are not used');
+  for (const name of complaints)
+    complain(c, name, { prefix: text, peer: reading.peer, status }, 'a BGP path has characteristics that are not used');
 }
 
 function report(c: Content, text: string, prefix: Prefix, reading: Reading): void {
@@ -130,8 +150,12 @@ function report(c: Content, text: string, prefix: Prefix, reading: Reading): voi
   });
 }
 
-/** Whether the proxy that its next hop's host prefix names is the path's: not if it has one of its own, nor if it comes from outside the domain. */
-const leansOnNextHop = ({ config }: Content, { proxy, trusted }: Reading): boolean => config.viaNextHop && !proxy && trusted;
+/**
+ * Whether the proxy that its next hop's host prefix names is the path's: not if it has one of its own, nor if it comes
+ * from outside the domain.
+ */
+const leansOnNextHop = ({ config }: Content, { proxy, trusted }: Reading): boolean =>
+  config.viaNextHop && !proxy && trusted;
 
 function proxyOfHost({ known, held }: LearnState, hostRoute: string): IpAddress | undefined {
   const routes = [known, ...held.map((h) => h.routes)].find((r) => r.has(hostRoute));
@@ -185,7 +209,10 @@ function tally(s: LearnState, readings: readonly Reading[], sign: 1 | -1): void 
   for (const reading of readings) if (isUsed(reading)) s.used += sign;
 }
 
-/** Says which next hops count, when some are new; before the reports that need them. What is not listed is not counted any more either way. */
+/**
+ * Says which next hops count, when some are new; before the reports that need them. What is not listed is not counted
+ * any more either way.
+ */
 export function tellReachability(c: Content): void {
   const { learning } = c;
   if (!learning.originatorsChanged) return;
@@ -207,7 +234,8 @@ export function holdAll(c: Content): void {
 /** One slice of what is left over. */
 export function runLearning(c: Content): void {
   const { learning } = c;
-  if (!learning.dropping && (learning.held[0]?.until ?? Infinity) <= c.now) learning.dropping = drop(c, learning.held[0]!.routes);
+  if (!learning.dropping && (learning.held[0]?.until ?? Infinity) <= c.now)
+    learning.dropping = drop(c, learning.held[0]!.routes);
   if (learning.dropping && advance(learning.dropping, SLICE)) {
     learning.dropping = undefined;
     learning.held.shift();
@@ -220,7 +248,8 @@ export function runLearning(c: Content): void {
 }
 
 /** While gobgpd lists what it has, host prefixes come one after another: the rest is looked at once, at the end. */
-const readyToReport = ({ learning, session }: Content): boolean => learning.proxyChanged.size > 0 && session.state !== 'loading';
+const readyToReport = ({ learning, session }: Content): boolean =>
+  learning.proxyChanged.size > 0 && session.state !== 'loading';
 
 export function learnWake(c: Content): number {
   const { learning } = c;

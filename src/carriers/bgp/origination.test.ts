@@ -34,7 +34,10 @@ const declared = (origination = SENDERS, config: ConstructorParameters<typeof Ag
 
 describe('what is advertised', () => {
   test('PNC-5-a PNC-5.4-a: a path for each prefix of the senders, with the address of their proxy, through the next hop of its family', () => {
-    expect(advertised(declared())).toEqual(['10.1.0.0/16 via 192.0.2.1 proxy 192.0.2.1', '2001:db8:a::/48 via 2001:db8::1 proxy 2001:db8::1']);
+    expect(advertised(declared())).toEqual([
+      '10.1.0.0/16 via 192.0.2.1 proxy 192.0.2.1',
+      '2001:db8:a::/48 via 2001:db8::1 proxy 2001:db8::1',
+    ]);
     const mixed = declared(declaration({ '10.1.0.0/16': '2001:db8::1' }));
     expect(advertised(mixed)).toEqual(['10.1.0.0/16 via 192.0.2.1 proxy 2001:db8::1']);
     expect([...mixed.gobgpd.values()].map((own) => nhcOf(own)).map(({ afi, safi }) => [afi, safi])).toEqual([[1, 1]]);
@@ -42,29 +45,47 @@ describe('what is advertised', () => {
 
   test('PNC-5.4-b: proxy-host: one path, for the local host prefix of the proxy', () => {
     const many = declaration({ '2001:db8:a::/48': '2001:db8::1', '2001:db8:b::/48': '2001:db8::1' });
-    expect(advertised(declared(many, { advertise: 'proxy-host' }))).toEqual(['2001:db8::1/128 via 2001:db8::1 proxy 2001:db8::1']);
+    expect(advertised(declared(many, { advertise: 'proxy-host' }))).toEqual([
+      '2001:db8::1/128 via 2001:db8::1 proxy 2001:db8::1',
+    ]);
   });
 
   test('PNC-5.4-b: proxy-host: where the proxy is not the next hop of the senders’ routes, the next hop’s host prefix names it too', () => {
     const agent = declared(declaration({ '10.1.0.0/16': '2001:db8::77' }), { advertise: 'proxy-host' });
-    expect(advertised(agent)).toEqual(['192.0.2.1/32 via 192.0.2.1 proxy 2001:db8::77', '2001:db8::77/128 via 2001:db8::1 proxy 2001:db8::77']);
+    expect(advertised(agent)).toEqual([
+      '192.0.2.1/32 via 192.0.2.1 proxy 2001:db8::77',
+      '2001:db8::77/128 via 2001:db8::1 proxy 2001:db8::77',
+    ]);
   });
 
   test('the node’s host routes have its SIDs; an empty container says that its STAMP reflector answers there', () => {
     const withSids = declared(declaration({ '2001:db8:a::/48': '2001:db8::1' }, { sids: [SID] }));
-    expect(advertised(withSids)).toEqual(['192.0.2.1/32 via 192.0.2.1 sids 1', '2001:db8::1/128 via 2001:db8::1 sids 1', '2001:db8:a::/48 via 2001:db8::1 proxy 2001:db8::1']);
+    expect(advertised(withSids)).toEqual([
+      '192.0.2.1/32 via 192.0.2.1 sids 1',
+      '2001:db8::1/128 via 2001:db8::1 sids 1',
+      '2001:db8:a::/48 via 2001:db8::1 proxy 2001:db8::1',
+    ]);
     const reflector = declared(declaration({}, { routerAddresses: [address('2001:db8::1'), address('192.0.2.99')] }));
     expect(advertised(reflector)).toEqual(['2001:db8::1/128 via 2001:db8::1 sids 0']);
     expect(reflector.count('originate.router-address-left-out')).toBe(1);
-    const both = declared(declaration({ '2001:db8:a::/48': '2001:db8::1' }, { sids: [SID] }), { advertise: 'proxy-host', nextHop4: undefined });
+    const both = declared(declaration({ '2001:db8:a::/48': '2001:db8::1' }, { sids: [SID] }), {
+      advertise: 'proxy-host',
+      nextHop4: undefined,
+    });
     expect(advertised(both)).toEqual(['2001:db8::1/128 via 2001:db8::1 proxy 2001:db8::1 sids 1']);
   });
 
   test('a prefix without a next hop of its family, a proxy that cannot be one, a SID outside its locator: counted, not advertised, the rest is', () => {
-    const origination = declaration({ '2001:db8:a::/48': '2001:db8::1', '10.1.0.0/16': '192.0.2.1', '2001:db8:b::/48': 'ff02::1' }, { sids: [{ ...SID, locator: prefix('2001:db8:d::/48') }] });
+    const origination = declaration(
+      { '2001:db8:a::/48': '2001:db8::1', '10.1.0.0/16': '192.0.2.1', '2001:db8:b::/48': 'ff02::1' },
+      { sids: [{ ...SID, locator: prefix('2001:db8:d::/48') }] },
+    );
     const agent = declared(origination, { nextHop4: undefined });
     expect(advertised(agent)).toEqual(['2001:db8:a::/48 via 2001:db8::1 proxy 2001:db8::1']);
-    expect([agent.content.unplaced, ...['no-next-hop', 'unusable-proxy', 'unusable-sid'].map((name) => agent.count(`originate.${name}`))]).toEqual([3, 1, 1, 1]);
+    expect([
+      agent.content.unplaced,
+      ...['no-next-hop', 'unusable-proxy', 'unusable-sid'].map((name) => agent.count(`originate.${name}`)),
+    ]).toEqual([3, 1, 1, 1]);
     agent.declare(SENDERS);
     expect(agent.content.unplaced).toBe(1);
     const nowhere = declared(declaration({}, { sids: [SID] }), { nextHop4: undefined, nextHop6: undefined });
@@ -72,7 +93,10 @@ describe('what is advertised', () => {
   });
 
   test('more SIDs than a message has room for', () => {
-    const sids = Array.from({ length: 130 }, (_, n) => ({ ...SID, sid: { family: 6 as const, value: SID.sid.value + BigInt(n) } }));
+    const sids = Array.from({ length: 130 }, (_, n) => ({
+      ...SID,
+      sid: { family: 6 as const, value: SID.sid.value + BigInt(n) },
+    }));
     const agent = declared(declaration({}, { sids }), { nextHop4: undefined });
     expect(advertised(agent)).toEqual(['2001:db8::1/128 via 2001:db8::1 sids 128']);
     expect([agent.content.unplaced, agent.count('originate.no-room')]).toEqual([2, 2]);
@@ -91,7 +115,13 @@ describe('what is advertised', () => {
   });
 
   test('of two proxies for one prefix the lower address is advertised (decision D7)', () => {
-    const twice = { ...SENDERS, proxies: ['2001:db8::9', '2001:db8::1', '2001:db8::5'].map((proxy) => ({ prefix: prefix('2001:db8:a::/48'), proxy: address(proxy) })) };
+    const twice = {
+      ...SENDERS,
+      proxies: ['2001:db8::9', '2001:db8::1', '2001:db8::5'].map((proxy) => ({
+        prefix: prefix('2001:db8:a::/48'),
+        proxy: address(proxy),
+      })),
+    };
     const agent = declared(twice);
     expect(advertised(agent)).toEqual(['2001:db8:a::/48 via 2001:db8::1 proxy 2001:db8::1']);
     expect(agent.count('originate.duplicate-prefix')).toBe(2);
@@ -107,7 +137,10 @@ describe('what is in gobgpd', () => {
 
   test('a change is what it changes: one more prefix is one path more', () => {
     const agent = placed();
-    agent.declare({ ...SENDERS, proxies: [...SENDERS.proxies, ...declaration({ '10.2.0.0/16': '192.0.2.1' }).proxies] });
+    agent.declare({
+      ...SENDERS,
+      proxies: [...SENDERS.proxies, ...declaration({ '10.2.0.0/16': '192.0.2.1' }).proxies],
+    });
     expect(agent.answer()).toEqual(['+10.2.0.0/16']);
     agent.declare(declaration({ '2001:db8:a::/48': '2001:db8::7', '10.2.0.0/16': '192.0.2.1' }));
     expect(agent.answer()).toEqual(['+2001:db8:a::/48', '-10.1.0.0/16']);
@@ -118,10 +151,30 @@ describe('what is in gobgpd', () => {
   test('other next hops and communities are taken over in flight', () => {
     const agent = placed();
     const { advertise, largeCommunities, nextHop4, holdUnreachableMs } = agent.content.config;
-    agent.event({ type: 'configure', changes: { advertise, largeCommunities, nextHop4, nextHop6: address('2001:db8::2'), communities: [], holdUnreachableMs } });
+    agent.event({
+      type: 'configure',
+      changes: {
+        advertise,
+        largeCommunities,
+        nextHop4,
+        nextHop6: address('2001:db8::2'),
+        communities: [],
+        holdUnreachableMs,
+      },
+    });
     agent.settle();
     expect(agent.answer()).toEqual(['+2001:db8:a::/48']);
-    agent.event({ type: 'configure', changes: { advertise, largeCommunities: [[1, 2, 3]], nextHop4, nextHop6: address('2001:db8::2'), communities: [], holdUnreachableMs } });
+    agent.event({
+      type: 'configure',
+      changes: {
+        advertise,
+        largeCommunities: [[1, 2, 3]],
+        nextHop4,
+        nextHop6: address('2001:db8::2'),
+        communities: [],
+        holdUnreachableMs,
+      },
+    });
     agent.settle();
     expect(agent.answer()).toEqual(['+10.1.0.0/16', '+2001:db8:a::/48']);
   });
@@ -214,12 +267,41 @@ describe('what is in gobgpd', () => {
   test('what is shown: session and own paths', () => {
     const agent = declared();
     const moment = () => ({ now: agent.now, wall: Date.UTC(2026, 0, 1) });
-    const session = () => sessionState(agent.content, '[::1]:50051', moment(), { policy: { state: 'installed' }, silentMs: 0 });
-    expect(session()).toMatchObject({ target: '[::1]:50051', state: 'connecting', api: null, as: null, routerId: null, originated: 0, wanted: 2, learned: 0, withProxy: 0 });
+    const session = () =>
+      sessionState(agent.content, '[::1]:50051', moment(), { policy: { state: 'installed' }, silentMs: 0 });
+    expect(session()).toMatchObject({
+      target: '[::1]:50051',
+      state: 'connecting',
+      api: null,
+      as: null,
+      routerId: null,
+      originated: 0,
+      wanted: 2,
+      learned: 0,
+      withProxy: 0,
+    });
     advertised(agent);
-    expect(session()).toMatchObject({ state: 'ready', api: 'v3', as: 65001, routerId: '192.0.2.1', originated: 2, wanted: 2 });
-    const row = { peer: 'local', nextHop: '2001:db8::1', headerNextHop: '2001:db8::1', proxy: '2001:db8::1', asPath: '', status: 'originated', sids: [], unknown: [] };
-    expect(shown(agent.content, moment())).toContainEqual(expect.objectContaining({ prefix: '2001:db8:a::/48', ...row }));
+    expect(session()).toMatchObject({
+      state: 'ready',
+      api: 'v3',
+      as: 65001,
+      routerId: '192.0.2.1',
+      originated: 2,
+      wanted: 2,
+    });
+    const row = {
+      peer: 'local',
+      nextHop: '2001:db8::1',
+      headerNextHop: '2001:db8::1',
+      proxy: '2001:db8::1',
+      asPath: '',
+      status: 'originated',
+      sids: [],
+      unknown: [],
+    };
+    expect(shown(agent.content, moment())).toContainEqual(
+      expect.objectContaining({ prefix: '2001:db8:a::/48', ...row }),
+    );
     agent.lose();
     expect(session()).toMatchObject({ state: 'waiting', reason: 'gone; tries again in 1 s' });
   });
@@ -227,7 +309,10 @@ describe('what is in gobgpd', () => {
 
 test('50,000 prefixes are declared a slice a turn; while the first are on their way the others gather', () => {
   const proxy = address('2001:db8::1');
-  const proxies = Array.from({ length: 50_000 }, (_, n) => ({ prefix: prefix(`2001:${(n >> 8).toString(16)}:${(n & 255).toString(16)}::/48`), proxy }));
+  const proxies = Array.from({ length: 50_000 }, (_, n) => ({
+    prefix: prefix(`2001:${(n >> 8).toString(16)}:${(n & 255).toString(16)}::/48`),
+    proxy,
+  }));
   const agent = new Agent();
   agent.connect();
   agent.event({ type: 'declare', origination: { proxies, sids: [], routerAddresses: [] } });
@@ -239,5 +324,9 @@ test('50,000 prefixes are declared a slice a turn; while the first are on their 
     sizes.push(changes.add.length);
     agent.event({ type: 'done', changes });
   }
-  expect([sizes.reduce((a, b) => a + b), sizes.length <= 5, new Set([...agent.content.own.paths.values()].map((own) => own.wanted?.nhc)).size]).toEqual([50_000, true, 1]);
+  expect([
+    sizes.reduce((a, b) => a + b),
+    sizes.length <= 5,
+    new Set([...agent.content.own.paths.values()].map((own) => own.wanted?.nhc)).size,
+  ]).toEqual([50_000, true, 1]);
 });

@@ -1,9 +1,18 @@
-// What the operator declares, made into paths: with `advertise: senders` one a sender prefix, with the proxy's address (PNC §5.4); with `proxy-host` one for the
-// proxy's own host prefix, which learners find through the next hop of the senders' routes. The node's host routes, those of its next hops, also have the
-// private characteristic when the node has SIDs or is where its STAMP reflector answers.
+// What the operator declares, made into paths: with `advertise: senders` one a sender prefix, with the proxy's address
+// (PNC §5.4); with `proxy-host` one for the proxy's own host prefix, which learners find through the next hop of the
+// senders' routes. The node's host routes, those of its next hops, also have the private characteristic when the node
+// has SIDs or is where its STAMP reflector answers.
 //
-// A prefix needs a next hop of its own family. Without one, and without a usable proxy, it is counted and not advertised.
-import { type Family, type IpAddress, compareAddresses, formatAddress, isUnicastHost, sameAddress } from '../../model/address.ts';
+// A prefix needs a next hop of its own family. Without one, and without a usable proxy, it is counted and not
+// advertised.
+import {
+  type Family,
+  type IpAddress,
+  compareAddresses,
+  formatAddress,
+  isUnicastHost,
+  sameAddress,
+} from '../../model/address.ts';
 import type { Origination, SidAdvertisement } from '../../model/advertisement.ts';
 import { type Prefix, formatPrefix, hostPrefix } from '../../model/prefix.ts';
 import { AFI, SAFI_UNICAST, encodeNhc } from '../../packet/bgp/nhc.ts';
@@ -41,14 +50,19 @@ interface Attributes {
 }
 
 const FAMILIES: readonly Family[] = [4, 6];
-const nextHopOf = ({ nextHop4, nextHop6 }: ContentConfig, family: Family): IpAddress | undefined => (family === 4 ? nextHop4 : nextHop6);
+const nextHopOf = ({ nextHop4, nextHop6 }: ContentConfig, family: Family): IpAddress | undefined =>
+  family === 4 ? nextHop4 : nextHop6;
 
 /**
- * Sets the whole of what we declare; each step is a prefix. A prefix that is new is wanted at once, so that the first paths are with gobgpd while the others are still
- * looked at; one that was wanted before changes when everything has been seen. A declaration that comes in between goes over all of it again.
+ * Sets the whole of what we declare; each step is a prefix. A prefix that is new is wanted at once, so that the first
+ * paths are with gobgpd while the others are still looked at; one that was wanted before changes when everything has
+ * been seen. A declaration that comes in between goes over all of it again.
  */
 export function* declare(c: Content, origination: Origination): Generator<void> {
-  const drafts: Drafts = { attributes: { communities: ownCommunities(c.config), nhcs: new Map(), last: undefined }, unplaced: 0 };
+  const drafts: Drafts = {
+    attributes: { communities: ownCommunities(c.config), nhcs: new Map(), last: undefined },
+    unplaced: 0,
+  };
   for (const { prefix, proxy } of origination.proxies) {
     declareProxy(c, drafts, prefix, proxy);
     yield;
@@ -68,7 +82,13 @@ export function* declare(c: Content, origination: Origination): Generator<void> 
 
 function want({ config, own: state }: Content, own: Own, draft: Draft): void {
   const { attributes } = draft.of;
-  const path = { prefix: own.prefix, nextHop: draft.nextHop, nhc: nhcOf(config, draft, attributes), communities: attributes.communities, largeCommunities: config.largeCommunities };
+  const path = {
+    prefix: own.prefix,
+    nextHop: draft.nextHop,
+    nhc: nhcOf(config, draft, attributes),
+    communities: attributes.communities,
+    largeCommunities: config.largeCommunities,
+  };
   draft.done = true;
   if (own.wanted && sayAlike(own.wanted, path)) return;
   own.wanted = path;
@@ -79,8 +99,20 @@ function declareProxy(c: Content, drafts: Drafts, prefix: Prefix, proxy: IpAddre
   const nextHop = nextHopOf(c.config, prefix.address.family);
   if (!nextHop || !isUnicastHost(proxy)) {
     drafts.unplaced++;
-    if (nextHop) complain(c, 'originate.unusable-proxy', { proxy: formatAddress(proxy) }, 'an address that cannot be a proxy is not advertised');
-    else complain(c, 'originate.no-next-hop', { family: prefix.address.family }, 'a prefix without a next hop of its family is not advertised');
+    if (nextHop)
+      complain(
+        c,
+        'originate.unusable-proxy',
+        { proxy: formatAddress(proxy) },
+        'an address that cannot be a proxy is not advertised',
+      );
+    else
+      complain(
+        c,
+        'originate.no-next-hop',
+        { family: prefix.address.family },
+        'a prefix without a next hop of its family is not advertised',
+      );
     return;
   }
   if (c.config.advertise === 'senders') {
@@ -90,7 +122,8 @@ function declareProxy(c: Content, drafts: Drafts, prefix: Prefix, proxy: IpAddre
     if (!own.wanted) want(c, own, draft);
     return;
   }
-  // Found through the next hop of the sender's route, hence the next hop's host prefix too where that is another address.
+  // Found through the next hop of the sender's route, hence the next hop's host prefix too where that is another
+  // address.
   for (const host of [proxy, nextHop]) {
     const via = nextHopOf(c.config, host.family);
     if (via) setProxy(c, hostDraft(c, drafts, host, via), proxy);
@@ -119,8 +152,22 @@ function declareNode(c: Content, drafts: Drafts, { sids, routerAddresses }: Orig
   const usable = sids.filter(encodable);
   const told = usable.slice(0, SID_LIMIT);
   drafts.unplaced += sids.length - told.length;
-  if (usable.length < sids.length) complain(c, 'originate.unusable-sid', {}, 'a SID that is not in its locator is not advertised', sids.length - usable.length);
-  if (told.length < usable.length) complain(c, 'originate.no-room', {}, `a path has room for ${SID_LIMIT} SIDs: the others are not advertised`, usable.length - told.length);
+  if (usable.length < sids.length)
+    complain(
+      c,
+      'originate.unusable-sid',
+      {},
+      'a SID that is not in its locator is not advertised',
+      sids.length - usable.length,
+    );
+  if (told.length < usable.length)
+    complain(
+      c,
+      'originate.no-room',
+      {},
+      `a path has room for ${SID_LIMIT} SIDs: the others are not advertised`,
+      usable.length - told.length,
+    );
   let hosts = 0;
   for (const family of FAMILIES) {
     const nextHop = nextHopOf(c.config, family);
@@ -132,10 +179,23 @@ function declareNode(c: Content, drafts: Drafts, { sids, routerAddresses }: Orig
   }
   if (told.length > 0 && hosts === 0) {
     drafts.unplaced += told.length;
-    complain(c, 'originate.no-next-hop', {}, 'SIDs are advertised with the host prefix of a next hop, and there is none', told.length);
+    complain(
+      c,
+      'originate.no-next-hop',
+      {},
+      'SIDs are advertised with the host prefix of a next hop, and there is none',
+      told.length,
+    );
   }
   const left = routerAddresses.filter((a) => !FAMILIES.some((family) => equal(nextHopOf(c.config, family), a))).length;
-  if (left > 0) complain(c, 'originate.router-address-left-out', { left }, 'a STAMP reflector that answers at another address than the next hop is not advertised', left);
+  if (left > 0)
+    complain(
+      c,
+      'originate.router-address-left-out',
+      { left },
+      'a STAMP reflector that answers at another address than the next hop is not advertised',
+      left,
+    );
 }
 
 const equal = (a: IpAddress | undefined, b: IpAddress): boolean => a !== undefined && sameAddress(a, b);
@@ -156,7 +216,10 @@ function nhcOf({ codes }: ContentConfig, { nextHop, proxy, sids }: Draft, attrib
   const key = `${nextHop.family} ${proxy && formatAddress(proxy)} ${sids !== undefined}`;
   let nhc = nhcs.get(key);
   if (!nhc) {
-    const characteristics = [...(proxy ? [pncCharacteristic(codes.pnc, proxy)] : []), ...(sids ? [privateCharacteristic(codes.private, { sids, groups: [] })] : [])];
+    const characteristics = [
+      ...(proxy ? [pncCharacteristic(codes.pnc, proxy)] : []),
+      ...(sids ? [privateCharacteristic(codes.private, { sids, groups: [] })] : []),
+    ];
     nhc = encodeNhc({ afi: nextHop.family === 4 ? AFI.ipv4 : AFI.ipv6, safi: SAFI_UNICAST, nextHop, characteristics });
     nhcs.set(key, nhc);
   }

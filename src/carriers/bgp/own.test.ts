@@ -1,4 +1,5 @@
-// Own paths when somebody else at the same gobgpd changes them, and when what is wanted and what is there become known at the same time.
+// Own paths when somebody else at the same gobgpd changes them, and when what is wanted and what is there become known
+// at the same time.
 import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { Agent, declaration, nhc, ownAsTold, path, pnc, route, sessionOf, shown } from './content.fixture.ts';
@@ -22,7 +23,7 @@ describe('a dispute about own paths', () => {
   /** Times that the path is put back while somebody takes it out as soon as it is there. */
   const putBack = (agent: Agent, ms: number): number => {
     const before = agent.count('own.added');
-    for (const end = agent.now + ms; agent.now < end; ) {
+    for (const end = agent.now + ms; agent.now < end;) {
       if (takenOut(agent).length === 0) agent.pass(100);
       agent.answer();
     }
@@ -42,7 +43,10 @@ describe('a dispute about own paths', () => {
     const agent = placed();
     expect(putBack(agent, 60_000)).toBeLessThan(20);
     expect(putBack(agent, 600_000)).toBeLessThanOrEqual(20);
-    expect([disputed(agent.content, agent.now), agent.logged.some((message) => message.includes('somebody else'))]).toEqual([true, true]);
+    expect([
+      disputed(agent.content, agent.now),
+      agent.logged.some((message) => message.includes('somebody else')),
+    ]).toEqual([true, true]);
   });
 
   test('it is over when nobody has changed anything for a while', () => {
@@ -65,18 +69,28 @@ describe('a dispute about own paths', () => {
 
 describe('a path that somebody else at the same gobgpd replaces', () => {
   const CHANGES: Readonly<Record<string, (own: OwnPath) => GobgpPath>> = {
-    'without attribute 39': ({ nextHop }) => ({ ...path('::1'), neighbor: undefined, identifier: OWN_IDENTIFIER, nextHop }),
+    'without attribute 39': ({ nextHop }) => ({
+      ...path('::1'),
+      neighbor: undefined,
+      identifier: OWN_IDENTIFIER,
+      nextHop,
+    }),
     'another proxy': (own) => ({ ...ownAsTold(own), nhc: nhc('192.0.2.1', pnc('192.0.2.9')) }),
     'another next hop': (own) => ({ ...ownAsTold(own), nextHop: address('192.0.2.9') }),
     'flags that make attribute 39 worth nothing': (own) => ({ ...ownAsTold(own), badNhcFlags: 0 }),
   };
-  const overwrite = (agent: Agent, by: (own: OwnPath) => GobgpPath): void => agent.tell(route(SENDER, by(agent.gobgpd.get(SENDER)!)));
+  const overwrite = (agent: Agent, by: (own: OwnPath) => GobgpPath): void =>
+    agent.tell(route(SENDER, by(agent.gobgpd.get(SENDER)!)));
 
   test.each(Object.entries(CHANGES))('%s: it is noticed at once, counted, and put back', (_, by) => {
     const agent = placed({ [SENDER]: '192.0.2.1', '10.2.0.0/16': '192.0.2.1' });
     overwrite(agent, by);
     expect(sessionOf(agent)).toMatchObject({ originated: 1, wanted: 2 });
-    expect([agent.answer(), agent.count('own.overwritten'), agent.logged.some((text) => text.includes('replaced'))]).toEqual([[`+${SENDER}`], 1, true]);
+    expect([
+      agent.answer(),
+      agent.count('own.overwritten'),
+      agent.logged.some((text) => text.includes('replaced')),
+    ]).toEqual([[`+${SENDER}`], 1, true]);
     expect([sessionOf(agent).originated, disputed(agent.content, agent.now)]).toEqual([2, false]);
   });
 
@@ -84,7 +98,7 @@ describe('a path that somebody else at the same gobgpd replaces', () => {
     const agent = placed();
     const another = CHANGES['another proxy']!;
     const before = agent.count('own.added');
-    for (const end = agent.now + 600_000; agent.now < end; ) {
+    for (const end = agent.now + 600_000; agent.now < end;) {
       overwrite(agent, another);
       if (agent.answer().length === 0) agent.pass(100);
     }
@@ -114,12 +128,18 @@ describe('a path that somebody else at the same gobgpd replaces', () => {
     agent.gobgpd.set(SENDER, { ...ours, nhc: nhc('192.0.2.1', pnc('192.0.2.9')) });
     agent.pass(5000);
     agent.lookUp();
-    expect([agent.answer(), agent.count('own.overwritten'), agent.count('own.dropped')]).toEqual([[`+${SENDER}`], 1, 0]);
+    expect([agent.answer(), agent.count('own.overwritten'), agent.count('own.dropped')]).toEqual([
+      [`+${SENDER}`],
+      1,
+      0,
+    ]);
   });
 });
 
 test('what an earlier run left is not taken out while a declaration that wants it is still being looked at', () => {
-  const pairs = Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`10.${n >> 8}.${n & 255}.0/24`, '192.0.2.1']));
+  const pairs = Object.fromEntries(
+    Array.from({ length: 5000 }, (_, n) => [`10.${n >> 8}.${n & 255}.0/24`, '192.0.2.1']),
+  );
   const before = placed(pairs);
   const agent = new Agent();
   agent.event({ type: 'connected', about: { api: 'v3', as: 65001, routerId: '192.0.2.1' } });
@@ -132,7 +152,13 @@ test('what an earlier run left is not taken out while a declaration that wants i
 });
 
 describe('own paths as they are shown', () => {
-  const rows = (agent: Agent) => shown(agent.content, { now: agent.now, wall: agent.now }).map(({ prefix, nextHop, proxy, since }) => [prefix, nextHop, proxy, Date.parse(since)]);
+  const rows = (agent: Agent) =>
+    shown(agent.content, { now: agent.now, wall: agent.now }).map(({ prefix, nextHop, proxy, since }) => [
+      prefix,
+      nextHop,
+      proxy,
+      Date.parse(since),
+    ]);
 
   test('since this run has put them in, also when the connection was lost meanwhile', () => {
     const agent = placed();
@@ -143,7 +169,10 @@ describe('own paths as they are shown', () => {
     agent.lose();
     agent.pass(60_000);
     agent.connect();
-    expect(rows(agent)).toEqual([[SENDER, '192.0.2.1', '192.0.2.1', at], ['10.2.0.0/16', '192.0.2.1', '192.0.2.1', at + 60_000]]);
+    expect(rows(agent)).toEqual([
+      [SENDER, '192.0.2.1', '192.0.2.1', at],
+      ['10.2.0.0/16', '192.0.2.1', '192.0.2.1', at + 60_000],
+    ]);
   });
 
   test('what an earlier run left says what gobgpd tells of it', () => {

@@ -1,10 +1,12 @@
-// cnpd's own paths in gobgpd: what is wanted there, what is there as far as is known, and the difference, which is all that is ever sent. They are known by
-// their identifier, so that those of an earlier run are found, and nobody else's are touched. All that is known of a prefix is in one record: there are declarations of
-// tens of thousands of prefixes, and gobgpd waits for the paths.
+// cnpd's own paths in gobgpd: what is wanted there, what is there as far as is known, and the difference, which is all
+// that is ever sent. They are known by their identifier, so that those of an earlier run are found, and nobody else's
+// are touched. All that is known of a prefix is in one record: there are declarations of tens of thousands of prefixes,
+// and gobgpd waits for the paths.
 //
-// What gobgpd tells of them counts when it lists everything; after that, that one is there without being wanted, and of those that it has told of as they are that one is missing or says
-// something else. Of what is under way, news may be older than the change: it says nothing until gobgpd has told of the path, or was asked (echo.ts). A change that overtakes the news
-// of an earlier one is then at worst made twice.
+// What gobgpd tells of them counts when it lists everything; after that, that one is there without being wanted, and of
+// those that it has told of as they are that one is missing or says something else. Of what is under way, news may be
+// older than the change: it says nothing until gobgpd has told of the path, or was asked (echo.ts). A change that
+// overtakes the news of an earlier one is then at worst made twice.
 import { type Family, sameAddress } from '../../model/address.ts';
 import { type Prefix, formatPrefix } from '../../model/prefix.ts';
 import { sameBytes } from '../../packet/bytes.ts';
@@ -19,7 +21,9 @@ import type { Draft } from './origination.ts';
 export interface PutPath {
   /** What it says; undefined: not known in full, as of one of an earlier run (its communities are not told). */
   readonly path?: OwnPath | undefined;
-  /** The part of it that gobgpd tells, where that is all that is known; beside `path`: what it tells instead of that. */
+  /**
+   * The part of it that gobgpd tells, where that is all that is known; beside `path`: what it tells instead of that.
+   */
   readonly told?: ToldPart;
   /** Since when it is there, for all that this run knows: milliseconds of the clock. */
   readonly since: number;
@@ -70,12 +74,36 @@ export interface OwnState {
   readonly echo: Echo;
 }
 
-export const newOwnState = (): OwnState => ({ paths: new Map(), dirty: [], audit: undefined, listing: false, busy: undefined, adding: [], retryAt: -Infinity, dispute: newDispute(), echo: newEcho() });
+export const newOwnState = (): OwnState => ({
+  paths: new Map(),
+  dirty: [],
+  audit: undefined,
+  listing: false,
+  busy: undefined,
+  adding: [],
+  retryAt: -Infinity,
+  dispute: newDispute(),
+  echo: newEcho(),
+});
 
 /** The record of the prefix, made if need be. @param text the prefix as text */
 export function ownOf({ paths }: OwnState, text: string, prefix: Prefix): Own {
   let own = paths.get(text);
-  if (!own) paths.set(text, (own = { text, prefix, wanted: undefined, put: undefined, heard: false, dropped: false, before: undefined, draft: undefined, dirty: false }));
+  if (!own)
+    paths.set(
+      text,
+      (own = {
+        text,
+        prefix,
+        wanted: undefined,
+        put: undefined,
+        heard: false,
+        dropped: false,
+        before: undefined,
+        draft: undefined,
+        dirty: false,
+      }),
+    );
   return own;
 }
 
@@ -122,7 +150,9 @@ export function beginListing(own: OwnState): void {
   }
 }
 
-/** It has listed everything, or (not complete) is lost before: what was there may be there still, for all that is known. */
+/**
+ * It has listed everything, or (not complete) is lost before: what was there may be there still, for all that is known.
+ */
 export function endListing(own: OwnState, complete: boolean): void {
   if (!own.listing) return;
   own.listing = false;
@@ -138,9 +168,17 @@ export function wantNothing(own: OwnState): void {
   for (const path of own.paths.values()) path.wanted = path.draft = undefined;
 }
 
-const says = (told: ToldPart, own: OwnPath): boolean => told.nhc !== undefined && sameBytes(told.nhc, own.nhc) && told.badNhcFlags === undefined && sameAddress(told.nextHop, own.nextHop);
+const says = (told: ToldPart, own: OwnPath): boolean =>
+  told.nhc !== undefined &&
+  sameBytes(told.nhc, own.nhc) &&
+  told.badNhcFlags === undefined &&
+  sameAddress(told.nextHop, own.nextHop);
 
-const partOf = ({ nextHop, nhc, badNhcFlags }: GobgpPath): ToldPart => ({ nextHop, ...(nhc && { nhc }), ...(badNhcFlags !== undefined && { badNhcFlags }) });
+const partOf = ({ nextHop, nhc, badNhcFlags }: GobgpPath): ToldPart => ({
+  nextHop,
+  ...(nhc && { nhc }),
+  ...(badNhcFlags !== undefined && { badNhcFlags }),
+});
 
 const found = ({ now }: Content, told: GobgpPath): PutPath => ({ told: partOf(told), since: now });
 
@@ -194,7 +232,12 @@ export function overwritten(c: Content, own: Own): void {
   own.heard = false;
   markDirty(c.own, own);
   changedByOthers(c);
-  complain(c, 'own.overwritten', { prefix: own.text }, 'somebody else at this gobgpd has replaced a path of ours: it is put in again');
+  complain(
+    c,
+    'own.overwritten',
+    { prefix: own.text },
+    'somebody else at this gobgpd has replaced a path of ours: it is put in again',
+  );
 }
 
 /** Finds everything that differs. */
@@ -205,7 +248,10 @@ export function* audit({ own: state }: Content): Generator<void> {
   }
 }
 
-/** When there will be changes for gobgpd; Infinity: not before something else happens. Until somebody has said what is wanted, nothing is taken out. */
+/**
+ * When there will be changes for gobgpd; Infinity: not before something else happens. Until somebody has said what is
+ * wanted, nothing is taken out.
+ */
 export function changesDue({ own, session, origination, stopping }: Content): number {
   const possible = session.state === 'ready' && !own.busy && own.dirty.length > 0 && (origination || stopping);
   return possible ? own.retryAt : Infinity;

@@ -1,5 +1,6 @@
-// What a path of gobgpd's says to cnpd. A table of 200,000 paths says few different things: every path of one router has the same next hop, the same proxy and
-// the same AS_PATH. So a reading is made once and shared by all paths that say the same; only their prefixes are kept for each.
+// What a path of gobgpd's says to cnpd. A table of 200,000 paths says few different things: every path of one router
+// has the same next hop, the same proxy and the same AS_PATH. So a reading is made once and shared by all paths that
+// say the same; only their prefixes are kept for each.
 import { type Family, type IpAddress, formatAddress, isLinkLocal, sameAddress } from '../../model/address.ts';
 import type { LearnedSid } from '../../model/advertisement.ts';
 import type { BgpPathState } from '../../model/carrier-state.ts';
@@ -58,29 +59,47 @@ export interface Circumstances {
 type NhcPart = Pick<Reading, 'nhc' | 'proxy' | 'sids' | 'routerAddresses'>;
 const NO_CAPABILITY = { sids: [], routerAddresses: [] } as const;
 
-function readNhc(path: GobgpPath, bytes: Uint8Array, { isHostRoute, family, hasSenders, distrust }: Circumstances, { codes, sidBehaviors }: ReadingOptions): NhcPart {
+function readNhc(
+  path: GobgpPath,
+  bytes: Uint8Array,
+  { isHostRoute, family, hasSenders, distrust }: Circumstances,
+  { codes, sidBehaviors }: ReadingOptions,
+): NhcPart {
   const asPath = asPathText(path.asPath);
-  const malformed = (code: string): NhcPart => ({ ...NO_CAPABILITY, nhc: { status: 'malformed', headerNextHop: null, asPath, unknown: [], complaints: [`nhc.${code}`] } });
+  const malformed = (code: string): NhcPart => ({
+    ...NO_CAPABILITY,
+    nhc: { status: 'malformed', headerNextHop: null, asPath, unknown: [], complaints: [`nhc.${code}`] },
+  });
   if (path.badNhcFlags !== undefined) return malformed('bad-flags');
   const decoded = decodeNhc(bytes);
   if (!decoded.ok) return malformed(decoded.error.code);
   const { afi, safi, nextHop, characteristics } = decoded.value;
   const { proxy, container, unknown, bad } = readCharacteristics(characteristics, codes);
   const common = { headerNextHop: formatAddress(nextHop), asPath, unknown };
-  const ignored = (status: NhcReading['status'], complaint = `learn.${status}`): NhcPart => ({ ...NO_CAPABILITY, nhc: { ...common, status, complaints: [complaint] } });
+  const ignored = (status: NhcReading['status'], complaint = `learn.${status}`): NhcPart => ({
+    ...NO_CAPABILITY,
+    nhc: { ...common, status, complaints: [complaint] },
+  });
   if (!sameAddress(nextHop, path.nextHop)) return ignored('next-hop-mismatch');
   if (afi !== (family === 4 ? AFI.ipv4 : AFI.ipv6) || safi !== SAFI_UNICAST) return ignored('family-mismatch');
-  // Another router has it on another link (draft-ietf-idr-nhc asks for a BGP identifier then, which gobgpd does not tell of the route).
+  // Another router has it on another link (draft-ietf-idr-nhc asks for a BGP identifier then, which gobgpd does not
+  // tell of the route).
   if (isLinkLocal(nextHop)) return ignored('next-hop-mismatch', 'learn.link-local-next-hop');
   if (distrust) return ignored(distrust);
   const used = isHostRoute ? container : undefined;
   const complaints = bad.map(({ error }) => `characteristic.${error.code}`);
   if (container && !isHostRoute) complaints.push('learn.private-misplaced');
-  const without = proxy ? 'no-senders' : bad.some(({ code }) => code === codes.pnc) ? 'no-proxy-address' : 'no-characteristic';
+  const without = proxy
+    ? 'no-senders'
+    : bad.some(({ code }) => code === codes.pnc)
+      ? 'no-proxy-address'
+      : 'no-characteristic';
   return {
     nhc: { ...common, status: (proxy && hasSenders) || used ? 'used' : without, complaints },
     ...(proxy && { proxy }),
-    sids: (used?.sids ?? []).filter(({ behavior }) => sidBehaviors.includes(behavior)).map(({ sid, behavior }) => ({ sid, behavior })),
+    sids: (used?.sids ?? [])
+      .filter(({ behavior }) => sidBehaviors.includes(behavior))
+      .map(({ sid, behavior }) => ({ sid, behavior })),
     routerAddresses: used ? [nextHop] : [],
   };
 }
@@ -99,7 +118,10 @@ function readPath(path: GobgpPath, circumstances: Circumstances, options: Readin
   };
 }
 
-/** Two paths with the same text have the same reading. The AS_PATH of a path without the attribute matters only in that it can be trusted. */
+/**
+ * Two paths with the same text have the same reading. The AS_PATH of a path without the attribute matters only in that
+ * it can be trusted.
+ */
 function keyOf(path: GobgpPath, { isHostRoute, family, hasSenders, distrust }: Circumstances): string {
   const common = `${path.neighbor ?? ''} ${path.identifier} ${path.nextHop.family} ${path.nextHop.value.toString(32)} ${path.med} ${path.best} ${distrust ?? ''}`;
   if (!path.nhc) return common;

@@ -14,7 +14,13 @@ test('paths that gobgpd has refused are not there, while they wait to be tried a
   expect(session(agent)).toMatchObject({ state: 'ready', originated: 0, wanted: 2 });
   expect(session(agent)).not.toHaveProperty('refusal');
   agent.answer('table is full');
-  const refused = { state: 'ready', originated: 0, wanted: 2, refusal: 'table is full', reason: expect.stringContaining('table is full') };
+  const refused = {
+    state: 'ready',
+    originated: 0,
+    wanted: 2,
+    refusal: 'table is full',
+    reason: expect.stringContaining('table is full'),
+  };
   expect(session(agent)).toMatchObject(refused);
   agent.pass(5000);
   expect(agent.changes).toBeDefined();

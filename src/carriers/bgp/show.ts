@@ -26,7 +26,12 @@ export interface Connection {
 /** gobgpd is expected to answer within this time; one that has not is named. Milliseconds. */
 const PATIENCE_MS = 2000;
 
-export function sessionState(c: Content, target: string, moment: Moment, { policy, silentMs }: Connection): BgpSessionState {
+export function sessionState(
+  c: Content,
+  target: string,
+  moment: Moment,
+  { policy, silentMs }: Connection,
+): BgpSessionState {
   const { session, learning } = c;
   const own = ownIn(c);
   return {
@@ -47,26 +52,46 @@ export function sessionState(c: Content, target: string, moment: Moment, { polic
 }
 
 /** Nobody says when an attempt begins: it does so when its time has come. */
-function stateOf({ session, refusal }: Content, { dropped }: Pick<BgpSessionState, 'dropped'>, silentMs: number, { now }: Moment): Pick<BgpSessionState, 'state' | 'reason'> {
+function stateOf(
+  { session, refusal }: Content,
+  { dropped }: Pick<BgpSessionState, 'dropped'>,
+  silentMs: number,
+  { now }: Moment,
+): Pick<BgpSessionState, 'state' | 'reason'> {
   const { state, reason, retryAt } = session;
   if (state === 'waiting' && now >= retryAt) return { state: 'connecting', reason: `${reason}; tries again now` };
   if (state === 'waiting') return { state, reason: `${reason}; tries again in ${Math.ceil((retryAt - now) / 1000)} s` };
-  if (state === 'ready' && silentMs >= PATIENCE_MS) return { state, reason: `gobgpd does not answer (for ${Math.floor(silentMs / 1000)} s)` };
+  if (state === 'ready' && silentMs >= PATIENCE_MS)
+    return { state, reason: `gobgpd does not answer (for ${Math.floor(silentMs / 1000)} s)` };
   if (refusal !== undefined) return { state, reason: `${reason}, and gobgpd does not take cnpd's paths: ${refusal}` };
-  return { state, reason: dropped === undefined ? reason : `${reason}, and gobgpd does not have ${dropped} of the paths that it took` };
+  return {
+    state,
+    reason: dropped === undefined ? reason : `${reason}, and gobgpd does not have ${dropped} of the paths that it took`,
+  };
 }
 
 /** What gobgpd has told of; nothing while nobody can ask it. */
-function ownIn({ own, session: { state, without } }: Content): Pick<BgpSessionState, 'originated' | 'wanted' | 'dropped' | 'noTable'> {
+function ownIn({
+  own,
+  session: { state, without },
+}: Content): Pick<BgpSessionState, 'originated' | 'wanted' | 'dropped' | 'noTable'> {
   const { wanted, heard, dropped } = ownCounts(own, without);
   if (state !== 'ready') return { originated: 0, wanted };
-  const missed = without.filter((family) => [...own.paths.values()].some((path) => path.wanted?.prefix.address.family === family));
-  return { originated: heard, wanted, ...(dropped > 0 && { dropped }), ...(missed.length > 0 && { noTable: missed.map((family) => `ipv${family}-unicast`) }) };
+  const missed = without.filter((family) =>
+    [...own.paths.values()].some((path) => path.wanted?.prefix.address.family === family),
+  );
+  return {
+    originated: heard,
+    wanted,
+    ...(dropped > 0 && { dropped }),
+    ...(missed.length > 0 && { noTable: missed.map((family) => `ipv${family}-unicast`) }),
+  };
 }
 
 /**
- * Own paths first, then those with the attribute, held ones included; the rows of a prefix at each step. What changes between two steps is shown as it was or as it is,
- * once: what leaves a map and comes back while somebody goes through it stands at its end again.
+ * Own paths first, then those with the attribute, held ones included; the rows of a prefix at each step. What changes
+ * between two steps is shown as it was or as it is, once: what leaves a map and comes back while somebody goes through
+ * it stands at its end again.
  */
 export function* pathStates(c: Content, moment: Moment): Generator<readonly BgpPathState[]> {
   const tables = [c.learning.known, ...c.learning.held.map((h) => h.routes)];
@@ -79,7 +104,9 @@ export function* pathStates(c: Content, moment: Moment): Generator<readonly BgpP
   const shown = new Set<string>();
   for (const routes of tables) {
     for (const [text, known] of routes) {
-      const rows = shown.has(text) ? [] : listOf(known).flatMap((reading) => (reading.nhc ? [learnedState(c, text, reading, moment)] : []));
+      const rows = shown.has(text)
+        ? []
+        : listOf(known).flatMap((reading) => (reading.nhc ? [learnedState(c, text, reading, moment)] : []));
       if (rows.length > 0) shown.add(text);
       yield rows;
     }
@@ -93,10 +120,26 @@ function ownState(c: Content, { text: prefix, put, heard }: Own, moment: Moment)
   const { since } = put;
   // What gobgpd tells of ours does not say so; another's that is the best does.
   const best = !listOf(c.learning.known.get(prefix)).some((reading) => reading.best);
-  const common = { prefix, peer: 'local', asPath: '', best, status: 'originated' as const, unknown: [], since: timeOf(since, moment) };
+  const common = {
+    prefix,
+    peer: 'local',
+    asPath: '',
+    best,
+    status: 'originated' as const,
+    unknown: [],
+    since: timeOf(since, moment),
+  };
   const nextHop = formatAddress(says.nextHop);
   const { proxy, container } = characteristicsOf(c, says);
-  return [{ ...common, nextHop, headerNextHop: nextHop, proxy: proxy ? formatAddress(proxy) : null, sids: (container?.sids ?? []).map(({ sid }) => formatAddress(sid)) }];
+  return [
+    {
+      ...common,
+      nextHop,
+      headerNextHop: nextHop,
+      proxy: proxy ? formatAddress(proxy) : null,
+      sids: (container?.sids ?? []).map(({ sid }) => formatAddress(sid)),
+    },
+  ];
 }
 
 function characteristicsOf(c: Content, { nhc }: { readonly nhc?: Uint8Array }): ReturnType<typeof readCharacteristics> {

@@ -1,4 +1,5 @@
-// What a change of the adjacency brings with it: topologies that the neighbour runs, what the operator is told, what is given up.
+// What a change of the adjacency brings with it: topologies that the neighbour runs, what the operator is told, what is
+// given up.
 import { describe, expect, it } from 'vitest';
 import { decodePdu } from '../../packet/isis/pdu.ts';
 import type { IsisTlv, P2pHello, ThreeWayState } from '../../packet/isis/types.ts';
@@ -8,10 +9,20 @@ import { Router } from './router.fixture.ts';
 import { Agent, Simulation, endCon, originate, proxied, systemId, testConfig } from './simulation.fixture.ts';
 
 const STATES: readonly ThreeWayState[] = ['down', 'initializing', 'up'];
-const threeWayTlv = (state: ThreeWayState): IsisTlv => ({ kind: 'three-way-adjacency', state, circuitId: 1, neighborSystemId: systemId(A), neighborCircuitId: 1 });
+const threeWayTlv = (state: ThreeWayState): IsisTlv => ({
+  kind: 'three-way-adjacency',
+  state,
+  circuitId: 1,
+  neighborSystemId: systemId(A),
+  neighborCircuitId: 1,
+});
 const area: IsisTlv = { kind: 'area-addresses', areas: [Uint8Array.of(0x49, 0, 1)] };
-const topologies = (...ids: number[]): IsisTlv => ({ kind: 'multi-topology', topologies: ids.map((id) => ({ id, overload: false, attached: false })) });
-const hellosOf = ({ sent }: Agent): P2pHello[] => sent.map((bytes) => decodePdu(bytes)).flatMap((pdu) => (pdu.ok && pdu.value.kind === 'p2p-hello' ? [pdu.value] : []));
+const topologies = (...ids: number[]): IsisTlv => ({
+  kind: 'multi-topology',
+  topologies: ids.map((id) => ({ id, overload: false, attached: false })),
+});
+const hellosOf = ({ sent }: Agent): P2pHello[] =>
+  sent.map((bytes) => decodePdu(bytes)).flatMap((pdu) => (pdu.ok && pdu.value.kind === 'p2p-hello' ? [pdu.value] : []));
 
 it('RFC 5303 §3.2 c: what a state becomes when the neighbour reports another', () => {
   expect(STATES.map((local) => STATES.map((received) => threeWay(local, received).next))).toEqual([
@@ -22,11 +33,15 @@ it('RFC 5303 §3.2 c: what a state becomes when the neighbour reports another', 
 });
 
 describe('what the operator is told', () => {
-  const told = ({ logged }: Agent): unknown[] => logged.flatMap(({ fields }) => ('neighbor' in fields && 'from' in fields ? [fields] : []));
+  const told = ({ logged }: Agent): unknown[] =>
+    logged.flatMap(({ fields }) => ('neighbor' in fields && 'from' in fields ? [fields] : []));
 
   it('each change once, with both states, the levels and the reason; a hello that changes nothing is not told', () => {
     const { simulation, a } = adjacency();
-    expect(told(a)).toMatchObject([{ neighbor: B, from: 'none', to: 'initializing' }, { neighbor: B, from: 'initializing', to: 'up', levels: [2] }]);
+    expect(told(a)).toMatchObject([
+      { neighbor: B, from: 'none', to: 'initializing' },
+      { neighbor: B, from: 'initializing', to: 'up', levels: [2] },
+    ]);
     simulation.run(60_000);
     expect(told(a)).toHaveLength(2);
     a.event({ type: 'link-down', reason: 'interface gone' });
@@ -59,7 +74,10 @@ describe('topologies (RFC 5120)', () => {
   const scene = (...ids: number[]) => {
     const net = adjacency();
     net.b.kill();
-    const say = (...more: number[]): void => net.give(hello({ holdingTime: 600 }, [area, threeWayTlv('up'), ...(more.length > 0 ? [topologies(...more)] : [])]));
+    const say = (...more: number[]): void =>
+      net.give(
+        hello({ holdingTime: 600 }, [area, threeWayTlv('up'), ...(more.length > 0 ? [topologies(...more)] : [])]),
+      );
     net.a.event(originate([proxied('2001:db8:1::/64')], { sids: [endCon('2001:db8:c::1', '2001:db8:c::/48')] }));
     net.simulation.run(1000);
     say(...ids);
@@ -73,9 +91,18 @@ describe('topologies (RFC 5120)', () => {
       return pdu.ok && pdu.value.kind === 'lsp' ? pdu.value.tlvs : [];
     });
   };
-  const kinds = (a: Agent): string[] => said(a).flatMap((tlv) => (/reachability|topology/.test(tlv.kind) ? [tlv.kind] : tlv.kind === 'srv6-locator' ? [`locator ${tlv.mtId}`] : []));
+  const kinds = (a: Agent): string[] =>
+    said(a).flatMap((tlv) =>
+      /reachability|topology/.test(tlv.kind) ? [tlv.kind] : tlv.kind === 'srv6-locator' ? [`locator ${tlv.mtId}`] : [],
+    );
   const SINGLE = ['extended-is-reachability', 'ipv6-reachability', 'locator 0'];
-  const MULTI = ['multi-topology', 'extended-is-reachability', 'mt-is-reachability', 'mt-ipv6-reachability', 'locator 2'];
+  const MULTI = [
+    'multi-topology',
+    'extended-is-reachability',
+    'mt-is-reachability',
+    'mt-ipv6-reachability',
+    'locator 2',
+  ];
 
   it.each([
     ['says nothing of topologies', [], SINGLE],
@@ -94,7 +121,14 @@ describe('topologies (RFC 5120)', () => {
     say(0, 2);
     const now = hellosOf(a).slice(before);
     expect(now).toHaveLength(1);
-    expect(now[0]!.tlvs.filter(({ kind }) => kind === 'multi-topology')).toMatchObject([{ topologies: [{ id: 0, overload: false, attached: false }, { id: 2, overload: false, attached: false }] }]);
+    expect(now[0]!.tlvs.filter(({ kind }) => kind === 'multi-topology')).toMatchObject([
+      {
+        topologies: [
+          { id: 0, overload: false, attached: false },
+          { id: 2, overload: false, attached: false },
+        ],
+      },
+    ]);
     say(0, 2);
     expect(hellosOf(a)).toHaveLength(before + 1);
     simulation.run(1000);
@@ -105,14 +139,25 @@ describe('topologies (RFC 5120)', () => {
   });
 
   it('our LSP has the overload bit of the IPv6 topology as well: nobody goes through us', () => {
-    expect(said(scene(0, 2).a)).toContainEqual(expect.objectContaining({ kind: 'multi-topology', topologies: [{ id: 0, overload: false, attached: false }, { id: 2, overload: true, attached: false }] }));
+    expect(said(scene(0, 2).a)).toContainEqual(
+      expect.objectContaining({
+        kind: 'multi-topology',
+        topologies: [
+          { id: 0, overload: false, attached: false },
+          { id: 2, overload: true, attached: false },
+        ],
+      }),
+    );
   });
 });
 
 describe('hellos', () => {
   it('name the neighbour and its circuit while it is heard, and nobody else', () => {
     const { simulation, a, b } = adjacency();
-    const ours = (): unknown => hellosOf(a).at(-1)!.tlvs.find(({ kind }) => kind === 'three-way-adjacency');
+    const ours = (): unknown =>
+      hellosOf(a)
+        .at(-1)!
+        .tlvs.find(({ kind }) => kind === 'three-way-adjacency');
     expect(ours()).toMatchObject({ state: 'up', circuitId: 1, neighborSystemId: systemId(B), neighborCircuitId: 1 });
     b.kill();
     simulation.run(40_000);

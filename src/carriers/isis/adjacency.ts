@@ -1,6 +1,6 @@
-// The one adjacency of the circuit: three-way handshake (RFC 5303 §3.2), the levels it serves, and the transitions between. Hellos are
-// interface.ts, what a level does when it comes up or goes down is sync.ts. A neighbour without TLV 240 is refused: FRR always sends it,
-// and a two-way adjacency would be Up on one side only.
+// The one adjacency of the circuit: three-way handshake (RFC 5303 §3.2), the levels it serves, and the transitions
+// between. Hellos are interface.ts, what a level does when it comes up or goes down is sync.ts. A neighbour without TLV
+// 240 is refused: FRR always sends it, and a two-way adjacency would be Up on one side only.
 import type { Level, ThreeWayState } from '../../packet/isis/types.ts';
 import { type Speaker, log } from './speaker.ts';
 import { levelDown, levelUp } from './sync.ts';
@@ -42,13 +42,17 @@ const THREE_WAY: Record<ThreeWayState, Record<ThreeWayState, { next: ThreeWaySta
 };
 
 /** The next state and the reason for it. */
-export const threeWay = (local: ThreeWayState, received: ThreeWayState): { next: ThreeWayState; reason: string } => THREE_WAY[local][received];
+export const threeWay = (local: ThreeWayState, received: ThreeWayState): { next: ThreeWayState; reason: string } =>
+  THREE_WAY[local][received];
 
 export const isActive = (s: Speaker, level: Level): boolean => activeLevels(s).includes(level);
 
 export const activeLevels = (s: Speaker): readonly Level[] => (s.adjacency?.state === 'up' ? s.adjacency.levels : []);
 
-/** Puts `next` in place and tells each level that comes up or goes down. Another system takes the place only of an adjacency that is down (interface.ts). */
+/**
+ * Puts `next` in place and tells each level that comes up or goes down. Another system takes the place only of an
+ * adjacency that is down (interface.ts).
+ */
 export function changeAdjacency(s: Speaker, next: Adjacency): void {
   const previous = s.adjacency;
   const before = activeLevels(s);
@@ -57,7 +61,13 @@ export function changeAdjacency(s: Speaker, next: Adjacency): void {
   for (const level of before) if (!after.includes(level)) levelDown(s, s.levels.get(level)!);
   for (const level of after) if (!before.includes(level)) levelUp(s, s.levels.get(level)!);
   if (previous?.state === next.state && previous.system === next.system) return;
-  const fields = { neighbor: next.system, from: previous?.state ?? 'none', to: next.state, levels: next.levels, reason: next.reason };
+  const fields = {
+    neighbor: next.system,
+    from: previous?.state ?? 'none',
+    to: next.state,
+    levels: next.levels,
+    reason: next.reason,
+  };
   log(s, 'info', fields, `IS-IS adjacency ${next.state}: ${next.reason}`);
 }
 

@@ -10,10 +10,19 @@ function scene() {
   const net = adjacency();
   // B is silent: it would ask for them, and purge them a second earlier.
   net.wire.filter = (pdu, from) => from === 0 || pdu.kind === 'p2p-hello';
-  [...IDS].reverse().forEach((id, i) => net.a.deliver(lsp({ lspId: { systemId: systemId(id), pseudonode: 0, fragment: 0 }, remainingLifetime: 30 - 10 * i })));
+  [...IDS]
+    .reverse()
+    .forEach((id, i) =>
+      net.a.deliver(
+        lsp({ lspId: { systemId: systemId(id), pseudonode: 0, fragment: 0 }, remainingLifetime: 30 - 10 * i }),
+      ),
+    );
   net.simulation.run(10);
   const { byKey } = net.a.speaker.levels.get(2)!.lsdb;
-  const states = (): string => IDS.map((id) => byKey.get(`${id}.00-00`)).map((each) => (each === undefined ? '-' : each.purged ? 'p' : 'a')).join('');
+  const states = (): string =>
+    IDS.map((id) => byKey.get(`${id}.00-00`))
+      .map((each) => (each === undefined ? '-' : each.purged ? 'p' : 'a'))
+      .join('');
   return { ...net, states };
 }
 
@@ -32,7 +41,9 @@ it('each LSP is purged within a second after its own lifetime, and forgotten a m
 it('a refresh in time keeps it alive, and a purge that nobody acknowledges is sent until it is forgotten, and no longer', () => {
   const { simulation, a, states } = scene();
   simulation.run(5000);
-  a.deliver(lsp({ sequence: 8, lspId: { systemId: systemId(IDS[0]!), pseudonode: 0, fragment: 0 }, remainingLifetime: 1200 }));
+  a.deliver(
+    lsp({ sequence: 8, lspId: { systemId: systemId(IDS[0]!), pseudonode: 0, fragment: 0 }, remainingLifetime: 1200 }),
+  );
   simulation.run(10_000);
   expect(states()).toBe('aaa');
   simulation.run(20_000);

@@ -1,4 +1,5 @@
-// Ageing (ISO/IEC 10589 §7.3.16.4): an LSP whose lifetime ends is purged, its header is kept for ZeroAge, then forgotten.
+// Ageing (ISO/IEC 10589 §7.3.16.4): an LSP whose lifetime ends is purged, its header is kept for ZeroAge, then
+// forgotten.
 import { purgeForeign } from './flooding.ts';
 import { uninstall } from './install.ts';
 import { type LevelState, type Speaker, count } from './speaker.ts';

@@ -19,7 +19,11 @@ function up(overrides: Partial<SpeakerConfig> = {}): void {
 beforeEach(() => up());
 
 describe('authentication', () => {
-  const keys = (name: string): SpeakerConfig['keys'] => ({ interface: Buffer.from(`${name}-i`), area: Buffer.from(`${name}-a`), domain: Buffer.from(`${name}-d`) });
+  const keys = (name: string): SpeakerConfig['keys'] => ({
+    interface: Buffer.from(`${name}-i`),
+    area: Buffer.from(`${name}-a`),
+    domain: Buffer.from(`${name}-d`),
+  });
 
   it('the same keys on both ends: everything works', () => {
     up({ keys: keys('k'), levels: [1, 2] });
@@ -60,11 +64,21 @@ describe('authentication', () => {
     give(sign(hello({ holdingTime: 600 })));
     give(sign(hello({ systemId: systemId(C) })));
     give(sign(lsp()));
-    give(sign(lsp({ lspId: { systemId: systemId(B), pseudonode: 0, fragment: 0 }, sequence: 0xffffff00, remainingLifetime: 0 })));
+    give(
+      sign(
+        lsp({
+          lspId: { systemId: systemId(B), pseudonode: 0, fragment: 0 },
+          sequence: 0xffffff00,
+          remainingLifetime: 0,
+        }),
+      ),
+    );
     give(sign(csnp()));
     give(sign(csnp({}, [entry()])));
     const { byKey } = a.speaker.levels.get(2)!.lsdb;
-    expect([a.state, a.speaker.adjacency!.holdUntil, byKey.has(`${C}.00-00`), byKey.get(`${B}.00-00`)!.purged]).toEqual(['up', holdUntil, false, false]);
+    expect([a.state, a.speaker.adjacency!.holdUntil, byKey.has(`${C}.00-00`), byKey.get(`${B}.00-00`)!.purged]).toEqual(
+      ['up', holdUntil, false, false],
+    );
     simulation.run(2000);
     expect([a.count('isis.tx.lsp') + a.count('isis.tx.psnp'), a.count('isis.lsp.requested')]).toEqual([sent, 0]);
   });
@@ -97,7 +111,10 @@ describe('authentication', () => {
     const purge = signPdu(lsp({ tlvs }), Buffer.from('k-d'));
     setRemainingLifetime(purge, 0);
     give(purge);
-    expect([a.count('isis.purge.forbidden-tlv'), a.speaker.levels.get(2)!.lsdb.byKey.get(`${C}.00-00`)!.purged]).toEqual([0, true]);
+    expect([
+      a.count('isis.purge.forbidden-tlv'),
+      a.speaker.levels.get(2)!.lsdb.byKey.get(`${C}.00-00`)!.purged,
+    ]).toEqual([0, true]);
   });
 
   it('an unknown TLV in a signed purge is forbidden, and one that is not signed by anybody may have it', () => {

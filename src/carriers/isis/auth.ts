@@ -1,5 +1,6 @@
-// Authentication of PDUs by HMAC-MD5 (RFC 5304): one key for hellos, one for the LSPs and SNPs of each level. A key that is not configured
-// means that nothing is checked, as in FRR. Cleartext and RFC 5310 are not spoken; they are counted as `unsupported`.
+// Authentication of PDUs by HMAC-MD5 (RFC 5304): one key for hellos, one for the LSPs and SNPs of each level. A key
+// that is not configured means that nothing is checked, as in FRR. Cleartext and RFC 5310 are not spoken; they are
+// counted as `unsupported`.
 import { AUTHENTICATION_LENGTH, type Verdict, signPdu, verifyPdu } from '../../packet/isis/auth.ts';
 import type { Level } from '../../packet/isis/types.ts';
 import { type Speaker, complain } from './speaker.ts';
@@ -8,10 +9,15 @@ export type KeyScope = 'interface' | 'area' | 'domain';
 
 export const scopeOf = (level: Level): KeyScope => (level === 1 ? 'area' : 'domain');
 
-const COUNTER: Record<Exclude<Verdict, 'ok'>, string> = { missing: 'missing', wrong: 'wrong-key', unsupported: 'unsupported' };
+const COUNTER: Record<Exclude<Verdict, 'ok'>, string> = {
+  missing: 'missing',
+  wrong: 'wrong-key',
+  unsupported: 'unsupported',
+};
 
 /** Bytes that signing adds to a PDU of this scope. */
-export const authenticationRoom = (s: Speaker, scope: KeyScope): number => (s.config.keys[scope] ? AUTHENTICATION_LENGTH : 0);
+export const authenticationRoom = (s: Speaker, scope: KeyScope): number =>
+  s.config.keys[scope] ? AUTHENTICATION_LENGTH : 0;
 
 export function sign(s: Speaker, scope: KeyScope, pdu: Uint8Array): Uint8Array {
   const key = s.config.keys[scope];
@@ -24,6 +30,11 @@ export function authentic(s: Speaker, scope: KeyScope, raw: Uint8Array): boolean
   if (!key) return true;
   const verdict = verifyPdu(raw, key);
   if (verdict === 'ok') return true;
-  complain(s, `isis.auth.${scope}.${COUNTER[verdict]}`, { scope }, `PDU dropped: authentication ${COUNTER[verdict]} (${scope} key)`);
+  complain(
+    s,
+    `isis.auth.${scope}.${COUNTER[verdict]}`,
+    { scope },
+    `PDU dropped: authentication ${COUNTER[verdict]} (${scope} key)`,
+  );
   return false;
 }

@@ -35,10 +35,26 @@ describe('PDUs', () => {
     ['isis.hello.own-system-id', () => hello({ systemId: systemId(A) })],
     ['isis.hello.level-mismatch', () => hello({ circuitType: 1 })],
     ['isis.hello.no-three-way', () => hello({}, [])],
-    ['isis.hello.not-for-us', () => hello({}, [{ kind: 'three-way-adjacency', state: 'up', circuitId: 1, neighborSystemId: systemId(C), neighborCircuitId: 1 }])],
+    [
+      'isis.hello.not-for-us',
+      () =>
+        hello({}, [
+          {
+            kind: 'three-way-adjacency',
+            state: 'up',
+            circuitId: 1,
+            neighborSystemId: systemId(C),
+            neighborCircuitId: 1,
+          },
+        ]),
+    ],
     [
       'isis.hello.contradictory',
-      () => hello({}, (['up', 'down'] as const).map((state): IsisTlv => ({ kind: 'three-way-adjacency', state, circuitId: 1 }))),
+      () =>
+        hello(
+          {},
+          (['up', 'down'] as const).map((state): IsisTlv => ({ kind: 'three-way-adjacency', state, circuitId: 1 })),
+        ),
     ],
     ['isis.rx.level-not-ours', () => lsp({ level: 1 })],
     ['isis.snp.own-system-id', () => csnp({ systemId: systemId(A) })],
@@ -54,7 +70,11 @@ describe('PDUs', () => {
   });
 
   it('a LAN hello is counted: the other end lacks "isis network point-to-point"', () => {
-    give(Uint8Array.from(Buffer.from(`831b01000f010000020000000000${'0b'}001e001b4000000000000b01`.padEnd(54, '0'), 'hex')).subarray(0, 27));
+    give(
+      Uint8Array.from(
+        Buffer.from(`831b01000f010000020000000000${'0b'}001e001b4000000000000b01`.padEnd(54, '0'), 'hex'),
+      ).subarray(0, 27),
+    );
     expect(a.count('isis.hello.lan')).toBe(1);
   });
 
@@ -69,7 +89,10 @@ describe('PDUs', () => {
 
   it('a malformed TLV is skipped and counted, the rest of the LSP is used', () => {
     const bad: IsisTlv = { kind: 'unknown', type: 236, value: Uint8Array.of(0, 0, 0, 1, 0, 200, 1) };
-    const good: IsisTlv = { kind: 'ipv6-reachability', prefixes: [{ prefix: proxied('2001:db8::/32').prefix, metric: 1, down: false, external: false, subTlvs: [] }] };
+    const good: IsisTlv = {
+      kind: 'ipv6-reachability',
+      prefixes: [{ prefix: proxied('2001:db8::/32').prefix, metric: 1, down: false, external: false, subTlvs: [] }],
+    };
     give(lsp({ tlvs: [bad, good] }));
     expect([...a.counters].filter(([name]) => name.startsWith('isis.tlv.'))).toHaveLength(1);
     expect(a.prefixes()).toHaveLength(1);

@@ -1,5 +1,6 @@
-// The IS-IS carrier: the speaker, its link and its clock put together. Events go into the speaker one at a time, its effects are carried out, and
-// it is woken when it wants to be; work that is left over waits for the next turn of the event loop.
+// The IS-IS carrier: the speaker, its link and its clock put together. Events go into the speaker one at a time, its
+// effects are carried out, and it is woken when it wants to be; work that is left over waits for the next turn of the
+// event loop.
 import type { Origination } from '../../model/advertisement.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { CodePointValues } from '../../model/code-points.ts';
@@ -16,7 +17,14 @@ import { handle } from './events.ts';
 import { IsisNetwork } from './network.ts';
 import { recordEvent } from './recorder.ts';
 import { databaseState, neighborState, troubleState, unplacedPrefixes } from './show.ts';
-import { type Effect, type Speaker, type SpeakerConfig, type SpeakerEvent, type TunableConfig, createSpeaker } from './speaker.ts';
+import {
+  type Effect,
+  type Speaker,
+  type SpeakerConfig,
+  type SpeakerEvent,
+  type TunableConfig,
+  createSpeaker,
+} from './speaker.ts';
 import { nextWake } from './tasks.ts';
 
 /** The `isis` section of the intent, as far as the carrier reads it (same shape as IsisIntent). */
@@ -30,7 +38,11 @@ export interface IsisCarrierOptions {
   readonly holdMultiplier: number;
   readonly lifetimeSeconds: number;
   readonly refreshSeconds: number;
-  readonly authentication: { readonly interface?: { readonly key: string }; readonly area?: { readonly key: string }; readonly domain?: { readonly key: string } };
+  readonly authentication: {
+    readonly interface?: { readonly key: string };
+    readonly area?: { readonly key: string };
+    readonly domain?: { readonly key: string };
+  };
   readonly holdUnreachableMs: number;
 }
 
@@ -56,12 +68,17 @@ export interface IsisCarrierModules {
 export interface IsisCarrier extends Carrier {
   neighbors(): IsisNeighborState[];
   database(): IsisLspState[];
-  /** Declared prefixes and SIDs that the 255 fragments of a level have no room for now; they are not advertised there. */
+  /**
+   * Declared prefixes and SIDs that the 255 fragments of a level have no room for now; they are not advertised there.
+   */
   unplaced(): number;
   trouble(): IsisTrouble[];
   /** One LSP as received or issued; Remaining Lifetime is that of its arrival or last sending. */
   lsp(level: Level, lspId: string): Uint8Array | undefined;
-  /** Takes over changed timers and keys. False: something else changed, and the carrier must be stopped and created anew. */
+  /**
+   * Takes over changed timers and keys. False: something else changed, and the carrier must be stopped and created
+   * anew.
+   */
   update(options: IsisCarrierOptions): boolean;
 }
 
@@ -69,10 +86,15 @@ const LEVELS = { '1': [1], '2': [2], '1-2': [1, 2] } as const;
 /** Sequence numbers count seconds from here: a later run starts higher, and 2³² is reached in 2156. */
 const SEQUENCE_EPOCH_MS = Date.UTC(2020, 0, 1);
 
-const key = (auth: { readonly key: string } | undefined): Uint8Array | undefined => auth && new TextEncoder().encode(auth.key);
+const key = (auth: { readonly key: string } | undefined): Uint8Array | undefined =>
+  auth && new TextEncoder().encode(auth.key);
 
 function tunable(o: IsisCarrierOptions): TunableConfig {
-  const [forInterface, area, domain] = [key(o.authentication.interface), key(o.authentication.area), key(o.authentication.domain)];
+  const [forInterface, area, domain] = [
+    key(o.authentication.interface),
+    key(o.authentication.area),
+    key(o.authentication.domain),
+  ];
   return {
     helloIntervalMs: o.helloIntervalMs,
     holdMultiplier: o.holdMultiplier,
@@ -151,7 +173,12 @@ class FrrSideCarrier implements IsisCarrier {
   }
 
   neighbors(): IsisNeighborState[] {
-    return neighborState(this.speaker, this.options.interface, this.modules.clock.now(), (this.modules.wallClock ?? Date.now)());
+    return neighborState(
+      this.speaker,
+      this.options.interface,
+      this.modules.clock.now(),
+      (this.modules.wallClock ?? Date.now)(),
+    );
   }
 
   database(): IsisLspState[] {
@@ -171,7 +198,8 @@ class FrrSideCarrier implements IsisCarrier {
   }
 
   update(options: IsisCarrierOptions): boolean {
-    const fixed = (o: IsisCarrierOptions): string => JSON.stringify([[...o.systemId], [...o.area], o.levels, o.interface, o.mtu]);
+    const fixed = (o: IsisCarrierOptions): string =>
+      JSON.stringify([[...o.systemId], [...o.area], o.levels, o.interface, o.mtu]);
     if (fixed(options) !== fixed(this.options)) return false;
     this.dispatch({ type: 'configure', config: tunable(options) });
     return true;

@@ -6,10 +6,38 @@ import { originate, proxied } from './simulation.fixture.ts';
 
 describe('of what several say', () => {
   it.each<[string, (readonly [metric: number, proxy?: number])[], string]>([
-    ['the lower metric, whatever its proxy', [[5, 2], [9, 1]], 'P 2001:db8:ffff::2'],
-    ['the lower metric, though it comes later', [[9, 1], [5, 2]], 'P 2001:db8:ffff::2'],
-    ['of one metric the lower proxy address', [[5, 2], [5, 1]], 'P 2001:db8:ffff::1'],
-    ['of one metric the lower proxy address, though it comes first', [[5, 1], [5, 2]], 'P 2001:db8:ffff::1'],
+    [
+      'the lower metric, whatever its proxy',
+      [
+        [5, 2],
+        [9, 1],
+      ],
+      'P 2001:db8:ffff::2',
+    ],
+    [
+      'the lower metric, though it comes later',
+      [
+        [9, 1],
+        [5, 2],
+      ],
+      'P 2001:db8:ffff::2',
+    ],
+    [
+      'of one metric the lower proxy address',
+      [
+        [5, 2],
+        [5, 1],
+      ],
+      'P 2001:db8:ffff::1',
+    ],
+    [
+      'of one metric the lower proxy address, though it comes first',
+      [
+        [5, 1],
+        [5, 2],
+      ],
+      'P 2001:db8:ffff::1',
+    ],
     ['what names a proxy before what names none', [[5], [5, 2]], 'P 2001:db8:ffff::2'],
     ['what names a proxy before what names none, though it comes first', [[5, 2], [5]], 'P 2001:db8:ffff::2'],
     ['what has no proxy, if that is all', [[5], [5]], 'P none'],
@@ -19,7 +47,10 @@ describe('of what several say', () => {
     const learner = add(LEARNER, [2]);
     simulation.run(5000);
     offers.forEach(([metric, proxy], i) => {
-      const source = { kind: 'ipv6-source-router-id', address: proxied('::/0', `2001:db8:ffff::${proxy ?? 0}`).proxy } as const;
+      const source = {
+        kind: 'ipv6-source-router-id',
+        address: proxied('::/0', `2001:db8:ffff::${proxy ?? 0}`).proxy,
+      } as const;
       say(agent, 1, i + 1, [{ metric, subTlvs: proxy === undefined ? [FLAG] : [FLAG, source] }]);
     });
     simulation.run(10_000);
@@ -59,7 +90,9 @@ describe('of what several say', () => {
     const agent = add(AGENT_A, [1, 2]);
     const learner = add(LEARNER, [2]);
     simulation.run(5000);
-    const named = (proxy: string): Partial<PrefixReachability> => ({ subTlvs: [FLAG, { kind: 'ipv6-source-router-id', address: proxied('::/0', proxy).proxy }] });
+    const named = (proxy: string): Partial<PrefixReachability> => ({
+      subTlvs: [FLAG, { kind: 'ipv6-source-router-id', address: proxied('::/0', proxy).proxy }],
+    });
     say(agent, 1, 1, [named('2001:db8::1')]);
     say(agent, 1, 2, [named('2001:db8::2')]);
     simulation.run(5000);
@@ -70,7 +103,11 @@ describe('of what several say', () => {
     expect(agent.count('isis.carry.carried')).toBe(1);
     say(agent, 1, 2, [], 8);
     simulation.run(2000);
-    expect([learned(learner), agent.count('isis.carry.withdrawn'), agent.speaker.carry.offered[1].size]).toEqual([[], 1, 0]);
+    expect([learned(learner), agent.count('isis.carry.withdrawn'), agent.speaker.carry.offered[1].size]).toEqual([
+      [],
+      1,
+      0,
+    ]);
   });
 
   it('what has been there for less than a second is not carried yet', () => {
@@ -84,15 +121,21 @@ describe('of what several say', () => {
     expect(advertised(router, 2, AGENT_A)).toHaveLength(1);
   });
 
-  it.each([['higher', LEARNER], ['lower', '0000.0000.0007']])('A15: what a system of the other level declares itself does not enter it, be its system ID %s than ours', (_which, other) => {
-    const { simulation, router, add } = net();
-    const [origin, far] = [add(ORIGIN, [1]), add(other, [2])];
-    add(AGENT_A, [1, 2]);
-    origin.event(originate([proxied('2001:db8:1::/64', '2001:db8:ffff::77')]));
-    far.event(originate([proxied('2001:db8:1::/64', '2001:db8:ffff::88')]));
-    simulation.run(10_000);
-    expect([advertised(router, 1, AGENT_A), advertised(router, 2, AGENT_A)]).toEqual([[], []]);
-  });
+  it.each([
+    ['higher', LEARNER],
+    ['lower', '0000.0000.0007'],
+  ])(
+    'A15: what a system of the other level declares itself does not enter it, be its system ID %s than ours',
+    (_which, other) => {
+      const { simulation, router, add } = net();
+      const [origin, far] = [add(ORIGIN, [1]), add(other, [2])];
+      add(AGENT_A, [1, 2]);
+      origin.event(originate([proxied('2001:db8:1::/64', '2001:db8:ffff::77')]));
+      far.event(originate([proxied('2001:db8:1::/64', '2001:db8:ffff::88')]));
+      simulation.run(10_000);
+      expect([advertised(router, 1, AGENT_A), advertised(router, 2, AGENT_A)]).toEqual([[], []]);
+    },
+  );
 
   it('an agent with a higher system ID gives way when one with a lower one comes', () => {
     const { simulation, router, add } = net();
@@ -103,7 +146,11 @@ describe('of what several say', () => {
     expect(advertised(router, 2, AGENT_B)).toHaveLength(1);
     add(AGENT_A, [1, 2]);
     simulation.run(10_000);
-    expect([advertised(router, 2, AGENT_A).length, advertised(router, 2, AGENT_B).length, b.count('isis.carry.withdrawn')]).toEqual([1, 0, 1]);
+    expect([
+      advertised(router, 2, AGENT_A).length,
+      advertised(router, 2, AGENT_B).length,
+      b.count('isis.carry.withdrawn'),
+    ]).toEqual([1, 0, 1]);
   });
 
   it('what has the up/down bit in level 2 goes down: only up it may not go (RFC 5302 §3.3)', () => {

@@ -38,17 +38,40 @@ export function advertised(router: Router, level: Level, system: string): Prefix
     .flatMap(([, lsp]) => {
       const decoded = decodePdu(lsp.raw);
       const tlvs = decoded.ok && decoded.value.kind === 'lsp' ? decoded.value.tlvs : [];
-      return tlvs.flatMap((tlv) => (tlv.kind === 'ipv6-reachability' || tlv.kind === 'ipv4-reachability' ? tlv.prefixes : []));
+      return tlvs.flatMap((tlv) =>
+        tlv.kind === 'ipv6-reachability' || tlv.kind === 'ipv4-reachability' ? tlv.prefixes : [],
+      );
     });
 }
 
-export const flagsOf = (p: PrefixReachability): Uint8Array => p.subTlvs.find((t) => t.kind === 'prefix-attribute-flags')!.flags;
+export const flagsOf = (p: PrefixReachability): Uint8Array =>
+  p.subTlvs.find((t) => t.kind === 'prefix-attribute-flags')!.flags;
 export const FLAG = { kind: 'prefix-attribute-flags', flags: Uint8Array.of(1) } as const;
-export const learned = (agent: Agent): string[] => agent.prefixes().map((p) => `${p.pnc ? 'P' : '-'} ${p.proxy ? formatAddress(p.proxy) : 'none'}`);
+export const learned = (agent: Agent): string[] =>
+  agent.prefixes().map((p) => `${p.pnc ? 'P' : '-'} ${p.proxy ? formatAddress(p.proxy) : 'none'}`);
 
 /** Fragments of the router, which is reached in both levels; it says this in one level alone. */
-export const say = (agent: Agent, level: Level, fragment: number, prefixes: Partial<PrefixReachability>[], sequence = 7): void => {
-  const all = prefixes.map((rest) => ({ prefix: proxied('2001:db8:1::/64').prefix, metric: 5, down: false, external: false, subTlvs: [FLAG], ...rest }));
-  const tlvs: IsisTlv[] = all.map((p) => (p.prefix.address.family === 4 ? { kind: 'ipv4-reachability', prefixes: [p] } : { kind: 'ipv6-reachability', prefixes: [p] }));
-  agent.deliver(lsp({ level, sequence, lspId: { systemId: systemId('0000.0000.1111'), pseudonode: 0, fragment }, tlvs }));
+export const say = (
+  agent: Agent,
+  level: Level,
+  fragment: number,
+  prefixes: Partial<PrefixReachability>[],
+  sequence = 7,
+): void => {
+  const all = prefixes.map((rest) => ({
+    prefix: proxied('2001:db8:1::/64').prefix,
+    metric: 5,
+    down: false,
+    external: false,
+    subTlvs: [FLAG],
+    ...rest,
+  }));
+  const tlvs: IsisTlv[] = all.map((p) =>
+    p.prefix.address.family === 4
+      ? { kind: 'ipv4-reachability', prefixes: [p] }
+      : { kind: 'ipv6-reachability', prefixes: [p] },
+  );
+  agent.deliver(
+    lsp({ level, sequence, lspId: { systemId: systemId('0000.0000.1111'), pseudonode: 0, fragment }, tlvs }),
+  );
 };

@@ -1,4 +1,5 @@
-// Carrying between levels, with routers in between that know nothing of it. Topology: stubs behind routers, agents of both levels.
+// Carrying between levels, with routers in between that know nothing of it. Topology: stubs behind routers, agents of
+// both levels.
 import { describe, expect, it } from 'vitest';
 import { hasFlag } from '../../packet/bit-string.ts';
 import { AGENT_A, AGENT_B, LEARNER, ORIGIN, advertised, flagsOf, learned, net } from './carrying.fixture.ts';
@@ -8,21 +9,24 @@ describe('PNC between levels', () => {
   it.each([
     [1, 2, false],
     [2, 1, true],
-  ] as const)('PNC-5.1-c: level %d to level %d keeps flag and proxy, sets R, and the up/down bit is %s', (from, to, down) => {
-    const { simulation, router, add } = net();
-    const origin = add(ORIGIN, [from]);
-    add(AGENT_A, [1, 2]);
-    const learner = add(LEARNER, [to]);
-    origin.event(originate([proxied('2001:db8:1::/64', '2001:db8:ffff::77')]));
-    simulation.run(10_000);
-    const [copy, ...more] = advertised(router, to, AGENT_A);
-    expect(more).toEqual([]);
-    expect(copy).toMatchObject({ down, metric: 0xfe000001 });
-    expect([hasFlag(flagsOf(copy!), 7), hasFlag(flagsOf(copy!), 1)]).toEqual([true, true]);
-    expect(advertised(router, from, AGENT_A)).toEqual([]);
-    expect(learned(learner)).toEqual(['P 2001:db8:ffff::77']);
-    expect([...learner.reachable]).toContain(`L${to} ${AGENT_A}`);
-  });
+  ] as const)(
+    'PNC-5.1-c: level %d to level %d keeps flag and proxy, sets R, and the up/down bit is %s',
+    (from, to, down) => {
+      const { simulation, router, add } = net();
+      const origin = add(ORIGIN, [from]);
+      add(AGENT_A, [1, 2]);
+      const learner = add(LEARNER, [to]);
+      origin.event(originate([proxied('2001:db8:1::/64', '2001:db8:ffff::77')]));
+      simulation.run(10_000);
+      const [copy, ...more] = advertised(router, to, AGENT_A);
+      expect(more).toEqual([]);
+      expect(copy).toMatchObject({ down, metric: 0xfe000001 });
+      expect([hasFlag(flagsOf(copy!), 7), hasFlag(flagsOf(copy!), 1)]).toEqual([true, true]);
+      expect(advertised(router, from, AGENT_A)).toEqual([]);
+      expect(learned(learner)).toEqual(['P 2001:db8:ffff::77']);
+      expect([...learner.reachable]).toContain(`L${to} ${AGENT_A}`);
+    },
+  );
 
   it('a prefix in which no sender can be is not carried on', () => {
     const { simulation, router, add } = net();
@@ -76,7 +80,8 @@ describe('PNC between levels', () => {
     origin.event(originate([]));
     simulation.run(10_000);
     expect(a.count('isis.carry.carried') + b.count('isis.carry.carried')).toBe(copies);
-    for (const level of [1, 2] as const) for (const agent of [AGENT_A, AGENT_B]) expect(advertised(router, level, agent)).toEqual([]);
+    for (const level of [1, 2] as const)
+      for (const agent of [AGENT_A, AGENT_B]) expect(advertised(router, level, agent)).toEqual([]);
   });
 
   it('the second agent takes over when the first is gone', () => {

@@ -1,8 +1,10 @@
-// Carrying the PNC between levels (PNC-5.1-c: it "MUST be preserved when a router propagates a prefix between ISIS levels"; RFC 5302), and SIDs
-// (RFC 9352 §7.1). FRR propagates nothing here, so an agent of both levels originates in the one level what it learned in the other: same flags, R flag
-// set, same proxy address, up/down bit (of locators: D bit) on the way down. A prefix without the P-flag is not carried, so a clear flag stays clear.
-// No loops: what has the up/down bit never goes up; what the target level knows from its own originator does not enter it; and of several
-// agents that could carry a prefix the one with the lowest system ID does, so that two never answer each other's copies.
+// Carrying the PNC between levels (PNC-5.1-c: it "MUST be preserved when a router propagates a prefix between ISIS
+// levels"; RFC 5302), and SIDs (RFC 9352 §7.1). FRR propagates nothing here, so an agent of both levels originates in
+// the one level what it learned in the other: same flags, R flag set, same proxy address, up/down bit (of locators: D
+// bit) on the way down. A prefix without the P-flag is not carried, so a clear flag stays clear. No loops: what has the
+// up/down bit never goes up; what the target level knows from its own originator does not enter it; and of several
+// agents that could carry a prefix the one with the lowest system ID does, so that two never answer each other's
+// copies.
 import { type IpAddress, compareAddresses } from '../../model/address.ts';
 import { prefixKey } from '../../model/prefix.ts';
 import { hasFlag, withFlag } from '../../packet/bit-string.ts';
@@ -47,7 +49,8 @@ const isSid = (entry: Carriable): entry is SidEntry => 'sid' in entry;
 const keyOf = (entry: Carriable): string => (isSid(entry) ? sidKey(entry.sid) : prefixKey(entry.prefix));
 
 /** What an LSP offers to the other level. */
-const offersOf = ({ content: { flagged, sids } }: StoredLsp): readonly Carriable[] => (sids.length > 0 ? [...flagged, ...sids] : flagged);
+const offersOf = ({ content: { flagged, sids } }: StoredLsp): readonly Carriable[] =>
+  sids.length > 0 ? [...flagged, ...sids] : flagged;
 
 const both = (s: Speaker): boolean => s.levels.size === 2;
 
@@ -56,7 +59,12 @@ function mark(s: Speaker, key: string): void {
 }
 
 /** The flagged prefixes or SIDs of an LSP have changed. */
-export function offersChanged(s: Speaker, level: LevelState, before: StoredLsp | undefined, after: StoredLsp | undefined): void {
+export function offersChanged(
+  s: Speaker,
+  level: LevelState,
+  before: StoredLsp | undefined,
+  after: StoredLsp | undefined,
+): void {
   if (!both(s)) return;
   const index = s.carry.offered[level.level];
   for (const entry of before ? offersOf(before) : []) {
@@ -93,7 +101,11 @@ export function wantedChanged(s: Speaker, key: string): void {
 /** Decides about a batch of prefixes and SIDs in both directions. */
 export function carryDue(s: Speaker): void {
   const [level1, level2] = [s.levels.get(1)!, s.levels.get(2)!];
-  s.carry.queue.take(s.now, (key) => (s.wanted.has(key) || s.stopping ? Infinity : Math.min(decide(s, key, level1, level2), decide(s, key, level2, level1))));
+  s.carry.queue.take(s.now, (key) =>
+    s.wanted.has(key) || s.stopping
+      ? Infinity
+      : Math.min(decide(s, key, level1, level2), decide(s, key, level2, level1)),
+  );
 }
 
 /** @returns when to decide again, if it is eligible but has not been so for long enough; else never */
@@ -115,7 +127,10 @@ function decide(s: Speaker, key: string, from: LevelState, to: LevelState): numb
   return Infinity;
 }
 
-/** The advertisements of a flagged prefix or a SID in a level that are not ours and whose originator is there, or was until a short while ago. */
+/**
+ * The advertisements of a flagged prefix or a SID in a level that are not ours and whose originator is there, or was
+ * until a short while ago.
+ */
 function candidates(s: Speaker, level: LevelState, key: string): Candidate[] {
   const found: Candidate[] = [];
   for (const { lspKey, entry } of s.carry.offered[level.level].get(key) ?? []) {
@@ -127,11 +142,14 @@ function candidates(s: Speaker, level: LevelState, key: string): Candidate[] {
 
 const isCopy = ({ entry }: Candidate): boolean => entry.down || hasFlag(entry.flags, ATTRIBUTE_BIT.readvertised);
 
-/** What to carry: the lowest metric, then the lowest proxy address (decision D7). Undefined when nothing may be carried. */
+/**
+ * What to carry: the lowest metric, then the lowest proxy address (decision D7). Undefined when nothing may be carried.
+ */
 function bestCandidate(s: Speaker, key: string, from: LevelState, to: LevelState): Candidate | undefined {
   const eligible = candidates(s, from, key).filter((c) => from.level === 2 || !c.entry.down);
   if (eligible.length === 0) return undefined;
-  // An agent that was lost carries no longer, though its copy is held: whoever is next takes over while the copy still counts, so that there is no gap.
+  // An agent that was lost carries no longer, though its copy is held: whoever is next takes over while the copy still
+  // counts, so that there is no gap.
   const carriesFirst = ({ lsp }: Candidate): boolean => lsp.system < s.system && to.graph.reachable.has(lsp.system);
   const known = candidates(s, to, key).some((c) => !isCopy(c) || carriesFirst(c));
   return known ? undefined : eligible.reduce((a, b) => (preferred(from, a, b) <= 0 ? a : b));
@@ -151,7 +169,9 @@ function resolve(level: LevelState, { entry, lsp }: Candidate): IpAddress | unde
   return proxyOf(entry, routerIds, interfaces);
 }
 
-/** The copy: flags kept and R set (RFC 7794 §2.1), the proxy that the original resolves to named in the entry itself. */
+/**
+ * The copy: flags kept and R set (RFC 7794 §2.1), the proxy that the original resolves to named in the entry itself.
+ */
 function carried(key: string, candidate: Candidate, from: LevelState, to: LevelState): Originated {
   const { entry } = candidate;
   const proxy = resolve(from, candidate);

@@ -1,6 +1,9 @@
 // Timers, limits and metrics of the speaker, each with its source. Milliseconds unless the name says otherwise.
 
-/** Above MAX_PATH_METRIC (0xFE000000), so no router computes a route from it (RFC 5305 §4; for locators RFC 9352 §7.1), and small enough that adding a path's metric does not wrap 32 bits. */
+/**
+ * Above MAX_PATH_METRIC (0xFE000000), so no router computes a route from it (RFC 5305 §4; for locators RFC 9352 §7.1),
+ * and small enough that adding a path's metric does not wrap 32 bits.
+ */
 export const SIGNALLING_METRIC = 0xfe000001;
 /** Of the link to the neighbour, which nobody transits: our LSP carries the overload bit. */
 export const LINK_METRIC = 10;
@@ -9,7 +12,10 @@ export const UNUSABLE_LINK_METRIC = 0xffffff;
 /** IPv6 unicast (RFC 5120 §7.5). */
 export const MT_IPV6 = 2;
 
-/** Topologies that are not unicast routing of the network's own traffic (RFC 5120 §7.5): in-band management and multicast. */
+/**
+ * Topologies that are not unicast routing of the network's own traffic (RFC 5120 §7.5): in-band management and
+ * multicast.
+ */
 export const FOREIGN_TOPOLOGIES: ReadonlySet<number> = new Set([1, 3, 4, 5]);
 
 /** originatingLSPBufferSize, ISO/IEC 10589 §7.4.3. */
@@ -38,7 +44,10 @@ export const CSNP_BURST = 8;
 export const ZERO_AGE_MS = 60_000;
 /** Changes that arrive together are issued together. */
 export const ISSUE_DELAY_MS = 20;
-/** Least time between two issues of one fragment, so that a neighbour that keeps echoing higher sequence numbers costs little. */
+/**
+ * Least time between two issues of one fragment, so that a neighbour that keeps echoing higher sequence numbers costs
+ * little.
+ */
 export const MIN_REISSUE_MS = 200;
 /** An LSP of ours that another router outbids again and again is answered after 5, 10, 20, then 30 s. */
 export const FIRST_ANSWER_PAUSE_MS = 5000;
@@ -54,16 +63,23 @@ export const PLACE_BATCH = 512;
 /** LSPs a level; beyond it new ones are refused and counted. */
 export const LSDB_LIMIT = 20_000;
 /**
- * Bytes a level, of LSPs and of what the learned table has from them (costOf), and the share of it beyond which nothing more is learned: the rest is for LSPs, which say who can be
- * reached. 200,000 prefixes, which is twenty times what one router can advertise for cnpd, and beside them as many full LSPs as LSDB_LIMIT allows.
+ * Bytes a level, of LSPs and of what the learned table has from them (costOf), and the share of it beyond which nothing
+ * more is learned: the rest is for LSPs, which say who can be reached. 200,000 prefixes, which is twenty times what one
+ * router can advertise for cnpd, and beside them as many full LSPs as LSDB_LIMIT allows.
  */
 export const LSDB_BYTES = 160 << 20;
 export const LEARNED_SHARE = 0.6;
-/** What it costs to keep an LSP, beside its bytes; a neighbour that it lists; a prefix or SID that is learned from it: measured, and rounded up. */
+/**
+ * What it costs to keep an LSP, beside its bytes; a neighbour that it lists; a prefix or SID that is learned from it:
+ * measured, and rounded up.
+ */
 export const LSP_COST = 1024;
 export const EDGE_COST = 128;
 export const ENTRY_COST = 448;
-/** What was refused comes again after RETRANSMIT_MS, for as long as the neighbour has it: after this time nothing is missing. */
+/**
+ * What was refused comes again after RETRANSMIT_MS, for as long as the neighbour has it: after this time nothing is
+ * missing.
+ */
 export const REFUSED_FOR_MS = 60_000;
 /** LSPs expanded, or no longer, per event-loop turn; and how often those that found no room are tried again. */
 export const EXPAND_BATCH = 32;
@@ -79,7 +95,10 @@ export const INBOX_LIMIT = 8192;
 export const INBOX_BATCH = 8;
 export const GRAPH_DELAY_MS = 50;
 export const GRAPH_BATCH = 256;
-/** A prefix is carried to the other level after it has been eligible this long, so that agents do not answer each other's transients. */
+/**
+ * A prefix is carried to the other level after it has been eligible this long, so that agents do not answer each
+ * other's transients.
+ */
 export const CARRY_SETTLE_MS = 1000;
 export const CARRY_BATCH = 256;
 

@@ -12,7 +12,13 @@ function entry(text: string): PrefixReachability {
   const [, flag, which, proxy] = /^(P?)(\d)(?:>(\d))?$/.exec(text)!;
   const flags = { kind: 'prefix-attribute-flags', flags: Uint8Array.of(1) } as const;
   const source = { kind: 'ipv6-source-router-id', address: address(`2001:db8:ffff::${proxy ?? 0}`) } as const;
-  return { prefix: prefix(`2001:db8:${which}::/64`), metric: 1, down: false, external: false, subTlvs: [...(flag ? [flags] : []), ...(proxy ? [source] : [])] };
+  return {
+    prefix: prefix(`2001:db8:${which}::/64`),
+    metric: 1,
+    down: false,
+    external: false,
+    subTlvs: [...(flag ? [flags] : []), ...(proxy ? [source] : [])],
+  };
 }
 
 function read(...entries: string[]): ReadLsp {

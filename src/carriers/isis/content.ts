@@ -1,6 +1,6 @@
-// What an LSP says, as far as the speaker cares: neighbours for the graph, prefixes and SIDs for the learned table, addresses for the proxy fallback
-// (decisions D5, D6), overload bit and hostname. Only prefixes with the P-flag are kept; the others are reported once and read again
-// from the raw LSP when needed, so that a large database stays small.
+// What an LSP says, as far as the speaker cares: neighbours for the graph, prefixes and SIDs for the learned table,
+// addresses for the proxy fallback (decisions D5, D6), overload bit and hostname. Only prefixes with the P-flag are
+// kept; the others are reported once and read again from the raw LSP when needed, so that a large database stays small.
 import { type Family, type IpAddress, isUnicastHost } from '../../model/address.ts';
 import type { LearnedPrefix } from '../../model/advertisement.ts';
 import { type Prefix, comparePrefixes, prefixKey, senderlessUse } from '../../model/prefix.ts';
@@ -10,7 +10,15 @@ import { lspIdTextAt } from '../../packet/isis/lsp-id.ts';
 import { LSP_HEADER_LENGTH } from '../../packet/isis/pdu-format.ts';
 import { decodeTlv } from '../../packet/isis/tlvs.ts';
 import type { BadTlv, IsisTlv, Lsp, Received } from '../../packet/isis/types.ts';
-import { type PrefixCursor, cursorFlag, cursorPrefix, cursorSource4, cursorSource6, forEachNeighbor, forEachPrefix } from '../../packet/isis/walk.ts';
+import {
+  type PrefixCursor,
+  cursorFlag,
+  cursorPrefix,
+  cursorSource4,
+  cursorSource6,
+  forEachNeighbor,
+  forEachPrefix,
+} from '../../packet/isis/walk.ts';
 import { FOREIGN_TOPOLOGIES } from './constants.ts';
 import { type SidEntry, readSids } from './sids.ts';
 
@@ -61,10 +69,21 @@ export interface LspContent {
   readonly interfaces: NodeAddresses;
 }
 
-export const NO_CONTENT: LspContent = { overload: false, hostname: undefined, edges: [], flagged: [], flaggedCount: 0, needsAddress: false, sids: [], routerIds: {}, interfaces: {} };
+export const NO_CONTENT: LspContent = {
+  overload: false,
+  hostname: undefined,
+  edges: [],
+  flagged: [],
+  flaggedCount: 0,
+  needsAddress: false,
+  sids: [],
+  routerIds: {},
+  interfaces: {},
+};
 
 /** Without what is read only of expanded LSPs (expansion.ts). */
-export const bare = (content: LspContent): LspContent => (content.flagged.length + content.sids.length > 0 ? { ...content, flagged: NONE, sids: NONE } : content);
+export const bare = (content: LspContent): LspContent =>
+  content.flagged.length + content.sids.length > 0 ? { ...content, flagged: NONE, sids: NONE } : content;
 
 /** A prefix without the P-flag needs no more than this. */
 export type PlainEntry = Pick<PrefixEntry, 'prefix' | 'metric' | 'pnc'>;
@@ -89,9 +108,18 @@ export interface ReadOptions {
   readonly sidBehaviors: readonly number[];
 }
 
-/** @param keepFlagged whether the content is to have them too, beside `prefixes`: of a large database they are the largest part */
+/**
+ * @param keepFlagged whether the content is to have them too, beside `prefixes`: of a large database they are the
+ * largest part
+ */
 export function readLsp(lsp: Lsp & Received, { pncFlagBit, sidBehaviors }: ReadOptions, keepFlagged: boolean): ReadLsp {
-  if (lsp.unusable) return { content: { ...NO_CONTENT, overload: lsp.overload }, prefixes: NONE, contradictions: 0, badTlvs: [{ error: lsp.unusable }] };
+  if (lsp.unusable)
+    return {
+      content: { ...NO_CONTENT, overload: lsp.overload },
+      prefixes: NONE,
+      contradictions: 0,
+      badTlvs: [{ error: lsp.unusable }],
+    };
   const { raw } = lsp;
   const badTlvs: Pick<BadTlv, 'subType' | 'error'>[] = [];
   const report = (subType: number, error: DecodeError): void => void badTlvs.push({ subType, error });
@@ -104,7 +132,9 @@ export function readLsp(lsp: Lsp & Received, { pncFlagBit, sidBehaviors }: ReadO
     else note(tlv.value, info);
   }
   const edges: Edge[] = [];
-  const badNeighbors = forEachNeighbor(raw, (bytes, offset, metric) => edges.push({ node: nodeAt(bytes, offset), metric }));
+  const badNeighbors = forEachNeighbor(raw, (bytes, offset, metric) =>
+    edges.push({ node: nodeAt(bytes, offset), metric }),
+  );
   const walked: (PlainEntry | PrefixEntry)[] = [];
   let flags = 0;
   const flaggedEntry = flaggedEntries();
@@ -123,7 +153,17 @@ export function readLsp(lsp: Lsp & Received, { pncFlagBit, sidBehaviors }: ReadO
   if (badNeighbors + badPrefixes > 0 || needsAddress) badTlvs.push(...lsp.badTlvs);
   const { hostname, routerIds, interfaces } = info;
   const sids = info.sids.size > 0 ? [...info.sids.values()] : NONE;
-  const content = { overload: lsp.overload, hostname, edges, flagged: keepFlagged ? flagged.filter(hasSenders) : NONE, flaggedCount: flagged.length, needsAddress, sids, routerIds, interfaces };
+  const content = {
+    overload: lsp.overload,
+    hostname,
+    edges,
+    flagged: keepFlagged ? flagged.filter(hasSenders) : NONE,
+    flaggedCount: flagged.length,
+    needsAddress,
+    sids,
+    routerIds,
+    interfaces,
+  };
   return { content, prefixes, contradictions, badTlvs };
 }
 
@@ -143,7 +183,10 @@ const hasSenders = ({ prefix }: PrefixEntry): boolean => senderlessUse(prefix) =
 
 export const isFlagged = (entry: PlainEntry | PrefixEntry): entry is PrefixEntry => entry.pnc;
 
-/** `0000.0000.0001.00` of the 7 bytes at `offset`: the first 17 characters of an LSP ID's text (the 8th byte is some byte of the TLV). */
+/**
+ * `0000.0000.0001.00` of the 7 bytes at `offset`: the first 17 characters of an LSP ID's text (the 8th byte is some
+ * byte of the TLV).
+ */
 const nodeAt = (bytes: Uint8Array, offset: number): string => lspIdTextAt(bytes, offset).slice(0, 17);
 
 function note(tlv: IsisTlv, info: NodeInfo): void {
@@ -161,8 +204,12 @@ function note(tlv: IsisTlv, info: NodeInfo): void {
 }
 
 /** One entry a prefix and proxy: a prefix that is flagged anywhere is flagged, and repetitions count once. */
-function distinct(walked: readonly (PlainEntry | PrefixEntry)[]): { prefixes: readonly (PlainEntry | PrefixEntry)[]; contradictions: number } {
-  if (walked.every((entry, i) => i === 0 || comparePrefixes(walked[i - 1]!.prefix, entry.prefix) < 0)) return { prefixes: walked, contradictions: 0 };
+function distinct(walked: readonly (PlainEntry | PrefixEntry)[]): {
+  prefixes: readonly (PlainEntry | PrefixEntry)[];
+  contradictions: number;
+} {
+  if (walked.every((entry, i) => i === 0 || comparePrefixes(walked[i - 1]!.prefix, entry.prefix) < 0))
+    return { prefixes: walked, contradictions: 0 };
   const byKey = new Map<string, (PlainEntry | PrefixEntry)[]>();
   let contradictions = 0;
   for (const entry of walked) {
@@ -182,16 +229,22 @@ function merge(entries: (PlainEntry | PrefixEntry)[], entry: PlainEntry | Prefix
     entries.splice(0, entries.length, entry);
     return true;
   }
-  const sameProxy = (e: PlainEntry | PrefixEntry): boolean => !isFlagged(e) || !isFlagged(entry) || sameSources(e, entry);
+  const sameProxy = (e: PlainEntry | PrefixEntry): boolean =>
+    !isFlagged(e) || !isFlagged(entry) || sameSources(e, entry);
   if (!entries.some(sameProxy)) entries.push(entry);
   return false;
 }
 
-export const sameOptional = (a: IpAddress | undefined, b: IpAddress | undefined): boolean => a?.value === b?.value && a?.family === b?.family;
+export const sameOptional = (a: IpAddress | undefined, b: IpAddress | undefined): boolean =>
+  a?.value === b?.value && a?.family === b?.family;
 
-const sameSources = (a: PrefixEntry, b: PrefixEntry): boolean => sameOptional(a.source4, b.source4) && sameOptional(a.source6, b.source6);
+const sameSources = (a: PrefixEntry, b: PrefixEntry): boolean =>
+  sameOptional(a.source4, b.source4) && sameOptional(a.source6, b.source6);
 
-/** Reads the flagged entries of one LSP, one after another. What an entry says like the one before is kept once for both, since the prefixes of an LSP mostly have one proxy. */
+/**
+ * Reads the flagged entries of one LSP, one after another. What an entry says like the one before is kept once for
+ * both, since the prefixes of an LSP mostly have one proxy.
+ */
 function flaggedEntries(): (cursor: PrefixCursor) => PrefixEntry {
   let latest: PrefixEntry | undefined;
   let flagsAt = -1;
@@ -199,7 +252,10 @@ function flaggedEntries(): (cursor: PrefixCursor) => PrefixEntry {
   let source6At = -1;
   return (cursor) => {
     const { bytes, metric, down, external, flagsOffset, flagsLength, source4Offset, source6Offset } = cursor;
-    const flags = latest && latest.flags.length === flagsLength && sameRange(bytes, flagsAt, flagsOffset, flagsLength) ? latest.flags : bytes.slice(flagsOffset, flagsOffset + flagsLength);
+    const flags =
+      latest && latest.flags.length === flagsLength && sameRange(bytes, flagsAt, flagsOffset, flagsLength)
+        ? latest.flags
+        : bytes.slice(flagsOffset, flagsOffset + flagsLength);
     const source4 = latest && sameRange(bytes, source4At, source4Offset, 4) ? latest.source4 : cursorSource4(cursor);
     const source6 = latest && sameRange(bytes, source6At, source6Offset, 16) ? latest.source6 : cursorSource6(cursor);
     flagsAt = flagsOffset;
@@ -210,12 +266,22 @@ function flaggedEntries(): (cursor: PrefixCursor) => PrefixEntry {
 }
 
 /**
- * Where notices for an entry go (decision D6): its own sub-TLVs 12/11, else the node's TLVs 140/134, else 232/132; own family first. An entry that names what can
- * be no proxy has none: the learned table counts it by name.
+ * Where notices for an entry go (decision D6): its own sub-TLVs 12/11, else the node's TLVs 140/134, else 232/132; own
+ * family first. An entry that names what can be no proxy has none: the learned table counts it by name.
  */
-export function proxyOf(entry: PrefixEntry, routerIds: NodeAddresses, interfaces: NodeAddresses): IpAddress | undefined {
+export function proxyOf(
+  entry: PrefixEntry,
+  routerIds: NodeAddresses,
+  interfaces: NodeAddresses,
+): IpAddress | undefined {
   const { family } = entry.prefix.address;
-  return usable(family, entry.source4, entry.source6) ?? entry.source6 ?? entry.source4 ?? usable(family, routerIds.v4, routerIds.v6) ?? usable(family, interfaces.v4, interfaces.v6);
+  return (
+    usable(family, entry.source4, entry.source6) ??
+    entry.source6 ??
+    entry.source4 ??
+    usable(family, routerIds.v4, routerIds.v6) ??
+    usable(family, interfaces.v4, interfaces.v6)
+  );
 }
 
 function usable(family: Family, v4: IpAddress | undefined, v6: IpAddress | undefined): IpAddress | undefined {
@@ -225,7 +291,11 @@ function usable(family: Family, v4: IpAddress | undefined, v6: IpAddress | undef
   return second && isUnicastHost(second) ? second : undefined;
 }
 
-export function learnedPrefix(entry: PlainEntry | PrefixEntry, routerIds: NodeAddresses, interfaces: NodeAddresses): LearnedPrefix {
+export function learnedPrefix(
+  entry: PlainEntry | PrefixEntry,
+  routerIds: NodeAddresses,
+  interfaces: NodeAddresses,
+): LearnedPrefix {
   if (!isFlagged(entry)) return entry;
   return { prefix: entry.prefix, pnc: entry.pnc, metric: entry.metric, proxy: proxyOf(entry, routerIds, interfaces) };
 }

@@ -1,4 +1,5 @@
-// LSPs under our name that are not ours: of another router with our system ID, and forged ones with the highest sequence number.
+// LSPs under our name that are not ours: of another router with our system ID, and forged ones with the highest
+// sequence number.
 import { describe, expect, it } from 'vitest';
 import { address } from '../../model/address.ts';
 import { decodePdu } from '../../packet/isis/pdu.ts';
@@ -8,16 +9,24 @@ import { troubleState } from './show.ts';
 import { Agent, Simulation, originate, proxied, systemId, testConfig } from './simulation.fixture.ts';
 
 const HIGHEST = 0xffffffff;
-const own = (fragment: number, fields: object = {}, pseudonode = 0): Uint8Array => lsp({ lspId: { systemId: systemId(A), pseudonode, fragment }, ...fields });
+const own = (fragment: number, fields: object = {}, pseudonode = 0): Uint8Array =>
+  lsp({ lspId: { systemId: systemId(A), pseudonode, fragment }, ...fields });
 const trouble = (agent: Agent) => troubleState(agent.speaker, agent.speaker.now, 0)[0]!;
 const stored = (agent: Agent, fragment: string) => agent.speaker.levels.get(2)!.lsdb.byKey.get(`${A}.00-${fragment}`);
 const many = (count: number) => Array.from({ length: count }, (_, i) => proxied(`2001:db8:0:${i.toString(16)}::/64`));
 
 describe('two routers with one system ID', () => {
-  it.each([[1, 1], [1, 100], [3, 0]])('with %i and %i prefixes: a few LSPs a minute on the core; both tell, until it is over', (first, second) => {
+  it.each([
+    [1, 1],
+    [1, 100],
+    [3, 0],
+  ])('with %i and %i prefixes: a few LSPs a minute on the core; both tell, until it is over', (first, second) => {
     const simulation = new Simulation();
     const [r1, r2] = [new Router(simulation, '0000.0000.1111'), new Router(simulation, '0000.0000.2222')];
-    const [a, b] = [new Agent(simulation, testConfig(A)), new Agent(simulation, testConfig(A, { seed: 2, startSequence: 5000 }))];
+    const [a, b] = [
+      new Agent(simulation, testConfig(A)),
+      new Agent(simulation, testConfig(A, { seed: 2, startSequence: 5000 })),
+    ];
     simulation.wire(a.attach, r1.attach);
     const core = simulation.wire(r1.attach, r2.attach);
     simulation.wire(r2.attach, b.attach);
@@ -157,7 +166,8 @@ describe('the highest sequence number under our name', () => {
     give(own(1, { sequence: HIGHEST }));
     simulation.run(1000);
     const key = new TextEncoder().encode('K');
-    for (const agent of [a, b]) agent.event({ type: 'configure', config: { ...agent.speaker.config, keys: { domain: key } } });
+    for (const agent of [a, b])
+      agent.event({ type: 'configure', config: { ...agent.speaker.config, keys: { domain: key } } });
     simulation.run(10_000);
     const placed = [...a.speaker.levels.get(2)!.own.placement.whereIs.values()];
     expect(placed).toEqual([2]);

@@ -1,5 +1,6 @@
-// Every counter of the carrier, by its name, and what it means; `<…>` stands for a code that is appended. counters.test.ts compares the table with
-// the sources. Counting is `count` in speaker.ts; docs/counters.md is made from tables like this one.
+// Every counter of the carrier, by its name, and what it means; `<…>` stands for a code that is appended.
+// counters.test.ts compares the table with the sources. Counting is `count` in speaker.ts; docs/counters.md is made
+// from tables like this one.
 
 export interface CounterRow {
   readonly name: string;
@@ -43,14 +44,23 @@ export const ISIS_COUNTERS: readonly CounterRow[] = [
   row('isis.lsp.no-adjacency', 'LSPs that came while the level had no adjacency'),
   row('isis.lsp.confusion', 'LSPs with the sequence number of another version: purged everywhere'),
   row('isis.lsp.contradictory-prefix', 'LSPs that list a prefix both with and without the P-flag'),
-  row('isis.lsp.unusable.<code>', 'LSPs stored and acknowledged whose content is not used: zero-sequence, zero-checksum, tlv-overrun'),
-  row('isis.lsp.doubted', 'LSPs with odd content that would replace another: put aside until it is known that FRR has them'),
+  row(
+    'isis.lsp.unusable.<code>',
+    'LSPs stored and acknowledged whose content is not used: zero-sequence, zero-checksum, tlv-overrun',
+  ),
+  row(
+    'isis.lsp.doubted',
+    'LSPs with odd content that would replace another: put aside until it is known that FRR has them',
+  ),
   row('isis.lsp.refused-by-neighbor', 'LSPs with odd content that FRR does not have: forgotten'),
   row('isis.lsp.expired', 'LSPs whose lifetime ended unrefreshed'),
   row('isis.lsp.requested', 'LSPs asked for because the neighbour listed them'),
   row('isis.lsp.request-unanswered', 'LSPs asked for in vain'),
   row('isis.lsdb.full', 'LSPs refused because the database holds its limit'),
-  row('isis.lsdb.not-expanded', 'LSPs whose prefixes and SIDs are not learned because database and learned table hold their limit'),
+  row(
+    'isis.lsdb.not-expanded',
+    'LSPs whose prefixes and SIDs are not learned because database and learned table hold their limit',
+  ),
   row('isis.purge.received', "purges of others' LSPs received"),
   row('isis.purge.forbidden-tlv', 'authenticated purges with TLVs that RFC 6233 forbids: refused'),
   row('isis.snp.no-adjacency', 'SNPs that came while the level had no adjacency'),
@@ -64,13 +74,19 @@ export const ISIS_COUNTERS: readonly CounterRow[] = [
   row('isis.own.purged', 'LSPs purged under our name'),
   row('isis.own.sequence-bumped', 'fragments issued anew because the network had a higher sequence number'),
   row('isis.own.sequence-wrap', 'fragments out of use for a while because their sequence numbers are used up'),
-  row('isis.own.contested', 'LSPs under our name that somebody issues again and again: another router with our system ID, or forged ones'),
+  row(
+    'isis.own.contested',
+    'LSPs under our name that somebody issues again and again: another router with our system ID, or forged ones',
+  ),
   row('isis.own.confusion', 'fragments that came back with our sequence number and other contents'),
   row('isis.own.foreign-purge', 'fragments that somebody else purged: issued anew'),
   row('isis.own.unknown-fragment-purged', 'LSPs under our name that are not ours (any more): purged'),
   row('isis.originate.duplicate-prefix', 'prefixes declared twice: the lower proxy address counts'),
   row('isis.originate.unusable-sid', 'SIDs not advertised because they are not in their locator, or it has no length'),
-  row('isis.originate.router-address-left-out', 'router addresses not advertised: not unicast, or not the first of their family'),
+  row(
+    'isis.originate.router-address-left-out',
+    'router addresses not advertised: not unicast, or not the first of their family',
+  ),
   row('isis.originate.no-room', 'prefixes and SIDs not advertised because all fragments are full'),
   row('isis.carry.carried', 'prefixes and SIDs taken into the other level (PNC §5.1, RFC 9352 §7.1)'),
   row('isis.carry.withdrawn', 'prefixes and SIDs taken out of it again'),

@@ -9,7 +9,16 @@ import { B, C, adjacency, entry, lsp, patched, reachedOnce } from './hostile.fix
 import { type Agent, proxied, systemId } from './simulation.fixture.ts';
 
 const prefixes = (...texts: string[]): IsisTlv[] => [
-  { kind: 'ipv6-reachability', prefixes: texts.map((text) => ({ prefix: proxied(text).prefix, metric: 1, down: false, external: false, subTlvs: [] })) },
+  {
+    kind: 'ipv6-reachability',
+    prefixes: texts.map((text) => ({
+      prefix: proxied(text).prefix,
+      metric: 1,
+      down: false,
+      external: false,
+      subTlvs: [],
+    })),
+  },
 ];
 const TWO = prefixes('2001:db8:1::/48', '2001:db8:2::/48');
 /** Its last TLV says that it is longer than the LSP. */
@@ -22,10 +31,21 @@ function overrun(pdu: Uint8Array): Uint8Array {
 /** B answers nothing, like an FRR that has what we have. */
 const silent = (pdu: ReceivedPdu, from: 0 | 1): boolean => from === 0 || pdu.kind === 'p2p-hello';
 const psnpOf = (sequence: number): Uint8Array =>
-  encodePdu({ kind: 'psnp', level: 2, systemId: systemId(B), tlvs: [{ kind: 'lsp-entries', entries: [entry({ lspId: { systemId: systemId(B), pseudonode: 0, fragment: 9 }, sequence })] }] });
+  encodePdu({
+    kind: 'psnp',
+    level: 2,
+    systemId: systemId(B),
+    tlvs: [
+      {
+        kind: 'lsp-entries',
+        entries: [entry({ lspId: { systemId: systemId(B), pseudonode: 0, fragment: 9 }, sequence })],
+      },
+    ],
+  });
 
 /** A fragment of B, which A reaches. */
-const fragment = (sequence: number, tlvs: IsisTlv[] = [], more: object = {}): Uint8Array => lsp({ sequence, tlvs, lspId: { systemId: systemId(B), pseudonode: 0, fragment: 9 }, ...more });
+const fragment = (sequence: number, tlvs: IsisTlv[] = [], more: object = {}): Uint8Array =>
+  lsp({ sequence, tlvs, lspId: { systemId: systemId(B), pseudonode: 0, fragment: 9 }, ...more });
 const KEY = `${B}.00-09`;
 const bad: IsisTlv = { kind: 'unknown', type: 236, value: Uint8Array.of(0, 0, 0, 1, 0, 200, 1) };
 const texts = (agent: Agent): string[] => agent.prefixes().map((p) => formatPrefix(p.prefix));
@@ -39,7 +59,9 @@ it.each<[string, string, () => Uint8Array]>([
   reachedOnce(a);
   const acknowledged: string[] = [];
   wire.filter = (pdu, from) => {
-    if (from === 0 && pdu.kind === 'psnp') for (const t of pdu.tlvs) if (t.kind === 'lsp-entries') acknowledged.push(...t.entries.map((e) => `${e.sequence} ${e.checksum}`));
+    if (from === 0 && pdu.kind === 'psnp')
+      for (const t of pdu.tlvs)
+        if (t.kind === 'lsp-entries') acknowledged.push(...t.entries.map((e) => `${e.sequence} ${e.checksum}`));
     return true;
   };
   const pdu = build();
@@ -117,12 +139,17 @@ it('the same odd one again changes nothing, a newer one begins its time anew', (
 it('no more than 1,024 are in doubt at a time; beyond that they are taken as they are', () => {
   const { simulation, a, wire } = adjacency({ lsdbLimit: 5000 });
   wire.filter = silent;
-  const of = (n: number, sequence: number): Uint8Array => lsp({ sequence, lspId: { systemId: Uint8Array.of(9, 0, 0, 0, n >> 8, n & 255), pseudonode: 0, fragment: 0 } });
+  const of = (n: number, sequence: number): Uint8Array =>
+    lsp({ sequence, lspId: { systemId: Uint8Array.of(9, 0, 0, 0, n >> 8, n & 255), pseudonode: 0, fragment: 0 } });
   for (let n = 0; n < 1030; n++) a.deliver(of(n, 7));
   for (let n = 0; n < 1030; n++) a.deliver(overrun(of(n, 8)));
   simulation.run(500);
   const level = a.speaker.levels.get(2)!;
-  expect([level.doubts.size, a.count('isis.lsp.doubted'), [...level.lsdb.byKey.values()].filter(({ odd }) => odd).length]).toEqual([1024, 1024, 6]);
+  expect([
+    level.doubts.size,
+    a.count('isis.lsp.doubted'),
+    [...level.lsdb.byKey.values()].filter(({ odd }) => odd).length,
+  ]).toEqual([1024, 1024, 6]);
   // One that is in doubt already does not need another place.
   a.deliver(overrun(of(3, 9)));
   simulation.run(100);
@@ -135,5 +162,9 @@ it('an odd one that is stored and of which FRR sends an older version is forgott
   give(overrun(fragment(8)));
   give(fragment(7, TWO));
   simulation.run(1000);
-  expect([texts(a).length, a.speaker.levels.get(2)!.lsdb.byKey.get(KEY)!.sequence, a.count('isis.lsp.refused-by-neighbor')]).toEqual([2, 7, 1]);
+  expect([
+    texts(a).length,
+    a.speaker.levels.get(2)!.lsdb.byKey.get(KEY)!.sequence,
+    a.count('isis.lsp.refused-by-neighbor'),
+  ]).toEqual([2, 7, 1]);
 });

@@ -1,5 +1,6 @@
-// The speaker: `(state, event, now) → effects`. Nothing in here waits, reads a clock or touches a socket. carrier.ts carries the effects out
-// and sends a `timer` event when nextWake says so; a stream of events kept by recorder.ts replays a run exactly.
+// The speaker: `(state, event, now) → effects`. Nothing in here waits, reads a clock or touches a socket. carrier.ts
+// carries the effects out and sends a `timer` event when nextWake says so; a stream of events kept by recorder.ts
+// replays a run exactly.
 import { dropAdjacency } from './adjacency.ts';
 import { START_GRACE_MS } from './constants.ts';
 import { enqueue } from './inbox.ts';
@@ -11,7 +12,9 @@ import { beginStop, checkStop } from './stopping.ts';
 import { runDue } from './tasks.ts';
 import { setWanted } from './wanted.ts';
 
-type Handlers = { readonly [K in SpeakerEvent['type']]: (s: Speaker, event: Extract<SpeakerEvent, { type: K }>) => void };
+type Handlers = {
+  readonly [K in SpeakerEvent['type']]: (s: Speaker, event: Extract<SpeakerEvent, { type: K }>) => void;
+};
 
 const HANDLERS: Handlers = {
   'link-up': (s, { linkLocal }) => {
@@ -49,14 +52,20 @@ export function handle(s: Speaker, event: SpeakerEvent, now: number): Effect[] {
 
 const SCOPES = ['interface', 'area', 'domain'] as const;
 
-/** New timers count from the next hello and the next issue on; new keys are used at once, and every LSP of ours is signed anew. */
+/**
+ * New timers count from the next hello and the next issue on; new keys are used at once, and every LSP of ours is
+ * signed anew.
+ */
 function configure(s: Speaker, config: TunableConfig): void {
   const before = s.config;
   const { helloIntervalMs, holdMultiplier, lifetimeSeconds, refreshSeconds, holdUnreachableMs, keys } = config;
   s.config = { ...before, helloIntervalMs, holdMultiplier, lifetimeSeconds, refreshSeconds, holdUnreachableMs, keys };
-  const changed = SCOPES.filter((scope) => Buffer.compare(before.keys[scope] ?? EMPTY, config.keys[scope] ?? EMPTY) !== 0);
+  const changed = SCOPES.filter(
+    (scope) => Buffer.compare(before.keys[scope] ?? EMPTY, config.keys[scope] ?? EMPTY) !== 0,
+  );
   for (const level of s.levels.values()) {
-    if (changed.includes(level.level === 1 ? 'area' : 'domain') || before.lifetimeSeconds !== config.lifetimeSeconds) replaceAll(s, level);
+    if (changed.includes(level.level === 1 ? 'area' : 'domain') || before.lifetimeSeconds !== config.lifetimeSeconds)
+      replaceAll(s, level);
   }
   if (s.link) sendHello(s);
   if (changed.length > 0) log(s, 'info', { scopes: changed }, 'authentication keys changed');

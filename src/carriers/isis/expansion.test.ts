@@ -23,7 +23,12 @@ const prefixes = (first: number, count: number, flags?: number): IsisTlv[] =>
       subTlvs: flags === undefined ? [] : [{ kind: 'prefix-attribute-flags', flags: Uint8Array.of(flags) } as const],
     })),
   }));
-const neighbor = (system: string): IsNeighbor => ({ systemId: systemId(system), pseudonode: 0, metric: 10, subTlvs: new Uint8Array(0) });
+const neighbor = (system: string): IsNeighbor => ({
+  systemId: systemId(system),
+  pseudonode: 0,
+  metric: 10,
+  subTlvs: new Uint8Array(0),
+});
 const system = (n: number): string => `0000.0000.${n.toString(16).padStart(4, '0')}`;
 
 /** A learner beside a router that lists systems, which need not exist. */
@@ -43,8 +48,15 @@ function beside(overrides: Partial<SpeakerConfig> = {}) {
   const say = (who: string, tlvs: IsisTlv[], fragment = 0): void => {
     const id = `${who} ${fragment}`;
     sequences.set(id, (sequences.get(id) ?? 0) + 1);
-    const links: IsisTlv[] = fragment === 0 ? [{ kind: 'extended-is-reachability', neighbors: [neighbor(ROUTER)] }] : [];
-    learner.deliver(lsp({ sequence: sequences.get(id)!, lspId: { systemId: systemId(who), pseudonode: 0, fragment }, tlvs: [...links, ...tlvs] }));
+    const links: IsisTlv[] =
+      fragment === 0 ? [{ kind: 'extended-is-reachability', neighbors: [neighbor(ROUTER)] }] : [];
+    learner.deliver(
+      lsp({
+        sequence: sequences.get(id)!,
+        lspId: { systemId: systemId(who), pseudonode: 0, fragment },
+        tlvs: [...links, ...tlvs],
+      }),
+    );
     simulation.run(300);
   };
   const level = learner.speaker.levels.get(2)!;
@@ -82,7 +94,8 @@ describe('what is expanded', () => {
 
   it('what the database counts is what its LSPs cost, whatever came and went', () => {
     const { simulation, list, say, level } = beside({ holdUnreachableMs: 1000 });
-    const check = (): void => expect(level.lsdb.bytes).toBe([...level.lsdb.byKey.values()].reduce((sum, each) => sum + costOf(each), 0));
+    const check = (): void =>
+      expect(level.lsdb.bytes).toBe([...level.lsdb.byKey.values()].reduce((sum, each) => sum + costOf(each), 0));
     for (const n of [1, 2, 3]) say(system(n), prefixes(n * 100, 40));
     check();
     list(system(1), system(2));
@@ -102,7 +115,8 @@ describe('what is expanded', () => {
     const { simulation, router, list, say } = beside({ levels: [1, 2], holdUnreachableMs: 20_000 });
     say(system(1), prefixes(0, 5, 1));
     simulation.run(5000);
-    const carried = (): boolean => router.lsps[1].has(`${LEARNER}.00-01`) && router.lsps[1].get(`${LEARNER}.00-01`)!.lifetime > 0;
+    const carried = (): boolean =>
+      router.lsps[1].has(`${LEARNER}.00-01`) && router.lsps[1].get(`${LEARNER}.00-01`)!.lifetime > 0;
     expect(carried()).toBe(false);
     list(system(1));
     simulation.run(5000);
@@ -137,11 +151,19 @@ describe('the limit', () => {
   });
 
   it('for what is learned: LSPs without room are kept and not expanded, told while it is so, and expanded when there is room again', () => {
-    const { simulation, learner, list, say, level } = beside({ lsdbBytes: 100 * ENTRY_COST + 60_000, holdUnreachableMs: 1000 });
+    const { simulation, learner, list, say, level } = beside({
+      lsdbBytes: 100 * ENTRY_COST + 60_000,
+      holdUnreachableMs: 1000,
+    });
     list(system(1), system(2), system(3));
     for (const n of [1, 2, 3]) say(system(n), prefixes(n * 100, 50));
     const known = learned(learner);
-    expect([known > 0, known < 150, isFull(level, learner.speaker.now), learner.count('isis.lsdb.not-expanded') > 0]).toEqual([true, true, true, true]);
+    expect([
+      known > 0,
+      known < 150,
+      isFull(level, learner.speaker.now),
+      learner.count('isis.lsdb.not-expanded') > 0,
+    ]).toEqual([true, true, true, true]);
     expect(level.lsdb.bytes).toBeLessThanOrEqual(level.lsdb.byteLimit * LEARNED_SHARE);
     // For LSPs themselves, and so for who can be reached, there is room still.
     for (let n = 10; n < 20; n++) say(system(n), []);
@@ -166,7 +188,10 @@ describe('the limit', () => {
   it('20,000 full LSPs of systems that nobody can reach cost what their bytes cost, and no prefix is learned', () => {
     const { learner, level } = beside();
     const tlvs = prefixes(0, 100);
-    for (let n = 0; n < 1000; n++) learner.deliver(lsp({ lspId: { systemId: Uint8Array.of(9, 9, 0, 0, n >> 8, n & 255), pseudonode: 0, fragment: 0 }, tlvs }));
+    for (let n = 0; n < 1000; n++)
+      learner.deliver(
+        lsp({ lspId: { systemId: Uint8Array.of(9, 9, 0, 0, n >> 8, n & 255), pseudonode: 0, fragment: 0 }, tlvs }),
+      );
     while (learner.wakeAt() === -Infinity) learner.wake();
     expect([level.lsdb.byKey.size > 1000, learned(learner)]).toEqual([true, 0]);
     expect(level.lsdb.bytes * 20).toBeLessThan(level.lsdb.byteLimit);

@@ -1,9 +1,17 @@
-// Which LSPs are read to the end. What an LSP says of prefixes and SIDs takes twenty times its own bytes in the learned table, so it is kept there only while its
-// originator can be reached, or was until a short while ago, and while there is room: one limit for the database and the learned table together. Whoever
-// floods LSPs of systems that are nowhere fills no more than the database. Work that a change of the topology makes is taken a slice a turn.
+// Which LSPs are read to the end. What an LSP says of prefixes and SIDs takes twenty times its own bytes in the learned
+// table, so it is kept there only while its originator can be reached, or was until a short while ago, and while there
+// is room: one limit for the database and the learned table together. Whoever floods LSPs of systems that are nowhere
+// fills no more than the database. Work that a change of the topology makes is taken a slice a turn.
 import { decodePdu } from '../../packet/isis/pdu.ts';
 import { offersChanged } from './carrying.ts';
-import { ENTRY_COST, EXPAND_BATCH, LEARNED_SHARE, REFUSED_FOR_MS, STARVED_BATCH, STARVED_RETRY_MS } from './constants.ts';
+import {
+  ENTRY_COST,
+  EXPAND_BATCH,
+  LEARNED_SHARE,
+  REFUSED_FOR_MS,
+  STARVED_BATCH,
+  STARVED_RETRY_MS,
+} from './constants.ts';
 import { type ReadLsp, bare, readLsp } from './content.ts';
 import { report } from './install.ts';
 import { type Lsdb, type StoredLsp, lspsOf, setExpanded } from './lsdb.ts';
@@ -20,7 +28,8 @@ export interface Expansion {
 
 export const newExpansion = (): Expansion => ({ outdated: new Set(), starved: new Set(), retryAt: Infinity });
 
-const fits = ({ bytes, byteLimit }: Lsdb, entries: number): boolean => bytes + ENTRY_COST * entries <= byteLimit * LEARNED_SHARE;
+const fits = ({ bytes, byteLimit }: Lsdb, entries: number): boolean =>
+  bytes + ENTRY_COST * entries <= byteLimit * LEARNED_SHARE;
 
 /** What an SNP or a report needs to be read from an LSP that is stored. */
 export function readStored(s: Speaker, lsp: StoredLsp): ReadLsp | undefined {
@@ -29,7 +38,12 @@ export function readStored(s: Speaker, lsp: StoredLsp): ReadLsp | undefined {
 }
 
 /** Whether to expand an LSP that is about to be stored. @param replaced what its predecessor costs, which goes */
-export function mayExpand(s: Speaker, level: LevelState, { key, system, entries }: Pick<StoredLsp, 'key' | 'system' | 'entries'>, replaced: number): boolean {
+export function mayExpand(
+  s: Speaker,
+  level: LevelState,
+  { key, system, entries }: Pick<StoredLsp, 'key' | 'system' | 'entries'>,
+  replaced: number,
+): boolean {
   level.expansion.starved.delete(key);
   if (!isAlive(s, level, system)) return false;
   if (fits({ ...level.lsdb, bytes: level.lsdb.bytes - replaced }, entries)) return true;
@@ -38,7 +52,12 @@ export function mayExpand(s: Speaker, level: LevelState, { key, system, entries 
 }
 
 function starve(s: Speaker, { level, lsdb, expansion }: LevelState, key: string): void {
-  complain(s, 'isis.lsdb.not-expanded', { level, lsp: key, bytes: lsdb.bytes }, 'link state database full: the prefixes of an LSP are not learned');
+  complain(
+    s,
+    'isis.lsdb.not-expanded',
+    { level, lsp: key, bytes: lsdb.bytes },
+    'link state database full: the prefixes of an LSP are not learned',
+  );
   expansion.starved.add(key);
   expansion.retryAt = Math.min(expansion.retryAt, s.now + STARVED_RETRY_MS);
 }
@@ -48,7 +67,8 @@ export function systemsChanged(level: LevelState, systems: readonly string[]): v
   for (const system of systems) for (const { key } of lspsOf(level.lsdb, system)) level.expansion.outdated.add(key);
 }
 
-export const expandAt = ({ expansion }: LevelState): number => (expansion.outdated.size > 0 ? -Infinity : expansion.retryAt);
+export const expandAt = ({ expansion }: LevelState): number =>
+  expansion.outdated.size > 0 ? -Infinity : expansion.retryAt;
 
 export function expandDue(s: Speaker, level: LevelState): void {
   const { outdated } = level.expansion;
@@ -89,4 +109,5 @@ function retryStarved(s: Speaker, level: LevelState): void {
 }
 
 /** Whether something that others say may be missing for want of room. */
-export const isFull = ({ lsdb, expansion }: LevelState, now: number): boolean => expansion.starved.size > 0 || now - lsdb.refusedAt < REFUSED_FOR_MS;
+export const isFull = ({ lsdb, expansion }: LevelState, now: number): boolean =>
+  expansion.starved.size > 0 || now - lsdb.refusedAt < REFUSED_FOR_MS;

@@ -37,7 +37,12 @@ describe('LSPs that contradict what is known', () => {
   });
 
   it('a purge that still has the TLVs of what it purges takes the prefixes out, and an LSP with the same TLVs brings them back', () => {
-    const tlvs: IsisTlv[] = [{ kind: 'ipv6-reachability', prefixes: [{ prefix: proxied('2001:db8::/32').prefix, metric: 1, down: false, external: false, subTlvs: [] }] }];
+    const tlvs: IsisTlv[] = [
+      {
+        kind: 'ipv6-reachability',
+        prefixes: [{ prefix: proxied('2001:db8::/32').prefix, metric: 1, down: false, external: false, subTlvs: [] }],
+      },
+    ];
     // A fragment of B, which A reaches.
     const say = (sequence: number, remainingLifetime: number): number => {
       give(lsp({ sequence, remainingLifetime, tlvs, lspId: { systemId: systemId(B), pseudonode: 0, fragment: 9 } }));
@@ -95,7 +100,9 @@ describe('synchronisation', () => {
     expect(sent() - before).toBe(own.size);
     simulation.run(5000);
     const quiet = sent();
-    const entries = [...own.values()].map((l) => entry({ lspId: readLspId(l.raw, 12), sequence: l.sequence, checksum: l.checksum }));
+    const entries = [...own.values()].map((l) =>
+      entry({ lspId: readLspId(l.raw, 12), sequence: l.sequence, checksum: l.checksum }),
+    );
     give(csnp({}, entries));
     give(csnp({ start: LAST_LSP_ID }));
     expect(sent()).toBe(quiet);
@@ -136,7 +143,8 @@ describe('floods', () => {
   it('5,000 foreign LSPs at once: handled in turns of at most 8, each acknowledged, hellos not delayed', () => {
     let acked = 0;
     wire.filter = (pdu) => {
-      if (pdu.kind === 'psnp') acked += pdu.tlvs.reduce((n, t) => n + (t.kind === 'lsp-entries' ? t.entries.length : 0), 0);
+      if (pdu.kind === 'psnp')
+        acked += pdu.tlvs.reduce((n, t) => n + (t.kind === 'lsp-entries' ? t.entries.length : 0), 0);
       return true;
     };
     for (let i = 0; i < 5000; i++) a.deliver(foreign(i, [prefixes(i)]));

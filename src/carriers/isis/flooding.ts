@@ -1,5 +1,6 @@
-// LSPs in and out (ISO/IEC 10589 §7.3.14 … §7.3.16): the update process. With one circuit there is nobody to pass a received LSP on to:
-// what is sent is our own LSP, purges, and what the neighbour lacks. Sending is paced; what is not acknowledged is sent again every 5 s.
+// LSPs in and out (ISO/IEC 10589 §7.3.14 … §7.3.16): the update process. With one circuit there is nobody to pass a
+// received LSP on to: what is sent is our own LSP, purges, and what the neighbour lacks. Sending is paced; what is not
+// acknowledged is sent again every 5 s.
 import { sameSystemId } from '../../packet/isis/lsp-id.ts';
 import { encodePurge, setRemainingLifetime } from '../../packet/isis/lsp.ts';
 import type { Lsp, Received } from '../../packet/isis/types.ts';
@@ -53,7 +54,13 @@ function sendLsp(s: Speaker, lsp: StoredLsp): void {
 
 /** RFC 6233 §2: TLVs that a purge may carry when the level is authenticated: 10, 13, 15, 137. */
 const allowedInPurge = (pdu: ReceivedLsp): boolean =>
-  pdu.tlvs.every((t) => t.kind === 'authentication' || t.kind === 'purge-originator' || t.kind === 'hostname' || (t.kind === 'unknown' && t.type === 15));
+  pdu.tlvs.every(
+    (t) =>
+      t.kind === 'authentication' ||
+      t.kind === 'purge-originator' ||
+      t.kind === 'hostname' ||
+      (t.kind === 'unknown' && t.type === 15),
+  );
 
 export function receiveLsp(s: Speaker, level: LevelState, pdu: ReceivedLsp): void {
   count(s, 'isis.rx.lsp');
@@ -115,10 +122,24 @@ const SILENT = { content: NO_CONTENT, entries: 0, expanded: false, odd: false, r
  * @param trusted whether it is known that the neighbour has it, however odd it is
  * @returns false when the LSP was refused
  */
-export function store(s: Speaker, level: LevelState, pdu: ReceivedLsp, old: StoredLsp | undefined, trusted = false): boolean {
+export function store(
+  s: Speaker,
+  level: LevelState,
+  pdu: ReceivedLsp,
+  old: StoredLsp | undefined,
+  trusted = false,
+): boolean {
   const purged = pdu.remainingLifetime === 0;
   const expiresAt = s.now + (purged ? ZERO_AGE_MS : pdu.remainingLifetime * 1000);
-  const base = { ...identityOf(pdu.raw), own: false, raw: pdu.raw, sequence: pdu.sequence, checksum: pdu.checksum, purged, expiresAt };
+  const base = {
+    ...identityOf(pdu.raw),
+    own: false,
+    raw: pdu.raw,
+    sequence: pdu.sequence,
+    checksum: pdu.checksum,
+    purged,
+    expiresAt,
+  };
   if (purged) {
     count(s, 'isis.purge.received');
     if (!trusted && old && isOddPurge(pdu) && doubt(s, level, base.key, pdu, old)) return true;
@@ -133,46 +154,93 @@ export function store(s: Speaker, level: LevelState, pdu: ReceivedLsp, old: Stor
   const read = readLsp(pdu, s.config, s.levels.size > 1);
   const odd = read.badTlvs.length > 0;
   if (!trusted && odd && old && doubt(s, level, base.key, pdu, old)) return true;
-  const lsp = { ...base, ...SILENT, odd, content: bare(read.content), entries: read.prefixes.length + read.content.sids.length };
-  if (!hasRoomFor(level.lsdb, costOf(lsp), level.lsdb.byKey.size, old && costOf(old))) return refuse(s, level, base.key, old);
+  const lsp = {
+    ...base,
+    ...SILENT,
+    odd,
+    content: bare(read.content),
+    entries: read.prefixes.length + read.content.sids.length,
+  };
+  if (!hasRoomFor(level.lsdb, costOf(lsp), level.lsdb.byKey.size, old && costOf(old)))
+    return refuse(s, level, base.key, old);
   complainOf(s, base.key, pdu, read);
   install(s, level, lsp, read);
   return true;
 }
 
 function complainOf(s: Speaker, key: string, { unusable }: ReceivedLsp, { badTlvs, contradictions }: ReadLsp): void {
-  if (unusable) return complain(s, `isis.lsp.unusable.${unusable.code}`, { lsp: key, detail: unusable.detail }, 'the content of an LSP cannot be used');
-  for (const bad of badTlvs) count(s, bad.subType === undefined ? `isis.tlv.${bad.error.code}` : `isis.sub-tlv.${bad.error.code}`);
-  if (contradictions > 0) complain(s, 'isis.lsp.contradictory-prefix', { lsp: key }, 'an LSP lists a prefix both with and without the P-flag');
+  if (unusable)
+    return complain(
+      s,
+      `isis.lsp.unusable.${unusable.code}`,
+      { lsp: key, detail: unusable.detail },
+      'the content of an LSP cannot be used',
+    );
+  for (const bad of badTlvs)
+    count(s, bad.subType === undefined ? `isis.tlv.${bad.error.code}` : `isis.sub-tlv.${bad.error.code}`);
+  if (contradictions > 0)
+    complain(
+      s,
+      'isis.lsp.contradictory-prefix',
+      { lsp: key },
+      'an LSP lists a prefix both with and without the P-flag',
+    );
 }
 
-/** Not acknowledged: the neighbour offers it again, and it is taken when there is room. What we had of it no longer holds. */
+/**
+ * Not acknowledged: the neighbour offers it again, and it is taken when there is room. What we had of it no longer
+ * holds.
+ */
 function refuse(s: Speaker, level: LevelState, key: string, old: StoredLsp | undefined): boolean {
   const { lsdb } = level;
   lsdb.refusedAt = s.now;
-  complain(s, 'isis.lsdb.full', { level: level.level, lsp: key, lsps: lsdb.byKey.size, bytes: lsdb.bytes }, 'link state database full: LSP refused');
+  complain(
+    s,
+    'isis.lsdb.full',
+    { level: level.level, lsp: key, lsps: lsdb.byKey.size, bytes: lsdb.bytes },
+    'link state database full: LSP refused',
+  );
   if (old) uninstall(s, level, old);
   return false;
 }
 
-/** Same sequence number, other contents: treated as expired here and purged everywhere; its originator issues it anew. */
+/**
+ * Same sequence number, other contents: treated as expired here and purged everywhere; its originator issues it anew.
+ */
 function confusion(s: Speaker, level: LevelState, stored: StoredLsp): void {
-  complain(s, 'isis.lsp.confusion', { lsp: stored.key }, 'two LSPs with one sequence number and different contents: purged');
+  complain(
+    s,
+    'isis.lsp.confusion',
+    { lsp: stored.key },
+    'two LSPs with one sequence number and different contents: purged',
+  );
   purgeForeign(s, level, stored);
 }
 
-/** An LSP that expired here, or is in confusion: only its header is kept and flooded, with lifetime 0 and our name (RFC 6232). */
+/**
+ * An LSP that expired here, or is in confusion: only its header is kept and flooded, with lifetime 0 and our name (RFC
+ * 6232).
+ */
 export function purgeForeign(s: Speaker, level: LevelState, lsp: StoredLsp): void {
   const lspId = { systemId: lsp.raw.slice(12, 18), pseudonode: lsp.raw[18]!, fragment: lsp.fragment };
   const isType = (lsp.raw[26]! & 3) === 3 ? 3 : 1;
-  const unsigned = encodePurge({ level: level.level, lspId, sequence: lsp.sequence, isType, originator: s.config.systemId });
+  const unsigned = encodePurge({
+    level: level.level,
+    lspId,
+    sequence: lsp.sequence,
+    isType,
+    originator: s.config.systemId,
+  });
   const raw = sign(s, scopeOf(level.level), unsigned);
   const checksum = (raw[24]! << 8) | raw[25]!;
   install(s, level, { ...lsp, ...SILENT, raw, checksum, expiresAt: s.now + ZERO_AGE_MS, purged: true });
   if (isActive(s, level.level)) setSrm(level, lsp.key, s.now);
 }
 
-/** What an SNP says about one LSP that we have; same meaning as receiving it, without its contents. @returns whether we need it */
+/**
+ * What an SNP says about one LSP that we have; same meaning as receiving it, without its contents. @returns whether we
+ * need it
+ */
 export function compareListed(s: Speaker, level: LevelState, stored: StoredLsp, listed: Version): boolean {
   const relation = compareVersions(listed, versionOf(stored, s.now));
   if (relation === 'same') level.srm.delete(stored.key);
@@ -180,7 +248,12 @@ export function compareListed(s: Speaker, level: LevelState, stored: StoredLsp, 
     level.acks.delete(stored.key);
     setSrm(level, stored.key, s.now);
   } else if (stored.own) {
-    outbid(s, level, { systemId: s.config.systemId, pseudonode: stored.raw[18]!, fragment: stored.fragment }, listed.sequence);
+    outbid(
+      s,
+      level,
+      { systemId: s.config.systemId, pseudonode: stored.raw[18]!, fragment: stored.fragment },
+      listed.sequence,
+    );
   } else {
     // Newer there, or confused: the LSP itself decides.
     level.srm.delete(stored.key);

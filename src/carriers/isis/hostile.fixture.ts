@@ -56,9 +56,23 @@ export function lsp(fields: Partial<Lsp> = {}, system = C): Uint8Array {
 }
 
 export function hello(fields: Partial<P2pHello> = {}, tlvs?: IsisTlv[]): Uint8Array {
-  const threeWay: IsisTlv = { kind: 'three-way-adjacency', state: 'up', circuitId: 1, neighborSystemId: systemId(A), neighborCircuitId: 1 };
+  const threeWay: IsisTlv = {
+    kind: 'three-way-adjacency',
+    state: 'up',
+    circuitId: 1,
+    neighborSystemId: systemId(A),
+    neighborCircuitId: 1,
+  };
   const area: IsisTlv = { kind: 'area-addresses', areas: [Uint8Array.of(0x49, 0, 1)] };
-  return encodePdu({ kind: 'p2p-hello', circuitType: 2, systemId: systemId(B), holdingTime: 30, localCircuitId: 1, tlvs: tlvs ?? [area, threeWay], ...fields });
+  return encodePdu({
+    kind: 'p2p-hello',
+    circuitType: 2,
+    systemId: systemId(B),
+    holdingTime: 30,
+    localCircuitId: 1,
+    tlvs: tlvs ?? [area, threeWay],
+    ...fields,
+  });
 }
 
 export const entry = (fields: Partial<LspEntry> = {}): LspEntry => ({
@@ -71,11 +85,22 @@ export const entry = (fields: Partial<LspEntry> = {}): LspEntry => ({
 
 export function csnp(fields: object = {}, entries: LspEntry[] = []): Uint8Array {
   const tlvs: IsisTlv[] = entries.length > 0 ? [{ kind: 'lsp-entries', entries }] : [];
-  return encodePdu({ kind: 'csnp', level: 2, systemId: systemId(B), start: FIRST_LSP_ID, end: LAST_LSP_ID, tlvs, ...fields });
+  return encodePdu({
+    kind: 'csnp',
+    level: 2,
+    systemId: systemId(B),
+    start: FIRST_LSP_ID,
+    end: LAST_LSP_ID,
+    tlvs,
+    ...fields,
+  });
 }
 
 export function psnp(entries: LspEntry[]): Uint8Array {
-  const tlvs = Array.from({ length: Math.ceil(entries.length / 15) }, (_, i): IsisTlv => ({ kind: 'lsp-entries', entries: entries.slice(15 * i, 15 * i + 15) }));
+  const tlvs = Array.from({ length: Math.ceil(entries.length / 15) }, (_, i): IsisTlv => ({
+    kind: 'lsp-entries',
+    entries: entries.slice(15 * i, 15 * i + 15),
+  }));
   return encodePdu({ kind: 'psnp', level: 2, systemId: systemId(B), tlvs });
 }
 

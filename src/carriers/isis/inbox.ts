@@ -1,5 +1,5 @@
-// PDUs wait here for their turn: hellos first, so that a flood of LSPs does not cost the adjacency, the others a batch per turn of the event
-// loop. What does not fit is dropped and counted; IS-IS retransmits.
+// PDUs wait here for their turn: hellos first, so that a flood of LSPs does not cost the adjacency, the others a batch
+// per turn of the event loop. What does not fit is dropped and counted; IS-IS retransmits.
 import type { DecodeError } from '../../packet/decode.ts';
 import { decodePdu } from '../../packet/isis/pdu.ts';
 import type { ReceivedPdu } from '../../packet/isis/types.ts';
@@ -37,7 +37,8 @@ export function takeInbox(s: Speaker): void {
 }
 
 function receive(s: Speaker, bytes: Uint8Array): void {
-  if (bytes.length > s.config.mtu - 3) return complain(s, 'isis.pdu.oversized', { length: bytes.length }, 'PDU longer than the interface carries');
+  if (bytes.length > s.config.mtu - 3)
+    return complain(s, 'isis.pdu.oversized', { length: bytes.length }, 'PDU longer than the interface carries');
   const decoded = decodePdu(bytes);
   if (decoded.ok) dispatch(s, decoded.value);
   else reject(s, decoded.error);

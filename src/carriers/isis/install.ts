@@ -1,6 +1,19 @@
-// What follows when one version of an LSP replaces another, or leaves: the learned table hears of its prefixes, SIDs and router
-// addresses, the graph of its neighbours, the carrying between levels of its flagged prefixes and SIDs. Our own LSPs are never reported as learned.
-import { type LspContent, NO_CONTENT, type NodeAddresses, type PlainEntry, type PrefixEntry, type ReadLsp, isFlagged, learnedPrefix, proxyOf, sameEdges, sameOptional } from './content.ts';
+// What follows when one version of an LSP replaces another, or leaves: the learned table hears of its prefixes, SIDs
+// and router addresses, the graph of its neighbours, the carrying between levels of its flagged prefixes and SIDs. Our
+// own LSPs are never reported as learned.
+import {
+  type LspContent,
+  NO_CONTENT,
+  type NodeAddresses,
+  type PlainEntry,
+  type PrefixEntry,
+  type ReadLsp,
+  isFlagged,
+  learnedPrefix,
+  proxyOf,
+  sameEdges,
+  sameOptional,
+} from './content.ts';
 import type { LearnedPrefix } from '../../model/advertisement.ts';
 import { offersChanged } from './carrying.ts';
 import { mayExpand, readStored } from './expansion.ts';
@@ -55,7 +68,10 @@ function addressesChanged(before: StoredLsp | undefined, after: StoredLsp | unde
   return pairs.some(([a, b]) => !sameOptional(a?.v4, b?.v4) || !sameOptional(a?.v6, b?.v6));
 }
 
-/** Fragments with flagged prefixes that name no proxy themselves fall back on the node's addresses (decision D6), which have changed. */
+/**
+ * Fragments with flagged prefixes that name no proxy themselves fall back on the node's addresses (decision D6), which
+ * have changed.
+ */
 function reportSiblings(s: Speaker, level: LevelState, changed: StoredLsp): void {
   for (const lsp of fragmentsOf(level.lsdb, changed.node)) {
     if (lsp.key === changed.key || !lsp.content.needsAddress || !lsp.expanded) continue;
@@ -65,14 +81,26 @@ function reportSiblings(s: Speaker, level: LevelState, changed: StoredLsp): void
 }
 
 /** Tells the learned table what an LSP says if it is expanded, and that it says nothing if it is not. */
-export function report(s: Speaker, level: LevelState, lsp: StoredLsp, prefixes: readonly (PlainEntry | PrefixEntry)[], reportedBefore: boolean): void {
+export function report(
+  s: Speaker,
+  level: LevelState,
+  lsp: StoredLsp,
+  prefixes: readonly (PlainEntry | PrefixEntry)[],
+  reportedBefore: boolean,
+): void {
   const content = lsp.expanded ? lsp.content : NO_CONTENT;
   const { sids, routerIds } = content;
   lsp.reported = prefixes.length + sids.length > 0 || (routerIds.v4 ?? routerIds.v6) !== undefined;
   if (lsp.reported || reportedBefore) emit(s, level, lsp, prefixes, content);
 }
 
-function emit(s: Speaker, level: LevelState, lsp: StoredLsp, prefixes: readonly (PlainEntry | PrefixEntry)[], content: LspContent): void {
+function emit(
+  s: Speaker,
+  level: LevelState,
+  lsp: StoredLsp,
+  prefixes: readonly (PlainEntry | PrefixEntry)[],
+  content: LspContent,
+): void {
   const tag = `L${level.level}`;
   const { v4, v6 } = content.routerIds;
   s.effects.push({
@@ -88,7 +116,11 @@ function emit(s: Speaker, level: LevelState, lsp: StoredLsp, prefixes: readonly 
   });
 }
 
-function learnedPrefixes(level: LevelState, lsp: StoredLsp, prefixes: readonly (PlainEntry | PrefixEntry)[]): LearnedPrefix[] {
+function learnedPrefixes(
+  level: LevelState,
+  lsp: StoredLsp,
+  prefixes: readonly (PlainEntry | PrefixEntry)[],
+): LearnedPrefix[] {
   // Nearly always the entries say it all.
   const alone = prefixes.map((p) => learnedPrefix(p, NO_ADDRESSES, NO_ADDRESSES));
   if (!alone.some(({ pnc, proxy }) => pnc && !proxy)) return alone;
@@ -98,8 +130,14 @@ function learnedPrefixes(level: LevelState, lsp: StoredLsp, prefixes: readonly (
 
 const NO_ADDRESSES: NodeAddresses = {};
 
-/** Addresses that any fragment of the node gives, the lowest fragment first; looked up only when an entry needs them. */
-export function nodeAddresses(level: LevelState, lsp: StoredLsp, entries: readonly PlainEntry[]): { routerIds: NodeAddresses; interfaces: NodeAddresses } {
+/**
+ * Addresses that any fragment of the node gives, the lowest fragment first; looked up only when an entry needs them.
+ */
+export function nodeAddresses(
+  level: LevelState,
+  lsp: StoredLsp,
+  entries: readonly PlainEntry[],
+): { routerIds: NodeAddresses; interfaces: NodeAddresses } {
   const routerIds: { -readonly [K in keyof NodeAddresses]: NodeAddresses[K] } = {};
   const interfaces: { -readonly [K in keyof NodeAddresses]: NodeAddresses[K] } = {};
   if (entries.every((p) => !isFlagged(p) || proxyOf(p, routerIds, interfaces))) return { routerIds, interfaces };

@@ -1,5 +1,5 @@
-// Hellos on the point-to-point circuit: what ours say, and what we make of the neighbour's (ISO/IEC 10589 §8.2; RFC 5303; RFC 5308 §3).
-// No padding is sent: the MTU of the veth is ours to set, and FRR does not ask for it.
+// Hellos on the point-to-point circuit: what ours say, and what we make of the neighbour's (ISO/IEC 10589 §8.2; RFC
+// 5303; RFC 5308 §3). No padding is sent: the MTU of the veth is ours to set, and FRR does not ask for it.
 import { formatSystemId, sameSystemId } from '../../packet/isis/lsp-id.ts';
 import { encodePdu } from '../../packet/isis/pdu.ts';
 import type { CircuitType, IsisTlv, Level, P2pHello, Received, ThreeWayAdjacency } from '../../packet/isis/types.ts';
@@ -11,7 +11,8 @@ import { type Speaker, complain, count, jittered } from './speaker.ts';
 
 const LEVELS_OF: Record<CircuitType, readonly Level[]> = { 1: [1], 2: [2], 3: [1, 2] };
 
-export const holdSeconds = (s: Speaker): number => Math.min(0xffff, Math.max(1, Math.ceil((s.config.helloIntervalMs * s.config.holdMultiplier) / 1000)));
+export const holdSeconds = (s: Speaker): number =>
+  Math.min(0xffff, Math.max(1, Math.ceil((s.config.helloIntervalMs * s.config.holdMultiplier) / 1000)));
 
 export function sendHello(s: Speaker): void {
   s.helloAt = s.link ? s.now + jittered(s, s.config.helloIntervalMs) : Infinity;
@@ -23,15 +24,30 @@ export function sendHello(s: Speaker): void {
     { kind: 'ipv6-interface-addresses', addresses: [s.link.linkLocal] },
     ourThreeWay(s),
   ];
-  if (s.adjacency?.mtIpv6) tlvs.push({ kind: 'multi-topology', topologies: [0, MT_IPV6].map((id) => ({ id, overload: false, attached: false })) });
-  const pdu = encodePdu({ kind: 'p2p-hello', circuitType, systemId: s.config.systemId, holdingTime: holdSeconds(s), localCircuitId: s.config.circuitId & 255, tlvs });
+  if (s.adjacency?.mtIpv6)
+    tlvs.push({
+      kind: 'multi-topology',
+      topologies: [0, MT_IPV6].map((id) => ({ id, overload: false, attached: false })),
+    });
+  const pdu = encodePdu({
+    kind: 'p2p-hello',
+    circuitType,
+    systemId: s.config.systemId,
+    holdingTime: holdSeconds(s),
+    localCircuitId: s.config.circuitId & 255,
+    tlvs,
+  });
   count(s, 'isis.tx.hello');
   s.effects.push({ type: 'send', pdu: sign(s, 'interface', pdu) });
 }
 
 /** RFC 5303 §3.2: the neighbour is named only while we hear it. */
 function ourThreeWay(s: Speaker): ThreeWayAdjacency {
-  const tlv: ThreeWayAdjacency = { kind: 'three-way-adjacency', state: s.adjacency?.state ?? 'down', circuitId: s.config.circuitId };
+  const tlv: ThreeWayAdjacency = {
+    kind: 'three-way-adjacency',
+    state: s.adjacency?.state ?? 'down',
+    circuitId: s.config.circuitId,
+  };
   const { adjacency } = s;
   if (!adjacency || adjacency.state === 'down' || adjacency.circuitId === undefined) return tlv;
   return { ...tlv, neighborSystemId: adjacency.systemId, neighborCircuitId: adjacency.circuitId };
@@ -42,11 +58,21 @@ export function receiveHello(s: Speaker, pdu: P2pHello & Received): void {
   if (!authentic(s, 'interface', pdu.raw)) return;
   const system = formatSystemId(pdu.systemId);
   if (sameSystemId(pdu.systemId, s.config.systemId)) {
-    return complain(s, 'isis.hello.own-system-id', { system }, 'hello with our own system ID: a loop, or FRR has the same NET');
+    return complain(
+      s,
+      'isis.hello.own-system-id',
+      { system },
+      'hello with our own system ID: a loop, or FRR has the same NET',
+    );
   }
   const { adjacency } = s;
   if (adjacency && adjacency.system !== system && adjacency.state !== 'down') {
-    complain(s, 'isis.hello.system-id-changed', { was: adjacency.system, now: system }, 'another system answers on the circuit');
+    complain(
+      s,
+      'isis.hello.system-id-changed',
+      { was: adjacency.system, now: system },
+      'another system answers on the circuit',
+    );
     dropAdjacency(s, `system ID changed to ${system}`);
     return sendHello(s);
   }
@@ -60,13 +86,23 @@ export function receiveHello(s: Speaker, pdu: P2pHello & Received): void {
 function commonLevels(s: Speaker, pdu: P2pHello, system: string): readonly Level[] {
   const both = LEVELS_OF[pdu.circuitType].filter((level) => s.config.levels.includes(level));
   if (both.length === 0) {
-    complain(s, 'isis.hello.level-mismatch', { system, circuitType: pdu.circuitType, ours: s.config.levels }, 'no level in common with the neighbour');
+    complain(
+      s,
+      'isis.hello.level-mismatch',
+      { system, circuitType: pdu.circuitType, ours: s.config.levels },
+      'no level in common with the neighbour',
+    );
     return [];
   }
   if (!both.includes(1)) return both;
   const areas = pdu.tlvs.flatMap((tlv) => (tlv.kind === 'area-addresses' ? tlv.areas : []));
   if (areas.some((area) => Buffer.compare(area, s.config.area) === 0)) return both;
-  complain(s, 'isis.hello.area-mismatch', { system, level: 1 }, 'the neighbour is in another area: no level-1 adjacency');
+  complain(
+    s,
+    'isis.hello.area-mismatch',
+    { system, level: 1 },
+    'the neighbour is in another area: no level-1 adjacency',
+  );
   return both.filter((level) => level !== 1);
 }
 
@@ -76,8 +112,10 @@ function theirThreeWay(s: Speaker, pdu: P2pHello): ThreeWayAdjacency | undefined
   const [tlv] = all;
   const system = formatSystemId(pdu.systemId);
   if (!tlv) complain(s, 'isis.hello.no-three-way', { system }, 'hello without a usable three-way TLV 240');
-  else if (all.some((other) => other.state !== tlv.state)) complain(s, 'isis.hello.contradictory', { system }, 'hello with contradictory TLVs 240');
-  else if (!namesUs(s, tlv)) complain(s, 'isis.hello.not-for-us', { system }, 'the neighbour names another system or circuit than ours');
+  else if (all.some((other) => other.state !== tlv.state))
+    complain(s, 'isis.hello.contradictory', { system }, 'hello with contradictory TLVs 240');
+  else if (!namesUs(s, tlv))
+    complain(s, 'isis.hello.not-for-us', { system }, 'the neighbour names another system or circuit than ours');
   else return tlv;
   return undefined;
 }
@@ -106,7 +144,8 @@ function advance(s: Speaker, pdu: P2pHello, system: string, levels: readonly Lev
   };
   changeAdjacency(s, next);
   const topologyChanged = mtIpv6 !== (previous?.mtIpv6 ?? false);
-  if (topologyChanged) for (const { own } of s.levels.values()) for (const [number] of own.fragments) markDirty(own, number, s.now);
+  if (topologyChanged)
+    for (const { own } of s.levels.values()) for (const [number] of own.fragments) markDirty(own, number, s.now);
   if (changed || topologyChanged || previous.circuitId !== theirs.circuitId) sendHello(s);
 }
 

@@ -1,5 +1,5 @@
-// The link state database of one level: LSPs by LSP ID, in order for CSNPs, and by node for the graph. Which of two versions is newer is
-// ISO/IEC 10589 §7.3.16. What to do about it is flooding.ts; what an LSP says is content.ts.
+// The link state database of one level: LSPs by LSP ID, in order for CSNPs, and by node for the graph. Which of two
+// versions is newer is ISO/IEC 10589 §7.3.16. What to do about it is flooding.ts; what an LSP says is content.ts.
 import { type Room, newRoom } from '../room.ts';
 import { lspIdTextAt } from '../../packet/isis/lsp-id.ts';
 import { EDGE_COST, ENTRY_COST, LSP_COST } from './constants.ts';
@@ -44,10 +44,24 @@ export interface Lsdb extends Room {
   sweepAt: number;
 }
 
-export const newLsdb = (limit: number, byteLimit: number): Lsdb => ({ ...newRoom(limit, byteLimit), byKey: new Map(), order: [], nodes: new Map(), sweepAt: Infinity });
+export const newLsdb = (limit: number, byteLimit: number): Lsdb => ({
+  ...newRoom(limit, byteLimit),
+  byKey: new Map(),
+  order: [],
+  nodes: new Map(),
+  sweepAt: Infinity,
+});
 
-/** Bytes of memory, about: of the LSP itself, and what its prefixes and SIDs take in the learned table while they are there. */
-export const costOf = ({ raw, content, entries, expanded }: Pick<StoredLsp, 'raw' | 'content' | 'entries' | 'expanded'>): number =>
+/**
+ * Bytes of memory, about: of the LSP itself, and what its prefixes and SIDs take in the learned table while they are
+ * there.
+ */
+export const costOf = ({
+  raw,
+  content,
+  entries,
+  expanded,
+}: Pick<StoredLsp, 'raw' | 'content' | 'entries' | 'expanded'>): number =>
   LSP_COST + raw.length + EDGE_COST * content.edges.length + (expanded ? ENTRY_COST * entries : 0);
 
 export interface Version {
@@ -120,7 +134,8 @@ export function setExpanded(db: Lsdb, lsp: StoredLsp, expanded: boolean, content
 
 /** Every LSP of a system: its own and those of its pseudonodes. */
 export function* lspsOf({ order, byKey }: Lsdb, system: string): Generator<StoredLsp> {
-  for (let i = lowerBound(order, system); i < order.length && order[i]!.startsWith(system); i++) yield byKey.get(order[i]!)!;
+  for (let i = lowerBound(order, system); i < order.length && order[i]!.startsWith(system); i++)
+    yield byKey.get(order[i]!)!;
 }
 
 function linkNode(db: Lsdb, lsp: StoredLsp): void {

@@ -1,4 +1,5 @@
-// The edge of the speaker: its link to FRR (frr-link.edge.ts), and a packet socket on our end. Nothing of the protocol is here: PDUs go in and out as bytes.
+// The edge of the speaker: its link to FRR (frr-link.edge.ts), and a packet socket on our end. Nothing of the protocol
+// is here: PDUs go in and out as bytes.
 import type { IpAddress } from '../../model/address.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { Count, Log } from '../../model/log.ts';

@@ -1,6 +1,7 @@
-// Our own LSP: when its fragments are issued, refreshed and purged (ISO/IEC 10589 §7.3.2 … §7.3.16). What they say is own-tlvs.ts, what goes into
-// which is placement.ts. The overload bit keeps transit away from the link.
-// Sequence numbers start from the time of day, so that a crashed run is outbid at once, and jump past whatever the neighbour returns.
+// Our own LSP: when its fragments are issued, refreshed and purged (ISO/IEC 10589 §7.3.2 … §7.3.16). What they say is
+// own-tlvs.ts, what goes into which is placement.ts. The overload bit keeps transit away from the link. Sequence
+// numbers start from the time of day, so that a crashed run is outbid at once, and jump past whatever the neighbour
+// returns.
 import { encodePurge } from '../../packet/isis/lsp.ts';
 import { encodePdu } from '../../packet/isis/pdu.ts';
 import type { IsisTlv, Level, LspId } from '../../packet/isis/types.ts';
@@ -54,7 +55,12 @@ export function setEntry(s: Speaker, level: LevelState, key: string, p: Originat
     if (changed.length > 0) rehouse(s, level);
   } else if (!tryPlace(s, level, p)) {
     own.homeless.set(key, p);
-    complain(s, 'isis.originate.no-room', { level: level.level }, 'all LSP fragments are full: a prefix or SID is not advertised');
+    complain(
+      s,
+      'isis.originate.no-room',
+      { level: level.level },
+      'all LSP fragments are full: a prefix or SID is not advertised',
+    );
   }
 }
 
@@ -75,7 +81,9 @@ function rehouse(s: Speaker, level: LevelState): void {
 /** After a change of keys: other room, other digests. Places everything afresh and issues every fragment. */
 export function replaceAll(s: Speaker, level: LevelState): void {
   const { own } = level;
-  const entries = [...own.placement.fragments.values()].flatMap((f) => [...f.entries.values()]).concat([...own.homeless.values()]);
+  const entries = [...own.placement.fragments.values()]
+    .flatMap((f) => [...f.entries.values()])
+    .concat([...own.homeless.values()]);
   for (const number of own.fragments.keys()) markDirty(own, number, s.now, true);
   own.placement = newPlacement(own.placement.closed);
   for (const p of entries) setEntry(s, level, p.key, p);
@@ -137,15 +145,22 @@ function reopen(s: Speaker, level: LevelState, number: number, fragment: OwnFrag
 /** isisd drops the other fragments of a system when it forgets its fragment 0, and takes none without it. */
 function floodOthers(s: Speaker, level: LevelState): void {
   if (!isActive(s, level.level)) return;
-  for (const { key, own, fragment, purged } of level.lsdb.byKey.values()) if (own && fragment !== 0 && !purged) setSrm(level, key, s.now);
+  for (const { key, own, fragment, purged } of level.lsdb.byKey.values())
+    if (own && fragment !== 0 && !purged) setSrm(level, key, s.now);
 }
 
 /**
- * The highest sequence number is used up, by somebody else: purge, wait until everybody has forgotten, start again from 1 (ISO/IEC 10589 §7.3.16.1). Meanwhile its prefixes are in
- * other fragments. Fragment 0, without which nobody can reach us, waits only until those who had the purge have forgotten it; a copy that outlives it is purged in its turn.
+ * The highest sequence number is used up, by somebody else: purge, wait until everybody has forgotten, start again from
+ * 1 (ISO/IEC 10589 §7.3.16.1). Meanwhile its prefixes are in other fragments. Fragment 0, without which nobody can
+ * reach us, waits only until those who had the purge have forgotten it; a copy that outlives it is purged in its turn.
  */
 function wrap(s: Speaker, level: LevelState, number: number, fragment: OwnFragment): void {
-  complain(s, 'isis.own.sequence-wrap', { level: level.level, fragment: number }, 'the highest sequence number is used up: fragment purged until it is forgotten');
+  complain(
+    s,
+    'isis.own.sequence-wrap',
+    { level: level.level, fragment: number },
+    'the highest sequence number is used up: fragment purged until it is forgotten',
+  );
   fragment.blockedUntil = s.now + ZERO_AGE_MS + (number === 0 ? ZERO_AGE_MARGIN_MS : s.config.lifetimeSeconds * 1000);
   fragment.live = false;
   fragment.refreshAt = Infinity;
@@ -157,7 +172,13 @@ function wrap(s: Speaker, level: LevelState, number: number, fragment: OwnFragme
 /** 1 for a level-1 LSP, 3 for a level-2 one; the attached bit is never set: nobody shall send default traffic here. */
 const isTypeOf = (level: Level): number => (level === 1 ? 1 : 3);
 
-function encodeLsp(s: Speaker, level: LevelState, fragment: number, sequence: number, tlvs: readonly IsisTlv[]): Uint8Array {
+function encodeLsp(
+  s: Speaker,
+  level: LevelState,
+  fragment: number,
+  sequence: number,
+  tlvs: readonly IsisTlv[],
+): Uint8Array {
   return encodePdu({
     kind: 'lsp',
     level: level.level,
@@ -207,7 +228,13 @@ function purgeFragment(s: Speaker, level: LevelState, number: number, fragment: 
 /** Purges an LSP of our own: authentication only, none of the TLVs that RFC 6233 forbids. */
 export function storePurge(s: Speaker, level: LevelState, lspId: LspId, sequence: number): void {
   count(s, 'isis.own.purged');
-  storeOwn(s, level, encodePurge({ level: level.level, lspId, sequence, isType: isTypeOf(level.level) }), s.now + ZERO_AGE_MS, true);
+  storeOwn(
+    s,
+    level,
+    encodePurge({ level: level.level, lspId, sequence, isType: isTypeOf(level.level) }),
+    s.now + ZERO_AGE_MS,
+    true,
+  );
 }
 
 /** Marks fragments for refresh before their lifetime ends. */
@@ -222,7 +249,10 @@ export function refreshDue(s: Speaker, level: LevelState): void {
   level.own.refreshAt = next;
 }
 
-/** A neighbour has a version of our fragment that beats ours: outbid it, or purge what we do not have (ISO/IEC 10589 §7.3.16.1). */
+/**
+ * A neighbour has a version of our fragment that beats ours: outbid it, or purge what we do not have (ISO/IEC 10589
+ * §7.3.16.1).
+ */
 export function outbid(s: Speaker, level: LevelState, lspId: LspId, sequence: number): void {
   const { own } = level;
   if (lspId.pseudonode !== 0) {
@@ -246,7 +276,10 @@ export function outbid(s: Speaker, level: LevelState, lspId: LspId, sequence: nu
   purgeUnknown(s, level, lspId, fragment.sequence - 1);
 }
 
-/** Whether an LSP under our name that we do not have is purged now. If not it is not acknowledged either: the neighbour will offer it again. */
+/**
+ * Whether an LSP under our name that we do not have is purged now. If not it is not acknowledged either: the neighbour
+ * will offer it again.
+ */
 function mayPurge(s: Speaker, level: LevelState, answered: Answered, answeredAt: number): boolean {
   if (s.now < s.purgeUnknownFrom || s.now < answered.notBefore) return false;
   if (outbidBy(level.own, answered, answeredAt, s.now)) contested(s, level);
@@ -254,7 +287,12 @@ function mayPurge(s: Speaker, level: LevelState, answered: Answered, answeredAt:
 }
 
 function contested(s: Speaker, level: LevelState): void {
-  complain(s, 'isis.own.contested', { level: level.level, system: s.system }, 'an LSP of ours is outbid again and again: another router has our system ID, or somebody forges them');
+  complain(
+    s,
+    'isis.own.contested',
+    { level: level.level, system: s.system },
+    'an LSP of ours is outbid again and again: another router has our system ID, or somebody forges them',
+  );
 }
 
 function purgeUnknown(s: Speaker, level: LevelState, lspId: LspId, sequence: number): void {

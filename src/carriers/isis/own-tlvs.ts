@@ -1,5 +1,5 @@
-// What the fragments of our own LSP say. Every prefix and locator is for signalling only (PNC-5.1-b): metric 0xFE000001, so that no router installs a
-// route because of it.
+// What the fragments of our own LSP say. Every prefix and locator is for signalling only (PNC-5.1-b): metric
+// 0xFE000001, so that no router installs a route because of it.
 import { type IpAddress, address, addressBytes } from '../../model/address.ts';
 import { concat } from '../../packet/bytes.ts';
 import type { IsisTlv, PrefixReachability, PrefixSubTlv } from '../../packet/isis/types.ts';
@@ -14,7 +14,10 @@ const NLPID_IPV4 = 0xcc;
 const NLPID_IPV6 = 0x8e;
 /** SRv6 Capabilities (RFC 9352 §2): sub-TLV 25 with no flag set. */
 const SRV6_CAPABILITIES = Uint8Array.of(25, 2, 0, 0);
-/** Where there is no IPv4 address, TLV 242 has this router ID, and the IPv6 one in sub-TLV 12 (RFC 7981 §2, RFC 5316): a router with SIDs has one always. */
+/**
+ * Where there is no IPv4 address, TLV 242 has this router ID, and the IPv6 one in sub-TLV 12 (RFC 7981 §2, RFC 5316): a
+ * router with SIDs has one always.
+ */
 const NO_ROUTER_ID: IpAddress = address('0.0.0.0');
 const IPV6_TE_ROUTER_ID = 12;
 
@@ -27,7 +30,9 @@ export function zeroTlvs(s: Speaker, level: LevelState): IsisTlv[] {
   if (s.config.hostname) tlvs.push({ kind: 'hostname', name: s.config.hostname });
   tlvs.push(...routerTlvs(s));
   if (!isActive(s, level.level)) return tlvs;
-  const neighbors = [{ systemId: s.adjacency!.systemId, pseudonode: 0, metric: LINK_METRIC, subTlvs: new Uint8Array(0) }];
+  const neighbors = [
+    { systemId: s.adjacency!.systemId, pseudonode: 0, metric: LINK_METRIC, subTlvs: new Uint8Array(0) },
+  ];
   const topologies = [0, MT_IPV6].map((id) => ({ id, overload: id !== 0, attached: false }));
   if (s.adjacency!.mtIpv6) tlvs.push({ kind: 'multi-topology', topologies });
   tlvs.push({ kind: 'extended-is-reachability', neighbors });
@@ -42,16 +47,29 @@ function routerTlvs(s: Speaker): IsisTlv[] {
   return [
     ...(v4 ? [{ kind: 'ipv4-te-router-id', address: v4 } as const] : []),
     ...(v6 ? [{ kind: 'ipv6-te-router-id', address: v6 } as const] : []),
-    ...(hasSids ? [{ kind: 'router-capability', routerId: s.identity.v4 ?? NO_ROUTER_ID, flags: 0, subTlvs: capabilities(s.identity) } as const] : []),
+    ...(hasSids
+      ? [
+          {
+            kind: 'router-capability',
+            routerId: s.identity.v4 ?? NO_ROUTER_ID,
+            flags: 0,
+            subTlvs: capabilities(s.identity),
+          } as const,
+        ]
+      : []),
   ];
 }
 
-const capabilities = ({ v4, v6 }: NodeAddresses): Uint8Array => (v4 || !v6 ? SRV6_CAPABILITIES : concat(Uint8Array.of(IPV6_TE_ROUTER_ID, 16), addressBytes(v6), SRV6_CAPABILITIES));
+const capabilities = ({ v4, v6 }: NodeAddresses): Uint8Array =>
+  v4 || !v6 ? SRV6_CAPABILITIES : concat(Uint8Array.of(IPV6_TE_ROUTER_ID, 16), addressBytes(v6), SRV6_CAPABILITIES);
 
 /** The other fragments: prefixes and SIDs. */
 export function entryTlvs(s: Speaker, fragment: Fragment): IsisTlv[] {
   const mtIpv6 = s.adjacency?.mtIpv6 ?? false;
-  const v4 = tlvGroups(fragment, 4).map((group): IsisTlv => ({ kind: 'ipv4-reachability', prefixes: group.map(reachability) }));
+  const v4 = tlvGroups(fragment, 4).map((group): IsisTlv => ({
+    kind: 'ipv4-reachability',
+    prefixes: group.map(reachability),
+  }));
   const v6 = tlvGroups(fragment, 6).map((group): IsisTlv => {
     const prefixes = group.map(reachability);
     return mtIpv6 ? { kind: 'mt-ipv6-reachability', mtId: MT_IPV6, prefixes } : { kind: 'ipv6-reachability', prefixes };

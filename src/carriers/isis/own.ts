@@ -1,4 +1,5 @@
-// The state of our own LSP in one level: sequence numbers, refresh and what must be issued anew. How it is built is origination.ts.
+// The state of our own LSP in one level: sequence numbers, refresh and what must be issued anew. How it is built is
+// origination.ts.
 import { CONTEST_WINDOW_MS, type Contest, answerPause, newContest, outbidAgain } from '../contest.ts';
 import { FIRST_ANSWER_PAUSE_MS, LAST_ANSWER_PAUSE_MS, STRANGERS_LIMIT } from './constants.ts';
 import type { Originated, Placement } from './placement.ts';
@@ -50,7 +51,16 @@ export const newOwnLsps = (placement: Placement): OwnLsps => ({
 export function ownFragment(own: OwnLsps, number: number): OwnFragment {
   let fragment = own.fragments.get(number);
   if (!fragment) {
-    fragment = { sequence: 0, issuedAt: -Infinity, live: false, refreshAt: Infinity, blockedUntil: -Infinity, tlvs: undefined, notBefore: -Infinity, ...newContest() };
+    fragment = {
+      sequence: 0,
+      issuedAt: -Infinity,
+      live: false,
+      refreshAt: Infinity,
+      blockedUntil: -Infinity,
+      tlvs: undefined,
+      notBefore: -Infinity,
+      ...newContest(),
+    };
     own.fragments.set(number, fragment);
   }
   return fragment;
@@ -80,4 +90,5 @@ export function outbidBy(own: OwnLsps, answered: Answered, answeredAt: number, n
   return contested;
 }
 
-export const systemIdContested = ({ contestedAt }: OwnLsps, now: number): boolean => now - contestedAt < CONTEST_WINDOW_MS;
+export const systemIdContested = ({ contestedAt }: OwnLsps, now: number): boolean =>
+  now - contestedAt < CONTEST_WINDOW_MS;

@@ -40,14 +40,23 @@ describe('placement', () => {
   });
 
   it('whatever is added, changed and removed: nothing is lost, nothing overflows, TLVs stay within 255 bytes', () => {
-    const change = fc.record({ i: fc.integer({ min: 0, max: 60 }), length: fc.integer({ min: 8, max: 128 }), action: fc.constantFrom('add', 'v4', 'remove') });
+    const change = fc.record({
+      i: fc.integer({ min: 0, max: 60 }),
+      length: fc.integer({ min: 8, max: 128 }),
+      action: fc.constantFrom('add', 'v4', 'remove'),
+    });
     fc.assert(
       fc.property(fc.array(change, { maxLength: 200 }), (changes) => {
         const placement = newPlacement();
         const expected = new Map<string, OriginatedPrefix>();
         for (const { i, length, action } of changes) {
           const prefix = prefixOf({ family: 6, value: (0x20010db8n << 96n) | (BigInt(i) << 118n) }, length);
-          const p: OriginatedPrefix = { ...nth(0), prefix, key: prefixKey(prefix), ...(action === 'v4' && { source4: address('192.0.2.1') }) };
+          const p: OriginatedPrefix = {
+            ...nth(0),
+            prefix,
+            key: prefixKey(prefix),
+            ...(action === 'v4' && { source4: address('192.0.2.1') }),
+          };
           if (action === 'remove') {
             unplace(placement, p.key);
             expected.delete(p.key);
@@ -70,7 +79,12 @@ describe('placement', () => {
 });
 
 describe('placement of SIDs', () => {
-  const anySid = fc.record({ i: fc.integer({ min: 1, max: 80 }), locator: fc.integer({ min: 1, max: 128 }), copy: fc.boolean(), remove: fc.boolean() });
+  const anySid = fc.record({
+    i: fc.integer({ min: 1, max: 80 }),
+    locator: fc.integer({ min: 1, max: 128 }),
+    copy: fc.boolean(),
+    remove: fc.boolean(),
+  });
 
   it('among prefixes, whatever is added and removed: nothing is lost, and the TLVs fit the fragment', () => {
     fc.assert(
@@ -81,7 +95,14 @@ describe('placement of SIDs', () => {
         for (const { i, locator, copy, remove } of changes) {
           const sid = { family: 6, value: (0x20010db8n << 96n) | BigInt(i) } as const;
           const p: OriginatedSid = {
-            key: sidKey(sid), sid, behavior: 32770, locator: prefixOf(sid, locator), algorithm: 0, down: copy, flags: copy ? Uint8Array.of(0x40) : new Uint8Array(), ...(copy && { source6: PROXY }),
+            key: sidKey(sid),
+            sid,
+            behavior: 32770,
+            locator: prefixOf(sid, locator),
+            algorithm: 0,
+            down: copy,
+            flags: copy ? Uint8Array.of(0x40) : new Uint8Array(),
+            ...(copy && { source6: PROXY }),
           };
           if (remove) {
             unplace(placement, p.key);
@@ -94,13 +115,19 @@ describe('placement of SIDs', () => {
         const said: string[] = [];
         for (const fragment of placement.fragments.values()) {
           const tlvs = locatorTlvs(sidsIn(fragment), 2);
-          const prefixBytes = tlvGroups(fragment, 6).reduce((sum, group) => sum + 4 + group.reduce((n, p) => n + entrySize(p), 0), 0);
+          const prefixBytes = tlvGroups(fragment, 6).reduce(
+            (sum, group) => sum + 4 + group.reduce((n, p) => n + entrySize(p), 0),
+            0,
+          );
           expect(prefixBytes + encodeTlvs(tlvs).length).toBeLessThanOrEqual(600);
           for (const { prefix, flags, subTlvs } of tlvs.flatMap((t) => t.locators)) {
-            for (const t of subTlvs) if (t.kind === 'srv6-end-sid') said.push(`${t.sid.value} ${formatPrefix(prefix)} ${flags}`);
+            for (const t of subTlvs)
+              if (t.kind === 'srv6-end-sid') said.push(`${t.sid.value} ${formatPrefix(prefix)} ${flags}`);
           }
         }
-        expect(said.sort()).toEqual([...expected.values()].map((p) => `${p.sid.value} ${formatPrefix(p.locator)} ${p.down ? 0x80 : 0}`).sort());
+        expect(said.sort()).toEqual(
+          [...expected.values()].map((p) => `${p.sid.value} ${formatPrefix(p.locator)} ${p.down ? 0x80 : 0}`).sort(),
+        );
       }),
       { numRuns: 100 },
     );
@@ -109,10 +136,23 @@ describe('placement of SIDs', () => {
   it('a SID that says the same changes nothing; another behaviour or locator changes its fragment alone', () => {
     const placement = newPlacement();
     const sid = address('2001:db8:c::1');
-    const p: OriginatedSid = { key: sidKey(sid), sid, behavior: 32770, locator: prefixOf(sid, 48), algorithm: 0, down: false, flags: new Uint8Array() };
+    const p: OriginatedSid = {
+      key: sidKey(sid),
+      sid,
+      behavior: 32770,
+      locator: prefixOf(sid, 48),
+      algorithm: 0,
+      down: false,
+      flags: new Uint8Array(),
+    };
     expect(place(placement, p, ROOM).changed).toEqual([1]);
     expect(place(placement, { ...p }, ROOM).changed).toEqual([]);
-    for (const changed of [{ ...p, behavior: 18 }, { ...p, locator: prefixOf(sid, 64) }, { ...p, down: true }]) expect(place(placement, changed, ROOM).changed).toEqual([1]);
+    for (const changed of [
+      { ...p, behavior: 18 },
+      { ...p, locator: prefixOf(sid, 64) },
+      { ...p, down: true },
+    ])
+      expect(place(placement, changed, ROOM).changed).toEqual([1]);
   });
 });
 

@@ -1,5 +1,7 @@
-// Which fragment of our own LSP carries which prefix or SID. Placement is stable: an entry stays in its fragment for as long as it exists and fits,
-// so that a change re-floods one fragment, and a new one goes to the lowest-numbered fragment with room (packed into TLVs of at most 255 bytes). Fragment 0 is not used: it carries the adjacency, which changes for other reasons.
+// Which fragment of our own LSP carries which prefix or SID. Placement is stable: an entry stays in its fragment for as
+// long as it exists and fits, so that a change re-floods one fragment, and a new one goes to the lowest-numbered
+// fragment with room (packed into TLVs of at most 255 bytes). Fragment 0 is not used: it carries the adjacency, which
+// changes for other reasons.
 import type { Prefix } from '../../model/prefix.ts';
 import type { IpAddress } from '../../model/address.ts';
 import { sameOptional } from './content.ts';
@@ -48,7 +50,11 @@ export interface Placement {
   readonly closed: Set<number>;
 }
 
-export const newPlacement = (closed: Iterable<number> = []): Placement => ({ fragments: new Map(), whereIs: new Map(), closed: new Set(closed) });
+export const newPlacement = (closed: Iterable<number> = []): Placement => ({
+  fragments: new Map(),
+  whereIs: new Map(),
+  closed: new Set(closed),
+});
 
 /** A fragment cannot be issued for now. @returns what was in it, to be placed elsewhere */
 export function close(placement: Placement, number: number): Originated[] {
@@ -59,8 +65,8 @@ export function close(placement: Placement, number: number): Originated[] {
 }
 
 /**
- * TLVs 27, 235 and 237 begin with a 2-byte topology; room for it is kept in TLV 236 too, because the neighbour may turn topologies on at any time. A SID
- * counts as a TLV of its own, which is what it takes at most (sids.ts).
+ * TLVs 27, 235 and 237 begin with a 2-byte topology; room for it is kept in TLV 236 too, because the neighbour may turn
+ * topologies on at any time. A SID counts as a TLV of its own, which is what it takes at most (sids.ts).
  */
 export const TLV_ROOM = { 4: 255, 6: 253, locator: 0 } as const;
 const TLV_OVERHEAD = { 4: 2, 6: 4, locator: 4 } as const;

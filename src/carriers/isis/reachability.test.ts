@@ -53,7 +53,8 @@ describe('reachability', () => {
       kind: 'extended-is-reachability',
       neighbors: [{ systemId: systemId(system), pseudonode: 0, metric: 10, subTlvs: new Uint8Array(0) }],
     });
-    const claim = (system: string, sequence: number, tlvs: IsisTlv[]): void => r1.ports[0]!.send(lsp({ sequence, tlvs }, system));
+    const claim = (system: string, sequence: number, tlvs: IsisTlv[]): void =>
+      r1.ports[0]!.send(lsp({ sequence, tlvs }, system));
     r1.extra = [neighbor('0000.0000.4444')];
     r1.originate();
     claim('0000.0000.4444', 1, []);
@@ -102,13 +103,22 @@ describe('reachability', () => {
   it('a walk goes on where it was, and a change meanwhile is found by the next', () => {
     const { simulation, learner, r1 } = chain();
     const id = (n: number): string => `0000.00aa.${n.toString(16).padStart(4, '0')}`;
-    const neighbors = (names: string[]): IsisTlv[] => packNeighbors(names.map((name) => ({ systemId: systemId(name), pseudonode: 0, metric: 1, subTlvs: new Uint8Array(0) })));
+    const neighbors = (names: string[]): IsisTlv[] =>
+      packNeighbors(
+        names.map((name) => ({ systemId: systemId(name), pseudonode: 0, metric: 1, subTlvs: new Uint8Array(0) })),
+      );
     // More than a walk takes in a turn: stars of the router, an LSP each.
     const count = 300;
     for (let n = 0; n < count; n++) learner.deliver(lsp({ sequence: 1, tlvs: neighbors(['0000.0000.1111']) }, id(n)));
     for (let f = 0; f < 5; f++) {
       const names = Array.from({ length: 60 }, (_, i) => id(60 * f + i));
-      learner.deliver(lsp({ sequence: 1, lspId: { systemId: systemId('0000.0000.1111'), pseudonode: 0, fragment: f + 1 }, tlvs: neighbors(names) }));
+      learner.deliver(
+        lsp({
+          sequence: 1,
+          lspId: { systemId: systemId('0000.0000.1111'), pseudonode: 0, fragment: f + 1 },
+          tlvs: neighbors(names),
+        }),
+      );
     }
     simulation.run(1000);
     expect(learner.reachable.size).toBe(3 + count);
@@ -152,7 +162,13 @@ describe('proxy fallback (decision D6)', () => {
     simulation.wire(learner.attach, router.attach);
     const at = (text: string): ReturnType<typeof proxied>['proxy'] => proxied('::/0', text).proxy;
     const flags = { kind: 'prefix-attribute-flags', flags: Uint8Array.of(1) } as const;
-    const entry = (text: string, subTlvs: object[]): object => ({ prefix: proxied(text).prefix, metric: 10, down: false, external: false, subTlvs });
+    const entry = (text: string, subTlvs: object[]): object => ({
+      prefix: proxied(text).prefix,
+      metric: 10,
+      down: false,
+      external: false,
+      subTlvs,
+    });
     const reachability = {
       kind: 'ipv6-reachability',
       prefixes: [
@@ -168,14 +184,24 @@ describe('proxy fallback (decision D6)', () => {
       simulation.run(2000);
     };
     say({ kind: 'ipv6-interface-addresses', addresses: [at('fe80::1')] });
-    expect(proxies()).toEqual([[true, at('2001:db8::12')], [true, undefined], [false, undefined]]);
+    expect(proxies()).toEqual([
+      [true, at('2001:db8::12')],
+      [true, undefined],
+      [false, undefined],
+    ]);
     say({ kind: 'ipv6-interface-addresses', addresses: [at('fe80::1'), at('2001:db8::232')] });
     expect(proxies()[1]).toEqual([true, at('2001:db8::232')]);
-    say({ kind: 'ipv6-interface-addresses', addresses: [at('2001:db8::232')] }, { kind: 'ipv6-te-router-id', address: at('2001:db8::140') });
+    say(
+      { kind: 'ipv6-interface-addresses', addresses: [at('2001:db8::232')] },
+      { kind: 'ipv6-te-router-id', address: at('2001:db8::140') },
+    );
     expect(proxies()[1]).toEqual([true, at('2001:db8::140')]);
     expect(proxies()[0]).toEqual([true, at('2001:db8::12')]);
     // What it names can be no proxy: that is told, and counted by the learned table, and nobody else takes its place.
-    reachability.prefixes[0] = entry('2001:db8:1::/64', [flags, { kind: 'ipv6-source-router-id', address: at('ff02::12') }]);
+    reachability.prefixes[0] = entry('2001:db8:1::/64', [
+      flags,
+      { kind: 'ipv6-source-router-id', address: at('ff02::12') },
+    ]);
     say({ kind: 'ipv6-te-router-id', address: at('2001:db8::140') });
     expect(proxies()[0]).toEqual([true, at('ff02::12')]);
   });
@@ -187,17 +213,32 @@ describe('proxy fallback (decision D6)', () => {
     simulation.wire(learner.attach, router.attach);
     const at = (text: string): ReturnType<typeof proxied>['proxy'] => proxied('::/0', text).proxy;
     const flags = { kind: 'prefix-attribute-flags', flags: Uint8Array.of(1) } as const;
-    const entry = (subTlvs: object[]): object => ({ prefix: proxied('10.1.0.0/16').prefix, metric: 10, down: false, external: false, subTlvs });
+    const entry = (subTlvs: object[]): object => ({
+      prefix: proxied('10.1.0.0/16').prefix,
+      metric: 10,
+      down: false,
+      external: false,
+      subTlvs,
+    });
     const proxyFor = (subTlvs: object[], ...tlvs: object[]): string | undefined => {
-      router.extra = [{ kind: 'ipv4-reachability', prefixes: [entry([flags, ...subTlvs])] }, ...tlvs] as typeof router.extra;
+      router.extra = [
+        { kind: 'ipv4-reachability', prefixes: [entry([flags, ...subTlvs])] },
+        ...tlvs,
+      ] as typeof router.extra;
       router.originate();
       simulation.run(2000);
       const proxy = learner.prefixes()[0]!.proxy;
       return proxy && formatAddress(proxy);
     };
     const own = { kind: 'ipv4-source-router-id', address: at('192.0.2.11') };
-    const [te4, te6] = [{ kind: 'ipv4-te-router-id', address: at('192.0.2.134') }, { kind: 'ipv6-te-router-id', address: at('2001:db8::140') }];
-    const [if4, if6] = [{ kind: 'ipv4-interface-addresses', addresses: [at('127.0.0.1'), at('192.0.2.132'), at('192.0.2.133')] }, { kind: 'ipv6-interface-addresses', addresses: [at('2001:db8::232')] }];
+    const [te4, te6] = [
+      { kind: 'ipv4-te-router-id', address: at('192.0.2.134') },
+      { kind: 'ipv6-te-router-id', address: at('2001:db8::140') },
+    ];
+    const [if4, if6] = [
+      { kind: 'ipv4-interface-addresses', addresses: [at('127.0.0.1'), at('192.0.2.132'), at('192.0.2.133')] },
+      { kind: 'ipv6-interface-addresses', addresses: [at('2001:db8::232')] },
+    ];
     expect([
       proxyFor([]),
       proxyFor([own], te4, te6, if4, if6),
@@ -207,23 +248,48 @@ describe('proxy fallback (decision D6)', () => {
       proxyFor([], if6),
       proxyFor([], { ...te4, address: at('0.0.0.0') }, if4),
       proxyFor([], if4, { ...if4, addresses: [at('192.0.2.200')] }),
-    ]).toEqual([undefined, '192.0.2.11', '192.0.2.134', '2001:db8::140', '192.0.2.132', '2001:db8::232', '192.0.2.132', '192.0.2.132']);
+    ]).toEqual([
+      undefined,
+      '192.0.2.11',
+      '192.0.2.134',
+      '2001:db8::140',
+      '192.0.2.132',
+      '2001:db8::232',
+      '192.0.2.132',
+      '192.0.2.132',
+    ]);
   });
 
   it('of several fragments that give addresses the lowest counts, and all are read again when they change', () => {
     const { simulation, learner } = chain();
     const flags = { kind: 'prefix-attribute-flags', flags: Uint8Array.of(1) } as const;
     const say = (fragment: number, sequence: number, tlvs: object[]): void => {
-      learner.deliver(lsp({ sequence, lspId: { systemId: systemId('0000.0000.1111'), pseudonode: 0, fragment }, tlvs: tlvs as IsisTlv[] }));
+      learner.deliver(
+        lsp({
+          sequence,
+          lspId: { systemId: systemId('0000.0000.1111'), pseudonode: 0, fragment },
+          tlvs: tlvs as IsisTlv[],
+        }),
+      );
       simulation.run(500);
     };
     const te = (last: number): object[] => [
       { kind: 'ipv4-te-router-id', address: proxied('::/0', `192.0.2.${last}`).proxy },
       { kind: 'ipv6-te-router-id', address: proxied('::/0', `2001:db8:ffff::${last}`).proxy },
     ];
-    const prefixes = ['2001:db8:7::/48', '10.7.0.0/16'].map((text) => ({ prefix: proxied(text).prefix, metric: 1, down: false, external: false, subTlvs: [flags] }));
-    const found = (): unknown[] => learner.reports.get('L2 0000.0000.1111.00-05')!.prefixes.map(({ proxy }) => proxy && formatAddress(proxy));
-    say(5, 1, [{ kind: 'ipv6-reachability', prefixes: [prefixes[0]] }, { kind: 'ipv4-reachability', prefixes: [prefixes[1]] }]);
+    const prefixes = ['2001:db8:7::/48', '10.7.0.0/16'].map((text) => ({
+      prefix: proxied(text).prefix,
+      metric: 1,
+      down: false,
+      external: false,
+      subTlvs: [flags],
+    }));
+    const found = (): unknown[] =>
+      learner.reports.get('L2 0000.0000.1111.00-05')!.prefixes.map(({ proxy }) => proxy && formatAddress(proxy));
+    say(5, 1, [
+      { kind: 'ipv6-reachability', prefixes: [prefixes[0]] },
+      { kind: 'ipv4-reachability', prefixes: [prefixes[1]] },
+    ]);
     expect(found()).toEqual([undefined, undefined]);
     say(9, 1, te(9));
     expect(found().sort()).toEqual(['192.0.2.9', '2001:db8:ffff::9']);
@@ -238,7 +304,13 @@ describe('proxy fallback (decision D6)', () => {
     const router = new Router(simulation, '0000.0000.1111');
     const learner = new Agent(simulation, testConfig(LEARNER));
     simulation.wire(learner.attach, router.attach);
-    const p = (text: string): object => ({ prefix: proxied(text).prefix, metric: 10, down: false, external: false, subTlvs: [] });
+    const p = (text: string): object => ({
+      prefix: proxied(text).prefix,
+      metric: 10,
+      down: false,
+      external: false,
+      subTlvs: [],
+    });
     router.extra = [
       { kind: 'mt-ipv6-reachability', mtId: 2, prefixes: [p('2001:db8:1::/64')] },
       { kind: 'mt-ipv6-reachability', mtId: 0, prefixes: [p('2001:db8:2::/63')] },

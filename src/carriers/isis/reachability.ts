@@ -1,7 +1,8 @@
-// Which originators can be reached: a walk over the links of the database from the neighbour, following a link only when both ends list it
-// (RFC 5305; ISO/IEC 10589 §7.2). No distances are computed, so this is less than SPF. A router with the overload bit is no transit: behind it
-// only routers that are overloaded themselves are reached, which is how the cnpd beside an overloaded router still is.
-// The walk works in slices; a change while it runs starts it again afterwards.
+// Which originators can be reached: a walk over the links of the database from the neighbour, following a link only
+// when both ends list it (RFC 5305; ISO/IEC 10589 §7.2). No distances are computed, so this is less than SPF. A router
+// with the overload bit is no transit: behind it only routers that are overloaded themselves are reached, which is how
+// the cnpd beside an overloaded router still is. The walk works in slices; a change while it runs starts it again
+// afterwards.
 import { activeLevels } from './adjacency.ts';
 import { GRAPH_BATCH, GRAPH_DELAY_MS, UNUSABLE_LINK_METRIC } from './constants.ts';
 import { originatorsChanged } from './carrying.ts';
@@ -63,7 +64,12 @@ function nodeOf(level: LevelState, name: string): Node {
     const fragments = fragmentsOf(level.lsdb, name);
     const edges = fragments.flatMap((lsp) => lsp.content.edges);
     const zero = fragments[0]?.fragment === 0 ? fragments[0] : undefined;
-    node = { edges, lists: new Set(edges.map((edge) => edge.node)), overload: zero?.content.overload ?? false, known: zero !== undefined };
+    node = {
+      edges,
+      lists: new Set(edges.map((edge) => edge.node)),
+      overload: zero?.content.overload ?? false,
+      known: zero !== undefined,
+    };
     level.graph.nodes.set(name, node);
   }
   return node;
@@ -122,7 +128,8 @@ function publish(s: Speaker, level: LevelState, walk: Walk): void {
 
 function allReachable(s: Speaker): ReadonlySet<string> {
   const all = new Set<string>();
-  for (const { level, graph } of s.levels.values()) for (const system of graph.reachable) all.add(`L${level} ${system}`);
+  for (const { level, graph } of s.levels.values())
+    for (const system of graph.reachable) all.add(`L${level} ${system}`);
   return all;
 }
 

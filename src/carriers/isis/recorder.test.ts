@@ -25,7 +25,13 @@ it('the same events at the same times have the same effects, byte for byte', () 
   const a = new Recorded(simulation, testConfig(A));
   const b = new Agent(simulation, testConfig('0000.0000.000b', { seed: 2 }));
   simulation.wire(a.attach, b.attach);
-  a.event(originate([proxied('2001:db8:1::/64'), proxied('10.0.0.0/8', '192.0.2.1')], { sids: [endCon('2001:db8:c::1', '2001:db8:c::/48')], routerAddresses: [address('192.0.2.1')], identity: [address('2001:db8:ffff::1')] }));
+  a.event(
+    originate([proxied('2001:db8:1::/64'), proxied('10.0.0.0/8', '192.0.2.1')], {
+      sids: [endCon('2001:db8:c::1', '2001:db8:c::/48')],
+      routerAddresses: [address('192.0.2.1')],
+      identity: [address('2001:db8:ffff::1')],
+    }),
+  );
   b.event(originate([proxied('2001:db8:2::/64')]));
   simulation.run(20_000);
   a.event({ type: 'configure', config: { ...a.speaker.config, helloIntervalMs: 1000 } });

@@ -1,5 +1,6 @@
-// Records the events that a speaker was given, one JSON line each, and reads them back: a run that went wrong can be replayed, message by
-// message, on a developer's desk. Keys are configuration, not events, except in `configure`, which is recorded without them.
+// Records the events that a speaker was given, one JSON line each, and reads them back: a run that went wrong can be
+// replayed, message by message, on a developer's desk. Keys are configuration, not events, except in `configure`, which
+// is recorded without them.
 import { type IpAddress, formatAddress, address } from '../../model/address.ts';
 import type { Origination } from '../../model/advertisement.ts';
 import { formatPrefix, prefix } from '../../model/prefix.ts';
@@ -35,7 +36,10 @@ function fieldsOf(event: SpeakerEvent): object {
 
 /** @throws SyntaxError or RangeError for a line that recordEvent did not write */
 export function parseRecorded(line: string): Recorded {
-  const { now, type, ...rest } = JSON.parse(line) as { now: number; type: SpeakerEvent['type'] } & Record<string, unknown>;
+  const { now, type, ...rest } = JSON.parse(line) as { now: number; type: SpeakerEvent['type'] } & Record<
+    string,
+    unknown
+  >;
   return { now, event: eventOf(type, rest) };
 }
 
@@ -48,9 +52,16 @@ function eventOf(type: SpeakerEvent['type'], rest: Record<string, unknown>): Spe
 
 function originationOf(rest: Record<string, unknown>): Origination {
   return {
-    proxies: (rest['prefixes'] as [string, string][]).map(([p, proxy]) => ({ prefix: prefix(p), proxy: address(proxy) })),
+    proxies: (rest['prefixes'] as [string, string][]).map(([p, proxy]) => ({
+      prefix: prefix(p),
+      proxy: address(proxy),
+    })),
     // Recordings of before SIDs were carried have none.
-    sids: ((rest['sids'] ?? []) as [string, string, number][]).map(([sid, locator, behavior]) => ({ sid: address(sid), locator: prefix(locator), behavior })),
+    sids: ((rest['sids'] ?? []) as [string, string, number][]).map(([sid, locator, behavior]) => ({
+      sid: address(sid),
+      locator: prefix(locator),
+      behavior,
+    })),
     routerAddresses: ((rest['routerAddresses'] ?? []) as string[]).map(address),
     ...(rest['identity'] !== undefined && { identity: (rest['identity'] as string[]).map(address) }),
   };

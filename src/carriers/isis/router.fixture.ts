@@ -1,5 +1,5 @@
-// For tests: a small point-to-point IS-IS router of both levels, written apart from the speaker: it keeps LSPs verbatim and floods them, as FRR
-// does, and knows nothing of what they say. It retransmits nothing: its wires lose nothing.
+// For tests: a small point-to-point IS-IS router of both levels, written apart from the speaker: it keeps LSPs verbatim
+// and floods them, as FRR does, and knows nothing of what they say. It retransmits nothing: its wires lose nothing.
 import { FIRST_LSP_ID, LAST_LSP_ID, formatLspId } from '../../packet/isis/lsp-id.ts';
 import { decodePdu, encodePdu } from '../../packet/isis/pdu.ts';
 import type { IsisTlv, Level, P2pHello } from '../../packet/isis/types.ts';
@@ -39,7 +39,12 @@ export class Router {
   }
 
   attach = (send: (pdu: Uint8Array) => void): Port => {
-    const port: RouterPort = { send, up: false, circuitId: this.ports.length + 1, deliver: (bytes) => this.receive(port, bytes) };
+    const port: RouterPort = {
+      send,
+      up: false,
+      circuitId: this.ports.length + 1,
+      deliver: (bytes) => this.receive(port, bytes),
+    };
     this.ports.push(port);
     return port;
   };
@@ -63,13 +68,25 @@ export class Router {
   }
 
   private hello(port: RouterPort): void {
-    const neighbor = port.neighbor && { neighborSystemId: port.neighbor.systemId, neighborCircuitId: port.neighbor.circuitId };
+    const neighbor = port.neighbor && {
+      neighborSystemId: port.neighbor.systemId,
+      neighborCircuitId: port.neighbor.circuitId,
+    };
     const state = port.up ? 'up' : port.neighbor ? 'initializing' : 'down';
     const tlvs: IsisTlv[] = [
       { kind: 'area-addresses', areas: [this.area] },
       { kind: 'three-way-adjacency', state, circuitId: port.circuitId, ...neighbor },
     ];
-    port.send(encodePdu({ kind: 'p2p-hello', circuitType: 3, systemId: this.id, holdingTime: 10, localCircuitId: port.circuitId, tlvs }));
+    port.send(
+      encodePdu({
+        kind: 'p2p-hello',
+        circuitType: 3,
+        systemId: this.id,
+        holdingTime: 10,
+        localCircuitId: port.circuitId,
+        tlvs,
+      }),
+    );
   }
 
   private receive(port: RouterPort, bytes: Uint8Array): void {
@@ -77,7 +94,8 @@ export class Router {
     if (!decoded.ok) return;
     const pdu = decoded.value;
     if (pdu.kind === 'p2p-hello') this.receiveHello(port, pdu);
-    else if (pdu.kind === 'lsp') this.receiveLsp(port, pdu.level, pdu.raw, formatLspId(pdu.lspId), pdu.sequence, pdu.remainingLifetime);
+    else if (pdu.kind === 'lsp')
+      this.receiveLsp(port, pdu.level, pdu.raw, formatLspId(pdu.lspId), pdu.sequence, pdu.remainingLifetime);
     else if (pdu.kind === 'psnp' || pdu.kind === 'csnp') {
       const listed = pdu.tlvs.flatMap((t) => (t.kind === 'lsp-entries' ? t.entries : []));
       for (const entry of listed) {
@@ -107,13 +125,21 @@ export class Router {
     }
   }
 
-  private receiveLsp(port: RouterPort, level: Level, raw: Uint8Array, key: string, sequence: number, lifetime: number): void {
+  private receiveLsp(
+    port: RouterPort,
+    level: Level,
+    raw: Uint8Array,
+    key: string,
+    sequence: number,
+    lifetime: number,
+  ): void {
     const known = this.lsps[level].get(key);
     const lspId = { systemId: raw.slice(12, 18), pseudonode: raw[18]!, fragment: raw[19]! };
     const checksum = (raw[24]! << 8) | raw[25]!;
     const ack: IsisTlv = { kind: 'lsp-entries', entries: [{ lspId, sequence, checksum, remainingLifetime: lifetime }] };
     port.send(encodePdu({ kind: 'psnp', level, systemId: this.id, tlvs: [ack] }));
-    const newer = !known || sequence > known.sequence || (sequence === known.sequence && lifetime === 0 && known.lifetime > 0);
+    const newer =
+      !known || sequence > known.sequence || (sequence === known.sequence && lifetime === 0 && known.lifetime > 0);
     if (!newer) return;
     this.lsps[level].set(key, { raw, sequence, lifetime });
     for (const other of this.ports) if (other !== port && other.up) other.send(raw);
@@ -128,7 +154,15 @@ export class Router {
       const tlvs: IsisTlv[] = [{ kind: 'extended-is-reachability', neighbors }, ...this.extra];
       const lspId = { systemId: this.id, pseudonode: 0, fragment: 0 };
       const fixed = { checksum: 0, partitionRepair: false, attached: false, overload: this.overload, isType: 3 };
-      const raw = encodePdu({ kind: 'lsp', level, remainingLifetime: 1200, lspId, sequence: this.sequence, ...fixed, tlvs });
+      const raw = encodePdu({
+        kind: 'lsp',
+        level,
+        remainingLifetime: 1200,
+        lspId,
+        sequence: this.sequence,
+        ...fixed,
+        tlvs,
+      });
       this.lsps[level].set(formatLspId(lspId), { raw, sequence: this.sequence, lifetime: 1200 });
       for (const port of this.ports) if (port.up) port.send(raw);
     }

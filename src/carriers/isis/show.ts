@@ -11,7 +11,9 @@ export function neighborState(s: Speaker, interfaceName: string, now: number, wa
   const { adjacency } = s;
   if (!adjacency) return [];
   const levels = adjacency.levels.length > 0 ? adjacency.levels : s.config.levels;
-  const hostname = levels.map((level) => s.levels.get(level)!.lsdb.byKey.get(`${adjacency.system}.00-00`)?.content.hostname).find((name) => name !== undefined);
+  const hostname = levels
+    .map((level) => s.levels.get(level)!.lsdb.byKey.get(`${adjacency.system}.00-00`)?.content.hostname)
+    .find((name) => name !== undefined);
   return [
     {
       interface: interfaceName,
@@ -27,7 +29,9 @@ export function neighborState(s: Speaker, interfaceName: string, now: number, wa
 }
 
 export function databaseState(s: Speaker, now: number): IsisLspState[] {
-  return [...s.levels.values()].flatMap((level) => level.lsdb.order.map((key) => lspState(level, level.lsdb.byKey.get(key)!, now)));
+  return [...s.levels.values()].flatMap((level) =>
+    level.lsdb.order.map((key) => lspState(level, level.lsdb.byKey.get(key)!, now)),
+  );
 }
 
 function lspState(level: LevelState, lsp: StoredLsp, now: number): IsisLspState {

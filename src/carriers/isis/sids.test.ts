@@ -16,10 +16,28 @@ import { END_CON, Agent, Simulation, endCon, originate, proxied, testConfig } fr
 
 const SID = '2001:db8:c::1';
 const LOCATOR = '2001:db8:c::/48';
-const [ORIGIN, AGENT_A, AGENT_B, LEARNER] = ['0000.0000.0001', '0000.0000.00aa', '0000.0000.00bb', '0000.0000.00ff'] as const;
+const [ORIGIN, AGENT_A, AGENT_B, LEARNER] = [
+  '0000.0000.0001',
+  '0000.0000.00aa',
+  '0000.0000.00bb',
+  '0000.0000.00ff',
+] as const;
 
-const sid = (text: string, behavior = END_CON): PrefixSubTlv => ({ kind: 'srv6-end-sid', flags: 0, behavior, sid: address(text), subSubTlvs: new Uint8Array() });
-const locator = (text: string, subTlvs: readonly PrefixSubTlv[], rest: Partial<Locator> = {}): Locator => ({ prefix: prefix(text), metric: 10, flags: 0, algorithm: 0, subTlvs, ...rest });
+const sid = (text: string, behavior = END_CON): PrefixSubTlv => ({
+  kind: 'srv6-end-sid',
+  flags: 0,
+  behavior,
+  sid: address(text),
+  subSubTlvs: new Uint8Array(),
+});
+const locator = (text: string, subTlvs: readonly PrefixSubTlv[], rest: Partial<Locator> = {}): Locator => ({
+  prefix: prefix(text),
+  metric: 10,
+  flags: 0,
+  algorithm: 0,
+  subTlvs,
+  ...rest,
+});
 const tlv27 = (locators: readonly Locator[], mtId = 0): IsisTlv => ({ kind: 'srv6-locator', mtId, locators });
 const sidsOf = (agent: Agent): string[] => agent.sids().map((s) => `${formatAddress(s.sid)} ${s.behavior}`);
 
@@ -46,7 +64,8 @@ function tlvs(router: Router, level: Level, system: string): IsisTlv[] {
     });
 }
 
-const locators = (router: Router, level: Level, system: string): Locator[] => tlvs(router, level, system).flatMap((t) => (t.kind === 'srv6-locator' ? t.locators : []));
+const locators = (router: Router, level: Level, system: string): Locator[] =>
+  tlvs(router, level, system).flatMap((t) => (t.kind === 'srv6-locator' ? t.locators : []));
 
 describe('what we declare', () => {
   it('FCN-4.2.2-a: TLV 27 with the locator at the signalling metric and the SID with its behaviour; the other end learns it', () => {
@@ -113,7 +132,12 @@ describe('what we declare', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [2]);
     const learner = add(LEARNER, [2]);
-    origin.event(originate([], { routerAddresses: [address('192.0.2.1'), address('2001:db8:ffff::1')], sids: [endCon(SID, LOCATOR)] }));
+    origin.event(
+      originate([], {
+        routerAddresses: [address('192.0.2.1'), address('2001:db8:ffff::1')],
+        sids: [endCon(SID, LOCATOR)],
+      }),
+    );
     simulation.run(10_000);
     expect(tlvs(router, 2, ORIGIN)).toEqual(
       expect.arrayContaining([
@@ -122,13 +146,21 @@ describe('what we declare', () => {
         { kind: 'router-capability', routerId: address('192.0.2.1'), flags: 0, subTlvs: Uint8Array.of(25, 2, 0, 0) },
       ]),
     );
-    const learned = (): string[] => [...learner.reports.values()].flatMap((r) => (r.routerAddresses ?? []).map((a) => `${r.originator} ${formatAddress(a)}`));
+    const learned = (): string[] =>
+      [...learner.reports.values()].flatMap((r) =>
+        (r.routerAddresses ?? []).map((a) => `${r.originator} ${formatAddress(a)}`),
+      );
     expect(learned()).toEqual([`L2 ${ORIGIN} 192.0.2.1`, `L2 ${ORIGIN} 2001:db8:ffff::1`]);
     origin.event(originate([], { routerAddresses: [address('2001:db8:ffff::2')], sids: [endCon(SID, LOCATOR)] }));
     simulation.run(3000);
     // Without IPv4 its name is in sub-TLV 12 (RFC 7981 §2).
     const subTlvs = fromHex('0c10 20010db8ffff00000000000000000002 19020000');
-    expect(tlvs(router, 2, ORIGIN)).toContainEqual({ kind: 'router-capability', routerId: address('0.0.0.0'), flags: 0, subTlvs });
+    expect(tlvs(router, 2, ORIGIN)).toContainEqual({
+      kind: 'router-capability',
+      routerId: address('0.0.0.0'),
+      flags: 0,
+      subTlvs,
+    });
     origin.event(originate([], { routerAddresses: [address('2001:db8:ffff::2')] }));
     simulation.run(3000);
     expect(learned()).toEqual([`L2 ${ORIGIN} 2001:db8:ffff::2`]);
@@ -139,16 +171,39 @@ describe('what we declare', () => {
   });
 
   it.each<[string, Partial<Origination>, string, string]>([
-    ['the IPv4 loopback, though nothing answers probes there', { identity: ['192.0.2.1', '2001:db8:ffff::1'].map(address) }, '192.0.2.1', ''],
-    ['the IPv6 loopback', { identity: [address('2001:db8:ffff::1')] }, '0.0.0.0', '0c10 20010db8ffff00000000000000000001'],
+    [
+      'the IPv4 loopback, though nothing answers probes there',
+      { identity: ['192.0.2.1', '2001:db8:ffff::1'].map(address) },
+      '192.0.2.1',
+      '',
+    ],
+    [
+      'the IPv6 loopback',
+      { identity: [address('2001:db8:ffff::1')] },
+      '0.0.0.0',
+      '0c10 20010db8ffff00000000000000000001',
+    ],
     ['without loopbacks, the SID', {}, '0.0.0.0', '0c10 20010db8000c00000000000000000001'],
-    ['and not one that is no host', { identity: [address('::1')], proxies: [proxied('10.0.0.0/8', '192.0.2.9')] }, '192.0.2.9', ''],
+    [
+      'and not one that is no host',
+      { identity: [address('::1')], proxies: [proxied('10.0.0.0/8', '192.0.2.9')] },
+      '192.0.2.9',
+      '',
+    ],
   ])('FCN-4.2.2-a: TLV 242 names this router, always: %s (RFC 7981 §2)', (_claim, more, routerId, subTlvs) => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [2]);
-    origin.event({ type: 'originate', origination: { proxies: [], routerAddresses: [], sids: [endCon(SID, LOCATOR)], ...more } });
+    origin.event({
+      type: 'originate',
+      origination: { proxies: [], routerAddresses: [], sids: [endCon(SID, LOCATOR)], ...more },
+    });
     simulation.run(10_000);
-    const expected = { kind: 'router-capability', routerId: address(routerId), flags: 0, subTlvs: fromHex(`${subTlvs} 19020000`) };
+    const expected = {
+      kind: 'router-capability',
+      routerId: address(routerId),
+      flags: 0,
+      subTlvs: fromHex(`${subTlvs} 19020000`),
+    };
     expect(tlvs(router, 2, ORIGIN).filter((t) => t.kind === 'router-capability')).toEqual([expected]);
   });
 
@@ -158,7 +213,9 @@ describe('what we declare', () => {
     const learner = add(LEARNER, [2]);
     origin.event(originate([], { routerAddresses: ['fe80::1', '2001:db8:ffff::1', '2001:db8:ffff::2'].map(address) }));
     simulation.run(10_000);
-    expect([...learner.reports.values()].flatMap((r) => r.routerAddresses ?? [])).toEqual([address('2001:db8:ffff::1')]);
+    expect([...learner.reports.values()].flatMap((r) => r.routerAddresses ?? [])).toEqual([
+      address('2001:db8:ffff::1'),
+    ]);
     expect(origin.count('isis.originate.router-address-left-out')).toBe(1);
   });
 });
@@ -173,13 +230,18 @@ describe('what an LSP says', () => {
   it('FCN-4.2.2-a: of the SIDs those with the configured behaviour are kept', () => {
     const decoded = decodePdu(PROXY_LSP);
     if (!decoded.ok || decoded.value.kind !== 'lsp') throw new Error('not an LSP');
-    const of = (sidBehaviors: number[]) => readLsp(decoded.value as Parameters<typeof readLsp>[0], { pncFlagBit: 7, sidBehaviors }, false).content.sids;
-    expect(of([32769])).toMatchObject([{ sid: address('fc00:1:1::1'), behavior: 32769, locator: prefix('fc00:1:1::/48'), down: false }]);
+    const of = (sidBehaviors: number[]) =>
+      readLsp(decoded.value as Parameters<typeof readLsp>[0], { pncFlagBit: 7, sidBehaviors }, false).content.sids;
+    expect(of([32769])).toMatchObject([
+      { sid: address('fc00:1:1::1'), behavior: 32769, locator: prefix('fc00:1:1::/48'), down: false },
+    ]);
     expect(of([END_CON])).toEqual([]);
   });
 
   it('topologies 0 and 2 count, management and multicast topologies do not; any algorithm counts', () => {
-    const sids = [0, 1, 2, 3, 4, 5].map((mtId) => tlv27([locator(`2001:db8:${mtId}::/48`, [sid(`2001:db8:${mtId}::1`)], { algorithm: 128 })], mtId));
+    const sids = [0, 1, 2, 3, 4, 5].map((mtId) =>
+      tlv27([locator(`2001:db8:${mtId}::/48`, [sid(`2001:db8:${mtId}::1`)], { algorithm: 128 })], mtId),
+    );
     expect(read(sids).content.sids.map((s) => formatAddress(s.sid))).toEqual(['2001:db8::1', '2001:db8:2::1']);
   });
 
@@ -217,7 +279,10 @@ describe('hostile TLV 27', () => {
     ['isis.tlv.sub-tlv-overrun', `${head} 30 20010db8000c 02 0514`],
     ['isis.sub-tlv.bad-length', `${head} 30 20010db8000c 03 0501 00`],
     ['isis.sub-tlv.sub-sub-tlv-overrun', `${head} 30 20010db8000c 16 0514 008002 20010db8000c00000000000000000001 ff`],
-    ['isis.sub-tlv.bad-sid-structure', `${head} 30 20010db8000c 1c 051a 008002 20010db8000c00000000000000000001 06 0104ffffffff`],
+    [
+      'isis.sub-tlv.bad-sid-structure',
+      `${head} 30 20010db8000c 1c 051a 008002 20010db8000c00000000000000000001 06 0104ffffffff`,
+    ],
     ['isis.sub-tlv.sid-outside-locator', `${head} 30 20010db8000c 16 0514 008002 20010db8000d00000000000000000001 00`],
   ])('%s: counted, no SID, the adjacency and the rest of the LSP stay', (name, hex) => {
     const { a, give } = adjacency();
@@ -247,45 +312,52 @@ describe('SIDs between levels (RFC 9352 §7.1)', () => {
   it.each([
     [1, 2, 0],
     [2, 1, 0x80],
-  ] as const)('FCN-4.2.2-a: level %d to level %d keeps SID, behaviour and locator, sets R; the D bit is %d', (from, to, flags) => {
-    const { simulation, router, add } = net();
-    const origin = add(ORIGIN, [from]);
-    add(AGENT_A, [1, 2]);
-    const learner = add(LEARNER, [to]);
-    origin.event(originate([], { sids: [endCon(SID, LOCATOR)] }));
-    simulation.run(10_000);
-    const [copy, ...more] = locators(router, to, AGENT_A);
-    expect(more).toEqual([]);
-    expect(copy).toMatchObject({ prefix: prefix(LOCATOR), metric: 0xfe000001, flags, algorithm: 0 });
-    expect(copy!.subTlvs.at(-1)).toEqual(sid(SID));
-    const attributes = copy!.subTlvs.find((t) => t.kind === 'prefix-attribute-flags')!;
-    expect(hasFlag(attributes.flags, 1)).toBe(true);
-    expect(locators(router, from, AGENT_A)).toEqual([]);
-    expect(sidsOf(learner)).toEqual([`${SID} ${END_CON}`]);
-    origin.event(originate([]));
-    simulation.run(3000);
-    expect(locators(router, to, AGENT_A)).toEqual([]);
-    expect(sidsOf(learner)).toEqual([]);
-  });
+  ] as const)(
+    'FCN-4.2.2-a: level %d to level %d keeps SID, behaviour and locator, sets R; the D bit is %d',
+    (from, to, flags) => {
+      const { simulation, router, add } = net();
+      const origin = add(ORIGIN, [from]);
+      add(AGENT_A, [1, 2]);
+      const learner = add(LEARNER, [to]);
+      origin.event(originate([], { sids: [endCon(SID, LOCATOR)] }));
+      simulation.run(10_000);
+      const [copy, ...more] = locators(router, to, AGENT_A);
+      expect(more).toEqual([]);
+      expect(copy).toMatchObject({ prefix: prefix(LOCATOR), metric: 0xfe000001, flags, algorithm: 0 });
+      expect(copy!.subTlvs.at(-1)).toEqual(sid(SID));
+      const attributes = copy!.subTlvs.find((t) => t.kind === 'prefix-attribute-flags')!;
+      expect(hasFlag(attributes.flags, 1)).toBe(true);
+      expect(locators(router, from, AGENT_A)).toEqual([]);
+      expect(sidsOf(learner)).toEqual([`${SID} ${END_CON}`]);
+      origin.event(originate([]));
+      simulation.run(3000);
+      expect(locators(router, to, AGENT_A)).toEqual([]);
+      expect(sidsOf(learner)).toEqual([]);
+    },
+  );
 
-  it.each([1, 2] as const)('two agents of both levels do not echo a SID of level %d, and let go of it with its origin', (from) => {
-    const to = from === 1 ? 2 : 1;
-    const { simulation, router, add } = net();
-    const origin = add(ORIGIN, [from]);
-    const [a, b] = [add(AGENT_A, [1, 2]), add(AGENT_B, [1, 2])];
-    origin.event(originate([], { sids: [endCon(SID, LOCATOR)] }));
-    simulation.run(10_000);
-    expect(locators(router, to, AGENT_A)).toHaveLength(1);
-    expect(locators(router, to, AGENT_B)).toEqual([]);
-    for (const agent of [AGENT_A, AGENT_B]) expect(locators(router, from, agent)).toEqual([]);
-    const issued = (): number => a.count('isis.own.issued') + b.count('isis.own.issued');
-    const before = issued();
-    simulation.run(120_000);
-    expect(issued()).toBe(before);
-    origin.event(originate([]));
-    simulation.run(10_000);
-    for (const level of [1, 2] as const) for (const agent of [AGENT_A, AGENT_B]) expect(locators(router, level, agent)).toEqual([]);
-  });
+  it.each([1, 2] as const)(
+    'two agents of both levels do not echo a SID of level %d, and let go of it with its origin',
+    (from) => {
+      const to = from === 1 ? 2 : 1;
+      const { simulation, router, add } = net();
+      const origin = add(ORIGIN, [from]);
+      const [a, b] = [add(AGENT_A, [1, 2]), add(AGENT_B, [1, 2])];
+      origin.event(originate([], { sids: [endCon(SID, LOCATOR)] }));
+      simulation.run(10_000);
+      expect(locators(router, to, AGENT_A)).toHaveLength(1);
+      expect(locators(router, to, AGENT_B)).toEqual([]);
+      for (const agent of [AGENT_A, AGENT_B]) expect(locators(router, from, agent)).toEqual([]);
+      const issued = (): number => a.count('isis.own.issued') + b.count('isis.own.issued');
+      const before = issued();
+      simulation.run(120_000);
+      expect(issued()).toBe(before);
+      origin.event(originate([]));
+      simulation.run(10_000);
+      for (const level of [1, 2] as const)
+        for (const agent of [AGENT_A, AGENT_B]) expect(locators(router, level, agent)).toEqual([]);
+    },
+  );
 
   it('a locator with the D bit never goes up, even without its original', () => {
     const { simulation, router, add } = net();
@@ -317,7 +389,8 @@ describe('SIDs between levels (RFC 9352 §7.1)', () => {
     const agent = add(AGENT_A, [1, 2]);
     for (const each of [origin, agent]) each.event(originate([], { sids: [endCon(SID, LOCATOR)] }));
     simulation.run(10_000);
-    const flagged = (): boolean[] => locators(router, 2, AGENT_A).map((l) => l.subTlvs.some((t) => t.kind === 'prefix-attribute-flags'));
+    const flagged = (): boolean[] =>
+      locators(router, 2, AGENT_A).map((l) => l.subTlvs.some((t) => t.kind === 'prefix-attribute-flags'));
     expect(flagged()).toEqual([false]);
     agent.event(originate([]));
     simulation.run(10_000);

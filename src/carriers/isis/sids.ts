@@ -1,6 +1,7 @@
-// SRv6 SIDs in TLV 27 (RFC 9352 §7), read and written. cnpd's locators are for signalling only, like its prefixes: metric 0xFE000001, so that nobody
-// installs a route towards the veth on which cnpd speaks. That packets to the SID arrive is FRR's part (frr-configs/srv6-pe.conf): it advertises the
-// SID's own route as an ordinary prefix, and a prefix comes before a locator (RFC 9352 §7.1).
+// SRv6 SIDs in TLV 27 (RFC 9352 §7), read and written. cnpd's locators are for signalling only, like its prefixes:
+// metric 0xFE000001, so that nobody installs a route towards the veth on which cnpd speaks. That packets to the SID
+// arrive is FRR's part (frr-configs/srv6-pe.conf): it advertises the SID's own route as an ordinary prefix, and a
+// prefix comes before a locator (RFC 9352 §7.1).
 import { type IpAddress, isUnicastHost } from '../../model/address.ts';
 import type { SidAdvertisement } from '../../model/advertisement.ts';
 import { type Prefix, prefixContains, samePrefix } from '../../model/prefix.ts';
@@ -32,14 +33,26 @@ const TLV_ROOM = 253;
 
 export const sidKey = (sid: IpAddress): string => `sid:${sid.value.toString(32)}`;
 
-/** A SID that is not from its locator MUST be ignored (RFC 9352 §7.2); one that is no host's address could not be answered to. */
+/**
+ * A SID that is not from its locator MUST be ignored (RFC 9352 §7.2); one that is no host's address could not be
+ * answered to.
+ */
 function unusable(sid: IpAddress, locator: Prefix): Pick<DecodeError, 'code' | 'detail'> | undefined {
-  if (!prefixContains(locator, sid)) return { code: 'sid-outside-locator', detail: 'an End SID that is not from its locator' };
+  if (!prefixContains(locator, sid))
+    return { code: 'sid-outside-locator', detail: 'an End SID that is not from its locator' };
   return isUnicastHost(sid) ? undefined : { code: 'sid-not-unicast', detail: "an End SID that is no host's address" };
 }
 
-/** Files the End SIDs of these behaviours by their key; of one that is listed twice the first counts. `report` hears of those that are to be ignored. */
-export function readSids(tlv: Srv6Locator, behaviors: readonly number[], into: Map<string, SidEntry>, report: (subType: number, error: DecodeError) => void): void {
+/**
+ * Files the End SIDs of these behaviours by their key; of one that is listed twice the first counts. `report` hears of
+ * those that are to be ignored.
+ */
+export function readSids(
+  tlv: Srv6Locator,
+  behaviors: readonly number[],
+  into: Map<string, SidEntry>,
+  report: (subType: number, error: DecodeError) => void,
+): void {
   if (FOREIGN_TOPOLOGIES.has(tlv.mtId)) return;
   for (const locator of tlv.locators) {
     for (const subTlv of locator.subTlvs) {
@@ -54,7 +67,8 @@ export function readSids(tlv: Srv6Locator, behaviors: readonly number[], into: M
 
 function entryOf(locator: Locator, sid: IpAddress, behavior: number): SidEntry {
   const flags = locator.subTlvs.find((t) => t.kind === 'prefix-attribute-flags')?.flags ?? new Uint8Array();
-  const source = (kind: SourceRouterId['kind']): IpAddress | undefined => locator.subTlvs.find((t): t is SourceRouterId => t.kind === kind)?.address;
+  const source = (kind: SourceRouterId['kind']): IpAddress | undefined =>
+    locator.subTlvs.find((t): t is SourceRouterId => t.kind === kind)?.address;
   const [source4, source6] = [source('ipv4-source-router-id'), source('ipv6-source-router-id')];
   return {
     sid,
@@ -70,16 +84,28 @@ function entryOf(locator: Locator, sid: IpAddress, behavior: number): SidEntry {
   };
 }
 
-/** What we declare ourselves. Undefined for what may not be advertised: a SID outside its locator, a locator without length (which makes FRR drop the LSP). */
+/**
+ * What we declare ourselves. Undefined for what may not be advertised: a SID outside its locator, a locator without
+ * length (which makes FRR drop the LSP).
+ */
 export function declaredSid({ sid, locator, behavior }: SidAdvertisement): OriginatedSid | undefined {
-  if (sid.family !== 6 || locator.address.family !== 6 || locator.length === 0 || unusable(sid, locator)) return undefined;
+  if (sid.family !== 6 || locator.address.family !== 6 || locator.length === 0 || unusable(sid, locator))
+    return undefined;
   return { key: sidKey(sid), sid, behavior, locator, algorithm: 0, down: false, flags: new Uint8Array() };
 }
 
 /** Encoded bytes of a SID as the only one of its locator: at most what it takes. */
 export function sidSize(p: OriginatedSid): number {
   const flags = p.flags.length > 0 ? 2 + p.flags.length : 0;
-  return LOCATOR_FIXED + prefixBytes(p.locator.length) + 1 + flags + (p.source4 ? 6 : 0) + (p.source6 ? 18 : 0) + END_SID_SIZE;
+  return (
+    LOCATOR_FIXED +
+    prefixBytes(p.locator.length) +
+    1 +
+    flags +
+    (p.source4 ? 6 : 0) +
+    (p.source6 ? 18 : 0) +
+    END_SID_SIZE
+  );
 }
 
 const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;
@@ -95,12 +121,16 @@ const sameLocator = (a: OriginatedSid, b: OriginatedSid): boolean =>
   a.source6?.value === b.source6?.value;
 
 /**
- * One TLV a locator with as many of its SIDs as fit, though a TLV may hold several locators: there are decoders that read only the first (tshark 4.0).
+ * One TLV a locator with as many of its SIDs as fit, though a TLV may hold several locators: there are decoders that
+ * read only the first (tshark 4.0).
  */
 export function locatorTlvs(sids: readonly OriginatedSid[], mtId: number): Srv6Locator[] {
   const groups: OriginatedSid[][] = [];
   for (const p of sids) {
-    const group = groups.find(([first, ...others]) => sameLocator(first!, p) && sidSize(first!) + (others.length + 1) * END_SID_SIZE <= TLV_ROOM);
+    const group = groups.find(
+      ([first, ...others]) =>
+        sameLocator(first!, p) && sidSize(first!) + (others.length + 1) * END_SID_SIZE <= TLV_ROOM,
+    );
     if (group) group.push(p);
     else groups.push([p]);
   }
@@ -113,6 +143,7 @@ function locator(sids: readonly OriginatedSid[]): Locator {
   if (flags.length > 0) subTlvs.push({ kind: 'prefix-attribute-flags', flags });
   if (source4) subTlvs.push({ kind: 'ipv4-source-router-id', address: source4 });
   if (source6) subTlvs.push({ kind: 'ipv6-source-router-id', address: source6 });
-  for (const { sid, behavior } of sids) subTlvs.push({ kind: 'srv6-end-sid', flags: 0, behavior, sid, subSubTlvs: new Uint8Array() });
+  for (const { sid, behavior } of sids)
+    subTlvs.push({ kind: 'srv6-end-sid', flags: 0, behavior, sid, subSubTlvs: new Uint8Array() });
   return { prefix, metric: SIGNALLING_METRIC, flags: down ? LOCATOR_DOWN : 0, algorithm, subTlvs };
 }

@@ -1,5 +1,11 @@
 // For tests: speakers joined by wires in virtual time. A wire delivers after 1 ms unless its filter loses the PDU.
-import type { LearnedReport, LearnedSid, Origination, ProxyPrefix, SidAdvertisement } from '../../model/advertisement.ts';
+import type {
+  LearnedReport,
+  LearnedSid,
+  Origination,
+  ProxyPrefix,
+  SidAdvertisement,
+} from '../../model/advertisement.ts';
 import { address } from '../../model/address.ts';
 import { DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
 import { prefix } from '../../model/prefix.ts';
@@ -39,14 +45,29 @@ export function testConfig(system: string, overrides: Partial<SpeakerConfig> = {
 /** The default of `end-con-behavior`. */
 export const END_CON = DEFAULT_CODE_POINTS['end-con-behavior'];
 
-export const endCon = (sid: string, locator: string, behavior = END_CON): SidAdvertisement => ({ sid: address(sid), locator: prefix(locator), behavior });
+export const endCon = (sid: string, locator: string, behavior = END_CON): SidAdvertisement => ({
+  sid: address(sid),
+  locator: prefix(locator),
+  behavior,
+});
 
 /** To be declared: proxies, and whatever else. */
-export const origination = (proxies: readonly ProxyPrefix[], rest: Partial<Origination> = {}): Origination => ({ proxies, sids: [], routerAddresses: [], ...rest });
+export const origination = (proxies: readonly ProxyPrefix[], rest: Partial<Origination> = {}): Origination => ({
+  proxies,
+  sids: [],
+  routerAddresses: [],
+  ...rest,
+});
 
-export const originate = (...args: Parameters<typeof origination>): SpeakerEvent => ({ type: 'originate', origination: origination(...args) });
+export const originate = (...args: Parameters<typeof origination>): SpeakerEvent => ({
+  type: 'originate',
+  origination: origination(...args),
+});
 
-export const proxied = (text: string, proxy = '2001:db8:ffff::1'): ProxyPrefix => ({ prefix: prefix(text), proxy: address(proxy) });
+export const proxied = (text: string, proxy = '2001:db8:ffff::1'): ProxyPrefix => ({
+  prefix: prefix(text),
+  proxy: address(proxy),
+});
 
 /** Something with one end of a wire. */
 export interface Port {
@@ -101,7 +122,10 @@ export class Simulation {
   run(ms: number): void {
     const end = this.now + ms;
     for (;;) {
-      const wake = Math.max(this.now, Math.min(...this.members.map((m) => m.wakeAt()), ...this.inFlight.slice(0, 1).map((f) => f.at)));
+      const wake = Math.max(
+        this.now,
+        Math.min(...this.members.map((m) => m.wakeAt()), ...this.inFlight.slice(0, 1).map((f) => f.at)),
+      );
       if (wake > end) break;
       this.now = wake;
       const arrived = this.inFlight.filter((f) => f.at <= wake);
@@ -194,7 +218,8 @@ export class Agent implements Port {
     } else if (effect.type === 'count') this.counters.set(effect.name, this.count(effect.name) + effect.by);
     else if (effect.type === 'learned') {
       const { prefixes, sids = [], routerAddresses = [] } = effect.report;
-      if (prefixes.length + sids.length + routerAddresses.length > 0) this.reports.set(effect.report.source, effect.report);
+      if (prefixes.length + sids.length + routerAddresses.length > 0)
+        this.reports.set(effect.report.source, effect.report);
       else this.reports.delete(effect.report.source);
     } else if (effect.type === 'reachability') this.reachable = effect.reachable;
     else if (effect.type === 'stopped') this.stopped = effect.clean;

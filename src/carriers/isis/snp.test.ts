@@ -1,4 +1,5 @@
-// Sequence number PDUs: which LSPs a set of CSNPs covers, what PSNPs ask for and how often, and what an SNP says that cannot be.
+// Sequence number PDUs: which LSPs a set of CSNPs covers, what PSNPs ask for and how often, and what an SNP says that
+// cannot be.
 import { describe, expect, it } from 'vitest';
 import { FIRST_LSP_ID, LAST_LSP_ID, formatLspId, lspIdBytes } from '../../packet/isis/lsp-id.ts';
 import { decodePdu } from '../../packet/isis/pdu.ts';
@@ -6,10 +7,17 @@ import type { Csnp, LspEntry, Psnp } from '../../packet/isis/types.ts';
 import { A, B, C, adjacency, csnp, entry, lsp, psnp } from './hostile.fixture.ts';
 import { Agent, Simulation, originate, proxied, systemId, testConfig } from './simulation.fixture.ts';
 
-const entriesOf = (pdu: Csnp | Psnp): LspEntry[] => pdu.tlvs.flatMap((tlv) => (tlv.kind === 'lsp-entries' ? tlv.entries : []));
+const entriesOf = (pdu: Csnp | Psnp): LspEntry[] =>
+  pdu.tlvs.flatMap((tlv) => (tlv.kind === 'lsp-entries' ? tlv.entries : []));
 const sentOf = <K extends 'csnp' | 'psnp'>({ sent }: Agent, kind: K): (K extends 'csnp' ? Csnp : Psnp)[] =>
-  sent.map((bytes) => decodePdu(bytes)).flatMap((pdu) => (pdu.ok && pdu.value.kind === kind ? [pdu.value as never] : []));
-const idOf = (n: number, fragment = 0) => ({ systemId: Uint8Array.of(0x10, 0, 0, 0, n >> 8, n & 255), pseudonode: n % 7 === 0 ? 255 : 0, fragment });
+  sent
+    .map((bytes) => decodePdu(bytes))
+    .flatMap((pdu) => (pdu.ok && pdu.value.kind === kind ? [pdu.value as never] : []));
+const idOf = (n: number, fragment = 0) => ({
+  systemId: Uint8Array.of(0x10, 0, 0, 0, n >> 8, n & 255),
+  pseudonode: n % 7 === 0 ? 255 : 0,
+  fragment,
+});
 
 describe('the CSNPs that an adjacency begins with (ISO/IEC 10589 §7.3.15.2)', () => {
   const flap = (lsps: number, fragment: (n: number) => number = () => 0) => {
@@ -27,7 +35,9 @@ describe('the CSNPs that an adjacency begins with (ISO/IEC 10589 §7.3.15.2)', (
   it('of a small database are one, from the first LSP ID to the last', () => {
     const { a, pdus } = flap(3);
     expect(pdus).toMatchObject([{ start: FIRST_LSP_ID, end: LAST_LSP_ID }]);
-    expect(entriesOf(pdus[0]!).map(({ lspId }) => formatLspId(lspId))).toEqual([...a.speaker.levels.get(2)!.lsdb.order]);
+    expect(entriesOf(pdus[0]!).map(({ lspId }) => formatLspId(lspId))).toEqual([
+      ...a.speaker.levels.get(2)!.lsdb.order,
+    ]);
   });
 
   it('of a large one list every LSP once, in order, each from where the one before ended, in packets that fit the link', () => {
@@ -44,7 +54,8 @@ describe('the CSNPs that an adjacency begins with (ISO/IEC 10589 §7.3.15.2)', (
     const number = (id: Csnp['start']): bigint => BigInt(`0x${Buffer.from(lspIdBytes(id)).toString('hex')}`);
     pdus.forEach((pdu, i) => {
       if (i > 0) expect(number(pdu.start)).toBe(number(pdus[i - 1]!.end) + 1n);
-      for (const { lspId } of entriesOf(pdu)) expect(number(lspId) >= number(pdu.start) && number(lspId) <= number(pdu.end)).toBe(true);
+      for (const { lspId } of entriesOf(pdu))
+        expect(number(lspId) >= number(pdu.start) && number(lspId) <= number(pdu.end)).toBe(true);
     });
     expect(pdus.some((pdu) => pdu.end.fragment === 255 && pdu.end.pseudonode !== 255)).toBe(true);
     const sizes = a.sent.filter((bytes) => [24, 25].includes(bytes[4]! & 31)).map(({ length }) => length);
@@ -54,8 +65,15 @@ describe('the CSNPs that an adjacency begins with (ISO/IEC 10589 §7.3.15.2)', (
   });
 
   it('with authentication leave room for the digest', () => {
-    const { simulation, a } = adjacency({ keys: { domain: new TextEncoder().encode('k'), interface: new TextEncoder().encode('k') }, lsdbLimit: 1000 });
-    a.event(originate(Array.from({ length: 255 * 40 }, (_, n) => proxied(`2001:db8:0:${n.toString(16)}::/64`)).slice(0, 4000)));
+    const { simulation, a } = adjacency({
+      keys: { domain: new TextEncoder().encode('k'), interface: new TextEncoder().encode('k') },
+      lsdbLimit: 1000,
+    });
+    a.event(
+      originate(
+        Array.from({ length: 255 * 40 }, (_, n) => proxied(`2001:db8:0:${n.toString(16)}::/64`)).slice(0, 4000),
+      ),
+    );
     simulation.run(5000);
     a.event({ type: 'link-down', reason: 'test' });
     a.sent.length = 0;
@@ -81,7 +99,9 @@ describe('requests', () => {
     // Listed again while it is being asked for: not asked for more often.
     give(csnp({}, [entry()]));
     simulation.run(80_000);
-    expect([asked().length, a.count('isis.lsp.requested'), a.count('isis.lsp.request-unanswered')]).toEqual([12, 12, 1]);
+    expect([asked().length, a.count('isis.lsp.requested'), a.count('isis.lsp.request-unanswered')]).toEqual([
+      12, 12, 1,
+    ]);
     give(csnp({}, [entry()]));
     simulation.run(2000);
     expect(asked()).toHaveLength(13);
@@ -151,7 +171,11 @@ describe('acknowledgements', () => {
     a.deliver(lsp({ sequence: 6 }));
     a.sent.length = 0;
     simulation.run(300);
-    expect([sentOf(a, 'psnp').length, a.count('isis.tx.lsp') > 0, a.speaker.levels.get(2)!.lsdb.byKey.get(`${C}.00-00`)!.sequence]).toEqual([0, true, 7]);
+    expect([
+      sentOf(a, 'psnp').length,
+      a.count('isis.tx.lsp') > 0,
+      a.speaker.levels.get(2)!.lsdb.byKey.get(`${C}.00-00`)!.sequence,
+    ]).toEqual([0, true, 7]);
   });
 });
 
@@ -171,7 +195,12 @@ describe('what an SNP says', () => {
   it('entries at both ends of a CSNP’s range count, those outside do not', () => {
     const { simulation, a, give } = adjacency();
     const [first, inside, last, beyond] = [1, 2, 3, 4].map((n) => ({ ...idOf(n), pseudonode: 0 }));
-    give(csnp({ start: first, end: last }, [first, inside, last, beyond].map((lspId) => entry({ lspId: lspId! }))));
+    give(
+      csnp(
+        { start: first, end: last },
+        [first, inside, last, beyond].map((lspId) => entry({ lspId: lspId! })),
+      ),
+    );
     simulation.run(1500);
     expect([a.count('isis.lsp.requested'), a.count('isis.csnp.entry-outside-range')]).toEqual([3, 1]);
     give(csnp({ start: inside, end: last }, [entry({ lspId: first! })]));

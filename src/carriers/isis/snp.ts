@@ -1,11 +1,26 @@
-// Sequence number PDUs (ISO/IEC 10589 §7.3.15.2, §7.3.17): on a point-to-point circuit a set of CSNPs when the adjacency comes up, and PSNPs
-// that acknowledge what was received and ask for what is missing. What is asked for is asked again until it comes or is given up.
-import { readLspId, lspIdTextAt, compareLspIds, formatLspId, sameSystemId, LAST_LSP_ID } from '../../packet/isis/lsp-id.ts';
+// Sequence number PDUs (ISO/IEC 10589 §7.3.15.2, §7.3.17): on a point-to-point circuit a set of CSNPs when the
+// adjacency comes up, and PSNPs that acknowledge what was received and ask for what is missing. What is asked for is
+// asked again until it comes or is given up.
+import {
+  readLspId,
+  lspIdTextAt,
+  compareLspIds,
+  formatLspId,
+  sameSystemId,
+  LAST_LSP_ID,
+} from '../../packet/isis/lsp-id.ts';
 import { encodePdu } from '../../packet/isis/pdu.ts';
 import type { Csnp, IsisTlv, LspEntry, LspId, Psnp, Received } from '../../packet/isis/types.ts';
 import { isActive } from './adjacency.ts';
 import { authenticationRoom, authentic, scopeOf, sign } from './auth.ts';
-import { ACK_DELAY_MS, CSNP_BURST, REQUEST_DELAY_MS, REQUEST_RETRY_MS, REQUEST_TRIES, SEND_GAP_MS } from './constants.ts';
+import {
+  ACK_DELAY_MS,
+  CSNP_BURST,
+  REQUEST_DELAY_MS,
+  REQUEST_RETRY_MS,
+  REQUEST_TRIES,
+  SEND_GAP_MS,
+} from './constants.ts';
 import { compareListed, setSrm } from './flooding.ts';
 import { forgetOdd, heard } from './doubt.ts';
 import { type StoredLsp, compareVersions, lifetimeOf, lowerBound, versionOf } from './lsdb.ts';
@@ -37,7 +52,8 @@ function capacity(s: Speaker, level: LevelState, header: number): number {
 
 function entryTlvs(entries: readonly LspEntry[]): IsisTlv[] {
   const tlvs: IsisTlv[] = [];
-  for (let i = 0; i < entries.length; i += ENTRIES_PER_TLV) tlvs.push({ kind: 'lsp-entries', entries: entries.slice(i, i + ENTRIES_PER_TLV) });
+  for (let i = 0; i < entries.length; i += ENTRIES_PER_TLV)
+    tlvs.push({ kind: 'lsp-entries', entries: entries.slice(i, i + ENTRIES_PER_TLV) });
   return tlvs;
 }
 
@@ -59,7 +75,12 @@ function request(s: Speaker, level: LevelState, listed: LspEntry, stored: Stored
   const key = formatLspId(listed.lspId);
   if (level.requests.has(key)) return;
   const entry = stored
-    ? { lspId: listed.lspId, sequence: stored.sequence, checksum: stored.checksum, remainingLifetime: lifetimeOf(stored, s.now) }
+    ? {
+        lspId: listed.lspId,
+        sequence: stored.sequence,
+        checksum: stored.checksum,
+        remainingLifetime: lifetimeOf(stored, s.now),
+      }
     : { ...listed, sequence: 0 };
   level.requests.set(key, { entry, at: s.now + REQUEST_DELAY_MS, tries: 0 });
   level.requestAt = Math.min(level.requestAt, s.now + REQUEST_DELAY_MS);
@@ -97,7 +118,12 @@ export function requestDue(s: Speaker, level: LevelState): void {
 function sendPsnps(s: Speaker, level: LevelState, entries: readonly LspEntry[]): void {
   const size = capacity(s, level, PSNP_HEADER);
   for (let i = 0; i < entries.length; i += size) {
-    const pdu: Psnp = { kind: 'psnp', level: level.level, systemId: s.config.systemId, tlvs: entryTlvs(entries.slice(i, i + size)) };
+    const pdu: Psnp = {
+      kind: 'psnp',
+      level: level.level,
+      systemId: s.config.systemId,
+      tlvs: entryTlvs(entries.slice(i, i + size)),
+    };
     count(s, 'isis.tx.psnp');
     s.effects.push({ type: 'send', pdu: sign(s, scopeOf(level.level), encodePdu(pdu)) });
   }
@@ -119,7 +145,14 @@ export function csnpDue(s: Speaker, level: LevelState): void {
       checksum: lsp.checksum,
     }));
     const end = last ? readLspId(last, 0) : LAST_LSP_ID;
-    const pdu: Csnp = { kind: 'csnp', level: level.level, systemId: s.config.systemId, start: readLspId(start, 0), end, tlvs: entryTlvs(entries) };
+    const pdu: Csnp = {
+      kind: 'csnp',
+      level: level.level,
+      systemId: s.config.systemId,
+      start: readLspId(start, 0),
+      end,
+      tlvs: entryTlvs(entries),
+    };
     count(s, 'isis.tx.csnp');
     s.effects.push({ type: 'send', pdu: sign(s, scopeOf(level.level), encodePdu(pdu)) });
     level.csnpFrom = last && successor(last);
@@ -141,8 +174,10 @@ export function receiveSnp(s: Speaker, level: LevelState, pdu: (Csnp | Psnp) & R
   count(s, `isis.rx.${pdu.kind}`);
   if (!isActive(s, level.level)) return count(s, 'isis.snp.no-adjacency');
   if (!authentic(s, scopeOf(level.level), pdu.raw)) return;
-  if (sameSystemId(pdu.systemId, s.config.systemId)) return complain(s, 'isis.snp.own-system-id', {}, 'SNP with our own system ID: a loop');
-  if (!sameSystemId(pdu.systemId, s.adjacency!.systemId)) return complain(s, 'isis.snp.wrong-source', {}, 'SNP from another system than the neighbour');
+  if (sameSystemId(pdu.systemId, s.config.systemId))
+    return complain(s, 'isis.snp.own-system-id', {}, 'SNP with our own system ID: a loop');
+  if (!sameSystemId(pdu.systemId, s.adjacency!.systemId))
+    return complain(s, 'isis.snp.wrong-source', {}, 'SNP from another system than the neighbour');
   for (const bad of pdu.badTlvs) count(s, `isis.tlv.${bad.error.code}`);
   if (pdu.kind === 'csnp') receiveCsnp(s, level, pdu);
   else for (const entry of distinct(s, pdu).values()) receiveEntry(s, level, entry);
@@ -169,7 +204,8 @@ function distinct(s: Speaker, pdu: Csnp | Psnp): Map<string, LspEntry> {
 }
 
 function receiveCsnp(s: Speaker, level: LevelState, pdu: Csnp): void {
-  if (compareLspIds(pdu.start, pdu.end) > 0) return complain(s, 'isis.csnp.bad-range', {}, 'CSNP whose range ends before it starts');
+  if (compareLspIds(pdu.start, pdu.end) > 0)
+    return complain(s, 'isis.csnp.bad-range', {}, 'CSNP whose range ends before it starts');
   const [start, end] = [formatLspId(pdu.start), formatLspId(pdu.end)];
   const listed = distinct(s, pdu);
   let previous = '';

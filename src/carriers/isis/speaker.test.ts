@@ -33,7 +33,11 @@ describe('adjacency', () => {
 
   it.each([
     [[1], [1], [1]],
-    [[1, 2], [1, 2], [1, 2]],
+    [
+      [1, 2],
+      [1, 2],
+      [1, 2],
+    ],
     [[1, 2], [2], [2]],
     [[1, 2], [1], [1]],
   ] as const)('levels %j with levels %j agree on %j', (forA, forB, common) => {
@@ -108,7 +112,9 @@ describe('database', () => {
     expect(reports[0]).toMatchObject({ carrier: 'isis', source: `L2 ${A}.00-01`, originator: `L2 ${A}` });
     expect(reports[0]!.prefixes).toHaveLength(2);
     for (const p of reports[0]!.prefixes) expect(p).toMatchObject({ pnc: true, metric: 0xfe000001 });
-    expect(reports[0]!.prefixes.map((p) => p.proxy)).toEqual(expect.arrayContaining([proxied('10.1.0.0/16', '192.0.2.1').proxy, proxied('::/0').proxy]));
+    expect(reports[0]!.prefixes.map((p) => p.proxy)).toEqual(
+      expect.arrayContaining([proxied('10.1.0.0/16', '192.0.2.1').proxy, proxied('::/0').proxy]),
+    );
     expect([...b.reachable]).toEqual([`L2 ${A}`]);
   });
 
@@ -133,7 +139,11 @@ describe('database', () => {
       wire.filter = () => wire.sent !== lost;
       a.event(originate([proxied('2001:db8:1::/64')]));
       simulation.run(15_000);
-      expect({ lost, prefixes: learnedFrom(b), reachable: [...b.reachable] }).toEqual({ lost, prefixes: ['P 64'], reachable: [`L2 ${A}`] });
+      expect({ lost, prefixes: learnedFrom(b), reachable: [...b.reachable] }).toEqual({
+        lost,
+        prefixes: ['P 64'],
+        reachable: [`L2 ${A}`],
+      });
       expect(a.speaker.levels.get(2)!.srm.size).toBe(0);
     }
   });
@@ -158,7 +168,8 @@ describe('database', () => {
     // LSPs of A are lost until B asks with sequence number 0.
     let asked = false;
     wire.filter = (pdu, from) => {
-      if (from === 1 && pdu.kind === 'psnp') asked ||= pdu.tlvs.some((t) => t.kind === 'lsp-entries' && t.entries.some((e) => e.sequence === 0));
+      if (from === 1 && pdu.kind === 'psnp')
+        asked ||= pdu.tlvs.some((t) => t.kind === 'lsp-entries' && t.entries.some((e) => e.sequence === 0));
       return asked || !(from === 0 && pdu.kind === 'lsp');
     };
     simulation.run(4000);
@@ -267,7 +278,9 @@ describe('what is sent', () => {
     const { simulation, a } = pair();
     a.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(1000);
-    const lsps = a.sent.map((bytes) => decodePdu(bytes)).flatMap((d) => (d.ok && d.value.kind === 'lsp' ? [d.value] : []));
+    const lsps = a.sent
+      .map((bytes) => decodePdu(bytes))
+      .flatMap((d) => (d.ok && d.value.kind === 'lsp' ? [d.value] : []));
     const lsp = lsps.find((l) => l.lspId.fragment === 1)!;
     expect(lsp).toMatchObject({ overload: true, attached: false, isType: 3 });
     expect(lsp.tlvs).toMatchObject([

@@ -1,6 +1,6 @@
-// What the speaker is made of: its configuration, its state, the events it consumes and the effects it asks for. Everything here is plain
-// data that `events.ts` works on; the clock is the `now` of each event, and randomness a generator seeded by the configuration, so that a
-// recorded stream of events replays exactly.
+// What the speaker is made of: its configuration, its state, the events it consumes and the effects it asks for.
+// Everything here is plain data that `events.ts` works on; the clock is the `now` of each event, and randomness a
+// generator seeded by the configuration, so that a recorded stream of events replays exactly.
 import type { LearnedReport, Origination } from '../../model/advertisement.ts';
 import type { IpAddress } from '../../model/address.ts';
 import type { Level } from '../../packet/isis/types.ts';
@@ -37,7 +37,10 @@ export interface SpeakerConfig extends TunableConfig, ReadOptions {
   readonly mtu: number;
   /** Extended local circuit ID (RFC 5303). */
   readonly circuitId: number;
-  /** First sequence number of every fragment: higher than any that an earlier run can have used, e.g. seconds since a fixed date. */
+  /**
+   * First sequence number of every fragment: higher than any that an earlier run can have used, e.g. seconds since a
+   * fixed date.
+   */
   readonly startSequence: number;
   readonly seed: number;
   readonly lsdbLimit: number;
@@ -60,7 +63,12 @@ export type Effect =
   | { readonly type: 'learned'; readonly report: LearnedReport }
   | { readonly type: 'reachability'; readonly reachable: ReadonlySet<string> }
   | { readonly type: 'count'; readonly name: string; readonly by: number }
-  | { readonly type: 'log'; readonly level: 'debug' | 'info' | 'warn'; readonly fields: object; readonly message: string }
+  | {
+      readonly type: 'log';
+      readonly level: 'debug' | 'info' | 'warn';
+      readonly fields: object;
+      readonly message: string;
+    }
   /** Everything is withdrawn, or the time for it is over. */
   | { readonly type: 'stopped'; readonly clean: boolean };
 
@@ -106,7 +114,10 @@ export interface Speaker {
   /** Of these what is still to be placed in our LSP; undefined: to be removed from it. */
   readonly unplaced: Map<string, Originated | undefined>;
   readonly carry: CarryState;
-  /** From when on LSPs under our name that we do not have are purged: not before we have been told what to declare, or they would flap at a restart. */
+  /**
+   * From when on LSPs under our name that we do not have are purged: not before we have been told what to declare, or
+   * they would flap at a restart.
+   */
   purgeUnknownFrom: number;
   stopping: { readonly deadline: number; done: boolean } | undefined;
   readonly warned: Map<string, number>;

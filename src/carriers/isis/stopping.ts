@@ -1,5 +1,5 @@
-// A clean end (ISO/IEC 10589 §7.3.16.4): purge our own LSP in every level, wait until the neighbour has acknowledged it, take the adjacency
-// down. Without a neighbour there is nobody to tell.
+// A clean end (ISO/IEC 10589 §7.3.16.4): purge our own LSP in every level, wait until the neighbour has acknowledged
+// it, take the adjacency down. Without a neighbour there is nobody to tell.
 import { activeLevels } from './adjacency.ts';
 import { STOP_LIMIT_MS } from './constants.ts';
 import { sendHello } from './interface.ts';

@@ -1,5 +1,5 @@
-// What a level does when the adjacency begins or ceases to serve it (ISO/IEC 10589 §7.3.17): send a set of CSNPs and everything that the
-// neighbour does not turn out to have; forget what was owed to it.
+// What a level does when the adjacency begins or ceases to serve it (ISO/IEC 10589 §7.3.17): send a set of CSNPs and
+// everything that the neighbour does not turn out to have; forget what was owed to it.
 import { SYNC_GRACE_MS } from './constants.ts';
 import { setSrm } from './flooding.ts';
 import { markDirty } from './own.ts';
@@ -10,8 +10,10 @@ import type { LevelState, Speaker } from './speaker.ts';
 export function levelUp(s: Speaker, level: LevelState): void {
   level.csnpFrom = lspIdBytes(FIRST_LSP_ID);
   level.csnpAt = s.now;
-  // Our own LSP goes at once. Of the rest the neighbour's CSNP will say what it has; if that is lost, everything is sent.
-  for (const lsp of level.lsdb.byKey.values()) if (!lsp.odd) setSrm(level, lsp.key, lsp.own ? s.now : s.now + SYNC_GRACE_MS);
+  // Our own LSP goes at once. Of the rest the neighbour's CSNP will say what it has; if that is lost, everything is
+  // sent.
+  for (const lsp of level.lsdb.byKey.values())
+    if (!lsp.odd) setSrm(level, lsp.key, lsp.own ? s.now : s.now + SYNC_GRACE_MS);
   markDirty(level.own, 0, s.now);
   graphChanged(s, level);
 }

@@ -1,5 +1,5 @@
-// Everything that happens by itself: each row says when it is due and what it does then. Every run is bounded, so that one turn of the event
-// loop stays short however much there is to do; what is left makes the row due again at once.
+// Everything that happens by itself: each row says when it is due and what it does then. Every run is bounded, so that
+// one turn of the event loop stays short however much there is to do; what is left makes the row due again at once.
 import { holdExpired, sendHello } from './interface.ts';
 import { sweep } from './ageing.ts';
 import { carryDue } from './carrying.ts';
@@ -25,9 +25,17 @@ interface LevelTask {
 }
 
 const SPEAKER_TASKS: readonly SpeakerTask[] = [
-  { name: 'inbox', due: (s) => (s.inbox.hellos.length + s.inbox.others.length > s.inbox.taken ? -Infinity : Infinity), run: takeInbox },
+  {
+    name: 'inbox',
+    due: (s) => (s.inbox.hellos.length + s.inbox.others.length > s.inbox.taken ? -Infinity : Infinity),
+    run: takeInbox,
+  },
   { name: 'hello', due: (s) => s.helloAt, run: sendHello },
-  { name: 'hold', due: (s) => (s.adjacency && s.adjacency.state !== 'down' ? s.adjacency.holdUntil : Infinity), run: holdExpired },
+  {
+    name: 'hold',
+    due: (s) => (s.adjacency && s.adjacency.state !== 'down' ? s.adjacency.holdUntil : Infinity),
+    run: holdExpired,
+  },
   { name: 'place', due: (s) => (s.unplaced.size > 0 ? -Infinity : Infinity), run: placeDue },
   { name: 'carry', due: (s) => s.carry.queue.dueAt, run: carryDue },
   { name: 'stop', due: (s) => (s.stopping && !s.stopping.done ? s.stopping.deadline : Infinity), run: () => {} },

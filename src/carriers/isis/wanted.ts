@@ -22,18 +22,30 @@ export function setWanted(s: Speaker, origination: Origination): void {
   const hasSids = (map: Speaker['wanted']): boolean => [...map.values()].some(isOriginatedSid);
   const addresses: NodeAddresses = wantedAddresses(s, routerAddresses);
   const identity = identityIn(origination);
-  const same = sameAddresses(addresses, s.routerAddresses) && sameAddresses(identity, s.identity) && hasSids(wanted) === hasSids(s.wanted);
+  const same =
+    sameAddresses(addresses, s.routerAddresses) &&
+    sameAddresses(identity, s.identity) &&
+    hasSids(wanted) === hasSids(s.wanted);
   s.wanted = wanted;
   s.routerAddresses = addresses;
   s.identity = identity;
   if (!same) for (const { own } of s.levels.values()) markDirty(own, 0, s.now + ISSUE_DELAY_MS);
 }
 
-const sameAddresses = (a: NodeAddresses, b: NodeAddresses): boolean => sameOptional(a.v4, b.v4) && sameOptional(a.v6, b.v6);
+const sameAddresses = (a: NodeAddresses, b: NodeAddresses): boolean =>
+  sameOptional(a.v4, b.v4) && sameOptional(a.v6, b.v6);
 
-/** The first usable address of each family: loopbacks come first; a proxy's address and a SID are this router's own as well. */
+/**
+ * The first usable address of each family: loopbacks come first; a proxy's address and a SID are this router's own as
+ * well.
+ */
 function identityIn({ identity = [], routerAddresses, proxies, sids }: Origination): NodeAddresses {
-  const own = [...identity, ...routerAddresses, ...proxies.map(({ proxy }) => proxy), ...sids.map(({ sid }) => sid)].filter(isUnicastHost);
+  const own = [
+    ...identity,
+    ...routerAddresses,
+    ...proxies.map(({ proxy }) => proxy),
+    ...sids.map(({ sid }) => sid),
+  ].filter(isUnicastHost);
   const [v4, v6] = ([4, 6] as const).map((family) => own.find((a) => a.family === family));
   return { ...(v4 && { v4 }), ...(v6 && { v6 }) };
 }
@@ -61,7 +73,13 @@ function wantedSids(s: Speaker, sids: readonly SidAdvertisement[]): Map<string, 
   for (const sid of sids) {
     const declared = declaredSid(sid);
     if (declared) wanted.set(declared.key, declared);
-    else complain(s, 'isis.originate.unusable-sid', {}, 'a SID that is not in its locator, or whose locator has no length, is not advertised');
+    else
+      complain(
+        s,
+        'isis.originate.unusable-sid',
+        {},
+        'a SID that is not in its locator, or whose locator has no length, is not advertised',
+      );
   }
   return wanted;
 }
@@ -71,6 +89,12 @@ function wantedAddresses(s: Speaker, addresses: Origination['routerAddresses']):
   const usable = addresses.filter(isUnicastHost);
   const [v4, v6] = ([4, 6] as const).map((family) => usable.find((a) => a.family === family));
   const dropped = addresses.length - (v4 ? 1 : 0) - (v6 ? 1 : 0);
-  if (dropped > 0) complain(s, 'isis.originate.router-address-left-out', { dropped }, 'IS-IS has room for one router address a family: the others are not advertised');
+  if (dropped > 0)
+    complain(
+      s,
+      'isis.originate.router-address-left-out',
+      { dropped },
+      'IS-IS has room for one router address a family: the others are not advertised',
+    );
   return { ...(v4 && { v4 }), ...(v6 && { v6 }) };
 }

@@ -19,18 +19,25 @@ describe('packets that are not for us', () => {
     ['RFC 5340 §4.2.2', OSPFV3, '2001:db8::1', 'ff02::5'],
     ['RFC 5340 §4.2.2 (our own address)', OSPFV3, 'fe80::1', 'ff02::5'],
     ['RFC 5340 §4.2.2 (to another address of ours)', OSPFV3, 'fe80::2', '2001:db8::1'],
-  ] as const)('%s: under the name of the neighbour, but from an address that is not on the link', (_rfc, version, from, to) => {
-    const router = new Router(testConfig(A, version));
-    const link = new Link(router, new Router(testConfig(B, version)));
-    link.until('full', () => router.state === 'full');
-    const received = router.count('rx.link-state-update');
-    const addresses = { source: address(from), destination: address(to) };
-    const payload = encodePacket(version.version, { kind: 'link-state-update', routerId: B, areaId: AREA, instanceId: 0, lsas: [] }, addresses);
-    link.event(0, { type: 'received', areaId: AREA, payload, addresses });
-    link.run(0);
-    expect([router.count('packet.off-link'), router.count('rx.link-state-update') - received]).toEqual([1, 0]);
-    expect(router.area.refused).toBeUndefined();
-  });
+  ] as const)(
+    '%s: under the name of the neighbour, but from an address that is not on the link',
+    (_rfc, version, from, to) => {
+      const router = new Router(testConfig(A, version));
+      const link = new Link(router, new Router(testConfig(B, version)));
+      link.until('full', () => router.state === 'full');
+      const received = router.count('rx.link-state-update');
+      const addresses = { source: address(from), destination: address(to) };
+      const payload = encodePacket(
+        version.version,
+        { kind: 'link-state-update', routerId: B, areaId: AREA, instanceId: 0, lsas: [] },
+        addresses,
+      );
+      link.event(0, { type: 'received', areaId: AREA, payload, addresses });
+      link.run(0);
+      expect([router.count('packet.off-link'), router.count('rx.link-state-update') - received]).toEqual([1, 0]);
+      expect(router.area.refused).toBeUndefined();
+    },
+  );
 
   it('OSPFv3 packets to our own address alone are taken: ospf6d sends some so', () => {
     const router = new Router(testConfig(A, OSPFV3));
@@ -38,7 +45,11 @@ describe('packets that are not for us', () => {
     link.until('full', () => router.state === 'full');
     const received = router.count('rx.link-state-update');
     const addresses = { source: address('fe80::2'), destination: address('fe80::1') };
-    const payload = encodePacket(3, { kind: 'link-state-update', routerId: B, areaId: AREA, instanceId: 0, lsas: [] }, addresses);
+    const payload = encodePacket(
+      3,
+      { kind: 'link-state-update', routerId: B, areaId: AREA, instanceId: 0, lsas: [] },
+      addresses,
+    );
     link.event(0, { type: 'received', areaId: AREA, payload, addresses });
     link.run(0);
     expect(router.count('rx.link-state-update') - received).toBe(1);
@@ -48,9 +59,15 @@ describe('packets that are not for us', () => {
     const router = new Router(testConfig(A, version));
     const link = new Link(router, new Router(testConfig(B, version)));
     link.until('full', () => router.state === 'full');
-    const addresses = { source: address(version.version === 2 ? '192.0.2.77' : '2001:db8::1'), destination: address(version.version === 2 ? '10.0.0.1' : 'fe80::1') };
-    for (let i = 0; i < 20_000; i++) link.event(0, { type: 'received', areaId: AREA, payload: new Uint8Array(44), addresses });
-    expect([router.area.inbox.length, router.count('rx.queue-full'), router.count('packet.off-link')]).toEqual([0, 0, 20_000]);
+    const addresses = {
+      source: address(version.version === 2 ? '192.0.2.77' : '2001:db8::1'),
+      destination: address(version.version === 2 ? '10.0.0.1' : 'fe80::1'),
+    };
+    for (let i = 0; i < 20_000; i++)
+      link.event(0, { type: 'received', areaId: AREA, payload: new Uint8Array(44), addresses });
+    expect([router.area.inbox.length, router.count('rx.queue-full'), router.count('packet.off-link')]).toEqual([
+      0, 0, 20_000,
+    ]);
   });
 
   it('of another area, of another instance, of a router that we have not heard say hello', () => {
@@ -60,8 +77,13 @@ describe('packets that are not for us', () => {
     expect(router.count('packet.instance-mismatch')).toBeGreaterThan(0);
     const addresses = { source: address('fe80::2'), destination: OSPFV3.destination };
     const acknowledgment = (areaId: number): Uint8Array =>
-      encodePacket(3, { kind: 'link-state-acknowledgment', routerId: B, areaId, instanceId: 3, headers: [] }, addresses);
-    for (const areaId of [9, AREA]) link.event(0, { type: 'received', areaId: AREA, payload: acknowledgment(areaId), addresses });
+      encodePacket(
+        3,
+        { kind: 'link-state-acknowledgment', routerId: B, areaId, instanceId: 3, headers: [] },
+        addresses,
+      );
+    for (const areaId of [9, AREA])
+      link.event(0, { type: 'received', areaId: AREA, payload: acknowledgment(areaId), addresses });
     link.run(0);
     expect([router.count('packet.area-mismatch'), router.count('packet.no-neighbor')]).toEqual([1, 1]);
     expect(router.area.refused).toBe('it is of area 0.0.0.9');

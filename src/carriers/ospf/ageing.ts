@@ -1,5 +1,5 @@
-// Ageing (RFC 2328 §14): an LSA that nobody refreshed is flooded once more, at MaxAge, so that all forget it together; it is forgotten when the
-// neighbour has acknowledged it and no exchange runs that might list it.
+// Ageing (RFC 2328 §14): an LSA that nobody refreshed is flooded once more, at MaxAge, so that all forget it together;
+// it is forgotten when the neighbour has acknowledged it and no exchange runs that might list it.
 import { setAge } from '../../packet/ospf/lsa-header.ts';
 import { MAX_AGE } from '../../packet/ospf/numbers.ts';
 import { SWEEP_BATCH, SWEEP_CHANGES } from './constants.ts';

@@ -15,7 +15,17 @@ const ROUTER = 0xc00002c9;
 const OPTIONS: OspfCarrierOptions = {
   version: 2,
   routerId: ROUTER,
-  areas: [{ areaId: 0, interface: 'cnpd-ospf0', mtu: 1500, ignoreMtu: false, instanceId: 0, link: { router: address('169.254.89.0'), own: address('169.254.89.1'), length: 31 }, keys: [] }],
+  areas: [
+    {
+      areaId: 0,
+      interface: 'cnpd-ospf0',
+      mtu: 1500,
+      ignoreMtu: false,
+      instanceId: 0,
+      link: { router: address('169.254.89.0'), own: address('169.254.89.1'), length: 31 },
+      keys: [],
+    },
+  ],
   helloSeconds: 10,
   deadSeconds: 40,
   retransmitMs: 5000,
@@ -26,26 +36,44 @@ const OPTIONS: OspfCarrierOptions = {
 function saying(codePoints: typeof DEFAULT_CODE_POINTS): OspfCarrier {
   const clock = manualClock();
   const sink = { learned: () => undefined, reachability: () => undefined };
-  const carrier = createOspfCarrier(OPTIONS, { poller: {} as Poller, sink, clock, log: silentLog, count: () => undefined, codePoints });
-  carrier.originate({ proxies: [], sids: [{ sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: 0x8002 }], routerAddresses: [] });
+  const carrier = createOspfCarrier(OPTIONS, {
+    poller: {} as Poller,
+    sink,
+    clock,
+    log: silentLog,
+    count: () => undefined,
+    codePoints,
+  });
+  carrier.originate({
+    proxies: [],
+    sids: [{ sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: 0x8002 }],
+    routerAddresses: [],
+  });
   clock.advance(1000);
   return carrier;
 }
 
 describe('code points', () => {
-  it.each([['ours by default', DEFAULT_CODE_POINTS, 240], ['an operator’s', { ...DEFAULT_CODE_POINTS, 'ospfv2-private-opaque-type': 200 }, 200]] as const)(
-    'E: the opaque type of the LSA with SIDs is %s', (_whose, codePoints, opaqueType) => {
-      const carrier = saying(codePoints);
-      expect(carrier.database()).toMatchObject([{ type: 'cnpd', lsId: `${opaqueType}.0.0.0`, own: true }]);
-      const key = { type: 10, lsId: opaqueLsId(opaqueType, 0), advertisingRouter: ROUTER };
-      const raw = rawLsa(carrier, 0, key)!;
-      expect(decodeBody(2, { ...key, raw }, privateTypesOf(codePoints))).toMatchObject({ ok: true, value: { body: { kind: 'private' } } });
-    },
-  );
+  it.each([
+    ['ours by default', DEFAULT_CODE_POINTS, 240],
+    ['an operator’s', { ...DEFAULT_CODE_POINTS, 'ospfv2-private-opaque-type': 200 }, 200],
+  ] as const)('E: the opaque type of the LSA with SIDs is %s', (_whose, codePoints, opaqueType) => {
+    const carrier = saying(codePoints);
+    expect(carrier.database()).toMatchObject([{ type: 'cnpd', lsId: `${opaqueType}.0.0.0`, own: true }]);
+    const key = { type: 10, lsId: opaqueLsId(opaqueType, 0), advertisingRouter: ROUTER };
+    const raw = rawLsa(carrier, 0, key)!;
+    expect(decodeBody(2, { ...key, raw }, privateTypesOf(codePoints))).toMatchObject({
+      ok: true,
+      value: { body: { kind: 'private' } },
+    });
+  });
 });
 
 describe('another configuration', () => {
-  const keyed = (...secrets: string[]): OspfCarrierOptions => ({ ...OPTIONS, areas: [{ ...OPTIONS.areas[0]!, keys: secrets.map((key, i) => ({ id: i + 1, algorithm: 'md5', key })) }] });
+  const keyed = (...secrets: string[]): OspfCarrierOptions => ({
+    ...OPTIONS,
+    areas: [{ ...OPTIONS.areas[0]!, keys: secrets.map((key, i) => ({ id: i + 1, algorithm: 'md5', key })) }],
+  });
 
   it('with other keys or another hold time is taken over while the carrier runs; with anything else it is not', () => {
     const carrier = saying(DEFAULT_CODE_POINTS);

@@ -1,5 +1,6 @@
-// The OSPF carrier, one for each version: core, content, links and clock put together. Events go into the core and into the content one at a time; what
-// the content wants to say goes into the core, what the core hears of other routers goes into the content.
+// The OSPF carrier, one for each version: core, content, links and clock put together. Events go into the core and into
+// the content one at a time; what the content wants to say goes into the core, what the core hears of other routers
+// goes into the content.
 import type { IpAddress } from '../../model/address.ts';
 import type { Origination } from '../../model/advertisement.ts';
 import type { Clock } from '../../model/clock.ts';
@@ -13,7 +14,14 @@ import { privateTypesOf } from '../../packet/ospf/lsa.ts';
 import type { Carrier, CarrierSink } from '../carrier.ts';
 import { Wake } from '../wake.ts';
 import { LSA_OVERHEAD, LSA_ROOM, LSDB_LIMIT } from './constants.ts';
-import { type Content, type ContentConfig, type ContentEffect, type ContentEvent, createContent, handleContent } from './content.ts';
+import {
+  type Content,
+  type ContentConfig,
+  type ContentEffect,
+  type ContentEvent,
+  createContent,
+  handleContent,
+} from './content.ts';
 import { contentWake } from './content-tasks.ts';
 import { DIALECT_V2 } from './dialect-v2.ts';
 import { DIALECT_V3 } from './dialect-v3.ts';
@@ -67,7 +75,10 @@ export interface OspfCarrier extends Carrier {
   database(): OspfLsaState[];
   /** Declared prefixes and SIDs that are not advertised. */
   unplaced(): number;
-  /** Takes over changed keys and a changed hold time. False: something else changed, and the carrier must be stopped and created anew. */
+  /**
+   * Takes over changed keys and a changed hold time. False: something else changed, and the carrier must be stopped and
+   * created anew.
+   */
   update(options: OspfCarrierOptions): boolean;
 }
 
@@ -77,7 +88,8 @@ const FLAG_BIT = { 2: 'ospfv2-pnc-flag-bit', 3: 'ospfv3-pnc-flag-bit' } as const
 /** Sequence numbers of authentication count tenths of a second from here, so that a later run starts higher. */
 const SEQUENCE_EPOCH_MS = Date.UTC(2020, 0, 1);
 
-const authenticationKeys = (keys: OspfAreaOptions['keys']): AuthenticationKey[] => keys.map(({ id, algorithm, key }) => ({ id, algorithm, secret: new TextEncoder().encode(key) }));
+const authenticationKeys = (keys: OspfAreaOptions['keys']): AuthenticationKey[] =>
+  keys.map(({ id, algorithm, key }) => ({ id, algorithm, secret: new TextEncoder().encode(key) }));
 
 function speakerConfig(o: OspfCarrierOptions, m: OspfCarrierModules): SpeakerConfig {
   const { helloSeconds, deadSeconds, retransmitMs } = o;
@@ -97,7 +109,10 @@ function speakerConfig(o: OspfCarrierOptions, m: OspfCarrierModules): SpeakerCon
     })),
     privateTypes: privateTypesOf(m.codePoints),
     // What the clock shows is added to it.
-    authenticationBase: Math.max(1, Math.floor(((m.wallClock ?? Date.now)() - m.clock.now() - SEQUENCE_EPOCH_MS) / 100)),
+    authenticationBase: Math.max(
+      1,
+      Math.floor(((m.wallClock ?? Date.now)() - m.clock.now() - SEQUENCE_EPOCH_MS) / 100),
+    ),
     seed: Math.floor((m.random ?? Math.random)() * 2 ** 32),
     lsdbLimit: LSDB_LIMIT,
   };
@@ -117,7 +132,9 @@ const contentConfig = (o: OspfCarrierOptions, { codePoints }: OspfCarrierModules
 /** What cannot change while the carrier runs. */
 function fixed({ holdUnreachableMs: _hold, areas, ...rest }: OspfCarrierOptions): string {
   const withoutKeys = areas.map(({ keys: _keys, ...area }) => area);
-  return JSON.stringify({ ...rest, areas: withoutKeys }, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+  return JSON.stringify({ ...rest, areas: withoutKeys }, (_key, value: unknown) =>
+    typeof value === 'bigint' ? String(value) : value,
+  );
 }
 
 export function createOspfCarrier(options: OspfCarrierOptions, modules: OspfCarrierModules): OspfCarrier {
@@ -143,9 +160,21 @@ class FrrSideCarrier implements OspfCarrier {
     this.content = createContent(contentConfig(options, modules));
     const { poller, clock, log, count, netns } = modules;
     this.wake = new Wake(clock, () => this.dispatch({ type: 'timer' }));
-    this.runner = new OspfRunner(speakerConfig(options, modules), { poller, clock, log, count, onChange: (change) => this.changed(change) });
+    this.runner = new OspfRunner(speakerConfig(options, modules), {
+      poller,
+      clock,
+      log,
+      count,
+      onChange: (change) => this.changed(change),
+    });
     this.networks = options.areas.map(
-      ({ areaId, interface: name, mtu, link }, index) => new OspfNetwork({ areaId, index, interface: name, mtu, addresses: link, netns }, this.runner, { poller, clock, log, count }),
+      ({ areaId, interface: name, mtu, link }, index) =>
+        new OspfNetwork({ areaId, index, interface: name, mtu, addresses: link, netns }, this.runner, {
+          poller,
+          clock,
+          log,
+          count,
+        }),
     );
     for (const { areaId } of options.areas) this.downSince.set(areaId, clock.now());
   }
@@ -171,7 +200,9 @@ class FrrSideCarrier implements OspfCarrier {
   neighbors(): OspfNeighborState[] {
     const { speaker } = this.runner;
     const moment = { now: this.modules.clock.now(), wall: (this.modules.wallClock ?? Date.now)() };
-    return this.options.areas.map(({ areaId, interface: name }) => neighborState(speaker, speaker.areas.get(areaId)!, name, this.downSince.get(areaId)!, moment));
+    return this.options.areas.map(({ areaId, interface: name }) =>
+      neighborState(speaker, speaker.areas.get(areaId)!, name, this.downSince.get(areaId)!, moment),
+    );
   }
 
   database(): OspfLsaState[] {
@@ -185,7 +216,8 @@ class FrrSideCarrier implements OspfCarrier {
   update(options: OspfCarrierOptions): boolean {
     if (fixed(options) !== fixed(this.options)) return false;
     this.options = options;
-    for (const { areaId, keys } of options.areas) this.runner.event({ type: 'keys', areaId, keys: authenticationKeys(keys) });
+    for (const { areaId, keys } of options.areas)
+      this.runner.event({ type: 'keys', areaId, keys: authenticationKeys(keys) });
     this.dispatch({ type: 'configure', holdUnreachableMs: options.holdUnreachableMs });
     return true;
   }

@@ -1,13 +1,39 @@
 // What is carried between areas of what several say, who carries it, and what may cross (RFC 2328 §12.4.3).
 import { describe, expect, it } from 'vitest';
 import { address, formatAddress } from '../../model/address.ts';
-import { BORDER, CORE, FAR, LEAF, type Offer, SECOND, SETTLED, VERSIONS, entriesOf, hear, line } from './carrying.fixture.ts';
+import {
+  BORDER,
+  CORE,
+  FAR,
+  LEAF,
+  type Offer,
+  SECOND,
+  SETTLED,
+  VERSIONS,
+  entriesOf,
+  hear,
+  line,
+} from './carrying.fixture.ts';
 import { ContentNet, declaration, named, proxyAddress, routerLsa, senderPrefix } from './content.fixture.ts';
 
 describe.each(VERSIONS)('OSPFv%d', (version) => {
   const METRICS: readonly [string, readonly Offer[], number][] = [
-    ['lower metric, whatever its proxy', [{ metric: 5, proxy: 2 }, { metric: 9, proxy: 1, router: FAR }], 2],
-    ['lower metric, though it comes later', [{ metric: 9, proxy: 1 }, { metric: 5, proxy: 2, router: FAR }], 2],
+    [
+      'lower metric, whatever its proxy',
+      [
+        { metric: 5, proxy: 2 },
+        { metric: 9, proxy: 1, router: FAR },
+      ],
+      2,
+    ],
+    [
+      'lower metric, though it comes later',
+      [
+        { metric: 9, proxy: 1 },
+        { metric: 5, proxy: 2, router: FAR },
+      ],
+      2,
+    ],
   ];
   it.each<[string, readonly Offer[], number]>([
     ['lower proxy address', [{ proxy: 2 }, { proxy: 1, router: FAR }], 1],
@@ -22,7 +48,9 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     scene.net.run(SETTLED);
     hear(scene, offers);
     scene.border.pass(SETTLED);
-    expect(entriesOf(scene.border, 0).map((entry) => entry.proxy && formatAddress(entry.proxy))).toEqual([proxy > 0 ? proxyAddress(version, proxy) : undefined]);
+    expect(entriesOf(scene.border, 0).map((entry) => entry.proxy && formatAddress(entry.proxy))).toEqual([
+      proxy > 0 ? proxyAddress(version, proxy) : undefined,
+    ]);
   });
 
   it('intra-area comes before inter-area, whatever the proxy (RFC 2328 §11)', () => {
@@ -63,36 +91,55 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     border.pass(SETTLED);
     const carried = (): string[] => entriesOf(border, 0).map(({ proxy }) => formatAddress(proxy!));
     expect(carried()).toEqual([proxyAddress(version, 1)]);
-    for (const [router, left] of [[LEAF, [proxyAddress(version, 2)]], [FAR, []]] as const) {
-      const [, lsa] = [...border.content.areas.get(1)!.lsas].find(([, { key, content }]) => key.advertisingRouter === router && content.prefixes.some(({ pnc }) => pnc))!;
+    for (const [router, left] of [
+      [LEAF, [proxyAddress(version, 2)]],
+      [FAR, []],
+    ] as const) {
+      const [, lsa] = [...border.content.areas.get(1)!.lsas].find(
+        ([, { key, content }]) => key.advertisingRouter === router && content.prefixes.some(({ pnc }) => pnc),
+      )!;
       border.event({ type: 'database', areaId: 1, key: lsa.key });
       border.pass(SETTLED);
       expect(carried()).toEqual(left);
     }
-    expect([border.count('carry.carried'), border.count('carry.withdrawn'), border.content.carry.offered.get(1)!.size, border.content.carry.offers.get(1)!.size]).toEqual([1, 1, 0, 0]);
+    expect([
+      border.count('carry.carried'),
+      border.count('carry.withdrawn'),
+      border.content.carry.offered.get(1)!.size,
+      border.content.carry.offers.get(1)!.size,
+    ]).toEqual([1, 1, 0, 0]);
   });
 
   it('D6: what names no proxy is carried with the address that its router has for traffic engineering', () => {
     const scene = line(version);
     hear(scene, [{ proxy: 0 }]);
-    const [te] = scene.border.content.config.dialect.others({ routerAddresses: [address(proxyAddress(version, 9))] }, false);
+    const [te] = scene.border.content.config.dialect.others(
+      { routerAddresses: [address(proxyAddress(version, 9))] },
+      false,
+    );
     scene.border.hears(1, LEAF, te!);
     scene.border.pass(SETTLED);
     expect(entriesOf(scene.border, 0).map(({ proxy }) => formatAddress(proxy!))).toEqual([proxyAddress(version, 9)]);
   });
 
-  it.each([['higher', FAR], ['lower', LEAF]])('A15: what a router of the target area says itself is not said again, be its router ID %s than ours', (_which, router) => {
-    const net = new ContentNet(version);
-    const [leaf, core, border] = [net.agent(router, [1]), net.agent(router + 1, [0]), net.agent(BORDER, [0, 1])];
-    net.declare(leaf, declaration(version, [1], 7));
-    net.declare(core, declaration(version, [1], 8));
-    net.run(3 * SETTLED);
-    expect([entriesOf(border, 0), entriesOf(border, 1)]).toEqual([[], []]);
-    // The leaf ceases to: what the backbone's own router says is no echo, and need not wait.
-    net.declare(leaf, declaration(version, []));
-    net.run(3000);
-    expect(entriesOf(border, 1).map(({ proxy }) => formatAddress(proxy!))).toEqual([proxyAddress(version, 8)]);
-  });
+  it.each([
+    ['higher', FAR],
+    ['lower', LEAF],
+  ])(
+    'A15: what a router of the target area says itself is not said again, be its router ID %s than ours',
+    (_which, router) => {
+      const net = new ContentNet(version);
+      const [leaf, core, border] = [net.agent(router, [1]), net.agent(router + 1, [0]), net.agent(BORDER, [0, 1])];
+      net.declare(leaf, declaration(version, [1], 7));
+      net.declare(core, declaration(version, [1], 8));
+      net.run(3 * SETTLED);
+      expect([entriesOf(border, 0), entriesOf(border, 1)]).toEqual([[], []]);
+      // The leaf ceases to: what the backbone's own router says is no echo, and need not wait.
+      net.declare(leaf, declaration(version, []));
+      net.run(3000);
+      expect(entriesOf(border, 1).map(({ proxy }) => formatAddress(proxy!))).toEqual([proxyAddress(version, 8)]);
+    },
+  );
 
   it('a border agent with a higher router ID gives way when one with a lower one comes', () => {
     const net = new ContentNet(version);
@@ -138,6 +185,10 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     net.declare(core, declaration(version, [2], 7));
     net.declare(core, declaration(version, []));
     net.run(3 * SETTLED);
-    expect([core.content.carry.offers.size, core.content.carry.offered.size, core.content.carry.queue.dueAt]).toEqual([0, 0, Infinity]);
+    expect([core.content.carry.offers.size, core.content.carry.offered.size, core.content.carry.queue.dueAt]).toEqual([
+      0,
+      0,
+      Infinity,
+    ]);
   });
 });

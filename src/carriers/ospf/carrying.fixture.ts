@@ -14,7 +14,9 @@ export const FAR = 0x05050505;
 export const SETTLED = 5000;
 
 export const entriesOf = (agent: ContentAgent, areaId: number): PrefixEntry[] =>
-  [...agent.content.areas.get(areaId)!.placements.values()].flatMap(({ slots }) => slots.flatMap(({ entries }) => [...entries.values()].map(({ entry }) => entry as PrefixEntry)));
+  [...agent.content.areas.get(areaId)!.placements.values()].flatMap(({ slots }) =>
+    slots.flatMap(({ entries }) => [...entries.values()].map(({ entry }) => entry as PrefixEntry)),
+  );
 
 export interface Line {
   readonly net: ContentNet;
@@ -48,15 +50,31 @@ export function hear({ net, border }: Pick<Line, 'net' | 'border'>, offers: read
   const { dialect, privateTypes } = border.content.config;
   border.now = net.now;
   for (const { areaId = 1, router = LEAF, route = 'intra-area', metric = 1, proxy, lsa = 1 } of offers) {
-    const entry: PrefixEntry = { ...plain(version), route, proxy: proxy > 0 ? address(proxyAddress(version, proxy)) : undefined };
+    const entry: PrefixEntry = {
+      ...plain(version),
+      route,
+      proxy: proxy > 0 ? address(proxyAddress(version, proxy)) : undefined,
+    };
     const sort = dialect.sorts[dialect.sortOf(entry)]!;
     const body = sort.body([entry], router) as unknown as { tlvs: object[] };
     const tlvs = body.tlvs.map((tlv) => ({ ...tlv, ...(version === 3 && { metric }) }));
-    border.hears(areaId, router, { type: sort.type, lsId: sort.firstId(privateTypes) + lsa, body: { ...body, tlvs } as unknown as ExtendedPrefixLsa });
+    border.hears(areaId, router, {
+      type: sort.type,
+      lsId: sort.firstId(privateTypes) + lsa,
+      body: { ...body, tlvs } as unknown as ExtendedPrefixLsa,
+    });
   }
 }
 
 function plain(version: AnyVersion): PrefixEntry {
   const { prefix } = declaration(version, [1]).proxies[0]!;
-  return { prefix, pnc: true, metric: 1, route: 'intra-area', flags: Uint8Array.of(0x20, 0, 0, 0), node: false, attached: false };
+  return {
+    prefix,
+    pnc: true,
+    metric: 1,
+    route: 'intra-area',
+    flags: Uint8Array.of(0x20, 0, 0, 0),
+    node: false,
+    attached: false,
+  };
 }

@@ -1,10 +1,19 @@
-// Carrying between areas: flags, proxy address and router ID kept, in both directions, without echo, by one agent of several.
+// Carrying between areas: flags, proxy address and router ID kept, in both directions, without echo, by one agent of
+// several.
 import { describe, expect, it } from 'vitest';
 import { address, formatAddress } from '../../model/address.ts';
 import { prefix } from '../../model/prefix.ts';
 import type { ExtendedPrefixLsa } from '../../packet/ospf/lsa/types.ts';
 import { BORDER, FAR, LEAF, SECOND, SETTLED, VERSIONS, entriesOf, line } from './carrying.fixture.ts';
-import { type ContentAgent, ContentNet, END_CON, declaration, named, proxyAddress, senderPrefix } from './content.fixture.ts';
+import {
+  type ContentAgent,
+  ContentNet,
+  END_CON,
+  declaration,
+  named,
+  proxyAddress,
+  senderPrefix,
+} from './content.fixture.ts';
 
 describe.each(VERSIONS)('OSPFv%d', (version) => {
   it('PNC-5.2-b PNC-5.2-c PNC-5.3-b PNC-5.3-c A15: into the backbone, with the original proxy address and router ID, as an inter-area prefix', () => {
@@ -13,9 +22,17 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     net.run(SETTLED);
     expect(core.learned(senderPrefix(version, 1))).toEqual([`${named(0, BORDER)} ${proxyAddress(version, 7)}`]);
     const [copy] = entriesOf(border, 0);
-    expect([copy!.route, copy!.sourceRouter, formatAddress(copy!.proxy!), copy!.pnc, copy!.attached]).toEqual(['inter-area', LEAF, proxyAddress(version, 7), true, true]);
+    expect([copy!.route, copy!.sourceRouter, formatAddress(copy!.proxy!), copy!.pnc, copy!.attached]).toEqual([
+      'inter-area',
+      LEAF,
+      proxyAddress(version, 7),
+      true,
+      true,
+    ]);
     expect(entriesOf(border, 1)).toEqual([]);
-    expect(border.said.get(0)!.map(({ body }) => body.kind)).toEqual([version === 2 ? 'extended-prefix-lsa' : 'e-inter-area-prefix']);
+    expect(border.said.get(0)!.map(({ body }) => body.kind)).toEqual([
+      version === 2 ? 'extended-prefix-lsa' : 'e-inter-area-prefix',
+    ]);
   });
 
   it('PNC-5.2-b PNC-5.3-b A15: out of the backbone, and on to areas beyond it', () => {
@@ -36,7 +53,8 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     net.run(SETTLED);
     net.declare(leaf, declaration(version, [1], 7));
     net.run(2 * SETTLED);
-    const said = (agent: ContentAgent, area: number): unknown[] => entriesOf(agent, area).map((e) => [e.route, e.sourceRouter, formatAddress(e.proxy!), e.pnc, e.attached]);
+    const said = (agent: ContentAgent, area: number): unknown[] =>
+      entriesOf(agent, area).map((e) => [e.route, e.sourceRouter, formatAddress(e.proxy!), e.pnc, e.attached]);
     expect(said(border, 0)).toEqual([['inter-area', LEAF, proxyAddress(version, 7), true, true]]);
     expect(said(second, 2)).toEqual([['inter-area', LEAF, proxyAddress(version, 7), true, false]]);
     expect(far.learned(senderPrefix(version, 1))).toEqual([`${named(2, SECOND)} ${proxyAddress(version, 7)}`]);
@@ -44,7 +62,13 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
 
   it('a prefix in which no sender can be is not carried on', () => {
     const { net, leaf, border } = line(version);
-    net.declare(leaf, { proxies: [{ prefix: prefix(version === 2 ? '224.1.0.0/16' : 'ff0e::/16'), proxy: address(proxyAddress(version, 7)) }], sids: [], routerAddresses: [] });
+    net.declare(leaf, {
+      proxies: [
+        { prefix: prefix(version === 2 ? '224.1.0.0/16' : 'ff0e::/16'), proxy: address(proxyAddress(version, 7)) },
+      ],
+      sids: [],
+      routerAddresses: [],
+    });
     net.run(SETTLED);
     expect([entriesOf(leaf, 1).length, entriesOf(border, 0)]).toEqual([1, []]);
   });
@@ -81,7 +105,11 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(entriesOf(border, 0)).toEqual([]);
     // Now the same as an inter-area prefix of somebody in area 1.
     const sort = border.content.config.dialect.sorts[border.content.config.dialect.sortOf(copy)]!;
-    border.hears(1, LEAF, { type: sort.type, lsId: sort.firstId(border.content.config.privateTypes), body: sort.body([copy], LEAF) });
+    border.hears(1, LEAF, {
+      type: sort.type,
+      lsId: sort.firstId(border.content.config.privateTypes),
+      body: sort.body([copy], LEAF),
+    });
     border.pass(SETTLED);
     expect(border.learned(senderPrefix(version, 1))).toEqual([`${named(1, LEAF)} ${proxyAddress(version, 7)}`]);
     expect(entriesOf(border, 0)).toEqual([]);
@@ -97,7 +125,11 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     const sort = leaf.content.config.dialect.sorts[leaf.content.config.dialect.sortOf(own!)]!;
     border.now = net.now;
     const cleared = { ...own!, pnc: false, flags: new Uint8Array(4) };
-    border.hears(1, LEAF, { type: sort.type, lsId: sort.firstId(leaf.content.config.privateTypes), body: sort.body([cleared], LEAF) });
+    border.hears(1, LEAF, {
+      type: sort.type,
+      lsId: sort.firstId(leaf.content.config.privateTypes),
+      body: sort.body([cleared], LEAF),
+    });
     border.pass(SETTLED);
     expect(border.learned(senderPrefix(version, 1))).toEqual([`${named(1, LEAF)} -`]);
     expect(entriesOf(border, 0)).toEqual([]);
@@ -135,7 +167,9 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect([entriesOf(second, 0).length, entriesOf(second, 1).length]).toEqual([0, 0]);
     const before = [border, second].map((agent) => [agent.count('carry.carried'), agent.count('carry.withdrawn')]);
     net.run(600_000);
-    expect([border, second].map((agent) => [agent.count('carry.carried'), agent.count('carry.withdrawn')])).toEqual(before);
+    expect([border, second].map((agent) => [agent.count('carry.carried'), agent.count('carry.withdrawn')])).toEqual(
+      before,
+    );
   });
 
   it('the carrying agent is lost: the other takes over while the copy still counts; back again, it carries again', () => {
@@ -163,21 +197,24 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     }
   });
 
-  it.each([5100, 9500])('A15: the copy of the agent that carries outlives the original by %d ms (MinLSInterval): the other does not carry it back', (ms) => {
-    const { net, leaf, border, core } = line(version);
-    const second = net.agent(SECOND, [0, 1]);
-    net.declare(leaf, declaration(version, [1], 7));
-    net.run(2 * SETTLED);
-    net.slow(border, ms);
-    net.declare(leaf, declaration(version, []));
-    net.run(ms - 100);
-    expect(core.learned(senderPrefix(version, 1))).toHaveLength(1);
-    expect(entriesOf(second, 1)).toEqual([]);
-    net.run(60_000);
-    expect(core.learned(senderPrefix(version, 1))).toEqual([]);
-    expect(second.count('carry.carried')).toBe(0);
-    expect(second.content.carry.ownUntil.size).toBe(0);
-  });
+  it.each([5100, 9500])(
+    'A15: the copy of the agent that carries outlives the original by %d ms (MinLSInterval): the other does not carry it back',
+    (ms) => {
+      const { net, leaf, border, core } = line(version);
+      const second = net.agent(SECOND, [0, 1]);
+      net.declare(leaf, declaration(version, [1], 7));
+      net.run(2 * SETTLED);
+      net.slow(border, ms);
+      net.declare(leaf, declaration(version, []));
+      net.run(ms - 100);
+      expect(core.learned(senderPrefix(version, 1))).toHaveLength(1);
+      expect(entriesOf(second, 1)).toEqual([]);
+      net.run(60_000);
+      expect(core.learned(senderPrefix(version, 1))).toEqual([]);
+      expect(second.count('carry.carried')).toBe(0);
+      expect(second.content.carry.ownUntil.size).toBe(0);
+    },
+  );
 
   it('A15: what the area itself said is carried into it again when another area still says it', () => {
     const { net, leaf } = line(version);
@@ -201,30 +238,42 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     net.run(SETTLED);
     const second = net.agent(SECOND, [0, 1], {}, [0]);
     net.run(SETTLED);
-    expect([second.learned(senderPrefix(version, 1)), entriesOf(second, 1)]).toEqual([[`${named(0, BORDER)} ${proxyAddress(version, 7)}`], []]);
+    expect([second.learned(senderPrefix(version, 1)), entriesOf(second, 1)]).toEqual([
+      [`${named(0, BORDER)} ${proxyAddress(version, 7)}`],
+      [],
+    ]);
     net.join(second, 1);
     net.run(2 * SETTLED);
     expect(second.count('carry.carried')).toBe(0);
   });
 
-  it.runIf(version === 2)('A15: a prefix whose route type is unspecified may be of another area: it is learned, and not carried (RFC 7684 §2.1)', () => {
-    const { net, leaf, border } = line(version);
-    net.declare(leaf, declaration(version, [1], 7));
-    net.run(SETTLED);
-    expect(entriesOf(border, 0)).toHaveLength(1);
-    const sort = border.content.config.dialect.sorts['prefixes']!;
-    const body = sort.body(entriesOf(leaf, 1), LEAF) as ExtendedPrefixLsa;
-    border.hears(1, LEAF, { type: sort.type, lsId: sort.firstId(border.content.config.privateTypes), body: { ...body, tlvs: body.tlvs.map((tlv) => ({ ...tlv, routeType: 0 })) } });
-    border.pass(SETTLED);
-    expect(border.learned(senderPrefix(version, 1))).toEqual([`${named(1, LEAF)} ${proxyAddress(version, 7)}`]);
-    expect(entriesOf(border, 0)).toEqual([]);
-  });
+  it.runIf(version === 2)(
+    'A15: a prefix whose route type is unspecified may be of another area: it is learned, and not carried (RFC 7684 §2.1)',
+    () => {
+      const { net, leaf, border } = line(version);
+      net.declare(leaf, declaration(version, [1], 7));
+      net.run(SETTLED);
+      expect(entriesOf(border, 0)).toHaveLength(1);
+      const sort = border.content.config.dialect.sorts['prefixes']!;
+      const body = sort.body(entriesOf(leaf, 1), LEAF) as ExtendedPrefixLsa;
+      border.hears(1, LEAF, {
+        type: sort.type,
+        lsId: sort.firstId(border.content.config.privateTypes),
+        body: { ...body, tlvs: body.tlvs.map((tlv) => ({ ...tlv, routeType: 0 })) },
+      });
+      border.pass(SETTLED);
+      expect(border.learned(senderPrefix(version, 1))).toEqual([`${named(1, LEAF)} ${proxyAddress(version, 7)}`]);
+      expect(entriesOf(border, 0)).toEqual([]);
+    },
+  );
 
   it('the table names the LSA as the database does', () => {
     const { net, leaf, border } = line(version);
     net.declare(leaf, declaration(version, [1], 7));
     net.run(SETTLED);
-    expect([...border.reports.keys()]).toContain(version === 2 ? '0.0.0.1 extended-prefix 7.0.0.0 1.1.1.1' : '0.0.0.1 E-Intra-Area-Prefix 0.0.0.0 1.1.1.1');
+    expect([...border.reports.keys()]).toContain(
+      version === 2 ? '0.0.0.1 extended-prefix 7.0.0.0 1.1.1.1' : '0.0.0.1 E-Intra-Area-Prefix 0.0.0.0 1.1.1.1',
+    );
   });
 
   it('what the operator of the border declares comes before what it would carry; carried again when that ends', () => {
@@ -245,7 +294,10 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     const sids = [{ sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: END_CON }];
     net.declare(leaf, declaration(version, [], 1, { sids }));
     net.run(SETTLED);
-    const learned = (): string[] => [...core.reports.values()].flatMap((report) => (report.sids ?? []).map(({ sid }) => `${report.originator} ${formatAddress(sid)}`));
+    const learned = (): string[] =>
+      [...core.reports.values()].flatMap((report) =>
+        (report.sids ?? []).map(({ sid }) => `${report.originator} ${formatAddress(sid)}`),
+      );
     expect(learned()).toEqual([`${named(0, BORDER)} 2001:db8:c::1`]);
     net.declare(leaf, declaration(version, []));
     net.run(100);
@@ -254,7 +306,14 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
 
   it('2,000 prefixes are carried a batch at a time, and all arrive', () => {
     const { net, leaf, core } = line(version);
-    net.declare(leaf, declaration(version, Array.from({ length: 2000 }, (_, n) => n), 7));
+    net.declare(
+      leaf,
+      declaration(
+        version,
+        Array.from({ length: 2000 }, (_, n) => n),
+        7,
+      ),
+    );
     net.run(SETTLED);
     const flagged = [...core.reports.values()].flatMap(({ prefixes }) => prefixes.filter(({ pnc }) => pnc));
     expect(flagged).toHaveLength(2000);

@@ -1,9 +1,11 @@
-// Carrying the PNC between areas (PNC-5.2-b/c, PNC-5.3-b/c: an ABR "MUST" preserve it). FRR's border routers carry routes and not what opaque or extended
-// LSAs say about them, so an agent with adjacencies in several areas, one of them the backbone, says in each what it learned in the others: same flags,
-// same proxy address, same source router ID, as an inter-area prefix. A prefix without the P-flag is not carried, so a clear flag stays clear. SIDs alike.
-// No loops, as with summaries (RFC 2328 §12.4.3): into the backbone goes only what is intra-area elsewhere, out of it everything. What a router of the
-// target area says itself is not said again, and of several agents that could carry the one with the lowest router ID does. A copy of what the target area said
-// itself until a moment ago is an echo: the agent that made it may not issue its withdrawal before MinLSInterval has passed.
+// Carrying the PNC between areas (PNC-5.2-b/c, PNC-5.3-b/c: an ABR "MUST" preserve it). FRR's border routers carry
+// routes and not what opaque or extended LSAs say about them, so an agent with adjacencies in several areas, one of
+// them the backbone, says in each what it learned in the others: same flags, same proxy address, same source router ID,
+// as an inter-area prefix. A prefix without the P-flag is not carried, so a clear flag stays clear. SIDs alike. No
+// loops, as with summaries (RFC 2328 §12.4.3): into the backbone goes only what is intra-area elsewhere, out of it
+// everything. What a router of the target area says itself is not said again, and of several agents that could carry
+// the one with the lowest router ID does. A copy of what the target area said itself until a moment ago is an echo: the
+// agent that made it may not issue its withdrawal before MinLSInterval has passed.
 import { type IpAddress, compareAddresses } from '../../model/address.ts';
 import { CarryQueue } from '../carry-queue.ts';
 import { type AreaContent, type Content, type ReadLsa, countContent, proxyOf } from './content.ts';
@@ -20,7 +22,10 @@ export interface CarryState {
   readonly offers: Map<number, Map<string, readonly Entry[]>>;
   /** What to decide about; its places are `<area>:<key>`. */
   readonly queue: CarryQueue;
-  /** Until when a router of the area has said a key itself, by `<area>:<key>`; Infinity: it does. Kept for as long as copies of it may be echoes. */
+  /**
+   * Until when a router of the area has said a key itself, by `<area>:<key>`; Infinity: it does. Kept for as long as
+   * copies of it may be echoes.
+   */
   readonly ownUntil: Map<string, number>;
 }
 
@@ -75,7 +80,8 @@ export function offersChanged(c: Content, { areaId }: AreaContent, lsaId: string
 export function originatorsChanged(c: Content, { areaId, routers }: AreaContent, changed: readonly number[]): void {
   if (!isBorder(c)) return;
   for (const router of changed) {
-    for (const id of routers.get(router)?.keys() ?? []) for (const entry of c.carry.offers.get(areaId)?.get(id) ?? []) mark(c, entryKey(entry));
+    for (const id of routers.get(router)?.keys() ?? [])
+      for (const entry of c.carry.offers.get(areaId)?.get(id) ?? []) mark(c, entryKey(entry));
   }
 }
 
@@ -92,10 +98,14 @@ export function declaredChanged(c: Content, key: string): void {
 
 /** Decides about a batch of prefixes and SIDs for every area. */
 export function carryDue(c: Content): void {
-  c.carry.queue.take(c.now, (key) => (c.declared.has(key) ? Infinity : Math.min(...[...c.areas.values()].map((to) => decide(c, key, to)))));
+  c.carry.queue.take(c.now, (key) =>
+    c.declared.has(key) ? Infinity : Math.min(...[...c.areas.values()].map((to) => decide(c, key, to))),
+  );
 }
 
-/** @returns when to decide again, if it is eligible but has not been so for long enough, or may be an echo; else never */
+/**
+ * @returns when to decide again, if it is eligible but has not been so for long enough, or may be an echo; else never
+ */
 function decide(c: Content, key: string, to: AreaContent): number {
   const at = `${to.areaId}:${key}`;
   const said = isSaid(to, key);
@@ -127,7 +137,10 @@ function echoesUntil({ carry: { ownUntil }, now }: Content, at: string, here: re
   return until;
 }
 
-/** The advertisements of a flagged prefix or a SID in an area that are not ours and whose originator is there, or was until a short while ago. */
+/**
+ * The advertisements of a flagged prefix or a SID in an area that are not ours and whose originator is there, or was
+ * until a short while ago.
+ */
 function candidates(c: Content, area: AreaContent, key: string): Candidate[] {
   const found: Candidate[] = [];
   for (const [id, entry] of c.carry.offered.get(area.areaId)?.get(key) ?? []) {
@@ -138,19 +151,32 @@ function candidates(c: Content, area: AreaContent, key: string): Candidate[] {
 }
 
 function mayCross({ area, entry }: Candidate, to: AreaContent): boolean {
-  return entry.route === 'intra-area' || (entry.route === 'inter-area' && area.areaId === BACKBONE && to.areaId !== BACKBONE);
+  return (
+    entry.route === 'intra-area' || (entry.route === 'inter-area' && area.areaId === BACKBONE && to.areaId !== BACKBONE)
+  );
 }
 
 /**
- * What to carry: intra-area before inter-area (RFC 2328 §11), the lowest metric, the lowest proxy address (decision D7). Undefined: nothing may be.
+ * What to carry: intra-area before inter-area (RFC 2328 §11), the lowest metric, the lowest proxy address (decision
+ * D7). Undefined: nothing may be.
  * @param here what the target area says. @param copies what is a copy itself may be carried
  */
-function bestCandidate(c: Content, key: string, to: AreaContent, here: readonly Candidate[], copies: boolean): Candidate | undefined {
+function bestCandidate(
+  c: Content,
+  key: string,
+  to: AreaContent,
+  here: readonly Candidate[],
+  copies: boolean,
+): Candidate | undefined {
   const others = [...c.areas.values()].filter((area) => area !== to);
-  const eligible = others.flatMap((area) => candidates(c, area, key)).filter((candidate) => mayCross(candidate, to) && (copies || candidate.entry.route === 'intra-area'));
+  const eligible = others
+    .flatMap((area) => candidates(c, area, key))
+    .filter((candidate) => mayCross(candidate, to) && (copies || candidate.entry.route === 'intra-area'));
   if (eligible.length === 0) return undefined;
-  // An agent that was lost carries no longer, though its copy is held: whoever is next takes over while the copy still counts, so that there is no gap.
-  const carriesFirst = ({ lsa: { key: id } }: Candidate): boolean => id.advertisingRouter < c.config.routerId && to.graph.reachable.has(id.advertisingRouter);
+  // An agent that was lost carries no longer, though its copy is held: whoever is next takes over while the copy still
+  // counts, so that there is no gap.
+  const carriesFirst = ({ lsa: { key: id } }: Candidate): boolean =>
+    id.advertisingRouter < c.config.routerId && to.graph.reachable.has(id.advertisingRouter);
   const known = here.some((candidate) => candidate.entry.route !== 'inter-area' || carriesFirst(candidate));
   return known ? undefined : eligible.reduce((a, b) => (preferred(a, b) <= 0 ? a : b));
 }
@@ -170,7 +196,10 @@ function preferred(a: Candidate, b: Candidate): number {
 const resolve = ({ area, entry, lsa }: Candidate): IpAddress | undefined =>
   isSid(entry) ? undefined : proxyOf(area, lsa.key.advertisingRouter, entry.proxy);
 
-/** The copy: all flags kept, the proxy that the original resolves to and the router it came from named in the entry itself. */
+/**
+ * The copy: all flags kept, the proxy that the original resolves to and the router it came from named in the entry
+ * itself.
+ */
 function carried(candidate: Candidate): Entry {
   const { entry, lsa } = candidate;
   if (isSid(entry)) return { ...entry, route: 'inter-area' };

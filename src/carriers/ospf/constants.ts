@@ -21,7 +21,10 @@ export const TAKE_OVER_BATCH = 1024;
 export const DECLARE_BATCH = 1024;
 /** Entries written into LSAs per event-loop turn. */
 export const BUILD_BATCH = 512;
-/** LSAs that change are handed to the core when no more changes are due, and after this time at the latest: MinLSInterval would delay what follows. */
+/**
+ * LSAs that change are handed to the core when no more changes are due, and after this time at the latest:
+ * MinLSInterval would delay what follows.
+ */
 export const SETTLE_LIMIT_MS = 500;
 /** Updates in one go and the pause after it: 1000 packets a second, which a default socket buffer absorbs. */
 export const SEND_BURST = 10;
@@ -32,13 +35,19 @@ export const SWEEP_MS = 1000;
 export const SWEEP_BATCH = 4096;
 export const SWEEP_CHANGES = 64;
 
-/** An exchange that failed again is tried anew after 1, 2, 4 … seconds: a neighbour that disagrees must not be answered in a loop. */
+/**
+ * An exchange that failed again is tried anew after 1, 2, 4 … seconds: a neighbour that disagrees must not be answered
+ * in a loop.
+ */
 export const FIRST_BACK_OFF_MS = 1000;
 export const LAST_BACK_OFF_MS = 60_000;
 
 /** LSAs an area; beyond it new ones are refused and counted. */
 export const LSDB_LIMIT = 40_000;
-/** Bytes that each of them may have on average; one alone may have 65535. The LSAs of large networks have less than a hundred, those of cnpd are few. */
+/**
+ * Bytes that each of them may have on average; one alone may have 65535. The LSAs of large networks have less than a
+ * hundred, those of cnpd are few.
+ */
 export const LSDB_SHARE = 400;
 /** Packets that wait for their turn; beyond it they are dropped and counted (the neighbour retransmits). */
 export const INBOX_LIMIT = 8192;
@@ -46,8 +55,9 @@ export const INBOX_LIMIT = 8192;
 export const INBOX_BATCH = 4;
 
 /**
- * How long LSAs of an earlier run are left alone when nobody says that they are not wanted: an agent between areas can say so only when it has learned again what
- * to carry. From when all areas are Full: for the walk, CARRY_SETTLE_MS and the slices of ten thousand prefixes. And from when the link is there, at most.
+ * How long LSAs of an earlier run are left alone when nobody says that they are not wanted: an agent between areas can
+ * say so only when it has learned again what to carry. From when all areas are Full: for the walk, CARRY_SETTLE_MS and
+ * the slices of ten thousand prefixes. And from when the link is there, at most.
  */
 export const START_GRACE_MS = 10_000;
 export const START_LIMIT_MS = 120_000;
@@ -57,7 +67,10 @@ export const STOP_RETRANSMIT_MS = 1000;
 /** The same warning is logged once in this time; the counter tells the rest. */
 export const WARN_INTERVAL_MS = 60_000;
 
-/** LSInfinity (RFC 2328 appendix B): nobody routes by it. cnpd's prefixes have it, and what has no metric counts with it. */
+/**
+ * LSInfinity (RFC 2328 appendix B): nobody routes by it. cnpd's prefixes have it, and what has no metric counts with
+ * it.
+ */
 export const SIGNALLING_METRIC = 0xffffff;
 /** Of a locator that nobody routes by (RFC 9513 §7.1). */
 export const UNREACHABLE_LOCATOR = 0xffffffff;
@@ -67,9 +80,15 @@ export const LSA_ROOM = 1360;
 export const LSA_OVERHEAD = 140;
 /** After a change of the topology the walk over it waits for what else changes. */
 export const GRAPH_DELAY_MS = 50;
-/** A prefix is carried to another area after it has been eligible this long, so that agents do not answer each other's transients. */
+/**
+ * A prefix is carried to another area after it has been eligible this long, so that agents do not answer each other's
+ * transients.
+ */
 export const CARRY_SETTLE_MS = 1000;
-/** A copy is not carried into an area that had the original until this time ago: its withdrawal may wait for MinLSInterval, and be lost once. */
+/**
+ * A copy is not carried into an area that had the original until this time ago: its withdrawal may wait for
+ * MinLSInterval, and be lost once.
+ */
 export const CARRY_ECHO_MS = 2 * MIN_LS_INTERVAL_MS;
 /** LSAs reported again per event-loop turn, when another one changes what they say. */
 export const REPORT_BATCH = 64;

@@ -1,5 +1,5 @@
-// What the content does by itself, as tasks.ts for the core: each row says when it is due and what it does then. Every run is bounded; what is left makes
-// the row due again at once.
+// What the content does by itself, as tasks.ts for the core: each row says when it is due and what it does then. Every
+// run is bounded; what is left makes the row due again at once.
 import { carryDue } from './carrying.ts';
 import type { AreaContent, Content } from './content.ts';
 import { reportDue } from './learning.ts';
@@ -27,7 +27,11 @@ const AREA_TASKS: readonly AreaTask[] = [
 const CONTENT_TASKS: readonly ContentTask[] = [
   { name: 'declare', due: ({ declaring }) => (declaring ? -Infinity : Infinity), run: declareDue },
   { name: 'carry', due: ({ carry }) => carry.queue.dueAt, run: carryDue },
-  { name: 'issue', due: ({ areas }) => ([...areas.values()].some(({ changedAt }) => changedAt !== undefined) ? -Infinity : Infinity), run: issueDue },
+  {
+    name: 'issue',
+    due: ({ areas }) => ([...areas.values()].some(({ changedAt }) => changedAt !== undefined) ? -Infinity : Infinity),
+    run: issueDue,
+  },
 ];
 
 export function runDue(c: Content): void {

@@ -1,5 +1,6 @@
-// For tests: the content of several agents in one or more areas, in virtual time. Between them stands one router an area, which lists every agent that is
-// up; every LSA passes the real codecs and is with the others of its area a millisecond later. The core, which would move them, is not here.
+// For tests: the content of several agents in one or more areas, in virtual time. Between them stands one router an
+// area, which lists every agent that is up; every LSA passes the real codecs and is with the others of its area a
+// millisecond later. The core, which would move them, is not here.
 import type { LearnedReport, Origination } from '../../model/advertisement.ts';
 import { address, formatAddress } from '../../model/address.ts';
 import { formatPrefix, prefix } from '../../model/prefix.ts';
@@ -9,7 +10,14 @@ import { OPTION_V3 } from '../../packet/ospf/numbers.ts';
 import { formatId, lsaKeyText } from '../../packet/ospf/router-id.ts';
 import type { LsaKey } from '../../packet/ospf/types.ts';
 import { LSA_ROOM } from './constants.ts';
-import { type Content, type ContentConfig, type ContentEffect, type ContentEvent, createContent, handleContent } from './content.ts';
+import {
+  type Content,
+  type ContentConfig,
+  type ContentEffect,
+  type ContentEvent,
+  createContent,
+  handleContent,
+} from './content.ts';
 import { contentWake } from './content-tasks.ts';
 import { DIALECT_V2 } from './dialect-v2.ts';
 import { DIALECT_V3 } from './dialect-v3.ts';
@@ -23,7 +31,12 @@ export const hubOf = (areaId: number): number => 0x0a000000 + areaId;
 export const DIALECTS = { 2: DIALECT_V2, 3: DIALECT_V3 } as const;
 export type AnyVersion = keyof typeof DIALECTS;
 
-export const contentConfig = (version: AnyVersion, routerId: number, areaIds: readonly number[], rest: Partial<ContentConfig> = {}): ContentConfig => ({
+export const contentConfig = (
+  version: AnyVersion,
+  routerId: number,
+  areaIds: readonly number[],
+  rest: Partial<ContentConfig> = {},
+): ContentConfig => ({
   dialect: DIALECTS[version],
   name: `ospfv${version}`,
   routerId,
@@ -36,18 +49,32 @@ export const contentConfig = (version: AnyVersion, routerId: number, areaIds: re
 });
 
 /** A sender prefix and a proxy address of a version's family. */
-export const senderPrefix = (version: AnyVersion, n: number): string => (version === 2 ? `10.${n >> 8}.${n & 255}.0/24` : `2001:db8:${n.toString(16)}::/48`);
-export const proxyAddress = (version: AnyVersion, n: number): string => (version === 2 ? `192.0.2.${n}` : `2001:db8:ffff::${n.toString(16)}`);
+export const senderPrefix = (version: AnyVersion, n: number): string =>
+  version === 2 ? `10.${n >> 8}.${n & 255}.0/24` : `2001:db8:${n.toString(16)}::/48`;
+export const proxyAddress = (version: AnyVersion, n: number): string =>
+  version === 2 ? `192.0.2.${n}` : `2001:db8:ffff::${n.toString(16)}`;
 
-export const declaration = (version: AnyVersion, prefixes: readonly number[], proxy = 1, rest: Partial<Origination> = {}): Origination => ({
-  proxies: prefixes.map((n) => ({ prefix: prefix(senderPrefix(version, n)), proxy: address(proxyAddress(version, proxy)) })),
+export const declaration = (
+  version: AnyVersion,
+  prefixes: readonly number[],
+  proxy = 1,
+  rest: Partial<Origination> = {},
+): Origination => ({
+  proxies: prefixes.map((n) => ({
+    prefix: prefix(senderPrefix(version, n)),
+    proxy: address(proxyAddress(version, proxy)),
+  })),
   sids: [],
   routerAddresses: [],
   ...rest,
 });
 
 /** An LSA as it comes from the database. */
-export function encoded(version: AnyVersion, advertisingRouter: number, { type, lsId, body }: OwnLsa): { readonly key: LsaKey; readonly lsa: { readonly raw: Uint8Array } } {
+export function encoded(
+  version: AnyVersion,
+  advertisingRouter: number,
+  { type, lsId, body }: OwnLsa,
+): { readonly key: LsaKey; readonly lsa: { readonly raw: Uint8Array } } {
   const key = { type, lsId, advertisingRouter };
   const lsa = decodeLsa(version, encodeLsa(version, { age: 1, options: 0, sequence: 1, ...key }, body));
   if (!lsa.ok) throw new Error(lsa.error.detail);
@@ -55,15 +82,30 @@ export function encoded(version: AnyVersion, advertisingRouter: number, { type, 
 }
 
 /** A Router-LSA with links to these routers. */
-export function routerLsa(version: AnyVersion, routerId: number, neighbors: readonly number[], { transit = true } = {}): OwnLsa {
+export function routerLsa(
+  version: AnyVersion,
+  routerId: number,
+  neighbors: readonly number[],
+  { transit = true } = {},
+): OwnLsa {
   const body: LsaBody =
     version === 2
-      ? { kind: 'router-v2', flags: 0, links: neighbors.map((linkId) => ({ type: 1, linkId, linkData: 0, metric: 1, tosMetrics: new Uint8Array() })) }
+      ? {
+          kind: 'router-v2',
+          flags: 0,
+          links: neighbors.map((linkId) => ({ type: 1, linkId, linkData: 0, metric: 1, tosMetrics: new Uint8Array() })),
+        }
       : {
           kind: 'router-v3',
           flags: 0,
           options: transit ? OPTION_V3.v6 | OPTION_V3.router : OPTION_V3.v6,
-          links: neighbors.map((neighborRouterId) => ({ type: 1, metric: 1, interfaceId: 1, neighborInterfaceId: 1, neighborRouterId })),
+          links: neighbors.map((neighborRouterId) => ({
+            type: 1,
+            metric: 1,
+            interfaceId: 1,
+            neighborInterfaceId: 1,
+            neighborRouterId,
+          })),
         };
   return { type: version === 2 ? 1 : 0x2001, lsId: version === 2 ? routerId : 0, body };
 }
@@ -120,12 +162,17 @@ export class ContentAgent {
     return this.counters.get(`${this.content.config.name}.${name}`) ?? 0;
   }
 
-  /** What is learned of a prefix from routers that can be reached: `originator proxy`, with `-` where the flag is clear; sorted. */
+  /**
+   * What is learned of a prefix from routers that can be reached: `originator proxy`, with `-` where the flag is clear;
+   * sorted.
+   */
   learned(text: string): string[] {
     const found: string[] = [];
     for (const { originator, prefixes } of this.reports.values()) {
       if (!this.reachable.has(originator)) continue;
-      for (const p of prefixes) if (formatPrefix(p.prefix) === text) found.push(`${originator} ${p.pnc ? (p.proxy ? formatAddress(p.proxy) : 'none') : '-'}`);
+      for (const p of prefixes)
+        if (formatPrefix(p.prefix) === text)
+          found.push(`${originator} ${p.pnc ? (p.proxy ? formatAddress(p.proxy) : 'none') : '-'}`);
     }
     return found.sort();
   }
@@ -158,8 +205,18 @@ export class ContentNet {
   }
 
   /** @param joined areas in which it has a neighbour from the beginning */
-  agent(routerId: number, areaIds: readonly number[], rest: Partial<ContentConfig> = {}, joined = areaIds): ContentAgent {
-    const member: Member = { agent: new ContentAgent(contentConfig(this.version, routerId, areaIds, rest)), flooded: new Map(), up: true, delay: 1 };
+  agent(
+    routerId: number,
+    areaIds: readonly number[],
+    rest: Partial<ContentConfig> = {},
+    joined = areaIds,
+  ): ContentAgent {
+    const member: Member = {
+      agent: new ContentAgent(contentConfig(this.version, routerId, areaIds, rest)),
+      flooded: new Map(),
+      up: true,
+      delay: 1,
+    };
     this.members.push(member);
     for (const areaId of joined) this.join(member.agent, areaId);
     return member.agent;
@@ -169,7 +226,9 @@ export class ContentNet {
     const member = this.memberOf(agent);
     member.flooded.set(areaId, new Map());
     this.say(member, areaId, agent.said.get(areaId) ?? []);
-    for (const other of this.members) for (const { own } of other === member ? [] : (other.flooded.get(areaId)?.values() ?? [])) this.tell(member, areaId, other, own);
+    for (const other of this.members)
+      for (const { own } of other === member ? [] : (other.flooded.get(areaId)?.values() ?? []))
+        this.tell(member, areaId, other, own);
     this.hub(areaId);
     this.send(member, { type: 'adjacency', areaId, neighbor: hubOf(areaId) });
   }
@@ -194,7 +253,8 @@ export class ContentNet {
   stop(agent: ContentAgent): void {
     const member = this.memberOf(agent);
     for (const [areaId, flooded] of member.flooded) {
-      for (const { own } of flooded.values()) this.broadcast(areaId, member, { type: own.type, lsId: own.lsId, advertisingRouter: this.id(member) });
+      for (const { own } of flooded.values())
+        this.broadcast(areaId, member, { type: own.type, lsId: own.lsId, advertisingRouter: this.id(member) });
       flooded.clear();
     }
     this.kill(agent);
@@ -211,7 +271,8 @@ export class ContentNet {
       const arrived = this.inFlight.filter(({ at }) => at <= this.now);
       this.inFlight = this.inFlight.filter(({ at }) => at > this.now);
       for (const { to, event } of arrived) this.handle(to, event);
-      for (const member of up) if (contentWake(member.agent.content) <= this.now) this.handle(member, { type: 'timer' });
+      for (const member of up)
+        if (contentWake(member.agent.content) <= this.now) this.handle(member, { type: 'timer' });
     }
     this.now = end;
   }
@@ -227,7 +288,8 @@ export class ContentNet {
   private handle(member: Member, event: ContentEvent): void {
     if (!member.up) return;
     member.agent.now = this.now;
-    for (const effect of member.agent.event(event)) if (effect.type === 'originate') this.say(member, effect.areaId, effect.lsas);
+    for (const effect of member.agent.event(event))
+      if (effect.type === 'originate') this.say(member, effect.areaId, effect.lsas);
   }
 
   /** Floods what differs from what was flooded before. */
@@ -240,14 +302,18 @@ export class ContentNet {
       const { key, lsa } = encoded(this.version, this.id(member), own);
       const hex = Buffer.from(lsa.raw).toString('hex');
       flooded.set(lsaKeyText(key), { own, hex });
-      if (before.get(lsaKeyText(key))?.hex !== hex) for (const other of this.members) if (other !== member && other.flooded.has(areaId)) this.tell(other, areaId, member, own);
+      if (before.get(lsaKeyText(key))?.hex !== hex)
+        for (const other of this.members)
+          if (other !== member && other.flooded.has(areaId)) this.tell(other, areaId, member, own);
       before.delete(lsaKeyText(key));
     }
-    for (const { own } of before.values()) this.broadcast(areaId, member, { type: own.type, lsId: own.lsId, advertisingRouter: this.id(member) });
+    for (const { own } of before.values())
+      this.broadcast(areaId, member, { type: own.type, lsId: own.lsId, advertisingRouter: this.id(member) });
   }
 
   private broadcast(areaId: number, from: Member, key: LsaKey): void {
-    for (const other of this.members) if (other !== from && other.flooded.has(areaId)) this.send(other, { type: 'database', areaId, key }, from.delay);
+    for (const other of this.members)
+      if (other !== from && other.flooded.has(areaId)) this.send(other, { type: 'database', areaId, key }, from.delay);
   }
 
   private tell(to: Member, areaId: number, from: Member, own: OwnLsa): void {
@@ -256,9 +322,16 @@ export class ContentNet {
 
   /** The Router-LSA of the router in the middle. */
   private hub(areaId: number): void {
-    const listed = this.members.filter((member) => member.up && member.flooded.has(areaId)).map((member) => this.id(member));
+    const listed = this.members
+      .filter((member) => member.up && member.flooded.has(areaId))
+      .map((member) => this.id(member));
     for (const member of this.members) {
-      if (member.flooded.has(areaId)) this.send(member, { type: 'database', areaId, ...encoded(this.version, hubOf(areaId), routerLsa(this.version, hubOf(areaId), listed)) });
+      if (member.flooded.has(areaId))
+        this.send(member, {
+          type: 'database',
+          areaId,
+          ...encoded(this.version, hubOf(areaId), routerLsa(this.version, hubOf(areaId), listed)),
+        });
     }
   }
 

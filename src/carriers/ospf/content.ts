@@ -1,6 +1,7 @@
-// What OSPF says for cnpd and what cnpd learns from it, beside the core that moves LSAs: `(content, event, now) → effects`, in the same manner and for both
-// versions. Declarations become LSAs (origination.ts, placement.ts), LSAs of others become reports (learning.ts), links become reachability
-// (reachability.ts), and an agent in several areas carries between them (carrying.ts).
+// What OSPF says for cnpd and what cnpd learns from it, beside the core that moves LSAs: `(content, event, now) →
+// effects`, in the same manner and for both versions. Declarations become LSAs (origination.ts, placement.ts), LSAs of
+// others become reports (learning.ts), links become reachability (reachability.ts), and an agent in several areas
+// carries between them (carrying.ts).
 import type { IpAddress } from '../../model/address.ts';
 import type { LearnedReport, Origination } from '../../model/advertisement.ts';
 import type { PrivateTypes } from '../../packet/ospf/lsa.ts';
@@ -35,7 +36,12 @@ export type ContentEvent =
   /** The whole of what this router declares. */
   | { readonly type: 'declare'; readonly origination: Origination }
   /** As the core's effect of the same name. */
-  | { readonly type: 'database'; readonly areaId: number; readonly key: LsaKey; readonly lsa?: { readonly raw: Uint8Array } }
+  | {
+      readonly type: 'database';
+      readonly areaId: number;
+      readonly key: LsaKey;
+      readonly lsa?: { readonly raw: Uint8Array };
+    }
   /** The neighbour of an area is Full, or (undefined) none is any more. */
   | { readonly type: 'adjacency'; readonly areaId: number; readonly neighbor?: number }
   | { readonly type: 'configure'; readonly holdUnreachableMs: number }
@@ -66,7 +72,9 @@ export interface AreaContent {
   readonly routers: Map<number, Map<string, ReadLsa>>;
   /** Names of those routers, as originatorName has them: made once, they are compared ten thousand times. */
   readonly names: Map<number, string>;
-  /** Addresses that those routers have, for prefixes that name none (decision D6): a router may have thousands of both. */
+  /**
+   * Addresses that those routers have, for prefixes that name none (decision D6): a router may have thousands of both.
+   */
   readonly addresses: Map<number, IpAddress | undefined>;
   /** Link-state IDs of the LSAs that list the same prefix of the same router; the lowest, which counts, first. */
   readonly claims: Map<string, number[]>;
@@ -127,7 +135,9 @@ const newArea = ({ dialect, privateTypes }: ContentConfig, areaId: number, room:
   contested: 0,
   outdated: new Set(),
   graph: newGraph(),
-  placements: new Map(Object.entries(dialect.sorts).map(([name, sort]) => [name, newPlacement(sort, sort.firstId(privateTypes), room)])),
+  placements: new Map(
+    Object.entries(dialect.sorts).map(([name, sort]) => [name, newPlacement(sort, sort.firstId(privateTypes), room)]),
+  ),
   homeless: new Map(),
   changedAt: undefined,
 });
@@ -177,7 +187,10 @@ export function complainOf(c: Content, name: string, fields: object, message: st
   c.effects.push({ type: 'log', level: 'warn', fields: { counter: `${c.config.name}.${name}`, ...fields }, message });
 }
 
-/** Where notices for a prefix go (decision D6): its own sub-TLV, else the router's address for traffic engineering, else a host address of the router. */
+/**
+ * Where notices for a prefix go (decision D6): its own sub-TLV, else the router's address for traffic engineering, else
+ * a host address of the router.
+ */
 export function proxyOf(area: AreaContent, router: number, own: IpAddress | undefined): IpAddress | undefined {
   if (own || area.addresses.has(router)) return own ?? area.addresses.get(router);
   const address = addressOf([...(area.routers.get(router)?.values() ?? [])]);
@@ -186,4 +199,5 @@ export function proxyOf(area: AreaContent, router: number, own: IpAddress | unde
 }
 
 const addressOf = (lsas: readonly ReadLsa[]): IpAddress | undefined =>
-  lsas.find(({ content }) => content.routerAddress)?.content.routerAddress ?? lsas.find(({ content }) => content.hostAddress)?.content.hostAddress;
+  lsas.find(({ content }) => content.routerAddress)?.content.routerAddress ??
+  lsas.find(({ content }) => content.hostAddress)?.content.hostAddress;

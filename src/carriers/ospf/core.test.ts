@@ -1,4 +1,5 @@
-// Two speakers on a link, in both versions: adjacency, database exchange, flooding, loss and disorder, ageing, withdrawal, recovery.
+// Two speakers on a link, in both versions: adjacency, database exchange, flooding, loss and disorder, ageing,
+// withdrawal, recovery.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { prefix } from '../../model/prefix.ts';
@@ -12,7 +13,10 @@ import { OSPFV2, OSPFV3, type OspfVersion, type OwnLsa } from './version.ts';
 
 const A = 0x01010101;
 const B = 0x02020202;
-const VERSIONS: readonly (readonly [string, OspfVersion])[] = [['OSPFv2', OSPFV2], ['OSPFv3', OSPFV3]];
+const VERSIONS: readonly (readonly [string, OspfVersion])[] = [
+  ['OSPFv2', OSPFV2],
+  ['OSPFv3', OSPFV3],
+];
 
 interface Pair {
   readonly a: Router;
@@ -31,21 +35,37 @@ const flags = [{ kind: 'prefix-extended-flags' as const, flags: extendedFlags(2)
 /** One LSA with a sender prefix that has the P-flag. */
 function sender(version: OspfVersion, n: number, metric = 10): OwnLsa {
   if (version.version === 2) {
-    const tlv = { kind: 'extended-prefix' as const, routeType: 1, flags: metric & 0xff, prefix: prefix(`10.${n >> 8}.${n & 255}.0/24`), subTlvs: flags };
+    const tlv = {
+      kind: 'extended-prefix' as const,
+      routeType: 1,
+      flags: metric & 0xff,
+      prefix: prefix(`10.${n >> 8}.${n & 255}.0/24`),
+      subTlvs: flags,
+    };
     return { type: 10, lsId: opaqueLsId(7, n), body: { kind: 'extended-prefix-lsa', tlvs: [tlv] } };
   }
-  const tlv = { kind: 'inter-area-prefix-tlv' as const, flags: 0, metric, prefixOptions: 0, prefix: prefix(`2001:db8:${n.toString(16)}::/48`), subTlvs: flags };
+  const tlv = {
+    kind: 'inter-area-prefix-tlv' as const,
+    flags: 0,
+    metric,
+    prefixOptions: 0,
+    prefix: prefix(`2001:db8:${n.toString(16)}::/48`),
+    subTlvs: flags,
+  };
   return { type: 0xa023, lsId: n, body: { kind: 'e-inter-area-prefix', tlvs: [tlv] } };
 }
 
-const senders = (version: OspfVersion, count: number, metric?: number): OwnLsa[] => Array.from({ length: count }, (_, n) => sender(version, n, metric));
+const senders = (version: OspfVersion, count: number, metric?: number): OwnLsa[] =>
+  Array.from({ length: count }, (_, n) => sender(version, n, metric));
 const keyOf = (router: number, { type, lsId }: OwnLsa): string => lsaKeyText({ type, lsId, advertisingRouter: router });
 
 const bothFull = ({ a, b }: Pair): boolean => a.state === 'full' && b.state === 'full';
 
 /** Both databases hold the same, and nothing waits. */
 function settled({ a, b, link }: Pair): boolean {
-  const idle = [a, b].every(({ area }) => area.neighbor?.unsent.size === 0 && area.neighbor.retransmit.size === 0 && area.own.dirty.size === 0);
+  const idle = [a, b].every(
+    ({ area }) => area.neighbor?.unsent.size === 0 && area.neighbor.retransmit.size === 0 && area.own.dirty.size === 0,
+  );
   return idle && JSON.stringify(a.database(link.now)) === JSON.stringify(b.database(link.now));
 }
 
@@ -65,9 +85,14 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     p.link.event(0, { type: 'originate', areaId: AREA, lsas: senders(version, 300) });
     p.link.event(1, { type: 'originate', areaId: AREA, lsas: senders(version, 200) });
     p.link.until('full and settled', () => bothFull(p) && settled(p));
-    const learned = (router: Router, own: number): string[] => [...router.told.keys()].filter((key) => key.endsWith(`/${own}`));
-    expect(learned(p.b, A).filter((key) => senders(version, 300).some((lsa) => keyOf(A, lsa) === key))).toHaveLength(300);
-    expect(learned(p.a, B).filter((key) => senders(version, 200).some((lsa) => keyOf(B, lsa) === key))).toHaveLength(200);
+    const learned = (router: Router, own: number): string[] =>
+      [...router.told.keys()].filter((key) => key.endsWith(`/${own}`));
+    expect(learned(p.b, A).filter((key) => senders(version, 300).some((lsa) => keyOf(A, lsa) === key))).toHaveLength(
+      300,
+    );
+    expect(learned(p.a, B).filter((key) => senders(version, 200).some((lsa) => keyOf(B, lsa) === key))).toHaveLength(
+      200,
+    );
     expect(p.a.count('tx.retransmitted-description') + p.b.count('tx.retransmitted-description')).toBe(0);
   });
 
@@ -104,7 +129,8 @@ describe.each(VERSIONS)('%s', (_name, version) => {
         p.link.run(60_000);
         p.link.weather = FAIR;
         p.link.until('full and settled', () => bothFull(p) && settled(p), 180_000);
-        const own = (router: Router, id: number): number => router.database(p.link.now).filter((line) => line.split(' ')[0]!.endsWith(`/${id}`)).length;
+        const own = (router: Router, id: number): number =>
+          router.database(p.link.now).filter((line) => line.split(' ')[0]!.endsWith(`/${id}`)).length;
         const topology = version.version === 2 ? 1 : 2;
         expect([own(p.b, A), own(p.a, B)]).toEqual([120 + topology, 140 + topology]);
       }),
@@ -118,7 +144,11 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     p.link.until('full and settled', () => bothFull(p) && settled(p));
     p.link.run(6000);
     const issued = p.a.count('own.issued');
-    p.link.event(0, { type: 'originate', areaId: AREA, lsas: [sender(version, 0), sender(version, 1, 77), sender(version, 9)] });
+    p.link.event(0, {
+      type: 'originate',
+      areaId: AREA,
+      lsas: [sender(version, 0), sender(version, 1, 77), sender(version, 9)],
+    });
     p.link.until('settled', () => p.b.told.has(keyOf(A, sender(version, 9))) && settled(p));
     expect(p.a.count('own.issued') - issued).toBe(2);
     expect(p.b.told.has(keyOf(A, sender(version, 2)))).toBe(false);
@@ -138,11 +168,19 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       p.link.run(200);
     }
     p.link.run(6000);
-    const times = p.link.sent.slice(from).filter(({ from: end, packet }) => end === 0 && packet?.kind === 'link-state-update').map(({ at }) => at);
+    const times = p.link.sent
+      .slice(from)
+      .filter(({ from: end, packet }) => end === 0 && packet?.kind === 'link-state-update')
+      .map(({ at }) => at);
     expect(times.length).toBe(3);
     for (let i = 1; i < times.length; i++) expect(times[i]! - times[i - 1]!).toBeGreaterThanOrEqual(5000);
     expect(settled(p)).toBe(true);
-    expect(p.b.told.get(keyOf(A, sender(version, 0)))).toBe(p.a.database(p.link.now).find((l) => l.startsWith(`${keyOf(A, sender(version, 0))} `))!.split(' ')[2]);
+    expect(p.b.told.get(keyOf(A, sender(version, 0)))).toBe(
+      p.a
+        .database(p.link.now)
+        .find((l) => l.startsWith(`${keyOf(A, sender(version, 0))} `))!
+        .split(' ')[2],
+    );
   });
 
   it('MinLSArrival: an instance less than a second after the one before is not taken, nor acknowledged; its retransmission is', () => {
@@ -222,7 +260,9 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       return a.state === 'full' && !p.b.told.has(keyOf(A, sender(version, 3))) && settled({ ...p, a });
     });
     expect(a.count('own.outbid')).toBeGreaterThanOrEqual(3);
-    expect(a.database(p.link.now).filter((line) => line.includes(`/${A} `))).toHaveLength(3 + (version.version === 2 ? 1 : 2));
+    expect(a.database(p.link.now).filter((line) => line.includes(`/${A} `))).toHaveLength(
+      3 + (version.version === 2 ? 1 : 2),
+    );
   });
 
   it('killed and started again, not yet told what to say: its old LSAs stay for the time of grace, and then go', () => {
@@ -262,13 +302,16 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   it.each([
     ['hello-interval', { helloSeconds: 5 }, 'hello.hello-interval-mismatch', 'its hello-interval is 5 s, ours 10 s'],
     ['dead-interval', { deadSeconds: 30 }, 'hello.dead-interval-mismatch', 'its dead-interval is 30 s, ours 40 s'],
-  ] as const)('a neighbour with another %s is refused and counted, and the reason is told', (_what, forB, counter, told) => {
-    const p = pair(version, {}, forB);
-    p.link.run(20_000);
-    expect([p.a.state, p.b.state]).toEqual(['none', 'none']);
-    expect(p.a.count(counter)).toBeGreaterThan(0);
-    expect(p.a.area.refused).toBe(told);
-  });
+  ] as const)(
+    'a neighbour with another %s is refused and counted, and the reason is told',
+    (_what, forB, counter, told) => {
+      const p = pair(version, {}, forB);
+      p.link.run(20_000);
+      expect([p.a.state, p.b.state]).toEqual(['none', 'none']);
+      expect(p.a.count(counter)).toBeGreaterThan(0);
+      expect(p.a.area.refused).toBe(told);
+    },
+  );
 
   it('our own router ID at the other end is refused and counted', () => {
     const a = new Router(testConfig(A, version));

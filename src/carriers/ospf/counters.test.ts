@@ -6,12 +6,20 @@ import { OSPF_COUNTERS } from './counters.ts';
 
 /** The link to FRR is shared by the carriers and is told the prefix. */
 const SHARED = '../frr-link.edge.ts';
-const sources = [...readdirSync(import.meta.dirname).filter((name) => name.endsWith('.ts') && !/\.(test|fixture)\.ts$|^counters\.ts$/.test(name)), SHARED];
+const sources = [
+  ...readdirSync(import.meta.dirname).filter(
+    (name) => name.endsWith('.ts') && !/\.(test|fixture)\.ts$|^counters\.ts$/.test(name),
+  ),
+  SHARED,
+];
 
 /** What is counted in a source, what is put into the name as `<>`; the edge writes the carrier's prefix itself. */
 function namesIn(file: string): string[] {
   const text = readFileSync(join(import.meta.dirname, file), 'utf8');
-  const calls = [...text.matchAll(/(?:count|complain|countContent|complainOf)\([sc], (['`])([^'`]+)\1/g), ...text.matchAll(/refuse\(s, area, (['`])([^'`]+)\1/g)].map((match) => match[2]!);
+  const calls = [
+    ...text.matchAll(/(?:count|complain|countContent|complainOf)\([sc], (['`])([^'`]+)\1/g),
+    ...text.matchAll(/refuse\(s, area, (['`])([^'`]+)\1/g),
+  ].map((match) => match[2]!);
   const atEdge = [...text.matchAll(/count\(`\$\{this\.(?:name|opts\.prefix)\}\.([^`]+)`/g)].map((match) => match[1]!);
   return [...calls, ...atEdge].map((name) => name.replace(/\$\{[^}]*\}/g, '<>'));
 }

@@ -1,5 +1,6 @@
-// OSPFv2: sender prefixes in Extended Prefix Opaque LSAs of area scope (RFC 7684; PNC §5.2), which say something about a prefix and are no routes; SIDs
-// in cnpd's private opaque LSA, because OSPFv2 has no SRv6. AS scope is never used: it ends an ospfd with `mpls-te on` (docs/decisions.md).
+// OSPFv2: sender prefixes in Extended Prefix Opaque LSAs of area scope (RFC 7684; PNC §5.2), which say something about
+// a prefix and are no routes; SIDs in cnpd's private opaque LSA, because OSPFv2 has no SRv6. AS scope is never used: it
+// ends an ospfd with `mpls-te on` (docs/decisions.md).
 import { type IpAddress, isUnicastHost } from '../../model/address.ts';
 import { type Prefix, prefixOf } from '../../model/prefix.ts';
 import { MAX_EXTENDED_PREFIXES, extendedPrefixLength } from '../../packet/ospf/lsa/extended-prefix.ts';
@@ -10,7 +11,23 @@ import { EXTENDED_PREFIX_FLAG, ROUTE_TYPE } from '../../packet/ospf/numbers.ts';
 import { maskLength } from '../../packet/ospf/route.ts';
 import type { LsaKey } from '../../packet/ospf/types.ts';
 import { decodeSidContainer, encodeSidContainer } from '../../packet/sid-container.ts';
-import { type Dialect, type EntryLsa, type LsaContent, NOTHING, type ReadOptions, type Readers, type WalkedPrefixes, plainEntry, readBody, readPlainRoute, readPrefixTlvs, readRouterAddress, routerNode, sizeByShape, writeSubTlvs } from './dialect.ts';
+import {
+  type Dialect,
+  type EntryLsa,
+  type LsaContent,
+  NOTHING,
+  type ReadOptions,
+  type Readers,
+  type WalkedPrefixes,
+  plainEntry,
+  readBody,
+  readPlainRoute,
+  readPrefixTlvs,
+  readRouterAddress,
+  routerNode,
+  sizeByShape,
+  writeSubTlvs,
+} from './dialect.ts';
 import { SIGNALLING_METRIC } from './constants.ts';
 import { type Entry, type PrefixEntry, type RouteKind, type SidEntry, isSid, usableSid } from './entries.ts';
 
@@ -40,7 +57,8 @@ const prefixTlv = (entry: PrefixEntry): ExtendedPrefix => ({
   subTlvs: writeSubTlvs(entry),
 });
 
-const prefixes = (entries: readonly Entry[]): PrefixEntry[] => entries.filter((entry): entry is PrefixEntry => !isSid(entry));
+const prefixes = (entries: readonly Entry[]): PrefixEntry[] =>
+  entries.filter((entry): entry is PrefixEntry => !isSid(entry));
 const sids = (entries: readonly Entry[]): SidEntry[] => entries.filter(isSid);
 
 const PREFIXES: EntryLsa = {
@@ -84,7 +102,8 @@ function walk(lsa: LsaKey & { readonly raw: Uint8Array }, options: ReadOptions):
   return readPrefixTlvs(2, lsa.raw, LSA_HEADER_LENGTH, options, ({ routeType, flags }) => {
     // What floods through the AS belongs to no area, whatever it says.
     const route = lsa.type === TYPE_V2.opaqueAs ? 'external' : ROUTE_KIND[routeType];
-    if (route) return { route, metric: SIGNALLING_METRIC, node: (flags & nodeFlag) !== 0, attached: (flags & attach) !== 0 };
+    if (route)
+      return { route, metric: SIGNALLING_METRIC, node: (flags & nodeFlag) !== 0, attached: (flags & attach) !== 0 };
     options.complain('unknown-route-type');
     return undefined;
   });
@@ -104,7 +123,10 @@ const READERS: Readers = {
     const known = decoded.value.sids.filter(({ behavior }) => sidBehaviors.includes(behavior));
     const usable = known.filter(usableSid);
     if (usable.length < known.length) complain('unusable-sid');
-    return { ...NOTHING, sids: usable.map(({ sid, locator, behavior }) => ({ sid, locator, behavior, algorithm: 0, route })) };
+    return {
+      ...NOTHING,
+      sids: usable.map(({ sid, locator, behavior }) => ({ sid, locator, behavior, algorithm: 0, route })),
+    };
   },
   unknown: (_body, lsa, options) => readPlainRoute(2, lsa, options),
 };
@@ -125,10 +147,16 @@ function readRouter({ links }: RouterLsaV2, { advertisingRouter }: LsaKey, { com
       if (!prefix) complain('bad-mask');
       else stubs.push(plainEntry(prefix, metric, 'intra-area'));
       // A router ID is an address where the router says so by a host route.
-      if (prefix?.length === 32 && linkId === advertisingRouter && isUnicastHost(prefix.address)) hostAddress = prefix.address;
+      if (prefix?.length === 32 && linkId === advertisingRouter && isUnicastHost(prefix.address))
+        hostAddress = prefix.address;
     }
   }
-  return { prefixes: stubs, sids: [], node: { name: routerNode(advertisingRouter), links: ends, transit: true }, ...(hostAddress && { hostAddress }) };
+  return {
+    prefixes: stubs,
+    sids: [],
+    node: { name: routerNode(advertisingRouter), links: ends, transit: true },
+    ...(hostAddress && { hostAddress }),
+  };
 }
 
 function readNetwork({ mask, attachedRouters }: NetworkLsaV2, { lsId }: LsaKey, { complain }: ReadOptions): LsaContent {

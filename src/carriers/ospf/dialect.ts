@@ -1,10 +1,17 @@
-// How the two versions of OSPF write and read what cnpd says (RFC 7684, RFC 8362, RFC 9513): a table each (dialect-v2.ts, dialect-v3.ts). Everything
-// else about content, in placement.ts, learning.ts and carrying.ts, is the same for both.
+// How the two versions of OSPF write and read what cnpd says (RFC 7684, RFC 8362, RFC 9513): a table each
+// (dialect-v2.ts, dialect-v3.ts). Everything else about content, in placement.ts, learning.ts and carrying.ts, is the
+// same for both.
 import { type IpAddress, isUnicastHost } from '../../model/address.ts';
 import type { Origination } from '../../model/advertisement.ts';
 import type { PrivateTypes } from '../../packet/ospf/lsa.ts';
 import type { LsaBody, PrefixSubTlv, TrafficEngineeringLsa } from '../../packet/ospf/lsa/types.ts';
-import { type PrefixTlvCursor, cursorAddress, cursorPrefix, cursorRouter, forEachPrefixTlv } from '../../packet/ospf/prefix-walk.ts';
+import {
+  type PrefixTlvCursor,
+  cursorAddress,
+  cursorPrefix,
+  cursorRouter,
+  forEachPrefixTlv,
+} from '../../packet/ospf/prefix-walk.ts';
 import { readRoute } from '../../packet/ospf/route.ts';
 import type { LsaKey } from '../../packet/ospf/types.ts';
 import { comparePrefixes, prefixKey } from '../../model/prefix.ts';
@@ -73,7 +80,9 @@ export interface Dialect {
   /** LSAs by sort; `sortOf` says which one an entry goes to. */
   readonly sorts: Readonly<Record<string, EntryLsa>>;
   sortOf(entry: Entry): string;
-  /** Whether of one prefix in several such LSAs of a router only that in the lowest link-state ID counts (RFC 7684 §2). */
+  /**
+   * Whether of one prefix in several such LSAs of a router only that in the lowest link-state ID counts (RFC 7684 §2).
+   */
   lowestCounts(key: LsaKey): boolean;
   /** Of LSAs with prefix TLVs; undefined: it is another one, and `read` says what is in its body. */
   walk(lsa: LsaKey & { readonly raw: Uint8Array }, options: ReadOptions): WalkedPrefixes | undefined;
@@ -87,7 +96,11 @@ export const NOTHING: LsaContent = { prefixes: [], sids: [] };
 export const routerNode = (routerId: number): string => `r${routerId}`;
 
 /** A prefix that an LSA without sub-TLVs lists: it has no flag. */
-export const plainEntry = (prefix: PrefixEntry['prefix'], metric: number, route: PrefixEntry['route']): PrefixEntry => ({
+export const plainEntry = (
+  prefix: PrefixEntry['prefix'],
+  metric: number,
+  route: PrefixEntry['route'],
+): PrefixEntry => ({
   prefix,
   metric,
   route,
@@ -107,7 +120,13 @@ export type TlvPlace = Pick<PrefixEntry, 'route' | 'metric' | 'node' | 'attached
  * @param start where the TLVs begin
  * @param placeOf what the fixed part of a TLV says; undefined when the TLV is to be left out
  */
-export function readPrefixTlvs(version: 2 | 3, raw: Uint8Array, start: number, { pncFlagBit, complain }: ReadOptions, placeOf: (cursor: PrefixTlvCursor) => TlvPlace | undefined): WalkedPrefixes {
+export function readPrefixTlvs(
+  version: 2 | 3,
+  raw: Uint8Array,
+  start: number,
+  { pncFlagBit, complain }: ReadOptions,
+  placeOf: (cursor: PrefixTlvCursor) => TlvPlace | undefined,
+): WalkedPrefixes {
   const entries: PrefixEntry[] = [];
   const read = entryReader(pncFlagBit);
   const bad = forEachPrefixTlv(version, raw, start, (cursor) => {
@@ -118,8 +137,8 @@ export function readPrefixTlvs(version: 2 | 3, raw: Uint8Array, start: number, {
 }
 
 /**
- * Reads the entries of one LSA, one after another. What an entry says like the one before is kept once for both, since the prefixes of an LSA mostly have one proxy. Flags are
- * copied, because the LSA may be let go.
+ * Reads the entries of one LSA, one after another. What an entry says like the one before is kept once for both, since
+ * the prefixes of an LSA mostly have one proxy. Flags are copied, because the LSA may be let go.
  */
 function entryReader(pncFlagBit: number): (cursor: PrefixTlvCursor, place: TlvPlace) => PrefixEntry {
   let latest: PrefixEntry | undefined;
@@ -127,12 +146,32 @@ function entryReader(pncFlagBit: number): (cursor: PrefixTlvCursor, place: TlvPl
   let addressAt = -1;
   return (cursor, { route, metric, node, attached }) => {
     const { version, bytes, flagsOffset, flagsLength, addressOffset } = cursor;
-    const sameFlags = latest !== undefined && latest.flags.length === flagsLength && sameRange(bytes, flagsAt, flagsOffset, flagsLength);
-    const flags = sameFlags ? latest!.flags : flagsLength > 0 ? copyOf(bytes, flagsOffset, flagsOffset + flagsLength) : NO_FLAGS;
-    const proxy = latest && sameRange(bytes, addressAt, addressOffset, version === 2 ? 4 : 16) ? latest.proxy : cursorAddress(cursor);
+    const sameFlags =
+      latest !== undefined &&
+      latest.flags.length === flagsLength &&
+      sameRange(bytes, flagsAt, flagsOffset, flagsLength);
+    const flags = sameFlags
+      ? latest!.flags
+      : flagsLength > 0
+        ? copyOf(bytes, flagsOffset, flagsOffset + flagsLength)
+        : NO_FLAGS;
+    const proxy =
+      latest && sameRange(bytes, addressAt, addressOffset, version === 2 ? 4 : 16)
+        ? latest.proxy
+        : cursorAddress(cursor);
     flagsAt = flagsOffset;
     addressAt = addressOffset;
-    return (latest = { prefix: cursorPrefix(cursor), pnc: hasFlag(flags, pncFlagBit), metric, route, flags, node, attached, proxy, sourceRouter: cursorRouter(cursor) });
+    return (latest = {
+      prefix: cursorPrefix(cursor),
+      pnc: hasFlag(flags, pncFlagBit),
+      metric,
+      route,
+      flags,
+      node,
+      attached,
+      proxy,
+      sourceRouter: cursorRouter(cursor),
+    });
   };
 }
 
@@ -145,7 +184,8 @@ export function writeSubTlvs({ flags, proxy, sourceRouter }: PrefixEntry): Prefi
 }
 
 /**
- * The size of an entry by its shape: encoding each of thousands of prefixes only to measure them would cost more than placing them.
+ * The size of an entry by its shape: encoding each of thousands of prefixes only to measure them would cost more than
+ * placing them.
  * @param encodedLength bytes, which must depend on nothing else
  */
 export function sizeByShape(encodedLength: (entry: PrefixEntry) => number): (entry: Entry) => number {
@@ -153,7 +193,8 @@ export function sizeByShape(encodedLength: (entry: PrefixEntry) => number): (ent
   return (entry) => {
     if (isSid(entry)) return 0;
     const { prefix, flags, sourceRouter, proxy } = entry;
-    const shape = ((flags.length * 256 + prefix.length) * 2 + (proxy ? 1 : 0)) * 2 + (sourceRouter === undefined ? 0 : 1);
+    const shape =
+      ((flags.length * 256 + prefix.length) * 2 + (proxy ? 1 : 0)) * 2 + (sourceRouter === undefined ? 0 : 1);
     let size = sizes.get(shape);
     if (size === undefined) sizes.set(shape, (size = encodedLength(entry)));
     return size;
@@ -174,21 +215,36 @@ type Reader<B> = (body: B, lsa: LsaKey & { readonly raw: Uint8Array }, options: 
 /** What to read in which body; others say nothing. */
 export type Readers = { readonly [K in LsaBody['kind']]?: Reader<LsaBody & { kind: K }> };
 
-export function readBody(readers: Readers, lsa: LsaKey & { readonly raw: Uint8Array }, body: LsaBody, options: ReadOptions): LsaContent {
+export function readBody(
+  readers: Readers,
+  lsa: LsaKey & { readonly raw: Uint8Array },
+  body: LsaBody,
+  options: ReadOptions,
+): LsaContent {
   const reader = readers[body.kind] as Reader<LsaBody> | undefined;
   return reader?.(body, lsa, options) ?? NOTHING;
 }
 
 export function readRouterAddress({ tlvs }: TrafficEngineeringLsa): LsaContent {
-  for (const tlv of tlvs) if (tlv.kind === 'te-router-address' && isUnicastHost(tlv.address)) return { ...NOTHING, routerAddress: tlv.address };
+  for (const tlv of tlvs)
+    if (tlv.kind === 'te-router-address' && isUnicastHost(tlv.address))
+      return { ...NOTHING, routerAddress: tlv.address };
   return NOTHING;
 }
 
 /** LSAs that hold one route (packet/ospf/route.ts); all others of no known body say nothing. */
-export function readPlainRoute(version: 2 | 3, lsa: LsaKey & { readonly raw: Uint8Array }, { complain }: ReadOptions): LsaContent {
+export function readPlainRoute(
+  version: 2 | 3,
+  lsa: LsaKey & { readonly raw: Uint8Array },
+  { complain }: ReadOptions,
+): LsaContent {
   const route = readRoute(version, lsa);
   if (!route.ok) complain('malformed');
   else if (route.value?.kind === 'router') return { ...NOTHING, reaches: route.value.routerId };
-  else if (route.value) return { ...NOTHING, prefixes: [plainEntry(route.value.prefix, route.value.metric, route.value.external ? 'external' : 'inter-area')] };
+  else if (route.value)
+    return {
+      ...NOTHING,
+      prefixes: [plainEntry(route.value.prefix, route.value.metric, route.value.external ? 'external' : 'inter-area')],
+    };
   return NOTHING;
 }

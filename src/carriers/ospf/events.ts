@@ -1,5 +1,5 @@
-// The OSPF core: `(state, event, now) → effects`, for both versions. Nothing in here waits, reads a clock or touches a socket: an edge carries the
-// effects out and sends a `timer` event when nextWake says so.
+// The OSPF core: `(state, event, now) → effects`, for both versions. Nothing in here waits, reads a clock or touches a
+// socket: an edge carries the effects out and sends a `timer` event when nextWake says so.
 import { START_GRACE_MS, START_LIMIT_MS } from './constants.ts';
 import { enqueue } from './inbox.ts';
 import { linkDown, sendHello } from './interface.ts';
@@ -9,7 +9,9 @@ import { beginStop, checkStop } from './stopping.ts';
 import { runDue } from './tasks.ts';
 
 type AreaEvent = Extract<SpeakerEvent, { readonly areaId: number }>;
-type Handlers = { readonly [K in AreaEvent['type']]: (s: Speaker, area: AreaState, event: Extract<AreaEvent, { type: K }>) => void };
+type Handlers = {
+  readonly [K in AreaEvent['type']]: (s: Speaker, area: AreaState, event: Extract<AreaEvent, { type: K }>) => void;
+};
 
 const HANDLERS: Handlers = {
   'link-up': (s, area, { address, peer }) => {
@@ -57,5 +59,6 @@ function tellAdjacency(s: Speaker, area: AreaState): void {
   area.adjacent = adjacent;
   s.effects.push({ type: 'adjacency', areaId: config.areaId, neighbor: adjacent });
   const all = [...s.areas.values()];
-  if (all.every((each) => each.adjacent !== undefined)) for (const each of all) flushUnknownBy(each, s.now + START_GRACE_MS);
+  if (all.every((each) => each.adjacent !== undefined))
+    for (const each of all) flushUnknownBy(each, s.now + START_GRACE_MS);
 }

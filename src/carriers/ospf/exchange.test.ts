@@ -13,10 +13,17 @@ import { OSPFV2, OSPFV3, type OspfVersion } from './version.ts';
 
 const A = 0x01010101;
 const B = 0x02020202;
-const VERSIONS: readonly (readonly [string, OspfVersion])[] = [['OSPFv2', OSPFV2], ['OSPFv3', OSPFV3]];
+const VERSIONS: readonly (readonly [string, OspfVersion])[] = [
+  ['OSPFv2', OSPFV2],
+  ['OSPFv3', OSPFV3],
+];
 const secret = new TextEncoder().encode('s3cret');
 
-function pair(version: OspfVersion, forA: Partial<AreaConfig> = {}, forB: Partial<AreaConfig> = forA): { a: Router; b: Router; link: Link } {
+function pair(
+  version: OspfVersion,
+  forA: Partial<AreaConfig> = {},
+  forB: Partial<AreaConfig> = forA,
+): { a: Router; b: Router; link: Link } {
   const a = new Router(testConfig(A, version, forA));
   const b = new Router(testConfig(B, version, forB));
   return { a, b, link: new Link(a, b) };
@@ -46,11 +53,20 @@ const description = (rest: Partial<DatabaseDescription>, version: OspfVersion): 
 });
 
 /** What is shown of a link without a neighbour. */
-const reason = (router: Router): string => neighborState(router.speaker, router.area, 'cnpd-ospf0', 0, { now: 0, wall: 0 }).reason;
+const reason = (router: Router): string =>
+  neighborState(router.speaker, router.area, 'cnpd-ospf0', 0, { now: 0, wall: 0 }).reason;
 
 describe.each(VERSIONS)('%s', (_name, version) => {
   const header = (rest: Partial<LsaHeader>): LsaHeader => ({
-    age: 1, options: 0, type: version.version === 2 ? 10 : 0xa023, lsId: opaqueLsId(7, 1), advertisingRouter: B, sequence: 1, checksum: 1, length: 36, ...rest,
+    age: 1,
+    options: 0,
+    type: version.version === 2 ? 10 : 0xa023,
+    lsId: opaqueLsId(7, 1),
+    advertisingRouter: B,
+    sequence: 1,
+    checksum: 1,
+    length: 36,
+    ...rest,
   });
 
   it('a description out of sequence begins the exchange anew, and it succeeds', () => {
@@ -62,7 +78,10 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     link.until('full again', () => a.state === 'full' && b.state === 'full');
   });
 
-  it.each([['the same', 0, 0, 'exchange'], ['changed', 0x20, 1, 'ex-start']] as const)('options that are %s within an exchange', (_how, bits, mismatches, state) => {
+  it.each([
+    ['the same', 0, 0, 'exchange'],
+    ['changed', 0x20, 1, 'ex-start'],
+  ] as const)('options that are %s within an exchange', (_how, bits, mismatches, state) => {
     const { a, link } = pair(version);
     link.until('full', () => a.state === 'full');
     link.weather = () => [];
@@ -70,11 +89,22 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     neighbor.state = 'exchange';
     neighbor.weAreMaster = false;
     const { ddSequence, options } = neighbor;
-    inject(link, 0, version, B, description({ sequence: ddSequence + 1, options: options ^ bits, more: true }, version));
+    inject(
+      link,
+      0,
+      version,
+      B,
+      description({ sequence: ddSequence + 1, options: options ^ bits, more: true }, version),
+    );
     expect([a.count('neighbor.sequence-number-mismatch'), a.state]).toEqual([mismatches, state]);
   });
 
-  it.each<[string, (last: Pick<DatabaseDescription, 'options' | 'initialize' | 'more' | 'master'>) => Partial<DatabaseDescription>]>([
+  it.each<
+    [
+      string,
+      (last: Pick<DatabaseDescription, 'options' | 'initialize' | 'more' | 'master'>) => Partial<DatabaseDescription>,
+    ]
+  >([
     ['other options', ({ options }) => ({ options: options ^ 0x20 })],
     ['another I-bit', ({ initialize }) => ({ initialize: !initialize })],
     ['another M-bit', ({ more }) => ({ more: !more })],
@@ -103,7 +133,9 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     }
     expect(pauses).toEqual([0, 1000, 2000, 4000, 8000, 16000]);
     link.run(16_000);
-    expect(link.sent.slice(from).filter((s) => s.from === 0 && s.packet?.kind === 'database-description').length).toBeLessThan(4);
+    expect(
+      link.sent.slice(from).filter((s) => s.from === 0 && s.packet?.kind === 'database-description').length,
+    ).toBeLessThan(4);
   });
 
   it('a request for an LSA that we do not have begins the exchange anew', () => {
@@ -124,7 +156,11 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   it('a described LSA that is never sent keeps us in Loading, asking every 5 s, until the neighbour restarts', () => {
     const { a, b, link } = pair(version);
     link.weather = () => [];
-    link.event(1, { type: 'originate', areaId: AREA, lsas: [{ type: header({}).type, lsId: header({}).lsId, body: { kind: 'unknown', content: new Uint8Array(4) } }] });
+    link.event(1, {
+      type: 'originate',
+      areaId: AREA,
+      lsas: [{ type: header({}).type, lsId: header({}).lsId, body: { kind: 'unknown', content: new Uint8Array(4) } }],
+    });
     link.run(1000);
     link.weather = (packet) => (packet?.kind === 'link-state-update' ? [] : [1]);
     link.run(25_000);
@@ -138,13 +174,21 @@ describe.each(VERSIONS)('%s', (_name, version) => {
 
   it('an older instance is answered with ours, at most once a second', () => {
     const { a, b, link } = pair(version);
-    link.event(0, { type: 'originate', areaId: AREA, lsas: [{ type: header({}).type, lsId: header({}).lsId, body: { kind: 'unknown', content: new Uint8Array(4) } }] });
+    link.event(0, {
+      type: 'originate',
+      areaId: AREA,
+      lsas: [{ type: header({}).type, lsId: header({}).lsId, body: { kind: 'unknown', content: new Uint8Array(4) } }],
+    });
     link.until('full', () => a.state === 'full' && b.state === 'full');
     link.run(7000);
     const key = `${header({}).type}/${header({}).lsId}/${A}`;
     const old = a.area.lsdb.byKey.get(key)!;
     const older = { ...old, raw: new Uint8Array(old.raw) };
-    link.event(0, { type: 'originate', areaId: AREA, lsas: [{ type: older.type, lsId: older.lsId, body: { kind: 'unknown', content: new Uint8Array(8) } }] });
+    link.event(0, {
+      type: 'originate',
+      areaId: AREA,
+      lsas: [{ type: older.type, lsId: older.lsId, body: { kind: 'unknown', content: new Uint8Array(8) } }],
+    });
     link.run(3000);
     const updates = (): number => a.count('tx.link-state-update');
     const before = updates();
@@ -159,7 +203,11 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   it('an LSA at MaxAge that nobody has is acknowledged at once and not kept', () => {
     const { a, b, link } = pair(version);
     link.until('full', () => a.state === 'full' && b.state === 'full');
-    link.event(1, { type: 'originate', areaId: AREA, lsas: [{ type: header({}).type, lsId: 5, body: { kind: 'unknown', content: new Uint8Array(4) } }] });
+    link.event(1, {
+      type: 'originate',
+      areaId: AREA,
+      lsas: [{ type: header({}).type, lsId: 5, body: { kind: 'unknown', content: new Uint8Array(4) } }],
+    });
     link.weather = () => [];
     link.run(1000);
     const lsa = b.area.lsdb.byKey.get(`${header({}).type}/5/${B}`)!;
@@ -173,20 +221,35 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   });
 
   const algorithm = version.version === 2 ? ('md5' as const) : ('hmac-sha-256' as const);
-  const key = (id: number, algorithmName: AuthenticationKey['algorithm'] = algorithm, text = secret): AuthenticationKey => ({ id, algorithm: algorithmName, secret: text });
+  const key = (
+    id: number,
+    algorithmName: AuthenticationKey['algorithm'] = algorithm,
+    text = secret,
+  ): AuthenticationKey => ({ id, algorithm: algorithmName, secret: text });
 
-  it.each(['hmac-sha-1', 'hmac-sha-512', algorithm] as const)('authenticated with %s it comes to Full; packets leave room for the digest', (name) => {
-    const { a, b, link } = pair(version, { keys: [key(1, name)] });
-    let largest = 0;
-    link.weather = (_packet, _from, payload) => {
-      largest = Math.max(largest, payload.length);
-      return [1];
-    };
-    const lsas = Array.from({ length: 100 }, (_, n) => ({ type: header({}).type, lsId: opaqueLsId(99, n), body: { kind: 'unknown' as const, content: new Uint8Array(200) } }));
-    link.event(0, { type: 'originate', areaId: AREA, lsas: version.version === 2 ? lsas : lsas.map((l, n) => ({ ...l, type: 0xa07b, lsId: n })) });
-    link.until('full', () => a.state === 'full' && b.state === 'full' && b.told.size > 100);
-    expect(largest).toBeLessThanOrEqual(1500 - version.ipHeader);
-  });
+  it.each(['hmac-sha-1', 'hmac-sha-512', algorithm] as const)(
+    'authenticated with %s it comes to Full; packets leave room for the digest',
+    (name) => {
+      const { a, b, link } = pair(version, { keys: [key(1, name)] });
+      let largest = 0;
+      link.weather = (_packet, _from, payload) => {
+        largest = Math.max(largest, payload.length);
+        return [1];
+      };
+      const lsas = Array.from({ length: 100 }, (_, n) => ({
+        type: header({}).type,
+        lsId: opaqueLsId(99, n),
+        body: { kind: 'unknown' as const, content: new Uint8Array(200) },
+      }));
+      link.event(0, {
+        type: 'originate',
+        areaId: AREA,
+        lsas: version.version === 2 ? lsas : lsas.map((l, n) => ({ ...l, type: 0xa07b, lsId: n })),
+      });
+      link.until('full', () => a.state === 'full' && b.state === 'full' && b.told.size > 100);
+      expect(largest).toBeLessThanOrEqual(1500 - version.ipHeader);
+    },
+  );
 
   it('a wrong key, a missing one and an unexpected one keep the adjacency from coming up, each with its own counter', () => {
     const wrong = pair(version, { keys: [key(1)] }, { keys: [key(1, algorithm, new TextEncoder().encode('other'))] });
@@ -200,7 +263,10 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     missing.link.run(20_000);
     expect([missing.a.state, missing.a.count('authentication.missing') > 0]).toEqual(['none', true]);
     expect(missing.b.count('authentication.not-configured')).toBeGreaterThan(0);
-    expect([missing.a, missing.b].map(reason)).toEqual(['a packet was refused: authentication missing', 'a packet was refused: it is authenticated, and we have no key']);
+    expect([missing.a, missing.b].map(reason)).toEqual([
+      'a packet was refused: authentication missing',
+      'a packet was refused: it is authenticated, and we have no key',
+    ]);
     expect(missing.b.count('packet.bad-checksum')).toBe(0);
   });
 
@@ -212,7 +278,11 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   it('keys change in flight, an end after the other: no adjacency is lost, no exchange begins anew', () => {
     const [one, two] = [key(1), key(2)];
     const { a, b, link } = pair(version, { keys: [one] });
-    link.event(0, { type: 'originate', areaId: AREA, lsas: [{ type: header({}).type, lsId: 1, body: { kind: 'unknown', content: new Uint8Array(4) } }] });
+    link.event(0, {
+      type: 'originate',
+      areaId: AREA,
+      lsas: [{ type: header({}).type, lsId: 1, body: { kind: 'unknown', content: new Uint8Array(4) } }],
+    });
     link.until('full', () => a.state === 'full' && b.state === 'full');
     const since = [a, b].map(({ area }) => area.neighbor!.since);
     for (const keys of [[one, two], [two, one], [two]]) {
@@ -221,9 +291,13 @@ describe.each(VERSIONS)('%s', (_name, version) => {
         link.run(50_000);
       }
     }
-    expect([a, b].map(({ area }) => [area.neighbor?.state, area.neighbor?.since])).toEqual(since.map((at) => ['full', at]));
+    expect([a, b].map(({ area }) => [area.neighbor?.state, area.neighbor?.since])).toEqual(
+      since.map((at) => ['full', at]),
+    );
     expect([a.area.config.keys, b.area.config.keys]).toEqual([[two], [two]]);
-    expect([a, b].map((router) => router.count('authentication.unknown-key') + router.count('own.withdrawn'))).toEqual([0, 0]);
+    expect([a, b].map((router) => router.count('authentication.unknown-key') + router.count('own.withdrawn'))).toEqual([
+      0, 0,
+    ]);
     link.event(0, { type: 'keys', areaId: AREA, keys: [one] });
     link.run(60_000);
     expect([a.state, b.state]).toEqual(['none', 'none']);
@@ -262,7 +336,12 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     link.run(15_000);
     expect([a.state, b.state]).toEqual(['full', 'full']);
     const ends = version.version === 2 ? ['10.0.0.1', '10.0.0.2'] : ['fe80::1', 'fe80::2'];
-    link.event(0, { type: 'received', areaId: AREA, payload: replayed[0]!, addresses: { source: address(ends[1]!), destination: version.destination } });
+    link.event(0, {
+      type: 'received',
+      areaId: AREA,
+      payload: replayed[0]!,
+      addresses: { source: address(ends[1]!), destination: version.destination },
+    });
     link.run(0);
     expect(a.count('authentication.replayed')).toBe(1);
     expect(a.state).toBe('full');
@@ -282,7 +361,11 @@ describe('opaque LSAs (RFC 5250)', () => {
       if (from === 0 && packet?.kind === 'link-state-update') offered.push(...packet.lsas.map(({ type }) => type));
       return [1];
     };
-    link.event(0, { type: 'originate', areaId: AREA, lsas: [{ type: 10, lsId: opaqueLsId(7, 1), body: { kind: 'extended-prefix-lsa', tlvs: [] } }] });
+    link.event(0, {
+      type: 'originate',
+      areaId: AREA,
+      lsas: [{ type: 10, lsId: opaqueLsId(7, 1), body: { kind: 'extended-prefix-lsa', tlvs: [] } }],
+    });
     link.run(30_000);
     expect([a.state, b.state]).toEqual(['full', 'full']);
     expect(a.count('neighbor.no-opaque')).toBe(1);

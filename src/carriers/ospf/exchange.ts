@@ -1,5 +1,6 @@
-// Database exchange (RFC 2328 §10.6, §10.8): who is master, the descriptions of both databases, duplicates and retransmission. The master sends, and
-// sends again until answered; the slave answers, and repeats its last answer to a duplicate.
+// Database exchange (RFC 2328 §10.6, §10.8): who is master, the descriptions of both databases, duplicates and
+// retransmission. The master sends, and sends again until answered; the slave answers, and repeats its last answer to a
+// duplicate.
 import { lengthFlaw } from '../../packet/ospf/lsa-shape.ts';
 import { formatLsaKey, lsaKeyText } from '../../packet/ospf/router-id.ts';
 import type { DatabaseDescription, LsaHeader } from '../../packet/ospf/types.ts';
@@ -29,7 +30,8 @@ export function fail(s: Speaker, area: AreaState, neighbor: Neighbor, event: Nei
 
 /** The neighbour has not answered: the last description once more, or the first of an exchange. */
 export function ddDue(s: Speaker, area: AreaState, neighbor: Neighbor): void {
-  if (neighbor.state === 'ex-start' && !neighbor.lastSent) describe(s, area, neighbor, { initialize: true, more: true, headers: [] });
+  if (neighbor.state === 'ex-start' && !neighbor.lastSent)
+    describe(s, area, neighbor, { initialize: true, more: true, headers: [] });
   else if (neighbor.lastSent) {
     count(s, 'tx.retransmitted-description');
     send(s, area, neighbor.lastSent);
@@ -37,7 +39,12 @@ export function ddDue(s: Speaker, area: AreaState, neighbor: Neighbor): void {
   neighbor.ddAt = s.now + area.config.retransmitMs;
 }
 
-function describe(s: Speaker, area: AreaState, neighbor: Neighbor, what: Pick<DatabaseDescription, 'initialize' | 'more' | 'headers'>): void {
+function describe(
+  s: Speaker,
+  area: AreaState,
+  neighbor: Neighbor,
+  what: Pick<DatabaseDescription, 'initialize' | 'more' | 'headers'>,
+): void {
   const { version, routerId } = s.config;
   const { areaId, instanceId, mtu, keys } = area.config;
   neighbor.lastSent = {
@@ -68,8 +75,9 @@ function describeNext(s: Speaker, area: AreaState, neighbor: Neighbor): void {
 }
 
 /**
- * What we have when the exchange begins; LSAs on their way out are flooded instead (RFC 2328 §10.3, NegotiationDone). Looked for packet by packet: a list of
- * a whole database would be made in one turn. What was installed since came from this neighbour or is flooded to it.
+ * What we have when the exchange begins; LSAs on their way out are flooded instead (RFC 2328 §10.3, NegotiationDone).
+ * Looked for packet by packet: a list of a whole database would be made in one turn. What was installed since came from
+ * this neighbour or is flooded to it.
  */
 function findNextDescribed(s: Speaker, neighbor: Neighbor): void {
   neighbor.nextDescribed = undefined;
@@ -100,7 +108,12 @@ export function receiveDescription(s: Speaker, area: AreaState, neighbor: Neighb
   neighbor.mtu = dd.mtu;
   if (neighbor.state === 'ex-start') neighbor.options = dd.options;
   if (dd.mtu > area.config.mtu && !area.config.ignoreMtu) {
-    return complain(s, 'exchange.mtu-mismatch', { theirs: dd.mtu, ours: area.config.mtu }, "the neighbour's MTU is larger than ours: the exchange cannot begin");
+    return complain(
+      s,
+      'exchange.mtu-mismatch',
+      { theirs: dd.mtu, ours: area.config.mtu },
+      "the neighbour's MTU is larger than ours: the exchange cannot begin",
+    );
   }
   if (neighbor.state === 'ex-start') return negotiate(s, area, neighbor, dd);
   if (isDuplicate(neighbor, dd)) {
@@ -109,7 +122,11 @@ export function receiveDescription(s: Speaker, area: AreaState, neighbor: Neighb
     return;
   }
   const expected = neighbor.weAreMaster ? neighbor.ddSequence : (neighbor.ddSequence + 1) >>> 0;
-  const inOrder = neighbor.state === 'exchange' && dd.master !== neighbor.weAreMaster && !dd.initialize && dd.options === neighbor.options;
+  const inOrder =
+    neighbor.state === 'exchange' &&
+    dd.master !== neighbor.weAreMaster &&
+    !dd.initialize &&
+    dd.options === neighbor.options;
   if (!inOrder || dd.sequence !== expected) return fail(s, area, neighbor, 'sequence-number-mismatch');
   accept(s, area, neighbor, dd);
 }
@@ -131,7 +148,8 @@ function negotiate(s: Speaker, area: AreaState, neighbor: Neighbor, dd: Database
   if (dd.initialize && dd.more && dd.master && dd.headers.length === 0 && theyAreHigher) {
     neighbor.weAreMaster = false;
     neighbor.ddSequence = dd.sequence;
-  } else if (dd.initialize || dd.master || dd.sequence !== neighbor.ddSequence || theyAreHigher) return count(s, 'exchange.not-agreed');
+  } else if (dd.initialize || dd.master || dd.sequence !== neighbor.ddSequence || theyAreHigher)
+    return count(s, 'exchange.not-agreed');
   enterExchange(s, area, neighbor);
   accept(s, area, neighbor, dd);
 }
@@ -150,11 +168,18 @@ function accept(s: Speaker, area: AreaState, neighbor: Neighbor, dd: DatabaseDes
     // It would be refused when it comes (flooding.ts).
     const flaw = isWanted(area, key) ? undefined : lengthFlaw(s.config.version.version, header);
     if (flaw !== undefined) {
-      complain(s, 'exchange.bad-shape', { lsa: formatLsaKey(header), detail: flaw }, 'LSA not asked for: it has not the shape of its type');
+      complain(
+        s,
+        'exchange.bad-shape',
+        { lsa: formatLsaKey(header), detail: flaw },
+        'LSA not asked for: it has not the shape of its type',
+      );
       continue;
     }
-    // Not asked for: there would be no room for it, the adjacency would never be Full, and a neighbour may list for ever.
-    if (hasRoom(area.lsdb, header.length, stored, neighbor.requests.size) || isWanted(area, key)) neighbor.requests.set(key, header);
+    // Not asked for: there would be no room for it, the adjacency would never be Full, and a neighbour may list for
+    // ever.
+    if (hasRoom(area.lsdb, header.length, stored, neighbor.requests.size) || isWanted(area, key))
+      neighbor.requests.set(key, header);
     else {
       area.lsdb.refusedAt = s.now;
       count(s, 'exchange.too-many');
@@ -181,4 +206,5 @@ function exchangeDone(s: Speaker, area: AreaState, neighbor: Neighbor): void {
 }
 
 /** Whether LSAs at MaxAge must stay because a neighbour may still list them (RFC 2328 §14). */
-export const exchangeRunning = ({ neighbor }: AreaState): boolean => neighbor !== undefined && isExchanging(neighbor) && neighbor.state !== 'full';
+export const exchangeRunning = ({ neighbor }: AreaState): boolean =>
+  neighbor !== undefined && isExchanging(neighbor) && neighbor.state !== 'full';

@@ -1,5 +1,5 @@
-// Flooding (RFC 2328 §13) as it is with one point-to-point link: what comes in is compared, installed and acknowledged; what is ours goes out until it
-// is acknowledged. Nothing is passed on: there is nobody else in the area.
+// Flooding (RFC 2328 §13) as it is with one point-to-point link: what comes in is compared, installed and acknowledged;
+// what is ours goes out until it is acknowledged. Nothing is passed on: there is nobody else in the area.
 import { MAX_SEQUENCE } from '../../packet/ospf/numbers.ts';
 import { isBaseType } from '../../packet/ospf/lsa-type.ts';
 import { shapeFlaw } from '../../packet/ospf/lsa-shape.ts';
@@ -27,7 +27,10 @@ export function receiveUpdate(s: Speaker, area: AreaState, neighbor: Neighbor, {
   sendAcknowledgments(s, area, direct);
 }
 
-/** The steps of RFC 2328 §13, by their numbers; step 1, the checksum, is the decoder's. @param direct headers to acknowledge at once */
+/**
+ * The steps of RFC 2328 §13, by their numbers; step 1, the checksum, is the decoder's. @param direct headers to
+ * acknowledge at once
+ */
 function receiveLsa(s: Speaker, area: AreaState, neighbor: Neighbor, lsa: Lsa, direct: LsaHeader[]): void {
   // 2
   if (!s.config.version.knows(lsa.type)) return count(s, 'lsa.unknown-type');
@@ -35,7 +38,8 @@ function receiveLsa(s: Speaker, area: AreaState, neighbor: Neighbor, lsa: Lsa, d
   const stored = area.lsdb.byKey.get(key);
   const received = headerOnly(lsa);
   const flaw = shapeFlaw(s.config.version.version, lsa);
-  if (flaw !== undefined && !mustOutbid(s, area, lsa)) return refuseShape(s, area, neighbor, lsa, { stored, flaw, direct });
+  if (flaw !== undefined && !mustOutbid(s, area, lsa))
+    return refuseShape(s, area, neighbor, lsa, { stored, flaw, direct });
   // 4
   if (!stored && atEnd(lsa) && !exchangeRunning(area)) return void direct.push(received);
   const relation = stored ? compareInstances(lsa, headerOf(stored, s.now)) : 'newer';
@@ -59,8 +63,9 @@ const headerOnly = ({ raw: _raw, ...header }: Lsa): LsaHeader => header;
 
 function receiveNewer(s: Speaker, area: AreaState, neighbor: Neighbor, lsa: Lsa, stored: StoredLsa | undefined): void {
   const key = lsaKeyText(lsa);
-  // 5a: not acknowledged, so that the neighbour sends it again. But a flush is taken at once: its sequence number is that of the instance before, and an
-  // ospfd (8.4.4) that hears the delayed acknowledgement of that one takes it for the flush's, and would not send it again.
+  // 5a: not acknowledged, so that the neighbour sends it again. But a flush is taken at once: its sequence number is
+  // that of the instance before, and an ospfd (8.4.4) that hears the delayed acknowledgement of that one takes it for
+  // the flush's, and would not send it again.
   if (stored?.flooded && !atEnd(lsa) && s.now - stored.installedAt < MIN_LS_ARRIVAL_MS) return count(s, 'lsa.too-soon');
   if (!hasRoom(area.lsdb, lsa.length, stored) && !isWanted(area, key)) return refuseLsa(s, area, neighbor, lsa, stored);
   // 5c, 5d
@@ -75,17 +80,32 @@ function receiveNewer(s: Speaker, area: AreaState, neighbor: Neighbor, lsa: Lsa,
 }
 
 /** Forged under our name, in a type that others take in any shape: what we originate replaces it. */
-const mustOutbid = ({ config: { version } }: Speaker, area: AreaState, lsa: Lsa): boolean => !isBaseType(version.version, lsa.type) && isWanted(area, lsaKeyText(lsa));
+const mustOutbid = ({ config: { version } }: Speaker, area: AreaState, lsa: Lsa): boolean =>
+  !isBaseType(version.version, lsa.type) && isWanted(area, lsaKeyText(lsa));
 
 /**
- * It has not the shape of its type: not stored, because an ospfd or ospf6d drops every Database Description that names it. If it was asked for, the adjacency
- * comes up without it. In a type of RFC 2328 or RFC 5340 nobody has it (step 1 discards it), and what was there before stays. In a later type the rest of the
- * network may have taken it: it is acknowledged, so that it does not come for ever, and what it replaces no longer holds.
+ * It has not the shape of its type: not stored, because an ospfd or ospf6d drops every Database Description that names
+ * it. If it was asked for, the adjacency comes up without it. In a type of RFC 2328 or RFC 5340 nobody has it (step 1
+ * discards it), and what was there before stays. In a later type the rest of the network may have taken it: it is
+ * acknowledged, so that it does not come for ever, and what it replaces no longer holds.
  */
 function refuseShape(
-  s: Speaker, area: AreaState, neighbor: Neighbor, lsa: Lsa, { stored, flaw, direct }: { readonly stored: StoredLsa | undefined; readonly flaw: string; readonly direct: LsaHeader[] },
+  s: Speaker,
+  area: AreaState,
+  neighbor: Neighbor,
+  lsa: Lsa,
+  {
+    stored,
+    flaw,
+    direct,
+  }: { readonly stored: StoredLsa | undefined; readonly flaw: string; readonly direct: LsaHeader[] },
 ): void {
-  complain(s, 'lsa.bad-shape', { lsa: formatLsaKey(lsa), detail: flaw }, 'LSA refused: it has not the shape of its type');
+  complain(
+    s,
+    'lsa.bad-shape',
+    { lsa: formatLsaKey(lsa), detail: flaw },
+    'LSA refused: it has not the shape of its type',
+  );
   const newer = !stored || compareInstances(lsa, headerOf(stored, s.now)) === 'newer';
   if (!isBaseType(s.config.version.version, lsa.type)) {
     direct.push(headerOnly(lsa));
@@ -98,13 +118,18 @@ function refuseShape(
 }
 
 /**
- * There is no room for it. It is not acknowledged, so that it comes again; what we had of it no longer holds. If it was asked for, the adjacency comes up
- * without it.
+ * There is no room for it. It is not acknowledged, so that it comes again; what we had of it no longer holds. If it was
+ * asked for, the adjacency comes up without it.
  */
 function refuseLsa(s: Speaker, area: AreaState, neighbor: Neighbor, lsa: Lsa, stored: StoredLsa | undefined): void {
   const { lsdb } = area;
   lsdb.refusedAt = s.now;
-  complain(s, 'lsdb.full', { lsas: lsdb.byKey.size, bytes: lsdb.bytes, lsa: formatLsaKey(lsa), length: lsa.length }, 'link state database full: LSA refused');
+  complain(
+    s,
+    'lsdb.full',
+    { lsas: lsdb.byKey.size, bytes: lsdb.bytes, lsa: formatLsaKey(lsa), length: lsa.length },
+    'link state database full: LSA refused',
+  );
   const key = lsaKeyText(lsa);
   settle(neighbor, key);
   if (stored) uninstall(s, area, stored);
@@ -125,7 +150,12 @@ export function ackDue(s: Speaker, area: AreaState, neighbor: Neighbor): void {
 }
 
 /** RFC 2328 §13.7. */
-export function receiveAcknowledgment(s: Speaker, area: AreaState, neighbor: Neighbor, { headers }: LinkStateAcknowledgment): void {
+export function receiveAcknowledgment(
+  s: Speaker,
+  area: AreaState,
+  neighbor: Neighbor,
+  { headers }: LinkStateAcknowledgment,
+): void {
   if (!isExchanging(neighbor)) return count(s, 'acknowledgment.not-exchanging');
   for (const header of headers) {
     const key = lsaKeyText(header);

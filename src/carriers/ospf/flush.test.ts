@@ -1,5 +1,5 @@
-// What is flushed, beside an ospfd: it keeps flushed LSAs for a minute (`ospf maxage-delay`), takes nothing older meanwhile, and does not tell the
-// acknowledgement of a flush from that of what was flushed.
+// What is flushed, beside an ospfd: it keeps flushed LSAs for a minute (`ospf maxage-delay`), takes nothing older
+// meanwhile, and does not tell the acknowledgement of a flush from that of what was flushed.
 import { expect, it } from 'vitest';
 import { INITIAL_SEQUENCE } from '../../packet/ospf/numbers.ts';
 import { lsaKeyText } from '../../packet/ospf/router-id.ts';
@@ -41,7 +41,10 @@ it.each(VERSIONS)('OSPFv%d: so does one of an earlier run that this run has flus
   link.until('heard', () => b.told.has(key) && a.state === 'full');
   const again = link.restart(0);
   link.event(0, { type: 'originate', areaId: AREA, lsas: [] });
-  link.until('forgotten', () => again.state === 'full' && !again.area.lsdb.byKey.has(key) && !b.area.lsdb.byKey.has(key));
+  link.until(
+    'forgotten',
+    () => again.state === 'full' && !again.area.lsdb.byKey.has(key) && !b.area.lsdb.byKey.has(key),
+  );
   link.event(0, { type: 'originate', areaId: AREA, lsas: [lsa] });
   link.until('heard again', () => b.told.has(key));
   expect(b.area.lsdb.byKey.get(key)!.sequence).toBe(INITIAL_SEQUENCE + 1);

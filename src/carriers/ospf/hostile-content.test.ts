@@ -1,7 +1,16 @@
 // Hostile routers somewhere in the area: what their LSAs cost is in proportion to how long they are, not to its square.
 import { describe, expect, it } from 'vitest';
 import { address } from '../../model/address.ts';
-import { type AnyVersion, ContentAgent, contentConfig, declaration, encoded, proxyAddress, routerLsa, senderPrefix } from './content.fixture.ts';
+import {
+  type AnyVersion,
+  ContentAgent,
+  contentConfig,
+  declaration,
+  encoded,
+  proxyAddress,
+  routerLsa,
+  senderPrefix,
+} from './content.fixture.ts';
 import type { OwnLsa } from './version.ts';
 
 const AREA = 0;
@@ -14,11 +23,16 @@ const VERSIONS: readonly AnyVersion[] = [2, 3];
 function withoutAddresses(lsa: OwnLsa): OwnLsa {
   const { body } = lsa;
   if (body.kind !== 'extended-prefix-lsa' && body.kind !== 'e-intra-area-prefix') throw new Error(body.kind);
-  const tlvs = body.tlvs.map((tlv) => (tlv.kind === 'unknown' ? tlv : { ...tlv, subTlvs: tlv.subTlvs.filter(({ kind }) => kind !== 'source-router-address') }));
+  const tlvs = body.tlvs.map((tlv) =>
+    tlv.kind === 'unknown'
+      ? tlv
+      : { ...tlv, subTlvs: tlv.subTlvs.filter(({ kind }) => kind !== 'source-router-address') },
+  );
   return { ...lsa, body: { ...body, tlvs } as OwnLsa['body'] };
 }
 
-const agentOf = (version: AnyVersion, routerId: number): ContentAgent => new ContentAgent(contentConfig(version, routerId, [AREA]));
+const agentOf = (version: AnyVersion, routerId: number): ContentAgent =>
+  new ContentAgent(contentConfig(version, routerId, [AREA]));
 
 /** What OTHER would say of its sender prefix, under the n-th link-state ID. */
 function saying(version: AnyVersion): (n: number) => OwnLsa {
@@ -69,7 +83,8 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     const effects = agent.event({ type: 'database', areaId: AREA, ...encoded(version, OTHER, routerAddress) });
     expect(effects.filter(({ type }) => type === 'learned').length).toBeLessThan(many / 2);
     agent.pass(0);
-    for (const n of [1, many]) expect(agent.learned(senderPrefix(version, n))).toEqual([expect.stringContaining(proxyAddress(version, 9))]);
+    for (const n of [1, many])
+      expect(agent.learned(senderPrefix(version, n))).toEqual([expect.stringContaining(proxyAddress(version, 9))]);
     // Once for the prefixes that need it, once for the address.
     expect(looked).toBeLessThan(5);
   });
@@ -79,9 +94,15 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     const { nodes } = agent.content.areas.get(AREA)!.graph;
     let read = 0;
     const counted = (links: string[]): string[] =>
-      new Proxy(links, { get: (target, at) => (typeof at === 'string' && /^\d+$/.test(at) ? (read++, target[Number(at)]) : (Reflect.get(target, at) as unknown)) });
+      new Proxy(links, {
+        get: (target, at) =>
+          typeof at === 'string' && /^\d+$/.test(at)
+            ? (read++, target[Number(at)])
+            : (Reflect.get(target, at) as unknown),
+      });
     const [many, hub] = [300, `r${HUB}`];
-    const links = (n: number, end: (i: number) => string): string[] => counted(Array.from({ length: n }, (_, i) => end(i)));
+    const links = (n: number, end: (i: number) => string): string[] =>
+      counted(Array.from({ length: n }, (_, i) => end(i)));
     nodes.set(hub, new Map([['1', { name: hub, links: links(many, () => 'r7'), transit: true }]]));
     nodes.set('r7', new Map([['1', { name: 'r7', links: links(many, (i) => `r${1000 + i}`), transit: true }]]));
     agent.event({ type: 'adjacency', areaId: AREA, neighbor: HUB });

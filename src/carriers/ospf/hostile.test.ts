@@ -14,39 +14,62 @@ import { OSPFV2, OSPFV3, type OspfVersion, type OwnLsa } from './version.ts';
 
 const A = 0x01010101;
 const B = 0x02020202;
-const VERSIONS: readonly (readonly [string, OspfVersion])[] = [['OSPFv2', OSPFV2], ['OSPFv3', OSPFV3]];
+const VERSIONS: readonly (readonly [string, OspfVersion])[] = [
+  ['OSPFv2', OSPFV2],
+  ['OSPFv3', OSPFV3],
+];
 
 describe.each(VERSIONS)('%s', (_name, version) => {
   const source = address(version.version === 2 ? '10.0.0.2' : 'fe80::2');
   const addresses = { source, destination: version.destination };
 
-  /** Packets that the neighbour might have sent: of every kind, with any contents, some of them damaged, most of them with a right checksum. */
-  const packet = fc.tuple(arbitraryPacket(version.version), fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 3 }), fc.boolean()).map(([value, changes, repair]) => {
-    const bytes = encodePacket(version.version, { ...value, routerId: B, areaId: AREA, instanceId: 0 }, addresses);
-    const header = HEADER_LENGTH[version.version];
-    for (const [at, byte] of bytes.length > header ? changes : []) bytes[header + (at % (bytes.length - header))] = byte;
-    if (repair || changes.length === 0) {
-      put16(bytes, 2, bytes.length);
-      setChecksum(version.version, bytes, addresses);
-    }
-    return bytes;
-  });
+  /**
+   * Packets that the neighbour might have sent: of every kind, with any contents, some of them damaged, most of them
+   * with a right checksum.
+   */
+  const packet = fc
+    .tuple(arbitraryPacket(version.version), fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 3 }), fc.boolean())
+    .map(([value, changes, repair]) => {
+      const bytes = encodePacket(version.version, { ...value, routerId: B, areaId: AREA, instanceId: 0 }, addresses);
+      const header = HEADER_LENGTH[version.version];
+      for (const [at, byte] of bytes.length > header ? changes : [])
+        bytes[header + (at % (bytes.length - header))] = byte;
+      if (repair || changes.length === 0) {
+        put16(bytes, 2, bytes.length);
+        setChecksum(version.version, bytes, addresses);
+      }
+      return bytes;
+    });
 
   it('any packets in any state: nothing is thrown, and afterwards the adjacency comes up again', () => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(packet, fc.nat(3000)), { minLength: 1, maxLength: 25 }), fc.nat(3000), (packets, begin) => {
-        const a = new Router(testConfig(A, version));
-        const b = new Router(testConfig(B, version));
-        const link = new Link(a, b);
-        link.event(0, { type: 'originate', areaId: AREA, lsas: [{ type: version.version === 2 ? 10 : 0xa07b, lsId: 1, body: { kind: 'unknown', content: new Uint8Array(8) } }] });
-        link.run(begin);
-        for (const [payload, pause] of packets) {
-          link.event(0, { type: 'received', areaId: AREA, payload, addresses });
-          link.run(pause);
-        }
-        link.restart(1);
-        link.until('full again', () => a.state === 'full', 400_000);
-      }),
+      fc.property(
+        fc.array(fc.tuple(packet, fc.nat(3000)), { minLength: 1, maxLength: 25 }),
+        fc.nat(3000),
+        (packets, begin) => {
+          const a = new Router(testConfig(A, version));
+          const b = new Router(testConfig(B, version));
+          const link = new Link(a, b);
+          link.event(0, {
+            type: 'originate',
+            areaId: AREA,
+            lsas: [
+              {
+                type: version.version === 2 ? 10 : 0xa07b,
+                lsId: 1,
+                body: { kind: 'unknown', content: new Uint8Array(8) },
+              },
+            ],
+          });
+          link.run(begin);
+          for (const [payload, pause] of packets) {
+            link.event(0, { type: 'received', areaId: AREA, payload, addresses });
+            link.run(pause);
+          }
+          link.restart(1);
+          link.until('full again', () => a.state === 'full', 400_000);
+        },
+      ),
       { numRuns: 60 },
     );
   });
@@ -55,7 +78,12 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     const a = new Router(testConfig(A, version, {}, { lsdbLimit: 10 }));
     const link = new Link(a, new Router(testConfig(B, version)));
     const type = version.version === 2 ? 10 : 0xa07b;
-    const lsas = (count: number): OwnLsa[] => Array.from({ length: count }, (_, lsId) => ({ type, lsId, body: { kind: 'unknown', content: new Uint8Array(4) } }));
+    const lsas = (count: number): OwnLsa[] =>
+      Array.from({ length: count }, (_, lsId) => ({
+        type,
+        lsId,
+        body: { kind: 'unknown', content: new Uint8Array(4) },
+      }));
     const others = (): number => [...a.area.lsdb.byKey.values()].filter(({ own }) => !own).length;
     link.weather = () => [];
     link.event(1, { type: 'originate', areaId: AREA, lsas: lsas(30) });
@@ -69,8 +97,13 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   });
 
   const long = (count: number, size: number): OwnLsa[] =>
-    Array.from({ length: count }, (_, lsId) => ({ type: version.version === 2 ? 10 : 0xa07b, lsId, body: { kind: 'unknown', content: new Uint8Array(size) } }));
-  const isToldFull = (a: Router, now: number): boolean => neighborState(a.speaker, a.area, 'x', 0, { now, wall: 0 }).databaseFull;
+    Array.from({ length: count }, (_, lsId) => ({
+      type: version.version === 2 ? 10 : 0xa07b,
+      lsId,
+      body: { kind: 'unknown', content: new Uint8Array(size) },
+    }));
+  const isToldFull = (a: Router, now: number): boolean =>
+    neighborState(a.speaker, a.area, 'x', 0, { now, wall: 0 }).databaseFull;
 
   it('long LSAs: bytes are limited as well, before the exchange and after it; it is counted and told, for as long as any may be missing', () => {
     const a = new Router(testConfig(A, version, {}, { lsdbLimit: 10 }));
@@ -80,14 +113,24 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     link.run(5000);
     link.weather = () => [1];
     link.run(20_000);
-    expect([a.state, a.area.lsdb.bytes <= 4000, a.count('lsdb.full') > 0, isToldFull(a, link.now)]).toEqual(['full', true, true, true]);
+    expect([a.state, a.area.lsdb.bytes <= 4000, a.count('lsdb.full') > 0, isToldFull(a, link.now)]).toEqual([
+      'full',
+      true,
+      true,
+      true,
+    ]);
     const refused = a.count('lsdb.full');
     link.event(1, { type: 'originate', areaId: AREA, lsas: long(2, 1200) });
     link.run(2_000_000);
     expect([a.state, isToldFull(a, link.now), a.told.size >= 2]).toEqual(['full', false, true]);
     link.event(1, { type: 'originate', areaId: AREA, lsas: long(6, 900) });
     link.run(20_000);
-    expect([a.state, a.area.lsdb.bytes <= 4000, a.count('lsdb.full') > refused, isToldFull(a, link.now)]).toEqual(['full', true, true, true]);
+    expect([a.state, a.area.lsdb.bytes <= 4000, a.count('lsdb.full') > refused, isToldFull(a, link.now)]).toEqual([
+      'full',
+      true,
+      true,
+      true,
+    ]);
   });
 
   it('an LSA that grows beyond the room is refused, and what it said before is not kept', () => {
@@ -125,13 +168,23 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     link.until('full', () => a.state === 'full');
     link.run(10_000);
     expect(isToldFull(a, link.now)).toBe(true);
-    const forged = encodeLsa(version.version, { age: 1, options: 0, type: long(1, 0)[0]!.type, lsId: 0, advertisingRouter: A, sequence: 1000 }, { kind: 'unknown', content: new Uint8Array(1400) });
+    const forged = encodeLsa(
+      version.version,
+      { age: 1, options: 0, type: long(1, 0)[0]!.type, lsId: 0, advertisingRouter: A, sequence: 1000 },
+      { kind: 'unknown', content: new Uint8Array(1400) },
+    );
     const decoded = decodeLsa(version.version, forged);
     if (!decoded.ok) throw new Error(decoded.error.detail);
-    const payload = encodePacket(version.version, { kind: 'link-state-update', routerId: B, areaId: AREA, instanceId: 0, lsas: [decoded.value] }, addresses);
+    const payload = encodePacket(
+      version.version,
+      { kind: 'link-state-update', routerId: B, areaId: AREA, instanceId: 0, lsas: [decoded.value] },
+      addresses,
+    );
     link.event(0, { type: 'received', areaId: AREA, payload, addresses });
     link.run(10_000);
-    expect([...a.area.lsdb.byKey.values()].find(({ own, lsId, length }) => own && lsId === 0 && length === 28)?.sequence).toBe(1001);
+    expect(
+      [...a.area.lsdb.byKey.values()].find(({ own, lsId, length }) => own && lsId === 0 && length === 28)?.sequence,
+    ).toBe(1001);
   });
 
   it('a neighbour that lists LSAs without end fills no more than the database holds', () => {
@@ -144,13 +197,35 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     const room = 100 - a.area.lsdb.byKey.size;
     for (let i = 1; i <= 50; i++) {
       const headers = Array.from({ length: 20 }, (_, n): LsaHeader => ({
-        age: 1, options: 0, type: version.version === 2 ? 10 : 0xa07b, lsId: i * 100 + n, advertisingRouter: B, sequence: 1, checksum: 1, length: 24,
+        age: 1,
+        options: 0,
+        type: version.version === 2 ? 10 : 0xa07b,
+        lsId: i * 100 + n,
+        advertisingRouter: B,
+        sequence: 1,
+        checksum: 1,
+        length: 24,
       }));
       const { ddSequence, options } = a.area.neighbor!;
       const dd: OspfPacket = {
-        kind: 'database-description', routerId: B, areaId: AREA, instanceId: 0, mtu: 1500, options, initialize: false, more: true, master: true, sequence: ddSequence + 1, headers,
+        kind: 'database-description',
+        routerId: B,
+        areaId: AREA,
+        instanceId: 0,
+        mtu: 1500,
+        options,
+        initialize: false,
+        more: true,
+        master: true,
+        sequence: ddSequence + 1,
+        headers,
       };
-      link.event(0, { type: 'received', areaId: AREA, payload: encodePacket(version.version, dd, addresses), addresses });
+      link.event(0, {
+        type: 'received',
+        areaId: AREA,
+        payload: encodePacket(version.version, dd, addresses),
+        addresses,
+      });
       link.run(1);
     }
     expect(a.area.neighbor!.requests.size).toBe(room);
@@ -160,7 +235,8 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   it('a flood of packets does not grow the queue without end', () => {
     const a = new Router(testConfig(A, version));
     const link = new Link(a, new Router(testConfig(B, version)));
-    for (let i = 0; i < 10_000; i++) link.event(0, { type: 'received', areaId: AREA, payload: new Uint8Array(3), addresses });
+    for (let i = 0; i < 10_000; i++)
+      link.event(0, { type: 'received', areaId: AREA, payload: new Uint8Array(3), addresses });
     expect(a.area.inbox.length).toBe(8192);
     expect(a.count('rx.queue-full')).toBe(10_000 - 8192);
     link.until('up', () => a.state === 'full');

@@ -1,5 +1,6 @@
-// Packets of the link wait here for their turn, a batch per turn of the event loop; what does not fit is dropped and counted, the neighbour retransmits. Others do
-// not wait: they would crowd out the neighbour's (admission.ts). Then: authentication, decoding, whose packet it is, dispatch.
+// Packets of the link wait here for their turn, a batch per turn of the event loop; what does not fit is dropped and
+// counted, the neighbour retransmits. Others do not wait: they would crowd out the neighbour's (admission.ts). Then:
+// authentication, decoding, whose packet it is, dispatch.
 import { formatAddress } from '../../model/address.ts';
 import { verifyPacketV2 } from '../../packet/ospf/auth-v2.ts';
 import { type ProtocolIdOrder, announcesTrailer, verifyPacketV3 } from '../../packet/ospf/auth-v3.ts';
@@ -25,7 +26,12 @@ export function enqueue(s: Speaker, area: AreaState, payload: Uint8Array, addres
 
 /** Not the neighbour's, so it is no reason why there is none. */
 function offLink(s: Speaker, area: AreaState, { source, destination }: PacketAddresses): void {
-  complain(s, 'packet.off-link', { area: formatId(area.config.areaId), from: formatAddress(source), to: formatAddress(destination) }, 'OSPF packet dropped that does not come from the link');
+  complain(
+    s,
+    'packet.off-link',
+    { area: formatId(area.config.areaId), from: formatAddress(source), to: formatAddress(destination) },
+    'OSPF packet dropped that does not come from the link',
+  );
 }
 
 export function takeInbox(s: Speaker, area: AreaState): void {
@@ -41,18 +47,26 @@ function receive(s: Speaker, area: AreaState, payload: Uint8Array, addresses: Pa
   if (s.stopping?.done || !area.link) return;
   const authenticated = authenticate(s, area, payload, addresses);
   if (!authenticated) return;
-  const decoded = decodePacket(s.config.version.version, payload, addresses, { authenticated: area.config.keys.length > 0 });
+  const decoded = decodePacket(s.config.version.version, payload, addresses, {
+    authenticated: area.config.keys.length > 0,
+  });
   if (!decoded.ok) {
     const { code, offset, detail } = decoded.error;
     return complain(s, `packet.${code}`, { offset, detail }, 'malformed OSPF packet dropped');
   }
   const packet = decoded.value;
   count(s, `rx.${packet.kind}`);
-  for (const bad of packet.badLsas) complain(s, `lsa.${bad.code}`, { detail: bad.detail }, 'malformed LSA left out of an update');
+  for (const bad of packet.badLsas)
+    complain(s, `lsa.${bad.code}`, { detail: bad.detail }, 'malformed LSA left out of an update');
   if (isOurs(s, area, packet) && isFresh(s, area, packet, authenticated)) dispatch(s, area, packet, authenticated);
 }
 
-function authenticate(s: Speaker, area: AreaState, payload: Uint8Array, { source }: PacketAddresses): Authenticated | undefined {
+function authenticate(
+  s: Speaker,
+  area: AreaState,
+  payload: Uint8Array,
+  { source }: PacketAddresses,
+): Authenticated | undefined {
   const { keys } = area.config;
   const { version } = s.config.version;
   if (keys.length === 0) {
@@ -78,13 +92,18 @@ function isAuthenticated(version: Version, payload: Uint8Array): boolean {
 function isOurs(s: Speaker, area: AreaState, { areaId, instanceId, routerId }: ReceivedPacket): boolean {
   const { config } = area;
   if (areaId !== config.areaId) refuse(s, area, 'packet.area-mismatch', `it is of area ${formatId(areaId)}`);
-  else if (s.config.version.version === 3 && instanceId !== config.instanceId) refuse(s, area, 'packet.instance-mismatch', `it is of instance ${instanceId}, ours is ${config.instanceId}`);
-  else if (routerId === s.config.routerId || routerId === 0) refuse(s, area, 'packet.own-router-id', routerId === 0 ? 'it has no router ID' : 'it has our router ID');
+  else if (s.config.version.version === 3 && instanceId !== config.instanceId)
+    refuse(s, area, 'packet.instance-mismatch', `it is of instance ${instanceId}, ours is ${config.instanceId}`);
+  else if (routerId === s.config.routerId || routerId === 0)
+    refuse(s, area, 'packet.own-router-id', routerId === 0 ? 'it has no router ID' : 'it has our router ID');
   else return true;
   return false;
 }
 
-/** A replayed packet has a sequence number that was there before (RFC 2328 §D.5.3; RFC 7166 §4.6, for each kind of packet). */
+/**
+ * A replayed packet has a sequence number that was there before (RFC 2328 §D.5.3; RFC 7166 §4.6, for each kind of
+ * packet).
+ */
 function isFresh(s: Speaker, area: AreaState, packet: ReceivedPacket, { sequence }: Authenticated): boolean {
   const { neighbor } = area;
   if (sequence === undefined || neighbor?.routerId !== packet.routerId) return true;
@@ -98,13 +117,20 @@ function isFresh(s: Speaker, area: AreaState, packet: ReceivedPacket, { sequence
 function dispatch(s: Speaker, area: AreaState, packet: ReceivedPacket, { sequence, order }: Authenticated): void {
   if (packet.kind === 'hello') receiveHello(s, area, packet);
   const { neighbor } = area;
-  if (neighbor?.routerId !== packet.routerId) return packet.kind === 'hello' ? undefined : count(s, 'packet.no-neighbor');
-  if (sequence !== undefined) neighbor.authenticationSequences.set(s.config.version.version === 3 ? packet.kind : 'hello', sequence);
+  if (neighbor?.routerId !== packet.routerId)
+    return packet.kind === 'hello' ? undefined : count(s, 'packet.no-neighbor');
+  if (sequence !== undefined)
+    neighbor.authenticationSequences.set(s.config.version.version === 3 ? packet.kind : 'hello', sequence);
   if (order) neighbor.protocolIdOrder = order;
   if (packet.kind !== 'hello') HANDLERS[packet.kind](s, area, neighbor, packet as never);
 }
 
-type Handler<K> = (s: Speaker, area: AreaState, neighbor: Neighbor, packet: Extract<ReceivedPacket, { kind: K }>) => void;
+type Handler<K> = (
+  s: Speaker,
+  area: AreaState,
+  neighbor: Neighbor,
+  packet: Extract<ReceivedPacket, { kind: K }>,
+) => void;
 
 const HANDLERS: { readonly [K in Exclude<ReceivedPacket['kind'], 'hello'>]: Handler<K> } = {
   // A description before the hello that names us says the same (RFC 2328 §10.6).

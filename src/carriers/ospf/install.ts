@@ -1,4 +1,5 @@
-// What follows when an instance of an LSA replaces another, or leaves (RFC 2328 §13.2): whoever reads the database hears of contents that changed.
+// What follows when an instance of an LSA replaces another, or leaves (RFC 2328 §13.2): whoever reads the database
+// hears of contents that changed.
 import { sameBytes } from '../../packet/bytes.ts';
 import { LSA_HEADER_LENGTH } from '../../packet/ospf/lsa-header.ts';
 import type { Lsa } from '../../packet/ospf/types.ts';
@@ -18,12 +19,18 @@ export function uninstall(s: Speaker, area: AreaState, lsa: StoredLsa): void {
   if (!lsa.own) tell(s, area, lsa, undefined);
 }
 
-const says = (lsa: StoredLsa | undefined): Uint8Array | undefined => (lsa && !atEnd(lsa) ? lsa.raw.subarray(LSA_HEADER_LENGTH) : undefined);
+const says = (lsa: StoredLsa | undefined): Uint8Array | undefined =>
+  lsa && !atEnd(lsa) ? lsa.raw.subarray(LSA_HEADER_LENGTH) : undefined;
 
 /** An LSA at MaxAge says nothing any more, although it stays until the neighbour has acknowledged it. */
 function tell(s: Speaker, area: AreaState, old: StoredLsa | undefined, next: StoredLsa | undefined): void {
   const [before, after] = [says(old), says(next)];
   if (before === after || (before && after && sameBytes(before, after))) return;
   const { type, lsId, advertisingRouter } = (next ?? old)!;
-  s.effects.push({ type: 'database', areaId: area.config.areaId, key: { type, lsId, advertisingRouter }, ...(after && next && { lsa: next }) });
+  s.effects.push({
+    type: 'database',
+    areaId: area.config.areaId,
+    key: { type, lsId, advertisingRouter },
+    ...(after && next && { lsa: next }),
+  });
 }

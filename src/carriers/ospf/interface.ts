@@ -1,4 +1,5 @@
-// The link of an area: hellos, sent and received (RFC 2328 §9.5, §10.5), and the loss of a neighbour that is heard no more.
+// The link of an area: hellos, sent and received (RFC 2328 §9.5, §10.5), and the loss of a neighbour that is heard no
+// more.
 import { formatId } from '../../packet/ospf/router-id.ts';
 import type { Hello } from '../../packet/ospf/types.ts';
 import { enterExStart } from './exchange.ts';
@@ -37,7 +38,12 @@ export function linkDown(s: Speaker, area: AreaState, reason: string): void {
 export function loseNeighbor(s: Speaker, area: AreaState, reason: string): void {
   const { neighbor } = area;
   if (!neighbor) return;
-  log(s, 'info', { area: formatId(area.config.areaId), neighbor: formatId(neighbor.routerId), from: neighbor.state, reason }, 'OSPF neighbour lost');
+  log(
+    s,
+    'info',
+    { area: formatId(area.config.areaId), neighbor: formatId(neighbor.routerId), from: neighbor.state, reason },
+    'OSPF neighbour lost',
+  );
   clearLists(neighbor);
   area.neighbor = undefined;
 }
@@ -47,12 +53,19 @@ export function inactivityDue(s: Speaker, area: AreaState): void {
   loseNeighbor(s, area, 'no hello within the dead interval');
 }
 
-/** What must agree for a hello to be accepted (RFC 2328 §10.5; on point-to-point links the mask does not matter): name of the setting, and how it differs. */
+/**
+ * What must agree for a hello to be accepted (RFC 2328 §10.5; on point-to-point links the mask does not matter): name
+ * of the setting, and how it differs.
+ */
 function disagreement(s: Speaker, { config }: AreaState, hello: Hello): readonly [string, string] | undefined {
   const { agreedOptions, helloOptions } = s.config.version;
-  if (hello.helloInterval !== config.helloSeconds) return ['hello-interval', `its hello-interval is ${hello.helloInterval} s, ours ${config.helloSeconds} s`];
-  if (hello.deadInterval !== config.deadSeconds) return ['dead-interval', `its dead-interval is ${hello.deadInterval} s, ours ${config.deadSeconds} s`];
-  return ((hello.options ^ helloOptions(false)) & agreedOptions) !== 0 ? ['options', 'the area is a stub area or an NSSA to it'] : undefined;
+  if (hello.helloInterval !== config.helloSeconds)
+    return ['hello-interval', `its hello-interval is ${hello.helloInterval} s, ours ${config.helloSeconds} s`];
+  if (hello.deadInterval !== config.deadSeconds)
+    return ['dead-interval', `its dead-interval is ${hello.deadInterval} s, ours ${config.deadSeconds} s`];
+  return ((hello.options ^ helloOptions(false)) & agreedOptions) !== 0
+    ? ['options', 'the area is a stub area or an NSSA to it']
+    : undefined;
 }
 
 export function receiveHello(s: Speaker, area: AreaState, hello: Hello): void {

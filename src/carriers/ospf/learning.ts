@@ -1,6 +1,7 @@
-// What the LSAs of others say, told to the learned table: one report an LSA, which replaces the one before. A prefix without flag is reported as well,
-// because it hides the proxy of a shorter one (decision D5): the prefixes of every router, from every LSA that has any. Of a prefix that a router lists
-// in several extended LSAs only the one with the lowest link-state ID counts (RFC 7684 §2).
+// What the LSAs of others say, told to the learned table: one report an LSA, which replaces the one before. A prefix
+// without flag is reported as well, because it hides the proxy of a shorter one (decision D5): the prefixes of every
+// router, from every LSA that has any. Of a prefix that a router lists in several extended LSAs only the one with the
+// lowest link-state ID counts (RFC 7684 §2).
 import type { LearnedPrefix } from '../../model/advertisement.ts';
 import { prefixKey, samePrefix, senderlessUse } from '../../model/prefix.ts';
 import { decodeBody } from '../../packet/ospf/lsa.ts';
@@ -15,7 +16,12 @@ import { topologyChanged } from './reachability.ts';
 import { lsaName } from './show.ts';
 
 /** An LSA of another router is new, changed, or (without `lsa`) gone. */
-export function databaseChanged(c: Content, area: AreaContent, key: LsaKey, lsa: { readonly raw: Uint8Array } | undefined): void {
+export function databaseChanged(
+  c: Content,
+  area: AreaContent,
+  key: LsaKey,
+  lsa: { readonly raw: Uint8Array } | undefined,
+): void {
   const id = lsaKeyText(key);
   const before = area.lsas.get(id);
   const after = lsa && read(c, area, id, key, lsa.raw);
@@ -59,11 +65,22 @@ export function reportDue(c: Content, area: AreaContent): void {
 }
 
 /** Nothing of interest: undefined. */
-function read(c: Content, area: AreaContent, id: string, { type, lsId, advertisingRouter }: LsaKey, raw: Uint8Array): ReadLsa | undefined {
+function read(
+  c: Content,
+  area: AreaContent,
+  id: string,
+  { type, lsId, advertisingRouter }: LsaKey,
+  raw: Uint8Array,
+): ReadLsa | undefined {
   const { dialect, pncFlagBit, sidBehaviors, privateTypes } = c.config;
   const key = { type, lsId, advertisingRouter };
   const complain = (what: string, detail?: string): void =>
-    complainOf(c, `learn.${what}`, { area: area.name, lsa: formatLsaKey(key), ...(detail !== undefined && { detail }) }, 'an LSA, or a part of one, is ignored');
+    complainOf(
+      c,
+      `learn.${what}`,
+      { area: area.name, lsa: formatLsaKey(key), ...(detail !== undefined && { detail }) },
+      'an LSA, or a part of one, is ignored',
+    );
   const lsa = { type, lsId, advertisingRouter, raw };
   const options = { pncFlagBit, sidBehaviors, privateTypes, complain };
   const walked = dialect.walk(lsa, options);
@@ -79,7 +96,8 @@ function read(c: Content, area: AreaContent, id: string, { type, lsId, advertisi
   return content === NOTHING ? undefined : { id, key, content };
 }
 
-const claimKey = ({ advertisingRouter, type }: LsaKey, { prefix }: PrefixEntry): string => `${advertisingRouter} ${type} ${prefixKey(prefix)}`;
+const claimKey = ({ advertisingRouter, type }: LsaKey, { prefix }: PrefixEntry): string =>
+  `${advertisingRouter} ${type} ${prefixKey(prefix)}`;
 
 /** Whether they list the same prefixes, and in the same order: an LSA with which only the proxy has changed. */
 function samePrefixes(before: ReadLsa | undefined, after: ReadLsa | undefined): boolean {
@@ -88,14 +106,21 @@ function samePrefixes(before: ReadLsa | undefined, after: ReadLsa | undefined): 
 }
 
 /** @returns other LSAs that now say more or less than before */
-function claimsChanged(c: Content, area: AreaContent, before: ReadLsa | undefined, after: ReadLsa | undefined): Set<string> {
+function claimsChanged(
+  c: Content,
+  area: AreaContent,
+  before: ReadLsa | undefined,
+  after: ReadLsa | undefined,
+): Set<string> {
   const affected = new Set<string>();
   const { claims } = area;
   const { key } = (before ?? after)!;
   if (!c.config.dialect.lowestCounts(key) || samePrefixes(before, after)) return affected;
-  const claimsOf = (lsa: ReadLsa | undefined): Set<string> => new Set(lsa?.content.prefixes.map((entry) => claimKey(key, entry)));
+  const claimsOf = (lsa: ReadLsa | undefined): Set<string> =>
+    new Set(lsa?.content.prefixes.map((entry) => claimKey(key, entry)));
   const [was, is] = [claimsOf(before), claimsOf(after)];
-  const affects = (lsId: number | undefined): void => void (lsId !== undefined && affected.add(lsaKeyText({ ...key, lsId })));
+  const affects = (lsId: number | undefined): void =>
+    void (lsId !== undefined && affected.add(lsaKeyText({ ...key, lsId })));
   for (const claim of was) {
     if (is.has(claim)) continue;
     const lsIds = claims.get(claim)!;
@@ -117,7 +142,12 @@ function claimsChanged(c: Content, area: AreaContent, before: ReadLsa | undefine
     if (at === 0) affects(lsIds[0]);
     if (lsIds.length === 1) area.contested++;
     lsIds.splice(at, 0, key.lsId);
-    complainOf(c, 'learn.prefix-in-several-lsas', { lsa: formatLsaKey(key) }, 'a router lists a prefix in several LSAs: the lowest link-state ID counts');
+    complainOf(
+      c,
+      'learn.prefix-in-several-lsas',
+      { lsa: formatLsaKey(key) },
+      'a router lists a prefix in several LSAs: the lowest link-state ID counts',
+    );
   }
   return affected;
 }
@@ -136,7 +166,10 @@ function lowerBound(sorted: readonly number[], value: number): number {
 const needsAddress = ({ pnc, proxy }: PrefixEntry): boolean => pnc && !proxy;
 
 function addressesChanged(before: ReadLsa | undefined, after: ReadLsa | undefined): boolean {
-  const addresses = (lsa: ReadLsa | undefined): bigint[] => [lsa?.content.routerAddress?.value ?? 0n, lsa?.content.hostAddress?.value ?? 0n];
+  const addresses = (lsa: ReadLsa | undefined): bigint[] => [
+    lsa?.content.routerAddress?.value ?? 0n,
+    lsa?.content.hostAddress?.value ?? 0n,
+  ];
   const [was, is] = [addresses(before), addresses(after)];
   return was.some((value, i) => value !== is[i]);
 }
@@ -151,7 +184,12 @@ function report(c: Content, area: AreaContent, id: string, key: LsaKey, before: 
   const now = area.lsas.get(id);
   const entries = now ? counting(c, area, now) : [];
   const sids = now?.content.sids ?? [];
-  offersChanged(c, area, id, now ? [...entries.filter(({ pnc, prefix }) => pnc && senderlessUse(prefix) === undefined), ...sids] : []);
+  offersChanged(
+    c,
+    area,
+    id,
+    now ? [...entries.filter(({ pnc, prefix }) => pnc && senderlessUse(prefix) === undefined), ...sids] : [],
+  );
   if (!tells(now) && !tells(before)) return;
   const { name } = c.config;
   const routerAddress = now?.content.routerAddress;
@@ -169,7 +207,8 @@ function report(c: Content, area: AreaContent, id: string, key: LsaKey, before: 
 }
 
 const tells = (lsa: ReadLsa | undefined): boolean =>
-  lsa !== undefined && (lsa.content.prefixes.length > 0 || lsa.content.sids.length > 0 || lsa.content.routerAddress !== undefined);
+  lsa !== undefined &&
+  (lsa.content.prefixes.length > 0 || lsa.content.sids.length > 0 || lsa.content.routerAddress !== undefined);
 
 function learned(area: AreaContent, router: number, { prefix, pnc, metric, proxy }: PrefixEntry): LearnedPrefix {
   return { prefix, pnc, metric, proxy: pnc ? proxyOf(area, router, proxy) : undefined };

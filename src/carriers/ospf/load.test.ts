@@ -1,4 +1,5 @@
-// Large databases: no turn of the speaker may keep the event loop from others for long. What a turn does is counted in effects; how long it takes is the bench's business.
+// Large databases: no turn of the speaker may keep the event loop from others for long. What a turn does is counted in
+// effects; how long it takes is the bench's business.
 import { expect, it } from 'vitest';
 import { AREA, Link, Router, testConfig } from './simulation.fixture.ts';
 import { OSPFV3, type OwnLsa } from './version.ts';
@@ -9,7 +10,11 @@ const LSAS = 20_000;
 const LIMIT = 128;
 
 const lsas = (size: number): OwnLsa[] =>
-  Array.from({ length: LSAS }, (_, n) => ({ type: 0xa023, lsId: n, body: { kind: 'unknown', content: new Uint8Array(size) } }));
+  Array.from({ length: LSAS }, (_, n) => ({
+    type: 0xa023,
+    lsId: n,
+    body: { kind: 'unknown', content: new Uint8Array(size) },
+  }));
 
 it('20,000 LSAs: exchange, a change of every one, refresh: every turn has little to do', () => {
   const a = new Router(testConfig(0x01010101, OSPFV3));

@@ -13,7 +13,12 @@ describe('which instance is newer', () => {
   const instance = (fields: Partial<Instance>): Instance => ({ sequence: 5, checksum: 0x1234, age: 10, ...fields });
 
   it.each<[string, Partial<Instance>, Partial<Instance>, Relation]>([
-    ['the higher sequence number, whatever checksum and age', { sequence: 6, checksum: 1, age: MAX_AGE }, { checksum: 0xffff, age: 0 }, 'newer'],
+    [
+      'the higher sequence number, whatever checksum and age',
+      { sequence: 6, checksum: 1, age: MAX_AGE },
+      { checksum: 0xffff, age: 0 },
+      'newer',
+    ],
     ['sequence numbers are signed', { sequence: 1 }, { sequence: INITIAL_SEQUENCE }, 'newer'],
     ['the highest of all', { sequence: MAX_SEQUENCE }, { sequence: MAX_SEQUENCE - 1 }, 'newer'],
     ['the higher checksum', { checksum: 0x1235, age: 3000 }, { age: 0 }, 'newer'],
@@ -32,20 +37,31 @@ describe('which instance is newer', () => {
   });
 });
 
-describe.each<[string, OspfVersion]>([['OSPFv2', OSPFV2], ['OSPFv3', OSPFV3]])('%s', (_name, version) => {
+describe.each<[string, OspfVersion]>([
+  ['OSPFv2', OSPFV2],
+  ['OSPFv3', OSPFV3],
+])('%s', (_name, version) => {
   const B = 0x02020202;
   const type = version.version === 2 ? 10 : 0xa07b;
 
   function lsa(sequence: number, age: number): Lsa {
     const header = { age, options: 0, type, lsId: 0xf0000009, advertisingRouter: 0x03030303, sequence };
-    const decoded = decodeLsa(version.version, encodeLsa(version.version, header, { kind: 'unknown', content: new Uint8Array(4) }));
+    const decoded = decodeLsa(
+      version.version,
+      encodeLsa(version.version, header, { kind: 'unknown', content: new Uint8Array(4) }),
+    );
     if (!decoded.ok) throw new Error(decoded.error.detail);
     return decoded.value;
   }
 
   // RFC 2328 §13 step 8: the LSA wraps, and its flush must not be disturbed.
   it.each([
-    ['at MaxAge with the highest sequence number: an older one is discarded without an answer', MAX_SEQUENCE, MAX_AGE, 0],
+    [
+      'at MaxAge with the highest sequence number: an older one is discarded without an answer',
+      MAX_SEQUENCE,
+      MAX_AGE,
+      0,
+    ],
     ['at MaxAge with another sequence number: an older one is answered', MAX_SEQUENCE - 1, MAX_AGE, 1],
     ['with the highest sequence number, alive: an older one is answered', MAX_SEQUENCE, 100, 1],
   ])('%s', (_what, sequence, age, answers) => {
@@ -55,9 +71,17 @@ describe.each<[string, OspfVersion]>([['OSPFv2', OSPFV2], ['OSPFv3', OSPFV3]])('
     link.run(10_000);
     put(a.area.lsdb, lsa(sequence, age), false, link.now, true);
     const before = a.count('tx.link-state-update');
-    const addresses = { source: address(version.version === 2 ? '10.0.0.2' : 'fe80::2'), destination: version.destination };
+    const addresses = {
+      source: address(version.version === 2 ? '10.0.0.2' : 'fe80::2'),
+      destination: version.destination,
+    };
     const update = { kind: 'link-state-update' as const, routerId: B, areaId: AREA, instanceId: 0, lsas: [lsa(7, 1)] };
-    link.event(0, { type: 'received', areaId: AREA, payload: encodePacket(version.version, update, addresses), addresses });
+    link.event(0, {
+      type: 'received',
+      areaId: AREA,
+      payload: encodePacket(version.version, update, addresses),
+      addresses,
+    });
     link.run(0);
     expect(a.count('tx.link-state-update') - before).toBe(answers);
   });

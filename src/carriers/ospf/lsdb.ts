@@ -1,5 +1,5 @@
-// The link-state database of one area: LSAs by type, link-state ID and advertising router, and which of two instances is newer (RFC 2328 §13.1). What
-// to do about it is flooding.ts. Link-scope LSAs of the area's one link are here too.
+// The link-state database of one area: LSAs by type, link-state ID and advertising router, and which of two instances
+// is newer (RFC 2328 §13.1). What to do about it is flooding.ts. Link-scope LSAs of the area's one link are here too.
 import { copyOf } from '../../packet/bytes.ts';
 import { setAge } from '../../packet/ospf/lsa-header.ts';
 import { DO_NOT_AGE, MAX_AGE } from '../../packet/ospf/numbers.ts';
@@ -72,7 +72,16 @@ export function maxAgeAt(lsa: StoredLsa): number {
 /** Its header as it is now. */
 export function headerOf(lsa: StoredLsa, now: number): LsaHeader {
   const { options, type, lsId, advertisingRouter, sequence, checksum, length } = lsa;
-  return { age: ageOf(lsa, now) | (lsa.age & DO_NOT_AGE), options, type, lsId, advertisingRouter, sequence, checksum, length };
+  return {
+    age: ageOf(lsa, now) | (lsa.age & DO_NOT_AGE),
+    options,
+    type,
+    lsId,
+    advertisingRouter,
+    sequence,
+    checksum,
+    length,
+  };
 }
 
 /** A copy to be sent, older by the way over the link. */
@@ -93,13 +102,28 @@ export function sweepBy(db: Lsdb, at: number): void {
  * @param length bytes
  * @param coming other LSAs that have been asked for
  */
-export const hasRoom = (db: Lsdb, length: number, stored: StoredLsa | undefined, coming = 0): boolean => hasRoomFor(db, length, db.byKey.size + coming, stored?.length);
+export const hasRoom = (db: Lsdb, length: number, stored: StoredLsa | undefined, coming = 0): boolean =>
+  hasRoomFor(db, length, db.byKey.size + coming, stored?.length);
 
 /** Files a copy. @returns what stood under the same key before */
-export function put(db: Lsdb, lsa: Lsa, own: boolean, now: number, flooded: boolean): { readonly old: StoredLsa | undefined; readonly stored: StoredLsa } {
+export function put(
+  db: Lsdb,
+  lsa: Lsa,
+  own: boolean,
+  now: number,
+  flooded: boolean,
+): { readonly old: StoredLsa | undefined; readonly stored: StoredLsa } {
   const key = lsaKeyText(lsa);
   const old = db.byKey.get(key);
-  const stored: StoredLsa = { ...lsa, raw: copyOf(lsa.raw), key, own, installedAt: now, flooded, answeredAt: -Infinity };
+  const stored: StoredLsa = {
+    ...lsa,
+    raw: copyOf(lsa.raw),
+    key,
+    own,
+    installedAt: now,
+    flooded,
+    answeredAt: -Infinity,
+  };
   db.byKey.set(key, stored);
   db.bytes += stored.raw.length - (old?.raw.length ?? 0);
   sweepBy(db, maxAgeAt(stored));

@@ -1,5 +1,6 @@
-// The neighbour of a link: its state machine on a point-to-point network (RFC 2328 §10.1, §10.3), where every neighbour becomes adjacent and Attempt
-// does not occur. What is exchanged in which state is exchange.ts, requests.ts and flooding.ts.
+// The neighbour of a link: its state machine on a point-to-point network (RFC 2328 §10.1, §10.3), where every neighbour
+// becomes adjacent and Attempt does not occur. What is exchanged in which state is exchange.ts, requests.ts and
+// flooding.ts.
 import type { ProtocolIdOrder } from '../../packet/ospf/auth-v3.ts';
 import { formatId } from '../../packet/ospf/router-id.ts';
 import type { DatabaseDescription, LsaHeader, OspfPacket } from '../../packet/ospf/types.ts';
@@ -37,7 +38,10 @@ export interface Neighbor {
   /** What is needed to tell a duplicate. */
   lastReceived: Pick<DatabaseDescription, 'initialize' | 'more' | 'master' | 'options' | 'sequence'> | undefined;
   lastSent: DatabaseDescription | undefined;
-  /** What of our database is still to be described: the key of the next LSA, the LSAs behind it, and when the exchange began. */
+  /**
+   * What of our database is still to be described: the key of the next LSA, the LSAs behind it, and when the exchange
+   * began.
+   */
   nextDescribed: string | undefined;
   summary: Iterator<StoredLsa> | undefined;
   exchangeAt: number;
@@ -95,7 +99,8 @@ export const newNeighbor = (routerId: number, now: number): Neighbor => ({
 });
 
 /** In Exchange or further: it takes part in flooding. */
-export const isExchanging = ({ state }: Neighbor): boolean => state === 'exchange' || state === 'loading' || state === 'full';
+export const isExchanging = ({ state }: Neighbor): boolean =>
+  state === 'exchange' || state === 'loading' || state === 'full';
 
 interface Transition {
   readonly next: NeighborState;
@@ -127,16 +132,35 @@ export function transition(s: Speaker, area: AreaState, neighbor: Neighbor, even
   if (!row) return false;
   if (event === 'sequence-number-mismatch' || event === 'bad-request') {
     backOff(s, neighbor);
-    complain(s, `neighbor.${event}`, { area: formatId(area.config.areaId), neighbor: formatId(neighbor.routerId) }, `${row.reason}: exchange begins anew`);
+    complain(
+      s,
+      `neighbor.${event}`,
+      { area: formatId(area.config.areaId), neighbor: formatId(neighbor.routerId) },
+      `${row.reason}: exchange begins anew`,
+    );
   }
-  log(s, 'info', { area: formatId(area.config.areaId), neighbor: formatId(neighbor.routerId), from: neighbor.state, to: row.next, reason: row.reason }, 'OSPF neighbour');
+  log(
+    s,
+    'info',
+    {
+      area: formatId(area.config.areaId),
+      neighbor: formatId(neighbor.routerId),
+      from: neighbor.state,
+      to: row.next,
+      reason: row.reason,
+    },
+    'OSPF neighbour',
+  );
   neighbor.state = row.next;
   neighbor.since = s.now;
   neighbor.reason = row.reason;
   return true;
 }
 
-/** One failure is repaired at once, as the RFC has it; the second in a row costs a second, each one after it twice as much. */
+/**
+ * One failure is repaired at once, as the RFC has it; the second in a row costs a second, each one after it twice as
+ * much.
+ */
 function backOff(s: Speaker, neighbor: Neighbor): void {
   if (neighbor.state === 'full' && s.now - neighbor.since > LAST_BACK_OFF_MS) neighbor.failures = 0;
   const delay = neighbor.failures === 0 ? 0 : FIRST_BACK_OFF_MS * 2 ** (neighbor.failures - 1);

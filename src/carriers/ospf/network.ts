@@ -1,5 +1,5 @@
-// The link of one area to FRR (frr-link.edge.ts) and the runner put together: when the link is there, the speaker has a socket on our end; when somebody
-// deletes it, the speaker hears so, and it is made again.
+// The link of one area to FRR (frr-link.edge.ts) and the runner put together: when the link is there, the speaker has a
+// socket on our end; when somebody deletes it, the speaker hears so, and it is made again.
 import type { IpAddress } from '../../model/address.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { Count, Log } from '../../model/log.ts';
@@ -30,7 +30,8 @@ export interface OspfNetworkModules {
 }
 
 /** Locally administered, "cnp" in the middle, then version and link: IS-IS has 00. */
-const mac = (version: Version, index: number, end: 1 | 2): Uint8Array => Uint8Array.of(0x02, 0x63, 0x6e, 0x70, version, 2 * index + end);
+const mac = (version: Version, index: number, end: 1 | 2): Uint8Array =>
+  Uint8Array.of(0x02, 0x63, 0x6e, 0x70, version, 2 * index + end);
 
 export class OspfNetwork {
   private readonly link: FrrLink;

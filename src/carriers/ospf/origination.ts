@@ -1,5 +1,6 @@
-// What the operator declares, made into what our LSAs say, in every area alike. What OSPF cannot say is counted and shown as a problem: a proxy of
-// the other address family (RFC 9084 has IPv4 addresses in OSPFv2 and IPv6 addresses in OSPFv3), a SID outside its locator.
+// What the operator declares, made into what our LSAs say, in every area alike. What OSPF cannot say is counted and
+// shown as a problem: a proxy of the other address family (RFC 9084 has IPv4 addresses in OSPFv2 and IPv6 addresses in
+// OSPFv3), a SID outside its locator.
 import { compareAddresses, isUnicastHost } from '../../model/address.ts';
 import type { Origination, ProxyPrefix, SidAdvertisement } from '../../model/advertisement.ts';
 import { comparePrefixes } from '../../model/prefix.ts';
@@ -23,8 +24,8 @@ export function declareDue(c: Content): void {
 }
 
 /**
- * What is gone goes first, and leaves room. When a declaration is given up half-way, `declared` says what was taken over, and the next one is compared
- * with that.
+ * What is gone goes first, and leaves room. When a declaration is given up half-way, `declared` says what was taken
+ * over, and the next one is compared with that.
  */
 function* takeOver(c: Content, { proxies, sids, routerAddresses }: Origination): Generator<void> {
   c.unsayable = 0;
@@ -50,23 +51,49 @@ function* takeOver(c: Content, { proxies, sids, routerAddresses }: Origination):
   for (const area of areas) area.changedAt ??= c.now;
   const { family } = c.config.dialect;
   const told = routerAddresses.filter((a) => a.family === family && isUnicastHost(a)).length;
-  if (told > 1) complainOf(c, 'originate.router-address-left-out', { left: told - 1 }, 'OSPF has room for one router address: the others are not advertised');
+  if (told > 1)
+    complainOf(
+      c,
+      'originate.router-address-left-out',
+      { left: told - 1 },
+      'OSPF has room for one router address: the others are not advertised',
+    );
 }
 
-/** Prefixes in a fixed order, so that a run places them as the one before did. Of two proxies for one prefix the lower address wins (decision D7). */
+/**
+ * Prefixes in a fixed order, so that a run places them as the one before did. Of two proxies for one prefix the lower
+ * address wins (decision D7).
+ */
 function* readPrefixes(c: Content, proxies: readonly ProxyPrefix[], declared: Map<string, Entry>): Generator<void> {
   const { dialect, pncFlagBit, routerId } = c.config;
   const flags = extendedFlags(pncFlagBit);
   // Prefixes of the other family are for the other version of OSPF.
   const ours = proxies.filter(({ prefix }) => prefix.address.family === dialect.family);
-  for (const { prefix, proxy } of ours.toSorted((a, b) => comparePrefixes(a.prefix, b.prefix) || compareAddresses(a.proxy, b.proxy))) {
+  for (const { prefix, proxy } of ours.toSorted(
+    (a, b) => comparePrefixes(a.prefix, b.prefix) || compareAddresses(a.proxy, b.proxy),
+  )) {
     yield;
     if (proxy.family !== dialect.family) {
       c.unsayable++;
-      complainOf(c, 'originate.proxy-of-other-family', {}, 'OSPF has no room for a proxy address of the other family: the prefix is not advertised');
+      complainOf(
+        c,
+        'originate.proxy-of-other-family',
+        {},
+        'OSPF has no room for a proxy address of the other family: the prefix is not advertised',
+      );
       continue;
     }
-    const entry: PrefixEntry = { prefix, pnc: true, metric: SIGNALLING_METRIC, route: 'intra-area', flags, node: false, attached: false, proxy, sourceRouter: routerId };
+    const entry: PrefixEntry = {
+      prefix,
+      pnc: true,
+      metric: SIGNALLING_METRIC,
+      route: 'intra-area',
+      flags,
+      node: false,
+      attached: false,
+      proxy,
+      sourceRouter: routerId,
+    };
     const key = entryKey(entry);
     if (declared.has(key)) countContent(c, 'originate.duplicate-prefix');
     else declared.set(key, entry);
@@ -80,14 +107,20 @@ function* readSids(c: Content, sids: readonly SidAdvertisement[], declared: Map<
     if (usableSid(entry)) declared.set(entryKey(entry), entry);
     else {
       c.unsayable++;
-      complainOf(c, 'originate.unusable-sid', {}, 'a SID that is not in its locator, or whose locator has no length, is not advertised');
+      complainOf(
+        c,
+        'originate.unusable-sid',
+        {},
+        'a SID that is not in its locator, or whose locator has no length, is not advertised',
+      );
     }
   }
 }
 
 /** Of one key, what a declaration can change. */
 function sameDeclared(a: Entry, b: Entry): boolean {
-  if (isSid(a) || isSid(b)) return isSid(a) && isSid(b) && a.behavior === b.behavior && comparePrefixes(a.locator, b.locator) === 0;
+  if (isSid(a) || isSid(b))
+    return isSid(a) && isSid(b) && a.behavior === b.behavior && comparePrefixes(a.locator, b.locator) === 0;
   return compareAddresses(a.proxy!, b.proxy!) === 0;
 }
 
@@ -100,7 +133,12 @@ export function setEntry(c: Content, area: AreaContent, key: string, entry: Entr
   for (const [name, placement] of area.placements) if (name !== sort && unplace(placement, key)) freed = true;
   if (entry && !place(area.placements.get(sort!)!, key, entry)) {
     area.homeless.set(key, entry);
-    complainOf(c, 'originate.no-room', { area: area.name }, 'there is no room for a prefix or SID in any LSA: it is not advertised');
+    complainOf(
+      c,
+      'originate.no-room',
+      { area: area.name },
+      'there is no room for a prefix or SID in any LSA: it is not advertised',
+    );
   }
   area.changedAt ??= c.now;
   if (freed) rehouse(c, area);
@@ -118,8 +156,8 @@ export const isSaid = (area: AreaContent, key: string): boolean =>
   area.homeless.has(key) || [...area.placements.values()].some(({ whereIs }) => whereIs.has(key));
 
 /**
- * Writes LSAs, a batch of entries at a time, and when all of an area are written hands them to the core. Nothing is handed over in the middle of a
- * declaration: LSAs of an earlier run that it has yet to confirm would be flushed.
+ * Writes LSAs, a batch of entries at a time, and when all of an area are written hands them to the core. Nothing is
+ * handed over in the middle of a declaration: LSAs of an earlier run that it has yet to confirm would be flushed.
  */
 export function issueDue(c: Content): void {
   if (c.declaring) return;

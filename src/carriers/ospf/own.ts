@@ -1,5 +1,6 @@
-// This router's own LSAs in an area (RFC 2328 §12.4, §13.4, §14.1): what is wanted, issuing no more often than MinLSInterval, refresh, withdrawal, and
-// recovery of what an earlier run left in the network: an instance that came back newer than ours is outbid, one that is not wanted is flushed.
+// This router's own LSAs in an area (RFC 2328 §12.4, §13.4, §14.1): what is wanted, issuing no more often than
+// MinLSInterval, refresh, withdrawal, and recovery of what an earlier run left in the network: an instance that came
+// back newer than ours is outbid, one that is not wanted is flushed.
 import { INITIAL_SEQUENCE, MAX_SEQUENCE } from '../../packet/ospf/numbers.ts';
 import { decodeLsa, encodeLsa } from '../../packet/ospf/lsa.ts';
 import { sameBytes } from '../../packet/bytes.ts';
@@ -8,7 +9,14 @@ import { formatId, formatLsaKey, lsaKeyText } from '../../packet/ospf/router-id.
 import type { Lsa, LsaKey } from '../../packet/ospf/types.ts';
 import { atMaxAge } from './ageing.ts';
 import {
-  ISSUE_BATCH, ISSUE_DELAY_MS, LS_REFRESH_MS, MIN_LS_ARRIVAL_MS, MIN_LS_INTERVAL_MS, SEQUENCE_KEPT_MS, SWEEP_MS, TAKE_OVER_BATCH,
+  ISSUE_BATCH,
+  ISSUE_DELAY_MS,
+  LS_REFRESH_MS,
+  MIN_LS_ARRIVAL_MS,
+  MIN_LS_INTERVAL_MS,
+  SEQUENCE_KEPT_MS,
+  SWEEP_MS,
+  TAKE_OVER_BATCH,
 } from './constants.ts';
 import { type Contest, isContested, newContest, outbidAgain } from '../contest.ts';
 import { flood } from './flooding.ts';
@@ -27,7 +35,12 @@ interface Issue extends Contest {
   refreshAt: number;
 }
 
-const newIssue = (sequence: number | undefined): Issue => ({ sequence, issuedAt: -Infinity, refreshAt: Infinity, ...newContest() });
+const newIssue = (sequence: number | undefined): Issue => ({
+  sequence,
+  issuedAt: -Infinity,
+  refreshAt: Infinity,
+  ...newContest(),
+});
 
 export interface OwnState {
   /** What others decided to say, and our place in the topology, by key. */
@@ -40,7 +53,10 @@ export interface OwnState {
   readonly dirty: Map<string, { at: number; force: boolean }>;
   issueAt: number;
   refreshAt: number;
-  /** From when on LSAs under our name that nobody wants are flushed: not before we were told what to say, or they would flap at a restart. */
+  /**
+   * From when on LSAs under our name that nobody wants are flushed: not before we were told what to say, or they would
+   * flap at a restart.
+   */
   flushUnknownFrom: number;
   /** When an LSA of ours was outbid last, again and again: by another router that has our router ID. */
   contestedAt: number;
@@ -79,7 +95,8 @@ export function flushUnknownBy(area: AreaState, at: number): void {
 }
 
 /**
- * Sets everything that this router says in the area, beside its place in the topology. An LSA that is the same object as before is left alone.
+ * Sets everything that this router says in the area, beside its place in the topology. An LSA that is the same object
+ * as before is left alone.
  * @param more follows: LSAs of an earlier run that are not wanted stay for the time of grace
  */
 export function setWanted(s: Speaker, area: AreaState, lsas: readonly OwnLsa[], more = false): void {
@@ -92,7 +109,10 @@ export function takeOverDue(_s: Speaker, { own }: AreaState): void {
   if (own.takingOver && advance(own.takingOver, TAKE_OVER_BATCH)) own.takingOver = undefined;
 }
 
-/** A step an LSA. When it is given up half-way, `wanted` says what was taken over, and the next set is compared with that. */
+/**
+ * A step an LSA. When it is given up half-way, `wanted` says what was taken over, and the next set is compared with
+ * that.
+ */
 function* takeOver(s: Speaker, area: AreaState, lsas: readonly OwnLsa[], more: boolean): Generator<void> {
   const { own, lsdb } = area;
   const keys = new Set<string>();
@@ -121,8 +141,9 @@ function* takeOver(s: Speaker, area: AreaState, lsas: readonly OwnLsa[], more: b
 }
 
 /**
- * The link came up, or what the adjacency is made of changed. Our place in the topology is issued only when the neighbour is Full: before, nobody
- * hears it, and MinLSInterval would delay what counts. What it says of a lost neighbour only that neighbour could read.
+ * The link came up, or what the adjacency is made of changed. Our place in the topology is issued only when the
+ * neighbour is Full: before, nobody hears it, and MinLSInterval would delay what counts. What it says of a lost
+ * neighbour only that neighbour could read.
  */
 export function topologyChanged(s: Speaker, area: AreaState): void {
   const { own, link, neighbor, config } = area;
@@ -202,7 +223,8 @@ function encode(s: Speaker, wanted: OwnLsa, sequence: number): Lsa {
   return lsa.value;
 }
 
-const sameContent = (a: Lsa, b: Lsa): boolean => sameBytes(a.raw.subarray(LSA_HEADER_LENGTH), b.raw.subarray(LSA_HEADER_LENGTH));
+const sameContent = (a: Lsa, b: Lsa): boolean =>
+  sameBytes(a.raw.subarray(LSA_HEADER_LENGTH), b.raw.subarray(LSA_HEADER_LENGTH));
 
 function withdraw(s: Speaker, area: AreaState, stored: StoredLsa): void {
   count(s, 'own.withdrawn');
@@ -212,7 +234,12 @@ function withdraw(s: Speaker, area: AreaState, stored: StoredLsa): void {
 /** After the highest sequence number comes the first, when everybody has forgotten the LSA (RFC 2328 §12.1.6). */
 function wrap(s: Speaker, area: AreaState, key: string, stored: StoredLsa | undefined): void {
   if (stored && !isMaxAge(stored, s.now)) {
-    complain(s, 'own.sequence-wrap', { lsa: formatLsaKey(stored) }, 'sequence numbers are used up: the LSA is flushed and begins anew');
+    complain(
+      s,
+      'own.sequence-wrap',
+      { lsa: formatLsaKey(stored) },
+      'sequence numbers are used up: the LSA is flushed and begins anew',
+    );
     withdraw(s, area, stored);
   } else if (!stored) forget(s, area, key);
 }
@@ -223,8 +250,9 @@ function forget(s: Speaker, area: AreaState, key: string): void {
 }
 
 /**
- * An LSA of ours at MaxAge has left the database. If it is wanted (again), it goes on with the next sequence number: others keep the flushed one for
- * longer (ospfd for a minute), and the first sequence number would be the older one to them. Only the highest has no next.
+ * An LSA of ours at MaxAge has left the database. If it is wanted (again), it goes on with the next sequence number:
+ * others keep the flushed one for longer (ospfd for a minute), and the first sequence number would be the older one to
+ * them. Only the highest has no next.
  */
 export function forgotten(s: Speaker, area: AreaState, { key, sequence }: StoredLsa): void {
   const { own } = area;
@@ -236,7 +264,10 @@ export function forgotten(s: Speaker, area: AreaState, { key, sequence }: Stored
   own.refreshAt = Math.min(own.refreshAt, issue.refreshAt);
 }
 
-/** An instance of our own that is newer than ours came from the network (RFC 2328 §13.4): of an earlier run, or somebody flushed it. */
+/**
+ * An instance of our own that is newer than ours came from the network (RFC 2328 §13.4): of an earlier run, or somebody
+ * flushed it.
+ */
 export function recover(s: Speaker, area: AreaState, lsa: Lsa): void {
   const { own } = area;
   const key = lsaKeyText(lsa);
@@ -250,8 +281,8 @@ export function recover(s: Speaker, area: AreaState, lsa: Lsa): void {
 }
 
 /**
- * The neighbour has another LSA of ours, of an earlier run, with the same sequence number. By its checksum ours may be the newer one (RFC 2328 §13.1),
- * but an ospfd that sees a difference other than 1 there (8.4.4) never asks for it.
+ * The neighbour has another LSA of ours, of an earlier run, with the same sequence number. By its checksum ours may be
+ * the newer one (RFC 2328 §13.1), but an ospfd that sees a difference other than 1 there (8.4.4) never asks for it.
  */
 export function outbid(s: Speaker, area: AreaState, key: string): void {
   if (!wantedNow(area, key)) return;
@@ -259,13 +290,21 @@ export function outbid(s: Speaker, area: AreaState, key: string): void {
   markDirty(area.own, key, s.now, true);
 }
 
-/** Two routers with one router ID undo each other's LSAs for ever: no faster than MinLSInterval then, and the operator hears of it. */
+/**
+ * Two routers with one router ID undo each other's LSAs for ever: no faster than MinLSInterval then, and the operator
+ * hears of it.
+ */
 function countOutbid(s: Speaker, { own, config }: AreaState, key: string): void {
   count(s, 'own.outbid');
   const issue = own.issued.get(key);
   if (!issue || !outbidAgain(issue, s.now)) return;
   own.contestedAt = s.now;
-  complain(s, 'own.contested', { area: formatId(config.areaId), routerId: formatId(s.config.routerId) }, 'an LSA of ours is outbid again and again: another router has our router ID');
+  complain(
+    s,
+    'own.contested',
+    { area: formatId(config.areaId), routerId: formatId(s.config.routerId) },
+    'an LSA of ours is outbid again and again: another router has our router ID',
+  );
 }
 
 export function refreshDue(s: Speaker, area: AreaState): void {

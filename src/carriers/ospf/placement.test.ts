@@ -71,7 +71,16 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     const sort = dialect.sorts[version === 2 ? 'prefixes' : 'intra-area']!;
     const entry = (n: number, long: boolean): PrefixEntry => {
       const { prefix, proxy } = declaration(version, [n]).proxies[0]!;
-      return { prefix, pnc: true, metric: 0, route: 'intra-area', flags: Uint8Array.of(0x20, 0, 0, 0), node: false, attached: false, ...(long && { proxy, sourceRouter: A }) };
+      return {
+        prefix,
+        pnc: true,
+        metric: 0,
+        route: 'intra-area',
+        flags: Uint8Array.of(0x20, 0, 0, 0),
+        node: false,
+        attached: false,
+        ...(long && { proxy, sourceRouter: A }),
+      };
     };
     const step = fc.record({ n: fc.nat(60), action: fc.constantFrom('short', 'long', 'remove') });
     fc.assert(
@@ -113,12 +122,23 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     const note = b.note.bind(b);
     b.note = (effect) => {
       note(effect);
-      if (effect.type === 'database' || effect.type === 'adjacency') to.event(effect.type === 'database' ? effect : { type: 'adjacency', areaId: effect.areaId, ...(effect.neighbor !== undefined && { neighbor: effect.neighbor }) });
+      if (effect.type === 'database' || effect.type === 'adjacency')
+        to.event(
+          effect.type === 'database'
+            ? effect
+            : {
+                type: 'adjacency',
+                areaId: effect.areaId,
+                ...(effect.neighbor !== undefined && { neighbor: effect.neighbor }),
+              },
+        );
     };
     const declare = (proxies: ReturnType<typeof declaration>['proxies']): void => {
-      for (const effect of from.declares({ proxies, sids: [], routerAddresses: [] })) if (effect.type === 'originate') link.event(0, effect);
+      for (const effect of from.declares({ proxies, sids: [], routerAddresses: [] }))
+        if (effect.type === 'originate') link.event(0, effect);
     };
-    const flagged = (): number => [...to.reports.values()].reduce((n, { prefixes }) => n + prefixes.filter(({ pnc }) => pnc).length, 0);
+    const flagged = (): number =>
+      [...to.reports.values()].reduce((n, { prefixes }) => n + prefixes.filter(({ pnc }) => pnc).length, 0);
     const { proxies } = declaration(version, numbers(10_000));
     declare(proxies);
     link.until('all arrived', () => flagged() === 10_000);
@@ -130,7 +150,9 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     declare(proxies.with(7777, { ...proxies[7777]!, proxy: declaration(version, [1], 9).proxies[0]!.proxy }));
     link.run(4000);
     expect(a.count('own.issued') - issued).toBe(1);
-    const updates = link.sent.slice(at).flatMap(({ packet }) => (packet?.kind === 'link-state-update' ? packet.lsas : []));
+    const updates = link.sent
+      .slice(at)
+      .flatMap(({ packet }) => (packet?.kind === 'link-state-update' ? packet.lsas : []));
     expect(new Set(updates.map(lsaKeyText)).size).toBe(1);
     expect(flagged()).toBe(10_000);
   });

@@ -1,5 +1,6 @@
-// Which of our LSAs says what. Placement is stable: an entry stays in its LSA for as long as it exists and fits, so that one change floods one LSA; a
-// new one goes to the LSA with the lowest link-state ID that has room. One placement serves the LSAs of one sort in one area.
+// Which of our LSAs says what. Placement is stable: an entry stays in its LSA for as long as it exists and fits, so
+// that one change floods one LSA; a new one goes to the LSA with the lowest link-state ID that has room. One placement
+// serves the LSAs of one sort in one area.
 import type { Entry } from './entries.ts';
 import type { EntryLsa } from './dialect.ts';
 import type { OwnLsa } from './version.ts';
@@ -44,7 +45,8 @@ export const newPlacement = (sort: EntryLsa, firstId: number, room: number): Pla
   smallest: Infinity,
 });
 
-const fits = ({ sort, room }: Placement, slot: Slot, size: number): boolean => slot.entries.size < sort.entries && sort.overhead + slot.used + size <= room;
+const fits = ({ sort, room }: Placement, slot: Slot, size: number): boolean =>
+  slot.entries.size < sort.entries && sort.overhead + slot.used + size <= room;
 
 /** Adds or replaces an entry. @returns false when there is no room for it, and it is nowhere then */
 export function place(placement: Placement, key: string, entry: Entry): boolean {
@@ -82,8 +84,10 @@ function slotFor(placement: Placement, size: number): Slot | undefined {
     placement.openFrom = 0;
   }
   const { slots } = placement;
-  while (placement.openFrom < slots.length && !fits(placement, slots[placement.openFrom]!, placement.smallest)) placement.openFrom++;
-  for (let number = placement.openFrom; number < slots.length; number++) if (fits(placement, slots[number]!, size)) return slots[number];
+  while (placement.openFrom < slots.length && !fits(placement, slots[placement.openFrom]!, placement.smallest))
+    placement.openFrom++;
+  for (let number = placement.openFrom; number < slots.length; number++)
+    if (fits(placement, slots[number]!, size)) return slots[number];
   if (slots.length >= placement.sort.lsas || placement.sort.overhead + size > placement.room) return undefined;
   const slot: Slot = { number: slots.length, entries: new Map(), used: 0, lsa: undefined };
   slots.push(slot);
@@ -120,7 +124,10 @@ export function buildLsas(placement: Placement, routerId: number, entries: numbe
 const build = ({ sort, firstId }: Placement, { number, entries }: Slot, routerId: number): OwnLsa => ({
   type: sort.type,
   lsId: (firstId + number) >>> 0,
-  body: sort.body([...entries.values()].map(({ entry }) => entry), routerId),
+  body: sort.body(
+    [...entries.values()].map(({ entry }) => entry),
+    routerId,
+  ),
 });
 
 /** The LSAs as they are now. One that did not change is the same object as before. */

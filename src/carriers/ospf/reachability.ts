@@ -1,7 +1,8 @@
-// Which routers of an area can be reached: a walk over the links of the database from the neighbour, following a link only when both ends list it
-// (RFC 2328 §16.1 step 2b). No distances are computed, so this is less than SPF. A router whose R-bit is clear is no transit (RFC 5340 §2.7); one whose
-// links have the largest metric still is, when there is no other way (RFC 6987). Routers outside the area count as reached when a reachable border
-// router says that it reaches them (RFC 2328 §16.2). The walk works in slices; a change while it runs starts it again afterwards.
+// Which routers of an area can be reached: a walk over the links of the database from the neighbour, following a link
+// only when both ends list it (RFC 2328 §16.1 step 2b). No distances are computed, so this is less than SPF. A router
+// whose R-bit is clear is no transit (RFC 5340 §2.7); one whose links have the largest metric still is, when there is
+// no other way (RFC 6987). Routers outside the area count as reached when a reachable border router says that it
+// reaches them (RFC 2328 §16.2). The walk works in slices; a change while it runs starts it again afterwards.
 import { type AreaContent, type Content, type ReadLsa, originatorName } from './content.ts';
 import { neighborFound, originatorsChanged } from './carrying.ts';
 import { GRAPH_BATCH, GRAPH_DELAY_MS } from './constants.ts';
@@ -51,7 +52,12 @@ export function adjacencyChanged(c: Content, area: AreaContent, neighbor: number
 }
 
 /** An LSA that says something about the topology is new, changed or gone. */
-export function topologyChanged(c: Content, { graph }: AreaContent, before: ReadLsa | undefined, after: ReadLsa | undefined): void {
+export function topologyChanged(
+  c: Content,
+  { graph }: AreaContent,
+  before: ReadLsa | undefined,
+  after: ReadLsa | undefined,
+): void {
   const [was, is] = [before?.content, after?.content];
   if (!was?.node && !is?.node && was?.reaches === is?.reaches) return;
   if (was?.node) {
@@ -123,7 +129,9 @@ function publish(c: Content, area: AreaContent, next: ReadonlySet<number>): void
   for (const router of lost) graph.lostAt.set(router, c.now);
   if (lost.length > 0) graph.forgetAt = Math.min(graph.forgetAt, c.now + c.holdUnreachableMs);
   originatorsChanged(c, area, [...lost, ...found]);
-  const all = [...c.areas.values()].flatMap((each) => [...each.graph.reachable].map((router) => originatorName(each, router)));
+  const all = [...c.areas.values()].flatMap((each) =>
+    [...each.graph.reachable].map((router) => originatorName(each, router)),
+  );
   c.effects.push({ type: 'reachability', reachable: new Set(all) });
 }
 

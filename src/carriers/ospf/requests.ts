@@ -1,5 +1,5 @@
-// Requests (RFC 2328 §10.7, §10.9): LSAs that the neighbour listed and we lack are asked for, a packet at a time, and asked for again; its own requests
-// are answered at once.
+// Requests (RFC 2328 §10.7, §10.9): LSAs that the neighbour listed and we lack are asked for, a packet at a time, and
+// asked for again; its own requests are answered at once.
 import { lsaKeyText } from '../../packet/ospf/router-id.ts';
 import type { Lsa, LsaHeader, LsaKey, LinkStateRequest } from '../../packet/ospf/types.ts';
 import { fail } from './exchange.ts';

@@ -1,4 +1,5 @@
-// A killed agent that starts again with something else to say: what the network holds of it has the sequence number with which the new run begins.
+// A killed agent that starts again with something else to say: what the network holds of it has the sequence number
+// with which the new run begins.
 import { expect, it } from 'vitest';
 import { INITIAL_SEQUENCE } from '../../packet/ospf/numbers.ts';
 import { lsaKeyText } from '../../packet/ospf/router-id.ts';
@@ -16,80 +17,89 @@ function lsasFor(version: AnyVersion, prefixes: readonly number[]): readonly Own
   return agent.said.get(AREA)!;
 }
 
-it.each(VERSIONS)('OSPFv%d: whichever checksum is higher, the new run outbids the old one with the next sequence number', (version) => {
-  const core = version === 2 ? OSPFV2 : OSPFV3;
-  for (let n = 0; n < 12; n++) {
+it.each(VERSIONS)(
+  'OSPFv%d: whichever checksum is higher, the new run outbids the old one with the next sequence number',
+  (version) => {
+    const core = version === 2 ? OSPFV2 : OSPFV3;
+    for (let n = 0; n < 12; n++) {
+      const [a, b] = [new Router(testConfig(A, core)), new Router(testConfig(B, core))];
+      const link = new Link(a, b);
+      link.event(0, { type: 'originate', areaId: AREA, lsas: lsasFor(version, [n, n + 1]) });
+      link.until('full', () => a.state === 'full' && b.state === 'full');
+      link.run(10_000);
+      // It has issued its LSA before it hears of the old one.
+      link.weather = () => [];
+      const again = link.restart(0);
+      const [wanted] = lsasFor(version, [n + 1]);
+      link.event(0, { type: 'originate', areaId: AREA, lsas: [wanted!] });
+      link.run(100);
+      expect(again.count('own.issued')).toBe(1);
+      link.weather = FAIR;
+      link.until('full again', () => again.state === 'full');
+      link.run(10_000);
+      const at = b.area.lsdb.byKey.get(lsaKeyText({ ...wanted!, advertisingRouter: A }))!;
+      expect(at.sequence).toBe(INITIAL_SEQUENCE + 1);
+      expect(at.raw).toEqual(again.area.lsdb.byKey.get(at.key)!.raw.with(1, at.raw[1]!));
+    }
+  },
+);
+
+it.each(VERSIONS)(
+  'OSPFv%d: what an agent between areas carried before it was killed stays until it has learned it again',
+  (version) => {
+    const core = version === 2 ? OSPFV2 : OSPFV3;
     const [a, b] = [new Router(testConfig(A, core)), new Router(testConfig(B, core))];
     const link = new Link(a, b);
-    link.event(0, { type: 'originate', areaId: AREA, lsas: lsasFor(version, [n, n + 1]) });
-    link.until('full', () => a.state === 'full' && b.state === 'full');
+    const [carried] = lsasFor(version, [1]);
+    const key = lsaKeyText({ ...carried!, advertisingRouter: A });
+    link.event(0, { type: 'originate', areaId: AREA, lsas: [carried!] });
+    link.until('full', () => a.state === 'full' && b.state === 'full' && b.told.has(key));
     link.run(10_000);
-    // It has issued its LSA before it hears of the old one.
-    link.weather = () => [];
     const again = link.restart(0);
-    const [wanted] = lsasFor(version, [n + 1]);
-    link.event(0, { type: 'originate', areaId: AREA, lsas: [wanted!] });
-    link.run(100);
-    expect(again.count('own.issued')).toBe(1);
-    link.weather = FAIR;
+    link.event(0, { type: 'originate', areaId: AREA, lsas: [], more: true });
     link.until('full again', () => again.state === 'full');
-    link.run(10_000);
-    const at = b.area.lsdb.byKey.get(lsaKeyText({ ...wanted!, advertisingRouter: A }))!;
-    expect(at.sequence).toBe(INITIAL_SEQUENCE + 1);
-    expect(at.raw).toEqual(again.area.lsdb.byKey.get(at.key)!.raw.with(1, at.raw[1]!));
-  }
-});
+    link.run(5000);
+    expect(b.told.has(key)).toBe(true);
+    link.event(0, { type: 'originate', areaId: AREA, lsas: [carried!], more: true });
+    link.run(60_000);
+    expect(b.told.has(key)).toBe(true);
+    // So slow to come up that the grace would be over, did it count from the start: hellos are every ten seconds.
+    const slow = link.restart(0);
+    link.event(0, { type: 'originate', areaId: AREA, lsas: [], more: true });
+    link.weather = () => [];
+    link.run(9990);
+    link.weather = FAIR;
+    link.until('full at last', () => slow.state === 'full');
+    link.run(2000);
+    expect(b.told.has(key)).toBe(true);
+    link.event(0, { type: 'originate', areaId: AREA, lsas: [carried!], more: true });
+    link.run(60_000);
+    expect([b.told.has(key), slow.count('own.withdrawn')]).toEqual([true, 0]);
+    // Had it not learned it again, the time of grace would have ended it.
+    const last = link.restart(0);
+    link.event(0, { type: 'originate', areaId: AREA, lsas: [], more: true });
+    link.until('full once more', () => last.state === 'full');
+    link.run(15_000);
+    expect(b.told.has(key)).toBe(false);
+  },
+);
 
-it.each(VERSIONS)('OSPFv%d: what an agent between areas carried before it was killed stays until it has learned it again', (version) => {
-  const core = version === 2 ? OSPFV2 : OSPFV3;
-  const [a, b] = [new Router(testConfig(A, core)), new Router(testConfig(B, core))];
-  const link = new Link(a, b);
-  const [carried] = lsasFor(version, [1]);
-  const key = lsaKeyText({ ...carried!, advertisingRouter: A });
-  link.event(0, { type: 'originate', areaId: AREA, lsas: [carried!] });
-  link.until('full', () => a.state === 'full' && b.state === 'full' && b.told.has(key));
-  link.run(10_000);
-  const again = link.restart(0);
-  link.event(0, { type: 'originate', areaId: AREA, lsas: [], more: true });
-  link.until('full again', () => again.state === 'full');
-  link.run(5000);
-  expect(b.told.has(key)).toBe(true);
-  link.event(0, { type: 'originate', areaId: AREA, lsas: [carried!], more: true });
-  link.run(60_000);
-  expect(b.told.has(key)).toBe(true);
-  // So slow to come up that the grace would be over, did it count from the start: hellos are every ten seconds.
-  const slow = link.restart(0);
-  link.event(0, { type: 'originate', areaId: AREA, lsas: [], more: true });
-  link.weather = () => [];
-  link.run(9990);
-  link.weather = FAIR;
-  link.until('full at last', () => slow.state === 'full');
-  link.run(2000);
-  expect(b.told.has(key)).toBe(true);
-  link.event(0, { type: 'originate', areaId: AREA, lsas: [carried!], more: true });
-  link.run(60_000);
-  expect([b.told.has(key), slow.count('own.withdrawn')]).toEqual([true, 0]);
-  // Had it not learned it again, the time of grace would have ended it.
-  const last = link.restart(0);
-  link.event(0, { type: 'originate', areaId: AREA, lsas: [], more: true });
-  link.until('full once more', () => last.state === 'full');
-  link.run(15_000);
-  expect(b.told.has(key)).toBe(false);
-});
-
-it.each(VERSIONS)('OSPFv%d: as long as an area has no neighbour, an agent between areas does not know what it carried; but it does not wait for ever', (version) => {
-  const core = version === 2 ? OSPFV2 : OSPFV3;
-  const [a, b] = [new Router(testConfig(A, core)), new Router(testConfig(B, core))];
-  const link = new Link(a, b);
-  const [carried] = lsasFor(version, [1]);
-  const key = lsaKeyText({ ...carried!, advertisingRouter: A });
-  link.event(0, { type: 'originate', areaId: AREA, lsas: [carried!] });
-  link.until('full', () => a.state === 'full' && b.told.has(key));
-  const again = link.restart(0, testConfig(A, core, {}, { areas: [areaConfig(), areaConfig({ areaId: 0 })] }));
-  link.event(0, { type: 'originate', areaId: AREA, lsas: [], more: true });
-  link.until('full again', () => again.state === 'full');
-  link.run(60_000);
-  expect(b.told.has(key)).toBe(true);
-  link.run(60_000);
-  expect(b.told.has(key)).toBe(false);
-});
+it.each(VERSIONS)(
+  'OSPFv%d: as long as an area has no neighbour, an agent between areas does not know what it carried; but it does not wait for ever',
+  (version) => {
+    const core = version === 2 ? OSPFV2 : OSPFV3;
+    const [a, b] = [new Router(testConfig(A, core)), new Router(testConfig(B, core))];
+    const link = new Link(a, b);
+    const [carried] = lsasFor(version, [1]);
+    const key = lsaKeyText({ ...carried!, advertisingRouter: A });
+    link.event(0, { type: 'originate', areaId: AREA, lsas: [carried!] });
+    link.until('full', () => a.state === 'full' && b.told.has(key));
+    const again = link.restart(0, testConfig(A, core, {}, { areas: [areaConfig(), areaConfig({ areaId: 0 })] }));
+    link.event(0, { type: 'originate', areaId: AREA, lsas: [], more: true });
+    link.until('full again', () => again.state === 'full');
+    link.run(60_000);
+    expect(b.told.has(key)).toBe(true);
+    link.run(60_000);
+    expect(b.told.has(key)).toBe(false);
+  },
+);

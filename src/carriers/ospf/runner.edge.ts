@@ -1,5 +1,6 @@
-// The edge of the OSPF core: a speaker, a packet socket an area, and a clock put together. Events go into the speaker one at a time, its effects are
-// carried out, and it is woken when it wants to be; work that is left over waits for the next turn of the event loop. The links are network.ts.
+// The edge of the OSPF core: a speaker, a packet socket an area, and a clock put together. Events go into the speaker
+// one at a time, its effects are carried out, and it is woken when it wants to be; work that is left over waits for the
+// next turn of the event loop. The links are network.ts.
 import { formatAddress } from '../../model/address.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { Count, Log } from '../../model/log.ts';
@@ -61,7 +62,13 @@ export class OspfRunner {
   /** Opens the area's socket and begins to speak. @throws KernelError ENODEV, EPERM */
   linkUp(link: OspfLink): void {
     const { version } = this.speaker.config.version;
-    const opts = { interface: link.interface, netns: link.netns, protocol: ETHERTYPE[version], multicast: [ALL_SPF_ROUTERS_MAC[version]], receiveBuffer: RECEIVE_BUFFER };
+    const opts = {
+      interface: link.interface,
+      netns: link.netns,
+      protocol: ETHERTYPE[version],
+      multicast: [ALL_SPF_ROUTERS_MAC[version]],
+      receiveBuffer: RECEIVE_BUFFER,
+    };
     const socket = openPacketSocket(opts, {
       poller: this.modules.poller,
       onFrame: (frame) => this.received(link.areaId, frame),
@@ -139,11 +146,21 @@ export class OspfRunner {
   private send({ areaId, destination, payload }: Extract<Effect, { type: 'send' }>): void {
     const link = this.links.get(areaId);
     if (!link) return;
-    const { socket, ends: { address: source } } = link;
+    const {
+      socket,
+      ends: { address: source },
+    } = link;
     try {
       const { mtu } = this.speaker.areas.get(areaId)!.config;
       this.identification = (this.identification + 1) & 0xffff;
-      const frames = encodeFrames(this.speaker.config.version.version, socket.mac, { source, destination }, payload, mtu, this.identification);
+      const frames = encodeFrames(
+        this.speaker.config.version.version,
+        socket.mac,
+        { source, destination },
+        payload,
+        mtu,
+        this.identification,
+      );
       for (const frame of frames) socket.send(frame);
     } catch (error) {
       if (!isKernelError(error)) throw error;

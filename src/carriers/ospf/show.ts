@@ -12,8 +12,21 @@ import { type StoredLsa, ageOf } from './lsdb.ts';
 import type { AreaState, Speaker } from './speaker.ts';
 
 /** Names of the RFCs. OSPFv2 by LS type, then by opaque type; OSPFv3 by function code. */
-const NAMES_V2: Readonly<Record<number, string>> = { 1: 'router', 2: 'network', 3: 'summary', 4: 'asbr-summary', 5: 'as-external', 7: 'nssa-external' };
-const OPAQUE_NAMES: Readonly<Record<number, string>> = { 1: 'traffic-engineering', 3: 'grace', 4: 'router-information', 7: 'extended-prefix', 8: 'extended-link' };
+const NAMES_V2: Readonly<Record<number, string>> = {
+  1: 'router',
+  2: 'network',
+  3: 'summary',
+  4: 'asbr-summary',
+  5: 'as-external',
+  7: 'nssa-external',
+};
+const OPAQUE_NAMES: Readonly<Record<number, string>> = {
+  1: 'traffic-engineering',
+  3: 'grace',
+  4: 'router-information',
+  7: 'extended-prefix',
+  8: 'extended-link',
+};
 const NAMES_V3: Readonly<Record<number, string>> = {
   1: 'Router',
   2: 'Network',
@@ -41,13 +54,17 @@ const hex = (value: number): string => `0x${value.toString(16)}`;
 
 /** `0x…` of a type that has no name here. */
 export function lsaTypeName(version: 2 | 3, key: LsaKey, { opaqueType, functionCode }: PrivateTypes): string {
-  if (version === 3) return NAMES_V3[lsaFunction(key.type)] ?? (lsaFunction(key.type) === functionCode ? 'cnpd' : hex(key.type));
+  if (version === 3)
+    return NAMES_V3[lsaFunction(key.type)] ?? (lsaFunction(key.type) === functionCode ? 'cnpd' : hex(key.type));
   if (!isOpaque(key.type)) return NAMES_V2[key.type] ?? hex(key.type);
   const opaque = opaqueTypeOf(key);
   return OPAQUE_NAMES[opaque] ?? (opaque === opaqueType ? 'cnpd' : `opaque ${opaque}`);
 }
 
-/** `E-Intra-Area-Prefix 0.0.0.1 192.0.2.1`, as the database is shown; with the type's number where another scope has the same name. */
+/**
+ * `E-Intra-Area-Prefix 0.0.0.1 192.0.2.1`, as the database is shown; with the type's number where another scope has the
+ * same name.
+ */
 export function lsaName(version: 2 | 3, key: LsaKey, privateTypes: PrivateTypes): string {
   const name = lsaTypeName(version, key, privateTypes);
   return `${name}${lsaScope(version, key.type) === 'area' ? '' : `(${hex(key.type)})`} ${formatId(key.lsId)} ${formatId(key.advertisingRouter)}`;
@@ -60,7 +77,13 @@ export interface Moment {
 }
 
 /** @param downSince when the area lost its Full neighbour, or began without, on the speaker's clock */
-export function neighborState(s: Speaker, area: AreaState, interfaceName: string, downSince: number, { now, wall }: Moment): OspfNeighborState {
+export function neighborState(
+  s: Speaker,
+  area: AreaState,
+  interfaceName: string,
+  downSince: number,
+  { now, wall }: Moment,
+): OspfNeighborState {
   const { neighbor, config, link, refused, lsdb, own } = area;
   const since = (at: number): string => new Date(wall - (now - at)).toISOString();
   const where = {
@@ -74,7 +97,17 @@ export function neighborState(s: Speaker, area: AreaState, interfaceName: string
   if (!neighbor) {
     const unheard = refused === undefined ? 'no hello came' : `a packet was refused: ${refused}`;
     const reason = link ? unheard : 'the link is down';
-    return { ...where, state: 'down', routerId: null, deadTimeRemaining: 0, mtu: null, takesOpaque: null, unacknowledged: 0, since: since(downSince), reason };
+    return {
+      ...where,
+      state: 'down',
+      routerId: null,
+      deadTimeRemaining: 0,
+      mtu: null,
+      takesOpaque: null,
+      unacknowledged: 0,
+      since: since(downSince),
+      reason,
+    };
   }
   // Both are in Database Descriptions.
   const described = neighbor.mtu > 0;
@@ -97,13 +130,25 @@ export function databaseState(s: Speaker, c: Content, now: number): OspfLsaState
     const own = ownPrefixes(content);
     return [...area.lsdb.byKey.values()].map((lsa) => ({ lsa, row: lsaState(c, content, lsa, own, now) }));
   });
-  rows.sort((a, b) => compareText(a.row.area, b.row.area) || a.lsa.type - b.lsa.type || a.lsa.lsId - b.lsa.lsId || a.lsa.advertisingRouter - b.lsa.advertisingRouter);
+  rows.sort(
+    (a, b) =>
+      compareText(a.row.area, b.row.area) ||
+      a.lsa.type - b.lsa.type ||
+      a.lsa.lsId - b.lsa.lsId ||
+      a.lsa.advertisingRouter - b.lsa.advertisingRouter,
+  );
   return rows.map(({ row }) => row);
 }
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-function lsaState(c: Content, area: AreaContent, lsa: StoredLsa, own: ReadonlyMap<string, number>, now: number): OspfLsaState {
+function lsaState(
+  c: Content,
+  area: AreaContent,
+  lsa: StoredLsa,
+  own: ReadonlyMap<string, number>,
+  now: number,
+): OspfLsaState {
   const { dialect, privateTypes } = c.config;
   return {
     area: area.name,
@@ -120,18 +165,26 @@ function lsaState(c: Content, area: AreaContent, lsa: StoredLsa, own: ReadonlyMa
   };
 }
 
-const flagged = (area: AreaContent, id: string): number => area.lsas.get(id)?.content.prefixes.filter(({ pnc }) => pnc).length ?? 0;
+const flagged = (area: AreaContent, id: string): number =>
+  area.lsas.get(id)?.content.prefixes.filter(({ pnc }) => pnc).length ?? 0;
 
 /** How many prefixes our LSAs hold, by type and link-state ID. */
 function ownPrefixes({ placements }: AreaContent): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { sort, firstId, slots } of placements.values()) {
-    for (const { number, entries } of slots) counts.set(`${sort.type} ${(firstId + number) >>> 0}`, [...entries.values()].filter(({ entry }) => !isSid(entry)).length);
+    for (const { number, entries } of slots)
+      counts.set(
+        `${sort.type} ${(firstId + number) >>> 0}`,
+        [...entries.values()].filter(({ entry }) => !isSid(entry)).length,
+      );
   }
   return counts;
 }
 
-/** How many declared prefixes and SIDs are not advertised: there is no room, or this version of OSPF cannot say them. What is carried does not count. */
+/**
+ * How many declared prefixes and SIDs are not advertised: there is no room, or this version of OSPF cannot say them.
+ * What is carried does not count.
+ */
 export function unplacedEntries(c: Content): number {
   const keys = [...c.areas.values()].flatMap((area) => [...area.homeless.keys()]);
   return c.unsayable + new Set(keys.filter((key) => c.declared.has(key))).size;

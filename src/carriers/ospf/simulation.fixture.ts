@@ -1,5 +1,5 @@
-// For tests: two OSPF speakers on a link in virtual time. The link delivers after 1 ms unless told to lose, repeat or delay packets; everything passes
-// the real codecs.
+// For tests: two OSPF speakers on a link in virtual time. The link delivers after 1 ms unless told to lose, repeat or
+// delay packets; everything passes the real codecs.
 import { address } from '../../model/address.ts';
 import { DEFAULT_PRIVATE_TYPES } from '../../packet/ospf/lsa.ts';
 import { type ReceivedPacket, decodePacket } from '../../packet/ospf/packet.ts';
@@ -8,7 +8,15 @@ import { lsaKeyText } from '../../packet/ospf/router-id.ts';
 import { LSDB_LIMIT } from './constants.ts';
 import { handle } from './events.ts';
 import { ageOf } from './lsdb.ts';
-import { type AreaConfig, type AreaState, type Effect, type Speaker, type SpeakerConfig, type SpeakerEvent, createSpeaker } from './speaker.ts';
+import {
+  type AreaConfig,
+  type AreaState,
+  type Effect,
+  type Speaker,
+  type SpeakerConfig,
+  type SpeakerEvent,
+  createSpeaker,
+} from './speaker.ts';
 import { nextWake } from './tasks.ts';
 import { OSPFV2, type OspfVersion } from './version.ts';
 
@@ -27,7 +35,12 @@ export const areaConfig = (overrides: Partial<AreaConfig> = {}): AreaConfig => (
   ...overrides,
 });
 
-export const testConfig = (routerId: number, version: OspfVersion = OSPFV2, area: Partial<AreaConfig> = {}, rest: Partial<SpeakerConfig> = {}): SpeakerConfig => ({
+export const testConfig = (
+  routerId: number,
+  version: OspfVersion = OSPFV2,
+  area: Partial<AreaConfig> = {},
+  rest: Partial<SpeakerConfig> = {},
+): SpeakerConfig => ({
   version,
   routerId,
   areas: [areaConfig(area)],
@@ -86,7 +99,10 @@ export class Router {
   }
 }
 
-const END: Readonly<Record<2 | 3, readonly [string, string]>> = { 2: ['10.0.0.1', '10.0.0.2'], 3: ['fe80::1', 'fe80::2'] };
+const END: Readonly<Record<2 | 3, readonly [string, string]>> = {
+  2: ['10.0.0.1', '10.0.0.2'],
+  3: ['fe80::1', 'fe80::2'],
+};
 
 export class Link {
   now = 0;
@@ -111,7 +127,12 @@ export class Link {
 
   up(end: 0 | 1): void {
     const { version } = this.routers[end].config.version;
-    this.event(end, { type: 'link-up', areaId: AREA, address: this.addresses(end).source, peer: version === 2 ? this.addresses(end === 0 ? 1 : 0).source : undefined });
+    this.event(end, {
+      type: 'link-up',
+      areaId: AREA,
+      address: this.addresses(end).source,
+      peer: version === 2 ? this.addresses(end === 0 ? 1 : 0).source : undefined,
+    });
   }
 
   /** Kills what runs at this end and starts another in its place, with the same configuration unless given. */
@@ -132,10 +153,13 @@ export class Link {
   }
 
   private send(from: 0 | 1, payload: Uint8Array): void {
-    const decoded = decodePacket(this.routers[from].config.version.version, payload, this.addresses(from), { authenticated: true });
+    const decoded = decodePacket(this.routers[from].config.version.version, payload, this.addresses(from), {
+      authenticated: true,
+    });
     const packet = decoded.ok ? decoded.value : undefined;
     this.sent.push({ at: this.now, from, packet });
-    for (const delay of this.weather(packet, from, payload)) this.inFlight.push({ at: this.now + delay, to: from === 0 ? 1 : 0, payload: payload.slice() });
+    for (const delay of this.weather(packet, from, payload))
+      this.inFlight.push({ at: this.now + delay, to: from === 0 ? 1 : 0, payload: payload.slice() });
     this.inFlight.sort((x, y) => x.at - y.at);
   }
 
@@ -143,13 +167,18 @@ export class Link {
   run(ms: number): void {
     const end = this.now + ms;
     for (;;) {
-      const wake = Math.max(this.now, Math.min(...this.routers.map(({ speaker }) => nextWake(speaker)), this.inFlight[0]?.at ?? Infinity));
+      const wake = Math.max(
+        this.now,
+        Math.min(...this.routers.map(({ speaker }) => nextWake(speaker)), this.inFlight[0]?.at ?? Infinity),
+      );
       if (wake > end) break;
       this.now = wake;
       const arrived = this.inFlight.filter(({ at }) => at <= wake);
       this.inFlight = this.inFlight.filter(({ at }) => at > wake);
-      for (const { to, payload } of arrived) this.event(to, { type: 'received', areaId: AREA, payload, addresses: this.addresses(to === 0 ? 1 : 0) });
-      for (const side of [0, 1] as const) if (nextWake(this.routers[side].speaker) <= wake) this.event(side, { type: 'timer' });
+      for (const { to, payload } of arrived)
+        this.event(to, { type: 'received', areaId: AREA, payload, addresses: this.addresses(to === 0 ? 1 : 0) });
+      for (const side of [0, 1] as const)
+        if (nextWake(this.routers[side].speaker) <= wake) this.event(side, { type: 'timer' });
     }
     this.now = end;
   }

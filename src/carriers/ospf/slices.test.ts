@@ -1,4 +1,5 @@
-// Work that takes several turns: whatever comes between two of them, the end is as if it had been done in one, and no turn is long.
+// Work that takes several turns: whatever comes between two of them, the end is as if it had been done in one, and no
+// turn is long.
 import { describe, expect, it } from 'vitest';
 import { BUILD_BATCH, DECLARE_BATCH, TAKE_OVER_BATCH } from './constants.ts';
 import { type AnyVersion, ContentAgent, contentConfig, declaration } from './content.fixture.ts';
@@ -23,11 +24,19 @@ it('a slice ends with its steps or with the work', () => {
 
 describe.each([2, 3] as const)('OSPFv%d, a declaration of many prefixes', (version: AnyVersion) => {
   const agent = (): ContentAgent => new ContentAgent(contentConfig(version, SELF, [AREA]));
-  const declare = (to: ContentAgent, prefixes: readonly number[]): void => void to.event({ type: 'declare', origination: declaration(version, prefixes) });
+  const declare = (to: ContentAgent, prefixes: readonly number[]): void =>
+    void to.event({ type: 'declare', origination: declaration(version, prefixes) });
   const settle = (one: ContentAgent): void => {
     while (contentWake(one.content) === -Infinity) one.event({ type: 'timer' });
   };
-  const said = (one: ContentAgent): string[] => one.said.get(AREA)!.map(({ type, lsId, body }) => JSON.stringify({ type, lsId, body }, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value)));
+  const said = (one: ContentAgent): string[] =>
+    one.said
+      .get(AREA)!
+      .map(({ type, lsId, body }) =>
+        JSON.stringify({ type, lsId, body }, (_key, value: unknown) =>
+          typeof value === 'bigint' ? String(value) : value,
+        ),
+      );
 
   it('is handed over once, when all of it is placed: LSAs of an earlier run are not flushed before', () => {
     const one = agent();
@@ -38,35 +47,47 @@ describe.each([2, 3] as const)('OSPFv%d, a declaration of many prefixes', (versi
       one.event({ type: 'timer' });
     }
     expect(turns).toBeGreaterThan(MANY / BUILD_BATCH - 1);
-    expect([...one.content.areas.get(AREA)!.placements.values()].reduce((sum, { whereIs }) => sum + whereIs.size, 0)).toBe(MANY);
+    expect(
+      [...one.content.areas.get(AREA)!.placements.values()].reduce((sum, { whereIs }) => sum + whereIs.size, 0),
+    ).toBe(MANY);
   });
 
-  it.each([1, 2, 3, 5, 8])('another one after %d turns replaces it: what it no longer has is withdrawn, what stays does not move', (turns) => {
-    const one = agent();
-    one.declares(declaration(version, numbers(MANY)));
-    const before = new Set(said(one));
-    declare(one, numbers(MANY, MANY));
-    for (let turn = 1; turn < turns; turn++) one.event({ type: 'timer' });
-    declare(one, numbers(MANY - 1));
-    settle(one);
-    expect(one.content.declared.size).toBe(MANY - 1);
-    const plain = agent();
-    plain.declares(declaration(version, numbers(MANY - 1)));
-    const prefixesOf = (who: ContentAgent): string[] => [...who.content.areas.get(AREA)!.placements.values()].flatMap(({ whereIs }) => [...whereIs.keys()]).sort();
-    expect(prefixesOf(one)).toEqual(prefixesOf(plain));
-    if (turns === 1) expect(said(one).filter((lsa) => !before.has(lsa))).toHaveLength(1);
-  });
+  it.each([1, 2, 3, 5, 8])(
+    'another one after %d turns replaces it: what it no longer has is withdrawn, what stays does not move',
+    (turns) => {
+      const one = agent();
+      one.declares(declaration(version, numbers(MANY)));
+      const before = new Set(said(one));
+      declare(one, numbers(MANY, MANY));
+      for (let turn = 1; turn < turns; turn++) one.event({ type: 'timer' });
+      declare(one, numbers(MANY - 1));
+      settle(one);
+      expect(one.content.declared.size).toBe(MANY - 1);
+      const plain = agent();
+      plain.declares(declaration(version, numbers(MANY - 1)));
+      const prefixesOf = (who: ContentAgent): string[] =>
+        [...who.content.areas.get(AREA)!.placements.values()].flatMap(({ whereIs }) => [...whereIs.keys()]).sort();
+      expect(prefixesOf(one)).toEqual(prefixesOf(plain));
+      if (turns === 1) expect(said(one).filter((lsa) => !before.has(lsa))).toHaveLength(1);
+    },
+  );
 });
 
 describe('what the core is told to say', () => {
-  const lsas = (count: number, size: number, from = 0): OwnLsa[] => numbers(count, from).map((lsId) => ({ type: 0xa023, lsId, body: { kind: 'unknown', content: new Uint8Array(size) } }));
+  const lsas = (count: number, size: number, from = 0): OwnLsa[] =>
+    numbers(count, from).map((lsId) => ({
+      type: 0xa023,
+      lsId,
+      body: { kind: 'unknown', content: new Uint8Array(size) },
+    }));
   const pair = (): { a: Router; b: Router; link: Link } => {
     const [a, b] = [new Router(testConfig(SELF, OSPFV3)), new Router(testConfig(0x02020202, OSPFV3))];
     const link = new Link(a, b);
     link.until('full', () => a.state === 'full' && b.state === 'full');
     return { a, b, link };
   };
-  const tell = (link: Link, what: readonly OwnLsa[]): void => link.event(0, { type: 'originate', areaId: AREA, lsas: what });
+  const tell = (link: Link, what: readonly OwnLsa[]): void =>
+    link.event(0, { type: 'originate', areaId: AREA, lsas: what });
 
   it('is replaced half-way: everything of the last set is there in the end, and nothing else', () => {
     const { a, b, link } = pair();

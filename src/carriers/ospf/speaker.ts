@@ -1,6 +1,7 @@
-// What the OSPF core is made of: its configuration, its state, the events it consumes and the effects it asks for. Plain data that events.ts works on,
-// as in carriers/isis: the clock is the `now` of each event, randomness a generator seeded by the configuration. One speaker is one router in one
-// version of OSPF; each area has one point-to-point link, its own database and at most one neighbour. Which version it is says version.ts.
+// What the OSPF core is made of: its configuration, its state, the events it consumes and the effects it asks for.
+// Plain data that events.ts works on, as in carriers/isis: the clock is the `now` of each event, randomness a generator
+// seeded by the configuration. One speaker is one router in one version of OSPF; each area has one point-to-point link,
+// its own database and at most one neighbour. Which version it is says version.ts.
 import type { IpAddress } from '../../model/address.ts';
 import type { AuthenticationKey } from '../../packet/ospf/digest.ts';
 import type { PrivateTypes } from '../../packet/ospf/lsa.ts';
@@ -36,7 +37,10 @@ export interface SpeakerConfig {
   readonly routerId: number;
   readonly areas: readonly AreaConfig[];
   readonly privateTypes: PrivateTypes;
-  /** Tenths of seconds, from which the sequence numbers of authenticated packets are made: later than when an earlier run ended (RFC 7166 §3). */
+  /**
+   * Tenths of seconds, from which the sequence numbers of authenticated packets are made: later than when an earlier
+   * run ended (RFC 7166 §3).
+   */
   readonly authenticationBase: number;
   readonly seed: number;
   readonly lsdbLimit: number;
@@ -46,8 +50,16 @@ export type SpeakerEvent =
   | ({ readonly type: 'link-up'; readonly areaId: number } & LinkEnds)
   | { readonly type: 'link-down'; readonly areaId: number; readonly reason: string }
   /** One IP payload. The speaker keeps the bytes, unless isFromLink says that it is refused: hand it a copy. */
-  | { readonly type: 'received'; readonly areaId: number; readonly payload: Uint8Array; readonly addresses: PacketAddresses }
-  /** The whole of what this router says in an area, beside its place in the topology. `more`: what is carried from other areas follows. */
+  | {
+      readonly type: 'received';
+      readonly areaId: number;
+      readonly payload: Uint8Array;
+      readonly addresses: PacketAddresses;
+    }
+  /**
+   * The whole of what this router says in an area, beside its place in the topology. `more`: what is carried from other
+   * areas follows.
+   */
   | { readonly type: 'originate'; readonly areaId: number; readonly lsas: readonly OwnLsa[]; readonly more?: boolean }
   /** Other keys, taken over in flight. */
   | { readonly type: 'keys'; readonly areaId: number; readonly keys: readonly AuthenticationKey[] }
@@ -56,12 +68,20 @@ export type SpeakerEvent =
 
 export type Effect =
   | { readonly type: 'send'; readonly areaId: number; readonly destination: IpAddress; readonly payload: Uint8Array }
-  /** Another router's LSA is new, changed or gone: `lsa` is absent when it is gone. Refreshes that change nothing are not told. */
+  /**
+   * Another router's LSA is new, changed or gone: `lsa` is absent when it is gone. Refreshes that change nothing are
+   * not told.
+   */
   | { readonly type: 'database'; readonly areaId: number; readonly key: LsaKey; readonly lsa?: StoredLsa }
   /** The neighbour of an area is Full, or (undefined) none is any more. */
   | { readonly type: 'adjacency'; readonly areaId: number; readonly neighbor: number | undefined }
   | { readonly type: 'count'; readonly name: string; readonly by: number }
-  | { readonly type: 'log'; readonly level: 'debug' | 'info' | 'warn'; readonly fields: object; readonly message: string }
+  | {
+      readonly type: 'log';
+      readonly level: 'debug' | 'info' | 'warn';
+      readonly fields: object;
+      readonly message: string;
+    }
   /** Everything is withdrawn, or the time for it is over. */
   | { readonly type: 'stopped'; readonly clean: boolean };
 
@@ -135,7 +155,9 @@ export function complain(s: Speaker, name: string, fields: object, message: stri
   log(s, 'warn', { counter: `${s.config.version.name}.${name}`, ...fields }, message);
 }
 
-/** A packet that does not fit what this link is configured to be: an operator who sees no neighbour wants to know why. */
+/**
+ * A packet that does not fit what this link is configured to be: an operator who sees no neighbour wants to know why.
+ */
 export function refuse(s: Speaker, area: AreaState, name: string, reason: string, fields: object = {}): void {
   area.refused = reason;
   complain(s, name, { area: formatId(area.config.areaId), ...fields, reason }, 'OSPF packet refused');

@@ -1,5 +1,5 @@
-// A clean end: flush everything of ours, wait until the neighbour has acknowledged it, then tell it that it is heard no more. Without a neighbour there
-// is nobody to tell.
+// A clean end: flush everything of ours, wait until the neighbour has acknowledged it, then tell it that it is heard no
+// more. Without a neighbour there is nobody to tell.
 import { STOP_LIMIT_MS, STOP_RETRANSMIT_MS } from './constants.ts';
 import { sendHello } from './interface.ts';
 import { isExchanging } from './neighbor.ts';
@@ -15,7 +15,10 @@ export function beginStop(s: Speaker): void {
   }
 }
 
-/** What waits for acknowledgement is sent again as soon as what follows, or that would stand behind it: the earliest come first. */
+/**
+ * What waits for acknowledgement is sent again as soon as what follows, or that would stand behind it: the earliest
+ * come first.
+ */
 function hurry({ now }: Speaker, { neighbor }: AreaState): void {
   if (!neighbor) return;
   const { retransmit } = neighbor;

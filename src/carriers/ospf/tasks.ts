@@ -1,5 +1,5 @@
-// Everything that happens by itself: each row says when it is due and what it does then. Every run is bounded, so that one turn of the event loop stays
-// short however much there is to do; what is left makes the row due again.
+// Everything that happens by itself: each row says when it is due and what it does then. Every run is bounded, so that
+// one turn of the event loop stays short however much there is to do; what is left makes the row due again.
 import { sweep } from './ageing.ts';
 import { ddDue } from './exchange.ts';
 import { ackDue, floodDue } from './flooding.ts';

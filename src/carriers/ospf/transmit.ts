@@ -1,4 +1,5 @@
-// The way out: packets are encoded, signed when the area has keys, and handed to the edge. Lists are cut into packets that fit the link.
+// The way out: packets are encoded, signed when the area has keys, and handed to the edge. Lists are cut into packets
+// that fit the link.
 import { trailerLength, signPacketV3 } from '../../packet/ospf/auth-v3.ts';
 import { digestLength, signPacketV2 } from '../../packet/ospf/auth-v2.ts';
 import { LSA_HEADER_LENGTH } from '../../packet/ospf/lsa-header.ts';
@@ -25,16 +26,21 @@ function sign(s: Speaker, area: AreaState, packet: Uint8Array): Uint8Array {
   const [key] = area.config.keys;
   if (!key) return packet;
   s.authenticationSequence = nextSequence(s);
-  if (s.config.version.version === 3) return signPacketV3(packet, key, s.authenticationSequence, area.link!.address, area.neighbor?.protocolIdOrder);
+  if (s.config.version.version === 3)
+    return signPacketV3(packet, key, s.authenticationSequence, area.link!.address, area.neighbor?.protocolIdOrder);
   return signPacketV2(packet, key, Number(s.authenticationSequence));
 }
 
-/** What OSPFv3's sequence numbers, which have 64 bits, count a tenth of a second as: no burst of packets gets ahead of the time. */
+/**
+ * What OSPFv3's sequence numbers, which have 64 bits, count a tenth of a second as: no burst of packets gets ahead of
+ * the time.
+ */
 const STEPS = 1_000_000n;
 
 /**
- * Never below what an earlier run can have used, because it follows the time: OSPFv2's may stay the same for a while (RFC 2328 §D.3), and counts seconds, so that
- * its 32 bits last for 136 years; OSPFv3's must rise with each packet (RFC 7166 §4.1).
+ * Never below what an earlier run can have used, because it follows the time: OSPFv2's may stay the same for a while
+ * (RFC 2328 §D.3), and counts seconds, so that its 32 bits last for 136 years; OSPFv3's must rise with each packet (RFC
+ * 7166 §4.1).
  */
 function nextSequence({ config, now, authenticationSequence: last }: Speaker): bigint {
   const tenths = BigInt(config.authenticationBase + Math.floor(now / 100));
@@ -73,5 +79,6 @@ export function sendUpdates(s: Speaker, area: AreaState, lsas: readonly Lsa[]): 
 
 export function sendAcknowledgments(s: Speaker, area: AreaState, headers: readonly LsaHeader[]): void {
   const fit = headersThatFit(s, area, 0);
-  for (let at = 0; at < headers.length; at += fit) send(s, area, { kind: 'link-state-acknowledgment', headers: headers.slice(at, at + fit) });
+  for (let at = 0; at < headers.length; at += fit)
+    send(s, area, { kind: 'link-state-acknowledgment', headers: headers.slice(at, at + fit) });
 }

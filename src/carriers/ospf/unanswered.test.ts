@@ -1,4 +1,5 @@
-// What an exchange and the flooding after it do when the other end does not answer, lists other versions, or is told of LSAs that age.
+// What an exchange and the flooding after it do when the other end does not answer, lists other versions, or is told of
+// LSAs that age.
 import { describe, expect, it } from 'vitest';
 import { address } from '../../model/address.ts';
 import { opaqueLsId } from '../../packet/ospf/lsa-type.ts';
@@ -10,13 +11,20 @@ import { OSPFV2, OSPFV3, type OspfVersion, type OwnLsa } from './version.ts';
 
 const A = 0x01010101;
 const B = 0x02020202;
-const VERSIONS: readonly (readonly [string, OspfVersion])[] = [['OSPFv2', OSPFV2], ['OSPFv3', OSPFV3]];
+const VERSIONS: readonly (readonly [string, OspfVersion])[] = [
+  ['OSPFv2', OSPFV2],
+  ['OSPFv3', OSPFV3],
+];
 
 type Body<P> = P extends OspfPacket ? Omit<P, 'routerId' | 'areaId' | 'instanceId'> : never;
 
 describe.each(VERSIONS)('%s', (_name, version) => {
   const type = version.version === 2 ? 10 : 0xa023;
-  const lsaOf = (n: number, bytes = 4): OwnLsa => ({ type, lsId: opaqueLsId(99, n), body: { kind: 'unknown', content: new Uint8Array(bytes) } });
+  const lsaOf = (n: number, bytes = 4): OwnLsa => ({
+    type,
+    lsId: opaqueLsId(99, n),
+    body: { kind: 'unknown', content: new Uint8Array(bytes) },
+  });
   const keyOf = (n: number): string => `${type}/${opaqueLsId(99, n)}/${A}`;
 
   const pair = (): { a: Router; b: Router; link: Link } => {
@@ -32,7 +40,10 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   };
   /** Hands A a packet as if B had sent it. */
   const inject = (link: Link, body: Body<OspfPacket>): void => {
-    const addresses = { source: address(version.version === 2 ? '10.0.0.2' : 'fe80::2'), destination: version.destination };
+    const addresses = {
+      source: address(version.version === 2 ? '10.0.0.2' : 'fe80::2'),
+      destination: version.destination,
+    };
     const payload = encodePacket(version.version, { ...body, routerId: B, areaId: AREA, instanceId: 0 }, addresses);
     link.event(0, { type: 'received', areaId: AREA, payload, addresses });
     link.run(0);
@@ -42,10 +53,21 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     link.weather = () => [];
     Object.assign(neighbor!, { state: 'exchange', weAreMaster: false });
     const { options, ddSequence } = neighbor!;
-    inject(link, { kind: 'database-description', mtu: 1500, options, initialize: false, more: true, master: true, sequence: ddSequence + 1, headers: [header] });
+    inject(link, {
+      kind: 'database-description',
+      mtu: 1500,
+      options,
+      initialize: false,
+      more: true,
+      master: true,
+      sequence: ddSequence + 1,
+      headers: [header],
+    });
   };
   const descriptions = (link: Link, from: 0 | 1): { at: number; dd: DatabaseDescription }[] =>
-    link.sent.flatMap(({ at, from: who, packet }) => (who === from && packet?.kind === 'database-description' ? [{ at, dd: packet }] : []));
+    link.sent.flatMap(({ at, from: who, packet }) =>
+      who === from && packet?.kind === 'database-description' ? [{ at, dd: packet }] : [],
+    );
 
   describe('the exchange', () => {
     it('a claim to be master that nobody answers is repeated every 5 s, the same', () => {
@@ -54,7 +76,14 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       link.run(21_000);
       const claims = descriptions(link, 0);
       expect(claims).toHaveLength(5);
-      for (const { dd } of claims) expect(dd).toMatchObject({ initialize: true, more: true, master: true, headers: [], sequence: claims[0]!.dd.sequence });
+      for (const { dd } of claims)
+        expect(dd).toMatchObject({
+          initialize: true,
+          more: true,
+          master: true,
+          headers: [],
+          sequence: claims[0]!.dd.sequence,
+        });
       expect(claims.slice(1).map(({ at }, i) => at - claims[i]!.at)).toEqual([5000, 5000, 5000, 5000]);
     });
 
@@ -63,12 +92,22 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       const { a, b, link } = scene;
       // Of the slave, which is A, every answer with contents is lost twice.
       let lost = 0;
-      link.weather = (packet, from) => (packet?.kind === 'database-description' && from === 0 && !packet.initialize && lost++ < 2 ? [] : [1]);
+      link.weather = (packet, from) =>
+        packet?.kind === 'database-description' && from === 0 && !packet.initialize && lost++ < 2 ? [] : [1];
       link.run(14_000);
-      expect([a.state, b.state, b.count('tx.retransmitted-description'), a.count('exchange.duplicate')]).toEqual(['full', 'full', 2, 2]);
+      expect([a.state, b.state, b.count('tx.retransmitted-description'), a.count('exchange.duplicate')]).toEqual([
+        'full',
+        'full',
+        2,
+        2,
+      ]);
       const answers = descriptions(link, 0).filter(({ dd }) => !dd.initialize);
       expect(new Set(answers.slice(0, 3).map(({ dd }) => JSON.stringify(dd))).size).toBe(1);
-      expect(link.sent.filter(({ packet }) => packet?.kind === 'database-description').every(({ packet }) => (packet as DatabaseDescription).options === version.exchangeOptions(false))).toBe(true);
+      expect(
+        link.sent
+          .filter(({ packet }) => packet?.kind === 'database-description')
+          .every(({ packet }) => (packet as DatabaseDescription).options === version.exchangeOptions(false)),
+      ).toBe(true);
     });
 
     it('begins with a number that depends on the run, and anew with the next one', () => {
@@ -90,15 +129,31 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       expect(a.area.neighbor!.ddSequence).not.toBe(dd.sequence);
     });
 
-    it.runIf(version.version === 2)('a description of a type that does not exist begins it anew (RFC 2328 §10.6)', () => {
-      const { a, link } = full();
-      const header: LsaHeader = { age: 1, options: 0, type: 12, lsId: 1, advertisingRouter: B, sequence: 1, checksum: 1, length: 36 };
-      list(a, link, header);
-      expect([a.state, a.count('neighbor.sequence-number-mismatch')]).toEqual(['ex-start', 1]);
-    });
+    it.runIf(version.version === 2)(
+      'a description of a type that does not exist begins it anew (RFC 2328 §10.6)',
+      () => {
+        const { a, link } = full();
+        const header: LsaHeader = {
+          age: 1,
+          options: 0,
+          type: 12,
+          lsId: 1,
+          advertisingRouter: B,
+          sequence: 1,
+          checksum: 1,
+          length: 36,
+        };
+        list(a, link, header);
+        expect([a.state, a.count('neighbor.sequence-number-mismatch')]).toEqual(['ex-start', 1]);
+      },
+    );
 
     it.each<[string, (own: LsaHeader) => Partial<LsaHeader>, number]>([
-      ['with the same number and a lower checksum: outbid, because an ospfd would not ask for ours', ({ checksum }) => ({ checksum: checksum - 1 }), 1],
+      [
+        'with the same number and a lower checksum: outbid, because an ospfd would not ask for ours',
+        ({ checksum }) => ({ checksum: checksum - 1 }),
+        1,
+      ],
       ['with a lower number: ours is newer, and asked for', ({ sequence }) => ({ sequence: sequence - 1 }), 0],
       ['that is the same: nothing', () => ({}), 0],
     ])('the neighbour lists an LSA of ours %s', (_what, differs, outbids) => {
@@ -106,7 +161,10 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       const header = headerOf(a.area.lsdb.byKey.get(keyOf(1))!, link.now);
       list(a, link, { ...header, ...differs(header) });
       link.run(2000);
-      expect([a.count('own.outbid'), a.area.lsdb.byKey.get(keyOf(1))!.sequence - header.sequence]).toEqual([outbids, outbids]);
+      expect([a.count('own.outbid'), a.area.lsdb.byKey.get(keyOf(1))!.sequence - header.sequence]).toEqual([
+        outbids,
+        outbids,
+      ]);
     });
 
     it('of an LSA that we do not want and that an earlier run left nothing is outbid', () => {
@@ -128,7 +186,11 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       const from = link.sent.length;
       const b = link.restart(1);
       link.until('full again', () => a.state === 'full' && b.state === 'full');
-      const described = link.sent.slice(from).flatMap(({ from: who, packet }) => (who === 0 && packet?.kind === 'database-description' ? packet.headers : []));
+      const described = link.sent
+        .slice(from)
+        .flatMap(({ from: who, packet }) =>
+          who === 0 && packet?.kind === 'database-description' ? packet.headers : [],
+        );
       expect(described.map(({ lsId }) => lsId)).toContain(opaqueLsId(99, 2));
       expect(described.map(({ lsId }) => lsId)).not.toContain(opaqueLsId(99, 1));
     });
@@ -145,19 +207,28 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       inject(link, { kind: 'link-state-acknowledgment', headers: [old] });
       expect(a.count('acknowledgment.other-instance')).toBe(1);
       link.run(15_000);
-      const updates = link.sent.slice(from).filter(({ from: who, packet }) => who === 0 && packet?.kind === 'link-state-update');
+      const updates = link.sent
+        .slice(from)
+        .filter(({ from: who, packet }) => who === 0 && packet?.kind === 'link-state-update');
       expect(updates).toHaveLength(4);
       expect(updates.slice(1).map(({ at }, i) => at - updates[i]!.at)).toEqual([5000, 5000, 5000]);
-      inject(link, { kind: 'link-state-acknowledgment', headers: [headerOf(b.area.lsdb.byKey.get(keyOf(1))!, link.now)] });
+      inject(link, {
+        kind: 'link-state-acknowledgment',
+        headers: [headerOf(b.area.lsdb.byKey.get(keyOf(1))!, link.now)],
+      });
       link.run(15_000);
-      expect(link.sent.slice(from).filter(({ from: who, packet }) => who === 0 && packet?.kind === 'link-state-update')).toHaveLength(4);
+      expect(
+        link.sent.slice(from).filter(({ from: who, packet }) => who === 0 && packet?.kind === 'link-state-update'),
+      ).toHaveLength(4);
     });
 
     it('an LSA ages by a second on its way over the link (InfTransDelay)', () => {
       const { a, link } = full([lsaOf(1)]);
       const from = link.sent.length;
       inject(link, { kind: 'link-state-request', requests: [a.area.lsdb.byKey.get(keyOf(1))!] });
-      const [update] = link.sent.slice(from).flatMap(({ packet }) => (packet?.kind === 'link-state-update' ? packet.lsas : []));
+      const [update] = link.sent
+        .slice(from)
+        .flatMap(({ packet }) => (packet?.kind === 'link-state-update' ? packet.lsas : []));
       const [seconds] = [Math.floor((link.now - a.area.lsdb.byKey.get(keyOf(1))!.installedAt) / 1000)];
       expect(update!.age).toBe(seconds + 1);
     });
@@ -187,9 +258,16 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     ['damaged on its way', (payload) => payload.with(payload.length - 1, payload.at(-1)! ^ 1)],
   ])('a packet that is %s is dropped and counted', (_what, damage) => {
     const { a, link } = full();
-    const addresses = { source: address(version.version === 2 ? '10.0.0.2' : 'fe80::2'), destination: version.destination };
+    const addresses = {
+      source: address(version.version === 2 ? '10.0.0.2' : 'fe80::2'),
+      destination: version.destination,
+    };
     const requests = [{ type, lsId: 1, advertisingRouter: A }];
-    const payload = encodePacket(version.version, { kind: 'link-state-request', requests, routerId: B, areaId: AREA, instanceId: 0 }, addresses);
+    const payload = encodePacket(
+      version.version,
+      { kind: 'link-state-request', requests, routerId: B, areaId: AREA, instanceId: 0 },
+      addresses,
+    );
     link.event(0, { type: 'received', areaId: AREA, payload: damage(payload), addresses });
     link.run(0);
     const counted = [...a.counters.keys()].filter((name) => name.includes('.packet.'));
@@ -198,9 +276,16 @@ describe.each(VERSIONS)('%s', (_name, version) => {
 
   it('a neighbour whose area is a stub to it is refused, and the reason is told', () => {
     const a = new Router(testConfig(A, version));
-    const stub: OspfVersion = { ...version, helloOptions: (signed) => version.helloOptions(signed) ^ version.agreedOptions };
+    const stub: OspfVersion = {
+      ...version,
+      helloOptions: (signed) => version.helloOptions(signed) ^ version.agreedOptions,
+    };
     const link = new Link(a, new Router(testConfig(B, stub)));
     link.run(5000);
-    expect([a.state, a.count('hello.options-mismatch') > 0, a.area.refused !== undefined]).toEqual(['none', true, true]);
+    expect([a.state, a.count('hello.options-mismatch') > 0, a.area.refused !== undefined]).toEqual([
+      'none',
+      true,
+      true,
+    ]);
   });
 });

@@ -1,5 +1,6 @@
-// What differs between OSPFv2 and OSPFv3, as far as the shared core is concerned: options, what may be offered to whom, authentication, and the LSAs
-// that describe this router's place in the topology. Everything else in this folder serves both.
+// What differs between OSPFv2 and OSPFv3, as far as the shared core is concerned: options, what may be offered to whom,
+// authentication, and the LSAs that describe this router's place in the topology. Everything else in this folder serves
+// both.
 import { type IpAddress, address } from '../../model/address.ts';
 import type { LsaBody } from '../../packet/ospf/lsa/types.ts';
 import { TYPE_V2, TYPE_V3, isOpaque, lsaScope } from '../../packet/ospf/lsa-type.ts';
@@ -43,11 +44,16 @@ export interface OspfVersion {
   takesOurs(neighborOptions: number): boolean;
   /** Whether an LSA of this type has a scope here; others are discarded (RFC 2328 §13 step 2). */
   knows(type: number): boolean;
-  /** The LSAs that say where this router is. It is a stub: nobody transits it (RFC 6987; RFC 5340 §2.7, R-bit clear). */
+  /**
+   * The LSAs that say where this router is. It is a stub: nobody transits it (RFC 6987; RFC 5340 §2.7, R-bit clear).
+   */
   topology(place: Place): OwnLsa[];
 }
 
-/** Opaque LSAs go only to neighbours that set O in their Database Descriptions: an ospfd without `capability opaque` answers them by starting anew, for ever. */
+/**
+ * Opaque LSAs go only to neighbours that set O in their Database Descriptions: an ospfd without `capability opaque`
+ * answers them by starting anew, for ever.
+ */
 const takesOpaque = (options: number): boolean => (options & OPTION_V2.opaque) !== 0;
 
 export const OSPFV2: OspfVersion = {
@@ -63,7 +69,13 @@ export const OSPFV2: OspfVersion = {
   takesOurs: takesOpaque,
   knows: (type) => lsaScope(2, type) !== 'unknown',
   topology: ({ routerId, address: own, neighbor }) => {
-    const link = neighbor && { type: 1, linkId: neighbor.routerId, linkData: Number(own.value), metric: MAX_LINK_METRIC, tosMetrics: new Uint8Array() };
+    const link = neighbor && {
+      type: 1,
+      linkId: neighbor.routerId,
+      linkData: Number(own.value),
+      metric: MAX_LINK_METRIC,
+      tosMetrics: new Uint8Array(),
+    };
     return [{ type: TYPE_V2.router, lsId: routerId, body: { kind: 'router-v2', flags: 0, links: link ? [link] : [] } }];
   },
 };
@@ -83,10 +95,24 @@ export const OSPFV3: OspfVersion = {
   takesOurs: () => true,
   knows: (type) => lsaScope(3, type) !== 'unknown',
   topology: ({ address: own, interfaceId, neighbor }) => {
-    const link = neighbor && { type: 1, metric: MAX_LINK_METRIC, interfaceId, neighborInterfaceId: neighbor.interfaceId, neighborRouterId: neighbor.routerId };
+    const link = neighbor && {
+      type: 1,
+      metric: MAX_LINK_METRIC,
+      interfaceId,
+      neighborInterfaceId: neighbor.interfaceId,
+      neighborRouterId: neighbor.routerId,
+    };
     return [
-      { type: TYPE_V3.router, lsId: 0, body: { kind: 'router-v3', flags: 0, options: STUB_OPTIONS_V3, links: link ? [link] : [] } },
-      { type: TYPE_V3.link, lsId: interfaceId, body: { kind: 'link', priority: 0, options: STUB_OPTIONS_V3, linkLocalAddress: own, prefixes: [] } },
+      {
+        type: TYPE_V3.router,
+        lsId: 0,
+        body: { kind: 'router-v3', flags: 0, options: STUB_OPTIONS_V3, links: link ? [link] : [] },
+      },
+      {
+        type: TYPE_V3.link,
+        lsId: interfaceId,
+        body: { kind: 'link', priority: 0, options: STUB_OPTIONS_V3, linkLocalAddress: own, prefixes: [] },
+      },
     ];
   },
 };

@@ -8,7 +8,10 @@ const withCnpd = (change: Partial<RunResult>): string => bgp.verdict(runsWith(bg
 
 test('three good runs and two mappings from BGP pass', () => {
   expect(withCnpd({})).toBe('');
-  expect(mappingsEvidence(rows)).toMatchObject({ failures: [], sentences: [expect.stringContaining('leaf2 has learned over bgp'), expect.stringContaining('198.51.100.0/24')] });
+  expect(mappingsEvidence(rows)).toMatchObject({
+    failures: [],
+    sentences: [expect.stringContaining('leaf2 has learned over bgp'), expect.stringContaining('198.51.100.0/24')],
+  });
 });
 
 test.each<[string, Partial<RunResult>]>([
@@ -21,10 +24,13 @@ test.each<[string, Partial<RunResult>]>([
   expect(withCnpd(change)).toContain(message);
 });
 
-test.each([[{ carrier: 'isis' }], [{ proxy: '192.0.2.1' }], [{ prefix: '::/0' }]])('mappings of which one has %j are not those that were asked for', (change) => {
-  expect(mappingsEvidence([rows[0]!, { ...rows[1], ...change }]).failures).toHaveLength(1);
-  expect(mappingsEvidence([{ ...rows[0], ...change }, rows[1]!]).failures).toHaveLength(1);
-});
+test.each([[{ carrier: 'isis' }], [{ proxy: '192.0.2.1' }], [{ prefix: '::/0' }]])(
+  'mappings of which one has %j are not those that were asked for',
+  (change) => {
+    expect(mappingsEvidence([rows[0]!, { ...rows[1], ...change }]).failures).toHaveLength(1);
+    expect(mappingsEvidence([{ ...rows[0], ...change }, rows[1]!]).failures).toHaveLength(1);
+  },
+);
 
 test('a mapping that is missing, or a run, fails it', () => {
   expect(mappingsEvidence([rows[0]!]).failures.length).toBeGreaterThan(0);

@@ -1,5 +1,6 @@
-// Fast CNP with Proxy over BGP (containerlab/bgp): leaf2 congests at its WAN port. Who is the proxy for h1 it learned from a path that a route reflector and a transit
-// AS have passed on, both FRR, with an attribute that they do not know; leaf1 sends h1 a standard CNP.
+// Fast CNP with Proxy over BGP (containerlab/bgp): leaf2 congests at its WAN port. Who is the proxy for h1 it learned
+// from a path that a route reflector and a transit AS have passed on, both FRR, with an attribute that they do not
+// know; leaf1 sends h1 a standard CNP.
 import type { Lab } from '../../lab/lab.ts';
 import { NOT_ALL_RUNS, byMode, checkRuns } from '../checks.ts';
 import { type Mapping, mappingEvidence, waitForMapping } from '../mapping.ts';
@@ -19,7 +20,8 @@ export function mappingsEvidence(rows: readonly Row[]): Evidence {
   return { sentences: all.flatMap(({ sentences }) => sentences), failures: all.flatMap(({ failures }) => failures) };
 }
 
-const learn = async (lab: Lab, signal: AbortSignal): Promise<Evidence> => mappingsEvidence(await Promise.all(MAPPINGS.map((mapping) => waitForMapping(lab, 'leaf2', mapping, signal))));
+const learn = async (lab: Lab, signal: AbortSignal): Promise<Evidence> =>
+  mappingsEvidence(await Promise.all(MAPPINGS.map((mapping) => waitForMapping(lab, 'leaf2', mapping, signal))));
 
 function verdict(runs: readonly RunResult[]): string[] {
   const all = byMode(runs);
@@ -36,7 +38,11 @@ export const bgp: Scene = {
   sendingRateBps: 100e6,
   watched: [{ node: 'leaf2', interface: 'eth2', rateBps: 40e6, limitBytes: 2_000_000 }],
   routers: ['leaf1', 'leaf2'],
-  routes: [['rr', '2001:db8:2::/64', 'bgp'], ['t1', '2001:db8:2::/64', 'bgp'], ['b1', '2001:db8:1::/64', 'bird']],
+  routes: [
+    ['rr', '2001:db8:2::/64', 'bgp'],
+    ['t1', '2001:db8:2::/64', 'bgp'],
+    ['b1', '2001:db8:1::/64', 'bird'],
+  ],
   runs: threeRuns({ title: 'CNPs from cnpd (proxy)' }),
   learn,
   verdict,

@@ -33,12 +33,17 @@ test('an upper bound of the feedback time fails nothing: it is no measurement', 
   expect(withCnpd({ firstFeedbackMs: 40, feedbackIsBound: true })).toBe('');
 });
 
-test.each([[{ carrier: 'bgp' }], [{ proxy: '2001:db8:ffff::9' }], [{ prefix: '::/0' }]])('a mapping with %j is not the one that was asked for', (change) => {
-  expect(mappingEvidence('p1', { ...row, ...change }, MAPPING).failures).toHaveLength(1);
-});
+test.each([[{ carrier: 'bgp' }], [{ proxy: '2001:db8:ffff::9' }], [{ prefix: '::/0' }]])(
+  'a mapping with %j is not the one that was asked for',
+  (change) => {
+    expect(mappingEvidence('p1', { ...row, ...change }, MAPPING).failures).toHaveLength(1);
+  },
+);
 
 test('a run that is missing, or notifications in the run without congestion control, fail it', () => {
   expect(proxy.verdict([goodRun(proxy, 'none', 'cnp'), goodRun(proxy, 'cnpd', 'cnp')])[0]).toContain('three runs');
   const [, receiver, cnpd] = runsWith(proxy, 'cnp', {});
-  expect(proxy.verdict([goodRun(proxy, 'none', 'cnp', { notifications: summary('cnp', { count: 1 }) }), receiver!, cnpd!])).toHaveLength(1);
+  expect(
+    proxy.verdict([goodRun(proxy, 'none', 'cnp', { notifications: summary('cnp', { count: 1 }) }), receiver!, cnpd!]),
+  ).toHaveLength(1);
 });

@@ -1,4 +1,5 @@
-// Fast CNP with Proxy over IS-IS (containerlab/proxy): p1 congests, learns from IS-IS that leaf1 is the proxy for h1, and leaf1 sends h1 a standard CNP.
+// Fast CNP with Proxy over IS-IS (containerlab/proxy): p1 congests, learns from IS-IS that leaf1 is the proxy for h1,
+// and leaf1 sends h1 a standard CNP.
 import { NOT_ALL_RUNS, byMode, checkRuns } from '../checks.ts';
 import { type Mapping, mappingEvidence, waitForMapping } from '../mapping.ts';
 import type { RunResult } from '../results.ts';
@@ -22,7 +23,12 @@ export const proxy: Scene = {
   sendingRateBps: 100e6,
   watched: [{ node: 'p1', interface: 'eth2', rateBps: 40e6, limitBytes: 2_000_000 }],
   routers: ['leaf1', 'p1'],
-  routes: [['leaf1', '2001:db8:2::/64'], ['leaf2', '2001:db8:1::/64'], ['leaf1', '2001:db8:ffff::2'], ['p1', '2001:db8:ffff::1']],
+  routes: [
+    ['leaf1', '2001:db8:2::/64'],
+    ['leaf2', '2001:db8:1::/64'],
+    ['leaf1', '2001:db8:ffff::2'],
+    ['p1', '2001:db8:ffff::1'],
+  ],
   runs: threeRuns({ title: 'CNPs from cnpd (proxy)' }),
   learn: async (lab, signal) => mappingEvidence('p1', await waitForMapping(lab, 'p1', MAPPING, signal), MAPPING),
   verdict,

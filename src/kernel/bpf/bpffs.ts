@@ -1,5 +1,5 @@
-// The BPF file system that pins live in. cnpd mounts its own under its run directory: a bpffs belongs to its mount, and `ip netns exec` hides the one at
-// /sys/fs/bpf, while a mount elsewhere stays visible.
+// The BPF file system that pins live in. cnpd mounts its own under its run directory: a bpffs belongs to its mount, and
+// `ip netns exec` hides the one at /sys/fs/bpf, while a mount elsewhere stays visible.
 import { mkdirSync, statfsSync } from 'node:fs';
 import { mount, unmount } from '../ffi/libc.ts';
 
@@ -7,16 +7,22 @@ const BPF_FS_MAGIC = 0xcafe4a11;
 const MS = { NOSUID: 2, NODEV: 4, NOEXEC: 8 } as const;
 
 /** Whether `path` is in a BPF file system. */
-export const isBpffs = (path: string): boolean => (statfsSync(path).type >>> 0) === BPF_FS_MAGIC;
+export const isBpffs = (path: string): boolean => statfsSync(path).type >>> 0 === BPF_FS_MAGIC;
 
-/** Mounts a BPF file system at `path` unless it is one already; creates the directory. @throws KernelError ENODEV (kernel without bpffs), EPERM */
+/**
+ * Mounts a BPF file system at `path` unless it is one already; creates the directory. @throws KernelError ENODEV
+ * (kernel without bpffs), EPERM
+ */
 export function mountBpffs(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   if (isBpffs(path)) return;
   mount('bpf', path, 'bpf', MS.NOSUID | MS.NODEV | MS.NOEXEC, 'mode=0700');
 }
 
-/** Takes a mount made by mountBpffs away, and with it everything pinned there. Does nothing when `path` is not a BPF file system. */
+/**
+ * Takes a mount made by mountBpffs away, and with it everything pinned there. Does nothing when `path` is not a BPF
+ * file system.
+ */
 export function unmountBpffs(path: string): void {
   let there: boolean;
   try {

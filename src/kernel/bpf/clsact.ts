@@ -1,7 +1,8 @@
-// tc filters on the clsact qdisc: how a program is attached where the kernel has no TCX (before Linux 6.6). The filter's handle is derived from the
-// attachment's name, so that the next process finds its own filter and replaces it atomically, and several attachments share an interface.
-// The filter outlives the process by itself. Where a TCX link would be pinned stands a symbolic link that says in its text where the filter is, so that a
-// later process finds what it is to take off.
+// tc filters on the clsact qdisc: how a program is attached where the kernel has no TCX (before Linux 6.6). The
+// filter's handle is derived from the attachment's name, so that the next process finds its own filter and replaces it
+// atomically, and several attachments share an interface. The filter outlives the process by itself. Where a TCX link
+// would be pinned stands a symbolic link that says in its text where the filter is, so that a later process finds what
+// it is to take off.
 import { readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import { basename } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -42,7 +43,9 @@ function filter(opts: { programFd: number; flags: number; handle: number; priori
 /** A filter handle for an attachment's name: not zero, the same in every process. */
 export const filterHandle = (name: string): number => crc32(name) >>> 0 || 1;
 
-/** Call inside the interface's namespace. @throws KernelError ENODEV (no such interface), ENOENT (kernel without clsact) */
+/**
+ * Call inside the interface's namespace. @throws KernelError ENODEV (no such interface), ENOENT (kernel without clsact)
+ */
 export function attachClsact(opts: TcxOptions): TcxLink {
   const lib = libbpf();
   const where = `clsact ${opts.direction} of interface ${opts.ifindex}`;
@@ -85,14 +88,28 @@ function readMark(pinPath: string): FilterPlace | undefined {
     if (['ENOENT', 'EINVAL'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
     throw error;
   }
-  return mark ? { ifindex: Number(mark[1]), direction: mark[2] as 'ingress' | 'egress', handle: Number(mark[3]), priority: Number(mark[4]) } : undefined;
+  return mark
+    ? {
+        ifindex: Number(mark[1]),
+        direction: mark[2] as 'ingress' | 'egress',
+        handle: Number(mark[3]),
+        priority: Number(mark[4]),
+      }
+    : undefined;
 }
 
 /** The filter that a mark at this path tells of, there or not; undefined when there is no mark. */
-export function markedFilter(pinPath: string): (FilterPlace & { readonly exists: () => boolean; readonly detach: () => void }) | undefined {
+export function markedFilter(
+  pinPath: string,
+): (FilterPlace & { readonly exists: () => boolean; readonly detach: () => void }) | undefined {
   const place = readMark(pinPath);
   if (!place) return undefined;
-  const filterLink = new ClsactFilter({ ...place, where: `clsact ${place.direction} of interface ${place.ifindex}`, pinPath, netns: undefined });
+  const filterLink = new ClsactFilter({
+    ...place,
+    where: `clsact ${place.direction} of interface ${place.ifindex}`,
+    pinPath,
+    netns: undefined,
+  });
   return { ...place, exists: () => filterLink.exists(), detach: () => filterLink.detach() };
 }
 
@@ -121,8 +138,17 @@ class ClsactFilter implements TcxLink {
   update(program: BpfProgram): void {
     if (this.detached) throw new Error('this filter was detached');
     const lib = libbpf();
-    const request = filter({ programFd: program.fd, flags: BPF_TC_F_REPLACE, handle: this.opts.handle, priority: this.opts.priority });
-    this.inside(() => lib.checked(`attach(${program.name} to ${this.opts.where})`, () => lib.tcAttach(this.hook().address, request.address)));
+    const request = filter({
+      programFd: program.fd,
+      flags: BPF_TC_F_REPLACE,
+      handle: this.opts.handle,
+      priority: this.opts.priority,
+    });
+    this.inside(() =>
+      lib.checked(`attach(${program.name} to ${this.opts.where})`, () =>
+        lib.tcAttach(this.hook().address, request.address),
+      ),
+    );
   }
 
   /** It outlives its mark and this object: to attach anew replaces it in place, and marks it. */
@@ -138,10 +164,13 @@ class ClsactFilter implements TcxLink {
     const lib = libbpf();
     const request = filter({ programFd: 0, flags: 0, handle: this.opts.handle, priority: this.opts.priority });
     try {
-      this.inside(() => lib.checked(`detach(${this.opts.where})`, () => lib.tcDetach(this.hook().address, request.address)));
+      this.inside(() =>
+        lib.checked(`detach(${this.opts.where})`, () => lib.tcDetach(this.hook().address, request.address)),
+      );
     } catch (error) {
       // Gone already, with the interface or by somebody's hand.
-      if (!(error instanceof KernelError) || ![ERRNO.ENOENT, ERRNO.ENODEV, ERRNO.EINVAL].includes(error.errno as 2)) throw error;
+      if (!(error instanceof KernelError) || ![ERRNO.ENOENT, ERRNO.ENODEV, ERRNO.EINVAL].includes(error.errno as 2))
+        throw error;
     }
     if (this.opts.pinPath !== undefined) rmSync(this.opts.pinPath, { force: true });
   }
@@ -154,7 +183,9 @@ class ClsactFilter implements TcxLink {
     const lib = libbpf();
     try {
       const request = filter({ programFd: 0, flags: 0, handle: this.opts.handle, priority: this.opts.priority });
-      this.inside(() => lib.checked(`query(${this.opts.where})`, () => lib.tcQuery(this.hook().address, request.address)));
+      this.inside(() =>
+        lib.checked(`query(${this.opts.where})`, () => lib.tcQuery(this.hook().address, request.address)),
+      );
       return true;
     } catch (error) {
       if (isKernelError(error)) return false;

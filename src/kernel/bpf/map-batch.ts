@@ -1,13 +1,20 @@
-// Batch commands of bpf(2) on one map (since Linux 5.6). Types without them answer EINVAL or ENOTSUPP on the first call; the caller then goes one by
-// one. The position of a batch lookup is opaque: 4 bytes for hashes and arrays, a key for tries.
+// Batch commands of bpf(2) on one map (since Linux 5.6). Types without them answer EINVAL or ENOTSUPP on the first
+// call; the caller then goes one by one. The position of a batch lookup is opaque: 4 bytes for hashes and arrays, a key
+// for tries.
 import { ERRNO, KernelError } from '../errors.ts';
 import { PinnedBuffer } from '../ffi.ts';
 import type { MapEntry } from './map.ts';
 import { BPF_CMD, attributes, tryBpf } from './syscall.ts';
 
-/** Entries written in a call: large enough to hide the call, small enough that the buffers stay below a megabyte for the maps used here. */
+/**
+ * Entries written in a call: large enough to hide the call, small enough that the buffers stay below a megabyte for the
+ * maps used here.
+ */
 const CHUNK = 2048;
-/** Entries read in a call: somebody who reads a table a slice a turn of the event loop waits for one call, which is some 2 ms. */
+/**
+ * Entries read in a call: somebody who reads a table a slice a turn of the event loop waits for one call, which is some
+ * 2 ms.
+ */
 const READ_CHUNK = 512;
 const UNSUPPORTED: readonly number[] = [-ERRNO.EINVAL, -ERRNO.ENOTSUPP, -ERRNO.EOPNOTSUPP];
 
@@ -48,7 +55,10 @@ export class MapBatch {
     return { capacity, keys, values, attr };
   }
 
-  /** Sets what it can in batches. Returns the entries to be set one by one: all when the type has no batches, none otherwise. */
+  /**
+   * Sets what it can in batches. Returns the entries to be set one by one: all when the type has no batches, none
+   * otherwise.
+   */
   update(entries: readonly MapEntry[], flags: number): readonly MapEntry[] {
     const { keySize, valueBytes } = this.opts;
     if (entries.length === 0) return entries;
@@ -77,14 +87,15 @@ export class MapBatch {
     const result = tryBpf(BPF_CMD.MAP_UPDATE_BATCH, buffers.attr);
     if (result >= 0) return true;
     const done = buffers.attr.view.getUint32(AT.count, true);
-    // An unsupported command leaves the count as it was or zero, and nothing has been set; asking one by one then gives the true error.
+    // An unsupported command leaves the count as it was or zero, and nothing has been set; asking one by one then gives
+    // the true error.
     if (before === 0 && UNSUPPORTED.includes(result)) return false;
     throw new KernelError(`update(map ${this.opts.name})`, -result, `${before + done} of ${total} entries were set`);
   }
 
   /**
-   * Yields copies of all entries; returns false, having yielded nothing, when the type has no batch lookup. `checkOpen` throws when the map was closed:
-   * it is asked before each call, for whoever takes the entries may take his time.
+   * Yields copies of all entries; returns false, having yielded nothing, when the type has no batch lookup. `checkOpen`
+   * throws when the map was closed: it is asked before each call, for whoever takes the entries may take his time.
    */
   *entries(maxEntries: number, checkOpen: () => void): Generator<[Uint8Array, Uint8Array], boolean> {
     const { keySize, valueBytes, name } = this.opts;
@@ -94,7 +105,7 @@ export class MapBatch {
     let started = false;
     let last = false;
     // A map that is written to while it is read may be walked for longer than its size; twice its size is the limit.
-    for (let seen = 0; !last && seen <= 2 * maxEntries; ) {
+    for (let seen = 0; !last && seen <= 2 * maxEntries;) {
       checkOpen();
       buffers.attr.view.setBigUint64(AT.inBatch, started ? position.address : 0n, true);
       buffers.attr.view.setBigUint64(AT.outBatch, next.address, true);
@@ -110,7 +121,10 @@ export class MapBatch {
       last = result < 0;
       const count = buffers.attr.view.getUint32(AT.count, true);
       for (let i = 0; i < count; i++) {
-        yield [buffers.keys.bytes.slice(i * keySize, (i + 1) * keySize), buffers.values.bytes.slice(i * valueBytes, (i + 1) * valueBytes)];
+        yield [
+          buffers.keys.bytes.slice(i * keySize, (i + 1) * keySize),
+          buffers.values.bytes.slice(i * valueBytes, (i + 1) * valueBytes),
+        ];
       }
       seen += count;
       started = true;

@@ -1,5 +1,6 @@
-// BPF maps: keys and values as bytes, whose layout is the business of src/kernel/dataplane. Batches are used where the kernel has them for the map's type.
-// Values of per-CPU maps are one block a possible CPU, each rounded up to 8 bytes, in CPU order.
+// BPF maps: keys and values as bytes, whose layout is the business of src/kernel/dataplane. Batches are used where the
+// kernel has them for the map's type. Values of per-CPU maps are one block a possible CPU, each rounded up to 8 bytes,
+// in CPU order.
 import { readFileSync } from 'node:fs';
 import { ERRNO, KernelError } from '../errors.ts';
 import { close } from '../ffi/libc.ts';
@@ -7,7 +8,12 @@ import { PinnedBuffer } from '../ffi.ts';
 import { MapBatch } from './map-batch.ts';
 import { BPF_CMD, type MapInfo, attributes, mapInfo, mapTypeName, openPinned, tryBpf } from './syscall.ts';
 
-const PER_CPU_TYPES: ReadonlySet<string> = new Set(['percpu_hash', 'percpu_array', 'lru_percpu_hash', 'percpu_cgroup_storage']);
+const PER_CPU_TYPES: ReadonlySet<string> = new Set([
+  'percpu_hash',
+  'percpu_array',
+  'lru_percpu_hash',
+  'percpu_cgroup_storage',
+]);
 export const UPDATE = { ANY: 0, NOEXIST: 1, EXIST: 2 } as const;
 
 /** A key and a value. */
@@ -15,10 +21,13 @@ export type MapEntry = readonly [Uint8Array, Uint8Array];
 
 /** Number of possible CPUs: how many values a per-CPU element has. The file reads `0-7` or `0,2-3`. */
 export function possibleCpus(text = readFileSync('/sys/devices/system/cpu/possible', 'utf8')): number {
-  return text.trim().split(',').reduce((sum, range) => {
-    const [first, last = first] = range.split('-').map(Number) as [number, number?];
-    return sum + last - first + 1;
-  }, 0);
+  return text
+    .trim()
+    .split(',')
+    .reduce((sum, range) => {
+      const [first, last = first] = range.split('-').map(Number) as [number, number?];
+      return sum + last - first + 1;
+    }, 0);
 }
 
 export class BpfMap {
@@ -53,7 +62,12 @@ export class BpfMap {
     this.attr.view.setBigUint64(8, this.key.address, true);
     this.attr.view.setBigUint64(16, this.value.address, true);
     this.deleteAttr.bytes.set(this.attr.bytes.subarray(0, 16));
-    this.batch = new MapBatch({ name: this.name, fd: this.fd, keySize: this.info.keySize, valueBytes: this.valueBytes });
+    this.batch = new MapBatch({
+      name: this.name,
+      fd: this.fd,
+      keySize: this.info.keySize,
+      valueBytes: this.valueBytes,
+    });
   }
 
   /** Opens a pinned map. @throws KernelError ENOENT */
@@ -81,26 +95,34 @@ export class BpfMap {
   /** As lookup, one value (valueSize long) a CPU. */
   lookupPerCpu(key: Uint8Array): Uint8Array[] | undefined {
     const all = this.lookup(key);
-    return all && Array.from({ length: this.cpus }, (_, cpu) => all.subarray(cpu * this.stride, cpu * this.stride + this.info.valueSize));
+    return (
+      all &&
+      Array.from({ length: this.cpus }, (_, cpu) =>
+        all.subarray(cpu * this.stride, cpu * this.stride + this.info.valueSize),
+      )
+    );
   }
 
   /** For values made of u64 counters: each summed over the CPUs. undefined when the key is not there. */
   sumCounters(key: Uint8Array): bigint[] | undefined {
     return this.lookupPerCpu(key)?.reduce<bigint[]>((sums, value) => {
       const view = new DataView(value.buffer, value.byteOffset);
-      for (let i = 0; i + 8 <= value.length; i += 8) sums[i / 8] = BigInt.asUintN(64, (sums[i / 8] ?? 0n) + view.getBigUint64(i, true));
+      for (let i = 0; i + 8 <= value.length; i += 8)
+        sums[i / 8] = BigInt.asUintN(64, (sums[i / 8] ?? 0n) + view.getBigUint64(i, true));
       return sums;
     }, []);
   }
 
   /**
-   * Sets a value. For a per-CPU map a single value (valueSize long) is given to every CPU, a whole one (valueBytes) as it is.
+   * Sets a value. For a per-CPU map a single value (valueSize long) is given to every CPU, a whole one (valueBytes) as
+   * it is.
    * @throws KernelError E2BIG (full), EEXIST, ENOENT; RangeError for a wrong length
    */
   update(key: Uint8Array, value: Uint8Array, flags: number = UPDATE.ANY): void {
     this.setKey(key);
     this.value.bytes.set(this.wholeValue(value));
-    if (!this.command('update', BPF_CMD.MAP_UPDATE_ELEM, flags)) throw new KernelError(`update(map ${this.name})`, ERRNO.ENOENT);
+    if (!this.command('update', BPF_CMD.MAP_UPDATE_ELEM, flags))
+      throw new KernelError(`update(map ${this.name})`, ERRNO.ENOENT);
   }
 
   /** Whether the key was there. @throws KernelError */
@@ -114,7 +136,12 @@ export class BpfMap {
     this.checkOpen();
     const all = Array.isArray(entries) ? (entries as readonly MapEntry[]) : [...entries];
     for (const [key] of all) this.checkKey(key);
-    const unsupported = this.batch.update(all.every(([, value]) => value.length === this.valueBytes) ? all : all.map(([key, value]) => [key, this.wholeValue(value)] as const), flags);
+    const unsupported = this.batch.update(
+      all.every(([, value]) => value.length === this.valueBytes)
+        ? all
+        : all.map(([key, value]) => [key, this.wholeValue(value)] as const),
+      flags,
+    );
     for (const [key, value] of unsupported) this.update(key, value, flags);
   }
 
@@ -131,8 +158,8 @@ export class BpfMap {
   }
 
   /**
-   * Copies of all entries; a value is valueBytes long. They are read in batches, each when it is come to, so a large map may be read over many turns of
-   * the event loop; an entry is then as old as its batch.
+   * Copies of all entries; a value is valueBytes long. They are read in batches, each when it is come to, so a large
+   * map may be read over many turns of the event loop; an entry is then as old as its batch.
    */
   *entries(): Generator<[Uint8Array, Uint8Array]> {
     this.checkOpen();
@@ -163,7 +190,9 @@ export class BpfMap {
     else this.checkOpen();
     this.attr.view.setBigUint64(8, previous ? this.key.address : 0n, true);
     try {
-      return this.command('next key', BPF_CMD.MAP_GET_NEXT_KEY, 0) ? this.value.bytes.slice(0, this.info.keySize) : undefined;
+      return this.command('next key', BPF_CMD.MAP_GET_NEXT_KEY, 0)
+        ? this.value.bytes.slice(0, this.info.keySize)
+        : undefined;
     } finally {
       this.attr.view.setBigUint64(8, this.key.address, true);
     }
@@ -180,7 +209,8 @@ export class BpfMap {
   }
 
   private checkKey(key: Uint8Array): void {
-    if (key.length !== this.info.keySize) throw new RangeError(`map ${this.name}: a key has ${this.info.keySize} bytes, not ${key.length}`);
+    if (key.length !== this.info.keySize)
+      throw new RangeError(`map ${this.name}: a key has ${this.info.keySize} bytes, not ${key.length}`);
   }
 
   private checkOpen(): void {

@@ -1,7 +1,8 @@
-// CO-RE objects (dist/bpf/*.bpf.o): opened and loaded by libbpf, with maps that survive the process. Given a pin directory, every map that the C source
-// declares is pinned there under its own name and taken over when it is there already, so two objects that declare a map of one name share it. A pinned
-// map of another shape is another version's: its content cannot be understood, so an empty one takes its place, and the caller is told. Programs of
-// that version that are still attached keep the old map until they are replaced.
+// CO-RE objects (dist/bpf/*.bpf.o): opened and loaded by libbpf, with maps that survive the process. Given a pin
+// directory, every map that the C source declares is pinned there under its own name and taken over when it is there
+// already, so two objects that declare a map of one name share it. A pinned map of another shape is another version's:
+// its content cannot be understood, so an empty one takes its place, and the caller is told. Programs of that version
+// that are still attached keep the old map until they are replaced.
 import { existsSync, renameSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { KernelError } from '../errors.ts';
@@ -35,7 +36,11 @@ export class BpfLoadError extends KernelError {
 
   constructor(path: string, cause: KernelError) {
     const log = cause.detail ?? '';
-    super(`load(${path})`, cause.errno, `the kernel refused the program; its last words:\n${log.split('\n').slice(-SHOWN_LINES).join('\n')}`);
+    super(
+      `load(${path})`,
+      cause.errno,
+      `the kernel refused the program; its last words:\n${log.split('\n').slice(-SHOWN_LINES).join('\n')}`,
+    );
     this.log = log;
   }
 }
@@ -59,7 +64,11 @@ export class BpfObject {
   private closed = false;
 
   constructor(opts: {
-    path: string; handle: Pointer; maps: ReadonlyMap<string, BpfMap>; programs: ReadonlyMap<string, BpfProgram>; reusedMaps: readonly string[];
+    path: string;
+    handle: Pointer;
+    maps: ReadonlyMap<string, BpfMap>;
+    programs: ReadonlyMap<string, BpfProgram>;
+    reusedMaps: readonly string[];
     replacedMaps: readonly ReplacedMap[];
   }) {
     this.path = opts.path;
@@ -99,7 +108,8 @@ export class BpfObject {
   private find<T>(table: ReadonlyMap<string, T>, kind: string, name: string): T {
     if (this.closed) throw new Error(`BPF object ${this.path} was closed`);
     const found = table.get(name);
-    if (!found) throw new Error(`${this.path} has no ${kind} ${name}; it has ${[...table.keys()].join(', ') || 'none'}`);
+    if (!found)
+      throw new Error(`${this.path} has no ${kind} ${name}; it has ${[...table.keys()].join(', ') || 'none'}`);
     return found;
   }
 }
@@ -122,7 +132,12 @@ export function openBpfObject(path: string, opts: BpfObjectOptions = {}): BpfObj
     }
     pins.discardReplaced();
     return new BpfObject({
-      path, handle, maps: loadedMaps(handle), programs: loadedPrograms(handle, opts.programs), reusedMaps: pins.reused, replacedMaps: pins.replaced,
+      path,
+      handle,
+      maps: loadedMaps(handle),
+      programs: loadedPrograms(handle, opts.programs),
+      reusedMaps: pins.reused,
+      replacedMaps: pins.replaced,
     });
   } catch (error) {
     lib.closeObject(handle);
@@ -131,7 +146,10 @@ export function openBpfObject(path: string, opts: BpfObjectOptions = {}): BpfObj
   }
 }
 
-/** What is pinned already under the names of the object's maps. A map to be replaced is set aside until the object is loaded. */
+/**
+ * What is pinned already under the names of the object's maps. A map to be replaced is set aside until the object is
+ * loaded.
+ */
 class FoundPins {
   readonly reused: string[] = [];
   readonly replaced: ReplacedMap[] = [];
@@ -202,7 +220,9 @@ function differencesOf(map: Pointer, path: string): string[] {
       ['max entries', found.maxEntries, lib.mapMaxEntries(map)],
       ['flags', found.flags, lib.mapFlags(map)],
     ];
-    return pairs.filter(([, is, wanted]) => is !== wanted).map(([what, is, wanted]) => `${what} ${is} instead of ${wanted}`);
+    return pairs
+      .filter(([, is, wanted]) => is !== wanted)
+      .map(([what, is, wanted]) => `${what} ${is} instead of ${wanted}`);
   } finally {
     close(fd);
   }

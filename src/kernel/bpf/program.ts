@@ -1,11 +1,22 @@
-// A loaded BPF program, and running it on a packet without a network (BPF_PROG_TEST_RUN): for tests, and for sending what a program builds.
+// A loaded BPF program, and running it on a packet without a network (BPF_PROG_TEST_RUN): for tests, and for sending
+// what a program builds.
 import { type Netns, within } from '../netns.ts';
 import { PinnedBuffer } from '../ffi.ts';
 import { BPF_CMD, attributes, bpf, programId } from './syscall.ts';
 
 /** Of the struct `test` in union bpf_attr. */
 const AT = {
-  fd: 0, retval: 4, sizeIn: 8, sizeOut: 12, dataIn: 16, dataOut: 24, repeat: 32, duration: 36, contextSizeIn: 40, contextSizeOut: 44, contextIn: 48,
+  fd: 0,
+  retval: 4,
+  sizeIn: 8,
+  sizeOut: 12,
+  dataIn: 16,
+  dataOut: 24,
+  repeat: 32,
+  duration: 36,
+  contextSizeIn: 40,
+  contextSizeOut: 44,
+  contextIn: 48,
   contextOut: 56,
 } as const;
 /** Room for what a program may add to the packet. */
@@ -15,7 +26,10 @@ export interface TestRun {
   /** The packet from its Ethernet header on, at least 14 bytes. */
   readonly data: Uint8Array;
   readonly repeat?: number | undefined;
-  /** struct __sk_buff as the program sees it (192 bytes; for tc programs mark, priority, ifindex, cb and a few more may be set). */
+  /**
+   * struct __sk_buff as the program sees it (192 bytes; for tc programs mark, priority, ifindex, cb and a few more may
+   * be set).
+   */
   readonly ctx?: Uint8Array | undefined;
   /** Where the packet is: its ifindexes, its loopback device, its routes. */
   readonly netns?: Netns | undefined;
@@ -46,7 +60,9 @@ export class BpfProgram {
     return programId(`information(program ${this.name})`, this.fd);
   }
 
-  /** @throws KernelError EINVAL (packet too short, context not accepted), ENOSPC (the packet grew by more than 4 KiB) */
+  /**
+   * @throws KernelError EINVAL (packet too short, context not accepted), ENOSPC (the packet grew by more than 4 KiB)
+   */
   testRun(run: TestRun): TestRunResult {
     const input = pinned(run.data);
     const output = new PinnedBuffer(run.data.length + GROWTH);

@@ -1,6 +1,7 @@
-// Reader of a BPF ring buffer (Documentation/bpf/ringbuf.rst): the ring is mapped into this process and read in place, without a call or a copy a record.
-// The data pages are mapped twice in a row, so that a record never wraps. Positions grow for ever and stay exact as numbers up to 2⁵³ bytes; a ring is
-// smaller than 2³¹ bytes, so the low 32 bits of the producer's position say how much there is.
+// Reader of a BPF ring buffer (Documentation/bpf/ringbuf.rst): the ring is mapped into this process and read in place,
+// without a call or a copy a record. The data pages are mapped twice in a row, so that a record never wraps. Positions
+// grow for ever and stay exact as numbers up to 2⁵³ bytes; a ring is smaller than 2³¹ bytes, so the low 32 bits of the
+// producer's position say how much there is.
 import type { Poller, Registration } from '../poller.ts';
 import { PROT, mapShared, pageSize, unmap } from '../ffi/libc.ts';
 import { type Pointer, viewMemory } from '../ffi.ts';
@@ -20,8 +21,8 @@ const COMMIT_EVERY = 256;
 export interface RingBufferModules {
   readonly poller: Poller;
   /**
-   * One record: `length` bytes of `data` from `offset` on, valid only during the call. `data` is the same view every time: a view made for each record costs
-   * more than half of the rate.
+   * One record: `length` bytes of `data` from `offset` on, valid only during the call. `data` is the same view every
+   * time: a view made for each record costs more than half of the rate.
    */
   onRecord(data: DataView, offset: number, length: number): void;
 }
@@ -37,7 +38,8 @@ export interface RingBufferReader {
 
 /** @throws KernelError; Error when the map is not a ring buffer */
 export function openRingBuffer(map: BpfMap, modules: RingBufferModules): RingBufferReader {
-  if (mapTypeName(map.info.type) !== 'ringbuf') throw new Error(`map ${map.name} is not a ring buffer but ${mapTypeName(map.info.type)}`);
+  if (mapTypeName(map.info.type) !== 'ringbuf')
+    throw new Error(`map ${map.name} is not a ring buffer but ${mapTypeName(map.info.type)}`);
   return new MappedRing(map, modules);
 }
 

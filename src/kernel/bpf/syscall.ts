@@ -1,5 +1,6 @@
-// bpf(2) itself, for what libbpf 1.1 lacks (TCX links) and for what is simpler without it (map elements, object information). Attributes are written
-// as bytes at the offsets of union bpf_attr (include/uapi/linux/bpf.h); the kernel takes shorter and longer unions alike.
+// bpf(2) itself, for what libbpf 1.1 lacks (TCX links) and for what is simpler without it (map elements, object
+// information). Attributes are written as bytes at the offsets of union bpf_attr (include/uapi/linux/bpf.h); the kernel
+// takes shorter and longer unions alike.
 import { KernelError } from '../errors.ts';
 import { syscall3 } from '../ffi/libc.ts';
 import { PinnedBuffer } from '../ffi.ts';
@@ -8,18 +9,48 @@ import { PinnedBuffer } from '../ffi.ts';
 const BPF_SYSCALL: Readonly<Record<string, number>> = { x64: 321, arm64: 280, riscv64: 280, loong64: 280 };
 
 export const BPF_CMD = {
-  MAP_CREATE: 0, MAP_LOOKUP_ELEM: 1, MAP_UPDATE_ELEM: 2, MAP_DELETE_ELEM: 3, MAP_GET_NEXT_KEY: 4, PROG_LOAD: 5, OBJ_PIN: 6, OBJ_GET: 7, PROG_TEST_RUN: 10,
-  OBJ_GET_INFO_BY_FD: 15, PROG_QUERY: 16, MAP_LOOKUP_BATCH: 24, MAP_UPDATE_BATCH: 26, MAP_DELETE_BATCH: 27, LINK_CREATE: 28, LINK_UPDATE: 29,
+  MAP_CREATE: 0,
+  MAP_LOOKUP_ELEM: 1,
+  MAP_UPDATE_ELEM: 2,
+  MAP_DELETE_ELEM: 3,
+  MAP_GET_NEXT_KEY: 4,
+  PROG_LOAD: 5,
+  OBJ_PIN: 6,
+  OBJ_GET: 7,
+  PROG_TEST_RUN: 10,
+  OBJ_GET_INFO_BY_FD: 15,
+  PROG_QUERY: 16,
+  MAP_LOOKUP_BATCH: 24,
+  MAP_UPDATE_BATCH: 26,
+  MAP_DELETE_BATCH: 27,
+  LINK_CREATE: 28,
+  LINK_UPDATE: 29,
   LINK_DETACH: 34,
 } as const;
 
 /** enum bpf_map_type, as far as its name may appear in a message. */
 export const MAP_TYPE = {
-  1: 'hash', 2: 'array', 3: 'prog_array', 4: 'perf_event_array', 5: 'percpu_hash', 6: 'percpu_array', 9: 'lru_hash', 10: 'lru_percpu_hash', 11: 'lpm_trie',
-  12: 'array_of_maps', 13: 'hash_of_maps', 14: 'devmap', 16: 'cpumap', 21: 'percpu_cgroup_storage', 22: 'queue', 23: 'stack', 27: 'ringbuf',
+  1: 'hash',
+  2: 'array',
+  3: 'prog_array',
+  4: 'perf_event_array',
+  5: 'percpu_hash',
+  6: 'percpu_array',
+  9: 'lru_hash',
+  10: 'lru_percpu_hash',
+  11: 'lpm_trie',
+  12: 'array_of_maps',
+  13: 'hash_of_maps',
+  14: 'devmap',
+  16: 'cpumap',
+  21: 'percpu_cgroup_storage',
+  22: 'queue',
+  23: 'stack',
+  27: 'ringbuf',
 } as const;
 
-export const mapTypeName = (type: number): string => (MAP_TYPE as Readonly<Record<number, string>>)[type] ?? `type ${type}`;
+export const mapTypeName = (type: number): string =>
+  (MAP_TYPE as Readonly<Record<number, string>>)[type] ?? `type ${type}`;
 
 /** Result of the command, or a negative errno. */
 export function tryBpf(command: number, attributes: PinnedBuffer): number {
@@ -48,7 +79,9 @@ function pathAttributes(path: string, fd: number): { attr: PinnedBuffer; text: P
   return { attr, text };
 }
 
-/** Pins a map, program or link to a path in a BPF file system. @throws KernelError EEXIST, ENOENT, EPERM (not on bpffs) */
+/**
+ * Pins a map, program or link to a path in a BPF file system. @throws KernelError EEXIST, ENOENT, EPERM (not on bpffs)
+ */
 export function pinObject(fd: number, path: string): void {
   const { attr } = pathAttributes(path, fd);
   bpf(`pin(${path})`, BPF_CMD.OBJ_PIN, attr);

@@ -1,6 +1,7 @@
-// Attaching a tc program to an interface. On Linux 6.6 and later by a TCX link (bpf(2) LINK_CREATE), which is pinned: the link and with it the program
-// outlive the process, and the next process adopts it and swaps the program atomically. On older kernels by a filter on the clsact qdisc (clsact.ts), which
-// outlives the process by itself. Programs return TC_ACT_UNSPEC (-1) to let the next program on the hook decide.
+// Attaching a tc program to an interface. On Linux 6.6 and later by a TCX link (bpf(2) LINK_CREATE), which is pinned:
+// the link and with it the program outlive the process, and the next process adopts it and swaps the program
+// atomically. On older kernels by a filter on the clsact qdisc (clsact.ts), which outlives the process by itself.
+// Programs return TC_ACT_UNSPEC (-1) to let the next program on the hook decide.
 import { readlinkSync, rmSync } from 'node:fs';
 import { ERRNO, KernelError, isKernelError } from '../errors.ts';
 import { close } from '../ffi/libc.ts';
@@ -40,7 +41,10 @@ export interface TcxLink {
   update(program: BpfProgram): void;
   /** Takes the program off the interface and removes the pin. Idempotent. */
   detach(): void;
-  /** Whether it is (still) on this interface. False where the mechanism cannot tell: then it is attached anew, which there leaves no gap. */
+  /**
+   * Whether it is (still) on this interface. False where the mechanism cannot tell: then it is attached anew, which
+   * there leaves no gap.
+   */
   hangsAt(ifindex: number, direction: Direction): boolean;
   /** Pins it again where it was pinned. @throws KernelError */
   pin(): void;
@@ -49,8 +53,8 @@ export interface TcxLink {
 }
 
 /**
- * Attaches `program`, or swaps it into the link that is pinned at `pinPath` if that is still on this interface and direction. A pinned link whose
- * interface is gone, or is another one, is replaced.
+ * Attaches `program`, or swaps it into the link that is pinned at `pinPath` if that is still on this interface and
+ * direction. A pinned link whose interface is gone, or is another one, is replaced.
  * @throws KernelError ENODEV (no such interface), EEXIST (something else is pinned there), EINVAL
  */
 export function attachTcx(opts: TcxOptions): TcxLink {
@@ -60,7 +64,8 @@ export function attachTcx(opts: TcxOptions): TcxLink {
     if (adopted) return adopted;
     const fd = create(opts);
     if (fd === undefined) {
-      if (opts.mechanism === 'tcx') throw new KernelError(`attach(${opts.program.name})`, ERRNO.EINVAL, 'this kernel has no TCX (Linux 6.6)');
+      if (opts.mechanism === 'tcx')
+        throw new KernelError(`attach(${opts.program.name})`, ERRNO.EINVAL, 'this kernel has no TCX (Linux 6.6)');
       return attachClsact(opts);
     }
     return pinned(fd, opts);
@@ -76,14 +81,18 @@ export function detachPinnedLink(pinPath: string): void {
 }
 
 /** Where the link pinned at a path hangs. Undefined when nothing is pinned there, or its interface is gone. */
-export function pinnedLinkTarget(pinPath: string): { readonly ifindex: number; readonly direction: Direction } | undefined {
+export function pinnedLinkTarget(
+  pinPath: string,
+): { readonly ifindex: number; readonly direction: Direction } | undefined {
   const marked = markedFilter(pinPath);
   if (marked) return marked.exists() ? { ifindex: marked.ifindex, direction: marked.direction } : undefined;
   const fd = openLink(pinPath);
   if (fd === undefined) return undefined;
   try {
     const { ifindex, attachType } = linkTarget(fd, pinPath);
-    return ifindex === 0 ? undefined : { ifindex, direction: attachType === ATTACH_TYPE.ingress ? 'ingress' : 'egress' };
+    return ifindex === 0
+      ? undefined
+      : { ifindex, direction: attachType === ATTACH_TYPE.ingress ? 'ingress' : 'egress' };
   } finally {
     close(fd);
   }
@@ -120,7 +129,9 @@ function pinned(fd: number, opts: TcxOptions): TcxLink {
   }
 }
 
-/** The link pinned at the path with its program swapped; undefined when there is none (any more) and the path is free. */
+/**
+ * The link pinned at the path with its program swapped; undefined when there is none (any more) and the path is free.
+ */
 function adopt(opts: TcxOptions, pinPath: string): TcxLink | undefined {
   const fd = openLink(pinPath);
   if (fd === undefined) return undefined;
@@ -134,7 +145,10 @@ function adopt(opts: TcxOptions, pinPath: string): TcxLink | undefined {
   return undefined;
 }
 
-/** A descriptor of the link pinned at a path; undefined when nothing is. @throws KernelError EEXIST (something else is pinned there) */
+/**
+ * A descriptor of the link pinned at a path; undefined when nothing is. @throws KernelError EEXIST (something else is
+ * pinned there)
+ */
 function openLink(pinPath: string): number | undefined {
   let fd: number;
   try {
@@ -155,7 +169,10 @@ function requireLink(fd: number, pinPath: string): void {
   throw new KernelError(`adopt(${pinPath})`, ERRNO.EEXIST, `what is pinned there is not a link but ${kind}; remove it`);
 }
 
-/** struct bpf_link_info: type, id, prog_id, then for TCX at offset 16 ifindex (0 when the interface is gone) and attach type. */
+/**
+ * struct bpf_link_info: type, id, prog_id, then for TCX at offset 16 ifindex (0 when the interface is gone) and attach
+ * type.
+ */
 function linkTarget(fd: number, pinPath: string): { ifindex: number; attachType: number } {
   const info = objectInfo(`information(${pinPath})`, fd, 32);
   if (info.getUint32(0, true) !== LINK_TYPE_TCX) return { ifindex: 0, attachType: 0 };

@@ -6,7 +6,11 @@ import { structure, u32Key, LITTLE_ENDIAN } from './layout.ts';
 const header = (name: string): string => readFileSync(new URL(`../../../bpf/lib/${name}`, import.meta.url), 'utf8');
 
 const rows = ['counters.h', 'counters-proxy.h', 'counters-srv6.h'].flatMap((name) =>
-  [...header(name).matchAll(/X\((\d+), (\w+), "([^"]+)", "([^"]+)"\)/g)].map(([, index, , dotted, meaning]) => ({ index: Number(index), name: dotted!, meaning: meaning! })),
+  [...header(name).matchAll(/X\((\d+), (\w+), "([^"]+)", "([^"]+)"\)/g)].map(([, index, , dotted, meaning]) => ({
+    index: Number(index),
+    name: dotted!,
+    meaning: meaning!,
+  })),
 );
 
 describe('the counter table', () => {
@@ -29,6 +33,11 @@ describe('the counter table', () => {
       view.setBigUint64(0, 40n, LITTLE_ENDIAN);
       view.setBigUint64(8, 2n, LITTLE_ENDIAN);
     });
-    expect(decodeCounters([[u32Key(7), value], [u32Key(255), value]])).toEqual(new Map([['egress.triggers', 42n]]));
+    expect(
+      decodeCounters([
+        [u32Key(7), value],
+        [u32Key(255), value],
+      ]),
+    ).toEqual(new Map([['egress.triggers', 42n]]));
   });
 });

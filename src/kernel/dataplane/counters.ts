@@ -1,5 +1,6 @@
-// Every per-CPU counter of the eBPF programs, by its index in the pinned map `counters`. The same table as bpf/lib/counters*.h, which
-// counters.test.ts compares with it. Indexes outlive an upgrade: rows are added, never renumbered.
+// Every per-CPU counter of the eBPF programs, by its index in the pinned map `counters`. The same table as
+// bpf/lib/counters*.h, which counters.test.ts compares with it. Indexes outlive an upgrade: rows are added, never
+// renumbered.
 import { LITTLE_ENDIAN, readU32Key, viewOf } from './layout.ts';
 
 export const COUNTERS_MAP = 'counters';
@@ -40,7 +41,11 @@ export const COUNTERS: readonly CounterRow[] = [
   row(23, 'egress.format.lacking', 'formats passed over because the sender has shown not to know them'),
   row(24, 'egress.format.not-ipv6', 'formats passed over because they need an IPv6 flow'),
   row(25, 'egress.format.qp-unknown', "formats passed over because the sender's Queue Pair is not known"),
-  row(26, 'egress.format.no-end-con', "formats passed over because the tunnel's source is no END.CON SID of this domain"),
+  row(
+    26,
+    'egress.format.no-end-con',
+    "formats passed over because the tunnel's source is no END.CON SID of this domain",
+  ),
   row(27, 'egress.escalated', "notifications stricter than the queue's depth alone asks for (LHCNP-5.7-e)"),
   row(28, 'egress.ecn.exempt', 'packets above K_min not marked because their sender gets Fast CNPs'),
   row(29, 'egress.notified.proxy', 'notifications handed to the builder for a proxy'),
@@ -48,20 +53,44 @@ export const COUNTERS: readonly CounterRow[] = [
   row(31, 'egress.notified.long-haul-icmpv6', 'Long-haul CNPs over ICMPv6 handed to the builder'),
   row(32, 'egress.notified.long-haul-roce', 'Long-haul CNPs over RoCEv2 handed to the builder'),
   row(33, 'egress.record-lost', 'notifications that the agent was not told about: it does not read'),
-  row(34, 'egress.format.no-route', 'formats passed over because this router has no route to the proxy, the END.CON or the sender'),
+  row(
+    34,
+    'egress.format.no-route',
+    'formats passed over because this router has no route to the proxy, the END.CON or the sender',
+  ),
   row(35, 'egress.ecn.mpls', 'ECT packets above K_min left alone because a label stack is in front of their IP header'),
-  row(36, 'egress.opaque.mpls', 'packets passed unseen: no IP header is recognized behind the label stack (pseudowire)'),
-  row(37, 'egress.opaque.gre', 'packets passed unseen: GRE of another version, or with something else than IP, MPLS or Ethernet inside'),
+  row(
+    36,
+    'egress.opaque.mpls',
+    'packets passed unseen: no IP header is recognized behind the label stack (pseudowire)',
+  ),
+  row(
+    37,
+    'egress.opaque.gre',
+    'packets passed unseen: GRE of another version, or with something else than IP, MPLS or Ethernet inside',
+  ),
   row(38, 'egress.opaque.vxlan', 'packets passed unseen: VXLAN without a network identifier'),
   row(39, 'egress.opaque.esp', 'packets passed unseen: ESP, in UDP too'),
   row(40, 'egress.opaque.geneve', 'packets passed unseen: Geneve'),
   row(41, 'egress.opaque.other', 'packets passed unseen: EtherIP, L2TP, GTP-U, VXLAN-GPE, VXLAN at port 8472'),
-  row(42, 'egress.format.tenant', 'formats passed over because it is not known whose the packet is: a VPN behind MPLS, GRE or VXLAN, or outside its tunnel'),
-  row(43, 'egress.format.datagram', 'formats passed over because a datagram names, as its source, the Queue Pair of a connection'),
+  row(
+    42,
+    'egress.format.tenant',
+    'formats passed over because it is not known whose the packet is: a VPN behind MPLS, GRE or VXLAN, or outside its tunnel',
+  ),
+  row(
+    43,
+    'egress.format.datagram',
+    'formats passed over because a datagram names, as its source, the Queue Pair of a connection',
+  ),
   row(64, 'notice.built', 'notices built'),
   row(65, 'notice.unparseable', 'clones that the builder could not parse'),
   row(66, 'notice.no-proxy', 'clones whose proxy vanished between trigger and builder'),
-  row(67, 'notice.checksum-partial', 'triggers by packets with an unfinished checksum: transmit offload of a local sender is on'),
+  row(
+    67,
+    'notice.checksum-partial',
+    'triggers by packets with an unfinished checksum: transmit offload of a local sender is on',
+  ),
   row(68, 'notice.resize-failed', 'clones that could not be resized'),
   row(69, 'notice.store-failed', 'clones that could not be read or written'),
   row(70, 'notice.foreign-mark', "packets on the loopback interface with the builder's mark but not its tag"),
@@ -74,7 +103,11 @@ export const COUNTERS: readonly CounterRow[] = [
   row(77, 'notice.built.long-haul-roce', 'Long-haul CNPs built in RoCEv2 form'),
   row(78, 'notice.wrapped', 'notices sent to the END.CON of the tunnel that the packet was in'),
   row(79, 'notice.ioam.copied', 'Fast CNPs with option 2: the IOAM trace of the packet is copied'),
-  row(80, 'notice.ioam.unusable', 'Fast CNPs with option 1 although the packet has an IOAM trace: too long for option 2, malformed, or no option type configured'),
+  row(
+    80,
+    'notice.ioam.unusable',
+    'Fast CNPs with option 1 although the packet has an IOAM trace: too long for option 2, malformed, or no option type configured',
+  ),
   row(81, 'notice.format-off', 'clones for a format that is not configured or does not exist'),
   row(82, 'notice.family', 'clones of IPv4 flows for a format of IPv6 only, or of a family without a loopback address'),
   row(83, 'notice.no-queue-pair', 'clones for a Long-haul CNP without the Queue Pair of the sender'),
@@ -91,10 +124,22 @@ export const COUNTERS: readonly CounterRow[] = [
   row(105, 'guard.ingress.long-haul-roce.dropped', 'Long-haul CNPs in RoCEv2 from outside dropped (LHCNP-9-a)'),
   row(106, 'guard.egress.long-haul-roce.dropped', 'Long-haul CNPs in RoCEv2 leaving the domain dropped'),
   row(107, 'guard.ingress.allowed', 'notifications from outside passed because their source is on the allow-list'),
-  row(108, 'guard.egress.allowed', 'notifications leaving the domain passed because their destination is on the allow-list'),
+  row(
+    108,
+    'guard.egress.allowed',
+    'notifications leaving the domain passed because their destination is on the allow-list',
+  ),
   row(109, 'guard.ingress.end-con.dropped', 'packets from outside to an END.CON SID of this domain dropped'),
-  row(110, 'guard.opaque.mpls', 'packets passed unseen in and out: no IP header is recognized behind the label stack (pseudowire)'),
-  row(111, 'guard.opaque.gre', 'packets passed unseen: GRE of another version, or with something else than IP, MPLS or Ethernet inside'),
+  row(
+    110,
+    'guard.opaque.mpls',
+    'packets passed unseen in and out: no IP header is recognized behind the label stack (pseudowire)',
+  ),
+  row(
+    111,
+    'guard.opaque.gre',
+    'packets passed unseen: GRE of another version, or with something else than IP, MPLS or Ethernet inside',
+  ),
   row(112, 'guard.opaque.vxlan', 'packets passed unseen: VXLAN without a network identifier'),
   row(113, 'guard.opaque.esp', 'packets passed unseen: ESP, in UDP too'),
   row(114, 'guard.opaque.geneve', 'packets passed unseen: Geneve'),
@@ -119,14 +164,34 @@ export const COUNTERS: readonly CounterRow[] = [
   row(145, 'proxy.notice.flow-limited', "notices within the flow's interval"),
   row(146, 'proxy.notice.rate-limited', "notices refused by the node's token bucket"),
   row(147, 'proxy.notice.wrong-port', 'notices by a port to which the route back to their source does not lead'),
-  row(148, 'proxy.notice.qp-doubtful', "notices about flows whose requests remain unanswered: the sender's Queue Pair may be another"),
-  row(150, 'proxy.notice.deth-missing', 'notices about datagrams whose invoking packet is cut before the end of the DETH'),
-  row(151, 'proxy.notice.tenant-unknown', 'notices about packets in a tunnel whose source is no END.CON SID of a known tenant'),
-  row(152, 'proxy.notice.datagram-contradicted', 'notices about datagrams that name, as their source, the Queue Pair of a connection'),
+  row(
+    148,
+    'proxy.notice.qp-doubtful',
+    "notices about flows whose requests remain unanswered: the sender's Queue Pair may be another",
+  ),
+  row(
+    150,
+    'proxy.notice.deth-missing',
+    'notices about datagrams whose invoking packet is cut before the end of the DETH',
+  ),
+  row(
+    151,
+    'proxy.notice.tenant-unknown',
+    'notices about packets in a tunnel whose source is no END.CON SID of a known tenant',
+  ),
+  row(
+    152,
+    'proxy.notice.datagram-contradicted',
+    'notices about datagrams that name, as their source, the Queue Pair of a connection',
+  ),
   row(153, 'proxy.fast-cnp.ordered', 'notices turned into a Fast CNP for the sender'),
   row(154, 'proxy.long-haul-icmpv6.ordered', 'notices turned into a Long-haul CNP in ICMPv6 for the sender'),
   row(155, 'proxy.long-haul-roce.ordered', 'notices turned into a Long-haul CNP in RoCEv2 for the sender'),
-  row(156, 'proxy.notice.tenant-unreachable', 'notices about a flow of another table than main to whose sender there is no way from here'),
+  row(
+    156,
+    'proxy.notice.tenant-unreachable',
+    'notices about a flow of another table than main to whose sender there is no way from here',
+  ),
   row(160, 'proxy.qp.learned.cm', 'connections learned from a CM exchange'),
   row(161, 'proxy.qp.learned.reverse-traffic', 'connections learned from traffic in both directions'),
   row(162, 'proxy.qp.replaced', 'known connections replaced by newer knowledge about one of their Queue Pairs'),
@@ -139,14 +204,34 @@ export const COUNTERS: readonly CounterRow[] = [
   row(169, 'proxy.qp.match', "answers that fit exactly one Queue Pair's recent PSN"),
   row(170, 'proxy.qp.ambiguous', 'answers whose PSN several Queue Pairs have sent recently'),
   row(171, 'proxy.qp.contradiction', 'answers that fit another Queue Pair than the ones before'),
-  row(172, 'proxy.qp.wrong-port', 'packets that would teach or keep something, by a port to which the route back to their source does not lead'),
+  row(
+    172,
+    'proxy.qp.wrong-port',
+    'packets that would teach or keep something, by a port to which the route back to their source does not lead',
+  ),
   row(173, 'proxy.qp.confirmed', 'connections from a CM exchange that traffic has confirmed'),
   row(174, 'proxy.qp.removed.displaced', 'unconfirmed connections that made room for another one of the same port'),
   row(175, 'proxy.qp.full', 'confirmed connections for which there was no room; they are known as unconfirmed ones'),
-  row(176, 'proxy.qp.doubtful', 'times that the requests of a connection were not answered for longer than a round trip takes'),
-  row(180, 'proxy.qp.tenant-unknown', 'packets not learned from because it is not known whose addresses are in their tunnel'),
-  row(181, 'proxy.qp.tunnel-unknown', 'packets not learned from because their tunnel comes from no router in accept-from and no END.CON SID, or is in another tunnel'),
-  row(182, 'proxy.qp.sent.displaced', 'PSNs that waited for their answers and made room for later ones of the same port'),
+  row(
+    176,
+    'proxy.qp.doubtful',
+    'times that the requests of a connection were not answered for longer than a round trip takes',
+  ),
+  row(
+    180,
+    'proxy.qp.tenant-unknown',
+    'packets not learned from because it is not known whose addresses are in their tunnel',
+  ),
+  row(
+    181,
+    'proxy.qp.tunnel-unknown',
+    'packets not learned from because their tunnel comes from no router in accept-from and no END.CON SID, or is in another tunnel',
+  ),
+  row(
+    182,
+    'proxy.qp.sent.displaced',
+    'PSNs that waited for their answers and made room for later ones of the same port',
+  ),
   row(183, 'proxy.qp.candidate.displaced', 'supposed peers that made room for others of the same port'),
   row(192, 'proxy.cm.request', 'CM REQ seen'),
   row(193, 'proxy.cm.reply', 'CM REP seen'),
@@ -155,37 +240,80 @@ export const COUNTERS: readonly CounterRow[] = [
   row(196, 'proxy.cm.disconnect', 'CM DREQ and DREP seen'),
   row(197, 'proxy.cm.other', 'other management datagrams to Queue Pair 1'),
   row(198, 'proxy.cm.unmatched', 'REPs without the REQ that they answer, or with one that is too old'),
-  row(199, 'proxy.cm.malformed', 'datagrams to Queue Pair 1 that are no whole CM MAD, or name an impossible Queue Pair'),
+  row(
+    199,
+    'proxy.cm.malformed',
+    'datagrams to Queue Pair 1 that are no whole CM MAD, or name an impossible Queue Pair',
+  ),
   row(200, 'proxy.cm.bad-icrc', 'CM MADs with a wrong ICRC'),
   row(201, 'proxy.cm.foreign', 'CM MADs between hosts outside the declared sender prefixes'),
   row(202, 'proxy.cm.other-host', 'REQs and LAPs whose GIDs are not the addresses of the packet'),
   row(203, 'proxy.cm.wrong-port', 'CM MADs by a port to which the route back to their source does not lead'),
   row(204, 'proxy.cm.displaced', 'REQs that waited for their REP and made room for later ones of the same port'),
-  row(208, 'srv6.encap.source', 'RoCEv2 packets encapsulated here that got an END.CON SID as outer source (FCN-4.2.2-c)'),
+  row(
+    208,
+    'srv6.encap.source',
+    'RoCEv2 packets encapsulated here that got an END.CON SID as outer source (FCN-4.2.2-c)',
+  ),
   row(209, 'srv6.encap.no-source', 'RoCEv2 packets encapsulated here for whose sender no END.CON SID is configured'),
-  row(210, 'srv6.encap.hmac', 'RoCEv2 packets encapsulated here whose SRH has an HMAC, which covers the source; source left alone'),
-  row(211, 'srv6.encap.traffic-class', 'packets encapsulated here whose outer ECN or DSCP field was put right (RFC 6040, RFC 2983)'),
+  row(
+    210,
+    'srv6.encap.hmac',
+    'RoCEv2 packets encapsulated here whose SRH has an HMAC, which covers the source; source left alone',
+  ),
+  row(
+    211,
+    'srv6.encap.traffic-class',
+    'packets encapsulated here whose outer ECN or DSCP field was put right (RFC 6040, RFC 2983)',
+  ),
   row(212, 'srv6.encap.unparseable', 'packets encapsulated here whose header chain is truncated; passed untouched'),
   row(216, 'srv6.decap.forwarded', 'packets decapsulated and sent to their next hop by the program'),
   row(217, 'srv6.decap.handed-up', "packets decapsulated by the program and left to the kernel's routing"),
   row(218, 'srv6.decap.left', "packets whose inner ECN is right, left to the kernel's seg6local to decapsulate"),
   row(219, 'srv6.decap.ecn.ce', 'packets that carried CE out of the tunnel (FCN-4.2.1-f)'),
   row(220, 'srv6.decap.ecn.ect1', 'packets that carried ECT(1) out of the tunnel'),
-  row(221, 'srv6.decap.ecn.dropped', 'packets dropped because a congested tunnel carried Not-ECT inside (RFC 6040 figure 4)'),
+  row(
+    221,
+    'srv6.decap.ecn.dropped',
+    'packets dropped because a congested tunnel carried Not-ECT inside (RFC 6040 figure 4)',
+  ),
   row(222, 'srv6.decap.ecn.unused', 'combinations of ECN fields that RFC 6040 calls currently unused'),
   row(223, 'srv6.decap.icmpv6-error', 'ICMPv6 errors to an END.CON SID, consumed'),
   row(224, 'srv6.decap.packet-too-big', 'of these, Packet Too Big: a tunnel is wider than its path'),
   row(225, 'srv6.decap.segments-left', 'packets to a decapsulation SID with segments left; left to the kernel'),
-  row(226, 'srv6.decap.unparseable', 'packets to a decapsulation SID whose header chain is truncated, malformed or too deep; left to the kernel'),
-  row(227, 'srv6.decap.failed', 'packets to a decapsulation SID that the kernel did not let the program change; left to the kernel'),
-  row(228, 'srv6.decap.no-ipv4', "of those left to the kernel, IPv4 packets to an END.CON SID: lost, for the kernel's action there is End.DT6"),
-  row(229, 'srv6.decap.no-ipv4.hook', 'of these, left because a netfilter hook or an IPsec policy of this router has a say in them'),
-  row(230, 'srv6.decap.no-ipv4.shared', 'of these, left because they are no CNPs, and a proxy or Queue Pair learning looks at what arrives'),
+  row(
+    226,
+    'srv6.decap.unparseable',
+    'packets to a decapsulation SID whose header chain is truncated, malformed or too deep; left to the kernel',
+  ),
+  row(
+    227,
+    'srv6.decap.failed',
+    'packets to a decapsulation SID that the kernel did not let the program change; left to the kernel',
+  ),
+  row(
+    228,
+    'srv6.decap.no-ipv4',
+    "of those left to the kernel, IPv4 packets to an END.CON SID: lost, for the kernel's action there is End.DT6",
+  ),
+  row(
+    229,
+    'srv6.decap.no-ipv4.hook',
+    'of these, left because a netfilter hook or an IPsec policy of this router has a say in them',
+  ),
+  row(
+    230,
+    'srv6.decap.no-ipv4.shared',
+    'of these, left because they are no CNPs, and a proxy or Queue Pair learning looks at what arrives',
+  ),
 ];
 
 const NAME = new Map(COUNTERS.map((counter) => [counter.index, counter.name]));
 
-/** Counters by name, in the order of their indexes, from the entries of the map; each value is one u64 a CPU. Rows without a name are left out. */
+/**
+ * Counters by name, in the order of their indexes, from the entries of the map; each value is one u64 a CPU. Rows
+ * without a name are left out.
+ */
 export function decodeCounters(entries: Iterable<readonly [Uint8Array, Uint8Array]>): Map<string, bigint> {
   const found = new Map<string, bigint>();
   for (const [key, value] of entries) {

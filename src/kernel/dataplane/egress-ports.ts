@@ -1,8 +1,22 @@
-// The monitored ports as a table by interface index. Underneath is an array map, because its look-up costs a packet nothing, in which a port has the
-// first free of four slots from its index on (bpf/lib/egress-maps.h). What a slot's former port left behind is cleared when it is given away.
+// The monitored ports as a table by interface index. Underneath is an array map, because its look-up costs a packet
+// nothing, in which a port has the first free of four slots from its index on (bpf/lib/egress-maps.h). What a slot's
+// former port left behind is cleared when it is given away.
 import {
-  EGRESS_MAPS, EGRESS_MEASURE_SIZE, EGRESS_OPAQUE_SIZE, EGRESS_PORT_RATE, EGRESS_PORT_SIZE, EGRESS_STATS_SIZE, type EgressMeasure, type EgressStats, type OpaquePackets,
-  PORT_PROBES, PORT_SLOTS, decodeEgressMeasure, decodeEgressPort, decodeEgressStats, decodeOpaque,
+  EGRESS_MAPS,
+  EGRESS_MEASURE_SIZE,
+  EGRESS_OPAQUE_SIZE,
+  EGRESS_PORT_RATE,
+  EGRESS_PORT_SIZE,
+  EGRESS_STATS_SIZE,
+  type EgressMeasure,
+  type EgressStats,
+  type OpaquePackets,
+  PORT_PROBES,
+  PORT_SLOTS,
+  decodeEgressMeasure,
+  decodeEgressPort,
+  decodeEgressStats,
+  decodeOpaque,
 } from './egress.ts';
 import { LITTLE_ENDIAN, readU32Key, u32Key, viewOf } from './layout.ts';
 
@@ -18,7 +32,9 @@ export class PortSlotsFull extends Error {
   readonly code = 'ENOSPC';
 
   constructor(ifindex: number) {
-    super(`no slot for interface ${ifindex}: ${PORT_PROBES} monitored ports already have indexes that are close to it modulo ${PORT_SLOTS}`);
+    super(
+      `no slot for interface ${ifindex}: ${PORT_PROBES} monitored ports already have indexes that are close to it modulo ${PORT_SLOTS}`,
+    );
   }
 }
 
@@ -26,7 +42,14 @@ const same = (a: Uint8Array, b: Uint8Array): boolean => a.every((byte, i) => byt
 
 /** Keys are interface indexes (layout.ts's u32Key), values what encodeEgressPort makes. */
 export class EgressPortTable {
-  private readonly maps: { readonly ports: SlotMap; readonly stats: SlotMap; readonly measures: SlotMap; readonly opaque: SlotMap; readonly peaks: SlotMap; readonly buckets: SlotMap };
+  private readonly maps: {
+    readonly ports: SlotMap;
+    readonly stats: SlotMap;
+    readonly measures: SlotMap;
+    readonly opaque: SlotMap;
+    readonly peaks: SlotMap;
+    readonly buckets: SlotMap;
+  };
 
   constructor(modules: EgressPortTable['maps']) {
     this.maps = modules;
@@ -35,7 +58,14 @@ export class EgressPortTable {
   /** Over the maps of a loaded egress.bpf.o. */
   static of(object: { map(name: string): SlotMap }): EgressPortTable {
     const { ports, stats, measures, opaque, peaks, buckets } = EGRESS_MAPS;
-    return new EgressPortTable({ ports: object.map(ports), stats: object.map(stats), measures: object.map(measures), opaque: object.map(opaque), peaks: object.map(peaks), buckets: object.map(buckets) });
+    return new EgressPortTable({
+      ports: object.map(ports),
+      stats: object.map(stats),
+      measures: object.map(measures),
+      opaque: object.map(opaque),
+      peaks: object.map(peaks),
+      buckets: object.map(buckets),
+    });
   }
 
   lookup(key: Uint8Array): Uint8Array | undefined {
@@ -56,7 +86,13 @@ export class EgressPortTable {
       this.maps.peaks.update(u32Key(slot), new Uint8Array(8));
     }
     // A bucket at the old rate could be closed for as long as a token of that rate takes.
-    if (!same(this.at(slot).subarray(EGRESS_PORT_RATE.start, EGRESS_PORT_RATE.end), value.subarray(EGRESS_PORT_RATE.start, EGRESS_PORT_RATE.end))) this.maps.buckets.update(u32Key(slot), new Uint8Array(8));
+    if (
+      !same(
+        this.at(slot).subarray(EGRESS_PORT_RATE.start, EGRESS_PORT_RATE.end),
+        value.subarray(EGRESS_PORT_RATE.start, EGRESS_PORT_RATE.end),
+      )
+    )
+      this.maps.buckets.update(u32Key(slot), new Uint8Array(8));
     this.maps.ports.update(u32Key(slot), value);
   }
 
@@ -118,4 +154,5 @@ export class EgressPortTable {
   }
 }
 
-const candidates = (ifindex: number): number[] => Array.from({ length: PORT_PROBES }, (_, probe) => (ifindex + probe) % PORT_SLOTS);
+const candidates = (ifindex: number): number[] =>
+  Array.from({ length: PORT_PROBES }, (_, probe) => (ifindex + probe) % PORT_SLOTS);

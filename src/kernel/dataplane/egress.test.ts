@@ -2,11 +2,31 @@ import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { prefix } from '../../model/prefix.ts';
 import {
-  EGRESS_MEASURE_SIZE, EGRESS_OPAQUE_SIZE, EGRESS_PORT_SIZE, EGRESS_STATS_SIZE, type EgressPort, decodeEgressMeasure, decodeEgressConfig, decodeEgressPort, decodeEgressStats, decodeSenderProxy, encodeEgressConfig, encodeEgressPort,
+  EGRESS_MEASURE_SIZE,
+  EGRESS_OPAQUE_SIZE,
+  EGRESS_PORT_SIZE,
+  EGRESS_STATS_SIZE,
+  type EgressPort,
+  decodeEgressMeasure,
+  decodeEgressConfig,
+  decodeEgressPort,
+  decodeEgressStats,
+  decodeSenderProxy,
+  encodeEgressConfig,
+  encodeEgressPort,
   encodeSenderProxy,
 } from './egress.ts';
 import { EgressPortTable, PortSlotsFull, type SlotMap } from './egress-ports.ts';
-import { decodePrefixKey, mappedAddress, prefixKey, readU32Key, structure, u32Key, unmappedAddress, LITTLE_ENDIAN } from './layout.ts';
+import {
+  decodePrefixKey,
+  mappedAddress,
+  prefixKey,
+  readU32Key,
+  structure,
+  u32Key,
+  unmappedAddress,
+  LITTLE_ENDIAN,
+} from './layout.ts';
 
 const PORT: Required<EgressPort> = {
   ifindex: 7,
@@ -33,11 +53,28 @@ const PORT: Required<EgressPort> = {
 /** An array map in memory. */
 function array(size: number, valueSize: number): SlotMap & { values: Uint8Array[] } {
   const values = Array.from({ length: size }, () => new Uint8Array(valueSize));
-  return { values, lookup: (key) => values[readU32Key(key)]?.slice(), update: (key, value) => void (values[readU32Key(key)] = value.slice()) };
+  return {
+    values,
+    lookup: (key) => values[readU32Key(key)]?.slice(),
+    update: (key, value) => void (values[readU32Key(key)] = value.slice()),
+  };
 }
 
-function table(): { table: EgressPortTable; stats: SlotMap; measures: SlotMap; peaks: SlotMap; buckets: SlotMap & { values: Uint8Array[] } } {
-  const maps = { ports: array(256, EGRESS_PORT_SIZE), stats: array(256, EGRESS_STATS_SIZE), measures: array(256, EGRESS_MEASURE_SIZE), opaque: array(256, EGRESS_OPAQUE_SIZE), peaks: array(256, 8), buckets: array(256, 8) };
+function table(): {
+  table: EgressPortTable;
+  stats: SlotMap;
+  measures: SlotMap;
+  peaks: SlotMap;
+  buckets: SlotMap & { values: Uint8Array[] };
+} {
+  const maps = {
+    ports: array(256, EGRESS_PORT_SIZE),
+    stats: array(256, EGRESS_STATS_SIZE),
+    measures: array(256, EGRESS_MEASURE_SIZE),
+    opaque: array(256, EGRESS_OPAQUE_SIZE),
+    peaks: array(256, 8),
+    buckets: array(256, 8),
+  };
   return { table: new EgressPortTable(maps), ...maps };
 }
 
@@ -56,24 +93,49 @@ describe('values of the congested node', () => {
   test('LHCNP-9-e: while the RTT is not known the interval of a flow serves; what was not declared is off', () => {
     const { ifindex, kMin, kMax, levelBytes, perFlowIntervalNs, noticesPerSecond, burst } = PORT;
     const plain = { ifindex, kMin, kMax, levelBytes, perFlowIntervalNs, noticesPerSecond, burst };
-    const off = { vEcnPpm: null, vGrowthBytes: null, intervalNs: 10_000_000, contribution256: 0, deferral256: 0, tenant: 0 };
+    const off = {
+      vEcnPpm: null,
+      vGrowthBytes: null,
+      intervalNs: 10_000_000,
+      contribution256: 0,
+      deferral256: 0,
+      tenant: 0,
+    };
     const instructions = [{ fromBytes: null, level: 100, action: 'notify', parameter: 0 }];
-    expect(decodeEgressPort(encodeEgressPort(plain))).toEqual({ ...plain, ...off, rttNs: perFlowIntervalNs, instructions });
+    expect(decodeEgressPort(encodeEgressPort(plain))).toEqual({
+      ...plain,
+      ...off,
+      rttNs: perFlowIntervalNs,
+      instructions,
+    });
     expect(decodeEgressPort(encodeEgressPort({ ...plain, rttNs: null }))!.rttNs).toBe(perFlowIntervalNs);
   });
 
   test('a rate that does not divide a second is rounded down, never up', () => {
-    expect(decodeEgressPort(encodeEgressPort({ ...PORT, noticesPerSecond: 3 }))!.noticesPerSecond).toBeLessThanOrEqual(3);
+    expect(decodeEgressPort(encodeEgressPort({ ...PORT, noticesPerSecond: 3 }))!.noticesPerSecond).toBeLessThanOrEqual(
+      3,
+    );
   });
 
   test.each([
-    { levelBytes: [1] }, { noticesPerSecond: 0 }, { burst: 0 }, { instructions: [] }, { instructions: [...PORT.instructions, ...PORT.instructions, ...PORT.instructions] },
+    { levelBytes: [1] },
+    { noticesPerSecond: 0 },
+    { burst: 0 },
+    { instructions: [] },
+    { instructions: [...PORT.instructions, ...PORT.instructions, ...PORT.instructions] },
   ])('an impossible port is refused: %o', (wrong) => {
     expect(() => encodeEgressPort({ ...PORT, ...wrong })).toThrow(RangeError);
   });
 
   test('the configuration survives encoding and decoding, with and without sources', () => {
-    const config = { source4: address('192.0.2.1'), source6: address('2001:db8::1'), udpPort: 1021, flowAgeingNs: 60e9, flowSeed: 0x1234_5678_9abc_def0n, disclose: true };
+    const config = {
+      source4: address('192.0.2.1'),
+      source6: address('2001:db8::1'),
+      udpPort: 1021,
+      flowAgeingNs: 60e9,
+      flowSeed: 0x1234_5678_9abc_def0n,
+      disclose: true,
+    };
     expect(decodeEgressConfig(encodeEgressConfig(config))).toEqual(config);
     const none = { ...config, source4: null, source6: null };
     expect(decodeEgressConfig(encodeEgressConfig(none))).toEqual(none);
@@ -101,8 +163,18 @@ describe('values of the congested node', () => {
       for (let i = 0; i < 24; i++) view.setBigUint64(8 * i, BigInt(i), LITTLE_ENDIAN);
     });
     expect(decodeEgressStats(value)).toEqual({
-      packets: 12n, bytes: 14n, ceMarked: 16n, triggers: 18n, notifications: 20n, suppressedPerFlow: 22n, suppressedPerPort: 24n, noProxy: 26n, leftWithCe: 28n,
-      notContributing: 30n, deferred: 32n, noFormat: 34n,
+      packets: 12n,
+      bytes: 14n,
+      ceMarked: 16n,
+      triggers: 18n,
+      notifications: 20n,
+      suppressedPerFlow: 22n,
+      suppressedPerPort: 24n,
+      noProxy: 26n,
+      leftWithCe: 28n,
+      notContributing: 30n,
+      deferred: 32n,
+      noFormat: 34n,
     });
   });
 
@@ -120,7 +192,8 @@ describe('the table of ports', () => {
   test('finds a port by its interface index, and others whose index is the same modulo 256', () => {
     const { table: ports } = table();
     for (const ifindex of [7, 7 + 256, 7 + 512]) ports.update(u32Key(ifindex), encodeEgressPort({ ...PORT, ifindex }));
-    for (const ifindex of [7, 7 + 256, 7 + 512]) expect(decodeEgressPort(ports.lookup(u32Key(ifindex))!)!.ifindex).toBe(ifindex);
+    for (const ifindex of [7, 7 + 256, 7 + 512])
+      expect(decodeEgressPort(ports.lookup(u32Key(ifindex))!)!.ifindex).toBe(ifindex);
     expect([...ports.keys()].map(readU32Key).sort((a, b) => a - b)).toEqual([7, 263, 519]);
   });
 
@@ -136,7 +209,9 @@ describe('the table of ports', () => {
   test('refuses a fifth port for the same four slots', () => {
     const { table: ports } = table();
     for (let i = 0; i < 4; i++) ports.update(u32Key(7 + 256 * i), encodeEgressPort({ ...PORT, ifindex: 7 + 256 * i }));
-    expect(() => ports.update(u32Key(7 + 1024), encodeEgressPort({ ...PORT, ifindex: 7 + 1024 }))).toThrow(PortSlotsFull);
+    expect(() => ports.update(u32Key(7 + 1024), encodeEgressPort({ ...PORT, ifindex: 7 + 1024 }))).toThrow(
+      PortSlotsFull,
+    );
   });
 
   test('a port that takes over a slot starts from zero; one that is only reloaded does not', () => {

@@ -1,5 +1,5 @@
-// Maps of the congested node (bpf/lib/egress-maps.h): the bytes of their keys and values, both ways. Ports are kept by slot, which
-// egress-ports.ts hides; flows have their own file, flows.ts.
+// Maps of the congested node (bpf/lib/egress-maps.h): the bytes of their keys and values, both ways. Ports are kept by
+// slot, which egress-ports.ts hides; flows have their own file, flows.ts.
 import type { IpAddress } from '../../model/address.ts';
 import type { LongHaulInstruction } from '../../model/notification.ts';
 import { addressBytes, addressFromBytes } from '../../model/address.ts';
@@ -7,8 +7,16 @@ import type { Prefix } from '../../model/prefix.ts';
 import { LITTLE_ENDIAN, putMapped, structure, sumOverCpus, unmappedAddress, viewOf } from './layout.ts';
 import { ACTION_NUMBER, actionOf } from './notifications.ts';
 
-/** In dist/bpf/egress.bpf.o. `egress`: tc egress of a monitored port. `notice`: tc ingress of the loopback interface. `age`: run, not attached. */
-export const EGRESS_PROGRAMS = { egress: 'egress', notice: 'notice', age: 'egress_age', resume: 'egress_resume' } as const;
+/**
+ * In dist/bpf/egress.bpf.o. `egress`: tc egress of a monitored port. `notice`: tc ingress of the loopback interface.
+ * `age`: run, not attached.
+ */
+export const EGRESS_PROGRAMS = {
+  egress: 'egress',
+  notice: 'notice',
+  age: 'egress_age',
+  resume: 'egress_resume',
+} as const;
 
 export const EGRESS_MAPS = {
   ports: 'egress_ports',
@@ -32,7 +40,9 @@ export const EGRESS_MAPS = {
 export const PORT_SLOTS = 256;
 export const PORT_PROBES = 4;
 export const CONGESTION_LEVELS = 8;
-/** Of skb->mark, on clones on the loopback interface between trigger and notice; other programs there leave them alone. */
+/**
+ * Of skb->mark, on clones on the loopback interface between trigger and notice; other programs there leave them alone.
+ */
 export const MARK_TRIGGER = 0x434e5054;
 export const MARK_NOTICE = 0x434e504e;
 export const DEFAULT_FLOW_AGEING_NS = 60_000_000_000;
@@ -42,7 +52,9 @@ const OFF = 0xffff_ffff;
 const threshold = (bytes: number | null): number => (bytes === null ? OFF : Math.min(bytes, OFF));
 const decodeThreshold = (bytes: number): number | null => (bytes === OFF ? null : bytes);
 
-/** A row of the instructions of Long-haul CNPs, which ascend in strictness; the first one is for triggers below K_max. */
+/**
+ * A row of the instructions of Long-haul CNPs, which ascend in strictness; the first one is for triggers below K_max.
+ */
 export interface EgressInstruction extends LongHaulInstruction {
   /** Queue depth from which the row applies, bytes; null: only by escalation. */
   readonly fromBytes: number | null;
@@ -83,8 +95,22 @@ const NOTIFY: EgressInstruction = { fromBytes: null, level: 100, action: 'notify
 
 export const EGRESS_PORT_SIZE = 168;
 const PORT = {
-  ifindex: 0, kMin: 4, kMax: 8, vEcn: 12, vGrowth: 16, contribution: 20, deferral: 22, levels: 24, instructionCount: 56, instructions: 64, intervalNs: 128, rtt: 136,
-  interval: 144, spacing: 152, burst: 160, tenant: 60,
+  ifindex: 0,
+  kMin: 4,
+  kMax: 8,
+  vEcn: 12,
+  vGrowth: 16,
+  contribution: 20,
+  deferral: 22,
+  levels: 24,
+  instructionCount: 56,
+  instructions: 64,
+  intervalNs: 128,
+  rtt: 136,
+  interval: 144,
+  spacing: 152,
+  burst: 160,
+  tenant: 60,
 } as const;
 const INSTRUCTION = { from: 0, parameter: 4, level: 6, action: 7, size: 8 } as const;
 /** Where the token bucket's rate is in the value: a change of it opens the bucket again. */
@@ -93,15 +119,19 @@ export const EGRESS_PORT_RATE = { start: PORT.spacing, end: PORT.burst + 8 } as 
 /** @throws RangeError when levels, instructions, rate or burst are impossible */
 export function encodeEgressPort(port: EgressPort): Uint8Array {
   const { instructions = [NOTIFY] } = port;
-  if (port.levelBytes.length !== CONGESTION_LEVELS) throw new RangeError(`${port.levelBytes.length} congestion levels, not ${CONGESTION_LEVELS}`);
-  if (instructions.length < 1 || instructions.length > MAX_INSTRUCTIONS) throw new RangeError(`${instructions.length} instructions, not 1 to ${MAX_INSTRUCTIONS}`);
-  if (!(port.noticesPerSecond > 0) || !(port.burst >= 1)) throw new RangeError(`no token bucket: ${port.noticesPerSecond}/s, burst ${port.burst}`);
+  if (port.levelBytes.length !== CONGESTION_LEVELS)
+    throw new RangeError(`${port.levelBytes.length} congestion levels, not ${CONGESTION_LEVELS}`);
+  if (instructions.length < 1 || instructions.length > MAX_INSTRUCTIONS)
+    throw new RangeError(`${instructions.length} instructions, not 1 to ${MAX_INSTRUCTIONS}`);
+  if (!(port.noticesPerSecond > 0) || !(port.burst >= 1))
+    throw new RangeError(`no token bucket: ${port.noticesPerSecond}/s, burst ${port.burst}`);
   // Rounded up: never above the rate.
   const spacing = BigInt(Math.ceil(1e9 / port.noticesPerSecond));
   return structure(EGRESS_PORT_SIZE, (view) => {
     const u32 = (at: number, value: number): void => view.setUint32(at, value, LITTLE_ENDIAN);
     const u16 = (at: number, value: number): void => view.setUint16(at, value, LITTLE_ENDIAN);
-    const u64 = (at: number, value: number | bigint): void => view.setBigUint64(at, BigInt(typeof value === 'number' ? Math.ceil(value) : value), LITTLE_ENDIAN);
+    const u64 = (at: number, value: number | bigint): void =>
+      view.setBigUint64(at, BigInt(typeof value === 'number' ? Math.ceil(value) : value), LITTLE_ENDIAN);
     u32(PORT.ifindex, port.ifindex);
     u32(PORT.kMin, threshold(port.kMin));
     u32(PORT.kMax, threshold(port.kMax));
@@ -152,7 +182,12 @@ export function decodeEgressPort(value: Uint8Array): Required<EgressPort> | unde
     instructions: Array.from({ length: Math.min(MAX_INSTRUCTIONS, u32(PORT.instructionCount)) }, (_, i) => {
       const at = PORT.instructions + i * INSTRUCTION.size;
       const parameter = u16(at + INSTRUCTION.parameter);
-      return { fromBytes: decodeThreshold(u32(at)), level: value[at + INSTRUCTION.level]!, action: actionOf(value[at + INSTRUCTION.action]!), parameter };
+      return {
+        fromBytes: decodeThreshold(u32(at)),
+        level: value[at + INSTRUCTION.level]!,
+        action: actionOf(value[at + INSTRUCTION.action]!),
+        parameter,
+      };
     }),
   };
 }
@@ -163,14 +198,26 @@ export interface EgressConfig {
   readonly source6: IpAddress | null;
   readonly udpPort: number;
   readonly flowAgeingNs: number;
-  /** Random; must stay what it is for the life of the flow table, or entries are no longer found: read it back before writing. 0: none yet. */
+  /**
+   * Random; must stay what it is for the life of the flow table, or entries are no longer found: read it back before
+   * writing. 0: none yet.
+   */
   readonly flowSeed: bigint;
   /** Whether Long-haul CNPs tell the metric (LHCNP §6.1). */
   readonly disclose?: boolean;
 }
 
 export const EGRESS_CONFIG_SIZE = 48;
-const CONFIG = { source4: 0, source6: 4, hasSource4: 20, hasSource6: 21, udpPort: 22, ageing: 24, seed: 32, disclose: 40 } as const;
+const CONFIG = {
+  source4: 0,
+  source6: 4,
+  hasSource4: 20,
+  hasSource6: 21,
+  udpPort: 22,
+  ageing: 24,
+  seed: 32,
+  disclose: 40,
+} as const;
 
 export function encodeEgressConfig(config: EgressConfig): Uint8Array {
   return structure(EGRESS_CONFIG_SIZE, (view, bytes) => {
@@ -197,7 +244,9 @@ export function decodeEgressConfig(value: Uint8Array): Required<EgressConfig> {
   };
 }
 
-/** Entry of the longest-match table, whose key is layout.ts's prefixKey. `proxy` null: explicitly none (decision D5). */
+/**
+ * Entry of the longest-match table, whose key is layout.ts's prefixKey. `proxy` null: explicitly none (decision D5).
+ */
 export interface SenderProxy {
   readonly prefix: Prefix;
   readonly proxy: IpAddress | null;
@@ -239,7 +288,18 @@ export interface EgressStats {
 
 /** In the order of struct egress_stats. */
 const STATS_FIELDS = [
-  'packets', 'bytes', 'ceMarked', 'triggers', 'notifications', 'suppressedPerFlow', 'suppressedPerPort', 'noProxy', 'leftWithCe', 'notContributing', 'deferred', 'noFormat',
+  'packets',
+  'bytes',
+  'ceMarked',
+  'triggers',
+  'notifications',
+  'suppressedPerFlow',
+  'suppressedPerPort',
+  'noProxy',
+  'leftWithCe',
+  'notContributing',
+  'deferred',
+  'noFormat',
 ] as const satisfies readonly (keyof EgressStats)[];
 /** Of one CPU. */
 export const EGRESS_STATS_SIZE = 8 * STATS_FIELDS.length;
@@ -283,5 +343,9 @@ const MEASURE = { start: 0, growth: 28, ecn: 32 } as const;
 export function decodeEgressMeasure(value: Uint8Array): EgressMeasure {
   const view = viewOf(value);
   const u32 = (at: number): number => view.getUint32(at, LITTLE_ENDIAN);
-  return { ecnMarkingPpm: u32(MEASURE.ecn), growthBytes: u32(MEASURE.growth), measuredAt: view.getBigUint64(MEASURE.start, LITTLE_ENDIAN) };
+  return {
+    ecnMarkingPpm: u32(MEASURE.ecn),
+    growthBytes: u32(MEASURE.growth),
+    measuredAt: view.getBigUint64(MEASURE.start, LITTLE_ENDIAN),
+  };
 }

@@ -46,8 +46,20 @@ describe('a set of the flow table', () => {
     const [flow, ...more] = decodeFlowSet(flowSet({ way: 2, lastSeen: 50n }));
     expect(more).toEqual([]);
     expect(flow).toEqual({
-      source: SOURCE, destination: DESTINATION, destinationQpn: 0x123456, datagram: false, tunnel: null, ifindex: 7, packets: 10n, bytes: 20n, congestedBytes: 30n, firstSeen: 40n, lastSeen: 50n, lastPsn: 5,
-      notices: 70n, told: null,
+      source: SOURCE,
+      destination: DESTINATION,
+      destinationQpn: 0x123456,
+      datagram: false,
+      tunnel: null,
+      ifindex: 7,
+      packets: 10n,
+      bytes: 20n,
+      congestedBytes: 30n,
+      firstSeen: 40n,
+      lastSeen: 50n,
+      lastPsn: 5,
+      notices: 70n,
+      told: null,
     });
   });
 
@@ -59,9 +71,22 @@ describe('a set of the flow table', () => {
 
   test('says what a sender was told last', () => {
     const [straight, wrapped, plain] = decodeFlowSet(
-      flowSet({ way: 0, lastSeen: 1n, format: 3, action: 2 }, { way: 1, lastSeen: 1n, format: 4, action: 1, throughEndCon: true, datagram: true }, { way: 2, lastSeen: 1n, format: 2 }),
+      flowSet(
+        { way: 0, lastSeen: 1n, format: 3, action: 2 },
+        { way: 1, lastSeen: 1n, format: 4, action: 1, throughEndCon: true, datagram: true },
+        { way: 2, lastSeen: 1n, format: 2 },
+      ),
     );
-    const told = { atNs: 1234n, row: 3, level: 230, parameter: 50, sourceQpn: 0x64, queueBytes: 130_000_000, sourcePort: 0xc001, pkey: 0x8123 };
+    const told = {
+      atNs: 1234n,
+      row: 3,
+      level: 230,
+      parameter: 50,
+      sourceQpn: 0x64,
+      queueBytes: 130_000_000,
+      sourcePort: 0xc001,
+      pkey: 0x8123,
+    };
     expect(straight!.told).toEqual({ ...told, format: 'long-haul-icmpv6', action: 'rate-reduce', endCon: null });
     expect(wrapped!.told).toEqual({ ...told, format: 'long-haul-roce', action: 'pause', endCon: END_CON });
     expect(wrapped).toMatchObject({ destinationQpn: 0x123456, datagram: true, tunnel: END_CON });

@@ -1,5 +1,5 @@
-// The congested node's flow table (bpf/lib/flows.h, LHCNP §5.2): sets of four entries in an array map. Times are CLOCK_MONOTONIC nanoseconds, which
-// is process.hrtime.bigint().
+// The congested node's flow table (bpf/lib/flows.h, LHCNP §5.2): sets of four entries in an array map. Times are
+// CLOCK_MONOTONIC nanoseconds, which is process.hrtime.bigint().
 import type { IpAddress } from '../../model/address.ts';
 import type { LongHaulAction, NotificationFormat, ResumeAnswer } from '../../model/notification.ts';
 import { LITTLE_ENDIAN, mappedAddress, structure, unmappedAddressAt, viewOf } from './layout.ts';
@@ -9,9 +9,33 @@ export const FLOW_SETS = 4096;
 export const FLOW_WAYS = 4;
 const SET = { ways: 16 } as const;
 const FLOW = {
-  source: 0, destination: 16, tunnel: 32, qpn: 48, sourceQpn: 52, context: 56, tag: 60, packets: 64, bytes: 72, congestedBytes: 80, firstSeen: 88, lastSeen: 96,
-  lastNotice: 104, notices: 112, lastPsn: 120, ifindex: 124, toldAt: 128, toldSourceQpn: 136, toldDepth: 140, toldFormat: 144, toldRow: 145, toldAction: 146,
-  toldLevel: 147, toldParameter: 148, toldPkey: 150, toldSourcePort: 220, size: 224,
+  source: 0,
+  destination: 16,
+  tunnel: 32,
+  qpn: 48,
+  sourceQpn: 52,
+  context: 56,
+  tag: 60,
+  packets: 64,
+  bytes: 72,
+  congestedBytes: 80,
+  firstSeen: 88,
+  lastSeen: 96,
+  lastNotice: 104,
+  notices: 112,
+  lastPsn: 120,
+  ifindex: 124,
+  toldAt: 128,
+  toldSourceQpn: 136,
+  toldDepth: 140,
+  toldFormat: 144,
+  toldRow: 145,
+  toldAction: 146,
+  toldLevel: 147,
+  toldParameter: 148,
+  toldPkey: 150,
+  toldSourcePort: 220,
+  size: 224,
 } as const;
 const CLAIM = { source: 14, destination: 30, tunnel: 46, qpn: 62, sourceQpn: 66, ifindex: 78 } as const;
 /** In the Queue Pair of a key: the number is one of datagrams. */
@@ -58,11 +82,16 @@ export interface EgressFlow {
   readonly lastSeen: bigint;
   readonly lastPsn: number;
   readonly notices: bigint;
-  /** Null: nothing since the flow came into the table. A flow that was told to pause or to slow down is waiting for its Resume. */
+  /**
+   * Null: nothing since the flow came into the table. A flow that was told to pause or to slow down is waiting for its
+   * Resume.
+   */
   readonly told: ToldSender | null;
 }
 
-/** The flows of one set that were seen at or after `since`; older ones have aged though their entry is not cleared yet. */
+/**
+ * The flows of one set that were seen at or after `since`; older ones have aged though their entry is not cleared yet.
+ */
 export function* decodeFlowSet(value: Uint8Array, since = 0n): Generator<EgressFlow> {
   const view = viewOf(value);
   for (let way = 0; way < FLOW_WAYS; way++) {
@@ -128,7 +157,15 @@ export interface FlowAtPort {
 }
 
 /** Behind an Ethernet header of zeros, and long enough for BPF_PROG_TEST_RUN (struct resume_claim). */
-export const encodeResumeClaim = ({ source, destination, destinationQpn, sourceQpn, datagram, endCon, ifindex }: FlowAtPort): Uint8Array =>
+export const encodeResumeClaim = ({
+  source,
+  destination,
+  destinationQpn,
+  sourceQpn,
+  datagram,
+  endCon,
+  ifindex,
+}: FlowAtPort): Uint8Array =>
   structure(96, (view, bytes) => {
     bytes.set(mappedAddress(source), CLAIM.source);
     bytes.set(mappedAddress(destination), CLAIM.destination);

@@ -52,7 +52,8 @@ export function decodeGuardPort(value: Uint8Array): GuardPort {
 }
 
 /** Value of an allowed prefix. */
-export const encodeAllowed = (prefix: Prefix): Uint8Array => structure(4, (view) => view.setUint32(0, prefix.address.family, LITTLE_ENDIAN));
+export const encodeAllowed = (prefix: Prefix): Uint8Array =>
+  structure(4, (view) => view.setUint32(0, prefix.address.family, LITTLE_ENDIAN));
 
 export const endConKey = (sid: IpAddress): Uint8Array => mappedAddress(sid);
 export const END_CON_VALUE = Uint8Array.of(1);

@@ -1,5 +1,6 @@
-// What the layouts of all maps share: structures in the machine's byte order, and addresses and prefixes as map keys (bpf/lib/address.h).
-// An address is 16 bytes in network order, IPv4 as ::ffff:a.b.c.d; the length of an IPv4 prefix is then 96 + n.
+// What the layouts of all maps share: structures in the machine's byte order, and addresses and prefixes as map keys
+// (bpf/lib/address.h). An address is 16 bytes in network order, IPv4 as ::ffff:a.b.c.d; the length of an IPv4 prefix is
+// then 96 + n.
 import { endianness } from 'node:os';
 import { type IpAddress, putAddress } from '../../model/address.ts';
 import { type Prefix, prefixOf } from '../../model/prefix.ts';
@@ -37,10 +38,13 @@ export function putMapped(bytes: Uint8Array, offset: number, a: IpAddress): void
 /** The inverse of mappedAddress, of the first 16 bytes. */
 export const unmappedAddress = (bytes: Uint8Array): IpAddress => unmappedAddressAt(viewOf(bytes), 0);
 
-/** The same, of the 16 bytes at `offset`: for large tables, where making a view for each address is most of the work. */
+/**
+ * The same, of the 16 bytes at `offset`: for large tables, where making a view for each address is most of the work.
+ */
 export function unmappedAddressAt(view: DataView, offset: number): IpAddress {
   const high = view.getBigUint64(offset);
-  if (high === 0n && view.getUint32(offset + 8) === 0xffff) return { family: 4, value: BigInt(view.getUint32(offset + 12)) };
+  if (high === 0n && view.getUint32(offset + 8) === 0xffff)
+    return { family: 4, value: BigInt(view.getUint32(offset + 12)) };
   return { family: 6, value: (high << 64n) | view.getBigUint64(offset + 8) };
 }
 
@@ -59,7 +63,10 @@ export function decodePrefixKey(key: Uint8Array): Prefix {
   return prefixOf(address, address.family === 4 && length >= 96 ? length - 96 : length);
 }
 
-/** A value of a per-CPU map whose fields are all u64, as the kernel returns it: one structure a CPU. Returns each field summed over the CPUs. */
+/**
+ * A value of a per-CPU map whose fields are all u64, as the kernel returns it: one structure a CPU. Returns each field
+ * summed over the CPUs.
+ */
 export function sumOverCpus(value: Uint8Array, fields: number): bigint[] {
   const view = viewOf(value);
   const sums = new Array<bigint>(fields).fill(0n);

@@ -2,9 +2,23 @@ import { describe, expect, test } from 'vitest';
 import { toHex } from '../../packet/hex.ts';
 import { decodeExtensions } from '../../packet/icmpv6/objects.ts';
 import { readObject } from '../../packet/long-haul/objects.ts';
-import { MAX_DEVICE_ID, NOTICE_CONFIG_SIZE, type NoticeConfig, decodeNoticeConfig, encodeNoticeConfig, ntpOffsetNs } from './notice-config.ts';
+import {
+  MAX_DEVICE_ID,
+  NOTICE_CONFIG_SIZE,
+  type NoticeConfig,
+  decodeNoticeConfig,
+  encodeNoticeConfig,
+  ntpOffsetNs,
+} from './notice-config.ts';
 
-const LONG_HAUL = { icmpv6Type: 200, objectClass: 247, timestamp: false, deviceId: null, pathId: null, padToCnp: false };
+const LONG_HAUL = {
+  icmpv6Type: 200,
+  objectClass: 247,
+  timestamp: false,
+  deviceId: null,
+  pathId: null,
+  padToCnp: false,
+};
 const objects = (config: Partial<NonNullable<NoticeConfig['longHaul']>>): Uint8Array =>
   decodeNoticeConfig(encodeNoticeConfig({ longHaul: { ...LONG_HAUL, ...config } }, 0n)).objects;
 
@@ -23,7 +37,9 @@ describe('the extension objects prepared for a Long-haul CNP', () => {
     const bytes = objects({ timestamp: true, deviceId: 'leaf1', pathId: 7 });
     const read = decodeExtensions(bytes, 0, bytes.length);
     expect(read.ok && read.value.map((o) => readObject(o, 247))).toEqual([
-      { kind: 'timestamp', ntp: 0n }, { kind: 'device-id', name: 'leaf1' }, { kind: 'path-id', id: Uint8Array.of(0, 0, 0, 7) },
+      { kind: 'timestamp', ntp: 0n },
+      { kind: 'device-id', name: 'leaf1' },
+      { kind: 'path-id', id: Uint8Array.of(0, 0, 0, 7) },
     ]);
     expect(toHex(bytes)).toContain('0009f7026c65616631000000');
   });
@@ -51,7 +67,10 @@ describe('the rest of the configuration', () => {
   });
 
   test('FCNP-6-a, LHCNP-6.1-b: code points, coverage and padding have their octets', () => {
-    const value = encodeNoticeConfig({ fastCnp: { option: 0x9e, ioamOption: 0x9d, icrc: 'skip' }, longHaul: { ...LONG_HAUL, padToCnp: true } }, 0n);
+    const value = encodeNoticeConfig(
+      { fastCnp: { option: 0x9e, ioamOption: 0x9d, icrc: 'skip' }, longHaul: { ...LONG_HAUL, padToCnp: true } },
+      0n,
+    );
     expect(toHex(value.subarray(0, 8))).toBe('9e9d01c801000000');
   });
 
@@ -61,7 +80,8 @@ describe('the rest of the configuration', () => {
 
   test('an offset that moved by less than a millisecond stays as it is, a clock that was set does not', () => {
     const before = encodeNoticeConfig({ longHaul: LONG_HAUL }, 5_000_000_000n);
-    const offset = (now: bigint): bigint => decodeNoticeConfig(encodeNoticeConfig({ longHaul: LONG_HAUL }, now, before)).ntpOffsetNs;
+    const offset = (now: bigint): bigint =>
+      decodeNoticeConfig(encodeNoticeConfig({ longHaul: LONG_HAUL }, now, before)).ntpOffsetNs;
     expect(offset(5_000_900_000n)).toBe(5_000_000_000n);
     expect(offset(4_999_100_000n)).toBe(5_000_000_000n);
     expect(offset(5_002_000_000n)).toBe(5_002_000_000n);

@@ -1,5 +1,5 @@
-// The map `notice_config` (bpf/lib/notice-config.h): how notices to a sender itself are built. The extension objects of a Long-haul CNP (LHCNP §6.1.1, RFC 4884 §8)
-// are laid out here, once; the program only puts in the time.
+// The map `notice_config` (bpf/lib/notice-config.h): how notices to a sender itself are built. The extension objects of
+// a Long-haul CNP (LHCNP §6.1.1, RFC 4884 §8) are laid out here, once; the program only puts in the time.
 import { LITTLE_ENDIAN, structure, u32Key, viewOf } from './layout.ts';
 
 export const NOTICE_CONFIG_MAP = 'notice_config';
@@ -25,7 +25,17 @@ export interface NoticeConfig {
   };
 }
 
-const CONFIG = { option: 0, ioamOption: 1, icrcSkips: 2, icmpv6Type: 3, padToCnp: 4, hasTimestamp: 5, objectsLength: 6, ntpOffset: 8, objects: 16 } as const;
+const CONFIG = {
+  option: 0,
+  ioamOption: 1,
+  icrcSkips: 2,
+  icmpv6Type: 3,
+  padToCnp: 4,
+  hasTimestamp: 5,
+  objectsLength: 6,
+  ntpOffset: 8,
+  objects: 16,
+} as const;
 /** C-Types (LHCNP-6.1.1-h). */
 const C_TYPE = { timestamp: 1, deviceId: 2, pathId: 3 } as const;
 const EXTENSION_HEADER = Uint8Array.of(0x20, 0, 0, 0);
@@ -39,10 +49,15 @@ export const ntpOffsetNs = (unixNs: bigint, monotonicNs: bigint): bigint => unix
 
 /**
  * @param ntpOffsetNs NTP time less CLOCK_MONOTONIC: write the value again when the clock was set
- * @param before the map's value: an offset that differs from its by less than 1 ms is left alone, so that the value stays comparable
+ * @param before the map's value: an offset that differs from its by less than 1 ms is left alone, so that the value
+ * stays comparable
  * @throws RangeError when a code point is none, or the device identifier is too long
  */
-export function encodeNoticeConfig({ fastCnp, longHaul }: NoticeConfig, ntpOffsetNs: bigint, before?: Uint8Array): Uint8Array {
+export function encodeNoticeConfig(
+  { fastCnp, longHaul }: NoticeConfig,
+  ntpOffsetNs: bigint,
+  before?: Uint8Array,
+): Uint8Array {
   const objects = longHaul ? extensionObjects(longHaul) : new Uint8Array();
   const offset = before ? viewOf(before).getBigUint64(CONFIG.ntpOffset, LITTLE_ENDIAN) : 0n;
   const drift = ntpOffsetNs - offset;
@@ -58,13 +73,22 @@ export function encodeNoticeConfig({ fastCnp, longHaul }: NoticeConfig, ntpOffse
       bytes[CONFIG.hasTimestamp] = longHaul.timestamp ? 1 : 0;
     }
     bytes[CONFIG.objectsLength] = objects.length;
-    view.setBigUint64(CONFIG.ntpOffset, drift < NTP_SLACK_NS && drift > -NTP_SLACK_NS ? offset : ntpOffsetNs, LITTLE_ENDIAN);
+    view.setBigUint64(
+      CONFIG.ntpOffset,
+      drift < NTP_SLACK_NS && drift > -NTP_SLACK_NS ? offset : ntpOffsetNs,
+      LITTLE_ENDIAN,
+    );
     bytes.set(objects, CONFIG.objects);
   });
 }
 
 /** What of it can be read back: the objects as bytes. */
-export function decodeNoticeConfig(value: Uint8Array): { fastCnpOption: number; longHaulType: number; objects: Uint8Array; ntpOffsetNs: bigint } {
+export function decodeNoticeConfig(value: Uint8Array): {
+  fastCnpOption: number;
+  longHaulType: number;
+  objects: Uint8Array;
+  ntpOffsetNs: bigint;
+} {
   return {
     fastCnpOption: value[CONFIG.option]!,
     longHaulType: value[CONFIG.icmpv6Type]!,
@@ -75,19 +99,34 @@ export function decodeNoticeConfig(value: Uint8Array): { fastCnpOption: number; 
 
 /** Zero means "off" to the program. */
 function codePoint(what: string, value: number): number {
-  if (!Number.isInteger(value) || value < 1 || value > 255) throw new RangeError(`${what} ${value} is not within 1-255`);
+  if (!Number.isInteger(value) || value < 1 || value > 255)
+    throw new RangeError(`${what} ${value} is not within 1-255`);
   return value;
 }
 
 /** Extension Header and objects, the timestamp first and 0; empty when there are no objects (LHCNP-6.1.1-i). */
-function extensionObjects({ objectClass, timestamp, deviceId, pathId }: NonNullable<NoticeConfig['longHaul']>): Uint8Array {
+function extensionObjects({
+  objectClass,
+  timestamp,
+  deviceId,
+  pathId,
+}: NonNullable<NoticeConfig['longHaul']>): Uint8Array {
   const name = deviceId === null ? null : new TextEncoder().encode(deviceId);
-  if (name && name.length > MAX_DEVICE_ID) throw new RangeError(`a device identifier of ${name.length} bytes; at most ${MAX_DEVICE_ID}`);
+  if (name && name.length > MAX_DEVICE_ID)
+    throw new RangeError(`a device identifier of ${name.length} bytes; at most ${MAX_DEVICE_ID}`);
   const classNum = codePoint('Class-Num', objectClass);
   const objects = [
     ...(timestamp ? [object(classNum, C_TYPE.timestamp, new Uint8Array(8))] : []),
     ...(name ? [object(classNum, C_TYPE.deviceId, name)] : []),
-    ...(pathId === null ? [] : [object(classNum, C_TYPE.pathId, structure(4, (view) => view.setUint32(0, pathId)))]),
+    ...(pathId === null
+      ? []
+      : [
+          object(
+            classNum,
+            C_TYPE.pathId,
+            structure(4, (view) => view.setUint32(0, pathId)),
+          ),
+        ]),
   ];
   if (objects.length === 0) return new Uint8Array();
   const whole = Uint8Array.from([EXTENSION_HEADER, ...objects].flatMap((part) => [...part]));
@@ -110,5 +149,5 @@ function checksum(bytes: Uint8Array): number {
   let sum = 0;
   for (let at = 0; at < bytes.length; at += 2) sum += (bytes[at]! << 8) | bytes[at + 1]!;
   while (sum > 0xffff) sum = (sum & 0xffff) + (sum >>> 16);
-  return (~sum & 0xffff) || 0xffff; // 0 would mean that there is none (RFC 4884 §7)
+  return ~sum & 0xffff || 0xffff; // 0 would mean that there is none (RFC 4884 §7)
 }

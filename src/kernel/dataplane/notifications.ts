@@ -1,15 +1,34 @@
-// What the congested node's program says about each notification that it has handed to the builder: the records of the ring buffer `notifications`
-// (bpf/lib/egress-maps.h), and the numbers that stand for formats, actions and reasons in the maps.
-import type { LongHaulAction, NotificationFormat, NotificationReason, SentNotification } from '../../model/notification.ts';
+// What the congested node's program says about each notification that it has handed to the builder: the records of the
+// ring buffer `notifications` (bpf/lib/egress-maps.h), and the numbers that stand for formats, actions and reasons in
+// the maps.
+import type {
+  LongHaulAction,
+  NotificationFormat,
+  NotificationReason,
+  SentNotification,
+} from '../../model/notification.ts';
 import { LITTLE_ENDIAN, unmappedAddressAt } from './layout.ts';
 
 /** enum notification_format. */
-export const FORMAT_NUMBER: Readonly<Record<NotificationFormat, number>> = { proxy: 1, 'fast-cnp': 2, 'long-haul-icmpv6': 3, 'long-haul-roce': 4 };
+export const FORMAT_NUMBER: Readonly<Record<NotificationFormat, number>> = {
+  proxy: 1,
+  'fast-cnp': 2,
+  'long-haul-icmpv6': 3,
+  'long-haul-roce': 4,
+};
 /** enum action: as on the wire (LHCNP §5.5.1). */
-export const ACTION_NUMBER: Readonly<Record<LongHaulAction, number>> = { notify: 0, pause: 1, 'rate-reduce': 2, resume: 3 };
+export const ACTION_NUMBER: Readonly<Record<LongHaulAction, number>> = {
+  notify: 0,
+  pause: 1,
+  'rate-reduce': 2,
+  resume: 3,
+};
 /** enum reason; a Resume is sent by the agent and has none. */
 export const REASON_NUMBER: Readonly<Record<Exclude<NotificationReason, 'resume'>, number>> = {
-  'queue-depth': 1, 'ecn-marking-rate': 2, 'queue-growth': 3, escalation: 4,
+  'queue-depth': 1,
+  'ecn-marking-rate': 2,
+  'queue-growth': 3,
+  escalation: 4,
 };
 
 const named = <T extends string>(numbers: Readonly<Record<T, number>>): ReadonlyMap<number, T> =>
@@ -29,22 +48,39 @@ export const actionOf = (number: number): LongHaulAction => lookUp(ACTION_NAME, 
 /** @throws RangeError */
 export const formatOf = (number: number): NotificationFormat => lookUp(FORMAT_NAME, 'notification format', number);
 
-export const isLongHaul = (format: NotificationFormat): boolean => format === 'long-haul-icmpv6' || format === 'long-haul-roce';
+export const isLongHaul = (format: NotificationFormat): boolean =>
+  format === 'long-haul-icmpv6' || format === 'long-haul-roce';
 
 export const NOTIFICATION_RECORD_SIZE = 88;
 const RECORD = {
-  time: 0, source: 8, destination: 24, endCon: 40, ifindex: 56, destinationQpn: 60, sourceQpn: 64, queueBytes: 68, format: 72, reason: 73, action: 74, level: 75, parameter: 76,
-  pkey: 78, sourcePort: 80, datagram: 82,
+  time: 0,
+  source: 8,
+  destination: 24,
+  endCon: 40,
+  ifindex: 56,
+  destinationQpn: 60,
+  sourceQpn: 64,
+  queueBytes: 68,
+  format: 72,
+  reason: 73,
+  action: 74,
+  level: 75,
+  parameter: 76,
+  pkey: 78,
+  sourcePort: 80,
+  datagram: 82,
 } as const;
 
-const isZero = (view: DataView, at: number): boolean => view.getBigUint64(at) === 0n && view.getBigUint64(at + 8) === 0n;
+const isZero = (view: DataView, at: number): boolean =>
+  view.getBigUint64(at) === 0n && view.getBigUint64(at + 8) === 0n;
 
 /**
  * One record of the ring buffer, of `length` bytes at `offset`.
  * @throws RangeError: the record has another size, or numbers that are none (the ring of another version)
  */
 export function decodeNotification(view: DataView, offset: number, length: number): SentNotification {
-  if (length !== NOTIFICATION_RECORD_SIZE) throw new RangeError(`a notification record has ${NOTIFICATION_RECORD_SIZE} bytes, not ${length}`);
+  if (length !== NOTIFICATION_RECORD_SIZE)
+    throw new RangeError(`a notification record has ${NOTIFICATION_RECORD_SIZE} bytes, not ${length}`);
   const u32 = (field: number): number => view.getUint32(offset + field, LITTLE_ENDIAN);
   const u8 = (field: number): number => view.getUint8(offset + field);
   const format = formatOf(u8(RECORD.format));

@@ -1,11 +1,15 @@
-// Maps of the proxy (bpf/lib/proxy-config.h, proxy-maps.h): its configuration, its prefixes, and how long CNPs take. What it learns is in queue-pairs.ts.
+// Maps of the proxy (bpf/lib/proxy-config.h, proxy-maps.h): its configuration, its prefixes, and how long CNPs take.
+// What it learns is in queue-pairs.ts.
 import { type IpAddress, sameAddress } from '../../model/address.ts';
 import type { LongHaulInstruction } from '../../model/notification.ts';
 import type { Prefix } from '../../model/prefix.ts';
 import { LITTLE_ENDIAN, mappedAddress, structure, u32Key, unmappedAddress, viewOf } from './layout.ts';
 import { ACTION_NUMBER } from './notifications.ts';
 
-/** In dist/bpf/proxy.bpf.o: tc ingress of the proxy's ports, and of the loopback interface for notices that this router itself sends. */
+/**
+ * In dist/bpf/proxy.bpf.o: tc ingress of the proxy's ports, and of the loopback interface for notices that this router
+ * itself sends.
+ */
 export const PROXY_PROGRAM = 'proxy';
 
 export const PROXY_MAPS = {
@@ -37,7 +41,14 @@ export const PROXY_MAPS = {
 } as const;
 
 /** Scratch, needs no pin. */
-export const PROXY_SCRATCH_MAPS = ['proxy_scratch', 'proxy_headers', 'queue_pair_scratch', 'arrival_scratch', 'beliefs', 'notice_readings'] as const;
+export const PROXY_SCRATCH_MAPS = [
+  'proxy_scratch',
+  'proxy_headers',
+  'queue_pair_scratch',
+  'arrival_scratch',
+  'beliefs',
+  'notice_readings',
+] as const;
 
 /** How Queue Pairs are learned and forgotten. */
 export interface LearningLimits {
@@ -84,7 +95,21 @@ export interface ProxyConfig {
 /** The one key of `proxy_config` and `proxy_bucket`. */
 export const PROXY_CONFIG_KEY = u32Key(0);
 export const PROXY_CONFIG_SIZE = 104;
-const CONFIG = { address: 0, udpPort: 16, hits: 18, reversePath: 19, interval: 24, spacing: 32, burst: 40, ageing: 48, recent: 56, silence: 64, doubt: 72, handshake: 80, otherAddress: 88 } as const;
+const CONFIG = {
+  address: 0,
+  udpPort: 16,
+  hits: 18,
+  reversePath: 19,
+  interval: 24,
+  spacing: 32,
+  burst: 40,
+  ageing: 48,
+  recent: 56,
+  silence: 64,
+  doubt: 72,
+  handshake: 80,
+  otherAddress: 88,
+} as const;
 
 const putU64 = (view: DataView, at: number, value: bigint): void => view.setBigUint64(at, value, LITTLE_ENDIAN);
 
@@ -93,7 +118,8 @@ const putU64 = (view: DataView, at: number, value: bigint): void => view.setBigU
  * @throws RangeError when hits are impossible
  */
 export function encodeLearningConfig(learning: LearningLimits): Uint8Array {
-  if (!Number.isInteger(learning.hits) || learning.hits < 0 || learning.hits > 100) throw new RangeError(`${learning.hits} agreeing answers`);
+  if (!Number.isInteger(learning.hits) || learning.hits < 0 || learning.hits > 100)
+    throw new RangeError(`${learning.hits} agreeing answers`);
   return structure(PROXY_CONFIG_SIZE, (view, bytes) => {
     bytes[CONFIG.hits] = learning.hits;
     bytes[CONFIG.reversePath] = Number(learning.reversePathCheck);
@@ -107,7 +133,8 @@ export function encodeLearningConfig(learning: LearningLimits): Uint8Array {
 
 /** @throws RangeError when rate, burst or hits are impossible */
 export function encodeProxyConfig({ learning, ...config }: ProxyConfig): Uint8Array {
-  if (!(config.noticesPerSecond > 0) || !(config.burst >= 1)) throw new RangeError(`no token bucket: ${config.noticesPerSecond}/s, burst ${config.burst}`);
+  if (!(config.noticesPerSecond > 0) || !(config.burst >= 1))
+    throw new RangeError(`no token bucket: ${config.noticesPerSecond}/s, burst ${config.burst}`);
   // Rounded up: never above the rate.
   const spacing = BigInt(Math.ceil(1e9 / config.noticesPerSecond));
   const bytes = encodeLearningConfig(learning);
@@ -127,7 +154,10 @@ export function decodeProxyConfig(value: Uint8Array): ProxyConfig | undefined {
   const u64 = (at: number): number => Number(view.getBigUint64(at, LITTLE_ENDIAN));
   const udpPort = view.getUint16(CONFIG.udpPort);
   if (udpPort === 0) return undefined;
-  const [address, other] = [CONFIG.address, CONFIG.otherAddress].map((at) => unmappedAddress(value.subarray(at))) as [IpAddress, IpAddress];
+  const [address, other] = [CONFIG.address, CONFIG.otherAddress].map((at) => unmappedAddress(value.subarray(at))) as [
+    IpAddress,
+    IpAddress,
+  ];
   return {
     address,
     ...(!sameAddress(address, other) && { otherAddress: other }),
@@ -169,7 +199,8 @@ export const PROXY_INSTRUCTIONS_SIZE = 4 * PNC_LEVELS;
  * @throws RangeError when there are not eight
  */
 export function encodeProxyInstructions(byLevel: readonly LongHaulInstruction[]): Uint8Array {
-  if (byLevel.length !== PNC_LEVELS) throw new RangeError(`instructions for ${byLevel.length} levels, not ${PNC_LEVELS}`);
+  if (byLevel.length !== PNC_LEVELS)
+    throw new RangeError(`instructions for ${byLevel.length} levels, not ${PNC_LEVELS}`);
   return structure(PROXY_INSTRUCTIONS_SIZE, (view, bytes) =>
     byLevel.forEach(({ level, action, parameter }, n) => {
       view.setUint16(4 * n, parameter, LITTLE_ENDIAN);
@@ -179,7 +210,8 @@ export function encodeProxyInstructions(byLevel: readonly LongHaulInstruction[])
 }
 
 /** Value of a prefix from which notices are accepted. */
-export const encodeProxySource = (prefix: Prefix): Uint8Array => Uint8Array.of(prefix.address.family, 0, 0, 0, 0, 0, 0, 0);
+export const encodeProxySource = (prefix: Prefix): Uint8Array =>
+  Uint8Array.of(prefix.address.family, 0, 0, 0, 0, 0, 0, 0);
 
 /** Value of a sender whose connections are learned. */
 export const encodeLearnedSender = encodeProxySource;

@@ -1,17 +1,22 @@
-// What the proxy has learned about Queue Pairs (bpf/lib/queue-pair-lookup.h): the bytes of keys and values of `queue_pairs`, `unconfirmed_queue_pairs` and
-// `static_queue_pairs`. A
-// connection is two entries, one a direction. Times are nanoseconds of CLOCK_MONOTONIC, which process.hrtime.bigint() reads too.
+// What the proxy has learned about Queue Pairs (bpf/lib/queue-pair-lookup.h): the bytes of keys and values of
+// `queue_pairs`, `unconfirmed_queue_pairs` and `static_queue_pairs`. A connection is two entries, one a direction.
+// Times are nanoseconds of CLOCK_MONOTONIC, which process.hrtime.bigint() reads too.
 import type { QueuePairs } from '../../model/roce.ts';
 import { LITTLE_ENDIAN, mappedAddress, structure, unmappedAddressAt, viewOf } from './layout.ts';
 
-/** A flow as its packets name it, and whose addresses they are (bpf/lib/tenant.h): 0 or absent, the router's own address space. */
+/**
+ * A flow as its packets name it, and whose addresses they are (bpf/lib/tenant.h): 0 or absent, the router's own address
+ * space.
+ */
 export interface FlowName extends Omit<QueuePairs, 'senderQpn'> {
   readonly tenant?: number;
 }
 
 export type QueuePairSource = 'cm' | 'reverse-traffic' | 'configured';
 const SOURCES: Readonly<Record<QueuePairSource, number>> = { cm: 1, 'reverse-traffic': 2, configured: 3 };
-const SOURCE_OF: ReadonlyMap<number, QueuePairSource> = new Map((Object.keys(SOURCES) as QueuePairSource[]).map((name) => [SOURCES[name], name]));
+const SOURCE_OF: ReadonlyMap<number, QueuePairSource> = new Map(
+  (Object.keys(SOURCES) as QueuePairSource[]).map((name) => [SOURCES[name], name]),
+);
 
 export interface LearnedQueuePair extends QueuePairs {
   readonly tenant: number;
@@ -26,7 +31,10 @@ export interface LearnedQueuePair extends QueuePairs {
   readonly lastSeen: bigint;
   /** CNPs sent for this flow. */
   readonly cnps: bigint;
-  /** Requests of this direction since it was learned, and their frames' bytes: estimates from PSNs, for not every packet is looked at. */
+  /**
+   * Requests of this direction since it was learned, and their frames' bytes: estimates from PSNs, for not every packet
+   * is looked at.
+   */
   readonly packets: bigint;
   readonly bytes: bigint;
   /** False: from a CM exchange, and no answer has fitted a request yet. */
@@ -38,7 +46,20 @@ export interface LearnedQueuePair extends QueuePairs {
 export const FLOW_KEY_SIZE = 40;
 export const QUEUE_PAIR_SIZE = 120;
 const VALUE = {
-  senderQpn: 0, startingPsn: 4, psn: 8, source: 12, doubtful: 15, learnedAt: 16, lastSeen: 24, checkedAt: 32, unanswered: 40, cnps: 56, packets: 64, bytes: 72, peerTenant: 80, place: 108,
+  senderQpn: 0,
+  startingPsn: 4,
+  psn: 8,
+  source: 12,
+  doubtful: 15,
+  learnedAt: 16,
+  lastSeen: 24,
+  checkedAt: 32,
+  unanswered: 40,
+  cnps: 56,
+  packets: 64,
+  bytes: 72,
+  peerTenant: 80,
+  place: 108,
 } as const;
 const UNKNOWN = 0xffff_ffff;
 
@@ -53,12 +74,19 @@ export const encodeFlowKey = (flow: FlowName): Uint8Array =>
 export function decodeFlowKey(key: Uint8Array): Required<FlowName> {
   const view = viewOf(key);
   return {
-    sender: unmappedAddressAt(view, 0), receiver: unmappedAddressAt(view, 16), receiverQpn: view.getUint32(32, LITTLE_ENDIAN), tenant: view.getUint32(36, LITTLE_ENDIAN),
+    sender: unmappedAddressAt(view, 0),
+    receiver: unmappedAddressAt(view, 16),
+    receiverQpn: view.getUint32(32, LITTLE_ENDIAN),
+    tenant: view.getUint32(36, LITTLE_ENDIAN),
   };
 }
 
 /** Key of `connected_queue_pairs`: a host's Queue Pair that sends in a connection. */
-export const ownerKey = ({ sender, senderQpn, tenant }: Pick<LearnedQueuePair, 'sender' | 'senderQpn' | 'tenant'>): Uint8Array =>
+export const ownerKey = ({
+  sender,
+  senderQpn,
+  tenant,
+}: Pick<LearnedQueuePair, 'sender' | 'senderQpn' | 'tenant'>): Uint8Array =>
   structure(24, (view, bytes) => {
     bytes.set(mappedAddress(sender), 0);
     view.setUint32(16, senderQpn, LITTLE_ENDIAN);
@@ -73,16 +101,20 @@ export const encodePeer = ({ receiver, receiverQpn }: Pick<FlowName, 'receiver' 
   });
 
 /** Whether this value says that the other end is the pair's. */
-export const namesPeer = (value: Uint8Array, pair: Pick<FlowName, 'receiver' | 'receiverQpn'>): boolean => Buffer.compare(value, encodePeer(pair)) === 0;
+export const namesPeer = (value: Uint8Array, pair: Pick<FlowName, 'receiver' | 'receiverQpn'>): boolean =>
+  Buffer.compare(value, encodePeer(pair)) === 0;
 
-/** A value of `static_queue_pairs`. Writing one again forgets when its flow was last notified: write only what changed. */
+/**
+ * A value of `static_queue_pairs`. Writing one again forgets when its flow was last notified: write only what changed.
+ */
 export const encodeStaticQueuePair = (pair: { readonly senderQpn: number; readonly now: bigint }): Uint8Array =>
   structure(QUEUE_PAIR_SIZE, (view, bytes) => {
     view.setUint32(VALUE.senderQpn, pair.senderQpn, LITTLE_ENDIAN);
     view.setUint32(VALUE.startingPsn, UNKNOWN, LITTLE_ENDIAN);
     view.setUint32(VALUE.psn, UNKNOWN, LITTLE_ENDIAN);
     bytes[VALUE.source] = SOURCES.configured;
-    for (const at of [VALUE.learnedAt, VALUE.lastSeen, VALUE.checkedAt, VALUE.unanswered]) view.setBigUint64(at, pair.now, LITTLE_ENDIAN);
+    for (const at of [VALUE.learnedAt, VALUE.lastSeen, VALUE.checkedAt, VALUE.unanswered])
+      view.setBigUint64(at, pair.now, LITTLE_ENDIAN);
   });
 
 /** An entry of either map. Undefined when it names no known source: another version wrote it. */

@@ -1,5 +1,6 @@
-// How senders may be told (bpf/lib/egress-maps.h): the formats of a prefix, what single hosts have shown to lack, the END.CON SIDs to which a
-// notification may be sent when its flow is inside a tunnel, and this router's own addresses, to which there is no route.
+// How senders may be told (bpf/lib/egress-maps.h): the formats of a prefix, what single hosts have shown to lack, the
+// END.CON SIDs to which a notification may be sent when its flow is inside a tunnel, and this router's own addresses,
+// to which there is no route.
 import type { IpAddress } from '../../model/address.ts';
 import { NOTIFICATION_FORMATS, type NotificationFormat } from '../../model/notification.ts';
 import type { Prefix } from '../../model/prefix.ts';
@@ -21,9 +22,13 @@ const MAX_ORDER = 4;
 
 /** @throws RangeError: no format, or more than there are */
 export function encodeSenderPolicy({ prefix, order, markCeWithFastCnp }: SenderPolicy): Uint8Array {
-  if (order.length < 1 || order.length > MAX_ORDER) throw new RangeError(`${order.length} formats, not 1 to ${MAX_ORDER}`);
+  if (order.length < 1 || order.length > MAX_ORDER)
+    throw new RangeError(`${order.length} formats, not 1 to ${MAX_ORDER}`);
   return structure(SENDER_POLICY_SIZE, (_, bytes) => {
-    bytes.set(order.map((format) => FORMAT_NUMBER[format]), POLICY.order);
+    bytes.set(
+      order.map((format) => FORMAT_NUMBER[format]),
+      POLICY.order,
+    );
     bytes[POLICY.family] = prefix.address.family;
     bytes[POLICY.mark] = markCeWithFastCnp ? 1 : 0;
   });

@@ -3,7 +3,10 @@ import { type IpAddress, addressBytes } from '../../model/address.ts';
 import type { Prefix } from '../../model/prefix.ts';
 import { LITTLE_ENDIAN, mappedAddress, structure, unmappedAddress, viewOf } from './layout.ts';
 
-/** In dist/bpf/srv6.bpf.o. `encap`: tc egress of a core port, ahead of the detector. `decap`: tc ingress of a core port, ahead of everything. */
+/**
+ * In dist/bpf/srv6.bpf.o. `encap`: tc egress of a core port, ahead of the detector. `decap`: tc ingress of a core port,
+ * ahead of everything.
+ */
 export const SRV6_PROGRAMS = { encap: 'srv6_encap', decap: 'srv6_decap' } as const;
 
 export const SRV6_MAPS = {
@@ -37,7 +40,15 @@ export interface Srv6Config {
 }
 
 export const SRV6_CONFIG_SIZE = 24;
-const CONFIG = { source: 0, hasDefault: 16, hasRows: 17, compatibility: 18, uniform: 19, dscp: 20, shared: 21 } as const;
+const CONFIG = {
+  source: 0,
+  hasDefault: 16,
+  hasRows: 17,
+  compatibility: 18,
+  uniform: 19,
+  dscp: 20,
+  shared: 21,
+} as const;
 const DSCP_AS_WRITTEN = 0xff;
 
 /** @throws RangeError for a DSCP of more than 6 bits */
@@ -62,7 +73,9 @@ export function decodeSrv6Config(value: Uint8Array): Srv6Config {
     defaultSource: value[CONFIG.hasDefault] ? unmappedAddress(value) : null,
     hasRows: value[CONFIG.hasRows] === 1,
     ecnMode: value[CONFIG.compatibility] ? 'compatibility' : 'normal',
-    dscp: value[CONFIG.uniform] ? { kind: 'uniform' } : { kind: 'pipe', outerDscp: dscp === DSCP_AS_WRITTEN ? null : dscp },
+    dscp: value[CONFIG.uniform]
+      ? { kind: 'uniform' }
+      : { kind: 'pipe', outerDscp: dscp === DSCP_AS_WRITTEN ? null : dscp },
     sharedIngress: value[CONFIG.shared] === 1,
   };
 }

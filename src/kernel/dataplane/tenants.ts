@@ -1,5 +1,5 @@
-// Whose addresses a packet has (bpf/lib/tenant.h, tenant-maps.h): the bytes of the maps by which the proxy's program finds out. The numbers themselves are made in
-// src/plan/tenants.ts.
+// Whose addresses a packet has (bpf/lib/tenant.h, tenant-maps.h): the bytes of the maps by which the proxy's program
+// finds out. The numbers themselves are made in src/plan/tenants.ts.
 import { LITTLE_ENDIAN, structure, u32Key, viewOf } from './layout.ts';
 
 export const TENANT_MAPS = {
@@ -29,7 +29,8 @@ export const TENANT_CONFIG_SIZE = 8;
 export const TENANT_CONFIG_KEY = u32Key(0);
 
 /** Of the value that is in the map. */
-export const knowsTenants = (value: Uint8Array | undefined): boolean => value !== undefined && viewOf(value).getUint32(0, LITTLE_ENDIAN) !== 0;
+export const knowsTenants = (value: Uint8Array | undefined): boolean =>
+  value !== undefined && viewOf(value).getUint32(0, LITTLE_ENDIAN) !== 0;
 
 export const encodeTenantConfig = ({ known, hasRows }: TenantConfig): Uint8Array =>
   structure(TENANT_CONFIG_SIZE, (view) => {

@@ -1,51 +1,87 @@
-// libc as the adapters use it: each wrapper checks its result and throws a KernelError that names the operation. Calls whose EAGAIN is ordinary
-// (receiving, sending) return undefined for it instead. Constants are those of the Linux UAPI headers, the same on x86-64, arm64 and riscv64
-// unless said otherwise.
+// libc as the adapters use it: each wrapper checks its result and throws a KernelError that names the operation. Calls
+// whose EAGAIN is ordinary (receiving, sending) return undefined for it instead. Constants are those of the Linux UAPI
+// headers, the same on x86-64, arm64 and riscv64 unless said otherwise.
 import { ERRNO, KernelError } from '../errors.ts';
-import { type Memory, type Native, PinnedBuffer, type Pointer, check, lastErrno, openLibrary, viewMemory } from '../ffi.ts';
+import {
+  type Memory,
+  type Native,
+  PinnedBuffer,
+  type Pointer,
+  check,
+  lastErrno,
+  openLibrary,
+  viewMemory,
+} from '../ffi.ts';
 
 const libc = openLibrary(['libc.so.6'], 'cnpd needs glibc on Linux.');
 const bind = <F>(prototype: string): Native<F> => libc.bind<F>(prototype);
 
 const c = {
-  open: bind<(path: string, flags: number, mode: number) => number>('int open(const char *path, int flags, unsigned int mode)'),
+  open: bind<(path: string, flags: number, mode: number) => number>(
+    'int open(const char *path, int flags, unsigned int mode)',
+  ),
   close: bind<(fd: number) => number>('int close(int fd)'),
   read: bind<(fd: number, data: Memory, size: number) => number>('long read(int fd, void *data, size_t size)'),
   write: bind<(fd: number, data: Memory, size: number) => number>('long write(int fd, const void *data, size_t size)'),
-  ioctl: bind<(fd: number, request: number, argument: Memory) => number>('int ioctl(int fd, unsigned long request, void *argument)'),
-  socket: bind<(family: number, type: number, protocol: number) => number>('int socket(int family, int type, int protocol)'),
-  bind: bind<(fd: number, address: Memory, size: number) => number>('int bind(int fd, const void *address, unsigned int size)'),
-  connect: bind<(fd: number, address: Memory, size: number) => number>('int connect(int fd, const void *address, unsigned int size)'),
+  ioctl: bind<(fd: number, request: number, argument: Memory) => number>(
+    'int ioctl(int fd, unsigned long request, void *argument)',
+  ),
+  socket: bind<(family: number, type: number, protocol: number) => number>(
+    'int socket(int family, int type, int protocol)',
+  ),
+  bind: bind<(fd: number, address: Memory, size: number) => number>(
+    'int bind(int fd, const void *address, unsigned int size)',
+  ),
+  connect: bind<(fd: number, address: Memory, size: number) => number>(
+    'int connect(int fd, const void *address, unsigned int size)',
+  ),
   listen: bind<(fd: number, backlog: number) => number>('int listen(int fd, int backlog)'),
-  getsockname: bind<(fd: number, address: Memory, size: Memory) => number>('int getsockname(int fd, void *address, void *size)'),
+  getsockname: bind<(fd: number, address: Memory, size: Memory) => number>(
+    'int getsockname(int fd, void *address, void *size)',
+  ),
   setsockopt: bind<(fd: number, level: number, option: number, value: Memory, size: number) => number>(
-    'int setsockopt(int fd, int level, int option, const void *value, unsigned int size)'),
+    'int setsockopt(int fd, int level, int option, const void *value, unsigned int size)',
+  ),
   getsockopt: bind<(fd: number, level: number, option: number, value: Memory, size: Memory) => number>(
-    'int getsockopt(int fd, int level, int option, void *value, void *size)'),
-  send: bind<(fd: number, data: Memory, size: number, flags: number) => number>('long send(int fd, const void *data, size_t size, int flags)'),
+    'int getsockopt(int fd, int level, int option, void *value, void *size)',
+  ),
+  send: bind<(fd: number, data: Memory, size: number, flags: number) => number>(
+    'long send(int fd, const void *data, size_t size, int flags)',
+  ),
   sendto: bind<(fd: number, data: Memory, size: number, flags: number, address: Memory, addressSize: number) => number>(
-    'long sendto(int fd, const void *data, size_t size, int flags, const void *address, unsigned int addressSize)'),
-  recv: bind<(fd: number, data: Memory, size: number, flags: number) => number>('long recv(int fd, void *data, size_t size, int flags)'),
+    'long sendto(int fd, const void *data, size_t size, int flags, const void *address, unsigned int addressSize)',
+  ),
+  recv: bind<(fd: number, data: Memory, size: number, flags: number) => number>(
+    'long recv(int fd, void *data, size_t size, int flags)',
+  ),
   recvmmsg: bind<(fd: number, messages: Memory, count: number, flags: number, timeout: Memory) => number>(
-    'int recvmmsg(int fd, void *messages, unsigned int count, int flags, void *timeout)'),
+    'int recvmmsg(int fd, void *messages, unsigned int count, int flags, void *timeout)',
+  ),
   setns: bind<(fd: number, type: number) => number>('int setns(int fd, int type)'),
   unshare: bind<(flags: number) => number>('int unshare(int flags)'),
   mount: bind<(source: string, target: string, type: string, flags: number, data: string | null) => number>(
-    'int mount(const char *source, const char *target, const char *type, unsigned long flags, const char *data)'),
+    'int mount(const char *source, const char *target, const char *type, unsigned long flags, const char *data)',
+  ),
   umount2: bind<(target: string, flags: number) => number>('int umount2(const char *target, int flags)'),
-  mmap: bind<(hint: Memory, size: number, protection: number, flags: number, fd: number, offset: number) => Pointer | null>(
-    'void *mmap(void *hint, size_t size, int protection, int flags, int fd, long offset)'),
+  mmap: bind<
+    (hint: Memory, size: number, protection: number, flags: number, fd: number, offset: number) => Pointer | null
+  >('void *mmap(void *hint, size_t size, int protection, int flags, int fd, long offset)'),
   munmap: bind<(address: Memory, size: number) => number>('int munmap(void *address, size_t size)'),
   epoll_create1: bind<(flags: number) => number>('int epoll_create1(int flags)'),
-  epoll_ctl: bind<(epoll: number, operation: number, fd: number, event: Memory) => number>('int epoll_ctl(int epoll, int operation, int fd, void *event)'),
+  epoll_ctl: bind<(epoll: number, operation: number, fd: number, event: Memory) => number>(
+    'int epoll_ctl(int epoll, int operation, int fd, void *event)',
+  ),
   epoll_wait: bind<(epoll: number, events: Memory, count: number, timeoutMs: number) => number>(
-    'int epoll_wait(int epoll, void *events, int count, int timeoutMs)'),
+    'int epoll_wait(int epoll, void *events, int count, int timeoutMs)',
+  ),
   eventfd: bind<(initial: number, flags: number) => number>('int eventfd(unsigned int initial, int flags)'),
   if_nametoindex: bind<(name: string) => number>('unsigned int if_nametoindex(const char *name)'),
   getgrnam: bind<(name: string) => Pointer | null>('void *getgrnam(const char *name)'),
   clock_gettime: bind<(clock: number, time: Memory) => number>('int clock_gettime(int clock, void *time)'),
   getpagesize: bind<() => number>('int getpagesize()'),
-  syscall3: bind<(number: number, a: number, b: Memory, c: number) => number>('long syscall(long number, long a, void *b, long c)'),
+  syscall3: bind<(number: number, a: number, b: Memory, c: number) => number>(
+    'long syscall(long number, long a, void *b, long c)',
+  ),
 };
 
 export const O = { RDONLY: 0, RDWR: 2, NONBLOCK: 0o4000, CLOEXEC: 0o2000000 } as const;
@@ -59,19 +95,26 @@ export const PROT = { READ: 1, WRITE: 2 } as const;
 export const MAP_SHARED = 1;
 export const EPOLL = { ADD: 1, DEL: 2, IN: 1, CLOEXEC: 0o2000000 } as const;
 export const EFD = { NONBLOCK: 0o4000, CLOEXEC: 0o2000000 } as const;
-/** struct epoll_event is packed on x86-64 only (12 bytes), 16 elsewhere; the data word follows the events word or its padding. */
+/**
+ * struct epoll_event is packed on x86-64 only (12 bytes), 16 elsewhere; the data word follows the events word or its
+ * padding.
+ */
 export const EPOLL_EVENT = process.arch === 'x64' ? { size: 12, data: 4 } : { size: 16, data: 8 };
 
 /** Opens a path; CLOEXEC is always set. */
 export const open = (path: string, flags: number): number => check(`open(${path})`, c.open(path, flags | O.CLOEXEC, 0));
 export const close = (fd: number): void => void check(`close(${fd})`, c.close(fd));
-export const ioctl = (operation: string, fd: number, request: number, argument: Memory): number => check(operation, c.ioctl(fd, request, argument));
+export const ioctl = (operation: string, fd: number, request: number, argument: Memory): number =>
+  check(operation, c.ioctl(fd, request, argument));
 /** CLOEXEC and NONBLOCK are always set: sockets are read when the poller says so. */
 export const socket = (operation: string, family: number, type: number, protocol: number): number =>
   check(operation, c.socket(family, type | SOCK.CLOEXEC | SOCK.NONBLOCK, protocol));
-export const bindSocket = (operation: string, fd: number, address: Uint8Array): void => void check(operation, c.bind(fd, address, address.length));
-export const connectSocket = (operation: string, fd: number, address: Uint8Array): void => void check(operation, c.connect(fd, address, address.length));
-export const listenSocket = (operation: string, fd: number, backlog: number): void => void check(operation, c.listen(fd, backlog));
+export const bindSocket = (operation: string, fd: number, address: Uint8Array): void =>
+  void check(operation, c.bind(fd, address, address.length));
+export const connectSocket = (operation: string, fd: number, address: Uint8Array): void =>
+  void check(operation, c.connect(fd, address, address.length));
+export const listenSocket = (operation: string, fd: number, backlog: number): void =>
+  void check(operation, c.listen(fd, backlog));
 export const setOption = (operation: string, fd: number, level: number, option: number, value: Uint8Array): void =>
   void check(operation, c.setsockopt(fd, level, option, value, value.length));
 
@@ -101,16 +144,22 @@ const unlessAgain = (operation: string, result: number): number | undefined => {
 };
 
 /** Bytes read, 0 at end of file, undefined when there is nothing now. */
-export const read = (operation: string, fd: number, data: Memory, size: number): number | undefined => unlessAgain(operation, c.read(fd, data, size));
+export const read = (operation: string, fd: number, data: Memory, size: number): number | undefined =>
+  unlessAgain(operation, c.read(fd, data, size));
 /** Bytes written, undefined when the descriptor takes nothing now. */
-export const write = (operation: string, fd: number, data: Uint8Array): number | undefined => unlessAgain(operation, c.write(fd, data, data.length));
+export const write = (operation: string, fd: number, data: Uint8Array): number | undefined =>
+  unlessAgain(operation, c.write(fd, data, data.length));
 /** Length of the datagram (with MSG_TRUNC its true length), undefined when there is none now. */
 export const receive = (operation: string, fd: number, data: Memory, size: number, flags: number): number | undefined =>
   unlessAgain(operation, c.recv(fd, data, size, flags));
-/** Number of datagrams received, undefined when there is none now. `messages` is the address of an array of struct mmsghdr. */
+/**
+ * Number of datagrams received, undefined when there is none now. `messages` is the address of an array of struct
+ * mmsghdr.
+ */
 export const receiveMany = (operation: string, fd: number, messages: Pointer, count: number): number | undefined =>
   unlessAgain(operation, c.recvmmsg(fd, messages, count, MSG.DONTWAIT, null));
-export const send = (operation: string, fd: number, data: Uint8Array): number | undefined => unlessAgain(operation, c.send(fd, data, data.length, MSG.DONTWAIT));
+export const send = (operation: string, fd: number, data: Uint8Array): number | undefined =>
+  unlessAgain(operation, c.send(fd, data, data.length, MSG.DONTWAIT));
 export const sendTo = (operation: string, fd: number, data: Uint8Array, address: Uint8Array): number | undefined =>
   unlessAgain(operation, c.sendto(fd, data, data.length, MSG.DONTWAIT, address, address.length));
 
@@ -131,9 +180,17 @@ export const pageSize = (): number => c.getpagesize();
 export const unmap = (address: Pointer, size: number): void => void check('munmap', c.munmap(address, size));
 
 export const epollCreate = (): number => check('epoll_create1', c.epoll_create1(EPOLL.CLOEXEC));
-export const epollControl = (operation: string, epoll: number, op: number, fd: number, event: Uint8Array | null): void =>
-  void check(operation, c.epoll_ctl(epoll, op, fd, event));
-/** Waits on a worker thread; the callback gets the number of events, or a negative errno. `events` must stay alive until then. */
+export const epollControl = (
+  operation: string,
+  epoll: number,
+  op: number,
+  fd: number,
+  event: Uint8Array | null,
+): void => void check(operation, c.epoll_ctl(epoll, op, fd, event));
+/**
+ * Waits on a worker thread; the callback gets the number of events, or a negative errno. `events` must stay alive until
+ * then.
+ */
 export function epollWait(epoll: number, events: Pointer, count: number, done: (result: number) => void): void {
   c.epoll_wait.async(epoll, events, count, -1, (error, result) => {
     if (error) throw error;
@@ -150,7 +207,9 @@ export const eventFd = (): number => check('eventfd', c.eventfd(0, EFD.CLOEXEC |
 const CLOCK_REALTIME = 0;
 const timespec = new PinnedBuffer(16);
 
-/** The wall clock, which the kernel's receive timestamps are on too: nanoseconds since 1970. It may be set at any time. */
+/**
+ * The wall clock, which the kernel's receive timestamps are on too: nanoseconds since 1970. It may be set at any time.
+ */
 export function realtimeNs(): bigint {
   check('clock_gettime', c.clock_gettime(CLOCK_REALTIME, timespec.address));
   return timespec.view.getBigInt64(0, true) * 1_000_000_000n + timespec.view.getBigInt64(8, true);
@@ -162,7 +221,10 @@ export function groupNumber(name: string): number | undefined {
   return group === null ? undefined : new DataView(viewMemory(group, 20)).getUint32(16, true);
 }
 
-/** The index of an interface in the thread's current network namespace. @throws KernelError ENODEV when there is none of that name. */
+/**
+ * The index of an interface in the thread's current network namespace. @throws KernelError ENODEV when there is none of
+ * that name.
+ */
 export function interfaceIndex(name: string): number {
   const index = c.if_nametoindex(name);
   if (index === 0) throw new KernelError(`interface ${name}`, lastErrno());

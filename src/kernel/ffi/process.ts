@@ -1,15 +1,20 @@
-// What a process may do to itself: give up capabilities, ask what it could still open, begin again as the same process. All of it concerns the calling thread
-// alone, which is the main one: none of these calls is made on a worker.
+// What a process may do to itself: give up capabilities, ask what it could still open, begin again as the same process.
+// All of it concerns the calling thread alone, which is the main one: none of these calls is made on a worker.
 import { KernelError } from '../errors.ts';
 import { type Memory, PinnedBuffer, check, lastErrno, openLibrary } from '../ffi.ts';
 
 const libc = openLibrary(['libc.so.6'], 'cnpd needs glibc on Linux.');
 const c = {
   prctl: libc.bind<(option: number, a: number, b: number, c: number, d: number) => number>(
-    'int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)'),
+    'int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)',
+  ),
   capset: libc.bind<(header: Memory, data: Memory) => number>('int capset(void *header, const void *data)'),
-  faccessat: libc.bind<(directory: number, path: string, mode: number, flags: number) => number>('int faccessat(int directory, const char *path, int mode, int flags)'),
-  fcntl: libc.bind<(fd: number, command: number, argument: number) => number>('int fcntl(int fd, int command, long argument)'),
+  faccessat: libc.bind<(directory: number, path: string, mode: number, flags: number) => number>(
+    'int faccessat(int directory, const char *path, int mode, int flags)',
+  ),
+  fcntl: libc.bind<(fd: number, command: number, argument: number) => number>(
+    'int fcntl(int fd, int command, long argument)',
+  ),
   execv: libc.bind<(path: string, argv: Memory) => number>('int execv(const char *path, void *argv)'),
 };
 
@@ -30,18 +35,25 @@ export interface CapabilitySets {
 
 /** struct __user_cap_data_struct, twice: the lower 32 bits of the three sets, then the upper ones. */
 export function setCapabilities({ effective, permitted, inheritable }: CapabilitySets): void {
-  const halves = [0n, 32n].flatMap((shift) => [effective, permitted, inheritable].map((set) => Number((set >> shift) & 0xffff_ffffn)));
+  const halves = [0n, 32n].flatMap((shift) =>
+    [effective, permitted, inheritable].map((set) => Number((set >> shift) & 0xffff_ffffn)),
+  );
   check('capset', c.capset(Uint32Array.of(LINUX_CAPABILITY_VERSION_3, 0), Uint32Array.from(halves)));
 }
 
-export const dropFromBoundingSet = (capability: number): void => void check('prctl(PR_CAPBSET_DROP)', c.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0));
+export const dropFromBoundingSet = (capability: number): void =>
+  void check('prctl(PR_CAPBSET_DROP)', c.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0));
 
 /** Whether a program that root starts has root's capabilities, as it has unless somebody took that away. */
-export const rootIsPrivileged = (): boolean => (check('prctl(PR_GET_SECUREBITS)', c.prctl(PR_GET_SECUREBITS, 0, 0, 0, 0)) & SECBIT_NOROOT) === 0;
+export const rootIsPrivileged = (): boolean =>
+  (check('prctl(PR_GET_SECUREBITS)', c.prctl(PR_GET_SECUREBITS, 0, 0, 0, 0)) & SECBIT_NOROOT) === 0;
 
 export const ACCESS = { SEARCH: 1, WRITE: 2, READ: 4 } as const;
 
-/** The symbolic errno when the thread's effective user and capabilities do not suffice to use `path` like this; undefined when they do. */
+/**
+ * The symbolic errno when the thread's effective user and capabilities do not suffice to use `path` like this;
+ * undefined when they do.
+ */
 export function accessRefused(path: string, mode: number): string | undefined {
   return c.faccessat(AT_FDCWD, path, mode, AT_EACCESS) < 0 ? new KernelError('faccessat', lastErrno()).code : undefined;
 }
@@ -57,7 +69,8 @@ function pinnedText(text: string): PinnedBuffer {
 }
 
 /**
- * The process becomes `path`, with its number, environment and standard streams; all its other threads end. Comes back only when that failed.
+ * The process becomes `path`, with its number, environment and standard streams; all its other threads end. Comes back
+ * only when that failed.
  * @throws KernelError
  */
 export function become(path: string, argv: readonly string[]): never {

@@ -1,4 +1,5 @@
-// Interface addresses, routes and neighbours as rtnetlink tells them (rtnetlink(7), include/uapi/linux/{if_addr,rtnetlink,neighbour}.h). Pure.
+// Interface addresses, routes and neighbours as rtnetlink tells them (rtnetlink(7),
+// include/uapi/linux/{if_addr,rtnetlink,neighbour}.h). Pure.
 import { type IpAddress, addressBits, addressBytes, addressFromBytes } from '../../model/address.ts';
 import type { Prefix } from '../../model/prefix.ts';
 import { type NetlinkMessage, attribute, concat, decodeAttributes, readU32, struct, u32, viewOf } from './message.ts';
@@ -34,7 +35,12 @@ export interface InterfaceAddress {
 }
 
 /** struct ifaddrmsg: family, prefix length, flags, scope, index. */
-export function encodeAddress(ifindex: number, a: IpAddress, length: number, opts: { nodad?: boolean | undefined } = {}): Uint8Array {
+export function encodeAddress(
+  ifindex: number,
+  a: IpAddress,
+  length: number,
+  opts: { nodad?: boolean | undefined } = {},
+): Uint8Array {
   const header = struct(8, (view) => {
     view.setUint8(0, familyOf(a));
     view.setUint8(1, length);
@@ -98,16 +104,24 @@ interface RouteHeader {
 }
 
 /** struct rtmsg: family, destination and source length, tos, table, protocol, scope, type, flags. */
-const routeHeader = (h: RouteHeader): Uint8Array => struct(12, (view) => {
-  [h.family, h.length, 0, 0, h.table ?? 0, h.protocol ?? 0, h.scope ?? 0, h.type ?? 0].forEach((value, i) => view.setUint8(i, value));
-});
+const routeHeader = (h: RouteHeader): Uint8Array =>
+  struct(12, (view) => {
+    [h.family, h.length, 0, 0, h.table ?? 0, h.protocol ?? 0, h.scope ?? 0, h.type ?? 0].forEach((value, i) =>
+      view.setUint8(i, value),
+    );
+  });
 
 export function encodeRoute(route: NewRoute): Uint8Array {
   const { destination, gateway } = route;
   const table = route.table ?? RT_TABLE_MAIN;
   const scope = destination.address.family === 4 && !gateway ? RT_SCOPE_LINK : 0;
   const header = routeHeader({
-    family: familyOf(destination.address), length: destination.length, table: table < 256 ? table : 0, protocol: route.protocol, scope, type: RTN_UNICAST,
+    family: familyOf(destination.address),
+    length: destination.length,
+    table: table < 256 ? table : 0,
+    protocol: route.protocol,
+    scope,
+    type: RTN_UNICAST,
   });
   return concat([
     header,
@@ -124,7 +138,8 @@ export const routeTo = (to: IpAddress): Uint8Array =>
   concat([routeHeader({ family: familyOf(to), length: addressBits(to.family) }), attribute(RTA.DST, addressBytes(to))]);
 
 /** Asks for a whole family's routes. */
-export const routeFilter = (family: 4 | 6): Uint8Array => routeHeader({ family: family === 4 ? AF.INET : AF.INET6, length: 0 });
+export const routeFilter = (family: 4 | 6): Uint8Array =>
+  routeHeader({ family: family === 4 ? AF.INET : AF.INET6, length: 0 });
 
 /** undefined for families other than IPv4 and IPv6. */
 export function decodeRoute(message: NetlinkMessage): Route | undefined {

@@ -1,9 +1,19 @@
-// Requests and their answers on one netlink socket: sequence numbers, at most 64 requests in flight (more can overflow the kernel's buffer of answers), one
-// dump at a time (the kernel allows no more a socket), dumps repeated when the table changed under them. Nothing here knows what the messages mean.
+// Requests and their answers on one netlink socket: sequence numbers, at most 64 requests in flight (more can overflow
+// the kernel's buffer of answers), one dump at a time (the kernel allows no more a socket), dumps repeated when the
+// table changed under them. Nothing here knows what the messages mean.
 import { ERRNO, KernelError } from '../errors.ts';
 import type { Netns } from '../netns.ts';
 import type { Poller } from '../poller.ts';
-import { type Acknowledgement, NLM_F, NLMSG, type NetlinkMessage, decodeAcknowledgement, decodeDone, decodeMessages, encodeMessage } from './message.ts';
+import {
+  type Acknowledgement,
+  NLM_F,
+  NLMSG,
+  type NetlinkMessage,
+  decodeAcknowledgement,
+  decodeDone,
+  decodeMessages,
+  encodeMessage,
+} from './message.ts';
 import { NetlinkSocket } from './socket.ts';
 
 export const WINDOW = 64;
@@ -47,16 +57,23 @@ export class NetlinkClient {
 
   static open(opts: NetlinkClientOptions, modules: { poller: Poller }): NetlinkClient {
     const client = new NetlinkClient();
-    client.socket = NetlinkSocket.open({ netns: opts.netns, groups: 0, receiveBuffer: opts.receiveBuffer }, {
-      poller: modules.poller,
-      onDatagram: (bytes) => client.receive(bytes),
-      onLoss: () => client.failAll('answers were lost for want of buffer space; whether the request was carried out is unknown'),
-      onError: (error) => client.failAll(error.message, error.errno),
-    });
+    client.socket = NetlinkSocket.open(
+      { netns: opts.netns, groups: 0, receiveBuffer: opts.receiveBuffer },
+      {
+        poller: modules.poller,
+        onDatagram: (bytes) => client.receive(bytes),
+        onLoss: () =>
+          client.failAll('answers were lost for want of buffer space; whether the request was carried out is unknown'),
+        onError: (error) => client.failAll(error.message, error.errno),
+      },
+    );
     return client;
   }
 
-  /** Resolves with the messages that came before the acknowledgement. Rejects with a KernelError that has the kernel's words. */
+  /**
+   * Resolves with the messages that came before the acknowledgement. Rejects with a KernelError that has the kernel's
+   * words.
+   */
   request(request: NetlinkRequest): Promise<NetlinkMessage[]> {
     return this.enqueue(request, false);
   }
@@ -74,7 +91,8 @@ export class NetlinkClient {
     socket.close();
     const pending = [...this.inFlight.values(), ...this.waiting.splice(0)];
     this.inFlight.clear();
-    for (const { request, reject } of pending) reject(new KernelError(request.operation, ERRNO.EBADF, 'the netlink socket was closed'));
+    for (const { request, reject } of pending)
+      reject(new KernelError(request.operation, ERRNO.EBADF, 'the netlink socket was closed'));
   }
 
   private enqueue(request: NetlinkRequest, dump: boolean): Promise<NetlinkMessage[]> {
@@ -90,7 +108,7 @@ export class NetlinkClient {
 
   /** Sends what the window allows, in order, except that dumps wait for each other. */
   private fill(): void {
-    for (let i = 0; i < this.waiting.length && this.inFlight.size < WINDOW; ) {
+    for (let i = 0; i < this.waiting.length && this.inFlight.size < WINDOW;) {
       if (this.waiting[i]!.dump && this.dumping) i++;
       else this.send(this.waiting.splice(i, 1)[0]!);
     }
@@ -138,7 +156,13 @@ export class NetlinkClient {
     } else if (!pending.interrupted) {
       pending.resolve(pending.answers);
     } else if (++pending.attempts >= DUMP_ATTEMPTS) {
-      pending.reject(new KernelError(pending.request.operation, ERRNO.EINTR, `the table changed during each of ${DUMP_ATTEMPTS} readings`));
+      pending.reject(
+        new KernelError(
+          pending.request.operation,
+          ERRNO.EINTR,
+          `the table changed during each of ${DUMP_ATTEMPTS} readings`,
+        ),
+      );
     } else {
       this.repeatedDumps++;
       this.waiting.unshift(Object.assign(pending, { answers: [], interrupted: false }));

@@ -1,11 +1,26 @@
-// Whether an interface leads to other routers: whether some route through a gateway leaves by it. The kernel looks for that interface's routes alone, and the first
-// gateway ends the reading: where there is one it is as good as free, where there is none the kernel walks its tables once.
+// Whether an interface leads to other routers: whether some route through a gateway leaves by it. The kernel looks for
+// that interface's routes alone, and the first gateway ends the reading: where there is one it is as good as free,
+// where there is none the kernel walks its tables once.
 import { KernelError, ERRNO, isKernelError } from '../errors.ts';
 import { MSG, close, receive, send } from '../ffi/libc.ts';
 import { PinnedBuffer } from '../ffi.ts';
 import type { Netns } from '../netns.ts';
 import { RTM_ROUTE, routeFilter } from './address.ts';
-import { type Attributes, NLM_F, NLMSG, type NetlinkMessage, attribute, concat, decodeAttributes, decodeDone, decodeMessages, encodeMessage, readU32, u32, viewOf } from './message.ts';
+import {
+  type Attributes,
+  NLM_F,
+  NLMSG,
+  type NetlinkMessage,
+  attribute,
+  concat,
+  decodeAttributes,
+  decodeDone,
+  decodeMessages,
+  encodeMessage,
+  readU32,
+  u32,
+  viewOf,
+} from './message.ts';
 import { nextHopsOf } from './next-hops.ts';
 import { LONGEST_DATAGRAM, openNetlink } from './socket.ts';
 import { SynchronousNetlink } from './synchronous.ts';
@@ -26,10 +41,14 @@ export function leadsToGateway(message: NetlinkMessage, ifindex: number): boolea
   const hops = attributes.get(RTA.MULTIPATH);
   if (!hops) return false;
   const view = viewOf(hops);
-  for (let at = 0; at + NEXT_HOP_HEADER <= hops.length; ) {
+  for (let at = 0; at + NEXT_HOP_HEADER <= hops.length;) {
     const length = view.getUint16(at, true);
     if (length < NEXT_HOP_HEADER || at + length > hops.length) return false;
-    if (view.getUint32(at + 4, true) === ifindex && hasGateway(decodeAttributes(hops.subarray(0, at + length), at + NEXT_HOP_HEADER))) return true;
+    if (
+      view.getUint32(at + 4, true) === ifindex &&
+      hasGateway(decodeAttributes(hops.subarray(0, at + length), at + NEXT_HOP_HEADER))
+    )
+      return true;
     at += (length + 3) & ~3;
   }
   return false;
@@ -42,7 +61,10 @@ export function nextHopObject({ type, body }: NetlinkMessage): number | undefine
   return attributes.has(RTA.OIF) || attributes.has(RTA.MULTIPATH) ? undefined : readU32(attributes.get(RTA.NH_ID));
 }
 
-/** Whether an object of next hops leads through a gateway by the interface; each is looked up once, by a socket of its own. */
+/**
+ * Whether an object of next hops leads through a gateway by the interface; each is looked up once, by a socket of its
+ * own.
+ */
 class NextHopObjects {
   #netlink: SynchronousNetlink | undefined;
   readonly #seen = new Set<number>();
@@ -80,7 +102,14 @@ function leadsOn(ifindex: number, family: 4 | 6, opts: { netns?: Netns }): boole
   const objects = new NextHopObjects(() => SynchronousNetlink.open(opts));
   try {
     const body = concat([routeFilter(family), attribute(RTA.OIF, u32(ifindex))]);
-    if (send(OPERATION, fd, encodeMessage({ type: RTM_ROUTE.GET, flags: NLM_F.REQUEST | NLM_F.DUMP, sequence: 1, body })) === undefined) throw new KernelError(OPERATION, ERRNO.EAGAIN);
+    if (
+      send(
+        OPERATION,
+        fd,
+        encodeMessage({ type: RTM_ROUTE.GET, flags: NLM_F.REQUEST | NLM_F.DUMP, sequence: 1, body }),
+      ) === undefined
+    )
+      throw new KernelError(OPERATION, ERRNO.EAGAIN);
     return readUntilGateway(fd, ifindex, objects);
   } catch (error) {
     // It has gone, or the kernel has no table of this family.

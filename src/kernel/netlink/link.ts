@@ -1,9 +1,33 @@
 // Network interfaces as rtnetlink tells them (rtnetlink(7), include/uapi/linux/if_link.h). Pure.
-import { type Attributes, type NetlinkMessage, attribute, concat, decodeAttributes, nested, readText, readU32, struct, text, u32, viewOf } from './message.ts';
+import {
+  type Attributes,
+  type NetlinkMessage,
+  attribute,
+  concat,
+  decodeAttributes,
+  nested,
+  readText,
+  readU32,
+  struct,
+  text,
+  u32,
+  viewOf,
+} from './message.ts';
 
 export const RTM_LINK = { NEW: 16, DEL: 17, GET: 18 } as const;
 const IFLA = {
-  ADDRESS: 1, IFNAME: 3, MTU: 4, LINK: 5, QDISC: 6, MASTER: 10, TXQLEN: 13, OPERSTATE: 16, LINKINFO: 18, NET_NS_FD: 28, EXT_MASK: 29, LINK_NETNSID: 37,
+  ADDRESS: 1,
+  IFNAME: 3,
+  MTU: 4,
+  LINK: 5,
+  QDISC: 6,
+  MASTER: 10,
+  TXQLEN: 13,
+  OPERSTATE: 16,
+  LINKINFO: 18,
+  NET_NS_FD: 28,
+  EXT_MASK: 29,
+  LINK_NETNSID: 37,
 } as const;
 const LINKINFO = { KIND: 1, DATA: 2 } as const;
 const VETH_INFO_PEER = 1;
@@ -43,7 +67,11 @@ export function linkHeader(opts: { ifindex?: number; flags?: number; change?: nu
 
 export const linkByName = (name: string): Uint8Array => concat([linkHeader(), attribute(IFLA.IFNAME, text(name))]);
 export const linkFilter = (name?: string): Uint8Array =>
-  concat([linkHeader(), attribute(IFLA.EXT_MASK, u32(SKIP_STATS)), ...(name === undefined ? [] : [attribute(IFLA.IFNAME, text(name))])]);
+  concat([
+    linkHeader(),
+    attribute(IFLA.EXT_MASK, u32(SKIP_STATS)),
+    ...(name === undefined ? [] : [attribute(IFLA.IFNAME, text(name))]),
+  ]);
 
 export interface VethEnd {
   readonly name: string;
@@ -62,12 +90,20 @@ const endAttributes = (end: VethEnd): Uint8Array[] => [
 
 export function encodeVeth(near: VethEnd, peer: VethEnd): Uint8Array {
   const peerInfo = attribute(VETH_INFO_PEER, concat([linkHeader(), ...endAttributes(peer)]));
-  return concat([linkHeader(), ...endAttributes(near), nested(IFLA.LINKINFO, attribute(LINKINFO.KIND, text('veth')), nested(LINKINFO.DATA, peerInfo))]);
+  return concat([
+    linkHeader(),
+    ...endAttributes(near),
+    nested(IFLA.LINKINFO, attribute(LINKINFO.KIND, text('veth')), nested(LINKINFO.DATA, peerInfo)),
+  ]);
 }
 
 /** A virtual interface of any kind; `data` are the kind's own attributes. */
 export const encodeLinkOfKind = (name: string, kind: string, ...data: readonly Uint8Array[]): Uint8Array =>
-  concat([linkHeader(), attribute(IFLA.IFNAME, text(name)), nested(IFLA.LINKINFO, attribute(LINKINFO.KIND, text(kind)), nested(LINKINFO.DATA, ...data))]);
+  concat([
+    linkHeader(),
+    attribute(IFLA.IFNAME, text(name)),
+    nested(IFLA.LINKINFO, attribute(LINKINFO.KIND, text(kind)), nested(LINKINFO.DATA, ...data)),
+  ]);
 
 export interface LinkChange {
   readonly up?: boolean | undefined;
@@ -80,7 +116,9 @@ export interface LinkChange {
 }
 
 export function encodeLinkChange(ifindex: number, change: LinkChange): Uint8Array {
-  const parts = [linkHeader({ ifindex, ...(change.up === undefined ? {} : { flags: change.up ? IFF.UP : 0, change: IFF.UP }) })];
+  const parts = [
+    linkHeader({ ifindex, ...(change.up === undefined ? {} : { flags: change.up ? IFF.UP : 0, change: IFF.UP }) }),
+  ];
   if (change.name !== undefined) parts.push(attribute(IFLA.IFNAME, text(change.name)));
   if (change.mtu !== undefined) parts.push(attribute(IFLA.MTU, u32(change.mtu)));
   if (change.mac !== undefined) parts.push(attribute(IFLA.ADDRESS, change.mac));

@@ -1,8 +1,19 @@
-// Netlink messages as bytes (RFC 3549 §2; include/uapi/linux/netlink.h): header, attributes, acknowledgements with the kernel's extended text. Pure. Host
-// byte order, which is little-endian here, except where a field says otherwise. What the kernel sends is still checked: a length that
-// does not fit ends the walk and is reported, it is never followed.
+// Netlink messages as bytes (RFC 3549 §2; include/uapi/linux/netlink.h): header, attributes, acknowledgements with the
+// kernel's extended text. Pure. Host byte order, which is little-endian here, except where a field says otherwise. What
+// the kernel sends is still checked: a length that does not fit ends the walk and is reported, it is never followed.
 
-export const NLM_F = { REQUEST: 0x1, MULTI: 0x2, ACK: 0x4, DUMP_INTR: 0x10, DUMP: 0x300, CAPPED: 0x100, ACK_TLVS: 0x200, REPLACE: 0x100, EXCL: 0x200, CREATE: 0x400 } as const;
+export const NLM_F = {
+  REQUEST: 0x1,
+  MULTI: 0x2,
+  ACK: 0x4,
+  DUMP_INTR: 0x10,
+  DUMP: 0x300,
+  CAPPED: 0x100,
+  ACK_TLVS: 0x200,
+  REPLACE: 0x100,
+  EXCL: 0x200,
+  CREATE: 0x400,
+} as const;
 export const NLMSG = { NOOP: 1, ERROR: 2, DONE: 3, OVERRUN: 4 } as const;
 const NLA_F_NESTED = 0x8000;
 const NLA_TYPE_MASK = 0x3fff;
@@ -56,7 +67,8 @@ export function attribute(type: number, value: Uint8Array): Uint8Array {
   return bytes;
 }
 
-export const nested = (type: number, ...children: readonly Uint8Array[]): Uint8Array => attribute(type | NLA_F_NESTED, concat(children));
+export const nested = (type: number, ...children: readonly Uint8Array[]): Uint8Array =>
+  attribute(type | NLA_F_NESTED, concat(children));
 
 export function encodeMessage(message: NetlinkMessage): Uint8Array {
   const bytes = new Uint8Array(HEADER + message.body.length);
@@ -69,7 +81,10 @@ export function encodeMessage(message: NetlinkMessage): Uint8Array {
   return bytes;
 }
 
-/** The messages in one datagram. `complete` is false when a length field does not fit what is there; what came before it is returned. */
+/**
+ * The messages in one datagram. `complete` is false when a length field does not fit what is there; what came before it
+ * is returned.
+ */
 export function decodeMessages(bytes: Uint8Array): { messages: NetlinkMessage[]; complete: boolean } {
   const messages: NetlinkMessage[] = [];
   const view = viewOf(bytes);
@@ -101,8 +116,10 @@ export function decodeAttributes(bytes: Uint8Array, offset = 0): Attributes {
   return attributes;
 }
 
-export const readU32 = (value: Uint8Array | undefined): number | undefined => (value && value.length >= 4 ? viewOf(value).getUint32(0, true) : undefined);
-export const readU64 = (value: Uint8Array | undefined): bigint | undefined => (value && value.length >= 8 ? viewOf(value).getBigUint64(0, true) : undefined);
+export const readU32 = (value: Uint8Array | undefined): number | undefined =>
+  value && value.length >= 4 ? viewOf(value).getUint32(0, true) : undefined;
+export const readU64 = (value: Uint8Array | undefined): bigint | undefined =>
+  value && value.length >= 8 ? viewOf(value).getBigUint64(0, true) : undefined;
 export function readText(value: Uint8Array | undefined): string | undefined {
   if (!value) return undefined;
   const end = value.indexOf(0);
@@ -130,14 +147,22 @@ export function decodeAcknowledgement(message: NetlinkMessage): Acknowledgement 
 export function decodeDone(message: NetlinkMessage): Acknowledgement {
   if (message.body.length < 4) return { errno: 0, detail: undefined };
   const errno = 0 - viewOf(message.body).getInt32(0, true);
-  return { errno, detail: (message.flags & NLM_F.ACK_TLVS) !== 0 ? extendedText(decodeAttributes(message.body, 4)) : undefined };
+  return {
+    errno,
+    detail: (message.flags & NLM_F.ACK_TLVS) !== 0 ? extendedText(decodeAttributes(message.body, 4)) : undefined,
+  };
 }
 
 function extendedText(attributes: Attributes): string | undefined {
   const words = readText(attributes.get(ERROR_ATTRIBUTE.MESSAGE));
   const missing = readU32(attributes.get(ERROR_ATTRIBUTE.MISSING_TYPE));
   const offset = readU32(attributes.get(ERROR_ATTRIBUTE.OFFSET));
-  const place = missing !== undefined ? `attribute ${missing} is missing` : offset !== undefined ? `at byte ${offset} of the request` : undefined;
+  const place =
+    missing !== undefined
+      ? `attribute ${missing} is missing`
+      : offset !== undefined
+        ? `at byte ${offset} of the request`
+        : undefined;
   if (words === undefined) return place;
   return place === undefined ? words : `${words} (${place})`;
 }

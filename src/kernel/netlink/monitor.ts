@@ -1,5 +1,6 @@
-// Changes of interfaces, addresses and qdiscs, as the kernel announces them: a socket of its own, so that announcements never crowd out answers. When the
-// kernel had to drop some (ENOBUFS) onResync says so: the owner then reads the tables anew. Open the monitor before the first reading.
+// Changes of interfaces, addresses and qdiscs, as the kernel announces them: a socket of its own, so that announcements
+// never crowd out answers. When the kernel had to drop some (ENOBUFS) onResync says so: the owner then reads the tables
+// anew. Open the monitor before the first reading.
 import type { KernelError } from '../errors.ts';
 import type { Netns } from '../netns.ts';
 import type { Poller } from '../poller.ts';
@@ -27,27 +28,37 @@ export interface MonitorModules {
 
 type Decode = (message: NetlinkMessage) => KernelChange | undefined;
 
-const link = (removed: boolean): Decode => (message) => {
-  const decoded = decodeLink(message);
-  return decoded && { kind: 'link', removed, link: decoded };
-};
-const address = (removed: boolean): Decode => (message) => {
-  const decoded = decodeAddress(message);
-  return decoded && { kind: 'address', removed, address: decoded };
-};
-const qdisc = (removed: boolean): Decode => (message) => {
-  const decoded = decodeQdisc(message);
-  return decoded && { kind: 'qdisc', removed, qdisc: decoded };
-};
+const link =
+  (removed: boolean): Decode =>
+  (message) => {
+    const decoded = decodeLink(message);
+    return decoded && { kind: 'link', removed, link: decoded };
+  };
+const address =
+  (removed: boolean): Decode =>
+  (message) => {
+    const decoded = decodeAddress(message);
+    return decoded && { kind: 'address', removed, address: decoded };
+  };
+const qdisc =
+  (removed: boolean): Decode =>
+  (message) => {
+    const decoded = decodeQdisc(message);
+    return decoded && { kind: 'qdisc', removed, qdisc: decoded };
+  };
 
 const DECODERS: ReadonlyMap<number, Decode> = new Map([
-  [RTM_LINK.NEW, link(false)], [RTM_LINK.DEL, link(true)],
-  [RTM_ADDRESS.NEW, address(false)], [RTM_ADDRESS.DEL, address(true)],
-  [RTM_QDISC.NEW, qdisc(false)], [RTM_QDISC.DEL, qdisc(true)],
+  [RTM_LINK.NEW, link(false)],
+  [RTM_LINK.DEL, link(true)],
+  [RTM_ADDRESS.NEW, address(false)],
+  [RTM_ADDRESS.DEL, address(true)],
+  [RTM_QDISC.NEW, qdisc(false)],
+  [RTM_QDISC.DEL, qdisc(true)],
 ]);
 
 /** The change that a message announces; undefined for messages of no interest here. Pure. */
-export const decodeChange = (message: NetlinkMessage): KernelChange | undefined => DECODERS.get(message.type)?.(message);
+export const decodeChange = (message: NetlinkMessage): KernelChange | undefined =>
+  DECODERS.get(message.type)?.(message);
 
 /** What the owner throws does not keep it from the changes behind. */
 function announce(message: NetlinkMessage, modules: MonitorModules): void {
@@ -61,16 +72,22 @@ function announce(message: NetlinkMessage, modules: MonitorModules): void {
 }
 
 /** @throws KernelError */
-export function openMonitor(opts: { netns?: Netns | undefined; receiveBuffer?: number | undefined }, modules: MonitorModules): { close(): void } {
-  return NetlinkSocket.open({ netns: opts.netns, groups: GROUPS, receiveBuffer: opts.receiveBuffer }, {
-    poller: modules.poller,
-    onDatagram: (bytes) => {
-      const { messages, complete } = decodeMessages(bytes);
-      for (const message of messages) announce(message, modules);
-      // What cannot be read cannot be trusted to be all.
-      if (!complete) modules.onResync();
+export function openMonitor(
+  opts: { netns?: Netns | undefined; receiveBuffer?: number | undefined },
+  modules: MonitorModules,
+): { close(): void } {
+  return NetlinkSocket.open(
+    { netns: opts.netns, groups: GROUPS, receiveBuffer: opts.receiveBuffer },
+    {
+      poller: modules.poller,
+      onDatagram: (bytes) => {
+        const { messages, complete } = decodeMessages(bytes);
+        for (const message of messages) announce(message, modules);
+        // What cannot be read cannot be trusted to be all.
+        if (!complete) modules.onResync();
+      },
+      onLoss: () => modules.onResync(),
+      onError: (error) => modules.onError(error),
     },
-    onLoss: () => modules.onResync(),
-    onError: (error) => modules.onError(error),
-  });
+  );
 }

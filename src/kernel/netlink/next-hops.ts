@@ -1,4 +1,5 @@
-// Next hop objects (RTM_GETNEXTHOP), by which routes name their next hops; where `net.ipv4.nexthop_compat_mode` is 0 they name nothing else.
+// Next hop objects (RTM_GETNEXTHOP), by which routes name their next hops; where `net.ipv4.nexthop_compat_mode` is 0
+// they name nothing else.
 import { type Attributes, attribute, concat, decodeAttributes, readU32, u32, viewOf } from './message.ts';
 import type { SynchronousNetlink } from './synchronous.ts';
 
@@ -16,13 +17,19 @@ export interface NextHop {
 
 /** Those that a next hop object stands for; a group has no groups in it. @throws KernelError ENOENT when it has gone */
 export function nextHopsOf(netlink: SynchronousNetlink, id: number, inGroup = false): NextHop[] {
-  const answers = netlink.request({ operation: 'look up a next hop', type: RTM_GETNEXTHOP, body: concat([new Uint8Array(HEADER), attribute(NHA.ID, u32(id))]) });
+  const answers = netlink.request({
+    operation: 'look up a next hop',
+    type: RTM_GETNEXTHOP,
+    body: concat([new Uint8Array(HEADER), attribute(NHA.ID, u32(id))]),
+  });
   const attributes: Attributes = answers[0] ? decodeAttributes(answers[0].body, HEADER) : new Map();
   const group = attributes.get(NHA.GROUP);
   if (!group || inGroup) {
     const ifindex = readU32(attributes.get(NHA.OIF));
     return ifindex === undefined ? [] : [{ ifindex, hasGateway: attributes.has(NHA.GATEWAY) }];
   }
-  const members = Array.from({ length: Math.floor(group.length / MEMBER) }, (_, i) => viewOf(group).getUint32(MEMBER * i, true));
+  const members = Array.from({ length: Math.floor(group.length / MEMBER) }, (_, i) =>
+    viewOf(group).getUint32(MEMBER * i, true),
+  );
   return members.flatMap((member) => nextHopsOf(netlink, member, true));
 }

@@ -1,5 +1,6 @@
-// Through which interfaces the kernel would send to an address: all next hops of the route that matches it, not the one that a hash picks (RTM_GETROUTE with
-// RTM_F_FIB_MATCH). Asked without waiting (synchronous.ts): a few tens of microseconds.
+// Through which interfaces the kernel would send to an address: all next hops of the route that matches it, not the one
+// that a hash picks (RTM_GETROUTE with RTM_F_FIB_MATCH). Asked without waiting (synchronous.ts): a few tens of
+// microseconds.
 import type { IpAddress } from '../../model/address.ts';
 import { isKernelError } from '../errors.ts';
 import type { Netns } from '../netns.ts';
@@ -11,9 +12,15 @@ import { SynchronousNetlink } from './synchronous.ts';
 const RTM_F_FIB_MATCH = 0x2000;
 const RTN = { UNICAST: 1, LOCAL: 2 } as const;
 const RTA = { OIF: 4, MULTIPATH: 9, NH_ID: 30 } as const;
-/** What is sent to an address of this router goes through this, and nothing comes from there but what the router has sent itself. */
+/**
+ * What is sent to an address of this router goes through this, and nothing comes from there but what the router has
+ * sent itself.
+ */
 export const LOOPBACK_IFINDEX = 1;
-/** Answers that say that there is no way: no route, unreachable, blackhole (EINVAL), prohibit. Those of a next hop that went a moment ago, too. */
+/**
+ * Answers that say that there is no way: no route, unreachable, blackhole (EINVAL), prohibit. Those of a next hop that
+ * went a moment ago, too.
+ */
 const NO_WAY = ['ENETUNREACH', 'EHOSTUNREACH', 'EINVAL', 'EACCES', 'ENOENT'];
 
 export class RoutesBack {
@@ -33,7 +40,11 @@ export class RoutesBack {
     try {
       const body = routeTo(address);
       viewOf(body).setUint32(8, RTM_F_FIB_MATCH, true);
-      return new Set(this.#netlink.request({ operation: 'look up the route back', type: RTM_ROUTE.GET, body }).flatMap((answer) => this.#ofRoute(answer)));
+      return new Set(
+        this.#netlink
+          .request({ operation: 'look up the route back', type: RTM_ROUTE.GET, body })
+          .flatMap((answer) => this.#ofRoute(answer)),
+      );
     } catch (error) {
       if (isKernelError(error) && NO_WAY.includes(error.code)) return new Set();
       throw error;
@@ -62,7 +73,7 @@ export class RoutesBack {
 function interfacesOf(hops: Uint8Array): number[] {
   const view = viewOf(hops);
   const interfaces: number[] = [];
-  for (let at = 0; at + 8 <= hops.length; ) {
+  for (let at = 0; at + 8 <= hops.length;) {
     const length = view.getUint16(at, true);
     if (length < 8) break;
     interfaces.push(view.getInt32(at + 4, true));

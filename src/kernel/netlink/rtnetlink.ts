@@ -1,19 +1,54 @@
-// Interfaces, addresses, routes, neighbours and qdiscs of one network namespace, asked for and changed over rtnetlink. Errors are KernelErrors with the
-// kernel's own words. Changes go out in the order of the calls and complete in any order; await one before another that needs it.
+// Interfaces, addresses, routes, neighbours and qdiscs of one network namespace, asked for and changed over rtnetlink.
+// Errors are KernelErrors with the kernel's own words. Changes go out in the order of the calls and complete in any
+// order; await one before another that needs it.
 import type { IpAddress } from '../../model/address.ts';
 import type { Prefix } from '../../model/prefix.ts';
 import { ERRNO, KernelError, isKernelError } from '../errors.ts';
 import type { Netns } from '../netns.ts';
 import type { Poller } from '../poller.ts';
 import {
-  type InterfaceAddress, type NewRoute, RTM_ADDRESS, RTM_NEIGHBOUR, RTM_ROUTE, type Route, addressFilter, decodeAddress, decodeRoute, encodeAddress, encodeNeighbour,
-  encodeRoute, routeFilter, routeTo,
+  type InterfaceAddress,
+  type NewRoute,
+  RTM_ADDRESS,
+  RTM_NEIGHBOUR,
+  RTM_ROUTE,
+  type Route,
+  addressFilter,
+  decodeAddress,
+  decodeRoute,
+  encodeAddress,
+  encodeNeighbour,
+  encodeRoute,
+  routeFilter,
+  routeTo,
 } from './address.ts';
 import { NetlinkClient } from './client.ts';
-import { type Link, type LinkChange, RTM_LINK, type VethEnd, decodeLink, encodeLinkChange, encodeVeth, linkByName, linkFilter } from './link.ts';
+import {
+  type Link,
+  type LinkChange,
+  RTM_LINK,
+  type VethEnd,
+  decodeLink,
+  encodeLinkChange,
+  encodeVeth,
+  linkByName,
+  linkFilter,
+} from './link.ts';
 import { NLM_F, type NetlinkMessage } from './message.ts';
 import { type Seg6LocalRoute, decodeSeg6LocalRoute, routesOfProtocol } from './seg6local.ts';
-import { type HtbClass, type NewTbf, type Qdisc, RTM_CLASS, RTM_FILTER, RTM_QDISC, TC_H, decodeHtbClass, decodeQdisc, encodeTbf, tcHeader } from './traffic-control.ts';
+import {
+  type HtbClass,
+  type NewTbf,
+  type Qdisc,
+  RTM_CLASS,
+  RTM_FILTER,
+  RTM_QDISC,
+  TC_H,
+  decodeHtbClass,
+  decodeQdisc,
+  encodeTbf,
+  tcHeader,
+} from './traffic-control.ts';
 
 const CREATE = NLM_F.CREATE | NLM_F.EXCL;
 
@@ -21,7 +56,12 @@ export interface VethOptions {
   readonly name: string;
   readonly mtu?: number | undefined;
   readonly mac?: Uint8Array | undefined;
-  readonly peer: { readonly name: string; readonly mtu?: number | undefined; readonly netns?: Netns | undefined; readonly mac?: Uint8Array | undefined };
+  readonly peer: {
+    readonly name: string;
+    readonly mtu?: number | undefined;
+    readonly netns?: Netns | undefined;
+    readonly mac?: Uint8Array | undefined;
+  };
 }
 
 export type LinkSettings = Omit<LinkChange, 'netnsFd'> & { readonly netns?: Netns | undefined };
@@ -38,7 +78,10 @@ export class Rtnetlink {
   }
 
   /** @throws KernelError */
-  static open(opts: { netns?: Netns | undefined; receiveBuffer?: number | undefined }, modules: { poller: Poller }): Rtnetlink {
+  static open(
+    opts: { netns?: Netns | undefined; receiveBuffer?: number | undefined },
+    modules: { poller: Poller },
+  ): Rtnetlink {
     return new Rtnetlink(NetlinkClient.open(opts, modules));
   }
 
@@ -53,12 +96,19 @@ export class Rtnetlink {
   }
 
   async links(): Promise<Link[]> {
-    return decodeAll(await this.client.dump({ operation: 'list interfaces', type: RTM_LINK.GET, body: linkFilter() }), decodeLink);
+    return decodeAll(
+      await this.client.dump({ operation: 'list interfaces', type: RTM_LINK.GET, body: linkFilter() }),
+      decodeLink,
+    );
   }
 
   async link(name: string): Promise<Link | undefined> {
     try {
-      const answers = await this.client.request({ operation: `interface ${name}`, type: RTM_LINK.GET, body: linkFilter(name) });
+      const answers = await this.client.request({
+        operation: `interface ${name}`,
+        type: RTM_LINK.GET,
+        body: linkFilter(name),
+      });
       return decodeAll(answers, decodeLink)[0];
     } catch (error) {
       if (isKernelError(error, 'ENODEV')) return undefined;
@@ -69,8 +119,18 @@ export class Rtnetlink {
   /** @throws KernelError EEXIST, ENODEV … */
   async createVeth(opts: VethOptions): Promise<void> {
     const near: VethEnd = { name: opts.name, mtu: opts.mtu, mac: opts.mac };
-    const peer: VethEnd = { name: opts.peer.name, mtu: opts.peer.mtu, mac: opts.peer.mac, netnsFd: opts.peer.netns?.fd };
-    await this.client.request({ operation: `create veth ${opts.name}`, type: RTM_LINK.NEW, flags: CREATE, body: encodeVeth(near, peer) });
+    const peer: VethEnd = {
+      name: opts.peer.name,
+      mtu: opts.peer.mtu,
+      mac: opts.peer.mac,
+      netnsFd: opts.peer.netns?.fd,
+    };
+    await this.client.request({
+      operation: `create veth ${opts.name}`,
+      type: RTM_LINK.NEW,
+      flags: CREATE,
+      body: encodeVeth(near, peer),
+    });
   }
 
   /** @throws KernelError ENODEV */
@@ -86,14 +146,23 @@ export class Rtnetlink {
   }
 
   async addresses(): Promise<InterfaceAddress[]> {
-    return decodeAll(await this.client.dump({ operation: 'list addresses', type: RTM_ADDRESS.GET, body: addressFilter() }), decodeAddress);
+    return decodeAll(
+      await this.client.dump({ operation: 'list addresses', type: RTM_ADDRESS.GET, body: addressFilter() }),
+      decodeAddress,
+    );
   }
 
   /**
-   * `nodad`: an IPv6 address is usable at once, without duplicate address detection. `again`: it may be there already; the kernel announces it once more.
+   * `nodad`: an IPv6 address is usable at once, without duplicate address detection. `again`: it may be there already;
+   * the kernel announces it once more.
    * @throws KernelError EEXIST
    */
-  async addAddress(ifname: string, address: IpAddress, length: number, opts: { nodad?: boolean; again?: boolean } = {}): Promise<void> {
+  async addAddress(
+    ifname: string,
+    address: IpAddress,
+    length: number,
+    opts: { nodad?: boolean; again?: boolean } = {},
+  ): Promise<void> {
     const { again, ...rest } = opts;
     const body = encodeAddress(await this.index(ifname), address, length, rest);
     const flags = again ? NLM_F.CREATE | NLM_F.REPLACE : CREATE;
@@ -115,12 +184,21 @@ export class Rtnetlink {
   }
 
   async routes(family: 4 | 6): Promise<Route[]> {
-    return decodeAll(await this.client.dump({ operation: `list IPv${family} routes`, type: RTM_ROUTE.GET, body: routeFilter(family) }), decodeRoute);
+    return decodeAll(
+      await this.client.dump({ operation: `list IPv${family} routes`, type: RTM_ROUTE.GET, body: routeFilter(family) }),
+      decodeRoute,
+    );
   }
 
-  /** Every IPv6 route with a seg6local action, whoever installed it. Reads the whole table: once in a while is often enough. */
+  /**
+   * Every IPv6 route with a seg6local action, whoever installed it. Reads the whole table: once in a while is often
+   * enough.
+   */
   async seg6LocalRoutes(): Promise<Seg6LocalRoute[]> {
-    return decodeAll(await this.client.dump({ operation: 'list seg6local routes', type: RTM_ROUTE.GET, body: routesOfProtocol(0) }), decodeSeg6LocalRoute);
+    return decodeAll(
+      await this.client.dump({ operation: 'list seg6local routes', type: RTM_ROUTE.GET, body: routesOfProtocol(0) }),
+      decodeSeg6LocalRoute,
+    );
   }
 
   /** @throws KernelError EEXIST, ENETUNREACH (gateway not reachable) */
@@ -129,45 +207,87 @@ export class Rtnetlink {
   }
 
   /** @throws KernelError ESRCH */
-  async deleteRoute(route: { destination: Prefix; ifindex?: number; protocol: number; table?: number; metric?: number }): Promise<void> {
+  async deleteRoute(route: {
+    destination: Prefix;
+    ifindex?: number;
+    protocol: number;
+    table?: number;
+    metric?: number;
+  }): Promise<void> {
     await this.client.request({ operation: 'delete route', type: RTM_ROUTE.DEL, body: encodeRoute(route) });
   }
 
   /** Adds or replaces a permanent neighbour. */
   async setNeighbour(ifname: string, address: IpAddress, mac: Uint8Array): Promise<void> {
     const body = encodeNeighbour(await this.index(ifname), address, mac);
-    await this.client.request({ operation: `set neighbour on ${ifname}`, type: RTM_NEIGHBOUR.NEW, flags: NLM_F.CREATE | NLM_F.REPLACE, body });
+    await this.client.request({
+      operation: `set neighbour on ${ifname}`,
+      type: RTM_NEIGHBOUR.NEW,
+      flags: NLM_F.CREATE | NLM_F.REPLACE,
+      body,
+    });
   }
 
   /** All qdiscs, or those of one interface. */
   async qdiscs(ifindex?: number): Promise<Qdisc[]> {
-    const answers = await this.client.dump({ operation: 'list qdiscs', type: RTM_QDISC.GET, body: tcHeader({ ifindex: 0 }) });
+    const answers = await this.client.dump({
+      operation: 'list qdiscs',
+      type: RTM_QDISC.GET,
+      body: tcHeader({ ifindex: 0 }),
+    });
     return decodeAll(answers, decodeQdisc).filter((qdisc) => ifindex === undefined || qdisc.ifindex === ifindex);
   }
 
   async htbClasses(ifindex: number): Promise<HtbClass[]> {
-    const answers = await this.client.dump({ operation: 'list classes', type: RTM_CLASS.GET, body: tcHeader({ ifindex }) });
+    const answers = await this.client.dump({
+      operation: 'list classes',
+      type: RTM_CLASS.GET,
+      body: tcHeader({ ifindex }),
+    });
     return decodeAll(answers, decodeHtbClass);
   }
 
-  /** Makes a token bucket the root qdisc. @throws KernelError ENOENT (the kernel has no TBF), EINVAL (burst smaller than a frame) */
+  /**
+   * Makes a token bucket the root qdisc. @throws KernelError ENOENT (the kernel has no TBF), EINVAL (burst smaller than
+   * a frame)
+   */
   async setTbf(tbf: NewTbf): Promise<void> {
-    await this.client.request({ operation: 'set TBF', type: RTM_QDISC.NEW, flags: NLM_F.CREATE | NLM_F.REPLACE, body: encodeTbf(tbf) });
+    await this.client.request({
+      operation: 'set TBF',
+      type: RTM_QDISC.NEW,
+      flags: NLM_F.CREATE | NLM_F.REPLACE,
+      body: encodeTbf(tbf),
+    });
   }
 
   /** Removes the root qdisc; the default one takes its place. @throws KernelError ENOENT */
   async deleteRootQdisc(ifindex: number): Promise<void> {
-    await this.client.request({ operation: 'delete root qdisc', type: RTM_QDISC.DEL, body: tcHeader({ ifindex, parent: TC_H.ROOT }) });
+    await this.client.request({
+      operation: 'delete root qdisc',
+      type: RTM_QDISC.DEL,
+      body: tcHeader({ ifindex, parent: TC_H.ROOT }),
+    });
   }
 
-  /** Removes the clsact qdisc if it is there and holds no filter any more: for when the last program is detached without TCX. Returns whether it went. */
+  /**
+   * Removes the clsact qdisc if it is there and holds no filter any more: for when the last program is detached without
+   * TCX. Returns whether it went.
+   */
   async removeEmptyClsact(ifindex: number): Promise<boolean> {
     if (!(await this.qdiscs(ifindex)).some((qdisc) => qdisc.kind === 'clsact')) return false;
     for (const parent of [TC_H.INGRESS, TC_H.EGRESS]) {
-      const filters = await this.client.dump({ operation: 'list filters', type: RTM_FILTER.GET, body: tcHeader({ ifindex, parent }) });
+      const filters = await this.client.dump({
+        operation: 'list filters',
+        type: RTM_FILTER.GET,
+        body: tcHeader({ ifindex, parent }),
+      });
       if (filters.length > 0) return false;
     }
-    await this.client.request({ operation: 'delete clsact', type: RTM_QDISC.DEL, body: tcHeader({ ifindex, handle: 0xffff_0000, parent: TC_H.CLSACT }) });
+    await this.client.request({
+      operation: 'delete clsact',
+      type: RTM_QDISC.DEL,
+      body: tcHeader({ ifindex, handle: 0xffff_0000, parent: TC_H.CLSACT }),
+    });
     return true;
   }
 

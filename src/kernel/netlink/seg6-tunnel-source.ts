@@ -1,4 +1,5 @@
-// The source that the kernel gives to SRv6 tunnels (`ip sr tunsrc`), asked of generic netlink's family SEG6 (include/uapi/linux/{genetlink,seg6_genl}.h).
+// The source that the kernel gives to SRv6 tunnels (`ip sr tunsrc`), asked of generic netlink's family SEG6
+// (include/uapi/linux/{genetlink,seg6_genl}.h).
 import { type IpAddress, addressFromBytes } from '../../model/address.ts';
 import { isKernelError } from '../errors.ts';
 import type { Netns } from '../netns.ts';
@@ -12,12 +13,23 @@ const SEG6 = { name: 'SEG6', version: 1, getTunnelSource: 4, attributes: { desti
 const GENL_HEADER = 4;
 const ANY = 0n;
 
-/** Undefined: none is set, and the kernel takes an address of the interface by which the packet leaves; or it knows no SRv6. @throws KernelError */
+/**
+ * Undefined: none is set, and the kernel takes an address of the interface by which the packet leaves; or it knows no
+ * SRv6. @throws KernelError
+ */
 export function readTunnelSource(opts: { netns?: Netns } = {}): IpAddress | undefined {
   const netlink = SynchronousNetlink.open({ ...opts, protocol: NETLINK.GENERIC });
   try {
     const type = familyNumber(netlink);
-    const body = type === undefined ? undefined : ask(netlink, 'read the source of SRv6 tunnels', type, Uint8Array.of(SEG6.getTunnelSource, SEG6.version, 0, 0));
+    const body =
+      type === undefined
+        ? undefined
+        : ask(
+            netlink,
+            'read the source of SRv6 tunnels',
+            type,
+            Uint8Array.of(SEG6.getTunnelSource, SEG6.version, 0, 0),
+          );
     const value = body?.get(SEG6.attributes.destination);
     const source = value?.length === 16 ? addressFromBytes(value) : undefined;
     return source?.value === ANY ? undefined : source;
@@ -30,7 +42,12 @@ function familyNumber(netlink: SynchronousNetlink): number | undefined {
   const { type, getFamily, version, attributes } = CONTROLLER;
   const header = Uint8Array.of(getFamily, version, 0, 0);
   try {
-    const id = ask(netlink, 'find the netlink family SEG6', type, concat([header, attribute(attributes.familyName, text(SEG6.name))]))?.get(attributes.familyId);
+    const id = ask(
+      netlink,
+      'find the netlink family SEG6',
+      type,
+      concat([header, attribute(attributes.familyName, text(SEG6.name))]),
+    )?.get(attributes.familyId);
     return id && id.length >= 2 ? viewOf(id).getUint16(0, true) : undefined;
   } catch (error) {
     if (isKernelError(error, 'ENOENT')) return undefined;
@@ -38,7 +55,12 @@ function familyNumber(netlink: SynchronousNetlink): number | undefined {
   }
 }
 
-function ask(netlink: SynchronousNetlink, operation: string, type: number, body: Uint8Array): ReturnType<typeof decodeAttributes> | undefined {
+function ask(
+  netlink: SynchronousNetlink,
+  operation: string,
+  type: number,
+  body: Uint8Array,
+): ReturnType<typeof decodeAttributes> | undefined {
   const [answer] = netlink.request({ operation, type, body });
   return answer && decodeAttributes(answer.body, GENL_HEADER);
 }

@@ -1,9 +1,19 @@
-// Routes with a seg6local action as rtnetlink tells them (include/uapi/linux/{lwtunnel,seg6_local}.h; RFC 8986). Pure. cnpd installs END.CON as End.DT6 and
-// reads what others installed: every local SID that decapsulates.
+// Routes with a seg6local action as rtnetlink tells them (include/uapi/linux/{lwtunnel,seg6_local}.h; RFC 8986). Pure.
+// cnpd installs END.CON as End.DT6 and reads what others installed: every local SID that decapsulates.
 import { type IpAddress, addressBytes, addressFromBytes } from '../../model/address.ts';
 import { hostPrefix } from '../../model/prefix.ts';
 import { encodeRoute } from './address.ts';
-import { type NetlinkMessage, attribute, concat, decodeAttributes, nested, readU32, struct, u32, viewOf } from './message.ts';
+import {
+  type NetlinkMessage,
+  attribute,
+  concat,
+  decodeAttributes,
+  nested,
+  readU32,
+  struct,
+  u32,
+  viewOf,
+} from './message.ts';
 
 const AF_INET6 = 10;
 const RTA = { DST: 1, OIF: 4, PRIORITY: 6, TABLE: 15, ENCAP_TYPE: 21, ENCAP: 22 } as const;
@@ -16,7 +26,9 @@ const RTM_F_FIB_MATCH = 0x2000;
 /** enum SEG6_LOCAL_ACTION_*; those that decapsulate, and End. */
 const ACTIONS = { end: 1, 'end.dx6': 5, 'end.dx4': 6, 'end.dt6': 7, 'end.dt4': 8, 'end.dt46': 16 } as const;
 export type Seg6LocalAction = keyof typeof ACTIONS;
-const ACTION_NAME: ReadonlyMap<number, Seg6LocalAction> = new Map(Object.entries(ACTIONS).map(([name, number]) => [number, name as Seg6LocalAction]));
+const ACTION_NAME: ReadonlyMap<number, Seg6LocalAction> = new Map(
+  Object.entries(ACTIONS).map(([name, number]) => [number, name as Seg6LocalAction]),
+);
 
 /** A seg6local route that the kernel holds. */
 export interface Seg6LocalRoute {
@@ -51,8 +63,15 @@ export interface NewSeg6LocalRoute {
 export function encodeSeg6LocalRoute(route: NewSeg6LocalRoute): Uint8Array {
   return concat([
     encodeRoute({ destination: hostPrefix(route.sid), ifindex: route.ifindex, protocol: route.protocol }),
-    attribute(RTA.ENCAP_TYPE, struct(2, (view) => view.setUint16(0, LWTUNNEL_ENCAP_SEG6_LOCAL, true))),
-    nested(RTA.ENCAP, attribute(SEG6_LOCAL.ACTION, u32(ACTIONS[route.action])), attribute(SEG6_LOCAL.TABLE, u32(route.table))),
+    attribute(
+      RTA.ENCAP_TYPE,
+      struct(2, (view) => view.setUint16(0, LWTUNNEL_ENCAP_SEG6_LOCAL, true)),
+    ),
+    nested(
+      RTA.ENCAP,
+      attribute(SEG6_LOCAL.ACTION, u32(ACTIONS[route.action])),
+      attribute(SEG6_LOCAL.TABLE, u32(route.table)),
+    ),
   ]);
 }
 
@@ -81,7 +100,14 @@ export function decodeSeg6LocalRoute({ body }: NetlinkMessage): Seg6LocalRoute |
   const kind = attributes.get(RTA.ENCAP_TYPE);
   const encap = attributes.get(RTA.ENCAP);
   const destination = attributes.get(RTA.DST);
-  if (!kind || kind.length < 2 || viewOf(kind).getUint16(0, true) !== LWTUNNEL_ENCAP_SEG6_LOCAL || !encap || destination?.length !== 16) return undefined;
+  if (
+    !kind ||
+    kind.length < 2 ||
+    viewOf(kind).getUint16(0, true) !== LWTUNNEL_ENCAP_SEG6_LOCAL ||
+    !encap ||
+    destination?.length !== 16
+  )
+    return undefined;
   const local = decodeAttributes(encap);
   const action = readU32(local.get(SEG6_LOCAL.ACTION));
   return {

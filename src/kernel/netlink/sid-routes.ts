@@ -1,16 +1,30 @@
-// cnpd's own seg6local routes, asked for and changed without waiting (synchronous.ts). Routes carry cnpd's protocol number, and no other is touched.
+// cnpd's own seg6local routes, asked for and changed without waiting (synchronous.ts). Routes carry cnpd's protocol
+// number, and no other is touched.
 import type { IpAddress } from '../../model/address.ts';
 import { isKernelError } from '../errors.ts';
 import type { Netns } from '../netns.ts';
 import { RTM_ROUTE } from './address.ts';
 import { NLM_F } from './message.ts';
-import { type NewSeg6LocalRoute, type Seg6LocalRoute, decodeSeg6LocalRoute, encodeSeg6LocalRoute, routeEntryOf, routesOfProtocol } from './seg6local.ts';
+import {
+  type NewSeg6LocalRoute,
+  type Seg6LocalRoute,
+  decodeSeg6LocalRoute,
+  encodeSeg6LocalRoute,
+  routeEntryOf,
+  routesOfProtocol,
+} from './seg6local.ts';
 import { SynchronousNetlink } from './synchronous.ts';
 
-/** rtm_protocol of cnpd's routes: neither the kernel's (below 16) nor any of those in iproute2's rt_protos and in FRR (186 to 198). */
+/**
+ * rtm_protocol of cnpd's routes: neither the kernel's (below 16) nor any of those in iproute2's rt_protos and in FRR
+ * (186 to 198).
+ */
 export const RTPROT_CNPD = 111;
 
-/** Answers to a look-up that finds no route, or a route of the locator that leads nowhere: unreachable, blackhole (EINVAL), prohibit. */
+/**
+ * Answers to a look-up that finds no route, or a route of the locator that leads nowhere: unreachable, blackhole
+ * (EINVAL), prohibit.
+ */
 const NO_SUCH_ROUTE = new Set(['ENETUNREACH', 'EHOSTUNREACH', 'EINVAL', 'EACCES']);
 
 export type SidRoute = Omit<NewSeg6LocalRoute, 'protocol'>;
@@ -31,7 +45,9 @@ export class SidRoutes {
   find(sid: IpAddress): Seg6LocalRoute | undefined {
     try {
       const answers = this.netlink.request({ operation: 'look up SID', type: RTM_ROUTE.GET, body: routeEntryOf(sid) });
-      return answers.map(decodeSeg6LocalRoute).find((route) => route !== undefined && route.length === 128 && route.sid.value === sid.value);
+      return answers
+        .map(decodeSeg6LocalRoute)
+        .find((route) => route !== undefined && route.length === 128 && route.sid.value === sid.value);
     } catch (error) {
       if (isKernelError(error) && NO_SUCH_ROUTE.has(error.code)) return undefined;
       throw error;
@@ -40,20 +56,35 @@ export class SidRoutes {
 
   /** cnpd's routes, of this run and of those before. @throws KernelError */
   own(): Seg6LocalRoute[] {
-    const answers = this.netlink.request({ operation: "list cnpd's routes", type: RTM_ROUTE.GET, body: routesOfProtocol(RTPROT_CNPD) }, NLM_F.DUMP);
+    const answers = this.netlink.request(
+      { operation: "list cnpd's routes", type: RTM_ROUTE.GET, body: routesOfProtocol(RTPROT_CNPD) },
+      NLM_F.DUMP,
+    );
     return answers.map(decodeSeg6LocalRoute).filter((route) => route?.protocol === RTPROT_CNPD) as Seg6LocalRoute[];
   }
 
-  /** @throws KernelError EEXIST (the SID has a route), ENODEV, EINVAL (the device is the loopback, or the kernel has no such action) */
+  /**
+   * @throws KernelError EEXIST (the SID has a route), ENODEV, EINVAL (the device is the loopback, or the kernel has no
+   * such action)
+   */
   add(route: SidRoute): void {
     const body = encodeSeg6LocalRoute({ ...route, protocol: RTPROT_CNPD });
-    this.netlink.request({ operation: 'add seg6local route', type: RTM_ROUTE.NEW, flags: NLM_F.CREATE | NLM_F.EXCL, body });
+    this.netlink.request({
+      operation: 'add seg6local route',
+      type: RTM_ROUTE.NEW,
+      flags: NLM_F.CREATE | NLM_F.EXCL,
+      body,
+    });
   }
 
   /** Removes a route of cnpd; false when there was none. @throws KernelError */
   remove(route: SidRoute): boolean {
     try {
-      this.netlink.request({ operation: 'delete seg6local route', type: RTM_ROUTE.DEL, body: encodeSeg6LocalRoute({ ...route, protocol: RTPROT_CNPD }) });
+      this.netlink.request({
+        operation: 'delete seg6local route',
+        type: RTM_ROUTE.DEL,
+        body: encodeSeg6LocalRoute({ ...route, protocol: RTPROT_CNPD }),
+      });
       return true;
     } catch (error) {
       if (isKernelError(error, 'ESRCH')) return false;

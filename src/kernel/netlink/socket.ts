@@ -1,5 +1,6 @@
-// A netlink socket, of NETLINK_ROUTE unless told otherwise, and one on the poller: datagrams in, datagrams out, and the one error that is no failure: ENOBUFS, which says that the kernel dropped
-// something for want of buffer space and is reported as a loss after what is still queued has been read.
+// A netlink socket, of NETLINK_ROUTE unless told otherwise, and one on the poller: datagrams in, datagrams out, and the
+// one error that is no failure: ENOBUFS, which says that the kernel dropped something for want of buffer space and is
+// reported as a loss after what is still queued has been read.
 import { ERRNO, KernelError, isKernelError } from '../errors.ts';
 import { AF, SO, SOCK, SOL, bindSocket, close, receive, send, setIntOption, socket } from '../ffi/libc.ts';
 import { PinnedBuffer } from '../ffi.ts';
@@ -35,15 +36,22 @@ export interface NetlinkSocketModules {
 
 /** A bound socket that asks for extended, capped acknowledgements and strict dumps. @throws KernelError */
 export function openNetlink(opts: NetlinkSocketOptions): number {
-  const fd = within(opts.netns, () => socket('socket(AF_NETLINK)', AF.NETLINK, SOCK.RAW, opts.protocol ?? NETLINK.ROUTE));
+  const fd = within(opts.netns, () =>
+    socket('socket(AF_NETLINK)', AF.NETLINK, SOCK.RAW, opts.protocol ?? NETLINK.ROUTE),
+  );
   try {
     for (const [name, option] of Object.entries(OPTION)) setIntOption(`NETLINK_${name}`, fd, SOL.NETLINK, option, 1);
-    if (opts.receiveBuffer !== undefined) setIntOption('SO_RCVBUFFORCE', fd, SOL.SOCKET, SO.RCVBUFFORCE, opts.receiveBuffer);
+    if (opts.receiveBuffer !== undefined)
+      setIntOption('SO_RCVBUFFORCE', fd, SOL.SOCKET, SO.RCVBUFFORCE, opts.receiveBuffer);
     // struct sockaddr_nl: family, padding, port (0: the kernel chooses), groups.
-    bindSocket('bind(AF_NETLINK)', fd, struct(12, (view) => {
-      view.setUint16(0, AF.NETLINK, true);
-      view.setUint32(8, opts.groups, true);
-    }));
+    bindSocket(
+      'bind(AF_NETLINK)',
+      fd,
+      struct(12, (view) => {
+        view.setUint16(0, AF.NETLINK, true);
+        view.setUint32(8, opts.groups, true);
+      }),
+    );
     return fd;
   } catch (error) {
     close(fd);

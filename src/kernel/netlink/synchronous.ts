@@ -1,11 +1,20 @@
-// Netlink requests without waiting: the kernel carries out a request about a route or a tunnel source within send(2), so its answer is there to be read at once.
-// A reconciler needs that; everything that may take long goes through client.ts.
+// Netlink requests without waiting: the kernel carries out a request about a route or a tunnel source within send(2),
+// so its answer is there to be read at once. A reconciler needs that; everything that may take long goes through
+// client.ts.
 import { ERRNO, KernelError } from '../errors.ts';
 import { MSG, close, receive, send } from '../ffi/libc.ts';
 import { PinnedBuffer } from '../ffi.ts';
 import type { Netns } from '../netns.ts';
 import type { NetlinkRequest } from './client.ts';
-import { NLM_F, NLMSG, type NetlinkMessage, decodeAcknowledgement, decodeDone, decodeMessages, encodeMessage } from './message.ts';
+import {
+  NLM_F,
+  NLMSG,
+  type NetlinkMessage,
+  decodeAcknowledgement,
+  decodeDone,
+  decodeMessages,
+  encodeMessage,
+} from './message.ts';
 import { LONGEST_DATAGRAM, openNetlink } from './socket.ts';
 
 export class SynchronousNetlink {
@@ -23,11 +32,20 @@ export class SynchronousNetlink {
     return new SynchronousNetlink(openNetlink({ ...opts, groups: 0 }));
   }
 
-  /** The messages before the acknowledgement. `kind`: NLM_F.DUMP for a table. @throws KernelError with the kernel's words */
+  /**
+   * The messages before the acknowledgement. `kind`: NLM_F.DUMP for a table. @throws KernelError with the kernel's
+   * words
+   */
   request(request: NetlinkRequest, kind: number = NLM_F.ACK): NetlinkMessage[] {
     this.sequence = (this.sequence % 0xffff_ffff) + 1;
     const flags = NLM_F.REQUEST | kind | (request.flags ?? 0);
-    if (send(request.operation, this.fd, encodeMessage({ type: request.type, flags, sequence: this.sequence, body: request.body })) === undefined) {
+    if (
+      send(
+        request.operation,
+        this.fd,
+        encodeMessage({ type: request.type, flags, sequence: this.sequence, body: request.body }),
+      ) === undefined
+    ) {
       throw new KernelError(request.operation, ERRNO.EAGAIN);
     }
     const answers: NetlinkMessage[] = [];
@@ -57,7 +75,8 @@ export class SynchronousNetlink {
     if (length === undefined) throw new KernelError(operation, ERRNO.EAGAIN, 'the kernel did not answer');
     // The buffer is reused: answers keep a copy.
     const { messages, complete } = decodeMessages(this.buffer.bytes.slice(0, length));
-    if (!complete) throw new KernelError(operation, ERRNO.EINVAL, 'the kernel sent a message whose length does not fit');
+    if (!complete)
+      throw new KernelError(operation, ERRNO.EINVAL, 'the kernel sent a message whose length does not fit');
     return messages;
   }
 }

@@ -6,46 +6,129 @@ import { decodeLink, encodeVeth } from './link.ts';
 import { type NetlinkMessage, decodeMessages } from './message.ts';
 import { decodeHtbClass, decodeQdisc, encodeTbf } from './traffic-control.ts';
 
-const message = (digits: string): NetlinkMessage => decodeMessages(Uint8Array.from(Buffer.from(digits, 'hex'))).messages[0]!;
+const message = (digits: string): NetlinkMessage =>
+  decodeMessages(Uint8Array.from(Buffer.from(digits, 'hex'))).messages[0]!;
 const digits = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 const NO_STATS = { bytes: 0n, packets: 0, backlogBytes: 0, backlogPackets: 0, drops: 0, overlimits: 0 };
 
 describe('what the kernel sends', () => {
   it('tc qdisc add … handle 5: tbf rate 200mbit burst 16kb limit 300000', () => {
-    const tbf = decodeQdisc(message('bc000000240002000200000000000000000000000300000000000500ffffffff0300000008000100746266002c00020028000100000100000000000040787d01000000000000000000000000e0930400002800000000000005000c00000000003000070014000100000000000000000000000000000000001800030000000000000000000000000000000000000000002c00030000000000000000000000000000000000000000000000000000000000000000000000000000000000'));
-    expect(tbf).toEqual({ ifindex: 3, kind: 'tbf', handle: 0x50000, parent: 0xffff_ffff, stats: NO_STATS, tbf: { rate: 25_000_000n, limit: 300_000, burst: 16_384 }, htb: undefined });
+    const tbf = decodeQdisc(
+      message(
+        'bc000000240002000200000000000000000000000300000000000500ffffffff0300000008000100746266002c00020028000100000100000000000040787d01000000000000000000000000e0930400002800000000000005000c00000000003000070014000100000000000000000000000000000000001800030000000000000000000000000000000000000000002c00030000000000000000000000000000000000000000000000000000000000000000000000000000000000',
+      ),
+    );
+    expect(tbf).toEqual({
+      ifindex: 3,
+      kind: 'tbf',
+      handle: 0x50000,
+      parent: 0xffff_ffff,
+      stats: NO_STATS,
+      tbf: { rate: 25_000_000n, limit: 300_000, burst: 16_384 },
+      htb: undefined,
+    });
   });
 
   it('tc qdisc add … handle 1: htb default 10', () => {
-    const htb = decodeQdisc(message('b4000000240002000200000000000000000000000200000000000100ffffffff0300000008000100687462002400020018000200110003000a00000010000000000000000000000008000500e803000005000c00000000003000070014000100000000000000000000000000000000001800030000000000000000000000000000000000000000002c00030000000000000000000000000000000000000000000000000000000000000000000000000000000000'));
-    expect(htb).toEqual({ ifindex: 2, kind: 'htb', handle: 0x10000, parent: 0xffff_ffff, stats: NO_STATS, tbf: undefined, htb: { defaultClass: 0x10 } });
+    const htb = decodeQdisc(
+      message(
+        'b4000000240002000200000000000000000000000200000000000100ffffffff0300000008000100687462002400020018000200110003000a00000010000000000000000000000008000500e803000005000c00000000003000070014000100000000000000000000000000000000001800030000000000000000000000000000000000000000002c00030000000000000000000000000000000000000000000000000000000000000000000000000000000000',
+      ),
+    );
+    expect(htb).toEqual({
+      ifindex: 2,
+      kind: 'htb',
+      handle: 0x10000,
+      parent: 0xffff_ffff,
+      stats: NO_STATS,
+      tbf: undefined,
+      htb: { defaultClass: 0x10 },
+    });
   });
 
   it('tc class add … classid 1:10 htb rate 8mbit ceil 16mbit', () => {
-    const htb = decodeHtbClass(message('ec000000280002000300000000000000000000000200000010000100ffffffff0000000008000100687462003400020030000100000100000000000040420f00000100000000000080841e00a8610000d4300000a0860100000000000000000048000700140001000000000000000000000000000000000018000300000000000000000000000000000000000000000018000400000000000000000000000000a8610000d43000002c0003000000000000000000000000000000000000000000000000000000000000000000000000000000000018000400000000000000000000000000a8610000d4300000'));
-    expect(htb).toEqual({ ifindex: 2, handle: 0x10010, parent: 0xffff_ffff, rate: 1_000_000n, ceil: 2_000_000n, stats: NO_STATS });
+    const htb = decodeHtbClass(
+      message(
+        'ec000000280002000300000000000000000000000200000010000100ffffffff0000000008000100687462003400020030000100000100000000000040420f00000100000000000080841e00a8610000d4300000a0860100000000000000000048000700140001000000000000000000000000000000000018000300000000000000000000000000000000000000000018000400000000000000000000000000a8610000d43000002c0003000000000000000000000000000000000000000000000000000000000000000000000000000000000018000400000000000000000000000000a8610000d4300000',
+      ),
+    );
+    expect(htb).toEqual({
+      ifindex: 2,
+      handle: 0x10010,
+      parent: 0xffff_ffff,
+      rate: 1_000_000n,
+      ceil: 2_000_000n,
+      stats: NO_STATS,
+    });
   });
 
   it('an address that is usable at once, and the answer to a route lookup', () => {
-    const own = decodeAddress(message('480000001400020004000000000000000a408200030000001400010020010db800000000000000000000000114000600ffffffffffffffffb8a00400b8a004000800080082000000'))!;
-    expect([formatAddress(own.address), own.length, own.ifindex, own.scope, own.tentative, own.duplicate]).toEqual(['2001:db8::1', 64, 3, 0, false, false]);
-    const route = decodeRoute(message('9c0000001800000005000000000000000a808000fe0200010000000008000f00fe0000001400010020010db8000000000000000000000002140002000000000000000000000000000000000014000700' + '20010db80000000000000000000000010800060000010000080004000300000024000c0002000000000000000000000000000000000000000000000000000000000000000500140000000000'))!;
-    expect([formatAddress(route.destination.address), route.destination.length, route.ifindex, formatAddress(route.source!), route.gateway, route.table, route.metric, route.protocol])
-      .toEqual(['2001:db8::2', 128, 3, '2001:db8::1', undefined, 254, 256, 2]);
+    const own = decodeAddress(
+      message(
+        '480000001400020004000000000000000a408200030000001400010020010db800000000000000000000000114000600ffffffffffffffffb8a00400b8a004000800080082000000',
+      ),
+    )!;
+    expect([formatAddress(own.address), own.length, own.ifindex, own.scope, own.tentative, own.duplicate]).toEqual([
+      '2001:db8::1',
+      64,
+      3,
+      0,
+      false,
+      false,
+    ]);
+    const route = decodeRoute(
+      message(
+        '9c0000001800000005000000000000000a808000fe0200010000000008000f00fe0000001400010020010db8000000000000000000000002140002000000000000000000000000000000000014000700' +
+          '20010db80000000000000000000000010800060000010000080004000300000024000c0002000000000000000000000000000000000000000000000000000000000000000500140000000000',
+      ),
+    )!;
+    expect([
+      formatAddress(route.destination.address),
+      route.destination.length,
+      route.ifindex,
+      formatAddress(route.source!),
+      route.gateway,
+      route.table,
+      route.metric,
+      route.protocol,
+    ]).toEqual(['2001:db8::2', 128, 3, '2001:db8::1', undefined, 254, 256, 2]);
   });
 
   it('an interface, cut short: what is there is told, what is not has a default', () => {
-    const body = '00000100030000000310000000000000' + '09000300657468320000000005001000030000000800' + '0400dc0500000a0001006ae273b970200000' + '080006007462660000';
+    const body =
+      '00000100030000000310000000000000' +
+      '09000300657468320000000005001000030000000800' +
+      '0400dc0500000a0001006ae273b970200000' +
+      '080006007462660000';
     const link = decodeLink({ type: 16, flags: 0, sequence: 1, body: Uint8Array.from(Buffer.from(body, 'hex')) })!;
-    expect([link.ifindex, link.name, link.up, link.running, link.operState, link.mtu, digits(link.mac), link.kind]).toEqual([3, 'eth2', true, false, 'lowerlayerdown', 1500, '6ae273b97020', undefined]);
+    expect([
+      link.ifindex,
+      link.name,
+      link.up,
+      link.running,
+      link.operState,
+      link.mtu,
+      digits(link.mac),
+      link.kind,
+    ]).toEqual([3, 'eth2', true, false, 'lowerlayerdown', 1500, '6ae273b97020', undefined]);
   });
 });
 
 describe('what we send', () => {
   it('a veth: name and MTU of both ends, the peer born in a namespace', () => {
     expect(digits(encodeVeth({ name: 'a', mtu: 1500 }, { name: 'b', netnsFd: 9 }))).toBe(
-      '00000000000000000000000000000000' + '0600030061000000' + '08000400dc050000' +
-      '38001280' + '0900010076657468' + '00000000' + '28000280' + '24000100' + '00000000000000000000000000000000' + '0600030062000000' + '08001c0009000000'.slice(0, 16));
+      '00000000000000000000000000000000' +
+        '0600030061000000' +
+        '08000400dc050000' +
+        '38001280' +
+        '0900010076657468' +
+        '00000000' +
+        '28000280' +
+        '24000100' +
+        '00000000000000000000000000000000' +
+        '0600030062000000' +
+        '08001c0009000000'.slice(0, 16),
+    );
   });
 
   it('a TBF of 1 Gbit/s and one of 100 Gbit/s, whose rate needs 64 bits', () => {
@@ -57,9 +140,25 @@ describe('what we send', () => {
   });
 
   it('addresses and routes of both families', () => {
-    expect(digits(encodeAddress(3, address('192.0.2.1'), 24))).toBe('0218000003000000' + '08000200c0000201' + '08000100c0000201');
-    expect(digits(encodeAddress(3, address('2001:db8::1'), 64, { nodad: true }))).toMatch(/^0a40000003000000.*0800080002000000$/);
-    const route = encodeRoute({ destination: { address: address('2001:db8::'), length: 32 }, ifindex: 3, protocol: 210, metric: 5 });
-    expect(digits(route)).toBe('0a200000fed20001' + '00000000' + '1400010020010db8000000000000000000000000' + '08000f00fe000000' + '0800040003000000' + '0800060005000000');
+    expect(digits(encodeAddress(3, address('192.0.2.1'), 24))).toBe(
+      '0218000003000000' + '08000200c0000201' + '08000100c0000201',
+    );
+    expect(digits(encodeAddress(3, address('2001:db8::1'), 64, { nodad: true }))).toMatch(
+      /^0a40000003000000.*0800080002000000$/,
+    );
+    const route = encodeRoute({
+      destination: { address: address('2001:db8::'), length: 32 },
+      ifindex: 3,
+      protocol: 210,
+      metric: 5,
+    });
+    expect(digits(route)).toBe(
+      '0a200000fed20001' +
+        '00000000' +
+        '1400010020010db8000000000000000000000000' +
+        '08000f00fe000000' +
+        '0800040003000000' +
+        '0800060005000000',
+    );
   });
 });

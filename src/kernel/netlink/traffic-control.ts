@@ -1,6 +1,21 @@
-// Queueing disciplines and classes as rtnetlink tells them (tc(8), include/uapi/linux/{pkt_sched,gen_stats}.h): which qdisc a port has, how full it is, and
-// of TBF and HTB the rate. Pure. Other kinds are told by name and counters only.
-import { type Attributes, type NetlinkMessage, attribute, concat, decodeAttributes, nested, readText, readU32, readU64, struct, text, u32, u64, viewOf } from './message.ts';
+// Queueing disciplines and classes as rtnetlink tells them (tc(8), include/uapi/linux/{pkt_sched,gen_stats}.h): which
+// qdisc a port has, how full it is, and of TBF and HTB the rate. Pure. Other kinds are told by name and counters only.
+import {
+  type Attributes,
+  type NetlinkMessage,
+  attribute,
+  concat,
+  decodeAttributes,
+  nested,
+  readText,
+  readU32,
+  readU64,
+  struct,
+  text,
+  u32,
+  u64,
+  viewOf,
+} from './message.ts';
 
 export const RTM_QDISC = { NEW: 36, DEL: 37, GET: 38 } as const;
 export const RTM_CLASS = { NEW: 40, DEL: 41, GET: 42 } as const;
@@ -11,7 +26,10 @@ const TBF = { PARMS: 1, RATE64: 4, BURST: 6 } as const;
 const HTB = { PARMS: 1, INIT: 2, RATE64: 6, CEIL64: 7 } as const;
 export const TC_H = { ROOT: 0xffff_ffff, CLSACT: 0xffff_fff1, INGRESS: 0xffff_fff2, EGRESS: 0xffff_fff3 } as const;
 const LINKLAYER_ETHERNET = 1;
-/** Where struct tc_tbf_qopt { rate, peakrate: tc_ratespec; limit, buffer, mtu: u32 } has its fields; tc_ratespec ends with the rate. */
+/**
+ * Where struct tc_tbf_qopt { rate, peakrate: tc_ratespec; limit, buffer, mtu: u32 } has its fields; tc_ratespec ends
+ * with the rate.
+ */
 const TBF_OPTIONS = { size: 36, linkLayer: 1, rate: 8, limit: 24, buffer: 28 } as const;
 /** struct tc_htb_opt { rate, ceil: tc_ratespec; buffer, cbuffer, quantum, level, prio: u32 }. */
 const HTB_OPTIONS = { rate: 8, ceil: 20, size: 44 } as const;
@@ -59,18 +77,26 @@ export interface TcHeader {
 }
 
 /** struct tcmsg: family, index, handle, parent, info. */
-export const tcHeader = (h: TcHeader): Uint8Array => struct(20, (view) => {
-  view.setInt32(4, h.ifindex, true);
-  view.setUint32(8, h.handle ?? 0, true);
-  view.setUint32(12, h.parent ?? 0, true);
-});
+export const tcHeader = (h: TcHeader): Uint8Array =>
+  struct(20, (view) => {
+    view.setInt32(4, h.ifindex, true);
+    view.setUint32(8, h.handle ?? 0, true);
+    view.setUint32(12, h.parent ?? 0, true);
+  });
 
 function decodeStats(attributes: Attributes): QueueStats {
   const stats = decodeAttributes(attributes.get(TCA.STATS2) ?? new Uint8Array(0));
   const basic = stats.get(STATS.BASIC);
   const queue = stats.get(STATS.QUEUE);
   const word = (i: number): number => readU32(queue?.subarray(i * 4)) ?? 0;
-  return { bytes: readU64(basic) ?? 0n, packets: readU32(basic?.subarray(8)) ?? 0, backlogPackets: word(0), backlogBytes: word(1), drops: word(2), overlimits: word(4) };
+  return {
+    bytes: readU64(basic) ?? 0n,
+    packets: readU32(basic?.subarray(8)) ?? 0,
+    backlogPackets: word(0),
+    backlogBytes: word(1),
+    drops: word(2),
+    overlimits: word(4),
+  };
 }
 
 function decodeTbf(options: Attributes): Qdisc['tbf'] {
@@ -134,11 +160,13 @@ export interface NewTbf {
 }
 
 /**
- * A TBF as root qdisc. Rates of 4 GB/s and more go into RATE64; link layer Ethernet spares the table of the old interface.
+ * A TBF as root qdisc. Rates of 4 GB/s and more go into RATE64; link layer Ethernet spares the table of the old
+ * interface.
  * @throws RangeError for a rate, burst or limit of zero: the kernel takes them and the port stands still
  */
 export function encodeTbf(tbf: NewTbf): Uint8Array {
-  if (tbf.rate <= 0n || tbf.burst <= 0 || tbf.limit <= 0) throw new RangeError('a TBF needs a rate, a burst and a limit above zero');
+  if (tbf.rate <= 0n || tbf.burst <= 0 || tbf.limit <= 0)
+    throw new RangeError('a TBF needs a rate, a burst and a limit above zero');
   const parms = struct(TBF_OPTIONS.size, (view) => {
     view.setUint8(TBF_OPTIONS.linkLayer, LINKLAYER_ETHERNET);
     view.setUint32(TBF_OPTIONS.rate, tbf.rate > 0xffff_ffffn ? 0xffff_ffff : Number(tbf.rate), true);
@@ -152,7 +180,10 @@ export function encodeTbf(tbf: NewTbf): Uint8Array {
   ]);
 }
 
-/** An HTB as root qdisc, without classes. struct tc_htb_glob: version 3, rate2quantum 10, default class, debug, direct packets. */
+/**
+ * An HTB as root qdisc, without classes. struct tc_htb_glob: version 3, rate2quantum 10, default class, debug, direct
+ * packets.
+ */
 export function encodeHtb(htb: { ifindex: number; defaultClass: number; handle?: number | undefined }): Uint8Array {
   const init = struct(20, (view) => [3, 10, htb.defaultClass].forEach((word, i) => view.setUint32(i * 4, word, true)));
   return concat([

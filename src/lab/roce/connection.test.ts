@@ -71,6 +71,13 @@ test('messages of another connection change nothing', () => {
 test('a refusal ends the attempt', () => {
   const a = active();
   a.poll(0);
-  a.onMessage({ kind: 'rej', localCommId: 0, remoteCommId: A.commId, rejected: 0, reason: 28, privateData: new Uint8Array() });
+  a.onMessage({
+    kind: 'rej',
+    localCommId: 0,
+    remoteCommId: A.commId,
+    rejected: 0,
+    reason: 28,
+    privateData: new Uint8Array(),
+  });
   expect(a.state).toBe('refused');
 });

@@ -1,5 +1,6 @@
-// Connection management of one connection (InfiniBand vol. 1 §12.9): the active side asks (REQ), is answered (REP) and confirms (RTU); at the end DREQ and
-// DREP. Each request is repeated until it is answered. What a middlebox learns Queue Pairs from is exactly this exchange. Pure: messages out, time in.
+// Connection management of one connection (InfiniBand vol. 1 §12.9): the active side asks (REQ), is answered (REP) and
+// confirms (RTU); at the end DREQ and DREP. Each request is repeated until it is answered. What a middlebox learns
+// Queue Pairs from is exactly this exchange. Pure: messages out, time in.
 import type { IpAddress } from '../../model/address.ts';
 import { concat, put16 } from '../../packet/bytes.ts';
 import { addressBytes } from '../../model/address.ts';
@@ -78,12 +79,19 @@ export class ActiveConnection {
     }
     this.#dueAt = now + RETRY_MS;
     if (this.state === 'connecting') return this.#req;
-    return { kind: 'dreq', localCommId: this.#local.commId, remoteCommId: this.remote!.commId, remoteQpn: this.remote!.qpn, privateData: new Uint8Array() };
+    return {
+      kind: 'dreq',
+      localCommId: this.#local.commId,
+      remoteCommId: this.remote!.commId,
+      remoteQpn: this.remote!.qpn,
+      privateData: new Uint8Array(),
+    };
   }
 
   /** @returns what to answer at once */
   onMessage(message: CmMessage | CmOther): CmMessage | undefined {
-    if (message.kind === 'other' || message.kind === 'req' || message.remoteCommId !== this.#local.commId) return undefined;
+    if (message.kind === 'other' || message.kind === 'req' || message.remoteCommId !== this.#local.commId)
+      return undefined;
     const ids = { localCommId: this.#local.commId, remoteCommId: message.localCommId, privateData: new Uint8Array() };
     if (message.kind === 'rep' && (this.state === 'connecting' || this.state === 'established')) {
       // A repeated REP means that our RTU was lost.
@@ -129,7 +137,14 @@ export class PassiveConnection {
 
   /** The REP; also the answer to a repeated REQ. */
   reply(): CmMessage {
-    return { kind: 'rep', ...this.#ids(), localQpn: this.local.qpn, startingPsn: this.local.startingPsn, responderResources: 1, initiatorDepth: 1 };
+    return {
+      kind: 'rep',
+      ...this.#ids(),
+      localQpn: this.local.qpn,
+      startingPsn: this.local.startingPsn,
+      responderResources: 1,
+      initiatorDepth: 1,
+    };
   }
 
   /** @returns what to answer at once */

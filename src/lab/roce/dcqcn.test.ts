@@ -3,8 +3,16 @@ import { Dcqcn, type DcqcnOptions, scaledDcqcn } from './dcqcn.ts';
 
 const LINE = 100e6;
 const OPTS: DcqcnOptions = {
-  lineRate: LINE, minimumRate: 1e6, gain: 1 / 16, alphaIntervalMs: 10, reductionIntervalMs: 10, increaseIntervalMs: 50, increaseBytes: 1e6, recoverySteps: 5,
-  additiveIncrease: 1e6, hyperIncrease: 4e6,
+  lineRate: LINE,
+  minimumRate: 1e6,
+  gain: 1 / 16,
+  alphaIntervalMs: 10,
+  reductionIntervalMs: 10,
+  increaseIntervalMs: 50,
+  increaseBytes: 1e6,
+  recoverySteps: 5,
+  additiveIncrease: 1e6,
+  hyperIncrease: 4e6,
 };
 
 test('the first CNP halves the rate: alpha begins at 1', () => {

@@ -1,8 +1,9 @@
-// The sender's reaction to Congestion Notification Packets: DCQCN's reaction point (Zhu et al., "Congestion Control for Large-Scale RDMA Deployments",
-// SIGCOMM 2015, §3.2), which is what RoCEv2 network cards do. A CNP cuts the rate by half of alpha, the estimate of congestion; without CNPs alpha decays, and
-// a timer and a byte counter each raise the rate in steps: back towards the rate before the cut (fast recovery), then beyond it (additive, then hyper
-// increase). Until the first CNP there is no state, as in network cards: alpha is 1, so that the first cut is one half. Pure: time comes with every call, nothing is
-// scheduled.
+// The sender's reaction to Congestion Notification Packets: DCQCN's reaction point (Zhu et al., "Congestion Control for
+// Large-Scale RDMA Deployments", SIGCOMM 2015, §3.2), which is what RoCEv2 network cards do. A CNP cuts the rate by
+// half of alpha, the estimate of congestion; without CNPs alpha decays, and a timer and a byte counter each raise the
+// rate in steps: back towards the rate before the cut (fast recovery), then beyond it (additive, then hyper increase).
+// Until the first CNP there is no state, as in network cards: alpha is 1, so that the first cut is one half. Pure: time
+// comes with every call, nothing is scheduled.
 
 export interface DcqcnOptions {
   /** Never faster, bit/s; also where a flow starts. */
@@ -26,8 +27,9 @@ export interface DcqcnOptions {
 }
 
 /**
- * Alpha's gain and the number of steps are the paper's; times, bytes and rates are scaled from its 40 Gbit/s in a building to tens of Mbit/s over
- * tens of milliseconds, where the paper's constants would be a thousand times too quick.
+ * Alpha's gain and the number of steps are the paper's; times, bytes and rates are scaled from its 40 Gbit/s in a
+ * building to tens of Mbit/s over tens of milliseconds, where the paper's constants would be a thousand times too
+ * quick.
  */
 export const scaledDcqcn = (lineRate: number): DcqcnOptions => ({
   lineRate,

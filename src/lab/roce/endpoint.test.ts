@@ -1,4 +1,5 @@
-// Sender and Listener against each other over a network in memory: packets go through the real codec in both directions.
+// Sender and Listener against each other over a network in memory: packets go through the real codec in both
+// directions.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { address } from '../../model/address.ts';
 import { parseRocePacket } from '../../packet/roce/packet.ts';
@@ -27,10 +28,19 @@ interface World {
   ended: boolean | undefined;
 }
 
-/** @param change what the network does to a packet on its way to h2: nothing, a change in place, or `false` to lose it */
-function world(opts: Partial<SenderOptions>, change: (packet: Uint8Array, index: number) => boolean | void = () => {}, cnps: 'on' | 'off' = 'on'): World {
+/**
+ * @param change what the network does to a packet on its way to h2: nothing, a change in place, or `false` to lose it
+ */
+function world(
+  opts: Partial<SenderOptions>,
+  change: (packet: Uint8Array, index: number) => boolean | void = () => {},
+  cnps: 'on' | 'off' = 'on',
+): World {
   const now = (): number => performance.now();
-  const recorder = (list: Event[]): Report => (event, fields = {}) => void list.push({ event, ...fields });
+  const recorder =
+    (list: Event[]): Report =>
+    (event, fields = {}) =>
+      void list.push({ event, ...fields });
   const parse = (packet: Uint8Array): Extract<ReturnType<typeof parseRocePacket>, { ok: true }>['value'] => {
     const parsed = parseRocePacket(packet);
     if (!parsed.ok || !parsed.value.icrcValid) throw new Error('an endpoint sent a bad packet');
@@ -43,8 +53,18 @@ function world(opts: Partial<SenderOptions>, change: (packet: Uint8Array, index:
     ended: undefined,
     sender: new Sender(
       {
-        local: { address: H1, qpn: QPN, commId: 1, startingPsn: 0xfffff0 }, peer: H2, port: 1, payloadSize: 1000, packetsPerMessage: 4, rate: 8e6, durationMs: 200, window: 64,
-        timeoutMs: 50, reportIntervalMs: 50, dcqcn: undefined, ...opts,
+        local: { address: H1, qpn: QPN, commId: 1, startingPsn: 0xfffff0 },
+        peer: H2,
+        port: 1,
+        payloadSize: 1000,
+        packetsPerMessage: 4,
+        rate: 8e6,
+        durationMs: 200,
+        window: 64,
+        timeoutMs: 50,
+        reportIntervalMs: 50,
+        dcqcn: undefined,
+        ...opts,
       },
       {
         now,
@@ -105,7 +125,8 @@ test('lost packets are sent again until all have arrived once', async () => {
 });
 
 const markData = (packet: Uint8Array): void => {
-  if (packet.length > 1000) packet[1] = packet[1]! | 0x30; // both ECN bits of the traffic class; the ICRC does not cover them
+  // both ECN bits of the traffic class; the ICRC does not cover them
+  if (packet.length > 1000) packet[1] = packet[1]! | 0x30;
 };
 
 test('marked packets make the receiver send CNPs for the sender’s Queue Pair, and the sender slow down', async () => {

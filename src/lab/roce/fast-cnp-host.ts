@@ -1,5 +1,6 @@
-// Takes Fast CNPs away from the kernel's IP stack for as long as an endpoint that understands them runs (bpf/fast-cnp-host.bpf.c). The program hangs on a TCX link that
-// nothing pins: it goes with the process, however that ends. Below Linux 6.6 it is a clsact filter, which a killed process leaves behind.
+// Takes Fast CNPs away from the kernel's IP stack for as long as an endpoint that understands them runs
+// (bpf/fast-cnp-host.bpf.c). The program hangs on a TCX link that nothing pins: it goes with the process, however that
+// ends. Below Linux 6.6 it is a clsact filter, which a killed process leaves behind.
 import { join } from 'node:path';
 import { openBpfObject } from '../../kernel/bpf/object.ts';
 import { attachTcx } from '../../kernel/bpf/tcx.ts';
@@ -16,8 +17,13 @@ export interface FastCnpHost {
 }
 
 /** @throws KernelError ENODEV (no such interface), EPERM; BpfLoadError */
-export function takeFastCnps(opts: { readonly interface: string; readonly netns?: Netns | undefined }, codes: FastCnpOptionCodes): FastCnpHost {
-  const object = openBpfObject(join(packageRoot(), 'dist/bpf/fast-cnp-host.bpf.o'), { rodata: (bytes) => bytes.set([codes.option, codes.ioamOption]) });
+export function takeFastCnps(
+  opts: { readonly interface: string; readonly netns?: Netns | undefined },
+  codes: FastCnpOptionCodes,
+): FastCnpHost {
+  const object = openBpfObject(join(packageRoot(), 'dist/bpf/fast-cnp-host.bpf.o'), {
+    rodata: (bytes) => bytes.set([codes.option, codes.ioamOption]),
+  });
   try {
     const ifindex = within(opts.netns, () => interfaceIndex(opts.interface));
     const link = attachTcx({ program: object.program(PROGRAM), ifindex, direction: 'ingress', netns: opts.netns });

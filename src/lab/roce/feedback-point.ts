@@ -1,11 +1,20 @@
-// The sender's gate for notifications from nodes on the way: what is understood is read and validated, and everything is counted by format. What is not understood is
-// silently discarded (LHCNP-5.6-j, LHCNP-8-b); a Long-haul CNP in its RoCEv2 form, which is a CNP as well, may then still count as one. Pure.
+// The sender's gate for notifications from nodes on the way: what is understood is read and validated, and everything
+// is counted by format. What is not understood is silently discarded (LHCNP-5.6-j, LHCNP-8-b); a Long-haul CNP in its
+// RoCEv2 form, which is a CNP as well, may then still count as one. Pure.
 import type { IpAddress } from '../../model/address.ts';
 import { type Prefix, prefixContains } from '../../model/prefix.ts';
 import type { QueuePairs } from '../../model/roce.ts';
 import type { Decoded } from '../../packet/decode.ts';
 import type { RocePacket } from '../../packet/roce/packet.ts';
-import { FEEDBACK_FORMATS, type Feedback, type FeedbackCodes, type FeedbackFormat, readFeedback, readRoceFeedback, validate } from './feedback.ts';
+import {
+  FEEDBACK_FORMATS,
+  type Feedback,
+  type FeedbackCodes,
+  type FeedbackFormat,
+  readFeedback,
+  readRoceFeedback,
+  validate,
+} from './feedback.ts';
 
 export interface FeedbackOptions {
   readonly understands: ReadonlySet<FeedbackFormat>;
@@ -31,7 +40,10 @@ export type Verdict =
 
 export class FeedbackPoint {
   readonly counts = Object.fromEntries(
-    FEEDBACK_FORMATS.map((format): [FeedbackFormat, FormatCounts] => [format, { accepted: 0, ignored: 0, refused: {}, firstAt: undefined }]),
+    FEEDBACK_FORMATS.map((format): [FeedbackFormat, FormatCounts] => [
+      format,
+      { accepted: 0, ignored: 0, refused: {}, firstAt: undefined },
+    ]),
   ) as Readonly<Record<FeedbackFormat, FormatCounts>>;
   readonly #opts: FeedbackOptions;
 
@@ -48,7 +60,12 @@ export class FeedbackPoint {
   }
 
   /** An IPv6 packet that claims a format. @param active the Queue Pairs that are sending */
-  onPacket(format: 'fast-cnp' | 'long-haul-icmpv6', packet: Uint8Array, active: readonly QueuePairs[], now: number): Verdict {
+  onPacket(
+    format: 'fast-cnp' | 'long-haul-icmpv6',
+    packet: Uint8Array,
+    active: readonly QueuePairs[],
+    now: number,
+  ): Verdict {
     return this.#judge(format, () => readFeedback(format, packet, this.#opts.codes), active, now);
   }
 

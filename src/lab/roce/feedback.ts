@@ -1,5 +1,6 @@
-// Congestion notifications as they arrive at a sender, in the three formats that come from a node on the way: read, and said for which Queue Pair they are. Pure. The standard
-// CNP of the receiver (or its proxy) is not here: every endpoint understands it.
+// Congestion notifications as they arrive at a sender, in the three formats that come from a node on the way: read, and
+// said for which Queue Pair they are. Pure. The standard CNP of the receiver (or its proxy) is not here: every endpoint
+// understands it.
 import { type IpAddress, sameAddress } from '../../model/address.ts';
 import type { NotificationFormat } from '../../model/notification.ts';
 import type { QueuePairs } from '../../model/roce.ts';
@@ -24,11 +25,19 @@ export interface FeedbackCodes {
 }
 
 export type Feedback = { readonly node: IpAddress } & (
-  | { readonly format: 'fast-cnp'; readonly originalDestination: IpAddress; readonly destQpn: number; readonly fromReceiver: boolean }
+  | {
+      readonly format: 'fast-cnp';
+      readonly originalDestination: IpAddress;
+      readonly destQpn: number;
+      readonly fromReceiver: boolean;
+    }
   | { readonly format: 'long-haul-icmpv6' | 'long-haul-roce'; readonly cnp: LongHaulCnp }
 );
 
-/** The format that a packet claims to be, by its first bytes; undefined for all others. Cheap: it sees every IPv6 packet. */
+/**
+ * The format that a packet claims to be, by its first bytes; undefined for all others. Cheap: it sees every IPv6
+ * packet.
+ */
 export function claimedFormat(packet: Uint8Array, codes: FeedbackCodes): 'fast-cnp' | 'long-haul-icmpv6' | undefined {
   if (packet.length < 44 || packet[0]! >>> 4 !== 6) return undefined;
   if (packet[6] === PROTOCOL_ICMPV6) return packet[40] === codes.longHaulType ? 'long-haul-icmpv6' : undefined;
@@ -38,8 +47,15 @@ export function claimedFormat(packet: Uint8Array, codes: FeedbackCodes): 'fast-c
   return type === codes.fastCnp.option || type === codes.fastCnp.ioamOption ? 'fast-cnp' : undefined;
 }
 
-/** Reads a packet of a claimed format, from its IPv6 header on. Codes: those of parseFastCnp, parseIcmpv6 and decodeLongHaulIcmpv6. */
-export function readFeedback(format: 'fast-cnp' | 'long-haul-icmpv6', packet: Uint8Array, codes: FeedbackCodes): Decoded<Feedback> {
+/**
+ * Reads a packet of a claimed format, from its IPv6 header on. Codes: those of parseFastCnp, parseIcmpv6 and
+ * decodeLongHaulIcmpv6.
+ */
+export function readFeedback(
+  format: 'fast-cnp' | 'long-haul-icmpv6',
+  packet: Uint8Array,
+  codes: FeedbackCodes,
+): Decoded<Feedback> {
   if (format === 'fast-cnp') {
     const fast = parseFastCnp(packet, codes.fastCnp);
     if (!fast.ok) return fast;
@@ -63,23 +79,29 @@ export function readRoceFeedback(packet: RocePacket, codes: FeedbackCodes): Deco
 export type Refusal = 'unknown-node' | 'unknown-queue-pair';
 
 /**
- * The active Queue Pairs that a notification is for (LHCNP-5.6-a; FCNP-4-n). A Long-haul CNP names the sender's own; a Fast CNP names destination and Queue Pair of the
- * receiver, which several connections may share: all of them are meant.
+ * The active Queue Pairs that a notification is for (LHCNP-5.6-a; FCNP-4-n). A Long-haul CNP names the sender's own; a
+ * Fast CNP names destination and Queue Pair of the receiver, which several connections may share: all of them are
+ * meant.
  */
 export function queuePairsOf(feedback: Feedback, active: readonly QueuePairs[]): readonly QueuePairs[] {
   if (feedback.format !== 'fast-cnp') return active.filter((pair) => pair.senderQpn === feedback.cnp.sourceQpn);
-  return active.filter((pair) => pair.receiverQpn === feedback.destQpn && sameAddress(pair.receiver, feedback.originalDestination));
+  return active.filter(
+    (pair) => pair.receiverQpn === feedback.destQpn && sameAddress(pair.receiver, feedback.originalDestination),
+  );
 }
 
 /**
- * The two validations before anything is done (LHCNP-5.6-a, LHCNP-5.6-b, LHCNP-9-a; FCNP-5-c). A Fast CNP that the receiver of the flow itself sent (FCNP-4-e) needs
- * no entry in the access list: it is the connection's peer.
+ * The two validations before anything is done (LHCNP-5.6-a, LHCNP-5.6-b, LHCNP-9-a; FCNP-5-c). A Fast CNP that the
+ * receiver of the flow itself sent (FCNP-4-e) needs no entry in the access list: it is the connection's peer.
  * @returns the Queue Pairs to act upon, one at least
  */
-export function validate(feedback: Feedback, knownNode: (node: IpAddress) => boolean, active: readonly QueuePairs[]): Result<readonly QueuePairs[], Refusal> {
+export function validate(
+  feedback: Feedback,
+  knownNode: (node: IpAddress) => boolean,
+  active: readonly QueuePairs[],
+): Result<readonly QueuePairs[], Refusal> {
   const fromReceiver = feedback.format === 'fast-cnp' && feedback.fromReceiver;
   if (!fromReceiver && !knownNode(feedback.node)) return fail('unknown-node');
   const meant = queuePairsOf(feedback, active);
   return meant.length === 0 ? fail('unknown-queue-pair') : ok(meant);
 }
-

@@ -5,7 +5,10 @@ import { InstructedRate, type InstructedRateOptions, defaultInstructedRate } fro
 const R0 = 100e6;
 const RTT = 10;
 
-function told(opts: Partial<InstructedRateOptions> = {}): { r: InstructedRate; tell: (action: LongHaulAction, parameter: number, at: number, effective?: number) => number } {
+function told(opts: Partial<InstructedRateOptions> = {}): {
+  r: InstructedRate;
+  tell: (action: LongHaulAction, parameter: number, at: number, effective?: number) => number;
+} {
   const r = new InstructedRate({ ...defaultInstructedRate(R0), ...opts });
   return {
     r,

@@ -1,11 +1,16 @@
-// What a sender makes of the instructions of Long-haul CNPs on one Queue Pair (LHCNP §5.5.1, §5.6). Pure: time comes with every call, nothing is scheduled.
+// What a sender makes of the instructions of Long-haul CNPs on one Queue Pair (LHCNP §5.5.1, §5.6). Pure: time comes
+// with every call, nothing is scheduled.
 //
 // - Rate Reduce cuts the rate it sends at by so many percent; 100 stops it until recovery begins. (LHCNP-5.5.1-e)
-// - Pause halts it for so many microseconds, 65535 at most; it goes on by itself. A pause during a pause can lengthen it, not shorten it. (LHCNP-5.5.1-c)
-// - Resume gives back so many percent of what the reductions since the last normal rate took; 0 gives back all. It ends a pause. One Resume gives back
-//   a bounded share of the normal rate only, since it may be forged. (LHCNP-5.5.1-f, LHCNP-5.5.1-g, LHCNP-5.5.1-h, LHCNP-9-i)
+// - Pause halts it for so many microseconds, 65535 at most; it goes on by itself. A pause during a pause can lengthen
+//   it, not shorten it. (LHCNP-5.5.1-c)
+// - Resume gives back so many percent of what the reductions since the last normal rate took; 0 gives back all. It ends
+//   a pause. One Resume gives back
+//   a bounded share of the normal rate only, since it may be forged. (LHCNP-5.5.1-f, LHCNP-5.5.1-g, LHCNP-5.5.1-h,
+//   LHCNP-9-i)
 // - Notify is left to the default response, which is not here. (LHCNP-5.5.1-a)
-// - After 2·RTT without any notification the rate grows by one step an RTT, up to the normal rate; a new notification stops that and starts the
+// - After 2·RTT without any notification the rate grows by one step an RTT, up to the normal rate; a new notification
+//   stops that and starts the
 //   timer anew. (LHCNP-5.6-e, LHCNP-5.6-f, LHCNP-5.6-g, LHCNP-5.6-i)
 import type { LongHaulInstruction } from '../../model/notification.ts';
 
@@ -72,7 +77,12 @@ export class InstructedRate {
    * @param effectiveRate the rate it sends at now, bit/s: another rule may hold it lower than this one does
    * @param rttMs RTT_est of the path
    */
-  onInstruction({ action, parameter }: Pick<LongHaulInstruction, 'action' | 'parameter'>, now: number, effectiveRate: number, rttMs: number): void {
+  onInstruction(
+    { action, parameter }: Pick<LongHaulInstruction, 'action' | 'parameter'>,
+    now: number,
+    effectiveRate: number,
+    rttMs: number,
+  ): void {
     this.onNotified(now, rttMs);
     if (action === 'rate-reduce') this.#reduce(parameter, Math.min(this.#rate, effectiveRate));
     else if (action === 'resume') this.#resume(parameter);

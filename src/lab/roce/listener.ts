@@ -1,4 +1,5 @@
-// The data receiver: accepts connections, acknowledges what arrives in order, and answers congestion marks with CNPs. The edge of the endpoint's receiving half.
+// The data receiver: accepts connections, acknowledges what arrives in order, and answers congestion marks with CNPs.
+// The edge of the endpoint's receiving half.
 import { type IpAddress, formatAddress, sameAddress } from '../../model/address.ts';
 import { type CmMessage, type CmReq, decodeCmMad } from '../../packet/roce/cm.ts';
 import { buildCnp } from '../../packet/roce/cnp.ts';
@@ -69,7 +70,8 @@ export class Listener {
     if (flow.notifications.onData(packet.trafficClass, now)) {
       this.#modules.send(buildCnp({ ...flow.ends, destQpn: remote.qpn }));
     }
-    if (first && flow.notifications.firstMarkedAt !== undefined) this.#modules.report('first-marked', { qpn: flow.connection.local.qpn, psn: packet.bth.psn });
+    if (first && flow.notifications.firstMarkedAt !== undefined)
+      this.#modules.report('first-marked', { qpn: flow.connection.local.qpn, psn: packet.bth.psn });
     const answer = flow.responder.onData(packet.bth, packet.payload.length);
     if (answer) this.#modules.send(buildAcknowledge(flow.ends, remote.qpn, answer.psn, answer.aeth));
     if (now - flow.reported.at >= this.#opts.reportIntervalMs) this.#reportRate(flow, now);
@@ -78,18 +80,28 @@ export class Listener {
   #reportRate(flow: Accepted, now: number): void {
     const { bytes } = flow.responder;
     const goodputBps = Math.round(((bytes - flow.reported.bytes) * 8000) / (now - flow.reported.at));
-    this.#modules.report('received', { qpn: flow.connection.local.qpn, goodputBps, marked: flow.notifications.marked, cnpsSent: flow.notifications.sent });
+    this.#modules.report('received', {
+      qpn: flow.connection.local.qpn,
+      goodputBps,
+      marked: flow.notifications.marked,
+      cnpsSent: flow.notifications.sent,
+    });
     flow.reported = { at: now, bytes };
   }
 
   #onCm(peer: IpAddress, transaction: bigint, message: CmMessage | { kind: 'other' }): void {
     if (message.kind === 'other') return;
-    const flow = message.kind === 'req' ? (this.#find(peer, message.localCommId) ?? this.#accept(peer, message)) : this.#find(peer, message.localCommId);
+    const flow =
+      message.kind === 'req'
+        ? (this.#find(peer, message.localCommId) ?? this.#accept(peer, message))
+        : this.#find(peer, message.localCommId);
     if (!flow) return;
     const before = flow.connection.state;
     const answer = flow.connection.onMessage(message);
-    if (answer) this.#modules.send(buildCmPacket({ ...flow.ends, sourcePort: sourcePortOf(1, 1) }, transaction, answer));
-    if (flow.connection.state === 'established' && before === 'answered') this.#modules.report('accepted', this.#names(flow));
+    if (answer)
+      this.#modules.send(buildCmPacket({ ...flow.ends, sourcePort: sourcePortOf(1, 1) }, transaction, answer));
+    if (flow.connection.state === 'established' && before === 'answered')
+      this.#modules.report('accepted', this.#names(flow));
     if (flow.connection.state === 'closed') this.#close(flow, 'closed');
   }
 

@@ -1,5 +1,5 @@
-// The receiver's part in congestion control (RoCEv2 annex A17 §17.9.3, DCQCN's notification point): a packet that arrives marked "congestion experienced" is
-// answered with a CNP, at most one an interval and flow. Pure.
+// The receiver's part in congestion control (RoCEv2 annex A17 §17.9.3, DCQCN's notification point): a packet that
+// arrives marked "congestion experienced" is answered with a CNP, at most one an interval and flow. Pure.
 
 /** The ECN codepoint in the low bits of the traffic class (RFC 3168 §5). */
 export const ECT0 = 2;

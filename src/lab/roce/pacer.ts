@@ -1,5 +1,5 @@
-// Sends at a rate although timers are coarse: a token bucket that says how many bytes may go now. What a late timer missed is made up for, up to the burst.
-// Pure: the caller says what time it is.
+// Sends at a rate although timers are coarse: a token bucket that says how many bytes may go now. What a late timer
+// missed is made up for, up to the burst. Pure: the caller says what time it is.
 
 export class Pacer {
   readonly #burstMs: number;

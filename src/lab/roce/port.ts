@@ -1,6 +1,7 @@
-// The endpoint's place on the network: it sends whole IP packets, which the kernel routes, and sees RoCEv2 packets arrive with all their header bits on a packet
-// socket. UDP port 4791 is bound and never read, so that the kernel does not answer the packets with "port unreachable". An endpoint that understands
-// notifications of nodes on the way gets those from the same socket: the kernel discards Long-haul CNPs of ICMPv6 in silence, and Fast CNPs are kept from it.
+// The endpoint's place on the network: it sends whole IP packets, which the kernel routes, and sees RoCEv2 packets
+// arrive with all their header bits on a packet socket. UDP port 4791 is bound and never read, so that the kernel does
+// not answer the packets with "port unreachable". An endpoint that understands notifications of nodes on the way gets
+// those from the same socket: the kernel discards Long-haul CNPs of ICMPv6 in silence, and Fast CNPs are kept from it.
 import { type IpAddress, sameAddress } from '../../model/address.ts';
 import { ROCE_UDP_PORT } from '../../model/roce.ts';
 import { type KernelError, isKernelError } from '../../kernel/errors.ts';
@@ -56,7 +57,8 @@ function sorter(opts: RocePortOptions, modules: RocePortModules): (frame: Uint8A
   const notification = (frame: Uint8Array): void => {
     const packet = codes && ipv6PacketOf(frame);
     const format = packet && claimedFormat(packet, codes);
-    if (format && sameAddress(readAddress(packet, IPV6_DESTINATION, 6), opts.address)) modules.onNotification?.(format, packet);
+    if (format && sameAddress(readAddress(packet, IPV6_DESTINATION, 6), opts.address))
+      modules.onNotification?.(format, packet);
   };
   return (frame) => {
     const bytes = rocePacketOf(frame);
@@ -88,7 +90,8 @@ export function openRocePort(opts: RocePortOptions, modules: RocePortModules): R
         { poller: modules.poller, onError: modules.onError, onFrame: sorter(opts, modules) },
       ),
     );
-    if (opts.notifications?.fastCnp && family === 6) keep(takeFastCnps({ interface: opts.interface, netns }, opts.notifications.codes.fastCnp));
+    if (opts.notifications?.fastCnp && family === 6)
+      keep(takeFastCnps({ interface: opts.interface, netns }, opts.notifications.codes.fastCnp));
     return port(raw, wire, closeAll);
   } catch (error) {
     closeAll();

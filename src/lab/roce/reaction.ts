@@ -1,5 +1,6 @@
-// The rate of one Queue Pair: the least of the line rate, what DCQCN makes of CNPs, and what Long-haul CNPs instruct. Fast CNPs and Notify get DCQCN's
-// response, as CNPs do (LHCNP-5.5.1-a). Either part may be absent: without DCQCN CNPs change nothing, without instructions none are understood.
+// The rate of one Queue Pair: the least of the line rate, what DCQCN makes of CNPs, and what Long-haul CNPs instruct.
+// Fast CNPs and Notify get DCQCN's response, as CNPs do (LHCNP-5.5.1-a). Either part may be absent: without DCQCN CNPs
+// change nothing, without instructions none are understood.
 import type { LongHaulInstruction } from '../../model/notification.ts';
 import type { Dcqcn } from './dcqcn.ts';
 import type { InstructedRate } from './instructed-rate.ts';
@@ -9,7 +10,10 @@ export class Reaction {
   readonly #dcqcn: Dcqcn | undefined;
   readonly #instructed: InstructedRate | undefined;
 
-  constructor(opts: { readonly lineRate: number }, parts: { readonly dcqcn: Dcqcn | undefined; readonly instructed: InstructedRate | undefined }) {
+  constructor(
+    opts: { readonly lineRate: number },
+    parts: { readonly dcqcn: Dcqcn | undefined; readonly instructed: InstructedRate | undefined },
+  ) {
     this.#lineRate = opts.lineRate;
     this.#dcqcn = parts.dcqcn;
     this.#instructed = parts.instructed;

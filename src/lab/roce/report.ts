@@ -1,5 +1,6 @@
-// What the endpoint tells: one JSON object a line on standard output. `t` is milliseconds of CLOCK_MONOTONIC, which all processes of the machine share, so that
-// lines of both ends and samples of a queue between them fit on one axis. Rates are bit/s.
+// What the endpoint tells: one JSON object a line on standard output. `t` is milliseconds of CLOCK_MONOTONIC, which all
+// processes of the machine share, so that lines of both ends and samples of a queue between them fit on one axis. Rates
+// are bit/s.
 
 export type Report = (event: string, fields?: Readonly<Record<string, unknown>>) => void;
 
@@ -11,4 +12,5 @@ export function jsonLines(write: (line: string) => void, now: () => number): Rep
 }
 
 const PLACES = 1000;
-export const rounded = (value: number | undefined): number | null => (value === undefined ? null : Math.round(value * PLACES) / PLACES);
+export const rounded = (value: number | undefined): number | null =>
+  value === undefined ? null : Math.round(value * PLACES) / PLACES;

@@ -4,7 +4,14 @@ import { PSN_MODULUS } from '../../model/roce.ts';
 import { Requester, type RequesterOptions } from './requester.ts';
 import { Responder } from './responder.ts';
 
-const OPTS: RequesterOptions = { startingPsn: 100, packetsPerMessage: 4, window: 8, ackEvery: 100, timeoutMs: 1000, retries: 2 };
+const OPTS: RequesterOptions = {
+  startingPsn: 100,
+  packetsPerMessage: 4,
+  window: 8,
+  ackEvery: 100,
+  timeoutMs: 1000,
+  retries: 2,
+};
 const requester = (opts: Partial<RequesterOptions> = {}): Requester => new Requester({ ...OPTS, ...opts });
 
 function drain(r: Requester, now = 0): { psn: number; opcode: number; ackRequest: boolean; retransmission: boolean }[] {
@@ -35,7 +42,14 @@ test('a NAK acknowledges what is below it and sends the rest again, from there',
   r.onNak(103, 5);
   expect(r.acknowledged).toBe(3);
   const again = drain(r, 5);
-  expect(again.map((p) => [p.psn, p.retransmission]).slice(0, 6)).toEqual([[103, true], [104, true], [105, true], [106, true], [107, true], [108, false]]);
+  expect(again.map((p) => [p.psn, p.retransmission]).slice(0, 6)).toEqual([
+    [103, true],
+    [104, true],
+    [105, true],
+    [106, true],
+    [107, true],
+    [108, false],
+  ]);
   expect(again[0]!.opcode).toBe(0x02); // the place in the message is kept
 });
 
@@ -70,7 +84,11 @@ test('an acknowledgement outside what is in flight changes nothing and is counte
 
 test('the PSN wraps at 2²⁴', () => {
   const r = requester({ startingPsn: PSN_MODULUS - 2 });
-  expect(drain(r).map((p) => p.psn).slice(0, 4)).toEqual([PSN_MODULUS - 2, PSN_MODULUS - 1, 0, 1]);
+  expect(
+    drain(r)
+      .map((p) => p.psn)
+      .slice(0, 4),
+  ).toEqual([PSN_MODULUS - 2, PSN_MODULUS - 1, 0, 1]);
   r.onAck(0, 1);
   expect(r.acknowledged).toBe(3);
 });
@@ -97,27 +115,31 @@ test('finishing completes the message under way and begins no other', () => {
 
 test('over a network that loses packets and acknowledgements everything arrives, in order and once', () => {
   fc.assert(
-    fc.property(fc.array(fc.boolean(), { minLength: 50, maxLength: 400 }), fc.nat(PSN_MODULUS - 1), (losses, startingPsn) => {
-      const sender = requester({ startingPsn, ackEvery: 3, retries: 1e9 });
-      const receiver = new Responder(startingPsn);
-      let step = 0;
-      const lost = (): boolean => losses[step++ % losses.length]! && step < 5000;
-      let now = 0;
-      while (sender.acknowledged < 40 && now < 1e6) {
-        now += 1;
-        sender.checkTimeout(now);
-        for (let p = sender.next(now); p && sender.acknowledged < 40; p = sender.next(now)) {
-          const answer = lost() ? undefined : receiver.onData(p, 10);
-          if (!answer || lost()) continue;
-          if (answer.aeth.kind === 'ack') sender.onAck(answer.psn, now);
-          else sender.onNak(answer.psn, now);
+    fc.property(
+      fc.array(fc.boolean(), { minLength: 50, maxLength: 400 }),
+      fc.nat(PSN_MODULUS - 1),
+      (losses, startingPsn) => {
+        const sender = requester({ startingPsn, ackEvery: 3, retries: 1e9 });
+        const receiver = new Responder(startingPsn);
+        let step = 0;
+        const lost = (): boolean => losses[step++ % losses.length]! && step < 5000;
+        let now = 0;
+        while (sender.acknowledged < 40 && now < 1e6) {
+          now += 1;
+          sender.checkTimeout(now);
+          for (let p = sender.next(now); p && sender.acknowledged < 40; p = sender.next(now)) {
+            const answer = lost() ? undefined : receiver.onData(p, 10);
+            if (!answer || lost()) continue;
+            if (answer.aeth.kind === 'ack') sender.onAck(answer.psn, now);
+            else sender.onNak(answer.psn, now);
+          }
         }
-      }
-      expect(sender.acknowledged).toBeGreaterThanOrEqual(40);
-      expect(receiver.packets).toBeGreaterThanOrEqual(sender.acknowledged);
-      expect(receiver.invalid).toBe(0);
-      expect(receiver.bytes).toBe(receiver.packets * 10);
-    }),
+        expect(sender.acknowledged).toBeGreaterThanOrEqual(40);
+        expect(receiver.packets).toBeGreaterThanOrEqual(sender.acknowledged);
+        expect(receiver.invalid).toBe(0);
+        expect(receiver.bytes).toBe(receiver.packets * 10);
+      },
+    ),
     { numRuns: 50 },
   );
 });

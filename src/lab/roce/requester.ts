@@ -1,6 +1,7 @@
-// The sending half of a reliable connection (InfiniBand vol. 1 §9.7): which packet goes next, and what ACK, NAK and timeout mean. Go-back-N: a NAK or a
-// timeout sends everything from the first unacknowledged packet again, as network cards without selective repeat do. Messages are SENDs of a fixed number of
-// packets; a packet is known by its index from the start, so nothing has to be kept to send it again. Pure: time comes with every call.
+// The sending half of a reliable connection (InfiniBand vol. 1 §9.7): which packet goes next, and what ACK, NAK and
+// timeout mean. Go-back-N: a NAK or a timeout sends everything from the first unacknowledged packet again, as network
+// cards without selective repeat do. Messages are SENDs of a fixed number of packets; a packet is known by its index
+// from the start, so nothing has to be kept to send it again. Pure: time comes with every call.
 import { PSN_MODULUS, psnDistance } from '../../model/roce.ts';
 import { OPCODE } from '../../packet/roce/opcodes.ts';
 
@@ -63,7 +64,10 @@ export class Requester {
     return (this.#opts.startingPsn + index) % PSN_MODULUS;
   }
 
-  /** What to send now, or undefined while the window is full. With `finishing`, a started message is completed and no new one begun. */
+  /**
+   * What to send now, or undefined while the window is full. With `finishing`, a started message is completed and no
+   * new one begun.
+   */
   next(now: number, finishing = false): DataPacket | undefined {
     if (this.#next - this.#unacked >= this.#opts.window) return undefined;
     const index = this.#next;
@@ -73,7 +77,10 @@ export class Requester {
     this.#next++;
     const retransmission = index < this.#fresh;
     const last = place === this.#opts.packetsPerMessage - 1;
-    const ackRequest = last || index % this.#opts.ackEvery === this.#opts.ackEvery - 1 || this.#next - this.#unacked >= this.#opts.window;
+    const ackRequest =
+      last ||
+      index % this.#opts.ackEvery === this.#opts.ackEvery - 1 ||
+      this.#next - this.#unacked >= this.#opts.window;
     if (retransmission) {
       this.retransmitted++;
       if (this.#probe && this.#probe.index <= index) this.#probe = undefined;

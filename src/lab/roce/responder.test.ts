@@ -2,7 +2,11 @@ import { expect, test } from 'vitest';
 import { PSN_MODULUS } from '../../model/roce.ts';
 import { Responder } from './responder.ts';
 
-const only = (psn: number, ackRequest = true): { psn: number; opcode: number; ackRequest: boolean } => ({ psn, opcode: 0x04, ackRequest });
+const only = (psn: number, ackRequest = true): { psn: number; opcode: number; ackRequest: boolean } => ({
+  psn,
+  opcode: 0x04,
+  ackRequest,
+});
 
 test('a packet in order is acknowledged when it asks for it, with the count of whole messages', () => {
   const r = new Responder(7);

@@ -1,5 +1,5 @@
-// The receiving half of a reliable connection (InfiniBand vol. 1 §9.7.5): in order or not at all. A gap is answered with one NAK that names the awaited PSN,
-// a repeated packet with an ACK of what has arrived. Pure.
+// The receiving half of a reliable connection (InfiniBand vol. 1 §9.7.5): in order or not at all. A gap is answered
+// with one NAK that names the awaited PSN, a repeated packet with an ACK of what has arrived. Pure.
 import { PSN_MODULUS, psnDistance } from '../../model/roce.ts';
 import { NAK, NO_CREDITS, type Aeth } from '../../packet/roce/aeth.ts';
 import { OPCODE } from '../../packet/roce/opcodes.ts';
@@ -9,7 +9,9 @@ export interface Answer {
   readonly aeth: Aeth;
 }
 
-/** What an opcode means to a message under way: whether it begins one, and ends one. Others are not for this responder. */
+/**
+ * What an opcode means to a message under way: whether it begins one, and ends one. Others are not for this responder.
+ */
 const SENDS: ReadonlyMap<number, { readonly first: boolean; readonly last: boolean }> = new Map([
   [OPCODE.sendFirst, { first: true, last: false }],
   [OPCODE.sendMiddle, { first: false, last: false }],
@@ -34,7 +36,10 @@ export class Responder {
   }
 
   /** @returns what to answer, if anything */
-  onData(packet: { readonly psn: number; readonly opcode: number; readonly ackRequest: boolean }, payloadLength: number): Answer | undefined {
+  onData(
+    packet: { readonly psn: number; readonly opcode: number; readonly ackRequest: boolean },
+    payloadLength: number,
+  ): Answer | undefined {
     const send = SENDS.get(packet.opcode);
     if (!send) {
       this.invalid++;
@@ -49,7 +54,9 @@ export class Responder {
     }
     if (distance < 0) {
       this.duplicates++;
-      return packet.ackRequest ? this.#answer((this.#expected + PSN_MODULUS - 1) % PSN_MODULUS, 'ack', NO_CREDITS) : undefined;
+      return packet.ackRequest
+        ? this.#answer((this.#expected + PSN_MODULUS - 1) % PSN_MODULUS, 'ack', NO_CREDITS)
+        : undefined;
     }
     if (send.first === this.#insideMessage) {
       this.invalid++;

@@ -1,4 +1,5 @@
-// A sender that is told by nodes on the way: notifications go through the real codecs, the peer is a Listener over a network in memory.
+// A sender that is told by nodes on the way: notifications go through the real codecs, the peer is a Listener over a
+// network in memory.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type IpAddress, address } from '../../model/address.ts';
 import { prefix } from '../../model/prefix.ts';
@@ -13,10 +14,19 @@ import { defaultInstructedRate } from './instructed-rate.ts';
 import { Listener } from './listener.ts';
 import { Sender, type SenderOptions } from './sender.ts';
 
-const [H1, H2, NODE, STRANGER] = [address('2001:db8:1::2'), address('2001:db8:2::2'), address('2001:db8:ffff::2'), address('2001:db8:bad::1')];
+const [H1, H2, NODE, STRANGER] = [
+  address('2001:db8:1::2'),
+  address('2001:db8:2::2'),
+  address('2001:db8:ffff::2'),
+  address('2001:db8:bad::1'),
+];
 const [QPN, PEER_QPN] = [0x111111, 0x222222];
 const RATE = 8e6;
-const CODES: FeedbackCodes = { fastCnp: { option: 0x9e, ioamOption: 0x9e, icrc: 'cover' }, longHaulType: 200, objectClass: 247 };
+const CODES: FeedbackCodes = {
+  fastCnp: { option: 0x9e, ioamOption: 0x9e, icrc: 'cover' },
+  longHaulType: 200,
+  objectClass: 247,
+};
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -51,21 +61,41 @@ function world(understands: readonly FeedbackFormat[], more: Partial<SenderOptio
     if (!parsed.ok) throw new Error(parsed.error.code);
     w.sender.onPacket(parsed.value);
   };
-  const ends = (source: IpAddress): { source: IpAddress; destination: IpAddress; sourcePort: number } => ({ source, destination: H1, sourcePort: 0xc000 });
+  const ends = (source: IpAddress): { source: IpAddress; destination: IpAddress; sourcePort: number } => ({
+    source,
+    destination: H1,
+    sourcePort: 0xc000,
+  });
   const w: World = {
     events,
     sentPackets: 0,
     raw,
-    fastCnp: (node = NODE, originalDestination = H2, destQpn = PEER_QPN) => raw(buildFastCnp({ ...ends(node), originalDestination, trace: undefined, destQpn, codes: CODES.fastCnp })),
+    fastCnp: (node = NODE, originalDestination = H2, destQpn = PEER_QPN) =>
+      raw(buildFastCnp({ ...ends(node), originalDestination, trace: undefined, destQpn, codes: CODES.fastCnp })),
     longHaul: (format, instruction, node = NODE) => {
       const cnp: LongHaulCnp = { level: 180, sourceQpn: QPN, metric: UNDISCLOSED, objects: [], ...instruction };
-      raw(format === 'long-haul-icmpv6' ? buildLongHaulIcmpv6({ ...ends(node), cnp, codes: { type: 200, objectClass: 247 } }) : buildLongHaulRoce({ ...ends(node), cnp, objectClass: 247 }));
+      raw(
+        format === 'long-haul-icmpv6'
+          ? buildLongHaulIcmpv6({ ...ends(node), cnp, codes: { type: 200, objectClass: 247 } })
+          : buildLongHaulRoce({ ...ends(node), cnp, objectClass: 247 }),
+      );
     },
     sender: new Sender(
       {
-        local: { address: H1, qpn: QPN, commId: 1, startingPsn: 5 }, peer: H2, port: 1, payloadSize: 1000, packetsPerMessage: 4, rate: RATE, durationMs: 2000, window: 64, timeoutMs: 500,
-        reportIntervalMs: 10, dcqcn: undefined, feedback: { understands: new Set(understands), nodes: [prefix('2001:db8:ffff::/48')], codes: CODES },
-        instructed: { ...defaultInstructedRate(RATE), recoveryStep: RATE / 20 }, ...more,
+        local: { address: H1, qpn: QPN, commId: 1, startingPsn: 5 },
+        peer: H2,
+        port: 1,
+        payloadSize: 1000,
+        packetsPerMessage: 4,
+        rate: RATE,
+        durationMs: 2000,
+        window: 64,
+        timeoutMs: 500,
+        reportIntervalMs: 10,
+        dcqcn: undefined,
+        feedback: { understands: new Set(understands), nodes: [prefix('2001:db8:ffff::/48')], codes: CODES },
+        instructed: { ...defaultInstructedRate(RATE), recoveryStep: RATE / 20 },
+        ...more,
       },
       {
         now,
@@ -80,13 +110,21 @@ function world(understands: readonly FeedbackFormat[], more: Partial<SenderOptio
   };
   const listener: Listener = new Listener(
     { address: H2, cnpIntervalMs: undefined, reportIntervalMs: 1e6, maxConnections: 1 },
-    { now, report: () => {}, draw: () => ({ qpn: PEER_QPN, commId: 2, startingPsn: 9 }), send: (packet) => later(packet, w.sender) },
+    {
+      now,
+      report: () => {},
+      draw: () => ({ qpn: PEER_QPN, commId: 2, startingPsn: 9 }),
+      send: (packet) => later(packet, w.sender),
+    },
   );
   return w;
 }
 
 /** Sends for a while, so that there is a rate and an RTT (10 ms). */
-async function started(understands: readonly FeedbackFormat[] = FEEDBACK_FORMATS, more: Partial<SenderOptions> = {}): Promise<World> {
+async function started(
+  understands: readonly FeedbackFormat[] = FEEDBACK_FORMATS,
+  more: Partial<SenderOptions> = {},
+): Promise<World> {
   const w = world(understands, more);
   w.sender.start();
   await vi.advanceTimersByTimeAsync(200);
@@ -106,18 +144,26 @@ async function sentIn(w: World, ms: number): Promise<number> {
   return w.sentPackets - before;
 }
 
-test.each(['long-haul-icmpv6', 'long-haul-roce'] as const)('LHCNP-5.6-c, LHCNP-5.6-d: %s with Reduce 30 makes it send 70 percent, Resume 0 everything again (A8)', async (format) => {
-  const w = await started(FEEDBACK_FORMATS, { rttMs: 1000 });
-  w.longHaul(format, { action: 'rate-reduce', parameter: 30 });
-  expect(await sentIn(w, 500)).toBeGreaterThan(0.68 * 470);
-  expect(rate(w)).toBeCloseTo(0.7, 5);
-  w.longHaul(format, { action: 'resume', parameter: 50 });
-  expect(of(w, 'feedback').at(-1)).toMatchObject({ accepted: true, action: 'resume', rateBps: 0.85 * RATE, queuePairs: [QPN] });
-  w.longHaul(format, { action: 'resume', parameter: 0 });
-  expect(of(w, 'feedback').at(-1)).toMatchObject({ rateBps: RATE });
-  const told = (await summary(w))['feedback'] as Record<string, unknown>;
-  expect(told[format]).toMatchObject({ accepted: 3, refused: {}, firstAfterMs: expect.closeTo(190, -1.5) as number });
-});
+test.each(['long-haul-icmpv6', 'long-haul-roce'] as const)(
+  'LHCNP-5.6-c, LHCNP-5.6-d: %s with Reduce 30 makes it send 70 percent, Resume 0 everything again (A8)',
+  async (format) => {
+    const w = await started(FEEDBACK_FORMATS, { rttMs: 1000 });
+    w.longHaul(format, { action: 'rate-reduce', parameter: 30 });
+    expect(await sentIn(w, 500)).toBeGreaterThan(0.68 * 470);
+    expect(rate(w)).toBeCloseTo(0.7, 5);
+    w.longHaul(format, { action: 'resume', parameter: 50 });
+    expect(of(w, 'feedback').at(-1)).toMatchObject({
+      accepted: true,
+      action: 'resume',
+      rateBps: 0.85 * RATE,
+      queuePairs: [QPN],
+    });
+    w.longHaul(format, { action: 'resume', parameter: 0 });
+    expect(of(w, 'feedback').at(-1)).toMatchObject({ rateBps: RATE });
+    const told = (await summary(w))['feedback'] as Record<string, unknown>;
+    expect(told[format]).toMatchObject({ accepted: 3, refused: {}, firstAfterMs: expect.closeTo(190, -1.5) as number });
+  },
+);
 
 test('A10, LHCNP-5.5.1-c: nothing is sent during a pause, and it ends by itself', async () => {
   const w = await started();
@@ -154,9 +200,17 @@ test('FCNP-4-n: a Fast CNP is answered like a CNP when option address and DestQP
   const w = await started(FEEDBACK_FORMATS, { dcqcn: scaledDcqcn(RATE) });
   w.fastCnp(NODE, H2, PEER_QPN + 1);
   w.fastCnp(NODE, STRANGER, PEER_QPN);
-  expect(of(w, 'feedback').map((e) => [e['accepted'], e['reason']])).toEqual([[false, 'unknown-queue-pair'], [false, 'unknown-queue-pair']]);
+  expect(of(w, 'feedback').map((e) => [e['accepted'], e['reason']])).toEqual([
+    [false, 'unknown-queue-pair'],
+    [false, 'unknown-queue-pair'],
+  ]);
   w.fastCnp();
-  expect(of(w, 'feedback').at(-1)).toMatchObject({ accepted: true, format: 'fast-cnp', queuePairs: [QPN], rateBps: RATE / 2 });
+  expect(of(w, 'feedback').at(-1)).toMatchObject({
+    accepted: true,
+    format: 'fast-cnp',
+    queuePairs: [QPN],
+    rateBps: RATE / 2,
+  });
 });
 
 test('LHCNP-5.6-a, LHCNP-5.6-b, LHCNP-9-a, FCNP-5-c: strangers and unknown Queue Pairs change nothing; each is counted with its reason', async () => {
@@ -184,11 +238,18 @@ test('LHCNP-5.6-a, LHCNP-5.6-b, LHCNP-9-a, FCNP-5-c: strangers and unknown Queue
 
 test('a malformed notification is counted by its code and changes nothing', async () => {
   const w = await started();
-  const good = buildLongHaulIcmpv6({ source: NODE, destination: H1, cnp: { level: 1, action: 'pause', parameter: 9, sourceQpn: QPN, metric: UNDISCLOSED, objects: [] }, codes: { type: 200, objectClass: 247 } });
+  const good = buildLongHaulIcmpv6({
+    source: NODE,
+    destination: H1,
+    cnp: { level: 1, action: 'pause', parameter: 9, sourceQpn: QPN, metric: UNDISCLOSED, objects: [] },
+    codes: { type: 200, objectClass: 247 },
+  });
   w.raw(good.with(47, 8));
   w.raw(good.subarray(0, 50));
   expect(of(w, 'feedback').map((e) => e['reason'])).toEqual(['bad-icmpv6-checksum', 'bad-icmpv6-checksum']);
-  expect((await summary(w))['feedback']).toMatchObject({ 'long-haul-icmpv6': { accepted: 0, refused: { 'bad-icmpv6-checksum': 2 } } });
+  expect((await summary(w))['feedback']).toMatchObject({
+    'long-haul-icmpv6': { accepted: 0, refused: { 'bad-icmpv6-checksum': 2 } },
+  });
 });
 
 test('LHCNP-5.6-j, LHCNP-8-c: a sender that does not understand a format discards ICMPv6 in silence and takes the RoCEv2 form for a CNP, of a known node', async () => {
@@ -201,7 +262,12 @@ test('LHCNP-5.6-j, LHCNP-8-c: a sender that does not understand a format discard
   expect(of(w, 'cnp').map((e) => e['accepted'])).toEqual([false, false]);
   w.longHaul('long-haul-roce', { action: 'rate-reduce', parameter: 100 });
   expect(of(w, 'cnp').at(-1)).toMatchObject({ accepted: true, opcode: 0x81, rateBps: RATE / 2 });
-  expect(await summary(w)).toMatchObject({ cnps: 1, reductions: 1, instructions: { reductions: 0 }, feedback: { 'long-haul-icmpv6': { ignored: 1 }, 'fast-cnp': { ignored: 1 }, 'long-haul-roce': { ignored: 3 } } });
+  expect(await summary(w)).toMatchObject({
+    cnps: 1,
+    reductions: 1,
+    instructions: { reductions: 0 },
+    feedback: { 'long-haul-icmpv6': { ignored: 1 }, 'fast-cnp': { ignored: 1 }, 'long-haul-roce': { ignored: 3 } },
+  });
 });
 
 test('a sender that was told nothing about notifications is as it ever was', async () => {

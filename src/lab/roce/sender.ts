@@ -1,5 +1,6 @@
-// The data sender: connects, sends SENDs at the rate that pacing and the reaction to notifications allow, and disconnects. The edge of the endpoint: it owns the
-// timer and hands packets to the pure parts (connection, requester, reaction, feedback point, pacer).
+// The data sender: connects, sends SENDs at the rate that pacing and the reaction to notifications allow, and
+// disconnects. The edge of the endpoint: it owns the timer and hands packets to the pure parts (connection, requester,
+// reaction, feedback point, pacer).
 import type { IpAddress } from '../../model/address.ts';
 import type { RocePacket } from '../../packet/roce/packet.ts';
 import { OPCODE } from '../../packet/roce/opcodes.ts';
@@ -24,7 +25,10 @@ const TICK_MS = 1;
 const BURST_MS = 4;
 /** How long to wait for outstanding acknowledgements at the end. */
 const DRAIN_MS = 3000;
-/** RTT_est until the first acknowledgement: rather too long for a WAN than too short, since recovery waits for two of them. */
+/**
+ * RTT_est until the first acknowledgement: rather too long for a WAN than too short, since recovery waits for two of
+ * them.
+ */
 const UNKNOWN_RTT_MS = 100;
 
 export interface SenderOptions {
@@ -82,9 +86,19 @@ export class Sender {
     this.#modules = modules;
     this.#transaction = BigInt(opts.local.commId);
     this.#connection = new ActiveConnection(opts.local, opts.peer, { port: opts.port, payloadSize: opts.payloadSize });
-    this.#requester = new Requester({ startingPsn: opts.local.startingPsn, packetsPerMessage: opts.packetsPerMessage, window: opts.window, ackEvery: 16, timeoutMs: opts.timeoutMs, retries: 7 });
+    this.#requester = new Requester({
+      startingPsn: opts.local.startingPsn,
+      packetsPerMessage: opts.packetsPerMessage,
+      window: opts.window,
+      ackEvery: 16,
+      timeoutMs: opts.timeoutMs,
+      retries: 7,
+    });
     this.#pacer = new Pacer(opts.rate, BURST_MS, now);
-    const parts = { dcqcn: opts.dcqcn && new Dcqcn(opts.dcqcn), instructed: opts.instructed && new InstructedRate(opts.instructed) };
+    const parts = {
+      dcqcn: opts.dcqcn && new Dcqcn(opts.dcqcn),
+      instructed: opts.instructed && new InstructedRate(opts.instructed),
+    };
     this.#reaction = new Reaction({ lineRate: opts.rate }, parts);
     this.#feedback = opts.feedback && new FeedbackPoint(opts.feedback);
   }
@@ -143,7 +157,13 @@ export class Sender {
     this.#last = { at: now, sentBytes: 0, acknowledged: 0 };
     this.#pacer.setRate(this.#opts.rate, now);
     const sourcePort = sourcePortOf(this.#opts.local.qpn, remote.qpn);
-    this.#modules.report('connected', { qpn: this.#opts.local.qpn, peerQpn: remote.qpn, peer: formatAddress(this.#opts.peer), sourcePort, startingPsn: this.#opts.local.startingPsn });
+    this.#modules.report('connected', {
+      qpn: this.#opts.local.qpn,
+      peerQpn: remote.qpn,
+      peer: formatAddress(this.#opts.peer),
+      sourcePort,
+      startingPsn: this.#opts.local.startingPsn,
+    });
     const payload = new Uint8Array(this.#opts.payloadSize).map((_, i) => i);
     return new DataTemplate(this.#ends(sourcePort), remote.qpn, payload);
   }
@@ -164,7 +184,10 @@ export class Sender {
     }
   }
 
-  /** A CNP from another than the peer, or for another Queue Pair, is not for this connection: network cards ignore it too. */
+  /**
+   * A CNP from another than the peer, or for another Queue Pair, is not for this connection: network cards ignore it
+   * too.
+   */
   #onCnp(packet: RocePacket, now: number): void {
     const accepted = isCnp(packet) && packet.bth.destQpn === this.#opts.local.qpn;
     if (accepted) this.#takeCnp(now);
@@ -180,7 +203,13 @@ export class Sender {
   }
 
   #reportCnp({ bth, icrcValid }: RocePacket, accepted: boolean): void {
-    this.#modules.report('cnp', { accepted, opcode: bth.opcode, destQpn: bth.destQpn, icrcValid, rateBps: Math.round(this.#reaction.rate) });
+    this.#modules.report('cnp', {
+      accepted,
+      opcode: bth.opcode,
+      destQpn: bth.destQpn,
+      icrcValid,
+      rateBps: Math.round(this.#reaction.rate),
+    });
   }
 
   #rttMs(): number {
@@ -190,7 +219,9 @@ export class Sender {
   #queuePairs(): readonly QueuePairs[] {
     const { local, peer } = this.#opts;
     const { remote, state } = this.#connection;
-    return remote && state === 'established' ? [{ sender: local.address, receiver: peer, senderQpn: local.qpn, receiverQpn: remote.qpn }] : [];
+    return remote && state === 'established'
+      ? [{ sender: local.address, receiver: peer, senderQpn: local.qpn, receiverQpn: remote.qpn }]
+      : [];
   }
 
   /** An IPv6 packet for this host that claims to be a notification of a node on the way. */
@@ -199,7 +230,10 @@ export class Sender {
     if (this.#feedback) this.#onVerdict(format, this.#feedback.onPacket(format, packet, this.#queuePairs(), now), now);
   }
 
-  /** Not understood, it is what its opcode says: a CNP, of a node that may send one, whatever follows the BTH (LHCNP-5.6-j, LHCNP-8-c). */
+  /**
+   * Not understood, it is what its opcode says: a CNP, of a node that may send one, whatever follows the BTH
+   * (LHCNP-5.6-j, LHCNP-8-c).
+   */
   #onLongHaulRoce(point: FeedbackPoint, packet: RocePacket, now: number): void {
     const verdict = point.onRocePacket(packet, this.#queuePairs(), now);
     if (verdict.kind !== 'ignored') return this.#onVerdict('long-haul-roce', verdict, now);
@@ -213,7 +247,12 @@ export class Sender {
   #onVerdict(format: FeedbackFormat, verdict: Verdict, now: number): void {
     if (verdict.kind === 'ignored') return;
     if (verdict.kind === 'refused') {
-      this.#modules.report('feedback', { format, accepted: false, reason: verdict.reason, node: verdict.node ? formatAddress(verdict.node) : null });
+      this.#modules.report('feedback', {
+        format,
+        accepted: false,
+        reason: verdict.reason,
+        node: verdict.node ? formatAddress(verdict.node) : null,
+      });
       return;
     }
     const { feedback } = verdict;
@@ -226,7 +265,12 @@ export class Sender {
       accepted: true,
       node: formatAddress(feedback.node),
       queuePairs: verdict.queuePairs.map((pair) => pair.senderQpn),
-      ...(instruction && { level: instruction.level, action: instruction.action, parameter: instruction.parameter, metric: instruction.metric }),
+      ...(instruction && {
+        level: instruction.level,
+        action: instruction.action,
+        parameter: instruction.parameter,
+        metric: instruction.metric,
+      }),
       rateBps: Math.round(this.#reaction.rate),
     });
   }
@@ -281,7 +325,10 @@ export class Sender {
 
   /** Per format: counts and the time of the first; and of the first of all, CNPs included. */
   #feedbackSummary({ counts }: FeedbackPoint): Readonly<Record<string, unknown>> {
-    const formats = Object.entries(counts).map(([format, { firstAt, ...c }]) => [format, { ...c, firstAt: rounded(firstAt), firstAfterMs: this.#afterStart(firstAt) }]);
+    const formats = Object.entries(counts).map(([format, { firstAt, ...c }]) => [
+      format,
+      { ...c, firstAt: rounded(firstAt), firstAfterMs: this.#afterStart(firstAt) },
+    ]);
     return {
       feedback: Object.fromEntries(formats),
       instructions: this.#reaction.instructions ?? null,

@@ -13,9 +13,15 @@ function parse(packet: Uint8Array): ReturnType<typeof parseRocePacket> & { ok: t
   return parsed;
 }
 
-test.each([['IPv6', V6], ['IPv4', V4]])('a template changed in place is the packet that its fields would build (%s)', (_, ends) => {
+test.each([
+  ['IPv6', V6],
+  ['IPv4', V4],
+])('a template changed in place is the packet that its fields would build (%s)', (_, ends) => {
   const template = new DataTemplate(ends, 0xabcdef, payload);
-  for (const fields of [{ psn: 0xfffffe, opcode: 0x00, ackRequest: false }, { psn: 5, opcode: 0x02, ackRequest: true }]) {
+  for (const fields of [
+    { psn: 0xfffffe, opcode: 0x00, ackRequest: false },
+    { psn: 5, opcode: 0x02, ackRequest: true },
+  ]) {
     const ip = { ...ends, trafficClass: 2, identification: (0xc123 & 0x3fff) | 0x4000, dontFragment: true };
     expect(template.fill(fields)).toEqual(buildRocePacket({ ...ip, bth: { ...fields, destQpn: 0xabcdef }, payload }));
     const { value } = parse(template.packet);
@@ -25,9 +31,17 @@ test.each([['IPv6', V6], ['IPv4', V4]])('a template changed in place is the pack
 });
 
 test('acknowledgements and CM messages have valid ICRCs', () => {
-  expect(parse(buildAcknowledge(V6, 9, 77, { kind: 'nak', value: 0, msn: 3 })).value).toMatchObject({ icrcValid: true, bth: { opcode: 0x11, destQpn: 9, psn: 77 }, ext: { aeth: { kind: 'nak', msn: 3 } } });
+  expect(parse(buildAcknowledge(V6, 9, 77, { kind: 'nak', value: 0, msn: 3 })).value).toMatchObject({
+    icrcValid: true,
+    bth: { opcode: 0x11, destQpn: 9, psn: 77 },
+    ext: { aeth: { kind: 'nak', msn: 3 } },
+  });
   const dreq = { kind: 'dreq', localCommId: 1, remoteCommId: 2, remoteQpn: 3, privateData: new Uint8Array() } as const;
-  expect(parse(buildCmPacket(V4, 5n, dreq)).value).toMatchObject({ icrcValid: true, bth: { opcode: 0x64, destQpn: 1 }, ext: { deth: { sourceQpn: 1, qkey: 0x80010000 } } });
+  expect(parse(buildCmPacket(V4, 5n, dreq)).value).toMatchObject({
+    icrcValid: true,
+    bth: { opcode: 0x64, destQpn: 1 },
+    ext: { deth: { sourceQpn: 1, qkey: 0x80010000 } },
+  });
 });
 
 test('the UDP source port is one for both directions of a connection, and in the dynamic range', () => {
@@ -39,7 +53,8 @@ test('the UDP source port is one for both directions of a connection, and in the
 });
 
 test('frames that are not UDP to port 4791 are passed over', () => {
-  const frame = (type: number, packet: Uint8Array): Uint8Array => Uint8Array.from([...new Uint8Array(12), type >> 8, type & 255, ...packet]);
+  const frame = (type: number, packet: Uint8Array): Uint8Array =>
+    Uint8Array.from([...new Uint8Array(12), type >> 8, type & 255, ...packet]);
   const packet = new DataTemplate(V6, 1, payload).packet;
   expect(rocePacketOf(frame(0x86dd, packet))).toEqual(packet);
   expect(rocePacketOf(frame(0x0800, new DataTemplate(V4, 1, payload).packet))).toBeDefined();

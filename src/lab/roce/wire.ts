@@ -1,5 +1,5 @@
-// The packets of the endpoint. Data packets are built once and then changed in place (PSN, opcode, AckReq, ICRC): building one from its fields takes ten times
-// as long, and the endpoint sends thousands a second. Pure.
+// The packets of the endpoint. Data packets are built once and then changed in place (PSN, opcode, AckReq, ICRC):
+// building one from its fields takes ten times as long, and the endpoint sends thousands a second. Pure.
 import type { IpAddress } from '../../model/address.ts';
 import { ROCE_UDP_PORT } from '../../model/roce.ts';
 import { put24 } from '../../packet/bytes.ts';
@@ -26,11 +26,15 @@ export interface Ends {
 /** Not zero, because the kernel would then choose one, and the ICRC covers it. */
 const identification = (ends: Ends): number => (ends.sourcePort & 0x3fff) | 0x4000;
 
-const ip = (ends: Ends): Ends & { identification: number; dontFragment: boolean } => ({ ...ends, identification: identification(ends), dontFragment: true });
+const ip = (ends: Ends): Ends & { identification: number; dontFragment: boolean } => ({
+  ...ends,
+  identification: identification(ends),
+  dontFragment: true,
+});
 
 /**
- * UDP source port of a connection, as Linux RDMA drivers derive it from the two Queue Pairs (codec facts §5.9): the same in both directions, so that
- * a path chosen by hash is the same for data and acknowledgements of one connection.
+ * UDP source port of a connection, as Linux RDMA drivers derive it from the two Queue Pairs (codec facts §5.9): the
+ * same in both directions, so that a path chosen by hash is the same for data and acknowledgements of one connection.
  */
 export function sourcePortOf(localQpn: number, remoteQpn: number): number {
   let v = BigInt(localQpn) * BigInt(remoteQpn);
@@ -47,7 +51,12 @@ export class DataTemplate {
   readonly #icrcAt: number;
 
   constructor(ends: Ends, destQpn: number, payload: Uint8Array) {
-    this.packet = buildRocePacket({ ...ip(ends), trafficClass: ECT0, bth: { opcode: OPCODE.sendOnly, destQpn, psn: 0 }, payload });
+    this.packet = buildRocePacket({
+      ...ip(ends),
+      trafficClass: ECT0,
+      bth: { opcode: OPCODE.sendOnly, destQpn, psn: 0 },
+      payload,
+    });
     this.#icrcAt = this.packet.length - ICRC_LENGTH;
     this.#bthAt = this.#icrcAt - payload.length - (-payload.length & 3) - BTH_LENGTH;
     this.#udpAt = this.#bthAt - UDP_HEADER;
@@ -78,17 +87,19 @@ export const buildCmPacket = (ends: Ends, transactionId: bigint, message: CmMess
 const etherType = (frame: Uint8Array): number => (frame[12]! << 8) | frame[13]!;
 
 /** The IPv6 packet of an Ethernet frame; undefined for other frames. */
-export const ipv6PacketOf = (frame: Uint8Array): Uint8Array | undefined => (etherType(frame) === 0x86dd ? frame.subarray(ETHERNET_HEADER) : undefined);
+export const ipv6PacketOf = (frame: Uint8Array): Uint8Array | undefined =>
+  etherType(frame) === 0x86dd ? frame.subarray(ETHERNET_HEADER) : undefined;
 
 /**
- * The IP packet of an Ethernet frame if it may be RoCEv2: UDP to port 4791 behind a plain IP header. Cheap, because it sees every frame; parseRocePacket
- * decides.
+ * The IP packet of an Ethernet frame if it may be RoCEv2: UDP to port 4791 behind a plain IP header. Cheap, because it
+ * sees every frame; parseRocePacket decides.
  */
 export function rocePacketOf(frame: Uint8Array): Uint8Array | undefined {
   const type = etherType(frame);
   const at = ETHERNET_HEADER;
   const port = (udp: number): number => (frame[udp + 2]! << 8) | frame[udp + 3]!;
   if (type === 0x86dd) return frame[at + 6] === 17 && port(at + 40) === ROCE_UDP_PORT ? frame.subarray(at) : undefined;
-  if (type === 0x0800) return frame[at + 9] === 17 && port(at + (frame[at]! & 15) * 4) === ROCE_UDP_PORT ? frame.subarray(at) : undefined;
+  if (type === 0x0800)
+    return frame[at + 9] === 17 && port(at + (frame[at]! & 15) * 4) === ROCE_UDP_PORT ? frame.subarray(at) : undefined;
   return undefined;
 }

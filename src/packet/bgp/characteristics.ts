@@ -3,12 +3,18 @@
 //   Proxy Node Capability (PNC §5.4): the proxy's address, 4 or 16 octets
 //   private: the container of SIDs and group memberships (../sid-container.ts)
 //
-// A characteristic whose value is malformed is left out, and the others count; of several with the same code the first that is well-formed counts.
+// A characteristic whose value is malformed is left out, and the others count; of several with the same code the first
+// that is well-formed counts.
 import { type IpAddress, addressBytes, addressFromBytes, formatAddress, isUnicastHost } from '../../model/address.ts';
 import { ok } from '../../model/result.ts';
 import { type DecodeError, type Decoded, malformed } from '../decode.ts';
 import { EncodeError } from '../encode-error.ts';
-import { type DecodedSidContainer, type SidContainer, decodeSidContainer, encodeSidContainer } from '../sid-container.ts';
+import {
+  type DecodedSidContainer,
+  type SidContainer,
+  decodeSidContainer,
+  encodeSidContainer,
+} from '../sid-container.ts';
 import type { Characteristic } from './nhc.ts';
 
 export interface CharacteristicCodes {
@@ -35,17 +41,27 @@ export function pncCharacteristic(code: number, proxy: IpAddress): Characteristi
 }
 
 /** @throws EncodeError as encodeSidContainer */
-export const privateCharacteristic = (code: number, container: SidContainer): Characteristic => ({ code, value: encodeSidContainer(container) });
+export const privateCharacteristic = (code: number, container: SidContainer): Characteristic => ({
+  code,
+  value: encodeSidContainer(container),
+});
 
 /** The value of a PNC characteristic. Codes: `bad-length`, `not-unicast`. */
 export function decodePnc(value: Uint8Array): Decoded<IpAddress> {
-  if (value.length !== 4 && value.length !== 16) return malformed('bad-length', 0, `proxy address of ${value.length} bytes, not 4 or 16`);
+  if (value.length !== 4 && value.length !== 16)
+    return malformed('bad-length', 0, `proxy address of ${value.length} bytes, not 4 or 16`);
   const proxy = addressFromBytes(value);
   return isUnicastHost(proxy) ? ok(proxy) : malformed('not-unicast', 0, notUnicast(proxy));
 }
 
-/** Error offsets count from the start of the characteristic's value; error codes are those of decodePnc and decodeSidContainer. */
-export function readCharacteristics(characteristics: readonly Characteristic[], codes: CharacteristicCodes): ReadCharacteristics {
+/**
+ * Error offsets count from the start of the characteristic's value; error codes are those of decodePnc and
+ * decodeSidContainer.
+ */
+export function readCharacteristics(
+  characteristics: readonly Characteristic[],
+  codes: CharacteristicCodes,
+): ReadCharacteristics {
   const unknown = new Set<number>();
   const bad: { code: number; error: DecodeError }[] = [];
   const take = <T>(before: T | undefined, code: number, decoded: Decoded<T>): T | undefined => {

@@ -2,10 +2,12 @@
 //
 //   AFI 2, SAFI 1, next-hop length 1, next hop 4 or 16, then characteristics: code 2, length 2 (of the value), value
 //
-// The next hop says for which next hop the characteristics were written: a receiver that finds another one in the route disregards the attribute, because
-// somebody has changed the next hop who does not know it. That comparison is the receiver's; what characteristics mean is characteristics.ts.
+// The next hop says for which next hop the characteristics were written: a receiver that finds another one in the route
+// disregards the attribute, because somebody has changed the next hop who does not know it. That comparison is the
+// receiver's; what characteristics mean is characteristics.ts.
 //
-// A next hop of 32 octets (a global address and a link-local one, RFC 2545 §3) is not in the draft, and FRR refuses it: malformed, like any other length.
+// A next hop of 32 octets (a global address and a link-local one, RFC 2545 §3) is not in the draft, and FRR refuses it:
+// malformed, like any other length.
 import { type IpAddress, addressBytes } from '../../model/address.ts';
 import { ok } from '../../model/result.ts';
 import { concat, put16, readAddress, sameBytes, u16 } from '../bytes.ts';
@@ -43,7 +45,10 @@ function tlv({ code, value }: Characteristic): Uint8Array {
 
 /** Ascending codes; of those that say the same, one. */
 function inOrder(characteristics: readonly Characteristic[]): Characteristic[] {
-  const distinct = characteristics.filter(({ code, value }, i) => !characteristics.slice(0, i).some((other) => other.code === code && sameBytes(other.value, value)));
+  const distinct = characteristics.filter(
+    ({ code, value }, i) =>
+      !characteristics.slice(0, i).some((other) => other.code === code && sameBytes(other.value, value)),
+  );
   return distinct.sort((a, b) => a.code - b.code);
 }
 
@@ -59,24 +64,43 @@ export function encodeNhc({ afi, safi, nextHop, characteristics }: Nhc): Uint8Ar
 }
 
 /**
- * Characteristics as they come: in any order, repeated, unknown. Their values are views of `bytes`. An error means that the whole attribute is malformed.
- * Codes: `truncated`, `bad-next-hop-length`, `no-characteristic`, `truncated-characteristic` (not even its header), `characteristic-overrun`.
+ * Characteristics as they come: in any order, repeated, unknown. Their values are views of `bytes`. An error means that
+ * the whole attribute is malformed. Codes: `truncated`, `bad-next-hop-length`, `no-characteristic`,
+ * `truncated-characteristic` (not even its header), `characteristic-overrun`.
  */
 export function decodeNhc(bytes: Uint8Array): Decoded<Nhc> {
-  if (bytes.length < FIXED) return malformed('truncated', bytes.length, `${bytes.length} bytes, shorter than the fixed part`);
+  if (bytes.length < FIXED)
+    return malformed('truncated', bytes.length, `${bytes.length} bytes, shorter than the fixed part`);
   const length = bytes[3]!;
-  if (length !== 4 && length !== 16) return malformed('bad-next-hop-length', 3, `next hop of ${length} bytes, not 4 or 16`);
+  if (length !== 4 && length !== 16)
+    return malformed('bad-next-hop-length', 3, `next hop of ${length} bytes, not 4 or 16`);
   const first = FIXED + length;
-  if (bytes.length < first) return malformed('truncated', bytes.length, `next hop of ${length} bytes in ${bytes.length - FIXED}`);
+  if (bytes.length < first)
+    return malformed('truncated', bytes.length, `next hop of ${length} bytes in ${bytes.length - FIXED}`);
   if (bytes.length === first) return malformed('no-characteristic', first, 'no characteristic');
   const characteristics: Characteristic[] = [];
-  for (let at = first; at < bytes.length; ) {
+  for (let at = first; at < bytes.length;) {
     const value = at + TLV_HEADER;
-    if (value > bytes.length) return malformed('truncated-characteristic', at, `${bytes.length - at} bytes are left, shorter than the header of a characteristic`);
+    if (value > bytes.length)
+      return malformed(
+        'truncated-characteristic',
+        at,
+        `${bytes.length - at} bytes are left, shorter than the header of a characteristic`,
+      );
     const [code, end] = [u16(bytes, at), value + u16(bytes, at + 2)];
-    if (end > bytes.length) return malformed('characteristic-overrun', at, `characteristic ${code} of ${end - value} bytes in ${bytes.length - value}`);
+    if (end > bytes.length)
+      return malformed(
+        'characteristic-overrun',
+        at,
+        `characteristic ${code} of ${end - value} bytes in ${bytes.length - value}`,
+      );
     characteristics.push({ code, value: bytes.subarray(value, end) });
     at = end;
   }
-  return ok({ afi: u16(bytes, 0), safi: bytes[2]!, nextHop: readAddress(bytes, FIXED, length === 4 ? 4 : 6), characteristics });
+  return ok({
+    afi: u16(bytes, 0),
+    safi: bytes[2]!,
+    nextHop: readAddress(bytes, FIXED, length === 4 ? 4 : 6),
+    characteristics,
+  });
 }

@@ -1,4 +1,5 @@
-// The frame of a BGP path attribute (RFC 4271 §4.3): flags 1, type 1, length 1 or (extended) 2, value. A list of them fills the UPDATE's field.
+// The frame of a BGP path attribute (RFC 4271 §4.3): flags 1, type 1, length 1 or (extended) 2, value. A list of them
+// fills the UPDATE's field.
 import { ok } from '../../model/result.ts';
 import { concat, put16, u16 } from '../bytes.ts';
 import { type Decoded, malformed } from '../decode.ts';
@@ -34,13 +35,15 @@ export function encodePathAttribute({ flags, type, value }: PathAttribute): Uint
 /** All attributes of an UPDATE; values are views. Codes: `truncated` (a header is cut), `attribute-overrun`. */
 export function decodePathAttributes(bytes: Uint8Array): Decoded<PathAttribute[]> {
   const attributes: PathAttribute[] = [];
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     const header = bytes[at]! & ATTRIBUTE_FLAG.extendedLength ? 4 : 3;
     const value = at + header;
-    if (value > bytes.length) return malformed('truncated', at, `${bytes.length - at} bytes are left, shorter than the header of an attribute`);
+    if (value > bytes.length)
+      return malformed('truncated', at, `${bytes.length - at} bytes are left, shorter than the header of an attribute`);
     const end = value + (header === 4 ? u16(bytes, at + 2) : bytes[at + 2]!);
     const [flags, type] = [bytes[at]! & 0xf0, bytes[at + 1]!];
-    if (end > bytes.length) return malformed('attribute-overrun', at, `attribute ${type} of ${end - value} bytes in ${bytes.length - value}`);
+    if (end > bytes.length)
+      return malformed('attribute-overrun', at, `attribute ${type} of ${end - value} bytes in ${bytes.length - value}`);
     attributes.push({ flags, type, value: bytes.subarray(value, end) });
     at = end;
   }

@@ -28,8 +28,10 @@ const prefixOf = (hex: string, family: 4 | 6): string => {
 };
 
 describe('a route', () => {
-  test('RFC 4271: AS_PATH, NEXT_HOP and MULTI_EXIT_DISC of IPv4; ORIGIN is passed over', () => expect(words(V4)).toBe('via 192.0.2.7 as-path [sequence 65010 set 65020,65021] med 50'));
-  test('RFC 4760: the next hop of MP_REACH_NLRI, its prefixes passed over', () => expect(words(V6)).toBe('via 2001:db8::9 as-path [] med 0'));
+  test('RFC 4271: AS_PATH, NEXT_HOP and MULTI_EXIT_DISC of IPv4; ORIGIN is passed over', () =>
+    expect(words(V4)).toBe('via 192.0.2.7 as-path [sequence 65010 set 65020,65021] med 50'));
+  test('RFC 4760: the next hop of MP_REACH_NLRI, its prefixes passed over', () =>
+    expect(words(V6)).toBe('via 2001:db8::9 as-path [] med 0'));
   test('RFC 4760: an IPv4 next hop in MP_REACH_NLRI, and one without anything behind it', () => {
     expect(words('800e09 0001 01 04 c0000207 00')).toBe('via 192.0.2.7 as-path [] med 0');
     expect(words('800e14 0002 01 10 20010db8000000000000000000000009')).toBe('via 2001:db8::9 as-path [] med 0');
@@ -39,14 +41,20 @@ describe('a route', () => {
       const result = route(hex);
       return result.ok && result.value.largeCommunities;
     };
-    expect(communities('c02018 0000fde8 00000001 00000002 ffffffff 00000000 fffffffe')).toEqual([[65000, 1, 2], [0xffffffff, 0, 0xfffffffe]]);
+    expect(communities('c02018 0000fde8 00000001 00000002 ffffffff 00000000 fffffffe')).toEqual([
+      [65000, 1, 2],
+      [0xffffffff, 0, 0xfffffffe],
+    ]);
     expect(communities('c0200d 0000fde8 00000001 00000002 00')).toEqual([[65000, 1, 2]]);
     expect([communities('c02000'), communities(V4)]).toEqual([[], []]);
   });
   test('RFC 2545: the global and the link-local next hop', () => {
-    expect(words(`800e25 0002 01 20 ${'20010db8000000000000000000000009'} fe800000000000000000000000000001 00`)).toBe('via 2001:db8::9 fe80::1 as-path [] med 0');
+    expect(words(`800e25 0002 01 20 ${'20010db8000000000000000000000009'} fe800000000000000000000000000001 00`)).toBe(
+      'via 2001:db8::9 fe80::1 as-path [] med 0',
+    );
   });
-  test('RFC 5065: segments of a confederation', () => expect(words('400206 03010000fdf2')).toBe('via  as-path [confed-sequence 65010] med 0'));
+  test('RFC 5065: segments of a confederation', () =>
+    expect(words('400206 03010000fdf2')).toBe('via  as-path [confed-sequence 65010] med 0'));
   test('PNC-5.4-a, RFC 7606: of several attributes 39 the first counts, as a copy', () => {
     const bytes = fromHex(`${toHex(NHC_V4_ATTRIBUTE)} ${toHex(NHC_V6_ATTRIBUTE)}`);
     const attributes = decodePathAttributes(bytes);
@@ -60,7 +68,13 @@ describe('a route', () => {
       return result.ok && result.value.badNhcFlags;
     };
     for (const good of ['c02701aa', 'e02701aa', 'd0270001aa']) expect(flags(`${good} 802701bb`)).toBeUndefined();
-    for (const [hex, bad] of [['802701aa', 0x80], ['402701aa', 0x40], ['002701aa', 0], ['a02701aa', 0xa0]] as const) expect(flags(`${hex} c02701bb`)).toBe(bad);
+    for (const [hex, bad] of [
+      ['802701aa', 0x80],
+      ['402701aa', 0x40],
+      ['002701aa', 0],
+      ['a02701aa', 0xa0],
+    ] as const)
+      expect(flags(`${hex} c02701bb`)).toBe(bad);
   });
   test.each([
     ['400303 c00002', 'bad-length at 0'],
@@ -73,7 +87,14 @@ describe('a route', () => {
     ['400206 05010000fdf2', 'bad-segment at 0'],
     ['400208 02010000fdf2 0201', 'bad-segment at 6'],
   ])('malformed %s: %s', (hex, error) => expect(words(hex)).toBe(error));
-  test('survives anything', () => fuzzDecoder((bytes) => { const some = decodePathAttributes(bytes); return some.ok ? decodeRoute(some.value) : some; }, [fromHex(V4), fromHex(V6)]));
+  test('survives anything', () =>
+    fuzzDecoder(
+      (bytes) => {
+        const some = decodePathAttributes(bytes);
+        return some.ok ? decodeRoute(some.value) : some;
+      },
+      [fromHex(V4), fromHex(V6)],
+    ));
 });
 
 describe('a prefix', () => {
@@ -90,6 +111,12 @@ describe('a prefix', () => {
     ['08 0a00', 4, 'trailing-bytes at 2'],
   ] as const)('%s in IPv%i: %s', (hex, family, text) => expect(prefixOf(hex, family)).toBe(text));
   test('survives anything', () => {
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 20 }), fc.constantFrom(4 as const, 6 as const), (bytes, family) => typeof decodeNlri(bytes, family).ok === 'boolean'));
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ maxLength: 20 }),
+        fc.constantFrom(4 as const, 6 as const),
+        (bytes, family) => typeof decodeNlri(bytes, family).ok === 'boolean',
+      ),
+    );
   });
 });

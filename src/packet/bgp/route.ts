@@ -1,5 +1,6 @@
-// What cnpd reads of a unicast route besides its own attribute (RFC 4271 §4.3, §5.1): prefix, AS_PATH with AS numbers of four octets (RFC 6793, RFC 5065),
-// NEXT_HOP, MULTI_EXIT_DISC, and the next hops of MP_REACH_NLRI (RFC 4760 §3, RFC 2545 §3), whose prefixes are passed over.
+// What cnpd reads of a unicast route besides its own attribute (RFC 4271 §4.3, §5.1): prefix, AS_PATH with AS numbers
+// of four octets (RFC 6793, RFC 5065), NEXT_HOP, MULTI_EXIT_DISC, and the next hops of MP_REACH_NLRI (RFC 4760 §3, RFC
+// 2545 §3), whose prefixes are passed over.
 import type { Family, IpAddress } from '../../model/address.ts';
 import type { Prefix } from '../../model/prefix.ts';
 import { ok } from '../../model/result.ts';
@@ -13,7 +14,12 @@ export interface AsSegment {
 }
 
 /** By the number on the wire. */
-export const AS_SEGMENTS: Readonly<Record<number, AsSegment['type']>> = { 1: 'set', 2: 'sequence', 3: 'confed-sequence', 4: 'confed-set' };
+export const AS_SEGMENTS: Readonly<Record<number, AsSegment['type']>> = {
+  1: 'set',
+  2: 'sequence',
+  3: 'confed-sequence',
+  4: 'confed-set',
+};
 
 export interface RouteAttributes {
   /** The global address, then the link-local one; none: no attribute names one. */
@@ -36,18 +42,25 @@ const MP_REACH_FIXED = 4;
 const ADDRESS_BYTES = { 4: 4, 6: 16 } as const;
 const MAX_LENGTH = { 4: 32, 6: 128 } as const;
 
-/** One prefix of an UPDATE: its length in bits, and as many octets as that takes. Codes: `truncated`, `bad-prefix-length`, `trailing-bytes`. */
+/**
+ * One prefix of an UPDATE: its length in bits, and as many octets as that takes. Codes: `truncated`,
+ * `bad-prefix-length`, `trailing-bytes`.
+ */
 export function decodeNlri(bytes: Uint8Array, family: Family): Decoded<Prefix> {
   const length = bytes[0];
   if (length === undefined) return malformed('truncated', 0, 'no prefix');
   if (length > MAX_LENGTH[family]) return malformed('bad-prefix-length', 0, `prefix of ${length} bits in IPv${family}`);
   const end = 1 + prefixBytes(length);
-  if (bytes.length < end) return malformed('truncated', bytes.length, `prefix of ${length} bits in ${bytes.length - 1} octets`);
+  if (bytes.length < end)
+    return malformed('truncated', bytes.length, `prefix of ${length} bits in ${bytes.length - 1} octets`);
   if (bytes.length > end) return malformed('trailing-bytes', end, `${bytes.length - end} octets after the prefix`);
   return ok(readPrefix(bytes, 1, family, length));
 }
 
-/** Codes: `bad-length` (offset 0, the detail names the attribute), `bad-segment`. Attributes that are not in the list above are passed over. */
+/**
+ * Codes: `bad-length` (offset 0, the detail names the attribute), `bad-segment`. Attributes that are not in the list
+ * above are passed over.
+ */
 export function decodeRoute(attributes: readonly PathAttribute[]): Decoded<RouteAttributes> {
   let nextHops: readonly IpAddress[] = [];
   let nhc: Pick<RouteAttributes, 'nhc' | 'badNhcFlags'> | undefined;
@@ -70,20 +83,25 @@ export function decodeRoute(attributes: readonly PathAttribute[]): Decoded<Route
       if (!segments.ok) return segments;
       asPath = segments.value;
     } else if (type === TYPE.largeCommunities) largeCommunities = decodeLargeCommunities(value);
-    else if (type === NHC_TYPE) nhc ??= { nhc: copyOf(value), ...(!isOptionalTransitive(flags) && { badNhcFlags: flags }) };
+    else if (type === NHC_TYPE)
+      nhc ??= { nhc: copyOf(value), ...(!isOptionalTransitive(flags) && { badNhcFlags: flags }) };
   }
   return ok({ nextHops, ...nhc, asPath, med, largeCommunities });
 }
 
 /** RFC 8092 §3: twelve octets each; whatever is over is no community, and not our business. */
 function decodeLargeCommunities(value: Uint8Array): LargeCommunity[] {
-  return Array.from({ length: Math.floor(value.length / 12) }, (_, i) => [u32(value, 12 * i), u32(value, 12 * i + 4), u32(value, 12 * i + 8)] as const);
+  return Array.from(
+    { length: Math.floor(value.length / 12) },
+    (_, i) => [u32(value, 12 * i), u32(value, 12 * i + 4), u32(value, 12 * i + 8)] as const,
+  );
 }
 
 function mpReachNextHops(value: Uint8Array): Decoded<IpAddress[]> {
   const length = value[3] ?? 0;
   const family = length === 4 ? 4 : length === 16 || length === 32 ? 6 : undefined;
-  if (!family || value.length < MP_REACH_FIXED + length) return malformed('bad-length', 0, `MP_REACH_NLRI of ${value.length} octets with a next hop of ${length}`);
+  if (!family || value.length < MP_REACH_FIXED + length)
+    return malformed('bad-length', 0, `MP_REACH_NLRI of ${value.length} octets with a next hop of ${length}`);
   const hops: IpAddress[] = [];
   for (let at = 0; at < length; at += ADDRESS_BYTES[family]) hops.push(readAddress(value, MP_REACH_FIXED + at, family));
   return ok(hops);
@@ -91,10 +109,15 @@ function mpReachNextHops(value: Uint8Array): Decoded<IpAddress[]> {
 
 function decodeAsPath(value: Uint8Array): Decoded<AsSegment[]> {
   const segments: AsSegment[] = [];
-  for (let at = 0; at < value.length; ) {
+  for (let at = 0; at < value.length;) {
     const type = AS_SEGMENTS[value[at]!];
     const end = at + 2 + 4 * (value[at + 1] ?? 0);
-    if (!type || end > value.length) return malformed('bad-segment', at, `AS_PATH with a segment of type ${value[at]} and ${value[at + 1] ?? 'no'} AS numbers in ${value.length - at} octets`);
+    if (!type || end > value.length)
+      return malformed(
+        'bad-segment',
+        at,
+        `AS_PATH with a segment of type ${value[at]} and ${value[at + 1] ?? 'no'} AS numbers in ${value.length - at} octets`,
+      );
     segments.push({ type, numbers: Array.from({ length: value[at + 1]! }, (_, i) => u32(value, at + 2 + 4 * i)) });
     at = end;
   }

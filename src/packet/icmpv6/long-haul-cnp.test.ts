@@ -36,8 +36,10 @@ test('LHCNP-6.1-a: 12 octets behind the four of ICMPv6 (A2)', () => {
 test('LHCNP-6.1-b, LHCNP-10.1-a: the type is an informational one, configurable', () => {
   expect(message(PACKET)[0]).toBe(200);
   expect(message(buildLongHaulIcmpv6({ ...FIELDS, codes: { ...CODES, type: 201 } }))[0]).toBe(201);
-  for (const type of [128, 255]) expect(message(buildLongHaulIcmpv6({ ...FIELDS, codes: { ...CODES, type } }))[0]).toBe(type);
-  for (const type of [0, 1, 127, 256]) expect(() => buildLongHaulIcmpv6({ ...FIELDS, codes: { ...CODES, type } })).toThrow(/informational/);
+  for (const type of [128, 255])
+    expect(message(buildLongHaulIcmpv6({ ...FIELDS, codes: { ...CODES, type } }))[0]).toBe(type);
+  for (const type of [0, 1, 127, 256])
+    expect(() => buildLongHaulIcmpv6({ ...FIELDS, codes: { ...CODES, type } })).toThrow(/informational/);
 });
 
 test('LHCNP-6.1-c, LHCNP-10.2-a: code 0 is sent; other codes are refused', () => {
@@ -46,12 +48,16 @@ test('LHCNP-6.1-c, LHCNP-10.2-a: code 0 is sent; other codes are refused', () =>
 });
 
 test('LHCNP-6.1-d: the checksum is that of ICMPv6, over the pseudo header', () => {
-  // Addresses 20010db8 ffff 0002 + 20010db8 000a 0001, length 0010, protocol 003a, message c800 b480 001e 0064 0101 fbd0, summed by hand.
-  const words = [0x2001, 0xdb8, 0xffff, 2, 0x2001, 0xdb8, 0xa, 1, 0x10, 0x3a, 0xc800, 0xb480, 0x1e, 0, 0x64, 0x101, 0xfbd0];
+  // Addresses 20010db8 ffff 0002 + 20010db8 000a 0001, length 0010, protocol 003a, message c800 b480 001e 0064 0101
+  // fbd0, summed by hand.
+  const words = [
+    0x2001, 0xdb8, 0xffff, 2, 0x2001, 0xdb8, 0xa, 1, 0x10, 0x3a, 0xc800, 0xb480, 0x1e, 0, 0x64, 0x101, 0xfbd0,
+  ];
   let sum = words.reduce((a, b) => a + b, 0);
   while (sum > 0xffff) sum = (sum & 0xffff) + (sum >>> 16);
   expect(toHex(message(PACKET).subarray(2, 4))).toBe((0xffff - sum).toString(16).padStart(4, '0'));
-  for (const at of [8, 30, 44, 50]) expect(parseCode(PACKET.with(at, PACKET[at]! ^ 1)), `byte ${at}`).toBe('bad-icmpv6-checksum');
+  for (const at of [8, 30, 44, 50])
+    expect(parseCode(PACKET.with(at, PACKET[at]! ^ 1)), `byte ${at}`).toBe('bad-icmpv6-checksum');
 });
 
 test('the packet is network control traffic that no router marks', () => {
@@ -68,7 +74,9 @@ test('LHCNP-6.1.1-i, LHCNP-6.1.1-j: without objects the message ends with its bo
 });
 
 test('LHCNP-4-a: there is no ICMPv6 form for an IPv4 flow', () => {
-  expect(() => buildLongHaulIcmpv6({ ...FIELDS, source: address('10.0.0.1'), destination: address('10.0.0.2') })).toThrow(/IPv6 addresses/);
+  expect(() =>
+    buildLongHaulIcmpv6({ ...FIELDS, source: address('10.0.0.1'), destination: address('10.0.0.2') }),
+  ).toThrow(/IPv6 addresses/);
 });
 
 test('messages of another type are not ours, packets that are not ICMPv6 neither', () => {
@@ -80,14 +88,23 @@ test('messages of another type are not ours, packets that are not ICMPv6 neither
 });
 
 test('a message of nothing but its header is one; a fragment is none, for its checksum covers what is not there', () => {
-  expect(parseIcmpv6(buildIcmpv6({ ...ENDS, type: 128, code: 0, body: new Uint8Array() }))).toMatchObject({ ok: true, value: { type: 128, message: { length: 4 } } });
+  expect(parseIcmpv6(buildIcmpv6({ ...ENDS, type: 128, code: 0, body: new Uint8Array() }))).toMatchObject({
+    ok: true,
+    value: { type: 128, message: { length: 4 } },
+  });
   expect(parseCode(ipv6([ENDS.source, ENDS.destination], 44, fragment(58, 0, true, message(PACKET))))).toBe('fragment');
-  expect(parseIcmpv6(PACKET.with(50, PACKET[50]! ^ 1))).toMatchObject({ ok: false, error: { code: 'bad-icmpv6-checksum', offset: 42 } });
+  expect(parseIcmpv6(PACKET.with(50, PACKET[50]! ^ 1))).toMatchObject({
+    ok: false,
+    error: { code: 'bad-icmpv6-checksum', offset: 42 },
+  });
 });
 
 test('the message is found behind extension headers', () => {
   const inside = options(58, 0, message(PACKET));
-  expect(parseIcmpv6(ipv6([ENDS.source, ENDS.destination], 60, inside))).toMatchObject({ ok: true, value: { type: 200, code: 0 } });
+  expect(parseIcmpv6(ipv6([ENDS.source, ENDS.destination], 60, inside))).toMatchObject({
+    ok: true,
+    value: { type: 200, code: 0 },
+  });
 });
 
 test('no message harms the decoders', () => {

@@ -1,5 +1,6 @@
-// The Long-haul CNP in its ICMPv6 form (LHCNP §6.1): an informational message of code 0, then the 12 octets of long-haul/body.ts and perhaps extension objects.
-// IPv6 only: an IPv4 flow is told in the RoCEv2 form or not at all (LHCNP-4-a).
+// The Long-haul CNP in its ICMPv6 form (LHCNP §6.1): an informational message of code 0, then the 12 octets of
+// long-haul/body.ts and perhaps extension objects. IPv6 only: an IPv4 flow is told in the RoCEv2 form or not at all
+// (LHCNP-4-a).
 import type { IpAddress } from '../../model/address.ts';
 import { type Decoded, malformed } from '../decode.ts';
 import { EncodeError } from '../encode-error.ts';
@@ -34,11 +35,21 @@ export interface LongHaulIcmpv6Fields {
 
 /** The whole IPv6 packet: 56 bytes without objects. @throws EncodeError */
 export function buildLongHaulIcmpv6({ cnp, codes, ...ip }: LongHaulIcmpv6Fields): Uint8Array {
-  if (codes.type < FIRST_INFORMATIONAL || codes.type > 255) throw new EncodeError('bad-field', `ICMPv6 type ${codes.type} is not informational`);
-  return buildIcmpv6({ trafficClass: CNP_TRAFFIC_CLASS, ...ip, type: codes.type, code: FLOW_LEVEL, body: encodeLongHaul(cnp, codes.objectClass) });
+  if (codes.type < FIRST_INFORMATIONAL || codes.type > 255)
+    throw new EncodeError('bad-field', `ICMPv6 type ${codes.type} is not informational`);
+  return buildIcmpv6({
+    trafficClass: CNP_TRAFFIC_CLASS,
+    ...ip,
+    type: codes.type,
+    code: FLOW_LEVEL,
+    body: encodeLongHaul(cnp, codes.objectClass),
+  });
 }
 
-/** Reads a message from its type on. Codes: `truncated`, `not-long-haul` (another type), `unknown-code`, those of decodeLongHaul. */
+/**
+ * Reads a message from its type on. Codes: `truncated`, `not-long-haul` (another type), `unknown-code`, those of
+ * decodeLongHaul.
+ */
 export function decodeLongHaulIcmpv6(message: Uint8Array, codes: LongHaulCodes): Decoded<LongHaulCnp> {
   if (message.length < ICMPV6_HEADER) return malformed('truncated', 0, 'shorter than an ICMPv6 header');
   if (message[0] !== codes.type) return malformed('not-long-haul', 0, `ICMPv6 type ${message[0]}`);

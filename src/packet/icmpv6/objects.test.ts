@@ -29,7 +29,8 @@ test('LHCNP-6.1.1-f: an object is zero-padded to four octets, its Length is the 
 test('LHCNP-6.1.1-g: the next object begins at the padded length, whether or not the Length counts the padding', () => {
   const bytes = encodeExtensions([NAME, STAMP, PATH]);
   expect(decode(bytes)).toEqual({ ok: true, value: [NAME, STAMP, PATH] });
-  // By hand, since an encoder without padding would agree with a decoder without: a Length of 9, three octets of padding, the next object.
+  // By hand, since an encoder without padding would agree with a decoder without: a Length of 9, three octets of
+  // padding, the next object.
   const written = fromHex('20000000' + '0009f702' + '6c65616631' + '000000' + '0008f703' + '00000007');
   expect(decode(written)).toEqual({ ok: true, value: [NAME, PATH] });
   const counting = encodeExtensions([{ ...NAME, payload: concat(NAME.payload, new Uint8Array(3)) }, STAMP]);
@@ -59,26 +60,34 @@ test('the 12 reserved bits are ignored, another version and impossible lengths a
 
 test('an object whose Length fits but whose padding does not is truncated; one that ends with the message is not', () => {
   const bytes = encodeExtensions([NAME]).with(2, 0).with(3, 0);
-  for (const missing of [1, 2, 3]) expect(code(bytes.subarray(0, bytes.length - missing)), `${missing} bytes of padding missing`).toBe('truncated');
+  for (const missing of [1, 2, 3])
+    expect(code(bytes.subarray(0, bytes.length - missing)), `${missing} bytes of padding missing`).toBe('truncated');
   expect(code(bytes)).toBe('ok');
   const empty = encodeExtensions([STAMP, { classNum: 247, cType: 9, payload: new Uint8Array() }]);
   expect(decode(empty)).toEqual({ ok: true, value: [STAMP, { classNum: 247, cType: 9, payload: new Uint8Array() }] });
-  expect(decode(concat(bytes, fromHex('000000')))).toMatchObject({ ok: false, error: { code: 'truncated', detail: expect.stringContaining('object header') } });
+  expect(decode(concat(bytes, fromHex('000000')))).toMatchObject({
+    ok: false,
+    error: { code: 'truncated', detail: expect.stringContaining('object header') },
+  });
 });
 
 test('a header cut anywhere but behind an object is refused', () => {
   const bytes = encodeExtensions([STAMP, PATH]).with(2, 0).with(3, 0);
-  for (let length = 0; length < bytes.length; length++) expect(decode(bytes.subarray(0, length)).ok, `cut at ${length}`).toBe(length === 4 || length === 16);
+  for (let length = 0; length < bytes.length; length++)
+    expect(decode(bytes.subarray(0, length)).ok, `cut at ${length}`).toBe(length === 4 || length === 16);
   refusesTruncation(decode, encodeExtensions([STAMP]));
 });
 
 test('no object harms the decoder', () => {
   const unchecked = (objects: ExtensionObject[]): Uint8Array => encodeExtensions(objects).with(2, 0).with(3, 0);
-  fuzzDecoder(decode, [unchecked([NAME, STAMP, PATH]), unchecked([PATH])], { repair: (b) => (b.length > 3 ? b.with(2, 0).with(3, 0) : b) });
+  fuzzDecoder(decode, [unchecked([NAME, STAMP, PATH]), unchecked([PATH])], {
+    repair: (b) => (b.length > 3 ? b.with(2, 0).with(3, 0) : b),
+  });
 });
 
 test('LHCNP-6.1.1-e: a computed checksum of 0 is sent as 0xffff, because 0 means none (RFC 4884 §7)', () => {
-  const objects = (word: number): Uint8Array => encodeExtensions([{ ...PATH, payload: Uint8Array.of(0, 0, word >>> 8, word) }]);
+  const objects = (word: number): Uint8Array =>
+    encodeExtensions([{ ...PATH, payload: Uint8Array.of(0, 0, word >>> 8, word) }]);
   const zero = objects(u16(objects(0), 2));
   expect(u16(zero, 2)).toBe(0xffff);
   expect(decode(zero)).toMatchObject({ ok: true });
@@ -89,7 +98,8 @@ test('an object that the message ends before is refused, at its last byte of pad
   const unchecked = encodeExtensions([NAME]).with(2, 0).with(3, 0);
   expect(code(unchecked)).toBe('ok');
   // Five bytes of name and three of padding: each of them must be there.
-  for (let missing = 1; missing <= 3; missing++) expect(code(unchecked.subarray(0, unchecked.length - missing)), `${missing} bytes less`).toBe('truncated');
+  for (let missing = 1; missing <= 3; missing++)
+    expect(code(unchecked.subarray(0, unchecked.length - missing)), `${missing} bytes less`).toBe('truncated');
 });
 
 test('an object may be as long as its Length can say, and no longer', () => {
@@ -100,5 +110,8 @@ test('an object may be as long as its Length can say, and no longer', () => {
 
 test('an error names the place: the checksum, wherever in the message the structure begins', () => {
   const bytes = concat(new Uint8Array(12), encodeExtensions([STAMP]).with(3, 0x77));
-  expect(decodeExtensions(bytes, 12, bytes.length)).toMatchObject({ ok: false, error: { code: 'bad-extension-checksum', offset: 14 } });
+  expect(decodeExtensions(bytes, 12, bytes.length)).toMatchObject({
+    ok: false,
+    error: { code: 'bad-extension-checksum', offset: 14 },
+  });
 });

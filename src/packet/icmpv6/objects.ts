@@ -1,8 +1,8 @@
-// The extension structure of ICMP (RFC 4884 §7, §8): a header with version and checksum, then objects. LHCNP §6.1.1 uses it after a fixed body in both
-// forms of a Long-haul CNP (LHCNP-6.1.1-b); nothing here knows what an object means.
+// The extension structure of ICMP (RFC 4884 §7, §8): a header with version and checksum, then objects. LHCNP §6.1.1
+// uses it after a fixed body in both forms of a Long-haul CNP (LHCNP-6.1.1-b); nothing here knows what an object means.
 //
-// LHCNP differs from RFC 4884 in one thing: an object's Length does not count its padding (LHCNP-6.1.1-f, LHCNP-6.1.1-g). A Length that does count
-// it is read all the same: the next object begins at the same place.
+// LHCNP differs from RFC 4884 in one thing: an object's Length does not count its padding (LHCNP-6.1.1-f,
+// LHCNP-6.1.1-g). A Length that does count it is read all the same: the next object begins at the same place.
 import { ok } from '../../model/result.ts';
 import { concat, put16, u16 } from '../bytes.ts';
 import { type Decoded, malformed } from '../decode.ts';
@@ -34,7 +34,10 @@ function encodeObject({ classNum, cType, payload }: ExtensionObject): Uint8Array
   return out;
 }
 
-/** Extension Header and objects, checksum set; nothing at all when there are no objects (LHCNP-6.1.1-i). @throws EncodeError */
+/**
+ * Extension Header and objects, checksum set; nothing at all when there are no objects (LHCNP-6.1.1-i). @throws
+ * EncodeError
+ */
 export function encodeExtensions(objects: readonly ExtensionObject[]): Uint8Array {
   if (objects.length === 0) return new Uint8Array();
   const header = new Uint8Array(EXTENSION_HEADER);
@@ -46,8 +49,9 @@ export function encodeExtensions(objects: readonly ExtensionObject[]): Uint8Arra
 }
 
 /**
- * The Extension Header at `offset` and all objects up to `end`. The 12 reserved bits are ignored; a checksum of 0 was not computed by the sender and is
- * not checked. Codes: `truncated`, `bad-extension-version`, `bad-extension-checksum`, `bad-object-length`.
+ * The Extension Header at `offset` and all objects up to `end`. The 12 reserved bits are ignored; a checksum of 0 was
+ * not computed by the sender and is not checked. Codes: `truncated`, `bad-extension-version`, `bad-extension-checksum`,
+ * `bad-object-length`.
  */
 export function decodeExtensions(bytes: Uint8Array, offset: number, end: number): Decoded<readonly ExtensionObject[]> {
   if (offset + EXTENSION_HEADER > end) return malformed('truncated', offset, 'shorter than an Extension Header');
@@ -63,7 +67,11 @@ export function decodeExtensions(bytes: Uint8Array, offset: number, end: number)
     const length = u16(bytes, at);
     if (length < OBJECT_HEADER) return malformed('bad-object-length', at, `an object of ${length} bytes`);
     if (at + padded(length) > end) return malformed('truncated', at, `an object of ${length} bytes in ${end - at}`);
-    objects.push({ classNum: bytes[at + 2]!, cType: bytes[at + 3]!, payload: bytes.subarray(at + OBJECT_HEADER, at + length) });
+    objects.push({
+      classNum: bytes[at + 2]!,
+      cType: bytes[at + 3]!,
+      payload: bytes.subarray(at + OBJECT_HEADER, at + length),
+    });
     at += padded(length);
   }
   return ok(objects);

@@ -4,7 +4,13 @@ import { fromHex } from '../hex.ts';
 import { fuzzDecoder, refusesTruncation } from '../hostile.fixture.ts';
 import { FAST_CNP6, CNP6 } from '../roce/vectors.fixture.ts';
 import { parseIcmpv6 } from './message.ts';
-import { PROBLEM, type ParameterProblem, buildParameterProblem, decodeParameterProblem, refusedFastCnp } from './parameter-problem.ts';
+import {
+  PROBLEM,
+  type ParameterProblem,
+  buildParameterProblem,
+  decodeParameterProblem,
+  refusedFastCnp,
+} from './parameter-problem.ts';
 
 const CODES = { option: 0x9e, ioamOption: 0x9e };
 const HOST = address('2001:db8:a::1');
@@ -32,13 +38,20 @@ test('FCNP-4-j: a host without the option answers code 2 with a pointer to the o
 });
 
 test('a quotation that was cut behind the option still names host and option, and no Queue Pair', () => {
-  expect(refusedFastCnp({ ...problem, invoking: FAST_CNP6.subarray(0, 64) }, CODES)).toMatchObject({ ok: true, value: { destination: HOST, destQpn: undefined } });
+  expect(refusedFastCnp({ ...problem, invoking: FAST_CNP6.subarray(0, 64) }, CODES)).toMatchObject({
+    ok: true,
+    value: { destination: HOST, destQpn: undefined },
+  });
   expect(code({ invoking: FAST_CNP6.subarray(0, 60) })).toBe('truncated');
 });
 
 test('a quotation whose option is not followed by UDP, or by nothing that was quoted, names no Queue Pair', () => {
   const behind = (nextHeader: number): Uint8Array => FAST_CNP6.with(40, nextHeader);
-  for (const invoking of [behind(6), behind(60).subarray(0, 64)]) expect(refusedFastCnp({ ...problem, invoking }, CODES)).toMatchObject({ ok: true, value: { destination: HOST, destQpn: undefined } });
+  for (const invoking of [behind(6), behind(60).subarray(0, 64)])
+    expect(refusedFastCnp({ ...problem, invoking }, CODES)).toMatchObject({
+      ok: true,
+      value: { destination: HOST, destQpn: undefined },
+    });
 });
 
 test('what is about something else is not taken for a refusal', () => {
@@ -49,11 +62,16 @@ test('what is about something else is not taken for a refusal', () => {
   expect(code({ invoking: FAST_CNP6.with(42, 0x8a) })).toBe('no-fast-cnp-option');
   expect(code({ invoking: FAST_CNP6.with(0, 0x45) })).toBe('bad-version');
   expect(code({ invoking: FAST_CNP6.subarray(0, 39) })).toBe('truncated');
-  expect(decodeParameterProblem(fromHex('80000000 00000000'))).toMatchObject({ ok: false, error: { code: 'not-parameter-problem' } });
+  expect(decodeParameterProblem(fromHex('80000000 00000000'))).toMatchObject({
+    ok: false,
+    error: { code: 'not-parameter-problem' },
+  });
 });
 
 test('the quotation keeps the packet within the least MTU of IPv6', () => {
-  expect(buildParameterProblem({ source: HOST, destination: NODE }, { ...problem, invoking: new Uint8Array(4000) })).toHaveLength(1280);
+  expect(
+    buildParameterProblem({ source: HOST, destination: NODE }, { ...problem, invoking: new Uint8Array(4000) }),
+  ).toHaveLength(1280);
 });
 
 test('no message harms the decoder', () => {

@@ -1,6 +1,7 @@
-// The ICMPv6 Parameter Problem (RFC 4443 §3.4): code, pointer, and as much of the offending packet as fits. A host that does not know the Fast CNP option answers
-// with code 2 and a pointer to the option's type (RFC 8200 §4.2; FCNP-4-j): that is how a node learns what the host lacks. Whether the quoted packet is
-// one that the node has sent is for its caller to check: anybody can send this message.
+// The ICMPv6 Parameter Problem (RFC 4443 §3.4): code, pointer, and as much of the offending packet as fits. A host that
+// does not know the Fast CNP option answers with code 2 and a pointer to the option's type (RFC 8200 §4.2; FCNP-4-j):
+// that is how a node learns what the host lacks. Whether the quoted packet is one that the node has sent is for its
+// caller to check: anybody can send this message.
 import type { IpAddress } from '../../model/address.ts';
 import { ok } from '../../model/result.ts';
 import { put32, readAddress, u32 } from '../bytes.ts';
@@ -30,16 +31,29 @@ export interface ParameterProblem {
 
 /** Reads a message from its type on. Codes: `truncated`, `not-parameter-problem`. */
 export function decodeParameterProblem(message: Uint8Array): Decoded<ParameterProblem> {
-  if (message.length < ICMPV6_HEADER + POINTER) return malformed('truncated', message.length, 'shorter than a Parameter Problem');
+  if (message.length < ICMPV6_HEADER + POINTER)
+    return malformed('truncated', message.length, 'shorter than a Parameter Problem');
   if (message[0] !== PARAMETER_PROBLEM) return malformed('not-parameter-problem', 0, `ICMPv6 type ${message[0]}`);
-  return ok({ code: message[1]!, pointer: u32(message, ICMPV6_HEADER), invoking: message.subarray(ICMPV6_HEADER + POINTER) });
+  return ok({
+    code: message[1]!,
+    pointer: u32(message, ICMPV6_HEADER),
+    invoking: message.subarray(ICMPV6_HEADER + POINTER),
+  });
 }
 
 /** A whole IPv6 packet that quotes as much of `problem.invoking` as fits. @throws EncodeError */
-export function buildParameterProblem(ip: Omit<Icmpv6Fields, 'type' | 'code' | 'body'>, problem: ParameterProblem): Uint8Array {
+export function buildParameterProblem(
+  ip: Omit<Icmpv6Fields, 'type' | 'code' | 'body'>,
+  problem: ParameterProblem,
+): Uint8Array {
   const pointer = new Uint8Array(POINTER);
   put32(pointer, 0, problem.pointer);
-  return buildIcmpv6({ ...ip, type: PARAMETER_PROBLEM, code: problem.code, body: concat(pointer, problem.invoking.subarray(0, MAX_QUOTE)) });
+  return buildIcmpv6({
+    ...ip,
+    type: PARAMETER_PROBLEM,
+    code: problem.code,
+    body: concat(pointer, problem.invoking.subarray(0, MAX_QUOTE)),
+  });
 }
 
 /** A Fast CNP that a host has refused, as the host quotes it. */
@@ -54,15 +68,29 @@ export interface RefusedFastCnp {
 }
 
 /**
- * The Fast CNP that a Parameter Problem is about: its pointer is at the option type. Codes: `not-unrecognized-option`, those of findFastCnpOption,
- * `pointer-elsewhere`.
+ * The Fast CNP that a Parameter Problem is about: its pointer is at the option type. Codes: `not-unrecognized-option`,
+ * those of findFastCnpOption, `pointer-elsewhere`.
  */
-export function refusedFastCnp({ code, pointer, invoking }: ParameterProblem, codes: FastCnpOptionCodes): Decoded<RefusedFastCnp> {
-  if (code !== PROBLEM.unrecognizedOption) return malformed('not-unrecognized-option', 1, `Parameter Problem code ${code}`);
+export function refusedFastCnp(
+  { code, pointer, invoking }: ParameterProblem,
+  codes: FastCnpOptionCodes,
+): Decoded<RefusedFastCnp> {
+  if (code !== PROBLEM.unrecognizedOption)
+    return malformed('not-unrecognized-option', 1, `Parameter Problem code ${code}`);
   const found = findFastCnpOption(invoking, codes);
   if (!found.ok) return found;
-  if (found.value.offset !== pointer) return malformed('pointer-elsewhere', ICMPV6_HEADER, `points to ${pointer}, the option is at ${found.value.offset}`);
-  return ok({ source: readAddress(invoking, 8, 6), destination: readAddress(invoking, 24, 6), option: found.value.option, destQpn: quotedQpn(invoking) });
+  if (found.value.offset !== pointer)
+    return malformed(
+      'pointer-elsewhere',
+      ICMPV6_HEADER,
+      `points to ${pointer}, the option is at ${found.value.offset}`,
+    );
+  return ok({
+    source: readAddress(invoking, 8, 6),
+    destination: readAddress(invoking, 24, 6),
+    option: found.value.option,
+    destQpn: quotedQpn(invoking),
+  });
 }
 
 function quotedQpn(invoking: Uint8Array): number | undefined {

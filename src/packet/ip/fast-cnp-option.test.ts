@@ -3,7 +3,13 @@ import { address } from '../../model/address.ts';
 import { concat } from '../bytes.ts';
 import { fromHex, toHex } from '../hex.ts';
 import { fuzzDecoder } from '../hostile.fixture.ts';
-import { type FastCnpOption, MAX_TRACE, decodeFastCnpOption, encodeFastCnpOption, findFastCnpOption } from './fast-cnp-option.ts';
+import {
+  type FastCnpOption,
+  MAX_TRACE,
+  decodeFastCnpOption,
+  encodeFastCnpOption,
+  findFastCnpOption,
+} from './fast-cnp-option.ts';
 import { type IoamTrace, decodeTrace, findIoamTrace } from './ioam.ts';
 import { encodeOptionHeader } from './options.ts';
 import { ipv6, udp } from './packets.fixture.ts';
@@ -14,15 +20,22 @@ const ENDS = [address('2001:db8:ffff::2'), address('2001:db8:a::1')] as const;
 const UDP = udp(0xc000, 4791);
 const OPTION_1: FastCnpOption = { originalDestination: DESTINATION, trace: undefined };
 
-/** A pre-allocated trace in namespace 1, three words a node, type hop limit and node ID plus interfaces plus …; `words` words of node data. */
+/**
+ * A pre-allocated trace in namespace 1, three words a node, type hop limit and node ID plus interfaces plus …; `words`
+ * words of node data.
+ */
 function trace(words: number, kind = 0): IoamTrace {
-  const bytes = concat(fromHex('0001' + '1800' + 'c00000' + '00'), Uint8Array.from({ length: words * 4 }, (_, i) => i));
+  const bytes = concat(
+    fromHex('0001' + '1800' + 'c00000' + '00'),
+    Uint8Array.from({ length: words * 4 }, (_, i) => i),
+  );
   const decoded = decodeTrace(kind, bytes);
   if (!decoded.ok) throw new Error(decoded.error.code);
   return decoded.value;
 }
 const packetWith = (header: Uint8Array): Uint8Array => ipv6(ENDS, 60, concat(header, UDP));
-const find = (packet: Uint8Array, codes = CODES): ReturnType<typeof findFastCnpOption> => findFastCnpOption(packet, codes);
+const find = (packet: Uint8Array, codes = CODES): ReturnType<typeof findFastCnpOption> =>
+  findFastCnpOption(packet, codes);
 const code = (packet: Uint8Array, codes = CODES): string => {
   const found = find(packet, codes);
   return found.ok ? 'ok' : found.error.code;
@@ -37,7 +50,9 @@ test('A12: option 1 has 18 octets, its header 24; type 0x9E, length 16, then Pad
 test('FCNP-4-j, FCNP-4-k, FCNP-4-p, FCNP-4-q: types other than 10 0 are refused, for both options', () => {
   for (const type of [0x1e, 0x5e, 0xde, 0xbe, 0xfe, 0x3e]) {
     expect(() => encodeFastCnpOption(17, OPTION_1, { ...CODES, option: type })).toThrow(/option type/);
-    expect(() => encodeFastCnpOption(17, { ...OPTION_1, trace: trace(3) }, { ...CODES, ioamOption: type })).toThrow(/option type/);
+    expect(() => encodeFastCnpOption(17, { ...OPTION_1, trace: trace(3) }, { ...CODES, ioamOption: type })).toThrow(
+      /option type/,
+    );
   }
   expect(encodeFastCnpOption(17, OPTION_1, { ...CODES, option: 0x9d })[2]! & 0xe0).toBe(0x80);
 });
@@ -53,16 +68,23 @@ test('FCNP-4-o, FCNP-4-r, FCNP-4-s: option 2 on a multiple of four: reserved, IO
     const copied = trace(words, words % 2);
     const header = encodeFastCnpOption(17, { ...OPTION_1, trace: copied }, CODES);
     expect(header.length % 8).toBe(0);
-    expect(toHex(header.subarray(2, 8))).toBe('0100' + '9e' + (26 + 4 * words).toString(16).padStart(2, '0') + '00' + (words % 2 ? '01' : '00'));
+    expect(toHex(header.subarray(2, 8))).toBe(
+      '0100' + '9e' + (26 + 4 * words).toString(16).padStart(2, '0') + '00' + (words % 2 ? '01' : '00'),
+    );
     expect(toHex(header.subarray(8, 16 + 4 * words))).toBe(toHex(copied.bytes));
-    expect(find(packetWith(header))).toEqual({ ok: true, value: { option: { originalDestination: DESTINATION, trace: copied }, offset: 44 } });
+    expect(find(packetWith(header))).toEqual({
+      ok: true,
+      value: { option: { originalDestination: DESTINATION, trace: copied }, offset: 44 },
+    });
   }
 });
 
 test('FCNP-4-i, FCNP-4-r: a trace that is too long for the option is left out: option 1', () => {
   expect(MAX_TRACE).toBe(8 + 228);
   expect(encodeFastCnpOption(17, { ...OPTION_1, trace: trace(57) }, CODES)[5]).toBe(254);
-  expect(encodeFastCnpOption(17, { ...OPTION_1, trace: trace(58) }, CODES)).toEqual(encodeFastCnpOption(17, OPTION_1, CODES));
+  expect(encodeFastCnpOption(17, { ...OPTION_1, trace: trace(58) }, CODES)).toEqual(
+    encodeFastCnpOption(17, OPTION_1, CODES),
+  );
 });
 
 test('with two code points each option has its own', () => {
@@ -89,17 +111,28 @@ test('impossible lengths are refused', () => {
   expect(code(packetWith(one.with(3, 21)))).toBe('option-overrun');
   expect(code(packetWith(one).subarray(0, 63))).toBe('truncated');
   const two = encodeFastCnpOption(17, { ...OPTION_1, trace: trace(2) }, CODES);
-  expect(decodeFastCnpOption(0x9e, two.subarray(6, 39), CODES)).toMatchObject({ ok: false, error: { code: 'bad-trace-length' } });
+  expect(decodeFastCnpOption(0x9e, two.subarray(6, 39), CODES)).toMatchObject({
+    ok: false,
+    error: { code: 'bad-trace-length' },
+  });
   expect(code(packetWith(two.with(7, 4)))).toBe('not-a-trace');
-  expect(() => encodeFastCnpOption(17, { originalDestination: address('10.0.0.1'), trace: undefined }, CODES)).toThrow(/IPv6 flows/);
+  expect(() => encodeFastCnpOption(17, { originalDestination: address('10.0.0.1'), trace: undefined }, CODES)).toThrow(
+    /IPv6 flows/,
+  );
 });
 
 test('an error names its place in the packet: the option, or its length', () => {
   const one = encodeFastCnpOption(17, OPTION_1, CODES);
-  expect(find(packetWith(one.with(3, 15).with(19, 0)))).toMatchObject({ ok: false, error: { code: 'bad-option-length', offset: 43 } });
+  expect(find(packetWith(one.with(3, 15).with(19, 0)))).toMatchObject({
+    ok: false,
+    error: { code: 'bad-option-length', offset: 43 },
+  });
   const behindAnother = concat(fromHex('1103' + '04010500'), one.subarray(2, 20), fromHex('010600000000' + '0000'));
   expect(find(packetWith(behindAnother))).toMatchObject({ ok: false, error: { code: 'not-alone', offset: 46 } });
-  expect(decodeFastCnpOption(0x1e, new Uint8Array(16), CODES)).toMatchObject({ ok: false, error: { code: 'no-fast-cnp-option' } });
+  expect(decodeFastCnpOption(0x1e, new Uint8Array(16), CODES)).toMatchObject({
+    ok: false,
+    error: { code: 'no-fast-cnp-option' },
+  });
 });
 
 test('no header harms the decoders', () => {

@@ -1,12 +1,14 @@
-// The Destination Options header of a Fast CNP (FCNP §4, Figures 3 and 4): one option (FCNP-4-h) that names the destination of the data packet, and in its
-// second form also carries that packet's IOAM trace. Drawn alignment: option 1 follows the header's two first bytes, so that its address is on a
-// multiple of 4; option 2 is on a multiple of 4 itself.
+// The Destination Options header of a Fast CNP (FCNP §4, Figures 3 and 4): one option (FCNP-4-h) that names the
+// destination of the data packet, and in its second form also carries that packet's IOAM trace. Drawn alignment: option
+// 1 follows the header's two first bytes, so that its address is on a multiple of 4; option 2 is on a multiple of 4
+// itself.
 //
-//   option 1: NH, 2, type, 16, address 16, PadN 01 02 00 00                                                                      24 bytes
-//   option 2: NH, n, PadN 01 00, type, 26 + 4k, reserved 0, IOAM type, trace 8 + 4k, address 16, padding to a multiple of 8
+//   option 1: NH, 2, type, 16, address 16, PadN 01 02 00 00 24 bytes
+//   option 2: NH, n, PadN 01 00, type, 26 + 4k, reserved 0, IOAM type, trace 8 + 4k, address 16, padding to a multiple
+//   of 8
 //
-// Both options need a type whose upper bits are 10 and 0, and the experimental range has one such value only: when both code points are equal, the
-// length tells which it is.
+// Both options need a type whose upper bits are 10 and 0, and the experimental range has one such value only: when both
+// code points are equal, the length tells which it is.
 import { type IpAddress, addressBytes } from '../../model/address.ts';
 import { ok } from '../../model/result.ts';
 import { concat, readAddress } from '../bytes.ts';
@@ -21,7 +23,10 @@ const OPTION_1_LENGTH = 16;
 /** Reserved and IOAM type. */
 const LEAD = 2;
 const OPTION_2_OVERHEAD = LEAD + OPTION_1_LENGTH;
-/** Longest trace that one octet of length admits (FCNP-4-r): 8 + 228 bytes, although IOAM itself allows 244 of node data. */
+/**
+ * Longest trace that one octet of length admits (FCNP-4-r): 8 + 228 bytes, although IOAM itself allows 244 of node
+ * data.
+ */
 export const MAX_TRACE = Math.floor((255 - OPTION_2_OVERHEAD) / 4) * 4;
 
 /** The code points that cnpd.yaml may change. */
@@ -51,27 +56,40 @@ export interface FastCnpOptionFields {
 const legalType = (type: number): boolean => (type & 0xe0) === 0x80;
 
 /** Whether a trace can be carried; if not, option 1 is used. */
-export const traceFits = (trace: CopiedTrace | undefined): trace is CopiedTrace => trace !== undefined && trace.bytes.length <= MAX_TRACE;
+export const traceFits = (trace: CopiedTrace | undefined): trace is CopiedTrace =>
+  trace !== undefined && trace.bytes.length <= MAX_TRACE;
 
 /** The whole header: option 2 when there is a trace that fits, else option 1. @throws EncodeError */
-export function encodeFastCnpOption(nextHeader: number, { originalDestination, trace }: FastCnpOptionFields, codes: FastCnpOptionCodes): Uint8Array {
+export function encodeFastCnpOption(
+  nextHeader: number,
+  { originalDestination, trace }: FastCnpOptionFields,
+  codes: FastCnpOptionCodes,
+): Uint8Array {
   if (originalDestination.family !== 6) throw new EncodeError('bad-field', 'Fast CNP is for IPv6 flows');
   const type = traceFits(trace) ? codes.ioamOption : codes.option;
-  if (!legalType(type)) throw new EncodeError('bad-field', `option type 0x${type.toString(16)} does not say "discard and report, unchanged"`);
+  if (!legalType(type))
+    throw new EncodeError(
+      'bad-field',
+      `option type 0x${type.toString(16)} does not say "discard and report, unchanged"`,
+    );
   const address = addressBytes(originalDestination);
   if (!traceFits(trace)) return encodeOptionHeader(nextHeader, 0, type, address);
   return encodeOptionHeader(nextHeader, 2, type, concat(Uint8Array.of(0, trace.kind), trace.bytes, address));
 }
 
-/** Type and data of an option. Codes: `no-fast-cnp-option` (another type), `bad-option-length`, those of decodeTrace. */
+/**
+ * Type and data of an option. Codes: `no-fast-cnp-option` (another type), `bad-option-length`, those of decodeTrace.
+ */
 export function decodeFastCnpOption(type: number, data: Uint8Array, codes: FastCnpOptionCodes): Decoded<FastCnpOption> {
-  if (type === codes.option && data.length === OPTION_1_LENGTH) return ok({ originalDestination: readAddress(data, 0, 6), trace: undefined });
+  if (type === codes.option && data.length === OPTION_1_LENGTH)
+    return ok({ originalDestination: readAddress(data, 0, 6), trace: undefined });
   if (type !== codes.ioamOption) {
     return type === codes.option
       ? malformed('bad-option-length', 1, `Fast CNP option of ${data.length} bytes`)
       : malformed('no-fast-cnp-option', 0, `option 0x${type.toString(16)}`);
   }
-  if (data.length < OPTION_2_OVERHEAD + TRACE_HEADER) return malformed('bad-option-length', 1, `Fast CNP option with IOAM of ${data.length} bytes`);
+  if (data.length < OPTION_2_OVERHEAD + TRACE_HEADER)
+    return malformed('bad-option-length', 1, `Fast CNP option with IOAM of ${data.length} bytes`);
   const end = data.length - OPTION_1_LENGTH;
   const trace = decodeTrace(data[1], data.subarray(LEAD, end));
   return trace.ok ? ok({ originalDestination: readAddress(data, end, 6), trace: trace.value }) : trace;
@@ -84,18 +102,24 @@ export interface FoundFastCnpOption {
 }
 
 /**
- * The option of the packet that begins with its IPv6 header, in a Destination Options header right behind it, alone. Codes: `truncated`, `bad-version`,
- * `no-fast-cnp-option`, `option-overrun`, `not-alone`, those of decodeFastCnpOption.
+ * The option of the packet that begins with its IPv6 header, in a Destination Options header right behind it, alone.
+ * Codes: `truncated`, `bad-version`, `no-fast-cnp-option`, `option-overrun`, `not-alone`, those of decodeFastCnpOption.
  */
 export function findFastCnpOption(packet: Uint8Array, codes: FastCnpOptionCodes): Decoded<FoundFastCnpOption> {
   const header = decodeIpv6(packet);
   if (!header.ok) return header;
-  if (header.value.nextHeader !== NEXT_HEADER.destinationOptions) return malformed('no-fast-cnp-option', 6, `next header ${header.value.nextHeader}`);
-  const list = decodeOptionsHeader(packet, IPV6_HEADER, Math.min(packet.length, IPV6_HEADER + header.value.payloadLength));
+  if (header.value.nextHeader !== NEXT_HEADER.destinationOptions)
+    return malformed('no-fast-cnp-option', 6, `next header ${header.value.nextHeader}`);
+  const list = decodeOptionsHeader(
+    packet,
+    IPV6_HEADER,
+    Math.min(packet.length, IPV6_HEADER + header.value.payloadLength),
+  );
   if (!list.ok) return list;
   const ours = list.value.options.find(({ type }) => type === codes.option || type === codes.ioamOption);
   if (!ours) return malformed('no-fast-cnp-option', IPV6_HEADER, 'none of the options is a Fast CNP option');
-  if (list.value.options.length > 1) return malformed('not-alone', ours.offset, `${list.value.options.length} options in one header`);
+  if (list.value.options.length > 1)
+    return malformed('not-alone', ours.offset, `${list.value.options.length} options in one header`);
   const option = decodeFastCnpOption(ours.type, ours.data, codes);
   if (option.ok) return ok({ option: option.value, offset: ours.offset });
   return malformed(option.error.code, ours.offset + option.error.offset, option.error.detail);

@@ -25,18 +25,22 @@ export interface InnermostFlow {
 }
 
 /**
- * The innermost flow of a packet: the customer's, below any VPN encapsulation (PNC-4-c). Codes: how the header chain ended, when not at a
- * transport header (`fragment`, `truncated`, `malformed`, `too-deep`).
+ * The innermost flow of a packet: the customer's, below any VPN encapsulation (PNC-4-c). Codes: how the header chain
+ * ended, when not at a transport header (`fragment`, `truncated`, `malformed`, `too-deep`).
  */
 export function innermostFlow(packet: Uint8Array): Decoded<InnermostFlow> {
   const { layers, end } = walkHeaders(packet);
   const layer = layers.at(-1);
-  if (!layer || end !== 'transport') return malformed(end, layer?.transportOffset ?? 0, 'no innermost flow can be read');
+  if (!layer || end !== 'transport')
+    return malformed(end, layer?.transportOffset ?? 0, 'no innermost flow can be read');
   const { source, protocol, transportOffset } = layer;
   const ends = { source, destination: layer.finalDestination ?? layer.destination, protocol };
   if (!WITH_PORTS.has(protocol)) return ok({ layer, tuple: { ...ends, sourcePort: 0, destinationPort: 0 } });
   if (transportOffset + 4 > layer.end) return malformed('truncated', transportOffset, 'cut before the ports');
-  return ok({ layer, tuple: { ...ends, sourcePort: u16(packet, transportOffset), destinationPort: u16(packet, transportOffset + 2) } });
+  return ok({
+    layer,
+    tuple: { ...ends, sourcePort: u16(packet, transportOffset), destinationPort: u16(packet, transportOffset + 2) },
+  });
 }
 
 export function innermostTuple(packet: Uint8Array): Decoded<FiveTuple> {

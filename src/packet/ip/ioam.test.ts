@@ -13,8 +13,10 @@ const DATAGRAM = udp(0xc000, 4791);
 const HEADER = fromHex('0001' + '1403' + 'c00000' + '00');
 const DATA = fromHex('4000000140000002');
 const BYTES = concat(HEADER, DATA);
-const option = (kind: number, trace = BYTES, type = 0x31): Uint8Array => encodeOptionHeader(17, 0, type, concat(Uint8Array.of(0, kind), trace));
-const found = (hopByHop: Uint8Array): ReturnType<typeof findIoamTrace> => findIoamTrace(ipv6(ENDS, 0, concat(hopByHop, DATAGRAM)));
+const option = (kind: number, trace = BYTES, type = 0x31): Uint8Array =>
+  encodeOptionHeader(17, 0, type, concat(Uint8Array.of(0, kind), trace));
+const found = (hopByHop: Uint8Array): ReturnType<typeof findIoamTrace> =>
+  findIoamTrace(ipv6(ENDS, 0, concat(hopByHop, DATAGRAM)));
 
 test('FCNP-4-o: a trace is found in the Hop-by-Hop header of the packet, both kinds, and is kept as it came', () => {
   const facts = { namespace: 1, nodeLength: 8, flags: 8, remaining: 12, traceType: 0xc00000, bytes: BYTES };
@@ -29,8 +31,12 @@ test('of a packet inside another the trace is found where its header is', () => 
 });
 
 test.each([
-  ['another IOAM type', option(2)], ['another option', option(0, BYTES, 0x3e)], ['only padding', options(17, 1, new Uint8Array())],
-  ['an option without its IOAM type', encodeOptionHeader(17, 0, 0x31, Uint8Array.of(0))], ['a trace that is no multiple of four', option(0, BYTES.subarray(0, 14))], ['a trace shorter than its header', option(0, HEADER.subarray(0, 4))],
+  ['another IOAM type', option(2)],
+  ['another option', option(0, BYTES, 0x3e)],
+  ['only padding', options(17, 1, new Uint8Array())],
+  ['an option without its IOAM type', encodeOptionHeader(17, 0, 0x31, Uint8Array.of(0))],
+  ['a trace that is no multiple of four', option(0, BYTES.subarray(0, 14))],
+  ['a trace shorter than its header', option(0, HEADER.subarray(0, 4))],
 ])('%s is no trace', (_, hopByHop) => {
   expect(found(hopByHop)).toBeUndefined();
 });
@@ -38,9 +44,16 @@ test.each([
 test('of several options the first that is a trace counts', () => {
   const one = (data: Uint8Array): Uint8Array => concat(Uint8Array.of(0x31, data.length), data);
   const second = concat(HEADER.with(1, 2), DATA);
-  const list = concat(one(Uint8Array.of(0)), one(concat(Uint8Array.of(0, 3), HEADER)), one(concat(Uint8Array.of(0, 1), second)), one(concat(Uint8Array.of(0, 0), BYTES)));
+  const list = concat(
+    one(Uint8Array.of(0)),
+    one(concat(Uint8Array.of(0, 3), HEADER)),
+    one(concat(Uint8Array.of(0, 1), second)),
+    one(concat(Uint8Array.of(0, 0), BYTES)),
+  );
   const used = 2 + list.length;
-  expect(found(concat(Uint8Array.of(17, (used + (-used & 7)) / 8 - 1), list, new Uint8Array(-used & 7)))).toMatchObject({ kind: 1, namespace: 2 });
+  expect(found(concat(Uint8Array.of(17, (used + (-used & 7)) / 8 - 1), list, new Uint8Array(-used & 7)))).toMatchObject(
+    { kind: 1, namespace: 2 },
+  );
 });
 
 test('a trace is nowhere but in a Hop-by-Hop header next to the IPv6 header, whole', () => {
@@ -54,12 +67,25 @@ test('codes of what is no trace', () => {
     const trace = decodeTrace(kind, bytes);
     return trace.ok ? 'ok' : trace.error.code;
   };
-  expect([code(2, BYTES), code(0, BYTES.subarray(0, 7)), code(0, BYTES.subarray(0, 4)), code(1, BYTES.subarray(0, 10)), code(0, HEADER)]).toEqual(['not-a-trace', 'bad-trace-length', 'bad-trace-length', 'bad-trace-length', 'ok']);
+  expect([
+    code(2, BYTES),
+    code(0, BYTES.subarray(0, 7)),
+    code(0, BYTES.subarray(0, 4)),
+    code(1, BYTES.subarray(0, 10)),
+    code(0, HEADER),
+  ]).toEqual(['not-a-trace', 'bad-trace-length', 'bad-trace-length', 'bad-trace-length', 'ok']);
 });
 
 test('every field is where RFC 9197 §4.4 has it', () => {
-  expect(decodeTrace(0, fromHex('fffe' + 'ffff' + 'abcdef' + '00'))).toMatchObject({ ok: true, value: { namespace: 0xfffe, nodeLength: 124, flags: 15, remaining: 508, traceType: 0xabcdef } });
-  expect(decodeTrace(0, fromHex('0000' + '0880' + '000001' + '00'))).toMatchObject({ ok: true, value: { namespace: 0, nodeLength: 4, flags: 1, remaining: 0, traceType: 1 } });
+  expect(decodeTrace(0, fromHex('fffe' + 'ffff' + 'abcdef' + '00'))).toMatchObject({
+    ok: true,
+    value: { namespace: 0xfffe, nodeLength: 124, flags: 15, remaining: 508, traceType: 0xabcdef },
+  });
+  expect(decodeTrace(0, fromHex('0000' + '0880' + '000001' + '00'))).toMatchObject({
+    ok: true,
+    value: { namespace: 0, nodeLength: 4, flags: 1, remaining: 0, traceType: 1 },
+  });
 });
 
-test('no packet harms the search', () => fuzzDecoder((packet) => findIoamTrace(packet), [ipv6(ENDS, 0, concat(option(0), DATAGRAM))], { runs: 500 }));
+test('no packet harms the search', () =>
+  fuzzDecoder((packet) => findIoamTrace(packet), [ipv6(ENDS, 0, concat(option(0), DATAGRAM))], { runs: 500 }));

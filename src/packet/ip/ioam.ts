@@ -1,6 +1,8 @@
-// The IOAM trace option of a packet's Hop-by-Hop header (RFC 9197 §4.4, RFC 9486 §3). A Fast CNP copies it whole (FCNP-4-o, FCNP-4-s): node data are not interpreted here.
+// The IOAM trace option of a packet's Hop-by-Hop header (RFC 9197 §4.4, RFC 9486 §3). A Fast CNP copies it whole
+// (FCNP-4-o, FCNP-4-s): node data are not interpreted here.
 //
-//   option type 0x31, length, reserved 1, IOAM type 1, namespace 2, node length 5 bits | flags 4 | remaining length 7, trace type 3, reserved 1, node data
+//   option type 0x31, length, reserved 1, IOAM type 1, namespace 2, node length 5 bits | flags 4 | remaining length 7,
+//   trace type 3, reserved 1, node data
 import { ok } from '../../model/result.ts';
 import { u16, u24 } from '../bytes.ts';
 import { type Decoded, malformed } from '../decode.ts';
@@ -34,10 +36,14 @@ export interface IoamTrace {
 
 const isTrace = (kind: number | undefined): kind is number => kind === TRACE.preallocated || kind === TRACE.incremental;
 
-/** The trace `bytes` (header and node data) of an IOAM type, undefined when there is none. Codes: `not-a-trace`, `bad-trace-length`. */
+/**
+ * The trace `bytes` (header and node data) of an IOAM type, undefined when there is none. Codes: `not-a-trace`,
+ * `bad-trace-length`.
+ */
 export function decodeTrace(kind: number | undefined, bytes: Uint8Array): Decoded<IoamTrace> {
   if (!isTrace(kind)) return malformed('not-a-trace', 0, `IOAM type ${kind}`);
-  if (bytes.length < TRACE_HEADER || bytes.length % 4 !== 0) return malformed('bad-trace-length', 0, `an IOAM trace of ${bytes.length} bytes`);
+  if (bytes.length < TRACE_HEADER || bytes.length % 4 !== 0)
+    return malformed('bad-trace-length', 0, `an IOAM trace of ${bytes.length} bytes`);
   const word = u16(bytes, 2);
   return ok({
     kind,
@@ -51,8 +57,8 @@ export function decodeTrace(kind: number | undefined, bytes: Uint8Array): Decode
 }
 
 /**
- * The first trace in the Hop-by-Hop header of the packet whose IPv6 header is at `offset`; undefined when there is none that can be read.
- * A Hop-by-Hop header is next to the IPv6 header or nowhere (RFC 8200 §4.1).
+ * The first trace in the Hop-by-Hop header of the packet whose IPv6 header is at `offset`; undefined when there is none
+ * that can be read. A Hop-by-Hop header is next to the IPv6 header or nowhere (RFC 8200 §4.1).
  */
 export function findIoamTrace(packet: Uint8Array, offset = 0): IoamTrace | undefined {
   const header = decodeIpv6(packet, offset);

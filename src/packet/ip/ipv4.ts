@@ -26,7 +26,10 @@ export interface Ipv4Header {
   readonly destination: IpAddress;
 }
 
-/** The header at `offset`, whose packet ends before `end` at the latest. Codes: `truncated`, `bad-version`, `bad-header-length`, `bad-length`. */
+/**
+ * The header at `offset`, whose packet ends before `end` at the latest. Codes: `truncated`, `bad-version`,
+ * `bad-header-length`, `bad-length`.
+ */
 export function decodeIpv4(bytes: Uint8Array, offset = 0, end = bytes.length): Decoded<Ipv4Header> {
   if (offset + IPV4_HEADER > end) return malformed('truncated', offset, 'shorter than an IPv4 header');
   if (bytes[offset]! >>> 4 !== 4) return malformed('bad-version', offset, `IP version ${bytes[offset]! >>> 4}`);
@@ -69,7 +72,8 @@ export interface Ipv4Fields {
 /** 20 bytes, checksum set. @throws EncodeError */
 export function encodeIpv4(fields: Ipv4Fields): Uint8Array {
   const totalLength = IPV4_HEADER + fields.payloadLength;
-  if (fields.source.family !== 4 || fields.destination.family !== 4) throw new EncodeError('bad-field', 'IPv4 needs IPv4 addresses');
+  if (fields.source.family !== 4 || fields.destination.family !== 4)
+    throw new EncodeError('bad-field', 'IPv4 needs IPv4 addresses');
   if (totalLength > 0xffff) throw new EncodeError('packet-too-long', `an IPv4 packet of ${totalLength} bytes`);
   const out = new Uint8Array(IPV4_HEADER);
   out[0] = 0x45;

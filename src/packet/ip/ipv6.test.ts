@@ -24,8 +24,12 @@ test('another version, or less than a header, is refused', () => {
   expect(decodeIpv6(fromHex(HEX.replace('6c', '4c')))).toMatchObject({ ok: false, error: { code: 'bad-version' } });
   refusesTruncation(decodeIpv6, fromHex(HEX));
   expect(() => encodeIpv6({ ...HEADER, payloadLength: 65536 })).toThrow(/65536 bytes/);
-  expect(decodeIpv6(encodeIpv6({ ...HEADER, payloadLength: 65535 }))).toMatchObject({ ok: true, value: { payloadLength: 65535 } });
-  for (const end of ['source', 'destination']) expect(() => encodeIpv6({ ...HEADER, [end]: address('10.0.0.1') })).toThrow(/IPv6 addresses/);
+  expect(decodeIpv6(encodeIpv6({ ...HEADER, payloadLength: 65535 }))).toMatchObject({
+    ok: true,
+    value: { payloadLength: 65535 },
+  });
+  for (const end of ['source', 'destination'])
+    expect(() => encodeIpv6({ ...HEADER, [end]: address('10.0.0.1') })).toThrow(/IPv6 addresses/);
 });
 
 test('no header harms the decoder', () => fuzzDecoder(decodeIpv6, [fromHex(HEX)]));

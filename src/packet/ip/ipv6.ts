@@ -37,8 +37,10 @@ export function decodeIpv6(bytes: Uint8Array, offset = 0, end = bytes.length): D
 
 /** 40 bytes. @throws EncodeError */
 export function encodeIpv6(fields: Ipv6Header): Uint8Array {
-  if (fields.source.family !== 6 || fields.destination.family !== 6) throw new EncodeError('bad-field', 'IPv6 needs IPv6 addresses');
-  if (fields.payloadLength > 0xffff) throw new EncodeError('packet-too-long', `an IPv6 payload of ${fields.payloadLength} bytes`);
+  if (fields.source.family !== 6 || fields.destination.family !== 6)
+    throw new EncodeError('bad-field', 'IPv6 needs IPv6 addresses');
+  if (fields.payloadLength > 0xffff)
+    throw new EncodeError('packet-too-long', `an IPv6 payload of ${fields.payloadLength} bytes`);
   const out = new Uint8Array(IPV6_HEADER);
   put32(out, 0, (0x60000000 | ((fields.trafficClass & 0xff) << 20) | (fields.flowLabel & 0xfffff)) >>> 0);
   put16(out, 4, fields.payloadLength);

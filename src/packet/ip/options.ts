@@ -1,4 +1,5 @@
-// IPv6 options in Hop-by-Hop and Destination Options headers (RFC 8200 §4.2): type, length, data; Pad1 and PadN between them.
+// IPv6 options in Hop-by-Hop and Destination Options headers (RFC 8200 §4.2): type, length, data; Pad1 and PadN between
+// them.
 import { ok } from '../../model/result.ts';
 import { concat } from '../bytes.ts';
 import { type Decoded, malformed } from '../decode.ts';
@@ -33,7 +34,7 @@ export function decodeOptionsHeader(bytes: Uint8Array, offset: number, end: numb
   const stop = offset + length;
   if (stop > end) return malformed('truncated', offset + 1, `an options header of ${length} bytes in ${end - offset}`);
   const options: Ipv6Option[] = [];
-  for (let at = offset + OPTIONS_HEADER; at < stop; ) {
+  for (let at = offset + OPTIONS_HEADER; at < stop;) {
     const type = bytes[at]!;
     if (type === PAD1) {
       at++;
@@ -65,5 +66,11 @@ export function encodeOptionHeader(nextHeader: number, gap: number, type: number
   if (data.length > 255) throw new EncodeError('bad-field', `option data of ${data.length} bytes`);
   const used = OPTIONS_HEADER + gap + 2 + data.length;
   const tail = -used & 7;
-  return concat(Uint8Array.of(nextHeader, (used + tail) / 8 - 1), padding(gap), Uint8Array.of(type, data.length), data, padding(tail));
+  return concat(
+    Uint8Array.of(nextHeader, (used + tail) / 8 - 1),
+    padding(gap),
+    Uint8Array.of(type, data.length),
+    data,
+    padding(tail),
+  );
 }

@@ -1,5 +1,5 @@
-// Puts fragmented datagrams together again (RFC 791 §3.2; RFC 8200 §4.5). Bounded in place of a timer: when too many are begun, the oldest is forgotten.
-// Fragments that overlap make the datagram unusable (RFC 5722).
+// Puts fragmented datagrams together again (RFC 791 §3.2; RFC 8200 §4.5). Bounded in place of a timer: when too many
+// are begun, the oldest is forgotten. Fragments that overlap make the datagram unusable (RFC 5722).
 import { concat } from '../bytes.ts';
 
 export interface Fragment {
@@ -38,7 +38,10 @@ export class Reassembly {
     const datagram = this.begun.get(key) ?? this.begin(key);
     const end = offset + payload.length;
     const overlaps = datagram.parts.some((part) => offset < part.offset + part.payload.length && part.offset < end);
-    const misfit = (more && payload.length % 8 !== 0) || end > MAX_PAYLOAD || (datagram.total !== undefined && (!more || end > datagram.total));
+    const misfit =
+      (more && payload.length % 8 !== 0) ||
+      end > MAX_PAYLOAD ||
+      (datagram.total !== undefined && (!more || end > datagram.total));
     if (overlaps || misfit || payload.length === 0) {
       this.begun.delete(key);
       return undefined;

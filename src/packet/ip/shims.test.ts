@@ -29,16 +29,25 @@ const labels = (count: number): string => label(false).repeat(count - 1) + label
 
 describe('GRE', () => {
   test.each([
-    ['IPv4', '00000800', ROCE4, '4 at 4'], ['IPv6', '000086dd', ROCE6, '6 at 4'],
-    ['with a checksum', '800086dd' + '00000000', ROCE6, '6 at 8'], ['with a key', '200086dd' + '00000007', ROCE6, '6 at 8'], ['with a sequence number', '100086dd' + '00000001', ROCE6, '6 at 8'],
+    ['IPv4', '00000800', ROCE4, '4 at 4'],
+    ['IPv6', '000086dd', ROCE6, '6 at 4'],
+    ['with a checksum', '800086dd' + '00000000', ROCE6, '6 at 8'],
+    ['with a key', '200086dd' + '00000007', ROCE6, '6 at 8'],
+    ['with a sequence number', '100086dd' + '00000001', ROCE6, '6 at 8'],
     ['with all three', 'b00086dd' + '000000000000000700000001', ROCE6, '6 at 16'],
-    ['MPLS inside', '00008847' + label(true), ROCE6, '6 at 8'], ['MPLS of a multicast tree inside', '00008848' + label(true), ROCE6, '6 at 8'],
+    ['MPLS inside', '00008847' + label(true), ROCE6, '6 at 8'],
+    ['MPLS of a multicast tree inside', '00008848' + label(true), ROCE6, '6 at 8'],
     ['Ethernet inside', '00006558' + MACS + '86dd', ROCE6, '6 at 18'],
   ])('%s is followed', (_, head, inner, found) => {
     expect(inside(GRE, head, inner)).toBe(found);
   });
 
-  test.each([['a routing field', '400086dd'], ['a version that is not 0', '000186dd'], ['reserved bits', '080086dd'], ['another protocol', '00000806']])('%s ends the walk', (_, head) => {
+  test.each([
+    ['a routing field', '400086dd'],
+    ['a version that is not 0', '000186dd'],
+    ['reserved bits', '080086dd'],
+    ['another protocol', '00000806'],
+  ])('%s ends the walk', (_, head) => {
     expect(inside(GRE, head)).toBeUndefined();
   });
 
@@ -50,7 +59,10 @@ describe('GRE', () => {
 
 describe('a label stack', () => {
   test.each([1, 2, 16])('of %d labels is followed, whatever the family', (count) => {
-    expect([inside(MPLS, labels(count)), inside(MPLS, labels(count), ROCE4)]).toEqual([`6 at ${4 * count}`, `4 at ${4 * count}`]);
+    expect([inside(MPLS, labels(count)), inside(MPLS, labels(count), ROCE4)]).toEqual([
+      `6 at ${4 * count}`,
+      `4 at ${4 * count}`,
+    ]);
   });
 
   test('of more than 16 labels is not, nor one without an end', () => {
@@ -67,7 +79,9 @@ describe('a label stack', () => {
     // A time to live of 0, with the checksum that belongs to it.
     const [high, low] = [ROCE4[10]!, ROCE4[11]!];
     const sum = ((high << 8) | low) + 0x4000;
-    const dead = ROCE4.with(8, 0).with(10, ((sum & 0xffff) + (sum >>> 16)) >>> 8).with(11, (sum & 0xffff) + (sum >>> 16));
+    const dead = ROCE4.with(8, 0)
+      .with(10, ((sum & 0xffff) + (sum >>> 16)) >>> 8)
+      .with(11, (sum & 0xffff) + (sum >>> 16));
     expect(inside(MPLS, labels(1), dead)).toBeUndefined();
   });
 
@@ -93,12 +107,17 @@ describe('in UDP', () => {
   });
 
   test('VXLAN without its I bit carries nothing that is known', () => {
-    expect(inside(17, concat(udp(0xc000, 4789, new Uint8Array()), fromHex(VXLAN.replace('08', '00') + MACS + '86dd')))).toBeUndefined();
+    expect(
+      inside(17, concat(udp(0xc000, 4789, new Uint8Array()), fromHex(VXLAN.replace('08', '00') + MACS + '86dd'))),
+    ).toBeUndefined();
   });
 
   test('a datagram that is too short for either is the flow itself', () => {
     expect(inside(17, udp(0xc000, 6635, new Uint8Array(7)), new Uint8Array())).toBeUndefined();
-    expect(walkHeaders(ipv6(PE, 17, udp(0xc000, 4789, fromHex(VXLAN))))).toMatchObject({ layers: [{ protocol: 17 }], end: 'transport' });
+    expect(walkHeaders(ipv6(PE, 17, udp(0xc000, 4789, fromHex(VXLAN))))).toMatchObject({
+      layers: [{ protocol: 17 }],
+      end: 'transport',
+    });
   });
 
   test('a fragment is not looked into: its other headers may lie in another one', () => {
@@ -109,19 +128,28 @@ describe('in UDP', () => {
 
 describe('Ethernet', () => {
   test.each([
-    ['IPv4', '0800', ROCE4, '4 at 14'], ['IPv6', '86dd', ROCE6, '6 at 14'], ['a tag', '8100' + '0007' + '86dd', ROCE6, '6 at 18'], ['two tags', '88a8' + '0007' + '8100' + '0008' + '0800', ROCE4, '4 at 22'],
+    ['IPv4', '0800', ROCE4, '4 at 14'],
+    ['IPv6', '86dd', ROCE6, '6 at 14'],
+    ['a tag', '8100' + '0007' + '86dd', ROCE6, '6 at 18'],
+    ['two tags', '88a8' + '0007' + '8100' + '0008' + '0800', ROCE4, '4 at 22'],
     ['a label', '8847' + label(true), ROCE6, '6 at 18'],
   ])('with %s is followed', (_, type, inner, found) => {
     expect(inside(ETHERNET, MACS + type, inner)).toBe(found);
   });
 
-  test.each([['three tags', '88a8' + '0007' + '8100' + '0008' + '8100' + '0009' + '86dd'], ['Ethernet', '6558' + MACS + '86dd'], ['ARP', '0806']])('with %s is not', (_, type) => {
+  test.each([
+    ['three tags', '88a8' + '0007' + '8100' + '0008' + '8100' + '0009' + '86dd'],
+    ['Ethernet', '6558' + MACS + '86dd'],
+    ['ARP', '0806'],
+  ])('with %s is not', (_, type) => {
     expect(inside(ETHERNET, MACS + type)).toBeUndefined();
   });
 
   test('that is cut before its type ends the walk', () => {
     expect(inside(ETHERNET, MACS + '86', new Uint8Array())).toBeUndefined();
     expect(inside(ETHERNET, MACS + '8100' + '0007' + '86', new Uint8Array())).toBeUndefined();
-    expect(walkHeaders(concat(ipv6(PE, ETHERNET, fromHex(MACS + '86')), Uint8Array.of(0xdd), ROCE6)).layers).toHaveLength(1);
+    expect(
+      walkHeaders(concat(ipv6(PE, ETHERNET, fromHex(MACS + '86')), Uint8Array.of(0xdd), ROCE6)).layers,
+    ).toHaveLength(1);
   });
 });

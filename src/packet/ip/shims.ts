@@ -1,13 +1,22 @@
-// What tunnels put between two packets: MPLS label stacks (RFC 3032; in IP and UDP: RFC 4023, 7510), GRE (RFC 2784, 2890), VXLAN (RFC 7348), Ethernet. The same as
-// bpf/lib/walk.h follows, so that what the congested node takes for the innermost flow is so here. Nothing says what a label stack carries: an IP header is
-// taken for one if its lengths hold, and over IPv4 its checksum.
+// What tunnels put between two packets: MPLS label stacks (RFC 3032; in IP and UDP: RFC 4023, 7510), GRE (RFC 2784,
+// 2890), VXLAN (RFC 7348), Ethernet. The same as bpf/lib/walk.h follows, so that what the congested node takes for the
+// innermost flow is so here. Nothing says what a label stack carries: an IP header is taken for one if its lengths
+// hold, and over IPv4 its checksum.
 import type { Family } from '../../model/address.ts';
 import { u16 } from '../bytes.ts';
 import { ipv4ChecksumValid } from './ipv4.ts';
 
 const PROTOCOL = { ipv4: 4, udp: 17, ipv6: 41, gre: 47, mpls: 137, ethernet: 143 } as const;
 const UDP = { vxlan: 4789, mpls: 6635 } as const;
-const ETHERTYPE = { ipv4: 0x0800, ipv6: 0x86dd, mpls: 0x8847, mplsMulticast: 0x8848, ethernet: 0x6558, tag: 0x8100, serviceTag: 0x88a8 } as const;
+const ETHERTYPE = {
+  ipv4: 0x0800,
+  ipv6: 0x86dd,
+  mpls: 0x8847,
+  mplsMulticast: 0x8848,
+  ethernet: 0x6558,
+  tag: 0x8100,
+  serviceTag: 0x88a8,
+} as const;
 const GRE = { checksum: 0x8000, key: 0x2000, sequence: 0x1000, unknown: 0x4f07 } as const;
 const MOST_LABELS = 16;
 const MOST_SHIMS = 12;
@@ -18,12 +27,21 @@ interface Place {
   readonly offset: number;
 }
 
-/** The next IP header behind the protocol at `offset`; undefined: there is none that can be recognised. The packet ends at `limit`. */
-export function ipBehindShims(packet: Uint8Array, protocol: number, offset: number, limit: number): { readonly family: Family; readonly offset: number } | undefined {
+/**
+ * The next IP header behind the protocol at `offset`; undefined: there is none that can be recognised. The packet ends
+ * at `limit`.
+ */
+export function ipBehindShims(
+  packet: Uint8Array,
+  protocol: number,
+  offset: number,
+  limit: number,
+): { readonly family: Family; readonly offset: number } | undefined {
   let place: Place | undefined = { protocol, offset };
   for (let i = 0; place && i < MOST_SHIMS; i++) {
     place = behind(packet, place, limit);
-    if (place?.protocol === PROTOCOL.ipv4 || place?.protocol === PROTOCOL.ipv6) return { family: place.protocol === PROTOCOL.ipv4 ? 4 : 6, offset: place.offset };
+    if (place?.protocol === PROTOCOL.ipv4 || place?.protocol === PROTOCOL.ipv6)
+      return { family: place.protocol === PROTOCOL.ipv4 ? 4 : 6, offset: place.offset };
   }
   return undefined;
 }
@@ -35,7 +53,9 @@ function behind(packet: Uint8Array, { protocol, offset }: Place, limit: number):
   if (protocol !== PROTOCOL.udp || offset + 16 > limit) return undefined;
   const port = u16(packet, offset + 2);
   if (port === UDP.mpls) return { protocol: PROTOCOL.mpls, offset: offset + 8 };
-  return port === UDP.vxlan && (packet[offset + 8]! & 8) !== 0 ? { protocol: PROTOCOL.ethernet, offset: offset + 16 } : undefined;
+  return port === UDP.vxlan && (packet[offset + 8]! & 8) !== 0
+    ? { protocol: PROTOCOL.ethernet, offset: offset + 16 }
+    : undefined;
 }
 
 function behindGre(packet: Uint8Array, offset: number, limit: number): Place | undefined {
@@ -47,7 +67,8 @@ function behindGre(packet: Uint8Array, offset: number, limit: number): Place | u
 }
 
 function behindLabels(packet: Uint8Array, offset: number, limit: number): Place | undefined {
-  for (let at = offset, i = 0; i < MOST_LABELS && at + 4 <= limit; i++, at += 4) if (packet[at + 2]! & 1) return guessIp(packet, at + 4, limit);
+  for (let at = offset, i = 0; i < MOST_LABELS && at + 4 <= limit; i++, at += 4)
+    if (packet[at + 2]! & 1) return guessIp(packet, at + 4, limit);
   return undefined;
 }
 
@@ -56,7 +77,8 @@ function behindType(packet: Uint8Array, offset: number, limit: number): Place | 
   let at = offset;
   for (let tags = 0; tags <= 2 && at + 2 <= limit; tags++, at += 4) {
     const type = u16(packet, at);
-    if (type !== ETHERTYPE.tag && type !== ETHERTYPE.serviceTag) return type === ETHERTYPE.ethernet ? undefined : ofType(type, at + 2);
+    if (type !== ETHERTYPE.tag && type !== ETHERTYPE.serviceTag)
+      return type === ETHERTYPE.ethernet ? undefined : ofType(type, at + 2);
   }
   return undefined;
 }

@@ -23,7 +23,8 @@ test('the checksum of a packet verifies on both families, whatever its payload',
 });
 
 test('a computed checksum of 0 is sent as 0xffff, because 0 means none', () => {
-  const packet = (word: number): Uint8Array => encodeUdpPacket({ ...V6, ...PORTS, checksum: true, payload: Uint8Array.of(word >>> 8, word) });
+  const packet = (word: number): Uint8Array =>
+    encodeUdpPacket({ ...V6, ...PORTS, checksum: true, payload: Uint8Array.of(word >>> 8, word) });
   const checksum = (bytes: Uint8Array): number => (bytes[46]! << 8) | bytes[47]!;
   // The payload word that makes the sum 0xffff: what is missing is the complement's complement.
   const zero = packet(checksum(packet(0)));
@@ -42,7 +43,9 @@ test('lengths are checked', () => {
   expect(decodeUdp(fromHex('c35003fd000a000001'))).toMatchObject({ ok: false, error: { code: 'truncated' } });
   expect(decodeUdp(fromHex('c35003fd0007000001'))).toMatchObject({ ok: false, error: { code: 'bad-udp-length' } });
   expect(decodeUdp(fromHex('c35003fd000800'))).toMatchObject({ ok: false, error: { code: 'truncated' } });
-  expect(() => encodeUdpPacket({ ...V6, ...PORTS, checksum: true, payload: new Uint8Array(65528) })).toThrow(/65536 bytes/);
+  expect(() => encodeUdpPacket({ ...V6, ...PORTS, checksum: true, payload: new Uint8Array(65528) })).toThrow(
+    /65536 bytes/,
+  );
 });
 
 test('no datagram harms the decoder', () => fuzzDecoder(decodeUdp, [fromHex('c35003fd0009000001')]));

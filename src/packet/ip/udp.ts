@@ -1,5 +1,5 @@
-// UDP (RFC 768) over IPv4 and IPv6, and whole UDP/IP packets. A checksum of 0 means "none": legal on IPv4, and on IPv6 only where a protocol
-// allows it, as RoCEv2 does (RFC 6936). Notices always carry one.
+// UDP (RFC 768) over IPv4 and IPv6, and whole UDP/IP packets. A checksum of 0 means "none": legal on IPv4, and on IPv6
+// only where a protocol allows it, as RoCEv2 does (RFC 6936). Notices always carry one.
 import type { IpAddress } from '../../model/address.ts';
 import { ok } from '../../model/result.ts';
 import { concat, put16, u16 } from '../bytes.ts';
@@ -25,14 +25,29 @@ export function decodeUdp(bytes: Uint8Array, offset = 0, end = bytes.length): De
   if (offset + UDP_HEADER > end) return malformed('truncated', offset, 'shorter than a UDP header');
   const length = u16(bytes, offset + 4);
   if (length < UDP_HEADER) return malformed('bad-udp-length', offset + 4, `UDP length ${length}`);
-  if (offset + length > end) return malformed('truncated', offset + 4, `UDP length ${length}, but ${end - offset} bytes arrived`);
-  return ok({ sourcePort: u16(bytes, offset), destinationPort: u16(bytes, offset + 2), length, checksum: u16(bytes, offset + 6) });
+  if (offset + length > end)
+    return malformed('truncated', offset + 4, `UDP length ${length}, but ${end - offset} bytes arrived`);
+  return ok({
+    sourcePort: u16(bytes, offset),
+    destinationPort: u16(bytes, offset + 2),
+    length,
+    checksum: u16(bytes, offset + 6),
+  });
 }
 
 export type UdpChecksum = 'valid' | 'wrong' | 'absent';
 
-/** Checks the datagram of `length` bytes at `offset`. `destination` is the final one when a routing header is on the way. */
-export function udpChecksum(bytes: Uint8Array, offset: number, length: number, source: IpAddress, destination: IpAddress): UdpChecksum {
+/**
+ * Checks the datagram of `length` bytes at `offset`. `destination` is the final one when a routing header is on the
+ * way.
+ */
+export function udpChecksum(
+  bytes: Uint8Array,
+  offset: number,
+  length: number,
+  source: IpAddress,
+  destination: IpAddress,
+): UdpChecksum {
   if (u16(bytes, offset + 6) === 0) return 'absent';
   const sum = addWords(pseudoHeaderSum(source, destination, PROTOCOL_UDP, length), bytes, offset, offset + length);
   return foldChecksum(sum) === 0 ? 'valid' : 'wrong';
@@ -73,8 +88,16 @@ export function encodeUdpPacket(packet: UdpPacket): Uint8Array {
   }
   const common = { source, destination, trafficClass: packet.trafficClass ?? 0, hopLimit: packet.hopLimit ?? 64 };
   if (source.family === 6) {
-    return concat(encodeIpv6({ ...common, flowLabel: packet.flowLabel ?? 0, payloadLength: length, nextHeader: PROTOCOL_UDP }), udp, payload);
+    return concat(
+      encodeIpv6({ ...common, flowLabel: packet.flowLabel ?? 0, payloadLength: length, nextHeader: PROTOCOL_UDP }),
+      udp,
+      payload,
+    );
   }
   const { identification = 0, dontFragment = false } = packet;
-  return concat(encodeIpv4({ ...common, protocol: PROTOCOL_UDP, payloadLength: length, identification, dontFragment }), udp, payload);
+  return concat(
+    encodeIpv4({ ...common, protocol: PROTOCOL_UDP, payloadLength: length, identification, dontFragment }),
+    udp,
+    payload,
+  );
 }

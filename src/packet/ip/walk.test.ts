@@ -33,11 +33,41 @@ test('extension headers are passed: options, segment routing, fragment, authenti
 });
 
 test('PNC-4-c: the flow below a VPN encapsulation is found in every pair of families', () => {
-  expect(shape(ipv6(PE, 41, ROCE6))).toEqual([[[6, 0, 41, 40], [6, 40, 17, 80]], 'transport']);
-  expect(shape(ipv6(PE, 4, ROCE4))).toEqual([[[6, 0, 4, 40], [4, 40, 17, 60]], 'transport']);
-  expect(shape(ipv4(PE4, 41, ROCE6))).toEqual([[[4, 0, 41, 20], [6, 20, 17, 60]], 'transport']);
-  expect(shape(ipv4(PE4, 4, ROCE4))).toEqual([[[4, 0, 4, 20], [4, 20, 17, 40]], 'transport']);
-  expect(shape(ipv6(PE, 43, srh(41, 1, [FLOW6[1], PE[1]], ROCE6)))).toEqual([[[6, 0, 41, 80], [6, 80, 17, 120]], 'transport']);
+  expect(shape(ipv6(PE, 41, ROCE6))).toEqual([
+    [
+      [6, 0, 41, 40],
+      [6, 40, 17, 80],
+    ],
+    'transport',
+  ]);
+  expect(shape(ipv6(PE, 4, ROCE4))).toEqual([
+    [
+      [6, 0, 4, 40],
+      [4, 40, 17, 60],
+    ],
+    'transport',
+  ]);
+  expect(shape(ipv4(PE4, 41, ROCE6))).toEqual([
+    [
+      [4, 0, 41, 20],
+      [6, 20, 17, 60],
+    ],
+    'transport',
+  ]);
+  expect(shape(ipv4(PE4, 4, ROCE4))).toEqual([
+    [
+      [4, 0, 4, 20],
+      [4, 20, 17, 40],
+    ],
+    'transport',
+  ]);
+  expect(shape(ipv6(PE, 43, srh(41, 1, [FLOW6[1], PE[1]], ROCE6)))).toEqual([
+    [
+      [6, 0, 41, 80],
+      [6, 80, 17, 120],
+    ],
+    'transport',
+  ]);
   for (const packet of [ipv6(PE, 41, ROCE6), ipv6(PE, 43, srh(41, 0, [PE[1]], ROCE6)), ipv4(PE4, 41, ROCE6)]) {
     expect(innermostTuple(packet)).toEqual({
       ok: true,
@@ -49,7 +79,10 @@ test('PNC-4-c: the flow below a VPN encapsulation is found in every pair of fami
 test('segments left: the last segment is the final destination', () => {
   const last = address('2001:db8:c::1');
   expect(walkHeaders(ipv6(FLOW6, 43, srh(17, 1, [last, FLOW6[1]], UDP))).layers[0]!.finalDestination).toEqual(last);
-  expect(innermostTuple(ipv6(FLOW6, 43, srh(17, 1, [last, FLOW6[1]], UDP)))).toMatchObject({ ok: true, value: { destination: last } });
+  expect(innermostTuple(ipv6(FLOW6, 43, srh(17, 1, [last, FLOW6[1]], UDP)))).toMatchObject({
+    ok: true,
+    value: { destination: last },
+  });
   expect(walkHeaders(ipv6(FLOW6, 43, srh(17, 0, [last, FLOW6[1]], UDP))).layers[0]!.finalDestination).toBeUndefined();
 });
 
@@ -76,7 +109,8 @@ test('tunnels and extension headers are bounded', () => {
   const nested = (depth: number): Uint8Array => (depth === 0 ? ROCE6 : ipv6(PE, 41, nested(depth - 1)));
   expect(walkHeaders(nested(MAX_HEADERS - 1)).end).toBe('transport');
   expect(walkHeaders(nested(MAX_HEADERS)).end).toBe('too-deep');
-  const chained = (count: number): Uint8Array => (count === 0 ? UDP : options(count === 1 ? 17 : 60, 0, chained(count - 1)));
+  const chained = (count: number): Uint8Array =>
+    count === 0 ? UDP : options(count === 1 ? 17 : 60, 0, chained(count - 1));
   expect(walkHeaders(ipv6(FLOW6, 60, chained(MAX_HEADERS - 1))).end).toBe('transport');
   expect(walkHeaders(ipv6(FLOW6, 60, chained(MAX_HEADERS))).end).toBe('too-deep');
   // The budget is the packet's, not each layer's.
@@ -106,13 +140,18 @@ test('no packet harms the walker, and it stays within its bounds', () => {
     ipv6(PE, 43, srh(41, 1, [FLOW6[1], PE[1]], ipv6(FLOW6, 0, options(44, 0, fragment(17, 0, false, UDP))))),
     ipv4(PE4, 41, ipv6(PE, 4, ROCE4)),
   ];
-  fuzzDecoder((packet) => {
-    const chain = walkHeaders(packet);
-    let at = -1;
-    for (const layer of chain.layers) {
-      if (layer.offset <= at || layer.end > packet.length) throw new Error('a layer that does not advance, or leaves the packet');
-      at = layer.offset;
-    }
-    return [chain, innermostTuple(packet)];
-  }, seeds, { runs: 5000 });
+  fuzzDecoder(
+    (packet) => {
+      const chain = walkHeaders(packet);
+      let at = -1;
+      for (const layer of chain.layers) {
+        if (layer.offset <= at || layer.end > packet.length)
+          throw new Error('a layer that does not advance, or leaves the packet');
+        at = layer.offset;
+      }
+      return [chain, innermostTuple(packet)];
+    },
+    seeds,
+    { runs: 5000 },
+  );
 });

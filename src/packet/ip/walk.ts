@@ -1,7 +1,8 @@
-// Walks the headers of a packet from its outermost IP header inwards: IPv4 with options, IPv6 with extension headers (segment routing header
-// among them), and IP in IP (protocols 4 and 41). Used to find a customer flow below a VPN encapsulation (PNC §4), in packets that may be
-// cut anywhere. Bounded by construction: every step moves forward, and there are at most MAX_HEADERS of them, as in bpf/lib/walk.h.
-// GRE, MPLS, VXLAN and Ethernet in IP are followed as far as shims.ts recognises them; ESP and all others end the walk.
+// Walks the headers of a packet from its outermost IP header inwards: IPv4 with options, IPv6 with extension headers
+// (segment routing header among them), and IP in IP (protocols 4 and 41). Used to find a customer flow below a VPN
+// encapsulation (PNC §4), in packets that may be cut anywhere. Bounded by construction: every step moves forward, and
+// there are at most MAX_HEADERS of them, as in bpf/lib/walk.h. GRE, MPLS, VXLAN and Ethernet in IP are followed as far
+// as shims.ts recognises them; ESP and all others end the walk.
 import type { Family, IpAddress } from '../../model/address.ts';
 import { readAddress, u16 } from '../bytes.ts';
 import { decodeIpv4 } from './ipv4.ts';
@@ -25,7 +26,10 @@ const PROTOCOL = {
 } as const;
 const SEGMENT_ROUTING = 4;
 
-/** Length in bytes of an extension header at `at`, after its two first bytes (RFC 8200 §4; RFC 4302 §2.2 counts AH in other units). */
+/**
+ * Length in bytes of an extension header at `at`, after its two first bytes (RFC 8200 §4; RFC 4302 §2.2 counts AH in
+ * other units).
+ */
 const EXTENSION_LENGTH: ReadonlyMap<number, (bytes: Uint8Array, at: number) => number> = new Map([
   [PROTOCOL.hopByHop, eights],
   [PROTOCOL.routing, eights],
@@ -97,8 +101,12 @@ export function walkHeaders(packet: Uint8Array): HeaderChain {
 }
 
 /** The packet inside; undefined: what the layer carries is no packet, or cannot be seen. */
-function innerPacket(packet: Uint8Array, { protocol, transportOffset, fragment, end }: IpLayer): { readonly family: Family; readonly offset: number } | undefined {
-  if (protocol === PROTOCOL.ipv4 || protocol === PROTOCOL.ipv6) return { family: protocol === PROTOCOL.ipv4 ? 4 : 6, offset: transportOffset };
+function innerPacket(
+  packet: Uint8Array,
+  { protocol, transportOffset, fragment, end }: IpLayer,
+): { readonly family: Family; readonly offset: number } | undefined {
+  if (protocol === PROTOCOL.ipv4 || protocol === PROTOCOL.ipv6)
+    return { family: protocol === PROTOCOL.ipv4 ? 4 : 6, offset: transportOffset };
   return fragment ? undefined : ipBehindShims(packet, protocol, transportOffset, end);
 }
 
@@ -109,7 +117,8 @@ function readLayer(packet: Uint8Array, offset: number, limit: number, budget: nu
   if (budget === 0) return 'too-deep';
   if (offset >= limit) return 'truncated';
   const version = packet[offset]! >>> 4;
-  const layer = version === 4 ? readIpv4(packet, offset, limit) : version === 6 ? readIpv6(packet, offset, limit) : 'malformed';
+  const layer =
+    version === 4 ? readIpv4(packet, offset, limit) : version === 6 ? readIpv6(packet, offset, limit) : 'malformed';
   return typeof layer === 'string' ? layer : readExtensions(packet, layer, budget - 1);
 }
 
@@ -161,7 +170,12 @@ function readExtensions(packet: Uint8Array, start: IpLayer, left: number): Step 
     if (at + 8 > layer.end) return 'truncated';
     const length = lengthOf(packet, at);
     if (at + length > layer.end) return 'truncated';
-    layer = { ...layer, ...extensionFacts(packet, at, length, layer.protocol), protocol: packet[at]!, transportOffset: at + length };
+    layer = {
+      ...layer,
+      ...extensionFacts(packet, at, length, layer.protocol),
+      protocol: packet[at]!,
+      transportOffset: at + length,
+    };
   }
   return { layer, budget };
 }

@@ -8,12 +8,21 @@ import { encodePdu } from './pdu.ts';
 import { TLV_CODECS, encodeTlv } from './tlvs.ts';
 import type { IsNeighbor, IsisTlv, PrefixReachability, PrefixSubTlv } from './types.ts';
 
-export const arbitraryIpv4: fc.Arbitrary<IpAddress> = fc.bigInt(0n, 2n ** 32n - 1n).map((value) => ({ family: 4, value }));
-export const arbitraryIpv6: fc.Arbitrary<IpAddress> = fc.bigInt(0n, 2n ** 128n - 1n).map((value) => ({ family: 6, value }));
-const ipv4Prefix: fc.Arbitrary<Prefix> = fc.tuple(arbitraryIpv4, fc.integer({ min: 0, max: 32 })).map(([a, length]) => prefixOf(a, length));
-const ipv6Prefix: fc.Arbitrary<Prefix> = fc.tuple(arbitraryIpv6, fc.integer({ min: 0, max: 128 })).map(([a, length]) => prefixOf(a, length));
+export const arbitraryIpv4: fc.Arbitrary<IpAddress> = fc
+  .bigInt(0n, 2n ** 32n - 1n)
+  .map((value) => ({ family: 4, value }));
+export const arbitraryIpv6: fc.Arbitrary<IpAddress> = fc
+  .bigInt(0n, 2n ** 128n - 1n)
+  .map((value) => ({ family: 6, value }));
+const ipv4Prefix: fc.Arbitrary<Prefix> = fc
+  .tuple(arbitraryIpv4, fc.integer({ min: 0, max: 32 }))
+  .map(([a, length]) => prefixOf(a, length));
+const ipv6Prefix: fc.Arbitrary<Prefix> = fc
+  .tuple(arbitraryIpv6, fc.integer({ min: 0, max: 128 }))
+  .map(([a, length]) => prefixOf(a, length));
 
-const bytes = (minLength: number, maxLength: number): fc.Arbitrary<Uint8Array> => fc.uint8Array({ minLength, maxLength });
+const bytes = (minLength: number, maxLength: number): fc.Arbitrary<Uint8Array> =>
+  fc.uint8Array({ minLength, maxLength });
 const systemId = bytes(6, 6);
 const metric32 = fc.nat(0xffffffff);
 const octet = fc.nat(255);
@@ -29,9 +38,17 @@ const subTlv: fc.Arbitrary<PrefixSubTlv> = fc.oneof(
     flags: octet,
     behavior: fc.nat(0xffff),
     sid: arbitraryIpv6,
-    subSubTlvs: fc.constantFrom(new Uint8Array(), Uint8Array.of(1, 4, 32, 16, 16, 0), Uint8Array.of(200, 0, 1, 4, 64, 0, 64, 0)),
+    subSubTlvs: fc.constantFrom(
+      new Uint8Array(),
+      Uint8Array.of(1, 4, 32, 16, 16, 0),
+      Uint8Array.of(200, 0, 1, 4, 64, 0, 64, 0),
+    ),
   }),
-  fc.record({ kind: fc.constant('unknown' as const), type: octet.filter((t) => ![4, 5, 11, 12].includes(t)), value: bytes(0, 12) }),
+  fc.record({
+    kind: fc.constant('unknown' as const),
+    type: octet.filter((t) => ![4, 5, 11, 12].includes(t)),
+    value: bytes(0, 12),
+  }),
 );
 
 const prefixes = (prefix: fc.Arbitrary<Prefix>, external: fc.Arbitrary<boolean>): fc.Arbitrary<PrefixReachability[]> =>
@@ -44,13 +61,23 @@ const neighbors: fc.Arbitrary<IsNeighbor[]> = list(
   5,
 );
 const lspId = fc.record({ systemId, pseudonode: octet, fragment: octet });
-const printable = fc.string({ unit: fc.integer({ min: 0x20, max: 0x7e }).map((c) => String.fromCharCode(c)), minLength: 1, maxLength: 60 });
+const printable = fc.string({
+  unit: fc.integer({ min: 0x20, max: 0x7e }).map((c) => String.fromCharCode(c)),
+  minLength: 1,
+  maxLength: 60,
+});
 
 const kind = <K extends string>(name: K): fc.Arbitrary<K> => fc.constant(name);
 const known = new Set(TLV_CODECS.map((codec) => codec.type));
 
 const threeWay = fc
-  .tuple(fc.constantFrom('up' as const, 'initializing' as const, 'down' as const), fc.nat(3), metric32, systemId, metric32)
+  .tuple(
+    fc.constantFrom('up' as const, 'initializing' as const, 'down' as const),
+    fc.nat(3),
+    metric32,
+    systemId,
+    metric32,
+  )
   .map(([state, parts, circuitId, neighborSystemId, neighborCircuitId]) => ({
     kind: 'three-way-adjacency' as const,
     state,
@@ -67,7 +94,10 @@ export const arbitraryTlv: fc.Arbitrary<IsisTlv> = fc
     fc.record({ kind: kind('padding'), length: octet }),
     fc.record({
       kind: kind('lsp-entries'),
-      entries: list(fc.record({ remainingLifetime: fc.nat(65535), lspId, sequence: metric32, checksum: fc.nat(65535) }), 15),
+      entries: list(
+        fc.record({ remainingLifetime: fc.nat(65535), lspId, sequence: metric32, checksum: fc.nat(65535) }),
+        15,
+      ),
     }),
     fc.record({ kind: kind('authentication'), authType: octet, value: bytes(0, 40) }),
     fc.record({ kind: kind('purge-originator'), originator: systemId }),
@@ -78,7 +108,13 @@ export const arbitraryTlv: fc.Arbitrary<IsisTlv> = fc
       kind: kind('srv6-locator'),
       mtId: topology,
       locators: list(
-        fc.record({ prefix: ipv6Prefix.filter((p) => p.length > 0), metric: metric32, flags: octet, algorithm: octet, subTlvs: list(subTlv, 2) }),
+        fc.record({
+          prefix: ipv6Prefix.filter((p) => p.length > 0),
+          metric: metric32,
+          flags: octet,
+          algorithm: octet,
+          subTlvs: list(subTlv, 2),
+        }),
         3,
       ),
     }),
@@ -92,7 +128,10 @@ export const arbitraryTlv: fc.Arbitrary<IsisTlv> = fc
     fc.record({ kind: kind('mt-ipv4-reachability'), mtId: topology, prefixes: v4Prefixes }),
     fc.record({ kind: kind('mt-ipv6-reachability'), mtId: topology, prefixes: v6Prefixes }),
     fc.record({ kind: kind('hostname'), name: printable }),
-    fc.record({ kind: kind('multi-topology'), topologies: list(fc.record({ id: topology, overload: fc.boolean(), attached: fc.boolean() }), 6) }),
+    fc.record({
+      kind: kind('multi-topology'),
+      topologies: list(fc.record({ id: topology, overload: fc.boolean(), attached: fc.boolean() }), 6),
+    }),
     threeWay,
     fc.record({ kind: kind('router-capability'), routerId: arbitraryIpv4, flags: octet, subTlvs: bytes(0, 30) }),
   )

@@ -1,5 +1,5 @@
-// The Prefix Attribute Flags sub-TLV as a bit string (RFC 7794 §2.1): any number of bytes, bit 0 the most significant bit of the first,
-// bits beyond the end are clear.
+// The Prefix Attribute Flags sub-TLV as a bit string (RFC 7794 §2.1): any number of bytes, bit 0 the most significant
+// bit of the first, bits beyond the end are clear.
 import { withFlag } from '../bit-string.ts';
 
 /** Bits with a meaning here. The P-flag (PNC-5.1-a) is a code point: `isis-pnc-flag-bit`, 7 by default. */

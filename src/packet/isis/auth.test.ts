@@ -11,7 +11,12 @@ import type { Psnp } from './types.ts';
 import { PROXY_LSP } from './vectors.fixture.ts';
 
 const KEY = new TextEncoder().encode('s3cret');
-const PSNP: Psnp = { kind: 'psnp', level: 2, systemId: parseSystemId('0000.0000.c001')!, tlvs: [{ kind: 'hostname', name: 'a' }] };
+const PSNP: Psnp = {
+  kind: 'psnp',
+  level: 2,
+  systemId: parseSystemId('0000.0000.c001')!,
+  tlvs: [{ kind: 'hostname', name: 'a' }],
+};
 const psnp = encodePdu(PSNP);
 
 test('signing puts TLV 10 first and its digest covers the whole PDU', () => {
@@ -22,7 +27,10 @@ test('signing puts TLV 10 first and its digest covers the whole PDU', () => {
   expect(toHex(signed.subarray(20, 36))).toBe(createHmac('md5', 's3cret').update(zeroed).digest('hex'));
   expect(verifyPdu(signed, KEY)).toBe('ok');
   const decoded = decodePdu(signed);
-  expect(decoded.ok && decoded.value).toMatchObject({ kind: 'psnp', tlvs: [{ kind: 'authentication', authType: 54 }, PSNP.tlvs[0]] });
+  expect(decoded.ok && decoded.value).toMatchObject({
+    kind: 'psnp',
+    tlvs: [{ kind: 'authentication', authType: 54 }, PSNP.tlvs[0]],
+  });
 });
 
 test('the digest of an LSP leaves out lifetime and checksum, and the checksum covers the digest', () => {
@@ -32,7 +40,12 @@ test('the digest of an LSP leaves out lifetime and checksum, and the checksum co
   expect(verifyPdu(signed, KEY)).toBe('ok');
   expect(decodePdu(signed).ok).toBe(true);
   const zeroed = new Uint8Array(signed);
-  for (const [from, to] of [[10, 12], [24, 26], [30, 46]] as const) zeroed.fill(0, from, to);
+  for (const [from, to] of [
+    [10, 12],
+    [24, 26],
+    [30, 46],
+  ] as const)
+    zeroed.fill(0, from, to);
   expect(toHex(signed.subarray(30, 46))).toBe(createHmac('md5', 's3cret').update(zeroed).digest('hex'));
 });
 
@@ -47,7 +60,8 @@ test('a wrong key, and any byte changed, is wrong', () => {
 });
 
 test('missing, unsupported and malformed authentication are told apart', () => {
-  const withAuth = (hex: string): Uint8Array => encodePdu({ ...PSNP, tlvs: [{ kind: 'unknown', type: 10, value: fromHex(hex) }] });
+  const withAuth = (hex: string): Uint8Array =>
+    encodePdu({ ...PSNP, tlvs: [{ kind: 'unknown', type: 10, value: fromHex(hex) }] });
   expect(verifyPdu(psnp, KEY)).toBe('missing');
   expect(verifyPdu(withAuth('01736563726574'), KEY)).toBe('unsupported');
   expect(verifyPdu(withAuth('030001' + '00'.repeat(20)), KEY)).toBe('unsupported');
@@ -65,4 +79,5 @@ test('a PDU is signed once', () => {
   expect(() => signPdu(new Uint8Array(40), KEY)).toThrow(/only an encoded PDU/);
 });
 
-test('no PDU harms verification', () => fuzzDecoder((b) => verifyPdu(b, KEY), [signPdu(psnp, KEY), signPdu(PROXY_LSP, KEY)]));
+test('no PDU harms verification', () =>
+  fuzzDecoder((b) => verifyPdu(b, KEY), [signPdu(psnp, KEY), signPdu(PROXY_LSP, KEY)]));

@@ -1,6 +1,6 @@
-// HMAC-MD5 authentication of PDUs (RFC 5304): TLV 10, type 54. The digest covers the whole PDU with the digest itself zero and, in an LSP,
-// Remaining Lifetime and Checksum zero too (§3); the checksum is computed after it. Cleartext and RFC 5310 are recognised, not supported:
-// FRR has no RFC 5310.
+// HMAC-MD5 authentication of PDUs (RFC 5304): TLV 10, type 54. The digest covers the whole PDU with the digest itself
+// zero and, in an LSP, Remaining Lifetime and Checksum zero too (§3); the checksum is computed after it. Cleartext and
+// RFC 5310 are recognised, not supported: FRR has no RFC 5310.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { copyOf, put16, u16 } from '../bytes.ts';
 import { EncodeError } from '../encode-error.ts';
@@ -25,12 +25,16 @@ function digest(pdu: Uint8Array, format: PduFormat, digestAt: number, key: Uint8
   return createHmac('md5', key).update(text).digest();
 }
 
-/** @returns a copy of an encoded PDU without TLV 10, with one put first, and PDU Length, digest and (LSP) checksum set. @throws EncodeError */
+/**
+ * @returns a copy of an encoded PDU without TLV 10, with one put first, and PDU Length, digest and (LSP) checksum set.
+ * @throws EncodeError
+ */
 export function signPdu(pdu: Uint8Array, key: Uint8Array): Uint8Array {
   const format = formatOf(pdu);
   if (!format) throw new EncodeError('not-isis', 'only an encoded PDU can be signed');
   const { headerLength, lengthOffset } = format;
-  if (findTlv(pdu, headerLength, AUTHENTICATION_TLV) !== undefined) throw new EncodeError('already-signed', 'the PDU already has a TLV 10');
+  if (findTlv(pdu, headerLength, AUTHENTICATION_TLV) !== undefined)
+    throw new EncodeError('already-signed', 'the PDU already has a TLV 10');
   const out = new Uint8Array(pdu.length + AUTHENTICATION_LENGTH);
   if (out.length > 0xffff) throw new EncodeError('pdu-too-long', `a PDU of ${out.length} bytes`);
   out.set(pdu.subarray(0, headerLength));
@@ -43,8 +47,8 @@ export function signPdu(pdu: Uint8Array, key: Uint8Array): Uint8Array {
 }
 
 /**
- * Verifies the first TLV 10 of what decodePdu accepts. `missing`: there is none; `unsupported`: its type is not HMAC-MD5; `wrong`: the digest
- * differs, or the PDU is not one. Trailing Ethernet padding is ignored.
+ * Verifies the first TLV 10 of what decodePdu accepts. `missing`: there is none; `unsupported`: its type is not
+ * HMAC-MD5; `wrong`: the digest differs, or the PDU is not one. Trailing Ethernet padding is ignored.
  */
 export function verifyPdu(bytes: Uint8Array, key: Uint8Array): Verdict {
   const format = formatOf(bytes);

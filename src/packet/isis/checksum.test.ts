@@ -42,7 +42,11 @@ test('a checksum with a zero byte is wrong (RFC 3719)', () => {
   expect(lspChecksumValid(zeros)).toBe(true);
   // 255 and 0 are the same number modulo 255: only the rule against 0 tells them apart.
   expect([zeros[24], zeros[25]]).toEqual([255, 255]);
-  for (const bytes of [[0, 255], [255, 0], [0, 0]]) {
+  for (const bytes of [
+    [0, 255],
+    [255, 0],
+    [0, 0],
+  ]) {
     zeros.set(bytes, 24);
     expect(lspChecksumValid(zeros), bytes.join()).toBe(false);
   }

@@ -1,10 +1,13 @@
-// The checksum of LSPs (ISO/IEC 10589 §7.3.11): Fletcher's, over the LSP from the LSP ID to its end, so that the Remaining Lifetime before it can
-// be aged without recomputing.
+// The checksum of LSPs (ISO/IEC 10589 §7.3.11): Fletcher's, over the LSP from the LSP ID to its end, so that the
+// Remaining Lifetime before it can be aged without recomputing.
 import { type FletcherRegion, fletcherChecksum, fletcherValid } from '../fletcher.ts';
 
 const LSP: FletcherRegion = { start: 12, checksumAt: 24 };
 
-/** The checksum that belongs into bytes 24 and 25 of the LSP (a whole PDU), whatever stands there now. Neither byte is ever 0. */
+/**
+ * The checksum that belongs into bytes 24 and 25 of the LSP (a whole PDU), whatever stands there now. Neither byte is
+ * ever 0.
+ */
 export const lspChecksum = (lsp: Uint8Array): number => fletcherChecksum(lsp, LSP);
 
 /** Whether bytes 24 and 25 are right. A checksum with a zero byte is never right (RFC 3719 §7). */

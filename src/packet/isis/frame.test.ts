@@ -52,5 +52,8 @@ test('other traffic is not IS-IS; a length beyond the frame or below LLC is an e
 });
 
 test('no frame harms the decoder', () => {
-  fuzzDecoder(decodeFrame, [encodeFrame(SOURCE, ALL_ISS, PROXY_LSP), encodeFrame(SOURCE, ALL_ISS, new Uint8Array(1600))]);
+  fuzzDecoder(decodeFrame, [
+    encodeFrame(SOURCE, ALL_ISS, PROXY_LSP),
+    encodeFrame(SOURCE, ALL_ISS, new Uint8Array(1600)),
+  ]);
 });

@@ -1,5 +1,5 @@
-// IS-IS on Ethernet: an 802.3 length and LLC FE FE 03, or EtherType 0x8870 for what is longer than an 802.3 length can say
-// (ISO/IEC 10589 §8.4.8; draft-ietf-isis-ext-eth). VLAN tags do not occur: the interface is cnpd's own.
+// IS-IS on Ethernet: an 802.3 length and LLC FE FE 03, or EtherType 0x8870 for what is longer than an 802.3 length can
+// say (ISO/IEC 10589 §8.4.8; draft-ietf-isis-ext-eth). VLAN tags do not occur: the interface is cnpd's own.
 import { ok } from '../../model/result.ts';
 import { concat, put16, u16 } from '../bytes.ts';
 import { type Decoded, malformed } from '../decode.ts';
@@ -23,17 +23,33 @@ export interface IsisFrame {
   readonly pdu: Uint8Array;
 }
 
-/** A whole Ethernet frame → its IS-IS PDU. Code `not-isis` when the frame is something else (drop silently); other codes are errors. */
+/**
+ * A whole Ethernet frame → its IS-IS PDU. Code `not-isis` when the frame is something else (drop silently); other codes
+ * are errors.
+ */
 export function decodeFrame(frame: Uint8Array): Decoded<IsisFrame> {
-  if (frame.length < ETHERNET_HEADER + LLC.length) return malformed('not-isis', 0, 'shorter than Ethernet and LLC headers');
+  if (frame.length < ETHERNET_HEADER + LLC.length)
+    return malformed('not-isis', 0, 'shorter than Ethernet and LLC headers');
   const lengthOrType = u16(frame, 12);
   const isLength = lengthOrType < FIRST_ETHERTYPE;
-  if (!isLength && lengthOrType !== ETHERTYPE_LONG_LLC) return malformed('not-isis', 12, `EtherType 0x${lengthOrType.toString(16)}`);
-  if (frame[14] !== LLC[0] || frame[15] !== LLC[1] || frame[16] !== LLC[2]) return malformed('not-isis', ETHERNET_HEADER, 'another LLC service');
+  if (!isLength && lengthOrType !== ETHERTYPE_LONG_LLC)
+    return malformed('not-isis', 12, `EtherType 0x${lengthOrType.toString(16)}`);
+  if (frame[14] !== LLC[0] || frame[15] !== LLC[1] || frame[16] !== LLC[2])
+    return malformed('not-isis', ETHERNET_HEADER, 'another LLC service');
   const end = isLength ? ETHERNET_HEADER + lengthOrType : frame.length;
-  if (end > frame.length) return malformed('truncated', 12, `802.3 length ${lengthOrType}, but ${frame.length - ETHERNET_HEADER} bytes arrived`);
-  if (end < ETHERNET_HEADER + LLC.length) return malformed('bad-length', 12, `802.3 length ${lengthOrType} is shorter than LLC`);
-  return ok({ destination: frame.subarray(0, 6), source: frame.subarray(6, 12), pdu: frame.subarray(ETHERNET_HEADER + LLC.length, end) });
+  if (end > frame.length)
+    return malformed(
+      'truncated',
+      12,
+      `802.3 length ${lengthOrType}, but ${frame.length - ETHERNET_HEADER} bytes arrived`,
+    );
+  if (end < ETHERNET_HEADER + LLC.length)
+    return malformed('bad-length', 12, `802.3 length ${lengthOrType} is shorter than LLC`);
+  return ok({
+    destination: frame.subarray(0, 6),
+    source: frame.subarray(6, 12),
+    pdu: frame.subarray(ETHERNET_HEADER + LLC.length, end),
+  });
 }
 
 /** @returns a whole Ethernet frame, not padded to 60 bytes (the driver does that) */

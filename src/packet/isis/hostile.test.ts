@@ -1,4 +1,5 @@
-// The fuzz target of the PDU decoder: every TLV decoder is reached through it, at once, lazily, and with the LSP checksum repaired.
+// The fuzz target of the PDU decoder: every TLV decoder is reached through it, at once, lazily, and with the LSP
+// checksum repaired.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { put16, u16 } from '../bytes.ts';
@@ -15,7 +16,14 @@ const tlvs = fc.sample(arbitraryTlv, { seed: 1, numRuns: 40 });
 const VALID = [
   PROXY_LSP,
   lspWith(tlvs),
-  encodePdu({ kind: 'p2p-hello', circuitType: 3, systemId, holdingTime: 30, localCircuitId: 0, tlvs: tlvs.slice(0, 10) }),
+  encodePdu({
+    kind: 'p2p-hello',
+    circuitType: 3,
+    systemId,
+    holdingTime: 30,
+    localCircuitId: 0,
+    tlvs: tlvs.slice(0, 10),
+  }),
   encodePdu({ kind: 'csnp', level: 1, systemId, start: FIRST_LSP_ID, end: LAST_LSP_ID, tlvs: tlvs.slice(10, 20) }),
   encodePdu({ kind: 'psnp', level: 2, systemId, tlvs: tlvs.slice(20, 30) }),
 ];
@@ -42,23 +50,28 @@ test('the seeds of the fuzzing decode', () => {
 
 test('no PDU harms the decoder', () => fuzzDecoder(decodeAll, VALID));
 
-test('no LSP with a right checksum harms the decoder', () => fuzzDecoder(decodeAll, VALID.slice(0, 2), { repair: repaired, runs: 4000 }));
+test('no LSP with a right checksum harms the decoder', () =>
+  fuzzDecoder(decodeAll, VALID.slice(0, 2), { repair: repaired, runs: 4000 }));
 
 test('no value of a known TLV harms its decoder', () => {
   const seeds = [new Uint8Array(255), new Uint8Array(16)];
-  for (const { type } of TLV_CODECS) fuzzDecoder((value) => decodeTlv(type, value), seeds, { runs: 300, maxLength: 255 });
+  for (const { type } of TLV_CODECS)
+    fuzzDecoder((value) => decodeTlv(type, value), seeds, { runs: 300, maxLength: 255 });
 });
 
 test('a bad TLV names a place inside the PDU', () => {
   fc.assert(
-    fc.property(fc.array(fc.tuple(fc.constantFrom(...TLV_CODECS), fc.uint8Array({ maxLength: 40 })), { maxLength: 6 }), (list) => {
-      const bytes = lspWith(list.map(([{ type }, value]) => ({ kind: 'unknown', type, value })));
-      const decoded = decodePdu(bytes);
-      if (!decoded.ok) throw new Error(decoded.error.code);
-      for (const { error } of decoded.value.badTlvs) {
-        expect(error.offset).toBeGreaterThanOrEqual(27);
-        expect(error.offset).toBeLessThanOrEqual(u16(bytes, 8));
-      }
-    }),
+    fc.property(
+      fc.array(fc.tuple(fc.constantFrom(...TLV_CODECS), fc.uint8Array({ maxLength: 40 })), { maxLength: 6 }),
+      (list) => {
+        const bytes = lspWith(list.map(([{ type }, value]) => ({ kind: 'unknown', type, value })));
+        const decoded = decodePdu(bytes);
+        if (!decoded.ok) throw new Error(decoded.error.code);
+        for (const { error } of decoded.value.badTlvs) {
+          expect(error.offset).toBeGreaterThanOrEqual(27);
+          expect(error.offset).toBeLessThanOrEqual(u16(bytes, 8));
+        }
+      },
+    ),
   );
 });

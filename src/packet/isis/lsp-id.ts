@@ -1,4 +1,5 @@
-// System IDs and LSP IDs: 6 and 8 bytes on the wire, `0000.0000.0001` and `0000.0000.0001.00-00` as text (ISO/IEC 10589 §9.8).
+// System IDs and LSP IDs: 6 and 8 bytes on the wire, `0000.0000.0001` and `0000.0000.0001.00-00` as text (ISO/IEC 10589
+// §9.8).
 import type { LspId } from './types.ts';
 
 export const SYSTEM_ID_LENGTH = 6;
@@ -27,7 +28,9 @@ export function formatLspId(id: LspId): string {
 export function parseLspId(text: string): LspId | undefined {
   const match = /^(.{14})\.([0-9a-f]{2})-([0-9a-f]{2})$/i.exec(text);
   const systemId = match && parseSystemId(match[1]!);
-  return match && systemId ? { systemId, pseudonode: parseInt(match[2]!, 16), fragment: parseInt(match[3]!, 16) } : undefined;
+  return match && systemId
+    ? { systemId, pseudonode: parseInt(match[2]!, 16), fragment: parseInt(match[3]!, 16) }
+    : undefined;
 }
 
 /** Reads 8 bytes at `offset`; the caller has checked that they are there. The system ID is a view of `bytes`. */
@@ -35,7 +38,9 @@ export function readLspId(bytes: Uint8Array, offset: number): LspId {
   return { systemId: bytes.subarray(offset, offset + 6), pseudonode: bytes[offset + 6]!, fragment: bytes[offset + 7]! };
 }
 
-/** The text form of the LSP ID at `offset`, without the object between: for map look-ups over raw LSPs and SNP entries. */
+/**
+ * The text form of the LSP ID at `offset`, without the object between: for map look-ups over raw LSPs and SNP entries.
+ */
 export function lspIdTextAt(bytes: Uint8Array, offset: number): string {
   return `${formatSystemId(bytes.subarray(offset, offset + 6))}.${HEX[bytes[offset + 6]!]}-${HEX[bytes[offset + 7]!]}`;
 }

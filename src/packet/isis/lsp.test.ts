@@ -16,7 +16,14 @@ test('ageing an LSP does not touch its checksum', () => {
 
 test('a purge has lifetime 0, a right checksum and only the TLVs that RFC 6233 allows', () => {
   const lspId = parseLspId('0000.0000.0001.00-07')!;
-  const purge = encodePurge({ level: 1, lspId, sequence: 9, isType: 1, originator: fromHex('00000000c001'), hostname: 'leaf1' });
+  const purge = encodePurge({
+    level: 1,
+    lspId,
+    sequence: 9,
+    isType: 1,
+    originator: fromHex('00000000c001'),
+    hostname: 'leaf1',
+  });
   expect(lspChecksumValid(purge)).toBe(true);
   const decoded = decodePdu(purge);
   expect(decoded.ok && decoded.value).toMatchObject({
@@ -33,5 +40,7 @@ test('a purge has lifetime 0, a right checksum and only the TLVs that RFC 6233 a
 });
 
 test('the plainest purge is a header', () => {
-  expect(encodePurge({ level: 2, lspId: parseLspId('0000.0000.0001.00-00')!, sequence: 2, isType: 3 })).toHaveLength(27);
+  expect(encodePurge({ level: 2, lspId: parseLspId('0000.0000.0001.00-00')!, sequence: 2, isType: 3 })).toHaveLength(
+    27,
+  );
 });

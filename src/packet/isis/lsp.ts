@@ -1,4 +1,5 @@
-// Operations on encoded LSPs that need no parsing: ageing and the purge form (ISO/IEC 10589 §7.3.16.4; RFC 6232; RFC 6233).
+// Operations on encoded LSPs that need no parsing: ageing and the purge form (ISO/IEC 10589 §7.3.16.4; RFC 6232; RFC
+// 6233).
 import { put16 } from '../bytes.ts';
 import { field } from '../field.ts';
 import { encodePdu } from './pdu.ts';
@@ -22,7 +23,8 @@ export interface PurgeOptions {
 }
 
 /**
- * An encoded purge: lifetime 0 and no TLVs but those that RFC 6233 allows. Sign it with signPdu when the level is authenticated.
+ * An encoded purge: lifetime 0 and no TLVs but those that RFC 6233 allows. Sign it with signPdu when the level is
+ * authenticated.
  * @throws EncodeError
  */
 export function encodePurge(options: PurgeOptions): Uint8Array {

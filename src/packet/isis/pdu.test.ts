@@ -38,7 +38,11 @@ const HELLO: P2pHello = {
   ],
 };
 const HELLO_HEX =
-  '83140100 11010000 02 00000000c001 001e 0036 01' + '010403490001' + '81018e' + 'e810fe8000000000000000000000000000c1' + 'f0050200000007';
+  '83140100 11010000 02 00000000c001 001e 0036 01' +
+  '010403490001' +
+  '81018e' +
+  'e810fe8000000000000000000000000000c1' +
+  'f0050200000007';
 
 test('a point-to-point hello, both ways', () => expectPdu(HELLO_HEX, HELLO));
 
@@ -93,9 +97,18 @@ test('PNC-5.1-b: an LSP that declares a proxy for sender prefixes, both ways', (
 });
 
 test('a CSNP and a PSNP, both ways', () => {
-  const entries = [{ remainingLifetime: 1200, lspId: parseLspId('0000.0000.0001.00-00')!, sequence: 1, checksum: 0x7ea5 }];
+  const entries = [
+    { remainingLifetime: 1200, lspId: parseLspId('0000.0000.0001.00-00')!, sequence: 1, checksum: 0x7ea5 },
+  ];
   const entryHex = '0910 04b0 0000000000010000 00000001 7ea5';
-  const csnp: Csnp = { kind: 'csnp', level: 2, systemId: SYSTEM, start: FIRST_LSP_ID, end: LAST_LSP_ID, tlvs: [{ kind: 'lsp-entries', entries }] };
+  const csnp: Csnp = {
+    kind: 'csnp',
+    level: 2,
+    systemId: SYSTEM,
+    start: FIRST_LSP_ID,
+    end: LAST_LSP_ID,
+    tlvs: [{ kind: 'lsp-entries', entries }],
+  };
   expectPdu(`83210100 19010000 0033 00000000c001 00 0000000000000000 ffffffffffffffff ${entryHex}`, csnp);
   const psnp: Psnp = { kind: 'psnp', level: 1, systemId: SYSTEM, tlvs: [{ kind: 'lsp-entries', entries }] };
   expectPdu(`83110100 1a010000 0023 00000000c001 00 ${entryHex}`, psnp);
@@ -140,7 +153,10 @@ test('the received PDU is a copy: the buffer of the socket may be used again', (
 });
 
 test('unknown TLVs survive decoding and encoding byte for byte', () => {
-  const tlvs = [{ kind: 'unknown' as const, type: 251, value: fromHex('0100017f') }, { kind: 'hostname' as const, name: 'r' }];
+  const tlvs = [
+    { kind: 'unknown' as const, type: 251, value: fromHex('0100017f') },
+    { kind: 'hostname' as const, name: 'r' },
+  ];
   const bytes = encodePdu({ ...HELLO, tlvs });
   expect(decoded(bytes)).toMatchObject({ tlvs, badTlvs: [] });
 });
@@ -149,7 +165,9 @@ test('a bad TLV is recorded with its place in the PDU and skipped; the others ar
   const bad = { kind: 'unknown' as const, type: 132, value: fromHex('c00002') };
   const bytes = encodePdu({ ...HELLO, tlvs: [bad, { kind: 'hostname', name: 'r' }] });
   const pdu = decoded(bytes);
-  expect(pdu.badTlvs).toEqual([{ type: 132, error: { code: 'bad-length', offset: 22, detail: '3 bytes are not whole IPv4 addresses' } }]);
+  expect(pdu.badTlvs).toEqual([
+    { type: 132, error: { code: 'bad-length', offset: 22, detail: '3 bytes are not whole IPv4 addresses' } },
+  ]);
   expect(pdu.kind === 'p2p-hello' && pdu.tlvs).toEqual([bad, { kind: 'hostname', name: 'r' }]);
   expect(toHex(encodePdu(pdu as P2pHello))).toBe(toHex(bytes));
 });
@@ -187,7 +205,13 @@ test.each<[string, (lsp: Uint8Array) => void]>([
   const bytes = new Uint8Array(PROXY_LSP);
   spoil(bytes);
   const decoded = decodePdu(bytes);
-  expect(decoded.ok && decoded.value).toMatchObject({ kind: 'lsp', unusable: { code }, tlvs: [], badTlvs: [], raw: bytes });
+  expect(decoded.ok && decoded.value).toMatchObject({
+    kind: 'lsp',
+    unusable: { code },
+    tlvs: [],
+    badTlvs: [],
+    raw: bytes,
+  });
 });
 
 test('the checksum of a purge says nothing', () => {

@@ -1,4 +1,5 @@
-// Sub-TLVs of prefixes and locators (RFC 7794; shared by TLVs 27, 135, 235, 236, 237). One row a sub-TLV; unknown ones keep their bytes.
+// Sub-TLVs of prefixes and locators (RFC 7794; shared by TLVs 27, 135, 235, 236, 237). One row a sub-TLV; unknown ones
+// keep their bytes.
 import { type Family, addressBytes } from '../../model/address.ts';
 import { ok } from '../../model/result.ts';
 import { concat, readAddress } from '../bytes.ts';
@@ -31,11 +32,13 @@ function sourceRouterId(type: number, name: SourceRouterId['kind'], family: Fami
     type,
     name,
     decode(value) {
-      if (value.length !== (family === 4 ? 4 : 16)) return malformed('bad-length', 0, `source router ID of ${value.length} bytes`);
+      if (value.length !== (family === 4 ? 4 : 16))
+        return malformed('bad-length', 0, `source router ID of ${value.length} bytes`);
       return ok({ kind: name, address: readAddress(value, 0, family) });
     },
     encode({ address }) {
-      if (address.family !== family) throw new EncodeError('bad-field', `an IPv${address.family} address in sub-TLV ${type}`);
+      if (address.family !== family)
+        throw new EncodeError('bad-field', `an IPv${address.family} address in sub-TLV ${type}`);
       return addressBytes(address);
     },
   };
@@ -50,10 +53,18 @@ const SUB_TLVS: readonly SubTlvCodec[] = [
 const BY_TYPE = new Map(SUB_TLVS.map((codec) => [codec.type, codec]));
 const BY_NAME = new Map(SUB_TLVS.map((codec) => [codec.name, codec]));
 
-/** Decodes the sub-TLVs in bytes `start` … `end` − 1. Fails only when one exceeds `end`; a bad value is reported and kept as unknown. */
-export function decodeSubTlvs(bytes: Uint8Array, start: number, end: number, report: SubTlvReport): Decoded<PrefixSubTlv[]> {
+/**
+ * Decodes the sub-TLVs in bytes `start` … `end` − 1. Fails only when one exceeds `end`; a bad value is reported and
+ * kept as unknown.
+ */
+export function decodeSubTlvs(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  report: SubTlvReport,
+): Decoded<PrefixSubTlv[]> {
   const out: PrefixSubTlv[] = [];
-  for (let at = start; at < end; ) {
+  for (let at = start; at < end;) {
     const valueAt = at + 2;
     const next = valueAt + (valueAt <= end ? bytes[at + 1]! : 0);
     if (next > end) return malformed('sub-tlv-overrun', at, 'a sub-TLV exceeds its list');

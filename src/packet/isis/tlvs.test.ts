@@ -14,8 +14,16 @@ test('each TLV has one row: no type and no name twice', () => {
 test('TLVs that do not fill the PDU exactly are noticed, by a single byte', () => {
   expect(checkTlvStructure(Uint8Array.of(9, 9, 9), 3)).toBeUndefined();
   expect(checkTlvStructure(Uint8Array.of(9, 137, 1, 97), 1)).toBeUndefined();
-  for (const bytes of [[9, 137, 1], [9, 137, 2, 97], [9, 137, 1, 97, 137], [9, 137]]) {
-    expect(checkTlvStructure(Uint8Array.from(bytes), 1), String(bytes)).toMatchObject({ ok: false, error: { code: 'tlv-overrun' } });
+  for (const bytes of [
+    [9, 137, 1],
+    [9, 137, 2, 97],
+    [9, 137, 1, 97, 137],
+    [9, 137],
+  ]) {
+    expect(checkTlvStructure(Uint8Array.from(bytes), 1), String(bytes)).toMatchObject({
+      ok: false,
+      error: { code: 'tlv-overrun' },
+    });
   }
 });
 

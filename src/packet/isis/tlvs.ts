@@ -1,15 +1,26 @@
-// The TLV table, and the one place where TLVs are taken apart and put together. Unknown types, and known ones whose value is malformed, keep
-// their bytes: what we do not understand is still flooded and re-encoded unchanged (ISO/IEC 10589 §9.3).
+// The TLV table, and the one place where TLVs are taken apart and put together. Unknown types, and known ones whose
+// value is malformed, keep their bytes: what we do not understand is still flooded and re-encoded unchanged (ISO/IEC
+// 10589 §9.3).
 import { ok } from '../../model/result.ts';
 import { concat } from '../bytes.ts';
 import { type Decoded, malformed, shifted } from '../decode.ts';
 import { field } from '../field.ts';
-import { IPV4_INTERFACE_ADDRESSES, IPV4_TE_ROUTER_ID, IPV6_INTERFACE_ADDRESSES, IPV6_TE_ROUTER_ID } from './tlv/addresses.ts';
+import {
+  IPV4_INTERFACE_ADDRESSES,
+  IPV4_TE_ROUTER_ID,
+  IPV6_INTERFACE_ADDRESSES,
+  IPV6_TE_ROUTER_ID,
+} from './tlv/addresses.ts';
 import { AREA_ADDRESSES } from './tlv/area-addresses.ts';
 import { AUTHENTICATION } from './tlv/authentication.ts';
 import { type SubTlvReport, type TlvCodec, tlvBytes } from './tlv/codec.ts';
 import { HOSTNAME } from './tlv/hostname.ts';
-import { IPV4_REACHABILITY, IPV6_REACHABILITY, MT_IPV4_REACHABILITY, MT_IPV6_REACHABILITY } from './tlv/ip-reachability.ts';
+import {
+  IPV4_REACHABILITY,
+  IPV6_REACHABILITY,
+  MT_IPV4_REACHABILITY,
+  MT_IPV6_REACHABILITY,
+} from './tlv/ip-reachability.ts';
 import { EXTENDED_IS_REACHABILITY, MT_IS_REACHABILITY } from './tlv/is-reachability.ts';
 import { LSP_ENTRIES } from './tlv/lsp-entries.ts';
 import { MULTI_TOPOLOGY } from './tlv/multi-topology.ts';
@@ -47,12 +58,16 @@ export const TLV_CODECS: readonly TlvCodec[] = [
 const BY_TYPE = new Map(TLV_CODECS.map((codec) => [codec.type, codec]));
 const BY_NAME = new Map(TLV_CODECS.map((codec) => [codec.name, codec]));
 
-/** Checks only that the TLVs from `start` fill `bytes` exactly; one that exceeds it makes the PDU bad. Undefined when they do. */
+/**
+ * Checks only that the TLVs from `start` fill `bytes` exactly; one that exceeds it makes the PDU bad. Undefined when
+ * they do.
+ */
 export function checkTlvStructure(bytes: Uint8Array, start: number): ReturnType<typeof malformed> | undefined {
   let at = start;
   while (at < bytes.length) {
     const next = at + 2 + (bytes[at + 1] ?? 0);
-    if (at + 2 > bytes.length || next > bytes.length) return malformed('tlv-overrun', at, `TLV ${bytes[at]} exceeds the PDU`);
+    if (at + 2 > bytes.length || next > bytes.length)
+      return malformed('tlv-overrun', at, `TLV ${bytes[at]} exceeds the PDU`);
     at = next;
   }
   return undefined;
@@ -66,7 +81,9 @@ export function decodeTlvs(bytes: Uint8Array, start: number): { tlvs: IsisTlv[];
     const type = bytes[at]!;
     const valueAt = at + 2;
     const value = bytes.subarray(valueAt, valueAt + bytes[at + 1]!);
-    const decoded = BY_TYPE.get(type)?.decode(value, (subType, error) => badTlvs.push({ type, subType, error: shifted(error, valueAt) }));
+    const decoded = BY_TYPE.get(type)?.decode(value, (subType, error) =>
+      badTlvs.push({ type, subType, error: shifted(error, valueAt) }),
+    );
     if (decoded && !decoded.ok) badTlvs.push({ type, error: shifted(decoded.error, valueAt) });
     tlvs.push(decoded?.ok ? decoded.value : { kind: 'unknown', type, value });
   }

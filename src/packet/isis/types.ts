@@ -1,5 +1,6 @@
-// IS-IS PDUs and TLVs as values (ISO/IEC 10589; RFC 5305, 5308, 5120, 5303, 5304, 6232, 7794, 7981, 9352). Only shapes live here: pdu.ts and
-// tlv/ turn them into bytes and back. Times are seconds, metrics as on the wire, byte strings network order.
+// IS-IS PDUs and TLVs as values (ISO/IEC 10589; RFC 5305, 5308, 5120, 5303, 5304, 6232, 7794, 7981, 9352). Only shapes
+// live here: pdu.ts and tlv/ turn them into bytes and back. Times are seconds, metrics as on the wire, byte strings
+// network order.
 import type { IpAddress } from '../../model/address.ts';
 import type { Prefix } from '../../model/prefix.ts';
 import type { DecodeError } from '../decode.ts';
@@ -27,7 +28,10 @@ export interface P2pHello {
   readonly tlvs: readonly IsisTlv[];
 }
 
-/** Recognised so that it can be counted ("the other end is not point-to-point"); its TLVs are not parsed and it is never sent. */
+/**
+ * Recognised so that it can be counted ("the other end is not point-to-point"); its TLVs are not parsed and it is never
+ * sent.
+ */
 export interface LanHello {
   readonly kind: 'lan-hello';
   readonly level: Level;
@@ -80,7 +84,10 @@ export interface Received {
   readonly raw: Uint8Array;
   /** Known TLVs and sub-TLVs with a malformed value. They are in `tlvs` too, as `unknown`, so that their bytes stay. */
   readonly badTlvs: readonly BadTlv[];
-  /** Of an LSP whose header is sound and whose content is not: why it has no TLVs here. It is stored, acknowledged and flooded all the same. */
+  /**
+   * Of an LSP whose header is sound and whose content is not: why it has no TLVs here. It is stored, acknowledged and
+   * flooded all the same.
+   */
   readonly unusable?: DecodeError;
 }
 
@@ -95,7 +102,7 @@ export interface BadTlv {
   readonly error: DecodeError;
 }
 
-// --- TLVs ---------------------------------------------------------------------------------------------------------------------------
+// --- TLVs ------------------------------------------------------------------------------------------------------------
 
 export interface UnknownTlv {
   readonly kind: 'unknown';
@@ -278,9 +285,12 @@ export type IsisTlv =
   | ThreeWayAdjacency
   | RouterCapability;
 
-// --- Sub-TLVs of prefixes -----------------------------------------------------------------------------------------------------------
+// --- Sub-TLVs of prefixes --------------------------------------------------------------------------------------------
 
-/** Sub-TLV 4 (RFC 7794): a bit string of any length, bit 0 the most significant bit of the first byte. See attribute-flags.ts. */
+/**
+ * Sub-TLV 4 (RFC 7794): a bit string of any length, bit 0 the most significant bit of the first byte. See
+ * attribute-flags.ts.
+ */
 export interface PrefixAttributeFlags {
   readonly kind: 'prefix-attribute-flags';
   readonly flags: Uint8Array;
@@ -305,7 +315,10 @@ export interface Srv6EndSid {
   /** SRv6 Endpoint Behavior (RFC 8986 §10.2). */
   readonly behavior: number;
   readonly sid: IpAddress;
-  /** Sub-sub-TLVs, of which 1 is the SID Structure (RFC 9352 §9): checked, and kept as bytes, for nothing here needs them. */
+  /**
+   * Sub-sub-TLVs, of which 1 is the SID Structure (RFC 9352 §9): checked, and kept as bytes, for nothing here needs
+   * them.
+   */
   readonly subSubTlvs: Uint8Array;
 }
 

@@ -10,7 +10,15 @@ import { decodePdu } from './pdu.ts';
 import { encodeTlv } from './tlvs.ts';
 import type { IsisTlv, PrefixSubTlv, SourceRouterId } from './types.ts';
 import { PROXY_LSP } from './vectors.fixture.ts';
-import { type PrefixCursor, cursorFlag, cursorPrefix, cursorSource4, cursorSource6, forEachNeighbor, forEachPrefix } from './walk.ts';
+import {
+  type PrefixCursor,
+  cursorFlag,
+  cursorPrefix,
+  cursorSource4,
+  cursorSource6,
+  forEachNeighbor,
+  forEachPrefix,
+} from './walk.ts';
 
 const P_FLAG = 7;
 
@@ -60,7 +68,15 @@ function decodedPrefixes(tlvs: readonly IsisTlv[]): object[] {
 }
 
 test('the walk finds prefix, P-flag and proxy address of each entry', () => {
-  const common = { mtId: 0, metric: 10, down: false, external: false, pnc: true, source4: undefined, source6: undefined };
+  const common = {
+    mtId: 0,
+    metric: 10,
+    down: false,
+    external: false,
+    pnc: true,
+    source4: undefined,
+    source6: undefined,
+  };
   expect(walked(PROXY_LSP)).toEqual({
     bad: 0,
     prefixes: [
@@ -87,11 +103,15 @@ test('the walk and decodePdu see the same prefixes and neighbours in every LSP, 
       if (!decoded.ok || decoded.value.kind !== 'lsp') throw new Error('not decoded');
       expect(walked(lsp).prefixes).toEqual(decodedPrefixes(decoded.value.tlvs));
       const neighbors: string[] = [];
-      forEachNeighbor(lsp, (b, at, metric, mtId) => neighbors.push(`${formatSystemId(b.subarray(at, at + 6))}.${b[at + 6]} ${metric} ${mtId}`));
+      forEachNeighbor(lsp, (b, at, metric, mtId) =>
+        neighbors.push(`${formatSystemId(b.subarray(at, at + 6))}.${b[at + 6]} ${metric} ${mtId}`),
+      );
       expect(neighbors).toEqual(
         decoded.value.tlvs.flatMap((tlv) =>
           'neighbors' in tlv
-            ? tlv.neighbors.map((n) => `${formatSystemId(n.systemId)}.${n.pseudonode} ${n.metric} ${'mtId' in tlv ? tlv.mtId : 0}`)
+            ? tlv.neighbors.map(
+                (n) => `${formatSystemId(n.systemId)}.${n.pseudonode} ${n.metric} ${'mtId' in tlv ? tlv.mtId : 0}`,
+              )
             : [],
         ),
       );
@@ -103,14 +123,24 @@ test('the walk and decodePdu see the same prefixes and neighbours in every LSP, 
 test('a TLV that is malformed anywhere is skipped whole and counted, as decodePdu does', () => {
   const entry = { prefix: prefix('10.0.0.0/8'), metric: 1, down: false, external: false, subTlvs: [] };
   const good = { kind: 'ipv4-reachability' as const, prefixes: [entry] };
-  const bad = { kind: 'unknown' as const, type: 135, value: Uint8Array.of(0, 0, 0, 1, 8, 10, 0, 0, 0, 1, 33, 10, 0, 0, 0, 0) };
+  const bad = {
+    kind: 'unknown' as const,
+    type: 135,
+    value: Uint8Array.of(0, 0, 0, 1, 8, 10, 0, 0, 0, 1, 33, 10, 0, 0, 0, 0),
+  };
   const { bad: count, prefixes } = walked(lspWith([bad, good]));
   expect(count).toBe(1);
-  expect(prefixes.map((p) => formatPrefix((p as { prefix: ReturnType<typeof prefix> }).prefix))).toEqual(['10.0.0.0/8']);
+  expect(prefixes.map((p) => formatPrefix((p as { prefix: ReturnType<typeof prefix> }).prefix))).toEqual([
+    '10.0.0.0/8',
+  ]);
   const neighbor = Uint8Array.of(0, 0, 0, 0, 0, 1, 0, 0, 0, 10, 0);
   const seen: number[] = [];
   const badNeighbors = { kind: 'unknown' as const, type: 22, value: Uint8Array.from([...neighbor, 1]) };
-  expect(forEachNeighbor(lspWith([badNeighbors, { kind: 'unknown', type: 22, value: neighbor }]), (_b, _at, metric) => seen.push(metric))).toBe(1);
+  expect(
+    forEachNeighbor(lspWith([badNeighbors, { kind: 'unknown', type: 22, value: neighbor }]), (_b, _at, metric) =>
+      seen.push(metric),
+    ),
+  ).toBe(1);
   expect(seen).toEqual([10]);
 });
 
@@ -132,8 +162,11 @@ test('neighbours with narrow metrics (TLV 2) are found', () => {
 
 test('no LSP harms the walks', () => {
   fuzzDecoder(walked, [PROXY_LSP]);
-  fuzzDecoder((b) => {
-    const out: number[] = [];
-    return [forEachNeighbor(b, (_bytes, at, metric, mtId) => out.push(at, metric, mtId)), out];
-  }, [lspWith([{ kind: 'unknown', type: 22, value: new Uint8Array(33) }])]);
+  fuzzDecoder(
+    (b) => {
+      const out: number[] = [];
+      return [forEachNeighbor(b, (_bytes, at, metric, mtId) => out.push(at, metric, mtId)), out];
+    },
+    [lspWith([{ kind: 'unknown', type: 22, value: new Uint8Array(33) }])],
+  );
 });

@@ -1,5 +1,6 @@
-// Walks over an encoded LSP without allocating: in a large database, building every TLV as a value would cost more than using it. They agree
-// with decodePdu entry by entry (walk.test.ts): a TLV that is malformed anywhere is skipped whole, a malformed sub-TLV alone.
+// Walks over an encoded LSP without allocating: in a large database, building every TLV as a value would cost more than
+// using it. They agree with decodePdu entry by entry (walk.test.ts): a TLV that is malformed anywhere is skipped whole,
+// a malformed sub-TLV alone.
 import type { IpAddress } from '../../model/address.ts';
 import type { Prefix } from '../../model/prefix.ts';
 import { prefixBytes, readAddress, readPrefix, u16, u24, u32 } from '../bytes.ts';
@@ -7,7 +8,9 @@ import { LSP_HEADER_LENGTH } from './pdu-format.ts';
 import { IPV4_SOURCE_ROUTER_ID, IPV6_SOURCE_ROUTER_ID, PREFIX_ATTRIBUTE_FLAGS } from './sub-tlvs.ts';
 import { ENTRY_LAYOUT, entryPrefixLength } from './tlv/ip-reachability.ts';
 
-/** One prefix entry as positions in `bytes`. The same object is handed to every visit: copy what must outlive the call. */
+/**
+ * One prefix entry as positions in `bytes`. The same object is handed to every visit: copy what must outlive the call.
+ */
 export interface PrefixCursor {
   bytes: Uint8Array;
   /** 135, 235, 236 or 237. */
@@ -50,7 +53,8 @@ const newCursor = (bytes: Uint8Array): PrefixCursor => ({
 });
 
 /**
- * Visits every prefix of TLVs 135, 235, 236 and 237, in order; 235 and 237 with topology ID 0 are ignored (RFC 5120 §7.3, §7.4).
+ * Visits every prefix of TLVs 135, 235, 236 and 237, in order; 235 and 237 with topology ID 0 are ignored (RFC 5120
+ * §7.3, §7.4).
  * @param lsp a whole LSP, as in `ReceivedPdu.raw`
  * @returns how many TLVs were malformed and skipped
  */
@@ -74,7 +78,12 @@ export function forEachPrefix(lsp: Uint8Array, visit: (cursor: PrefixCursor) => 
 }
 
 /** One pass checks (without `visit`), the other visits. @returns whether the entries fill the TLV exactly */
-function walkEntries(cursor: PrefixCursor, start: number, end: number, visit: ((cursor: PrefixCursor) => void) | undefined): boolean {
+function walkEntries(
+  cursor: PrefixCursor,
+  start: number,
+  end: number,
+  visit: ((cursor: PrefixCursor) => void) | undefined,
+): boolean {
   const { bytes, family } = cursor;
   const layout = ENTRY_LAYOUT[family];
   let at = start;
@@ -110,7 +119,7 @@ function walkSubTlvs(cursor: PrefixCursor): boolean {
   cursor.flagsOffset = cursor.source4Offset = cursor.source6Offset = -1;
   cursor.flagsLength = 0;
   const end = cursor.subTlvsOffset + cursor.subTlvsLength;
-  for (let at = cursor.subTlvsOffset; at < end; ) {
+  for (let at = cursor.subTlvsOffset; at < end;) {
     if (at + 2 > end) return false;
     const type = bytes[at]!;
     const length = bytes[at + 1]!;
@@ -120,13 +129,18 @@ function walkSubTlvs(cursor: PrefixCursor): boolean {
     if (type === PREFIX_ATTRIBUTE_FLAGS && cursor.flagsOffset < 0) {
       cursor.flagsOffset = valueAt;
       cursor.flagsLength = length;
-    } else if (type === IPV4_SOURCE_ROUTER_ID && length === 4 && cursor.source4Offset < 0) cursor.source4Offset = valueAt;
-    else if (type === IPV6_SOURCE_ROUTER_ID && length === 16 && cursor.source6Offset < 0) cursor.source6Offset = valueAt;
+    } else if (type === IPV4_SOURCE_ROUTER_ID && length === 4 && cursor.source4Offset < 0)
+      cursor.source4Offset = valueAt;
+    else if (type === IPV6_SOURCE_ROUTER_ID && length === 16 && cursor.source6Offset < 0)
+      cursor.source6Offset = valueAt;
   }
   return true;
 }
 
-/** A bit of sub-TLV 4: bit 0 is the most significant bit of the first byte; bits beyond the end, or of an absent sub-TLV, are clear. */
+/**
+ * A bit of sub-TLV 4: bit 0 is the most significant bit of the first byte; bits beyond the end, or of an absent
+ * sub-TLV, are clear.
+ */
 export function cursorFlag(cursor: PrefixCursor, bit: number): boolean {
   const byte = bit >>> 3;
   return byte < cursor.flagsLength && (cursor.bytes[cursor.flagsOffset + byte]! & (0x80 >>> (bit & 7))) !== 0;
@@ -153,7 +167,11 @@ export function forEachNeighbor(lsp: Uint8Array, visit: NeighborVisitor): number
     const end = at + 2 + lsp[at + 1]!;
     if (end > lsp.length) return bad + 1;
     const wellFormed =
-      lsp[at] === 2 ? narrowNeighbors(lsp, at + 2, end, visit) : lsp[at] === 22 || lsp[at] === 222 ? wideNeighbors(lsp, at, end, visit) : true;
+      lsp[at] === 2
+        ? narrowNeighbors(lsp, at + 2, end, visit)
+        : lsp[at] === 22 || lsp[at] === 222
+          ? wideNeighbors(lsp, at, end, visit)
+          : true;
     if (!wellFormed) bad++;
   }
   return bad;

@@ -4,11 +4,20 @@ import { concat } from '../bytes.ts';
 import { fromHex, toHex } from '../hex.ts';
 import { fuzzDecoder, refusesTruncation } from '../hostile.fixture.ts';
 import { encodeExtensions } from '../icmpv6/objects.ts';
-import { ACTIONS, type LongHaulCnp, METRIC, UNDISCLOSED, decodeLongHaul, encodeLongHaul, queueDepthMetric } from './body.ts';
+import {
+  ACTIONS,
+  type LongHaulCnp,
+  METRIC,
+  UNDISCLOSED,
+  decodeLongHaul,
+  encodeLongHaul,
+  queueDepthMetric,
+} from './body.ts';
 import { OBJECT_CLASS, REDUCE, REDUCE_BODY, RESUME, RESUME_BODY } from './vectors.fixture.ts';
 
 const encode = (cnp: Partial<LongHaulCnp>): Uint8Array => encodeLongHaul({ ...REDUCE, ...cnp }, OBJECT_CLASS);
-const decode = (bytes: Uint8Array, padding = 0): ReturnType<typeof decodeLongHaul> => decodeLongHaul(bytes, 0, bytes.length, { objectClass: OBJECT_CLASS, padding });
+const decode = (bytes: Uint8Array, padding = 0): ReturnType<typeof decodeLongHaul> =>
+  decodeLongHaul(bytes, 0, bytes.length, { objectClass: OBJECT_CLASS, padding });
 const code = (bytes: Uint8Array, padding = 0): string => {
   const decoded = decode(bytes, padding);
   return decoded.ok ? 'ok' : decoded.error.code;
@@ -35,17 +44,26 @@ test('LHCNP-6.1-e: the level is one octet, 0 to 255', () => {
 });
 
 test('LHCNP-6.1-f, LHCNP-6.1-g: the action is the upper two bits: Notify 00, Pause 01, Rate Reduce 10, Resume 11; the lower six are sent zero', () => {
-  expect(ACTIONS.map((action) => encode({ action, parameter: action === 'notify' ? 0 : 30 })[1])).toEqual([0x00, 0x40, 0x80, 0xc0]);
+  expect(ACTIONS.map((action) => encode({ action, parameter: action === 'notify' ? 0 : 30 })[1])).toEqual([
+    0x00, 0x40, 0x80, 0xc0,
+  ]);
 });
 
 test('LHCNP-6.1-h: receivers ignore the six reserved bits of the action', () => {
-  for (let bits = 0; bits < 64; bits++) expect(decode(REDUCE_BODY.with(1, 0x80 | bits))).toEqual({ ok: true, value: REDUCE });
+  for (let bits = 0; bits < 64; bits++)
+    expect(decode(REDUCE_BODY.with(1, 0x80 | bits))).toEqual({ ok: true, value: REDUCE });
 });
 
 test('LHCNP-6.1-i: the parameter is percent for Rate Reduce and Resume, microseconds of 16 bits for Pause', () => {
-  expect(decode(encode({ action: 'pause', parameter: 65_535 }))).toMatchObject({ ok: true, value: { action: 'pause', parameter: 65_535 } });
+  expect(decode(encode({ action: 'pause', parameter: 65_535 }))).toMatchObject({
+    ok: true,
+    value: { action: 'pause', parameter: 65_535 },
+  });
   expect(decode(encode({ parameter: 100 }))).toMatchObject({ ok: true, value: { parameter: 100 } });
-  expect(decode(encode({ action: 'resume', parameter: 0 }))).toMatchObject({ ok: true, value: { action: 'resume', parameter: 0 } });
+  expect(decode(encode({ action: 'resume', parameter: 0 }))).toMatchObject({
+    ok: true,
+    value: { action: 'resume', parameter: 0 },
+  });
   expect(() => encode({ action: 'pause', parameter: 65_536 })).toThrow(/parameter 65536/);
 });
 
@@ -114,12 +132,18 @@ test('objects of another class or type, or with a payload that is not theirs, ar
     { classNum: OBJECT_CLASS, cType: 2, payload: fromHex('ff') },
   ];
   const decoded = decode(concat(REDUCE_BODY, encodeExtensions(raw)));
-  expect(decoded).toEqual({ ok: true, value: { ...REDUCE, objects: raw.map((object) => ({ kind: 'other', ...object })) } });
+  expect(decoded).toEqual({
+    ok: true,
+    value: { ...REDUCE, objects: raw.map((object) => ({ kind: 'other', ...object })) },
+  });
 });
 
 test('a device name whose Length counts its padding loses the padding', () => {
   const object = { classNum: OBJECT_CLASS, cType: 2, payload: fromHex('6c65616631000000') };
-  expect(decode(concat(REDUCE_BODY, encodeExtensions([object])))).toMatchObject({ ok: true, value: { objects: [{ kind: 'device-id', name: 'leaf1' }] } });
+  expect(decode(concat(REDUCE_BODY, encodeExtensions([object])))).toMatchObject({
+    ok: true,
+    value: { objects: [{ kind: 'device-id', name: 'leaf1' }] },
+  });
 });
 
 test('LHCNP-6.1.1-j: what is longer than the body has an Extension Header, and nothing else will do', () => {
@@ -138,14 +162,30 @@ test('every instruction survives both ways', () => {
   );
   const metric = fc.record({ type: fc.nat(255), value: fc.nat(100) });
   fc.assert(
-    fc.property(instruction, fc.integer({ min: 1, max: 255 }), fc.nat(0xffffff), metric, fc.uint8Array({ maxLength: 30 }), (i, level, sourceQpn, m, id) => {
-      const cnp: LongHaulCnp = { ...i, level, sourceQpn, metric: m, objects: id.length > 0 ? [{ kind: 'path-id', id }] : [] };
-      expect(decode(encode(cnp))).toEqual({ ok: true, value: cnp });
-    }),
+    fc.property(
+      instruction,
+      fc.integer({ min: 1, max: 255 }),
+      fc.nat(0xffffff),
+      metric,
+      fc.uint8Array({ maxLength: 30 }),
+      (i, level, sourceQpn, m, id) => {
+        const cnp: LongHaulCnp = {
+          ...i,
+          level,
+          sourceQpn,
+          metric: m,
+          objects: id.length > 0 ? [{ kind: 'path-id', id }] : [],
+        };
+        expect(decode(encode(cnp))).toEqual({ ok: true, value: cnp });
+      },
+    ),
   );
 });
 
 test('no body harms the decoder', () => {
   refusesTruncation(decode, REDUCE_BODY);
-  fuzzDecoder((bytes) => decode(bytes, 4), [REDUCE_BODY, RESUME_BODY, encode({ objects: OBJECTS }), concat(REDUCE_BODY, new Uint8Array(4))]);
+  fuzzDecoder(
+    (bytes) => decode(bytes, 4),
+    [REDUCE_BODY, RESUME_BODY, encode({ objects: OBJECTS }), concat(REDUCE_BODY, new Uint8Array(4))],
+  );
 });

@@ -1,10 +1,12 @@
-// What both forms of a Long-haul CNP carry (LHCNP §6.1, §6.2.4): a fixed body of 12 octets, then perhaps extension objects. Big-endian:
+// What both forms of a Long-haul CNP carry (LHCNP §6.1, §6.2.4): a fixed body of 12 octets, then perhaps extension
+// objects. Big-endian:
 //
 //   congestion level 1, action 1 (upper two bits), parameter 2, source Queue Pair 4, metric type 1, metric value 3
 //
-// The body is an order to a sender, so a combination that contradicts itself is refused as a whole (LHCNP-9-h) and nothing is made of it:
-// Notify with a parameter, Pause of 0, more than 100 percent, a level of "no congestion" that slows somebody down, a Queue Pair of more than 24 bits,
-// an ECN marking rate above 100 percent. The encoder refuses the same.
+// The body is an order to a sender, so a combination that contradicts itself is refused as a whole (LHCNP-9-h) and
+// nothing is made of it: Notify with a parameter, Pause of 0, more than 100 percent, a level of "no congestion" that
+// slows somebody down, a Queue Pair of more than 24 bits, an ECN marking rate above 100 percent. The encoder refuses
+// the same.
 import type { LongHaulAction, LongHaulInstruction } from '../../model/notification.ts';
 import { type Result, fail, ok } from '../../model/result.ts';
 import { concat, put16, put24, put32, u16, u24, u32 } from '../bytes.ts';
@@ -16,8 +18,17 @@ import { type LongHaulObject, readObject, writeObject } from './objects.ts';
 /** LHCNP-6.1-a. */
 export const BODY_LENGTH = 12;
 
-/** Metric Types (LHCNP-6.1-l, LHCNP-10.4-a); 5-253 are unassigned, 254 and 255 experimental. 0 makes the value opaque (LHCNP-6.1-m). */
-export const METRIC = { unspecified: 0, queueDepthKb: 1, queueGrowthKbPerMs: 2, ecnMarkingPercent: 3, rttUs: 4 } as const;
+/**
+ * Metric Types (LHCNP-6.1-l, LHCNP-10.4-a); 5-253 are unassigned, 254 and 255 experimental. 0 makes the value opaque
+ * (LHCNP-6.1-m).
+ */
+export const METRIC = {
+  unspecified: 0,
+  queueDepthKb: 1,
+  queueGrowthKbPerMs: 2,
+  ecnMarkingPercent: 3,
+  rttUs: 4,
+} as const;
 export const MAX_METRIC_VALUE = 0xffffff;
 
 export interface Metric {
@@ -30,7 +41,10 @@ export interface Metric {
 export const UNDISCLOSED: Metric = { type: METRIC.unspecified, value: 0 };
 
 /** A queue depth in bytes as a metric: whole kilobytes, saturated at 24 bits. */
-export const queueDepthMetric = (bytes: number): Metric => ({ type: METRIC.queueDepthKb, value: Math.min(MAX_METRIC_VALUE, Math.floor(bytes / 1000)) });
+export const queueDepthMetric = (bytes: number): Metric => ({
+  type: METRIC.queueDepthKb,
+  value: Math.min(MAX_METRIC_VALUE, Math.floor(bytes / 1000)),
+});
 
 export interface LongHaulCnp extends LongHaulInstruction {
   /** The Queue Pair at the sender that is to act. */
@@ -58,14 +72,17 @@ type Inconsistency = { readonly code: string; readonly at: number; readonly deta
 function consistent(cnp: Omit<LongHaulCnp, 'objects'>): Result<undefined, Inconsistency> {
   const parameter = PARAMETER[cnp.action](cnp.parameter);
   if (parameter !== undefined) return fail({ code: 'bad-parameter', at: 2, detail: parameter });
-  if (cnp.level === 0 && (cnp.action === 'pause' || cnp.action === 'rate-reduce')) return fail({ code: 'bad-level', at: 0, detail: `${cnp.action} without congestion` });
+  if (cnp.level === 0 && (cnp.action === 'pause' || cnp.action === 'rate-reduce'))
+    return fail({ code: 'bad-level', at: 0, detail: `${cnp.action} without congestion` });
   if (cnp.sourceQpn > 0xffffff) return fail({ code: 'bad-queue-pair', at: 4, detail: `Queue Pair ${cnp.sourceQpn}` });
-  if (cnp.metric.type === METRIC.ecnMarkingPercent && cnp.metric.value > 100) return fail({ code: 'bad-metric', at: 9, detail: `ECN marking rate of ${cnp.metric.value} percent` });
+  if (cnp.metric.type === METRIC.ecnMarkingPercent && cnp.metric.value > 100)
+    return fail({ code: 'bad-metric', at: 9, detail: `ECN marking rate of ${cnp.metric.value} percent` });
   return ok(undefined);
 }
 
 function field(name: string, value: number, bits: number): number {
-  if (!Number.isInteger(value) || value < 0 || value >= 2 ** bits) throw new EncodeError('bad-field', `${name} ${value}`);
+  if (!Number.isInteger(value) || value < 0 || value >= 2 ** bits)
+    throw new EncodeError('bad-field', `${name} ${value}`);
   return value;
 }
 
@@ -90,9 +107,18 @@ export interface LongHaulReading {
   readonly padding?: number;
 }
 
-/** The body at `offset` and what follows it up to `end`. Codes: `truncated`, those of `consistent` and of decodeExtensions. */
-export function decodeLongHaul(bytes: Uint8Array, offset: number, end: number, reading: LongHaulReading): Decoded<LongHaulCnp> {
-  if (offset + BODY_LENGTH > end) return malformed('truncated', offset, 'shorter than the 12 octets of a Long-haul CNP');
+/**
+ * The body at `offset` and what follows it up to `end`. Codes: `truncated`, those of `consistent` and of
+ * decodeExtensions.
+ */
+export function decodeLongHaul(
+  bytes: Uint8Array,
+  offset: number,
+  end: number,
+  reading: LongHaulReading,
+): Decoded<LongHaulCnp> {
+  if (offset + BODY_LENGTH > end)
+    return malformed('truncated', offset, 'shorter than the 12 octets of a Long-haul CNP');
   const fixed = {
     level: bytes[offset]!,
     // The lower six bits are ignored (LHCNP-6.1-h).

@@ -1,5 +1,6 @@
-// The extension objects of a Long-haul CNP (LHCNP §6.1.1, registry §10.3): values ↔ RFC 4884 objects. An object of another class, of an unknown C-Type, or
-// whose payload is not what its C-Type says, is kept as it came: objects only inform, so a bad one does not spoil the instruction.
+// The extension objects of a Long-haul CNP (LHCNP §6.1.1, registry §10.3): values ↔ RFC 4884 objects. An object of
+// another class, of an unknown C-Type, or whose payload is not what its C-Type says, is kept as it came: objects only
+// inform, so a bad one does not spoil the instruction.
 import { put64, u64 } from '../bytes.ts';
 import { EncodeError } from '../encode-error.ts';
 import type { ExtensionObject } from '../icmpv6/objects.ts';
@@ -28,7 +29,8 @@ function text(payload: Uint8Array): string | undefined {
 }
 
 function meaning(cType: number, payload: Uint8Array): LongHaulObject | undefined {
-  if (cType === OBJECT_TYPE.timestamp) return payload.length === 8 ? { kind: 'timestamp', ntp: u64(payload, 0) } : undefined;
+  if (cType === OBJECT_TYPE.timestamp)
+    return payload.length === 8 ? { kind: 'timestamp', ntp: u64(payload, 0) } : undefined;
   if (cType === OBJECT_TYPE.pathId) return { kind: 'path-id', id: payload };
   if (cType !== OBJECT_TYPE.deviceId) return undefined;
   const name = text(payload);

@@ -14,7 +14,13 @@ export const REDUCE: LongHaulCnp = {
 export const REDUCE_BODY = fromHex('b480001e 00000064 0101fbd0');
 
 /** Step 8: level 20, Resume 50 percent, Queue Pair 100, queue depth 30 MB. */
-export const RESUME: LongHaulCnp = { ...REDUCE, level: 20, action: 'resume', parameter: 50, metric: { type: METRIC.queueDepthKb, value: 30_000 } };
+export const RESUME: LongHaulCnp = {
+  ...REDUCE,
+  level: 20,
+  action: 'resume',
+  parameter: 50,
+  metric: { type: METRIC.queueDepthKb, value: 30_000 },
+};
 export const RESUME_BODY = fromHex('14c00032 00000064 01007530');
 
 /** Class-Num of the objects: `long-haul-object-class`. */

@@ -39,7 +39,9 @@ const code = (payload: Uint8Array): string => {
 
 test('PNC-4-b: the five-tuple in the order of Figure 5, packed, then the level', () => {
   const v6 = encodeNotice({ tuple: TUPLE6, level: 5, invoking: ROCE6, family: 6 });
-  expect(toHex(v6.subarray(0, 38))).toBe('20010db8000a00000000000000000001' + '20010db8000b00000000000000000001' + '11' + 'c000' + '12b7' + 'a0');
+  expect(toHex(v6.subarray(0, 38))).toBe(
+    '20010db8000a00000000000000000001' + '20010db8000b00000000000000000001' + '11' + 'c000' + '12b7' + 'a0',
+  );
   expect(toHex(v6.subarray(38, 60))).toBe(toHex(ROCE6.subarray(0, 22)));
   const v4 = encodeNotice({ tuple: TUPLE4, level: 7, invoking: ROCE4, family: 4 });
   expect(toHex(v4.subarray(0, 14))).toBe('0a010001' + '0a020001' + '11' + 'c000' + '12b7' + 'e0');
@@ -54,7 +56,8 @@ test('PNC-4-f: the level is the upper three bits, 0 lowest to 7 highest; the oth
     payload[37]! |= 0x1f;
     expect(decoded(payload).level).toBe(level);
   }
-  for (const level of [-1, 8, 1.5]) expect(() => encodeNotice({ tuple: TUPLE6, level, invoking: ROCE6, family: 6 })).toThrow(/congestion level/);
+  for (const level of [-1, 8, 1.5])
+    expect(() => encodeNotice({ tuple: TUPLE6, level, invoking: ROCE6, family: 6 })).toThrow(/congestion level/);
 });
 
 const ENDS6 = { source: address('2001:db8:ffff::3'), destination: address('2001:db8:ffff::1') };
@@ -76,7 +79,10 @@ test('PNC-4-g: the whole packet is at most 1280 bytes on IPv6 and 576 on IPv4, a
 });
 
 test('PNC-4-a: the notice is UDP to the configured port, its checksum never absent', () => {
-  for (const [ends, tuple, invoking, at] of [[ENDS6, TUPLE6, ROCE6, 40], [ENDS4, TUPLE4, ROCE4, 20]] as const) {
+  for (const [ends, tuple, invoking, at] of [
+    [ENDS6, TUPLE6, ROCE6, 40],
+    [ENDS4, TUPLE4, ROCE4, 20],
+  ] as const) {
     const packet = buildNoticePacket({ ...ends, sourcePort: 50000, destinationPort: 1021, tuple, level: 3, invoking });
     expect([u16(packet, at), u16(packet, at + 2), u16(packet, at + 4)]).toEqual([50000, 1021, packet.length - at]);
     expect(udpChecksum(packet, at, packet.length - at, ends.source, ends.destination)).toBe('valid');
@@ -84,7 +90,7 @@ test('PNC-4-a: the notice is UDP to the configured port, its checksum never abse
   }
 });
 
-test('PNC-4-c: from below a VPN encapsulation the tuple is the inner flow\'s, and the invoking packet is whole', () => {
+test("PNC-4-c: from below a VPN encapsulation the tuple is the inner flow's, and the invoking packet is whole", () => {
   const pe4 = [address('192.0.2.2'), address('192.0.2.4')] as const;
   const packets = [ipv6(PE, 41, ROCE6), ipv6(PE, 43, srh(41, 1, [PE[1], PE[1]], ROCE6)), ipv4(pe4, 41, ROCE6)];
   for (const invoking of packets) {
@@ -100,13 +106,20 @@ test('PNC-4-c: from below a VPN encapsulation the tuple is the inner flow\'s, an
 
 test('an IPv4 flow in an IPv6 VPN is told apart from an IPv6 flow by the invoking packet', () => {
   const invoking = ipv6(PE, 4, ROCE4);
-  expect(decoded(encodeNotice({ tuple: TUPLE4, level: 1, invoking, family: 6 }))).toMatchObject({ tuple: TUPLE4, layer: { family: 4, offset: 40 } });
+  expect(decoded(encodeNotice({ tuple: TUPLE4, level: 1, invoking, family: 6 }))).toMatchObject({
+    tuple: TUPLE4,
+    layer: { family: 4, offset: 40 },
+  });
 });
 
 test('of a flow that is segment-routed itself, the last segment is the destination', () => {
   const last = address('2001:db8:c::1');
   const segment = address('2001:db8:d::1');
-  const invoking = ipv6([TUPLE6.source, TUPLE6.destination], 43, srh(17, 2, [last, segment, TUPLE6.destination], ROCE6.subarray(40)));
+  const invoking = ipv6(
+    [TUPLE6.source, TUPLE6.destination],
+    43,
+    srh(17, 2, [last, segment, TUPLE6.destination], ROCE6.subarray(40)),
+  );
   const answer = (destination: FiveTuple['destination']): string =>
     code(encodeNotice({ tuple: { ...TUPLE6, destination }, level: 0, invoking, family: 6 }));
   expect(answer(last)).toBe('ok');
@@ -119,7 +132,9 @@ test('PNC-4-c: the tuple of the encapsulation is refused, and one of a packet cu
   const outer: FiveTuple = { source: PE[0], destination: PE[1], protocol: 41, sourcePort: 0, destinationPort: 0 };
   expect(code(encodeNotice({ tuple: outer, level: 0, invoking, family: 6 }))).toBe('tuple-not-found');
   expect(code(encodeNotice({ tuple: TUPLE6, level: 0, invoking: invoking.subarray(0, 84), family: 6 }))).toBe('ok');
-  expect(code(encodeNotice({ tuple: TUPLE6, level: 0, invoking: invoking.subarray(0, 83), family: 6 }))).toBe('tuple-not-found');
+  expect(code(encodeNotice({ tuple: TUPLE6, level: 0, invoking: invoking.subarray(0, 83), family: 6 }))).toBe(
+    'tuple-not-found',
+  );
 });
 
 test('a tuple that is not in the invoking packet is refused, whichever field differs', () => {
@@ -131,18 +146,30 @@ test('a tuple that is not in the invoking packet is refused, whichever field dif
     { destinationPort: 4790 },
   ];
   for (const change of other) {
-    expect(code(encodeNotice({ tuple: { ...TUPLE6, ...change }, level: 0, invoking: ROCE6, family: 6 }))).toBe('tuple-not-found');
+    expect(code(encodeNotice({ tuple: { ...TUPLE6, ...change }, level: 0, invoking: ROCE6, family: 6 }))).toBe(
+      'tuple-not-found',
+    );
   }
-  expect(code(encodeNotice({ tuple: TUPLE6, level: 0, invoking: new Uint8Array(), family: 6 }))).toBe('tuple-not-found');
-  expect(code(encodeNotice({ tuple: TUPLE6, level: 0, invoking: ROCE6.subarray(0, 43), family: 6 }))).toBe('tuple-not-found');
+  expect(code(encodeNotice({ tuple: TUPLE6, level: 0, invoking: new Uint8Array(), family: 6 }))).toBe(
+    'tuple-not-found',
+  );
+  expect(code(encodeNotice({ tuple: TUPLE6, level: 0, invoking: ROCE6.subarray(0, 43), family: 6 }))).toBe(
+    'tuple-not-found',
+  );
   expect(code(encodeNotice({ tuple: TUPLE4, level: 0, invoking: ROCE6, family: 6 }))).toBe('tuple-not-found');
   expect(code(new Uint8Array(13))).toBe('truncated');
 });
 
 test('a notice whose tuple is found in both readings is refused', () => {
-  // Crafted: an ICMP packet to 10.2.58.0 whose bytes, 24 further on, are an IPv6 header with the bytes before it as addresses. Read as
-  // IPv6, the tuple's protocol is the 58 of that address and its ports are the zeros after it.
-  const tuple: FiveTuple = { source: address('10.1.0.1'), destination: address('10.2.58.0'), protocol: 1, sourcePort: 0, destinationPort: 0 };
+  // Crafted: an ICMP packet to 10.2.58.0 whose bytes, 24 further on, are an IPv6 header with the bytes before it as
+  // addresses. Read as IPv6, the tuple's protocol is the 58 of that address and its ports are the zeros after it.
+  const tuple: FiveTuple = {
+    source: address('10.1.0.1'),
+    destination: address('10.2.58.0'),
+    protocol: 1,
+    sourcePort: 0,
+    destinationPort: 0,
+  };
   const crafted = (source: Uint8Array, destination: Uint8Array): Uint8Array => {
     const inner6 = ipv6([addressFromBytes(source), addressFromBytes(destination)], 58, new Uint8Array(8));
     const inner4 = ipv4([tuple.source, tuple.destination], 1, concat(new Uint8Array(4), inner6));
@@ -154,12 +181,16 @@ test('a notice whose tuple is found in both readings is refused', () => {
 });
 
 test('PNC-4-e: the Queue Pair comes from the invoking packet, unless that is no RoCEv2 or cut', () => {
-  const notice = (invoking: Uint8Array, tuple = TUPLE6): Notice => decoded(encodeNotice({ tuple, level: 0, invoking, family: 6 }));
+  const notice = (invoking: Uint8Array, tuple = TUPLE6): Notice =>
+    decoded(encodeNotice({ tuple, level: 0, invoking, family: 6 }));
   expect(invokingBth(notice(ROCE6))).toMatchObject({ ok: true, value: { destQpn: 0xc8, psn: 0x123 } });
   expect(invokingBth(notice(ROCE6.subarray(0, 59)))).toMatchObject({ ok: false, error: { code: 'truncated' } });
   expect(invokingBth(notice(ROCE6.subarray(0, 46)))).toMatchObject({ ok: false, error: { code: 'truncated' } });
   const web = ipv6([TUPLE6.source, TUPLE6.destination], 17, udp(1, 443));
-  expect(invokingBth(notice(web, { ...TUPLE6, sourcePort: 1, destinationPort: 443 }))).toMatchObject({ ok: false, error: { code: 'not-roce' } });
+  expect(invokingBth(notice(web, { ...TUPLE6, sourcePort: 1, destinationPort: 443 }))).toMatchObject({
+    ok: false,
+    error: { code: 'not-roce' },
+  });
   const tcp = ipv6([TUPLE6.source, TUPLE6.destination], 6, new Uint8Array(20));
   const tcpTuple = { ...TUPLE6, protocol: 6, sourcePort: 0, destinationPort: 0 };
   expect(invokingBth(notice(tcp, tcpTuple))).toMatchObject({ ok: false, error: { code: 'not-roce' } });
@@ -167,30 +198,48 @@ test('PNC-4-e: the Queue Pair comes from the invoking packet, unless that is no 
 
 test('every notice comes back as it was sent', () => {
   fc.assert(
-    fc.property(fc.constantFrom(TUPLE4, TUPLE6), fc.constantFrom(4 as const, 6 as const), fc.nat(7), fc.nat(65535), fc.nat(1500), (...drawn) => {
-      const [base, family, level, sourcePort, size] = drawn;
-      const tuple = { ...base, sourcePort };
-      const invoking = roce(tuple, size);
-      const notice = decoded(encodeNotice({ tuple, level, invoking, family }));
-      expect({ tuple: notice.tuple, level: notice.level }).toEqual({ tuple, level });
-      expect(toHex(invoking.subarray(0, notice.invoking.length))).toBe(toHex(notice.invoking));
-    }),
+    fc.property(
+      fc.constantFrom(TUPLE4, TUPLE6),
+      fc.constantFrom(4 as const, 6 as const),
+      fc.nat(7),
+      fc.nat(65535),
+      fc.nat(1500),
+      (...drawn) => {
+        const [base, family, level, sourcePort, size] = drawn;
+        const tuple = { ...base, sourcePort };
+        const invoking = roce(tuple, size);
+        const notice = decoded(encodeNotice({ tuple, level, invoking, family }));
+        expect({ tuple: notice.tuple, level: notice.level }).toEqual({ tuple, level });
+        expect(toHex(invoking.subarray(0, notice.invoking.length))).toBe(toHex(notice.invoking));
+      },
+    ),
     { numRuns: 200 },
   );
 });
 
 test('a tuple of two families is refused when encoding', () => {
-  expect(() => encodeNotice({ tuple: { ...TUPLE6, source: TUPLE4.source }, level: 0, invoking: ROCE6, family: 6 })).toThrow(/two families/);
+  expect(() =>
+    encodeNotice({ tuple: { ...TUPLE6, source: TUPLE4.source }, level: 0, invoking: ROCE6, family: 6 }),
+  ).toThrow(/two families/);
 });
 
 test('no notice harms the decoder', () => {
   const seeds = [
-    encodeNotice({ tuple: TUPLE6, level: 5, invoking: ipv6(PE, 43, srh(41, 1, [PE[1]], ROCE6.subarray(0, 120))), family: 6 }),
+    encodeNotice({
+      tuple: TUPLE6,
+      level: 5,
+      invoking: ipv6(PE, 43, srh(41, 1, [PE[1]], ROCE6.subarray(0, 120))),
+      family: 6,
+    }),
     encodeNotice({ tuple: TUPLE4, level: 5, invoking: ROCE4.subarray(0, 60), family: 4 }),
     fromHex('00'.repeat(38)),
   ];
-  fuzzDecoder((payload) => {
-    const result = decodeNotice(payload);
-    return result.ok ? [result, invokingBth(result.value)] : result;
-  }, seeds, { runs: 4000 });
+  fuzzDecoder(
+    (payload) => {
+      const result = decodeNotice(payload);
+      return result.ok ? [result, invokingBth(result.value)] : result;
+    },
+    seeds,
+    { runs: 4000 },
+  );
 });

@@ -1,10 +1,13 @@
-// The Congestion Notification to Proxy message (PNC §4; PNC-4-a, PNC-4-b, PNC-4-f): UDP to a well-known port, carrying a five-tuple, a congestion level and as much of
-// the invoking packet as fits. The draft draws no layout for the tuple and has no field for its family; cnpd reads the figure literally:
+// The Congestion Notification to Proxy message (PNC §4; PNC-4-a, PNC-4-b, PNC-4-f): UDP to a well-known port, carrying
+// a five-tuple, a congestion level and as much of the invoking packet as fits. The draft draws no layout for the tuple
+// and has no field for its family; cnpd reads the figure literally:
 //
-//   source address 4|16, destination address 4|16, protocol 1, source port 2, destination port 2, level 1 (upper three bits), invoking packet
+//   source address 4|16, destination address 4|16, protocol 1, source port 2, destination port 2, level 1 (upper three
+//   bits), invoking packet
 //
-// The invoking packet begins with its outermost IP header; the tuple is that of its innermost flow, below a VPN encapsulation. A receiver
-// tells the families apart by that: exactly one reading must name the innermost flow of the packet behind it.
+// The invoking packet begins with its outermost IP header; the tuple is that of its innermost flow, below a VPN
+// encapsulation. A receiver tells the families apart by that: exactly one reading must name the innermost flow of the
+// packet behind it.
 import { type Family, type IpAddress, addressBytes } from '../../model/address.ts';
 import { ok } from '../../model/result.ts';
 import { concat, put16, readAddress, u16 } from '../bytes.ts';
@@ -47,8 +50,10 @@ export interface Notice {
 
 /** The UDP payload. @throws EncodeError when level or tuple do not fit */
 export function encodeNotice({ tuple, level, invoking, family }: NoticeFields): Uint8Array {
-  if (!Number.isInteger(level) || level < 0 || level > 7) throw new EncodeError('bad-level', `congestion level ${level}`);
-  if (tuple.source.family !== tuple.destination.family) throw new EncodeError('bad-tuple', 'a five-tuple of two families');
+  if (!Number.isInteger(level) || level < 0 || level > 7)
+    throw new EncodeError('bad-level', `congestion level ${level}`);
+  if (tuple.source.family !== tuple.destination.family)
+    throw new EncodeError('bad-tuple', 'a five-tuple of two families');
   const tail = new Uint8Array(6);
   tail[0] = tuple.protocol;
   put16(tail, 1, tuple.sourcePort);
@@ -60,14 +65,16 @@ export function encodeNotice({ tuple, level, invoking, family }: NoticeFields): 
 }
 
 /**
- * Codes: `truncated`: no room for a tuple; `tuple-not-found`: neither reading of the tuple names the invoking packet's flow;
- * `tuple-ambiguous`: both are.
+ * Codes: `truncated`: no room for a tuple; `tuple-not-found`: neither reading of the tuple names the invoking packet's
+ * flow; `tuple-ambiguous`: both are.
  */
 export function decodeNotice(payload: Uint8Array): Decoded<Notice> {
-  if (payload.length < NOTICE_HEADER[4]) return malformed('truncated', payload.length, 'shorter than an IPv4 five-tuple and level');
+  if (payload.length < NOTICE_HEADER[4])
+    return malformed('truncated', payload.length, 'shorter than an IPv4 five-tuple and level');
   const v4 = readAs(payload, 4);
   const v6 = readAs(payload, 6);
-  if (v4 && v6) return malformed('tuple-ambiguous', 0, 'the five-tuple is in the invoking packet read as IPv4 and as IPv6');
+  if (v4 && v6)
+    return malformed('tuple-ambiguous', 0, 'the five-tuple is in the invoking packet read as IPv4 and as IPv6');
   const notice = v4 ?? v6;
   return notice ? ok(notice) : malformed('tuple-not-found', 0, 'the five-tuple is not that of the invoking packet');
 }
@@ -89,12 +96,15 @@ function readAs(payload: Uint8Array, family: Family): Notice | undefined {
   return { tuple, level: payload[header - 1]! >>> 5, invoking, layer: flow.value.layer };
 }
 
-/** The BTH of the invoking packet, from which the proxy takes the Queue Pair (PNC-4-e). Codes: `not-roce`, `truncated`. */
+/**
+ * The BTH of the invoking packet, from which the proxy takes the Queue Pair (PNC-4-e). Codes: `not-roce`, `truncated`.
+ */
 export function invokingBth({ invoking, layer }: Notice): Decoded<Bth> {
   const { transportOffset, protocol, end } = layer;
   if (protocol !== PROTOCOL_UDP) return malformed('not-roce', transportOffset, 'the flow is not UDP');
   if (transportOffset + UDP_HEADER > end) return malformed('truncated', transportOffset, 'cut in the UDP header');
-  if (u16(invoking, transportOffset + 2) !== ROCE_UDP_PORT) return malformed('not-roce', transportOffset + 2, 'another UDP destination port');
+  if (u16(invoking, transportOffset + 2) !== ROCE_UDP_PORT)
+    return malformed('not-roce', transportOffset + 2, 'another UDP destination port');
   return decodeBth(invoking, transportOffset + UDP_HEADER, end);
 }
 
@@ -112,6 +122,20 @@ export interface NoticePacket extends Omit<NoticeFields, 'family'> {
 /** The whole IP packet, checksum set (mandatory on IPv6, and on IPv4 too here). @throws EncodeError */
 export function buildNoticePacket(packet: NoticePacket): Uint8Array {
   const { source, destination, sourcePort, destinationPort, trafficClass = 0, hopLimit = 64 } = packet;
-  const payload = encodeNotice({ tuple: packet.tuple, level: packet.level, invoking: packet.invoking, family: source.family });
-  return encodeUdpPacket({ source, destination, sourcePort, destinationPort, trafficClass, hopLimit, checksum: true, payload });
+  const payload = encodeNotice({
+    tuple: packet.tuple,
+    level: packet.level,
+    invoking: packet.invoking,
+    family: source.family,
+  });
+  return encodeUdpPacket({
+    source,
+    destination,
+    sourcePort,
+    destinationPort,
+    trafficClass,
+    hopLimit,
+    checksum: true,
+    payload,
+  });
 }

@@ -1,10 +1,19 @@
-// Cryptographic authentication of OSPFv2: keyed MD5 (RFC 2328 §D) and HMAC-SHA (RFC 5709). The header names key, digest length and a sequence number
-// that must not fall; the digest stands behind the packet and is not part of its length. Passwords in the clear are not supported. Replay protection
-// is the neighbour's: it remembers the sequence number of each (RFC 2328 §D.5.3).
+// Cryptographic authentication of OSPFv2: keyed MD5 (RFC 2328 §D) and HMAC-SHA (RFC 5709). The header names key, digest
+// length and a sequence number that must not fall; the digest stands behind the packet and is not part of its length.
+// Passwords in the clear are not supported. Replay protection is the neighbour's: it remembers the sequence number of
+// each (RFC 2328 §D.5.3).
 import { concat, copyOf, put16, put32, u32 } from '../bytes.ts';
 import { EncodeError } from '../encode-error.ts';
 import { field } from '../field.ts';
-import { type AuthenticationKey, type AuthenticationVerdict, DIGESTS, apad, hmac, keyedMd5, sameDigest } from './digest.ts';
+import {
+  type AuthenticationKey,
+  type AuthenticationVerdict,
+  DIGESTS,
+  apad,
+  hmac,
+  keyedMd5,
+  sameDigest,
+} from './digest.ts';
 import { AUTHENTICATION_AT, AUTHENTICATION_TYPE, clearChecksum, readPacketHeader } from './packet-header.ts';
 
 /** Bytes by which signing lengthens what is sent. */
@@ -23,7 +32,8 @@ function digest(packet: Uint8Array, { algorithm, secret }: AuthenticationKey): U
  */
 export function signPacketV2(packet: Uint8Array, key: AuthenticationKey, sequence: number): Uint8Array {
   const header = readPacketHeader(2, packet);
-  if (!header.ok || header.value.length !== packet.length) throw new EncodeError('not-ospf', 'only an encoded packet can be signed');
+  if (!header.ok || header.value.length !== packet.length)
+    throw new EncodeError('not-ospf', 'only an encoded packet can be signed');
   const out = copyOf(packet);
   clearChecksum(out);
   put16(out, 14, AUTHENTICATION_TYPE.cryptographic);
@@ -45,6 +55,7 @@ export function verifyPacketV2(bytes: Uint8Array, keys: readonly AuthenticationK
   if (!key) return { ok: false, reason: 'unknown-key' };
   const end = length + digestLength(key);
   if (bytes[AUTHENTICATION_AT + 3] !== digestLength(key) || end > bytes.length) return { ok: false, reason: 'wrong' };
-  if (!sameDigest(bytes.subarray(length, end), digest(bytes.subarray(0, length), key))) return { ok: false, reason: 'wrong' };
+  if (!sameDigest(bytes.subarray(length, end), digest(bytes.subarray(0, length), key)))
+    return { ok: false, reason: 'wrong' };
   return { ok: true, keyId, sequence: BigInt(u32(bytes, AUTHENTICATION_AT + 4)) };
 }

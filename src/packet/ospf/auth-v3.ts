@@ -1,5 +1,6 @@
-// The authentication trailer of OSPFv3 (RFC 7166): it stands behind the packet and its LLS block (RFC 5613), outside the packet's length. The digest
-// covers all of it, with Apad in its own place, and the source address through Apad. Senders set the AT option in hellos and Database Descriptions.
+// The authentication trailer of OSPFv3 (RFC 7166): it stands behind the packet and its LLS block (RFC 5613), outside
+// the packet's length. The digest covers all of it, with Apad in its own place, and the source address through Apad.
+// Senders set the AT option in hellos and Database Descriptions.
 import { type IpAddress, addressBytes } from '../../model/address.ts';
 import { concat, copyOf, put16, put64, u16, u24, u64 } from '../bytes.ts';
 import { EncodeError } from '../encode-error.ts';
@@ -13,12 +14,16 @@ const TRAILER_FIXED = 16;
 const HMAC_TYPE = 1;
 
 /**
- * The number of OSPFv3 is appended to the key, so that a digest of another protocol under the same key does not serve here (RFC 7166 §4.5). FRR 8.4
- * on x86 appends it in the byte order of the machine; later releases follow the RFC. A speaker answers in the order in which it is spoken to.
+ * The number of OSPFv3 is appended to the key, so that a digest of another protocol under the same key does not serve
+ * here (RFC 7166 §4.5). FRR 8.4 on x86 appends it in the byte order of the machine; later releases follow the RFC. A
+ * speaker answers in the order in which it is spoken to.
  */
 export type ProtocolIdOrder = 'network' | 'reversed';
 
-const PROTOCOL_ID: Readonly<Record<ProtocolIdOrder, Uint8Array>> = { network: Uint8Array.of(0x00, 0x01), reversed: Uint8Array.of(0x01, 0x00) };
+const PROTOCOL_ID: Readonly<Record<ProtocolIdOrder, Uint8Array>> = {
+  network: Uint8Array.of(0x00, 0x01),
+  reversed: Uint8Array.of(0x01, 0x00),
+};
 const ORDERS: readonly ProtocolIdOrder[] = ['network', 'reversed'];
 
 export type TrailerVerdict =
@@ -29,11 +34,19 @@ export type TrailerVerdict =
 export const trailerLength = ({ algorithm }: AuthenticationKey): number => TRAILER_FIXED + DIGESTS[algorithm].length;
 
 /** @param text packet, LLS block and the fixed part of the trailer */
-const digest = (text: Uint8Array, { algorithm, secret }: AuthenticationKey, source: IpAddress, order: ProtocolIdOrder): Uint8Array =>
+const digest = (
+  text: Uint8Array,
+  { algorithm, secret }: AuthenticationKey,
+  source: IpAddress,
+  order: ProtocolIdOrder,
+): Uint8Array =>
   hmac(algorithm, concat(secret, PROTOCOL_ID[order]), text, apad(DIGESTS[algorithm].length, addressBytes(source)));
 
 /** Where the options of a packet that has them stand: they tell of an LLS block. */
-const OPTIONS_AT: Partial<Record<PacketHeader['kind'], number>> = { hello: HEADER_LENGTH[3] + 5, 'database-description': HEADER_LENGTH[3] + 1 };
+const OPTIONS_AT: Partial<Record<PacketHeader['kind'], number>> = {
+  hello: HEADER_LENGTH[3] + 5,
+  'database-description': HEADER_LENGTH[3] + 1,
+};
 
 /** 0 of a packet that has none. */
 function optionsOf(bytes: Uint8Array, { kind, length }: PacketHeader): number {
@@ -60,9 +73,16 @@ function trailerAt(bytes: Uint8Array, header: PacketHeader): number {
  * @param source of the IPv6 header
  * @returns a copy with checksum 0, the trailer behind. @throws EncodeError
  */
-export function signPacketV3(packet: Uint8Array, key: AuthenticationKey, sequence: bigint, source: IpAddress, order: ProtocolIdOrder = 'network'): Uint8Array {
+export function signPacketV3(
+  packet: Uint8Array,
+  key: AuthenticationKey,
+  sequence: bigint,
+  source: IpAddress,
+  order: ProtocolIdOrder = 'network',
+): Uint8Array {
   const header = readPacketHeader(3, packet);
-  if (!header.ok || header.value.length !== packet.length) throw new EncodeError('not-ospf', 'only an encoded packet can be signed');
+  if (!header.ok || header.value.length !== packet.length)
+    throw new EncodeError('not-ospf', 'only an encoded packet can be signed');
   if (key.algorithm === 'md5') throw new EncodeError('bad-field', 'OSPFv3 has no MD5 authentication');
   const out = copyOf(packet);
   clearChecksum(out);
@@ -76,7 +96,11 @@ export function signPacketV3(packet: Uint8Array, key: AuthenticationKey, sequenc
 }
 
 /** @param bytes the IP payload: packet, LLS block if any, trailer */
-export function verifyPacketV3(bytes: Uint8Array, keys: readonly AuthenticationKey[], source: IpAddress): TrailerVerdict {
+export function verifyPacketV3(
+  bytes: Uint8Array,
+  keys: readonly AuthenticationKey[],
+  source: IpAddress,
+): TrailerVerdict {
   const header = readPacketHeader(3, bytes);
   if (!header.ok) return { ok: false, reason: 'wrong' };
   const at = trailerAt(bytes, header.value);
@@ -87,6 +111,8 @@ export function verifyPacketV3(bytes: Uint8Array, keys: readonly AuthenticationK
   if (!key) return { ok: false, reason: 'unknown-key' };
   const end = at + trailerLength(key);
   if (u16(bytes, at + 2) !== trailerLength(key) || end > bytes.length) return { ok: false, reason: 'wrong' };
-  const order = ORDERS.find((o) => sameDigest(bytes.subarray(digestAt, end), digest(bytes.subarray(0, digestAt), key, source, o)));
+  const order = ORDERS.find((o) =>
+    sameDigest(bytes.subarray(digestAt, end), digest(bytes.subarray(0, digestAt), key, source, o)),
+  );
   return order ? { ok: true, keyId, sequence: u64(bytes, at + 8), order } : { ok: false, reason: 'wrong' };
 }

@@ -5,7 +5,13 @@ import { concat, put16 } from '../bytes.ts';
 import { fromHex, toHex } from '../hex.ts';
 import { fuzzDecoder } from '../hostile.fixture.ts';
 import {
-  FRR_MD5_HELLO, FRR_MD5_KEY, FRR_MD5_UPDATE, FRR_TRAILER_ADDRESSES, FRR_TRAILER_HELLO, FRR_TRAILER_KEY, FRR_TRAILER_UPDATE,
+  FRR_MD5_HELLO,
+  FRR_MD5_KEY,
+  FRR_MD5_UPDATE,
+  FRR_TRAILER_ADDRESSES,
+  FRR_TRAILER_HELLO,
+  FRR_TRAILER_KEY,
+  FRR_TRAILER_UPDATE,
 } from './auth.fixture.ts';
 import { digestLength, signPacketV2, verifyPacketV2 } from './auth-v2.ts';
 import { signPacketV3, trailerLength, verifyPacketV3 } from './auth-v3.ts';
@@ -18,7 +24,11 @@ const { source } = FRR_TRAILER_ADDRESSES;
 const SOURCE_V2 = address('10.0.0.1');
 const ADDRESSES_V2 = { source: SOURCE_V2, destination: address('224.0.0.5') };
 const SHA: readonly DigestAlgorithm[] = ['hmac-sha-1', 'hmac-sha-256', 'hmac-sha-384', 'hmac-sha-512'];
-const key = (algorithm: DigestAlgorithm, secret = 's3cret', id = 7): AuthenticationKey => ({ id, algorithm, secret: new TextEncoder().encode(secret) });
+const key = (algorithm: DigestAlgorithm, secret = 's3cret', id = 7): AuthenticationKey => ({
+  id,
+  algorithm,
+  secret: new TextEncoder().encode(secret),
+});
 const APAD = fromHex('878fe1f3'.repeat(16));
 
 const hello = (options: number): Hello => ({
@@ -47,21 +57,39 @@ function expectCovered(signed: Uint8Array, verify: (bytes: Uint8Array) => { read
     changed[i] = changed[i]! ^ 1;
     expect(verify(changed).ok, `byte ${i}`).toBe(false);
   }
-  for (let length = 0; length < signed.length; length++) expect(verify(signed.subarray(0, length)).ok, `cut at ${length}`).toBe(false);
+  for (let length = 0; length < signed.length; length++)
+    expect(verify(signed.subarray(0, length)).ok, `cut at ${length}`).toBe(false);
 }
 
 test('FRR and we agree on keyed MD5', () => {
-  for (const [packet, sequence] of [[FRR_MD5_HELLO, 0x6b0211df], [FRR_MD5_UPDATE, 0x6b0211e5]] as const) {
-    expect(verifyPacketV2(packet, [key('hmac-sha-1', 'x', 1), FRR_MD5_KEY])).toEqual({ ok: true, keyId: 7, sequence: BigInt(sequence) });
+  for (const [packet, sequence] of [
+    [FRR_MD5_HELLO, 0x6b0211df],
+    [FRR_MD5_UPDATE, 0x6b0211e5],
+  ] as const) {
+    expect(verifyPacketV2(packet, [key('hmac-sha-1', 'x', 1), FRR_MD5_KEY])).toEqual({
+      ok: true,
+      keyId: 7,
+      sequence: BigInt(sequence),
+    });
     const decoded = decodePacket(2, packet, ADDRESSES_V2);
     if (!decoded.ok) throw new Error(decoded.error.code);
-    expect(toHex(signPacketV2(encodePacket(2, decoded.value, ADDRESSES_V2), FRR_MD5_KEY, sequence))).toBe(toHex(packet));
+    expect(toHex(signPacketV2(encodePacket(2, decoded.value, ADDRESSES_V2), FRR_MD5_KEY, sequence))).toBe(
+      toHex(packet),
+    );
   }
 });
 
 test('FRR and we agree on the trailer of RFC 7166, its protocol ID in the byte order of FRR 8.4', () => {
-  for (const [packet, sequence] of [[FRR_TRAILER_HELLO, 1n], [FRR_TRAILER_UPDATE, 4n]] as const) {
-    expect(verifyPacketV3(packet, [FRR_TRAILER_KEY], source)).toEqual({ ok: true, keyId: 9, sequence, order: 'reversed' });
+  for (const [packet, sequence] of [
+    [FRR_TRAILER_HELLO, 1n],
+    [FRR_TRAILER_UPDATE, 4n],
+  ] as const) {
+    expect(verifyPacketV3(packet, [FRR_TRAILER_KEY], source)).toEqual({
+      ok: true,
+      keyId: 9,
+      sequence,
+      order: 'reversed',
+    });
     const decoded = decodePacket(3, packet, FRR_TRAILER_ADDRESSES, { authenticated: true });
     if (!decoded.ok) throw new Error(decoded.error.code);
     const encoded = encodePacket(3, decoded.value, FRR_TRAILER_ADDRESSES);
@@ -73,7 +101,9 @@ test('keyed MD5 covers the packet and the secret in 16 bytes; a longer secret is
   const signed = signPacketV2(HELLO_V2, key('md5'), 5);
   const secret = Buffer.alloc(16);
   secret.write('s3cret');
-  expect(toHex(signed.subarray(-16))).toBe(createHash('md5').update(signed.subarray(0, -16)).update(secret).digest('hex'));
+  expect(toHex(signed.subarray(-16))).toBe(
+    createHash('md5').update(signed.subarray(0, -16)).update(secret).digest('hex'),
+  );
   const long = (text: string): string => toHex(signPacketV2(HELLO_V2, key('md5', text), 5));
   expect(long('0123456789abcdefXYZ')).toBe(long('0123456789abcdef'));
 });
@@ -91,10 +121,14 @@ test.each(SHA)('RFC 5709: %s covers packet and Apad', (algorithm) => {
 test.each(SHA)('RFC 7166: the trailer with %s covers packet, trailer and source address', (algorithm) => {
   const signed = signPacketV3(HELLO_V3, key(algorithm), 0x100000002n, source);
   const length = trailerLength(key(algorithm)) - 16;
-  expect(toHex(signed.subarray(HELLO_V3.length, -length))).toBe(`0001${(16 + length).toString(16).padStart(4, '0')}000000070000000100000002`);
+  expect(toHex(signed.subarray(HELLO_V3.length, -length))).toBe(
+    `0001${(16 + length).toString(16).padStart(4, '0')}000000070000000100000002`,
+  );
   expect(toHex(signed.subarray(12, 14))).toBe('0000');
   const expected = createHmac(algorithm.replace('hmac-', '').replace('sha-', 'sha'), Buffer.from('s3cret\0\x01'));
-  expected.update(concat(signed.subarray(0, -length), fromHex('fe800000000000000075bdfffe1d3a05'), APAD).subarray(0, signed.length));
+  expected.update(
+    concat(signed.subarray(0, -length), fromHex('fe800000000000000075bdfffe1d3a05'), APAD).subarray(0, signed.length),
+  );
   expect(toHex(signed.subarray(-length))).toBe(expected.digest('hex'));
   expectCovered(signed, (bytes) => verifyPacketV3(bytes, [key(algorithm)], source));
   expect(verifyPacketV3(signed, [key(algorithm)], address('fe80::1'))).toEqual({ ok: false, reason: 'wrong' });
@@ -105,7 +139,10 @@ test('the trailer stands behind an LLS block', () => {
   const plain = signPacketV3(packet, key('hmac-sha-256'), 1n, source);
   const trailer = plain.subarray(packet.length, packet.length + 16);
   const text = concat(plain.subarray(0, packet.length), fromHex('0000 0003 0001 0004 00000001'), trailer);
-  const digest = createHmac('sha256', Buffer.from('s3cret\0\x01')).update(text).update(fromHex('fe800000000000000075bdfffe1d3a05')).update(APAD.subarray(0, 16));
+  const digest = createHmac('sha256', Buffer.from('s3cret\0\x01'))
+    .update(text)
+    .update(fromHex('fe800000000000000075bdfffe1d3a05'))
+    .update(APAD.subarray(0, 16));
   const bytes = concat(text, digest.digest());
   expect(verifyPacketV3(bytes, [key('hmac-sha-256')], source)).toMatchObject({ ok: true, sequence: 1n });
   put16(bytes, packet.length + 2, 200);
@@ -115,8 +152,12 @@ test('the trailer stands behind an LLS block', () => {
 test('a key longer than the digest is hashed first, as RFC 5709 §3.3 says: plain HMAC would take it as it is', () => {
   const secret = new Uint8Array(33).fill(0x61);
   const hashed = createHash('sha256').update(secret).digest();
-  expect(toHex(hmac('hmac-sha-256', secret, HELLO_V2))).toBe(createHmac('sha256', hashed).update(HELLO_V2).digest('hex'));
-  expect(toHex(hmac('hmac-sha-256', secret.subarray(1), HELLO_V2))).toBe(createHmac('sha256', secret.subarray(1)).update(HELLO_V2).digest('hex'));
+  expect(toHex(hmac('hmac-sha-256', secret, HELLO_V2))).toBe(
+    createHmac('sha256', hashed).update(HELLO_V2).digest('hex'),
+  );
+  expect(toHex(hmac('hmac-sha-256', secret.subarray(1), HELLO_V2))).toBe(
+    createHmac('sha256', secret.subarray(1)).update(HELLO_V2).digest('hex'),
+  );
 });
 
 test('missing authentication, an unknown key and a wrong digest are told apart', () => {
@@ -126,8 +167,10 @@ test('missing authentication, an unknown key and a wrong digest are told apart',
   const v3 = signPacketV3(HELLO_V3, key('hmac-sha-1'), 1n, source);
   expect(verifyPacketV2(v2, [key('md5', 's3cret', 8)])).toEqual({ ok: false, reason: 'unknown-key' });
   expect(verifyPacketV3(v3, [key('hmac-sha-1', 's3cret', 8)], source)).toEqual({ ok: false, reason: 'unknown-key' });
-  for (const other of [key('md5', 'other'), key('hmac-sha-256')]) expect(verifyPacketV2(v2, [other])).toEqual({ ok: false, reason: 'wrong' });
-  for (const other of [key('hmac-sha-1', 'other'), key('hmac-sha-256')]) expect(verifyPacketV3(v3, [other], source)).toEqual({ ok: false, reason: 'wrong' });
+  for (const other of [key('md5', 'other'), key('hmac-sha-256')])
+    expect(verifyPacketV2(v2, [other])).toEqual({ ok: false, reason: 'wrong' });
+  for (const other of [key('hmac-sha-1', 'other'), key('hmac-sha-256')])
+    expect(verifyPacketV3(v3, [other], source)).toEqual({ ok: false, reason: 'wrong' });
 });
 
 test('what cannot be signed is refused', () => {
@@ -140,11 +183,19 @@ test('what cannot be signed is refused', () => {
 
 test('a signed packet decodes although its checksum is 0, an unsigned one does not', () => {
   expect(decodePacket(2, FRR_MD5_HELLO, ADDRESSES_V2)).toMatchObject({ ok: true, value: { kind: 'hello' } });
-  expect(decodePacket(3, FRR_TRAILER_HELLO, FRR_TRAILER_ADDRESSES)).toMatchObject({ ok: false, error: { code: 'bad-checksum' } });
-  expect(decodePacket(3, FRR_TRAILER_HELLO, FRR_TRAILER_ADDRESSES, { authenticated: true })).toMatchObject({ ok: true, value: { kind: 'hello' } });
+  expect(decodePacket(3, FRR_TRAILER_HELLO, FRR_TRAILER_ADDRESSES)).toMatchObject({
+    ok: false,
+    error: { code: 'bad-checksum' },
+  });
+  expect(decodePacket(3, FRR_TRAILER_HELLO, FRR_TRAILER_ADDRESSES, { authenticated: true })).toMatchObject({
+    ok: true,
+    value: { kind: 'hello' },
+  });
 });
 
 test('no packet harms verification', () => {
   fuzzDecoder((bytes) => verifyPacketV2(bytes, [FRR_MD5_KEY]), [FRR_MD5_HELLO, FRR_MD5_UPDATE], { runs: 600 });
-  fuzzDecoder((bytes) => verifyPacketV3(bytes, [FRR_TRAILER_KEY], source), [FRR_TRAILER_HELLO, FRR_TRAILER_UPDATE], { runs: 600 });
+  fuzzDecoder((bytes) => verifyPacketV3(bytes, [FRR_TRAILER_KEY], source), [FRR_TRAILER_HELLO, FRR_TRAILER_UPDATE], {
+    runs: 600,
+  });
 });

@@ -1,6 +1,6 @@
-// Message digests of OSPF's cryptographic authentication: keyed MD5 (RFC 2328 §D.4.3) and the HMACs of RFC 5709 §3.3 and RFC 7166 §4.5, which differ
-// from plain HMAC in two ways: a key longer than the digest is hashed (plain HMAC does so only beyond the block), and the digest's own place holds
-// Apad while it is computed.
+// Message digests of OSPF's cryptographic authentication: keyed MD5 (RFC 2328 §D.4.3) and the HMACs of RFC 5709 §3.3
+// and RFC 7166 §4.5, which differ from plain HMAC in two ways: a key longer than the digest is hashed (plain HMAC does
+// so only beyond the block), and the digest's own place holds Apad while it is computed.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
 export type DigestAlgorithm = 'md5' | 'hmac-sha-1' | 'hmac-sha-256' | 'hmac-sha-384' | 'hmac-sha-512';
@@ -28,7 +28,8 @@ export interface AuthenticationKey {
 }
 
 /**
- * `missing`: the packet carries none, or another kind; `unknown-key`: no key has its ID; `wrong`: the digest differs, or has no place in what arrived.
+ * `missing`: the packet carries none, or another kind; `unknown-key`: no key has its ID; `wrong`: the digest differs,
+ * or has no place in what arrived.
  */
 export type AuthenticationVerdict =
   | { readonly ok: true; readonly keyId: number; readonly sequence: bigint }
@@ -39,7 +40,9 @@ const MD5_SECRET_LENGTH = 16;
 
 /** `length` bytes: a prefix (a source address, where the RFC has one), then 0x878FE1F3 repeated. */
 export function apad(length: number, prefix: Uint8Array = new Uint8Array()): Uint8Array {
-  return Uint8Array.from({ length }, (_, i) => (i < prefix.length ? prefix[i]! : APAD[(i - prefix.length) % APAD.length]!));
+  return Uint8Array.from({ length }, (_, i) =>
+    i < prefix.length ? prefix[i]! : APAD[(i - prefix.length) % APAD.length]!,
+  );
 }
 
 /** MD5 over the packet and the secret, cut or filled with zeros to 16 bytes. */

@@ -18,7 +18,10 @@ const frame = (version: 2 | 3): Uint8Array => encodeFrames(version, MAC, ADDRESS
 test.each(VERSIONS)('OSPFv%d: a frame to AllSPFRouters, TTL 1, CS6, both ways; Ethernet padding is cut', (version) => {
   const bytes = frame(version);
   expect(toHex(bytes.subarray(0, 12))).toBe(toHex(ALL_SPF_ROUTERS_MAC[version]) + '020000000001');
-  expect([bytes[14 + (version === 2 ? 8 : 7)], version === 2 ? bytes[15] : ((bytes[14]! << 4) | (bytes[15]! >> 4)) & 0xff]).toEqual([1, 0xc0]);
+  expect([
+    bytes[14 + (version === 2 ? 8 : 7)],
+    version === 2 ? bytes[15] : ((bytes[14]! << 4) | (bytes[15]! >> 4)) & 0xff,
+  ]).toEqual([1, 0xc0]);
   const expected = { ok: true, value: { addresses: ADDRESSES[version], payload: PAYLOAD } };
   expect(decodeFrame(version, bytes)).toEqual(expected);
   expect(decodeFrame(version, concat(bytes, new Uint8Array(20)))).toEqual(expected);
@@ -35,25 +38,42 @@ test('what is not OSPF is told apart from what is broken', () => {
     const decoded = decodeFrame(version, bytes);
     return decoded.ok ? 'ok' : decoded.error.code;
   };
-  expect([code(2, 13, 6), code(3, 12, 8), code(2, 23, 17), code(3, 20, 17)]).toEqual(['not-ospf', 'not-ospf', 'not-ospf', 'not-ospf']);
-  expect([code(2, 24, 0), code(2, 14, 0x44), code(3, 14, 0x40)]).toEqual(['bad-ip-checksum', 'bad-header-length', 'bad-version']);
+  expect([code(2, 13, 6), code(3, 12, 8), code(2, 23, 17), code(3, 20, 17)]).toEqual([
+    'not-ospf',
+    'not-ospf',
+    'not-ospf',
+    'not-ospf',
+  ]);
+  expect([code(2, 24, 0), code(2, 14, 0x44), code(3, 14, 0x40)]).toEqual([
+    'bad-ip-checksum',
+    'bad-header-length',
+    'bad-version',
+  ]);
 });
 
-test.each(VERSIONS)('OSPFv%d: what is larger than the link goes in fragments that fit it, and comes back whole', (version) => {
-  const payload = Uint8Array.from({ length: 4001 }, (_, i) => i & 255);
-  const frames = encodeFrames(version, MAC, ADDRESSES[version], payload, 1500, 77);
-  expect(frames.map(({ length }) => length - 14)).toEqual(version === 2 ? [1500, 1500, 1061] : [1496, 1496, 1153]);
-  const reassembly = new Reassembly(1);
-  const results = frames.map((bytes) => {
-    const decoded = decodeFrame(version, bytes);
-    if (!decoded.ok) throw new Error(decoded.error.code);
-    expect(decoded.value.fragment!.identification).toBe(77);
-    return reassembly.add('k', { ...decoded.value.fragment!, payload: decoded.value.payload });
-  });
-  expect(results).toEqual([undefined, undefined, payload]);
-  refusesTruncation((bytes) => decodeFrame(version, bytes), frames[2]!);
-});
+test.each(VERSIONS)(
+  'OSPFv%d: what is larger than the link goes in fragments that fit it, and comes back whole',
+  (version) => {
+    const payload = Uint8Array.from({ length: 4001 }, (_, i) => i & 255);
+    const frames = encodeFrames(version, MAC, ADDRESSES[version], payload, 1500, 77);
+    expect(frames.map(({ length }) => length - 14)).toEqual(version === 2 ? [1500, 1500, 1061] : [1496, 1496, 1153]);
+    const reassembly = new Reassembly(1);
+    const results = frames.map((bytes) => {
+      const decoded = decodeFrame(version, bytes);
+      if (!decoded.ok) throw new Error(decoded.error.code);
+      expect(decoded.value.fragment!.identification).toBe(77);
+      return reassembly.add('k', { ...decoded.value.fragment!, payload: decoded.value.payload });
+    });
+    expect(results).toEqual([undefined, undefined, payload]);
+    refusesTruncation((bytes) => decodeFrame(version, bytes), frames[2]!);
+  },
+);
 
 test('no frame harms the decoder', () => {
-  for (const version of VERSIONS) fuzzDecoder((bytes) => decodeFrame(version, bytes), [frame(version), ...encodeFrames(version, MAC, ADDRESSES[version], new Uint8Array(90), 80, 1)], { runs: 500 });
+  for (const version of VERSIONS)
+    fuzzDecoder(
+      (bytes) => decodeFrame(version, bytes),
+      [frame(version), ...encodeFrames(version, MAC, ADDRESSES[version], new Uint8Array(90), 80, 1)],
+      { runs: 500 },
+    );
 });

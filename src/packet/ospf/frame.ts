@@ -1,5 +1,6 @@
-// OSPF on Ethernet: IPv4 or IPv6 with protocol 89, no hop further (TTL 1), network control (DSCP CS6), to the MAC address of AllSPFRouters. An LSA that is
-// larger than the link, such as that of a router with a hundred links, comes and goes in fragments.
+// OSPF on Ethernet: IPv4 or IPv6 with protocol 89, no hop further (TTL 1), network control (DSCP CS6), to the MAC
+// address of AllSPFRouters. An LSA that is larger than the link, such as that of a router with a hundred links, comes
+// and goes in fragments.
 import { ok } from '../../model/result.ts';
 import { concat, put16, put32, u16, u32 } from '../bytes.ts';
 import { type Decoded, malformed } from '../decode.ts';
@@ -38,20 +39,35 @@ export interface FragmentPlace {
   readonly more: boolean;
 }
 
-/** A whole Ethernet frame → the OSPF in it. Code `not-ospf` when it is something else (drop silently); other codes are errors. */
+/**
+ * A whole Ethernet frame → the OSPF in it. Code `not-ospf` when it is something else (drop silently); other codes are
+ * errors.
+ */
 export function decodeFrame(version: Version, frame: Uint8Array): Decoded<OspfFrame> {
-  if (frame.length < ETHERNET_HEADER || u16(frame, 12) !== ETHERTYPE[version]) return malformed('not-ospf', 12, 'another EtherType');
+  if (frame.length < ETHERNET_HEADER || u16(frame, 12) !== ETHERTYPE[version])
+    return malformed('not-ospf', 12, 'another EtherType');
   return version === 2 ? decodeInIpv4(frame) : decodeInIpv6(frame);
 }
 
 function decodeInIpv4(frame: Uint8Array): Decoded<OspfFrame> {
   const header = decodeIpv4(frame, ETHERNET_HEADER);
   if (!header.ok) return header;
-  const { protocol, headerLength, totalLength, identification, moreFragments: more, fragmentOffset: offset, source, destination } = header.value;
+  const {
+    protocol,
+    headerLength,
+    totalLength,
+    identification,
+    moreFragments: more,
+    fragmentOffset: offset,
+    source,
+    destination,
+  } = header.value;
   if (protocol !== OSPF_PROTOCOL) return malformed('not-ospf', ETHERNET_HEADER + 9, `protocol ${protocol}`);
-  if (!ipv4ChecksumValid(frame, ETHERNET_HEADER, headerLength)) return malformed('bad-ip-checksum', ETHERNET_HEADER + 10, 'IPv4 header checksum is wrong');
+  if (!ipv4ChecksumValid(frame, ETHERNET_HEADER, headerLength))
+    return malformed('bad-ip-checksum', ETHERNET_HEADER + 10, 'IPv4 header checksum is wrong');
   const end = ETHERNET_HEADER + totalLength;
-  if (end > frame.length) return malformed('truncated', ETHERNET_HEADER + 2, `IPv4 total length ${totalLength} exceeds the frame`);
+  if (end > frame.length)
+    return malformed('truncated', ETHERNET_HEADER + 2, `IPv4 total length ${totalLength} exceeds the frame`);
   const whole = { addresses: { source, destination }, payload: frame.subarray(ETHERNET_HEADER + headerLength, end) };
   return ok(more || offset > 0 ? { ...whole, fragment: { identification, offset, more } } : whole);
 }
@@ -61,14 +77,21 @@ function decodeInIpv6(frame: Uint8Array): Decoded<OspfFrame> {
   if (!header.ok) return header;
   const { nextHeader, payloadLength, source, destination } = header.value;
   const start = ETHERNET_HEADER + IPV6_HEADER;
-  const isFragment = nextHeader === FRAGMENT_HEADER && payloadLength >= FRAGMENT_LENGTH && frame[start] === OSPF_PROTOCOL;
-  if (nextHeader !== OSPF_PROTOCOL && !isFragment) return malformed('not-ospf', ETHERNET_HEADER + 6, `next header ${nextHeader}`);
-  if (start + payloadLength > frame.length) return malformed('truncated', ETHERNET_HEADER + 4, `IPv6 payload length ${payloadLength} exceeds the frame`);
+  const isFragment =
+    nextHeader === FRAGMENT_HEADER && payloadLength >= FRAGMENT_LENGTH && frame[start] === OSPF_PROTOCOL;
+  if (nextHeader !== OSPF_PROTOCOL && !isFragment)
+    return malformed('not-ospf', ETHERNET_HEADER + 6, `next header ${nextHeader}`);
+  if (start + payloadLength > frame.length)
+    return malformed('truncated', ETHERNET_HEADER + 4, `IPv6 payload length ${payloadLength} exceeds the frame`);
   const payload = frame.subarray(start, start + payloadLength);
   const addresses = { source, destination };
   if (!isFragment) return ok({ addresses, payload });
   const place = u16(payload, 2);
-  return ok({ addresses, payload: payload.subarray(FRAGMENT_LENGTH), fragment: { identification: u32(payload, 4), offset: place & 0xfff8, more: (place & 1) !== 0 } });
+  return ok({
+    addresses,
+    payload: payload.subarray(FRAGMENT_LENGTH),
+    fragment: { identification: u32(payload, 4), offset: place & 0xfff8, more: (place & 1) !== 0 },
+  });
 }
 
 /**
@@ -76,22 +99,39 @@ function decodeInIpv6(frame: Uint8Array): Decoded<OspfFrame> {
  * @param identification of the fragments' datagram, 16 bits
  * @throws EncodeError when the addresses are not of the version's family
  */
-export function encodeFrames(version: Version, mac: Uint8Array, addresses: PacketAddresses, payload: Uint8Array, mtu: number, identification: number): Uint8Array[] {
+export function encodeFrames(
+  version: Version,
+  mac: Uint8Array,
+  addresses: PacketAddresses,
+  payload: Uint8Array,
+  mtu: number,
+  identification: number,
+): Uint8Array[] {
   const ethertype = new Uint8Array(2);
   put16(ethertype, 0, ETHERTYPE[version]);
   const ethernet = concat(ALL_SPF_ROUTERS_MAC[version], mac, ethertype);
   const encode = version === 2 ? ipv4Packet : ipv6Packet;
-  if (payload.length + (version === 2 ? IPV4_HEADER : IPV6_HEADER) <= mtu) return [concat(ethernet, encode(addresses, payload, undefined))];
+  if (payload.length + (version === 2 ? IPV4_HEADER : IPV6_HEADER) <= mtu)
+    return [concat(ethernet, encode(addresses, payload, undefined))];
   const room = (mtu - (version === 2 ? IPV4_HEADER : IPV6_HEADER + FRAGMENT_LENGTH)) & ~7;
   return Array.from({ length: Math.ceil(payload.length / room) }, (_, i) => {
     const offset = i * room;
     const more = offset + room < payload.length;
-    return concat(ethernet, encode(addresses, payload.subarray(offset, offset + room), { identification, offset, more }));
+    return concat(
+      ethernet,
+      encode(addresses, payload.subarray(offset, offset + room), { identification, offset, more }),
+    );
   });
 }
 
 function ipv4Packet(addresses: PacketAddresses, payload: Uint8Array, fragment: FragmentPlace | undefined): Uint8Array {
-  const fields = { ...addresses, payloadLength: payload.length, trafficClass: CS6, hopLimit: HOP_LIMIT, protocol: OSPF_PROTOCOL };
+  const fields = {
+    ...addresses,
+    payloadLength: payload.length,
+    trafficClass: CS6,
+    hopLimit: HOP_LIMIT,
+    protocol: OSPF_PROTOCOL,
+  };
   const header = encodeIpv4({ ...fields, identification: fragment?.identification ?? 0 });
   if (fragment) {
     put16(header, 6, (fragment.more ? 0x2000 : 0) | (fragment.offset >>> 3));
@@ -108,6 +148,12 @@ function ipv6Packet(addresses: PacketAddresses, payload: Uint8Array, fragment: F
     put16(extension, 2, fragment.offset | (fragment.more ? 1 : 0));
     put32(extension, 4, fragment.identification);
   }
-  const fields = { ...addresses, payloadLength: extension.length + payload.length, trafficClass: CS6, hopLimit: HOP_LIMIT, flowLabel: 0 };
+  const fields = {
+    ...addresses,
+    payloadLength: extension.length + payload.length,
+    trafficClass: CS6,
+    hopLimit: HOP_LIMIT,
+    flowLabel: 0,
+  };
   return concat(encodeIpv6({ ...fields, nextHeader: fragment ? FRAGMENT_HEADER : OSPF_PROTOCOL }), extension, payload);
 }

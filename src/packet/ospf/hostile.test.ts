@@ -1,5 +1,5 @@
-// The fuzz target of the OSPF decoders: packets, with the checksum repaired so that mutations reach the bodies, and every body's decoder through
-// LSAs whose Fletcher checksum is right.
+// The fuzz target of the OSPF decoders: packets, with the checksum repaired so that mutations reach the bodies, and
+// every body's decoder through LSAs whose Fletcher checksum is right.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
@@ -46,7 +46,9 @@ function repairedLsa(bytes: Uint8Array): Uint8Array {
 }
 
 test.each(VERSIONS)('OSPFv%d: no packet harms the decoder', (version) => {
-  const seeds = fc.sample(arbitraryPacket(version), { seed: 1, numRuns: 20 }).map((packet) => encodePacket(version, packet, ADDRESSES));
+  const seeds = fc
+    .sample(arbitraryPacket(version), { seed: 1, numRuns: 20 })
+    .map((packet) => encodePacket(version, packet, ADDRESSES));
   for (const bytes of seeds) expect(decodePacket(version, bytes, ADDRESSES).ok).toBe(true);
   fuzzDecoder((bytes) => decodeAll(version, bytes), seeds, { runs: 1000 });
   fuzzDecoder((bytes) => decodeAll(version, bytes), seeds, { runs: 2000, repair: (bytes) => repaired(version, bytes) });
@@ -69,15 +71,19 @@ test.each(VERSIONS)('OSPFv%d: errors name a place inside the LSA', (version) => 
     return body.ok ? body.value.badTlvs.map(({ error }) => error.offset) : [body.error.offset];
   };
   fc.assert(
-    fc.property(fc.oneof(...BODIES[version]), fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 6 }), ({ type, lsId, body }, changes) => {
-      const bytes = new Uint8Array(lsaOf(version, { type, lsId, advertisingRouter: 1 }, body).raw);
-      const room = bytes.length - LSA_HEADER_LENGTH;
-      for (const [at, byte] of room > 0 ? changes : []) bytes[LSA_HEADER_LENGTH + (at % room)] = byte;
-      for (const offset of places(repairedLsa(bytes))) {
-        expect(offset).toBeGreaterThanOrEqual(LSA_HEADER_LENGTH);
-        expect(offset).toBeLessThanOrEqual(bytes.length);
-      }
-    }),
+    fc.property(
+      fc.oneof(...BODIES[version]),
+      fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 6 }),
+      ({ type, lsId, body }, changes) => {
+        const bytes = new Uint8Array(lsaOf(version, { type, lsId, advertisingRouter: 1 }, body).raw);
+        const room = bytes.length - LSA_HEADER_LENGTH;
+        for (const [at, byte] of room > 0 ? changes : []) bytes[LSA_HEADER_LENGTH + (at % room)] = byte;
+        for (const offset of places(repairedLsa(bytes))) {
+          expect(offset).toBeGreaterThanOrEqual(LSA_HEADER_LENGTH);
+          expect(offset).toBeLessThanOrEqual(bytes.length);
+        }
+      },
+    ),
     { numRuns: 1000 },
   );
 });

@@ -1,5 +1,5 @@
-// The header of an LSA (RFC 2328 §A.4.1; RFC 5340 §A.4.2), 20 bytes in both versions: OSPFv2 has options in the third byte, OSPFv3 a type of two
-// bytes. The checksum is Fletcher's over all but the age.
+// The header of an LSA (RFC 2328 §A.4.1; RFC 5340 §A.4.2), 20 bytes in both versions: OSPFv2 has options in the third
+// byte, OSPFv3 a type of two bytes. The checksum is Fletcher's over all but the age.
 import { put16, put32, u16, u32 } from '../bytes.ts';
 import { field } from '../field.ts';
 import { type FletcherRegion, fletcherChecksum, fletcherValid } from '../fletcher.ts';

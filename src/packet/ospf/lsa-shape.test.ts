@@ -6,8 +6,17 @@ import { decodeBody } from './lsa.ts';
 import { lengthFlaw, shapeFlaw } from './lsa-shape.ts';
 import type { Version } from './numbers.ts';
 
-/** Lengths without the header that a type may have at least, and some that it may not: FRR's tables (ospf_lsa_minlen, ospf6_lsa_minlen) and the RFCs'. */
-const LENGTHS: readonly (readonly [name: string, version: Version, type: number, good: readonly number[], bad: readonly number[]])[] = [
+/**
+ * Lengths without the header that a type may have at least, and some that it may not: FRR's tables (ospf_lsa_minlen,
+ * ospf6_lsa_minlen) and the RFCs'.
+ */
+const LENGTHS: readonly (readonly [
+  name: string,
+  version: Version,
+  type: number,
+  good: readonly number[],
+  bad: readonly number[],
+])[] = [
   ['Router', 2, 1, [4, 16, 28], [0, 3, 5, 6, 17]],
   ['Network', 2, 2, [8, 12], [0, 4, 7, 9, 10]],
   ['Summary', 2, 3, [8, 12], [0, 4, 7, 9]],
@@ -85,8 +94,14 @@ describe.each([2, 3] as const)('OSPFv%i', (version) => {
     fc.assert(
       fc.property(arbitraryLsa(version), (lsa) => {
         const body = decodeBody(version, lsa);
-        // Bodies that nobody reads are of any length; a Network-LSA without routers can be encoded, and ospfd refuses it.
-        if (!body.ok || body.value.body.kind === 'unknown' || (body.value.body.kind === 'network-v2' && body.value.body.attachedRouters.length === 0)) return;
+        // Bodies that nobody reads are of any length; a Network-LSA without routers can be encoded, and ospfd refuses
+        // it.
+        if (
+          !body.ok ||
+          body.value.body.kind === 'unknown' ||
+          (body.value.body.kind === 'network-v2' && body.value.body.attachedRouters.length === 0)
+        )
+          return;
         expect(shapeFlaw(version, lsa)).toBeUndefined();
       }),
       { numRuns: 500 },
@@ -96,7 +111,17 @@ describe.each([2, 3] as const)('OSPFv%i', (version) => {
   it('any bytes of any type: an answer, and no exception', () => {
     fc.assert(
       fc.property(fc.nat(version === 2 ? 11 : 0xffff), fc.uint8Array({ maxLength: 60 }), (type, content) => {
-        const lsa = { type, lsId: 1, advertisingRouter: 1, age: 1, options: 0, sequence: 1, checksum: 0, length: 20 + content.length, raw: Uint8Array.of(...new Uint8Array(20), ...content) };
+        const lsa = {
+          type,
+          lsId: 1,
+          advertisingRouter: 1,
+          age: 1,
+          options: 0,
+          sequence: 1,
+          checksum: 0,
+          length: 20 + content.length,
+          raw: Uint8Array.of(...new Uint8Array(20), ...content),
+        };
         expect(['string', 'undefined']).toContain(typeof shapeFlaw(version, lsa));
       }),
     );

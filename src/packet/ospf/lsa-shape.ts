@@ -1,6 +1,7 @@
-// Whether an LSA has the shape that its type must have: what ospfd and ospf6d ask of it (ospf_lsa_examin, ospf6_lsa_examin). They drop a whole packet with
-// one that has not, be it an update, or a Database Description or an acknowledgment that only names it: an adjacency over such an LSA never becomes Full.
-// What a body says is not looked at here: an LSA of the right shape and odd content is stored and flooded (RFC 2328 §13), and ignored by its readers.
+// Whether an LSA has the shape that its type must have: what ospfd and ospf6d ask of it (ospf_lsa_examin,
+// ospf6_lsa_examin). They drop a whole packet with one that has not, be it an update, or a Database Description or an
+// acknowledgment that only names it: an adjacency over such an LSA never becomes Full. What a body says is not looked
+// at here: an LSA of the right shape and odd content is stored and flooded (RFC 2328 §13), and ignored by its readers.
 import { u16, u32 } from '../bytes.ts';
 import { LSA_HEADER_LENGTH } from './lsa-header.ts';
 import { lsaFunction } from './lsa-type.ts';
@@ -32,7 +33,10 @@ const SHAPES_V2: Readonly<Record<number, Shape>> = {
 
 /** By function code (RFC 5340 §A.4; RFC 5187 §2.2: two TLVs). */
 const LEAST_V3: Readonly<Record<number, number>> = { 1: 4, 2: 4, 3: 8, 4: 12, 5: 8, 7: 8, 8: 24, 9: 12, 11: 16 };
-/** Extended LSAs with a fixed part in front of their TLVs (RFC 8362 §4): E-Router, E-Network, E-Link, E-Intra-Area-Prefix. FRR does not know them, and takes any. */
+/**
+ * Extended LSAs with a fixed part in front of their TLVs (RFC 8362 §4): E-Router, E-Network, E-Link,
+ * E-Intra-Area-Prefix. FRR does not know them, and takes any.
+ */
 const LEAST_EXTENDED: Readonly<Record<number, number>> = { 33: 4, 34: 4, 40: 4, 41: 12 };
 /** By whole type: in another scope ospf6d does not know them. */
 const UNITS_V3: Readonly<Record<number, Shape>> = {
@@ -47,13 +51,18 @@ const leastV3 = (type: number): number => LEAST_EXTENDED[lsaFunction(type)] ?? L
 const shapeOf = (version: Version, type: number): Shape =>
   (version === 2 ? SHAPES_V2[type] : UNITS_V3[type]) ?? { least: version === 2 ? 0 : leastV3(type) };
 
-/** What is wrong with the length that a header says, in words; undefined when its type may have it. This is all that a Database Description shows. */
+/**
+ * What is wrong with the length that a header says, in words; undefined when its type may have it. This is all that a
+ * Database Description shows.
+ */
 export function lengthFlaw(version: Version, { type, length }: Pick<LsaHeader, 'type' | 'length'>): string | undefined {
   const { least, most = Infinity, unit = 1 } = shapeOf(version, type);
   const body = length - LSA_HEADER_LENGTH;
   if (body < least) return `${length} bytes, shorter than the fixed part of its type (${least + LSA_HEADER_LENGTH})`;
   if (body > most) return `${length} bytes, longer than its type (${most + LSA_HEADER_LENGTH})`;
-  return (body - least) % unit === 0 ? undefined : `${length} bytes are not whole units of its type (${unit} bytes after ${least + LSA_HEADER_LENGTH})`;
+  return (body - least) % unit === 0
+    ? undefined
+    : `${length} bytes are not whole units of its type (${unit} bytes after ${least + LSA_HEADER_LENGTH})`;
 }
 
 /** The same of a whole LSA, whose lists must fill it: links of an OSPFv2 Router-LSA, prefixes of OSPFv3. */
@@ -85,7 +94,10 @@ function prefixesFlaw(raw: Uint8Array, start: number, end: number, declared: num
   return prefixes === declared ? undefined : `${declared} prefixes declared, ${prefixes} present`;
 }
 
-/** Forwarding address, tag and referenced link-state ID follow the prefix when bits of the first byte, or the referenced type, say so (RFC 5340 §A.4.7). */
+/**
+ * Forwarding address, tag and referenced link-state ID follow the prefix when bits of the first byte, or the referenced
+ * type, say so (RFC 5340 §A.4.7).
+ */
 function externalFlaw(raw: Uint8Array): string | undefined {
   const bits = raw[at]!;
   const optional = ((bits & 0x02) !== 0 ? 16 : 0) + ((bits & 0x01) !== 0 ? 4 : 0) + (u16(raw, at + 6) !== 0 ? 4 : 0);

@@ -1,8 +1,11 @@
-// What the type of an LSA says (RFC 2328 §A.4.1; RFC 5250; RFC 5340 §A.4.2.1): how far it is flooded, and which function it has.
+// What the type of an LSA says (RFC 2328 §A.4.1; RFC 5250; RFC 5340 §A.4.2.1): how far it is flooded, and which
+// function it has.
 import type { Version } from './numbers.ts';
 import type { LsaKey } from './types.ts';
 
-/** `unknown`: OSPFv2 discards a type that it does not know (RFC 2328 §13 step 2); OSPFv3 discards the reserved scope. */
+/**
+ * `unknown`: OSPFv2 discards a type that it does not know (RFC 2328 §13 step 2); OSPFv3 discards the reserved scope.
+ */
 export type Scope = 'link' | 'area' | 'as' | 'unknown';
 
 const OPAQUE_SCOPE: Readonly<Record<number, Scope>> = { 9: 'link', 10: 'area', 11: 'as' };
@@ -16,7 +19,8 @@ const BASE_FUNCTIONS: ReadonlySet<number> = new Set([1, 2, 3, 4, 5, 7, 8, 9, 11]
 
 /** Where an LSA of this type is flooded. */
 export function lsaScope(version: Version, type: number): Scope {
-  if (version === 2) return OPAQUE_SCOPE[type] ?? (type === 5 ? 'as' : (type >= 1 && type <= 4) || type === 7 ? 'area' : 'unknown');
+  if (version === 2)
+    return OPAQUE_SCOPE[type] ?? (type === 5 ? 'as' : (type >= 1 && type <= 4) || type === 7 ? 'area' : 'unknown');
   const known = BASE_FUNCTIONS.has(lsaFunction(type)) || (type & U_BIT) !== 0;
   return known ? SCOPE_V3[(type >>> 13) & 3]! : 'link';
 }
@@ -24,11 +28,18 @@ export function lsaScope(version: Version, type: number): Scope {
 /** The function code of an OSPFv3 type. */
 export const lsaFunction = (type: number): number => type & FUNCTION_MASK;
 
-/** Whether an OSPFv3 type may be originated beside routers that do not know its function: FRR answers one without U-bit by resetting the adjacency. */
+/**
+ * Whether an OSPFv3 type may be originated beside routers that do not know its function: FRR answers one without U-bit
+ * by resetting the adjacency.
+ */
 export const surelyFlooded = (type: number): boolean => BASE_FUNCTIONS.has(lsaFunction(type)) || (type & U_BIT) !== 0;
 
-/** A type that every router knows, and refuses where it is malformed: all of OSPFv2's, and those of RFC 5340 with graceful restart. */
-export const isBaseType = (version: Version, type: number): boolean => version === 2 || BASE_FUNCTIONS.has(lsaFunction(type));
+/**
+ * A type that every router knows, and refuses where it is malformed: all of OSPFv2's, and those of RFC 5340 with
+ * graceful restart.
+ */
+export const isBaseType = (version: Version, type: number): boolean =>
+  version === 2 || BASE_FUNCTIONS.has(lsaFunction(type));
 
 /** OSPFv3 types that cnpd originates or reads. */
 export const TYPE_V3 = {

@@ -1,5 +1,6 @@
-// LSAs: the tables of bodies, and the one place where LSAs are taken apart and put together. Flooding needs only the header (decodeLsa); the body is
-// decoded by whoever reads it. An LSA whose body is malformed is still flooded, and ignored otherwise.
+// LSAs: the tables of bodies, and the one place where LSAs are taken apart and put together. Flooding needs only the
+// header (decodeLsa); the body is decoded by whoever reads it. An LSA whose body is malformed is still flooded, and
+// ignored otherwise.
 import { type CodePointValues, DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
 import { ok } from '../../model/result.ts';
 import { put16 } from '../bytes.ts';
@@ -78,10 +79,17 @@ function bodyCodec(version: Version, key: LsaKey, privateTypes: PrivateTypes): B
 
 /** The LSA that fills `bytes`: header and checksum. */
 export function decodeLsa(version: Version, bytes: Uint8Array): Decoded<Lsa> {
-  if (bytes.length < LSA_HEADER_LENGTH) return malformed('truncated', bytes.length, 'shorter than the header of an LSA');
+  if (bytes.length < LSA_HEADER_LENGTH)
+    return malformed('truncated', bytes.length, 'shorter than the header of an LSA');
   const header = readLsaHeader(version, bytes, 0);
-  if (header.length !== bytes.length) return malformed('bad-lsa-length', 18, `LSA length ${header.length}, but there are ${bytes.length} bytes`);
-  if (!lsaChecksumValid(bytes)) return malformed('bad-checksum', 16, `checksum 0x${header.checksum.toString(16)} of ${formatLsaKey(header)} is wrong`);
+  if (header.length !== bytes.length)
+    return malformed('bad-lsa-length', 18, `LSA length ${header.length}, but there are ${bytes.length} bytes`);
+  if (!lsaChecksumValid(bytes))
+    return malformed(
+      'bad-checksum',
+      16,
+      `checksum 0x${header.checksum.toString(16)} of ${formatLsaKey(header)} is wrong`,
+    );
   return ok({ ...header, raw: bytes });
 }
 
@@ -92,12 +100,18 @@ export interface DecodedBody {
 }
 
 /** An error means that the LSA is malformed: whoever reads bodies ignores it. Views of `raw`. */
-export function decodeBody(version: Version, { raw, ...key }: LsaKey & { readonly raw: Uint8Array }, privateTypes = DEFAULT_PRIVATE_TYPES): Decoded<DecodedBody> {
+export function decodeBody(
+  version: Version,
+  { raw, ...key }: LsaKey & { readonly raw: Uint8Array },
+  privateTypes = DEFAULT_PRIVATE_TYPES,
+): Decoded<DecodedBody> {
   const content = raw.subarray(LSA_HEADER_LENGTH);
   const codec = bodyCodec(version, key, privateTypes);
   if (!codec) return ok({ body: { kind: 'unknown', content }, badTlvs: [] });
   const badTlvs: BadTlv[] = [];
-  const body = codec.decode(content, ({ path, error }) => badTlvs.push({ path, error: shifted(error, LSA_HEADER_LENGTH) }));
+  const body = codec.decode(content, ({ path, error }) =>
+    badTlvs.push({ path, error: shifted(error, LSA_HEADER_LENGTH) }),
+  );
   return body.ok ? ok({ body: body.value, badTlvs }) : { ok: false, error: shifted(body.error, LSA_HEADER_LENGTH) };
 }
 
@@ -108,7 +122,8 @@ function refuseUnsafe(version: Version, key: LsaKey): void {
   if (version === 2 && key.type === TYPE_V2.opaqueAs && NEVER_AS_SCOPE.has(opaqueTypeOf(key))) {
     throw new EncodeError('unsafe-lsa', `opaque type ${opaqueTypeOf(key)} must not have AS scope`);
   }
-  if (version === 3 && !surelyFlooded(key.type)) throw new EncodeError('unsafe-lsa', `type 0x${key.type.toString(16)} needs the U-bit`);
+  if (version === 3 && !surelyFlooded(key.type))
+    throw new EncodeError('unsafe-lsa', `type 0x${key.type.toString(16)} needs the U-bit`);
 }
 
 /**
@@ -123,7 +138,8 @@ export function encodeLsa(
 ): Uint8Array {
   refuseUnsafe(version, header);
   const codec = bodyCodec(version, header, privateTypes);
-  if (body.kind !== (codec?.name ?? 'unknown') && body.kind !== 'unknown') throw new EncodeError('wrong-type', `a body ${body.kind} in ${formatLsaKey(header)}`);
+  if (body.kind !== (codec?.name ?? 'unknown') && body.kind !== 'unknown')
+    throw new EncodeError('wrong-type', `a body ${body.kind} in ${formatLsaKey(header)}`);
   const content = body.kind === 'unknown' ? body.content : codec!.encode(body);
   const length = LSA_HEADER_LENGTH + content.length;
   if (length > 0xffff) throw new EncodeError('lsa-too-long', `an LSA of ${length} bytes`);

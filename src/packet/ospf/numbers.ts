@@ -1,4 +1,5 @@
-// Numbers from the OSPF registries. Types of LSAs, TLVs and sub-TLVs stand in the rows of their codecs (lsa.ts, lsa/, prefix-sub-tlvs.ts).
+// Numbers from the OSPF registries. Types of LSAs, TLVs and sub-TLVs stand in the rows of their codecs (lsa.ts, lsa/,
+// prefix-sub-tlvs.ts).
 
 /** The two protocols: OSPFv2 routes IPv4 (RFC 2328), OSPFv3 IPv6 (RFC 5340). */
 export type Version = 2 | 3;
@@ -7,9 +8,19 @@ export type Version = 2 | 3;
 export const OSPF_PROTOCOL = 89;
 
 /** Options of OSPFv2 hellos, Database Descriptions and LSA headers (RFC 2328 §A.2; O: RFC 5250; L: RFC 5613). */
-export const OPTION_V2 = { external: 0x02, multicast: 0x04, nssa: 0x08, lls: 0x10, demandCircuits: 0x20, opaque: 0x40 } as const;
+export const OPTION_V2 = {
+  external: 0x02,
+  multicast: 0x04,
+  nssa: 0x08,
+  lls: 0x10,
+  demandCircuits: 0x20,
+  opaque: 0x40,
+} as const;
 
-/** Options of OSPFv3, 24 bits (RFC 5340 §A.2; AF: RFC 5838; L: RFC 5613; AT: RFC 7166). R clear means: no transit through this router. */
+/**
+ * Options of OSPFv3, 24 bits (RFC 5340 §A.2; AF: RFC 5838; L: RFC 5613; AT: RFC 7166). R clear means: no transit
+ * through this router.
+ */
 export const OPTION_V3 = {
   v6: 0x000001,
   external: 0x000002,

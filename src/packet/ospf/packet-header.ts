@@ -1,5 +1,5 @@
-// The header of OSPF packets (RFC 2328 §A.3.1, 24 bytes; RFC 5340 §A.3.1, 16 bytes) and its checksum. OSPFv2's header ends in authentication, which
-// its checksum leaves out; OSPFv3's checksum covers a pseudo header.
+// The header of OSPF packets (RFC 2328 §A.3.1, 24 bytes; RFC 5340 §A.3.1, 16 bytes) and its checksum. OSPFv2's header
+// ends in authentication, which its checksum leaves out; OSPFv3's checksum covers a pseudo header.
 import type { IpAddress } from '../../model/address.ts';
 import { ok } from '../../model/result.ts';
 import { put16, put32, u16, u32 } from '../bytes.ts';
@@ -52,8 +52,10 @@ export function readPacketHeader(version: Version, bytes: Uint8Array): Decoded<P
   const kind = PACKET_KINDS[bytes[1]!];
   if (!kind) return malformed('unknown-packet-type', 1, `packet type ${bytes[1]}`);
   const length = u16(bytes, 2);
-  if (length < headerLength) return malformed('bad-packet-length', 2, `packet length ${length} is shorter than the header`);
-  if (length > bytes.length) return malformed('truncated', 2, `packet length ${length}, but ${bytes.length} bytes arrived`);
+  if (length < headerLength)
+    return malformed('bad-packet-length', 2, `packet length ${length} is shorter than the header`);
+  if (length > bytes.length)
+    return malformed('truncated', 2, `packet length ${length}, but ${bytes.length} bytes arrived`);
   return ok({
     kind,
     length,
@@ -66,7 +68,11 @@ export function readPacketHeader(version: Version, bytes: Uint8Array): Decoded<P
 }
 
 /** Writes all but the checksum. @throws EncodeError */
-export function writePacketHeader(version: Version, packet: Uint8Array, { kind, routerId, areaId, instanceId }: OspfPacket): void {
+export function writePacketHeader(
+  version: Version,
+  packet: Uint8Array,
+  { kind, routerId, areaId, instanceId }: OspfPacket,
+): void {
   packet[0] = version;
   packet[1] = PACKET_KINDS.indexOf(kind);
   put16(packet, 2, field('packet length', packet.length, 16));
@@ -75,10 +81,16 @@ export function writePacketHeader(version: Version, packet: Uint8Array, { kind, 
   if (version === 3) packet[14] = field('instance ID', instanceId, 8);
 }
 
-/** 0 over a packet whose checksum is right; else, over one whose checksum is 0, the value for it. @param packet exactly the packet */
+/**
+ * 0 over a packet whose checksum is right; else, over one whose checksum is 0, the value for it. @param packet exactly
+ * the packet
+ */
 export function packetChecksum(version: Version, packet: Uint8Array, addresses: PacketAddresses): number {
-  if (version === 2) return foldChecksum(addWords(addWords(0, packet, 0, AUTHENTICATION_AT), packet, AUTHENTICATION_END));
-  return foldChecksum(addWords(pseudoHeaderSum(addresses.source, addresses.destination, OSPF_PROTOCOL, packet.length), packet));
+  if (version === 2)
+    return foldChecksum(addWords(addWords(0, packet, 0, AUTHENTICATION_AT), packet, AUTHENTICATION_END));
+  return foldChecksum(
+    addWords(pseudoHeaderSum(addresses.source, addresses.destination, OSPF_PROTOCOL, packet.length), packet),
+  );
 }
 
 export function setChecksum(version: Version, packet: Uint8Array, addresses: PacketAddresses): void {

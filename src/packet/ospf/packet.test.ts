@@ -22,7 +22,12 @@ const ROUTER = 0xc0000201;
 const header = { routerId: ROUTER, areaId: 0, instanceId: 0 };
 const unknown = { kind: 'unknown' as const, content: fromHex('00000000') };
 
-function decoded(version: Version, bytes: Uint8Array, options?: DecodeOptions, addresses = ADDRESSES[version]): ReceivedPacket {
+function decoded(
+  version: Version,
+  bytes: Uint8Array,
+  options?: DecodeOptions,
+  addresses = ADDRESSES[version],
+): ReceivedPacket {
   const packet = decodePacket(version, bytes, addresses, options);
   if (!packet.ok) throw new Error(packet.error.code);
   return packet.value;
@@ -61,10 +66,14 @@ const DD: DatabaseDescription = {
 };
 
 test('hellos, both ways', () => {
-  expectPacket(2, '02010030 c0000201 00000000 779a 0000 0000000000000000  fffffffc 000a 02 01 00000028 00000000 00000000 c0000202', {
-    ...HELLO,
-    networkMask: 0xfffffffc,
-  });
+  expectPacket(
+    2,
+    '02010030 c0000201 00000000 779a 0000 0000000000000000  fffffffc 000a 02 01 00000028 00000000 00000000 c0000202',
+    {
+      ...HELLO,
+      networkMask: 0xfffffffc,
+    },
+  );
   expectPacket(3, '03010028 c0000201 00000000 747b 05 00  00000007 01 000013 000a 0028 00000000 00000000 c0000202', {
     ...HELLO,
     instanceId: 5,
@@ -79,17 +88,30 @@ test('Database Descriptions, both ways', () => {
 });
 
 test('requests, both ways: the type has four bytes in OSPFv2 and two in OSPFv3', () => {
-  const request = (type: number) => ({ ...header, kind: 'link-state-request' as const, requests: [{ type, lsId: 0x07000001, advertisingRouter: ROUTER }] });
+  const request = (type: number) => ({
+    ...header,
+    kind: 'link-state-request' as const,
+    requests: [{ type, lsId: 0x07000001, advertisingRouter: ROUTER }],
+  });
   expectPacket(2, '02030024 c0000201 00000000 72ca 0000 0000000000000000  0000000a 07000001 c0000201', request(10));
   expectPacket(3, '0303001c c0000201 00000000 d3b3 00 00  0000a029 07000001 c0000201', request(0xa029));
 });
 
 test('updates and acknowledgments of FRR', () => {
   const addresses = [ADDRESSES[2], FRR_TRAILER_ADDRESSES];
-  const [v2, v3] = ([[2, FRR_MD5_UPDATE], [3, FRR_TRAILER_UPDATE]] as const).map(([version, bytes], i) => {
+  const [v2, v3] = (
+    [
+      [2, FRR_MD5_UPDATE],
+      [3, FRR_TRAILER_UPDATE],
+    ] as const
+  ).map(([version, bytes], i) => {
     const update = decoded(version, bytes, { authenticated: true }, addresses[i]) as LinkStateUpdate & ReceivedPacket;
     expect(update.badLsas).toEqual([]);
-    const acknowledgment = { ...header, kind: 'link-state-acknowledgment' as const, headers: update.lsas.map(({ raw: _raw, ...rest }) => rest) };
+    const acknowledgment = {
+      ...header,
+      kind: 'link-state-acknowledgment' as const,
+      headers: update.lsas.map(({ raw: _raw, ...rest }) => rest),
+    };
     const bytesOut = encodePacket(version, acknowledgment, ADDRESSES[version]);
     expect(decoded(version, bytesOut)).toEqual({ ...acknowledgment, raw: bytesOut, badLsas: [] });
     return update.lsas.map((lsa) => decodeBody(version, lsa));
@@ -113,7 +135,11 @@ test('updates and acknowledgments of FRR', () => {
   expect(v3!.map((body) => body.ok && body.value.body)).toMatchObject([
     { kind: 'link', priority: 1, options: 0x13, linkLocalAddress: FRR_TRAILER_ADDRESSES.source, prefixes: [] },
     { kind: 'router-v3', options: 0x13, links: [] },
-    { kind: 'intra-area-prefix', referenced: { type: 0x2001, lsId: 0, advertisingRouter: ROUTER }, prefixes: [{ options: 0, metric: 10 }] },
+    {
+      kind: 'intra-area-prefix',
+      referenced: { type: 0x2001, lsId: 0, advertisingRouter: ROUTER },
+      prefixes: [{ options: 0, metric: 10 }],
+    },
   ]);
 });
 
@@ -131,7 +157,10 @@ test.each(VERSIONS)('OSPFv%d: every packet comes back from its encoding as it wa
 test.each(VERSIONS)('OSPFv%d: a packet cut anywhere is rejected', (version) => {
   fc.assert(
     fc.property(arbitraryPacket(version), (packet) => {
-      refusesTruncation((bytes) => decodePacket(version, bytes, ADDRESSES[version]), encodePacket(version, packet, ADDRESSES[version]));
+      refusesTruncation(
+        (bytes) => decodePacket(version, bytes, ADDRESSES[version]),
+        encodePacket(version, packet, ADDRESSES[version]),
+      );
     }),
     { numRuns: 30 },
   );
@@ -150,16 +179,25 @@ test("OSPFv2's checksum leaves out the authentication field, OSPFv3's covers add
   v2.fill(0x5a, 16, 24);
   expect(decodePacket(2, v2, ADDRESSES[3]).ok).toBe(true);
   const v3 = encodePacket(3, HELLO, ADDRESSES[3]);
-  expect(decodePacket(3, v3, { ...ADDRESSES[3], source: address('fe80::2') })).toMatchObject({ ok: false, error: { code: 'bad-checksum' } });
+  expect(decodePacket(3, v3, { ...ADDRESSES[3], source: address('fe80::2') })).toMatchObject({
+    ok: false,
+    error: { code: 'bad-checksum' },
+  });
 });
 
 test('an LSA with a wrong checksum is left out and recorded with its place, the others are used (RFC 2328 §13 step 1)', () => {
   const good = lsaOf(2, { type: 10, lsId: 1, advertisingRouter: ROUTER }, unknown);
-  const bytes = encodePacket(2, { ...header, kind: 'link-state-update', lsas: [{ ...good, raw: EXTENDED_PREFIX_LSA }, good, good] }, ADDRESSES[2]);
+  const bytes = encodePacket(
+    2,
+    { ...header, kind: 'link-state-update', lsas: [{ ...good, raw: EXTENDED_PREFIX_LSA }, good, good] },
+    ADDRESSES[2],
+  );
   bytes[24 + 4 + 21] = 9;
   setChecksum(2, bytes, ADDRESSES[2]);
   const update = decoded(2, bytes);
-  expect(update.badLsas).toEqual([{ code: 'bad-checksum', offset: 28 + 16, detail: 'checksum 0x8b15 of 0xa 7.0.0.1 1.1.1.1 is wrong' }]);
+  expect(update.badLsas).toEqual([
+    { code: 'bad-checksum', offset: 28 + 16, detail: 'checksum 0x8b15 of 0xa 7.0.0.1 1.1.1.1 is wrong' },
+  ]);
   expect(update.kind === 'link-state-update' && update.lsas).toEqual([good, good]);
 });
 
@@ -198,7 +236,8 @@ test.each(VERSIONS)('OSPFv%d: a bad packet is rejected, under a code of its own'
     ['lsa-overrun', update, (b, body) => put16(b, body + 4 + 18, 25)],
     ['trailing-bytes', update, (b, body) => put32(b, body, 0)],
   ];
-  for (const [expected, packet, change] of cases) expect(code(packet, change), `${packet.kind} ${String(change)}`).toBe(expected);
+  for (const [expected, packet, change] of cases)
+    expect(code(packet, change), `${packet.kind} ${String(change)}`).toBe(expected);
 });
 
 test('a field that does not fit is refused when encoding', () => {
@@ -207,5 +246,7 @@ test('a field that does not fit is refused when encoding', () => {
   expect(encode(3, { ...HELLO, deadInterval: 65536 })).toThrow(/16 bits/);
   expect(encode(2, { ...HELLO, routerId: -1 })).toThrow(/router ID/);
   const lsa = { ...lsaOf(3, { type: 0xa029, lsId: 1, advertisingRouter: 1 }, unknown), raw: E_INTRA_AREA_PREFIX_LSA };
-  expect(encode(3, { ...header, kind: 'link-state-update', lsas: Array.from({ length: 800 }, () => lsa) })).toThrow(/packet length/);
+  expect(encode(3, { ...header, kind: 'link-state-update', lsas: Array.from({ length: 800 }, () => lsa) })).toThrow(
+    /packet length/,
+  );
 });

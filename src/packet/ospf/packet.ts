@@ -1,5 +1,6 @@
-// The five packets of OSPF: bytes ↔ values (RFC 2328 §A.3; RFC 5340 §A.3). A malformed packet is rejected with an error; in an update, an LSA with a
-// wrong checksum is left out and recorded (RFC 2328 §13 step 1). Authentication is auth-v2.ts and auth-v3.ts: verify first, then decode.
+// The five packets of OSPF: bytes ↔ values (RFC 2328 §A.3; RFC 5340 §A.3). A malformed packet is rejected with an
+// error; in an update, an LSA with a wrong checksum is left out and recorded (RFC 2328 §13 step 1). Authentication is
+// auth-v2.ts and auth-v3.ts: verify first, then decode.
 import { ok } from '../../model/result.ts';
 import { concat, copyOf, put16, put24, put32, u16, u24, u32 } from '../bytes.ts';
 import { type DecodeError, type Decoded, malformed, shifted } from '../decode.ts';
@@ -8,9 +9,24 @@ import { decodeLsa } from './lsa.ts';
 import { LSA_HEADER_LENGTH, putLsaId, readLsaHeader, writeLsaHeader } from './lsa-header.ts';
 import type { Version } from './numbers.ts';
 import {
-  AUTHENTICATION_TYPE, HEADER_LENGTH, type PacketAddresses, type PacketHeader, packetChecksum, readPacketHeader, setChecksum, writePacketHeader,
+  AUTHENTICATION_TYPE,
+  HEADER_LENGTH,
+  type PacketAddresses,
+  type PacketHeader,
+  packetChecksum,
+  readPacketHeader,
+  setChecksum,
+  writePacketHeader,
 } from './packet-header.ts';
-import type { DatabaseDescription, Hello, LinkStateRequest, LinkStateUpdate, Lsa, LsaHeader, OspfPacket } from './types.ts';
+import type {
+  DatabaseDescription,
+  Hello,
+  LinkStateRequest,
+  LinkStateUpdate,
+  Lsa,
+  LsaHeader,
+  OspfPacket,
+} from './types.ts';
 
 /** What decodePacket adds to what the packet says. */
 export interface Received {
@@ -36,13 +52,19 @@ const MORE = 0x02;
 const MASTER = 0x01;
 
 /** Decodes the packet that `bytes` (an IP payload) begins with. `bytes` is copied. */
-export function decodePacket(version: Version, bytes: Uint8Array, addresses: PacketAddresses, options: DecodeOptions = {}): Decoded<ReceivedPacket> {
+export function decodePacket(
+  version: Version,
+  bytes: Uint8Array,
+  addresses: PacketAddresses,
+  options: DecodeOptions = {},
+): Decoded<ReceivedPacket> {
   const header = readPacketHeader(version, bytes);
   if (!header.ok) return header;
   const { kind, length, checksum, authenticationType, routerId, areaId, instanceId } = header.value;
   const raw = copyOf(bytes, 0, length);
   const covered = !options.authenticated && authenticationType !== AUTHENTICATION_TYPE.cryptographic;
-  if (covered && packetChecksum(version, raw, addresses) !== 0) return malformed('bad-checksum', 12, `checksum 0x${checksum.toString(16)} is wrong`);
+  if (covered && packetChecksum(version, raw, addresses) !== 0)
+    return malformed('bad-checksum', 12, `checksum 0x${checksum.toString(16)} is wrong`);
   const badLsas: DecodeError[] = [];
   const body = BODY_DECODERS[kind](version, raw, HEADER_LENGTH[version], badLsas);
   return body.ok ? ok({ ...body.value, routerId, areaId, instanceId, raw, badLsas }) : body;
@@ -65,18 +87,40 @@ const BODY_DECODERS: Readonly<Record<PacketHeader['kind'], BodyDecoder>> = {
 function decodeHello(version: Version, raw: Uint8Array, at: number): Decoded<Body<Hello>> {
   const neighborsAt = at + HELLO_FIXED;
   if (raw.length < neighborsAt) return malformed('truncated', raw.length, 'shorter than the fixed part of a hello');
-  if ((raw.length - neighborsAt) % 4 !== 0) return malformed('bad-body-length', neighborsAt, `${raw.length - neighborsAt} bytes are not whole router IDs`);
+  if ((raw.length - neighborsAt) % 4 !== 0)
+    return malformed('bad-body-length', neighborsAt, `${raw.length - neighborsAt} bytes are not whole router IDs`);
   const neighbors = Array.from({ length: (raw.length - neighborsAt) / 4 }, (_, i) => u32(raw, neighborsAt + i * 4));
   const versioned =
     version === 2
-      ? { networkMask: u32(raw, at), interfaceId: 0, helloInterval: u16(raw, at + 4), options: raw[at + 6]!, priority: raw[at + 7]!, deadInterval: u32(raw, at + 8) }
-      : { networkMask: 0, interfaceId: u32(raw, at), priority: raw[at + 4]!, options: u24(raw, at + 5), helloInterval: u16(raw, at + 8), deadInterval: u16(raw, at + 10) };
-  return ok({ kind: 'hello', ...versioned, designatedRouter: u32(raw, at + 12), backupDesignatedRouter: u32(raw, at + 16), neighbors });
+      ? {
+          networkMask: u32(raw, at),
+          interfaceId: 0,
+          helloInterval: u16(raw, at + 4),
+          options: raw[at + 6]!,
+          priority: raw[at + 7]!,
+          deadInterval: u32(raw, at + 8),
+        }
+      : {
+          networkMask: 0,
+          interfaceId: u32(raw, at),
+          priority: raw[at + 4]!,
+          options: u24(raw, at + 5),
+          helloInterval: u16(raw, at + 8),
+          deadInterval: u16(raw, at + 10),
+        };
+  return ok({
+    kind: 'hello',
+    ...versioned,
+    designatedRouter: u32(raw, at + 12),
+    backupDesignatedRouter: u32(raw, at + 16),
+    neighbors,
+  });
 }
 
 function decodeDatabaseDescription(version: Version, raw: Uint8Array, at: number): Decoded<Body<DatabaseDescription>> {
   const headersAt = at + DD_FIXED[version];
-  if (raw.length < headersAt) return malformed('truncated', raw.length, 'shorter than the fixed part of a Database Description');
+  if (raw.length < headersAt)
+    return malformed('truncated', raw.length, 'shorter than the fixed part of a Database Description');
   const headers = decodeHeaders(version, raw, headersAt);
   if (!headers.ok) return headers;
   const flags = raw[headersAt - 5]!;
@@ -94,8 +138,13 @@ function decodeDatabaseDescription(version: Version, raw: Uint8Array, at: number
 
 function decodeHeaders(version: Version, raw: Uint8Array, start: number): Decoded<LsaHeader[]> {
   const size = raw.length - start;
-  if (size % LSA_HEADER_LENGTH !== 0) return malformed('bad-body-length', start, `${size} bytes are not whole LSA headers`);
-  return ok(Array.from({ length: size / LSA_HEADER_LENGTH }, (_, i) => readLsaHeader(version, raw, start + i * LSA_HEADER_LENGTH)));
+  if (size % LSA_HEADER_LENGTH !== 0)
+    return malformed('bad-body-length', start, `${size} bytes are not whole LSA headers`);
+  return ok(
+    Array.from({ length: size / LSA_HEADER_LENGTH }, (_, i) =>
+      readLsaHeader(version, raw, start + i * LSA_HEADER_LENGTH),
+    ),
+  );
 }
 
 /** The type takes four bytes in OSPFv2, the last two of them in OSPFv3 (RFC 5340 §A.3.4). */
@@ -104,24 +153,36 @@ function decodeRequest(version: Version, raw: Uint8Array, start: number): Decode
   if (size % REQUEST_LENGTH !== 0) return malformed('bad-body-length', start, `${size} bytes are not whole requests`);
   const requests = Array.from({ length: size / REQUEST_LENGTH }, (_, i) => {
     const at = start + i * REQUEST_LENGTH;
-    return { type: version === 2 ? u32(raw, at) : u16(raw, at + 2), lsId: u32(raw, at + 4), advertisingRouter: u32(raw, at + 8) };
+    return {
+      type: version === 2 ? u32(raw, at) : u16(raw, at + 2),
+      lsId: u32(raw, at + 4),
+      advertisingRouter: u32(raw, at + 8),
+    };
   });
   return ok({ kind: 'link-state-request', requests });
 }
 
-function decodeUpdate(version: Version, raw: Uint8Array, start: number, badLsas: DecodeError[]): Decoded<Body<LinkStateUpdate>> {
+function decodeUpdate(
+  version: Version,
+  raw: Uint8Array,
+  start: number,
+  badLsas: DecodeError[],
+): Decoded<Body<LinkStateUpdate>> {
   if (start + 4 > raw.length) return malformed('truncated', raw.length, 'shorter than the fixed part of an update');
   const lsas: Lsa[] = [];
   let at = start + 4;
   for (let left = u32(raw, start); left > 0; left--) {
     const length = at + LSA_HEADER_LENGTH > raw.length ? 0 : u16(raw, at + 18);
-    if (length < LSA_HEADER_LENGTH || at + length > raw.length) return malformed('lsa-overrun', at, 'an LSA exceeds the update');
+    if (length < LSA_HEADER_LENGTH || at + length > raw.length)
+      return malformed('lsa-overrun', at, 'an LSA exceeds the update');
     const lsa = decodeLsa(version, raw.subarray(at, at + length));
     if (lsa.ok) lsas.push(lsa.value);
     else badLsas.push(shifted(lsa.error, at));
     at += length;
   }
-  return at === raw.length ? ok({ kind: 'link-state-update', lsas }) : malformed('trailing-bytes', at, `${raw.length - at} bytes after the last LSA`);
+  return at === raw.length
+    ? ok({ kind: 'link-state-update', lsas })
+    : malformed('trailing-bytes', at, `${raw.length - at} bytes after the last LSA`);
 }
 
 /** Encodes; length and checksum are computed. @throws EncodeError when a field does not fit its place */

@@ -1,12 +1,15 @@
-// A walk over the prefix TLVs of an LSA without allocating: Extended Prefix TLVs of OSPFv2 (RFC 7684 §2.1), prefix TLVs of OSPFv3's extended LSAs (RFC 8362 §3). Thousands
-// of sender prefixes come at once, and building every TLV as a value would cost more than using it. It agrees with decodeBody TLV by TLV (prefix-walk.test.ts).
+// A walk over the prefix TLVs of an LSA without allocating: Extended Prefix TLVs of OSPFv2 (RFC 7684 §2.1), prefix TLVs
+// of OSPFv3's extended LSAs (RFC 8362 §3). Thousands of sender prefixes come at once, and building every TLV as a value
+// would cost more than using it. It agrees with decodeBody TLV by TLV (prefix-walk.test.ts).
 import type { IpAddress } from '../../model/address.ts';
 import type { Prefix } from '../../model/prefix.ts';
 import { readAddress, readPrefix, u16, u24, u32 } from '../bytes.ts';
 import type { Version } from './numbers.ts';
 import { paddedPrefixBytes } from './prefix.ts';
 
-/** One prefix TLV as positions in `bytes`. The same object is handed to every visit: copy what must outlive the call. */
+/**
+ * One prefix TLV as positions in `bytes`. The same object is handed to every visit: copy what must outlive the call.
+ */
 export interface PrefixTlvCursor {
   readonly bytes: Uint8Array;
   readonly version: Version;
@@ -59,7 +62,12 @@ const padded = (length: number): number => (length + 3) & ~3;
  * @param start where the TLVs begin, which fill the rest of `bytes`
  * @returns how many TLVs and sub-TLVs were malformed; undefined when the whole LSA is, of which nothing is visited then
  */
-export function forEachPrefixTlv(version: Version, bytes: Uint8Array, start: number, visit: (cursor: PrefixTlvCursor) => void): number | undefined {
+export function forEachPrefixTlv(
+  version: Version,
+  bytes: Uint8Array,
+  start: number,
+  visit: (cursor: PrefixTlvCursor) => void,
+): number | undefined {
   if (start > bytes.length) return undefined;
   const cursor = newCursor(version, bytes);
   const bad = walkTlvs(cursor, start, undefined);
@@ -68,11 +76,15 @@ export function forEachPrefixTlv(version: Version, bytes: Uint8Array, start: num
 }
 
 /** One pass checks (without `visit`), the other visits. */
-function walkTlvs(cursor: PrefixTlvCursor, start: number, visit: ((cursor: PrefixTlvCursor) => void) | undefined): number | undefined {
+function walkTlvs(
+  cursor: PrefixTlvCursor,
+  start: number,
+  visit: ((cursor: PrefixTlvCursor) => void) | undefined,
+): number | undefined {
   const { bytes, version } = cursor;
   const { prefixes } = LAYOUT[version];
   let bad = 0;
-  for (let at = start; at < bytes.length; ) {
+  for (let at = start; at < bytes.length;) {
     const valueAt = at + TLV_HEADER;
     if (valueAt > bytes.length) return undefined;
     const end = valueAt + u16(bytes, at + 2);
@@ -91,7 +103,9 @@ function walkTlvs(cursor: PrefixTlvCursor, start: number, visit: ((cursor: Prefi
   return bad;
 }
 
-/** Route type, prefix length, address family, flags, address. @returns where the sub-TLVs begin; −1 when it is malformed */
+/**
+ * Route type, prefix length, address family, flags, address. @returns where the sub-TLVs begin; −1 when it is malformed
+ */
 function readFixedV2(cursor: PrefixTlvCursor, at: number, end: number): number {
   const { bytes } = cursor;
   if (at + FIXED > end || bytes[at + 2] !== 0 || bytes[at + 1]! > 32) return -1;
@@ -102,7 +116,10 @@ function readFixedV2(cursor: PrefixTlvCursor, at: number, end: number): number {
   return at + FIXED;
 }
 
-/** Flags, metric, prefix length, prefix options, two reserved bytes, as many words of the prefix as it has. @returns as readFixedV2 */
+/**
+ * Flags, metric, prefix length, prefix options, two reserved bytes, as many words of the prefix as it has. @returns as
+ * readFixedV2
+ */
 function readFixedV3(cursor: PrefixTlvCursor, at: number, end: number): number {
   const { bytes } = cursor;
   if (at + FIXED > end || bytes[at + 4]! > 128) return -1;
@@ -121,7 +138,7 @@ function walkSubTlvs(cursor: PrefixTlvCursor, start: number, end: number): numbe
   cursor.flagsOffset = cursor.addressOffset = cursor.routerOffset = -1;
   cursor.flagsLength = 0;
   let bad = 0;
-  for (let at = start; at < end; ) {
+  for (let at = start; at < end;) {
     const valueAt = at + TLV_HEADER;
     if (valueAt > end) return undefined;
     const type = u16(bytes, at);
@@ -151,4 +168,5 @@ export const cursorPrefix = ({ version, bytes, prefixOffset, prefixLength }: Pre
 export const cursorAddress = ({ version, bytes, addressOffset }: PrefixTlvCursor): IpAddress | undefined =>
   addressOffset < 0 ? undefined : readAddress(bytes, addressOffset, version === 2 ? 4 : 6);
 
-export const cursorRouter = ({ bytes, routerOffset }: PrefixTlvCursor): number | undefined => (routerOffset < 0 ? undefined : u32(bytes, routerOffset));
+export const cursorRouter = ({ bytes, routerOffset }: PrefixTlvCursor): number | undefined =>
+  routerOffset < 0 ? undefined : u32(bytes, routerOffset);

@@ -1,5 +1,6 @@
-// The LSAs of RFC 2328 and RFC 5340 that hold one route each, as far as cnpd reads them and never writes them: Summary and AS-External-LSAs of OSPFv2
-// (types 3, 4, 5, 7), and what they became in OSPFv3 (functions 3, 4, 5, 7). Masks, metrics, forwarding addresses: what is not returned is skipped.
+// The LSAs of RFC 2328 and RFC 5340 that hold one route each, as far as cnpd reads them and never writes them: Summary
+// and AS-External-LSAs of OSPFv2 (types 3, 4, 5, 7), and what they became in OSPFv3 (functions 3, 4, 5, 7). Masks,
+// metrics, forwarding addresses: what is not returned is skipped.
 import { type Prefix, prefixOf } from '../../model/prefix.ts';
 import { ok } from '../../model/result.ts';
 import { u24, u32 } from '../bytes.ts';
@@ -20,36 +21,45 @@ const LS_INFINITY = 0xffffff;
 type Reader = (lsa: LsaKey & { readonly raw: Uint8Array }) => Decoded<Route | undefined>;
 
 const at = LSA_HEADER_LENGTH;
-const tooShort = (raw: Uint8Array): ReturnType<typeof malformed> => malformed('truncated', raw.length, 'shorter than the fixed part of the LSA');
+const tooShort = (raw: Uint8Array): ReturnType<typeof malformed> =>
+  malformed('truncated', raw.length, 'shorter than the fixed part of the LSA');
 
 /** The length of a contiguous IPv4 mask; undefined for any other. */
 export function maskLength(mask: number): number | undefined {
   const length = Math.clz32(~mask >>> 0);
-  return (mask >>> 0) === (length === 0 ? 0 : (0xffffffff << (32 - length)) >>> 0) ? length : undefined;
+  return mask >>> 0 === (length === 0 ? 0 : (0xffffffff << (32 - length)) >>> 0) ? length : undefined;
 }
 
-const prefixV2 = (external: boolean, length: number): Reader => ({ lsId, raw }) => {
-  if (raw.length < length) return tooShort(raw);
-  const bits = maskLength(u32(raw, at));
-  if (bits === undefined) return malformed('bad-mask', at, 'a mask with holes');
-  const metric = u24(raw, at + 5);
-  if (metric === LS_INFINITY) return ok(undefined);
-  return ok({ kind: 'prefix', prefix: prefixOf({ family: 4, value: BigInt(lsId) }, bits), metric, external });
-};
+const prefixV2 =
+  (external: boolean, length: number): Reader =>
+  ({ lsId, raw }) => {
+    if (raw.length < length) return tooShort(raw);
+    const bits = maskLength(u32(raw, at));
+    if (bits === undefined) return malformed('bad-mask', at, 'a mask with holes');
+    const metric = u24(raw, at + 5);
+    if (metric === LS_INFINITY) return ok(undefined);
+    return ok({ kind: 'prefix', prefix: prefixOf({ family: 4, value: BigInt(lsId) }, bits), metric, external });
+  };
 
-const prefixV3 = (external: boolean): Reader => ({ raw }) => {
-  if (raw.length < at + 8) return tooShort(raw);
-  const prefix = readPaddedPrefix(raw, at + 8, raw[at + 4]!);
-  if (!prefix) return malformed('bad-prefix-length', at + 4, `a prefix of ${raw[at + 4]} bits in ${raw.length - at - 8} bytes`);
-  const metric = u24(raw, at + 1);
-  if (metric === LS_INFINITY || (raw[at + 5]! & PREFIX_OPTION.noUnicast) !== 0) return ok(undefined);
-  return ok({ kind: 'prefix', prefix, metric, external });
-};
+const prefixV3 =
+  (external: boolean): Reader =>
+  ({ raw }) => {
+    if (raw.length < at + 8) return tooShort(raw);
+    const prefix = readPaddedPrefix(raw, at + 8, raw[at + 4]!);
+    if (!prefix)
+      return malformed('bad-prefix-length', at + 4, `a prefix of ${raw[at + 4]} bits in ${raw.length - at - 8} bytes`);
+    const metric = u24(raw, at + 1);
+    if (metric === LS_INFINITY || (raw[at + 5]! & PREFIX_OPTION.noUnicast) !== 0) return ok(undefined);
+    return ok({ kind: 'prefix', prefix, metric, external });
+  };
 
 /** By LS type. */
 const READERS_V2: Readonly<Record<number, Reader>> = {
   3: prefixV2(false, at + 8),
-  4: ({ lsId, raw }) => (raw.length < at + 8 ? tooShort(raw) : ok(u24(raw, at + 5) === LS_INFINITY ? undefined : { kind: 'router', routerId: lsId })),
+  4: ({ lsId, raw }) =>
+    raw.length < at + 8
+      ? tooShort(raw)
+      : ok(u24(raw, at + 5) === LS_INFINITY ? undefined : { kind: 'router', routerId: lsId }),
   5: prefixV2(true, at + 16),
   7: prefixV2(true, at + 16),
 };
@@ -57,7 +67,10 @@ const READERS_V2: Readonly<Record<number, Reader>> = {
 /** By whole type: other scopes do not occur. */
 const READERS_V3: Readonly<Record<number, Reader>> = {
   0x2003: prefixV3(false),
-  0x2004: ({ raw }) => (raw.length < at + 12 ? tooShort(raw) : ok(u24(raw, at + 5) === LS_INFINITY ? undefined : { kind: 'router', routerId: u32(raw, at + 8) })),
+  0x2004: ({ raw }) =>
+    raw.length < at + 12
+      ? tooShort(raw)
+      : ok(u24(raw, at + 5) === LS_INFINITY ? undefined : { kind: 'router', routerId: u32(raw, at + 8) }),
   0x4005: prefixV3(true),
   0x2007: prefixV3(true),
 };

@@ -1,6 +1,6 @@
-// TLVs of LSAs (RFC 3630 §2.3.2; RFC 7684, 7770, 8362): type 2 bytes, length 2 bytes, value, padded with zeros to a multiple of 4 that the length
-// does not count. Each list of TLVs is a space of type numbers with a table of codecs. Unknown types, and known ones whose value is malformed, keep
-// their bytes.
+// TLVs of LSAs (RFC 3630 §2.3.2; RFC 7684, 7770, 8362): type 2 bytes, length 2 bytes, value, padded with zeros to a
+// multiple of 4 that the length does not count. Each list of TLVs is a space of type numbers with a table of codecs.
+// Unknown types, and known ones whose value is malformed, keep their bytes.
 import { concat, put16, u16 } from '../bytes.ts';
 import { type DecodeError, type Decoded, malformed, shifted } from '../decode.ts';
 import { EncodeError } from '../encode-error.ts';
@@ -29,8 +29,8 @@ export interface TlvCodec<T extends { readonly kind: string }> {
 
 export interface TlvSpace<T> {
   /**
-   * Decodes the TLVs that fill bytes `start` … end. An error means that the whole LSA is malformed; a bad value of one TLV is reported and kept as
-   * unknown. Values are views of `bytes`.
+   * Decodes the TLVs that fill bytes `start` … end. An error means that the whole LSA is malformed; a bad value of one
+   * TLV is reported and kept as unknown. Values are views of `bytes`.
    */
   decode(bytes: Uint8Array, start: number, report: TlvReport): Decoded<(T | UnknownTlv)[]>;
   /** @throws EncodeError */
@@ -45,12 +45,17 @@ interface LsaMalformed extends DecodeError {
 }
 
 /** An error in a TLV that makes the LSA around it malformed, which a receiver ignores as a whole. */
-export const malformedLsa = (code: string, offset: number, detail: string): { readonly ok: false; readonly error: DecodeError } =>
+export const malformedLsa = (
+  code: string,
+  offset: number,
+  detail: string,
+): { readonly ok: false; readonly error: DecodeError } =>
   fail<LsaMalformed>({ code, offset, detail, malformsLsa: true });
 
 /** Type, length, value, padding. @throws EncodeError `tlv-too-long` */
 export function tlvBytes(type: number, value: Uint8Array): Uint8Array {
-  if (value.length > 0xffff) throw new EncodeError('tlv-too-long', `TLV ${type} would hold ${value.length} bytes; 65535 fit`);
+  if (value.length > 0xffff)
+    throw new EncodeError('tlv-too-long', `TLV ${type} would hold ${value.length} bytes; 65535 fit`);
   const out = new Uint8Array(TLV_HEADER + padded(value.length));
   put16(out, 0, field('TLV type', type, 16));
   put16(out, 2, value.length);
@@ -103,5 +108,9 @@ export function tlvSpace<T extends { readonly kind: string }>(codecs: readonly T
 }
 
 /** The error of a value that has not exactly this length. */
-export const checkLength = (value: Uint8Array, length: number, what: string): ReturnType<typeof malformed> | undefined =>
+export const checkLength = (
+  value: Uint8Array,
+  length: number,
+  what: string,
+): ReturnType<typeof malformed> | undefined =>
   value.length === length ? undefined : malformed('bad-length', 0, `${what} of ${value.length} bytes, not ${length}`);

@@ -1,5 +1,6 @@
-// OSPF packets and LSA headers as values, the same shapes for both versions (RFC 2328 §A.3; RFC 5340 §A.3): a field that a version does not have is
-// 0 there and not on the wire. Bodies of LSAs are lsa/types.ts. Router IDs, area IDs and link-state IDs are unsigned 32-bit numbers.
+// OSPF packets and LSA headers as values, the same shapes for both versions (RFC 2328 §A.3; RFC 5340 §A.3): a field
+// that a version does not have is 0 there and not on the wire. Bodies of LSAs are lsa/types.ts. Router IDs, area IDs
+// and link-state IDs are unsigned 32-bit numbers.
 
 /** What names an LSA; instances differ in their sequence number. */
 export interface LsaKey {

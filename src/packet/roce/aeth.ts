@@ -1,4 +1,5 @@
-// The Acknowledge Extended Transport Header (InfiniBand vol. 1 §9.3.5): a syndrome and a message number. The PSN acknowledged is the BTH's.
+// The Acknowledge Extended Transport Header (InfiniBand vol. 1 §9.3.5): a syndrome and a message number. The PSN
+// acknowledged is the BTH's.
 import { ok } from '../../model/result.ts';
 import { put24, u24 } from '../bytes.ts';
 import { type Decoded, malformed } from '../decode.ts';
@@ -14,7 +15,13 @@ export interface Aeth {
 }
 
 /** Reasons of a NAK. */
-export const NAK = { psnSequenceError: 0, invalidRequest: 1, remoteAccessError: 2, remoteOperationalError: 3, invalidRdRequest: 4 } as const;
+export const NAK = {
+  psnSequenceError: 0,
+  invalidRequest: 1,
+  remoteAccessError: 2,
+  remoteOperationalError: 3,
+  invalidRdRequest: 4,
+} as const;
 /** Credit value of an ACK that says nothing about credits. */
 export const NO_CREDITS = 0x1f;
 

@@ -1,5 +1,5 @@
-// The Base Transport Header (InfiniBand vol. 1 §9.2): the first 12 bytes of every RoCEv2 datagram. It names the destination Queue Pair only;
-// there is no source Queue Pair in it.
+// The Base Transport Header (InfiniBand vol. 1 §9.2): the first 12 bytes of every RoCEv2 datagram. It names the
+// destination Queue Pair only; there is no source Queue Pair in it.
 import { ok } from '../../model/result.ts';
 import { put16, put24, u16, u24 } from '../bytes.ts';
 import { type Decoded, malformed } from '../decode.ts';
@@ -56,11 +56,16 @@ export type BthFields = Pick<Bth, 'opcode' | 'destQpn' | 'psn'> & Partial<Bth>;
 /** 12 bytes. @throws EncodeError when a Queue Pair or PSN exceeds 24 bits */
 export function encodeBth(fields: BthFields): Uint8Array {
   const { destQpn, psn } = fields;
-  if (!Number.isInteger(destQpn) || destQpn < 0 || destQpn > 0xffffff) throw new EncodeError('bad-field', `Queue Pair ${destQpn}`);
+  if (!Number.isInteger(destQpn) || destQpn < 0 || destQpn > 0xffffff)
+    throw new EncodeError('bad-field', `Queue Pair ${destQpn}`);
   if (!Number.isInteger(psn) || psn < 0 || psn > 0xffffff) throw new EncodeError('bad-field', `PSN ${psn}`);
   const out = new Uint8Array(BTH_LENGTH);
   out[0] = fields.opcode;
-  out[1] = (fields.solicited ? 0x80 : 0) | (fields.migration ? 0x40 : 0) | (((fields.padCount ?? 0) & 3) << 4) | ((fields.version ?? 0) & 0xf);
+  out[1] =
+    (fields.solicited ? 0x80 : 0) |
+    (fields.migration ? 0x40 : 0) |
+    (((fields.padCount ?? 0) & 3) << 4) |
+    ((fields.version ?? 0) & 0xf);
   put16(out, 2, fields.pkey ?? DEFAULT_PKEY);
   out[4] = (fields.fecn ? 0x80 : 0) | (fields.becn ? 0x40 : 0) | ((fields.reserved ?? 0) & 0x3f);
   put24(out, 5, destQpn);

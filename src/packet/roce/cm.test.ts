@@ -53,7 +53,14 @@ test('a REQ has its fields where InfiniBand puts them', () => {
 test('a REP has both communication IDs, its Queue Pair and starting PSN', () => {
   const ids = { localCommId: 1, remoteCommId: 2 };
   const depths = { responderResources: 4, initiatorDepth: 5 };
-  const rep: CmMessage = { kind: 'rep', ...ids, ...depths, localQpn: 0xc8, startingPsn: 3, privateData: new Uint8Array() };
+  const rep: CmMessage = {
+    kind: 'rep',
+    ...ids,
+    ...depths,
+    localQpn: 0xc8,
+    startingPsn: 3,
+    privateData: new Uint8Array(),
+  };
   const body = encodeCmMad(1n, rep).subarray(24);
   expect([u32(body, 0), u32(body, 4), u24(body, 12), u24(body, 20), body[24], body[25]]).toEqual([1, 2, 0xc8, 3, 4, 5]);
 });
@@ -61,7 +68,9 @@ test('a REP has both communication IDs, its Queue Pair and starting PSN', () => 
 test('GIDs of IPv4 are mapped addresses', () => {
   const body = encodeCmMad(1n, { ...REQ, localGid: address('10.1.0.1') }).subarray(24);
   expect(toHex(body.subarray(56, 72))).toBe('00000000000000000000ffff0a010001');
-  expect(decoded(encodeCmMad(1n, { ...REQ, localGid: address('10.1.0.1') }))).toMatchObject({ localGid: address('10.1.0.1') });
+  expect(decoded(encodeCmMad(1n, { ...REQ, localGid: address('10.1.0.1') }))).toMatchObject({
+    localGid: address('10.1.0.1'),
+  });
 });
 
 const id = fc.nat(0xffffffff);
@@ -100,7 +109,13 @@ const MESSAGE: fc.Arbitrary<CmMessage> = fc.oneof(
     privateData: priv(196),
   }),
   fc.record({ kind: fc.constant('rtu' as const), ...both, privateData: priv(224) }),
-  fc.record({ kind: fc.constant('rej' as const), ...both, rejected: fc.nat(3), reason: fc.nat(65535), privateData: priv(148) }),
+  fc.record({
+    kind: fc.constant('rej' as const),
+    ...both,
+    rejected: fc.nat(3),
+    reason: fc.nat(65535),
+    privateData: priv(148),
+  }),
   fc.record({ kind: fc.constant('dreq' as const), ...both, remoteQpn: qpn, privateData: priv(220) }),
   fc.record({ kind: fc.constant('drep' as const), ...both, privateData: priv(224) }),
 );
@@ -135,14 +150,26 @@ test('a CM packet on IPv6 is 328 bytes: UD SEND_ONLY to Queue Pair 1', () => {
 test('the RDMA CM header in the private data of a REQ', () => {
   const privateData = new Uint8Array(92);
   privateData.set(fromHex('0060c350' + '20010db8000a00000000000000000001' + '20010db8000b00000000000000000001'));
-  expect(rdmaCmHeader({ ...REQ, privateData })).toEqual({ source: SENDER, destination: RECEIVER, sourcePort: 50000, destinationPort: 5001 });
-  privateData.set(fromHex('0040c350' + '000000000000000000000000' + '0a010001' + '000000000000000000000000' + '0a020001'));
-  expect(rdmaCmHeader({ ...REQ, privateData })).toMatchObject({ source: address('10.1.0.1'), destination: address('10.2.0.1') });
+  expect(rdmaCmHeader({ ...REQ, privateData })).toEqual({
+    source: SENDER,
+    destination: RECEIVER,
+    sourcePort: 50000,
+    destinationPort: 5001,
+  });
+  privateData.set(
+    fromHex('0040c350' + '000000000000000000000000' + '0a010001' + '000000000000000000000000' + '0a020001'),
+  );
+  expect(rdmaCmHeader({ ...REQ, privateData })).toMatchObject({
+    source: address('10.1.0.1'),
+    destination: address('10.2.0.1'),
+  });
   expect(rdmaCmHeader({ ...REQ, privateData: privateData.subarray(0, 36) })).toBeDefined();
   expect(rdmaCmHeader({ ...REQ, privateData: privateData.subarray(0, 35) })).toBeUndefined();
   expect(rdmaCmHeader({ ...REQ, privateData: privateData.with(0, 1) })).toBeUndefined();
-  for (const version of [0x00, 0x50, 0x70]) expect(rdmaCmHeader({ ...REQ, privateData: privateData.with(1, version) })).toBeUndefined();
-  for (const serviceId of [0x0206_1389n, 0x1_0106_1389n]) expect(rdmaCmHeader({ ...REQ, privateData, serviceId })).toBeUndefined();
+  for (const version of [0x00, 0x50, 0x70])
+    expect(rdmaCmHeader({ ...REQ, privateData: privateData.with(1, version) })).toBeUndefined();
+  for (const serviceId of [0x0206_1389n, 0x1_0106_1389n])
+    expect(rdmaCmHeader({ ...REQ, privateData, serviceId })).toBeUndefined();
   expect(rdmaCmHeader({ ...REQ, privateData, serviceId: 1n })).toBeUndefined();
   expect(rdmaCmHeader({ ...REQ, privateData: new Uint8Array(92) })).toBeUndefined();
 });
@@ -157,19 +184,27 @@ test('other messages are named by number; other classes, versions and methods ar
     const result = decodeCmMad(mad);
     return result.ok ? 'ok' : result.error.code;
   };
-  expect(decodeCmMad(with_(17, 0x11))).toMatchObject({ ok: true, value: { message: { kind: 'other', attributeId: 0x11 } } });
+  expect(decodeCmMad(with_(17, 0x11))).toMatchObject({
+    ok: true,
+    value: { message: { kind: 'other', attributeId: 0x11 } },
+  });
   expect(code(with_(0, 2))).toBe('bad-mad-version');
   expect(code(with_(1, 3))).toBe('not-cm');
   expect(code(with_(2, 1))).toBe('bad-mad-version');
   expect(code(with_(3, 0x81))).toBe('bad-method');
-  expect(() => encodeCmMad(1n, { ...REQ, privateData: new Uint8Array(93) })).toThrow(/93 bytes of private data in a REQ/);
+  expect(() => encodeCmMad(1n, { ...REQ, privateData: new Uint8Array(93) })).toThrow(
+    /93 bytes of private data in a REQ/,
+  );
 });
 
 test('no MAD harms the decoder', () => {
   const mad = encodeCmMad(1n, REQ);
   refusesTruncation(decodeCmMad, mad);
-  fuzzDecoder((bytes) => {
-    const result = decodeCmMad(bytes);
-    return result.ok && result.value.message.kind === 'req' ? [result, rdmaCmHeader(result.value.message)] : result;
-  }, [mad, encodeCmMad(1n, { kind: 'rtu', localCommId: 1, remoteCommId: 2, privateData: new Uint8Array(224) })]);
+  fuzzDecoder(
+    (bytes) => {
+      const result = decodeCmMad(bytes);
+      return result.ok && result.value.message.kind === 'req' ? [result, rdmaCmHeader(result.value.message)] : result;
+    },
+    [mad, encodeCmMad(1n, { kind: 'rtu', localCommId: 1, remoteCommId: 2, privateData: new Uint8Array(224) })],
+  );
 });

@@ -1,6 +1,6 @@
-// InfiniBand connection management (vol. 1 §12.6) over Queue Pair 1: REQ, REP, RTU, REJ, DREQ, DREP. From a REQ and its REP a middlebox learns
-// both Queue Pairs of a connection and their starting PSNs. MRA, LAP, APR and SIDR are reported by number only; fields that nobody here uses
-// are sent as 0 and ignored.
+// InfiniBand connection management (vol. 1 §12.6) over Queue Pair 1: REQ, REP, RTU, REJ, DREQ, DREP. From a REQ and its
+// REP a middlebox learns both Queue Pairs of a connection and their starting PSNs. MRA, LAP, APR and SIDR are reported
+// by number only; fields that nobody here uses are sent as 0 and ignored.
 import { type IpAddress, addressFromBytes } from '../../model/address.ts';
 import { ok } from '../../model/result.ts';
 import { concat, copyOf, put16, put24, put32, put64, readAddress, u16, u24, u32, u64 } from '../bytes.ts';
@@ -145,7 +145,13 @@ const REP: MessageCodec = {
   attributeId: 0x13,
   kind: 'rep',
   privateAt: 36,
-  decode: (b) => ({ ...ids(b), localQpn: u24(b, 12), startingPsn: u24(b, 20), responderResources: b[24]!, initiatorDepth: b[25]! }),
+  decode: (b) => ({
+    ...ids(b),
+    localQpn: u24(b, 12),
+    startingPsn: u24(b, 20),
+    responderResources: b[24]!,
+    initiatorDepth: b[25]!,
+  }),
   encode(b, message) {
     const rep = message as CmRep;
     put24(b, 12, rep.localQpn);
@@ -179,7 +185,10 @@ const MESSAGES: readonly MessageCodec[] = [
   { attributeId: 0x16, kind: 'drep', privateAt: 8, decode: ids, encode: () => {} },
 ];
 
-/** The payload of a UD SEND_ONLY to Queue Pair 1. Codes: `truncated`, `bad-mad-version`, `not-cm` (another class), `bad-method`. */
+/**
+ * The payload of a UD SEND_ONLY to Queue Pair 1. Codes: `truncated`, `bad-mad-version`, `not-cm` (another class),
+ * `bad-method`.
+ */
 export function decodeCmMad(mad: Uint8Array): Decoded<CmMad> {
   if (mad.length < MAD_LENGTH) return malformed('truncated', mad.length, 'a MAD has 256 bytes');
   if (mad[0] !== 1) return malformed('bad-mad-version', 0, `MAD version ${mad[0]}`);
@@ -206,7 +215,10 @@ export function encodeCmMad(transactionId: bigint, message: CmMessage): Uint8Arr
   putIds(body, message);
   codec.encode(body, message);
   if (message.privateData.length > BODY_LENGTH - codec.privateAt) {
-    throw new EncodeError('private-data-too-long', `${message.privateData.length} bytes of private data in a ${message.kind.toUpperCase()}`);
+    throw new EncodeError(
+      'private-data-too-long',
+      `${message.privateData.length} bytes of private data in a ${message.kind.toUpperCase()}`,
+    );
   }
   body.set(message.privateData, codec.privateAt);
   return concat(head, body);
@@ -239,9 +251,15 @@ const RDMA_CM_SERVICE = 0x01n;
 
 /** Undefined when the REQ does not come from an RDMA CM. */
 export function rdmaCmHeader({ serviceId, privateData }: CmReq): RdmaCmHeader | undefined {
-  if (serviceId >> 24n !== RDMA_CM_SERVICE || privateData.length < RDMA_CM_HEADER || privateData[0] !== 0) return undefined;
+  if (serviceId >> 24n !== RDMA_CM_SERVICE || privateData.length < RDMA_CM_HEADER || privateData[0] !== 0)
+    return undefined;
   const version = privateData[1]! >>> 4;
   if (version !== 4 && version !== 6) return undefined;
   const at = (end: number): IpAddress => addressFromBytes(privateData.subarray(end - (version === 4 ? 4 : 16), end));
-  return { source: at(20), destination: at(36), sourcePort: u16(privateData, 2), destinationPort: Number(serviceId & 0xffffn) };
+  return {
+    source: at(20),
+    destination: at(36),
+    sourcePort: u16(privateData, 2),
+    destinationPort: Number(serviceId & 0xffffn),
+  };
 }

@@ -11,14 +11,22 @@ const parsed = (packet: Uint8Array): RocePacket => {
   return result.value;
 };
 
-const FIELDS = { source: address('2001:db8:b::1'), destination: address('2001:db8:a::1'), destQpn: 0x64, sourcePort: 0xc000 };
+const FIELDS = {
+  source: address('2001:db8:b::1'),
+  destination: address('2001:db8:a::1'),
+  destQpn: 0x64,
+  sourcePort: 0xc000,
+};
 
 test('FCNP-3-c: a CNP is 80 bytes on IPv6 and 60 on IPv4', () => {
   expect(toHex(buildCnp({ ...FIELDS, trafficClass: 0x88 }))).toBe(toHex(CNP6));
   const cnp4 = buildCnp({ ...FIELDS, source: address('10.2.0.1'), destination: address('10.1.0.1') });
   expect(cnp4).toHaveLength(60);
   expect(isCnp(parsed(cnp4))).toBe(true);
-  expect(parsed(cnp4)).toMatchObject({ trafficClass: 0xc0, bth: { opcode: 0x81, becn: true, destQpn: 0x64, psn: 0, pkey: 0xffff } });
+  expect(parsed(cnp4)).toMatchObject({
+    trafficClass: 0xc0,
+    bth: { opcode: 0x81, becn: true, destQpn: 0x64, psn: 0, pkey: 0xffff },
+  });
 });
 
 test('what is no CNP is not taken for one', () => {

@@ -1,5 +1,6 @@
-// The Congestion Notification Packet of RoCEv2 (InfiniBand annex A17 §A17.9.3; FCNP §3, Figure 2): a BTH with opcode 0x81 and BECN set that
-// names the data sender's Queue Pair, 16 reserved bytes, ICRC. Annex A10's opcode 0x80 is another thing and not accepted.
+// The Congestion Notification Packet of RoCEv2 (InfiniBand annex A17 §A17.9.3; FCNP §3, Figure 2): a BTH with opcode
+// 0x81 and BECN set that names the data sender's Queue Pair, 16 reserved bytes, ICRC. Annex A10's opcode 0x80 is
+// another thing and not accepted.
 import type { IpAddress } from '../../model/address.ts';
 import { OPCODE } from './opcodes.ts';
 import { type RocePacket, buildRocePacket } from './packet.ts';

@@ -1,4 +1,5 @@
-// The Datagram Extended Transport Header (InfiniBand vol. 1 §9.3.1): what UD adds, above all the source Queue Pair. Connection management uses it.
+// The Datagram Extended Transport Header (InfiniBand vol. 1 §9.3.1): what UD adds, above all the source Queue Pair.
+// Connection management uses it.
 import { ok } from '../../model/result.ts';
 import { put24, put32, u24, u32 } from '../bytes.ts';
 import { type Decoded, malformed } from '../decode.ts';

@@ -31,7 +31,11 @@ const code = (bytes: Uint8Array, codes: typeof COVER | typeof SKIP = COVER): str
 test('FCNP-3-e, FCNP-4-c, FCNP-4-d, FCNP-4-g, FCNP-4-i: the packet of the vector, to the byte (V5)', () => {
   const vector = parseFastCnp(FAST_CNP6, COVER);
   if (!vector.ok) throw new Error(vector.error.code);
-  expect(vector.value).toMatchObject({ originalDestination: FIELDS.originalDestination, fromReceiver: false, packet: { icrcValid: true, bth: { destQpn: 0xc8, becn: true, psn: 0 } } });
+  expect(vector.value).toMatchObject({
+    originalDestination: FIELDS.originalDestination,
+    fromReceiver: false,
+    packet: { icrcValid: true, bth: { destQpn: 0xc8, becn: true, psn: 0 } },
+  });
   const { source, destination } = vector.value.packet;
   expect(toHex(buildFastCnp({ ...FIELDS, source, destination, trafficClass: 0, codes: COVER }))).toBe(toHex(FAST_CNP6));
 });
@@ -44,12 +48,16 @@ test('FCNP-3-c: behind the option it is a CNP: BTH, 16 reserved octets, ICRC', (
 
 test('FCNP-4-o, FCNP-4-s: with a trace it is option 2', () => {
   const packet = buildFastCnp({ ...FIELDS, trace, codes: COVER });
-  expect(parseFastCnp(packet, COVER)).toMatchObject({ ok: true, value: { trace, originalDestination: FIELDS.originalDestination } });
+  expect(parseFastCnp(packet, COVER)).toMatchObject({
+    ok: true,
+    value: { trace, originalDestination: FIELDS.originalDestination },
+  });
   expect(packet[44]).toBe(0x9e);
 });
 
 test('FCNP-4-e: the sender tells the receiver of its flow from a node on the way', () => {
-  const from = (source: typeof FIELDS.source): unknown => parseFastCnp(buildFastCnp({ ...FIELDS, source, codes: COVER }), COVER);
+  const from = (source: typeof FIELDS.source): unknown =>
+    parseFastCnp(buildFastCnp({ ...FIELDS, source, codes: COVER }), COVER);
   expect(from(FIELDS.originalDestination)).toMatchObject({ ok: true, value: { fromReceiver: true } });
   expect(from(FIELDS.source)).toMatchObject({ ok: true, value: { fromReceiver: false } });
 });
@@ -57,7 +65,12 @@ test('FCNP-4-e: the sender tells the receiver of its flow from a node on the way
 test('B2: the ICRC covers the option, or is that of the CNP without it; each end must do the same', () => {
   const covered = buildFastCnp({ ...FIELDS, codes: COVER });
   const skipped = buildFastCnp({ ...FIELDS, codes: SKIP });
-  expect([code(covered, COVER), code(skipped, SKIP), code(covered, SKIP), code(skipped, COVER)]).toEqual(['ok', 'ok', 'bad-icrc', 'bad-icrc']);
+  expect([code(covered, COVER), code(skipped, SKIP), code(covered, SKIP), code(skipped, COVER)]).toEqual([
+    'ok',
+    'ok',
+    'bad-icrc',
+    'bad-icrc',
+  ]);
   // A CNP of the same addresses and fields has the ICRC of `skip`.
   const plain = buildFastCnp({ ...FIELDS, source: address('2001:db8:b::1'), destQpn: 0x64, codes: SKIP });
   expect(toHex(plain.subarray(-4))).toBe(toHex(CNP6.subarray(-4)));
@@ -66,7 +79,9 @@ test('B2: the ICRC covers the option, or is that of the CNP without it; each end
 });
 
 test('FCNP-3-d: there is none for IPv4', () => {
-  expect(() => buildFastCnp({ ...FIELDS, source: address('10.0.0.1'), destination: address('10.0.0.2'), codes: COVER })).toThrow(/IPv6 flows/);
+  expect(() =>
+    buildFastCnp({ ...FIELDS, source: address('10.0.0.1'), destination: address('10.0.0.2'), codes: COVER }),
+  ).toThrow(/IPv6 flows/);
 });
 
 test('FCNP-4-h: nothing but the option is between IPv6 and UDP', () => {

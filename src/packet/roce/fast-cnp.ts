@@ -1,13 +1,21 @@
-// Fast CNP (FCNP §4): a CNP that the congested node itself sends to the data sender, behind a Destination Options header that names the destination of the data packet.
-// DestQP is copied from the data packet (FCNP-4-g), so it is a Queue Pair of the receiver: the sender finds its own by (option's address, DestQP) (FCNP-3-e).
+// Fast CNP (FCNP §4): a CNP that the congested node itself sends to the data sender, behind a Destination Options
+// header that names the destination of the data packet. DestQP is copied from the data packet (FCNP-4-g), so it is a
+// Queue Pair of the receiver: the sender finds its own by (option's address, DestQP) (FCNP-3-e).
 //
-// Nothing defines what the ICRC makes of IPv6 extension headers. `cover`: they are part of the packet, as they are; the option selects the Queue Pair,
-// so it should be protected. `skip`: as if the options header were not there: next header UDP, payload length without it.
+// Nothing defines what the ICRC makes of IPv6 extension headers. `cover`: they are part of the packet, as they are; the
+// option selects the Queue Pair, so it should be protected. `skip`: as if the options header were not there: next
+// header UDP, payload length without it.
 import { ok } from '../../model/result.ts';
 import { concat, put16, u16 } from '../bytes.ts';
 import { type Decoded, malformed } from '../decode.ts';
 import { EncodeError } from '../encode-error.ts';
-import { type FastCnpOption, type FastCnpOptionCodes, type FastCnpOptionFields, encodeFastCnpOption, findFastCnpOption } from '../ip/fast-cnp-option.ts';
+import {
+  type FastCnpOption,
+  type FastCnpOptionCodes,
+  type FastCnpOptionFields,
+  encodeFastCnpOption,
+  findFastCnpOption,
+} from '../ip/fast-cnp-option.ts';
 import { IPV6_HEADER } from '../ip/ipv6.ts';
 import { NEXT_HEADER } from '../ip/options.ts';
 import { PROTOCOL_UDP } from '../ip/udp.ts';
@@ -26,7 +34,10 @@ export interface FastCnpCodes extends FastCnpOptionCodes {
   readonly icrc: IcrcCoverage;
 }
 
-/** `source` is a loopback of the congested node, `destination` the data sender, `destQpn` the data packet's (FCNP-4-c, FCNP-4-d, FCNP-4-g). */
+/**
+ * `source` is a loopback of the congested node, `destination` the data sender, `destQpn` the data packet's (FCNP-4-c,
+ * FCNP-4-d, FCNP-4-g).
+ */
 export interface FastCnpFields extends CnpFields, FastCnpOptionFields {
   readonly codes: FastCnpCodes;
 }
@@ -61,20 +72,27 @@ export interface FastCnp extends FastCnpOption {
 }
 
 /**
- * Parses a packet that begins with its IPv6 header. Codes: those of findFastCnpOption and parseRocePacket; `not-udp` also when another header is
- * between the option and UDP; `bad-icrc`; `not-a-cnp`: another opcode, no BECN, not 16 octets after the BTH, or a Long-haul CNP.
+ * Parses a packet that begins with its IPv6 header. Codes: those of findFastCnpOption and parseRocePacket; `not-udp`
+ * also when another header is between the option and UDP; `bad-icrc`; `not-a-cnp`: another opcode, no BECN, not 16
+ * octets after the BTH, or a Long-haul CNP.
  */
 export function parseFastCnp(bytes: Uint8Array, codes: FastCnpCodes): Decoded<FastCnp> {
   const found = findFastCnpOption(bytes, codes);
   if (!found.ok) return found;
-  if (bytes[IPV6_HEADER] !== PROTOCOL_UDP) return malformed('not-udp', IPV6_HEADER, `next header ${bytes[IPV6_HEADER]} behind the option`);
+  if (bytes[IPV6_HEADER] !== PROTOCOL_UDP)
+    return malformed('not-udp', IPV6_HEADER, `next header ${bytes[IPV6_HEADER]} behind the option`);
   const optionsLength = 8 + bytes[IPV6_HEADER + 1]! * 8;
   const parsed = parseRocePacket(codes.icrc === 'cover' ? bytes : withoutOptions(bytes, optionsLength));
   if (!parsed.ok) return parsed;
   const packet = parsed.value;
   const { bth, payload } = packet;
   if (!packet.icrcValid) return malformed('bad-icrc', bytes.length - ICRC_LENGTH, 'the ICRC is wrong');
-  if (bth.opcode !== OPCODE.cnp || !bth.becn || (bth.reserved & EXTENSION_PRESENT) !== 0 || payload.length !== RESERVED_LENGTH) {
+  if (
+    bth.opcode !== OPCODE.cnp ||
+    !bth.becn ||
+    (bth.reserved & EXTENSION_PRESENT) !== 0 ||
+    payload.length !== RESERVED_LENGTH
+  ) {
     return malformed('not-a-cnp', IPV6_HEADER + optionsLength, 'what follows the option is no CNP');
   }
   const { option } = found.value;

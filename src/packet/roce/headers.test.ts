@@ -1,4 +1,5 @@
-// The extended transport headers: DETH, RETH, AETH. Immediate data and the rest are tested in packet.test.ts, where they are decoded.
+// The extended transport headers: DETH, RETH, AETH. Immediate data and the rest are tested in packet.test.ts, where
+// they are decoded.
 import { expect, test } from 'vitest';
 import { fromHex, toHex } from '../hex.ts';
 import { fuzzDecoder, refusesTruncation } from '../hostile.fixture.ts';

@@ -66,7 +66,9 @@ test('every other byte of the packet changes it', () => {
   for (let at = 4; at < SEND6.length - 4; at++) {
     const changed = new Uint8Array(SEND6);
     changed[at] = changed[at]! ^ 0x10;
-    expect(icrc(changed, 40, changed.length - 4) === readIcrc(SEND6, SEND6.length - 4), `byte ${at}`).toBe(free.has(at));
+    expect(icrc(changed, 40, changed.length - 4) === readIcrc(SEND6, SEND6.length - 4), `byte ${at}`).toBe(
+      free.has(at),
+    );
   }
 });
 

@@ -1,8 +1,10 @@
-// The Invariant CRC of RoCEv2 (InfiniBand annex A17 §A17.3.3): a CRC-32 over the packet with all that may change on the way replaced by ones:
-// TOS, TTL and checksum of IPv4; traffic class, flow label and hop limit of IPv6; the UDP checksum; BTH byte 4 (FECN, BECN, reserved). Eight
-// bytes of ones stand in front, in the place of InfiniBand's local route header. On the wire it is little-endian, unlike everything else.
+// The Invariant CRC of RoCEv2 (InfiniBand annex A17 §A17.3.3): a CRC-32 over the packet with all that may change on the
+// way replaced by ones: TOS, TTL and checksum of IPv4; traffic class, flow label and hop limit of IPv6; the UDP
+// checksum; BTH byte 4 (FECN, BECN, reserved). Eight bytes of ones stand in front, in the place of InfiniBand's local
+// route header. On the wire it is little-endian, unlike everything else.
 //
-// Nothing defines what becomes of IPv6 extension headers. Here they are covered as they are: the Fast CNP option selects the Queue Pair.
+// Nothing defines what becomes of IPv6 extension headers. Here they are covered as they are: the Fast CNP option
+// selects the Queue Pair.
 import { crc32 } from 'node:zlib';
 
 export const ICRC_LENGTH = 4;

@@ -11,16 +11,25 @@ import { buildLongHaulRoce, isLongHaulRoce, readLongHaulRoce } from './long-haul
 import { type RocePacket, buildRocePacket, parseRocePacket } from './packet.ts';
 import { CNP6, LONG_HAUL_CNP4, LONG_HAUL_CNP6, SEND6 } from './vectors.fixture.ts';
 
-const V6 = { source: address('2001:db8:ffff::2'), destination: address('2001:db8:a::1'), sourcePort: 0xc000, objectClass: OBJECT_CLASS };
+const V6 = {
+  source: address('2001:db8:ffff::2'),
+  destination: address('2001:db8:a::1'),
+  sourcePort: 0xc000,
+  objectClass: OBJECT_CLASS,
+};
 const V4 = { ...V6, source: address('10.0.0.254'), destination: address('10.0.0.1') };
-const OBJECTS: LongHaulCnp['objects'] = [{ kind: 'device-id', name: 'p1' }, { kind: 'timestamp', ntp: 1n << 40n }];
+const OBJECTS: LongHaulCnp['objects'] = [
+  { kind: 'device-id', name: 'p1' },
+  { kind: 'timestamp', ntp: 1n << 40n },
+];
 
 function parsed(packet: Uint8Array): RocePacket {
   const result = parseRocePacket(packet);
   if (!result.ok) throw new Error(result.error.code);
   return result.value;
 }
-const read = (packet: Uint8Array): ReturnType<typeof readLongHaulRoce> => readLongHaulRoce(parsed(packet), OBJECT_CLASS);
+const read = (packet: Uint8Array): ReturnType<typeof readLongHaulRoce> =>
+  readLongHaulRoce(parsed(packet), OBJECT_CLASS);
 const code = (packet: Uint8Array): string => {
   const result = read(packet);
   return result.ok ? 'ok' : result.error.code;
@@ -71,28 +80,48 @@ test('LHCNP-6.2.4-b: objects come behind an Extension Header', () => {
 
 test('LHCNP-6.2.4-c: the ICRC covers the extension fields and every object', () => {
   const packet = buildLongHaulRoce({ ...V6, cnp: { ...REDUCE, objects: OBJECTS } });
-  for (let at = 60; at < packet.length - 4; at++) expect(code(packet.with(at, packet[at]! ^ 0x10)), `byte ${at}`).toBe('bad-icrc');
+  for (let at = 60; at < packet.length - 4; at++)
+    expect(code(packet.with(at, packet[at]! ^ 0x10)), `byte ${at}`).toBe('bad-icrc');
 });
 
 test('LHCNP-6.2.5-a: a card that knows the CNP only finds a CNP with a valid ICRC for the right Queue Pair', () => {
-  expect(parsed(buildLongHaulRoce({ ...V6, cnp: REDUCE }))).toMatchObject({ icrcValid: true, bth: { opcode: 0x81, becn: true, destQpn: 100 } });
+  expect(parsed(buildLongHaulRoce({ ...V6, cnp: REDUCE }))).toMatchObject({
+    icrcValid: true,
+    bth: { opcode: 0x81, becn: true, destQpn: 100 },
+  });
   const padded = buildLongHaulRoce({ ...V6, cnp: REDUCE, padToCnp: true });
   expect(padded).toHaveLength(CNP6.length);
   expect(isCnp(parsed(padded))).toBe(true);
   expect(read(padded)).toEqual({ ok: true, value: REDUCE });
-  expect(buildLongHaulRoce({ ...V6, cnp: { ...REDUCE, objects: OBJECTS }, padToCnp: true })).toEqual(buildLongHaulRoce({ ...V6, cnp: { ...REDUCE, objects: OBJECTS } }));
+  expect(buildLongHaulRoce({ ...V6, cnp: { ...REDUCE, objects: OBJECTS }, padToCnp: true })).toEqual(
+    buildLongHaulRoce({ ...V6, cnp: { ...REDUCE, objects: OBJECTS } }),
+  );
 });
 
 test('LHCNP-6.2.1-a, LHCNP-6.2.1-b: without the E bit it is a standard CNP, whatever follows; the ICRC alone would not tell', () => {
   const flipped = LONG_HAUL_CNP6.with(52, 0x40);
   expect(parsed(flipped).icrcValid).toBe(true);
-  expect([isLongHaulRoce(parsed(LONG_HAUL_CNP6)), isLongHaulRoce(parsed(flipped)), isLongHaulRoce(parsed(CNP6)), isLongHaulRoce(parsed(SEND6))]).toEqual([true, false, false, false]);
+  expect([
+    isLongHaulRoce(parsed(LONG_HAUL_CNP6)),
+    isLongHaulRoce(parsed(flipped)),
+    isLongHaulRoce(parsed(CNP6)),
+    isLongHaulRoce(parsed(SEND6)),
+  ]).toEqual([true, false, false, false]);
   expect([code(flipped), code(CNP6), code(SEND6)]).toEqual(['not-long-haul', 'not-long-haul', 'not-long-haul']);
 });
 
 test('LHCNP-6.2.3-a: a receiver refuses a packet with E in which another BTH field is not as it must be', () => {
   expect(code(withBth({}))).toBe('ok');
-  for (const bth of [{ becn: false }, { fecn: true }, { solicited: true }, { migration: true }, { ackRequest: true }, { psn: 1 }, { reserved: 0x21 }, { reserved: 0x3f }]) {
+  for (const bth of [
+    { becn: false },
+    { fecn: true },
+    { solicited: true },
+    { migration: true },
+    { ackRequest: true },
+    { psn: 1 },
+    { reserved: 0x21 },
+    { reserved: 0x3f },
+  ]) {
     expect(code(withBth(bth)), JSON.stringify(bth)).toBe('bad-bth');
   }
   expect(code(withBth({}, REDUCE_BODY.subarray(0, 11)))).toBe('bad-bth');

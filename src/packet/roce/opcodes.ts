@@ -1,5 +1,5 @@
-// BTH opcodes and the extended transport headers that follow each (InfiniBand vol. 1 §9.2, §9.3). RC is 0x00, UC 0x20, UD
-// 0x60, XRC 0xA0 plus the operation.
+// BTH opcodes and the extended transport headers that follow each (InfiniBand vol. 1 §9.2, §9.3). RC is 0x00, UC 0x20,
+// UD 0x60, XRC 0xA0 plus the operation.
 
 export type ExtendedHeader = 'xrceth' | 'deth' | 'reth' | 'atomic' | 'aeth' | 'atomic-ack' | 'immediate' | 'ieth';
 
@@ -87,7 +87,12 @@ export const OPCODES: ReadonlyMap<number, Opcode> = new Map(
   [
     ...service('RC', 0x00, [...SEND_AND_WRITE, ...READ_ATOMIC_ACK]),
     ...service('UC', 0x20, SEND_AND_WRITE),
-    ...service('UD', 0x60, SEND_AND_WRITE.filter(([operation]) => operation === 0x04 || operation === 0x05), 'deth'),
+    ...service(
+      'UD',
+      0x60,
+      SEND_AND_WRITE.filter(([operation]) => operation === 0x04 || operation === 0x05),
+      'deth',
+    ),
     ...service('XRC', 0xa0, [...SEND_AND_WRITE, ...READ_ATOMIC_ACK], 'xrceth'),
     { code: OPCODE.cnp, name: 'CNP', headers: [] },
   ].map((opcode) => [opcode.code, opcode]),

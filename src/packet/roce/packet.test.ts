@@ -50,7 +50,11 @@ test('FCNP-3-c: a CNP is a BTH, 16 reserved bytes and the ICRC', () => {
     icrcValid: true,
   });
   const ends = { source: RECEIVER, destination: SENDER, sourcePort: 0xc000, trafficClass: 0x88 };
-  const built = buildRocePacket({ ...ends, bth: { opcode: 0x81, becn: true, destQpn: 0x64, psn: 0 }, payload: new Uint8Array(16) });
+  const built = buildRocePacket({
+    ...ends,
+    bth: { opcode: 0x81, becn: true, destQpn: 0x64, psn: 0 },
+    payload: new Uint8Array(16),
+  });
   expect(toHex(built)).toBe(toHex(CNP6));
 });
 
@@ -83,7 +87,11 @@ test('extension headers between IPv6 and UDP are passed and covered', () => {
 
 test('a Long-haul CNP is read as a CNP of twelve bytes, on both families', () => {
   for (const packet of [LONG_HAUL_CNP6, LONG_HAUL_CNP4]) {
-    expect(parsed(packet)).toMatchObject({ bth: { opcode: 0x81, reserved: 0x20 }, payload: fromHex('b480001e000000640101fbd0'), icrcValid: true });
+    expect(parsed(packet)).toMatchObject({
+      bth: { opcode: 0x81, reserved: 0x20 },
+      payload: fromHex('b480001e000000640101fbd0'),
+      icrcValid: true,
+    });
   }
 });
 
@@ -92,8 +100,12 @@ const anAddress = (family: 4 | 6): fc.Arbitrary<IpAddress> =>
 const word = fc.nat(0xffffffff);
 const FIELD: Readonly<Record<string, fc.Arbitrary<ExtendedHeaders>>> = {
   deth: fc.record({ qkey: word, sourceQpn: fc.nat(0xffffff) }).map((deth) => ({ deth })),
-  reth: fc.record({ virtualAddress: fc.bigInt(0n, 2n ** 64n - 1n), rkey: word, length: word }).map((reth) => ({ reth })),
-  aeth: fc.record({ kind: fc.constantFrom('ack', 'rnr-nak', 'nak'), value: fc.nat(31), msn: fc.nat(0xffffff) }).map((aeth) => ({ aeth })),
+  reth: fc
+    .record({ virtualAddress: fc.bigInt(0n, 2n ** 64n - 1n), rkey: word, length: word })
+    .map((reth) => ({ reth })),
+  aeth: fc
+    .record({ kind: fc.constantFrom('ack', 'rnr-nak', 'nak'), value: fc.nat(31), msn: fc.nat(0xffffff) })
+    .map((aeth) => ({ aeth })),
   immediate: word.map((immediate) => ({ immediate })),
   ieth: word.map((ieth) => ({ ieth })),
   xrceth: fc.nat(0xffffff).map((xrceth) => ({ xrceth })),
@@ -103,7 +115,11 @@ const FIELD: Readonly<Record<string, fc.Arbitrary<ExtendedHeaders>>> = {
 
 test('every packet of every opcode, on both families, comes back as it was, its ICRC valid', () => {
   const arbitrary = fc
-    .tuple(fc.constantFrom(...OPCODES.values()), fc.constantFrom(4 as const, 6 as const), fc.uint8Array({ maxLength: 300 }))
+    .tuple(
+      fc.constantFrom(...OPCODES.values()),
+      fc.constantFrom(4 as const, 6 as const),
+      fc.uint8Array({ maxLength: 300 }),
+    )
     .chain(([opcode, family, payload]) =>
       fc.record({
         source: anAddress(family),
@@ -111,8 +127,15 @@ test('every packet of every opcode, on both families, comes back as it was, its 
         sourcePort: fc.nat(65535),
         trafficClass: fc.nat(255),
         hopLimit: fc.nat(255),
-        bth: fc.record({ opcode: fc.constant(opcode.code), destQpn: fc.nat(0xffffff), psn: fc.nat(0xffffff), ackRequest: fc.boolean() }),
-        ext: fc.tuple(...opcode.headers.map((name) => FIELD[name]!)).map((parts): ExtendedHeaders => Object.assign({}, ...parts) as ExtendedHeaders),
+        bth: fc.record({
+          opcode: fc.constant(opcode.code),
+          destQpn: fc.nat(0xffffff),
+          psn: fc.nat(0xffffff),
+          ackRequest: fc.boolean(),
+        }),
+        ext: fc
+          .tuple(...opcode.headers.map((name) => FIELD[name]!))
+          .map((parts): ExtendedHeaders => Object.assign({}, ...parts) as ExtendedHeaders),
         payload: fc.constant(payload),
       }),
     );
@@ -139,7 +162,11 @@ test('every packet of every opcode, on both families, comes back as it was, its 
 });
 
 test('in XRC the requests name the receive queue first, responses do not', () => {
-  expect(OPCODES.get(0xab)).toEqual({ code: 0xab, name: 'XRC_RDMA_WRITE_ONLY_IMMEDIATE', headers: ['xrceth', 'reth', 'immediate'] });
+  expect(OPCODES.get(0xab)).toEqual({
+    code: 0xab,
+    name: 'XRC_RDMA_WRITE_ONLY_IMMEDIATE',
+    headers: ['xrceth', 'reth', 'immediate'],
+  });
   expect(OPCODES.get(0xb1)).toEqual({ code: 0xb1, name: 'XRC_ACKNOWLEDGE', headers: ['aeth'] });
 });
 

@@ -1,4 +1,5 @@
-// Whole RoCEv2 packets: IP, UDP port 4791, BTH, extended headers, payload, padding, ICRC (FCNP §3). The payload's meaning is the caller's.
+// Whole RoCEv2 packets: IP, UDP port 4791, BTH, extended headers, payload, padding, ICRC (FCNP §3). The payload's
+// meaning is the caller's.
 import type { Family, IpAddress } from '../../model/address.ts';
 import { ok } from '../../model/result.ts';
 import { ROCE_UDP_PORT } from '../../model/roce.ts';
@@ -46,18 +47,21 @@ export interface RocePacket {
 }
 
 /**
- * Parses a packet that begins with its IP header; bytes after the UDP datagram are ignored. Codes: `truncated`, `malformed`, `too-deep`,
- * `not-udp`, `not-roce` (another port), `fragment`, `bad-udp-length`, `bad-bth-version`, `unknown-opcode`, `bad-padding`.
+ * Parses a packet that begins with its IP header; bytes after the UDP datagram are ignored. Codes: `truncated`,
+ * `malformed`, `too-deep`, `not-udp`, `not-roce` (another port), `fragment`, `bad-udp-length`, `bad-bth-version`,
+ * `unknown-opcode`, `bad-padding`.
  */
 export function parseRocePacket(packet: Uint8Array): Decoded<RocePacket> {
   const { layers, end: reason } = walkHeaders(packet);
   const layer = layers[0];
   if (!layer) return malformed(reason, 0, 'no IP header chain');
-  if (layer.protocol !== PROTOCOL_UDP) return malformed('not-udp', layer.transportOffset, `IP protocol ${layer.protocol}`);
+  if (layer.protocol !== PROTOCOL_UDP)
+    return malformed('not-udp', layer.transportOffset, `IP protocol ${layer.protocol}`);
   if (layer.fragment) return malformed('fragment', layer.offset, 'a fragment');
   const udp = decodeUdp(packet, layer.transportOffset, layer.end);
   if (!udp.ok) return udp;
-  if (udp.value.destinationPort !== ROCE_UDP_PORT) return malformed('not-roce', layer.transportOffset + 2, `UDP port ${udp.value.destinationPort}`);
+  if (udp.value.destinationPort !== ROCE_UDP_PORT)
+    return malformed('not-roce', layer.transportOffset + 2, `UDP port ${udp.value.destinationPort}`);
   const bthAt = layer.transportOffset + UDP_HEADER;
   const icrcAt = layer.transportOffset + udp.value.length - ICRC_LENGTH;
   const transport = parseTransport(packet, bthAt, icrcAt);
@@ -77,7 +81,11 @@ export function parseRocePacket(packet: Uint8Array): Decoded<RocePacket> {
   });
 }
 
-function parseTransport(packet: Uint8Array, bthAt: number, end: number): Decoded<Pick<RocePacket, 'bth' | 'ext' | 'payload'>> {
+function parseTransport(
+  packet: Uint8Array,
+  bthAt: number,
+  end: number,
+): Decoded<Pick<RocePacket, 'bth' | 'ext' | 'payload'>> {
   const bth = decodeBth(packet, bthAt, end);
   if (!bth.ok) return bth;
   if (bth.value.version !== 0) return malformed('bad-bth-version', bthAt + 1, `transport version ${bth.value.version}`);
@@ -111,17 +119,29 @@ const value = <T>(decoded: Decoded<T>): T | undefined => (decoded.ok ? decoded.v
 
 /** Lengths have been checked before decoding. An absent header is encoded as zeros. */
 const HEADERS: Readonly<Record<ExtendedHeader, HeaderCodec>> = {
-  deth: { decode: (b, at) => ({ deth: value(decodeDeth(b, at))! }), encode: ({ deth }) => encodeDeth(deth ?? { qkey: 0, sourceQpn: 0 }) },
+  deth: {
+    decode: (b, at) => ({ deth: value(decodeDeth(b, at))! }),
+    encode: ({ deth }) => encodeDeth(deth ?? { qkey: 0, sourceQpn: 0 }),
+  },
   reth: {
     decode: (b, at) => ({ reth: value(decodeReth(b, at))! }),
     encode: ({ reth }) => encodeReth(reth ?? { virtualAddress: 0n, rkey: 0, length: 0 }),
   },
-  aeth: { decode: (b, at) => ({ aeth: value(decodeAeth(b, at))! }), encode: ({ aeth }) => encodeAeth(aeth ?? { kind: 'ack', value: 0, msn: 0 }) },
+  aeth: {
+    decode: (b, at) => ({ aeth: value(decodeAeth(b, at))! }),
+    encode: ({ aeth }) => encodeAeth(aeth ?? { kind: 'ack', value: 0, msn: 0 }),
+  },
   immediate: { decode: (b, at) => ({ immediate: u32(b, at) }), encode: ({ immediate }) => word(immediate ?? 0) },
   ieth: { decode: (b, at) => ({ ieth: u32(b, at) }), encode: ({ ieth }) => word(ieth ?? 0) },
   xrceth: { decode: (b, at) => ({ xrceth: u32(b, at) & 0xffffff }), encode: ({ xrceth }) => word(xrceth ?? 0) },
-  atomic: { decode: (b, at) => ({ atomic: copyOf(b, at, at + 28) }), encode: ({ atomic }) => atomic ?? new Uint8Array(28) },
-  'atomic-ack': { decode: (b, at) => ({ atomicAck: copyOf(b, at, at + 8) }), encode: ({ atomicAck }) => atomicAck ?? new Uint8Array(8) },
+  atomic: {
+    decode: (b, at) => ({ atomic: copyOf(b, at, at + 28) }),
+    encode: ({ atomic }) => atomic ?? new Uint8Array(28),
+  },
+  'atomic-ack': {
+    decode: (b, at) => ({ atomicAck: copyOf(b, at, at + 8) }),
+    encode: ({ atomicAck }) => atomicAck ?? new Uint8Array(8),
+  },
 };
 
 export interface RoceFields {
@@ -147,7 +167,12 @@ export function buildRocePacket(fields: RoceFields): Uint8Array {
   const { bth, ext = {}, payload = new Uint8Array(), ...ip } = fields;
   const padCount = -payload.length & 3;
   const headers = (OPCODES.get(bth.opcode)?.headers ?? []).map((name) => HEADERS[name].encode(ext));
-  const transport = concat(encodeBth({ ...bth, padCount }), ...headers, payload, new Uint8Array(padCount + ICRC_LENGTH));
+  const transport = concat(
+    encodeBth({ ...bth, padCount }),
+    ...headers,
+    payload,
+    new Uint8Array(padCount + ICRC_LENGTH),
+  );
   const packet = encodeUdpPacket({ ...ip, destinationPort: ROCE_UDP_PORT, checksum: false, payload: transport });
   const icrcAt = packet.length - ICRC_LENGTH;
   writeIcrc(packet, icrcAt, icrc(packet, packet.length - transport.length - UDP_HEADER, icrcAt));

@@ -1,5 +1,5 @@
-// Whole RoCEv2 packets of known Invariant CRC. The first two CRCs were seen on the wire of real network cards; the IPv6 ones were computed
-// with the same masks by an implementation that is not this one.
+// Whole RoCEv2 packets of known Invariant CRC. The first two CRCs were seen on the wire of real network cards; the IPv6
+// ones were computed with the same masks by an implementation that is not this one.
 import { fromHex } from '../hex.ts';
 
 /** IPv6 CNP to Queue Pair 0x64. */

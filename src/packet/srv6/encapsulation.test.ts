@@ -33,7 +33,12 @@ test('FCN-4.2.2-d, A17: a notification goes to END.CON behind one outer header, 
     const packet = wrapForEndCon({ source: LOOPBACK, endCon: END_CON, notification });
     const next = notification === LONG_HAUL_CNP4 ? '04' : '29';
     expect(toHex(packet.subarray(0, 40))).toBe(
-      '6c000000' + notification.length.toString(16).padStart(4, '0') + next + '40' + '20010db8ffff00000000000000000002' + '20010db8000c00000000000000000001',
+      '6c000000' +
+        notification.length.toString(16).padStart(4, '0') +
+        next +
+        '40' +
+        '20010db8ffff00000000000000000002' +
+        '20010db8000c00000000000000000001',
     );
     expect(inner(packet)).toEqual(notification);
   }
@@ -49,7 +54,13 @@ test('a path gets a segment routing header, its last segment first', () => {
 });
 
 test('an SRH keeps its TLVs and is padded to eight', () => {
-  for (const [length, tail] of [[2, '040200' + '00'], [3, '0401' + '00'], [4, '0400'], [5, '00'], [6, '']] as const) {
+  for (const [length, tail] of [
+    [2, '040200' + '00'],
+    [3, '0401' + '00'],
+    [4, '0400'],
+    [5, '00'],
+    [6, ''],
+  ] as const) {
     const value = new Uint8Array(length).fill(0xaa);
     const bytes = encodeSrh({ ...SRH, tlvs: [{ type: 124, value }] });
     expect(bytes.length % 8).toBe(0);
@@ -69,7 +80,9 @@ test('an SRH that contradicts itself is refused', () => {
   expect(srhCode(concat(bytes.with(1, 7), fromHex('000000000000007c')))).toBe('srh-tlv-overrun');
   expect(() => encodeSrh({ ...SRH, segments: [] })).toThrow(/segment list/);
   expect(() => encodeSrh({ ...SRH, segmentsLeft: 4 })).toThrow(/segments left/);
-  expect(() => encodeSrh({ ...SRH, tlvs: Array.from({ length: 9 }, () => ({ type: 124, value: new Uint8Array(250) })) })).toThrow(/SRH of/);
+  expect(() =>
+    encodeSrh({ ...SRH, tlvs: Array.from({ length: 9 }, () => ({ type: 124, value: new Uint8Array(250) })) }),
+  ).toThrow(/SRH of/);
   refusesTruncation(decodeSrh, bytes);
 });
 
@@ -79,8 +92,12 @@ test('what is not IPv6 around IP is not encapsulated', () => {
   expect(code(ipv4([address('10.0.0.1'), address('10.0.0.2')], 41, CNP6))).toBe('not-encapsulated');
   expect(code(ipv6(ends, 41, CNP6.subarray(0, 20)))).toBe('truncated');
   expect(code(ipv6(ends, 4, CNP6))).toBe('malformed');
-  expect(() => encapsulate({ source: LOOPBACK, destination: END_CON, inner: new Uint8Array() })).toThrow(/not an IP packet/);
-  expect(() => encapsulate({ source: LOOPBACK, destination: END_CON, inner: new Uint8Array(65536).fill(0x60) })).toThrow(/65536/);
+  expect(() => encapsulate({ source: LOOPBACK, destination: END_CON, inner: new Uint8Array() })).toThrow(
+    /not an IP packet/,
+  );
+  expect(() =>
+    encapsulate({ source: LOOPBACK, destination: END_CON, inner: new Uint8Array(65536).fill(0x60) }),
+  ).toThrow(/65536/);
 });
 
 test('padding behind the inner packet does not belong to it', () => {
@@ -89,7 +106,10 @@ test('padding behind the inner packet does not belong to it', () => {
 });
 
 test('no packet harms the decoders', () => {
-  const seeds = [wrapForEndCon({ source: LOOPBACK, endCon: END_CON, notification: CNP6 }), encapsulate({ source: LOOPBACK, destination: END_CON, path: PATH, inner: CNP6 }).with(43, 0)];
+  const seeds = [
+    wrapForEndCon({ source: LOOPBACK, endCon: END_CON, notification: CNP6 }),
+    encapsulate({ source: LOOPBACK, destination: END_CON, path: PATH, inner: CNP6 }).with(43, 0),
+  ];
   fuzzDecoder(decapsulate, seeds);
   fuzzDecoder(decodeSrh, [encodeSrh(SRH), encodeSrh({ ...SRH, tlvs: [{ type: 5, value: new Uint8Array(38) }] })]);
 });

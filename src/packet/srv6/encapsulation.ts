@@ -1,4 +1,5 @@
-// IP in IPv6 as SRv6 does it (RFC 8986 §5.1 H.Encaps; RFC 2473): an outer header, a segment routing header when there is a path to steer, the inner packet untouched.
+// IP in IPv6 as SRv6 does it (RFC 8986 §5.1 H.Encaps; RFC 2473): an outer header, a segment routing header when there
+// is a path to steer, the inner packet untouched.
 import type { IpAddress } from '../../model/address.ts';
 import { ok } from '../../model/result.ts';
 import { concat } from '../bytes.ts';
@@ -52,7 +53,10 @@ export interface Decapsulated {
   readonly inner: Uint8Array;
 }
 
-/** The packet inside the outermost IPv6 header. Codes: `not-encapsulated`, `segments-left`, or how the header chain ended (`truncated`, `malformed`, `too-deep`). */
+/**
+ * The packet inside the outermost IPv6 header. Codes: `not-encapsulated`, `segments-left`, or how the header chain
+ * ended (`truncated`, `malformed`, `too-deep`).
+ */
 export function decapsulate(packet: Uint8Array): Decoded<Decapsulated> {
   const { layers, end } = walkHeaders(packet);
   const [outer, inner] = layers;
@@ -62,6 +66,7 @@ export function decapsulate(packet: Uint8Array): Decoded<Decapsulated> {
   }
   if (!inner) return malformed(end, outer.transportOffset, 'the inner header cannot be read');
   // A path that is not at its end is the business of the next segment.
-  if (outer.finalDestination) return malformed('segments-left', outer.offset, 'the segment routing header has segments left');
+  if (outer.finalDestination)
+    return malformed('segments-left', outer.offset, 'the segment routing header has segments left');
   return ok({ outer, inner: packet.subarray(inner.offset, inner.end) });
 }

@@ -1,6 +1,7 @@
-// A notification on its way into an SRv6 tunnel's ingress (FCN §4.2.2): END.CON is the outer source address of the data packets, so that a node inside the tunnel can
-// send a notification back to the ingress PE, which decapsulates it and looks the inner destination up (FCN-4.2.2-b, FCN-4.2.2-d). One outer header, no segment
-// routing header; the inner packet is not changed by a single bit (A17).
+// A notification on its way into an SRv6 tunnel's ingress (FCN §4.2.2): END.CON is the outer source address of the data
+// packets, so that a node inside the tunnel can send a notification back to the ingress PE, which decapsulates it and
+// looks the inner destination up (FCN-4.2.2-b, FCN-4.2.2-d). One outer header, no segment routing header; the inner
+// packet is not changed by a single bit (A17).
 import type { IpAddress } from '../../model/address.ts';
 import { CNP_TRAFFIC_CLASS } from '../roce/cnp.ts';
 import { encapsulate } from './encapsulation.ts';

@@ -1,4 +1,5 @@
-// The Segment Routing Header (RFC 8754 §2): a routing header of type 4 whose segment list is in reverse order, then TLVs.
+// The Segment Routing Header (RFC 8754 §2): a routing header of type 4 whose segment list is in reverse order, then
+// TLVs.
 import { type IpAddress, addressBytes } from '../../model/address.ts';
 import { ok } from '../../model/result.ts';
 import { concat, put16, readAddress, u16 } from '../bytes.ts';
@@ -38,20 +39,22 @@ export interface DecodedSrh extends Srh {
 }
 
 /**
- * The header at `offset`, which ends before `end`. Codes: `truncated`, `not-srh` (another routing type), `bad-last-entry` (more segments than the header holds),
- * `bad-segments-left`, `srh-tlv-overrun`.
+ * The header at `offset`, which ends before `end`. Codes: `truncated`, `not-srh` (another routing type),
+ * `bad-last-entry` (more segments than the header holds), `bad-segments-left`, `srh-tlv-overrun`.
  */
 export function decodeSrh(bytes: Uint8Array, offset = 0, end = bytes.length): Decoded<DecodedSrh> {
   if (offset + FIXED > end) return malformed('truncated', offset, 'shorter than a routing header');
   const length = 8 + bytes[offset + 1]! * 8;
-  if (offset + length > end) return malformed('truncated', offset + 1, `a routing header of ${length} bytes in ${end - offset}`);
+  if (offset + length > end)
+    return malformed('truncated', offset + 1, `a routing header of ${length} bytes in ${end - offset}`);
   if (bytes[offset + 2] !== ROUTING_TYPE) return malformed('not-srh', offset + 2, `routing type ${bytes[offset + 2]}`);
   const count = bytes[offset + 4]! + 1;
   const tlvsAt = offset + FIXED + count * SEGMENT;
   if (tlvsAt > offset + length) return malformed('bad-last-entry', offset + 4, `${count} segments in ${length} bytes`);
   const segmentsLeft = bytes[offset + 3]!;
   // RFC 8754 §4.3.1.1: Segments Left may be Last Entry + 1, when the first segment is only in the destination address.
-  if (segmentsLeft > count) return malformed('bad-segments-left', offset + 3, `${segmentsLeft} of ${count} segments left`);
+  if (segmentsLeft > count)
+    return malformed('bad-segments-left', offset + 3, `${segmentsLeft} of ${count} segments left`);
   const tlvs = decodeTlvs(bytes, tlvsAt, offset + length);
   if (!tlvs.ok) return tlvs;
   return ok({
@@ -67,7 +70,7 @@ export function decodeSrh(bytes: Uint8Array, offset = 0, end = bytes.length): De
 
 function decodeTlvs(bytes: Uint8Array, from: number, end: number): Decoded<readonly SrhTlv[]> {
   const tlvs: SrhTlv[] = [];
-  for (let at = from; at < end; ) {
+  for (let at = from; at < end;) {
     const type = bytes[at]!;
     if (type === SRH_TLV.pad1) {
       at++;
@@ -88,8 +91,10 @@ function encodeTlv({ type, value }: SrhTlv): Uint8Array {
 
 /** The header, padded to 8 bytes behind its TLVs. @throws EncodeError */
 export function encodeSrh({ nextHeader, segmentsLeft, flags, tag, segments, tlvs }: Srh): Uint8Array {
-  if (segments.length === 0 || segments.some((s) => s.family !== 6)) throw new EncodeError('bad-field', 'a segment list has one IPv6 address at least');
-  if (segmentsLeft > segments.length) throw new EncodeError('bad-field', `${segmentsLeft} of ${segments.length} segments left`);
+  if (segments.length === 0 || segments.some((s) => s.family !== 6))
+    throw new EncodeError('bad-field', 'a segment list has one IPv6 address at least');
+  if (segmentsLeft > segments.length)
+    throw new EncodeError('bad-field', `${segmentsLeft} of ${segments.length} segments left`);
   const fixed = new Uint8Array(FIXED);
   const list = tlvs.map(encodeTlv);
   const used = FIXED + segments.length * SEGMENT + list.reduce((sum, tlv) => sum + tlv.length, 0);
@@ -97,6 +102,11 @@ export function encodeSrh({ nextHeader, segmentsLeft, flags, tag, segments, tlvs
   if (used + tail > MAX_LENGTH) throw new EncodeError('packet-too-long', `an SRH of ${used + tail} bytes`);
   fixed.set([nextHeader, (used + tail) / 8 - 1, ROUTING_TYPE, segmentsLeft, segments.length - 1, flags]);
   put16(fixed, 6, tag);
-  const padding = tail === 0 ? [] : tail === 1 ? [new Uint8Array(1)] : [encodeTlv({ type: SRH_TLV.padN, value: new Uint8Array(tail - 2) })];
+  const padding =
+    tail === 0
+      ? []
+      : tail === 1
+        ? [new Uint8Array(1)]
+        : [encodeTlv({ type: SRH_TLV.padN, value: new Uint8Array(tail - 2) })];
   return concat(fixed, ...segments.map(addressBytes), ...list, ...padding);
 }

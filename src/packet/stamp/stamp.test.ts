@@ -3,10 +3,23 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fromHex, toHex } from '../hex.ts';
 import { fuzzDecoder, refusesTruncation } from '../hostile.fixture.ts';
-import { type StampReply, type StampTest, UNSYNCHRONIZED, decodeStampReply, decodeStampTest, encodeStampReply, encodeStampTest } from './stamp.ts';
+import {
+  type StampReply,
+  type StampTest,
+  UNSYNCHRONIZED,
+  decodeStampReply,
+  decodeStampTest,
+  encodeStampReply,
+  encodeStampTest,
+} from './stamp.ts';
 
 const KEY = fromHex('000102030405060708090a0b0c0d0e0f');
-const TEST: StampTest = { sequence: 0x01020304, timestamp: 0xe93d480080000000n, error: { synchronized: true, ptp: false, scale: 15, multiplier: 8 }, ssid: 0xbeef };
+const TEST: StampTest = {
+  sequence: 0x01020304,
+  timestamp: 0xe93d480080000000n,
+  error: { synchronized: true, ptp: false, scale: 15, multiplier: 8 },
+  ssid: 0xbeef,
+};
 const REPLY: StampReply = {
   sequence: 9,
   timestamp: 0xe93d480090000000n,
@@ -24,7 +37,19 @@ test('RFC 8762 §4.2.1: the unauthenticated test packet, field by field', () => 
 });
 
 test('RFC 8762 §4.3.1: the unauthenticated reply, field by field', () => {
-  const fields = ['00000009', 'e93d480090000000', '0f08', 'beef', 'e93d48008fffffff', '01020304', 'e93d480080000000', '8f08', '0000', '3d', '000000'];
+  const fields = [
+    '00000009',
+    'e93d480090000000',
+    '0f08',
+    'beef',
+    'e93d48008fffffff',
+    '01020304',
+    'e93d480080000000',
+    '8f08',
+    '0000',
+    '3d',
+    '000000',
+  ];
   expect(toHex(encodeStampReply(REPLY))).toBe(fields.join(''));
 });
 
@@ -37,16 +62,43 @@ test('RFC 8762 §4.2.2: the authenticated test packet: 112 bytes, HMAC-SHA-256 o
 
 test('RFC 8762 §4.3.2: the authenticated reply', () => {
   const zero = (n: number): string => '00'.repeat(n);
-  const covered = ['00000009', zero(12), 'e93d480090000000', '0f08', 'beef', zero(4), 'e93d48008fffffff', zero(8), '01020304', zero(12), 'e93d480080000000', '8f08', zero(6), '3d', zero(15)].join('');
+  const covered = [
+    '00000009',
+    zero(12),
+    'e93d480090000000',
+    '0f08',
+    'beef',
+    zero(4),
+    'e93d48008fffffff',
+    zero(8),
+    '01020304',
+    zero(12),
+    'e93d480080000000',
+    '8f08',
+    zero(6),
+    '3d',
+    zero(15),
+  ].join('');
   expect(toHex(encodeStampReply(REPLY, KEY))).toBe(covered + mac(covered));
 });
 
 test('every packet survives both ways, with and without a key', () => {
-  const estimate = fc.record({ synchronized: fc.boolean(), ptp: fc.boolean(), scale: fc.nat(63), multiplier: fc.nat(255) });
+  const estimate = fc.record({
+    synchronized: fc.boolean(),
+    ptp: fc.boolean(),
+    scale: fc.nat(63),
+    multiplier: fc.nat(255),
+  });
   const time = fc.bigInt(0n, (1n << 64n) - 1n);
   const sequence = fc.nat(0xffffffff);
   const testPacket = fc.record({ sequence, timestamp: time, error: estimate, ssid: fc.nat(0xffff) });
-  const more = fc.record({ received: time, senderSequence: sequence, senderTimestamp: time, senderError: estimate, senderTtl: fc.nat(255) });
+  const more = fc.record({
+    received: time,
+    senderSequence: sequence,
+    senderTimestamp: time,
+    senderError: estimate,
+    senderTtl: fc.nat(255),
+  });
   fc.assert(
     fc.property(testPacket, more, fc.constantFrom(undefined, KEY), (t, m, key) => {
       expect(decodeStampTest(encodeStampTest(t, key), key)).toEqual({ ok: true, value: t });
@@ -58,7 +110,10 @@ test('every packet survives both ways, with and without a key', () => {
 test('one changed bit, another key or none at all: the authenticated packet is refused', () => {
   const packet = encodeStampReply(REPLY, KEY);
   for (let at = 0; at < packet.length; at++) {
-    expect(decodeStampReply(packet.with(at, packet[at]! ^ 0x40), KEY), `byte ${at}`).toMatchObject({ ok: false, error: { code: 'bad-hmac' } });
+    expect(decodeStampReply(packet.with(at, packet[at]! ^ 0x40), KEY), `byte ${at}`).toMatchObject({
+      ok: false,
+      error: { code: 'bad-hmac' },
+    });
   }
   expect(decodeStampReply(packet, fromHex('ff'))).toMatchObject({ ok: false, error: { code: 'bad-hmac' } });
   expect(decodeStampReply(encodeStampReply(REPLY), KEY)).toMatchObject({ ok: false, error: { code: 'truncated' } });
@@ -73,6 +128,9 @@ test('no packet harms the decoders', () => {
   for (const key of [undefined, KEY]) {
     refusesTruncation((b) => decodeStampTest(b, key), encodeStampTest(TEST, key));
     refusesTruncation((b) => decodeStampReply(b, key), encodeStampReply(REPLY, key));
-    fuzzDecoder((b) => [decodeStampTest(b, key), decodeStampReply(b, key)], [encodeStampTest(TEST, key), encodeStampReply(REPLY, key)]);
+    fuzzDecoder(
+      (b) => [decodeStampTest(b, key), decodeStampReply(b, key)],
+      [encodeStampTest(TEST, key), encodeStampReply(REPLY, key)],
+    );
   }
 });

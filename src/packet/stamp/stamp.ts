@@ -1,9 +1,11 @@
-// STAMP test packets (RFC 8762 §4.2, §4.3): what a session sender sends and what a session reflector answers, unauthenticated (44 bytes) and authenticated (112 bytes,
-// HMAC-SHA-256 cut to 128 bits over the 96 bytes before it, §4.4). The session identifier of RFC 8972 §3 is read and written; optional TLVs are not: what follows the
-// base packet is ignored. They ride in UDP, the reflector on port 862 unless configured otherwise.
+// STAMP test packets (RFC 8762 §4.2, §4.3): what a session sender sends and what a session reflector answers,
+// unauthenticated (44 bytes) and authenticated (112 bytes, HMAC-SHA-256 cut to 128 bits over the 96 bytes before it,
+// §4.4). The session identifier of RFC 8972 §3 is read and written; optional TLVs are not: what follows the base packet
+// is ignored. They ride in UDP, the reflector on port 862 unless configured otherwise.
 //
 //   sender      sequence 4, [0 ×12], timestamp 8, error 2, SSID 2, 0 ×28 | 0 ×68, HMAC 16
-//   reflector   sequence 4, timestamp 8, error 2, SSID 2, received 8, sender's sequence 4, timestamp 8, error 2, 0 ×2, TTL 1, 0 ×3;
+//   reflector sequence 4, timestamp 8, error 2, SSID 2, received 8, sender's sequence 4, timestamp 8, error 2, 0 ×2,
+//   TTL 1, 0 ×3;
 //               authenticated: each group on a multiple of 16, HMAC 16 at the end
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ok } from '../../model/result.ts';
@@ -26,7 +28,10 @@ export interface ErrorEstimate {
   readonly multiplier: number;
 }
 
-/** NTP format, not known to be synchronised, about a millisecond: RTT needs one clock only, so nobody may compute a one-way delay from it. */
+/**
+ * NTP format, not known to be synchronised, about a millisecond: RTT needs one clock only, so nobody may compute a
+ * one-way delay from it.
+ */
 export const UNSYNCHRONIZED: ErrorEstimate = { synchronized: false, ptp: false, scale: 15, multiplier: 8 };
 
 export interface StampTest {
@@ -62,8 +67,28 @@ interface Layout {
 }
 
 /** Offsets; the first four fields of both packets are at the same places. */
-const OPEN: Layout = { length: 44, timestamp: 4, error: 12, ssid: 14, received: 16, senderSequence: 24, senderTimestamp: 28, senderError: 36, senderTtl: 40 };
-const SEALED: Layout = { length: 112, timestamp: 16, error: 24, ssid: 26, received: 32, senderSequence: 48, senderTimestamp: 64, senderError: 72, senderTtl: 80 };
+const OPEN: Layout = {
+  length: 44,
+  timestamp: 4,
+  error: 12,
+  ssid: 14,
+  received: 16,
+  senderSequence: 24,
+  senderTimestamp: 28,
+  senderError: 36,
+  senderTtl: 40,
+};
+const SEALED: Layout = {
+  length: 112,
+  timestamp: 16,
+  error: 24,
+  ssid: 26,
+  received: 32,
+  senderSequence: 48,
+  senderTimestamp: 64,
+  senderError: 72,
+  senderTtl: 80,
+};
 
 const layoutOf = (key: Uint8Array | undefined): Layout => (key ? SEALED : OPEN);
 
@@ -71,12 +96,21 @@ const hmac = (bytes: Uint8Array, key: Uint8Array): Uint8Array =>
   createHmac('sha256', key).update(bytes.subarray(0, HMAC.at)).digest().subarray(0, HMAC.length);
 
 function putError(out: Uint8Array, at: number, e: ErrorEstimate): void {
-  put16(out, at, (e.synchronized ? 0x8000 : 0) | (e.ptp ? 0x4000 : 0) | ((e.scale & 0x3f) << 8) | (e.multiplier & 0xff));
+  put16(
+    out,
+    at,
+    (e.synchronized ? 0x8000 : 0) | (e.ptp ? 0x4000 : 0) | ((e.scale & 0x3f) << 8) | (e.multiplier & 0xff),
+  );
 }
 
 function readError(bytes: Uint8Array, at: number): ErrorEstimate {
   const word = u16(bytes, at);
-  return { synchronized: (word & 0x8000) !== 0, ptp: (word & 0x4000) !== 0, scale: (word >>> 8) & 0x3f, multiplier: word & 0xff };
+  return {
+    synchronized: (word & 0x8000) !== 0,
+    ptp: (word & 0x4000) !== 0,
+    scale: (word >>> 8) & 0x3f,
+    multiplier: word & 0xff,
+  };
 }
 
 function start(layout: Layout, test: StampTest): Uint8Array {
@@ -111,13 +145,20 @@ export function encodeStampReply(reply: StampReply, key?: Uint8Array): Uint8Arra
 /** What is wrong with a packet before its fields are read. */
 function refusal(bytes: Uint8Array, key: Uint8Array | undefined): ReturnType<typeof malformed> | undefined {
   const { length } = layoutOf(key);
-  if (bytes.length < length) return malformed('truncated', bytes.length, `shorter than the ${length} bytes of a STAMP test packet`);
-  if (key && !timingSafeEqual(hmac(bytes, key), bytes.subarray(HMAC.at, HMAC.at + HMAC.length))) return malformed('bad-hmac', HMAC.at, 'the HMAC is wrong');
+  if (bytes.length < length)
+    return malformed('truncated', bytes.length, `shorter than the ${length} bytes of a STAMP test packet`);
+  if (key && !timingSafeEqual(hmac(bytes, key), bytes.subarray(HMAC.at, HMAC.at + HMAC.length)))
+    return malformed('bad-hmac', HMAC.at, 'the HMAC is wrong');
   return undefined;
 }
 
 function readTest(bytes: Uint8Array, layout: Layout): StampTest {
-  return { sequence: u32(bytes, 0), timestamp: u64(bytes, layout.timestamp), error: readError(bytes, layout.error), ssid: u16(bytes, layout.ssid) };
+  return {
+    sequence: u32(bytes, 0),
+    timestamp: u64(bytes, layout.timestamp),
+    error: readError(bytes, layout.error),
+    ssid: u16(bytes, layout.ssid),
+  };
 }
 
 /** A session sender's packet. MBZ fields are ignored. Codes: `truncated`, `bad-hmac`. */

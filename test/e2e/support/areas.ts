@@ -1,14 +1,25 @@
-// The intents of the routers in topologies/areas, for one version of OSPF at a time, with timers short enough for tests.
+// The intents of the routers in topologies/areas, for one version of OSPF at a time, with timers short enough for
+// tests.
 import { eventually } from './frr.ts';
 import type { Network, Router, Row } from './network.ts';
 
 export type AreaRouter = 'leaf' | 'abr1' | 'abr2' | 'core';
 
 /** cnpd's, not FRR's: abr1 has the lower one of the two border routers. */
-export const ROUTER_ID: Readonly<Record<AreaRouter, string>> = { leaf: '192.0.2.201', abr1: '192.0.2.211', abr2: '192.0.2.212', core: '192.0.2.202' };
+export const ROUTER_ID: Readonly<Record<AreaRouter, string>> = {
+  leaf: '192.0.2.201',
+  abr1: '192.0.2.211',
+  abr2: '192.0.2.212',
+  core: '192.0.2.202',
+};
 const BACKBONE = '0.0.0.0';
 export const AREA = '0.0.0.1';
-const AREAS: Readonly<Record<AreaRouter, readonly string[]>> = { leaf: [AREA], abr1: [BACKBONE, AREA], abr2: [BACKBONE, AREA], core: [BACKBONE] };
+const AREAS: Readonly<Record<AreaRouter, readonly string[]>> = {
+  leaf: [AREA],
+  abr1: [BACKBONE, AREA],
+  abr2: [BACKBONE, AREA],
+  core: [BACKBONE],
+};
 
 /** What is named differently in the two versions. */
 export interface Protocol {
@@ -31,14 +42,26 @@ export interface Protocol {
 
 export const PROTOCOLS: readonly Protocol[] = [
   {
-    name: 'ospfv2', command: 'ospf', daemon: 'ospfd', link: (n) => `cnpd-ospf${n}`,
+    name: 'ospfv2',
+    command: 'ospf',
+    daemon: 'ospfd',
+    link: (n) => `cnpd-ospf${n}`,
     proxy: { leaf: '192.0.2.1', abr1: '192.0.2.11', abr2: '192.0.2.12', core: '192.0.2.2' },
-    acceptFrom: '192.0.2.0/24', senders: '198.51.100.0/24', plain: '192.0.2.1/32', prefix: (n) => `10.${n}.0.0/16`,
+    acceptFrom: '192.0.2.0/24',
+    senders: '198.51.100.0/24',
+    plain: '192.0.2.1/32',
+    prefix: (n) => `10.${n}.0.0/16`,
   },
   {
-    name: 'ospfv3', command: 'ospf3', daemon: 'ospf6d', link: (n) => `cnpd-ospf6-${n}`,
+    name: 'ospfv3',
+    command: 'ospf3',
+    daemon: 'ospf6d',
+    link: (n) => `cnpd-ospf6-${n}`,
     proxy: { leaf: '2001:db8:ffff::1', abr1: '2001:db8:ffff::11', abr2: '2001:db8:ffff::12', core: '2001:db8:ffff::2' },
-    acceptFrom: '2001:db8:ffff::/48', senders: '2001:db8:1::/64', plain: '2001:db8:ffff::1/128', prefix: (n) => `2001:db8:${n}::/48`,
+    acceptFrom: '2001:db8:ffff::/48',
+    senders: '2001:db8:1::/64',
+    plain: '2001:db8:ffff::1/128',
+    prefix: (n) => `2001:db8:${n}::/48`,
   },
 ];
 
@@ -52,7 +75,11 @@ interface OspfFields {
 }
 
 /** Identity and carrier. */
-export const ospf = (p: Protocol, name: AreaRouter, { section, area, areas = AREAS[name] }: OspfFields = {}): object => ({
+export const ospf = (
+  p: Protocol,
+  name: AreaRouter,
+  { section, area, areas = AREAS[name] }: OspfFields = {},
+): object => ({
   router: { name },
   [p.name]: {
     'router-id': ROUTER_ID[name],
@@ -65,8 +92,17 @@ export const ospf = (p: Protocol, name: AreaRouter, { section, area, areas = ARE
   },
 });
 
-export const proxying = (p: Protocol, name: AreaRouter, senders: readonly string[], address = p.proxy[name]): object => ({
-  proxy: { address, senders: senders.map((prefix) => ({ prefix, format: 'standard-cnp' })), 'accept-from': [p.acceptFrom] },
+export const proxying = (
+  p: Protocol,
+  name: AreaRouter,
+  senders: readonly string[],
+  address = p.proxy[name],
+): object => ({
+  proxy: {
+    address,
+    senders: senders.map((prefix) => ({ prefix, format: 'standard-cnp' })),
+    'accept-from': [p.acceptFrom],
+  },
 });
 
 export const isFull = async (p: Protocol, r: Router): Promise<boolean> => {
@@ -75,7 +111,11 @@ export const isFull = async (p: Protocol, r: Router): Promise<boolean> => {
 };
 
 /** Starts cnpd on these routers and waits until FRR is a full neighbour of each in every area. */
-export async function startFull(net: Network, p: Protocol, intents: Partial<Record<AreaRouter, object>>): Promise<void> {
+export async function startFull(
+  net: Network,
+  p: Protocol,
+  intents: Partial<Record<AreaRouter, object>>,
+): Promise<void> {
   const rows = Object.entries(intents);
   await Promise.all(rows.map(([name, intent]) => net.router(name).start(intent)));
   await Promise.all(rows.map(([name]) => eventually(`${name} is full`, () => isFull(p, net.router(name)), 60_000)));
@@ -83,7 +123,10 @@ export async function startFull(net: Network, p: Protocol, intents: Partial<Reco
 
 /** What the network tells a router of a prefix with the flag, as `area originator proxy`. */
 export const flagged = async (r: Router, prefix: string): Promise<string[]> =>
-  (await learned(r, prefix)).filter(({ pnc }) => pnc === true).map(({ originator, proxy }) => `${String(originator)} ${String(proxy)}`);
+  (await learned(r, prefix))
+    .filter(({ pnc }) => pnc === true)
+    .map(({ originator, proxy }) => `${String(originator)} ${String(proxy)}`);
 
 /** The rows of a prefix, without what the router itself declares. */
-export const learned = async (r: Router, prefix: string): Promise<Row[]> => (await r.get('senders')).filter((row) => row['prefix'] === prefix && row['carrier'] !== 'local');
+export const learned = async (r: Router, prefix: string): Promise<Row[]> =>
+  (await r.get('senders')).filter((row) => row['prefix'] === prefix && row['carrier'] !== 'local');

@@ -1,4 +1,5 @@
-// The routers of topologies/bgp: gobgpd and ExaBGP as children of the test process in their nodes, and what cnpd is told there. BIRD and FRR run already.
+// The routers of topologies/bgp: gobgpd and ExaBGP as children of the test process in their nodes, and what cnpd is
+// told there. BIRD and FRR run already.
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -11,12 +12,18 @@ import { Network, type Router, type Row } from './network.ts';
 export type Speaker = 'leaf' | 'p' | 'far';
 
 /** Identity and carrier. `bgp` adds to the section. */
-export const speaker = (name: Speaker, bgp: object = {}): object => ({ router: { name, loopback: LOOPBACK[name] }, bgp });
+export const speaker = (name: Speaker, bgp: object = {}): object => ({
+  router: { name, loopback: LOOPBACK[name] },
+  bgp,
+});
 
 /** The characteristic in which leaf names itself: code, length, address. */
 export const LEAF_PNC = 'ffdc001020010db8ffff00000000000000000001';
 /** leaf's attribute 39 as PNC §5.4 has it: AFI, SAFI, next hop; the characteristic. */
-export const NHC = { [SENDERS6]: `0002011020010db8ffff00000000000000000001${LEAF_PNC}`, [SENDERS4]: `00010104c0000201${LEAF_PNC}` } as const;
+export const NHC = {
+  [SENDERS6]: `0002011020010db8ffff00000000000000000001${LEAF_PNC}`,
+  [SENDERS4]: `00010104c0000201${LEAF_PNC}`,
+} as const;
 export type SenderPrefix = keyof typeof NHC;
 export const BOTH: readonly SenderPrefix[] = [SENDERS6, SENDERS4];
 
@@ -95,7 +102,15 @@ type CliPaths = Readonly<Record<string, readonly { readonly age: number; readonl
 /** An observer of its own: what gobgpd holds is asked with gobgp, the command, and not with cnpd's client. */
 export class NodeGobgpd extends Program {
   constructor(lab: Lab, node: string) {
-    super(lab, node, ['gobgpd', '-f', '/etc/gobgpd.toml', '--api-hosts', '127.0.0.1:50051', '--pprof-disable', '--disable-stdlog']);
+    super(lab, node, [
+      'gobgpd',
+      '-f',
+      '/etc/gobgpd.toml',
+      '--api-hosts',
+      '127.0.0.1:50051',
+      '--pprof-disable',
+      '--disable-stdlog',
+    ]);
   }
 
   async start(): Promise<void> {
@@ -121,19 +136,35 @@ export class NodeGobgpd extends Program {
 
   /** @param state in which gobgpd waits for a connection (`ACTIVE`), or has one (`ESTABLISHED`) */
   async reaches(state: 'ACTIVE' | 'ESTABLISHED', peer: string): Promise<void> {
-    await eventually(`${this.node}: ${peer} is ${state}`, async () => (await this.gobgp('neighbor', peer)).includes(`BGP state = ${state}`));
+    await eventually(`${this.node}: ${peer} is ${state}`, async () =>
+      (await this.gobgp('neighbor', peer)).includes(`BGP state = ${state}`),
+    );
   }
 }
 
 /** ExaBGP says what it is told, whether or not it makes sense. */
 export class ExaBgp extends Program {
   constructor(lab: Lab, node: string) {
-    super(lab, node, ['env', 'exabgp.api.cli=false', 'exabgp.api.ack=false', 'exabgp.daemon.user=root', 'exabgp.daemon.drop=false', 'exabgp', '/run/exabgp.conf']);
+    super(lab, node, [
+      'env',
+      'exabgp.api.cli=false',
+      'exabgp.api.ack=false',
+      'exabgp.daemon.user=root',
+      'exabgp.daemon.drop=false',
+      'exabgp',
+      '/run/exabgp.conf',
+    ]);
   }
 
   /** @param config of ExaBGP; @param process that it talks to (`process api { run /run/process; … }`), as a script. */
   async start(config: string, script: string): Promise<void> {
-    await this.exec('sh', '-c', 'printf %s "$0" > /run/exabgp.conf; printf %s "$1" > /run/process; chmod +x /run/process; : > /run/commands', config, script);
+    await this.exec(
+      'sh',
+      '-c',
+      'printf %s "$0" > /run/exabgp.conf; printf %s "$1" > /run/process; chmod +x /run/process; : > /run/commands',
+      config,
+      script,
+    );
     this.run();
   }
 
@@ -160,34 +191,55 @@ function message(type: 1 | 2 | 4, body: Buffer): Buffer {
 const bytes = (hex: string): Buffer => Buffer.from(hex.replaceAll(' ', ''), 'hex');
 const sized = (value: Buffer): Buffer => Buffer.concat([Buffer.from([value.length >> 8, value.length & 0xff]), value]);
 
-/** gobgpd 3.10 tells of each path of an UPDATE with the prefixes of all: with 400, as many as fit, it takes a minute of processor time to tell of 50,000 that are gone. */
+/**
+ * gobgpd 3.10 tells of each path of an UPDATE with the prefixes of all: with 400, as many as fit, it takes a minute of
+ * processor time to tell of 50,000 that are gone.
+ */
 const PREFIXES_AN_UPDATE = 20;
 
-/** A BGP neighbour by hand, for more paths than ExaBGP is quick with. AS 65001, router ID 192.0.2.7, hold time 0 (no keepalives), IPv6 unicast. It does not listen to what is answered. */
+/**
+ * A BGP neighbour by hand, for more paths than ExaBGP is quick with. AS 65001, router ID 192.0.2.7, hold time 0 (no
+ * keepalives), IPv6 unicast. It does not listen to what is answered.
+ */
 export class RawNeighbor {
   readonly #child: ChildProcess;
 
   constructor(lab: Lab, node: string, peer: string) {
-    this.#child = lab.spawn(node, ['bash', '-c', `exec 3<>/dev/tcp/${peer}/179; cat <&3 >/dev/null & cat >&3; kill $!`], { stdio: ['pipe', 'ignore', 'inherit'] });
+    this.#child = lab.spawn(
+      node,
+      ['bash', '-c', `exec 3<>/dev/tcp/${peer}/179; cat <&3 >/dev/null & cat >&3; kill $!`],
+      { stdio: ['pipe', 'ignore', 'inherit'] },
+    );
     const open = bytes('04 fde9 0000 c0000207 08 02 06 01 04 0002 00 01');
     this.#child.stdin!.write(Buffer.concat([message(1, open), message(4, Buffer.alloc(0))]));
   }
 
-  /** One attribute 39 for all, packed as a router does it. @param nextHop and `nhc` in hexadecimal @param prefixes /64, 8 octets each */
+  /**
+   * One attribute 39 for all, packed as a router does it. @param nextHop and `nhc` in hexadecimal @param prefixes /64,
+   * 8 octets each
+   */
   announce(nextHop: string, nhc: string, prefixes: readonly Buffer[]): void {
-    const common = bytes(`400101 00 400200 400504 00000064 c027 ${(nhc.length / 2).toString(16).padStart(2, '0')} ${nhc} 900e`);
+    const common = bytes(
+      `400101 00 400200 400504 00000064 c027 ${(nhc.length / 2).toString(16).padStart(2, '0')} ${nhc} 900e`,
+    );
     const head = bytes(`0002 01 10 ${nextHop} 00`);
     const updates: Buffer[] = [];
     for (let i = 0; i < prefixes.length; i += PREFIXES_AN_UPDATE) {
       const nlri = prefixes.slice(i, i + PREFIXES_AN_UPDATE).flatMap((prefix) => [Buffer.of(64), prefix]);
-      updates.push(message(2, Buffer.concat([bytes('0000'), sized(Buffer.concat([common, sized(Buffer.concat([head, ...nlri]))]))])));
+      updates.push(
+        message(
+          2,
+          Buffer.concat([bytes('0000'), sized(Buffer.concat([common, sized(Buffer.concat([head, ...nlri]))]))]),
+        ),
+      );
     }
     this.#child.stdin!.write(Buffer.concat(updates));
   }
 
   /** Ends the connection. */
   async stop(): Promise<void> {
-    const gone = this.#child.exitCode === null && this.#child.signalCode === null ? once(this.#child, 'exit') : undefined;
+    const gone =
+      this.#child.exitCode === null && this.#child.signalCode === null ? once(this.#child, 'exit') : undefined;
     this.#child.stdin!.end();
     await gone;
   }
@@ -200,7 +252,11 @@ export class BgpNetwork {
 
   private constructor(net: Network) {
     this.net = net;
-    this.gobgpd = { leaf: new NodeGobgpd(net.lab, 'leaf'), p: new NodeGobgpd(net.lab, 'p'), far: new NodeGobgpd(net.lab, 'far') };
+    this.gobgpd = {
+      leaf: new NodeGobgpd(net.lab, 'leaf'),
+      p: new NodeGobgpd(net.lab, 'p'),
+      far: new NodeGobgpd(net.lab, 'far'),
+    };
   }
 
   /** @param use of the test file @param speakers whose gobgpd is started */
@@ -221,4 +277,5 @@ export class BgpNetwork {
 }
 
 /** What a router's cnpd says of the paths of a prefix. */
-export const pathsOf = async (router: Router, prefix: string): Promise<Row[]> => (await router.get('bgp', 'paths')).filter((row) => row['prefix'] === prefix);
+export const pathsOf = async (router: Router, prefix: string): Promise<Row[]> =>
+  (await router.get('bgp', 'paths')).filter((row) => row['prefix'] === prefix);

@@ -1,5 +1,6 @@
-// Networks with p as the congested node, whose port eth2 is a narrow TBF: its queue is filled and drained at will, and what it tells the senders is read where
-// they are. Between h1 and h2 is the line (topologies/line), or the SRv6 domain (topologies/wan).
+// Networks with p as the congested node, whose port eth2 is a narrow TBF: its queue is filled and drained at will, and
+// what it tells the senders is read where they are. Between h1 and h2 is the line (topologies/line), or the SRv6 domain
+// (topologies/wan).
 import { once } from 'node:events';
 import { expect } from 'vitest';
 import { Poller } from '../../../src/kernel/poller.ts';
@@ -15,7 +16,11 @@ const BURST = 3000;
 const LIMIT = 400_000;
 
 /** p without IS-IS: it watches its port and has policies. */
-export const congestedNode = (senders: readonly object[], port: object, rest: { notifications?: object } = {}): object => {
+export const congestedNode = (
+  senders: readonly object[],
+  port: object,
+  rest: { notifications?: object } = {},
+): object => {
   const { router } = base('p') as { router: object };
   return { router, ports: [{ interface: 'eth2', ...port }], notifications: { senders, ...rest.notifications } };
 };
@@ -55,9 +60,26 @@ export class CongestedNetwork {
     for (const port of this.#ports) port.clear();
   }
 
-  /** p's port from now on sends at this rate; what is queued stays queued. A reading of what the port is like is on its way to cnpd then. */
+  /**
+   * p's port from now on sends at this rate; what is queued stays queued. A reading of what the port is like is on its
+   * way to cnpd then.
+   */
   async rate(rate: string): Promise<void> {
-    await this.p.exec('tc', 'qdisc', 'change', 'dev', 'eth2', 'root', 'tbf', 'rate', rate, 'burst', String(BURST), 'limit', String(LIMIT));
+    await this.p.exec(
+      'tc',
+      'qdisc',
+      'change',
+      'dev',
+      'eth2',
+      'root',
+      'tbf',
+      'rate',
+      rate,
+      'burst',
+      String(BURST),
+      'limit',
+      String(LIMIT),
+    );
   }
 
   reload(intent: object, router = this.p): Promise<void> {
@@ -68,12 +90,24 @@ export class CongestedNetwork {
   flow(source: string = H1.v6, payloadLength = 1024, from = this.h1): Flow {
     this.#nextQpn += 2;
     const sender = address(source);
-    return new Flow(from, this.h2, { source: sender, destination: address(sender.family === 6 ? this.receiver.v6 : this.receiver.v4), senderQpn: this.#nextQpn, receiverQpn: this.#nextQpn + 1 }, payloadLength);
+    return new Flow(
+      from,
+      this.h2,
+      {
+        source: sender,
+        destination: address(sender.family === 6 ? this.receiver.v6 : this.receiver.v4),
+        senderQpn: this.#nextQpn,
+        receiverQpn: this.#nextQpn + 1,
+      },
+      payloadLength,
+    );
   }
 
   /** Waits until p knows the sender's Queue Pair. */
   async learned(flow: Flow): Promise<Row> {
-    return eventually('the Queue Pair is learned', async () => (await this.p.get('flows')).find((row) => row['port'] === 'proxy' && row['source-qpn'] === flow.ends.senderQpn));
+    return eventually('the Queue Pair is learned', async () =>
+      (await this.p.get('flows')).find((row) => row['port'] === 'proxy' && row['source-qpn'] === flow.ends.senderQpn),
+    );
   }
 
   async connected(source?: string, payloadLength?: number): Promise<Flow> {
@@ -84,24 +118,52 @@ export class CongestedNetwork {
   }
 
   /** Sends bursts of 33 kB until the probe is content. */
-  congest<T>(what: string, flow: { send(count: number): void }, probe: () => T | undefined | false | Promise<T | undefined | false>): Promise<T> {
+  congest<T>(
+    what: string,
+    flow: { send(count: number): void },
+    probe: () => T | undefined | false | Promise<T | undefined | false>,
+  ): Promise<T> {
     return eventually(what, () => {
       flow.send(30);
       return probe();
     });
   }
 
-  /** Traffic between two RoCE endpoints until it ends by itself. @returns the events of the sender; `summary` is the one before the last */
-  async transfer(opts: { readonly source: string; readonly rate: string; readonly duration: string; readonly options?: readonly string[] }): Promise<Row[]> {
+  /**
+   * Traffic between two RoCE endpoints until it ends by itself. @returns the events of the sender; `summary` is the one
+   * before the last
+   */
+  async transfer(opts: {
+    readonly source: string;
+    readonly rate: string;
+    readonly duration: string;
+    readonly options?: readonly string[];
+  }): Promise<Row[]> {
     const { lab } = this.net;
     const receiver = opts.source.includes(':') ? this.receiver.v6 : this.receiver.v4;
-    const listener = lab.spawn('h2', [...program('roce-endpoint'), 'listen', '--interface', 'eth1', '--address', receiver, '--cnp-interval', 'off'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const listener = lab.spawn(
+      'h2',
+      [...program('roce-endpoint'), 'listen', '--interface', 'eth1', '--address', receiver, '--cnp-interval', 'off'],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
     await once(listener.stdout!, 'data');
     try {
       // Whoever waits for a processor is not to take that for a loss.
       const ends = ['--interface', 'eth1', '--address', opts.source, '--peer', receiver, '--timeout', '20s'];
-      const { stdout } = await lab.exec('h1', [...program('roce-endpoint'), 'send', ...ends, '--rate', opts.rate, '--duration', opts.duration, ...(opts.options ?? [])]);
-      return stdout.trim().split('\n').map((text) => JSON.parse(text) as Row);
+      const { stdout } = await lab.exec('h1', [
+        ...program('roce-endpoint'),
+        'send',
+        ...ends,
+        '--rate',
+        opts.rate,
+        '--duration',
+        opts.duration,
+        ...(opts.options ?? []),
+      ]);
+      return stdout
+        .trim()
+        .split('\n')
+        .map((text) => JSON.parse(text) as Row);
     } finally {
       const ended = once(listener, 'close');
       listener.kill('SIGTERM');
@@ -111,7 +173,8 @@ export class CongestedNetwork {
 
   /** What the flow's sender was told about it. */
   told({ ends }: Flow, at = this.h1): Told[] {
-    const about = ({ fastCnp, longHaul }: Told): boolean => fastCnp?.packet.bth.destQpn === ends.receiverQpn || longHaul?.sourceQpn === ends.senderQpn;
+    const about = ({ fastCnp, longHaul }: Told): boolean =>
+      fastCnp?.packet.bth.destQpn === ends.receiverQpn || longHaul?.sourceQpn === ends.senderQpn;
     return toldTo(ends.source, at.packets).filter(about);
   }
 }
@@ -127,9 +190,13 @@ export class CongestedLine extends CongestedNetwork {
     return line;
   }
 
-  /** Makes h1's wire the place of senders whose addresses the kernel of h1 does not have: it is silent about all that they get. */
+  /**
+   * Makes h1's wire the place of senders whose addresses the kernel of h1 does not have: it is silent about all that
+   * they get.
+   */
   async silentSenders(...addresses: string[]): Promise<void> {
     const mac = (await this.net.lab.mustExec('h1', ['cat', '/sys/class/net/eth1/address'])).trim();
-    for (const each of addresses) await this.leaf.exec('ip', 'neigh', 'replace', each, 'lladdr', mac, 'dev', 'eth1', 'nud', 'permanent');
+    for (const each of addresses)
+      await this.leaf.exec('ip', 'neigh', 'replace', each, 'lladdr', mac, 'dev', 'eth1', 'nud', 'permanent');
   }
 }

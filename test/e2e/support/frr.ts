@@ -1,5 +1,6 @@
-// Routers of a test: a network namespace each, FRR's zebra and isisd in it with a private /etc/frr and /run/frr, veth links between them. The daemons
-// are children of the test process and end with it; everything is removed by `remove`, also what a failed test left half made.
+// Routers of a test: a network namespace each, FRR's zebra and isisd in it with a private /etc/frr and /run/frr, veth
+// links between them. The daemons are children of the test process and end with it; everything is removed by `remove`,
+// also what a failed test left half made.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,8 +11,15 @@ import { Netns } from '../../../src/kernel/netns.ts';
 export type Daemon = 'zebra' | 'staticd' | 'isisd' | 'ospfd' | 'ospf6d';
 const ORDER: readonly Daemon[] = ['zebra', 'staticd', 'isisd', 'ospfd', 'ospf6d'];
 
-/** Polls until `probe` returns something other than undefined or false. @throws with `what` and the last answer when it does not in time */
-export async function eventually<T>(what: string, probe: () => T | undefined | false | Promise<T | undefined | false>, limitMs = 30_000): Promise<T> {
+/**
+ * Polls until `probe` returns something other than undefined or false. @throws with `what` and the last answer when it
+ * does not in time
+ */
+export async function eventually<T>(
+  what: string,
+  probe: () => T | undefined | false | Promise<T | undefined | false>,
+  limitMs = 30_000,
+): Promise<T> {
   const deadline = performance.now() + limitMs;
   for (;;) {
     const answer = await probe();
@@ -22,10 +30,17 @@ export async function eventually<T>(what: string, probe: () => T | undefined | f
 }
 
 /**
- * isisd.conf of a router: `interfaces` run IPv6 point-to-point IS-IS. `net` comes last: with it FRR issues its first LSP, and what is said later (the
- * interval, the passwords) counts from the second on.
+ * isisd.conf of a router: `interfaces` run IPv6 point-to-point IS-IS. `net` comes last: with it FRR issues its first
+ * LSP, and what is said later (the interval, the passwords) counts from the second on.
  */
-export function isisdConfig(opts: { systemId: string; area?: string; isType?: string; interfaces: readonly string[]; interfaceLines?: readonly string[]; lines?: readonly string[] }): string {
+export function isisdConfig(opts: {
+  systemId: string;
+  area?: string;
+  isType?: string;
+  interfaces: readonly string[];
+  interfaceLines?: readonly string[];
+  lines?: readonly string[];
+}): string {
   const perInterface = (name: string): string[] => [
     `interface ${name}`,
     ' ipv6 router isis core',
@@ -72,7 +87,10 @@ export class FrrRouter {
 
   /** `ospfd.conf` or `ospf6d.conf`: that daemon is started too. */
   configureOspf(daemon: 'ospfd' | 'ospf6d', lines: readonly string[]): void {
-    writeFileSync(join(this.vtyDir, `${daemon}.conf`), [`hostname ${this.name.split('-').at(-1)}`, ...lines, ''].join('\n'));
+    writeFileSync(
+      join(this.vtyDir, `${daemon}.conf`),
+      [`hostname ${this.name.split('-').at(-1)}`, ...lines, ''].join('\n'),
+    );
     execFileSync('chown', ['-R', 'frr:frr', this.vtyDir]);
   }
 
@@ -100,8 +118,20 @@ export class FrrRouter {
     const d = this.vtyDir;
     // Every step replaces itself by the next, so that the child's process ID is the daemon's.
     const script = 'mount --bind "$0/etc" /etc/frr && mount --bind "$0/run" /run/frr && exec "$@"';
-    const command = [`/usr/lib/frr/${daemon}`, '-f', join(d, `${daemon}.conf`), '-i', join(d, `${daemon}.pid`), '-z', join(d, 'zserv.api'), '--vty_socket', d];
-    const child = spawn('unshare', ['--mount', 'ip', 'netns', 'exec', this.name, 'sh', '-c', script, d, ...command], { stdio: 'ignore' });
+    const command = [
+      `/usr/lib/frr/${daemon}`,
+      '-f',
+      join(d, `${daemon}.conf`),
+      '-i',
+      join(d, `${daemon}.pid`),
+      '-z',
+      join(d, 'zserv.api'),
+      '--vty_socket',
+      d,
+    ];
+    const child = spawn('unshare', ['--mount', 'ip', 'netns', 'exec', this.name, 'sh', '-c', script, d, ...command], {
+      stdio: 'ignore',
+    });
     child.once('exit', () => this.daemons.delete(daemon));
     return child;
   }
@@ -158,7 +188,21 @@ export class FrrNetwork {
 
   /** A veth between two routers, up on both ends. */
   link(a: Pick<FrrRouter, 'name' | 'ip'>, nameA: string, b: Pick<FrrRouter, 'name' | 'ip'>, nameB: string): void {
-    execFileSync('ip', ['link', 'add', 'name', nameA, 'netns', a.name, 'type', 'veth', 'peer', 'name', nameB, 'netns', b.name]);
+    execFileSync('ip', [
+      'link',
+      'add',
+      'name',
+      nameA,
+      'netns',
+      a.name,
+      'type',
+      'veth',
+      'peer',
+      'name',
+      nameB,
+      'netns',
+      b.name,
+    ]);
     a.ip('link', 'set', nameA, 'up');
     b.ip('link', 'set', nameB, 'up');
   }

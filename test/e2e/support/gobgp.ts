@@ -1,12 +1,18 @@
-// gobgpd in a network namespace of its own: one or several on addresses of its loopback interface, each with its gRPC interface on a UNIX socket, which a test reaches from outside. And
-// a listener that keeps what the client tells.
+// gobgpd in a network namespace of its own: one or several on addresses of its loopback interface, each with its gRPC
+// interface on a UNIX socket, which a test reaches from outside. And a listener that keeps what the client tells.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'vitest';
 import { createGobgpClient } from '../../../src/carriers/bgp/gobgp/client.edge.ts';
-import type { GobgpAbout, GobgpClient, GobgpOptions, GobgpPath, GobgpRoute } from '../../../src/carriers/bgp/gobgp/gobgp.ts';
+import type {
+  GobgpAbout,
+  GobgpClient,
+  GobgpOptions,
+  GobgpPath,
+  GobgpRoute,
+} from '../../../src/carriers/bgp/gobgp/gobgp.ts';
 import { formatAddress } from '../../../src/model/address.ts';
 import { systemClock } from '../../../src/model/clock.ts';
 import { silentLog } from '../../../src/model/log.ts';
@@ -27,16 +33,27 @@ export const BINARIES: readonly GobgpBinary[] = [
 
 const cliOf = ({ gobgpd }: GobgpBinary): string => join(dirname(gobgpd), 'gobgp');
 
-/** Skips a test in which the operator's gobgp says something to gobgpd, where there is none: each version has its own, and `go install` of gobgpd alone does not bring it. */
+/**
+ * Skips a test in which the operator's gobgp says something to gobgpd, where there is none: each version has its own,
+ * and `go install` of gobgpd alone does not bring it.
+ */
 export function needsCli(binary: GobgpBinary, { skip }: TestContext): void {
-  if (!existsSync(cliOf(binary))) skip(`there is no ${cliOf(binary)} (go install github.com/osrg/gobgp/${binary.name}/cmd/gobgp@latest)`);
+  if (!existsSync(cliOf(binary)))
+    skip(`there is no ${cliOf(binary)} (go install github.com/osrg/gobgp/${binary.name}/cmd/gobgp@latest)`);
 }
 
 export interface GobgpdOptions {
   readonly as: number;
-  /** On the loopback interface: BGP listens there, and this is the router ID. Without: no BGP session, router ID 192.0.2.1. */
+  /**
+   * On the loopback interface: BGP listens there, and this is the router ID. Without: no BGP session, router ID
+   * 192.0.2.1.
+   */
   readonly address?: string;
-  readonly neighbors?: readonly { readonly address: string; readonly as: number; /** Lines of [neighbors.…] tables. */ readonly addPaths?: 'send' | 'receive' }[];
+  readonly neighbors?: readonly {
+    readonly address: string;
+    readonly as: number;
+    /** Lines of [neighbors.…] tables. */ readonly addPaths?: 'send' | 'receive';
+  }[];
   readonly multipath?: boolean;
   /** Tables of policies. */
   readonly policies?: string;
@@ -67,7 +84,9 @@ export const gobgpdConfig = ({ as, address, neighbors = [], multipath, policies 
         '[[neighbors.afi-safis]]',
         '[neighbors.afi-safis.config]',
         `afi-safi-name = "${family}"`,
-        ...(neighbor.addPaths ? ['[neighbors.afi-safis.add-paths.config]', neighbor.addPaths === 'send' ? 'send-max = 8' : 'receive = true'] : []),
+        ...(neighbor.addPaths
+          ? ['[neighbors.afi-safis.add-paths.config]', neighbor.addPaths === 'send' ? 'send-max = 8' : 'receive = true']
+          : []),
       ]),
     ]),
     policies,
@@ -83,14 +102,27 @@ export class Gobgpd {
   #child: ChildProcess | undefined;
   log = '';
 
-  constructor(netns: string, directory: string, binary: GobgpBinary, port: number, config: string | undefined, args: readonly string[]) {
+  constructor(
+    netns: string,
+    directory: string,
+    binary: GobgpBinary,
+    port: number,
+    config: string | undefined,
+    args: readonly string[],
+  ) {
     this.#netns = netns;
     this.#binary = binary;
     this.#port = port;
     this.socket = join(directory, `${port}.sock`);
     const file = join(directory, `${port}.toml`);
     if (config !== undefined) writeFileSync(file, config);
-    this.#argv = [...(config === undefined ? [] : ['-f', file]), '--api-hosts', `unix://${this.socket},127.0.0.1:${port}`, '--pprof-disable', ...args];
+    this.#argv = [
+      ...(config === undefined ? [] : ['-f', file]),
+      '--api-hosts',
+      `unix://${this.socket},127.0.0.1:${port}`,
+      '--pprof-disable',
+      ...args,
+    ];
     this.start();
   }
 
@@ -100,8 +132,11 @@ export class Gobgpd {
 
   start(): void {
     rmSync(this.socket, { force: true });
-    const child = spawn('ip', ['netns', 'exec', this.#netns, this.#binary.gobgpd, ...this.#argv], { stdio: ['ignore', 'pipe', 'pipe'] });
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (this.log = (this.log + text).slice(-10_000)));
+    const child = spawn('ip', ['netns', 'exec', this.#netns, this.#binary.gobgpd, ...this.#argv], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => (this.log = (this.log + text).slice(-10_000)));
     this.#child = child;
   }
 
@@ -121,7 +156,10 @@ export class Gobgpd {
 
   /** The operator's gobgp. @returns what it writes @throws Error with what it says when it fails */
   cli(...args: string[]): string {
-    return execFileSync('ip', ['netns', 'exec', this.#netns, cliOf(this.#binary), '-p', String(this.#port), ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+    return execFileSync('ip', ['netns', 'exec', this.#netns, cliOf(this.#binary), '-p', String(this.#port), ...args], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
   }
 }
 
@@ -140,7 +178,14 @@ export class GobgpNetwork {
 
   /** @param options undefined: without configuration, so that BGP is not started */
   start(binary: GobgpBinary, options: GobgpdOptions | undefined): Gobgpd {
-    const daemon = new Gobgpd(this.netns, this.directory, binary, this.#port++, options && gobgpdConfig(options), options?.args ?? []);
+    const daemon = new Gobgpd(
+      this.netns,
+      this.directory,
+      binary,
+      this.#port++,
+      options && gobgpdConfig(options),
+      options?.args ?? [],
+    );
     this.#daemons.push(daemon);
     return daemon;
   }

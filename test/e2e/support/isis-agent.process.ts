@@ -17,5 +17,9 @@ const carrier = createIsisCarrier(isisOptions(systemId!, { levels: levels as '1'
   count: () => {},
   codePoints: DEFAULT_CODE_POINTS,
 });
-carrier.originate({ proxies: prefixes.map((text) => ({ prefix: prefix(text), proxy: address('2001:db8:ffff::1') })), sids: [], routerAddresses: [] });
+carrier.originate({
+  proxies: prefixes.map((text) => ({ prefix: prefix(text), proxy: address('2001:db8:ffff::1') })),
+  sids: [],
+  routerAddresses: [],
+});
 await carrier.start();

@@ -1,5 +1,6 @@
-// A neighbour that floods: takes the place of FRR on `cnpd-isis`, brings the adjacency up, and sends LSPs of as many systems as it is told, all of them its neighbours, at once;
-// what is not acknowledged is sent again. Arguments: count, prefixes an LSP. Prints `sent` when all were sent once.
+// A neighbour that floods: takes the place of FRR on `cnpd-isis`, brings the adjacency up, and sends LSPs of as many
+// systems as it is told, all of them its neighbours, at once; what is not acknowledged is sent again. Arguments: count,
+// prefixes an LSP. Prints `sent` when all were sent once.
 import { readLsp } from '../../../src/carriers/isis/content.ts';
 import { handle } from '../../../src/carriers/isis/events.ts';
 import { type StoredLsp, identityOf, put } from '../../../src/carriers/isis/lsdb.ts';
@@ -19,19 +20,43 @@ const CODE_POINTS = { pncFlagBit: 7, sidBehaviors: [] };
 const systemId = Uint8Array.of(0, 0, 0, 0, 0x11, 0x11);
 const speaker = createSpeaker(
   {
-    systemId, area: Uint8Array.of(0x49, 0, 1), levels: [2], mtu: 1500, circuitId: 1, ...CODE_POINTS, startSequence: 1, seed: 1, lsdbLimit: 100_000, lsdbBytes: Infinity,
-    helloIntervalMs: 1000, holdMultiplier: 10, lifetimeSeconds: 1200, refreshSeconds: 900, holdUnreachableMs: 1000, keys: {},
+    systemId,
+    area: Uint8Array.of(0x49, 0, 1),
+    levels: [2],
+    mtu: 1500,
+    circuitId: 1,
+    ...CODE_POINTS,
+    startSequence: 1,
+    seed: 1,
+    lsdbLimit: 100_000,
+    lsdbBytes: Infinity,
+    helloIntervalMs: 1000,
+    holdMultiplier: 10,
+    lifetimeSeconds: 1200,
+    refreshSeconds: 900,
+    holdUnreachableMs: 1000,
+    keys: {},
   },
   '0000.0000.1111',
 );
 
 const SYSTEMS_A_LSP = 120;
 const idOf = (i: number): Uint8Array => Uint8Array.of(2, 0, 0, 0, i >> 8, i & 255);
-const neighbors = (ids: readonly Uint8Array[]): IsisTlv[] => packNeighbors(ids.map((id) => ({ systemId: id, pseudonode: 0, metric: 10, subTlvs: new Uint8Array() })));
+const neighbors = (ids: readonly Uint8Array[]): IsisTlv[] =>
+  packNeighbors(ids.map((id) => ({ systemId: id, pseudonode: 0, metric: 10, subTlvs: new Uint8Array() })));
 const lsp = (system: Uint8Array, fragment: number, tlvs: IsisTlv[]): Uint8Array =>
   encodePdu({
-    kind: 'lsp', level: 2, remainingLifetime: 1200, lspId: { systemId: system, pseudonode: 0, fragment }, sequence: 1,
-    checksum: 0, partitionRepair: false, attached: false, overload: false, isType: 3, tlvs,
+    kind: 'lsp',
+    level: 2,
+    remainingLifetime: 1200,
+    lspId: { systemId: system, pseudonode: 0, fragment },
+    sequence: 1,
+    checksum: 0,
+    partitionRepair: false,
+    attached: false,
+    overload: false,
+    isType: 3,
+    tlvs,
   });
 
 /** A fragment of our own that lists some of the systems, so that they are reachable. */
@@ -41,21 +66,39 @@ const hub = (k: number): Uint8Array => {
 };
 
 function foreign(i: number): Uint8Array {
-  const prefix = (k: number) => ({ address: { family: 6, value: (0x20010db8n << 96n) | (BigInt(i * 64 + k) << 64n) }, length: 64 }) as const;
+  const prefix = (k: number) =>
+    ({ address: { family: 6, value: (0x20010db8n << 96n) | (BigInt(i * 64 + k) << 64n) }, length: 64 }) as const;
   const entry = (k: number) => ({ prefix: prefix(k), metric: 10, down: false, external: false, subTlvs: [] });
   const all = Array.from({ length: prefixesEach! }, (_, k) => entry(k));
   const tlvs: IsisTlv[] = [];
-  for (let at = 0; at < all.length; at += 10) tlvs.push({ kind: 'ipv6-reachability', prefixes: all.slice(at, at + 10) });
+  for (let at = 0; at < all.length; at += 10)
+    tlvs.push({ kind: 'ipv6-reachability', prefixes: all.slice(at, at + 10) });
   return lsp(idOf(i), 0, [...neighbors([systemId]), ...tlvs]);
 }
 
-const all = [...Array.from({ length: lsps! }, (_, i) => foreign(i)), ...Array.from({ length: Math.ceil(lsps! / SYSTEMS_A_LSP) }, (_, k) => hub(k))];
+const all = [
+  ...Array.from({ length: lsps! }, (_, i) => foreign(i)),
+  ...Array.from({ length: Math.ceil(lsps! / SYSTEMS_A_LSP) }, (_, k) => hub(k)),
+];
 for (const bytes of all) {
   const decoded = decodePdu(bytes);
   if (!decoded.ok || decoded.value.kind !== 'lsp') throw new Error('not an LSP');
   const { raw, sequence, checksum } = decoded.value;
   const { content } = readLsp(decoded.value, CODE_POINTS, false);
-  const stored: StoredLsp = { ...identityOf(raw), own: false, raw, sequence, checksum, expiresAt: performance.now() + 1_200_000, purged: false, content, entries: 0, expanded: false, odd: false, reported: false };
+  const stored: StoredLsp = {
+    ...identityOf(raw),
+    own: false,
+    raw,
+    sequence,
+    checksum,
+    expiresAt: performance.now() + 1_200_000,
+    purged: false,
+    content,
+    entries: 0,
+    expanded: false,
+    odd: false,
+    reported: false,
+  };
   put(speaker.levels.get(2)!.lsdb, stored);
 }
 

@@ -1,4 +1,5 @@
-// What the IS-IS tests with FRR have in common: routers, agents and processes that are all gone after each test, whatever happened in it.
+// What the IS-IS tests with FRR have in common: routers, agents and processes that are all gone after each test,
+// whatever happened in it.
 import type { ChildProcess } from 'node:child_process';
 import { afterEach, beforeEach, expect } from 'vitest';
 import type { IsisCarrierOptions } from '../../../src/carriers/isis/carrier.ts';
@@ -35,7 +36,10 @@ export class IsisScene {
     return scene;
   }
 
-  /** For tests that run side by side: each has a scene, and network namespaces, of its own. `it.concurrent('…', IsisScene.alone(async (scene) => …))` */
+  /**
+   * For tests that run side by side: each has a scene, and network namespaces, of its own. `it.concurrent('…',
+   * IsisScene.alone(async (scene) => …))`
+   */
   static alone(test: (scene: IsisScene) => Promise<void>): () => Promise<void> {
     return async () => {
       const scene = new IsisScene();
@@ -65,7 +69,10 @@ export class IsisScene {
   /** Router `n` with IS-IS on `cnpd-isis` and the given links; not started yet. */
   router(n: number, opts: RouterOptions = {}): FrrRouter {
     const { links = [], ...rest } = opts;
-    return this.net.router(`r${n}`, isisdConfig({ systemId: `0000.0000.${n}${n}${n}${n}`, interfaces: ['cnpd-isis', ...links], ...rest }));
+    return this.net.router(
+      `r${n}`,
+      isisdConfig({ systemId: `0000.0000.${n}${n}${n}${n}`, interfaces: ['cnpd-isis', ...links], ...rest }),
+    );
   }
 
   /** Three started routers in a row. */

@@ -28,7 +28,12 @@ export const isisOptions = (systemId: string, overrides: Partial<IsisCarrierOpti
 export const proxied = (text: string, proxy: string): ProxyPrefix => ({ prefix: prefix(text), proxy: address(proxy) });
 
 /** To be declared: proxies, and whatever else. */
-export const origination = (proxies: readonly ProxyPrefix[], rest: Partial<Origination> = {}): Origination => ({ proxies, sids: [], routerAddresses: [], ...rest });
+export const origination = (proxies: readonly ProxyPrefix[], rest: Partial<Origination> = {}): Origination => ({
+  proxies,
+  sids: [],
+  routerAddresses: [],
+  ...rest,
+});
 
 export class IsisAgent {
   readonly carrier: IsisCarrier;
@@ -62,7 +67,9 @@ export class IsisAgent {
 
   /** The entries for one prefix, as `originator proxy`, flagged ones only; sorted. */
   proxiesOf(text: string): string[] {
-    const found = [...this.reports.values()].flatMap((r) => r.prefixes.filter((p) => p.pnc && formatPrefix(p.prefix) === text).map((p) => `${r.originator} ${nameOf(p)}`));
+    const found = [...this.reports.values()].flatMap((r) =>
+      r.prefixes.filter((p) => p.pnc && formatPrefix(p.prefix) === text).map((p) => `${r.originator} ${nameOf(p)}`),
+    );
     return found.sort();
   }
 

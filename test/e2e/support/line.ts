@@ -6,17 +6,31 @@ export const H1 = { v6: '2001:db8:1::2', v4: '198.51.100.2' } as const;
 export const H2 = { v6: '2001:db8:2::2', v4: '203.0.113.2' } as const;
 export const SENDERS6 = '2001:db8:1::/64';
 export const SENDERS4 = '198.51.100.0/24';
-export const LOOPBACK = { leaf: { ipv6: '2001:db8:ffff::1', ipv4: '192.0.2.1' }, p: { ipv6: '2001:db8:ffff::2', ipv4: '192.0.2.2' }, far: { ipv6: '2001:db8:ffff::3', ipv4: '192.0.2.3' } } as const;
+export const LOOPBACK = {
+  leaf: { ipv6: '2001:db8:ffff::1', ipv4: '192.0.2.1' },
+  p: { ipv6: '2001:db8:ffff::2', ipv4: '192.0.2.2' },
+  far: { ipv6: '2001:db8:ffff::3', ipv4: '192.0.2.3' },
+} as const;
 export const SYSTEM = { leaf: '0000.0000.c001', p: '0000.0000.c002', far: '0000.0000.c003' } as const;
 
 export type RouterName = keyof typeof LOOPBACK;
 /** Key of the map that senders are looked up in: prefix length of the IPv6-mapped form, little-endian, and address. */
-export const KEY = { [SENDERS6]: '4000000020010db8000100000000000000000000', [SENDERS4]: '7800000000000000000000000000ffffc6336400' } as const;
+export const KEY = {
+  [SENDERS6]: '4000000020010db8000100000000000000000000',
+  [SENDERS4]: '7800000000000000000000000000ffffc6336400',
+} as const;
 
 /** Identity and carrier. `isis` adds to the section. */
 export const base = (name: RouterName, isis: object = {}): object => ({
   router: { name, loopback: LOOPBACK[name] },
-  isis: { 'system-id': SYSTEM[name], area: '49.0001', level: 2, interface: 'cnpd-isis', 'hello-interval': '1s', ...isis },
+  isis: {
+    'system-id': SYSTEM[name],
+    area: '49.0001',
+    level: 2,
+    interface: 'cnpd-isis',
+    'hello-interval': '1s',
+    ...isis,
+  },
 });
 
 export const proxy = (name: RouterName, fields: object = {}): object => ({
@@ -28,13 +42,21 @@ export const proxy = (name: RouterName, fields: object = {}): object => ({
   },
 });
 
-export const watching = (fields: object = {}): object => ({ ports: [{ interface: 'eth2', 'k-max': '20kB', ...fields }] });
+export const watching = (fields: object = {}): object => ({
+  ports: [{ interface: 'eth2', 'k-max': '20kB', ...fields }],
+});
 
 /** Waits until the routers' agents are neighbours of FRR. */
 export const adjacent = (net: Network, ...names: string[]): Promise<unknown> =>
   Promise.all(names.map((name) => eventually(`${name} is a neighbour of FRR`, () => net.router(name).isUp())));
 
-const ROUTES = ['2001:db8:1::/64', '2001:db8:2::/64', '198.51.100.0/24', '203.0.113.0/24', ...Object.values(LOOPBACK).flatMap(({ ipv6, ipv4 }) => [ipv6, ipv4])];
+const ROUTES = [
+  '2001:db8:1::/64',
+  '2001:db8:2::/64',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  ...Object.values(LOOPBACK).flatMap(({ ipv6, ipv4 }) => [ipv6, ipv4]),
+];
 
 /** Waits until FRR has put every route into every router's kernel. */
 export const routed = (net: Network): Promise<unknown> =>

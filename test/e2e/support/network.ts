@@ -1,5 +1,6 @@
-// A lab of a test with cnpd on its routers: the daemon and cnpctl as they are built in dist/, each daemon a child of the test process in its router's
-// namespaces. State is read over the northbound socket through /proc, which costs a millisecond; what a test claims about cnpctl it asks cnpctl.
+// A lab of a test with cnpd on its routers: the daemon and cnpctl as they are built in dist/, each daemon a child of
+// the test process in its router's namespaces. State is read over the northbound socket through /proc, which costs a
+// millisecond; what a test claims about cnpctl it asks cnpctl.
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -42,7 +43,8 @@ export class Router {
   async reload(intent: object): Promise<void> {
     await this.configure(intent);
     const { code, stdout, stderr } = await this.ctl('reload');
-    if (code !== 0 || !stdout.startsWith('reloaded')) throw new Error(`${this.name}: reload: exit code ${code}: ${stdout}${stderr}`);
+    if (code !== 0 || !stdout.startsWith('reloaded'))
+      throw new Error(`${this.name}: reload: exit code ${code}: ${stdout}${stderr}`);
   }
 
   get pid(): number {
@@ -54,9 +56,16 @@ export class Router {
    * Starts cnpd and waits until its northbound answers.
    * @param how `through`: a program that becomes cnpd; `args`: more of them
    */
-  async start(content?: string | object, how: { readonly through?: readonly string[]; readonly args?: readonly string[] } = {}): Promise<void> {
+  async start(
+    content?: string | object,
+    how: { readonly through?: readonly string[]; readonly args?: readonly string[] } = {},
+  ): Promise<void> {
     if (content !== undefined) await this.configure(content);
-    const child = this.#lab.spawn(this.name, [...(how.through ?? []), ...program('cnpd'), '-c', CONFIG, ...(how.args ?? [])], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = this.#lab.spawn(
+      this.name,
+      [...(how.through ?? []), ...program('cnpd'), '-c', CONFIG, ...(how.args ?? [])],
+      { stdio: ['ignore', 'ignore', 'pipe'] },
+    );
     child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.log += text));
     child.once('exit', () => {
       if (this.#daemon === child) this.#daemon = undefined;
@@ -143,19 +152,35 @@ export class Router {
 
   /** Keys of a pinned map, or `undefined` when it does not exist. bpftool sees the router's own BPF file system. */
   async mapEntries(map: string): Promise<string[] | undefined> {
-    const { code, stdout } = await this.#lab.exec(this.name, ['bpftool', '-j', 'map', 'dump', 'pinned', `/run/cnpd/bpf/${map}`]);
+    const { code, stdout } = await this.#lab.exec(this.name, [
+      'bpftool',
+      '-j',
+      'map',
+      'dump',
+      'pinned',
+      `/run/cnpd/bpf/${map}`,
+    ]);
     if (code !== 0) return undefined;
-    return (JSON.parse(stdout) as { key: string[]; value: string[] }[]).map(({ key, value }) => `${hex(key)} ${hex(value)}`);
+    return (JSON.parse(stdout) as { key: string[]; value: string[] }[]).map(
+      ({ key, value }) => `${hex(key)} ${hex(value)}`,
+    );
   }
 }
 
 const hex = (bytes: readonly string[]): string => bytes.map((byte) => byte.slice(2)).join('');
 
-/** A name for a lab of this run: two runs on one machine do not meet. What runs that were killed have left of it is removed. */
+/**
+ * A name for a lab of this run: two runs on one machine do not meet. What runs that were killed have left of it is
+ * removed.
+ */
 export async function ownLabName(base: string): Promise<string> {
   // Of this base alone: `line-privileges-7` is another one's, not what is left of `line`.
-  const numberOf = (known: string): string | undefined => (known.startsWith(`${base}-`) ? /^\d+$/.exec(known.slice(base.length + 1))?.[0] : undefined);
-  for (const left of knownLabs().filter((known) => numberOf(known) !== undefined && !existsSync(`/proc/${numberOf(known)}`))) await labDown(left);
+  const numberOf = (known: string): string | undefined =>
+    known.startsWith(`${base}-`) ? /^\d+$/.exec(known.slice(base.length + 1))?.[0] : undefined;
+  for (const left of knownLabs().filter(
+    (known) => numberOf(known) !== undefined && !existsSync(`/proc/${numberOf(known)}`),
+  ))
+    await labDown(left);
   return `${base}-${process.pid}`;
 }
 
@@ -178,7 +203,10 @@ export class Network {
     const own = await ownLabName(use === undefined ? lab : `${lab}-${use}`);
     // Beside the original, because its paths are relative; it is read only while the lab comes up.
     const file = `${directory}/.${process.pid}.clab.yml`;
-    writeFileSync(file, readFileSync(`${directory}/${name}.clab.yml`, 'utf8').replace(`name: ${lab}\n`, `name: ${own}\n`));
+    writeFileSync(
+      file,
+      readFileSync(`${directory}/${name}.clab.yml`, 'utf8').replace(`name: ${lab}\n`, `name: ${own}\n`),
+    );
     try {
       return new Network(await labUp(file));
     } finally {
@@ -196,7 +224,9 @@ export class Network {
 
   /** The ends of cnpd's logs, for a test that failed. */
   logs(): string {
-    return [...this.#routers.values()].map((r) => `--- ${r.name}\n${r.log.split('\n').slice(-25).join('\n')}`).join('\n');
+    return [...this.#routers.values()]
+      .map((r) => `--- ${r.name}\n${r.log.split('\n').slice(-25).join('\n')}`)
+      .join('\n');
   }
 
   async stopAll(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {

@@ -1,4 +1,5 @@
-// Notifications to senders as they are on the wire, read by the agent's codecs, which share no code with the dataplane that built them.
+// Notifications to senders as they are on the wire, read by the agent's codecs, which share no code with the dataplane
+// that built them.
 import { type IpAddress, formatAddress } from '../../../src/model/address.ts';
 import { DEFAULT_CODE_POINTS } from '../../../src/model/code-points.ts';
 import type { NotificationFormat } from '../../../src/model/notification.ts';
@@ -9,8 +10,15 @@ import { type FastCnp, type FastCnpCodes, parseFastCnp } from '../../../src/pack
 import { isLongHaulRoce, readLongHaulRoce } from '../../../src/packet/roce/long-haul-cnp.ts';
 import { parseRocePacket } from '../../../src/packet/roce/packet.ts';
 
-export const FAST_CNP: FastCnpCodes = { option: DEFAULT_CODE_POINTS['fast-cnp-option'], ioamOption: DEFAULT_CODE_POINTS['fast-cnp-ioam-option'], icrc: 'cover' };
-export const LONG_HAUL = { type: DEFAULT_CODE_POINTS['long-haul-icmpv6-type'], objectClass: DEFAULT_CODE_POINTS['long-haul-object-class'] };
+export const FAST_CNP: FastCnpCodes = {
+  option: DEFAULT_CODE_POINTS['fast-cnp-option'],
+  ioamOption: DEFAULT_CODE_POINTS['fast-cnp-ioam-option'],
+  icrc: 'cover',
+};
+export const LONG_HAUL = {
+  type: DEFAULT_CODE_POINTS['long-haul-icmpv6-type'],
+  objectClass: DEFAULT_CODE_POINTS['long-haul-object-class'],
+};
 
 export interface Told {
   readonly format: Exclude<NotificationFormat, 'proxy'>;
@@ -27,24 +35,49 @@ export interface Told {
 /** One notification; undefined: another packet. @throws when a Long-haul CNP is malformed */
 export function notification(packet: Uint8Array): Told | undefined {
   const fast = packet[0]! >> 4 === 6 ? parseFastCnp(packet, FAST_CNP) : undefined;
-  if (fast?.ok) return { format: 'fast-cnp', packet, source: fast.value.packet.source, destination: fast.value.packet.destination, fastCnp: fast.value };
+  if (fast?.ok)
+    return {
+      format: 'fast-cnp',
+      packet,
+      source: fast.value.packet.source,
+      destination: fast.value.packet.destination,
+      fastCnp: fast.value,
+    };
   const icmp = packet[0]! >> 4 === 6 ? parseIcmpv6(packet) : undefined;
   if (icmp?.ok && icmp.value.type === LONG_HAUL.type) {
     const { message, source, destination } = icmp.value;
-    return { format: 'long-haul-icmpv6', packet, source, destination, longHaul: must(decodeLongHaulIcmpv6(message, LONG_HAUL)) };
+    return {
+      format: 'long-haul-icmpv6',
+      packet,
+      source,
+      destination,
+      longHaul: must(decodeLongHaulIcmpv6(message, LONG_HAUL)),
+    };
   }
   const roce = parseRocePacket(packet);
   if (!roce.ok || !isLongHaulRoce(roce.value)) return undefined;
   const { source, destination } = roce.value;
-  return { format: 'long-haul-roce', packet, source, destination, longHaul: must(readLongHaulRoce(roce.value, LONG_HAUL.objectClass)) };
+  return {
+    format: 'long-haul-roce',
+    packet,
+    source,
+    destination,
+    longHaul: must(readLongHaulRoce(roce.value, LONG_HAUL.objectClass)),
+  };
 }
 
-export const notifications = (packets: readonly Uint8Array[]): Told[] => packets.flatMap((packet) => notification(packet) ?? []);
+export const notifications = (packets: readonly Uint8Array[]): Told[] =>
+  packets.flatMap((packet) => notification(packet) ?? []);
 
 /** Those to one sender. */
-export const toldTo = (sender: IpAddress, packets: readonly Uint8Array[]): Told[] => notifications(packets).filter(({ destination }) => formatAddress(destination) === formatAddress(sender));
+export const toldTo = (sender: IpAddress, packets: readonly Uint8Array[]): Told[] =>
+  notifications(packets).filter(({ destination }) => formatAddress(destination) === formatAddress(sender));
 
-function must<T>(decoded: { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: { readonly code: string; readonly detail: string } }): T {
+function must<T>(
+  decoded:
+    | { readonly ok: true; readonly value: T }
+    | { readonly ok: false; readonly error: { readonly code: string; readonly detail: string } },
+): T {
   if (!decoded.ok) throw new Error(`a malformed Long-haul CNP: ${decoded.error.code}: ${decoded.error.detail}`);
   return decoded.value;
 }

@@ -18,7 +18,11 @@ import { parseId } from '../../../src/packet/ospf/router-id.ts';
 export const areaLink = (n: number): string => `cnpd-ospf${n}`;
 
 /** @param areas dotted quads, one link each */
-export const carrierOptions = (version: 2 | 3, routerId: string, areas: readonly string[] = ['0.0.0.0']): OspfCarrierOptions => ({
+export const carrierOptions = (
+  version: 2 | 3,
+  routerId: string,
+  areas: readonly string[] = ['0.0.0.0'],
+): OspfCarrierOptions => ({
   version,
   routerId: parseId(routerId)!,
   areas: areas.map((area, n) => ({
@@ -28,7 +32,9 @@ export const carrierOptions = (version: 2 | 3, routerId: string, areas: readonly
     ignoreMtu: false,
     instanceId: 0,
     keys: [],
-    ...(version === 2 && { link: { router: address(`169.254.89.${2 * n}`), own: address(`169.254.89.${2 * n + 1}`), length: 31 } }),
+    ...(version === 2 && {
+      link: { router: address(`169.254.89.${2 * n}`), own: address(`169.254.89.${2 * n + 1}`), length: 31 },
+    }),
   })),
   helloSeconds: 1,
   deadSeconds: 4,
@@ -70,7 +76,9 @@ export class CarrierAgent {
     const found: string[] = [];
     for (const { originator, prefixes } of this.reports.values()) {
       if (!this.reachable.has(originator)) continue;
-      for (const p of prefixes) if (formatPrefix(p.prefix) === text) found.push(`${originator} ${p.pnc ? (p.proxy ? formatAddress(p.proxy) : 'none') : '-'}`);
+      for (const p of prefixes)
+        if (formatPrefix(p.prefix) === text)
+          found.push(`${originator} ${p.pnc ? (p.proxy ? formatAddress(p.proxy) : 'none') : '-'}`);
     }
     return found.sort();
   }
@@ -101,15 +109,42 @@ export class BirdRouter {
   }
 
   /** @param more lines for every interface, e.g. of authentication */
-  start(routerId: string, links: readonly string[], { version = 3, more = '' }: { readonly version?: 2 | 3; readonly more?: string } = {}): void {
-    const interfaces = links.map((link) => `interface "${link}" { type ptp; hello 1; dead 4; retransmit 2; ${more} };`).join(' ');
+  start(
+    routerId: string,
+    links: readonly string[],
+    { version = 3, more = '' }: { readonly version?: 2 | 3; readonly more?: string } = {},
+  ): void {
+    const interfaces = links
+      .map((link) => `interface "${link}" { type ptp; hello 1; dead 4; retransmit 2; ${more} };`)
+      .join(' ');
     const config = join(this.dir, 'bird.conf');
-    writeFileSync(config, `router id ${routerId};\nprotocol device {}\nprotocol ospf v${version} { ${version === 2 ? 'ipv4' : 'ipv6'} {}; area 0 { ${interfaces} }; }\n`);
-    this.bird = spawn('ip', ['netns', 'exec', this.name, '/usr/sbin/bird', '-f', '-c', config, '-s', join(this.dir, 'ctl'), '-P', join(this.dir, 'pid')], { stdio: 'ignore' });
+    writeFileSync(
+      config,
+      `router id ${routerId};\nprotocol device {}\nprotocol ospf v${version} { ${version === 2 ? 'ipv4' : 'ipv6'} {}; area 0 { ${interfaces} }; }\n`,
+    );
+    this.bird = spawn(
+      'ip',
+      [
+        'netns',
+        'exec',
+        this.name,
+        '/usr/sbin/bird',
+        '-f',
+        '-c',
+        config,
+        '-s',
+        join(this.dir, 'ctl'),
+        '-P',
+        join(this.dir, 'pid'),
+      ],
+      { stdio: 'ignore' },
+    );
   }
 
   show(command: string): string {
-    return execFileSync('/usr/sbin/birdc', ['-s', join(this.dir, 'ctl'), 'show', ...command.split(' ')], { encoding: 'utf8' });
+    return execFileSync('/usr/sbin/birdc', ['-s', join(this.dir, 'ctl'), 'show', ...command.split(' ')], {
+      encoding: 'utf8',
+    });
   }
 
   async remove(): Promise<void> {

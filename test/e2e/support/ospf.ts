@@ -41,13 +41,29 @@ export class OspfAgent {
     const { routerId, areaId = '0.0.0.0', mtu = 1500 } = options;
     this.areaId = parseId(areaId)!;
     const config: AreaConfig = {
-      areaId: this.areaId, instanceId: 0, mtu, ignoreMtu: false, interfaceId: 1, helloSeconds: 1, deadSeconds: 4, retransmitMs: 5000, keys: [],
+      areaId: this.areaId,
+      instanceId: 0,
+      mtu,
+      ignoreMtu: false,
+      interfaceId: 1,
+      helloSeconds: 1,
+      deadSeconds: 4,
+      retransmitMs: 5000,
+      keys: [],
       ...options.area,
     };
     const count = (name: string, by = 1): void => void this.counters.set(name, this.count(name) + by);
     const modules = { poller, clock: systemClock, log: silentLog, count };
     this.runner = new OspfRunner(
-      { version, routerId: parseId(routerId)!, areas: [config], privateTypes: DEFAULT_PRIVATE_TYPES, authenticationBase: Math.floor((Date.now() - Date.UTC(2020, 0)) / 100), seed: 1, lsdbLimit: LSDB_LIMIT },
+      {
+        version,
+        routerId: parseId(routerId)!,
+        areas: [config],
+        privateTypes: DEFAULT_PRIVATE_TYPES,
+        authenticationBase: Math.floor((Date.now() - Date.UTC(2020, 0)) / 100),
+        seed: 1,
+        lsdbLimit: LSDB_LIMIT,
+      },
       {
         ...modules,
         onChange: (change) => {
@@ -58,10 +74,19 @@ export class OspfAgent {
         },
       },
     );
-    this.network = new OspfNetwork({ areaId: this.areaId, index: 0, interface: LINK, mtu, addresses: ADDRESSES, netns: router.netns }, this.runner, modules);
+    this.network = new OspfNetwork(
+      { areaId: this.areaId, index: 0, interface: LINK, mtu, addresses: ADDRESSES, netns: router.netns },
+      this.runner,
+      modules,
+    );
   }
 
-  static async start(version: OspfVersion, router: AgentRouter, options: AgentOptions, poller: Poller): Promise<OspfAgent> {
+  static async start(
+    version: OspfVersion,
+    router: AgentRouter,
+    options: AgentOptions,
+    poller: Poller,
+  ): Promise<OspfAgent> {
     const agent = new OspfAgent(version, router, options, poller);
     await agent.network.start();
     if (options.frrMtu !== undefined) router.ip('link', 'set', LINK, 'mtu', String(options.frrMtu));
@@ -92,7 +117,16 @@ export class OspfAgent {
 }
 
 /** Configuration of ospfd or ospf6d: point-to-point links, hellos every second. */
-export function ospfConfig(version: OspfVersion, opts: { routerId: string; links: readonly string[]; areas?: Readonly<Record<string, string>>; linkLines?: readonly string[]; lines?: readonly string[] }): string[] {
+export function ospfConfig(
+  version: OspfVersion,
+  opts: {
+    routerId: string;
+    links: readonly string[];
+    areas?: Readonly<Record<string, string>>;
+    linkLines?: readonly string[];
+    lines?: readonly string[];
+  },
+): string[] {
   const ip = version === OSPFV2 ? 'ip ospf' : 'ipv6 ospf6';
   const process = version === OSPFV2 ? 'ospf' : 'ospf6';
   return [
@@ -117,4 +151,7 @@ export function ospfConfig(version: OspfVersion, opts: { routerId: string; links
 }
 
 export const DAEMON = (version: OspfVersion): 'ospfd' | 'ospf6d' => (version === OSPFV2 ? 'ospfd' : 'ospf6d');
-export const VERSIONS: readonly (readonly [string, OspfVersion])[] = [['OSPFv2', OSPFV2], ['OSPFv3', OSPFV3]];
+export const VERSIONS: readonly (readonly [string, OspfVersion])[] = [
+  ['OSPFv2', OSPFV2],
+  ['OSPFv3', OSPFV3],
+];

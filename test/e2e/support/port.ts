@@ -1,8 +1,14 @@
-// An interface of a node on which the test process itself speaks: whole frames in and out, so that every byte of the traffic is the test's own. And RoCEv2
-// flows on top, whose packets are numbered by their PSN.
+// An interface of a node on which the test process itself speaks: whole frames in and out, so that every byte of the
+// traffic is the test's own. And RoCEv2 flows on top, whose packets are numbered by their PSN.
 import type { Lab } from '../../../src/lab/lab.ts';
 import { ActiveConnection, PassiveConnection } from '../../../src/lab/roce/connection.ts';
-import { DataTemplate, buildAcknowledge, buildCmPacket, rocePacketOf, sourcePortOf } from '../../../src/lab/roce/wire.ts';
+import {
+  DataTemplate,
+  buildAcknowledge,
+  buildCmPacket,
+  rocePacketOf,
+  sourcePortOf,
+} from '../../../src/lab/roce/wire.ts';
 import { isKernelError } from '../../../src/kernel/errors.ts';
 import { Netns } from '../../../src/kernel/netns.ts';
 import { type PacketSocket, openPacketSocket } from '../../../src/kernel/packet-socket.ts';
@@ -16,7 +22,13 @@ import { type RocePacket, parseRocePacket } from '../../../src/packet/roce/packe
 const ETHERNET = 14;
 const ROOM_LIMIT_MS = 30_000;
 
-const bytesOfMac = (text: string): Uint8Array => Uint8Array.from(text.trim().split(':').map((part) => parseInt(part, 16)));
+const bytesOfMac = (text: string): Uint8Array =>
+  Uint8Array.from(
+    text
+      .trim()
+      .split(':')
+      .map((part) => parseInt(part, 16)),
+  );
 
 export class Port {
   readonly #socket: PacketSocket;
@@ -29,11 +41,19 @@ export class Port {
   private constructor(netns: Netns, name: string, neighbor: Uint8Array, poller: Poller, errors: unknown[]) {
     this.#netns = netns;
     this.#neighbor = neighbor;
-    this.#socket = openPacketSocket({ interface: name, netns, receiveBuffer: 32 << 20 }, { poller, onFrame: (frame) => this.#received(frame), onError: (error) => errors.push(error) });
+    this.#socket = openPacketSocket(
+      { interface: name, netns, receiveBuffer: 32 << 20 },
+      { poller, onFrame: (frame) => this.#received(frame), onError: (error) => errors.push(error) },
+    );
   }
 
   /** @param at `node:interface` @param neighbor the other end of its link, for the address of what is sent */
-  static async open(lab: Lab, at: string, neighbor: string, modules: { poller: Poller; errors: unknown[] }): Promise<Port> {
+  static async open(
+    lab: Lab,
+    at: string,
+    neighbor: string,
+    modules: { poller: Poller; errors: unknown[] },
+  ): Promise<Port> {
     const [node, name] = at.split(':') as [string, string];
     const [other, otherName] = neighbor.split(':') as [string, string];
     const mac = bytesOfMac(await lab.mustExec(other, ['cat', `/sys/class/net/${otherName}/address`]));
@@ -55,7 +75,10 @@ export class Port {
     this.sendFrame(this.frame(packet));
   }
 
-  /** What is sent belongs to the socket until the CPU that receives it has come to it: a flood waits there for room, as a wire makes it wait. */
+  /**
+   * What is sent belongs to the socket until the CPU that receives it has come to it: a flood waits there for room, as
+   * a wire makes it wait.
+   */
   sendFrame(frame: Uint8Array): void {
     const deadline = performance.now() + ROOM_LIMIT_MS;
     for (;;) {
@@ -68,7 +91,12 @@ export class Port {
   }
 
   frame(packet: Uint8Array): Uint8Array {
-    return concat(this.#neighbor, this.#socket.mac, packet[0]! >> 4 === 6 ? Uint8Array.of(0x86, 0xdd) : Uint8Array.of(8, 0), packet);
+    return concat(
+      this.#neighbor,
+      this.#socket.mac,
+      packet[0]! >> 4 === 6 ? Uint8Array.of(0x86, 0xdd) : Uint8Array.of(8, 0),
+      packet,
+    );
   }
 
   close(): void {
@@ -80,7 +108,11 @@ export class Port {
 /** The RoCEv2 packets among them. */
 export function rocePackets(packets: readonly Uint8Array[]): RocePacket[] {
   return packets.flatMap((packet) => {
-    const frame = concat(new Uint8Array(12), packet[0]! >> 4 === 6 ? Uint8Array.of(0x86, 0xdd) : Uint8Array.of(8, 0), packet);
+    const frame = concat(
+      new Uint8Array(12),
+      packet[0]! >> 4 === 6 ? Uint8Array.of(0x86, 0xdd) : Uint8Array.of(8, 0),
+      packet,
+    );
     const roce = rocePacketOf(frame);
     const parsed = roce && parseRocePacket(packet);
     return parsed?.ok ? [parsed.value] : [];
@@ -114,7 +146,11 @@ export class Flow {
     const sourcePort = sourcePortOf(ends.senderQpn, ends.receiverQpn);
     this.#wire = { source: ends.source, destination: ends.destination, sourcePort };
     this.#back = { source: ends.destination, destination: ends.source, sourcePort };
-    this.#template = new DataTemplate(this.#wire, ends.receiverQpn, new Uint8Array(payloadLength).map((_, i) => i));
+    this.#template = new DataTemplate(
+      this.#wire,
+      ends.receiverQpn,
+      new Uint8Array(payloadLength).map((_, i) => i),
+    );
   }
 
   /** Of a data packet, from the IP header on. */
@@ -125,9 +161,16 @@ export class Flow {
   /** REQ, REP and RTU, as connection managers exchange them. */
   connect(): void {
     const { source, destination, senderQpn, receiverQpn } = this.ends;
-    const active = new ActiveConnection({ address: source, qpn: senderQpn, commId: senderQpn + 1, startingPsn: PSN_START }, destination, { port: 18515, payloadSize: 1024 });
+    const active = new ActiveConnection(
+      { address: source, qpn: senderQpn, commId: senderQpn + 1, startingPsn: PSN_START },
+      destination,
+      { port: 18515, payloadSize: 1024 },
+    );
     const req = active.poll(0) as CmReq;
-    const passive = new PassiveConnection({ address: destination, qpn: receiverQpn, commId: receiverQpn + 1, startingPsn: 1 }, req);
+    const passive = new PassiveConnection(
+      { address: destination, qpn: receiverQpn, commId: receiverQpn + 1, startingPsn: 1 },
+      req,
+    );
     const transaction = BigInt(senderQpn);
     this.#from.send(buildCmPacket(this.#wire, transaction, req));
     this.#to.send(buildCmPacket(this.#back, transaction, passive.reply()));
@@ -152,10 +195,15 @@ export class Flow {
 
   /** Whether a packet is one of this flow's data packets. */
   owns = (packet: RocePacket): boolean =>
-    packet.bth.opcode === OPCODE.sendOnly && packet.bth.destQpn === this.ends.receiverQpn && sameAddress(packet.source, this.ends.source);
+    packet.bth.opcode === OPCODE.sendOnly &&
+    packet.bth.destQpn === this.ends.receiverQpn &&
+    sameAddress(packet.source, this.ends.source);
 
   /** Whether a packet is a CNP for this flow's sender. */
-  isNotification = (packet: RocePacket): boolean => packet.bth.opcode === OPCODE.cnp && packet.bth.destQpn === this.ends.senderQpn && sameAddress(packet.destination, this.ends.source);
+  isNotification = (packet: RocePacket): boolean =>
+    packet.bth.opcode === OPCODE.cnp &&
+    packet.bth.destQpn === this.ends.senderQpn &&
+    sameAddress(packet.destination, this.ends.source);
 
   /** As `cnpctl show flows` names it. */
   get names(): Record<string, unknown> {

@@ -1,4 +1,5 @@
-// Processes of their own in the namespace of a router, to be killed by a test: one of support/*.process.ts each, bundled for Node.js.
+// Processes of their own in the namespace of a router, to be killed by a test: one of support/*.process.ts each,
+// bundled for Node.js.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { build } from 'esbuild';
@@ -15,7 +16,9 @@ export class Processes {
       await build({ entryPoints, outfile, bundle: true, platform: 'node', format: 'esm', external: ['koffi'] });
       this.bundles.add(outfile);
     }
-    const child = spawn('ip', ['netns', 'exec', at.name, process.execPath, outfile, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
+    const child = spawn('ip', ['netns', 'exec', at.name, process.execPath, outfile, ...args], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
     this.children.push(child);
     return child;
   }

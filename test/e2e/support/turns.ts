@@ -1,6 +1,9 @@
 // How the event loop of the test's own process divides its work.
 
-/** Processor time of the event loop's turns, ms: all of it, and the longest turn's. What a millisecond does depends on who else has the machine; their ratio does not. */
+/**
+ * Processor time of the event loop's turns, ms: all of it, and the longest turn's. What a millisecond does depends on
+ * who else has the machine; their ratio does not.
+ */
 export function measureTurns(): { stop(): { total: number; max: number } } {
   const spent: number[] = [];
   let running = true;

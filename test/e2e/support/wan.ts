@@ -21,7 +21,10 @@ const SIDS = [
   { sid: END_CON.other, locator: '2001:db8:c::/48', table: 100, interfaces: ['eth3'] },
 ];
 export const PE1 = { ...identity('pe1'), srv6: { 'end-con': SIDS, 'core-ports': ['eth2'] } };
-export const PE2 = { ...identity('pe2'), srv6: { 'end-con': [{ sid: END_CON.pe2, locator: '2001:db8:c2::/48' }], 'core-ports': ['eth2'] } };
+export const PE2 = {
+  ...identity('pe2'),
+  srv6: { 'end-con': [{ sid: END_CON.pe2, locator: '2001:db8:c2::/48' }], 'core-ports': ['eth2'] },
+};
 /** The congested node. */
 export const P = (senders: readonly object[], port: object = {}, rest: object = {}): object => ({
   ...identity('p'),
@@ -46,27 +49,46 @@ export class Wan extends CongestedNetwork {
 
   /** Makes the wires of h1 and h3 the place of senders that neither kernel answers for. */
   async silentSenders(...addresses: string[]): Promise<void> {
-    for (const [host, to] of [['h1', 'eth1'], ['h3', 'eth3']] as const) {
+    for (const [host, to] of [
+      ['h1', 'eth1'],
+      ['h3', 'eth3'],
+    ] as const) {
       const mac = (await this.net.lab.mustExec(host, ['cat', '/sys/class/net/eth1/address'])).trim();
-      for (const each of addresses.filter((a) => host === 'h1' || a.includes(':'))) await this.pe1.exec('ip', 'neigh', 'replace', each, 'lladdr', mac, 'dev', to, 'nud', 'permanent');
+      for (const each of addresses.filter((a) => host === 'h1' || a.includes(':')))
+        await this.pe1.exec('ip', 'neigh', 'replace', each, 'lladdr', mac, 'dev', to, 'nud', 'permanent');
     }
   }
 
   /** Waits until FRR has given each of these routers the routes. */
   async routes(wanted: readonly (readonly [Router, string])[]): Promise<void> {
-    for (const [router, to] of wanted) await eventually(`${router.name} has a route to ${to}`, async () => (await router.exec('ip', '-6', 'route', 'show', 'root', to, 'proto', 'isis')).trim() !== '');
+    for (const [router, to] of wanted)
+      await eventually(
+        `${router.name} has a route to ${to}`,
+        async () => (await router.exec('ip', '-6', 'route', 'show', 'root', to, 'proto', 'isis')).trim() !== '',
+      );
   }
 
   /** Until tunnels and their ends are reachable. */
   underlay(): Promise<void> {
-    return this.routes([[this.pe1, '2001:db8:e2::d6'], [this.pe2, '2001:db8:e1::d6'], [this.p, '2001:db8:e2::d6'], [this.p, '2001:db8:e1::d6'], [this.pe1, LOOPBACK.p], [this.pe2, LOOPBACK.p]]);
+    return this.routes([
+      [this.pe1, '2001:db8:e2::d6'],
+      [this.pe2, '2001:db8:e1::d6'],
+      [this.p, '2001:db8:e2::d6'],
+      [this.p, '2001:db8:e1::d6'],
+      [this.pe1, LOOPBACK.p],
+      [this.pe2, LOOPBACK.p],
+    ]);
   }
 
   /** Until p has learned END.CON and can reach it. */
   async endConKnown(...sids: string[]): Promise<void> {
     for (const sid of sids) {
-      await eventually(`p has learned ${sid}`, async () => (await this.p.get('sids')).some((row) => row['sid'] === sid && row['status'] === 'reachable'));
-      await eventually(`p's kernel has ${sid}`, async () => (await this.p.mapEntries('end_con_sids'))?.some((entry) => entry.startsWith(keyOf(sid))));
+      await eventually(`p has learned ${sid}`, async () =>
+        (await this.p.get('sids')).some((row) => row['sid'] === sid && row['status'] === 'reachable'),
+      );
+      await eventually(`p's kernel has ${sid}`, async () =>
+        (await this.p.mapEntries('end_con_sids'))?.some((entry) => entry.startsWith(keyOf(sid))),
+      );
     }
     await this.routes(sids.map((sid) => [this.p, sid]));
   }
@@ -74,6 +96,11 @@ export class Wan extends CongestedNetwork {
 
 /** An IPv6 address in network byte order, as bpftool shows it; `::` may stand once. */
 function keyOf(text: string): string {
-  const [head, tail] = text.split('::').map((part) => part.split(':').filter((group) => group !== '').map((group) => group.padStart(4, '0')));
+  const [head, tail] = text.split('::').map((part) =>
+    part
+      .split(':')
+      .filter((group) => group !== '')
+      .map((group) => group.padStart(4, '0')),
+  );
   return [...head!, ...Array<string>(8 - head!.length - tail!.length).fill('0000'), ...tail!].join('');
 }

@@ -1,5 +1,5 @@
-// What differs between the versions of gobgpd's gRPC API (v3.ts, v4.ts), as data and pure functions: names of methods, requests as bytes, a path from its bytes.
-// What both say alike is in messages.ts. No I/O.
+// What differs between the versions of gobgpd's gRPC API (v3.ts, v4.ts), as data and pure functions: names of methods,
+// requests as bytes, a path from its bytes. What both say alike is in messages.ts. No I/O.
 import type { Family } from '../../../model/address.ts';
 import type { Prefix } from '../../../model/prefix.ts';
 import type { LargeCommunity } from '../../../packet/bgp/route.ts';
@@ -49,11 +49,14 @@ export interface GobgpApi extends PolicyApi {
   watchRequest(learn: Learn): Uint8Array;
   /** The global table of a unicast family; only these prefixes when there are any. */
   listRequest(family: Family, prefixes: readonly Prefix[]): Uint8Array;
-  /** A message for AddPathStream that puts paths in. @param identifier default: OWN_IDENTIFIER @param mark a large community that all of them have beside theirs */
+  /**
+   * A message for AddPathStream that puts paths in. @param identifier default: OWN_IDENTIFIER @param mark a large
+   * community that all of them have beside theirs
+   */
   addRequest(paths: readonly OwnPath[], identifier?: number, mark?: LargeCommunity): Uint8Array;
   /**
-   * The same stream takes paths out again: cnpd's own of these prefixes, by identifier. DeletePath is not used: it takes a call a path, and one that names none
-   * takes out everything that was ever originated at this gobgpd.
+   * The same stream takes paths out again: cnpd's own of these prefixes, by identifier. DeletePath is not used: it
+   * takes a call a path, and one that names none takes out everything that was ever originated at this gobgpd.
    */
   withdrawRequest(prefixes: readonly Prefix[]): Uint8Array;
   /** Of any bytes; undefined: a path of another family than unicast. */
@@ -61,4 +64,7 @@ export interface GobgpApi extends PolicyApi {
 }
 
 /** RFC 4760: AFI 1 and 2, SAFI 1. */
-export const afiSafi = (family: Family): { readonly afi: number; readonly safi: number } => ({ afi: family === 4 ? 1 : 2, safi: 1 });
+export const afiSafi = (family: Family): { readonly afi: number; readonly safi: number } => ({
+  afi: family === 4 ? 1 : 2,
+  safi: 1,
+});

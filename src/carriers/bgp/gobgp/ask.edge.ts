@@ -1,5 +1,6 @@
-// Questions to a gobgpd, over a connection of their own: who it is, which neighbours it has, and whether cnpd's policies stand in it. Its table is not touched: gobgpd prepares all of it before it sends the
-// first path, which takes a large one seconds in which it does nothing else.
+// Questions to a gobgpd, over a connection of their own: who it is, which neighbours it has, and whether cnpd's
+// policies stand in it. Its table is not touched: gobgpd prepares all of it before it sends the first path, which takes
+// a large one seconds in which it does nothing else.
 import type { BgpPeerState } from '../../../model/carrier-state.ts';
 import { Channel } from './channel.edge.ts';
 import type { GobgpAbout, GobgpOptions } from './gobgp.ts';
@@ -9,12 +10,21 @@ import { DIRECTION, POLICY } from './policy.ts';
 import { decodeAssignment, listAssignment } from './policy-messages.ts';
 import { reasonOf } from './reason.ts';
 
-/** For who it is: a person waits for it, and of a gobgpd that is busy for longer the running daemon knows more. Milliseconds. */
+/**
+ * For who it is: a person waits for it, and of a gobgpd that is busy for longer the running daemon knows more.
+ * Milliseconds.
+ */
 const IDENTIFY_MS = 2000;
 /** For each of the others: one that has said who it is does not hang, and may be busy. */
 const ANSWER_MS = 10_000;
 
-export type GobgpAnswer = { readonly about: GobgpAbout; readonly peers: readonly BgpPeerState[]; readonly policies: 'in force' | 'not in force' | 'not told' } | { readonly reason: string };
+export type GobgpAnswer =
+  | {
+      readonly about: GobgpAbout;
+      readonly peers: readonly BgpPeerState[];
+      readonly policies: 'in force' | 'not in force' | 'not told';
+    }
+  | { readonly reason: string };
 
 /** One attempt. Never rejects. */
 export async function askGobgp(options: Omit<GobgpOptions, 'learn'>): Promise<GobgpAnswer> {
@@ -22,7 +32,11 @@ export async function askGobgp(options: Omit<GobgpOptions, 'learn'>): Promise<Go
   try {
     channel = await Channel.open(options);
     const { api, about } = await identify(channel, IDENTIFY_MS);
-    return { about: { api: api.name, as: about.as, routerId: about.routerId }, peers: await listPeers(channel, api.service), policies: await policies(channel, api.service) };
+    return {
+      about: { api: api.name, as: about.as, routerId: about.routerId },
+      peers: await listPeers(channel, api.service),
+      policies: await policies(channel, api.service),
+    };
   } catch (error) {
     return { reason: reasonOf(error, options) };
   } finally {
@@ -32,13 +46,21 @@ export async function askGobgp(options: Omit<GobgpOptions, 'learn'>): Promise<Go
 
 /** Whether cnpd's policies come first in both directions. */
 async function policies(channel: Channel, service: string): Promise<'in force' | 'not in force' | 'not told'> {
-  const first = (direction: number): Promise<string | undefined> => new Promise((resolve, reject) => {
-    let names: readonly string[] = [];
-    const done = (error?: Error): void => (error ? reject(error) : resolve(names[0]));
-    channel.stream(`/${service}/ListPolicyAssignment`, listAssignment(direction), { data: (bytes) => (names = decodeAssignment(bytes)), done }, ANSWER_MS);
-  });
+  const first = (direction: number): Promise<string | undefined> =>
+    new Promise((resolve, reject) => {
+      let names: readonly string[] = [];
+      const done = (error?: Error): void => (error ? reject(error) : resolve(names[0]));
+      channel.stream(
+        `/${service}/ListPolicyAssignment`,
+        listAssignment(direction),
+        { data: (bytes) => (names = decodeAssignment(bytes)), done },
+        ANSWER_MS,
+      );
+    });
   try {
-    return (await first(DIRECTION.export)) === POLICY.export && (await first(DIRECTION.import)) === POLICY.import ? 'in force' : 'not in force';
+    return (await first(DIRECTION.export)) === POLICY.export && (await first(DIRECTION.import)) === POLICY.import
+      ? 'in force'
+      : 'not in force';
   } catch {
     return 'not told';
   }
@@ -51,7 +73,8 @@ function listPeers(channel: Channel, service: string): Promise<BgpPeerState[]> {
       const peer = decodePeer(bytes);
       if (peer) peers.push(peer);
     };
-    const done = (error?: Error): void => (error ? reject(new Error(`gobgpd does not tell of its neighbours: ${error.message}`)) : resolve(peers));
+    const done = (error?: Error): void =>
+      error ? reject(new Error(`gobgpd does not tell of its neighbours: ${error.message}`)) : resolve(peers);
     channel.stream(`/${service}/ListPeer`, LIST_PEER_REQUEST, { data, done }, ANSWER_MS);
   });
 }

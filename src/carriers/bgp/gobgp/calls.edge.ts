@@ -1,5 +1,6 @@
-// Calls to a gobgpd over a channel, their answers taken a slice at a time: streams that are paused while there is no room for more, lists to their end, short questions. What comes, and
-// what does not, says whether gobgpd still lives (liveness.ts).
+// Calls to a gobgpd over a channel, their answers taken a slice at a time: streams that are paused while there is no
+// room for more, lists to their end, short questions. What comes, and what does not, says whether gobgpd still lives
+// (liveness.ts).
 import { type ClientReadableStream } from '@grpc/grpc-js';
 import type { Clock } from '../../../model/clock.ts';
 import type { CallError, Channel } from './channel.edge.ts';
@@ -10,7 +11,10 @@ import type { Slices } from './slices.edge.ts';
 export const ANSWER_MS = 10_000;
 /** Without anything coming in, of a long one: v3 gathers the whole table before it sends the first path. */
 const SILENCE_MS = 60_000;
-/** Routes told in one go. What the carrier makes of them takes longer than decoding them does, so that it has to count for the slice. */
+/**
+ * Routes told in one go. What the carrier makes of them takes longer than decoding them does, so that it has to count
+ * for the slice.
+ */
 const TELL = 100;
 
 export interface CallsModules {
@@ -87,7 +91,12 @@ export class Calls {
     });
   }
 
-  stream(method: string, request: Uint8Array, take: (bytes: Buffer) => void, done: (error?: CallError) => void): ClientReadableStream<Buffer> {
+  stream(
+    method: string,
+    request: Uint8Array,
+    take: (bytes: Buffer) => void,
+    done: (error?: CallError) => void,
+  ): ClientReadableStream<Buffer> {
     const stream = this.#m.channel.stream(this.path(method), request, {
       data: (bytes) => (this.liveness.heard(), this.#m.slices.push(() => (take(bytes), this.#m.taken(TELL)))),
       done: (error) => {
@@ -101,12 +110,20 @@ export class Calls {
     return stream;
   }
 
-  /** Fetches what there is, unless so much waits to be taken, or so much is on its way to gobgpd, that it is better left there. */
+  /**
+   * Fetches what there is, unless so much waits to be taken, or so much is on its way to gobgpd, that it is better left
+   * there.
+   */
   flow(): void {
-    for (const stream of this.#streams) if (this.#m.slices.hasRoom && !this.uploading) stream.resume(); else stream.pause();
+    for (const stream of this.#streams)
+      if (this.#m.slices.hasRoom && !this.uploading) stream.resume();
+      else stream.pause();
   }
 
-  /** An answer is late, and gobgpd is not dead: it says something else, or cnpd itself has no time to listen, or has not waited for that long. */
+  /**
+   * An answer is late, and gobgpd is not dead: it says something else, or cnpd itself has no time to listen, or has not
+   * waited for that long.
+   */
   isBusy(ms: number): boolean {
     return this.liveness.heardWithin(ms) || this.liveness.silentMs < ms || !this.#m.slices.hasRoom || this.uploading;
   }

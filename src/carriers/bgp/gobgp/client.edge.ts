@@ -53,17 +53,21 @@ export function createGobgpClient(options: GobgpOptions, modules: GobgpClientMod
     add: async (paths: readonly OwnPath[]) => connected().add(paths).catch(refused),
     withdraw: async (prefixes: readonly Prefix[]) => connected().withdraw(prefixes).catch(refused),
     look: async (prefixes: readonly Prefix[]) => connected().look(prefixes),
-    peers: () => new Promise((resolve) => {
-      const mine = session;
-      if (!mine) return resolve(undefined);
-      const cancel = clock.after(PEERS_MS, () => resolve(mine.lastPeers));
-      mine.listPeers().then((peers) => (cancel(), resolve(peers)), (error: unknown) => {
-        cancel();
-        count('bgp.gobgp.peers-failed');
-        log.warn({ error }, 'gobgpd does not tell of its neighbours');
-        resolve(undefined);
-      });
-    }),
+    peers: () =>
+      new Promise((resolve) => {
+        const mine = session;
+        if (!mine) return resolve(undefined);
+        const cancel = clock.after(PEERS_MS, () => resolve(mine.lastPeers));
+        mine.listPeers().then(
+          (peers) => (cancel(), resolve(peers)),
+          (error: unknown) => {
+            cancel();
+            count('bgp.gobgp.peers-failed');
+            log.warn({ error }, 'gobgpd does not tell of its neighbours');
+            resolve(undefined);
+          },
+        );
+      }),
     setMembers: (now) => {
       members = now;
       session?.lookAtPolicy();
@@ -71,7 +75,10 @@ export function createGobgpClient(options: GobgpOptions, modules: GobgpClientMod
     policy: () => session?.policy ?? (guard?.policy ? { state: 'pending' } : { state: 'off' }),
     silentMs: () => session?.silentMs ?? 0,
     close: async (keepPolicy = true) => {
-      if (!closed && !keepPolicy && session) await within(REMOVE_MS, clock, session.removePolicy()).catch((error: unknown) => log.warn({ error }, "cnpd's policies stay in gobgpd"));
+      if (!closed && !keepPolicy && session)
+        await within(REMOVE_MS, clock, session.removePolicy()).catch((error: unknown) =>
+          log.warn({ error }, "cnpd's policies stay in gobgpd"),
+        );
       closed = true;
       cancelRetry();
       session?.close();

@@ -1,4 +1,5 @@
-// The client at a gobgpd whose answers come as no real one's can be made to: a gRPC server of the test's own. Real ones are in test/e2e/gobgp-client.test.ts.
+// The client at a gobgpd whose answers come as no real one's can be made to: a gRPC server of the test's own. Real ones
+// are in test/e2e/gobgp-client.test.ts.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,13 +17,38 @@ import type { GobgpClient, GobgpRoute, OwnPath } from './gobgp.ts';
 import { v3 } from './v3.ts';
 
 const bytes = (message: Uint8Array): Buffer => Buffer.from(message);
-const method = (name: string, requestStream: boolean, responseStream: boolean) => ({ path: `/${v3.service}/${name}`, requestStream, responseStream, requestSerialize: bytes, requestDeserialize: bytes, responseSerialize: bytes, responseDeserialize: bytes });
-const ABOUT = toBinary(GetBgpResponseSchema, create(GetBgpResponseSchema, { global: { asn: 65_001, routerId: '192.0.2.1' } }));
-const WATCHING = toBinary(WatchEventResponseSchema, create(WatchEventResponseSchema, { event: { case: 'peer', value: { type: PeerEvent_Type.END_OF_INIT } } }));
+const method = (name: string, requestStream: boolean, responseStream: boolean) => ({
+  path: `/${v3.service}/${name}`,
+  requestStream,
+  responseStream,
+  requestSerialize: bytes,
+  requestDeserialize: bytes,
+  responseSerialize: bytes,
+  responseDeserialize: bytes,
+});
+const ABOUT = toBinary(
+  GetBgpResponseSchema,
+  create(GetBgpResponseSchema, { global: { asn: 65_001, routerId: '192.0.2.1' } }),
+);
+const WATCHING = toBinary(
+  WatchEventResponseSchema,
+  create(WatchEventResponseSchema, { event: { case: 'peer', value: { type: PeerEvent_Type.END_OF_INIT } } }),
+);
 type Answer = (error: { code: status; details: string }) => void;
 
-const PATH: OwnPath = { prefix: prefix('10.0.0.0/8'), nextHop: address('192.0.2.1'), nhc: Uint8Array.of(1), communities: [], largeCommunities: [] };
-const CHANGED = toBinary(WatchEventResponseSchema, create(WatchEventResponseSchema, { event: { case: 'table', value: { paths: fromBinary(AddPathStreamRequestSchema, v3.addRequest([PATH])).paths } } }));
+const PATH: OwnPath = {
+  prefix: prefix('10.0.0.0/8'),
+  nextHop: address('192.0.2.1'),
+  nhc: Uint8Array.of(1),
+  communities: [],
+  largeCommunities: [],
+};
+const CHANGED = toBinary(
+  WatchEventResponseSchema,
+  create(WatchEventResponseSchema, {
+    event: { case: 'table', value: { paths: fromBinary(AddPathStreamRequestSchema, v3.addRequest([PATH])).paths } },
+  }),
+);
 
 interface Handlers {
   readonly WatchEvent: (call: { write(value: Uint8Array): void }) => void;
@@ -30,11 +56,20 @@ interface Handlers {
 }
 
 /** Its table is empty. @param told what the client tells, in order */
-async function withClient({ WatchEvent, AddPathStream }: Handlers, told: string[], use: (client: GobgpClient) => Promise<void>): Promise<void> {
+async function withClient(
+  { WatchEvent, AddPathStream }: Handlers,
+  told: string[],
+  use: (client: GobgpClient) => Promise<void>,
+): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'cnpd-client-'));
   const server = new Server();
   server.addService(
-    { GetBgp: method('GetBgp', false, false), WatchEvent: method('WatchEvent', false, true), ListPath: method('ListPath', false, true), AddPathStream: method('AddPathStream', true, false) },
+    {
+      GetBgp: method('GetBgp', false, false),
+      WatchEvent: method('WatchEvent', false, true),
+      ListPath: method('ListPath', false, true),
+      AddPathStream: method('AddPathStream', true, false),
+    },
     {
       GetBgp: (_: unknown, answer: (error: null, value: Uint8Array) => void) => answer(null, ABOUT),
       WatchEvent,
@@ -43,16 +78,22 @@ async function withClient({ WatchEvent, AddPathStream }: Handlers, told: string[
     },
   );
   const target = `unix:${join(directory, 'gobgpd.sock')}`;
-  await new Promise<void>((resolve, reject) => server.bindAsync(target, ServerCredentials.createInsecure(), (error) => (error ? reject(error) : resolve())));
+  await new Promise<void>((resolve, reject) =>
+    server.bindAsync(target, ServerCredentials.createInsecure(), (error) => (error ? reject(error) : resolve())),
+  );
   let listed = (): void => {};
   const ready = new Promise<void>((resolve) => (listed = resolve));
   const listener = {
     connected: () => void told.push('connected'),
-    routes: (routes: readonly GobgpRoute[]) => void told.push(...routes.map((route) => `route ${formatPrefix(route.prefix)}`)),
+    routes: (routes: readonly GobgpRoute[]) =>
+      void told.push(...routes.map((route) => `route ${formatPrefix(route.prefix)}`)),
     listed: () => (told.push('listed'), listed()),
     lost: (reason: string) => void told.push(`lost: ${reason}`),
   };
-  const client = createGobgpClient({ target, learn: 'best', maxMessageBytes: 1 << 20 }, { listener, clock: systemClock, log: silentLog, count: () => {} });
+  const client = createGobgpClient(
+    { target, learn: 'best', maxMessageBytes: 1 << 20 },
+    { listener, clock: systemClock, log: silentLog, count: () => {} },
+  );
   try {
     client.start();
     await ready;
@@ -65,15 +106,31 @@ async function withClient({ WatchEvent, AddPathStream }: Handlers, told: string[
 }
 
 test('why gobgpd does not take a path is said as why it cannot be used: what it answers, or that it does not', async () => {
-  const refusals = [{ code: status.INVALID_ARGUMENT, details: 'no room' }, { code: status.DEADLINE_EXCEEDED, details: 'Deadline exceeded' }];
-  await withClient({ WatchEvent: (call) => call.write(WATCHING), AddPathStream: (call, answer) => (call.resume(), answer(refusals.shift()!)) }, [], async (client) => {
-    await expect(client.add([PATH])).rejects.toThrow(/^no room$/);
-    await expect(client.withdraw([PATH.prefix])).rejects.toThrow(/^gobgpd accepts the connection and does not answer/);
-  });
+  const refusals = [
+    { code: status.INVALID_ARGUMENT, details: 'no room' },
+    { code: status.DEADLINE_EXCEEDED, details: 'Deadline exceeded' },
+  ];
+  await withClient(
+    {
+      WatchEvent: (call) => call.write(WATCHING),
+      AddPathStream: (call, answer) => (call.resume(), answer(refusals.shift()!)),
+    },
+    [],
+    async (client) => {
+      await expect(client.add([PATH])).rejects.toThrow(/^no room$/);
+      await expect(client.withdraw([PATH.prefix])).rejects.toThrow(
+        /^gobgpd accepts the connection and does not answer/,
+      );
+    },
+  );
 });
 
 test('a change that comes in one piece with the word that changes will come is told after `connected`, not before: nobody takes it for gone', async () => {
   const told: string[] = [];
-  await withClient({ WatchEvent: (call) => [WATCHING, CHANGED].forEach((message) => call.write(message)) }, told, async () => {});
+  await withClient(
+    { WatchEvent: (call) => [WATCHING, CHANGED].forEach((message) => call.write(message)) },
+    told,
+    async () => {},
+  );
   expect(told).toEqual(['connected', 'route 10.0.0.0/8', 'listed']);
 });

@@ -1,5 +1,6 @@
-// What the BGP carrier needs of a gobgpd, in words of its own: its v3 and its v4 API say the same things differently (v3.ts, v4.ts), and nobody beyond this
-// folder sees which of them answers. Only unicast paths of both families are asked for.
+// What the BGP carrier needs of a gobgpd, in words of its own: its v3 and its v4 API say the same things differently
+// (v3.ts, v4.ts), and nobody beyond this folder sees which of them answers. Only unicast paths of both families are
+// asked for.
 import { type Family, type IpAddress, sameAddress } from '../../../model/address.ts';
 import type { Prefix } from '../../../model/prefix.ts';
 import type { BgpPeerState } from '../../../model/carrier-state.ts';
@@ -15,7 +16,10 @@ export interface GobgpPath {
   readonly neighbor: string | undefined;
   /** AS of that neighbour; 0 where gobgpd does not tell, which of a path that was originated here does not matter. */
   readonly neighborAs: number;
-  /** `own`: a cnpd of the domain has put it in; `outside`: it came into the domain from outside, says one of its border routers. */
+  /**
+   * `own`: a cnpd of the domain has put it in; `outside`: it came into the domain from outside, says one of its border
+   * routers.
+   */
   readonly mark?: Mark;
   /** The route's next hop, the global address where there are two. */
   readonly nextHop: IpAddress;
@@ -30,8 +34,9 @@ export interface GobgpPath {
 }
 
 /**
- * What gobgpd has for a prefix now: it takes the place of whatever was told of that prefix before, none of it is gone otherwise. gobgpd itself tells of changes in
- * ways that say less (a new best path without a word of the old one), so the client asks again where an event alone does not tell everything.
+ * What gobgpd has for a prefix now: it takes the place of whatever was told of that prefix before, none of it is gone
+ * otherwise. gobgpd itself tells of changes in ways that say less (a new best path without a word of the old one), so
+ * the client asks again where an event alone does not tell everything.
  */
 export interface GobgpRoute {
   readonly prefix: Prefix;
@@ -58,13 +63,18 @@ export const sayAlike = (a: OwnPath, b: OwnPath): boolean =>
   sameNumbers(a.communities, b.communities) &&
   (a.largeCommunities === b.largeCommunities || sameNumbers(a.largeCommunities.flat(), b.largeCommunities.flat()));
 
-const sameNumbers = (a: readonly number[], b: readonly number[]): boolean => a === b || (a.length === b.length && a.every((n, i) => n === b[i]));
+const sameNumbers = (a: readonly number[], b: readonly number[]): boolean =>
+  a === b || (a.length === b.length && a.every((n, i) => n === b[i]));
 
-/** Marks the paths that are cnpd's among those originated at this gobgpd, and keeps them from replacing anybody's with the same prefix: their path identifier, "cnpd". */
+/**
+ * Marks the paths that are cnpd's among those originated at this gobgpd, and keeps them from replacing anybody's with
+ * the same prefix: their path identifier, "cnpd".
+ */
 export const OWN_IDENTIFIER = 0x636e_7064;
 
 /** Whether cnpd has put this path in, in this life or in one before. */
-export const isOwn = (path: { readonly neighbor: string | undefined; readonly identifier: number }): boolean => path.neighbor === undefined && path.identifier === OWN_IDENTIFIER;
+export const isOwn = (path: { readonly neighbor: string | undefined; readonly identifier: number }): boolean =>
+  path.neighbor === undefined && path.identifier === OWN_IDENTIFIER;
 
 /** `best`: the best path of a prefix alone; `all`: every path that gobgpd has. */
 export type Learn = 'best' | 'all';
@@ -73,7 +83,12 @@ export interface GobgpOptions {
   /** `HOST:PORT`, or `unix:/PATH`. */
   readonly target: string;
   /** Paths of PEM files, read at each attempt to connect. Absent: no TLS. */
-  readonly tls?: { readonly ca: string; readonly certificate?: string; readonly key?: string; readonly serverName?: string };
+  readonly tls?: {
+    readonly ca: string;
+    readonly certificate?: string;
+    readonly key?: string;
+    readonly serverName?: string;
+  };
   /** Largest message that is taken from gobgpd, bytes. */
   readonly maxMessageBytes: number;
   readonly learn: Learn;
@@ -96,7 +111,8 @@ export interface Guard {
 }
 
 /** cnpd's policies in gobgpd. `off`: not wanted. Without them no path of cnpd's is put in. */
-export type PolicyReport = { readonly state: 'off' | 'pending' | 'installed' } | { readonly state: 'failed'; readonly reason: string };
+export type PolicyReport =
+  { readonly state: 'off' | 'pending' | 'installed' } | { readonly state: 'failed'; readonly reason: string };
 
 /** What the client tells. Calls are synchronous and must not throw. */
 export interface GobgpListener {
@@ -104,22 +120,37 @@ export interface GobgpListener {
   connected(about: GobgpAbout): void;
   /** In the order of the changes; a few hundred at a time, so that the event loop turns in between. */
   routes(routes: readonly GobgpRoute[]): void;
-  /** Every prefix that there is has been told since `connected`: those not among them are gone. Changes go on coming. @param without families of which it has no table */
+  /**
+   * Every prefix that there is has been told since `connected`: those not among them are gone. Changes go on coming.
+   * @param without families of which it has no table
+   */
   listed(without: readonly Family[]): void;
-  /** The connection is gone or never came about; the client tries again by itself, with jitter, at `retryAt` (milliseconds of the clock). */
+  /**
+   * The connection is gone or never came about; the client tries again by itself, with jitter, at `retryAt`
+   * (milliseconds of the clock).
+   */
   lost(reason: string, retryAt: number): void;
 }
 
 export interface GobgpClient {
   /** Begins to connect, and goes on until it is closed. */
   start(): void;
-  /** Puts paths in, all through one stream. Rejects when the connection is lost on the way; what is wanted is then put in again after the next `listed`. */
+  /**
+   * Puts paths in, all through one stream. Rejects when the connection is lost on the way; what is wanted is then put
+   * in again after the next `listed`.
+   */
   add(paths: readonly OwnPath[]): Promise<void>;
   /** Takes out cnpd's own paths of these prefixes, nobody else's. */
   withdraw(prefixes: readonly Prefix[]): Promise<void>;
-  /** Tells (`routes`) what gobgpd has of these prefixes now, or what has happened to them meanwhile; resolves when it has. */
+  /**
+   * Tells (`routes`) what gobgpd has of these prefixes now, or what has happened to them meanwhile; resolves when it
+   * has.
+   */
   look(prefixes: readonly Prefix[]): Promise<void>;
-  /** gobgpd's neighbours as they are now, or were when it last answered: whoever asks does not wait for long. Undefined: it is not connected, or does not tell. */
+  /**
+   * gobgpd's neighbours as they are now, or were when it last answered: whoever asks does not wait for long. Undefined:
+   * it is not connected, or does not tell.
+   */
   peers(): Promise<BgpPeerState[] | undefined>;
   /** Members of gobgpd's confederation, by what they have sent: their neighbours are of the domain. */
   setMembers(members: ReadonlySet<number>): void;

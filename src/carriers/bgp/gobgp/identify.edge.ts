@@ -9,15 +9,23 @@ import { v4 } from './v4.ts';
 const APIS: readonly GobgpApi[] = [v3, v4];
 
 /** @throws Error, with what an operator can do something about in its message; CallError */
-export async function identify(channel: Channel, timeoutMs: number): Promise<{ readonly api: GobgpApi; readonly about: About }> {
+export async function identify(
+  channel: Channel,
+  timeoutMs: number,
+): Promise<{ readonly api: GobgpApi; readonly about: About }> {
   for (const api of APIS) {
     try {
       const about = decodeAbout(await channel.call(`/${api.service}/GetBgp`, GET_BGP_REQUEST, timeoutMs));
-      if (about.as === 0) throw new Error('BGP is not started in gobgpd: its configuration has no [global.config], or it is still reading it');
+      if (about.as === 0)
+        throw new Error(
+          'BGP is not started in gobgpd: its configuration has no [global.config], or it is still reading it',
+        );
       return { api, about };
     } catch (error) {
       if (!(error instanceof CallError && error.code === status.UNIMPLEMENTED)) throw error;
     }
   }
-  throw new Error(`what answers is no gobgpd that cnpd knows: it has neither ${APIS.map((api) => api.service).join(' nor ')}`);
+  throw new Error(
+    `what answers is no gobgpd that cnpd knows: it has neither ${APIS.map((api) => api.service).join(' nor ')}`,
+  );
 }

@@ -1,4 +1,5 @@
-// Whether a gobgpd still lives. One that hangs keeps its connection; one that is busy answers late, and goes on sending events meanwhile: whatever comes from it counts. Pure.
+// Whether a gobgpd still lives. One that hangs keeps its connection; one that is busy answers late, and goes on sending
+// events meanwhile: whatever comes from it counts. Pure.
 import type { Clock } from '../../../model/clock.ts';
 
 /** Nothing at all for so long, though something was asked: it hangs. Milliseconds. */

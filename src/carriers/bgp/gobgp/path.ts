@@ -1,20 +1,36 @@
-// A path of gobgpd's in cnpd's words: what both versions of the API share once their wrapping is off (Any in v3, oneofs in v4; octets of BGP in v3's lists,
-// src/packet/bgp/route.ts). Attributes that are not in the table below are none of cnpd's business. Read field by field (wire.ts): tables have paths by the hundred thousand.
+// A path of gobgpd's in cnpd's words: what both versions of the API share once their wrapping is off (Any in v3, oneofs
+// in v4; octets of BGP in v3's lists, src/packet/bgp/route.ts). Attributes that are not in the table below are none of
+// cnpd's business. Read field by field (wire.ts): tables have paths by the hundred thousand.
 import type { DescMessage } from '@bufbuild/protobuf';
 import { type Family, type IpAddress, formatAddress, isLinkLocal, parseAddress } from '../../../model/address.ts';
 import { type Prefix, prefixOf } from '../../../model/prefix.ts';
 import { type Result, fail, ok } from '../../../model/result.ts';
 import { copyOf } from '../../../packet/bytes.ts';
-import { NHC_TYPE, type PathAttribute, decodePathAttributes, isOptionalTransitive } from '../../../packet/bgp/path-attribute.ts';
+import {
+  NHC_TYPE,
+  type PathAttribute,
+  decodePathAttributes,
+  isOptionalTransitive,
+} from '../../../packet/bgp/path-attribute.ts';
 import { AS_SEGMENTS, type AsSegment, decodeNlri, decodeRoute } from '../../../packet/bgp/route.ts';
 import type { DecodeError } from '../../../packet/decode.ts';
 import { toHex } from '../../../packet/hex.ts';
 import { type Mark, markOf, strongest } from '../domain-marks.ts';
 import type { HeardPath, PathError } from './api.ts';
-import { AsPathAttributeSchema, MpReachNLRIAttributeSchema, LargeCommunitiesAttributeSchema, MultiExitDiscAttributeSchema, NextHopAttributeSchema, UnknownAttributeSchema } from './gen/gobgp/messages_pb.js';
+import {
+  AsPathAttributeSchema,
+  MpReachNLRIAttributeSchema,
+  LargeCommunitiesAttributeSchema,
+  MultiExitDiscAttributeSchema,
+  NextHopAttributeSchema,
+  UnknownAttributeSchema,
+} from './gen/gobgp/messages_pb.js';
 import { Fields } from './wire.ts';
 
-/** No BGP message holds a path that is larger than this in gobgpd's words: 65,535 octets (RFC 8654), AS numbers and addresses spelt out. Decoding more would hold up the event loop. */
+/**
+ * No BGP message holds a path that is larger than this in gobgpd's words: 65,535 octets (RFC 8654), AS numbers and
+ * addresses spelt out. Decoding more would hold up the event loop.
+ */
 export const MAX_PATH_BYTES = 256 << 10;
 
 interface Attributes {
@@ -70,7 +86,8 @@ function readLargeCommunities(into: Attributes, message: Fields): void {
   while (message.next()) {
     if (message.number !== 1) continue;
     const parts = [0, 0, 0];
-    for (const community = message.message(); community.next(); ) if (community.number <= 3) parts[community.number - 1] = community.uint();
+    for (const community = message.message(); community.next();)
+      if (community.number <= 3) parts[community.number - 1] = community.uint();
     into.mark = strongest(into.mark, markOf(parts[1]!, parts[2]!));
   }
 }
@@ -81,7 +98,7 @@ function segmentsOf(message: Fields): AsSegment[] {
     if (message.number !== 1) continue;
     let type = 0;
     const numbers: number[] = [];
-    for (const segment = message.message(); segment.next(); ) {
+    for (const segment = message.message(); segment.next();) {
       if (segment.number === 1) type = segment.uint();
       else if (segment.number === 2) segment.uints(numbers);
     }
@@ -90,7 +107,10 @@ function segmentsOf(message: Fields): AsSegment[] {
   return segments;
 }
 
-/** RFC 7606 §3 g: of an attribute that occurs twice the first counts. A copy, so that the whole message is not kept for it. */
+/**
+ * RFC 7606 §3 g: of an attribute that occurs twice the first counts. A copy, so that the whole message is not kept for
+ * it.
+ */
 function readUnknown(into: Attributes, message: Fields): void {
   let [flags, type] = [0, 0];
   let value: Uint8Array | undefined;
@@ -132,8 +152,21 @@ interface PathFields {
 }
 
 function fieldsOf(bytes: Uint8Array): PathFields {
-  const path: PathFields = { afi: 0, safi: 0, nlri: undefined, attributes: [], neighborIp: '', sourceAsn: 0, identifier: 0, best: false, isWithdraw: false, isNexthopInvalid: false, nlriOctets: NOTHING, attributeOctets: [] };
-  for (const fields = new Fields(bytes); fields.next(); ) {
+  const path: PathFields = {
+    afi: 0,
+    safi: 0,
+    nlri: undefined,
+    attributes: [],
+    neighborIp: '',
+    sourceAsn: 0,
+    identifier: 0,
+    best: false,
+    isWithdraw: false,
+    isNexthopInvalid: false,
+    nlriOctets: NOTHING,
+    attributeOctets: [],
+  };
+  for (const fields = new Fields(bytes); fields.next();) {
     const { number } = fields;
     if (number === 1) path.nlri = fields.message();
     else if (number === 2) path.attributes.push(fields.message());
@@ -158,11 +191,18 @@ function readFamily(path: PathFields, family: Fields): void {
 }
 
 export function decodePath(bytes: Uint8Array, wrapped: Wrapped): Result<HeardPath, PathError> | undefined {
-  if (bytes.length > MAX_PATH_BYTES) return fail({ code: 'too-long', message: `a path of ${bytes.length} bytes; no BGP message holds one of more than ${MAX_PATH_BYTES}` });
+  if (bytes.length > MAX_PATH_BYTES)
+    return fail({
+      code: 'too-long',
+      message: `a path of ${bytes.length} bytes; no BGP message holds one of more than ${MAX_PATH_BYTES}`,
+    });
   try {
     return heardPath(fieldsOf(bytes), wrapped);
   } catch (error) {
-    return fail({ code: 'not-protobuf', message: `a path that cannot be decoded: ${error instanceof Error ? error.message : String(error)}` });
+    return fail({
+      code: 'not-protobuf',
+      message: `a path that cannot be decoded: ${error instanceof Error ? error.message : String(error)}`,
+    });
   }
 }
 
@@ -174,15 +214,39 @@ function heardPath(fields: PathFields, wrapped: Wrapped): Result<HeardPath, Path
   const prefix = prefixIn(nlri, family);
   if (!prefix) return fail({ code: 'prefix', message: `a path whose prefix is ${nlriText(nlri)}` });
   const neighbor = neighborIn(fields.neighborIp);
-  if (neighbor === null) return fail({ code: 'neighbor', message: `a path from the neighbour ${clip(fields.neighborIp)}`, prefix });
+  if (neighbor === null)
+    return fail({ code: 'neighbor', message: `a path from the neighbour ${clip(fields.neighborIp)}`, prefix });
   const { identifier, best, isNexthopInvalid: unreachable } = fields;
   if (fields.isWithdraw) return ok({ prefix, neighbor, identifier, unreachable, path: undefined });
   const attributes = octets ? octetsAttributes(fields) : ok(attributesOf(fields, wrapped));
-  if (!attributes.ok) return fail({ code: 'not-bgp', message: `a path whose attributes are malformed: ${attributes.error.detail}` });
+  if (!attributes.ok)
+    return fail({ code: 'not-bgp', message: `a path whose attributes are malformed: ${attributes.error.detail}` });
   const { nextHops, nhc, badNhcFlags, asPath, med, mark } = attributes.value;
   const nextHop = nextHopIn(nextHops);
-  if (!nextHop) return fail({ code: 'next-hop', message: `a path whose next hop is ${nextHops.length > 0 ? clip(nextHops.map((hop) => (typeof hop === 'string' ? hop : formatAddress(hop))).join(', ')) : 'missing'}`, prefix });
-  return ok({ prefix, neighbor, identifier, unreachable, path: { identifier, neighbor, neighborAs: fields.sourceAsn, ...(mark && { mark }), nextHop, ...(nhc && { nhc }), ...(badNhcFlags !== undefined && { badNhcFlags }), asPath, med, best: best && !unreachable } });
+  if (!nextHop)
+    return fail({
+      code: 'next-hop',
+      message: `a path whose next hop is ${nextHops.length > 0 ? clip(nextHops.map((hop) => (typeof hop === 'string' ? hop : formatAddress(hop))).join(', ')) : 'missing'}`,
+      prefix,
+    });
+  return ok({
+    prefix,
+    neighbor,
+    identifier,
+    unreachable,
+    path: {
+      identifier,
+      neighbor,
+      neighborAs: fields.sourceAsn,
+      ...(mark && { mark }),
+      nextHop,
+      ...(nhc && { nhc }),
+      ...(badNhcFlags !== undefined && { badNhcFlags }),
+      asPath,
+      med,
+      best: best && !unreachable,
+    },
+  });
 }
 
 function attributesOf({ attributes }: PathFields, wrapped: Wrapped): Attributes {
@@ -204,7 +268,10 @@ function octetsAttributes({ attributeOctets }: PathFields): Result<Attributes, D
   const route = decodeRoute(attributes);
   if (!route.ok) return route;
   const { largeCommunities, ...rest } = route.value;
-  return ok({ ...rest, mark: largeCommunities.map(([, kind, what]) => markOf(kind, what)).reduce(strongest, undefined) });
+  return ok({
+    ...rest,
+    mark: largeCommunities.map(([, kind, what]) => markOf(kind, what)).reduce(strongest, undefined),
+  });
 }
 
 interface Nlri {

@@ -1,4 +1,5 @@
-// cnpd's policies over one life of the connection to a gobgpd (policy.edge.ts): when they are looked at, who is of the domain, and from whom paths of cnpd's have come.
+// cnpd's policies over one life of the connection to a gobgpd (policy.edge.ts): when they are looked at, who is of the
+// domain, and from whom paths of cnpd's have come.
 import type { Domain } from '../domain.ts';
 import type { About } from './messages.ts';
 import type { GobgpRoute, Guard, PolicyReport } from './gobgp.ts';
@@ -28,7 +29,10 @@ export class PolicyGuard {
   async begin(about: Pick<About, 'as'>, modules: PolicyModules): Promise<void> {
     this.#ownAs = about.as;
     this.#keeper = new PolicyKeeper(modules);
-    if (!this.#guard.policy) await this.#keeper.remove(this.#ownAs).catch((error: unknown) => modules.log.debug({ error }, 'policies of an earlier run'));
+    if (!this.#guard.policy)
+      await this.#keeper
+        .remove(this.#ownAs)
+        .catch((error: unknown) => modules.log.debug({ error }, 'policies of an earlier run'));
     await this.look();
   }
 
@@ -40,7 +44,8 @@ export class PolicyGuard {
   }
 
   told(routes: readonly GobgpRoute[]): void {
-    for (const { paths } of routes) for (const { mark, neighbor } of paths) if (mark === 'own' && neighbor !== undefined) this.#tellers.add(neighbor);
+    for (const { paths } of routes)
+      for (const { mark, neighbor } of paths) if (mark === 'own' && neighbor !== undefined) this.#tellers.add(neighbor);
   }
 
   /** All that gobgpd has was told. */

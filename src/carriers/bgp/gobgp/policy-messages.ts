@@ -25,20 +25,28 @@ interface Named {
   readonly name: string;
 }
 
-export const addSet = (set: Named, list: readonly string[]): Uint8Array => toBinary(DefinedSetRequestSchema, create(DefinedSetRequestSchema, { definedSet: { ...set, list: [...list] } }));
+export const addSet = (set: Named, list: readonly string[]): Uint8Array =>
+  toBinary(DefinedSetRequestSchema, create(DefinedSetRequestSchema, { definedSet: { ...set, list: [...list] } }));
 /** @param list its entries alone; none: all of it */
 export const deleteSet = (set: Named, list: readonly string[] = []): Uint8Array =>
-  toBinary(DeleteDefinedSetRequestSchema, create(DeleteDefinedSetRequestSchema, { definedSet: { ...set, list: [...list] }, all: list.length === 0 }));
-export const listSet = (set: Named): Uint8Array => toBinary(ListDefinedSetRequestSchema, create(ListDefinedSetRequestSchema, set));
+  toBinary(
+    DeleteDefinedSetRequestSchema,
+    create(DeleteDefinedSetRequestSchema, { definedSet: { ...set, list: [...list] }, all: list.length === 0 }),
+  );
+export const listSet = (set: Named): Uint8Array =>
+  toBinary(ListDefinedSetRequestSchema, create(ListDefinedSetRequestSchema, set));
 /** Undefined: another one. */
 export function decodeSet(bytes: Uint8Array, { name }: Named): readonly string[] | undefined {
   const { definedSet } = fromBinary(ListDefinedSetResponseSchema, bytes);
   return definedSet?.name === name ? definedSet.list : undefined;
 }
 
-export const addPolicy = (policy: PolicyData): Uint8Array => toBinary(AddPolicyRequestSchema, create(AddPolicyRequestSchema, { policy: plain(policy) }));
-export const deletePolicy = (name: string): Uint8Array => toBinary(DeletePolicyRequestSchema, create(DeletePolicyRequestSchema, { policy: { name }, all: true }));
-export const listPolicy = (name: string): Uint8Array => toBinary(ListPolicyRequestSchema, create(ListPolicyRequestSchema, { name }));
+export const addPolicy = (policy: PolicyData): Uint8Array =>
+  toBinary(AddPolicyRequestSchema, create(AddPolicyRequestSchema, { policy: plain(policy) }));
+export const deletePolicy = (name: string): Uint8Array =>
+  toBinary(DeletePolicyRequestSchema, create(DeletePolicyRequestSchema, { policy: { name }, all: true }));
+export const listPolicy = (name: string): Uint8Array =>
+  toBinary(ListPolicyRequestSchema, create(ListPolicyRequestSchema, { name }));
 
 const plain = (policy: PolicyData): never => policy as never;
 
@@ -49,10 +57,14 @@ export function decodePolicy(bytes: Uint8Array, wanted: PolicyData): boolean | u
 }
 
 const samePolicy = ({ statements }: MessageShape<typeof PolicySchema>, wanted: PolicyData): boolean =>
-  statements.length === wanted.statements.length && statements.every((statement, i) => sameStatement(statement, wanted.statements[i]!));
+  statements.length === wanted.statements.length &&
+  statements.every((statement, i) => sameStatement(statement, wanted.statements[i]!));
 
 /** Conditions and actions that cnpd has no name for are others' doing. */
-function sameStatement({ name, conditions, actions }: MessageShape<typeof StatementSchema>, wanted: StatementData): boolean {
+function sameStatement(
+  { name, conditions, actions }: MessageShape<typeof StatementSchema>,
+  wanted: StatementData,
+): boolean {
   if (name !== wanted.name || conditions?.$unknown?.length || actions?.$unknown?.length) return false;
   const { neighborSet: neighbors, largeCommunitySet: communities } = wanted.conditions;
   const { routeAction = 0, largeCommunity } = wanted.actions;
@@ -69,12 +81,19 @@ interface Match {
   readonly type: number;
   readonly name: string;
 }
-const sameMatch = (is: Match | undefined, wanted: Match | undefined): boolean => is?.name === wanted?.name && is?.type === wanted?.type;
+const sameMatch = (is: Match | undefined, wanted: Match | undefined): boolean =>
+  is?.name === wanted?.name && is?.type === wanted?.type;
 
-const assignment = (direction: number, names: readonly string[]) => ({ assignment: { name: GLOBAL, direction, policies: names.map((name) => ({ name })) } });
+const assignment = (direction: number, names: readonly string[]) => ({
+  assignment: { name: GLOBAL, direction, policies: names.map((name) => ({ name })) },
+});
 /** Set, and delete. The default action stays as it is. */
-export const assign = (direction: number, names: readonly string[]): Uint8Array => toBinary(PolicyAssignmentRequestSchema, create(PolicyAssignmentRequestSchema, assignment(direction, names)));
-export const listAssignment = (direction: number): Uint8Array => toBinary(ListPolicyAssignmentRequestSchema, create(ListPolicyAssignmentRequestSchema, { name: GLOBAL, direction }));
-export const decodeAssignment = (bytes: Uint8Array): string[] => (fromBinary(ListPolicyAssignmentResponseSchema, bytes).assignment?.policies ?? []).map(({ name }) => name);
+export const assign = (direction: number, names: readonly string[]): Uint8Array =>
+  toBinary(PolicyAssignmentRequestSchema, create(PolicyAssignmentRequestSchema, assignment(direction, names)));
+export const listAssignment = (direction: number): Uint8Array =>
+  toBinary(ListPolicyAssignmentRequestSchema, create(ListPolicyAssignmentRequestSchema, { name: GLOBAL, direction }));
+export const decodeAssignment = (bytes: Uint8Array): string[] =>
+  (fromBinary(ListPolicyAssignmentResponseSchema, bytes).assignment?.policies ?? []).map(({ name }) => name);
 
-export const softReset = (address: string, direction: number): Uint8Array => toBinary(ResetPeerRequestSchema, create(ResetPeerRequestSchema, { address, soft: true, direction }));
+export const softReset = (address: string, direction: number): Uint8Array =>
+  toBinary(ResetPeerRequestSchema, create(ResetPeerRequestSchema, { address, soft: true, direction }));

@@ -1,13 +1,43 @@
-// Keeps cnpd's policies in a gobgpd as they should be (policy.ts): puts them in before the first path of cnpd's, in front of the operator's, which it leaves as they are; keeps the list
-// of the domain's neighbours; has gobgpd look again at what it has told or heard already; takes all of it out again. What is there of an earlier run is taken over.
+// Keeps cnpd's policies in a gobgpd as they should be (policy.ts): puts them in before the first path of cnpd's, in
+// front of the operator's, which it leaves as they are; keeps the list of the domain's neighbours; has gobgpd look
+// again at what it has told or heard already; takes all of it out again. What is there of an earlier run is taken over.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../../model/clock.ts';
 import type { Count, Log } from '../../../model/log.ts';
 import type { Domain } from '../domain.ts';
 import type { GobgpApi } from './api.ts';
 import type { PolicyReport } from './gobgp.ts';
-import { DIRECTION, OWN_PATTERN, POLICY, PolicyConflict, SET, type PolicyData, type PolicyPeer, conflict, domainEntries, exportPolicy, importPolicy, inFront, isOwnSet, peersOf, recallPolicy } from './policy.ts';
-import { addPolicy, addSet, assign, decodeAssignment, decodePolicy, decodeSet, deletePolicy, deleteSet, listAssignment, listPolicy, listSet, softReset } from './policy-messages.ts';
+import {
+  DIRECTION,
+  OWN_PATTERN,
+  POLICY,
+  PolicyConflict,
+  SET,
+  type PolicyData,
+  type PolicyPeer,
+  conflict,
+  domainEntries,
+  exportPolicy,
+  importPolicy,
+  inFront,
+  isOwnSet,
+  peersOf,
+  recallPolicy,
+} from './policy.ts';
+import {
+  addPolicy,
+  addSet,
+  assign,
+  decodeAssignment,
+  decodePolicy,
+  decodeSet,
+  deletePolicy,
+  deleteSet,
+  listAssignment,
+  listPolicy,
+  listSet,
+  softReset,
+} from './policy-messages.ts';
 
 export interface PolicyModules {
   readonly api: Pick<GobgpApi, 'numbers' | 'takesBack'>;
@@ -38,7 +68,9 @@ export class PolicyKeeper {
   }
 
   get report(): PolicyReport {
-    return this.#failed !== undefined ? { state: 'failed', reason: this.#failed } : { state: this.#installed ? 'installed' : 'pending' };
+    return this.#failed !== undefined
+      ? { state: 'failed', reason: this.#failed }
+      : { state: this.#installed ? 'installed' : 'pending' };
   }
 
   /** Whether gobgpd may have sent paths of the domain to neighbours outside, and cannot take them back by itself. */
@@ -46,7 +78,10 @@ export class PolicyKeeper {
     return this.#leaked && !this.#m.api.takesBack;
   }
 
-  /** Puts right whatever is not, one run after another. Rejects only with what ends the connection: a conflict is reported. */
+  /**
+   * Puts right whatever is not, one run after another. Rejects only with what ends the connection: a conflict is
+   * reported.
+   */
   sync(domain: () => Domain): Promise<void> {
     this.#again = true;
     return (this.#running ??= this.#run(domain).finally(() => (this.#running = undefined)));
@@ -55,7 +90,10 @@ export class PolicyKeeper {
   async #run(domain: () => Domain): Promise<void> {
     while (this.#again) {
       this.#again = false;
-      await this.#once(domain()).then(() => this.#succeeded(), (error: unknown) => this.#refused(error));
+      await this.#once(domain()).then(
+        () => this.#succeeded(),
+        (error: unknown) => this.#refused(error),
+      );
       // Events of many neighbours at once are one run.
       await nextTurn();
     }
@@ -96,7 +134,10 @@ export class PolicyKeeper {
     const there = await this.#set(set);
     if (there && !isOwnSet(SET.domain, there)) throw conflict('neighbor set', SET.domain);
     if (!patterns) await this.#m.call('AddDefinedSet', addSet(own, [OWN_PATTERN]));
-    const [gone, missing] = [[...new Set(there)].filter((entry) => !wanted.has(entry)), [...wanted].filter((entry) => !there?.includes(entry))];
+    const [gone, missing] = [
+      [...new Set(there)].filter((entry) => !wanted.has(entry)),
+      [...wanted].filter((entry) => !there?.includes(entry)),
+    ];
     // Who leaves the domain does so first.
     if (gone.length > 0) await this.#m.call('DeleteDefinedSet', deleteSet(set, gone));
     if (missing.length > 0) await this.#m.call('AddDefinedSet', addSet(set, missing));
@@ -113,7 +154,8 @@ export class PolicyKeeper {
   async #syncPolicies(ownAs: number): Promise<boolean> {
     const { api, call, count } = this.#m;
     let fresh = false;
-    for (const policy of [exportPolicy(api), importPolicy(api, ownAs)]) if (!(await this.#has(policy))) await call('AddPolicy', addPolicy(policy));
+    for (const policy of [exportPolicy(api), importPolicy(api, ownAs)])
+      if (!(await this.#has(policy))) await call('AddPolicy', addPolicy(policy));
     for (const direction of DIRECTIONS) {
       const names = await this.#assigned(direction);
       const own = OWN_NAME[direction];
@@ -134,19 +176,27 @@ export class PolicyKeeper {
 
   async #assigned(direction: number): Promise<string[]> {
     const names: string[] = [];
-    await this.#m.list('ListPolicyAssignment', listAssignment(direction), (bytes) => void names.push(...decodeAssignment(bytes)));
+    await this.#m.list(
+      'ListPolicyAssignment',
+      listAssignment(direction),
+      (bytes) => void names.push(...decodeAssignment(bytes)),
+    );
     return names;
   }
 
   /** gobgpd applies a policy to what comes from now on. A neighbour that is gone meanwhile needs nothing. */
   async #lookAgain(address: string): Promise<void> {
     const { softIn, softOut } = this.#m.api.numbers;
-    for (const direction of [softIn, softOut]) await this.#m.call('ResetPeer', softReset(address, direction)).catch((error: unknown) => this.#m.log.debug({ error, address }, 'no soft reset'));
+    for (const direction of [softIn, softOut])
+      await this.#m
+        .call('ResetPeer', softReset(address, direction))
+        .catch((error: unknown) => this.#m.log.debug({ error, address }, 'no soft reset'));
   }
 
   /**
-   * gobgpd 3 does not withdraw what a policy has come to reject. It does withdraw what is gone: so for a moment paths of cnpd's from these neighbours are refused, and then taken in again,
-   * which the other neighbours see as a withdrawal and an announcement.
+   * gobgpd 3 does not withdraw what a policy has come to reject. It does withdraw what is gone: so for a moment paths
+   * of cnpd's from these neighbours are refused, and then taken in again, which the other neighbours see as a
+   * withdrawal and an announcement.
    */
   async recall(from: readonly string[]): Promise<void> {
     this.#leaked = false;
@@ -155,23 +205,39 @@ export class PolicyKeeper {
     count('bgp.policy.recalled');
     const policy = recallPolicy(api);
     if (!(await this.#has(policy))) await call('AddPolicy', addPolicy(policy));
-    await call('SetPolicyAssignment', assign(DIRECTION.import, inFront(policy.name, await this.#assigned(DIRECTION.import))));
+    await call(
+      'SetPolicyAssignment',
+      assign(DIRECTION.import, inFront(policy.name, await this.#assigned(DIRECTION.import))),
+    );
     for (const address of from) await call('ResetPeer', softReset(address, api.numbers.softIn));
     await this.#takeOut(DIRECTION.import, policy);
     for (const address of from) await call('ResetPeer', softReset(address, api.numbers.softIn));
   }
 
-  /** All of it, of this run or an earlier one; what is not cnpd's, whatever its name, stays. @returns whether something was there */
+  /**
+   * All of it, of this run or an earlier one; what is not cnpd's, whatever its name, stays. @returns whether something
+   * was there
+   */
   async remove(ownAs: number): Promise<boolean> {
     await this.#running?.catch(() => {});
     const { api, call } = this.#m;
     const found: boolean[] = [];
-    for (const [direction, policy] of [[DIRECTION.export, exportPolicy(api)], [DIRECTION.import, importPolicy(api, ownAs)], [DIRECTION.import, recallPolicy(api)]] as const) {
+    for (const [direction, policy] of [
+      [DIRECTION.export, exportPolicy(api)],
+      [DIRECTION.import, importPolicy(api, ownAs)],
+      [DIRECTION.import, recallPolicy(api)],
+    ] as const) {
       found.push(await this.#takeOut(direction, policy).catch((error: unknown) => this.#mayFail(error)));
     }
-    for (const [definedType, name] of [[api.numbers.neighborSet, SET.domain], [api.numbers.largeCommunitySet, SET.own]] as const) {
+    for (const [definedType, name] of [
+      [api.numbers.neighborSet, SET.domain],
+      [api.numbers.largeCommunitySet, SET.own],
+    ] as const) {
       const there = await this.#set({ definedType, name });
-      if (there && isOwnSet(name, there)) await call('DeleteDefinedSet', deleteSet({ definedType, name })).catch((error: unknown) => this.#mayFail(error));
+      if (there && isOwnSet(name, there))
+        await call('DeleteDefinedSet', deleteSet({ definedType, name })).catch((error: unknown) =>
+          this.#mayFail(error),
+        );
     }
     this.#installed = false;
     return found.some(Boolean);
@@ -184,7 +250,8 @@ export class PolicyKeeper {
 
   async #takeOut(direction: number, policy: PolicyData): Promise<boolean> {
     if (!(await this.#has(policy))) return false;
-    if ((await this.#assigned(direction)).includes(policy.name)) await this.#m.call('DeletePolicyAssignment', assign(direction, [policy.name]));
+    if ((await this.#assigned(direction)).includes(policy.name))
+      await this.#m.call('DeletePolicyAssignment', assign(direction, [policy.name]));
     await this.#m.call('DeletePolicy', deletePolicy(policy.name));
     return true;
   }

@@ -2,22 +2,41 @@ import { expect, test } from 'vitest';
 import { gobgpRemedy } from '../../../daemon/gobgp.ts';
 import { reasonOf } from './reason.ts';
 
-const reason = (text: string): string => reasonOf(new Error(`No connection established. Last error: Error: ${text}. Resolution note: `), { maxMessageBytes: 1 });
+const reason = (text: string): string =>
+  reasonOf(new Error(`No connection established. Last error: Error: ${text}. Resolution note: `), {
+    maxMessageBytes: 1,
+  });
 
 test.each([
-  ['write EPROTO 0080A2F1:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../deps/openssl/openssl/ssl/record/ssl3_record.c:355:\n', 'gobgpd answers without TLS'],
+  [
+    'write EPROTO 0080A2F1:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../deps/openssl/openssl/ssl/record/ssl3_record.c:355:\n',
+    'gobgpd answers without TLS',
+  ],
   ['self-signed certificate in certificate chain', "gobgpd's certificate is not signed by the authority in tls ca"],
   ['unable to verify the first certificate', "gobgpd's certificate is not signed by the authority in tls ca"],
   ['certificate has expired', "gobgpd's certificate has expired"],
-  ["Hostname/IP does not match certificate's altnames: Host: a. is not in the cert's altnames: DNS:b", "gobgpd's certificate is for another name (altnames)"],
-  ['0080:error:0A00045C:SSL routines:ssl3_read_bytes:tlsv13 alert certificate required:../deps/x.c:1605:SSL alert number 116\n', "gobgpd asks for a certificate of cnpd's and got none that it takes (TLS)"],
-  ['0080:error:0A000412:SSL routines:ssl3_read_bytes:sslv3 alert bad certificate:../deps/x.c:1605:SSL alert number 42\n', "gobgpd refuses cnpd's certificate (TLS)"],
-  ['0080:error:05800074:x509 certificate routines:X509_check_private_key:key values mismatch:../deps/x.c:408:\n', 'the files for tls certificate and tls key do not belong together'],
+  [
+    "Hostname/IP does not match certificate's altnames: Host: a. is not in the cert's altnames: DNS:b",
+    "gobgpd's certificate is for another name (altnames)",
+  ],
+  [
+    '0080:error:0A00045C:SSL routines:ssl3_read_bytes:tlsv13 alert certificate required:../deps/x.c:1605:SSL alert number 116\n',
+    "gobgpd asks for a certificate of cnpd's and got none that it takes (TLS)",
+  ],
+  [
+    '0080:error:0A000412:SSL routines:ssl3_read_bytes:sslv3 alert bad certificate:../deps/x.c:1605:SSL alert number 42\n',
+    "gobgpd refuses cnpd's certificate (TLS)",
+  ],
+  [
+    '0080:error:05800074:x509 certificate routines:X509_check_private_key:key values mismatch:../deps/x.c:408:\n',
+    'the files for tls certificate and tls key do not belong together',
+  ],
   ['0080:error:0A0000FF:SSL routines:x:something new:../deps/x.c:1:\n', 'TLS with gobgpd fails'],
   ['connect ECONNREFUSED 127.0.0.1:50051', 'connect ECONNREFUSED 127.0.0.1:50051'],
 ])('%j', (text, told) => {
   expect(reason(text)).toBe(told);
-  if (told !== 'connect ECONNREFUSED 127.0.0.1:50051') expect(gobgpRemedy('127.0.0.1:50051', told)).not.toContain('start gobgpd with --api-hosts');
+  if (told !== 'connect ECONNREFUSED 127.0.0.1:50051')
+    expect(gobgpRemedy('127.0.0.1:50051', told)).not.toContain('start gobgpd with --api-hosts');
 });
 
 test('no control characters', () => expect(reason('one\r\n\u001b[31mtwo\u0007')).toBe('one [31mtwo'));

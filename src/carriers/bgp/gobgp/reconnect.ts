@@ -1,5 +1,5 @@
-// How long the client waits before it tries a gobgpd again: a pause that grows and is never quite the same, so that many cnpd do not fall upon a gobgpd that comes back at the
-// same moment. Pure. Milliseconds.
+// How long the client waits before it tries a gobgpd again: a pause that grows and is never quite the same, so that
+// many cnpd do not fall upon a gobgpd that comes back at the same moment. Pure. Milliseconds.
 export const FIRST_PAUSE_MS = 500;
 const LAST_PAUSE_MS = 15_000;
 

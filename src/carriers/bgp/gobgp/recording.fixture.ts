@@ -1,4 +1,5 @@
-// Messages of a real gobgpd (recorded-v3.json, recorded-v4.json; test/e2e/gobgp-recording.test.ts makes them), and what they mean.
+// Messages of a real gobgpd (recorded-v3.json, recorded-v4.json; test/e2e/gobgp-recording.test.ts makes them), and what
+// they mean.
 import type { BgpPeerState } from '../../../model/carrier-state.ts';
 import { formatAddress } from '../../../model/address.ts';
 import { formatPrefix } from '../../../model/prefix.ts';

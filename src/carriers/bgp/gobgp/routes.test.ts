@@ -8,23 +8,53 @@ import type { GobgpApi } from './api.ts';
 import { OWN_IDENTIFIER } from './gobgp.ts';
 import { Routes, type RoutesOptions } from './routes.ts';
 
-/** `PREFIX HOP [best|own|unreachable]…`, `PREFIX - […]` a withdrawal, `PREFIX !` a path whose next hop cannot be read, `!` one that cannot be read at all. */
+/**
+ * `PREFIX HOP [best|own|unreachable]…`, `PREFIX - […]` a withdrawal, `PREFIX !` a path whose next hop cannot be read,
+ * `!` one that cannot be read at all.
+ */
 const decodePath: GobgpApi['decodePath'] = (bytes) => {
   const [name, hop, ...flags] = Buffer.from(bytes).toString().split(' ') as [string, string, ...string[]];
   if (name === '!') return fail({ code: 'prefix', message: 'no prefix' });
   if (hop === '!') return fail({ code: 'next-hop', message: 'no next hop', prefix: prefix(name) });
   const own = flags.includes('own');
-  const [neighbor, identifier, unreachable] = [own ? undefined : '192.0.2.100', own ? OWN_IDENTIFIER : 0, flags.includes('unreachable')];
-  const path = hop === '-' ? undefined : { identifier, neighbor, neighborAs: 65001, nextHop: address(hop), asPath: [], med: 0, best: flags.includes('best') };
+  const [neighbor, identifier, unreachable] = [
+    own ? undefined : '192.0.2.100',
+    own ? OWN_IDENTIFIER : 0,
+    flags.includes('unreachable'),
+  ];
+  const path =
+    hop === '-'
+      ? undefined
+      : {
+          identifier,
+          neighbor,
+          neighborAs: 65001,
+          nextHop: address(hop),
+          asPath: [],
+          med: 0,
+          best: flags.includes('best'),
+        };
   return ok({ prefix: prefix(name), path, neighbor, identifier, unreachable });
 };
 const path = (text: string): Uint8Array => Buffer.from(text);
 const [P, Q, V6] = ['10.1.0.0/16', '10.2.0.0/16', '2001:db8::/32'] as const;
 
-function setUp(options: Partial<RoutesOptions> = {}): { routes: Routes; told: () => string[]; counters: Map<string, number> } {
+function setUp(options: Partial<RoutesOptions> = {}): {
+  routes: Routes;
+  told: () => string[];
+  counters: Map<string, number>;
+} {
   const counters = new Map<string, number>();
-  const routes = new Routes({ api: { decodePath }, learn: 'best', multipath: false, ...options }, { log: silentLog, count: (name) => void counters.set(name, (counters.get(name) ?? 0) + 1) });
-  const told = (): string[] => routes.take().map((route) => `${formatPrefix(route.prefix)}: ${route.paths.map((p) => formatAddress(p.nextHop) + (p.best ? '*' : '')).join(' ')}`.trim());
+  const routes = new Routes(
+    { api: { decodePath }, learn: 'best', multipath: false, ...options },
+    { log: silentLog, count: (name) => void counters.set(name, (counters.get(name) ?? 0) + 1) },
+  );
+  const told = (): string[] =>
+    routes
+      .take()
+      .map((route) =>
+        `${formatPrefix(route.prefix)}: ${route.paths.map((p) => formatAddress(p.nextHop) + (p.best ? '*' : '')).join(' ')}`.trim(),
+      );
   return { routes, told, counters };
 }
 
@@ -75,18 +105,21 @@ describe('questions', () => {
     routes.event(path(`${P} 192.0.2.1`));
     expect(told()).toEqual([`${P}: 192.0.2.1*`]);
   });
-  test.each([{ learn: 'all' }, { multipath: true }] as const)('with %o every event is a question, one family at a time and no more than the limit', (options) => {
-    const { routes, told } = setUp(options);
-    for (const name of [P, V6, Q]) routes.event(path(`${name} -`));
-    expect(routes.ask(1)?.prefixes.map(formatPrefix)).toEqual([P]);
-    routes.answered();
-    expect(routes.ask(10)?.prefixes.map(formatPrefix)).toEqual([V6]);
-    routes.answer([path(`${V6} 2001:db8::1 best`)]);
-    routes.answered();
-    expect(routes.ask(10)?.prefixes.map(formatPrefix)).toEqual([Q]);
-    routes.answered();
-    expect([told(), routes.ask(10)]).toEqual([[`${P}:`, `${V6}: 2001:db8::1*`, `${Q}:`], undefined]);
-  });
+  test.each([{ learn: 'all' }, { multipath: true }] as const)(
+    'with %o every event is a question, one family at a time and no more than the limit',
+    (options) => {
+      const { routes, told } = setUp(options);
+      for (const name of [P, V6, Q]) routes.event(path(`${name} -`));
+      expect(routes.ask(1)?.prefixes.map(formatPrefix)).toEqual([P]);
+      routes.answered();
+      expect(routes.ask(10)?.prefixes.map(formatPrefix)).toEqual([V6]);
+      routes.answer([path(`${V6} 2001:db8::1 best`)]);
+      routes.answered();
+      expect(routes.ask(10)?.prefixes.map(formatPrefix)).toEqual([Q]);
+      routes.answered();
+      expect([told(), routes.ask(10)]).toEqual([[`${P}:`, `${V6}: 2001:db8::1*`, `${Q}:`], undefined]);
+    },
+  );
   test('an event that comes before the answer makes it worthless: the prefix is asked about again', () => {
     const { routes, told } = setUp({ learn: 'all' });
     routes.event(path(`${P} 192.0.2.1`));

@@ -1,6 +1,8 @@
-// What gobgpd has for each prefix, put together from three sources: the list of its table, the events that it sends from before the list on, and answers about single prefixes.
-// An event is newer than the list's entry, which is then left out. Where an event alone does not say what there is (every path is wanted, several are the best, cnpd's own lies under
-// another's), the prefix is asked about; an event that comes before the answer makes the answer worthless, and the prefix is asked about again. No I/O, no clock.
+// What gobgpd has for each prefix, put together from three sources: the list of its table, the events that it sends
+// from before the list on, and answers about single prefixes. An event is newer than the list's entry, which is then
+// left out. Where an event alone does not say what there is (every path is wanted, several are the best, cnpd's own
+// lies under another's), the prefix is asked about; an event that comes before the answer makes the answer worthless,
+// and the prefix is asked about again. No I/O, no clock.
 import type { Family } from '../../../model/address.ts';
 import type { Count, Log } from '../../../model/log.ts';
 import { type Prefix, prefixKey } from '../../../model/prefix.ts';
@@ -44,7 +46,8 @@ export class Routes {
       return;
     }
     const key = prefixKey(heard.prefix);
-    if (this.#options.learn === 'all' || this.#options.multipath || (this.#own.has(key) && !isOwn(heard))) return this.#doubt(heard.prefix);
+    if (this.#options.learn === 'all' || this.#options.multipath || (this.#own.has(key) && !isOwn(heard)))
+      return this.#doubt(heard.prefix);
     this.#asked.delete(key);
     if (this.#unsure.has(key)) return;
     this.#tell(key, heard.prefix, heard.path && !heard.unreachable ? [{ ...heard.path, best: true }] : []);
@@ -64,7 +67,10 @@ export class Routes {
     this.#newer = undefined;
   }
 
-  /** Prefixes to ask about now, of one family, undefined: none. The answer is told with `answer`, its end with `answered`. */
+  /**
+   * Prefixes to ask about now, of one family, undefined: none. The answer is told with `answer`, its end with
+   * `answered`.
+   */
   ask(limit: number): { readonly family: Family; readonly prefixes: readonly Prefix[] } | undefined {
     const [first] = this.#unsure.values();
     if (!first) return undefined;
@@ -158,5 +164,8 @@ export class Routes {
 
 function bestAndOwn(paths: readonly GobgpPath[]): GobgpPath[] {
   const best = paths.find((path) => path.best);
-  return [...(best ? [best] : []), ...paths.filter((path) => path !== best && isOwn(path)).map((path) => ({ ...path, best: false }))];
+  return [
+    ...(best ? [best] : []),
+    ...paths.filter((path) => path !== best && isOwn(path)).map((path) => ({ ...path, best: false })),
+  ];
 }

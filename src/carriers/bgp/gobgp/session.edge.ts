@@ -1,5 +1,7 @@
-// One life of the connection to a gobgpd: find out which API answers, watch, list, and then keep both up, until something goes wrong, which ends it. In this order nothing is
-// lost: gobgpd tells of its neighbours when the watch is registered, and only then is it asked for its table; events overlap with the list, they never leave a gap (routes.ts).
+// One life of the connection to a gobgpd: find out which API answers, watch, list, and then keep both up, until
+// something goes wrong, which ends it. In this order nothing is lost: gobgpd tells of its neighbours when the watch is
+// registered, and only then is it asked for its table; events overlap with the list, they never leave a gap
+// (routes.ts).
 import { status } from '@grpc/grpc-js';
 import type { Family } from '../../../model/address.ts';
 import type { Clock } from '../../../model/clock.ts';
@@ -13,7 +15,16 @@ import { CallError, Channel } from './channel.edge.ts';
 import type { GobgpListener, GobgpOptions, Guard, OwnPath, PolicyReport } from './gobgp.ts';
 import { identify } from './identify.edge.ts';
 import { DEAD_MS } from './liveness.ts';
-import { type About, GET_BGP_REQUEST, LIST_PEER_BRIEFLY, LIST_PEER_REQUEST, decodeAbout, decodeEvent, decodeListed, decodePeer } from './messages.ts';
+import {
+  type About,
+  GET_BGP_REQUEST,
+  LIST_PEER_BRIEFLY,
+  LIST_PEER_REQUEST,
+  decodeAbout,
+  decodeEvent,
+  decodeListed,
+  decodePeer,
+} from './messages.ts';
 import type { PolicyModules } from './policy.edge.ts';
 import { PolicyGuard } from './policy-guard.edge.ts';
 import { Routes } from './routes.ts';
@@ -24,7 +35,10 @@ const FAMILIES: readonly Family[] = [4, 6];
 const HEALTH_MS = 5000;
 /** Prefixes asked about at a time. */
 const LOOKUP = 200;
-/** Of an upload: a message is encoded in less than a millisecond, and costs gobgpd about as much as one path a message would. */
+/**
+ * Of an upload: a message is encoded in less than a millisecond, and costs gobgpd about as much as one path a message
+ * would.
+ */
 export const PATHS_A_MESSAGE = 100;
 /** An upload of as many or more is done first. */
 const MANY = 250;
@@ -38,7 +52,6 @@ export interface SessionModules {
   /** Members of gobgpd's confederation that have shown themselves. */
   readonly members?: () => ReadonlySet<number>;
 }
-
 
 export class Session {
   readonly #options: GobgpOptions;
@@ -67,7 +80,11 @@ export class Session {
     this.#options = options;
     this.#modules = modules;
     this.#policy = modules.guard && new PolicyGuard(modules.guard, modules.members ?? (() => new Set()));
-    this.#slices = new Slices({ turned: () => this.#tell(), room: () => this.#calls?.flow(), failed: (error) => this.#fail(new Error(`what gobgpd says makes no sense: ${text(error)}`)) });
+    this.#slices = new Slices({
+      turned: () => this.#tell(),
+      room: () => this.#calls?.flow(),
+      failed: (error) => this.#fail(new Error(`what gobgpd says makes no sense: ${text(error)}`)),
+    });
   }
 
   /** Lives until something goes wrong. Rejects with why. */
@@ -138,7 +155,9 @@ export class Session {
 
   /** One question at a time, however many ask. */
   listPeers(): Promise<BgpPeerState[] | undefined> {
-    return (this.#listing ??= this.peers().then((peers) => (this.lastPeers = peers)).finally(() => (this.#listing = undefined)));
+    return (this.#listing ??= this.peers()
+      .then((peers) => (this.lastPeers = peers))
+      .finally(() => (this.#listing = undefined)));
   }
 
   /** The domain's members may have changed, or the neighbours, or somebody may have changed the policies. */
@@ -155,17 +174,25 @@ export class Session {
     if (this.#over) return this.#channel.close();
     const { api, about } = await identify(this.#channel, ANSWER_MS);
     this.#api = api;
-    const calls = (this.#calls = new Calls({ channel: this.#channel, service: api.service, slices: this.#slices, clock: this.#modules.clock, taken: (least) => this.#tell(least) }));
+    const calls = (this.#calls = new Calls({
+      channel: this.#channel,
+      service: api.service,
+      slices: this.#slices,
+      clock: this.#modules.clock,
+      taken: (least) => this.#tell(least),
+    }));
     calls.liveness.heard();
     this.#about = about;
     const routes = new Routes({ api, learn: this.#options.learn, multipath: about.multipath }, this.#modules);
     await this.#watch(calls, api, routes);
     await this.#policy?.begin(about, this.#policyModules(calls, api));
-    // Not before: changes may come in the same turn of the event loop as the word that they will, and what is told before `connected` is not of this connection.
+    // Not before: changes may come in the same turn of the event loop as the word that they will, and what is told
+    // before `connected` is not of this connection.
     this.#routes = routes;
     this.#modules.listener.connected({ api: api.name, as: about.as, routerId: about.routerId });
     const without: Family[] = [];
-    for (const family of FAMILIES) if (!(await this.#listPath(family, [], (bytes) => routes.listed(decodeListed(bytes))))) without.push(family);
+    for (const family of FAMILIES)
+      if (!(await this.#listPath(family, [], (bytes) => routes.listed(decodeListed(bytes))))) without.push(family);
     for (const family of without) this.#modules.log.info({ family }, `gobgpd has no table of IPv${family} unicast`);
     await new Promise<void>((resolve) => this.#slices.push(resolve));
     this.#tell();
@@ -179,7 +206,9 @@ export class Session {
   /** Resolves when gobgpd has registered the watch. */
   #watch(calls: Calls, api: GobgpApi, routes: Routes): Promise<void> {
     return new Promise((resolve, reject) => {
-      const cancel = this.#modules.clock.after(ANSWER_MS, () => reject(new Error(`gobgpd does not begin to tell of changes within ${ANSWER_MS / 1000} s`)));
+      const cancel = this.#modules.clock.after(ANSWER_MS, () =>
+        reject(new Error(`gobgpd does not begin to tell of changes within ${ANSWER_MS / 1000} s`)),
+      );
       calls.waits.add(cancel);
       const watching = (): void => (cancel(), resolve());
       const take = (bytes: Buffer): void => {
@@ -188,7 +217,9 @@ export class Session {
         if (event.type === 'peer') this.lookAtPolicy();
         if (event.type === 'paths') for (const path of event.paths) this.#slices.push(() => routes.event(path));
       };
-      calls.stream('WatchEvent', api.watchRequest(this.#options.learn), take, (error) => this.#fail(error ?? new Error('gobgpd has ended the stream of changes')));
+      calls.stream('WatchEvent', api.watchRequest(this.#options.learn), take, (error) =>
+        this.#fail(error ?? new Error('gobgpd has ended the stream of changes')),
+      );
     });
   }
 
@@ -236,16 +267,30 @@ export class Session {
     }
   }
 
-  /** One whose AS has changed has lost all that it knew. The policies are looked at as often: whoever reloads gobgpd's configuration takes them out. */
+  /**
+   * One whose AS has changed has lost all that it knew. The policies are looked at as often: whoever reloads gobgpd's
+   * configuration takes them out.
+   */
   #scheduleHealth(): void {
     this.#cancelHealth = this.#modules.clock.after(HEALTH_MS, () => {
-      this.#calls!.call('GetBgp', GET_BGP_REQUEST).then((bytes) => {
-        const { as, routerId, multipath } = decodeAbout(bytes);
-        if (as !== this.#about!.as || routerId !== this.#about!.routerId || multipath !== this.#about!.multipath) throw new Error('gobgpd has been configured anew');
-        this.lookAtPolicy();
-      }, (error: unknown) => {
-        if (!(error instanceof CallError && error.code === status.DEADLINE_EXCEEDED && this.#calls!.isBusy(DEAD_MS))) throw error;
-      }).then(() => this.#over || this.#scheduleHealth(), this.#fail);
+      this.#calls!.call('GetBgp', GET_BGP_REQUEST)
+        .then(
+          (bytes) => {
+            const { as, routerId, multipath } = decodeAbout(bytes);
+            if (as !== this.#about!.as || routerId !== this.#about!.routerId || multipath !== this.#about!.multipath)
+              throw new Error('gobgpd has been configured anew');
+            this.lookAtPolicy();
+          },
+          (error: unknown) => {
+            if (!(
+              error instanceof CallError &&
+              error.code === status.DEADLINE_EXCEEDED &&
+              this.#calls!.isBusy(DEAD_MS)
+            ))
+              throw error;
+          },
+        )
+        .then(() => this.#over || this.#scheduleHealth(), this.#fail);
     });
   }
 
@@ -263,7 +308,8 @@ export class Session {
   #upload<T>(items: readonly T[], request: (some: readonly T[]) => Uint8Array): Promise<void> {
     if (items.length === 0) return Promise.resolve();
     const run = this.#uploads.then(async () => {
-      // gobgpd tells of each of these paths too. That waits for a second, or it would take the time of gobgpd and of cnpd that the paths themselves need.
+      // gobgpd tells of each of these paths too. That waits for a second, or it would take the time of gobgpd and of
+      // cnpd that the paths themselves need.
       const { calls } = this.#connected();
       calls.uploading = items.length >= MANY;
       calls.flow();

@@ -1,8 +1,11 @@
-// Work in slices: a queue whose pieces are done for a few milliseconds at a time, everybody else's turn in between, and which says when it is so long that nothing more
-// should be fetched for it.
+// Work in slices: a queue whose pieces are done for a few milliseconds at a time, everybody else's turn in between, and
+// which says when it is so long that nothing more should be fetched for it.
 
 const SLICE_MS = 4;
-/** Pieces: above the first nothing more is fetched, below the second it goes on. To take that many out of the connection is the work of a few milliseconds too, and comes on top of the slice. */
+/**
+ * Pieces: above the first nothing more is fetched, below the second it goes on. To take that many out of the connection
+ * is the work of a few milliseconds too, and comes on top of the slice.
+ */
 const FULL = 128;
 const LOW = 32;
 

@@ -1,4 +1,5 @@
-// Many paths through one AddPathStream: a few in each message, encoded while gobgpd works on the ones before, no faster than it takes them.
+// Many paths through one AddPathStream: a few in each message, encoded while gobgpd works on the ones before, no faster
+// than it takes them.
 import { once } from 'node:events';
 import type { Channel } from './channel.edge.ts';
 
@@ -7,8 +8,17 @@ const SLICE_MS = 4;
 const LEAST_MS = 30_000;
 const ITEM_MS = 2;
 
-/** Rejects with CallError, the connection's or gobgpd's, which takes nothing more of a stream in which it has found a fault. */
-export async function upload<T>(channel: Channel, path: string, items: readonly T[], aMessage: number, encode: (some: readonly T[]) => Uint8Array): Promise<void> {
+/**
+ * Rejects with CallError, the connection's or gobgpd's, which takes nothing more of a stream in which it has found a
+ * fault.
+ */
+export async function upload<T>(
+  channel: Channel,
+  path: string,
+  items: readonly T[],
+  aMessage: number,
+  encode: (some: readonly T[]) => Uint8Array,
+): Promise<void> {
   const { call, end } = channel.upload(path, LEAST_MS + ITEM_MS * items.length);
   let over = false;
   const ended = end.finally(() => (over = true));

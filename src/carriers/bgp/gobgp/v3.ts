@@ -1,7 +1,9 @@
-// gobgpd's API version 3 (proto/gobgp/v3.proto): NLRI and attributes in Any, enumerations that begin with the first value.
+// gobgpd's API version 3 (proto/gobgp/v3.proto): NLRI and attributes in Any, enumerations that begin with the first
+// value.
 //
-// A list is asked for in octets of BGP. gobgpd keeps MP_REACH_NLRI as it came, with the prefixes of the whole UPDATE, puts it into every path and all paths into memory before it
-// sends the first: as Any, 50,000 paths of a neighbour that packs 400 an UPDATE take it gigabytes.
+// A list is asked for in octets of BGP. gobgpd keeps MP_REACH_NLRI as it came, with the prefixes of the whole UPDATE,
+// puts it into every path and all paths into memory before it sends the first: as Any, 50,000 paths of a neighbour that
+// packs 400 an UPDATE take it gigabytes.
 import { type DescMessage, type MessageShape, create, toBinary } from '@bufbuild/protobuf';
 import { type Any, AnySchema } from '@bufbuild/protobuf/wkt';
 import { formatPrefix } from '../../../model/prefix.ts';
@@ -22,10 +24,14 @@ import { type OwnAttribute, field, ownMessages, prefixMessage } from './own-path
 import { READERS, type Wrapped, decodePath } from './path.ts';
 import { Fields } from './wire.ts';
 
-const FILTERS: Readonly<Record<Learn, readonly Filter[]>> = { best: [Filter.BEST], all: [Filter.BEST, Filter.POST_POLICY] };
+const FILTERS: Readonly<Record<Learn, readonly Filter[]>> = {
+  best: [Filter.BEST],
+  all: [Filter.BEST, Filter.POST_POLICY],
+};
 
 /** gobgpd calls its messages `apipb.…`, whatever the package of ours is. */
-const typeUrl = (schema: DescMessage): string => `type.googleapis.com/${Service.typeName.split('.', 1)[0]}.${schema.name}`;
+const typeUrl = (schema: DescMessage): string =>
+  `type.googleapis.com/${Service.typeName.split('.', 1)[0]}.${schema.name}`;
 const READER_OF = new Map(READERS.map((reader) => [typeUrl(reader.schema), reader]));
 const PREFIX_URL = typeUrl(IPAddressPrefixSchema);
 
@@ -54,14 +60,27 @@ const WRAPPED: Wrapped = {
   },
 };
 
-const any = (schema: DescMessage, message: MessageShape<DescMessage>): Any => create(AnySchema, { typeUrl: typeUrl(schema), value: toBinary(schema, message) });
+const any = (schema: DescMessage, message: MessageShape<DescMessage>): Any =>
+  create(AnySchema, { typeUrl: typeUrl(schema), value: toBinary(schema, message) });
 
 export const v3: GobgpApi = {
   name: 'v3',
-  numbers: { neighborSet: 1, largeCommunitySet: 6, matchAny: 0, matchInvert: 2, communityAdd: 0, softIn: 0, softOut: 1 },
+  numbers: {
+    neighborSet: 1,
+    largeCommunitySet: 6,
+    matchAny: 0,
+    matchInvert: 2,
+    communityAdd: 0,
+    softIn: 0,
+    softOut: 1,
+  },
   takesBack: false,
   service: Service.typeName,
-  watchRequest: (learn) => toBinary(WatchEventRequestSchema, create(WatchEventRequestSchema, { peer: {}, table: { filters: FILTERS[learn].map((type) => ({ type })) } })),
+  watchRequest: (learn) =>
+    toBinary(
+      WatchEventRequestSchema,
+      create(WatchEventRequestSchema, { peer: {}, table: { filters: FILTERS[learn].map((type) => ({ type })) } }),
+    ),
   listRequest: (family, prefixes) =>
     toBinary(
       ListPathRequestSchema,
@@ -82,5 +101,8 @@ export const v3: GobgpApi = {
 };
 
 function encodeAttributes(attributes: readonly OwnAttribute[]): Uint8Array {
-  return toBinary(PathSchema, create(PathSchema, { pattrs: attributes.map(({ schema, message }) => any(schema, message)) }));
+  return toBinary(
+    PathSchema,
+    create(PathSchema, { pattrs: attributes.map(({ schema, message }) => any(schema, message)) }),
+  );
 }

@@ -1,4 +1,5 @@
-// gobgpd's API version 4 (proto/gobgp/v4.proto): NLRI and attributes in oneofs, enumerations whose first value is "unspecified", and a size for its batches.
+// gobgpd's API version 4 (proto/gobgp/v4.proto): NLRI and attributes in oneofs, enumerations whose first value is
+// "unspecified", and a size for its batches.
 import { create, toBinary } from '@bufbuild/protobuf';
 import { formatPrefix } from '../../../model/prefix.ts';
 import { type GobgpApi, afiSafi } from './api.ts';
@@ -20,11 +21,16 @@ import { type OwnAttribute, field, ownMessages, prefixMessage } from './own-path
 import { READERS, type Wrapped, decodePath } from './path.ts';
 import type { Fields } from './wire.ts';
 
-const FILTERS: Readonly<Record<Learn, readonly Filter[]>> = { best: [Filter.BEST], all: [Filter.BEST, Filter.POST_POLICY] };
+const FILTERS: Readonly<Record<Learn, readonly Filter[]>> = {
+  best: [Filter.BEST],
+  all: [Filter.BEST, Filter.POST_POLICY],
+};
 /** Most paths in an event, and most prefixes that gobgpd prepares at a time of a list. */
 const BATCH = 100;
 
-const READER_OF = new Map(READERS.map((reader) => [AttributeSchema.fields.find(({ localName }) => localName === reader.oneof)!.number, reader]));
+const READER_OF = new Map(
+  READERS.map((reader) => [AttributeSchema.fields.find(({ localName }) => localName === reader.oneof)!.number, reader]),
+);
 
 /** Messages with one field, whose number tells what it is; of several the last counts. */
 const WRAPPED: Wrapped = {
@@ -45,11 +51,26 @@ const WRAPPED: Wrapped = {
 
 export const v4: GobgpApi = {
   name: 'v4',
-  numbers: { neighborSet: 2, largeCommunitySet: 7, matchAny: 1, matchInvert: 3, communityAdd: 1, softIn: 1, softOut: 2 },
+  numbers: {
+    neighborSet: 2,
+    largeCommunitySet: 7,
+    matchAny: 1,
+    matchInvert: 3,
+    communityAdd: 1,
+    softIn: 1,
+    softOut: 2,
+  },
   takesBack: true,
   service: GoBgpService.typeName,
   watchRequest: (learn) =>
-    toBinary(WatchEventRequestSchema, create(WatchEventRequestSchema, { peer: {}, table: { filters: FILTERS[learn].map((type) => ({ type })) }, batchSize: BATCH })),
+    toBinary(
+      WatchEventRequestSchema,
+      create(WatchEventRequestSchema, {
+        peer: {},
+        table: { filters: FILTERS[learn].map((type) => ({ type })) },
+        batchSize: BATCH,
+      }),
+    ),
   listRequest: (family, prefixes) =>
     toBinary(
       ListPathRequestSchema,
@@ -70,5 +91,12 @@ export const v4: GobgpApi = {
 };
 
 function encodeAttributes(attributes: readonly OwnAttribute[]): Uint8Array {
-  return toBinary(PathSchema, create(PathSchema, { pattrs: attributes.map(({ oneof, message }) => create(AttributeSchema, { attr: { case: oneof, value: message } as Attribute['attr'] })) }));
+  return toBinary(
+    PathSchema,
+    create(PathSchema, {
+      pattrs: attributes.map(({ oneof, message }) =>
+        create(AttributeSchema, { attr: { case: oneof, value: message } as Attribute['attr'] }),
+      ),
+    }),
+  );
 }

@@ -1,4 +1,5 @@
-// The reader of fields beside the schemas: whatever they encode it reads, in any order and among fields that it does not know, and no bytes make it do more than refuse them.
+// The reader of fields beside the schemas: whatever they encode it reads, in any order and among fields that it does
+// not know, and no bytes make it do more than refuse them.
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -28,10 +29,15 @@ import { Fields } from './wire.ts';
 const uint32 = fc.integer({ min: 0, max: 0xffff_ffff });
 const joined = (...parts: readonly Uint8Array[]): Uint8Array => new Uint8Array(Buffer.concat(parts));
 /** Fields of numbers that no schema here has, of each wire type. */
-const unknown = fc.constantFrom('f83f01', 'fa3f03010203', 'f93f0102030405060708', 'fd3f01020304', '').map((hex) => new Uint8Array(Buffer.from(hex, 'hex')));
+const unknown = fc
+  .constantFrom('f83f01', 'fa3f03010203', 'f93f0102030405060708', 'fd3f01020304', '')
+  .map((hex) => new Uint8Array(Buffer.from(hex, 'hex')));
 
 const path = fc.record({
-  prefix: fc.tuple(fc.bigInt({ min: 0n, max: (1n << 128n) - 1n }), fc.integer({ min: 0, max: 128 })).map(([value, length]) => prefixOf({ family: 6, value }, length)).filter(({ address: a }) => !formatAddress(a).includes('.')),
+  prefix: fc
+    .tuple(fc.bigInt({ min: 0n, max: (1n << 128n) - 1n }), fc.integer({ min: 0, max: 128 }))
+    .map(([value, length]) => prefixOf({ family: 6, value }, length))
+    .filter(({ address: a }) => !formatAddress(a).includes('.')),
   identifier: uint32,
   best: fc.boolean(),
   unreachable: fc.boolean(),
@@ -39,48 +45,117 @@ const path = fc.record({
   nhc: fc.option(fc.uint8Array({ maxLength: 300 }), { nil: undefined }),
   neighborAs: uint32,
   med: uint32,
-  marks: fc.array(fc.constantFrom<readonly [number, number, number]>([65001, MARK_KIND, MARK_OWN], [65002, MARK_KIND, MARK_OUTSIDE], [65001, MARK_KIND, 9], [65001, 1, MARK_OUTSIDE]), { maxLength: 3 }),
-  asPath: fc.array(fc.record({ type: fc.integer({ min: 1, max: 4 }), numbers: fc.array(uint32, { maxLength: 40 }) }), { maxLength: 3 }),
+  marks: fc.array(
+    fc.constantFrom<readonly [number, number, number]>(
+      [65001, MARK_KIND, MARK_OWN],
+      [65002, MARK_KIND, MARK_OUTSIDE],
+      [65001, MARK_KIND, 9],
+      [65001, 1, MARK_OUTSIDE],
+    ),
+    { maxLength: 3 },
+  ),
+  asPath: fc.array(fc.record({ type: fc.integer({ min: 1, max: 4 }), numbers: fc.array(uint32, { maxLength: 40 }) }), {
+    maxLength: 3,
+  }),
 });
 type Said = typeof path extends fc.Arbitrary<infer T> ? T : never;
 const NEXT_HOP = address('2001:db8::9');
 
-const attributes = ({ nhc, med, asPath, marks }: Said) => [
-  ['nextHop', 'NextHopAttribute', NextHopAttributeSchema, create(NextHopAttributeSchema, { nextHop: '2001:db8::9' })],
-  ['asPath', 'AsPathAttribute', AsPathAttributeSchema, create(AsPathAttributeSchema, { segments: asPath })],
-  ['multiExitDisc', 'MultiExitDiscAttribute', MultiExitDiscAttributeSchema, create(MultiExitDiscAttributeSchema, { med })],
-  ['largeCommunities', 'LargeCommunitiesAttribute', LargeCommunitiesAttributeSchema, create(LargeCommunitiesAttributeSchema, { communities: marks.map(([globalAdmin, localData1, localData2]) => ({ globalAdmin, localData1, localData2 })) })],
-  ...(nhc ? ([['unknown', 'UnknownAttribute', UnknownAttributeSchema, create(UnknownAttributeSchema, { flags: 0xc0, type: 39, value: nhc })]] as const) : []),
-] as const;
-const nlri = ({ prefix }: Said) => create(IPAddressPrefixSchema, { prefix: formatAddress(prefix.address), prefixLen: prefix.length });
-const rest = ({ neighbor, neighborAs, best, unreachable, identifier }: Said) => ({ sourceAsn: neighborAs, family: { afi: 2, safi: 1 }, neighborIp: neighbor ?? '', best, isNexthopInvalid: unreachable, identifier });
-const any = (name: string, value: Uint8Array): { typeUrl: string; value: Uint8Array } => ({ typeUrl: `type.googleapis.com/apipb.${name}`, value });
+const attributes = ({ nhc, med, asPath, marks }: Said) =>
+  [
+    ['nextHop', 'NextHopAttribute', NextHopAttributeSchema, create(NextHopAttributeSchema, { nextHop: '2001:db8::9' })],
+    ['asPath', 'AsPathAttribute', AsPathAttributeSchema, create(AsPathAttributeSchema, { segments: asPath })],
+    [
+      'multiExitDisc',
+      'MultiExitDiscAttribute',
+      MultiExitDiscAttributeSchema,
+      create(MultiExitDiscAttributeSchema, { med }),
+    ],
+    [
+      'largeCommunities',
+      'LargeCommunitiesAttribute',
+      LargeCommunitiesAttributeSchema,
+      create(LargeCommunitiesAttributeSchema, {
+        communities: marks.map(([globalAdmin, localData1, localData2]) => ({ globalAdmin, localData1, localData2 })),
+      }),
+    ],
+    ...(nhc
+      ? ([
+          [
+            'unknown',
+            'UnknownAttribute',
+            UnknownAttributeSchema,
+            create(UnknownAttributeSchema, { flags: 0xc0, type: 39, value: nhc }),
+          ],
+        ] as const)
+      : []),
+  ] as const;
+const nlri = ({ prefix }: Said) =>
+  create(IPAddressPrefixSchema, { prefix: formatAddress(prefix.address), prefixLen: prefix.length });
+const rest = ({ neighbor, neighborAs, best, unreachable, identifier }: Said) => ({
+  sourceAsn: neighborAs,
+  family: { afi: 2, safi: 1 },
+  neighborIp: neighbor ?? '',
+  best,
+  isNexthopInvalid: unreachable,
+  identifier,
+});
+const any = (name: string, value: Uint8Array): { typeUrl: string; value: Uint8Array } => ({
+  typeUrl: `type.googleapis.com/apipb.${name}`,
+  value,
+});
 
 /** A path in pieces that can be put together in any order. */
 const PIECES = {
   v3: (said: Said): Uint8Array[] => [
     toBinary(V3Path, create(V3Path, { nlri: any('IPAddressPrefix', toBinary(IPAddressPrefixSchema, nlri(said))) })),
-    toBinary(V3Path, create(V3Path, { pattrs: attributes(said).map(([, name, schema, message]) => any(name, toBinary(schema, message as never))) })),
+    toBinary(
+      V3Path,
+      create(V3Path, {
+        pattrs: attributes(said).map(([, name, schema, message]) => any(name, toBinary(schema, message as never))),
+      }),
+    ),
     toBinary(V3Path, create(V3Path, rest(said) as never)),
   ],
   v4: (said: Said): Uint8Array[] => [
     toBinary(V4Path, create(V4Path, { nlri: { nlri: { case: 'prefix', value: nlri(said) } } } as never)),
-    toBinary(V4Path, create(V4Path, { pattrs: attributes(said).map(([name, , , message]) => ({ attr: { case: name, value: message } })) } as never)),
+    toBinary(
+      V4Path,
+      create(V4Path, {
+        pattrs: attributes(said).map(([name, , , message]) => ({ attr: { case: name, value: message } })),
+      } as never),
+    ),
     toBinary(V4Path, create(V4Path, rest(said) as never)),
   ],
 };
 
-describe.each([['v3', v3], ['v4', v4]] as const)('%s', (name, api) => {
+describe.each([
+  ['v3', v3],
+  ['v4', v4],
+] as const)('%s', (name, api) => {
   test('a path is read as the schemas write it', () => {
     fc.assert(
       fc.property(path, unknown, fc.constantFrom([0, 1, 2], [2, 1, 0], [1, 2, 0]), (said, more, order) => {
         const pieces = PIECES[name](said);
         const { prefix, identifier, unreachable, neighbor, neighborAs, nhc, med, asPath, best, marks } = said;
-        const [outside, own] = [MARK_OUTSIDE, MARK_OWN].map((what) => marks.some((mark) => mark[1] === MARK_KIND && mark[2] === what));
+        const [outside, own] = [MARK_OUTSIDE, MARK_OWN].map((what) =>
+          marks.some((mark) => mark[1] === MARK_KIND && mark[2] === what),
+        );
         const mark = outside ? 'outside' : own ? 'own' : undefined;
-        const heard = { identifier, neighbor, neighborAs, ...(mark && { mark }), nextHop: NEXT_HOP, asPath: asPath.map(({ type, numbers }) => ({ type: AS_SEGMENTS[type], numbers })), med, best: best && !unreachable };
+        const heard = {
+          identifier,
+          neighbor,
+          neighborAs,
+          ...(mark && { mark }),
+          nextHop: NEXT_HOP,
+          asPath: asPath.map(({ type, numbers }) => ({ type: AS_SEGMENTS[type], numbers })),
+          med,
+          best: best && !unreachable,
+        };
         const decoded = api.decodePath(joined(more, ...order.map((i) => pieces[i]!), more));
-        expect(decoded).toEqual(ok({ prefix, neighbor, identifier, unreachable, path: { ...heard, ...(nhc && { nhc }) } }));
+        expect(decoded).toEqual(
+          ok({ prefix, neighbor, identifier, unreachable, path: { ...heard, ...(nhc && { nhc }) } }),
+        );
       }),
     );
   });
@@ -89,9 +164,18 @@ describe.each([['v3', v3], ['v4', v4]] as const)('%s', (name, api) => {
 test('events and lists are split into paths as the schemas do it', () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 5 }), unknown, (paths, more) => {
-      const event = toBinary(WatchEventResponseSchema, create(WatchEventResponseSchema, { event: { case: 'table', value: { paths } } }));
-      expect(decodeEvent(joined(more, event, more))).toEqual({ type: 'paths', paths: paths.map((bytes) => Buffer.from(bytes)) });
-      const listed = toBinary(ListPathResponseSchema, create(ListPathResponseSchema, { destination: { prefix: '2001:db8::/32', paths } }));
+      const event = toBinary(
+        WatchEventResponseSchema,
+        create(WatchEventResponseSchema, { event: { case: 'table', value: { paths } } }),
+      );
+      expect(decodeEvent(joined(more, event, more))).toEqual({
+        type: 'paths',
+        paths: paths.map((bytes) => Buffer.from(bytes)),
+      });
+      const listed = toBinary(
+        ListPathResponseSchema,
+        create(ListPathResponseSchema, { destination: { prefix: '2001:db8::/32', paths } }),
+      );
       expect(decodeListed(joined(more, listed))).toEqual(paths.map((bytes) => Buffer.from(bytes)));
     }),
   );
@@ -101,14 +185,17 @@ test('events and lists are split into paths as the schemas do it', () => {
 test('repeated numbers come packed or one by one', () => {
   fc.assert(
     fc.property(fc.array(uint32, { maxLength: 20 }), fc.nat(20), (numbers, packed) => {
-      const segment = (some: readonly number[]): Uint8Array => toBinary(AsSegmentSchema, create(AsSegmentSchema, { numbers: [...some] }));
+      const segment = (some: readonly number[]): Uint8Array =>
+        toBinary(AsSegmentSchema, create(AsSegmentSchema, { numbers: [...some] }));
       // One by one: each with its tag, which a message with one number is when its list is taken for a number.
       const single = numbers.slice(packed).map((n) => joined(Uint8Array.of(0x10), segment([n]).subarray(2)));
       const read: number[] = [];
       const fields = new Fields(joined(segment(numbers.slice(0, packed)), ...single));
       while (fields.next()) fields.uints(read);
       expect(read).toEqual(numbers);
-      expect(fromBinary(AsSegmentSchema, joined(segment(numbers.slice(0, packed)), ...single)).numbers).toEqual(numbers);
+      expect(fromBinary(AsSegmentSchema, joined(segment(numbers.slice(0, packed)), ...single)).numbers).toEqual(
+        numbers,
+      );
     }),
   );
 });
@@ -116,7 +203,14 @@ test('repeated numbers come packed or one by one', () => {
 test('any bytes are read to their end or refused', () => {
   const read = (fields: Fields, depth: number): void => {
     while (fields.next()) {
-      for (const take of [() => fields.uint(), () => fields.bytes(), () => fields.text(), () => fields.uints([]), () => depth > 0 && read(fields.message(), depth - 1)]) refused(take);
+      for (const take of [
+        () => fields.uint(),
+        () => fields.bytes(),
+        () => fields.text(),
+        () => fields.uints([]),
+        () => depth > 0 && read(fields.message(), depth - 1),
+      ])
+        refused(take);
     }
   };
   const refused = (take: () => unknown): void => {
@@ -127,5 +221,6 @@ test('any bytes are read to their end or refused', () => {
     }
   };
   fc.assert(fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => refused(() => read(new Fields(bytes), 3))));
-  for (const hex of ['0a05aa', '08', '08ffffffffffffffffffff01', '0b', '00', '0a', '09000000']) expect(() => new Fields(Buffer.from(hex, 'hex')).next(), hex).toThrow(RangeError);
+  for (const hex of ['0a05aa', '08', '08ffffffffffffffffffff01', '0b', '00', '0a', '09000000'])
+    expect(() => new Fields(Buffer.from(hex, 'hex')).next(), hex).toThrow(RangeError);
 });

@@ -1,12 +1,16 @@
-// Protocol buffers read field by field, for what comes by the hundred thousand: through the schemas a path takes several times as long, and most of that time goes into objects that
-// nobody keeps. Whoever reads knows the numbers of the fields (proto/gobgp/); what is not asked for is passed over.
+// Protocol buffers read field by field, for what comes by the hundred thousand: through the schemas a path takes
+// several times as long, and most of that time goes into objects that nobody keeps. Whoever reads knows the numbers of
+// the fields (proto/gobgp/); what is not asked for is passed over.
 
 const VARINT = 0;
 const FIXED64 = 1;
 const BYTES = 2;
 const FIXED32 = 5;
 
-/** The fields of a message, one after the other, in the order in which they come. @throws RangeError from every method when the bytes are no such message */
+/**
+ * The fields of a message, one after the other, in the order in which they come. @throws RangeError from every method
+ * when the bytes are no such message
+ */
 export class Fields {
   /** Of the current field. */
   number = 0;
@@ -79,7 +83,8 @@ export class Fields {
 
   private pass(length: number): void {
     this.from = this.at;
-    if (length > this.end - this.at) throw new RangeError(`field ${this.number} has ${length} bytes of which ${this.end - this.at} are there`);
+    if (length > this.end - this.at)
+      throw new RangeError(`field ${this.number} has ${length} bytes of which ${this.end - this.at} are there`);
     this.at += length;
   }
 

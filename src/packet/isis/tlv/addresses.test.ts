@@ -4,8 +4,14 @@ import { encodeTlv } from '../tlvs.ts';
 import { expectBad, expectVector } from './vector.fixture.ts';
 
 test('TLVs 132 and 232 list interface addresses', () => {
-  expectVector(132, 'c0000201 c0000202', { kind: 'ipv4-interface-addresses', addresses: [address('192.0.2.1'), address('192.0.2.2')] });
-  expectVector(232, 'fe80000000000000 00000000000000c1', { kind: 'ipv6-interface-addresses', addresses: [address('fe80::c1')] });
+  expectVector(132, 'c0000201 c0000202', {
+    kind: 'ipv4-interface-addresses',
+    addresses: [address('192.0.2.1'), address('192.0.2.2')],
+  });
+  expectVector(232, 'fe80000000000000 00000000000000c1', {
+    kind: 'ipv6-interface-addresses',
+    addresses: [address('fe80::c1')],
+  });
 });
 
 test('TLVs 134 and 140 hold the router IDs', () => {
@@ -21,6 +27,10 @@ test('lengths that are not whole addresses make these TLVs bad', () => {
 });
 
 test('an address of the other family is refused when encoding', () => {
-  expect(() => encodeTlv({ kind: 'ipv4-te-router-id', address: address('::1') })).toThrow(/IPv6 address in a TLV of IPv4/);
-  expect(() => encodeTlv({ kind: 'ipv6-interface-addresses', addresses: [address('192.0.2.1')] })).toThrow(/IPv4 address in a TLV of IPv6/);
+  expect(() => encodeTlv({ kind: 'ipv4-te-router-id', address: address('::1') })).toThrow(
+    /IPv6 address in a TLV of IPv4/,
+  );
+  expect(() => encodeTlv({ kind: 'ipv6-interface-addresses', addresses: [address('192.0.2.1')] })).toThrow(
+    /IPv4 address in a TLV of IPv6/,
+  );
 });

@@ -9,19 +9,27 @@ import type { InterfaceAddresses, TeRouterId } from '../types.ts';
 import type { TlvCodec } from './codec.ts';
 
 function bytesOf(address: IpAddress, family: Family): Uint8Array {
-  if (address.family !== family) throw new EncodeError('bad-field', `an IPv${address.family} address in a TLV of IPv${family}`);
+  if (address.family !== family)
+    throw new EncodeError('bad-field', `an IPv${address.family} address in a TLV of IPv${family}`);
   return addressBytes(address);
 }
 
 const size = (family: Family): number => (family === 4 ? 4 : 16);
 
-function interfaceAddresses(type: number, name: InterfaceAddresses['kind'], family: Family): TlvCodec<InterfaceAddresses> {
+function interfaceAddresses(
+  type: number,
+  name: InterfaceAddresses['kind'],
+  family: Family,
+): TlvCodec<InterfaceAddresses> {
   return {
     type,
     name,
     decode(value) {
-      if (value.length % size(family) !== 0) return malformed('bad-length', 0, `${value.length} bytes are not whole IPv${family} addresses`);
-      const addresses = Array.from({ length: value.length / size(family) }, (_, i) => readAddress(value, i * size(family), family));
+      if (value.length % size(family) !== 0)
+        return malformed('bad-length', 0, `${value.length} bytes are not whole IPv${family} addresses`);
+      const addresses = Array.from({ length: value.length / size(family) }, (_, i) =>
+        readAddress(value, i * size(family), family),
+      );
       return ok({ kind: name, addresses });
     },
     encode: ({ addresses }) => concat(...addresses.map((a) => bytesOf(a, family))),

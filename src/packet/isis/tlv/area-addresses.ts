@@ -14,7 +14,7 @@ export const AREA_ADDRESSES: TlvCodec<AreaAddresses> = {
   name: 'area-addresses',
   decode(value) {
     const areas: Uint8Array[] = [];
-    for (let at = 0; at < value.length; ) {
+    for (let at = 0; at < value.length;) {
       const length = value[at]!;
       if (length === 0 || length > MAX_AREA) return malformed('bad-area-length', at, `area address of ${length} bytes`);
       if (at + 1 + length > value.length) return malformed('area-overrun', at, 'an area address exceeds the TLV');
@@ -25,7 +25,8 @@ export const AREA_ADDRESSES: TlvCodec<AreaAddresses> = {
   },
   encode({ areas }) {
     for (const area of areas) {
-      if (area.length === 0 || area.length > MAX_AREA) throw new EncodeError('bad-field', `area address of ${area.length} bytes`);
+      if (area.length === 0 || area.length > MAX_AREA)
+        throw new EncodeError('bad-field', `area address of ${area.length} bytes`);
     }
     return concat(...areas.flatMap((area) => [Uint8Array.of(area.length), area]));
   },

@@ -1,4 +1,5 @@
-// What a TLV's codec is: one row of the table in tlvs.ts. Adding a TLV is adding a file beside this one and a row there.
+// What a TLV's codec is: one row of the table in tlvs.ts. Adding a TLV is adding a file beside this one and a row
+// there.
 import type { DecodeError, Decoded } from '../../decode.ts';
 import { EncodeError } from '../../encode-error.ts';
 import type { IsisTlv } from '../types.ts';
@@ -19,7 +20,8 @@ export const MAX_VALUE = 255;
 
 /** Type, length, value. @throws EncodeError `tlv-too-long` */
 export function tlvBytes(type: number, value: Uint8Array): Uint8Array {
-  if (value.length > MAX_VALUE) throw new EncodeError('tlv-too-long', `TLV ${type} would hold ${value.length} bytes; 255 fit`);
+  if (value.length > MAX_VALUE)
+    throw new EncodeError('tlv-too-long', `TLV ${type} would hold ${value.length} bytes; 255 fit`);
   const out = new Uint8Array(2 + value.length);
   out[0] = type;
   out[1] = value.length;

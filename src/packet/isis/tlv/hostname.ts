@@ -1,4 +1,5 @@
-// TLV 137, Dynamic Hostname (RFC 5301 §3): 1 to 255 bytes of ASCII. Names reach logs and terminals, so anything unprintable is malformed.
+// TLV 137, Dynamic Hostname (RFC 5301 §3): 1 to 255 bytes of ASCII. Names reach logs and terminals, so anything
+// unprintable is malformed.
 import { ok } from '../../../model/result.ts';
 import { malformed } from '../../decode.ts';
 import { EncodeError } from '../../encode-error.ts';
@@ -17,7 +18,8 @@ export const HOSTNAME: TlvCodec<Hostname> = {
     return ok({ kind: 'hostname', name: String.fromCharCode(...value) });
   },
   encode({ name }) {
-    if (!/^[\x20-\x7e]+$/.test(name)) throw new EncodeError('bad-field', `hostname ${JSON.stringify(name)} is not printable ASCII`);
+    if (!/^[\x20-\x7e]+$/.test(name))
+      throw new EncodeError('bad-field', `hostname ${JSON.stringify(name)} is not printable ASCII`);
     return Uint8Array.from(name, (c) => c.charCodeAt(0));
   },
 };

@@ -23,7 +23,11 @@ const entry = (text: string, rest: Partial<PrefixReachability> = {}): PrefixReac
 test('TLV 135 keeps the prefix length in the control byte', () => {
   expectVector(135, 'fe000001 18 0a0100  0000000a a0 c0000201  00000000 00', {
     kind: 'ipv4-reachability',
-    prefixes: [entry('10.1.0.0/24'), entry('192.0.2.1/32', { metric: 10, down: true }), entry('0.0.0.0/0', { metric: 0 })],
+    prefixes: [
+      entry('10.1.0.0/24'),
+      entry('192.0.2.1/32', { metric: 10, down: true }),
+      entry('0.0.0.0/0', { metric: 0 }),
+    ],
   });
 });
 
@@ -36,7 +40,11 @@ test('TLV 236 has an external bit and a byte for the prefix length', () => {
 
 test('TLVs 235 and 237 are 135 and 236 in a topology', () => {
   expectVector(235, '0003 fe000001 08 0a', { kind: 'mt-ipv4-reachability', mtId: 3, prefixes: [entry('10.0.0.0/8')] });
-  expectVector(237, '0002 fe000001 00 11 200180', { kind: 'mt-ipv6-reachability', mtId: 2, prefixes: [entry('2001:8000::/17')] });
+  expectVector(237, '0002 fe000001 00 11 200180', {
+    kind: 'mt-ipv6-reachability',
+    mtId: 2,
+    prefixes: [entry('2001:8000::/17')],
+  });
 });
 
 test('PNC-5.1-a: the P-flag is bit 7 of the Prefix Attribute Flags', () => {
@@ -92,7 +100,9 @@ test('unknown sub-TLVs, and attribute flags of any length, survive', () => {
 
 test('a malformed sub-TLV is reported and kept, and its prefix is used', () => {
   const { tlvs, badTlvs } = decodeTlvs(fromHex('8710 fe000001 58 0a0100 07 0b03c00002 0300'), 0);
-  expect(badTlvs).toEqual([{ type: 135, subType: 11, error: { code: 'bad-length', offset: 13, detail: 'source router ID of 3 bytes' } }]);
+  expect(badTlvs).toEqual([
+    { type: 135, subType: 11, error: { code: 'bad-length', offset: 13, detail: 'source router ID of 3 bytes' } },
+  ]);
   const subTlvs = [
     { kind: 'unknown', type: 11, value: fromHex('c00002') },
     { kind: 'unknown', type: 3, value: new Uint8Array() },
@@ -127,7 +137,9 @@ test('values that have no place in an entry are refused when encoding', () => {
   const tlv = (e: PrefixReachability) => () => encodeTlv({ kind: 'ipv4-reachability', prefixes: [e] });
   expect(tlv(entry('::/0'))).toThrow(/IPv6 prefix in a TLV of IPv4/);
   expect(tlv(entry('10.0.0.0/8', { metric: 2 ** 32 }))).toThrow(/32 bits/);
-  expect(tlv(entry('10.0.0.0/8', { subTlvs: [{ kind: 'ipv4-source-router-id', address: address('::1') }] }))).toThrow(/sub-TLV 11/);
+  expect(tlv(entry('10.0.0.0/8', { subTlvs: [{ kind: 'ipv4-source-router-id', address: address('::1') }] }))).toThrow(
+    /sub-TLV 11/,
+  );
   const long = { kind: 'unknown' as const, type: 99, value: new Uint8Array(200) };
   expect(tlv(entry('10.0.0.0/8', { subTlvs: [long, long] }))).toThrow(/404 bytes of sub-TLVs/);
 });

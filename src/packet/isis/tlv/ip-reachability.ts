@@ -1,5 +1,5 @@
-// Prefixes: TLV 135 (RFC 5305 §4), 236 (RFC 5308 §2), and 235/237, the same with a topology ID in front (RFC 5120 §7.3, §7.4).
-// The two families differ in the control byte: 135 keeps the prefix length in it, 236 a byte further on.
+// Prefixes: TLV 135 (RFC 5305 §4), 236 (RFC 5308 §2), and 235/237, the same with a topology ID in front (RFC 5120 §7.3,
+// §7.4). The two families differ in the control byte: 135 keeps the prefix length in it, 236 a byte further on.
 import { type Family, addressBytes } from '../../../model/address.ts';
 import { ok } from '../../../model/result.ts';
 import { concat, prefixBytes, put16, put32, readPrefix, u16, u32 } from '../../bytes.ts';
@@ -28,15 +28,21 @@ export const ENTRY_LAYOUT: Readonly<Record<Family, EntryLayout>> = {
 export const entryPrefixLength = (value: Uint8Array, at: number, family: Family): number =>
   family === 4 ? value[at + 4]! & 0x3f : value[at + 5]!;
 
-function decodePrefixes(value: Uint8Array, start: number, family: Family, report: SubTlvReport): Decoded<PrefixReachability[]> {
+function decodePrefixes(
+  value: Uint8Array,
+  start: number,
+  family: Family,
+  report: SubTlvReport,
+): Decoded<PrefixReachability[]> {
   const layout = ENTRY_LAYOUT[family];
   const prefixes: PrefixReachability[] = [];
-  for (let at = start; at < value.length; ) {
+  for (let at = start; at < value.length;) {
     const prefixAt = at + layout.fixed;
     if (prefixAt > value.length) return malformed('prefix-overrun', at, 'a prefix exceeds the TLV');
     const control = value[at + 4]!;
     const length = entryPrefixLength(value, at, family);
-    if (length > layout.maxLength) return malformed('bad-prefix-length', at + layout.fixed - 1, `IPv${family} prefix of ${length} bits`);
+    if (length > layout.maxLength)
+      return malformed('bad-prefix-length', at + layout.fixed - 1, `IPv${family} prefix of ${length} bits`);
     let end = prefixAt + prefixBytes(length);
     const lengthAt = end;
     if (control & layout.subTlvs) end += 1 + (value[lengthAt] ?? 0);
@@ -57,13 +63,17 @@ function decodePrefixes(value: Uint8Array, start: number, family: Family, report
 
 function encodePrefix(entry: PrefixReachability, family: Family): Uint8Array {
   const { address, length } = entry.prefix;
-  if (address.family !== family) throw new EncodeError('bad-field', `an IPv${address.family} prefix in a TLV of IPv${family}`);
+  if (address.family !== family)
+    throw new EncodeError('bad-field', `an IPv${address.family} prefix in a TLV of IPv${family}`);
   const layout = ENTRY_LAYOUT[family];
   const subTlvs = encodeSubTlvs(entry.subTlvs);
   const head = new Uint8Array(layout.fixed);
   put32(head, 0, field('metric', entry.metric, 32));
   head[4] =
-    (entry.down ? layout.down : 0) | (entry.external ? layout.external : 0) | (subTlvs.length > 0 ? layout.subTlvs : 0) | (family === 4 ? length : 0);
+    (entry.down ? layout.down : 0) |
+    (entry.external ? layout.external : 0) |
+    (subTlvs.length > 0 ? layout.subTlvs : 0) |
+    (family === 4 ? length : 0);
   if (family === 6) head[5] = length;
   const prefix = addressBytes(address).subarray(0, prefixBytes(length));
   return subTlvs.length > 0 ? concat(head, prefix, Uint8Array.of(subTlvs.length), subTlvs) : concat(head, prefix);
@@ -104,9 +114,13 @@ export const MT_IPV4_REACHABILITY = multi(235, 'mt-ipv4-reachability', 4);
 export const MT_IPV6_REACHABILITY = multi(237, 'mt-ipv6-reachability', 6);
 
 /** Bytes that an entry takes inside its TLV. */
-export const prefixEntryLength = (entry: PrefixReachability): number => encodePrefix(entry, entry.prefix.address.family).length;
+export const prefixEntryLength = (entry: PrefixReachability): number =>
+  encodePrefix(entry, entry.prefix.address.family).length;
 
-/** Distributes prefixes, in their order, over as few TLVs 135 (IPv4) and 236 (IPv6) as filling one after the other gives. */
+/**
+ * Distributes prefixes, in their order, over as few TLVs 135 (IPv4) and 236 (IPv6) as filling one after the other
+ * gives.
+ */
 export function packPrefixes(entries: readonly PrefixReachability[]): IpReachability[] {
   const tlvs: { kind: IpReachability['kind']; prefixes: PrefixReachability[]; room: number }[] = [];
   for (const entry of entries) {

@@ -1,5 +1,5 @@
-// TLV 22, Extended IS Reachability (RFC 5305 §3), and TLV 222, the same in a topology (RFC 5120 §7.1). The traffic-engineering sub-TLVs of a
-// neighbour stay bytes.
+// TLV 22, Extended IS Reachability (RFC 5305 §3), and TLV 222, the same in a topology (RFC 5120 §7.1). The
+// traffic-engineering sub-TLVs of a neighbour stay bytes.
 import { ok } from '../../../model/result.ts';
 import { concat, put16, put24, u16, u24 } from '../../bytes.ts';
 import { type Decoded, malformed } from '../../decode.ts';
@@ -13,7 +13,7 @@ const FIXED = 11;
 
 function decodeNeighbors(value: Uint8Array, start: number): Decoded<IsNeighbor[]> {
   const neighbors: IsNeighbor[] = [];
-  for (let at = start; at < value.length; ) {
+  for (let at = start; at < value.length;) {
     if (at + FIXED > value.length) return malformed('neighbor-overrun', at, 'a neighbour exceeds the TLV');
     const end = at + FIXED + value[at + 10]!;
     if (end > value.length) return malformed('sub-tlv-overrun', at + 10, "a neighbour's sub-TLVs exceed the TLV");
@@ -54,7 +54,9 @@ export const MT_IS_REACHABILITY: TlvCodec<MtIsReachability> = {
   decode(value) {
     if (value.length < 2) return malformed('bad-length', 0, 'no topology ID');
     const neighbors = decodeNeighbors(value, 2);
-    return neighbors.ok ? ok({ kind: 'mt-is-reachability', mtId: u16(value, 0) & 0xfff, neighbors: neighbors.value }) : neighbors;
+    return neighbors.ok
+      ? ok({ kind: 'mt-is-reachability', mtId: u16(value, 0) & 0xfff, neighbors: neighbors.value })
+      : neighbors;
   },
   encode({ mtId, neighbors }) {
     const topology = new Uint8Array(2);

@@ -4,7 +4,12 @@ import { encodeTlv } from '../tlvs.ts';
 import { LSP_ENTRIES_PER_TLV } from './lsp-entries.ts';
 import { expectBad, expectVector } from './vector.fixture.ts';
 
-const ENTRY = { remainingLifetime: 1199, lspId: parseLspId('0000.0000.0001.02-03')!, sequence: 0xfffffffe, checksum: 0x7ea5 };
+const ENTRY = {
+  remainingLifetime: 1199,
+  lspId: parseLspId('0000.0000.0001.02-03')!,
+  sequence: 0xfffffffe,
+  checksum: 0x7ea5,
+};
 
 test('TLV 9 lists lifetime, LSP ID, sequence number and checksum', () => {
   expectVector(9, '04af 000000000001 02 03 fffffffe 7ea5', { kind: 'lsp-entries', entries: [ENTRY] });

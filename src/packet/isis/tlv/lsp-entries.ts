@@ -15,7 +15,8 @@ export const LSP_ENTRIES: TlvCodec<LspEntries> = {
   type: 9,
   name: 'lsp-entries',
   decode(value) {
-    if (value.length % ENTRY !== 0) return malformed('bad-length', 0, `${value.length} bytes are not whole LSP entries`);
+    if (value.length % ENTRY !== 0)
+      return malformed('bad-length', 0, `${value.length} bytes are not whole LSP entries`);
     const entries: LspEntry[] = [];
     for (let at = 0; at < value.length; at += ENTRY) {
       entries.push({

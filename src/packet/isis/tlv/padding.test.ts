@@ -9,5 +9,8 @@ test('TLV 8 is as long as it is, up to 255 bytes', () => {
 });
 
 test('what the padding holds is of no interest', () => {
-  expect(decodeTlvs(Uint8Array.of(8, 2, 0xde, 0xad), 0)).toEqual({ tlvs: [{ kind: 'padding', length: 2 }], badTlvs: [] });
+  expect(decodeTlvs(Uint8Array.of(8, 2, 0xde, 0xad), 0)).toEqual({
+    tlvs: [{ kind: 'padding', length: 2 }],
+    badTlvs: [],
+  });
 });

@@ -13,9 +13,14 @@ export const PURGE_ORIGINATOR: TlvCodec<PurgeOriginator> = {
   decode(value) {
     const count = value[0];
     if (count !== 1 && count !== 2) return malformed('bad-count', 0, `${count ?? 'no'} system IDs; 1 or 2 are allowed`);
-    if (value.length !== 1 + count * SYSTEM_ID_LENGTH) return malformed('bad-length', 0, `${value.length} bytes for ${count} system IDs`);
+    if (value.length !== 1 + count * SYSTEM_ID_LENGTH)
+      return malformed('bad-length', 0, `${value.length} bytes for ${count} system IDs`);
     const originator = value.subarray(1, 7);
-    return ok(count === 1 ? { kind: 'purge-originator', originator } : { kind: 'purge-originator', originator, receivedFrom: value.subarray(7, 13) });
+    return ok(
+      count === 1
+        ? { kind: 'purge-originator', originator }
+        : { kind: 'purge-originator', originator, receivedFrom: value.subarray(7, 13) },
+    );
   },
   encode({ originator, receivedFrom }) {
     const ids = [exactly('system ID', originator, SYSTEM_ID_LENGTH)];

@@ -13,7 +13,12 @@ export const ROUTER_CAPABILITY: TlvCodec<RouterCapability> = {
   name: 'router-capability',
   decode(value) {
     if (value.length < 5) return malformed('bad-length', 0, `${value.length} bytes; at least 5 are needed`);
-    return ok({ kind: 'router-capability', routerId: readAddress(value, 0, 4), flags: value[4]!, subTlvs: value.subarray(5) });
+    return ok({
+      kind: 'router-capability',
+      routerId: readAddress(value, 0, 4),
+      flags: value[4]!,
+      subTlvs: value.subarray(5),
+    });
   },
   encode({ routerId, flags, subTlvs }) {
     if (routerId.family !== 4) throw new EncodeError('bad-field', 'a router ID is an IPv4 address');

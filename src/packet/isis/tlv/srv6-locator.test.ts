@@ -17,7 +17,15 @@ test('FCN-4.2.2-a: TLV 27 lists locators, and the SIDs of each with their behavi
         metric: 0,
         flags: 0,
         algorithm: 0,
-        subTlvs: [{ kind: 'srv6-end-sid', flags: 0, behavior: 32769, sid: address('fc00:1:1::1'), subSubTlvs: fromHex('010420101000') }],
+        subTlvs: [
+          {
+            kind: 'srv6-end-sid',
+            flags: 0,
+            behavior: 32769,
+            sid: address('fc00:1:1::1'),
+            subSubTlvs: fromHex('010420101000'),
+          },
+        ],
       },
     ],
   });
@@ -36,8 +44,20 @@ test('the SID Structure is optional, and a locator may have several SIDs beside 
         algorithm: 0,
         subTlvs: [
           { kind: 'prefix-attribute-flags', flags: Uint8Array.of(0x40) },
-          { kind: 'srv6-end-sid', flags: 0, behavior: 32770, sid: address('2001:db8:c::1'), subSubTlvs: new Uint8Array() },
-          { kind: 'srv6-end-sid', flags: 0, behavior: 32770, sid: address('2001:db8:c::2'), subSubTlvs: new Uint8Array() },
+          {
+            kind: 'srv6-end-sid',
+            flags: 0,
+            behavior: 32770,
+            sid: address('2001:db8:c::1'),
+            subSubTlvs: new Uint8Array(),
+          },
+          {
+            kind: 'srv6-end-sid',
+            flags: 0,
+            behavior: 32770,
+            sid: address('2001:db8:c::2'),
+            subSubTlvs: new Uint8Array(),
+          },
         ],
       },
     ],
@@ -50,17 +70,42 @@ test.each([
   ['with bytes behind its sub-sub-TLVs', '008001 fc000001000100000000000000000001 00 01', 'sub-sub-tlv-overrun'],
   ['with half a sub-sub-TLV', '008001 fc000001000100000000000000000001 01 01', 'sub-sub-tlv-overrun'],
   ['with a sub-sub-TLV beyond the end', '008001 fc000001000100000000000000000001 03 c8 05 00', 'sub-sub-tlv-overrun'],
-  ['with a SID Structure of more than 128 bits', '008001 fc000001000100000000000000000001 06 010440403010', 'bad-sid-structure'],
-  ['with a SID Structure that is not 4 bytes', '008001 fc000001000100000000000000000001 05 0103201010', 'bad-sid-structure'],
-  ['with two SID Structures', '008001 fc000001000100000000000000000001 0c 010420101000 010420101000', 'bad-sid-structure'],
+  [
+    'with a SID Structure of more than 128 bits',
+    '008001 fc000001000100000000000000000001 06 010440403010',
+    'bad-sid-structure',
+  ],
+  [
+    'with a SID Structure that is not 4 bytes',
+    '008001 fc000001000100000000000000000001 05 0103201010',
+    'bad-sid-structure',
+  ],
+  [
+    'with two SID Structures',
+    '008001 fc000001000100000000000000000001 0c 010420101000 010420101000',
+    'bad-sid-structure',
+  ],
 ])('an End SID %s is reported and kept as it is, and its locator is used', (_claim, hex, code) => {
   const value = fromHex(hex);
-  const tlv = Uint8Array.from([27, 16 + 2 + value.length, ...fromHex('0000 00000000 00 00 30 fc0000010001'), 2 + value.length, 5, value.length, ...value]);
+  const tlv = Uint8Array.from([
+    27,
+    16 + 2 + value.length,
+    ...fromHex('0000 00000000 00 00 30 fc0000010001'),
+    2 + value.length,
+    5,
+    value.length,
+    ...value,
+  ]);
   const { tlvs, badTlvs } = decodeTlvs(tlv, 0);
   expect(badTlvs).toMatchObject([{ type: 27, subType: 5, error: { code } }]);
   expect(badTlvs[0]!.error.offset).toBeGreaterThanOrEqual(2 + 16 + 2);
   expect(badTlvs[0]!.error.offset).toBeLessThan(tlv.length);
-  expect(tlvs).toMatchObject([{ kind: 'srv6-locator', locators: [{ prefix: prefix('fc00:1:1::/48'), subTlvs: [{ kind: 'unknown', type: 5, value }] }] }]);
+  expect(tlvs).toMatchObject([
+    {
+      kind: 'srv6-locator',
+      locators: [{ prefix: prefix('fc00:1:1::/48'), subTlvs: [{ kind: 'unknown', type: 5, value }] }],
+    },
+  ]);
   expect(toHex(encodeTlv(tlvs[0]!))).toBe(toHex(tlv));
 });
 

@@ -1,4 +1,5 @@
-// TLV 27, SRv6 Locator (RFC 9352 §7.1): prefixes from which a router takes its SIDs, each with the End SIDs that it has taken.
+// TLV 27, SRv6 Locator (RFC 9352 §7.1): prefixes from which a router takes its SIDs, each with the End SIDs that it has
+// taken.
 import { addressBytes } from '../../../model/address.ts';
 import { ok } from '../../../model/result.ts';
 import { concat, prefixBytes, put16, put32, readPrefix, u16, u32 } from '../../bytes.ts';
@@ -17,14 +18,20 @@ export const LOCATOR_DOWN = 0x80;
 function encodeLocator(locator: Locator): Uint8Array {
   const { prefix } = locator;
   // A size of 0 makes FRR drop the whole LSP.
-  if (prefix.address.family !== 6 || prefix.length === 0) throw new EncodeError('bad-field', 'a locator is an IPv6 prefix of 1 to 128 bits');
+  if (prefix.address.family !== 6 || prefix.length === 0)
+    throw new EncodeError('bad-field', 'a locator is an IPv6 prefix of 1 to 128 bits');
   const head = new Uint8Array(LOCATOR_FIXED);
   put32(head, 0, field('metric', locator.metric, 32));
   head[4] = field('flags', locator.flags, 8);
   head[5] = field('algorithm', locator.algorithm, 8);
   head[6] = prefix.length;
   const subTlvs = encodeSubTlvs(locator.subTlvs);
-  return concat(head, addressBytes(prefix.address).subarray(0, prefixBytes(prefix.length)), Uint8Array.of(subTlvs.length), subTlvs);
+  return concat(
+    head,
+    addressBytes(prefix.address).subarray(0, prefixBytes(prefix.length)),
+    Uint8Array.of(subTlvs.length),
+    subTlvs,
+  );
 }
 
 export const SRV6_LOCATOR: TlvCodec<Srv6Locator> = {
@@ -33,7 +40,7 @@ export const SRV6_LOCATOR: TlvCodec<Srv6Locator> = {
   decode(value, report) {
     if (value.length < 2) return malformed('bad-length', 0, 'no topology ID');
     const locators: Locator[] = [];
-    for (let at = 2; at < value.length; ) {
+    for (let at = 2; at < value.length;) {
       if (at + LOCATOR_FIXED > value.length) return malformed('locator-overrun', at, 'a locator exceeds the TLV');
       const length = value[at + 6]!;
       if (length === 0 || length > 128) return malformed('bad-prefix-length', at + 6, `locator of ${length} bits`);

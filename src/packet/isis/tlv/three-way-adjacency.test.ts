@@ -18,7 +18,12 @@ test('TLV 240 has 5 bytes without a neighbour and 15 with one', () => {
 
 test('TLV 240 in its other legal lengths is understood', () => {
   expectVector(240, '01', { kind: 'three-way-adjacency', state: 'initializing' });
-  expectVector(240, '01 00000007 00000000000a', { kind: 'three-way-adjacency', state: 'initializing', circuitId: 7, neighborSystemId: NEIGHBOR });
+  expectVector(240, '01 00000007 00000000000a', {
+    kind: 'three-way-adjacency',
+    state: 'initializing',
+    circuitId: 7,
+    neighborSystemId: NEIGHBOR,
+  });
 });
 
 test('another length or an unknown state makes TLV 240 bad', () => {

@@ -1,5 +1,5 @@
-// TLV 240, Point-to-Point Three-Way Adjacency (RFC 5303 §3.1): state, our circuit ID, and the neighbour we see, each part optional after the
-// one before it.
+// TLV 240, Point-to-Point Three-Way Adjacency (RFC 5303 §3.1): state, our circuit ID, and the neighbour we see, each
+// part optional after the one before it.
 import { ok } from '../../../model/result.ts';
 import { concat, put32, u32 } from '../../bytes.ts';
 import { malformed } from '../../decode.ts';

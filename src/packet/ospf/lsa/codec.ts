@@ -1,4 +1,5 @@
-// What the codec of an LSA's body is: one row of the tables in ../lsa.ts. Adding an LSA is adding a file beside this one and a row there.
+// What the codec of an LSA's body is: one row of the tables in ../lsa.ts. Adding an LSA is adding a file beside this
+// one and a row there.
 import type { Decoded } from '../../decode.ts';
 import { ok } from '../../../model/result.ts';
 import type { TlvReport, TlvSpace } from '../tlv.ts';
@@ -6,7 +7,10 @@ import type { LsaBody, UnknownTlv } from './types.ts';
 
 export interface BodyCodec<B extends LsaBody = LsaBody> {
   readonly name: B['kind'];
-  /** Decodes what follows the LSA's header, whole; error offsets count from its start. An error means that the LSA is malformed and ignored. */
+  /**
+   * Decodes what follows the LSA's header, whole; error offsets count from its start. An error means that the LSA is
+   * malformed and ignored.
+   */
   decode(content: Uint8Array, report: TlvReport): Decoded<B>;
   /** @throws EncodeError */
   encode(body: B): Uint8Array;

@@ -1,5 +1,6 @@
-// The prefix LSAs of RFC 8362, in which prefixes have sub-TLVs: E-Inter-Area-Prefix (function 35), E-AS-External (37), E-Intra-Area-Prefix (41).
-// Routers that run without extended LSAs, or in sparse mode, do not route by them: they carry what is said about a prefix.
+// The prefix LSAs of RFC 8362, in which prefixes have sub-TLVs: E-Inter-Area-Prefix (function 35), E-AS-External (37),
+// E-Intra-Area-Prefix (41). Routers that run without extended LSAs, or in sparse mode, do not route by them: they carry
+// what is said about a prefix.
 import { ok } from '../../../model/result.ts';
 import { concat, put24, u24 } from '../../bytes.ts';
 import { malformed } from '../../decode.ts';
@@ -21,10 +22,22 @@ const prefixTlv = (type: number, name: ExtendedLsaPrefix['kind']): TlvCodec<Exte
     if (value.length < FIXED) return malformed('truncated', value.length, `shorter than the fixed part of TLV ${type}`);
     const length = value[4]!;
     const prefix = readPaddedPrefix(value, FIXED, length);
-    if (!prefix) return malformed(length > 128 ? 'bad-prefix-length' : 'prefix-overrun', 4, `a prefix of ${length} bits in ${value.length} bytes`);
+    if (!prefix)
+      return malformed(
+        length > 128 ? 'bad-prefix-length' : 'prefix-overrun',
+        4,
+        `a prefix of ${length} bits in ${value.length} bytes`,
+      );
     const subTlvs = PREFIX_SUB_TLVS[3].decode(value, FIXED + paddedPrefixBytes(length), report);
     if (!subTlvs.ok) return subTlvs;
-    return ok({ kind: name, flags: value[0]!, metric: u24(value, 1), prefixOptions: value[5]!, prefix, subTlvs: subTlvs.value });
+    return ok({
+      kind: name,
+      flags: value[0]!,
+      metric: u24(value, 1),
+      prefixOptions: value[5]!,
+      prefix,
+      subTlvs: subTlvs.value,
+    });
   },
   encode({ flags, metric, prefixOptions, prefix, subTlvs }) {
     const head = new Uint8Array(FIXED);
@@ -36,17 +49,25 @@ const prefixTlv = (type: number, name: ExtendedLsaPrefix['kind']): TlvCodec<Exte
   },
 });
 
-const PREFIX_TLVS = [prefixTlv(3, 'inter-area-prefix-tlv'), prefixTlv(5, 'external-prefix-tlv'), prefixTlv(6, 'intra-area-prefix-tlv')] as const;
+const PREFIX_TLVS = [
+  prefixTlv(3, 'inter-area-prefix-tlv'),
+  prefixTlv(5, 'external-prefix-tlv'),
+  prefixTlv(6, 'intra-area-prefix-tlv'),
+] as const;
 /** One registry for all extended LSAs. */
 const EXTENDED_LSA_TLVS = tlvSpace(PREFIX_TLVS);
 
-export const E_INTER_AREA_PREFIX = tlvBody<ExtendedLsaPrefix, EInterAreaPrefixLsa>('e-inter-area-prefix', EXTENDED_LSA_TLVS);
+export const E_INTER_AREA_PREFIX = tlvBody<ExtendedLsaPrefix, EInterAreaPrefixLsa>(
+  'e-inter-area-prefix',
+  EXTENDED_LSA_TLVS,
+);
 export const E_AS_EXTERNAL = tlvBody<ExtendedLsaPrefix, EAsExternalLsa>('e-as-external', EXTENDED_LSA_TLVS);
 
 export const E_INTRA_AREA_PREFIX: BodyCodec<EIntraAreaPrefixLsa> = {
   name: 'e-intra-area-prefix',
   decode(content, report) {
-    if (content.length < REFERENCED_LENGTH) return malformed('truncated', content.length, 'shorter than the fixed part of an E-Intra-Area-Prefix-LSA');
+    if (content.length < REFERENCED_LENGTH)
+      return malformed('truncated', content.length, 'shorter than the fixed part of an E-Intra-Area-Prefix-LSA');
     const tlvs = EXTENDED_LSA_TLVS.decode(content, REFERENCED_LENGTH, report);
     return tlvs.ok ? ok({ kind: 'e-intra-area-prefix', referenced: readReferenced(content), tlvs: tlvs.value }) : tlvs;
   },

@@ -1,5 +1,5 @@
-// OSPFv3 Intra-Area-Prefix-LSA, function 9 (RFC 5340 §A.4.10). cnpd reads it; its own prefixes, which must attract no traffic, are only in the
-// extended form (extended-lsa.ts).
+// OSPFv3 Intra-Area-Prefix-LSA, function 9 (RFC 5340 §A.4.10). cnpd reads it; its own prefixes, which must attract no
+// traffic, are only in the extended form (extended-lsa.ts).
 import { ok } from '../../../model/result.ts';
 import { concat, put16, u16, u32 } from '../../bytes.ts';
 import { malformed } from '../../decode.ts';
@@ -30,9 +30,13 @@ export function encodeReferenced(count: number, referenced: Referenced): Uint8Ar
 export const INTRA_AREA_PREFIX: BodyCodec<IntraAreaPrefixLsa> = {
   name: 'intra-area-prefix',
   decode(content) {
-    if (content.length < REFERENCED_LENGTH) return malformed('truncated', content.length, 'shorter than the fixed part of an Intra-Area-Prefix-LSA');
+    if (content.length < REFERENCED_LENGTH)
+      return malformed('truncated', content.length, 'shorter than the fixed part of an Intra-Area-Prefix-LSA');
     const prefixes = decodePrefixList(content, REFERENCED_LENGTH, u16(content, 0));
-    return prefixes.ok ? ok({ kind: 'intra-area-prefix', referenced: readReferenced(content), prefixes: prefixes.value }) : prefixes;
+    return prefixes.ok
+      ? ok({ kind: 'intra-area-prefix', referenced: readReferenced(content), prefixes: prefixes.value })
+      : prefixes;
   },
-  encode: ({ referenced, prefixes }) => concat(encodeReferenced(prefixes.length, referenced), encodePrefixList(prefixes)),
+  encode: ({ referenced, prefixes }) =>
+    concat(encodeReferenced(prefixes.length, referenced), encodePrefixList(prefixes)),
 };

@@ -1,4 +1,5 @@
-// OSPFv3 Link-LSA, function 8 (RFC 5340 §A.4.9), and the list of prefixes that it shares with the Intra-Area-Prefix-LSA.
+// OSPFv3 Link-LSA, function 8 (RFC 5340 §A.4.9), and the list of prefixes that it shares with the
+// Intra-Area-Prefix-LSA.
 import { addressBytes } from '../../../model/address.ts';
 import type { Prefix } from '../../../model/prefix.ts';
 import { ok } from '../../../model/result.ts';
@@ -28,11 +29,14 @@ export function decodePrefixList(content: Uint8Array, start: number, count: numb
     if (at + PREFIX_HEAD > content.length) return malformed('prefix-overrun', at, 'a prefix exceeds the LSA');
     const length = content[at]!;
     const prefix = readPaddedPrefix(content, at + PREFIX_HEAD, length);
-    if (!prefix) return malformed(length > 128 ? 'bad-prefix-length' : 'prefix-overrun', at, `a prefix of ${length} bits`);
+    if (!prefix)
+      return malformed(length > 128 ? 'bad-prefix-length' : 'prefix-overrun', at, `a prefix of ${length} bits`);
     prefixes.push({ prefix, options: content[at + 1]!, metric: u16(content, at + 2) });
     at += PREFIX_HEAD + paddedPrefixBytes(length);
   }
-  return at === content.length ? ok(prefixes) : malformed('trailing-bytes', at, `${content.length - at} bytes after the last prefix`);
+  return at === content.length
+    ? ok(prefixes)
+    : malformed('trailing-bytes', at, `${content.length - at} bytes after the last prefix`);
 }
 
 /** @throws EncodeError */
@@ -51,7 +55,8 @@ export function encodePrefixList(prefixes: readonly ListedPrefix[]): Uint8Array 
 export const LINK: BodyCodec<LinkLsa> = {
   name: 'link',
   decode(content) {
-    if (content.length < FIXED) return malformed('truncated', content.length, 'shorter than the fixed part of a Link-LSA');
+    if (content.length < FIXED)
+      return malformed('truncated', content.length, 'shorter than the fixed part of a Link-LSA');
     const prefixes = decodePrefixList(content, FIXED, u32(content, 20));
     if (!prefixes.ok) return prefixes;
     return ok({

@@ -1,5 +1,5 @@
-// Network-LSAs: the routers of a transit network, listed by its designated router. OSPFv2 type 2 (RFC 2328 §A.4.3), OSPFv3 function 2 (RFC 5340
-// §A.4.4): they differ in the first four bytes.
+// Network-LSAs: the routers of a transit network, listed by its designated router. OSPFv2 type 2 (RFC 2328 §A.4.3),
+// OSPFv3 function 2 (RFC 5340 §A.4.4): they differ in the first four bytes.
 import { ok } from '../../../model/result.ts';
 import { put24, put32, u24, u32 } from '../../bytes.ts';
 import { type Decoded, malformed } from '../../decode.ts';
@@ -10,8 +10,10 @@ import type { NetworkLsaV2, NetworkLsaV3 } from './types.ts';
 const FIXED = 4;
 
 function decodeRouters(content: Uint8Array): Decoded<number[]> {
-  if (content.length < FIXED) return malformed('truncated', content.length, 'shorter than the fixed part of a Network-LSA');
-  if (content.length % 4 !== 0) return malformed('bad-length', FIXED, `${content.length - FIXED} bytes are not whole router IDs`);
+  if (content.length < FIXED)
+    return malformed('truncated', content.length, 'shorter than the fixed part of a Network-LSA');
+  if (content.length % 4 !== 0)
+    return malformed('bad-length', FIXED, `${content.length - FIXED} bytes are not whole router IDs`);
   return ok(Array.from({ length: content.length / 4 - 1 }, (_, i) => u32(content, FIXED + i * 4)));
 }
 

@@ -6,7 +6,14 @@ import { EncodeError } from '../../encode-error.ts';
 import { field } from '../../field.ts';
 import { type TlvCodec, tlvSpace } from '../tlv.ts';
 import { tlvBody } from './codec.ts';
-import type { Hostname, InformationalCapabilities, RouterInformationLsa, RouterInformationTlv, Srv6Capabilities, UnknownTlv } from './types.ts';
+import type {
+  Hostname,
+  InformationalCapabilities,
+  RouterInformationLsa,
+  RouterInformationTlv,
+  Srv6Capabilities,
+  UnknownTlv,
+} from './types.ts';
 
 type Known = Exclude<RouterInformationTlv, UnknownTlv>;
 
@@ -21,7 +28,8 @@ const INFORMATIONAL: TlvCodec<InformationalCapabilities> = {
       ? ok({ kind: 'informational-capabilities', flags: value })
       : malformed('bad-length', 0, `capabilities of ${value.length} bytes, not whole words`),
   encode({ flags }) {
-    if (flags.length === 0 || flags.length % 4 !== 0) throw new EncodeError('bad-field', `capabilities of ${flags.length} bytes, not whole words`);
+    if (flags.length === 0 || flags.length % 4 !== 0)
+      throw new EncodeError('bad-field', `capabilities of ${flags.length} bytes, not whole words`);
     return flags;
   },
 };
@@ -31,7 +39,9 @@ const HOSTNAME: TlvCodec<Hostname> = {
   name: 'hostname',
   decode(value) {
     const name = String.fromCharCode(...value.subarray(0, 256));
-    return PRINTABLE.test(name) ? ok({ kind: 'hostname', name }) : malformed('bad-hostname', 0, 'not 1 to 255 printable ASCII characters');
+    return PRINTABLE.test(name)
+      ? ok({ kind: 'hostname', name })
+      : malformed('bad-hostname', 0, 'not 1 to 255 printable ASCII characters');
   },
   encode({ name }) {
     if (!PRINTABLE.test(name)) throw new EncodeError('bad-field', 'a hostname is 1 to 255 printable ASCII characters');

@@ -13,7 +13,8 @@ const TOS_METRIC = 4;
 
 function encodeLink(link: RouterLinkV2): Uint8Array {
   const { tosMetrics } = link;
-  if (tosMetrics.length % TOS_METRIC !== 0) throw new EncodeError('bad-field', `${tosMetrics.length} bytes are not whole TOS metrics`);
+  if (tosMetrics.length % TOS_METRIC !== 0)
+    throw new EncodeError('bad-field', `${tosMetrics.length} bytes are not whole TOS metrics`);
   const head = new Uint8Array(LINK);
   put32(head, 0, field('link ID', link.linkId, 32));
   put32(head, 4, field('link data', link.linkData, 32));
@@ -26,7 +27,8 @@ function encodeLink(link: RouterLinkV2): Uint8Array {
 export const ROUTER_V2: BodyCodec<RouterLsaV2> = {
   name: 'router-v2',
   decode(content) {
-    if (content.length < FIXED) return malformed('truncated', content.length, 'shorter than the fixed part of a Router-LSA');
+    if (content.length < FIXED)
+      return malformed('truncated', content.length, 'shorter than the fixed part of a Router-LSA');
     const links: RouterLinkV2[] = [];
     let at = FIXED;
     for (let left = u16(content, 2); left > 0; left--) {
@@ -41,7 +43,8 @@ export const ROUTER_V2: BodyCodec<RouterLsaV2> = {
       });
       at = end;
     }
-    if (at !== content.length) return malformed('trailing-bytes', at, `${content.length - at} bytes after the last link`);
+    if (at !== content.length)
+      return malformed('trailing-bytes', at, `${content.length - at} bytes after the last link`);
     return ok({ kind: 'router-v2', flags: content[0]!, links });
   },
   encode({ flags, links }) {

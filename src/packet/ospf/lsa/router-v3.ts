@@ -1,4 +1,5 @@
-// OSPFv3 Router-LSA, function 1 (RFC 5340 §A.4.3). A router may have several, told apart by their link-state IDs; all count together.
+// OSPFv3 Router-LSA, function 1 (RFC 5340 §A.4.3). A router may have several, told apart by their link-state IDs; all
+// count together.
 import { ok } from '../../../model/result.ts';
 import { concat, put16, put24, put32, u16, u24, u32 } from '../../bytes.ts';
 import { malformed } from '../../decode.ts';
@@ -22,8 +23,10 @@ function encodeLink(link: RouterLinkV3): Uint8Array {
 export const ROUTER_V3: BodyCodec<RouterLsaV3> = {
   name: 'router-v3',
   decode(content) {
-    if (content.length < FIXED) return malformed('truncated', content.length, 'shorter than the fixed part of a Router-LSA');
-    if ((content.length - FIXED) % LINK !== 0) return malformed('link-overrun', FIXED, `${content.length - FIXED} bytes are not whole links`);
+    if (content.length < FIXED)
+      return malformed('truncated', content.length, 'shorter than the fixed part of a Router-LSA');
+    if ((content.length - FIXED) % LINK !== 0)
+      return malformed('link-overrun', FIXED, `${content.length - FIXED} bytes are not whole links`);
     const links = Array.from({ length: (content.length - FIXED) / LINK }, (_, i): RouterLinkV3 => {
       const at = FIXED + i * LINK;
       return {

@@ -19,9 +19,17 @@ const SID_STRUCTURE: TlvCodec<SidStructure> = {
   name: 'sid-structure',
   decode: (value) =>
     checkLength(value, 4, 'SID structure') ??
-    ok({ kind: 'sid-structure', locatorBlock: value[0]!, locatorNode: value[1]!, function: value[2]!, argument: value[3]! }),
+    ok({
+      kind: 'sid-structure',
+      locatorBlock: value[0]!,
+      locatorNode: value[1]!,
+      function: value[2]!,
+      argument: value[3]!,
+    }),
   encode: ({ locatorBlock, locatorNode, function: functionLength, argument }) =>
-    Uint8Array.from([locatorBlock, locatorNode, functionLength, argument].map((bits) => field('length of a part of a SID', bits, 8))),
+    Uint8Array.from(
+      [locatorBlock, locatorNode, functionLength, argument].map((bits) => field('length of a part of a SID', bits, 8)),
+    ),
 };
 const END_SID_SUB_TLVS = tlvSpace([SID_STRUCTURE]);
 
@@ -30,10 +38,17 @@ const END_SID: TlvCodec<EndSid> = {
   type: 1,
   name: 'end-sid',
   decode(value, report) {
-    if (value.length < END_SID_FIXED) return malformed('truncated', value.length, 'shorter than the fixed part of an End SID sub-TLV');
+    if (value.length < END_SID_FIXED)
+      return malformed('truncated', value.length, 'shorter than the fixed part of an End SID sub-TLV');
     const subTlvs = END_SID_SUB_TLVS.decode(value, END_SID_FIXED, report);
     if (!subTlvs.ok) return subTlvs;
-    return ok({ kind: 'end-sid', flags: value[0]!, behavior: u16(value, 2), sid: readAddress(value, 4, 6), subTlvs: subTlvs.value });
+    return ok({
+      kind: 'end-sid',
+      flags: value[0]!,
+      behavior: u16(value, 2),
+      sid: readAddress(value, 4, 6),
+      subTlvs: subTlvs.value,
+    });
   },
   encode({ flags, behavior, sid, subTlvs }) {
     if (sid.family !== 6) throw new EncodeError('bad-field', 'a SID is an IPv6 address');
@@ -51,7 +66,8 @@ const LOCATOR: TlvCodec<Srv6Locator> = {
   type: 1,
   name: 'srv6-locator',
   decode(value, report) {
-    if (value.length < LOCATOR_FIXED) return malformed('truncated', value.length, 'shorter than the fixed part of an SRv6 Locator TLV');
+    if (value.length < LOCATOR_FIXED)
+      return malformed('truncated', value.length, 'shorter than the fixed part of an SRv6 Locator TLV');
     const length = value[2]!;
     const locator = length === 0 ? undefined : readPaddedPrefix(value, LOCATOR_FIXED, length);
     if (!locator) return malformed('bad-prefix-length', 2, `a locator of ${length} bits in ${value.length} bytes`);

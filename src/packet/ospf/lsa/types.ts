@@ -1,5 +1,6 @@
-// Bodies of LSAs as values (RFC 2328 §A.4, RFC 5340 §A.4, RFC 7684, 7770, 8362, 9084, 9513, 9792). Only shapes: the files beside this one turn
-// them into bytes and back. Metrics and flags as on the wire; what is not listed here stays bytes.
+// Bodies of LSAs as values (RFC 2328 §A.4, RFC 5340 §A.4, RFC 7684, 7770, 8362, 9084, 9513, 9792). Only shapes: the
+// files beside this one turn them into bytes and back. Metrics and flags as on the wire; what is not listed here stays
+// bytes.
 import type { IpAddress } from '../../../model/address.ts';
 import type { Prefix } from '../../../model/prefix.ts';
 
@@ -9,9 +10,11 @@ export interface UnknownTlv {
   readonly value: Uint8Array;
 }
 
-// --- Topology -----------------------------------------------------------------------------------------------------------------------
+// --- Topology --------------------------------------------------------------------------------------------------------
 
-/** What a link of an OSPFv2 router leads to: 1 another router, 2 a transit network, 3 a stub network, 4 a virtual link. */
+/**
+ * What a link of an OSPFv2 router leads to: 1 another router, 2 a transit network, 3 a stub network, 4 a virtual link.
+ */
 export interface RouterLinkV2 {
   readonly type: number;
   /** Neighbour's router ID, address of the designated router, or network, by type. */
@@ -84,7 +87,7 @@ export interface Referenced {
   readonly advertisingRouter: number;
 }
 
-// --- Prefixes with sub-TLVs ---------------------------------------------------------------------------------------------------------
+// --- Prefixes with sub-TLVs ------------------------------------------------------------------------------------------
 
 /** A bit string of whole 32-bit words, bit 0 the most significant (RFC 9792). See packet/bit-string.ts. */
 export interface PrefixExtendedFlags {
@@ -152,7 +155,7 @@ export interface EIntraAreaPrefixLsa {
   readonly tlvs: readonly (ExtendedLsaPrefix | UnknownTlv)[];
 }
 
-// --- SRv6 (RFC 9513) ----------------------------------------------------------------------------------------------------------------
+// --- SRv6 (RFC 9513) -------------------------------------------------------------------------------------------------
 
 /** Lengths in bits of the parts of a SID. */
 export interface SidStructure {
@@ -189,7 +192,7 @@ export interface Srv6LocatorLsa {
   readonly tlvs: readonly (Srv6Locator | UnknownTlv)[];
 }
 
-// --- Of the router ------------------------------------------------------------------------------------------------------------------
+// --- Of the router ---------------------------------------------------------------------------------------------------
 
 /** RFC 7770 §2.4: a bit string of whole words. */
 export interface InformationalCapabilities {
