@@ -313,8 +313,8 @@ int egress_resume(struct __sk_buff *skb)
 	struct egress_config *config = bpf_map_lookup_elem(&egress_config, &zero);
 	if (!port || !config)
 		return RESUME_UNKNOWN_PORT;
-	claim.key.context ^=
-		port->tenant; // as the flow's packets have it: nobody is told straight what is in labels, GRE or VXLAN
+	// As the flow's packets have it: nobody is told straight what is in labels, GRE or VXLAN.
+	claim.key.context ^= port->tenant;
 	__u64 *bucket = bpf_map_lookup_elem(&egress_buckets, &slot);
 	__u64 hash = flow_hash(&claim.key, config->flow_seed), now = bpf_ktime_get_ns();
 	__u32 index = FLOW_SET(hash);

@@ -2,7 +2,8 @@
 // congested node, learns all sender prefixes from the router beside it, again and again with another proxy. Which
 // protocol that router speaks is its own business.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { BpfMap, MapEntry } from '../kernel/bpf/map.ts';
+import type { BpfMap } from '../kernel/bpf/map.ts';
+import type { MapEntry } from '../kernel/bpf/map-batch.ts';
 import { openBpfObject } from '../kernel/bpf/object.ts';
 import { EGRESS_MAPS, encodeSenderProxy } from '../kernel/dataplane/egress.ts';
 import { prefixKey } from '../kernel/dataplane/layout.ts';

@@ -4,7 +4,8 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BpfMap, MapEntry } from '../kernel/bpf/map.ts';
+import type { BpfMap } from '../kernel/bpf/map.ts';
+import type { MapEntry } from '../kernel/bpf/map-batch.ts';
 import { openBpfObject } from '../kernel/bpf/object.ts';
 import { EGRESS_MAPS, encodeSenderProxy } from '../kernel/dataplane/egress.ts';
 import { prefixKey } from '../kernel/dataplane/layout.ts';

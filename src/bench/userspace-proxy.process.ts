@@ -3,7 +3,8 @@
 // when to take notices ('attach') and when not ('detach').
 import { openBpfObject } from '../kernel/bpf/object.ts';
 import { openRingBuffer } from '../kernel/bpf/ring-buffer.ts';
-import { type TcxLink, attachTcx } from '../kernel/bpf/tcx.ts';
+import type { TcxLink } from '../kernel/bpf/tc-attachment.ts';
+import { attachTcx } from '../kernel/bpf/tcx.ts';
 import { Netns } from '../kernel/netns.ts';
 import { Poller } from '../kernel/poller.ts';
 import { openRawSocket } from '../kernel/raw-socket.ts';

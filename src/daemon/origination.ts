@@ -4,7 +4,6 @@ import { type Family, formatAddress } from '../model/address.ts';
 import type { CarrierName, Origination } from '../model/advertisement.ts';
 import { sidAdvertisements } from '../plan/end-con.ts';
 import { proxyAddressFor } from '../plan/proxy.ts';
-import type { Carriers } from './carriers.ts';
 
 const FAMILIES: readonly Family[] = [4, 6];
 
@@ -71,17 +70,3 @@ export function advertisedIn(intent: Intent, senders: readonly SenderIntent[]): 
   const families = new Set(senders.map(({ prefix }) => prefix.address.family));
   return [...new Set([...families].flatMap((family) => carriersOf(intent, family)))].sort();
 }
-
-const tells = ({ carrier }: Pick<Carriers['ospfv2'], 'carrier'>): boolean =>
-  carrier?.neighbors().some(({ state, takesOpaque }) => state === 'full' && takesOpaque !== false) ?? false;
-
-const HEARD: { readonly [N in CarrierName]: (slot: Pick<Carriers[N], 'carrier'>) => boolean } = {
-  isis: ({ carrier }) => carrier?.neighbors().some(({ state }) => state === 'up') ?? false,
-  ospfv2: tells,
-  ospfv3: tells,
-  bgp: ({ carrier }) => carrier?.session().state === 'ready',
-};
-
-/** Whether there is somebody who hears what the carrier advertises. */
-export const isHeard = (carriers: Pick<Carriers, CarrierName>, name: CarrierName): boolean =>
-  (HEARD[name] as (slot: Carriers[CarrierName]) => boolean)(carriers[name]);

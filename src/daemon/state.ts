@@ -25,7 +25,8 @@ import type { Dataplane } from '../reconcile/dataplane.ts';
 import type { Carriers } from './carriers.ts';
 import type { Counters } from './counters.ts';
 import type { IntentFile } from './intent-file.ts';
-import { advertisedIn, isHeard } from './origination.ts';
+import { isHeard } from './heard.ts';
+import { advertisedIn } from './origination.ts';
 import { VERSION } from './version.ts';
 
 export interface StateModules {

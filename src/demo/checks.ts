@@ -1,6 +1,7 @@
 // Claims that more than one scene makes of its runs. Each failure is a sentence. Pure.
 import type { Evidence, NotificationKind, PortResult, RunResult } from './results.ts';
-import type { Mode, Scene } from './scene.ts';
+import type { Mode } from './results.ts';
+import type { Scene } from './scene.ts';
 
 const CNP_OPCODE = 0x81;
 /** "Bounded": at most this part of what the queue holds. An unheeded overload fills it. */

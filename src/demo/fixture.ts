@@ -1,6 +1,7 @@
 // Results of runs for the tests of verdicts and reports: what each mode's run looks like when all is well.
 import type { NotificationKind, NotificationSummary, PortResult, RunResult } from './results.ts';
-import { type Mode, type Scene, portName } from './scene.ts';
+import type { Mode } from './results.ts';
+import { type Scene, portName } from './scene.ts';
 
 export const QUEUE_PAIR = 7;
 

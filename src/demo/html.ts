@@ -1,7 +1,7 @@
 // report.html: one file, no scripts, nothing loaded; opens in any browser, also from an archive. Pure.
 import { type Chart, type Curve, chartSvg, escapeXml } from './chart.ts';
 import type { DemoReport, Point, PortResult, RunResult } from './results.ts';
-import type { Mode } from './scene.ts';
+import type { Mode } from './results.ts';
 import { COLUMNS, type Column } from './table.ts';
 
 /** Distinguishable without colour vision (Okabe and Ito). */

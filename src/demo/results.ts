@@ -2,7 +2,8 @@
 // sender's first data packet.
 import type { FeedbackFormat } from '../lab/roce/feedback.ts';
 import type { LongHaulInstruction } from '../model/notification.ts';
-import type { Mode } from './scene.ts';
+
+export type Mode = 'none' | 'receiver' | 'cnpd';
 
 /** A point of a plot: ms since the first data packet, and a value. */
 export type Point = readonly [t: number, value: number];

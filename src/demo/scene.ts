@@ -3,9 +3,7 @@
 import { join } from 'node:path';
 import type { Lab } from '../lab/lab.ts';
 import { packageRoot } from '../lab/program.ts';
-import type { Evidence, RunResult } from './results.ts';
-
-export type Mode = 'none' | 'receiver' | 'cnpd';
+import type { Evidence, Mode, RunResult } from './results.ts';
 
 export interface Port {
   readonly node: string;

@@ -33,8 +33,8 @@ export const formatPath = (path: Path): string =>
 /** Text from the file, fit for a terminal: control characters escaped, cut at `limit` characters. */
 export function printable(text: string, limit: number): string {
   const cut = text.length > limit ? `${text.slice(0, limit)}…` : text;
-  // eslint-disable-next-line no-control-regex -- naming control characters is the point
   return cut.replace(
+    // eslint-disable-next-line no-control-regex -- naming control characters is the point
     /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
     (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );

@@ -4,7 +4,7 @@
 // keys below it, is replaced by one entry that holds a marker. The library reads what is left, and so decides what is a
 // list at all: a marker that does not come back as a whole entry of one stood in a string, or before a line that goes
 // on, and then the library reads everything. Whatever is not surely of this form is left to it too.
-import type { Place } from './source.ts';
+import type { Place } from './words.ts';
 
 /** A shorter run is not worth it. */
 const LEAST = 16;

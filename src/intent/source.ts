@@ -20,7 +20,7 @@ import {
 import { type Result, fail, ok } from '../model/result.ts';
 import { type Run, type Shortened, shorten } from './runs.ts';
 import { HIDDEN, isSafeName } from './secrets.ts';
-import type { Path } from './words.ts';
+import type { Path, Place } from './words.ts';
 
 /** A declaration of 10,000 sender prefixes is about 0.7 MB. */
 export const MAX_FILE_BYTES = 8 * 1024 * 1024;
@@ -31,11 +31,6 @@ const [NEWLINE, COMMA] = [10, 44];
 const MAX_DEPTH = 32;
 /** Spaces before a line: collections nest by indentation too. */
 const MAX_INDENT = 256;
-
-export interface Place {
-  readonly line: number;
-  readonly column: number;
-}
 
 export interface SourceError extends Place {
   readonly path: Path;

@@ -1,6 +1,13 @@
-// Words of cnpd.yaml: the path to a place, and which known word an unknown one was meant to be.
+// Words of cnpd.yaml: the path to a place and where in the text that is, and which known word an unknown one was meant
+// to be.
 
 export type Path = readonly (string | number)[];
+
+/** Both from 1. */
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
 
 /** The known word nearest to an unknown one (Damerau-Levenshtein), if near enough to be what was meant. */
 export function nearest(word: string, known: readonly string[]): string | undefined {

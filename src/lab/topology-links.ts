@@ -1,7 +1,7 @@
 // The links of a topology: the brief form (`endpoints: ["a:eth1", "b:eth1"]`) and the extended form of type veth.
 import { parseDuration } from './units.ts';
 import { ENDPOINT_FIELDS, LINK_FIELDS, LINK_VARS } from './topology-fields.ts';
-import type { TopologyReader, YamlPath } from './topology.ts';
+import type { TopologyReader, YamlPath } from './topology-reader.ts';
 
 export interface EndpointSpec {
   readonly node: string;

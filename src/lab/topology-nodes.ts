@@ -2,7 +2,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import { splitWords } from './shell.ts';
 import { NODE_FIELDS } from './topology-fields.ts';
-import type { TopologyReader, YamlPath } from './topology.ts';
+import type { TopologyReader, YamlPath } from './topology-reader.ts';
 
 export interface Bind {
   /** Absolute path on this machine. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { type Topology, type TopologyProblem, containerName, parseTopology } from './topology.ts';
+import type { TopologyProblem } from './topology-reader.ts';
+import { type Topology, containerName, parseTopology } from './topology.ts';
 
 function parsed(text: string): Topology {
   const result = parseTopology(text, '/labs/x/x.clab.yml');

@@ -9,7 +9,8 @@ import type { SentNotification } from '../../src/model/notification.ts';
 import { prefix } from '../../src/model/prefix.ts';
 import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
 import { type RingBufferReader, openRingBuffer } from '../../src/kernel/bpf/ring-buffer.ts';
-import { type TcxLink, attachTcx } from '../../src/kernel/bpf/tcx.ts';
+import type { TcxLink } from '../../src/kernel/bpf/tc-attachment.ts';
+import { attachTcx } from '../../src/kernel/bpf/tcx.ts';
 import type { TestRunResult } from '../../src/kernel/bpf/program.ts';
 import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counters.ts';
 import {

@@ -4,7 +4,8 @@
 //
 //   h 2001:db8:a::1 ─── edge ─── pe (END.CON 2001:db8:c::1) ─── core ─── r 2001:db8:ffff::1
 import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
-import { type TcxLink, attachTcx } from '../../src/kernel/bpf/tcx.ts';
+import type { TcxLink } from '../../src/kernel/bpf/tc-attachment.ts';
+import { attachTcx } from '../../src/kernel/bpf/tcx.ts';
 import { EGRESS_PROGRAMS, MARK_TRIGGER } from '../../src/kernel/dataplane/egress.ts';
 import { interfaceIndex } from '../../src/kernel/ffi/libc.ts';
 import { Netns } from '../../src/kernel/netns.ts';

@@ -3,7 +3,8 @@
 // the congested node's builder on the loopback interface builds it.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
-import { type TcxLink, attachTcx } from '../../src/kernel/bpf/tcx.ts';
+import type { TcxLink } from '../../src/kernel/bpf/tc-attachment.ts';
+import { attachTcx } from '../../src/kernel/bpf/tcx.ts';
 import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counters.ts';
 import { EGRESS_MAPS, EGRESS_PROGRAMS, encodeEgressConfig } from '../../src/kernel/dataplane/egress.ts';
 import { prefixKey, u32Key } from '../../src/kernel/dataplane/layout.ts';

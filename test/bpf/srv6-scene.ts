@@ -5,7 +5,8 @@
 //   outside [t-srv6-h2] ──── [t-srv6-c2]
 import { writeFileSync } from 'node:fs';
 import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
-import { type TcxLink, attachTcx } from '../../src/kernel/bpf/tcx.ts';
+import type { TcxLink } from '../../src/kernel/bpf/tc-attachment.ts';
+import { attachTcx } from '../../src/kernel/bpf/tcx.ts';
 import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counters.ts';
 import { u32Key } from '../../src/kernel/dataplane/layout.ts';
 import {

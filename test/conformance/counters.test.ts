@@ -64,7 +64,7 @@ describe('docs/counters.md', () => {
 
   it('names every counter that the agent counts by a literal name', () => {
     const names = sources.flatMap((text) =>
-      [...text.matchAll(/\b(?:count|complain)\((?:s, )?'([a-z0-9.-]+)'/g)].map((m) => m[1]!),
+      [...text.matchAll(/\b(?:count|complain)\(\s*(?:s,\s*)?'([a-z0-9.-]+)'/g)].map((m) => m[1]!),
     );
     expect(names.length).toBeGreaterThan(40);
     expect(names.filter((name) => !documented(name))).toEqual([]);

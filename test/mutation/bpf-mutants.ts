@@ -76,8 +76,8 @@ const MONITOR: readonly BpfMutant[] = [
   {
     fault: 'growth of a queue that shrank',
     file: 'bpf/lib/monitor.h',
-    search: 'start == 0 || depth <= before ? 0',
-    replace: 'start == 0 ? 0',
+    search: 'start == 0 || depth <= before',
+    replace: 'start == 0',
     fails: [[TRIGGERS, 'is what the queue gained in an interval, scaled to it']],
   },
   {
@@ -232,7 +232,7 @@ const TOLD: readonly BpfMutant[] = [
   {
     fault: 'without a builder the invoking packet is sent on',
     file: 'bpf/lib/proxy-order.h',
-    search: '{2, [6] = 2}',
+    search: '{ 2, [6] = 2 }',
     replace: '{0}',
     fails: [[FORMATS, 'without a builder nothing reaches anybody']],
   },

@@ -14,7 +14,7 @@ const sources = readdirSync(import.meta.dirname).filter(
  */
 function namesIn(file: string): string[] {
   const text = readFileSync(join(import.meta.dirname, file), 'utf8');
-  const calls = [...text.matchAll(/(?:count|complain)\(c, '([^']+)'/g)].map((match) => match[1]!);
+  const calls = [...text.matchAll(/(?:count|complain)\(\s*c,\s*'([^']+)'/g)].map((match) => match[1]!);
   const kept =
     file === 'reading.ts'
       ? [...text.matchAll(/(['`])((?:nhc|characteristic|learn)\.[^'`]+)\1/g)].map((match) => match[2]!)

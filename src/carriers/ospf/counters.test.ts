@@ -17,8 +17,8 @@ const sources = [
 function namesIn(file: string): string[] {
   const text = readFileSync(join(import.meta.dirname, file), 'utf8');
   const calls = [
-    ...text.matchAll(/(?:count|complain|countContent|complainOf)\([sc], (['`])([^'`]+)\1/g),
-    ...text.matchAll(/refuse\(s, area, (['`])([^'`]+)\1/g),
+    ...text.matchAll(/(?:count|complain|countContent|complainOf)\(\s*[sc],\s*(['`])([^'`]+)\1/g),
+    ...text.matchAll(/refuse\(\s*s,\s*area,\s*(['`])([^'`]+)\1/g),
   ].map((match) => match[2]!);
   const atEdge = [...text.matchAll(/count\(`\$\{this\.(?:name|opts\.prefix)\}\.([^`]+)`/g)].map((match) => match[1]!);
   return [...calls, ...atEdge].map((name) => name.replace(/\$\{[^}]*\}/g, '<>'));

@@ -11,7 +11,7 @@ import { libbpf } from '../ffi/libbpf.ts';
 import { PinnedBuffer } from '../ffi.ts';
 import { type Netns, within } from '../netns.ts';
 import type { BpfProgram } from './program.ts';
-import type { TcxLink, TcxOptions } from './tcx.ts';
+import type { TcxLink, TcxOptions } from './tc-attachment.ts';
 
 /** enum bpf_tc_attach_point. */
 const ATTACH_POINT = { ingress: 1, egress: 2 } as const;

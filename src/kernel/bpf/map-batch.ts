@@ -3,8 +3,10 @@
 // for tries.
 import { ERRNO, KernelError } from '../errors.ts';
 import { PinnedBuffer } from '../ffi.ts';
-import type { MapEntry } from './map.ts';
 import { BPF_CMD, attributes, tryBpf } from './syscall.ts';
+
+/** A key and a value. */
+export type MapEntry = readonly [Uint8Array, Uint8Array];
 
 /**
  * Entries written in a call: large enough to hide the call, small enough that the buffers stay below a megabyte for the

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { ERRNO, KernelError } from '../errors.ts';
 import { close } from '../ffi/libc.ts';
 import { PinnedBuffer } from '../ffi.ts';
-import { MapBatch } from './map-batch.ts';
+import { MapBatch, type MapEntry } from './map-batch.ts';
 import { BPF_CMD, type MapInfo, attributes, mapInfo, mapTypeName, openPinned, tryBpf } from './syscall.ts';
 
 const PER_CPU_TYPES: ReadonlySet<string> = new Set([
@@ -15,9 +15,6 @@ const PER_CPU_TYPES: ReadonlySet<string> = new Set([
   'percpu_cgroup_storage',
 ]);
 export const UPDATE = { ANY: 0, NOEXIST: 1, EXIST: 2 } as const;
-
-/** A key and a value. */
-export type MapEntry = readonly [Uint8Array, Uint8Array];
 
 /** Number of possible CPUs: how many values a per-CPU element has. The file reads `0-7` or `0,2-3`. */
 export function possibleCpus(text = readFileSync('/sys/devices/system/cpu/possible', 'utf8')): number {

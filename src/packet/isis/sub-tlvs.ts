@@ -6,15 +6,8 @@ import { concat, readAddress } from '../bytes.ts';
 import { type Decoded, malformed, shifted } from '../decode.ts';
 import { EncodeError } from '../encode-error.ts';
 import { SRV6_END_SID } from './tlv/srv6-end-sid.ts';
-import { type SubTlvReport, tlvBytes } from './tlv/codec.ts';
+import { type SubTlvCodec, type SubTlvReport, tlvBytes } from './tlv/codec.ts';
 import type { PrefixAttributeFlags, PrefixSubTlv, SourceRouterId } from './types.ts';
-
-export interface SubTlvCodec<T extends PrefixSubTlv = PrefixSubTlv> {
-  readonly type: number;
-  readonly name: T['kind'];
-  decode(value: Uint8Array): Decoded<T>;
-  encode(subTlv: T): Uint8Array;
-}
 
 export const PREFIX_ATTRIBUTE_FLAGS = 4;
 export const IPV4_SOURCE_ROUTER_ID = 11;

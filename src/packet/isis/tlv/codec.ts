@@ -2,7 +2,7 @@
 // there.
 import type { DecodeError, Decoded } from '../../decode.ts';
 import { EncodeError } from '../../encode-error.ts';
-import type { IsisTlv } from '../types.ts';
+import type { IsisTlv, PrefixSubTlv } from '../types.ts';
 
 export interface TlvCodec<T extends IsisTlv = IsisTlv> {
   readonly type: number;
@@ -11,6 +11,14 @@ export interface TlvCodec<T extends IsisTlv = IsisTlv> {
   decode(value: Uint8Array, report: SubTlvReport): Decoded<T>;
   /** @returns the value, without type and length. @throws EncodeError */
   encode(tlv: T): Uint8Array;
+}
+
+/** The same for a sub-TLV of a prefix or a SID: one row of the table in sub-tlvs.ts. */
+export interface SubTlvCodec<T extends PrefixSubTlv = PrefixSubTlv> {
+  readonly type: number;
+  readonly name: T['kind'];
+  decode(value: Uint8Array): Decoded<T>;
+  encode(subTlv: T): Uint8Array;
 }
 
 /** Called for a known sub-TLV with a malformed value; it is kept as unknown, and the TLV around it is used. */

@@ -6,8 +6,8 @@ import { concat, put16, readAddress, u16 } from '../../bytes.ts';
 import { type DecodeError, malformed, shifted } from '../../decode.ts';
 import { EncodeError } from '../../encode-error.ts';
 import { field } from '../../field.ts';
-import type { SubTlvCodec } from '../sub-tlvs.ts';
 import type { Srv6EndSid } from '../types.ts';
+import type { SubTlvCodec } from './codec.ts';
 
 /** Flags 1, behaviour 2, SID 16, length of the sub-sub-TLVs 1. */
 const FIXED = 20;
