@@ -2,6 +2,7 @@
 // file with errors, a daemon that could not start), 2 wrong usage.
 import { Command, CommanderError } from 'commander';
 import { intentJsonSchema } from '../intent/json-schema.ts';
+import { keepInspectorShut } from '../kernel/no-inspector.ts';
 import type { Log } from '../model/log.ts';
 import { configureFrr } from './configure-frr.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
@@ -66,6 +67,9 @@ function untilSignalled(starting: Promise<Daemon>, log: Log): Promise<void> {
       void starting
         .then((daemon) => daemon.reload())
         .catch((error: unknown) => log.error({ error: String(error) }, 'the reload failed')),
+  );
+  process.on('SIGUSR1', () =>
+    log.warn({ signal: 'SIGUSR1' }, 'this signal does nothing here; SIGHUP reloads the file'),
   );
   let asked = false;
   return new Promise((resolve, reject) => {
@@ -133,4 +137,5 @@ async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
+keepInspectorShut();
 process.exitCode = await main(process.argv.slice(2));

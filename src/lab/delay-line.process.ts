@@ -4,6 +4,7 @@
 import { type KernelError, isKernelError } from '../kernel/errors.ts';
 import { Netns } from '../kernel/netns.ts';
 import { Poller } from '../kernel/poller.ts';
+import { keepInspectorShut } from '../kernel/no-inspector.ts';
 import { type Tap, openTap } from '../kernel/tap.ts';
 import { DelayQueue } from './delay-queue.ts';
 
@@ -103,4 +104,5 @@ function main(): void {
   process.stdout.write('ready\n');
 }
 
+keepInspectorShut();
 main();

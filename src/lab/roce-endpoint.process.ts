@@ -7,6 +7,7 @@ import { type IpAddress, parseAddress } from '../model/address.ts';
 import { type CodePointName, DEFAULT_CODE_POINTS } from '../model/code-points.ts';
 import { parsePrefix } from '../model/prefix.ts';
 import { Poller } from '../kernel/poller.ts';
+import { keepInspectorShut } from '../kernel/no-inspector.ts';
 import { type RocePort, openRocePort } from './roce/port.ts';
 import type { LocalSide } from './roce/connection.ts';
 import { type DcqcnOptions, scaledDcqcn } from './roce/dcqcn.ts';
@@ -260,4 +261,5 @@ function main(): void {
   process.on('SIGINT', () => started.stop());
 }
 
+keepInspectorShut();
 main();

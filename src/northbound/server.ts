@@ -47,6 +47,8 @@ export interface Northbound {
 export const GNMI_VERSION = '0.10.0';
 const MAX_REQUEST_BYTES = 256 * 1024;
 const MAX_CONNECTIONS = 256;
+/** A connection that says nothing for so long is no client's. */
+const SILENT_MS = 5000;
 const AT_ONCE = 2;
 const WAITING = 512;
 
@@ -58,6 +60,8 @@ const GRPC_OPTIONS = {
   // connection grows old.
   'grpc.keepalive_time_ms': 30_000,
   'grpc.keepalive_timeout_ms': 10_000,
+  // Who asks nothing leaves the place to others: whoever is in the socket's group could take all of them.
+  'grpc.max_connection_idle_ms': 30_000,
   'grpc.max_connection_age_ms': 10 * 60_000,
   'grpc.max_connection_age_grace_ms': 30_000,
 } as const;
@@ -74,7 +78,15 @@ export async function startNorthbound(options: NorthboundOptions, modules: North
     (connection) => {
       count('northbound.connection');
       connections.add(connection);
-      connection.on('close', () => connections.delete(connection));
+      const silent = setTimeout(() => {
+        if (connection.bytesRead > 0) return;
+        count('northbound.connection.silent');
+        connection.destroy();
+      }, SILENT_MS);
+      connection.on('close', () => {
+        clearTimeout(silent);
+        connections.delete(connection);
+      });
       connection.on('error', (error) => log.debug({ error }, 'a northbound connection broke'));
       injector.injectConnection(connection);
     },

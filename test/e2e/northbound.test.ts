@@ -260,6 +260,15 @@ describe('hostile clients', () => {
       .toBe(true);
   });
 
+  it('connections that say nothing make room by themselves', async () => {
+    await start();
+    const sockets = Array.from({ length: 300 }, () => connect(socket).on('error', () => undefined));
+    await expect.poll(() => counts.get('northbound.connection.refused') ?? 0, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(() => counts.get('northbound.connection.silent') ?? 0, { timeout: 30_000 }).toBe(256);
+    await stillAnswers();
+    for (const client of sockets) client.destroy();
+  });
+
   it('many at once are all answered', async () => {
     await start();
     const answers = await Promise.all(Array.from({ length: 200 }, () => rawCall(socket, GET, getRequest())));

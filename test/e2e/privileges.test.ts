@@ -96,6 +96,16 @@ async function everythingWorks(): Promise<void> {
   ).not.toEqual([]);
 }
 
+test('SIGUSR1 opens no inspector, through which every local user would have what cnpd has', async () => {
+  await leaf.start(LEAF);
+  leaf.signal('SIGUSR1');
+  await eventually('it is told', () => Promise.resolve(leaf.log.includes('this signal does nothing here')));
+  await leaf.reload(LEAF);
+  // Node's inspector says where it listens as soon as it does, on standard error.
+  expect(leaf.log).not.toContain('Debugger listening');
+  expect(await leaf.exec('ss', '-Hltn')).not.toContain(':9229');
+});
+
 describe('the smallest set', () => {
   test('cnpd gives up all other capabilities in every thread, says so, and does its work beside FRR until uninstall', async () => {
     await leaf.start(LEAF);

@@ -98,7 +98,7 @@ export class Router {
     return this.#daemon !== undefined;
   }
 
-  signal(signal: 'SIGHUP'): void {
+  signal(signal: 'SIGHUP' | 'SIGUSR1'): void {
     process.kill(this.pid, signal);
   }
 
