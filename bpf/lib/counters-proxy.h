@@ -72,7 +72,7 @@
 	X(175, QP_FULL, "proxy.qp.full",                                                                                                   \
 	  "confirmed connections for which there was no room; they are known as unconfirmed ones")                                         \
 	X(176, QP_DOUBTFUL, "proxy.qp.doubtful",                                                                                           \
-	  "times that the requests of a connection were not answered for longer than a round trip takes")                                  \
+	  "times that a connection became doubtful: no answer for longer than a round trip takes, or for a number of CNPs")                \
 	X(180, QP_TENANT_UNKNOWN, "proxy.qp.tenant-unknown",                                                                               \
 	  "packets not learned from because it is not known whose addresses are in their tunnel")                                          \
 	X(181, QP_TUNNEL_UNKNOWN, "proxy.qp.tunnel-unknown",                                                                               \

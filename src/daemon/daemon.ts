@@ -188,9 +188,7 @@ class RunningDaemon implements Daemon {
       clock,
       readFacts: () => (this.#watch?.again(), this.#lost.sample()),
       ageingMs: () => this.#file.intent.queuePairs.ageingMs,
-      onDoubts: (ports) => {
-        if (this.#corePorts.doubted(ports)) this.#watch?.again();
-      },
+      onDoubts: (ports) => this.#doubted(ports),
       onError: (error) => this.#unexpected(error),
     });
     noteGobgp(runDir, this.#file.intent.bgp);
@@ -311,6 +309,8 @@ class RunningDaemon implements Daemon {
       if (!known.has(problem.problem)) this.#log.warn(problem, 'something cannot be done as declared');
     }
     this.#desired = desired;
+    if (this.#reversePath)
+      this.#reversePath.ports = new Map(desired.learning?.ports.map((port) => [port.ifindex, port]));
     this.#dataplane.apply(desired);
     this.#withdrawRefused();
     // Opened just now: what was learned before has passed it by.
@@ -321,10 +321,15 @@ class RunningDaemon implements Daemon {
     this.#lost.sample();
   }
 
-  /** Asked only where Queue Pairs are learned, and the operator has not named the ports. */
+  /** Asked only where something is checked by it, and the operator has not named the ports. */
   #gatewayPorts({ links }: Facts): Pick<Facts, 'gatewayPorts'> {
-    const { proxy, notifications, router } = this.#file.intent;
-    return (proxy || notifications) && !router.corePorts ? { gatewayPorts: this.#corePorts.among(links) } : {};
+    const { proxy, notifications, stamp, router } = this.#file.intent;
+    return (proxy || notifications || stamp) && !router.corePorts ? { gatewayPorts: this.#corePorts.among(links) } : {};
+  }
+
+  /** Something that came by these ports, or has its source behind them, was not believed. */
+  #doubted(ports: readonly number[]): void {
+    if (this.#corePorts.doubted(ports)) this.#watch?.again();
   }
 
   /** A SID that is not programmed is not advertised either, and is again once it is. */
@@ -342,7 +347,8 @@ class RunningDaemon implements Daemon {
       this.#facts.links.find((link) => link.ifindex === ifindex)?.name;
     const routesBack = (this.#routesBack = RoutesBack.open());
     this.#reversePath = new ReversePath({
-      interfacesTo: (to) => routesBack.interfacesTo(to),
+      waysTo: (to) => routesBack.waysTo(to),
+      onDoubts: (ports) => this.#doubted(ports),
       now: () => clock.now(),
       count,
     });

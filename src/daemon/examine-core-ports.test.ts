@@ -59,4 +59,6 @@ it('one prefix of senders for every link tells nothing; a border port is none of
     { claim: expect.stringContaining('believed: eth2 (') },
   ]);
   expect(checkCorePorts(intent('', ISIS), PORTS, gateways(1, 2))).toEqual([]);
+  const stamp = 'stamp: { reflector: on, accept-from: [2001:db8:ffff::/48] }\n';
+  expect(checkCorePorts(intent('', ISIS + stamp), PORTS, gateways(1, 2))).toHaveLength(1);
 });

@@ -14,15 +14,15 @@ export interface PortOfRouter {
 
 /**
  * @param isGateway whether a route through a gateway leaves by the interface; asked only where that decides @returns
- * none where nothing learns Queue Pairs
+ * none where nothing is checked by it
  */
 export function checkCorePorts(
   intent: Intent,
   ports: readonly PortOfRouter[],
   isGateway: (ifindex: number) => boolean,
 ): GobgpCheck[] {
-  const { proxy, notifications, router, borderPorts } = intent;
-  if (!proxy && !notifications) return [];
+  const { proxy, notifications, stamp, router, borderPorts } = intent;
+  if (!proxy && !notifications && !stamp) return [];
   const id = 'core-ports';
   const inside = ports.filter(({ name }) => !borderPorts.includes(name));
   const named = router.corePorts;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type IpAddress, address, formatAddress } from '../model/address.ts';
+import type { WayBack } from './netlink/routes-back.ts';
 import { FRESH_MS, MOST_REMEMBERED, ReversePath, STALE_MS } from './reverse-path.ts';
 
 /** Friends are behind interface 2 and, by a second next hop, 3. */
@@ -8,18 +9,23 @@ function machine(): {
   at: { now: number };
   asked: string[];
   counters: Record<string, number>;
-  routes: { friends: number[] };
+  routes: { friends: number[]; through: WayBack['through'] };
+  doubts: (readonly number[])[];
 } {
-  const [at, asked, counters, routes] = [{ now: 0 }, [] as string[], {} as Record<string, number>, { friends: [2, 3] }];
+  const [at, asked, counters] = [{ now: 0 }, [] as string[], {} as Record<string, number>];
+  const doubts: (readonly number[])[] = [];
+  const routes = { friends: [2, 3], through: 'gateway' as WayBack['through'] };
   const check = new ReversePath({
-    interfacesTo: (to) => {
+    waysTo: (to) => {
       asked.push(formatAddress(to));
-      return new Set(formatAddress(to).startsWith('2001:db8:ffff:') ? routes.friends : [9]);
+      const to1 = formatAddress(to).startsWith('2001:db8:ffff:') ? routes.friends : [9];
+      return to1.map((ifindex) => ({ ifindex, through: routes.through }));
     },
+    onDoubts: (ports) => void doubts.push(ports),
     now: () => at.now,
     count: (name) => void (counters[name] = (counters[name] ?? 0) + 1),
   });
-  return { check, at, asked, counters, routes };
+  return { check, at, asked, counters, routes, doubts };
 }
 const FRIEND = address('2001:db8:ffff::1');
 const nth = (i: number): IpAddress => ({ family: 6, value: FRIEND.value + 0x1_0000n + BigInt(i) });
@@ -34,6 +40,50 @@ describe('the reverse-path check', () => {
       true,
       true,
     ]);
+  });
+
+  describe('with ports of the core', () => {
+    const role = (isCore: boolean, link: number) => ({ link, isCore });
+    /** Of 2 to 9: friends behind 2 and 3; 2 and 4 are the core's, 5 is a port of the bridge 6. */
+    const ROLES = new Map([
+      [2, role(true, 2)],
+      [4, role(true, 4)],
+      [5, role(false, 6)],
+    ]);
+    const PORTS = [2, 3, 4, 5, 6, 9] as const;
+    function believedAt(friends: number[], through: WayBack['through'], of: readonly number[] = PORTS) {
+      const { check, routes, doubts } = machine();
+      check.ports = ROLES;
+      Object.assign(routes, { friends, through });
+      return { ports: of.filter((ifindex) => !check.refuses(FRIEND, ifindex)), doubts };
+    }
+
+    it('believes at any of them what is behind a gateway at one of them', () => {
+      expect(believedAt([2], 'gateway').ports).toEqual([2, 4]);
+      expect(believedAt([2, 3], 'gateway').ports).toEqual([2, 3, 4]);
+      expect(believedAt([3], 'gateway').ports).toEqual([3]);
+    });
+
+    it('and a host on the link at its own alone, and where no way is, nowhere', () => {
+      expect(believedAt([2], 'link').ports).toEqual([2]);
+      expect(believedAt([], 'gateway').ports).toEqual([]);
+    });
+
+    it('what is behind a tunnel at any of them, for the port of such a route says nothing', () => {
+      expect(believedAt([3], 'tunnel').ports).toEqual([2, 4]);
+    });
+
+    it('ports of one bridge are one', () => {
+      expect(believedAt([6], 'link').ports).toEqual([5, 6]);
+      expect(believedAt([5], 'link').ports).toEqual([5, 6]);
+    });
+
+    it('names the ports to ask about when something behind a gateway is refused, and only then', () => {
+      expect(believedAt([2, 3], 'gateway', [9]).doubts).toEqual([[9, 2, 3]]);
+      expect(believedAt([3], 'tunnel', [9]).doubts).toEqual([[9]]);
+      expect(believedAt([2], 'link', [9]).doubts).toEqual([]);
+      expect(believedAt([2], 'gateway', [2, 4]).doubts).toEqual([]);
+    });
   });
 
   it('asks once a second, for what is refused too', () => {
@@ -86,7 +136,7 @@ describe('the reverse-path check', () => {
   it('a kernel that cannot be asked is no reason to believe', () => {
     const counters: string[] = [];
     const check = new ReversePath({
-      interfacesTo: () => {
+      waysTo: () => {
         throw new Error('no');
       },
       now: () => 0,

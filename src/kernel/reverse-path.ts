@@ -1,11 +1,13 @@
-// The reverse-path check of what the agent itself receives (strict, RFC 3704 §2.2, of every next hop of the route; the
-// proxy's check takes all core ports for one, this one does not): a packet is believed only if the route back to its
-// source leads out of the interface that it came in by. A host that writes a router's address into its packets is not
-// where that router is; and nobody outside has an address of this router. Who is on the path, or behind the same port,
-// is not stopped by this. Answers are remembered and look-ups are limited, by interface, so that a flood of sources
+// The reverse-path check of what the agent itself receives, by the rule of the proxy's program (bpf/lib/port-roles.h): a
+// packet is believed only if the route back to its source leads out of the interface that it came in by, any next hop of
+// it; or if source and interface are both the core's, whose paths are asymmetric. A host that writes a router's address
+// into its packets is not where that router is; and nobody outside has an address of this router. Who is on the path, or
+// behind the same port, is not stopped by this. Answers are remembered and look-ups are limited, by interface, so that a flood of sources
 // costs little and takes nothing from others: what was right a while ago stays right while an interface is flooded.
 import type { IpAddress } from '../model/address.ts';
 import { TokenBucket } from '../model/token-bucket.ts';
+import type { PortRole } from './dataplane/port-roles.ts';
+import type { WayBack } from './netlink/routes-back.ts';
 
 /** Routes change: an answer is asked for again after this time. Milliseconds. */
 export const FRESH_MS = 1000;
@@ -17,8 +19,10 @@ const LOOK_UPS = { perSecond: 200, burst: 200 };
 export const MOST_REMEMBERED = 2048;
 
 export interface ReversePathModules {
-  /** Interfaces through which an address is reached. @throws when the kernel cannot be asked */
-  readonly interfacesTo: (address: IpAddress) => ReadonlySet<number>;
+  /** Next hops of the route to an address. @throws when the kernel cannot be asked */
+  readonly waysTo: (address: IpAddress) => readonly WayBack[];
+  /** Something came by the first of these ports and was not believed, and its source is behind the others. */
+  readonly onDoubts?: (ports: readonly number[]) => void;
   /** Monotonic milliseconds. */
   readonly now: () => number;
   /** `reverse-path.…`: limited, unreadable. */
@@ -36,6 +40,8 @@ export class ReversePath {
   readonly #lookUps = new Map<number, TokenBucket>();
   /** `router.reverse-path-check` */
   enabled = true;
+  /** Ports of the core, and those that are one with others, by their index; as planned. */
+  ports: ReadonlyMap<number, Pick<PortRole, 'link' | 'isCore'>> = new Map();
 
   constructor(modules: ReversePathModules) {
     this.#modules = modules;
@@ -62,7 +68,7 @@ export class ReversePath {
   #ask(source: IpAddress, ifindex: number, key: string, now: number): boolean {
     let right: boolean;
     try {
-      right = this.#modules.interfacesTo(source).has(ifindex);
+      right = this.#leadsBack(this.#modules.waysTo(source), ifindex);
     } catch {
       this.#modules.count('reverse-path.unreadable');
       right = false;
@@ -70,6 +76,20 @@ export class ReversePath {
     remember(right ? this.#right : this.#wrong, key, now);
     (right ? this.#wrong : this.#right).delete(key);
     return right;
+  }
+
+  #leadsBack(ways: readonly WayBack[], ifindex: number): boolean {
+    const linkOf = (port: number): number => this.ports.get(port)?.link ?? port;
+    const isCore = (port: number): boolean => this.ports.get(port)?.isCore ?? false;
+    // Into a tunnel: the port that such a route names says nothing.
+    if (ways.some((way) => way.through !== 'tunnel' && linkOf(way.ifindex) === linkOf(ifindex))) return true;
+    // What is on-link is at its own port only.
+    const routed = ways.filter((way) => way.through !== 'link');
+    if (routed.length === 0) return false;
+    if (isCore(ifindex) && routed.some((way) => way.through === 'tunnel' || isCore(way.ifindex))) return true;
+    const others = routed.filter((way) => way.through === 'gateway').map((way) => way.ifindex);
+    this.#modules.onDoubts?.([ifindex, ...others]);
+    return false;
   }
 
   #mayAsk(ifindex: number, now: number): boolean {

@@ -28,7 +28,8 @@ export function plan(intent: Intent, learned: LearnedView, facts: Facts): Desire
   const [congestedNode, queuePairs, proxy, srv6, guard] = parts;
   const endCon = endConTenants(intent, learned);
   const tenants = planTenants(endCon, srv6.srv6);
-  const learning = proxy.proxy || queuePairs.queuePairs ? planLearning(intent, facts) : {};
+  const learning =
+    proxy.proxy || queuePairs.queuePairs || intent.stamp || intent.notifications ? planLearning(intent, facts) : {};
   const shares = {
     ...congestedNode,
     endConSids: planEndConSids(intent, endCon),

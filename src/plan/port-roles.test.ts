@@ -9,6 +9,7 @@ function intentOf(text: string, router = 'router: { name: r1 }\n'): Intent {
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.error));
   return loaded.value;
 }
+const LOOPBACK = 'router: { name: r1, loopback: { ipv6: 2001:db8:ffff::1 } }\n';
 const PROXY =
   'proxy: { address: "2001:db8::1", senders: [{ prefix: "2001:db8:1::/64", format: standard-cnp }], accept-from: ["2001:db8::/32"] }\n';
 const link = (name: string, ifindex: number, fields = {}) => ({
@@ -40,6 +41,13 @@ test('the core’s ports are those with a route through a gateway, and never a b
 test('the operator names them where routes do not tell', () => {
   const named = intentOf(`${PROXY}border-ports: [eth9]\n`, 'router: { name: r1, core-ports: [eth1, eth9] }\n');
   expect(core(named, [2])).toEqual(['eth1']);
+});
+
+test('PNC-6-b: what the agent checks itself needs them without a proxy too', () => {
+  const stamp = intentOf('stamp: { reflector: on, accept-from: ["2001:db8::/32"] }\n', LOOPBACK);
+  const nobody = { routers: { endConSids: () => [] } } as never;
+  expect(plan(stamp, nobody, facts([2])).learning?.ports.filter((p) => p.isCore)).toMatchObject([{ id: 'eth2' }]);
+  expect(plan(intentOf(''), nobody, facts([2])).learning).toBeUndefined();
 });
 
 test('ports of a bridge are the bridge, and each port has a share of its own', () => {

@@ -13,10 +13,9 @@ const K_BASE = 40_000;
 const SENDERS = [{ prefix: '2001:db8:1::/64', order: ['long-haul-icmpv6'] }];
 const node = (port: object, stamp: object = { learn: true, interval: '20ms' }): object =>
   P(SENDERS, { 'k-max': 'auto', 'k-base': '40kB', ...port }, { stamp });
-/** Its answers will take another way than the probes came. */
+/** Its answers will take another way than the probes came: both ports are the core's, and the check stays on. */
 const REFLECTOR = {
   ...identity('pe2'),
-  router: { ...(identity('pe2') as { router: object }).router, 'reverse-path-check': 'off' },
   stamp: { reflector: true, 'accept-from': ['2001:db8:ffff::/48'] },
 };
 

@@ -127,7 +127,7 @@ function start(): CongestionLoop {
     rtnetlink: { qdiscs: () => (readings++, rtnetlink.qdiscs()) },
     count: (name, by = 1) => void (counters[name] = (counters[name] ?? 0) + by),
     reversePath: new ReversePath({
-      interfacesTo: (to) => routes.interfacesTo(to),
+      waysTo: (to) => routes.waysTo(to),
       now: systemClock.now,
       count: () => {},
     }),

@@ -11,9 +11,12 @@ import { Netns } from '../../src/kernel/netns.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { ReversePath } from '../../src/kernel/reverse-path.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
+import { CorePorts } from '../../src/daemon/core-ports.ts';
+import type { Intent } from '../../src/intent/intent.ts';
 import { systemClock } from '../../src/model/clock.ts';
 import { silentLog } from '../../src/model/log.ts';
 import { prefix } from '../../src/model/prefix.ts';
+import { planLearning } from '../../src/plan/port-roles.ts';
 import { encodeProbe } from '../../src/stamp/messages.ts';
 import { startStamp } from '../../src/stamp/stamp.edge.ts';
 import { inNetns, ip, until } from './support.ts';
@@ -30,9 +33,12 @@ let counters: Record<string, number>;
 let errors: unknown[];
 let reversePath: ReversePath;
 let routes: RoutesBack;
+let cores: CorePorts;
+let intent: Pick<Intent, 'router' | 'queuePairs' | 'borderPorts'>;
 
 beforeEach(() => {
   [errors, closing, counters] = [[], [], {}];
+  intent = { router: { name: 'r1', reversePathCheck: true }, queuePairs: { ageingMs: 300_000 }, borderPorts: [] };
   poller = Poller.open({ onError: (error) => errors.push(error) });
   [r, far, spoofer] = [Netns.create(), Netns.create(), Netns.create()];
   for (const ns of [r, far, spoofer]) {
@@ -62,12 +68,22 @@ beforeEach(() => {
   }
   routes = RoutesBack.open(r);
   const count = (name: string, by = 1): void => void (counters[name] = (counters[name] ?? 0) + by);
-  reversePath = new ReversePath({ interfacesTo: (to) => routes.interfacesTo(to), now: () => performance.now(), count });
+  reversePath = new ReversePath({
+    waysTo: (to) => routes.waysTo(to),
+    onDoubts: (ports) => void (cores.doubted(ports) && planPorts()),
+    now: () => performance.now(),
+    count,
+  });
+  cores = new CorePorts({
+    ask: (ifindex) => isGatewayPort(ifindex, { netns: r }),
+    clock: systemClock,
+    log: silentLog,
+  });
   const rtnetlink = Rtnetlink.open({ netns: r }, { poller });
   const options = {
     loopbacks: OWN,
     reflector: true,
-    acceptFrom: [prefix('2001:db8:ffff::/48'), prefix('192.0.2.0/24')],
+    acceptFrom: ['2001:db8::/32', '192.0.2.0/24', '10.0.0.0/8'].map(prefix),
     udpPort: 862,
     intervalMs: 1000,
     targets: [],
@@ -110,6 +126,24 @@ function link(n: number, to: Netns): void {
     ip(ns, `addr add 10.0.${n}.${end}/24 dev ${name}`);
   }
 }
+/** What the daemon does after each look at its links: the ports' roles, as the plan has them. */
+function planPorts(): void {
+  const links = [1, 2, 3].map((n) => ({
+    name: `t-r-${n}`,
+    ifindex: [...indexes(n)][0]!,
+    etherLike: true,
+    up: true,
+    kind: 'veth',
+  }));
+  const { learning } = planLearning(intent as Intent, {
+    links,
+    qdiscs: [],
+    features: [],
+    gatewayPorts: cores.among(links),
+  });
+  reversePath.ports = new Map(learning!.ports.map((port) => [port.ifindex, port]));
+}
+const interfacesTo = (to: IpAddress): Set<number> => new Set(routes.waysTo(to).map(({ ifindex }) => ifindex));
 const indexes = (...links: number[]): Set<number> => new Set(links.map((n) => r.run(() => interfaceIndex(`t-r-${n}`))));
 
 const WAYS: Readonly<Record<string, () => void>> = {
@@ -168,7 +202,10 @@ describe.each(Object.keys(WAYS))('the reverse path of STAMP, %s', (way) => {
   const ports = way.startsWith('ECMP') ? [1, 2] : [1];
 
   it('the kernel names every next hop', () => {
-    for (const to of FAR) expect(routes.interfacesTo(to)).toEqual(indexes(...ports));
+    for (const to of FAR) {
+      expect(interfacesTo(to)).toEqual(indexes(...ports));
+      expect(routes.waysTo(to).every(({ through }) => through === 'gateway')).toBe(true);
+    }
   });
 
   it('PNC-6-b: the ports of these ways lead to other routers, and no other port does', () => {
@@ -186,22 +223,87 @@ describe.each(Object.keys(WAYS))('the reverse path of STAMP, %s', (way) => {
   });
 });
 
+describe('the reverse path in an asymmetric core', () => {
+  const ON_LINK = [address('2001:db8:1::2'), address('10.0.1.2')];
+  /** The router sends to the one far away by port 1 alone; of port 2 it knows that it leads to other routers. */
+  beforeEach(() => {
+    WAYS['one next hop']!();
+    ip(r, 'route add 2001:db8:eeee::/48 via 2001:db8:2::2');
+    ip(r, 'route add 203.0.113.0/24 via 10.0.2.2');
+  });
+
+  it('what comes by another port of the core than answers go is answered; an insider gets nothing', async () => {
+    planPorts();
+    for (const source of FAR) {
+      for (const port of [1, 2]) expect(await probe(far, source, port)).toBe(true);
+      expect(await probe(spoofer, source)).toBe(false);
+    }
+  });
+
+  it('ECMP over two other ports of the core changes nothing', async () => {
+    link(4, far);
+    ip(r, 'route replace 2001:db8:ffff::2/128 nexthop via 2001:db8:1::2 nexthop via 2001:db8:4::2');
+    ip(r, 'route replace 192.0.2.2/32 nexthop via 10.0.1.2 nexthop via 10.0.4.2');
+    planPorts();
+    for (const source of FAR) {
+      expect(await probe(far, source, 2)).toBe(true);
+      expect(await probe(spoofer, source)).toBe(false);
+    }
+  });
+
+  it('an address that is on the link is believed at its own port alone', async () => {
+    planPorts();
+    for (const source of ON_LINK) {
+      expect(await probe(far, source, 1)).toBe(true);
+      expect(await probe(far, source, 2)).toBe(false);
+    }
+  });
+
+  it('a border port is none of the core, and named ports are all of it', async () => {
+    intent = { ...intent, borderPorts: ['t-r-2'] };
+    planPorts();
+    expect(await probe(far, FAR[0]!, 2)).toBe(false);
+    intent = { ...intent, borderPorts: [], router: { ...intent.router, corePorts: ['t-r-1', 't-r-3'] } };
+    planPorts();
+    expect(await probe(far, FAR[1]!, 2)).toBe(false);
+    expect(await probe(spoofer, FAR[1]!)).toBe(true);
+  });
+
+  it('routes that came after the port are found by the doubt', async () => {
+    for (const route of ['-6 route del 2001:db8:eeee::/48', 'route del 203.0.113.0/24']) ip(r, route);
+    planPorts();
+    expect(await probe(far, FAR[0]!, 2)).toBe(false);
+    ip(r, 'route add 2001:db8:eeee::/48 via 2001:db8:2::2');
+    const end = performance.now() + LIMIT_MS;
+    let answered = false;
+    while (!answered && performance.now() < end) answered = await probe(far, FAR[0]!, 2);
+    expect(answered).toBe(true);
+  });
+
+  it('behind an SRv6 route a source is the core’s', async () => {
+    ip(r, 'route replace 2001:db8:ffff::2/128 encap seg6 mode encap segs 2001:db8:eeee::1 dev t-r-1');
+    expect(routes.waysTo(FAR[0]!)).toMatchObject([{ through: 'tunnel' }]);
+    planPorts();
+    expect([1, 2, 3].map((n) => reversePath.refuses(FAR[0]!, [...indexes(n)][0]))).toEqual([false, false, true]);
+  });
+});
+
 describe('the reverse path', () => {
   it('of an address of this router leads nowhere outside: an insider who has it is refused', async () => {
     ip(spoofer, 'addr add 2001:db8:ffff::1/128 dev t-p-3 nodad');
     ip(spoofer, 'addr del 2001:db8:ffff::1/128 dev t-p-3');
-    expect(routes.interfacesTo(OWN[0]!)).toEqual(new Set([1]));
-    expect(routes.interfacesTo(OWN[1]!)).toEqual(new Set([1]));
+    expect(interfacesTo(OWN[0]!)).toEqual(new Set([1]));
+    expect(interfacesTo(OWN[1]!)).toEqual(new Set([1]));
     expect([1, 2, 3].map((n) => reversePath.refuses(OWN[0]!, [...indexes(n)][0]))).toEqual([true, true, true]);
   });
 
   it('of what no route leads to, or a route that says no, is none', async () => {
-    expect(routes.interfacesTo(address('2001:db8:dead::1'))).toEqual(new Set());
+    expect(interfacesTo(address('2001:db8:dead::1'))).toEqual(new Set());
     for (const kind of ['unreachable', 'blackhole', 'prohibit']) {
       ip(r, `route replace ${kind} 2001:db8:dead::/64`);
       ip(r, `route replace ${kind} 203.0.113.0/24`);
       for (const to of ['2001:db8:dead::1', '203.0.113.1'])
-        expect([kind, routes.interfacesTo(address(to))]).toEqual([kind, new Set()]);
+        expect([kind, interfacesTo(address(to))]).toEqual([kind, new Set()]);
     }
   });
 

@@ -104,7 +104,7 @@ function reversePathOf(r: Omit<Router, 'stamp'>): ReversePath {
   const routes = RoutesBack.open(r.netns);
   closing.push(() => routes.close());
   return new ReversePath({
-    interfacesTo: (to) => routes.interfacesTo(to),
+    waysTo: (to) => routes.waysTo(to),
     now: systemClock.now,
     count: (name) => void (r.counters[name] = (r.counters[name] ?? 0) + 1),
   });

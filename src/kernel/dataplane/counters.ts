@@ -215,7 +215,7 @@ export const COUNTERS: readonly CounterRow[] = [
   row(
     176,
     'proxy.qp.doubtful',
-    'times that the requests of a connection were not answered for longer than a round trip takes',
+    'times that a connection became doubtful: no answer for longer than a round trip takes, or for a number of CNPs',
   ),
   row(
     180,

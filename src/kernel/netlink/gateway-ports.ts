@@ -79,7 +79,7 @@ class NextHopObjects {
     this.#seen.add(id);
     this.#netlink ??= this.#open();
     try {
-      return nextHopsOf(this.#netlink, id).some((hop) => hop.ifindex === ifindex && hop.hasGateway);
+      return nextHopsOf(this.#netlink, id).some((hop) => hop.ifindex === ifindex && hop.gateway !== undefined);
     } catch (error) {
       if (isKernelError(error, 'ENOENT')) return false; // it went a moment ago
       throw error;

@@ -4,7 +4,7 @@ import { type Attributes, attribute, concat, decodeAttributes, readU32, u32, vie
 import type { SynchronousNetlink } from './synchronous.ts';
 
 const RTM_GETNEXTHOP = 106;
-const NHA = { ID: 1, GROUP: 2, OIF: 5, GATEWAY: 6 } as const;
+const NHA = { ID: 1, GROUP: 2, OIF: 5, GATEWAY: 6, ENCAP: 8 } as const;
 /** struct nhmsg. */
 const HEADER = 8;
 /** struct nexthop_grp: id, weight, reserved. */
@@ -12,7 +12,10 @@ const MEMBER = 8;
 
 export interface NextHop {
   readonly ifindex: number;
-  readonly hasGateway: boolean;
+  /** Its address; none where the destination itself is on the link. */
+  readonly gateway?: Uint8Array | undefined;
+  /** What goes there is put into a tunnel first (SRv6, MPLS). */
+  readonly inTunnel: boolean;
 }
 
 /** Those that a next hop object stands for; a group has no groups in it. @throws KernelError ENOENT when it has gone */
@@ -26,7 +29,8 @@ export function nextHopsOf(netlink: SynchronousNetlink, id: number, inGroup = fa
   const group = attributes.get(NHA.GROUP);
   if (!group || inGroup) {
     const ifindex = readU32(attributes.get(NHA.OIF));
-    return ifindex === undefined ? [] : [{ ifindex, hasGateway: attributes.has(NHA.GATEWAY) }];
+    if (ifindex === undefined) return [];
+    return [{ ifindex, gateway: attributes.get(NHA.GATEWAY), inTunnel: attributes.has(NHA.ENCAP) }];
   }
   const members = Array.from({ length: Math.floor(group.length / MEMBER) }, (_, i) =>
     viewOf(group).getUint32(MEMBER * i, true),
