@@ -1,6 +1,5 @@
-// By which ways the kernel would send to an address: all next hops of the route that matches it, not the one that a hash
-// picks (RTM_GETROUTE with RTM_F_FIB_MATCH). Asked without waiting (synchronous.ts): a few tens of
-// microseconds.
+// By which ways the kernel would send to an address: all next hops of the route that matches it, not the one that a
+// hash picks (RTM_GETROUTE with RTM_F_FIB_MATCH). Asked without waiting (synchronous.ts): a few tens of microseconds.
 import { type IpAddress, addressBytes } from '../../model/address.ts';
 import { isKernelError } from '../errors.ts';
 import type { Netns } from '../netns.ts';
