@@ -242,6 +242,15 @@ describe('cnpctl reload', () => {
       changed: ['ports', 'stamp'],
     });
   });
+  it('1 when something of it takes effect later, and says what', async () => {
+    const later = fakeCnpd(exampleState(), { ok: true, errors: ['gnmi.socket: later'], changed: ['gnmi'] });
+    expect(await run('reload', later)).toEqual({
+      code: 1,
+      out: 'reloaded: changed gnmi\n',
+      err: 'cnpctl: not in force: gnmi.socket: later\n',
+    });
+    expect(await run('reload -o json', later)).toMatchObject({ code: 1, err: '' });
+  });
   it('4 with every error when it did not', async () => {
     const { code, err } = await run(
       'reload',

@@ -171,10 +171,12 @@ function addShow(program: Command, act: (run: Action) => (...args: unknown[]) =>
 async function reload(context: Context): Promise<ExitCode> {
   const { ok, errors, changed } = await withCnpd(context, (client) => client.reload());
   if (context.options.output === 'json') printJson(context, { ok, errors, changed });
-  else if (ok)
+  else if (ok) {
     print(context, [changed.length === 0 ? 'reloaded: nothing changed' : `reloaded: changed ${changed.join(', ')}`]);
-  else context.err(['cnpctl: cnpd refused the file, the intent in force stays in force:', ...errors, ''].join('\n'));
-  return ok ? EXIT.ok : EXIT.error;
+    for (const error of errors) context.err(`cnpctl: not in force: ${error}\n`);
+  } else context.err(['cnpctl: cnpd refused the file, the intent in force stays in force:', ...errors, ''].join('\n'));
+  if (!ok) return EXIT.error;
+  return errors.length === 0 ? EXIT.ok : EXIT.problem;
 }
 
 async function uninstall(context: Context, { runDir }: { runDir: string }): Promise<ExitCode> {

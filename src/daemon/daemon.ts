@@ -2,12 +2,11 @@
 // intent, the intent tells the carriers what to advertise, carriers fill the learned table, intent, table and facts
 // make the desired state, reconcile makes it true. A reload runs the same way again from its start. Stopping withdraws
 // what was advertised and leaves the dataplane at work; the next start adopts it.
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { diffIntent } from '../intent/diff.ts';
 import type { Intent } from '../intent/intent.ts';
-import { mountBpffs } from '../kernel/bpf/bpffs.ts';
+import { makePinDirectory } from '../kernel/bpf/bpffs.ts';
 import { heldCapabilities } from '../kernel/capabilities.ts';
 import { isGatewayPort } from '../kernel/netlink/gateway-ports.ts';
 import { lockNetns } from '../kernel/netns-lock.ts';
@@ -19,7 +18,7 @@ import { ReversePath } from '../kernel/reverse-path.ts';
 import { LearnedTable } from '../learned/table.ts';
 import { type Clock, systemClock } from '../model/clock.ts';
 import type { Log } from '../model/log.ts';
-import { type Northbound, type ReloadOutcome, startNorthbound } from '../northbound/server.ts';
+import type { ReloadOutcome } from '../northbound/server.ts';
 import type { DesiredState, Problem } from '../plan/desired.ts';
 import { type Facts } from '../plan/facts.ts';
 import { plan } from '../plan/plan.ts';
@@ -37,10 +36,10 @@ import { LostNotifications, hasRoute } from './lost-notifications.ts';
 import { originated } from './origination.ts';
 import { reloadProblems } from './problems.ts';
 import { bpfDir, claimRunDir, linksDir } from './run-dir.ts';
-import { socketGroup } from './socket-group.ts';
 import { sidStates } from './sids.ts';
 import { StampSlot } from './stamp.ts';
 import { stateSource } from './state.ts';
+import { NorthboundPart } from './northbound-part.ts';
 import { noteGobgp } from './uninstall-gobgp.ts';
 
 export interface DaemonOptions {
@@ -94,7 +93,7 @@ class RunningDaemon implements Daemon {
   readonly #carriers: Carriers;
   readonly #lost: LostNotifications;
   #refusedSids: ReadonlySet<string> = new Set();
-  #northbound: Northbound | undefined;
+  readonly #northbound = new NorthboundPart();
   #watch: FactsWatch | undefined;
   #stamp: StampSlot | undefined;
   #congestion: Congestion | undefined;
@@ -158,9 +157,8 @@ class RunningDaemon implements Daemon {
     this.#poller = Poller.open({ onError: (error) => this.#unexpected(error) });
     this.#releaseNamespace = lockNetns();
     this.#releaseRunDir = claimRunDir(runDir);
-    this.#northbound = await this.#openNorthbound();
-    mountBpffs(bpfDir(runDir));
-    mkdirSync(linksDir(runDir), { recursive: true });
+    await this.#openNorthbound();
+    makePinDirectory(bpfDir(runDir), linksDir(runDir));
     this.#rtnetlink = Rtnetlink.open({}, { poller: this.#poller });
     this.#features = await probeKernel({ poller: this.#poller });
     const dirs = { bpfDir: bpfDir(runDir), linksDir: linksDir(runDir), objectDir: objectDir() };
@@ -239,8 +237,9 @@ class RunningDaemon implements Daemon {
       throw error;
     });
     this.#dataplane.congestedNode?.replaceSenders(this.#desired!.senderProxies);
-    if (changed.includes('gnmi'))
-      this.#log.warn({ socket: read.value.gnmiSocket }, 'a changed gnmi section takes effect at the next start');
+    this.#northbound.reload(read.value);
+    const waiting = this.#northbound.problems(read.value);
+    for (const problem of waiting) this.#log.warn(problem, 'something cannot be done as declared');
     if (read.value.bgp) noteGobgp(this.#options.runDir, read.value.bgp);
     try {
       await this.#carriers.reload(read.value, changed);
@@ -248,7 +247,7 @@ class RunningDaemon implements Daemon {
       this.#file.notDone(error instanceof Error ? error.message : String(error));
       throw error;
     }
-    return { ok: true, errors: [], changed };
+    return { ok: true, errors: waiting.map(({ problem, remedy }) => `${problem}: ${remedy}`), changed };
   }
 
   stop(): Promise<void> {
@@ -263,7 +262,7 @@ class RunningDaemon implements Daemon {
         () => this.#learning.close(),
         () => this.#stamp?.stop(),
         () => this.#congestion?.stop(),
-        () => this.#northbound?.close(),
+        () => this.#northbound.close(),
         () => this.#dataplane?.close(),
         () => this.#rtnetlink?.close(),
         () => this.#routesBack?.close(),
@@ -382,7 +381,7 @@ class RunningDaemon implements Daemon {
     this.#watch?.again();
   }
 
-  #openNorthbound(): Promise<Northbound> {
+  #openNorthbound(): Promise<void> {
     const source = stateSource({
       file: this.#file,
       table: this.#table,
@@ -406,16 +405,12 @@ class RunningDaemon implements Daemon {
         }),
       rtt: () => this.#stamp?.state() ?? [],
     });
-    const { gnmiSocket, gnmiSocketGroup } = this.#file.intent;
-    return startNorthbound(
-      { socket: gnmiSocket, group: gnmiSocketGroup === undefined ? undefined : socketGroup(gnmiSocketGroup) },
-      {
-        source,
-        actions: { reload: () => this.reload() },
-        log: this.#logging.room('northbound'),
-        count: this.#counters.count,
-      },
-    );
+    return this.#northbound.open(this.#file.intent, {
+      source,
+      actions: { reload: () => this.reload() },
+      log: this.#logging.room('northbound'),
+      count: this.#counters.count,
+    });
   }
 
   #problems(): Problem[] {
@@ -423,6 +418,7 @@ class RunningDaemon implements Daemon {
     const planned = this.#desired ? this.#plan().problems : [];
     return [
       ...reloadProblems(this.#options.file, this.#file.refused),
+      ...this.#northbound.problems(this.#file.intent),
       ...this.#carriers.problems(this.#file.intent, Date.now()),
       ...(this.#stamp?.problems ?? []),
       ...(this.#congestion?.problems ?? []),

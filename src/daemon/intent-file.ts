@@ -5,6 +5,7 @@ import { formatIntentErrors, type IntentError } from '../intent/errors.ts';
 import type { Intent } from '../intent/intent.ts';
 import { loadIntent } from '../intent/load.ts';
 import { MAX_FILE_BYTES } from '../intent/source.ts';
+import { groupNumber } from '../kernel/ffi/libc.ts';
 import { type Result, fail, ok } from '../model/result.ts';
 import type { StatusState } from '../model/state.ts';
 
@@ -29,7 +30,7 @@ export function readIntentFile(file: string): Result<Intent, IntentRefusal> {
   } catch (error) {
     return refusal(`${file}: ${error instanceof Error ? error.message : String(error)}`);
   }
-  const loaded = loadIntent(text, file);
+  const loaded = loadIntent(text, file, { groupExists: (name) => groupNumber(name) !== undefined });
   if (loaded.ok) return ok(loaded.value);
   return fail({ errors: loaded.error.map(oneLine), rendered: formatIntentErrors(loaded.error, text) });
 }

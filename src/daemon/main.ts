@@ -2,6 +2,8 @@
 // file with errors, a daemon that could not start), 2 wrong usage.
 import { Command, CommanderError } from 'commander';
 import { intentJsonSchema } from '../intent/json-schema.ts';
+import { cannotStart } from '../kernel/capabilities.ts';
+import { isKernelError } from '../kernel/errors.ts';
 import { keepInspectorShut } from '../kernel/no-inspector.ts';
 import type { Log } from '../model/log.ts';
 import { configureFrr } from './configure-frr.ts';
@@ -16,6 +18,7 @@ import { uninstall } from './uninstall.ts';
 import { VERSION } from './version.ts';
 
 const DEFAULT_FILE = '/etc/cnpd/cnpd.yaml';
+const UMASK = 0o022;
 
 interface RunOptions {
   readonly config: string;
@@ -38,7 +41,14 @@ async function run(options: RunOptions): Promise<number> {
   if (options.configureFrr && !(await configureFrr(read.value, options.vtyDir))) return 1;
   const logging = createLogging(read.value.logLevel);
   const log = logging.room('daemon');
+  const reason = cannotStart();
+  if (reason !== undefined) {
+    log.error({ error: reason, code: 'EPERM' }, 'cannot start');
+    return 1;
+  }
   const started = { file: options.config, runDir: options.runDir, intent: read.value };
+  // Files have the modes that cnpd gives them, whatever the umask was; vtysh, above, had its own.
+  process.umask(UMASK);
   // After vtysh, which needs more than cnpd does.
   dropPrivileges(started, log);
   try {
@@ -48,12 +58,17 @@ async function run(options: RunOptions): Promise<number> {
     // stop) ends a finished process as a failure.
     return process.exit(0);
   } catch (error) {
-    log.error(
-      { error: error instanceof Error ? error.message : String(error), code: (error as { code?: unknown }).code },
-      'cannot start',
-    );
+    log.error({ error: explain(error), code: (error as { code?: unknown }).code }, 'cannot start');
     return 1;
   }
+}
+
+/** What a process lacks is found before; with all it needs it can be refused all the same. */
+function explain(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return isKernelError(error, 'EPERM')
+    ? `${message}: this process has its capabilities, and the kernel refuses them here (a user namespace, a security module, a container's seccomp profile): run cnpd as root outside of that`
+    : message;
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunDirBusy, claimRunDir, runDirHolder } from './run-dir.ts';
@@ -91,11 +92,31 @@ describe('the run directory', () => {
   });
 });
 
+/** Where the tests run another cnpd may run. */
+const unlocked = () => () => {};
+
 describe('uninstall', () => {
+  it('of an unmounted file system removes the folder that was made on the disk below', async () => {
+    claimRunDir(dir)();
+    mkdirSync(join(dir, 'bpf', 'links'), { recursive: true });
+    expect(await uninstall(dir, () => {}, unlocked)).toBe(0);
+    expect(existsSync(dir)).toBe(false);
+  });
+
+  it('without the pid file is refused while somebody answers at the socket in the run directory, and then done', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(join(dir, 'gnmi.sock'), resolve));
+    const said: string[] = [];
+    expect(await uninstall(dir, (line) => said.push(line), unlocked)).toBe(1);
+    expect(said).toEqual([`cnpd is running (${join(dir, 'gnmi.sock')} answers): stop it first`]);
+    await new Promise((resolve) => server.close(resolve));
+    expect(await uninstall(dir, (line) => said.push(line), unlocked)).toBe(0);
+  });
+
   it("removes what is cnpd's, and the directory", async () => {
     claimRunDir(dir)();
     mkdirSync(join(dir, 'bpf'));
-    expect(await uninstall(dir, () => {})).toBe(0);
+    expect(await uninstall(dir, () => {}, unlocked)).toBe(0);
     expect(existsSync(dir)).toBe(false);
   });
 
@@ -103,14 +124,14 @@ describe('uninstall', () => {
     mkdirSync(join(dir, 'sub'));
     writeFileSync(join(dir, 'sub', 'file'), 'data');
     const said: string[] = [];
-    expect(await uninstall(dir, (line) => said.push(line))).toBe(1);
+    expect(await uninstall(dir, (line) => said.push(line), unlocked)).toBe(1);
     expect(existsSync(join(dir, 'sub', 'file'))).toBe(true);
     expect(said.join()).toContain('sub');
   });
 
   it('says that there is nothing where there is nothing', async () => {
     const said: string[] = [];
-    expect(await uninstall(join(dir, 'absent'), (line) => said.push(line))).toBe(0);
+    expect(await uninstall(join(dir, 'absent'), (line) => said.push(line), unlocked)).toBe(0);
     expect(said).toEqual([`${join(dir, 'absent')} does not exist: nothing to remove`]);
   });
 });

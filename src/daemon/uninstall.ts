@@ -5,23 +5,63 @@ import { type Dirent, existsSync, lstatSync, readdirSync, rmSync, rmdirSync, unl
 import { join } from 'node:path';
 import { isBpffs, unmountBpffs } from '../kernel/bpf/bpffs.ts';
 import { detachPinnedLink } from '../kernel/bpf/tcx.ts';
+import { isKernelError } from '../kernel/errors.ts';
 import { SidRoutes } from '../kernel/netlink/sid-routes.ts';
+import { NamespaceBusy, lockNetns } from '../kernel/netns-lock.ts';
+import { connectError } from '../northbound/socket.ts';
+import { isMapPin } from '../reconcile/pin-names.ts';
 import { removeSidRoutes } from '../reconcile/sid-routes.ts';
 import { bpfDir, linksDir, runDirHolder } from './run-dir.ts';
 import { uninstallGobgp } from './uninstall-gobgp.ts';
 
-const OWN_FILES = ['cnpd.pid', 'gnmi.sock'];
+const SOCKET = 'gnmi.sock';
+const OWN_FILES = ['cnpd.pid', SOCKET];
 const LINKS = 'links';
+const NOBODY_THERE = ['ECONNREFUSED', 'ENOENT', 'ENOTDIR'];
 
 /**
- * Returns the exit code: 0 nothing is left, 1 cnpd is running, or something is left: not cnpd's, or not to be removed.
+ * @param lock takes the network namespace, whose SIDs go as well, until what it returns is called; throws NamespaceBusy
+ * @returns the exit code: 0 nothing is left, 1 cnpd is running, or something is left: not cnpd's, or not to be removed.
  */
-export async function uninstall(runDir: string, say: (line: string) => void): Promise<number> {
-  const holder = runDirHolder(runDir);
-  if (holder !== undefined) {
-    say(`cnpd is running (process ${holder}): stop it first`);
+export async function uninstall(
+  runDir: string,
+  say: (line: string) => void,
+  lock: () => () => void = lockNetns,
+): Promise<number> {
+  let release: (() => void) | undefined;
+  try {
+    const holder = await holderOf(runDir);
+    if (holder !== undefined) {
+      say(`cnpd is running (${holder}): stop it first`);
+      return 1;
+    }
+    // No cnpd starts meanwhile.
+    release = lock();
+    return await removeAll(runDir, say);
+  } catch (error) {
+    if (!(error instanceof NamespaceBusy) && !isKernelError(error, 'EPERM')) throw error;
+    say(
+      error instanceof NamespaceBusy
+        ? error.message
+        : `cannot tell whether cnpd runs in this network namespace: ${error.message}: run this as root`,
+    );
     return 1;
+  } finally {
+    release?.();
   }
+}
+
+/** Who uses the run directory. Its pid file can be gone, and cnpd can run in another network namespace. */
+async function holderOf(runDir: string): Promise<string | undefined> {
+  const holder = runDirHolder(runDir);
+  if (holder !== undefined) return `process ${holder}`;
+  const socket = join(runDir, SOCKET);
+  const refused = existsSync(socket) ? await connectError(socket) : 'ENOENT';
+  if (refused === undefined) return `${socket} answers`;
+  return NOBODY_THERE.includes(refused) ? undefined : `or cannot be asked: ${socket}: ${refused}`;
+}
+
+async function removeAll(runDir: string, say: (line: string) => void): Promise<number> {
   const task = new Task(say);
   task.attempt(bpfDir(runDir), () => removePins(runDir, task));
   task.attempt('the routes of the SIDs', () => {
@@ -69,10 +109,15 @@ function removePins(runDir: string, task: Task): void {
   const entries = readdirSync(bpf, { withFileTypes: true }).filter(
     ({ name }) => name !== LINKS && !name.endsWith('.debug'),
   );
-  const maps = entries.filter((entry) => entry.isFile());
+  const files = entries.filter((entry) => entry.isFile());
+  const maps = files.filter(({ name }) => isMapPin(name));
   for (const { name } of maps) task.attempt(join(bpf, name), () => rmSync(join(bpf, name)));
   if (maps.length > 0) task.say(`removed ${maps.length} maps`);
-  for (const { name } of entries.filter((entry) => entry.isDirectory() && holdsPins(join(bpf, entry.name)))) {
+  const foreign = [
+    ...files.filter(({ name }) => !isMapPin(name)),
+    ...entries.filter((entry) => entry.isDirectory() && holdsPins(join(bpf, entry.name))),
+  ];
+  for (const { name } of foreign) {
     task.leave(
       join(bpf, name),
       `not cnpd's, and the BPF file system that holds it. Remove it and run this again, or \`umount ${bpf}\``,
@@ -109,8 +154,10 @@ const holdsPins = (directory: string): boolean =>
 function removeOwnFiles(runDir: string, task: Task): void {
   if (!existsSync(runDir)) return task.say(`${runDir} does not exist: nothing to remove`);
   const bpf = bpfDir(runDir);
-  // An unmounted BPF file system leaves an empty directory.
-  if (existsSync(bpf) && !isBpffs(bpf)) task.attempt(bpf, () => rmdirSync(bpf));
+  // An unmounted BPF file system leaves an empty directory, and one that was unmounted under an earlier cnpd the folder
+  // that this one made on the disk below.
+  for (const path of [linksDir(runDir), bpf])
+    if (existsSync(path) && !isBpffs(path)) task.attempt(path, () => rmdirSync(path));
   for (const path of OWN_FILES.map((name) => join(runDir, name)).filter((file) => existsSync(file))) {
     task.attempt(path, () => (lstatSync(path).isDirectory() ? rmdirSync : unlinkSync)(path));
   }

@@ -1,11 +1,34 @@
 import { describe, expect, test } from 'vitest';
 import type { IntentError } from './errors.ts';
 import { UNASSIGNED, errorsOf, load } from './fixture.ts';
+import { loadIntent } from './load.ts';
 
 /** A valid file: a router, and the given sections. */
 const router = 'router: { name: r1, loopback: { ipv6: 2001:db8::1 } }\n';
 const proxy = (lines: string): string => `${router}proxy:\n  address: 2001:db8::1\n${lines}`;
 const isis = (lines: string): string => `${router}isis:\n  system-id: 0000.0000.c001\n  area: 49.0001\n${lines}`;
+
+describe('a group that this machine is asked for', () => {
+  const machine = { groupExists: (name: string) => name === 'adm' };
+  const errors = (group: string): string[] => {
+    const loaded = loadIntent(`router: { name: r1 }\ngnmi:\n  socket-group: ${group}\n`, 'cnpd.yaml', machine);
+    return loaded.ok ? [] : loaded.error.map((e) => `${e.line}:${e.column}: ${e.path}: ${e.message}`);
+  };
+
+  test.each(['adm', '"adm"', '4', '64000'])('%s is taken', (group) => {
+    expect(errors(group)).toEqual([]);
+  });
+
+  test('one that it does not have is an error, which names the commands; what is no name is refused as that', () => {
+    expect(errors('nosuchgroup')).toEqual([
+      '3:17: gnmi.socket-group: this machine has no group nosuchgroup (`getent group nosuchgroup` finds none): `groupadd --system nosuchgroup`, or name another',
+    ]);
+    expect(errors('"no such"')).toEqual([
+      '3:17: gnmi.socket-group: found "no such"; allowed: a group: its name, or its number',
+    ]);
+    expect(errors('[adm]')).toHaveLength(1);
+  });
+});
 
 describe('what is off', () => {
   test('PNC-6-f: nothing runs by default', () => {

@@ -9,13 +9,22 @@ import { cnpdSchema } from './schema.ts';
 import type { IssueParams } from './schema-parts.ts';
 import { HIDDEN, isSafeName, isSecret } from './secrets.ts';
 import { type Source, readSource } from './source.ts';
+import { groupName } from './values.ts';
 import { type Path, nearest } from './words.ts';
 
 /** More errors than these say nothing more, and finding their places takes time. */
 const MAX_ERRORS = 200;
 
-/** @param file name of the file, for messages only */
-export function loadIntent(text: string, file: string): Result<Intent, IntentError[]> {
+/** What a file names and only this machine knows. */
+export interface Machine {
+  groupExists(name: string): boolean;
+}
+
+/**
+ * @param file name of the file, for messages only
+ * @param machine absent: what it would be asked is taken to be there
+ */
+export function loadIntent(text: string, file: string, machine?: Machine): Result<Intent, IntentError[]> {
   const source = readSource(text);
   if (!source.ok) return fail(ordered(source.error.map((e) => ({ ...e, file, path: formatPath(e.path) }))));
   const { tree, errors } = source.value;
@@ -32,6 +41,7 @@ export function loadIntent(text: string, file: string): Result<Intent, IntentErr
   const found = [
     ...errors.slice(0, MAX_ERRORS).map((e) => ({ ...e, file, path: formatPath(e.path) })),
     ...(parsed.error?.issues ?? []).slice(0, MAX_ERRORS).flatMap((issue) => fromIssue(issue, locate)),
+    ...(machine ? unknownGroup(locate, machine) : []),
     ...broken.slice(0, MAX_ERRORS).map(({ path, allowed, reason }) => locate.error(path, { allowed, message: reason })),
   ];
   return found.length === 0 && parsed.success ? ok(buildIntent(parsed.data)) : fail(ordered(found));
@@ -87,6 +97,17 @@ class Locator {
       this.source.tree,
     );
   }
+}
+
+/** A number need not be a group's. What is no name at all is refused as that. */
+function unknownGroup(locate: Locator, machine: Machine): IntentError[] {
+  const path = ['gnmi', 'socket-group'];
+  const group = locate.at(path);
+  if (typeof group !== 'string' || !groupName.parse(group).ok || /^\d+$/.test(group) || machine.groupExists(group))
+    return [];
+  const allowed = 'a group of this machine';
+  const message = `this machine has no group ${group} (\`getent group ${group}\` finds none): \`groupadd --system ${group}\`, or name another`;
+  return [locate.error(path, { allowed, message })];
 }
 
 function fromIssue(issue: z.core.$ZodIssue, locate: Locator): IntentError[] {

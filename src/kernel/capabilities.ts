@@ -49,6 +49,25 @@ export function missingCapabilities(): string[] {
   return namesOf(NEEDED, ~effective);
 }
 
+/** The command that fixes it. */
+export const CAPABILITIES_REMEDY = `run cnpd as root, or with ${Object.keys(NEEDED).join(', ')}`;
+
+/** Without it there is no STAMP reflector on port 862, and everything else. */
+const NOT_TO_START: readonly string[] = ['CAP_NET_BIND_SERVICE'];
+/** What the kernel takes for CAP_SYS_ADMIN where BPF alone is concerned (capabilities(7)). */
+const BPF_ALONE = (1n << 38n) | (1n << 39n);
+
+/** Which capabilities cnpd cannot start without and does not have, and the remedy; undefined when it has them. */
+export function cannotStart(): string | undefined {
+  const missing = missingCapabilities().filter((name) => !NOT_TO_START.includes(name));
+  if (missing.length === 0) return undefined;
+  const bpf =
+    missing.includes('CAP_SYS_ADMIN') && (held().effective & BPF_ALONE) === BPF_ALONE
+      ? '. CAP_BPF and CAP_PERFMON do not replace CAP_SYS_ADMIN, which it takes to mount a BPF file system and to make the network namespace in which cnpd tries what this kernel can do'
+      : '';
+  return `this process lacks ${missing.join(', ')}: ${CAPABILITIES_REMEDY}${bpf}`;
+}
+
 /** How many capabilities there are to give up when `keep` and NEEDED stay. */
 export const superfluous = (keep: readonly Capability[]): number => bitsOf(held().permitted & ~wanted(keep)).length;
 

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { address, addressBytes } from '../model/address.ts';
 import { prefix } from '../model/prefix.ts';
 import { kernelHasTcx } from './bpf/tcx.ts';
-import { NEEDED, missingCapabilities } from './capabilities.ts';
+import { CAPABILITIES_REMEDY, NEEDED, missingCapabilities } from './capabilities.ts';
 import { libbpf } from './ffi/libbpf.ts';
 import { O, close, open } from './ffi/libc.ts';
 import { PinnedBuffer } from './ffi.ts';
@@ -155,7 +155,7 @@ const PROBES: readonly Probe[] = [
     name: 'capabilities',
     required: true,
     neededFor: 'everything',
-    remedy: `run cnpd as root, or with ${Object.keys(NEEDED).join(', ')}`,
+    remedy: CAPABILITIES_REMEDY,
     test: capabilities,
   },
   {

@@ -13,7 +13,7 @@ import { handle, unary } from './grpc.ts';
 import { createPace } from './pace.ts';
 import { MODULE } from './schema.ts';
 import { createTurns } from './turns.ts';
-import { listenUnix } from './socket.ts';
+import { giveSocketTo, listenUnix } from './socket.ts';
 
 export interface NorthboundOptions {
   readonly socket: string;
@@ -26,7 +26,10 @@ export interface NorthboundOptions {
 /** What came of a reload: as `status.intent.lastReload` tells it. */
 export interface ReloadOutcome {
   readonly ok: boolean;
-  /** One line an error: file, line, column, path, what was found, what is allowed. */
+  /**
+   * One line an error: file, line, column, path, what was found, what is allowed. With `ok`: what of the new file is
+   * not in force, and the remedy.
+   */
   readonly errors: readonly string[];
   /** Sections of the file that mean something else than before. */
   readonly changed: readonly string[];
@@ -40,6 +43,8 @@ export interface NorthboundModules {
 }
 
 export interface Northbound {
+  /** Who may connect besides root from now on; those who are connected stay. @throws SocketError GROUP */
+  giveTo(group: number | undefined): void;
   /** Stops listening, ends every call and removes the socket. */
   close(): Promise<void>;
 }
@@ -95,6 +100,7 @@ export async function startNorthbound(options: NorthboundOptions, modules: North
   listener.on('error', (error) => log.error({ error }, 'the northbound socket failed'));
   log.info({ socket: options.socket }, 'northbound listens');
   return {
+    giveTo: (group) => giveSocketTo(options.socket, group),
     close: async () => {
       const closed = new Promise<void>((resolve) => listener.close(() => resolve()));
       injector.destroy();

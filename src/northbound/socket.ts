@@ -1,6 +1,6 @@
 // The unix socket of the northbound: mode 0660 from the moment it exists; a socket that a dead process left is
 // replaced, one on which somebody answers is refused, and so is a path that holds anything but a socket.
-import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, unlinkSync } from 'node:fs';
+import { chmodSync, existsSync, lchownSync, lstatSync, mkdirSync, unlinkSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 
@@ -48,16 +48,23 @@ export async function listenUnix(
     }
   });
   server.removeAllListeners('error');
-  if (group !== undefined) giveTo(server, path, group);
+  try {
+    if (group !== undefined) giveSocketTo(path, group);
+  } catch (error) {
+    server.close();
+    throw error;
+  }
   return server;
 }
 
-/** Without CAP_CHOWN a process may give what it owns to the groups that it is in (chown(2)). */
-function giveTo(server: Server, path: string, group: number): void {
+/**
+ * Without CAP_CHOWN a process may give what it owns to the groups that it is in (chown(2)).
+ * @param group default: that of the process. @throws SocketError GROUP
+ */
+export function giveSocketTo(path: string, group: number = process.getegid!()): void {
   try {
-    chownSync(path, process.geteuid!(), group);
+    lchownSync(path, process.geteuid!(), group);
   } catch (cause) {
-    server.close();
     throw new SocketError(
       'GROUP',
       `${path} cannot be given to group ${group} (${(cause as Error).message}): run cnpd with CAP_CHOWN, or in that group`,

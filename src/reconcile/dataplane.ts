@@ -55,8 +55,7 @@ export class Dataplane {
       problem: undefined,
       forgets: false,
     }));
-    this.#hooks = attachmentOperations(pinnedHooks(options.linksDir, (name) => this.#program(name)));
-    // Before the attachments: a file system that is gone is mounted again with the first map.
+    this.#hooks = attachmentOperations(pinnedHooks(options, (name) => this.#program(name)));
     this.#mapPins = new Reconciler(
       mapPinOperations(options.bpfDir, () => this.#opened()),
       modules,

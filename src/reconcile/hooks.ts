@@ -1,17 +1,23 @@
 // The hooks of interfaces as attachments.ts wants them, made of the kernel room's TCX links pinned in one directory.
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { makePinDirectory } from '../kernel/bpf/bpffs.ts';
 import type { BpfProgram } from '../kernel/bpf/program.ts';
 import { attachTcx, detachPinnedLink, pinnedLinkTarget } from '../kernel/bpf/tcx.ts';
 import type { Attachment, HookKernel } from './attachments.ts';
 
 /** `programOf` throws when the program's object is not loaded. */
-export function pinnedHooks(linksDir: string, programOf: (name: string) => BpfProgram): HookKernel {
-  mkdirSync(linksDir, { recursive: true, mode: 0o700 });
+export function pinnedHooks(
+  { bpfDir, linksDir }: { readonly bpfDir: string; readonly linksDir: string },
+  programOf: (name: string) => BpfProgram,
+): HookKernel {
+  // Each time: somebody may have unmounted the file system.
+  const makeLinksDir = (): void => makePinDirectory(bpfDir, linksDir);
+  makeLinksDir();
   const pathOf = (pin: string): string => join(linksDir, pin);
   return {
     attach: (wanted, pin) => {
-      mkdirSync(linksDir, { recursive: true, mode: 0o700 });
+      makeLinksDir();
       const link = attachTcx({
         program: programOf(wanted.program),
         ifindex: wanted.ifindex,
@@ -21,7 +27,7 @@ export function pinnedHooks(linksDir: string, programOf: (name: string) => BpfPr
       });
       const restorePin = ({ ifindex, direction }: Attachment): boolean => {
         if (existsSync(pathOf(pin)) || !link.hangsAt(ifindex, direction)) return false;
-        mkdirSync(linksDir, { recursive: true, mode: 0o700 });
+        makeLinksDir();
         link.pin();
         return true;
       };

@@ -205,21 +205,28 @@ export class Reconciler<T extends { readonly id: string }> {
         this.#log.info({ kind: this.#operations.kind, pruned }, 'removed what nobody wants any more');
       }
     }
+    let restored = 0;
     for (const entry of this.#entries.values()) {
       // What was refused is left to its next try.
-      if (entry.object !== undefined && !this.#refused.has(entry)) this.#verify(entry, entry.object);
+      if (entry.object !== undefined && !this.#refused.has(entry) && this.#differs(entry, entry.object)) restored++;
       yield;
     }
+    if (restored > 0)
+      this.#log.warn({ kind: this.#operations.kind, restored }, 'somebody else had changed or removed these: restored');
   }
 
-  #verify(entry: Entry<T>, object: T): void {
+  /** What does not verify is made again. @returns whether it was seen to differ */
+  #differs(entry: Entry<T>, object: T): boolean {
+    let differs = this.#operations.verify !== undefined;
     try {
-      if (this.#operations.verify?.(object)) return;
+      if (this.#operations.verify?.(object)) return false;
     } catch (error) {
       this.#failed(entry.id, error);
+      differs = false;
     }
     if (this.#operations.verify) this.#count(`reconcile.${this.#operations.kind}.out-of-sync`);
     this.#enqueue(entry);
+    return differs;
   }
 
   status(): ObjectStatus[] {

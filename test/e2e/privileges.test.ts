@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { eventually } from './support/frr.ts';
 import { footprint } from './support/footprint.ts';
 import { SENDERS4, SENDERS6, adjacent, base, proxy, watching } from './support/line.ts';
-import { Network, type Router } from './support/network.ts';
+import { Network, type Router, program } from './support/network.ts';
 
 const LEAF = {
   ...base('leaf'),
@@ -136,6 +136,73 @@ describe('the smallest set', () => {
   });
 });
 
+describe('too few capabilities', () => {
+  const REMEDY = 'run cnpd as root, or with CAP_NET_BIND_SERVICE, CAP_NET_ADMIN, CAP_NET_RAW, CAP_SYS_ADMIN';
+  const only = (...names: string[]): string[] => [
+    'setpriv',
+    `--bounding-set=${['-all', ...names.map((name) => `+${name}`)].join()}`,
+    '--inh-caps=-all',
+  ];
+  const NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--inh-caps=-all'];
+  const once = (through: readonly string[]): Promise<{ code: number; stderr: string }> =>
+    net.lab.exec('leaf', [...through, ...program('cnpd'), '-c', '/etc/cnpd/cnpd.yaml']);
+
+  test.each([
+    ['nobody', NOBODY, 'CAP_NET_ADMIN, CAP_NET_RAW, CAP_SYS_ADMIN'],
+    ['root without any', only(), 'CAP_NET_ADMIN, CAP_NET_RAW, CAP_SYS_ADMIN'],
+    ['NET_RAW and NET_ADMIN', only('net_raw', 'net_admin'), 'CAP_SYS_ADMIN'],
+  ])('%s: cnpd says once what is missing and the remedy, and makes nothing', async (_who, through, missing) => {
+    await leaf.configure({ router: { name: 'leaf' } });
+    await leaf.exec('rm', '-rf', '/run/cnpd');
+    const { code, stderr } = await once(through);
+    expect([code, stderr.trim().split('\n').length]).toEqual([1, 1]);
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: `this process lacks ${missing}: ${REMEDY}`,
+      msg: 'cannot start',
+    });
+    expect(await leaf.exec('ls', '/run')).not.toContain('cnpd');
+  });
+
+  test('BPF and PERFMON in place of SYS_ADMIN: cnpd says why they are not enough', async () => {
+    await leaf.configure({ router: { name: 'leaf' } });
+    const { code, stderr } = await once(only('net_raw', 'net_admin', 'bpf', 'perfmon', 'net_bind_service'));
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('CAP_BPF and CAP_PERFMON do not replace CAP_SYS_ADMIN'),
+    ]);
+  });
+
+  test('without NET_BIND_SERVICE cnpd starts', async () => {
+    await leaf.start({ router: { name: 'leaf' } }, { through: only('net_raw', 'net_admin', 'sys_admin') });
+    expect(await leaf.show('status')).toMatchObject({ health: 'running' });
+  });
+});
+
+describe('modes', () => {
+  test.each(['000', '022', '777'])('of what cnpd makes are the same under the umask %s', async (mask) => {
+    await leaf.ctl('uninstall');
+    await leaf.start(LEAF, { through: ['sh', '-c', `umask ${mask}; exec "$@"`, 'sh'] });
+    const names = '. cnpd.pid gnmi.sock bpf bpf/links bpf/counters bpf/links/*';
+    const modes = async (): Promise<string[]> =>
+      (await leaf.exec('sh', '-c', `cd /run/cnpd && stat -c "%a %n" ${names}`)).trim().split('\n');
+    const found = await modes();
+    expect(found.slice(0, 6)).toEqual([
+      '755 .',
+      '644 cnpd.pid',
+      '660 gnmi.sock',
+      '700 bpf',
+      '700 bpf/links',
+      '600 bpf/counters',
+    ]);
+    expect(new Set(found.slice(6).map((line) => line.split(' ')[0]))).toEqual(new Set(['600']));
+    // What it left it takes over.
+    await leaf.stop('SIGKILL');
+    await leaf.start();
+    expect(leaf.log).toContain('"adopted":true');
+    expect(await modes()).toEqual(found);
+  });
+});
+
 describe('what a configuration needs besides', () => {
   test('gnmi.socket-group: CAP_CHOWN stays, and the socket is of that group', async () => {
     await leaf.start({ router: { name: 'leaf' }, gnmi: { 'socket-group': 'daemon' } });
@@ -151,6 +218,50 @@ describe('what a configuration needs besides', () => {
       );
     expect(await as('daemon')).toContain('"health": "running"');
     expect(await as('nogroup')).not.toContain('running');
+  });
+
+  test('gnmi.socket-group on reload: with CAP_CHOWN the socket is given away and taken back; without it that is a problem, with the remedy', async () => {
+    const router = { name: 'leaf' };
+    const owner = async (): Promise<string> =>
+      (await leaf.exec('stat', '-c', '%U %G %a', '/run/cnpd/gnmi.sock')).trim();
+    await leaf.start({ router, gnmi: { 'socket-group': 'adm' } });
+    for (const [group, gnmi] of [
+      ['daemon', { 'socket-group': 'daemon' }],
+      ['root', {}],
+      ['adm', { 'socket-group': 'adm' }],
+    ] as const) {
+      await leaf.reload({ router, gnmi });
+      expect(await owner()).toBe(`root ${group} 660`);
+    }
+    await leaf.stop();
+
+    await leaf.start({ router });
+    await leaf.configure({ router, gnmi: { 'socket-group': 'adm' } });
+    const late = await leaf.ctl('reload');
+    expect([late.code, late.stdout]).toEqual([1, 'reloaded: changed gnmi\n']);
+    expect(late.stderr).toMatch(
+      /gnmi\.socket-group takes effect at the next start: .*CAP_CHOWN.*: systemctl restart cnpd/,
+    );
+    const status = await leaf.ctl('show', 'status');
+    expect([status.code, status.stdout]).toEqual([1, expect.stringContaining('gnmi.socket-group takes effect')]);
+    expect(await owner()).toBe('root root 660');
+    await leaf.reload({ router });
+    expect(await leaf.show('status')).toMatchObject({ health: 'running' });
+  });
+
+  test('gnmi.socket on reload: cnpd goes on listening where it does, and says that the new path waits for the next start', async () => {
+    const router = { name: 'leaf' };
+    await leaf.start({ router });
+    await leaf.configure({ router, gnmi: { socket: '/run/cnpd/other.sock' } });
+    const { code, stderr } = await leaf.ctl('reload');
+    expect([code, stderr]).toEqual([
+      1,
+      'cnpctl: not in force: gnmi.socket: cnpd listens on /run/cnpd/gnmi.sock; /run/cnpd/other.sock takes effect at the next start: systemctl restart cnpd\n',
+    ]);
+    expect((await leaf.ctl('show', 'status')).stdout).toContain('/run/cnpd/other.sock takes effect at the next start');
+    expect((await leaf.ctl('doctor')).stdout).toContain('systemctl restart cnpd');
+    await leaf.reload({ router });
+    expect(await leaf.show('status')).toMatchObject({ health: 'running' });
   });
 
   test('a file that only another user may read: CAP_DAC_OVERRIDE stays, and the log says for which', async () => {

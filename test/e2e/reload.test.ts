@@ -158,6 +158,11 @@ describe('a reload with a broken file', () => {
       'router: { name: leaf }\nproxy:\n  address: 2001:db8:ffff::1\n  senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }]\n',
       /:\d+:\d+: .*accept-from/,
     ],
+    [
+      'a group that there is not',
+      'router: { name: leaf }\ngnmi: { socket-group: nosuchgroup }\n',
+      /:2:23: .*no group nosuchgroup \(`getent group nosuchgroup`/,
+    ],
     ['bytes of anything', `\u0000\u0001\u0002${'\u00ff'.repeat(40)}`, /cnpd\.yaml/],
     ['nothing', '', /cnpd\.yaml/],
     ['more than is read', `router: { name: leaf }\n${'#'.repeat(MAX_FILE_BYTES)}`, /more than 8388608 bytes/],

@@ -328,6 +328,13 @@ describe('uninstall', () => {
       expect((await router.ctl('uninstall')).code).toBe(1);
       expect((await router.cnpd('uninstall')).code).toBe(1);
     }
+    // Also where neither the pid file nor the socket at its usual place tells of it.
+    await leaf.exec('rm', '/run/cnpd/cnpd.pid');
+    const hidden = await leaf.ctl('--socket', '/nowhere.sock', 'uninstall');
+    expect([hidden.code, hidden.stdout]).toEqual([1, expect.stringContaining('gnmi.sock answers')]);
+    await leaf.exec('rm', '/run/cnpd/gnmi.sock');
+    const locked = await leaf.cnpd('uninstall');
+    expect([locked.code, locked.stdout]).toEqual([1, expect.stringContaining('runs in this network namespace')]);
     expect((await Promise.all([leaf, p].map(ownObjects))).flat()).toEqual(before);
     await Promise.all([leaf.stop(), p.stop()]);
     expect(await leaf.exec('ls', '/run/cnpd/bpf/links')).not.toBe('');

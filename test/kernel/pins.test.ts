@@ -1,15 +1,15 @@
 // Somebody removes what cnpd has pinned, or the file system under it, while it runs: the programs stay where they are,
 // and the next full pass pins everything again.
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { mountBpffs, unmountBpffs } from '../../src/kernel/bpf/bpffs.ts';
+import { isBpffs, makePinDirectory, mountBpffs, unmountBpffs } from '../../src/kernel/bpf/bpffs.ts';
 import { close, interfaceIndex } from '../../src/kernel/ffi/libc.ts';
 import { objectInfo, openPinned } from '../../src/kernel/bpf/syscall.ts';
 import { Netns } from '../../src/kernel/netns.ts';
 import { manualClock } from '../../src/model/clock.ts';
-import { silentLog } from '../../src/model/log.ts';
+import { type Log, silentLog } from '../../src/model/log.ts';
 import type { DesiredState } from '../../src/plan/desired.ts';
 import { Dataplane } from '../../src/reconcile/dataplane.ts';
 import { ip } from './support.ts';
@@ -21,6 +21,7 @@ let ns: Netns;
 let clock: ReturnType<typeof manualClock>;
 let dataplane: Dataplane;
 let counted: Map<string, number>;
+let warned: unknown[];
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 't-pins-'));
@@ -29,11 +30,12 @@ beforeEach(() => {
   mkdirSync(linksDir);
   ns = Netns.create();
   ip(ns, 'link add t-p-a type veth peer name t-p-b');
-  [clock, counted] = [manualClock(), new Map()];
+  [clock, counted, warned] = [manualClock(), new Map(), []];
+  const log: Log = { ...silentLog, warn: (...line) => void warned.push(line) };
   const objectDir = new URL('../../dist/bpf', import.meta.url).pathname;
   dataplane = new Dataplane(
     { bpfDir, linksDir, objectDir },
-    { clock, log: silentLog, count: (name, by = 1) => void counted.set(name, (counted.get(name) ?? 0) + by) },
+    { clock, log, count: (name, by = 1) => void counted.set(name, (counted.get(name) ?? 0) + by) },
   );
   const guard = {
     id: 't-p-a',
@@ -91,6 +93,11 @@ describe('pins that are removed underneath', () => {
     expect(counted.get('reconcile.attachment.out-of-sync')).toBe(2);
     expect(counted.get('reconcile.map-pin.out-of-sync')).toBe(Object.keys(before).length - 2);
     expect(dataplane.problems()).toEqual([]);
+    const line = 'somebody else had changed or removed these: restored';
+    expect(warned).toEqual([
+      [{ kind: 'attachment', restored: 2 }, line],
+      [{ kind: 'map-pin', restored: Object.keys(before).length - 2 }, line],
+    ]);
   });
 
   it('the folder of the links', () => {
@@ -105,5 +112,29 @@ describe('pins that are removed underneath', () => {
     unmountBpffs(bpfDir);
     pass();
     expect(pinned()).toEqual(before);
+    expect([isBpffs(bpfDir), warned.length]).toEqual([true, 2]);
+  });
+
+  it('nothing is made on the disk below the file system, so that nothing is left of it there', () => {
+    unmountBpffs(bpfDir);
+    pass();
+    unmountBpffs(bpfDir);
+    expect(readdirSync(bpfDir)).toEqual([]);
+  });
+});
+
+describe('modes', () => {
+  it.each(['000', '022', '777'])('of the directory of the links are the same under the umask %s', (mask) => {
+    const before = process.umask(mask);
+    try {
+      rmSync(linksDir, { recursive: true });
+      pass();
+      expect((statSync(linksDir).mode & 0o7777).toString(8)).toBe('700');
+      chmodSync(linksDir, 0o777);
+      makePinDirectory(bpfDir, linksDir);
+      expect((statSync(linksDir).mode & 0o7777).toString(8)).toBe('700');
+    } finally {
+      process.umask(before);
+    }
   });
 });

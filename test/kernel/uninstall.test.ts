@@ -11,12 +11,20 @@ import { openBpfObject } from '../../src/kernel/bpf/object.ts';
 import { pinObject } from '../../src/kernel/bpf/syscall.ts';
 import { attachTcx } from '../../src/kernel/bpf/tcx.ts';
 import { interfaceIndex } from '../../src/kernel/ffi/libc.ts';
+import { lockNetns } from '../../src/kernel/netns-lock.ts';
 import { Netns } from '../../src/kernel/netns.ts';
 import { compileFixture } from './fixture.ts';
 import { inNetns, until } from './support.ts';
 
-/** Other tests load the same fixture at the same time. */
-const RENAMED = ['count_first=gone_first', 'count_second=gone_second'];
+/** Other tests load the same fixture at the same time. The maps get names that cnpd pins. */
+const RENAMED = [
+  'count_first=gone_first',
+  'count_second=gone_second',
+  'recent=egress_peaks',
+  'prefixes=sender_proxies',
+  'events=notifications',
+  'scratch=proxy_scratch',
+];
 
 let scratch: string, runDir: string, bpf: string, links: string;
 let ns: Netns;
@@ -48,7 +56,14 @@ afterEach(() => {
   rmSync(scratch, { recursive: true });
 });
 
-const run = (): Promise<number> => uninstall(runDir, (line) => said.push(line));
+/** In its namespace: in that of the tests another cnpd may run. */
+const lock = (): (() => void) => ns.run(() => lockNetns());
+const run = (): Promise<number> => uninstall(runDir, (line) => said.push(line), lock);
+const createMap = (path: string): void => {
+  const words = ['map', 'create', path, ...'type array key 4 value 4 entries 1 name theirs'.split(' ')];
+  const { status, stderr } = spawnSync('bpftool', words, { encoding: 'utf8' });
+  expect([status, stderr]).toEqual([0, '']);
+};
 /** Programs of the fixture that the kernel holds: a link that is off frees its own a moment later. */
 const programs = (): string[] =>
   (JSON.parse(spawnSync('bpftool', ['-j', 'prog'], { encoding: 'utf8' }).stdout) as { name?: string }[])
@@ -69,26 +84,7 @@ describe('uninstall', () => {
   it('what others have pinned stays, with the mount that holds it; programs, links, maps and files of cnpd go', async () => {
     const foreign = join(bpf, 'tc', 'globals');
     mkdirSync(foreign, { recursive: true });
-    const map = spawnSync(
-      'bpftool',
-      [
-        'map',
-        'create',
-        join(foreign, 'theirs'),
-        'type',
-        'array',
-        'key',
-        '4',
-        'value',
-        '4',
-        'entries',
-        '1',
-        'name',
-        'theirs',
-      ],
-      { encoding: 'utf8' },
-    );
-    expect([map.status, map.stderr]).toEqual([0, '']);
+    createMap(join(foreign, 'theirs'));
     writeFileSync(join(runDir, 'gnmi.sock'), '');
     expect(await run()).toBe(1);
     await allOff();
@@ -103,9 +99,31 @@ describe('uninstall', () => {
     expect(existsSync(runDir)).toBe(false);
   });
 
+  it('a map of somebody else beside those of cnpd stays and is named; what an earlier version had set aside goes', async () => {
+    for (const name of ['zz_foreign', 'counters_replaced']) createMap(join(bpf, name));
+    expect(await run()).toBe(1);
+    await allOff();
+    expect(readdirSync(bpf).filter((name) => !name.endsWith('.debug'))).toEqual(['zz_foreign']);
+    expect(said.join('\n')).toContain(`left ${join(bpf, 'zz_foreign')}: not cnpd's`);
+    rmSync(join(bpf, 'zz_foreign'));
+    expect(await run()).toBe(0);
+    expect(existsSync(runDir)).toBe(false);
+  });
+
+  it('is refused while a cnpd has the network namespace, and removes nothing; then the namespace is free again', async () => {
+    const release = lock();
+    expect(await run()).toBe(1);
+    expect(said).toEqual([expect.stringContaining('runs in this network namespace: stop it first')]);
+    expect(programs()).not.toEqual([]);
+    release();
+    expect(await run()).toBe(0);
+    await allOff();
+    lock()();
+  });
+
   it('something that is no link in the place of links stays, and the links behind it go', async () => {
     const object = openBpfObject(compileFixture(scratch, 'other', RENAMED), { pinDir: bpf });
-    pinObject(object.map('prefixes').fd, join(links, 'a_map'));
+    pinObject(object.map('sender_proxies').fd, join(links, 'a_map'));
     object.close();
     mkdirSync(join(links, 'a_folder'));
     expect(await run()).toBe(1);

@@ -1,10 +1,11 @@
 // The BPF file system that pins live in. cnpd mounts its own under its run directory: a bpffs belongs to its mount, and
 // `ip netns exec` hides the one at /sys/fs/bpf, while a mount elsewhere stays visible.
-import { mkdirSync, statfsSync } from 'node:fs';
+import { chmodSync, mkdirSync, statfsSync } from 'node:fs';
 import { mount, unmount } from '../ffi/libc.ts';
 
 const BPF_FS_MAGIC = 0xcafe4a11;
 const MS = { NOSUID: 2, NODEV: 4, NOEXEC: 8 } as const;
+const PRIVATE = 0o700;
 
 /** Whether `path` is in a BPF file system. */
 export const isBpffs = (path: string): boolean => statfsSync(path).type >>> 0 === BPF_FS_MAGIC;
@@ -14,9 +15,24 @@ export const isBpffs = (path: string): boolean => statfsSync(path).type >>> 0 ==
  * (kernel without bpffs), EPERM
  */
 export function mountBpffs(path: string): void {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  makePrivate(path);
   if (isBpffs(path)) return;
   mount('bpf', path, 'bpf', MS.NOSUID | MS.NODEV | MS.NOEXEC, 'mode=0700');
+}
+
+/**
+ * Makes the directory `path` in the BPF file system at `mountPoint`, and mounts that first: made in its absence, the
+ * directory would stay on the disk below. @throws KernelError like mountBpffs
+ */
+export function makePinDirectory(mountPoint: string, path: string): void {
+  mountBpffs(mountPoint);
+  makePrivate(path);
+}
+
+/** The umask can add nothing and take nothing, nor has that of an earlier run. */
+function makePrivate(path: string): void {
+  mkdirSync(path, { recursive: true, mode: PRIVATE });
+  chmodSync(path, PRIVATE);
 }
 
 /**

@@ -1,0 +1,26 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { isMapPin } from './pin-names.ts';
+
+const DIRECTORIES = ['../../bpf/', '../../bpf/lib/'].map((path) => new URL(path, import.meta.url));
+const sources = DIRECTORIES.flatMap((directory) =>
+  readdirSync(directory)
+    .filter((name) => /\.[ch]$/.test(name))
+    .map((name) => readFileSync(new URL(name, directory), 'utf8')),
+);
+const declared = sources.flatMap((source) => [
+  ...[...source.matchAll(/^\} (\w+) SEC\("\.maps"\)/gm)].map((found) => found[1]!),
+  ...[...source.matchAll(/^PORT_SHARED\((\w+),/gm)].flatMap((found) => [`${found[1]!}_places`, `${found[1]!}_next`]),
+]);
+
+test('every map that a BPF program declares is known as a pin of cnpd, and nothing else is', () => {
+  expect(declared.length).toBeGreaterThan(40);
+  expect(declared.filter((name) => !isMapPin(name))).toEqual([]);
+  expect(['counters_replaced', 'zz_foreign', 'links', 'tc', '_replaced'].map(isMapPin)).toEqual([
+    true,
+    false,
+    false,
+    false,
+    false,
+  ]);
+});

@@ -1,0 +1,18 @@
+// The names under which this version and those before it have pinned maps. Nothing is ever taken out of the list: what
+// uninstall does not know it leaves, as somebody else's.
+const NAMES: ReadonlySet<string> = new Set(
+  `arrival_scratch beliefs cm_connection_next cm_connection_places cm_connections connected_queue_pairs counters
+  doubted_ports egress_buckets egress_config egress_measures egress_opaque egress_peaks egress_ports egress_stats
+  end_con_sids flows guard_allow_inbound guard_allow_outbound guard_end_con_sids guard_ports learned_senders
+  notice_buffer notice_config notice_readings notifications own_addresses port_roles proxy_bucket proxy_config
+  proxy_datagrams proxy_headers proxy_instructions proxy_latency proxy_scratch proxy_senders proxy_sources
+  qp_candidate_next qp_candidate_places qp_candidates qp_sent_next qp_sent_places qp_sent_psns queue_pair_scratch
+  queue_pairs sender_capabilities sender_policies sender_proxies srv6_config srv6_local_sources srv6_next_hop_places
+  srv6_next_hops srv6_sids srv6_tunnel_sources static_queue_pairs tenant_config tenant_ports tenant_sids
+  unconfirmed_next unconfirmed_places unconfirmed_queue_pairs`.split(/\s+/),
+);
+
+/** A map of another version that a load had set aside when the process was killed (kernel/bpf/object.ts). */
+const ASIDE = /_replaced$/;
+
+export const isMapPin = (name: string): boolean => NAMES.has(name.replace(ASIDE, ''));
