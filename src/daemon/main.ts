@@ -38,7 +38,6 @@ async function run(options: RunOptions): Promise<number> {
     process.stderr.write(`${read.error.rendered}\n`);
     return 1;
   }
-  if (options.configureFrr && !(await configureFrr(read.value, options.vtyDir))) return 1;
   const logging = createLogging(read.value.logLevel);
   const log = logging.room('daemon');
   const reason = cannotStart();
@@ -46,6 +45,7 @@ async function run(options: RunOptions): Promise<number> {
     log.error({ error: reason, code: 'EPERM' }, 'cannot start');
     return 1;
   }
+  if (options.configureFrr && !(await configureFrr(read.value, options.vtyDir))) return 1;
   const started = { file: options.config, runDir: options.runDir, intent: read.value };
   // Files have the modes that cnpd gives them, whatever the umask was; vtysh, above, had its own.
   process.umask(UMASK);
