@@ -3,7 +3,7 @@
 import type { IsisCarrier } from '../carriers/isis/carrier.ts';
 import type { Intent, OspfIntent } from '../intent/intent.ts';
 import type { CarrierName } from '../model/advertisement.ts';
-import { collisions } from '../model/assigned-numbers.ts';
+import { STAMP_CONSEQUENCE, collisionOfStamp, collisions, consequenceOf } from '../model/assigned-numbers.ts';
 import type { BgpSessionState, OspfNeighborState } from '../model/carrier-state.ts';
 import { formatId } from '../packet/ospf/router-id.ts';
 import type { Problem } from '../plan/desired.ts';
@@ -221,11 +221,19 @@ export function borderProblems(intent: Intent): Problem[] {
 /** Values that mean something else to others, which `allow-assigned` took the risk of. */
 export function codePointProblems({ codePoints, stamp }: Intent): Problem[] {
   const others = stamp ? [{ like: 'pnc-udp-port' as const, value: stamp.udpPort, use: 'stamp.port' }] : [];
-  return collisions(codePoints, others).map(({ name, value, with: use }) => ({
-    feature: 'code-points',
-    problem: `code-points.${name} ${value} is ${use}: whoever knows it takes cnpd's messages for that, and border ports drop that as cnpd's`,
-    remedy: 'give it a value that is not assigned, here and in the whole domain, and remove allow-assigned',
-  }));
+  const remedy = 'give it a value that is not assigned, here and in the whole domain, and remove allow-assigned';
+  const feature = 'code-points';
+  const port = stamp && collisionOfStamp(stamp.udpPort);
+  return [
+    ...collisions(codePoints, others).map(({ name, value, with: use }) => ({
+      feature,
+      problem: `code-points.${name} ${value} is ${use}: ${consequenceOf(name)}`,
+      remedy,
+    })),
+    ...(port === undefined
+      ? []
+      : [{ feature, problem: `stamp.port ${stamp!.udpPort} is ${port}: ${STAMP_CONSEQUENCE}`, remedy }]),
+  ];
 }
 
 /** Border ports that are named as the proxy's or the core's: what comes from outside is believed there. */

@@ -118,3 +118,49 @@ describe('equal values of one registry', () => {
     expect(codePointProblems(load(`${file('pnc-udp-port: 50862', 'allow-assigned: on')}${stamp}`))).toHaveLength(1);
   });
 });
+
+describe('the port of STAMP', () => {
+  const stamp = (port: number): string => `${ROUTER}stamp: { reflector: on, accept-from: [2001:db8::/32], port: ${port} }\n`;
+
+  it.each([
+    [1021, 'the default of code-points.pnc-udp-port'],
+    [4791, 'RoCEv2'],
+    [179, 'BGP'],
+    [4789, 'VXLAN'],
+    [3784, 'BFD'],
+    [863, 'a system port'],
+  ])('%i: refused, with and without other code points; with allow-assigned it is taken, and is a note', (port, use) => {
+    const refused = [expect.stringMatching(new RegExp(`^stamp\\.port: ${port} is ${use}.*allow-assigned: on under`))];
+    expect(complaints(stamp(port))).toEqual(refused);
+    expect(complaints(`${stamp(port)}code-points: {}\n`)).toEqual(refused);
+    expect(complaints(`${stamp(port)}code-points: { long-haul-icmpv6-type: 201 }\n`)).toEqual(refused);
+    expect(complaints(`${stamp(port)}code-points: { allow-assigned: off }\n`)).toEqual(refused);
+    const allowed = load(`${stamp(port)}code-points: { allow-assigned: on }\n`);
+    expect(codePointProblems(allowed)).toEqual([
+      expect.objectContaining({ problem: expect.stringContaining(String(port)) }),
+    ]);
+  });
+
+  it.each([862, 50_862, 1022])('%i is free', (port) => {
+    expect(complaints(stamp(port))).toEqual([]);
+    expect(codePointProblems(load(stamp(port)))).toEqual([]);
+  });
+
+  it('the default of the other port is free once that has another value', () => {
+    expect(complaints(`${stamp(1021)}code-points: { pnc-udp-port: 1022 }\n`)).toEqual([]);
+    expect(complaints(`${stamp(1021)}code-points: { pnc-udp-port: 1021 }\n`)).toEqual([
+      expect.stringMatching(/^code-points\.pnc-udp-port: 1021 is stamp\.port already/),
+    ]);
+  });
+});
+
+it('what a collision brings about is said of what it concerns: border ports drop messages, not advertisements', () => {
+  const of = (line: string): string => complaints(file(line)).join('\n');
+  for (const line of ['pnc-udp-port: 4791', 'fast-cnp-option: 138', 'long-haul-icmpv6-type: 135'])
+    expect(of(line)).toMatch(/border ports drop/);
+  for (const line of ['isis-pnc-flag-bit: 0', 'ospfv2-pnc-flag-bit: 1', 'bgp-pnc-characteristic: 1', 'end-con-behavior: 1'])
+    expect(of(line)).toMatch(/routers that know it take what cnpd advertises for that/);
+  expect(of('long-haul-object-class: 1')).toMatch(/takes the objects/);
+  const [note] = codePointProblems(load(file('isis-pnc-flag-bit: 0', 'allow-assigned: on')));
+  expect(note!.problem).toMatch(/advertises/);
+});

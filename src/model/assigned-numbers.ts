@@ -1,6 +1,5 @@
 // What the values that a code point may take are assigned to already, by IANA registry, as of 2026: a value that means
-// something else to the hosts and routers around is taken for it, and the border guard drops what has it. Experimental
-// and private-use values, which the defaults are from, and unassigned ones are not here.
+// something else to the hosts and routers around is taken for it. Experimental and private-use values, which the defaults are from, and unassigned ones are not here.
 import { CODE_POINTS, type CodePointName, type CodePointValues } from './code-points.ts';
 
 /** First and last value, and what has them. */
@@ -170,6 +169,33 @@ const REGISTRIES: Readonly<Record<CodePointName, Registry>> = {
   },
 };
 
+/** What a value that means something else brings about: of messages that are sent, and of what is advertised. */
+const DROPPED: ReadonlySet<CodePointName> = new Set([
+  'pnc-udp-port',
+  'fast-cnp-option',
+  'fast-cnp-ioam-option',
+  'long-haul-icmpv6-type',
+]);
+export function consequenceOf(name: CodePointName): string {
+  if (DROPPED.has(name)) return "whoever knows it takes cnpd's messages for that, and border ports drop that as cnpd's";
+  if (name === 'long-haul-object-class') return "whoever knows it takes the objects in cnpd's messages for that";
+  return 'routers that know it take what cnpd advertises for that, and cnpd takes what they advertise for its own';
+}
+
+/** STAMP's own port is what it is for. */
+const STAMP_PORT = 862;
+
+/** What has the port that STAMP was given, with the registry; undefined: nothing, or STAMP. */
+export function collisionOfStamp(port: number): string | undefined {
+  if (port === STAMP_PORT) return undefined;
+  const assigned = assignmentOf(UDP_PORTS, port);
+  return assigned && `${assigned[2]} (${UDP_PORTS.name})`;
+}
+export const STAMP_CONSEQUENCE = "what has it elsewhere gets cnpd's probes, and cnpd's reflector gets what is meant for it";
+
+const assignmentOf = (registry: Registry, value: number): Assignment | undefined =>
+  registry.assigned.find(([first, last]) => value >= first && value <= last);
+
 /** These two share a value by default: their options differ in length. */
 const MAY_BE_EQUAL: ReadonlySet<CodePointName> = new Set(['fast-cnp-option', 'fast-cnp-ioam-option']);
 
@@ -193,7 +219,7 @@ export function collisions(
     const value = values[name];
     if (value === undefined) continue;
     const registry = REGISTRIES[name];
-    const assigned = registry.assigned.find(([first, last]) => value >= first && value <= last);
+    const assigned = assignmentOf(registry, value);
     if (assigned) found.push({ name, value, with: `${assigned[2]} (${registry.name})` });
     for (const other of CODE_POINTS) {
       if (other.name === name) break;
