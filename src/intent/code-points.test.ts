@@ -120,7 +120,8 @@ describe('equal values of one registry', () => {
 });
 
 describe('the port of STAMP', () => {
-  const stamp = (port: number): string => `${ROUTER}stamp: { reflector: on, accept-from: [2001:db8::/32], port: ${port} }\n`;
+  const stamp = (port: number): string =>
+    `${ROUTER}stamp: { reflector: on, accept-from: [2001:db8::/32], port: ${port} }\n`;
 
   it.each([
     [1021, 'the default of code-points.pnc-udp-port'],
@@ -158,7 +159,12 @@ it('what a collision brings about is said of what it concerns: border ports drop
   const of = (line: string): string => complaints(file(line)).join('\n');
   for (const line of ['pnc-udp-port: 4791', 'fast-cnp-option: 138', 'long-haul-icmpv6-type: 135'])
     expect(of(line)).toMatch(/border ports drop/);
-  for (const line of ['isis-pnc-flag-bit: 0', 'ospfv2-pnc-flag-bit: 1', 'bgp-pnc-characteristic: 1', 'end-con-behavior: 1'])
+  for (const line of [
+    'isis-pnc-flag-bit: 0',
+    'ospfv2-pnc-flag-bit: 1',
+    'bgp-pnc-characteristic: 1',
+    'end-con-behavior: 1',
+  ])
     expect(of(line)).toMatch(/routers that know it take what cnpd advertises for that/);
   expect(of('long-haul-object-class: 1')).toMatch(/takes the objects/);
   const [note] = codePointProblems(load(file('isis-pnc-flag-bit: 0', 'allow-assigned: on')));

@@ -2,6 +2,7 @@
 import type * as z from 'zod';
 import { type Result, fail, ok } from '../model/result.ts';
 import { buildIntent } from './build.ts';
+import { oversizedInTree } from './capacity.ts';
 import { type IntentError, describeFound, formatPath, printable } from './errors.ts';
 import type { Intent } from './intent.ts';
 import { violations } from './rules.ts';
@@ -28,6 +29,10 @@ export function loadIntent(text: string, file: string, machine?: Machine): Resul
   const source = readSource(text);
   if (!source.ok) return fail(ordered(source.error.map((e) => ({ ...e, file, path: formatPath(e.path) }))));
   const { tree, errors } = source.value;
+  const locate = new Locator(file, source.value);
+  const refused = errors.slice(0, MAX_ERRORS).map((e) => ({ ...e, file, path: formatPath(e.path) }));
+  const long = oversizedInTree(tree).map(({ path, ...what }) => locate.error(path, what));
+  if (long.length > 0) return fail(ordered([...refused, ...long]));
   let broken: readonly ReturnType<typeof violations>[number][] = [];
   // `when` makes the rules run although some values are wrong.
   const withRules = cnpdSchema.superRefine(
@@ -37,9 +42,8 @@ export function loadIntent(text: string, file: string, machine?: Machine): Resul
     { when: () => true },
   );
   const parsed = withRules.safeParse(tree ?? Object.create(null));
-  const locate = new Locator(file, source.value);
   const found = [
-    ...errors.slice(0, MAX_ERRORS).map((e) => ({ ...e, file, path: formatPath(e.path) })),
+    ...refused,
     ...(parsed.error?.issues ?? []).slice(0, MAX_ERRORS).flatMap((issue) => fromIssue(issue, locate)),
     ...(machine ? unknownGroup(locate, machine) : []),
     ...broken.slice(0, MAX_ERRORS).map(({ path, allowed, reason }) => locate.error(path, { allowed, message: reason })),

@@ -1,6 +1,6 @@
 // The rules of cnpd.yaml that concern several keys: one table, run also when other keys are wrong, so that all errors
-// appear at once (rules-view.ts). Here are those of the router, the proxy, IS-IS and the border; the others are in
-// files named after their sections.
+// appear at once (rules-view.ts); how long lists may be is asked before (capacity.ts). Here are those of the router,
+// the proxy, IS-IS and the border; the others are in files named after their sections.
 import { formatPrefix } from '../model/prefix.ts';
 import { DEFAULTS } from './build.ts';
 import { formatPath } from './errors.ts';
@@ -133,40 +133,6 @@ function idleAllowance(view: View, report: Report): void {
   report(['border-allow'], 'border-allow only with border-ports', 'there are no border-ports that anything could pass');
 }
 
-/**
- * What the maps of the dataplane hold (bpf/lib), the ports with room for collisions of their slots; of communities,
- * what leaves room in an UPDATE.
- */
-const CAPACITY: readonly {
-  readonly path: Path;
-  readonly most: number;
-  readonly of: (view: View) => readonly unknown[] | undefined;
-}[] = [
-  { path: ['ospfv2', 'areas'], most: 64, of: (view) => view.ospfv2?.areas },
-  { path: ['ospfv3', 'areas'], most: 64, of: (view) => view.ospfv3?.areas },
-  { path: ['bgp', 'domain'], most: 1024, of: (view) => view.bgp?.domain },
-  { path: ['bgp', 'communities'], most: 64, of: (view) => view.bgp?.communities },
-  { path: ['bgp', 'large-communities'], most: 64, of: (view) => view.bgp?.['large-communities'] },
-  { path: ['ports'], most: 128, of: (view) => view.ports },
-  { path: ['border-ports'], most: 1024, of: (view) => view.borderPorts },
-  { path: ['border-allow', 'inbound'], most: 4096, of: (view) => view.borderAllow?.inbound },
-  { path: ['border-allow', 'outbound'], most: 4096, of: (view) => view.borderAllow?.outbound },
-  { path: ['proxy', 'senders'], most: 65_536, of: (view) => view.senders },
-  { path: ['proxy', 'accept-from'], most: 4096, of: (view) => view.acceptFrom },
-  { path: ['notifications', 'senders'], most: 4096, of: (view) => view.notifications?.policies },
-  { path: ['srv6', 'end-con'], most: 256, of: (view) => view.srv6?.endCon },
-  { path: ['srv6', 'core-ports'], most: 128, of: (view) => view.srv6?.corePorts },
-  { path: ['stamp', 'targets'], most: 1024, of: (view) => view.stamp?.targets },
-  { path: ['stamp', 'accept-from'], most: 4096, of: (view) => view.stamp?.acceptFrom },
-];
-
-function capacity(view: View, report: Report): void {
-  for (const { path, most, of } of CAPACITY) {
-    const entries = of(view)?.length ?? 0;
-    if (entries > most) report(path, `at most ${most} entries`, `${entries} entries are more than cnpd holds, ${most}`);
-  }
-}
-
 const RULES: readonly Rule[] = [
   uniqueEntries,
   notEmpty,
@@ -175,7 +141,6 @@ const RULES: readonly Rule[] = [
   isisKeys,
   carrierInterfaces,
   idleAllowance,
-  capacity,
   loopbacks,
   ...OSPF_RULES,
   ...BGP_RULES,

@@ -18,6 +18,7 @@ import {
   parseDocument,
 } from 'yaml';
 import { type Result, fail, ok } from '../model/result.ts';
+import { oversizedInText } from './capacity.ts';
 import { type Run, type Shortened, shorten } from './runs.ts';
 import { HIDDEN, isSafeName } from './secrets.ts';
 import type { Path, Place } from './words.ts';
@@ -60,6 +61,8 @@ export function readSource(text: string): Result<Source, SourceError[]> {
       `at most ${MAX_FILE_BYTES}`,
       `the file is larger than ${MAX_FILE_BYTES} characters`,
     );
+  const long = oversizedInText(text);
+  if (long.length > 0) return fail(long.map(({ offset, ...what }) => ({ ...what, ...placeIn(text, offset) })));
   const deep = tooDeep(text);
   if (deep)
     return refuse(
@@ -118,6 +121,14 @@ function parse(text: string, shortened: Shortened | undefined): Result<Source, S
     errors: reader.errors,
     locate: (path, of = 'value') => placeOf({ document, runs: shortened?.runs ?? NO_RUNS, place }, path, of),
   });
+}
+
+function placeIn(text: string, offset: number): Place {
+  let line = 1;
+  let lineStart = 0;
+  for (let end = text.indexOf('\n'); end >= 0 && end < offset; end = text.indexOf('\n', lineStart))
+    [line, lineStart] = [line + 1, end + 1];
+  return { line, column: offset - lineStart + 1 };
 }
 
 /** Before anything is built: what is longer than any file that is taken costs a pass over its characters. */

@@ -1,5 +1,6 @@
 // What the values that a code point may take are assigned to already, by IANA registry, as of 2026: a value that means
-// something else to the hosts and routers around is taken for it. Experimental and private-use values, which the defaults are from, and unassigned ones are not here.
+// something else to the hosts and routers around is taken for it. Experimental and private-use values, which the
+// defaults are from, and unassigned ones are not here.
 import { CODE_POINTS, type CodePointName, type CodePointValues } from './code-points.ts';
 
 /** First and last value, and what has them. */
@@ -191,7 +192,8 @@ export function collisionOfStamp(port: number): string | undefined {
   const assigned = assignmentOf(UDP_PORTS, port);
   return assigned && `${assigned[2]} (${UDP_PORTS.name})`;
 }
-export const STAMP_CONSEQUENCE = "what has it elsewhere gets cnpd's probes, and cnpd's reflector gets what is meant for it";
+export const STAMP_CONSEQUENCE =
+  "what has it elsewhere gets cnpd's probes, and cnpd's reflector gets what is meant for it";
 
 const assignmentOf = (registry: Registry, value: number): Assignment | undefined =>
   registry.assigned.find(([first, last]) => value >= first && value <= last);
