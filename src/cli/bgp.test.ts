@@ -114,6 +114,12 @@ describe('cnpctl show bgp', () => {
     });
   });
 
+  it('all of them: without a bgp section that is said once', async () => {
+    const state = { ...exampleState(), bgp: { session: [], peers: [], paths: [] } };
+    const { out } = await run('show bgp', fakeCnpd(state));
+    expect(out).toBe('there is no BGP carrier: cnpd.yaml has no bgp section\n');
+  });
+
   it.each(['session', 'peers', 'paths'])('%s: without a bgp section says so', async (subject) => {
     const sentence = 'there is no BGP carrier: cnpd.yaml has no bgp section';
     const state = { ...exampleState(), bgp: { session: [], peers: [], paths: [] } };

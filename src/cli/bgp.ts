@@ -32,6 +32,7 @@ const lastTold = ([session]: readonly Row[]): string[] =>
 export async function showBgp(context: Context): Promise<ExitCode> {
   const overview = await bgpOverview(context);
   if (context.options.output === 'json') printJson(context, overview);
+  else if (overview.session.length === 0) print(context, [BGP_VIEWS.session.empty]);
   else
     print(
       context,

@@ -9,6 +9,8 @@ export const DEFAULT_CONFIG = '/etc/cnpd/cnpd.yaml';
 export interface GlobalOptions {
   readonly output: 'table' | 'json';
   readonly socket: string;
+  /** `--socket` was given. */
+  readonly socketGiven?: boolean;
   /** Seconds. */
   readonly timeout: number;
 }
@@ -55,6 +57,8 @@ export interface CliModules {
   readonly colour: boolean;
   readonly connect: (options: ClientOptions) => NorthboundClient;
   readonly examine: LocalExamination;
+  /** The socket that a file names, or its default; undefined when the file cannot be read. */
+  readonly socketOf: (configFile: string) => Promise<string | undefined>;
   readonly uninstall: Uninstall;
   /** @throws Error when there is neither a file nor a socket */
   readonly openRemote: (source: string) => Promise<Remote>;

@@ -27,7 +27,8 @@ export interface DoctorOptions {
 const DAEMON = { id: 'cnpd', claim: 'cnpd runs' } as const;
 
 /** Exit code 1 when anything is missing; not because of a warning. */
-export async function doctor(context: Context, options: DoctorOptions): Promise<ExitCode> {
+export async function doctor(given: Context, options: DoctorOptions): Promise<ExitCode> {
+  const context = await atSocketOf(options.config, given);
   const items = await examine(context, options);
   if (context.options.output === 'json') printJson(context, { ok: items.every(isOk), items: items.map(fields) });
   else
@@ -36,6 +37,13 @@ export async function doctor(context: Context, options: DoctorOptions): Promise<
       items.flatMap((item) => describe(item, context.colour)),
     );
   return items.every(isOk) ? EXIT.ok : EXIT.problem;
+}
+
+/** The cnpd of a file that is named is asked where that file says. */
+async function atSocketOf(config: string | undefined, context: Context): Promise<Context> {
+  if (config === undefined || context.options.socketGiven) return context;
+  const socket = (await context.socketOf(config)) ?? context.options.socket;
+  return { ...context, options: { ...context.options, socket } };
 }
 
 const isOk = (item: DoctorItem): boolean => item.state === 'ok' || item.state === 'warning';

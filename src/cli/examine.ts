@@ -27,7 +27,7 @@ export async function examine(configFile: string, { kernel, vtyDir }: Examinatio
         claim: `${configFile} is valid`,
         state: 'missing',
         problem: read.error.errors[0] ?? 'unreadable',
-        remedy: `cnpd check ${configFile}`,
+        remedy: remedyOf(configFile, read.error.unreadable),
       };
   const intent = read.ok ? read.value : undefined;
   return [
@@ -37,6 +37,21 @@ export async function examine(configFile: string, { kernel, vtyDir }: Examinatio
       ? (await Promise.all([examineCorePorts(intent), askFrr(intent, vtyDir), examineGobgp(intent)])).flat()
       : []),
   ];
+}
+
+/** `cnpd check` would say no more of a file that cannot be read. */
+export function remedyOf(file: string, unreadable: string | undefined): string {
+  if (unreadable === undefined) return `cnpd check ${file}`;
+  if (unreadable === 'ENOENT' || unreadable === 'ENOTDIR')
+    return 'name the file with -c, or write it: docs/cnpd.yaml shows all that can be in it';
+  if (unreadable === 'EACCES' || unreadable === 'EPERM')
+    return `run this as root, or let its reader in: namei -l ${file} shows who may read it`;
+  return `name a regular file that can be read with -c: ls -ld ${file} shows what this one is`;
+}
+
+export function socketOf(configFile: string): string | undefined {
+  const read = readIntentFile(configFile);
+  return read.ok ? read.value.gnmiSocket : undefined;
 }
 
 /** Also beside a running cnpd, whose interface does not tell of them. */

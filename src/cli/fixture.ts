@@ -50,6 +50,7 @@ export async function run(line: string, client = fakeCnpd(exampleState()), more:
     colour: false,
     connect: () => client,
     examine: async () => [],
+    socketOf: async () => undefined,
     uninstall: async () => true,
     openRemote: async (source) => Promise.reject(new Error(`${source}: not there`)),
     ...more,

@@ -20,6 +20,7 @@ const modules: CliModules = {
   colour: process.stdout.isTTY === true && !process.env['NO_COLOR'],
   connect: connectNorthbound,
   // Loaded when they are needed: they bring the kernel's adapters with them.
+  socketOf: async (file) => (await import('./examine.ts')).socketOf(file),
   examine: async (file, what) => (await import('./examine.ts')).examine(file, what),
   uninstall: async (runDir, say) => (await (await import('../daemon/uninstall.ts')).uninstall(runDir, say)) === 0,
   openRemote,

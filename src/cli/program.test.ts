@@ -303,6 +303,18 @@ describe('cnpctl doctor', () => {
     expect(asked).toEqual([['/x.yaml', { kernel: true, vtyDir: '/d' }]]);
   });
 
+  it('the cnpd of a file that is named is asked at the socket of that file, unless --socket says another', async () => {
+    const sockets: string[] = [];
+    const connect: CliModules['connect'] = ({ socket }) => {
+      sockets.push(socket);
+      return failing('unreachable');
+    };
+    const socketOf = async (file: string): Promise<string | undefined> => (file === '/x.yaml' ? '/x.sock' : undefined);
+    for (const line of ['-c /x.yaml', '-c /unreadable.yaml', '', '--socket /y.sock -c /x.yaml'])
+      await run(`doctor ${line}`.trim(), undefined, { connect, socketOf });
+    expect(sockets).toEqual(['/x.sock', '/run/cnpd/gnmi.sock', '/run/cnpd/gnmi.sock', '/y.sock']);
+  });
+
   it('nothing missing is exit code 0', async () => {
     const state = exampleState();
     state.status.problems = [];

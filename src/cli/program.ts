@@ -71,7 +71,10 @@ function buildProgram(modules: CliModules, finish: (code: ExitCode) => void): Co
     )
     .exitOverride()
     .configureOutput({ writeOut: modules.out, writeErr: modules.err });
-  const context = (): Context => ({ ...modules, options: program.opts<GlobalOptions>() });
+  const context = (): Context => ({
+    ...modules,
+    options: { ...program.opts<GlobalOptions>(), socketGiven: program.getOptionValueSource('socket') === 'cli' },
+  });
   /** Commander passes arguments, then options, then the command. */
   const act =
     (run: Action) =>
@@ -82,7 +85,10 @@ function buildProgram(modules: CliModules, finish: (code: ExitCode) => void): Co
   program
     .command('doctor')
     .description('what is missing for cnpd to work here, and the line that mends it')
-    .option('-c, --config <file>', 'cnpd.yaml to examine FRR for (default: the one in force)')
+    .option(
+      '-c, --config <file>',
+      'cnpd.yaml to examine FRR for, whose cnpd is asked unless --socket says another (default: the one in force)',
+    )
     .option('--vty-dir <dir>', "directory of FRR's vty sockets (default: /var/run/frr)")
     .option(
       '--remote <source>',

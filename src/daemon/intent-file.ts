@@ -17,6 +17,8 @@ export interface IntentRefusal {
   readonly errors: readonly string[];
   /** The same with the offending lines and carets, for a terminal. */
   readonly rendered: string;
+  /** The file itself could not be read: the system's code for why, or another word. */
+  readonly unreadable?: string;
 }
 
 /** Reads and validates a file; an unreadable file is a refusal like any other. */
@@ -28,7 +30,9 @@ export function readIntentFile(file: string): Result<Intent, IntentRefusal> {
       return refusal(`${file}: more than ${MAX_FILE_BYTES} bytes, which is all that is read`);
     text = bytes.toString('utf8');
   } catch (error) {
-    return refusal(`${file}: ${error instanceof Error ? error.message : String(error)}`);
+    const code = (error as NodeJS.ErrnoException | undefined)?.code;
+    const refused = refusal(`${file}: ${error instanceof Error ? error.message : String(error)}`);
+    return fail({ ...refused.error, unreadable: code ?? 'not a file' });
   }
   const loaded = loadIntent(text, file, { groupExists: (name) => groupNumber(name) !== undefined });
   if (loaded.ok) return ok(loaded.value);

@@ -106,6 +106,54 @@ describe('keys of authentication are never repeated', () => {
   });
 });
 
+describe('a key in the place of a name is not repeated', () => {
+  const area = 'ospfv2:\n  router-id: 1.1.1.1\n  areas:\n    - area: 0\n      authentication:\n';
+  const refused = 'router: { name: r1 }\n';
+  test.each<readonly [string, string]>([
+    ['of a list item', `${area}        - secret-one: 1\n`],
+    ['of a list item in brackets', `${area}        - { secret-one: 1 }\n`],
+    ['in one line', 'ospfv2: { areas: [{ area: 0, authentication: [{ secret-one: 1 }] }] }\n'],
+    ['of a mapping', 'isis:\n  authentication:\n    secret-one: { hmac-md5: x }\n    domain: { secret-two: 1 }\n'],
+    ['of an alias', `${area}        - secret-one: *a\n`],
+    ['twice', `${area}        - secret-one: 1\n          secret-one: 1\n`],
+    ['a complex one', `${area}        - ? [secret-one]\n          : 1\n`],
+    ['a complex one of a section', 'stamp:\n  ? [secret-one]\n  : 1\n'],
+    ['a complex one in its simple form', 'stamp:\n  [secret-one]: 1\n'],
+    ['a complex one in brackets', 'isis: { level: 7, ? { a: secret-one } : 1 }\n'],
+    ['a complex one of the file', '? [secret-one]\n: 1\n'],
+  ])('%s', (_claim, text) => {
+    const shown = render(refused + text);
+    expect(shown).toContain('cnpd.yaml:');
+    expect(shown).not.toMatch(/cret-/);
+  });
+
+  test.each<readonly [string, string]>([
+    ['in quotes', 'bgp:\n  gobgp: { target: "user:secret-one@host:50051" }\n'],
+    ['beside another mistake', 'bgp:\n  gobgp: { target: user:secret-one@host:50051, foo: 1 }\n'],
+    ['with a scheme, and an @ in it', 'bgp:\n  gobgp: { target: "grpc://user:se@cret-one@host:50051" }\n'],
+    ['in a line of its own', 'bgp:\n  gobgp:\n    target:\n      user:secret-one@host:50051\n'],
+    ['under a misspelled name', 'bgp: { gobgp: { targt: "user:secret-one@host:50051" } }\n'],
+    ['in a list', 'bgp: { gobgp: { target: [user:secret-one@host:50051] } }\n'],
+  ])('the password in front of a host, %s', (_claim, text) => {
+    const shown = render(refused + text);
+    expect(shown).toContain('cnpd.yaml:');
+    expect(shown).not.toMatch(/cret-/);
+  });
+
+  test('what was meant is still said, and of a key ID the number', () => {
+    expect(render('isis: { authentication: { intreface: { hmac-md5: x } } }\n')).toContain('did you mean "interface"?');
+    expect(render(`${area}        - { key-id: 300, md5: secret-one }\n`)).toContain('key-id: found "300"; allowed: a');
+    expect(render(`${area}        - { key-id: secret-one, md5: secret-one }\n`)).toContain('key-id: found <hidden>');
+    expect(render('bgp: { gobgp: { target: "u:p@host:50051" } }\n')).toContain('found "<hidden>@host:50051"');
+  });
+});
+
+test('a second document is refused in words of cnpd', () => {
+  expect(render('router: { name: a }\n---\nrouter: { name: b }\n')).toMatch(
+    /^cnpd\.yaml:2:1: a second YAML document begins here: cnpd\.yaml is one document/,
+  );
+});
+
 test('what is no key is shown, in the sections that have keys too', () => {
   expect(render('stamp:\n  reflector: maybe\n  accept-from: [2001:db8::1/48]\n')).toMatch(
     /\| {3}reflector: maybe\n[^]*\| {3}accept-from: \[2001:db8::1\/48\]\n/,

@@ -16,6 +16,8 @@ export interface IntentError {
   readonly allowed: string;
   /** One sentence that says it all but the place. */
   readonly message: string;
+  /** The line is not shown from here on: what stands there may be a key of authentication. */
+  readonly hides?: true;
 }
 
 /** `ports[0].k-min` */
@@ -58,6 +60,8 @@ export function formatIntentErrors(errors: readonly IntentError[], text: string)
     lines.slice(0, Math.max(0, ...errors.map((error) => error.line))),
     errors.every((error) => error.path !== ''),
   );
+  for (const { hides, line, column } of errors)
+    if (hides && hidden[line - 1] !== undefined) hidden[line - 1] = Math.min(hidden[line - 1]!, column - 1);
   return errors.map((error) => formatError(error, lines[error.line - 1], hidden[error.line - 1]!)).join('\n');
 }
 

@@ -8,7 +8,7 @@ import type { Intent } from './intent.ts';
 import { violations } from './rules.ts';
 import { cnpdSchema } from './schema.ts';
 import type { IssueParams } from './schema-parts.ts';
-import { HIDDEN, isSafeName, isSecret } from './secrets.ts';
+import { HIDDEN, isSafeName, shownPath, shownValue } from './secrets.ts';
 import { type Source, readSource } from './source.ts';
 import { groupName } from './values.ts';
 import { type Path, nearest } from './words.ts';
@@ -27,10 +27,10 @@ export interface Machine {
  */
 export function loadIntent(text: string, file: string, machine?: Machine): Result<Intent, IntentError[]> {
   const source = readSource(text);
-  if (!source.ok) return fail(ordered(source.error.map((e) => ({ ...e, file, path: formatPath(e.path) }))));
+  if (!source.ok) return fail(ordered(source.error.map((e) => ({ ...e, file, path: formatPath(shownPath(e.path)) }))));
   const { tree, errors } = source.value;
   const locate = new Locator(file, source.value);
-  const refused = errors.slice(0, MAX_ERRORS).map((e) => ({ ...e, file, path: formatPath(e.path) }));
+  const refused = errors.slice(0, MAX_ERRORS).map((e) => ({ ...e, file, path: formatPath(shownPath(e.path)) }));
   const long = oversizedInTree(tree).map(({ path, ...what }) => locate.error(path, what));
   if (long.length > 0) return fail(ordered([...refused, ...long]));
   let broken: readonly ReturnType<typeof violations>[number][] = [];
@@ -82,7 +82,7 @@ class Locator {
     return {
       file: this.file,
       ...this.source.locate(path, what.of),
-      path: formatPath(what.shown ?? path),
+      path: formatPath(what.shown ?? shownPath(path)),
       found,
       allowed: what.allowed,
       message,
@@ -91,7 +91,9 @@ class Locator {
 
   private describe(path: Path): string {
     const value = this.at(path);
-    return isSecret(path) && typeof value === 'string' ? HIDDEN : describeFound(value);
+    if (typeof value !== 'string') return describeFound(value);
+    const shown = shownValue(path, value);
+    return shown === undefined ? HIDDEN : describeFound(shown);
   }
 
   at(path: Path): unknown {

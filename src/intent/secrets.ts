@@ -60,9 +60,49 @@ export const isSecret = (path: Path): boolean =>
 /** A name and its value without the colon, or the space, between them. */
 const RUN_TOGETHER = /\S[\s=:]+\S/;
 
-/** Whether a name of a mapping may be shown: `hmac-md5:KEY`, without the space, is a name without a value. */
+/** Whether a place is under a name that is followed by keys of authentication. */
+const isWithinKeys = (path: Path): boolean => path.some((step) => typeof step === 'string' && isSecretKey(step));
+
+/**
+ * Whether a name of a mapping may be shown: `hmac-md5:KEY`, without the space, is a name without a value, and
+ * `- KEY: 1` under `authentication` a key in the place of a name.
+ */
 export const isSafeName = (path: Path, name: string, hasValue: boolean): boolean =>
-  hasValue || KEYS.includes(name) || !(isSecret(path) || isSecretKey(name) || RUN_TOGETHER.test(name));
+  KEYS.includes(name) ||
+  (isWithinKeys(path)
+    ? hasValue && nearest(name, KEYS) !== undefined
+    : hasValue || !(isSecret(path) || isSecretKey(name) || RUN_TOGETHER.test(name)));
+
+/** The path without the names that may be keys. */
+export const shownPath = (path: Path): Path =>
+  path.map((step, i) =>
+    typeof step === 'number' || !isWithinKeys(path.slice(0, i)) || isSafeName(path.slice(0, i), step, true)
+      ? step
+      : HIDDEN,
+  );
+
+/** A number of this kind is the ID of a key, not a key. */
+const KEY_ID = /^-?\d{1,6}$/;
+
+/** What is found at a place, as it may be shown; undefined: not at all. */
+export function shownValue(path: Path, value: string): string | undefined {
+  if (isSecret(path) && !(path.at(-1) === 'key-id' && KEY_ID.test(value))) return undefined;
+  // user:password@host
+  const at = value.lastIndexOf('@');
+  return at > 0 && value.slice(0, at).includes(':') ? `${HIDDEN}${value.slice(at)}` : value;
+}
+
+const WORD_ENDS = ' \t"\'[{,';
+
+/** Where `user:password@` begins in a line; Infinity: nowhere. */
+function credentialsIn(line: string): number {
+  for (let at = line.indexOf('@'), from = 0; at >= 0; from = at + 1, at = line.indexOf('@', from)) {
+    let word = at;
+    while (word > from && !WORD_ENDS.includes(line[word - 1]!)) word--;
+    if (line.slice(word, at).includes(':')) return word;
+  }
+  return Infinity;
+}
 
 const SECTION =
   /^(?:router|isis|ospfv2|ospfv3|bgp|proxy|queue-pairs|ports|border-ports|border-allow|notifications|srv6|stamp|code-points|gnmi|log)\s*:/;
@@ -86,7 +126,10 @@ const COMMENT = /(?:^|\s)#[^]*$/;
  * For each line the column (from 0) from which on it may not be shown; Infinity for most.
  * @param wellFormed false: indentation says nothing, and all is hidden up to the next section
  */
-export function hiddenFrom(lines: readonly string[], wellFormed: boolean): number[] {
+export const hiddenFrom = (lines: readonly string[], wellFormed: boolean): number[] =>
+  keysIn(lines, wellFormed).map((from, i) => Math.min(from, credentialsIn(lines[i]!)));
+
+function keysIn(lines: readonly string[], wellFormed: boolean): number[] {
   /** Deeper lines are part of what is hidden; -1: all up to the next section. */
   let within: number | undefined;
   /** Within brackets lines may begin anywhere. */

@@ -21,7 +21,7 @@ import { type Result, fail, ok } from '../model/result.ts';
 import { oversizedInText } from './capacity.ts';
 import { type Run, type Shortened, shorten } from './runs.ts';
 import { HIDDEN, isSafeName } from './secrets.ts';
-import type { Path, Place } from './words.ts';
+import { type Path, type Place, placeIn } from './words.ts';
 
 /** A declaration of 10,000 sender prefixes is about 0.7 MB. */
 export const MAX_FILE_BYTES = 8 * 1024 * 1024;
@@ -38,6 +38,8 @@ export interface SourceError extends Place {
   readonly found: string;
   readonly allowed: string;
   readonly message: string;
+  /** What stands there is not shown. */
+  readonly hides?: true;
 }
 
 export interface Source {
@@ -123,14 +125,6 @@ function parse(text: string, shortened: Shortened | undefined): Result<Source, S
   });
 }
 
-function placeIn(text: string, offset: number): Place {
-  let line = 1;
-  let lineStart = 0;
-  for (let end = text.indexOf('\n'); end >= 0 && end < offset; end = text.indexOf('\n', lineStart))
-    [line, lineStart] = [line + 1, end + 1];
-  return { line, column: offset - lineStart + 1 };
-}
-
 /** Before anything is built: what is longer than any file that is taken costs a pass over its characters. */
 function tooMany(text: string): boolean {
   let separators = 0;
@@ -167,7 +161,10 @@ function syntaxError(error: YAMLError, place: (offset: number) => Place): Source
     path: [],
     found: 'text that is not YAML',
     allowed: 'YAML 1.2',
-    message: `YAML: ${withoutText(error.message)}`,
+    message:
+      error.code === 'MULTIPLE_DOCS'
+        ? 'a second YAML document begins here: cnpd.yaml is one document, so remove this line or what follows it'
+        : `YAML: ${withoutText(error.message)}`,
   };
 }
 
@@ -217,13 +214,7 @@ class TreeReader {
     const out = Object.create(null) as Record<string, unknown>;
     for (const pair of map.items) {
       if (!isScalar(pair.key)) {
-        this.refuse(
-          isNode(pair.key) ? pair.key : map,
-          path,
-          'a collection or an alias as a key',
-          'a name',
-          'a key must be plain text',
-        );
+        this.complexKey(isNode(pair.key) ? pair.key : map, path);
         continue;
       }
       const key = String(pair.key.value);
@@ -233,6 +224,11 @@ class TreeReader {
       else out[key] = this.read(pair.value, [...path, key]);
     }
     return out;
+  }
+
+  private complexKey(node: Node, path: Path): void {
+    const [found, allowed, message] = ['a collection or an alias as a key', 'a name', 'a key must be plain text'];
+    this.errors.push({ ...this.place(node.range?.[0] ?? 0), path, found, allowed, message, hides: true });
   }
 
   private refuse(node: Node, path: Path, found: string, allowed: string, message: string): null {

@@ -9,6 +9,14 @@ export interface Place {
   readonly column: number;
 }
 
+export function placeIn(text: string, offset: number): Place {
+  let line = 1;
+  let lineStart = 0;
+  for (let end = text.indexOf('\n'); end >= 0 && end < offset; end = text.indexOf('\n', lineStart))
+    [line, lineStart] = [line + 1, end + 1];
+  return { line, column: offset - lineStart + 1 };
+}
+
 /** The known word nearest to an unknown one (Damerau-Levenshtein), if near enough to be what was meant. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   if (word.length > 64) return undefined;

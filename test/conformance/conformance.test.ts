@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { citations, conformanceDocument, notes, requirements } from './conformance.ts';
-import { titlesOf } from './test-titles.ts';
+import { citations, conformanceDocument, notes, requirements, untested } from './conformance.ts';
+import { skippedTitlesOf, titlesOf } from './test-titles.ts';
 
 describe('docs/conformance.md', () => {
   it('is what the tests of this tree say (npm run conformance rewrites it)', () => {
@@ -69,4 +69,23 @@ it('a line that only the RoCE endpoint of the lab fulfils says so', () => {
     expect(rows.get(id), id).toMatch(/^\*\*lab\*\*/);
   for (const id of ['LHCNP-9-a', 'LHCNP-6.2.5-a', 'LHCNP-5.5-g', 'PNC-5.1-a', 'A1', 'A2'])
     expect(rows.get(id), id).not.toContain('lab**');
+});
+
+it('a line whose test is skipped says so, and not that it is not built', () => {
+  const body = '() => { expect(1).toBe(1); }';
+  const titles = skippedTitlesOf(
+    'x.test.ts',
+    `test.skip('PNC-3-a', ${body}); test('PNC-3-b', ${body}); it.todo('PNC-3-c');`,
+  );
+  expect(titles).toEqual(['PNC-3-a', 'PNC-3-c']);
+  const built = new Map([
+    ['PNC-3-a', new Set(['src/a.ts'])],
+    ['PNC-3-b', new Set(['src/a.ts'])],
+  ]);
+  const skipped = new Map([['PNC-3-a', new Set(['src/a.test.ts'])]]);
+  expect(['PNC-3-a', 'PNC-3-b', 'PNC-3-c'].map((id) => untested(id, built, skipped))).toEqual([
+    '**its test is skipped** in `src/a.test.ts`',
+    '**no test yet**',
+    '**not built yet**',
+  ]);
 });

@@ -3,7 +3,7 @@
 // (test/conformance/notes.tsv). Nothing here is written by hand twice.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { titlesOf } from './test-titles.ts';
+import { skippedTitlesOf, titlesOf } from './test-titles.ts';
 
 const REQUIREMENT = /\b(?:LHCNP|FCNP|RMC|PNC|FCN)-[0-9.]+-[a-z]\b/g;
 /** In test titles the acceptance criteria count as well; in source text `A1` may be anything. */
@@ -53,9 +53,10 @@ const tracked = (): string[] =>
  * ID → files that cite it; of test files only the titles under which tests run count, so that a comment or a skipped
  * test proves nothing.
  */
-export function citations(): { built: Map<string, Set<string>>; tested: Map<string, Set<string>> } {
+export function citations(): Record<'built' | 'tested' | 'skipped', Map<string, Set<string>>> {
   const built = new Map<string, Set<string>>();
   const tested = new Map<string, Set<string>>();
+  const skipped = new Map<string, Set<string>>();
   const add = (map: Map<string, Set<string>>, id: string, file: string): void =>
     void map.set(id, (map.get(id) ?? new Set()).add(file));
   for (const file of tracked()) {
@@ -65,11 +66,14 @@ export function citations(): { built: Map<string, Set<string>>; tested: Map<stri
       for (const title of titlesOf(file, text)) {
         for (const [id] of title.matchAll(REQUIREMENT_OR_CRITERION)) add(tested, id, file);
       }
+      for (const title of skippedTitlesOf(file, text)) {
+        for (const [id] of title.matchAll(REQUIREMENT_OR_CRITERION)) add(skipped, id, file);
+      }
     } else if (!file.startsWith('test/')) {
       for (const [id] of text.matchAll(REQUIREMENT)) add(built, id, file);
     }
   }
-  return { built, tested };
+  return { built, tested, skipped };
 }
 
 const cell = (files: Set<string> | undefined): string =>
@@ -88,9 +92,21 @@ function onlyInTheLab({ who }: Requirement, built: ReadonlySet<string>): boolean
   return who.split(',').includes('SRC') && built.size > 0 && [...built].every((file) => file.startsWith('src/lab/'));
 }
 
+/** Why a line is without a test, when no note says. */
+export const untested = (
+  id: string,
+  built: ReadonlyMap<string, unknown>,
+  skipped: ReadonlyMap<string, Set<string>>,
+): string =>
+  skipped.has(id)
+    ? `**its test is skipped** in ${cell(skipped.get(id))}`
+    : built.has(id)
+      ? '**no test yet**'
+      : '**not built yet**';
+
 export function conformanceDocument(): string {
   const all = notes();
-  const { built, tested } = citations();
+  const { built, tested, skipped } = citations();
   let inLab = 0;
   const rows = requirements().map((r) => {
     const where = cell(tested.get(r.id));
@@ -98,7 +114,9 @@ export function conformanceDocument(): string {
     if (lab) inLab++;
     const note = noteFor(r.id, all);
     // A note of a whole draft ("not built yet") says nothing about a line that has a test; one of this very line does.
-    const proof = where ? [where, ...(all.has(r.id) ? [note] : [])].join('<br>') : (note ?? '**not built yet**');
+    const proof = where
+      ? [where, ...(all.has(r.id) ? [note] : [])].join('<br>')
+      : (note ?? untested(r.id, built, skipped));
     return `| ${r.id} | ${r.level} | ${[lab ? '**lab**' : '', cell(built.get(r.id))].filter((part) => part !== '').join('<br>')} | ${proof} | ${r.text.replaceAll('|', '\\|')} |`;
   });
   const count = requirements().filter((r) => tested.has(r.id)).length;

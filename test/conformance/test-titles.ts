@@ -80,10 +80,16 @@ function constantsOf(file: ts.SourceFile): Map<string, string> {
 }
 
 /** Titles of the tests of a file that run, and of the groups that have such a test in them. */
-export function titlesOf(name: string, text: string): string[] {
+export const titlesOf = (name: string, text: string): string[] => readTitles(name, text).running;
+
+/** Titles of the tests and groups that are written and do not run. */
+export const skippedTitlesOf = (name: string, text: string): string[] => readTitles(name, text).skipped;
+
+function readTitles(name: string, text: string): { readonly running: string[]; readonly skipped: string[] } {
   const file = ts.createSourceFile(name, text, ts.ScriptTarget.Latest, true, ts.ScriptKind.TS);
   const constants = constantsOf(file);
   const titles: string[] = [];
+  const skipped: string[] = [];
   /** True when a test that runs is below. */
   const visit = (node: ts.Node): boolean => {
     const call = ts.isCallExpression(node) ? callOf(node) : undefined;
@@ -93,12 +99,16 @@ export function titlesOf(name: string, text: string): string[] {
       return found;
     }
     const title = textOf(node.arguments[0], constants);
-    if (title === undefined || call.modifiers.some((modifier) => NOT_RUN.has(modifier))) return false;
+    if (title === undefined) return false;
+    if (call.modifiers.some((modifier) => NOT_RUN.has(modifier))) {
+      skipped.push(title, ...(title.includes('%s') ? rowNames(call.tables, constants) : []));
+      return false;
+    }
     const bodies = node.arguments.slice(1).map(visit);
     const runs = call.kind === 'test' ? node.arguments.length > 1 : bodies.includes(true);
     if (runs) titles.push(title, ...(title.includes('%s') ? rowNames(call.tables, constants) : []));
     return runs;
   };
   visit(file);
-  return titles;
+  return { running: titles, skipped };
 }

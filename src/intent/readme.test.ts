@@ -1,0 +1,30 @@
+// The examples of README.md are files that cnpd takes, combined as their first lines say.
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { complaints } from './fixture.ts';
+
+const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+const examples = [...readme.matchAll(/^```yaml\r?\n([^]*?)^```/gm)].map(([, text]) => text!);
+const files = examples.filter((text) => text.startsWith('# /etc/cnpd/cnpd.yaml'));
+const added = examples.filter((text) => text.startsWith('# added there'));
+const bgp = examples.filter((text) => text.startsWith('# in place of isis'));
+
+test('each is a file, an addition to the file before it, or in place of its isis', () => {
+  expect([files.length, added.length, bgp.length]).toEqual([3, 1, 1]);
+  expect(examples).toHaveLength(5);
+});
+
+test.each(files.map((text) => [text.split('\n')[0]!, text]))('%s', (_title, text) => {
+  const overBgp = text.replace(/^isis: .*$/m, '');
+  expect(overBgp).not.toBe(text);
+  expect(complaints(text)).toEqual([]);
+  expect(complaints(overBgp + bgp[0])).toEqual([]);
+});
+
+test('what is added to the file before it makes one file with it, also with the other K_max', () => {
+  const file = examples[examples.indexOf(added[0]!) - 1]! + added[0];
+  expect(complaints(file)).toEqual([]);
+  const measured = file.replace('k-min: 50kB, k-max: 100kB }', 'k-max: auto, rtt: probe }');
+  expect(measured).not.toBe(file);
+  expect(complaints(measured)).toEqual([]);
+});
