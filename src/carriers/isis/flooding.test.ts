@@ -2,9 +2,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { address } from '../../model/address.ts';
 import { LAST_LSP_ID, readLspId } from '../../packet/isis/lsp-id.ts';
+import { decodePdu } from '../../packet/isis/pdu.ts';
 import type { IsisTlv } from '../../packet/isis/types.ts';
 import { A, B, C, adjacency, csnp, entry, hello, lsp } from './hostile.fixture.ts';
 import { Agent, Simulation, type Wire, originate, proxied, systemId, testConfig } from './simulation.fixture.ts';
+import { purgeForeign } from './flooding.ts';
 import type { SpeakerConfig } from './speaker.ts';
 
 let simulation: Simulation;
@@ -66,6 +68,42 @@ describe('LSPs that contradict what is known', () => {
     expect(a.count('isis.own.confusion')).toBe(1);
     expect(stored(b, `${A}.00-00`)).toMatchObject({ purged: false, sequence: own.sequence + 1 });
   });
+
+  it('our LSP coming back older is answered with ours at once, and not with a new one', () => {
+    const own = a.speaker.levels.get(2)!.lsdb.byKey.get(`${A}.00-00`)!;
+    const [issued, sent] = [a.count('isis.own.issued'), a.count('isis.tx.lsp')];
+    const { raw, sequence } = own;
+    give(lsp({ sequence: sequence - 1 }, A));
+    expect([a.count('isis.tx.lsp') - sent, a.count('isis.own.issued') - issued]).toEqual([1, 0]);
+    expect(stored(a, `${A}.00-00`)).toMatchObject({ sequence, raw });
+  });
+
+  it.each([
+    [1, 1, 1],
+    [2, 1, 1],
+    [1, 3, 3],
+    [2, 3, 3],
+  ] as const)(
+    'the purge of a level-%i LSP of IS type %i is its header with our name, at the IS type that it had',
+    (level, isType, kept) => {
+      const { a: agent, give: say } = adjacency({ levels: [1, 2] });
+      const lspId = { systemId: systemId(C), pseudonode: 3, fragment: 5 };
+      const state = agent.speaker.levels.get(level)!;
+      say(lsp({ level, isType, lspId, sequence: 42, tlvs: [{ kind: 'hostname', name: 'gone' }] }));
+      const key = `${C}.03-05`;
+      purgeForeign(agent.speaker, state, state.lsdb.byKey.get(key)!);
+      const purge = state.lsdb.byKey.get(key)!;
+      expect(decodePdu(purge.raw)).toMatchObject({
+        ok: true,
+        value: {
+          ...{ kind: 'lsp', level, remainingLifetime: 0, lspId, sequence: 42, isType: kept, overload: false },
+          tlvs: [{ kind: 'purge-originator', originator: systemId(A) }],
+        },
+      });
+      expect(purge).toMatchObject({ purged: true, expiresAt: agent.speaker.now + 60_000 });
+      expect([...state.srm]).toEqual([[key, agent.speaker.now]]);
+    },
+  );
 
   it('a fragment, or a pseudonode, of ours that we do not have is purged', () => {
     give(lsp({ lspId: { systemId: systemId(A), pseudonode: 0, fragment: 77 } }, A));

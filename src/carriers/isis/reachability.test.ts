@@ -4,6 +4,7 @@ import { formatAddress } from '../../model/address.ts';
 import { packNeighbors } from '../../packet/isis/tlv/is-reachability.ts';
 import type { IsisTlv } from '../../packet/isis/types.ts';
 import { lsp } from './hostile.fixture.ts';
+import { forgetDue, isAlive } from './reachability.ts';
 import { Router } from './router.fixture.ts';
 import { Agent, Simulation, originate, proxied, systemId, testConfig } from './simulation.fixture.ts';
 
@@ -98,6 +99,29 @@ describe('reachability', () => {
     expect(sources()).toEqual(['2222']);
     simulation.run(60_000);
     expect(sources()).toEqual([]);
+  });
+
+  it('the hold time is over to the millisecond, and each system is forgotten at its own', () => {
+    const { learner, simulation, r1, r2 } = chain();
+    r2.cut(1);
+    simulation.run(10_000);
+    r1.cut(1);
+    simulation.run(10_000);
+    const s = learner.speaker;
+    const level = s.levels.get(2)!;
+    const { graph } = level;
+    const [first, second] = [ORIGIN, '0000.0000.2222'].map((system) => graph.lostAt.get(system)! + 120_000);
+    const at = (now: number, system: string): boolean => ((s.now = now), isAlive(s, level, system));
+    expect([at(first! - 1, ORIGIN), at(first!, ORIGIN)]).toEqual([true, false]);
+    expect([at(first!, '0000.0000.2222'), at(first!, '0000.0000.7777')]).toEqual([true, false]);
+    const left = (now: number): unknown[] => {
+      s.now = now;
+      forgetDue(s, level);
+      return [...graph.lostAt.keys(), graph.forgetAt];
+    };
+    expect(left(first! - 1)).toEqual([ORIGIN, '0000.0000.2222', first]);
+    expect(left(first!)).toEqual(['0000.0000.2222', second]);
+    expect(left(second!)).toEqual([Infinity]);
   });
 
   it('a walk goes on where it was, and a change meanwhile is found by the next', () => {

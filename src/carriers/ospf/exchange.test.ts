@@ -120,6 +120,68 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect([a.count('neighbor.sequence-number-mismatch'), a.state]).toEqual([1, 'ex-start']);
   });
 
+  /** In ExStart, as master with number 500, before anything was agreed. */
+  function negotiating(self: number, other: number): { a: Router; say: (rest: Partial<DatabaseDescription>) => void } {
+    const a = new Router(testConfig(self, version));
+    const link = new Link(a, new Router(testConfig(other, version)));
+    link.until('full', () => a.state === 'full');
+    link.weather = () => [];
+    Object.assign(a.area.neighbor!, { state: 'ex-start', ddSequence: 500, weAreMaster: true, lastReceived: undefined });
+    return { a, say: (rest) => inject(link, 0, version, other, description(rest, version)) };
+  }
+  const CLAIM = { initialize: true, more: true, master: true, sequence: 9000 };
+  const AGREES = { initialize: false, more: false, master: false, sequence: 500 };
+
+  it('a neighbor with the higher router ID is master by its claim, and its number counts (RFC 2328 §10.6)', () => {
+    const { a, say } = negotiating(A, B);
+    say(CLAIM);
+    expect([a.state, a.area.neighbor!.weAreMaster, a.area.neighbor!.ddSequence]).toEqual(['exchange', false, 9000]);
+  });
+
+  it('one with the lower agrees by our number, and we stay master', () => {
+    const { a, say } = negotiating(B, A);
+    say({ ...AGREES, more: true });
+    expect([a.state, a.area.neighbor!.weAreMaster, a.area.neighbor!.ddSequence]).toEqual(['exchange', true, 501]);
+  });
+
+  it.each<[string, number, number, Partial<DatabaseDescription>]>([
+    ['a claim without the I-bit', A, B, { ...CLAIM, initialize: false }],
+    ['a claim without the M-bit', A, B, { ...CLAIM, more: false }],
+    ['a claim without the MS-bit', A, B, { ...CLAIM, master: false }],
+    ['a claim with contents', A, B, { ...CLAIM, headers: [header({})] }],
+    ['the claim of a router with a lower ID', B, A, CLAIM],
+    ['the agreement of a router with a higher ID', A, B, AGREES],
+    ['an agreement with the I-bit', B, A, { ...AGREES, initialize: true }],
+    ['an agreement with the MS-bit', B, A, { ...AGREES, master: true }],
+    ['an agreement to another number', B, A, { ...AGREES, sequence: 501 }],
+  ])('in ExStart %s agrees to nothing', (_what, self, other, rest) => {
+    const { a, say } = negotiating(self, other);
+    const before = a.count('exchange.not-agreed');
+    say(rest);
+    expect([a.state, a.count('exchange.not-agreed') - before, a.area.neighbor!.ddSequence]).toEqual([
+      'ex-start',
+      1,
+      500,
+    ]);
+  });
+
+  it.each<[string, boolean, Partial<DatabaseDescription>, string]>([
+    ['from the master, the next number', false, { master: true, sequence: 501 }, 'exchange'],
+    ['from the master, our own number', false, { master: true, sequence: 500 }, 'ex-start'],
+    ['from the master, a number left out', false, { master: true, sequence: 502 }, 'ex-start'],
+    ['from the slave, our number', true, { master: false, sequence: 500 }, 'exchange'],
+    ['from the slave, the next number', true, { master: false, sequence: 501 }, 'ex-start'],
+    ['a second master', true, { master: true, sequence: 500 }, 'ex-start'],
+    ['a second slave', false, { master: false, sequence: 501 }, 'ex-start'],
+    ['the I-bit', false, { master: true, sequence: 501, initialize: true }, 'ex-start'],
+  ])('in Exchange %s', (_what, weAreMaster, rest, state) => {
+    const { a, say } = negotiating(A, B);
+    const options = version.exchangeOptions(false);
+    Object.assign(a.area.neighbor!, { state: 'exchange', weAreMaster, options });
+    say({ more: true, ...rest });
+    expect([a.state, a.count('neighbor.sequence-number-mismatch')]).toEqual([state, state === 'exchange' ? 0 : 1]);
+  });
+
   it('repeated failures are met with growing pauses: no loop', () => {
     const { a, link } = pair(version);
     link.until('full', () => a.state === 'full');
