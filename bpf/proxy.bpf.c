@@ -5,8 +5,8 @@
 // Long-haul CNPs (queue-pair-lookup.h).
 //
 // It drops nothing but notices addressed to the proxy, and changes nothing else. A packet that is neither costs the
-// look at its headers. It sees through VLAN tags and IP tunnels for learning; a notice must come without options,
-// extension headers and fragmentation.
+// look at its headers. It sees through IP tunnels for learning, and through VLAN tags where nobody looks at routes back;
+// a notice must come without options, extension headers and fragmentation.
 #include "lib/kernel.h"
 
 // How many IP headers there are: more than two are a tunnel in a tunnel.
@@ -46,16 +46,38 @@ static __always_inline void roce_arrived(struct __sk_buff *skb, struct arrival *
 
 // Whether there is something to learn from a packet: CM, and a selection of connected traffic. Never a CNP:
 // srv6-forward.h sends some past this program.
-static __always_inline int is_instructive(const struct bth *bth, __u32 qpn)
+static __always_inline int is_instructive(struct __sk_buff *skb, const struct bth *bth, __u32 qpn)
 {
 	__u32 transport = bth->opcode >> 5;
-	if (!roce_is_version0(bth))
+	// What is on the loopback interface comes from this router, whatever source it names: any user may take one
+	// (IPV6_FREEBIND), and have the kernel send the packet on from there (a routing header).
+	if (!roce_is_version0(bth) || skb->ifindex == LOOPBACK_IFINDEX)
 		return 0;
 	if (bth->opcode == ROCE_OPCODE_UD_SEND)
 		return qpn == CM_QPN;
 	if (transport != TRANSPORT_RC && transport != TRANSPORT_UC && transport != TRANSPORT_XRC)
 		return 0;
 	return is_looked_at(bth->opcode, BTH_PSN(bth->psn), bth->psn & bpf_htonl(0x80000000u));
+}
+
+// Whether it is looked at where a packet comes from (port-roles.h).
+static __always_inline int is_checked(void)
+{
+	struct proxy_config *config = proxy_configuration();
+	return config && config->reverse_path_check;
+}
+
+#define VLAN_ID_MASK 0x0fff
+
+// Whether a packet is no business of the port at which it is seen. At a trunk nothing is known about the VLAN behind a
+// tag: it comes once more, at the VLAN's own interface, and is judged there. VLAN 0 is none: such a tag has a priority
+// alone. What this router has sent to a multicast group comes back at the port by which it left, without an Ethernet
+// header, so that whoever sent it says what stands where headers are looked for.
+static __always_inline int is_elsewhere(struct __sk_buff *skb)
+{
+	if (unlikely(skb->pkt_type == PACKET_LOOPBACK))
+		return 1;
+	return unlikely(skb->vlan_present) && skb->vlan_tci & VLAN_ID_MASK && is_checked();
 }
 
 static __always_inline int is_proxy(const struct address *destination, __be16 port)
@@ -89,7 +111,7 @@ static __always_inline int udp_arrived(struct __sk_buff *skb, const __u8 *ip, co
 		if ((const __u8 *)(bth + 1) > end || length < udp - ip ||
 		    !roce_fits(bpf_ntohs(walk_be16(udp + 4)), length - (udp - ip)))
 			return TC_NEXT;
-		if (!is_instructive(bth, BTH_QPN(bth->qpn)))
+		if (!is_instructive(skb, bth, BTH_QPN(bth->qpn)))
 			return TC_NEXT;
 		struct arrival *a = arrival_memory();
 		if (!a)
@@ -100,7 +122,6 @@ static __always_inline int udp_arrived(struct __sk_buff *skb, const __u8 *ip, co
 			tenants_have_rows() ? tenant_of_port(skb->ifindex, &a->flow.sender, family) : TENANT_MAIN;
 		a->origin = a->flow.sender;
 		a->origin_goal = a->flow.receiver;
-		a->is_tagged = skb->vlan_present;
 		roce_arrived(skb, a, bth, ETH_HLEN, family, 0);
 		return TC_NEXT;
 	}
@@ -124,6 +145,8 @@ static __noinline int walked(struct __sk_buff *skb)
 	struct arrival *a = arrival_memory();
 	if (!h || !a || walk_headers(skb, h) != WALK_TRANSPORT || h->protocol != IPPROTO_UDP)
 		return TC_NEXT;
+	if (h->outer != ETH_HLEN && is_checked())
+		return TC_NEXT; // in a VLAN: is_elsewhere()
 	__u32 family = h->inner_family;
 	const __u8 *source = walk_at(skb, h->inner + (family == 6 ? 8 : 12), 16);
 	if (!source)
@@ -145,7 +168,7 @@ static __noinline int walked(struct __sk_buff *skb)
 	const struct bth *bth = (const struct bth *)walk_at(skb, h->transport + UDP_HLEN, BTH_SIZE);
 	if (!bth || !walk_is_roce(h) || h->shims) // whose it is in MPLS, GRE and VXLAN, nobody says
 		return TC_NEXT;
-	if (!is_instructive(bth, BTH_QPN(bth->qpn)))
+	if (!is_instructive(skb, bth, BTH_QPN(bth->qpn)))
 		return TC_NEXT;
 	// Whoever sent the outermost packet is who brought it.
 	__u32 is_outer6 = h->outer_family == 6, size = is_outer6 ? 16 : 4;
@@ -154,7 +177,6 @@ static __noinline int walked(struct __sk_buff *skb)
 		return TC_NEXT;
 	load_address(&a->origin, outer, h->outer_family);
 	load_address(&a->origin_goal, outer + size, h->outer_family);
-	a->is_tagged = skb->vlan_present || h->outer != ETH_HLEN;
 	a->flow.tenant = h->outer == h->inner ? tenant_of_port(skb->ifindex, &a->flow.sender, family)
 					      : tenant_of_tunnel(skb, h->outer, h->outer_family);
 	if (a->flow.tenant == TENANT_UNKNOWN) {
@@ -162,8 +184,7 @@ static __noinline int walked(struct __sk_buff *skb)
 		return TC_NEXT;
 	}
 	if (h->inner != h->outer && !is_tunnel_known(&a->origin, h->visited, skb->ifindex)) {
-		if (!a->is_tagged)
-			count(COUNT_QP_TUNNEL_UNKNOWN);
+		count(COUNT_QP_TUNNEL_UNKNOWN);
 		return TC_NEXT;
 	}
 	bth = (const struct bth *)walk_at(skb, h->transport + UDP_HLEN, BTH_SIZE);
@@ -179,6 +200,8 @@ int proxy(struct __sk_buff *skb)
 	const __u8 *ip = data + ETH_HLEN;
 	// It is a copy of traffic, not traffic.
 	if (unlikely(skb->mark == MARK_TRIGGER && skb->cb[CB_WORD_TAG] == CB_TAG))
+		return TC_NEXT;
+	if (is_elsewhere(skb))
 		return TC_NEXT;
 	if (unlikely(ip + IPV4_HLEN + UDP_HLEN > end))
 		return skb->len < ETH_HLEN + IPV4_HLEN + UDP_HLEN ? TC_NEXT : walked(skb);

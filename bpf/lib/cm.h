@@ -293,8 +293,7 @@ static __noinline int cm_packet(struct __sk_buff *skb, struct arrival *a, __u32 
 		return 0;
 	}
 	if (!is_believed(skb, &a->origin, &a->origin_goal, a->port)) {
-		if (!a->is_tagged)
-			count(COUNT_CM_WRONG_PORT);
+		count(COUNT_CM_WRONG_PORT);
 		return 0;
 	}
 	cm_message(a, udp);

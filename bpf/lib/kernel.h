@@ -56,6 +56,7 @@ enum {
 
 // skb->pkt_type
 #define PACKET_HOST 0
+#define PACKET_LOOPBACK 5
 
 // The loopback device is the first one of every network namespace.
 #define LOOPBACK_IFINDEX 1

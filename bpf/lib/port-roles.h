@@ -123,10 +123,6 @@ __noinline int is_believed(struct __sk_buff *skb, const struct address *source, 
 	// What is on the loopback interface this router has sent itself.
 	if (!config->reverse_path_check || port == LOOPBACK_IFINDEX)
 		return 1;
-	// At a trunk nothing is known about the VLAN behind a tag: the packet comes once more, at the VLAN's own
-	// interface, and is judged there.
-	if (skb->vlan_present)
-		return 0;
 	enum way_back way = way_back(skb, source, receiver, port, &out);
 	// A host at its port may put anything into a tunnel of its own; routers that do are behind a next hop.
 	if (way == WAY_NONE || (is_tunnel && way == WAY_ON_LINK))

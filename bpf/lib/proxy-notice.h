@@ -337,9 +337,6 @@ static __noinline int notice_arrived(struct __sk_buff *skb, __u32 family)
 	struct notice notice = { .carrier = family };
 	__u32 sender_qpn = 0;
 	int problem = notice_check(skb, &notice);
-	// It is left to the VLAN's own interface (port-roles.h).
-	if (problem == COUNT_PROXY_WRONG_PORT && skb->vlan_present)
-		return TC_NEXT;
 	count(COUNT_PROXY_NOTICES);
 	if (problem == NOTICE_GOOD)
 		problem = notice_admit(&notice, &sender_qpn);

@@ -115,6 +115,16 @@ static __always_inline struct queue_pair *queue_pair_learned(const struct qp_flo
 	return pair ? pair : bpf_map_lookup_elem(&unconfirmed_queue_pairs, flow);
 }
 
+// Whether the flow's sender is still known to send from `sender_qpn` to this peer of its.
+static __always_inline int queue_pair_has(const struct qp_flow *flow, __u32 sender_qpn, const struct qp_peer *peer)
+{
+	struct qp_flow known = {
+		.sender = flow->sender, .receiver = peer->host, .receiver_qpn = peer->qpn, .tenant = flow->tenant
+	};
+	struct queue_pair *pair = queue_pair_learned(&known);
+	return pair && pair->sender_qpn == sender_qpn;
+}
+
 // Whether `qpn` of the flow's sender is known to be that of a connection, with whomever, be it too old or doubtful: a
 // datagram cannot come from there.
 __noinline int queue_pair_is_connected(const struct qp_flow *flow, __u32 qpn)
@@ -126,13 +136,7 @@ __noinline int queue_pair_is_connected(const struct qp_flow *flow, __u32 qpn)
 		return 1;
 	struct qp_owner owner = { .host = flow->sender, .qpn = qpn, .tenant = flow->tenant };
 	struct qp_peer *peer = bpf_map_lookup_elem(&connected_queue_pairs, &owner);
-	if (!peer)
-		return 0;
-	struct qp_flow known = {
-		.sender = flow->sender, .receiver = peer->host, .receiver_qpn = peer->qpn, .tenant = flow->tenant
-	};
-	pair = queue_pair_learned(&known);
-	return pair && pair->sender_qpn == qpn;
+	return peer && queue_pair_has(flow, qpn, peer);
 }
 
 // Whether a flow of which this is known has had its share of CNPs (UNANSWERED_CNPS) without an answer. If its peer has

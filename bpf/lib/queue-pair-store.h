@@ -54,12 +54,18 @@ static __always_inline void queue_pair_owner(struct qp_owner *owner, const struc
 	owner->tenant = flow->tenant;
 }
 
-static __always_inline int queue_pair_own(const struct qp_flow *flow, __u32 sender_qpn)
+// Says whose `sender_qpn` is. Never over what is known of another connection of the same Queue Pair: a peer that claims
+// to be connected with it would take the word for it away with its own (queue_pair_delete). Then it is said when that
+// one is gone (queue_pair_check).
+__noinline int queue_pair_own(struct qp_flow *flow, __u32 sender_qpn)
 {
 	struct queue_pair_memory *memory = queue_pair_memory();
-	if (!memory)
+	if (!flow || !memory)
 		return -1;
 	queue_pair_owner(&memory->owner, flow, sender_qpn);
+	struct qp_peer *peer = bpf_map_lookup_elem(&connected_queue_pairs, &memory->owner);
+	if (peer && queue_pair_has(flow, sender_qpn, peer))
+		return 0;
 	memory->peer.host = flow->receiver;
 	memory->peer.qpn = flow->receiver_qpn;
 	memory->peer.reserved = 0;

@@ -26,7 +26,6 @@ struct arrival {
 	__u32 asks;   // for an answer
 	__u32 length; // of the frame
 	__u32 port;
-	__u32 is_tagged; // a VLAN tag is in front: it is seen again at the VLAN's own interface
 };
 
 // Too large for the stack as well.
@@ -146,6 +145,7 @@ __noinline int queue_pair_check(struct arrival *a)
 	if (is_later(a->now, pair->last_seen, config->ageing_ns) &&
 	    is_later(a->now, other->last_seen, config->ageing_ns))
 		return queue_pair_drop(&a->flow, COUNT_QP_AGED);
+	queue_pair_own(&a->flow, pair->sender_qpn);
 	return is_answer(a->opcode) ? queue_pair_answered(a, pair, &reverse, other)
 				    : queue_pair_asked(a, pair, other, config);
 }
@@ -154,8 +154,7 @@ __noinline int queue_pair_check(struct arrival *a)
 __noinline int queue_pair_moved(struct __sk_buff *skb, struct arrival *a)
 {
 	if (!a || !is_believed(skb, &a->origin, &a->origin_goal, a->port)) {
-		if (a && !a->is_tagged)
-			count(COUNT_QP_WRONG_PORT);
+		count(COUNT_QP_WRONG_PORT);
 		return 0;
 	}
 	struct queue_pair *pair = queue_pair_learned(&a->flow);

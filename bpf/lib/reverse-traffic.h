@@ -115,8 +115,7 @@ __noinline int note_sent_again(struct __sk_buff *skb, struct arrival *a, struct 
 	if (!a || !known)
 		return 0;
 	if (!is_believed(skb, &a->origin, &a->origin_goal, a->port)) {
-		if (!a->is_tagged)
-			count(COUNT_QP_WRONG_PORT);
+		count(COUNT_QP_WRONG_PORT);
 		return 0;
 	}
 	int is_other = known->qpn != a->flow.receiver_qpn || known->tenant != a->flow.tenant;
@@ -222,8 +221,7 @@ static __always_inline void note_answer(struct __sk_buff *skb, struct arrival *a
 	__u32 asked = sent->qpn, tenant = sent->tenant, asked_by = sent->port;
 	if (!is_believed(skb, &a->origin, &a->origin_goal, a->port) ||
 	    (asked != QPN_AMBIGUOUS && !sent_is_believed(skb, sent, &a->origin))) {
-		if (!a->is_tagged)
-			count(COUNT_QP_WRONG_PORT);
+		count(COUNT_QP_WRONG_PORT);
 		return;
 	}
 	if (asked != QPN_AMBIGUOUS) {

@@ -1,7 +1,7 @@
 // How long a connection is believed: until it contradicts itself, remains unanswered or ages, however it was learned;
 // and nobody can push it out of the table.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { DEFAULT_LEARNING_LIMITS, PROXY_MAPS, PROXY_PROGRAM } from '../../src/kernel/dataplane/proxy.ts';
+import { PROXY_MAPS, PROXY_PROGRAM } from '../../src/kernel/dataplane/proxy.ts';
 import { QUEUE_PAIR_SIZE, encodeFlowKey } from '../../src/kernel/dataplane/queue-pairs.ts';
 import { OPCODE } from '../../src/packet/roce/opcodes.ts';
 import { parseRocePacket } from '../../src/packet/roce/packet.ts';
@@ -13,6 +13,7 @@ import {
   B,
   type Outcome,
   ProxyUnderTest,
+  UNCHECKED,
   acknowledge,
   cm,
   compileProxy,
@@ -20,6 +21,7 @@ import {
   data,
   ethernet,
   notice,
+  testPort,
 } from './proxy-fixture.ts';
 
 let compiled: { path: string; remove(): void };
@@ -67,7 +69,7 @@ const connect = (qpn = 0x64): void => {
   proxy.send(reply(PEER));
 };
 /** Silence alone makes nothing doubtful: the machine's own time passes as well. */
-const PATIENT = { learning: { ...DEFAULT_LEARNING_LIMITS, doubtNs: 3_600_000 * MS, silenceNs: 3_600_000 * MS } };
+const PATIENT = { learning: { ...UNCHECKED, doubtNs: 3_600_000 * MS, silenceNs: 3_600_000 * MS } };
 const TRANSPORTS = { RC: { send: OPCODE.sendOnly, ack: OPCODE.acknowledge }, XRC: { send: 0xa4, ack: 0xb1 } } as const;
 const ask = (psn: number, opcode: number = OPCODE.sendOnly, qpn = PEER): Outcome =>
   proxy.send(data({ from: A, to: B, qpn, psn, opcode }));
@@ -243,7 +245,7 @@ describe('confirmed and unconfirmed connections', () => {
   });
 
   /** Frames of an exchange and two data packets, of which only the numbers change. */
-  function flood(count: number, ifindex: number): void {
+  function flood(count: number): void {
     const program = proxy.object.program(PROXY_PROGRAM);
     const frames = {
       req: ethernet(request(2)),
@@ -251,20 +253,23 @@ describe('confirmed and unconfirmed connections', () => {
       data: ethernet(data({ from: A, to: B, qpn: 2, psn: 1 })),
     };
     const body = 14 + 40 + 8 + 12 + 8 + 24;
+    const { netns, ifindex } = testPort();
     const ctx = context({ ifindex });
     const sign = (frame: Uint8Array): void =>
       writeIcrc(frame, frame.length - ICRC_LENGTH, icrc(frame.subarray(14), 40, frame.length - 14 - ICRC_LENGTH));
-    for (let i = 0; i < count; i++) {
-      const qpn = 0x10000 + i;
-      put32(frames.req, body, i + 1);
-      put24(frames.req, body + 32, qpn);
-      put32(frames.rep, body, i + 1);
-      put32(frames.rep, body + 4, i + 1);
-      put24(frames.rep, body + 12, qpn);
-      put24(frames.data, 14 + 40 + 8 + 5, qpn);
-      for (const frame of [frames.req, frames.rep]) sign(frame);
-      for (const frame of [frames.req, frames.rep, frames.data, frames.data]) program.testRun({ data: frame, ctx });
-    }
+    netns.run(() => {
+      for (let i = 0; i < count; i++) {
+        const qpn = 0x10000 + i;
+        put32(frames.req, body, i + 1);
+        put24(frames.req, body + 32, qpn);
+        put32(frames.rep, body, i + 1);
+        put32(frames.rep, body + 4, i + 1);
+        put24(frames.rep, body + 12, qpn);
+        put24(frames.data, 14 + 40 + 8 + 5, qpn);
+        for (const frame of [frames.req, frames.rep]) sign(frame);
+        for (const frame of [frames.req, frames.rep, frames.data, frames.data]) program.testRun({ data: frame, ctx });
+      }
+    });
   }
 
   test(
@@ -274,7 +279,7 @@ describe('confirmed and unconfirmed connections', () => {
       connect();
       ask(1);
       answer(0x64, 1);
-      flood(90_000, 0);
+      flood(90_000);
       expect(proxy.counters().get('proxy.qp.learned.cm')).toBe(90_001n);
       expect(proxy.known(there)).toMatchObject({ senderQpn: 0x64, confirmed: true });
       expect(proxy.send(notice(data({ from: A, to: B, qpn: PEER, psn: 2 }))).counted).toMatchObject({

@@ -21,7 +21,7 @@ afterAll(() => {
 const HOUR = 3_600_000_000_000;
 beforeEach(() => {
   // However long the flood takes here.
-  proxy = new ProxyUnderTest(compiled.path).configure(
+  proxy = new ProxyUnderTest(compiled.path, { learning: DEFAULT_LEARNING_LIMITS }).configure(
     { learning: { ...DEFAULT_LEARNING_LIMITS, recentNs: HOUR, handshakeNs: HOUR, ageingNs: HOUR } },
     ['2001:db8::/32'],
   );

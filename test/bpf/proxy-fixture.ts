@@ -21,7 +21,8 @@ import {
   encodeFlowKey,
   encodeStaticQueuePair,
 } from '../../src/kernel/dataplane/queue-pairs.ts';
-import type { Netns } from '../../src/kernel/netns.ts';
+import { interfaceIndex } from '../../src/kernel/ffi/libc.ts';
+import { Netns } from '../../src/kernel/netns.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import { prefix } from '../../src/model/prefix.ts';
 import { type QueuePairs, ROCE_UDP_PORT } from '../../src/model/roce.ts';
@@ -30,6 +31,7 @@ import { type NoticePacket, buildNoticePacket } from '../../src/packet/notice/pn
 import { type CmMessage, CM_QKEY, CM_QPN, encodeCmMad } from '../../src/packet/roce/cm.ts';
 import { OPCODE } from '../../src/packet/roce/opcodes.ts';
 import { buildRocePacket } from '../../src/packet/roce/packet.ts';
+import { ip } from '../kernel/support.ts';
 import { type Compiled, compileBpf } from './compile.ts';
 
 /** What the program returns, unsigned. */
@@ -45,7 +47,38 @@ export const A4 = address('10.0.0.1');
 export const B4 = address('10.0.1.1');
 export const DATA_SPORT = 0xc123;
 
-export const compileProxy = (): Compiled => compileBpf('bpf/proxy.bpf.c');
+export interface TestPort {
+  readonly netns: Netns;
+  readonly ifindex: number;
+}
+
+let port: TestPort | undefined;
+
+/** A port by which test runs have their packets come: nothing is learned on the loopback interface, their default. */
+export function testPort(): TestPort {
+  if (port) return port;
+  const netns = Netns.create();
+  ip(netns, 'link add t-proxy-port type veth peer name t-proxy-far');
+  port = { netns, ifindex: netns.run(() => interfaceIndex('t-proxy-port')) };
+  return port;
+}
+
+export function compileProxy(): Compiled {
+  const compiled = compileBpf('bpf/proxy.bpf.c');
+  return {
+    ...compiled,
+    remove: () => {
+      compiled.remove();
+      port?.netns.close();
+      port = undefined;
+    },
+  };
+}
+
+/** Everything is believed by every port. */
+export const UNCHECKED = { ...DEFAULT_LEARNING_LIMITS, reversePathCheck: false };
+/** As routers do it, of whose routes the program knows. */
+export const CHECKED = DEFAULT_LEARNING_LIMITS;
 
 export const CONFIG: ProxyConfig = {
   address: PROXY,
@@ -53,7 +86,7 @@ export const CONFIG: ProxyConfig = {
   perFlowIntervalNs: 0,
   noticesPerSecond: 1_000_000,
   burst: 100_000,
-  learning: DEFAULT_LEARNING_LIMITS,
+  learning: UNCHECKED,
 };
 
 export const SENDERS = ['2001:db8:a::/64', '10.0.0.0/24'];
@@ -76,13 +109,15 @@ export interface Outcome {
 
 export class ProxyUnderTest {
   readonly object: BpfObject;
+  private readonly learning: ProxyConfig['learning'];
 
-  constructor(path: string, opts: { pinDir?: string } = {}) {
+  constructor(path: string, { learning = UNCHECKED, ...opts }: { pinDir?: string; learning?: typeof UNCHECKED } = {}) {
+    this.learning = learning;
     this.object = openBpfObject(path, { ...opts, unpinned: PROXY_SCRATCH_MAPS });
   }
 
   configure(config: Partial<ProxyConfig> = {}, senders = SENDERS, sources = SOURCES): this {
-    this.object.map(PROXY_MAPS.config).update(PROXY_CONFIG_KEY, encodeProxyConfig({ ...CONFIG, ...config }));
+    this.object.map(PROXY_MAPS.config).update(PROXY_CONFIG_KEY, encodeProxyConfig({ ...CONFIG, learning: this.learning, ...config }));
     for (const text of senders) {
       const sender = prefix(text);
       this.object
@@ -97,9 +132,13 @@ export class ProxyUnderTest {
   /** Runs the program on an IP packet, or on a whole frame. */
   send(packet: Uint8Array, opts: { frame?: boolean; ctx?: Uint8Array; repeat?: number; netns?: Netns } = {}): Outcome {
     const before = this.counters();
-    const { retval, data } = this.object
-      .program(PROXY_PROGRAM)
-      .testRun({ data: opts.frame ? packet : ethernet(packet), ctx: opts.ctx, repeat: opts.repeat, netns: opts.netns });
+    const { netns, ifindex } = testPort();
+    const { retval, data } = this.object.program(PROXY_PROGRAM).testRun({
+      data: opts.frame ? packet : ethernet(packet),
+      ctx: opts.ctx ?? (opts.netns ? undefined : context({ ifindex })),
+      repeat: opts.repeat,
+      netns: opts.netns ?? netns,
+    });
     const counted: Record<string, number> = {};
     for (const [name, value] of this.counters())
       if (value !== (before.get(name) ?? 0n)) counted[name] = Number(value - (before.get(name) ?? 0n));

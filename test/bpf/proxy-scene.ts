@@ -12,7 +12,7 @@ import { Netns } from '../../src/kernel/netns.ts';
 import { type PacketSocket, openPacketSocket } from '../../src/kernel/packet-socket.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { inNetns, ip } from '../kernel/support.ts';
-import { ProxyUnderTest, compileProxy } from './proxy-fixture.ts';
+import { CHECKED, ProxyUnderTest, compileProxy } from './proxy-fixture.ts';
 
 const RUN = (netns: Netns, lines: string): void =>
   lines
@@ -43,7 +43,7 @@ export class ProxyScene {
     this.pins = join(this.directory, 'bpffs');
     mountBpffs(this.pins);
     this.network();
-    this.proxy = new ProxyUnderTest(this.compiled.path, { pinDir: this.pins }).configure();
+    this.proxy = new ProxyUnderTest(this.compiled.path, { pinDir: this.pins, learning: CHECKED }).configure();
     this.attach();
     this.host = this.capture(this.h, 't-proxy-h', this.atHost);
     this.core = this.capture(this.c, 't-proxy-c', this.atCore);
@@ -122,7 +122,7 @@ export class ProxyScene {
   }
 
   start(): void {
-    this.proxy = new ProxyUnderTest(this.compiled.path, { pinDir: this.pins });
+    this.proxy = new ProxyUnderTest(this.compiled.path, { pinDir: this.pins, learning: CHECKED });
     this.attach();
   }
 

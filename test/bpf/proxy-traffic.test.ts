@@ -14,6 +14,7 @@ import {
   NEXT,
   type Outcome,
   ProxyUnderTest,
+  UNCHECKED,
   acknowledge,
   compileProxy,
   data,
@@ -180,7 +181,7 @@ describe('learning from traffic', () => {
   });
 
   test('an answer to a PSN sent too long ago is no evidence', () => {
-    proxy.configure({ learning: { ...DEFAULT_LEARNING_LIMITS, recentNs: 0 } });
+    proxy.configure({ learning: { ...UNCHECKED, recentNs: 0 } });
     const sent = proxy.object.map(PROXY_MAPS.sentPsns);
     for (let psn = 0; psn < 5; psn++) {
       ask(ONE, psn);
@@ -208,7 +209,7 @@ describe('learning from traffic', () => {
   });
 
   test('with hits 0 nothing is learned from traffic', () => {
-    proxy.configure({ learning: { ...DEFAULT_LEARNING_LIMITS, hits: 0 } });
+    proxy.configure({ learning: { ...UNCHECKED, hits: 0 } });
     for (let psn = 0; psn < 10; psn++) exchange(ONE, psn);
     expect(proxy.connections()).toEqual([]);
   });

@@ -20,7 +20,7 @@ import { silentLog } from '../../src/model/log.ts';
 import { formatPrefix, prefix } from '../../src/model/prefix.ts';
 import { concat } from '../../src/packet/bytes.ts';
 import { encodeUdpPacket } from '../../src/packet/ip/udp.ts';
-import type { DesiredState, ProxyPlan, QueuePairsPlan } from '../../src/plan/desired.ts';
+import type { DesiredState, LearningPlan, ProxyPlan, QueuePairsPlan } from '../../src/plan/desired.ts';
 import { Proxy, proxy as proxyFeature } from '../../src/reconcile/proxy.ts';
 import { type Compiled, compileBpf } from './compile.ts';
 import { letTimePass } from './pair-time.ts';
@@ -33,6 +33,7 @@ import {
   NOTICE_PORT,
   PROXY,
   ProxyUnderTest,
+  UNCHECKED,
   acknowledge,
   cm,
   compileProxy,
@@ -77,6 +78,8 @@ const QUEUE_PAIRS: QueuePairsPlan = {
   senders: senders('2001:db8:a::/64', '10.0.0.0/24'),
   interfaces: [link('eth1', 4), link('eth2', 5)],
 };
+/** Its ports are none of a router's. */
+const LEARNING: LearningPlan = { ageingNs: UNCHECKED.ageingNs, reversePathCheck: false, ports: [] };
 const PLAN: ProxyPlan = {
   address: PROXY,
   udpPort: NOTICE_PORT,
@@ -130,7 +133,7 @@ const sourceQpn = (flow: FlowName): number =>
     .testRun({ data: concat(new Uint8Array(12), Uint8Array.of(0x88, 0xb5), encodeFlowKey(flow)) }).retval;
 
 describe('without a proxy', () => {
-  beforeEach(() => feature.apply({ queuePairs: QUEUE_PAIRS }));
+  beforeEach(() => feature.apply({ queuePairs: QUEUE_PAIRS, learning: LEARNING }));
 
   test.each([
     ['IPv6', A, B],
@@ -214,8 +217,8 @@ describe('without a proxy', () => {
   });
 
   test('the program is at its interfaces, not at the loopback interface', () => {
-    expect(proxyFeature.wanted({ queuePairs: QUEUE_PAIRS } as DesiredState)).toBe(true);
-    expect(feature.attachments({ queuePairs: QUEUE_PAIRS }).map((a) => a.id)).toEqual([
+    expect(proxyFeature.wanted({ queuePairs: QUEUE_PAIRS, learning: LEARNING } as DesiredState)).toBe(true);
+    expect(feature.attachments({ queuePairs: QUEUE_PAIRS, learning: LEARNING }).map((a) => a.id)).toEqual([
       'proxy@eth1/ingress',
       'proxy@eth2/ingress',
     ]);
@@ -224,13 +227,13 @@ describe('without a proxy', () => {
 
 describe('beside a proxy', () => {
   test('interfaces of both, each once, and senders of both', () => {
-    expect(feature.attachments({ proxy: PLAN, queuePairs: QUEUE_PAIRS }).map((a) => a.id)).toEqual([
+    expect(feature.attachments({ proxy: PLAN, queuePairs: QUEUE_PAIRS, learning: LEARNING }).map((a) => a.id)).toEqual([
       'proxy@eth2/ingress',
       'proxy@eth3/ingress',
       'proxy@eth1/ingress',
       'proxy@lo/ingress',
     ]);
-    feature.apply({ proxy: PLAN, queuePairs: QUEUE_PAIRS });
+    feature.apply({ proxy: PLAN, queuePairs: QUEUE_PAIRS, learning: LEARNING });
     connect(A4, B4);
     connect(A, B);
     expect(sourceQpn({ sender: A4, receiver: B4, receiverQpn: 0xc8 })).toBe(0x64);
@@ -245,9 +248,9 @@ describe('beside a proxy', () => {
   });
 
   test('what is learned stays when the proxy goes, and its notices are no longer taken', () => {
-    feature.apply({ proxy: PLAN, queuePairs: QUEUE_PAIRS });
+    feature.apply({ proxy: PLAN, queuePairs: QUEUE_PAIRS, learning: LEARNING });
     connect(A, B);
-    feature.apply({ queuePairs: QUEUE_PAIRS });
+    feature.apply({ queuePairs: QUEUE_PAIRS, learning: LEARNING });
     expect(sourceQpn({ sender: A, receiver: B, receiverQpn: 0xc8 })).toBe(0x64);
     expect(program.send(notice(data({ from: A, to: B, qpn: 0xc8, psn: 1 }))).counted).toEqual({});
     feature.apply({});
