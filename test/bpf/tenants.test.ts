@@ -39,6 +39,7 @@ import {
   context,
   data as asked,
   notice,
+  testPort,
 } from './proxy-fixture.ts';
 
 /** END.CON SIDs of the sender's and the receiver's provider edge, of two VPNs. */
@@ -331,7 +332,7 @@ describe('E1: the proxy', () => {
     const SID = address('2001:db8:c::7');
     sids([SID, 100], [RED_FAR, redFar], [BLUE_FAR, blueFar]);
     // What a test run arrives by.
-    const row = tunnelKey(1, prefix('::/0'));
+    const row = tunnelKey(testPort().ifindex, prefix('::/0'));
     p.object.map(TENANT_MAPS.ports).update(row, encodeTenant(100));
     p.object.map(TENANT_MAPS.config).update(TENANT_CONFIG_KEY, encodeTenantConfig({ known: true, hasRows: true }));
     const connect = (to: IpAddress, qpn: number): void => {

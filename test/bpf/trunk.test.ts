@@ -41,7 +41,7 @@ async function seen(): Promise<void> {
   await until('a notice about nothing is refused', () => counted('proxy.notice.qp-unknown') > before);
 }
 /** A and B, whose Queue Pairs are 0x64 and 0xc8, from their traffic. */
-async function connect(fromCore = (packet: Uint8Array) => scene.fromCore(packet), psns = [1, 2, 3]): Promise<void> {
+async function connect(fromCore = (packet: Uint8Array) => scene.fromCore(packet), psns = [1, 2, 3, 4, 5]): Promise<void> {
   for (const psn of psns) {
     scene.fromHost(data({ from: A, to: B, qpn: 0xc8, psn }));
     await until('the request is seen', () => scene.atCore.length >= psn);
