@@ -148,22 +148,25 @@ describe.each([
     test.each([
       ['after', () => [THIRD, to]],
       ['before', () => [to, THIRD]],
-    ] as const)('PNC-6-b: nor can a peer that claims it for itself %s the connection is known take it out of that protection, by ending its own', (when, hosts) => {
-      for (const host of hosts()) learn(host, RC);
-      refused(datagram(from, to, 0x99));
-      const none = { privateData: new Uint8Array() };
-      p.send(cm(to, from, { kind: 'dreq', localCommId: 1, remoteCommId: 2, remoteQpn: 0x99, ...none }));
-      expect(p.known({ sender: from, receiver: to, receiverQpn: 0xd0 })).toBeUndefined();
-      expect(p.known({ sender: from, receiver: THIRD, receiverQpn: 0xd0 })?.senderQpn).toBe(0x99);
-      if (when === 'before') {
-        letTimePass(p, 20e6);
-        p.send(sent({ from, to: THIRD, qpn: 0xd0, psn: 5 }));
-      }
-      refused(datagram(from, to, 0x99));
-      p.send(cm(THIRD, from, { kind: 'dreq', localCommId: 1, remoteCommId: 2, remoteQpn: 0x99, ...none }));
-      expect([...p.object.map(PROXY_MAPS.connectedQueuePairs).keys()]).toEqual([]);
-      expect(p.send(notice(datagram(from, to, 0x99))).counted['proxy.cnp.sent']).toBe(1);
-    });
+    ] as const)(
+      'PNC-6-b: nor can a peer that claims it for itself %s the connection is known take it out of that protection, by ending its own',
+      (when, hosts) => {
+        for (const host of hosts()) learn(host, RC);
+        refused(datagram(from, to, 0x99));
+        const none = { privateData: new Uint8Array() };
+        p.send(cm(to, from, { kind: 'dreq', localCommId: 1, remoteCommId: 2, remoteQpn: 0x99, ...none }));
+        expect(p.known({ sender: from, receiver: to, receiverQpn: 0xd0 })).toBeUndefined();
+        expect(p.known({ sender: from, receiver: THIRD, receiverQpn: 0xd0 })?.senderQpn).toBe(0x99);
+        if (when === 'before') {
+          letTimePass(p, 20e6);
+          p.send(sent({ from, to: THIRD, qpn: 0xd0, psn: 5 }));
+        }
+        refused(datagram(from, to, 0x99));
+        p.send(cm(THIRD, from, { kind: 'dreq', localCommId: 1, remoteCommId: 2, remoteQpn: 0x99, ...none }));
+        expect([...p.object.map(PROXY_MAPS.connectedQueuePairs).keys()]).toEqual([]);
+        expect(p.send(notice(datagram(from, to, 0x99))).counted['proxy.cnp.sent']).toBe(1);
+      },
+    );
 
     test('in a tunnel of its own tenant; the same number of another tenant’s host is another one', () => {
       const [RED, RED_FAR, BLUE] = ['2001:db8:c::1', '2001:db8:d::1', '2001:db8:c::2'].map((text) => address(text)) as [

@@ -117,7 +117,9 @@ export class ProxyUnderTest {
   }
 
   configure(config: Partial<ProxyConfig> = {}, senders = SENDERS, sources = SOURCES): this {
-    this.object.map(PROXY_MAPS.config).update(PROXY_CONFIG_KEY, encodeProxyConfig({ ...CONFIG, learning: this.learning, ...config }));
+    this.object
+      .map(PROXY_MAPS.config)
+      .update(PROXY_CONFIG_KEY, encodeProxyConfig({ ...CONFIG, learning: this.learning, ...config }));
     for (const text of senders) {
       const sender = prefix(text);
       this.object

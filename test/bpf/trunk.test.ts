@@ -41,7 +41,10 @@ async function seen(): Promise<void> {
   await until('a notice about nothing is refused', () => counted('proxy.notice.qp-unknown') > before);
 }
 /** A and B, whose Queue Pairs are 0x64 and 0xc8, from their traffic. */
-async function connect(fromCore = (packet: Uint8Array) => scene.fromCore(packet), psns = [1, 2, 3, 4, 5]): Promise<void> {
+async function connect(
+  fromCore = (packet: Uint8Array) => scene.fromCore(packet),
+  psns = [1, 2, 3, 4, 5],
+): Promise<void> {
   for (const psn of psns) {
     scene.fromHost(data({ from: A, to: B, qpn: 0xc8, psn }));
     await until('the request is seen', () => scene.atCore.length >= psn);
@@ -79,16 +82,19 @@ describe('PNC-6-b: a host in a VLAN of the trunk', () => {
   test.each([
     ['', (packet: Uint8Array) => packet],
     [', in a tunnel', (packet: Uint8Array) => ipv6([CONGESTED, address('2001:db8:ffff::1')], 41, packet)],
-  ])('has its requests not stored as those of a native host%s, for whose answers they would be evidence', async (_, wrap) => {
-    for (let psn = 1; psn < 6; psn++) {
-      scene.fromCoreTagged(wrap(data({ from: B, to: A, qpn: 0x666, psn })), VLAN);
-      await seen();
-      scene.fromHost(acknowledge({ from: A, to: B, qpn: 0xc8, psn }));
-      await until('the answer is forwarded', () => scene.atCore.length >= psn);
-    }
-    expect(scene.proxy.connections()).toEqual([]);
-    expect([...scene.proxy.object.map(PROXY_MAPS.sentPsns).keys()]).toEqual([]);
-  });
+  ])(
+    'has its requests not stored as those of a native host%s, for whose answers they would be evidence',
+    async (_, wrap) => {
+      for (let psn = 1; psn < 6; psn++) {
+        scene.fromCoreTagged(wrap(data({ from: B, to: A, qpn: 0x666, psn })), VLAN);
+        await seen();
+        scene.fromHost(acknowledge({ from: A, to: B, qpn: 0xc8, psn }));
+        await until('the answer is forwarded', () => scene.atCore.length >= psn);
+      }
+      expect(scene.proxy.connections()).toEqual([]);
+      expect([...scene.proxy.object.map(PROXY_MAPS.sentPsns).keys()]).toEqual([]);
+    },
+  );
 });
 
 test('VLAN 0 is none: hosts that only have a priority in their tags are learned, and notices with it obeyed', async () => {
