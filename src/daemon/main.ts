@@ -12,6 +12,7 @@ import { keepHeapSmall } from './heap.ts';
 import { readIntentFile } from './intent-file.ts';
 import { createLogging } from './logging.ts';
 import { dropPrivileges } from './privileges.ts';
+import { notifierNotes } from './notifier-notes.ts';
 import { promiseProblems } from './problems.ts';
 import { DEFAULT_RUN_DIR } from './run-dir.ts';
 import { uninstall } from './uninstall.ts';
@@ -106,7 +107,7 @@ function check(file: string): number {
   const read = readIntentFile(file);
   if (read.ok) {
     process.stdout.write(`${file}: ok\n`);
-    for (const { problem, remedy } of promiseProblems(read.value))
+    for (const { problem, remedy } of [...promiseProblems(read.value), ...notifierNotes(read.value)])
       process.stdout.write(`${file}: note: ${problem}; ${remedy}\n`);
     return 0;
   }

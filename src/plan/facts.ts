@@ -139,16 +139,39 @@ export function missingFeatures(part: keyof typeof NEEDS, facts: Facts): Problem
 export const findLink = (facts: Facts, name: string): LinkFact | undefined =>
   facts.links.find((link) => link.name === name);
 
+export const missingBorderPorts = (facts: Facts, { borderPorts }: Pick<Intent, 'borderPorts'>): string[] =>
+  borderPorts.filter((name) => !findLink(facts, name));
+
 /**
  * Where RoCEv2 of this domain may pass: all Ethernet-like interfaces but the carriers' own, on which only routing
- * protocols speak, and the border ports: what comes from outside teaches nothing.
+ * protocols speak, and the border ports: what comes from outside teaches nothing. A border port that is missing may be
+ * among the others, under another name: then only those are sure that the operator has named.
  */
-export function roceLinks(facts: Facts, { isis, ospfv2, ospfv3, borderPorts }: Intent): LinkFact[] {
+export function roceLinks(facts: Facts, intent: Intent): LinkFact[] {
+  const { isis, ospfv2, ospfv3, borderPorts } = intent;
+  if (missingBorderPorts(facts, intent).length > 0) {
+    const named = new Set(intent.proxy?.interfaces);
+    return facts.links.filter((link) => link.etherLike && named.has(link.name));
+  }
   const own = new Set([
     ...borderPorts,
     ...[isis, ...(ospfv2?.areas ?? []), ...(ospfv3?.areas ?? [])].map((link) => link?.interface),
   ]);
   return facts.links.filter((link) => link.etherLike && !own.has(link.name));
+}
+
+/** What becomes of `what` meanwhile. */
+export function borderMissing(feature: string, what: string, facts: Facts, intent: Intent): Problem[] {
+  const missing = missingBorderPorts(facts, intent);
+  if (missing.length === 0) return [];
+  const name = missing[0]!;
+  return [
+    {
+      feature,
+      problem: `the border port ${name} does not exist, and may be one of the other interfaces under another name: ${what} only at proxy.interfaces`,
+      remedy: `create ${name}, or correct its name under border-ports in cnpd.yaml, or name the interfaces inside the domain under proxy.interfaces`,
+    },
+  ];
 }
 
 export const interfaceMissing = (feature: string, name: string): Problem => ({

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadIntent } from '../intent/load.ts';
 import type { Intent } from '../intent/intent.ts';
 import { plan } from './plan.ts';
@@ -88,6 +88,34 @@ test('PNC-6-a: border ports are not learned from unless they are named, and the 
   expect(
     interfaces(`${PROXY.replace('accept-from', 'interfaces: [eth1, eth9], accept-from')}border-ports: [eth9]\n`),
   ).toEqual(['eth1', 'eth9']);
+});
+
+describe('PNC-6-a: while a border port is missing, and may be here under another name,', () => {
+  const planned = (text: string, links = LINKS) =>
+    plan(intentOf(text), { routers: { endConSids: () => [] } } as never, { ...facts([2]), links });
+  const LONG_HAUL =
+    'ports: [{ interface: eth2, k-max: 20kB }]\nnotifications: { senders: [{ prefix: 2001:db8:1::/64, order: [long-haul-roce] }] }\n';
+  const MISSING = 'border-ports: [eth8, eth9]\n';
+
+  test('nothing is learned, and no notice taken, by default, and the problem names it; once it is there, all is as before', () => {
+    const { proxy, queuePairs, learning, problems } = planned(`${PROXY}${LONG_HAUL}${MISSING}`);
+    expect([proxy!.interfaces, queuePairs]).toEqual([[], undefined]);
+    expect(learning!.ports.map((p) => p.id)).not.toContain('eth1');
+    expect(problems.filter(({ problem }) => problem.includes('border port eth8')).map((p) => p.feature)).toEqual([
+      'notifications',
+      'proxy',
+    ]);
+    const there = planned(`${PROXY}${LONG_HAUL}${MISSING}`, [...LINKS, link('eth8', 8)]);
+    expect(there.proxy!.interfaces.map((i) => i.interface)).toEqual(['eth1', 'eth2', 'br0', 'eth5']);
+    expect(there.problems.filter(({ problem }) => problem.includes('border port'))).toEqual([]);
+  });
+
+  test('it is learned where proxy.interfaces says', () => {
+    const named = PROXY.replace('accept-from', 'interfaces: [eth1], accept-from');
+    const { proxy, queuePairs, problems } = planned(`${named}${LONG_HAUL}${MISSING}`);
+    expect([proxy, queuePairs].map((part) => part!.interfaces.map((i) => i.interface))).toEqual([['eth1'], ['eth1']]);
+    expect(problems.some(({ problem }) => problem.includes('nothing'))).toBe(false);
+  });
 });
 
 test('the age of connections and the reverse-path check are the file’s', () => {

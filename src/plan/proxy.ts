@@ -10,6 +10,7 @@ import {
   type Facts,
   type LinkFact,
   addressRemedy,
+  borderMissing,
   findLink,
   forwardingProblems,
   interfaceMissing,
@@ -79,7 +80,9 @@ function sourcesOf({ acceptFrom }: ProxyIntent, intent: Intent): ProxyPlan['acce
 function interfacesOf(proxy: ProxyIntent, intent: Intent, facts: Facts, problems: Problem[]): LinkFact[] {
   if (proxy.interfaces.length === 0) {
     const links = roceLinks(facts, intent);
-    if (links.length === 0)
+    const uncertain = borderMissing('proxy', 'notices are taken, and Queue Pairs learned,', facts, intent);
+    problems.push(...uncertain);
+    if (links.length === 0 && uncertain.length === 0)
       problems.push({
         feature: 'proxy',
         problem: 'there is no Ethernet-like interface on which notices could arrive',

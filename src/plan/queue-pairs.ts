@@ -4,7 +4,7 @@
 import type { Intent } from '../intent/intent.ts';
 import { formatPrefix } from '../model/prefix.ts';
 import type { DesiredState } from './desired.ts';
-import { type Facts, missingFeatures, roceLinks } from './facts.ts';
+import { type Facts, borderMissing, missingFeatures, roceLinks } from './facts.ts';
 import { isLongHaul } from './long-haul-cnp.ts';
 import { notifies } from './policy.ts';
 
@@ -16,6 +16,8 @@ export function planQueuePairs(intent: Intent, facts: Facts): Pick<DesiredState,
   const problems = missingFeatures('notifications', facts);
   if (problems.length > 0) return { problems };
   const interfaces = roceLinks(facts, intent).map(({ name, ifindex }) => ({ id: name, interface: name, ifindex }));
+  const uncertain = borderMissing('notifications', 'Queue Pairs for Long-haul CNPs are learned', facts, intent);
+  if (interfaces.length === 0 && uncertain.length > 0) return { problems: uncertain };
   if (interfaces.length === 0) {
     const problem =
       'there is no Ethernet-like interface whose traffic would show the Queue Pairs that Long-haul CNPs need';
@@ -31,6 +33,6 @@ export function planQueuePairs(intent: Intent, facts: Facts): Pick<DesiredState,
   }
   return {
     queuePairs: { senders: policies.map(({ prefix }) => ({ id: formatPrefix(prefix), prefix })), interfaces },
-    problems: [],
+    problems: uncertain,
   };
 }

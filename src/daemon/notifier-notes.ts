@@ -1,0 +1,41 @@
+// What `cnpd check` notes about whose notices a proxy obeys. A sender in accept-from is a notifier: it can have other
+// senders slowed down, and so can whoever takes its address.
+import type { Intent } from '../intent/intent.ts';
+import { addressBits } from '../model/address.ts';
+import { type Prefix, comparePrefixes, formatPrefix } from '../model/prefix.ts';
+import type { Problem } from '../plan/desired.ts';
+
+const lastOf = ({ address, length }: Prefix): bigint =>
+  address.value | ((1n << BigInt(addressBits(address.family) - length)) - 1n);
+
+/** The first two that have addresses in common. Prefixes are disjoint or nested, so that one pass in order finds them. */
+function overlapping(some: readonly Prefix[], others: readonly Prefix[]): readonly [Prefix, Prefix] | undefined {
+  const inOrder = [...some.map((prefix) => [prefix, 0] as const), ...others.map((prefix) => [prefix, 1] as const)].sort(
+    ([a], [b]) => comparePrefixes(a, b),
+  );
+  const open: [Prefix?, Prefix?] = [];
+  for (const [prefix, kind] of inOrder) {
+    const other = open[1 - kind];
+    if (other && other.address.family === prefix.address.family && lastOf(other) >= prefix.address.value)
+      return kind === 0 ? [prefix, other] : [other, prefix];
+    const before = open[kind];
+    if (before?.address.family !== prefix.address.family || lastOf(before) < lastOf(prefix)) open[kind] = prefix;
+  }
+  return undefined;
+}
+
+export function notifierNotes({ proxy }: Intent): Problem[] {
+  const found = overlapping(
+    proxy?.acceptFrom ?? [],
+    (proxy?.senders ?? []).map((sender) => sender.prefix),
+  );
+  if (!found) return [];
+  const [from, sender] = found.map(formatPrefix);
+  return [
+    {
+      feature: 'proxy',
+      problem: `${from} under proxy.accept-from and ${sender} under proxy.senders have addresses in common: these hosts are notifiers, and can have other senders slowed down`,
+      remedy: 'name the addresses of routers alone under proxy.accept-from',
+    },
+  ];
+}
