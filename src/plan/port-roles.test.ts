@@ -92,9 +92,13 @@ test('PNC-6-a: border ports are not learned from unless they are named, and the 
 
 describe('PNC-6-a: while a border port is missing, and may be here under another name,', () => {
   const planned = (text: string, links = LINKS) =>
-    plan(intentOf(text), { routers: { endConSids: () => [] } } as never, { ...facts([2]), links });
+    plan(
+      intentOf(text, 'router: { name: r1, loopback: { ipv6: 2001:db8:ffff::1 } }\n'),
+      { routers: { endConSids: () => [] } } as never,
+      { ...facts([2]), links },
+    );
   const LONG_HAUL =
-    'ports: [{ interface: eth2, k-max: 20kB }]\nnotifications: { senders: [{ prefix: 2001:db8:1::/64, order: [long-haul-roce] }] }\n';
+    'ports: [{ interface: eth2, k-max: 20kB }]\nnotifications: { senders: [{ prefix: 2001:db8:1::/64, order: [long-haul-icmpv6] }] }\n';
   const MISSING = 'border-ports: [eth8, eth9]\n';
 
   test('nothing is learned, and no notice taken, by default, and the problem names it; once it is there, all is as before', () => {
