@@ -8,7 +8,7 @@ import type { Problem } from '../plan/desired.ts';
 const lastOf = ({ address, length }: Prefix): bigint =>
   address.value | ((1n << BigInt(addressBits(address.family) - length)) - 1n);
 
-/** The first two that have addresses in common. Prefixes are disjoint or nested, so that one pass in order finds them. */
+/** The first two with addresses in common. Prefixes are disjoint or nested, so that one pass in order finds them. */
 function overlapping(some: readonly Prefix[], others: readonly Prefix[]): readonly [Prefix, Prefix] | undefined {
   const inOrder = [...some.map((prefix) => [prefix, 0] as const), ...others.map((prefix) => [prefix, 1] as const)].sort(
     ([a], [b]) => comparePrefixes(a, b),

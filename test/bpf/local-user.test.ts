@@ -32,7 +32,7 @@ async function seen(): Promise<void> {
   await until('a notice about nothing is refused', () => counted('proxy.notice.qp-unknown') > before);
 }
 
-/** A packet on its way to its destination by way of the router itself (RFC 8754), whose first segment it has reached. */
+/** A packet on its way to its destination by way of the router itself (RFC 8754), where it is now. */
 function byWayOfRouter(packet: Uint8Array): Uint8Array {
   const [source, destination] = [packet.subarray(8, 24), packet.subarray(24, 40)];
   const via = PROXY;
