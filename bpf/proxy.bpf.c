@@ -5,8 +5,8 @@
 // Long-haul CNPs (queue-pair-lookup.h).
 //
 // It drops nothing but notices addressed to the proxy, and changes nothing else. A packet that is neither costs the
-// look at its headers. It sees through IP tunnels for learning, and through VLAN tags where nobody looks at routes back;
-// a notice must come without options, extension headers and fragmentation.
+// look at its headers. It sees through IP tunnels for learning, and through VLAN tags where nobody looks at routes
+// back; a notice must come without options, extension headers and fragmentation.
 #include "lib/kernel.h"
 
 // How many IP headers there are: more than two are a tunnel in a tunnel.
