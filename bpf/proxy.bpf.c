@@ -98,6 +98,8 @@ static __always_inline void load_address(struct address *a, const __u8 *at, __u3
 	a->halves[1] = *(const __u64 *)(at + 8);
 }
 
+static __noinline int walked(struct __sk_buff *skb);
+
 // UDP in linear memory with at least a UDP header. `ip`, `udp` are where its headers are.
 static __always_inline int udp_arrived(struct __sk_buff *skb, const __u8 *ip, const __u8 *udp, const __u8 *end,
 				       __u32 family)
@@ -113,6 +115,8 @@ static __always_inline int udp_arrived(struct __sk_buff *skb, const __u8 *ip, co
 			return TC_NEXT;
 		if (!is_instructive(skb, bth, BTH_QPN(bth->qpn)))
 			return TC_NEXT;
+		if (unlikely(skb->cb[CB_WORD_TAG] == CB_TUNNEL_ENDED))
+			return walked(skb);
 		struct arrival *a = arrival_memory();
 		if (!a)
 			return TC_NEXT;
@@ -183,13 +187,14 @@ static __noinline int walked(struct __sk_buff *skb)
 		count(COUNT_QP_TENANT_UNKNOWN);
 		return TC_NEXT;
 	}
-	if (h->inner != h->outer && !is_tunnel_known(&a->origin, h->visited, skb->ifindex)) {
+	int ended = tunnel_ended(skb, &a->origin), in_tunnel = ended || h->inner != h->outer;
+	if (in_tunnel && !is_tunnel_known(&a->origin, h->visited + ended, skb->ifindex)) {
 		count(COUNT_QP_TUNNEL_UNKNOWN);
 		return TC_NEXT;
 	}
 	bth = (const struct bth *)walk_at(skb, h->transport + UDP_HLEN, BTH_SIZE);
 	if (bth)
-		roce_arrived(skb, a, bth, h->inner, family, h->inner != h->outer ? PORT_TUNNEL : 0);
+		roce_arrived(skb, a, bth, h->inner, family, in_tunnel ? PORT_TUNNEL : 0);
 	return TC_NEXT;
 }
 

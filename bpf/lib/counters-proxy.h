@@ -8,7 +8,8 @@
 	X(128, PROXY_NOTICES, "proxy.notice.received", "notices addressed to the proxy")                                                   \
 	X(129, PROXY_CNPS, "proxy.cnp.sent", "notices turned into a CNP")                                                                  \
 	X(130, PROXY_CNP_FAILED, "proxy.cnp.failed", "notices that the kernel could not resize or rewrite")                                \
-	X(131, PROXY_NOT_ALLOWED, "proxy.notice.not-allowed", "notices from a source outside the allow-list")                              \
+	X(131, PROXY_NOT_ALLOWED, "proxy.notice.not-allowed",                                                                              \
+	  "notices from a source outside the allow-list, or that came to END.CON in a tunnel of nobody's on it")                           \
 	X(132, PROXY_FRAGMENT, "proxy.notice.fragment", "fragments of notices")                                                            \
 	X(133, PROXY_EXTENSION, "proxy.notice.extension-headers", "notices with IP options or IPv6 extension headers")                     \
 	X(134, PROXY_TRUNCATED, "proxy.notice.truncated",                                                                                  \
@@ -48,6 +49,10 @@
 	  "notices turned into a Long-haul CNP in RoCEv2 for the sender")                                                                  \
 	X(156, PROXY_TENANT_UNREACHABLE, "proxy.notice.tenant-unreachable",                                                                \
 	  "notices about a flow of another table than main to whose sender there is no way from here")                                     \
+	X(157, PROXY_TUNNEL_UNKNOWN, "proxy.notice.tunnel-unknown",                                                                        \
+	  "notices about packets whose tunnel comes from no router in accept-from and no END.CON SID, or is in another tunnel")            \
+	X(158, PROXY_NOT_BUILT, "proxy.notice.not-built-here",                                                                             \
+	  "notices on the loopback interface that this router has not built: a local user's")                                              \
 	X(160, QP_LEARNED_CM, "proxy.qp.learned.cm", "connections learned from a CM exchange")                                             \
 	X(161, QP_LEARNED_TRAFFIC, "proxy.qp.learned.reverse-traffic",                                                                     \
 	  "connections learned from traffic in both directions")                                                                           \

@@ -85,6 +85,7 @@ static __always_inline int notice_route_ipv4(struct __sk_buff *skb)
 	else
 		__builtin_memcpy(neighbour.ipv6_nh, route.ipv6_dst, 16); // RFC 5549
 	count(COUNT_NOTICE_ROUTED);
+	skb->cb[CB_WORD_TAG] = 0;
 	return bpf_redirect_neigh(route.ifindex, &neighbour, sizeof(neighbour), 0);
 }
 
@@ -99,8 +100,8 @@ static __always_inline int notice_on_loopback(struct __sk_buff *skb)
 	}
 	if (mark == MARK_TRIGGER)
 		return notice_build(skb);
+	// The tag stays: by it the proxy's program behind this one knows that the notice is from here (order.h).
 	skb->mark = 0;
-	skb->cb[CB_WORD_TAG] = 0;
 	if (skb->protocol == bpf_htons(ETH_P_IP))
 		return notice_route_ipv4(skb);
 	count(COUNT_NOTICE_ROUTED);

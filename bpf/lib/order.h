@@ -25,11 +25,18 @@ enum reason { REASON_NONE, REASON_QUEUE_DEPTH, REASON_ECN_MARKING_RATE, REASON_Q
 enum metric { METRIC_UNSPECIFIED, METRIC_QUEUE_DEPTH_KB, METRIC_GROWTH_KB_PER_MS, METRIC_ECN_PERCENT };
 
 // skb->mark and skb->cb of the clone. The tag in cb[0] tells our clones from packets of whoever else uses
-// that mark. Programs on the loopback interface leave clones with MARK_TRIGGER alone: they are not traffic.
+// that mark. Programs on the loopback interface leave clones with MARK_TRIGGER alone: they are not traffic. A finished
+// notice keeps the tag to the proxy's program there: any local user can send a datagram from any of this router's
+// addresses, and none can write the control block of it.
 #define MARK_TRIGGER 0x434e5054u // "CNPT": a clone of the invoking packet
 #define MARK_NOTICE 0x434e504eu	 // "CNPN": a finished notice on its way to routing
 #define CB_TAG 0x9c6e7d31u
 enum { CB_WORD_TAG, CB_WORD_IFINDEX, CB_WORD_ORDER, CB_WORD_METRIC, CB_WORD_SOURCE_QPN, CB_WORDS };
+
+// What is in a tunnel that ends here is judged by who began that (port-roles.h), and the exit of tunnels (srv6-decap.h)
+// has taken the header off when the proxy's program, behind it on the same hook, sees the packet. So it says so in the
+// control block, as which routing leaves marks alone: this tag, and the outer source in the four words behind it.
+#define CB_TUNNEL_ENDED 0x51d3ca7eu
 
 // The order: which notification to build, and what it says.
 #define ORDER(format, pnc_level, action, level, parameter)                                                             \

@@ -12,6 +12,7 @@
 #define CNPD_PORT_ROLES_H
 
 #include "counters.h"
+#include "order.h"
 #include "proxy-maps.h"
 #include "tenant-maps.h"
 
@@ -152,6 +153,18 @@ __noinline int is_tunnel_known(const struct address *source, __u32 headers, __u3
 	if (!config->reverse_path_check || port == LOOPBACK_IFINDEX)
 		return 1;
 	return headers == 2 && (proxy_match(&proxy_sources, source) || bpf_map_lookup_elem(&tenant_sids, source));
+}
+
+// Whether the packet came in a tunnel that the program in front has ended (order.h), and then from whom.
+static __always_inline int tunnel_ended(struct __sk_buff *skb, struct address *source)
+{
+	if (likely(skb->cb[CB_WORD_TAG] != CB_TUNNEL_ENDED))
+		return 0;
+	source->words[0] = skb->cb[1];
+	source->words[1] = skb->cb[2];
+	source->words[2] = skb->cb[3];
+	source->words[3] = skb->cb[4];
+	return 1;
 }
 
 // For so long a port that was believed is not asked about again.

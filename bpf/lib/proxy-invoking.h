@@ -4,6 +4,7 @@
 #ifndef CNPD_PROXY_INVOKING_H
 #define CNPD_PROXY_INVOKING_H
 
+#include "port-roles.h"
 #include "queue-pairs.h"
 #include "roce.h"
 #include "tenant-maps.h"
@@ -77,6 +78,7 @@ __noinline int notice_walk(struct __sk_buff *skb, struct invoking *invoking, __u
 	for (int depth = 0; depth < WALK_DEPTH; depth++) {
 		offset = *at & WALK_OFFSET_MASK;
 		next = *protocol;
+		WALK_VISIT(skb, h, next, offset);
 		if (!is_walked(next) &&
 		    !(next == IPPROTO_UDP && offset + UDP_HLEN <= end && walk_is_tunnel(skb, offset))) {
 			if (h->end < end)
@@ -161,6 +163,28 @@ static __always_inline int notice_decide(struct __sk_buff *skb, struct proxy_scr
 	return NOTICE_GOOD;
 }
 
+// Whether the packet was in no tunnel, or in one that a router that has been named has begun (port-roles.h): any host
+// may wrap packets of others until a port congests. Who asks for it is the proxy, for accept-from is its own, and a
+// congested node is told of END.CON SIDs alone; and it asks also about the notices of its own congested ports. A label
+// stack has no source, and is not in a notice where it was outermost: its router, which sends the notice, vouches for
+// it.
+__noinline int notice_tunnel_known(struct __sk_buff *skb, const struct headers *h)
+{
+	struct address source;
+	if (!h)
+		return 0;
+	if (h->outer == h->inner && !h->shims)
+		return 1;
+	const __u8 *at = walk_at(skb, h->outer + (h->outer_family == 6 ? 8 : 12), 16);
+	if (!at)
+		return 0;
+	if (h->outer_family == 6)
+		__builtin_memcpy(source.bytes, at, 16);
+	else
+		address_map_ipv4(&source, *(const __u32 *)at);
+	return is_tunnel_known(&source, h->visited, 0);
+}
+
 // Decision D3: whose the flow is, its outermost header says. Labels, GRE keys and VXLAN networks are numbers of other
 // routers.
 static __always_inline int notice_tenant(struct __sk_buff *skb, struct notice *notice, const struct invoking *invoking)
@@ -168,6 +192,8 @@ static __always_inline int notice_tenant(struct __sk_buff *skb, struct notice *n
 	const struct headers *h = &invoking->h;
 	struct address source;
 	__u32 tenant;
+	if (!notice_tunnel_known(skb, h))
+		return COUNT_PROXY_TUNNEL_UNKNOWN;
 	if (h->shims || (h->outer != h->inner && h->outer_family != 6)) {
 		tenant = tenant_otherwise();
 	} else if (h->outer != h->inner) {

@@ -93,6 +93,23 @@ static __always_inline int notice_carrier_ipv4(struct __sk_buff *skb, struct pro
 	return notice_read(skb, scratch, udp, length, sum);
 }
 
+// Whether the router that the notice says it is from may have sent it: what this one sends itself its builder has
+// tagged, and what comes by a port, or has come in a tunnel that ended here, by the way back.
+static __always_inline int notice_bearer(struct __sk_buff *skb, const struct notice *notice)
+{
+	struct address origin;
+	if (skb->ifindex == LOOPBACK_IFINDEX)
+		return skb->cb[CB_WORD_TAG] == CB_TAG ? NOTICE_GOOD : COUNT_PROXY_NOT_BUILT;
+	if (tunnel_ended(skb, &origin)) {
+		if (!is_tunnel_known(&origin, 2, skb->ifindex))
+			return COUNT_PROXY_NOT_ALLOWED;
+		if (!is_believed(skb, &origin, &notice->goal, skb->ifindex | PORT_TUNNEL))
+			return COUNT_PROXY_WRONG_PORT;
+	}
+	return is_believed_lately(skb, &notice->source, &notice->goal, skb->ifindex) ? NOTICE_GOOD
+										     : COUNT_PROXY_WRONG_PORT;
+}
+
 __noinline int notice_check(struct __sk_buff *skb, struct notice *notice)
 {
 	struct proxy_scratch *scratch = proxy_memory();
@@ -104,8 +121,9 @@ __noinline int notice_check(struct __sk_buff *skb, struct notice *notice)
 					   : notice_carrier_ipv4(skb, scratch, notice);
 	if (problem != NOTICE_GOOD)
 		return problem;
-	if (!is_believed_lately(skb, &notice->source, &notice->goal, skb->ifindex))
-		return COUNT_PROXY_WRONG_PORT;
+	problem = notice_bearer(skb, notice);
+	if (problem != NOTICE_GOOD)
+		return problem;
 	if (skb->len > skb->data_end - skb->data && bpf_skb_pull_data(skb, skb->len) < 0)
 		return COUNT_PROXY_CNP_FAILED;
 	problem = notice_decide(skb, scratch, notice, readings);

@@ -15,6 +15,7 @@
 
 #include "ecn.h"
 #include "next-hop.h"
+#include "order.h"
 #include "roce.h"
 #include "srv6-maps.h"
 #include "walk.h"
@@ -178,8 +179,18 @@ static __always_inline int decapsulate(struct __sk_buff *skb, const struct arriv
 static __always_inline int hand_up(struct __sk_buff *skb, const struct arrival *arrival, __u8 family)
 {
 	__be16 type = bpf_htons(family == 6 ? ETH_P_IPV6 : ETH_P_IP);
+	const __u8 *from = walk_at(skb, ETH_HLEN + 8, 16);
+	struct address source;
+	if (!from)
+		return leave(arrival, COUNT_SRV6_DECAP_FAILED); // it was there before
+	__builtin_memcpy(source.bytes, from, 16);
 	if (!decapsulate(skb, arrival, family))
 		return TC_NEXT;
+	skb->cb[CB_WORD_TAG] = CB_TUNNEL_ENDED;
+	skb->cb[1] = source.words[0];
+	skb->cb[2] = source.words[1];
+	skb->cb[3] = source.words[2];
+	skb->cb[4] = source.words[3];
 	if (family == 4 && bpf_skb_store_bytes(skb, 12, &type, sizeof(type), 0) < 0) {
 		count(COUNT_SRV6_DECAP_FAILED);
 		return TC_DROP;

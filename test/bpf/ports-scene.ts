@@ -10,7 +10,7 @@ import type { Intent } from '../../src/intent/intent.ts';
 import { DEFAULT_CODE_POINTS } from '../../src/model/code-points.ts';
 import { planLearning } from '../../src/plan/port-roles.ts';
 import { inNetns, ip } from '../kernel/support.ts';
-import { type Outcome, type ProxyUnderTest, context } from './proxy-fixture.ts';
+import { CB_TAG, type Outcome, type ProxyUnderTest, context } from './proxy-fixture.ts';
 
 export const PORTS = ['host1', 'host2', 'core1', 'core2', 'border', 'bridged', 'br0'] as const;
 export type Port = (typeof PORTS)[number] | 'lo';
@@ -101,9 +101,10 @@ export class PortsScene {
       proxy.object.map(PROXY_MAPS.portRoles).update(portRoleKey(role), encodePortRole(role));
   }
 
-  /** A packet by a port. */
+  /** A packet by a port; by the loopback interface one that this router has built. */
   send(proxy: ProxyUnderTest, port: Port, packet: Uint8Array): Outcome {
-    return proxy.send(packet, { ctx: context({ ifindex: this.index.get(port)! }), netns: this.netns });
+    const ctx = context({ ifindex: this.index.get(port)!, cb: port === 'lo' ? [CB_TAG] : [] });
+    return proxy.send(packet, { ctx, netns: this.netns });
   }
 
   close(): void {

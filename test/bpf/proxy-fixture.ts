@@ -131,13 +131,16 @@ export class ProxyUnderTest {
     return this;
   }
 
-  /** Runs the program on an IP packet, or on a whole frame. */
+  /**
+   * Runs the program on an IP packet, or on a whole frame: at testPort(); in a namespace of the test's on the loopback
+   * interface, as what the builder of notices leaves there.
+   */
   send(packet: Uint8Array, opts: { frame?: boolean; ctx?: Uint8Array; repeat?: number; netns?: Netns } = {}): Outcome {
     const before = this.counters();
     const { netns, ifindex } = testPort();
     const { retval, data } = this.object.program(PROXY_PROGRAM).testRun({
       data: opts.frame ? packet : ethernet(packet),
-      ctx: opts.ctx ?? (opts.netns ? undefined : context({ ifindex })),
+      ctx: opts.ctx ?? (opts.netns ? BUILT_HERE : context({ ifindex })),
       repeat: opts.repeat,
       netns: opts.netns ?? netns,
     });
@@ -186,6 +189,10 @@ export const context = (fields: { mark?: number; cb?: readonly number[]; ifindex
     view.setUint32(40, fields.ifindex ?? 0, true);
     fields.cb?.forEach((word, i) => view.setUint32(48 + 4 * i, word, true));
   });
+
+/** The tag of notices that the router has built itself (bpf/lib/order.h). */
+export const CB_TAG = 0x9c6e7d31;
+export const BUILT_HERE = context({ cb: [CB_TAG] });
 
 export interface DataFields {
   readonly from: IpAddress;

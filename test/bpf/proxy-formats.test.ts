@@ -162,7 +162,7 @@ describe.each([
     expect(toHex(await heard(notice(packetOf(a, b, 4000))))).toBe(toHex(EXPECTED[format](a, b)));
     scene.atHost.length = 0;
     const tunnel = ipv6(
-      [address('2001:db8:c::1'), address('2001:db8:d::1')],
+      [address('2001:db8:ffff::2'), address('2001:db8:d::1')],
       43,
       srh(a.family === 6 ? 41 : 4, 0, [address('2001:db8:e::1')], packetOf(a, b)),
     );

@@ -403,14 +403,17 @@ describe('notices on the loopback interface', () => {
     leftAlone(good, proxy, { ctx: context({ mark: TRIGGER, cb: [TAG] }) });
   });
 
-  test('a finished notice of this router is taken, and so is one with somebody else’s mark', () => {
-    for (const ctx of [
-      context({ mark: 0x434e504e, cb: [TAG] }),
-      context({ mark: TRIGGER, cb: [0] }),
-      context({ mark: 7 }),
-    ]) {
-      expect(proxy.send(good, { ctx }).counted).toMatchObject({ 'proxy.cnp.sent': 1 });
-    }
+  test('a finished notice of this router is taken, in front of the builder’s program and behind it', () => {
+    for (const mark of [0x434e504e, 0])
+      expect(proxy.send(good, { ctx: context({ mark, cb: [TAG] }) }).counted).toMatchObject({ 'proxy.cnp.sent': 1 });
+  });
+
+  test('PNC-6-b: any other is a local user’s, whatever its mark', () => {
+    for (const mark of [0, 7, TRIGGER, 0x434e504e])
+      expect(proxy.send(good, { ctx: context({ mark, cb: [0] }) })).toMatchObject({
+        verdict: DROP,
+        counted: { 'proxy.notice.received': 1, 'proxy.notice.not-built-here': 1 },
+      });
   });
 
   test('the marks are those of the notice builder', async () => {

@@ -6,6 +6,8 @@ import { EGRESS_PROGRAMS } from '../../src/kernel/dataplane/egress.ts';
 import { PROXY_PROGRAM } from '../../src/kernel/dataplane/proxy.ts';
 import { LOOPBACK_IFINDEX, type Own, type ParsedCnp, cnps, own } from './proxy-own.ts';
 import { until } from './congested-router.ts';
+import { address } from '../../src/model/address.ts';
+import { ipv4, ipv6 } from '../../src/packet/ip/packets.fixture.ts';
 import { H1, H1V4, H2, H2V4, QPN, data, frame } from './packets.ts';
 
 let o: Own;
@@ -53,4 +55,27 @@ describe.each([
       }
     },
   );
+});
+
+test.each([
+  ['IPv6', (inner: Uint8Array) => ipv6([address('2001:db8:66::66'), H2], 41, inner)],
+  ['IPv4', (inner: Uint8Array) => ipv4([address('198.18.0.66'), H2V4], 41, inner)],
+])('PNC-6-b: a host’s tunnel over %s that congests this router’s own port slows down nobody', async (_, wrap) => {
+  o.declare('2001:db8:ffff::9');
+  const link = attachTcx({
+    program: o.proxy.object.program(PROXY_PROGRAM),
+    ifindex: LOOPBACK_IFINDEX,
+    direction: 'ingress',
+    netns: o.router.router,
+  });
+  try {
+    o.proxy.teach({ sender: H1, receiver: H2, senderQpn: 0x777, receiverQpn: QPN });
+    o.router.send(frame(wrap(data())));
+    await until('it is refused', () => o.proxy.counters().get('proxy.notice.tunnel-unknown') === 1n);
+    o.router.send(frame(data()));
+    await until('the CNP about the flow itself', () => cnps(o.router.collected).length > 0);
+    expect(cnps(o.router.collected)).toHaveLength(1);
+  } finally {
+    link.close();
+  }
 });

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { address } from '../../src/model/address.ts';
 import { type RocePacket, parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { CongestedRouter, PNC_PORT } from './congested-router.ts';
-import { ProxyUnderTest, compileProxy } from './proxy-fixture.ts';
+import { CHECKED, ProxyUnderTest, compileProxy } from './proxy-fixture.ts';
 
 export const LOOPBACK_IFINDEX = 1;
 const SENDERS = ['2001:db8:1::/48', '10.1.0.0/16'];
@@ -27,7 +27,7 @@ export async function own(): Promise<Own> {
   await router.fill(150_000);
   router.port({ kMax: 100_000 });
   router.clear();
-  const proxy = new ProxyUnderTest(compiled.path);
+  const proxy = new ProxyUnderTest(compiled.path, { learning: CHECKED });
   return {
     router,
     proxy,

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mountBpffs, unmountBpffs } from '../../src/kernel/bpf/bpffs.ts';
 import type { TcxLink } from '../../src/kernel/bpf/tc-attachment.ts';
+import { openBpfObject } from '../../src/kernel/bpf/object.ts';
 import { attachTcx } from '../../src/kernel/bpf/tcx.ts';
 import { PROXY_PROGRAM } from '../../src/kernel/dataplane/proxy.ts';
 import { interfaceIndex } from '../../src/kernel/ffi/libc.ts';
@@ -12,6 +13,7 @@ import { Netns } from '../../src/kernel/netns.ts';
 import { type PacketSocket, openPacketSocket } from '../../src/kernel/packet-socket.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { inNetns, ip } from '../kernel/support.ts';
+import { compileBpf } from './compile.ts';
 import { CHECKED, ProxyUnderTest, compileProxy } from './proxy-fixture.ts';
 
 const RUN = (netns: Netns, lines: string): void =>
@@ -31,6 +33,7 @@ export class ProxyScene {
   readonly pins: string;
   proxy: ProxyUnderTest;
   links: TcxLink[] = [];
+  private builder: { close(): void } | undefined;
   private readonly directory = mkdtempSync(join(tmpdir(), 't-proxy-scene-'));
   private readonly compiled = compileProxy();
   private readonly poller = Poller.open({ onError: (error) => void this.errors.push(error) });
@@ -97,6 +100,15 @@ export class ProxyScene {
       addr add 10.9.0.2/24 dev t-proxy-c
       link set t-proxy-c up`,
     );
+  }
+
+  private stands(): { close(): void } {
+    const compiled = compileBpf('test/bpf/fixtures/built.bpf.c');
+    const object = openBpfObject(compiled.path);
+    const at = { ifindex: this.index('lo'), direction: 'ingress', netns: this.r, first: true } as const;
+    const link = attachTcx({ program: object.program('built'), ...at });
+    compiled.remove();
+    return { close: () => [link, object].forEach((each) => each.close()) };
   }
 
   private index(name: string): number {
@@ -173,12 +185,14 @@ export class ProxyScene {
     this.core.send(Uint8Array.of(...frame.subarray(0, 12), 0x81, 0, vlan >> 8, vlan & 255, ...frame.subarray(12)));
   }
 
-  /** As this router's own packet on its loopback interface. */
+  /** As a notice that this router has built itself, on its loopback interface. */
   onLoopback(packet: Uint8Array): void {
+    this.builder ??= this.stands();
     this.lo.send(this.frame(new Uint8Array(6), new Uint8Array(6), packet));
   }
 
   close(): void {
+    this.builder?.close();
     for (const socket of [this.host, this.core, this.lo]) socket.close();
     this.stop();
     this.poller.close();

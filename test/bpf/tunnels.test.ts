@@ -5,7 +5,11 @@ import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
 import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counters.ts';
 import type { TunnelKind } from '../../src/kernel/dataplane/egress.ts';
 import { GUARD_MAPS, GUARD_PROGRAMS, encodeGuardPort, guardPortKey } from '../../src/kernel/dataplane/guard.ts';
+import { mappedAddress, prefixKey } from '../../src/kernel/dataplane/layout.ts';
+import { PROXY_MAPS } from '../../src/kernel/dataplane/proxy.ts';
+import { TENANT_MAPS, encodeTenant } from '../../src/kernel/dataplane/tenants.ts';
 import { address } from '../../src/model/address.ts';
+import { prefix } from '../../src/model/prefix.ts';
 import { concat, u16 } from '../../src/packet/bytes.ts';
 import { encodeIpv4 } from '../../src/packet/ip/ipv4.ts';
 import { ipv4, ipv6, srh, udp } from '../../src/packet/ip/packets.fixture.ts';
@@ -13,7 +17,16 @@ import { buildNoticePacket } from '../../src/packet/notice/pnc.ts';
 import { parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { CongestedRouter, PNC_PORT, PROXY6, object, until } from './congested-router.ts';
 import { notices } from './notices.ts';
-import { ProxyUnderTest, compileProxy, notice as noticeAbout, tupleOf } from './proxy-fixture.ts';
+import {
+  BUILT_HERE,
+  CHECKED,
+  ProxyUnderTest,
+  SOURCES,
+  UNCHECKED,
+  compileProxy,
+  notice as noticeAbout,
+  tupleOf,
+} from './proxy-fixture.ts';
 import { DROP, H1, H1V4, H2, H2V4, NEXT, context, data, ecnOf, frame } from './packets.ts';
 
 const MACS = Uint8Array.of(2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2);
@@ -26,8 +39,10 @@ const stack = (labels: readonly number[], payload: Uint8Array): Uint8Array =>
   concat(...labels.map((value, i) => label(value, i === labels.length - 1)), payload);
 const mpls = (labels: readonly number[], payload: Uint8Array, type = 0x8847): Uint8Array =>
   typed(type, stack(labels, payload));
-const P4 = [address('192.0.2.50'), address('192.0.2.51')] as const;
+const P4 = [address('198.18.0.50'), address('198.18.0.51')] as const;
 const P6 = [address('2001:db8:c::50'), address('2001:db8:d::51')] as const;
+/** Whoever begins tunnels. */
+const ROUTERS = ['198.18.0.0/24', '2001:db8:c::/64'];
 const versionType = (packet: Uint8Array): number[] => (packet[0]! >> 4 === 6 ? [0x86, 0xdd] : [8, 0]);
 /** Flags: 0x80 checksum, 0x20 key, 0x10 sequence number. */
 const greHeader = (flags: number, type: readonly number[], key = 1): Uint8Array =>
@@ -254,7 +269,11 @@ describe('the proxy', () => {
   let p: ProxyUnderTest;
   afterAll(() => compiled.remove());
   beforeEach(() => {
-    p = new ProxyUnderTest(compiled.path).configure({}, ['::/0', '0.0.0.0/0']);
+    p = new ProxyUnderTest(compiled.path, { learning: CHECKED }).configure(
+      {},
+      ['::/0', '0.0.0.0/0'],
+      [...SOURCES, ...ROUTERS],
+    );
     return () => p.close();
   });
 
@@ -269,7 +288,7 @@ describe('the proxy', () => {
   describe.each(FAMILIES)('%s', (_, inner, source, destination) => {
     const tuple = tupleOf(inner);
     const answered = (invoking: Uint8Array): unknown => {
-      const { packet, counted } = p.send(noticeAbout(invoking, { tuple }));
+      const { packet, counted } = p.send(noticeAbout(invoking, { tuple }), { ctx: BUILT_HERE });
       const parsed = parseRocePacket(packet);
       return counted['proxy.cnp.sent'] === 1 && parsed.ok
         ? [parsed.value.destination, parsed.value.bth.destQpn]
@@ -287,6 +306,49 @@ describe('the proxy', () => {
         expect(answered(invoking.subarray(0, bth - 1))).toEqual(['proxy.notice.bth-missing']);
       },
     );
+
+    // Only what came in a tunnel has an outer source to be judged by.
+    const wrapped = cases.filter(([, invoking]) => !Buffer.from(invoking).equals(Buffer.from(inner)));
+    const teach = (): unknown =>
+      p.teach({ sender: source, receiver: destination, receiverQpn: 0x123456, senderQpn: 0x64 });
+    const forget = (...sources: string[]): void =>
+      sources.forEach((text) => p.object.map(PROXY_MAPS.sources).delete(prefixKey(prefix(text))));
+
+    test.each(wrapped)('PNC-6-b: with a packet in %s from a host, it slows down nobody', (_, invoking) => {
+      teach();
+      forget(...ROUTERS);
+      for (const cut of [invoking.length, 400])
+        expect(answered(invoking.subarray(0, cut))).toEqual(['proxy.notice.tunnel-unknown']);
+    });
+
+    test('PNC-6-b: a tunnel in a tunnel is nobody’s, though a router began the outer one', () => {
+      teach();
+      const next = inner[0]! >> 4 === 6 ? 41 : 4;
+      const hosts = [address('2001:db8:66::66'), address('2001:db8:66::67')] as const;
+      for (const twice of [
+        ipv6(P6, 41, ipv6(hosts, next, inner)),
+        ipv4(P4, 41, ipv6(hosts, next, inner)),
+        ipv6(P6, 47, gre(ipv6(hosts, next, inner))),
+        ipv6(P6, 17, vxlan(frame(ipv6(P6, next, inner)))),
+        ipv6(P6, 137, stack([200], ipv6(P6, next, inner))),
+      ])
+        expect(answered(twice)).toEqual(['proxy.notice.tunnel-unknown']);
+    });
+
+    test('PNC-4-d: from an END.CON SID of the domain it counts, whatever accept-from says', () => {
+      teach();
+      forget(...ROUTERS);
+      p.object.map(TENANT_MAPS.sids).update(mappedAddress(P6[0]), encodeTenant(0));
+      expect(answered(ipv6(P6, inner[0]! >> 4 === 6 ? 41 : 4, inner))).toEqual([source, 0x64]);
+      expect(answered(ipv4(P4, 47, gre(inner)))).toEqual(['proxy.notice.tunnel-unknown']);
+    });
+
+    test('with router.reverse-path-check off whatever tunnel it was in counts', () => {
+      teach();
+      forget(...ROUTERS);
+      p.configure({ learning: UNCHECKED }, ['::/0', '0.0.0.0/0'], []);
+      for (const [, invoking] of wrapped) expect(answered(invoking)).toEqual([source, 0x64]);
+    });
 
     test('behind a label stack that is cut, lengths have to hold all the same: by the packets around', () => {
       p.teach({ sender: source, receiver: destination, receiverQpn: 0x123456, senderQpn: 0x64 });
