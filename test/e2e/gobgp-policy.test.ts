@@ -112,9 +112,10 @@ async function listen({ target }: Gobgpd): Promise<Listening> {
 
 const established = ({ client }: Listening, count: number): Promise<unknown> =>
   eventually(
+    // gobgpd waits for up to a minute before it connects again.
     `${count} sessions are up`,
     async () => ((await client.peers()) ?? []).filter(({ state }) => state === 'established').length === count,
-    60_000,
+    180_000,
   );
 const settled = (own: Agent, originated = 1): Promise<unknown> =>
   eventually('its paths are in gobgpd', () => own.carrier.session().originated === originated, 60_000);

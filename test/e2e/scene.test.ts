@@ -319,7 +319,8 @@ describe('from the congested port to the sender', () => {
           payloadLength: inner.length,
           nextHeader: 41,
           hopLimit: 60,
-          source: address('2001:db8:1::99'),
+          // The router in front of the sender: the proxy's accept-from has it.
+          source: address(LOOPBACK.leaf.ipv6),
           destination: address('2001:db8:2::99'),
         }),
         inner,
