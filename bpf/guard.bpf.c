@@ -115,10 +115,7 @@ static __always_inline int allowed(struct __sk_buff *skb, __u32 offset, __u8 fam
 	const __u8 *at = walk_at(skb, offset, 16); // 16 for IPv4 as well: a transport header follows
 	if (!at)
 		return 0;
-	if (family == 6)
-		__builtin_memcpy(address.bytes, at, 16);
-	else
-		address_map_ipv4(&address, *(const __be32 *)at);
+	address_load(&address, at, family);
 	struct prefix_key key = { .length = 128, .address = address };
 	const __u32 *found = inbound ? bpf_map_lookup_elem(&guard_allow_inbound, &key)
 				     : bpf_map_lookup_elem(&guard_allow_outbound, &key);
@@ -127,7 +124,7 @@ static __always_inline int allowed(struct __sk_buff *skb, __u32 offset, __u8 fam
 
 static __always_inline __u32 source_of(__u32 ip, __u8 family)
 {
-	return ip + (family == 6 ? 8 : 12);
+	return ip + address_source_at(family);
 }
 
 static __always_inline int guard(struct __sk_buff *skb, int inbound)

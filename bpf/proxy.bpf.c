@@ -88,16 +88,6 @@ static __always_inline int is_proxy(const struct address *destination, __be16 po
 	       (same_address(&config->address, destination) || same_address(&config->other_address, destination));
 }
 
-static __always_inline void load_address(struct address *a, const __u8 *at, __u32 family)
-{
-	if (family == 4) {
-		address_map_ipv4(a, *(const __u32 *)at);
-		return;
-	}
-	a->halves[0] = *(const __u64 *)at;
-	a->halves[1] = *(const __u64 *)(at + 8);
-}
-
 static __noinline int walked(struct __sk_buff *skb);
 
 // UDP in linear memory with at least a UDP header. `ip`, `udp` are where its headers are.
@@ -106,7 +96,7 @@ static __always_inline int udp_arrived(struct __sk_buff *skb, const __u8 *ip, co
 {
 	struct address to;
 	__be16 port = walk_be16(udp + 2);
-	__u32 source = family == 6 ? 8 : 12, destination = family == 6 ? 24 : 16;
+	__u32 source = address_source_at(family), destination = family == 6 ? 24 : 16;
 	if (port == bpf_htons(ROCE_UDP_PORT)) {
 		const struct bth *bth = (const struct bth *)(udp + UDP_HLEN);
 		__u32 length = family == 6 ? IPV6_HLEN + bpf_ntohs(walk_be16(ip + 4)) : bpf_ntohs(walk_be16(ip + 2));
@@ -120,8 +110,8 @@ static __always_inline int udp_arrived(struct __sk_buff *skb, const __u8 *ip, co
 		struct arrival *a = arrival_memory();
 		if (!a)
 			return TC_NEXT;
-		load_address(&a->flow.sender, ip + source, family);
-		load_address(&a->flow.receiver, ip + destination, family);
+		address_load(&a->flow.sender, ip + source, family);
+		address_load(&a->flow.receiver, ip + destination, family);
 		a->flow.tenant =
 			tenants_have_rows() ? tenant_of_port(skb->ifindex, &a->flow.sender, family) : TENANT_MAIN;
 		a->origin = a->flow.sender;
@@ -129,7 +119,7 @@ static __always_inline int udp_arrived(struct __sk_buff *skb, const __u8 *ip, co
 		roce_arrived(skb, a, bth, ETH_HLEN, family, 0);
 		return TC_NEXT;
 	}
-	load_address(&to, ip + destination, family);
+	address_load(&to, ip + destination, family);
 	return is_proxy(&to, port) ? notice_arrived(skb, family) : TC_NEXT;
 }
 
@@ -152,14 +142,14 @@ static __noinline int walked(struct __sk_buff *skb)
 	if (h->outer != ETH_HLEN && is_checked())
 		return TC_NEXT; // in a VLAN: is_elsewhere()
 	__u32 family = h->inner_family;
-	const __u8 *source = walk_at(skb, h->inner + (family == 6 ? 8 : 12), 16);
+	const __u8 *source = walk_at(skb, h->inner + address_source_at(family), 16);
 	if (!source)
 		return TC_NEXT;
-	load_address(&a->flow.sender, source, family);
+	address_load(&a->flow.sender, source, family);
 	const __u8 *destination = walk_at(skb, h->destination, 16);
 	if (!destination)
 		return TC_NEXT;
-	load_address(&a->flow.receiver, destination, family);
+	address_load(&a->flow.receiver, destination, family);
 	if (h->dport != bpf_htons(ROCE_UDP_PORT)) {
 		if (h->inner != h->outer || h->shims || !is_proxy(&a->flow.receiver, h->dport))
 			return TC_NEXT;
@@ -175,12 +165,12 @@ static __noinline int walked(struct __sk_buff *skb)
 	if (!is_instructive(skb, bth, BTH_QPN(bth->qpn)))
 		return TC_NEXT;
 	// Whoever sent the outermost packet is who brought it.
-	__u32 is_outer6 = h->outer_family == 6, size = is_outer6 ? 16 : 4;
-	const __u8 *outer = walk_at(skb, h->outer + (is_outer6 ? 8 : 12), 32);
+	__u32 size = h->outer_family == 6 ? 16 : 4;
+	const __u8 *outer = walk_at(skb, h->outer + address_source_at(h->outer_family), 32);
 	if (!outer)
 		return TC_NEXT;
-	load_address(&a->origin, outer, h->outer_family);
-	load_address(&a->origin_goal, outer + size, h->outer_family);
+	address_load(&a->origin, outer, h->outer_family);
+	address_load(&a->origin_goal, outer + size, h->outer_family);
 	a->flow.tenant = h->outer == h->inner ? tenant_of_port(skb->ifindex, &a->flow.sender, family)
 					      : tenant_of_tunnel(skb, h->outer, h->outer_family);
 	if (a->flow.tenant == TENANT_UNKNOWN) {
@@ -188,7 +178,7 @@ static __noinline int walked(struct __sk_buff *skb)
 		return TC_NEXT;
 	}
 	int ended = tunnel_ended(skb, &a->origin), in_tunnel = ended || h->inner != h->outer;
-	if (in_tunnel && !is_tunnel_known(&a->origin, h->visited + ended, skb->ifindex)) {
+	if (in_tunnel && !is_tunnel_known(&a->origin, h->visited + ended)) {
 		count(COUNT_QP_TUNNEL_UNKNOWN);
 		return TC_NEXT;
 	}

@@ -25,6 +25,23 @@ static __always_inline void address_map_ipv4(struct address *a, __be32 ipv4)
 	a->halves[1] = MAPPED_HALF(ipv4);
 }
 
+// From the header of a packet of this family.
+static __always_inline void address_load(struct address *a, const __u8 *at, __u32 family)
+{
+	if (family == 4) {
+		address_map_ipv4(a, *(const __be32 *)at);
+		return;
+	}
+	a->halves[0] = *(const __u64 *)at;
+	a->halves[1] = *(const __u64 *)(at + 8);
+}
+
+// Where the source is in an IP header of this family.
+static __always_inline __u32 address_source_at(__u32 family)
+{
+	return family == 6 ? 8 : 12;
+}
+
 static __always_inline int same_address(const struct address *a, const struct address *b)
 {
 	return a->halves[0] == b->halves[0] && a->halves[1] == b->halves[1];
@@ -42,5 +59,17 @@ struct prefix_key {
 	__u32 length;
 	struct address address;
 } __attribute__((packed, aligned(4)));
+
+// Another: longest match on the interface that a packet came in by (0: any), then on its source. The length counts the
+// bits of interface index and family too.
+struct port_source_key {
+	__u32 length;
+	__u32 ifindex;
+	__u8 family;	  // 4 or 6
+	__u8 source[16];  // IPv4 in the first 4
+	__u8 reserved[3]; // 0
+} __attribute__((packed, aligned(4)));
+
+#define PORT_SOURCE_KEY_BITS (32 + 8 + 128)
 
 #endif

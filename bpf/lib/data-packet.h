@@ -210,11 +210,11 @@ static __noinline int parse_walk(struct __sk_buff *skb, struct data_packet *pack
 	packet->key.context = h.context;
 	packet->key.tunnel[0] = packet->key.tunnel[1] = 0;
 	if (packet->tunnel_family &&
-	    read_address(skb, h.outer + (h.outer_family == 6 ? 8 : 12), h.outer_family, packet->key.tunnel) < 0)
+	    read_address(skb, h.outer + address_source_at(h.outer_family), h.outer_family, packet->key.tunnel) < 0)
 		return PARSED_OTHER;
 	const struct bth *bth = (const struct bth *)walk_at(skb, h.transport + UDP_HLEN, BTH_SIZE);
 	if (!bth ||
-	    read_address(skb, h.inner + (h.inner_family == 6 ? 8 : 12), h.inner_family, packet->key.source) < 0 ||
+	    read_address(skb, h.inner + address_source_at(h.inner_family), h.inner_family, packet->key.source) < 0 ||
 	    read_address(skb, h.destination, h.inner_family, packet->key.destination) < 0) {
 		count(COUNT_EGRESS_UNPARSEABLE);
 		return PARSED_OTHER;

@@ -8,8 +8,7 @@
 #include "counters.h"
 #include "order.h"
 
-// --- Configuration
-// ------------------------------------------------------------------------------------------------------------------------
+// --- Configuration ---
 
 #define CONGESTION_LEVELS 8
 #define THRESHOLD_OFF 0xffffffffu
@@ -153,8 +152,7 @@ static __always_inline struct egress_port *find_port(__u32 ifindex, __u32 *slot)
 	return 0;
 }
 
-// --- State
-// --------------------------------------------------------------------------------------------------------------------------------
+// --- State ---
 
 // Token bucket of a port as a theoretical arrival time (GCRA, ITU-T I.371): one word, changed by compare-and-swap,
 // right on any number of CPUs.

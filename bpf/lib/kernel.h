@@ -21,8 +21,7 @@ typedef __u32 __wsum;
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_core_read.h>
 
-// --- UAPI: linux/bpf.h
-// ---------------------------------------------------------------------------------------------------------------
+// --- UAPI: linux/bpf.h ---
 
 enum {
 	BPF_MAP_TYPE_HASH = 1,
@@ -160,8 +159,7 @@ struct bpf_redir_neigh {
 	};
 };
 
-// --- Kernel structures, the fields that are read
-// ------------------------------------------------------------------------------------------
+// --- Kernel structures, the fields that are read ---
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -192,7 +190,7 @@ struct sk_buff {
 
 extern void *bpf_cast_to_kern_ctx(void *) __ksym;
 
-// ------------------------------------------------------------------------------------------------------------------------------------------
+// --- Names ---
 
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)

@@ -56,8 +56,7 @@ static __always_inline struct notice_config *notice_configuration(void)
 	return bpf_map_lookup_elem(&notice_config, &zero);
 }
 
-// --- IP headers
-// ---------------------------------------------------------------------------------------------------------------------------
+// --- IP headers ---
 
 // All but the addresses. `length`: what follows the header. Routing takes one off the hop limit, not off an inner
 // packet's.
@@ -105,8 +104,7 @@ static __always_inline int put_outer(struct __sk_buff *skb, const struct noticed
 	return bpf_skb_load_bytes(skb, about->h.outer + 8, outer + 6, 16);
 }
 
-// --- The frame
-// ----------------------------------------------------------------------------------------------------------------------------
+// --- The frame ---
 
 static __always_inline int notice_refuse(enum counter why)
 {

@@ -72,8 +72,7 @@ static __noinline int notice_long_haul_icmpv6(struct __sk_buff *skb, const struc
 	return notice_send(skb, about, config, buffer, IPV6_HLEN + length, COUNT_NOTICE_LONG_HAUL_ICMPV6);
 }
 
-// --- The RoCEv2 form
-// ------------------------------------------------------------------------------------------------------------------------
+// --- The RoCEv2 form ---
 
 // UDP, BTH, body and objects at `udp`, all but the ICRC. Returns the words of the whole datagram. Of the BTH everything
 // is 0 but the opcode, BECN, E, the sender's Queue Pair and the flow's P_Key (LHCNP-6.2.3-a, LHCNP-6.2.3-g,

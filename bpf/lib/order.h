@@ -5,7 +5,7 @@
 #ifndef CNPD_ORDER_H
 #define CNPD_ORDER_H
 
-#include "kernel.h"
+#include "address.h"
 
 // How a sender is told: through its proxy (PNC), by a Fast CNP (FCNP), by a Long-haul CNP as ICMPv6 message or as
 // RoCEv2 packet (LHCNP §6.1, §6.2).
@@ -37,6 +37,27 @@ enum { CB_WORD_TAG, CB_WORD_IFINDEX, CB_WORD_ORDER, CB_WORD_METRIC, CB_WORD_SOUR
 // has taken the header off when the proxy's program, behind it on the same hook, sees the packet. So it says so in the
 // control block, as which routing leaves marks alone: this tag, and the outer source in the four words behind it.
 #define CB_TUNNEL_ENDED 0x51d3ca7eu
+
+static __always_inline void tunnel_end(struct __sk_buff *skb, const struct address *source)
+{
+	skb->cb[CB_WORD_TAG] = CB_TUNNEL_ENDED;
+	skb->cb[1] = source->words[0];
+	skb->cb[2] = source->words[1];
+	skb->cb[3] = source->words[2];
+	skb->cb[4] = source->words[3];
+}
+
+// Whether the packet came in a tunnel that the program in front has ended, and then from whom.
+static __always_inline int tunnel_ended(struct __sk_buff *skb, struct address *source)
+{
+	if (likely(skb->cb[CB_WORD_TAG] != CB_TUNNEL_ENDED))
+		return 0;
+	source->words[0] = skb->cb[1];
+	source->words[1] = skb->cb[2];
+	source->words[2] = skb->cb[3];
+	source->words[3] = skb->cb[4];
+	return 1;
+}
 
 // The order: which notification to build, and what it says.
 #define ORDER(format, pnc_level, action, level, parameter)                                                             \

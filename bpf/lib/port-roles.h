@@ -112,7 +112,8 @@ static __always_inline enum way_back way_back(struct __sk_buff *skb, const struc
 	return differs ? WAY_GATEWAY : WAY_ON_LINK;
 }
 
-// Whether what came from `source`, for `receiver`, by `port` may be believed.
+// Whether what came from `source`, for `receiver`, by `port` may be believed. It is not asked about the loopback
+// interface: nothing is learned there, and a notice is believed for its tag (proxy-notice.h).
 __noinline int is_believed(struct __sk_buff *skb, const struct address *source, const struct address *receiver,
 			   __u32 port)
 {
@@ -121,8 +122,7 @@ __noinline int is_believed(struct __sk_buff *skb, const struct address *source, 
 	port &= ~PORT_TUNNEL;
 	if (!source || !receiver || !config)
 		return 0;
-	// What is on the loopback interface this router has sent itself.
-	if (!config->reverse_path_check || port == LOOPBACK_IFINDEX)
+	if (!config->reverse_path_check)
 		return 1;
 	enum way_back way = way_back(skb, source, receiver, port, &out);
 	// A host at its port may put anything into a tunnel of its own; routers that do are behind a next hop.
@@ -145,26 +145,14 @@ __noinline int is_believed(struct __sk_buff *skb, const struct address *source, 
 // operator or the domain has named: those whose notices are obeyed, and END.CON SIDs (FCN §4.2.2). It is asked of every
 // packet, for a flow's packets may come in tunnels of several. A tunnel in a tunnel is nobody's: its router did not
 // look into what it wrapped.
-__noinline int is_tunnel_known(const struct address *source, __u32 headers, __u32 port)
+__noinline int is_tunnel_known(const struct address *source, __u32 headers)
 {
 	struct proxy_config *config = proxy_configuration();
 	if (!source || !config)
 		return 0;
-	if (!config->reverse_path_check || port == LOOPBACK_IFINDEX)
+	if (!config->reverse_path_check)
 		return 1;
 	return headers == 2 && (proxy_match(&proxy_sources, source) || bpf_map_lookup_elem(&tenant_sids, source));
-}
-
-// Whether the packet came in a tunnel that the program in front has ended (order.h), and then from whom.
-static __always_inline int tunnel_ended(struct __sk_buff *skb, struct address *source)
-{
-	if (likely(skb->cb[CB_WORD_TAG] != CB_TUNNEL_ENDED))
-		return 0;
-	source->words[0] = skb->cb[1];
-	source->words[1] = skb->cb[2];
-	source->words[2] = skb->cb[3];
-	source->words[3] = skb->cb[4];
-	return 1;
 }
 
 // For so long a port that was believed is not asked about again.

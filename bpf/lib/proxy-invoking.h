@@ -123,7 +123,7 @@ static __always_inline int notice_tuple_found(struct __sk_buff *skb, const __u8 
 	const __u8 *rest = tuple + 2 * size;
 	if (h->inner_family != family || h->protocol != rest[0])
 		return 0;
-	if (!notice_same(skb, h->inner + (family == 6 ? 8 : 12), tuple, size, invoking->end) ||
+	if (!notice_same(skb, h->inner + address_source_at(family), tuple, size, invoking->end) ||
 	    !notice_same(skb, h->destination, tuple + size, size, invoking->end))
 		return 0;
 	__u16 sport = 0, dport = 0;
@@ -163,52 +163,34 @@ static __always_inline int notice_decide(struct __sk_buff *skb, struct proxy_scr
 	return NOTICE_GOOD;
 }
 
-// Whether the packet was in no tunnel, or in one that a router that has been named has begun (port-roles.h): any host
-// may wrap packets of others until a port congests. Who asks for it is the proxy, for accept-from is its own, and a
-// congested node is told of END.CON SIDs alone; and it asks also about the notices of its own congested ports. A label
-// stack has no source, and is not in a notice where it was outermost: its router, which sends the notice, vouches for
-// it.
-__noinline int notice_tunnel_known(struct __sk_buff *skb, const struct headers *h)
-{
-	struct address source;
-	if (!h)
-		return 0;
-	if (h->outer == h->inner && !h->shims)
-		return 1;
-	const __u8 *at = walk_at(skb, h->outer + (h->outer_family == 6 ? 8 : 12), 16);
-	if (!at)
-		return 0;
-	if (h->outer_family == 6)
-		__builtin_memcpy(source.bytes, at, 16);
-	else
-		address_map_ipv4(&source, *(const __u32 *)at);
-	return is_tunnel_known(&source, h->visited, 0);
-}
-
 // Decision D3: whose the flow is, its outermost header says. Labels, GRE keys and VXLAN networks are numbers of other
 // routers.
+//
+// What was in a tunnel counts only if a router that has been named has begun that (port-roles.h): any host may wrap
+// packets of others until a port congests. Who asks for it is the proxy, for accept-from is its own, and a congested
+// node is told of END.CON SIDs alone; and it asks also about the notices of its own congested ports. A label stack has
+// no source, and is not in a notice where it was outermost: its router, which sends the notice, vouches for it.
 static __always_inline int notice_tenant(struct __sk_buff *skb, struct notice *notice, const struct invoking *invoking)
 {
 	const struct headers *h = &invoking->h;
 	struct address source;
 	__u32 tenant;
-	if (!notice_tunnel_known(skb, h))
-		return COUNT_PROXY_TUNNEL_UNKNOWN;
-	if (h->shims || (h->outer != h->inner && h->outer_family != 6)) {
-		tenant = tenant_otherwise();
-	} else if (h->outer != h->inner) {
-		const __u8 *ip = walk_at(skb, h->outer, IPV6_HLEN);
-		if (!ip)
-			return COUNT_PROXY_TENANT_UNKNOWN;
-		__builtin_memcpy(source.bytes, ip + 8, 16);
-		tenant = tenant_of_source(&source);
-		if (tenant != TENANT_MAIN)
-			notice->outer = h->outer;
-	} else {
+	if (h->outer == h->inner && !h->shims) {
 		// What this router says itself is about ports of its main table (policy.h).
 		tenant = skb->ifindex == LOOPBACK_IFINDEX
 				 ? TENANT_MAIN
 				 : tenant_of_port(skb->ifindex, &notice->source, notice->carrier | TENANT_OF_NOTICE);
+	} else {
+		const __u8 *at = walk_at(skb, h->outer + address_source_at(h->outer_family), 16);
+		if (!at)
+			return COUNT_PROXY_TUNNEL_UNKNOWN;
+		address_load(&source, at, h->outer_family);
+		if (!is_tunnel_known(&source, h->visited))
+			return COUNT_PROXY_TUNNEL_UNKNOWN;
+		int is_srv6 = !h->shims && h->outer_family == 6;
+		tenant = is_srv6 ? tenant_of_source(&source) : tenant_otherwise();
+		if (is_srv6 && tenant != TENANT_MAIN)
+			notice->outer = h->outer;
 	}
 	notice->flow.tenant = tenant;
 	return tenant == TENANT_UNKNOWN ? COUNT_PROXY_TENANT_UNKNOWN : NOTICE_GOOD;

@@ -42,8 +42,7 @@ struct {
 	__type(value, struct proxy_prefix);
 } learned_senders SEC(".maps");
 
-// --- State
-// --------------------------------------------------------------------------------------------------------------------------------
+// --- State ---
 
 // The node's token bucket as a theoretical arrival time (GCRA, ITU-T I.371): one word, changed by compare-and-swap.
 struct {
@@ -74,8 +73,7 @@ struct {
 	__type(value, __u64);
 } proxy_latency SEC(".maps");
 
-// --- Scratch
-// ------------------------------------------------------------------------------------------------------------------------------
+// --- Scratch ---
 
 // Largest UDP datagram of a notice, rounded up to the chunks in which it is summed.
 #define NOTICE_ROOM 1536
@@ -98,8 +96,7 @@ struct {
 	__type(value, struct proxy_scratch);
 } proxy_scratch SEC(".maps");
 
-// --- Access
-// -------------------------------------------------------------------------------------------------------------------------------
+// --- Access ---
 
 static __always_inline struct proxy_scratch *proxy_memory(void)
 {

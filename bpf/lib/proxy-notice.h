@@ -17,8 +17,7 @@
 
 #define BPF_F_INVALIDATE_HASH (1ULL << 1)
 
-// --- Is it intact?
-// ------------------------------------------------------------------------------------------------------------------------
+// --- Is it intact? ---
 
 // Reads the datagram of `length` bytes at `offset` into scratch memory and verifies its checksum; `sum` is that of the
 // addresses.
@@ -101,7 +100,7 @@ static __always_inline int notice_bearer(struct __sk_buff *skb, const struct not
 	if (skb->ifindex == LOOPBACK_IFINDEX)
 		return skb->cb[CB_WORD_TAG] == CB_TAG ? NOTICE_GOOD : COUNT_PROXY_NOT_BUILT;
 	if (tunnel_ended(skb, &origin)) {
-		if (!is_tunnel_known(&origin, 2, skb->ifindex))
+		if (!is_tunnel_known(&origin, 2))
 			return COUNT_PROXY_NOT_ALLOWED;
 		if (!is_believed(skb, &origin, &notice->goal, skb->ifindex | PORT_TUNNEL))
 			return COUNT_PROXY_WRONG_PORT;
@@ -132,8 +131,7 @@ __noinline int notice_check(struct __sk_buff *skb, struct notice *notice)
 	return notice_flow(skb, scratch, notice, notice->family == 4 ? &readings->as_ipv4 : &readings->as_ipv6);
 }
 
-// --- Do we know the Queue Pair, and is it too soon?
-// ---------------------------------------------------------------------------------------
+// --- Do we know the Queue Pair, and is it too soon? ---
 
 static __always_inline int bucket_full(__u64 *bucket, struct proxy_config *config, __u64 burst_ns, __u64 now)
 {
@@ -234,8 +232,7 @@ __noinline int notice_admit(struct notice *notice, __u32 *sender_qpn)
 	return pair && pair->sender_qpn == *sender_qpn ? NOTICE_GOOD : COUNT_PROXY_QP_UNKNOWN;
 }
 
-// --- The CNP
-// ------------------------------------------------------------------------------------------------------------------------------
+// --- The CNP ---
 
 static __always_inline int notice_drop(int problem)
 {

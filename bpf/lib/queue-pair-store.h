@@ -29,8 +29,7 @@ static __always_inline struct queue_pair_memory *queue_pair_memory(void)
 	return bpf_map_lookup_elem(&queue_pair_scratch, &zero);
 }
 
-// --- What traffic has not confirmed yet
-// -----------------------------------------------------------------------------------------------------
+// --- What traffic has not confirmed yet ---
 
 // A ring a port: the connection that has waited longest makes room.
 #define UNCONFIRMED_SHARE 256

@@ -48,8 +48,7 @@ static __always_inline __s32 psn_distance(__u32 a, __u32 b)
 	return (__s32)((a - b) << 8) >> 8;
 }
 
-// --- What a packet of a known connection says about it
-// -------------------------------------------------------------------------------------
+// --- What a packet of a known connection says about it ---
 
 enum qp_verdict { QP_FITS, QP_GONE, QP_DOUBTED };
 

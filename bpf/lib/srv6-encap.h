@@ -60,7 +60,7 @@ static __always_inline int parse_tunnel(struct __sk_buff *skb, __u8 next, struct
 }
 
 // Whether the packet in the tunnel is RoCEv2 with data; its innermost source is put into `key`.
-static __always_inline int carries_roce(struct __sk_buff *skb, const struct tunnel *tunnel, struct tunnel_key *key)
+static __always_inline int carries_roce(struct __sk_buff *skb, const struct tunnel *tunnel, struct port_source_key *key)
 {
 	struct headers h = { .inner = tunnel->inner, .inner_family = tunnel->inner_family };
 	__u32 hlen = tunnel->inner_family == 6 ? IPV6_HLEN : IPV4_HLEN,
@@ -100,12 +100,12 @@ static __always_inline int carries_roce(struct __sk_buff *skb, const struct tunn
 }
 
 // The END.CON SID of this tunnel, or null.
-static __always_inline const struct address *tunnel_source(struct __sk_buff *skb, struct tunnel_key *key,
+static __always_inline const struct address *tunnel_source(struct __sk_buff *skb, struct port_source_key *key,
 							   const struct srv6_config *config)
 {
 	if (config->has_rows) {
 		const struct address *found;
-		key->length = TUNNEL_KEY_BITS(128);
+		key->length = PORT_SOURCE_KEY_BITS;
 		key->ifindex = skb->ingress_ifindex;
 		found = bpf_map_lookup_elem(&srv6_tunnel_sources, key);
 		if (found)
@@ -143,7 +143,7 @@ static __always_inline int srv6_enter_tunnel(struct __sk_buff *skb)
 	if (!config || !bpf_map_lookup_elem(&srv6_local_sources, ip + 8))
 		return TC_NEXT;
 	struct tunnel tunnel;
-	struct tunnel_key key = {};
+	struct port_source_key key = {};
 	if (!parse_tunnel(skb, next, &tunnel))
 		return TC_NEXT;
 	int is_roce = carries_roce(skb, &tunnel, &key);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // What becomes of a packet at the end of its tunnel. Three ways, the first that is possible:
+// clang-format off
 //   forwarded   decapsulated, one look-up, to its next hop: past the kernel's routing, so only where that would do
-//   nothing else with it (no netfilter
-//               hook, no IPsec policy, nobody behind us on the hook), and only for a packet that needs nothing else (no
-//               error to send)
+//               nothing else with it (no netfilter hook, no IPsec policy, nobody behind us on the hook), and only for a
+//               packet that needs nothing else (no error to send)
 //   handed up   decapsulated and left to the kernel's routing, where the look-up is that of any packet: END.CON in the
-//   main table; other SIDs of the main
-//               table when somebody is behind us, the packet is not for this router, and no policy rule has a say
+//               main table; other SIDs of the main table when somebody is behind us, the packet is not for this router,
+//               and no policy rule has a say
 //   left        to the kernel's seg6local, tunnel and all. At an END.CON that is the end of IPv4: its action there is
-//   End.DT6, for the kernel has none that takes
-//               both families and looks up in a plain table (End.DT4 and End.DT46 want a VRF)
+//               End.DT6, for the kernel has none that takes both families and looks up in a plain table (End.DT4 and
+//               End.DT46 want a VRF)
+// clang-format on
 #ifndef CNPD_SRV6_FORWARD_H
 #define CNPD_SRV6_FORWARD_H
 
@@ -183,14 +184,10 @@ static __always_inline int hand_up(struct __sk_buff *skb, const struct arrival *
 	struct address source;
 	if (!from)
 		return leave(arrival, COUNT_SRV6_DECAP_FAILED); // it was there before
-	__builtin_memcpy(source.bytes, from, 16);
+	address_load(&source, from, 6);
 	if (!decapsulate(skb, arrival, family))
 		return TC_NEXT;
-	skb->cb[CB_WORD_TAG] = CB_TUNNEL_ENDED;
-	skb->cb[1] = source.words[0];
-	skb->cb[2] = source.words[1];
-	skb->cb[3] = source.words[2];
-	skb->cb[4] = source.words[3];
+	tunnel_end(skb, &source);
 	if (family == 4 && bpf_skb_store_bytes(skb, 12, &type, sizeof(type), 0) < 0) {
 		count(COUNT_SRV6_DECAP_FAILED);
 		return TC_DROP;

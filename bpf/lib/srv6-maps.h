@@ -36,24 +36,12 @@ struct {
 	__type(value, __u8);
 } srv6_local_sources SEC(".maps");
 
-// Tunnel → END.CON SID: longest match on the interface that the packet came in by (0: any), then on the innermost
-// source. Packed: the trie's data begin right behind the length, which counts the bits of interface index and family
-// too.
-struct tunnel_key {
-	__u32 length;
-	__u32 ifindex;
-	__u8 family;	  // 4 or 6
-	__u8 source[16];  // IPv4 in the first 4
-	__u8 reserved[3]; // 0
-} __attribute__((packed, aligned(4)));
-
-#define TUNNEL_KEY_BITS(address_bits) (32 + 8 + (address_bits))
-
+// Tunnel → END.CON SID, by the innermost source.
 struct {
 	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
 	__uint(max_entries, 16384);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, struct tunnel_key);
+	__type(key, struct port_source_key);
 	__type(value, struct address);
 } srv6_tunnel_sources SEC(".maps");
 

@@ -20,22 +20,12 @@ struct {
 	__type(value, __u32);
 } tenant_sids SEC(".maps");
 
-// Longest match on the interface that a packet came in by (0: any), then on its source, as in srv6-maps.h.
-struct tenant_port_key {
-	__u32 length;
-	__u32 ifindex;
-	__u8 family;	  // 4 or 6
-	__u8 source[16];  // IPv4 in the first 4
-	__u8 reserved[3]; // 0
-} __attribute__((packed, aligned(4)));
-
-#define TENANT_PORT_KEY_BITS (32 + 8 + 128)
-
+// By the packet's source, as in srv6-maps.h.
 struct {
 	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
 	__uint(max_entries, 16384);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, struct tenant_port_key);
+	__type(key, struct port_source_key);
 	__type(value, __u32);
 } tenant_ports SEC(".maps");
 
@@ -83,8 +73,8 @@ __noinline __u32 tenant_of_tunnel(struct __sk_buff *skb, __u32 offset, __u32 fam
 	const __u8 *ip = walk_at(skb, offset, IPV6_HLEN);
 	if (!ip || family != 6)
 		return TENANT_UNKNOWN;
-	__builtin_memcpy(source.bytes, ip + 8, 16);
-	__builtin_memcpy(destination.bytes, ip + 24, 16);
+	address_load(&source, ip + 8, 6);
+	address_load(&destination, ip + 24, 6);
 	__u32 *local = bpf_map_lookup_elem(&tenant_sids, &destination);
 	if (local && !(*local & TENANT_PASSING))
 		return *local;
@@ -105,7 +95,7 @@ static __always_inline int tenants_have_rows(void)
 __noinline __u32 tenant_of_port(__u32 ifindex, struct address *source, __u32 family)
 {
 	struct tenant_config *config = tenant_configuration();
-	struct tenant_port_key key = { .length = TENANT_PORT_KEY_BITS, .ifindex = ifindex, .family = family };
+	struct port_source_key key = { .length = PORT_SOURCE_KEY_BITS, .ifindex = ifindex, .family = family };
 	if (!config || !config->has_rows || !source)
 		return TENANT_MAIN;
 	int is_notice = family & TENANT_OF_NOTICE;

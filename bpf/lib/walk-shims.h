@@ -36,8 +36,7 @@ static __always_inline int is_mpls(__be16 type)
 	return type == bpf_htons(ETH_P_MPLS_UC) || type == bpf_htons(ETH_P_MPLS_MC);
 }
 
-// --- Shims
-// --------------------------------------------------------------------------------------------------------------------------------
+// --- Shims ---
 
 static __always_inline void walk_shim(struct headers *h, __u8 kind, __u32 context)
 {

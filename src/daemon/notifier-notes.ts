@@ -1,12 +1,8 @@
 // What `cnpd check` notes about whose notices a proxy obeys. A sender in accept-from is a notifier: it can have other
 // senders slowed down, and so can whoever takes its address.
 import type { Intent } from '../intent/intent.ts';
-import { addressBits } from '../model/address.ts';
-import { type Prefix, comparePrefixes, formatPrefix } from '../model/prefix.ts';
+import { type Prefix, comparePrefixes, formatPrefix, prefixContains } from '../model/prefix.ts';
 import type { Problem } from '../plan/desired.ts';
-
-const lastOf = ({ address, length }: Prefix): bigint =>
-  address.value | ((1n << BigInt(addressBits(address.family) - length)) - 1n);
 
 /** The first two with addresses in common. Prefixes are disjoint or nested, so that one pass in order finds them. */
 function overlapping(some: readonly Prefix[], others: readonly Prefix[]): readonly [Prefix, Prefix] | undefined {
@@ -16,10 +12,9 @@ function overlapping(some: readonly Prefix[], others: readonly Prefix[]): readon
   const open: [Prefix?, Prefix?] = [];
   for (const [prefix, kind] of inOrder) {
     const other = open[1 - kind];
-    if (other && other.address.family === prefix.address.family && lastOf(other) >= prefix.address.value)
-      return kind === 0 ? [prefix, other] : [other, prefix];
+    if (other && prefixContains(other, prefix.address)) return kind === 0 ? [prefix, other] : [other, prefix];
     const before = open[kind];
-    if (before?.address.family !== prefix.address.family || lastOf(before) < lastOf(prefix)) open[kind] = prefix;
+    if (!before || !prefixContains(before, prefix.address)) open[kind] = prefix;
   }
   return undefined;
 }

@@ -12,7 +12,6 @@ export interface TopologyProblem {
 
 export type YamlPath = readonly (string | number)[];
 
-/** Collects everything that is wrong, so that one run names it all. */
 const describe = (value: unknown): string =>
   value === undefined || value === null
     ? 'nothing'
@@ -22,6 +21,7 @@ const describe = (value: unknown): string =>
         ? 'a mapping'
         : JSON.stringify(value);
 
+/** Collects everything that is wrong, so that one run names it all. */
 export class TopologyReader {
   readonly errors: TopologyProblem[] = [];
   readonly withoutEffect: TopologyProblem[] = [];

@@ -10,21 +10,21 @@ import type { LearnedAboutSenders } from './senders-learned.ts';
 /** As in bpf/lib/tenant.h. */
 const MAIN = 0;
 const PASSING = 0x8000_0000;
-const UNKNOWN = 0xffff_ffff;
+export const TENANT_UNKNOWN = 0xffff_ffff;
 const RT_TABLE_MAIN = 254;
 
 /** Of a routing table; null: the SID looks nothing up, so its packets are nobody's. */
 export function tenantOfTable(table: number | null): number {
-  if (table === null) return UNKNOWN;
+  if (table === null) return TENANT_UNKNOWN;
   if (table === RT_TABLE_MAIN || table === 0) return MAIN;
-  return table < PASSING ? table : UNKNOWN;
+  return table < PASSING ? table : TENANT_UNKNOWN;
 }
 
 /** Of another router's SID: 31 bits of FNV-1a. */
 export function tenantOfSid(sid: IpAddress): number {
   const hash = addressBytes(sid).reduce((h, byte) => Math.imul(h ^ byte, 0x0100_0193), 0x811c_9dc5 | 0);
   const tenant = (hash | PASSING) >>> 0;
-  return tenant === UNKNOWN ? PASSING : tenant;
+  return tenant === TENANT_UNKNOWN ? PASSING : tenant;
 }
 
 /** END.CON SIDs of other routers with their tenants. */
@@ -32,7 +32,9 @@ function passing(sids: Iterable<IpAddress>): Map<string, { readonly sid: IpAddre
   const rows = new Map([...sids].map((sid) => [formatAddress(sid), { sid, tenant: tenantOfSid(sid) }]));
   const uses = new Map<number, number>();
   for (const { tenant } of rows.values()) uses.set(tenant, (uses.get(tenant) ?? 0) + 1);
-  return new Map([...rows].map(([id, row]) => [id, uses.get(row.tenant) === 1 ? row : { ...row, tenant: UNKNOWN }]));
+  return new Map(
+    [...rows].map(([id, row]) => [id, uses.get(row.tenant) === 1 ? row : { ...row, tenant: TENANT_UNKNOWN }]),
+  );
 }
 
 /** Every END.CON SID of the domain, this router's own among them, and whose senders are behind it. */
@@ -80,5 +82,5 @@ export function portTenant({ ports }: TenantsPlan, ifindex: number): number {
     ...(isWhole ? [] : [MAIN, ...ports.filter(({ ingressIfindex }) => ingressIfindex === 0).map((row) => row.tenant)]),
     ...own.map((row) => row.tenant),
   ]);
-  return others.length === 0 ? tenant! : UNKNOWN;
+  return others.length === 0 ? tenant! : TENANT_UNKNOWN;
 }

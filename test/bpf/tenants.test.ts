@@ -9,7 +9,6 @@ import { tunnelKey } from '../../src/kernel/dataplane/srv6.ts';
 import {
   TENANT_CONFIG_KEY,
   TENANT_MAPS,
-  TENANT_UNKNOWN,
   encodeTenant,
   encodeTenantConfig,
 } from '../../src/kernel/dataplane/tenants.ts';
@@ -21,7 +20,7 @@ import { ipv6, srh } from '../../src/packet/ip/packets.fixture.ts';
 import { OPCODE } from '../../src/packet/roce/opcodes.ts';
 import { parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { decapsulate } from '../../src/packet/srv6/encapsulation.ts';
-import { tenantOfSid } from '../../src/plan/tenants.ts';
+import { TENANT_UNKNOWN, tenantOfSid } from '../../src/plan/tenants.ts';
 import { inNetns, ip } from '../kernel/support.ts';
 import { CongestedRouter, PROXY6, until } from './congested-router.ts';
 import { CODES, LONG_HAUL } from './notice-builder.ts';

@@ -10,12 +10,6 @@ export const TENANT_MAPS = {
   ports: 'tenant_ports',
 } as const;
 
-/** The router's own address space. */
-export const TENANT_MAIN = 0;
-/** From here on: END.CON SIDs of other routers. */
-export const TENANT_PASSING = 0x8000_0000;
-export const TENANT_UNKNOWN = 0xffff_ffff;
-
 export const encodeTenant = (tenant: number): Uint8Array => u32Key(tenant);
 
 export interface TenantConfig {
