@@ -107,7 +107,8 @@ export class BenchGobgpd {
   }
 
   /**
-   * Sends messages of AddPathStream, no faster than gobgpd takes them. @returns how long it took until its answer, ms
+   * Sends messages of AddPathStream, no faster than gobgpd takes them.
+   * @returns how long it took until its answer, ms
    */
   async upload(messages: Iterable<Uint8Array>): Promise<number> {
     const channel = await this.channel();

@@ -49,13 +49,13 @@ const EPISODE = { size: 32, gap: 0, congestedNs: 16, episodes: 24 } as const;
 /** What is seen on three wires, by programs there. */
 export interface Wires {
   /**
-   * Forgets what was seen. @param gapMs marked packets that come within this of each other are one stretch of
-   * congestion
+   * Forgets what was seen.
+   * @param gapMs marked packets that come within this of each other are one stretch of congestion
    */
   clear(gapMs?: number): void;
   /**
-   * Of a flow that has ended; undefined when p1 had nothing to tell. @throws Error that names what has not come, after
-   * some seconds
+   * Of a flow that has ended; undefined when p1 had nothing to tell.
+   * @throws Error that names what has not come, after some seconds
    */
   times(): Promise<Times | undefined>;
   counts(): Counts;

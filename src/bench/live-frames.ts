@@ -26,7 +26,8 @@ const BATCH = 64;
 
 /**
  * Attaches the program to an interface, which a virtual one needs to have a receive queue. Returns the link's
- * descriptor. @throws KernelError
+ * descriptor.
+ * @throws KernelError
  */
 export function attachXdp(program: BpfProgram, ifindex: number, netns: Netns): number {
   const attr = attributes(64);
@@ -38,7 +39,8 @@ export function attachXdp(program: BpfProgram, ifindex: number, netns: Netns): n
 
 /**
  * Receives `count` copies of a frame at an interface. Returns nanoseconds a frame, everything that the kernel does with
- * it included. @throws KernelError
+ * it included.
+ * @throws KernelError
  */
 export function receiveFrames(
   program: BpfProgram,

@@ -162,7 +162,8 @@ async function startUserspaceProxy(
 }
 
 /**
- * Sends notices one by one and returns how long each took on its way through, in ns. @throws Error when any was lost
+ * Sends notices one by one and returns how long each took on its way through, in ns.
+ * @throws Error when any was lost
  */
 async function time(bench: Bench, router: Router, wire: BpfObject, frames: readonly Uint8Array[]): Promise<number[]> {
   const [arrivedAt, taken] = [wire.map('arrived_at'), wire.map('taken')];

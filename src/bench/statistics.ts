@@ -9,7 +9,8 @@ export interface Summary {
 }
 
 /**
- * The value below which the share `q` (0 … 1) of the samples lies, nearest rank. @throws RangeError when there is none
+ * The value below which the share `q` (0 … 1) of the samples lies, nearest rank.
+ * @throws RangeError when there is none
  */
 export function quantile(samples: readonly number[], q: number): number {
   if (samples.length === 0) throw new RangeError('nothing was measured');

@@ -15,8 +15,8 @@ export interface Carrier {
   /** Sets the whole of what this router advertises; the carrier works out the difference. */
   originate(origination: Origination): void;
   /**
-   * Withdraws everything cleanly (purge, flush), waits until it is sent, closes. Idempotent. @param next the section of
-   * the carrier that will take its place, if one will
+   * Withdraws everything cleanly (purge, flush), waits until it is sent, closes. Idempotent.
+   * @param next the section of the carrier that will take its place, if one will
    */
   stop(next?: unknown): Promise<void>;
 }

@@ -27,8 +27,8 @@ const COLUMNS: readonly Column<Comparison>[] = [
 ];
 
 /**
- * Exit code 1 unless every path arrived and is used. @param remote a file, `-` for standard input, or the northbound
- * socket of another cnpd
+ * Exit code 1 unless every path arrived and is used.
+ * @param remote a file, `-` for standard input, or the northbound socket of another cnpd
  */
 export async function doctorRemote(context: Context, remote: string): Promise<ExitCode> {
   const other = await overviewOf(context, remote);

@@ -6,7 +6,10 @@ import type { Remote } from './context.ts';
 /** Fifty times what ten thousand prefixes take. */
 const MOST_BYTES = 256 * 1024 * 1024;
 
-/** @param source a path, or `-` @throws Error with the path in its message */
+/**
+ * @param source a path, or `-`
+ * @throws Error with the path in its message
+ */
 export async function openRemote(source: string): Promise<Remote> {
   if (source === '-') return { kind: 'text', text: await text(process.stdin) };
   const about = await stat(source);

@@ -103,8 +103,9 @@ export class ResumeMachine {
   }
 
   /**
-   * A notification was sent. @param now monotonic milliseconds, here and below. Any shows that its port is congested
-   * still; one that slows its sender down makes it wait for a Resume.
+   * A notification was sent. Any shows that its port is congested still; one that slows its sender down makes it wait
+   * for a Resume.
+   * @param now monotonic milliseconds, here and below
    */
   notified(notification: SentNotification, now: number): void {
     const port = this.#ports.get(notification.ifindex);

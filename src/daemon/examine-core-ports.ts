@@ -13,8 +13,8 @@ export interface PortOfRouter {
 }
 
 /**
- * @param isGateway whether a route through a gateway leaves by the interface; asked only where that decides @returns
- * none where nothing is checked by it
+ * @param isGateway whether a route through a gateway leaves by the interface; asked only where that decides
+ * @returns none where nothing is checked by it
  */
 export function checkCorePorts(
   intent: Intent,

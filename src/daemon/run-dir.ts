@@ -65,8 +65,8 @@ function makeRunDir(runDir: string): void {
 }
 
 /**
- * Makes the directory and claims it. Returns how to let go. @throws RunDirBusy, RangeError (not an absolute path, or in
- * /proc or /sys)
+ * Makes the directory and claims it. Returns how to let go.
+ * @throws RunDirBusy, RangeError (not an absolute path, or in /proc or /sys)
  */
 export function claimRunDir(runDir: string): () => void {
   if (!isAbsolute(runDir) || NO_PLACE.test(resolve(runDir)))

@@ -12,8 +12,8 @@ const CNPCTL = '/opt/cnpd/dist/cnpctl.js';
 const PATIENCE_MS = 60_000;
 
 /**
- * Asks again until there is an answer; a string is the reason why there is none. @throws Error with `what`, and the
- * last reason, after a minute
+ * Asks again until there is an answer; a string is the reason why there is none.
+ * @throws Error with `what`, and the last reason, after a minute
  */
 export async function until<T extends object>(
   what: string,
@@ -111,8 +111,8 @@ export async function portStates(lab: Lab, watched: readonly WatchedPort[]): Pro
 }
 
 /**
- * The node's cnpd.yaml in the repository, with what this run says of its port. @param kMin of the port as configured,
- * bytes
+ * The node's cnpd.yaml in the repository, with what this run says of its port.
+ * @param kMin of the port as configured, bytes
  */
 export function configuration(text: string, port: WatchedPort, how: RunSpec['ports'], kMin: number): string {
   if (how === 'as-configured') return text;

@@ -60,8 +60,8 @@ export interface Scene {
   readonly tunnel?: { readonly at: Port; readonly endCon: string };
   readonly runs: readonly RunSpec[];
   /**
-   * Asks the routers what they have to know before the first run, and waits until they do. @throws Error when they do
-   * not
+   * Asks the routers what they have to know before the first run, and waits until they do.
+   * @throws Error when they do not
    */
   learn(lab: Lab, signal: AbortSignal): Promise<Evidence>;
   /** Did the runs show what the scene claims? Each failure is a sentence. Pure. */

@@ -50,8 +50,8 @@ export class ReplyReader {
   }
 
   /**
-   * The reply once it is complete. @throws VtyError `framing` when bytes follow the status: the daemon answers what
-   * nobody asked.
+   * The reply once it is complete.
+   * @throws VtyError `framing` when bytes follow the status: the daemon answers what nobody asked.
    */
   push(chunk: Buffer): VtyReply | undefined {
     const before = this.#size - this.#tail.length;
@@ -97,8 +97,8 @@ export class Vty {
   }
 
   /**
-   * Connects and enters the enable node. @throws VtyError `unreachable` when the daemon does not run or may not be
-   * asked.
+   * Connects and enters the enable node.
+   * @throws VtyError `unreachable` when the daemon does not run or may not be asked.
    */
   static async open(path: string, options: VtyOptions = VTY_DEFAULTS): Promise<Vty> {
     const socket = connect(path);

@@ -129,8 +129,8 @@ export function openUdpSocket(opts: UdpSocketOptions, modules: DatagramSocketMod
 }
 
 /**
- * Receives ICMPv6 messages of the given types that are for this host; the kernel has checked their checksums. @throws
- * KernelError EPERM
+ * Receives ICMPv6 messages of the given types that are for this host; the kernel has checked their checksums.
+ * @throws KernelError EPERM
  */
 export function openIcmpv6Socket(
   opts: { readonly netns?: Netns | undefined; readonly types: readonly number[] },

@@ -74,8 +74,8 @@ export class Poller {
 
   /**
    * Calls `onReadable` whenever `fd` has something to read, or an error or hang-up that a read will report
-   * (level-triggered: what is not read is reported again). @throws KernelError EEXIST when `fd` is registered already,
-   * EPERM when it cannot be polled
+   * (level-triggered: what is not read is reported again).
+   * @throws KernelError EEXIST when `fd` is registered already, EPERM when it cannot be polled
    */
   add(fd: number, onReadable: () => void): Registration {
     if (this.closed) throw new Error('this poller was closed');

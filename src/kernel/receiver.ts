@@ -14,8 +14,8 @@ export interface ReceiverModules {
   readonly poller: Poller;
   readonly onError: (error: KernelError) => void;
   /**
-   * What it throws goes to the poller's error handler; what is behind it is delivered all the same. @param i slot of
-   * the batch
+   * What it throws goes to the poller's error handler; what is behind it is delivered all the same.
+   * @param i slot of the batch
    */
   readonly deliver: (i: number) => void;
 }
@@ -29,8 +29,8 @@ export class Receiver {
   private over = false;
 
   /**
-   * Takes over the descriptor. @param opts.unit `a frame`, `a datagram`: for the error about one that is longer than a
-   * slot
+   * Takes over the descriptor.
+   * @param opts.unit `a frame`, `a datagram`: for the error about one that is longer than a slot
    */
   constructor(opts: { fd: number; batch: ReceiveBatch; operation: string; unit: string }, modules: ReceiverModules) {
     this.fd = opts.fd;

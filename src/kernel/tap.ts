@@ -38,8 +38,8 @@ export interface Tap {
 }
 
 /**
- * Creates a TAP, link down. @throws KernelError ENOENT (no /dev/net/tun), EPERM, EBUSY (the name is taken by another
- * kind or process)
+ * Creates a TAP, link down.
+ * @throws KernelError ENOENT (no /dev/net/tun), EPERM, EBUSY (the name is taken by another kind or process)
  */
 export function openTap(opts: TapOptions, modules: TapModules): Tap {
   return within(opts.netns, () => {

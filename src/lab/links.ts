@@ -114,8 +114,8 @@ async function steer(maker: LinkMaker, node: string, script: string): Promise<vo
 }
 
 /**
- * Starts one delay line and waits until both of its interfaces exist. @throws LabError `helper-failed` with the end of
- * its log
+ * Starts one delay line and waits until both of its interfaces exist.
+ * @throws LabError `helper-failed` with the end of its log
  */
 async function startLine(link: LinkSpec, maker: LinkMaker): Promise<void> {
   const name = `line-${linkName(link).replaceAll(':', '.')}`;

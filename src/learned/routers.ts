@@ -89,8 +89,8 @@ export class LearnedRouters {
   }
 
   /**
-   * The END.CON SIDs of other routers that count, each once, in address order. @param behavior the code point
-   * `end-con-behavior`
+   * The END.CON SIDs of other routers that count, each once, in address order.
+   * @param behavior the code point `end-con-behavior`
    */
   endConSids(behavior: number): SidEntry[] {
     const best = new Map<bigint, { readonly sid: LearnedSid; readonly source: Source }>();

@@ -148,7 +148,11 @@ export class LearnedTable {
     for (const { name, originator } of this.sources.of(carrier)) yield { source: name, originator: originator.name };
   }
 
-  /** Drops what was held long enough. @param now milliseconds of the clock. @returns whether anything was dropped */
+  /**
+   * Drops what was held long enough.
+   * @param now milliseconds of the clock.
+   * @returns whether anything was dropped
+   */
   tick(now: number = this.modules.clock.now()): boolean {
     return this.originators.expire(now);
   }
@@ -320,8 +324,8 @@ export class LearnedTable {
   }
 
   /**
-   * Looks at what originators say whose reachability has changed; one may speak for all of a table. @returns how much
-   * of `limit` is left, 0 when it was not enough
+   * Looks at what originators say whose reachability has changed; one may speak for all of a table.
+   * @returns how much of `limit` is left, 0 when it was not enough
    */
   private reconsider(limit: number): number {
     if (this.touched.size > 0) this.touching ??= this.sourcesOfTouched();

@@ -37,7 +37,8 @@ export class NorthboundError extends Error {
 export interface NorthboundClient {
   /**
    * The JSON value at a path of plain names under the root, e.g. `['cnpd', 'senders']`; undefined when the answer has
-   * none. @throws NorthboundError
+   * none.
+   * @throws NorthboundError
    */
   get(names: readonly string[]): Promise<unknown>;
   /** Get as it is. @throws NorthboundError */

@@ -59,7 +59,8 @@ export async function listenUnix(
 
 /**
  * Without CAP_CHOWN a process may give what it owns to the groups that it is in (chown(2)).
- * @param group default: that of the process. @throws SocketError GROUP
+ * @param group default: that of the process.
+ * @throws SocketError GROUP
  */
 export function giveSocketTo(path: string, group: number = process.getegid!()): void {
   try {

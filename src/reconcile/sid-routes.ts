@@ -72,8 +72,9 @@ export function sidRouteOperations(
 }
 
 /**
- * Removes every route of cnpd: for a router whose configuration has no SIDs any more, and for the uninstaller. @returns
- * the SIDs @throws KernelError
+ * Removes every route of cnpd: for a router whose configuration has no SIDs any more, and for the uninstaller.
+ * @returns the SIDs
+ * @throws KernelError
  */
 export function removeSidRoutes(kernel: Pick<SidRoutes, 'own' | 'remove'>): string[] {
   const removed = kernel.own().filter((route) => kernel.remove(named(route, { ifindex: 0 })));

@@ -43,7 +43,8 @@ export class Admission {
 
   /**
    * Whether one more probe of this source is answered now; if so its tokens are taken. For probes that have passed
-   * every check. @param now milliseconds, monotonic
+   * every check.
+   * @param now milliseconds, monotonic
    */
   take(source: IpAddress, now: number): boolean {
     return this.#bucketOf(source, now).take(now) && this.#all.take(now);

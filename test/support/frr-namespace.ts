@@ -13,8 +13,8 @@ export class FrrNamespace {
   readonly #daemons: readonly Daemon[];
 
   /**
-   * Makes the namespace, a veth `cnpd-isis` in it, and starts the daemons with empty configurations. @param name
-   * carries the test's prefix
+   * Makes the namespace, a veth `cnpd-isis` in it, and starts the daemons with empty configurations.
+   * @param name carries the test's prefix
    */
   constructor(name: string, daemons: readonly Daemon[] = ['zebra', 'isisd']) {
     this.#daemons = daemons;

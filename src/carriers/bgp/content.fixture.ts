@@ -160,8 +160,8 @@ export class Agent {
   }
 
   /**
-   * gobgpd does what it was asked for, until nothing more comes; or refuses, once. @returns what it was asked for, as
-   * text
+   * gobgpd does what it was asked for, until nothing more comes; or refuses, once.
+   * @returns what it was asked for, as text
    */
   answer(failure?: string): string[] {
     const asked: string[] = [];

@@ -238,8 +238,8 @@ export function purgeForeign(s: Speaker, level: LevelState, lsp: StoredLsp): voi
 }
 
 /**
- * What an SNP says about one LSP that we have; same meaning as receiving it, without its contents. @returns whether we
- * need it
+ * What an SNP says about one LSP that we have; same meaning as receiving it, without its contents.
+ * @returns whether we need it
  */
 export function compareListed(s: Speaker, level: LevelState, stored: StoredLsp, listed: Version): boolean {
   const relation = compareVersions(listed, versionOf(stored, s.now));

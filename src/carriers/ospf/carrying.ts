@@ -159,7 +159,8 @@ function mayCross({ area, entry }: Candidate, to: AreaContent): boolean {
 /**
  * What to carry: intra-area before inter-area (RFC 2328 §11), the lowest metric, the lowest proxy address (decision
  * D7). Undefined: nothing may be.
- * @param here what the target area says. @param copies what is a copy itself may be carried
+ * @param here what the target area says.
+ * @param copies what is a copy itself may be carried
  */
 function bestCandidate(
   c: Content,

@@ -28,8 +28,8 @@ export function receiveUpdate(s: Speaker, area: AreaState, neighbor: Neighbor, {
 }
 
 /**
- * The steps of RFC 2328 §13, by their numbers; step 1, the checksum, is the decoder's. @param direct headers to
- * acknowledge at once
+ * The steps of RFC 2328 §13, by their numbers; step 1, the checksum, is the decoder's.
+ * @param direct headers to acknowledge at once
  */
 function receiveLsa(s: Speaker, area: AreaState, neighbor: Neighbor, lsa: Lsa, direct: LsaHeader[]): void {
   // 2

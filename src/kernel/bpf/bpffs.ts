@@ -11,8 +11,8 @@ const PRIVATE = 0o700;
 export const isBpffs = (path: string): boolean => statfsSync(path).type >>> 0 === BPF_FS_MAGIC;
 
 /**
- * Mounts a BPF file system at `path` unless it is one already; creates the directory. @throws KernelError ENODEV
- * (kernel without bpffs), EPERM
+ * Mounts a BPF file system at `path` unless it is one already; creates the directory.
+ * @throws KernelError ENODEV (kernel without bpffs), EPERM
  */
 export function mountBpffs(path: string): void {
   makePrivate(path);
@@ -22,7 +22,8 @@ export function mountBpffs(path: string): void {
 
 /**
  * Makes the directory `path` in the BPF file system at `mountPoint`, and mounts that first: made in its absence, the
- * directory would stay on the disk below. @throws KernelError like mountBpffs
+ * directory would stay on the disk below.
+ * @throws KernelError like mountBpffs
  */
 export function makePinDirectory(mountPoint: string, path: string): void {
   mountBpffs(mountPoint);

@@ -44,7 +44,8 @@ function filter(opts: { programFd: number; flags: number; handle: number; priori
 export const filterHandle = (name: string): number => crc32(name) >>> 0 || 1;
 
 /**
- * Call inside the interface's namespace. @throws KernelError ENODEV (no such interface), ENOENT (kernel without clsact)
+ * Call inside the interface's namespace.
+ * @throws KernelError ENODEV (no such interface), ENOENT (kernel without clsact)
  */
 export function attachClsact(opts: TcxOptions): TcxLink {
   const lib = libbpf();

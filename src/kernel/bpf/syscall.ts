@@ -80,7 +80,8 @@ function pathAttributes(path: string, fd: number): { attr: PinnedBuffer; text: P
 }
 
 /**
- * Pins a map, program or link to a path in a BPF file system. @throws KernelError EEXIST, ENOENT, EPERM (not on bpffs)
+ * Pins a map, program or link to a path in a BPF file system.
+ * @throws KernelError EEXIST, ENOENT, EPERM (not on bpffs)
  */
 export function pinObject(fd: number, path: string): void {
   const { attr } = pathAttributes(path, fd);

@@ -112,8 +112,8 @@ function adopt(opts: TcxOptions, pinPath: string): TcxLink | undefined {
 }
 
 /**
- * A descriptor of the link pinned at a path; undefined when nothing is. @throws KernelError EEXIST (something else is
- * pinned there)
+ * A descriptor of the link pinned at a path; undefined when nothing is.
+ * @throws KernelError EEXIST (something else is pinned there)
  */
 function openLink(pinPath: string): number | undefined {
   let fd: number;

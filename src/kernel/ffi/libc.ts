@@ -222,8 +222,8 @@ export function groupNumber(name: string): number | undefined {
 }
 
 /**
- * The index of an interface in the thread's current network namespace. @throws KernelError ENODEV when there is none of
- * that name.
+ * The index of an interface in the thread's current network namespace.
+ * @throws KernelError ENODEV when there is none of that name.
  */
 export function interfaceIndex(name: string): number {
   const index = c.if_nametoindex(name);

@@ -248,8 +248,8 @@ export class Rtnetlink {
   }
 
   /**
-   * Makes a token bucket the root qdisc. @throws KernelError ENOENT (the kernel has no TBF), EINVAL (burst smaller than
-   * a frame)
+   * Makes a token bucket the root qdisc.
+   * @throws KernelError ENOENT (the kernel has no TBF), EINVAL (burst smaller than a frame)
    */
   async setTbf(tbf: NewTbf): Promise<void> {
     await this.client.request({

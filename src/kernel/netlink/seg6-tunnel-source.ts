@@ -15,7 +15,8 @@ const ANY = 0n;
 
 /**
  * Undefined: none is set, and the kernel takes an address of the interface by which the packet leaves; or it knows no
- * SRv6. @throws KernelError
+ * SRv6.
+ * @throws KernelError
  */
 export function readTunnelSource(opts: { netns?: Netns } = {}): IpAddress | undefined {
   const netlink = SynchronousNetlink.open({ ...opts, protocol: NETLINK.GENERIC });

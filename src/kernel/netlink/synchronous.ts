@@ -33,8 +33,8 @@ export class SynchronousNetlink {
   }
 
   /**
-   * The messages before the acknowledgement. `kind`: NLM_F.DUMP for a table. @throws KernelError with the kernel's
-   * words
+   * The messages before the acknowledgement. `kind`: NLM_F.DUMP for a table.
+   * @throws KernelError with the kernel's words
    */
   request(request: NetlinkRequest, kind: number = NLM_F.ACK): NetlinkMessage[] {
     this.sequence = (this.sequence % 0xffff_ffff) + 1;

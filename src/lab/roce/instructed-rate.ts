@@ -5,13 +5,11 @@
 // - Pause halts it for so many microseconds, 65535 at most; it goes on by itself. A pause during a pause can lengthen
 //   it, not shorten it. (LHCNP-5.5.1-c)
 // - Resume gives back so many percent of what the reductions since the last normal rate took; 0 gives back all. It ends
-//   a pause. One Resume gives back
-//   a bounded share of the normal rate only, since it may be forged. (LHCNP-5.5.1-f, LHCNP-5.5.1-g, LHCNP-5.5.1-h,
-//   LHCNP-9-i)
+//   a pause. One Resume gives back a bounded share of the normal rate only, since it may be forged. (LHCNP-5.5.1-f,
+//   LHCNP-5.5.1-g, LHCNP-5.5.1-h, LHCNP-9-i)
 // - Notify is left to the default response, which is not here. (LHCNP-5.5.1-a)
 // - After 2·RTT without any notification the rate grows by one step an RTT, up to the normal rate; a new notification
-//   stops that and starts the
-//   timer anew. (LHCNP-5.6-e, LHCNP-5.6-f, LHCNP-5.6-g, LHCNP-5.6-i)
+//   stops that and starts the timer anew. (LHCNP-5.6-e, LHCNP-5.6-f, LHCNP-5.6-g, LHCNP-5.6-i)
 import type { LongHaulInstruction } from '../../model/notification.ts';
 
 export interface InstructedRateOptions {

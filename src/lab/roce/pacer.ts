@@ -7,7 +7,10 @@ export class Pacer {
   #tokens = 0;
   #at: number;
 
-  /** @param rate bit/s of whole packets. @param burstMs how much sending time may be saved up */
+  /**
+   * @param rate bit/s of whole packets.
+   * @param burstMs how much sending time may be saved up
+   */
   constructor(rate: number, burstMs: number, now: number) {
     this.#rate = rate;
     this.#burstMs = burstMs;

@@ -25,8 +25,8 @@ export interface Icmpv6Fields {
 }
 
 /**
- * A whole IPv6 packet, checksum set. @throws EncodeError when an address is IPv4: there is no ICMPv6 for an IPv4 flow
- * (LHCNP-4-a)
+ * A whole IPv6 packet, checksum set.
+ * @throws EncodeError when an address is IPv4: there is no ICMPv6 for an IPv4 flow (LHCNP-4-a)
  */
 export function buildIcmpv6({
   source,

@@ -35,8 +35,8 @@ function encodeObject({ classNum, cType, payload }: ExtensionObject): Uint8Array
 }
 
 /**
- * Extension Header and objects, checksum set; nothing at all when there are no objects (LHCNP-6.1.1-i). @throws
- * EncodeError
+ * Extension Header and objects, checksum set; nothing at all when there are no objects (LHCNP-6.1.1-i).
+ * @throws EncodeError
  */
 export function encodeExtensions(objects: readonly ExtensionObject[]): Uint8Array {
   if (objects.length === 0) return new Uint8Array();

@@ -3,9 +3,9 @@
 // 1 follows the header's two first bytes, so that its address is on a multiple of 4; option 2 is on a multiple of 4
 // itself.
 //
-//   option 1: NH, 2, type, 16, address 16, PadN 01 02 00 00 24 bytes
-//   option 2: NH, n, PadN 01 00, type, 26 + 4k, reserved 0, IOAM type, trace 8 + 4k, address 16, padding to a multiple
-//   of 8
+//   option 1   NH, 2, type, 16, address 16, PadN 01 02 00 00: 24 bytes
+//   option 2   NH, n, PadN 01 00, type, 26 + 4k, reserved 0, IOAM type, trace 8 + 4k, address 16,
+//              padding to a multiple of 8
 //
 // Both options need a type whose upper bits are 10 and 0, and the experimental range has one such value only: when both
 // code points are equal, the length tells which it is.

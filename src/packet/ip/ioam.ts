@@ -1,8 +1,8 @@
 // The IOAM trace option of a packet's Hop-by-Hop header (RFC 9197 §4.4, RFC 9486 §3). A Fast CNP copies it whole
 // (FCNP-4-o, FCNP-4-s): node data are not interpreted here.
 //
-//   option type 0x31, length, reserved 1, IOAM type 1, namespace 2, node length 5 bits | flags 4 | remaining length 7,
-//   trace type 3, reserved 1, node data
+//   option type 0x31, length, reserved 1, IOAM type 1,
+//   namespace 2, node length 5 bits | flags 4 | remaining length 7, trace type 3, reserved 1, node data
 import { ok } from '../../model/result.ts';
 import { u16, u24 } from '../bytes.ts';
 import { type Decoded, malformed } from '../decode.ts';

@@ -152,8 +152,8 @@ function unusableContent(raw: Uint8Array, { headerLength }: PduFormat): DecodeEr
 }
 
 /**
- * Encodes; the checksum of an LSP is computed, whatever `checksum` says. @throws EncodeError when a field does not fit
- * its place
+ * Encodes; the checksum of an LSP is computed, whatever `checksum` says.
+ * @throws EncodeError when a field does not fit its place
  */
 export function encodePdu(pdu: Exclude<IsisPdu, LanHello>): Uint8Array {
   const format = pduFormat(pdu.kind, 'level' in pdu ? pdu.level : undefined);

@@ -2,8 +2,8 @@
 // a five-tuple, a congestion level and as much of the invoking packet as fits. The draft draws no layout for the tuple
 // and has no field for its family; cnpd reads the figure literally:
 //
-//   source address 4|16, destination address 4|16, protocol 1, source port 2, destination port 2, level 1 (upper three
-//   bits), invoking packet
+//   source address 4|16, destination address 4|16, protocol 1, source port 2, destination port 2,
+//   level 1 (upper three bits), invoking packet
 //
 // The invoking packet begins with its outermost IP header; the tuple is that of its innermost flow, below a VPN
 // encapsulation. A receiver tells the families apart by that: exactly one reading must name the innermost flow of the

@@ -28,7 +28,8 @@ function digest(packet: Uint8Array, { algorithm, secret }: AuthenticationKey): U
 /**
  * @param packet as encodePacket gives it
  * @param sequence unsigned 32 bits, never lower than in the packet before
- * @returns a copy with the authentication fields set, the checksum 0 and the digest behind. @throws EncodeError
+ * @returns a copy with the authentication fields set, the checksum 0 and the digest behind.
+ * @throws EncodeError
  */
 export function signPacketV2(packet: Uint8Array, key: AuthenticationKey, sequence: number): Uint8Array {
   const header = readPacketHeader(2, packet);

@@ -71,7 +71,8 @@ function trailerAt(bytes: Uint8Array, header: PacketHeader): number {
  * @param packet as encodePacket gives it, without LLS block
  * @param sequence unsigned 64 bits, strictly higher than in the packet before, also across restarts
  * @param source of the IPv6 header
- * @returns a copy with checksum 0, the trailer behind. @throws EncodeError
+ * @returns a copy with checksum 0, the trailer behind.
+ * @throws EncodeError
  */
 export function signPacketV3(
   packet: Uint8Array,

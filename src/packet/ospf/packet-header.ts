@@ -82,8 +82,8 @@ export function writePacketHeader(
 }
 
 /**
- * 0 over a packet whose checksum is right; else, over one whose checksum is 0, the value for it. @param packet exactly
- * the packet
+ * 0 over a packet whose checksum is right; else, over one whose checksum is 0, the value for it.
+ * @param packet exactly the packet
  */
 export function packetChecksum(version: Version, packet: Uint8Array, addresses: PacketAddresses): number {
   if (version === 2)

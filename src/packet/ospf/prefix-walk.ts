@@ -104,7 +104,8 @@ function walkTlvs(
 }
 
 /**
- * Route type, prefix length, address family, flags, address. @returns where the sub-TLVs begin; −1 when it is malformed
+ * Route type, prefix length, address family, flags, address.
+ * @returns where the sub-TLVs begin; −1 when it is malformed
  */
 function readFixedV2(cursor: PrefixTlvCursor, at: number, end: number): number {
   const { bytes } = cursor;
@@ -117,8 +118,8 @@ function readFixedV2(cursor: PrefixTlvCursor, at: number, end: number): number {
 }
 
 /**
- * Flags, metric, prefix length, prefix options, two reserved bytes, as many words of the prefix as it has. @returns as
- * readFixedV2
+ * Flags, metric, prefix length, prefix options, two reserved bytes, as many words of the prefix as it has.
+ * @returns as readFixedV2
  */
 function readFixedV3(cursor: PrefixTlvCursor, at: number, end: number): number {
   const { bytes } = cursor;

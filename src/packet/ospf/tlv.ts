@@ -23,7 +23,10 @@ export interface TlvCodec<T extends { readonly kind: string }> {
   readonly name: T['kind'];
   /** Decodes a value whose length is the TLV's; error offsets count from its start. */
   decode(value: Uint8Array, report: TlvReport): Decoded<T>;
-  /** @returns the value, without type, length and padding. @throws EncodeError */
+  /**
+   * @returns the value, without type, length and padding.
+   * @throws EncodeError
+   */
   encode(tlv: T): Uint8Array;
 }
 

@@ -3,14 +3,11 @@
 // it only (LHCNP-10.5-b): that is the sending node's business.
 //
 // - DestQP and Source QP Number both are the sender's own Queue Pair: network cards that know only the CNP look at the
-//   first, others at the second. A packet in
-//   which they differ is refused.
+//   first, others at the second. A packet in which they differ is refused.
 // - The ICRC does not cover the E bit: BTH byte 4 is masked. A receiver therefore also demands everything that §6.2.3
-//   fixes (opcode, BECN, zero bits, lengths).
-//   E = 0 is a standard CNP, whatever follows the BTH.
+//   fixes (opcode, BECN, zero bits, lengths). E = 0 is a standard CNP, whatever follows the BTH.
 // - A standard CNP has 16 octets after the BTH, this one has 12. `padToCnp` adds four zero octets for cards that insist
-//   on the length of a CNP; they are
-//   read as padding.
+//   on the length of a CNP; they are read as padding.
 import type { IpAddress } from '../../model/address.ts';
 import { concat } from '../bytes.ts';
 import { type Decoded, malformed } from '../decode.ts';

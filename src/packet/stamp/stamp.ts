@@ -4,8 +4,8 @@
 // is ignored. They ride in UDP, the reflector on port 862 unless configured otherwise.
 //
 //   sender      sequence 4, [0 ×12], timestamp 8, error 2, SSID 2, 0 ×28 | 0 ×68, HMAC 16
-//   reflector sequence 4, timestamp 8, error 2, SSID 2, received 8, sender's sequence 4, timestamp 8, error 2, 0 ×2,
-//   TTL 1, 0 ×3;
+//   reflector   sequence 4, timestamp 8, error 2, SSID 2, received 8,
+//               sender's sequence 4, timestamp 8, error 2, 0 ×2, TTL 1, 0 ×3;
 //               authenticated: each group on a multiple of 16, HMAC 16 at the end
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ok } from '../../model/result.ts';

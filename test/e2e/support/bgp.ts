@@ -156,7 +156,10 @@ export class ExaBgp extends Program {
     ]);
   }
 
-  /** @param config of ExaBGP; @param process that it talks to (`process api { run /run/process; … }`), as a script. */
+  /**
+   * @param config of ExaBGP
+   * @param process that it talks to (`process api { run /run/process; … }`), as a script
+   */
   async start(config: string, script: string): Promise<void> {
     await this.exec(
       'sh',
@@ -215,8 +218,9 @@ export class RawNeighbor {
   }
 
   /**
-   * One attribute 39 for all, packed as a router does it. @param nextHop and `nhc` in hexadecimal @param prefixes /64,
-   * 8 octets each
+   * One attribute 39 for all, packed as a router does it.
+   * @param nextHop and `nhc` in hexadecimal
+   * @param prefixes /64, 8 octets each
    */
   announce(nextHop: string, nhc: string, prefixes: readonly Buffer[]): void {
     const common = bytes(
@@ -259,7 +263,10 @@ export class BgpNetwork {
     };
   }
 
-  /** @param use of the test file @param speakers whose gobgpd is started */
+  /**
+   * @param use of the test file
+   * @param speakers whose gobgpd is started
+   */
   static async up(use: string, ...speakers: Speaker[]): Promise<BgpNetwork> {
     const network = new BgpNetwork(await Network.up('bgp', use));
     await Promise.all(speakers.map((name) => network.gobgpd[name].start()));

@@ -130,8 +130,8 @@ export class CongestedNetwork {
   }
 
   /**
-   * Traffic between two RoCE endpoints until it ends by itself. @returns the events of the sender; `summary` is the one
-   * before the last
+   * Traffic between two RoCE endpoints until it ends by itself.
+   * @returns the events of the sender; `summary` is the one before the last
    */
   async transfer(opts: {
     readonly source: string;

@@ -12,8 +12,8 @@ export type Daemon = 'zebra' | 'staticd' | 'isisd' | 'ospfd' | 'ospf6d';
 const ORDER: readonly Daemon[] = ['zebra', 'staticd', 'isisd', 'ospfd', 'ospf6d'];
 
 /**
- * Polls until `probe` returns something other than undefined or false. @throws with `what` and the last answer when it
- * does not in time
+ * Polls until `probe` returns something other than undefined or false.
+ * @throws with `what` and the last answer when it does not in time
  */
 export async function eventually<T>(
   what: string,

@@ -154,7 +154,11 @@ export class Gobgpd {
     this.#child!.kill(signal);
   }
 
-  /** The operator's gobgp. @returns what it writes @throws Error with what it says when it fails */
+  /**
+   * The operator's gobgp.
+   * @returns what it writes
+   * @throws Error with what it says when it fails
+   */
   cli(...args: string[]): string {
     return execFileSync('ip', ['netns', 'exec', this.#netns, cliOf(this.#binary), '-p', String(this.#port), ...args], {
       encoding: 'utf8',

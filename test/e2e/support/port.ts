@@ -47,7 +47,10 @@ export class Port {
     );
   }
 
-  /** @param at `node:interface` @param neighbor the other end of its link, for the address of what is sent */
+  /**
+   * @param at `node:interface`
+   * @param neighbor the other end of its link, for the address of what is sent
+   */
   static async open(
     lab: Lab,
     at: string,

@@ -50,8 +50,9 @@ export interface GobgpApi extends PolicyApi {
   /** The global table of a unicast family; only these prefixes when there are any. */
   listRequest(family: Family, prefixes: readonly Prefix[]): Uint8Array;
   /**
-   * A message for AddPathStream that puts paths in. @param identifier default: OWN_IDENTIFIER @param mark a large
-   * community that all of them have beside theirs
+   * A message for AddPathStream that puts paths in.
+   * @param identifier default: OWN_IDENTIFIER
+   * @param mark a large community that all of them have beside theirs
    */
   addRequest(paths: readonly OwnPath[], identifier?: number, mark?: LargeCommunity): Uint8Array;
   /**

@@ -53,7 +53,10 @@ export class Channel {
     return new Channel(new Client(target, tls ? await tlsCredentials(tls) : credentials.createInsecure(), options));
   }
 
-  /** @param path `/SERVICE/METHOD` @throws CallError (rejects) */
+  /**
+   * @param path `/SERVICE/METHOD`
+   * @throws CallError (rejects)
+   */
   call(path: string, request: Uint8Array, timeoutMs: number): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       const call = this.#client.makeUnaryRequest(
@@ -101,7 +104,11 @@ export class Channel {
     return call;
   }
 
-  /** A stream of requests. @returns it, and its end @throws CallError (the end rejects) */
+  /**
+   * A stream of requests.
+   * @returns it, and its end
+   * @throws CallError (the end rejects)
+   */
   upload(
     path: string,
     timeoutMs: number,

@@ -215,8 +215,8 @@ export class PolicyKeeper {
   }
 
   /**
-   * All of it, of this run or an earlier one; what is not cnpd's, whatever its name, stays. @returns whether something
-   * was there
+   * All of it, of this run or an earlier one; what is not cnpd's, whatever its name, stays.
+   * @returns whether something was there
    */
   async remove(ownAs: number): Promise<boolean> {
     await this.#running?.catch(() => {});

@@ -8,8 +8,8 @@ const BYTES = 2;
 const FIXED32 = 5;
 
 /**
- * The fields of a message, one after the other, in the order in which they come. @throws RangeError from every method
- * when the bytes are no such message
+ * The fields of a message, one after the other, in the order in which they come.
+ * @throws RangeError from every method when the bytes are no such message
  */
 export class Fields {
   /** Of the current field. */

@@ -9,7 +9,10 @@ export interface TlvCodec<T extends IsisTlv = IsisTlv> {
   readonly name: T['kind'];
   /** Decodes a value whose length is the TLV's; error offsets count from its start. */
   decode(value: Uint8Array, report: SubTlvReport): Decoded<T>;
-  /** @returns the value, without type and length. @throws EncodeError */
+  /**
+   * @returns the value, without type and length.
+   * @throws EncodeError
+   */
   encode(tlv: T): Uint8Array;
 }
 
