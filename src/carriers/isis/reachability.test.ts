@@ -220,7 +220,10 @@ describe('proxy fallback (decision D6)', () => {
       { kind: 'ipv6-te-router-id', address: at('2001:db8::140') },
     );
     expect(proxies()[1]).toEqual([true, at('2001:db8::140')]);
-    expect(proxies()[0]).toEqual([true, at('2001:db8::12')]);
+    expect([proxies()[0], proxies()[2]]).toEqual([
+      [true, at('2001:db8::12')],
+      [false, undefined],
+    ]);
     // What it names can be no proxy: that is told, and counted by the learned table, and nobody else takes its place.
     reachability.prefixes[0] = entry('2001:db8:1::/64', [
       flags,
