@@ -6,7 +6,7 @@ import { type IpAddress, address, formatAddress } from '../../model/address.ts';
 import { formatPrefix, prefix } from '../../model/prefix.ts';
 import { decodePdu } from '../../packet/isis/pdu.ts';
 import { packNeighbors } from '../../packet/isis/tlv/is-reachability.ts';
-import type { IsisTlv, Lsp, PrefixReachability, PrefixSubTlv } from '../../packet/isis/types.ts';
+import type { IsisTlv, Lsp, PrefixReachability, PrefixSubTlv, SourceRouterId } from '../../packet/isis/types.ts';
 import {
   type Edge,
   type NodeAddresses,
@@ -26,7 +26,11 @@ function read(tlvs: readonly IsisTlv[], keepFlagged = true, more: Partial<Lsp> =
   return readLsp(decoded.value, { pncFlagBit: 7, sidBehaviors: [END_CON] }, keepFlagged);
 }
 
-const flagged = (text: string, subTlvs: readonly PrefixSubTlv[] = [], flags = [1]): PrefixReachability => ({
+const flagged = (
+  text: string,
+  subTlvs: readonly PrefixSubTlv[] = [],
+  flags: readonly number[] = [1],
+): PrefixReachability => ({
   prefix: prefix(text),
   metric: 1,
   down: false,
@@ -38,6 +42,8 @@ const source4 = (text: string): PrefixSubTlv => ({ kind: 'ipv4-source-router-id'
 const source6 = (text: string): PrefixSubTlv => ({ kind: 'ipv6-source-router-id', address: address(text) });
 
 describe('entries with the P-flag', () => {
+  const sourceIn = (subTlvs: readonly PrefixSubTlv[], kind: SourceRouterId['kind']): IpAddress | undefined =>
+    subTlvs.find((t): t is SourceRouterId => t.kind === kind)?.address;
   /** The same from the values that the decoder makes. */
   const decodedEntry = ({ prefix: p, metric, down, external, subTlvs }: PrefixReachability): object => ({
     prefix: formatPrefix(p),
@@ -45,8 +51,8 @@ describe('entries with the P-flag', () => {
     down,
     external,
     flags: subTlvs.flatMap((t) => (t.kind === 'prefix-attribute-flags' ? [...t.flags] : [])),
-    source4: subTlvs.find((t) => t.kind === 'ipv4-source-router-id')?.address,
-    source6: subTlvs.find((t) => t.kind === 'ipv6-source-router-id')?.address,
+    source4: sourceIn(subTlvs, 'ipv4-source-router-id'),
+    source6: sourceIn(subTlvs, 'ipv6-source-router-id'),
   });
   const found = ({ content }: ReadLsp): object[] =>
     (content.flagged as PrefixEntry[]).map(({ prefix: p, flags, source4: four, source6: six, ...rest }) => ({
