@@ -141,3 +141,30 @@ test('many that come while nobody asks, and go before anybody does, leave the ot
   }
   expect([advertised.best(NODE), advertised.first(NODE), advertised.count]).toEqual([undefined, undefined, 0]);
 });
+
+test('of very many whose originators are all dormant none is in force, and the first that comes back is', () => {
+  const { advertised, add, reach, expected } = scene();
+  for (let i = 0; i < 100; i++) add(i % 6, 100 - i);
+  for (let i = 0; i < 6; i++) reach(i, 'dormant');
+  expect(advertised.best(NODE)).toBeUndefined();
+  // One more of a dormant originator, the most preferred of all, changes nothing.
+  add(3, 0);
+  expect(advertised.best(NODE)).toBeUndefined();
+  reach(2, 'held');
+  expect(advertised.best(NODE)).toMatchObject({ source: { originator: { name: 'r2' } } });
+  expect(advertised.best(NODE)).toBe(expected());
+  reach(2, 'dormant');
+  expect(advertised.best(NODE)).toBeUndefined();
+});
+
+test('dormant ones are never chosen before others, however little their metric is', () => {
+  for (const dormant of [0, 1, 5]) {
+    const { advertised, add, reach, expected } = scene();
+    for (let i = 0; i < 60; i++) add(i % 6, i % 6 === dormant ? 0 : 1 + i);
+    reach(dormant, 'dormant');
+    expect(advertised.best(NODE)).toBe(expected());
+    expect(advertised.best(NODE)!.source.originator.name).not.toBe(`r${dormant}`);
+    reach(dormant, 'reachable');
+    expect(advertised.best(NODE)).toMatchObject({ metric: 0 });
+  }
+});
