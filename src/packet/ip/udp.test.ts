@@ -48,4 +48,39 @@ test('lengths are checked', () => {
   );
 });
 
+test('a header is read where it stands, and its datagram ends where it is told to', () => {
+  const [before, datagram, behind] = ['eeeeee', 'c35003fd0009abcd01', 'eeee'];
+  const bytes = fromHex(before + datagram + behind);
+  expect(decodeUdp(bytes, 3, 12)).toEqual({ ok: true, value: { ...PORTS, length: 9, checksum: 0xabcd } });
+  expect(decodeUdp(bytes, 3)).toMatchObject({ ok: true, value: { length: 9 } });
+  expect(decodeUdp(bytes, 3, 11)).toMatchObject({ ok: false, error: { code: 'truncated', offset: 7 } });
+  expect(decodeUdp(bytes, 3, 10)).toMatchObject({ ok: false, error: { code: 'truncated', offset: 3 } });
+  expect(decodeUdp(bytes.with(8, 8), 3, 11)).toMatchObject({ ok: true, value: { length: 8 } });
+  expect(decodeUdp(bytes.with(8, 7), 3, 11)).toMatchObject({ ok: false, error: { code: 'bad-udp-length', offset: 7 } });
+});
+
+test('the checksum of a datagram is its own, whatever stands around it', () => {
+  for (const ends of [V4, V6]) {
+    const packet = encodeUdpPacket({ ...ends, ...PORTS, checksum: true, payload: fromHex('010203') });
+    const at = ends.source.family === 4 ? 20 : 40;
+    const longer = Uint8Array.of(...packet, 0xee, 0xee);
+    expect(udpChecksum(longer, at, 11, ends.source, ends.destination)).toBe('valid');
+    expect(udpChecksum(longer, at, 12, ends.source, ends.destination)).toBe('wrong');
+    const other = { ...ends.source, value: ends.source.value + 1n };
+    expect(udpChecksum(longer, at, 11, other, ends.destination)).toBe('wrong');
+  }
+});
+
+test('what the caller says of the IP header is in it, and what it leaves out has its default', () => {
+  const of = (ends: typeof V4, more: object = {}): string =>
+    toHex(encodeUdpPacket({ ...ends, ...PORTS, checksum: false, payload: new Uint8Array(), ...more }));
+  expect(of(V6).slice(0, 16)).toBe('60000000' + '0008' + '11' + '40');
+  expect(of(V6, { trafficClass: 0xc2, hopLimit: 255, flowLabel: 0xabcde }).slice(0, 16)).toBe(
+    '6c2abcde' + '0008' + '11' + 'ff',
+  );
+  expect(of(V4).slice(0, 20)).toBe('4500001c' + '0000' + '0000' + '4011');
+  const told = { trafficClass: 0xc2, hopLimit: 1, identification: 0x1234, dontFragment: true };
+  expect(of(V4, told).slice(0, 20)).toBe('45c2001c' + '1234' + '4000' + '0111');
+});
+
 test('no datagram harms the decoder', () => fuzzDecoder(decodeUdp, [fromHex('c35003fd0009000001')]));

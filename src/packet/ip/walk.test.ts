@@ -86,6 +86,54 @@ test('segments left: the last segment is the final destination', () => {
   expect(walkHeaders(ipv6(FLOW6, 43, srh(17, 0, [last, FLOW6[1]], UDP))).layers[0]!.finalDestination).toBeUndefined();
 });
 
+test('a routing header that is no SRH, or has no segment, names no final destination', () => {
+  const routing = (type: number, left: number, units: number): Uint8Array =>
+    ipv6(
+      FLOW6,
+      43,
+      concat(Uint8Array.of(17, units, type, left, 0, 0, 0, 0), new Uint8Array(8 * units).fill(0xfc), UDP),
+    );
+  const final = (packet: Uint8Array): unknown => {
+    const { layers, end } = walkHeaders(packet);
+    expect([end, layers[0]!.protocol]).toEqual(['transport', 17]);
+    return layers[0]!.finalDestination;
+  };
+  for (const type of [0, 2, 3, 5, 253]) expect(final(routing(type, 1, 2))).toBeUndefined();
+  for (const units of [0, 1]) expect(final(routing(4, 1, units))).toBeUndefined();
+  expect(final(routing(4, 0, 2))).toBeUndefined();
+  expect(final(routing(4, 1, 2))).toEqual({ family: 6, value: BigInt(`0x${'fc'.repeat(16)}`) });
+  // Other extension headers have no segments, whatever they hold.
+  expect(final(ipv6(FLOW6, 60, concat(Uint8Array.of(17, 2, 4, 1), new Uint8Array(20), UDP)))).toBeUndefined();
+});
+
+test('an extension header may end where the packet ends, and no later', () => {
+  const of = (...header: number[]): Uint8Array => ipv6(FLOW6, 60, Uint8Array.from(header));
+  expect(shape(of(17, 0, 1, 4, 0, 0, 0, 0))).toEqual([[[6, 0, 17, 48]], 'transport']);
+  expect(shape(of(17, 0, 1, 4, 0, 0, 0))).toEqual([[], 'truncated']);
+  expect(shape(of(17, 1, 1, 4, 0, 0, 0, 0))).toEqual([[], 'truncated']);
+  // It is the packet that counts, not what the buffer holds behind it.
+  const padded = (packet: Uint8Array): Uint8Array => concat(packet, new Uint8Array(16));
+  expect(shape(padded(of(17, 1, 1, 4, 0, 0, 0, 0)))).toEqual([[], 'truncated']);
+  expect(walkHeaders(padded(ROCE6)).layers[0]!.end).toBe(ROCE6.length);
+  expect(walkHeaders(padded(ROCE4)).layers[0]!.end).toBe(ROCE4.length);
+});
+
+test('a fragment that is the whole datagram is none (RFC 6946); a first one is', () => {
+  const of = (offset: number, more: boolean): unknown => {
+    const [layer] = walkHeaders(ipv6(FLOW6, 44, fragment(17, offset, more, UDP))).layers;
+    return [layer!.fragment, layer!.laterFragment];
+  };
+  expect([of(0, false), of(0, true), of(1, false), of(0x1fff, true)]).toEqual([
+    [false, false],
+    [true, false],
+    [true, true],
+    [true, true],
+  ]);
+  const first = ROCE4.with(6, 0x20);
+  expect(walkHeaders(first).layers).toMatchObject([{ fragment: true, laterFragment: false }]);
+  expect(walkHeaders(ROCE4).layers).toMatchObject([{ fragment: false, laterFragment: false }]);
+});
+
 test('a later fragment has no transport header; a first one has', () => {
   expect(shape(ipv6(FLOW6, 44, fragment(17, 1, true, UDP)))).toEqual([[[6, 0, 17, 48]], 'fragment']);
   expect(shape(ipv6(FLOW6, 44, fragment(17, 0, true, UDP)))).toEqual([[[6, 0, 17, 48]], 'transport']);

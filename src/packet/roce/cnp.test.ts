@@ -29,6 +29,12 @@ test('FCNP-3-c: a CNP is 80 bytes on IPv6 and 60 on IPv4', () => {
   });
 });
 
+test('a CNP has the partition key of the connection; the default one when none is told', () => {
+  expect(parsed(buildCnp({ ...FIELDS, pkey: 0x8001 })).bth.pkey).toBe(0x8001);
+  expect(parsed(buildCnp({ ...FIELDS, pkey: 0 })).bth.pkey).toBe(0);
+  expect(parsed(buildCnp(FIELDS)).bth.pkey).toBe(0xffff);
+});
+
 test('what is no CNP is not taken for one', () => {
   expect(isCnp(parsed(CNP6))).toBe(true);
   expect(isCnp(parsed(SEND6))).toBe(false);
