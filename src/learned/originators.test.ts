@@ -135,14 +135,14 @@ describe('reachability of the originator', () => {
 
   test('each carrier has its own hold time; one that has none holds nothing', () => {
     const { clock, table, reach, report, proxyOf } = fixture();
-    table.configure({ holdMs: { isis: 30_000, ospf: 10_000 } });
+    table.configure({ holdMs: { isis: 30_000, ospfv2: 10_000 } });
     report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.1')]);
     report('peer', [flagged('10.2.0.0/16', '192.0.2.2')], 'bgp');
-    reach(['area'], 'ospf');
-    report('area', [flagged('10.3.0.0/16', '192.0.2.3')], 'ospf');
+    reach(['area'], 'ospfv2');
+    report('area', [flagged('10.3.0.0/16', '192.0.2.3')], 'ospfv2');
     const found = (): unknown[] => ['10.1.0.1', '10.2.0.1', '10.3.0.1'].map((each) => proxyOf(each));
     expect(found()).toEqual(['192.0.2.1', '192.0.2.2', '192.0.2.3']);
-    for (const carrier of ['isis', 'bgp', 'ospf'] as const) reach([], carrier);
+    for (const carrier of ['isis', 'bgp', 'ospfv2'] as const) reach([], carrier);
     table.tick();
     expect(found()).toEqual(['192.0.2.1', undefined, '192.0.2.3']);
     expect(table.nextDeadline()).toBe(clock.now + 10_000);
