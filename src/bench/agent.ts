@@ -56,7 +56,8 @@ const ISIS = `isis:
 export const CONGESTED_NODE = `ports:\n  - { interface: ${WATCHED_PORT}, k-min: 50kB, k-max: 100kB }\n`;
 
 export const proxyFor = (prefixes: readonly string[]): string =>
-  `proxy:\n  address: 2001:db8:ffff::9\n  accept-from: [2001:db8:ffff::/48]\n  senders:\n${prefixes.map((p) => `    - { prefix: ${p}, format: standard-cnp }\n`).join('')}`;
+  'proxy:\n  address: 2001:db8:ffff::9\n  accept-from: [2001:db8:ffff::/48]\n  senders:\n' +
+  `${prefixes.map((p) => `    - { prefix: ${p}, format: standard-cnp }\n`).join('')}`;
 
 export interface AgentOptions {
   readonly netns: Netns;

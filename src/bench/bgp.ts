@@ -102,7 +102,9 @@ async function latency(bench: Bench): Promise<Row[]> {
       ratio: p99 / idle.median,
       target: '≤ 50 ms',
       met: p99 <= 50,
-      note: `p50 ${quantile(measured, 0.5).toFixed(1)} ms of ${measured.length} changes, ${BATCH} at a time, each from when it is handed to gobgpd's stream; ${CHANGING} prefixes, each with another proxy a second later`,
+      note:
+        `p50 ${quantile(measured, 0.5).toFixed(1)} ms of ${measured.length} changes, ${BATCH} at a time, each ` +
+        `from when it is handed to gobgpd's stream; ${CHANGING} prefixes, each with another proxy a second later`,
     },
   ];
 }
@@ -130,7 +132,8 @@ async function ready(bench: Bench, agent: Agent, learned: number): Promise<void>
     if (session?.state === 'ready' && Number(session.learned) >= learned) return;
     if (performance.now() > end)
       throw new Error(
-        `after ${LEARN_LIMIT_MS / 1000} s gobgpd is ${session?.state} and ${session?.learned} of ${learned} paths are learned`,
+        `after ${LEARN_LIMIT_MS / 1000} s gobgpd is ${session?.state} and ${session?.learned} of ${learned} ` +
+          'paths are learned',
       );
     await delay(POLL_MS, undefined, { signal: bench.signal });
   }
@@ -184,7 +187,9 @@ async function many(bench: Bench): Promise<Row[]> {
       ratio: longest.wall / still.wall,
       target: '≤ 20 ms',
       met: longest.wall <= 20,
-      note: `at most ${longest.cpu.toFixed(1)} ms of processor time in one; an event waits p99 ${waitQuantile(report.gaps, 0.99).toFixed(1)} ms; ${note}`,
+      note:
+        `at most ${longest.cpu.toFixed(1)} ms of processor time in one; ` +
+        `an event waits p99 ${waitQuantile(report.gaps, 0.99).toFixed(1)} ms; ${note}`,
     };
   };
   return [
@@ -204,7 +209,9 @@ async function many(bench: Bench): Promise<Row[]> {
       ratio: settled / bareRss,
       target: '≤ 250 MB',
       met: settled <= 250,
-      note: `${empty.toFixed(0)} MB before the first path, ${last.toFixed(0)} MB after the last; ${WITH_PROXY} of the paths name a proxy, all have attribute 39`,
+      note:
+        `${empty.toFixed(0)} MB before the first path, ${last.toFixed(0)} MB after the last; ` +
+        `${WITH_PROXY} of the paths name a proxy, all have attribute 39`,
     },
   ];
 }

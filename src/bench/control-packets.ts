@@ -95,14 +95,17 @@ function rowsOf(what: string, told: readonly Counts[], byReceiver: readonly Coun
     row(
       'its own time of congestion',
       told,
-      `ratio of all ${told.length} flows together; packets came marked for ${number(congested.median)} ms [${number(congested.min)} … ${number(congested.max)}] a flow, in ` +
+      `ratio of all ${told.length} flows together; packets came marked for ${number(congested.median)} ms ` +
+        `[${number(congested.min)} … ${number(congested.max)}] a flow, in ` +
         `${total(told, (c) => c.episodes)} stretches`,
     ),
     row(
       "the time with the receiver's CNPs instead",
       byReceiver,
-      `packets came marked for ${number(byReceiverMs.median)} ms a flow; there were ${number(cnps.median)} CNPs of the receiver's, ` +
-        `${number(total(byReceiver, (c) => c.ofReceiver) / total(told, (c) => c.ofCnpd))} times as many as packets of cnpd's`,
+      `packets came marked for ${number(byReceiverMs.median)} ms a flow; ` +
+        `there were ${number(cnps.median)} CNPs of the receiver's, ` +
+        `${number(total(byReceiver, (c) => c.ofReceiver) / total(told, (c) => c.ofCnpd))} times as many as ` +
+        "packets of cnpd's",
     ),
   ];
 }

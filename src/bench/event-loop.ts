@@ -53,7 +53,10 @@ async function idle(bench: Bench, agent: Agent): Promise<Row> {
     ratio: ours / reference,
     target: '< 0.5 %',
     met: ours < 0.5,
-    note: `over ${IDLE_MS / 1000} s, all threads, hellos every second from the neighbour and every three from the agent; ${aftermath.toPrecision(2)} % in the ${IDLE_MS / 1000} s before, in which V8 collects what the flood left`,
+    note:
+      `over ${IDLE_MS / 1000} s, all threads, ` +
+      'hellos every second from the neighbour and every three from the agent; ' +
+      `${aftermath.toPrecision(2)} % in the ${IDLE_MS / 1000} s before, in which V8 collects what the flood left`,
   };
 }
 
@@ -92,7 +95,9 @@ export const eventLoop: Figure = {
         ratio: spread.median / quiet.median,
         target: '< 20 ms',
         met: spread.max < 20,
-        note: `longest turn ${longest.wall.toFixed(1)} ms, ${longest.cpu.toFixed(1)} ms of processor time at most in one; p99 of perf_hooks at most ${perfHooks.toFixed(1)} ms; met only if every round is`,
+        note:
+          `longest turn ${longest.wall.toFixed(1)} ms, ${longest.cpu.toFixed(1)} ms of processor time at most in ` +
+          `one; p99 of perf_hooks at most ${perfHooks.toFixed(1)} ms; met only if every round is`,
       };
     };
     const loop = [

@@ -86,7 +86,10 @@ function row(format: Told, { access, wan }: Delays, flows: readonly Times[]): Ro
     ratio,
     target: x > 0 ? `${ideal.toFixed(2)} ± ${WITHIN * 100} %` : 'ideal unbounded',
     met: x > 0 ? Math.abs(off) <= WITHIN : null,
-    note: `D = ${path} ms; ideally ${access} against ${2 * wan + access} ms; ${x > 0 ? `${(100 * off).toFixed(1)} % from the ideal; ` : ''}the marked packet waited ${queue.toFixed(1)} ms in p1's queue and the line`,
+    note:
+      `D = ${path} ms; ideally ${access} against ${2 * wan + access} ms; ` +
+      `${x > 0 ? `${(100 * off).toFixed(1)} % from the ideal; ` : ''}the marked packet waited ` +
+      `${queue.toFixed(1)} ms in p1's queue and the line`,
   };
 }
 

@@ -173,7 +173,8 @@ export function latencyRows(figure: string, message: string, learned: Learned): 
     row(
       `${message}s in one burst`,
       burstMs,
-      `all ${messages} ${message}s wait in the socket when the last has arrived; in the slowest the agent ran ${slowest.ran.toFixed(0)} ms and waited ${slowest.waited.toFixed(0)} ms for a processor`,
+      `all ${messages} ${message}s wait in the socket when the last has arrived; in the slowest the agent ran ` +
+        `${slowest.ran.toFixed(0)} ms and waited ${slowest.waited.toFixed(0)} ms for a processor`,
     ),
   ];
 }

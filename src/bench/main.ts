@@ -81,7 +81,8 @@ async function run(names: readonly string[]): Promise<number> {
   process.stdout.write(`\n${table(rows)}\n\n`);
   for (const { figure, error } of failures) process.stdout.write(`${figure} could not be measured: ${error}\n`);
   process.stdout.write(
-    `${seconds().toFixed(0)} s; load of the machine before: ${loadBefore.toFixed(1)} on ${cpus().length} CPUs; ${write(rows, failures, loadBefore)}\n`,
+    `${seconds().toFixed(0)} s; load of the machine before: ${loadBefore.toFixed(1)} on ${cpus().length} CPUs; ` +
+      `${write(rows, failures, loadBefore)}\n`,
   );
   return failures.length > 0 || controller.signal.aborted ? 1 : 0;
 }

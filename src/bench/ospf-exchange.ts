@@ -75,7 +75,10 @@ function row(figure: string, what: string, { quiet, exchange: during, ms, ran }:
     ratio: spread.max / reference.max,
     target: '≤ 20 ms',
     met: spread.max <= 20,
-    note: `at most ${longestTurn(during).cpu.toFixed(1)} ms of processor time in one; p99 ${p99.median.toFixed(1)} ms; Full after ${summary(ms).median.toFixed(0)} ms, in which the agent ran ${summary(ran).median.toFixed(0)} ms`,
+    note:
+      `at most ${longestTurn(during).cpu.toFixed(1)} ms of processor time in one; ` +
+      `p99 ${p99.median.toFixed(1)} ms; Full after ${summary(ms).median.toFixed(0)} ms, ` +
+      `in which the agent ran ${summary(ran).median.toFixed(0)} ms`,
   };
 }
 

@@ -108,7 +108,9 @@ export const tenThousand: Figure = {
         ratio: most / declared.fragments,
         target: '1',
         met: most === 1,
-        note: `SIGHUP to LSP on the wire: ${quantile(declared.ms, 0.5).toFixed(0)} ms, the file's ${SENDERS} prefixes read again included`,
+        note:
+          `SIGHUP to LSP on the wire: ${quantile(declared.ms, 0.5).toFixed(0)} ms, ` +
+          `the file's ${SENDERS} prefixes read again included`,
       },
       memory(
         'memory, learned once, then quiet',

@@ -190,7 +190,8 @@ describe('what became of a path at another router', () => {
     const unnamed = one({ ...there([], [bare({ source: PREFIX, originator: '2001:db8:ffff::77' })]), peers });
     expect(unnamed).not.toHaveProperty('toldBy');
     expect(unnamed.why).toContain(
-      `${RR}, or somebody at that gobgpd itself (\`gobgp global rib ${PREFIX}\` there says which) told of it without attribute 39`,
+      `${RR}, or somebody at that gobgpd itself (\`gobgp global rib ${PREFIX}\` there says which) ` +
+        'told of it without attribute 39',
     );
     expect(one({ ...there([], [bare({ source: PREFIX, originator: RR })]), peers })).toMatchObject({ toldBy: RR });
     const local = one({

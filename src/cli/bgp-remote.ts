@@ -189,12 +189,16 @@ function difference(row: Row, sent: Row): Pick<Comparison, 'why' | 'remedy'> | u
   const [proxy, ours] = [text(row, 'proxy'), text(sent, 'proxy')];
   if (proxy !== ours)
     return {
-      why: `the other router uses the proxy ${proxy ?? 'none'}, this one sent ${ours ?? 'none'}: somebody on the way changed the attribute`,
+      why:
+        `the other router uses the proxy ${proxy ?? 'none'}, this one sent ${ours ?? 'none'}: ` +
+        'somebody on the way changed the attribute',
       remedy: ALTERED,
     };
   const [theirs, sids] = [texts(row, 'sids'), texts(sent, 'sids')];
   if (theirs.length === sids.length && theirs.every((sid) => sids.includes(sid))) return undefined;
-  const why = `the other router has the SIDs ${theirs.join(', ') || 'none'} of it, this one sent ${sids.join(', ') || 'none'}`;
+  const why =
+    `the other router has the SIDs ${theirs.join(', ') || 'none'} of it, ` +
+    `this one sent ${sids.join(', ') || 'none'}`;
   return { why, remedy: `the same code-points.end-con-behavior in both cnpd.yaml; where that is so: ${ALTERED}` };
 }
 
@@ -207,15 +211,21 @@ const arrivedWith = (
 });
 
 const ABSENT =
-  'look at each router between: `gobgp neighbor` and `show bgp summary` (is the address family negotiated?), then its filters';
+  'look at each router between: `gobgp neighbor` and `show bgp summary` (is the address family negotiated?), ' +
+  'then its filters';
 const OTHER_AS =
-  'the other router is in another AS: without bgp.domain in this cnpd.yaml, paths of cnpd have NO_EXPORT and stay in this AS';
+  'the other router is in another AS: without bgp.domain in this cnpd.yaml, ' +
+  'paths of cnpd have NO_EXPORT and stay in this AS';
 const NEXT_HOP =
-  'on the router that made itself the next hop: FRR `neighbor X attribute-unchanged next-hop` (iBGP: no `neighbor X next-hop-self`), BIRD `next hop keep`, gobgpd a policy with set-next-hop = "unchanged"; X is its neighbour on the way to there';
+  'on the router that made itself the next hop: FRR `neighbor X attribute-unchanged next-hop` (iBGP: ' +
+  'no `neighbor X next-hop-self`), BIRD `next hop keep`, gobgpd a policy with set-next-hop = "unchanged"; ' +
+  'X is its neighbour on the way to there';
 const ALTERED =
-  'compare attribute 39 in `gobgp global rib PREFIX -j` here, in the table of each router between, and there: the first that has other bytes changes it, or has the path from somebody who may not send it';
+  'compare attribute 39 in `gobgp global rib PREFIX -j` here, in the table of each router between, and there: ' +
+  'the first that has other bytes changes it, or has the path from somebody who may not send it';
 const KEEP_ATTRIBUTE =
-  'on each FRR between that knows the attribute: `neighbor X send-nexthop-characteristics`, X being its neighbour on the way to there; and no `neighbor X path-attribute discard 39` (or treat-as-withdraw) on any';
+  'on each FRR between that knows the attribute: `neighbor X send-nexthop-characteristics`, X being its ' +
+  'neighbour on the way to there; and no `neighbor X path-attribute discard 39` (or treat-as-withdraw) on any';
 
 /** @returns what the other end made of a path whose attribute it has */
 function judge(row: Row, sent: Row): Pick<Comparison, 'arrival' | 'why' | 'remedy'> {
@@ -229,7 +239,9 @@ function judge(row: Row, sent: Row): Pick<Comparison, 'arrival' | 'why' | 'remed
   if (row['status'] === 'used')
     return {
       arrival: 'another-path',
-      why: `it arrives with next hop ${nextHop} and counts there: a router on the way has taken it over, or another one names the same proxy`,
+      why:
+        `it arrives with next hop ${nextHop} and counts there: a router on the way has taken it over, ` +
+        'or another one names the same proxy',
     };
   return verdict
     ? { arrival: 'not-used', ...verdict(row, peer, nextHop) }
@@ -254,7 +266,9 @@ const VERDICTS: Readonly<Record<Exclude<BgpPathState['status'], 'originated' | '
     const header = text(row, 'header-next-hop');
     if (header === nextHop) return LINK_LOCAL;
     return {
-      why: `${nextHop === peer ? `${peer} made itself the next hop` : `the next hop became ${nextHop} on the way`}; the attribute is still about ${header ?? 'another one'}`,
+      why:
+        `${nextHop === peer ? `${peer} made itself the next hop` : `the next hop became ${nextHop} on the way`}; ` +
+        `the attribute is still about ${header ?? 'another one'}`,
       remedy: NEXT_HOP,
     };
   },
@@ -268,8 +282,13 @@ const VERDICTS: Readonly<Record<Exclude<BgpPathState['status'], 'originated' | '
     remedy: `if all of them are: bgp.domain: [${ases(text(row, 'as-path') ?? '').join(', ')}] in its cnpd.yaml`,
   }),
   'first-as-mismatch': (row, peer) => ({
-    why: `its AS path (${text(row, 'as-path') ?? ''}) does not begin with the AS of ${peer}, which told the other router of it: such a path may be forged, and is not used`,
-    remedy: `let ${peer} put its own AS in front (a route server that leaves its AS out, FRR \`neighbor X attribute-unchanged as-path\`, has no place between routers of the domain), or let the other router hear of it from a router of this AS`,
+    why:
+      `its AS path (${text(row, 'as-path') ?? ''}) does not begin with the AS of ${peer}, ` +
+      'which told the other router of it: such a path may be forged, and is not used',
+    remedy:
+      `let ${peer} put its own AS in front (a route server that leaves its AS out, ` +
+      `FRR \`neighbor X attribute-unchanged as-path\`, has no place between routers of the domain), ` +
+      'or let the other router hear of it from a router of this AS',
   }),
   malformed: (_row, peer) => ({
     arrival: 'altered',
@@ -330,12 +349,15 @@ function withoutAttribute(
   if (toldBy === LOCAL)
     return {
       ...common,
-      why: `somebody has put a path of this prefix into the other gobgpd itself, with next hop ${arrivedNextHop ?? 'none'} and without attribute 39`,
+      why:
+        'somebody has put a path of this prefix into the other gobgpd itself, ' +
+        `with next hop ${arrivedNextHop ?? 'none'} and without attribute 39`,
       remedy: `${look} there shows it: take that path out, or make it less preferred`,
     };
   const who =
     toldBy ??
-    `one of ${neighbors.join(', ') || 'its neighbours'}${changed ? ', or somebody at that gobgpd itself' : ''} (${look} there says which)`;
+    `one of ${neighbors.join(', ') || 'its neighbours'}${changed ? ', or somebody at that gobgpd itself' : ''} ` +
+      `(${look} there says which)`;
   const why = `${who} told of it without attribute 39${changed ? `, with next hop ${arrivedNextHop ?? 'none'}: that, or a router before it, took the attribute out, or it is another router's path` : ': that, or a router before it, took the attribute out'}`;
   return { ...common, why, remedy: changed ? `${KEEP_ATTRIBUTE}; ${NEXT_HOP}` : KEEP_ATTRIBUTE };
 }

@@ -110,7 +110,8 @@ const COLOURS = { ok: '\u001b[32m', warning: '\u001b[33m', missing: '\u001b[31m'
 function describe({ id, claim, state, problem, remedy }: DoctorItem, colour: boolean): string[] {
   const padded = state.padEnd(7);
   const lines = [
-    `${colour ? `${COLOURS[state]}${padded}\u001b[0m` : padded}  ${printable(id)}: ${printable(state === 'ok' ? claim : (problem ?? claim))}`,
+    `${colour ? `${COLOURS[state]}${padded}\u001b[0m` : padded}  ${printable(id)}: ` +
+      `${printable(state === 'ok' ? claim : (problem ?? claim))}`,
   ];
   if (state === 'unknown') lines[0] += ' (cannot be told before the above is mended)';
   if (remedy !== undefined) lines.push(`         ${printable(remedy)}`);

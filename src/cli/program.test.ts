@@ -33,7 +33,8 @@ describe('cnpctl show', () => {
     [
       '2001:db8:1:0:8::5',
       1,
-      '2001:db8:1:0:8::5: no proxy, the longest match is 2001:db8:1:0:8::/80 from L2 0000.0000.c001 (isis), which names none',
+      '2001:db8:1:0:8::5: no proxy, the longest match is 2001:db8:1:0:8::/80 from L2 0000.0000.c001 (isis), ' +
+        'which names none',
     ],
     ['10.0.0.1', 1, '10.0.0.1: no proxy, no prefix in force covers it'],
   ];
@@ -59,7 +60,8 @@ describe('cnpctl show', () => {
     const { code, out } = await run('show status');
     expect(code).toBe(1);
     expect(out).toContain(
-      'last reload  refused, the intent above stays in force, 2026-11-20T11:30:00.000Z (30m10s ago)\n  cnpd.yaml:3:1: unknown key',
+      'last reload  refused, the intent above stays in force, 2026-11-20T11:30:00.000Z (30m10s ago)\n' +
+        '  cnpd.yaml:3:1: unknown key',
     );
     expect(out).toContain('\nport eth2: the root qdisc is pfifo_fast\n  tc qdisc replace');
     const state = exampleState();

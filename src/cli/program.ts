@@ -92,7 +92,8 @@ function buildProgram(modules: CliModules, finish: (code: ExitCode) => void): Co
     .option('--vty-dir <dir>', "directory of FRR's vty sockets (default: /var/run/frr)")
     .option(
       '--remote <source>',
-      'instead: which paths of the BGP carrier arrive at another router; its gNMI socket, or a file with its `cnpctl -o json show bgp` (-: standard input)',
+      'instead: which paths of the BGP carrier arrive at another router; ' +
+        'its gNMI socket, or a file with its `cnpctl -o json show bgp` (-: standard input)',
     )
     .action(
       act((context, { remote, ...options }: DoctorOptions & { remote?: string }) =>

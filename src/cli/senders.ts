@@ -27,7 +27,9 @@ export function coveringEntries(rows: readonly Row[], address: IpAddress): Cover
 /** One sentence: the proxy and why. */
 export function explainDecision(address: string, decides: Row | undefined): string {
   if (!decides) return `${address}: no proxy, no prefix in force covers it`;
-  const why = `the longest match is ${String(decides['prefix'])} from ${String(decides['originator'])} (${String(decides['carrier'])})`;
+  const why =
+    `the longest match is ${String(decides['prefix'])} from ${String(decides['originator'])} ` +
+    `(${String(decides['carrier'])})`;
   const { proxy } = decides;
   return typeof proxy === 'string'
     ? `${address}: proxy ${proxy}, ${why}`

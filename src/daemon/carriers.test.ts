@@ -36,7 +36,8 @@ describe('times of the carriers', () => {
 describe('a reload leaves a carrier, and its adjacency, alone', () => {
   const file = (router: string, rest = ''): Intent =>
     load(
-      `router: { name: r1, loopback: { ipv6: 2001:db8::1 }${router} }\nisis: { system-id: 0000.0000.c001, area: 49.0001, level: 2, interface: cnpd-isis }\n${rest}`,
+      `router: { name: r1, loopback: { ipv6: 2001:db8::1 }${router} }\n` +
+        `isis: { system-id: 0000.0000.c001, area: 49.0001, level: 2, interface: cnpd-isis }\n${rest}`,
     );
   const NOTHING = { proxies: [], sids: [], routerAddresses: [] };
 

@@ -55,7 +55,9 @@ export class Congestion {
       this.#listen(node);
       this.#problem = undefined;
     } catch (error) {
-      const problem = `notifications are sent, and nobody is told to resume: ${error instanceof Error ? error.message : String(error)}`;
+      const problem =
+        'notifications are sent, and nobody is told to resume: ' +
+        `${error instanceof Error ? error.message : String(error)}`;
       if (!this.#problem) this.#modules.log.error({ problem }, 'the congestion loop cannot run');
       this.#problem = {
         feature: 'notifications',

@@ -4,7 +4,8 @@ import { address } from '../model/address.ts';
 import { checkCorePorts } from './examine-core-ports.ts';
 
 const PROXY =
-  'proxy: { address: 2001:db8:ffff::1, senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }], accept-from: [2001:db8:ffff::/48] }\n';
+  'proxy: { address: 2001:db8:ffff::1, senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }], ' +
+  'accept-from: [2001:db8:ffff::/48] }\n';
 const ISIS = 'isis: { system-id: 0000.0000.c001, area: 49.0001, level: 2, interface: cnpd-isis }\n';
 const intent = (router = '', rest = PROXY + ISIS) =>
   load(`router: { name: leaf1, loopback: { ipv6: 2001:db8:ffff::1 }${router} }\n${rest}`);

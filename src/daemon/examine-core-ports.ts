@@ -56,7 +56,10 @@ function hostsBehind({ proxy, router }: Intent, { name, addresses }: PortOfRoute
       id: `core-ports.${name}`,
       claim: `${name} leads to other routers alone`,
       state: 'warning',
-      problem: `${name} counts as a port of the core (${by}), and its address ${formatAddress(found.address)} is of the senders ${formatPrefix(found.prefix)}: each host on that link can teach and remove the Queue Pairs of senders behind other routers`,
+      problem:
+        `${name} counts as a port of the core (${by}), ` +
+        `and its address ${formatAddress(found.address)} is of the senders ${formatPrefix(found.prefix)}: ` +
+        'each host on that link can teach and remove the Queue Pairs of senders behind other routers',
       remedy: `name the ports to other routers under router.core-ports in cnpd.yaml, without ${name}`,
     },
   ];

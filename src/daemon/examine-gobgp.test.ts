@@ -11,7 +11,8 @@ import { gobgpRemedy } from './gobgp.ts';
 
 const ROUTER = 'router: { name: r1, loopback: { ipv4: 192.0.2.1, ipv6: 2001:db8::1 } }\n';
 const PROXY =
-  'proxy: { address: 2001:db8::1, senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }], accept-from: [2001:db8::/32] }\n';
+  'proxy: { address: 2001:db8::1, senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }], ' +
+  'accept-from: [2001:db8::/32] }\n';
 const intent = (more = PROXY, bgp = 'bgp: {}\n') => load(`${ROUTER}${bgp}${more}`);
 const peer = (address: string, families: string[], state: BgpPeerState['state'] = 'established'): BgpPeerState => ({
   address,
@@ -93,7 +94,8 @@ describe('cnpctl doctor on gobgpd', () => {
     expect(
       neededFamilies(
         intent(
-          `${ports}notifications: { senders: [{ prefix: 198.51.100.0/24, order: [proxy] }, { prefix: "::/0", order: [fast-cnp] }] }\n`,
+          `${ports}notifications: { senders: [{ prefix: 198.51.100.0/24, order: [proxy] }, ` +
+            '{ prefix: "::/0", order: [fast-cnp] }] }\n',
         ),
       ),
     ).toEqual([4]);
@@ -246,7 +248,8 @@ describe('what to do about a gobgpd, by the reason', () => {
     ],
     ['the file for tls ca is no PEM file with a certificate: /etc/ca.pem', '127.0.0.1:50051', /BEGIN CERTIFICATE/],
     [
-      "Hostname/IP does not match certificate's altnames: Host: 127.0.0.1. is not in the cert's altnames: DNS:gobgpd.example",
+      "Hostname/IP does not match certificate's altnames: Host: 127.0.0.1. is not in the cert's altnames: " +
+        'DNS:gobgpd.example',
       '127.0.0.1:50051',
       /bgp\.gobgp\.tls\.server-name/,
     ],

@@ -63,7 +63,9 @@ function checkNeighbors(peers: readonly BgpPeerState[], established: readonly Bg
   if (established.length > 0)
     return {
       id,
-      claim: `gobgpd has established neighbours: ${established.map(({ address, as }) => `${address} (AS ${as})`).join(', ')}`,
+      claim:
+        'gobgpd has established neighbours: ' +
+        `${established.map(({ address, as }) => `${address} (AS ${as})`).join(', ')}`,
       state: 'ok',
     };
   const claim = 'gobgpd has an established BGP neighbour';
@@ -103,7 +105,9 @@ function checkDomain(
   const claim = `cnpd's policies keep its paths from neighbours outside the domain: ${names.slice(0, -1)}`;
   if (policies === 'in force') return [{ id, claim, state: 'ok' }];
   const ases = [...new Set(outside.map(({ as }) => as))].join(', ');
-  const inside = `if it is of the domain, add ${ases} to bgp.domain in cnpd.yaml (bgp.confederation, for members of gobgpd's confederation)`;
+  const inside =
+    `if it is of the domain, add ${ases} to bgp.domain in cnpd.yaml (bgp.confederation, ` +
+    "for members of gobgpd's confederation)";
   if (policies !== 'off') {
     const problem = `${names} ${are} not of the domain, and cnpd's policies ${policies === 'not told' ? 'may not stand in gobgpd, which does not tell of them' : 'do not stand in gobgpd'}: cnpd puts them in when it runs, and no path without them`;
     return [
@@ -116,14 +120,19 @@ function checkDomain(
       },
     ];
   }
-  const problem = `${names} ${are} not of the domain, and gets cnpd's paths with attribute 39, NO_EXPORT or not, unless a policy of gobgpd's keeps them back; what it tells with attribute 39 is believed wherever in the domain that is not seen`;
+  const problem =
+    `${names} ${are} not of the domain, and gets cnpd's paths with attribute 39, NO_EXPORT or not, ` +
+    "unless a policy of gobgpd's keeps them back; " +
+    'what it tells with attribute 39 is believed wherever in the domain that is not seen';
   return [
     {
       id,
       claim,
       state: 'warning',
       problem,
-      remedy: `${inside}; else bgp.policy: on, or policies as in frr-configs/bgp-gobgpd.toml ("domain-only"), and nothing where they are there`,
+      remedy:
+        `${inside}; else bgp.policy: on, or policies as in frr-configs/bgp-gobgpd.toml ("domain-only"), ` +
+        'and nothing where they are there',
     },
   ];
 }
@@ -156,7 +165,9 @@ function checkFamily(family: Family, established: readonly BgpPeerState[]): Gobg
       claim: `${name} is negotiated with ${have.join(', ')}${lack.length > 0 ? `, not with ${lack.join(', ')}` : ''}`,
       state: 'ok',
     };
-  const remedy = `at both ends: gobgpd [[neighbors.afi-safis]] with afi-safi-name = "${name}", FRR \`neighbor X activate\` in \`address-family ipv${family} unicast\``;
+  const remedy =
+    `at both ends: gobgpd [[neighbors.afi-safis]] with afi-safi-name = "${name}", ` +
+    `FRR \`neighbor X activate\` in \`address-family ipv${family} unicast\``;
   return {
     id,
     claim,

@@ -8,14 +8,18 @@ const start: Remedy = (target) =>
 const tls: Remedy = (target) =>
   target.startsWith('unix:')
     ? start(target)
-    : "compare bgp.gobgp.tls in cnpd.yaml with gobgpd's --tls, --tls-cert-file and (gobgpd 4) --tls-client-ca-file; cnpd must be able to read its files";
+    : "compare bgp.gobgp.tls in cnpd.yaml with gobgpd's --tls, --tls-cert-file and (gobgpd 4) " +
+      '--tls-client-ca-file; cnpd must be able to read its files';
 
 const hangs: Remedy = (target) =>
-  `see whether \`gobgp global\` answers: if it does not, restart gobgpd, and where it is busy all the time look at what it does; if it does, another program listens at ${target}: set bgp.gobgp.target in cnpd.yaml`;
+  `see whether \`gobgp global\` answers: if it does not, restart gobgpd, and where it is busy all the time ` +
+  `look at what it does; if it does, another program listens at ${target}: set bgp.gobgp.target in cnpd.yaml`;
 const another: Remedy = (target) =>
-  `what listens at ${target} is another program (\`ss -lntp\`), or a gobgpd with --tls: set bgp.gobgp.target or bgp.gobgp.tls in cnpd.yaml`;
+  `what listens at ${target} is another program (\`ss -lntp\`), or a gobgpd with --tls: ` +
+  'set bgp.gobgp.target or bgp.gobgp.tls in cnpd.yaml';
 const name: Remedy = () =>
-  "set bgp.gobgp.tls.server-name in cnpd.yaml to a name of gobgpd's certificate (`openssl x509 -noout -ext subjectAltName -in` its --tls-cert-file)";
+  "set bgp.gobgp.tls.server-name in cnpd.yaml to a name of gobgpd's certificate (`openssl x509 -noout -ext " +
+  'subjectAltName -in` its --tls-cert-file)';
 
 /** The first whose pattern the reason matches. */
 const REMEDIES: readonly (readonly [RegExp, Remedy])[] = [
@@ -27,13 +31,15 @@ const REMEDIES: readonly (readonly [RegExp, Remedy])[] = [
   [
     /is no PEM file/,
     () =>
-      'put a file in its place, as gobgpd has it: a certificate begins with -----BEGIN CERTIFICATE-----, a key with -----BEGIN … PRIVATE KEY-----',
+      'put a file in its place, as gobgpd has it: a certificate begins with -----BEGIN CERTIFICATE-----, ' +
+      'a key with -----BEGIN … PRIVATE KEY-----',
   ],
   [/altname/i, name],
   [
     /certificate (?:has expired|is not yet valid)/,
     () =>
-      "give gobgpd a new certificate (--tls-cert-file) and start it again; where the certificate is good, set this machine's clock",
+      'give gobgpd a new certificate (--tls-cert-file) and start it again; ' +
+      "where the certificate is good, set this machine's clock",
   ],
   [/file for tls|certificate|\bTLS\b|\bSSL\b|\bPEM\b|wrong version number|ECONNRESET|Connection dropped|HTTP\/2/i, tls],
   // A port that is open and then closed at once: in the clear to one with TLS.
@@ -47,16 +53,21 @@ export const gobgpRemedy = (target: string, reason: string): string =>
 /** Of a gobgpd that is connected and takes no paths. @param reason as the carrier's session has it */
 export const refusalRemedy = (target: string, reason: string): string =>
   REMEDIES.find(([pattern]) => pattern.test(reason))?.[1](target) ??
-  "gobgpd's log (journalctl -u gobgpd) says more; `gobgp global rib add PREFIX nexthop ADDRESS` shows whether it takes any path";
+  "gobgpd's log (journalctl -u gobgpd) says more; " +
+    '`gobgp global rib add PREFIX nexthop ADDRESS` shows whether it takes any path';
 
 /** Of policies that cannot be put in. @param reason as the carrier's session has it */
 export const policyRemedy = (reason: string): string =>
   reason.includes("not cnpd's")
-    ? "rename it in gobgpd's configuration, or take it out (`gobgp policy del NAME`, `gobgp policy large-community del NAME`); or bgp.policy: off in cnpd.yaml, and policies of your own as in frr-configs/bgp-gobgpd.toml"
-    : "gobgpd's log (journalctl -u gobgpd) says more, and `gobgp policy` and `gobgp global policy` what there is; or bgp.policy: off in cnpd.yaml, and policies of your own as in frr-configs/bgp-gobgpd.toml";
+    ? "rename it in gobgpd's configuration, or take it out (`gobgp policy del NAME`, " +
+      '`gobgp policy large-community del NAME`); ' +
+      'or bgp.policy: off in cnpd.yaml, and policies of your own as in frr-configs/bgp-gobgpd.toml'
+    : "gobgpd's log (journalctl -u gobgpd) says more, and `gobgp policy` and `gobgp global policy` what there " +
+      'is; or bgp.policy: off in cnpd.yaml, and policies of your own as in frr-configs/bgp-gobgpd.toml';
 
 /** Of paths that gobgpd took and does not have. @param noTable families that it has no table of, if that is why */
 export const droppedRemedy = (noTable: readonly string[] | undefined): string =>
   noTable
     ? `add the family to gobgpd's configuration, where [[global.afi-safis]] names others only (${noTable.map((family) => `[[global.afi-safis]] [global.afi-safis.config] afi-safi-name = "${family}"`).join(', ')}), and restart gobgpd`
-    : "let gobgpd's import policy accept what is originated there: `gobgp global policy` shows it, in its configuration it is [global.apply-policy.config] (default-import-policy)";
+    : "let gobgpd's import policy accept what is originated there: `gobgp global policy` shows it, " +
+      'in its configuration it is [global.apply-policy.config] (default-import-policy)';

@@ -18,17 +18,20 @@ function levelProblems(
   const problems: Problem[] = [];
   if (systemIdContested) {
     const system = isis ? ` ${formatSystemId(isis.systemId)}` : '';
-    const problem = `another router in level ${level} has the system ID${system}: each undoes what the other advertises`;
+    const problem =
+      `another router in level ${level} has the system ID${system}: ` + 'each undoes what the other advertises';
     problems.push({
       feature,
       problem,
       remedy:
-        'give one of the two another isis.system-id in cnpd.yaml, and `cnpctl reload`; if no other router has it, somebody forges our LSPs: authenticate the level',
+        'give one of the two another isis.system-id in cnpd.yaml, and `cnpctl reload`; ' +
+        'if no other router has it, somebody forges our LSPs: authenticate the level',
     });
   }
   if (exhausted.length > 0) problems.push(exhaustedProblem(isis?.authentication, level, exhausted));
   if (databaseFull) {
-    const problem = `the level-${level} database of IS-IS is full: LSPs were refused, or their prefixes are not learned`;
+    const problem =
+      `the level-${level} database of IS-IS is full: LSPs were refused, ` + 'or their prefixes are not learned';
     problems.push({ feature, problem, remedy: 'see in `cnpctl show isis database` whose LSPs are so many or so long' });
   }
   return problems;
@@ -41,11 +44,15 @@ function exhaustedProblem(
 ): Problem {
   const key = level === 1 ? 'area' : 'domain';
   const have = authentication?.[key] !== undefined;
-  const authenticate = `${have ? 'change' : 'set'} isis.authentication.${key} in cnpd.yaml and ${key}-password md5 KEY authenticate snp validate in FRR, on all routers of the level`;
+  const authenticate =
+    `${have ? 'change' : 'set'} isis.authentication.${key} in cnpd.yaml and ${key}-password md5 KEY authenticate ` +
+    'snp validate in FRR, on all routers of the level';
   const forged = `somebody issued LSPs of this router in level ${level} with the highest sequence number`;
   const zero = exhausted.find(({ fragment }) => fragment === 0);
   if (zero) {
-    const problem = `${forged}, its fragment 0 too: it cannot be reached in IS-IS until ${zero.until}; what others have learned they hold for hold-unreachable`;
+    const problem =
+      `${forged}, its fragment 0 too: it cannot be reached in IS-IS until ${zero.until}; ` +
+      'what others have learned they hold for hold-unreachable';
     return {
       feature: 'isis',
       problem,

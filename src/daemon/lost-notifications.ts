@@ -32,7 +32,9 @@ function lostIpv4(counter: string, what: string, because: string, remedy: string
       if (sids.length === 0) return undefined;
       return {
         feature: 'srv6',
-        problem: `${what} behind END.CON ${sids.join(' or ')} is lost: the kernel's End.DT6 takes only IPv6, and packets are left to it because ${because} (${counter})`,
+        problem:
+          `${what} behind END.CON ${sids.join(' or ')} is lost: the kernel's End.DT6 takes only IPv6, ` +
+          `and packets are left to it because ${because} (${counter})`,
         remedy,
       };
     },
@@ -42,9 +44,12 @@ function lostIpv4(counter: string, what: string, because: string, remedy: string
 /** What the reverse-path check has refused (bpf/lib/port-roles.h). */
 const wrongPort = (what: string, counter: string): Problem => ({
   feature: 'router',
-  problem: `${what} came by a port to which the route back to their source does not lead, and were not believed (${counter}): somebody forges their source, or routing is asymmetric`,
+  problem:
+    `${what} came by a port to which the route back to their source does not lead, ` +
+    `and were not believed (${counter}): somebody forges their source, or routing is asymmetric`,
   remedy:
-    'find out who sends them (`ip route get SOURCE`, `tcpdump`); name the ports to other routers under router.core-ports, or say router.reverse-path-check: off, where routing is asymmetric',
+    'find out who sends them (`ip route get SOURCE`, `tcpdump`); name the ports to other routers under ' +
+    'router.core-ports, or say router.reverse-path-check: off, where routing is asymmetric',
 });
 
 const NO_ROUTE = 'egress.format.no-route';
@@ -54,9 +59,12 @@ const LOSSES: readonly Loss[] = [
     counter: NO_ROUTE,
     problem: () => ({
       feature: 'ports',
-      problem: `a port was congested, and this router has no route for the notification: to the proxy, the END.CON or the sender (${NO_ROUTE})`,
+      problem:
+        'a port was congested, and this router has no route for the notification: to the proxy, ' +
+        `the END.CON or the sender (${NO_ROUTE})`,
       remedy:
-        'ask `ip route get ADDRESS` for the proxies (`cnpctl show senders`), the SIDs (`cnpctl show srv6 sids`) and the senders, and mend that route',
+        'ask `ip route get ADDRESS` for the proxies (`cnpctl show senders`), ' +
+        'the SIDs (`cnpctl show srv6 sids`) and the senders, and mend that route',
     }),
   },
   {
@@ -84,13 +92,15 @@ const LOSSES: readonly Loss[] = [
     'srv6.decap.no-ipv4.hook',
     'IPv4',
     'a netfilter hook or an IPsec policy of this router has a say in them',
-    'put the SID in the main table (`table: main`), or take away the hooks (`nft list hooks`) and policies (`ip xfrm policy`)',
+    'put the SID in the main table (`table: main`), or take away the hooks (`nft list hooks`) ' +
+      'and policies (`ip xfrm policy`)',
   ),
   lostIpv4(
     'srv6.decap.no-ipv4.shared',
     'IPv4 other than CNPs',
     'a proxy or Queue Pair learning looks at what arrives at the same port',
-    'put the SID in the main table (`table: main`), or have other traffic end its tunnels at a SID of its own (End.DT4)',
+    'put the SID in the main table (`table: main`), ' +
+      'or have other traffic end its tunnels at a SID of its own (End.DT4)',
   ),
 ];
 

@@ -68,7 +68,8 @@ async function run(options: RunOptions): Promise<number> {
 function explain(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return isKernelError(error, 'EPERM')
-    ? `${message}: this process has its capabilities, and the kernel refuses them here (a user namespace, a security module, a container's seccomp profile): run cnpd as root outside of that`
+    ? `${message}: this process has its capabilities, and the kernel refuses them here (a user namespace, ` +
+        "a security module, a container's seccomp profile): run cnpd as root outside of that"
     : message;
 }
 

@@ -48,7 +48,8 @@ export class NorthboundPart {
         : [
             {
               feature: 'gnmi',
-              problem: `gnmi.socket: cnpd listens on ${gnmiSocket}; ${wanted.gnmiSocket} takes effect at the next start`,
+              problem:
+                `gnmi.socket: cnpd listens on ${gnmiSocket}; ` + `${wanted.gnmiSocket} takes effect at the next start`,
               remedy: RESTART,
             },
           ]),

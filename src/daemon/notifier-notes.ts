@@ -29,7 +29,9 @@ export function notifierNotes({ proxy }: Intent): Problem[] {
   return [
     {
       feature: 'proxy',
-      problem: `${from} under proxy.accept-from and ${sender} under proxy.senders have addresses in common: these hosts are notifiers, and can have other senders slowed down`,
+      problem:
+        `${from} under proxy.accept-from and ${sender} under proxy.senders have addresses in common: ` +
+        'these hosts are notifiers, and can have other senders slowed down',
       remedy: 'name the addresses of routers alone under proxy.accept-from',
     },
   ];

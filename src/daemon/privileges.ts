@@ -78,7 +78,8 @@ export function dropPrivileges(started: Started, log: Log): void {
     if (reason !== undefined)
       return log.warn(
         { superfluous: dropped, reason },
-        'cannot give up the capabilities that are not needed: have the service manager do it (systemd: CapabilityBoundingSet=)',
+        'cannot give up the capabilities that are not needed: have the service manager do it (systemd: ' +
+          'CapabilityBoundingSet=)',
       );
     log.info({ dropped, kept }, 'giving up the capabilities that are not needed');
     process.env[DONE] = '1';

@@ -30,7 +30,9 @@ export function adjacencyProblems(
   if (!intent.isis || !carrier || neighbors.some((n) => n.state === 'up')) return [];
   const since = Math.max(startedAt, ...neighbors.map((n) => Date.parse(n.since)));
   if (now - since < ADJACENCY_PATIENCE_MS) return [];
-  const problem = `no IS-IS neighbour is up on ${intent.isis.interface}: nothing is advertised, and what was learned is held for a while and then dropped`;
+  const problem =
+    `no IS-IS neighbour is up on ${intent.isis.interface}: nothing is advertised, ` +
+    'and what was learned is held for a while and then dropped';
   return [{ feature: 'isis', problem, remedy: 'mend what `cnpctl doctor` finds in FRR' }];
 }
 
@@ -94,7 +96,9 @@ function areaProblem(
     return { feature, problem, remedy: "vtysh -c 'configure terminal' -c 'router ospf' -c 'capability opaque'" };
   }
   if (neighbor.routerIdContested) {
-    const problem = `another router in area ${area} has the router ID ${formatId(intent.routerId)}: each undoes what the other advertises`;
+    const problem =
+      `another router in area ${area} has the router ID ${formatId(intent.routerId)}: ` +
+      'each undoes what the other advertises';
     return {
       feature,
       problem,
@@ -102,11 +106,15 @@ function areaProblem(
     };
   }
   if (neighbor.databaseFull) {
-    const problem = `the OSPFv${intent.version} database of area ${area} is full: LSAs were refused, and what they say is not learned`;
+    const problem =
+      `the OSPFv${intent.version} database of area ${area} is full: LSAs were refused, ` +
+      'and what they say is not learned';
     return {
       feature,
       problem,
-      remedy: `see in \`cnpctl show ${intent.version === 2 ? 'ospf' : 'ospf3'} database\` whose LSAs are so many or so long`,
+      remedy:
+        `see in \`cnpctl show ${intent.version === 2 ? 'ospf' : 'ospf3'} database\` whose LSAs are so ` +
+        'many or so long',
     };
   }
   if (state === 'full') return undefined;
@@ -120,15 +128,22 @@ function areaProblem(
     mtu !== null &&
     ((mtu > declared.mtu && !declared.ignoreMtu) || (mtu < declared.mtu && late && state === 'ex-start'))
   ) {
-    const problem = `the MTU of ${neighbor.interface} (area ${area}) is ${mtu} to FRR and ${declared.mtu} to cnpd: the databases cannot be exchanged`;
+    const problem =
+      `the MTU of ${neighbor.interface} (area ${area}) is ${mtu} to FRR and ${declared.mtu} to cnpd: ` +
+      'the databases cannot be exchanged';
     return {
       feature,
       problem,
-      remedy: `ip link set ${neighbor.interface} mtu ${declared.mtu}${intent.version === 3 ? ', or take `ifmtu` out of FRR' : ''}, or set ${feature}.areas mtu to ${mtu} in cnpd.yaml`,
+      remedy:
+        `ip link set ${neighbor.interface} mtu ` +
+        `${declared.mtu}${intent.version === 3 ? ', or take `ifmtu` out of FRR' : ''}, ` +
+        `or set ${feature}.areas mtu to ${mtu} in cnpd.yaml`,
     };
   }
   if (!late) return undefined;
-  const problem = `no OSPFv${intent.version} neighbour is full on ${neighbor.interface} (area ${area}) but ${state} (${neighbor.reason}): nothing is advertised there, and what was learned is held for a while and then dropped`;
+  const problem =
+    `no OSPFv${intent.version} neighbour is full on ${neighbor.interface} (area ${area}) but ${state} ` +
+    `(${neighbor.reason}): nothing is advertised there, and what was learned is held for a while and then dropped`;
   return { feature, problem, remedy: 'mend what `cnpctl doctor` finds in FRR' };
 }
 
@@ -149,12 +164,17 @@ export function bgpProblems(session: BgpSessionState | undefined, startedAt: num
     session.silent === undefined
   ) {
     const { originated, wanted, refusal, target } = session;
-    const problem = `gobgpd does not take what cnpd puts in or takes out (${refusal}): it has ${originated} of ${wanted} paths, as far as is known; cnpd tries again all the time`;
+    const problem =
+      `gobgpd does not take what cnpd puts in or takes out (${refusal}): ` +
+      `it has ${originated} of ${wanted} paths, as far as is known; cnpd tries again all the time`;
     return [{ feature: 'bgp', problem, remedy: refusalRemedy(target, refusal) }];
   }
   if (session?.state === 'ready' && session.dropped) {
     const { dropped, wanted, noTable } = session;
-    const problem = `gobgpd takes ${dropped} of cnpd's ${wanted} paths without an error and does not have them${noTable ? `: it has no table of ${noTable.join(', ')}` : ''}; nobody hears of those proxies, and cnpd tries again all the time`;
+    const problem =
+      `gobgpd takes ${dropped} of cnpd's ${wanted} paths without an error and does not have ` +
+      `them${noTable ? `: it has no table of ${noTable.join(', ')}` : ''}; ` +
+      'nobody hears of those proxies, and cnpd tries again all the time';
     return [{ feature: 'bgp', problem, remedy: droppedRemedy(noTable) }];
   }
   if (session?.state === 'ready' && session.silent !== undefined) {
@@ -163,11 +183,15 @@ export function bgpProblems(session: BgpSessionState | undefined, startedAt: num
   }
   if (session?.state === 'ready' && session.policy === 'failed') {
     const { policyReason = '' } = session;
-    const problem = `cnpd's policies do not stand in gobgpd (${policyReason}): cnpd puts in no path, and what comes from neighbours outside the domain is not marked for the others`;
+    const problem =
+      `cnpd's policies do not stand in gobgpd (${policyReason}): cnpd puts in no path, ` +
+      'and what comes from neighbours outside the domain is not marked for the others';
     return [{ feature: 'bgp', problem, remedy: policyRemedy(policyReason) }];
   }
   if (!session || now - Math.max(startedAt, Date.parse(session.since)) < GOBGP_PATIENCE_MS[session.state]) return [];
-  const problem = `gobgpd cannot be used at ${session.target} (${session.reason}): nothing is advertised in BGP, and what was learned is held for a while and then dropped`;
+  const problem =
+    `gobgpd cannot be used at ${session.target} (${session.reason}): nothing is advertised in BGP, ` +
+    'and what was learned is held for a while and then dropped';
   return [{ feature: 'bgp', problem, remedy: gobgpRemedy(session.target, session.reason) }];
 }
 
@@ -175,13 +199,16 @@ export function bgpProblems(session: BgpSessionState | undefined, startedAt: num
 export function disputeProblems(disputed: boolean): Problem[] {
   if (!disputed) return [];
   const problem =
-    "somebody else puts in, replaces or takes out cnpd's paths at this gobgpd (path identifier 1668182116), again and again: who is a proxy changes with them";
+    "somebody else puts in, replaces or takes out cnpd's paths at this gobgpd (path identifier 1668182116), " +
+    'again and again: who is a proxy changes with them';
   return [
     {
       feature: 'bgp',
       problem,
       remedy:
-        'each cnpd needs a gobgpd of its own: compare bgp.gobgp.target in the cnpd.yaml of other routers, and look for scripts that run `gobgp global rib`, and for an import policy of gobgpd that changes paths (`gobgp global policy`)',
+        'each cnpd needs a gobgpd of its own: compare bgp.gobgp.target in the cnpd.yaml of other routers, ' +
+        'and look for scripts that run `gobgp global rib`, ' +
+        'and for an import policy of gobgpd that changes paths (`gobgp global policy`)',
     },
   ];
 }
@@ -199,7 +226,9 @@ export function carriageProblems(intent: Intent): Problem[] {
     .filter((family) => carriersOf(intent, family).length + carriersLacking(intent, family).length === 0)
     .map((family) => ({
       feature: 'proxy',
-      problem: `the IPv${family} senders of this proxy are not advertised: OSPFv2 carries IPv4 senders, OSPFv3 IPv6 senders`,
+      problem:
+        `the IPv${family} senders of this proxy are not advertised: OSPFv2 carries IPv4 senders, ` +
+        'OSPFv3 IPv6 senders',
       remedy: `add ${family === 4 ? 'ospfv2' : 'ospfv3'} or isis to cnpd.yaml`,
     }));
 }
@@ -214,7 +243,9 @@ export function borderProblems(intent: Intent): Problem[] {
     .map(({ version }) => ({
       feature: `ospfv${version}`,
       problem: `nothing is carried between the areas of ospfv${version}: none of them is the backbone, area 0.0.0.0`,
-      remedy: `add the backbone to ospfv${version}.areas if this router is in it; if not, a router that is in both has to carry`,
+      remedy:
+        `add the backbone to ospfv${version}.areas if this router is in it; ` +
+        'if not, a router that is in both has to carry',
     }));
 }
 
@@ -243,7 +274,9 @@ export function outsideProblems({ borderPorts, proxy, router }: Intent): Problem
     .filter((name) => border.has(name))
     .map((name) => ({
       feature: 'proxy',
-      problem: `${name} is a border port and under proxy.interfaces: hosts outside the domain can teach and remove Queue Pairs of their own connections there`,
+      problem:
+        `${name} is a border port and under proxy.interfaces: ` +
+        'hosts outside the domain can teach and remove Queue Pairs of their own connections there',
       remedy: `take ${name} out of proxy.interfaces, unless notices from outside are let in (border-allow)`,
     }));
   const core = (router.corePorts ?? [])

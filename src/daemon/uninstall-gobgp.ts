@@ -50,7 +50,8 @@ export async function uninstallGobgp(runDir: string, say: (line: string) => void
   const gone = reason !== undefined && NOT_THERE.test(reason);
   if (reason !== undefined && !gone) {
     say(
-      `left cnpd's paths, and its policies ${POLICY.export} and ${POLICY.import}, in gobgpd at ${target}: ${reason}. Restart gobgpd, or run this again when it answers`,
+      `left cnpd's paths, and its policies ${POLICY.export} and ${POLICY.import}, in gobgpd at ${target}: ` +
+        `${reason}. Restart gobgpd, or run this again when it answers`,
     );
     return false;
   }

@@ -68,41 +68,60 @@ export function chartSvg(chart: Chart): string {
   const right = SIZE.left + PLOT.width;
   const grid = yTicks.map((v) => {
     const at = one(y(v / chart.yScale));
-    return `<line class="grid" x1="${SIZE.left}" x2="${right}" y1="${at}" y2="${at}"/><text class="tick" text-anchor="end" x="${SIZE.left - 6}" y="${at}" dy="4">${v}</text>`;
+    return (
+      `<line class="grid" x1="${SIZE.left}" x2="${right}" y1="${at}" y2="${at}"/>` +
+      `<text class="tick" text-anchor="end" x="${SIZE.left - 6}" y="${at}" dy="4">${v}</text>`
+    );
   });
   const xAxis = ticks(chart.xMax * xScale, 12)
     .filter((v) => v / xScale <= chart.xMax * 1.0001)
     .map((v) => {
       const at = one(x(v / xScale));
-      return `<line class="grid" x1="${at}" x2="${at}" y1="${SIZE.top}" y2="${bottom}"/><text class="tick" text-anchor="middle" x="${at}" y="${bottom + 16}">${v}</text>`;
+      return (
+        `<line class="grid" x1="${at}" x2="${at}" y1="${SIZE.top}" y2="${bottom}"/>` +
+        `<text class="tick" text-anchor="middle" x="${at}" y="${bottom + 16}">${v}</text>`
+      );
     });
   const levels = (chart.levels ?? []).map((l) => {
     const at = one(y(l.value));
-    return `<line class="level" x1="${SIZE.left}" x2="${right}" y1="${at}" y2="${at}"/><text class="note" text-anchor="end" x="${right - 4}" y="${at}" dy="-4">${escapeXml(l.label)}</text>`;
+    return (
+      `<line class="level" x1="${SIZE.left}" x2="${right}" y1="${at}" y2="${at}"/>` +
+      `<text class="note" text-anchor="end" x="${right - 4}" y="${at}" dy="-4">${escapeXml(l.label)}</text>`
+    );
   });
   const marks = (chart.marks ?? [])
     .filter((m) => m.t >= 0 && m.t <= chart.xMax)
     .map((m, i) => {
       const at = one(x(m.t));
-      const line = `<line x1="${at}" x2="${at}" y1="${SIZE.top}" y2="${bottom}" stroke="${m.color}" stroke-width="1.5" stroke-dasharray="5 3"/>`;
-      return `${line}<text class="note" fill="${m.color}" x="${at}" dx="5" y="${SIZE.top + 13 + i * 15}">${escapeXml(m.label)}</text>`;
+      const line =
+        `<line x1="${at}" x2="${at}" y1="${SIZE.top}" y2="${bottom}" stroke="${m.color}" stroke-width="1.5" ` +
+        'stroke-dasharray="5 3"/>';
+      return (
+        `${line}<text class="note" fill="${m.color}" x="${at}" dx="5" ` +
+        `y="${SIZE.top + 13 + i * 15}">${escapeXml(m.label)}</text>`
+      );
     });
   const lines = curves.map(
     (c) =>
-      `<path d="${path(c.points, x, y)}" fill="none" stroke="${c.color}" stroke-width="1.6" stroke-linejoin="round"><title>${escapeXml(c.name)}</title></path>`,
+      `<path d="${path(c.points, x, y)}" fill="none" stroke="${c.color}" stroke-width="1.6" ` +
+      `stroke-linejoin="round"><title>${escapeXml(c.name)}</title></path>`,
   );
   return [
     `<svg viewBox="0 0 ${SIZE.width} ${SIZE.height}" role="img" aria-label="${escapeXml(chart.title)}">`,
     ...grid,
     ...xAxis,
     ...levels,
-    `<clipPath id="${id}"><rect x="${SIZE.left}" y="${SIZE.top - 1}" width="${PLOT.width}" height="${PLOT.height + 2}"/></clipPath><g clip-path="url(#${id})">`,
+    `<clipPath id="${id}"><rect x="${SIZE.left}" y="${SIZE.top - 1}" width="${PLOT.width}" ` +
+      `height="${PLOT.height + 2}"/></clipPath><g clip-path="url(#${id})">`,
     ...lines,
     '</g>',
     ...marks,
-    `<line class="axis" x1="${SIZE.left}" x2="${right}" y1="${bottom}" y2="${bottom}"/><line class="axis" x1="${SIZE.left}" x2="${SIZE.left}" y1="${SIZE.top}" y2="${bottom}"/>`,
-    `<text class="label" text-anchor="middle" x="${SIZE.left + PLOT.width / 2}" y="${SIZE.height - 4}">time since the first data packet, ${chart.xUnit}</text>`,
-    `<text class="label" text-anchor="middle" transform="translate(14 ${SIZE.top + PLOT.height / 2}) rotate(-90)">${escapeXml(chart.yLabel)}</text>`,
+    `<line class="axis" x1="${SIZE.left}" x2="${right}" y1="${bottom}" y2="${bottom}"/>` +
+      `<line class="axis" x1="${SIZE.left}" x2="${SIZE.left}" y1="${SIZE.top}" y2="${bottom}"/>`,
+    `<text class="label" text-anchor="middle" x="${SIZE.left + PLOT.width / 2}" y="${SIZE.height - 4}">time ` +
+      `since the first data packet, ${chart.xUnit}</text>`,
+    `<text class="label" text-anchor="middle" transform="translate(14 ${SIZE.top + PLOT.height / 2}) ` +
+      `rotate(-90)">${escapeXml(chart.yLabel)}</text>`,
     '</svg>',
   ].join('\n');
 }

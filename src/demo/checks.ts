@@ -34,12 +34,14 @@ export function checkNotifications({ mode, notifications: seen }: RunResult, kin
     );
   if (seen.queuePair === null || seen.queuePair !== seen.expectedQueuePair) {
     failures.push(
-      `${mode}: the notifications are for Queue Pair ${hex(seen.queuePair)}, the connection's is ${hex(seen.expectedQueuePair)}`,
+      `${mode}: the notifications are for Queue Pair ${hex(seen.queuePair)}, ` +
+        `the connection's is ${hex(seen.expectedQueuePair)}`,
     );
   }
   if (!seen.valid)
     failures.push(
-      `${mode}: a notification on the sender's wire has a wrong ${kind === 'long-haul-icmpv6' ? 'checksum' : 'ICRC'} or cannot be read`,
+      `${mode}: a notification on the sender's wire has a wrong ` +
+        `${kind === 'long-haul-icmpv6' ? 'checksum' : 'ICRC'} or cannot be read`,
     );
   return failures;
 }
@@ -75,7 +77,8 @@ export function checkRuns(
   const comparable = !cnpd.feedbackIsBound && cnpd.firstFeedbackMs !== null && receiver.firstFeedbackMs !== null;
   if (comparable && cnpd.firstFeedbackMs >= receiver.firstFeedbackMs) {
     failures.push(
-      `cnpd's first feedback took ${cnpd.firstFeedbackMs} ms, no less than the receiver's ${receiver.firstFeedbackMs} ms`,
+      `cnpd's first feedback took ${cnpd.firstFeedbackMs} ms, ` +
+        `no less than the receiver's ${receiver.firstFeedbackMs} ms`,
     );
   }
   return failures;

@@ -128,7 +128,9 @@ function queueCharts(report: DemoReport, port: DemoReport['ports'][number], xMax
         marks,
         levels,
       },
-      text: 'The same queue as the overload begins; the uncontrolled run leaves the picture at the top. Dashed: when the first notification arrived on the sender’s wire.',
+      text:
+        'The same queue as the overload begins; the uncontrolled run leaves the picture at the top. Dashed: ' +
+        'when the first notification arrived on the sender’s wire.',
     },
   ];
 }
@@ -162,7 +164,9 @@ function charts(report: DemoReport): Plot[] {
           (r) => steps(r.series.notifications, r),
         ),
       },
-      text: 'Captured at the sender and decoded by code that is not the dataplane’s. In the cnpd run the receiver sends none, so that every one is cnpd’s.',
+      text:
+        'Captured at the sender and decoded by code that is not the dataplane’s. ' +
+        'In the cnpd run the receiver sends none, so that every one is cnpd’s.',
     },
   ];
 }

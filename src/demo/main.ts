@@ -91,7 +91,8 @@ async function showTheScene(scene: Scene, signal: AbortSignal): Promise<readonly
     const learned = await scene.learn(lab, signal);
     for (const sentence of learned.sentences) say(sentence);
     say(
-      `in the cnpd run ${scene.receiver.node} sends no CNPs, so that every notification on ${scene.sender.node}'s wire is cnpd's`,
+      `in the cnpd run ${scene.receiver.node} sends no CNPs, ` +
+        `so that every notification on ${scene.sender.node}'s wire is cnpd's`,
     );
     const runs = await makeRuns(lab, scene, signal);
     const failures = [...learned.failures, ...scene.verdict(runs)];

@@ -24,6 +24,8 @@ export const waitForMapping = (lab: Lab, node: string, { prefix }: Mapping, sign
 
 /** Of a row of `cnpctl show senders`. */
 export function mappingEvidence(node: string, row: Row, expected: Mapping): Evidence {
-  const sentence = `${node} has learned over ${String(row['carrier'])} that the proxy for ${String(row['prefix'])} is ${String(row['proxy'])} (from ${String(row['originator'])})`;
+  const sentence =
+    `${node} has learned over ${String(row['carrier'])} that the proxy for ${String(row['prefix'])} is ` +
+    `${String(row['proxy'])} (from ${String(row['originator'])})`;
   return evidence([sentence], row, { ...expected }, `${node}'s mapping`);
 }

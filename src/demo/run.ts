@@ -110,7 +110,11 @@ function progressLine(scene: Scene, sender: Endpoint, { queues, notifications }:
   const mbit = rate ? (Number(rate['sentBps']) / 1e6).toFixed(0) : '0';
   const held = scene.watched.map(
     ({ node }, i) =>
-      `${node}'s queue holds ${((queues[i]!.samples.at(-1)?.[1] ?? 0) / 1000).toFixed(0)} kB (${queues[i]!.drops} drops)`,
+      `${node}'s queue holds ${((queues[i]!.samples.at(-1)?.[1] ?? 0) / 1000).toFixed(0)} kB ` +
+      `(${queues[i]!.drops} drops)`,
   );
-  return `${scene.sender.node} sends ${mbit} Mbit/s, ${held.join(', ')}, ${notifications.seen.length} notifications on ${scene.sender.node}'s wire`;
+  return (
+    `${scene.sender.node} sends ${mbit} Mbit/s, ${held.join(', ')}, ` +
+    `${notifications.seen.length} notifications on ${scene.sender.node}'s wire`
+  );
 }

@@ -74,7 +74,11 @@ function lost(
   );
   const filter = "-c 'route-map end-con permit 10' -c 'match ipv6 address prefix-list end-con' -c 'exit'";
   return {
-    problem: `FRR advertises no way to END.CON ${unreached.map(({ sid }) => formatAddress(sid)).join(', ')}, so notifications to it get lost`,
-    remedy: `vtysh -c 'configure terminal' ${permits.join(' ')} ${filter} -c '${context}' ${lines.map((line) => `-c '${line}'`).join(' ')}`,
+    problem:
+      `FRR advertises no way to END.CON ${unreached.map(({ sid }) => formatAddress(sid)).join(', ')}, ` +
+      'so notifications to it get lost',
+    remedy:
+      `vtysh -c 'configure terminal' ${permits.join(' ')} ${filter} -c '${context}' ` +
+      `${lines.map((line) => `-c '${line}'`).join(' ')}`,
   };
 }

@@ -107,7 +107,9 @@ function giveKey(
   if (version === 3) {
     return {
       problem,
-      remedy: `vtysh -c 'configure terminal' -c '${context}' -c 'ipv6 ospf6 authentication key-id ${id} hash-algo ${algorithm} key <key>'`,
+      remedy:
+        `vtysh -c 'configure terminal' -c '${context}' -c 'ipv6 ospf6 authentication key-id ${id} hash-algo ` +
+        `${algorithm} key <key>'`,
     };
   }
   if (algorithm !== 'md5') return { problem, remedy: keyChain(context, own) };
@@ -123,4 +125,5 @@ function giveKey(
 }
 
 const keyChain = (context: string, { id, algorithm }: FrrKey): string =>
-  `vtysh -c 'configure terminal' -c 'key chain cnpd' -c 'key ${id}' -c 'key-string <key>' -c 'cryptographic-algorithm ${algorithm}' -c '${context}' -c 'ip ospf authentication key-chain cnpd'`;
+  `vtysh -c 'configure terminal' -c 'key chain cnpd' -c 'key ${id}' -c 'key-string <key>' ` +
+  `-c 'cryptographic-algorithm ${algorithm}' -c '${context}' -c 'ip ospf authentication key-chain cnpd'`;

@@ -307,7 +307,8 @@ describe('preconditions of ospf6d', () => {
     it('an ospf6d that advertises none is named, with lines that are not carried out', () => {
       expect(missing(facts(GOOD3), want)).toEqual([['end-con', []]]);
       expect(findings(facts(GOOD3), want)[0]!.remedy).toBe(
-        "vtysh -c 'configure terminal' -c 'ipv6 prefix-list end-con permit 2001:db8:c::/48 ge 128' -c 'route-map end-con permit 10' -c 'match ipv6 address prefix-list end-con' -c 'exit' " +
+        "vtysh -c 'configure terminal' -c 'ipv6 prefix-list end-con permit 2001:db8:c::/48 ge 128' " +
+          "-c 'route-map end-con permit 10' -c 'match ipv6 address prefix-list end-con' -c 'exit' " +
           "-c 'router ospf6' -c 'redistribute kernel route-map end-con'",
       );
     });
@@ -425,7 +426,8 @@ describe('authentication that this FRR can have', () => {
   it.each([
     ["FRRouting 8.4.4 (r1) on Linux(6.1).\nconfigured with:\n    '--prefix=/usr' '--enable-snmp'\n", 'internal'],
     [
-      "FRRouting 10.3 (r1) on Linux(6.1).\nconfigured with:\n    '--prefix=/usr' '--with-crypto=openssl' '--enable-snmp'\n",
+      'FRRouting 10.3 (r1) on Linux(6.1).\nconfigured with:\n' +
+        "    '--prefix=/usr' '--with-crypto=openssl' '--enable-snmp'\n",
       'openssl',
     ],
     ['FRRouting 8.4.4 (r1) on Linux(6.1).\n', undefined],
@@ -444,7 +446,8 @@ describe('running configuration of OSPF', () => {
   });
   it('a key without a string signs nothing', () => {
     const config = parseRunningConfig(
-      'key chain K\n key 1\n  key-string a\n exit\n key 2\n  cryptographic-algorithm md5\n  key-string b\n exit\nexit\n',
+      'key chain K\n key 1\n  key-string a\n exit\n key 2\n  cryptographic-algorithm md5\n  key-string b\n' +
+        ' exit\nexit\n',
     );
     const link = ospfInterface(
       parseRunningConfig('interface x\n ipv6 ospf6 authentication keychain K\nexit\n'),

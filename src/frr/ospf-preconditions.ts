@@ -80,7 +80,8 @@ interface Row<V> {
 }
 
 const CAPABILITY_OPAQUE =
-  "vtysh -c 'configure terminal' -c 'router ospf' -c 'capability opaque' (ospfd takes its adjacencies down and up again)";
+  "vtysh -c 'configure terminal' -c 'router ospf' -c 'capability opaque' (ospfd takes its adjacencies down " +
+  'and up again)';
 
 const INSTANCE_ROWS: readonly Row<View>[] = [
   {
@@ -135,7 +136,9 @@ const AREA_ROWS: readonly Row<AreaView>[] = [
       const type = areaType(instance, area.areaId);
       if (type === undefined) return undefined;
       return {
-        problem: `area ${formatArea(area.areaId)} is a ${type === 'stub' ? 'stub area' : 'not-so-stubby area'} to FRR, which cnpd does not speak`,
+        problem:
+          `area ${formatArea(area.areaId)} is a ${type === 'stub' ? 'stub area' : 'not-so-stubby area'} to FRR, ` +
+          'which cnpd does not speak',
         remedy: `take ${where} out of cnpd.yaml`,
       };
     },
@@ -259,7 +262,9 @@ function checkMtu(view: AreaView): Finding | undefined {
   const [tooLarge, tooSmall] = [kernel.mtu > area.mtu && !area.ignoreMtu, kernel.mtu < area.mtu && !link.mtuIgnore];
   if (!tooLarge && !tooSmall) return undefined;
   return {
-    problem: `${area.interface} has MTU ${kernel.mtu}, ${where}.mtu in cnpd.yaml is ${area.mtu}: the databases cannot be exchanged`,
+    problem:
+      `${area.interface} has MTU ${kernel.mtu}, ${where}.mtu in cnpd.yaml is ${area.mtu}: ` +
+      'the databases cannot be exchanged',
     remedy: `ip link set ${area.interface} mtu ${area.mtu}`,
   };
 }
@@ -278,7 +283,9 @@ export function checkOspf(facts: OspfFacts, want: OspfExpectation): FrrCheck[] {
   });
   const noInstance = {
     problem: `there is no ${ospfInstance(version)} in FRR, or it has no router ID`,
-    remedy: `vtysh -c 'configure terminal' -c '${ospfInstance(version)}' -c '${version === 2 ? 'ospf' : 'ospf6'} router-id <router-id>'`,
+    remedy:
+      `vtysh -c 'configure terminal' -c '${ospfInstance(version)}' -c '${version === 2 ? 'ospf' : 'ospf6'} ` +
+      "router-id <router-id>'",
   };
   const first = [
     result(daemon, `${daemon} runs and can be asked`, checkDaemon(daemon, facts.error, facts.enabled)),

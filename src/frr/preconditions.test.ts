@@ -72,7 +72,8 @@ describe('preconditions of FRR', () => {
     [
       'a slow level 2',
       / lsp-timers.*/,
-      ' lsp-timers level-1 gen-interval 1 refresh-interval 900\n lsp-timers level-2 gen-interval 20 refresh-interval 900',
+      ' lsp-timers level-1 gen-interval 1 refresh-interval 900\n' +
+        ' lsp-timers level-2 gen-interval 20 refresh-interval 900',
       'lsp-gen-interval',
       ['lsp-gen-interval level-2 1'],
     ],
@@ -229,7 +230,8 @@ describe('running-config', () => {
     it('FRR that advertises none is named, with the lines of frr-configs/srv6-pe.conf, which are not carried out', () => {
       expect(missing(GOOD, { endCon })).toEqual([{ id: 'end-con', state: 'missing', lines: [] }]);
       expect(remedyOf('end-con', facts(GOOD), { endCon })).toBe(
-        "vtysh -c 'configure terminal' -c 'ipv6 prefix-list end-con permit 2001:db8:c::/48 ge 128' -c 'route-map end-con permit 10' -c 'match ipv6 address prefix-list end-con' -c 'exit' " +
+        "vtysh -c 'configure terminal' -c 'ipv6 prefix-list end-con permit 2001:db8:c::/48 ge 128' " +
+          "-c 'route-map end-con permit 10' -c 'match ipv6 address prefix-list end-con' -c 'exit' " +
           "-c 'router isis core' -c 'redistribute ipv6 kernel level-2 route-map end-con'",
       );
     });

@@ -96,7 +96,8 @@ const FIRST_ROWS = [
     check: ({ config }: FrrFacts): Finding | undefined => {
       const instances = isisInstances(config!);
       const remedy =
-        "choose this router's NET: vtysh -c 'configure terminal' -c 'router isis core' -c 'lsp-gen-interval 1' -c 'net <area>.<system-id>.00'";
+        "choose this router's NET: vtysh -c 'configure terminal' -c 'router isis core' -c 'lsp-gen-interval 1' " +
+        "-c 'net <area>.<system-id>.00'";
       if (instances.length === 0) return { problem: 'there is no router isis in FRR', remedy };
       return instances.every((instance) => instance.nets.length === 0)
         ? { problem: `router isis ${instances[0]!.tag} has no net`, remedy }
@@ -120,7 +121,8 @@ const ROWS: readonly Row[] = [
       if (link.tag6 !== undefined) {
         return {
           problem: `${want.interface} is in router isis ${link.tag6}, which does not exist`,
-          remedy: `vtysh -c 'configure terminal' -c 'interface ${want.interface}' -c 'no ipv6 router isis ${link.tag6}'`,
+          remedy:
+            `vtysh -c 'configure terminal' -c 'interface ${want.interface}' -c 'no ipv6 ` + `router isis ${link.tag6}'`,
         };
       }
       return mend(`IS-IS is not enabled on ${want.interface}`, [
@@ -243,7 +245,8 @@ function checkGeneration({ instance, want }: View): Finding | undefined {
         : `lsp-gen-interval level-${level} ${instance.lspGenInterval[level]}`,
   }));
   return mend(
-    `lsp-gen-interval is ${instance.lspGenInterval[slow[0]!]} s: for that long after a change FRR's LSP does not list cnpd`,
+    `lsp-gen-interval is ${instance.lspGenInterval[slow[0]!]} s: ` +
+      "for that long after a change FRR's LSP does not list cnpd",
     lines,
   );
 }
@@ -254,7 +257,8 @@ function checkMtu({ facts, instance, want }: View): Finding | undefined {
   // The interface is cnpd's: it was made with isis.mtu, and somebody has changed it.
   if (want.mtu >= need) {
     return {
-      problem: `${want.interface} has MTU ${facts.link.mtu}, LSPs need ${need} and isis.mtu in cnpd.yaml is ${want.mtu}`,
+      problem:
+        `${want.interface} has MTU ${facts.link.mtu}, ` + `LSPs need ${need} and isis.mtu in cnpd.yaml is ${want.mtu}`,
       remedy: `ip link set ${want.interface} mtu ${want.mtu}`,
     };
   }

@@ -190,7 +190,8 @@ test.each([
   ['on the line', `${ROUTER}bgp:\n  gobgp:\n    tls:\n      ca: /a\n      key: -----BEGIN SECRET-ONE\n`],
   [
     'as a block',
-    `${ROUTER}bgp:\n  gobgp:\n    tls:\n      ca: /a\n      key: |\n        -----BEGIN\n        SECRET-ONE\n      certificate: b\n`,
+    `${ROUTER}bgp:\n  gobgp:\n    tls:\n      ca: /a\n      key: |\n        -----BEGIN\n        SECRET-ONE\n` +
+      '      certificate: b\n',
   ],
   ['in braces', gobgp('tls: { ca: a, key: "SECRET-ONE" }')],
   ['in broken YAML', `${ROUTER}bgp:\n  gobgp:\n    tls: { ca: /a, key: "SECRET-ONE\n`],

@@ -24,7 +24,8 @@ const WAYS: readonly (readonly [string, (path: readonly string[], n: number) => 
   [
     'each over several lines',
     ([section, key], n) =>
-      `${section}:\n${key ? `    ${key}:\n` : ''}${'    - prefix: x\n      order:\n        - a\n        - b\n'.repeat(n)}`,
+      `${section}:\n` +
+      `${key ? `    ${key}:\n` : ''}${'    - prefix: x\n      order:\n        - a\n        - b\n'.repeat(n)}`,
   ],
   [
     'in brackets',

@@ -162,7 +162,8 @@ test('what is no key is shown, in the sections that have keys too', () => {
 
 test('a line with a key shows its names, and the caret stands where hiding begins', () => {
   const text =
-    'router: { name: r1 }\nisis:\n  system-id: 0000.0000.c001\n  area: 49.0001\n  authentication:\n    domain: secret\n  level: 7\n';
+    'router: { name: r1 }\nisis:\n  system-id: 0000.0000.c001\n  area: 49.0001\n  authentication:\n' +
+    '    domain: secret\n  level: 7\n';
   expect(render(text)).toBe(
     'cnpd.yaml:6:13: isis.authentication.domain: found <hidden>; allowed: a mapping with the keys hmac-md5\n' +
       '    6 |     domain: <hidden>\n' +

@@ -67,7 +67,8 @@ export function formatIntentErrors(errors: readonly IntentError[], text: string)
 
 /** @param hidden column from 0 from which on the line holds keys */
 function formatError(error: IntentError, source: string | undefined, hidden: number): string {
-  const head = `${error.file}:${error.line}:${error.column}: ${error.path === '' ? '' : `${error.path}: `}${error.message}\n`;
+  const head =
+    `${error.file}:${error.line}:${error.column}: ` + `${error.path === '' ? '' : `${error.path}: `}${error.message}\n`;
   if (source === undefined) return head;
   // Every unit of the line becomes one column, so that the caret stands where the error is, or where hiding begins; a
   // long line is shown around it.

@@ -20,16 +20,21 @@ const accepted: readonly (readonly [string, string])[] = [
   ['an area that YAML takes for a number', `${minimal}isis: { system-id: 0000.0000.c001, area: 49, level: 1 }`],
   [
     'switches',
-    `${minimal}isis: { enabled: false, system-id: 0000.0000.c001, area: 49.0001 }\nports: [{ interface: eth1, ecn: off, k-max: 50 kB }]`,
+    `${minimal}isis: { enabled: false, system-id: 0000.0000.c001, area: 49.0001 }\n` +
+      'ports: [{ interface: eth1, ecn: off, k-max: 50 kB }]',
   ],
   [
     'numbers, words and lists where one of them is allowed',
-    `${minimal}ports: [{ interface: eth1, k-max: auto, alpha: 1.5, rtt: 10ms }]\nnotifications: { senders: [{ prefix: 2001:db8:1::/64, supports: [fast-cnp], order: [fast-cnp] }, { prefix: 2001:db8:2::/64, supports: unknown, order: [proxy] }] }\nsrv6: { core-ports: [eth2], dscp: { pipe: 46 }, end-con: [{ sid: 2001:db8:c::1, locator: 2001:db8:c::/48, table: 10 }] }`,
+    `${minimal}ports: [{ interface: eth1, k-max: auto, alpha: 1.5, rtt: 10ms }]\n` +
+      'notifications: { senders: [{ prefix: 2001:db8:1::/64, supports: [fast-cnp], order: [fast-cnp] }, ' +
+      '{ prefix: 2001:db8:2::/64, supports: unknown, order: [proxy] }] }\nsrv6: { core-ports: [eth2], ' +
+      'dscp: { pipe: 46 }, end-con: [{ sid: 2001:db8:c::1, locator: 2001:db8:c::/48, table: 10 }] }',
   ],
   ['BGP by its defaults', `${minimal}bgp: {}\n`],
   [
     'BGP with communities, and a number for an AS',
-    `${minimal}bgp: { gobgp: { target: "[::1]:50051" }, communities: [65000:100, no-export], large-communities: ["65000:1:2"], domain: [65001, "65002"] }`,
+    `${minimal}bgp: { gobgp: { target: "[::1]:50051" }, ` +
+      'communities: [65000:100, no-export], large-communities: ["65000:1:2"], domain: [65001, "65002"] }',
   ],
   ['quoted numbers', `${minimal}code-points: { pnc-udp-port: "1021" }\nlog: { level: debug }`],
 ];
@@ -46,11 +51,13 @@ describe('the schema refuses, as the loader does', () => {
     ['a missing name', 'router: {}'],
     [
       'a prefix without length',
-      `${minimal}proxy: { address: 2001:db8::1, senders: [{ prefix: "2001:db8::", format: standard-cnp }], accept-from: [2001:db8::/32] }`,
+      `${minimal}proxy: { address: 2001:db8::1, senders: [{ prefix: "2001:db8::", format: standard-cnp }], ` +
+        'accept-from: [2001:db8::/32] }',
     ],
     [
       'an unknown format',
-      `${minimal}proxy: { address: 2001:db8::1, senders: [{ prefix: 2001:db8::/64, format: x }], accept-from: [2001:db8::/32] }`,
+      `${minimal}proxy: { address: 2001:db8::1, senders: [{ prefix: 2001:db8::/64, format: x }], ` +
+        'accept-from: [2001:db8::/32] }',
     ],
     ['a size with a wrong unit', `${minimal}ports: [{ interface: eth1, k-max: 50kb }]`],
     ['a word where auto is meant', `${minimal}ports: [{ interface: eth1, k-max: automatic }]`],

@@ -11,7 +11,8 @@ const isis = (rest: string): string =>
   `${ROUTER}isis: { system-id: 0000.0000.c001, area: 49.0001, ${rest} }\n`.replace(/, \}/, ' }');
 const PORT = 'ports: [{ interface: wan, k-max: 1MB }]\n';
 const deviceId = (id: string): string =>
-  `${ROUTER}${PORT}notifications: { senders: [{ prefix: 2001:db8:1::/64, order: [long-haul-icmpv6] }], long-haul: { objects: { device-id: "${id}" } } }\n`;
+  `${ROUTER}${PORT}notifications: { senders: [{ prefix: 2001:db8:1::/64, order: [long-haul-icmpv6] }], ` +
+  `long-haul: { objects: { device-id: "${id}" } } }\n`;
 const count = (n: number, of: (i: number) => string): string => Array.from({ length: n }, (_, i) => of(i)).join(', ');
 const prefixes = (n: number): string => count(n, (i) => `"2001:db8:${i.toString(16)}::/48"`);
 const name = (length: number): string => 'a'.repeat(length);
@@ -202,20 +203,23 @@ describe('lists are as long as the dataplane can hold, and no longer', () => {
       'proxy.accept-from',
       4096,
       (n) =>
-        `${ROUTER}proxy: { address: 2001:db8::1, senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }], accept-from: [${prefixes(n)}] }\n`,
+        `${ROUTER}proxy: { address: 2001:db8::1, senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }], ` +
+        `accept-from: [${prefixes(n)}] }\n`,
     ],
     [
       'notifications.senders',
       4096,
       (n) =>
-        `${ROUTER}${PORT}notifications: { senders: [${count(n, (i) => `{ prefix: "2001:db8:${i.toString(16)}::/48", order: [proxy] }`)}] }\n`,
+        `${ROUTER}${PORT}notifications: { senders: ` +
+        `[${count(n, (i) => `{ prefix: "2001:db8:${i.toString(16)}::/48", order: [proxy] }`)}] }\n`,
     ],
     ['srv6.core-ports', 128, (n) => `${ROUTER}srv6: { core-ports: [${count(n, (i) => `e${i}`)}] }\n`],
     [
       'srv6.end-con',
       256,
       (n) =>
-        `${ROUTER}srv6: { core-ports: [e], end-con: [${count(n, (i) => `{ locator: "2001:db8:c::/48", table: ${i + 1000}, interfaces: [i${i}] }`)}] }\n`,
+        `${ROUTER}srv6: { core-ports: [e], end-con: ` +
+        `[${count(n, (i) => `{ locator: "2001:db8:c::/48", table: ${i + 1000}, interfaces: [i${i}] }`)}] }\n`,
     ],
     [
       'stamp.targets',

@@ -21,7 +21,8 @@ describe('a group that this machine is asked for', () => {
 
   test('one that it does not have is an error, which names the commands; what is no name is refused as that', () => {
     expect(errors('nosuchgroup')).toEqual([
-      '3:17: gnmi.socket-group: this machine has no group nosuchgroup (`getent group nosuchgroup` finds none): `groupadd --system nosuchgroup`, or name another',
+      '3:17: gnmi.socket-group: this machine has no group nosuchgroup (`getent group nosuchgroup` finds none): ' +
+        '`groupadd --system nosuchgroup`, or name another',
     ]);
     expect(errors('"no such"')).toEqual([
       '3:17: gnmi.socket-group: found "no such"; allowed: a group: its name, or its number',

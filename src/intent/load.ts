@@ -112,7 +112,9 @@ function unknownGroup(locate: Locator, machine: Machine): IntentError[] {
   if (typeof group !== 'string' || !groupName.parse(group).ok || /^\d+$/.test(group) || machine.groupExists(group))
     return [];
   const allowed = 'a group of this machine';
-  const message = `this machine has no group ${group} (\`getent group ${group}\` finds none): \`groupadd --system ${group}\`, or name another`;
+  const message =
+    `this machine has no group ${group} (\`getent group ${group}\` finds none): \`groupadd --system ${group}\`, ` +
+    'or name another';
   return [locate.error(path, { allowed, message })];
 }
 

@@ -65,7 +65,8 @@ describe('LHCNP-6-b: what senders understand is configured', () => {
 
   test('a format that senders are known not to understand is refused', () => {
     expect(complaints(policies(`${V6}, supports: [fast-cnp], order: [long-haul-icmpv6, fast-cnp]`))).toEqual([
-      `${ORDER}[0]: the senders in 2001:db8:1::/64 are declared not to understand long-haul-icmpv6: it is not under supports`,
+      `${ORDER}[0]: the senders in 2001:db8:1::/64 are declared not to understand long-haul-icmpv6: ` +
+        'it is not under supports',
     ]);
     expect(complaints(policies(`${V6}, supports: standard-cnp, order: [fast-cnp]`))).toEqual([
       expect.stringMatching(/declared not to understand fast-cnp/),
@@ -76,7 +77,8 @@ describe('LHCNP-6-b: what senders understand is configured', () => {
 describe('the format fits the family', () => {
   test('LHCNP-4-a: the ICMPv6 form is refused for IPv4 senders, and the RoCEv2 form is the one to use', () => {
     expect(complaints(policies(`${V4}, order: [long-haul-icmpv6, proxy]`))).toEqual([
-      `${ORDER}[0]: the ICMPv6 form of Long-haul CNP is for IPv6 alone: IPv4 senders such as 198.51.100.0/24 take the RoCEv2 form (LHCNP §4)`,
+      `${ORDER}[0]: the ICMPv6 form of Long-haul CNP is for IPv6 alone: ` +
+        'IPv4 senders such as 198.51.100.0/24 take the RoCEv2 form (LHCNP §4)',
     ]);
     expect(load(policies(`${V4}, ${ROCE}`)).notifications!.senders[0]!.order).toEqual(['long-haul-roce']);
   });
@@ -94,7 +96,8 @@ describe('LHCNP-10.5-b, LHCNP-6.2.1-c, LHCNP-10.5-a: the RoCEv2 form goes only t
     'not with %s',
     (supports) => {
       expect(complaints(policies(`${V6}, ${supports}order: [proxy, long-haul-roce]`))).toEqual([
-        `${ORDER}[1]: the RoCEv2 form of Long-haul CNP may be sent only to senders that are known to accept it (LHCNP §6.2.1, §10.5): list it under supports of 2001:db8:1::/64`,
+        `${ORDER}[1]: the RoCEv2 form of Long-haul CNP may be sent only to senders that are known to accept it ` +
+          '(LHCNP §6.2.1, §10.5): list it under supports of 2001:db8:1::/64',
       ]);
     },
   );
@@ -130,7 +133,8 @@ describe('CE marking beside a Fast CNP', () => {
       load(policies(`${V6}, supports: [fast-cnp], order: [fast-cnp]`)).notifications!.senders[0]!.markCeWithFastCnp,
     ).toBe(false);
     expect(complaints(policies(`${V6}, supports: [fast-cnp], order: [fast-cnp], ce-with-fast-cnp: on`))).toEqual([
-      'notifications.senders[0].ce-with-fast-cnp: packets of senders that are known to understand Fast CNP must not be CE-marked while one is sent (FCNP §4)',
+      'notifications.senders[0].ce-with-fast-cnp: packets of senders that are known to understand Fast CNP ' +
+        'must not be CE-marked while one is sent (FCNP §4)',
     ]);
   });
 
@@ -245,12 +249,14 @@ describe('the table of instructions', () => {
   test.each([
     ['severity: [{ from: 1, level: 180, action: pause, parameter: 1000 }]', 'severity[0]'],
     [
-      `early: ${row(100, 'action: pause, parameter: 1000')}\nseverity: [{ from: 1, level: 180, action: pause, parameter: 2000 }]\nescalation: [${row(250, 'action: pause, parameter: 3000')}]`,
+      `early: ${row(100, 'action: pause, parameter: 1000')}\nseverity: [{ from: 1, level: 180, action: pause, ` +
+        `parameter: 2000 }]\nescalation: [${row(250, 'action: pause, parameter: 3000')}]`,
       'early',
     ],
   ])('LHCNP-5.5.1-d: pause outside escalation is refused: %s', (yaml, where) => {
     expect(complaints(longHaul(yaml))).toContainEqual(
-      `notifications.long-haul.${where}.action: pause is for congestion that a reduction did not end (LHCNP §5.5.1): put it under escalation`,
+      `notifications.long-haul.${where}.action: ` +
+        'pause is for congestion that a reduction did not end (LHCNP §5.5.1): put it under escalation',
     );
   });
 
@@ -283,7 +289,8 @@ describe('the table of instructions', () => {
     [
       'LHCNP-5.7-e: an escalation to a lower level',
       `escalation: [${row(230, 'action: rate-reduce, parameter: 75')}]`,
-      'escalation[0].level: level 230 does not exceed 230 of the row before: a stricter row has a higher level (LHCNP §5.7)',
+      'escalation[0].level: level 230 does not exceed 230 of the row before: ' +
+        'a stricter row has a higher level (LHCNP §5.7)',
     ],
     [
       'LHCNP-5.7-e: an escalation to a laxer action',
@@ -302,8 +309,10 @@ describe('the table of instructions', () => {
     ],
     [
       'levels that do not ascend with depth',
-      `severity: [{ from: 1, level: 180, action: rate-reduce, parameter: 30 }, { from: 2, level: 180, action: rate-reduce, parameter: 40 }]`,
-      'severity[1].level: level 180 does not exceed 180 of the row before: a stricter row has a higher level (LHCNP §5.7)',
+      'severity: [{ from: 1, level: 180, action: rate-reduce, parameter: 30 }, ' +
+        '{ from: 2, level: 180, action: rate-reduce, parameter: 40 }]',
+      'severity[1].level: level 180 does not exceed 180 of the row before: ' +
+        'a stricter row has a higher level (LHCNP §5.7)',
     ],
     [
       'a table that does not begin at K_max',
@@ -312,7 +321,8 @@ describe('the table of instructions', () => {
     ],
     [
       'depths that do not ascend',
-      `severity: [{ from: 1, level: 180, action: rate-reduce, parameter: 30 }, { from: 1, level: 190, action: rate-reduce, parameter: 40 }]`,
+      'severity: [{ from: 1, level: 180, action: rate-reduce, parameter: 30 }, ' +
+        '{ from: 1, level: 190, action: rate-reduce, parameter: 40 }]',
       'severity[1].from: rows stand in the order of the depths from which they apply',
     ],
     ['no row at K_max', 'severity: []', 'severity: the row from 1 says what is sent above k-max'],

@@ -46,7 +46,8 @@ describe('ospfv2 and ospfv3', () => {
 
   test('keys come in their order, each with its algorithm', () => {
     const keys =
-      '    - area: 0\n      authentication:\n      - { key-id: 7, hmac-sha-256: new }\n      - { key-id: 1, md5: old }\n';
+      '    - area: 0\n      authentication:\n      - { key-id: 7, hmac-sha-256: new }\n' +
+      '      - { key-id: 1, md5: old }\n';
     expect(load(v2(keys)).ospfv2!.areas[0]!.keys).toEqual([
       { id: 7, algorithm: 'hmac-sha-256', key: 'new' },
       { id: 1, algorithm: 'md5', key: 'old' },
@@ -194,7 +195,8 @@ describe('stamp', () => {
 
 test('a device-id is refused above 64 bytes of UTF-8, however few characters they are', () => {
   const file = (id: string): string =>
-    `${ROUTER}notifications: { senders: [{ prefix: "::/0", order: [proxy] }], long-haul: { objects: { device-id: ${id} } } }\n`;
+    `${ROUTER}notifications: { senders: [{ prefix: "::/0", order: [proxy] }], ` +
+    `long-haul: { objects: { device-id: ${id} } } }\n`;
   expect(load(file('é'.repeat(32))).notifications!.longHaul.objects.deviceId).toBe('é'.repeat(32));
   expect(complaints(file('é'.repeat(33)))).toEqual([
     expect.stringMatching(/device-id: found .*; allowed: an identifier of 1 to 64 bytes in UTF-8/),

@@ -15,7 +15,9 @@ describe('k-max: auto', () => {
   });
 
   test('LHCNP-5.3.2-e: alpha, K_base and R are those of the port', () => {
-    const text = `${ROUTER}ports:\n  - { interface: a, ${AUTO}, alpha: 0.25, k-base: 9kB }\n  - { interface: b, ${AUTO}, alpha: 2, bandwidth: 100Gbit }\n`;
+    const text =
+      `${ROUTER}ports:\n  - { interface: a, ${AUTO}, alpha: 0.25, k-base: 9kB }\n` +
+      `  - { interface: b, ${AUTO}, alpha: 2, bandwidth: 100Gbit }\n`;
     expect(load(text).ports).toMatchObject([
       { adaptive: { kBase: 9000, alpha: 0.25 } },
       { adaptive: { alpha: 2 }, rateBitPerS: 100e9 },

@@ -3,7 +3,8 @@ import { address } from '../model/address.ts';
 import { ROUTER, complaints, load } from './fixture.ts';
 
 const proxy = (value: string): string =>
-  `${ROUTER}proxy: { address: ${value}, senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }], accept-from: [2001:db8::/32] }\n`;
+  `${ROUTER}proxy: { address: ${value}, ` +
+  'senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }], accept-from: [2001:db8::/32] }\n';
 const [V4, V6] = [address('192.0.2.1'), address('2001:db8::1')];
 
 describe('proxy.address', () => {

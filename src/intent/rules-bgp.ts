@@ -45,7 +45,8 @@ function transport({ gobgp }: View, report: Report): void {
   if ('tls' in gobgp && target.startsWith('unix:'))
     report([...path, 'tls'], 'tls only with HOST:PORT', 'gobgpd has no TLS on a UNIX socket, and needs none there');
   if ('tls' in gobgp || ('plaintext' in gobgp && gobgp.plaintext !== false) || isLocalTarget(target)) return;
-  const reason = `${target} is another machine: without tls whoever is on the way can change the routes of this network`;
+  const reason =
+    `${target} is another machine: ` + 'without tls whoever is on the way can change the routes of this network';
   report([...path, 'target'], 'a target on this machine; else tls, or plaintext: on', reason);
 }
 

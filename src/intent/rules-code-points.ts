@@ -33,7 +33,8 @@ function assigned(view: View, report: Report): void {
     report(
       ['code-points', key],
       ALLOWED,
-      `${value} is ${key === name ? use : `the default of code-points.${name}`}: ${consequenceOf(name)}. Take another value, or say allow-assigned: on`,
+      `${value} is ${key === name ? use : `the default of code-points.${name}`}: ${consequenceOf(name)}. ` +
+        'Take another value, or say allow-assigned: on',
     );
   }
 }
@@ -47,7 +48,8 @@ function stampPort(view: View, report: Report): void {
     ? ['the default of code-points.pnc-udp-port', consequenceOf('pnc-udp-port')]
     : [collisionOfStamp(stamp.port), STAMP_CONSEQUENCE];
   if (use === undefined) return;
-  const reason = `${stamp.port} is ${use}: ${consequence}. Take another port, or say allow-assigned: on under code-points`;
+  const reason =
+    `${stamp.port} is ${use}: ${consequence}. Take another port, ` + 'or say allow-assigned: on under code-points';
   report(['stamp', 'port'], STAMP_ALLOWED, reason);
 }
 

@@ -118,7 +118,8 @@ function rowsAscend({ notifications }: View, report: Report): void {
       report(
         [...row.path, 'level'],
         `more than ${before.level}`,
-        `level ${row.level} does not exceed ${before.level} of the row before: a stricter row has a higher level (LHCNP §5.7)`,
+        `level ${row.level} does not exceed ${before.level} of the row before: ` +
+          'a stricter row has a higher level (LHCNP §5.7)',
       );
     }
     if (isStricter(row, before) !== false) continue;

@@ -15,7 +15,9 @@ function* needs(view: View): Generator<Need> {
   if (notifying)
     yield {
       family: 'any',
-      reason: `${notifying[1].interface === undefined ? `ports[${notifying[0]}]` : `port ${notifying[1].interface}`} sends notices (k-max), which need a loopback address of this router as their source`,
+      reason:
+        `${notifying[1].interface === undefined ? `ports[${notifying[0]}]` : `port ${notifying[1].interface}`} ` +
+        'sends notices (k-max), which need a loopback address of this router as their source',
     };
   for (const [, { prefix, order }] of each(view.notifications?.enabled ? view.notifications.policies : [])) {
     if (!prefix) continue;
@@ -23,14 +25,18 @@ function* needs(view: View): Generator<Need> {
     if (own)
       yield {
         family: prefix.address.family,
-        reason: `${own} for ${formatPrefix(prefix)} needs an IPv${prefix.address.family} loopback address of this router as its source`,
+        reason:
+          `${own} for ${formatPrefix(prefix)} needs an IPv${prefix.address.family} loopback address of this ` +
+          'router as its source',
       };
   }
   for (const [, { prefix, format }] of each(view.senders)) {
     if (!prefix || format === undefined || format === 'standard-cnp') continue;
     yield {
       family: prefix.address.family,
-      reason: `${format} for ${formatPrefix(prefix)} needs an IPv${prefix.address.family} loopback address of this router as its source`,
+      reason:
+        `${format} for ${formatPrefix(prefix)} needs an IPv${prefix.address.family} loopback address of this ` +
+        'router as its source',
     };
   }
   const { stamp } = view;

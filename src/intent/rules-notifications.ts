@@ -65,13 +65,15 @@ function refusal(
   if (prefix?.address.family === 4 && format === 'long-haul-icmpv6') {
     return [
       'long-haul-roce or proxy',
-      `the ICMPv6 form of Long-haul CNP is for IPv6 alone: IPv4 senders such as ${senders} take the RoCEv2 form (LHCNP §4)`,
+      'the ICMPv6 form of Long-haul CNP is for IPv6 alone: ' +
+        `IPv4 senders such as ${senders} take the RoCEv2 form (LHCNP §4)`,
     ];
   }
   if (format === 'long-haul-roce' && prefix && prefix.length < WIDEST_OF_ONE_DOMAIN[prefix.address.family]) {
     return [
       `prefixes not wider than /${WIDEST_OF_ONE_DOMAIN[prefix.address.family]}`,
-      `the RoCEv2 form of Long-haul CNP may be sent only to senders that are known to accept it, and ${senders} is more than one domain has (LHCNP §10.5)`,
+      'the RoCEv2 form of Long-haul CNP may be sent only to senders that are known to accept it, ' +
+        `and ${senders} is more than one domain has (LHCNP §10.5)`,
     ];
   }
   if (!supportsRead || (Array.isArray(supports) && supports.some((known) => known === undefined || known === format)))
@@ -80,7 +82,8 @@ function refusal(
     const list = 'supports: [long-haul-roce]';
     return [
       list,
-      `the RoCEv2 form of Long-haul CNP may be sent only to senders that are known to accept it (LHCNP §6.2.1, §10.5): list it under supports of ${senders}`,
+      'the RoCEv2 form of Long-haul CNP may be sent only to senders that are known to accept it (LHCNP §6.2.1, ' +
+        `§10.5): list it under supports of ${senders}`,
     ];
   }
   const known = supports === undefined || supports === 'unknown';

@@ -40,7 +40,9 @@ function floorHoldsOneFrame(view: View, report: Report): void {
   for (const [i, port] of each(view.ports)) {
     const kBase = port['k-base'];
     if (kBase === undefined || kBase >= LONGEST_ROCE_FRAME) continue;
-    const reason = `k-base (${kBase} bytes) must hold one RoCEv2 frame of the largest size, ${LONGEST_ROCE_FRAME} bytes (LHCNP §5.3.2): a single packet would be congestion`;
+    const reason =
+      `k-base (${kBase} bytes) must hold one RoCEv2 frame of the largest size, ` +
+      `${LONGEST_ROCE_FRAME} bytes (LHCNP §5.3.2): a single packet would be congestion`;
     report(['ports', i, 'k-base'], `at least ${LONGEST_ROCE_FRAME} bytes`, reason);
   }
 }

@@ -21,7 +21,8 @@ function roomForSid({ srv6 }: View, report: Report): void {
     report(
       ['srv6', 'end-con', i],
       'a sid, or a locator of at most 80 bits',
-      `${formatPrefix(entry.locator)} has no room for a SID to be allocated: that takes ${128 - LONGEST_ALLOCATING_LOCATOR} bits`,
+      `${formatPrefix(entry.locator)} has no room for a SID to be allocated: ` +
+        `that takes ${128 - LONGEST_ALLOCATING_LOCATOR} bits`,
     );
   }
 }

@@ -41,7 +41,8 @@ describe('runs of entries', () => {
     ['block mappings', `a:\n${repeat(20, block)}\nb: 1\n`],
     [
       'both, with comments and blank lines between and behind',
-      `# c\na:\n${repeat(20, flow)} # last\n  # between\n\n${repeat(20, block)}\n${repeat(3, flow)}\n  - { prefix: "quoted", format: x }\n${repeat(20, flow)}\nb: [x, y]\n`,
+      `# c\na:\n${repeat(20, flow)} # last\n  # between\n\n${repeat(20, block)}\n${repeat(3, flow)}\n` +
+        `  - { prefix: "quoted", format: x }\n${repeat(20, flow)}\nb: [x, y]\n`,
     ],
     ['at the indent of their key', `a:\n${repeat(20, (i) => `- { k: v${i} }`)}\nb: 1`],
     ['at the top', repeat(20, (i) => `- { k: v${i} }`)],
@@ -129,7 +130,8 @@ describe('runs of entries', () => {
     const senders = Array.from(
       { length: 40 },
       (_, i) =>
-        `    - { prefix: 2001:db8:${i.toString(16)}::/48, ${i === 30 ? 'formt' : 'format'}: ${i === 20 ? 'cnp' : 'standard-cnp'} }`,
+        `    - { prefix: 2001:db8:${i.toString(16)}::/48, ${i === 30 ? 'formt' : 'format'}: ` +
+        `${i === 20 ? 'cnp' : 'standard-cnp'} }`,
     );
     const text = [
       'router: { name: r1 }',
@@ -171,7 +173,8 @@ describe('too large a file', () => {
     expect(source.ok ? [] : source.error.map(({ message }) => message)).toEqual([
       expect.stringMatching(
         new RegExp(
-          `^the file has more than ${MAX_SEPARATORS} lines and commas: cnpd holds 65536 senders|^200000 entries are more`,
+          `^the file has more than ${MAX_SEPARATORS} lines and commas: ` +
+            'cnpd holds 65536 senders|^200000 entries are more',
         ),
       ),
     ]);

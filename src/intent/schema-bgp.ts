@@ -59,11 +59,13 @@ export const bgp = section(
     ).optional(),
     confederation: list(
       value(asNumber, 'AS number'),
-      "member ASes of gobgpd's confederation (RFC 5065), which its API does not tell; default: those that have sent it a path as members do",
+      "member ASes of gobgpd's confederation (RFC 5065), which its API does not tell; " +
+        'default: those that have sent it a path as members do',
     ).optional(),
     policy: value(
       onOff,
-      "off: cnpd keeps no policies in gobgpd, and gobgpd sends cnpd's paths to every neighbour, NO_EXPORT or not, unless the operator keeps it from that; default on",
+      "off: cnpd keeps no policies in gobgpd, and gobgpd sends cnpd's paths to every neighbour, " +
+        'NO_EXPORT or not, unless the operator keeps it from that; default on',
     ).optional(),
     learn: value(
       oneOf('best', 'all'),
@@ -71,7 +73,8 @@ export const bgp = section(
     ).optional(),
     'via-next-hop': value(
       onOff,
-      'on: a path that names no proxy has the one that the host prefix of its next hop names (advertise: proxy-host); default off',
+      'on: a path that names no proxy has the one that the host prefix of its next hop names (advertise: ' +
+        'proxy-host); default off',
     ).optional(),
     'hold-unreachable': value(
       time('0s', '24h'),

@@ -20,7 +20,8 @@ const policy = section(
     ),
     'ce-with-fast-cnp': value(
       onOff,
-      'whether packets of a flow that is told by Fast CNP are CE-marked too; with supports: unknown only; default on (FCNP §4)',
+      'whether packets of a flow that is told by Fast CNP are CE-marked too; with supports: unknown only; ' +
+        'default on (FCNP §4)',
     ).optional(),
   },
   'how the senders of a prefix are told',
@@ -75,11 +76,13 @@ const longHaul = section(
     ).optional(),
     contribution: value(
       percent('0%', '100%'),
-      'a flow is told when its share of the queue is at least this part of the largest share; 0%: every flow; default 50%',
+      'a flow is told when its share of the queue is at least this part of the largest share; ' +
+        '0%: every flow; default 50%',
     ).optional(),
     deferral: value(
       percent('1%', '99%'),
-      'an arrival rate that fell by this part within one round-trip time was reduced by a node before this one; default 10%',
+      'an arrival rate that fell by this part within one round-trip time was reduced by a node before this ' +
+        'one; default 10%',
     ).optional(),
     disclose: value(onOff, 'off: Metric Type and Metric Value are sent as zero (LHCNP §9); default on').optional(),
     objects: section(

@@ -33,11 +33,13 @@ const area2 = section(
     ...AREA,
     interface: value(
       interfaceName,
-      'veth end on which FRR runs OSPF; cnpd creates and removes it; default cnpd-ospf0 for the first area, cnpd-ospf1 for the second',
+      'veth end on which FRR runs OSPF; cnpd creates and removes it; ' +
+        'default cnpd-ospf0 for the first area, cnpd-ospf1 for the second',
     ).optional(),
     link: value(
       ospfLink,
-      "addresses of the veth, FRR's end first; default 169.254.89.0/31 for the first area, 169.254.89.2/31 for the second",
+      "addresses of the veth, FRR's end first; " +
+        'default 169.254.89.0/31 for the first area, 169.254.89.2/31 for the second',
     ).optional(),
     authentication: list(
       keys2,
@@ -75,7 +77,8 @@ const ospf = {
 };
 
 const AREAS =
-  'areas that this router has, each with an adjacency of its own; between several of which one is the backbone, cnpd carries what it learns (PNC §5.2, §5.3)';
+  'areas that this router has, each with an adjacency of its own; ' +
+  'between several of which one is the backbone, cnpd carries what it learns (PNC §5.2, §5.3)';
 
 export const ospfv2 = section(
   { ...ospf, areas: list(area2, AREAS) },

@@ -8,7 +8,8 @@ export const port = section(
     'k-min': value(size('1B', '4GB'), 'CE marking of ECT packets above this queue depth; default k-max / 2').optional(),
     'k-max': value(
       orWord('auto', size('1B', '4GB')),
-      'notifications above this queue depth; auto: the greater of k-base and alpha × bandwidth × rtt (LHCNP §5.3.2); absent: none',
+      'notifications above this queue depth; ' +
+        'auto: the greater of k-base and alpha × bandwidth × rtt (LHCNP §5.3.2); absent: none',
     ).optional(),
     'k-base': value(size('1B', '4GB'), 'least k-max: auto, at least one RoCEv2 frame; default 64kB').optional(),
     alpha: value(factor('0.01', '100'), 'factor of the bandwidth-delay product in k-max: auto; default 1').optional(),

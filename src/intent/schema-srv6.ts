@@ -7,7 +7,8 @@ const endCon = section(
   {
     sid: value(
       hostAddress(6),
-      'the SID, inside its locator; notifications for senders behind this router are sent to it; default: allocated by the table, ::c0:TABLE in the locator',
+      'the SID, inside its locator; notifications for senders behind this router are sent to it; ' +
+        'default: allocated by the table, ::c0:TABLE in the locator',
     ).optional(),
     locator: value(locatorPrefix, 'locator of the SID, as FRR has it'),
     table: value(
@@ -60,7 +61,8 @@ export const stamp = section(
     learn: value(onOff, 'whether the router addresses learned from the IGP are probed; default off').optional(),
     'hmac-key': value(
       hmacKey,
-      'HMAC-SHA-256 key of authenticated mode, the same on all routers that probe one another; default: unauthenticated',
+      'HMAC-SHA-256 key of authenticated mode, the same on all routers that probe one another; ' +
+        'default: unauthenticated',
     ).optional(),
   },
   'round-trip times by STAMP (RFC 8762)',

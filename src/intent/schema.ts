@@ -37,7 +37,8 @@ const router = section(
     ).optional(),
     'reverse-path-check': value(
       onOff,
-      'on: notifications, STAMP probes and what teaches Queue Pairs count only from a port to which the route back to their source leads; default on',
+      'on: notifications, STAMP probes and what teaches Queue Pairs count only from a port to which the route ' +
+        'back to their source leads; default on',
     ).optional(),
     'core-ports': list(
       value(interfaceName, 'interface'),
@@ -94,7 +95,8 @@ const proxy = section(
     address: wordOrList(
       hostAddress(),
       hostAddress(),
-      'address of this router to which notices are sent; or a list of one of each family, and each sender prefix is advertised with that of its own',
+      'address of this router to which notices are sent; ' +
+        'or a list of one of each family, and each sender prefix is advertised with that of its own',
     ),
     senders: list(sender, 'the prefixes whose proxy this router is, with what their senders understand'),
     'accept-from': list(

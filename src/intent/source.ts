@@ -78,7 +78,8 @@ export function readSource(text: string): Result<Source, SourceError[]> {
       top,
       'too many entries',
       `at most ${MAX_SEPARATORS} lines and commas`,
-      `the file has more than ${MAX_SEPARATORS} lines and commas: cnpd holds 65536 senders and a few thousand of everything else`,
+      `the file has more than ${MAX_SEPARATORS} lines and commas: ` +
+        'cnpd holds 65536 senders and a few thousand of everything else',
     );
   try {
     const shortened = shorten(text);

@@ -63,7 +63,8 @@ export function cannotStart(): string | undefined {
   if (missing.length === 0) return undefined;
   const bpf =
     missing.includes('CAP_SYS_ADMIN') && (held().effective & BPF_ALONE) === BPF_ALONE
-      ? '. CAP_BPF and CAP_PERFMON do not replace CAP_SYS_ADMIN, which it takes to mount a BPF file system and to make the network namespace in which cnpd tries what this kernel can do'
+      ? '. CAP_BPF and CAP_PERFMON do not replace CAP_SYS_ADMIN, which it takes to mount a BPF file system and ' +
+        'to make the network namespace in which cnpd tries what this kernel can do'
       : '';
   return `this process lacks ${missing.join(', ')}: ${CAPABILITIES_REMEDY}${bpf}`;
 }

@@ -35,7 +35,8 @@ export class NamespaceBusy extends Error {
 
   constructor(pid?: number) {
     super(
-      `another cnpd${pid === undefined ? '' : ` (process ${pid})`} runs in this network namespace: stop it first; a run directory of its own does not make two of them one`,
+      `another cnpd${pid === undefined ? '' : ` (process ${pid})`} runs in this network namespace: ` +
+        'stop it first; a run directory of its own does not make two of them one',
     );
   }
 }

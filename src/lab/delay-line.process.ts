@@ -93,7 +93,8 @@ function main(): void {
   const end = (): void => {
     for (const [i, { queue, refused }] of directions.entries()) {
       process.stderr.write(
-        `delay-line: from ${line.ends[i]!.interface}: ${queue.dropped} dropped (queue full), ${queue.oversized} too long, ${refused} refused by the far end\n`,
+        `delay-line: from ${line.ends[i]!.interface}: ${queue.dropped} dropped (queue full), ` +
+          `${queue.oversized} too long, ${refused} refused by the far end\n`,
       );
     }
     process.exit(0);

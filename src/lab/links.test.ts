@@ -11,7 +11,8 @@ const LINKS: readonly LinkSpec[] = [
 
 test('one CPU takes what all veths of a node receive; a link with delay keeps its order by itself', () => {
   expect(steeringScript(LINKS, 'a', 1)).toBe(
-    `set -e; for file in /sys/class/net/eth1/queues/rx-*/rps_cpus /sys/class/net/'it'\\''s'/queues/rx-*/rps_cpus; do echo 2 > "$file"; done`,
+    'set -e; for file in /sys/class/net/eth1/queues/rx-*/rps_cpus ' +
+      `/sys/class/net/'it'\\''s'/queues/rx-*/rps_cpus; do echo 2 > "$file"; done`,
   );
   expect(steeringScript(LINKS, 'c', 1)).toBeUndefined();
 });

@@ -77,7 +77,8 @@ async function status(file: string | undefined, opts: { output: string }): Promi
 
 const program = new Command('cnpd-lab')
   .description(
-    'Runs a containerlab topology file in network and mount namespaces of this machine, with this machine’s own programs. Needs root.',
+    'Runs a containerlab topology file in network and mount namespaces of this machine, ' +
+      'with this machine’s own programs. Needs root.',
   )
   .showHelpAfterError()
   .enablePositionalOptions()

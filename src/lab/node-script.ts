@@ -27,7 +27,10 @@ export function bindProblem(bind: Bind, paths: Paths): string | undefined {
   if (top !== '/run' && (SPECIAL as readonly string[]).includes(top) && !paths.exists(bind.target))
     return `${bind.target} does not exist and cannot be created`;
   if (!paths.exists(top))
-    return `${top} does not exist on this machine and cannot be created without touching it: bind beneath a directory that exists`;
+    return (
+      `${top} does not exist on this machine and cannot be created without touching it: ` +
+      'bind beneath a directory that exists'
+    );
   return undefined;
 }
 

@@ -51,7 +51,8 @@ topology:
 
 test('binds are relative to the file, and know the node’s name', () => {
   const [node] = parsed(
-    'name: x\ntopology:\n  nodes:\n    a: {kind: linux, binds: ["__clabNodeName__/frr.conf:/etc/frr/frr.conf", "/abs:/run/x:rw"]}',
+    'name: x\ntopology:\n  nodes:\n' +
+      '    a: {kind: linux, binds: ["__clabNodeName__/frr.conf:/etc/frr/frr.conf", "/abs:/run/x:rw"]}',
   ).nodes;
   expect(node!.binds).toEqual([
     { source: '/labs/x/a/frr.conf', target: '/etc/frr/frr.conf', readOnly: false },

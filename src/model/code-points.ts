@@ -69,7 +69,8 @@ export const CODE_POINTS: readonly CodePoint[] = [
     min: 1,
     max: 65535,
     source:
-      'PNC §5.4 TBD2; 65500 is believed to be in the experimental range of the registry that draft-ietf-idr-nhc asks for',
+      'PNC §5.4 TBD2; ' +
+      '65500 is believed to be in the experimental range of the registry that draft-ietf-idr-nhc asks for',
   },
   {
     name: 'bgp-private-characteristic',

@@ -71,7 +71,8 @@ function checkRequest(request: GetRequest): void {
   if (!(SUPPORTED_ENCODINGS as readonly Encoding[]).includes(request.encoding)) {
     throw new RpcError(
       'UNIMPLEMENTED',
-      `encoding ${Encoding[request.encoding] ?? request.encoding} is not served: use ${SUPPORTED_ENCODINGS.map((e) => Encoding[e]).join(', ')}`,
+      `encoding ${Encoding[request.encoding] ?? request.encoding} is not served: ` +
+        `use ${SUPPORTED_ENCODINGS.map((e) => Encoding[e]).join(', ')}`,
     );
   }
   if (GetRequest_DataType[request.type] === undefined)
@@ -82,7 +83,8 @@ function checkRequest(request: GetRequest): void {
   if (model)
     throw new RpcError(
       'INVALID_ARGUMENT',
-      `model ${JSON.stringify(`${model.name} ${model.version}`.slice(0, 100))} is not served: ${MODULE.name} ${MODULE.version} is`,
+      `model ${JSON.stringify(`${model.name} ${model.version}`.slice(0, 100))} is not served: ` +
+        `${MODULE.name} ${MODULE.version} is`,
     );
   if (request.path.length > MAX_PATHS)
     throw new RpcError('INVALID_ARGUMENT', `${request.path.length} paths in one request; at most ${MAX_PATHS}`);

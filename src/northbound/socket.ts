@@ -68,7 +68,8 @@ export function giveSocketTo(path: string, group: number = process.getegid!()): 
   } catch (cause) {
     throw new SocketError(
       'GROUP',
-      `${path} cannot be given to group ${group} (${(cause as Error).message}): run cnpd with CAP_CHOWN, or in that group`,
+      `${path} cannot be given to group ${group} (${(cause as Error).message}): run cnpd with CAP_CHOWN, ` +
+        'or in that group',
       { cause },
     );
   }

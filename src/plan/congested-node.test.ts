@@ -95,7 +95,8 @@ test('the router knows its own addresses, also those it is declared to have: wha
   expect(own?.map(({ id }) => id).sort()).toEqual(['10.0.0.1', '2001:db8:9::1', '2001:db8:ffff::1']);
   expect(planOf(WATCHED, FACTS).ownAddresses?.map(({ id }) => id)).toEqual(['2001:db8:ffff::1']);
   const proxy =
-    'proxy: { address: [2001:db8::5, 192.0.2.5], senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }], accept-from: [2001:db8:ffff::/48] }';
+    'proxy: { address: [2001:db8::5, 192.0.2.5], senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }], ' +
+    'accept-from: [2001:db8:ffff::/48] }';
   expect(planOf(`${WATCHED}\n${proxy}\n`, FACTS).ownAddresses?.map(({ id }) => id)).toEqual([
     '2001:db8:ffff::1',
     '2001:db8::5',
@@ -111,7 +112,8 @@ const LO_DOWN: Facts = {
 test('a loopback interface that went down has lost its IPv6 addresses as well: first it is set up', () => {
   expect(planOf(WATCHED, { ...LO_DOWN, addresses: [] }).problems.map(({ remedy }) => remedy)).toEqual([
     '`ip link set lo up`',
-    '`ip link set lo up`, then `ip address add 2001:db8:ffff::1/128 dev lo`, or correct router.loopback.ipv6 in cnpd.yaml',
+    '`ip link set lo up`, then `ip address add 2001:db8:ffff::1/128 dev lo`, ' +
+      'or correct router.loopback.ipv6 in cnpd.yaml',
   ]);
 });
 
@@ -283,7 +285,8 @@ test.each([
     [
       'k-max: 200000 B = configured',
       'k-min: 100000 B = k-max / 2',
-      "levels 0-7 from 200000, 300000, 400000, 500000, 600000, 700000, 800000, 900000 B = eight steps from k-max to the qdisc's limit, 1000000 B",
+      'levels 0-7 from 200000, 300000, 400000, 500000, 600000, 700000, 800000, ' +
+        "900000 B = eight steps from k-max to the qdisc's limit, 1000000 B",
     ],
   ],
   ['{ interface: wan, k-min: 3kB }', ['k-max: none, no notices', 'k-min: 3000 B = configured']],

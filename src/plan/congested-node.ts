@@ -162,8 +162,12 @@ function unreadableQueue(port: PortIntent, rootKind: string | undefined): Proble
   const limit = 4 * (port.kMax ?? port.adaptive?.kBase ?? 2 * (port.kMin ?? 0));
   return {
     feature: 'ports',
-    problem: `the root qdisc of ${port.interface} is ${rootKind ?? 'none'}, whose queue depth cannot be read; the port is not watched`,
-    remedy: `give it a TBF or HTB root, e.g. \`tc qdisc replace dev ${port.interface} root tbf rate RATE burst 32kb limit ${limit}\` with the link's rate`,
+    problem:
+      `the root qdisc of ${port.interface} is ${rootKind ?? 'none'}, whose queue depth cannot be read; ` +
+      'the port is not watched',
+    remedy:
+      `give it a TBF or HTB root, e.g. \`tc qdisc replace dev ${port.interface} root tbf rate RATE burst 32kb ` +
+      `limit ${limit}\` with the link's rate`,
   };
 }
 
@@ -215,7 +219,9 @@ function proxyProblems(notifier: NotifierPlan, intent: Intent, learned: LearnedV
   ] as const;
   return families.flatMap(([name, source, proxies]): Problem[] => {
     if (source || proxies === 0) return [];
-    const problem = `${proxies} sender prefixes have a proxy with an ${name} address, and this router has no ${name} loopback to notify it from`;
+    const problem =
+      `${proxies} sender prefixes have a proxy with an ${name} address, ` +
+      `and this router has no ${name} loopback to notify it from`;
     return [{ feature: 'ports', problem, remedy: `declare router.loopback.${name} in cnpd.yaml` }];
   });
 }
@@ -243,7 +249,8 @@ function explainPort(
     `levels 0-7 from ${plan.levelBytes.join(', ')} B = eight steps from k-max to ${top}`,
     ...(longHaul
       ? [
-          `Long-haul CNP, at most one a flow in ${rttNs === null ? `${port.perFlowIntervalMs} ms = per-flow-interval` : 'one RTT'}:`,
+          'Long-haul CNP, at most one a flow in ' +
+            `${rttNs === null ? `${port.perFlowIntervalMs} ms = per-flow-interval` : 'one RTT'}:`,
           ...plan.instructions.map(explainInstruction),
         ]
       : []),

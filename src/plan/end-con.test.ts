@@ -8,7 +8,8 @@ import { learnedTable } from './fixture.ts';
 
 const CON = '{ sid: 2001:db8:c::1, locator: 2001:db8:c::/48 }';
 const CON_B =
-  '{ sid: 2001:db8:c::2, locator: 2001:db8:c::/48, table: 10, interfaces: [eth1, eth2], senders: [2001:db8:7::/64, 10.7.0.0/16] }';
+  '{ sid: 2001:db8:c::2, locator: 2001:db8:c::/48, table: 10, interfaces: [eth1, eth2], ' +
+  'senders: [2001:db8:7::/64, 10.7.0.0/16] }';
 const srv6 = (endCon: string, rest = ''): ReturnType<typeof intentOf> =>
   intentOf(`srv6:\n  core-ports: [eth3, wan]\n  end-con: [${endCon}]\n${rest}`);
 const planned = (endCon: string, rest = '', facts: Facts = FACTS) => {

@@ -131,7 +131,9 @@ function tunnelSourceProblems(intent: Intent, facts: Facts): Problem[] {
   return [
     {
       feature: 'srv6',
-      problem: `the kernel gives SRv6 tunnels the source ${formatAddress(source)} (\`ip sr tunsrc\`), which is no address of this router: END.CON does not take its place, and nobody in them is told of congestion`,
+      problem:
+        `the kernel gives SRv6 tunnels the source ${formatAddress(source)} (\`ip sr tunsrc\`), which is no ` +
+        'address of this router: END.CON does not take its place, and nobody in them is told of congestion',
       remedy: `\`ip sr tunsrc set ${endCon ? formatAddress(endCon.sid) : '::'}\`, or give the router that address`,
     },
   ];
@@ -142,7 +144,9 @@ function addressProblems({ endCon }: Srv6Intent, facts: Facts): Problem[] {
     .filter(({ sid }) => facts.addresses?.some((own) => sameAddress(own, sid)))
     .map(({ sid }) => ({
       feature: 'srv6',
-      problem: `${formatAddress(sid)} is END.CON and an address of this router: packets to it would be delivered, not decapsulated`,
+      problem:
+        `${formatAddress(sid)} is END.CON and an address of this router: packets to it would be delivered, ` +
+        'not decapsulated',
       remedy: `remove the address, or choose another SID under srv6.end-con`,
     }));
 }
@@ -152,7 +156,9 @@ function shortSidProblems(facts: Facts): Problem[] {
     .filter(({ length }) => length !== SID_BITS)
     .map(({ sid, length, behavior }) => ({
       feature: 'srv6',
-      problem: `the SID ${formatAddress(sid)}/${length} (${behavior}) is no host route: congestion marks get lost in its tunnels`,
+      problem:
+        `the SID ${formatAddress(sid)}/${length} (${behavior}) is no host route: ` +
+        'congestion marks get lost in its tunnels',
       remedy: `configure it as ${formatAddress(sid)}/${SID_BITS}`,
     }));
 }

@@ -168,8 +168,12 @@ export function borderMissing(feature: string, what: string, facts: Facts, inten
   return [
     {
       feature,
-      problem: `the border port ${name} does not exist, and may be one of the other interfaces under another name: ${what} only at proxy.interfaces`,
-      remedy: `create ${name}, or correct its name under border-ports in cnpd.yaml, or name the interfaces inside the domain under proxy.interfaces`,
+      problem:
+        `the border port ${name} does not exist, and may be one of the other interfaces under another name: ` +
+        `${what} only at proxy.interfaces`,
+      remedy:
+        `create ${name}, or correct its name under border-ports in cnpd.yaml, ` +
+        'or name the interfaces inside the domain under proxy.interfaces',
     },
   ];
 }

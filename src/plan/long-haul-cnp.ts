@@ -75,7 +75,8 @@ function builderOf({ notifications, codePoints }: Intent): LongHaulPlan {
 
 /** For `cnpctl show ports`: `level 180, rate-reduce 30 from 125000000 B`. */
 export const explainInstruction = ({ fromBytes, level, action, parameter }: InstructionPlan, i: number): string => {
-  const what = `level ${level}, ${action}${action === 'notify' ? '' : ` ${parameter} ${action === 'pause' ? 'us' : '%'}`}`;
+  const what =
+    `level ${level}, ${action}` + `${action === 'notify' ? '' : ` ${parameter} ${action === 'pause' ? 'us' : '%'}`}`;
   const when = i === 0 ? 'below k-max' : fromBytes === null ? 'by escalation' : `from ${fromBytes} B`;
   return `  ${what} ${when}`;
 };

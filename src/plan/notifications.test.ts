@@ -196,7 +196,8 @@ describe('LHCNP-5.5-d: the instructions of a port', () => {
     const rows = rowsAt(
       4e9,
       null,
-      'severity: [{ from: 1, level: 180, action: rate-reduce, parameter: 30 }, { from: 1000, level: 190, action: rate-reduce, parameter: 40 }]',
+      'severity: [{ from: 1, level: 180, action: rate-reduce, parameter: 30 }, ' +
+        '{ from: 1000, level: 190, action: rate-reduce, parameter: 40 }]',
     );
     expect(rows[2]!.fromBytes).toBe(0xffff_fffe);
   });
@@ -304,7 +305,8 @@ describe('what was learned of senders', () => {
   test("FCN-4.2.2-d: END.CON SIDs, by the code point in force, and this router's own, each once", () => {
     const asked: number[] = [];
     const own =
-      'srv6: { core-ports: [wan], end-con: [{ sid: 2001:db8:e::1, locator: 2001:db8:e::/48, interfaces: [eth1] }, { sid: 2001:db8:c::1, locator: 2001:db8:c::/48 }] }\ncode-points: { end-con-behavior: 32800 }\n';
+      'srv6: { core-ports: [wan], end-con: [{ sid: 2001:db8:e::1, locator: 2001:db8:e::/48, interfaces: [eth1] ' +
+      '}, { sid: 2001:db8:c::1, locator: 2001:db8:c::/48 }] }\ncode-points: { end-con-behavior: 32800 }\n';
     expect(plan(intentOf(PORT + policies(FAST) + own), learned(asked), FACTS).endConSids.map((s) => s.id)).toEqual([
       '2001:db8:e::1',
       '2001:db8:c::1',

@@ -57,7 +57,8 @@ describe('what a Long-haul CNP of a proxy says', () => {
   const rows = (severity: string): unknown[] =>
     instructionsByLevel(
       intentOf(
-        `${PORT}notifications: { senders: [{ prefix: 2001:db8::/48, order: [proxy] }], long-haul: { severity: [${severity}] } }\n`,
+        `${PORT}notifications: { senders: [{ prefix: 2001:db8::/48, order: [proxy] }], ` +
+          `long-haul: { severity: [${severity}] } }\n`,
       ),
     ).map(({ level, action, parameter }) => `${level} ${action} ${parameter}`);
 
@@ -78,7 +79,8 @@ describe('what a Long-haul CNP of a proxy says', () => {
     const [first, second] = ['150 rate-reduce 10', '200 rate-reduce 20'];
     expect(
       rows(
-        '{ from: 1, level: 150, action: rate-reduce, parameter: 10 }, { from: 1.25, level: 200, action: rate-reduce, parameter: 20 }, { from: 1.875, level: 240, action: rate-reduce, parameter: 70 }',
+        '{ from: 1, level: 150, action: rate-reduce, parameter: 10 }, { from: 1.25, level: 200, ' +
+          'action: rate-reduce, parameter: 20 }, { from: 1.875, level: 240, action: rate-reduce, parameter: 70 }',
       ),
     ).toEqual([first, first, second, second, second, second, second, '240 rate-reduce 70']);
   });

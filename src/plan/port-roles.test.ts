@@ -11,7 +11,8 @@ function intentOf(text: string, router = 'router: { name: r1 }\n'): Intent {
 }
 const LOOPBACK = 'router: { name: r1, loopback: { ipv6: 2001:db8:ffff::1 } }\n';
 const PROXY =
-  'proxy: { address: "2001:db8::1", senders: [{ prefix: "2001:db8:1::/64", format: standard-cnp }], accept-from: ["2001:db8::/32"] }\n';
+  'proxy: { address: "2001:db8::1", senders: [{ prefix: "2001:db8:1::/64", format: standard-cnp }], ' +
+  'accept-from: ["2001:db8::/32"] }\n';
 const link = (name: string, ifindex: number, fields = {}) => ({
   name,
   ifindex,
@@ -98,7 +99,8 @@ describe('PNC-6-a: while a border port is missing, and may be here under another
       { ...facts([2]), links },
     );
   const LONG_HAUL =
-    'ports: [{ interface: eth2, k-max: 20kB }]\nnotifications: { senders: [{ prefix: 2001:db8:1::/64, order: [long-haul-icmpv6] }] }\n';
+    'ports: [{ interface: eth2, k-max: 20kB }]\n' +
+    'notifications: { senders: [{ prefix: 2001:db8:1::/64, order: [long-haul-icmpv6] }] }\n';
   const MISSING = 'border-ports: [eth8, eth9]\n';
 
   test('nothing is learned, and no notice taken, by default, and the problem names it; once it is there, all is as before', () => {

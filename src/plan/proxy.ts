@@ -110,7 +110,8 @@ function addressProblems(proxy: ProxyIntent, facts: Facts): Problem[] {
     return [
       {
         feature: 'proxy',
-        problem: `${formatAddress(address)}, the proxy's address, is no address of this router: notices will not arrive`,
+        problem:
+          `${formatAddress(address)}, the proxy's address, ` + 'is no address of this router: notices will not arrive',
         remedy,
       },
     ];

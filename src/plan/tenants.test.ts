@@ -7,7 +7,8 @@ import { planSrv6 } from './end-con.ts';
 import { plan } from './plan.ts';
 
 const SRV6 =
-  'srv6: { core-ports: [wan], end-con: [{ sid: 2001:db8:c::1, locator: 2001:db8:c::/48 }, { sid: 2001:db8:c::7, locator: 2001:db8:c::/48, table: 100, interfaces: [eth3] }] }\n';
+  'srv6: { core-ports: [wan], end-con: [{ sid: 2001:db8:c::1, locator: 2001:db8:c::/48 }, ' +
+  '{ sid: 2001:db8:c::7, locator: 2001:db8:c::/48, table: 100, interfaces: [eth3] }] }\n';
 const learned = (...sids: string[]) => ({ routers: { endConSids: () => sids.map((sid) => ({ sid: address(sid) })) } });
 const rows = (intent: string, ...sids: string[]) =>
   endConTenants(intentOf(intent), learned(...sids)).map(({ id, tenant }) => [id, tenant]);
@@ -132,7 +133,8 @@ describe('E1: a port whose packets are not all of one tenant is nobody’s, and 
   test('so the program at that port is told', () => {
     const tenantAt = (interfaces: string): unknown => {
       const intent = intentOf(
-        `ports: [{ interface: wan, k-max: 20kB }]\nsrv6: { core-ports: [wan], end-con: [{ ${SID.red}${interfaces} }] }\n`,
+        'ports: [{ interface: wan, k-max: 20kB }]\n' +
+          `srv6: { core-ports: [wan], end-con: [{ ${SID.red}${interfaces} }] }\n`,
       );
       return plan(intent, learnedTable(), FACTS).ports.map(({ tenant }) => tenant);
     };

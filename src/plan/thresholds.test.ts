@@ -203,7 +203,8 @@ describe('LHCNP-5.3.1-d, LHCNP-5.3.1-e: RTT_est', () => {
       {
         feature: 'ports',
         problem:
-          'no round-trip time through wan has been measured yet: Long-haul CNPs for one flow are 20 ms apart (per-flow-interval)',
+          'no round-trip time through wan has been measured yet: ' +
+          'Long-haul CNPs for one flow are 20 ms apart (per-flow-interval)',
         remedy: expect.any(String),
       },
     ]);

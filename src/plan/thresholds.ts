@@ -152,7 +152,9 @@ function unknownInputs(
   }
   if (!rtt && rttMs !== undefined && port.probeRtt && (floor || longHaul)) {
     const effect = floor ?? `Long-haul CNPs for one flow are ${port.perFlowIntervalMs} ms apart (per-flow-interval)`;
-    const remedy = `\`cnpctl show rtt\` says which targets answer; a router behind ${port.interface} must run a STAMP reflector that accepts probes from here, or say \`rtt:\` under ports`;
+    const remedy =
+      `\`cnpctl show rtt\` says which targets answer; a router behind ${port.interface} must run a STAMP ` +
+      `reflector that accepts probes from here, or say \`rtt:\` under ports`;
     problems.push({
       feature: 'ports',
       problem: `no round-trip time through ${port.interface} has been measured yet: ${effect}`,
@@ -169,7 +171,9 @@ function capped(port: PortIntent, product: number | undefined, limitBytes: numbe
   return [
     {
       feature: 'ports',
-      problem: `k-max of ${port.interface} is ${DEEPEST} bytes instead of ${product}: the kernel counts a queue in 32 bits`,
+      problem:
+        `k-max of ${port.interface} is ${DEEPEST} bytes instead of ${product}: ` +
+        'the kernel counts a queue in 32 bits',
       remedy: `lower alpha, or set k-max for ${port.interface} to what its queue may hold, at most 4GB`,
     },
   ];
@@ -188,7 +192,9 @@ function beyondLimit(
     return [
       {
         feature: 'ports',
-        problem: `${name} of ${port.interface} (${bytes} bytes) is never exceeded: its queue drops at ${limitBytes} bytes`,
+        problem:
+          `${name} of ${port.interface} (${bytes} bytes) is never exceeded: ` +
+          `its queue drops at ${limitBytes} bytes`,
         remedy: `${lower}, or raise the limit of the qdisc above it`,
       },
     ];

@@ -45,7 +45,8 @@ export function sidRouteOperations(
       const found = kernel.find(wanted.sid);
       if (found && found.protocol !== RTPROT_CNPD) {
         throw new Error(
-          `${formatAddress(wanted.sid)} is a SID of somebody else's already: ${found.action ?? 'seg6local'}, protocol ${found.protocol}`,
+          `${formatAddress(wanted.sid)} is a SID of somebody else's already: ${found.action ?? 'seg6local'}, ` +
+            `protocol ${found.protocol}`,
         );
       }
       if (found && isAsWanted(found, wanted)) return;

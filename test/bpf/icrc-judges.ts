@@ -5,7 +5,8 @@ import { scapy } from '../codec/scapy.ts';
 /** scapy's own; it knows IPv4 only. */
 export const scapyIcrc = (packet: string): string =>
   scapy(
-    'from scapy.all import IP, raw\nfrom scapy.contrib.roce import BTH\np = IP(bytes.fromhex(data))\np[BTH].icrc = None\nresult = raw(p).hex()[-8:]',
+    'from scapy.all import IP, raw\nfrom scapy.contrib.roce import BTH\np = IP(bytes.fromhex(data))\n' +
+      'p[BTH].icrc = None\nresult = raw(p).hex()[-8:]',
     packet,
   );
 

@@ -85,7 +85,8 @@ describe('a notice becomes a CNP', () => {
 
   test('PNC-1-d: with the addresses, port and Queue Pair of the recorded vector it is that vector, but for DSCP CS6 and the hop that routing takes off', () => {
     const vector = fromHex(
-      '688000000028114020010db8000b0000000000000000000120010db8000a00000000000000000001c00012b7002800008100ffff400000640000000000000000000000000000000000000000bcbdaadf',
+      '688000000028114020010db8000b0000000000000000000120010db8000a00000000000000000001c00012b700280000' +
+        '8100ffff400000640000000000000000000000000000000000000000bcbdaadf',
     );
     proxy.teach({ sender: A, receiver: B, senderQpn: 0x64, receiverQpn: 0xc8 });
     const invoking = data({ from: A, to: B, qpn: 0xc8, psn: 0x123 });

@@ -176,7 +176,8 @@ export class ProviderEdge {
     const family = to.includes(':') ? '-6 ' : '';
     ip(
       this.netns,
-      `${family}route replace ${to} encap seg6 mode ${mode === 'srh' ? 'encap' : 'encap.red'} segs ${segments}${options} dev t-srv6-core`,
+      `${family}route replace ${to} encap seg6 mode ${mode === 'srh' ? 'encap' : 'encap.red'} segs ` +
+        `${segments}${options} dev t-srv6-core`,
     );
   }
 

@@ -117,16 +117,23 @@ export function conformanceDocument(): string {
     const proof = where
       ? [where, ...(all.has(r.id) ? [note] : [])].join('<br>')
       : (note ?? untested(r.id, built, skipped));
-    return `| ${r.id} | ${r.level} | ${[lab ? '**lab**' : '', cell(built.get(r.id))].filter((part) => part !== '').join('<br>')} | ${proof} | ${r.text.replaceAll('|', '\\|')} |`;
+    return (
+      `| ${r.id} | ${r.level} | ` +
+      `${[lab ? '**lab**' : '', cell(built.get(r.id))].filter((part) => part !== '').join('<br>')} | ${proof} | ` +
+      `${r.text.replaceAll('|', '\\|')} |`
+    );
   });
   const count = requirements().filter((r) => tested.has(r.id)).length;
   return [
     '# Conformance',
     '',
-    'Generated from the tests by `npm run conformance`; do not edit. Requirement IDs are `<draft>-<section>-<letter>`: LHCNP = Long-haul CNP, FCNP = Fast CNP,',
-    'PNC = Fast CNP with Proxy, FCN = END.CON, RMC = End.MT; A1…A20 are acceptance criteria drawn from the numbers in the drafts.',
+    'Generated from the tests by `npm run conformance`; ' +
+      'do not edit. Requirement IDs are `<draft>-<section>-<letter>`: LHCNP = Long-haul CNP, FCNP = Fast CNP,',
+    'PNC = Fast CNP with Proxy, FCN = END.CON, RMC = End.MT; ' +
+      'A1…A20 are acceptance criteria drawn from the numbers in the drafts.',
     '',
-    `${count} of ${requirements().length} lines are named by a test that runs. ${inLab} of these are for the sender, which cnpd is not: what fulfils them is the RoCE endpoint of the`,
+    `${count} of ${requirements().length} lines are named by a test that runs. ` +
+      `${inLab} of these are for the sender, which cnpd is not: what fulfils them is the RoCE endpoint of the`,
     'lab, and "built in" says **lab**.',
     '',
     '| requirement | level | built in | tested in, or why not | text |',

@@ -175,8 +175,12 @@ for line in sys.stdin:
 `;
 const Y = { leaf: '2001:db8:0:6::2', far: '2001:db8:0:7::1' } as const;
 const neighbor = (local: string, peer: string, as: number, api: string): string =>
-  `neighbor ${peer} { router-id 192.0.2.6; local-address ${local}; local-as 65030; peer-as ${as}; family { ipv4 unicast; ipv6 unicast; } api { processes [api]; ${api} } }\n`;
-const CONFIG = `process api { run /run/process; encoder json; }\n${neighbor(Y.leaf, '2001:db8:0:6::1', 65001, 'receive { parsed; update; }')}${neighbor(Y.far, '2001:db8:0:7::2', 65003, '')}`;
+  `neighbor ${peer} { router-id 192.0.2.6; local-address ${local}; local-as 65030; peer-as ${as}; ` +
+  `family { ipv4 unicast; ipv6 unicast; } api { processes [api]; ${api} } }\n`;
+const CONFIG =
+  'process api { run /run/process; encoder json; }\n' +
+  `${neighbor(Y.leaf, '2001:db8:0:6::1', 65001, 'receive { parsed; update; }')}` +
+  `${neighbor(Y.far, '2001:db8:0:7::2', 65003, '')}`;
 
 test('cnpctl doctor --remote: a router between that drops attribute 39 is found', async () => {
   await leaf.reload(leafIn([65020, 65003, 65030]));

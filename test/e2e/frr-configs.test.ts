@@ -43,10 +43,12 @@ function up(role: string): Promise<Lab> {
     `    ${name}: {kind: linux, binds: ["daemons:/etc/frr/daemons", "${join(CONFIGS, config)}:/etc/frr/frr.conf"]}`;
   const file = join(directory, 'x.clab.yml');
   const links =
-    '  links:\n    - {endpoints: ["r:eth2", "t:eth1"], mtu: 1500}\n    - {endpoints: ["r:eth1", "x:eth1"], mtu: 1500}\n    - {endpoints: ["t:eth2", "x:eth2"], mtu: 1500}\n';
+    '  links:\n    - {endpoints: ["r:eth2", "t:eth1"], mtu: 1500}\n' +
+    '    - {endpoints: ["r:eth1", "x:eth1"], mtu: 1500}\n    - {endpoints: ["t:eth2", "x:eth2"], mtu: 1500}\n';
   writeFileSync(
     file,
-    `name: ${NAME}\nprefix: __lab-name\ntopology:\n  nodes:\n${node('r', role)}\n${node('t', neighborOf(role).config)}\n    x: {kind: linux}\n${links}`,
+    `name: ${NAME}\nprefix: __lab-name\ntopology:\n  nodes:\n${node('r', role)}\n` +
+      `${node('t', neighborOf(role).config)}\n    x: {kind: linux}\n${links}`,
   );
   return labUp(file);
 }
@@ -164,7 +166,8 @@ test.each(OSPF_ROLES)(
         await lab.mustExec('r', [
           'sh',
           '-c',
-          `ip link add ${name} type veth peer name far${n} && ip link set far${n} up && ip link set ${name} up${address ? ` && ip address add ${address} dev ${name}` : ''}`,
+          `ip link add ${name} type veth peer name far${n} && ip link set far${n} up && ` +
+            `ip link set ${name} up${address ? ` && ip address add ${address} dev ${name}` : ''}`,
         ]);
         await until(lab, 'r', `${OSPF[version].link} ${name}`, new RegExp(OSPF[version].ready));
       }
@@ -182,7 +185,8 @@ test.each(OSPF_ROLES)(
 function upBgp(): Promise<Lab> {
   writeFileSync(join(directory, 'bgp-daemons'), 'bgpd=yes\n');
   const frr = (name: string, config: string): string =>
-    `    ${name}: {kind: linux, binds: ["bgp-daemons:/etc/frr/daemons", "${join(CONFIGS, config)}:/etc/frr/frr.conf"]}\n`;
+    `    ${name}: {kind: linux, binds: ["bgp-daemons:/etc/frr/daemons", ` +
+    `"${join(CONFIGS, config)}:/etc/frr/frr.conf"]}\n`;
   const other = (name: string, config: string, target: string, ...exec: string[]): string =>
     `    ${name}: {kind: linux, binds: ["${join(CONFIGS, config)}:${target}"], exec: ${JSON.stringify(exec)}}\n`;
   const nodes =

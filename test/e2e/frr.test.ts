@@ -125,7 +125,8 @@ describe('FRR', () => {
       return file;
     };
     const ROUTER =
-      'router: { name: leaf1, loopback: { ipv6: 2001:db8:ffff::1 } }\nisis: { system-id: 0000.0000.c001, area: 49.0001, level: 2, interface: cnpd-isis }\n';
+      'router: { name: leaf1, loopback: { ipv6: 2001:db8:ffff::1 } }\n' +
+      'isis: { system-id: 0000.0000.c001, area: 49.0001, level: 2, interface: cnpd-isis }\n';
 
     it('finds FRR and the kernel in order, and names the port without TBF or HTB root with the line that mends it', () => {
       const { status, of } = doctor(yaml(`${ROUTER}ports:\n  - { interface: peer, k-max: 100kB }\n`));

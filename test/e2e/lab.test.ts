@@ -86,7 +86,9 @@ const DELAYED = `${TWO_NODES}
 const DELAYED_RTT_MS = 20;
 
 /** Answers each datagram with itself; the client says how long the fastest of twenty took. */
-const ECHO = `const s = require('node:dgram').createSocket('udp6'); s.on('message', (m, r) => s.send(m, r.port, r.address)); s.bind(7, () => console.log('bound'));`;
+const ECHO =
+  "const s = require('node:dgram').createSocket('udp6'); " +
+  "s.on('message', (m, r) => s.send(m, r.port, r.address)); s.bind(7, () => console.log('bound'));";
 const PING = `const s = require('node:dgram').createSocket('udp6'); let n = 0, t, min = 1e9;
 const go = () => { t = performance.now(); s.send(Buffer.alloc(Number(process.argv[2] ?? 100)), 7, '2001:db8::2'); };
 s.on('message', () => { min = Math.min(min, performance.now() - t); if (++n < 20) go(); else { console.log(min); s.close(); } }); s.bind(() => go());`;
@@ -202,7 +204,8 @@ test('FRR runs as the daemons file says, with sockets of its own, and vtysh spea
   for (const [i, node] of ['a', 'b'].entries()) {
     writeFileSync(
       join(directory, `${node}.conf`),
-      `hostname ${node}\ninterface eth1\n ipv6 router isis x\n isis network point-to-point\nrouter isis x\n lsp-gen-interval 1\n net 49.0001.0000.0000.000${i + 1}.00\n is-type level-2-only\n`,
+      `hostname ${node}\ninterface eth1\n ipv6 router isis x\n isis network point-to-point\nrouter isis x\n` +
+        ` lsp-gen-interval 1\n net 49.0001.0000.0000.000${i + 1}.00\n is-type level-2-only\n`,
     );
   }
   const node = (name: string): string =>

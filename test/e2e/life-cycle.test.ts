@@ -19,7 +19,8 @@ const ip = (...args: string[]): string => execFileSync('ip', args, { encoding: '
 const inside = (...args: string[]): string => ip('netns', 'exec', NETNS, 'ip', ...args);
 
 const intent = ({ name = 'r1', interface: veth = 'cnpd-isis' } = {}): string =>
-  `router: { name: ${name} }\nisis: { system-id: 0000.0000.c001, area: 49.0001, interface: ${veth} }\ngnmi: { socket: ${dir}/gnmi.sock }\n`;
+  `router: { name: ${name} }\nisis: { system-id: 0000.0000.c001, area: 49.0001, interface: ${veth} }\n` +
+  `gnmi: { socket: ${dir}/gnmi.sock }\n`;
 const configure = (text: string): void => writeFileSync(join(dir, 'cnpd.yaml'), text);
 
 function start(): void {

@@ -130,7 +130,9 @@ describe('the socket', () => {
   it('that a dead process left is replaced', async () => {
     await start();
     await northbound!.close();
-    const script = `require('net').createServer().listen(${JSON.stringify(socket)}, () => process.kill(process.pid, 'SIGKILL'))`;
+    const script =
+      `require('net').createServer().listen(${JSON.stringify(socket)}, ` +
+      "() => process.kill(process.pid, 'SIGKILL'))";
     await new Promise((resolve) => spawn(process.execPath, ['-e', script]).on('close', resolve));
     expect(statSync(socket).isSocket()).toBe(true);
     await start();

@@ -33,7 +33,9 @@ afterEach(async () => {
 describe.each(VERSIONS)('%s with BIRD', (_name, version) => {
   /** @param key ours; BIRD has KEY */
   async function start(algorithm: Algorithm, key: string): Promise<OspfAgent> {
-    const more = `authentication cryptographic; password "${KEY}" { id 7; algorithm ${algorithm.replace('hmac-sha-', 'hmac sha')}; };`;
+    const more =
+      `authentication cryptographic; password "${KEY}" { id 7; ` +
+      `algorithm ${algorithm.replace('hmac-sha-', 'hmac sha')}; };`;
     bird.start('192.0.2.1', [LINK], { version: version.version, more });
     const keys = [{ id: 7, algorithm, secret: new TextEncoder().encode(key) }];
     return (agent = await OspfAgent.start(

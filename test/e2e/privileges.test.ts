@@ -214,7 +214,8 @@ describe('what a configuration needs besides', () => {
       leaf.exec(
         'sh',
         '-c',
-        `setpriv --reuid=65534 --regid=${group} --clear-groups ${process.execPath} ${new URL('../../dist/cnpctl.js', import.meta.url).pathname} show status -o json || true`,
+        `setpriv --reuid=65534 --regid=${group} --clear-groups ${process.execPath} ` +
+          `${new URL('../../dist/cnpctl.js', import.meta.url).pathname} show status -o json || true`,
       );
     expect(await as('daemon')).toContain('"health": "running"');
     expect(await as('nogroup')).not.toContain('running');
@@ -256,7 +257,8 @@ describe('what a configuration needs besides', () => {
     const { code, stderr } = await leaf.ctl('reload');
     expect([code, stderr]).toEqual([
       1,
-      'cnpctl: not in force: gnmi.socket: cnpd listens on /run/cnpd/gnmi.sock; /run/cnpd/other.sock takes effect at the next start: systemctl restart cnpd\n',
+      'cnpctl: not in force: gnmi.socket: cnpd listens on /run/cnpd/gnmi.sock; ' +
+        '/run/cnpd/other.sock takes effect at the next start: systemctl restart cnpd\n',
     ]);
     expect((await leaf.ctl('show', 'status')).stdout).toContain('/run/cnpd/other.sock takes effect at the next start');
     expect((await leaf.ctl('doctor')).stdout).toContain('systemctl restart cnpd');

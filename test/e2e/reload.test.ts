@@ -148,14 +148,16 @@ describe('a reload with a broken file', () => {
   const BROKEN = [
     [
       'a value that is none',
-      'router: { name: leaf }\nproxy:\n  address: 2001:db8:ffff::1\n  senders: [{ prefix: 2001:db8:1::/64, format: smoke-signals }]\n  accept-from: [2001:db8:ffff::/48]\n',
+      'router: { name: leaf }\nproxy:\n  address: 2001:db8:ffff::1\n' +
+        '  senders: [{ prefix: 2001:db8:1::/64, format: smoke-signals }]\n  accept-from: [2001:db8:ffff::/48]\n',
       /:4:\d+: .*smoke-signals/,
     ],
     ['an unknown key', 'router: { name: leaf }\nprxy: {}\n', /:2:1: .*prxy/],
     ['no YAML', 'router: { name: leaf\n', /:\d+:\d+: /],
     [
       'a proxy that accepts from nobody',
-      'router: { name: leaf }\nproxy:\n  address: 2001:db8:ffff::1\n  senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }]\n',
+      'router: { name: leaf }\nproxy:\n  address: 2001:db8:ffff::1\n' +
+        '  senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }]\n',
       /:\d+:\d+: .*accept-from/,
     ],
     [

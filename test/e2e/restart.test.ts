@@ -266,7 +266,8 @@ describe('interfaces and queues come and go', () => {
         await p.exec(
           'sh',
           '-c',
-          'ip link add extra type veth peer name extra-peer && ip link set extra up && tc qdisc add dev extra root tbf rate 20mbit burst 3000 limit 400000',
+          'ip link add extra type veth peer name extra-peer && ip link set extra up && ' +
+            'tc qdisc add dev extra root tbf rate 20mbit burst 3000 limit 400000',
         );
         await running();
         expect((await p.show('ports')).find((row) => row['interface'] === 'extra')).toMatchObject({

@@ -46,7 +46,8 @@ let children: ChildProcess[];
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 't-lab-'));
   const host = (n: number): string =>
-    `exec: ["ip address add 2001:db8:${n}::2/64 dev eth1", "ip address add 10.0.${n}.2/24 dev eth1", "ip route add default via 2001:db8:${n}::1", "ip route add default via 10.0.${n}.1"]`;
+    `exec: ["ip address add 2001:db8:${n}::2/64 dev eth1", "ip address add 10.0.${n}.2/24 dev eth1", ` +
+    `"ip route add default via 2001:db8:${n}::1", "ip route add default via 10.0.${n}.1"]`;
   const routed = [1, 2].flatMap((n) => [
     `"ip address add 2001:db8:${n}::1/64 dev eth${n}"`,
     `"ip address add 10.0.${n}.1/24 dev eth${n}"`,

@@ -43,7 +43,8 @@ afterEach(async ({ task }) => {
 
 /** pe2 answers p over the link that IS-IS uses, or over the one with the delay. */
 async function answersTake(way: 'the short way' | 'the long way'): Promise<void> {
-  const route = `ip -6 route ${way === 'the long way' ? 'replace' : 'del'} ${LOOPBACK.p}/128 via fe80::5 dev eth3 metric 1`;
+  const route =
+    `ip -6 route ${way === 'the long way' ? 'replace' : 'del'} ${LOOPBACK.p}/128 via ` + 'fe80::5 dev eth3 metric 1';
   await wan.pe2.exec('sh', '-c', way === 'the long way' ? route : `${route} 2>/dev/null || true`);
 }
 const probed = (): Promise<unknown> =>

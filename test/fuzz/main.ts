@@ -119,7 +119,8 @@ function run(target: string, seconds: number, seed: number): Promise<boolean> {
         if (message.finding !== undefined) found(target, message.finding, message.input!);
         else
           console.log(
-            `${target.padEnd(18)} ${message.inputs} inputs, ${message.parts} parts of the code reached, ${message.added} inputs added to the corpus`,
+            `${target.padEnd(18)} ${message.inputs} inputs, ${message.parts} parts of the code reached, ` +
+              `${message.added} inputs added to the corpus`,
           );
         resolve(message.finding === undefined);
       },

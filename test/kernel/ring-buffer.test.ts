@@ -73,7 +73,8 @@ describe('the ring buffer reader', () => {
       'bash',
       [
         '-c',
-        `for i in $(seq ${total / 2000}); do bpftool prog run pinned ${program} data_in ${join(directory, 'packet')} repeat 2000 >/dev/null; done`,
+        `for i in $(seq ${total / 2000}); do bpftool prog run pinned ${program} data_in ` +
+          `${join(directory, 'packet')} repeat 2000 >/dev/null; done`,
       ],
       { stdio: 'inherit' },
     );

@@ -106,7 +106,8 @@ export function mutateBpf(root: string, paths: readonly string[], say: (line: st
     return chosen.map((mutant) => {
       const verdict = verdictOf(copy, mutant);
       say(
-        `${verdict.verdict.padEnd(8)} ${mutant.file}: ${mutant.fault}${verdict.detail.length === 0 ? '' : ` (${verdict.detail.join('; ')})`}`,
+        `${verdict.verdict.padEnd(8)} ${mutant.file}: ` +
+          `${mutant.fault}${verdict.detail.length === 0 ? '' : ` (${verdict.detail.join('; ')})`}`,
       );
       return verdict;
     });

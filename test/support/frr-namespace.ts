@@ -37,7 +37,8 @@ export class FrrNamespace {
   /** The command line that runs a program inside, with the private /etc/frr and /run/frr. */
   inside(command: string, args: readonly string[]): [string, string[]] {
     const script =
-      'mount --bind "$0/etc" /etc/frr && mkdir -p /run/frr && mount -t tmpfs tmpfs /run/frr && chown frr:frr /run/frr && exec "$@"';
+      'mount --bind "$0/etc" /etc/frr && mkdir -p /run/frr && mount -t tmpfs tmpfs /run/frr && ' +
+      'chown frr:frr /run/frr && exec "$@"';
     return [
       'unshare',
       ['--mount', 'ip', 'netns', 'exec', this.name, 'sh', '-c', script, this.vtyDir, command, ...args],

@@ -10,19 +10,26 @@ export const BGP_COUNTERS: readonly CounterRow[] = [
   row('session.lost', 'connections to gobgpd that were lost'),
   row(
     'nhc.<code>',
-    'paths whose characteristics attribute is malformed, by what is wrong: bad-flags (not optional and transitive), truncated, bad-next-hop-length, no-characteristic, truncated-characteristic, characteristic-overrun; they count as paths without it',
+    'paths whose characteristics attribute is malformed, by what is wrong: ' +
+      'bad-flags (not optional and transitive), truncated, bad-next-hop-length, no-characteristic, ' +
+      'truncated-characteristic, characteristic-overrun; they count as paths without it',
   ),
   row(
     'characteristic.<code>',
-    'characteristics that are ignored because their value is malformed: bad-length, not-unicast; of the private one truncated, unknown-version, bad-tlv-length, bad-locator-length',
+    'characteristics that are ignored because their value is malformed: bad-length, not-unicast; ' +
+      'of the private one truncated, unknown-version, bad-tlv-length, bad-locator-length',
   ),
   row(
     'learn.<status>',
-    'paths whose characteristics are not used: next-hop-mismatch (written for another next hop than the route has), family-mismatch (for another address family), outside-domain (the neighbour, or an AS in the path, is not of the domain, or a border router has marked it), first-as-mismatch (the path does not begin with the AS of the neighbour in another AS that told of it)',
+    'paths whose characteristics are not used: next-hop-mismatch (written for another next hop than the route ' +
+      'has), family-mismatch (for another address family), outside-domain (the neighbour, or an AS in the path, ' +
+      'is not of the domain, or a border router has marked it), ' +
+      'first-as-mismatch (the path does not begin with the AS of the neighbour in another AS that told of it)',
   ),
   row(
     'learn.link-local-next-hop',
-    'paths whose characteristics are not used because their next hop is a link-local address, which is not one router alone; shown as next-hop-mismatch',
+    'paths whose characteristics are not used because their next hop is a link-local address, ' +
+      'which is not one router alone; shown as next-hop-mismatch',
   ),
   row(
     'learn.private-misplaced',
@@ -35,11 +42,13 @@ export const BGP_COUNTERS: readonly CounterRow[] = [
   row('own.overwritten', 'paths of ours that somebody else at the same gobgpd has replaced, and that are put in again'),
   row(
     'own.dropped',
-    'times that gobgpd did not have a path of ours some time after it had taken it without an error: its import policy, or no table of the family',
+    'times that gobgpd did not have a path of ours some time after it had taken it without an error: ' +
+      'its import policy, or no table of the family',
   ),
   row(
     'own.disputed',
-    'times that paths of ours were changed back only after a pause, because somebody else at the same gobgpd changes them again and again',
+    'times that paths of ours were changed back only after a pause, ' +
+      'because somebody else at the same gobgpd changes them again and again',
   ),
   row('own.refused', 'times that gobgpd did not take changes of our paths'),
   row('originate.duplicate-prefix', 'prefixes declared with two proxies: the lower address is advertised'),

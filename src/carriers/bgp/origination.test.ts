@@ -24,7 +24,10 @@ function described(own: OwnPath): string {
   const { nextHop, characteristics } = nhcOf(own);
   const { proxy, container } = readCharacteristics(characteristics, CODES);
   expect(formatAddress(nextHop)).toBe(formatAddress(own.nextHop));
-  return `via ${formatAddress(own.nextHop)}${proxy ? ` proxy ${formatAddress(proxy)}` : ''}${container ? ` sids ${container.sids.length}` : ''}`;
+  return (
+    `via ${formatAddress(own.nextHop)}${proxy ? ` proxy ${formatAddress(proxy)}` : ''}` +
+    `${container ? ` sids ${container.sids.length}` : ''}`
+  );
 }
 const declared = (origination = SENDERS, config: ConstructorParameters<typeof Agent>[0] = {}): Agent => {
   const agent = new Agent(config);

@@ -123,10 +123,15 @@ function readPath(path: GobgpPath, circumstances: Circumstances, options: Readin
  * it can be trusted.
  */
 function keyOf(path: GobgpPath, { isHostRoute, family, hasSenders, distrust }: Circumstances): string {
-  const common = `${path.neighbor ?? ''} ${path.identifier} ${path.nextHop.family} ${path.nextHop.value.toString(32)} ${path.med} ${path.best} ${distrust ?? ''}`;
+  const common =
+    `${path.neighbor ?? ''} ${path.identifier} ${path.nextHop.family} ${path.nextHop.value.toString(32)} ` +
+    `${path.med} ${path.best} ${distrust ?? ''}`;
   if (!path.nhc) return common;
   const { buffer, byteOffset, length } = path.nhc;
-  return `${common} ${isHostRoute} ${hasSenders} ${family} ${path.badNhcFlags ?? ''} ${asPathText(path.asPath)} ${Buffer.from(buffer, byteOffset, length).toString('latin1')}`;
+  return (
+    `${common} ${isHostRoute} ${hasSenders} ${family} ${path.badNhcFlags ?? ''} ${asPathText(path.asPath)} ` +
+    `${Buffer.from(buffer, byteOffset, length).toString('latin1')}`
+  );
 }
 
 /** The readings in use. */

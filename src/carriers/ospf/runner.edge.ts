@@ -129,7 +129,9 @@ export class OspfRunner {
   /** A copy of the payload; of a fragment's datagram when it is complete. */
   private whole(areaId: number, { addresses, payload, fragment }: OspfFrame): Uint8Array | undefined {
     if (!fragment) return payload.slice();
-    const key = `${areaId} ${formatAddress(addresses.source)} ${formatAddress(addresses.destination)} ${fragment.identification}`;
+    const key =
+      `${areaId} ${formatAddress(addresses.source)} ${formatAddress(addresses.destination)} ` +
+      `${fragment.identification}`;
     return this.reassembly.add(key, { ...fragment, payload });
   }
 

@@ -67,7 +67,10 @@ export function lsaTypeName(version: 2 | 3, key: LsaKey, { opaqueType, functionC
  */
 export function lsaName(version: 2 | 3, key: LsaKey, privateTypes: PrivateTypes): string {
   const name = lsaTypeName(version, key, privateTypes);
-  return `${name}${lsaScope(version, key.type) === 'area' ? '' : `(${hex(key.type)})`} ${formatId(key.lsId)} ${formatId(key.advertisingRouter)}`;
+  return (
+    `${name}${lsaScope(version, key.type) === 'area' ? '' : `(${hex(key.type)})`} ${formatId(key.lsId)} ` +
+    `${formatId(key.advertisingRouter)}`
+  );
 }
 
 /** When the speaker's clock shows `now`, it is `wall`, in milliseconds since 1970. */

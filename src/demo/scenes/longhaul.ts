@@ -33,7 +33,8 @@ export function thresholdEvidence(
     const expected = Math.max(K_BASE, product);
     if (kMax === null || Math.abs(kMax - expected) > expected * NEAR)
       failures.push(
-        `${portName(port)}: K_max is ${kMax}, expected ${Math.round(expected)} of ${rttMs} ms at ${port.rateBps / 1e6} Mbit/s`,
+        `${portName(port)}: K_max is ${kMax}, ` +
+          `expected ${Math.round(expected)} of ${rttMs} ms at ${port.rateBps / 1e6} Mbit/s`,
       );
     if (kMin === null || kMax === null || kMin >= kMax)
       failures.push(`${portName(port)}: K_min is ${kMin}, not below K_max ${kMax}`);
@@ -86,7 +87,8 @@ function checkInstructions({ cnpd }: Runs): string[] {
   const everyInterval = cnpd.congestedMs / CNP_INTERVAL_MS;
   if (count * FEWER > everyInterval) {
     failures.push(
-      `cnpd: ${count} notifications in ${cnpd.congestedMs} ms of congestion, less than ${FEWER} times fewer than a CNP every 50 µs`,
+      `cnpd: ${count} notifications in ${cnpd.congestedMs} ms of congestion, ` +
+        `less than ${FEWER} times fewer than a CNP every 50 µs`,
     );
   }
   return failures;

@@ -17,7 +17,9 @@ const P1 = '2001:db8:ffff::2';
 
 /** Of a row of `cnpctl show srv6 sids`. */
 export function sidEvidence(row: Row): Evidence {
-  const sentence = `p1 has learned over ${String(row['carrier'])} that ${String(row['sid'])} is ${String(row['behavior'])} (from ${String(row['originator'])}, ${String(row['status'])})`;
+  const sentence =
+    `p1 has learned over ${String(row['carrier'])} that ${String(row['sid'])} is ${String(row['behavior'])} ` +
+    `(from ${String(row['originator'])}, ${String(row['status'])})`;
   return evidence([sentence], row, END_CON, "p1's SID");
 }
 

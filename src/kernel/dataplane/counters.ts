@@ -76,7 +76,8 @@ export const COUNTERS: readonly CounterRow[] = [
   row(
     42,
     'egress.format.tenant',
-    'formats passed over because it is not known whose the packet is: a VPN behind MPLS, GRE or VXLAN, or outside its tunnel',
+    'formats passed over because it is not known whose the packet is: a VPN behind MPLS, GRE or VXLAN, ' +
+      'or outside its tunnel',
   ),
   row(
     43,
@@ -106,7 +107,8 @@ export const COUNTERS: readonly CounterRow[] = [
   row(
     80,
     'notice.ioam.unusable',
-    'Fast CNPs with option 1 although the packet has an IOAM trace: too long for option 2, malformed, or no option type configured',
+    'Fast CNPs with option 1 although the packet has an IOAM trace: too long for option 2, malformed, ' +
+      'or no option type configured',
   ),
   row(81, 'notice.format-off', 'clones for a format that is not configured or does not exist'),
   row(82, 'notice.family', 'clones of IPv4 flows for a format of IPv6 only, or of a family without a loopback address'),
@@ -199,7 +201,8 @@ export const COUNTERS: readonly CounterRow[] = [
   row(
     157,
     'proxy.notice.tunnel-unknown',
-    'notices about packets whose tunnel comes from no router in accept-from and no END.CON SID, or is in another tunnel',
+    'notices about packets whose tunnel comes from no router in accept-from and no END.CON SID, ' +
+      'or is in another tunnel',
   ),
   row(
     158,
@@ -239,7 +242,8 @@ export const COUNTERS: readonly CounterRow[] = [
   row(
     181,
     'proxy.qp.tunnel-unknown',
-    'packets not learned from because their tunnel comes from no router in accept-from and no END.CON SID, or is in another tunnel',
+    'packets not learned from because their tunnel comes from no router in accept-from and no END.CON SID, ' +
+      'or is in another tunnel',
   ),
   row(
     182,

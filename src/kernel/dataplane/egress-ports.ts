@@ -33,7 +33,8 @@ export class PortSlotsFull extends Error {
 
   constructor(ifindex: number) {
     super(
-      `no slot for interface ${ifindex}: ${PORT_PROBES} monitored ports already have indexes that are close to it modulo ${PORT_SLOTS}`,
+      `no slot for interface ${ifindex}: ` +
+        `${PORT_PROBES} monitored ports already have indexes that are close to it modulo ${PORT_SLOTS}`,
     );
   }
 }

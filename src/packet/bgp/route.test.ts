@@ -20,7 +20,11 @@ const words = (hex: string): string => {
   const result = route(hex);
   if (!result.ok) return `${result.error.code} at ${result.error.offset}`;
   const { nextHops, asPath, med, nhc } = result.value;
-  return `via ${nextHops.map(formatAddress).join(' ')} as-path [${asPath.map(({ type, numbers }) => `${type} ${numbers.join(',')}`).join(' ')}] med ${med}${nhc ? ` nhc ${nhc.length}` : ''}`;
+  return (
+    `via ${nextHops.map(formatAddress).join(' ')} as-path ` +
+    `[${asPath.map(({ type, numbers }) => `${type} ${numbers.join(',')}`).join(' ')}] med ` +
+    `${med}${nhc ? ` nhc ${nhc.length}` : ''}`
+  );
 };
 const prefixOf = (hex: string, family: 4 | 6): string => {
   const result = decodeNlri(fromHex(hex), family);

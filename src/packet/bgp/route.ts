@@ -116,7 +116,8 @@ function decodeAsPath(value: Uint8Array): Decoded<AsSegment[]> {
       return malformed(
         'bad-segment',
         at,
-        `AS_PATH with a segment of type ${value[at]} and ${value[at + 1] ?? 'no'} AS numbers in ${value.length - at} octets`,
+        `AS_PATH with a segment of type ${value[at]} and ${value[at + 1] ?? 'no'} AS numbers in ` +
+          `${value.length - at} octets`,
       );
     segments.push({ type, numbers: Array.from({ length: value[at + 1]! }, (_, i) => u32(value, at + 2 + 4 * i)) });
     at = end;

@@ -7,7 +7,8 @@ const secret = new TextEncoder().encode('s3cret');
 
 /** A hello of 192.0.2.1 with keyed MD5, `ip ospf message-digest-key 7 md5 s3cret`. */
 export const FRR_MD5_HELLO = fromHex(
-  '0201002cc00002010000000000000002000007106b0211dffffffffc00020201000000080000000000000000ebc2da25ec318249039078308ce57586',
+  '0201002cc00002010000000000000002000007106b0211dffffffffc00020201000000080000000000000000ebc2da25' +
+    'ec318249039078308ce57586',
 );
 export const FRR_MD5_KEY: AuthenticationKey = { id: 7, algorithm: 'md5', secret };
 

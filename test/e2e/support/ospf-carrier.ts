@@ -120,7 +120,8 @@ export class BirdRouter {
     const config = join(this.dir, 'bird.conf');
     writeFileSync(
       config,
-      `router id ${routerId};\nprotocol device {}\nprotocol ospf v${version} { ${version === 2 ? 'ipv4' : 'ipv6'} {}; area 0 { ${interfaces} }; }\n`,
+      `router id ${routerId};\nprotocol device {}\n` +
+        `protocol ospf v${version} { ${version === 2 ? 'ipv4' : 'ipv6'} {}; area 0 { ${interfaces} }; }\n`,
     );
     this.bird = spawn(
       'ip',

@@ -9,7 +9,8 @@ const reason = (text: string): string =>
 
 test.each([
   [
-    'write EPROTO 0080A2F1:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../deps/openssl/openssl/ssl/record/ssl3_record.c:355:\n',
+    'write EPROTO 0080A2F1:error:0A00010B:SSL routines:ssl3_get_record:wrong version ' +
+      'number:../deps/openssl/openssl/ssl/record/ssl3_record.c:355:\n',
     'gobgpd answers without TLS',
   ],
   ['self-signed certificate in certificate chain', "gobgpd's certificate is not signed by the authority in tls ca"],
@@ -20,11 +21,13 @@ test.each([
     "gobgpd's certificate is for another name (altnames)",
   ],
   [
-    '0080:error:0A00045C:SSL routines:ssl3_read_bytes:tlsv13 alert certificate required:../deps/x.c:1605:SSL alert number 116\n',
+    '0080:error:0A00045C:SSL routines:ssl3_read_bytes:tlsv13 alert certificate required:../deps/x.c:1605:SSL ' +
+      'alert number 116\n',
     "gobgpd asks for a certificate of cnpd's and got none that it takes (TLS)",
   ],
   [
-    '0080:error:0A000412:SSL routines:ssl3_read_bytes:sslv3 alert bad certificate:../deps/x.c:1605:SSL alert number 42\n',
+    '0080:error:0A000412:SSL routines:ssl3_read_bytes:sslv3 alert bad certificate:../deps/x.c:1605:SSL ' +
+      'alert number 42\n',
     "gobgpd refuses cnpd's certificate (TLS)",
   ],
   [

@@ -35,7 +35,10 @@ export function reasonOf(error: unknown, { maxMessageBytes }: Pick<GobgpOptions,
   if (code === status.DEADLINE_EXCEEDED)
     return `gobgpd accepts the connection and does not answer (${printable(message)})`;
   if (code === status.RESOURCE_EXHAUSTED)
-    return `gobgpd sent a message of more than ${maxMessageBytes} bytes, or refused one of ours as too long (${message})`;
+    return (
+      `gobgpd sent a message of more than ${maxMessageBytes} bytes, ` +
+      `or refused one of ours as too long (${message})`
+    );
   const tls = TLS.find(([pattern]) => pattern.test(message));
   if (tls) return tls[1];
   // The library's words around the kernel's: `No connection established. Last error: Error: connect ECONNREFUSED

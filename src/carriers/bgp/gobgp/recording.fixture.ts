@@ -44,8 +44,14 @@ export function words(api: GobgpApi, encoded: Uint8Array): string {
   if (!decoded) return 'another family';
   if (!decoded.ok) return `${decoded.error.code}: ${decoded.error.message}`;
   const { prefix, path, neighbor, identifier, unreachable } = decoded.value;
-  const name = `${formatPrefix(prefix)} from ${neighbor ?? 'here'} identifier ${identifier}${unreachable ? ' unreachable' : ''}`;
+  const name =
+    `${formatPrefix(prefix)} from ${neighbor ?? 'here'} identifier ` +
+    `${identifier}${unreachable ? ' unreachable' : ''}`;
   if (!path) return `${name} withdrawn`;
   const segments = path.asPath.map(({ type, numbers }) => `${type} ${numbers.join(',')}`).join(' ');
-  return `${name} via ${formatAddress(path.nextHop)} as-path [${segments}] med ${path.med}${path.best ? ' best' : ''}${path.nhc ? ` nhc ${Buffer.from(path.nhc).toString('hex')}` : ''}${path.badNhcFlags === undefined ? '' : ` flags 0x${path.badNhcFlags.toString(16)}`}`;
+  return (
+    `${name} via ${formatAddress(path.nextHop)} as-path [${segments}] med ` +
+    `${path.med}${path.best ? ' best' : ''}${path.nhc ? ` nhc ${Buffer.from(path.nhc).toString('hex')}` : ''}` +
+    `${path.badNhcFlags === undefined ? '' : ` flags 0x${path.badNhcFlags.toString(16)}`}`
+  );
 }
