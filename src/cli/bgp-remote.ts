@@ -358,6 +358,8 @@ function withoutAttribute(
     toldBy ??
     `one of ${neighbors.join(', ') || 'its neighbours'}${changed ? ', or somebody at that gobgpd itself' : ''} ` +
       `(${look} there says which)`;
-  const why = `${who} told of it without attribute 39${changed ? `, with next hop ${arrivedNextHop ?? 'none'}: that, or a router before it, took the attribute out, or it is another router's path` : ': that, or a router before it, took the attribute out'}`;
+  const why =
+    `${who} told of it without attribute 39${changed ? `, with next hop ${arrivedNextHop ?? 'none'}` : ''}: ` +
+    `that, or a router before it, took the attribute out${changed ? ", or it is another router's path" : ''}`;
   return { ...common, why, remedy: changed ? `${KEEP_ATTRIBUTE}; ${NEXT_HOP}` : KEEP_ATTRIBUTE };
 }

@@ -109,7 +109,11 @@ function checkDomain(
     `if it is of the domain, add ${ases} to bgp.domain in cnpd.yaml (bgp.confederation, ` +
     "for members of gobgpd's confederation)";
   if (policies !== 'off') {
-    const problem = `${names} ${are} not of the domain, and cnpd's policies ${policies === 'not told' ? 'may not stand in gobgpd, which does not tell of them' : 'do not stand in gobgpd'}: cnpd puts them in when it runs, and no path without them`;
+    const stand =
+      policies === 'not told' ? 'may not stand in gobgpd, which does not tell of them' : 'do not stand in gobgpd';
+    const problem =
+      `${names} ${are} not of the domain, and cnpd's policies ${stand}: ` +
+      'cnpd puts them in when it runs, and no path without them';
     return [
       {
         id,

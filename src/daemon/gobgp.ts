@@ -68,6 +68,8 @@ export const policyRemedy = (reason: string): string =>
 /** Of paths that gobgpd took and does not have. @param noTable families that it has no table of, if that is why */
 export const droppedRemedy = (noTable: readonly string[] | undefined): string =>
   noTable
-    ? `add the family to gobgpd's configuration, where [[global.afi-safis]] names others only (${noTable.map((family) => `[[global.afi-safis]] [global.afi-safis.config] afi-safi-name = "${family}"`).join(', ')}), and restart gobgpd`
+    ? "add the family to gobgpd's configuration, where [[global.afi-safis]] names others only (" +
+      noTable.map((name) => `[[global.afi-safis]] [global.afi-safis.config] afi-safi-name = "${name}"`).join(', ') +
+      '), and restart gobgpd'
     : "let gobgpd's import policy accept what is originated there: `gobgp global policy` shows it, " +
       'in its configuration it is [global.apply-policy.config] (default-import-policy)';

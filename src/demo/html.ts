@@ -174,7 +174,8 @@ function charts(report: DemoReport): Plot[] {
 export function htmlReport(report: DemoReport): string {
   const { runs } = report;
   const title = escapeXml(`cnpd: ${report.title}`);
-  const legend = `<p class="legend">${runs.map((r) => `<span><i style="background:${COLORS[r.mode]}"></i>${escapeXml(r.title)}</span>`).join('')}</p>`;
+  const entries = runs.map((r) => `<span><i style="background:${COLORS[r.mode]}"></i>${escapeXml(r.title)}</span>`);
+  const legend = `<p class="legend">${entries.join('')}</p>`;
   const outcome = report.ok
     ? '<p class="verdict">All checks passed.</p>'
     : `<p class="verdict bad">${report.failures.map(escapeXml).join('<br>')}</p>`;
@@ -191,7 +192,8 @@ ${speakers(runs)}
 ${charts(report)
   .map(
     ({ chart, text }) =>
-      `<h2>${escapeXml(chart.title)}</h2>${legend}<figure style="margin:0">${chartSvg(chart)}</figure><p class="small">${escapeXml(text)}</p>`,
+      `<h2>${escapeXml(chart.title)}</h2>${legend}` +
+      `<figure style="margin:0">${chartSvg(chart)}</figure><p class="small">${escapeXml(text)}</p>`,
   )
   .join('\n')}
 </body></html>

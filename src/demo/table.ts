@@ -28,5 +28,6 @@ export const COLUMNS: readonly Column[] = [
 export function table(runs: readonly RunResult[]): string {
   const rows = [COLUMNS.map((c) => c.head), ...runs.map((run) => COLUMNS.map((c) => c.cell(run)))];
   const widths = COLUMNS.map((_, i) => Math.max(...rows.map((row) => row[i]!.length)));
-  return `${rows.map((row) => row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join('   ')).join('\n')}\n`;
+  const padded = (cell: string, i: number): string => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!));
+  return `${rows.map((row) => row.map(padded).join('   ')).join('\n')}\n`;
 }

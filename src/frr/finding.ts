@@ -38,8 +38,13 @@ export const mend = (problem: string, lines: readonly FrrLine[]): Finding => ({
 export const shownLine = (line: FrrLine): string =>
   line.secret === undefined ? line.line : line.line.replace(line.secret, '<key>');
 
-const showLines = (lines: readonly FrrLine[]): string =>
-  `vtysh -c 'configure terminal' ${lines.map((line, i) => `${line.context === lines[i - 1]?.context ? '' : `-c '${line.context}' `}-c '${shownLine(line)}'`).join(' ')}`;
+const showLines = (lines: readonly FrrLine[]): string => {
+  const shown = lines.map((line, i) => {
+    const context = line.context === lines[i - 1]?.context ? '' : `-c '${line.context}' `;
+    return `${context}-c '${shownLine(line)}'`;
+  });
+  return `vtysh -c 'configure terminal' ${shown.join(' ')}`;
+};
 
 const OLDEST = [8, 4] as const;
 const RESTART_FRR = 'systemctl restart frr';

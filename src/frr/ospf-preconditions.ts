@@ -116,11 +116,12 @@ const INSTANCE_ROWS: readonly Row<View>[] = [
 ];
 
 /** A line of the area's interface. */
-const onInterface = ({ area, want }: AreaView, line: string, undo: string): FrrLine => ({
-  context: `interface ${area.interface}`,
-  line: `${line.startsWith('no ') ? `no ${ospfWord(want.version)} ${line.slice(3)}` : `${ospfWord(want.version)} ${line}`}`,
-  undo: `${undo.startsWith('no ') ? `no ${ospfWord(want.version)} ${undo.slice(3)}` : `${ospfWord(want.version)} ${undo}`}`,
-});
+const onInterface = ({ area, want }: AreaView, line: string, undo: string): FrrLine => {
+  const word = ospfWord(want.version);
+  const withWord = (text: string): string =>
+    text.startsWith('no ') ? `no ${word} ${text.slice(3)}` : `${word} ${text}`;
+  return { context: `interface ${area.interface}`, line: withWord(line), undo: withWord(undo) };
+};
 
 const AREA_ROWS: readonly Row<AreaView>[] = [
   {

@@ -125,8 +125,10 @@ class Walk {
         depth,
       );
     }
-    if (!found && wanted.length > 0)
-      this.missing ??= `${textOf(place.elems.slice(0, -1))}/${clip(formatElem(place.node.name, step.keys))}: no such entry`;
+    if (!found && wanted.length > 0) {
+      const entry = clip(formatElem(place.node.name, step.keys));
+      this.missing ??= `${textOf(place.elems.slice(0, -1))}/${entry}: no such entry`;
+    }
   }
 }
 

@@ -7,10 +7,8 @@ export class Finding extends Error {
   readonly target: string;
   readonly input: Uint8Array;
   constructor(target: string, input: Uint8Array, cause: unknown) {
-    super(
-      `${target}: ${cause instanceof Error ? `${cause.message}${cause.cause instanceof Error ? `: ${cause.cause.message}` : ''}` : String(cause)}`,
-      { cause },
-    );
+    const deeper = cause instanceof Error && cause.cause instanceof Error ? `: ${cause.cause.message}` : '';
+    super(`${target}: ${cause instanceof Error ? cause.message : String(cause)}${deeper}`, { cause });
     this.name = 'Finding';
     this.target = target;
     this.input = input;

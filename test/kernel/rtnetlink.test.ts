@@ -308,8 +308,11 @@ describe('many at once', () => {
 describe('the monitor', () => {
   it('announces interfaces, addresses and qdiscs as they come and go', async () => {
     const seen: string[] = [];
-    const describeChange = (c: KernelChange): string =>
-      `${c.removed ? '-' : '+'}${c.kind} ${c.kind === 'link' ? `${c.link.name} ${c.link.up}` : c.kind === 'address' ? formatAddress(c.address.address) : c.qdisc.kind}`;
+    const subject = (c: KernelChange): string => {
+      if (c.kind === 'link') return `${c.link.name} ${c.link.up}`;
+      return c.kind === 'address' ? formatAddress(c.address.address) : c.qdisc.kind;
+    };
+    const describeChange = (c: KernelChange): string => `${c.removed ? '-' : '+'}${c.kind} ${subject(c)}`;
     const monitor = openMonitor(
       { netns: a },
       {

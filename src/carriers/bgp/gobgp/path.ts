@@ -223,12 +223,11 @@ function heardPath(fields: PathFields, wrapped: Wrapped): Result<HeardPath, Path
     return fail({ code: 'not-bgp', message: `a path whose attributes are malformed: ${attributes.error.detail}` });
   const { nextHops, nhc, badNhcFlags, asPath, med, mark } = attributes.value;
   const nextHop = nextHopIn(nextHops);
-  if (!nextHop)
-    return fail({
-      code: 'next-hop',
-      message: `a path whose next hop is ${nextHops.length > 0 ? clip(nextHops.map((hop) => (typeof hop === 'string' ? hop : formatAddress(hop))).join(', ')) : 'missing'}`,
-      prefix,
-    });
+  if (!nextHop) {
+    const found = nextHops.map((hop) => (typeof hop === 'string' ? hop : formatAddress(hop))).join(', ');
+    const message = `a path whose next hop is ${nextHops.length > 0 ? clip(found) : 'missing'}`;
+    return fail({ code: 'next-hop', message, prefix });
+  }
   return ok({
     prefix,
     neighbor,

@@ -50,11 +50,10 @@ function setUp(options: Partial<RoutesOptions> = {}): {
     { log: silentLog, count: (name) => void counters.set(name, (counters.get(name) ?? 0) + 1) },
   );
   const told = (): string[] =>
-    routes
-      .take()
-      .map((route) =>
-        `${formatPrefix(route.prefix)}: ${route.paths.map((p) => formatAddress(p.nextHop) + (p.best ? '*' : '')).join(' ')}`.trim(),
-      );
+    routes.take().map(({ prefix, paths }) => {
+      const hops = paths.map((p) => formatAddress(p.nextHop) + (p.best ? '*' : ''));
+      return `${formatPrefix(prefix)}: ${hops.join(' ')}`.trim();
+    });
   return { routes, told, counters };
 }
 
