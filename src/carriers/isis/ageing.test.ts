@@ -53,3 +53,17 @@ it('a refresh in time keeps it alive, and a purge that nobody acknowledges is se
   simulation.run(20_000);
   expect([states(), a.count('isis.tx.lsp')]).toEqual(['a--', sent]);
 });
+
+it('the database is looked through once a second at most: one that ends 300 ms after another is purged a second after it', () => {
+  const { simulation, a, give, wire } = adjacency();
+  wire.filter = (pdu, from) => from === 0 || pdu.kind === 'p2p-hello';
+  const [first, second] = IDS.map((id) => ({ systemId: systemId(id), pseudonode: 0, fragment: 0 }));
+  give(lsp({ lspId: first!, remainingLifetime: 10 }));
+  simulation.run(290);
+  give(lsp({ lspId: second!, remainingLifetime: 10 }));
+  simulation.until('the first is purged', () => a.count('isis.lsp.expired') === 1, 11_000);
+  simulation.run(980);
+  expect(a.count('isis.lsp.expired')).toBe(1);
+  simulation.run(30);
+  expect(a.count('isis.lsp.expired')).toBe(2);
+});

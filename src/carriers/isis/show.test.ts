@@ -1,0 +1,143 @@
+// What the operator is shown of the neighbour and of the database.
+import { describe, expect, it } from 'vitest';
+import type { IsisTlv } from '../../packet/isis/types.ts';
+import { A, B, C, adjacency, hello, lsp } from './hostile.fixture.ts';
+import { databaseState, neighborState, troubleState, unplacedPrefixes } from './show.ts';
+import { Agent, Simulation, endCon, originate, proxied, systemId, testConfig } from './simulation.fixture.ts';
+
+/** The time of day when the speaker's clock shows `now`. */
+const wallOf = (now: number): number => Date.UTC(2026, 0, 1) + now;
+const neighbors = ({ speaker }: Agent, now: number) => neighborState(speaker, 'cnpd-isis', now, wallOf(now));
+const database = ({ speaker }: Agent, now: number) => databaseState(speaker, now);
+const flagged = (...texts: string[]): IsisTlv => ({
+  kind: 'ipv6-reachability',
+  prefixes: texts.map((text) => ({
+    prefix: proxied(text).prefix,
+    metric: 1,
+    down: false,
+    external: false,
+    subTlvs: [{ kind: 'prefix-attribute-flags', flags: Uint8Array.of(1) }],
+  })),
+});
+
+describe('the neighbour', () => {
+  it('is none before one is heard', () => {
+    const agent = new Agent(new Simulation(), testConfig(A));
+    expect(neighbors(agent, 0)).toEqual([]);
+  });
+
+  it('is shown with its state, since when and why, and how long it may still be silent', () => {
+    const { a, simulation } = adjacency();
+    const { since, reason, holdUntil } = a.speaker.adjacency!;
+    simulation.run(10_000);
+    const { holdUntil: later } = a.speaker.adjacency!;
+    expect(later).toBeGreaterThan(holdUntil);
+    expect(neighbors(a, later - 1500)).toEqual([
+      {
+        interface: 'cnpd-isis',
+        level: 'L2',
+        state: 'up',
+        systemId: B,
+        holdTimeRemaining: 2,
+        since: new Date(wallOf(since)).toISOString(),
+        reason,
+      },
+    ]);
+    const left = (now: number): number => neighbors(a, now)[0]!.holdTimeRemaining;
+    expect([left(later - 1000), left(later - 999), left(later), left(later + 5000)]).toEqual([1, 1, 0, 0]);
+    a.event({ type: 'link-down', reason: 'gone' });
+    expect(neighbors(a, simulation.now)).toMatchObject([{ state: 'down', reason: 'gone', holdTimeRemaining: 0 }]);
+  });
+
+  it.each([
+    [[1], 'L1'],
+    [[2], 'L2'],
+    [[1, 2], 'L1L2'],
+  ] as const)('of levels %j is %s; of none in common yet, what is configured', (levels, text) => {
+    const { a } = adjacency({ levels });
+    expect(neighbors(a, 0)).toMatchObject([{ level: text }]);
+    a.speaker.adjacency = { ...a.speaker.adjacency!, levels: [] };
+    expect(neighbors(a, 0)).toMatchObject([{ level: text }]);
+  });
+
+  it.each([[[1]], [[2]], [[1, 2]]] as const)(
+    'has the name that its LSP gives it (RFC 5301), in levels %j',
+    (levels) => {
+      const { a, give } = adjacency({ levels });
+      expect(neighbors(a, 0)[0]).not.toHaveProperty('hostname');
+      const say = (system: string, fragment: number, name: string): void =>
+        give(
+          lsp({
+            level: levels.at(-1)!,
+            sequence: 5000,
+            lspId: { systemId: systemId(system), pseudonode: 0, fragment },
+            tlvs: [{ kind: 'hostname', name }],
+          }),
+        );
+      say(C, 0, 'another');
+      say(B, 1, 'not fragment 0');
+      expect(neighbors(a, 0)[0]).not.toHaveProperty('hostname');
+      say(B, 0, 'leaf2');
+      expect(neighbors(a, 0)).toMatchObject([{ hostname: 'leaf2' }]);
+    },
+  );
+
+  it('of one level alone is shown at that one, though we run both', () => {
+    const { a, give, simulation } = adjacency({ levels: [1, 2] });
+    give(hello({ circuitType: 1 }));
+    simulation.run(10);
+    expect(neighbors(a, 0)).toMatchObject([{ level: 'L1' }]);
+  });
+});
+
+describe('the database', () => {
+  it('lists every LSP of every level in its order, with what it says', () => {
+    const { a, give, simulation } = adjacency({ levels: [1, 2] });
+    give(lsp({ level: 1, isType: 1, overload: true, remainingLifetime: 600 }));
+    give(lsp({ tlvs: [flagged('2001:db8:1::/48', '2001:db8:2::/48')] }));
+    a.event(originate([proxied('2001:db8:7::/48')], { sids: [endCon('2001:db8:c::1', '2001:db8:c::/48')] }));
+    simulation.run(1000);
+    const shown = database(a, simulation.now);
+    expect(shown.map(({ level, lspId, own }) => `${level} ${lspId} ${own}`)).toEqual([
+      `1 ${A}.00-00 true`,
+      `1 ${A}.00-01 true`,
+      `1 ${B}.00-00 false`,
+      `1 ${C}.00-00 false`,
+      `2 ${A}.00-00 true`,
+      `2 ${A}.00-01 true`,
+      `2 ${B}.00-00 false`,
+      `2 ${C}.00-00 false`,
+    ]);
+    const stored = a.speaker.levels.get(1)!.lsdb.byKey.get(`${C}.00-00`)!;
+    expect(shown[3]).toEqual({
+      ...{ level: 1, lspId: `${C}.00-00`, sequence: 7, length: 27, own: false, reachable: false, overload: true },
+      lifetime: Math.floor((stored.expiresAt - simulation.now) / 1000),
+      checksum: `0x${stored.checksum.toString(16).padStart(4, '0')}`,
+      proxyPrefixes: 0,
+    });
+    expect(shown.map(({ overload }) => overload)).toEqual([true, true, true, true, true, true, true, false]);
+    expect(shown.map(({ reachable }) => reachable)).toEqual([true, true, true, false, true, true, true, false]);
+    // A SID is no prefix.
+    expect(shown.map(({ proxyPrefixes }) => proxyPrefixes)).toEqual([0, 1, 0, 0, 0, 1, 0, 2]);
+  });
+
+  it('writes a checksum with all its digits', () => {
+    const { a, give } = adjacency();
+    give(lsp({ remainingLifetime: 1200 }));
+    const level = a.speaker.levels.get(2)!;
+    const stored = level.lsdb.byKey.get(`${C}.00-00`)!;
+    level.lsdb.byKey.set(stored.key, { ...stored, checksum: 0x2a });
+    expect(database(a, 0).find(({ lspId }) => lspId === stored.key)!.checksum).toBe('0x002a');
+  });
+});
+
+it('without trouble each level says that there is none, and everything that is declared has its place', () => {
+  const { a } = adjacency({ levels: [1, 2] });
+  a.event(originate([proxied('2001:db8:7::/48')]));
+  const none = { databaseFull: false, systemIdContested: false, exhausted: [] };
+  expect(troubleState(a.speaker, 0, 0)).toEqual([
+    { level: 1, ...none },
+    { level: 2, ...none },
+  ]);
+  expect(unplacedPrefixes(a.speaker)).toBe(0);
+});
