@@ -1,0 +1,210 @@
+// A run of the speaker from its first link to its end: what a new configuration changes, what a stop waits for, and how
+// often the operator is told.
+import { describe, expect, it } from 'vitest';
+import { address } from '../../model/address.ts';
+import { decodePdu } from '../../packet/isis/pdu.ts';
+import type { ReceivedPdu } from '../../packet/isis/types.ts';
+import { A, B, adjacency, lsp, patched } from './hostile.fixture.ts';
+import { Agent, Simulation, originate, proxied, systemId, testConfig } from './simulation.fixture.ts';
+import { type Speaker, type SpeakerConfig, complain, createSpeaker, jittered, random } from './speaker.ts';
+
+const KEY = new TextEncoder().encode('k');
+const LINK = { type: 'link-up', linkLocal: address('fe80::1') } as const;
+const sentBy = ({ sent }: Agent): ReceivedPdu[] =>
+  sent.map((bytes) => decodePdu(bytes)).flatMap((pdu) => (pdu.ok ? [pdu.value] : []));
+const lspsOf = (agent: Agent): string[] =>
+  sentBy(agent).flatMap((pdu) =>
+    pdu.kind === 'lsp' ? [`${pdu.level}:${pdu.lspId.fragment}${pdu.remainingLifetime === 0 ? ' purged' : ''}`] : [],
+  );
+
+describe('a new configuration', () => {
+  const change = (agent: Agent, fields: Partial<SpeakerConfig>): void => {
+    agent.sent.length = 0;
+    agent.logged.length = 0;
+    agent.event({ type: 'configure', config: { ...agent.speaker.config, ...fields } });
+  };
+  const scene = () => {
+    const net = adjacency({ levels: [1, 2] });
+    net.a.event(originate([proxied('2001:db8:1::/64')]));
+    net.simulation.run(3000);
+    return net;
+  };
+  const told = ({ logged }: Agent): unknown[] => logged.flatMap(({ fields }) => ('scopes' in fields ? [fields] : []));
+
+  it.each<[string, Partial<SpeakerConfig>, string[], unknown[]]>([
+    ['that is the same', {}, [], []],
+    ['of other timers', { helloIntervalMs: 1000, holdMultiplier: 3, holdUnreachableMs: 1 }, [], []],
+    ['of another lifetime', { lifetimeSeconds: 600 }, ['1:0', '1:1', '2:0', '2:1'], []],
+    ['with a key for hellos', { keys: { interface: KEY } }, [], [{ scopes: ['interface'] }]],
+    ['with a key for level 1', { keys: { area: KEY } }, ['1:0', '1:1'], [{ scopes: ['area'] }]],
+    ['with a key for level 2', { keys: { domain: KEY } }, ['2:0', '2:1'], [{ scopes: ['domain'] }]],
+    [
+      'with keys for all',
+      { keys: { interface: KEY, area: KEY, domain: KEY } },
+      ['1:0', '1:1', '2:0', '2:1'],
+      [{ scopes: ['interface', 'area', 'domain'] }],
+    ],
+  ])('%s: which LSPs are issued anew, and what is told', (_what, fields, lsps, logged) => {
+    const { a, simulation, wire } = scene();
+    wire.filter = (pdu, from) => from === 0 && pdu.kind === 'lsp';
+    change(a, fields);
+    // A hello goes at once: it carries the new holding time and the new key.
+    expect(sentBy(a).map(({ kind }) => kind)).toEqual(['p2p-hello']);
+    simulation.run(1000);
+    expect([lspsOf(a).sort(), told(a)]).toEqual([lsps, logged]);
+  });
+
+  it('says the new holding time and lifetime from then on', () => {
+    const { a, simulation } = scene();
+    change(a, { helloIntervalMs: 1000, holdMultiplier: 5, lifetimeSeconds: 600 });
+    expect(sentBy(a)).toMatchObject([{ holdingTime: 5 }]);
+    simulation.run(1000);
+    const own = [...a.speaker.levels.get(2)!.lsdb.byKey.values()].filter((each) => each.own);
+    for (const { expiresAt } of own) expect(expiresAt - simulation.now).toBeLessThanOrEqual(600_000);
+    const hellos = a.count('isis.tx.hello');
+    simulation.run(10_000);
+    expect(a.count('isis.tx.hello') - hellos).toBeGreaterThanOrEqual(10);
+  });
+
+  it('changes neither name, nor area, nor levels', () => {
+    const { a } = scene();
+    change(a, { systemId: systemId(B), area: Uint8Array.of(1), levels: [1], mtu: 99, pncFlagBit: 1 });
+    const { mtu, pncFlagBit, area, levels, systemId: id } = a.speaker.config;
+    expect([mtu, pncFlagBit, [...area], levels, id]).toEqual([1500, 7, [0x49, 0, 1], [1, 2], systemId(A)]);
+  });
+
+  it('without a link sends nothing', () => {
+    const agent = new Agent(new Simulation(), testConfig(A));
+    change(agent, { keys: { domain: KEY } });
+    expect([agent.sent, agent.wakeAt()]).toEqual([[], Infinity]);
+  });
+});
+
+it('without a link what arrives is not looked at, and no hello is due', () => {
+  const { a, simulation } = adjacency();
+  a.event({ type: 'link-down', reason: 'gone' });
+  const before = a.count('isis.rx.lsp');
+  a.deliver(lsp());
+  simulation.run(1000);
+  expect([a.count('isis.rx.lsp'), a.speaker.helloAt]).toEqual([before, Infinity]);
+});
+
+describe('a stop', () => {
+  it('purges every fragment of every level at once, though they were issued just now, and takes the adjacency down', () => {
+    const { a, b, simulation } = adjacency({ levels: [1, 2] });
+    a.event(originate([proxied('2001:db8:1::/64')]));
+    simulation.run(30);
+    a.sent.length = 0;
+    a.event({ type: 'stop' });
+    simulation.run(5);
+    expect(lspsOf(a).sort()).toEqual(['1:0 purged', '1:1 purged', '2:0 purged', '2:1 purged']);
+    simulation.run(1000);
+    expect([a.stopped, a.state, b.state]).toEqual([true, 'down', 'initializing']);
+    const last = sentBy(a).at(-1)!;
+    expect(last.kind === 'p2p-hello' && last.tlvs).toContainEqual({
+      ...{ kind: 'three-way-adjacency', state: 'down', circuitId: 1 },
+    });
+    expect(a.logged.map(({ message }) => message).join()).not.toContain('stopped before');
+    // It is over: nothing is sent, said or placed any more.
+    a.sent.length = 0;
+    a.event(originate([proxied('2001:db8:2::/64')]));
+    a.event({ type: 'stop' });
+    a.deliver(lsp());
+    simulation.run(60_000);
+    expect(a.sent).toEqual([]);
+  });
+
+  it('does not place what was declared just before', () => {
+    const { a, simulation } = adjacency();
+    a.event(originate([proxied('2001:db8:1::/64')]));
+    a.sent.length = 0;
+    a.event({ type: 'stop' });
+    simulation.run(1000);
+    expect([a.stopped, lspsOf(a)]).toEqual([true, ['2:0 purged']]);
+  });
+
+  it('without a neighbour is over at once, and clean: nobody is to be told', () => {
+    const agent = new Agent(new Simulation(), testConfig(A));
+    agent.event(LINK);
+    agent.event(originate([proxied('2001:db8:1::/64')]));
+    agent.wake();
+    agent.sent.length = 0;
+    agent.event({ type: 'stop' });
+    expect([agent.stopped, agent.sent, agent.logged]).toEqual([true, [], []]);
+  });
+
+  it('beside a neighbour that acknowledges nothing ends after 4 s, unclean, and says so', () => {
+    const { a, simulation, wire } = adjacency();
+    wire.filter = (pdu) => pdu.kind === 'p2p-hello';
+    a.event({ type: 'stop' });
+    a.event({ type: 'stop' });
+    simulation.run(3999);
+    expect(a.stopped).toBeUndefined();
+    // The purge goes once a second.
+    expect(lspsOf(a).filter((each) => each === '2:0 purged')).toHaveLength(4);
+    simulation.run(1);
+    expect(a.stopped).toBe(false);
+    expect(a.logged.map(({ message }) => message)).toContainEqual(expect.stringContaining('stopped before'));
+    expect(sentBy(a).at(-1)).toMatchObject({ kind: 'p2p-hello' });
+  });
+
+  it('ends with the link: there is nobody to wait for', () => {
+    const { a, simulation, wire } = adjacency();
+    wire.filter = (pdu) => pdu.kind === 'p2p-hello';
+    a.event({ type: 'stop' });
+    simulation.run(1000);
+    a.event({ type: 'link-down', reason: 'gone' });
+    expect(a.stopped).toBe(true);
+  });
+});
+
+describe('a complaint', () => {
+  const speaker = (seed = 1): Speaker => createSpeaker(testConfig(A, { seed }), A);
+
+  it('is counted always, and told at most once a minute under its name', () => {
+    const s = speaker();
+    const at = (now: number, name: string): unknown[] => {
+      s.now = now;
+      s.effects = [];
+      complain(s, name, { n: now }, 'text');
+      return s.effects;
+    };
+    const count = (name: string) => ({ type: 'count', name, by: 1 });
+    const log = (name: string, n: number) => ({
+      ...{ type: 'log', level: 'warn', fields: { counter: name, n }, message: 'text' },
+    });
+    expect([at(0, 'a'), at(1, 'b'), at(59_999, 'a'), at(60_000, 'a'), at(60_001, 'a'), at(60_001, 'b')]).toEqual([
+      [count('a'), log('a', 0)],
+      [count('b'), log('b', 1)],
+      [count('a')],
+      [count('a'), log('a', 60_000)],
+      [count('a')],
+      [count('b'), log('b', 60_001)],
+    ]);
+  });
+
+  it('names the PDU’s fault and its place', () => {
+    const { a, give } = adjacency();
+    give(patched(lsp(), 3, 8));
+    give(new Uint8Array(1498).fill(0x83, 0, 1).fill(24, 4, 5));
+    const fields = a.logged.map((each) => each.fields);
+    expect(fields).toContainEqual({
+      ...{ counter: 'isis.pdu.bad-id-length', offset: 3, detail: expect.any(String) as string },
+    });
+    expect(fields).toContainEqual({ counter: 'isis.pdu.oversized', length: 1498 });
+  });
+
+  it('timers are spread over the last quarter (ISO/IEC 10589 §10.1), another way for each seed, and the same way again', () => {
+    const draws = (seed: number): number[] => {
+      const s = speaker(seed);
+      return Array.from({ length: 400 }, () => jittered(s, 1000));
+    };
+    const all = draws(1);
+    expect([Math.min(...all) >= 750, Math.max(...all) <= 1000]).toEqual([true, true]);
+    const quarters = [750, 812.5, 875, 937.5].map((from) => all.filter((t) => t >= from && t < from + 62.5).length);
+    for (const each of quarters) expect(each).toBeGreaterThan(60);
+    expect([draws(1), draws(2)]).toEqual([all, expect.not.arrayContaining([all[0]!])]);
+    const s = speaker(-5);
+    for (let i = 0; i < 400; i++) expect(random(s)).toSatisfy((x: number) => x >= 0 && x < 1);
+  });
+});
