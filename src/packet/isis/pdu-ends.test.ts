@@ -1,11 +1,12 @@
 // Where frames, PDUs and their authentication end: exactly as long as they may be, and a byte longer or shorter.
+import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { concat, put16 } from '../bytes.ts';
 import { fromHex, toHex } from '../hex.ts';
 import { AUTHENTICATION_LENGTH, signPdu, verifyPdu } from './auth.ts';
 import { lspChecksum } from './checksum.ts';
 import { ALL_ISS, decodeFrame, encodeFrame } from './frame.ts';
-import { parseSystemId } from './lsp-id.ts';
+import { LAST_LSP_ID, parseSystemId } from './lsp-id.ts';
 import { decodePdu, encodePdu } from './pdu.ts';
 import type { IsisTlv, Lsp, P2pHello, Psnp } from './types.ts';
 import { PROXY_LSP } from './vectors.fixture.ts';
@@ -151,11 +152,29 @@ describe('the authentication of a PDU', () => {
       'missing',
       'missing',
     ]);
-    expect(verifyPdu(signed.subarray(0, -1), key)).toBe('wrong');
+    expect([signed.subarray(0, -1), signed.subarray(0, 30)].map((each) => verifyPdu(each, key))).toEqual([
+      'wrong',
+      'wrong',
+    ]);
     const short = new Uint8Array(signed);
     put16(short, 8, 16);
     expect([verifyPdu(short, key), verifyPdu(signed.subarray(0, 16), key)]).toEqual(['wrong', 'wrong']);
     expect([verifyPdu(signed.subarray(0, 7), key), verifyPdu(new Uint8Array(40), key)]).toEqual(['wrong', 'wrong']);
+  });
+
+  test('of an SNP covers every byte of its header (RFC 5304 §3)', () => {
+    const id = { systemId: fromHex('a1a2a3a4a5a6'), pseudonode: 0xa7, fragment: 0xa8 };
+    const out = signPdu(
+      encodePdu({ kind: 'csnp', level: 2, systemId: id.systemId, start: id, end: LAST_LSP_ID, tlvs: [] }),
+      key,
+    );
+    const zeroed = concat(out.subarray(0, 36), new Uint8Array(16));
+    expect(toHex(out.subarray(36))).toBe(createHmac('md5', key).update(zeroed).digest('hex'));
+  });
+
+  test('is not given to what is shorter than its header', () => {
+    expect(() => signPdu(psnp().subarray(0, 16), key)).toThrow(/only an encoded PDU/);
+    expect(() => signPdu(new Uint8Array(7), key)).toThrow(/only an encoded PDU/);
   });
 
   test('of 17 bytes it must be, a byte more is wrong', () => {

@@ -219,6 +219,7 @@ test('the checksum of a purge says nothing', () => {
   purge.fill(0, 10, 12);
   purge.fill(0, 24, 26);
   expect(decoded(purge)).toMatchObject({ kind: 'lsp', remainingLifetime: 0, checksum: 0 });
+  expect(decoded(purge)).not.toHaveProperty('unusable');
 });
 
 test('a PDU cut anywhere is rejected', () => {
