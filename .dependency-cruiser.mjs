@@ -14,8 +14,10 @@ const GRANTS = {
   reconcile: ['plan', 'kernel', 'model'],
   kernel: ['model'],
   frr: ['model'],
+  // What it says of a part it may ask of its types; how parts are wired is not its business.
+  diagnosis: ['plan', 'intent', 'carriers', 'packet', 'frr', 'kernel', 'model'],
   northbound: ['model'],
-  cli: ['northbound', 'model'],
+  cli: ['northbound', 'diagnosis', 'model'],
   lab: ['kernel', 'packet', 'model'],
 };
 

@@ -1,4 +1,5 @@
 // What every command is handed: the options of the command line, where to write, and the outside world.
+import type { Check } from '../model/problem.ts';
 import { type ClientOptions, type NorthboundClient, NorthboundError } from '../northbound/client.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 
@@ -15,23 +16,11 @@ export interface GlobalOptions {
   readonly timeout: number;
 }
 
-/** One line of `cnpctl doctor`. */
-export interface DoctorItem {
-  readonly id: string;
-  /** What must be so. */
-  readonly claim: string;
-  /** `warning`: only an operator can tell whether it is right as it is. */
-  readonly state: 'ok' | 'warning' | 'missing' | 'unknown';
-  readonly problem?: string;
-  /** The line that mends it. */
-  readonly remedy?: string;
-}
-
 /**
  * Examines what needs no running cnpd: the file, FRR's preconditions for the intent in it, and with `kernel` (asked
  * when no cnpd tells) the kernel's features and the ports of the intent. What cannot be examined is an item too.
  */
-export type LocalExamination = (configFile: string, what: Examination) => Promise<DoctorItem[]>;
+export type LocalExamination = (configFile: string, what: Examination) => Promise<Check[]>;
 export interface Examination {
   readonly kernel: boolean;
   /** Directory of FRR's vty sockets; FRR's default when absent. */

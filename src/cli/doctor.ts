@@ -1,8 +1,9 @@
 // `cnpctl doctor`: everything that has to be so for cnpd to work here, what is missing, and the line that mends it. A
 // running cnpd knows the kernel, its ports and its paths; without one they are examined here. FRR and gobgpd are asked
 // in either case.
+import type { Check } from '../model/problem.ts';
 import { NorthboundError } from '../northbound/client.ts';
-import { type Context, DEFAULT_CONFIG, type DoctorItem, print, printJson, withCnpd } from './context.ts';
+import { type Context, DEFAULT_CONFIG, print, printJson, withCnpd } from './context.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { printable } from './table.ts';
 
@@ -46,10 +47,10 @@ async function atSocketOf(config: string | undefined, context: Context): Promise
   return { ...context, options: { ...context.options, socket } };
 }
 
-const isOk = (item: DoctorItem): boolean => item.state === 'ok' || item.state === 'warning';
+const isOk = (item: Check): boolean => item.state === 'ok' || item.state === 'warning';
 
 /** Only these: an item may carry more than is to be shown. */
-const fields = ({ id, claim, state, problem, remedy }: DoctorItem): DoctorItem => ({
+const fields = ({ id, claim, state, problem, remedy }: Check): Check => ({
   id,
   claim,
   state,
@@ -57,9 +58,9 @@ const fields = ({ id, claim, state, problem, remedy }: DoctorItem): DoctorItem =
   ...(remedy === undefined ? {} : { remedy }),
 });
 
-async function examine(context: Context, { config, vtyDir }: DoctorOptions): Promise<DoctorItem[]> {
+async function examine(context: Context, { config, vtyDir }: DoctorOptions): Promise<Check[]> {
   let status: Status | undefined;
-  let items: DoctorItem[];
+  let items: Check[];
   try {
     status = (await withCnpd(context, (client) => client.get(['cnpd', 'status']))) as Status;
     const problems = (status.problems ?? []).map(({ feature, problem, remedy }) => ({
@@ -92,7 +93,7 @@ async function examine(context: Context, { config, vtyDir }: DoctorOptions): Pro
 }
 
 /** What gobgpd has of the running cnpd's. Why a gobgpd that is away has nothing is among the problems. */
-function originated(explained: boolean, answer: unknown): DoctorItem[] {
+function originated(explained: boolean, answer: unknown): Check[] {
   const [session] = (answer as readonly Session[] | undefined) ?? [];
   if (session?.state !== 'ready') return [];
   const [id, count] = ['bgp.originated', `${session.originated} of ${session.wanted} of cnpd's paths`];
@@ -107,7 +108,7 @@ function originated(explained: boolean, answer: unknown): DoctorItem[] {
 
 const COLOURS = { ok: '\u001b[32m', warning: '\u001b[33m', missing: '\u001b[31m', unknown: '\u001b[33m' } as const;
 
-function describe({ id, claim, state, problem, remedy }: DoctorItem, colour: boolean): string[] {
+function describe({ id, claim, state, problem, remedy }: Check, colour: boolean): string[] {
   const padded = state.padEnd(7);
   const lines = [
     `${colour ? `${COLOURS[state]}${padded}\u001b[0m` : padded}  ${printable(id)}: ` +

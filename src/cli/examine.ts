@@ -8,45 +8,28 @@ import { isGatewayPort } from '../kernel/netlink/gateway-ports.ts';
 import { Poller } from '../kernel/poller.ts';
 import { type KernelFeature, probeKernel } from '../kernel/probe.ts';
 import { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
-import { checkCorePorts } from '../daemon/examine-core-ports.ts';
-import { examineGobgp } from '../daemon/examine-gobgp.ts';
+import { checkFile } from '../diagnosis/configuration.ts';
+import { checkCorePorts } from '../diagnosis/core-ports.ts';
+import { examineGobgp } from '../diagnosis/gobgp/check.ts';
 import { frrExpectations } from '../daemon/configure-frr.ts';
 import { gatherFacts } from '../daemon/facts.ts';
 import { readIntentFile } from '../daemon/intent-file.ts';
 import type { IpAddress } from '../model/address.ts';
+import type { Check } from '../model/problem.ts';
 import type { Facts } from '../plan/facts.ts';
 import { plan } from '../plan/plan.ts';
-import type { DoctorItem, Examination } from './context.ts';
+import type { Examination } from './context.ts';
 
-export async function examine(configFile: string, { kernel, vtyDir }: Examination): Promise<DoctorItem[]> {
+export async function examine(configFile: string, { kernel, vtyDir }: Examination): Promise<Check[]> {
   const read = readIntentFile(configFile);
-  const config: DoctorItem = read.ok
-    ? { id: 'config', claim: `${configFile} is valid`, state: 'ok' }
-    : {
-        id: 'config',
-        claim: `${configFile} is valid`,
-        state: 'missing',
-        problem: read.error.errors[0] ?? 'unreadable',
-        remedy: remedyOf(configFile, read.error.unreadable),
-      };
   const intent = read.ok ? read.value : undefined;
   return [
-    config,
+    checkFile(configFile, read.ok ? undefined : read.error),
     ...(kernel ? await examineKernel(intent) : []),
     ...(intent
       ? (await Promise.all([examineCorePorts(intent), askFrr(intent, vtyDir), examineGobgp(intent)])).flat()
       : []),
   ];
-}
-
-/** `cnpd check` would say no more of a file that cannot be read. */
-export function remedyOf(file: string, unreadable: string | undefined): string {
-  if (unreadable === undefined) return `cnpd check ${file}`;
-  if (unreadable === 'ENOENT' || unreadable === 'ENOTDIR')
-    return 'name the file with -c, or write it: docs/cnpd.yaml shows all that can be in it';
-  if (unreadable === 'EACCES' || unreadable === 'EPERM')
-    return `run this as root, or let its reader in: namei -l ${file} shows who may read it`;
-  return `name a regular file that can be read with -c: ls -ld ${file} shows what this one is`;
 }
 
 export function socketOf(configFile: string): string | undefined {
@@ -55,7 +38,7 @@ export function socketOf(configFile: string): string | undefined {
 }
 
 /** Also beside a running cnpd, whose interface does not tell of them. */
-async function examineCorePorts(intent: Intent): Promise<DoctorItem[]> {
+async function examineCorePorts(intent: Intent): Promise<Check[]> {
   try {
     const { links, addresses } = await withNetlink(async (netlink) => ({
       links: await netlink.links(),
@@ -83,7 +66,7 @@ async function examineCorePorts(intent: Intent): Promise<DoctorItem[]> {
   }
 }
 
-async function askFrr(intent: Intent, vtyDir: string | undefined): Promise<DoctorItem[]> {
+async function askFrr(intent: Intent, vtyDir: string | undefined): Promise<Check[]> {
   const expected = frrExpectations(intent);
   if (Object.keys(expected).length === 0)
     return [
@@ -92,7 +75,7 @@ async function askFrr(intent: Intent, vtyDir: string | undefined): Promise<Docto
   return examineFrr(vtyDir === undefined ? {} : { vtyDir }, expected);
 }
 
-async function examineKernel(intent: Intent | undefined): Promise<DoctorItem[]> {
+async function examineKernel(intent: Intent | undefined): Promise<Check[]> {
   try {
     const { features, facts } = await readFacts(intent);
     const [privileges] = features;
@@ -101,7 +84,7 @@ async function examineKernel(intent: Intent | undefined): Promise<DoctorItem[]> 
     const problems = intent ? plan(intent, NOTHING_LEARNED, facts).problems : [];
     return [
       ...features.filter((feature) => feature.required).map(featureItem),
-      ...problems.map(({ feature, problem, remedy }): DoctorItem => ({
+      ...problems.map(({ feature, problem, remedy }): Check => ({
         id: feature,
         claim: `${feature} works`,
         state: 'missing',
@@ -123,7 +106,7 @@ async function examineKernel(intent: Intent | undefined): Promise<DoctorItem[]> 
   }
 }
 
-const featureItem = ({ name, ok, neededFor, detail, remedy }: KernelFeature): DoctorItem => ({
+const featureItem = ({ name, ok, neededFor, detail, remedy }: KernelFeature): Check => ({
   id: `kernel.${name}`,
   claim: detail,
   state: ok ? 'ok' : 'missing',

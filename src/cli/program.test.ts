@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { exampleState } from '../northbound/fixture.ts';
-import type { CliModules, DoctorItem } from './context.ts';
+import type { Check } from '../model/problem.ts';
+import type { CliModules } from './context.ts';
 import { failing, fakeCnpd, run } from './fixture.ts';
 
 describe('cnpctl show', () => {
@@ -265,7 +266,7 @@ describe('cnpctl reload', () => {
 
 describe('cnpctl doctor', () => {
   const asked: unknown[] = [];
-  const examine = async (...args: unknown[]): Promise<DoctorItem[]> => {
+  const examine = async (...args: unknown[]): Promise<Check[]> => {
     asked.push(args);
     return [
       {

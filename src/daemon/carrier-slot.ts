@@ -2,9 +2,10 @@
 // changed, told what to advertise. What it taught is held when it goes, as if its originators had become unreachable.
 import { isDeepStrictEqual } from 'node:util';
 import type { Carrier } from '../carriers/carrier.ts';
+import { carrierNotStarted } from '../diagnosis/configuration.ts';
 import type { Intent } from '../intent/intent.ts';
 import type { CarrierName, Origination } from '../model/advertisement.ts';
-import type { Problem } from '../plan/desired.ts';
+import type { Problem } from '../model/problem.ts';
 
 /** What a slot asks of the carrier in it. */
 export interface SlotCarrier<Section> extends Carrier {
@@ -67,11 +68,7 @@ export class CarrierSlot<C extends SlotCarrier<Section>, Section> {
     } catch (error) {
       await carrier.stop();
       this.#carrier = undefined;
-      this.#problem = {
-        feature: name,
-        problem: error instanceof Error ? error.message : String(error),
-        remedy: 'mend it, then `cnpctl reload`',
-      };
+      this.#problem = carrierNotStarted(name, error);
       throw error;
     }
   }

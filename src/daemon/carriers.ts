@@ -4,25 +4,21 @@ import { type BgpCarrier, createBgpCarrier } from '../carriers/bgp/carrier.ts';
 import { type IsisCarrier, createIsisCarrier } from '../carriers/isis/carrier.ts';
 import type { CarrierSink } from '../carriers/carrier.ts';
 import { type OspfCarrier, createOspfCarrier } from '../carriers/ospf/carrier.ts';
+import { placementProblems } from '../diagnosis/advertised.ts';
+import { bgpProblems, disputeProblems } from '../diagnosis/gobgp/session.ts';
+import { adjacencyProblems, isisProblems } from '../diagnosis/isis.ts';
+import { ospfProblems } from '../diagnosis/ospf.ts';
+import { promiseProblems } from '../diagnosis/promises.ts';
 import type { IntentSection } from '../intent/diff.ts';
 import type { BgpIntent, Intent, IsisIntent, OspfIntent } from '../intent/intent.ts';
 import type { Poller } from '../kernel/poller.ts';
 import type { CarrierName, Origination } from '../model/advertisement.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Count } from '../model/log.ts';
-import type { Problem } from '../plan/desired.ts';
+import type { Problem } from '../model/problem.ts';
+import { originated } from '../plan/origination.ts';
 import { CarrierSlot } from './carrier-slot.ts';
-import { isisProblems } from './isis-problems.ts';
 import type { Logging } from './logging.ts';
-import { originated } from './origination.ts';
-import {
-  adjacencyProblems,
-  bgpProblems,
-  disputeProblems,
-  ospfProblems,
-  placementProblems,
-  promiseProblems,
-} from './problems.ts';
 
 export interface CarriersModules {
   /** Asked for when a carrier is created. */

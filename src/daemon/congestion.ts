@@ -2,6 +2,7 @@
 // refusals of Fast CNP, the latest notifications), and hosts that refuse a format are remembered for the plan. It runs
 // while the desired state has a notifier.
 import { type CongestionLoop, type CongestionSettings, createCongestionLoop } from '../congestion/congestion.edge.ts';
+import { noResume } from '../diagnosis/lost-notifications.ts';
 import type { Intent } from '../intent/intent.ts';
 import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
 import type { Poller } from '../kernel/poller.ts';
@@ -10,7 +11,8 @@ import { HostCapabilities } from '../learned/capabilities.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { NotificationState } from '../model/state.ts';
-import type { DesiredState, NotifierPlan, Problem } from '../plan/desired.ts';
+import type { Problem } from '../model/problem.ts';
+import type { DesiredState, NotifierPlan } from '../plan/desired.ts';
 import type { CongestedNode } from '../reconcile/congested-node.ts';
 
 /** Without `notifications` no format is used that a host could refuse, and nobody is told to resume. */
@@ -55,15 +57,9 @@ export class Congestion {
       this.#listen(node);
       this.#problem = undefined;
     } catch (error) {
-      const problem =
-        'notifications are sent, and nobody is told to resume: ' +
-        `${error instanceof Error ? error.message : String(error)}`;
-      if (!this.#problem) this.#modules.log.error({ problem }, 'the congestion loop cannot run');
-      this.#problem = {
-        feature: 'notifications',
-        problem,
-        remedy: 'cnpd tries again at the next change of links or of the configuration; `cnpctl reload` is one',
-      };
+      const problem = noResume(error);
+      if (!this.#problem) this.#modules.log.error(problem, 'the congestion loop cannot run');
+      this.#problem = problem;
     }
   }
 

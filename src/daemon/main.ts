@@ -1,6 +1,8 @@
 // The command `cnpd`: run the daemon, or one of the small errands around it. Exit codes: 0 done, 1 the answer is no (a
 // file with errors, a daemon that could not start), 2 wrong usage.
 import { Command, CommanderError } from 'commander';
+import { notifierNotes } from '../diagnosis/notifiers.ts';
+import { promiseProblems } from '../diagnosis/promises.ts';
 import { intentJsonSchema } from '../intent/json-schema.ts';
 import { cannotStart } from '../kernel/capabilities.ts';
 import { isKernelError } from '../kernel/errors.ts';
@@ -12,8 +14,6 @@ import { keepHeapSmall } from './heap.ts';
 import { readIntentFile } from './intent-file.ts';
 import { createLogging } from './logging.ts';
 import { dropPrivileges } from './privileges.ts';
-import { notifierNotes } from './notifier-notes.ts';
-import { promiseProblems } from './problems.ts';
 import { DEFAULT_RUN_DIR } from './run-dir.ts';
 import { uninstall } from './uninstall.ts';
 import { VERSION } from './version.ts';

@@ -1,13 +1,13 @@
 // The northbound socket as cnpd.yaml wants it. Its group follows a reload; its path does not: who asks for the reload
 // does so through it, and a path that cannot be had would leave the operator with none.
+import { groupWaits, socketWaits } from '../diagnosis/configuration.ts';
 import type { Intent } from '../intent/intent.ts';
 import { type Northbound, type NorthboundModules, startNorthbound } from '../northbound/server.ts';
-import type { Problem } from '../plan/desired.ts';
+import type { Problem } from '../model/problem.ts';
 import { socketGroup } from './socket-group.ts';
 
 type Wanted = Pick<Intent, 'gnmiSocket' | 'gnmiSocketGroup'>;
 
-const RESTART = 'systemctl restart cnpd';
 const groupOf = ({ gnmiSocketGroup: group }: Wanted): number | undefined =>
   group === undefined ? undefined : socketGroup(group);
 
@@ -43,25 +43,8 @@ export class NorthboundPart {
     if (!this.#inForce) return [];
     const { gnmiSocket } = this.#inForce;
     return [
-      ...(gnmiSocket === wanted.gnmiSocket
-        ? []
-        : [
-            {
-              feature: 'gnmi',
-              problem:
-                `gnmi.socket: cnpd listens on ${gnmiSocket}; ` + `${wanted.gnmiSocket} takes effect at the next start`,
-              remedy: RESTART,
-            },
-          ]),
-      ...(this.#refusal === undefined
-        ? []
-        : [
-            {
-              feature: 'gnmi',
-              problem: `gnmi.socket-group takes effect at the next start: ${this.#refusal}`,
-              remedy: RESTART,
-            },
-          ]),
+      ...(gnmiSocket === wanted.gnmiSocket ? [] : [socketWaits(gnmiSocket, wanted.gnmiSocket)]),
+      ...(this.#refusal === undefined ? [] : [groupWaits(this.#refusal)]),
     ];
   }
 

@@ -7,7 +7,7 @@ import type { IpAddress } from '../model/address.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { RttState } from '../model/state.ts';
-import type { Problem } from '../plan/desired.ts';
+import type { Problem } from '../model/problem.ts';
 import { type Stamp, type StampOptions, startStamp } from '../stamp/stamp.edge.ts';
 
 export interface StampSlotModules {

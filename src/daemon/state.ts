@@ -1,4 +1,5 @@
 // Operational state for the northbound (src/model/state.ts), read from whoever owns it at the moment it is asked for.
+import { isHeard } from '../diagnosis/advertised.ts';
 import type { EgressMeasure, OpaquePackets, TunnelKind } from '../kernel/dataplane/egress.ts';
 import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
 import { type Qdisc, TC_H } from '../kernel/netlink/traffic-control.ts';
@@ -18,15 +19,15 @@ import type {
   StateSource,
 } from '../model/state.ts';
 import { createPace } from '../northbound/pace.ts';
-import type { DesiredState, EgressPortPlan, Problem } from '../plan/desired.ts';
+import type { Problem } from '../model/problem.ts';
+import type { DesiredState, EgressPortPlan } from '../plan/desired.ts';
 import type { Facts } from '../plan/facts.ts';
+import { advertisedIn } from '../plan/origination.ts';
 import { proxyAddressFor, proxyAddresses } from '../plan/proxy.ts';
 import type { Dataplane } from '../reconcile/dataplane.ts';
 import type { Carriers } from './carriers.ts';
 import type { Counters } from './counters.ts';
 import type { IntentFile } from './intent-file.ts';
-import { isHeard } from './heard.ts';
-import { advertisedIn } from './origination.ts';
 import { VERSION } from './version.ts';
 
 export interface StateModules {
@@ -55,7 +56,7 @@ export interface StateModules {
 export function stateSource(m: StateModules): StateSource {
   return {
     status: () => {
-      const problems = m.problems().map(({ feature, problem, remedy }) => ({ feature, problem, remedy }));
+      const problems = [...m.problems()];
       return {
         version: VERSION,
         pid: process.pid,

@@ -1,6 +1,6 @@
 // Code points that mean something else to others.
 import { describe, expect, it } from 'vitest';
-import { codePointProblems } from '../daemon/problems.ts';
+import { codePointProblems } from '../diagnosis/promises.ts';
 import { collisions } from '../model/assigned-numbers.ts';
 import { CODE_POINTS, DEFAULT_CODE_POINTS } from '../model/code-points.ts';
 import { ROUTER, complaints, load } from './fixture.ts';

@@ -2,6 +2,7 @@
 // text, times as RFC 3339, sizes in bytes, rates in bit/s. One interface a list of `yang/cnpd.yang`; those of the
 // carriers are in carrier-state.ts. The daemon fills it; the northbound owns none of it.
 import type { BgpState, IsisLspState, IsisNeighborState, OspfState } from './carrier-state.ts';
+import type { Problem } from './problem.ts';
 
 export interface StatusState {
   version: string;
@@ -12,7 +13,7 @@ export interface StatusState {
    * last reload was refused; `problems` says what and what to do.
    */
   health: 'starting' | 'running' | 'degraded';
-  problems: { feature: string; problem: string; remedy: string }[];
+  problems: Problem[];
   intent: { file: string; loadedAt: string; lastReload?: { at: string; ok: boolean; errors: string[] } };
   adopted: boolean;
 }

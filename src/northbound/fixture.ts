@@ -22,6 +22,7 @@ export const exampleState = (): CnpdState => ({
     health: 'degraded',
     problems: [
       {
+        code: 'ports.queue-unreadable',
         feature: 'port eth2',
         problem: 'the root qdisc is pfifo_fast',
         remedy: 'tc qdisc replace dev eth2 root tbf rate 1gbit burst 64k limit 1m',

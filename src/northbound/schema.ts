@@ -34,7 +34,7 @@ const CNPD: ContainerShape<CnpdState> = {
         problems: {
           kind: 'list',
           keys: ['feature', 'problem'],
-          fields: { feature: STRING, problem: STRING, remedy: STRING },
+          fields: { code: STRING, feature: STRING, problem: STRING, remedy: STRING },
         },
         intent: {
           kind: 'container',

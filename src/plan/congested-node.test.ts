@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { address } from '../model/address.ts';
 import { prefix } from '../model/prefix.ts';
+import type { ProblemCode } from '../model/problem.ts';
 import { type LearnedView, levelThresholds, planCongestedNode, senderProxyChanges } from './congested-node.ts';
 import type { Facts } from './facts.ts';
 import { FACTS, intentOf, learnedTable } from './fixture.ts';
@@ -118,12 +119,23 @@ test('a loopback interface that went down has lost its IPv6 addresses as well: f
 });
 
 describe('what cannot be done is said, with a remedy', () => {
-  test.each<readonly [claim: string, sections: string, facts: Facts, ports: number, problem: RegExp, remedy: RegExp]>([
+  test.each<
+    readonly [
+      claim: string,
+      sections: string,
+      facts: Facts,
+      ports: number,
+      code: ProblemCode,
+      problem: RegExp,
+      remedy: RegExp,
+    ]
+  >([
     [
       'an interface that is not there',
       'ports: [{ interface: eth7, k-max: 1kB }]',
       FACTS,
       0,
+      'interface.missing',
       /interface eth7 does not exist/,
       /create eth7/,
     ],
@@ -132,6 +144,7 @@ describe('what cannot be done is said, with a remedy', () => {
       'ports: [{ interface: eth2, k-max: 25kB }]',
       FACTS,
       0,
+      'ports.queue-unreadable',
       /root qdisc of eth2 is pfifo_fast.*not watched/,
       /tc qdisc replace dev eth2 root tbf .* limit 100000/,
     ],
@@ -140,6 +153,7 @@ describe('what cannot be done is said, with a remedy', () => {
       'ports: [{ interface: eth1, k-max: 1kB }]',
       FACTS,
       0,
+      'ports.queue-unreadable',
       /root qdisc of eth1 is none/,
       /tc qdisc replace dev eth1 root tbf/,
     ],
@@ -148,6 +162,7 @@ describe('what cannot be done is said, with a remedy', () => {
       'ports: [{ interface: wan, k-max: 1MB, k-min: 1kB }]',
       FACTS,
       1,
+      'ports.never-exceeded',
       /k-max of wan \(1000000 bytes\) is never exceeded: its queue drops at 1000000 bytes/,
       /lower k-max/,
     ],
@@ -166,6 +181,7 @@ describe('what cannot be done is said, with a remedy', () => {
         ],
       },
       0,
+      'kernel.feature-missing',
       /lacks btf/,
       /CONFIG_DEBUG_INFO_BTF/,
     ],
@@ -174,6 +190,7 @@ describe('what cannot be done is said, with a remedy', () => {
       WATCHED,
       { ...FACTS, addresses: [address('2001:db8::99')] },
       1,
+      'ports.source-not-own',
       /2001:db8:ffff::1, the source of notices, is no address of this router/,
       /ip address add 2001:db8:ffff::1\/128 dev lo/,
     ],
@@ -182,14 +199,15 @@ describe('what cannot be done is said, with a remedy', () => {
       WATCHED,
       { ...LO_DOWN, addresses: [address('2001:db8:ffff::1')] },
       1,
+      'router.loopback-down',
       /the loopback interface lo is down/,
       /^`ip link set lo up`$/,
     ],
-  ])('%s', (_claim, sections, facts, ports, problem, remedy) => {
+  ])('%s', (_claim, sections, facts, ports, code, problem, remedy) => {
     const planned = planOf(sections, facts);
     expect(planned.ports).toHaveLength(ports);
     expect(planned.problems).toEqual([
-      { feature: 'ports', problem: expect.stringMatching(problem), remedy: expect.stringMatching(remedy) },
+      { code, feature: 'ports', problem: expect.stringMatching(problem), remedy: expect.stringMatching(remedy) },
     ]);
   });
 
@@ -197,6 +215,7 @@ describe('what cannot be done is said, with a remedy', () => {
     const planned = planOf(WATCHED, FACTS, learnedTable({ '10.1.0.0/16': '192.0.2.1', '10.2.0.0/16': '192.0.2.1' }));
     expect(planned.problems).toEqual([
       {
+        code: 'ports.no-source',
         feature: 'ports',
         problem: expect.stringMatching(/^2 sender prefixes have a proxy with an ipv4 address/),
         remedy: expect.stringMatching(/router\.loopback\.ipv4/),

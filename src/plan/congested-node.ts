@@ -6,14 +6,8 @@ import { DEEPEST } from '../intent/rules-ports.ts';
 import type { ForwardingChanges, ForwardingEntry } from '../learned/forwarding.ts';
 import { type Family, formatAddress, isLinkLocal, sameAddress } from '../model/address.ts';
 import { formatPrefix } from '../model/prefix.ts';
-import type {
-  DesiredState,
-  EgressPortPlan,
-  NotifierPlan,
-  OwnAddressPlan,
-  Problem,
-  SenderProxyPlan,
-} from './desired.ts';
+import type { Problem } from '../model/problem.ts';
+import type { DesiredState, EgressPortPlan, NotifierPlan, OwnAddressPlan, SenderProxyPlan } from './desired.ts';
 import {
   type Facts,
   addressRemedy,
@@ -161,6 +155,7 @@ function longHaulOf(
 function unreadableQueue(port: PortIntent, rootKind: string | undefined): Problem {
   const limit = 4 * (port.kMax ?? port.adaptive?.kBase ?? 2 * (port.kMin ?? 0));
   return {
+    code: 'ports.queue-unreadable',
     feature: 'ports',
     problem:
       `the root qdisc of ${port.interface} is ${rootKind ?? 'none'}, whose queue depth cannot be read; ` +
@@ -206,7 +201,14 @@ function sourceProblems(notifier: NotifierPlan, facts: Facts): Problem[] {
     if (!source || !facts.addresses || facts.addresses.some((own) => sameAddress(own, source))) return [];
     const text = formatAddress(source);
     const remedy = `${addressRemedy(source, facts)}, or correct router.loopback.ipv${source.family} in cnpd.yaml`;
-    return [{ feature: 'ports', problem: `${text}, the source of notices, is no address of this router`, remedy }];
+    return [
+      {
+        code: 'ports.source-not-own',
+        feature: 'ports',
+        problem: `${text}, the source of notices, is no address of this router`,
+        remedy,
+      },
+    ];
   });
 }
 
@@ -222,7 +224,9 @@ function proxyProblems(notifier: NotifierPlan, intent: Intent, learned: LearnedV
     const problem =
       `${proxies} sender prefixes have a proxy with an ${name} address, ` +
       `and this router has no ${name} loopback to notify it from`;
-    return [{ feature: 'ports', problem, remedy: `declare router.loopback.${name} in cnpd.yaml` }];
+    return [
+      { code: 'ports.no-source', feature: 'ports', problem, remedy: `declare router.loopback.${name} in cnpd.yaml` },
+    ];
   });
 }
 

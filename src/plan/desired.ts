@@ -7,6 +7,7 @@
 import type { IpAddress } from '../model/address.ts';
 import type { LongHaulInstruction, NotificationFormat } from '../model/notification.ts';
 import type { Prefix } from '../model/prefix.ts';
+import type { Problem } from '../model/problem.ts';
 
 export interface DesiredState {
   readonly ports: readonly EgressPortPlan[];
@@ -45,14 +46,6 @@ export interface DesiredState {
   readonly learning?: LearningPlan;
   /** What cannot be done as declared, and the remedy: shown by `cnpctl show status`. */
   readonly problems: readonly Problem[];
-}
-
-export interface Problem {
-  /** `ports`, `proxy`, `border-ports`: the section of cnpd.yaml. */
-  readonly feature: string;
-  readonly problem: string;
-  /** What the operator can do, as a command where there is one. */
-  readonly remedy: string;
 }
 
 export interface EgressPortPlan {

@@ -75,6 +75,7 @@ describe('ip sr tunsrc', () => {
   test('FCN-4.2.2-c: a source that is no address of the router and no END.CON keeps END.CON out of the tunnels: a problem, with its remedy', () => {
     expect(problems(address('2001:db8:c1::5'))).toEqual([
       {
+        code: 'srv6.tunnel-source-not-own',
         feature: 'srv6',
         problem: expect.stringContaining(
           'the source 2001:db8:c1::5 (`ip sr tunsrc`), which is no address of this router',
@@ -117,6 +118,7 @@ describe('tunnel exits', () => {
   test('FCN-4.2.1-d: a SID that is no host route is a problem that is told', () => {
     expect(planned(CON, '', { ...FACTS, seg6Local }).problems).toEqual([
       {
+        code: 'srv6.sid-not-host-route',
         feature: 'srv6',
         problem: expect.stringContaining('2001:db8:5::/64 (end.dt6) is no host route') as string,
         remedy: 'configure it as 2001:db8:5::/128',
@@ -183,6 +185,7 @@ describe('what goes with it', () => {
     expect(planSrv6(srv6(CON), { ...FACTS, features })).toEqual({
       problems: [
         {
+          code: 'kernel.feature-missing',
           feature: 'srv6',
           problem: expect.stringContaining('lacks seg6local') as string,
           remedy: 'boot another kernel',

@@ -5,7 +5,8 @@ import type { EndConIntent, Intent, Srv6Intent } from '../intent/intent.ts';
 import { type IpAddress, formatAddress, isLinkLocal, sameAddress } from '../model/address.ts';
 import type { SidAdvertisement } from '../model/advertisement.ts';
 import { formatPrefix } from '../model/prefix.ts';
-import type { DecapsulationSidPlan, DesiredState, Problem, Srv6Plan, TunnelSourcePlan } from './desired.ts';
+import type { Problem } from '../model/problem.ts';
+import type { DecapsulationSidPlan, DesiredState, Srv6Plan, TunnelSourcePlan } from './desired.ts';
 import { type Facts, type LinkFact, findLink, forwardingProblems, interfaceMissing, missingFeatures } from './facts.ts';
 
 const SID_BITS = 128;
@@ -62,7 +63,7 @@ function corePorts(srv6: Srv6Intent, facts: Facts, problems: Problem[]): LinkFac
     const problem = `${name} has no Ethernet header, which the programs at core ports need`;
     problems.push(
       link
-        ? { feature: 'srv6', problem, remedy: `take ${name} out of srv6.core-ports` }
+        ? { code: 'srv6.not-ethernet', feature: 'srv6', problem, remedy: `take ${name} out of srv6.core-ports` }
         : interfaceMissing('srv6.core-ports', name),
     );
     return [];
@@ -130,6 +131,7 @@ function tunnelSourceProblems(intent: Intent, facts: Facts): Problem[] {
   const [endCon] = intent.srv6!.endCon;
   return [
     {
+      code: 'srv6.tunnel-source-not-own',
       feature: 'srv6',
       problem:
         `the kernel gives SRv6 tunnels the source ${formatAddress(source)} (\`ip sr tunsrc\`), which is no ` +
@@ -143,6 +145,7 @@ function addressProblems({ endCon }: Srv6Intent, facts: Facts): Problem[] {
   return endCon
     .filter(({ sid }) => facts.addresses?.some((own) => sameAddress(own, sid)))
     .map(({ sid }) => ({
+      code: 'srv6.sid-is-address',
       feature: 'srv6',
       problem:
         `${formatAddress(sid)} is END.CON and an address of this router: packets to it would be delivered, ` +
@@ -155,6 +158,7 @@ function shortSidProblems(facts: Facts): Problem[] {
   return (facts.seg6Local ?? [])
     .filter(({ length }) => length !== SID_BITS)
     .map(({ sid, length, behavior }) => ({
+      code: 'srv6.sid-not-host-route',
       feature: 'srv6',
       problem:
         `the SID ${formatAddress(sid)}/${length} (${behavior}) is no host route: ` +

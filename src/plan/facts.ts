@@ -2,7 +2,8 @@
 // probe.
 import type { Intent } from '../intent/intent.ts';
 import { type Family, type IpAddress, formatAddress } from '../model/address.ts';
-import type { DecapsulationBehavior, Problem } from './desired.ts';
+import type { Problem } from '../model/problem.ts';
+import type { DecapsulationBehavior } from './desired.ts';
 
 export interface LinkFact {
   readonly name: string;
@@ -78,6 +79,7 @@ export function forwardingProblems(feature: string, families: Iterable<Family>, 
   return [...new Set(families)]
     .filter((family) => facts.forwarding?.[family] === false)
     .map((family) => ({
+      code: 'router.not-forwarding',
       feature,
       problem: `this router does not forward IPv${family}, so the kernel drops what cnpd's programs send`,
       remedy: family === 4 ? '`sysctl -w net.ipv4.ip_forward=1`' : '`sysctl -w net.ipv6.conf.all.forwarding=1`',
@@ -92,6 +94,7 @@ export const loopbackProblems = (feature: string, facts: Facts): Problem[] =>
   loopbackIsDown(facts)
     ? [
         {
+          code: 'router.loopback-down',
           feature,
           problem: `the loopback interface ${LOOPBACK} is down, on which cnpd's programs work`,
           remedy: `\`ip link set ${LOOPBACK} up\``,
@@ -128,6 +131,7 @@ export function missingFeatures(part: keyof typeof NEEDS, facts: Facts): Problem
     const [{ detail, remedy }] = missing as [KernelFeatureFact];
     return [
       {
+        code: 'kernel.feature-missing',
         feature: part,
         problem: `this kernel lacks ${alternatives.join(' and ')}, which ${part} cannot do without: ${detail}`,
         remedy,
@@ -167,6 +171,7 @@ export function borderMissing(feature: string, what: string, facts: Facts, inten
   const name = missing[0]!;
   return [
     {
+      code: 'border-ports.missing',
       feature,
       problem:
         `the border port ${name} does not exist, and may be one of the other interfaces under another name: ` +
@@ -179,6 +184,7 @@ export function borderMissing(feature: string, what: string, facts: Facts, inten
 }
 
 export const interfaceMissing = (feature: string, name: string): Problem => ({
+  code: 'interface.missing',
   feature,
   problem: `interface ${name} does not exist`,
   remedy: `create ${name}, or correct its name under ${feature}: in cnpd.yaml; cnpd notices when it appears`,

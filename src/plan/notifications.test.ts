@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { address } from '../model/address.ts';
 import { prefix } from '../model/prefix.ts';
+import type { ProblemCode } from '../model/problem.ts';
 import { type LearnedView, planCongestedNode, senderProxyChanges } from './congested-node.ts';
 import type { EgressPortPlan, InstructionPlan } from './desired.ts';
 import type { Facts } from './facts.ts';
@@ -265,6 +266,7 @@ describe('what is missing is said', () => {
     const { problems } = planCongestedNode(intent, learnedTable(), { ...FACTS, forwarding: { 4: false, 6: false } });
     expect(problems).toEqual([
       {
+        code: 'router.not-forwarding',
         feature: 'ports',
         problem: expect.stringContaining('does not forward IPv4'),
         remedy: '`sysctl -w net.ipv4.ip_forward=1`',
@@ -352,21 +354,23 @@ describe('LHCNP-5.2-a: Queue Pairs of the senders', () => {
     expect(planQueuePairs(intentOf(sections), FACTS)).toEqual({ problems: [] });
   });
 
-  test.each<readonly [string, Facts, RegExp]>([
+  test.each<readonly [string, Facts, ProblemCode, RegExp]>([
     [
       'no interface',
       { ...FACTS, links: [FACTS.links[0]!] },
+      'queue-pairs.no-interface',
       /no Ethernet-like interface whose traffic would show the Queue Pairs/,
     ],
     [
       'no eBPF in tc',
       { ...FACTS, features: [{ name: 'bpffs', ok: false, detail: 'ENODEV', remedy: 'mount it' }] },
+      'kernel.feature-missing',
       /lacks bpffs, which notifications cannot do without/,
     ],
-  ])('cannot be learned: %s', (_claim, facts, problem) => {
+  ])('cannot be learned: %s', (_claim, facts, code, problem) => {
     expect(planQueuePairs(intentOf(PORT + policies(ICMPV6)), facts)).toEqual({
       problems: [
-        { feature: 'notifications', problem: expect.stringMatching(problem), remedy: expect.stringMatching(/./) },
+        { code, feature: 'notifications', problem: expect.stringMatching(problem), remedy: expect.stringMatching(/./) },
       ],
     });
   });

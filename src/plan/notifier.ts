@@ -3,7 +3,8 @@
 import type { Intent } from '../intent/intent.ts';
 import { LONG_HAUL_DEFAULTS } from '../intent/build-notifications.ts';
 import type { LongHaulInstruction } from '../model/notification.ts';
-import type { NotifierPlan, Problem } from './desired.ts';
+import type { Problem } from '../model/problem.ts';
+import type { NotifierPlan } from './desired.ts';
 import { type Facts, loopbackProblems, missingFeatures } from './facts.ts';
 import { planFastCnp } from './fast-cnp.ts';
 import { planLongHaulBuilder } from './long-haul-cnp.ts';

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { loadIntent } from '../intent/load.ts';
 import { type IpAddress, address } from '../model/address.ts';
 import { prefix } from '../model/prefix.ts';
+import type { ProblemCode } from '../model/problem.ts';
 import type { Facts } from './facts.ts';
 import { FACTS, intentOf, learnedTable } from './fixture.ts';
 import { planGuard } from './guard.ts';
@@ -111,7 +112,12 @@ describe('the proxy', () => {
   test('says when the kernel does not forward what it sends', () => {
     const { problems } = planProxy(intentOf(PROXY), { ...FACTS, forwarding: { 4: false, 6: true } });
     expect(problems).toEqual([
-      { feature: 'proxy', problem: expect.stringContaining('IPv4'), remedy: '`sysctl -w net.ipv4.ip_forward=1`' },
+      {
+        code: 'router.not-forwarding',
+        feature: 'proxy',
+        problem: expect.stringContaining('IPv4'),
+        remedy: '`sysctl -w net.ipv4.ip_forward=1`',
+      },
     ]);
     expect(planProxy(intentOf(PROXY), { ...FACTS, forwarding: { 4: true, 6: true } }).problems).toEqual([]);
   });
@@ -143,19 +149,26 @@ describe('the proxy', () => {
     expect(own(v4)).toEqual([expect.stringMatching(/^2001:db8:ffff::1, the proxy's address/)]);
   });
 
-  test.each<readonly [string, Facts, RegExp, boolean]>([
-    ['no interface', { ...FACTS, links: [FACTS.links[0]!] }, /no Ethernet-like interface/, true],
+  test.each<readonly [string, Facts, ProblemCode, RegExp, boolean]>([
+    ['no interface', { ...FACTS, links: [FACTS.links[0]!] }, 'proxy.no-interface', /no Ethernet-like interface/, true],
     [
       'an address that is not ours',
       { ...FACTS, addresses: [address('2001:db8::99')] },
+      'proxy.address-not-own',
       /2001:db8:ffff::1, the proxy's address, is no address of this router/,
       true,
     ],
-    ['a kernel without eBPF in tc', withoutBpf, /lacks tcx and clsact, which proxy cannot do without: EINVAL/, false],
-  ])('says what is wrong: %s', (_claim, facts, problem, planned) => {
+    [
+      'a kernel without eBPF in tc',
+      withoutBpf,
+      'kernel.feature-missing',
+      /lacks tcx and clsact, which proxy cannot do without: EINVAL/,
+      false,
+    ],
+  ])('says what is wrong: %s', (_claim, facts, code, problem, planned) => {
     const result = planProxy(intentOf(PROXY), facts);
     expect(result.problems).toEqual([
-      { feature: 'proxy', problem: expect.stringMatching(problem), remedy: expect.stringMatching(/./) },
+      { code, feature: 'proxy', problem: expect.stringMatching(problem), remedy: expect.stringMatching(/./) },
     ]);
     expect(result.proxy !== undefined).toBe(planned);
   });
@@ -178,7 +191,12 @@ describe('the border guard', () => {
     const { guards, problems } = planGuard(intentOf('border-ports: [eth7, eth1]'), FACTS);
     expect(guards.map((g) => g.id)).toEqual(['eth1']);
     expect(problems).toEqual([
-      { feature: 'border-ports', problem: 'interface eth7 does not exist', remedy: expect.stringMatching(/eth7/) },
+      {
+        code: 'interface.missing',
+        feature: 'border-ports',
+        problem: 'interface eth7 does not exist',
+        remedy: expect.stringMatching(/eth7/),
+      },
     ]);
   });
 
@@ -198,6 +216,7 @@ describe('the border guard', () => {
       guards: [],
       problems: [
         {
+          code: 'kernel.feature-missing',
           feature: 'border-ports',
           problem: expect.stringMatching(/lacks tcx and clsact/),
           remedy: 'boot Linux 6.6 or newer',

@@ -5,7 +5,8 @@
 import type { Intent, ProxyIntent } from '../intent/intent.ts';
 import { type Family, type IpAddress, formatAddress, sameAddress } from '../model/address.ts';
 import { formatPrefix, hostPrefix } from '../model/prefix.ts';
-import type { DesiredState, Problem, ProxyPlan } from './desired.ts';
+import type { Problem } from '../model/problem.ts';
+import type { DesiredState, ProxyPlan } from './desired.ts';
 import {
   type Facts,
   type LinkFact,
@@ -84,6 +85,7 @@ function interfacesOf(proxy: ProxyIntent, intent: Intent, facts: Facts, problems
     problems.push(...uncertain);
     if (links.length === 0 && uncertain.length === 0)
       problems.push({
+        code: 'proxy.no-interface',
         feature: 'proxy',
         problem: 'there is no Ethernet-like interface on which notices could arrive',
         remedy: 'name the interfaces under proxy.interfaces in cnpd.yaml',
@@ -96,7 +98,7 @@ function interfacesOf(proxy: ProxyIntent, intent: Intent, facts: Facts, problems
     const problem = `${name} has no Ethernet header, which the proxy's program needs`;
     problems.push(
       link
-        ? { feature: 'proxy', problem, remedy: `take ${name} out of proxy.interfaces` }
+        ? { code: 'proxy.not-ethernet', feature: 'proxy', problem, remedy: `take ${name} out of proxy.interfaces` }
         : interfaceMissing('proxy.interfaces', name),
     );
     return [];
@@ -109,6 +111,7 @@ function addressProblems(proxy: ProxyIntent, facts: Facts): Problem[] {
     const remedy = `${addressRemedy(address, facts)}, or correct proxy.address in cnpd.yaml`;
     return [
       {
+        code: 'proxy.address-not-own',
         feature: 'proxy',
         problem:
           `${formatAddress(address)}, the proxy's address, ` + 'is no address of this router: notices will not arrive',

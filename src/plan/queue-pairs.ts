@@ -24,6 +24,7 @@ export function planQueuePairs(intent: Intent, facts: Facts): Pick<DesiredState,
     return {
       problems: [
         {
+          code: 'queue-pairs.no-interface',
           feature: 'notifications',
           problem,
           remedy: 'create the interfaces that RoCEv2 passes; cnpd notices when they appear',

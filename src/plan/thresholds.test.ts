@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { planCongestedNode } from './congested-node.ts';
-import type { EgressPortPlan, Problem } from './desired.ts';
+import type { Problem } from '../model/problem.ts';
+import type { EgressPortPlan } from './desired.ts';
 import type { Facts, QdiscFact } from './facts.ts';
 import { FACTS, intentOf, learnedTable } from './fixture.ts';
 import { bandwidthDelayBytes } from './thresholds.ts';
@@ -78,6 +79,7 @@ describe('A1, LHCNP-5.3.2-a: K_max = max(K_base, alpha × R × RTT / 8)', () => 
     expect(port.levelBytes.every((bytes, n) => n === 0 || bytes > port.levelBytes[n - 1]!)).toBe(true);
     expect(problems).toEqual([
       {
+        code: 'ports.k-max-capped',
         feature: 'ports',
         problem: 'k-max of wan is 4000000000 bytes instead of 10000000000: the kernel counts a queue in 32 bits',
         remedy: 'lower alpha, or set k-max for wan to what its queue may hold, at most 4GB',
@@ -183,6 +185,7 @@ describe('LHCNP-5.3.1-d, LHCNP-5.3.1-e: RTT_est', () => {
     expect(port).toMatchObject({ kMax: 64_000, kMin: 32_000, rttNs: null });
     expect(problems).toEqual([
       {
+        code: 'ports.rtt-unknown',
         feature: 'ports',
         problem: 'no round-trip time through wan has been measured yet: k-max is k-base, 64000 bytes',
         remedy: expect.stringMatching(/cnpctl show rtt.*STAMP reflector/),
@@ -201,6 +204,7 @@ describe('LHCNP-5.3.1-d, LHCNP-5.3.1-e: RTT_est', () => {
     expect(portOf('k-max: 100kB', { rest: PROBES }).problems).toEqual([]);
     expect(portOf('k-max: 100kB', { rest: PROBES + LONG_HAUL }).problems).toEqual([
       {
+        code: 'ports.rtt-unknown',
         feature: 'ports',
         problem:
           'no round-trip time through wan has been measured yet: ' +
@@ -221,7 +225,12 @@ describe('what keeps a threshold from working is said, with a remedy', () => {
     ['tbf', /the rate of wan is not known \(neither its qdisc nor its driver tells\)/],
   ])('no rate with %s', (rootKind, problem) => {
     expect(portOf('k-max: auto, rtt: 10ms', { qdisc: { rootKind } }).problems).toEqual([
-      { feature: 'ports', problem: expect.stringMatching(problem), remedy: 'say `bandwidth:` under ports for wan' },
+      {
+        code: 'ports.rate-unknown',
+        feature: 'ports',
+        problem: expect.stringMatching(problem),
+        remedy: 'say `bandwidth:` under ports for wan',
+      },
     ]);
   });
 
@@ -231,6 +240,7 @@ describe('what keeps a threshold from working is said, with a remedy', () => {
         .problems,
     ).toEqual([
       {
+        code: 'ports.never-exceeded',
         feature: 'ports',
         problem: 'k-max of wan (1250000 bytes) is never exceeded: its queue drops at 1000000 bytes',
         remedy: 'lower alpha, or raise the limit of the qdisc above it',

@@ -3,7 +3,7 @@
 // (LHCNP-5.3.2-h). Depths are bytes, rates bit/s, times nanoseconds.
 import type { PortIntent } from '../intent/intent.ts';
 import { DEEPEST } from '../intent/rules-ports.ts';
-import type { Problem } from './desired.ts';
+import type { Problem } from '../model/problem.ts';
 import type { LinkFact, QdiscFact } from './facts.ts';
 import { nanoseconds } from './token-bucket.ts';
 import { formatBitRate, formatMs } from './words.ts';
@@ -145,6 +145,7 @@ function unknownInputs(
   if (!rate && floor) {
     const why = qdisc.rootKind === 'htb' ? 'its HTB has no classes' : 'neither its qdisc nor its driver tells';
     problems.push({
+      code: 'ports.rate-unknown',
       feature: 'ports',
       problem: `the rate of ${port.interface} is not known (${why}): ${floor}`,
       remedy: `say \`bandwidth:\` under ports for ${port.interface}`,
@@ -156,6 +157,7 @@ function unknownInputs(
       `\`cnpctl show rtt\` says which targets answer; a router behind ${port.interface} must run a STAMP ` +
       `reflector that accepts probes from here, or say \`rtt:\` under ports`;
     problems.push({
+      code: 'ports.rtt-unknown',
       feature: 'ports',
       problem: `no round-trip time through ${port.interface} has been measured yet: ${effect}`,
       remedy,
@@ -170,6 +172,7 @@ function capped(port: PortIntent, product: number | undefined, limitBytes: numbe
   if (product === undefined || (limitBytes !== undefined && limitBytes <= DEEPEST)) return [];
   return [
     {
+      code: 'ports.k-max-capped',
       feature: 'ports',
       problem:
         `k-max of ${port.interface} is ${DEEPEST} bytes instead of ${product}: ` +
@@ -191,6 +194,7 @@ function beyondLimit(
     const lower = port.adaptive ? 'lower alpha' : `lower ${name}`;
     return [
       {
+        code: 'ports.never-exceeded',
         feature: 'ports',
         problem:
           `${name} of ${port.interface} (${bytes} bytes) is never exceeded: ` +

@@ -7,7 +7,8 @@ import type { BpfProgram } from '../kernel/bpf/program.ts';
 import { EGRESS_PROGRAMS } from '../kernel/dataplane/egress.ts';
 import { COUNTERS_MAP, decodeCounters } from '../kernel/dataplane/counters.ts';
 import { SidRoutes } from '../kernel/netlink/sid-routes.ts';
-import type { DesiredState, Problem } from '../plan/desired.ts';
+import type { Problem } from '../model/problem.ts';
+import type { DesiredState } from '../plan/desired.ts';
 import { type Attachment, attachmentOperations } from './attachments.ts';
 import { type BorderGuard, borderGuard } from './border-guard.ts';
 import { type CongestedNode, congestedNode } from './congested-node.ts';
@@ -160,6 +161,7 @@ export class Dataplane {
       ...refused
         .filter((s) => s.state === 'failed')
         .map((s) => ({
+          code: 'dataplane.refused' as const,
           feature: 'dataplane',
           problem: `${s.id}: ${s.error ?? 'refused'}`,
           remedy: `retried, ${s.attempts} times so far; see the log`,
@@ -201,7 +203,7 @@ export class Dataplane {
       const remedy = existsSync(path)
         ? 'run `cnpctl doctor`: it tells what this kernel lacks'
         : 'build cnpd again: its eBPF objects are not there';
-      slot.problem = { feature: slot.kind.name, problem, remedy };
+      slot.problem = { code: 'dataplane.not-loaded', feature: slot.kind.name, problem, remedy };
       this.#modules.count(`dataplane.${slot.kind.name}.load-failed`);
       this.#modules.log.error({ feature: slot.kind.name, error: problem }, 'an eBPF object could not be loaded');
     }

@@ -15,6 +15,7 @@ import { type IpAddress, formatAddress, sameAddress } from '../model/address.ts'
 import type { Clock } from '../model/clock.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { Prefix } from '../model/prefix.ts';
+import type { Problem } from '../model/problem.ts';
 import type { RttState } from '../model/state.ts';
 import { Admission } from './admission.ts';
 import {
@@ -65,7 +66,7 @@ export interface Stamp {
   readonly rttMs: ReadonlyMap<string, number>;
   state(): RttState[];
   /** What does not work, for `cnpctl show status`. */
-  problems(): { readonly feature: string; readonly problem: string; readonly remedy: string }[];
+  problems(): Problem[];
   stop(): void;
 }
 
@@ -128,13 +129,15 @@ class RunningStamp implements Stamp {
     return this.#prober.state((at) => new Date(Date.now() - (clock.now() - at)).toISOString());
   }
 
-  problems(): { feature: string; problem: string; remedy: string }[] {
+  problems(): Problem[] {
     const reflectors = [...this.#reflectorErrors].map(([address, error]) => ({
+      code: 'stamp.no-reflector' as const,
       feature: 'stamp',
       problem: `the STAMP reflector cannot listen on ${address}: ${error}`,
       remedy: `find what else uses the port with \`ss -ulnp sport = :${this.#opts.udpPort}\`, or change stamp.port`,
     }));
     const senders = [...this.#senderErrors].map(([family, error]) => ({
+      code: 'stamp.no-probes' as const,
       feature: 'stamp',
       problem: `no RTT can be probed over IPv${family}: ${error}`,
       remedy: `check router.loopback.ipv${family}, from which probes are sent; cnpd tries again with every probe`,

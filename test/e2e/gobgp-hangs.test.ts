@@ -78,6 +78,7 @@ test('while gobgpd is stopped, cnpctl’s views answer with what cnpd knows, and
     for (const prefix of [...BOTH, HANGS]) expect(paths.table).toContain(prefix);
     const status = await view<Status>('status');
     expect(status.json.problems).toContainEqual({
+      code: 'bgp.silent',
       feature: 'bgp',
       problem: expect.stringContaining(HANGS),
       remedy: expect.stringContaining('gobgp global'),

@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type BgpCarrier, createBgpCarrier } from '../../src/carriers/bgp/carrier.ts';
 import { OWN_IDENTIFIER } from '../../src/carriers/bgp/gobgp/gobgp.ts';
-import { bgpProblems, disputeProblems } from '../../src/daemon/problems.ts';
+import { bgpProblems, disputeProblems } from '../../src/diagnosis/gobgp/session.ts';
 import { address } from '../../src/model/address.ts';
 import { systemClock } from '../../src/model/clock.ts';
 import { DEFAULT_CODE_POINTS } from '../../src/model/code-points.ts';

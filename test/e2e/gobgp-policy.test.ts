@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type BgpCarrier, type BgpCarrierOptions, createBgpCarrier } from '../../src/carriers/bgp/carrier.ts';
 import type { OwnPath } from '../../src/carriers/bgp/gobgp/gobgp.ts';
-import { bgpProblems } from '../../src/daemon/problems.ts';
+import { bgpProblems } from '../../src/diagnosis/gobgp/session.ts';
 import { noteGobgp, uninstallGobgp } from '../../src/daemon/uninstall-gobgp.ts';
 import { address } from '../../src/model/address.ts';
 import { systemClock } from '../../src/model/clock.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { gobgpRemedy } from '../../../daemon/gobgp.ts';
+import { gobgpRemedy } from '../../../diagnosis/gobgp/remedies.ts';
 import { reasonOf } from './reason.ts';
 
 const reason = (text: string): string =>

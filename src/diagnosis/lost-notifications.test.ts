@@ -1,12 +1,8 @@
-import { constants } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { loadIntent } from '../intent/load.ts';
-import { KernelError } from '../kernel/errors.ts';
 import { address } from '../model/address.ts';
 import { manualClock } from '../model/clock.ts';
 import type { Intent } from '../intent/intent.ts';
-import { LostNotifications, hasRoute } from './lost-notifications.ts';
-import { sidStates } from './sids.ts';
+import { LostNotifications } from './lost-notifications.ts';
 
 const HOOK = 'srv6.decap.no-ipv4.hook';
 const NO_ROUTE = 'egress.format.no-route';
@@ -42,6 +38,7 @@ describe('IPv4 lost at END.CON', () => {
     count({ [HOOK]: 6, [SHARED]: 9 });
     expect(told()).toEqual([
       {
+        code: 'srv6.ipv4-lost',
         feature: 'srv6',
         problem:
           "IPv4 behind END.CON 2001:db8:c::77 (table 77) is lost: the kernel's End.DT6 takes only IPv6, " +
@@ -100,42 +97,5 @@ describe('notifications without a route', () => {
     expect(told({})).toEqual([]);
     count({ [NO_ROUTE]: 8 });
     expect(told({})).toMatchObject([{ feature: 'ports', problem: expect.stringContaining(NO_ROUTE) as string }]);
-  });
-});
-
-describe('a SID that the network advertises', () => {
-  const intent = loadIntent('router: { name: r1, loopback: { ipv6: 2001:db8:ffff::1 } }\n', 'cnpd.yaml');
-  if (!intent.ok) throw new Error('intent');
-  const learned = (heldUntil?: string) =>
-    ({
-      endConSids: () => [{ sid: address('2001:db8:c::1'), carrier: 'isis', originator: 'L2 1', heldUntil }],
-    }) as never;
-  const statusOf = async (
-    error: 'ENETUNREACH' | 'EHOSTUNREACH' | 'EINVAL' | 'EACCES' | 'ENOBUFS' | undefined,
-    heldUntil?: string,
-  ): Promise<string | undefined> => {
-    const rtnetlink = {
-      routeTo: () =>
-        error === undefined
-          ? Promise.resolve({} as never)
-          : Promise.reject(new KernelError('look up route', constants.errno[error])),
-    };
-    return (
-      await sidStates({
-        intent: intent.value,
-        routers: learned(heldUntil),
-        desired: undefined,
-        dataplane: undefined,
-        hasRoute: (to) => hasRoute(rtnetlink, to),
-      })
-    )[0]?.status;
-  };
-
-  it('FCN-4.2.2-d: is shown as reachable while this router has a route to it', async () => {
-    expect(await statusOf(undefined)).toBe('reachable');
-    for (const error of ['ENETUNREACH', 'EHOSTUNREACH', 'EINVAL', 'EACCES'] as const)
-      expect(await statusOf(error)).toBe('no route to it from this router');
-    expect(await statusOf('ENOBUFS')).toBe('reachable'); // nobody knows
-    expect(await statusOf('EHOSTUNREACH', '2026-11-22T00:00:00Z')).toBe('held until 2026-11-22T00:00:00Z');
   });
 });

@@ -3,11 +3,11 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { load } from '../intent/fixture.ts';
-import type { BgpPeerState } from '../model/carrier-state.ts';
-import type { GobgpAnswer } from '../carriers/bgp/gobgp/ask.edge.ts';
-import { checkGobgp, examineGobgp, neededFamilies } from './examine-gobgp.ts';
-import { gobgpRemedy } from './gobgp.ts';
+import { load } from '../../intent/fixture.ts';
+import type { BgpPeerState } from '../../model/carrier-state.ts';
+import type { GobgpAnswer } from '../../carriers/bgp/gobgp/ask.edge.ts';
+import { checkGobgp, examineGobgp, neededFamilies } from './check.ts';
+import { gobgpRemedy } from './remedies.ts';
 
 const ROUTER = 'router: { name: r1, loopback: { ipv4: 192.0.2.1, ipv6: 2001:db8::1 } }\n';
 const PROXY =
@@ -125,34 +125,38 @@ describe('cnpctl doctor on gobgpd', () => {
     ]);
   });
 
-  it('PNC-6-a: with policy: off a neighbour that is not of the domain gets what is meant for the domain: a warning, with what to do about it', () => {
-    const domain = (...neighbors: BgpPeerState[]) =>
-      check(says(...neighbors), intent(PROXY, 'bgp: { domain: [65010], policy: off }\n')).find(
+  it(
+    'PNC-6-a: with policy: off a neighbour that is not of the domain gets what is meant for the domain: ' +
+      'a warning, with what to do about it',
+    () => {
+      const domain = (...neighbors: BgpPeerState[]) =>
+        check(says(...neighbors), intent(PROXY, 'bgp: { domain: [65010], policy: off }\n')).find(
+          ({ id }) => id === 'gobgp.domain',
+        );
+      const [inside, member, outside] = [
+        peer('192.0.2.9', BOTH),
+        { ...peer('192.0.2.10', BOTH), as: 65_010 },
+        { ...peer('192.0.2.11', [], 'active'), as: 65_003 },
+      ];
+      expect(domain(inside, member)).toMatchObject({ state: 'ok' });
+      expect(domain(inside, member, outside)).toMatchObject({
+        state: 'warning',
+        problem: expect.stringContaining('neighbour 192.0.2.11, AS 65003, is not of the domain'),
+        remedy: expect.stringMatching(/add 65003 to bgp\.domain.*domain-only/),
+      });
+      // A neighbour whose AS gobgpd does not know yet.
+      expect(domain({ ...outside, as: 0 })).toMatchObject({ state: 'ok' });
+      // gobgpd sends paths with NO_EXPORT as well.
+      const without = check(says(outside), intent(PROXY, 'bgp: { policy: off }\n')).find(
         ({ id }) => id === 'gobgp.domain',
       );
-    const [inside, member, outside] = [
-      peer('192.0.2.9', BOTH),
-      { ...peer('192.0.2.10', BOTH), as: 65_010 },
-      { ...peer('192.0.2.11', [], 'active'), as: 65_003 },
-    ];
-    expect(domain(inside, member)).toMatchObject({ state: 'ok' });
-    expect(domain(inside, member, outside)).toMatchObject({
-      state: 'warning',
-      problem: expect.stringContaining('neighbour 192.0.2.11, AS 65003, is not of the domain'),
-      remedy: expect.stringMatching(/add 65003 to bgp\.domain.*domain-only/),
-    });
-    // A neighbour whose AS gobgpd does not know yet.
-    expect(domain({ ...outside, as: 0 })).toMatchObject({ state: 'ok' });
-    // gobgpd sends paths with NO_EXPORT as well.
-    const without = check(says(outside), intent(PROXY, 'bgp: { policy: off }\n')).find(
-      ({ id }) => id === 'gobgp.domain',
-    );
-    expect(without).toMatchObject({
-      state: 'warning',
-      problem: expect.stringContaining('NO_EXPORT or not'),
-      remedy: expect.stringContaining('bgp.policy: on'),
-    });
-  });
+      expect(without).toMatchObject({
+        state: 'warning',
+        problem: expect.stringContaining('NO_EXPORT or not'),
+        remedy: expect.stringContaining('bgp.policy: on'),
+      });
+    },
+  );
 
   it('PNC-6-a: with cnpd’s policies neighbours outside are no warning as long as those stand in gobgpd', () => {
     const outside = { ...peer('192.0.2.11', BOTH), as: 65_003 };

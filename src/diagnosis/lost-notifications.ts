@@ -3,12 +3,10 @@
 // moves is a problem for a while. What happens beyond this router is not known.
 import type { Intent } from '../intent/intent.ts';
 import { MAIN_TABLE } from '../intent/sid-allocation.ts';
-import { isKernelError } from '../kernel/errors.ts';
-import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
-import { type IpAddress, formatAddress } from '../model/address.ts';
+import { formatAddress } from '../model/address.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Log } from '../model/log.ts';
-import type { Problem } from '../plan/desired.ts';
+import type { Problem } from '../model/problem.ts';
 
 /** After the last packet, milliseconds: notifications come in bursts, and nobody may be looking. */
 const TOLD_FOR_MS = 600_000;
@@ -31,6 +29,7 @@ function lostIpv4(counter: string, what: string, because: string, remedy: string
         .map(({ sid, table }) => `${formatAddress(sid)} (table ${table})`);
       if (sids.length === 0) return undefined;
       return {
+        code: 'srv6.ipv4-lost',
         feature: 'srv6',
         problem:
           `${what} behind END.CON ${sids.join(' or ')} is lost: the kernel's End.DT6 takes only IPv6, ` +
@@ -43,6 +42,7 @@ function lostIpv4(counter: string, what: string, because: string, remedy: string
 
 /** What the reverse-path check has refused (bpf/lib/port-roles.h). */
 const wrongPort = (what: string, counter: string): Problem => ({
+  code: 'router.wrong-port',
   feature: 'router',
   problem:
     `${what} came by a port to which the route back to their source does not lead, ` +
@@ -58,6 +58,7 @@ const LOSSES: readonly Loss[] = [
   {
     counter: NO_ROUTE,
     problem: () => ({
+      code: 'notifications.no-route',
       feature: 'ports',
       problem:
         'a port was congested, and this router has no route for the notification: to the proxy, ' +
@@ -82,6 +83,7 @@ const LOSSES: readonly Loss[] = [
   {
     counter: 'proxy.qp.full',
     problem: () => ({
+      code: 'queue-pairs.full',
       feature: 'queue-pairs',
       problem:
         'the table of connections is full (32,768): those that come now are known for a while only (proxy.qp.full)',
@@ -144,18 +146,12 @@ export class LostNotifications {
   }
 }
 
-/**
- * What a look-up is answered with where no route is, or one that leads nowhere: unreachable, blackhole (EINVAL),
- * prohibit.
- */
-const NOWHERE = new Set(['ENETUNREACH', 'EHOSTUNREACH', 'EINVAL', 'EACCES']);
-
-/** Whether a notification to this address would leave the router. True also when the kernel cannot be asked. */
-export async function hasRoute(rtnetlink: Pick<Rtnetlink, 'routeTo'> | undefined, to: IpAddress): Promise<boolean> {
-  try {
-    await rtnetlink?.routeTo(to);
-    return true;
-  } catch (error) {
-    return !(isKernelError(error) && NOWHERE.has(error.code));
-  }
-}
+/** Notifications go out; the agent's part of telling senders cannot run. */
+export const noResume = (error: unknown): Problem => ({
+  code: 'notifications.no-resume',
+  feature: 'notifications',
+  problem:
+    'notifications are sent, and nobody is told to resume: ' +
+    `${error instanceof Error ? error.message : String(error)}`,
+  remedy: 'cnpd tries again at the next change of links or of the configuration; `cnpctl reload` is one',
+});

@@ -4,7 +4,7 @@
 import type { Intent } from '../intent/intent.ts';
 import { type IpAddress, formatAddress } from '../model/address.ts';
 import { formatPrefix, prefixContains } from '../model/prefix.ts';
-import type { GobgpCheck } from './examine-gobgp.ts';
+import type { Check } from '../model/problem.ts';
 
 export interface PortOfRouter {
   readonly name: string;
@@ -20,7 +20,7 @@ export function checkCorePorts(
   intent: Intent,
   ports: readonly PortOfRouter[],
   isGateway: (ifindex: number) => boolean,
-): GobgpCheck[] {
+): Check[] {
   const { proxy, notifications, stamp, router, borderPorts } = intent;
   if (!proxy && !notifications && !stamp) return [];
   const id = 'core-ports';
@@ -31,7 +31,7 @@ export function checkCorePorts(
   const why = named
     ? 'router.core-ports'
     : 'those with a route through a gateway; router.core-ports names them instead';
-  const list: GobgpCheck = {
+  const list: Check = {
     id,
     claim: `ports of the core, where what comes from behind other routers is believed: ${names} (${why})`,
     state: 'ok',
@@ -44,7 +44,7 @@ export function checkCorePorts(
 /**
  * Where the router's own address on a port is a sender's, hosts are on the link: a gateway there may be one of them.
  */
-function hostsBehind({ proxy, router }: Intent, { name, addresses }: PortOfRouter): GobgpCheck[] {
+function hostsBehind({ proxy, router }: Intent, { name, addresses }: PortOfRouter): Check[] {
   const senders = proxy?.senders ?? [];
   const found = addresses.flatMap((address) =>
     senders.filter(({ prefix }) => prefixContains(prefix, address)).map(({ prefix }) => ({ address, prefix })),

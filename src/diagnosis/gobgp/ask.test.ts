@@ -10,10 +10,11 @@ import {
   ListPeerResponseSchema,
   PeerEvent_Type,
   WatchEventResponseSchema,
-} from '../carriers/bgp/gobgp/gen/gobgp/messages_pb.js';
-import { v3 } from '../carriers/bgp/gobgp/v3.ts';
-import { load } from '../intent/fixture.ts';
-import { type GobgpCheck, examineGobgp } from './examine-gobgp.ts';
+} from '../../carriers/bgp/gobgp/gen/gobgp/messages_pb.js';
+import { v3 } from '../../carriers/bgp/gobgp/v3.ts';
+import { load } from '../../intent/fixture.ts';
+import type { Check } from '../../model/problem.ts';
+import { examineGobgp } from './check.ts';
 
 const bytes = (message: Uint8Array): Buffer => Buffer.from(message);
 const method = (name: string, responseStream: boolean) => ({
@@ -47,7 +48,7 @@ interface Call {
 async function examined(
   listPeer: (call: Call) => void,
   answers = true,
-): Promise<{ readonly checks: readonly GobgpCheck[]; readonly called: readonly string[] }> {
+): Promise<{ readonly checks: readonly Check[]; readonly called: readonly string[] }> {
   const called: string[] = [];
   const directory = mkdtempSync(join(tmpdir(), 'cnpd-doctor-'));
   const server = new Server();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { intentOf } from '../plan/fixture.ts';
-import { notifierNotes } from './notifier-notes.ts';
+import { notifierNotes } from './notifiers.ts';
 
 const notes = (acceptFrom: string, senders: string): string[] =>
   notifierNotes(

@@ -1,24 +1,16 @@
 // What `cnpctl doctor` finds out about the gobgpd of the intent: whether it answers, with which API and as whom, and
 // whether the address families that this intent needs are negotiated with somebody.
-import { type Domain, withDomain } from '../carriers/bgp/domain.ts';
-import { type GobgpAnswer, askGobgp } from '../carriers/bgp/gobgp/ask.edge.ts';
-import type { BgpIntent, Intent } from '../intent/intent.ts';
-import type { Family } from '../model/address.ts';
-import type { BgpPeerState } from '../model/carrier-state.ts';
-import { asksForProxies } from '../plan/policy.ts';
-import { gobgpRemedy } from './gobgp.ts';
-
-/** As what is found of FRR (src/frr/finding.ts); `warning`: only an operator can tell whether it is right. */
-export interface GobgpCheck {
-  readonly id: string;
-  readonly claim: string;
-  readonly state: 'ok' | 'warning' | 'missing' | 'unknown';
-  readonly problem?: string;
-  readonly remedy?: string;
-}
+import { type Domain, withDomain } from '../../carriers/bgp/domain.ts';
+import { type GobgpAnswer, askGobgp } from '../../carriers/bgp/gobgp/ask.edge.ts';
+import type { BgpIntent, Intent } from '../../intent/intent.ts';
+import type { Family } from '../../model/address.ts';
+import type { BgpPeerState } from '../../model/carrier-state.ts';
+import type { Check } from '../../model/problem.ts';
+import { asksForProxies } from '../../plan/policy.ts';
+import { gobgpRemedy } from './remedies.ts';
 
 /** Never rejects: what cannot be asked is among the checks. @returns none without a `bgp` section */
-export async function examineGobgp(intent: Intent): Promise<GobgpCheck[]> {
+export async function examineGobgp(intent: Intent): Promise<Check[]> {
   return intent.bgp ? checkGobgp(intent, intent.bgp, await askGobgp(intent.bgp.gobgp)) : [];
 }
 
@@ -26,7 +18,7 @@ export function checkGobgp(
   intent: Intent,
   { gobgp, domain, confederation, policy }: BgpIntent,
   answer: GobgpAnswer,
-): GobgpCheck[] {
+): Check[] {
   const how = gobgp.tls ? ' with TLS' : '';
   if ('reason' in answer) {
     const { reason } = answer;
@@ -58,7 +50,7 @@ export function checkGobgp(
   ];
 }
 
-function checkNeighbors(peers: readonly BgpPeerState[], established: readonly BgpPeerState[]): GobgpCheck {
+function checkNeighbors(peers: readonly BgpPeerState[], established: readonly BgpPeerState[]): Check {
   const id = 'gobgp.neighbors';
   if (established.length > 0)
     return {
@@ -95,7 +87,7 @@ function checkDomain(
   peers: readonly BgpPeerState[],
   domain: Domain,
   policies: 'in force' | 'not in force' | 'not told' | 'off',
-): GobgpCheck[] {
+): Check[] {
   const id = 'gobgp.domain';
   const outside = peers.filter((peer) => withDomain(peer, domain).inDomain === false);
   if (outside.length === 0)
@@ -144,7 +136,7 @@ function checkDomain(
 const familyName = (family: Family): string => `ipv${family}-unicast`;
 
 /** A network may have one family alone: of what no line of the file names that is no fault. */
-function checkFamilies(intent: Intent, established: readonly BgpPeerState[]): GobgpCheck[] {
+function checkFamilies(intent: Intent, established: readonly BgpPeerState[]): Check[] {
   const named = namedFamilies(intent);
   const checks = neededFamilies(intent).map((family) => ({
     ...checkFamily(family, established),
@@ -157,7 +149,7 @@ function checkFamilies(intent: Intent, established: readonly BgpPeerState[]): Go
 }
 
 /** One neighbour with the family is enough: others may be for the other family. */
-function checkFamily(family: Family, established: readonly BgpPeerState[]): GobgpCheck {
+function checkFamily(family: Family, established: readonly BgpPeerState[]): Check {
   const name = familyName(family);
   const [id, claim] = [`gobgp.${name}`, `${name} is negotiated with a neighbour`];
   if (established.length === 0) return { id, claim, state: 'unknown' };

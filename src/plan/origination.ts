@@ -2,8 +2,8 @@
 import type { Intent, SenderIntent } from '../intent/intent.ts';
 import { type Family, formatAddress } from '../model/address.ts';
 import type { CarrierName, Origination } from '../model/advertisement.ts';
-import { sidAdvertisements } from '../plan/end-con.ts';
-import { proxyAddressFor } from '../plan/proxy.ts';
+import { sidAdvertisements } from './end-con.ts';
+import { proxyAddressFor } from './proxy.ts';
 
 const FAMILIES: readonly Family[] = [4, 6];
 

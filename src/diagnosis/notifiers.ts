@@ -2,7 +2,7 @@
 // senders slowed down, and so can whoever takes its address.
 import type { Intent } from '../intent/intent.ts';
 import { type Prefix, comparePrefixes, formatPrefix, prefixContains } from '../model/prefix.ts';
-import type { Problem } from '../plan/desired.ts';
+import type { Problem } from '../model/problem.ts';
 
 /** The first two with addresses in common. Prefixes are disjoint or nested, so that one pass in order finds them. */
 function overlapping(some: readonly Prefix[], others: readonly Prefix[]): readonly [Prefix, Prefix] | undefined {
@@ -28,6 +28,7 @@ export function notifierNotes({ proxy }: Intent): Problem[] {
   const [from, sender] = found.map(formatPrefix);
   return [
     {
+      code: 'proxy.hosts-are-notifiers',
       feature: 'proxy',
       problem:
         `${from} under proxy.accept-from and ${sender} under proxy.senders have addresses in common: ` +

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import type { Intent } from '../intent/intent.ts';
+import { address } from '../model/address.ts';
+import { prefix } from '../model/prefix.ts';
+import { advertisedIn } from '../plan/origination.ts';
+import { carriageProblems, placementProblems } from './advertised.ts';
+
+const NOTHING = {} as Intent;
+
+it('prefixes without a place are told', () => {
+  expect(placementProblems(NOTHING, 'isis', 0)).toEqual([]);
+  expect(placementProblems(NOTHING, 'isis', 7)[0]!.problem).toMatch(/^7 prefixes are not advertised/);
+  expect(placementProblems(NOTHING, 'bgp', 1)).toMatchObject([
+    {
+      problem: '1 prefix is not advertised: a path in BGP needs a next hop of its own family',
+      remedy: expect.stringContaining('bgp.next-hop'),
+    },
+  ]);
+  expect(placementProblems(NOTHING, 'ospfv2', 7)).toMatchObject([
+    { feature: 'ospfv2', problem: expect.stringContaining('OSPFv2') },
+  ]);
+});
+
+describe('senders whose family no carrier carries', () => {
+  const declared = (carriers: object, ...senders: string[]): Intent =>
+    ({
+      ...carriers,
+      proxy: {
+        address: address('2001:db8::1'),
+        otherAddress: address('192.0.2.1'),
+        senders: senders.map((text) => ({ prefix: prefix(text), format: 'standard-cnp' })),
+      },
+    }) as unknown as Intent;
+  const both = ['198.51.100.0/24', '2001:db8:1::/64'] as const;
+
+  it('OSPFv2 leaves out IPv6, OSPFv3 IPv4; together, or with IS-IS, none is left out', () => {
+    const missing = (carriers: object): string[] =>
+      carriageProblems(declared(carriers, ...both)).map(({ remedy }) => remedy);
+    expect(missing({ ospfv2: {} })).toEqual(['add ospfv3 or isis to cnpd.yaml']);
+    expect(missing({ ospfv3: {} })).toEqual(['add ospfv2 or isis to cnpd.yaml']);
+    expect(missing({ ospfv2: {}, ospfv3: {} })).toEqual([]);
+    expect(missing({ isis: {}, ospfv3: {} })).toEqual([]);
+    expect(missing({})).toEqual([]);
+  });
+
+  it('BGP counts the senders that it has no next hop for itself', () => {
+    const bgp = { nextHop6: address('2001:db8::1') };
+    expect(carriageProblems(declared({ bgp }, ...both))).toEqual([]);
+    const advertised = (...senders: string[]): string[] => {
+      const asked = declared({ bgp, ospfv2: {} }, ...senders);
+      return advertisedIn(asked, asked.proxy!.senders);
+    };
+    expect([advertised(both[0]), advertised(...both)]).toEqual([['ospfv2'], ['bgp', 'ospfv2']]);
+  });
+
+  it('what one carrier has no form for is a problem only where no other has one: one, not two', () => {
+    const proxy = {
+      address: address('2001:db8::1'),
+      senders: both.map((text) => ({ prefix: prefix(text), format: 'standard-cnp' })),
+    };
+    const problems = (carriers: object, more: object = {}, counted = 1) => {
+      const asked = { ...carriers, proxy: { ...proxy, ...more } } as unknown as Intent;
+      return [...placementProblems(asked, 'ospfv2', counted), ...carriageProblems(asked)];
+    };
+    const [lacking] = problems({ ospfv2: {}, ospfv3: {} });
+    expect(lacking).toMatchObject({
+      feature: 'ospfv2',
+      problem: expect.stringMatching(/^1 prefix is not advertised: OSPFv2 has no form for an IPv4 sender/),
+      remedy: expect.stringContaining('proxy.address an address of each family'),
+    });
+    expect(problems({ ospfv2: {}, ospfv3: {} })).toHaveLength(1);
+    expect(problems({ ospfv2: {}, ospfv3: {}, isis: {} })).toEqual([]);
+    expect(problems({ ospfv2: {}, ospfv3: {} }, { otherAddress: address('192.0.2.1') }, 0)).toEqual([]);
+    // What it has no room for stays one: who hears this carrier alone misses them.
+    expect(problems({ ospfv2: {}, isis: {} }, {}, 4)).toMatchObject([
+      { problem: expect.stringMatching(/^3 prefixes are not advertised/) },
+    ]);
+  });
+});

@@ -1,0 +1,83 @@
+// Whether what is declared is advertised, and whether anybody hears it.
+import type { Intent } from '../intent/intent.ts';
+import type { CarrierName } from '../model/advertisement.ts';
+import type { BgpSessionState, IsisNeighborState, OspfNeighborState } from '../model/carrier-state.ts';
+import type { Problem } from '../model/problem.ts';
+import { carriedByOthers, carriersLacking, carriersOf } from '../plan/origination.ts';
+
+/** What each carrier has room for, and what gives it more. */
+const ROOM: Readonly<Record<CarrierName, readonly [reason: string, remedy: string]>> = {
+  isis: ['IS-IS has room for about 10,000 in the 255 fragments of one system', 'declare fewer, shorter prefixes'],
+  ospfv2: [
+    'OSPFv2 has no form for an IPv4 sender whose proxy has only an IPv6 address, or no room',
+    'give proxy.address an address of each family in cnpd.yaml; declare fewer, shorter prefixes',
+  ],
+  ospfv3: [
+    'OSPFv3 has no form for an IPv6 sender whose proxy has only an IPv4 address, or no room',
+    'give proxy.address an address of each family in cnpd.yaml; declare fewer, shorter prefixes',
+  ],
+  bgp: [
+    'a path in BGP needs a next hop of its own family',
+    'give router.loopback, or bgp.next-hop, an address of both families',
+  ],
+};
+
+/**
+ * Prefixes that are declared and not advertised. Of those that a carrier has no form for, none that another one
+ * advertises: nobody asked for it in every carrier.
+ * @param counted by the carrier: what it has no form for, and what it has no room for
+ */
+export function placementProblems(intent: Intent, feature: CarrierName, counted: number): Problem[] {
+  const unplaced = counted - carriedByOthers(intent, feature);
+  if (unplaced <= 0) return [];
+  const [reason, remedy] = ROOM[feature];
+  const problem = `${unplaced} ${unplaced === 1 ? 'prefix is' : 'prefixes are'} not advertised: ${reason}`;
+  return [{ code: 'carrier.prefixes-left-out', feature, problem, remedy }];
+}
+
+/**
+ * Senders of a family that none of the carriers has a place for: nobody will ever hear of their proxy. Without any
+ * carrier that is what was declared; a carrier that would have a place, had it a next hop or a proxy address of that
+ * family, counts them itself (placementProblems).
+ */
+export function carriageProblems(intent: Intent): Problem[] {
+  const { isis, ospfv2, ospfv3, bgp } = intent;
+  if (!isis && !ospfv2 && !ospfv3 && !bgp) return [];
+  const families = new Set(intent.proxy?.senders.map(({ prefix }) => prefix.address.family));
+  return [...families]
+    .filter((family) => carriersOf(intent, family).length + carriersLacking(intent, family).length === 0)
+    .map((family) => ({
+      code: 'carrier.family-not-carried',
+      feature: 'proxy',
+      problem:
+        `the IPv${family} senders of this proxy are not advertised: OSPFv2 carries IPv4 senders, ` +
+        'OSPFv3 IPv6 senders',
+      remedy: `add ${family === 4 ? 'ospfv2' : 'ospfv3'} or isis to cnpd.yaml`,
+    }));
+}
+
+/** A carrier, as far as it tells whether it is heard; undefined: it does not run. */
+interface Hearers {
+  readonly isis: { neighbors(): Pick<IsisNeighborState, 'state'>[] };
+  readonly ospfv2: { neighbors(): Pick<OspfNeighborState, 'state' | 'takesOpaque'>[] };
+  readonly ospfv3: Hearers['ospfv2'];
+  readonly bgp: { session(): Pick<BgpSessionState, 'state'> };
+}
+
+type Slots = { readonly [N in CarrierName]: { readonly carrier: Hearers[N] | undefined } };
+
+const tells = (carrier: Hearers['ospfv2']): boolean =>
+  carrier.neighbors().some(({ state, takesOpaque }) => state === 'full' && takesOpaque !== false);
+
+const HEARD: { readonly [N in CarrierName]: (carrier: Hearers[N]) => boolean } = {
+  isis: (carrier) => carrier.neighbors().some(({ state }) => state === 'up'),
+  ospfv2: tells,
+  ospfv3: tells,
+  bgp: (carrier) => carrier.session().state === 'ready',
+};
+
+/** Whether there is somebody who hears what the carrier advertises. */
+export function isHeard<N extends CarrierName>(slots: Slots, name: N): boolean {
+  const carrier: Hearers[N] | undefined = slots[name].carrier;
+  return carrier !== undefined && HEARD[name](carrier);
+}

@@ -1,0 +1,63 @@
+// The file: it cannot be read or is not valid; or the intent in force is not what it says.
+import type { CarrierName } from '../model/advertisement.ts';
+import type { Check, Problem } from '../model/problem.ts';
+
+/** What reading the file came to. */
+interface Refusal {
+  readonly errors: readonly string[];
+  /** The file itself could not be read: the system's code for why, or another word. */
+  readonly unreadable?: string;
+}
+
+/** @param refusal undefined: it is valid */
+export function checkFile(file: string, refusal: Refusal | undefined): Check {
+  const common = { id: 'config', claim: `${file} is valid` };
+  if (!refusal) return { ...common, state: 'ok' };
+  const problem = refusal.errors[0] ?? 'unreadable';
+  return { ...common, state: 'missing', problem, remedy: fileRemedy(file, refusal.unreadable) };
+}
+
+/** `cnpd check` would say no more of a file that cannot be read. */
+export function fileRemedy(file: string, unreadable: string | undefined): string {
+  if (unreadable === undefined) return `cnpd check ${file}`;
+  if (unreadable === 'ENOENT' || unreadable === 'ENOTDIR')
+    return 'name the file with -c, or write it: docs/cnpd.yaml shows all that can be in it';
+  if (unreadable === 'EACCES' || unreadable === 'EPERM')
+    return `run this as root, or let its reader in: namei -l ${file} shows who may read it`;
+  return `name a regular file that can be read with -c: ls -ld ${file} shows what this one is`;
+}
+
+/** The file and the intent in force differ. */
+export const reloadProblems = (file: string, refused: boolean): Problem[] =>
+  refused
+    ? [
+        {
+          code: 'intent.reload-refused',
+          feature: 'intent',
+          problem: 'the last reload was refused; the intent before it is in force',
+          remedy: `\`cnpd check ${file}\` shows the errors`,
+        },
+      ]
+    : [];
+
+const gnmi = (code: 'gnmi.socket-waits' | 'gnmi.group-waits', problem: string): Problem => ({
+  code,
+  feature: 'gnmi',
+  problem,
+  remedy: 'systemctl restart cnpd',
+});
+
+export const socketWaits = (inForce: string, wanted: string): Problem =>
+  gnmi('gnmi.socket-waits', `gnmi.socket: cnpd listens on ${inForce}; ${wanted} takes effect at the next start`);
+
+/** @param refusal why this process cannot give the socket to the group */
+export const groupWaits = (refusal: string): Problem =>
+  gnmi('gnmi.group-waits', `gnmi.socket-group takes effect at the next start: ${refusal}`);
+
+/** There is no carrier though the intent asks for one. */
+export const carrierNotStarted = (feature: CarrierName, error: unknown): Problem => ({
+  code: 'carrier.not-started',
+  feature,
+  problem: error instanceof Error ? error.message : String(error),
+  remedy: 'mend it, then `cnpctl reload`',
+});

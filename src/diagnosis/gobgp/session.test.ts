@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import type { BgpSessionState } from '../../model/carrier-state.ts';
+import { bgpProblems, disputeProblems } from './session.ts';
+
+const START = Date.parse('2026-01-01T00:00:00Z');
+
+describe('problems of BGP', () => {
+  const session = (
+    state: BgpSessionState['state'],
+    reason = 'connect ECONNREFUSED',
+    since = START,
+  ): BgpSessionState => ({
+    target: '127.0.0.1:50051',
+    state,
+    api: null,
+    as: null,
+    routerId: null,
+    since: new Date(since).toISOString(),
+    reason,
+    originated: 0,
+    wanted: 3,
+    policy: 'installed',
+    learned: 0,
+    withProxy: 0,
+  });
+  const LATE = START + 3_600_000;
+
+  it('a gobgpd that is there has none, nor has one that is being read', () => {
+    expect(bgpProblems(undefined, 0, LATE)).toEqual([]);
+    expect(bgpProblems(session('ready'), START, LATE)).toEqual([]);
+    expect(bgpProblems(session('loading'), START, START + 119_999)).toEqual([]);
+  });
+
+  it('a gobgpd that does not take the paths is one at once, with what to do about it', () => {
+    const refused = (refusal: string) => bgpProblems({ ...session('ready', 'connected'), refusal }, START, START);
+    expect(refused('gobgpd accepts the connection and does not answer (Deadline exceeded)')).toMatchObject([
+      {
+        feature: 'bgp',
+        problem: expect.stringMatching(/does not answer.*0 of 3 paths/),
+        remedy: expect.stringContaining('restart gobgpd'),
+      },
+    ]);
+    expect(refused('table is full')).toMatchObject([
+      { problem: expect.stringContaining('(table is full)'), remedy: expect.stringContaining('log') },
+    ]);
+  });
+
+  it('paths that gobgpd took and does not have are one, with what to do about its policy or its families', () => {
+    const dropped = (more: object) => bgpProblems({ ...session('ready', 'connected'), ...more }, START, START);
+    expect(dropped({ dropped: 2 })).toMatchObject([
+      {
+        feature: 'bgp',
+        problem: expect.stringContaining("2 of cnpd's 3 paths"),
+        remedy: expect.stringContaining('default-import-policy'),
+      },
+    ]);
+    expect(dropped({ dropped: 1, noTable: ['ipv4-unicast'] })).toMatchObject([
+      {
+        problem: expect.stringContaining('ipv4-unicast'),
+        remedy: expect.stringContaining('afi-safi-name = "ipv4-unicast"'),
+      },
+    ]);
+  });
+
+  it('two cnpd at one gobgpd are one', () => {
+    expect(disputeProblems(false)).toEqual([]);
+    expect(disputeProblems(true)).toMatchObject([
+      {
+        feature: 'bgp',
+        problem: expect.stringContaining('again and again'),
+        remedy: expect.stringContaining('bgp.gobgp.target'),
+      },
+    ]);
+  });
+
+  it('a gobgpd that is not through with its table after two minutes is one', () => {
+    expect(bgpProblems(session('loading', 'reading what gobgpd has'), START, START + 120_000)).toHaveLength(1);
+  });
+
+  it.each(['connecting', 'waiting'] as const)(
+    'a gobgpd that is away (%s) is one after half a minute, with where and why',
+    (state) => {
+      expect(bgpProblems(session(state), START, START + 29_999)).toEqual([]);
+      expect(bgpProblems(session(state), START, START + 30_000)).toMatchObject([
+        {
+          feature: 'bgp',
+          problem: expect.stringMatching(/127\.0\.0\.1:50051 \(connect ECONNREFUSED\)/),
+          remedy: expect.stringContaining('--api-hosts 127.0.0.1:50051'),
+        },
+      ]);
+    },
+  );
+
+  it('a gobgpd that was lost is one half a minute after the loss', () => {
+    expect(bgpProblems(session('waiting', 'gone', LATE), START, LATE + 29_999)).toEqual([]);
+    expect(bgpProblems(session('waiting', 'gone', LATE), START, LATE + 30_000)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,68 @@
+// A running cnpd's gobgpd: it cannot be reached, or not be understood, or does not take or keep paths.
+import type { BgpSessionState } from '../../model/carrier-state.ts';
+import type { Problem, ProblemCode } from '../../model/problem.ts';
+import { droppedRemedy, gobgpRemedy, policyRemedy, refusalRemedy } from './remedies.ts';
+
+/**
+ * How long gobgpd may be away before it is a problem, milliseconds: its restart, with room; and how long it may take to
+ * list a large table.
+ */
+const GOBGP_PATIENCE_MS = { connecting: 30_000, waiting: 30_000, loading: 120_000, ready: Infinity } as const;
+
+/** Times are milliseconds since 1970. */
+export function bgpProblems(session: BgpSessionState | undefined, startedAt: number, now: number): Problem[] {
+  if (!session) return [];
+  if (session.state === 'ready') return connectedProblems(session);
+  const { since, state, target, reason } = session;
+  if (now - Math.max(startedAt, Date.parse(since)) < GOBGP_PATIENCE_MS[state]) return [];
+  const problem =
+    `gobgpd cannot be used at ${target} (${reason}): nothing is advertised in BGP, ` +
+    'and what was learned is held for a while and then dropped';
+  return bgp('bgp.unusable', problem, gobgpRemedy(target, reason));
+}
+
+const bgp = (code: ProblemCode, problem: string, remedy: string): Problem[] => [
+  { code, feature: 'bgp', problem, remedy },
+];
+
+/** Of one that is connected: the first that is so. */
+function connectedProblems(session: BgpSessionState): Problem[] {
+  const { refusal, policy, policyReason = '', silent, originated, wanted, dropped, noTable, target } = session;
+  if (refusal !== undefined && policy !== 'failed' && silent === undefined) {
+    const problem =
+      `gobgpd does not take what cnpd puts in or takes out (${refusal}): ` +
+      `it has ${originated} of ${wanted} paths, as far as is known; cnpd tries again all the time`;
+    return bgp('bgp.refused', problem, refusalRemedy(target, refusal));
+  }
+  if (dropped) {
+    const problem =
+      `gobgpd takes ${dropped} of cnpd's ${wanted} paths without an error and does not have ` +
+      `them${noTable ? `: it has no table of ${noTable.join(', ')}` : ''}; nobody hears of those proxies, ` +
+      'and cnpd tries again all the time';
+    return bgp('bgp.dropped', problem, droppedRemedy(noTable));
+  }
+  if (silent !== undefined) {
+    const problem = `gobgpd does not answer (for ${silent} s): cnpd goes on with what it last told`;
+    return bgp('bgp.silent', problem, gobgpRemedy(target, problem));
+  }
+  if (policy === 'failed') {
+    const problem =
+      `cnpd's policies do not stand in gobgpd (${policyReason}): cnpd puts in no path, ` +
+      'and what comes from neighbours outside the domain is not marked for the others';
+    return bgp('bgp.no-policies', problem, policyRemedy(policyReason));
+  }
+  return [];
+}
+
+/** A gobgpd has one cnpd beside it: two would take each other's paths for those of an earlier run. */
+export function disputeProblems(disputed: boolean): Problem[] {
+  if (!disputed) return [];
+  const problem =
+    "somebody else puts in, replaces or takes out cnpd's paths at this gobgpd (path identifier 1668182116), " +
+    'again and again: who is a proxy changes with them';
+  const remedy =
+    'each cnpd needs a gobgpd of its own: compare bgp.gobgp.target in the cnpd.yaml of other routers, ' +
+    'and look for scripts that run `gobgp global rib`, and for an import policy of gobgpd that changes paths ' +
+    '(`gobgp global policy`)';
+  return bgp('bgp.disputed', problem, remedy);
+}

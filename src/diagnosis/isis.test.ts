@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import type { Intent } from '../intent/intent.ts';
+import type { IsisNeighborState, IsisTrouble } from '../model/carrier-state.ts';
+import { adjacencyProblems, isisProblems } from './isis.ts';
+
+const intent = { isis: { interface: 'cnpd-isis' } } as unknown as Intent;
+const START = Date.parse('2026-01-01T00:00:00Z');
+const neighbor = (state: IsisNeighborState['state'], since: number) => ({
+  neighbors: () => [{ state, since: new Date(since).toISOString() } as IsisNeighborState],
+});
+
+describe('IS-IS without a neighbor', () => {
+  it('an adjacency that does not come up is one after half a minute', () => {
+    const nobody = { neighbors: () => [] };
+    expect(adjacencyProblems(intent, nobody, START, START + 29_999)).toEqual([]);
+    expect(adjacencyProblems(intent, nobody, START, START + 30_000)).toHaveLength(1);
+  });
+
+  it('an adjacency that was lost is one half a minute after the loss, and none once it is back', () => {
+    const lost = START + 3_600_000;
+    expect(adjacencyProblems(intent, neighbor('initializing', lost), START, lost + 29_999)).toEqual([]);
+    expect(adjacencyProblems(intent, neighbor('initializing', lost), START, lost + 30_000)[0]!.problem).toContain(
+      'cnpd-isis',
+    );
+    expect(adjacencyProblems(intent, neighbor('up', START), START, lost)).toEqual([]);
+  });
+
+  it('no IS-IS declared, no problem', () => {
+    expect(adjacencyProblems({} as Intent, undefined, START, START + 1e9)).toEqual([]);
+  });
+});
+
+describe('IS-IS beside a neighbor', () => {
+  const says = (more: Partial<IsisTrouble>) => ({
+    trouble: () => [{ level: 2 as const, databaseFull: false, systemIdContested: false, exhausted: [], ...more }],
+  });
+  const isis = (authentication: object = {}): Intent =>
+    ({ isis: { systemId: Uint8Array.of(0, 0, 0, 0, 0xc0, 1), authentication } }) as unknown as Intent;
+  const until = '2026-11-23T05:00:00.000Z';
+
+  it('nothing', () => {
+    expect(isisProblems(isis(), says({}))).toEqual([]);
+    expect(isisProblems(isis(), undefined)).toEqual([]);
+  });
+
+  it('another router has the system ID', () => {
+    expect(isisProblems(isis(), says({ systemIdContested: true }))).toMatchObject([
+      {
+        feature: 'isis',
+        problem: 'another router in level 2 has the system ID 0000.0000.c001: each undoes what the other advertises',
+        remedy: expect.stringContaining('another isis.system-id in cnpd.yaml'),
+      },
+    ]);
+  });
+
+  it('the database is full', () => {
+    expect(isisProblems(isis(), says({ databaseFull: true }))[0]!.problem).toContain(
+      'LSPs were refused, or their prefixes are not learned',
+    );
+  });
+
+  it(
+    'forged LSPs with the highest sequence number: how long, and authentication as the remedy; ' +
+      'a new system ID where fragment 0 is among them',
+    () => {
+      const [one] = isisProblems(isis(), says({ exhausted: [{ fragment: 3, until }] }));
+      expect(one).toMatchObject({
+        problem: expect.stringContaining(`fragment 3 is out of use until ${until}`),
+        remedy: expect.stringContaining('set isis.authentication.domain in cnpd.yaml and domain-password md5'),
+      });
+      const [zero] = isisProblems(
+        isis(),
+        says({
+          exhausted: [
+            { fragment: 0, until },
+            { fragment: 3, until },
+          ],
+        }),
+      );
+      expect(zero).toMatchObject({
+        problem: expect.stringContaining(`cannot be reached in IS-IS until ${until}`),
+        remedy: expect.stringContaining('another isis.system-id'),
+      });
+      const [keyed] = isisProblems(isis({ domain: { key: 'hush' } }), says({ exhausted: [{ fragment: 3, until }] }));
+      expect(keyed!.remedy).toContain('change isis.authentication.domain');
+    },
+  );
+});

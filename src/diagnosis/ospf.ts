@@ -1,0 +1,101 @@
+// OSPF runs and in some area there is nobody, or somebody that cannot be told; or nothing is carried between areas.
+import type { Intent, OspfIntent } from '../intent/intent.ts';
+import type { OspfNeighborState } from '../model/carrier-state.ts';
+import type { Problem, ProblemCode } from '../model/problem.ts';
+import { formatId } from '../packet/ospf/router-id.ts';
+import { ADJACENCY_PATIENCE_MS } from './patience.ts';
+
+/** Times are milliseconds since 1970. */
+export function ospfProblems(
+  intent: OspfIntent | undefined,
+  carrier: { neighbors(): OspfNeighborState[] } | undefined,
+  startedAt: number,
+  now: number,
+): Problem[] {
+  if (!intent || !carrier) return [];
+  return carrier.neighbors().flatMap((neighbor) => {
+    // Not since it entered its state: one that begins anew again and again has never been long in any.
+    const since = Math.max(startedAt, Date.parse(neighbor.notFullSince ?? neighbor.since));
+    const late = now - since >= ADJACENCY_PATIENCE_MS + intent.helloSeconds * 1000;
+    return [...standing(intent, neighbor), ...adjacency(intent, neighbor, late)].slice(0, 1);
+  });
+}
+
+const ospf = (
+  { version }: Pick<OspfIntent, 'version'>,
+  code: ProblemCode,
+  problem: string,
+  remedy: string,
+): Problem[] => [{ code, feature: `ospfv${version}`, problem, remedy }];
+
+/** Whether the neighbor is full or not. */
+function standing(intent: OspfIntent, neighbor: OspfNeighborState): Problem[] {
+  const { version } = intent;
+  const { area } = neighbor;
+  if (neighbor.takesOpaque === false) {
+    const problem = `FRR takes no opaque LSAs on ${neighbor.interface} (area ${area}): nothing is advertised there`;
+    const remedy = "vtysh -c 'configure terminal' -c 'router ospf' -c 'capability opaque'";
+    return ospf(intent, 'ospf.no-opaque', problem, remedy);
+  }
+  if (neighbor.routerIdContested) {
+    const problem =
+      `another router in area ${area} has the router ID ${formatId(intent.routerId)}: ` +
+      'each undoes what the other advertises';
+    const remedy = `give one of the two another ospfv${version}.router-id in cnpd.yaml, and \`cnpctl reload\``;
+    return ospf(intent, 'ospf.router-id-contested', problem, remedy);
+  }
+  if (neighbor.databaseFull) {
+    const problem =
+      `the OSPFv${version} database of area ${area} is full: LSAs were refused, ` + 'and what they say is not learned';
+    const database = version === 2 ? 'ospf' : 'ospf3';
+    const remedy = `see in \`cnpctl show ${database} database\` whose LSAs are so many or so long`;
+    return ospf(intent, 'ospf.database-full', problem, remedy);
+  }
+  return [];
+}
+
+/** @param late an adjacency would have come about */
+function adjacency(intent: OspfIntent, neighbor: OspfNeighborState, late: boolean): Problem[] {
+  const { version } = intent;
+  const { area, state, mtu } = neighbor;
+  if (state === 'full') return [];
+  const declared = intent.areas.find((a) => a.interface === neighbor.interface);
+  // Whoever has the smaller MTU refuses; whether FRR does shows only in that nothing goes on.
+  if (
+    declared &&
+    mtu !== null &&
+    ((mtu > declared.mtu && !declared.ignoreMtu) || (mtu < declared.mtu && late && state === 'ex-start'))
+  ) {
+    const problem =
+      `the MTU of ${neighbor.interface} (area ${area}) is ${mtu} to FRR and ${declared.mtu} to cnpd: ` +
+      'the databases cannot be exchanged';
+    const ifMtu = version === 3 ? ', or take `ifmtu` out of FRR' : '';
+    const remedy =
+      `ip link set ${neighbor.interface} mtu ${declared.mtu}${ifMtu}, ` +
+      `or set ospfv${version}.areas mtu to ${mtu} in cnpd.yaml`;
+    return ospf(intent, 'ospf.mtu', problem, remedy);
+  }
+  if (!late) return [];
+  const problem =
+    `no OSPFv${version} neighbour is full on ${neighbor.interface} (area ${area}) ` +
+    `but ${state} (${neighbor.reason}): nothing is advertised there, ` +
+    'and what was learned is held for a while and then dropped';
+  return ospf(intent, 'ospf.no-neighbor', problem, 'mend what `cnpctl doctor` finds in FRR');
+}
+
+/**
+ * Several areas, and none of them the backbone: no border router (RFC 2328 §3.3), so nothing is carried between them.
+ */
+export const borderProblems = (intent: Intent): Problem[] =>
+  [intent.ospfv2, intent.ospfv3]
+    .filter((section) => section !== undefined)
+    .filter(({ areas }) => areas.length > 1 && !areas.some(({ areaId }) => areaId === 0))
+    .flatMap(({ version }) =>
+      ospf(
+        { version },
+        'ospf.no-backbone',
+        `nothing is carried between the areas of ospfv${version}: none of them is the backbone, area 0.0.0.0`,
+        `add the backbone to ospfv${version}.areas if this router is in it; if not, ` +
+          'a router that is in both has to carry',
+      ),
+    );

@@ -1,0 +1,55 @@
+// What a file that is valid promises and cannot keep: known from the file alone, so `cnpd check` notes it.
+import type { Intent } from '../intent/intent.ts';
+import { STAMP_CONSEQUENCE, collisionOfStamp, collisions, consequenceOf } from '../model/assigned-numbers.ts';
+import type { Problem } from '../model/problem.ts';
+import { carriageProblems } from './advertised.ts';
+import { borderProblems } from './ospf.ts';
+
+/** Values that mean something else to others, which `allow-assigned` took the risk of. */
+export function codePointProblems({ codePoints, stamp }: Intent): Problem[] {
+  const others = stamp ? [{ like: 'pnc-udp-port' as const, value: stamp.udpPort, use: 'stamp.port' }] : [];
+  const port = stamp && collisionOfStamp(stamp.udpPort);
+  const told = [
+    ...collisions(codePoints, others).map(
+      ({ name, value, with: use }) => `code-points.${name} ${value} is ${use}: ${consequenceOf(name)}`,
+    ),
+    ...(port === undefined ? [] : [`stamp.port ${stamp!.udpPort} is ${port}: ${STAMP_CONSEQUENCE}`]),
+  ];
+  return told.map((problem) => ({
+    code: 'code-points.assigned',
+    feature: 'code-points',
+    problem,
+    remedy: 'give it a value that is not assigned, here and in the whole domain, and remove allow-assigned',
+  }));
+}
+
+/** Border ports that are named as the proxy's or the core's: what comes from outside is believed there. */
+export function outsideProblems({ borderPorts, proxy, router }: Intent): Problem[] {
+  const border = new Set(borderPorts);
+  const learned = (proxy?.interfaces ?? [])
+    .filter((name) => border.has(name))
+    .map((name): Problem => ({
+      code: 'proxy.border-interface',
+      feature: 'proxy',
+      problem:
+        `${name} is a border port and under proxy.interfaces: hosts outside the domain can teach and remove ` +
+        'Queue Pairs of their own connections there',
+      remedy: `take ${name} out of proxy.interfaces, unless notices from outside are let in (border-allow)`,
+    }));
+  const core = (router.corePorts ?? [])
+    .filter((name) => border.has(name))
+    .map((name): Problem => ({
+      code: 'router.border-core-port',
+      feature: 'router',
+      problem: `${name} is a border port and under router.core-ports: it is not taken for a core port`,
+      remedy: `take ${name} out of router.core-ports`,
+    }));
+  return [...learned, ...core];
+}
+
+export const promiseProblems = (intent: Intent): Problem[] => [
+  ...codePointProblems(intent),
+  ...carriageProblems(intent),
+  ...borderProblems(intent),
+  ...outsideProblems(intent),
+];

@@ -1,0 +1,93 @@
+// What does not work as declared, in the words that whoever finds it and whoever shows it share. A sentence may change;
+// a code has one meaning and keeps it, so that programs go by codes alone.
+
+/** Each has one cause and one kind of remedy. */
+export const PROBLEM_CODES = [
+  // The file and the intent in force
+  'intent.reload-refused',
+  'gnmi.socket-waits',
+  'gnmi.group-waits',
+  'code-points.assigned',
+  // This router: its interfaces, addresses, kernel
+  'interface.missing',
+  'border-ports.missing',
+  'kernel.feature-missing',
+  'router.not-forwarding',
+  'router.loopback-down',
+  'router.border-core-port',
+  'router.wrong-port',
+  // What is advertised, and in which carrier
+  'carrier.not-started',
+  'carrier.prefixes-left-out',
+  'carrier.family-not-carried',
+  'isis.no-neighbor',
+  'isis.system-id-contested',
+  'isis.fragment-zero-exhausted',
+  'isis.fragments-exhausted',
+  'isis.database-full',
+  'ospf.no-backbone',
+  'ospf.no-opaque',
+  'ospf.router-id-contested',
+  'ospf.database-full',
+  'ospf.mtu',
+  'ospf.no-neighbor',
+  'bgp.unusable',
+  'bgp.silent',
+  'bgp.no-policies',
+  'bgp.refused',
+  'bgp.dropped',
+  'bgp.disputed',
+  // The congested node and its notifications
+  'ports.queue-unreadable',
+  'ports.rate-unknown',
+  'ports.rtt-unknown',
+  'ports.k-max-capped',
+  'ports.never-exceeded',
+  'ports.source-not-own',
+  'ports.no-source',
+  'notifications.no-route',
+  'notifications.no-resume',
+  'stamp.no-reflector',
+  'stamp.no-probes',
+  // The proxy
+  'proxy.no-interface',
+  'proxy.not-ethernet',
+  'proxy.address-not-own',
+  'proxy.border-interface',
+  'proxy.hosts-are-notifiers',
+  'queue-pairs.no-interface',
+  'queue-pairs.full',
+  // The provider edge
+  'srv6.not-ethernet',
+  'srv6.tunnel-source-not-own',
+  'srv6.sid-is-address',
+  'srv6.sid-not-host-route',
+  'srv6.ipv4-lost',
+  // What the kernel has refused
+  'dataplane.not-loaded',
+  'dataplane.refused',
+] as const;
+
+export type ProblemCode = (typeof PROBLEM_CODES)[number];
+
+export interface Problem {
+  readonly code: ProblemCode;
+  /** `ports`, `proxy`, `border-ports`: the section of cnpd.yaml. */
+  readonly feature: string;
+  readonly problem: string;
+  /** What the operator can do, as a command where there is one. */
+  readonly remedy: string;
+}
+
+/** One line of `cnpctl doctor`: what must be so, and whether it is. */
+export interface Check {
+  /** Stable, like a code. */
+  readonly id: string;
+  /** What must be so. */
+  readonly claim: string;
+  /** `warning`: only an operator can tell whether it is right as it is; `unknown`: not before another is mended. */
+  readonly state: 'ok' | 'warning' | 'missing' | 'unknown';
+  readonly problem?: string;
+  /** The line that mends it. */
+  readonly remedy?: string;
+}
