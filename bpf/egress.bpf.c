@@ -19,6 +19,7 @@
 #include "lib/notice.h"
 #include "lib/notify.h"
 #include "lib/policy.h"
+#include "lib/resume.h"
 #include "lib/severity.h"
 
 LICENSE;
@@ -291,13 +292,6 @@ int egress_age(struct __sk_buff *skb)
 	bpf_loop(FLOW_SETS, age_set, &ageing, 0);
 	return 0;
 }
-
-// Behind an Ethernet header that nobody reads.
-struct resume_claim {
-	struct flow_key key;
-	__u32 ifindex;
-};
-enum { RESUME_GRANTED, RESUME_FLOW_WAITS, RESUME_PORT_WAITS, RESUME_UNKNOWN_PORT };
 
 // Asked by the agent with BPF_PROG_TEST_RUN before it tells a sender to resume; never attached. A Resume counts like
 // every Long-haul CNP of the port (LHCNP-9-f) and of the flow (LHCNP-5.5-h), and the flow remembers it: who restarts

@@ -5,9 +5,10 @@
 // the rounds. The kernel's includes about 0.1 µs of measuring.
 import { openBpfObject } from '../kernel/bpf/object.ts';
 import type { BpfProgram } from '../kernel/bpf/program.ts';
-import { EGRESS_MAPS, EGRESS_PROGRAMS, MARK_TRIGGER, encodeEgressConfig } from '../kernel/dataplane/egress.ts';
+import { CB_TAG, EGRESS_MAPS, EGRESS_PROGRAMS, MARK_TRIGGER, encodeEgressConfig } from '../kernel/dataplane/egress.ts';
 import { LITTLE_ENDIAN, structure, u32Key } from '../kernel/dataplane/layout.ts';
 import { NOTICE_CONFIG_KEY, NOTICE_CONFIG_MAP, encodeNoticeConfig } from '../kernel/dataplane/notice-config.ts';
+import { ACTION_NUMBER } from '../kernel/dataplane/notifications.ts';
 import { address } from '../model/address.ts';
 import { buildLongHaulIcmpv6 } from '../packet/icmpv6/long-haul-cnp.ts';
 import { walkHeaders } from '../packet/ip/walk.ts';
@@ -38,8 +39,8 @@ const INSTRUCTION = {
   metric: { type: 1, value: 130_000 },
   objects: [],
 };
-/** skb->cb of the clone (bpf/lib/egress-maps.h). */
-const CB = { offset: 48, tag: 0x9c6e7d31, action: 2 } as const;
+/** Where skb->cb is in struct __sk_buff; what stands there with the clone is in bpf/lib/order.h. */
+const CB = 48;
 
 /** Who sent the packet, to whom, and what its BTH says. @throws Error */
 function flowOf(packet: Uint8Array) {
@@ -108,10 +109,12 @@ function builder(bench: Bench): BpfProgram {
 
 const orderOf = (format: number): Uint8Array =>
   structure(192, (view) => {
-    const order = (format | (CB.action << 6) | (INSTRUCTION.level << 8) | (INSTRUCTION.parameter << 16)) >>> 0;
+    const order =
+      (format | (ACTION_NUMBER[INSTRUCTION.action] << 6) | (INSTRUCTION.level << 8) | (INSTRUCTION.parameter << 16)) >>>
+      0;
     view.setUint32(8, MARK_TRIGGER, LITTLE_ENDIAN);
-    [CB.tag, 1, order, (INSTRUCTION.metric.type << 24) | INSTRUCTION.metric.value, SOURCE_QPN].forEach((word, i) =>
-      view.setUint32(CB.offset + 4 * i, word, LITTLE_ENDIAN),
+    [CB_TAG, 1, order, (INSTRUCTION.metric.type << 24) | INSTRUCTION.metric.value, SOURCE_QPN].forEach((word, i) =>
+      view.setUint32(CB + 4 * i, word, LITTLE_ENDIAN),
     );
   });
 

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openBpfObject } from '../../src/kernel/bpf/object.ts';
-import { EGRESS_PROGRAMS, MARK_TRIGGER } from '../../src/kernel/dataplane/egress.ts';
+import { CB_TAG, EGRESS_PROGRAMS, MARK_TRIGGER } from '../../src/kernel/dataplane/egress.ts';
 import { LITTLE_ENDIAN, u32Key, viewOf } from '../../src/kernel/dataplane/layout.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import { NOTIFICATION_FORMATS, type NotificationFormat } from '../../src/model/notification.ts';
@@ -331,7 +331,7 @@ describe('what the detector orders', () => {
         const words = (): number[] =>
           [0, 1, 2, 3, 4, 5].map((i) => viewOf(seen.map('words').lookup(u32Key(i))!).getUint32(0, LITTLE_ENDIAN));
         await until('the clone', () => words()[5] === MARK_TRIGGER);
-        expect(words()).toEqual([0x9c6e7d31, r.portIfindex, ...expected, MARK_TRIGGER]);
+        expect(words()).toEqual([CB_TAG, r.portIfindex, ...expected, MARK_TRIGGER]);
       };
       // Levels begin at every 100,000 bytes: level 0 at 150,000. Metric 1: queue depth, 150 kB.
       const said = (0xb4 << 8) | (2 << 6) | (0x1e << 16);

@@ -1,9 +1,10 @@
 // The builder of notices as the tests drive it: the program `notice` of the congested node, run on one clone with the
-// detector's order in its control block (bpf/lib/egress-maps.h). What it leaves is the finished frame, on its way to
+// detector's order in its control block (bpf/lib/order.h). What it leaves is the finished frame, on its way to
 // its second arrival on the loopback interface.
 import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
 import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counters.ts';
 import {
+  CB_TAG,
   EGRESS_MAPS,
   EGRESS_PROGRAMS,
   type EgressConfig,
@@ -20,6 +21,7 @@ import {
   type NoticeConfig,
   encodeNoticeConfig,
 } from '../../src/kernel/dataplane/notice-config.ts';
+import { FORMAT_NUMBER } from '../../src/kernel/dataplane/notifications.ts';
 import type { Netns } from '../../src/kernel/netns.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import type { LongHaulInstruction, NotificationFormat } from '../../src/model/notification.ts';
@@ -33,14 +35,6 @@ export const LOOPBACK4 = address('10.0.0.254');
 /** Hop limit of what the kernel will route: 64 on the wire. */
 export const BEFORE_ROUTING = 65;
 export const TC_REDIRECT = 7;
-
-const CB_TAG = 0x9c6e7d31;
-const FORMATS: Readonly<Record<NotificationFormat, number>> = {
-  proxy: 1,
-  'fast-cnp': 2,
-  'long-haul-icmpv6': 3,
-  'long-haul-roce': 4,
-};
 
 export interface Order extends Partial<LongHaulInstruction> {
   readonly format: NotificationFormat;
@@ -60,7 +54,7 @@ export function orderWords({
   sourceQpn = 0,
 }: Order): number[] {
   const order =
-    (FORMATS[format] | (pncLevel << 3) | (ACTIONS.indexOf(action) << 6) | (level << 8) | (parameter << 16)) >>> 0;
+    (FORMAT_NUMBER[format] | (pncLevel << 3) | (ACTIONS.indexOf(action) << 6) | (level << 8) | (parameter << 16)) >>> 0;
   return [CB_TAG, 1, order, ((metric.type << 24) | metric.value) >>> 0, sourceQpn];
 }
 

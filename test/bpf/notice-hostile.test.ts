@@ -2,6 +2,7 @@
 // counter that says why. Never a crash, never more than one of the two.
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { CB_TAG } from '../../src/kernel/dataplane/egress.ts';
 import { address } from '../../src/model/address.ts';
 import type { NotificationFormat } from '../../src/model/notification.ts';
 import { concat, put16 } from '../../src/packet/bytes.ts';
@@ -185,7 +186,7 @@ describe('orders that cannot be carried out', () => {
     ['no format', 0],
     ['a format that does not exist', 7],
   ])('%s', (_, format) => {
-    expect(builder.run(frame(V6), [0x9c6e7d31, 1, format, 0, 0]).counted).toEqual({ 'notice.format-off': 1 });
+    expect(builder.run(frame(V6), [CB_TAG, 1, format, 0, 0]).counted).toEqual({ 'notice.format-off': 1 });
   });
 
   test('FCNP-5-g: a format that is not configured is not built', () => {

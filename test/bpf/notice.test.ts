@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { address } from '../../src/model/address.ts';
-import { EGRESS_PROGRAMS } from '../../src/kernel/dataplane/egress.ts';
+import { CB_TAG, EGRESS_PROGRAMS, MARK_NOTICE, MARK_TRIGGER } from '../../src/kernel/dataplane/egress.ts';
 import { concat, put16 } from '../../src/packet/bytes.ts';
 import { ipv4, ipv6, options, srh } from '../../src/packet/ip/packets.fixture.ts';
 import { buildNoticePacket, invokingBth } from '../../src/packet/notice/pnc.ts';
@@ -278,7 +278,7 @@ describe('what must not be noticed or harmed', () => {
 
   test('a packet on the loopback interface that only has our mark passes, and is counted', () => {
     const builder = r.egress.program(EGRESS_PROGRAMS.notice);
-    for (const mark of [0x434e5054, 0x434e504e]) {
+    for (const mark of [MARK_TRIGGER, MARK_NOTICE]) {
       const result = builder.testRun({ data: frame(data()), ctx: context({ mark }), netns: r.router });
       expect(result.retval).toBe(NEXT);
       expect(result.data).toEqual(frame(data()));
@@ -292,7 +292,7 @@ describe('what must not be noticed or harmed', () => {
     put16(broken, 12, 0x0806);
     const result = builder.testRun({
       data: broken,
-      ctx: context({ mark: 0x434e5054, cb: [0x9c6e7d31] }),
+      ctx: context({ mark: MARK_TRIGGER, cb: [CB_TAG] }),
       netns: r.router,
     });
     expect(result.retval).toBe(2);

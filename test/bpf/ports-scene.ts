@@ -2,6 +2,7 @@
 // what the reverse-path check asks the kernel about. Packets are put into the proxy's program as if they had come by
 // one of these ports.
 import { interfaceIndex } from '../../src/kernel/ffi/libc.ts';
+import { CB_TAG } from '../../src/kernel/dataplane/egress.ts';
 import { PROXY_MAPS } from '../../src/kernel/dataplane/proxy.ts';
 import { encodePortRole, portRoleKey } from '../../src/kernel/dataplane/port-roles.ts';
 import { isGatewayPort } from '../../src/kernel/netlink/gateway-ports.ts';
@@ -10,7 +11,7 @@ import type { Intent } from '../../src/intent/intent.ts';
 import { DEFAULT_CODE_POINTS } from '../../src/model/code-points.ts';
 import { planLearning } from '../../src/plan/port-roles.ts';
 import { inNetns, ip } from '../kernel/support.ts';
-import { CB_TAG, type Outcome, type ProxyUnderTest, context } from './proxy-fixture.ts';
+import { type Outcome, type ProxyUnderTest, context } from './proxy-fixture.ts';
 
 export const PORTS = ['host1', 'host2', 'core1', 'core2', 'border', 'bridged', 'br0'] as const;
 export type Port = (typeof PORTS)[number] | 'lo';

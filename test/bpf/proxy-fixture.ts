@@ -2,6 +2,7 @@
 // in and what became of it out.
 import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
 import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counters.ts';
+import { CB_TAG } from '../../src/kernel/dataplane/egress.ts';
 import { prefixKey, structure } from '../../src/kernel/dataplane/layout.ts';
 import {
   DEFAULT_LEARNING_LIMITS,
@@ -190,8 +191,7 @@ export const context = (fields: { mark?: number; cb?: readonly number[]; ifindex
     fields.cb?.forEach((word, i) => view.setUint32(48 + 4 * i, word, true));
   });
 
-/** The tag of notices that the router has built itself (bpf/lib/order.h). */
-export const CB_TAG = 0x9c6e7d31;
+/** The context of notices that the router has built itself. */
 export const BUILT_HERE = context({ cb: [CB_TAG] });
 
 export interface DataFields {

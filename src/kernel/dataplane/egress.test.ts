@@ -7,6 +7,7 @@ import {
   EGRESS_PORT_SIZE,
   EGRESS_STATS_SIZE,
   type EgressPort,
+  MEASURE_FIELDS,
   decodeEgressMeasure,
   decodeEgressConfig,
   decodeEgressPort,
@@ -178,11 +179,11 @@ describe('values of the congested node', () => {
     });
   });
 
-  test('a measurement is read from where the program writes it', () => {
+  test('a measurement is read', () => {
     const value = structure(EGRESS_MEASURE_SIZE, (view) => {
-      view.setBigUint64(0, 77n, LITTLE_ENDIAN);
-      view.setUint32(28, 125_000, LITTLE_ENDIAN);
-      view.setUint32(32, 500_000, LITTLE_ENDIAN);
+      view.setBigUint64(MEASURE_FIELDS.start, 77n, LITTLE_ENDIAN);
+      view.setUint32(MEASURE_FIELDS.growth, 125_000, LITTLE_ENDIAN);
+      view.setUint32(MEASURE_FIELDS.ecn, 500_000, LITTLE_ENDIAN);
     });
     expect(decodeEgressMeasure(value)).toEqual({ measuredAt: 77n, growthBytes: 125_000, ecnMarkingPpm: 500_000 });
   });

@@ -45,6 +45,8 @@ export const CONGESTION_LEVELS = 8;
  */
 export const MARK_TRIGGER = 0x434e5054;
 export const MARK_NOTICE = 0x434e504e;
+/** The first word of skb->cb of such clones: what tells them from packets of whoever else uses the mark. */
+export const CB_TAG = 0x9c6e7d31;
 export const DEFAULT_FLOW_AGEING_NS = 60_000_000_000;
 
 const OFF = 0xffff_ffff;
@@ -93,6 +95,7 @@ export const MAX_INSTRUCTIONS = 8;
 /** Said when nothing else was declared (LHCNP §5.5.1). */
 const NOTIFY: EgressInstruction = { fromBytes: null, level: 100, action: 'notify', parameter: 0 };
 
+/** Offsets in struct egress_port, and in one struct instruction of it. */
 export const EGRESS_PORT_SIZE = 168;
 const PORT = {
   ifindex: 0,
@@ -207,6 +210,7 @@ export interface EgressConfig {
   readonly disclose?: boolean;
 }
 
+/** Offsets in struct egress_config. */
 export const EGRESS_CONFIG_SIZE = 48;
 const CONFIG = {
   source4: 0,
@@ -252,6 +256,7 @@ export interface SenderProxy {
   readonly proxy: IpAddress | null;
 }
 
+/** struct sender_proxy. */
 export const SENDER_PROXY_SIZE = 24;
 
 export function encodeSenderProxy({ prefix, proxy }: SenderProxy): Uint8Array {
@@ -318,7 +323,7 @@ export type TunnelKind = (typeof TUNNEL_KINDS)[number];
 export type OpaquePackets = Readonly<Record<TunnelKind, bigint>>;
 
 const OPAQUE_FIELDS = 8;
-/** Of one CPU. */
+/** Of one CPU: struct egress_opaque. */
 export const EGRESS_OPAQUE_SIZE = 8 * OPAQUE_FIELDS;
 
 /** From the values of all CPUs, one behind the other. */
@@ -338,14 +343,15 @@ export interface EgressMeasure {
 }
 
 export const EGRESS_MEASURE_SIZE = 80;
-const MEASURE = { start: 0, growth: 28, ecn: 32 } as const;
+/** Offsets in struct egress_measure. */
+export const MEASURE_FIELDS = { start: 0, growth: 28, ecn: 32 } as const;
 
 export function decodeEgressMeasure(value: Uint8Array): EgressMeasure {
   const view = viewOf(value);
   const u32 = (at: number): number => view.getUint32(at, LITTLE_ENDIAN);
   return {
-    ecnMarkingPpm: u32(MEASURE.ecn),
-    growthBytes: u32(MEASURE.growth),
-    measuredAt: view.getBigUint64(MEASURE.start, LITTLE_ENDIAN),
+    ecnMarkingPpm: u32(MEASURE_FIELDS.ecn),
+    growthBytes: u32(MEASURE_FIELDS.growth),
+    measuredAt: view.getBigUint64(MEASURE_FIELDS.start, LITTLE_ENDIAN),
   };
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
-import { FLOW_SET_SIZE, FLOW_WAYS, decodeFlowSet } from './flows.ts';
+import { FLOW_FIELDS, FLOW_SET_SIZE, FLOW_WAYS, decodeFlowSet } from './flows.ts';
 import { LITTLE_ENDIAN, mappedAddress, structure } from './layout.ts';
 
-const FLOW_SIZE = (FLOW_SET_SIZE - 16) / FLOW_WAYS;
+const SET_HEADER = FLOW_SET_SIZE - FLOW_WAYS * FLOW_FIELDS.size;
 const SOURCE = address('2001:db8:1::10');
 const DESTINATION = address('2001:db8:2::20');
 const END_CON = address('2001:db8:c::1');
@@ -21,22 +21,35 @@ interface Fields {
 function flowSet(...flows: readonly Fields[]): Uint8Array {
   return structure(FLOW_SET_SIZE, (view, bytes) => {
     for (const { way, lastSeen, format = 0, action = 0, throughEndCon = false, datagram = false } of flows) {
-      const at = 16 + way * FLOW_SIZE;
+      const at = SET_HEADER + way * FLOW_FIELDS.size;
       const u32 = (field: number, value: number): void => view.setUint32(at + field, value, LITTLE_ENDIAN);
       const u64 = (field: number, value: bigint): void => view.setBigUint64(at + field, value, LITTLE_ENDIAN);
-      bytes.set(mappedAddress(SOURCE), at);
-      bytes.set(mappedAddress(DESTINATION), at + 16);
-      if (throughEndCon) bytes.set(mappedAddress(END_CON), at + 32);
-      [datagram ? 0x8012_3456 : 0x123456, datagram ? 77 : 0, 0, 99].forEach((value, i) => u32(48 + 4 * i, value));
-      [10n, 20n, 30n, 40n, lastSeen, 60n, 70n].forEach((value, i) => u64(64 + 8 * i, value));
-      [5, 7].forEach((value, i) => u32(120 + 4 * i, value));
+      bytes.set(mappedAddress(SOURCE), at + FLOW_FIELDS.source);
+      bytes.set(mappedAddress(DESTINATION), at + FLOW_FIELDS.destination);
+      if (throughEndCon) bytes.set(mappedAddress(END_CON), at + FLOW_FIELDS.tunnel);
+      u32(FLOW_FIELDS.qpn, datagram ? 0x8012_3456 : 0x123456);
+      u32(FLOW_FIELDS.sourceQpn, datagram ? 77 : 0);
+      u32(FLOW_FIELDS.tag, 99);
+      u64(FLOW_FIELDS.packets, 10n);
+      u64(FLOW_FIELDS.bytes, 20n);
+      u64(FLOW_FIELDS.congestedBytes, 30n);
+      u64(FLOW_FIELDS.firstSeen, 40n);
+      u64(FLOW_FIELDS.lastSeen, lastSeen);
+      u64(FLOW_FIELDS.lastNotice, 60n);
+      u64(FLOW_FIELDS.notices, 70n);
+      u32(FLOW_FIELDS.lastPsn, 5);
+      u32(FLOW_FIELDS.ifindex, 7);
       if (format === 0) continue;
-      u64(128, 1234n);
-      [0x64, 130_000_000].forEach((value, i) => u32(136 + 4 * i, value));
-      bytes.set([format, 3, action, 230], at + 144);
-      view.setUint16(at + 148, 50, LITTLE_ENDIAN);
-      view.setUint16(at + 150, 0x8123); // in network order
-      view.setUint16(at + 220, 0xc001);
+      u64(FLOW_FIELDS.toldAt, 1234n);
+      u32(FLOW_FIELDS.toldSourceQpn, 0x64);
+      u32(FLOW_FIELDS.toldDepth, 130_000_000);
+      bytes[at + FLOW_FIELDS.toldFormat] = format;
+      bytes[at + FLOW_FIELDS.toldRow] = 3;
+      bytes[at + FLOW_FIELDS.toldAction] = action;
+      bytes[at + FLOW_FIELDS.toldLevel] = 230;
+      view.setUint16(at + FLOW_FIELDS.toldParameter, 50, LITTLE_ENDIAN);
+      view.setUint16(at + FLOW_FIELDS.toldPkey, 0x8123); // in network order
+      view.setUint16(at + FLOW_FIELDS.toldSourcePort, 0xc001);
     }
   });
 }

@@ -7,8 +7,9 @@ import { actionOf, formatOf, isLongHaul } from './notifications.ts';
 
 export const FLOW_SETS = 4096;
 export const FLOW_WAYS = 4;
+/** Offsets in struct flow_set; of one way of it, struct flow; and behind an Ethernet header, struct resume_claim. */
 const SET = { ways: 16 } as const;
-const FLOW = {
+export const FLOW_FIELDS = {
   source: 0,
   destination: 16,
   tunnel: 32,
@@ -41,7 +42,7 @@ const CLAIM = { source: 14, destination: 30, tunnel: 46, qpn: 62, sourceQpn: 66,
 /** In the Queue Pair of a key: the number is one of datagrams. */
 const DATAGRAM = 0x8000_0000;
 const QPN = 0xff_ffff;
-export const FLOW_SET_SIZE = SET.ways + FLOW_WAYS * FLOW.size;
+export const FLOW_SET_SIZE = SET.ways + FLOW_WAYS * FLOW_FIELDS.size;
 
 /** What a flow's sender was told last. */
 export interface ToldSender {
@@ -95,51 +96,51 @@ export interface EgressFlow {
 export function* decodeFlowSet(value: Uint8Array, since = 0n): Generator<EgressFlow> {
   const view = viewOf(value);
   for (let way = 0; way < FLOW_WAYS; way++) {
-    const at = SET.ways + way * FLOW.size;
+    const at = SET.ways + way * FLOW_FIELDS.size;
     const u32 = (field: number): number => view.getUint32(at + field, LITTLE_ENDIAN);
     const u64 = (field: number): bigint => view.getBigUint64(at + field, LITTLE_ENDIAN);
-    if (u32(FLOW.tag) === 0 || u64(FLOW.lastSeen) < since) continue;
+    if (u32(FLOW_FIELDS.tag) === 0 || u64(FLOW_FIELDS.lastSeen) < since) continue;
     yield {
-      source: unmappedAddressAt(view, at + FLOW.source),
-      destination: unmappedAddressAt(view, at + FLOW.destination),
-      destinationQpn: u32(FLOW.qpn) & QPN,
-      datagram: u32(FLOW.qpn) >= DATAGRAM,
+      source: unmappedAddressAt(view, at + FLOW_FIELDS.source),
+      destination: unmappedAddressAt(view, at + FLOW_FIELDS.destination),
+      destinationQpn: u32(FLOW_FIELDS.qpn) & QPN,
+      datagram: u32(FLOW_FIELDS.qpn) >= DATAGRAM,
       tunnel: tunnelAt(view, at),
-      ifindex: u32(FLOW.ifindex),
-      packets: u64(FLOW.packets),
-      bytes: u64(FLOW.bytes),
-      congestedBytes: u64(FLOW.congestedBytes),
-      firstSeen: u64(FLOW.firstSeen),
-      lastSeen: u64(FLOW.lastSeen),
-      lastPsn: u32(FLOW.lastPsn),
-      notices: u64(FLOW.notices),
+      ifindex: u32(FLOW_FIELDS.ifindex),
+      packets: u64(FLOW_FIELDS.packets),
+      bytes: u64(FLOW_FIELDS.bytes),
+      congestedBytes: u64(FLOW_FIELDS.congestedBytes),
+      firstSeen: u64(FLOW_FIELDS.firstSeen),
+      lastSeen: u64(FLOW_FIELDS.lastSeen),
+      lastPsn: u32(FLOW_FIELDS.lastPsn),
+      notices: u64(FLOW_FIELDS.notices),
       told: decodeTold(view, at),
     };
   }
 }
 
 function tunnelAt(view: DataView, at: number): IpAddress | null {
-  const tunnel = unmappedAddressAt(view, at + FLOW.tunnel);
+  const tunnel = unmappedAddressAt(view, at + FLOW_FIELDS.tunnel);
   return tunnel.value === 0n ? null : tunnel;
 }
 
 function decodeTold(view: DataView, at: number): ToldSender | null {
-  const number = view.getUint8(at + FLOW.toldFormat);
+  const number = view.getUint8(at + FLOW_FIELDS.toldFormat);
   if (number === 0) return null;
   const format = formatOf(number);
   return {
-    atNs: view.getBigUint64(at + FLOW.toldAt, LITTLE_ENDIAN),
+    atNs: view.getBigUint64(at + FLOW_FIELDS.toldAt, LITTLE_ENDIAN),
     format,
-    action: isLongHaul(format) ? actionOf(view.getUint8(at + FLOW.toldAction)) : null,
-    row: view.getUint8(at + FLOW.toldRow),
-    level: view.getUint8(at + FLOW.toldLevel),
-    parameter: view.getUint16(at + FLOW.toldParameter, LITTLE_ENDIAN),
-    sourceQpn: view.getUint32(at + FLOW.toldSourceQpn, LITTLE_ENDIAN),
-    queueBytes: view.getUint32(at + FLOW.toldDepth, LITTLE_ENDIAN),
+    action: isLongHaul(format) ? actionOf(view.getUint8(at + FLOW_FIELDS.toldAction)) : null,
+    row: view.getUint8(at + FLOW_FIELDS.toldRow),
+    level: view.getUint8(at + FLOW_FIELDS.toldLevel),
+    parameter: view.getUint16(at + FLOW_FIELDS.toldParameter, LITTLE_ENDIAN),
+    sourceQpn: view.getUint32(at + FLOW_FIELDS.toldSourceQpn, LITTLE_ENDIAN),
+    queueBytes: view.getUint32(at + FLOW_FIELDS.toldDepth, LITTLE_ENDIAN),
     // A proxy is told straight.
     endCon: format === 'proxy' ? null : tunnelAt(view, at),
-    sourcePort: view.getUint16(at + FLOW.toldSourcePort),
-    pkey: view.getUint16(at + FLOW.toldPkey),
+    sourcePort: view.getUint16(at + FLOW_FIELDS.toldSourcePort),
+    pkey: view.getUint16(at + FLOW_FIELDS.toldPkey),
   };
 }
 

@@ -15,6 +15,7 @@ export const GUARD_MAPS = {
   endConSids: 'guard_end_con_sids',
 } as const;
 
+/** Offsets in struct guard_port. */
 export const GUARD_PORT_SIZE = 8;
 const PORT = { udpPort: 0, option: 2, ioamOption: 3, icmpv6Type: 4, longHaulRoce: 5 } as const;
 

@@ -1,6 +1,7 @@
 // What the layouts of all maps share: structures in the machine's byte order, and addresses and prefixes as map keys
 // (bpf/lib/address.h). An address is 16 bytes in network order, IPv4 as ::ffff:a.b.c.d; the length of an IPv4 prefix is
-// then 96 + n.
+// then 96 + n. Every layout that is written down in this room is held against what the compiler made of the C
+// (test/bpf/layouts.test.ts).
 import { endianness } from 'node:os';
 import { type IpAddress, putAddress } from '../../model/address.ts';
 import { type Prefix, prefixOf } from '../../model/prefix.ts';
@@ -48,7 +49,7 @@ export function unmappedAddressAt(view: DataView, offset: number): IpAddress {
   return { family: 6, value: (high << 64n) | view.getBigUint64(offset + 8) };
 }
 
-/** Key of an LPM trie, 20 bytes: prefix length (u32), address. */
+/** Key of an LPM trie, struct prefix_key, 20 bytes: prefix length (u32), address. */
 export function prefixKey(p: Prefix): Uint8Array {
   const bytes = new Uint8Array(20);
   // At most 128: one byte of the four. Without a view, which would cost as much as the rest.

@@ -25,6 +25,7 @@ export interface NoticeConfig {
   };
 }
 
+/** Offsets in struct notice_config. */
 const CONFIG = {
   option: 0,
   ioamOption: 1,

@@ -9,6 +9,7 @@ import {
   FORMAT_NUMBER,
   NOTIFICATION_RECORD_SIZE,
   REASON_NUMBER,
+  RECORD_FIELDS,
   actionOf,
   decodeNotification,
   formatOf,
@@ -30,14 +31,24 @@ function record(
   before = 0,
 ): DataView {
   const bytes = structure(before + NOTIFICATION_RECORD_SIZE, (view, all) => {
-    view.setBigUint64(before, 123_456_789_012_345n, LITTLE_ENDIAN);
-    all.set(mappedAddress(SOURCE), before + 8);
-    all.set(mappedAddress(DESTINATION), before + 24);
-    if (fields.endCon) all.set(mappedAddress(fields.endCon), before + 40);
-    [7, 0xabcdef, 0x64, 130_000_000].forEach((word, i) => view.setUint32(before + 56 + 4 * i, word, LITTLE_ENDIAN));
-    all.set([fields.format, fields.reason ?? 1, fields.action ?? 2, 180], before + 72);
-    view.setUint16(before + 76, 30, LITTLE_ENDIAN);
-    all.set([0x81, 0x23, 0xc0, 0x01], before + 78); // in network order
+    const at = (field: keyof typeof RECORD_FIELDS): number => before + RECORD_FIELDS[field];
+    const u32 = (field: keyof typeof RECORD_FIELDS, value: number): void =>
+      view.setUint32(at(field), value, LITTLE_ENDIAN);
+    view.setBigUint64(at('time'), 123_456_789_012_345n, LITTLE_ENDIAN);
+    all.set(mappedAddress(SOURCE), at('source'));
+    all.set(mappedAddress(DESTINATION), at('destination'));
+    if (fields.endCon) all.set(mappedAddress(fields.endCon), at('endCon'));
+    u32('ifindex', 7);
+    u32('destinationQpn', 0xabcdef);
+    u32('sourceQpn', 0x64);
+    u32('queueBytes', 130_000_000);
+    all[at('format')] = fields.format;
+    all[at('reason')] = fields.reason ?? 1;
+    all[at('action')] = fields.action ?? 2;
+    all[at('level')] = 180;
+    view.setUint16(at('parameter'), 30, LITTLE_ENDIAN);
+    view.setUint16(at('pkey'), 0x8123); // in network order
+    view.setUint16(at('sourcePort'), 0xc001);
   });
   return new DataView(bytes.buffer);
 }
@@ -65,7 +76,7 @@ describe('records of notifications', () => {
       datagram: false,
     });
     const datagram = record({ format: 3 });
-    datagram.setUint16(82, 1, LITTLE_ENDIAN);
+    datagram.setUint16(RECORD_FIELDS.datagram, 1, LITTLE_ENDIAN);
     expect(decodeNotification(datagram, 0, NOTIFICATION_RECORD_SIZE).datagram).toBe(true);
   });
 

@@ -52,7 +52,8 @@ export const isLongHaul = (format: NotificationFormat): boolean =>
   format === 'long-haul-icmpv6' || format === 'long-haul-roce';
 
 export const NOTIFICATION_RECORD_SIZE = 88;
-const RECORD = {
+/** Offsets in struct notification_record. */
+export const RECORD_FIELDS = {
   time: 0,
   source: 8,
   destination: 24,
@@ -83,23 +84,23 @@ export function decodeNotification(view: DataView, offset: number, length: numbe
     throw new RangeError(`a notification record has ${NOTIFICATION_RECORD_SIZE} bytes, not ${length}`);
   const u32 = (field: number): number => view.getUint32(offset + field, LITTLE_ENDIAN);
   const u8 = (field: number): number => view.getUint8(offset + field);
-  const format = formatOf(u8(RECORD.format));
+  const format = formatOf(u8(RECORD_FIELDS.format));
   return {
-    atNs: view.getBigUint64(offset + RECORD.time, LITTLE_ENDIAN),
+    atNs: view.getBigUint64(offset + RECORD_FIELDS.time, LITTLE_ENDIAN),
     format,
-    reason: lookUp(REASON_NAME, 'reason', u8(RECORD.reason)),
-    ifindex: u32(RECORD.ifindex),
-    source: unmappedAddressAt(view, offset + RECORD.source),
-    destination: unmappedAddressAt(view, offset + RECORD.destination),
-    destinationQpn: u32(RECORD.destinationQpn),
-    sourceQpn: u32(RECORD.sourceQpn),
-    endCon: isZero(view, offset + RECORD.endCon) ? null : unmappedAddressAt(view, offset + RECORD.endCon),
-    queueBytes: u32(RECORD.queueBytes),
-    level: u8(RECORD.level),
-    action: isLongHaul(format) ? actionOf(u8(RECORD.action)) : null,
-    parameter: view.getUint16(offset + RECORD.parameter, LITTLE_ENDIAN),
-    sourcePort: view.getUint16(offset + RECORD.sourcePort),
-    pkey: view.getUint16(offset + RECORD.pkey),
-    datagram: view.getUint16(offset + RECORD.datagram, LITTLE_ENDIAN) !== 0,
+    reason: lookUp(REASON_NAME, 'reason', u8(RECORD_FIELDS.reason)),
+    ifindex: u32(RECORD_FIELDS.ifindex),
+    source: unmappedAddressAt(view, offset + RECORD_FIELDS.source),
+    destination: unmappedAddressAt(view, offset + RECORD_FIELDS.destination),
+    destinationQpn: u32(RECORD_FIELDS.destinationQpn),
+    sourceQpn: u32(RECORD_FIELDS.sourceQpn),
+    endCon: isZero(view, offset + RECORD_FIELDS.endCon) ? null : unmappedAddressAt(view, offset + RECORD_FIELDS.endCon),
+    queueBytes: u32(RECORD_FIELDS.queueBytes),
+    level: u8(RECORD_FIELDS.level),
+    action: isLongHaul(format) ? actionOf(u8(RECORD_FIELDS.action)) : null,
+    parameter: view.getUint16(offset + RECORD_FIELDS.parameter, LITTLE_ENDIAN),
+    sourcePort: view.getUint16(offset + RECORD_FIELDS.sourcePort),
+    pkey: view.getUint16(offset + RECORD_FIELDS.pkey),
+    datagram: view.getUint16(offset + RECORD_FIELDS.datagram, LITTLE_ENDIAN) !== 0,
   };
 }

@@ -4,6 +4,7 @@ import { LITTLE_ENDIAN, readU32Key, structure, u32Key } from './layout.ts';
 
 /** Of PORT_SHARES: more ports than these share. */
 export const PORT_SHARES = 64;
+/** struct port_role. */
 export const PORT_ROLE_SIZE = 8;
 
 export interface PortRole {

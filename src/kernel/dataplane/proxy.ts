@@ -94,6 +94,7 @@ export interface ProxyConfig {
 
 /** The one key of `proxy_config` and `proxy_bucket`. */
 export const PROXY_CONFIG_KEY = u32Key(0);
+/** Offsets in struct proxy_config. */
 export const PROXY_CONFIG_SIZE = 104;
 const CONFIG = {
   address: 0,
@@ -181,6 +182,7 @@ export function decodeProxyConfig(value: Uint8Array): ProxyConfig | undefined {
 const FORMATS = { 'standard-cnp': 1, 'fast-cnp': 2, 'long-haul-icmpv6': 3, 'long-haul-roce': 4 } as const;
 export type SenderFormat = keyof typeof FORMATS;
 
+/** struct proxy_prefix. */
 export const PROXY_PREFIX_SIZE = 8;
 
 /** Value of a declared sender prefix. */
@@ -192,6 +194,7 @@ export const decodeProxySender = (value: Uint8Array): SenderFormat | undefined =
 
 /** Levels of a notice (PNC §4). */
 export const PNC_LEVELS = 8;
+/** struct proxy_instructions. */
 export const PROXY_INSTRUCTIONS_SIZE = 4 * PNC_LEVELS;
 
 /**

@@ -43,7 +43,9 @@ export interface LearnedQueuePair extends QueuePairs {
   readonly doubtful: boolean;
 }
 
+/** struct qp_flow. */
 export const FLOW_KEY_SIZE = 40;
+/** Offsets in struct queue_pair. */
 export const QUEUE_PAIR_SIZE = 120;
 const VALUE = {
   senderQpn: 0,
@@ -81,7 +83,7 @@ export function decodeFlowKey(key: Uint8Array): Required<FlowName> {
   };
 }
 
-/** Key of `connected_queue_pairs`: a host's Queue Pair that sends in a connection. */
+/** Key of `connected_queue_pairs`, struct qp_owner: a host's Queue Pair that sends in a connection. */
 export const ownerKey = ({
   sender,
   senderQpn,
@@ -93,7 +95,7 @@ export const ownerKey = ({
     view.setUint32(20, tenant, LITTLE_ENDIAN);
   });
 
-/** Its value: the other end. */
+/** Its value, struct qp_peer: the other end. */
 export const encodePeer = ({ receiver, receiverQpn }: Pick<FlowName, 'receiver' | 'receiverQpn'>): Uint8Array =>
   structure(24, (view, bytes) => {
     bytes.set(mappedAddress(receiver), 0);

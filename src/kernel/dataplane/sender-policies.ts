@@ -16,6 +16,7 @@ export interface SenderPolicy {
   readonly markCeWithFastCnp: boolean;
 }
 
+/** Offsets in struct sender_policy. */
 export const SENDER_POLICY_SIZE = 8;
 const POLICY = { order: 0, family: 4, mark: 5 } as const;
 const MAX_ORDER = 4;
@@ -45,6 +46,7 @@ export interface SenderCapability {
   readonly lacks: readonly NotificationFormat[];
 }
 
+/** struct sender_capability. */
 export const SENDER_CAPABILITY_SIZE = 8;
 
 export const encodeSenderCapability = ({ lacks }: SenderCapability): Uint8Array =>

@@ -39,6 +39,7 @@ export interface Srv6Config {
   readonly sharedIngress: boolean;
 }
 
+/** Offsets in struct srv6_config. */
 export const SRV6_CONFIG_SIZE = 24;
 const CONFIG = {
   source: 0,
@@ -80,6 +81,7 @@ export function decodeSrv6Config(value: Uint8Array): Srv6Config {
   };
 }
 
+/** struct port_source_key. */
 export const TUNNEL_KEY_SIZE = 28;
 
 /** Key of the longest-match table of tunnel sources; `ingressIfindex` 0: any interface. */
@@ -106,6 +108,7 @@ export interface SidEntry {
   readonly ownRoute: boolean;
 }
 
+/** struct srv6_sid. */
 export const SID_SIZE = 8;
 const FAMILY_BIT = { 4: 1, 6: 2 } as const;
 

@@ -19,6 +19,7 @@ export interface TenantConfig {
   readonly hasRows: boolean;
 }
 
+/** struct tenant_config. */
 export const TENANT_CONFIG_SIZE = 8;
 export const TENANT_CONFIG_KEY = u32Key(0);
 
