@@ -64,17 +64,33 @@ describe('issuing', () => {
 
   it('changes that arrive together are issued together, and nothing is when they cancel out', () => {
     const { a, simulation } = adjacency();
-    const before = a.count('isis.own.issued');
+    const [before, sent] = [a.count('isis.own.issued'), a.count('isis.tx.lsp')];
     a.event(originate(many(1)));
     simulation.run(15);
     a.event(originate(many(2)));
     simulation.run(1000);
-    expect(a.count('isis.own.issued') - before).toBe(1);
+    expect([a.count('isis.own.issued') - before, a.count('isis.tx.lsp') - sent]).toEqual([1, 1]);
     a.event(originate(many(3)));
     simulation.run(15);
     a.event(originate(many(2)));
     simulation.run(1000);
     expect(a.count('isis.own.issued') - before).toBe(1);
+  });
+
+  it('withdrawals that come together too; and what is issued is sent alone', () => {
+    const { a, simulation } = adjacency();
+    a.event(originate(many(3)));
+    simulation.run(1000);
+    const [before, sent] = [a.count('isis.own.issued'), a.count('isis.tx.lsp')];
+    a.event(originate(many(2)));
+    simulation.run(15);
+    a.event(originate(many(1)));
+    simulation.run(1000);
+    expect([a.count('isis.own.issued') - before, a.count('isis.tx.lsp') - sent]).toEqual([1, 1]);
+    // A router address is in fragment 0.
+    a.event(originate(many(1), { routerAddresses: [proxied('::/0', '192.0.2.1').proxy] }));
+    simulation.run(1000);
+    expect([a.count('isis.own.issued') - before, a.count('isis.tx.lsp') - sent]).toEqual([2, 2]);
   });
 
   it('a fragment that is empty before it was ever issued is not purged', () => {
