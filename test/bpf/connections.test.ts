@@ -5,8 +5,8 @@ import { PROXY_MAPS, PROXY_PROGRAM } from '../../src/kernel/dataplane/proxy.ts';
 import { QUEUE_PAIR_SIZE, encodeFlowKey } from '../../src/kernel/dataplane/queue-pairs.ts';
 import { OPCODE } from '../../src/packet/roce/opcodes.ts';
 import { parseRocePacket } from '../../src/packet/roce/packet.ts';
-import { writeIcrc, icrc, ICRC_LENGTH } from '../../src/packet/roce/icrc.ts';
 import { put24, put32 } from '../../src/packet/bytes.ts';
+import { ExchangeFrames, cmReply, cmRequest } from './cm-messages.ts';
 import { letTimePass } from './pair-time.ts';
 import {
   A,
@@ -15,7 +15,6 @@ import {
   ProxyUnderTest,
   UNCHECKED,
   acknowledge,
-  cm,
   compileProxy,
   context,
   data,
@@ -32,41 +31,11 @@ beforeEach(() => void (proxy = new ProxyUnderTest(compiled.path).configure()));
 afterEach(() => proxy.close());
 
 const MS = 1e6;
-const none = { privateData: new Uint8Array() };
-const request = (localQpn: number, localCommId = 1, transport = 0): Uint8Array =>
-  cm(A, B, {
-    kind: 'req',
-    localCommId,
-    serviceId: 1n,
-    localQpn,
-    startingPsn: 0,
-    transport,
-    responderResources: 1,
-    initiatorDepth: 1,
-    pkey: 0xffff,
-    pathMtu: 3,
-    retryCount: 7,
-    rnrRetryCount: 7,
-    localGid: A,
-    remoteGid: B,
-    ...none,
-  });
-const reply = (localQpn: number, remoteCommId = 1): Uint8Array =>
-  cm(B, A, {
-    kind: 'rep',
-    localCommId: remoteCommId ^ 0x5555,
-    remoteCommId,
-    localQpn,
-    startingPsn: 0,
-    responderResources: 1,
-    initiatorDepth: 1,
-    ...none,
-  });
 const PEER = 0xc8;
 const there = { sender: A, receiver: B, receiverQpn: PEER };
 const connect = (qpn = 0x64): void => {
-  proxy.send(request(qpn));
-  proxy.send(reply(PEER));
+  proxy.send(cmRequest(A, B, { localQpn: qpn }));
+  proxy.send(cmReply(B, A, { localQpn: PEER }));
 };
 /** Silence alone makes nothing doubtful: the machine's own time passes as well. */
 const PATIENT = { learning: { ...UNCHECKED, doubtNs: 3_600_000 * MS, silenceNs: 3_600_000 * MS } };
@@ -177,8 +146,8 @@ describe.each(['RC', 'XRC'] as const)(
 );
 
 test('UC has no answers: silence says nothing, and what the CM exchange said stays', () => {
-  proxy.send(request(0x64, 1, 1));
-  proxy.send(reply(PEER));
+  proxy.send(cmRequest(A, B, { localQpn: 0x64, transport: 1 }));
+  proxy.send(cmReply(B, A, { localQpn: PEER }));
   for (let psn = 1; psn < 200; psn++) {
     proxy.send(data({ from: A, to: B, qpn: PEER, psn: 16 * psn, opcode: 0x24 }));
     letTimePass(proxy, 50 * MS);
@@ -247,27 +216,15 @@ describe('confirmed and unconfirmed connections', () => {
   /** Frames of an exchange and two data packets, of which only the numbers change. */
   function flood(count: number): void {
     const program = proxy.object.program(PROXY_PROGRAM);
-    const frames = {
-      req: ethernet(request(2)),
-      rep: ethernet(reply(2)),
-      data: ethernet(data({ from: A, to: B, qpn: 2, psn: 1 })),
-    };
-    const body = 14 + 40 + 8 + 12 + 8 + 24;
+    const exchange = new ExchangeFrames(A, B);
+    const packet = ethernet(data({ from: A, to: B, qpn: 2, psn: 1 }));
     const { netns, ifindex } = testPort();
     const ctx = context({ ifindex });
-    const sign = (frame: Uint8Array): void =>
-      writeIcrc(frame, frame.length - ICRC_LENGTH, icrc(frame.subarray(14), 40, frame.length - 14 - ICRC_LENGTH));
     netns.run(() => {
       for (let i = 0; i < count; i++) {
         const qpn = 0x10000 + i;
-        put32(frames.req, body, i + 1);
-        put24(frames.req, body + 32, qpn);
-        put32(frames.rep, body, i + 1);
-        put32(frames.rep, body + 4, i + 1);
-        put24(frames.rep, body + 12, qpn);
-        put24(frames.data, 14 + 40 + 8 + 5, qpn);
-        for (const frame of [frames.req, frames.rep]) sign(frame);
-        for (const frame of [frames.req, frames.rep, frames.data, frames.data]) program.testRun({ data: frame, ctx });
+        put24(packet, 14 + 40 + 8 + 5, qpn);
+        for (const frame of [...exchange.numbered(i + 1, qpn), packet, packet]) program.testRun({ data: frame, ctx });
       }
     });
   }

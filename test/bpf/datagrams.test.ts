@@ -16,6 +16,7 @@ import {
 import { type IpAddress, address } from '../../src/model/address.ts';
 import { ipv6 } from '../../src/packet/ip/packets.fixture.ts';
 import { tenantOfSid } from '../../src/plan/tenants.ts';
+import { cmDisconnect } from './cm-messages.ts';
 import { CongestedRouter, until } from './congested-router.ts';
 import { CODES, LONG_HAUL } from './notice-builder.ts';
 import { H1, H2, QPN, data, frame } from './packets.ts';
@@ -28,7 +29,6 @@ import {
   DROP,
   ProxyUnderTest,
   acknowledge,
-  cm,
   compileProxy,
   data as sent,
   notice,
@@ -153,8 +153,7 @@ describe.each([
       (when, hosts) => {
         for (const host of hosts()) learn(host, RC);
         refused(datagram(from, to, 0x99));
-        const none = { privateData: new Uint8Array() };
-        p.send(cm(to, from, { kind: 'dreq', localCommId: 1, remoteCommId: 2, remoteQpn: 0x99, ...none }));
+        p.send(cmDisconnect(to, from, 0x99));
         expect(p.known({ sender: from, receiver: to, receiverQpn: 0xd0 })).toBeUndefined();
         expect(p.known({ sender: from, receiver: THIRD, receiverQpn: 0xd0 })?.senderQpn).toBe(0x99);
         if (when === 'before') {
@@ -162,7 +161,7 @@ describe.each([
           p.send(sent({ from, to: THIRD, qpn: 0xd0, psn: 5 }));
         }
         refused(datagram(from, to, 0x99));
-        p.send(cm(THIRD, from, { kind: 'dreq', localCommId: 1, remoteCommId: 2, remoteQpn: 0x99, ...none }));
+        p.send(cmDisconnect(THIRD, from, 0x99));
         expect([...p.object.map(PROXY_MAPS.connectedQueuePairs).keys()]).toEqual([]);
         expect(p.send(notice(datagram(from, to, 0x99))).counted['proxy.cnp.sent']).toBe(1);
       },

@@ -8,8 +8,9 @@ import { addressBytes } from '../../src/model/address.ts';
 import { concat } from '../../src/packet/bytes.ts';
 import { parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { inNetns, until } from '../kernel/support.ts';
+import { cmDisconnect } from './cm-messages.ts';
 import { letTimePass } from './pair-time.ts';
-import { A, B, CHECKED, PROXY, UNCHECKED, acknowledge, cm, data, notice } from './proxy-fixture.ts';
+import { A, B, CHECKED, PROXY, UNCHECKED, acknowledge, data, notice } from './proxy-fixture.ts';
 import { PROXY_MAPS } from '../../src/kernel/dataplane/proxy.ts';
 import { ProxyScene } from './proxy-scene.ts';
 
@@ -58,7 +59,7 @@ test.each([
     }
     const forged = [
       ...[0, 1, 2, 3, 4].map((i) => acknowledge({ from: B, to: A, qpn: 0x64, psn: 0x800000 + i })),
-      cm(B, A, { kind: 'dreq', localCommId: 7, remoteCommId: 8, remoteQpn: 0x64, privateData: new Uint8Array() }),
+      cmDisconnect(B, A, 0x64),
       ...[0xc8, 0xd0].flatMap((qpn) =>
         [11, 12, 13, 14, 15, 16, 17].flatMap((psn) => [
           data({ from: A, to: B, qpn, psn }),

@@ -2,10 +2,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { DEFAULT_LEARNING_LIMITS, PROXY_PROGRAM } from '../../src/kernel/dataplane/proxy.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
-import { put24, put32 } from '../../src/packet/bytes.ts';
-import { ICRC_LENGTH, icrc, writeIcrc } from '../../src/packet/roce/icrc.ts';
+import { put24 } from '../../src/packet/bytes.ts';
+import { ExchangeFrames, cmReply, cmRequest } from './cm-messages.ts';
 import { type Port, PortsScene } from './ports-scene.ts';
-import { A, B, ProxyUnderTest, acknowledge, cm, compileProxy, context, data, ethernet } from './proxy-fixture.ts';
+import { A, B, ProxyUnderTest, acknowledge, compileProxy, context, data, ethernet } from './proxy-fixture.ts';
 
 let compiled: { path: string; remove(): void };
 let scene: PortsScene;
@@ -29,40 +29,8 @@ beforeEach(() => {
 });
 afterEach(() => proxy.close());
 
-const none = { privateData: new Uint8Array() };
-const request = (from: IpAddress, to: IpAddress, localQpn = 0x64, localCommId = 1): Uint8Array =>
-  cm(from, to, {
-    kind: 'req',
-    localCommId,
-    serviceId: 1n,
-    localQpn,
-    startingPsn: 1,
-    transport: 0,
-    responderResources: 1,
-    initiatorDepth: 1,
-    pkey: 0xffff,
-    pathMtu: 3,
-    retryCount: 7,
-    rnrRetryCount: 7,
-    localGid: from,
-    remoteGid: to,
-    ...none,
-  });
-const reply = (from: IpAddress, to: IpAddress, localQpn = 0xc8, remoteCommId = 1): Uint8Array =>
-  cm(from, to, {
-    kind: 'rep',
-    localCommId: remoteCommId + 100,
-    remoteCommId,
-    localQpn,
-    startingPsn: 9,
-    responderResources: 1,
-    initiatorDepth: 1,
-    ...none,
-  });
-
-/** Behind the IPv6 header: UDP 8, BTH 12, DETH 8, MAD 24. */
+/** Of a frame over IPv6. */
 const BTH = 14 + 40 + 8;
-const BODY = BTH + 12 + 8 + 24;
 
 /** Hosts of one port set up connections among themselves, or acknowledge each other's packets, by that port. */
 function flood(
@@ -74,32 +42,21 @@ function flood(
 ): void {
   const program = proxy.object.program(PROXY_PROGRAM);
   const ctx = context({ ifindex: scene.index.get(by)! });
-  const [there, back] = (
-    kind === 'exchanges'
-      ? [request(x, y), reply(y, x)]
-      : [data({ from: x, to: y, qpn: 2, psn: 1 }), acknowledge({ from: y, to: x, qpn: 2, psn: 1 })]
-  ).map(ethernet) as [Uint8Array, Uint8Array];
-  const sign = (frame: Uint8Array): void =>
-    writeIcrc(frame, frame.length - ICRC_LENGTH, icrc(frame.subarray(14), 40, frame.length - 14 - ICRC_LENGTH));
-  scene.netns.run(() => {
-    for (let i = first; i < first + count; i++) {
-      const qpn = 0x10000 + i;
-      if (kind === 'exchanges') {
-        put32(there, BODY, i + 7);
-        put24(there, BODY + 32, qpn);
-        put32(back, BODY, i + 7);
-        put32(back, BODY + 4, i + 7);
-        put24(back, BODY + 12, qpn);
-        sign(there);
-        sign(back);
-      } else {
-        for (const frame of [there, back]) {
-          put24(frame, BTH + 5, qpn);
-          put24(frame, BTH + 9, i);
-        }
-      }
-      for (const frame of [there, back]) program.testRun({ data: frame, ctx });
+  const exchange = new ExchangeFrames(x, y);
+  const traffic = [data({ from: x, to: y, qpn: 2, psn: 1 }), acknowledge({ from: y, to: x, qpn: 2, psn: 1 })].map(
+    ethernet,
+  );
+  const frames = (i: number, qpn: number): readonly Uint8Array[] => {
+    if (kind === 'exchanges') return exchange.numbered(i + 7, qpn);
+    for (const frame of traffic) {
+      put24(frame, BTH + 5, qpn);
+      put24(frame, BTH + 9, i);
     }
+    return traffic;
+  };
+  scene.netns.run(() => {
+    for (let i = first; i < first + count; i++)
+      for (const frame of frames(i, 0x10000 + i)) program.testRun({ data: frame, ctx });
   });
 }
 
@@ -114,9 +71,9 @@ describe.each([
     'of 90,000 exchanges neither keeps the exchange of a host at another port from being learned, nor pushes it out',
     { timeout: 300_000 },
     () => {
-      send('host1', request(A, B));
+      send('host1', cmRequest(A, B));
       flood('exchanges', by, [x, y], 90_000);
-      send('core1', reply(B, A));
+      send('core1', cmReply(B, A));
       expect(known()).toMatchObject({ senderQpn: 0x64, confirmed: false });
       flood('exchanges', by, [x, y], 2000, 90_000);
       expect(known()).toMatchObject({ senderQpn: 0x64, confirmed: false });

@@ -3,11 +3,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { mappedAddress, viewOf } from '../../src/kernel/dataplane/layout.ts';
 import { DEFAULT_LEARNING_LIMITS, PROXY_MAPS } from '../../src/kernel/dataplane/proxy.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
-import type { CmMessage, CmReq } from '../../src/packet/roce/cm.ts';
 import { put16, u16 } from '../../src/packet/bytes.ts';
-import { ICRC_LENGTH, icrc, writeIcrc } from '../../src/packet/roce/icrc.ts';
 import { parseRocePacket } from '../../src/packet/roce/packet.ts';
-import { A, A4, B, B4, NEXT, ProxyUnderTest, cm, compileProxy, data, notice } from './proxy-fixture.ts';
+import { COMM_ID, cm, cmDisconnect, cmReply, cmRequest, withIcrc } from './cm-messages.ts';
+import { A, A4, B, B4, NEXT, ProxyUnderTest, compileProxy, data, notice } from './proxy-fixture.ts';
 
 let compiled: { path: string; remove(): void };
 let proxy: ProxyUnderTest;
@@ -19,57 +18,10 @@ afterEach(() => proxy.close());
 /** Of struct cm_side: when the message came. */
 const SEEN_AT = 16;
 
-const none = { privateData: new Uint8Array() };
-const request = (from: IpAddress, to: IpAddress, fields: Partial<CmReq> = {}): Uint8Array =>
-  cm(from, to, {
-    kind: 'req',
-    localCommId: 0x11111111,
-    serviceId: 0x1064bb8n,
-    localQpn: 0x64,
-    startingPsn: 0x123456,
-    transport: 0,
-    responderResources: 1,
-    initiatorDepth: 1,
-    pkey: 0xffff,
-    pathMtu: 3,
-    retryCount: 7,
-    rnrRetryCount: 7,
-    localGid: from,
-    remoteGid: to,
-    ...none,
-    ...fields,
-  });
-const reply = (from: IpAddress, to: IpAddress, fields: Partial<Extract<CmMessage, { kind: 'rep' }>> = {}): Uint8Array =>
-  cm(from, to, {
-    kind: 'rep',
-    localCommId: 0x22222222,
-    remoteCommId: 0x11111111,
-    localQpn: 0xc8,
-    startingPsn: 0x654321,
-    responderResources: 1,
-    initiatorDepth: 1,
-    ...none,
-    ...fields,
-  });
-const disconnect = (
-  from: IpAddress,
-  to: IpAddress,
-  localCommId: number,
-  remoteCommId: number,
-  remoteQpn: number,
-): Uint8Array => cm(from, to, { kind: 'dreq', localCommId, remoteCommId, remoteQpn, ...none });
-
-/** The packet with an ICRC that fits what has been changed in it. */
-function withIcrc(packet: Uint8Array): Uint8Array {
-  const end = packet.length - ICRC_LENGTH;
-  writeIcrc(packet, end, icrc(packet, packet[0]! >> 4 === 6 ? 40 : 20, end));
-  return packet;
-}
-
 function connect(a = A, b = B): void {
-  proxy.send(request(a, b));
-  proxy.send(reply(b, a));
-  proxy.send(cm(a, b, { kind: 'rtu', localCommId: 0x11111111, remoteCommId: 0x22222222, ...none }));
+  proxy.send(cmRequest(a, b));
+  proxy.send(cmReply(b, a));
+  proxy.send(cm(a, b, { kind: 'rtu', localCommId: COMM_ID.active, remoteCommId: COMM_ID.passive }));
 }
 
 describe.each([
@@ -77,9 +29,9 @@ describe.each([
   ['IPv4', A4, B4],
 ])('a CM exchange over %s', (_, a, b) => {
   test('PNC-1-c: REQ and REP name both Queue Pairs and starting PSNs, for data in either direction', () => {
-    expect(proxy.send(request(a, b)).counted).toEqual({ 'proxy.cm.request': 1 });
+    expect(proxy.send(cmRequest(a, b)).counted).toEqual({ 'proxy.cm.request': 1 });
     expect(proxy.connections()).toEqual([]);
-    expect(proxy.send(reply(b, a)).counted).toEqual({ 'proxy.cm.reply': 1, 'proxy.qp.learned.cm': 1 });
+    expect(proxy.send(cmReply(b, a)).counted).toEqual({ 'proxy.cm.reply': 1, 'proxy.qp.learned.cm': 1 });
     expect(proxy.known({ sender: a, receiver: b, receiverQpn: 0xc8 })).toMatchObject({
       senderQpn: 0x64,
       source: 'cm',
@@ -97,7 +49,7 @@ describe.each([
 
   test('PNC-1-c: a message that reaches beyond its packet, or ends before it, is not believed', () => {
     for (const by of [-4, 4]) {
-      const message = request(a, b);
+      const message = cmRequest(a, b);
       const at = a.family === 6 ? 4 : 2;
       put16(message, at, u16(message, at) + by);
       // A datagram beyond its packet is no RoCEv2 packet (A6).
@@ -122,18 +74,24 @@ describe.each([
   });
 
   test.each([
-    ['a DREQ of the active side', () => disconnect(a, b, 0x11111111, 0x22222222, 0xc8)],
-    ['a DREQ of the passive side', () => disconnect(b, a, 0x22222222, 0x11111111, 0x64)],
+    [
+      'a DREQ of the active side',
+      () => cmDisconnect(a, b, 0xc8, { localCommId: COMM_ID.active, remoteCommId: COMM_ID.passive }),
+    ],
+    [
+      'a DREQ of the passive side',
+      () => cmDisconnect(b, a, 0x64, { localCommId: COMM_ID.passive, remoteCommId: COMM_ID.active }),
+    ],
     [
       'a DREP whose DREQ took another way',
-      () => cm(b, a, { kind: 'drep', localCommId: 0x22222222, remoteCommId: 0x11111111, ...none }),
+      () => cm(b, a, { kind: 'drep', localCommId: COMM_ID.passive, remoteCommId: COMM_ID.active }),
     ],
     [
       'a REJ of the REP',
       () =>
-        cm(a, b, { kind: 'rej', localCommId: 0x11111111, remoteCommId: 0x22222222, rejected: 1, reason: 28, ...none }),
+        cm(a, b, { kind: 'rej', localCommId: COMM_ID.active, remoteCommId: COMM_ID.passive, rejected: 1, reason: 28 }),
     ],
-    ['a DREQ whose communication IDs were never seen, by its Queue Pair', () => disconnect(a, b, 7, 8, 0xc8)],
+    ['a DREQ whose communication IDs were never seen, by its Queue Pair', () => cmDisconnect(a, b, 0xc8)],
   ])('PNC-1-c: %s removes both directions', (_name, message) => {
     connect(a, b);
     expect(proxy.send(message()).counted).toMatchObject({ 'proxy.qp.removed.disconnected': 1 });
@@ -146,12 +104,12 @@ describe.each([
 
 describe('CM exchanges', () => {
   test('are told apart by their communication IDs, however they interleave', () => {
-    proxy.send(request(A, B, { localCommId: 1, localQpn: 0x101 }));
-    proxy.send(request(A, B, { localCommId: 2, localQpn: 0x102 }));
-    proxy.send(request(B, A, { localCommId: 1, localQpn: 0x901 }));
-    proxy.send(reply(B, A, { localCommId: 72, remoteCommId: 2, localQpn: 0x202 }));
-    proxy.send(reply(A, B, { localCommId: 73, remoteCommId: 1, localQpn: 0x801 }));
-    proxy.send(reply(B, A, { localCommId: 71, remoteCommId: 1, localQpn: 0x201 }));
+    proxy.send(cmRequest(A, B, { localCommId: 1, localQpn: 0x101 }));
+    proxy.send(cmRequest(A, B, { localCommId: 2, localQpn: 0x102 }));
+    proxy.send(cmRequest(B, A, { localCommId: 1, localQpn: 0x901 }));
+    proxy.send(cmReply(B, A, { localCommId: 72, remoteCommId: 2, localQpn: 0x202 }));
+    proxy.send(cmReply(A, B, { localCommId: 73, remoteCommId: 1, localQpn: 0x801 }));
+    proxy.send(cmReply(B, A, { localCommId: 71, remoteCommId: 1, localQpn: 0x201 }));
     expect(proxy.known({ sender: A, receiver: B, receiverQpn: 0x201 })!.senderQpn).toBe(0x101);
     expect(proxy.known({ sender: A, receiver: B, receiverQpn: 0x202 })!.senderQpn).toBe(0x102);
     expect(proxy.known({ sender: A, receiver: B, receiverQpn: 0x901 })!.senderQpn).toBe(0x801);
@@ -160,8 +118,8 @@ describe('CM exchanges', () => {
 
   test('a Queue Pair that is connected anew takes the place of the old connection, whose other half goes', () => {
     connect();
-    proxy.send(request(A, B, { localCommId: 5, localQpn: 0x65 }));
-    expect(proxy.send(reply(B, A, { localCommId: 6, remoteCommId: 5, localQpn: 0xc8 })).counted).toMatchObject({
+    proxy.send(cmRequest(A, B, { localCommId: 5, localQpn: 0x65 }));
+    expect(proxy.send(cmReply(B, A, { localCommId: 6, remoteCommId: 5, localQpn: 0xc8 })).counted).toMatchObject({
       'proxy.qp.replaced': 1,
     });
     expect(proxy.known({ sender: A, receiver: B, receiverQpn: 0xc8 })!.senderQpn).toBe(0x65);
@@ -178,19 +136,19 @@ describe('CM exchanges', () => {
   });
 
   test('a REQ that is rejected is forgotten: a REP after it is nobody’s', () => {
-    proxy.send(request(A, B));
-    proxy.send(cm(B, A, { kind: 'rej', localCommId: 0, remoteCommId: 0x11111111, rejected: 0, reason: 8, ...none }));
-    expect(proxy.send(reply(B, A)).counted).toEqual({ 'proxy.cm.reply': 1, 'proxy.cm.unmatched': 1 });
+    proxy.send(cmRequest(A, B));
+    proxy.send(cm(B, A, { kind: 'rej', localCommId: 0, remoteCommId: COMM_ID.active, rejected: 0, reason: 8 }));
+    expect(proxy.send(cmReply(B, A)).counted).toEqual({ 'proxy.cm.reply': 1, 'proxy.cm.unmatched': 1 });
     expect(proxy.connections()).toEqual([]);
   });
 
   test('a REP from another host, for another ID, or too late teaches nothing', () => {
-    proxy.send(request(A, B));
+    proxy.send(cmRequest(A, B));
     for (const stray of [
-      reply(address('2001:db8:b::2'), A),
-      reply(B, address('2001:db8:a::2')),
-      reply(B, A, { remoteCommId: 3 }),
-      reply(A, B),
+      cmReply(address('2001:db8:b::2'), A),
+      cmReply(B, address('2001:db8:a::2')),
+      cmReply(B, A, { remoteCommId: 3 }),
+      cmReply(A, B),
     ]) {
       expect(proxy.send(stray).counted).toMatchObject({ 'proxy.cm.unmatched': 1 });
     }
@@ -200,7 +158,7 @@ describe('CM exchanges', () => {
       viewOf(value).setBigUint64(SEEN_AT, long, true);
       pending.update(key, value);
     }
-    expect(proxy.send(reply(B, A)).counted).toMatchObject({ 'proxy.cm.unmatched': 1 });
+    expect(proxy.send(cmReply(B, A)).counted).toMatchObject({ 'proxy.cm.unmatched': 1 });
     expect(proxy.connections()).toEqual([]);
   });
 
@@ -217,11 +175,11 @@ describe('CM exchanges', () => {
         { localGid: s, remoteGid: b },
         { localGid: b, remoteGid: a },
       ]) {
-        expect(proxy.send(request(a, b, { localCommId: 7, localQpn: 0x666, ...gids })).counted).toEqual({
+        expect(proxy.send(cmRequest(a, b, { localCommId: 7, localQpn: 0x666, ...gids })).counted).toEqual({
           'proxy.cm.request': 1,
           'proxy.cm.other-host': 1,
         });
-        expect(proxy.send(reply(b, a, { localCommId: 8, remoteCommId: 7 })).counted).toEqual({
+        expect(proxy.send(cmReply(b, a, { localCommId: 8, remoteCommId: 7 })).counted).toEqual({
           'proxy.cm.reply': 1,
           'proxy.cm.unmatched': 1,
         });
@@ -237,8 +195,8 @@ describe('CM exchanges', () => {
   ])('over %s, GIDs that a stack leaves empty are the packet’s addresses', (_, a, b) => {
     const none = address('::');
     for (const [i, gids] of [{ localGid: none, remoteGid: none }, { localGid: none }, { remoteGid: none }].entries()) {
-      proxy.send(request(a, b, { localCommId: 9 + i, localQpn: 0x99 + i, ...gids }));
-      proxy.send(reply(b, a, { localCommId: 20 + i, remoteCommId: 9 + i, localQpn: 0xcc + i }));
+      proxy.send(cmRequest(a, b, { localCommId: 9 + i, localQpn: 0x99 + i, ...gids }));
+      proxy.send(cmReply(b, a, { localCommId: 20 + i, remoteCommId: 9 + i, localQpn: 0xcc + i }));
       expect(proxy.known({ sender: a, receiver: b, receiverQpn: 0xcc + i })!.senderQpn).toBe(0x99 + i);
     }
   });
@@ -247,7 +205,7 @@ describe('CM exchanges', () => {
     connect();
     /** An attribute and GIDs (offsets of IBTA vol. 1 §12.6.13) in a message that is otherwise a REQ's. */
     const path = (attribute: number, local: IpAddress, remote: IpAddress): Uint8Array => {
-      const message = request(A, B);
+      const message = cmRequest(A, B);
       const mad = 40 + 8 + 12 + 8;
       put16(message, mad + 16, attribute);
       message.fill(0, mad + 24, mad + 256);
@@ -267,8 +225,8 @@ describe('CM exchanges', () => {
 
   test('between hosts outside the declared prefixes are not learned', () => {
     const [a, b] = [address('2001:db8:c::1'), address('2001:db8:d::1')];
-    expect(proxy.send(request(a, b)).counted).toEqual({ 'proxy.cm.foreign': 1 });
-    expect(proxy.send(reply(b, a)).counted).toEqual({ 'proxy.cm.foreign': 1 });
+    expect(proxy.send(cmRequest(a, b)).counted).toEqual({ 'proxy.cm.foreign': 1 });
+    expect(proxy.send(cmReply(b, a)).counted).toEqual({ 'proxy.cm.foreign': 1 });
     expect([...proxy.object.map(PROXY_MAPS.cmConnections).entries()]).toEqual([]);
   });
 
@@ -291,15 +249,15 @@ describe('CM exchanges', () => {
       [A, B],
       [A4, B4],
     ] as const) {
-      expect(proxy.send(tunnelled(request(a, b))).counted).toEqual({ 'proxy.cm.request': 1 });
-      expect(proxy.send(tunnelled(reply(b, a))).counted).toMatchObject({ 'proxy.qp.learned.cm': 1 });
+      expect(proxy.send(tunnelled(cmRequest(a, b))).counted).toEqual({ 'proxy.cm.request': 1 });
+      expect(proxy.send(tunnelled(cmReply(b, a))).counted).toMatchObject({ 'proxy.qp.learned.cm': 1 });
       expect(proxy.known({ sender: a, receiver: b, receiverQpn: 0xc8 })!.senderQpn).toBe(0x64);
     }
   });
 
   test('a damaged message is counted and teaches nothing, whichever bit was flipped', () => {
-    proxy.send(request(A, B));
-    const whole = reply(B, A);
+    proxy.send(cmRequest(A, B));
+    const whole = cmReply(B, A);
     const wrong = new Set<string>();
     for (let at = 48 + 12; at < whole.length; at += 3) {
       const damaged = whole.slice();
@@ -317,9 +275,9 @@ describe('CM exchanges', () => {
 
   test('impossible Queue Pairs are counted and not learned', () => {
     for (const localQpn of [0, 1, 0xffffff]) {
-      expect(proxy.send(request(A, B, { localQpn })).counted).toMatchObject({ 'proxy.cm.malformed': 1 });
-      proxy.send(request(A, B));
-      expect(proxy.send(reply(B, A, { localQpn })).counted).toMatchObject({ 'proxy.cm.malformed': 1 });
+      expect(proxy.send(cmRequest(A, B, { localQpn })).counted).toMatchObject({ 'proxy.cm.malformed': 1 });
+      proxy.send(cmRequest(A, B));
+      expect(proxy.send(cmReply(B, A, { localQpn })).counted).toMatchObject({ 'proxy.cm.malformed': 1 });
     }
     expect(proxy.connections()).toEqual([]);
   });

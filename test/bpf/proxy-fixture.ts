@@ -29,7 +29,6 @@ import { prefix } from '../../src/model/prefix.ts';
 import { type QueuePairs, ROCE_UDP_PORT } from '../../src/model/roce.ts';
 import { type FiveTuple, innermostTuple } from '../../src/packet/ip/five-tuple.ts';
 import { type NoticePacket, buildNoticePacket } from '../../src/packet/notice/pnc.ts';
-import { type CmMessage, CM_QKEY, CM_QPN, encodeCmMad } from '../../src/packet/roce/cm.ts';
 import { OPCODE } from '../../src/packet/roce/opcodes.ts';
 import { buildRocePacket } from '../../src/packet/roce/packet.ts';
 import { ip } from '../kernel/support.ts';
@@ -227,16 +226,6 @@ export const data = ({
 
 export const acknowledge = (fields: DataFields): Uint8Array =>
   data({ ...fields, opcode: fields.opcode ?? OPCODE.acknowledge, ackRequest: false, size: 0 });
-
-export const cm = (from: IpAddress, to: IpAddress, message: CmMessage): Uint8Array =>
-  buildRocePacket({
-    source: from,
-    destination: to,
-    sourcePort: 0xc000,
-    bth: { opcode: OPCODE.udSendOnly, destQpn: CM_QPN, psn: 0 },
-    ext: { deth: { qkey: CM_QKEY, sourceQpn: CM_QPN } },
-    payload: encodeCmMad(1n, message),
-  });
 
 /** The five-tuple of a packet of ours. */
 export function tupleOf(packet: Uint8Array): FiveTuple {

@@ -7,7 +7,8 @@ import { toHex } from '../../src/packet/hex.ts';
 import { buildCnp } from '../../src/packet/roce/cnp.ts';
 import { parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { inNetns, ip, until } from '../kernel/support.ts';
-import { A, A4, B, B4, CONGESTED, DATA_SPORT, acknowledge, cm, data, notice } from './proxy-fixture.ts';
+import { COMM_ID, cmDisconnect, cmReply, cmRequest } from './cm-messages.ts';
+import { A, A4, B, B4, CONGESTED, DATA_SPORT, acknowledge, data, notice } from './proxy-fixture.ts';
 import { ProxyScene } from './proxy-scene.ts';
 
 let scene: ProxyScene;
@@ -16,7 +17,6 @@ afterEach(() => scene.close());
 
 const PROXY4 = address('192.0.2.1');
 const CONGESTED4 = address('192.0.2.2');
-const none = { privateData: new Uint8Array() };
 const cnpsAtHost = (): Uint8Array[] =>
   scene.atHost.filter((packet) => {
     const parsed = parseRocePacket(packet);
@@ -25,38 +25,9 @@ const cnpsAtHost = (): Uint8Array[] =>
 
 /** A connection set up through the router, from either end. */
 async function connect(a = A, b = B): Promise<void> {
-  scene.fromHost(
-    cm(a, b, {
-      kind: 'req',
-      localCommId: 1,
-      serviceId: 1n,
-      localQpn: 0x64,
-      startingPsn: 5,
-      transport: 0,
-      responderResources: 1,
-      initiatorDepth: 1,
-      pkey: 0xffff,
-      pathMtu: 3,
-      retryCount: 7,
-      rnrRetryCount: 7,
-      localGid: a,
-      remoteGid: b,
-      ...none,
-    }),
-  );
+  scene.fromHost(cmRequest(a, b));
   await until('the REQ is forwarded', () => scene.atCore.length === 1);
-  scene.fromCore(
-    cm(b, a, {
-      kind: 'rep',
-      localCommId: 2,
-      remoteCommId: 1,
-      localQpn: 0xc8,
-      startingPsn: 9,
-      responderResources: 1,
-      initiatorDepth: 1,
-      ...none,
-    }),
-  );
+  scene.fromCore(cmReply(b, a));
   await until(
     'the connection is learned',
     () => scene.proxy.known({ sender: a, receiver: b, receiverQpn: 0xc8 }) !== undefined,
@@ -158,7 +129,7 @@ describe('in a network', () => {
     const wrapped = (inner: Uint8Array): Uint8Array =>
       ipv6([address('2001:db8:b::66'), address('2001:db8:a::66')], 41, inner);
     const forged = [
-      cm(B, A, { kind: 'dreq', localCommId: 2, remoteCommId: 1, remoteQpn: 0x64, ...none }),
+      cmDisconnect(B, A, 0x64, { localCommId: COMM_ID.passive, remoteCommId: COMM_ID.active }),
       ...[0, 1, 2, 3, 4, 5].flatMap((psn) => [
         data({ from: A, to: B, qpn: 0xd1, psn }),
         acknowledge({ from: B, to: A, qpn: 0x666, psn }),

@@ -22,6 +22,7 @@ import { concat } from '../../src/packet/bytes.ts';
 import { encodeUdpPacket } from '../../src/packet/ip/udp.ts';
 import type { DesiredState, LearningPlan, ProxyPlan, QueuePairsPlan } from '../../src/plan/desired.ts';
 import { Proxy, proxy as proxyFeature } from '../../src/reconcile/proxy.ts';
+import { cmReply, cmRequest } from './cm-messages.ts';
 import { type Compiled, compileBpf } from './compile.ts';
 import { letTimePass } from './pair-time.ts';
 import {
@@ -35,7 +36,6 @@ import {
   ProxyUnderTest,
   UNCHECKED,
   acknowledge,
-  cm,
   compileProxy,
   data,
   notice,
@@ -90,40 +90,10 @@ const PLAN: ProxyPlan = {
   burst: 10,
   interfaces: [link('eth2', 5), link('eth3', 6)],
 };
-const none = { privateData: new Uint8Array() };
 
 function connect(a: IpAddress, b: IpAddress): void {
-  program.send(
-    cm(a, b, {
-      kind: 'req',
-      localCommId: 1,
-      serviceId: 1n,
-      localQpn: 0x64,
-      startingPsn: 5,
-      transport: 0,
-      responderResources: 1,
-      initiatorDepth: 1,
-      pkey: 0xffff,
-      pathMtu: 3,
-      retryCount: 7,
-      rnrRetryCount: 7,
-      localGid: a,
-      remoteGid: b,
-      ...none,
-    }),
-  );
-  program.send(
-    cm(b, a, {
-      kind: 'rep',
-      localCommId: 2,
-      remoteCommId: 1,
-      localQpn: 0xc8,
-      startingPsn: 9,
-      responderResources: 1,
-      initiatorDepth: 1,
-      ...none,
-    }),
-  );
+  program.send(cmRequest(a, b));
+  program.send(cmReply(b, a));
 }
 
 /** The congested node's question. */

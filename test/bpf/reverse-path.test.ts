@@ -7,6 +7,7 @@ import { TENANT_MAPS, encodeTenant } from '../../src/kernel/dataplane/tenants.ts
 import { type IpAddress, address } from '../../src/model/address.ts';
 import { parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { ip } from '../kernel/support.ts';
+import { cmDisconnect, cmReply, cmRequest } from './cm-messages.ts';
 import { type Port, PortsScene } from './ports-scene.ts';
 import {
   A,
@@ -17,7 +18,6 @@ import {
   ProxyUnderTest,
   UNCHECKED,
   acknowledge,
-  cm,
   compileProxy,
   data,
   notice,
@@ -41,38 +41,6 @@ beforeEach(() => {
 afterEach(() => proxy.close());
 
 const send = (port: Port, packet: Uint8Array): Outcome => scene.send(proxy, port, packet);
-const none = { privateData: new Uint8Array() };
-const request = (from: IpAddress, to: IpAddress, localQpn = 0x64, localCommId = 1): Uint8Array =>
-  cm(from, to, {
-    kind: 'req',
-    localCommId,
-    serviceId: 1n,
-    localQpn,
-    startingPsn: 1,
-    transport: 0,
-    responderResources: 1,
-    initiatorDepth: 1,
-    pkey: 0xffff,
-    pathMtu: 3,
-    retryCount: 7,
-    rnrRetryCount: 7,
-    localGid: from,
-    remoteGid: to,
-    ...none,
-  });
-const reply = (from: IpAddress, to: IpAddress, localQpn = 0xc8, remoteCommId = 1): Uint8Array =>
-  cm(from, to, {
-    kind: 'rep',
-    localCommId: remoteCommId + 100,
-    remoteCommId,
-    localQpn,
-    startingPsn: 9,
-    responderResources: 1,
-    initiatorDepth: 1,
-    ...none,
-  });
-const disconnect = (from: IpAddress, to: IpAddress, remoteQpn: number): Uint8Array =>
-  cm(from, to, { kind: 'dreq', localCommId: 0x777, remoteCommId: 0x778, remoteQpn, ...none });
 const tunnelled = (source: IpAddress, inner: Uint8Array): Uint8Array => {
   const outer = data({ from: source, to: address('2001:db8:ffff::1'), qpn: 0, psn: 0 }).slice(0, 40);
   outer[4] = inner.length >> 8;
@@ -106,8 +74,8 @@ describe.each([
   const known = (from = a, to = b): number | undefined =>
     proxy.known({ sender: from, receiver: to, receiverQpn: 0xc8 })?.senderQpn;
   const connect = (to = b, by: Port = 'core1'): void => {
-    send('host1', request(a, to));
-    send(by, reply(to, a));
+    send('host1', cmRequest(a, to));
+    send(by, cmReply(to, a));
   };
 
   test.each(['core1', 'core2'] as const)(
@@ -153,12 +121,12 @@ describe.each([
     'PNC-6-b: forged CM messages by %s teach nothing and remove nothing, whichever side they claim to be',
     (port) => {
       connect();
-      send('host1', request(a, b, 0x65, 2));
+      send('host1', cmRequest(a, b, { localQpn: 0x65, localCommId: 2 }));
       for (const forged of [
-        reply(b, a, 0xc9, 2),
-        disconnect(b, a, 0x64),
-        disconnect(a, b, 0xc8),
-        request(a, b, 0x66, 3),
+        cmReply(b, a, { localQpn: 0xc9, remoteCommId: 2 }),
+        cmDisconnect(b, a, 0x64),
+        cmDisconnect(a, b, 0xc8),
+        cmRequest(a, b, { localQpn: 0x66, localCommId: 3 }),
       ]) {
         expect(send(port, forged)).toMatchObject({ verdict: NEXT, counted: { 'proxy.cm.wrong-port': 1 } });
       }
@@ -169,10 +137,10 @@ describe.each([
 
   test('PNC-6-b: a host of the core cannot speak for a host that is attached here, nor one here for the core', () => {
     connect();
-    send('core1', disconnect(a, b, 0xc8));
-    send('host1', disconnect(b, a, 0x64));
+    send('core1', cmDisconnect(a, b, 0xc8));
+    send('host1', cmDisconnect(b, a, 0x64));
     expect(known()).toBe(0x64);
-    expect(send('core1', disconnect(b, a, 0x64)).counted).toMatchObject({ 'proxy.qp.removed.disconnected': 1 });
+    expect(send('core1', cmDisconnect(b, a, 0x64)).counted).toMatchObject({ 'proxy.qp.removed.disconnected': 1 });
   });
 
   test.each(['host2', 'border'] as const)(
@@ -221,10 +189,10 @@ describe.each([
   test('a host behind a bridge is believed at the bridge and at its ports', () => {
     proxy.configure({}, ['2001:db8::/32', '10.0.0.0/8']);
     for (const port of ['bridged', 'br0'] as const) {
-      send(port, request(e, b, 0x64));
-      send('core1', reply(b, e));
+      send(port, cmRequest(e, b));
+      send('core1', cmReply(b, e));
       expect(known(e, b)).toBe(0x64);
-      send(port, disconnect(e, b, 0xc8));
+      send(port, cmDisconnect(e, b, 0xc8));
       expect(known(e, b)).toBeUndefined();
     }
   });
@@ -232,21 +200,21 @@ describe.each([
   test('sources without a route, and this router’s own addresses from outside, are not believed; nor are they on the loopback interface, where any user may have put them', () => {
     const lost = a.family === 6 ? address('2001:db8:77::1') : address('10.0.6.1');
     for (const from of [lost, own]) {
-      send('host1', request(a, from));
-      expect(send('core1', reply(from, a)).counted).toEqual({ 'proxy.cm.wrong-port': 1 });
+      send('host1', cmRequest(a, from));
+      expect(send('core1', cmReply(from, a)).counted).toEqual({ 'proxy.cm.wrong-port': 1 });
     }
-    expect(send('lo', reply(own, a)).counted).toEqual({});
+    expect(send('lo', cmReply(own, a)).counted).toEqual({});
     expect(known(a, own)).toBeUndefined();
   });
 
   test('PNC-6-b: inside a tunnel it is the tunnel’s source that is looked at, and a host at its own port is no tunnel’s', () => {
-    send('host1', request(a, b));
-    expect(send('host1', tunnelled(A, reply(b, a))).counted).toEqual({ 'proxy.qp.tunnel-unknown': 1 });
-    expect(send('host2', tunnelled(address('2001:db8:ffff::2'), reply(b, a))).counted).toEqual({
+    send('host1', cmRequest(a, b));
+    expect(send('host1', tunnelled(A, cmReply(b, a))).counted).toEqual({ 'proxy.qp.tunnel-unknown': 1 });
+    expect(send('host2', tunnelled(address('2001:db8:ffff::2'), cmReply(b, a))).counted).toEqual({
       'proxy.cm.wrong-port': 1,
     });
     expect(known()).toBeUndefined();
-    send('core2', tunnelled(address('2001:db8:ffff::2'), reply(b, a)));
+    send('core2', tunnelled(address('2001:db8:ffff::2'), cmReply(b, a)));
     expect(known()).toBe(0x64);
   });
 
@@ -255,12 +223,12 @@ describe.each([
     const SID = address('2001:db8:c::5');
     const forge = (wrap: (inner: Uint8Array) => Uint8Array): Outcome[] => {
       const all = [
-        disconnect(b, a, 0x64),
-        disconnect(a, b, 0xc8),
-        request(a, b, 0x666, 5),
-        reply(b, a, 0xd0, 5),
-        request(b, a, 0xc8, 6),
-        reply(a, b, 0x666, 6),
+        cmDisconnect(b, a, 0x64),
+        cmDisconnect(a, b, 0xc8),
+        cmRequest(a, b, { localQpn: 0x666, localCommId: 5 }),
+        cmReply(b, a, { localQpn: 0xd0, remoteCommId: 5 }),
+        cmRequest(b, a, { localQpn: 0xc8, localCommId: 6 }),
+        cmReply(a, b, { localQpn: 0x666, remoteCommId: 6 }),
       ];
       for (let psn = 1; psn <= 10; psn++) {
         all.push(acknowledge({ from: b, to: a, qpn: 0x64, psn: 0x800000 + psn }));
@@ -298,10 +266,10 @@ describe.each([
 
     test('PNC-1-c: in a tunnel from an END.CON SID of the domain connections are learned and end', () => {
       proxy.object.map(TENANT_MAPS.sids).update(mappedAddress(SID), encodeTenant(0));
-      send('host1', request(a, b));
-      send('core1', tunnelled(SID, reply(b, a)));
+      send('host1', cmRequest(a, b));
+      send('core1', tunnelled(SID, cmReply(b, a)));
       expect(known()).toBe(0x64);
-      send('core1', tunnelled(SID, disconnect(b, a, 0x64)));
+      send('core1', tunnelled(SID, cmDisconnect(b, a, 0x64)));
       expect(known()).toBeUndefined();
     });
   });
@@ -321,8 +289,8 @@ describe.each([
 
   test('switched off, where routing is asymmetric towards hosts, everything is believed by every port', () => {
     proxy.configure({ address: own, learning: UNCHECKED });
-    send('host2', request(a, b));
-    send('border', reply(b, a));
+    send('host2', cmRequest(a, b));
+    send('border', cmReply(b, a));
     expect(known()).toBe(0x64);
     expect(
       send('host2', notice(data({ from: a, to: b, qpn: 0xc8, psn: 5 }), { source: router, destination: own })).counted,

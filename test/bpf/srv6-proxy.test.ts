@@ -12,7 +12,8 @@ import { ipv6 } from '../../src/packet/ip/packets.fixture.ts';
 import { parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { ip, until } from '../kernel/support.ts';
 import type { Compiled } from './compile.ts';
-import { CHECKED, ProxyUnderTest, acknowledge, cm, compileProxy, data, notice } from './proxy-fixture.ts';
+import { cmDisconnect } from './cm-messages.ts';
+import { CHECKED, ProxyUnderTest, acknowledge, compileProxy, data, notice } from './proxy-fixture.ts';
 import { CON_A, LOOPBACK, ProviderEdge } from './srv6-scene.ts';
 
 const ROUTER = address('2001:db8:ffff::2');
@@ -74,13 +75,7 @@ async function settled(): Promise<void> {
 }
 const aboutA = (): Uint8Array =>
   notice(data({ from: A, to: B, qpn: 0xc8, psn: 6 }), { source: ROUTER, destination: LOOPBACK });
-const disconnect = cm(B, A, {
-  kind: 'dreq',
-  localCommId: 1,
-  remoteCommId: 2,
-  remoteQpn: 0x64,
-  privateData: new Uint8Array(),
-});
+const disconnect = cmDisconnect(B, A, 0x64);
 /** Requests of A's, whose answers `back` brings. */
 async function exchange(to: IpAddress, aQpn: number, back: (inner: Uint8Array) => Uint8Array): Promise<void> {
   for (let psn = 1; psn < 7; psn++) {

@@ -22,6 +22,7 @@ import { parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { decapsulate } from '../../src/packet/srv6/encapsulation.ts';
 import { TENANT_UNKNOWN, tenantOfSid } from '../../src/plan/tenants.ts';
 import { inNetns, ip } from '../kernel/support.ts';
+import { cmReply, cmRequest } from './cm-messages.ts';
 import { CongestedRouter, PROXY6, until } from './congested-router.ts';
 import { CODES, LONG_HAUL } from './notice-builder.ts';
 import { notices } from './notices.ts';
@@ -33,7 +34,6 @@ import {
   B4,
   ProxyUnderTest,
   acknowledge,
-  cm,
   compileProxy,
   context,
   data as asked,
@@ -291,21 +291,9 @@ describe('E1: the proxy', () => {
     expect(p.connections()).toEqual([]);
   });
 
-  const common = { startingPsn: 1, responderResources: 1, initiatorDepth: 1, privateData: new Uint8Array(0) };
-  const path = {
-    serviceId: 1n,
-    transport: 0,
-    pkey: 0xffff,
-    pathMtu: 3,
-    retryCount: 7,
-    rnrRetryCount: 7,
-    localGid: A,
-    remoteGid: B,
-  };
-  const request = (localCommId: number, localQpn: number) =>
-    cm(A, B, { kind: 'req', localCommId, localQpn, ...common, ...path });
+  const request = (localCommId: number, localQpn: number) => cmRequest(A, B, { localCommId, localQpn });
   const reply = (remoteCommId: number, localCommId: number, localQpn: number) =>
-    cm(B, A, { kind: 'rep', localCommId, remoteCommId, localQpn, ...common });
+    cmReply(B, A, { localCommId, remoteCommId, localQpn });
 
   test('PNC-1-c: from CM likewise; two REQs of two tenants with one communication ID teach nothing', () => {
     sids([RED, red], [BLUE, blue], [RED_FAR, redFar], [BLUE_FAR, blueFar]);

@@ -7,8 +7,9 @@ import { parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { ipv6 } from '../../src/packet/ip/packets.fixture.ts';
 import { PROXY_MAPS } from '../../src/kernel/dataplane/proxy.ts';
 import { until } from '../kernel/support.ts';
+import { cmDisconnect } from './cm-messages.ts';
 import { letTimePass } from './pair-time.ts';
-import { A, B, CONGESTED, UNCHECKED, acknowledge, cm, data, notice } from './proxy-fixture.ts';
+import { A, B, CONGESTED, UNCHECKED, acknowledge, data, notice } from './proxy-fixture.ts';
 import { ProxyScene } from './proxy-scene.ts';
 
 let scene: ProxyScene;
@@ -27,13 +28,7 @@ const cnpsAtHost = (): number[] =>
     const parsed = parseRocePacket(packet);
     return parsed.ok && parsed.value.bth.opcode === 0x81 ? [parsed.value.bth.destQpn] : [];
   });
-const disconnect = cm(B, A, {
-  kind: 'dreq',
-  localCommId: 7,
-  remoteCommId: 8,
-  remoteQpn: 0x64,
-  privateData: new Uint8Array(),
-});
+const disconnect = cmDisconnect(B, A, 0x64);
 /** Everything that was sent before has been seen. */
 async function seen(): Promise<void> {
   const before = counted('proxy.notice.qp-unknown');
