@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from './support/frr.ts';
 import { connectNorthbound } from '../../src/northbound/client.ts';
 import { program } from './support/network.ts';
+import { tokenBucket } from './support/token-bucket.ts';
 
 const NETNS = `t-cycle-${process.pid}`;
 let dir: string;
@@ -143,24 +144,7 @@ describe('a reload that cannot be carried out', () => {
 describe('what an earlier run left in the kernel', () => {
   test('a sender that nobody advertises is forgotten also when ports are configured long after the start', async () => {
     inside('link', 'add', 'port', 'type', 'veth', 'peer', 'name', 'far');
-    execFileSync('ip', [
-      'netns',
-      'exec',
-      NETNS,
-      'tc',
-      'qdisc',
-      'add',
-      'dev',
-      'port',
-      'root',
-      'tbf',
-      'rate',
-      '10mbit',
-      'burst',
-      '32kb',
-      'limit',
-      '400kb',
-    ]);
+    execFileSync('ip', ['netns', 'exec', NETNS, ...tokenBucket('port', { rate: '10mbit' })]);
     const router = `router: { name: r1, loopback: { ipv6: 2001:db8:ffff::2 } }\ngnmi: { socket: ${dir}/gnmi.sock }\n`;
     const watching = `${router}ports: [{ interface: port, k-max: 50kB }]\n`;
     const map = join(dir, 'run', 'bpf', 'sender_proxies');

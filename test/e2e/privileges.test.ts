@@ -6,6 +6,7 @@ import { eventually } from './support/frr.ts';
 import { footprint } from './support/footprint.ts';
 import { SENDERS4, SENDERS6, adjacent, base, proxy, watching } from './support/line.ts';
 import { Network, type Router, program } from './support/network.ts';
+import { tokenBucket } from './support/token-bucket.ts';
 
 const LEAF = {
   ...base('leaf'),
@@ -37,21 +38,7 @@ let before: unknown;
 beforeAll(async () => {
   net = await Network.up('line', 'privileges');
   [leaf, far] = [net.router('leaf'), net.router('far')];
-  await leaf.exec(
-    'tc',
-    'qdisc',
-    'replace',
-    'dev',
-    'eth2',
-    'root',
-    'tbf',
-    'rate',
-    '20mbit',
-    'burst',
-    '3000',
-    'limit',
-    '400000',
-  );
+  await leaf.exec(...tokenBucket('eth2'));
   before = await footprint(leaf);
   await far.start(base('far'));
 });

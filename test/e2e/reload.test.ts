@@ -7,6 +7,7 @@ import { eventually } from './support/frr.ts';
 import { LOOPBACK, SENDERS4, SENDERS6, adjacent, base, proxy, watching } from './support/line.ts';
 import { footprint } from './support/footprint.ts';
 import { Network, type Router, type Row } from './support/network.ts';
+import { tokenBucket } from './support/token-bucket.ts';
 
 const FILE = '/etc/cnpd/cnpd.yaml';
 const LEAF = { ...base('leaf'), ...proxy('leaf'), ...watching(), 'border-ports': ['eth9'] };
@@ -17,21 +18,7 @@ let leaf: Router, far: Router;
 beforeAll(async () => {
   net = await Network.up('line');
   [leaf, far] = [net.router('leaf'), net.router('far')];
-  await leaf.exec(
-    'tc',
-    'qdisc',
-    'replace',
-    'dev',
-    'eth2',
-    'root',
-    'tbf',
-    'rate',
-    '20mbit',
-    'burst',
-    '3000',
-    'limit',
-    '400000',
-  );
+  await leaf.exec(...tokenBucket('eth2'));
 });
 afterAll(() => net.down());
 afterEach(({ task }) => {

@@ -9,6 +9,7 @@ import { H1, H2, KEY, LOOPBACK, SENDERS4, SENDERS6, adjacent, base, proxy, route
 import { ownObjects, shownObjects } from './support/bpf-objects.ts';
 import { Network, type Router, type Row } from './support/network.ts';
 import { Flow, Port, rocePackets } from './support/port.ts';
+import { tokenBucket } from './support/token-bucket.ts';
 
 let net: Network;
 let leaf: Router, p: Router;
@@ -267,7 +268,7 @@ describe('interfaces and queues come and go', () => {
           'sh',
           '-c',
           'ip link add extra type veth peer name extra-peer && ip link set extra up && ' +
-            'tc qdisc add dev extra root tbf rate 20mbit burst 3000 limit 400000',
+            tokenBucket('extra').join(' '),
         );
         await running();
         expect((await p.show('ports')).find((row) => row['interface'] === 'extra')).toMatchObject({
@@ -294,21 +295,7 @@ describe('interfaces and queues come and go', () => {
       );
       expect((await p.show('ports'))[0]).toMatchObject({ attached: false, 'root-qdisc': 'pfifo' });
     } finally {
-      await p.exec(
-        'tc',
-        'qdisc',
-        'replace',
-        'dev',
-        'eth2',
-        'root',
-        'tbf',
-        'rate',
-        '20mbit',
-        'burst',
-        '3000',
-        'limit',
-        '400000',
-      );
+      await p.exec(...tokenBucket('eth2'));
     }
     await running();
     expect((await p.show('ports'))[0]).toMatchObject({ attached: true, 'root-qdisc': 'tbf' });

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Lab, labDown, labUp } from '../../src/lab/lab.ts';
 import { program } from '../../src/lab/program.ts';
 import { ownLabName } from './support/network.ts';
+import { tokenBucket } from './support/token-bucket.ts';
 
 const NAME = await ownLabName('t-lab-roce');
 const ADDRESSES = { 6: ['2001:db8:1::2', '2001:db8:2::2'], 4: ['10.0.1.2', '10.0.2.2'] } as const;
@@ -164,21 +165,7 @@ test('12,000 packets of 1 kB a second, acknowledged, never faster than the rate 
 });
 
 test('what a narrow port drops is sent again, until everything has arrived in order', async () => {
-  await lab.mustExec('r', [
-    'tc',
-    'qdisc',
-    'add',
-    'dev',
-    'eth2',
-    'root',
-    'tbf',
-    'rate',
-    '20mbit',
-    'burst',
-    '20000',
-    'limit',
-    '100000',
-  ]);
+  await lab.mustExec('r', tokenBucket('eth2', { burst: 20_000, limit: 100_000 }));
   try {
     // A window of 160 kB against a queue of 100 kB and 50 kB in flight: some are dropped, time and again.
     const { sender, listener } = await exchange(6, ['--rate', '100mbit', '--duration', '2s', '--window', '160']);

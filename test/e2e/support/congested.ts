@@ -10,10 +10,7 @@ import { H1, H2, base, routed } from './line.ts';
 import { Network, type Router, type Row, program } from './network.ts';
 import { type Told, toldTo } from './notifications.ts';
 import { Flow, Port } from './port.ts';
-
-const BURST = 3000;
-/** Bytes that the queue holds. */
-const LIMIT = 400_000;
+import { tokenBucket } from './token-bucket.ts';
 
 /** p without IS-IS: it watches its port and has policies. */
 export const congestedNode = (
@@ -65,21 +62,7 @@ export class CongestedNetwork {
    * way to cnpd then.
    */
   async rate(rate: string): Promise<void> {
-    await this.p.exec(
-      'tc',
-      'qdisc',
-      'change',
-      'dev',
-      'eth2',
-      'root',
-      'tbf',
-      'rate',
-      rate,
-      'burst',
-      String(BURST),
-      'limit',
-      String(LIMIT),
-    );
+    await this.p.exec(...tokenBucket('eth2', { verb: 'change', rate }));
   }
 
   reload(intent: object, router = this.p): Promise<void> {
