@@ -2,7 +2,6 @@
 // inside a tunnel; passed where an allow-list names them; standard CNPs and everything else pass. Notices to proxies,
 // and header chains meant to hide one, are in hostile.test.ts and test/bpf/guard*.test.ts.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { Poller } from '../../src/kernel/poller.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import { buildLongHaulIcmpv6 } from '../../src/packet/icmpv6/long-haul-cnp.ts';
 import { innermostTuple } from '../../src/packet/ip/five-tuple.ts';
@@ -16,7 +15,7 @@ import { eventually } from './support/frr.ts';
 import { H1, base } from './support/line.ts';
 import { Network, type Router } from './support/network.ts';
 import { FAST_CNP, LONG_HAUL } from './support/notifications.ts';
-import { Flow, Port } from './support/port.ts';
+import { Flow, type Port } from './support/port.ts';
 
 const OUT = { v6: '2001:db8:9::2', v4: '100.64.9.2' };
 const END_CON = '2001:db8:c::1';
@@ -25,29 +24,19 @@ const GUARDED = { router, 'border-ports': ['eth9'] };
 
 let net: Network;
 let leaf: Router;
-let poller: Poller;
 let inside: Port, outside: Port;
-const errors: unknown[] = [];
 
 beforeAll(async () => {
   net = await Network.up('line');
   leaf = net.router('leaf');
-  poller = Poller.open({ onError: (error) => errors.push(error) });
-  const modules = { poller, errors };
-  inside = await Port.open(net.lab, 'h1:eth1', 'leaf:eth1', modules);
-  outside = await Port.open(net.lab, 'out:eth1', 'leaf:eth9', modules);
+  inside = await net.port('h1:eth1', 'leaf:eth1');
+  outside = await net.port('out:eth1', 'leaf:eth9');
   await leaf.start(GUARDED);
 });
-afterAll(async () => {
-  for (const port of [inside, outside]) port?.close();
-  poller?.close();
-  await net?.down();
-  expect(errors).toEqual([]);
-});
+afterAll(() => net?.down());
 beforeEach(async () => {
   await leaf.reload(GUARDED);
-  inside.clear();
-  outside.clear();
+  net.clearPorts();
 });
 afterEach(async ({ task }) => {
   if (task.result?.state === 'fail') console.log(net.logs());

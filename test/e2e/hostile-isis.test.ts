@@ -2,7 +2,6 @@
 // floods. Each is counted under its own name; the adjacency with FRR and the learned tables here and at the far end
 // stay.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { Poller } from '../../src/kernel/poller.ts';
 import { prefix } from '../../src/model/prefix.ts';
 import { ALL_ISS, encodeFrame } from '../../src/packet/isis/frame.ts';
 import { FIRST_LSP_ID, LAST_LSP_ID, parseSystemId } from '../../src/packet/isis/lsp-id.ts';
@@ -13,14 +12,12 @@ import type { IsisTlv, Lsp, LspEntry, P2pHello } from '../../src/packet/isis/typ
 import { eventually } from './support/frr.ts';
 import { LOOPBACK, SENDERS6, SYSTEM, adjacent, base, proxy, watching } from './support/line.ts';
 import { Network, type Router, type Row } from './support/network.ts';
-import { Port } from './support/port.ts';
+import type { Port } from './support/port.ts';
 
 const RECEIVERS6 = '2001:db8:2::/64';
 
 let net: Network;
 let leaf: Router, far: Router;
-let poller: Poller;
-const errors: unknown[] = [];
 
 /** leaf is attacked; what it must not forget is what far declares. */
 const FAR = {
@@ -32,9 +29,8 @@ const FAR = {
 beforeAll(async () => {
   net = await Network.up('line');
   [leaf, far] = [net.router('leaf'), net.router('far')];
-  poller = Poller.open({ onError: (error) => errors.push(error) });
   await Promise.all([leaf.start({ ...base('leaf'), ...proxy('leaf') }), far.start(FAR)]);
-  wire = await Port.open(net.lab, 'leaf:cnpd-isis', 'leaf:cnpd-isis', { poller, errors });
+  wire = await net.port('leaf:cnpd-isis', 'leaf:cnpd-isis');
   await adjacent(net, 'leaf', 'far');
   await eventually(
     'each knows the other',
@@ -42,12 +38,7 @@ beforeAll(async () => {
       (await leaf.sender(RECEIVERS6))?.['proxy'] !== undefined && (await far.sender(SENDERS6))?.['proxy'] !== undefined,
   );
 });
-afterAll(async () => {
-  wire?.close();
-  poller?.close();
-  await net?.down();
-  expect(errors).toEqual([]);
-});
+afterAll(() => net?.down());
 afterEach(async ({ task }) => {
   if (task.result?.state === 'fail') console.log(net.logs());
   // Whatever was thrown at it: nothing that the daemon did not expect.

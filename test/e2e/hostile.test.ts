@@ -1,7 +1,6 @@
 // Hostile notices on the wire of a running daemon, one by one and at line rate, and notices at the border. Each is
 // counted under its own name; the honest flow beside it goes on. Hostile IS-IS is hostile-isis.test.ts.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { Poller } from '../../src/kernel/poller.ts';
 import { address } from '../../src/model/address.ts';
 import { concat, put16 } from '../../src/packet/bytes.ts';
 import { innermostTuple } from '../../src/packet/ip/five-tuple.ts';
@@ -13,7 +12,7 @@ import { buildCnp } from '../../src/packet/roce/cnp.ts';
 import { eventually } from './support/frr.ts';
 import { H1, H2, LOOPBACK, adjacent, base, proxy, routed } from './support/line.ts';
 import { Network, type Router } from './support/network.ts';
-import { Flow, Port, rocePackets } from './support/port.ts';
+import { Flow, type Port, rocePackets } from './support/port.ts';
 
 const NOTICE_PORT = 1021;
 /** The proxy's limits: notices obeyed a second, and CNPs of one flow. */
@@ -22,10 +21,8 @@ const FLOW_INTERVAL_MS = 1;
 
 let net: Network;
 let leaf: Router;
-let poller: Poller;
 /** `core` is where p's notices come from, `outside` a host beyond the border port. */
 let h1: Port, h2: Port, core: Port, outside: Port;
-const errors: unknown[] = [];
 
 const LEAF = {
   ...base('leaf'),
@@ -36,27 +33,17 @@ const LEAF = {
 beforeAll(async () => {
   net = await Network.up('line');
   leaf = net.router('leaf');
-  poller = Poller.open({ onError: (error) => errors.push(error) });
-  const modules = { poller, errors };
-  h1 = await Port.open(net.lab, 'h1:eth1', 'leaf:eth1', modules);
-  h2 = await Port.open(net.lab, 'h2:eth1', 'far:eth1', modules);
-  core = await Port.open(net.lab, 'p:eth1', 'leaf:eth2', modules);
-  outside = await Port.open(net.lab, 'out:eth1', 'leaf:eth9', modules);
+  h1 = await net.port('h1:eth1', 'leaf:eth1');
+  h2 = await net.port('h2:eth1', 'far:eth1');
+  core = await net.port('p:eth1', 'leaf:eth2');
+  outside = await net.port('out:eth1', 'leaf:eth9');
   await leaf.start(LEAF);
   await adjacent(net, 'leaf');
   await routed(net);
 });
-afterAll(async () => {
-  for (const port of [h1, h2, core, outside]) port?.close();
-  poller?.close();
-  await net?.down();
-  expect(errors).toEqual([]);
-});
+afterAll(() => net?.down());
 afterEach(async ({ task }) => {
-  for (const port of [h1, h2, core, outside]) {
-    port.onPacket = undefined;
-    port.clear();
-  }
+  net.clearPorts();
   if (task.result?.state === 'fail') console.log(net.logs());
   // Whatever was thrown at it: nothing that the daemon did not expect.
   expect(await leaf.counter('daemon.unexpected-error')).toBe(0);

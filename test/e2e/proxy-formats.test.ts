@@ -2,7 +2,6 @@
 // congested port at p through FRR's network, the daemon at leaf has attached the builder for it, and what is on the
 // sender's wire is what the agent's codec builds, byte for byte.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { Poller } from '../../src/kernel/poller.ts';
 import { type Family, address, formatAddress } from '../../src/model/address.ts';
 import { intentOf } from '../../src/plan/fixture.ts';
 import { instructionsByLevel } from '../../src/plan/notifier.ts';
@@ -17,7 +16,7 @@ import { eventually } from './support/frr.ts';
 import { H1, H2, LOOPBACK, SENDERS4, SENDERS6, adjacent, base, proxy, routed, watching } from './support/line.ts';
 import { Network, type Router } from './support/network.ts';
 import { FAST_CNP, LONG_HAUL, type Told, toldTo } from './support/notifications.ts';
-import { Flow, Port, rocePackets } from './support/port.ts';
+import { Flow, type Port, rocePackets } from './support/port.ts';
 
 const NOTICE_PORT = 1021;
 const CS6 = 48 << 2;
@@ -28,32 +27,21 @@ const P = { ...base('p'), ...watching({ 'per-flow-interval': '1min' }) };
 
 let net: Network;
 let leaf: Router, p: Router;
-let poller: Poller;
 let h1: Port, h2: Port, leafWan: Port;
-const errors: unknown[] = [];
 let nextQpn = 0x7000;
 
 beforeAll(async () => {
   net = await Network.up('line', 'proxy-formats');
   [leaf, p] = [net.router('leaf'), net.router('p')];
-  poller = Poller.open({ onError: (error) => errors.push(error) });
-  const modules = { poller, errors };
-  h1 = await Port.open(net.lab, 'h1:eth1', 'leaf:eth1', modules);
-  h2 = await Port.open(net.lab, 'h2:eth1', 'far:eth1', modules);
-  leafWan = await Port.open(net.lab, 'leaf:eth2', 'p:eth1', modules);
+  h1 = await net.port('h1:eth1', 'leaf:eth1');
+  h2 = await net.port('h2:eth1', 'far:eth1');
+  leafWan = await net.port('leaf:eth2', 'p:eth1');
   await Promise.all([leaf.start({ ...base('leaf'), ...proxy('leaf') }), p.start(P)]);
   await adjacent(net, 'leaf', 'p');
   await routed(net);
 });
-afterAll(async () => {
-  for (const port of [h1, h2, leafWan]) port?.close();
-  poller?.close();
-  await net?.down();
-  expect(errors).toEqual([]);
-});
-beforeEach(() => {
-  for (const port of [h1, h2, leafWan]) port.clear();
-});
+afterAll(() => net?.down());
+beforeEach(() => net.clearPorts());
 afterEach(async ({ task }) => {
   if (task.result?.state === 'fail') console.log(net.logs());
   expect(await leaf.counter('daemon.unexpected-error')).toBe(0);

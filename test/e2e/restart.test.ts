@@ -2,20 +2,29 @@
 // and qdiscs taken away and given back. What is in the kernel works on without its agent; no data packet is lost: they
 // are numbered, and counted at the receiver.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { Poller } from '../../src/kernel/poller.ts';
 import { address } from '../../src/model/address.ts';
 import { eventually } from './support/frr.ts';
-import { H1, H2, KEY, LOOPBACK, SENDERS4, SENDERS6, adjacent, base, proxy, routed, watching } from './support/line.ts';
+import {
+  H1,
+  H2,
+  KEY,
+  LOOPBACK,
+  SENDERS6,
+  adjacent,
+  base,
+  knowsProxy,
+  proxy,
+  routed,
+  watching,
+} from './support/line.ts';
 import { ownObjects, shownObjects } from './support/bpf-objects.ts';
 import { Network, type Router, type Row } from './support/network.ts';
-import { Flow, Port, rocePackets } from './support/port.ts';
+import { Flow, type Port, rocePackets } from './support/port.ts';
 import { tokenBucket } from './support/token-bucket.ts';
 
 let net: Network;
 let leaf: Router, p: Router;
-let poller: Poller;
 let h1: Port, h2: Port;
-const errors: unknown[] = [];
 let nextQpn = 0x2000;
 
 const HOLD = { 'hold-unreachable': '30s' };
@@ -25,24 +34,17 @@ const P = { ...base('p', HOLD), ...watching({ 'per-flow-interval': '5ms' }) };
 beforeAll(async () => {
   net = await Network.up('line');
   [leaf, p] = [net.router('leaf'), net.router('p')];
-  poller = Poller.open({ onError: (error) => errors.push(error) });
-  const modules = { poller, errors };
-  h1 = await Port.open(net.lab, 'h1:eth1', 'leaf:eth1', modules);
-  h2 = await Port.open(net.lab, 'h2:eth1', 'far:eth1', modules);
+  h1 = await net.port('h1:eth1', 'leaf:eth1');
+  h2 = await net.port('h2:eth1', 'far:eth1');
 });
-afterAll(async () => {
-  for (const port of [h1, h2]) port?.close();
-  poller?.close();
-  await net?.down();
-  expect(errors).toEqual([]);
-});
+afterAll(() => net?.down());
 
 beforeEach(async () => {
   await Promise.all([leaf.running || leaf.start(LEAF), p.running || p.start(P)]);
   await adjacent(net, 'leaf', 'p');
-  await knowsProxy();
+  await proxyIsKnown();
   await routed(net);
-  for (const port of [h1, h2]) port.clear();
+  net.clearPorts();
 });
 afterEach(async ({ task }) => {
   if (task.result?.state !== 'fail') return;
@@ -50,12 +52,7 @@ afterEach(async ({ task }) => {
   await net.stopAll();
 });
 
-const isKnown = async (): Promise<boolean> => {
-  for (const prefix of [SENDERS6, SENDERS4])
-    if ((await p.sender(prefix))?.['proxy'] !== LOOPBACK.leaf.ipv6) return false;
-  return (await p.get('ports'))[0]?.['attached'] === true;
-};
-const knowsProxy = (): Promise<unknown> => eventually('p knows the proxy and watches its port', isKnown);
+const proxyIsKnown = (): Promise<unknown> => eventually('p knows the proxy and watches its port', () => knowsProxy(p));
 
 /**
  * Traffic from h1 to h2 that fills p's queue beyond K_max again and again but never to its limit, 30 packets every 20
@@ -136,7 +133,7 @@ describe('cnpd restarts under traffic', () => {
         expect(await p.show<Row>('status')).toMatchObject({ adopted: true });
         const after = traffic.flowAt(await p.show('flows'))!;
         expect(Number(after['packets'])).toBeGreaterThan(Number(before['packets']));
-        await knowsProxy();
+        await proxyIsKnown();
         await traffic.notified('notifications after the network has told everything again');
         await traffic.allArrived();
       } finally {
@@ -167,7 +164,7 @@ describe('cnpd restarts under traffic', () => {
       traffic.end();
     }
     // The network had it all the time: the old LSPs were outbid, not lost.
-    expect(await isKnown()).toBe(true);
+    expect(await knowsProxy(p)).toBe(true);
   });
 
   test('SIGTERM of the proxy: it withdraws, so that nobody is told of it; no packet is lost; with its return the CNPs return, for the Queue Pair known before', async () => {
@@ -178,7 +175,7 @@ describe('cnpd restarts under traffic', () => {
       await eventually('withdrawn', async () => (await p.sender(SENDERS6))?.['proxy'] === undefined);
       await eventually('no more notices', async () => (await p.counter('egress.no-proxy')) > 0);
       await leaf.start(LEAF);
-      await knowsProxy();
+      await proxyIsKnown();
       await traffic.notified('CNPs again');
       expect(await leaf.show<Row>('status')).toMatchObject({ adopted: true });
       expect(traffic.pairAt(await leaf.show('flows'))?.['learned-from']).toBe('cm');
@@ -193,7 +190,7 @@ describe('cnpd restarts under traffic', () => {
     expect(code).toBe(1);
     expect(stderr).toContain('cannot start');
     expect(await p.show<Row>('status')).toMatchObject({ health: 'running', pid: p.pid });
-    await knowsProxy();
+    await proxyIsKnown();
   });
 });
 
@@ -219,7 +216,7 @@ describe('FRR restarts', () => {
       expect(await hasProxy()).toBe(true);
       return (await p.get('senders')).every((row) => row['held-until'] === undefined);
     });
-    expect(await isKnown()).toBe(true);
+    expect(await knowsProxy(p)).toBe(true);
     await routed(net);
     const traffic = new Traffic();
     try {
@@ -249,7 +246,7 @@ describe('interfaces and queues come and go', () => {
     await eventually('nothing is held any more', async () =>
       (await p.get('senders')).every((row) => row['held-until'] === undefined),
     );
-    expect(await isKnown()).toBe(true);
+    expect(await knowsProxy(p)).toBe(true);
   });
 
   test('a watched port that vanishes is a problem with a remedy; when it returns it is watched again', async () => {

@@ -1,7 +1,6 @@
 // The path of a notification, packet by packet: a congested port at p, a notice to the sender's proxy, a standard CNP
 // at the sender. Captured on the wire and read by other code than the dataplane's: src/packet and tshark.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { Poller } from '../../src/kernel/poller.ts';
 import { type Family, type IpAddress, address, formatAddress } from '../../src/model/address.ts';
 import { concat } from '../../src/packet/bytes.ts';
 import { encodeIpv6 } from '../../src/packet/ip/ipv6.ts';
@@ -13,20 +12,18 @@ import { type RocePacket, parseRocePacket } from '../../src/packet/roce/packet.t
 import { scapy } from '../codec/scapy.ts';
 import { dissect } from '../codec/tshark.ts';
 import { eventually } from './support/frr.ts';
-import { H1, H2, LOOPBACK, SENDERS4, SENDERS6, adjacent, base, proxy, routed, watching } from './support/line.ts';
+import { H1, H2, LOOPBACK, adjacent, base, knowsProxy, proxy, routed, watching } from './support/line.ts';
 import { Network, type Router, program } from './support/network.ts';
-import { Flow, Port, rocePackets } from './support/port.ts';
+import { Flow, type Port, rocePackets } from './support/port.ts';
 
 const NOTICE_PORT = 1021;
 const K_MAX = 20_000;
 
 let net: Network;
 let leaf: Router, p: Router;
-let poller: Poller;
 let h1: Port, h2: Port;
 /** Where notices from p arrive. */
 let leafWan: Port;
-const errors: unknown[] = [];
 let nextQpn = 0x1000;
 
 const LEAF = { ...base('leaf'), ...proxy('leaf') };
@@ -35,19 +32,12 @@ const P = { ...base('p'), ...watching({ 'per-flow-interval': '5ms' }) };
 beforeAll(async () => {
   net = await Network.up('line');
   [leaf, p] = [net.router('leaf'), net.router('p')];
-  poller = Poller.open({ onError: (error) => errors.push(error) });
-  const modules = { poller, errors };
-  h1 = await Port.open(net.lab, 'h1:eth1', 'leaf:eth1', modules);
-  h2 = await Port.open(net.lab, 'h2:eth1', 'far:eth1', modules);
-  leafWan = await Port.open(net.lab, 'leaf:eth2', 'p:eth1', modules);
+  h1 = await net.port('h1:eth1', 'leaf:eth1');
+  h2 = await net.port('h2:eth1', 'far:eth1');
+  leafWan = await net.port('leaf:eth2', 'p:eth1');
   await Promise.all([leaf.start(LEAF), p.start(P)]);
 });
-afterAll(async () => {
-  for (const port of [h1, h2, leafWan]) port?.close();
-  poller?.close();
-  await net?.down();
-  expect(errors).toEqual([]);
-});
+afterAll(() => net?.down());
 
 beforeEach(async () => {
   await leaf.reload(LEAF);
@@ -55,7 +45,7 @@ beforeEach(async () => {
   await adjacent(net, 'leaf', 'p');
   await knows(LOOPBACK.leaf.ipv6);
   await routed(net);
-  for (const port of [h1, h2, leafWan]) port.clear();
+  net.clearPorts();
 });
 afterEach(({ task }) => {
   if (task.result?.state === 'fail') console.log(net.logs());
@@ -63,10 +53,7 @@ afterEach(({ task }) => {
 
 /** p has learned that both prefixes of senders have this proxy, and its port is watched. */
 const knows = (proxyAddress: string): Promise<unknown> =>
-  eventually(`p knows ${proxyAddress} as the proxy`, async () => {
-    for (const prefix of [SENDERS6, SENDERS4]) if ((await p.sender(prefix))?.['proxy'] !== proxyAddress) return false;
-    return (await p.get('ports'))[0]?.['attached'];
-  });
+  eventually(`p knows ${proxyAddress} as the proxy`, () => knowsProxy(p, proxyAddress));
 
 function flow(
   family: Family = 6,

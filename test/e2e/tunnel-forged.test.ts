@@ -1,24 +1,21 @@
 // A host that wraps packets "of" another one into a tunnel of its own, and congests a port with them: from the victim's
 // side of the wire. The congested node and the proxy are different routers.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Poller } from '../../src/kernel/poller.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import { concat } from '../../src/packet/bytes.ts';
 import { ipv4, ipv6 } from '../../src/packet/ip/packets.fixture.ts';
 import { eventually } from './support/frr.ts';
-import { H1, H2, LOOPBACK, SENDERS4, SENDERS6, adjacent, base, proxy, routed, watching } from './support/line.ts';
+import { H1, H2, LOOPBACK, adjacent, base, knowsProxy, proxy, routed, watching } from './support/line.ts';
 import { Network, type Router } from './support/network.ts';
-import { Flow, Port, rocePackets } from './support/port.ts';
+import { Flow, type Port, rocePackets } from './support/port.ts';
 
 let net: Network;
 let leaf: Router;
 let p: Router;
-let poller: Poller;
 let h1: Port;
 let h2: Port;
 let x: Port;
 let flow: Flow;
-const errors: unknown[] = [];
 // The only addresses that X writes into its outermost headers.
 const X6 = address('2001:db8:66::66');
 const X4 = address('198.18.0.66');
@@ -26,10 +23,8 @@ const X4 = address('198.18.0.66');
 beforeAll(async () => {
   net = await Network.up('line');
   [leaf, p] = [net.router('leaf'), net.router('p')];
-  poller = Poller.open({ onError: (error) => errors.push(error) });
-  const modules = { poller, errors };
-  h1 = await Port.open(net.lab, 'h1:eth1', 'leaf:eth1', modules);
-  h2 = await Port.open(net.lab, 'h2:eth1', 'far:eth1', modules);
+  h1 = await net.port('h1:eth1', 'leaf:eth1');
+  h2 = await net.port('h2:eth1', 'far:eth1');
   await Promise.all([
     leaf.start({ ...base('leaf'), ...proxy('leaf') }),
     p.start({ ...base('p'), ...watching({ 'per-flow-interval': '5ms' }) }),
@@ -47,12 +42,8 @@ beforeAll(async () => {
     await net.lab.mustExec('p', ['ip', ...words.split(' ')]);
   for (const name of ['net.ipv6.conf.t-x0.forwarding', 'net.ipv4.conf.t-x0.forwarding'])
     await net.lab.mustExec('p', ['sysctl', '-qw', `${name}=1`]);
-  x = await Port.open(net.lab, 'p:t-x1', 'p:t-x0', modules);
-  await eventually('p knows the proxy, and watches its port', async () => {
-    for (const prefix of [SENDERS6, SENDERS4])
-      if ((await p.sender(prefix))?.['proxy'] !== LOOPBACK.leaf.ipv6) return false;
-    return (await p.get('ports'))[0]?.['attached'];
-  });
+  x = await net.port('p:t-x1', 'p:t-x0');
+  await eventually('p knows the proxy, and watches its port', () => knowsProxy(p));
   flow = new Flow(h1, h2, {
     source: address(H1.v6),
     destination: address(H2.v6),
@@ -66,11 +57,7 @@ beforeAll(async () => {
   flow.exchange();
   flow.exchange();
 }, 120_000);
-afterAll(async () => {
-  for (const port of [h1, h2, x]) port?.close();
-  poller?.close();
-  await net?.down();
-});
+afterAll(() => net?.down());
 
 const around6 =
   (from: IpAddress) =>
@@ -99,7 +86,7 @@ test.each([
     h1.clear();
     await flood(wrap, 'proxy.notice.tunnel-unknown', 10);
     expect(cnps()).toBe(0);
-    expect(errors).toEqual([]);
+    expect(net.errors).toEqual([]);
   },
   120_000,
 );

@@ -2,14 +2,12 @@
 // what it tells the senders is read where they are. Between h1 and h2 is the line (topologies/line), or the SRv6 domain
 // (topologies/wan).
 import { once } from 'node:events';
-import { expect } from 'vitest';
-import { Poller } from '../../../src/kernel/poller.ts';
 import { address } from '../../../src/model/address.ts';
 import { eventually } from './frr.ts';
 import { H1, H2, base, routed } from './line.ts';
 import { Network, type Router, type Row, program } from './network.ts';
 import { type Told, toldTo } from './notifications.ts';
-import { Flow, Port } from './port.ts';
+import { Flow, type Port } from './port.ts';
 import { tokenBucket } from './token-bucket.ts';
 
 /** p without IS-IS: it watches its port and has policies. */
@@ -25,36 +23,27 @@ export const congestedNode = (
 export class CongestedNetwork {
   readonly net: Network;
   readonly p: Router;
-  readonly poller: Poller;
   /** h2's addresses. */
   protected readonly receiver: { readonly v6: string; readonly v4: string } = H2;
   h1!: Port;
   h2!: Port;
-  readonly #errors: unknown[] = [];
-  readonly #ports: Port[] = [];
   #nextQpn = 0x4000;
 
   protected constructor(net: Network) {
     this.net = net;
     this.p = net.router('p');
-    this.poller = Poller.open({ onError: (error) => this.#errors.push(error) });
   }
 
-  async port(at: string, neighbor: string): Promise<Port> {
-    const port = await Port.open(this.net.lab, at, neighbor, { poller: this.poller, errors: this.#errors });
-    this.#ports.push(port);
-    return port;
+  port(at: string, neighbor: string): Promise<Port> {
+    return this.net.port(at, neighbor);
   }
 
-  async down(): Promise<void> {
-    for (const port of this.#ports) port.close();
-    this.poller.close();
-    await this.net.down();
-    expect(this.#errors).toEqual([]);
+  down(): Promise<void> {
+    return this.net.down();
   }
 
   clear(): void {
-    for (const port of this.#ports) port.clear();
+    this.net.clearPorts();
   }
 
   /**

@@ -1,5 +1,5 @@
 // The intents of the routers in topologies/line, with timers short enough for tests.
-import type { Network } from './network.ts';
+import type { Network, Router } from './network.ts';
 import { eventually } from './frr.ts';
 
 export const H1 = { v6: '2001:db8:1::2', v4: '198.51.100.2' } as const;
@@ -49,6 +49,13 @@ export const watching = (fields: object = {}): object => ({
 /** Waits until the routers' agents are neighbours of FRR. */
 export const adjacent = (net: Network, ...names: string[]): Promise<unknown> =>
   Promise.all(names.map((name) => eventually(`${name} is a neighbour of FRR`, () => net.router(name).isUp())));
+
+/** Whether a router has learned the proxy of h1's prefixes, and watches its port. */
+export async function knowsProxy(router: Router, proxyAddress: string = LOOPBACK.leaf.ipv6): Promise<boolean> {
+  for (const prefix of [SENDERS6, SENDERS4])
+    if ((await router.sender(prefix))?.['proxy'] !== proxyAddress) return false;
+  return (await router.get('ports'))[0]?.['attached'] === true;
+}
 
 const ROUTES = [
   '2001:db8:1::/64',

@@ -4,12 +4,15 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { expect } from 'vitest';
 import { stringify } from 'yaml';
+import { Poller } from '../../../src/kernel/poller.ts';
 import { type Lab, labDown, labUp } from '../../../src/lab/lab.ts';
 import type { RunResult } from '../../../src/lab/run.ts';
 import { knownLabs } from '../../../src/lab/state.ts';
 import { type NorthboundClient, connectNorthbound } from '../../../src/northbound/client.ts';
 import { eventually } from './frr.ts';
+import { Port } from './port.ts';
 
 const REPOSITORY = new URL('../../..', import.meta.url).pathname;
 /** CNPD_DIST: a build elsewhere, to be tested instead. */
@@ -187,6 +190,10 @@ export async function ownLabName(base: string): Promise<string> {
 export class Network {
   readonly lab: Lab;
   readonly #routers = new Map<string, Router>();
+  readonly #ports: Port[] = [];
+  /** Of the test's ports; `down` expects none. */
+  readonly errors: unknown[] = [];
+  #poller: Poller | undefined;
 
   private constructor(lab: Lab) {
     this.lab = lab;
@@ -222,6 +229,22 @@ export class Network {
     return router;
   }
 
+  /** An interface of a node on which the test speaks, as Port.open; `down` closes it. */
+  async port(at: string, neighbor: string): Promise<Port> {
+    this.#poller ??= Poller.open({ onError: (error) => this.errors.push(error) });
+    const port = await Port.open(this.lab, at, neighbor, { poller: this.#poller, errors: this.errors });
+    this.#ports.push(port);
+    return port;
+  }
+
+  /** Forgets what was received at the test's ports, and who wanted to hear of it. */
+  clearPorts(): void {
+    for (const port of this.#ports) {
+      port.onPacket = undefined;
+      port.clear();
+    }
+  }
+
   /** The ends of cnpd's logs, for a test that failed. */
   logs(): string {
     return [...this.#routers.values()]
@@ -234,7 +257,10 @@ export class Network {
   }
 
   async down(): Promise<void> {
+    for (const port of this.#ports) port.close();
+    this.#poller?.close();
     await this.stopAll('SIGKILL');
     await this.lab.down();
+    expect(this.errors).toEqual([]);
   }
 }
