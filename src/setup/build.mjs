@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, statSync, chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { CLANG_FLAGS } from './clang.mjs';
 
 const root = new URL('../..', import.meta.url).pathname;
 process.chdir(root);
@@ -63,22 +64,7 @@ function bpf() {
         .replace(/\.c$/, '.o'),
     );
     if (!stale(target, [source, ...headers])) continue;
-    run('clang', [
-      '-target',
-      'bpf',
-      '-mcpu=v3',
-      '-O2',
-      '-g',
-      '-Wall',
-      '-Wextra',
-      '-Werror',
-      '-Wno-unused-parameter',
-      '-Ibpf/lib',
-      '-c',
-      source,
-      '-o',
-      target,
-    ]);
+    run('clang', [...CLANG_FLAGS, '-c', source, '-o', target]);
     run('llvm-strip', ['-g', '--remove-section=.debug_info', target]);
   }
 }

@@ -3,19 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-
-const FLAGS = [
-  '-target',
-  'bpf',
-  '-mcpu=v3',
-  '-O2',
-  '-g',
-  '-Wall',
-  '-Wextra',
-  '-Werror',
-  '-Wno-unused-parameter',
-  '-Ibpf/lib',
-];
+import { CLANG_FLAGS } from '../../src/setup/clang.mjs';
 
 export interface Compiled {
   readonly path: string;
@@ -29,7 +17,7 @@ export const compileBpf = (source: string): Compiled => compileBpfWith('clang', 
 export function compileBpfWith(clang: string, source: string): Compiled {
   const directory = mkdtempSync(join(tmpdir(), 't-bpf-'));
   const path = join(directory, basename(source).replace(/c$/, 'o'));
-  execFileSync(clang, [...FLAGS, '-c', source, '-o', path], { stdio: ['ignore', 'ignore', 'pipe'] });
+  execFileSync(clang, [...CLANG_FLAGS, '-c', source, '-o', path], { stdio: ['ignore', 'ignore', 'pipe'] });
   execFileSync('llvm-strip', ['-g', path]);
   return { path, remove: () => rmSync(directory, { recursive: true }) };
 }

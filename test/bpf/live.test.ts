@@ -1,22 +1,18 @@
 // Real traffic through the real port: forwarded by the kernel, through the attached program, into a queue that drains.
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { spawn, spawnSync } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { address } from '../../src/model/address.ts';
-import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
+import { openBpfObject } from '../../src/kernel/bpf/object.ts';
 import type { Netns } from '../../src/kernel/netns.ts';
 import { EGRESS_PROGRAMS } from '../../src/kernel/dataplane/egress.ts';
 import { concat, u16 } from '../../src/packet/bytes.ts';
 import { ipv6, options, srh } from '../../src/packet/ip/packets.fixture.ts';
 import { walkHeaders } from '../../src/packet/ip/walk.ts';
 import { parseRocePacket } from '../../src/packet/roce/packet.ts';
+import { compileBpf } from './compile.ts';
 import { CongestedRouter, LOOPBACK6, PROXY4, PROXY6, until } from './congested-router.ts';
 import { notices } from './notices.ts';
 import { H1, H1V4, H2, H2V4, data, ecnOf, frame } from './packets.ts';
-
-const path = (relative: string): string => new URL(relative, import.meta.url).pathname;
 
 let r: CongestedRouter;
 beforeEach(async () => {
@@ -146,28 +142,9 @@ print('sent', flush=True)`,
   test('a VLAN tag beside the packet, as offloading drivers keep it, is not in the notice', async () => {
     await r.fill(100_000);
     r.port({ kMax: 1000 });
-    const directory = mkdtempSync(join(tmpdir(), 't-bpf-'));
-    const tag = ((): BpfObject => {
-      try {
-        const output = join(directory, 'tag.bpf.o');
-        execFileSync('clang', [
-          '-target',
-          'bpf',
-          '-mcpu=v3',
-          '-O2',
-          '-g',
-          '-Wno-unused-function',
-          `-I${path('../../bpf/lib')}`,
-          '-c',
-          path('fixtures/tag.bpf.c'),
-          '-o',
-          output,
-        ]);
-        return openBpfObject(output);
-      } finally {
-        rmSync(directory, { recursive: true });
-      }
-    })();
+    const compiled = compileBpf('test/bpf/fixtures/tag.bpf.c');
+    const tag = openBpfObject(compiled.path);
+    compiled.remove();
     r.attached(EGRESS_PROGRAMS.egress).detach();
     r.attach('tag', r.portIfindex, 'egress', tag);
     r.attach(EGRESS_PROGRAMS.egress, r.portIfindex, 'egress');
