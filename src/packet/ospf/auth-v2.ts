@@ -55,7 +55,7 @@ export function verifyPacketV2(bytes: Uint8Array, keys: readonly AuthenticationK
   const key = keys.find(({ id }) => id === keyId);
   if (!key) return { ok: false, reason: 'unknown-key' };
   const end = length + digestLength(key);
-  if (bytes[AUTHENTICATION_AT + 3] !== digestLength(key) || end > bytes.length) return { ok: false, reason: 'wrong' };
+  if (bytes[AUTHENTICATION_AT + 3] !== digestLength(key)) return { ok: false, reason: 'wrong' };
   if (!sameDigest(bytes.subarray(length, end), digest(bytes.subarray(0, length), key)))
     return { ok: false, reason: 'wrong' };
   return { ok: true, keyId, sequence: BigInt(u32(bytes, AUTHENTICATION_AT + 4)) };

@@ -111,7 +111,7 @@ export function verifyPacketV3(
   const key = keys.find(({ id }) => id === keyId);
   if (!key) return { ok: false, reason: 'unknown-key' };
   const end = at + trailerLength(key);
-  if (u16(bytes, at + 2) !== trailerLength(key) || end > bytes.length) return { ok: false, reason: 'wrong' };
+  if (u16(bytes, at + 2) !== trailerLength(key)) return { ok: false, reason: 'wrong' };
   const order = ORDERS.find((o) =>
     sameDigest(bytes.subarray(digestAt, end), digest(bytes.subarray(0, digestAt), key, source, o)),
   );

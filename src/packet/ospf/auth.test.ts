@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
-import { concat, put16 } from '../bytes.ts';
+import { concat, copyOf, put16 } from '../bytes.ts';
 import { fromHex, toHex } from '../hex.ts';
 import { fuzzDecoder } from '../hostile.fixture.ts';
 import {
@@ -14,7 +14,7 @@ import {
   FRR_TRAILER_UPDATE,
 } from './auth.fixture.ts';
 import { digestLength, signPacketV2, verifyPacketV2 } from './auth-v2.ts';
-import { signPacketV3, trailerLength, verifyPacketV3 } from './auth-v3.ts';
+import { announcesTrailer, signPacketV3, trailerLength, verifyPacketV3 } from './auth-v3.ts';
 import { type AuthenticationKey, type DigestAlgorithm, hmac } from './digest.ts';
 import { OPTION_V3 } from './numbers.ts';
 import { decodePacket, encodePacket } from './packet.ts';
@@ -173,10 +173,68 @@ test('missing authentication, an unknown key and a wrong digest are told apart',
     expect(verifyPacketV3(v3, [other], source)).toEqual({ ok: false, reason: 'wrong' });
 });
 
+test('a length other than that of the digest is wrong, though the digest covers it (RFC 2328 §D.4.3; RFC 7166 §4.6)', () => {
+  const v2 = copyOf(signPacketV2(HELLO_V2, key('md5'), 1));
+  v2[19] = 20;
+  const text = v2.subarray(0, HELLO_V2.length);
+  v2.set(createHash('md5').update(text).update('s3cret'.padEnd(16, '\0')).digest(), HELLO_V2.length);
+  expect(verifyPacketV2(v2, [key('md5')])).toEqual({ ok: false, reason: 'wrong' });
+  const v3 = copyOf(signPacketV3(HELLO_V3, key('hmac-sha-256'), 1n, source));
+  put16(v3, HELLO_V3.length + 2, 36);
+  const apad = concat(fromHex('fe800000000000000075bdfffe1d3a05'), APAD.subarray(0, 16));
+  const digest = createHmac('sha256', 's3cret\0\x01').update(v3.subarray(0, -32)).update(apad).digest();
+  v3.set(digest, v3.length - 32);
+  expect(verifyPacketV3(v3, [key('hmac-sha-256')], source)).toEqual({ ok: false, reason: 'wrong' });
+});
+
+test('a trailer that is cut, or of another type than HMAC, is none; one whose digest is cut is wrong (RFC 7166 §4.6)', () => {
+  const signed = signPacketV3(HELLO_V3, key('hmac-sha-256'), 1n, source);
+  const reasons = (from: number, to: number): unknown[] =>
+    Array.from({ length: to - from }, (_, i) =>
+      verifyPacketV3(signed.subarray(0, HELLO_V3.length + from + i), [key('hmac-sha-256')], source),
+    );
+  expect(reasons(0, 16)).toEqual(new Array(16).fill({ ok: false, reason: 'missing' }));
+  expect(reasons(16, 48)).toEqual(new Array(32).fill({ ok: false, reason: 'wrong' }));
+  const other = copyOf(signed);
+  put16(other, HELLO_V3.length, 2);
+  expect(verifyPacketV3(other, [key('hmac-sha-256')], source)).toEqual({ ok: false, reason: 'missing' });
+});
+
+test('the AT option of hellos and Database Descriptions announces a trailer, where they have one (RFC 7166 §2.1)', () => {
+  const dd = (options: number): Uint8Array =>
+    encodePacket(
+      3,
+      {
+        ...{ kind: 'database-description', routerId: 1, areaId: 0, instanceId: 0, mtu: 1500, options, headers: [] },
+        ...{ initialize: true, more: true, master: true, sequence: 1 },
+      },
+      FRR_TRAILER_ADDRESSES,
+    );
+  const request = encodePacket(
+    3,
+    { kind: 'link-state-request', routerId: 1, areaId: 0, instanceId: 0, requests: [] },
+    FRR_TRAILER_ADDRESSES,
+  );
+  const AT = OPTION_V3.authenticationTrailer;
+  const announced = [HELLO_V3, dd(AT), encodePacket(3, hello(0x13), FRR_TRAILER_ADDRESSES), dd(0x13)];
+  expect(announced.map(announcesTrailer)).toEqual([true, true, false, false]);
+  expect([request, HELLO_V2, new Uint8Array()].map(announcesTrailer)).toEqual([false, false, false]);
+  // What stands behind the packet is none of its options.
+  const cut = (length: number): boolean => {
+    const bytes = dd(AT);
+    put16(bytes, 2, length);
+    return announcesTrailer(bytes);
+  };
+  expect([cut(19), cut(20)]).toEqual([false, true]);
+});
+
 test('what cannot be signed is refused', () => {
   expect(() => signPacketV2(HELLO_V3, key('md5'), 1)).toThrow(/only an encoded packet/);
   expect(() => signPacketV2(signPacketV2(HELLO_V2, key('md5'), 1), key('md5'), 1)).toThrow(/only an encoded packet/);
   expect(() => signPacketV3(HELLO_V3, key('md5'), 1n, source)).toThrow(/no MD5/);
+  const signed = signPacketV3(HELLO_V3, key('hmac-sha-1'), 1n, source);
+  for (const packet of [HELLO_V2, signed])
+    expect(() => signPacketV3(packet, key('hmac-sha-1'), 1n, source)).toThrow(/only an encoded packet/);
   expect(() => signPacketV2(HELLO_V2, key('md5', 'a', 256), 1)).toThrow(/8 bits/);
   expect(() => signPacketV2(HELLO_V2, key('md5'), 2 ** 32)).toThrow(/32 bits/);
 });

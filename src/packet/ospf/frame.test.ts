@@ -13,6 +13,10 @@ const ADDRESSES = {
   3: { source: address('fe80::1'), destination: address('ff02::5') },
 } as const;
 const VERSIONS = [2, 3] as const;
+const flaw = (version: 2 | 3, bytes: Uint8Array): string => {
+  const decoded = decodeFrame(version, bytes);
+  return decoded.ok ? 'ok' : `${decoded.error.code} at ${decoded.error.offset}`;
+};
 const frame = (version: 2 | 3): Uint8Array => encodeFrames(version, MAC, ADDRESSES[version], PAYLOAD, 1500, 0)[0]!;
 
 test.each(VERSIONS)('OSPFv%d: a frame to AllSPFRouters, TTL 1, CS6, both ways; Ethernet padding is cut', (version) => {
@@ -35,21 +39,70 @@ test('what is not OSPF is told apart from what is broken', () => {
   const code = (version: 2 | 3, at: number, value: number): string => {
     const bytes = frame(version);
     bytes[at] = value;
-    const decoded = decodeFrame(version, bytes);
-    return decoded.ok ? 'ok' : decoded.error.code;
+    return flaw(version, bytes);
   };
   expect([code(2, 13, 6), code(3, 12, 8), code(2, 23, 17), code(3, 20, 17)]).toEqual([
-    'not-ospf',
-    'not-ospf',
-    'not-ospf',
-    'not-ospf',
+    'not-ospf at 12',
+    'not-ospf at 12',
+    'not-ospf at 23',
+    'not-ospf at 20',
   ]);
   expect([code(2, 24, 0), code(2, 14, 0x44), code(3, 14, 0x40)]).toEqual([
-    'bad-ip-checksum',
-    'bad-header-length',
-    'bad-version',
+    'bad-ip-checksum at 24',
+    'bad-header-length at 14',
+    'bad-version at 14',
+  ]);
+  expect(VERSIONS.map((version) => flaw(version, frame(version).subarray(0, -1)))).toEqual([
+    'truncated at 16',
+    'truncated at 18',
+  ]);
+  // An EtherType cut in the middle says nothing; a whole one says that there should be an IP header.
+  expect(VERSIONS.map((version) => flaw(version, frame(version).subarray(0, 13)))).toEqual([
+    'not-ospf at 12',
+    'not-ospf at 12',
+  ]);
+  expect(VERSIONS.map((version) => flaw(version, frame(version).subarray(0, 14)))).toEqual([
+    'truncated at 14',
+    'truncated at 14',
   ]);
 });
+
+test('OSPFv3: a fragment is one of OSPF only if its own header says so (RFC 8200 §4.5)', () => {
+  const fragment = (nextHeader: number, inner: number, bytes: number): string => {
+    const [plain] = encodeFrames(3, MAC, ADDRESSES[3], new Uint8Array(bytes), 1500, 0);
+    plain![20] = nextHeader;
+    plain![54] = inner;
+    return flaw(3, plain!);
+  };
+  expect([fragment(44, 89, 8), fragment(44, 89, 16)]).toEqual(['ok', 'ok']);
+  expect([fragment(44, 17, 16), fragment(17, 89, 16), fragment(44, 89, 7), fragment(17, 17, 16)]).toEqual([
+    'not-ospf at 20',
+    'not-ospf at 20',
+    'not-ospf at 20',
+    'not-ospf at 20',
+  ]);
+});
+
+test.each([
+  [2, 20, 96],
+  [3, 40, 88],
+] as const)(
+  'OSPFv%d: a datagram of the MTU goes whole, and fragments that fill it end where it ends',
+  (version, ip, room) => {
+    const more = (bytes: number): (boolean | undefined)[] =>
+      encodeFrames(version, MAC, ADDRESSES[version], new Uint8Array(bytes), ip + 96, 1).map((bytesOut) => {
+        const decoded = decodeFrame(version, bytesOut);
+        if (!decoded.ok) throw new Error(decoded.error.code);
+        expect(bytesOut.length).toBeLessThanOrEqual(14 + ip + 96);
+        return decoded.value.fragment?.more;
+      });
+    expect([more(95), more(96), more(97)]).toEqual([[undefined], [undefined], [true, false]]);
+    expect([more(2 * room), more(2 * room + 1)]).toEqual([
+      [true, false],
+      [true, true, false],
+    ]);
+  },
+);
 
 test.each(VERSIONS)(
   'OSPFv%d: what is larger than the link goes in fragments that fit it, and comes back whole',

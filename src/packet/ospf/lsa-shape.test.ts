@@ -45,6 +45,7 @@ const LENGTHS: readonly (readonly [
   ['Router Information', 3, 0xa00c, [0, 8], []],
   ['SRv6 Locator', 3, 0xa02a, [0, 40], []],
   ['unknown', 3, 0xa07b, [0, 1, 2, 3], []],
+  ['unknown', 2, 8, [0, 1, 2, 3], []],
 ];
 
 describe.each(LENGTHS)('%s, OSPFv%i, type %i', (_name, version, type, good, bad) => {
@@ -61,11 +62,13 @@ const LISTS: readonly (readonly [name: string, version: Version, type: number, b
   ['one link', 2, 1, '00000001' + '0a000001'.repeat(2) + '01000001', true],
   ['no link', 2, 1, '00000000', true],
   ['a link and less than one behind it', 2, 1, '00000001' + '0a000001'.repeat(2) + '01000001' + '00000000', true],
+  ['a link with six TOS metrics', 2, 1, '00000001' + '0a000001'.repeat(2) + '01060001' + '00000000'.repeat(6), true],
   ['two links declared, one there', 2, 1, '00000002' + '0a000001'.repeat(2) + '01000001', false],
   ['none declared, one there', 2, 1, '00000000' + '0a000001'.repeat(2) + '01000001', false],
   ['TOS metrics beyond the LSA', 2, 1, '00000001' + '0a000001'.repeat(2) + '01030001', false],
   ['::/0', 3, 0x2003, '00000001' + '00000000', true],
   ['a /64', 3, 0x2003, '00000001' + '40000000' + '20010db800000001', true],
+  ['a /128', 3, 0x2003, '00000001' + '80000000' + '20010db8'.repeat(4), true],
   ['a prefix beyond the LSA', 3, 0x2003, '00000001' + '40000000' + '20010db8', false],
   ['a prefix of 129 bits', 3, 0x2003, '00000001' + '81000000' + '00'.repeat(20), false],
   ['two prefixes', 3, 0x2003, '00000001' + '00000000' + '00000000', false],
@@ -86,6 +89,18 @@ const LISTS: readonly (readonly [name: string, version: Version, type: number, b
 it.each(LISTS)('%s, OSPFv%i, type %i: %s', (_name, version, type, body, right) => {
   const lsa = lsaOf(version, { type, lsId: 1, advertisingRouter: 1 }, { kind: 'unknown', content: fromHex(body) });
   expect(shapeFlaw(version, lsa) === undefined).toBe(right);
+});
+
+it('the flaw is told in words, with the lengths of whole LSAs', () => {
+  const flaw = (type: number, body: string): string | undefined =>
+    shapeFlaw(3, lsaOf(3, { type, lsId: 1, advertisingRouter: 1 }, { kind: 'unknown', content: fromHex(body) }));
+  expect(flaw(0x2001, '0000')).toBe('22 bytes, shorter than the fixed part of its type (24)');
+  expect(flaw(0x2004, '00'.repeat(16))).toBe('36 bytes, longer than its type (32)');
+  expect(flaw(0x2001, '00'.repeat(12))).toBe('32 bytes are not whole units of its type (16 bytes after 24)');
+  expect(flaw(0x4005, '02000001' + '20000000' + '20010db8')).toBe('shorter than the fields that it announces');
+  expect(flaw(0x4005, '02000001' + '20000000' + '00'.repeat(12))).toBe('1 prefixes declared, 0 present');
+  expect(flaw(0x2003, '00000001' + '40000000' + '20010db8')).toBe('a prefix exceeds the LSA');
+  expect(flaw(0x2003, '00000001' + '00000000' + '0000')).toBe('a malformed prefix');
 });
 
 describe.each([2, 3] as const)('OSPFv%i', (version) => {

@@ -230,6 +230,7 @@ test('what makes FRR crash or reset is never encoded: AS scope of opaque types 4
     );
   for (const opaqueType of [4, 7]) expect(encode(2, 11, opaqueLsId(opaqueType, 1))).toThrow(/must not have AS scope/);
   expect(encode(2, 11, opaqueLsId(240, 1))).not.toThrow();
+  expect(encode(3, 11, opaqueLsId(4, 1))).not.toThrow();
   for (const type of [0x3ff8, 0x202a, 0x2029, 0x200c]) expect(encode(3, type, 0)).toThrow(/needs the U-bit/);
   for (const type of [0xbff8, 0xa02a, 0x2001, 0x0008]) expect(encode(3, type, 0)).not.toThrow();
 });

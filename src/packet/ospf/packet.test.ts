@@ -97,6 +97,54 @@ test('requests, both ways: the type has four bytes in OSPFv2 and two in OSPFv3',
   expectPacket(3, '0303001c c0000201 00000000 d3b3 00 00  0000a029 07000001 c0000201', request(0xa029));
 });
 
+test('the type of a request: all four bytes in OSPFv2, the last two in OSPFv3, the others reserved (RFC 5340 §A.3.4)', () => {
+  const request = (type: number): OspfPacket => ({
+    ...header,
+    kind: 'link-state-request',
+    requests: [{ type, lsId: 1, advertisingRouter: 2 }],
+  });
+  const reserved = (version: Version): ReceivedPacket => {
+    const bytes = encodePacket(version, request(0xa029), ADDRESSES[version]);
+    bytes[version === 2 ? 25 : 17] = 1;
+    setChecksum(version, bytes, ADDRESSES[version]);
+    return decoded(version, bytes);
+  };
+  expect(reserved(2)).toMatchObject(request(0x1a029));
+  expect(reserved(3)).toMatchObject(request(0xa029));
+  expect(decoded(2, encodePacket(2, request(0x10001), ADDRESSES[2]))).toMatchObject(request(0x10001));
+  expect(() => encodePacket(3, request(0x10001), ADDRESSES[3])).toThrow(/16 bits/);
+});
+
+test('OSPFv2 has no instances, OSPFv3 no AuType: the byte of the one is not read, nor written, in the other', () => {
+  expect(toHex(encodePacket(2, { ...HELLO, instanceId: 5 }, ADDRESSES[2]))).toBe(
+    toHex(encodePacket(2, HELLO, ADDRESSES[2])),
+  );
+  const v2 = encodePacket(2, HELLO, ADDRESSES[2]);
+  v2[14] = 5;
+  setChecksum(2, v2, ADDRESSES[2]);
+  expect(decoded(2, v2).instanceId).toBe(0);
+  const v3 = encodePacket(3, HELLO, ADDRESSES[3]);
+  v3[15] = 2;
+  expect(decodePacket(3, v3, ADDRESSES[3])).toMatchObject({ ok: false, error: { code: 'bad-checksum' } });
+});
+
+test('the details of an error tell how many bytes are too many', () => {
+  const lengthened = (packet: OspfPacket): unknown => {
+    const bytes = concat(encodePacket(2, packet, ADDRESSES[2]), new Uint8Array(3));
+    put16(bytes, 2, bytes.length);
+    return decodePacket(2, bytes, ADDRESSES[2], { authenticated: true });
+  };
+  const update: OspfPacket = { ...header, kind: 'link-state-update', lsas: [] };
+  const error = (detail: RegExp): object => ({ ok: false, error: { detail: expect.stringMatching(detail) as string } });
+  expect(lengthened(HELLO)).toMatchObject(error(/^7 bytes are not whole router IDs/));
+  expect(lengthened(update)).toMatchObject(error(/^3 bytes after the last LSA/));
+});
+
+test.each(VERSIONS)('OSPFv%d: a payload of nothing is truncated, and not of another version', (version) => {
+  const nothing = decodePacket(version, new Uint8Array(), ADDRESSES[version]);
+  expect(nothing).toMatchObject({ ok: false, error: { code: 'truncated', offset: 0 } });
+});
+
 test('updates and acknowledgments of FRR', () => {
   const addresses = [ADDRESSES[2], FRR_TRAILER_ADDRESSES];
   const [v2, v3] = (

@@ -61,6 +61,7 @@ test('an address of the other family is no router address', () => {
 });
 
 test('a value beyond 65535 bytes does not fit', () => {
+  expect(tlvBytes(1, new Uint8Array(65535))).toHaveLength(65540);
   expect(() => tlvBytes(1, new Uint8Array(65536))).toThrow(/65536 bytes/);
 });
 
