@@ -4,9 +4,8 @@ import { address } from '../../model/address.ts';
 import { opaqueLsId } from '../../packet/ospf/lsa-type.ts';
 import type { AuthenticationKey } from '../../packet/ospf/digest.ts';
 import { OPTION_V2 } from '../../packet/ospf/numbers.ts';
-import { encodePacket } from '../../packet/ospf/packet.ts';
-import type { DatabaseDescription, LsaHeader, OspfPacket } from '../../packet/ospf/types.ts';
-import { AREA, Link, Router, testConfig } from './simulation.fixture.ts';
+import type { DatabaseDescription, LsaHeader } from '../../packet/ospf/types.ts';
+import { AREA, type Body, Link, Router, testConfig } from './simulation.fixture.ts';
 import { neighborState } from './show.ts';
 import type { AreaConfig } from './speaker.ts';
 import { OSPFV2, OSPFV3, type OspfVersion } from './version.ts';
@@ -27,17 +26,6 @@ function pair(
   const a = new Router(testConfig(A, version, forA));
   const b = new Router(testConfig(B, version, forB));
   return { a, b, link: new Link(a, b) };
-}
-
-type Body<P> = P extends OspfPacket ? Omit<P, 'routerId' | 'areaId' | 'instanceId'> : never;
-
-/** Hands `to` a packet as if the router at the other end had sent it. */
-function inject(link: Link, to: 0 | 1, version: OspfVersion, from: number, body: Body<OspfPacket>): void {
-  const ends = version.version === 2 ? ['10.0.0.1', '10.0.0.2'] : ['fe80::1', 'fe80::2'];
-  const addresses = { source: address(ends[1 - to]!), destination: version.destination };
-  const payload = encodePacket(version.version, { ...body, routerId: from, areaId: AREA, instanceId: 0 }, addresses);
-  link.event(to, { type: 'received', areaId: AREA, payload, addresses });
-  link.run(0);
 }
 
 const description = (rest: Partial<DatabaseDescription>, version: OspfVersion): Body<DatabaseDescription> => ({
@@ -72,7 +60,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   it('a description out of sequence begins the exchange anew, and it succeeds', () => {
     const { a, b, link } = pair(version);
     link.until('full', () => a.state === 'full' && b.state === 'full');
-    inject(link, 0, version, B, description({ sequence: 999 }, version));
+    link.hand(0, description({ sequence: 999 }, version));
     expect(a.count('neighbor.sequence-number-mismatch')).toBe(1);
     expect(a.state).toBe('ex-start');
     link.until('full again', () => a.state === 'full' && b.state === 'full');
@@ -89,13 +77,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     neighbor.state = 'exchange';
     neighbor.weAreMaster = false;
     const { ddSequence, options } = neighbor;
-    inject(
-      link,
-      0,
-      version,
-      B,
-      description({ sequence: ddSequence + 1, options: options ^ bits, more: true }, version),
-    );
+    link.hand(0, description({ sequence: ddSequence + 1, options: options ^ bits, more: true }, version));
     expect([a.count('neighbor.sequence-number-mismatch'), a.state]).toEqual([mismatches, state]);
   });
 
@@ -114,9 +96,9 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     link.until('full', () => a.state === 'full');
     const last = a.area.neighbor!.lastReceived!;
     const again = { ...last, headers: [] };
-    inject(link, 0, version, B, description(again, version));
+    link.hand(0, description(again, version));
     expect([a.count('exchange.duplicate') > 0, a.state]).toEqual([true, 'full']);
-    inject(link, 0, version, B, description({ ...again, ...differs(last) }, version));
+    link.hand(0, description({ ...again, ...differs(last) }, version));
     expect([a.count('neighbor.sequence-number-mismatch'), a.state]).toEqual([1, 'ex-start']);
   });
 
@@ -127,7 +109,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     link.until('full', () => a.state === 'full');
     link.weather = () => [];
     Object.assign(a.area.neighbor!, { state: 'ex-start', ddSequence: 500, weAreMaster: true, lastReceived: undefined });
-    return { a, say: (rest) => inject(link, 0, version, other, description(rest, version)) };
+    return { a, say: (rest) => link.hand(0, description(rest, version)) };
   }
   const CLAIM = { initialize: true, more: true, master: true, sequence: 9000 };
   const AGREES = { initialize: false, more: false, master: false, sequence: 500 };
@@ -190,7 +172,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     const pauses: number[] = [];
     for (let i = 0; i < 6; i++) {
       a.area.neighbor!.state = 'exchange';
-      inject(link, 0, version, B, description({ sequence: 12345 + i, master: false, initialize: true }, version));
+      link.hand(0, description({ sequence: 12345 + i, master: false, initialize: true }, version));
       pauses.push(Math.max(0, a.area.neighbor!.exchangeFrom - link.now));
     }
     expect(pauses).toEqual([0, 1000, 2000, 4000, 8000, 16000]);
@@ -203,7 +185,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   it('a request for an LSA that we do not have begins the exchange anew', () => {
     const { a, b, link } = pair(version);
     link.until('full', () => a.state === 'full' && b.state === 'full');
-    inject(link, 0, version, B, { kind: 'link-state-request', requests: [header({ lsId: 0x12345678 })] });
+    link.hand(0, { kind: 'link-state-request', requests: [header({ lsId: 0x12345678 })] });
     expect(a.count('neighbor.bad-request')).toBe(1);
     link.until('full again', () => a.state === 'full' && b.state === 'full');
   });
@@ -254,11 +236,11 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     link.run(3000);
     const updates = (): number => a.count('tx.link-state-update');
     const before = updates();
-    for (let i = 0; i < 3; i++) inject(link, 0, version, B, { kind: 'link-state-update', lsas: [older] });
+    for (let i = 0; i < 3; i++) link.hand(0, { kind: 'link-state-update', lsas: [older] });
     expect(updates() - before).toBe(1);
     expect(a.count('lsa.older-again')).toBe(2);
     link.run(1500);
-    inject(link, 0, version, B, { kind: 'link-state-update', lsas: [older] });
+    link.hand(0, { kind: 'link-state-update', lsas: [older] });
     expect(updates() - before).toBe(2);
   });
 
@@ -277,7 +259,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     raw.set([3600 >> 8, 3600 & 255]);
     link.weather = () => [1];
     const before = a.count('tx.link-state-acknowledgment');
-    inject(link, 0, version, B, { kind: 'link-state-update', lsas: [{ ...lsa, age: 3600, raw }] });
+    link.hand(0, { kind: 'link-state-update', lsas: [{ ...lsa, age: 3600, raw }] });
     expect(a.count('tx.link-state-acknowledgment') - before).toBe(1);
     expect(a.area.lsdb.byKey.has(lsa.key)).toBe(false);
   });

@@ -2,9 +2,10 @@
 // delay packets; everything passes the real codecs.
 import { address } from '../../model/address.ts';
 import { DEFAULT_PRIVATE_TYPES } from '../../packet/ospf/lsa.ts';
-import { type ReceivedPacket, decodePacket } from '../../packet/ospf/packet.ts';
+import { type ReceivedPacket, decodePacket, encodePacket } from '../../packet/ospf/packet.ts';
 import type { PacketAddresses } from '../../packet/ospf/packet-header.ts';
 import { lsaKeyText } from '../../packet/ospf/router-id.ts';
+import type { OspfPacket } from '../../packet/ospf/types.ts';
 import { LSDB_LIMIT } from './constants.ts';
 import { handle } from './events.ts';
 import { ageOf } from './lsdb.ts';
@@ -54,6 +55,10 @@ export const testConfig = (
 /** Decides what becomes of a packet: when each copy arrives, in milliseconds; none loses it. */
 export type Weather = (packet: ReceivedPacket | undefined, from: 0 | 1, payload: Uint8Array) => readonly number[];
 export const FAIR: Weather = () => [1];
+
+type WithoutHeader<P> = P extends OspfPacket ? Omit<P, 'routerId' | 'areaId' | 'instanceId'> : never;
+/** A packet without its header. */
+export type Body<P extends OspfPacket = OspfPacket> = WithoutHeader<P>;
 
 export class Router {
   readonly speaker: Speaker;
@@ -150,6 +155,15 @@ export class Link {
       this.routers[end].note(effect);
       if (effect.type === 'send') this.send(end, effect.payload);
     }
+  }
+
+  /** Hands the router at this end a packet as if the one at the other end, or who pretends to be it, had sent it. */
+  hand(to: 0 | 1, body: Body, routerId?: number): void {
+    const [from, { version }] = [to === 0 ? 1 : 0, this.routers[to].config] as const;
+    const header = { routerId: routerId ?? this.routers[from].config.routerId, areaId: AREA, instanceId: 0 };
+    const payload = encodePacket(version.version, { ...body, ...header }, this.addresses(from));
+    this.event(to, { type: 'received', areaId: AREA, payload, addresses: this.addresses(from) });
+    this.run(0);
   }
 
   private send(from: 0 | 1, payload: Uint8Array): void {

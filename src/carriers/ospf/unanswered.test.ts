@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { address } from '../../model/address.ts';
 import { opaqueLsId } from '../../packet/ospf/lsa-type.ts';
 import { encodePacket } from '../../packet/ospf/packet.ts';
-import type { DatabaseDescription, LsaHeader, OspfPacket } from '../../packet/ospf/types.ts';
+import type { DatabaseDescription, LsaHeader } from '../../packet/ospf/types.ts';
 import { type StoredLsa, headerOf } from './lsdb.ts';
 import { AREA, FAIR, Link, Router, testConfig } from './simulation.fixture.ts';
 import { OSPFV2, OSPFV3, type OspfVersion, type OwnLsa } from './version.ts';
@@ -15,8 +15,6 @@ const VERSIONS: readonly (readonly [string, OspfVersion])[] = [
   ['OSPFv2', OSPFV2],
   ['OSPFv3', OSPFV3],
 ];
-
-type Body<P> = P extends OspfPacket ? Omit<P, 'routerId' | 'areaId' | 'instanceId'> : never;
 
 describe.each(VERSIONS)('%s', (_name, version) => {
   const type = version.version === 2 ? 10 : 0xa023;
@@ -38,22 +36,12 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     scene.link.run(10_000);
     return scene;
   };
-  /** Hands A a packet as if B had sent it. */
-  const inject = (link: Link, body: Body<OspfPacket>): void => {
-    const addresses = {
-      source: address(version.version === 2 ? '10.0.0.2' : 'fe80::2'),
-      destination: version.destination,
-    };
-    const payload = encodePacket(version.version, { ...body, routerId: B, areaId: AREA, instanceId: 0 }, addresses);
-    link.event(0, { type: 'received', areaId: AREA, payload, addresses });
-    link.run(0);
-  };
   /** B, as master of an exchange, lists this LSA; nothing more is heard of it. */
   const list = ({ area: { neighbor } }: Router, link: Link, header: LsaHeader): void => {
     link.weather = () => [];
     Object.assign(neighbor!, { state: 'exchange', weAreMaster: false });
     const { options, ddSequence } = neighbor!;
-    inject(link, {
+    link.hand(0, {
       kind: 'database-description',
       mtu: 1500,
       options,
@@ -204,7 +192,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       const from = link.sent.length;
       link.event(0, { type: 'originate', areaId: AREA, lsas: [lsaOf(1, 8)] });
       link.run(1000);
-      inject(link, { kind: 'link-state-acknowledgment', headers: [old] });
+      link.hand(0, { kind: 'link-state-acknowledgment', headers: [old] });
       expect(a.count('acknowledgment.other-instance')).toBe(1);
       link.run(15_000);
       const updates = link.sent
@@ -212,7 +200,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
         .filter(({ from: who, packet }) => who === 0 && packet?.kind === 'link-state-update');
       expect(updates).toHaveLength(4);
       expect(updates.slice(1).map(({ at }, i) => at - updates[i]!.at)).toEqual([5000, 5000, 5000]);
-      inject(link, {
+      link.hand(0, {
         kind: 'link-state-acknowledgment',
         headers: [headerOf(b.area.lsdb.byKey.get(keyOf(1))!, link.now)],
       });
@@ -225,7 +213,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     it('an LSA ages by a second on its way over the link (InfTransDelay)', () => {
       const { a, link } = full([lsaOf(1)]);
       const from = link.sent.length;
-      inject(link, { kind: 'link-state-request', requests: [a.area.lsdb.byKey.get(keyOf(1))!] });
+      link.hand(0, { kind: 'link-state-request', requests: [a.area.lsdb.byKey.get(keyOf(1))!] });
       const [update] = link.sent
         .slice(from)
         .flatMap(({ packet }) => (packet?.kind === 'link-state-update' ? packet.lsas : []));
@@ -242,13 +230,13 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       link.weather = () => [];
       const acks = (): number => a.count('tx.link-state-acknowledgment');
       const before = acks();
-      inject(link, { kind: 'link-state-update', lsas: [lsa] });
+      link.hand(0, { kind: 'link-state-update', lsas: [lsa] });
       expect(acks()).toBe(before);
       link.run(199);
       expect(acks()).toBe(before);
       link.run(1);
       expect(acks()).toBe(before + 1);
-      inject(link, { kind: 'link-state-update', lsas: [lsa] });
+      link.hand(0, { kind: 'link-state-update', lsas: [lsa] });
       expect(acks()).toBe(before + 2);
     });
   });
