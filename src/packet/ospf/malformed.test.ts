@@ -1,5 +1,5 @@
-// Bodies of LSAs that are malformed, one flaw each: an error that names the place, or, in a TLV of its own, the TLV kept
-// as unknown while the LSA around it is used (RFC 3630 §2.3.2; RFC 5340 §A.4; RFC 7770 §2.3; RFC 9513 §7).
+// Bodies of LSAs that are malformed, one flaw each: an error that names the place, or, in a TLV of its own, the TLV
+// kept as unknown while the LSA around it is used (RFC 3630 §2.3.2; RFC 5340 §A.4; RFC 7770 §2.3; RFC 9513 §7).
 import { describe, expect, it } from 'vitest';
 import { address } from '../../model/address.ts';
 import { prefix } from '../../model/prefix.ts';
@@ -117,6 +117,7 @@ describe('one TLV is malformed: it is kept as unknown, and reported with its pat
       28,
       /33 bits in 12/,
     ],
+    ['128 bits beyond it', E_INTER_AREA_PREFIX, `0003000c0000000a80000000${ID}`, [3], 'prefix-overrun', 28, /128 bits/],
     ['a locator of 7 bytes', LOCATOR, '000100070100300000000000', [1], 'truncated', 31, /fixed part/],
     ['a locator of no bits', LOCATOR, '000100080100000000000000', [1], 'bad-prefix-length', 26, /0 bits in 8/],
     [

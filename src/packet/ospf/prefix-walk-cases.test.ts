@@ -146,7 +146,7 @@ describe.each([2, 3] as const)('OSPFv%i', (version) => {
 
   it('a prefix that is too short or too long is left out and counted; the one behind it is read', () => {
     const whole = prefix('').slice(8);
-    const tooLong = prefix('', version === 2 ? 33 : 129);
+    const tooLong = version === 2 ? prefix('', 33) : prefix('00'.repeat(12), 129);
     const short = tlv(version === 2 ? 1 : 6, whole.slice(0, 14));
     expect(walk(version, short + tooLong + prefix(''))).toMatchObject({ bad: 2, seen: [NOTHING] });
   });

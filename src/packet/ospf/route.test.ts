@@ -1,4 +1,5 @@
-// The routes of Summary and AS-External-LSAs, as cnpd reads them: RFC 2328 §A.4.4 and §A.4.5, RFC 5340 §A.4.5 to §A.4.8.
+// The routes of Summary and AS-External-LSAs, as cnpd reads them: RFC 2328 §A.4.4 and §A.4.5, RFC 5340 §A.4.5 to
+// §A.4.8.
 import { describe, expect, it, test } from 'vitest';
 import { prefix } from '../../model/prefix.ts';
 import { concat } from '../bytes.ts';

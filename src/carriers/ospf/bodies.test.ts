@@ -1,0 +1,294 @@
+// What cnpd reads in the LSAs of others, one body at a time (RFC 2328 §12.4; RFC 5340 §4.4.3; RFC 7684; RFC 9513), and
+// what it leaves out with a complaint.
+import { describe, expect, it } from 'vitest';
+import { address, formatAddress } from '../../model/address.ts';
+import { formatPrefix, prefix } from '../../model/prefix.ts';
+import { decodeBody } from '../../packet/ospf/lsa.ts';
+import type { LsaBody, PrefixSubTlv, RouterLinkV2 } from '../../packet/ospf/lsa/types.ts';
+import { DEFAULT_PRIVATE_TYPES } from '../../packet/ospf/lsa.ts';
+import { opaqueLsId } from '../../packet/ospf/lsa-type.ts';
+import { encodeSidContainer } from '../../packet/sid-container.ts';
+import { type AnyVersion, DIALECTS, END_CON, encoded } from './content.fixture.ts';
+import type { LsaContent, ReadOptions } from './dialect.ts';
+import { usableSid } from './entries.ts';
+
+const SELF = 0x02020202;
+const HUB = 0x0a0a0a0a;
+
+interface Read {
+  readonly content: LsaContent;
+  readonly complaints: string[];
+}
+
+function read(version: AnyVersion, type: number, lsId: number, body: LsaBody): Read {
+  const { key, lsa } = encoded(version, SELF, { type, lsId, body });
+  const complaints: string[] = [];
+  const options: ReadOptions = {
+    ...{ pncFlagBit: 2, sidBehaviors: [END_CON], privateTypes: DEFAULT_PRIVATE_TYPES },
+    complain: (what) => void complaints.push(what),
+  };
+  const whole = { ...key, raw: lsa.raw };
+  const walked = DIALECTS[version].walk(whole, options);
+  if (walked) return { content: walked.content, complaints };
+  const decoded = decodeBody(version, whole);
+  if (!decoded.ok) throw new Error(decoded.error.code);
+  return { content: DIALECTS[version].read(whole, decoded.value.body, options), complaints };
+}
+
+const prefixes = ({ content }: Read): string[] => content.prefixes.map((entry) => formatPrefix(entry.prefix));
+
+describe('OSPFv2, a Router-LSA', () => {
+  const link = (type: number, linkId: number, linkData: number): RouterLinkV2 => ({
+    ...{ type, linkId, linkData, metric: 7, tosMetrics: new Uint8Array() },
+  });
+  const router = (...links: RouterLinkV2[]): Read => read(2, 1, SELF, { kind: 'router-v2', flags: 0, links });
+
+  it('leads to routers, over virtual links too, and to transit networks; its stubs are prefixes', () => {
+    const { content } = router(
+      link(1, HUB, 0),
+      link(4, HUB + 1, 0),
+      link(2, 0x0a630001, 0),
+      link(3, 0x0a010000, 0xffff0000),
+    );
+    expect(content.node).toEqual({
+      name: `r${SELF}`,
+      links: [`r${HUB}`, `r${HUB + 1}`, `n${0x0a630001}`],
+      transit: true,
+    });
+    expect(content.prefixes).toMatchObject([
+      { prefix: prefix('10.1.0.0/16'), pnc: false, metric: 7, route: 'intra-area', node: false, attached: false },
+    ]);
+    expect(content).not.toHaveProperty('hostAddress');
+  });
+
+  it('a stub whose mask has holes is left out', () => {
+    const one = router(link(3, 0x0a010000, 0xff00ff00), link(3, 0x0a020000, 0xffff0000));
+    expect([prefixes(one), one.complaints]).toEqual([['10.2.0.0/16'], ['bad-mask']]);
+  });
+
+  it.each<[string, number, number, number, boolean]>([
+    ['a host route to its router ID', SELF, SELF, 0xffffffff, true],
+    ['a host route to something else', SELF, HUB, 0xffffffff, false],
+    ['a network of its router ID', SELF, SELF, 0xfffffffe, false],
+    ['a mask with holes at its router ID', SELF, SELF, 0xff00ffff, false],
+  ])('D6: %s', (_what, _self, linkId, mask, isAddress) => {
+    const { hostAddress } = router(link(3, linkId, mask)).content;
+    expect(hostAddress && formatAddress(hostAddress)).toBe(isAddress ? '2.2.2.2' : undefined);
+  });
+});
+
+describe('OSPFv2, other bodies', () => {
+  it('a Network-LSA is a prefix, and leads to the routers that are attached', () => {
+    const one = read(2, 2, 0x0a630001, { kind: 'network-v2', mask: 0xffffff00, attachedRouters: [SELF, HUB] });
+    expect([prefixes(one), one.complaints]).toEqual([['10.99.0.0/24'], []]);
+    expect(one.content.node).toEqual({ name: `n${0x0a630001}`, links: [`r${SELF}`, `r${HUB}`], transit: true });
+  });
+
+  it('one whose mask has holes leads there all the same', () => {
+    const one = read(2, 2, 0x0a630001, { kind: 'network-v2', mask: 0xff00ff00, attachedRouters: [HUB] });
+    expect([prefixes(one), one.complaints, one.content.node?.links]).toEqual([[], ['bad-mask'], [`r${HUB}`]]);
+  });
+
+  const extended = (type: number, routeType: number, flags: number): Read => {
+    const tlv = { kind: 'extended-prefix' as const, routeType, flags, prefix: prefix('10.1.0.0/24'), subTlvs: [] };
+    return read(2, type, opaqueLsId(7, 1), { kind: 'extended-prefix-lsa', tlvs: [tlv] });
+  };
+
+  it.each<[number, string | undefined]>([
+    [0, 'unspecified'],
+    [1, 'intra-area'],
+    [3, 'inter-area'],
+    [5, 'external'],
+    [7, 'external'],
+    [2, undefined],
+  ])('RFC 7684 §2.1: route type %i', (routeType, route) => {
+    const { content, complaints } = extended(10, routeType, 0);
+    expect(content.prefixes.map((entry) => entry.route)).toEqual(route === undefined ? [] : [route]);
+    expect(complaints).toEqual(route === undefined ? ['unknown-route-type'] : []);
+  });
+
+  it('an Extended Prefix LSA of AS scope is of no area', () => {
+    // cnpd never encodes one: it would end an ospfd with `mpls-te on`.
+    const lsa = encoded(2, SELF, {
+      ...{ type: 10, lsId: opaqueLsId(7, 1) },
+      body: {
+        kind: 'extended-prefix-lsa',
+        tlvs: [{ kind: 'extended-prefix', routeType: 1, flags: 0, prefix: prefix('10.1.0.0/24'), subTlvs: [] }],
+      },
+    });
+    const options = { pncFlagBit: 2, sidBehaviors: [], privateTypes: DEFAULT_PRIVATE_TYPES, complain: () => {} };
+    const walked = DIALECTS[2].walk({ ...lsa.key, type: 11, raw: lsa.lsa.raw }, options);
+    expect(walked!.content.prefixes.map(({ route }) => route)).toEqual(['external']);
+  });
+
+  it('RFC 7684 §2.1: the A-flag and the N-flag', () => {
+    const flags = [0, 0x80, 0x40, 0xc0].map((value) => extended(10, 1, value).content.prefixes[0]!);
+    expect(flags.map(({ attached, node }) => [attached, node])).toEqual([
+      [false, false],
+      [true, false],
+      [false, true],
+      [true, true],
+    ]);
+  });
+
+  const sid = (text: string, locator = '2001:db8:c::/48', behavior = END_CON) => ({
+    ...{ sid: address(text), locator: prefix(locator), behavior },
+  });
+  const container = (lsId: number, ...sids: ReturnType<typeof sid>[]): Read =>
+    read(2, 10, opaqueLsId(240, lsId), { kind: 'private', container: encodeSidContainer({ sids, groups: [] }) });
+
+  it('FCN-4.2.2-a: SIDs of the private LSA, intra-area below the numbers of what is carried, inter-area from there', () => {
+    const routes = [0, 0x7fffff, 0x800000, 0x800001].map(
+      (lsId) => container(lsId, sid('2001:db8:c::1')).content.sids[0]!.route,
+    );
+    expect(routes).toEqual(['intra-area', 'intra-area', 'inter-area', 'inter-area']);
+  });
+
+  it('a SID that nobody can use is left out with one complaint; of another behaviour, without', () => {
+    const { content, complaints } = container(
+      0,
+      sid('2001:db8:c::1'),
+      sid('ff05::1', 'ff05::/16'),
+      sid('2001:db8:c::2', undefined, 1),
+    );
+    expect(content.sids.map((one) => formatAddress(one.sid))).toEqual(['2001:db8:c::1']);
+    expect(complaints).toEqual(['unusable-sid']);
+    expect(container(0, sid('2001:db8:c::1')).complaints).toEqual([]);
+  });
+
+  it('a container that nobody can read says nothing', () => {
+    const one = read(2, 10, opaqueLsId(240, 0), { kind: 'private', container: Uint8Array.of(9, 9, 9, 9) });
+    expect([one.content.sids, one.complaints]).toEqual([[], ['bad-container']]);
+  });
+});
+
+describe('OSPFv3', () => {
+  it('a Router-LSA leads to routers and to transit networks, and is transit by its R-bit', () => {
+    const link = (type: number, neighborRouterId: number) => ({
+      ...{ type, metric: 1, interfaceId: 1, neighborInterfaceId: 5, neighborRouterId },
+    });
+    const links = [link(1, HUB), link(2, HUB + 1), link(3, HUB + 2), link(4, HUB + 3)];
+    const { node } = read(3, 0x2001, 0, { kind: 'router-v3', flags: 0, options: 0x13, links }).content;
+    const network = read(3, 0x2002, 5, { kind: 'network-v3', options: 0x13, attachedRouters: [HUB, SELF] }).content
+      .node!;
+    expect(node!.links).toHaveLength(3);
+    expect(node!.links.filter((end) => end.startsWith('r'))).toEqual([`r${HUB}`, `r${HUB + 3}`]);
+    expect([network.links, network.transit, node!.transit]).toEqual([[`r${HUB}`, `r${SELF}`], true, true]);
+    expect(read(3, 0x2001, 0, { kind: 'router-v3', flags: 0, options: 3, links }).content.node!.transit).toBe(false);
+  });
+
+  it.each<[string, string, number, string | undefined]>([
+    ['a host prefix with the LA-bit', '2001:db8::7/128', 2, '2001:db8::7'],
+    ['a host prefix without it', '2001:db8::7/128', 0, undefined],
+    ['a network with it', '2001:db8::/64', 2, undefined],
+    ['a multicast address with it', 'ff05::7/128', 2, undefined],
+    ['one with the NU-bit', '2001:db8::7/128', 3, undefined],
+  ])('D6: %s', (_what, text, options, expected) => {
+    const referenced = { type: 0x2001, lsId: 0, advertisingRouter: SELF };
+    const body = {
+      kind: 'intra-area-prefix',
+      referenced,
+      prefixes: [{ prefix: prefix(text), options, metric: 3 }],
+    } as const;
+    const { hostAddress } = read(3, 0x2009, 1, body).content;
+    expect(hostAddress && formatAddress(hostAddress)).toBe(expected);
+  });
+
+  const tlv = (kind: 'inter-area-prefix-tlv' | 'external-prefix-tlv' | 'intra-area-prefix-tlv', prefixOptions = 0) => ({
+    ...{ kind, flags: 0, metric: 5, prefixOptions, prefix: prefix('2001:db8:1::/48'), subTlvs: [] as PrefixSubTlv[] },
+  });
+
+  it('RFC 8362 §3: of the prefix TLVs each extended LSA has its own; another is misplaced', () => {
+    const referenced = { type: 0x2001, lsId: 0, advertisingRouter: SELF };
+    const tlvs = [tlv('inter-area-prefix-tlv', 0x20), tlv('external-prefix-tlv'), tlv('intra-area-prefix-tlv')];
+    const all = [
+      read(3, 0xa023, 1, { kind: 'e-inter-area-prefix', tlvs }),
+      read(3, 0xc025, 1, { kind: 'e-as-external', tlvs }),
+      read(3, 0xa029, 1, { kind: 'e-intra-area-prefix', referenced, tlvs }),
+    ];
+    expect(
+      all.map(({ content }) => content.prefixes.map(({ route, node, attached }) => [route, node, attached])),
+    ).toEqual([[['inter-area', true, false]], [['external', false, false]], [['intra-area', false, false]]]);
+    for (const { complaints } of all) expect(complaints).toEqual(['misplaced-tlv', 'misplaced-tlv']);
+  });
+
+  const sids = (type: number, routeType: number, ...texts: string[]): Read => {
+    const endSids = texts.map((text) => ({
+      ...{ kind: 'end-sid' as const, flags: 0, behavior: END_CON, sid: address(text), subTlvs: [] },
+    }));
+    const unknown = { kind: 'unknown' as const, type: 99, value: new Uint8Array(4) };
+    const locator = {
+      ...{ kind: 'srv6-locator' as const, routeType, algorithm: 3, prefixOptions: 0, metric: 1 },
+      ...{ locator: prefix('2001:db8:c::/48'), subTlvs: [unknown, ...endSids] },
+    };
+    return read(3, type, 1, { kind: 'srv6-locator-lsa', tlvs: [unknown, locator, locator] });
+  };
+
+  it.each<[number, string | undefined]>([
+    [1, 'intra-area'],
+    [3, 'inter-area'],
+    [5, 'external'],
+    [7, 'external'],
+    [2, undefined],
+  ])('RFC 9513 §7.1: a SID of a locator of route type %i, once', (routeType, route) => {
+    const { content, complaints } = sids(0xa02a, routeType, '2001:db8:c::1');
+    expect(content.sids.map((one) => [one.route, one.algorithm])).toEqual(route === undefined ? [] : [[route, 3]]);
+    expect(complaints).toEqual(route === undefined ? ['unknown-route-type', 'unknown-route-type'] : []);
+  });
+
+  it('one of AS scope is of no area', () => {
+    expect(sids(0xc02a, 1, '2001:db8:c::1').content.sids.map(({ route }) => route)).toEqual(['external']);
+  });
+
+  it('RFC 9513 §8: a SID outside its locator is ignored, with a complaint', () => {
+    const { content, complaints } = sids(0xa02a, 1, '2001:db8:d::1', '2001:db8:c::2');
+    expect(content.sids.map((one) => formatAddress(one.sid))).toEqual(['2001:db8:c::2']);
+    expect(complaints).toEqual(['unusable-sid', 'unusable-sid']);
+  });
+});
+
+describe.each([2, 3] as const)('OSPFv%d, what follows from a declaration', (version) => {
+  const own = version === 2 ? '192.0.2.7' : '2001:db8::7';
+  const other = version === 2 ? '2001:db8::7' : '192.0.2.7';
+  const group = version === 2 ? '224.0.0.1' : 'ff05::1';
+  const told = (...addresses: string[]): unknown[] =>
+    DIALECTS[version].others({ routerAddresses: addresses.map(address) }, false).map(({ body }) => body);
+
+  it('the first router address that is a host’s of the family is told', () => {
+    const tlvs = [{ kind: 'te-router-address', address: address(own) }];
+    expect(told(other, group, own)).toEqual([{ kind: `traffic-engineering-v${version}`, tlvs }]);
+    expect([told(), told(other), told(group)]).toEqual([[], [], []]);
+  });
+
+  it('RFC 3630 §2.4.1: nor is one of others taken that is no host’s', () => {
+    const [type, lsId] = version === 2 ? [10, opaqueLsId(1, 0)] : [0xa00a, 0];
+    const te = (text: string) => ({ kind: 'te-router-address' as const, address: address(text) });
+    const of = (...texts: string[]): LsaContent =>
+      read(version, type, lsId, { kind: `traffic-engineering-v${version}`, tlvs: texts.map(te) }).content;
+    expect([of(group).routerAddress, of(group, own).routerAddress]).toEqual([undefined, address(own)]);
+  });
+
+  it('of which LSAs only the lowest link-state ID counts', () => {
+    const counts = (type: number, lsId: number): boolean =>
+      DIALECTS[version].lowestCounts({ type, lsId, advertisingRouter: SELF });
+    if (version === 2) {
+      expect([9, 10, 11].map((type) => counts(type, opaqueLsId(7, 1)))).toEqual([true, true, true]);
+      expect([counts(5, opaqueLsId(7, 1)), counts(10, opaqueLsId(4, 1))]).toEqual([false, false]);
+    } else {
+      expect([0xa023, 0xc025, 0xa027, 0xa029].map((type) => counts(type, 1))).toEqual([true, true, true, true]);
+      expect([0x2023, 0xa02a, 0x2009].map((type) => counts(type, 1))).toEqual([false, false, false]);
+    }
+  });
+});
+
+it('RFC 9513 §8: a SID is an IPv6 host address in a locator that has a length', () => {
+  const usable = (sid: string, locator: string): boolean => usableSid({ sid: address(sid), locator: prefix(locator) });
+  expect(usable('2001:db8::1', '2001:db8::/32')).toBe(true);
+  const bad = [
+    ['2001:db9::1', '2001:db8::/32'],
+    ['2001:db8::1', '::/0'],
+    ['ff05::1', 'ff05::/16'],
+    ['192.0.2.1', '192.0.2.0/24'],
+  ] as const;
+  expect(bad.map(([sid, locator]) => usable(sid, locator))).toEqual([false, false, false, false]);
+});
