@@ -31,8 +31,6 @@ export const LOOK_BATCH = 1000;
 export const DROPPED_PAUSE_MS = { first: 5000, longest: 60_000 } as const;
 /** A clean stop gives up when gobgpd has taken nothing for this long. */
 export const STOP_LIMIT_MS = 5000;
-/** The same warning is logged once in this time; the counter tells the rest. */
-export const WARN_INTERVAL_MS = 60_000;
 
 /** A message of BGP has 4096 bytes (RFC 4271 §4.1), a SID 24 of them; the rest is for the other attributes. */
 export const SID_LIMIT = 128;

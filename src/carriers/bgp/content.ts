@@ -2,12 +2,13 @@
 // a clock or talks to gobgpd: carrier.ts carries the effects out and sends a `timer` event when contentWake says so.
 // Declarations become paths (origination.ts), which own.ts keeps in gobgpd; what gobgpd has becomes readings
 // (reading.ts) and reports (learning.ts). Work of unknown size is done a slice a turn.
+import { type Note, count, warnLimited } from '../effects.ts';
 import type { Family, IpAddress } from '../../model/address.ts';
 import type { LearnedReport, Origination } from '../../model/advertisement.ts';
 import { type Prefix, formatPrefix } from '../../model/prefix.ts';
 import type { CharacteristicCodes } from '../../packet/bgp/characteristics.ts';
 import { advance } from '../slices.ts';
-import { RETRY_MS, SLICE, STOP_LIMIT_MS, WARN_INTERVAL_MS } from './constants.ts';
+import { RETRY_MS, SLICE, STOP_LIMIT_MS } from './constants.ts';
 import { echoDue, looked, runEcho } from './echo.ts';
 import type { GobgpAbout, GobgpRoute } from './gobgp/gobgp.ts';
 import {
@@ -84,8 +85,7 @@ export type ContentEffect =
   | { readonly type: 'look'; readonly prefixes: readonly Prefix[] }
   /** Nothing of ours is in gobgpd any more, or (not clean) nobody can tell. */
   | { readonly type: 'stopped'; readonly clean: boolean }
-  | { readonly type: 'count'; readonly name: string; readonly by: number }
-  | { readonly type: 'log'; readonly level: 'info' | 'warn'; readonly fields: object; readonly message: string };
+  | Note;
 
 export interface Session {
   state: 'connecting' | 'loading' | 'ready' | 'waiting';
@@ -99,6 +99,7 @@ export interface Session {
 }
 
 export interface Content {
+  readonly counterPrefix: string;
   config: ContentConfig;
   now: number;
   effects: ContentEffect[];
@@ -120,6 +121,7 @@ export interface Content {
 
 export function createContent(config: ContentConfig, now: number): Content {
   return {
+    counterPrefix: 'bgp',
     config,
     now,
     effects: [],
@@ -199,7 +201,7 @@ const HANDLERS: Handlers = {
     if (c.session.state === 'ready') c.refusal = failure;
     if (failure !== undefined && c.session.state === 'ready') {
       c.own.retryAt = c.now + RETRY_MS;
-      complain(c, 'own.refused', { reason: failure }, 'gobgpd did not take our paths: they are tried again');
+      warnLimited(c, 'own.refused', { reason: failure }, 'gobgpd did not take our paths: they are tried again');
     }
     if (c.stopping && failure === undefined) c.stopping.deadline = c.now + STOP_LIMIT_MS;
   },
@@ -264,18 +266,4 @@ function checkStop(c: Content): void {
       message: 'stopped before gobgpd took our paths out: the next run does',
     });
   c.effects.push({ type: 'stopped', clean });
-}
-
-/** @param name without `bgp.` */
-export function count(c: Content, name: string, by = 1): void {
-  c.effects.push({ type: 'count', name: `bgp.${name}`, by });
-}
-
-/** Counts always, warns at most once a minute for each name. */
-export function complain(c: Content, name: string, fields: object, message: string, by = 1): void {
-  count(c, name, by);
-  const last = c.warned.get(name);
-  if (last !== undefined && c.now - last < WARN_INTERVAL_MS) return;
-  c.warned.set(name, c.now);
-  c.effects.push({ type: 'log', level: 'warn', fields: { counter: `bgp.${name}`, ...fields }, message });
 }

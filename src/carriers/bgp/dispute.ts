@@ -1,8 +1,9 @@
 // Somebody else at the same gobgpd changes what is cnpd's: another cnpd, whose paths have the same identifier, or a
 // script of the operator's. What one takes out the other puts back, and every router of the network hears of each
 // change. So after a few rounds there is a pause before the next, which grows until nobody changes anything any more.
+import { warnLimited } from '../effects.ts';
 import { DISPUTE_PAUSE_MS, DISPUTE_QUIET_MS, DISPUTE_ROUNDS } from './constants.ts';
-import { type Content, complain } from './content.ts';
+import type { Content } from './content.ts';
 
 export interface Dispute {
   /** Changes of ours in a row that somebody else has made necessary. */
@@ -31,7 +32,7 @@ export function changeBack(c: Content): void {
   const over = ++own.dispute.rounds - DISPUTE_ROUNDS;
   if (over <= 0 || c.stopping) return;
   own.retryAt = c.now + Math.min(DISPUTE_PAUSE_MS.longest, DISPUTE_PAUSE_MS.first * 2 ** over);
-  complain(
+  warnLimited(
     c,
     'own.disputed',
     { rounds: own.dispute.rounds },

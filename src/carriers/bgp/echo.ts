@@ -3,10 +3,11 @@
 // the best of its prefix, or that it had already; nor is news always newer than what was put in meanwhile. Whatever it
 // has not told of some time after an upload it is asked about. What it does not have then is put in again, more and
 // more seldom: whoever mends gobgpd need not tell cnpd.
+import { warnLimited } from '../effects.ts';
 import type { Family } from '../../model/address.ts';
 import type { Prefix } from '../../model/prefix.ts';
 import { DROPPED_PAUSE_MS, ECHO_LIMIT_MS, ECHO_MS, LOOK_BATCH } from './constants.ts';
-import { type Content, complain } from './content.ts';
+import type { Content } from './content.ts';
 import { type Own, markDirty, overwritten } from './own.ts';
 
 interface Look {
@@ -104,7 +105,7 @@ export function looked(c: Content, prefixes: readonly Prefix[], failure: string 
   for (const own of dropped) own.dropped = true;
   echo.dropped = echo.dropped.concat(dropped);
   if (echo.retryAt === Infinity) echo.retryAt = c.now + echo.pause;
-  complain(
+  warnLimited(
     c,
     'own.dropped',
     { paths: dropped.length },

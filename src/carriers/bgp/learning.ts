@@ -5,13 +5,14 @@
 //
 // Tables are large, so what is kept of a path is its prefix, as the text that the table has too, and a reading that it
 // shares with others (reading.ts).
+import { count, warnLimited } from '../effects.ts';
 import { type IpAddress, addressBits, formatAddress, sameAddress } from '../../model/address.ts';
 import type { LearnedPrefix } from '../../model/advertisement.ts';
 import { type Prefix, prefix as parse, senderlessUse } from '../../model/prefix.ts';
 import { TextMap } from '../../model/text-map.ts';
 import { advance } from '../slices.ts';
 import { SLICE } from './constants.ts';
-import { type Content, complain, count } from './content.ts';
+import type { Content } from './content.ts';
 import { distrustOf, memberAs } from './domain.ts';
 import { type GobgpPath, type GobgpRoute, isOwn } from './gobgp/gobgp.ts';
 import { type Reading, type ReadingOptions, Readings } from './reading.ts';
@@ -129,7 +130,12 @@ function note(c: Content, text: string, reading: Reading): void {
   c.learning.since.set(source, Math.floor(c.now / 1000));
   const { complaints, status } = reading.nhc;
   for (const name of complaints)
-    complain(c, name, { prefix: text, peer: reading.peer, status }, 'a BGP path has characteristics that are not used');
+    warnLimited(
+      c,
+      name,
+      { prefix: text, peer: reading.peer, status },
+      'a BGP path has characteristics that are not used',
+    );
 }
 
 function report(c: Content, text: string, prefix: Prefix, reading: Reading): void {

@@ -5,6 +5,7 @@
 //
 // A prefix needs a next hop of its own family. Without one, and without a usable proxy, it is counted and not
 // advertised.
+import { count, warnLimited } from '../effects.ts';
 import {
   type Family,
   type IpAddress,
@@ -20,7 +21,7 @@ import { pncCharacteristic, privateCharacteristic } from '../../packet/bgp/chara
 import { EncodeError } from '../../packet/encode-error.ts';
 import { encodeSidContainer } from '../../packet/sid-container.ts';
 import { NO_EXPORT, SID_LIMIT } from './constants.ts';
-import { type Content, type ContentConfig, complain, count } from './content.ts';
+import type { Content, ContentConfig } from './content.ts';
 import { sayAlike } from './gobgp/gobgp.ts';
 import { type Own, markDirty, ownOf } from './own.ts';
 
@@ -100,14 +101,14 @@ function declareProxy(c: Content, drafts: Drafts, prefix: Prefix, proxy: IpAddre
   if (!nextHop || !isUnicastHost(proxy)) {
     drafts.unplaced++;
     if (nextHop)
-      complain(
+      warnLimited(
         c,
         'originate.unusable-proxy',
         { proxy: formatAddress(proxy) },
         'an address that cannot be a proxy is not advertised',
       );
     else
-      complain(
+      warnLimited(
         c,
         'originate.no-next-hop',
         { family: prefix.address.family },
@@ -153,7 +154,7 @@ function declareNode(c: Content, drafts: Drafts, { sids, routerAddresses }: Orig
   const told = usable.slice(0, SID_LIMIT);
   drafts.unplaced += sids.length - told.length;
   if (usable.length < sids.length)
-    complain(
+    warnLimited(
       c,
       'originate.unusable-sid',
       {},
@@ -161,7 +162,7 @@ function declareNode(c: Content, drafts: Drafts, { sids, routerAddresses }: Orig
       sids.length - usable.length,
     );
   if (told.length < usable.length)
-    complain(
+    warnLimited(
       c,
       'originate.no-room',
       {},
@@ -179,7 +180,7 @@ function declareNode(c: Content, drafts: Drafts, { sids, routerAddresses }: Orig
   }
   if (told.length > 0 && hosts === 0) {
     drafts.unplaced += told.length;
-    complain(
+    warnLimited(
       c,
       'originate.no-next-hop',
       {},
@@ -189,7 +190,7 @@ function declareNode(c: Content, drafts: Drafts, { sids, routerAddresses }: Orig
   }
   const left = routerAddresses.filter((a) => !FAMILIES.some((family) => equal(nextHopOf(c.config, family), a))).length;
   if (left > 0)
-    complain(
+    warnLimited(
       c,
       'originate.router-address-left-out',
       { left },

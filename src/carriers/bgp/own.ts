@@ -7,11 +7,12 @@
 // those that it has told of as they are that one is missing or says something else. Of what is under way, news may be
 // older than the change: it says nothing until gobgpd has told of the path, or was asked (echo.ts). A change that
 // overtakes the news of an earlier one is then at worst made twice.
+import { count, warnLimited } from '../effects.ts';
 import { type Family, sameAddress } from '../../model/address.ts';
 import { type Prefix, formatPrefix } from '../../model/prefix.ts';
 import { sameBytes } from '../../packet/bytes.ts';
 import { ADD_BATCH, WITHDRAW_BATCH } from './constants.ts';
-import { type Content, complain, count } from './content.ts';
+import type { Content } from './content.ts';
 import { type Dispute, changeBack, changedByOthers, newDispute } from './dispute.ts';
 import { type Echo, expectEcho, hear, isDropped, newEcho, resetEcho } from './echo.ts';
 import { type GobgpPath, type GobgpRoute, type OwnPath, isOwn } from './gobgp/gobgp.ts';
@@ -232,7 +233,7 @@ export function overwritten(c: Content, own: Own): void {
   own.heard = false;
   markDirty(c.own, own);
   changedByOthers(c);
-  complain(
+  warnLimited(
     c,
     'own.overwritten',
     { prefix: own.text },

@@ -1,8 +1,9 @@
 // The one adjacency of the circuit: three-way handshake (RFC 5303 §3.2), the levels it serves, and the transitions
 // between. Hellos are interface.ts, what a level does when it comes up or goes down is sync.ts. A neighbour without TLV
 // 240 is refused: FRR always sends it, and a two-way adjacency would be Up on one side only.
+import { log } from '../effects.ts';
 import type { Level, ThreeWayState } from '../../packet/isis/types.ts';
-import { type Speaker, log } from './speaker.ts';
+import type { Speaker } from './speaker.ts';
 import { levelDown, levelUp } from './sync.ts';
 
 export interface Adjacency {

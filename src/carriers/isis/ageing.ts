@@ -1,8 +1,9 @@
 // Ageing (ISO/IEC 10589 §7.3.16.4): an LSP whose lifetime ends is purged, its header is kept for ZeroAge, then
 // forgotten.
+import { count } from '../effects.ts';
 import { purgeForeign } from './flooding.ts';
 import { uninstall } from './install.ts';
-import { type LevelState, type Speaker, count } from './speaker.ts';
+import type { LevelState, Speaker } from './speaker.ts';
 
 const SWEEP_MS = 1000;
 
@@ -15,7 +16,7 @@ export function sweep(s: Speaker, level: LevelState): void {
       level.srm.delete(lsp.key);
       uninstall(s, level, lsp);
     } else {
-      count(s, 'isis.lsp.expired');
+      count(s, 'lsp.expired');
       purgeForeign(s, level, lsp);
       next = Math.min(next, level.lsdb.byKey.get(lsp.key)!.expiresAt);
     }

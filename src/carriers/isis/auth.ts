@@ -1,9 +1,10 @@
 // Authentication of PDUs by HMAC-MD5 (RFC 5304): one key for hellos, one for the LSPs and SNPs of each level. A key
 // that is not configured means that nothing is checked, as in FRR. Cleartext and RFC 5310 are not spoken; they are
 // counted as `unsupported`.
+import { warnLimited } from '../effects.ts';
 import { AUTHENTICATION_LENGTH, type Verdict, signPdu, verifyPdu } from '../../packet/isis/auth.ts';
 import type { Level } from '../../packet/isis/types.ts';
-import { type Speaker, complain } from './speaker.ts';
+import type { Speaker } from './speaker.ts';
 
 export type KeyScope = 'interface' | 'area' | 'domain';
 
@@ -24,15 +25,15 @@ export function sign(s: Speaker, scope: KeyScope, pdu: Uint8Array): Uint8Array {
   return key ? signPdu(pdu, key) : pdu;
 }
 
-/** False: drop the PDU, it is counted as `isis.auth.<scope>.<reason>`. */
+/** False: drop the PDU, it is counted as `auth.<scope>.<reason>`. */
 export function authentic(s: Speaker, scope: KeyScope, raw: Uint8Array): boolean {
   const key = s.config.keys[scope];
   if (!key) return true;
   const verdict = verifyPdu(raw, key);
   if (verdict === 'ok') return true;
-  complain(
+  warnLimited(
     s,
-    `isis.auth.${scope}.${COUNTER[verdict]}`,
+    `auth.${scope}.${COUNTER[verdict]}`,
     { scope },
     `PDU dropped: authentication ${COUNTER[verdict]} (${scope} key)`,
   );

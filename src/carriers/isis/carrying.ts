@@ -5,6 +5,7 @@
 // up/down bit never goes up; what the target level knows from its own originator does not enter it; and of several
 // agents that could carry a prefix the one with the lowest system ID does, so that two never answer each other's
 // copies.
+import { count } from '../effects.ts';
 import { type IpAddress, compareAddresses } from '../../model/address.ts';
 import { prefixKey } from '../../model/prefix.ts';
 import { hasFlag, withFlag } from '../../packet/bit-string.ts';
@@ -19,7 +20,7 @@ import { setEntry } from './origination.ts';
 import type { Originated } from './placement.ts';
 import { isAlive } from './reachability.ts';
 import { type SidEntry, sidKey } from './sids.ts';
-import { type LevelState, type Speaker, count } from './speaker.ts';
+import type { LevelState, Speaker } from './speaker.ts';
 
 export interface CarryState {
   /** Flagged prefixes and SIDs of others by their key, one index a level. */
@@ -115,14 +116,14 @@ function decide(s: Speaker, key: string, from: LevelState, to: LevelState): numb
   if (!best) {
     s.carry.queue.notEligible(place);
     if (to.own.placement.whereIs.has(key) || to.own.homeless.has(key)) {
-      count(s, 'isis.carry.withdrawn');
+      count(s, 'carry.withdrawn');
       setEntry(s, to, key, undefined);
     }
     return Infinity;
   }
   const ripe = s.carry.queue.eligible(place, s.now);
   if (s.now < ripe) return ripe;
-  if (!to.own.placement.whereIs.has(key)) count(s, 'isis.carry.carried');
+  if (!to.own.placement.whereIs.has(key)) count(s, 'carry.carried');
   setEntry(s, to, key, carried(key, best, from, to));
   return Infinity;
 }

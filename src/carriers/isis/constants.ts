@@ -108,5 +108,3 @@ export const START_GRACE_MS = 10_000;
 /** How long a clean stop waits for the neighbour to acknowledge the purges. */
 export const STOP_LIMIT_MS = 4000;
 export const STOP_RETRANSMIT_MS = 1000;
-/** The same warning is logged once in this time; the counter tells the rest. */
-export const WARN_INTERVAL_MS = 60_000;

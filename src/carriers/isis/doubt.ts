@@ -3,13 +3,14 @@
 // them, without a word, and keeps what it had. So one that would replace another is acknowledged and put aside. An
 // acknowledgement of what FRR does not have makes it ask for that (ISO/IEC 10589 §7.3.15.2 b 4, 5), naming what it has:
 // then the odd one is forgotten. If it is silent it has it too, and what the LSP said before no longer holds.
+import { warnLimited } from '../effects.ts';
 import type { LspEntry } from '../../packet/isis/types.ts';
 import { lspChecksumValid } from '../../packet/isis/checksum.ts';
 import { DOUBT_LIMIT, DOUBT_MS } from './constants.ts';
 import { type ReceivedLsp, store } from './flooding.ts';
 import { uninstall } from './install.ts';
 import { type StoredLsp, compareVersions, versionOf } from './lsdb.ts';
-import { type LevelState, type Speaker, complain } from './speaker.ts';
+import type { LevelState, Speaker } from './speaker.ts';
 
 export interface Doubt {
   readonly pdu: ReceivedLsp;
@@ -28,9 +29,9 @@ export function doubt(s: Speaker, level: LevelState, key: string, pdu: ReceivedL
   if (stored.purged || stored.odd || (doubts.size >= DOUBT_LIMIT && !doubts.has(key))) return false;
   const known = doubts.get(key);
   if (known && compareVersions(pdu, known.pdu) !== 'newer') return true;
-  complain(
+  warnLimited(
     s,
-    'isis.lsp.doubted',
+    'lsp.doubted',
     { lsp: key },
     'an LSP whose content is odd is not used until it is known that FRR has it too',
   );
@@ -60,9 +61,9 @@ export function forgetOdd(s: Speaker, level: LevelState, lsp: StoredLsp): void {
 }
 
 function forgotten(s: Speaker, key: string): void {
-  complain(
+  warnLimited(
     s,
-    'isis.lsp.refused-by-neighbor',
+    'lsp.refused-by-neighbor',
     { lsp: key },
     'an LSP whose content is odd is forgotten: FRR does not have it',
   );

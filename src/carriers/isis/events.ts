@@ -1,13 +1,14 @@
 // The speaker: `(state, event, now) → effects`. Nothing in here waits, reads a clock or touches a socket. carrier.ts
 // carries the effects out and sends a `timer` event when nextWake says so; a stream of events kept by recorder.ts
 // replays a run exactly.
+import { log } from '../effects.ts';
 import { dropAdjacency } from './adjacency.ts';
 import { START_GRACE_MS } from './constants.ts';
 import { enqueue } from './inbox.ts';
 import { sendHello } from './interface.ts';
 import { markDirty } from './own.ts';
 import { replaceAll } from './origination.ts';
-import { type Effect, type Speaker, type SpeakerEvent, type TunableConfig, log } from './speaker.ts';
+import { type Effect, type Speaker, type SpeakerEvent, type TunableConfig } from './speaker.ts';
 import { beginStop, checkStop } from './stopping.ts';
 import { runDue } from './tasks.ts';
 import { setWanted } from './wanted.ts';

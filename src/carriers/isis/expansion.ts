@@ -2,6 +2,7 @@
 // table, so it is kept there only while its originator can be reached, or was until a short while ago, and while there
 // is room: one limit for the database and the learned table together. Whoever floods LSPs of systems that are nowhere
 // fills no more than the database. Work that a change of the topology makes is taken a slice a turn.
+import { warnLimited } from '../effects.ts';
 import { decodePdu } from '../../packet/isis/pdu.ts';
 import { offersChanged } from './carrying.ts';
 import {
@@ -16,7 +17,7 @@ import { type ReadLsp, bare, readLsp } from './content.ts';
 import { report } from './install.ts';
 import { type Lsdb, type StoredLsp, lspsOf, setExpanded } from './lsdb.ts';
 import { isAlive } from './reachability.ts';
-import { type LevelState, type Speaker, complain } from './speaker.ts';
+import type { LevelState, Speaker } from './speaker.ts';
 
 export interface Expansion {
   /** LSPs to decide about. */
@@ -52,9 +53,9 @@ export function mayExpand(
 }
 
 function starve(s: Speaker, { level, lsdb, expansion }: LevelState, key: string): void {
-  complain(
+  warnLimited(
     s,
-    'isis.lsdb.not-expanded',
+    'lsdb.not-expanded',
     { level, lsp: key, bytes: lsdb.bytes },
     'link state database full: the prefixes of an LSP are not learned',
   );

@@ -1,6 +1,7 @@
 // LSPs in and out (ISO/IEC 10589 §7.3.14 … §7.3.16): the update process. With one circuit there is nobody to pass a
 // received LSP on to: what is sent is our own LSP, purges, and what the neighbour lacks. Sending is paced; what is not
 // acknowledged is sent again every 5 s.
+import { count, warnLimited } from '../effects.ts';
 import { sameSystemId } from '../../packet/isis/lsp-id.ts';
 import { encodePurge, setRemainingLifetime } from '../../packet/isis/lsp.ts';
 import type { Lsp, Received } from '../../packet/isis/types.ts';
@@ -14,7 +15,7 @@ import { install, installRefreshed, uninstall } from './install.ts';
 import { type StoredLsp, type Version, compareVersions, costOf, identityOf, lifetimeOf, versionOf } from './lsdb.ts';
 import { outbid } from './origination.ts';
 import { acknowledge, answered } from './snp.ts';
-import { type LevelState, type Speaker, complain, count } from './speaker.ts';
+import type { LevelState, Speaker } from './speaker.ts';
 
 export type ReceivedLsp = Lsp & Received;
 
@@ -48,7 +49,7 @@ export function floodDue(s: Speaker, level: LevelState): void {
 
 function sendLsp(s: Speaker, lsp: StoredLsp): void {
   setRemainingLifetime(lsp.raw, lifetimeOf(lsp, s.now));
-  count(s, 'isis.tx.lsp');
+  count(s, 'tx.lsp');
   s.effects.push({ type: 'send', pdu: lsp.raw.slice() });
 }
 
@@ -63,12 +64,12 @@ const allowedInPurge = (pdu: ReceivedLsp): boolean =>
   );
 
 export function receiveLsp(s: Speaker, level: LevelState, pdu: ReceivedLsp): void {
-  count(s, 'isis.rx.lsp');
-  if (!isActive(s, level.level)) return count(s, 'isis.lsp.no-adjacency');
+  count(s, 'rx.lsp');
+  if (!isActive(s, level.level)) return count(s, 'lsp.no-adjacency');
   if (!authentic(s, scopeOf(level.level), pdu.raw)) return;
   const authenticated = s.config.keys[scopeOf(level.level)] !== undefined;
   if (pdu.remainingLifetime === 0 && authenticated && !allowedInPurge(pdu)) {
-    return complain(s, 'isis.purge.forbidden-tlv', {}, 'purge with TLVs that RFC 6233 forbids');
+    return warnLimited(s, 'purge.forbidden-tlv', {}, 'purge with TLVs that RFC 6233 forbids');
   }
   if (sameSystemId(pdu.lspId.systemId, s.config.systemId)) receiveOwn(s, level, pdu);
   else receiveForeign(s, level, pdu);
@@ -85,8 +86,8 @@ function receiveOwn(s: Speaker, level: LevelState, pdu: ReceivedLsp): void {
     level.srm.delete(key);
     return acknowledge(s, level, key, pdu);
   }
-  if (pdu.remainingLifetime === 0) count(s, 'isis.own.foreign-purge');
-  if (relation === 'confused') count(s, 'isis.own.confusion');
+  if (pdu.remainingLifetime === 0) count(s, 'own.foreign-purge');
+  if (relation === 'confused') count(s, 'own.confusion');
   outbid(s, level, pdu.lspId, pdu.sequence);
 }
 
@@ -141,7 +142,7 @@ export function store(
     expiresAt,
   };
   if (purged) {
-    count(s, 'isis.purge.received');
+    count(s, 'purge.received');
     if (!trusted && old && isOddPurge(pdu) && doubt(s, level, base.key, pdu, old)) return true;
     install(s, level, { ...base, ...SILENT });
     return true;
@@ -170,21 +171,17 @@ export function store(
 
 function complainOf(s: Speaker, key: string, { unusable }: ReceivedLsp, { badTlvs, contradictions }: ReadLsp): void {
   if (unusable)
-    return complain(
+    return warnLimited(
       s,
-      `isis.lsp.unusable.${unusable.code}`,
+      `lsp.unusable.${unusable.code}`,
       { lsp: key, detail: unusable.detail },
       'the content of an LSP cannot be used',
     );
-  for (const bad of badTlvs)
-    count(s, bad.subType === undefined ? `isis.tlv.${bad.error.code}` : `isis.sub-tlv.${bad.error.code}`);
+  for (const { subType, error } of badTlvs)
+    if (subType === undefined) count(s, `tlv.${error.code}`);
+    else count(s, `sub-tlv.${error.code}`);
   if (contradictions > 0)
-    complain(
-      s,
-      'isis.lsp.contradictory-prefix',
-      { lsp: key },
-      'an LSP lists a prefix both with and without the P-flag',
-    );
+    warnLimited(s, 'lsp.contradictory-prefix', { lsp: key }, 'an LSP lists a prefix both with and without the P-flag');
 }
 
 /**
@@ -194,9 +191,9 @@ function complainOf(s: Speaker, key: string, { unusable }: ReceivedLsp, { badTlv
 function refuse(s: Speaker, level: LevelState, key: string, old: StoredLsp | undefined): boolean {
   const { lsdb } = level;
   lsdb.refusedAt = s.now;
-  complain(
+  warnLimited(
     s,
-    'isis.lsdb.full',
+    'lsdb.full',
     { level: level.level, lsp: key, lsps: lsdb.byKey.size, bytes: lsdb.bytes },
     'link state database full: LSP refused',
   );
@@ -208,9 +205,9 @@ function refuse(s: Speaker, level: LevelState, key: string, old: StoredLsp | und
  * Same sequence number, other contents: treated as expired here and purged everywhere; its originator issues it anew.
  */
 function confusion(s: Speaker, level: LevelState, stored: StoredLsp): void {
-  complain(
+  warnLimited(
     s,
-    'isis.lsp.confusion',
+    'lsp.confusion',
     { lsp: stored.key },
     'two LSPs with one sequence number and different contents: purged',
   );

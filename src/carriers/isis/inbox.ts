@@ -1,5 +1,6 @@
 // PDUs wait here for their turn: hellos first, so that a flood of LSPs does not cost the adjacency, the others a batch
 // per turn of the event loop. What does not fit is dropped and counted; IS-IS retransmits.
+import { count, warnLimited } from '../effects.ts';
 import type { DecodeError } from '../../packet/decode.ts';
 import { decodePdu } from '../../packet/isis/pdu.ts';
 import type { ReceivedPdu } from '../../packet/isis/types.ts';
@@ -7,7 +8,7 @@ import { INBOX_BATCH, INBOX_LIMIT } from './constants.ts';
 import { receiveLsp } from './flooding.ts';
 import { receiveHello } from './interface.ts';
 import { receiveSnp } from './snp.ts';
-import { type Speaker, complain, count } from './speaker.ts';
+import type { Speaker } from './speaker.ts';
 
 const PDU_TYPE_OFFSET = 4;
 const isHello = (pdu: Uint8Array): boolean => (pdu[PDU_TYPE_OFFSET]! & 0x1f) <= 17;
@@ -18,11 +19,11 @@ export function enqueue(s: Speaker, pdu: Uint8Array): void {
     // Only the latest hellos matter.
     if (inbox.hellos.length >= INBOX_BATCH) {
       inbox.hellos.shift();
-      count(s, 'isis.rx.queue-full');
+      count(s, 'rx.queue-full');
     }
     inbox.hellos.push(pdu);
   } else if (inbox.others.length - inbox.taken < INBOX_LIMIT) inbox.others.push(pdu);
-  else complain(s, 'isis.rx.queue-full', {}, 'PDUs arrive faster than they can be handled');
+  else warnLimited(s, 'rx.queue-full', {}, 'PDUs arrive faster than they can be handled');
 }
 
 export function takeInbox(s: Speaker): void {
@@ -38,27 +39,27 @@ export function takeInbox(s: Speaker): void {
 
 function receive(s: Speaker, bytes: Uint8Array): void {
   if (bytes.length > s.config.mtu - 3)
-    return complain(s, 'isis.pdu.oversized', { length: bytes.length }, 'PDU longer than the interface carries');
+    return warnLimited(s, 'pdu.oversized', { length: bytes.length }, 'PDU longer than the interface carries');
   const decoded = decodePdu(bytes);
   if (decoded.ok) dispatch(s, decoded.value);
   else reject(s, decoded.error);
 }
 
 function reject(s: Speaker, error: DecodeError): void {
-  complain(s, `isis.pdu.${error.code}`, { offset: error.offset, detail: error.detail }, 'malformed IS-IS PDU dropped');
+  warnLimited(s, `pdu.${error.code}`, { offset: error.offset, detail: error.detail }, 'malformed IS-IS PDU dropped');
 }
 
 function dispatch(s: Speaker, pdu: ReceivedPdu): void {
   if (s.stopping?.done) return;
   if (pdu.kind === 'lan-hello') {
-    return complain(s, 'isis.hello.lan', {}, 'the other end sends LAN hellos: it lacks "isis network point-to-point"');
+    return warnLimited(s, 'hello.lan', {}, 'the other end sends LAN hellos: it lacks "isis network point-to-point"');
   }
   if (pdu.kind === 'p2p-hello') {
-    for (const bad of pdu.badTlvs) count(s, `isis.tlv.${bad.error.code}`);
+    for (const bad of pdu.badTlvs) count(s, `tlv.${bad.error.code}`);
     return receiveHello(s, pdu);
   }
   const level = s.levels.get(pdu.level);
-  if (!level) return count(s, 'isis.rx.level-not-ours');
+  if (!level) return count(s, 'rx.level-not-ours');
   if (pdu.kind === 'lsp') receiveLsp(s, level, pdu);
   else receiveSnp(s, level, pdu);
 }

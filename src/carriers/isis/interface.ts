@@ -1,5 +1,6 @@
 // Hellos on the point-to-point circuit: what ours say, and what we make of the neighbour's (ISO/IEC 10589 §8.2; RFC
 // 5303; RFC 5308 §3). No padding is sent: the MTU of the veth is ours to set, and FRR does not ask for it.
+import { count, jittered, warnLimited } from '../effects.ts';
 import { formatSystemId, sameSystemId } from '../../packet/isis/lsp-id.ts';
 import { encodePdu } from '../../packet/isis/pdu.ts';
 import type { CircuitType, IsisTlv, Level, P2pHello, Received, ThreeWayAdjacency } from '../../packet/isis/types.ts';
@@ -7,7 +8,7 @@ import { type Adjacency, changeAdjacency, dropAdjacency, threeWay } from './adja
 import { authentic, sign } from './auth.ts';
 import { MT_IPV6 } from './constants.ts';
 import { markDirty } from './own.ts';
-import { type Speaker, complain, count, jittered } from './speaker.ts';
+import type { Speaker } from './speaker.ts';
 
 const LEVELS_OF: Record<CircuitType, readonly Level[]> = { 1: [1], 2: [2], 3: [1, 2] };
 
@@ -37,7 +38,7 @@ export function sendHello(s: Speaker): void {
     localCircuitId: s.config.circuitId & 255,
     tlvs,
   });
-  count(s, 'isis.tx.hello');
+  count(s, 'tx.hello');
   s.effects.push({ type: 'send', pdu: sign(s, 'interface', pdu) });
 }
 
@@ -54,22 +55,22 @@ function ourThreeWay(s: Speaker): ThreeWayAdjacency {
 }
 
 export function receiveHello(s: Speaker, pdu: P2pHello & Received): void {
-  count(s, 'isis.rx.hello');
+  count(s, 'rx.hello');
   if (!authentic(s, 'interface', pdu.raw)) return;
   const system = formatSystemId(pdu.systemId);
   if (sameSystemId(pdu.systemId, s.config.systemId)) {
-    return complain(
+    return warnLimited(
       s,
-      'isis.hello.own-system-id',
+      'hello.own-system-id',
       { system },
       'hello with our own system ID: a loop, or FRR has the same NET',
     );
   }
   const { adjacency } = s;
   if (adjacency && adjacency.system !== system && adjacency.state !== 'down') {
-    complain(
+    warnLimited(
       s,
-      'isis.hello.system-id-changed',
+      'hello.system-id-changed',
       { was: adjacency.system, now: system },
       'another system answers on the circuit',
     );
@@ -86,9 +87,9 @@ export function receiveHello(s: Speaker, pdu: P2pHello & Received): void {
 function commonLevels(s: Speaker, pdu: P2pHello, system: string): readonly Level[] {
   const both = LEVELS_OF[pdu.circuitType].filter((level) => s.config.levels.includes(level));
   if (both.length === 0) {
-    complain(
+    warnLimited(
       s,
-      'isis.hello.level-mismatch',
+      'hello.level-mismatch',
       { system, circuitType: pdu.circuitType, ours: s.config.levels },
       'no level in common with the neighbour',
     );
@@ -97,12 +98,7 @@ function commonLevels(s: Speaker, pdu: P2pHello, system: string): readonly Level
   if (!both.includes(1)) return both;
   const areas = pdu.tlvs.flatMap((tlv) => (tlv.kind === 'area-addresses' ? tlv.areas : []));
   if (areas.some((area) => Buffer.compare(area, s.config.area) === 0)) return both;
-  complain(
-    s,
-    'isis.hello.area-mismatch',
-    { system, level: 1 },
-    'the neighbour is in another area: no level-1 adjacency',
-  );
+  warnLimited(s, 'hello.area-mismatch', { system, level: 1 }, 'the neighbour is in another area: no level-1 adjacency');
   return both.filter((level) => level !== 1);
 }
 
@@ -111,11 +107,11 @@ function theirThreeWay(s: Speaker, pdu: P2pHello): ThreeWayAdjacency | undefined
   const all = pdu.tlvs.filter((tlv) => tlv.kind === 'three-way-adjacency');
   const [tlv] = all;
   const system = formatSystemId(pdu.systemId);
-  if (!tlv) complain(s, 'isis.hello.no-three-way', { system }, 'hello without a usable three-way TLV 240');
+  if (!tlv) warnLimited(s, 'hello.no-three-way', { system }, 'hello without a usable three-way TLV 240');
   else if (all.some((other) => other.state !== tlv.state))
-    complain(s, 'isis.hello.contradictory', { system }, 'hello with contradictory TLVs 240');
+    warnLimited(s, 'hello.contradictory', { system }, 'hello with contradictory TLVs 240');
   else if (!namesUs(s, tlv))
-    complain(s, 'isis.hello.not-for-us', { system }, 'the neighbour names another system or circuit than ours');
+    warnLimited(s, 'hello.not-for-us', { system }, 'the neighbour names another system or circuit than ours');
   else return tlv;
   return undefined;
 }
@@ -150,6 +146,6 @@ function advance(s: Speaker, pdu: P2pHello, system: string, levels: readonly Lev
 }
 
 export function holdExpired(s: Speaker): void {
-  complain(s, 'isis.adjacency.hold-expired', { neighbor: s.adjacency!.system }, 'the neighbour has fallen silent');
+  warnLimited(s, 'adjacency.hold-expired', { neighbor: s.adjacency!.system }, 'the neighbour has fallen silent');
   dropAdjacency(s, 'hold time expired');
 }

@@ -2,6 +2,7 @@
 // own-tlvs.ts, what goes into which is placement.ts. The overload bit keeps transit away from the link. Sequence
 // numbers start from the time of day, so that a crashed run is outbid at once, and jump past whatever the neighbour
 // returns.
+import { count, jittered, warnLimited } from '../effects.ts';
 import { encodePurge } from '../../packet/isis/lsp.ts';
 import { encodePdu } from '../../packet/isis/pdu.ts';
 import type { IsisTlv, Level, LspId } from '../../packet/isis/types.ts';
@@ -26,7 +27,7 @@ import { type StoredLsp, identityOf } from './lsdb.ts';
 import { type Answered, type OwnFragment, markDirty, outbidBy, ownFragment, stranger } from './own.ts';
 import { entryTlvs, zeroTlvs } from './own-tlvs.ts';
 import { type Originated, close, newPlacement, place, unplace } from './placement.ts';
-import { type LevelState, type Speaker, complain, count, jittered } from './speaker.ts';
+import type { LevelState, Speaker } from './speaker.ts';
 
 const OWN_CONTENT = { ...NO_CONTENT, overload: true };
 
@@ -55,9 +56,9 @@ export function setEntry(s: Speaker, level: LevelState, key: string, p: Originat
     if (changed.length > 0) rehouse(s, level);
   } else if (!tryPlace(s, level, p)) {
     own.homeless.set(key, p);
-    complain(
+    warnLimited(
       s,
-      'isis.originate.no-room',
+      'originate.no-room',
       { level: level.level },
       'all LSP fragments are full: a prefix or SID is not advertised',
     );
@@ -129,7 +130,7 @@ function issue(s: Speaker, level: LevelState, number: number, fragment: OwnFragm
   fragment.tlvs = body;
   fragment.refreshAt = s.now + jittered(s, s.config.refreshSeconds * 1000);
   level.own.refreshAt = Math.min(level.own.refreshAt, fragment.refreshAt);
-  count(s, 'isis.own.issued');
+  count(s, 'own.issued');
   storeOwn(s, level, unsigned, s.now + s.config.lifetimeSeconds * 1000, false);
   if (reopened && number === 0) floodOthers(s, level);
 }
@@ -155,9 +156,9 @@ function floodOthers(s: Speaker, level: LevelState): void {
  * reach us, waits only until those who had the purge have forgotten it; a copy that outlives it is purged in its turn.
  */
 function wrap(s: Speaker, level: LevelState, number: number, fragment: OwnFragment): void {
-  complain(
+  warnLimited(
     s,
-    'isis.own.sequence-wrap',
+    'own.sequence-wrap',
     { level: level.level, fragment: number },
     'the highest sequence number is used up: fragment purged until it is forgotten',
   );
@@ -227,7 +228,7 @@ function purgeFragment(s: Speaker, level: LevelState, number: number, fragment: 
 
 /** Purges an LSP of our own: authentication only, none of the TLVs that RFC 6233 forbids. */
 export function storePurge(s: Speaker, level: LevelState, lspId: LspId, sequence: number): void {
-  count(s, 'isis.own.purged');
+  count(s, 'own.purged');
   storeOwn(
     s,
     level,
@@ -267,7 +268,7 @@ export function outbid(s: Speaker, level: LevelState, lspId: LspId, sequence: nu
   fragment.sequence = Math.max(fragment.sequence, sequence);
   if (waiting) return;
   if (fragment.live) {
-    count(s, 'isis.own.sequence-bumped');
+    count(s, 'own.sequence-bumped');
     if (outbidBy(own, fragment, fragment.issuedAt, s.now)) contested(s, level);
     return markDirty(own, lspId.fragment, Math.max(s.now, fragment.notBefore), true);
   }
@@ -287,15 +288,15 @@ function mayPurge(s: Speaker, level: LevelState, answered: Answered, answeredAt:
 }
 
 function contested(s: Speaker, level: LevelState): void {
-  complain(
+  warnLimited(
     s,
-    'isis.own.contested',
+    'own.contested',
     { level: level.level, system: s.system },
     'an LSP of ours is outbid again and again: another router has our system ID, or somebody forges them',
   );
 }
 
 function purgeUnknown(s: Speaker, level: LevelState, lspId: LspId, sequence: number): void {
-  count(s, 'isis.own.unknown-fragment-purged');
+  count(s, 'own.unknown-fragment-purged');
   storePurge(s, level, lspId, Math.min(sequence + 1, MAX_SEQUENCE));
 }

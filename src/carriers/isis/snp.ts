@@ -1,6 +1,7 @@
 // Sequence number PDUs (ISO/IEC 10589 §7.3.15.2, §7.3.17): on a point-to-point circuit a set of CSNPs when the
 // adjacency comes up, and PSNPs that acknowledge what was received and ask for what is missing. What is asked for is
 // asked again until it comes or is given up.
+import { count, warnLimited } from '../effects.ts';
 import {
   readLspId,
   lspIdTextAt,
@@ -25,7 +26,7 @@ import { compareListed, setSrm } from './flooding.ts';
 import { forgetOdd, heard } from './doubt.ts';
 import { type StoredLsp, compareVersions, lifetimeOf, lowerBound, versionOf } from './lsdb.ts';
 import { outbid } from './origination.ts';
-import { type LevelState, type Speaker, complain, count } from './speaker.ts';
+import type { LevelState, Speaker } from './speaker.ts';
 
 /** What a PSNP will say about an LSP received. */
 export type Acknowledgement = LspEntry;
@@ -102,7 +103,7 @@ export function requestDue(s: Speaker, level: LevelState): void {
     if (waiting.at <= s.now) {
       if (waiting.tries === REQUEST_TRIES) {
         level.requests.delete(key);
-        count(s, 'isis.lsp.request-unanswered');
+        count(s, 'lsp.request-unanswered');
         continue;
       }
       due.push(waiting.entry);
@@ -111,7 +112,7 @@ export function requestDue(s: Speaker, level: LevelState): void {
     }
     level.requestAt = Math.min(level.requestAt, waiting.at);
   }
-  if (due.length > 0) count(s, 'isis.lsp.requested', due.length);
+  if (due.length > 0) count(s, 'lsp.requested', due.length);
   sendPsnps(s, level, due);
 }
 
@@ -124,7 +125,7 @@ function sendPsnps(s: Speaker, level: LevelState, entries: readonly LspEntry[]):
       systemId: s.config.systemId,
       tlvs: entryTlvs(entries.slice(i, i + size)),
     };
-    count(s, 'isis.tx.psnp');
+    count(s, 'tx.psnp');
     s.effects.push({ type: 'send', pdu: sign(s, scopeOf(level.level), encodePdu(pdu)) });
   }
 }
@@ -153,7 +154,7 @@ export function csnpDue(s: Speaker, level: LevelState): void {
       end,
       tlvs: entryTlvs(entries),
     };
-    count(s, 'isis.tx.csnp');
+    count(s, 'tx.csnp');
     s.effects.push({ type: 'send', pdu: sign(s, scopeOf(level.level), encodePdu(pdu)) });
     level.csnpFrom = last && successor(last);
   }
@@ -171,14 +172,14 @@ function successor(id: Uint8Array): Uint8Array | undefined {
 }
 
 export function receiveSnp(s: Speaker, level: LevelState, pdu: (Csnp | Psnp) & Received): void {
-  count(s, `isis.rx.${pdu.kind}`);
-  if (!isActive(s, level.level)) return count(s, 'isis.snp.no-adjacency');
+  count(s, `rx.${pdu.kind}`);
+  if (!isActive(s, level.level)) return count(s, 'snp.no-adjacency');
   if (!authentic(s, scopeOf(level.level), pdu.raw)) return;
   if (sameSystemId(pdu.systemId, s.config.systemId))
-    return complain(s, 'isis.snp.own-system-id', {}, 'SNP with our own system ID: a loop');
+    return warnLimited(s, 'snp.own-system-id', {}, 'SNP with our own system ID: a loop');
   if (!sameSystemId(pdu.systemId, s.adjacency!.systemId))
-    return complain(s, 'isis.snp.wrong-source', {}, 'SNP from another system than the neighbour');
-  for (const bad of pdu.badTlvs) count(s, `isis.tlv.${bad.error.code}`);
+    return warnLimited(s, 'snp.wrong-source', {}, 'SNP from another system than the neighbour');
+  for (const bad of pdu.badTlvs) count(s, `tlv.${bad.error.code}`);
   if (pdu.kind === 'csnp') receiveCsnp(s, level, pdu);
   else for (const entry of distinct(s, pdu).values()) receiveEntry(s, level, entry);
 }
@@ -197,7 +198,7 @@ function distinct(s: Speaker, pdu: Csnp | Psnp): Map<string, LspEntry> {
     }
   }
   for (const key of contradictory) {
-    complain(s, 'isis.snp.contradictory', { lsp: key }, 'an SNP lists one LSP in two versions');
+    warnLimited(s, 'snp.contradictory', { lsp: key }, 'an SNP lists one LSP in two versions');
     entries.delete(key);
   }
   return entries;
@@ -205,14 +206,14 @@ function distinct(s: Speaker, pdu: Csnp | Psnp): Map<string, LspEntry> {
 
 function receiveCsnp(s: Speaker, level: LevelState, pdu: Csnp): void {
   if (compareLspIds(pdu.start, pdu.end) > 0)
-    return complain(s, 'isis.csnp.bad-range', {}, 'CSNP whose range ends before it starts');
+    return warnLimited(s, 'csnp.bad-range', {}, 'CSNP whose range ends before it starts');
   const [start, end] = [formatLspId(pdu.start), formatLspId(pdu.end)];
   const listed = distinct(s, pdu);
   let previous = '';
   for (const [key, entry] of listed) {
-    if (key < previous) count(s, 'isis.csnp.not-ascending');
+    if (key < previous) count(s, 'csnp.not-ascending');
     previous = key;
-    if (key < start || key > end) count(s, 'isis.csnp.entry-outside-range');
+    if (key < start || key > end) count(s, 'csnp.entry-outside-range');
     else receiveEntry(s, level, entry);
   }
   const { order, byKey } = level.lsdb;

@@ -1,6 +1,7 @@
 // What the speaker is made of: its configuration, its state, the events it consumes and the effects it asks for.
 // Everything here is plain data that `events.ts` works on; the clock is the `now` of each event, and randomness a
 // generator seeded by the configuration, so that a recorded stream of events replays exactly.
+import type { Note } from '../effects.ts';
 import type { LearnedReport, Origination } from '../../model/advertisement.ts';
 import type { IpAddress } from '../../model/address.ts';
 import type { Level } from '../../packet/isis/types.ts';
@@ -14,7 +15,6 @@ import { type OwnLsps, newOwnLsps } from './own.ts';
 import { type Originated, newPlacement } from './placement.ts';
 import { type Graph, newGraph } from './reachability.ts';
 import type { Acknowledgement, Request } from './snp.ts';
-import { WARN_INTERVAL_MS } from './constants.ts';
 
 /** What may change while the speaker runs. */
 export interface TunableConfig {
@@ -62,13 +62,7 @@ export type Effect =
   | { readonly type: 'send'; readonly pdu: Uint8Array }
   | { readonly type: 'learned'; readonly report: LearnedReport }
   | { readonly type: 'reachability'; readonly reachable: ReadonlySet<string> }
-  | { readonly type: 'count'; readonly name: string; readonly by: number }
-  | {
-      readonly type: 'log';
-      readonly level: 'debug' | 'info' | 'warn';
-      readonly fields: object;
-      readonly message: string;
-    }
+  | Note
   /** Everything is withdrawn, or the time for it is over. */
   | { readonly type: 'stopped'; readonly clean: boolean };
 
@@ -95,6 +89,7 @@ export interface LevelState {
 }
 
 export interface Speaker {
+  readonly counterPrefix: string;
   config: SpeakerConfig;
   readonly system: string;
   now: number;
@@ -125,6 +120,7 @@ export interface Speaker {
 
 export function createSpeaker(config: SpeakerConfig, system: string): Speaker {
   return {
+    counterPrefix: 'isis',
     config,
     system,
     now: 0,
@@ -164,29 +160,3 @@ function newLevel(level: Level, config: SpeakerConfig): LevelState {
     csnpAt: Infinity,
   };
 }
-
-export function count(s: Speaker, name: string, by = 1): void {
-  s.effects.push({ type: 'count', name, by });
-}
-
-export function log(s: Speaker, level: 'debug' | 'info' | 'warn', fields: object, message: string): void {
-  s.effects.push({ type: 'log', level, fields, message });
-}
-
-/** Counts always, warns at most once a minute for each name: bad input must not become a flood of log lines. */
-export function complain(s: Speaker, name: string, fields: object, message: string): void {
-  count(s, name);
-  const last = s.warned.get(name);
-  if (last !== undefined && s.now - last < WARN_INTERVAL_MS) return;
-  s.warned.set(name, s.now);
-  log(s, 'warn', { counter: name, ...fields }, message);
-}
-
-/** Uniform in [0, 1): a 32-bit linear congruential generator is enough to spread timers. */
-export function random(s: Speaker): number {
-  s.random = (Math.imul(s.random, 1664525) + 1013904223) >>> 0;
-  return s.random / 2 ** 32;
-}
-
-/** Up to a quarter earlier, as ISO/IEC 10589 §10.1 asks of periodic timers. */
-export const jittered = (s: Speaker, ms: number): number => ms * (1 - random(s) / 4);

@@ -1,4 +1,5 @@
 // What the operator declares, made into what our LSP says.
+import { count, warnLimited } from '../effects.ts';
 import { compareAddresses, isUnicastHost } from '../../model/address.ts';
 import type { Origination, ProxyPrefix, SidAdvertisement } from '../../model/advertisement.ts';
 import { prefixKey } from '../../model/prefix.ts';
@@ -8,7 +9,7 @@ import { type NodeAddresses, sameOptional } from './content.ts';
 import { markDirty } from './own.ts';
 import { type Originated, type OriginatedPrefix, isOriginatedSid, sameOriginated } from './placement.ts';
 import { type OriginatedSid, declaredSid } from './sids.ts';
-import { type Speaker, complain, count } from './speaker.ts';
+import type { Speaker } from './speaker.ts';
 
 /** Sets the whole of what we declare. Prefixes and SIDs that differ from before wait to be placed (placeDue). */
 export function setWanted(s: Speaker, origination: Origination): void {
@@ -59,7 +60,7 @@ function wantedPrefixes(s: Speaker, proxies: readonly ProxyPrefix[]): Map<string
     const known = wanted.get(key);
     const other = known && (known.source6 ?? known.source4)!;
     if (other) {
-      count(s, 'isis.originate.duplicate-prefix');
+      count(s, 'originate.duplicate-prefix');
       if (compareAddresses(other, proxy) <= 0) continue;
     }
     const source = proxy.family === 4 ? { source4: proxy } : { source6: proxy };
@@ -74,9 +75,9 @@ function wantedSids(s: Speaker, sids: readonly SidAdvertisement[]): Map<string, 
     const declared = declaredSid(sid);
     if (declared) wanted.set(declared.key, declared);
     else
-      complain(
+      warnLimited(
         s,
-        'isis.originate.unusable-sid',
+        'originate.unusable-sid',
         {},
         'a SID that is not in its locator, or whose locator has no length, is not advertised',
       );
@@ -90,9 +91,9 @@ function wantedAddresses(s: Speaker, addresses: Origination['routerAddresses']):
   const [v4, v6] = ([4, 6] as const).map((family) => usable.find((a) => a.family === family));
   const dropped = addresses.length - (v4 ? 1 : 0) - (v6 ? 1 : 0);
   if (dropped > 0)
-    complain(
+    warnLimited(
       s,
-      'isis.originate.router-address-left-out',
+      'originate.router-address-left-out',
       { dropped },
       'IS-IS has room for one router address a family: the others are not advertised',
     );

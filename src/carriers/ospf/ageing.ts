@@ -1,5 +1,6 @@
 // Ageing (RFC 2328 §14): an LSA that nobody refreshed is flooded once more, at MaxAge, so that all forget it together;
 // it is forgotten when the neighbour has acknowledged it and no exchange runs that might list it.
+import { count } from '../effects.ts';
 import { setAge } from '../../packet/ospf/lsa-header.ts';
 import { MAX_AGE } from '../../packet/ospf/numbers.ts';
 import { SWEEP_BATCH, SWEEP_CHANGES } from './constants.ts';
@@ -9,7 +10,7 @@ import { install, uninstall } from './install.ts';
 import { type StoredLsa, atEnd, isMaxAge, maxAgeAt, sweepBy } from './lsdb.ts';
 import { owes } from './neighbor.ts';
 import { forgotten } from './own.ts';
-import { type AreaState, type Speaker, count } from './speaker.ts';
+import type { AreaState, Speaker } from './speaker.ts';
 
 /** One pass over the database, no more often than every second, a batch at a time. */
 export function sweep(s: Speaker, area: AreaState): void {

@@ -6,9 +6,10 @@
 // everything. What a router of the target area says itself is not said again, and of several agents that could carry
 // the one with the lowest router ID does. A copy of what the target area said itself until a moment ago is an echo: the
 // agent that made it may not issue its withdrawal before MinLSInterval has passed.
+import { count } from '../effects.ts';
 import { type IpAddress, compareAddresses } from '../../model/address.ts';
 import { CarryQueue } from '../carry-queue.ts';
-import { type AreaContent, type Content, type ReadLsa, countContent, proxyOf } from './content.ts';
+import { type AreaContent, type Content, type ReadLsa, proxyOf } from './content.ts';
 import { CARRY_BATCH, CARRY_ECHO_MS, CARRY_SETTLE_MS } from './constants.ts';
 import { type Entry, entryKey, isSid } from './entries.ts';
 import { isSaid, setEntry } from './origination.ts';
@@ -116,14 +117,14 @@ function decide(c: Content, key: string, to: AreaContent): number {
   if (!best || (!said && to.graph.neighbor === undefined)) {
     c.carry.queue.notEligible(at);
     if (said) {
-      countContent(c, 'carry.withdrawn');
+      count(c, 'carry.withdrawn');
       setEntry(c, to, key, undefined);
     }
     return copiesFrom > c.now ? copiesFrom : Infinity;
   }
   const ripe = c.carry.queue.eligible(at, c.now);
   if (c.now < ripe) return ripe;
-  if (!said) countContent(c, 'carry.carried');
+  if (!said) count(c, 'carry.carried');
   setEntry(c, to, key, carried(best));
   return Infinity;
 }

@@ -64,8 +64,6 @@ export const START_LIMIT_MS = 120_000;
 /** How long a clean stop waits for the neighbour to acknowledge the flush. */
 export const STOP_LIMIT_MS = 4000;
 export const STOP_RETRANSMIT_MS = 1000;
-/** The same warning is logged once in this time; the counter tells the rest. */
-export const WARN_INTERVAL_MS = 60_000;
 
 /**
  * LSInfinity (RFC 2328 appendix B): nobody routes by it. cnpd's prefixes have it, and what has no metric counts with

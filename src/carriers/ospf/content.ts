@@ -2,12 +2,12 @@
 // effects`, in the same manner and for both versions. Declarations become LSAs (origination.ts, placement.ts), LSAs of
 // others become reports (learning.ts), links become reachability (reachability.ts), and an agent in several areas
 // carries between them (carrying.ts).
+import type { Note } from '../effects.ts';
 import type { IpAddress } from '../../model/address.ts';
 import type { LearnedReport, Origination } from '../../model/advertisement.ts';
 import type { PrivateTypes } from '../../packet/ospf/lsa.ts';
 import { formatId } from '../../packet/ospf/router-id.ts';
 import type { LsaKey } from '../../packet/ospf/types.ts';
-import { WARN_INTERVAL_MS } from './constants.ts';
 import { type CarryState, newCarryState } from './carrying.ts';
 import { runDue } from './content-tasks.ts';
 import type { Dialect, LsaContent } from './dialect.ts';
@@ -52,8 +52,7 @@ export type ContentEffect =
   | { readonly type: 'originate'; readonly areaId: number; readonly lsas: readonly OwnLsa[]; readonly more: boolean }
   | { readonly type: 'learned'; readonly report: LearnedReport }
   | { readonly type: 'reachability'; readonly reachable: ReadonlySet<string> }
-  | { readonly type: 'count'; readonly name: string; readonly by: number }
-  | { readonly type: 'log'; readonly level: 'info' | 'warn'; readonly fields: object; readonly message: string };
+  | Note;
 
 /** An LSA of another router, read. */
 export interface ReadLsa {
@@ -92,6 +91,7 @@ export interface AreaContent {
 }
 
 export interface Content {
+  readonly counterPrefix: string;
   readonly config: ContentConfig;
   holdUnreachableMs: number;
   now: number;
@@ -110,6 +110,7 @@ export interface Content {
 export function createContent(config: ContentConfig): Content {
   const areas = config.areas.map(({ areaId, room }): [number, AreaContent] => [areaId, newArea(config, areaId, room)]);
   return {
+    counterPrefix: config.name,
     config,
     holdUnreachableMs: config.holdUnreachableMs,
     now: 0,
@@ -171,20 +172,6 @@ export function originatorName({ name, names, routers }: AreaContent, routerId: 
   const made = `${name} ${formatId(routerId)}`;
   if (routers.has(routerId)) names.set(routerId, made);
   return made;
-}
-
-/** @param name without the carrier's prefix */
-export function countContent(c: Content, name: string, by = 1): void {
-  c.effects.push({ type: 'count', name: `${c.config.name}.${name}`, by });
-}
-
-/** Counts always, warns at most once a minute for each name. */
-export function complainOf(c: Content, name: string, fields: object, message: string): void {
-  countContent(c, name);
-  const last = c.warned.get(name);
-  if (last !== undefined && c.now - last < WARN_INTERVAL_MS) return;
-  c.warned.set(name, c.now);
-  c.effects.push({ type: 'log', level: 'warn', fields: { counter: `${c.config.name}.${name}`, ...fields }, message });
 }
 
 /**

@@ -1,6 +1,7 @@
 // Database exchange (RFC 2328 §10.6, §10.8): who is master, the descriptions of both databases, duplicates and
 // retransmission. The master sends, and sends again until answered; the slave answers, and repeats its last answer to a
 // duplicate.
+import { count, random, warnLimited } from '../effects.ts';
 import { lengthFlaw } from '../../packet/ospf/lsa-shape.ts';
 import { formatLsaKey, lsaKeyText } from '../../packet/ospf/router-id.ts';
 import type { DatabaseDescription, LsaHeader } from '../../packet/ospf/types.ts';
@@ -9,7 +10,7 @@ import { compareInstances, hasRoom, headerOf, isMaxAge } from './lsdb.ts';
 import { type Neighbor, type NeighborEvent, clearLists, isExchanging, transition } from './neighbor.ts';
 import { isWanted, outbid } from './own.ts';
 import { loadingDue, sendRequests } from './requests.ts';
-import { type AreaState, type Speaker, complain, count, random } from './speaker.ts';
+import type { AreaState, Speaker } from './speaker.ts';
 import { headersThatFit, send } from './transmit.ts';
 
 const DD_FIXED = 12;
@@ -96,7 +97,7 @@ function enterExchange(s: Speaker, area: AreaState, neighbor: Neighbor): void {
   transition(s, area, neighbor, 'negotiation-done');
   const { options } = neighbor;
   if (!s.config.version.takesOurs(options)) {
-    complain(s, 'neighbor.no-opaque', {}, 'the neighbour takes no opaque LSAs: it lacks "capability opaque"');
+    warnLimited(s, 'neighbor.no-opaque', {}, 'the neighbour takes no opaque LSAs: it lacks "capability opaque"');
   }
   neighbor.summary = area.lsdb.byKey.values();
   neighbor.exchangeAt = s.now;
@@ -108,7 +109,7 @@ export function receiveDescription(s: Speaker, area: AreaState, neighbor: Neighb
   neighbor.mtu = dd.mtu;
   if (neighbor.state === 'ex-start') neighbor.options = dd.options;
   if (dd.mtu > area.config.mtu && !area.config.ignoreMtu) {
-    return complain(
+    return warnLimited(
       s,
       'exchange.mtu-mismatch',
       { theirs: dd.mtu, ours: area.config.mtu },
@@ -168,7 +169,7 @@ function accept(s: Speaker, area: AreaState, neighbor: Neighbor, dd: DatabaseDes
     // It would be refused when it comes (flooding.ts).
     const flaw = isWanted(area, key) ? undefined : lengthFlaw(s.config.version.version, header);
     if (flaw !== undefined) {
-      complain(
+      warnLimited(
         s,
         'exchange.bad-shape',
         { lsa: formatLsaKey(header), detail: flaw },

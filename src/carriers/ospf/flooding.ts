@@ -1,5 +1,6 @@
 // Flooding (RFC 2328 §13) as it is with one point-to-point link: what comes in is compared, installed and acknowledged;
 // what is ours goes out until it is acknowledged. Nothing is passed on: there is nobody else in the area.
+import { count, warnLimited } from '../effects.ts';
 import { MAX_SEQUENCE } from '../../packet/ospf/numbers.ts';
 import { isBaseType } from '../../packet/ospf/lsa-type.ts';
 import { shapeFlaw } from '../../packet/ospf/lsa-shape.ts';
@@ -12,7 +13,7 @@ import { type StoredLsa, atEnd, compareInstances, forSending, hasRoom, headerOf,
 import { type Neighbor, isExchanging, owes, settle } from './neighbor.ts';
 import { isWanted, recover } from './own.ts';
 import { satisfy } from './requests.ts';
-import { type AreaState, type Speaker, complain, count } from './speaker.ts';
+import type { AreaState, Speaker } from './speaker.ts';
 import { bodyRoom, headersThatFit, sendAcknowledgments, sendUpdates } from './transmit.ts';
 import { isOwn } from './version.ts';
 
@@ -100,7 +101,7 @@ function refuseShape(
     direct,
   }: { readonly stored: StoredLsa | undefined; readonly flaw: string; readonly direct: LsaHeader[] },
 ): void {
-  complain(
+  warnLimited(
     s,
     'lsa.bad-shape',
     { lsa: formatLsaKey(lsa), detail: flaw },
@@ -124,7 +125,7 @@ function refuseShape(
 function refuseLsa(s: Speaker, area: AreaState, neighbor: Neighbor, lsa: Lsa, stored: StoredLsa | undefined): void {
   const { lsdb } = area;
   lsdb.refusedAt = s.now;
-  complain(
+  warnLimited(
     s,
     'lsdb.full',
     { lsas: lsdb.byKey.size, bytes: lsdb.bytes, lsa: formatLsaKey(lsa), length: lsa.length },

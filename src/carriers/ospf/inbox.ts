@@ -1,6 +1,7 @@
 // Packets of the link wait here for their turn, a batch per turn of the event loop; what does not fit is dropped and
 // counted, the neighbour retransmits. Others do not wait: they would crowd out the neighbour's (admission.ts). Then:
 // authentication, decoding, whose packet it is, dispatch.
+import { count, warnLimited } from '../effects.ts';
 import { formatAddress } from '../../model/address.ts';
 import { verifyPacketV2 } from '../../packet/ospf/auth-v2.ts';
 import { type ProtocolIdOrder, announcesTrailer, verifyPacketV3 } from '../../packet/ospf/auth-v3.ts';
@@ -16,17 +17,17 @@ import { receiveAcknowledgment, receiveUpdate } from './flooding.ts';
 import { receiveHello, twoWay } from './interface.ts';
 import type { Neighbor } from './neighbor.ts';
 import { receiveRequest } from './requests.ts';
-import { type AreaState, type Speaker, complain, count, refuse } from './speaker.ts';
+import { type AreaState, type Speaker, refuse } from './speaker.ts';
 
 export function enqueue(s: Speaker, area: AreaState, payload: Uint8Array, addresses: PacketAddresses): void {
   if (!isFromLink(s.config.version, area.link!, addresses)) return offLink(s, area, addresses);
   if (area.inbox.length < INBOX_LIMIT) area.inbox.push({ payload, addresses });
-  else complain(s, 'rx.queue-full', {}, 'packets arrive faster than they can be handled');
+  else warnLimited(s, 'rx.queue-full', {}, 'packets arrive faster than they can be handled');
 }
 
 /** Not the neighbour's, so it is no reason why there is none. */
 function offLink(s: Speaker, area: AreaState, { source, destination }: PacketAddresses): void {
-  complain(
+  warnLimited(
     s,
     'packet.off-link',
     { area: formatId(area.config.areaId), from: formatAddress(source), to: formatAddress(destination) },
@@ -52,12 +53,12 @@ function receive(s: Speaker, area: AreaState, payload: Uint8Array, addresses: Pa
   });
   if (!decoded.ok) {
     const { code, offset, detail } = decoded.error;
-    return complain(s, `packet.${code}`, { offset, detail }, 'malformed OSPF packet dropped');
+    return warnLimited(s, `packet.${code}`, { offset, detail }, 'malformed OSPF packet dropped');
   }
   const packet = decoded.value;
   count(s, `rx.${packet.kind}`);
   for (const bad of packet.badLsas)
-    complain(s, `lsa.${bad.code}`, { detail: bad.detail }, 'malformed LSA left out of an update');
+    warnLimited(s, `lsa.${bad.code}`, { detail: bad.detail }, 'malformed LSA left out of an update');
   if (isOurs(s, area, packet) && isFresh(s, area, packet, authenticated)) dispatch(s, area, packet, authenticated);
 }
 
@@ -110,7 +111,7 @@ function isFresh(s: Speaker, area: AreaState, packet: ReceivedPacket, { sequence
   const v3 = s.config.version.version === 3;
   const last = neighbor.authenticationSequences.get(v3 ? packet.kind : 'hello');
   if (last === undefined || sequence > last || (!v3 && sequence === last)) return true;
-  complain(s, 'authentication.replayed', {}, 'packet with an old sequence number dropped');
+  warnLimited(s, 'authentication.replayed', {}, 'packet with an old sequence number dropped');
   return false;
 }
 

@@ -1,11 +1,12 @@
 // The link of an area: hellos, sent and received (RFC 2328 §9.5, §10.5), and the loss of a neighbour that is heard no
 // more.
+import { count, log, random } from '../effects.ts';
 import { formatId } from '../../packet/ospf/router-id.ts';
 import type { Hello } from '../../packet/ospf/types.ts';
 import { enterExStart } from './exchange.ts';
 import { type Neighbor, clearLists, newNeighbor, transition } from './neighbor.ts';
 import { topologyChanged } from './own.ts';
-import { type AreaState, type Speaker, count, log, random, refuse } from './speaker.ts';
+import { type AreaState, type Speaker, refuse } from './speaker.ts';
 import { send } from './transmit.ts';
 
 export function sendHello(s: Speaker, area: AreaState): void {

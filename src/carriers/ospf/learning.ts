@@ -2,6 +2,7 @@
 // without flag is reported as well, because it hides the proxy of a shorter one (decision D5): the prefixes of every
 // router, from every LSA that has any. Of a prefix that a router lists in several extended LSAs only the one with the
 // lowest link-state ID counts (RFC 7684 §2).
+import { warnLimited } from '../effects.ts';
 import type { LearnedPrefix } from '../../model/advertisement.ts';
 import { prefixKey, samePrefix, senderlessUse } from '../../model/prefix.ts';
 import { decodeBody } from '../../packet/ospf/lsa.ts';
@@ -9,7 +10,7 @@ import { formatLsaKey, lsaKeyText } from '../../packet/ospf/router-id.ts';
 import type { LsaKey } from '../../packet/ospf/types.ts';
 import { offersChanged } from './carrying.ts';
 import { REPORT_BATCH } from './constants.ts';
-import { type AreaContent, type Content, type ReadLsa, complainOf, originatorName, proxyOf } from './content.ts';
+import { type AreaContent, type Content, type ReadLsa, originatorName, proxyOf } from './content.ts';
 import { NOTHING } from './dialect.ts';
 import type { PrefixEntry } from './entries.ts';
 import { topologyChanged } from './reachability.ts';
@@ -75,7 +76,7 @@ function read(
   const { dialect, pncFlagBit, sidBehaviors, privateTypes } = c.config;
   const key = { type, lsId, advertisingRouter };
   const complain = (what: string, detail?: string): void =>
-    complainOf(
+    warnLimited(
       c,
       `learn.${what}`,
       { area: area.name, lsa: formatLsaKey(key), ...(detail !== undefined && { detail }) },
@@ -142,7 +143,7 @@ function claimsChanged(
     if (at === 0) affects(lsIds[0]);
     if (lsIds.length === 1) area.contested++;
     lsIds.splice(at, 0, key.lsId);
-    complainOf(
+    warnLimited(
       c,
       'learn.prefix-in-several-lsas',
       { lsa: formatLsaKey(key) },

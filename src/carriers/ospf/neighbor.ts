@@ -1,12 +1,13 @@
 // The neighbour of a link: its state machine on a point-to-point network (RFC 2328 §10.1, §10.3), where every neighbour
 // becomes adjacent and Attempt does not occur. What is exchanged in which state is exchange.ts, requests.ts and
 // flooding.ts.
+import { log, warnLimited } from '../effects.ts';
 import type { ProtocolIdOrder } from '../../packet/ospf/auth-v3.ts';
 import { formatId } from '../../packet/ospf/router-id.ts';
 import type { DatabaseDescription, LsaHeader, OspfPacket } from '../../packet/ospf/types.ts';
 import { FIRST_BACK_OFF_MS, LAST_BACK_OFF_MS } from './constants.ts';
 import type { StoredLsa } from './lsdb.ts';
-import { type AreaState, type Speaker, complain, log } from './speaker.ts';
+import type { AreaState, Speaker } from './speaker.ts';
 
 export type NeighborState = 'init' | 'ex-start' | 'exchange' | 'loading' | 'full';
 
@@ -132,7 +133,7 @@ export function transition(s: Speaker, area: AreaState, neighbor: Neighbor, even
   if (!row) return false;
   if (event === 'sequence-number-mismatch' || event === 'bad-request') {
     backOff(s, neighbor);
-    complain(
+    warnLimited(
       s,
       `neighbor.${event}`,
       { area: formatId(area.config.areaId), neighbor: formatId(neighbor.routerId) },

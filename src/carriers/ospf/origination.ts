@@ -1,13 +1,14 @@
 // What the operator declares, made into what our LSAs say, in every area alike. What OSPF cannot say is counted and
 // shown as a problem: a proxy of the other address family (RFC 9084 has IPv4 addresses in OSPFv2 and IPv6 addresses in
 // OSPFv3), a SID outside its locator.
+import { count, warnLimited } from '../effects.ts';
 import { compareAddresses, isUnicastHost } from '../../model/address.ts';
 import type { Origination, ProxyPrefix, SidAdvertisement } from '../../model/advertisement.ts';
 import { comparePrefixes } from '../../model/prefix.ts';
 import { extendedFlags } from '../../packet/ospf/prefix-sub-tlvs.ts';
 import { declaredChanged, isBorder } from './carrying.ts';
 import { BUILD_BATCH, DECLARE_BATCH, SETTLE_LIMIT_MS, SIGNALLING_METRIC } from './constants.ts';
-import { type AreaContent, type Content, complainOf, countContent } from './content.ts';
+import type { AreaContent, Content } from './content.ts';
 import { type Entry, type PrefixEntry, entryKey, isSid, usableSid } from './entries.ts';
 import { buildLsas, place, placedLsas, unplace } from './placement.ts';
 import { advance } from '../slices.ts';
@@ -52,7 +53,7 @@ function* takeOver(c: Content, { proxies, sids, routerAddresses }: Origination):
   const { family } = c.config.dialect;
   const told = routerAddresses.filter((a) => a.family === family && isUnicastHost(a)).length;
   if (told > 1)
-    complainOf(
+    warnLimited(
       c,
       'originate.router-address-left-out',
       { left: told - 1 },
@@ -75,7 +76,7 @@ function* readPrefixes(c: Content, proxies: readonly ProxyPrefix[], declared: Ma
     yield;
     if (proxy.family !== dialect.family) {
       c.unsayable++;
-      complainOf(
+      warnLimited(
         c,
         'originate.proxy-of-other-family',
         {},
@@ -95,7 +96,7 @@ function* readPrefixes(c: Content, proxies: readonly ProxyPrefix[], declared: Ma
       sourceRouter: routerId,
     };
     const key = entryKey(entry);
-    if (declared.has(key)) countContent(c, 'originate.duplicate-prefix');
+    if (declared.has(key)) count(c, 'originate.duplicate-prefix');
     else declared.set(key, entry);
   }
 }
@@ -107,7 +108,7 @@ function* readSids(c: Content, sids: readonly SidAdvertisement[], declared: Map<
     if (usableSid(entry)) declared.set(entryKey(entry), entry);
     else {
       c.unsayable++;
-      complainOf(
+      warnLimited(
         c,
         'originate.unusable-sid',
         {},
@@ -133,7 +134,7 @@ export function setEntry(c: Content, area: AreaContent, key: string, entry: Entr
   for (const [name, placement] of area.placements) if (name !== sort && unplace(placement, key)) freed = true;
   if (entry && !place(area.placements.get(sort!)!, key, entry)) {
     area.homeless.set(key, entry);
-    complainOf(
+    warnLimited(
       c,
       'originate.no-room',
       { area: area.name },

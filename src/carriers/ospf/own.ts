@@ -1,6 +1,7 @@
 // This router's own LSAs in an area (RFC 2328 §12.4, §13.4, §14.1): what is wanted, issuing no more often than
 // MinLSInterval, refresh, withdrawal, and recovery of what an earlier run left in the network: an instance that came
 // back newer than ours is outbid, one that is not wanted is flushed.
+import { count, random, warnLimited } from '../effects.ts';
 import { INITIAL_SEQUENCE, MAX_SEQUENCE } from '../../packet/ospf/numbers.ts';
 import { decodeLsa, encodeLsa } from '../../packet/ospf/lsa.ts';
 import { sameBytes } from '../../packet/bytes.ts';
@@ -24,7 +25,7 @@ import { install } from './install.ts';
 import { type StoredLsa, atEnd, isMaxAge } from './lsdb.ts';
 import { satisfy } from './requests.ts';
 import { advance } from '../slices.ts';
-import { type AreaState, type Speaker, complain, count, random } from './speaker.ts';
+import type { AreaState, Speaker } from './speaker.ts';
 import type { OwnLsa } from './version.ts';
 
 interface Issue extends Contest {
@@ -234,7 +235,7 @@ function withdraw(s: Speaker, area: AreaState, stored: StoredLsa): void {
 /** After the highest sequence number comes the first, when everybody has forgotten the LSA (RFC 2328 §12.1.6). */
 function wrap(s: Speaker, area: AreaState, key: string, stored: StoredLsa | undefined): void {
   if (stored && !isMaxAge(stored, s.now)) {
-    complain(
+    warnLimited(
       s,
       'own.sequence-wrap',
       { lsa: formatLsaKey(stored) },
@@ -299,7 +300,7 @@ function countOutbid(s: Speaker, { own, config }: AreaState, key: string): void 
   const issue = own.issued.get(key);
   if (!issue || !outbidAgain(issue, s.now)) return;
   own.contestedAt = s.now;
-  complain(
+  warnLimited(
     s,
     'own.contested',
     { area: formatId(config.areaId), routerId: formatId(s.config.routerId) },

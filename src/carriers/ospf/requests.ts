@@ -1,12 +1,13 @@
 // Requests (RFC 2328 §10.7, §10.9): LSAs that the neighbour listed and we lack are asked for, a packet at a time, and
 // asked for again; its own requests are answered at once.
+import { count } from '../effects.ts';
 import { lsaKeyText } from '../../packet/ospf/router-id.ts';
 import type { Lsa, LsaHeader, LsaKey, LinkStateRequest } from '../../packet/ospf/types.ts';
 import { fail } from './exchange.ts';
 import { compareInstances, forSending } from './lsdb.ts';
 import { type Neighbor, isExchanging, transition } from './neighbor.ts';
 import { topologyChanged } from './own.ts';
-import { type AreaState, type Speaker, count } from './speaker.ts';
+import type { AreaState, Speaker } from './speaker.ts';
 import { headersThatFit, send, sendUpdates } from './transmit.ts';
 
 const REQUEST_LENGTH = 12;

@@ -2,6 +2,7 @@
 // Plain data that events.ts works on, as in carriers/isis: the clock is the `now` of each event, randomness a generator
 // seeded by the configuration. One speaker is one router in one version of OSPF; each area has one point-to-point link,
 // its own database and at most one neighbour. Which version it is says version.ts.
+import { type Note, warnLimited } from '../effects.ts';
 import type { IpAddress } from '../../model/address.ts';
 import type { AuthenticationKey } from '../../packet/ospf/digest.ts';
 import type { PrivateTypes } from '../../packet/ospf/lsa.ts';
@@ -9,7 +10,6 @@ import type { PacketAddresses } from '../../packet/ospf/packet-header.ts';
 import { formatId } from '../../packet/ospf/router-id.ts';
 import type { LsaKey } from '../../packet/ospf/types.ts';
 import type { LinkEnds } from './admission.ts';
-import { WARN_INTERVAL_MS } from './constants.ts';
 import { type Lsdb, type StoredLsa, newLsdb } from './lsdb.ts';
 import type { Neighbor } from './neighbor.ts';
 import { type OwnState, newOwnState } from './own.ts';
@@ -75,13 +75,7 @@ export type Effect =
   | { readonly type: 'database'; readonly areaId: number; readonly key: LsaKey; readonly lsa?: StoredLsa }
   /** The neighbour of an area is Full, or (undefined) none is any more. */
   | { readonly type: 'adjacency'; readonly areaId: number; readonly neighbor: number | undefined }
-  | { readonly type: 'count'; readonly name: string; readonly by: number }
-  | {
-      readonly type: 'log';
-      readonly level: 'debug' | 'info' | 'warn';
-      readonly fields: object;
-      readonly message: string;
-    }
+  | Note
   /** Everything is withdrawn, or the time for it is over. */
   | { readonly type: 'stopped'; readonly clean: boolean };
 
@@ -101,6 +95,7 @@ export interface AreaState {
 }
 
 export interface Speaker {
+  readonly counterPrefix: string;
   readonly config: SpeakerConfig;
   now: number;
   effects: Effect[];
@@ -114,6 +109,7 @@ export interface Speaker {
 
 export function createSpeaker(config: SpeakerConfig): Speaker {
   return {
+    counterPrefix: config.version.name,
     config,
     now: 0,
     effects: [],
@@ -137,34 +133,10 @@ const newArea = (config: AreaConfig, { lsdbLimit }: SpeakerConfig): AreaState =>
   inbox: [],
 });
 
-/** @param name without the carrier's own prefix, which is that of the version */
-export function count(s: Speaker, name: string, by = 1): void {
-  s.effects.push({ type: 'count', name: `${s.config.version.name}.${name}`, by });
-}
-
-export function log(s: Speaker, level: 'debug' | 'info' | 'warn', fields: object, message: string): void {
-  s.effects.push({ type: 'log', level, fields, message });
-}
-
-/** Counts always, warns at most once a minute for each name: bad input must not become a flood of log lines. */
-export function complain(s: Speaker, name: string, fields: object, message: string): void {
-  count(s, name);
-  const last = s.warned.get(name);
-  if (last !== undefined && s.now - last < WARN_INTERVAL_MS) return;
-  s.warned.set(name, s.now);
-  log(s, 'warn', { counter: `${s.config.version.name}.${name}`, ...fields }, message);
-}
-
 /**
  * A packet that does not fit what this link is configured to be: an operator who sees no neighbour wants to know why.
  */
 export function refuse(s: Speaker, area: AreaState, name: string, reason: string, fields: object = {}): void {
   area.refused = reason;
-  complain(s, name, { area: formatId(area.config.areaId), ...fields, reason }, 'OSPF packet refused');
-}
-
-/** Uniform in [0, 1): a 32-bit linear congruential generator is enough to spread timers. */
-export function random(s: Speaker): number {
-  s.random = (Math.imul(s.random, 1664525) + 1013904223) >>> 0;
-  return s.random / 2 ** 32;
+  warnLimited(s, name, { area: formatId(area.config.areaId), ...fields, reason }, 'OSPF packet refused');
 }

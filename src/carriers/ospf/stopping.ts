@@ -1,10 +1,11 @@
 // A clean end: flush everything of ours, wait until the neighbour has acknowledged it, then tell it that it is heard no
 // more. Without a neighbour there is nobody to tell.
+import { log } from '../effects.ts';
 import { STOP_LIMIT_MS, STOP_RETRANSMIT_MS } from './constants.ts';
 import { sendHello } from './interface.ts';
 import { isExchanging } from './neighbor.ts';
 import { withdrawAll } from './own.ts';
-import { type AreaState, type Speaker, log } from './speaker.ts';
+import type { AreaState, Speaker } from './speaker.ts';
 
 export function beginStop(s: Speaker): void {
   if (s.stopping) return;

@@ -1,12 +1,13 @@
 // The way out: packets are encoded, signed when the area has keys, and handed to the edge. Lists are cut into packets
 // that fit the link.
+import { count } from '../effects.ts';
 import { trailerLength, signPacketV3 } from '../../packet/ospf/auth-v3.ts';
 import { digestLength, signPacketV2 } from '../../packet/ospf/auth-v2.ts';
 import { LSA_HEADER_LENGTH } from '../../packet/ospf/lsa-header.ts';
 import { encodePacket } from '../../packet/ospf/packet.ts';
 import { HEADER_LENGTH } from '../../packet/ospf/packet-header.ts';
 import type { Lsa, LsaHeader, OspfPacket } from '../../packet/ospf/types.ts';
-import { type AreaState, type Speaker, count } from './speaker.ts';
+import type { AreaState, Speaker } from './speaker.ts';
 
 type Body<P> = P extends OspfPacket ? Omit<P, 'routerId' | 'areaId' | 'instanceId'> : never;
 
