@@ -6,7 +6,8 @@ import { decodePdu } from '../../packet/isis/pdu.ts';
 import type { ReceivedPdu } from '../../packet/isis/types.ts';
 import { A, B, adjacency, lsp, patched } from './hostile.fixture.ts';
 import { Agent, Simulation, originate, proxied, systemId, testConfig } from './simulation.fixture.ts';
-import { type Speaker, type SpeakerConfig, complain, createSpeaker, jittered, random } from './speaker.ts';
+import { jittered, random, warnLimited } from '../effects.ts';
+import { type Speaker, type SpeakerConfig, createSpeaker } from './speaker.ts';
 
 const KEY = new TextEncoder().encode('k');
 const LINK = { type: 'link-up', linkLocal: address('fe80::1') } as const;
@@ -166,12 +167,12 @@ describe('a complaint', () => {
     const at = (now: number, name: string): unknown[] => {
       s.now = now;
       s.effects = [];
-      complain(s, name, { n: now }, 'text');
+      warnLimited(s, name, { n: now }, 'text');
       return s.effects;
     };
-    const count = (name: string) => ({ type: 'count', name, by: 1 });
+    const count = (name: string) => ({ type: 'count', name: `isis.${name}`, by: 1 });
     const log = (name: string, n: number) => ({
-      ...{ type: 'log', level: 'warn', fields: { counter: name, n }, message: 'text' },
+      ...{ type: 'log', level: 'warn', fields: { counter: `isis.${name}`, n }, message: 'text' },
     });
     expect([at(0, 'a'), at(1, 'b'), at(59_999, 'a'), at(60_000, 'a'), at(60_001, 'a'), at(60_001, 'b')]).toEqual([
       [count('a'), log('a', 0)],
