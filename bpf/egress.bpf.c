@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // The congested node. `egress` runs at tc egress of a monitored port: it keeps the flow table (LHCNP §5.2), measures
-// the port (LHCNP §5.3.1, monitor.h), marks CE above K_min (LHCNP-5.4-a) and, when a condition of LHCNP §5.4 holds,
-// picks the flows that fill the queue (contribution.h), the format that their sender understands (policy.h) and what to
-// say (severity.h), and hands a clone of the packet to `notice` on the loopback interface (notice.h), which turns it
-// into the notification. `egress_age` is run by the agent now and then to age the flow table, `egress_resume` before it
-// sends a Resume.
+// the port (LHCNP §5.3.1, detector/monitor.h), marks CE above K_min (LHCNP-5.4-a) and, when a condition of LHCNP §5.4
+// holds, picks the flows that fill the queue (detector/contribution.h), the format that their sender understands
+// (detector/policy.h) and what to say (detector/severity.h), and hands a clone of the packet to `notice` on the
+// loopback interface (builder/notice.h), which turns it into the notification. `egress_age` is run by the agent now and
+// then to age the flow table, `egress_resume` before it sends a Resume.
 //
 // It acts on RoCEv2 packets that carry data, so never on a notification; of other packets only the time and the depth
 // of the queue count. It passes every packet on, whatever it contains. It does not choose thresholds, shape, drop, or
 // talk to the sender.
-#include "lib/kernel.h"
-#include "lib/contribution.h"
-#include "lib/data-packet.h"
-#include "lib/ecn.h"
-#include "lib/flows.h"
-#include "lib/limits.h"
-#include "lib/monitor.h"
-#include "lib/notice.h"
-#include "lib/notify.h"
-#include "lib/policy.h"
-#include "lib/resume.h"
-#include "lib/severity.h"
+#include "kernel.h"
+#include "detector/contribution.h"
+#include "detector/data-packet.h"
+#include "wire/ecn.h"
+#include "detector/flows.h"
+#include "detector/limits.h"
+#include "detector/monitor.h"
+#include "builder/notice.h"
+#include "detector/notify.h"
+#include "detector/policy.h"
+#include "detector/resume.h"
+#include "detector/severity.h"
 
 LICENSE;
 
@@ -109,8 +109,8 @@ static __always_inline void count_trigger(const struct congestion *c)
 		count(COUNT_EGRESS_TRIGGER_GROWTH);
 }
 
-// No notification can be built of such a packet (notice.h). The flow must not pass for notified then, or it would not
-// be marked either.
+// No notification can be built of such a packet (builder/notice.h). The flow must not pass for notified then, or it
+// would not be marked either.
 static __always_inline int is_buildable(struct __sk_buff *skb)
 {
 	if (likely(!checksum_partial(skb)))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // Does nothing: what the other programs' cost is measured against.
-#include "lib/kernel.h"
+#include "kernel.h"
 
 LICENSE;
 

@@ -4,8 +4,8 @@
 // destination option, answers with an ICMPv6 Parameter Problem (FCNP-4-j). At the tc ingress of the host's interface,
 // Fast CNPs become packets for another host: packet sockets still see them, the IP stack passes over them in silence.
 // All other packets are left alone, other destination options too.
-#include "lib/kernel.h"
-#include "lib/walk.h"
+#include "kernel.h"
+#include "wire/walk.h"
 
 LICENSE;
 

@@ -12,9 +12,9 @@
 // looks inside MPLS, GRE and VXLAN; what it does not look into (ESP, Geneve, pseudowires …) is counted by its kind: the
 // far end has to be a border of its own. Whether a UDP length or a BTH version is right it does not ask: an adapter
 // that does not ask either must not get a notification that way.
-#include "lib/kernel.h"
-#include "lib/guard-walk.h"
-#include "lib/roce.h"
+#include "kernel.h"
+#include "guard/walk.h"
+#include "wire/roce.h"
 
 LICENSE;
 

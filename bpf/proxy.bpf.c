@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // The proxy (PNC §3, §4), at the tc ingress of its ports and of the loopback interface (for notices that this router
-// itself has sent). RoCEv2 packets teach it which Queue Pairs belong together (cm.h, reverse-traffic.h); a Congestion
-// Notification to Proxy becomes a CNP (proxy-notice.h). On a congested node that is no proxy it only learns, for
-// Long-haul CNPs (queue-pair-lookup.h).
+// itself has sent). RoCEv2 packets teach it which Queue Pairs belong together (proxy/cm.h, proxy/reverse-traffic.h); a
+// Congestion Notification to Proxy becomes a CNP (proxy/receive-notice.h). On a congested node that is no proxy it only
+// learns, for Long-haul CNPs (proxy/queue-pair-lookup.h).
 //
 // It drops nothing but notices addressed to the proxy, and changes nothing else. A packet that is neither costs the
 // look at its headers. It sees through IP tunnels for learning, and through VLAN tags where nobody looks at routes
 // back; a notice must come without options, extension headers and fragmentation.
-#include "lib/kernel.h"
+#include "kernel.h"
 
 // How many IP headers there are: more than two are a tunnel in a tunnel.
 #define WALK_VISIT(skb, h, protocol, offset) ((h)->visited += (protocol) == IPPROTO_IPV6 || (protocol) == IPPROTO_IPIP)
 
-#include "lib/cm.h"
-#include "lib/proxy-maps.h"
-#include "lib/order.h"
-#include "lib/proxy-notice.h"
-#include "lib/reverse-traffic.h"
-#include "lib/roce.h"
-#include "lib/walk.h"
+#include "proxy/cm.h"
+#include "proxy/maps.h"
+#include "builder/order.h"
+#include "proxy/receive-notice.h"
+#include "proxy/reverse-traffic.h"
+#include "wire/roce.h"
+#include "wire/walk.h"
 
 LICENSE;
 
@@ -45,7 +45,7 @@ static __always_inline void roce_arrived(struct __sk_buff *skb, struct arrival *
 }
 
 // Whether there is something to learn from a packet: CM, and a selection of connected traffic. Never a CNP:
-// srv6-forward.h sends some past this program.
+// srv6/forward.h sends some past this program.
 static __always_inline int is_instructive(struct __sk_buff *skb, const struct bth *bth, __u32 qpn)
 {
 	__u32 transport = bth->opcode >> 5;
@@ -60,7 +60,7 @@ static __always_inline int is_instructive(struct __sk_buff *skb, const struct bt
 	return is_looked_at(bth->opcode, BTH_PSN(bth->psn), bth->psn & bpf_htonl(0x80000000u));
 }
 
-// Whether it is looked at where a packet comes from (port-roles.h).
+// Whether it is looked at where a packet comes from (proxy/port-roles.h).
 static __always_inline int is_checked(void)
 {
 	struct proxy_config *config = proxy_configuration();

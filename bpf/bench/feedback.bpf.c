@@ -4,8 +4,8 @@
 // sender gets, and how long packets come marked. CLOCK_MONOTONIC, the same in every namespace. A time is noted once,
 // until the bench writes 0.
 #include "kernel.h"
-#include "roce.h"
-#include "walk.h"
+#include "wire/roce.h"
+#include "wire/walk.h"
 
 LICENSE;
 

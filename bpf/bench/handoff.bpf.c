@@ -2,7 +2,7 @@
 // For the bench only: the proxy as it would be if the agent did its work. A notice goes into a ring buffer and no
 // further; the agent reads it there, builds the CNP and sends it.
 #include "kernel.h"
-#include "walk.h"
+#include "wire/walk.h"
 
 LICENSE;
 

@@ -3,8 +3,8 @@
 // tc ingress of the notices' port, `left` at the tc egress of the senders' port; whatever turns the one into the other
 // is between them. Told apart by Queue Pair.
 #include "kernel.h"
-#include "roce.h"
-#include "walk.h"
+#include "wire/roce.h"
+#include "wire/walk.h"
 
 LICENSE;
 

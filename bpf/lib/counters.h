@@ -144,8 +144,8 @@
 	X(115, GUARD_OPAQUE_OTHER, "guard.opaque.other",                                                               \
 	  "packets passed unseen: EtherIP, L2TP, GTP-U, VXLAN-GPE, VXLAN at port 8472")
 
-#include "counters-proxy.h"
-#include "counters-srv6.h"
+#include "proxy/counter-rows.h"
+#include "srv6/counter-rows.h"
 
 #define COUNTERS_MAX 256
 

@@ -10,7 +10,7 @@ export interface FlowName {
 
 /**
  * A flow that was told: the same addresses and Queue Pairs in another tenant's tunnel, or of datagrams, are another
- * flow (bpf/lib/flows.h).
+ * flow (bpf/lib/detector/flows.h).
  */
 export const toldFlowKey = (
   flow: FlowName & { readonly endCon: IpAddress | null; readonly datagram: boolean; readonly sourceQpn: number },

@@ -1,6 +1,6 @@
 // Notifications that this router loses, and why. It depends on routes, hooks and policies that are not cnpd's, so it is
-// not planned: the programs count what is lost (bpf/lib/notice-route.h, bpf/lib/srv6-forward.h), and a counter that
-// moves is a problem for a while. What happens beyond this router is not known.
+// not planned: the programs count what is lost (bpf/lib/builder/route-check.h, bpf/lib/srv6/forward.h), and a counter
+// that moves is a problem for a while. What happens beyond this router is not known.
 import type { Intent } from '../intent/intent.ts';
 import { MAIN_TABLE } from '../intent/sid-allocation.ts';
 import { formatAddress } from '../model/address.ts';
@@ -40,7 +40,7 @@ function lostIpv4(counter: string, what: string, because: string, remedy: string
   };
 }
 
-/** What the reverse-path check has refused (bpf/lib/port-roles.h). */
+/** What the reverse-path check has refused (bpf/lib/proxy/port-roles.h). */
 const wrongPort = (what: string, counter: string): Problem => ({
   code: 'router.wrong-port',
   feature: 'router',

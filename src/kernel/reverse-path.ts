@@ -1,10 +1,10 @@
 // The reverse-path check of what the agent itself receives, by the rule of the proxy's program
-// (bpf/lib/port-roles.h): a packet is believed only if the route back to its source leads out of the interface that it
-// came in by, through any of its next hops; or if source and interface are both the core's, whose paths are asymmetric.
-// A host that writes a router's address into its packets is not where that router is; and nobody outside has an address
-// of this router. Who is on the path, or behind the same port, is not stopped by this. Answers are remembered and
-// look-ups are limited, by interface, so that a flood of sources costs little and takes nothing from others: what was
-// right a while ago stays right while an interface is flooded.
+// (bpf/lib/proxy/port-roles.h): a packet is believed only if the route back to its source leads out of the interface
+// that it came in by, through any of its next hops; or if source and interface are both the core's, whose paths are
+// asymmetric. A host that writes a router's address into its packets is not where that router is; and nobody outside
+// has an address of this router. Who is on the path, or behind the same port, is not stopped by this. Answers are
+// remembered and look-ups are limited, by interface, so that a flood of sources costs little and takes nothing from
+// others: what was right a while ago stays right while an interface is flooded.
 import type { IpAddress } from '../model/address.ts';
 import { TokenBucket } from '../model/token-bucket.ts';
 import type { PortRole } from './dataplane/port-roles.ts';

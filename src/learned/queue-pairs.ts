@@ -1,13 +1,13 @@
 // Which learned Queue Pairs to forget (PNC-1-c). Learning itself, and refusing to use what is too old, is the
-// dataplane's work, packet by packet (bpf/lib/queue-pairs.h); but an entry that no packet ever touches again stays in
-// its table until somebody sweeps. Pure: the caller reads the table and the clock, and deletes what may go.
+// dataplane's work, packet by packet (bpf/lib/proxy/queue-pairs.h); but an entry that no packet ever touches again
+// stays in its table until somebody sweeps. Pure: the caller reads the table and the clock, and deletes what may go.
 import type { QueuePairs } from '../model/roce.ts';
 
 /** One direction of a connection, as the dataplane knows it. */
 export interface KnownFlow extends QueuePairs {
   /**
-   * Whose packets these are, and those of the other direction (bpf/lib/tenant.h). Absent: the router's own address
-   * space.
+   * Whose packets these are, and those of the other direction (bpf/lib/proxy/tenant.h). Absent: the router's own
+   * address space.
    */
   readonly tenant?: number;
   readonly peerTenant?: number;

@@ -192,7 +192,7 @@ export interface LearningPlan {
   /** A connection without packets is forgotten after this time. */
   readonly ageingNs: number;
   readonly reversePathCheck: boolean;
-  /** Of the router's ports, those of which something is to be said (bpf/lib/port-roles.h). */
+  /** Of the router's ports, those of which something is to be said (bpf/lib/proxy/port-roles.h). */
   readonly ports: readonly {
     readonly id: string;
     readonly ifindex: number;

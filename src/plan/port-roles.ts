@@ -1,5 +1,5 @@
-// Which of this router's ports may teach what (bpf/lib/port-roles.h): a source behind a next hop is believed at any
-// port of the core, for routing there is asymmetric and ECMP takes turns. The core's ports are those with a route
+// Which of this router's ports may teach what (bpf/lib/proxy/port-roles.h): a source behind a next hop is believed at
+// any port of the core, for routing there is asymmetric and ECMP takes turns. The core's ports are those with a route
 // through a gateway, or those that the operator names; never a border port. Ports of one bridge or bond are one: a VRF
 // has ports in the same way, but keeps them apart.
 import type { Intent } from '../intent/intent.ts';

@@ -1,13 +1,13 @@
-// Whose addresses a packet has (bpf/lib/tenant.h): two customers of a VPN may use the same addresses and the same Queue
-// Pair numbers. A tenant is the routing table of one of this router's SIDs, or the END.CON SID of another router (FCN
-// §4.2.2), in whose tunnels its senders' packets pass by. Numbers follow from tables and SIDs alone, so that every run
-// and every program make the same ones. Two SIDs with one number are told apart by nobody: both are unknown.
+// Whose addresses a packet has (bpf/lib/proxy/tenant.h): two customers of a VPN may use the same addresses and the same
+// Queue Pair numbers. A tenant is the routing table of one of this router's SIDs, or the END.CON SID of another router
+// (FCN §4.2.2), in whose tunnels its senders' packets pass by. Numbers follow from tables and SIDs alone, so that every
+// run and every program make the same ones. Two SIDs with one number are told apart by nobody: both are unknown.
 import type { Intent } from '../intent/intent.ts';
 import { type IpAddress, addressBytes, formatAddress } from '../model/address.ts';
 import type { EndConSidPlan, Srv6Plan, TenantsPlan } from './desired.ts';
 import type { LearnedAboutSenders } from './senders-learned.ts';
 
-/** As in bpf/lib/tenant.h. */
+/** As in bpf/lib/proxy/tenant.h. */
 const MAIN = 0;
 const PASSING = 0x8000_0000;
 export const TENANT_UNKNOWN = 0xffff_ffff;

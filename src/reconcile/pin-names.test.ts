@@ -2,12 +2,10 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { isMapPin } from './pin-names.ts';
 
-const DIRECTORIES = ['../../bpf/', '../../bpf/lib/'].map((path) => new URL(path, import.meta.url));
-const sources = DIRECTORIES.flatMap((directory) =>
-  readdirSync(directory)
-    .filter((name) => /\.[ch]$/.test(name))
-    .map((name) => readFileSync(new URL(name, directory), 'utf8')),
-);
+const BPF = new URL('../../bpf/', import.meta.url);
+const sources = (readdirSync(BPF, { recursive: true }) as string[])
+  .filter((name) => /\.[ch]$/.test(name) && !name.startsWith('bench/'))
+  .map((name) => readFileSync(new URL(name, BPF), 'utf8'));
 const declared = sources.flatMap((source) => [
   ...[...source.matchAll(/^\} (\w+) SEC\("\.maps"\)/gm)].map((found) => found[1]!),
   ...[...source.matchAll(/^PORT_SHARED\((\w+),/gm)].flatMap((found) => [`${found[1]!}_places`, `${found[1]!}_next`]),

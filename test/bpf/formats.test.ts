@@ -1,5 +1,5 @@
-// Which format a sender is told in, for every combination of what may stand in the way (bpf/lib/policy.h), what the
-// builder is told to build, and when a flow that gets Fast CNPs is marked.
+// Which format a sender is told in, for every combination of what may stand in the way (bpf/lib/detector/policy.h),
+// what the builder is told to build, and when a flow that gets Fast CNPs is marked.
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openBpfObject } from '../../src/kernel/bpf/object.ts';

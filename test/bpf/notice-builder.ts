@@ -1,5 +1,5 @@
 // The builder of notices as the tests drive it: the program `notice` of the congested node, run on one clone with the
-// detector's order in its control block (bpf/lib/order.h). What it leaves is the finished frame, on its way to
+// detector's order in its control block (bpf/lib/builder/order.h). What it leaves is the finished frame, on its way to
 // its second arrival on the loopback interface.
 import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
 import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counters.ts';

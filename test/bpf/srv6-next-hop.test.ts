@@ -90,7 +90,7 @@ describe('the next hop that is remembered', () => {
 });
 
 describe('a flow is remembered from its second packet on', () => {
-  /** As `struct next_hop` of bpf/lib/next-hop.h has it. */
+  /** As `struct next_hop` of bpf/lib/srv6/next-hop.h has it. */
   interface Remembered {
     readonly source: number;
     readonly table: number;

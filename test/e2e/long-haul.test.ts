@@ -243,7 +243,7 @@ describe('who is told', () => {
     expect(line.leaf.running).toBe(false);
     const f = await line.connected(ICMP);
     const told = await line.congest('a Long-haul CNP', f, () => line.told(f)[0]);
-    // p sends it with 64 (bpf/lib/notice-frame.h); its checksum does not cover the hop limit and is right for
+    // p sends it with 64 (bpf/lib/builder/frame.h); its checksum does not cover the hop limit and is right for
     // everything else.
     expect(told.packet[7]).toBe(63);
     expect(dissect('raw-ip', [told.packet], ['icmpv6.checksum.status'])[0]).toMatchObject({

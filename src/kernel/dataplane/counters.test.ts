@@ -5,7 +5,7 @@ import { structure, u32Key, LITTLE_ENDIAN } from './layout.ts';
 
 const header = (name: string): string => readFileSync(new URL(`../../../bpf/lib/${name}`, import.meta.url), 'utf8');
 
-const rows = ['counters.h', 'counters-proxy.h', 'counters-srv6.h'].flatMap((name) =>
+const rows = ['counters.h', 'proxy/counter-rows.h', 'srv6/counter-rows.h'].flatMap((name) =>
   [...header(name).matchAll(/X\((\d+),[\s\\]*(\w+),[\s\\]*"([^"]+)",[\s\\]*"([^"]+)"\)/g)].map(
     ([, index, , dotted, meaning]) => ({
       index: Number(index),

@@ -1,5 +1,5 @@
-// Maps of the congested node (bpf/lib/egress-maps.h): the bytes of their keys and values, both ways. Ports are kept by
-// slot, which egress-ports.ts hides; flows have their own file, flows.ts.
+// Maps of the congested node (bpf/lib/detector/maps.h): the bytes of their keys and values, both ways. Ports are kept
+// by slot, which egress-ports.ts hides; flows have their own file, flows.ts.
 import type { IpAddress } from '../../model/address.ts';
 import type { LongHaulInstruction } from '../../model/notification.ts';
 import { addressBytes, addressFromBytes } from '../../model/address.ts';
@@ -315,7 +315,7 @@ export function decodeEgressStats(value: Uint8Array): EgressStats {
   return Object.fromEntries(STATS_FIELDS.map((name, i) => [name, sums[i]!])) as unknown as EgressStats;
 }
 
-/** Kinds of tunnels that are not looked into, in the order of enum tunnel_kind (bpf/lib/walk.h) from 1 on. */
+/** Kinds of tunnels that are not looked into, in the order of enum tunnel_kind (bpf/lib/wire/walk.h) from 1 on. */
 export const TUNNEL_KINDS = ['mpls', 'gre', 'vxlan', 'esp', 'geneve', 'other'] as const;
 export type TunnelKind = (typeof TUNNEL_KINDS)[number];
 

@@ -1,5 +1,5 @@
-// The congested node's flow table (bpf/lib/flows.h, LHCNP §5.2): sets of four entries in an array map. Times are
-// CLOCK_MONOTONIC nanoseconds, which is process.hrtime.bigint().
+// The congested node's flow table (bpf/lib/detector/flows.h, LHCNP §5.2): sets of four entries in an array map. Times
+// are CLOCK_MONOTONIC nanoseconds, which is process.hrtime.bigint().
 import type { IpAddress } from '../../model/address.ts';
 import type { LongHaulAction, NotificationFormat, ResumeAnswer } from '../../model/notification.ts';
 import { LITTLE_ENDIAN, mappedAddress, structure, unmappedAddressAt, viewOf } from './layout.ts';

@@ -1,5 +1,5 @@
 // What the congested node's program says about each notification that it has handed to the builder: the records of the
-// ring buffer `notifications` (bpf/lib/egress-maps.h), and the numbers that stand for formats, actions and reasons in
+// ring buffer `notifications` (bpf/lib/detector/maps.h), and the numbers that stand for formats, actions and reasons in
 // the maps.
 import type {
   LongHaulAction,

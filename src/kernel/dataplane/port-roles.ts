@@ -1,5 +1,5 @@
-// What the proxy's program knows of this router's ports (bpf/lib/port-roles.h), for the reverse-path check: keys and
-// values of `port_roles` and `doubted_ports`.
+// What the proxy's program knows of this router's ports (bpf/lib/proxy/port-roles.h), for the reverse-path check: keys
+// and values of `port_roles` and `doubted_ports`.
 import { LITTLE_ENDIAN, readU32Key, structure, u32Key } from './layout.ts';
 
 /** Of PORT_SHARES: more ports than these share. */

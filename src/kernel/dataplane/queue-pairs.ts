@@ -1,12 +1,12 @@
-// What the proxy has learned about Queue Pairs (bpf/lib/queue-pair-lookup.h): the bytes of keys and values of
+// What the proxy has learned about Queue Pairs (bpf/lib/proxy/queue-pair-lookup.h): the bytes of keys and values of
 // `queue_pairs`, `unconfirmed_queue_pairs` and `static_queue_pairs`. A connection is two entries, one a direction.
 // Times are nanoseconds of CLOCK_MONOTONIC, which process.hrtime.bigint() reads too.
 import type { QueuePairs } from '../../model/roce.ts';
 import { LITTLE_ENDIAN, mappedAddress, structure, unmappedAddressAt, viewOf } from './layout.ts';
 
 /**
- * A flow as its packets name it, and whose addresses they are (bpf/lib/tenant.h): 0 or absent, the router's own address
- * space.
+ * A flow as its packets name it, and whose addresses they are (bpf/lib/proxy/tenant.h): 0 or absent, the router's own
+ * address space.
  */
 export interface FlowName extends Omit<QueuePairs, 'senderQpn'> {
   readonly tenant?: number;

@@ -1,5 +1,5 @@
-// Whose addresses a packet has (bpf/lib/tenant.h, tenant-maps.h): the bytes of the maps by which the proxy's program
-// finds out. The numbers themselves are made in src/plan/tenants.ts.
+// Whose addresses a packet has (bpf/lib/proxy/tenant.h, tenant-maps.h): the bytes of the maps by which the proxy's
+// program finds out. The numbers themselves are made in src/plan/tenants.ts.
 import { LITTLE_ENDIAN, structure, u32Key, viewOf } from './layout.ts';
 
 export const TENANT_MAPS = {

@@ -1,6 +1,6 @@
 // What tunnels put between two packets: MPLS label stacks (RFC 3032; in IP and UDP: RFC 4023, 7510), GRE (RFC 2784,
-// 2890), VXLAN (RFC 7348), Ethernet. The same as bpf/lib/walk.h follows, so that what the congested node takes for the
-// innermost flow is so here. Nothing says what a label stack carries: an IP header is taken for one if its lengths
+// 2890), VXLAN (RFC 7348), Ethernet. The same as bpf/lib/wire/walk.h follows, so that what the congested node takes for
+// the innermost flow is so here. Nothing says what a label stack carries: an IP header is taken for one if its lengths
 // hold, and over IPv4 its checksum.
 import type { Family } from '../../model/address.ts';
 import { u16 } from '../bytes.ts';

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// What is ordered of the builder of notifications (notice.h), and in which words: by the detector about a packet that
+// it has seen (detector/notify.h), and by the proxy about a packet that a notice has brought
+// (proxy/order-notification.h). The order travels in the control block of the packet. No maps: the two are in different
+// objects.
+#ifndef CNPD_BUILDER_ORDER_H
+#define CNPD_BUILDER_ORDER_H
+
+#include "wire/address.h"
+
+// How a sender is told: through its proxy (PNC), by a Fast CNP (FCNP), by a Long-haul CNP as ICMPv6 message or as
+// RoCEv2 packet (LHCNP §6.1, §6.2).
+enum notification_format {
+	FORMAT_NONE,
+	FORMAT_PROXY,
+	FORMAT_FAST_CNP,
+	FORMAT_LONG_HAUL_ICMPV6,
+	FORMAT_LONG_HAUL_ROCE,
+	FORMATS
+};
+// LHCNP §5.5.1; the numbers are those on the wire.
+enum action { ACTION_NOTIFY, ACTION_PAUSE, ACTION_RATE_REDUCE, ACTION_RESUME };
+// LHCNP §5.4 (a), (b), (c); §5.7 b.
+enum reason { REASON_NONE, REASON_QUEUE_DEPTH, REASON_ECN_MARKING_RATE, REASON_QUEUE_GROWTH, REASON_ESCALATION };
+// LHCNP §6.1, Metric Type. kB are 1000 bytes.
+enum metric { METRIC_UNSPECIFIED, METRIC_QUEUE_DEPTH_KB, METRIC_GROWTH_KB_PER_MS, METRIC_ECN_PERCENT };
+
+// skb->mark and skb->cb of the clone. The tag in cb[0] tells our clones from packets of whoever else uses
+// that mark. Programs on the loopback interface leave clones with MARK_TRIGGER alone: they are not traffic. A finished
+// notice keeps the tag to the proxy's program there: any local user can send a datagram from any of this router's
+// addresses, and none can write the control block of it.
+#define MARK_TRIGGER 0x434e5054u // "CNPT": a clone of the invoking packet
+#define MARK_NOTICE 0x434e504eu	 // "CNPN": a finished notice on its way to routing
+#define CB_TAG 0x9c6e7d31u
+enum { CB_WORD_TAG, CB_WORD_IFINDEX, CB_WORD_ORDER, CB_WORD_METRIC, CB_WORD_SOURCE_QPN, CB_WORDS };
+
+// What is in a tunnel that ends here is judged by who began that (proxy/port-roles.h), and the exit of tunnels
+// (srv6/decap.h) has taken the header off when the proxy's program, behind it on the same hook, sees the packet. So it
+// says so in the control block, as which routing leaves marks alone: this tag, and the outer source in the four words
+// behind it.
+#define CB_TUNNEL_ENDED 0x51d3ca7eu
+
+static __always_inline void tunnel_end(struct __sk_buff *skb, const struct address *source)
+{
+	skb->cb[CB_WORD_TAG] = CB_TUNNEL_ENDED;
+	skb->cb[1] = source->words[0];
+	skb->cb[2] = source->words[1];
+	skb->cb[3] = source->words[2];
+	skb->cb[4] = source->words[3];
+}
+
+// Whether the packet came in a tunnel that the program in front has ended, and then from whom.
+static __always_inline int tunnel_ended(struct __sk_buff *skb, struct address *source)
+{
+	if (likely(skb->cb[CB_WORD_TAG] != CB_TUNNEL_ENDED))
+		return 0;
+	source->words[0] = skb->cb[1];
+	source->words[1] = skb->cb[2];
+	source->words[2] = skb->cb[3];
+	source->words[3] = skb->cb[4];
+	return 1;
+}
+
+// The order: which notification to build, and what it says.
+#define ORDER(format, pnc_level, action, level, parameter)                                                             \
+	((__u32)(format) | (__u32)(pnc_level) << 3 | (__u32)(action) << 6 | (__u32)(level) << 8 |                      \
+	 (__u32)(parameter) << 16)
+#define ORDER_FORMAT(order) ((order) & 7)	  // enum notification_format
+#define ORDER_PNC_LEVEL(order) ((order) >> 3 & 7) // 0-7
+#define ORDER_ACTION(order) ((order) >> 6 & 3)	  // enum action
+#define ORDER_LEVEL(order) ((order) >> 8 & 0xff)  // LHCNP's Congestion Level
+#define ORDER_PARAMETER(order) ((order) >> 16)
+// The metric, as on the wire (LHCNP §6.1): type << 24 | value, 0 when it is not to be disclosed.
+#define METRIC(type, value) ((__u32)(type) << 24 | ((value) > 0xffffff ? 0xffffff : (__u32)(value)))
+// The sender's Queue Pair in CB_WORD_SOURCE_QPN; 0: not known.
+
+#endif

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// Which format a sender is told in: the first of its policy's that is possible. What makes one impossible is counted.
+// A flow inside a tunnel is told about through the node that began the tunnel (END.CON, FCN §4.2.2), and only if that
+// node's address is one that the domain has advertised as such: the outer source of a packet is whatever its sender
+// wrote. A proxy is asked directly (PNC-1-b). A format whose notification this router has no route for is not possible
+// either: its sender would pass for told.
+#ifndef CNPD_DETECTOR_POLICY_H
+#define CNPD_DETECTOR_POLICY_H
+
+#include "detector/congestion.h"
+#include "builder/notice.h"
+#include "builder/route-check.h"
+#include "proxy/queue-pair-lookup.h"
+
+static __always_inline int refuse(enum counter why)
+{
+	count(why);
+	return 0;
+}
+
+static __always_inline int route_possible(struct __sk_buff *skb, const struct address *to)
+{
+	struct address destination = *to;
+	return notice_has_route(skb, &destination) || refuse(COUNT_EGRESS_NO_ROUTE);
+}
+
+static __always_inline int proxy_possible(struct __sk_buff *skb, struct congestion *c, const struct address *sender)
+{
+	struct sender_proxy *proxy = notice_proxy(sender);
+	if (!proxy) {
+		c->stats->no_proxy++;
+		return refuse(COUNT_EGRESS_NO_PROXY);
+	}
+	if (!(proxy->proxy_family == 6 ? c->config->has_source6 : c->config->has_source4))
+		return refuse(COUNT_EGRESS_NO_SOURCE);
+	return route_possible(skb, &proxy->proxy);
+}
+
+// FCNP-3-d, LHCNP-4-a: Fast CNP and the ICMPv6 form are for IPv6 flows only.
+static __always_inline int family_possible(struct congestion *c, __u32 format, __u8 family)
+{
+	if (family == 4 && format != FORMAT_LONG_HAUL_ROCE)
+		return refuse(COUNT_EGRESS_NOT_IPV6);
+	int has_source = family == 6 ? c->config->has_source6 : c->config->has_source4;
+	if (c->packet->tunnel_family && !c->config->has_source6)
+		has_source = 0; // of the tunnel back
+	return has_source || refuse(COUNT_EGRESS_NO_SOURCE);
+}
+
+// A VPN's sender is reached through its END.CON only: an address inside a label stack, GRE or VXLAN may be anybody's
+// here.
+static __always_inline int tenant_possible(const struct congestion *c)
+{
+	return !c->packet->shims || refuse(COUNT_EGRESS_TENANT);
+}
+
+// The spoof guard.
+static __always_inline int tunnel_possible(const struct congestion *c)
+{
+	if (c->packet->tunnel_family == 0)
+		return 1;
+	if (c->packet->tunnel_family == 6 && bpf_map_lookup_elem(&end_con_sids, c->packet->key.tunnel))
+		return 1;
+	return refuse(COUNT_EGRESS_NO_END_CON);
+}
+
+static __always_inline int understood(const struct address *sender, __u32 format)
+{
+	struct sender_capability *capability = bpf_map_lookup_elem(&sender_capabilities, sender);
+	return !capability || !(capability->lacks >> format & 1) || refuse(COUNT_EGRESS_LACKING);
+}
+
+// The sender's Queue Pair; 0: not known. A datagram says it itself (DETH), and is not believed if it names that of a
+// connection.
+static __always_inline __u32 sender_qpn(const struct congestion *c)
+{
+	const struct flow_key *key = &c->packet->key;
+	__u32 *tenant = c->packet->tunnel_family ? bpf_map_lookup_elem(&end_con_sids, key->tunnel) : 0;
+	if (c->packet->tunnel_family && (!tenant || *tenant == TENANT_UNKNOWN))
+		return refuse(COUNT_EGRESS_TENANT);
+	struct qp_flow flow = {
+		.sender.halves = { key->source[0], key->source[1] },
+		.receiver.halves = { key->destination[0], key->destination[1] },
+		.receiver_qpn = FLOW_QPN(key->qpn),
+		.tenant = tenant ? *tenant : TENANT_MAIN,
+	};
+	if (!(key->qpn & FLOW_DATAGRAM))
+		return source_qpn_of(&flow);
+	if (key->source_qpn < FIRST_DATA_QPN)
+		return 0;
+	return queue_pair_is_connected(&flow, key->source_qpn) ? refuse(COUNT_EGRESS_DATAGRAM) : key->source_qpn;
+}
+
+static __noinline int format_possible(struct __sk_buff *skb, struct congestion *c, const struct address *sender,
+				      __u32 format)
+{
+	const struct flow_key *key = &c->packet->key;
+	if (c->port->tenant && !c->packet->tunnel_family)
+		return refuse(COUNT_EGRESS_TENANT);
+	if (format == FORMAT_PROXY)
+		return proxy_possible(skb, c, sender);
+	if (!tenant_possible(c) || !family_possible(c, format, address_family(key->source)) || !tunnel_possible(c) ||
+	    !understood(sender, format))
+		return 0;
+	if (is_long_haul(format)) {
+		c->source_qpn = sender_qpn(c);
+		if (!c->source_qpn)
+			return refuse(COUNT_EGRESS_QP_UNKNOWN);
+	}
+	if (!c->packet->tunnel_family)
+		return route_possible(skb, sender);
+	struct address tunnel = { .halves = { key->tunnel[0], key->tunnel[1] } };
+	return route_possible(skb, &tunnel);
+}
+
+// Sets the format; FORMAT_NONE: the sender is not told.
+static __always_inline void choose_format(struct __sk_buff *skb, struct congestion *c)
+{
+	struct address sender = { .halves = { c->packet->key.source[0], c->packet->key.source[1] } };
+	struct prefix_key key = { .length = 128, .address = sender };
+	struct sender_policy *policy = bpf_map_lookup_elem(&sender_policies, &key);
+	c->format = FORMAT_NONE;
+	if (!policy || policy->prefix_family != address_family(sender.halves)) {
+		count(COUNT_EGRESS_NO_POLICY);
+		return;
+	}
+	c->mark_ce = policy->mark_ce_with_fast_cnp;
+	for (int i = 0; i < 4; i++) {
+		__u32 format = policy->order[i];
+		if (format == FORMAT_NONE || format >= FORMATS)
+			break;
+		if (format_possible(skb, c, &sender, format)) {
+			c->format = format;
+			return;
+		}
+	}
+	count(COUNT_EGRESS_NO_FORMAT);
+}
+
+#endif

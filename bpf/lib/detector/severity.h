@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// What a Long-haul CNP says (LHCNP §5.5.1) and when it had better wait (LHCNP §5.7).
+// The depth of the queue gives a row of the port's instructions. If the flow's arrival rate has just fallen, some node
+// has told its sender already (another one upstream, or this one): the flow is left alone for a round-trip time
+// (LHCNP-5.7-b, LHCNP-5.7-c, LHCNP-5.7-d). When the queue is deeper after that, or deeper than at our own last
+// notification, or still at its limit, a stricter row than that of the depth is said (LHCNP-5.7-e). Once the queue has
+// been at or below K_min for a round-trip time, all this is forgotten.
+#ifndef CNPD_DETECTOR_SEVERITY_H
+#define CNPD_DETECTOR_SEVERITY_H
+
+#include "detector/congestion.h"
+
+#define NO_ROW (-1)
+
+// PNC-4-f: level n from level_bytes[n] upwards.
+static __always_inline __u32 congestion_level(const struct egress_port *port, __u32 depth)
+{
+	__u32 level = 0;
+#pragma clang loop unroll(full)
+	for (__u32 n = 1; n < CONGESTION_LEVELS; n++)
+		if (depth >= port->level_bytes[n])
+			level = n;
+	return level;
+}
+
+// Of the queue's depth alone. The first row is for triggers below K_max.
+static __always_inline int row_of_depth(const struct egress_port *port, __u32 depth)
+{
+	int row = 0;
+	if (depth <= port->k_max)
+		return row;
+#pragma clang loop unroll(full)
+	for (__u32 n = 1; n < INSTRUCTIONS; n++)
+		if (n < port->instruction_count && depth >= port->instructions[n].from_bytes)
+			row = n;
+	return row;
+}
+
+// Arrival rate in units that only compare: bytes × 2²⁰ per 64 ns: exact enough for one packet in ten seconds, without
+// overflow for 100 s at 800 Gb/s.
+static __always_inline __u64 rate_over(__u64 bytes, __u64 elapsed)
+{
+	return (bytes << 20) / (elapsed >> 6 | 1);
+}
+
+// Ends the flow's window when its time is over. A window that ends with a markedly lower rate than the one before
+// defers the flow for another one, unless it has just been deferred and the queue is deeper nevertheless.
+static __noinline int rate_observe(struct congestion *c)
+{
+	struct flow *flow = c->flow;
+	__u64 window = c->port->rtt_ns, start = *(volatile __u64 *)&flow->rate_start, bytes = flow->bytes;
+	if (c->port->deferral == 0 || window == 0)
+		return 0;
+	int fresh = start == 0 || (__s64)(c->measure->congested_since - start) > 0;
+	if (!fresh && (__s64)(c->now - start) < (__s64)window)
+		return 0;
+	if (__sync_val_compare_and_swap(&flow->rate_start, start, c->now) != start)
+		return 0;
+	__u64 rate = rate_over(bytes - flow->rate_start_bytes, c->now - start), before = flow->rate_before;
+	flow->rate_start_bytes = bytes;
+	if (fresh) {
+		flow->rate_before = 0;
+		flow->deferred_until = 0;
+		return 0;
+	}
+	flow->rate_before = rate;
+	int fell = before != 0 && rate * 256 <= before * (256 - c->port->deferral);
+	int worse = flow->deferred_until != 0 && c->depth > flow->deferred_depth;
+	if (fell && !worse) {
+		flow->deferred_depth = c->depth;
+		flow->deferred_until = c->now + window;
+	}
+	return 0;
+}
+
+// The row of a Long-haul CNP about this packet, or NO_ROW: not now. May turn the reason into REASON_ESCALATION.
+static __noinline int choose_row(struct congestion *c)
+{
+	const struct egress_port *port = c->port;
+	const struct flow *flow = c->flow;
+	if (flow->deferred_until != 0 && (__s64)(c->now - flow->deferred_until) < 0)
+		return NO_ROW;
+	int row = row_of_depth(port, c->depth);
+	int told = is_long_haul(flow->told_format) && (__s64)(flow->told_at - c->measure->congested_since) >= 0;
+	// A queue that stands at its limit drops and cannot get deeper: there it is enough that it has not got shorter
+	// than the highest congestion level.
+	__u32 full = port->level_bytes[CONGESTION_LEVELS - 1];
+	int worse = c->depth > flow->told_depth || (c->depth >= full && flow->told_depth >= full);
+	int ineffective = (flow->deferred_until != 0 && c->depth > flow->deferred_depth) || (told && worse);
+	if (!ineffective)
+		return row;
+	int reached = told && flow->told_row > row ? flow->told_row : row, strictest = port->instruction_count - 1;
+	if (reached >= strictest)
+		return strictest; // nothing stricter is declared, perhaps no longer: a reload may have taken the row
+				  // that was said
+	c->reason = REASON_ESCALATION;
+	return reached + 1;
+}
+
+#endif

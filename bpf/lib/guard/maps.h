@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// The border guard's configuration. src/kernel/dataplane/guard.ts mirrors the layouts.
+#ifndef CNPD_GUARD_MAPS_H
+#define CNPD_GUARD_MAPS_H
+
+#include "wire/address.h"
+#include "counters.h"
+
+// What counts as a notification at a border port; 0: that kind is none.
+struct guard_port {
+	__be16 udp_port;      // of Congestion Notifications to Proxy, network order
+	__u8 fast_cnp_option; // IPv6 destination option types of Fast CNP (FCNP §6)
+	__u8 fast_cnp_ioam_option;
+	__u8 long_haul_icmpv6_type; // LHCNP §6.1
+	__u8 long_haul_roce;	    // whether LHCNP §6.2 is one
+	__u8 reserved[2];
+};
+
+// Border ports by interface index.
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, struct guard_port);
+} guard_ports SEC(".maps");
+
+// What may pass all the same: notifications from outside by their source, those leaving by their destination. The value
+// is the prefix's family: an IPv6 default route covers ::ffff:0:0/96 as well, and must not answer for IPv4.
+#define GUARD_ALLOWED 4096
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(max_entries, GUARD_ALLOWED);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct prefix_key);
+	__type(value, __u32);
+} guard_allow_inbound SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(max_entries, GUARD_ALLOWED);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct prefix_key);
+	__type(value, __u32);
+} guard_allow_outbound SEC(".maps");
+
+// END.CON SIDs of this domain: nobody outside has any business with them (decision E7).
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct address);
+	__type(value, __u8);
+} guard_end_con_sids SEC(".maps");
+
+#endif

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// The proxy's prefixes, token bucket, latencies and scratch memory. src/kernel/dataplane/proxy.ts mirrors the layouts.
+// Its configuration is in config.h, what is learned in queue-pair-lookup.h.
+#ifndef CNPD_PROXY_MAPS_H
+#define CNPD_PROXY_MAPS_H
+
+#include "counters.h"
+#include "proxy/config.h"
+#include "proxy/queue-pair-lookup.h"
+#include "wire/walk.h"
+
+// Declared sender prefixes (PNC-1-a, PNC-4-d) and sources from which notices are accepted (PNC-6-b).
+struct proxy_prefix {
+	__u8 prefix_family; // 4 or 6: an IPv6 default route covers ::ffff:0:0/96 as well, and must not answer for IPv4
+	__u8 format; // of senders: FORMAT_PROXY a standard CNP, else as enum notification_format (builder/order.h)
+	__u8 reserved[6];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(max_entries, 1 << 16);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct prefix_key);
+	__type(value, struct proxy_prefix);
+} proxy_senders SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(max_entries, 1 << 12);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct prefix_key);
+	__type(value, struct proxy_prefix);
+} proxy_sources SEC(".maps");
+
+// Senders whose connections are learned although no proxy serves them: a Long-haul CNP names their Queue Pair
+// (LHCNP-5.5-c).
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(max_entries, 1 << 16);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct prefix_key);
+	__type(value, struct proxy_prefix);
+} learned_senders SEC(".maps");
+
+// --- State ---
+
+// The node's token bucket as a theoretical arrival time (GCRA, ITU-T I.371): one word, changed by compare-and-swap.
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} proxy_bucket SEC(".maps");
+
+// When a sender was last sent a CNP about datagrams to this Queue Pair: what a connection's entry would remember.
+// Nothing is learned of them. Which Queue Pair a datagram comes from is no part of the key: its sender writes there
+// what it likes, and would have an interval for each of 16 million numbers.
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1 << 14);
+	__type(key, struct qp_flow);
+	__type(value, __u64);
+} proxy_datagrams SEC(".maps");
+
+// How long it took from a notice's entry into the program to its CNP, by time: four buckets an octave of nanoseconds,
+// bucket 4·log2(t) + the next two bits.
+#define LATENCY_BUCKETS 128
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, LATENCY_BUCKETS);
+	__type(key, __u32);
+	__type(value, __u64);
+} proxy_latency SEC(".maps");
+
+// --- Scratch ---
+
+// Largest UDP datagram of a notice, rounded up to the chunks in which it is summed.
+#define NOTICE_ROOM 1536
+// A CM packet over IPv6: 40 + 8 + 12 + 8 + 256 + 4 bytes.
+#define CM_ROOM 328
+
+struct proxy_scratch {
+	union {
+		__u8 datagram[NOTICE_ROOM];
+		__u32 words[CM_ROOM / 4];
+		__u8 bytes[CM_ROOM];
+	};
+	__u32 cnp[32]; // behind the header of a tunnel, which most have not
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct proxy_scratch);
+} proxy_scratch SEC(".maps");
+
+// --- Access ---
+
+static __always_inline struct proxy_scratch *proxy_memory(void)
+{
+	__u32 zero = 0;
+	return bpf_map_lookup_elem(&proxy_scratch, &zero);
+}
+
+static __always_inline int is_mapped(const struct address *a)
+{
+	return a->words[0] == 0 && a->words[1] == 0 && a->words[2] == bpf_htonl(0xffff);
+}
+
+// The longest prefix of the address's own family that contains it, or NULL.
+static __always_inline struct proxy_prefix *proxy_match(void *trie, const struct address *a)
+{
+	struct prefix_key key = { .length = 128, .address = *a };
+	struct proxy_prefix *found = bpf_map_lookup_elem(trie, &key);
+	return found && found->prefix_family == (is_mapped(a) ? 4 : 6) ? found : 0;
+}
+
+// Whether the connections of a flow between these two are learned: one of them is somebody's sender.
+static __always_inline int are_learned(const struct address *a, const struct address *b)
+{
+	return proxy_match(&proxy_senders, a) || proxy_match(&proxy_senders, b) || proxy_match(&learned_senders, a) ||
+	       proxy_match(&learned_senders, b);
+}
+
+#endif

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// Where a packet may have come from: the reverse-path check of what teaches or removes Queue Pairs, and of notices (PNC
+// §6). What a packet says counts only when the route back to its source leads out of the port by which it came. The
+// kernel's FIB names one next hop of several, and paths through a core are asymmetric, so a source behind a next hop is
+// also believed at any other port of the core; a source that is on-link only at its own. Which ports are the core's the
+// agent says (src/daemon/core-ports.ts): those with a route through a gateway, and never a border port.
+// src/kernel/dataplane/port-roles.ts mirrors the layouts.
+//
+// It is asked for when something would be learned or removed, not for each packet; and for a source of notices once a
+// second. Routing tables: those that rules choose for a packet of this port, VRFs included.
+#ifndef CNPD_PROXY_PORT_ROLES_H
+#define CNPD_PROXY_PORT_ROLES_H
+
+#include "counters.h"
+#include "builder/order.h"
+#include "proxy/maps.h"
+#include "proxy/tenant-maps.h"
+
+// Unconfirmed connections have a share a port (queue-pair-store.h).
+#define PORT_SHARES 64
+
+struct port_role {
+	__u32 link; // ports of one bridge or bond are one: its index; else the port's own
+	__u8 is_core;
+	__u8 share; // below PORT_SHARES
+	__u16 reserved;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u32); // ifindex
+	__type(value, struct port_role);
+} port_roles SEC(".maps");
+
+// Ports at which something was not believed although its source is behind a next hop: the agent looks whether they are
+// the core's. Value: how often.
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, __u64);
+} doubted_ports SEC(".maps");
+
+// In a port's number: what came was inside a tunnel, and the source is the tunnel's.
+#define PORT_TUNNEL 0x80000000u
+
+#define BPF_FIB_LKUP_RET_UNSUPP_LWT 6
+#define BPF_FIB_LKUP_RET_NO_NEIGH 7
+#define BPF_FIB_LKUP_RET_FRAG_NEEDED 8
+
+static __always_inline struct port_role *port_role_of(__u32 port)
+{
+	return bpf_map_lookup_elem(&port_roles, &port);
+}
+
+static __always_inline __u32 port_link(__u32 port)
+{
+	struct port_role *role = port_role_of(port);
+	return role ? role->link : port;
+}
+
+static __always_inline int port_is_core(__u32 port)
+{
+	struct port_role *role = port_role_of(port);
+	return role && role->is_core;
+}
+
+static __always_inline void port_doubted(__u32 port)
+{
+	__u64 one = 1, *times = bpf_map_lookup_elem(&doubted_ports, &port);
+	if (times)
+		__sync_fetch_and_add(times, 1);
+	else
+		bpf_map_update_elem(&doubted_ports, &port, &one, BPF_ANY);
+}
+
+enum way_back { WAY_NONE, WAY_ON_LINK, WAY_GATEWAY };
+
+// How this router would send to `to`; `out`: by which port, 0 where that is not told (into a tunnel).
+static __always_inline enum way_back way_back(struct __sk_buff *skb, const struct address *to,
+					      const struct address *from, __u32 port, __u32 *out)
+{
+	// With a length of its own the question is about that, and not whether the packet at hand would fit through the
+	// way back.
+	struct bpf_fib_lookup fib = { .ifindex = port, .l4_protocol = 17, .tot_len = 1 };
+	int is_ipv4 = address_family(to->halves) == 4;
+	if (is_ipv4) {
+		fib.family = AF_INET;
+		fib.ipv4_src = from->words[3];
+		fib.ipv4_dst = to->words[3];
+	} else {
+		fib.family = AF_INET6;
+		__builtin_memcpy(fib.ipv6_src, from->words, 16);
+		__builtin_memcpy(fib.ipv6_dst, to->words, 16);
+	}
+	// Not BPF_FIB_LOOKUP_SKIP_NEIGH, which is younger than the kernels on which a proxy runs: a next hop without a
+	// neighbour is an answer too.
+	long result = bpf_fib_lookup(skb, &fib, sizeof(fib), 0);
+	*out = 0;
+	if (result == BPF_FIB_LKUP_RET_UNSUPP_LWT)
+		return WAY_GATEWAY;
+	if (result != BPF_FIB_LKUP_RET_SUCCESS && result != BPF_FIB_LKUP_RET_NO_NEIGH &&
+	    result != BPF_FIB_LKUP_RET_FRAG_NEEDED)
+		return WAY_NONE;
+	*out = fib.ifindex;
+	if (is_ipv4)
+		return fib.family == AF_INET && fib.ipv4_dst == to->words[3] ? WAY_ON_LINK : WAY_GATEWAY;
+	__u32 differs = (fib.ipv6_dst[0] ^ to->words[0]) | (fib.ipv6_dst[1] ^ to->words[1]) |
+			(fib.ipv6_dst[2] ^ to->words[2]) | (fib.ipv6_dst[3] ^ to->words[3]);
+	return differs ? WAY_GATEWAY : WAY_ON_LINK;
+}
+
+// Whether what came from `source`, for `receiver`, by `port` may be believed. It is not asked about the loopback
+// interface: nothing is learned there, and a notice is believed for its tag (receive-notice.h).
+__noinline int is_believed(struct __sk_buff *skb, const struct address *source, const struct address *receiver,
+			   __u32 port)
+{
+	struct proxy_config *config = proxy_configuration();
+	__u32 out, is_tunnel = port & PORT_TUNNEL;
+	port &= ~PORT_TUNNEL;
+	if (!source || !receiver || !config)
+		return 0;
+	if (!config->reverse_path_check)
+		return 1;
+	enum way_back way = way_back(skb, source, receiver, port, &out);
+	// A host at its port may put anything into a tunnel of its own; routers that do are behind a next hop.
+	if (way == WAY_NONE || (is_tunnel && way == WAY_ON_LINK))
+		return 0;
+	if (out == port || (out && port_link(out) == port_link(port)))
+		return 1;
+	if (way != WAY_GATEWAY)
+		return 0;
+	if (port_is_core(port) && (!out || port_is_core(out)))
+		return 1;
+	port_doubted(port);
+	if (out)
+		port_doubted(out);
+	return 0;
+}
+
+// Whether what is in a tunnel from `source` may be evidence at all. Whoever is behind the core may wrap packets of
+// anybody's, and filters of sources at the first router look at the outer one; so only routers are believed that the
+// operator or the domain has named: those whose notices are obeyed, and END.CON SIDs (FCN §4.2.2). It is asked of every
+// packet, for a flow's packets may come in tunnels of several. A tunnel in a tunnel is nobody's: its router did not
+// look into what it wrapped.
+__noinline int is_tunnel_known(const struct address *source, __u32 headers)
+{
+	struct proxy_config *config = proxy_configuration();
+	if (!source || !config)
+		return 0;
+	if (!config->reverse_path_check)
+		return 1;
+	return headers == 2 && (proxy_match(&proxy_sources, source) || bpf_map_lookup_elem(&tenant_sids, source));
+}
+
+// For so long a port that was believed is not asked about again.
+#define BELIEF_NS 1000000000ULL
+#define BELIEFS 64
+
+struct belief {
+	struct address source;
+	__u64 at; // 0: never
+	__u32 port;
+	__u32 reserved;
+};
+
+// Sources of notices that were believed lately, one an index of the address's hash; a CPU's own. A look-up in the FIB
+// is half of what a notice costs.
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, BELIEFS);
+	__type(key, __u32);
+	__type(value, struct belief);
+} beliefs SEC(".maps");
+
+static __always_inline int is_believed_lately(struct __sk_buff *skb, const struct address *source,
+					      const struct address *receiver, __u32 port)
+{
+	__u64 now = bpf_ktime_get_coarse_ns();
+	__u32 index = ((source->halves[0] ^ source->halves[1]) * 0x9e3779b97f4a7c15ULL) >> 58; // BELIEFS
+	struct belief *belief = bpf_map_lookup_elem(&beliefs, &index);
+	if (!belief)
+		return 0;
+	if (belief->at != 0 && now - belief->at < BELIEF_NS && belief->port == port &&
+	    belief->source.halves[0] == source->halves[0] && belief->source.halves[1] == source->halves[1])
+		return 1;
+	if (!is_believed(skb, source, receiver, port))
+		return 0;
+	belief->source = *source;
+	belief->port = port;
+	belief->at = now;
+	return 1;
+}
+
+#endif

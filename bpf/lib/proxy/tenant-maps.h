@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// How the proxy's program finds out whose a packet is (tenant.h). src/kernel/dataplane/tenants.ts mirrors the layouts.
+// A packet in a tunnel to one of this router's SIDs is of that SID's table; one in another tunnel is of the END.CON SID
+// that it comes from (FCN §4.2.2); one outside tunnels is of the END.CON SID that it would get here by interface and
+// source. Of a tunnel that is none of these nothing is known.
+#ifndef CNPD_PROXY_TENANT_MAPS_H
+#define CNPD_PROXY_TENANT_MAPS_H
+
+#include "wire/address.h"
+#include "proxy/tenant.h"
+#include "wire/walk.h"
+
+// SIDs of this router, and END.CON SIDs that the domain has advertised. TENANT_UNKNOWN: of several one cannot tell
+// which.
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1 << 16);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct address);
+	__type(value, __u32);
+} tenant_sids SEC(".maps");
+
+// By the packet's source, as in srv6/maps.h.
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(max_entries, 16384);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct port_source_key);
+	__type(value, __u32);
+} tenant_ports SEC(".maps");
+
+// One entry. All zero: this router knows of one address space, and takes everything for it.
+struct tenant_config {
+	__u32 known;	// tenants besides the main table exist: a tunnel of which nothing is known is nobody's
+	__u32 has_rows; // tenant_ports holds something
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct tenant_config);
+} tenant_config SEC(".maps");
+
+static __always_inline struct tenant_config *tenant_configuration(void)
+{
+	__u32 zero = 0;
+	return bpf_map_lookup_elem(&tenant_config, &zero);
+}
+
+// Of a tunnel about which there is nothing to look up.
+static __always_inline __u32 tenant_otherwise(void)
+{
+	struct tenant_config *config = tenant_configuration();
+	return config && config->known ? TENANT_UNKNOWN : TENANT_MAIN;
+}
+
+// Of packets in a tunnel from this address.
+static __always_inline __u32 tenant_of_source(const struct address *source)
+{
+	__u32 *tenant = bpf_map_lookup_elem(&tenant_sids, source);
+	return tenant ? *tenant : tenant_otherwise();
+}
+
+// Of a packet that arrives, in a tunnel whose outermost header is at `offset` or in none. A global function: the
+// verifier looks at it once.
+__noinline __u32 tenant_of_tunnel(struct __sk_buff *skb, __u32 offset, __u32 family)
+{
+	struct tenant_config *config = tenant_configuration();
+	struct address source, destination;
+	if (!config || !config->known)
+		return TENANT_MAIN;
+	const __u8 *ip = walk_at(skb, offset, IPV6_HLEN);
+	if (!ip || family != 6)
+		return TENANT_UNKNOWN;
+	address_load(&source, ip + 8, 6);
+	address_load(&destination, ip + 24, 6);
+	__u32 *local = bpf_map_lookup_elem(&tenant_sids, &destination);
+	if (local && !(*local & TENANT_PASSING))
+		return *local;
+	return tenant_of_source(&source);
+}
+
+// Flag of `family`: the packet is a notice about a packet outside tunnels. It is of the port that it comes by, as every
+// packet is. By "any interface" come also notices of routers elsewhere, about which such a row says nothing.
+#define TENANT_OF_NOTICE 0x80
+
+// Most routers have none: this spares their packets the call.
+static __always_inline int tenants_have_rows(void)
+{
+	struct tenant_config *config = tenant_configuration();
+	return config && config->has_rows;
+}
+
+__noinline __u32 tenant_of_port(__u32 ifindex, struct address *source, __u32 family)
+{
+	struct tenant_config *config = tenant_configuration();
+	struct port_source_key key = { .length = PORT_SOURCE_KEY_BITS, .ifindex = ifindex, .family = family };
+	if (!config || !config->has_rows || !source)
+		return TENANT_MAIN;
+	int is_notice = family & TENANT_OF_NOTICE;
+	key.family = family &= ~TENANT_OF_NOTICE;
+	if (family == 4)
+		__builtin_memcpy(key.source, source->bytes + 12, 4);
+	else
+		__builtin_memcpy(key.source, source->bytes, 16);
+	__u32 *found = bpf_map_lookup_elem(&tenant_ports, &key);
+	if (!found) {
+		key.ifindex = 0;
+		found = bpf_map_lookup_elem(&tenant_ports, &key);
+		if (is_notice && found && *found != TENANT_MAIN)
+			return TENANT_UNKNOWN;
+	}
+	return found ? *found : TENANT_MAIN;
+}
+
+#endif

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// What the walk through a packet's headers (walk.h) has in common: numbers, its result, access to bytes, and the
+// headers of IP itself.
+#ifndef CNPD_WIRE_WALK_IP_H
+#define CNPD_WIRE_WALK_IP_H
+
+#include "kernel.h"
+#include "wire/roce.h"
+
+#define ETH_HLEN 14
+#define ETH_P_IP 0x0800
+#define ETH_P_IPV6 0x86dd
+#define ETH_P_8021Q 0x8100
+#define ETH_P_8021AD 0x88a8
+#define ETH_P_MPLS_UC 0x8847
+#define ETH_P_MPLS_MC 0x8848
+#define ETH_P_TEB 0x6558 // Ethernet in GRE
+#define VLAN_HLEN 4
+
+#define IPPROTO_HOPOPTS 0
+#define IPPROTO_IPIP 4
+#define IPPROTO_UDP 17
+#define IPPROTO_IPV6 41
+#define IPPROTO_ROUTING 43
+#define IPPROTO_FRAGMENT 44
+#define IPPROTO_GRE 47
+#define IPPROTO_ESP 50
+#define IPPROTO_AH 51
+#define IPPROTO_DSTOPTS 60
+#define IPPROTO_ETHERIP 97
+#define IPPROTO_L2TP 115
+#define IPPROTO_MOBILITY 135
+#define IPPROTO_MPLS 137 // also for a label stack behind Ethernet, GRE and UDP
+#define IPPROTO_HIP 139
+#define IPPROTO_SHIM6 140
+#define IPPROTO_ETHERNET 143 // also behind GRE and VXLAN
+
+#define VXLAN_UDP_PORT 4789
+#define MPLS_UDP_PORT 6635
+#define GENEVE_UDP_PORT 6081
+#define VXLAN_GPE_UDP_PORT 4790
+#define VXLAN_OLD_UDP_PORT 8472 // Linux, before it had a number
+#define L2TP_UDP_PORT 1701
+#define GTP_UDP_PORT 2152
+#define ESP_UDP_PORT 4500
+
+#define VXLAN_HLEN 8
+#define VXLAN_HAS_VNI 0x08
+#define GRE_CHECKSUM 0x8000
+#define GRE_KEY 0x2000
+#define GRE_SEQUENCE 0x1000
+#define GRE_UNKNOWN 0x4f07 // routing and reserved bits that a receiver must understand, and versions other than 0
+#define MPLS_LABELS 16
+#define MPLS_BOTTOM 0x100
+
+#define IPV4_HLEN 20
+#define IPV6_HLEN 40
+#define UDP_HLEN 8
+#define ROUTING_TYPE_SRH 4
+#define WALK_BEHIND_UDP (BTH_SIZE + DETH_SIZE)
+
+// Headers behind Ethernet, the outermost IP header being the first.
+#define WALK_DEPTH 12
+#define WALK_VLAN_TAGS 2
+
+enum walk_result {
+	WALK_TRANSPORT, // `transport` is the offset of the innermost transport header; `protocol` may be any
+	WALK_NOT_IP,
+	WALK_FRAGMENT, // a fragment other than the first: no transport header
+	WALK_TRUNCATED,
+	WALK_TOO_DEEP,
+	WALK_MALFORMED,
+	WALK_OPAQUE, // in a tunnel that is not looked into: `tunnel` says which
+};
+
+// What a packet is in besides IP. The order is that of the counters.
+enum tunnel_kind {
+	TUNNEL_NONE,
+	TUNNEL_MPLS,
+	TUNNEL_GRE,
+	TUNNEL_VXLAN,
+	TUNNEL_ESP,
+	TUNNEL_GENEVE,
+	TUNNEL_OTHER,
+	TUNNEL_KINDS
+};
+#define SHIM_PRESENT 1
+#define SHIM_OUTER_MPLS 2 // a label stack in front of the outermost IP header
+
+// Offsets are from the start of the frame. Where a walk that did not succeed stopped is in `transport` and `protocol`.
+struct headers {
+	__u16 outer; // outermost IP header
+	__u16 inner; // innermost IP header
+	__u16 transport;
+	__u16 destination; // 4 or 16 bytes: the innermost flow's destination, which under an unfinished SRH is its last
+			   // segment
+	__u16 outer_length; // of the outermost packet, by its own header
+	__u32 end; // of the innermost packet, by its own length and those of the packets around it; it may be beyond
+		   // the frame's
+	__be16 sport, dport;		 // UDP only
+	__u8 outer_family, inner_family; // 4 or 6
+	__u8 protocol;
+	__u8 fragmented;  // the first fragment of several
+	__u8 visited;	  // of WALK_VISIT
+	__u8 tunnel;	  // enum tunnel_kind: the innermost shim
+	__u8 shims;	  // SHIM_…
+	__u16 udp_length; // as the UDP header says
+	__u32 context;	  // labels, GRE keys and VXLAN networks on the way, mixed: whose packet it is
+};
+
+#define WALK_NO_END 0x7fffffff // `end` before the first IP header
+
+// No packet that a port sends is longer; a bound that stays the same also lets the verifier recognise a state it has
+// seen.
+#define WALK_OFFSET_MASK 0x3fff
+
+// `size` bytes of linear memory, or null.
+static __always_inline const __u8 *walk_at(struct __sk_buff *skb, __u32 offset, __u32 size)
+{
+	const __u8 *end = (void *)(long)skb->data_end;
+	const __u8 *at = (const __u8 *)(long)skb->data + (offset & WALK_OFFSET_MASK);
+	if (at + size > end)
+		at = 0;
+	opaque(at); // newer clangs repeat the comparison of bounds in place of one with null, which the verifier does
+		    // not follow
+	return at;
+}
+
+static __always_inline __be16 walk_be16(const __u8 *at)
+{
+	return *(const __be16 *)at;
+}
+
+// The packet at `offset` is `length` bytes long, headers included.
+static __always_inline void walk_bound(struct headers *h, __u32 offset, __u32 length)
+{
+	if (offset + length < h->end)
+		h->end = offset + length;
+}
+
+// Whether the `size` bytes at `offset`, which the frame has, are in a later fragment.
+static __always_inline int walk_is_cut(const struct headers *h, __u32 offset, __u32 size)
+{
+	return h->fragmented && offset + size > h->end;
+}
+
+static __always_inline void walk_outermost(struct headers *h, __u32 offset, __u32 family, __u32 length)
+{
+	if (h->outer)
+		return;
+	h->outer = offset;
+	h->outer_family = family;
+	h->outer_length = length;
+}
+
+static __always_inline enum walk_result walk_ipv4(struct __sk_buff *skb, struct headers *h, __u32 *offset, __u8 *next)
+{
+	const __u8 *ip = walk_at(skb, *offset, IPV4_HLEN);
+	if (!ip || walk_is_cut(h, *offset, IPV4_HLEN))
+		return WALK_TRUNCATED;
+	__u32 size = (ip[0] & 15) * 4, length = bpf_ntohs(walk_be16(ip + 2));
+	if ((ip[0] >> 4) != 4 || size < IPV4_HLEN)
+		return WALK_MALFORMED;
+	walk_outermost(h, *offset, 4, length);
+	walk_bound(h, *offset, length);
+	h->inner = *offset;
+	h->destination = *offset + 16;
+	h->inner_family = 4;
+	*next = ip[9];
+	*offset += size;
+	__be16 fragment = walk_be16(ip + 6);
+	if (fragment & bpf_htons(0x1fff))
+		return WALK_FRAGMENT;
+	h->fragmented |= !!(fragment & bpf_htons(0x2000));
+	return WALK_TRANSPORT;
+}
+
+static __always_inline enum walk_result walk_ipv6(struct __sk_buff *skb, struct headers *h, __u32 *offset, __u8 *next)
+{
+	const __u8 *ip = walk_at(skb, *offset, IPV6_HLEN);
+	if (!ip || walk_is_cut(h, *offset, IPV6_HLEN))
+		return WALK_TRUNCATED;
+	if ((ip[0] >> 4) != 6)
+		return WALK_MALFORMED;
+	__u32 length = bpf_ntohs(walk_be16(ip + 4)) + IPV6_HLEN;
+	walk_outermost(h, *offset, 6, length > 0xffff ? 0xffff : length);
+	walk_bound(h, *offset, length);
+	h->inner = *offset;
+	h->destination = *offset + 24;
+	h->inner_family = 6;
+	*next = ip[6];
+	*offset += IPV6_HLEN;
+	return WALK_TRANSPORT;
+}
+
+// One header whose second byte is its length: extension headers, AH and the fragment header.
+static __always_inline enum walk_result walk_extension(struct __sk_buff *skb, struct headers *h, __u32 *offset,
+						       __u8 *next)
+{
+	const __u8 *extension = walk_at(skb, *offset, 8);
+	if (!extension || walk_is_cut(h, *offset, 8))
+		return WALK_TRUNCATED;
+	__u32 size = (extension[1] + 1) * 8;
+	if (*next == IPPROTO_FRAGMENT) {
+		__be16 fragment = walk_be16(extension + 2);
+		size = 8;
+		h->fragmented |= !!(fragment & bpf_htons(1));
+		if (fragment & bpf_htons(0xfff8))
+			return WALK_FRAGMENT;
+	} else if (*next == IPPROTO_AH) {
+		size = (extension[1] + 2) * 4;
+	} else if (*next == IPPROTO_ROUTING && extension[2] == ROUTING_TYPE_SRH && extension[3] != 0) {
+		h->destination = *offset + 8; // Segment List[0]: where the packet ends up
+	}
+	*next = extension[0];
+	*offset += size;
+	return WALK_TRANSPORT;
+}
+
+static __always_inline int is_extension(__u8 protocol)
+{
+	return protocol == IPPROTO_HOPOPTS || protocol == IPPROTO_ROUTING || protocol == IPPROTO_FRAGMENT ||
+	       protocol == IPPROTO_AH || protocol == IPPROTO_DSTOPTS || protocol == IPPROTO_MOBILITY ||
+	       protocol == IPPROTO_HIP || protocol == IPPROTO_SHIM6;
+}
+
+static __always_inline int is_walked(__u8 protocol)
+{
+	return protocol == IPPROTO_IPV6 || protocol == IPPROTO_IPIP || is_extension(protocol) ||
+	       protocol == IPPROTO_GRE || protocol == IPPROTO_MPLS || protocol == IPPROTO_ETHERNET;
+}
+
+#endif
