@@ -28,6 +28,8 @@ export const CODES: CharacteristicCodes = { pnc: 65500, private: 65501 };
 export const AS = 65001;
 export const ABOUT: GobgpAbout = { api: 'v3', as: AS, routerId: '192.0.2.1' };
 export const HOLD_MS = 120_000;
+/** No test takes so many turns: a content that asks for more would go on for ever. */
+const NEVER = 10_000;
 
 export const config = (rest: Partial<ContentConfig> = {}): ContentConfig => ({
   nextHop4: address('192.0.2.1'),
@@ -129,7 +131,10 @@ export class Agent {
   /** Works off what is left over. @returns turns that it took */
   settle(): number {
     let turns = 0;
-    for (; contentWake(this.content) <= this.now; turns++) this.event({ type: 'timer' });
+    for (; contentWake(this.content) <= this.now; turns++) {
+      if (turns > NEVER) throw new Error('work without an end');
+      this.event({ type: 'timer' });
+    }
     return turns;
   }
 
@@ -165,7 +170,8 @@ export class Agent {
    */
   answer(failure?: string): string[] {
     const asked: string[] = [];
-    while (this.changes) {
+    for (let times = 0; this.changes; times++) {
+      if (times > NEVER) throw new Error('changes without an end');
       let echo: GobgpRoute[] = [];
       const { changes } = this;
       this.changes = undefined;
@@ -207,7 +213,9 @@ export class Agent {
   /** Lets time pass until nothing is due any more within it. */
   pass(ms: number): void {
     const end = this.now + ms;
+    let turns = 0;
     for (let at = contentWake(this.content); at <= end; at = contentWake(this.content)) {
+      if (++turns > NEVER) throw new Error('timers without an end');
       this.now = Math.max(this.now, at);
       this.event({ type: 'timer' });
     }

@@ -182,7 +182,7 @@ const HANDLERS: Handlers = {
     c.session.without = without;
     endListing(c.own, true);
     enter(c, 'ready', 'connected');
-    if (c.origination) c.own.audit = audit(c);
+    if (c.origination || c.stopping) c.own.audit = audit(c);
   },
   lost(c, { reason, retryAt }) {
     const { session } = c;
