@@ -247,9 +247,9 @@ export class Agent {
     else if (effect.type === 'log') this.logged.push(effect.message);
     else if (effect.type === 'stopped') this.stopped = effect.clean;
     else if (effect.type === 'look') this.looks = effect.prefixes;
-    else {
+    else if (effect.type === 'change') {
       if (this.changes) throw new Error('changes before the last were answered');
       this.changes = effect.changes;
-    }
+    } else throw new Error(`no effect: ${JSON.stringify(effect satisfies never)}`);
   }
 }

@@ -47,6 +47,7 @@ describe('a connection that is lost', () => {
     agent.event({ type: 'connected', about: ABOUT });
     agent.lose();
     expect([lost(agent), agent.count('session.connected')]).toEqual([[1, 1], 1]);
+    expect(agent.effects).toContainEqual(expect.objectContaining({ type: 'log', fields: { reason: 'gone' } }));
     agent.connect();
     agent.lose();
     agent.lose();
@@ -135,7 +136,7 @@ describe('what is shown of a session', () => {
   });
 });
 
-test('a change of the configuration before anything is declared takes nothing out', () => {
+test('before anything is declared nothing is taken out, whatever is configured; nor while the declaration is being worked on', () => {
   const before = declared();
   before.connect();
   before.answer();
@@ -143,4 +144,9 @@ test('a change of the configuration before anything is declared takes nothing ou
   agent.event({ type: 'configure', changes: { ...agent.content.config, communities: [7] } });
   agent.connect(route(A, ownAsTold(before.gobgpd.get(A)!)));
   expect(agent.changes).toBeUndefined();
+  agent.pass(600_000);
+  agent.event({ type: 'declare', origination: declaration({ [A]: '192.0.2.1' }) });
+  expect(agent.changes).toBeUndefined();
+  agent.settle();
+  expect(agent.answer()).toEqual([`+${A}`]);
 });

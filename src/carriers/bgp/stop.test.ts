@@ -95,6 +95,15 @@ describe('a gobgpd that', () => {
     expect([stops(between), complaints(between)]).toEqual([[false], [{ paths: 2500 - asked }]]);
   });
 
+  test('is lost while it lists what it has may have all that was there before', () => {
+    const agent = placed();
+    agent.lose();
+    agent.event({ type: 'connected', about: ABOUT });
+    stopping(agent);
+    agent.lose();
+    expect([stops(agent), complaints(agent)]).toEqual([[false], [{ paths: 2 }]]);
+  });
+
   test('takes a part at a time has the whole limit for each', () => {
     const agent = stopping(placed(many(2500)));
     for (let parts = 0; parts < 2; parts++) {
