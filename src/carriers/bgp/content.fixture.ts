@@ -253,3 +253,14 @@ export class Agent {
     } else throw new Error(`no effect: ${JSON.stringify(effect satisfies never)}`);
   }
 }
+
+/** Beside a gobgpd that has taken all of these, drops some, and tells of the others by itself or not. */
+export function given(prefixes: readonly string[], { echoes = true, drops = [] as readonly string[] } = {}): Agent {
+  const agent = new Agent();
+  agent.echoes = echoes;
+  for (const text of drops) agent.drops.add(text);
+  agent.declare(declaration(Object.fromEntries(prefixes.map((text) => [text, '192.0.2.1']))));
+  agent.connect();
+  agent.answer();
+  return agent;
+}

@@ -1,20 +1,10 @@
 // Own paths that gobgpd accepts: whether it has them is known only from what it tells.
 import { expect, test } from 'vitest';
-import { ABOUT, Agent, declaration, path, route, sessionOf, shown } from './content.fixture.ts';
+import { ABOUT, Agent, declaration, given, path, route, sessionOf, shown } from './content.fixture.ts';
 
 const [A, B, SIX] = ['10.1.0.0/16', '10.2.0.0/16', '2001:db8:a::/48'];
 const rows = (agent: Agent): unknown[] =>
   shown(agent.content, { now: agent.now, wall: agent.now }).map(({ prefix, best }) => [prefix, best]);
-/** A gobgpd that has taken all of these, drops some, and tells of the others by itself or not. */
-function given(prefixes: readonly string[], { echoes = true, drops = [] as readonly string[] } = {}): Agent {
-  const agent = new Agent();
-  agent.echoes = echoes;
-  for (const text of drops) agent.drops.add(text);
-  agent.declare(declaration(Object.fromEntries(prefixes.map((text) => [text, '192.0.2.1']))));
-  agent.connect();
-  agent.answer();
-  return agent;
-}
 
 test('a path counts when gobgpd has told of it, not when it has taken it', () => {
   const agent = given([A, B], { echoes: false });

@@ -80,7 +80,7 @@ export function runEcho(c: Content): readonly Prefix[] | undefined {
   if (echoDue(c) > c.now) return undefined;
   if (echo.retryAt <= c.now) retryDropped(c);
   if (echo.look || busy || echo.unheard.length === 0) return undefined;
-  const unheard = echo.unheard.filter(isUnheard);
+  const unheard = [...new Set(echo.unheard)].filter(isUnheard);
   echo.unheard = unheard.slice(LOOK_BATCH);
   if (unheard.length === 0) return undefined;
   const owns = unheard.slice(0, LOOK_BATCH);

@@ -22,6 +22,9 @@ test('paths that gobgpd has refused are not there, while they wait to be tried a
     reason: expect.stringContaining('table is full'),
   };
   expect(session(agent)).toMatchObject(refused);
+  expect(agent.effects).toContainEqual(
+    expect.objectContaining({ type: 'log', fields: { counter: 'bgp.own.refused', reason: 'table is full' } }),
+  );
   agent.pass(5000);
   expect(agent.changes).toBeDefined();
   expect(session(agent)).toMatchObject(refused);

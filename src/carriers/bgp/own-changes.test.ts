@@ -1,0 +1,267 @@
+// What is put into gobgpd and taken out, in what portions, and what its news make of that.
+import { describe, expect, test } from 'vitest';
+import { address } from '../../model/address.ts';
+import { formatPrefix } from '../../model/prefix.ts';
+import {
+  ABOUT,
+  Agent,
+  declaration,
+  given,
+  nhc,
+  ownAsTold,
+  path,
+  pnc,
+  route,
+  sessionOf,
+  shown,
+} from './content.fixture.ts';
+import { disputed } from './dispute.ts';
+
+const [A, B] = ['10.1.0.0/16', '10.2.0.0/16'];
+const PROXY = '192.0.2.1';
+const many = (count: number) =>
+  declaration(Object.fromEntries(Array.from({ length: count }, (_, n) => [`10.${n >> 8}.${n & 255}.0/24`, PROXY])));
+/** What a gobgpd has that somebody else has put in under our identifier. */
+const replaced = (agent: Agent, proxy = '192.0.2.9') => ({
+  ...ownAsTold(agent.gobgpd.get(A)!),
+  nhc: nhc(PROXY, pnc(proxy)),
+});
+/** Not even once by nothing. */
+const countedNothing = ({ effects }: Agent): boolean =>
+  !effects.some((effect) => effect.type === 'count' && effect.by === 0);
+
+describe('portions', () => {
+  test('20,000 paths are put in in one go, the next while nobody waits for them', () => {
+    const agent = new Agent();
+    agent.declare(many(20_001));
+    agent.connect();
+    agent.lose();
+    agent.connect();
+    const first = agent.changes!;
+    expect(first.add.length).toBeLessThanOrEqual(20_000);
+    agent.event({ type: 'done', changes: first, failure: 'no' });
+    agent.changes = undefined;
+    agent.pass(5000);
+    expect(agent.changes!.add).toHaveLength(20_000);
+    expect(countedNothing(agent)).toBe(true);
+  });
+
+  test('1000 are taken out in one go', () => {
+    const agent = new Agent();
+    agent.declare(many(1001));
+    agent.connect();
+    agent.answer();
+    agent.event({ type: 'stop' });
+    agent.settle();
+    agent.event({ type: 'done', changes: agent.changes!, failure: 'no' });
+    agent.changes = undefined;
+    agent.pass(5000);
+    expect([agent.changes, agent.count('own.withdrawn')]).toMatchObject([{ add: [], withdraw: { length: 1000 } }, 0]);
+    expect(countedNothing(agent)).toBe(true);
+  });
+});
+
+test('nothing is remembered of a prefix that is neither wanted nor there', () => {
+  const agent = given([A, B]);
+  agent.declare(declaration({}));
+  expect([agent.answer(), agent.content.own.paths.size]).toEqual([[`-${A}`, `-${B}`], 0]);
+  const never = new Agent();
+  never.declare(declaration({ [A]: PROXY }));
+  never.declare(declaration({}));
+  never.connect();
+  expect([never.changes, never.content.own.paths.size]).toEqual([undefined, 0]);
+});
+
+test('what was wanted for a moment only is not put in', () => {
+  const agent = given([A]);
+  agent.declare(declaration({ [A]: PROXY, [B]: PROXY }));
+  const { changes } = agent;
+  agent.declare(declaration({ [A]: PROXY, '10.3.0.0/16': PROXY }));
+  agent.declare(declaration({ [A]: PROXY }));
+  expect(changes?.add.map(({ prefix }) => formatPrefix(prefix))).toEqual([B]);
+  expect(new Set(agent.answer())).toEqual(new Set([`+${B}`, `-${B}`]));
+});
+
+describe('what gobgpd has when it lists it', () => {
+  test('of ours as it was is left alone and there since then; what somebody replaced meanwhile is put in again', () => {
+    const agent = given([A, B]);
+    const at = agent.now;
+    agent.lose();
+    agent.pass(60_000);
+    agent.event({ type: 'connected', about: ABOUT });
+    agent.tell(route(A, replaced(agent)), route(B, ownAsTold(agent.gobgpd.get(B)!)));
+    agent.event({ type: 'listed' });
+    expect(sessionOf(agent).originated).toBe(2);
+    expect(
+      shown(agent.content, { now: agent.now, wall: agent.now }).map((row) => [
+        row.prefix,
+        row.proxy,
+        Date.parse(row.since),
+      ]),
+    ).toEqual([
+      [A, '192.0.2.9', agent.now],
+      [B, PROXY, at],
+    ]);
+    agent.settle();
+    expect([agent.answer(), agent.count('own.overwritten'), agent.content.own.dispute.rounds]).toEqual([
+      [`+${A}`],
+      0,
+      0,
+    ]);
+  });
+
+  test('with flags that make attribute 39 worth nothing is not ours as it was', () => {
+    const agent = given([A]);
+    agent.lose();
+    const own = ownAsTold(agent.gobgpd.get(A)!);
+    agent.gobgpd.delete(A);
+    agent.connect(route(A, { ...own, badNhcFlags: 0 }));
+    expect(agent.answer()).toEqual([`+${A}`]);
+  });
+
+  test('is not complete when it is lost on the way: what it did not come to may be there', () => {
+    const agent = given([A, B]);
+    agent.lose();
+    agent.event({ type: 'connected', about: ABOUT });
+    agent.event({ type: 'routes', routes: [route(A, ownAsTold(agent.gobgpd.get(A)!))] });
+    agent.lose();
+    agent.declare(declaration({}));
+    agent.connect();
+    expect([agent.answer(), agent.gobgpd.size]).toEqual([[`-${A}`, `-${B}`], 0]);
+  });
+});
+
+describe('news', () => {
+  test('that what is being taken out is gone are no change of somebody else’s', () => {
+    const agent = given([A, B]);
+    agent.declare(declaration({ [B]: PROXY }));
+    agent.tell(route(A));
+    expect([agent.answer(), agent.count('own.put-back'), agent.count('own.added')]).toEqual([[`-${A}`], 0, 2]);
+  });
+
+  test('that it is there again are, and it is taken out again', () => {
+    const agent = given([A, B]);
+    const own = ownAsTold(agent.gobgpd.get(A)!);
+    agent.declare(declaration({ [B]: PROXY }));
+    agent.answer();
+    agent.tell(route(A, own));
+    expect([agent.answer(), agent.content.own.dispute.rounds]).toEqual([[`-${A}`], 1]);
+  });
+
+  test('that what gobgpd refused to take out is gone: then there is nothing to take out', () => {
+    const agent = given([A, B]);
+    agent.declare(declaration({ [B]: PROXY }));
+    agent.answer('no');
+    agent.tell(route(A));
+    agent.pass(5000);
+    expect([agent.changes, agent.count('own.put-back'), agent.content.own.paths.size]).toEqual([undefined, 0, 1]);
+  });
+
+  test('of a path of somebody else’s for our prefix are none of ours', () => {
+    const agent = given([A]);
+    agent.tell(route(A, ownAsTold(agent.gobgpd.get(A)!), path('192.0.2.9', { best: false })));
+    agent.tell(route('10.9.0.0/16', path('192.0.2.9', { neighbor: undefined })));
+    expect([agent.changes, agent.content.own.paths.size]).toEqual([undefined, 1]);
+  });
+
+  test('of ours while a change of it is refused say what is there: it is tried again all the same', () => {
+    const agent = given([A]);
+    agent.declare(declaration({ [A]: '192.0.2.3' }));
+    agent.answer('no');
+    expect(sessionOf(agent).originated).toBe(0);
+    agent.tell(route(A, ownAsTold(agent.gobgpd.get(A)!)));
+    expect([agent.count('own.overwritten'), sessionOf(agent).originated]).toEqual([0, 0]);
+    agent.pass(5000);
+    expect(agent.answer()).toEqual([`+${A}`]);
+    expect(sessionOf(agent).originated).toBe(1);
+  });
+
+  test('of a path that was replaced before gobgpd told of ours, and then of ours, are those of ours', () => {
+    const agent = given([A], { echoes: false });
+    agent.tell(route(A, replaced(agent)));
+    agent.tell(route(A, ownAsTold(agent.gobgpd.get(A)!)));
+    expect([agent.changes, agent.count('own.overwritten'), sessionOf(agent).originated]).toEqual([undefined, 0, 1]);
+    agent.pass(60_000);
+    expect(agent.looks).toBeUndefined();
+  });
+
+  test('of a path that was replaced before gobgpd told of ours, and then of none: gobgpd is asked, and does not have it', () => {
+    const agent = given([A], { echoes: false });
+    agent.tell(route(A, replaced(agent)));
+    agent.tell(route(A));
+    agent.gobgpd.clear();
+    agent.pass(3000);
+    agent.lookUp();
+    expect([agent.count('own.overwritten'), agent.count('own.dropped')]).toEqual([0, 1]);
+  });
+});
+
+describe('a change that gobgpd tells', () => {
+  test.each<[string, () => Agent]>([
+    ['of the next hop', () => given([A])],
+    ['of a path that it has not told of yet', () => given([A], { echoes: false })],
+  ])('%s counts when it has told of it', (_, make) => {
+    const agent = make();
+    agent.echoes = false;
+    agent.event({ type: 'configure', changes: { ...agent.content.config, nextHop4: address('192.0.2.8') } });
+    agent.settle();
+    expect([agent.answer(), sessionOf(agent).originated]).toEqual([[`+${A}`], 0]);
+    agent.tell(route(A, ownAsTold(agent.gobgpd.get(A)!)));
+    expect(sessionOf(agent).originated).toBe(1);
+  });
+});
+
+describe('the pauses of a dispute', () => {
+  const takeOut = (agent: Agent): void => agent.tell(route(A));
+  /** How long each of so many rounds waits before ours is put back. */
+  const pauses = (agent: Agent, rounds: number): number[] =>
+    Array.from({ length: rounds }, () => {
+      takeOut(agent);
+      const from = agent.now;
+      while (!agent.changes) agent.pass(500);
+      agent.answer();
+      return agent.now - from;
+    });
+
+  test('ten rounds without one; then two seconds, twice as long each time, up to a minute', () => {
+    const agent = given([A]);
+    expect(pauses(agent, 18)).toEqual([
+      ...new Array<number>(11).fill(0),
+      2000,
+      4000,
+      8000,
+      16_000,
+      32_000,
+      60_000,
+      60_000,
+    ]);
+    expect(agent.count('own.disputed')).toBe(8);
+    expect(agent.effects).toContainEqual(
+      expect.objectContaining({ type: 'log', fields: { counter: 'bgp.own.disputed', rounds: 11 } }),
+    );
+  });
+
+  test('are over once nobody has changed anything for two and a half minutes, not before', () => {
+    const agent = given([A]);
+    pauses(agent, 12);
+    agent.pass(150_000 - 2000);
+    expect(disputed(agent.content, agent.now)).toBe(true);
+    takeOut(agent);
+    agent.answer();
+    expect(agent.content.own.dispute.rounds).toBe(13);
+    agent.pass(150_001);
+    expect(disputed(agent.content, agent.now)).toBe(false);
+    takeOut(agent);
+    agent.answer();
+    expect(agent.content.own.dispute.rounds).toBe(1);
+  });
+
+  test('are for what others make necessary: a declaration that changes often is none', () => {
+    const agent = given([A]);
+    for (let i = 0; i < 30; i++) {
+      agent.declare(declaration({ [A]: `192.0.2.${i + 2}` }));
+      expect(agent.answer()).toEqual([`+${A}`]);
+    }
+    expect(agent.count('own.disputed')).toBe(0);
+  });
+});
