@@ -264,3 +264,18 @@ export function given(prefixes: readonly string[], { echoes = true, drops = [] a
   agent.answer();
   return agent;
 }
+
+/** Sources that are reported to the learned table while this is done, with the proxy. */
+export function reported(agent: Agent, what: () => void): string[] {
+  const from = agent.effects.length;
+  what();
+  return agent.effects
+    .slice(from)
+    .flatMap((effect) =>
+      effect.type === 'learned'
+        ? [
+            `${effect.report.source} ${effect.report.prefixes.map(({ proxy }) => (proxy ? formatAddress(proxy) : '-')).join()}`,
+          ]
+        : [],
+    );
+}

@@ -11,10 +11,11 @@ import type { OwnPath } from './gobgp/gobgp.ts';
 const SID = { sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: END_CON };
 const PROXY = '2001:db8::1';
 
-/** What the attribute says: next hop, proxy, number of SIDs. */
+/** What the attribute says: next hop, proxy, number of SIDs. Its address family is its next hop's. */
 function said({ nhc }: OwnPath): readonly unknown[] {
   const decoded = decodeNhc(nhc);
   if (!decoded.ok) throw new Error(decoded.error.detail);
+  expect([decoded.value.afi, decoded.value.safi]).toEqual([decoded.value.nextHop.family === 4 ? 1 : 2, 1]);
   const { proxy, container } = readCharacteristics(decoded.value.characteristics, CODES);
   return [formatAddress(decoded.value.nextHop), proxy && formatAddress(proxy), container?.sids.length];
 }
@@ -158,6 +159,36 @@ describe('one after the other', () => {
       '10.2.0.0/16': ['192.0.2.1', '192.0.2.1', undefined],
     });
     expect(agent.content.own.paths.size).toBe(2);
+  });
+
+  test('a new prefix is put in at once, while the others are still looked at', () => {
+    const agent = new Agent();
+    agent.connect();
+    agent.event({
+      type: 'declare',
+      origination: declaration(
+        Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`2001:db8:${n.toString(16)}::/48`, PROXY])),
+      ),
+    });
+    agent.event({ type: 'timer' });
+    expect(agent.changes!.add.length).toBeGreaterThan(0);
+  });
+
+  test('SIDs of the host route are not told with the senders’ prefixes of the same proxy', () => {
+    const [host, sender] = [`${PROXY}/128`, '2001:db8:a::/48'];
+    const two = [SID, { ...SID, sid: address('2001:db8:c::2') }];
+    const agent = placed(declaration({ [host]: PROXY, [sender]: '2001:db8::9' }, { sids: [SID] }), {
+      nextHop4: undefined,
+    });
+    agent.declare(declaration({ [host]: PROXY, [sender]: PROXY }, { sids: two }));
+    agent.answer();
+    expect(all(agent)).toEqual({ [host]: [PROXY, PROXY, 2], [sender]: [PROXY, PROXY, undefined] });
+    const node = placed(declaration({}, { sids: [SID] }), { nextHop4: undefined });
+    node.declare(declaration({ [sender]: '2001:db8::9' }, { sids: [SID] }));
+    node.answer();
+    node.declare(declaration({ [sender]: PROXY }, { sids: two }));
+    node.answer();
+    expect(all(node)).toEqual({ [host]: [PROXY, undefined, 2], [sender]: [PROXY, PROXY, undefined] });
   });
 
   test('SIDs that are declared no more leave the host route, and the host route leaves with the last reason for it', () => {

@@ -20,6 +20,40 @@ describe('when gobgpd is asked', () => {
     expect(agent.looks).toBe(asked);
   });
 
+  test('three seconds after the last it took over a new connection, however old cnpd is', () => {
+    const agent = given([A]);
+    agent.pass(60_000);
+    agent.lose();
+    agent.connect();
+    agent.echoes = false;
+    agent.declare(declaration({ [A]: '192.0.2.1', [B]: '192.0.2.1' }));
+    agent.answer();
+    agent.pass(2999);
+    expect(agent.looks).toBeUndefined();
+    agent.pass(1);
+    expect(agent.lookUp()).toEqual([B]);
+  });
+
+  test('what is taken out meanwhile does not put it off', () => {
+    const agent = given([A], { echoes: false });
+    agent.declare(declaration({ [A]: '192.0.2.1', [B]: '192.0.2.1' }));
+    agent.answer();
+    agent.tell(route(B, ownAsTold(agent.gobgpd.get(B)!)));
+    agent.pass(2000);
+    agent.declare(declaration({ [A]: '192.0.2.1' }));
+    agent.answer();
+    agent.pass(1000);
+    expect(agent.lookUp()).toEqual([A]);
+  });
+
+  test('not about what it has refused to change: that is tried again', () => {
+    const agent = given([A], { echoes: false });
+    agent.declare(declaration({ [A]: '192.0.2.3' }));
+    agent.answer('no');
+    agent.pass(4999);
+    expect(agent.looks).toBeUndefined();
+  });
+
   test('what was heard of already does not put it off when it is told again', () => {
     const agent = given([A, B], { echoes: false });
     const tellA = (): void => agent.tell(route(A, ownAsTold(agent.gobgpd.get(A)!)));
@@ -126,6 +160,9 @@ describe('paths that gobgpd drops', () => {
     const agent = given([A], { drops: [A] });
     expect(pauses(agent, 7)).toEqual([8000, 13_000, 23_000, 43_000, 63_000, 63_000, 63_000]);
     expect(agent.count('own.dropped')).toBe(7);
+    expect(agent.effects).toContainEqual(
+      expect.objectContaining({ type: 'log', fields: { counter: 'bgp.own.dropped', paths: 1 } }),
+    );
   });
 
   test('once it has kept one the pauses begin anew', () => {
@@ -140,6 +177,30 @@ describe('paths that gobgpd drops', () => {
     agent.declare(declaration({ [A]: '192.0.2.1', [B]: '192.0.2.1' }));
     agent.answer();
     expect(pauses(agent, 2)).toEqual([8000, 13_000]);
+  });
+
+  test('one that is kept without ever having been dropped changes nothing about that', () => {
+    const agent = given([A], { drops: [A] });
+    pauses(agent, 2);
+    agent.declare(declaration({ [A]: '192.0.2.1', [B]: '192.0.2.1' }));
+    agent.answer();
+    expect(sessionOf(agent).originated).toBe(1);
+    expect(pauses(agent, 1)).toEqual([23_000]);
+  });
+
+  test('are put in again while gobgpd is being asked about others: it is not asked twice at a time', () => {
+    const agent = given([A], { drops: [A] });
+    agent.pass(3000);
+    agent.lookUp();
+    agent.echoes = false;
+    agent.declare(declaration({ [A]: '192.0.2.1', [B]: '192.0.2.1' }));
+    agent.answer();
+    agent.pass(3000);
+    const asked = agent.looks!;
+    agent.declare(declaration({ [A]: '192.0.2.1', [B]: '192.0.2.1', '10.3.0.0/16': '192.0.2.1' }));
+    agent.answer();
+    agent.pass(2000);
+    expect([agent.looks, agent.answer()]).toEqual([asked, [`+${A}`]]);
   });
 
   test('begin anew with a connection, too', () => {

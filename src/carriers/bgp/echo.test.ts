@@ -9,6 +9,7 @@ const rows = (agent: Agent): unknown[] =>
 test('a path counts when gobgpd has told of it, not when it has taken it', () => {
   const agent = given([A, B], { echoes: false });
   expect([sessionOf(agent).originated, rows(agent)]).toEqual([0, []]);
+  expect(sessionOf(agent)).not.toHaveProperty('dropped');
   agent.pass(5000);
   expect(agent.lookUp()).toEqual([A, B]);
   expect([sessionOf(agent), rows(agent), agent.count('own.dropped')]).toMatchObject([
@@ -20,7 +21,7 @@ test('a path counts when gobgpd has told of it, not when it has taken it', () =>
     0,
   ]);
   agent.pass(600_000);
-  expect(agent.looks).toBeUndefined();
+  expect([agent.looks, agent.logged]).toEqual([undefined, []]);
 });
 
 test('what gobgpd tells of by itself it is not asked about', () => {
@@ -64,6 +65,16 @@ test('paths that gobgpd takes without an error and does not have: how many, trie
   expect(sessionOf(agent)).not.toHaveProperty('dropped');
 });
 
+test('what is declared no more, and cannot be taken out yet, is not dropped', () => {
+  const agent = given([A, B], { drops: [A] });
+  agent.pass(5000);
+  agent.lookUp();
+  agent.declare(declaration({ [A]: '192.0.2.1', [B]: '192.0.2.1', '10.3.0.0/16': '192.0.2.1' }));
+  agent.declare(declaration({ [B]: '192.0.2.1' }));
+  expect(agent.changes).toBeDefined();
+  expect(sessionOf(agent)).not.toHaveProperty('dropped');
+});
+
 test('what is declared no more is not dropped any more', () => {
   const agent = given([A, B], { drops: [A] });
   agent.pass(5000);
@@ -84,8 +95,9 @@ test('a gobgpd without a table of the family: named, of wanted paths only', () =
   agent.drops.add(A);
   agent.answer();
   expect(sessionOf(agent)).toMatchObject({ originated: 1, wanted: 2, dropped: 1, noTable: ['ipv4-unicast'] });
-  agent.declare(declaration({ [SIX]: '2001:db8::1' }));
-  agent.answer();
+  agent.declare(declaration({ [SIX]: '2001:db8::1', '10.9.0.0/16': 'ff02::1' }));
+  agent.declare(declaration({}));
+  expect(agent.content.own.paths.size).toBeGreaterThan(0);
   expect(sessionOf(agent)).not.toHaveProperty('noTable');
 });
 

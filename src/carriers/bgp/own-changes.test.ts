@@ -15,7 +15,6 @@ import {
   sessionOf,
   shown,
 } from './content.fixture.ts';
-import { disputed } from './dispute.ts';
 
 const [A, B] = ['10.1.0.0/16', '10.2.0.0/16'];
 const PROXY = '192.0.2.1';
@@ -116,6 +115,7 @@ describe('what gobgpd has when it lists it', () => {
     const own = ownAsTold(agent.gobgpd.get(A)!);
     agent.gobgpd.delete(A);
     agent.connect(route(A, { ...own, badNhcFlags: 0 }));
+    expect(sessionOf(agent).originated).toBe(0);
     expect(agent.answer()).toEqual([`+${A}`]);
   });
 
@@ -137,6 +137,46 @@ describe('news', () => {
     agent.declare(declaration({ [B]: PROXY }));
     agent.tell(route(A));
     expect([agent.answer(), agent.count('own.put-back'), agent.count('own.added')]).toEqual([[`-${A}`], 0, 2]);
+    expect(countedNothing(agent)).toBe(true);
+  });
+
+  test('that what is to be taken out is gone before that: there is nothing to take out', () => {
+    const agent = given([A], { echoes: false });
+    agent.declare(declaration({ [A]: PROXY, [B]: PROXY }));
+    agent.declare(declaration({ [B]: PROXY }));
+    agent.tell(route(A));
+    expect([agent.answer(), agent.content.own.paths.size]).toEqual([[`+${B}`], 1]);
+  });
+
+  test('that what gobgpd refused to change is gone: it is put back', () => {
+    const agent = given([A]);
+    agent.declare(declaration({ [A]: '192.0.2.3' }));
+    agent.answer('no');
+    agent.tell(route(A));
+    agent.pass(5000);
+    expect([agent.answer(), agent.count('own.put-back')]).toEqual([[`+${A}`], 1]);
+  });
+
+  test('that it is replaced while another change is on its way: it does not count as originated', () => {
+    const agent = given([A]);
+    agent.declare(declaration({ [A]: PROXY, [B]: PROXY }));
+    agent.tell(route(A, replaced(agent)));
+    expect([sessionOf(agent).originated, agent.count('own.overwritten')]).toEqual([0, 1]);
+    expect(agent.effects).toContainEqual(
+      expect.objectContaining({ type: 'log', fields: { counter: 'bgp.own.overwritten', prefix: A } }),
+    );
+    expect(agent.answer()).toEqual([`+${A}`, `+${B}`]);
+  });
+
+  test('that a path of ours is there are no reason to take it out before anything is declared', () => {
+    const own = ownAsTold(given([A]).gobgpd.get(A)!);
+    const agent = new Agent();
+    agent.connect();
+    agent.tell(route(A, own));
+    agent.pass(600_000);
+    expect(agent.changes).toBeUndefined();
+    agent.declare(declaration({}));
+    expect(agent.answer()).toEqual([`-${A}`]);
   });
 
   test('that it is there again are, and it is taken out again', () => {
@@ -211,57 +251,11 @@ describe('a change that gobgpd tells', () => {
   });
 });
 
-describe('the pauses of a dispute', () => {
-  const takeOut = (agent: Agent): void => agent.tell(route(A));
-  /** How long each of so many rounds waits before ours is put back. */
-  const pauses = (agent: Agent, rounds: number): number[] =>
-    Array.from({ length: rounds }, () => {
-      takeOut(agent);
-      const from = agent.now;
-      while (!agent.changes) agent.pass(500);
-      agent.answer();
-      return agent.now - from;
-    });
-
-  test('ten rounds without one; then two seconds, twice as long each time, up to a minute', () => {
-    const agent = given([A]);
-    expect(pauses(agent, 18)).toEqual([
-      ...new Array<number>(11).fill(0),
-      2000,
-      4000,
-      8000,
-      16_000,
-      32_000,
-      60_000,
-      60_000,
-    ]);
-    expect(agent.count('own.disputed')).toBe(8);
-    expect(agent.effects).toContainEqual(
-      expect.objectContaining({ type: 'log', fields: { counter: 'bgp.own.disputed', rounds: 11 } }),
-    );
-  });
-
-  test('are over once nobody has changed anything for two and a half minutes, not before', () => {
-    const agent = given([A]);
-    pauses(agent, 12);
-    agent.pass(150_000 - 2000);
-    expect(disputed(agent.content, agent.now)).toBe(true);
-    takeOut(agent);
-    agent.answer();
-    expect(agent.content.own.dispute.rounds).toBe(13);
-    agent.pass(150_001);
-    expect(disputed(agent.content, agent.now)).toBe(false);
-    takeOut(agent);
-    agent.answer();
-    expect(agent.content.own.dispute.rounds).toBe(1);
-  });
-
-  test('are for what others make necessary: a declaration that changes often is none', () => {
-    const agent = given([A]);
-    for (let i = 0; i < 30; i++) {
-      agent.declare(declaration({ [A]: `192.0.2.${i + 2}` }));
-      expect(agent.answer()).toEqual([`+${A}`]);
-    }
-    expect(agent.count('own.disputed')).toBe(0);
-  });
+test('an upload of communities alone does not make a path count that gobgpd has not told of', () => {
+  const agent = given([A], { echoes: false });
+  agent.event({ type: 'configure', changes: { ...agent.content.config, communities: [7] } });
+  agent.settle();
+  expect([agent.answer(), sessionOf(agent).originated]).toEqual([[`+${A}`], 0]);
+  agent.pass(3000);
+  expect([agent.lookUp(), sessionOf(agent).originated]).toEqual([[A], 1]);
 });

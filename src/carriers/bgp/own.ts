@@ -228,8 +228,7 @@ function there(c: Content, own: Own, put: PutPath, told: GobgpPath): void {
 
 /** Somebody else has put a path of the same prefix and identifier in. */
 export function overwritten(c: Content, own: Own): void {
-  const { told, since } = own.put!;
-  own.put = { ...(told && { told }), since };
+  own.put = { since: own.put!.since };
   own.heard = false;
   markDirty(c.own, own);
   changedByOthers(c);

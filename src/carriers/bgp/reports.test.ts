@@ -1,31 +1,16 @@
 // What is reported to the learned table when gobgpd tells of something again, of something else, or of it no more.
 import { describe, expect, test } from 'vitest';
-import { address, formatAddress } from '../../model/address.ts';
-import { ABOUT, Agent, container, nhc, path, pnc, route, shown } from './content.fixture.ts';
+import { address } from '../../model/address.ts';
+import { Agent, container, nhc, path, pnc, reported, route, shown } from './content.fixture.ts';
 
 const [LEAF, OTHER] = ['2001:db8::2', '2001:db8::3'];
 const [A, B] = ['2001:db8:a::/48', '2001:db8:b::/48'];
 const flagged = (rest = {}) => path(LEAF, { nhc: nhc(LEAF, pnc(LEAF)), ...rest });
-const host = (proxy: string, rest = {}) => route(`${LEAF}/128`, path(LEAF, { nhc: nhc(LEAF, pnc(proxy)), ...rest }));
 
 function connected(config: ConstructorParameters<typeof Agent>[0] = {}): Agent {
   const agent = new Agent(config);
   agent.connect();
   return agent;
-}
-/** Sources that are reported while this is done, with the proxy. */
-function reported(agent: Agent, what: () => void): string[] {
-  const from = agent.effects.length;
-  what();
-  return agent.effects
-    .slice(from)
-    .flatMap((effect) =>
-      effect.type === 'learned'
-        ? [
-            `${effect.report.source} ${effect.report.prefixes.map(({ proxy }) => (proxy ? formatAddress(proxy) : '-')).join()}`,
-          ]
-        : [],
-    );
 }
 const since = (agent: Agent): number[] =>
   shown(agent.content, { now: agent.now, wall: agent.now }).map((row) => Date.parse(row.since));
@@ -34,6 +19,8 @@ describe('a path', () => {
   test('that is told again as it was is not reported again, and says it since the first time', () => {
     const agent = connected();
     agent.tell(route(A, flagged()));
+    expect(agent.reports.get(A)).toMatchObject({ prefixes: [{ pnc: true }] });
+    expect(agent.reports.get(A)).not.toHaveProperty('routerAddresses');
     agent.pass(10_000);
     expect(reported(agent, () => agent.tell(route(A, flagged())))).toEqual([]);
     expect(since(agent)).toEqual([10_000]);
@@ -100,74 +87,6 @@ describe('next hops that count as reachable', () => {
   });
 });
 
-describe('PNC-5.4-b: the proxy that a next hop’s host route names', () => {
-  test('is reported anew of the paths that have no other, through that next hop, when it is another one', () => {
-    const agent = connected({ viaNextHop: true });
-    agent.tell(
-      route(A, path(LEAF)),
-      route(B, flagged()),
-      route('2001:db8:c::/48', path(OTHER)),
-      route('2001:db8:d::/48', path(LEAF, { asPath: [{ type: 'sequence', numbers: [7] }] })),
-    );
-    expect(reported(agent, () => agent.tell(host('2001:db8::99')))).toEqual([
-      `${LEAF}/128 2001:db8::99`,
-      `${A} 2001:db8::99`,
-    ]);
-    expect(reported(agent, () => agent.tell(host('2001:db8::99', { med: 5 })))).toEqual([`${LEAF}/128 2001:db8::99`]);
-    expect(reported(agent, () => agent.tell(route(`${LEAF}/128`)))).toEqual([`${LEAF}/128 `, `${A} -`]);
-  });
-
-  test('is of IPv4 as well', () => {
-    const agent = connected({ viaNextHop: true });
-    agent.tell(
-      route('10.1.0.0/16', path('192.0.2.2')),
-      route('192.0.2.2/32', path('192.0.2.2', { nhc: nhc('192.0.2.2', pnc('192.0.2.9')) })),
-    );
-    expect(agent.learned()).toContain('10.1.0.0/16 192.0.2.2 192.0.2.9 0');
-  });
-
-  test('is that of the first path that names one', () => {
-    const agent = connected({ viaNextHop: true, learn: 'all' });
-    agent.tell(
-      route(
-        `${LEAF}/128`,
-        path(LEAF),
-        ...['2001:db8::98', '2001:db8::99'].map((proxy, i) =>
-          path(LEAF, { neighbor: `2001:db8::e${i}`, best: false, nhc: nhc(LEAF, pnc(proxy)) }),
-        ),
-      ),
-    );
-    agent.tell(route(A, path(LEAF)));
-    expect([...agent.reports.values()].at(-1)!.prefixes).toMatchObject([{ proxy: address('2001:db8::98') }]);
-  });
-
-  test('waits while gobgpd lists what it has: then every path is looked at once', () => {
-    const agent = new Agent({ viaNextHop: true });
-    agent.event({ type: 'connected', about: ABOUT });
-    agent.event({ type: 'routes', routes: [route(A, path(LEAF))] });
-    expect(
-      reported(agent, () => {
-        agent.event({ type: 'routes', routes: [host('2001:db8::98')] });
-        agent.settle();
-        agent.event({ type: 'routes', routes: [host('2001:db8::99')] });
-        agent.settle();
-      }),
-    ).toEqual([`${LEAF}/128 2001:db8::98`, `${LEAF}/128 2001:db8::99`]);
-    expect(
-      reported(agent, () => {
-        agent.event({ type: 'listed' });
-        agent.settle();
-      }),
-    ).toEqual([`${A} 2001:db8::99`]);
-  });
-
-  test('without via-next-hop nothing is looked at again', () => {
-    const agent = connected();
-    agent.tell(route(A, path(LEAF)));
-    expect(reported(agent, () => agent.tell(host('2001:db8::99')))).toEqual([`${LEAF}/128 2001:db8::99`]);
-  });
-});
-
 describe('SIDs', () => {
   test('of the behaviours that are wanted alone', () => {
     const agent = connected({ sidBehaviors: [0x8003] });
@@ -190,6 +109,22 @@ describe('SIDs', () => {
     agent.tell(route('192.0.2.2/32', path('192.0.2.2', { nhc: nhc('192.0.2.2', container('2001:db8:c::1')) })));
     expect(agent.reports.get('192.0.2.2/32')!.sids).toHaveLength(1);
   });
+});
+
+test('what is not used is named when it is warned of: prefix, neighbour, status', () => {
+  const agent = connected();
+  agent.tell(route(A, path(OTHER, { nhc: nhc(LEAF, pnc(LEAF)) })));
+  expect(agent.effects).toContainEqual(
+    expect.objectContaining({
+      type: 'log',
+      fields: {
+        counter: 'bgp.learn.next-hop-mismatch',
+        prefix: A,
+        peer: '2001:db8::ffff',
+        status: 'next-hop-mismatch',
+      },
+    }),
+  );
 });
 
 test('a malformed private characteristic alone says nothing of a proxy', () => {

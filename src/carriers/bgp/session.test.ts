@@ -60,6 +60,17 @@ describe('a connection that is lost', () => {
     agent.lose();
     expect(agent.effects.filter(({ type }) => type === 'reachability')).toEqual([]);
   });
+
+  test('makes its originators unreachable, and says so once', () => {
+    const agent = new Agent();
+    agent.connect(route(SIX, path('2001:db8::2')));
+    agent.lose();
+    agent.connect(route(SIX));
+    expect(agent.effects.flatMap((effect) => (effect.type === 'reachability' ? [[...effect.reachable]] : []))).toEqual([
+      ['2001:db8::2'],
+      [],
+    ]);
+  });
 });
 
 test('originators are told of before the routes that need them', () => {
