@@ -1,75 +1,16 @@
 // The carrier with a client that a test moves by hand, and the real learned table behind it.
 import { expect, test } from 'vitest';
-import { address, formatAddress } from '../../model/address.ts';
-import { manualClock } from '../../model/clock.ts';
-import { DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
-import { silentLog } from '../../model/log.ts';
-import { formatPrefix } from '../../model/prefix.ts';
-import { type BgpCarrierOptions, createBgpCarrier } from './carrier.ts';
-import { ABOUT, HOLD_MS, declaration, nhc, path, pnc, route } from './content.fixture.ts';
-import { type GobgpClient, type GobgpListener, OWN_IDENTIFIER } from './gobgp/gobgp.ts';
-
-const OPTIONS: BgpCarrierOptions = {
-  gobgp: { target: '[::1]:50051', maxMessageBytes: 1 << 22 },
-  nextHop6: address('2001:db8::1'),
-  advertise: 'senders',
-  communities: [],
-  largeCommunities: [],
-  domain: [],
-  confederation: [],
-  policy: true,
-  learn: 'best',
-  viaNextHop: false,
-  holdUnreachableMs: HOLD_MS,
-};
+import { address } from '../../model/address.ts';
+import { OPTIONS, fixture } from './carrier.fixture.ts';
+import type { BgpCarrierOptions } from './carrier.ts';
+import { ABOUT, container, declaration, nhc, path, pnc, route } from './content.fixture.ts';
+import { OWN_IDENTIFIER } from './gobgp/gobgp.ts';
 
 /** The path of 2001:db8:a::/48 as gobgpd tells it. */
 const told = route(
   '2001:db8:a::/48',
   path('2001:db8::1', { neighbor: undefined, identifier: OWN_IDENTIFIER, nhc: nhc('2001:db8::1', pnc('2001:db8::1')) }),
 );
-
-/** A gobgpd whose answers wait until the test gives them. */
-function fixture() {
-  const clock = manualClock();
-  const calls: string[] = [];
-  const answers: ((error?: Error) => void)[] = [];
-  const answered = (): Promise<void> =>
-    new Promise((resolve, reject) => answers.push((error) => (error ? reject(error) : resolve())));
-  const reports = new Map<string, string>();
-  const reachable: string[][] = [];
-  const counters = new Map<string, number>();
-  let listener: GobgpListener | undefined;
-  const client: GobgpClient = {
-    start: () => void calls.push('start'),
-    add: (paths) => (calls.push(`add ${paths.map((own) => formatPrefix(own.prefix)).join(' ')}`), answered()),
-    withdraw: (prefixes) => (calls.push(`withdraw ${prefixes.map(formatPrefix).join(' ')}`), answered()),
-    look: (prefixes) => (calls.push(`look ${prefixes.map(formatPrefix).join(' ')}`), answered()),
-    peers: async () => [],
-    setMembers: () => {},
-    policy: () => ({ state: 'installed' }),
-    silentMs: () => 0,
-    close: async () => void calls.push('close'),
-  };
-  const carrier = createBgpCarrier(OPTIONS, {
-    clock,
-    log: silentLog,
-    count: (name, by = 1) => void counters.set(name, (counters.get(name) ?? 0) + by),
-    codePoints: DEFAULT_CODE_POINTS,
-    sink: {
-      learned: ({ source, prefixes }) =>
-        void reports.set(source, prefixes.map(({ proxy }) => (proxy ? formatAddress(proxy) : '-')).join()),
-      reachability: (report) => void reachable.push([...report.reachable]),
-    },
-    createClient: (given) => ((listener = given), client),
-    wallClock: () => Date.UTC(2026, 0, 1) + clock.now(),
-  });
-  const until = async (what: () => boolean): Promise<void> => {
-    for (const end = performance.now() + 30_000; !what(); await new Promise((resolve) => setImmediate(resolve)))
-      if (performance.now() > end) throw new Error(`never: ${what.toString()}`);
-  };
-  return { clock, calls, answers, carrier, reports, reachable, counters, until, listener: listener! };
-}
 
 test('it starts without a gobgpd, puts its paths in when there is one, and takes them out before it closes', async () => {
   const { calls, answers, carrier, counters, until, listener } = fixture();
@@ -98,7 +39,7 @@ test('it starts without a gobgpd, puts its paths in when there is one, and takes
   expect(calls.at(-1)).toBe('withdraw 2001:db8:a::/48');
   answers.shift()!();
   await stopped;
-  expect(calls.at(-1)).toBe('close');
+  expect([calls.at(-1), carrier.leavesPaths()]).toEqual(['close', false]);
   expect(carrier.stop()).toBe(carrier.stop());
   expect([counters.get('bgp.own.added'), counters.get('bgp.own.withdrawn')]).toEqual([1, 1]);
 });
@@ -131,8 +72,83 @@ test('a client that fails is asked again, and a stop does not wait for one that 
   await until(() => calls.length === 3);
   expect(calls.slice(1)).toEqual(['add 2001:db8:a::/48', 'add 2001:db8:a::/48']);
   const stopped = carrier.stop();
-  await until(() => (clock.advance(1000), calls.at(-1) === 'close'));
+  expect(carrier.leavesPaths()).toBe(false);
+  await until(() => (clock.advance(1000), calls.at(-1)!.startsWith('close')));
   await stopped;
+  expect([calls.at(-1), carrier.leavesPaths()]).toEqual(['close, policies stay', true]);
+});
+
+test.each<[string, Partial<BgpCarrierOptions>, string]>([
+  ['at the same gobgpd: the policies stay for it', { advertise: 'proxy-host' }, 'close, policies stay'],
+  ['without policies', { policy: false }, 'close'],
+  ['at another gobgpd', { gobgp: { ...OPTIONS.gobgp, target: 'unix:/x' } }, 'close'],
+])('a carrier that takes its place %s', async (_, change, last) => {
+  const { calls, carrier, listener } = fixture();
+  listener.connected(ABOUT);
+  listener.listed([]);
+  await carrier.stop({ ...OPTIONS, ...change });
+  expect([calls, carrier.leavesPaths()]).toEqual([[last], false]);
+});
+
+test('a gobgpd that cannot be asked may have our paths: its policies stay', async () => {
+  const { calls, carrier } = fixture();
+  await carrier.stop();
+  expect([calls, carrier.leavesPaths()]).toEqual([['close, policies stay'], true]);
+});
+
+test('RFC 5065: members of the confederation are told to the client as soon as a path shows them, and once', () => {
+  const { calls, listener } = fixture();
+  const from = (as: number) =>
+    path('2001:db8::2', { neighborAs: as, asPath: [{ type: 'confed-sequence', numbers: [as] }] });
+  listener.connected(ABOUT);
+  listener.routes([route('2001:db8:b::/48', path('2001:db8::2'))]);
+  expect(calls).toEqual([]);
+  listener.routes([route('2001:db8:c::/48', from(65101))]);
+  listener.routes([route('2001:db8:d::/48', from(65101))]);
+  listener.routes([route('2001:db8:e::/48', from(65102))]);
+  expect(calls).toEqual(['members 65101', 'members 65101 65102']);
+});
+
+test('gobgpd’s neighbours, with whether they are of the domain; undefined while nobody can tell', async () => {
+  const neighbor = { address: '192.0.2.7', state: 'established' as const, families: [], received: 0, advertised: 0 };
+  const { carrier, listener } = fixture([7, ABOUT.as].map((as) => ({ ...neighbor, as })));
+  listener.connected(ABOUT);
+  expect((await carrier.peers())?.map(({ as, inDomain }) => [as, inDomain])).toEqual([
+    [7, false],
+    [ABOUT.as, true],
+  ]);
+  expect(await fixture().carrier.peers()).toBeUndefined();
+});
+
+test('somebody who takes our paths out again and again is named', async () => {
+  const { answers, carrier, logged, until, listener } = fixture();
+  carrier.originate(declaration({ '2001:db8:a::/48': '2001:db8::1' }));
+  listener.connected(ABOUT);
+  listener.listed([]);
+  for (let round = 0; round < 11; round++) {
+    await until(() => answers.length === 1);
+    answers.shift()!();
+    await until(() => carrier.session().wanted === 1);
+    listener.routes([told]);
+    expect([carrier.disputed(), logged]).toEqual([false, []]);
+    listener.routes([{ ...told, paths: [] }]);
+  }
+  expect(carrier.disputed()).toBe(true);
+  expect(logged).toEqual([
+    [
+      expect.objectContaining({ carrier: 'bgp', counter: 'bgp.own.disputed' }),
+      expect.stringContaining('somebody else'),
+    ],
+  ]);
+});
+
+test('SIDs whose behaviour is that of END.CON are learned', () => {
+  const { sids, listener } = fixture();
+  listener.connected(ABOUT);
+  listener.routes([
+    route('2001:db8::2/128', path('2001:db8::2', { nhc: nhc('2001:db8::2', container('2001:db8:c::1')) })),
+  ]);
+  expect(sids.get('2001:db8::2/128')).toMatchObject([{ sid: address('2001:db8:c::1') }]);
 });
 
 test('what gobgpd tells goes to the learned table, originators first', () => {

@@ -137,6 +137,23 @@ describe('one after the other', () => {
     expect([agent.changes, all(agent)]).toEqual([undefined, { '2001:db8:a::/48': [PROXY, PROXY, undefined] }]);
   });
 
+  test('the same configuration anew changes nothing, another community or order does', () => {
+    const agent = placed(twice, { communities: [7, 8], largeCommunities: [[1, 2, 3]] });
+    const configured = (communities: number[], largeCommunities: [number, number, number][]): string[] => {
+      agent.event({ type: 'configure', changes: { ...agent.content.config, communities, largeCommunities } });
+      agent.settle();
+      return agent.answer();
+    };
+    expect(configured([7, 8], [[1, 2, 3]])).toEqual([]);
+    for (const change of [
+      () => configured([7], [[1, 2, 3]]),
+      () => configured([8], [[1, 2, 3]]),
+      () => configured([8], [[1, 3, 2]]),
+      () => configured([8], []),
+    ])
+      expect(change()).toEqual(['+2001:db8:a::/48']);
+  });
+
   test('of a prefix that loses the lower of two proxies the other is advertised', () => {
     const agent = placed(twice);
     agent.declare({ ...twice, proxies: twice.proxies.slice(0, 1) });

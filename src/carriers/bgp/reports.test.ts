@@ -1,7 +1,8 @@
 // What is reported to the learned table when gobgpd tells of something again, of something else, or of it no more.
 import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
-import { Agent, container, nhc, path, pnc, reported, route, shown } from './content.fixture.ts';
+import { Agent, container, declaration, nhc, path, pnc, reported, route, shown } from './content.fixture.ts';
+import { OWN_IDENTIFIER } from './gobgp/gobgp.ts';
 
 const [LEAF, OTHER] = ['2001:db8::2', '2001:db8::3'];
 const [A, B] = ['2001:db8:a::/48', '2001:db8:b::/48'];
@@ -64,6 +65,13 @@ describe('a path', () => {
     agent.tell(route(A, flagged()));
     expect(reported(agent, () => agent.tell(route(A, flagged({ best: false }))))).toEqual([`${A} `]);
   });
+});
+
+test('a path that a neighbour has passed on is no path of ours, although it has our identifier', () => {
+  const agent = connected();
+  agent.declare(declaration({}));
+  agent.tell(route(A, flagged({ identifier: OWN_IDENTIFIER })));
+  expect([agent.learned(), agent.changes]).toEqual([[`${A} ${LEAF} ${LEAF} 0`], undefined]);
 });
 
 describe('next hops that count as reachable', () => {

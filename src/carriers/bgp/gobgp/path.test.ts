@@ -14,6 +14,7 @@ import {
 } from './gen/gobgp/messages_pb.js';
 import { AddPathStreamRequestSchema as V3Request, PathSchema as V3Path } from './gen/gobgp/v3_pb.js';
 import { AddPathStreamRequestSchema as V4Request, PathSchema as V4Path } from './gen/gobgp/v4_pb.js';
+import { MARK_OUTSIDE, MARK_OWN } from '../domain-marks.ts';
 import type { OwnPath } from './gobgp.ts';
 import { MAX_PATH_BYTES } from './path.ts';
 import { words } from './recording.fixture.ts';
@@ -111,6 +112,8 @@ describe.each([
     ['next-hop: a path whose next hop is ", x"', { nextHops: ['', 'x'] }],
     ['neighbor: a path from the neighbour "nobody"', { neighbor: 'nobody' }],
     ['another family', { more: { family: { afi: 25, safi: 70 } } }],
+    [`next-hop: a path whose next hop is "${'x'.repeat(80)}"`, { nextHops: ['x'.repeat(80)] }],
+    [`next-hop: a path whose next hop is "${'x'.repeat(80)}…"`, { nextHops: ['x'.repeat(81)] }],
   ])('%s', (what, raw) => expect(read(raw)).toBe(what));
 
   test('garbage is quoted up to a length', () =>
@@ -152,6 +155,13 @@ describe.each([
   });
   test('a path whose next hop gobgpd cannot reach is not the best', () =>
     expect(read({ more: { best: true, isNexthopInvalid: true } })).not.toContain('best'));
+  test('a truth value that is spelt out as false is false', () => {
+    // best and is_nexthop_invalid, fields 4 and 17.
+    const spelt = Uint8Array.of(...path({}), 4 << 3, 0, 0x88, 1, 0);
+    expect(words(api, spelt)).toBe('10.0.0.0/8 from here identifier 0 via 192.0.2.1 as-path [] med 0');
+  });
+  test('a path without a prefix', () =>
+    expect(words(api, Uint8Array.of((9 << 3) | 2, 4, 8, 1, 16, 1))).toBe('prefix: a path whose prefix is missing'));
   test('v3 writes Go’s nil where a path has no neighbour', () =>
     expect(read({ neighbor: '<nil>' })).toContain('from here'));
   test('an AS path as long as a message allows is read, one that no message holds is refused unread', () => {
@@ -197,6 +207,38 @@ describe.each([
       ['2001:db8:1::/64', '10.0.0.0/8'].map((name) => `${name} from here identifier 1668182116 withdrawn`),
     );
   });
+});
+
+test('v3: a prefix of another kind than cnpd’s, as of labelled paths, is none', () => {
+  const nlri = { typeUrl: 'type.googleapis.com/apipb.LabeledIPAddressPrefix', value: Uint8Array.of(8, 8) };
+  const bytes = toBinary(V3Path, create(V3Path, { family: { afi: 1, safi: 1 }, nlri }));
+  expect(words(v3, bytes)).toBe('prefix: a path whose prefix is missing');
+});
+
+test('v3 in octets of BGP: marks of the domain are read', () => {
+  const octets = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex, 'hex'));
+  const marked = (...whats: readonly number[]): unknown => {
+    const communities = whats.map((what) => `0000fde9636e7064${what.toString(16).padStart(8, '0')}`).join('');
+    const attributes = ['400304c0000201', `c020${(12 * whats.length).toString(16).padStart(2, '0')}${communities}`];
+    const decoded = v3.decodePath(
+      toBinary(
+        V3Path,
+        create(V3Path, {
+          family: { afi: 1, safi: 1 },
+          nlriBinary: octets('080a'),
+          pattrsBinary: attributes.map(octets),
+        }),
+      ),
+    );
+    return decoded?.ok && decoded.value.path?.mark;
+  };
+  expect([
+    marked(),
+    marked(9),
+    marked(MARK_OWN),
+    marked(MARK_OWN, MARK_OUTSIDE),
+    marked(MARK_OUTSIDE, MARK_OWN),
+  ]).toEqual([undefined, undefined, 'own', 'outside', 'outside']);
 });
 
 test.each<[string, string, readonly string[]]>([

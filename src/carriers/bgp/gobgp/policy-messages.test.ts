@@ -180,6 +180,9 @@ describe.each([
     const [statement] = policy.statements;
     for (const statements of [[], [statement!, statement!]])
       expect(decodePolicy(told({ ...policy, statements }), policy)).toBe(false);
+    const two: PolicyData = { ...policy, statements: [statement!, { ...statement!, name: 'second' }] };
+    expect(decodePolicy(told(two), two)).toBe(true);
+    expect(decodePolicy(told({ ...two, statements: [statement!, { ...statement!, name: 'other' }] }), two)).toBe(false);
   });
 });
 

@@ -1,5 +1,7 @@
+import { type ServiceError, status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
 import { gobgpRemedy } from '../../../diagnosis/gobgp/remedies.ts';
+import { CallError } from './channel.edge.ts';
 import { reasonOf } from './reason.ts';
 
 const reason = (text: string): string =>
@@ -40,6 +42,25 @@ test.each([
   expect(reason(text)).toBe(told);
   if (told !== 'connect ECONNREFUSED 127.0.0.1:50051')
     expect(gobgpRemedy('127.0.0.1:50051', told)).not.toContain('start gobgpd with --api-hosts');
+});
+
+test('what the library says without its own words around it', () => {
+  const words = (text: string): string => reasonOf(new Error(text), { maxMessageBytes: 1 });
+  expect(words('No connection established. Last error: Name resolution failed. Resolution note: x')).toBe(
+    'Name resolution failed',
+  );
+  expect(words('Refused: No connection established. Last error: Error: x')).toBe(
+    'Refused: No connection established. Last error: Error: x',
+  );
+  expect(reasonOf('a word', { maxMessageBytes: 1 })).toBe('a word');
+});
+
+test('a gobgpd that does not answer, and a message that is too long for either side, are said as such', () => {
+  const call = (code: status): string =>
+    reasonOf(new CallError({ code, details: 'why' } as ServiceError), { maxMessageBytes: 4096 });
+  expect(call(status.DEADLINE_EXCEEDED)).toBe('gobgpd accepts the connection and does not answer (why)');
+  expect(call(status.RESOURCE_EXHAUSTED)).toContain('more than 4096 bytes');
+  expect(call(status.UNAVAILABLE)).toBe('why');
 });
 
 test('no control characters', () => expect(reason('one\r\n\u001b[31mtwo\u0007')).toBe('one [31mtwo'));

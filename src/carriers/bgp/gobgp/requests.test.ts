@@ -11,6 +11,7 @@ import {
   ListPeerRequestSchema,
   ListPeerResponseSchema,
   OriginAttributeSchema,
+  PeerEventSchema,
   PeerEvent_Type,
   UnknownAttributeSchema,
   WatchEventResponseSchema,
@@ -18,7 +19,14 @@ import {
 import * as G3 from './gen/gobgp/v3_pb.js';
 import * as G4 from './gen/gobgp/v4_pb.js';
 import type { OwnPath } from './gobgp.ts';
-import { LIST_PEER_BRIEFLY, LIST_PEER_REQUEST, decodeAbout, decodeEvent, decodePeer } from './messages.ts';
+import {
+  LIST_PEER_BRIEFLY,
+  LIST_PEER_REQUEST,
+  decodeAbout,
+  decodeEvent,
+  decodeListed,
+  decodePeer,
+} from './messages.ts';
 import { v3 } from './v3.ts';
 import { v4 } from './v4.ts';
 
@@ -160,8 +168,13 @@ describe.each([
   test('can have another identifier, as a path that gobgpd is tried with has', () => {
     const paths = (request: Uint8Array) =>
       fromBinary(G3.AddPathStreamRequestSchema, request).paths.map((bytes) => api.decodePath(bytes));
-    expect(paths(api.addRequest([own], 300))).toMatchObject([{ value: { identifier: 300, prefix: own.prefix } }]);
-    expect(paths(api.addRequest([own]))).toMatchObject([{ value: { identifier: 0x636e_7064 } }]);
+    const four: OwnPath = { ...own, prefix: prefix('10.0.0.0/8'), nextHop: address('192.0.2.9') };
+    const told = (identifier: number) =>
+      [own, four].map((one) => ({
+        value: { identifier, prefix: one.prefix, path: { identifier, nextHop: one.nextHop } },
+      }));
+    expect(paths(api.addRequest([own, four], 300))).toMatchObject(told(300));
+    expect(paths(api.addRequest([own, four]))).toMatchObject(told(0x636e_7064));
   });
 
   test('of many octets are framed as they should be', () => {
@@ -237,5 +250,14 @@ describe('a neighbour', () => {
       );
     expect(decodeEvent(event(PeerEvent_Type.END_OF_INIT))).toEqual({ type: 'watching' });
     expect(decodeEvent(event(PeerEvent_Type.STATE))).toEqual({ type: 'peer' });
+  });
+
+  test('news of it are read by what they have in common with cnpd’s schemas', () => {
+    const { number } = WatchEventResponseSchema.field.peer;
+    const type = PeerEventSchema.field.type.number;
+    // Field 31, a string and a number, on both sides of the type.
+    const inner = [0xfa, 1, 1, 0x78, type << 3, PeerEvent_Type.END_OF_INIT, 0xf8, 1, 9];
+    expect(decodeEvent(Uint8Array.of((number << 3) | 2, inner.length, ...inner))).toEqual({ type: 'watching' });
+    expect(decodeListed(new Uint8Array(0))).toEqual([]);
   });
 });

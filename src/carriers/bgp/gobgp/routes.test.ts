@@ -10,10 +10,11 @@ import { Routes, type RoutesOptions } from './routes.ts';
 
 /**
  * `PREFIX HOP [best|own|unreachable]…`, `PREFIX - […]` a withdrawal, `PREFIX !` a path whose next hop cannot be read,
- * `!` one that cannot be read at all.
+ * `!` one that cannot be read at all, `?` one of another family.
  */
 const decodePath: GobgpApi['decodePath'] = (bytes) => {
   const [name, hop, ...flags] = Buffer.from(bytes).toString().split(' ') as [string, string, ...string[]];
+  if (name === '?') return undefined;
   if (name === '!') return fail({ code: 'prefix', message: 'no prefix' });
   if (hop === '!') return fail({ code: 'next-hop', message: 'no next hop', prefix: prefix(name) });
   const own = flags.includes('own');
@@ -80,6 +81,26 @@ describe('a list and events', () => {
     routes.event(path(`${P} 192.0.2.1 unreachable`));
     expect(told()).toEqual([`${P}:`]);
   });
+  test('cnpd’s own path that is the best is told once', () => {
+    const { routes, told } = setUp();
+    routes.listed([path(`${P} 192.0.2.3 best own`), path(`${P} 192.0.2.1`)]);
+    expect(told()).toEqual([`${P}: 192.0.2.3*`]);
+  });
+  test('paths of another family are none of ours', () => {
+    const { routes, told, counters } = setUp({ learn: 'all' });
+    routes.event(path('?'));
+    routes.listed([path('?'), path(`${P} 192.0.2.1 best`)]);
+    routes.listed([path('?')]);
+    routes.answer([path('?')]);
+    expect([told(), routes.ask(10), counters.size]).toEqual([[`${P}: 192.0.2.1*`], undefined, 0]);
+  });
+  test('how many routes there are to tell is known before they are taken', () => {
+    const { routes, told } = setUp();
+    expect(routes.untold).toBe(0);
+    routes.listed([path(`${P} 192.0.2.1 best`)]);
+    routes.listed([path(`${Q} 192.0.2.1 best`)]);
+    expect([routes.untold, told().length, routes.untold]).toEqual([2, 2, 0]);
+  });
   test('where the list shows cnpd’s own path under a newer event’s, the prefix is asked about', () => {
     const { routes, told } = setUp();
     routes.event(path(`${P} 192.0.2.1`));
@@ -130,6 +151,42 @@ describe('questions', () => {
     expect(routes.ask(10)?.prefixes.map(formatPrefix)).toEqual([P]);
     routes.answered();
     expect(told()).toEqual([`${P}:`]);
+  });
+  test('a prefix that is to be asked about is not told of before, whatever happens to it', () => {
+    const { routes, told } = setUp();
+    routes.event(path(`${P} !`));
+    routes.event(path(`${P} 192.0.2.1`));
+    expect(told()).toEqual([]);
+    expect(routes.ask(10)?.prefixes.map(formatPrefix)).toEqual([P]);
+    routes.answer([path(`${P} 192.0.2.2 best`)]);
+    expect(told()).toEqual([`${P}: 192.0.2.2*`]);
+  });
+  test('cnpd can have prefixes asked about: they are open until they are answered', () => {
+    const { routes, told } = setUp();
+    const keys = routes.doubt([prefix(P), prefix(V6)]);
+    const open = (): boolean[] => keys.map((key) => routes.isOpen(key));
+    expect([new Set(keys).size, open()]).toEqual([2, [true, true]]);
+    routes.ask(10);
+    expect(open()).toEqual([true, true]);
+    routes.answer([path(`${P} 192.0.2.1 best`)]);
+    expect(open()).toEqual([false, true]);
+    routes.ask(10);
+    routes.answered();
+    expect([open(), told()]).toEqual([
+      [false, false],
+      [`${P}: 192.0.2.1*`, `${V6}:`],
+    ]);
+  });
+  test('of a prefix that cnpd puts a path in another’s news are a question from then on, until it has taken it out', () => {
+    const { routes, told } = setUp();
+    routes.put([{ prefix: prefix(P) }]);
+    routes.event(path(`${P} 192.0.2.1`));
+    expect([told(), routes.ask(10)?.prefixes.map(formatPrefix)]).toEqual([[], [P]]);
+    routes.answer([path(`${P} 192.0.2.1 best`), path(`${P} 192.0.2.3 own`)]);
+    expect(told()).toHaveLength(1);
+    routes.taken([prefix(P)]);
+    routes.event(path(`${P} 192.0.2.2`));
+    expect([told(), routes.ask(10)]).toEqual([[`${P}: 192.0.2.2*`], undefined]);
   });
   test('an answer about what was not asked is not told', () => {
     const { routes, told } = setUp({ learn: 'all' });

@@ -221,6 +221,18 @@ test('any bytes are read to their end or refused', () => {
     }
   };
   fc.assert(fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => refused(() => read(new Fields(bytes), 3))));
-  for (const hex of ['0a05aa', '08', '08ffffffffffffffffffff01', '0b', '00', '0a', '09000000'])
+  for (const hex of [
+    '0b00000000',
+    '0c00000000',
+    '0e00000000',
+    '0f00000000',
+    '0a05aa',
+    '08',
+    '08ffffffffffffffffffff01',
+    '0b',
+    '00',
+    '0a',
+    '09000000',
+  ])
     expect(() => new Fields(Buffer.from(hex, 'hex')).next(), hex).toThrow(RangeError);
 });

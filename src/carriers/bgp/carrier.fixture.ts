@@ -1,0 +1,71 @@
+// For tests: the carrier with a client that a test moves by hand.
+import { address, formatAddress } from '../../model/address.ts';
+import type { LearnedSid } from '../../model/advertisement.ts';
+import type { BgpPeerState } from '../../model/carrier-state.ts';
+import { manualClock } from '../../model/clock.ts';
+import { DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
+import { silentLog } from '../../model/log.ts';
+import { formatPrefix } from '../../model/prefix.ts';
+import { type BgpCarrierOptions, createBgpCarrier } from './carrier.ts';
+import { HOLD_MS } from './content.fixture.ts';
+import type { GobgpClient, GobgpListener } from './gobgp/gobgp.ts';
+
+export const OPTIONS: BgpCarrierOptions = {
+  gobgp: { target: '[::1]:50051', maxMessageBytes: 1 << 22 },
+  nextHop6: address('2001:db8::1'),
+  advertise: 'senders',
+  communities: [],
+  largeCommunities: [],
+  domain: [],
+  confederation: [],
+  policy: true,
+  learn: 'best',
+  viaNextHop: false,
+  holdUnreachableMs: HOLD_MS,
+};
+
+/** A gobgpd whose answers wait until the test gives them. */
+export function fixture(peers?: BgpPeerState[]) {
+  const clock = manualClock();
+  const calls: string[] = [];
+  const answers: ((error?: Error) => void)[] = [];
+  const answered = (): Promise<void> =>
+    new Promise((resolve, reject) => answers.push((error) => (error ? reject(error) : resolve())));
+  const reports = new Map<string, string>();
+  const sids = new Map<string, readonly LearnedSid[] | undefined>();
+  const logged: unknown[] = [];
+  const reachable: string[][] = [];
+  const counters = new Map<string, number>();
+  let listener: GobgpListener | undefined;
+  const client: GobgpClient = {
+    start: () => void calls.push('start'),
+    add: (paths) => (calls.push(`add ${paths.map((own) => formatPrefix(own.prefix)).join(' ')}`), answered()),
+    withdraw: (prefixes) => (calls.push(`withdraw ${prefixes.map(formatPrefix).join(' ')}`), answered()),
+    look: (prefixes) => (calls.push(`look ${prefixes.map(formatPrefix).join(' ')}`), answered()),
+    peers: async () => peers,
+    setMembers: (members) => void calls.push(`members ${[...members].join(' ')}`),
+    policy: () => ({ state: 'installed' }),
+    silentMs: () => 0,
+    close: async (keepPolicy) => void calls.push(keepPolicy ? 'close, policies stay' : 'close'),
+  };
+  const carrier = createBgpCarrier(OPTIONS, {
+    clock,
+    log: { ...silentLog, warn: (fields, message) => void logged.push([fields, message]) },
+    count: (name, by = 1) => void counters.set(name, (counters.get(name) ?? 0) + by),
+    codePoints: DEFAULT_CODE_POINTS,
+    sink: {
+      learned: ({ source, prefixes, sids: some }) => {
+        reports.set(source, prefixes.map(({ proxy }) => (proxy ? formatAddress(proxy) : '-')).join());
+        sids.set(source, some);
+      },
+      reachability: (report) => void reachable.push([...report.reachable]),
+    },
+    createClient: (given) => ((listener = given), client),
+    wallClock: () => Date.UTC(2026, 0, 1) + clock.now(),
+  });
+  const until = async (what: () => boolean): Promise<void> => {
+    for (const end = performance.now() + 30_000; !what(); await new Promise((resolve) => setImmediate(resolve)))
+      if (performance.now() > end) throw new Error(`never: ${what.toString()}`);
+  };
+  return { clock, calls, answers, carrier, reports, sids, reachable, counters, logged, until, listener: listener! };
+}
