@@ -209,5 +209,7 @@ test('50,000 paths are shown a slice a turn, each once, while gobgpd tells of ch
     if (turns === 5) listener.routes([{ ...routes[0]!, paths: [] }, routes[0]!]);
     await new Promise((resolve) => setImmediate(resolve));
   }
-  expect([rows.length, new Set(rows.map(({ prefix }) => prefix)).size, turns >= 50]).toEqual([50_000, 50_000, true]);
+  expect([rows.length, new Set(rows.map(({ prefix }) => prefix)).size]).toEqual([50_000, 50_000]);
+  expect(turns).toBeGreaterThanOrEqual(50);
+  expect(turns).toBeLessThan(1000);
 });
