@@ -1,0 +1,154 @@
+// What is counted, how often it is also logged, and how long an exchange that fails again and again is left alone.
+import { describe, expect, it } from 'vitest';
+import { LAST_BACK_OFF_MS, WARN_INTERVAL_MS } from './constants.ts';
+import { ContentAgent, contentConfig } from './content.fixture.ts';
+import { complainOf, handleContent, originatorName } from './content.ts';
+import { type NeighborState, newNeighbor, transition } from './neighbor.ts';
+import { AREA, Router, testConfig } from './simulation.fixture.ts';
+import { type Effect, complain, random, refuse } from './speaker.ts';
+
+const SELF = 0x01010101;
+const OTHER = 0x02020202;
+
+describe('a complaint is counted each time, and logged once a minute for each name', () => {
+  const TIMES: readonly (readonly [now: number, name: string, logged: boolean])[] = [
+    [5000, 'a', true],
+    [5000, 'a', false],
+    [6000, 'b', true],
+    [5000 + WARN_INTERVAL_MS - 1, 'a', false],
+    [5000 + WARN_INTERVAL_MS, 'a', true],
+    [5001 + WARN_INTERVAL_MS, 'b', false],
+    [5000 + 2 * WARN_INTERVAL_MS, 'a', true],
+  ];
+
+  it('by the core', () => {
+    const { speaker } = new Router(testConfig(SELF));
+    for (const [now, name, logged] of TIMES) {
+      speaker.now = now;
+      speaker.effects = [];
+      complain(speaker, name, { lsa: 'x' }, 'it is wrong');
+      const counted = { type: 'count', name: `ospfv2.${name}`, by: 1 };
+      const log = {
+        type: 'log',
+        level: 'warn',
+        fields: { counter: `ospfv2.${name}`, lsa: 'x' },
+        message: 'it is wrong',
+      };
+      expect([now, speaker.effects]).toEqual([now, logged ? [counted, log] : [counted]]);
+    }
+  });
+
+  it('by the content', () => {
+    const { content } = new ContentAgent(contentConfig(3, SELF, [AREA]));
+    for (const [now, name, logged] of TIMES) {
+      content.now = now;
+      content.effects = [];
+      complainOf(content, name, { lsa: 'x' }, 'it is wrong');
+      const counted = { type: 'count', name: `ospfv3.${name}`, by: 1 };
+      const log = {
+        type: 'log',
+        level: 'warn',
+        fields: { counter: `ospfv3.${name}`, lsa: 'x' },
+        message: 'it is wrong',
+      };
+      expect([now, content.effects]).toEqual([now, logged ? [counted, log] : [counted]]);
+    }
+  });
+
+  it('a packet that is refused says why, and in which area', () => {
+    const { speaker, area } = new Router(testConfig(SELF));
+    refuse(speaker, area, 'hello.options-mismatch', 'it is a stub', { neighbor: '2.2.2.2' });
+    const fields = {
+      counter: 'ospfv2.hello.options-mismatch',
+      area: '0.0.0.1',
+      neighbor: '2.2.2.2',
+      reason: 'it is a stub',
+    };
+    expect(area.refused).toBe('it is a stub');
+    expect(speaker.effects[1]).toMatchObject({ type: 'log', fields });
+  });
+});
+
+describe('exchanges that fail (RFC 2328 §10.3)', () => {
+  function failing(): {
+    fail: (now: number, state?: NeighborState, since?: number) => number;
+    effects: () => Effect[];
+  } {
+    const { speaker, area } = new Router(testConfig(SELF));
+    const neighbor = newNeighbor(OTHER, 0);
+    const fail = (now: number, state: NeighborState = 'exchange', since = now): number => {
+      speaker.now = now;
+      speaker.effects = [];
+      Object.assign(neighbor, { state, since });
+      transition(speaker, area, neighbor, 'bad-request');
+      return neighbor.exchangeFrom - now;
+    };
+    return { fail, effects: () => speaker.effects };
+  }
+
+  it('are tried again at once, then after 1, 2, 4 … seconds, at most a minute', () => {
+    const { fail } = failing();
+    expect(Array.from({ length: 9 }, () => fail(10_000))).toEqual([
+      0, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000,
+    ]);
+  });
+
+  it('are forgiven when the neighbour was Full for longer than that, and not before', () => {
+    const { fail } = failing();
+    for (let n = 0; n < 3; n++) fail(10_000);
+    expect(fail(200_000, 'full', 200_000 - LAST_BACK_OFF_MS)).toBe(4000);
+    expect(fail(300_000, 'loading', 0)).toBe(8000);
+    expect(fail(400_000, 'full', 400_000 - LAST_BACK_OFF_MS - 1)).toBe(0);
+  });
+
+  it('are logged with the area and the neighbour, and what became of it', () => {
+    const { fail, effects } = failing();
+    fail(10_000, 'loading');
+    const who = { area: '0.0.0.1', neighbor: '2.2.2.2' };
+    expect(effects().filter(({ type }) => type === 'log')).toMatchObject([
+      { level: 'warn', fields: { ...who, counter: 'ospfv2.neighbor.bad-request' } },
+      {
+        level: 'info',
+        fields: { ...who, from: 'loading', to: 'ex-start', reason: 'request for an LSA that does not exist' },
+      },
+    ]);
+  });
+
+  it('and what does not apply to a state changes nothing', () => {
+    const { fail, effects } = failing();
+    expect([fail(10_000, 'init'), fail(10_000, 'ex-start')]).toEqual([-Infinity, -Infinity]);
+    expect(effects()).toEqual([]);
+  });
+});
+
+it('timers are spread: numbers from 0 to 1, others for another seed, the same for the same', () => {
+  const numbers = (seed: number): number[] => {
+    const { speaker } = new Router(testConfig(SELF, undefined, {}, { seed }));
+    return Array.from({ length: 200 }, () => random(speaker));
+  };
+  const [one, again, other] = [numbers(1), numbers(1), numbers(2)];
+  expect(one).toEqual(again);
+  expect(one).not.toEqual(other);
+  expect(Math.min(...one)).toBeGreaterThanOrEqual(0);
+  expect(Math.max(...one)).toBeLessThan(1);
+  expect([0.1, 0.3, 0.5, 0.7, 0.9].map((middle) => one.some((n) => Math.abs(n - middle) < 0.1))).toEqual(
+    new Array(5).fill(true),
+  );
+});
+
+it('an area that is not configured is a mistake of the caller', () => {
+  const { content } = new ContentAgent(contentConfig(2, SELF, [AREA]));
+  const event = { type: 'adjacency', areaId: AREA + 1, neighbor: OTHER } as const;
+  expect(() => handleContent(content, event, 0)).toThrow(/area 2 is not configured/);
+});
+
+it('the name of a router is kept for as long as it has LSAs', () => {
+  const agent = new ContentAgent(contentConfig(2, SELF, [AREA]));
+  const area = agent.content.areas.get(AREA)!;
+  expect([originatorName(area, OTHER), area.names.size]).toEqual(['0.0.0.1 2.2.2.2', 0]);
+  const lsa = { type: 1, lsId: OTHER, body: { kind: 'router-v2', flags: 0, links: [] } } as const;
+  agent.hears(AREA, OTHER, lsa);
+  expect([originatorName(area, OTHER), area.names.size]).toEqual(['0.0.0.1 2.2.2.2', 1]);
+  agent.loses(AREA, OTHER, lsa);
+  expect([area.names.size, area.routers.size, area.addresses.size]).toEqual([0, 0, 0]);
+});
