@@ -9,8 +9,7 @@ const row = (name: string, meaning: string): CounterRow => ({ name, meaning });
 export const OSPF_COUNTERS: readonly CounterRow[] = [
   row(
     'rx.<packet>',
-    'packets received and decoded, by kind: hello, database-description, link-state-request, ' +
-      'link-state-update, link-state-acknowledgment',
+    'packets received and decoded, by kind: hello, database-description, link-state-request, link-state-update, link-state-acknowledgment',
   ),
   row('rx.queue-full', 'packets dropped because they arrive faster than they are handled'),
   row('rx.failed.<errno>', 'receive errors of the packet socket'),
@@ -22,8 +21,7 @@ export const OSPF_COUNTERS: readonly CounterRow[] = [
   row('packet.<code>', 'packets rejected: truncated, bad-checksum, bad-packet-length, lsa-overrun, …'),
   row(
     'packet.off-link',
-    'packets that do not come from the other end of the link: somebody has them routed here, ' +
-      'or FRR has another address there',
+    'packets that do not come from the other end of the link: somebody has them routed here, or FRR has another address there',
   ),
   row('packet.area-mismatch', 'packets of another area'),
   row('packet.instance-mismatch', 'packets of another OSPFv3 instance'),
@@ -38,7 +36,6 @@ export const OSPF_COUNTERS: readonly CounterRow[] = [
   row('neighbor.inactive', 'neighbours lost because no hello came within the dead interval'),
   row('neighbor.<event>', 'exchanges begun anew: sequence-number-mismatch, bad-request'),
   row('neighbor.no-opaque', 'exchanges with a neighbour that takes no opaque LSAs: it lacks "capability opaque"'),
-  row('exchange.not-two-way', 'Database Descriptions of a neighbour that does not hear us yet'),
   row('exchange.mtu-mismatch', "Database Descriptions refused: the neighbour's MTU is larger than ours"),
   row('exchange.duplicate', 'Database Descriptions that came again'),
   row('exchange.backing-off', 'Database Descriptions ignored in the pause after exchanges that failed'),
@@ -49,8 +46,7 @@ export const OSPF_COUNTERS: readonly CounterRow[] = [
   ),
   row(
     'exchange.bad-shape',
-    'LSAs that the neighbour listed with a length that their type cannot have: not asked for, ' +
-      'the adjacency comes up without them',
+    'LSAs that the neighbour listed with a length that their type cannot have: not asked for, the adjacency comes up without them',
   ),
   row('request.not-exchanging', 'requests of a neighbour with which no exchange runs'),
   row('update.not-exchanging', 'updates of a neighbour with which no exchange runs'),
@@ -59,8 +55,7 @@ export const OSPF_COUNTERS: readonly CounterRow[] = [
   row('lsa.<code>', 'LSAs left out of an update: bad-checksum'),
   row(
     'lsa.bad-shape',
-    'LSAs refused before they are stored: shorter than the fixed part of their type, ' +
-      'or with lists that do not fill them; ospfd and ospf6d refuse them too',
+    'LSAs refused before they are stored: shorter than the fixed part of their type, or with lists that do not fill them; ospfd and ospf6d refuse them too',
   ),
   row('lsa.unknown-type', 'LSAs of a type without scope: discarded'),
   row('lsa.older-again', 'older instances that came again within a second: not answered'),
@@ -80,8 +75,7 @@ export const OSPF_COUNTERS: readonly CounterRow[] = [
   row('own.sequence-wrap', 'LSAs of ours flushed because their sequence numbers are used up'),
   row(
     'learn.<reason>',
-    "others' LSAs, or parts of them, that are ignored: malformed, bad-tlv, bad-mask, bad-container, " +
-      'unknown-route-type, misplaced-tlv, repeated-prefix, unusable-sid',
+    "others' LSAs, or parts of them, that are ignored: malformed, bad-tlv, bad-mask, bad-container, unknown-route-type, misplaced-tlv, repeated-prefix, unusable-sid",
   ),
   row('learn.prefix-in-several-lsas', 'prefixes that a router lists in several LSAs: the lowest link-state ID counts'),
   row('originate.duplicate-prefix', 'prefixes declared with two proxies: the lower address is advertised'),

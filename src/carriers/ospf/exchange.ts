@@ -105,7 +105,6 @@ function enterExchange(s: Speaker, area: AreaState, neighbor: Neighbor): void {
 }
 
 export function receiveDescription(s: Speaker, area: AreaState, neighbor: Neighbor, dd: DatabaseDescription): void {
-  if (neighbor.state === 'init') return count(s, 'exchange.not-two-way');
   neighbor.mtu = dd.mtu;
   if (neighbor.state === 'ex-start') neighbor.options = dd.options;
   if (dd.mtu > area.config.mtu && !area.config.ignoreMtu) {

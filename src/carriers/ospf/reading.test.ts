@@ -7,7 +7,7 @@ import type { ExtendedLsaPrefix, ExtendedPrefix, LsaBody, PrefixSubTlv } from '.
 import { DEFAULT_PRIVATE_TYPES } from '../../packet/ospf/lsa.ts';
 import { extendedFlags } from '../../packet/ospf/prefix-sub-tlvs.ts';
 import { type AnyVersion, DIALECTS, encoded, proxyAddress, senderPrefix } from './content.fixture.ts';
-import type { WalkedPrefixes } from './dialect.ts';
+import { type WalkedPrefixes, plainEntry, sizeByShape } from './dialect.ts';
 import type { PrefixEntry } from './entries.ts';
 
 const VERSIONS: readonly AnyVersion[] = [2, 3];
@@ -152,4 +152,26 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     const { walked, complaints } = read(version, [{ n: 9 }, { n: 3 }, { n: 6 }]);
     expect([walked.content.prefixes.length, walked.bad, complaints]).toEqual([3, 0, []]);
   });
+});
+
+it('the size of an entry is looked up by all that it depends on, and measured once for each', () => {
+  const measured: string[] = [];
+  const lengthOf = ({ prefix: { length }, flags, proxy, sourceRouter }: PrefixEntry): number =>
+    1000 * length + 100 * flags.length + (proxy ? 10 : 0) + (sourceRouter === undefined ? 0 : 1);
+  const size = sizeByShape((entry) => {
+    measured.push(String(lengthOf(entry)));
+    return lengthOf(entry);
+  });
+  const plain = plainEntry(prefix('10.0.0.0/8'), 1, 'intra-area');
+  const shapes = [0, 7, 8, 9, 24, 32].flatMap((length) =>
+    [0, 4, 8].flatMap((bytes) =>
+      [undefined, address('192.0.2.1')].flatMap((proxy) =>
+        [undefined, 0].map((sourceRouter): PrefixEntry => ({
+          ...{ ...plain, prefix: prefix(`0.0.0.0/${length}`), flags: new Uint8Array(bytes), proxy, sourceRouter },
+        })),
+      ),
+    ),
+  );
+  for (const round of [1, 2]) expect([round, shapes.map(size)]).toEqual([round, shapes.map(lengthOf)]);
+  expect(measured).toHaveLength(shapes.length);
 });

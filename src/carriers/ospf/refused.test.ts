@@ -127,6 +127,19 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       expect(a.state).toBe('full');
     });
 
+    it.runIf(version.version === 3)(
+      'descriptions and hellos announce the trailer, and no others do (RFC 7166 §2.1)',
+      () => {
+        const options = (keys: AuthenticationKey[]): number[] => {
+          const a = new Router(testConfig(A, version, { keys }));
+          const link = new Link(a, new Router(testConfig(B, version, { keys })));
+          link.until('full', () => a.state === 'full');
+          return link.sent.flatMap(({ packet }) => (packet && 'options' in packet ? [packet.options & 0x400] : []));
+        };
+        expect([new Set(options([key])), new Set(options([]))]).toEqual([new Set([0x400]), new Set([0])]);
+      },
+    );
+
     it('what is not authenticated is refused with a key, what is authenticated without', () => {
       const a = new Router(testConfig(A, version, { keys: [key] }));
       const b = new Router(testConfig(B, version));
