@@ -186,7 +186,7 @@ function accept(s: Speaker, area: AreaState, neighbor: Neighbor, dd: DatabaseDes
     }
   }
   if (neighbor.weAreMaster) {
-    const weAreDone = neighbor.lastSent !== undefined && !neighbor.lastSent.initialize && !neighbor.lastSent.more;
+    const weAreDone = neighbor.lastSent?.more === false;
     neighbor.ddSequence = (neighbor.ddSequence + 1) >>> 0;
     if (weAreDone && !more) return exchangeDone(s, area, neighbor);
     describeNext(s, area, neighbor);

@@ -104,6 +104,63 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     });
   });
 
+  describe('a description (§10.6)', () => {
+    it.each(['loading', 'full'] as const)(
+      'in %s, where only duplicates are expected, begins the exchange anew',
+      (state) => {
+        const { a, link } = scene();
+        const neighbor = a.area.neighbor!;
+        Object.assign(neighbor, { state, weAreMaster: false });
+        const { options, ddSequence } = neighbor;
+        link.hand(0, {
+          ...{ kind: 'database-description', mtu: 1500, options, initialize: false, more: true, master: true },
+          ...{ sequence: ddSequence + 1, headers: [] },
+        });
+        expect([a.state, a.count('neighbor.sequence-number-mismatch')]).toEqual(['ex-start', 1]);
+      },
+    );
+
+    it('is ignored in the pause after exchanges that failed, and heard when it is over', () => {
+      const { a, link } = scene();
+      const claim = (): void =>
+        link.hand(0, {
+          ...{ kind: 'database-description', mtu: 1500, options: version.exchangeOptions(false), headers: [] },
+          ...{ initialize: true, more: true, master: true, sequence: 77 },
+        });
+      const neighbor = a.area.neighbor!;
+      neighbor.state = 'ex-start';
+      neighbor.exchangeFrom = link.now + 1000;
+      claim();
+      expect([a.state, a.count('exchange.backing-off')]).toEqual(['ex-start', 1]);
+      neighbor.exchangeFrom = link.now;
+      claim();
+      expect([a.state, a.count('exchange.backing-off')]).toEqual(['exchange', 1]);
+    });
+
+    it('that is refused, wholly or for an LSA without the shape of its type, is told with what differs', () => {
+      const { a, link } = scene();
+      const told: object[] = [];
+      const note = a.note.bind(a);
+      a.note = (effect) => {
+        if (effect.type === 'log') told.push(effect.fields);
+        note(effect);
+      };
+      const base = version.version === 2 ? 1 : 0x2001;
+      describing(a, link, [{ ...headerOf(lsaOf(1, 1)), type: base, length: 23 }]);
+      link.hand(0, {
+        ...{ kind: 'database-description', mtu: 9000, options: a.area.neighbor!.options, headers: [] },
+        ...{ initialize: false, more: true, master: true, sequence: 1 },
+      });
+      expect(told).toMatchObject([
+        {
+          counter: expect.stringMatching(/bad-shape/) as string,
+          detail: expect.stringMatching(/^23 bytes, shorter/) as string,
+        },
+        { counter: expect.stringMatching(/mtu-mismatch/) as string, theirs: 9000, ours: 1500 },
+      ]);
+    });
+  });
+
   it('requests go a packet at a time, the next when all of the last is answered (§10.9)', () => {
     const { a, link, requests } = scene();
     const fit = Math.floor((1500 - version.ipHeader - (version.version === 2 ? 24 : 16)) / 12);
