@@ -1,24 +1,26 @@
 // What is counted, how often it is also logged, and how long an exchange that fails again and again is left alone.
 import { describe, expect, it } from 'vitest';
-import { LAST_BACK_OFF_MS, WARN_INTERVAL_MS } from './constants.ts';
+import { random, warnLimited } from '../effects.ts';
+import { LAST_BACK_OFF_MS } from './constants.ts';
 import { ContentAgent, contentConfig } from './content.fixture.ts';
-import { complainOf, handleContent, originatorName } from './content.ts';
+import { handleContent, originatorName } from './content.ts';
 import { type NeighborState, newNeighbor, transition } from './neighbor.ts';
 import { AREA, Router, testConfig } from './simulation.fixture.ts';
-import { type Effect, complain, random, refuse } from './speaker.ts';
+import { type Effect, refuse } from './speaker.ts';
 
 const SELF = 0x01010101;
 const OTHER = 0x02020202;
+const MINUTE = 60_000;
 
 describe('a complaint is counted each time, and logged once a minute for each name', () => {
   const TIMES: readonly (readonly [now: number, name: string, logged: boolean])[] = [
     [5000, 'a', true],
     [5000, 'a', false],
     [6000, 'b', true],
-    [5000 + WARN_INTERVAL_MS - 1, 'a', false],
-    [5000 + WARN_INTERVAL_MS, 'a', true],
-    [5001 + WARN_INTERVAL_MS, 'b', false],
-    [5000 + 2 * WARN_INTERVAL_MS, 'a', true],
+    [5000 + MINUTE - 1, 'a', false],
+    [5000 + MINUTE, 'a', true],
+    [5001 + MINUTE, 'b', false],
+    [5000 + 2 * MINUTE, 'a', true],
   ];
 
   it('by the core', () => {
@@ -26,7 +28,7 @@ describe('a complaint is counted each time, and logged once a minute for each na
     for (const [now, name, logged] of TIMES) {
       speaker.now = now;
       speaker.effects = [];
-      complain(speaker, name, { lsa: 'x' }, 'it is wrong');
+      warnLimited(speaker, name, { lsa: 'x' }, 'it is wrong');
       const counted = { type: 'count', name: `ospfv2.${name}`, by: 1 };
       const log = {
         type: 'log',
@@ -43,7 +45,7 @@ describe('a complaint is counted each time, and logged once a minute for each na
     for (const [now, name, logged] of TIMES) {
       content.now = now;
       content.effects = [];
-      complainOf(content, name, { lsa: 'x' }, 'it is wrong');
+      warnLimited(content, name, { lsa: 'x' }, 'it is wrong');
       const counted = { type: 'count', name: `ospfv3.${name}`, by: 1 };
       const log = {
         type: 'log',
