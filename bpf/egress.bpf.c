@@ -10,17 +10,17 @@
 // of the queue count. It passes every packet on, whatever it contains. It does not choose thresholds, shape, drop, or
 // talk to the sender.
 #include "kernel.h"
+#include "builder/notice.h"
 #include "detector/contribution.h"
 #include "detector/data-packet.h"
-#include "wire/ecn.h"
 #include "detector/flows.h"
+#include "detector/layout.h"
 #include "detector/limits.h"
 #include "detector/monitor.h"
-#include "builder/notice.h"
 #include "detector/notify.h"
 #include "detector/policy.h"
-#include "detector/resume.h"
 #include "detector/severity.h"
+#include "wire/ecn.h"
 
 LICENSE;
 

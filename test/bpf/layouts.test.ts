@@ -249,6 +249,8 @@ describe('numbers are the same in C and in TypeScript', () => {
   });
 });
 
+test('headers that describe layouts make no maps', () => expect([...NAMED.maps().keys()]).toEqual([]));
+
 describe('nothing is left out', () => {
   /** Maps whose content only programs know, and how often a port was doubted, which nobody reads. */
   const UNKNOWN_TO_TYPESCRIPT = [

@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The border guard's configuration. src/kernel/dataplane/guard.ts mirrors the layouts.
+// The border guard's configuration.
 #ifndef CNPD_GUARD_MAPS_H
 #define CNPD_GUARD_MAPS_H
 
-#include "wire/address.h"
 #include "counters.h"
-
-// What counts as a notification at a border port; 0: that kind is none.
-struct guard_port {
-	__be16 udp_port;      // of Congestion Notifications to Proxy, network order
-	__u8 fast_cnp_option; // IPv6 destination option types of Fast CNP (FCNP §6)
-	__u8 fast_cnp_ioam_option;
-	__u8 long_haul_icmpv6_type; // LHCNP §6.1
-	__u8 long_haul_roce;	    // whether LHCNP §6.2 is one
-	__u8 reserved[2];
-};
+#include "guard/layout.h"
+#include "wire/address.h"
 
 // Border ports by interface index.
 struct {

@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The proxy's prefixes, token bucket, latencies and scratch memory. src/kernel/dataplane/proxy.ts mirrors the layouts.
-// Its configuration is in config.h, what is learned in queue-pair-lookup.h.
+// The proxy's prefixes, token bucket, latencies and scratch memory. Its configuration is in config.h, what is learned
+// in queue-pair-lookup.h.
 #ifndef CNPD_PROXY_MAPS_H
 #define CNPD_PROXY_MAPS_H
 
 #include "counters.h"
 #include "proxy/config.h"
+#include "proxy/layout.h"
 #include "proxy/queue-pair-lookup.h"
 #include "wire/walk.h"
-
-// Declared sender prefixes (PNC-1-a, PNC-4-d) and sources from which notices are accepted (PNC-6-b).
-struct proxy_prefix {
-	__u8 prefix_family; // 4 or 6: an IPv6 default route covers ::ffff:0:0/96 as well, and must not answer for IPv4
-	__u8 format; // of senders: FORMAT_PROXY a standard CNP, else as enum notification_format (builder/order.h)
-	__u8 reserved[6];
-};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LPM_TRIE);

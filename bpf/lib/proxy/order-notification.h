@@ -10,17 +10,7 @@
 
 #include "builder/order.h"
 #include "proxy/invoking-packet.h"
-
-#define PNC_LEVELS 8
-
-// One entry; src/kernel/dataplane/proxy.ts mirrors the layout.
-struct proxy_instructions {
-	struct {
-		__u16 parameter;
-		__u8 level;
-		__u8 action; // enum action
-	} of[PNC_LEVELS];
-};
+#include "proxy/layout.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -4,7 +4,6 @@
 // kernel's FIB names one next hop of several, and paths through a core are asymmetric, so a source behind a next hop is
 // also believed at any other port of the core; a source that is on-link only at its own. Which ports are the core's the
 // agent says (src/daemon/core-ports.ts): those with a route through a gateway, and never a border port.
-// src/kernel/dataplane/port-roles.ts mirrors the layouts.
 //
 // It is asked for when something would be learned or removed, not for each packet; and for a source of notices once a
 // second. Routing tables: those that rules choose for a packet of this port, VRFs included.
@@ -13,18 +12,9 @@
 
 #include "counters.h"
 #include "builder/order.h"
+#include "proxy/layout.h"
 #include "proxy/maps.h"
 #include "proxy/tenant-maps.h"
-
-// Unconfirmed connections have a share a port (queue-pair-store.h).
-#define PORT_SHARES 64
-
-struct port_role {
-	__u32 link; // ports of one bridge or bond are one: its index; else the port's own
-	__u8 is_core;
-	__u8 share; // below PORT_SHARES
-	__u16 reserved;
-};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -1,52 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // The tables of known Queue Pairs, and the look-up. Two objects declare them and share them by their pins: the proxy's
 // program, which writes what it learns (queue-pair-store.h), and the congested node's, which asks for the sender's
-// Queue Pair of a flow (LHCNP-5.2-f: a BTH does not name it). src/kernel/dataplane/queue-pairs.ts mirrors the layouts.
+// Queue Pair of a flow (LHCNP-5.2-f: a BTH does not name it).
 #ifndef CNPD_PROXY_QUEUE_PAIR_LOOKUP_H
 #define CNPD_PROXY_QUEUE_PAIR_LOOKUP_H
 
 #include "proxy/config.h"
+#include "proxy/layout.h"
 #include "proxy/tenant.h"
-
-// A flow as its packets name it: from, to, the Queue Pair they are for, and whose address space the addresses are of
-// (tenant.h).
-struct qp_flow {
-	struct address sender;
-	struct address receiver;
-	__u32 receiver_qpn;
-	__u32 tenant; // in which packets of this direction are seen; 0: the router's own address space
-};
-
-enum qp_source { QP_FROM_CM = 1, QP_FROM_TRAFFIC = 2, QP_CONFIGURED = 3 };
-
-// A PSN has 24 bits.
-#define PSN_UNKNOWN 0xffffffffu
-
-struct queue_pair {
-	__u32 sender_qpn;
-	__u32 starting_psn; // of the sender; PSN_UNKNOWN when not learned from CM
-	__u32 psn;	    // of the last request seen; PSN_UNKNOWN before
-	__u8 source;	    // enum qp_source
-	__u8 strikes;	    // answers in a row whose PSN did not fit
-	__u8 waiting;	    // a request has asked for an answer, at unanswered_since
-	__u8 doubtful;	    // and has waited for it for too long
-	__u64 learned_at;   // CLOCK_MONOTONIC, like the other times
-	__u64 last_seen;    // last packet of this direction, requests and answers
-	__u64 checked_at;
-	__u64 unanswered_since;
-	__u64 last_cnp; // 0: never
-	__u64 cnps;
-	__u64 packets;	       // requests of this direction, estimated from PSNs, since only some packets are looked at
-	__u64 bytes;	       // of their frames, estimated likewise
-	__u32 peer_tenant;     // in which the other direction is seen: the other half's key has it
-	__u32 answers;	       // of this direction that were looked at
-	__u64 last_answer;     // of this direction
-	__u64 believed_at;     // when the route back to the sender was last seen to lead out of `port`
-	__u32 port;	       // by which the packets of this direction come; 0: none has come yet
-	__u32 place;	       // in unconfirmed_places (queue-pair-store.h), from 1; 0: confirmed
-	__u32 answers_then;    // of the other direction, when `unanswered_cnps` were begun to be counted
-	__u32 unanswered_cnps; // CNPs for this flow while a request waited for its answer
-};
 
 // After so many the peer must have answered something since they were begun to be counted. That is asked for only then,
 // so up to twice as many, and one, follow its last answer.
@@ -78,20 +39,6 @@ struct {
 	__type(key, struct qp_flow);
 	__type(value, struct queue_pair);
 } static_queue_pairs SEC(".maps");
-
-// Whose a Queue Pair is: a host, one of its Queue Pairs that sends in a connection, and in which tenant its packets are
-// seen.
-struct qp_owner {
-	struct address host;
-	__u32 qpn;
-	__u32 tenant;
-};
-
-struct qp_peer {
-	struct address host;
-	__u32 qpn;
-	__u32 reserved;
-};
 
 // The other end of each learned connection by the Queue Pair of this one: it tells a datagram's sender from a
 // connection's. One for each entry of the tables above.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// How the proxy's program finds out whose a packet is (tenant.h). src/kernel/dataplane/tenants.ts mirrors the layouts.
+// How the proxy's program finds out whose a packet is (tenant.h).
 // A packet in a tunnel to one of this router's SIDs is of that SID's table; one in another tunnel is of the END.CON SID
 // that it comes from (FCN §4.2.2); one outside tunnels is of the END.CON SID that it would get here by interface and
 // source. Of a tunnel that is none of these nothing is known.
 #ifndef CNPD_PROXY_TENANT_MAPS_H
 #define CNPD_PROXY_TENANT_MAPS_H
 
-#include "wire/address.h"
+#include "proxy/layout.h"
 #include "proxy/tenant.h"
 #include "wire/walk.h"
 
@@ -28,12 +28,6 @@ struct {
 	__type(key, struct port_source_key);
 	__type(value, __u32);
 } tenant_ports SEC(".maps");
-
-// One entry. All zero: this router knows of one address space, and takes everything for it.
-struct tenant_config {
-	__u32 known;	// tenants besides the main table exist: a tunnel of which nothing is known is nobody's
-	__u32 has_rows; // tenant_ports holds something
-};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

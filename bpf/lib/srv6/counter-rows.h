@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The counters of the SRv6 programs; see counters.h.
+// The counters of the SRv6 programs; see counter-table.h.
 #ifndef CNPD_SRV6_COUNTER_ROWS_H
 #define CNPD_SRV6_COUNTER_ROWS_H
 

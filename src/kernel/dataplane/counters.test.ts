@@ -5,8 +5,8 @@ import { structure, u32Key, LITTLE_ENDIAN } from './layout.ts';
 
 const header = (name: string): string => readFileSync(new URL(`../../../bpf/lib/${name}`, import.meta.url), 'utf8');
 
-const rows = ['counters.h', 'proxy/counter-rows.h', 'srv6/counter-rows.h'].flatMap((name) =>
-  [...header(name).matchAll(/X\((\d+),[\s\\]*(\w+),[\s\\]*"([^"]+)",[\s\\]*"([^"]+)"\)/g)].map(
+const rows = ['builder', 'detector', 'guard', 'proxy', 'srv6'].flatMap((program) =>
+  [...header(`${program}/counter-rows.h`).matchAll(/X\((\d+),[\s\\]*(\w+),[\s\\]*"([^"]+)",[\s\\]*"([^"]+)"\)/g)].map(
     ([, index, , dotted, meaning]) => ({
       index: Number(index),
       name: dotted!,

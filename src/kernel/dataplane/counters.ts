@@ -1,6 +1,6 @@
 // Every per-CPU counter of the eBPF programs, by its index in the pinned map `counters`. The same table as
-// bpf/lib/counters.h and the counter-rows.h beside it, which counters.test.ts compares with it. Indexes outlive an
-// upgrade: rows are added, never renumbered.
+// bpf/lib/counter-table.h and the counter-rows.h of each program, which counters.test.ts compares with it. Indexes
+// outlive an upgrade: rows are added, never renumbered.
 import { LITTLE_ENDIAN, readU32Key, viewOf } from './layout.ts';
 
 export const COUNTERS_MAP = 'counters';

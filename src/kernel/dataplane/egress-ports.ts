@@ -1,6 +1,6 @@
 // The monitored ports as a table by interface index. Underneath is an array map, because its look-up costs a packet
-// nothing, in which a port has the first free of four slots from its index on (bpf/lib/detector/maps.h). What a slot's
-// former port left behind is cleared when it is given away.
+// nothing, in which a port has the first free of four slots from its index on (bpf/lib/detector/layout.h). What a
+// slot's former port left behind is cleared when it is given away.
 import {
   EGRESS_MAPS,
   EGRESS_MEASURE_SIZE,

@@ -1,4 +1,4 @@
-// Maps of the congested node (bpf/lib/detector/maps.h): the bytes of their keys and values, both ways. Ports are kept
+// Maps of the congested node (bpf/lib/detector/layout.h): the bytes of their keys and values, both ways. Ports are kept
 // by slot, which egress-ports.ts hides; flows have their own file, flows.ts.
 import type { IpAddress } from '../../model/address.ts';
 import type { LongHaulInstruction } from '../../model/notification.ts';

@@ -28,14 +28,12 @@ function flowSet(...flows: readonly Fields[]): Uint8Array {
       bytes.set(mappedAddress(DESTINATION), at + FLOW_FIELDS.destination);
       if (throughEndCon) bytes.set(mappedAddress(END_CON), at + FLOW_FIELDS.tunnel);
       u32(FLOW_FIELDS.qpn, datagram ? 0x8012_3456 : 0x123456);
-      u32(FLOW_FIELDS.sourceQpn, datagram ? 77 : 0);
       u32(FLOW_FIELDS.tag, 99);
       u64(FLOW_FIELDS.packets, 10n);
       u64(FLOW_FIELDS.bytes, 20n);
       u64(FLOW_FIELDS.congestedBytes, 30n);
       u64(FLOW_FIELDS.firstSeen, 40n);
       u64(FLOW_FIELDS.lastSeen, lastSeen);
-      u64(FLOW_FIELDS.lastNotice, 60n);
       u64(FLOW_FIELDS.notices, 70n);
       u32(FLOW_FIELDS.lastPsn, 5);
       u32(FLOW_FIELDS.ifindex, 7);

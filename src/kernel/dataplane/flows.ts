@@ -1,4 +1,4 @@
-// The congested node's flow table (bpf/lib/detector/flows.h, LHCNP §5.2): sets of four entries in an array map. Times
+// The congested node's flow table (bpf/lib/detector/layout.h, LHCNP §5.2): sets of four entries in an array map. Times
 // are CLOCK_MONOTONIC nanoseconds, which is process.hrtime.bigint().
 import type { IpAddress } from '../../model/address.ts';
 import type { LongHaulAction, NotificationFormat, ResumeAnswer } from '../../model/notification.ts';
@@ -7,22 +7,22 @@ import { actionOf, formatOf, isLongHaul } from './notifications.ts';
 
 export const FLOW_SETS = 4096;
 export const FLOW_WAYS = 4;
-/** Offsets in struct flow_set; of one way of it, struct flow; and behind an Ethernet header, struct resume_claim. */
+/**
+ * Offsets of what is read of struct flow_set, of one way of it, struct flow; and of struct resume_claim behind an
+ * Ethernet header.
+ */
 const SET = { ways: 16 } as const;
 export const FLOW_FIELDS = {
   source: 0,
   destination: 16,
   tunnel: 32,
   qpn: 48,
-  sourceQpn: 52,
-  context: 56,
   tag: 60,
   packets: 64,
   bytes: 72,
   congestedBytes: 80,
   firstSeen: 88,
   lastSeen: 96,
-  lastNotice: 104,
   notices: 112,
   lastPsn: 120,
   ifindex: 124,

@@ -1,4 +1,4 @@
-// The border guard's maps (bpf/lib/guard/maps.h).
+// The border guard's maps (bpf/lib/guard/layout.h).
 import type { IpAddress } from '../../model/address.ts';
 import type { Prefix } from '../../model/prefix.ts';
 import { LITTLE_ENDIAN, mappedAddress, structure, u32Key, viewOf } from './layout.ts';

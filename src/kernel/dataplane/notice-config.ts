@@ -1,4 +1,4 @@
-// The map `notice_config` (bpf/lib/builder/config.h): how notices to a sender itself are built. The extension objects
+// The map `notice_config` (bpf/lib/builder/layout.h): how notices to a sender itself are built. The extension objects
 // of a Long-haul CNP (LHCNP §6.1.1, RFC 4884 §8) are laid out here, once; the program only puts in the time.
 import { LITTLE_ENDIAN, structure, u32Key, viewOf } from './layout.ts';
 

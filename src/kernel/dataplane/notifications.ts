@@ -1,6 +1,6 @@
 // What the congested node's program says about each notification that it has handed to the builder: the records of the
-// ring buffer `notifications` (bpf/lib/detector/maps.h), and the numbers that stand for formats, actions and reasons in
-// the maps.
+// ring buffer `notifications` (bpf/lib/detector/layout.h), and the numbers that stand for formats, actions and reasons
+// in the maps.
 import type {
   LongHaulAction,
   NotificationFormat,

@@ -1,4 +1,4 @@
-// Maps of the proxy (bpf/lib/proxy/config.h, maps.h): its configuration, its prefixes, and how long CNPs take.
+// Maps of the proxy (bpf/lib/proxy/layout.h): its configuration, its prefixes, and how long CNPs take.
 // What it learns is in queue-pairs.ts.
 import { type IpAddress, sameAddress } from '../../model/address.ts';
 import type { LongHaulInstruction } from '../../model/notification.ts';

@@ -1,4 +1,4 @@
-// What the proxy has learned about Queue Pairs (bpf/lib/proxy/queue-pair-lookup.h): the bytes of keys and values of
+// What the proxy has learned about Queue Pairs (bpf/lib/proxy/layout.h): the bytes of keys and values of
 // `queue_pairs`, `unconfirmed_queue_pairs` and `static_queue_pairs`. A connection is two entries, one a direction.
 // Times are nanoseconds of CLOCK_MONOTONIC, which process.hrtime.bigint() reads too.
 import type { QueuePairs } from '../../model/roce.ts';

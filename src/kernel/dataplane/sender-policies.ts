@@ -1,6 +1,6 @@
-// How senders may be told (bpf/lib/detector/maps.h): the formats of a prefix, what single hosts have shown to lack, the
-// END.CON SIDs to which a notification may be sent when its flow is inside a tunnel, and this router's own addresses,
-// to which there is no route.
+// How senders may be told (bpf/lib/detector/layout.h): the formats of a prefix, what single hosts have shown to lack,
+// the END.CON SIDs to which a notification may be sent when its flow is inside a tunnel, and this router's own
+// addresses, to which there is no route.
 import type { IpAddress } from '../../model/address.ts';
 import { NOTIFICATION_FORMATS, type NotificationFormat } from '../../model/notification.ts';
 import type { Prefix } from '../../model/prefix.ts';

@@ -1,4 +1,4 @@
-// Maps of the SRv6 programs (bpf/lib/srv6/maps.h): the bytes of their keys and values.
+// Maps of the SRv6 programs (bpf/lib/srv6/layout.h): the bytes of their keys and values.
 import { type IpAddress, addressBytes } from '../../model/address.ts';
 import type { Prefix } from '../../model/prefix.ts';
 import { LITTLE_ENDIAN, mappedAddress, structure, unmappedAddress, viewOf } from './layout.ts';

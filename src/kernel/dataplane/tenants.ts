@@ -1,4 +1,4 @@
-// Whose addresses a packet has (bpf/lib/proxy/tenant.h, tenant-maps.h): the bytes of the maps by which the proxy's
+// Whose addresses a packet has (bpf/lib/proxy/tenant.h, layout.h): the bytes of the maps by which the proxy's
 // program finds out. The numbers themselves are made in src/plan/tenants.ts.
 import { LITTLE_ENDIAN, structure, u32Key, viewOf } from './layout.ts';
 
