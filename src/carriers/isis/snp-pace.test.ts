@@ -52,6 +52,33 @@ describe('the pace', () => {
     expect(sent.map(({ entries }) => entries.length)).toEqual(sizes);
   });
 
+  it('of a link that lacks a byte for the tenth entry: nine', () => {
+    const scene = adjacency({ mtu: 33 + 2 + 160 + 3 - 1 });
+    const { a, simulation } = scene;
+    for (let n = 0; n < 18; n++) a.deliver(lsp({ lspId: idOf(n) }));
+    simulation.run(2000);
+    a.event({ type: 'link-down', reason: 'test' });
+    a.event({ type: 'link-up', linkLocal: proxied('::/0', 'fe80::1').proxy });
+    const sent = watched(scene, 'csnp');
+    simulation.run(3000);
+    expect(sent.map(({ entries }) => entries.length)).toEqual([9, 9, 2]);
+  });
+
+  it('of a database with an LSP ID that ends in nothing but ones: the next CSNP begins behind it', () => {
+    const scene = adjacency({ mtu: 33 + 2 + 160 + 3 });
+    const { a, simulation } = scene;
+    const ones = Uint8Array.of(0x10, 255, 255, 255, 255, 255);
+    for (let n = 0; n < 7; n++) a.deliver(lsp({ lspId: idOf(n) }));
+    a.deliver(lsp({ lspId: { systemId: ones, pseudonode: 255, fragment: 255 } }));
+    a.deliver(lsp({ lspId: { ...idOf(0), systemId: Uint8Array.of(0x11, 0, 0, 0, 0, 0) } }));
+    simulation.run(2000);
+    a.event({ type: 'link-down', reason: 'test' });
+    a.event({ type: 'link-up', linkLocal: proxied('::/0', 'fe80::1').proxy });
+    const sent = watched(scene, 'csnp');
+    simulation.run(3000);
+    expect(sent.map(({ entries }) => entries.length)).toEqual([10, 1]);
+  });
+
   it('of requests: each a second after it was listed, then every five', () => {
     const scene = adjacency();
     scene.simulation.run(5000);
