@@ -5,5 +5,12 @@ import type { JsonSchema } from './values.ts';
 import { cnpdSchema } from './schema.ts';
 
 export function intentJsonSchema(): JsonSchema {
-  return { title: 'cnpd.yaml', ...z.toJSONSchema(cnpdSchema, { io: 'input', target: 'draft-7' }) };
+  const json = z.toJSONSchema(cnpdSchema, {
+    io: 'input',
+    target: 'draft-7',
+    override: ({ zodSchema, jsonSchema }) => {
+      if ('written' in zodSchema) jsonSchema.default = zodSchema.written as typeof jsonSchema.default;
+    },
+  });
+  return { title: 'cnpd.yaml', ...json };
 }

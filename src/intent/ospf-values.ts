@@ -1,5 +1,6 @@
-// The kinds of value that only OSPF has (values.ts): router IDs, areas, and the addresses of a link.
-import { formatAddress, isUnicastHost, parseAddress } from '../model/address.ts';
+// The kinds of value that only OSPF has (values.ts): router IDs, areas, and the addresses of a link, also of one that
+// is not named.
+import { type IpAddress, formatAddress, isUnicastHost, parseAddress } from '../model/address.ts';
 import { type Prefix, parsePrefix } from '../model/prefix.ts';
 import { type Result, fail, ok } from '../model/result.ts';
 import type { ValueKind } from './values.ts';
@@ -53,3 +54,24 @@ export const ospfLink: ValueKind<Prefix> = {
       : fail(`no interface has an address such as ${formatAddress(host)}`);
   },
 };
+
+/**
+ * The links of areas that name none, 169.254.89.0/31 and those after it: link-local (RFC 3927), so that they clash with
+ * nobody's plan; the block has room for 128 areas.
+ */
+const FIRST_LINK = 0xa9fe_5900n;
+export const linkOf = (n: number): Prefix => ({
+  address: { family: 4, value: FIRST_LINK + 2n * BigInt(n) },
+  length: 31,
+});
+
+/** FRR's end is the lower address. */
+export function endsOf({ address, length }: Prefix): {
+  readonly router: IpAddress;
+  readonly own: IpAddress;
+  readonly length: number;
+} {
+  const first = length === 31 ? address.value : address.value + 1n;
+  const end = (value: bigint): IpAddress => ({ family: 4, value });
+  return { router: end(first), own: end(first + 1n), length };
+}

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ROUTER, complaints, load } from './fixture.ts';
-import { LONGEST_ROCE_FRAME } from './rules-ports.ts';
+import { LONGEST_ROCE_FRAME } from './ports.ts';
 
 const port = (keys: string, rest = ''): string => `${ROUTER}ports: [{ interface: wan, ${keys} }]\n${rest}`;
 const AUTO = 'k-max: auto, rtt: 10ms';
@@ -107,11 +107,15 @@ describe('RTT_est', () => {
 });
 
 describe('triggers beside K_max', () => {
-  test('LHCNP-5.4-d, LHCNP-5.4-e, LHCNP-5.3.1-c: V_ecn, V_growth and the interval that they are measured over are configured', () => {
-    expect(
-      load(port('k-max: 1MB, v-ecn: 12.5%, v-growth: 1.5MB/s, measurement-interval: 20ms')).ports[0],
-    ).toMatchObject({ vEcn: 0.125, vGrowth: 1.5e6, measurementIntervalMs: 20 });
-  });
+  test(
+    'LHCNP-5.4-d, LHCNP-5.4-e, LHCNP-5.3.1-c: V_ecn, ' +
+      'V_growth and the interval that they are measured over are configured',
+    () => {
+      expect(
+        load(port('k-max: 1MB, v-ecn: 12.5%, v-growth: 1.5MB/s, measurement-interval: 20ms')).ports[0],
+      ).toMatchObject({ vEcn: 0.125, vGrowth: 1.5e6, measurementIntervalMs: 20 });
+    },
+  );
 
   test('are off by default; the interval is 10 ms', () => {
     const [wan] = load(port('k-max: 1MB')).ports;

@@ -1,7 +1,7 @@
-// What the schema of cnpd.yaml is put together from: a value, a section, a list. Their issues carry what load.ts needs
-// for a precise error.
+// What the schema of cnpd.yaml is put together from: a value, a section, a list, and what stands for them when they are
+// left out. Their issues carry what load.ts needs for a precise error.
 import * as z from 'zod';
-import type { ValueKind } from './values.ts';
+import { type ValueKind, onOff } from './values.ts';
 
 /** What a value issue carries besides its path; load.ts turns it into an IntentError. */
 export interface IssueParams {
@@ -33,6 +33,59 @@ export function value<T>(kind: ValueKind<T>, description: string) {
     .transform((raw, context): T => read(kind, raw, context))
     .meta({ ...kind.json, description });
 }
+
+/** What a key that is left out stands for. It is said once, here: for the code, the JSON Schema and its description. */
+export interface Defaulted<T> {
+  readonly fallback: T;
+  /** As the JSON Schema says it. */
+  readonly written: unknown;
+}
+
+/**
+ * A scalar that may be left out.
+ * @param text the default, as an operator writes it
+ * @param description without the default, which is said behind it; or with it
+ */
+export function defaulted<T>(kind: ValueKind<T>, text: string, description: string | ((text: string) => string)) {
+  const said = typeof description === 'string' ? `${description}; default ${text}` : description(text);
+  const written = /^\d+$/.test(text) ? Number(text) : text;
+  return Object.assign(value(kind, said).optional(), { fallback: parsed(kind, text), written });
+}
+
+/** What else may be left out, with a default that reads as it is written. */
+export const withDefault = <S extends z.ZodType, T extends z.output<S>>(
+  schema: S,
+  fallback: T,
+): z.ZodOptional<S> & Defaulted<T> => Object.assign(schema.optional(), { fallback, written: fallback });
+
+function parsed<T>(kind: ValueKind<T>, text: string): T {
+  const read = kind.parse(text);
+  if (!read.ok) throw new Error(`a default that is not allowed: ${text} is not ${kind.allowed}`);
+  return read.value;
+}
+
+/** Of a section that may be there without being run. */
+export const enabled = (description = 'off: the section is checked but not run') =>
+  defaulted(onOff, 'on', () => description);
+
+type Shape = z.core.$ZodLooseShape;
+type Section = z.ZodObject;
+type KeysWithDefault<S extends Shape> = { [K in keyof S]: S[K] extends Defaulted<unknown> ? K : never }[keyof S];
+export type Defaults<S extends Section> = {
+  readonly [K in KeysWithDefault<S['shape']>]: S['shape'][K] extends Defaulted<infer T> ? T : never;
+};
+
+/** The defaults of a section's keys. */
+export const defaultsOf = <S extends Section>(schema: S): Defaults<S> =>
+  Object.fromEntries(
+    Object.entries(schema.shape as Record<string, object>).flatMap(([key, of]) =>
+      'fallback' in of ? [[key, of.fallback]] : [],
+    ),
+  ) as Defaults<S>;
+
+/** A section as declared, with the defaults of what it does not say. */
+export const filled = <S extends Section>(schema: S, declared?: z.output<S>): z.output<S> & Defaults<S> =>
+  ({ ...defaultsOf(schema), ...declared }) as z.output<S> & Defaults<S>;
 
 /** The message of a container issue is what is allowed there. */
 export function section<S extends z.core.$ZodLooseShape>(shape: S, description: string) {

@@ -2,7 +2,7 @@
 // told how and how that is built, and the longest-match table of the senders' proxies. Thresholds are computed in
 // thresholds.ts, formats described in fast-cnp.ts and long-haul-cnp.ts.
 import type { Intent, PortIntent } from '../intent/intent.ts';
-import { DEEPEST } from '../intent/rules-ports.ts';
+import { DEEPEST } from '../intent/ports.ts';
 import type { ForwardingChanges, ForwardingEntry } from '../learned/forwarding.ts';
 import { type Family, formatAddress, isLinkLocal, sameAddress } from '../model/address.ts';
 import { formatPrefix } from '../model/prefix.ts';

@@ -1,7 +1,7 @@
 // How notifications are built here: by a congested node about the packets of its ports, and by a proxy whose senders
 // understand more than a standard CNP (PNC §1), with one builder.
 import type { Intent } from '../intent/intent.ts';
-import { LONG_HAUL_DEFAULTS } from '../intent/build-notifications.ts';
+import { DEFAULT_LONG_HAUL } from '../intent/long-haul.ts';
 import type { LongHaulInstruction } from '../model/notification.ts';
 import type { Problem } from '../model/problem.ts';
 import type { NotifierPlan } from './desired.ts';
@@ -43,7 +43,7 @@ const LEVELS = 8;
  * so it neither escalates nor sends Resume: a sender recovers by itself (LHCNP-5.6-f).
  */
 export function instructionsByLevel({ notifications }: Intent): LongHaulInstruction[] {
-  const { severity } = notifications?.longHaul ?? LONG_HAUL_DEFAULTS;
+  const { severity } = notifications?.longHaul ?? DEFAULT_LONG_HAUL;
   return Array.from({ length: LEVELS }, (_, n) => {
     // The first row is from K_max on (rules-long-haul.ts).
     const { level, action, parameter } = severity.filter(({ kMaxRatio }) => kMaxRatio <= 1 + n / LEVELS).at(-1)!;

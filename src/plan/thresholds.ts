@@ -2,7 +2,7 @@
 // it, and what they were computed from. Pure and cheap: plan runs again whenever a rate or a round-trip time changes
 // (LHCNP-5.3.2-h). Depths are bytes, rates bit/s, times nanoseconds.
 import type { PortIntent } from '../intent/intent.ts';
-import { DEEPEST } from '../intent/rules-ports.ts';
+import { DEEPEST } from '../intent/ports.ts';
 import type { Problem } from '../model/problem.ts';
 import type { LinkFact, QdiscFact } from './facts.ts';
 import { nanoseconds } from './token-bucket.ts';
@@ -103,7 +103,7 @@ function maximumOf(port: PortIntent, rate: Sourced | undefined, rtt: Sourced | u
 }
 
 /**
- * K_min (LHCNP-5.3.2-f, LHCNP-5.3.2-g): declared, or half of K_max. rules-ports.ts has made sure that it is less than
+ * K_min (LHCNP-5.3.2-f, LHCNP-5.3.2-g): declared, or half of K_max. the rules have made sure that it is less than
  * K_max.
  */
 function minimumOf(port: PortIntent, kMax: number | null): { readonly value: number | null; readonly line: string } {

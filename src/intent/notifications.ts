@@ -1,0 +1,193 @@
+// The section `notifications`: which senders are told of congestion, and how: through their proxies (PNC), by Fast CNP
+// (FCNP), by Long-haul CNP (LHCNP).
+import type * as z from 'zod';
+import { NOTIFICATION_FORMATS, type NotificationFormat } from '../model/notification.ts';
+import { type Prefix, formatPrefix } from '../model/prefix.ts';
+import { policyPrefix } from './address-values.ts';
+import { SENDER_CAPABILITIES, type SenderCapability, refusal } from './formats.ts';
+import * as longHaul from './long-haul.ts';
+import { defaulted, enabled, filled, list, section, value, withDefault, wordOrList } from './schema-parts.ts';
+import { type Report, type Rule, type Seen, each, unique } from './seen.ts';
+import { oneOf, onOff, time } from './values.ts';
+
+export interface SenderPolicyIntent {
+  readonly prefix: Prefix;
+  /** `unknown`, or all that they understand (empty: standard CNPs only). */
+  readonly supports: 'unknown' | readonly SenderCapability[];
+  /** The formats tried, in this order; the first that is possible is used. Never empty. */
+  readonly order: readonly NotificationFormat[];
+  /**
+   * Whether packets of flows that a Fast CNP is sent for are CE-marked all the same (FCNP-4-a); false when known
+   * capable (FCNP-4-b).
+   */
+  readonly markCeWithFastCnp: boolean;
+}
+
+export interface NotificationsIntent {
+  /** By longest match on the data packet's source. Senders outside all of them are not told. */
+  readonly senders: readonly SenderPolicyIntent[];
+  /** How long "does not understand", learned from an ICMPv6 Parameter Problem, is believed. */
+  readonly capabilityExpiryMs: number;
+  readonly fastCnp: {
+    /** Whether the ICRC covers the Destination Options header (decision B2). */
+    readonly icrc: 'cover' | 'skip';
+  };
+  readonly longHaul: longHaul.LongHaulIntent;
+}
+
+const SUPPORTS = 'unknown';
+
+const policy = section(
+  {
+    prefix: value(policyPrefix, 'source prefix of the senders; the longest match counts'),
+    supports: withDefault(
+      wordOrList(
+        oneOf('unknown', 'standard-cnp'),
+        oneOf(...SENDER_CAPABILITIES),
+        `what these senders are known to understand besides standard CNPs; default ${SUPPORTS}`,
+      ),
+      SUPPORTS,
+    ),
+    order: list(
+      value(oneOf(...NOTIFICATION_FORMATS), 'format'),
+      'formats in the order in which they are tried; the first that is possible is sent',
+    ),
+    'ce-with-fast-cnp': defaulted(
+      onOff,
+      'on',
+      (text) =>
+        'whether packets of a flow that is told by Fast CNP are CE-marked too; ' +
+        `with supports: unknown only; default ${text} (FCNP §4)`,
+    ),
+  },
+  'how the senders of a prefix are told',
+);
+
+const fastCnp = section(
+  {
+    icrc: defaulted(oneOf('cover', 'skip'), 'cover', 'whether the ICRC covers the Destination Options header'),
+  },
+  'Fast CNP (FCNP §4)',
+);
+
+export const schema = section(
+  {
+    enabled: enabled('off: the section is checked but not run, and senders are told through their proxies alone'),
+    senders: list(policy, 'one policy a sender prefix; senders outside all of them are not told'),
+    'capability-expiry': defaulted(
+      time('1s', '24h'),
+      '10min',
+      'how long an ICMPv6 Parameter Problem is believed that says a host does not know the format',
+    ),
+    'fast-cnp': fastCnp.optional(),
+    'long-haul': longHaul.schema.optional(),
+  },
+  'who is told of congestion, and how; without this section: every sender through its proxy',
+);
+
+interface Sections {
+  readonly notifications?: Seen<typeof schema> | undefined;
+}
+
+function uniqueEntries({ notifications }: Sections, report: Report): void {
+  const policies = notifications?.senders;
+  unique(
+    policies,
+    (i) => ['notifications', 'senders', i, 'prefix'],
+    (policy) => policy.prefix && formatPrefix(policy.prefix),
+    'prefix',
+    report,
+  );
+  for (const [i, policy] of each(policies))
+    unique(
+      policy.order,
+      (j) => ['notifications', 'senders', i, 'order', j],
+      (format) => format,
+      'format',
+      report,
+    );
+  for (const [i, policy] of each(policies)) {
+    if (Array.isArray(policy.supports))
+      unique(
+        policy.supports,
+        (j) => ['notifications', 'senders', i, 'supports', j],
+        (format) => format,
+        'format',
+        report,
+      );
+  }
+}
+
+function tellsSomebody({ notifications }: Sections, report: Report): void {
+  const policies = notifications?.senders;
+  if (policies?.length === 0)
+    report(
+      ['notifications', 'senders'],
+      'at least one policy',
+      'without policies nobody is told: name sender prefixes, or say enabled: off for notices to proxies alone',
+    );
+  for (const [i, policy] of each(policies)) {
+    if (policy.order?.length === 0)
+      report(
+        ['notifications', 'senders', i, 'order'],
+        'at least one format',
+        'an empty order tells these senders nothing: leave the policy out',
+      );
+  }
+}
+
+function formatsFitTheSenders({ notifications }: Sections, report: Report): void {
+  for (const [i, policy] of each(notifications?.senders)) {
+    const supportsRead = !('supports' in policy) || policy.supports !== undefined;
+    for (const [j, format] of each(policy.order)) {
+      const refused = refusal(format, policy, supportsRead);
+      if (refused) report(['notifications', 'senders', i, 'order', j], ...refused);
+    }
+  }
+}
+
+/** FCNP-4-a, FCNP-4-b. */
+function ceWithFastCnp({ notifications }: Sections, report: Report): void {
+  for (const [i, policy] of each(notifications?.senders)) {
+    const path = ['notifications', 'senders', i, 'ce-with-fast-cnp'];
+    if (!('ce-with-fast-cnp' in policy)) continue;
+    if (policy.order && !policy.order.some((format) => format === undefined || format === 'fast-cnp'))
+      report(path, 'no ce-with-fast-cnp', 'these senders are never sent a Fast CNP');
+    if (policy['ce-with-fast-cnp'] !== true || policy.supports === undefined || policy.supports === 'unknown') continue;
+    const reason =
+      'packets of senders that are known to understand Fast CNP must not be CE-marked while one is sent (FCNP §4)';
+    report(path, 'off, or supports: unknown', reason);
+  }
+}
+
+export const rules: readonly Rule<Sections>[] = [
+  uniqueEntries,
+  tellsSomebody,
+  formatsFitTheSenders,
+  ceWithFastCnp,
+  ...longHaul.rules,
+];
+
+export function build(declared: z.output<typeof schema>): NotificationsIntent {
+  const notifications = filled(schema, declared);
+  return {
+    senders: notifications.senders.map(buildPolicy),
+    capabilityExpiryMs: notifications['capability-expiry'],
+    fastCnp: filled(fastCnp, notifications['fast-cnp']),
+    longHaul: longHaul.build(notifications['long-haul']),
+  };
+}
+
+/**
+ * FCNP-4-a: senders that may not understand a Fast CNP are told by CE as well, unless that is switched off; FCNP-4-b:
+ * those known to understand it are not.
+ */
+function buildPolicy(declared: z.output<typeof policy>): SenderPolicyIntent {
+  const { prefix, supports, order, 'ce-with-fast-cnp': ceWithFastCnp } = filled(policy, declared);
+  return {
+    prefix,
+    supports: supports === 'standard-cnp' ? [] : supports,
+    order,
+    markCeWithFastCnp: supports === 'unknown' && ceWithFastCnp,
+  };
+}

@@ -1,0 +1,302 @@
+// The sections `ospfv2` and `ospfv3`: the OSPF carriers, a router of cnpd's own beside FRR with one adjacency an area
+// (PNC §5.2, §5.3).
+import type * as z from 'zod';
+import { type IpAddress, formatAddress } from '../model/address.ts';
+import { type Prefix, formatPrefix, prefixContains } from '../model/prefix.ts';
+import { endsOf, linkOf, ospfArea, ospfLink, ospfRouterId } from './ospf-values.ts';
+import { type Defaults, defaulted, defaultsOf, enabled, filled, list, section, value } from './schema-parts.ts';
+import { type Report, type Rule, type Seen, each, unique } from './seen.ts';
+import { hmacKey, integer, interfaceName, md5Key, onOff, time } from './values.ts';
+import type { Path } from './words.ts';
+
+/** Keyed MD5 (RFC 2328 §D.4.3, OSPFv2 alone), the HMACs of RFC 5709 (OSPFv2) and RFC 7166 (OSPFv3). */
+export interface OspfKey {
+  /** 1-255 with OSPFv2, 1-65535 with OSPFv3 (security association ID). */
+  readonly id: number;
+  readonly algorithm: 'md5' | 'hmac-sha-1' | 'hmac-sha-256' | 'hmac-sha-384' | 'hmac-sha-512';
+  readonly key: string;
+}
+
+/** One area: one veth, one adjacency with FRR. */
+export interface OspfAreaIntent {
+  /** 32 bits. */
+  readonly areaId: number;
+  /** Name of the veth end in the router's namespace, on which FRR runs OSPF. cnpd creates and removes it. */
+  readonly interface: string;
+  readonly mtu: number;
+  /** Accept a neighbour whose MTU is larger. */
+  readonly ignoreMtu: boolean;
+  /** OSPFv3 only; 0 with OSPFv2. */
+  readonly instanceId: number;
+  /** OSPFv2 only: the IPv4 addresses of the veth's two ends, FRR's and cnpd's. */
+  readonly link?: { readonly router: IpAddress; readonly own: IpAddress; readonly length: number };
+  /** The first signs, all are accepted; none: no authentication. */
+  readonly keys: readonly OspfKey[];
+}
+
+export interface OspfIntent {
+  readonly version: 2 | 3;
+  /** 32 bits, not 0; cnpd is a router of its own beside FRR, so this differs from FRR's. */
+  readonly routerId: number;
+  /** Never empty, each area once. */
+  readonly areas: readonly OspfAreaIntent[];
+  readonly helloSeconds: number;
+  readonly deadSeconds: number;
+  readonly retransmitMs: number;
+  /** How long entries outlive the reachability of their originator. */
+  readonly holdUnreachableMs: number;
+}
+
+/** Algorithms as the names of the keys that they take; the words after `hmac-` are those of RFC 5709 and RFC 7166. */
+const HMACS = ['hmac-sha-1', 'hmac-sha-256', 'hmac-sha-384', 'hmac-sha-512'] as const;
+
+const hmac = value(hmacKey, 'the shared key').optional();
+const hmacs = { 'hmac-sha-1': hmac, 'hmac-sha-256': hmac, 'hmac-sha-384': hmac, 'hmac-sha-512': hmac };
+
+const keys2 = section(
+  {
+    'key-id': value(integer(1, 255), 'as in FRR'),
+    md5: value(md5Key, 'the shared key; what `ip ospf message-digest-key` takes').optional(),
+    ...hmacs,
+  },
+  'a key: its ID, and one algorithm with the secret (RFC 2328 §D, RFC 5709)',
+);
+const keys3 = section(
+  { 'key-id': value(integer(1, 65_535), 'security association ID, as in FRR'), ...hmacs },
+  'a key: its ID, and one algorithm with the secret (RFC 7166)',
+);
+
+const KEYS = 'keys: packets are signed with the first and accepted with any; default: no authentication';
+
+/** The interface of the n-th area, n from 0. */
+const interfaceOf = (version: 2 | 3, n: number): string => (version === 2 ? `cnpd-ospf${n}` : `cnpd-ospf6-${n}`);
+
+const AREA = {
+  area: value(ospfArea, 'the area, as in FRR'),
+  mtu: defaulted(integer(1280, 9000), '1500', 'of the veth'),
+  'ignore-mtu': defaulted(onOff, 'off', 'on: a neighbour with a larger MTU is accepted'),
+};
+
+const area2 = section(
+  {
+    ...AREA,
+    interface: value(
+      interfaceName,
+      'veth end on which FRR runs OSPF; cnpd creates and removes it; ' +
+        `default ${interfaceOf(2, 0)} for the first area, ${interfaceOf(2, 1)} for the second`,
+    ).optional(),
+    link: value(
+      ospfLink,
+      `addresses of the veth, FRR's end first; default ${formatPrefix(linkOf(0))} ` +
+        `for the first area, ${formatPrefix(linkOf(1))} for the second`,
+    ).optional(),
+    authentication: list(keys2, KEYS).optional(),
+  },
+  'an area with an adjacency of its own',
+);
+const area3 = section(
+  {
+    ...AREA,
+    interface: value(
+      interfaceName,
+      `veth end on which FRR runs OSPFv3; cnpd creates and removes it; default ${interfaceOf(3, 0)} for the first area`,
+    ).optional(),
+    'instance-id': defaulted(integer(0, 31), '0', 'instance ID of the link (RFC 5340)'),
+    authentication: list(keys3, KEYS).optional(),
+  },
+  'an area with an adjacency of its own',
+);
+
+/** The intervals are FRR's own defaults, so that it needs no lines for them. */
+const OSPF = {
+  enabled: enabled(),
+  'router-id': value(ospfRouterId, "cnpd's own router ID; it differs from FRR's"),
+  'hello-interval': defaulted(time('1s', '65535s'), '10s', 'as FRR has it on the veth'),
+  'dead-interval': defaulted(time('2s', '65535s'), '40s', 'as FRR has it on the veth'),
+  'retransmit-interval': defaulted(time('1s', '3600s'), '5s', (text) => `default ${text}`),
+  'hold-unreachable': defaulted(
+    time('0s', '24h'),
+    '120s',
+    'how long a learned proxy outlives the reachability of its originator',
+  ),
+};
+
+const AREAS =
+  'areas that this router has, each with an adjacency of its own; ' +
+  'between several of which one is the backbone, cnpd carries what it learns (PNC §5.2, §5.3)';
+
+export const schema2 = section(
+  { ...OSPF, areas: list(area2, AREAS) },
+  'the OSPFv2 carrier, for IPv4 senders: a stub router beside FRR',
+);
+export const schema3 = section(
+  { ...OSPF, areas: list(area3, AREAS) },
+  'the OSPFv3 carrier, for IPv6 senders: a stub router beside FRR',
+);
+
+interface Sections {
+  readonly ospfv2?: Seen<typeof schema2> | undefined;
+  readonly ospfv3?: Seen<typeof schema3> | undefined;
+}
+
+const NAMES = ['ospfv2', 'ospfv3'] as const;
+type Both = NonNullable<Sections['ospfv2']> | NonNullable<Sections['ospfv3']>;
+
+const sections = (file: Sections): (readonly [(typeof NAMES)[number], Both])[] =>
+  NAMES.flatMap((name) => (file[name] ? [[name, file[name]] as const] : []));
+
+/** An area ID that differs in writing is the same all the same. */
+const areaText = (area: number): string => formatAddress({ family: 4, value: BigInt(area) });
+
+function areas(file: Sections, report: Report): void {
+  for (const [name, ospf] of sections(file)) {
+    if (ospf.areas?.length === 0)
+      report(
+        [name, 'areas'],
+        'at least one area',
+        'without areas there is no adjacency: remove the section or say enabled: off',
+      );
+    unique(
+      ospf.areas,
+      (i) => [name, 'areas', i, 'area'],
+      ({ area }) => (area === undefined ? undefined : areaText(area)),
+      'area',
+      report,
+    );
+  }
+}
+
+/** Each area's veth, with its place in the file and its name; an interface that could not be read has none. */
+export function interfaces(file: Sections): { readonly path: Path; readonly name: string | undefined }[] {
+  return sections(file).flatMap(([section, ospf]) =>
+    each<Seen<typeof area2> | Seen<typeof area3>>(ospf.areas).map(([i, area]) => ({
+      path: 'interface' in area ? [section, 'areas', i, 'interface'] : [section, 'areas', i],
+      name: 'interface' in area ? area.interface : interfaceOf(section === 'ospfv2' ? 2 : 3, i),
+    })),
+  );
+}
+
+function timers(file: Sections, report: Report): void {
+  const fallback = defaultsOf(schema2);
+  for (const [name, ospf] of sections(file)) {
+    for (const key of ['hello-interval', 'dead-interval'] as const) {
+      const ms = ospf[key];
+      if (ms !== undefined && ms % 1000 !== 0)
+        report([name, key], 'whole seconds', 'OSPF counts this time in whole seconds');
+    }
+    const hello = ospf['hello-interval'] ?? fallback['hello-interval'];
+    const dead = ospf['dead-interval'] ?? fallback['dead-interval'];
+    if (dead > hello) continue;
+    report(
+      [name, 'dead-interval' in ospf ? 'dead-interval' : 'hello-interval'],
+      'dead-interval above hello-interval',
+      `a neighbour that says hello every ${hello / 1000} s is lost after ${dead / 1000} s`,
+    );
+  }
+}
+
+/** Two links with one address would be one link to the kernel. */
+function links({ ospfv2 }: Sections, report: Report): void {
+  const seen: { readonly i: number; readonly link: Prefix }[] = [];
+  for (const [i, area] of each(ospfv2?.areas)) {
+    const link = 'link' in area ? area.link : linkOf(i);
+    if (!link) continue;
+    const other = seen.find((s) => prefixContains(s.link, link.address) || prefixContains(link, s.link.address));
+    if (other)
+      report(
+        ['ospfv2', 'areas', i, ...('link' in area ? ['link'] : [])],
+        'a prefix for each link',
+        `${formatPrefix(link)} is the link of ospfv2.areas[${other.i}] too`,
+      );
+    seen.push({ i, link });
+  }
+}
+
+function keys(file: Sections, report: Report): void {
+  for (const [name, ospf] of sections(file)) {
+    for (const [i, area] of each<Seen<typeof area2> | Seen<typeof area3>>(ospf.areas)) {
+      const path = (j: number): Path => [name, 'areas', i, 'authentication', j];
+      if (area.authentication?.length === 0)
+        report(
+          [name, 'areas', i, 'authentication'],
+          'at least one key',
+          'an empty list authenticates nothing: leave it out',
+        );
+      const ids = new Map<number, number>();
+      for (const [j, key] of each(area.authentication)) {
+        const algorithms = Object.keys(key).filter((word) => word !== 'key-id');
+        const one = `one of ${[...(name === 'ospfv2' ? ['md5'] : []), ...HMACS].join(', ')}`;
+        if (algorithms.length !== 1)
+          report(
+            path(j),
+            one,
+            algorithms.length === 0
+              ? 'this key has no algorithm'
+              : `a key has one algorithm: this one has ${algorithms.length}`,
+          );
+        const id = key['key-id'];
+        if (id === undefined) continue;
+        if (ids.has(id))
+          report([...path(j), 'key-id'], 'each key-id once', `entry ${ids.get(id)!} of this list has this ID already`);
+        else ids.set(id, j);
+      }
+    }
+  }
+}
+
+export const rules: readonly Rule<Sections>[] = [areas, timers, links, keys];
+
+type Ospfv2 = z.output<typeof schema2>;
+type Ospfv3 = z.output<typeof schema3>;
+
+export const build2 = (declared: Ospfv2): OspfIntent => ({
+  version: 2,
+  ...common(filled(schema2, declared)),
+  areas: declared.areas.map((area, n) => ({
+    ...buildArea(2, filled(area2, area), n),
+    instanceId: 0,
+    link: endsOf(area.link ?? linkOf(n)),
+  })),
+});
+
+export const build3 = (declared: Ospfv3): OspfIntent => ({
+  version: 3,
+  ...common(filled(schema3, declared)),
+  areas: declared.areas.map((declaredArea, n) => {
+    const area = filled(area3, declaredArea);
+    return { ...buildArea(3, area, n), instanceId: area['instance-id'] };
+  }),
+});
+
+type Filled<S extends z.ZodObject> = z.output<S> & Defaults<S>;
+
+const common = (ospf: Filled<typeof schema2> | Filled<typeof schema3>): Omit<OspfIntent, 'version' | 'areas'> => ({
+  routerId: ospf['router-id'],
+  helloSeconds: ospf['hello-interval'] / 1000,
+  deadSeconds: ospf['dead-interval'] / 1000,
+  retransmitMs: ospf['retransmit-interval'],
+  holdUnreachableMs: ospf['hold-unreachable'],
+});
+
+const buildArea = (
+  version: 2 | 3,
+  area: Filled<typeof area2> | Filled<typeof area3>,
+  n: number,
+): Omit<OspfAreaIntent, 'instanceId'> => ({
+  areaId: area.area,
+  interface: area.interface ?? interfaceOf(version, n),
+  mtu: area.mtu,
+  ignoreMtu: area['ignore-mtu'],
+  keys: (area.authentication ?? []).map(keyOf),
+});
+
+/** Exactly one algorithm is there (rules). */
+function keyOf({
+  'key-id': id,
+  ...secrets
+}: { readonly 'key-id': number } & Partial<Record<OspfKey['algorithm'], string | undefined>>): OspfKey {
+  const [algorithm, key] = Object.entries(secrets).find(
+    (entry): entry is [OspfKey['algorithm'], string] => entry[1] !== undefined,
+  )!;
+  return { id, algorithm, key };
+}

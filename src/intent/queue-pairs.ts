@@ -1,0 +1,21 @@
+// The section `queue-pairs`.
+import type * as z from 'zod';
+import { defaulted, filled, section } from './schema-parts.ts';
+import { time } from './values.ts';
+
+/** What is known about connections, by a proxy or for Long-haul CNPs. */
+export interface QueuePairsIntent {
+  /** A connection of which no packet came for this time is forgotten. */
+  readonly ageingMs: number;
+}
+
+export const schema = section(
+  {
+    ageing: defaulted(time('10s', '24h'), '5min', 'a connection of which no packet came for this time is forgotten'),
+  },
+  'what is known about connections, by the proxy and for Long-haul CNPs',
+);
+
+export const build = (declared: z.output<typeof schema> | undefined): QueuePairsIntent => ({
+  ageingMs: filled(schema, declared).ageing,
+});

@@ -1,0 +1,103 @@
+// What the rules of cnpd.yaml see: whatever could be read of the file, and how they report. A value that could not be
+// read is undefined, and a rule that needs it stays silent; presence is therefore asked of the key.
+import * as z from 'zod';
+import { type Family, type IpAddress, formatAddress } from '../model/address.ts';
+import { type Defaults, defaultsOf } from './schema-parts.ts';
+import type { Path } from './words.ts';
+
+export interface RuleViolation {
+  readonly path: Path;
+  readonly allowed: string;
+  readonly reason: string;
+}
+
+export type Report = (path: Path, allowed: string, reason: string) => void;
+
+/** A rule names the sections that it looks at; the file has them all. */
+export type Rule<Sections> = (file: Sections, report: Report) => void;
+
+/** What could be read: any key may be missing, an element that is not what it should be is undefined. */
+export type Seen<S> =
+  S extends z.ZodOptional<infer Inner>
+    ? Seen<Inner>
+    : S extends z.ZodObject<infer Shape>
+      ? { readonly [K in keyof Shape]?: Seen<Shape[K]> | undefined }
+      : S extends z.ZodArray<infer Element>
+        ? readonly (Seen<Element> | undefined)[]
+        : S extends z.core.$ZodType
+          ? z.output<S>
+          : never;
+
+type Look = (raw: unknown) => unknown;
+
+/**
+ * What takes of a parsed section mappings that are mappings, lists that are lists, or undefined: whatever else stands
+ * there has been reported. A value is as it was read.
+ */
+export const looksAt = <S extends z.ZodObject>(schema: S): ((raw: unknown) => Seen<S> | undefined) =>
+  lookOf(schema) as (raw: unknown) => Seen<S> | undefined;
+
+/** @returns undefined of a value */
+function lookOf(schema: z.core.$ZodType): Look | undefined {
+  if (schema instanceof z.ZodOptional) return lookOf(schema.unwrap() as z.core.$ZodType);
+  if (schema instanceof z.ZodArray) {
+    const ofElement = lookOf(schema.element as z.core.$ZodType);
+    return (raw) => (Array.isArray(raw) ? (ofElement ? raw.map(ofElement) : raw) : undefined);
+  }
+  if (!(schema instanceof z.ZodObject)) return undefined;
+  const inner = Object.entries(schema.shape as z.core.$ZodShape).flatMap(([key, of]) => {
+    const ofKey = lookOf(of);
+    return ofKey ? [[key, ofKey] as const] : [];
+  });
+  return (raw) => {
+    if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return undefined;
+    const seen = inner.filter(([key]) => key in raw).map(([key, of]) => [key, of((raw as Entries)[key])] as const);
+    return seen.length === 0 ? raw : { ...raw, ...Object.fromEntries(seen) };
+  };
+}
+
+type Entries = Readonly<Record<string, unknown>>;
+
+/** With the defaults of what is not there. What is there and could not be read stays undefined. */
+export const orDefaults = <S extends z.ZodObject>(schema: S, section: Seen<S> | undefined): Seen<S> =>
+  ({ ...defaultsOf(schema), ...section }) as Seen<S> & Partial<Defaults<S>>;
+
+/** The elements that could be read, with their places in the list. */
+export const each = <T>(list: readonly (T | undefined)[] | undefined): (readonly [number, T])[] =>
+  [...(list ?? []).entries()].flatMap(([i, element]) => (element === undefined ? [] : [[i, element] as const]));
+
+/** Reports the second and later occurrences of a name. */
+export function unique<T>(
+  list: readonly (T | undefined)[] | undefined,
+  path: (i: number) => Path,
+  nameOf: (element: T) => string | undefined,
+  what: string,
+  report: Report,
+): void {
+  const first = new Map<string, number>();
+  for (const [i, element] of each(list)) {
+    const name = nameOf(element);
+    if (name === undefined) continue;
+    const earlier = first.get(name);
+    if (earlier === undefined) first.set(name, i);
+    else report(path(i), `each ${what} once`, `${name} stands in this list already, as entry ${earlier}`);
+  }
+}
+
+/** A name is its own. */
+export const itself = (name: string): string => name;
+
+/** A list of addresses that may stand alone, one or one of each family. `what`: "the IPv4 WHAT". */
+export function oneAFamily(
+  addresses: readonly (IpAddress | undefined)[] | undefined,
+  path: Path,
+  what: string,
+  report: Report,
+): void {
+  const first = new Map<Family, string>();
+  for (const [i, address] of each(addresses)) {
+    const earlier = first.get(address.family);
+    if (earlier === undefined) first.set(address.family, formatAddress(address));
+    else report([...path, i], 'one address a family', `${earlier} is the IPv${address.family} ${what} already`);
+  }
+}
