@@ -5,7 +5,7 @@ import { setRemainingLifetime } from '../../packet/isis/lsp.ts';
 import type { IsisTlv } from '../../packet/isis/types.ts';
 import { B, C, adjacency, csnp, entry, hello, lsp } from './hostile.fixture.ts';
 import { type Agent, type Simulation, originate, proxied, systemId } from './simulation.fixture.ts';
-import type { SpeakerConfig } from './speaker.ts';
+import type { SpeakerConfig } from './state.ts';
 
 let simulation: Simulation;
 let a: Agent;

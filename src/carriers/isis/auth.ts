@@ -4,7 +4,7 @@
 import { warnLimited } from '../effects.ts';
 import { AUTHENTICATION_LENGTH, type Verdict, signPdu, verifyPdu } from '../../packet/isis/auth.ts';
 import type { Level } from '../../packet/isis/types.ts';
-import type { Speaker } from './speaker.ts';
+import type { Speaker } from './state.ts';
 
 export type KeyScope = 'interface' | 'area' | 'domain';
 

@@ -1,5 +1,5 @@
 // Every counter of the carrier, by its name, and what it means; `<…>` stands for a code that is appended.
-// counters.test.ts compares the table with the sources. Counting is `count` in speaker.ts; docs/counters.md is made
+// counters.test.ts compares the table with the sources. Counting is `count` in effects.ts; docs/counters.md is made
 // from tables like this one.
 
 export interface CounterRow {

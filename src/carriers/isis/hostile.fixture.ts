@@ -3,7 +3,7 @@ import { FIRST_LSP_ID, LAST_LSP_ID } from '../../packet/isis/lsp-id.ts';
 import { encodePdu } from '../../packet/isis/pdu.ts';
 import type { IsisTlv, Lsp, LspEntry, P2pHello } from '../../packet/isis/types.ts';
 import { Agent, Simulation, type Wire, originate, systemId, testConfig } from './simulation.fixture.ts';
-import type { SpeakerConfig } from './speaker.ts';
+import type { SpeakerConfig } from './state.ts';
 
 export const A = '0000.0000.000a';
 export const B = '0000.0000.000b';

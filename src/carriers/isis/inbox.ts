@@ -5,10 +5,10 @@ import type { DecodeError } from '../../packet/decode.ts';
 import { decodePdu } from '../../packet/isis/pdu.ts';
 import type { ReceivedPdu } from '../../packet/isis/types.ts';
 import { INBOX_BATCH, INBOX_LIMIT } from './constants.ts';
-import { receiveLsp } from './flooding.ts';
-import { receiveHello } from './interface.ts';
-import { receiveSnp } from './snp.ts';
-import type { Speaker } from './speaker.ts';
+import { receiveLsp } from './flooding/flooding.ts';
+import { receiveHello } from './adjacency/interface.ts';
+import { receiveSnp } from './flooding/snp.ts';
+import type { Speaker } from './state.ts';
 
 const PDU_TYPE_OFFSET = 4;
 const isHello = (pdu: Uint8Array): boolean => (pdu[PDU_TYPE_OFFSET]! & 0x1f) <= 17;

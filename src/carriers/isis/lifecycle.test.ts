@@ -7,7 +7,8 @@ import type { ReceivedPdu } from '../../packet/isis/types.ts';
 import { A, B, adjacency, lsp, patched } from './hostile.fixture.ts';
 import { Agent, Simulation, originate, proxied, systemId, testConfig } from './simulation.fixture.ts';
 import { jittered, random, warnLimited } from '../effects.ts';
-import { type Speaker, type SpeakerConfig, createSpeaker } from './speaker.ts';
+import type { Speaker, SpeakerConfig } from './state.ts';
+import { createSpeaker } from './speaker.ts';
 
 const KEY = new TextEncoder().encode('k');
 const LINK = { type: 'link-up', linkLocal: address('fe80::1') } as const;

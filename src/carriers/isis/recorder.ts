@@ -4,7 +4,7 @@
 import { type IpAddress, formatAddress, address } from '../../model/address.ts';
 import type { Origination } from '../../model/advertisement.ts';
 import { formatPrefix, prefix } from '../../model/prefix.ts';
-import type { SpeakerEvent } from './speaker.ts';
+import type { SpeakerEvent } from './state.ts';
 
 export interface Recorded {
   readonly now: number;

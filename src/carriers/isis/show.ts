@@ -1,10 +1,10 @@
 // The speaker's state as the northbound shows it: text and plain numbers.
 import type { IsisLspState, IsisNeighborState, IsisTrouble } from '../../model/carrier-state.ts';
-import { isFull } from './expansion.ts';
-import { type StoredLsp, lifetimeOf } from './lsdb.ts';
-import { systemIdContested } from './own.ts';
-import { isOriginatedSid } from './placement.ts';
-import type { LevelState, Speaker } from './speaker.ts';
+import { isFull } from './lsdb/expansion.ts';
+import { type StoredLsp, lifetimeOf } from './lsdb/lsdb.ts';
+import { systemIdContested } from './own/own.ts';
+import { isOriginatedSid } from './own/placement.ts';
+import type { LevelState, Speaker } from './state.ts';
 
 /** `now` is the speaker's clock, `wall` the same moment in milliseconds since 1970. */
 export function neighborState(s: Speaker, interfaceName: string, now: number, wall: number): IsisNeighborState[] {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { decodePdu } from '../../packet/isis/pdu.ts';
 import { Agent, Simulation, type Wire, originate, proxied, testConfig } from './simulation.fixture.ts';
-import type { SpeakerConfig } from './speaker.ts';
+import type { SpeakerConfig } from './state.ts';
 
 const A = '0000.0000.000a';
 const B = '0000.0000.000b';

@@ -1,122 +1,24 @@
-// What the speaker is made of: its configuration, its state, the events it consumes and the effects it asks for.
-// Everything here is plain data that `events.ts` works on; the clock is the `now` of each event, and randomness a
-// generator seeded by the configuration, so that a recorded stream of events replays exactly.
-import type { Note } from '../effects.ts';
-import type { LearnedReport, Origination } from '../../model/advertisement.ts';
-import type { IpAddress } from '../../model/address.ts';
+// The speaker: `(state, event, now) → effects`. Nothing in here waits, reads a clock or touches a socket. carrier.ts
+// carries the effects out and sends a `timer` event when nextWake says so; a stream of events kept by recorder.ts
+// replays a run exactly.
+import { log } from '../effects.ts';
 import type { Level } from '../../packet/isis/types.ts';
-import type { Adjacency } from './adjacency.ts';
-import { type CarryState, newCarryState } from './carrying.ts';
-import type { NodeAddresses, ReadOptions } from './content.ts';
-import type { Doubt } from './doubt.ts';
-import { type Expansion, newExpansion } from './expansion.ts';
-import { type Lsdb, newLsdb } from './lsdb.ts';
-import { type OwnLsps, newOwnLsps } from './own.ts';
-import { type Originated, newPlacement } from './placement.ts';
-import { type Graph, newGraph } from './reachability.ts';
-import type { Acknowledgement, Request } from './snp.ts';
-
-/** What may change while the speaker runs. */
-export interface TunableConfig {
-  readonly helloIntervalMs: number;
-  readonly holdMultiplier: number;
-  readonly lifetimeSeconds: number;
-  readonly refreshSeconds: number;
-  readonly holdUnreachableMs: number;
-  /** HMAC-MD5 keys: hellos, level-1 LSPs and SNPs, level-2 LSPs and SNPs. */
-  readonly keys: { readonly interface?: Uint8Array; readonly area?: Uint8Array; readonly domain?: Uint8Array };
-}
-
-export interface SpeakerConfig extends TunableConfig, ReadOptions {
-  /** 6 bytes. */
-  readonly systemId: Uint8Array;
-  readonly area: Uint8Array;
-  readonly levels: readonly Level[];
-  readonly hostname?: string;
-  /** Of the interface; PDUs are at most 3 bytes (LLC) shorter. */
-  readonly mtu: number;
-  /** Extended local circuit ID (RFC 5303). */
-  readonly circuitId: number;
-  /**
-   * First sequence number of every fragment: higher than any that an earlier run can have used, e.g. seconds since a
-   * fixed date.
-   */
-  readonly startSequence: number;
-  readonly seed: number;
-  readonly lsdbLimit: number;
-  /** Bytes that a level's LSPs and what is learned from them may take. */
-  readonly lsdbBytes: number;
-}
-
-export type SpeakerEvent =
-  | { readonly type: 'link-up'; readonly linkLocal: IpAddress }
-  | { readonly type: 'link-down'; readonly reason: string }
-  /** One PDU without LLC. The speaker keeps the bytes: hand it a copy. */
-  | { readonly type: 'received'; readonly pdu: Uint8Array }
-  | { readonly type: 'originate'; readonly origination: Origination }
-  | { readonly type: 'configure'; readonly config: TunableConfig }
-  | { readonly type: 'timer' }
-  | { readonly type: 'stop' };
-
-export type Effect =
-  | { readonly type: 'send'; readonly pdu: Uint8Array }
-  | { readonly type: 'learned'; readonly report: LearnedReport }
-  | { readonly type: 'reachability'; readonly reachable: ReadonlySet<string> }
-  | Note
-  /** Everything is withdrawn, or the time for it is over. */
-  | { readonly type: 'stopped'; readonly clean: boolean };
-
-export interface LevelState {
-  readonly level: Level;
-  readonly lsdb: Lsdb;
-  readonly expansion: Expansion;
-  /** Odd LSPs that would replace others, by key (doubt.ts). */
-  readonly doubts: Map<string, Doubt>;
-  readonly own: OwnLsps;
-  readonly graph: Graph;
-  /** LSPs to send (SRM flag), and when; the neighbour's acknowledgement removes them. */
-  readonly srm: Map<string, number>;
-  floodAt: number;
-  /** LSPs to acknowledge (SSN flag). */
-  readonly acks: Map<string, Acknowledgement>;
-  ackAt: number;
-  /** LSPs that the neighbour has and we lack. */
-  readonly requests: Map<string, Request>;
-  requestAt: number;
-  /** Where the next CSNP starts while a set is being sent. */
-  csnpFrom: Uint8Array | undefined;
-  csnpAt: number;
-}
-
-export interface Speaker {
-  readonly counterPrefix: string;
-  config: SpeakerConfig;
-  readonly system: string;
-  now: number;
-  effects: Effect[];
-  random: number;
-  link: { readonly linkLocal: IpAddress } | undefined;
-  helloAt: number;
-  adjacency: Adjacency | undefined;
-  readonly levels: ReadonlyMap<Level, LevelState>;
-  readonly inbox: { hellos: Uint8Array[]; others: Uint8Array[]; taken: number };
-  /** What this router declares itself, by the key of prefix or SID. */
-  wanted: ReadonlyMap<string, Originated>;
-  /** Its addresses, one a family at most: TLVs 134 and 140. */
-  routerAddresses: NodeAddresses;
-  /** By which it is known, in TLV 242: its loopbacks, else another address of its own. */
-  identity: NodeAddresses;
-  /** Of these what is still to be placed in our LSP; undefined: to be removed from it. */
-  readonly unplaced: Map<string, Originated | undefined>;
-  readonly carry: CarryState;
-  /**
-   * From when on LSPs under our name that we do not have are purged: not before we have been told what to declare, or
-   * they would flap at a restart.
-   */
-  purgeUnknownFrom: number;
-  stopping: { readonly deadline: number; done: boolean } | undefined;
-  readonly warned: Map<string, number>;
-}
+import { dropAdjacency } from './adjacency/changes.ts';
+import { sendHello } from './adjacency/interface.ts';
+import { START_GRACE_MS } from './constants.ts';
+import { newFlags } from './flooding/flags.ts';
+import { enqueue } from './inbox.ts';
+import { newCarryState } from './leaking/state.ts';
+import { newGraph } from './lsdb/graph.ts';
+import { newExpansion, newLsdb } from './lsdb/lsdb.ts';
+import { replaceAll } from './own/origination.ts';
+import { markDirty, newOwnLsps } from './own/own.ts';
+import { newPlacement } from './own/placement.ts';
+import { setWanted } from './own/wanted.ts';
+import type { Effect, LevelState, Speaker, SpeakerConfig, SpeakerEvent, TunableConfig } from './state.ts';
+import { beginStop, checkStop } from './stopping.ts';
+import { SUBSCRIBERS } from './subscribers.ts';
+import { runDue } from './tasks.ts';
 
 export function createSpeaker(config: SpeakerConfig, system: string): Speaker {
   return {
@@ -139,6 +41,7 @@ export function createSpeaker(config: SpeakerConfig, system: string): Speaker {
     purgeUnknownFrom: Infinity,
     stopping: undefined,
     warned: new Map(),
+    subscribers: SUBSCRIBERS,
   };
 }
 
@@ -150,13 +53,67 @@ function newLevel(level: Level, config: SpeakerConfig): LevelState {
     doubts: new Map(),
     own: newOwnLsps(newPlacement()),
     graph: newGraph(),
-    srm: new Map(),
-    floodAt: Infinity,
-    acks: new Map(),
-    ackAt: Infinity,
-    requests: new Map(),
-    requestAt: Infinity,
-    csnpFrom: undefined,
-    csnpAt: Infinity,
+    ...newFlags(),
   };
 }
+
+type Handlers = {
+  readonly [K in SpeakerEvent['type']]: (s: Speaker, event: Extract<SpeakerEvent, { type: K }>) => void;
+};
+
+const HANDLERS: Handlers = {
+  'link-up': (s, { linkLocal }) => {
+    s.link = { linkLocal };
+    s.purgeUnknownFrom = Math.min(s.purgeUnknownFrom, s.now + START_GRACE_MS);
+    for (const { own } of s.levels.values()) markDirty(own, 0, s.now);
+    sendHello(s);
+  },
+  'link-down': (s, { reason }) => {
+    s.link = undefined;
+    s.helloAt = Infinity;
+    dropAdjacency(s, reason);
+  },
+  received: (s, { pdu }) => {
+    if (s.link) enqueue(s, pdu);
+  },
+  originate: (s, { origination }) => {
+    if (s.stopping) return;
+    s.purgeUnknownFrom = s.now;
+    setWanted(s, origination);
+  },
+  configure: (s, { config }) => configure(s, config),
+  timer: runDue,
+  stop: beginStop,
+};
+
+/** Hands one event to the speaker. `now` in milliseconds, never going back. @returns what to do, in order */
+export function handle(s: Speaker, event: SpeakerEvent, now: number): Effect[] {
+  s.now = now;
+  s.effects = [];
+  (HANDLERS[event.type] as (s: Speaker, event: SpeakerEvent) => void)(s, event);
+  checkStop(s);
+  return s.effects;
+}
+
+const SCOPES = ['interface', 'area', 'domain'] as const;
+
+/**
+ * New timers count from the next hello and the next issue on; new keys are used at once, and every LSP of ours is
+ * signed anew.
+ */
+function configure(s: Speaker, config: TunableConfig): void {
+  const before = s.config;
+  const { helloIntervalMs, holdMultiplier, lifetimeSeconds, refreshSeconds, holdUnreachableMs, keys } = config;
+  s.config = { ...before, helloIntervalMs, holdMultiplier, lifetimeSeconds, refreshSeconds, holdUnreachableMs, keys };
+  const changed = SCOPES.filter(
+    (scope) => Buffer.compare(before.keys[scope] ?? EMPTY, config.keys[scope] ?? EMPTY) !== 0,
+  );
+  for (const level of s.levels.values()) {
+    if (changed.includes(level.level === 1 ? 'area' : 'domain') || before.lifetimeSeconds !== config.lifetimeSeconds)
+      replaceAll(s, level);
+  }
+  if (s.link) sendHello(s);
+  if (changed.length > 0) log(s, 'info', { scopes: changed }, 'authentication keys changed');
+}
+
+const EMPTY = new Uint8Array(0);

@@ -1,11 +1,11 @@
 // A clean end (ISO/IEC 10589 §7.3.16.4): purge our own LSP in every level, wait until the neighbour has acknowledged
 // it, take the adjacency down. Without a neighbour there is nobody to tell.
 import { log } from '../effects.ts';
-import { activeLevels } from './adjacency.ts';
+import { activeLevels } from './adjacency/adjacency.ts';
 import { STOP_LIMIT_MS } from './constants.ts';
-import { sendHello } from './interface.ts';
-import { markDirty } from './own.ts';
-import type { Speaker } from './speaker.ts';
+import { sendHello } from './adjacency/interface.ts';
+import { markDirty } from './own/own.ts';
+import type { Speaker } from './state.ts';
 
 export function beginStop(s: Speaker): void {
   if (s.stopping) return;

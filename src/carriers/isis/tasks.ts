@@ -1,16 +1,18 @@
 // Everything that happens by itself: each row says when it is due and what it does then. Every run is bounded, so that
 // one turn of the event loop stays short however much there is to do; what is left makes the row due again at once.
-import { holdExpired, sendHello } from './interface.ts';
-import { sweep } from './ageing.ts';
-import { carryDue } from './carrying.ts';
-import { doubtAt, doubtDue } from './doubt.ts';
-import { expandAt, expandDue } from './expansion.ts';
-import { floodDue } from './flooding.ts';
+import { holdExpired, sendHello } from './adjacency/interface.ts';
+import { sweep } from './flooding/ageing.ts';
+import { carryDue } from './leaking/leaking.ts';
+import { doubtAt } from './flooding/doubt.ts';
+import { doubtDue } from './flooding/store.ts';
+import { expandAt, expandDue } from './lsdb/expansion.ts';
+import { floodDue } from './flooding/flooding.ts';
 import { takeInbox } from './inbox.ts';
-import { issueDue, placeDue, refreshDue } from './origination.ts';
-import { forgetDue, walkDue } from './reachability.ts';
-import { ackDue, csnpDue, requestDue } from './snp.ts';
-import type { LevelState, Speaker } from './speaker.ts';
+import { issueDue, refreshDue } from './own/origination.ts';
+import { placeDue } from './own/wanted.ts';
+import { forgetDue, walkDue } from './lsdb/reachability.ts';
+import { ackDue, csnpDue, requestDue } from './flooding/snp.ts';
+import type { LevelState, Speaker } from './state.ts';
 
 interface SpeakerTask {
   readonly name: string;

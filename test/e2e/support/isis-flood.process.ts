@@ -1,10 +1,11 @@
 // A neighbour that floods: takes the place of FRR on `cnpd-isis`, brings the adjacency up, and sends LSPs of as many
 // systems as it is told, all of them its neighbours, at once; what is not acknowledged is sent again. Arguments: count,
 // prefixes an LSP. Prints `sent` when all were sent once.
-import { readLsp } from '../../../src/carriers/isis/content.ts';
-import { handle } from '../../../src/carriers/isis/events.ts';
-import { type StoredLsp, identityOf, put } from '../../../src/carriers/isis/lsdb.ts';
-import { type Effect, type SpeakerEvent, createSpeaker } from '../../../src/carriers/isis/speaker.ts';
+import { readLsp } from '../../../src/carriers/isis/lsdb/content.ts';
+import { handle } from '../../../src/carriers/isis/speaker.ts';
+import { type StoredLsp, identityOf, put } from '../../../src/carriers/isis/lsdb/lsdb.ts';
+import type { Effect, SpeakerEvent } from '../../../src/carriers/isis/state.ts';
+import { createSpeaker } from '../../../src/carriers/isis/speaker.ts';
 import { nextWake } from '../../../src/carriers/isis/tasks.ts';
 import { isKernelError } from '../../../src/kernel/errors.ts';
 import { openPacketSocket } from '../../../src/kernel/packet-socket.ts';

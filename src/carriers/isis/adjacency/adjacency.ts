@@ -1,0 +1,52 @@
+// The one adjacency of the circuit: three-way handshake (RFC 5303 §3.2), the levels it serves, and the transitions
+// between. Hellos are interface.ts, what a level does when it comes up or goes down is changes.ts. A neighbour without
+// TLV 240 is refused: FRR always sends it, and a two-way adjacency would be Up on one side only.
+import type { Level, ThreeWayState } from '../../../packet/isis/types.ts';
+
+export interface Adjacency {
+  readonly systemId: Uint8Array;
+  /** `0000.0000.0001`. */
+  readonly system: string;
+  /** The neighbour's extended local circuit ID. */
+  readonly circuitId: number | undefined;
+  readonly state: ThreeWayState;
+  /** Levels in common; level 1 only within one area. */
+  readonly levels: readonly Level[];
+  /** The neighbour runs the IPv6 topology (TLV 229 with MT ID 2). */
+  readonly mtIpv6: boolean;
+  readonly holdUntil: number;
+  readonly since: number;
+  /** Why it is in this state. */
+  readonly reason: string;
+}
+
+/** RFC 5303 §3.2 c: our state when the neighbour reports `received`. */
+const THREE_WAY: Record<ThreeWayState, Record<ThreeWayState, { next: ThreeWayState; reason: string }>> = {
+  down: {
+    down: { next: 'initializing', reason: 'neighbour heard' },
+    initializing: { next: 'up', reason: 'neighbour hears us' },
+    up: { next: 'down', reason: 'neighbour still holds an older adjacency' },
+  },
+  initializing: {
+    down: { next: 'initializing', reason: 'neighbour does not hear us yet' },
+    initializing: { next: 'up', reason: 'neighbour hears us' },
+    up: { next: 'up', reason: 'neighbour hears us' },
+  },
+  up: {
+    down: { next: 'initializing', reason: 'neighbour has restarted' },
+    initializing: { next: 'up', reason: 'neighbour hears us' },
+    up: { next: 'up', reason: 'neighbour hears us' },
+  },
+};
+
+/** The next state and the reason for it. */
+export const threeWay = (local: ThreeWayState, received: ThreeWayState): { next: ThreeWayState; reason: string } =>
+  THREE_WAY[local][received];
+
+interface Adjacent {
+  readonly adjacency: Adjacency | undefined;
+}
+
+export const isActive = (s: Adjacent, level: Level): boolean => activeLevels(s).includes(level);
+
+export const activeLevels = (s: Adjacent): readonly Level[] => (s.adjacency?.state === 'up' ? s.adjacency.levels : []);

@@ -1,0 +1,129 @@
+// What becomes of an LSP that is newer than what there is: filed, put aside until it is known that FRR has it too, or
+// refused for want of room; and purges of others' LSPs.
+import { count, warnLimited } from '../../effects.ts';
+import { hasRoomFor } from '../../room.ts';
+import { encodePurge } from '../../../packet/isis/lsp.ts';
+import { isActive } from '../adjacency/adjacency.ts';
+import { scopeOf, sign } from '../auth.ts';
+import { ZERO_AGE_MS } from '../constants.ts';
+import { NO_CONTENT, type ReadLsp, type ReceivedLsp, bare, readLsp } from '../lsdb/content.ts';
+import { install, installRefreshed, uninstall } from '../lsdb/install.ts';
+import { type StoredLsp, compareVersions, costOf, identityOf, versionOf } from '../lsdb/lsdb.ts';
+import type { LevelState, Speaker } from '../state.ts';
+import { doubt, isOddPurge } from './doubt.ts';
+import { setSrm } from './flags.ts';
+
+/** What is kept of an LSP that says nothing: of a purge, and of one of our own. */
+const SILENT = { content: NO_CONTENT, entries: 0, expanded: false, odd: false, reported: false };
+
+/**
+ * @param trusted whether it is known that the neighbour has it, however odd it is
+ * @returns false when the LSP was refused
+ */
+export function store(
+  s: Speaker,
+  level: LevelState,
+  pdu: ReceivedLsp,
+  old: StoredLsp | undefined,
+  trusted = false,
+): boolean {
+  const purged = pdu.remainingLifetime === 0;
+  const expiresAt = s.now + (purged ? ZERO_AGE_MS : pdu.remainingLifetime * 1000);
+  const base = {
+    ...identityOf(pdu.raw),
+    own: false,
+    raw: pdu.raw,
+    sequence: pdu.sequence,
+    checksum: pdu.checksum,
+    purged,
+    expiresAt,
+  };
+  if (purged) {
+    count(s, 'purge.received');
+    if (!trusted && old && isOddPurge(pdu) && doubt(s, level, base.key, pdu, old)) return true;
+    install(s, level, { ...base, ...SILENT });
+    return true;
+  }
+  if (old && !old.purged && Buffer.compare(old.raw.subarray(26), pdu.raw.subarray(26)) === 0) {
+    const { content, entries, expanded, odd, reported } = old;
+    installRefreshed(level, { ...base, content, entries, expanded, odd, reported });
+    return true;
+  }
+  const read = readLsp(pdu, s.config, s.levels.size > 1);
+  const odd = read.badTlvs.length > 0;
+  if (!trusted && odd && old && doubt(s, level, base.key, pdu, old)) return true;
+  const lsp = {
+    ...base,
+    ...SILENT,
+    odd,
+    content: bare(read.content),
+    entries: read.prefixes.length + read.content.sids.length,
+  };
+  if (!hasRoomFor(level.lsdb, costOf(lsp), level.lsdb.byKey.size, old && costOf(old)))
+    return refuse(s, level, base.key, old);
+  complainOf(s, base.key, pdu, read);
+  install(s, level, lsp, read);
+  return true;
+}
+
+function complainOf(s: Speaker, key: string, { unusable }: ReceivedLsp, { badTlvs, contradictions }: ReadLsp): void {
+  if (unusable)
+    return warnLimited(
+      s,
+      `lsp.unusable.${unusable.code}`,
+      { lsp: key, detail: unusable.detail },
+      'the content of an LSP cannot be used',
+    );
+  for (const { subType, error } of badTlvs)
+    if (subType === undefined) count(s, `tlv.${error.code}`);
+    else count(s, `sub-tlv.${error.code}`);
+  if (contradictions > 0)
+    warnLimited(s, 'lsp.contradictory-prefix', { lsp: key }, 'an LSP lists a prefix both with and without the P-flag');
+}
+
+/**
+ * Not acknowledged: the neighbour offers it again, and it is taken when there is room. What we had of it no longer
+ * holds.
+ */
+function refuse(s: Speaker, level: LevelState, key: string, old: StoredLsp | undefined): boolean {
+  const { lsdb } = level;
+  lsdb.refusedAt = s.now;
+  warnLimited(
+    s,
+    'lsdb.full',
+    { level: level.level, lsp: key, lsps: lsdb.byKey.size, bytes: lsdb.bytes },
+    'link state database full: LSP refused',
+  );
+  if (old) uninstall(s, level, old);
+  return false;
+}
+
+/**
+ * An LSP that expired here, or is in confusion: only its header is kept and flooded, with lifetime 0 and our name (RFC
+ * 6232).
+ */
+export function purgeForeign(s: Speaker, level: LevelState, lsp: StoredLsp): void {
+  const lspId = { systemId: lsp.raw.slice(12, 18), pseudonode: lsp.raw[18]!, fragment: lsp.fragment };
+  const isType = (lsp.raw[26]! & 3) === 3 ? 3 : 1;
+  const unsigned = encodePurge({
+    level: level.level,
+    lspId,
+    sequence: lsp.sequence,
+    isType,
+    originator: s.config.systemId,
+  });
+  const raw = sign(s, scopeOf(level.level), unsigned);
+  const checksum = (raw[24]! << 8) | raw[25]!;
+  install(s, level, { ...lsp, ...SILENT, raw, checksum, expiresAt: s.now + ZERO_AGE_MS, purged: true });
+  if (isActive(s, level.level)) setSrm(level, lsp.key, s.now);
+}
+
+/** FRR has said nothing against it: it counts. */
+export function doubtDue(s: Speaker, level: LevelState): void {
+  for (const [key, { pdu, until }] of level.doubts) {
+    if (until > s.now) return;
+    level.doubts.delete(key);
+    const stored = level.lsdb.byKey.get(key);
+    if (!stored || compareVersions(pdu, versionOf(stored, s.now)) === 'newer') store(s, level, pdu, stored, true);
+  }
+}

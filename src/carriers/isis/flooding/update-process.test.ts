@@ -1,0 +1,233 @@
+// The update process, case by case (ISO/IEC 10589 §7.3.15, §7.3.16): what is acknowledged, what is kept, what is sent
+// and how fast, and what the operator is told.
+import { describe, expect, it } from 'vitest';
+import { decodePdu } from '../../../packet/isis/pdu.ts';
+import type { IsisTlv, LspEntry } from '../../../packet/isis/types.ts';
+import { packNeighbors } from '../../../packet/isis/tlv/is-reachability.ts';
+import { A, B, C, type Scene, adjacency, csnp, lsp, patched, reachedOnce } from '../hostile.fixture.ts';
+import { END_CON, endCon, proxied, systemId } from '../simulation.fixture.ts';
+
+const KEY = `${C}.00-00`;
+const idOf = (n: number) => ({ systemId: Uint8Array.of(9, 0, 0, 0, n >> 8, n & 255), pseudonode: 0, fragment: 0 });
+const levelOf = ({ a }: Scene) => a.speaker.levels.get(2)!;
+const bad: IsisTlv = { kind: 'unknown', type: 236, value: Uint8Array.of(0, 0, 0, 1, 0, 200, 1) };
+const prefixes = (...flags: boolean[]): IsisTlv => ({
+  kind: 'ipv6-reachability',
+  prefixes: flags.map((flag) => ({
+    prefix: proxied('2001:db8:1::/48').prefix,
+    metric: 1,
+    down: false,
+    external: false,
+    subTlvs: flag ? [{ kind: 'prefix-attribute-flags', flags: Uint8Array.of(1) } as const] : [],
+  })),
+});
+
+/** What A acknowledges from now on, to a neighbour that is as silent as one that has what we have. */
+function acknowledged({ wire }: Scene): LspEntry[] {
+  const entries: LspEntry[] = [];
+  wire.filter = (pdu, from) => {
+    if (from === 0 && pdu.kind === 'psnp')
+      entries.push(...pdu.tlvs.flatMap((tlv) => (tlv.kind === 'lsp-entries' ? tlv.entries : [])));
+    return from === 0 || pdu.kind === 'p2p-hello';
+  };
+  return entries;
+}
+
+describe('sending', () => {
+  it('what is due at once goes ten at a time, with 10 ms between', () => {
+    const scene = adjacency();
+    const { a, simulation, wire, give } = scene;
+    for (let n = 0; n < 33; n++) give(lsp({ lspId: idOf(n) }));
+    simulation.run(5000);
+    const all = levelOf(scene).lsdb.byKey.size;
+    const times: number[] = [];
+    wire.filter = (pdu, from) => {
+      if (from === 0 && pdu.kind === 'lsp') times.push(simulation.now);
+      return true;
+    };
+    const start = simulation.now;
+    a.deliver(csnp());
+    simulation.run(100);
+    expect(times.map((at) => at - start)).toEqual(Array.from({ length: all }, (_, i) => 10 * Math.floor(i / 10)));
+  });
+
+  it('what waits for its acknowledgement wakes nobody before its time', () => {
+    const scene = adjacency();
+    const { a, simulation, give } = scene;
+    for (const n of [1, 2]) give(lsp({ lspId: idOf(n) }));
+    simulation.run(5000);
+    scene.wire.filter = (pdu) => pdu.kind === 'p2p-hello';
+    a.deliver(csnp({ start: idOf(1), end: idOf(1) }));
+    simulation.run(3000);
+    const first = levelOf(scene).floodAt;
+    a.deliver(csnp({ start: idOf(2), end: idOf(2) }));
+    simulation.run(20);
+    expect([levelOf(scene).srm.size, levelOf(scene).floodAt]).toEqual([2, first]);
+    expect(first - simulation.now).toBeGreaterThan(1900);
+  });
+
+  it('what was handed out keeps the lifetime that it had then', () => {
+    const scene = adjacency();
+    scene.give(lsp());
+    scene.simulation.run(5000);
+    scene.wire.filter = (pdu) => pdu.kind === 'p2p-hello';
+    scene.a.sent.length = 0;
+    scene.a.deliver(csnp({ start: { ...idOf(0), systemId: systemId(C) }, end: { ...idOf(0), systemId: systemId(C) } }));
+    scene.simulation.run(11_000);
+    const lifetimes = scene.a.sent.flatMap((bytes) => {
+      const pdu = decodePdu(bytes);
+      return pdu.ok && pdu.value.kind === 'lsp' ? [pdu.value.remainingLifetime] : [];
+    });
+    expect(lifetimes.map((each) => each - lifetimes[0]!)).toEqual([0, -5, -10]);
+  });
+
+  it('without an adjacency nothing is, not even the purge of what expires', () => {
+    const scene = adjacency();
+    const { a, simulation, give } = scene;
+    give(lsp({ remainingLifetime: 60 }));
+    a.event({ type: 'link-down', reason: 'gone' });
+    const sent = a.count('isis.tx.lsp');
+    simulation.run(70_000);
+    expect(levelOf(scene).lsdb.byKey.get(KEY)).toMatchObject({ purged: true });
+    expect([levelOf(scene).srm.size, a.count('isis.tx.lsp')]).toEqual([0, sent]);
+  });
+});
+
+describe('an LSP of another system', () => {
+  it('that is refused for want of room is not acknowledged, and what was to be sent of it is not', () => {
+    const scene = adjacency({ lsdbBytes: 6000 });
+    const { a, simulation, give } = scene;
+    for (const n of [1, 2]) give(lsp({ lspId: idOf(n) }));
+    simulation.run(5000);
+    const entries = acknowledged(scene);
+    const big = packNeighbors(
+      Array.from({ length: 60 }, () => ({
+        systemId: systemId(B),
+        pseudonode: 0,
+        metric: 1,
+        subTlvs: new Uint8Array(0),
+      })),
+    );
+    a.deliver(csnp({ start: idOf(1), end: idOf(1) }));
+    a.deliver(lsp({ lspId: idOf(1), sequence: 8, tlvs: big }));
+    a.deliver(lsp({ lspId: idOf(3), tlvs: big }));
+    simulation.run(10_000);
+    expect([a.count('isis.lsdb.full'), entries, levelOf(scene).srm.size]).toEqual([2, [], 0]);
+    expect([...levelOf(scene).lsdb.byKey.keys()].filter((key) => key.startsWith('09'))).toEqual([
+      '0900.0000.0002.00-00',
+    ]);
+  });
+
+  it.each<[string, Uint8Array]>([
+    ['with a malformed TLV', lsp({ sequence: 8, tlvs: [bad] })],
+    ['that is a purge with a wrong checksum', patched(lsp({ sequence: 8, remainingLifetime: 0 }), 24, 1, 2)],
+    ['that refreshes what is known', lsp({ sequence: 8 })],
+    ['that is a purge', lsp({ sequence: 8, remainingLifetime: 0 })],
+    ['that is what is known', lsp({ sequence: 7 })],
+  ])('%s is acknowledged', (_what, pdu) => {
+    const scene = adjacency();
+    scene.give(lsp());
+    scene.simulation.run(1000);
+    const entries = acknowledged(scene);
+    scene.give(pdu);
+    scene.simulation.run(300);
+    expect(entries).toMatchObject([{ sequence: pdu[23], checksum: (pdu[24]! << 8) | pdu[25]! }]);
+  });
+
+  it('that is what is known lives no longer than the first copy said', () => {
+    const scene = adjacency();
+    const { simulation, give } = scene;
+    give(lsp({ remainingLifetime: 100 }));
+    const { expiresAt } = levelOf(scene).lsdb.byKey.get(KEY)!;
+    simulation.run(50_000);
+    give(lsp({ remainingLifetime: 100 }));
+    expect(levelOf(scene).lsdb.byKey.get(KEY)).toMatchObject({ expiresAt, purged: false });
+    simulation.run(51_000);
+    expect(levelOf(scene).lsdb.byKey.get(KEY)).toMatchObject({ purged: true });
+  });
+
+  it('whose purge comes first needs no memory, only the acknowledgement (§7.3.16.4 b)', () => {
+    const scene = adjacency();
+    const entries = acknowledged(scene);
+    scene.give(lsp({ remainingLifetime: 0 }));
+    scene.simulation.run(300);
+    expect(entries).toMatchObject([{ sequence: 7, remainingLifetime: 0 }]);
+    expect(levelOf(scene).lsdb.byKey.has(KEY)).toBe(false);
+  });
+
+  it('that is odd and comes again, the same or newer, is no sign that FRR does not have it', () => {
+    const scene = adjacency();
+    for (const sequence of [7, 7, 8]) scene.give(lsp({ sequence, tlvs: [bad] }));
+    expect([scene.a.count('isis.lsp.refused-by-neighbor'), levelOf(scene).lsdb.byKey.get(KEY)]).toMatchObject([
+      0,
+      { sequence: 8, odd: true },
+    ]);
+  });
+
+  it('is counted by its prefixes and its SIDs', () => {
+    const scene = adjacency();
+    reachedOnce(scene.a);
+    const { sid, locator } = endCon('2001:db8:c::1', '2001:db8:c::/48');
+    const subTlvs = [{ kind: 'srv6-end-sid', flags: 0, behavior: END_CON, sid, subSubTlvs: new Uint8Array() } as const];
+    const sids: IsisTlv = {
+      kind: 'srv6-locator',
+      mtId: 0,
+      locators: [{ prefix: locator, metric: 1, flags: 0, algorithm: 0, subTlvs }],
+    };
+    scene.give(lsp({ tlvs: [prefixes(false, false), sids] }));
+    expect(levelOf(scene).lsdb.byKey.get(KEY)).toMatchObject({ entries: 3, content: { sids: [{ sid }] } });
+  });
+
+  it.each([
+    [[2], 0],
+    [[1, 2], 1],
+  ] as const)('its entries with the P-flag are kept by an agent of levels %j: %i', (levels, kept) => {
+    const scene = adjacency({ levels });
+    reachedOnce(scene.a);
+    scene.give(lsp({ tlvs: [prefixes(true)] }));
+    const { content } = levelOf(scene).lsdb.byKey.get(KEY)!;
+    expect([content.flagged.length, content.flaggedCount]).toEqual([kept, 1]);
+  });
+});
+
+describe('an LSP of ours', () => {
+  const ours = (fragment: number, more: object = {}): Uint8Array =>
+    lsp({ lspId: { systemId: systemId(A), pseudonode: 0, fragment }, ...more });
+
+  it('that is purged and that we do not have is acknowledged, and that is all', () => {
+    const scene = adjacency();
+    const entries = acknowledged(scene);
+    const purged = scene.a.count('isis.own.purged');
+    scene.give(ours(77, { remainingLifetime: 0 }));
+    scene.simulation.run(1000);
+    expect(entries).toMatchObject([{ sequence: 7, remainingLifetime: 0, lspId: { fragment: 77 } }]);
+    expect(scene.a.count('isis.own.purged')).toBe(purged);
+  });
+
+  it.each([
+    ['newer', { sequence: 5000 }, [0, 0, 1]],
+    ['with other contents and our number', {}, [0, 1, 1]],
+    ['purged', { remainingLifetime: 0 }, [1, 0, 1]],
+  ])('that comes back %s is outbid, and counted for what it is', (_what, fields, counts) => {
+    const scene = adjacency();
+    const { sequence } = levelOf(scene).lsdb.byKey.get(`${A}.00-00`)!;
+    scene.give(ours(0, { sequence, ...fields }));
+    const names = ['isis.own.foreign-purge', 'isis.own.confusion', 'isis.own.sequence-bumped'];
+    expect(names.map((name) => scene.a.count(name))).toEqual(counts);
+  });
+});
+
+it.each<[string, object, Uint8Array[]]>([
+  ['isis.lsp.confusion', { lsp: KEY }, [lsp(), lsp({ tlvs: [bad] })]],
+  ['isis.lsp.contradictory-prefix', { lsp: KEY }, [lsp({ tlvs: [prefixes(true, false)] })]],
+  [
+    'isis.lsp.unusable.zero-checksum',
+    { lsp: KEY, detail: expect.stringContaining('checksum 0') as string },
+    [patched(lsp(), 24, 0, 0)],
+  ],
+  ['isis.lsdb.full', { level: 2, lsp: KEY, lsps: 2 }, [lsp()]],
+])('of %s the operator is told which LSP it is', (counter, fields, pdus) => {
+  const scene = adjacency(counter.endsWith('full') ? { lsdbLimit: 2 } : {});
+  for (const pdu of pdus) scene.give(pdu);
+  expect(scene.a.logged.map((each) => each.fields)).toContainEqual(expect.objectContaining({ counter, ...fields }));
+});

@@ -1,0 +1,198 @@
+// How much room prefixes and SIDs take: what is counted when they are placed is what they are encoded to, and what
+// counts as a change of them.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { address } from '../../../model/address.ts';
+import { prefixKey, prefixOf } from '../../../model/prefix.ts';
+import { arbitraryIpv4, arbitraryIpv6 } from '../../../packet/isis/arbitrary.fixture.ts';
+import { prefixEntryLength } from '../../../packet/isis/tlv/ip-reachability.ts';
+import { encodeTlv } from '../../../packet/isis/tlvs.ts';
+import type { PrefixSubTlv } from '../../../packet/isis/types.ts';
+import {
+  type Originated,
+  type OriginatedPrefix,
+  close,
+  entrySize,
+  newPlacement,
+  place,
+  sameOriginated,
+  tlvGroups,
+} from '../own/placement.ts';
+import { type OriginatedSid, locatorTlvs, sidKey, sidSize } from './sids.ts';
+
+const [FOUR, SIX] = [address('192.0.2.1'), address('2001:db8::1')];
+const attributes = fc.record({
+  down: fc.boolean(),
+  external: fc.boolean(),
+  flags: fc.uint8Array({ maxLength: 20 }),
+  four: fc.boolean(),
+  six: fc.boolean(),
+});
+const sources = (four: boolean, six: boolean) => ({ ...(four && { source4: FOUR }), ...(six && { source6: SIX }) });
+
+const anyPrefix = fc
+  .tuple(fc.oneof(arbitraryIpv4, arbitraryIpv6), fc.nat(128), attributes)
+  .map(([at, length, { four, six, ...rest }]): OriginatedPrefix => {
+    const prefix = prefixOf(at, at.family === 4 ? length % 33 : length);
+    return { key: prefixKey(prefix), prefix, ...rest, ...sources(four, six) };
+  });
+const anySid = fc
+  .tuple(arbitraryIpv6, fc.integer({ min: 1, max: 128 }), attributes)
+  .map(([sid, length, { external: _external, four, six, ...rest }]): OriginatedSid => {
+    const locator = prefixOf(sid, length);
+    return { key: sidKey(sid), sid, behavior: 32770, locator, algorithm: 0, ...rest, ...sources(four, six) };
+  });
+
+it('the size of a prefix is what its entry is encoded to', () => {
+  fc.assert(
+    fc.property(anyPrefix, ({ prefix, flags, source4, source6, ...rest }) => {
+      const subTlvs: PrefixSubTlv[] = [{ kind: 'prefix-attribute-flags', flags }];
+      if (source4) subTlvs.push({ kind: 'ipv4-source-router-id', address: source4 });
+      if (source6) subTlvs.push({ kind: 'ipv6-source-router-id', address: source6 });
+      const size = entrySize({ prefix, flags, ...rest, ...(source4 && { source4 }), ...(source6 && { source6 }) });
+      expect(size).toBe(prefixEntryLength({ prefix, metric: 1, down: rest.down, external: rest.external, subTlvs }));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+it('the size of a SID is what its locator is encoded to, when it has no other', () => {
+  fc.assert(
+    fc.property(anySid, (p) => {
+      const [tlv, ...more] = locatorTlvs([p], 2);
+      expect(more).toEqual([]);
+      // Type, length and topology.
+      expect(encodeTlv(tlv!).length - 4).toBe(sidSize(p));
+      expect(entrySize(p)).toBe(sidSize(p));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+const SID: OriginatedSid = {
+  ...{ key: 'sid:1', sid: address('2001:db8:c::1'), behavior: 32770, locator: prefixOf(address('2001:db8:c::'), 48) },
+  ...{ algorithm: 0, down: false, flags: new Uint8Array() },
+};
+const PREFIX: OriginatedPrefix = {
+  ...{ key: 'p', prefix: prefixOf(address('2001:db8:1::'), 48), down: false, external: false },
+  ...{ flags: Uint8Array.of(1), source6: SIX },
+};
+const otherSids: [string, Partial<OriginatedSid>][] = [
+  ['locator', { locator: prefixOf(address('2001:db8:c::'), 47) }],
+  ['algorithm', { algorithm: 128 }],
+  ['D bit', { down: true }],
+  ['flags', { flags: Uint8Array.of(0x40) }],
+  ['IPv4 source', { source4: FOUR }],
+  ['IPv6 source', { source6: SIX }],
+];
+
+describe('SIDs of one locator', () => {
+  it.each(otherSids)('share a TLV unless they differ in its %s', (_what, fields) => {
+    const second = { ...SID, sid: address('2001:db8:c::2') };
+    expect(locatorTlvs([SID, { ...second, behavior: 18 }], 0)).toHaveLength(1);
+    expect(locatorTlvs([SID, { ...second, ...fields }], 0)).toHaveLength(2);
+    expect(
+      locatorTlvs([SID, { ...second, ...fields }, SID], 0).map((t) => t.locators[0]!.subTlvs.at(-1)!.kind),
+    ).toEqual(['srv6-end-sid', 'srv6-end-sid']);
+  });
+
+  it('fill a TLV to 253 bytes behind its topology, and no more', () => {
+    const of = (flags: number): number[] => {
+      const all = Array.from({ length: 21 }, (_, i) => ({
+        ...{ ...SID, sid: address(`2001:db8:c::${i + 1}`), flags: new Uint8Array(flags) },
+      }));
+      const tlvs = locatorTlvs(all, 0);
+      for (const tlv of tlvs) expect(encodeTlv(tlv).length).toBeLessThanOrEqual(257);
+      return tlvs.map((tlv) => tlv.locators[0]!.subTlvs.filter(({ kind }) => kind === 'srv6-end-sid').length);
+    };
+    // 7 and 6 bytes of locator, 1 of length, 22 a SID, 2 and 17 of flags: 253.
+    expect([of(0), of(17), of(18)]).toEqual([
+      [10, 10, 1],
+      [10, 10, 1],
+      [9, 9, 3],
+    ]);
+  });
+});
+
+describe('a change', () => {
+  it.each([...otherSids, ['behaviour', { behavior: 18 }]] as [string, Partial<OriginatedSid>][])(
+    'of a SID is another %s',
+    (_what, fields) => {
+      expect([sameOriginated(SID, { ...SID }), sameOriginated(SID, { ...SID, ...fields })]).toEqual([true, false]);
+    },
+  );
+
+  it.each<[string, Partial<OriginatedPrefix>]>([
+    ['up/down bit', { down: true }],
+    ['external bit', { external: true }],
+    ['value of the flags', { flags: Uint8Array.of(0x41) }],
+    ['length of the flags', { flags: Uint8Array.of(1, 0) }],
+    ['IPv4 source', { source4: FOUR }],
+    ['IPv6 source', { source6: address('2001:db8::2') }],
+  ])('of a prefix is another %s', (_what, fields) => {
+    expect([sameOriginated(PREFIX, { ...PREFIX }), sameOriginated(PREFIX, { ...PREFIX, ...fields })]).toEqual([
+      true,
+      false,
+    ]);
+    const placement = newPlacement();
+    place(placement, PREFIX, 1000);
+    expect(place(placement, { ...PREFIX, ...fields }, 1000)).toEqual({ placed: true, changed: [1] });
+  });
+
+  it('is also a SID in place of a prefix', () => {
+    const sid: Originated = { ...SID, key: PREFIX.key };
+    expect([sameOriginated(PREFIX, sid), sameOriginated(sid, PREFIX)]).toEqual([false, false]);
+  });
+});
+
+describe('the room of a fragment', () => {
+  const nth = (n: number, length = 64): OriginatedPrefix => {
+    const prefix = prefixOf({ family: 6, value: (0x20010db8n << 96n) | (BigInt(n) << 64n) }, length);
+    return { ...PREFIX, key: prefixKey(prefix), prefix };
+  };
+  // 36 bytes each, and 4 of their TLV.
+  it.each([
+    [111, [1, 1, 2]],
+    [112, [1, 1, 1]],
+    [76, [1, 1, 2]],
+    [75, [1, 2, 3]],
+    [40, [1, 2, 3]],
+  ])('of %i bytes is used to its end', (room, expected) => {
+    const placement = newPlacement();
+    expect([0, 1, 2].map((n) => place(placement, nth(n), room).changed[0])).toEqual(expected);
+    expect(place(newPlacement(), nth(0), 39)).toEqual({ placed: false, changed: [] });
+  });
+
+  it('one that grows beyond it moves to another, and both are told; one that shrinks leaves room', () => {
+    const placement = newPlacement();
+    for (const n of [0, 1]) place(placement, nth(n), 76);
+    expect(place(placement, { ...nth(0), flags: new Uint8Array(3) }, 76).changed).toEqual([1, 2]);
+    expect(place(placement, nth(2), 76).changed).toEqual([1]);
+    expect(place(placement, { ...nth(0), source4: FOUR }, 76).changed).toEqual([2]);
+    const gone = place(placement, { ...nth(1), flags: new Uint8Array(99) }, 76);
+    expect([gone, placement.whereIs.has(nth(1).key)]).toEqual([{ placed: false, changed: [1] }, false]);
+  });
+
+  it('a fragment that is closed takes nothing more, and gives back what it had', () => {
+    const placement = newPlacement();
+    for (const n of [0, 1, 2]) place(placement, nth(n), 76);
+    expect(close(placement, 1).map(({ key }) => key)).toEqual([nth(0).key, nth(1).key]);
+    expect([...placement.whereIs.keys()]).toEqual([nth(2).key]);
+    expect(place(placement, nth(3), 76).changed).toEqual([2]);
+    expect(place(placement, nth(4), 76).changed).toEqual([3]);
+    expect(close(placement, 77)).toEqual([]);
+    expect([...newPlacement(placement.closed).closed]).toEqual([1, 77]);
+  });
+
+  it('a TLV ends before 253 bytes are exceeded, in the fragment as in what is counted', () => {
+    const placement = newPlacement();
+    // Seven times 36 are 252.
+    for (let n = 0; n < 16; n++) place(placement, nth(n), 16 * 36 + 3 * 4);
+    expect([...placement.fragments.keys()]).toEqual([1]);
+    expect(tlvGroups(placement.fragments.get(1)!, 6).map((group) => group.length)).toEqual([7, 7, 2]);
+    expect(tlvGroups(placement.fragments.get(1)!, 4)).toEqual([]);
+    const less = newPlacement();
+    for (let n = 0; n < 16; n++) place(less, nth(n), 16 * 36 + 3 * 4 - 1);
+    expect([...less.fragments.keys()]).toEqual([1, 2]);
+  });
+});

@@ -1,0 +1,77 @@
+// For tests: a router of both levels with stubs around it, and what they say to each other about prefixes.
+import { formatAddress } from '../../../model/address.ts';
+import { decodePdu } from '../../../packet/isis/pdu.ts';
+import type { IsisTlv, Level, PrefixReachability } from '../../../packet/isis/types.ts';
+import { lsp } from '../hostile.fixture.ts';
+import { Router } from '../router.fixture.ts';
+import { Agent, Simulation, proxied, systemId, testConfig } from '../simulation.fixture.ts';
+import type { SpeakerConfig } from '../state.ts';
+
+export const ORIGIN = '0000.0000.0001';
+export const AGENT_A = '0000.0000.00aa';
+export const AGENT_B = '0000.0000.00bb';
+export const LEARNER = '0000.0000.00ff';
+
+export interface Net {
+  simulation: Simulation;
+  router: Router;
+  add(system: string, levels: readonly Level[], overrides?: Partial<SpeakerConfig>): Agent;
+}
+
+/** One router of both levels with stubs around it. */
+export function net(): Net {
+  const simulation = new Simulation();
+  const router = new Router(simulation, '0000.0000.1111');
+  let seed = 10;
+  const add = (system: string, levels: readonly Level[], overrides: Partial<SpeakerConfig> = {}): Agent => {
+    const agent = new Agent(simulation, testConfig(system, { levels, seed: seed++, ...overrides }));
+    simulation.wire(agent.attach, router.attach);
+    return agent;
+  };
+  return { simulation, router, add };
+}
+
+/** What a system advertises in a level, as the router holds it. */
+export function advertised(router: Router, level: Level, system: string): PrefixReachability[] {
+  return [...router.lsps[level]]
+    .filter(([key, lsp]) => key.startsWith(system) && lsp.lifetime > 0)
+    .flatMap(([, lsp]) => {
+      const decoded = decodePdu(lsp.raw);
+      const tlvs = decoded.ok && decoded.value.kind === 'lsp' ? decoded.value.tlvs : [];
+      return tlvs.flatMap((tlv) =>
+        tlv.kind === 'ipv6-reachability' || tlv.kind === 'ipv4-reachability' ? tlv.prefixes : [],
+      );
+    });
+}
+
+export const flagsOf = (p: PrefixReachability): Uint8Array =>
+  p.subTlvs.find((t) => t.kind === 'prefix-attribute-flags')!.flags;
+export const FLAG = { kind: 'prefix-attribute-flags', flags: Uint8Array.of(1) } as const;
+export const learned = (agent: Agent): string[] =>
+  agent.prefixes().map((p) => `${p.pnc ? 'P' : '-'} ${p.proxy ? formatAddress(p.proxy) : 'none'}`);
+
+/** Fragments of the router, which is reached in both levels; it says this in one level alone. */
+export const say = (
+  agent: Agent,
+  level: Level,
+  fragment: number,
+  prefixes: Partial<PrefixReachability>[],
+  sequence = 7,
+): void => {
+  const all = prefixes.map((rest) => ({
+    prefix: proxied('2001:db8:1::/64').prefix,
+    metric: 5,
+    down: false,
+    external: false,
+    subTlvs: [FLAG],
+    ...rest,
+  }));
+  const tlvs: IsisTlv[] = all.map((p) =>
+    p.prefix.address.family === 4
+      ? { kind: 'ipv4-reachability', prefixes: [p] }
+      : { kind: 'ipv6-reachability', prefixes: [p] },
+  );
+  agent.deliver(
+    lsp({ level, sequence, lspId: { systemId: systemId('0000.0000.1111'), pseudonode: 0, fragment }, tlvs }),
+  );
+};

@@ -1,0 +1,284 @@
+// What is read of an LSP: the entries with the P-flag as the decoder sees them, the node's name and addresses, and what
+// is left out.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type IpAddress, address, formatAddress } from '../../../model/address.ts';
+import { formatPrefix, prefix } from '../../../model/prefix.ts';
+import { decodePdu } from '../../../packet/isis/pdu.ts';
+import { packNeighbors } from '../../../packet/isis/tlv/is-reachability.ts';
+import type { IsisTlv, Lsp, PrefixReachability, PrefixSubTlv, SourceRouterId } from '../../../packet/isis/types.ts';
+import { type Edge, type ReadLsp, bare, readLsp, sameEdges } from './content.ts';
+import { type NodeAddresses, type PrefixEntry, proxyOf } from '../kinds/entries.ts';
+import { lsp } from '../hostile.fixture.ts';
+import { END_CON, systemId } from '../simulation.fixture.ts';
+
+function read(tlvs: readonly IsisTlv[], keepFlagged = true, more: Partial<Lsp> = {}): ReadLsp {
+  const decoded = decodePdu(lsp({ tlvs, ...more }));
+  if (!decoded.ok || decoded.value.kind !== 'lsp') throw new Error('not an LSP');
+  return readLsp(decoded.value, { pncFlagBit: 7, sidBehaviors: [END_CON] }, keepFlagged);
+}
+
+const flagged = (
+  text: string,
+  subTlvs: readonly PrefixSubTlv[] = [],
+  flags: readonly number[] = [1],
+): PrefixReachability => ({
+  prefix: prefix(text),
+  metric: 1,
+  down: false,
+  external: false,
+  subTlvs: [{ kind: 'prefix-attribute-flags', flags: Uint8Array.from(flags) }, ...subTlvs],
+});
+const v6 = (...prefixes: PrefixReachability[]): IsisTlv => ({ kind: 'ipv6-reachability', prefixes });
+const source4 = (text: string): PrefixSubTlv => ({ kind: 'ipv4-source-router-id', address: address(text) });
+const source6 = (text: string): PrefixSubTlv => ({ kind: 'ipv6-source-router-id', address: address(text) });
+
+describe('entries with the P-flag', () => {
+  const sourceIn = (subTlvs: readonly PrefixSubTlv[], kind: SourceRouterId['kind']): IpAddress | undefined =>
+    subTlvs.find((t): t is SourceRouterId => t.kind === kind)?.address;
+  /** The same from the values that the decoder makes. */
+  const decodedEntry = ({ prefix: p, metric, down, external, subTlvs }: PrefixReachability): object => ({
+    prefix: formatPrefix(p),
+    metric,
+    down,
+    external,
+    flags: subTlvs.flatMap((t) => (t.kind === 'prefix-attribute-flags' ? [...t.flags] : [])),
+    source4: sourceIn(subTlvs, 'ipv4-source-router-id'),
+    source6: sourceIn(subTlvs, 'ipv6-source-router-id'),
+  });
+  const found = ({ content }: ReadLsp): object[] =>
+    (content.flagged as PrefixEntry[]).map(({ prefix: p, flags, source4: four, source6: six, ...rest }) => ({
+      ...{ prefix: formatPrefix(p), metric: rest.metric, down: rest.down, external: rest.external },
+      ...{ flags: [...flags], source4: four, source6: six },
+    }));
+  /** Few values, so that an entry often says what the one before it says, and as often nearly that. */
+  const entry = fc
+    .record({
+      metric: fc.constantFrom(1, 2),
+      down: fc.boolean(),
+      external: fc.boolean(),
+      flags: fc.constantFrom([1], [1, 0], [0x41], [1, 0x80]),
+      four: fc.constantFrom(undefined, '192.0.2.1', '192.0.2.2', '193.0.2.1'),
+      six: fc.constantFrom(undefined, '2001:db8::1', '2001:db8::2', '3001:db8::1'),
+    })
+    .map(({ flags, four, six, ...rest }) => ({
+      ...flagged('2001:db8::/64', [...(four ? [source4(four)] : []), ...(six ? [source6(six)] : [])], flags),
+      ...rest,
+    }));
+
+  it('are what the decoder says of each, whatever the ones before them said', () => {
+    fc.assert(
+      fc.property(fc.array(entry, { maxLength: 5 }), (entries) => {
+        const prefixes = entries.map((each, i) => ({ ...each, prefix: prefix(`2001:db8:${i + 1}::/64`) }));
+        expect(found(read([v6(...prefixes)]))).toEqual(prefixes.map(decodedEntry));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('are counted, and kept with the content only for who carries them to the other level', () => {
+    const tlvs = [v6(flagged('2001:db8:1::/64', [source6('2001:db8::1')]), flagged('2001:db8:2::/64'))];
+    expect(
+      [read(tlvs, true), read(tlvs, false)].map(({ content, prefixes }) => ({ ...content, prefixes })),
+    ).toMatchObject(
+      [true, false].map((kept) => ({
+        flagged: kept ? [{ pnc: true }, { pnc: true }] : [],
+        flaggedCount: 2,
+        needsAddress: true,
+        prefixes: [{ pnc: true }, { pnc: true }],
+      })),
+    );
+  });
+
+  it.each<[string, PrefixSubTlv[], boolean]>([
+    ['names no proxy', [], true],
+    ['names an IPv4 one', [source4('192.0.2.1')], false],
+    ['names an IPv6 one', [source6('2001:db8::1')], false],
+    ['names both', [source4('192.0.2.1'), source6('2001:db8::1')], false],
+  ])('one that %s: whether the node’s addresses are needed is told', (_what, subTlvs, needed) => {
+    expect(read([v6(flagged('2001:db8:1::/64', subTlvs))]).content.needsAddress).toBe(needed);
+  });
+
+  it('one prefix with two proxies is two entries, each proxy once, of either family', () => {
+    const of = (...sources: PrefixSubTlv[][]): number =>
+      read([v6(...sources.map((each) => flagged('2001:db8:1::/64', each)))]).prefixes.length;
+    const [one, two] = [source6('2001:db8::1'), source6('2001:db8::2')];
+    const [four, five] = [source4('192.0.2.1'), source4('192.0.2.2')];
+    expect([of([one], [one]), of([one], [two]), of([four], [five]), of([four], [four])]).toEqual([1, 2, 2, 1]);
+    expect([of([one], [one, four]), of([one, four], [one, five]), of([one], [two], [one], [two])]).toEqual([2, 2, 2]);
+    expect([of([]), of([], []), of([], [one])]).toEqual([1, 1, 2]);
+  });
+});
+
+describe('of the node', () => {
+  it('the first name counts, and none is none (RFC 5301)', () => {
+    const names = ['leaf1', 'leaf2'].map((name): IsisTlv => ({ kind: 'hostname', name }));
+    expect([read(names).content.hostname, read([]).content.hostname]).toEqual(['leaf1', undefined]);
+  });
+
+  it('the first address that is a host’s counts, of TLVs 134 and 140 as of 132 and 232', () => {
+    const addresses = (...texts: string[]): IsisTlv[] =>
+      texts.map((text) =>
+        text.includes(':')
+          ? { kind: 'ipv6-te-router-id', address: address(text) }
+          : { kind: 'ipv4-te-router-id', address: address(text) },
+      );
+    const interfaces = (...texts: string[]): IsisTlv =>
+      texts[0]!.includes(':')
+        ? { kind: 'ipv6-interface-addresses', addresses: texts.map(address) }
+        : { kind: 'ipv4-interface-addresses', addresses: texts.map(address) };
+    const of = (tlvs: IsisTlv[]): unknown[] => {
+      const { routerIds, interfaces: own } = read(tlvs).content;
+      return [routerIds.v4, routerIds.v6, own.v4, own.v6].map((a) => a && formatAddress(a));
+    };
+    expect(of(addresses('0.0.0.0', '192.0.2.1', '192.0.2.2', 'ff02::1', '2001:db8::1', '2001:db8::2'))).toEqual([
+      '192.0.2.1',
+      '2001:db8::1',
+      undefined,
+      undefined,
+    ]);
+    expect(
+      of([
+        interfaces('127.0.0.1'),
+        interfaces('127.0.0.1', '192.0.2.3', '192.0.2.4'),
+        interfaces('192.0.2.5'),
+        interfaces('fe80::1'),
+        interfaces('fe80::1', '2001:db8::3'),
+        interfaces('2001:db8::4'),
+      ]),
+    ).toEqual([undefined, undefined, '192.0.2.3', '2001:db8::3']);
+    expect(of(addresses('127.0.0.1', '::1'))).toEqual([undefined, undefined, undefined, undefined]);
+  });
+
+  it('the neighbours with their metrics, pseudonodes too, in their order', () => {
+    const neighbors = [
+      { systemId: systemId('0000.0000.0002'), pseudonode: 0, metric: 10, subTlvs: new Uint8Array(0) },
+      { systemId: systemId('0000.0000.0001'), pseudonode: 3, metric: 0xffffff, subTlvs: new Uint8Array(0) },
+    ];
+    expect(read(packNeighbors(neighbors)).content.edges).toEqual([
+      { node: '0000.0000.0002.00', metric: 10 },
+      { node: '0000.0000.0001.03', metric: 0xffffff },
+    ]);
+  });
+
+  it('the overload bit, also of an LSP that says nothing else that can be used', () => {
+    const of = (overload: boolean, more: Partial<Lsp> = {}): unknown => {
+      const { content, prefixes, badTlvs } = read([v6(flagged('2001:db8:1::/64'))], true, { overload, ...more });
+      return [content.overload, content.flaggedCount, prefixes.length, badTlvs.map(({ error }) => error.code)];
+    };
+    expect([of(true), of(false)]).toEqual([
+      [true, 1, 1, []],
+      [false, 1, 1, []],
+    ]);
+    expect([of(true, { sequence: 0 }), of(false, { sequence: 0 })]).toEqual([
+      [true, 0, 0, ['zero-sequence']],
+      [false, 0, 0, ['zero-sequence']],
+    ]);
+  });
+});
+
+describe('what is wrong', () => {
+  const raw = (type: number, ...value: number[]): IsisTlv => ({
+    kind: 'unknown',
+    type,
+    value: Uint8Array.from(value),
+  });
+
+  it.each<[string, IsisTlv]>([
+    ['prefixes (236)', raw(236, 0, 0, 0, 1, 0, 200, 1)],
+    ['neighbours (22)', raw(22, 0, 0, 0, 0, 0, 1, 0, 0, 0, 10)],
+    ['neighbours of a topology (222)', raw(222, 0)],
+    ['a router address (134)', raw(134, 192, 0, 2)],
+    ['a locator (27)', raw(27, 0)],
+  ])('a malformed TLV of %s is told once; the rest is used', (_what, bad) => {
+    const good: IsisTlv[] = [
+      { kind: 'hostname', name: 'leaf1' },
+      v6(flagged('2001:db8:1::/64', [source6('2001:db8::1')])),
+    ];
+    const { content, prefixes, badTlvs } = read([bad, ...good]);
+    expect([content.hostname, prefixes.length, badTlvs.length]).toEqual(['leaf1', 1, 1]);
+    expect(read(good).badTlvs).toEqual([]);
+  });
+
+  it('a proxy whose address has the wrong length is missing, and told', () => {
+    const { content, badTlvs } = read([
+      v6(flagged('2001:db8:1::/64', [{ kind: 'unknown', type: 12, value: Uint8Array.of(1, 2, 3) }])),
+    ]);
+    expect([content.needsAddress, badTlvs.map(({ subType, error }) => [subType, error.code])]).toEqual([
+      true,
+      [[12, 'bad-length']],
+    ]);
+  });
+});
+
+it('without what is read only of those that can be reached the rest of the content stays', () => {
+  const sid: PrefixSubTlv = {
+    kind: 'srv6-end-sid',
+    flags: 0,
+    behavior: END_CON,
+    sid: address('2001:db8:c::1'),
+    subSubTlvs: new Uint8Array(),
+  };
+  const locator = { prefix: prefix('2001:db8:c::/48'), metric: 1, flags: 0, algorithm: 0, subTlvs: [sid] };
+  const sids: IsisTlv = { kind: 'srv6-locator', mtId: 0, locators: [locator] };
+  const name: IsisTlv = { kind: 'hostname', name: 'leaf1' };
+  for (const tlvs of [[sids], [v6(flagged('2001:db8:1::/64'))], [sids, v6(flagged('2001:db8:1::/64'))], []]) {
+    const { content } = read([...tlvs, name]);
+    expect(content.flagged.length + content.sids.length).toBe(tlvs.length);
+    expect(bare(content)).toEqual({ ...content, flagged: [], sids: [] });
+  }
+});
+
+describe('the proxy of an entry (decision D6)', () => {
+  const at = (text: string): IpAddress => address(text);
+  const both = (four: string, six: string): NodeAddresses => ({ v4: at(four), v6: at(six) });
+  const [ids, ifs] = [both('192.0.2.134', '2001:db8::140'), both('192.0.2.132', '2001:db8::232')];
+  const [own4, own6] = [at('192.0.2.11'), at('2001:db8::12')];
+  const [no4, no6] = [at('127.0.0.1'), at('ff02::1')];
+
+  it.each<[string, Partial<PrefixEntry>, NodeAddresses, NodeAddresses, string]>([
+    ['of both of its own the one of its family', { source4: own4, source6: own6 }, ids, ifs, '4: 192.0.2.11'],
+    ['of both of its own the one of its family', { source4: own4, source6: own6 }, ids, ifs, '6: 2001:db8::12'],
+    ['of the other family rather than the node’s', { source6: own6 }, ids, ifs, '4: 2001:db8::12'],
+    ['of the other family rather than the node’s', { source4: own4 }, ids, ifs, '6: 192.0.2.11'],
+    ['of its own the one that is a host’s', { source4: no4, source6: own6 }, ids, ifs, '4: 2001:db8::12'],
+    ['of its own the one that is a host’s', { source4: own4, source6: no6 }, ids, ifs, '6: 192.0.2.11'],
+    ['what can be no proxy, when it names nothing else', { source4: no4 }, ids, ifs, '6: 127.0.0.1'],
+    ['what can be no proxy, when it names nothing else', { source6: no6 }, ids, ifs, '4: ff02::1'],
+    ['of two that can be no proxy the IPv6 one', { source4: no4, source6: no6 }, ids, ifs, '6: ff02::1'],
+    ['the node’s in TLV 134', {}, ids, ifs, '4: 192.0.2.134'],
+    ['the node’s in TLV 140', {}, ids, ifs, '6: 2001:db8::140'],
+    ['that of the other family before those of the interfaces', {}, { v6: ids.v6! }, ifs, '4: 2001:db8::140'],
+    ['that of the other family before those of the interfaces', {}, { v4: ids.v4! }, ifs, '6: 192.0.2.134'],
+    ['the interfaces’ in TLV 132', {}, {}, ifs, '4: 192.0.2.132'],
+    ['the interfaces’ in TLV 232', {}, {}, ifs, '6: 2001:db8::232'],
+    ['none', {}, {}, {}, '4: none'],
+    ['none', {}, {}, {}, '6: none'],
+  ])('%s', (_what, sources, routerIds, interfaces, expected) => {
+    const family = expected.startsWith('4') ? 4 : 6;
+    const entry: PrefixEntry = {
+      ...{ prefix: prefix(family === 4 ? '10.0.0.0/8' : '2001:db8:1::/48'), metric: 1, down: false, external: false },
+      ...{ flags: Uint8Array.of(1), pnc: true, ...sources },
+    };
+    const proxy = proxyOf(entry, routerIds, interfaces);
+    expect(`${family}: ${proxy ? formatAddress(proxy) : 'none'}`).toBe(expected);
+  });
+});
+
+it.each<[string, string, string, boolean]>([
+  ['none at all', '', '', true],
+  ['the same', '1:10 2:10', '1:10 2:10', true],
+  ['one more', '1:10', '1:10 2:10', false],
+  ['one less', '1:10 2:10', '1:10', false],
+  ['another in place of the first', '1:10 2:10', '3:10 2:10', false],
+  ['another in place of the last', '1:10 2:10', '1:10 3:10', false],
+  ['another metric', '1:10 2:10', '1:10 2:16777215', false],
+  ['a different order', '1:10 2:20', '2:20 1:10', false],
+])('the neighbours of an LSP that lists %s: whether the walk begins anew', (_what, before, after, same) => {
+  const edges = (text: string): Edge[] =>
+    text
+      .split(' ')
+      .filter((each) => each !== '')
+      .map((each) => ({ node: each.split(':')[0]!, metric: Number(each.split(':')[1]) }));
+  expect(sameEdges(edges(before), edges(after))).toBe(same);
+});

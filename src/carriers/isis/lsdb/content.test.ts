@@ -1,0 +1,45 @@
+// What an LSP says of prefixes that it lists more than once.
+import { expect, it } from 'vitest';
+import { address } from '../../../model/address.ts';
+import { prefix } from '../../../model/prefix.ts';
+import { decodePdu } from '../../../packet/isis/pdu.ts';
+import type { PrefixReachability } from '../../../packet/isis/types.ts';
+import { type ReadLsp, readLsp } from './content.ts';
+import { lsp } from '../hostile.fixture.ts';
+
+/** `P`: with the flag; then the last digit of the prefix, and of its proxy. */
+function entry(text: string): PrefixReachability {
+  const [, flag, which, proxy] = /^(P?)(\d)(?:>(\d))?$/.exec(text)!;
+  const flags = { kind: 'prefix-attribute-flags', flags: Uint8Array.of(1) } as const;
+  const source = { kind: 'ipv6-source-router-id', address: address(`2001:db8:ffff::${proxy ?? 0}`) } as const;
+  return {
+    prefix: prefix(`2001:db8:${which}::/64`),
+    metric: 1,
+    down: false,
+    external: false,
+    subTlvs: [...(flag ? [flags] : []), ...(proxy ? [source] : [])],
+  };
+}
+
+function read(...entries: string[]): ReadLsp {
+  const decoded = decodePdu(lsp({ tlvs: [{ kind: 'ipv6-reachability', prefixes: entries.map(entry) }] }));
+  if (!decoded.ok || decoded.value.kind !== 'lsp') throw new Error('not an LSP');
+  return readLsp(decoded.value, { pncFlagBit: 7, sidBehaviors: [] }, true);
+}
+
+it.each<[string[], number, string]>([
+  [['1', '2'], 0, '1 2'],
+  [['P3>1', '1', '1'], 0, 'P3 1'],
+  [['2', '1', 'P3>1', '2'], 0, '2 1 P3'],
+  [['P1>1', 'P1>1'], 0, 'P1'],
+  [['P1>1', 'P1>2'], 0, 'P1 P1'],
+  [['1', 'P1>1'], 1, 'P1'],
+  [['P1>1', '1'], 1, 'P1'],
+  [['P1>1', '1', '1'], 2, 'P1'],
+  [['1', 'P1>1', 'P2>1', '2', '3'], 2, 'P1 P2 3'],
+])('%j: %i of them contradict each other, and what counts is %s', (entries, contradictions, counts) => {
+  const { prefixes, contradictions: found, content } = read(...entries);
+  const text = prefixes.map((p) => `${p.pnc ? 'P' : ''}${(p.prefix.address.value >> 80n) & 0xfn}`);
+  expect([found, text.join(' ')]).toEqual([contradictions, counts]);
+  expect(content.flaggedCount).toBe(text.filter((each) => each.startsWith('P')).length);
+});

@@ -1,0 +1,199 @@
+// What of a database of others is kept and learned: one limit for both, and only what can be reached is expanded.
+import { describe, expect, it } from 'vitest';
+import type { IsisTlv, IsNeighbor } from '../../../packet/isis/types.ts';
+import { packNeighbors } from '../../../packet/isis/tlv/is-reachability.ts';
+import { ENTRY_COST, LEARNED_SHARE } from '../constants.ts';
+import { isFull } from './expansion.ts';
+import { lsp } from '../hostile.fixture.ts';
+import { costOf } from './lsdb.ts';
+import { Router } from '../router.fixture.ts';
+import { Agent, Simulation, originate, proxied, systemId, testConfig } from '../simulation.fixture.ts';
+import type { SpeakerConfig } from '../state.ts';
+
+const LEARNER = '0000.0000.00ff';
+const ROUTER = '0000.0000.1111';
+const prefixes = (first: number, count: number, flags?: number): IsisTlv[] =>
+  Array.from({ length: Math.ceil(count / 10) }, (_, k) => ({
+    kind: 'ipv6-reachability',
+    prefixes: Array.from({ length: Math.min(10, count - 10 * k) }, (__, i) => ({
+      prefix: proxied(`2001:db8:${(first + 10 * k + i).toString(16)}::/48`).prefix,
+      metric: 1,
+      down: false,
+      external: false,
+      subTlvs: flags === undefined ? [] : [{ kind: 'prefix-attribute-flags', flags: Uint8Array.of(flags) } as const],
+    })),
+  }));
+const neighbor = (system: string): IsNeighbor => ({
+  systemId: systemId(system),
+  pseudonode: 0,
+  metric: 10,
+  subTlvs: new Uint8Array(0),
+});
+const system = (n: number): string => `0000.0000.${n.toString(16).padStart(4, '0')}`;
+
+/** A learner beside a router that lists systems, which need not exist. */
+function beside(overrides: Partial<SpeakerConfig> = {}) {
+  const simulation = new Simulation();
+  const router = new Router(simulation, ROUTER);
+  const learner = new Agent(simulation, testConfig(LEARNER, overrides));
+  simulation.wire(learner.attach, router.attach);
+  learner.event(originate([]));
+  simulation.run(3000);
+  const list = (...systems: string[]): void => {
+    router.extra = systems.length > 0 ? [{ kind: 'extended-is-reachability', neighbors: systems.map(neighbor) }] : [];
+    router.originate();
+    simulation.run(500);
+  };
+  const sequences = new Map<string, number>();
+  const say = (who: string, tlvs: IsisTlv[], fragment = 0): void => {
+    const id = `${who} ${fragment}`;
+    sequences.set(id, (sequences.get(id) ?? 0) + 1);
+    const links: IsisTlv[] =
+      fragment === 0 ? [{ kind: 'extended-is-reachability', neighbors: [neighbor(ROUTER)] }] : [];
+    learner.deliver(
+      lsp({
+        sequence: sequences.get(id)!,
+        lspId: { systemId: systemId(who), pseudonode: 0, fragment },
+        tlvs: [...links, ...tlvs],
+      }),
+    );
+    simulation.run(300);
+  };
+  const level = learner.speaker.levels.get(2)!;
+  return { simulation, router, learner, list, say, level };
+}
+
+const learned = (agent: Agent): number => agent.prefixes().length;
+
+describe('what is expanded', () => {
+  it('PNC-1-b: the prefixes of a system that nobody can reach are not; when it becomes reachable they are, all fragments; after the hold time they are not again', () => {
+    const { simulation, learner, list, say, level } = beside({ holdUnreachableMs: 60_000 });
+    say(system(1), prefixes(0, 10, 1));
+    say(system(1), prefixes(100, 7), 3);
+    expect([learned(learner), level.lsdb.byKey.get(`${system(1)}.00-00`)!.content.flaggedCount]).toEqual([0, 10]);
+    list(system(1));
+    expect(learned(learner)).toBe(17);
+    list();
+    expect(learned(learner)).toBe(17);
+    simulation.run(59_000);
+    expect(learned(learner)).toBe(17);
+    simulation.run(3000);
+    expect([learned(learner), learner.reports.size]).toEqual([0, 0]);
+    list(system(1));
+    expect(learned(learner)).toBe(17);
+    // A change while it is expanded, and one while it is not.
+    say(system(1), prefixes(100, 3), 3);
+    expect(learned(learner)).toBe(13);
+    list();
+    simulation.run(61_000);
+    say(system(1), prefixes(100, 5), 3);
+    expect(learned(learner)).toBe(0);
+    list(system(1));
+    expect(learned(learner)).toBe(15);
+  });
+
+  it('what the database counts is what its LSPs cost, whatever came and went', () => {
+    const { simulation, list, say, level } = beside({ holdUnreachableMs: 1000 });
+    const check = (): void =>
+      expect(level.lsdb.bytes).toBe([...level.lsdb.byKey.values()].reduce((sum, each) => sum + costOf(each), 0));
+    for (const n of [1, 2, 3]) say(system(n), prefixes(n * 100, 40));
+    check();
+    list(system(1), system(2));
+    check();
+    expect(level.lsdb.bytes).toBeGreaterThan(80 * ENTRY_COST);
+    say(system(1), prefixes(500, 4));
+    list(system(2), system(3));
+    check();
+    simulation.run(5000);
+    check();
+    simulation.run(1_300_000);
+    check();
+    expect(level.lsdb.bytes).toBeLessThan(10 * ENTRY_COST);
+  });
+
+  it('an agent of both levels carries what is expanded, and gives it up with the originator', () => {
+    const { simulation, router, list, say } = beside({ levels: [1, 2], holdUnreachableMs: 20_000 });
+    say(system(1), prefixes(0, 5, 1));
+    simulation.run(5000);
+    const carried = (): boolean =>
+      router.lsps[1].has(`${LEARNER}.00-01`) && router.lsps[1].get(`${LEARNER}.00-01`)!.lifetime > 0;
+    expect(carried()).toBe(false);
+    list(system(1));
+    simulation.run(5000);
+    expect(carried()).toBe(true);
+    list();
+    simulation.run(30_000);
+    expect(carried()).toBe(false);
+  });
+});
+
+describe('the limit', () => {
+  it('for LSPs: beyond it they are refused and not acknowledged, and the operator hears of it for as long as they come', () => {
+    const { simulation, learner, say, level } = beside({ lsdbBytes: 60_000 });
+    for (let n = 1; n <= 60; n++) say(system(n), prefixes(0, 30));
+    expect(level.lsdb.bytes).toBeLessThanOrEqual(60_000);
+    expect(learner.count('isis.lsdb.full')).toBeGreaterThan(20);
+    expect([isFull(level, learner.speaker.now), learner.state]).toEqual([true, 'up']);
+    simulation.run(61_000);
+    expect(isFull(level, learner.speaker.now)).toBe(false);
+  });
+
+  it('one that outgrows its predecessor and finds no room takes it away: what it said no longer holds', () => {
+    const { learner, list, say, level } = beside({ lsdbBytes: 30_000 });
+    list(system(1));
+    say(system(1), prefixes(0, 2), 1);
+    say(system(1), []);
+    expect(learned(learner)).toBe(2);
+    for (let n = 2; n <= 40; n++) say(system(n), []);
+    say(system(1), packNeighbors(Array.from({ length: 60 }, () => neighbor(system(99)))), 1);
+    expect([learned(learner), level.lsdb.byKey.has(`${system(1)}.00-01`)]).toEqual([0, false]);
+    expect(learner.count('isis.lsdb.full')).toBeGreaterThan(0);
+  });
+
+  it('for what is learned: LSPs without room are kept and not expanded, told while it is so, and expanded when there is room again', () => {
+    const { simulation, learner, list, say, level } = beside({
+      lsdbBytes: 100 * ENTRY_COST + 60_000,
+      holdUnreachableMs: 1000,
+    });
+    list(system(1), system(2), system(3));
+    for (const n of [1, 2, 3]) say(system(n), prefixes(n * 100, 50));
+    const known = learned(learner);
+    expect([
+      known > 0,
+      known < 150,
+      isFull(level, learner.speaker.now),
+      learner.count('isis.lsdb.not-expanded') > 0,
+    ]).toEqual([true, true, true, true]);
+    expect(level.lsdb.bytes).toBeLessThanOrEqual(level.lsdb.byteLimit * LEARNED_SHARE);
+    // For LSPs themselves, and so for who can be reached, there is room still.
+    for (let n = 10; n < 20; n++) say(system(n), []);
+    expect(learner.count('isis.lsdb.full')).toBe(0);
+    for (const n of [1, 2]) say(system(n), prefixes(n * 100, 1));
+    simulation.run(3000);
+    expect([learned(learner), isFull(level, learner.speaker.now)]).toEqual([52, false]);
+  });
+
+  it('our own LSP has room always', () => {
+    const { simulation, learner, router, say } = beside({ lsdbBytes: 1 });
+    say(system(1), prefixes(0, 30));
+    learner.event(originate([proxied('2001:db8:1::/64')]));
+    simulation.run(3000);
+    expect(router.lsps[2].has(`${LEARNER}.00-01`)).toBe(true);
+    // And one under our name is outbid.
+    learner.deliver(lsp({ sequence: 0x100000, lspId: { systemId: systemId(LEARNER), pseudonode: 0, fragment: 1 } }));
+    simulation.run(3000);
+    expect(router.lsps[2].get(`${LEARNER}.00-01`)!.sequence).toBe(0x100001);
+  });
+
+  it('20,000 full LSPs of systems that nobody can reach cost what their bytes cost, and no prefix is learned', () => {
+    const { learner, level } = beside();
+    const tlvs = prefixes(0, 100);
+    for (let n = 0; n < 1000; n++)
+      learner.deliver(
+        lsp({ lspId: { systemId: Uint8Array.of(9, 9, 0, 0, n >> 8, n & 255), pseudonode: 0, fragment: 0 }, tlvs }),
+      );
+    while (learner.wakeAt() === -Infinity) learner.wake();
+    expect([level.lsdb.byKey.size > 1000, learned(learner)]).toEqual([true, 0]);
+    expect(level.lsdb.bytes * 20).toBeLessThan(level.lsdb.byteLimit);
+  });
+});

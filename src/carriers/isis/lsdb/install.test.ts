@@ -1,0 +1,169 @@
+// What follows when a version of an LSP replaces another: who hears of what, and who does not.
+import { describe, expect, it } from 'vitest';
+import { address, formatAddress } from '../../../model/address.ts';
+import type { IsisTlv, PrefixSubTlv } from '../../../packet/isis/types.ts';
+import { B, C, adjacency, lsp, reachedOnce } from '../hostile.fixture.ts';
+import { type Agent, END_CON, endCon, proxied, systemId } from '../simulation.fixture.ts';
+
+const P_FLAG: PrefixSubTlv = { kind: 'prefix-attribute-flags', flags: Uint8Array.of(1) };
+const source = (text: string): PrefixSubTlv => ({ kind: 'ipv6-source-router-id', address: address(text) });
+const prefixes = (text: string, ...subTlvs: PrefixSubTlv[]): IsisTlv => ({
+  kind: 'ipv6-reachability',
+  prefixes: [{ prefix: proxied(text).prefix, metric: 1, down: false, external: false, subTlvs }],
+});
+const sid = ((): IsisTlv => {
+  const { sid: at, locator } = endCon('2001:db8:c::1', '2001:db8:c::/48');
+  const subTlvs = [
+    { kind: 'srv6-end-sid', flags: 0, behavior: END_CON, sid: at, subSubTlvs: new Uint8Array() } as const,
+  ];
+  return { kind: 'srv6-locator', mtId: 0, locators: [{ prefix: locator, metric: 1, flags: 0, algorithm: 0, subTlvs }] };
+})();
+const te = (text: string): IsisTlv =>
+  text.includes(':')
+    ? { kind: 'ipv6-te-router-id', address: address(text) }
+    : { kind: 'ipv4-te-router-id', address: address(text) };
+const own = (text: string): IsisTlv =>
+  text.includes(':')
+    ? { kind: 'ipv6-interface-addresses', addresses: [address(text)] }
+    : { kind: 'ipv4-interface-addresses', addresses: [address(text)] };
+
+/** A, and what C says in its fragments; each says more than before. */
+function scene() {
+  const net = adjacency();
+  reachedOnce(net.a);
+  const sequences = new Map<number, number>();
+  const say = (fragment: number, ...tlvs: IsisTlv[]): void => {
+    const sequence = (sequences.get(fragment) ?? 0) + 1;
+    sequences.set(fragment, sequence);
+    net.give(lsp({ sequence, tlvs, lspId: { systemId: systemId(C), pseudonode: 0, fragment } }));
+  };
+  const reportOf = (fragment: number) => net.a.reports.get(`L2 ${C}.00-0${fragment}`);
+  const proxyIn = (fragment: number): string | undefined => {
+    const proxy = reportOf(fragment)?.prefixes[0]?.proxy;
+    return proxy && formatAddress(proxy);
+  };
+  return { ...net, say, reportOf, proxyIn };
+}
+
+describe('addresses of a node that change', () => {
+  it.each<[string, IsisTlv, IsisTlv, string, string]>([
+    ['its IPv6 router ID', te('2001:db8::1'), te('2001:db8::2'), '2001:db8::1', '2001:db8::2'],
+    ['its IPv4 router ID', te('192.0.2.1'), te('192.0.2.2'), '192.0.2.1', '192.0.2.2'],
+    ['its IPv6 interface', own('2001:db8::1'), own('2001:db8::2'), '2001:db8::1', '2001:db8::2'],
+    ['its IPv4 interface', own('192.0.2.1'), own('192.0.2.2'), '192.0.2.1', '192.0.2.2'],
+    ['an interface to a router ID', own('2001:db8::1'), te('192.0.2.2'), '2001:db8::1', '192.0.2.2'],
+  ])('%s: its other fragments that name no proxy are told anew', (_what, before, after, first, second) => {
+    const { say, proxyIn } = scene();
+    say(3, prefixes('2001:db8:1::/48', P_FLAG));
+    say(1, before);
+    expect(proxyIn(3)).toBe(first);
+    say(1, after);
+    expect(proxyIn(3)).toBe(second);
+    say(1);
+    expect(proxyIn(3)).toBeUndefined();
+  });
+
+  it('tell nothing anew of fragments that name their proxy, have no flag, or are of another node', () => {
+    const { say, reportOf, a, give } = scene();
+    reachedOnce(a, '0000.0000.000d');
+    say(3, prefixes('2001:db8:1::/48', P_FLAG, source('2001:db8::9')));
+    say(4, prefixes('2001:db8:2::/48'));
+    const other = { systemId: systemId('0000.0000.000d'), pseudonode: 0, fragment: 3 };
+    give(lsp({ lspId: other, tlvs: [prefixes('2001:db8:3::/48', P_FLAG)] }));
+    const reports = () => [reportOf(3), reportOf(4), a.reports.get('L2 0000.0000.000d.00-03')];
+    const before = reports();
+    expect(before.map((report) => report!.prefixes.length)).toEqual([1, 1, 1]);
+    say(1, te('2001:db8::1'));
+    reports().forEach((report, i) => expect(report).toBe(before[i]));
+  });
+
+  it('that stay what they were tell nothing anew, whatever else changes beside them', () => {
+    const { say, reportOf } = scene();
+    say(3, prefixes('2001:db8:1::/48', P_FLAG));
+    say(1, te('192.0.2.1'), te('2001:db8::1'), own('192.0.2.2'), own('2001:db8::2'));
+    const before = reportOf(3);
+    say(1, te('192.0.2.1'), te('2001:db8::1'), own('192.0.2.2'), own('2001:db8::2'), { kind: 'hostname', name: 'x' });
+    expect(reportOf(3)).toBe(before);
+  });
+
+  it('of the lowest fragment count first, a family at a time', () => {
+    const { say, proxyIn } = scene();
+    say(3, prefixes('2001:db8:1::/48', P_FLAG));
+    say(7, te('2001:db8::7'), own('2001:db8::17'));
+    say(5, te('192.0.2.5'), own('2001:db8::15'));
+    expect(proxyIn(3)).toBe('2001:db8::7');
+    say(7, own('2001:db8::17'));
+    expect(proxyIn(3)).toBe('192.0.2.5');
+    say(5, own('2001:db8::15'));
+    expect(proxyIn(3)).toBe('2001:db8::15');
+    say(5);
+    expect(proxyIn(3)).toBe('2001:db8::17');
+  });
+});
+
+describe('the learned table', () => {
+  it.each<[string, IsisTlv[]]>([
+    ['a prefix', [prefixes('2001:db8:1::/48')]],
+    ['a SID', [sid]],
+    ['an IPv4 router address', [te('192.0.2.1')]],
+    ['an IPv6 router address', [te('2001:db8::1')]],
+  ])(
+    'hears of an LSP with %s, and once more when it says nothing of the kind any more, or is purged',
+    (_what, tlvs) => {
+      for (const end of [{}, { remainingLifetime: 0 }]) {
+        const { a, give } = scene();
+        const heard = (): boolean => a.reports.has(`L2 ${C}.00-00`);
+        give(lsp({ tlvs }));
+        expect(heard()).toBe(true);
+        give(lsp({ sequence: 8, ...end }));
+        expect(heard()).toBe(false);
+      }
+    },
+  );
+
+  it('hears nothing of an LSP that says nothing of the kind, of one of ours, or of one that is only refreshed', () => {
+    const { a, give, say, reportOf } = scene();
+    give(lsp({ tlvs: [{ kind: 'hostname', name: 'x' }, own('2001:db8::1')] }));
+    say(1, prefixes('2001:db8:1::/48'));
+    const report = reportOf(1);
+    say(1, prefixes('2001:db8:1::/48'));
+    expect([reportOf(1) === report, [...a.reports.keys()]]).toEqual([true, [`L2 ${C}.00-01`]]);
+  });
+
+  it('forgets what an LSP said when it is forgotten, and hears of that once', () => {
+    const { a, simulation, wire, say } = scene();
+    wire.filter = (pdu, from) => from === 0 || pdu.kind === 'p2p-hello';
+    say(1, prefixes('2001:db8:1::/48'), te('2001:db8::1'));
+    expect([a.prefixes().length, a.speaker.levels.get(2)!.lsdb.byKey.has(`${C}.00-01`)]).toEqual([1, true]);
+    simulation.run(1_201_000);
+    expect([a.prefixes().length, a.reports.has(`L2 ${C}.00-01`)]).toEqual([0, false]);
+  });
+});
+
+describe('the walk over the topology begins anew', () => {
+  const walks = (a: Agent): boolean => a.speaker.levels.get(2)!.graph.changed;
+  const link = (system: string, metric = 10): IsisTlv => ({
+    kind: 'extended-is-reachability',
+    neighbors: [{ systemId: systemId(system), pseudonode: 0, metric, subTlvs: new Uint8Array(0) }],
+  });
+
+  it.each<[string, object, boolean]>([
+    ['the same', { tlvs: [link(B)] }, false],
+    ['another name', { tlvs: [link(B), { kind: 'hostname', name: 'x' }] }, false],
+    ['another prefix', { tlvs: [link(B), prefixes('2001:db8:1::/48')] }, false],
+    ['another neighbour', { tlvs: [link('0000.0000.000d')] }, true],
+    ['another metric', { tlvs: [link(B, 11)] }, true],
+    ['one neighbour more', { tlvs: [link(B), link('0000.0000.000d')] }, true],
+    ['no neighbour', {}, true],
+    ['the overload bit', { tlvs: [link(B)], overload: true }, true],
+    ['that it is purged', { remainingLifetime: 0 }, true],
+  ])('when an LSP says %s', (_what, fields, expected) => {
+    const { a, give, simulation } = scene();
+    give(lsp({ tlvs: [link(B)] }));
+    expect(walks(a)).toBe(true);
+    simulation.run(1000);
+    expect(walks(a)).toBe(false);
+    give(lsp({ sequence: 8, ...fields }));
+    expect(walks(a)).toBe(expected);
+  });
+});

@@ -1,0 +1,180 @@
+// The link state database: which of two versions is newer (ISO/IEC 10589 §7.3.16), how long an LSP lives, what of a
+// system and of a node is there, in which order, and what it costs.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { EDGE_COST, ENTRY_COST, LSP_COST } from '../constants.ts';
+import { NO_CONTENT } from './content.ts';
+import { lsp } from '../hostile.fixture.ts';
+import {
+  type Lsdb,
+  type StoredLsp,
+  type Version,
+  compareVersions,
+  costOf,
+  fragmentsOf,
+  identityOf,
+  lifetimeOf,
+  lowerBound,
+  lspsOf,
+  newLsdb,
+  put,
+  remove,
+  setExpanded,
+  versionOf,
+} from './lsdb.ts';
+import { systemId } from '../simulation.fixture.ts';
+
+function stored(system: string, pseudonode: number, fragment: number, more: Partial<StoredLsp> = {}): StoredLsp {
+  const raw = lsp({ lspId: { systemId: systemId(system), pseudonode, fragment } });
+  return {
+    ...identityOf(raw),
+    ...{ own: false, raw, sequence: 7, checksum: 1, expiresAt: 1000, purged: false, content: NO_CONTENT, entries: 0 },
+    ...{ expanded: false, odd: false, reported: false, ...more },
+  };
+}
+const [ONE, TWO, THREE] = ['0000.0000.0001', '0000.0000.0002', '0000.0000.0003'] as const;
+
+it.each<[Partial<Version>, Partial<Version>, string]>([
+  [{}, {}, 'same'],
+  [{ sequence: 8 }, {}, 'newer'],
+  [{ sequence: 6 }, {}, 'older'],
+  [{ sequence: 8, checksum: 1 }, {}, 'newer'],
+  [{ sequence: 8 }, { remainingLifetime: 0 }, 'newer'],
+  [{ sequence: 6, remainingLifetime: 0 }, {}, 'older'],
+  [{ remainingLifetime: 0 }, {}, 'newer'],
+  [{}, { remainingLifetime: 0 }, 'older'],
+  [{ remainingLifetime: 0 }, { remainingLifetime: 0 }, 'same'],
+  // Of a purge the checksum says nothing.
+  [{ remainingLifetime: 0, checksum: 1 }, { remainingLifetime: 0, checksum: 2 }, 'same'],
+  [{ checksum: 1 }, { checksum: 2 }, 'confused'],
+  [{ checksum: 2 }, { checksum: 1 }, 'confused'],
+  [{ remainingLifetime: 1 }, { remainingLifetime: 1200 }, 'same'],
+])('%j beside %j is %s', (a, b, relation) => {
+  const version = { sequence: 7, checksum: 9, remainingLifetime: 600 };
+  expect(compareVersions({ ...version, ...a }, { ...version, ...b })).toBe(relation);
+});
+
+it('an LSP lives whole seconds, one at least until it is purged, and no more than the field can say', () => {
+  const alive = stored(ONE, 0, 0, { expiresAt: 10_000 });
+  const left = (now: number): number => lifetimeOf(alive, now);
+  expect([left(0), left(1), left(8000), left(8001), left(9999), left(10_000), left(99_999)]).toEqual([
+    ...[10, 9, 2, 1, 1, 1, 1],
+  ]);
+  expect([left(-65_525_000), left(-65_526_000)]).toEqual([65_535, 65_535]);
+  const purged = { ...alive, purged: true };
+  expect([lifetimeOf(purged, 0), versionOf(purged, 0)]).toEqual([
+    0,
+    { sequence: 7, checksum: 1, remainingLifetime: 0 },
+  ]);
+  expect(versionOf(alive, 5000)).toEqual({ sequence: 7, checksum: 1, remainingLifetime: 5 });
+});
+
+it('a place in the order is that of the first key that is not below', () => {
+  const order = ['b', 'd', 'f'];
+  expect(['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((key) => lowerBound(order, key))).toEqual([0, 0, 1, 1, 2, 2, 3]);
+  expect(lowerBound([], 'a')).toBe(0);
+});
+
+describe('what is there', () => {
+  const keys = (lsps: Iterable<StoredLsp>): string[] => [...lsps].map(({ key }) => key.slice(12));
+  const filled = (): Lsdb => {
+    const db = newLsdb(100, 1 << 20);
+    for (const [system, pseudonode, fragment] of [
+      [THREE, 0, 0],
+      [TWO, 0, 9],
+      [TWO, 3, 0],
+      [TWO, 0, 0],
+      [ONE, 255, 255],
+      [TWO, 0, 1],
+    ] as const)
+      put(db, stored(system, pseudonode, fragment));
+    return db;
+  };
+
+  it('of a system: its own and those of its pseudonodes; of a node its fragments in order', () => {
+    const db = filled();
+    expect(keys([...lspsOf(db, TWO)])).toEqual(['02.00-00', '02.00-01', '02.00-09', '02.03-00']);
+    expect([keys(lspsOf(db, ONE)), keys(lspsOf(db, THREE)), keys(lspsOf(db, '0000.0000.0004'))]).toEqual([
+      ['01.ff-ff'],
+      ['03.00-00'],
+      [],
+    ]);
+    expect(keys(fragmentsOf(db, `${TWO}.00`))).toEqual(['02.00-00', '02.00-01', '02.00-09']);
+    expect([keys(fragmentsOf(db, `${TWO}.03`)), keys(fragmentsOf(db, `${TWO}.04`))]).toEqual([['02.03-00'], []]);
+  });
+
+  it('a purge takes the place of what it purges, and is no fragment of the node', () => {
+    const db = filled();
+    const alive = db.byKey.get(`${TWO}.00-01`)!;
+    const purge = stored(TWO, 0, 1, { purged: true });
+    expect(put(db, purge)).toBe(alive);
+    expect(keys(fragmentsOf(db, `${TWO}.00`))).toEqual(['02.00-00', '02.00-09']);
+    expect(keys(lspsOf(db, TWO))).toHaveLength(4);
+    // To forget what was replaced long ago takes nothing away from what is there.
+    put(db, stored(TWO, 3, 0, { purged: true }));
+    expect(db.nodes.has(`${TWO}.03`)).toBe(false);
+    const again = stored(TWO, 0, 1);
+    expect(put(db, again)).toBe(purge);
+    expect(keys(fragmentsOf(db, `${TWO}.00`))).toEqual(['02.00-00', '02.00-01', '02.00-09']);
+  });
+
+  it('what is removed is gone everywhere; to remove it again changes nothing', () => {
+    const db = filled();
+    const gone = db.byKey.get(`${TWO}.00-01`)!;
+    remove(db, gone);
+    const left = { order: [...db.order], bytes: db.bytes };
+    expect([db.order.length, db.byKey.size, keys(fragmentsOf(db, `${TWO}.00`))]).toEqual([
+      5,
+      5,
+      ['02.00-00', '02.00-09'],
+    ]);
+    remove(db, gone);
+    expect({ order: db.order, bytes: db.bytes }).toEqual(left);
+  });
+
+  it('the next look is due when the first of them ends', () => {
+    const db = newLsdb(100, 1 << 20);
+    expect(db.sweepAt).toBe(Infinity);
+    const due = [5000, 3000, 4000].map((expiresAt, i) => (put(db, stored(ONE, 0, i, { expiresAt })), db.sweepAt));
+    expect(due).toEqual([5000, 3000, 3000]);
+  });
+});
+
+describe('what it costs', () => {
+  const edges = [
+    { node: `${TWO}.00`, metric: 1 },
+    { node: `${THREE}.00`, metric: 1 },
+  ];
+
+  it('an LSP costs its bytes, its neighbours, and what is learned from it while it is', () => {
+    const each = stored(ONE, 0, 0, { content: { ...NO_CONTENT, edges }, entries: 3 });
+    const plain = LSP_COST + 27 + 2 * EDGE_COST;
+    expect([costOf(each), costOf({ ...each, expanded: true })]).toEqual([plain, plain + 3 * ENTRY_COST]);
+  });
+
+  it('the database costs what its LSPs do, whatever is put, expanded and removed, and is ordered', () => {
+    const step = fc.record({
+      ...{ system: fc.constantFrom(ONE, TWO, THREE), fragment: fc.nat(2), entries: fc.nat(5), expanded: fc.boolean() },
+      ...{ purged: fc.boolean(), linked: fc.boolean(), kind: fc.constantFrom('put', 'remove', 'expand') },
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const db = newLsdb(100, 1 << 20);
+        for (const { system, fragment, kind, linked, ...more } of steps) {
+          const known = db.byKey.get(`${system}.00-0${fragment}`);
+          const content = linked ? { ...NO_CONTENT, edges } : NO_CONTENT;
+          if (kind === 'put') expect(put(db, stored(system, 0, fragment, { ...more, content }))).toBe(known);
+          else if (known && kind === 'remove') remove(db, known);
+          else if (known) setExpanded(db, known, more.expanded, content);
+        }
+        const all = [...db.byKey.values()];
+        expect(db.bytes).toBe(all.reduce((sum, each) => sum + costOf(each), 0));
+        expect(db.order).toEqual(all.map(({ key }) => key).sort());
+        const live = all.filter(({ purged }) => !purged);
+        expect(new Set([...db.nodes.keys()].flatMap((node) => fragmentsOf(db, node)))).toEqual(new Set(live));
+        expect(new Set(db.nodes.keys())).toEqual(new Set(live.map(({ node }) => node)));
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

@@ -1,0 +1,121 @@
+// Which originators can be reached: a walk over the links of the database from the neighbour, following a link only
+// when both ends list it (RFC 5305; ISO/IEC 10589 §7.2). No distances are computed, so this is less than SPF. A router
+// with the overload bit is no transit: behind it only routers that are overloaded themselves are reached, which is how
+// the cnpd beside an overloaded router still is. The walk works in slices; a change while it runs starts it again
+// afterwards.
+import { activeLevels } from '../adjacency/adjacency.ts';
+import { GRAPH_BATCH, GRAPH_DELAY_MS, UNUSABLE_LINK_METRIC } from '../constants.ts';
+import { sameEdges } from './content.ts';
+import { fragmentsOf, type StoredLsp } from './lsdb.ts';
+import type { LevelState, Speaker, SystemsChange } from '../state.ts';
+import type { GraphNode, Walk } from './graph.ts';
+
+export function graphChanged(s: Speaker, level: LevelState): void {
+  level.graph.changed = true;
+  level.graph.walkAt = Math.min(level.graph.walkAt, s.now + GRAPH_DELAY_MS);
+}
+
+/** The links of a node, or who it is, are not what they were. */
+export function topologyChanged(
+  s: Speaker,
+  level: LevelState,
+  before: StoredLsp | undefined,
+  after: StoredLsp | undefined,
+): void {
+  const edgesChanged = !sameEdges(before?.content.edges ?? [], after?.content.edges ?? []);
+  if (!edgesChanged && !before === !after && before?.content.overload === after?.content.overload) return;
+  level.graph.nodes.delete((after ?? before)!.node);
+  graphChanged(s, level);
+}
+
+function nodeOf(level: LevelState, name: string): GraphNode {
+  let node = level.graph.nodes.get(name);
+  if (!node) {
+    const fragments = fragmentsOf(level.lsdb, name);
+    const edges = fragments.flatMap((lsp) => lsp.content.edges);
+    const zero = fragments[0]?.fragment === 0 ? fragments[0] : undefined;
+    node = {
+      edges,
+      lists: new Set(edges.map((edge) => edge.node)),
+      overload: zero?.content.overload ?? false,
+      known: zero !== undefined,
+    };
+    level.graph.nodes.set(name, node);
+  }
+  return node;
+}
+
+/** Walks on; publishes the result when the walk is complete. */
+export function walkDue(s: Speaker, level: LevelState): void {
+  const { graph } = level;
+  graph.walk ??= startWalk(s, level);
+  const { walk } = graph;
+  const end = Math.min(walk.queue.length, walk.position + GRAPH_BATCH);
+  for (; walk.position < end; walk.position++) expand(s, level, walk, walk.queue[walk.position]!);
+  if (walk.position < walk.queue.length) {
+    graph.walkAt = s.now;
+    return;
+  }
+  graph.walk = undefined;
+  graph.walkAt = graph.changed ? s.now + GRAPH_DELAY_MS : Infinity;
+  publish(s, level, walk);
+}
+
+function startWalk(s: Speaker, level: LevelState): Walk {
+  level.graph.changed = false;
+  const root = activeLevels(s).includes(level.level) ? [`${s.adjacency!.system}.00`] : [];
+  return { queue: [...root], visited: new Set(root), position: 0 };
+}
+
+function expand(s: Speaker, level: LevelState, walk: Walk, name: string): void {
+  const node = nodeOf(level, name);
+  if (!node.known) return;
+  const transit = !node.overload || walk.position === 0;
+  for (const edge of node.edges) {
+    if (walk.visited.has(edge.node) || edge.metric >= UNUSABLE_LINK_METRIC || edge.node.startsWith(s.system)) continue;
+    const other = nodeOf(level, edge.node);
+    if (!other.known || !other.lists.has(name) || !(transit || other.overload)) continue;
+    walk.visited.add(edge.node);
+    walk.queue.push(edge.node);
+  }
+}
+
+function publish(s: Speaker, level: LevelState, walk: Walk): void {
+  const { graph } = level;
+  const next = new Set<string>();
+  for (const name of walk.queue) if (name.endsWith('.00') && nodeOf(level, name).known) next.add(name.slice(0, 14));
+  const lost = [...graph.reachable].filter((system) => !next.has(system));
+  const found = [...next].filter((system) => !graph.reachable.has(system));
+  graph.reachable = next;
+  if (lost.length === 0 && found.length === 0) return;
+  for (const system of found) graph.lostAt.delete(system);
+  for (const system of lost) graph.lostAt.set(system, s.now);
+  if (lost.length > 0) graph.forgetAt = Math.min(graph.forgetAt, s.now + s.config.holdUnreachableMs);
+  emit(s, level, { found, lost, forgotten: [] });
+  s.effects.push({ type: 'reachability', reachable: allReachable(s) });
+}
+
+function allReachable(s: Speaker): ReadonlySet<string> {
+  const all = new Set<string>();
+  for (const { level, graph } of s.levels.values())
+    for (const system of graph.reachable) all.add(`L${level} ${system}`);
+  return all;
+}
+
+/** The hold time of some lost systems is over. */
+export function forgetDue(s: Speaker, level: LevelState): void {
+  const { graph } = level;
+  const over: string[] = [];
+  graph.forgetAt = Infinity;
+  for (const [system, lostAt] of graph.lostAt) {
+    const at = lostAt + s.config.holdUnreachableMs;
+    if (at <= s.now) over.push(system);
+    else graph.forgetAt = Math.min(graph.forgetAt, at);
+  }
+  for (const system of over) graph.lostAt.delete(system);
+  emit(s, level, { found: [], lost: [], forgotten: over });
+}
+
+function emit(s: Speaker, level: LevelState, change: SystemsChange): void {
+  for (const hear of s.subscribers.systemsChanged) hear(s, level, change);
+}

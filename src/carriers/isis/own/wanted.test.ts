@@ -1,0 +1,88 @@
+// What the operator declares: what of it is advertised, and what is issued anew when it changes.
+import { describe, expect, it } from 'vitest';
+import { address, formatAddress } from '../../../model/address.ts';
+import type { Origination } from '../../../model/advertisement.ts';
+import { adjacency } from '../hostile.fixture.ts';
+import { endCon, originate, origination, proxied } from '../simulation.fixture.ts';
+
+const SID = endCon('2001:db8:c::1', '2001:db8:c::/48');
+const addresses = (...texts: string[]) => texts.map((text) => address(text));
+
+describe('a change', () => {
+  const first: Partial<Origination> = {
+    ...{ sids: [SID], routerAddresses: addresses('192.0.2.1', '2001:db8::1'), identity: addresses('192.0.2.9') },
+  };
+  const proxies = [proxied('2001:db8:1::/64')];
+
+  it.each<[string, Partial<Origination>, number]>([
+    ['of nothing', first, 0],
+    ['of the IPv4 router address', { ...first, routerAddresses: addresses('192.0.2.2', '2001:db8::1') }, 1],
+    ['of the IPv6 router address', { ...first, routerAddresses: addresses('192.0.2.1', '2001:db8::2') }, 1],
+    ['that takes one of them away', { ...first, routerAddresses: addresses('192.0.2.1') }, 1],
+    ['of their order', { ...first, routerAddresses: addresses('2001:db8::1', '192.0.2.1') }, 0],
+    ['of the name by which it is known', { ...first, identity: addresses('192.0.2.8') }, 1],
+    ['of another name, which is not used', { ...first, identity: addresses('192.0.2.9', '2001:db8::9') }, 0],
+    ['that takes the last SID away', { ...first, sids: [] }, 2],
+    ['that adds another SID', { ...first, sids: [SID, endCon('2001:db8:c::2', '2001:db8:c::/48')] }, 1],
+    ['of the behaviour of the SID', { ...first, sids: [{ ...SID, behavior: 18 }] }, 1],
+  ])('%s issues so many fragments anew', (_what, second, issued) => {
+    const { a, simulation } = adjacency();
+    a.event(originate(proxies, first));
+    simulation.run(1000);
+    const before = a.count('isis.own.issued');
+    a.event(originate(proxies, second));
+    simulation.run(1000);
+    expect(a.count('isis.own.issued') - before).toBe(issued);
+  });
+
+  it.each([
+    ['the same again', [proxied('2001:db8:1::/64')], 0],
+    ['another proxy', [proxied('2001:db8:1::/64', '2001:db8:ffff::2')], 1],
+    ['another prefix', [proxied('2001:db8:2::/64')], 1],
+    ['one more', [proxied('2001:db8:1::/64'), proxied('2001:db8:2::/64')], 1],
+  ])('%s of a declared prefix', (_what, next, issued) => {
+    const { a, b, simulation } = adjacency();
+    a.event(originate(proxies));
+    simulation.run(1000);
+    const before = a.count('isis.own.issued');
+    a.event(originate(next));
+    expect(a.speaker.unplaced.size > 0).toBe(issued > 0);
+    simulation.run(1000);
+    expect([a.count('isis.own.issued') - before, b.prefixes().length]).toEqual([issued, next.length]);
+  });
+});
+
+describe('what is declared twice', () => {
+  it.each([
+    ['192.0.2.1', '192.0.2.2', '192.0.2.1'],
+    ['192.0.2.2', '192.0.2.1', '192.0.2.1'],
+    ['2001:db8::2', '2001:db8::1', '2001:db8::1'],
+    ['2001:db8::1', '192.0.2.1', '192.0.2.1'],
+    ['192.0.2.1', '2001:db8::1', '192.0.2.1'],
+    ['192.0.2.1', '192.0.2.1', '192.0.2.1'],
+  ])('D7: a prefix with the proxies %s and %s has the lower one, %s', (one, two, lower) => {
+    const { a, b, simulation } = adjacency();
+    a.event(originate([proxied('10.0.0.0/8', one), proxied('10.0.0.0/8', two)]));
+    simulation.run(1000);
+    expect([
+      b.prefixes().map(({ proxy }) => proxy && formatAddress(proxy)),
+      a.count('isis.originate.duplicate-prefix'),
+    ]).toEqual([[lower], 1]);
+  });
+
+  it('router addresses: the first of each family that is a host’s; how many are left out is told', () => {
+    const { a, b, simulation } = adjacency();
+    const routerAddresses = addresses('127.0.0.1', '192.0.2.1', '192.0.2.2', 'ff02::1', '2001:db8::1', '2001:db8::2');
+    a.event(originate([], { routerAddresses }));
+    simulation.run(1000);
+    const learned = [...b.reports.values()].flatMap((report) => report.routerAddresses ?? []);
+    expect(learned.map(formatAddress)).toEqual(['192.0.2.1', '2001:db8::1']);
+    expect(a.logged.map(({ fields }) => fields)).toContainEqual({
+      ...{ counter: 'isis.originate.router-address-left-out', dropped: 4 },
+    });
+    const fine = adjacency();
+    fine.a.event(originate([], { routerAddresses: addresses('2001:db8::1', '192.0.2.1') }));
+    fine.a.event({ type: 'originate', origination: origination([], { routerAddresses: addresses('192.0.2.1') }) });
+    expect(fine.a.count('isis.originate.router-address-left-out')).toBe(0);
+  });
+});

@@ -1,0 +1,114 @@
+// What the operator declares, made into what our LSP says.
+import { count, warnLimited } from '../../effects.ts';
+import { compareAddresses, isUnicastHost } from '../../../model/address.ts';
+import type { Origination, ProxyPrefix, SidAdvertisement } from '../../../model/advertisement.ts';
+import { prefixKey } from '../../../model/prefix.ts';
+import { flagsOf } from '../../../packet/isis/attribute-flags.ts';
+import { ISSUE_DELAY_MS, PLACE_BATCH } from '../constants.ts';
+import { type NodeAddresses, sameOptional } from '../kinds/entries.ts';
+import { markDirty } from './own.ts';
+import { type Originated, type OriginatedPrefix, isOriginatedSid, sameOriginated } from './placement.ts';
+import { type OriginatedSid, declaredSid } from '../kinds/sids.ts';
+import type { Speaker } from '../state.ts';
+import { wantedChanged } from '../leaking/offers.ts';
+import { setEntry } from './origination.ts';
+
+/** Sets the whole of what we declare. Prefixes and SIDs that differ from before wait to be placed (placeDue). */
+export function setWanted(s: Speaker, origination: Origination): void {
+  const { proxies, sids, routerAddresses } = origination;
+  const wanted = new Map<string, Originated>([...wantedPrefixes(s, proxies), ...wantedSids(s, sids)]);
+  for (const key of s.wanted.keys()) if (!wanted.has(key)) s.unplaced.set(key, undefined);
+  for (const [key, p] of wanted) {
+    const before = s.wanted.get(key);
+    if (!before || !sameOriginated(before, p)) s.unplaced.set(key, p);
+  }
+  const hasSids = (map: Speaker['wanted']): boolean => [...map.values()].some(isOriginatedSid);
+  const addresses: NodeAddresses = wantedAddresses(s, routerAddresses);
+  const identity = identityIn(origination);
+  const same =
+    sameAddresses(addresses, s.routerAddresses) &&
+    sameAddresses(identity, s.identity) &&
+    hasSids(wanted) === hasSids(s.wanted);
+  s.wanted = wanted;
+  s.routerAddresses = addresses;
+  s.identity = identity;
+  if (!same) for (const { own } of s.levels.values()) markDirty(own, 0, s.now + ISSUE_DELAY_MS);
+}
+
+const sameAddresses = (a: NodeAddresses, b: NodeAddresses): boolean =>
+  sameOptional(a.v4, b.v4) && sameOptional(a.v6, b.v6);
+
+/**
+ * The first usable address of each family: loopbacks come first; a proxy's address and a SID are this router's own as
+ * well.
+ */
+function identityIn({ identity = [], routerAddresses, proxies, sids }: Origination): NodeAddresses {
+  const own = [
+    ...identity,
+    ...routerAddresses,
+    ...proxies.map(({ proxy }) => proxy),
+    ...sids.map(({ sid }) => sid),
+  ].filter(isUnicastHost);
+  const [v4, v6] = ([4, 6] as const).map((family) => own.find((a) => a.family === family));
+  return { ...(v4 && { v4 }), ...(v6 && { v6 }) };
+}
+
+/** Of two proxies for one prefix the lower address wins (decision D7). */
+function wantedPrefixes(s: Speaker, proxies: readonly ProxyPrefix[]): Map<string, OriginatedPrefix> {
+  const wanted = new Map<string, OriginatedPrefix>();
+  const flags = flagsOf(s.config.pncFlagBit);
+  for (const { prefix, proxy } of proxies) {
+    const key = prefixKey(prefix);
+    const known = wanted.get(key);
+    const other = known && (known.source6 ?? known.source4)!;
+    if (other) {
+      count(s, 'originate.duplicate-prefix');
+      if (compareAddresses(other, proxy) <= 0) continue;
+    }
+    const source = proxy.family === 4 ? { source4: proxy } : { source6: proxy };
+    wanted.set(key, { key, prefix, down: false, external: false, flags, ...source });
+  }
+  return wanted;
+}
+
+function wantedSids(s: Speaker, sids: readonly SidAdvertisement[]): Map<string, OriginatedSid> {
+  const wanted = new Map<string, OriginatedSid>();
+  for (const sid of sids) {
+    const declared = declaredSid(sid);
+    if (declared) wanted.set(declared.key, declared);
+    else
+      warnLimited(
+        s,
+        'originate.unusable-sid',
+        {},
+        'a SID that is not in its locator, or whose locator has no length, is not advertised',
+      );
+  }
+  return wanted;
+}
+
+/** TLVs 134 and 140 name one address each: the first of its family. */
+function wantedAddresses(s: Speaker, addresses: Origination['routerAddresses']): NodeAddresses {
+  const usable = addresses.filter(isUnicastHost);
+  const [v4, v6] = ([4, 6] as const).map((family) => usable.find((a) => a.family === family));
+  const dropped = addresses.length - (v4 ? 1 : 0) - (v6 ? 1 : 0);
+  if (dropped > 0)
+    warnLimited(
+      s,
+      'originate.router-address-left-out',
+      { dropped },
+      'IS-IS has room for one router address a family: the others are not advertised',
+    );
+  return { ...(v4 && { v4 }), ...(v6 && { v6 }) };
+}
+
+/** Places a batch of what changed. */
+export function placeDue(s: Speaker): void {
+  let left = PLACE_BATCH;
+  for (const [key, p] of s.unplaced) {
+    if (left-- === 0) return;
+    s.unplaced.delete(key);
+    for (const level of s.levels.values()) setEntry(s, level, key, p);
+    if (!p) wantedChanged(s, key);
+  }
+}

@@ -1,0 +1,135 @@
+// What the speaker is made of: its configuration, its state, the events it consumes and the effects it asks for.
+// Everything here is plain data that `speaker.ts` works on; the clock is the `now` of each event, and randomness a
+// generator seeded by the configuration, so that a recorded stream of events replays exactly.
+import type { Note } from '../effects.ts';
+import type { LearnedReport, Origination } from '../../model/advertisement.ts';
+import type { IpAddress } from '../../model/address.ts';
+import type { Level } from '../../packet/isis/types.ts';
+import type { Adjacency } from './adjacency/adjacency.ts';
+import type { FloodingFlags } from './flooding/flags.ts';
+import type { NodeAddresses } from './kinds/entries.ts';
+import type { CarryState } from './leaking/state.ts';
+import type { ReadOptions, ReceivedLsp } from './lsdb/content.ts';
+import type { Graph } from './lsdb/graph.ts';
+import type { Expansion, Lsdb, StoredLsp } from './lsdb/lsdb.ts';
+import type { OwnLsps } from './own/own.ts';
+import type { Originated } from './own/placement.ts';
+
+/** What may change while the speaker runs. */
+export interface TunableConfig {
+  readonly helloIntervalMs: number;
+  readonly holdMultiplier: number;
+  readonly lifetimeSeconds: number;
+  readonly refreshSeconds: number;
+  readonly holdUnreachableMs: number;
+  /** HMAC-MD5 keys: hellos, level-1 LSPs and SNPs, level-2 LSPs and SNPs. */
+  readonly keys: { readonly interface?: Uint8Array; readonly area?: Uint8Array; readonly domain?: Uint8Array };
+}
+
+export interface SpeakerConfig extends TunableConfig, ReadOptions {
+  /** 6 bytes. */
+  readonly systemId: Uint8Array;
+  readonly area: Uint8Array;
+  readonly levels: readonly Level[];
+  readonly hostname?: string;
+  /** Of the interface; PDUs are at most 3 bytes (LLC) shorter. */
+  readonly mtu: number;
+  /** Extended local circuit ID (RFC 5303). */
+  readonly circuitId: number;
+  /**
+   * First sequence number of every fragment: higher than any that an earlier run can have used, e.g. seconds since a
+   * fixed date.
+   */
+  readonly startSequence: number;
+  readonly seed: number;
+  readonly lsdbLimit: number;
+  /** Bytes that a level's LSPs and what is learned from them may take. */
+  readonly lsdbBytes: number;
+}
+
+export type SpeakerEvent =
+  | { readonly type: 'link-up'; readonly linkLocal: IpAddress }
+  | { readonly type: 'link-down'; readonly reason: string }
+  /** One PDU without LLC. The speaker keeps the bytes: hand it a copy. */
+  | { readonly type: 'received'; readonly pdu: Uint8Array }
+  | { readonly type: 'originate'; readonly origination: Origination }
+  | { readonly type: 'configure'; readonly config: TunableConfig }
+  | { readonly type: 'timer' }
+  | { readonly type: 'stop' };
+
+export type Effect =
+  | { readonly type: 'send'; readonly pdu: Uint8Array }
+  | { readonly type: 'learned'; readonly report: LearnedReport }
+  | { readonly type: 'reachability'; readonly reachable: ReadonlySet<string> }
+  | Note
+  /** Everything is withdrawn, or the time for it is over. */
+  | { readonly type: 'stopped'; readonly clean: boolean };
+
+export interface LevelState extends FloodingFlags {
+  readonly level: Level;
+  readonly lsdb: Lsdb;
+  readonly expansion: Expansion;
+  /** Odd LSPs that would replace others, by key (doubt.ts). */
+  readonly doubts: Map<string, Doubt>;
+  readonly own: OwnLsps;
+  readonly graph: Graph;
+}
+
+export interface Doubt {
+  readonly pdu: ReceivedLsp;
+  readonly until: number;
+}
+
+/** Which systems have become reachable or unreachable in a level, or have been so for the hold time. */
+export interface SystemsChange {
+  readonly found: readonly string[];
+  readonly lost: readonly string[];
+  readonly forgotten: readonly string[];
+}
+
+/** Who hears of changes, in this order (subscribers.ts). */
+export interface Subscribers {
+  /** One version of an LSP of another system takes the place of another; undefined: there is none, or a purge. */
+  readonly lspChanged: readonly LspSubscriber[];
+  /** What is read of an LSP that stays, or what its entries mean. */
+  readonly entriesChanged: readonly LspSubscriber[];
+  readonly systemsChanged: readonly ((s: Speaker, level: LevelState, change: SystemsChange) => void)[];
+}
+
+export type LspSubscriber = (
+  s: Speaker,
+  level: LevelState,
+  before: StoredLsp | undefined,
+  after: StoredLsp | undefined,
+) => void;
+
+export interface Speaker {
+  readonly counterPrefix: string;
+  config: SpeakerConfig;
+  readonly system: string;
+  now: number;
+  effects: Effect[];
+  random: number;
+  link: { readonly linkLocal: IpAddress } | undefined;
+  helloAt: number;
+  adjacency: Adjacency | undefined;
+  readonly levels: ReadonlyMap<Level, LevelState>;
+  readonly inbox: { hellos: Uint8Array[]; others: Uint8Array[]; taken: number };
+  /** What this router declares itself, by the key of prefix or SID. */
+  wanted: ReadonlyMap<string, Originated>;
+  /** Its addresses, one a family at most: TLVs 134 and 140. */
+  routerAddresses: NodeAddresses;
+  /** By which it is known, in TLV 242: its loopbacks, else another address of its own. */
+  identity: NodeAddresses;
+  /** Of these what is still to be placed in our LSP; undefined: to be removed from it. */
+  readonly unplaced: Map<string, Originated | undefined>;
+  readonly carry: CarryState;
+  /**
+   * From when on LSPs under our name that we do not have are purged: not before we have been told what to declare, or
+   * they would flap at a restart.
+   */
+  purgeUnknownFrom: number;
+  stopping: { readonly deadline: number; done: boolean } | undefined;
+  readonly warned: Map<string, number>;
+  readonly subscribers: Subscribers;
+}
