@@ -9,8 +9,6 @@
 
 LICENSE;
 
-#define PACKET_OTHERHOST 3
-
 enum {
 	NEXT_HEADER = ETH_HLEN + 6,
 	// Option 1 follows the first two bytes of the options header; option 2 has a PadN of two bytes before it (FCNP

@@ -18,7 +18,6 @@
 
 LICENSE;
 
-#define IPPROTO_ICMPV6 58
 #define BTH_FLAGS 4
 #define BTH_EXTENDED 0x20 // E, LHCNP §6.2
 

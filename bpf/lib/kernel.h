@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // The kernel as cnpd's programs see it: the UAPI they use, and the few fields of kernel structures that they read,
 // relocated at load time (CO-RE) so that an object runs on any kernel whose BTF has them. Deliberately no vmlinux.h:
-// what is not named here is not used.
+// what is not named here is not used. Nor <linux/bpf.h>: that of Debian 12 is of Linux 6.1 and lacks what newer kernels
+// know and cnpd asks for (BPF_F_ADJ_ROOM_DECAP_L3_IPV4 of 6.3), and without the headers of one architecture, clang
+// finds none of it for the target bpf. test/bpf/kernel-numbers.test.ts compares what is here with the kernel's own BTF.
 #ifndef CNPD_KERNEL_H
 #define CNPD_KERNEL_H
 
@@ -43,6 +45,8 @@ enum {
 #define BPF_F_RDONLY_PROG (1U << 7)
 #define BPF_F_INGRESS (1ULL << 0)
 #define BPF_F_RECOMPUTE_CSUM (1ULL << 0)
+#define BPF_F_INVALIDATE_HASH (1ULL << 1)
+#define BPF_F_ADJ_ROOM_DECAP_L3_IPV4 (1ULL << 7)
 
 // Verdicts of a tc program; the same numbers under TCX and under a clsact filter with direct-action. NEXT lets other
 // programs of the hook run.
@@ -55,6 +59,7 @@ enum {
 
 // skb->pkt_type
 #define PACKET_HOST 0
+#define PACKET_OTHERHOST 3
 #define PACKET_LOOPBACK 5
 
 // The loopback device is the first one of every network namespace.
@@ -150,6 +155,9 @@ struct bpf_fib_lookup {
 #define BPF_FIB_LKUP_RET_UNREACHABLE 2
 #define BPF_FIB_LKUP_RET_PROHIBIT 3
 #define BPF_FIB_LKUP_RET_NOT_FWDED 4
+#define BPF_FIB_LKUP_RET_UNSUPP_LWT 6
+#define BPF_FIB_LKUP_RET_NO_NEIGH 7
+#define BPF_FIB_LKUP_RET_FRAG_NEEDED 8
 
 struct bpf_redir_neigh {
 	__u32 nh_family;

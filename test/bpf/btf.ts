@@ -33,6 +33,8 @@ export interface Span {
   readonly size: number;
 }
 
+const unsigned = (value: string): number => Number(BigInt.asUintN(32, BigInt(value)));
+
 export abstract class Layout {
   abstract readonly size: number;
   abstract read(bytes: Uint8Array, at: number): Value;
@@ -197,7 +199,29 @@ export class Btf {
   /** Its names and their numbers, unsigned. @throws Error */
   enumeration(name: string): Record<string, number> {
     const { values = [] } = this.#named(name, (kind) => kind.startsWith('ENUM'));
-    return Object.fromEntries(values.map(({ name: of, val }) => [of, Number(BigInt.asUintN(32, BigInt(val)))]));
+    return Object.fromEntries(values.map(({ name: of, val }) => [of, unsigned(val)]));
+  }
+
+  /** Of all enumerations. */
+  enumerators(): Map<string, number> {
+    return new Map(
+      [...this.#types.values()].flatMap(({ values = [] }) =>
+        values.map(({ name, val }) => [name, unsigned(val)] as const),
+      ),
+    );
+  }
+
+  /** Where the fields of a structure are, those of unions and structures without a name among them. @throws Error */
+  places(name: string): { readonly size: number; readonly fields: Map<string, Omit<Span, 'field'>> } {
+    const struct = this.#named(name, (kind) => kind === 'STRUCT');
+    const fields = ({ members = [] }: RawType, at: number): [string, Omit<Span, 'field'>][] =>
+      members.flatMap((member) => {
+        const offset = at + member.bits_offset / 8;
+        const type = this.#plain(member.type_id);
+        if (member.name === '(anon)') return type.members ? fields(type, offset) : [];
+        return [[member.name, { offset, size: this.#sizeOf(type) }]];
+      });
+    return { size: struct.size ?? 0, fields: new Map(fields(struct, 0)) };
   }
 
   maps(): Map<string, MapLayout> {
@@ -226,6 +250,17 @@ export class Btf {
     const type = this.#types.get(id);
     if (!type) throw new Error(`no type ${id}`);
     return type;
+  }
+
+  /** Without its other names. */
+  #plain(id: number): RawType {
+    const type = this.#type(id);
+    return ['TYPEDEF', 'CONST', 'VOLATILE'].includes(type.kind) ? this.#plain(type.type_id!) : type;
+  }
+
+  #sizeOf({ kind, size = 0, type_id = 0, nr_elems = 0 }: RawType): number {
+    if (kind === 'PTR') return 8;
+    return kind === 'ARRAY' ? nr_elems * this.#sizeOf(this.#plain(type_id)) : size;
   }
 
   #named(name: string, is: (kind: string) => boolean): RawType {

@@ -14,10 +14,10 @@ export interface Compiled {
 export const compileBpf = (source: string): Compiled => compileBpfWith('clang', source);
 
 /** @throws Error with what the compiler said */
-export function compileBpfWith(clang: string, source: string): Compiled {
+export function compileBpfWith(clang: string, source: string, flags: readonly string[] = []): Compiled {
   const directory = mkdtempSync(join(tmpdir(), 't-bpf-'));
   const path = join(directory, basename(source).replace(/c$/, 'o'));
-  execFileSync(clang, [...CLANG_FLAGS, '-c', source, '-o', path], { stdio: ['ignore', 'ignore', 'pipe'] });
+  execFileSync(clang, [...CLANG_FLAGS, ...flags, '-c', source, '-o', path], { stdio: ['ignore', 'ignore', 'pipe'] });
   execFileSync('llvm-strip', ['-g', path]);
   return { path, remove: () => rmSync(directory, { recursive: true }) };
 }

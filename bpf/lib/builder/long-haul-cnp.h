@@ -9,7 +9,6 @@
 #include "wire/cnp.h"
 #include "builder/frame.h"
 
-#define IPPROTO_ICMPV6 58
 #define LONG_HAUL_BODY_WORDS 3
 #define BTH_EXTENSION 0x20000000u // E: the first of the six reserved bits behind BECN (LHCNP-6.2.1-b)
 #define NOTICE_OBJECTS_WORDS (NOTICE_OBJECTS_MAX / 4)

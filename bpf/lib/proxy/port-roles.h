@@ -36,10 +36,6 @@ struct {
 // In a port's number: what came was inside a tunnel, and the source is the tunnel's.
 #define PORT_TUNNEL 0x80000000u
 
-#define BPF_FIB_LKUP_RET_UNSUPP_LWT 6
-#define BPF_FIB_LKUP_RET_NO_NEIGH 7
-#define BPF_FIB_LKUP_RET_FRAG_NEEDED 8
-
 static __always_inline struct port_role *port_role_of(__u32 port)
 {
 	return bpf_map_lookup_elem(&port_roles, &port);

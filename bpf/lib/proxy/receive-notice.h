@@ -15,8 +15,6 @@
 #define NOTICE_MAX_IPV6 1280
 #define NOTICE_MIN (UDP_HLEN + TUPLE_IPV6) // a tuple of either family is read, so both must have come with this packet
 
-#define BPF_F_INVALIDATE_HASH (1ULL << 1)
-
 // --- Is it intact? ---
 
 // Reads the datagram of `length` bytes at `offset` into scratch memory and verifies its checksum; `sum` is that of the

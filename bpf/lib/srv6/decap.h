@@ -16,7 +16,6 @@
 // What all tunnels in use and the header inside fit in.
 #define TUNNEL_LINEAR 256
 
-#define IPPROTO_ICMPV6 58
 #define ICMPV6_PACKET_TOO_BIG 2
 #define ICMPV6_INFORMATIONAL 128
 

@@ -22,8 +22,6 @@
 #include "wire/walk.h"
 
 #define RT_TABLE_MAIN 254
-#define BPF_ADJ_ROOM_MAC 1
-#define BPF_F_ADJ_ROOM_DECAP_L3_IPV4 (1ULL << 7)
 
 // A packet at one of our SIDs.
 struct arrival {
