@@ -3,10 +3,6 @@ import type { Check } from '../model/problem.ts';
 import { type ClientOptions, type NorthboundClient, NorthboundError } from '../northbound/client.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 
-export const DEFAULT_SOCKET = '/run/cnpd/gnmi.sock';
-export const DEFAULT_RUN_DIR = '/run/cnpd';
-export const DEFAULT_CONFIG = '/etc/cnpd/cnpd.yaml';
-
 export interface GlobalOptions {
   readonly output: 'table' | 'json';
   readonly socket: string;

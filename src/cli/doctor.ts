@@ -3,7 +3,8 @@
 // in either case.
 import type { Check } from '../model/problem.ts';
 import { NorthboundError } from '../northbound/client.ts';
-import { type Context, DEFAULT_CONFIG, print, printJson, withCnpd } from './context.ts';
+import { CONFIG_FILE } from '../model/paths.ts';
+import { type Context, print, printJson, withCnpd } from './context.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { printable } from './table.ts';
 
@@ -85,7 +86,7 @@ async function examine(context: Context, { config, vtyDir }: DoctorOptions): Pro
   }
   return [
     ...items,
-    ...(await context.examine(config ?? status?.intent.file ?? DEFAULT_CONFIG, {
+    ...(await context.examine(config ?? status?.intent.file ?? CONFIG_FILE, {
       kernel: status === undefined,
       ...(vtyDir === undefined ? {} : { vtyDir }),
     })),

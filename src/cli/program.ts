@@ -2,11 +2,10 @@
 // codes: exit.ts.
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { parseAddress } from '../model/address.ts';
+import { GNMI_SOCKET, RUN_DIR } from '../model/paths.ts';
 import {
   type CliModules,
   type Context,
-  DEFAULT_RUN_DIR,
-  DEFAULT_SOCKET,
   explainFailure,
   type GlobalOptions,
   print,
@@ -63,7 +62,7 @@ function buildProgram(modules: CliModules, finish: (code: ExitCode) => void): Co
     .description('Shows and steers a running cnpd, the congestion-notification daemon.')
     .version(modules.version)
     .addOption(new Option('-o, --output <format>', 'how to print').choices(['table', 'json']).default('table'))
-    .option('--socket <path>', "cnpd's northbound socket", DEFAULT_SOCKET)
+    .option('--socket <path>', "cnpd's northbound socket", GNMI_SOCKET)
     .option('--timeout <seconds>', 'how long to wait for an answer', seconds, 10)
     .addHelpText(
       'after',
@@ -103,7 +102,7 @@ function buildProgram(modules: CliModules, finish: (code: ExitCode) => void): Co
   program
     .command('uninstall')
     .description('remove what cnpd left in the kernel and in /run; cnpd has to be stopped')
-    .option('--run-dir <dir>', 'where pinned programs and maps live', DEFAULT_RUN_DIR)
+    .option('--run-dir <dir>', 'where pinned programs and maps live', RUN_DIR)
     .action(act(uninstall));
   return program;
 }

@@ -10,6 +10,7 @@ import { adjacencyProblems, isisProblems } from '../diagnosis/isis.ts';
 import { ospfProblems } from '../diagnosis/ospf.ts';
 import { promiseProblems } from '../diagnosis/promises.ts';
 import type { IntentSection } from '../intent/diff.ts';
+import { holdUnreachable } from '../intent/schema-parts.ts';
 import type { BgpIntent, Intent, IsisIntent, OspfIntent } from '../intent/intent.ts';
 import type { Poller } from '../kernel/poller.ts';
 import type { CarrierName, Origination } from '../model/advertisement.ts';
@@ -33,7 +34,7 @@ export interface CarriersModules {
   readonly refusedSids: () => ReadonlySet<string>;
 }
 
-const DEFAULT_HOLD_MS = 120_000;
+const DEFAULT_HOLD_MS = holdUnreachable().fallback;
 const NAMES = ['isis', 'ospfv2', 'ospfv3', 'bgp'] as const;
 const OSPF = ['ospfv2', 'ospfv3'] as const;
 

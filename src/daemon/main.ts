@@ -8,17 +8,16 @@ import { cannotStart } from '../kernel/capabilities.ts';
 import { isKernelError } from '../kernel/errors.ts';
 import { keepInspectorShut } from '../kernel/no-inspector.ts';
 import type { Log } from '../model/log.ts';
+import { CONFIG_FILE, RUN_DIR } from '../model/paths.ts';
 import { configureFrr } from './configure-frr.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
 import { keepHeapSmall } from './heap.ts';
 import { readIntentFile } from './intent-file.ts';
 import { createLogging } from './logging.ts';
 import { dropPrivileges } from './privileges.ts';
-import { DEFAULT_RUN_DIR } from './run-dir.ts';
 import { uninstall } from './uninstall.ts';
 import { VERSION } from './version.ts';
 
-const DEFAULT_FILE = '/etc/cnpd/cnpd.yaml';
 const UMASK = 0o022;
 
 interface RunOptions {
@@ -122,8 +121,8 @@ async function main(argv: readonly string[]): Promise<number> {
     .description('congestion-notification daemon')
     .version(VERSION)
     .exitOverride()
-    .option('-c, --config <file>', 'what this router is to do', DEFAULT_FILE)
-    .option('--run-dir <dir>', 'where pinned programs and maps live', DEFAULT_RUN_DIR)
+    .option('-c, --config <file>', 'what this router is to do', CONFIG_FILE)
+    .option('--run-dir <dir>', 'where pinned programs and maps live', RUN_DIR)
     .option('--vty-dir <dir>', "directory of FRR's vty sockets, for --configure-frr (default: /var/run/frr)")
     .option('--configure-frr', 'first give FRR the configuration lines that cnpd needs, through vtysh')
     .action(async (options: RunOptions) => {

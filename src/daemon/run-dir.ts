@@ -3,8 +3,6 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 
-export const DEFAULT_RUN_DIR = '/run/cnpd';
-
 /** A BPF file system of cnpd's own: maps under their names, links under `links/`. */
 export const bpfDir = (runDir: string): string => join(runDir, 'bpf');
 export const linksDir = (runDir: string): string => join(bpfDir(runDir), 'links');

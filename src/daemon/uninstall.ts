@@ -2,19 +2,20 @@
 // in the routing table of this network namespace, the run directory. The agent must not be running; what it holds open
 // would come back. What is not cnpd's stays, what cannot be removed too: each is said, and the rest goes all the same.
 import { type Dirent, existsSync, lstatSync, readdirSync, rmSync, rmdirSync, unlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { isBpffs, unmountBpffs } from '../kernel/bpf/bpffs.ts';
 import { detachPinnedLink } from '../kernel/bpf/tcx.ts';
 import { isKernelError } from '../kernel/errors.ts';
 import { SidRoutes } from '../kernel/netlink/sid-routes.ts';
 import { NamespaceBusy, lockNetns } from '../kernel/netns-lock.ts';
+import { GNMI_SOCKET } from '../model/paths.ts';
 import { connectError } from '../northbound/socket.ts';
 import { isMapPin } from '../reconcile/pin-names.ts';
 import { removeSidRoutes } from '../reconcile/sid-routes.ts';
 import { bpfDir, linksDir, runDirHolder } from './run-dir.ts';
 import { uninstallGobgp } from './uninstall-gobgp.ts';
 
-const SOCKET = 'gnmi.sock';
+const SOCKET = basename(GNMI_SOCKET);
 const OWN_FILES = ['cnpd.pid', SOCKET];
 const LINKS = 'links';
 const NOBODY_THERE = ['ECONNREFUSED', 'ENOENT', 'ENOTDIR'];

@@ -5,9 +5,9 @@ import type { Family, IpAddress } from '../model/address.ts';
 import { hostAddress } from './address-values.ts';
 import { asNumber, community, gobgpTarget, isLocalTarget, largeCommunity, pemFile, serverName } from './bgp-values.ts';
 import type { Loopback } from './router.ts';
-import { defaulted, enabled, filled, list, section, value } from './schema-parts.ts';
+import { defaulted, enabled, filled, holdUnreachable, list, section, value } from './schema-parts.ts';
 import { type Report, type Rule, type Seen, oneAFamily, orDefaults, unique } from './seen.ts';
-import { oneOf, onOff, size, time } from './values.ts';
+import { oneOf, onOff, size } from './values.ts';
 
 /** Where gobgpd's gRPC interface is. */
 export interface GobgpIntent {
@@ -135,11 +135,7 @@ export const schema = section(
       'off',
       'on: a path that names no proxy has the one that the host prefix of its next hop names (advertise: proxy-host)',
     ),
-    'hold-unreachable': defaulted(
-      time('0s', '24h'),
-      '120s',
-      'how long what was learned outlives the connection to gobgpd',
-    ),
+    'hold-unreachable': holdUnreachable('how long what was learned outlives the connection to gobgpd'),
   },
   'the BGP carrier, by a GoBGP beside cnpd',
 );

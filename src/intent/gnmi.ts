@@ -1,5 +1,6 @@
 // The section `gnmi`: the northbound socket.
 import type * as z from 'zod';
+import { GNMI_SOCKET } from '../model/paths.ts';
 import { defaulted, filled, section, value } from './schema-parts.ts';
 import { groupName, socketPath } from './values.ts';
 
@@ -11,7 +12,7 @@ export interface GnmiIntent {
 
 export const schema = section(
   {
-    socket: defaulted(socketPath, '/run/cnpd/gnmi.sock', 'unix socket of the gNMI service'),
+    socket: defaulted(socketPath, GNMI_SOCKET, 'unix socket of the gNMI service'),
     'socket-group': value(
       groupName,
       'who is in this group may connect to the socket, as root may; default: root alone, or the group cnpd runs in',

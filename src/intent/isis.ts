@@ -1,6 +1,6 @@
 // The section `isis`: the IS-IS carrier, a stub system of cnpd's own beside FRR (PNC §5.1).
 import type * as z from 'zod';
-import { defaulted, defaultsOf, enabled, filled, section, value } from './schema-parts.ts';
+import { defaulted, defaultsOf, enabled, filled, holdUnreachable, section, value } from './schema-parts.ts';
 import { type Report, type Rule, type Seen, orDefaults } from './seen.ts';
 import { areaAddress, hmacKey, integer, interfaceName, oneOf, systemId, time } from './values.ts';
 
@@ -55,11 +55,7 @@ export const schema = section(
     'hold-multiplier': defaulted(integer(2, 100), '10', 'hellos that may be lost before the adjacency is'),
     lifetime: defaulted(time('120s', '65535s'), '1200s', 'of our LSPs (ISO 10589 maxAge)'),
     refresh: defaulted(time('30s', '65000s'), '900s', 'how often our LSPs are sent anew'),
-    'hold-unreachable': defaulted(
-      time('0s', '24h'),
-      '120s',
-      'how long a learned proxy outlives the reachability of its originator',
-    ),
+    'hold-unreachable': holdUnreachable(),
     authentication: section(
       { interface: hmac('hellos'), area: hmac('LSPs and SNPs of level 1'), domain: hmac('LSPs and SNPs of level 2') },
       'HMAC-MD5 keys (RFC 5304)',

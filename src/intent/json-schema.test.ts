@@ -8,7 +8,8 @@ import { loadIntent } from './load.ts';
 // A validator that shares nothing with the code under test; it comes with the linter.
 type Validate = ((data: unknown) => boolean) & { errors?: unknown };
 const Ajv = createRequire(import.meta.url)('ajv') as new (options: object) => { compile(schema: object): Validate };
-const validate = new Ajv({ strict: false, allErrors: true, unknownFormats: 'ignore' }).compile(intentJsonSchema());
+const ajv = new Ajv({ strict: false, allErrors: true, unknownFormats: 'ignore' });
+const validate = ajv.compile(intentJsonSchema());
 
 const minimal = 'router: { name: r1, loopback: { ipv6: 2001:db8::1 } }\n';
 const accepted: readonly (readonly [string, string])[] = [
@@ -86,4 +87,17 @@ test('every key is described, for the editor to show', () => {
     return value;
   });
   expect(bare).toEqual([]);
+});
+
+test('every default is one that the schema takes', () => {
+  const refused: unknown[] = [];
+  let defaults = 0;
+  JSON.stringify(intentJsonSchema(), (key, value: unknown) => {
+    if (typeof value !== 'object' || value === null || !('default' in value) || key === 'properties') return value;
+    defaults++;
+    if (!ajv.compile(value)(value.default)) refused.push(value);
+    return value;
+  });
+  expect(defaults).toBeGreaterThan(80);
+  expect(refused).toEqual([]);
 });

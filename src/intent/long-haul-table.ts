@@ -68,7 +68,7 @@ const resumeRow = {
  * The row at K_max is the example of LHCNP §7 (A2), Resume too (A3). Levels and actions ascend, so that the next row is
  * always the stricter one (LHCNP-5.7-e).
  */
-const EARLY = { level: 100, action: 'notify' } as const;
+const EARLY = { level: 100, action: 'notify', parameter: 0 } as const;
 const SEVERITY: z.output<typeof severityRow>[] = [
   { from: 1, level: 180, action: 'rate-reduce', parameter: 30 },
   { from: 1.25, level: 205, action: 'rate-reduce', parameter: 40 },

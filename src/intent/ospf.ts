@@ -4,7 +4,17 @@ import type * as z from 'zod';
 import { type IpAddress, formatAddress } from '../model/address.ts';
 import { type Prefix, formatPrefix, prefixContains } from '../model/prefix.ts';
 import { endsOf, linkOf, ospfArea, ospfLink, ospfRouterId } from './ospf-values.ts';
-import { type Defaults, defaulted, defaultsOf, enabled, filled, list, section, value } from './schema-parts.ts';
+import {
+  type Defaults,
+  defaulted,
+  defaultsOf,
+  enabled,
+  filled,
+  holdUnreachable,
+  list,
+  section,
+  value,
+} from './schema-parts.ts';
 import { type Report, type Rule, type Seen, each, unique } from './seen.ts';
 import { hmacKey, integer, interfaceName, md5Key, onOff, time } from './values.ts';
 import type { Path } from './words.ts';
@@ -114,11 +124,7 @@ const OSPF = {
   'hello-interval': defaulted(time('1s', '65535s'), '10s', 'as FRR has it on the veth'),
   'dead-interval': defaulted(time('2s', '65535s'), '40s', 'as FRR has it on the veth'),
   'retransmit-interval': defaulted(time('1s', '3600s'), '5s', (text) => `default ${text}`),
-  'hold-unreachable': defaulted(
-    time('0s', '24h'),
-    '120s',
-    'how long a learned proxy outlives the reachability of its originator',
-  ),
+  'hold-unreachable': holdUnreachable(),
 };
 
 const AREAS =

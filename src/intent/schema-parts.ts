@@ -1,7 +1,7 @@
 // What the schema of cnpd.yaml is put together from: a value, a section, a list, and what stands for them when they are
 // left out. Their issues carry what load.ts needs for a precise error.
 import * as z from 'zod';
-import { type ValueKind, onOff } from './values.ts';
+import { type ValueKind, onOff, time } from './values.ts';
 
 /** What a value issue carries besides its path; load.ts turns it into an IntentError. */
 export interface IssueParams {
@@ -67,6 +67,10 @@ function parsed<T>(kind: ValueKind<T>, text: string): T {
 /** Of a section that may be there without being run. */
 export const enabled = (description = 'off: the section is checked but not run') =>
   defaulted(onOff, 'on', () => description);
+
+/** Of a carrier. @param what outlives what */
+export const holdUnreachable = (what = 'how long a learned proxy outlives the reachability of its originator') =>
+  defaulted(time('0s', '24h'), '120s', what);
 
 type Shape = z.core.$ZodLooseShape;
 type Section = z.ZodObject;
