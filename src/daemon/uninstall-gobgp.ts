@@ -7,6 +7,7 @@ import { type BgpCarrier, type BgpCarrierOptions, createBgpCarrier } from '../ca
 import { POLICY } from '../carriers/bgp/gobgp/policy.ts';
 import { systemClock } from '../model/clock.ts';
 import { DEFAULT_CODE_POINTS } from '../model/code-points.ts';
+import type { GobgpFault, GobgpFaultCode } from '../model/gobgp-fault.ts';
 import { silentLog } from '../model/log.ts';
 
 type Noted = Pick<BgpCarrierOptions, 'gobgp' | 'domain' | 'confederation' | 'policy'>;
@@ -15,13 +16,8 @@ type Noted = Pick<BgpCarrierOptions, 'gobgp' | 'domain' | 'confederation' | 'pol
 const READY_MS = 15_000;
 const LOOK_MS = 50;
 
-/**
- * The kernel's refusals of a connection, to a port and to a socket in the file system. A file for TLS that is gone
- * (`ENOENT …, open …`) says nothing about gobgpd.
- */
-const NOT_THERE = /\bconnect (?:ECONNREFUSED|ENOENT)\b/;
-/** What does not get better by waiting. */
-const HOPELESS = /ECONNREFUSED|ENOENT/;
+/** What does not get better by waiting. A file for TLS that is gone says nothing about gobgpd. */
+const HOPELESS: ReadonlySet<GobgpFaultCode | undefined> = new Set(['not-there', 'tls-file']);
 
 const noteOf = (runDir: string): string => join(runDir, 'gobgp.json');
 
@@ -45,13 +41,13 @@ export async function uninstallGobgp(runDir: string, say: (line: string) => void
     return false;
   }
   const { target } = noted.gobgp;
-  const reason = await takeOut(noted);
+  const failure = await takeOut(noted);
   // A gobgpd that has ended has forgotten everything.
-  const gone = reason !== undefined && NOT_THERE.test(reason);
-  if (reason !== undefined && !gone) {
+  const gone = failure?.code === 'not-there';
+  if (failure && !gone) {
     say(
       `left cnpd's paths, and its policies ${POLICY.export} and ${POLICY.import}, in gobgpd at ${target}: ` +
-        `${reason}. Restart gobgpd, or run this again when it answers`,
+        `${failure.reason}. Restart gobgpd, or run this again when it answers`,
     );
     return false;
   }
@@ -65,7 +61,7 @@ export async function uninstallGobgp(runDir: string, say: (line: string) => void
 }
 
 /** A carrier with nothing to advertise, for a moment. @returns why not; undefined: done */
-async function takeOut(noted: Noted): Promise<string | undefined> {
+async function takeOut(noted: Noted): Promise<GobgpFault | undefined> {
   const carrier = createBgpCarrier(
     {
       ...noted,
@@ -88,8 +84,9 @@ async function takeOut(noted: Noted): Promise<string | undefined> {
   await carrier.start();
   const state = await ready(carrier);
   await carrier.stop();
-  if (state !== 'ready') return carrier.session().reason;
-  return carrier.session().policy === 'failed' ? carrier.session().policyReason : undefined;
+  const { reason, fault = 'other', policy, policyReason = '' } = carrier.session();
+  if (state !== 'ready') return { code: fault, reason };
+  return policy === 'failed' ? { code: 'other', reason: policyReason } : undefined;
 }
 
 async function ready(carrier: BgpCarrier): Promise<string> {
@@ -98,8 +95,8 @@ async function ready(carrier: BgpCarrier): Promise<string> {
     Date.now() < end;
     await new Promise((resolve) => systemClock.after(LOOK_MS, () => resolve(undefined)))
   ) {
-    const { state, reason } = carrier.session();
-    if (state === 'ready' || (state === 'waiting' && HOPELESS.test(reason))) return state;
+    const { state, fault } = carrier.session();
+    if (state === 'ready' || (state === 'waiting' && HOPELESS.has(fault))) return state;
   }
   return 'late';
 }

@@ -38,7 +38,7 @@ export function openLibrary(names: readonly string[], remedy: string): Library {
       failures.push(error instanceof Error ? error.message : String(error));
     }
   }
-  // What is there and may not be opened is not mended by installing it.
+  // What is there and may not be opened is not mended by installing it. dlopen(3) says which in words alone.
   const absent = failures.every((failure) => /no such file/i.test(failure));
   throw new Error(`cannot load ${names.join(' or ')}: ${failures.join('; ')}.${absent ? ` ${remedy}` : ''}`);
 }

@@ -1,5 +1,6 @@
 // The part of the operational state (state.ts) that is of one carrier each: neighbours, databases, sessions and paths,
 // one interface a list of `yang/cnpd.yang`.
+import type { GobgpFaultCode } from './gobgp-fault.ts';
 
 export interface IsisNeighborState {
   interface: string;
@@ -131,6 +132,16 @@ export interface BgpSessionState {
   /** Paths that gobgpd has told of, those of cnpd left out; and those of them with a characteristic that is used. */
   learned: number;
   withProxy: number;
+}
+
+/** The session as cnpd itself sees it: causes by their codes besides the words that are shown. */
+export interface BgpSession extends BgpSessionState {
+  /** Of `reason`, where gobgpd cannot be used; absent: not known. */
+  fault?: GobgpFaultCode;
+  /** Of `refusal`. */
+  refusalFault?: GobgpFaultCode;
+  /** Of `policyReason`: somebody else has something under the name of one. */
+  policyNameTaken?: boolean;
 }
 
 /** One of gobgpd's BGP neighbours. */

@@ -16,7 +16,7 @@ test('it starts without a gobgpd, puts its paths in when there is one, and takes
   const { calls, answers, carrier, counters, until, listener } = fixture();
   carrier.originate(declaration({ '2001:db8:a::/48': '2001:db8::1', '10.1.0.0/16': '192.0.2.1' }));
   await carrier.start();
-  listener.lost('connection refused', 2000);
+  listener.lost({ code: 'not-there', reason: 'connection refused' }, 2000);
   expect(carrier.session()).toMatchObject({
     state: 'waiting',
     reason: 'connection refused; tries again in 2 s',
@@ -165,7 +165,7 @@ test('what gobgpd tells goes to the learned table, originators first', () => {
   ]);
   expect(reachable).toEqual([['2001:db8::2', '2001:db8::3']]);
   expect(carrier.session()).toMatchObject({ state: 'ready', learned: 2, withProxy: 1 });
-  listener.lost('gone', 1);
+  listener.lost({ code: 'other', reason: 'gone' }, 1);
   expect(reachable.at(-1)).toEqual([]);
 });
 

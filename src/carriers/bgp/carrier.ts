@@ -8,7 +8,8 @@ import type { Clock } from '../../model/clock.ts';
 import type { CodePointValues } from '../../model/code-points.ts';
 import type { Count, Log } from '../../model/log.ts';
 import type { Prefix } from '../../model/prefix.ts';
-import type { BgpPathState, BgpPeerState, BgpSessionState } from '../../model/carrier-state.ts';
+import type { BgpPathState, BgpPeerState, BgpSession } from '../../model/carrier-state.ts';
+import type { GobgpFault } from '../../model/gobgp-fault.ts';
 import type { Carrier, CarrierSink } from '../carrier.ts';
 import { Wake } from '../wake.ts';
 import { SLICE } from './constants.ts';
@@ -23,6 +24,7 @@ import {
 } from './content.ts';
 import { domainOf, withDomain } from './domain.ts';
 import { createGobgpClient } from './gobgp/client.edge.ts';
+import { GobgpError } from './gobgp/fault.ts';
 import type { GobgpClient, GobgpListener, GobgpOptions, Learn } from './gobgp/gobgp.ts';
 import { disputed } from './dispute.ts';
 import type { OwnChanges } from './own.ts';
@@ -60,7 +62,7 @@ export interface BgpCarrierModules {
 
 export interface BgpCarrier extends Carrier {
   readonly name: 'bgp';
-  session(): BgpSessionState;
+  session(): BgpSession;
   /** gobgpd's neighbours; undefined: it is not connected, or does not tell. */
   peers(): Promise<BgpPeerState[] | undefined>;
   /** Own paths, and those that have the characteristics attribute. Many are put together a slice a turn. */
@@ -136,7 +138,7 @@ class GobgpSideCarrier implements BgpCarrier {
         if (this.content.learning.members !== members) this.client.setMembers(this.content.learning.members);
       },
       listed: (without) => this.dispatch({ type: 'listed', without }),
-      lost: (reason, retryAt) => this.dispatch({ type: 'lost', reason, retryAt }),
+      lost: (fault, retryAt) => this.dispatch({ type: 'lost', fault, retryAt }),
     };
     this.client =
       modules.createClient?.(listener) ??
@@ -167,7 +169,7 @@ class GobgpSideCarrier implements BgpCarrier {
     return this.stopping;
   }
 
-  session(): BgpSessionState {
+  session(): BgpSession {
     return sessionState(this.content, this.options.gobgp.target, this.moment(), {
       policy: this.client.policy(),
       silentMs: this.client.silentMs(),
@@ -228,12 +230,15 @@ class GobgpSideCarrier implements BgpCarrier {
   }
 
   private async change(changes: OwnChanges): Promise<void> {
-    let failure: string | undefined;
+    let failure: GobgpFault | undefined;
     try {
       if (changes.withdraw.length > 0) await this.client.withdraw(changes.withdraw);
       if (changes.add.length > 0) await this.client.add(changes.add);
     } catch (error) {
-      failure = error instanceof Error ? error.message : String(error);
+      failure = {
+        code: error instanceof GobgpError ? error.code : 'other',
+        reason: error instanceof Error ? error.message : String(error),
+      };
     }
     this.dispatch({ type: 'done', changes, ...(failure !== undefined && { failure }) });
   }

@@ -20,6 +20,7 @@ import {
 } from './content.ts';
 import { type GobgpAbout, type GobgpPath, type GobgpRoute, OWN_IDENTIFIER, type OwnPath } from './gobgp/gobgp.ts';
 import type { BgpPathState, BgpSessionState } from '../../model/carrier-state.ts';
+import type { GobgpFault } from '../../model/gobgp-fault.ts';
 import type { OwnChanges } from './own.ts';
 import { type Moment, pathStates, sessionState } from './show.ts';
 
@@ -28,6 +29,8 @@ export const CODES: CharacteristicCodes = { pnc: 65500, private: 65501 };
 export const AS = 65001;
 export const ABOUT: GobgpAbout = { api: 'v3', as: AS, routerId: '192.0.2.1' };
 export const HOLD_MS = 120_000;
+/** Of a cause that nobody knows. */
+export const because = (reason: string): GobgpFault => ({ code: 'other', reason });
 /** No test takes so many turns: a content that asks for more would go on for ever. */
 const NEVER = 10_000;
 
@@ -160,7 +163,7 @@ export class Agent {
   }
 
   lose(): void {
-    this.event({ type: 'lost', reason: 'gone', retryAt: this.now + 1000 });
+    this.event({ type: 'lost', fault: because('gone'), retryAt: this.now + 1000 });
     this.settle();
   }
 
@@ -185,7 +188,8 @@ export class Agent {
         for (const p of changes.withdraw) this.gobgpd.delete(formatPrefix(p));
         if (this.echoes) echo = added.map((own) => route(formatPrefix(own.prefix), ownAsTold(own)));
       }
-      this.event({ type: 'done', changes, ...(failure !== undefined && { failure }) });
+      const refusal = failure === undefined ? {} : { failure: because(failure) };
+      this.event({ type: 'done', changes, ...refusal });
       if (failure !== undefined) break;
       if (echo.length > 0) this.event({ type: 'routes', routes: echo });
       this.settle();

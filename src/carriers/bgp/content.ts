@@ -5,6 +5,7 @@
 import { type Note, count, warnLimited } from '../effects.ts';
 import type { Family, IpAddress } from '../../model/address.ts';
 import type { LearnedReport, Origination } from '../../model/advertisement.ts';
+import type { GobgpFault, GobgpFaultCode } from '../../model/gobgp-fault.ts';
 import { type Prefix, formatPrefix } from '../../model/prefix.ts';
 import type { CharacteristicCodes } from '../../packet/bgp/characteristics.ts';
 import { advance } from '../slices.ts';
@@ -68,9 +69,9 @@ export type ContentEvent =
   | { readonly type: 'connected'; readonly about: GobgpAbout }
   | { readonly type: 'routes'; readonly routes: readonly GobgpRoute[] }
   | { readonly type: 'listed'; readonly without?: readonly Family[] }
-  | { readonly type: 'lost'; readonly reason: string; readonly retryAt: number }
+  | { readonly type: 'lost'; readonly fault: GobgpFault; readonly retryAt: number }
   /** gobgpd has taken the changes, or not, and why. */
-  | { readonly type: 'done'; readonly changes: OwnChanges; readonly failure?: string }
+  | { readonly type: 'done'; readonly changes: OwnChanges; readonly failure?: GobgpFault }
   /** gobgpd has told what it has of these prefixes, or not, and why. */
   | { readonly type: 'looked'; readonly prefixes: readonly Prefix[]; readonly failure?: string }
   | { readonly type: 'stop' }
@@ -95,6 +96,7 @@ export interface Session {
   since: number;
   reason: string;
   /** Meaningful while waiting. */
+  fault: GobgpFaultCode;
   retryAt: number;
 }
 
@@ -112,7 +114,7 @@ export interface Content {
   unplaced: number;
   readonly own: OwnState;
   /** Why gobgpd did not take our paths the last time; undefined: it did. */
-  refusal: string | undefined;
+  refusal: GobgpFault | undefined;
   readonly learning: LearnState;
   readonly warned: Map<string, number>;
   /** Since when gobgpd has been silent while we stop; undefined: we do not. */
@@ -131,6 +133,7 @@ export function createContent(config: ContentConfig, now: number): Content {
       without: [],
       since: now,
       reason: 'not connected yet',
+      fault: 'other',
       retryAt: now,
     },
     origination: undefined,
@@ -184,7 +187,7 @@ const HANDLERS: Handlers = {
     enter(c, 'ready', 'connected');
     if (c.origination || c.stopping) c.own.audit = audit(c);
   },
-  lost(c, { reason, retryAt }) {
+  lost(c, { fault: { code, reason }, retryAt }) {
     const { session } = c;
     if (session.state === 'loading' || session.state === 'ready') {
       count(c, 'session.lost');
@@ -193,15 +196,16 @@ const HANDLERS: Handlers = {
     endListing(c.own, false);
     c.refusal = undefined;
     enter(c, 'waiting', reason);
+    session.fault = code;
     session.retryAt = retryAt;
     holdAll(c);
   },
   done(c, { changes, failure }) {
-    ownDone(c, changes, failure);
+    ownDone(c, changes, failure === undefined);
     if (c.session.state === 'ready') c.refusal = failure;
     if (failure !== undefined && c.session.state === 'ready') {
       c.own.retryAt = c.now + RETRY_MS;
-      warnLimited(c, 'own.refused', { reason: failure }, 'gobgpd did not take our paths: they are tried again');
+      warnLimited(c, 'own.refused', { reason: failure.reason }, 'gobgpd did not take our paths: they are tried again');
     }
     if (c.stopping && failure === undefined) c.stopping.deadline = c.now + STOP_LIMIT_MS;
   },

@@ -14,6 +14,7 @@ import {
   route,
   sessionOf,
   shown,
+  because,
 } from './content.fixture.ts';
 
 const [A, B] = ['10.1.0.0/16', '10.2.0.0/16'];
@@ -38,7 +39,7 @@ describe('portions', () => {
     agent.connect();
     const first = agent.changes!;
     expect(first.add.length).toBeLessThanOrEqual(20_000);
-    agent.event({ type: 'done', changes: first, failure: 'no' });
+    agent.event({ type: 'done', changes: first, failure: because('no') });
     agent.changes = undefined;
     agent.pass(5000);
     expect(agent.changes!.add).toHaveLength(20_000);
@@ -52,7 +53,7 @@ describe('portions', () => {
     agent.answer();
     agent.event({ type: 'stop' });
     agent.settle();
-    agent.event({ type: 'done', changes: agent.changes!, failure: 'no' });
+    agent.event({ type: 'done', changes: agent.changes!, failure: because('no') });
     agent.changes = undefined;
     agent.pass(5000);
     expect([agent.changes, agent.count('own.withdrawn')]).toMatchObject([{ add: [], withdraw: { length: 1000 } }, 0]);

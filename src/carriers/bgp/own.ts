@@ -290,12 +290,12 @@ export function takeChanges(c: Content): OwnChanges | undefined {
   return state.busy;
 }
 
-export function ownDone(c: Content, { add, withdraw }: OwnChanges, failure: string | undefined): void {
+export function ownDone(c: Content, { add, withdraw }: OwnChanges, ok: boolean): void {
   const state = c.own;
   const { adding } = state;
   state.busy = undefined;
   state.adding = [];
-  if (failure === undefined) {
+  if (ok) {
     expectEcho(c, adding);
     if (add.length > 0) count(c, 'own.added', add.length);
     if (withdraw.length > 0) count(c, 'own.withdrawn', withdraw.length);

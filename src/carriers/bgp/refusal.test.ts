@@ -1,6 +1,6 @@
 // A gobgpd that is there and does not take paths, and how the session is shown.
 import { expect, test } from 'vitest';
-import { Agent, declaration, sessionOf as session } from './content.fixture.ts';
+import { Agent, declaration, because, sessionOf as session } from './content.fixture.ts';
 
 const connected = (): Agent => {
   const agent = new Agent();
@@ -49,7 +49,7 @@ test('a connection that is lost while paths are on their way is no refusal', () 
 
 test('an attempt that has begun is not shown as one that will', () => {
   const agent = connected();
-  agent.event({ type: 'lost', reason: 'gone', retryAt: agent.now + 1500 });
+  agent.event({ type: 'lost', fault: because('gone'), retryAt: agent.now + 1500 });
   expect(session(agent)).toMatchObject({ state: 'waiting', reason: 'gone; tries again in 2 s' });
   agent.pass(1500);
   expect(session(agent)).toMatchObject({ state: 'connecting', reason: 'gone; tries again now' });

@@ -1,6 +1,6 @@
 // The session with gobgpd as it is counted, logged and shown.
 import { describe, expect, test } from 'vitest';
-import { ABOUT, Agent, declaration, nhc, ownAsTold, path, pnc, route, sessionOf } from './content.fixture.ts';
+import { ABOUT, Agent, declaration, because, nhc, ownAsTold, path, pnc, route, sessionOf } from './content.fixture.ts';
 import { type Connection, sessionState } from './show.ts';
 
 const A = '10.1.0.0/16';
@@ -121,7 +121,7 @@ describe('what is shown of a session', () => {
     const agent = new Agent();
     expect(shownWith(agent, { policy: { state: 'off' } })).toMatchObject({ policy: 'off' });
     expect(shownWith(agent, {})).not.toHaveProperty('policyReason');
-    expect(shownWith(agent, { policy: { state: 'failed', reason: 'no' } })).toMatchObject({
+    expect(shownWith(agent, { policy: { state: 'failed', reason: 'no', nameTaken: false } })).toMatchObject({
       policy: 'failed',
       policyReason: 'no',
     });
@@ -140,7 +140,7 @@ describe('what is shown of a session', () => {
 
   test('a wait is rounded up to whole seconds', () => {
     const agent = new Agent();
-    agent.event({ type: 'lost', reason: 'gone', retryAt: agent.now + 1 });
+    agent.event({ type: 'lost', fault: because('gone'), retryAt: agent.now + 1 });
     expect(sessionOf(agent).reason).toBe('gone; tries again in 1 s');
     agent.pass(1);
     expect(sessionOf(agent)).toMatchObject({ state: 'connecting', reason: 'gone; tries again now' });

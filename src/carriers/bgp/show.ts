@@ -1,6 +1,6 @@
 // The carrier's state as the northbound shows it: text and plain numbers.
 import { formatAddress } from '../../model/address.ts';
-import type { BgpPathState, BgpSessionState } from '../../model/carrier-state.ts';
+import type { BgpPathState, BgpSession, BgpSessionState } from '../../model/carrier-state.ts';
 import { readCharacteristics } from '../../packet/bgp/characteristics.ts';
 import { decodeNhc } from '../../packet/bgp/nhc.ts';
 import type { Content } from './content.ts';
@@ -26,12 +26,7 @@ export interface Connection {
 /** gobgpd is expected to answer within this time; one that has not is named. Milliseconds. */
 const PATIENCE_MS = 2000;
 
-export function sessionState(
-  c: Content,
-  target: string,
-  moment: Moment,
-  { policy, silentMs }: Connection,
-): BgpSessionState {
+export function sessionState(c: Content, target: string, moment: Moment, { policy, silentMs }: Connection): BgpSession {
   const { session, learning } = c;
   const own = ownIn(c);
   return {
@@ -39,13 +34,14 @@ export function sessionState(
     ...stateOf(c, own, silentMs, moment),
     ...(silentMs >= PATIENCE_MS && { silent: Math.floor(silentMs / 1000) }),
     policy: policy.state,
-    ...(policy.state === 'failed' && { policyReason: policy.reason }),
+    ...(policy.state === 'failed' && { policyReason: policy.reason, policyNameTaken: policy.nameTaken }),
     api: session.about?.api ?? null,
     as: session.about?.as ?? null,
     routerId: session.about?.routerId ?? null,
     since: timeOf(session.since, moment),
     ...own,
-    ...(c.refusal !== undefined && { refusal: c.refusal }),
+    ...(session.state === 'waiting' && { fault: session.fault }),
+    ...(c.refusal !== undefined && { refusal: c.refusal.reason, refusalFault: c.refusal.code }),
     learned: learning.paths,
     withProxy: learning.used,
   };
@@ -63,7 +59,8 @@ function stateOf(
   if (state === 'waiting') return { state, reason: `${reason}; tries again in ${Math.ceil((retryAt - now) / 1000)} s` };
   if (state === 'ready' && silentMs >= PATIENCE_MS)
     return { state, reason: `gobgpd does not answer (for ${Math.floor(silentMs / 1000)} s)` };
-  if (refusal !== undefined) return { state, reason: `${reason}, and gobgpd does not take cnpd's paths: ${refusal}` };
+  if (refusal !== undefined)
+    return { state, reason: `${reason}, and gobgpd does not take cnpd's paths: ${refusal.reason}` };
   return {
     state,
     reason: dropped === undefined ? reason : `${reason}, and gobgpd does not have ${dropped} of the paths that it took`,

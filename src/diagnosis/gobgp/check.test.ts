@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { load } from '../../intent/fixture.ts';
 import type { BgpPeerState } from '../../model/carrier-state.ts';
+import type { GobgpFaultCode } from '../../model/gobgp-fault.ts';
 import type { GobgpAnswer } from '../../carriers/bgp/gobgp/ask.edge.ts';
 import { checkGobgp, examineGobgp, neededFamilies } from './check.ts';
-import { gobgpRemedy } from './remedies.ts';
+import { gobgpRemedy, policyRemedy, refusalRemedy } from './remedies.ts';
 
 const ROUTER = 'router: { name: r1, loopback: { ipv4: 192.0.2.1, ipv6: 2001:db8::1 } }\n';
 const PROXY =
@@ -40,7 +41,7 @@ describe('cnpctl doctor on gobgpd', () => {
   });
 
   it('a gobgpd that does not answer: why, and what to do', () => {
-    expect(check({ reason: 'connect ECONNREFUSED 127.0.0.1:50051' })).toEqual([
+    expect(check({ fault: { code: 'not-there', reason: 'connect ECONNREFUSED 127.0.0.1:50051' } })).toEqual([
       expect.objectContaining({
         id: 'gobgp',
         state: 'missing',
@@ -217,45 +218,32 @@ describe('cnpctl doctor on gobgpd', () => {
   });
 });
 
-describe('what to do about a gobgpd, by the reason', () => {
-  it.each([
-    [
-      'No connection established. Last error: connect ECONNREFUSED 127.0.0.1:50051',
-      '127.0.0.1:50051',
-      /--api-hosts 127\.0\.0\.1:50051/,
-    ],
-    [
-      'gobgpd sent a message of more than 4194304 bytes, or refused one of ours as too long (x)',
-      '127.0.0.1:50051',
-      /max-message/,
-    ],
-    [
-      'BGP is not started in gobgpd: its configuration has no [global.config], or it is still reading it',
-      'h:1',
-      /global\.config/,
-    ],
-    ['what answers is no gobgpd that cnpd knows: it has neither A nor B', 'h:1', /bgp\.gobgp\.target/],
-    ['the file for tls ca cannot be read: ENOENT: no such file or directory', 'h:1', /bgp\.gobgp\.tls/],
-    ['self-signed certificate in certificate chain', 'h:1', /bgp\.gobgp\.tls/],
-    ['Failed to connect (2026-01-01T00:00:00.000Z)', '127.0.0.1:50051', /bgp\.gobgp\.tls/],
-    ['read ECONNRESET', '127.0.0.1:50051', /--tls/],
-    ['connect ENOENT /run/g.sock', 'unix:/run/g.sock', /--api-hosts unix:\/\/\/run\/g\.sock/],
-    ['connect ENOENT /run/gobgpd.sock', 'unix:///run/gobgpd.sock', /--api-hosts unix:\/\/\/run\/gobgpd\.sock,/],
-    ['certificate has expired', '127.0.0.1:50051', /^give gobgpd a new certificate/],
-    ['certificate is not yet valid', '127.0.0.1:50051', /clock/],
-    ['gobgpd accepts the connection and does not answer (Deadline exceeded)', '127.0.0.1:50051', /restart gobgpd/],
-    ['gobgpd has stopped in the middle of an answer to ListPath', '127.0.0.1:50051', /restart gobgpd/],
-    [
-      'Protocol error (2026-01-01T00:00:00.000Z)',
-      '127.0.0.1:50051',
-      /listens at 127\.0\.0\.1:50051 is another program/,
-    ],
-    ['the file for tls ca is no PEM file with a certificate: /etc/ca.pem', '127.0.0.1:50051', /BEGIN CERTIFICATE/],
-    [
-      "Hostname/IP does not match certificate's altnames: Host: 127.0.0.1. is not in the cert's altnames: " +
-        'DNS:gobgpd.example',
-      '127.0.0.1:50051',
-      /bgp\.gobgp\.tls\.server-name/,
-    ],
-  ])('%s', (reason, target, remedy) => expect(gobgpRemedy(target, reason)).toMatch(remedy));
+describe('what to do about a gobgpd, by the cause', () => {
+  it.each<readonly [GobgpFaultCode, string, RegExp]>([
+    ['not-there', '127.0.0.1:50051', /--api-hosts 127\.0\.0\.1:50051/],
+    ['not-there', 'unix:/run/g.sock', /--api-hosts unix:\/\/\/run\/g\.sock/],
+    ['not-there', 'unix:///run/gobgpd.sock', /--api-hosts unix:\/\/\/run\/gobgpd\.sock,/],
+    ['other', 'h:1', /^start gobgpd with --api-hosts h:1/],
+    ['message-too-long', '127.0.0.1:50051', /max-message/],
+    ['not-started', 'h:1', /global\.config/],
+    ['unknown-api', 'h:1', /bgp\.gobgp\.target/],
+    ['tls-file', 'h:1', /bgp\.gobgp\.tls/],
+    ['tls', 'h:1', /bgp\.gobgp\.tls.*--tls-cert-file/],
+    ['tls', 'unix:/run/g.sock', /^start gobgpd/],
+    ['certificate-time', '127.0.0.1:50051', /^give gobgpd a new certificate.*clock/],
+    ['certificate-name', '127.0.0.1:50051', /bgp\.gobgp\.tls\.server-name/],
+    ['not-pem', '127.0.0.1:50051', /BEGIN CERTIFICATE/],
+    ['no-answer', '127.0.0.1:50051', /restart gobgpd/],
+    ['another-program', '127.0.0.1:50051', /listens at 127\.0\.0\.1:50051 is another program/],
+  ])('%s at %s', (code, target, remedy) => expect(gobgpRemedy(target, code)).toMatch(remedy));
+
+  it('one that is there and takes no path has its log, unless the cause is known', () => {
+    for (const code of ['other', 'not-there'] as const) expect(refusalRemedy('h:1', code)).toMatch(/^gobgpd's log/);
+    expect(refusalRemedy('h:1', 'message-too-long')).toMatch(/max-message/);
+  });
+
+  it('policies whose name somebody has taken are renamed', () => {
+    expect(policyRemedy(true)).toMatch(/^rename it in gobgpd's configuration/);
+    expect(policyRemedy(false)).toMatch(/^gobgpd's log/);
+  });
 });

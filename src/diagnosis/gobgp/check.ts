@@ -20,15 +20,15 @@ export function checkGobgp(
   answer: GobgpAnswer,
 ): Check[] {
   const how = gobgp.tls ? ' with TLS' : '';
-  if ('reason' in answer) {
-    const { reason } = answer;
+  if ('fault' in answer) {
+    const { code, reason } = answer.fault;
     return [
       {
         id: 'gobgp',
         claim: `gobgpd answers at ${gobgp.target}`,
         state: 'missing',
         problem: `gobgpd cannot be used at ${gobgp.target}${how} (${reason})`,
-        remedy: gobgpRemedy(gobgp.target, reason),
+        remedy: gobgpRemedy(gobgp.target, code),
       },
     ];
   }

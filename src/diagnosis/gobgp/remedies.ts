@@ -1,5 +1,6 @@
-// What to do about a gobgpd that cannot be used, by what was said of it (the reasons of src/carriers/bgp/gobgp): for
-// the problems of the running daemon and for `cnpctl doctor`.
+// What to do about a gobgpd that cannot be used, by the cause: for the problems of the running daemon and for
+// `cnpctl doctor`.
+import type { GobgpFaultCode } from '../../model/gobgp-fault.ts';
 
 type Remedy = (target: string) => string;
 
@@ -21,44 +22,36 @@ const name: Remedy = () =>
   "set bgp.gobgp.tls.server-name in cnpd.yaml to a name of gobgpd's certificate (`openssl x509 -noout -ext " +
   'subjectAltName -in` its --tls-cert-file)';
 
-/** The first whose pattern the reason matches. */
-const REMEDIES: readonly (readonly [RegExp, Remedy])[] = [
-  [/message of more than/, () => 'raise bgp.gobgp.max-message in cnpd.yaml'],
-  [/BGP is not started/, () => 'give gobgpd a configuration with [global.config], as and router-id'],
-  [/no gobgpd that cnpd knows/, () => 'set bgp.gobgp.target in cnpd.yaml to a gobgpd 3 or 4: cnpd speaks their APIs'],
-  [/does not answer|has stopped in the middle|does not begin to tell/, hangs],
-  [/Protocol error|Parse Error/i, another],
-  [
-    /is no PEM file/,
-    () =>
-      'put a file in its place, as gobgpd has it: a certificate begins with -----BEGIN CERTIFICATE-----, ' +
-      'a key with -----BEGIN … PRIVATE KEY-----',
-  ],
-  [/altname/i, name],
-  [
-    /certificate (?:has expired|is not yet valid)/,
-    () =>
-      'give gobgpd a new certificate (--tls-cert-file) and start it again; ' +
-      "where the certificate is good, set this machine's clock",
-  ],
-  [/file for tls|certificate|\bTLS\b|\bSSL\b|\bPEM\b|wrong version number|ECONNRESET|Connection dropped|HTTP\/2/i, tls],
-  // A port that is open and then closed at once: in the clear to one with TLS.
-  [/Failed to connect/, tls],
-];
+/** Absent: the remedy depends on what gobgpd was to do. */
+const REMEDIES: { readonly [C in GobgpFaultCode]?: Remedy } = {
+  'no-answer': hangs,
+  'another-program': another,
+  'unknown-api': () => 'set bgp.gobgp.target in cnpd.yaml to a gobgpd 3 or 4: cnpd speaks their APIs',
+  'not-started': () => 'give gobgpd a configuration with [global.config], as and router-id',
+  'message-too-long': () => 'raise bgp.gobgp.max-message in cnpd.yaml',
+  tls,
+  'tls-file': tls,
+  'not-pem': () =>
+    'put a file in its place, as gobgpd has it: a certificate begins with -----BEGIN CERTIFICATE-----, ' +
+    'a key with -----BEGIN … PRIVATE KEY-----',
+  'certificate-name': name,
+  'certificate-time': () =>
+    'give gobgpd a new certificate (--tls-cert-file) and start it again; ' +
+    "where the certificate is good, set this machine's clock",
+};
 
-/** @param reason as the carrier's session has it */
-export const gobgpRemedy = (target: string, reason: string): string =>
-  (REMEDIES.find(([pattern]) => pattern.test(reason))?.[1] ?? start)(target);
+/** Of one that cannot be used. */
+export const gobgpRemedy = (target: string, fault: GobgpFaultCode): string => (REMEDIES[fault] ?? start)(target);
 
-/** Of a gobgpd that is connected and takes no paths. @param reason as the carrier's session has it */
-export const refusalRemedy = (target: string, reason: string): string =>
-  REMEDIES.find(([pattern]) => pattern.test(reason))?.[1](target) ??
+/** Of one that is connected and takes no paths. */
+export const refusalRemedy = (target: string, fault: GobgpFaultCode): string =>
+  REMEDIES[fault]?.(target) ??
   "gobgpd's log (journalctl -u gobgpd) says more; " +
     '`gobgp global rib add PREFIX nexthop ADDRESS` shows whether it takes any path';
 
-/** Of policies that cannot be put in. @param reason as the carrier's session has it */
-export const policyRemedy = (reason: string): string =>
-  reason.includes("not cnpd's")
+/** Of policies that cannot be put in. @param nameTaken because somebody else has something under the name of one */
+export const policyRemedy = (nameTaken: boolean): string =>
+  nameTaken
     ? "rename it in gobgpd's configuration, or take it out (`gobgp policy del NAME`, " +
       '`gobgp policy large-community del NAME`); ' +
       'or bgp.policy: off in cnpd.yaml, and policies of your own as in frr-configs/bgp-gobgpd.toml'

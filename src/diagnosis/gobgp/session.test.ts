@@ -1,15 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { BgpSessionState } from '../../model/carrier-state.ts';
+import type { BgpSession } from '../../model/carrier-state.ts';
+import type { GobgpFaultCode } from '../../model/gobgp-fault.ts';
 import { bgpProblems, disputeProblems } from './session.ts';
 
 const START = Date.parse('2026-01-01T00:00:00Z');
 
 describe('problems of BGP', () => {
-  const session = (
-    state: BgpSessionState['state'],
-    reason = 'connect ECONNREFUSED',
-    since = START,
-  ): BgpSessionState => ({
+  const session = (state: BgpSession['state'], reason = 'connect ECONNREFUSED', since = START): BgpSession => ({
     target: '127.0.0.1:50051',
     state,
     api: null,
@@ -32,15 +29,18 @@ describe('problems of BGP', () => {
   });
 
   it('a gobgpd that does not take the paths is one at once, with what to do about it', () => {
-    const refused = (refusal: string) => bgpProblems({ ...session('ready', 'connected'), refusal }, START, START);
-    expect(refused('gobgpd accepts the connection and does not answer (Deadline exceeded)')).toMatchObject([
-      {
-        feature: 'bgp',
-        problem: expect.stringMatching(/does not answer.*0 of 3 paths/),
-        remedy: expect.stringContaining('restart gobgpd'),
-      },
-    ]);
-    expect(refused('table is full')).toMatchObject([
+    const refused = (refusal: string, refusalFault: GobgpFaultCode) =>
+      bgpProblems({ ...session('ready', 'connected'), refusal, refusalFault }, START, START);
+    expect(refused('gobgpd accepts the connection and does not answer (Deadline exceeded)', 'no-answer')).toMatchObject(
+      [
+        {
+          feature: 'bgp',
+          problem: expect.stringMatching(/does not answer.*0 of 3 paths/),
+          remedy: expect.stringContaining('restart gobgpd'),
+        },
+      ],
+    );
+    expect(refused('table is full', 'other')).toMatchObject([
       { problem: expect.stringContaining('(table is full)'), remedy: expect.stringContaining('log') },
     ]);
   });

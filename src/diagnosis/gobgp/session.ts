@@ -1,5 +1,5 @@
 // A running cnpd's gobgpd: it cannot be reached, or not be understood, or does not take or keep paths.
-import type { BgpSessionState } from '../../model/carrier-state.ts';
+import type { BgpSession } from '../../model/carrier-state.ts';
 import type { Problem, ProblemCode } from '../../model/problem.ts';
 import { droppedRemedy, gobgpRemedy, policyRemedy, refusalRemedy } from './remedies.ts';
 
@@ -10,15 +10,15 @@ import { droppedRemedy, gobgpRemedy, policyRemedy, refusalRemedy } from './remed
 const GOBGP_PATIENCE_MS = { connecting: 30_000, waiting: 30_000, loading: 120_000, ready: Infinity } as const;
 
 /** Times are milliseconds since 1970. */
-export function bgpProblems(session: BgpSessionState | undefined, startedAt: number, now: number): Problem[] {
+export function bgpProblems(session: BgpSession | undefined, startedAt: number, now: number): Problem[] {
   if (!session) return [];
   if (session.state === 'ready') return connectedProblems(session);
-  const { since, state, target, reason } = session;
+  const { since, state, target, reason, fault = 'other' } = session;
   if (now - Math.max(startedAt, Date.parse(since)) < GOBGP_PATIENCE_MS[state]) return [];
   const problem =
     `gobgpd cannot be used at ${target} (${reason}): nothing is advertised in BGP, ` +
     'and what was learned is held for a while and then dropped';
-  return bgp('bgp.unusable', problem, gobgpRemedy(target, reason));
+  return bgp('bgp.unusable', problem, gobgpRemedy(target, fault));
 }
 
 const bgp = (code: ProblemCode, problem: string, remedy: string): Problem[] => [
@@ -26,13 +26,25 @@ const bgp = (code: ProblemCode, problem: string, remedy: string): Problem[] => [
 ];
 
 /** Of one that is connected: the first that is so. */
-function connectedProblems(session: BgpSessionState): Problem[] {
-  const { refusal, policy, policyReason = '', silent, originated, wanted, dropped, noTable, target } = session;
+function connectedProblems(session: BgpSession): Problem[] {
+  const {
+    refusal,
+    refusalFault = 'other',
+    policy,
+    policyReason = '',
+    policyNameTaken = false,
+    silent,
+    originated,
+    wanted,
+    dropped,
+    noTable,
+    target,
+  } = session;
   if (refusal !== undefined && policy !== 'failed' && silent === undefined) {
     const problem =
       `gobgpd does not take what cnpd puts in or takes out (${refusal}): ` +
       `it has ${originated} of ${wanted} paths, as far as is known; cnpd tries again all the time`;
-    return bgp('bgp.refused', problem, refusalRemedy(target, refusal));
+    return bgp('bgp.refused', problem, refusalRemedy(target, refusalFault));
   }
   if (dropped) {
     const problem =
@@ -43,13 +55,13 @@ function connectedProblems(session: BgpSessionState): Problem[] {
   }
   if (silent !== undefined) {
     const problem = `gobgpd does not answer (for ${silent} s): cnpd goes on with what it last told`;
-    return bgp('bgp.silent', problem, gobgpRemedy(target, problem));
+    return bgp('bgp.silent', problem, gobgpRemedy(target, 'no-answer'));
   }
   if (policy === 'failed') {
     const problem =
       `cnpd's policies do not stand in gobgpd (${policyReason}): cnpd puts in no path, ` +
       'and what comes from neighbours outside the domain is not marked for the others';
-    return bgp('bgp.no-policies', problem, policyRemedy(policyReason));
+    return bgp('bgp.no-policies', problem, policyRemedy(policyNameTaken));
   }
   return [];
 }

@@ -241,7 +241,7 @@ export class Listening {
             this.onRoutes(routes);
           },
           listed: () => void this.listed++,
-          lost: (reason) => {
+          lost: ({ reason }) => {
             this.about = undefined;
             this.lost.push(reason);
           },

@@ -2,13 +2,14 @@
 // policies stand in it. Its table is not touched: gobgpd prepares all of it before it sends the first path, which takes
 // a large one seconds in which it does nothing else.
 import type { BgpPeerState } from '../../../model/carrier-state.ts';
+import type { GobgpFault } from '../../../model/gobgp-fault.ts';
 import { Channel } from './channel.edge.ts';
 import type { GobgpAbout, GobgpOptions } from './gobgp.ts';
 import { identify } from './identify.edge.ts';
 import { LIST_PEER_REQUEST, decodePeer } from './messages.ts';
 import { DIRECTION, POLICY } from './policy.ts';
 import { decodeAssignment, listAssignment } from './policy-messages.ts';
-import { reasonOf } from './reason.ts';
+import { faultOf } from './reason.ts';
 
 /**
  * For who it is: a person waits for it, and of a gobgpd that is busy for longer the running daemon knows more.
@@ -24,7 +25,7 @@ export type GobgpAnswer =
       readonly peers: readonly BgpPeerState[];
       readonly policies: 'in force' | 'not in force' | 'not told';
     }
-  | { readonly reason: string };
+  | { readonly fault: GobgpFault };
 
 /** One attempt. Never rejects. */
 export async function askGobgp(options: Omit<GobgpOptions, 'learn'>): Promise<GobgpAnswer> {
@@ -38,7 +39,7 @@ export async function askGobgp(options: Omit<GobgpOptions, 'learn'>): Promise<Go
       policies: await policies(channel, api.service),
     };
   } catch (error) {
-    return { reason: reasonOf(error, options) };
+    return { fault: faultOf(error, options) };
   } finally {
     channel?.close();
   }

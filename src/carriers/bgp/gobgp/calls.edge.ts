@@ -4,6 +4,7 @@
 import { type ClientReadableStream } from '@grpc/grpc-js';
 import type { Clock } from '../../../model/clock.ts';
 import type { CallError, Channel } from './channel.edge.ts';
+import { GobgpError } from './fault.ts';
 import { Liveness } from './liveness.ts';
 import type { Slices } from './slices.edge.ts';
 
@@ -66,7 +67,7 @@ export class Calls {
       const tooLong = (): void => {
         if (this.isBusy(SILENCE_MS)) return wait();
         stream.cancel();
-        reject(new Error(`gobgpd has stopped in the middle of an answer to ${method}`));
+        reject(new GobgpError('no-answer', `gobgpd has stopped in the middle of an answer to ${method}`));
       };
       // What has come may be taken after the end, and after close(): there is nothing to wait for then.
       const wait = (): void => {

@@ -11,6 +11,7 @@ import {
   credentials,
   status,
 } from '@grpc/grpc-js';
+import { GobgpError } from './fault.ts';
 import type { GobgpOptions } from './gobgp.ts';
 
 /** Of a call, as gobgpd or the transport gives it. */
@@ -34,7 +35,7 @@ export class Channel {
     this.#client = client;
   }
 
-  /** Connects at the first call. @throws Error naming the file of TLS that cannot be read or is none */
+  /** Connects at the first call. @throws GobgpError naming the file of TLS that cannot be read or is none */
   static async open({ target, tls, maxMessageBytes }: Omit<GobgpOptions, 'learn'>): Promise<Channel> {
     const options: ChannelOptions = {
       'grpc.max_receive_message_length': maxMessageBytes,
@@ -155,13 +156,14 @@ const PARSE = {
 async function pem(what: keyof typeof PARSE, path: string | undefined): Promise<Buffer | undefined> {
   if (path === undefined) return undefined;
   const bytes = await readFile(path).catch((cause: Error) => {
-    throw new Error(`the file for tls ${what} cannot be read: ${cause.message}`, { cause });
+    throw new GobgpError('tls-file', `the file for tls ${what} cannot be read: ${cause.message}`, { cause });
   });
   // An authority that cannot be read is left out without a word: gobgpd's certificate would be said to be wrong.
   try {
     return (PARSE[what](bytes), bytes);
   } catch (cause) {
-    throw new Error(
+    throw new GobgpError(
+      'not-pem',
       `the file for tls ${what} is no PEM file with ${what === 'key' ? 'a private key' : 'a certificate'}: ${path}`,
       { cause },
     );

@@ -1,8 +1,9 @@
 // The client of a gobgpd: one session after another (session.edge.ts), with a pause in between (reconnect.ts).
 import type { Clock } from '../../../model/clock.ts';
 import type { Prefix } from '../../../model/prefix.ts';
+import { GobgpError } from './fault.ts';
 import type { GobgpClient, GobgpOptions, OwnPath } from './gobgp.ts';
-import { reasonOf } from './reason.ts';
+import { faultOf } from './reason.ts';
 import { FIRST_PAUSE_MS, nextPause, withJitter } from './reconnect.ts';
 import { Session, type SessionModules } from './session.edge.ts';
 
@@ -33,15 +34,16 @@ export function createGobgpClient(options: GobgpOptions, modules: GobgpClientMod
       if (mine.listed) pause = FIRST_PAUSE_MS;
       const wait = withJitter(pause, random());
       pause = nextPause(pause);
-      const reason = reasonOf(error, options);
+      const fault = faultOf(error, options);
       count('bgp.gobgp.lost');
-      log.info({ target: options.target, reason }, 'gobgpd is lost, or was never there');
+      log.info({ target: options.target, reason: fault.reason }, 'gobgpd is lost, or was never there');
       cancelRetry = clock.after(wait, connect);
-      listener.lost(reason, clock.now() + wait);
+      listener.lost(fault, clock.now() + wait);
     });
   };
   const refused = (cause: unknown): never => {
-    throw new Error(reasonOf(cause, options), { cause });
+    const { code, reason } = faultOf(cause, options);
+    throw new GobgpError(code, reason, { cause });
   };
   const connected = (): Session => {
     if (!session) throw new Error('gobgpd is not connected');
@@ -88,7 +90,9 @@ export function createGobgpClient(options: GobgpOptions, modules: GobgpClientMod
 
 function within(ms: number, clock: Clock, what: Promise<void>): Promise<void> {
   return new Promise((resolve, reject) => {
-    const cancel = clock.after(ms, () => reject(new Error(`gobgpd does not answer (within ${ms / 1000} s)`)));
+    const cancel = clock.after(ms, () =>
+      reject(new GobgpError('no-answer', `gobgpd does not answer (within ${ms / 1000} s)`)),
+    );
     what.then(resolve, reject).finally(cancel);
   });
 }

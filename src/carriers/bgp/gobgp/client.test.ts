@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
+import type { GobgpFault } from '../../../model/gobgp-fault.ts';
 import { address } from '../../../model/address.ts';
 import { systemClock } from '../../../model/clock.ts';
 import { silentLog } from '../../../model/log.ts';
@@ -88,7 +89,7 @@ async function withClient(
     routes: (routes: readonly GobgpRoute[]) =>
       void told.push(...routes.map((route) => `route ${formatPrefix(route.prefix)}`)),
     listed: () => (told.push('listed'), listed()),
-    lost: (reason: string) => void told.push(`lost: ${reason}`),
+    lost: ({ reason }: GobgpFault) => void told.push(`lost: ${reason}`),
   };
   const client = createGobgpClient(
     { target, learn: 'best', maxMessageBytes: 1 << 20 },

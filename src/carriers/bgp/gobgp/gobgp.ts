@@ -4,6 +4,7 @@
 import { type Family, type IpAddress, sameAddress } from '../../../model/address.ts';
 import type { Prefix } from '../../../model/prefix.ts';
 import type { BgpPeerState } from '../../../model/carrier-state.ts';
+import type { GobgpFault } from '../../../model/gobgp-fault.ts';
 import type { AsSegment } from '../../../packet/bgp/route.ts';
 import { sameBytes } from '../../../packet/bytes.ts';
 import type { Mark } from '../domain-marks.ts';
@@ -112,7 +113,9 @@ export interface Guard {
 
 /** cnpd's policies in gobgpd. `off`: not wanted. Without them no path of cnpd's is put in. */
 export type PolicyReport =
-  { readonly state: 'off' | 'pending' | 'installed' } | { readonly state: 'failed'; readonly reason: string };
+  | { readonly state: 'off' | 'pending' | 'installed' }
+  /** `nameTaken`: somebody else has something under one of their names. */
+  | { readonly state: 'failed'; readonly reason: string; readonly nameTaken: boolean };
 
 /** What the client tells. Calls are synchronous and must not throw. */
 export interface GobgpListener {
@@ -129,15 +132,15 @@ export interface GobgpListener {
    * The connection is gone or never came about; the client tries again by itself, with jitter, at `retryAt`
    * (milliseconds of the clock).
    */
-  lost(reason: string, retryAt: number): void;
+  lost(fault: GobgpFault, retryAt: number): void;
 }
 
 export interface GobgpClient {
   /** Begins to connect, and goes on until it is closed. */
   start(): void;
   /**
-   * Puts paths in, all through one stream. Rejects when the connection is lost on the way; what is wanted is then put
-   * in again after the next `listed`.
+   * Puts paths in, all through one stream. Rejects (GobgpError) when the connection is lost on the way; what is wanted
+   * is then put in again after the next `listed`.
    */
   add(paths: readonly OwnPath[]): Promise<void>;
   /** Takes out cnpd's own paths of these prefixes, nobody else's. */

@@ -2,13 +2,14 @@
 import { status } from '@grpc/grpc-js';
 import type { GobgpApi } from './api.ts';
 import { CallError, type Channel } from './channel.edge.ts';
+import { GobgpError } from './fault.ts';
 import { type About, GET_BGP_REQUEST, decodeAbout } from './messages.ts';
 import { v3 } from './v3.ts';
 import { v4 } from './v4.ts';
 
 const APIS: readonly GobgpApi[] = [v3, v4];
 
-/** @throws Error, with what an operator can do something about in its message; CallError */
+/** @throws GobgpError, CallError */
 export async function identify(
   channel: Channel,
   timeoutMs: number,
@@ -17,7 +18,8 @@ export async function identify(
     try {
       const about = decodeAbout(await channel.call(`/${api.service}/GetBgp`, GET_BGP_REQUEST, timeoutMs));
       if (about.as === 0)
-        throw new Error(
+        throw new GobgpError(
+          'not-started',
           'BGP is not started in gobgpd: its configuration has no [global.config], or it is still reading it',
         );
       return { api, about };
@@ -25,7 +27,8 @@ export async function identify(
       if (!(error instanceof CallError && error.code === status.UNIMPLEMENTED)) throw error;
     }
   }
-  throw new Error(
+  throw new GobgpError(
+    'unknown-api',
     `what answers is no gobgpd that cnpd knows: it has neither ${APIS.map((api) => api.service).join(' nor ')}`,
   );
 }

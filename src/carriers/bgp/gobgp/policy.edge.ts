@@ -60,7 +60,7 @@ export class PolicyKeeper {
   #again = false;
   /** It was put in, and it was not there: what gobgpd had told before may be outside. */
   #leaked = false;
-  #failed: string | undefined;
+  #failed: { readonly reason: string; readonly nameTaken: boolean } | undefined;
   #installed = false;
 
   constructor(modules: PolicyModules) {
@@ -69,7 +69,7 @@ export class PolicyKeeper {
 
   get report(): PolicyReport {
     return this.#failed !== undefined
-      ? { state: 'failed', reason: this.#failed }
+      ? { state: 'failed', ...this.#failed }
       : { state: this.#installed ? 'installed' : 'pending' };
   }
 
@@ -106,10 +106,12 @@ export class PolicyKeeper {
   }
 
   #refused(error: unknown): void {
-    const reason = error instanceof Error ? error.message : String(error);
-    if (reason !== this.#failed) this.#m.log.warn({ reason }, "cnpd's policies cannot be put into gobgpd");
+    const said = error instanceof Error ? error.message : String(error);
+    const nameTaken = error instanceof PolicyConflict;
+    const reason = nameTaken ? said : `gobgpd does not take cnpd's policies: ${said}`;
+    if (reason !== this.#failed?.reason) this.#m.log.warn({ reason }, "cnpd's policies cannot be put into gobgpd");
     if (this.#failed === undefined) this.#m.count('bgp.policy.failed');
-    this.#failed = error instanceof PolicyConflict ? reason : `gobgpd does not take cnpd's policies: ${reason}`;
+    this.#failed = { reason, nameTaken };
   }
 
   async #once(domain: Domain): Promise<void> {

@@ -12,6 +12,7 @@ import { MARK_KIND, MARK_OWN } from '../domain-marks.ts';
 import type { GobgpApi } from './api.ts';
 import { ANSWER_MS, Calls } from './calls.edge.ts';
 import { CallError, Channel } from './channel.edge.ts';
+import { GobgpError } from './fault.ts';
 import type { GobgpListener, GobgpOptions, Guard, OwnPath, PolicyReport } from './gobgp.ts';
 import { identify } from './identify.edge.ts';
 import { DEAD_MS } from './liveness.ts';
@@ -27,6 +28,7 @@ import {
 } from './messages.ts';
 import type { PolicyModules } from './policy.edge.ts';
 import { PolicyGuard } from './policy-guard.edge.ts';
+import { hasNoTable } from './reason.ts';
 import { Routes } from './routes.ts';
 import { Slices } from './slices.edge.ts';
 import { upload } from './upload.edge.ts';
@@ -207,7 +209,7 @@ export class Session {
   #watch(calls: Calls, api: GobgpApi, routes: Routes): Promise<void> {
     return new Promise((resolve, reject) => {
       const cancel = this.#modules.clock.after(ANSWER_MS, () =>
-        reject(new Error(`gobgpd does not begin to tell of changes within ${ANSWER_MS / 1000} s`)),
+        reject(new GobgpError('no-answer', `gobgpd does not begin to tell of changes within ${ANSWER_MS / 1000} s`)),
       );
       calls.waits.add(cancel);
       const watching = (): void => (cancel(), resolve());
@@ -230,8 +232,7 @@ export class Session {
       await calls.collect('ListPath', api.listRequest(family, prefixes), take);
       return true;
     } catch (error) {
-      // A gobgpd whose configuration names the other family only.
-      if (!(error instanceof CallError && error.message.includes('not supported'))) throw error;
+      if (!hasNoTable(error)) throw error;
       return false;
     }
   }

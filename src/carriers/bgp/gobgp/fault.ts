@@ -1,0 +1,12 @@
+// What goes wrong with a gobgpd, where the cause is known. What the libraries say is put under a code in reason.ts.
+import type { GobgpFaultCode } from '../../../model/gobgp-fault.ts';
+
+export class GobgpError extends Error {
+  override readonly name = 'GobgpError';
+  readonly code: GobgpFaultCode;
+  /** @param message for an operator */
+  constructor(code: GobgpFaultCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
