@@ -2,7 +2,6 @@
 // the daemon would and reports the plan's problems, and asks FRR and gobgpd. With main.ts it is where cnpctl is put
 // together, so it may import what the commands may not.
 import type { Intent } from '../intent/intent.ts';
-import { examineFrr } from '../frr/examine.ts';
 import { KernelError } from '../kernel/errors.ts';
 import { isGatewayPort } from '../kernel/netlink/gateway-ports.ts';
 import { Poller } from '../kernel/poller.ts';
@@ -10,8 +9,8 @@ import { type KernelFeature, probeKernel } from '../kernel/probe.ts';
 import { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
 import { checkFile } from '../diagnosis/configuration.ts';
 import { checkCorePorts } from '../diagnosis/core-ports.ts';
+import { examineFrr, frrExpectations } from '../diagnosis/frr/examine.ts';
 import { examineGobgp } from '../diagnosis/gobgp/check.ts';
-import { frrExpectations } from '../daemon/configure-frr.ts';
 import { gatherFacts } from '../daemon/facts.ts';
 import { readIntentFile } from '../daemon/intent-file.ts';
 import type { IpAddress } from '../model/address.ts';

@@ -1,20 +1,8 @@
 // `cnpd --configure-frr`: FRR's share of the configuration, before the daemon starts.
-import type { FrrExpectations } from '../frr/examine.ts';
+import { examineFrr, frrExpectations, isForTheOperator } from '../diagnosis/frr/examine.ts';
 import { ConfigureError, configureFrr as configure, runCommand } from '../frr/configure.ts';
-import type { FrrCheck } from '../frr/finding.ts';
 import type { Intent } from '../intent/intent.ts';
 import { silentLog } from '../model/log.ts';
-
-/** What each declared carrier needs of FRR. */
-export const frrExpectations = ({ isis, ospfv2, ospfv3, srv6 }: Intent): FrrExpectations => ({
-  ...(isis && { isis: { ...isis, endCon: srv6?.endCon ?? [] } }),
-  ...(ospfv2 && { ospfv2 }),
-  ...(ospfv3 && { ospfv3: { ...ospfv3, endCon: srv6?.endCon ?? [] } }),
-});
-
-/** Its interfaces cnpd creates in a moment; what cannot be told without them is no finding. */
-export const isForTheOperator = ({ state, problem }: Pick<FrrCheck, 'state' | 'problem'>): boolean =>
-  state === 'missing' && !/^there is no interface /.test(problem ?? '');
 
 /** True when FRR has what it needs. What only the operator can decide is printed, and is no reason not to start. */
 export async function configureFrr(intent: Intent, vtyDir?: string): Promise<boolean> {
@@ -25,9 +13,10 @@ export async function configureFrr(intent: Intent, vtyDir?: string): Promise<boo
     return true;
   }
   try {
+    const location = vtyDir === undefined ? {} : { vtyDir };
     const { remaining } = await configure(
-      want,
-      { save: false, ...(vtyDir !== undefined && { vtyDir }) },
+      () => examineFrr(location, want),
+      { save: false, ...location },
       { run: runCommand, say, log: silentLog },
     );
     for (const check of remaining.filter(isForTheOperator))

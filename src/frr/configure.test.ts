@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { examineFrr } from '../diagnosis/frr/examine.ts';
 import { silentLog } from '../model/log.ts';
 import { configureFrr } from './configure.ts';
 import { gatherFrrFacts } from './facts.ts';
@@ -34,9 +35,10 @@ describe('FRR without isisd', () => {
         return Promise.resolve({ status: 0, output: '' });
       };
       const modules = { run, say: (line: string) => void did.push(line), log: silentLog };
+      const location = { vtyDir: dir, daemonsFile: daemons('isisd=no\n') };
       const attempt = configureFrr(
-        { isis: WANT },
-        { save: true, dryRun, vtyDir: dir, daemonsFile: daemons('isisd=no\n') },
+        () => examineFrr(location, { isis: WANT }),
+        { save: true, dryRun, ...location },
         modules,
       );
       await expect(attempt).rejects.toMatchObject({

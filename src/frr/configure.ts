@@ -6,9 +6,8 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Log } from '../model/log.ts';
-import { DAEMON_CHECKS, type FrrExpectations, examineFrr } from './examine.ts';
+import { type FrrCheck, type FrrLine, shownLine } from './check.ts';
 import type { FrrLocation } from './facts.ts';
-import { type FrrCheck, type FrrLine, shownLine } from './finding.ts';
 
 export interface CommandResult {
   readonly status: number | null;
@@ -52,16 +51,16 @@ export interface ConfigureOutcome {
   readonly remaining: readonly FrrCheck[];
 }
 
-/** @throws ConfigureError */
+/** @param examine what FRR lacks now @throws ConfigureError */
 export async function configureFrr(
-  want: FrrExpectations,
+  examine: () => Promise<readonly FrrCheck[]>,
   options: ConfigureOptions,
   modules: ConfigureModules,
 ): Promise<ConfigureOutcome> {
   const { say } = modules;
-  const before = await examineFrr(options, want);
+  const before = await examine();
   // Without a daemon's configuration nobody can tell what it lacks.
-  const deaf = before.find((check) => DAEMON_CHECKS.has(check.id) && check.state === 'missing');
+  const deaf = before.find((check) => check.code === 'daemon-silent');
   if (deaf)
     throw new ConfigureError('unreachable', `${deaf.problem}; nothing was changed. What mends it: ${deaf.remedy}`);
   const lines = before.flatMap((check) => check.lines ?? []);
@@ -72,7 +71,7 @@ export async function configureFrr(
   }
   if (options.dryRun) return { applied: [], remaining: before.filter((check) => check.state !== 'ok') };
   await applyAll(lines, options, modules);
-  const after = lines.length === 0 ? before : await examineFrr(options, want);
+  const after = lines.length === 0 ? before : await examine();
   const stubborn = after.find(
     (check) => check.lines !== undefined && before.some((old) => old.id === check.id && old.lines !== undefined),
   );

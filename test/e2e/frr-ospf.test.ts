@@ -3,9 +3,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { frrExpectations } from '../../src/daemon/configure-frr.ts';
 import { type ConfigureOptions, type RunCommand, configureFrr, runCommand } from '../../src/frr/configure.ts';
-import { type FrrExpectations, examineFrr } from '../../src/frr/examine.ts';
+import { type FrrExpectations, examineFrr, frrExpectations } from '../../src/diagnosis/frr/examine.ts';
 import { loadIntent } from '../../src/intent/load.ts';
 import type { Intent } from '../../src/intent/intent.ts';
 import { silentLog } from '../../src/model/log.ts';
@@ -32,7 +31,7 @@ const checks = async (yaml: string) =>
 const missing = async (yaml: string): Promise<string[]> =>
   (await checks(yaml)).map(({ id }) => id.replace(/^frr\./, ''));
 const configure = async (yaml: string) => {
-  const { applied, remaining } = await configureFrr(wanted(yaml), options, modules);
+  const { applied, remaining } = await configureFrr(() => examineFrr(options, wanted(yaml)), options, modules);
   return { applied: applied.map(({ line }) => line), remaining: remaining.map(({ id }) => id.replace(/^frr\./, '')) };
 };
 const tell = (...lines: string[]): void =>
@@ -256,7 +255,7 @@ describe('cnpctl doctor without a running cnpd', () => {
     const items = doctor(V2).frr;
     expect(items[0]).toMatchObject({ id: 'frr.ospfv2.ospfd', state: 'missing' });
     expect(new Set(items.slice(1).map(({ state }) => state))).toEqual(new Set(['unknown']));
-    await expect(configureFrr(wanted(V2), options, modules)).rejects.toMatchObject({
+    await expect(configureFrr(() => examineFrr(options, wanted(V2)), options, modules)).rejects.toMatchObject({
       code: 'unreachable',
       message: expect.stringContaining('ospfd cannot be asked'),
     });

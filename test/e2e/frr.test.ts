@@ -3,9 +3,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { examineFrr } from '../../src/diagnosis/frr/examine.ts';
 import { configureFrr, type ConfigureOptions, type RunCommand, runCommand } from '../../src/frr/configure.ts';
 import { gatherFrrFacts } from '../../src/frr/facts.ts';
-import { checkFrr, type FrrExpectation } from '../../src/frr/preconditions.ts';
+import { checkFrr } from '../../src/diagnosis/frr/isis.ts';
+import type { FrrExpectation } from '../../src/diagnosis/frr/isis-view.ts';
 import { parseRunningConfig } from '../../src/frr/running-config.ts';
 import { askDaemon, Vty, VTY_DEFAULTS, vtyPath } from '../../src/frr/vty.ts';
 import { silentLog } from '../../src/model/log.ts';
@@ -48,7 +50,7 @@ describe('FRR', () => {
 
   it('a router without IS-IS misses the instance, and configure leaves that to the operator', async () => {
     expect(await missing()).toEqual(['frr.instance']);
-    const outcome = await configureFrr({ isis: WANT }, options, modules);
+    const outcome = await configureFrr(() => examineFrr(options, { isis: WANT }), options, modules);
     expect(outcome.applied).toEqual([]);
     expect(outcome.remaining[0]).toMatchObject({ id: 'frr.instance', remedy: expect.stringContaining('net') });
   });
@@ -61,7 +63,7 @@ describe('FRR', () => {
   it('a line that FRR refuses is named, and those before it are taken back', async () => {
     const before = running();
     const want = { ...WANT, authentication: { interface: { key: 'two words' } } };
-    const attempt = configureFrr({ isis: want }, options, modules);
+    const attempt = configureFrr(() => examineFrr(options, { isis: want }), options, modules);
     await expect(attempt).rejects.toMatchObject({
       code: 'refused',
       message: expect.stringMatching(/isis password md5 <key>.*Unknown command.*3 before it were taken back/),
@@ -73,7 +75,7 @@ describe('FRR', () => {
   it('a dry run shows the lines and changes nothing', async () => {
     const before = running();
     said.length = 0;
-    await configureFrr({ isis: WANT }, { ...options, dryRun: true }, modules);
+    await configureFrr(() => examineFrr(options, { isis: WANT }), { ...options, dryRun: true }, modules);
     expect(said).toEqual([
       'interface cnpd-isis',
       ' ipv6 router isis core',
@@ -85,11 +87,14 @@ describe('FRR', () => {
   });
 
   it('configure applies the lines, nothing is missing then, and a second time there is nothing to do', async () => {
-    const outcome = await configureFrr({ isis: WANT }, options, modules);
+    const outcome = await configureFrr(() => examineFrr(options, { isis: WANT }), options, modules);
     expect(outcome.applied).toHaveLength(3);
     expect(outcome.remaining).toEqual([]);
     expect(running()).toContainEqual(['interface cnpd-isis', ['ipv6 router isis core', 'isis network point-to-point']]);
-    expect(await configureFrr({ isis: WANT }, options, modules)).toEqual({ applied: [], remaining: [] });
+    expect(await configureFrr(() => examineFrr(options, { isis: WANT }), options, modules)).toEqual({
+      applied: [],
+      remaining: [],
+    });
     const [detail] = await askDaemon(frr.vtyDir, 'isisd', ['show isis interface detail']);
     expect(detail!.text).toMatch(/cnpd-isis, State: Up, Active[^]*Type: p2p/);
   });
@@ -97,7 +102,7 @@ describe('FRR', () => {
   it('the startup configuration is written only when asked', async () => {
     expect(frr.startupConfig()).toBeUndefined();
     frr.integrateConfig();
-    await configureFrr({ isis: WANT }, { ...options, save: true }, modules);
+    await configureFrr(() => examineFrr(options, { isis: WANT }), { ...options, save: true }, modules);
     expect(frr.startupConfig()).toContain('ipv6 router isis core');
   });
 
@@ -172,7 +177,7 @@ describe('FRR', () => {
     it(`${name} is seen as ${id}${mended ? ' and mended' : ''}`, async () => {
       expect(frr.vtysh('configure terminal', ...lines)).toMatchObject({ status: 0 });
       expect(await missing()).toEqual([id]);
-      const outcome = await configureFrr({ isis: WANT }, options, modules);
+      const outcome = await configureFrr(() => examineFrr(options, { isis: WANT }), options, modules);
       expect(outcome.remaining.map((check) => check.id)).toEqual(mended ? [] : [id]);
     });
   }

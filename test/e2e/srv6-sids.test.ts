@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { gatherFrrFacts } from '../../src/frr/facts.ts';
-import { checkFrr } from '../../src/frr/preconditions.ts';
+import { checkFrr } from '../../src/diagnosis/frr/isis.ts';
 import { type SidRoute, SidRoutes } from '../../src/kernel/netlink/sid-routes.ts';
 import { LearnedTable } from '../../src/learned/table.ts';
 import { address, formatAddress } from '../../src/model/address.ts';

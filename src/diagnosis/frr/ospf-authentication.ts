@@ -2,10 +2,15 @@
 // of several keys FRR signs with is its own choice. Lines are given for what the interface alone needs. A key chain may
 // serve others, and is said; so is the key of OSPFv3, because it cannot be taken back: ospf6d 8.4.4 ends when a key is
 // removed and set again.
-import type { FrrCrypto } from './facts.ts';
+import type { FrrCrypto } from '../../frr/facts.ts';
 import { mend, type Finding } from './finding.ts';
-import { type FrrKey, type OspfInterfaceConfig, type OspfVersionNumber, authenticationOf } from './ospf-config.ts';
-import { type RunningConfig } from './running-config.ts';
+import {
+  type FrrKey,
+  type OspfInterfaceConfig,
+  type OspfVersionNumber,
+  authenticationOf,
+} from '../../frr/ospf-config.ts';
+import { type RunningConfig } from '../../frr/running-config.ts';
 
 interface Wanted {
   readonly areaId: number;
@@ -36,6 +41,7 @@ export function authenticationProblem(
   const yaml = `${where}.authentication in cnpd.yaml`;
   if (has.kind === 'other')
     return {
+      code: 'authentication-other',
       problem: `FRR authenticates ${name} by ${has.text}, cnpd does not`,
       remedy: `take that authentication out of interface ${name} in FRR`,
     };
@@ -43,7 +49,10 @@ export function authenticationProblem(
     return keys.length === 0
       ? undefined
       : giveKey(
-          `cnpd.yaml has ${where}.authentication, FRR authenticates nothing on ${name}`,
+          {
+            code: 'key-only-in-cnpd',
+            problem: `cnpd.yaml has ${where}.authentication, FRR authenticates nothing on ${name}`,
+          },
           version,
           name,
           keys[0]!,
@@ -52,20 +61,24 @@ export function authenticationProblem(
         );
   if (keys.length === 0)
     return {
+      code: 'key-only-in-frr',
       problem: `FRR authenticates ${name}, cnpd.yaml has no ${where}.authentication`,
       remedy: `give ${yaml} FRR's keys`,
     };
   const unsigned = has.keys.find((key) => !keys.some((own) => sameKey(own, key)));
   if (!has.keys.some((key) => sameKey(key, keys[0]!))) {
-    const problem = `FRR does not accept key ${keys[0]!.id} (${keys[0]!.algorithm}) on ${name}, with which cnpd signs`;
+    const { id, algorithm } = keys[0]!;
+    const problem = `FRR does not accept key ${id} (${algorithm}) on ${name}, with which cnpd signs`;
+    const differ = { code: 'keys-differ', problem } as const;
     // Another key under this ID has to go first, which the neighbours on other links need not notice; a chain may be
     // theirs as well.
     const free = has.kind === 'keys' && version === 2 && !has.keys.some((key) => key.id === keys[0]!.id);
-    if (free || !canHave(built, version, keys[0]!)) return giveKey(problem, version, name, keys[0]!, built, yaml);
-    return { problem, remedy: `give FRR and ${yaml} the same keys` };
+    if (free || !canHave(built, version, keys[0]!)) return giveKey(differ, version, name, keys[0]!, built, yaml);
+    return { ...differ, remedy: `give FRR and ${yaml} the same keys` };
   }
   return (
     unsigned && {
+      code: 'keys-differ',
       problem: `FRR may sign with key ${unsigned.id} (${unsigned.algorithm}) on ${name}, which cnpd does not accept`,
       remedy: `add it to ${yaml}`,
     }
@@ -85,7 +98,7 @@ function canHave(built: Built, version: OspfVersionNumber, { algorithm }: FrrKey
 }
 
 function giveKey(
-  problem: string,
+  { code, problem }: Pick<Finding, 'code' | 'problem'>,
   version: OspfVersionNumber,
   name: string,
   own: FrrKey,
@@ -100,20 +113,22 @@ function giveKey(
       ? `ospfd ${built.version ?? ''} signs with MD5 alone`
       : `this FRR was built without OpenSSL and has no ${algorithm}`;
     return {
+      code: 'key-unsupported',
       problem: `${problem}; ${reason}`,
       remedy: `set ${yaml} to a key with ${old ? 'md5' : 'hmac-sha-256'}, on all routers of the area's link`,
     };
   }
   if (version === 3) {
     return {
+      code,
       problem,
       remedy:
         `vtysh -c 'configure terminal' -c '${context}' -c 'ipv6 ospf6 authentication key-id ${id} hash-algo ` +
         `${algorithm} key <key>'`,
     };
   }
-  if (algorithm !== 'md5') return { problem, remedy: keyChain(context, own) };
-  return mend(problem, [
+  if (algorithm !== 'md5') return { code, problem, remedy: keyChain(context, own) };
+  return mend(code, problem, [
     {
       context,
       line: `ip ospf message-digest-key ${id} md5 ${key}`,

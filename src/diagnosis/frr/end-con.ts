@@ -2,11 +2,12 @@
 // OSPFv3), so FRR has to advertise a prefix that covers it (RFC 9352 §7.1, RFC 9513 §7). frr-configs/srv6-pe.conf lets
 // FRR advertise the SID's own route in the kernel; any other prefix of FRR's does as well: of an interface, a static
 // route, a range of an area. What counts is what FRR says in the end, whatever made it say so.
-import { type IpAddress, formatAddress } from '../model/address.ts';
-import { type Prefix, formatPrefix, prefixContains } from '../model/prefix.ts';
-import type { FrrFacts } from './facts.ts';
-import type { OspfFacts } from './ospf-facts.ts';
-import type { IsisInstanceConfig } from './running-config.ts';
+import { type IpAddress, formatAddress } from '../../model/address.ts';
+import { type Prefix, formatPrefix, prefixContains } from '../../model/prefix.ts';
+import type { FrrFacts } from '../../frr/facts.ts';
+import type { OspfFacts } from '../../frr/ospf-facts.ts';
+import type { IsisInstanceConfig } from '../../frr/running-config.ts';
+import type { Finding } from './finding.ts';
 
 export interface EndConExpectation {
   readonly sid: IpAddress;
@@ -16,11 +17,6 @@ export interface EndConExpectation {
 /** A router without SIDs of its own is asked nothing about them. */
 export const hasEndCon = ({ endCon }: { readonly endCon?: readonly EndConExpectation[] }): boolean =>
   (endCon?.length ?? 0) > 0;
-
-interface Lost {
-  readonly problem: string;
-  readonly remedy: string;
-}
 
 /** Above it a prefix is not routed to (RFC 5305 §4). */
 const MAX_PATH_METRIC = 0xfe000000;
@@ -36,7 +32,7 @@ export function wayToEndCon(
   facts: FrrFacts,
   instance: IsisInstanceConfig,
   levels: readonly (1 | 2)[],
-): Lost | undefined {
+): Finding | undefined {
   if (levels.some((level) => instance.kernelRoutesInto.includes(level))) return undefined;
   const advertised = (facts.advertised ?? [])
     .filter(({ metric }) => metric <= MAX_PATH_METRIC)
@@ -54,7 +50,7 @@ export function wayToEndConInOspf(
   wanted: readonly EndConExpectation[],
   { advertised }: OspfFacts,
   instance: readonly string[],
-): Lost | undefined {
+): Finding | undefined {
   if (instance.some((line) => /^redistribute kernel\b/.test(line))) return undefined;
   return lost(wanted, advertised ?? [], 'router ospf6', ['redistribute kernel route-map end-con']);
 }
@@ -64,7 +60,7 @@ function lost(
   advertised: readonly Prefix[],
   context: string,
   lines: readonly string[],
-): Lost | undefined {
+): Finding | undefined {
   const unreached = wanted.filter(
     ({ sid }) => !advertised.some((prefix) => !isDefault(prefix) && prefixContains(prefix, sid)),
   );
@@ -74,6 +70,7 @@ function lost(
   );
   const filter = "-c 'route-map end-con permit 10' -c 'match ipv6 address prefix-list end-con' -c 'exit'";
   return {
+    code: 'end-con-unreached',
     problem:
       `FRR advertises no way to END.CON ${unreached.map(({ sid }) => formatAddress(sid)).join(', ')}, ` +
       'so notifications to it get lost',

@@ -1,66 +1,23 @@
 // What FRR must be and have so that cnpd's IS-IS carrier works beside it: one table, a row a precondition. A row says
 // what is wrong and which line mends it; rows whose lines touch nothing but cnpd's own interface, or are harmless to
-// routing, carry them for configure.ts. What an operator must decide (NET, is-type, keys of the domain) is said and
-// never done.
-import { type EndConExpectation, hasEndCon, wayToEndCon } from './end-con.ts';
-import type { FrrFacts } from './facts.ts';
-import {
-  VERSION_CLAIM,
-  checkDaemon,
-  checkLink,
-  checkVersion,
-  mend,
-  type Finding,
-  type FrrCheck,
-  type FrrLine,
-} from './finding.ts';
+// routing, carry them for src/frr/configure.ts. What an operator must decide (NET, is-type, keys of the domain) is said
+// and never done.
+import type { FrrCheck, FrrLine } from '../../frr/check.ts';
+import type { FrrFacts } from '../../frr/facts.ts';
 import {
   type CircuitType,
-  dottedArea,
   FRR_DEFAULTS,
   type IsisInstanceConfig,
   type IsisInterfaceConfig,
+  dottedArea,
   isisInstances,
   isisInterface,
-  type Password,
   splitNet,
-} from './running-config.ts';
-
-/** What cnpd.yaml expects of FRR; the `isis` section of the intent has this shape but for `endCon`. */
-export interface FrrExpectation {
-  readonly interface: string;
-  readonly levels: '1' | '2' | '1-2';
-  /** 6 bytes. */
-  readonly systemId: Uint8Array;
-  /** 1..13 bytes. */
-  readonly area: Uint8Array;
-  /** Of the interface. */
-  readonly mtu: number;
-  readonly authentication: { readonly interface?: Key; readonly area?: Key; readonly domain?: Key };
-  /** `srv6.end-con`: SIDs to which FRR must advertise a way. */
-  readonly endCon?: readonly EndConExpectation[];
-}
-interface Key {
-  readonly key: string;
-}
-
-/** Everything a row may look at; isisd was asked and one instance is chosen. */
-interface View {
-  readonly want: FrrExpectation;
-  readonly facts: FrrFacts;
-  readonly instance: IsisInstanceConfig;
-  readonly link: IsisInterfaceConfig;
-}
-
-interface Row {
-  readonly id: string;
-  /** Only for routers that speak this level. */
-  readonly level?: 1 | 2;
-  /** Only where this is expected. */
-  readonly only?: (want: FrrExpectation) => boolean;
-  readonly claim: string;
-  readonly check: (view: View) => Finding | undefined;
-}
+} from '../../frr/running-config.ts';
+import { hasEndCon, wayToEndCon } from './end-con.ts';
+import { type Finding, VERSION_CLAIM, checkDaemon, checkLink, checkVersion, mend } from './finding.ts';
+import { checkHelloKey, checkLevelKey } from './isis-authentication.ts';
+import type { FrrExpectation, Row, View } from './isis-view.ts';
 
 /** Seconds. With FRR's 30 the adjacency is advertised half a minute late. */
 const SLOWEST_LSP_GENERATION = 5;
@@ -71,11 +28,10 @@ const levelsOf = (levels: FrrExpectation['levels']): (1 | 2)[] =>
 const covers = (type: CircuitType, level: 1 | 2): boolean =>
   type === 'level-1-2' || type === (level === 1 ? 'level-1' : 'level-2-only');
 
-const onInterface = (view: View, line: string, undo: string, secret?: string): FrrLine => ({
+const onInterface = (view: View, line: string, undo: string): FrrLine => ({
   context: `interface ${view.want.interface}`,
   line,
   undo,
-  ...(secret === undefined ? {} : { secret }),
 });
 
 const FIRST_ROWS = [
@@ -98,9 +54,9 @@ const FIRST_ROWS = [
       const remedy =
         "choose this router's NET: vtysh -c 'configure terminal' -c 'router isis core' -c 'lsp-gen-interval 1' " +
         "-c 'net <area>.<system-id>.00'";
-      if (instances.length === 0) return { problem: 'there is no router isis in FRR', remedy };
+      if (instances.length === 0) return { code: 'no-instance', problem: 'there is no router isis in FRR', remedy };
       return instances.every((instance) => instance.nets.length === 0)
-        ? { problem: `router isis ${instances[0]!.tag} has no net`, remedy }
+        ? { code: 'no-net', problem: `router isis ${instances[0]!.tag} has no net`, remedy }
         : undefined;
     },
   },
@@ -120,12 +76,13 @@ const ROWS: readonly Row[] = [
       if (link.tag6 === instance.tag) return undefined;
       if (link.tag6 !== undefined) {
         return {
+          code: 'another-instance',
           problem: `${want.interface} is in router isis ${link.tag6}, which does not exist`,
           remedy:
             `vtysh -c 'configure terminal' -c 'interface ${want.interface}' -c 'no ipv6 ` + `router isis ${link.tag6}'`,
         };
       }
-      return mend(`IS-IS is not enabled on ${want.interface}`, [
+      return mend('not-enabled', `IS-IS is not enabled on ${want.interface}`, [
         onInterface(view, `ipv6 router isis ${instance.tag}`, `no ipv6 router isis ${instance.tag}`),
       ]);
     },
@@ -136,7 +93,7 @@ const ROWS: readonly Row[] = [
     check: (view) =>
       view.link.pointToPoint
         ? undefined
-        : mend(`${view.want.interface} is a broadcast circuit to FRR`, [
+        : mend('broadcast', `${view.want.interface} is a broadcast circuit to FRR`, [
             onInterface(view, 'isis network point-to-point', 'no isis network point-to-point'),
           ]),
   },
@@ -145,7 +102,7 @@ const ROWS: readonly Row[] = [
     claim: 'the interface is not passive',
     check: (view) =>
       view.link.passive
-        ? mend(`${view.want.interface} is passive, so FRR sends no hello`, [
+        ? mend('passive', `${view.want.interface} is passive, so FRR sends no hello`, [
             onInterface(view, 'no isis passive', 'isis passive'),
           ])
         : undefined,
@@ -156,7 +113,7 @@ const ROWS: readonly Row[] = [
     check: (view) =>
       view.link.threeWay
         ? undefined
-        : mend(`the three-way handshake (RFC 5303) is off on ${view.want.interface}`, [
+        : mend('no-three-way', `the three-way handshake (RFC 5303) is off on ${view.want.interface}`, [
             onInterface(view, 'isis three-way-handshake', 'no isis three-way-handshake'),
           ]),
   },
@@ -195,15 +152,18 @@ function checkLevel(view: View): Finding | undefined {
   for (const level of levelsOf(want.levels)) {
     if (!covers(instance.isType, level)) {
       return {
+        code: 'level-differs',
         problem: `router isis ${instance.tag} is ${instance.isType}, but isis.level in cnpd.yaml is ${want.levels}`,
         remedy: `set isis.level in cnpd.yaml to ${instance.isType === 'level-1' ? 1 : 2}`,
       };
     }
     if (link.circuitType !== undefined && !covers(link.circuitType, level)) {
       const type = instance.isType;
-      return mend(`${want.interface} is ${link.circuitType}, but isis.level in cnpd.yaml is ${want.levels}`, [
-        onInterface(view, `isis circuit-type ${type}`, `isis circuit-type ${link.circuitType}`),
-      ]);
+      return mend(
+        'circuit-type',
+        `${want.interface} is ${link.circuitType}, but isis.level in cnpd.yaml is ${want.levels}`,
+        [onInterface(view, `isis circuit-type ${type}`, `isis circuit-type ${link.circuitType}`)],
+      );
     }
   }
   return undefined;
@@ -215,6 +175,7 @@ function checkArea({ instance, want }: View): Finding | undefined {
   return areas.includes(ours)
     ? undefined
     : {
+        code: 'area-differs',
         problem: `cnpd is in area ${ours}, FRR in ${areas.join(', ')}`,
         remedy: `set isis.area in cnpd.yaml to ${areas[0]}`,
       };
@@ -227,6 +188,7 @@ function checkSystemId({ instance, want }: View): Finding | undefined {
   const same = instance.nets.some((net) => splitNet(net).systemId === ours);
   return same
     ? {
+        code: 'system-id-taken',
         problem: `isis.system-id in cnpd.yaml, ${ours}, is FRR's own`,
         remedy: 'set isis.system-id in cnpd.yaml to one that no router has',
       }
@@ -245,6 +207,7 @@ function checkGeneration({ instance, want }: View): Finding | undefined {
         : `lsp-gen-interval level-${level} ${instance.lspGenInterval[level]}`,
   }));
   return mend(
+    'lsp-generation-slow',
     `lsp-gen-interval is ${instance.lspGenInterval[slow[0]!]} s: ` +
       "for that long after a change FRR's LSP does not list cnpd",
     lines,
@@ -257,68 +220,17 @@ function checkMtu({ facts, instance, want }: View): Finding | undefined {
   // The interface is cnpd's: it was made with isis.mtu, and somebody has changed it.
   if (want.mtu >= need) {
     return {
+      code: 'mtu-changed',
       problem:
         `${want.interface} has MTU ${facts.link.mtu}, ` + `LSPs need ${need} and isis.mtu in cnpd.yaml is ${want.mtu}`,
       remedy: `ip link set ${want.interface} mtu ${want.mtu}`,
     };
   }
   return {
+    code: 'mtu-small',
     problem: `${want.interface} has MTU ${facts.link.mtu}, LSPs of ${instance.lspMtu} bytes need ${need}`,
     remedy: `set isis.mtu in cnpd.yaml to at least ${need}`,
   };
-}
-
-function checkHelloKey(view: View): Finding | undefined {
-  const { link, want } = view;
-  return compareKeys(link.password, want.authentication.interface?.key, false, 'isis.authentication.interface', {
-    context: `interface ${want.interface}`,
-    command: 'isis password',
-  });
-}
-
-function checkLevelKey({ instance, want }: View, level: 1 | 2): Finding | undefined {
-  const [password, key, name, command] =
-    level === 1
-      ? ([instance.areaPassword, want.authentication.area?.key, 'area', 'area-password'] as const)
-      : ([instance.domainPassword, want.authentication.domain?.key, 'domain', 'domain-password'] as const);
-  const finding = compareKeys(password, key, true, `isis.authentication.${name}`, {
-    context: `router isis ${instance.tag}`,
-    command,
-  });
-  // The key of an area or domain is shared with all its routers: said, not done.
-  return finding && { problem: finding.problem, remedy: finding.remedy };
-}
-
-function compareKeys(
-  has: Password | undefined,
-  key: string | undefined,
-  snp: boolean,
-  where: string,
-  { context, command }: { context: string; command: string },
-): Finding | undefined {
-  if (key === undefined)
-    return has === undefined
-      ? undefined
-      : {
-          problem: `FRR has ${command} (${has.kind}), cnpd.yaml has no ${where}`,
-          remedy: `give ${where} in cnpd.yaml FRR's key, as { hmac-md5: KEY }`,
-        };
-  const undo =
-    has === undefined
-      ? `no ${command}`
-      : `${command} ${has.kind} ${has.key}${has.snpValidate ? ' authenticate snp validate' : ''}`;
-  const line: FrrLine = {
-    context,
-    line: `${command} md5 ${key}${snp ? ' authenticate snp validate' : ''}`,
-    undo,
-    secret: key,
-  };
-  if (has === undefined) return mend(`cnpd.yaml has ${where}, FRR has no ${command}`, [line]);
-  if (has.kind !== 'md5') return mend(`FRR's ${command} is clear text, cnpd speaks HMAC-MD5`, [line]);
-  if (has.key !== key) return mend(`the keys of FRR's ${command} and ${where} in cnpd.yaml differ`, [line]);
-  return snp && !has.snpValidate
-    ? mend(`FRR does not authenticate CSNPs and PSNPs, so cnpd drops them`, [line])
-    : undefined;
 }
 
 /** The instance that the interface is in, or else the first one that speaks the level. */

@@ -1,42 +1,23 @@
 // What a precondition of FRR finds, and the checks that every routing daemon shares.
-import { DAEMONS_FILE, type LinkFacts } from './facts.ts';
-import type { FrrDaemon } from './vty.ts';
-
-/** One line of configuration, and the one that takes it back. */
-export interface FrrLine {
-  /** `interface X` or `router isis TAG`. */
-  readonly context: string;
-  readonly line: string;
-  readonly undo: string;
-  /** Part of `line` that is not to be shown. */
-  readonly secret?: string;
-}
+import { type FrrFindingCode, type FrrLine, shownLine } from '../../frr/check.ts';
+import { DAEMONS_FILE, type LinkFacts } from '../../frr/facts.ts';
+import type { FrrDaemon } from '../../frr/vty.ts';
 
 export interface Finding {
+  readonly code: FrrFindingCode;
   readonly problem: string;
   /** What mends it, in one line. */
   readonly remedy: string;
   readonly lines?: readonly FrrLine[];
 }
 
-export interface FrrCheck extends Partial<Finding> {
-  readonly id: string;
-  /** What must be so. */
-  readonly claim: string;
-  /** `unknown`: cannot be told before something else is mended. */
-  readonly state: 'ok' | 'missing' | 'unknown';
-}
-
 /** A finding that lines in FRR's configuration mend. */
-export const mend = (problem: string, lines: readonly FrrLine[]): Finding => ({
+export const mend = (code: FrrFindingCode, problem: string, lines: readonly FrrLine[]): Finding => ({
+  code,
   problem,
   remedy: showLines(lines),
   lines,
 });
-
-/** A line as it may be shown and typed. */
-export const shownLine = (line: FrrLine): string =>
-  line.secret === undefined ? line.line : line.line.replace(line.secret, '<key>');
 
 const showLines = (lines: readonly FrrLine[]): string => {
   const shown = lines.map((line, i) => {
@@ -57,7 +38,11 @@ export function checkDaemon(
 ): Finding | undefined {
   if (error === undefined) return undefined;
   const enable = `sed -i 's/^${daemon}=.*/${daemon}=yes/' ${DAEMONS_FILE} && ${RESTART_FRR}`;
-  return { problem: `${daemon} cannot be asked (${error})`, remedy: enabled === false ? enable : RESTART_FRR };
+  return {
+    code: 'daemon-silent',
+    problem: `${daemon} cannot be asked (${error})`,
+    remedy: enabled === false ? enable : RESTART_FRR,
+  };
 }
 
 export const VERSION_CLAIM = `FRR is ${OLDEST.join('.')} or newer`;
@@ -65,7 +50,9 @@ export const VERSION_CLAIM = `FRR is ${OLDEST.join('.')} or newer`;
 export function checkVersion(version = 'unknown'): Finding | undefined {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const old = !(major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]));
-  return old ? { problem: `FRR is ${version}`, remedy: `install FRR ${OLDEST.join('.')} or newer` } : undefined;
+  return old
+    ? { code: 'version-old', problem: `FRR is ${version}`, remedy: `install FRR ${OLDEST.join('.')} or newer` }
+    : undefined;
 }
 
 /** @param link null: the kernel does not have it; undefined: zebra did not say, for which `zebraError` is the reason */
@@ -74,8 +61,15 @@ export function checkLink(
   link: LinkFacts | null | undefined,
   zebraError: string | undefined,
 ): Finding | undefined {
-  if (zebraError !== undefined) return { problem: `zebra cannot be asked (${zebraError})`, remedy: RESTART_FRR };
+  if (zebraError !== undefined)
+    return { code: 'zebra-silent', problem: `zebra cannot be asked (${zebraError})`, remedy: RESTART_FRR };
   if (link === null)
-    return { problem: `there is no interface ${name}`, remedy: 'start cnpd, which creates it: systemctl start cnpd' };
-  return link?.up ? undefined : { problem: `${name} is down`, remedy: `ip link set ${name} up` };
+    return {
+      code: 'interface-missing',
+      problem: `there is no interface ${name}`,
+      remedy: 'start cnpd, which creates it: systemctl start cnpd',
+    };
+  return link?.up
+    ? undefined
+    : { code: 'interface-down', problem: `${name} is down`, remedy: `ip link set ${name} up` };
 }

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { address } from '../model/address.ts';
-import { formatPrefix, prefix } from '../model/prefix.ts';
-import { cryptoIn } from './facts.ts';
-import { shownLine } from './finding.ts';
-import { authenticationOf, ospfInterface } from './ospf-config.ts';
-import { type OspfFacts, advertisedPrefixes } from './ospf-facts.ts';
-import { type OspfAreaExpectation, type OspfExpectation, checkOspf } from './ospf-preconditions.ts';
-import { parseRunningConfig } from './running-config.ts';
+import { address } from '../../model/address.ts';
+import { formatPrefix, prefix } from '../../model/prefix.ts';
+import { cryptoIn } from '../../frr/facts.ts';
+import { shownLine } from '../../frr/check.ts';
+import { authenticationOf, ospfInterface } from '../../frr/ospf-config.ts';
+import { type OspfFacts, advertisedPrefixes } from '../../frr/ospf-facts.ts';
+import { checkOspf } from './ospf.ts';
+import type { OspfAreaExpectation, OspfExpectation } from './ospf-view.ts';
+import { parseRunningConfig } from '../../frr/running-config.ts';
 
 // As FRR 8.4.4 prints it.
 const GOOD2 = `

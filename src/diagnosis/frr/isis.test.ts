@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { address } from '../model/address.ts';
-import { prefix } from '../model/prefix.ts';
-import type { FrrFacts } from './facts.ts';
-import { shownLine } from './finding.ts';
-import { checkFrr, type FrrExpectation } from './preconditions.ts';
-import { isisInstances, isisInterface, parseRunningConfig, splitNet } from './running-config.ts';
+import { address } from '../../model/address.ts';
+import { prefix } from '../../model/prefix.ts';
+import type { FrrFacts } from '../../frr/facts.ts';
+import { shownLine } from '../../frr/check.ts';
+import { checkFrr } from './isis.ts';
+import type { FrrExpectation } from './isis-view.ts';
+import { isisInstances, isisInterface, parseRunningConfig, splitNet } from '../../frr/running-config.ts';
 
 // As FRR 8.4.4 prints it.
 const GOOD = `

@@ -1,0 +1,49 @@
+// FRR as a whole: the preconditions of every carrier that cnpd.yaml declares.
+import type { FrrCheck } from '../../frr/check.ts';
+import { type FrrLocation, gatherFrrFacts } from '../../frr/facts.ts';
+import { gatherOspfFacts } from '../../frr/ospf-facts.ts';
+import type { Intent } from '../../intent/intent.ts';
+import { checkFrr } from './isis.ts';
+import type { FrrExpectation } from './isis-view.ts';
+import { checkOspf } from './ospf.ts';
+import type { OspfExpectation } from './ospf-view.ts';
+
+/** What the carriers expect; absent: the carrier is not declared, and FRR is not asked about it. */
+export interface FrrExpectations {
+  readonly isis?: FrrExpectation;
+  readonly ospfv2?: OspfExpectation;
+  readonly ospfv3?: OspfExpectation;
+}
+
+/** What each declared carrier needs of FRR. */
+export const frrExpectations = ({ isis, ospfv2, ospfv3, srv6 }: Intent): FrrExpectations => ({
+  ...(isis && { isis: { ...isis, endCon: srv6?.endCon ?? [] } }),
+  ...(ospfv2 && { ospfv2 }),
+  ...(ospfv3 && { ospfv3: { ...ospfv3, endCon: srv6?.endCon ?? [] } }),
+});
+
+/** Never rejects: what cannot be asked is among the checks. */
+export async function examineFrr(
+  location: FrrLocation,
+  { isis, ospfv2, ospfv3 }: FrrExpectations,
+): Promise<FrrCheck[]> {
+  const ospf = async (want: OspfExpectation): Promise<FrrCheck[]> =>
+    checkOspf(
+      await gatherOspfFacts(
+        location,
+        want.version,
+        want.areas.map((area) => area.interface),
+      ),
+      want,
+    );
+  const checks = await Promise.all([
+    isis ? gatherFrrFacts(location, isis.interface).then((facts) => checkFrr(facts, isis)) : [],
+    ospfv2 ? ospf(ospfv2) : [],
+    ospfv3 ? ospf(ospfv3) : [],
+  ]);
+  return checks.flat();
+}
+
+/** The interfaces are cnpd's, which creates them when it starts; what cannot be told without them is no finding. */
+export const isForTheOperator = ({ state, code }: Pick<FrrCheck, 'state' | 'code'>): boolean =>
+  state === 'missing' && code !== 'interface-missing';
