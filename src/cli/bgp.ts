@@ -1,17 +1,11 @@
 // `cnpctl show bgp`: the BGP carrier as a whole. Its JSON is all that `cnpctl doctor --remote` needs of another router:
 // gobgpd, its neighbours, the paths, and the sender prefixes that were learned from them.
+import type { BgpOverview } from '../diagnosis/arrival/overview.ts';
+import type { Row } from '../model/state.ts';
 import { type Context, print, printJson, withCnpd } from './context.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { printable } from './table.ts';
-import { BGP_VIEWS, layOut, type Row, type View } from './views.ts';
-
-export interface BgpOverview {
-  readonly session: readonly Row[];
-  readonly peers: readonly Row[];
-  readonly paths: readonly Row[];
-  /** Of the learned table, those of the carrier `bgp` alone. */
-  readonly senders: readonly Row[];
-}
+import { BGP_VIEWS, layOut, type View } from './views.ts';
 
 type Answer = Partial<Record<'session' | 'peers' | 'paths', readonly Row[]>>;
 

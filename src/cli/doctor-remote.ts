@@ -1,7 +1,9 @@
 // `cnpctl doctor --remote`: the table of what became of this router's paths at another one, then each reason once, with
 // the line that mends it.
-import { type BgpOverview, bgpOverview } from './bgp.ts';
-import { type Arrival, type Comparison, type RemoteReport, compareWithRemote, readOverview } from './bgp-remote.ts';
+import { type RemoteReport, compareWithRemote } from '../diagnosis/arrival/compare.ts';
+import { type BgpOverview, readOverview } from '../diagnosis/arrival/overview.ts';
+import type { Arrival, Comparison } from '../diagnosis/arrival/verdicts.ts';
+import { bgpOverview } from './bgp.ts';
 import { type Context, print, printJson } from './context.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { type Column, formatTable, printable } from './table.ts';

@@ -1,7 +1,9 @@
 // `cnpctl doctor`: everything that has to be so for cnpd to work here, what is missing, and the line that mends it. A
 // running cnpd knows the kernel, its ports and its paths; without one they are examined here. FRR and gobgpd are asked
 // in either case.
-import type { Check } from '../model/problem.ts';
+import { RUNNING, checkOriginated, notRunning, problemCheck } from '../diagnosis/running.ts';
+import type { BgpSessionState } from '../model/carrier-state.ts';
+import type { Check, Problem } from '../model/problem.ts';
 import { NorthboundError } from '../northbound/client.ts';
 import { CONFIG_FILE } from '../model/paths.ts';
 import { type Context, print, printJson, withCnpd } from './context.ts';
@@ -9,24 +11,14 @@ import { EXIT, type ExitCode } from './exit.ts';
 import { printable } from './table.ts';
 
 interface Status {
-  readonly pid: number;
-  readonly problems?: readonly { readonly feature: string; readonly problem: string; readonly remedy: string }[];
+  readonly problems?: readonly Omit<Problem, 'code'>[];
   readonly intent: { readonly file: string };
-}
-
-interface Session {
-  readonly state: string;
-  readonly originated: number;
-  readonly wanted: number;
-  readonly refusal?: string;
 }
 
 export interface DoctorOptions {
   readonly config?: string;
   readonly vtyDir?: string;
 }
-
-const DAEMON = { id: 'cnpd', claim: 'cnpd runs' } as const;
 
 /** Exit code 1 when anything is missing; not because of a warning. */
 export async function doctor(given: Context, options: DoctorOptions): Promise<ExitCode> {
@@ -64,25 +56,19 @@ async function examine(context: Context, { config, vtyDir }: DoctorOptions): Pro
   let items: Check[];
   try {
     status = (await withCnpd(context, (client) => client.get(['cnpd', 'status']))) as Status;
-    const problems = (status.problems ?? []).map(({ feature, problem, remedy }) => ({
-      id: feature,
-      claim: `${feature} works`,
-      state: 'missing' as const,
-      problem,
-      remedy,
-    }));
+    const session = await withCnpd(context, (client) => client.get(['cnpd', 'bgp', 'session']));
+    const problems = status.problems ?? [];
     items = [
-      { ...DAEMON, state: 'ok' },
-      ...problems,
-      ...originated(
-        problems.some(({ id }) => id === 'bgp'),
-        await withCnpd(context, (client) => client.get(['cnpd', 'bgp', 'session'])),
+      RUNNING,
+      ...problems.map(problemCheck),
+      ...checkOriginated(
+        problems.some(({ feature }) => feature === 'bgp'),
+        (session as readonly BgpSessionState[] | undefined)?.[0],
       ),
     ];
   } catch (error) {
     if (!(error instanceof NorthboundError)) throw error;
-    const remedy = error.code === 'unreachable' ? 'systemctl start cnpd' : 'systemctl restart cnpd; journalctl -u cnpd';
-    items = [{ ...DAEMON, state: 'missing', problem: error.message, remedy }];
+    items = [notRunning(error, error.code === 'unreachable')];
   }
   return [
     ...items,
@@ -91,20 +77,6 @@ async function examine(context: Context, { config, vtyDir }: DoctorOptions): Pro
       ...(vtyDir === undefined ? {} : { vtyDir }),
     })),
   ];
-}
-
-/** What gobgpd has of the running cnpd's. Why a gobgpd that is away has nothing is among the problems. */
-function originated(explained: boolean, answer: unknown): Check[] {
-  const [session] = (answer as readonly Session[] | undefined) ?? [];
-  if (session?.state !== 'ready') return [];
-  const [id, count] = ['bgp.originated', `${session.originated} of ${session.wanted} of cnpd's paths`];
-  if (session.originated === session.wanted && session.refusal === undefined)
-    return [{ id, claim: `${count} are in gobgpd`, state: 'ok' }];
-  const remedy =
-    explained || session.refusal !== undefined
-      ? 'mend what is said of bgp above'
-      : 'ask again in a moment: they are on their way';
-  return [{ id, claim: "cnpd's paths are in gobgpd", state: 'missing', problem: `${count} are in gobgpd`, remedy }];
 }
 
 const COLOURS = { ok: '\u001b[32m', warning: '\u001b[33m', missing: '\u001b[31m', unknown: '\u001b[33m' } as const;

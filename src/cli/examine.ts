@@ -1,18 +1,19 @@
 // What `cnpctl doctor` can find out by itself: reads cnpd.yaml, probes the kernel in a namespace of its own, plans as
 // the daemon would and reports the plan's problems, and asks FRR and gobgpd. With main.ts it is where cnpctl is put
 // together, so it may import what the commands may not.
+import { gatherFacts } from '../daemon/facts.ts';
+import { readIntentFile } from '../daemon/intent-file.ts';
+import { checkFile } from '../diagnosis/configuration.ts';
+import { checkCorePorts, corePortsUnknown } from '../diagnosis/core-ports.ts';
+import { examineFrrFor } from '../diagnosis/frr/examine.ts';
+import { examineGobgp } from '../diagnosis/gobgp/check.ts';
+import { checkKernel, kernelSilent } from '../diagnosis/kernel.ts';
 import type { Intent } from '../intent/intent.ts';
 import { KernelError } from '../kernel/errors.ts';
 import { isGatewayPort } from '../kernel/netlink/gateway-ports.ts';
+import { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
 import { Poller } from '../kernel/poller.ts';
 import { type KernelFeature, probeKernel } from '../kernel/probe.ts';
-import { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
-import { checkFile } from '../diagnosis/configuration.ts';
-import { checkCorePorts } from '../diagnosis/core-ports.ts';
-import { examineFrr, frrExpectations } from '../diagnosis/frr/examine.ts';
-import { examineGobgp } from '../diagnosis/gobgp/check.ts';
-import { gatherFacts } from '../daemon/facts.ts';
-import { readIntentFile } from '../daemon/intent-file.ts';
 import type { IpAddress } from '../model/address.ts';
 import type { Check } from '../model/problem.ts';
 import type { Facts } from '../plan/facts.ts';
@@ -26,7 +27,13 @@ export async function examine(configFile: string, { kernel, vtyDir }: Examinatio
     checkFile(configFile, read.ok ? undefined : read.error),
     ...(kernel ? await examineKernel(intent) : []),
     ...(intent
-      ? (await Promise.all([examineCorePorts(intent), askFrr(intent, vtyDir), examineGobgp(intent)])).flat()
+      ? (
+          await Promise.all([
+            examineCorePorts(intent),
+            examineFrrFor(intent, vtyDir === undefined ? {} : { vtyDir }),
+            examineGobgp(intent),
+          ])
+        ).flat()
       : []),
   ];
 }
@@ -53,64 +60,19 @@ async function examineCorePorts(intent: Intent): Promise<Check[]> {
     );
   } catch (error) {
     if (!(error instanceof KernelError)) throw error;
-    return [
-      {
-        id: 'core-ports',
-        claim: 'the ports of the core can be listed',
-        state: 'unknown',
-        problem: error.message,
-        remedy: 'run this as root',
-      },
-    ];
+    return [corePortsUnknown(error)];
   }
-}
-
-async function askFrr(intent: Intent, vtyDir: string | undefined): Promise<Check[]> {
-  const expected = frrExpectations(intent);
-  if (Object.keys(expected).length === 0)
-    return [
-      { id: 'frr', claim: 'cnpd.yaml has no isis, ospfv2 or ospfv3 section, so nothing is asked of FRR', state: 'ok' },
-    ];
-  return examineFrr(vtyDir === undefined ? {} : { vtyDir }, expected);
 }
 
 async function examineKernel(intent: Intent | undefined): Promise<Check[]> {
   try {
     const { features, facts } = await readFacts(intent);
-    const [privileges] = features;
-    // One cause, one line: without its privileges everything else fails as well.
-    if (privileges?.name === 'capabilities' && !privileges.ok) return [featureItem(privileges)];
-    const problems = intent ? plan(intent, NOTHING_LEARNED, facts).problems : [];
-    return [
-      ...features.filter((feature) => feature.required).map(featureItem),
-      ...problems.map(({ feature, problem, remedy }): Check => ({
-        id: feature,
-        claim: `${feature} works`,
-        state: 'missing',
-        problem,
-        remedy,
-      })),
-    ];
+    return checkKernel(features, intent && (() => plan(intent, NOTHING_LEARNED, facts).problems));
   } catch (error) {
     if (!(error instanceof KernelError)) throw error;
-    return [
-      {
-        id: 'kernel',
-        claim: 'the kernel can be examined',
-        state: 'missing',
-        problem: error.message,
-        remedy: 'run this as root',
-      },
-    ];
+    return [kernelSilent(error)];
   }
 }
-
-const featureItem = ({ name, ok, neededFor, detail, remedy }: KernelFeature): Check => ({
-  id: `kernel.${name}`,
-  claim: detail,
-  state: ok ? 'ok' : 'missing',
-  ...(ok ? {} : { problem: `${detail} (needed for ${neededFor})`, remedy }),
-});
 
 const NOTHING_LEARNED = { forwarding: () => [], sizes: () => ({ proxies4: 0, proxies6: 0 }) };
 

@@ -3,7 +3,7 @@
 // one means "no proxy" (PNC §5).
 import { type IpAddress } from '../model/address.ts';
 import { parsePrefix, prefixContains } from '../model/prefix.ts';
-import type { Row } from './views.ts';
+import type { Row } from '../model/state.ts';
 
 export interface Covering {
   /** All entries whose prefix covers the address: longest first, the one in force first within a prefix. */

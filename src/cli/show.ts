@@ -1,10 +1,11 @@
 // `cnpctl show …`: asks one path and prints it. The subjects and their columns are in views.ts.
 import { parseAddress } from '../model/address.ts';
+import type { Row } from '../model/state.ts';
 import { type Context, print, printJson, withCnpd } from './context.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { coveringEntries, explainDecision } from './senders.ts';
 import { formatAge, formatPairs, printable } from './table.ts';
-import { layOut, type Row, type View, VIEWS } from './views.ts';
+import { layOut, type View, VIEWS } from './views.ts';
 
 const rowsOf = async (context: Context, view: View): Promise<Row[]> =>
   ((await withCnpd(context, (client) => client.get(view.path))) as Row[] | undefined) ?? [];

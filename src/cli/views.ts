@@ -1,9 +1,7 @@
 // What `cnpctl show X` asks for and how it is laid out: one row a subject. The data arrive with YANG names
 // (yang/cnpd.yang), which is also what `-o json` prints.
+import type { Row } from '../model/state.ts';
 import { type Column, formatAge, formatTable, hex } from './table.ts';
-
-/** A state value as it arrives. */
-export type Row = Readonly<Record<string, unknown>>;
 
 export interface View {
   /** Path below the root. */

@@ -2,6 +2,7 @@
 // each of them, so an operator should see which they are, and that no port to hosts has become one by a route through
 // one of the hosts.
 import type { Intent } from '../intent/intent.ts';
+import type { KernelError } from '../kernel/errors.ts';
 import { type IpAddress, formatAddress } from '../model/address.ts';
 import { formatPrefix, prefixContains } from '../model/prefix.ts';
 import type { Check } from '../model/problem.ts';
@@ -64,3 +65,12 @@ function hostsBehind({ proxy, router }: Intent, { name, addresses }: PortOfRoute
     },
   ];
 }
+
+/** The kernel cannot be asked which they are. */
+export const corePortsUnknown = ({ message }: KernelError): Check => ({
+  id: 'core-ports',
+  claim: 'the ports of the core can be listed',
+  state: 'unknown',
+  problem: message,
+  remedy: 'run this as root',
+});

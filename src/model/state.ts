@@ -4,6 +4,9 @@
 import type { BgpState, IsisLspState, IsisNeighborState, OspfState } from './carrier-state.ts';
 import type { Problem } from './problem.ts';
 
+/** An entry of a list as JSON has it: names in kebab case, what is not known left out. */
+export type Row = Readonly<Record<string, unknown>>;
+
 export interface StatusState {
   version: string;
   pid: number;

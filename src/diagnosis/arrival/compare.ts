@@ -1,0 +1,118 @@
+// Which of the paths that this cnpd has put into BGP arrive at another one, and in what state: what was sent, compared
+// with what the other reports (`cnpctl -o json show bgp` there). A neighbour that drops attribute 39 cannot be seen
+// from either end alone (draft-ietf-idr-nhc; PNC §5.4). Pure.
+import type { Row } from '../../model/state.ts';
+import { type Doubt, doubtsOf } from './doubts.ts';
+import { type BgpOverview, text } from './overview.ts';
+import { type Arrival, type Comparison, arrivedWith, difference, judge, withoutAttribute } from './verdicts.ts';
+
+export interface RemoteReport {
+  /** Why the answers below cannot be trusted, each with what to do. */
+  readonly doubts: readonly Doubt[];
+  /** In the order of what is to be done first: those that are used come last. */
+  readonly paths: readonly Comparison[];
+}
+
+const isOurs = (row: Row): boolean => row['status'] === 'originated';
+
+/** By prefix. */
+function byPrefix(rows: readonly Row[]): Map<string, Row[]> {
+  const map = new Map<string, Row[]>();
+  for (const row of rows) {
+    const prefix = text(row, 'prefix') ?? '';
+    const list = map.get(prefix);
+    if (list) list.push(row);
+    else map.set(prefix, [row]);
+  }
+  return map;
+}
+
+const ORDER: readonly Arrival[] = ['absent', 'altered', 'without-attribute', 'not-used', 'another-path', 'used'];
+
+export function compareWithRemote(own: BgpOverview, remote: BgpOverview): RemoteReport {
+  const [paths, senders] = [byPrefix(remote.paths), byPrefix(remote.senders)];
+  const there: There = {
+    sameAs: own.session[0]?.['as'] === remote.session[0]?.['as'],
+    neighbors: remote.peers
+      .filter((peer) => peer['state'] === 'established')
+      .map((peer) => text(peer, 'address') ?? ''),
+  };
+  const compared = own.paths.filter(isOurs).map((sent) => {
+    const prefix = text(sent, 'prefix') ?? '';
+    const found = compareOne(sent, paths.get(prefix) ?? [], senders.get(prefix) ?? [], there);
+    return sent['best'] === false && found.arrival !== 'used'
+      ? {
+          ...found,
+          why: NOT_BEST,
+          remedy: `\`gobgp global rib ${prefix}\` here shows it: take that path out, or make it less preferred`,
+        }
+      : found;
+  });
+  return {
+    doubts: doubtsOf(own, remote),
+    paths: compared.sort((a, b) => ORDER.indexOf(a.arrival) - ORDER.indexOf(b.arrival)),
+  };
+}
+
+/** About the other end as a whole. */
+interface There {
+  readonly sameAs: boolean;
+  /** Those that are established. */
+  readonly neighbors: readonly string[];
+}
+
+const NOT_BEST = "this router's own gobgpd prefers another path of this prefix, and tells its neighbours of that one";
+
+function compareOne(sent: Row, arrived: readonly Row[], senders: readonly Row[], there: There): Comparison {
+  const nextHop = text(sent, 'next-hop') ?? '';
+  const about = { prefix: text(sent, 'prefix') ?? '', nextHop };
+  const ours = arrived
+    .filter((row) => row['status'] !== 'originated' && isSentPath(sent, row))
+    .sort((a, b) => rank(a, sent) - rank(b, sent))[0];
+  if (ours) return { ...about, ...arrivedWith(text(ours, 'peer'), text(ours, 'next-hop')), ...judge(ours, sent) };
+  const other = arrived.find((row) => row['status'] === 'used' || row['status'] === 'originated');
+  if (other) {
+    const whose =
+      other['status'] === 'originated'
+        ? 'the other router says itself that it is the proxy'
+        : `another router's path counts there: proxy ${text(other, 'proxy') ?? 'none'}`;
+    const remedy = 'where both are meant to be proxies of this prefix, nothing; else declare the prefix on one router';
+    return {
+      ...about,
+      arrival: 'another-path',
+      ...arrivedWith(text(other, 'peer'), text(other, 'next-hop')),
+      why: whose,
+      remedy,
+    };
+  }
+  const bare = senders.find((row) => text(row, 'originator') === nextHop) ?? senders[0] ?? arrived[0];
+  if (bare) return withoutAttribute(about, bare, there.neighbors);
+  return {
+    ...about,
+    arrival: 'absent',
+    why: 'the other gobgpd has no path of this prefix',
+    remedy: there.sameAs ? ABSENT : `${ABSENT}; ${OTHER_AS}`,
+  };
+}
+
+/** What did not change on the way is enough to know a path again. */
+const isSentPath = (sent: Row, row: Row): boolean =>
+  text(row, 'next-hop') === text(sent, 'next-hop') ||
+  text(row, 'header-next-hop') === text(sent, 'next-hop') ||
+  (sent['proxy'] !== undefined && row['proxy'] === sent['proxy']);
+/** What is used comes first; of that, what does harm. */
+const rank = (row: Row, sent: Row): number =>
+  row['status'] === 'used' ? (isAltered(row, sent) ? 0 : 1) : row['best'] === true ? 2 : 3;
+
+/**
+ * Still about our next hop, and no longer what we say of it. A path with another next hop may be another router's own.
+ */
+const isAltered = (row: Row, sent: Row): boolean =>
+  text(row, 'next-hop') === text(sent, 'next-hop') && difference(row, sent) !== undefined;
+
+const ABSENT =
+  'look at each router between: `gobgp neighbor` and `show bgp summary` (is the address family negotiated?), ' +
+  'then its filters';
+const OTHER_AS =
+  'the other router is in another AS: without bgp.domain in this cnpd.yaml, ' +
+  'paths of cnpd have NO_EXPORT and stay in this AS';

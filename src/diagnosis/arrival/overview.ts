@@ -1,0 +1,34 @@
+// What another router says of its BGP: the answer of `cnpctl -o json show bgp`, which may be from anywhere.
+import type { Row } from '../../model/state.ts';
+
+export interface BgpOverview {
+  readonly session: readonly Row[];
+  readonly peers: readonly Row[];
+  readonly paths: readonly Row[];
+  /** Of the learned table, those of the carrier `bgp` alone. */
+  readonly senders: readonly Row[];
+}
+
+const SECTIONS = ['session', 'peers', 'paths', 'senders'] as const;
+const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** @returns what is wrong with it, when it is not what `cnpctl -o json show bgp` prints */
+export function readOverview(text: string): BgpOverview | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return `not JSON: ${error instanceof Error ? error.message : String(error)}`;
+  }
+  if (!isRow(value)) return 'no JSON object';
+  for (const name of SECTIONS) {
+    const rows = value[name];
+    if (!Array.isArray(rows) || !rows.every(isRow)) return `no list "${name}" of objects`;
+  }
+  return value as unknown as BgpOverview;
+}
+
+export const text = (row: Row, name: string): string | undefined =>
+  typeof row[name] === 'string' ? row[name] : undefined;
+export const texts = (row: Row, name: string): string[] =>
+  Array.isArray(row[name]) ? row[name].filter((item) => typeof item === 'string') : [];

@@ -1,0 +1,42 @@
+// What `cnpctl doctor` says of a running cnpd: whether there is one, what it tells of itself, and what its gobgpd has.
+import type { BgpSessionState } from '../model/carrier-state.ts';
+import type { Check, Problem } from '../model/problem.ts';
+
+const DAEMON = { id: 'cnpd', claim: 'cnpd runs' } as const;
+
+export const RUNNING: Check = { ...DAEMON, state: 'ok' };
+
+/** @param unreachable nobody listens at its socket; else it answers with an error */
+export const notRunning = (error: Error, unreachable: boolean): Check => ({
+  ...DAEMON,
+  state: 'missing',
+  problem: error.message,
+  remedy: unreachable ? 'systemctl start cnpd' : 'systemctl restart cnpd; journalctl -u cnpd',
+});
+
+/** A problem as a line of doctor's. */
+export const problemCheck = ({ feature, problem, remedy }: Omit<Problem, 'code'>): Check => ({
+  id: feature,
+  claim: `${feature} works`,
+  state: 'missing',
+  problem,
+  remedy,
+});
+
+type Session = Pick<BgpSessionState, 'state' | 'originated' | 'wanted' | 'refusal'>;
+
+/**
+ * What gobgpd has of the running cnpd's. Why a gobgpd that is away has nothing is among the problems.
+ * @param explained one of the problems is of BGP
+ */
+export function checkOriginated(explained: boolean, session: Session | undefined): Check[] {
+  if (session?.state !== 'ready') return [];
+  const { originated, wanted, refusal } = session;
+  const [id, count] = ['bgp.originated', `${originated} of ${wanted} of cnpd's paths`];
+  if (originated === wanted && refusal === undefined) return [{ id, claim: `${count} are in gobgpd`, state: 'ok' }];
+  const remedy =
+    explained || refusal !== undefined
+      ? 'mend what is said of bgp above'
+      : 'ask again in a moment: they are on their way';
+  return [{ id, claim: "cnpd's paths are in gobgpd", state: 'missing', problem: `${count} are in gobgpd`, remedy }];
+}
