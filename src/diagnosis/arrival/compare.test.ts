@@ -265,31 +265,48 @@ describe('what became of a path at another router', () => {
 describe('an answer that says little', () => {
   const doubts = (from: BgpOverview, remote: BgpOverview): string =>
     compareWithRemote(from, remote)
-      .doubts.map(({ problem }) => problem)
+      .doubts.map(({ code, problem }) => `${code}: ${problem}`)
       .join('\n');
 
   it.each([
-    ['no carrier here', { ...own, session: [] }, there([]), /this router has no BGP carrier/],
-    ['no carrier there', own, { ...there([]), session: [] }, /the other router has no BGP carrier/],
+    ['no carrier here', { ...own, session: [] }, there([]), /^here\.no-bgp: this router has no BGP carrier/],
+    ['no carrier there', own, { ...there([]), session: [] }, /^there\.no-bgp: the other router has no BGP carrier/],
     [
       'a gobgpd that is away there',
       own,
       there([], [], { state: 'waiting', reason: 'ECONNREFUSED' }),
-      /what it says is old/,
+      /^there\.not-ready: .*what it says is old/,
     ],
     [
       'paths that are still on their way to gobgpd',
       { ...own, session: [session({ wanted: 9 })] },
       there([]),
-      /1 of 9 paths/,
+      /^here\.on-the-way: 1 of 9 paths/,
     ],
     [
       'paths that gobgpd does not take',
       { ...own, session: [session({ wanted: 9, refusal: 'table is full' })] },
       there([]),
-      /does not take its paths \(table is full\)/,
+      /^here\.refused: .*does not take its paths \(table is full\)/,
     ],
-    ['the same router twice', own, there([], [], { 'router-id': '192.0.2.1' }), /both are the same gobgpd/],
+    [
+      'paths that gobgpd took and does not have',
+      { ...own, session: [session({ wanted: 9, dropped: 8 })] },
+      there([]),
+      /^here\.dropped: .*took 8 of 9 paths and does not have them/,
+    ],
+    [
+      'a gobgpd that is away here',
+      { ...own, session: [session({ state: 'waiting', reason: 'gone' })] },
+      there([]),
+      /^here\.not-ready: .*\(gone\): what it holds is not known/,
+    ],
+    [
+      'the same router twice',
+      own,
+      there([], [], { 'router-id': '192.0.2.1' }),
+      /^same-gobgpd: both are the same gobgpd/,
+    ],
   ])('%s is said', (_claim, from, remote, sentence) => expect(doubts(from, remote)).toMatch(sentence));
 
   it.each([
