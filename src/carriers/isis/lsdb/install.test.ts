@@ -130,6 +130,23 @@ describe('the learned table', () => {
     expect([reportOf(1) === report, [...a.reports.keys()]]).toEqual([true, [`L2 ${C}.00-01`]]);
   });
 
+  it('hears of the end of what it was told, and of nothing else: no empty report of what said nothing before', () => {
+    const { a, say, give } = scene();
+    const ended: string[] = [];
+    a.reports.delete = (source) => {
+      ended.push(source);
+      return Map.prototype.delete.call(a.reports, source);
+    };
+    say(1, { kind: 'hostname', name: 'x' });
+    say(1, { kind: 'hostname', name: 'y' });
+    give(lsp({ sequence: 9, remainingLifetime: 0, lspId: { systemId: systemId(C), pseudonode: 0, fragment: 1 } }));
+    say(2, prefixes('2001:db8:1::/48'));
+    expect(ended).toEqual([]);
+    say(2);
+    say(2, { kind: 'hostname', name: 'z' });
+    expect(ended).toEqual([`L2 ${C}.00-02`]);
+  });
+
   it('forgets what an LSP said when it is forgotten, and hears of that once', () => {
     const { a, simulation, wire, say } = scene();
     wire.filter = (pdu, from) => from === 0 || pdu.kind === 'p2p-hello';

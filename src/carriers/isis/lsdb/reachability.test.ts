@@ -109,6 +109,27 @@ describe('reachability', () => {
     ]).toEqual([['4444'], ['5555'], [], ['5555'], ['4444'], ['4444'], []]);
   });
 
+  it('without fragment 0 a system does not count, though it is another fragment that lists its links (ISO/IEC 10589 §7.2.5)', () => {
+    const { simulation, learner } = chain();
+    const link = (system: string): IsisTlv => ({
+      kind: 'extended-is-reachability',
+      neighbors: [{ systemId: systemId(system), pseudonode: 0, metric: 10, subTlvs: new Uint8Array(0) }],
+    });
+    const say = (system: string, fragment: number, fields: object): string[] => {
+      learner.deliver(lsp({ sequence: 1, ...fields, lspId: { systemId: systemId(system), pseudonode: 0, fragment } }));
+      simulation.run(1000);
+      return systems(learner).filter((name) => name === '4444');
+    };
+    const four = '0000.0000.4444';
+    say('0000.0000.1111', 9, { tlvs: [link(four)] });
+    expect([
+      say(four, 1, { tlvs: [link('0000.0000.1111')] }),
+      say(four, 0, {}),
+      say(four, 0, { sequence: 2, remainingLifetime: 0 }),
+      say(four, 0, { sequence: 3 }),
+    ]).toEqual([[], ['4444'], [], ['4444']]);
+  });
+
   it('the hold time runs for each system since it was lost, also when several are', () => {
     const { simulation, learner, r1, r2 } = chain();
     const sources = (): string[] => [...learner.reports.values()].map(({ originator }) => originator.slice(-4)).sort();
