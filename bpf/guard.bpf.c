@@ -44,17 +44,18 @@ static __always_inline enum walk_result look_plain(struct __sk_buff *skb, struct
 	__be16 type = walk_be16(data + 12);
 	h->inner = ETH_HLEN;
 	if (type == bpf_htons(ETH_P_IPV6)) {
-		h->protocol = ip[6];
+		h->protocol = ip[IPV6_NEXT_HEADER];
 		h->inner_family = 6;
-		h->destination = ETH_HLEN + 24;
+		h->destination = ETH_HLEN + IPV6_DESTINATION;
 		h->transport = ETH_HLEN + IPV6_HLEN;
 		udp = ip + IPV6_HLEN;
 	} else if (type == bpf_htons(ETH_P_IP)) {
-		h->protocol = ip[9];
+		h->protocol = ip[IPV4_PROTOCOL];
 		h->inner_family = 4;
-		h->destination = ETH_HLEN + 16;
+		h->destination = ETH_HLEN + IPV4_DESTINATION;
 		h->transport = ETH_HLEN + IPV4_HLEN;
-		if (h->protocol == IPPROTO_UDP && (ip[0] != 0x45 || (walk_be16(ip + 6) & bpf_htons(0x3fff))))
+		if (h->protocol == IPPROTO_UDP &&
+		    (ip[0] != 0x45 || (walk_be16(ip + IPV4_FRAGMENT) & bpf_htons(0x3fff))))
 			return WALK_TRUNCATED;
 		udp = ip + IPV4_HLEN;
 	} else {
@@ -66,7 +67,7 @@ static __always_inline enum walk_result look_plain(struct __sk_buff *skb, struct
 		return WALK_TRANSPORT;
 	if (udp + UDP_HLEN > end)
 		return WALK_TRUNCATED;
-	h->dport = walk_be16(udp + 2);
+	h->dport = walk_be16(udp + UDP_DESTINATION);
 	return walk_is_tunnel(skb, h->transport) ? WALK_TRUNCATED : WALK_TRANSPORT;
 }
 
@@ -140,7 +141,7 @@ static __always_inline int guard(struct __sk_buff *skb, int inbound)
 	if (result == WALK_TRUNCATED)
 		result = walk_headers(skb, &h);
 	else if (result == WALK_TRANSPORT && h.inner_family == 6 && inbound)
-		h.visited = guard_is_end_con(skb, ETH_HLEN + 24);
+		h.visited = guard_is_end_con(skb, ETH_HLEN + IPV6_DESTINATION);
 
 	__u8 outer_family = h.outer ? h.outer_family : 6; // the plain packet to a SID is IPv6
 	if (inbound && (h.visited & VISITED_END_CON) &&

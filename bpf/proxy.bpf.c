@@ -95,13 +95,13 @@ static __always_inline int udp_arrived(struct __sk_buff *skb, const __u8 *ip, co
 				       __u32 family)
 {
 	struct address to;
-	__be16 port = walk_be16(udp + 2);
-	__u32 source = address_source_at(family), destination = family == 6 ? 24 : 16;
+	__be16 port = walk_be16(udp + UDP_DESTINATION);
+	__u32 source = address_source_at(family), destination = family == 6 ? IPV6_DESTINATION : IPV4_DESTINATION;
 	if (port == bpf_htons(ROCE_UDP_PORT)) {
 		const struct bth *bth = (const struct bth *)(udp + UDP_HLEN);
 		__u32 length = family == 6 ? IPV6_HLEN + bpf_ntohs(walk_be16(ip + 4)) : bpf_ntohs(walk_be16(ip + 2));
 		if ((const __u8 *)(bth + 1) > end || length < udp - ip ||
-		    !roce_fits(bpf_ntohs(walk_be16(udp + 4)), length - (udp - ip)))
+		    !roce_fits(bpf_ntohs(walk_be16(udp + UDP_LENGTH)), length - (udp - ip)))
 			return TC_NEXT;
 		if (!is_instructive(skb, bth, BTH_QPN(bth->qpn)))
 			return TC_NEXT;
@@ -202,16 +202,16 @@ int proxy(struct __sk_buff *skb)
 		return skb->len < ETH_HLEN + IPV4_HLEN + UDP_HLEN ? TC_NEXT : walked(skb);
 	__be16 type = walk_be16(data + 12);
 	if (type == bpf_htons(ETH_P_IPV6)) {
-		if (ip[6] != IPPROTO_UDP)
-			return is_walked(ip[6]) ? walked(skb) : TC_NEXT;
+		if (ip[IPV6_NEXT_HEADER] != IPPROTO_UDP)
+			return is_walked(ip[IPV6_NEXT_HEADER]) ? walked(skb) : TC_NEXT;
 		if (unlikely(ip + IPV6_HLEN + UDP_HLEN + BTH_SIZE > end))
 			return walked(skb);
 		return udp_arrived(skb, ip, ip + IPV6_HLEN, end, 6);
 	}
 	if (type == bpf_htons(ETH_P_IP)) {
-		if (ip[9] != IPPROTO_UDP)
-			return is_walked(ip[9]) ? walked(skb) : TC_NEXT;
-		if (ip[0] != 0x45 || (walk_be16(ip + 6) & bpf_htons(0x3fff)))
+		if (ip[IPV4_PROTOCOL] != IPPROTO_UDP)
+			return is_walked(ip[IPV4_PROTOCOL]) ? walked(skb) : TC_NEXT;
+		if (ip[0] != 0x45 || (walk_be16(ip + IPV4_FRAGMENT) & bpf_htons(0x3fff)))
 			return walked(skb);
 		if (unlikely(ip + IPV4_HLEN + UDP_HLEN + BTH_SIZE > end))
 			return walked(skb);

@@ -5,6 +5,7 @@ import { concat } from '../../src/packet/bytes.ts';
 import { ipv6 } from '../../src/packet/ip/packets.fixture.ts';
 import { VECTORS, vectorsMet } from '../../src/bench/srv6-vectors.ts';
 import { ip } from '../kernel/support.ts';
+import { Btf } from './btf.ts';
 import { until } from './congested-router.ts';
 import { type Data, DROP, context, data } from './packets.ts';
 import { CON_A, LOOPBACK, ProviderEdge, REMOTE, SID_DT6, TABLE, trafficClass } from './srv6-scene.ts';
@@ -90,21 +91,22 @@ describe('the next hop that is remembered', () => {
 });
 
 describe('a flow is remembered from its second packet on', () => {
-  /** As `struct next_hop` of bpf/lib/srv6/next-hop.h has it. */
   interface Remembered {
     readonly source: number;
     readonly table: number;
     readonly askedAt: bigint;
     readonly ifindex: number;
   }
-  const AT = { lastOfSource: 14, table: 36, askedAt: 48, ifindex: 60 } as const;
+  /** struct next_hop (bpf/lib/srv6/next-hop.h). */
+  const fields = new Btf('dist/bpf/srv6.bpf.o').maps().get('srv6_next_hops')!.value!.fields();
+  const at = (name: string): number => fields.find(({ field }) => field === name)!.offset;
   const decode = (value: Uint8Array): Remembered => {
     const view = new DataView(value.buffer, value.byteOffset);
     return {
-      source: view.getUint16(AT.lastOfSource),
-      table: view.getUint32(AT.table, true),
-      askedAt: view.getBigUint64(AT.askedAt, true),
-      ifindex: view.getUint32(AT.ifindex, true),
+      source: view.getUint16(at('key.source') + 14), // the end of the address
+      table: view.getUint32(at('key.table'), true),
+      askedAt: view.getBigUint64(at('asked_at'), true),
+      ifindex: view.getUint32(at('ifindex'), true),
     };
   };
   const remembered = (): Remembered[] => {

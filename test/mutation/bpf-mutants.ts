@@ -278,8 +278,8 @@ const LABELLED: readonly BpfMutant[] = [
   {
     fault: 'IPv4 behind labels has any length',
     file: SHIMS,
-    search: 'bpf_ntohs(walk_be16(ip + 2)) > room || ip[8] == 0',
-    replace: 'ip[8] == 0',
+    search: 'bpf_ntohs(walk_be16(ip + 2)) > room || ip[IPV4_TTL] == 0',
+    replace: 'ip[IPV4_TTL] == 0',
     fails: [[TUNNELS, 'IPv4 that is longer than what it is in is passed']],
   },
   {
@@ -292,8 +292,8 @@ const LABELLED: readonly BpfMutant[] = [
   {
     fault: 'IPv6 behind labels has any length',
     file: SHIMS,
-    search: '+ IPV6_HLEN <= room && ip[7] != 0',
-    replace: '&& ip[7] != 0',
+    search: '+ IPV6_HLEN <= room && ip[IPV6_HOP_LIMIT] != 0',
+    replace: '&& ip[IPV6_HOP_LIMIT] != 0',
     fails: [
       [TUNNELS, 'IPv6 that is longer than what it is in is passed'],
       [TUNNELS, 'lengths have to hold all the same'],

@@ -90,7 +90,7 @@ static __always_inline int put_ipv6_to_sender(struct __sk_buff *skb, const struc
 {
 	put_ipv6(ip, next, length, about->tunnelled ? NOTICE_HOP_LIMIT : NOTICE_HOP_LIMIT + 1, 0);
 	put_address(ip + 2, config->source6);
-	return bpf_skb_load_bytes(skb, about->h.inner + 8, ip + 6, 16);
+	return bpf_skb_load_bytes(skb, about->h.inner + IPV6_SOURCE, ip + 6, 16);
 }
 
 // FCN-4.2.2-d: to the source of the tunnel that the packet came through, which the detector has found to be an END.CON.
@@ -101,7 +101,7 @@ static __always_inline int put_outer(struct __sk_buff *skb, const struct noticed
 	put_ipv6(outer, about->h.inner_family == 6 ? IPPROTO_IPV6 : IPPROTO_IPIP, length, NOTICE_HOP_LIMIT + 1,
 		 about->spread);
 	put_address(outer + 2, config->source6);
-	return bpf_skb_load_bytes(skb, about->h.outer + 8, outer + 6, 16);
+	return bpf_skb_load_bytes(skb, about->h.outer + IPV6_SOURCE, outer + 6, 16);
 }
 
 // --- The frame ---

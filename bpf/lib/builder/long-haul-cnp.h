@@ -132,7 +132,7 @@ static __noinline int notice_long_haul_roce(struct __sk_buff *skb, const struct 
 		put_icrc(ip, ICRC_MASK_IPV6, ICRC_MASK_WORDS, words);
 	} else {
 		__u32 sender;
-		if (bpf_skb_load_bytes(skb, about->h.inner + 12, &sender, 4) < 0)
+		if (bpf_skb_load_bytes(skb, about->h.inner + IPV4_SOURCE, &sender, 4) < 0)
 			return notice_refuse(COUNT_NOTICE_STORE_FAILED);
 		words = put_roce(ip + IPV4_HLEN / 4, about, codes);
 		put_ipv4(ip, *(const __u32 *)config->source4, sender, words * 4);

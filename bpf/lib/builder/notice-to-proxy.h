@@ -34,7 +34,7 @@ static __always_inline int read_tuple(struct __sk_buff *skb, const struct header
 {
 	__u8 *rest;
 	if (h->inner_family == 6) {
-		if (bpf_skb_load_bytes(skb, h->inner + 8, tuple->bytes, 16) < 0 ||
+		if (bpf_skb_load_bytes(skb, h->inner + IPV6_SOURCE, tuple->bytes, 16) < 0 ||
 		    bpf_skb_load_bytes(skb, h->destination, tuple->bytes + 16, 16) < 0)
 			return -1;
 		__builtin_memcpy(tuple->source.bytes, tuple->bytes, 16);
@@ -42,7 +42,7 @@ static __always_inline int read_tuple(struct __sk_buff *skb, const struct header
 		tuple->size = TUPLE_SIZE_IPV6;
 	} else {
 		__u32 source;
-		if (bpf_skb_load_bytes(skb, h->inner + 12, tuple->bytes, 4) < 0 ||
+		if (bpf_skb_load_bytes(skb, h->inner + IPV4_SOURCE, tuple->bytes, 4) < 0 ||
 		    bpf_skb_load_bytes(skb, h->destination, tuple->bytes + 4, 4) < 0)
 			return -1;
 		__builtin_memcpy(&source, tuple->bytes, 4);

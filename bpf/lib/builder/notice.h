@@ -68,8 +68,8 @@ static __always_inline int notice_route_ipv4(struct __sk_buff *skb)
 		.family = AF_INET, .l4_protocol = IPPROTO_UDP, .ifindex = LOOPBACK_IFINDEX, .tos = NOTICE_TRAFFIC_CLASS
 	};
 	struct bpf_redir_neigh neighbour = {};
-	if (bpf_skb_load_bytes(skb, ETH_HLEN + 12, &route.ipv4_src, 4) < 0 ||
-	    bpf_skb_load_bytes(skb, ETH_HLEN + 16, &route.ipv4_dst, 4) < 0 ||
+	if (bpf_skb_load_bytes(skb, ETH_HLEN + IPV4_SOURCE, &route.ipv4_src, 4) < 0 ||
+	    bpf_skb_load_bytes(skb, ETH_HLEN + IPV4_DESTINATION, &route.ipv4_dst, 4) < 0 ||
 	    bpf_skb_load_bytes(skb, ETH_HLEN + IPV4_HLEN, &route.sport, 4) < 0)
 		return notice_refuse(COUNT_NOTICE_UNPARSEABLE);
 	long result = bpf_fib_lookup(skb, &route, sizeof(route), BPF_FIB_LOOKUP_SKIP_NEIGH);

@@ -75,10 +75,10 @@ static __always_inline enum parsed parse_udp(const __u8 *udp, const __u8 *end, _
 // Addresses of the flow, from its IPv6 header.
 static __always_inline void read_ipv6_flow(const __u8 *ip, struct data_packet *packet)
 {
-	packet->key.source[0] = *(__u64 *)(ip + 8);
-	packet->key.source[1] = *(__u64 *)(ip + 16);
-	packet->key.destination[0] = *(__u64 *)(ip + 24);
-	packet->key.destination[1] = *(__u64 *)(ip + 32);
+	packet->key.source[0] = *(__u64 *)(ip + IPV6_SOURCE);
+	packet->key.source[1] = *(__u64 *)(ip + IPV6_SOURCE + 8);
+	packet->key.destination[0] = *(__u64 *)(ip + IPV6_DESTINATION);
+	packet->key.destination[1] = *(__u64 *)(ip + IPV6_DESTINATION + 8);
 }
 
 // The plain packet: Ethernet, IPv6 or IPv4 without options, UDP, BTH, in linear memory. Anything that needs a walk is
@@ -97,8 +97,9 @@ static __always_inline enum parsed parse_plain(struct __sk_buff *skb, struct dat
 	__be16 type = *(__be16 *)(data + 12);
 	const __u8 *ip = data + ETH_HLEN;
 	if (type == bpf_htons(ETH_P_IPV6)) {
-		if (ip[6] != IPPROTO_UDP)
-			return is_walked(ip[6]) || is_opaque(ip[6]) ? PARSED_UNKNOWN : PARSED_OTHER;
+		if (ip[IPV6_NEXT_HEADER] != IPPROTO_UDP)
+			return is_walked(ip[IPV6_NEXT_HEADER]) || is_opaque(ip[IPV6_NEXT_HEADER]) ? PARSED_UNKNOWN
+												  : PARSED_OTHER;
 		if (ip + IPV6_HLEN + UDP_HLEN + BTH_SIZE > end)
 			return PARSED_UNKNOWN;
 		read_ipv6_flow(ip, packet);
@@ -107,14 +108,14 @@ static __always_inline enum parsed parse_plain(struct __sk_buff *skb, struct dat
 	}
 	if (type != bpf_htons(ETH_P_IP))
 		return is_tag(type) || is_mpls(type) ? PARSED_UNKNOWN : PARSED_OTHER;
-	if (ip[9] != IPPROTO_UDP)
-		return is_walked(ip[9]) || is_opaque(ip[9]) ? PARSED_UNKNOWN : PARSED_OTHER;
+	if (ip[IPV4_PROTOCOL] != IPPROTO_UDP)
+		return is_walked(ip[IPV4_PROTOCOL]) || is_opaque(ip[IPV4_PROTOCOL]) ? PARSED_UNKNOWN : PARSED_OTHER;
 	if (ip[0] != 0x45 || (*(__be16 *)(ip + 6) & bpf_htons(0x3fff)))
 		return PARSED_UNKNOWN;
 	packet->key.source[0] = 0;
-	packet->key.source[1] = MAPPED_HALF(*(__u32 *)(ip + 12));
+	packet->key.source[1] = MAPPED_HALF(*(__u32 *)(ip + IPV4_SOURCE));
 	packet->key.destination[0] = 0;
-	packet->key.destination[1] = MAPPED_HALF(*(__u32 *)(ip + 16));
+	packet->key.destination[1] = MAPPED_HALF(*(__u32 *)(ip + IPV4_DESTINATION));
 	packet->ecn = ip[1] & 3;
 	__u32 length = bpf_ntohs(*(__be16 *)(ip + 2));
 	return length < IPV4_HLEN ? PARSED_OTHER : parse_udp(ip + IPV4_HLEN, end, length - IPV4_HLEN, packet);
@@ -145,8 +146,8 @@ static __always_inline enum parsed parse_srv6(struct __sk_buff *skb, struct data
 	if (length + taken > room) // the tunnel's packet ends before the packet inside does
 		return PARSED_UNKNOWN;
 	read_ipv6_flow(inner, packet);
-	packet->key.tunnel[0] = *(__u64 *)(outer + 8);
-	packet->key.tunnel[1] = *(__u64 *)(outer + 16);
+	packet->key.tunnel[0] = *(__u64 *)(outer + IPV6_SOURCE);
+	packet->key.tunnel[1] = *(__u64 *)(outer + IPV6_SOURCE + 8);
 	packet->ecn = (outer[1] >> 4) & 3;
 	packet->tunnel_family = 6;
 	packet->outer_offset = ETH_HLEN;

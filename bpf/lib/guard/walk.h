@@ -75,7 +75,7 @@ __noinline int guard_segments(struct __sk_buff *skb, __u32 offset)
 static __always_inline void guard_visit(struct __sk_buff *skb, struct headers *h, __u8 protocol, __u32 offset)
 {
 	if (protocol == IPPROTO_IPV6)
-		h->visited = (h->visited & ~VISITED_FAST_CNP) | guard_is_end_con(skb, offset + 24);
+		h->visited = (h->visited & ~VISITED_FAST_CNP) | guard_is_end_con(skb, offset + IPV6_DESTINATION);
 	else if (protocol == IPPROTO_IPIP)
 		h->visited &= ~VISITED_FAST_CNP;
 	else if (protocol == IPPROTO_ROUTING)

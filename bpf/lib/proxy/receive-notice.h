@@ -254,7 +254,7 @@ static __always_inline int notice_put_tunnel(struct __sk_buff *skb, const struct
 	outer[0] = bpf_htonl(6u << 28 | CNP_TRAFFIC_CLASS << 20);
 	outer[1] = bpf_htonl(length << 16 | (notice->family == 6 ? IPPROTO_IPV6 : IPPROTO_IPIP) << 8 | CNP_HOP_LIMIT);
 	__builtin_memcpy(outer + 2, own->words, 16);
-	return bpf_skb_load_bytes(skb, notice->outer + 8, outer + 6, 16) == 0;
+	return bpf_skb_load_bytes(skb, notice->outer + IPV6_SOURCE, outer + 6, 16) == 0;
 }
 
 // The frame becomes the CNP, in the tunnel of its tenant if that is of another router. 0, or what is counted.

@@ -67,8 +67,8 @@ __noinline __u32 tenant_of_tunnel(struct __sk_buff *skb, __u32 offset, __u32 fam
 	const __u8 *ip = walk_at(skb, offset, IPV6_HLEN);
 	if (!ip || family != 6)
 		return TENANT_UNKNOWN;
-	address_load(&source, ip + 8, 6);
-	address_load(&destination, ip + 24, 6);
+	address_load(&source, ip + IPV6_SOURCE, 6);
+	address_load(&destination, ip + IPV6_DESTINATION, 6);
 	__u32 *local = bpf_map_lookup_elem(&tenant_sids, &destination);
 	if (local && !(*local & TENANT_PASSING))
 		return *local;

@@ -125,7 +125,7 @@ static __always_inline int srv6_leave_tunnel(struct __sk_buff *skb)
 	__u8 next = outer[6];
 	if (next != IPPROTO_IPV6 && next != IPPROTO_IPIP && next != IPPROTO_ICMPV6 && !is_extension(next))
 		return TC_NEXT;
-	const struct srv6_sid *sid = bpf_map_lookup_elem(&srv6_sids, outer + 24);
+	const struct srv6_sid *sid = bpf_map_lookup_elem(&srv6_sids, outer + IPV6_DESTINATION);
 	if (!sid)
 		return TC_NEXT;
 	__u32 zero = 0, outer_class = traffic_class6(outer);

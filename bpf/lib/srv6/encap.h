@@ -73,10 +73,10 @@ static __always_inline int carries_roce(struct __sk_buff *skb, const struct tunn
 	const __u8 *ip = walk_at(skb, h.inner, IPV4_HLEN);
 	if (!ip)
 		return 0;
-	__u8 next = tunnel->inner_family == 6 ? ip[6] : ip[9];
+	__u8 next = tunnel->inner_family == 6 ? ip[IPV6_NEXT_HEADER] : ip[IPV4_PROTOCOL];
 	h.transport = h.inner + hlen;
 	if (next != IPPROTO_UDP ||
-	    (tunnel->inner_family == 4 && (ip[0] != 0x45 || walk_be16(ip + 6) & bpf_htons(0x3fff)))) {
+	    (tunnel->inner_family == 4 && (ip[0] != 0x45 || walk_be16(ip + IPV4_FRAGMENT) & bpf_htons(0x3fff)))) {
 		if (next != IPPROTO_UDP && next != IPPROTO_IPV6 && next != IPPROTO_IPIP && !is_extension(next))
 			return 0;
 		if (walk_headers(skb, &h) != WALK_TRANSPORT || !walk_is_roce(&h) || h.shims)
@@ -84,18 +84,18 @@ static __always_inline int carries_roce(struct __sk_buff *skb, const struct tunn
 	}
 	const __u8 *udp = walk_at(skb, h.transport, UDP_HLEN + BTH_SIZE);
 	ip = walk_at(skb, h.inner, IPV6_HLEN);
-	if (!udp || !ip || walk_be16(udp + 2) != bpf_htons(ROCE_UDP_PORT) || !roce_carries_data(udp[UDP_HLEN]) ||
-	    udp[UDP_HLEN + 1] & BTH_VERSION)
+	if (!udp || !ip || walk_be16(udp + UDP_DESTINATION) != bpf_htons(ROCE_UDP_PORT) ||
+	    !roce_carries_data(udp[UDP_HLEN]) || udp[UDP_HLEN + 1] & BTH_VERSION)
 		return 0;
 	__u32 end = h.inner_family == 6 ? h.inner + IPV6_HLEN + bpf_ntohs(walk_be16(ip + 4))
 					: h.inner + bpf_ntohs(walk_be16(ip + 2));
-	if (end < h.transport || !roce_fits(bpf_ntohs(walk_be16(udp + 4)), end - h.transport))
+	if (end < h.transport || !roce_fits(bpf_ntohs(walk_be16(udp + UDP_LENGTH)), end - h.transport))
 		return 0;
 	key->family = h.inner_family;
 	if (h.inner_family == 6)
-		__builtin_memcpy(key->source, ip + 8, 16);
+		__builtin_memcpy(key->source, ip + IPV6_SOURCE, 16);
 	else
-		__builtin_memcpy(key->source, ip + 12, 4);
+		__builtin_memcpy(key->source, ip + IPV4_SOURCE, 4);
 	return 1;
 }
 
@@ -135,12 +135,12 @@ static __always_inline int srv6_enter_tunnel(struct __sk_buff *skb)
 	// A tag beside the packet: it comes from the VLAN interface on top of this one.
 	if (!ip || skb->protocol != bpf_htons(ETH_P_IPV6) || skb->vlan_present)
 		return TC_NEXT;
-	__u8 next = ip[6];
+	__u8 next = ip[IPV6_NEXT_HEADER];
 	if (next != IPPROTO_ROUTING && next != IPPROTO_IPV6 && next != IPPROTO_IPIP)
 		return TC_NEXT;
 	__u32 zero = 0;
 	const struct srv6_config *config = bpf_map_lookup_elem(&srv6_config, &zero);
-	if (!config || !bpf_map_lookup_elem(&srv6_local_sources, ip + 8))
+	if (!config || !bpf_map_lookup_elem(&srv6_local_sources, ip + IPV6_SOURCE))
 		return TC_NEXT;
 	struct tunnel tunnel;
 	struct port_source_key key = {};
@@ -162,7 +162,7 @@ static __always_inline int srv6_enter_tunnel(struct __sk_buff *skb)
 		count(COUNT_SRV6_ENCAP_FIELD);
 	}
 	if (source) {
-		__builtin_memcpy(ip + 8, source, 16);
+		__builtin_memcpy(ip + IPV6_SOURCE, source, 16);
 		count(COUNT_SRV6_ENCAP_SOURCE);
 	} else if (is_roce) {
 		count(tunnel.has_hmac ? COUNT_SRV6_ENCAP_HMAC : COUNT_SRV6_ENCAP_NO_SOURCE);

@@ -118,7 +118,7 @@ static __always_inline int is_routed_by(struct net_device___srv6 *device, __u32 
 	if (table != RT_TABLE_MAIN || !net ||
 	    (bpf_core_field_exists(net->ipv6.fib6_has_custom_rules) && net->ipv6.fib6_has_custom_rules))
 		return 0;
-	return !bpf_map_lookup_elem(&srv6_local_sources, ip + 24);
+	return !bpf_map_lookup_elem(&srv6_local_sources, ip + IPV6_DESTINATION);
 }
 
 // net.ipv6.conf.*.seg6_require_hmac: an SRH without HMAC is then the kernel's to drop.
@@ -146,12 +146,13 @@ static __always_inline __u32 ordinary_length(const __u8 *ip, __u8 family)
 {
 	if (family == 6) {
 		__u32 payload = bpf_ntohs(walk_be16(ip + 4));
-		return payload == 0 || ip[6] == IPPROTO_HOPOPTS || ip[7] <= 1 || !is_ordinary6(ip + 8) ||
-				       !is_ordinary6(ip + 24)
+		return payload == 0 || ip[IPV6_NEXT_HEADER] == IPPROTO_HOPOPTS || ip[IPV6_HOP_LIMIT] <= 1 ||
+				       !is_ordinary6(ip + IPV6_SOURCE) || !is_ordinary6(ip + IPV6_DESTINATION)
 			       ? 0
 			       : payload + IPV6_HLEN;
 	}
-	return ip[0] != 0x45 || ip[8] <= 1 || !is_ordinary4(ip + 12) || !is_ordinary4(ip + 16)
+	return ip[0] != 0x45 || ip[IPV4_TTL] <= 1 || !is_ordinary4(ip + IPV4_SOURCE) ||
+			       !is_ordinary4(ip + IPV4_DESTINATION)
 		       ? 0
 		       : bpf_ntohs(walk_be16(ip + 2));
 }
@@ -206,12 +207,12 @@ static __always_inline int send_on(struct __sk_buff *skb, const struct arrival *
 	if (!ip)
 		return TC_DROP; // it was there before
 	if (family == 6) {
-		ip[7]--;
+		ip[IPV6_HOP_LIMIT]--;
 		bpf_csum_update(skb, (__u16)~bpf_htons(1)); // what a driver summed up is one less
 	} else {
-		__be16 from = walk_be16(ip + 8);
-		ip[8]--;
-		*(__be16 *)(ip + 10) = checksum_replace(walk_be16(ip + 10), from, walk_be16(ip + 8));
+		__be16 from = walk_be16(ip + IPV4_TTL);
+		ip[IPV4_TTL]--;
+		*(__be16 *)(ip + 10) = checksum_replace(walk_be16(ip + 10), from, walk_be16(ip + IPV4_TTL));
 	}
 	count(COUNT_SRV6_DECAP_FORWARDED);
 	return bpf_redirect_neigh(ifindex, &gateway, sizeof(gateway), 0);
@@ -222,8 +223,8 @@ static __always_inline int send_on(struct __sk_buff *skb, const struct arrival *
 static __always_inline int is_cnp4(const __u8 *ip)
 {
 	const __u8 *udp = ip + IPV4_HLEN;
-	return ip[9] == IPPROTO_UDP && !(walk_be16(ip + 6) & bpf_htons(0x3fff)) &&
-	       walk_be16(udp + 2) == bpf_htons(ROCE_UDP_PORT) && udp[UDP_HLEN] == ROCE_OPCODE_CNP;
+	return ip[IPV4_PROTOCOL] == IPPROTO_UDP && !(walk_be16(ip + IPV4_FRAGMENT) & bpf_htons(0x3fff)) &&
+	       walk_be16(udp + UDP_DESTINATION) == bpf_htons(ROCE_UDP_PORT) && udp[UDP_HLEN] == ROCE_OPCODE_CNP;
 }
 
 static __always_inline int srv6_forward(struct __sk_buff *skb, const struct arrival *arrival, __u8 family,

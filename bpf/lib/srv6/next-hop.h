@@ -107,8 +107,8 @@ static __always_inline const struct next_hop *next_hop6(struct __sk_buff *skb, c
 				    .table = table,
 				    .port = skb->ifindex };
 	for (int i = 0; i < 2; i++) { // not __builtin_memcpy, which goes byte by byte
-		key.source[i] = *(const __u64 *)(ip + 8 + 8 * i);
-		key.destination[i] = *(const __u64 *)(ip + 24 + 8 * i);
+		key.source[i] = *(const __u64 *)(ip + IPV6_SOURCE + 8 * i);
+		key.destination[i] = *(const __u64 *)(ip + IPV6_DESTINATION + 8 * i);
 	}
 	__u64 hash = next_hop_hash(&key), now = 0;
 	__u32 zero = 0, index = hash >> 56; // NEXT_HOPS
@@ -159,8 +159,8 @@ static __always_inline const struct next_hop *next_hop4(struct __sk_buff *skb, c
 							__u32 table, struct next_hop *answer)
 {
 	struct bpf_fib_lookup fib = { .family = AF_INET, .tos = ip[1], .tot_len = length, .ifindex = skb->ifindex };
-	fib.ipv4_src = *(const __be32 *)(ip + 12);
-	fib.ipv4_dst = *(const __be32 *)(ip + 16);
+	fib.ipv4_src = *(const __be32 *)(ip + IPV4_SOURCE);
+	fib.ipv4_dst = *(const __be32 *)(ip + IPV4_DESTINATION);
 	return ask_fib(skb, &fib, table, answer) ? answer : 0;
 }
 

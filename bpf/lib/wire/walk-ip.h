@@ -55,8 +55,19 @@
 #define MPLS_BOTTOM 0x100
 
 #define IPV4_HLEN 20
+#define IPV4_FRAGMENT 6 // flags and offset
+#define IPV4_TTL 8
+#define IPV4_PROTOCOL 9
+#define IPV4_SOURCE 12
+#define IPV4_DESTINATION 16
 #define IPV6_HLEN 40
+#define IPV6_NEXT_HEADER 6
+#define IPV6_HOP_LIMIT 7
+#define IPV6_SOURCE 8
+#define IPV6_DESTINATION 24
 #define UDP_HLEN 8
+#define UDP_DESTINATION 2
+#define UDP_LENGTH 4
 #define ROUTING_TYPE_SRH 4
 #define WALK_BEHIND_UDP (BTH_SIZE + DETH_SIZE)
 
@@ -165,9 +176,9 @@ static __always_inline enum walk_result walk_ipv4(struct __sk_buff *skb, struct 
 	walk_outermost(h, *offset, 4, length);
 	walk_bound(h, *offset, length);
 	h->inner = *offset;
-	h->destination = *offset + 16;
+	h->destination = *offset + IPV4_DESTINATION;
 	h->inner_family = 4;
-	*next = ip[9];
+	*next = ip[IPV4_PROTOCOL];
 	*offset += size;
 	__be16 fragment = walk_be16(ip + 6);
 	if (fragment & bpf_htons(0x1fff))
@@ -187,9 +198,9 @@ static __always_inline enum walk_result walk_ipv6(struct __sk_buff *skb, struct 
 	walk_outermost(h, *offset, 6, length > 0xffff ? 0xffff : length);
 	walk_bound(h, *offset, length);
 	h->inner = *offset;
-	h->destination = *offset + 24;
+	h->destination = *offset + IPV6_DESTINATION;
 	h->inner_family = 6;
-	*next = ip[6];
+	*next = ip[IPV6_NEXT_HEADER];
 	*offset += IPV6_HLEN;
 	return WALK_TRANSPORT;
 }

@@ -80,8 +80,8 @@ __noinline int walk_guess_ip(struct __sk_buff *skb, __u32 offset, __u32 end)
 		end = skb->len;
 	__u32 room = end < offset ? 0 : end - offset;
 	if (ip[0] >> 4 == 6)
-		return bpf_ntohs(walk_be16(ip + 4)) + IPV6_HLEN <= room && ip[7] != 0 ? IPPROTO_IPV6 : 0;
-	if (ip[0] >> 4 != 4 || (ip[0] & 15) < 5 || bpf_ntohs(walk_be16(ip + 2)) > room || ip[8] == 0)
+		return bpf_ntohs(walk_be16(ip + 4)) + IPV6_HLEN <= room && ip[IPV6_HOP_LIMIT] != 0 ? IPPROTO_IPV6 : 0;
+	if (ip[0] >> 4 != 4 || (ip[0] & 15) < 5 || bpf_ntohs(walk_be16(ip + 2)) > room || ip[IPV4_TTL] == 0)
 		return 0;
 	if (ip[0] != 0x45) // options: their checksum is left to whoever forwards them
 		return IPPROTO_IPIP;
@@ -178,7 +178,7 @@ static __always_inline int walk_is_tunnel(struct __sk_buff *skb, __u32 offset)
 	const __u8 *udp = walk_at(skb, offset, 4);
 	if (!udp)
 		return 0;
-	__be16 dport = walk_be16(udp + 2);
+	__be16 dport = walk_be16(udp + UDP_DESTINATION);
 	return dport == bpf_htons(VXLAN_UDP_PORT) || dport == bpf_htons(MPLS_UDP_PORT) || is_opaque_port(dport);
 }
 
@@ -188,7 +188,7 @@ static __always_inline enum walk_result walk_udp(struct __sk_buff *skb, struct h
 	const __u8 *udp = walk_at(skb, *offset, UDP_HLEN);
 	if (!udp || walk_is_cut(h, *offset, UDP_HLEN))
 		return WALK_TRUNCATED;
-	__be16 dport = walk_be16(udp + 2);
+	__be16 dport = walk_be16(udp + UDP_DESTINATION);
 	if (is_opaque_port(dport)) {
 		h->tunnel = tunnel_of_port(dport);
 		return WALK_OPAQUE;

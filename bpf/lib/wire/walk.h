@@ -35,8 +35,8 @@ static __always_inline enum walk_result walk_transport_udp(struct __sk_buff *skb
 	if (!udp)
 		return WALK_TRUNCATED;
 	h->sport = walk_be16(udp);
-	h->dport = walk_be16(udp + 2);
-	h->udp_length = bpf_ntohs(walk_be16(udp + 4));
+	h->dport = walk_be16(udp + UDP_DESTINATION);
+	h->udp_length = bpf_ntohs(walk_be16(udp + UDP_LENGTH));
 	return WALK_TRANSPORT;
 }
 
