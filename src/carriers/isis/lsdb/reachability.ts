@@ -23,7 +23,8 @@ export function topologyChanged(
   after: StoredLsp | undefined,
 ): void {
   const edgesChanged = !sameEdges(before?.content.edges ?? [], after?.content.edges ?? []);
-  if (!edgesChanged && !before === !after && before?.content.overload === after?.content.overload) return;
+  // One that comes or goes has an overload bit, set or not, on one side only.
+  if (!edgesChanged && before?.content.overload === after?.content.overload) return;
   level.graph.nodes.delete((after ?? before)!.node);
   graphChanged(s, level);
 }
