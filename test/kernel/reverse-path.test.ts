@@ -11,7 +11,7 @@ import { Netns } from '../../src/kernel/netns.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { ReversePath } from '../../src/kernel/reverse-path.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
-import { CorePorts } from '../../src/daemon/core-ports.ts';
+import { CorePorts } from '../../src/kernel/core-ports.ts';
 import type { Intent } from '../../src/intent/intent.ts';
 import { systemClock } from '../../src/model/clock.ts';
 import { silentLog } from '../../src/model/log.ts';

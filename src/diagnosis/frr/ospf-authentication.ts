@@ -45,20 +45,11 @@ export function authenticationProblem(
       problem: `FRR authenticates ${name} by ${has.text}, cnpd does not`,
       remedy: `take that authentication out of interface ${name} in FRR`,
     };
-  if (has.kind === 'none')
-    return keys.length === 0
-      ? undefined
-      : giveKey(
-          {
-            code: 'key-only-in-cnpd',
-            problem: `cnpd.yaml has ${where}.authentication, FRR authenticates nothing on ${name}`,
-          },
-          version,
-          name,
-          keys[0]!,
-          built,
-          yaml,
-        );
+  if (has.kind === 'none') {
+    const problem = `cnpd.yaml has ${where}.authentication, FRR authenticates nothing on ${name}`;
+    const lacking = { code: 'key-only-in-cnpd', problem } as const;
+    return keys.length === 0 ? undefined : giveKey(lacking, version, name, keys[0]!, built, yaml);
+  }
   if (keys.length === 0)
     return {
       code: 'key-only-in-frr',

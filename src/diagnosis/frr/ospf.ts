@@ -3,7 +3,7 @@
 // for src/frr/configure.ts. What reaches further is said and never done: an area, and `capability opaque`, with which
 // ospfd takes all its adjacencies down and up again.
 import type { FrrCheck } from '../../frr/check.ts';
-import { formatArea, ospfInstance, ospfInterface } from '../../frr/ospf-config.ts';
+import { type OspfVersionNumber, formatArea, ospfInstance, ospfInterface } from '../../frr/ospf-config.ts';
 import { OSPF_DAEMON, type OspfFacts } from '../../frr/ospf-facts.ts';
 import { hasEndCon, wayToEndConInOspf } from './end-con.ts';
 import { type Finding, VERSION_CLAIM, checkDaemon, checkVersion } from './finding.ts';
@@ -51,6 +51,17 @@ const INSTANCE_ROWS: readonly Row<View>[] = [
   },
 ];
 
+function noInstance(version: OspfVersionNumber): Finding {
+  const instance = ospfInstance(version);
+  return {
+    code: 'no-instance',
+    problem: `there is no ${instance} in FRR, or it has no router ID`,
+    remedy:
+      `vtysh -c 'configure terminal' -c '${instance}' -c '${version === 2 ? 'ospf' : 'ospf6'} router-id ` +
+      "<router-id>'",
+  };
+}
+
 /** Every precondition of one version, with its state, in the order in which they are to be mended. */
 export function checkOspf(facts: OspfFacts, want: OspfExpectation): FrrCheck[] {
   const { version } = want;
@@ -63,17 +74,10 @@ export function checkOspf(facts: OspfFacts, want: OspfExpectation): FrrCheck[] {
     state: unknown ? 'unknown' : finding ? 'missing' : 'ok',
     ...(unknown ? {} : finding),
   });
-  const noInstance: Finding = {
-    code: 'no-instance',
-    problem: `there is no ${ospfInstance(version)} in FRR, or it has no router ID`,
-    remedy:
-      `vtysh -c 'configure terminal' -c '${ospfInstance(version)}' -c '${version === 2 ? 'ospf' : 'ospf6'} ` +
-      "router-id <router-id>'",
-  };
   const first = [
     result(daemon, `${daemon} runs and can be asked`, checkDaemon(daemon, facts.error, facts.enabled)),
     result('version', VERSION_CLAIM, checkVersion(facts.version), blocked),
-    result('instance', `FRR runs OSPFv${version}`, has ? undefined : noInstance, blocked),
+    result('instance', `FRR runs OSPFv${version}`, has ? undefined : noInstance(version), blocked),
   ];
   const unknown = blocked || !has;
   const view: View = {

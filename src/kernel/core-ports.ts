@@ -2,9 +2,8 @@
 // program has doubted what came by it, for routes come and go unannounced. Nobody refuses what comes by a port that was
 // the core's once, so that those are asked about again whenever the facts are gathered. A question can cost the kernel
 // a walk through its routing tables, so a port is not asked about again at once.
-import type { Log } from '../model/log.ts';
 import type { Clock } from '../model/clock.ts';
-import type { LinkFact } from '../plan/facts.ts';
+import type { Log } from '../model/log.ts';
 
 /** Between two questions about a port, milliseconds; and in multiples of the time that the last one took. */
 const PATIENCE_MS = 2000;
@@ -13,6 +12,13 @@ const PATIENCE_TIMES = 50;
  * So many ports are looked at when they appear: a router has fewer, and a machine with more interfaces has containers.
  */
 const MAX_PORTS = 1024;
+
+interface Port {
+  readonly ifindex: number;
+  readonly up: boolean;
+  /** Frames on it have an Ethernet header. */
+  readonly etherLike: boolean;
+}
 
 interface Answer {
   isGateway: boolean;
@@ -36,7 +42,7 @@ export class CorePorts {
   }
 
   /** Those of these links that have a route through a gateway, as of a moment ago. */
-  among(links: readonly LinkFact[]): ReadonlySet<number> {
+  among(links: readonly Port[]): ReadonlySet<number> {
     const there = new Set(links.filter((link) => link.etherLike && link.up).map((link) => link.ifindex));
     for (const ifindex of this.#answers.keys()) if (!there.has(ifindex)) this.#answers.delete(ifindex);
     for (const ifindex of there) if (!this.#answers.has(ifindex) && this.#answers.size < MAX_PORTS) this.#ask(ifindex);
