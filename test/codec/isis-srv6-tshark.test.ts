@@ -4,9 +4,9 @@ import { address } from '../../src/model/address.ts';
 import { prefix } from '../../src/model/prefix.ts';
 import { fromHex } from '../../src/packet/hex.ts';
 import { signPdu } from '../../src/packet/isis/auth.ts';
+import { foreignLsp } from '../../src/packet/isis/foreign.fixture.ts';
 import { ALL_ISS, encodeFrame } from '../../src/packet/isis/frame.ts';
 import { parseLspId } from '../../src/packet/isis/lsp-id.ts';
-import { encodePdu } from '../../src/packet/isis/pdu.ts';
 import type { IsisTlv, Locator, PrefixSubTlv } from '../../src/packet/isis/types.ts';
 import { dissect } from './tshark.ts';
 
@@ -14,19 +14,7 @@ const END_CON = 0x8002;
 const MAC = fromHex('020000000001');
 
 const lsp = (tlvs: readonly IsisTlv[]): Uint8Array =>
-  encodePdu({
-    kind: 'lsp',
-    level: 2,
-    remainingLifetime: 1200,
-    lspId: parseLspId('0000.0000.c001.00-01')!,
-    sequence: 1,
-    checksum: 0,
-    partitionRepair: false,
-    attached: false,
-    overload: true,
-    isType: 3,
-    tlvs,
-  });
+  foreignLsp(parseLspId('0000.0000.c001.00-01')!, { overload: true, tlvs });
 const framed = (pdu: Uint8Array): Uint8Array => encodeFrame(MAC, ALL_ISS, pdu);
 
 const sid = (text: string, behavior: number, subSubTlvs: Uint8Array = new Uint8Array()): PrefixSubTlv => ({

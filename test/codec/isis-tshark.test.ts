@@ -5,6 +5,7 @@ import { formatPrefix, prefix } from '../../src/model/prefix.ts';
 import { fromHex } from '../../src/packet/hex.ts';
 import { ATTRIBUTE_BIT, flagsOf } from '../../src/packet/isis/attribute-flags.ts';
 import { signPdu } from '../../src/packet/isis/auth.ts';
+import { foreignLsp } from '../../src/packet/isis/foreign.fixture.ts';
 import { ALL_ISS, encodeFrame } from '../../src/packet/isis/frame.ts';
 import { encodePurge } from '../../src/packet/isis/lsp.ts';
 import { FIRST_LSP_ID, LAST_LSP_ID, parseLspId, parseSystemId } from '../../src/packet/isis/lsp-id.ts';
@@ -21,20 +22,7 @@ const P_FLAG = 7;
 const framed = (pdus: readonly Uint8Array[]): Uint8Array[] => pdus.map((pdu) => encodeFrame(MAC, ALL_ISS, pdu));
 
 const lsp = (tlvs: readonly IsisTlv[], rest: Partial<Lsp> = {}): Uint8Array =>
-  encodePdu({
-    kind: 'lsp',
-    level: 2,
-    remainingLifetime: 1200,
-    lspId: parseLspId('0000.0000.c001.00-05')!,
-    sequence: 0xfffffffe,
-    checksum: 0,
-    partitionRepair: false,
-    attached: false,
-    overload: true,
-    isType: 3,
-    tlvs,
-    ...rest,
-  });
+  foreignLsp(parseLspId('0000.0000.c001.00-05')!, { sequence: 0xfffffffe, overload: true, tlvs, ...rest });
 
 const sender = (text: string, proxy: string): PrefixReachability => ({
   prefix: prefix(text),

@@ -3,11 +3,20 @@
 // stay.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { prefix } from '../../src/model/prefix.ts';
+import {
+  AREA,
+  foreignCsnp,
+  foreignEntry,
+  foreignHello,
+  foreignLsp,
+  fragmentOf,
+  hears,
+  patched,
+} from '../../src/packet/isis/foreign.fixture.ts';
 import { ALL_ISS, encodeFrame } from '../../src/packet/isis/frame.ts';
 import { FIRST_LSP_ID, LAST_LSP_ID, parseSystemId } from '../../src/packet/isis/lsp-id.ts';
 import { put16 } from '../../src/packet/bytes.ts';
 import { lspChecksum } from '../../src/packet/isis/checksum.ts';
-import { encodePdu } from '../../src/packet/isis/pdu.ts';
 import type { IsisTlv, Lsp, LspEntry, P2pHello } from '../../src/packet/isis/types.ts';
 import { eventually } from './support/frr.ts';
 import { LOOPBACK, SENDERS6, SYSTEM, adjacent, base, proxy, watching } from './support/line.ts';
@@ -57,56 +66,12 @@ const give = (pdu: Uint8Array): void =>
   wire.sendFrame(encodeFrame(Uint8Array.of(2, 0x63, 0x6e, 0x70, 0, 1), ALL_ISS, pdu));
 
 const lsp = (fields: Partial<Lsp> = {}, system = STRANGER): Uint8Array =>
-  encodePdu({
-    kind: 'lsp',
-    level: 2,
-    remainingLifetime: 1200,
-    lspId: { systemId: system, pseudonode: 0, fragment: 0 },
-    sequence: 7,
-    checksum: 0,
-    partitionRepair: false,
-    attached: false,
-    overload: false,
-    isType: 3,
-    tlvs: [],
-    ...fields,
-  });
+  foreignLsp(system, { sequence: 7, ...fields });
 const hello = (fields: Partial<P2pHello> = {}, more: IsisTlv[] = []): Uint8Array =>
-  encodePdu({
-    kind: 'p2p-hello',
-    circuitType: 2,
-    systemId: FRR,
-    holdingTime: 30,
-    localCircuitId: 1,
-    tlvs: [{ kind: 'area-addresses', areas: [Uint8Array.of(0x49, 0, 1)] }, ...more],
-    ...fields,
-  });
+  foreignHello(FRR, { tlvs: [AREA, ...more], ...fields });
 /** ISO/IEC 10589 §9.6: fixed part of 27 bytes, PDU type 16. */
 const lanHello = (): Uint8Array => Uint8Array.of(0x83, 27, 1, 0, 16, 1, 0, 0, 2, ...FRR, 0, 30, 0, 27, 64, ...FRR, 1);
-const entry = (fields: Partial<LspEntry> = {}): LspEntry => ({
-  remainingLifetime: 1200,
-  lspId: { systemId: STRANGER, pseudonode: 0, fragment: 0 },
-  sequence: 7,
-  checksum: 0x1234,
-  ...fields,
-});
-const csnp = (
-  systemId: Uint8Array,
-  entries: LspEntry[],
-  range = { start: FIRST_LSP_ID, end: LAST_LSP_ID },
-): Uint8Array => encodePdu({ kind: 'csnp', level: 2, systemId, ...range, tlvs: [{ kind: 'lsp-entries', entries }] });
-const patched = (pdu: Uint8Array, at: number, ...bytes: number[]): Uint8Array => {
-  const copy = pdu.slice();
-  copy.set(bytes, at);
-  return copy;
-};
-const threeWay = (state: 'up' | 'down'): IsisTlv => ({
-  kind: 'three-way-adjacency',
-  state,
-  circuitId: 1,
-  neighborSystemId: OWN,
-  neighborCircuitId: 1,
-});
+const entry = (fields: Partial<LspEntry> = {}): LspEntry => foreignEntry(STRANGER, fields);
 const reachable = (flags: number): IsisTlv => ({
   kind: 'ipv6-reachability',
   prefixes: [
@@ -146,26 +111,26 @@ test.each<[string, string, () => Uint8Array]>([
   [
     'a hello with two TLVs 240 that differ',
     'isis.hello.contradictory',
-    () => hello({}, [threeWay('up'), threeWay('down')]),
+    () => hello({}, [hears(OWN), hears(OWN, 'down')]),
   ],
-  ['a hello of our own, looped back', 'isis.hello.own-system-id', () => hello({ systemId: OWN }, [threeWay('up')])],
+  ['a hello of our own, looped back', 'isis.hello.own-system-id', () => hello({ systemId: OWN }, [hears(OWN)])],
   ['a hello of a LAN', 'isis.hello.lan', () => lanHello()],
-  ['an SNP of our own, looped back', 'isis.snp.own-system-id', () => csnp(OWN, [])],
-  ['an SNP of a stranger', 'isis.snp.wrong-source', () => csnp(STRANGER, [entry()])],
+  ['an SNP of our own, looped back', 'isis.snp.own-system-id', () => foreignCsnp(OWN, [])],
+  ['an SNP of a stranger', 'isis.snp.wrong-source', () => foreignCsnp(STRANGER, [entry()])],
   [
     'a CSNP that ends before it starts',
     'isis.csnp.bad-range',
-    () => csnp(FRR, [], { start: LAST_LSP_ID, end: FIRST_LSP_ID }),
+    () => foreignCsnp(FRR, [], { start: LAST_LSP_ID, end: FIRST_LSP_ID }),
   ],
   [
     'an SNP that lists an LSP in two versions',
     'isis.snp.contradictory',
-    () => csnp(FRR, [entry(), entry({ sequence: 8 })]),
+    () => foreignCsnp(FRR, [entry(), entry({ sequence: 8 })]),
   ],
   [
     'an LSP of ours, looped back with a higher sequence number',
     'isis.own.sequence-bumped',
-    () => lsp({ sequence: 0xf0000000, lspId: { systemId: OWN, pseudonode: 0, fragment: 1 } }, OWN),
+    () => lsp({ sequence: 0xf0000000, lspId: fragmentOf(OWN, 1) }, OWN),
   ],
 ])('%s is counted as %s; adjacency and tables are intact', async (_name, counter, build) => {
   const [was, before] = [await since(), await leaf.counter(counter)];
@@ -185,27 +150,20 @@ function overrun(pdu: Uint8Array): Uint8Array {
 test.each<[string, (sequence: number) => Uint8Array]>([
   [
     'that ends in the middle of a TLV',
-    (sequence) =>
-      overrun(lsp({ sequence, lspId: { systemId: id(SYSTEM.far), pseudonode: 0, fragment: 1 } }, id(SYSTEM.far))),
+    (sequence) => overrun(lsp({ sequence, lspId: fragmentOf(id(SYSTEM.far), 1) }, id(SYSTEM.far))),
   ],
   [
     'with a malformed TLV',
     (sequence) =>
       lsp({
         sequence,
-        lspId: { systemId: id(SYSTEM.far), pseudonode: 0, fragment: 1 },
+        lspId: fragmentOf(id(SYSTEM.far), 1),
         tlvs: [{ kind: 'unknown', type: 236, value: Uint8Array.of(0, 0, 0, 1, 0, 200, 1) }],
       }),
   ],
   [
     'that is a purge with a wrong checksum',
-    (sequence) =>
-      patched(
-        lsp({ sequence, remainingLifetime: 0, lspId: { systemId: id(SYSTEM.far), pseudonode: 0, fragment: 1 } }),
-        24,
-        1,
-        2,
-      ),
+    (sequence) => patched(lsp({ sequence, remainingLifetime: 0, lspId: fragmentOf(id(SYSTEM.far), 1) }), 24, 1, 2),
   ],
 ])(
   'an LSP of the far agent %s, which FRR does not have, takes nothing away: FRR is asked, and it is forgotten',
@@ -240,9 +198,9 @@ test('an LSP longer than the link carries is counted as isis.pdu.oversized; adja
 });
 
 const samples = {
-  hello: hello({}, [threeWay('up')]),
-  LSP: lsp({ tlvs: [reachable(1), { kind: 'area-addresses', areas: [Uint8Array.of(0x49, 0, 1)] }] }),
-  CSNP: csnp(FRR, [entry()]),
+  hello: hello({}, [hears(OWN)]),
+  LSP: lsp({ tlvs: [reachable(1), AREA] }),
+  CSNP: foreignCsnp(FRR, [entry()]),
 };
 
 test.each(['LSP', 'CSNP', 'hello'] as const)(

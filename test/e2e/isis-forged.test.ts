@@ -2,31 +2,15 @@
 // forged ones; and LSPs whose content is odd. They wait for timers that are compiled into isisd (ZeroAge is a minute),
 // so they wait side by side, each in a network of its own.
 import { expect, it } from 'vitest';
+import { foreignLsp, fragmentOf } from '../../src/packet/isis/foreign.fixture.ts';
 import { parseSystemId } from '../../src/packet/isis/lsp-id.ts';
-import { encodePdu } from '../../src/packet/isis/pdu.ts';
 import type { Lsp } from '../../src/packet/isis/types.ts';
 import { eventually } from './support/frr.ts';
 import { IsisScene, PROXY, SENDERS, SYSTEM, up } from './support/isis-scene.ts';
 import { type IsisAgent, origination, proxied } from './support/isis.ts';
 
-const forged = (system: string, fields: Partial<Lsp> & { fragment?: number }): Uint8Array => {
-  const { fragment = 0, ...rest } = fields;
-  const lspId = { systemId: parseSystemId(system)!, pseudonode: 0, fragment };
-  return encodePdu({
-    kind: 'lsp',
-    level: 2,
-    remainingLifetime: 1200,
-    lspId,
-    sequence: 1,
-    checksum: 0,
-    partitionRepair: false,
-    attached: false,
-    overload: false,
-    isType: 3,
-    tlvs: [],
-    ...rest,
-  });
-};
+const forged = (system: string, { fragment = 0, ...fields }: Partial<Lsp> & { fragment?: number }): Uint8Array =>
+  foreignLsp(fragmentOf(parseSystemId(system)!, fragment), fields);
 /** What somebody says to FRR on the link of this agent, beside the agent. */
 const inject = (agent: IsisAgent, pdu: Uint8Array): void =>
   (agent.carrier as unknown as { network: { send(pdu: Uint8Array): void } }).network.send(pdu);

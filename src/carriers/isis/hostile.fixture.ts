@@ -1,9 +1,11 @@
 // For tests: two speakers in adjacency, A and B, and PDUs to be given to A as if B had sent them.
-import { FIRST_LSP_ID, LAST_LSP_ID } from '../../packet/isis/lsp-id.ts';
+import { AREA, foreignCsnp, foreignEntry, foreignHello, foreignLsp, hears } from '../../packet/isis/foreign.fixture.ts';
 import { encodePdu } from '../../packet/isis/pdu.ts';
 import type { IsisTlv, Lsp, LspEntry, P2pHello } from '../../packet/isis/types.ts';
 import { Agent, Simulation, type Wire, originate, systemId, testConfig } from './simulation.fixture.ts';
 import type { SpeakerConfig } from './state.ts';
+
+export { patched } from '../../packet/isis/foreign.fixture.ts';
 
 export const A = '0000.0000.000a';
 export const B = '0000.0000.000b';
@@ -38,63 +40,16 @@ export function reachedOnce({ speaker }: Agent, system = C): void {
   speaker.levels.get(2)!.graph.lostAt.set(system, speaker.now);
 }
 
-export function lsp(fields: Partial<Lsp> = {}, system = C): Uint8Array {
-  return encodePdu({
-    kind: 'lsp',
-    level: 2,
-    remainingLifetime: 1200,
-    lspId: { systemId: systemId(system), pseudonode: 0, fragment: 0 },
-    sequence: 7,
-    checksum: 0,
-    partitionRepair: false,
-    attached: false,
-    overload: false,
-    isType: 3,
-    tlvs: [],
-    ...fields,
-  });
-}
+export const lsp = (fields: Partial<Lsp> = {}, system = C): Uint8Array =>
+  foreignLsp(systemId(system), { sequence: 7, ...fields });
 
-export function hello(fields: Partial<P2pHello> = {}, tlvs?: IsisTlv[]): Uint8Array {
-  const threeWay: IsisTlv = {
-    kind: 'three-way-adjacency',
-    state: 'up',
-    circuitId: 1,
-    neighborSystemId: systemId(A),
-    neighborCircuitId: 1,
-  };
-  const area: IsisTlv = { kind: 'area-addresses', areas: [Uint8Array.of(0x49, 0, 1)] };
-  return encodePdu({
-    kind: 'p2p-hello',
-    circuitType: 2,
-    systemId: systemId(B),
-    holdingTime: 30,
-    localCircuitId: 1,
-    tlvs: tlvs ?? [area, threeWay],
-    ...fields,
-  });
-}
+export const hello = (fields: Partial<P2pHello> = {}, tlvs?: IsisTlv[]): Uint8Array =>
+  foreignHello(systemId(B), { tlvs: tlvs ?? [AREA, hears(systemId(A))], ...fields });
 
-export const entry = (fields: Partial<LspEntry> = {}): LspEntry => ({
-  remainingLifetime: 1200,
-  lspId: { systemId: systemId(C), pseudonode: 0, fragment: 0 },
-  sequence: 7,
-  checksum: 0x1234,
-  ...fields,
-});
+export const entry = (fields: Partial<LspEntry> = {}): LspEntry => foreignEntry(systemId(C), fields);
 
-export function csnp(fields: object = {}, entries: LspEntry[] = []): Uint8Array {
-  const tlvs: IsisTlv[] = entries.length > 0 ? [{ kind: 'lsp-entries', entries }] : [];
-  return encodePdu({
-    kind: 'csnp',
-    level: 2,
-    systemId: systemId(B),
-    start: FIRST_LSP_ID,
-    end: LAST_LSP_ID,
-    tlvs,
-    ...fields,
-  });
-}
+export const csnp = (fields: object = {}, entries: LspEntry[] = []): Uint8Array =>
+  foreignCsnp(systemId(B), entries, fields);
 
 export function psnp(entries: LspEntry[]): Uint8Array {
   const tlvs = Array.from({ length: Math.ceil(entries.length / 15) }, (_, i): IsisTlv => ({
@@ -102,10 +57,4 @@ export function psnp(entries: LspEntry[]): Uint8Array {
     entries: entries.slice(15 * i, 15 * i + 15),
   }));
   return encodePdu({ kind: 'psnp', level: 2, systemId: systemId(B), tlvs });
-}
-
-export function patched(pdu: Uint8Array, at: number, ...values: number[]): Uint8Array {
-  const copy = pdu.slice();
-  copy.set(values, at);
-  return copy;
 }

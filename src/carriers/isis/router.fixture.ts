@@ -1,5 +1,6 @@
 // For tests: a small point-to-point IS-IS router of both levels, written apart from the speaker: it keeps LSPs verbatim
 // and floods them, as FRR does, and knows nothing of what they say. It retransmits nothing: its wires lose nothing.
+import { foreignLsp, fragmentOf } from '../../packet/isis/foreign.fixture.ts';
 import { FIRST_LSP_ID, LAST_LSP_ID, formatLspId } from '../../packet/isis/lsp-id.ts';
 import { decodePdu, encodePdu } from '../../packet/isis/pdu.ts';
 import type { IsisTlv, Level, P2pHello } from '../../packet/isis/types.ts';
@@ -152,17 +153,8 @@ export class Router {
         .filter((p) => p.up)
         .map((p) => ({ systemId: p.neighbor!.systemId, pseudonode: 0, metric: 10, subTlvs: new Uint8Array(0) }));
       const tlvs: IsisTlv[] = [{ kind: 'extended-is-reachability', neighbors }, ...this.extra];
-      const lspId = { systemId: this.id, pseudonode: 0, fragment: 0 };
-      const fixed = { checksum: 0, partitionRepair: false, attached: false, overload: this.overload, isType: 3 };
-      const raw = encodePdu({
-        kind: 'lsp',
-        level,
-        remainingLifetime: 1200,
-        lspId,
-        sequence: this.sequence,
-        ...fixed,
-        tlvs,
-      });
+      const lspId = fragmentOf(this.id);
+      const raw = foreignLsp(lspId, { level, sequence: this.sequence, overload: this.overload, tlvs });
       this.lsps[level].set(formatLspId(lspId), { raw, sequence: this.sequence, lifetime: 1200 });
       for (const port of this.ports) if (port.up) port.send(raw);
     }

@@ -11,8 +11,9 @@ import { isKernelError } from '../../../src/kernel/errors.ts';
 import { openPacketSocket } from '../../../src/kernel/packet-socket.ts';
 import { Poller } from '../../../src/kernel/poller.ts';
 import { address } from '../../../src/model/address.ts';
+import { foreignLsp, fragmentOf } from '../../../src/packet/isis/foreign.fixture.ts';
 import { ALL_ISS, decodeFrame, encodeFrame } from '../../../src/packet/isis/frame.ts';
-import { decodePdu, encodePdu } from '../../../src/packet/isis/pdu.ts';
+import { decodePdu } from '../../../src/packet/isis/pdu.ts';
 import { packNeighbors } from '../../../src/packet/isis/tlv/is-reachability.ts';
 import type { IsisTlv } from '../../../src/packet/isis/types.ts';
 
@@ -46,19 +47,7 @@ const idOf = (i: number): Uint8Array => Uint8Array.of(2, 0, 0, 0, i >> 8, i & 25
 const neighbors = (ids: readonly Uint8Array[]): IsisTlv[] =>
   packNeighbors(ids.map((id) => ({ systemId: id, pseudonode: 0, metric: 10, subTlvs: new Uint8Array() })));
 const lsp = (system: Uint8Array, fragment: number, tlvs: IsisTlv[]): Uint8Array =>
-  encodePdu({
-    kind: 'lsp',
-    level: 2,
-    remainingLifetime: 1200,
-    lspId: { systemId: system, pseudonode: 0, fragment },
-    sequence: 1,
-    checksum: 0,
-    partitionRepair: false,
-    attached: false,
-    overload: false,
-    isType: 3,
-    tlvs,
-  });
+  foreignLsp(fragmentOf(system, fragment), { tlvs });
 
 /** A fragment of our own that lists some of the systems, so that they are reachable. */
 const hub = (k: number): Uint8Array => {
