@@ -34,21 +34,11 @@ const many = (count: number): OwnPath[] =>
   );
 
 let net: GobgpNetwork;
-const listeners: Listening[] = [];
-const listen = (
-  daemon: { readonly target: string },
-  options: ConstructorParameters<typeof Listening>[1] = {},
-): Listening => {
-  const listening = new Listening(daemon.target, options);
-  listeners.push(listening);
-  return listening;
-};
+const listen = (daemon: { readonly target: string }, options: Partial<GobgpOptions> = {}): Listening =>
+  net.listen(daemon, options);
 
 beforeAll(() => void (net = new GobgpNetwork('t-gobgp')));
-afterEach(async () => {
-  for (const listening of listeners.splice(0)) await listening.client.close();
-  await net.stopAll();
-});
+afterEach(() => net.stopAll());
 afterAll(() => net?.remove());
 
 /** near, which the client under test looks at, and far, its neighbour of the same AS. */

@@ -29,19 +29,11 @@ function policies(): string {
 }
 
 let network: GobgpNetwork;
-const listeners: Listening[] = [];
 beforeAll(() => void (network = new GobgpNetwork('gobgp-domain')));
-afterEach(async () => {
-  for (const { client } of listeners.splice(0)) await client.close();
-  await network.stopAll();
-});
+afterEach(() => network.stopAll());
 afterAll(() => network?.remove());
 
-async function listen(daemon: Gobgpd): Promise<Listening> {
-  const listening = new Listening(daemon.target);
-  listeners.push(listening);
-  return listening.ready();
-}
+const listen = (daemon: Gobgpd): Promise<Listening> => network.listen(daemon).ready();
 
 /**
  * In the middle, with a neighbour that is of the domain and one that is not; leaf, of the domain too, is behind the

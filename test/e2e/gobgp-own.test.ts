@@ -1,14 +1,9 @@
 // cnpd's own paths in real gobgpds that do not keep them as they were put in: somebody replaces them, two carriers
 // share one gobgpd, a policy or the families leave no room for them.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type BgpCarrier, createBgpCarrier } from '../../src/carriers/bgp/carrier.ts';
+import type { BgpCarrier } from '../../src/carriers/bgp/carrier.ts';
 import { OWN_IDENTIFIER } from '../../src/carriers/bgp/gobgp/gobgp.ts';
-import { bgpProblems, disputeProblems } from '../../src/diagnosis/gobgp/session.ts';
-import { address } from '../../src/model/address.ts';
-import { systemClock } from '../../src/model/clock.ts';
-import { DEFAULT_CODE_POINTS } from '../../src/model/code-points.ts';
-import { silentLog } from '../../src/model/log.ts';
-import { prefix } from '../../src/model/prefix.ts';
+import { BgpAgent } from './support/bgp-agent.ts';
 import { eventually } from './support/frr.ts';
 import {
   BINARIES,
@@ -25,71 +20,26 @@ const [PROXY, OTHER_PROXY] = ['2001:db8:ffff::1', '2001:db8:ffff::2'];
 
 let network: GobgpNetwork;
 const carriers: BgpCarrier[] = [];
-const listeners: Listening[] = [];
 beforeAll(() => void (network = new GobgpNetwork('gobgp-own')));
 afterEach(async () => {
   await network.stopAll();
   for (const carrier of carriers.splice(0)) await carrier.stop();
-  for (const { client } of listeners.splice(0)) await client.close();
 });
 afterAll(() => network?.remove());
 
-interface Agent {
-  readonly carrier: BgpCarrier;
-  count(name: string): number;
-  /** What `show status` says of BGP. */
-  problems(): string[];
-}
-
 /** A carrier that declares both prefixes. */
-async function agent({ target }: Gobgpd, proxy = PROXY): Promise<Agent> {
-  const counters = new Map<string, number>();
-  const carrier = createBgpCarrier(
-    {
-      gobgp: { target, maxMessageBytes: 1 << 20 },
-      nextHop4: address('192.0.2.1'),
-      nextHop6: address('2001:db8::1'),
-      advertise: 'senders',
-      communities: [],
-      largeCommunities: [],
-      domain: [],
-      confederation: [],
-      policy: true,
-      learn: 'best',
-      viaNextHop: false,
-      holdUnreachableMs: 1000,
-    },
-    {
-      clock: systemClock,
-      log: silentLog,
-      codePoints: DEFAULT_CODE_POINTS,
-      sink: { learned: () => {}, reachability: () => {} },
-      count: (name, by = 1) => void counters.set(name, (counters.get(name) ?? 0) + by),
-    },
-  );
-  carriers.push(carrier);
-  carrier.originate({
-    proxies: [SENDERS4, SENDERS6].map((text) => ({ prefix: prefix(text), proxy: address(proxy) })),
-    sids: [],
-    routerAddresses: [],
-  });
-  await carrier.start();
-  const problems = (): string[] =>
-    [...bgpProblems(carrier.session(), 0, 0), ...disputeProblems(carrier.disputed())].map(
-      (p) => `${p.problem}; ${p.remedy}`,
-    );
-  return { carrier, count: (name) => counters.get(`bgp.${name}`) ?? 0, problems };
+async function agent(gobgpd: Gobgpd, proxy = PROXY): Promise<BgpAgent> {
+  const loopback = 'ipv4: 192.0.2.1, ipv6: 2001:db8::1';
+  const own = await BgpAgent.start(gobgpd, { loopback, proxy, prefixes: [SENDERS4, SENDERS6] });
+  carriers.push(own.carrier);
+  return own;
 }
 
-async function listen({ target }: Gobgpd): Promise<Listening> {
-  const listening = new Listening(target);
-  listeners.push(listening);
-  return listening.ready();
-}
+const listen = (gobgpd: Gobgpd): Promise<Listening> => network.listen(gobgpd).ready();
 
 describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
   const start = (options: Partial<GobgpdOptions> = {}): Gobgpd => network.start(binary, { as: 65_001, ...options });
-  const originates = (own: Agent, originated: number): Promise<unknown> =>
+  const originates = (own: BgpAgent, originated: number): Promise<unknown> =>
     eventually(`${originated} are there`, () => own.carrier.session().originated === originated, 60_000);
 
   test('a path that is replaced in gobgpd is put back with its attribute, as often as that happens now and then', async (context) => {

@@ -4,15 +4,12 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type BgpCarrier, type BgpCarrierOptions, createBgpCarrier } from '../../src/carriers/bgp/carrier.ts';
+import type { BgpCarrier, BgpCarrierOptions } from '../../src/carriers/bgp/carrier.ts';
 import type { OwnPath } from '../../src/carriers/bgp/gobgp/gobgp.ts';
-import { bgpProblems } from '../../src/diagnosis/gobgp/session.ts';
 import { noteGobgp, uninstallGobgp } from '../../src/daemon/uninstall-gobgp.ts';
 import { address } from '../../src/model/address.ts';
-import { systemClock } from '../../src/model/clock.ts';
-import { DEFAULT_CODE_POINTS } from '../../src/model/code-points.ts';
-import { silentLog } from '../../src/model/log.ts';
 import { prefix } from '../../src/model/prefix.ts';
+import { BgpAgent } from './support/bgp-agent.ts';
 import { eventually } from './support/frr.ts';
 import {
   BINARIES,
@@ -37,7 +34,6 @@ const plainPath = (text: string, nhc?: Uint8Array): OwnPath => ({
 
 let network: GobgpNetwork;
 const carriers: BgpCarrier[] = [];
-const listeners: Listening[] = [];
 beforeAll(() => {
   network = new GobgpNetwork('gobgp-policy');
   // gobgpd takes no path whose next hop is of 127/8, as what is passed on over eBGP would be there.
@@ -47,68 +43,21 @@ beforeAll(() => {
 afterEach(async () => {
   await network.stopAll();
   for (const carrier of carriers.splice(0)) await carrier.stop();
-  for (const { client } of listeners.splice(0)) await client.close();
 });
 afterAll(() => network?.remove());
 
-interface Agent {
-  readonly carrier: BgpCarrier;
-  readonly counters: Map<string, number>;
-  status(text: string): Promise<string | undefined>;
-  problems(): string[];
-}
-
 /** A cnpd that declares these prefixes, beside a gobgpd. */
 async function agent(
-  { target }: Gobgpd,
+  gobgpd: Gobgpd,
   prefixes: readonly string[],
   rest: Partial<BgpCarrierOptions> = {},
-): Promise<Agent> {
-  const counters = new Map<string, number>();
-  const options: BgpCarrierOptions = {
-    gobgp: { target, maxMessageBytes: 1 << 20 },
-    nextHop4: address('192.0.2.1'),
-    advertise: 'senders',
-    communities: [],
-    largeCommunities: [],
-    domain: [],
-    confederation: [],
-    policy: true,
-    learn: 'best',
-    viaNextHop: false,
-    holdUnreachableMs: 1000,
-    ...rest,
-  };
-  const carrier = createBgpCarrier(options, {
-    clock: systemClock,
-    log: silentLog,
-    codePoints: DEFAULT_CODE_POINTS,
-    sink: { learned: () => {}, reachability: () => {} },
-    count: (name, by = 1) => void counters.set(name, (counters.get(name) ?? 0) + by),
-    random: () => 0,
-  });
-  carriers.push(carrier);
-  carrier.originate({
-    proxies: prefixes.map((text) => ({ prefix: prefix(text), proxy: address('192.0.2.1') })),
-    sids: [],
-    routerAddresses: [],
-  });
-  await carrier.start();
-  const status = async (text: string): Promise<string | undefined> =>
-    (await carrier.paths()).find((row) => row.prefix === text)?.status;
-  return {
-    carrier,
-    counters,
-    status,
-    problems: () => bgpProblems(carrier.session(), 0, 0).map((p) => `${p.problem}; ${p.remedy}`),
-  };
+): Promise<BgpAgent> {
+  const own = await BgpAgent.start(gobgpd, { loopback: 'ipv4: 192.0.2.1', proxy: '192.0.2.1', prefixes }, rest);
+  carriers.push(own.carrier);
+  return own;
 }
 
-async function listen({ target }: Gobgpd): Promise<Listening> {
-  const listening = new Listening(target);
-  listeners.push(listening);
-  return listening.ready();
-}
+const listen = (gobgpd: Gobgpd): Promise<Listening> => network.listen(gobgpd).ready();
 
 const established = ({ client }: Listening, count: number): Promise<unknown> =>
   eventually(
@@ -117,7 +66,7 @@ const established = ({ client }: Listening, count: number): Promise<unknown> =>
     async () => ((await client.peers()) ?? []).filter(({ state }) => state === 'established').length === count,
     180_000,
   );
-const settled = (own: Agent, originated = 1): Promise<unknown> =>
+const settled = (own: BgpAgent, originated = 1): Promise<unknown> =>
   eventually('its paths are in gobgpd', () => own.carrier.session().originated === originated, 60_000);
 
 describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
@@ -302,7 +251,7 @@ import-policy-list = ["all"]
     expect(own.carrier.session()).toMatchObject({ state: 'ready', originated: 1 });
     here.signal('SIGCONT');
     await eventually('it is over', () => own.problems().length === 0, 60_000);
-    expect(own.counters.get('bgp.session.lost') ?? 0).toBe(0);
+    expect(own.count('session.lost')).toBe(0);
   });
 
   test('cnpctl uninstall takes paths and policies of a killed cnpd out of gobgpd, and nobody else’s', async (context) => {
@@ -412,10 +361,7 @@ large-community-list = ["^1:2:3$"]
     expect(here.cli('global', 'policy', 'export')).toContain('cnpd-export');
     const second = await agent(here, [OWN], { domain: [65_010] });
     await settled(second);
-    expect([second.carrier.session().policy, second.counters.get('bgp.policy.recalled') ?? 0]).toEqual([
-      'installed',
-      0,
-    ]);
+    expect([second.carrier.session().policy, second.count('policy.recalled')]).toEqual(['installed', 0]);
     await last(heard.outside, heard.inside);
     expect(heard.outside.routes.has(OWN)).toBe(false);
   });

@@ -1,28 +1,16 @@
 // For tests: the carrier with a client that a test moves by hand.
-import { address, formatAddress } from '../../model/address.ts';
+import { formatAddress } from '../../model/address.ts';
 import type { LearnedSid } from '../../model/advertisement.ts';
 import type { BgpPeerState } from '../../model/carrier-state.ts';
 import { manualClock } from '../../model/clock.ts';
 import { DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
 import { silentLog } from '../../model/log.ts';
 import { formatPrefix } from '../../model/prefix.ts';
-import { type BgpCarrierOptions, createBgpCarrier } from './carrier.ts';
-import { HOLD_MS } from './content.fixture.ts';
+import { createBgpCarrier } from './carrier.ts';
 import type { GobgpClient, GobgpListener } from './gobgp/gobgp.ts';
+import { bgpOptions } from './options.fixture.ts';
 
-export const OPTIONS: BgpCarrierOptions = {
-  gobgp: { target: '[::1]:50051', maxMessageBytes: 1 << 22 },
-  nextHop6: address('2001:db8::1'),
-  advertise: 'senders',
-  communities: [],
-  largeCommunities: [],
-  domain: [],
-  confederation: [],
-  policy: true,
-  learn: 'best',
-  viaNextHop: false,
-  holdUnreachableMs: HOLD_MS,
-};
+export const OPTIONS = bgpOptions('ipv6: 2001:db8::1');
 
 /** A gobgpd whose answers wait until the test gives them. */
 export function fixture(peers?: BgpPeerState[]) {

@@ -171,6 +171,7 @@ export class GobgpNetwork {
   readonly netns: string;
   readonly directory: string;
   readonly #daemons: Gobgpd[] = [];
+  readonly #listening: Listening[] = [];
   #port = 50_051;
 
   constructor(name: string) {
@@ -194,9 +195,16 @@ export class GobgpNetwork {
     return daemon;
   }
 
-  /** Ends every daemon; the namespace stays. */
+  listen({ target }: { readonly target: string }, options: Partial<GobgpOptions> = {}): Listening {
+    const listening = new Listening(target, options);
+    this.#listening.push(listening);
+    return listening;
+  }
+
+  /** Ends every daemon, and whoever listens; the namespace stays. */
   async stopAll(): Promise<void> {
     for (const daemon of this.#daemons.splice(0)) await daemon.kill();
+    for (const { client } of this.#listening.splice(0)) await client.close();
   }
 
   async remove(): Promise<void> {

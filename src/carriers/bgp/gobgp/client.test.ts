@@ -1,10 +1,7 @@
 // The client at a gobgpd whose answers come as no real one's can be made to: a gRPC server of the test's own. Real ones
 // are in test/e2e/gobgp-client.test.ts.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import { Server, ServerCredentials, status } from '@grpc/grpc-js';
+import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
 import type { GobgpFault } from '../../../model/gobgp-fault.ts';
 import { address } from '../../../model/address.ts';
@@ -12,30 +9,11 @@ import { systemClock } from '../../../model/clock.ts';
 import { silentLog } from '../../../model/log.ts';
 import { formatPrefix, prefix } from '../../../model/prefix.ts';
 import { createGobgpClient } from './client.edge.ts';
-import { GetBgpResponseSchema, PeerEvent_Type, WatchEventResponseSchema } from './gen/gobgp/messages_pb.js';
+import { WatchEventResponseSchema } from './gen/gobgp/messages_pb.js';
 import { AddPathStreamRequestSchema } from './gen/gobgp/v3_pb.js';
 import type { GobgpClient, GobgpRoute, OwnPath } from './gobgp.ts';
+import { type Methods, WATCHING, withServer } from './server.fixture.ts';
 import { v3 } from './v3.ts';
-
-const bytes = (message: Uint8Array): Buffer => Buffer.from(message);
-const method = (name: string, requestStream: boolean, responseStream: boolean) => ({
-  path: `/${v3.service}/${name}`,
-  requestStream,
-  responseStream,
-  requestSerialize: bytes,
-  requestDeserialize: bytes,
-  responseSerialize: bytes,
-  responseDeserialize: bytes,
-});
-const ABOUT = toBinary(
-  GetBgpResponseSchema,
-  create(GetBgpResponseSchema, { global: { asn: 65_001, routerId: '192.0.2.1' } }),
-);
-const WATCHING = toBinary(
-  WatchEventResponseSchema,
-  create(WatchEventResponseSchema, { event: { case: 'peer', value: { type: PeerEvent_Type.END_OF_INIT } } }),
-);
-type Answer = (error: { code: status; details: string }) => void;
 
 const PATH: OwnPath = {
   prefix: prefix('10.0.0.0/8'),
@@ -51,37 +29,12 @@ const CHANGED = toBinary(
   }),
 );
 
-interface Handlers {
-  readonly WatchEvent: (call: { write(value: Uint8Array): void }) => void;
-  readonly AddPathStream?: (call: { resume(): void }, answer: Answer) => void;
-}
-
 /** Its table is empty. @param told what the client tells, in order */
 async function withClient(
-  { WatchEvent, AddPathStream }: Handlers,
+  methods: Partial<Methods>,
   told: string[],
   use: (client: GobgpClient) => Promise<void>,
 ): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), 'cnpd-client-'));
-  const server = new Server();
-  server.addService(
-    {
-      GetBgp: method('GetBgp', false, false),
-      WatchEvent: method('WatchEvent', false, true),
-      ListPath: method('ListPath', false, true),
-      AddPathStream: method('AddPathStream', true, false),
-    },
-    {
-      GetBgp: (_: unknown, answer: (error: null, value: Uint8Array) => void) => answer(null, ABOUT),
-      WatchEvent,
-      ListPath: (call: { end(): void }) => call.end(),
-      AddPathStream: AddPathStream ?? (() => {}),
-    },
-  );
-  const target = `unix:${join(directory, 'gobgpd.sock')}`;
-  await new Promise<void>((resolve, reject) =>
-    server.bindAsync(target, ServerCredentials.createInsecure(), (error) => (error ? reject(error) : resolve())),
-  );
   let listed = (): void => {};
   const ready = new Promise<void>((resolve) => (listed = resolve));
   const listener = {
@@ -91,19 +44,19 @@ async function withClient(
     listed: () => (told.push('listed'), listed()),
     lost: ({ reason }: GobgpFault) => void told.push(`lost: ${reason}`),
   };
-  const client = createGobgpClient(
-    { target, learn: 'best', maxMessageBytes: 1 << 20 },
-    { listener, clock: systemClock, log: silentLog, count: () => {} },
-  );
-  try {
-    client.start();
-    await ready;
-    await use(client);
-  } finally {
-    await client.close();
-    server.forceShutdown();
-    rmSync(directory, { recursive: true });
-  }
+  await withServer(methods, async (target) => {
+    const client = createGobgpClient(
+      { target, learn: 'best', maxMessageBytes: 1 << 20 },
+      { listener, clock: systemClock, log: silentLog, count: () => {} },
+    );
+    try {
+      client.start();
+      await ready;
+      await use(client);
+    } finally {
+      await client.close();
+    }
+  });
 }
 
 test('why gobgpd does not take a path is said as why it cannot be used: what it answers, or that it does not', async () => {
@@ -112,10 +65,7 @@ test('why gobgpd does not take a path is said as why it cannot be used: what it 
     { code: status.DEADLINE_EXCEEDED, details: 'Deadline exceeded' },
   ];
   await withClient(
-    {
-      WatchEvent: (call) => call.write(WATCHING),
-      AddPathStream: (call, answer) => (call.resume(), answer(refusals.shift()!)),
-    },
+    { AddPathStream: (call, answer) => (call.resume(), answer(refusals.shift()!)) },
     [],
     async (client) => {
       await expect(client.add([PATH])).rejects.toThrow(/^no room$/);
