@@ -28,10 +28,11 @@ import { systemClock } from '../../src/model/clock.ts';
 import { silentLog } from '../../src/model/log.ts';
 import type { SentNotification } from '../../src/model/notification.ts';
 import { formatPrefix, prefix } from '../../src/model/prefix.ts';
-import type { DesiredState, EgressPortPlan, NotifierPlan } from '../../src/plan/desired.ts';
+import type { DesiredState, EgressPortPlan } from '../../src/plan/desired.ts';
 import { type CongestedNode, congestedNode } from '../../src/reconcile/congested-node.ts';
 import { Dataplane } from '../../src/reconcile/dataplane.ts';
 import { CongestedRouter, LOOPBACK4, LOOPBACK6, PNC_PORT, until } from './congested-router.ts';
+import { notifierPlan, portPlan } from './notifier-plan.ts';
 import { H1, H2, QPN, data, frame } from './packets.ts';
 
 const END_CON = address('2001:db8:c::1');
@@ -42,43 +43,9 @@ const modules = {
   count: (name: string) => void counted.set(name, (counted.get(name) ?? 0) + 1),
 };
 
-const NOTIFIER: NotifierPlan = {
-  source4: LOOPBACK4,
-  source6: LOOPBACK6,
-  udpPort: PNC_PORT,
-  fastCnp: { option: 0x9e, ioamOption: 0x9e, icrc: 'cover' },
-  longHaul: {
-    icmpv6Type: 200,
-    objectClass: 247,
-    disclose: true,
-    timestamp: true,
-    deviceId: 'leaf1',
-    pathId: null,
-    padToCnp: false,
-  },
-};
-const port = (ifindex: number): EgressPortPlan => ({
-  id: 't-bpf-port',
-  interface: 't-bpf-port',
-  ifindex,
-  kMin: 50_000,
-  kMax: 100_000,
-  levelBytes: Array.from({ length: 8 }, (_, n) => 100_000 * (n + 1)),
-  perFlowIntervalNs: 20e6,
-  noticesPerSecond: 1000,
-  burst: 10,
-  vEcnPpm: 500_000,
-  vGrowthBytes: 1_000_000,
-  intervalNs: 10e6,
-  rttNs: 3600e9,
-  contribution256: 0,
-  deferral256: 26,
-  instructions: [
-    { fromBytes: null, level: 100, action: 'notify', parameter: 0 },
-    { fromBytes: 100_000, level: 180, action: 'rate-reduce', parameter: 30 },
-  ],
-  explanation: [],
-});
+const NOTIFIER = notifierPlan({ deviceId: 'leaf1' });
+const port = (ifindex: number): EgressPortPlan =>
+  portPlan(ifindex, { vEcnPpm: 500_000, vGrowthBytes: 1_000_000, rttNs: 3600e9, deferral256: 26 });
 
 let r: CongestedRouter;
 let node: CongestedNode;

@@ -1,7 +1,6 @@
 // A5: datagrams (UD). The DETH names the sender's Queue Pair; Queue Pairs of connections have the same numbers, and are
 // others.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { NOTICE_CONFIG_KEY, NOTICE_CONFIG_MAP, encodeNoticeConfig } from '../../src/kernel/dataplane/notice-config.ts';
 import { buildRocePacket, parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { OPCODE } from '../../src/packet/roce/opcodes.ts';
 import { mappedAddress } from '../../src/kernel/dataplane/layout.ts';
@@ -18,7 +17,7 @@ import { ipv6 } from '../../src/packet/ip/packets.fixture.ts';
 import { tenantOfSid } from '../../src/plan/tenants.ts';
 import { cmDisconnect } from './cm-messages.ts';
 import { CongestedRouter, until } from './congested-router.ts';
-import { CODES, LONG_HAUL } from './notice-builder.ts';
+import { configureFormats } from './notifier-plan.ts';
 import { H1, H2, QPN, data, frame } from './packets.ts';
 import { letTimePass } from './pair-time.ts';
 import {
@@ -231,9 +230,7 @@ describe('A5: at the congested node', () => {
   beforeAll(async () => {
     r = await CongestedRouter.create();
     await r.fill(150_000);
-    r.egress
-      .map(NOTICE_CONFIG_MAP)
-      .update(NOTICE_CONFIG_KEY, encodeNoticeConfig({ fastCnp: CODES, longHaul: LONG_HAUL }, 0n));
+    configureFormats(r.egress);
   });
   afterAll(() => r.close());
   beforeEach(() => {

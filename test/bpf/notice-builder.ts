@@ -19,7 +19,6 @@ import {
   NOTICE_CONFIG_MAP,
   NOTICE_CONFIG_SIZE,
   type NoticeConfig,
-  encodeNoticeConfig,
 } from '../../src/kernel/dataplane/notice-config.ts';
 import { FORMAT_NUMBER } from '../../src/kernel/dataplane/notifications.ts';
 import type { Netns } from '../../src/kernel/netns.ts';
@@ -28,6 +27,7 @@ import type { LongHaulInstruction, NotificationFormat } from '../../src/model/no
 import { prefix } from '../../src/model/prefix.ts';
 import { ACTIONS, type Metric, UNDISCLOSED } from '../../src/packet/long-haul/body.ts';
 import { compileBpf } from './compile.ts';
+import { CODES, LONG_HAUL, configureFormats } from './notifier-plan.ts';
 import { context, frame, markOf } from './packets.ts';
 
 export const LOOPBACK = address('2001:db8:ffff::1');
@@ -58,15 +58,7 @@ export function orderWords({
   return [CB_TAG, 1, order, ((metric.type << 24) | metric.value) >>> 0, sourceQpn];
 }
 
-export const CODES = { option: 0x9e, ioamOption: 0x9e, icrc: 'cover' as const };
-export const LONG_HAUL = {
-  icmpv6Type: 200,
-  objectClass: 247,
-  timestamp: false,
-  deviceId: null,
-  pathId: null,
-  padToCnp: false,
-};
+export { CODES, LONG_HAUL };
 
 export interface Built {
   readonly verdict: number;
@@ -111,9 +103,7 @@ export class NoticeBuilder {
         ...egress,
       }),
     );
-    this.object
-      .map(NOTICE_CONFIG_MAP)
-      .update(NOTICE_CONFIG_KEY, encodeNoticeConfig({ fastCnp, longHaul }, ntpOffsetNs));
+    configureFormats(this.object, { fastCnp, longHaul }, ntpOffsetNs);
     return this;
   }
 

@@ -1,7 +1,6 @@
 // Detector and builder together: a data packet at a congested port, and on the uplink's wire the notification that its
 // sender's policy asks for.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { NOTICE_CONFIG_KEY, NOTICE_CONFIG_MAP, encodeNoticeConfig } from '../../src/kernel/dataplane/notice-config.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import type { NotificationFormat } from '../../src/model/notification.ts';
 import { toHex } from '../../src/packet/hex.ts';
@@ -11,7 +10,7 @@ import { buildFastCnp } from '../../src/packet/roce/fast-cnp.ts';
 import { buildLongHaulRoce } from '../../src/packet/roce/long-haul-cnp.ts';
 import { decapsulate } from '../../src/packet/srv6/encapsulation.ts';
 import { CongestedRouter, LOOPBACK4, LOOPBACK6, until } from './congested-router.ts';
-import { CODES, LONG_HAUL } from './notice-builder.ts';
+import { CODES, configureFormats } from './notifier-plan.ts';
 import { H1, H1V4, H2, H2V4, QPN, data, ecnOf, frame } from './packets.ts';
 
 const END_CON = address('2001:db8:c::1');
@@ -23,9 +22,7 @@ let r: CongestedRouter;
 beforeAll(async () => {
   r = await CongestedRouter.create();
   await r.fill(DEPTH);
-  r.egress
-    .map(NOTICE_CONFIG_MAP)
-    .update(NOTICE_CONFIG_KEY, encodeNoticeConfig({ fastCnp: CODES, longHaul: LONG_HAUL }, 0n));
+  configureFormats(r.egress);
   r.endCon(END_CON);
 });
 afterAll(() => r.close());

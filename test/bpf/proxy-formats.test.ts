@@ -8,7 +8,6 @@ import { attachTcx } from '../../src/kernel/bpf/tcx.ts';
 import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counters.ts';
 import { EGRESS_MAPS, EGRESS_PROGRAMS, encodeEgressConfig } from '../../src/kernel/dataplane/egress.ts';
 import { prefixKey, u32Key } from '../../src/kernel/dataplane/layout.ts';
-import { NOTICE_CONFIG_KEY, NOTICE_CONFIG_MAP, encodeNoticeConfig } from '../../src/kernel/dataplane/notice-config.ts';
 import {
   PROXY_CONFIG_KEY,
   PROXY_MAPS,
@@ -28,7 +27,7 @@ import { instructionsByLevel } from '../../src/plan/notifier.ts';
 import { intentOf } from '../../src/plan/fixture.ts';
 import { ip, until } from '../kernel/support.ts';
 import { object } from './congested-router.ts';
-import { CODES, LONG_HAUL } from './notice-builder.ts';
+import { CODES, configureFormats } from './notifier-plan.ts';
 import { A, A4, B, B4, CONGESTED, DATA_SPORT, PROXY, SENDERS, data, notice } from './proxy-fixture.ts';
 import { ProxyScene } from './proxy-scene.ts';
 
@@ -53,9 +52,7 @@ beforeAll(() => {
       u32Key(0),
       encodeEgressConfig({ source4: PROXY4, source6: PROXY, udpPort: 1021, flowAgeingNs: 1, flowSeed: 1n }),
     );
-  egress
-    .map(NOTICE_CONFIG_MAP)
-    .update(NOTICE_CONFIG_KEY, encodeNoticeConfig({ fastCnp: CODES, longHaul: LONG_HAUL }, 0n));
+  configureFormats(egress);
 });
 afterAll(() => egress.close());
 beforeEach(() => {

@@ -7,7 +7,7 @@ import { u32Key } from '../../src/kernel/dataplane/layout.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { systemClock } from '../../src/model/clock.ts';
 import { silentLog } from '../../src/model/log.ts';
-import { address } from '../../src/model/address.ts';
+import { type IpAddress, address } from '../../src/model/address.ts';
 import { prefix } from '../../src/model/prefix.ts';
 import { decodeLongHaulIcmpv6 } from '../../src/packet/icmpv6/long-haul-cnp.ts';
 import { parseIcmpv6 } from '../../src/packet/icmpv6/message.ts';
@@ -15,51 +15,16 @@ import type { LongHaulCnp } from '../../src/packet/long-haul/body.ts';
 import { readLongHaulRoce } from '../../src/packet/roce/long-haul-cnp.ts';
 import { buildRocePacket, parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { encapsulate } from '../../src/packet/srv6/encapsulation.ts';
-import type { EgressPortPlan, NotifierPlan } from '../../src/plan/desired.ts';
+import type { EgressPortPlan } from '../../src/plan/desired.ts';
 import { type CongestedNode, congestedNode } from '../../src/reconcile/congested-node.ts';
-import { CongestedRouter, LOOPBACK4, LOOPBACK6, PNC_PORT, until } from './congested-router.ts';
+import { CongestedRouter, LOOPBACK6, until } from './congested-router.ts';
+import { notifierPlan, portPlan } from './notifier-plan.ts';
 import { H1, H1V4, H2, H2V4, QPN, data } from './packets.ts';
 
 const LIMIT_MS = 40_000;
 const [K_MIN, K_MAX] = [50_000, 100_000];
 const SOURCE_QPN = 0x64;
-const NOTIFIER: NotifierPlan = {
-  source4: LOOPBACK4,
-  source6: LOOPBACK6,
-  udpPort: PNC_PORT,
-  fastCnp: { option: 0x9e, ioamOption: 0x9e, icrc: 'cover' },
-  longHaul: {
-    icmpv6Type: 200,
-    objectClass: 247,
-    disclose: true,
-    timestamp: true,
-    deviceId: 'p1',
-    pathId: 7,
-    padToCnp: false,
-  },
-};
-const port = (ifindex: number): EgressPortPlan => ({
-  id: 't-bpf-port',
-  interface: 't-bpf-port',
-  ifindex,
-  kMin: K_MIN,
-  kMax: K_MAX,
-  levelBytes: Array.from({ length: 8 }, (_, n) => K_MAX * (n + 1)),
-  perFlowIntervalNs: 20e6,
-  noticesPerSecond: 1000,
-  burst: 10,
-  vEcnPpm: null,
-  vGrowthBytes: null,
-  intervalNs: 10e6,
-  rttNs: 50e6,
-  contribution256: 0,
-  deferral256: 0,
-  instructions: [
-    { fromBytes: null, level: 100, action: 'notify', parameter: 0 },
-    { fromBytes: K_MAX, level: 180, action: 'rate-reduce', parameter: 30 },
-  ],
-  explanation: [],
-});
+const NOTIFIER = notifierPlan({ deviceId: 'p1', pathId: 7 });
 
 let r: CongestedRouter;
 let node: CongestedNode;
@@ -78,7 +43,7 @@ beforeEach(async () => {
   await r.shape({ rate: 200_000n });
   node = congestedNode.open(r.egress, { clock: systemClock, log: silentLog, count });
   node.apply({
-    ports: [port(r.portIfindex)],
+    ports: [portPlan(r.portIfindex)],
     notifier: NOTIFIER,
     senderCapabilities: [],
     endConSids: [],
@@ -97,9 +62,20 @@ afterEach(() => {
   expect(errors).toEqual([]);
 });
 
+/** The flow that is told, as the agent names it. */
+const resumable = (endCon: IpAddress | null) => ({
+  source: H1,
+  destination: H2,
+  destinationQpn: QPN,
+  sourceQpn: SOURCE_QPN,
+  datagram: false,
+  endCon,
+  ifindex: r.portIfindex,
+});
+
 const start = (): CongestionLoop =>
   createCongestionLoop(
-    { ...NOTIFIER, ports: [port(r.portIfindex)], resume: { level: 20, parameter: 50 } },
+    { ...NOTIFIER, ports: [portPlan(r.portIfindex)], resume: { level: 20, parameter: 50 } },
     {
       poller,
       rtnetlink: r.rtnl,
@@ -171,18 +147,10 @@ test('A3, LHCNP-5.5.1-i: the sender is told to slow down, and once the queue has
 });
 
 test("LHCNP-9-f, LHCNP-5.5-h: a Resume takes of the port's tokens, and counts for its flow: neither limit has a second allowance for it", async () => {
-  const flow = {
-    source: H1,
-    destination: H2,
-    destinationQpn: QPN,
-    sourceQpn: SOURCE_QPN,
-    datagram: false,
-    endCon: null,
-    ifindex: r.portIfindex,
-  };
+  const flow = resumable(null);
   const others = (n: number) => ({ ...flow, destinationQpn: 1000 + n });
   const change = (changed: Partial<EgressPortPlan>): void =>
-    node.table.update(u32Key(r.portIfindex), encodeEgressPort({ ...port(r.portIfindex), ...changed }));
+    node.table.update(u32Key(r.portIfindex), encodeEgressPort(portPlan(r.portIfindex, changed)));
   const rttNs = 3_600_000_000_000; // so long that no machine is too slow for it
   change({ rttNs });
   loop = start();
@@ -201,17 +169,9 @@ test("LHCNP-9-f, LHCNP-5.5-h: a Resume takes of the port's tokens, and counts fo
 
 test('LHCNP-5.5-h, E1: a Resume counts for its flow where the port is a tenant\u2019s, too: no second one within the RTT', async () => {
   const END_CON = address('2001:db8:c::7');
-  const flow = {
-    source: H1,
-    destination: H2,
-    destinationQpn: QPN,
-    sourceQpn: SOURCE_QPN,
-    datagram: false,
-    endCon: END_CON,
-    ifindex: r.portIfindex,
-  };
+  const flow = resumable(END_CON);
   node.apply({
-    ports: [{ ...port(r.portIfindex), tenant: 7, rttNs: 3_600_000_000_000 }],
+    ports: [portPlan(r.portIfindex, { tenant: 7, rttNs: 3_600_000_000_000 })],
     notifier: NOTIFIER,
     senderCapabilities: [],
     endConSids: [{ id: 'c', sid: END_CON, tenant: 7 }],
@@ -257,7 +217,7 @@ describe.each([
     ['a run that was started after it', true],
   ])('reduce and resume have the P_Key and the UDP source port of the flow, from %s', async (_run, restarted) => {
     node.apply({
-      ports: [port(r.portIfindex)],
+      ports: [portPlan(r.portIfindex)],
       notifier: NOTIFIER,
       senderCapabilities: [],
       endConSids: [],

@@ -2,7 +2,6 @@
 // decision D3): each sender is notified in its own right, a Queue Pair of one is never named to the other, and where it
 // is not known whose a packet is, nothing is guessed.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { NOTICE_CONFIG_KEY, NOTICE_CONFIG_MAP, encodeNoticeConfig } from '../../src/kernel/dataplane/notice-config.ts';
 import { DEFAULT_LEARNING_LIMITS } from '../../src/kernel/dataplane/proxy.ts';
 import { mappedAddress } from '../../src/kernel/dataplane/layout.ts';
 import { tunnelKey } from '../../src/kernel/dataplane/srv6.ts';
@@ -24,7 +23,7 @@ import { TENANT_UNKNOWN, tenantOfSid } from '../../src/plan/tenants.ts';
 import { inNetns, ip } from '../kernel/support.ts';
 import { cmReply, cmRequest } from './cm-messages.ts';
 import { CongestedRouter, PROXY6, until } from './congested-router.ts';
-import { CODES, LONG_HAUL } from './notice-builder.ts';
+import { configureFormats } from './notifier-plan.ts';
 import { notices } from './notices.ts';
 import { H1, H2, QPN, data, frame } from './packets.ts';
 import {
@@ -63,9 +62,7 @@ describe('E1: the congested node', () => {
   beforeAll(async () => {
     r = await CongestedRouter.create();
     await r.fill(150_000);
-    r.egress
-      .map(NOTICE_CONFIG_MAP)
-      .update(NOTICE_CONFIG_KEY, encodeNoticeConfig({ fastCnp: CODES, longHaul: LONG_HAUL }, 0n));
+    configureFormats(r.egress);
     r.endCon([RED, red], [BLUE, blue]);
     r.senders(['::/0', PROXY6]);
   });

@@ -4,9 +4,9 @@ import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { EGRESS_MAPS, EGRESS_PROGRAMS } from '../../src/kernel/dataplane/egress.ts';
 import { LITTLE_ENDIAN, u32Key, viewOf } from '../../src/kernel/dataplane/layout.ts';
-import { NOTICE_CONFIG_KEY, NOTICE_CONFIG_MAP, encodeNoticeConfig } from '../../src/kernel/dataplane/notice-config.ts';
 import { ipv6, udp } from '../../src/packet/ip/packets.fixture.ts';
 import { CongestedRouter, PROXY6, until } from './congested-router.ts';
+import { LONG_HAUL, configureFormats } from './notifier-plan.ts';
 import { H1, H2, QPN, data, ecnOf, frame } from './packets.ts';
 import { passTime } from './time.ts';
 
@@ -335,15 +335,7 @@ describe('the depth of the queue', () => {
     r.policies(['::/0', ['long-haul-icmpv6']]);
     r.queuePairs([{ sender: H1, receiver: H2, receiverQpn: QPN }, 100]);
     r.configure({ disclose: true });
-    const longHaul = {
-      icmpv6Type: 200,
-      objectClass: 247,
-      timestamp: false,
-      deviceId: null,
-      pathId: null,
-      padToCnp: false,
-    };
-    r.egress.map(NOTICE_CONFIG_MAP).update(NOTICE_CONFIG_KEY, encodeNoticeConfig({ longHaul }, 0n));
+    configureFormats(r.egress, { longHaul: LONG_HAUL });
     r.port({
       kMin: 62_500_000,
       kMax: 125_000_000,

@@ -8,6 +8,7 @@ import {
   createCongestionLoop,
 } from '../../src/congestion/congestion.edge.ts';
 import { sentNotification } from '../../src/congestion/fixture.ts';
+import { CODES, LONG_HAUL } from '../../src/kernel/dataplane/notice-config.fixture.ts';
 import { Netns } from '../../src/kernel/netns.ts';
 import { Rtnetlink } from '../../src/kernel/netlink/rtnetlink.ts';
 import { RoutesBack } from '../../src/kernel/netlink/routes-back.ts';
@@ -35,7 +36,6 @@ const HOST4 = address('198.51.100.1');
 const NODE = address('2001:db8:ffff::2');
 const RECEIVER = address('2001:db8:2::1');
 const K_MIN = 50_000;
-const CODES = { option: 0x9e, ioamOption: 0x9e };
 
 let errors: unknown[];
 let poller: Poller;
@@ -104,15 +104,7 @@ const SETTINGS = (): CongestionSettings => ({
   source4: address('192.0.2.2'),
   source6: NODE,
   fastCnp: CODES,
-  longHaul: {
-    icmpv6Type: 200,
-    objectClass: 247,
-    disclose: true,
-    timestamp: true,
-    deviceId: 'p1',
-    pathId: null,
-    padToCnp: false,
-  },
+  longHaul: { ...LONG_HAUL, disclose: true, timestamp: true, deviceId: 'p1' },
   ports: [{ ifindex: port, kMin: K_MIN, kMax: 2 * K_MIN, rttNs: 50_000_000, perFlowIntervalNs: 50_000_000 }],
   resume: { level: 20, parameter: 50 },
 });
@@ -293,7 +285,7 @@ describe('FCNP-4-j: a Linux host that does not know the Fast CNP option', () => 
       destQpn,
       originalDestination: RECEIVER,
       trace: undefined,
-      codes: { ...CODES, icrc: 'cover' },
+      codes: CODES,
     });
   const SENT = { format: 'fast-cnp', action: null, destinationQpn: 200 } as const;
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { toHex } from '../../packet/hex.ts';
 import { decodeExtensions } from '../../packet/icmpv6/objects.ts';
 import { readObject } from '../../packet/long-haul/objects.ts';
+import { LONG_HAUL } from './notice-config.fixture.ts';
 import {
   MAX_DEVICE_ID,
   NOTICE_CONFIG_SIZE,
@@ -11,14 +12,6 @@ import {
   ntpOffsetNs,
 } from './notice-config.ts';
 
-const LONG_HAUL = {
-  icmpv6Type: 200,
-  objectClass: 247,
-  timestamp: false,
-  deviceId: null,
-  pathId: null,
-  padToCnp: false,
-};
 const objects = (config: Partial<NonNullable<NoticeConfig['longHaul']>>): Uint8Array =>
   decodeNoticeConfig(encodeNoticeConfig({ longHaul: { ...LONG_HAUL, ...config } }, 0n)).objects;
 
