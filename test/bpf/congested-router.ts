@@ -12,7 +12,6 @@ import { type RingBufferReader, openRingBuffer } from '../../src/kernel/bpf/ring
 import type { TcxLink } from '../../src/kernel/bpf/tc-attachment.ts';
 import { attachTcx } from '../../src/kernel/bpf/tcx.ts';
 import type { TestRunResult } from '../../src/kernel/bpf/program.ts';
-import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counters.ts';
 import {
   EGRESS_MAPS,
   EGRESS_MEASURE_SIZE,
@@ -31,6 +30,7 @@ import { Netns } from '../../src/kernel/netns.ts';
 import { Rtnetlink } from '../../src/kernel/netlink/rtnetlink.ts';
 import { type PacketSocket, openPacketSocket } from '../../src/kernel/packet-socket.ts';
 import { Poller } from '../../src/kernel/poller.ts';
+import { clearCounters, countOf } from './counters.ts';
 import { DetectorTables, LOOPBACK4, LOOPBACK6, PNC_PORT } from './detector-tables.ts';
 import { context, frame } from './packets.ts';
 import { concat } from '../../src/packet/bytes.ts';
@@ -294,9 +294,7 @@ export class CongestedRouter extends DetectorTables {
   }
 
   count(name: string): number {
-    const found = decodeCounters(this.egress.map(COUNTERS_MAP).entries()).get(name);
-    if (found === undefined) throw new Error(`no counter ${name}`);
-    return Number(found);
+    return countOf(this.egress, name);
   }
 
   /** Empties flow table, statistics and captures. */
@@ -312,8 +310,7 @@ export class CongestedRouter extends DetectorTables {
     ] as const) {
       for (const [key] of [...this.egress.map(name).entries()]) this.egress.map(name).update(key, new Uint8Array(size));
     }
-    for (const [key] of [...this.egress.map(COUNTERS_MAP).entries()])
-      this.egress.map(COUNTERS_MAP).update(key, new Uint8Array(8));
+    clearCounters(this.egress);
     this.records();
     for (const captured of [this.collected, this.sunk, this.sent]) captured.length = 0;
   }

@@ -4,62 +4,45 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import { prefix } from '../../src/model/prefix.ts';
-import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
-import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counters.ts';
-import {
-  END_CON_VALUE,
-  GUARD_MAPS,
-  GUARD_PROGRAMS,
-  type GuardPort,
-  encodeAllowed,
-  encodeGuardPort,
-  endConKey,
-  guardPortKey,
-} from '../../src/kernel/dataplane/guard.ts';
+import { END_CON_VALUE, GUARD_MAPS, encodeAllowed, endConKey } from '../../src/kernel/dataplane/guard.ts';
 import { prefixKey } from '../../src/kernel/dataplane/layout.ts';
 import { concat } from '../../src/packet/bytes.ts';
-import { buildLongHaulIcmpv6 } from '../../src/packet/icmpv6/long-haul-cnp.ts';
 import { fragment, ipv4, ipv6, options, srh } from '../../src/packet/ip/packets.fixture.ts';
-import { UNDISCLOSED } from '../../src/packet/long-haul/body.ts';
 import { buildCnp } from '../../src/packet/roce/cnp.ts';
-import { buildFastCnp } from '../../src/packet/roce/fast-cnp.ts';
-import { buildLongHaulRoce } from '../../src/packet/roce/long-haul-cnp.ts';
-import { PNC_PORT, object } from './congested-router.ts';
-import { DROP, H1, H1V4, H2, H2V4, NEXT, context, data, frame } from './packets.ts';
+import { PNC_PORT } from './congested-router.ts';
+import {
+  ALL_KINDS,
+  type Direction,
+  GuardUnderTest,
+  NODE,
+  NODE4,
+  fastCnp,
+  longHaulIcmpv6,
+  longHaulRoce,
+  longHaulRoce4,
+  protocolOf,
+} from './guard-fixture.ts';
+import { DROP, H1, H1V4, H2, H2V4, NEXT, data, frame } from './packets.ts';
 
-const BORDER = 1; // the loopback device stands for the border port in test runs
-const PORT: GuardPort = { udpPort: PNC_PORT, fastCnpOption: 0x9e, fastCnpIoamOption: 0x9d, longHaulIcmpv6Type: 200 };
-let guard: BpfObject;
-beforeAll(() => {
-  guard = openBpfObject(object('guard'));
-});
+let guard: GuardUnderTest;
+beforeAll(() => void (guard = new GuardUnderTest()));
 afterAll(() => guard.close());
 beforeEach(() => {
-  guard.map(GUARD_MAPS.ports).update(guardPortKey(BORDER), encodeGuardPort(PORT));
+  guard.configure(ALL_KINDS);
   for (const name of [GUARD_MAPS.allowInbound, GUARD_MAPS.allowOutbound, GUARD_MAPS.endConSids])
-    for (const key of [...guard.map(name).keys()]) guard.map(name).delete(key);
-  for (const [key] of [...guard.map(COUNTERS_MAP).entries()]) guard.map(COUNTERS_MAP).update(key, new Uint8Array(8));
+    for (const key of [...guard.object.map(name).keys()]) guard.object.map(name).delete(key);
+  guard.clearCounters();
 });
 
-type Direction = keyof typeof GUARD_PROGRAMS;
-const count = (name: string): number => {
-  const found = decodeCounters(guard.map(COUNTERS_MAP).entries()).get(name);
-  if (found === undefined) throw new Error(`no counter ${name}`);
-  return Number(found);
-};
-const run = (direction: Direction, bytes: Uint8Array): { retval: number; data: Uint8Array } =>
-  guard.program(GUARD_PROGRAMS[direction]).testRun({ data: bytes, ctx: context({ ifindex: BORDER }) });
-const verdict = (direction: Direction, packet: Uint8Array): number => run(direction, frame(packet)).retval;
+const count = (name: string): number => guard.count(name);
+const run = (direction: Direction, bytes: Uint8Array) => guard.run(direction, bytes);
+const verdict = (direction: Direction, packet: Uint8Array): number => guard.verdict(direction, frame(packet));
 
-/** A congested node and the sender that it tells. */
-const NODE = address('2001:db8:bad::1');
-const NODE4 = address('203.0.113.1');
 const CON = address('2001:db8:c0a::1');
 const ends = [NODE, CON] as const;
 const ends4 = [NODE4, H1V4] as const;
 
 const fields = { source: NODE, destination: H1, destQpn: 0x77, sourcePort: 0xc001 };
-const codes = { option: 0x9e, ioamOption: 0x9d, icrc: 'cover' } as const;
 const trace = {
   kind: 0,
   namespace: 1,
@@ -69,28 +52,16 @@ const trace = {
   traceType: 0,
   bytes: Uint8Array.from({ length: 16 }, (_, i) => i),
 };
-const cnp = {
-  level: 180,
-  action: 'rate-reduce',
-  parameter: 30,
-  sourceQpn: 0x77,
-  metric: UNDISCLOSED,
-  objects: [],
-} as const;
-const fast = buildFastCnp({ ...fields, originalDestination: H2, trace: undefined, codes });
-const fastIoam = buildFastCnp({ ...fields, originalDestination: H2, trace, codes });
-const lhIcmp = buildLongHaulIcmpv6({ source: NODE, destination: H1, cnp, codes: { type: 200, objectClass: 247 } });
-const lhRoce = buildLongHaulRoce({ source: NODE, destination: H1, sourcePort: 0xc001, cnp, objectClass: 247 });
-const lhRoce4 = buildLongHaulRoce({ source: NODE4, destination: H1V4, sourcePort: 0xc001, cnp, objectClass: 247 });
+const fast = fastCnp();
+const fastIoam = fastCnp(trace);
 
 const FORMATS: readonly (readonly [string, string, Uint8Array])[] = [
   ['Fast CNP, option 1', 'fast-cnp', fast],
   ['Fast CNP, option 2', 'fast-cnp', fastIoam],
-  ['Long-haul CNP in ICMPv6', 'long-haul-icmpv6', lhIcmp],
-  ['Long-haul CNP in RoCEv2', 'long-haul-roce', lhRoce],
-  ['Long-haul CNP in RoCEv2 over IPv4', 'long-haul-roce', lhRoce4],
+  ['Long-haul CNP in ICMPv6', 'long-haul-icmpv6', longHaulIcmpv6],
+  ['Long-haul CNP in RoCEv2', 'long-haul-roce', longHaulRoce],
+  ['Long-haul CNP in RoCEv2 over IPv4', 'long-haul-roce', longHaulRoce4],
 ];
-const protocolOf = (packet: Uint8Array): number => (packet[0]! >> 4 === 6 ? 41 : 4);
 /** Header chains around a notification. */
 const WAYS: readonly (readonly [string, (packet: Uint8Array) => Uint8Array])[] = [
   ['plain', (p) => frame(p)],
@@ -130,7 +101,7 @@ describe.each(['ingress', 'egress'] as const)('%s', (direction) => {
     [
       'ICMPv6 of the next type',
       (() => {
-        const p = lhIcmp.slice();
+        const p = longHaulIcmpv6.slice();
         p[40] = 201;
         return p;
       })(),
@@ -143,7 +114,7 @@ describe.each(['ingress', 'egress'] as const)('%s', (direction) => {
         return p;
       })(),
     ],
-    ['ICMPv4 of that type', ipv4(ends4, 58, lhIcmp.subarray(40))],
+    ['ICMPv4 of that type', ipv4(ends4, 58, longHaulIcmpv6.subarray(40))],
   ] as [string, Uint8Array][])('what is no notification, %s, passes unchanged', (_, packet) => {
     for (const bytes of [frame(packet), frame(ipv6([NODE, H2], protocolOf(packet), packet))])
       expect(run(direction, bytes)).toMatchObject({ retval: NEXT, data: bytes });
@@ -185,8 +156,8 @@ describe('hiding places', () => {
     const random = (): number => (state = (Math.imul(state, 1103515245) + 12345) >>> 0) >>> 8;
     const bases = [
       frame(fastIoam),
-      frame(ipv6(ends, 43, srh(41, 1, [H2, CON], lhRoce))),
-      frame(ipv4(ends4, 41, lhIcmp)),
+      frame(ipv6(ends, 43, srh(41, 1, [H2, CON], longHaulRoce))),
+      frame(ipv4(ends4, 41, longHaulIcmpv6)),
     ];
     for (let i = 0; i < 5000; i++) {
       const mutated = bases[i % 3]!.slice();
@@ -203,12 +174,10 @@ describe('hiding places', () => {
 
 describe('code points', () => {
   test('FCNP-5-f: a kind that is not configured passes; with other code points others are dropped', () => {
-    guard.map(GUARD_MAPS.ports).update(guardPortKey(BORDER), encodeGuardPort({ udpPort: PNC_PORT }));
+    guard.configure({ udpPort: PNC_PORT });
     for (const [, , packet] of FORMATS) expect(verdict('ingress', packet)).toBe(NEXT);
-    guard
-      .map(GUARD_MAPS.ports)
-      .update(guardPortKey(BORDER), encodeGuardPort({ ...PORT, fastCnpOption: 0x9d, longHaulIcmpv6Type: 201 }));
-    expect([verdict('ingress', fast), verdict('ingress', fastIoam), verdict('ingress', lhIcmp)]).toEqual([
+    guard.configure({ ...ALL_KINDS, fastCnpOption: 0x9d, longHaulIcmpv6Type: 201 });
+    expect([verdict('ingress', fast), verdict('ingress', fastIoam), verdict('ingress', longHaulIcmpv6)]).toEqual([
       NEXT,
       DROP,
       NEXT,
@@ -219,7 +188,7 @@ describe('code points', () => {
 describe('allow-lists', () => {
   const allow = (list: 'allowInbound' | 'allowOutbound', text: string): void => {
     const p = prefix(text);
-    guard.map(GUARD_MAPS[list]).update(prefixKey(p), encodeAllowed(p));
+    guard.object.map(GUARD_MAPS[list]).update(prefixKey(p), encodeAllowed(p));
   };
 
   test.each(FORMATS)(
@@ -252,13 +221,13 @@ describe('allow-lists', () => {
 
   test('an IPv6 default route on the list does not let IPv4 in', () => {
     allow('allowInbound', '::/0');
-    expect([verdict('ingress', lhRoce), verdict('ingress', lhRoce4)]).toEqual([NEXT, DROP]);
+    expect([verdict('ingress', longHaulRoce), verdict('ingress', longHaulRoce4)]).toEqual([NEXT, DROP]);
   });
 });
 
 describe('END.CON from outside', () => {
   const inside = data({ source: NODE, destination: H1 });
-  beforeEach(() => guard.map(GUARD_MAPS.endConSids).update(endConKey(CON), END_CON_VALUE));
+  beforeEach(() => guard.object.map(GUARD_MAPS.endConSids).update(endConKey(CON), END_CON_VALUE));
 
   test.each([
     ['a tunnel', ipv6(ends, 41, inside)],
@@ -273,7 +242,7 @@ describe('END.CON from outside', () => {
       expect(verdict('ingress', packet)).toBe(DROP);
       expect(count('guard.ingress.end-con.dropped')).toBe(1);
       expect(verdict('egress', packet)).toBe(NEXT);
-      guard.map(GUARD_MAPS.endConSids).delete(endConKey(CON));
+      guard.object.map(GUARD_MAPS.endConSids).delete(endConKey(CON));
       expect(verdict('ingress', packet)).toBe(NEXT);
     },
   );
@@ -281,7 +250,7 @@ describe('END.CON from outside', () => {
   test('FCN-4.2.2-e: a neighbouring domain on the allow-list may use it, and its notifications arrive', () => {
     const from = (source: IpAddress): Uint8Array => ipv6([source, CON], 41, fast);
     const p = prefix('2001:db8:bad::/48');
-    guard.map(GUARD_MAPS.allowInbound).update(prefixKey(p), encodeAllowed(p));
+    guard.object.map(GUARD_MAPS.allowInbound).update(prefixKey(p), encodeAllowed(p));
     expect([verdict('ingress', from(NODE)), verdict('ingress', from(H2))]).toEqual([NEXT, DROP]);
   });
 
@@ -289,7 +258,7 @@ describe('END.CON from outside', () => {
     const tunnel = ipv4(ends4, 41, ipv6(ends, 41, inside));
     expect(verdict('ingress', tunnel)).toBe(DROP);
     const p = prefix('203.0.113.0/24');
-    guard.map(GUARD_MAPS.allowInbound).update(prefixKey(p), encodeAllowed(p));
+    guard.object.map(GUARD_MAPS.allowInbound).update(prefixKey(p), encodeAllowed(p));
     expect(verdict('ingress', tunnel)).toBe(NEXT);
   });
 });

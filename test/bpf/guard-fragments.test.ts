@@ -2,63 +2,36 @@
 // a packet than its IP length says; no receiver keeps any of it. A first fragment that ends before its BTH therefore
 // must not be judged by what follows it in the frame: the BTH comes in the second fragment.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { address } from '../../src/model/address.ts';
-import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
-import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counters.ts';
-import { GUARD_MAPS, GUARD_PROGRAMS, encodeGuardPort, guardPortKey } from '../../src/kernel/dataplane/guard.ts';
 import { concat, put16, u16 } from '../../src/packet/bytes.ts';
-import { buildLongHaulIcmpv6 } from '../../src/packet/icmpv6/long-haul-cnp.ts';
 import { fragment, ipv4, ipv6, options, srh, udp } from '../../src/packet/ip/packets.fixture.ts';
-import { UNDISCLOSED } from '../../src/packet/long-haul/body.ts';
-import { buildFastCnp } from '../../src/packet/roce/fast-cnp.ts';
-import { buildLongHaulRoce } from '../../src/packet/roce/long-haul-cnp.ts';
-import { PNC_PORT, object } from './congested-router.ts';
-import { DROP, H1, H1V4, H2, context, data, frame } from './packets.ts';
+import {
+  ALL_KINDS,
+  type Direction,
+  GuardUnderTest,
+  NODE,
+  NODE4,
+  fastCnp,
+  longHaulIcmpv6,
+  longHaulRoce,
+  longHaulRoce4,
+  protocolOf,
+} from './guard-fixture.ts';
+import { DROP, H1, H1V4, H2, data, frame } from './packets.ts';
 
-const BORDER = 1; // the loopback device stands for the border port in test runs
-let guard: BpfObject;
-beforeAll(() => {
-  guard = openBpfObject(object('guard'));
-});
+let guard: GuardUnderTest;
+beforeAll(() => void (guard = new GuardUnderTest()));
 afterAll(() => guard.close());
 beforeEach(() => {
-  guard
-    .map(GUARD_MAPS.ports)
-    .update(
-      guardPortKey(BORDER),
-      encodeGuardPort({ udpPort: PNC_PORT, fastCnpOption: 0x9e, fastCnpIoamOption: 0x9d, longHaulIcmpv6Type: 200 }),
-    );
-  for (const [key] of [...guard.map(COUNTERS_MAP).entries()]) guard.map(COUNTERS_MAP).update(key, new Uint8Array(8));
+  guard.configure(ALL_KINDS);
+  guard.clearCounters();
 });
 
-const count = (name: string): number => Number(decodeCounters(guard.map(COUNTERS_MAP).entries()).get(name));
-const run = (direction: keyof typeof GUARD_PROGRAMS, bytes: Uint8Array): number =>
-  guard.program(GUARD_PROGRAMS[direction]).testRun({ data: bytes, ctx: context({ ifindex: BORDER }) }).retval;
+const count = (name: string): number => guard.count(name);
+const run = (direction: Direction, bytes: Uint8Array): number => guard.verdict(direction, bytes);
 
-const NODE = address('2001:db8:bad::1');
-const NODE4 = address('203.0.113.1');
 const ends = [NODE, H1] as const;
 const ends4 = [NODE4, H1V4] as const;
-const cnp = {
-  level: 180,
-  action: 'rate-reduce',
-  parameter: 30,
-  sourceQpn: 0x77,
-  metric: UNDISCLOSED,
-  objects: [],
-} as const;
-const fast = buildFastCnp({
-  source: NODE,
-  destination: H1,
-  destQpn: 0x77,
-  sourcePort: 0xc001,
-  originalDestination: H2,
-  trace: undefined,
-  codes: { option: 0x9e, ioamOption: 0x9d, icrc: 'cover' },
-});
-const lhIcmp = buildLongHaulIcmpv6({ source: NODE, destination: H1, cnp, codes: { type: 200, objectClass: 247 } });
-const lhRoce = buildLongHaulRoce({ source: NODE, destination: H1, sourcePort: 0xc001, cnp, objectClass: 247 });
-const lhRoce4 = buildLongHaulRoce({ source: NODE4, destination: H1V4, sourcePort: 0xc001, cnp, objectClass: 247 });
+const fast = fastCnp();
 
 /** The first fragment of an IPv6 packet: `size` bytes of what follows its header, whose protocol is `next`. */
 const first6 = (next: number, upper: Uint8Array, size: number): Uint8Array =>
@@ -73,19 +46,18 @@ const behindOptions = (packet: Uint8Array): Uint8Array => options(packet[6]!, 2,
 
 /** First fragments that end before what tells the notification; the rest would come in the second. */
 const CUT: readonly (readonly [string, Uint8Array])[] = [
-  ['Long-haul CNP in RoCEv2, behind the UDP header', first6(17, lhRoce.subarray(40), 8)],
-  ['Long-haul CNP in RoCEv2 over IPv4, behind the UDP header', first4(17, lhRoce4.subarray(20), 8)],
-  ['Long-haul CNP in RoCEv2, within the BTH', first6(17, lhRoce.subarray(40), 16)],
-  ['Long-haul CNP in RoCEv2 over IPv4, within the BTH', first4(17, lhRoce4.subarray(20), 16)],
-  ['Long-haul CNP in RoCEv2, behind its options', first6(60, behindOptions(lhRoce), 24)],
+  ['Long-haul CNP in RoCEv2, behind the UDP header', first6(17, longHaulRoce.subarray(40), 8)],
+  ['Long-haul CNP in RoCEv2 over IPv4, behind the UDP header', first4(17, longHaulRoce4.subarray(20), 8)],
+  ['Long-haul CNP in RoCEv2, within the BTH', first6(17, longHaulRoce.subarray(40), 16)],
+  ['Long-haul CNP in RoCEv2 over IPv4, within the BTH', first4(17, longHaulRoce4.subarray(20), 16)],
+  ['Long-haul CNP in RoCEv2, behind its options', first6(60, behindOptions(longHaulRoce), 24)],
   ['Fast CNP, behind the UDP header', first6(60, fast.subarray(40), 32)],
   ['Fast CNP, behind the options', first6(60, fast.subarray(40), 24)],
   ['Fast CNP, within the options', first6(60, fast.subarray(40), 8)],
-  ['Long-haul CNP in ICMPv6, behind its options', first6(60, behindOptions(lhIcmp), 24)],
-  ['Long-haul CNP in ICMPv6, within its options', first6(60, behindOptions(lhIcmp), 8)],
-  ['Long-haul CNP in ICMPv6, within an SRH', first6(43, srh(58, 0, [H1], lhIcmp.subarray(40)), 8)],
+  ['Long-haul CNP in ICMPv6, behind its options', first6(60, behindOptions(longHaulIcmpv6), 24)],
+  ['Long-haul CNP in ICMPv6, within its options', first6(60, behindOptions(longHaulIcmpv6), 8)],
+  ['Long-haul CNP in ICMPv6, within an SRH', first6(43, srh(58, 0, [H1], longHaulIcmpv6.subarray(40)), 8)],
 ];
-const protocolOf = (packet: Uint8Array): number => (packet[0]! >> 4 === 6 ? 41 : 4);
 /** Header chains around a first fragment. */
 const WAYS: readonly (readonly [string, (packet: Uint8Array) => Uint8Array])[] = [
   ['plain', (p) => frame(p)],
@@ -98,30 +70,30 @@ const WAYS: readonly (readonly [string, (packet: Uint8Array) => Uint8Array])[] =
 ];
 /** First fragments of tunnels, cut within the packet inside. */
 const CUT_TUNNELS: readonly (readonly [string, Uint8Array])[] = [
-  ['IPv6 in IPv6, behind the UDP header inside', frame(first6(41, lhRoce, 48))],
-  ['IPv6 in IPv6, before the packet inside', frame(first6(60, options(41, 0, lhRoce), 8))],
-  ['IPv6 in IPv6, within the header inside', frame(first6(41, lhRoce, 16))],
-  ['IPv4 in IPv6, within the UDP header inside', frame(first6(4, lhRoce4, 24))],
-  ['IPv4 in IPv6, before the packet inside', frame(first6(60, options(4, 0, lhRoce4), 8))],
-  ['IPv6 in IPv4, behind the UDP header inside', frame(first4(41, lhRoce, 48))],
-  ['IPv4 in IPv4, within the UDP header inside', frame(first4(4, lhRoce4, 24))],
-  ['SRv6, within the SRH', frame(first6(43, srh(41, 1, [H2, H1], lhRoce), 16))],
-  ['SRv6, behind the UDP header inside', frame(first6(43, srh(41, 1, [H2, H1], lhRoce), 40 + 48))],
+  ['IPv6 in IPv6, behind the UDP header inside', frame(first6(41, longHaulRoce, 48))],
+  ['IPv6 in IPv6, before the packet inside', frame(first6(60, options(41, 0, longHaulRoce), 8))],
+  ['IPv6 in IPv6, within the header inside', frame(first6(41, longHaulRoce, 16))],
+  ['IPv4 in IPv6, within the UDP header inside', frame(first6(4, longHaulRoce4, 24))],
+  ['IPv4 in IPv6, before the packet inside', frame(first6(60, options(4, 0, longHaulRoce4), 8))],
+  ['IPv6 in IPv4, behind the UDP header inside', frame(first4(41, longHaulRoce, 48))],
+  ['IPv4 in IPv4, within the UDP header inside', frame(first4(4, longHaulRoce4, 24))],
+  ['SRv6, within the SRH', frame(first6(43, srh(41, 1, [H2, H1], longHaulRoce), 16))],
+  ['SRv6, behind the UDP header inside', frame(first6(43, srh(41, 1, [H2, H1], longHaulRoce), 40 + 48))],
   ['SRv6, Fast CNP inside, behind its options', frame(first6(43, srh(41, 1, [H2, H1], fast), 40 + 64))],
 ];
 /** The other way round: the tunnel is whole and says that more is inside than the packet's own length. */
 const SHORT_INSIDE: readonly (readonly [string, Uint8Array])[] = [
   [
     'IPv6 in IPv6, the BTH between the two ends',
-    frame(ipv6(ends, 41, concat(first6(17, lhRoce.subarray(40), 8), data().subarray(48)))),
+    frame(ipv6(ends, 41, concat(first6(17, longHaulRoce.subarray(40), 8), data().subarray(48)))),
   ],
   [
     'IPv4 in IPv6, the BTH between the two ends',
-    frame(ipv6(ends, 4, concat(first4(17, lhRoce4.subarray(20), 8), data().subarray(48)))),
+    frame(ipv6(ends, 4, concat(first4(17, longHaulRoce4.subarray(20), 8), data().subarray(48)))),
   ],
   [
     'IPv4 in IPv4, the BTH between the two ends',
-    frame(ipv4(ends4, 4, concat(first4(17, lhRoce4.subarray(20), 8), data().subarray(48)))),
+    frame(ipv4(ends4, 4, concat(first4(17, longHaulRoce4.subarray(20), 8), data().subarray(48)))),
   ],
 ];
 const zeros = (length: number) => new Uint8Array(length);
@@ -152,21 +124,21 @@ const PASSING: readonly Case[] = [
   ['the first fragment of an echo request', frame(first6(58, Uint8Array.of(128, 0, 0, 0, 0, 1, 0, 1), 8))],
   ['the first fragment of other UDP', frame(first4(17, udp(9, 9), 8))],
   ['the first fragment of TCP', frame(first6(6, udp(9, 9), 8))],
-  ['a later fragment', frame(ipv6(ends, 44, fragment(17, 8, false, lhRoce.subarray(40))))],
+  ['a later fragment', frame(ipv6(ends, 44, fragment(17, 8, false, longHaulRoce.subarray(40))))],
   [
     'a later fragment in the first fragment of a tunnel',
-    frame(first6(41, ipv6(ends, 44, fragment(17, 8, false, lhRoce.subarray(40, 88))), 96)),
+    frame(first6(41, ipv6(ends, 44, fragment(17, 8, false, longHaulRoce.subarray(40, 88))), 96)),
   ],
   ['UDP to the RoCEv2 port that is shorter than a BTH', frame(ipv6(ends, 17, udp(9, 4791, zeros(4))))],
   ['the same over IPv4', frame(ipv4(ends4, 17, udp(9, 4791, zeros(4))))],
   ['RoCEv2 data', frame(data())],
 ];
 const WHOLE: readonly Case[] = [
-  ['long-haul-roce', frame(lhRoce)],
-  ['long-haul-roce', frame(first6(17, lhRoce.subarray(40), 24))],
-  ['long-haul-roce', frame(first4(17, lhRoce4.subarray(20), 24))],
+  ['long-haul-roce', frame(longHaulRoce)],
+  ['long-haul-roce', frame(first6(17, longHaulRoce.subarray(40), 24))],
+  ['long-haul-roce', frame(first4(17, longHaulRoce4.subarray(20), 24))],
   ['fast-cnp', frame(fast)],
-  ['long-haul-icmpv6', frame(lhIcmp)],
+  ['long-haul-icmpv6', frame(longHaulIcmpv6)],
 ];
 
 describe.each(['ingress', 'egress'] as const)('PNC-6-c: PNC-6-d: FCNP-5-d: FCNP-5-e: LHCNP-9-a: %s', (direction) => {
@@ -199,8 +171,8 @@ describe.each(['ingress', 'egress'] as const)('PNC-6-c: PNC-6-d: FCNP-5-d: FCNP-
 
 describe('a notification that is behind the end of a packet which is not a fragment', () => {
   test.each([
-    ['IPv6', lhRoce, 4, 8],
-    ['IPv4', lhRoce4, 2, 28],
+    ['IPv6', longHaulRoce, 4, 8],
+    ['IPv4', longHaulRoce4, 2, 28],
   ] as const)('LHCNP-9-a: %s: dropped, though no receiver should look there', (_, notification, at, length) => {
     const short = notification.slice();
     expect(u16(short, at)).toBeGreaterThan(length);

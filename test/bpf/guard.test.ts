@@ -1,8 +1,6 @@
 // The border guard: what it drops in either direction, and that it drops nothing else.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { address } from '../../src/model/address.ts';
 import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
-import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counters.ts';
 import {
   GUARD_MAPS,
   GUARD_PORT_SIZE,
@@ -13,7 +11,6 @@ import {
 } from '../../src/kernel/dataplane/guard.ts';
 import { concat, put16 } from '../../src/packet/bytes.ts';
 import { fragment, ipv4, ipv6, options, srh, udp } from '../../src/packet/ip/packets.fixture.ts';
-import { buildNoticePacket } from '../../src/packet/notice/pnc.ts';
 import { Netns } from '../../src/kernel/netns.ts';
 import { Rtnetlink } from '../../src/kernel/netlink/rtnetlink.ts';
 import { Poller } from '../../src/kernel/poller.ts';
@@ -21,43 +18,23 @@ import { isKernelError } from '../../src/kernel/errors.ts';
 import { openPacketSocket } from '../../src/kernel/packet-socket.ts';
 import { attachTcx } from '../../src/kernel/bpf/tcx.ts';
 import { PNC_PORT, PROXY4, PROXY6, object, until } from './congested-router.ts';
-import { DROP, H1, H1V4, H2, H2V4, NEXT, context, data, frame } from './packets.ts';
+import { countOf } from './counters.ts';
+import { BORDER, type Direction, GuardUnderTest, NODE, NODE4, notice4, notice6 } from './guard-fixture.ts';
+import { DROP, H1V4, H2V4, NEXT, data, frame } from './packets.ts';
 
-const BORDER = 1; // the loopback device stands for the border port in test runs
-let guard: BpfObject;
-beforeAll(() => {
-  guard = openBpfObject(object('guard'));
-});
+let guard: GuardUnderTest;
+beforeAll(() => void (guard = new GuardUnderTest()));
 afterAll(() => guard.close());
 beforeEach(() => {
-  guard.map(GUARD_MAPS.ports).update(guardPortKey(BORDER), encodeGuardPort({ udpPort: PNC_PORT }));
-  for (const [key] of [...guard.map(COUNTERS_MAP).entries()]) guard.map(COUNTERS_MAP).update(key, new Uint8Array(8));
+  guard.configure({ udpPort: PNC_PORT });
+  guard.clearCounters();
 });
 
-const count = (name: string): number => Number(decodeCounters(guard.map(COUNTERS_MAP).entries()).get(name));
-const verdict = (direction: keyof typeof GUARD_PROGRAMS, bytes: Uint8Array): number =>
-  guard.program(GUARD_PROGRAMS[direction]).testRun({ data: bytes, ctx: context({ ifindex: BORDER }) }).retval;
+const count = (name: string): number => guard.count(name);
+const verdict = (direction: Direction, bytes: Uint8Array): number => guard.verdict(direction, bytes);
 
-const notice6 = buildNoticePacket({
-  tuple: { source: H1, destination: H2, protocol: 17, sourcePort: 1, destinationPort: 4791 },
-  level: 7,
-  invoking: data(),
-  source: address('2001:db8:bad::1'),
-  destination: PROXY6,
-  sourcePort: 0xc123,
-  destinationPort: PNC_PORT,
-});
-const notice4 = buildNoticePacket({
-  tuple: { source: H1V4, destination: H2V4, protocol: 17, sourcePort: 1, destinationPort: 4791 },
-  level: 0,
-  invoking: data({ source: H1V4, destination: H2V4 }),
-  source: address('203.0.113.1'),
-  destination: PROXY4,
-  sourcePort: 0xc123,
-  destinationPort: PNC_PORT,
-});
-const ends = [address('2001:db8:bad::1'), PROXY6] as const;
-const ends4 = [address('203.0.113.1'), PROXY4] as const;
+const ends = [NODE, PROXY6] as const;
+const ends4 = [NODE4, PROXY4] as const;
 const datagram = notice6.subarray(40);
 const withOptions = concat(notice4.subarray(0, 20), Uint8Array.of(1, 1, 1, 0), notice4.subarray(20));
 withOptions[0] = 0x46;
@@ -136,7 +113,7 @@ describe.each([
   });
 
   test.each(OTHERS)('%s: passed on, unchanged', (_name, bytes) => {
-    const result = guard.program(GUARD_PROGRAMS[direction]).testRun({ data: bytes, ctx: context({ ifindex: BORDER }) });
+    const result = guard.run(direction, bytes);
     expect(result.retval).toBe(NEXT);
     expect(result.data).toEqual(bytes);
   });
@@ -165,15 +142,17 @@ describe('PNC-6-c: hiding places', () => {
 
 describe('the port of notices', () => {
   test('PNC-6-c: is the configured one', () => {
-    guard.map(GUARD_MAPS.ports).update(guardPortKey(BORDER), encodeGuardPort({ udpPort: 47_000 }));
+    guard.configure({ udpPort: 47_000 });
     expect(verdict('ingress', frame(notice6))).toBe(NEXT);
     expect(verdict('ingress', frame(ipv6(ends, 17, udp(1, 47_000))))).toBe(DROP);
-    expect(decodeGuardPort(guard.map(GUARD_MAPS.ports).lookup(guardPortKey(BORDER))!)).toEqual({ udpPort: 47_000 });
-    expect(guard.map(GUARD_MAPS.ports).info.valueSize).toBe(GUARD_PORT_SIZE);
+    expect(decodeGuardPort(guard.object.map(GUARD_MAPS.ports).lookup(guardPortKey(BORDER))!)).toEqual({
+      udpPort: 47_000,
+    });
+    expect(guard.object.map(GUARD_MAPS.ports).info.valueSize).toBe(GUARD_PORT_SIZE);
   });
 
   test('a port that is not configured passes everything, counted', () => {
-    guard.map(GUARD_MAPS.ports).delete(guardPortKey(BORDER));
+    guard.object.map(GUARD_MAPS.ports).delete(guardPortKey(BORDER));
     for (const [, bytes] of NOTICES) expect(verdict('ingress', bytes)).toBe(NEXT);
     expect(count('guard.unconfigured')).toBe(NOTICES.length);
   });
@@ -200,10 +179,10 @@ describe('on a real interface', () => {
       const { ifindex } = (await rtnl.link('t-bpf-border'))!;
       const configure = (o: BpfObject, udpPort: number): void =>
         o.map(GUARD_MAPS.ports).update(guardPortKey(ifindex), encodeGuardPort({ udpPort }));
-      configure(guard, PNC_PORT);
+      configure(guard.object, PNC_PORT);
       configure(behind.notices, PNC_PORT);
       configure(behind.roce, 4791);
-      const links = [guard, behind.notices, behind.roce].map((o) =>
+      const links = [guard.object, behind.notices, behind.roce].map((o) =>
         attachTcx({ program: o.program(GUARD_PROGRAMS[direction]), ifindex, direction, netns: near }),
       );
       const modules = {
@@ -225,13 +204,13 @@ describe('on a real interface', () => {
         }
       };
       for (let i = 0; i < 50; i++) for (const [, bytes] of [...NOTICES, ...OTHERS]) send(bytes);
-      const dropped = (o: BpfObject): number => Number(decodeCounters(o.map(COUNTERS_MAP).entries()).get(counter));
+      const dropped = (o: BpfObject): number => countOf(o, counter);
       await until(
         'everything arrived',
-        () => dropped(guard) === 50 * NOTICES.length && dropped(behind.roce) === 50 * 3,
+        () => dropped(guard.object) === 50 * NOTICES.length && dropped(behind.roce) === 50 * 3,
       );
       expect(dropped(behind.notices)).toBe(0);
-      guard.map(GUARD_MAPS.ports).delete(guardPortKey(ifindex));
+      guard.object.map(GUARD_MAPS.ports).delete(guardPortKey(ifindex));
       sender.close();
       for (const link of links) link.detach();
     } finally {

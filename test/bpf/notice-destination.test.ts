@@ -2,10 +2,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import { openBpfObject } from '../../src/kernel/bpf/object.ts';
-import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counters.ts';
 import { EGRESS_PROGRAMS } from '../../src/kernel/dataplane/egress.ts';
 import { GUARD_MAPS, GUARD_PROGRAMS, encodeGuardPort, guardPortKey } from '../../src/kernel/dataplane/guard.ts';
 import { CongestedRouter, LOOPBACK4, LOOPBACK6, PNC_PORT, PROXY4, PROXY6, object, until } from './congested-router.ts';
+import { countOf } from './counters.ts';
 import { DEPTH, KMAX, noticeAbout, nothingCame, settled } from './notice-scene.ts';
 import { H1V4, H2V4, data, frame } from './packets.ts';
 
@@ -101,8 +101,7 @@ describe('a router that is its own proxy', () => {
           router.send(frame(data({ psn: i })));
           router.send(frame(data({ ...V4, psn: i })));
         }
-        const taken = (): number =>
-          Number(decodeCounters(proxy.map(COUNTERS_MAP).entries()).get('guard.ingress.dropped'));
+        const taken = (): number => countOf(proxy, 'guard.ingress.dropped');
         await until('all notices taken', () => taken() === 20);
         expect(router.count('notice.built')).toBe(20);
       } finally {

@@ -5,7 +5,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
 import type { TcxLink } from '../../src/kernel/bpf/tc-attachment.ts';
 import { attachTcx } from '../../src/kernel/bpf/tcx.ts';
-import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counters.ts';
 import { EGRESS_MAPS, EGRESS_PROGRAMS, encodeEgressConfig } from '../../src/kernel/dataplane/egress.ts';
 import { prefixKey, u32Key } from '../../src/kernel/dataplane/layout.ts';
 import {
@@ -27,6 +26,7 @@ import { instructionsByLevel } from '../../src/plan/notifier.ts';
 import { intentOf } from '../../src/plan/fixture.ts';
 import { ip, until } from '../kernel/support.ts';
 import { object } from './congested-router.ts';
+import { clearCounters, countOf } from './counters.ts';
 import { CODES, configureFormats } from './notifier-plan.ts';
 import { A, A4, B, B4, CONGESTED, DATA_SPORT, PROXY, SENDERS, data, notice } from './proxy-fixture.ts';
 import { ProxyScene } from './proxy-scene.ts';
@@ -58,7 +58,7 @@ afterAll(() => egress.close());
 beforeEach(() => {
   scene = new ProxyScene();
   ip(scene.r, 'route add 192.0.2.2/32 via 10.9.0.2');
-  for (const [key] of [...egress.map(COUNTERS_MAP).entries()]) egress.map(COUNTERS_MAP).update(key, new Uint8Array(8));
+  clearCounters(egress);
   builder = attachTcx({
     program: egress.program(EGRESS_PROGRAMS.notice),
     ifindex: 1,
@@ -86,7 +86,7 @@ const understands = (format: SenderFormat): void => {
       .update(prefixKey(prefix(text)), encodeProxySender({ prefix: prefix(text), format }));
 };
 const counted = (name: string): number => Number(scene.proxy.counters().get(name) ?? 0n);
-const built = (name: string): number => Number(decodeCounters(egress.map(COUNTERS_MAP).entries()).get(name) ?? 0n);
+const built = (name: string): number => countOf(egress, name);
 const packetOf = (a: IpAddress, b: IpAddress, size = 1024): Uint8Array =>
   data({ from: a, to: b, qpn: RECEIVER_QPN, psn: 6, size, pkey: PKEY });
 const sourceOf = (a: IpAddress): IpAddress => (a.family === 6 ? PROXY : PROXY4);

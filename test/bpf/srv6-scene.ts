@@ -7,7 +7,6 @@ import { writeFileSync } from 'node:fs';
 import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
 import type { TcxLink } from '../../src/kernel/bpf/tc-attachment.ts';
 import { attachTcx } from '../../src/kernel/bpf/tcx.ts';
-import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counters.ts';
 import { u32Key } from '../../src/kernel/dataplane/layout.ts';
 import {
   FLAG,
@@ -29,6 +28,7 @@ import { prefix } from '../../src/model/prefix.ts';
 import { concat } from '../../src/packet/bytes.ts';
 import { ip } from '../kernel/support.ts';
 import { object } from './congested-router.ts';
+import { clearCounters, countOf } from './counters.ts';
 import { frame } from './packets.ts';
 
 /** The source of this router's tunnels before the program changes it: its loopback address. */
@@ -259,17 +259,14 @@ export class ProviderEdge {
   }
 
   count(name: string): number {
-    const found = decodeCounters(this.srv6.map(COUNTERS_MAP).entries()).get(name);
-    if (found === undefined) throw new Error(`no counter ${name}`);
-    return Number(found);
+    return countOf(this.srv6, name);
   }
 
   clear(): void {
     for (const frames of Object.values(this.captured)) frames.length = 0;
     for (const name of [SRV6_MAPS.tunnelSources, SRV6_MAPS.sids])
       for (const key of [...this.srv6.map(name).keys()]) this.srv6.map(name).delete(key);
-    for (const [key] of [...this.srv6.map(COUNTERS_MAP).entries()])
-      this.srv6.map(COUNTERS_MAP).update(key, new Uint8Array(8));
+    clearCounters(this.srv6);
   }
 
   close(): void {

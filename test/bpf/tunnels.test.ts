@@ -1,10 +1,7 @@
 // E2: the tunnels that a P router meets (PNC §4): MPLS label stacks, GRE, VXLAN, and what they carry, at the congested
 // node and the border guard. What cannot be looked into is counted by its kind.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
-import { COUNTERS_MAP, decodeCounters } from '../../src/kernel/dataplane/counters.ts';
 import type { TunnelKind } from '../../src/kernel/dataplane/egress.ts';
-import { GUARD_MAPS, GUARD_PROGRAMS, encodeGuardPort, guardPortKey } from '../../src/kernel/dataplane/guard.ts';
 import { mappedAddress, prefixKey } from '../../src/kernel/dataplane/layout.ts';
 import { PROXY_MAPS } from '../../src/kernel/dataplane/proxy.ts';
 import { TENANT_MAPS, encodeTenant } from '../../src/kernel/dataplane/tenants.ts';
@@ -13,9 +10,9 @@ import { prefix } from '../../src/model/prefix.ts';
 import { concat, u16 } from '../../src/packet/bytes.ts';
 import { encodeIpv4 } from '../../src/packet/ip/ipv4.ts';
 import { ipv4, ipv6, srh, udp } from '../../src/packet/ip/packets.fixture.ts';
-import { buildNoticePacket } from '../../src/packet/notice/pnc.ts';
 import { parseRocePacket } from '../../src/packet/roce/packet.ts';
-import { CongestedRouter, PNC_PORT, PROXY6, object, until } from './congested-router.ts';
+import { CongestedRouter, PNC_PORT, PROXY6, until } from './congested-router.ts';
+import { type Direction, GuardUnderTest, notice6 } from './guard-fixture.ts';
 import { notices } from './notices.ts';
 import {
   BUILT_HERE,
@@ -27,7 +24,7 @@ import {
   notice as noticeAbout,
   tupleOf,
 } from './proxy-fixture.ts';
-import { DROP, H1, H1V4, H2, H2V4, NEXT, context, data, ecnOf, frame } from './packets.ts';
+import { DROP, H1, H1V4, H2, H2V4, NEXT, data, ecnOf, frame } from './packets.ts';
 
 const MACS = Uint8Array.of(2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2);
 const typed = (type: number, payload: Uint8Array): Uint8Array =>
@@ -361,32 +358,17 @@ describe('the proxy', () => {
 });
 
 describe('the border guard', () => {
-  let guard: BpfObject;
-  const BORDER = 1;
+  let guard: GuardUnderTest;
   beforeAll(() => {
-    guard = openBpfObject(object('guard'));
-    guard
-      .map(GUARD_MAPS.ports)
-      .update(guardPortKey(BORDER), encodeGuardPort({ udpPort: PNC_PORT, longHaulIcmpv6Type: 200 }));
+    guard = new GuardUnderTest();
+    guard.configure({ udpPort: PNC_PORT, longHaulIcmpv6Type: 200 });
   });
   afterAll(() => guard.close());
-  beforeEach(() => {
-    for (const [key] of [...guard.map(COUNTERS_MAP).entries()]) guard.map(COUNTERS_MAP).update(key, new Uint8Array(8));
-  });
-  const verdict = (direction: keyof typeof GUARD_PROGRAMS, bytes: Uint8Array): number =>
-    guard.program(GUARD_PROGRAMS[direction]).testRun({ data: bytes, ctx: context({ ifindex: BORDER }) }).retval;
-  const count = (name: string): number => Number(decodeCounters(guard.map(COUNTERS_MAP).entries()).get(name));
-  const notice = buildNoticePacket({
-    tuple: { source: H1, destination: H2, protocol: 17, sourcePort: 1, destinationPort: 4791 },
-    level: 7,
-    invoking: data(),
-    source: address('2001:db8:bad::1'),
-    destination: PROXY6,
-    sourcePort: 0xc123,
-    destinationPort: PNC_PORT,
-  });
+  beforeEach(() => guard.clearCounters());
+  const verdict = (direction: Direction, bytes: Uint8Array): number => guard.verdict(direction, bytes);
+  const count = (name: string): number => guard.count(name);
 
-  test.each(around(notice))('PNC-6-c, PNC-6-d: a notice hidden in %s is dropped in both directions', (_, bytes) => {
+  test.each(around(notice6))('PNC-6-c, PNC-6-d: a notice hidden in %s is dropped in both directions', (_, bytes) => {
     expect([verdict('ingress', bytes), verdict('egress', bytes)]).toEqual([DROP, DROP]);
     expect([count('guard.ingress.dropped'), count('guard.egress.dropped')]).toEqual([1, 1]);
   });
@@ -406,7 +388,7 @@ describe('the border guard', () => {
         'ingress',
         mpls(
           Array.from({ length: 17 }, (_, i) => 16 + i),
-          notice,
+          notice6,
         ),
       ),
     ).toBe(DROP);
