@@ -26,6 +26,8 @@ import { type IpAddress, address } from '../../src/model/address.ts';
 import type { LongHaulInstruction, NotificationFormat } from '../../src/model/notification.ts';
 import { prefix } from '../../src/model/prefix.ts';
 import { ACTIONS, type Metric, UNDISCLOSED } from '../../src/packet/long-haul/body.ts';
+import { concat } from '../../src/packet/bytes.ts';
+import { buildRocePacket } from '../../src/packet/roce/packet.ts';
 import { compileBpf } from './compile.ts';
 import { CODES, LONG_HAUL, configureFormats } from './notifier-plan.ts';
 import { context, frame, markOf } from './packets.ts';
@@ -59,6 +61,39 @@ export function orderWords({
 }
 
 export { CODES, LONG_HAUL };
+
+/** A packet that a notification may be about, of so much payload. */
+export const invokingPacket = (source: IpAddress, destination: IpAddress, payload: number, pkey = 0xffff): Uint8Array =>
+  buildRocePacket({
+    source,
+    destination,
+    sourcePort: 0xc000,
+    trafficClass: 2,
+    hopLimit: 60,
+    bth: { opcode: 4, destQpn: 0xc8, psn: 7, pkey },
+    payload: new Uint8Array(payload),
+  });
+/** One over each family. */
+export const invokingPackets = (payload: number): { readonly v6: Uint8Array; readonly v4: Uint8Array } => ({
+  v6: invokingPacket(address('2001:db8:a::1'), address('2001:db8:b::1'), payload),
+  v4: invokingPacket(address('10.0.0.1'), address('10.0.1.1'), payload),
+});
+
+/** Hop-by-hop options in front of UDP: a pre-allocated IOAM trace (RFC 9197) of one node's 16 octets. */
+export const TRACE = concat(
+  Uint8Array.of(17, 3, 0x31, 26, 0, 0, 0, 1, 0x10, 4, 0x80, 0, 0, 0),
+  Uint8Array.from({ length: 16 }, (_, i) => i),
+  Uint8Array.of(1, 0),
+);
+
+/** LHCNP §7 and A2: level 180, Rate Reduce 30, Queue Pair 100, 130,000 kB. */
+export const A2 = {
+  level: 180,
+  action: 'rate-reduce',
+  parameter: 30,
+  sourceQpn: 100,
+  metric: { type: 1, value: 130_000 },
+} as const;
 
 export interface Built {
   readonly verdict: number;

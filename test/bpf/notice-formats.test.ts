@@ -6,7 +6,6 @@ import { concat, put16 } from '../../src/packet/bytes.ts';
 import { buildLongHaulIcmpv6 } from '../../src/packet/icmpv6/long-haul-cnp.ts';
 import { encodeIpv6 } from '../../src/packet/ip/ipv6.ts';
 import { ipv4, ipv6, options, srh } from '../../src/packet/ip/packets.fixture.ts';
-import type { LongHaulCnp } from '../../src/packet/long-haul/body.ts';
 import { buildFastCnp } from '../../src/packet/roce/fast-cnp.ts';
 import { buildLongHaulRoce } from '../../src/packet/roce/long-haul-cnp.ts';
 import { buildRocePacket, parseRocePacket } from '../../src/packet/roce/packet.ts';
@@ -14,6 +13,7 @@ import { FAST_CNP6, LONG_HAUL_CNP4, LONG_HAUL_CNP6 } from '../../src/packet/roce
 import { wrapForEndCon } from '../../src/packet/srv6/end-con.ts';
 import { toHex } from '../../src/packet/hex.ts';
 import {
+  A2,
   BEFORE_ROUTING,
   CODES,
   LONG_HAUL,
@@ -22,6 +22,7 @@ import {
   NoticeBuilder,
   type Order,
   TC_REDIRECT,
+  invokingPacket,
 } from './notice-builder.ts';
 
 const SENDER = address('2001:db8:a::1');
@@ -40,16 +41,8 @@ beforeAll(() => void (builder = NoticeBuilder.compiled()));
 afterAll(() => builder.close());
 beforeEach(() => void builder.configure({}));
 
-const roce = (source: IpAddress, destination: IpAddress, pkey = 0xffff): Uint8Array =>
-  buildRocePacket({
-    source,
-    destination,
-    sourcePort: SPORT,
-    trafficClass: 2,
-    hopLimit: 60,
-    bth: { opcode: 4, destQpn: RECEIVER_QPN, psn: 7, pkey },
-    payload: new Uint8Array(1024),
-  });
+const roce = (source: IpAddress, destination: IpAddress, pkey?: number): Uint8Array =>
+  invokingPacket(source, destination, 1024, pkey);
 const v6 = roce(SENDER, RECEIVER);
 const v4 = roce(SENDER4, RECEIVER4);
 const tunnel = [END_CON, PE2] as const;
@@ -88,14 +81,6 @@ const shapes = (
   ];
 };
 
-/** LHCNP §7 and A2: level 180, Rate Reduce 30, Queue Pair 100, 130,000 kB. */
-const A2: Omit<LongHaulCnp, 'objects'> = {
-  level: 180,
-  action: 'rate-reduce',
-  parameter: 30,
-  sourceQpn: 100,
-  metric: { type: 1, value: 130_000 },
-};
 const longHaul = (format: Order['format']): Order => ({ format, ...A2 });
 
 /**

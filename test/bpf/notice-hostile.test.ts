@@ -11,9 +11,18 @@ import { parseIcmpv6 } from '../../src/packet/icmpv6/message.ts';
 import { fragment, ipv6, options, srh } from '../../src/packet/ip/packets.fixture.ts';
 import { parseFastCnp } from '../../src/packet/roce/fast-cnp.ts';
 import { readLongHaulRoce } from '../../src/packet/roce/long-haul-cnp.ts';
-import { buildRocePacket, parseRocePacket } from '../../src/packet/roce/packet.ts';
+import { parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { decapsulate } from '../../src/packet/srv6/encapsulation.ts';
-import { type Built, CODES, NoticeBuilder, TC_REDIRECT, orderWords } from './notice-builder.ts';
+import {
+  A2,
+  type Built,
+  CODES,
+  NoticeBuilder,
+  TC_REDIRECT,
+  TRACE,
+  invokingPackets,
+  orderWords,
+} from './notice-builder.ts';
 import { DROP, frame } from './packets.ts';
 
 let builder: NoticeBuilder;
@@ -21,33 +30,12 @@ beforeAll(() => void (builder = NoticeBuilder.compiled()));
 afterAll(() => builder.close());
 beforeEach(() => void builder.configure({}));
 
-const FIELDS = {
-  sourcePort: 0xc000,
-  trafficClass: 2,
-  hopLimit: 60,
-  bth: { opcode: 4, destQpn: 0xc8, psn: 7 },
-  payload: new Uint8Array(64),
-};
-const V6 = buildRocePacket({ source: address('2001:db8:a::1'), destination: address('2001:db8:b::1'), ...FIELDS });
-const V4 = buildRocePacket({ source: address('10.0.0.1'), destination: address('10.0.1.1'), ...FIELDS });
+const { v6: V6, v4: V4 } = invokingPackets(64);
 const TUNNEL = [address('2001:db8:c::1'), address('2001:db8:d::1')] as const;
 const SEGMENT = address('2001:db8:e::1');
-const TRACE = concat(
-  Uint8Array.of(17, 3, 0x31, 26, 0, 0, 0, 1, 0x10, 4, 0x80, 0, 0, 0),
-  Uint8Array.from({ length: 16 }, (_, i) => i),
-  Uint8Array.of(1, 0),
-);
 
 const FORMATS: readonly NotificationFormat[] = ['fast-cnp', 'long-haul-icmpv6', 'long-haul-roce'];
-const order = (format: NotificationFormat) =>
-  orderWords({
-    format,
-    level: 180,
-    action: 'rate-reduce',
-    parameter: 30,
-    sourceQpn: 100,
-    metric: { type: 1, value: 130_000 },
-  });
+const order = (format: NotificationFormat) => orderWords({ format, ...A2 });
 
 /** Whether a finished notice is one that its receiver accepts. */
 function accepted(packet: Uint8Array, format: NotificationFormat, wrapped: boolean): boolean {

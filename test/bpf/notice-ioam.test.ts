@@ -7,9 +7,8 @@ import { encodeIpv6 } from '../../src/packet/ip/ipv6.ts';
 import { ipv6, srh } from '../../src/packet/ip/packets.fixture.ts';
 import { findIoamTrace } from '../../src/packet/ip/ioam.ts';
 import { buildFastCnp, parseFastCnp } from '../../src/packet/roce/fast-cnp.ts';
-import { buildRocePacket } from '../../src/packet/roce/packet.ts';
 import { toHex } from '../../src/packet/hex.ts';
-import { BEFORE_ROUTING, CODES, LOOPBACK, NoticeBuilder } from './notice-builder.ts';
+import { BEFORE_ROUTING, CODES, LOOPBACK, NoticeBuilder, invokingPackets } from './notice-builder.ts';
 
 const SENDER = address('2001:db8:a::1');
 const RECEIVER = address('2001:db8:b::1');
@@ -23,15 +22,7 @@ beforeAll(() => void (builder = NoticeBuilder.compiled()));
 afterAll(() => builder.close());
 beforeEach(() => void builder.configure({}));
 
-const DATA = buildRocePacket({
-  source: SENDER,
-  destination: RECEIVER,
-  sourcePort: 0xc000,
-  trafficClass: 2,
-  hopLimit: 60,
-  bth: { opcode: 4, destQpn: 0xc8, psn: 7 },
-  payload: new Uint8Array(256),
-});
+const { v6: DATA } = invokingPackets(256);
 
 /** An IOAM option with `size` bytes of node data, distinct ones. */
 function ioam(size: number, { type = 0, fill = 1 } = {}): Uint8Array {

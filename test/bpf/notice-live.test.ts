@@ -7,12 +7,11 @@ import { parseIcmpv6 } from '../../src/packet/icmpv6/message.ts';
 import { concat } from '../../src/packet/bytes.ts';
 import { ipv6, srh } from '../../src/packet/ip/packets.fixture.ts';
 import { toHex } from '../../src/packet/hex.ts';
-import { buildRocePacket } from '../../src/packet/roce/packet.ts';
 import { decapsulate } from '../../src/packet/srv6/encapsulation.ts';
 import { dissect } from '../codec/tshark.ts';
 import { ip, until } from '../kernel/support.ts';
 import { icrcByHand, scapyIcrc } from './icrc-judges.ts';
-import { CODES, LONG_HAUL, LOOPBACK, type Order } from './notice-builder.ts';
+import { A2, CODES, LONG_HAUL, LOOPBACK, type Order, TRACE, invokingPackets } from './notice-builder.ts';
 import { NoticeScene } from './notice-scene-hosts.ts';
 
 const SENDER = address('2001:db8:a::1');
@@ -20,32 +19,12 @@ const RECEIVER = address('2001:db8:b::1');
 const END_CON = address('2001:db8:c::1');
 const SEGMENT = address('2001:db8:e::1');
 const LOOPBACK4 = address('10.0.9.254');
-const FIELDS = {
-  sourcePort: 0xc000,
-  trafficClass: 2,
-  hopLimit: 60,
-  bth: { opcode: 4, destQpn: 0xc8, psn: 7 },
-  payload: new Uint8Array(512),
-};
-const V6 = buildRocePacket({ source: SENDER, destination: RECEIVER, ...FIELDS });
-const V4 = buildRocePacket({ source: address('10.0.0.1'), destination: address('10.0.1.1'), ...FIELDS });
+const { v6: V6, v4: V4 } = invokingPackets(512);
 const inTunnel = (inner: Uint8Array): Uint8Array =>
   ipv6([END_CON, address('2001:db8:d::1')], 43, srh(inner[0]! >> 4 === 4 ? 4 : 41, 0, [SEGMENT], inner));
-const TRACE = concat(
-  Uint8Array.of(17, 3, 0x31, 26, 0, 0, 0, 1, 0x10, 4, 0x80, 0, 0, 0),
-  Uint8Array.from({ length: 16 }, (_, i) => i),
-  Uint8Array.of(1, 0),
-);
 const TRACED = ipv6([SENDER, RECEIVER], 0, concat(TRACE, V6.subarray(40)));
 const FAST: Order = { format: 'fast-cnp' };
-const longHaul = (format: Order['format']): Order => ({
-  format,
-  level: 180,
-  action: 'rate-reduce',
-  parameter: 30,
-  sourceQpn: 100,
-  metric: { type: 1, value: 130_000 },
-});
+const longHaul = (format: Order['format']): Order => ({ format, ...A2 });
 
 let scene: NoticeScene;
 beforeEach(() => {

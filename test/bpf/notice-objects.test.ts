@@ -2,39 +2,23 @@
 // it, its checksums good.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_DEVICE_ID, ntpOffsetNs } from '../../src/kernel/dataplane/notice-config.ts';
-import { address } from '../../src/model/address.ts';
 import { type LongHaulCodes, decodeLongHaulIcmpv6 } from '../../src/packet/icmpv6/long-haul-cnp.ts';
 import { parseIcmpv6 } from '../../src/packet/icmpv6/message.ts';
 import type { LongHaulCnp } from '../../src/packet/long-haul/body.ts';
 import type { LongHaulObject } from '../../src/packet/long-haul/objects.ts';
 import { readLongHaulRoce } from '../../src/packet/roce/long-haul-cnp.ts';
-import { buildRocePacket, parseRocePacket } from '../../src/packet/roce/packet.ts';
-import { LONG_HAUL, NoticeBuilder, type Order } from './notice-builder.ts';
+import { parseRocePacket } from '../../src/packet/roce/packet.ts';
+import { A2, LONG_HAUL, NoticeBuilder, type Order, invokingPackets } from './notice-builder.ts';
 
 const CODES: LongHaulCodes = { type: 200, objectClass: 247 };
-const FIELDS = {
-  sourcePort: 0xc000,
-  trafficClass: 2,
-  hopLimit: 60,
-  bth: { opcode: 4, destQpn: 0xc8, psn: 7 },
-  payload: new Uint8Array(512),
-};
-const V6 = buildRocePacket({ source: address('2001:db8:a::1'), destination: address('2001:db8:b::1'), ...FIELDS });
-const V4 = buildRocePacket({ source: address('10.0.0.1'), destination: address('10.0.1.1'), ...FIELDS });
-const INSTRUCTION = {
-  level: 180,
-  action: 'rate-reduce' as const,
-  parameter: 30,
-  sourceQpn: 100,
-  metric: { type: 1, value: 130_000 },
-};
+const { v6: V6, v4: V4 } = invokingPackets(512);
 
 let builder: NoticeBuilder;
 beforeAll(() => void (builder = NoticeBuilder.compiled()));
 afterAll(() => builder.close());
 
 function read(packet: Uint8Array, format: Order['format']): LongHaulCnp {
-  const built = builder.build(packet, { format, ...INSTRUCTION }).packet;
+  const built = builder.build(packet, { format, ...A2 }).packet;
   if (format === 'long-haul-icmpv6') {
     const icmp = parseIcmpv6(built);
     if (!icmp.ok) throw new Error(icmp.error.detail);
@@ -74,7 +58,7 @@ describe.each(FORMS)('in %s', (_, packet, format) => {
   ])('LHCNP-6.1.1-b, LHCNP-6.1.1-e, LHCNP-6.2.4-b, LHCNP-6.2.4-c: %s', (_what, objects, kinds) => {
     builder.configure({ longHaul: { ...LONG_HAUL, ...objects } }, now());
     const cnp = read(packet, format);
-    expect(cnp).toMatchObject(INSTRUCTION);
+    expect(cnp).toMatchObject(A2);
     expect(cnp.objects.map((o) => o.kind)).toEqual(kinds);
     const deviceId = cnp.objects.find((o) => o.kind === 'device-id');
     if (deviceId) expect(deviceId).toMatchObject({ name: 'deviceId' in objects ? objects.deviceId : '' });
@@ -104,12 +88,12 @@ describe.each(FORMS)('in %s', (_, packet, format) => {
 
 test('LHCNP-6.1.1-i: without objects there is no Extension Header', () => {
   builder.configure({});
-  expect(builder.build(V6, { format: 'long-haul-icmpv6', ...INSTRUCTION }).packet).toHaveLength(56);
-  expect(builder.build(V6, { format: 'long-haul-roce', ...INSTRUCTION }).packet).toHaveLength(76);
-  expect(builder.build(V4, { format: 'long-haul-roce', ...INSTRUCTION }).packet).toHaveLength(56);
+  expect(builder.build(V6, { format: 'long-haul-icmpv6', ...A2 }).packet).toHaveLength(56);
+  expect(builder.build(V6, { format: 'long-haul-roce', ...A2 }).packet).toHaveLength(76);
+  expect(builder.build(V4, { format: 'long-haul-roce', ...A2 }).packet).toHaveLength(56);
 });
 
 test('with objects the RoCEv2 form is not padded', () => {
   builder.configure({ longHaul: { ...LONG_HAUL, padToCnp: true, pathId: 7 } });
-  expect(builder.build(V6, { format: 'long-haul-roce', ...INSTRUCTION }).packet).toHaveLength(76 + 12);
+  expect(builder.build(V6, { format: 'long-haul-roce', ...A2 }).packet).toHaveLength(76 + 12);
 });
