@@ -6,7 +6,6 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ipv6 } from '../../src/packet/ip/packets.fixture.ts';
 import { addressBytes } from '../../src/model/address.ts';
 import { concat } from '../../src/packet/bytes.ts';
-import { parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { inNetns, until } from '../kernel/support.ts';
 import { cmDisconnect } from './cm-messages.ts';
 import { letTimePass } from './pair-time.ts';
@@ -21,17 +20,8 @@ afterEach(() => {
   scene.close();
 });
 
-const counted = (name: string): bigint => scene.proxy.counters().get(name) ?? 0n;
-const cnpsAtHost = (): number[] =>
-  scene.atHost.flatMap((packet) => {
-    const parsed = parseRocePacket(packet);
-    return parsed.ok && parsed.value.bth.opcode === 0x81 ? [parsed.value.bth.destQpn] : [];
-  });
-async function seen(): Promise<void> {
-  const before = counted('proxy.notice.qp-unknown');
-  scene.fromCore(notice(data({ from: A, to: B, qpn: 0xeee, psn: 1 })));
-  await until('a notice about nothing is refused', () => counted('proxy.notice.qp-unknown') > before);
-}
+const cnpsAtHost = (): number[] => scene.notified();
+const seen = (): Promise<void> => scene.seen();
 
 /** A packet on its way to its destination by way of the router itself (RFC 8754), where it is now. */
 function byWayOfRouter(packet: Uint8Array): Uint8Array {

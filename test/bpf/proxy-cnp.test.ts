@@ -4,7 +4,6 @@ import { address, addressBytes } from '../../src/model/address.ts';
 import { fromHex, toHex } from '../../src/packet/hex.ts';
 import { buildCnp } from '../../src/packet/roce/cnp.ts';
 import { parseRocePacket } from '../../src/packet/roce/packet.ts';
-import { encodeUdpPacket } from '../../src/packet/ip/udp.ts';
 import { PROXY_MAPS, decodeLatency, latencyQuantile } from '../../src/kernel/dataplane/proxy.ts';
 import { icrcByHand, scapyIcrc } from './icrc-judges.ts';
 import {
@@ -13,14 +12,18 @@ import {
   B,
   B4,
   CONGESTED,
+  CONGESTED4,
   DATA_SPORT,
   DROP,
   NEXT,
+  NOTICE_PORT,
   PROXY,
+  PROXY4,
   ProxyUnderTest,
   compileProxy,
   data,
   notice,
+  toProxy,
 } from './proxy-fixture.ts';
 
 let compiled: { path: string; remove(): void };
@@ -30,8 +33,6 @@ afterAll(() => compiled.remove());
 beforeEach(() => void (proxy = new ProxyUnderTest(compiled.path).configure()));
 afterEach(() => proxy.close());
 
-const PROXY4 = address('192.0.2.1');
-const CONGESTED4 = address('192.0.2.2');
 /** Hop limit of a CNP as it leaves the program: 64 when the kernel has routed it. */
 const BEFORE_ROUTING = 65;
 
@@ -186,22 +187,8 @@ describe('a notice becomes a CNP', () => {
   test('everything that is no notice passes unchanged: other ports, other addresses, other protocols, short and odd frames', () => {
     const others = [
       data({ from: A, to: B, qpn: 8, psn: 1 }),
-      encodeUdpPacket({
-        source: CONGESTED,
-        destination: address('2001:db8:ffff::9'),
-        sourcePort: 1,
-        destinationPort: 1021,
-        checksum: true,
-        payload: new Uint8Array(60),
-      }),
-      encodeUdpPacket({
-        source: CONGESTED,
-        destination: address('2001:db8:ffff::1'),
-        sourcePort: 1,
-        destinationPort: 1022,
-        checksum: true,
-        payload: new Uint8Array(60),
-      }),
+      toProxy(new Uint8Array(60), { destination: address('2001:db8:ffff::9') }),
+      toProxy(new Uint8Array(60), { destinationPort: NOTICE_PORT + 1 }),
       Uint8Array.of(0x60, 0, 0, 0, 0, 0, 58, 1, ...new Uint8Array(32)),
       new Uint8Array(46),
     ];

@@ -28,9 +28,10 @@ import { type IpAddress, address } from '../../src/model/address.ts';
 import { prefix } from '../../src/model/prefix.ts';
 import { type QueuePairs, ROCE_UDP_PORT } from '../../src/model/roce.ts';
 import { type FiveTuple, innermostTuple } from '../../src/packet/ip/five-tuple.ts';
+import { encodeUdpPacket } from '../../src/packet/ip/udp.ts';
 import { type NoticePacket, buildNoticePacket } from '../../src/packet/notice/pnc.ts';
 import { OPCODE } from '../../src/packet/roce/opcodes.ts';
-import { buildRocePacket } from '../../src/packet/roce/packet.ts';
+import { type RocePacket, buildRocePacket, parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { ip } from '../kernel/support.ts';
 import { type Compiled, compileBpf } from './compile.ts';
 
@@ -41,6 +42,8 @@ export const DROP = 2;
 export const NOTICE_PORT = 1021;
 export const PROXY = address('2001:db8:ffff::1');
 export const CONGESTED = address('2001:db8:ffff::2');
+export const PROXY4 = address('192.0.2.1');
+export const CONGESTED4 = address('192.0.2.2');
 export const A = address('2001:db8:a::1');
 export const B = address('2001:db8:b::1');
 export const A4 = address('10.0.0.1');
@@ -245,6 +248,19 @@ export const notice = (invoking: Uint8Array, fields: Partial<NoticePacket> = {})
     level: 3,
     invoking,
     ...fields,
+  });
+
+/** Any datagram from a congested node to where notices go. */
+export const toProxy = (
+  payload: Uint8Array,
+  { source = CONGESTED, destination = PROXY, destinationPort = NOTICE_PORT, checksum = true } = {},
+): Uint8Array => encodeUdpPacket({ source, destination, sourcePort: 1, destinationPort, checksum, payload });
+
+/** The CNPs among packets. */
+export const cnpsAmong = (packets: readonly Uint8Array[]): RocePacket[] =>
+  packets.flatMap((packet) => {
+    const parsed = parseRocePacket(packet);
+    return parsed.ok && parsed.value.bth.opcode === OPCODE.cnp ? [parsed.value] : [];
   });
 
 export { ROCE_UDP_PORT };

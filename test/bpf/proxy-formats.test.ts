@@ -28,11 +28,22 @@ import { ip, until } from '../kernel/support.ts';
 import { object } from './congested-router.ts';
 import { clearCounters, countOf } from './counters.ts';
 import { CODES, configureFormats } from './notifier-plan.ts';
-import { A, A4, B, B4, CONGESTED, DATA_SPORT, PROXY, SENDERS, data, notice } from './proxy-fixture.ts';
+import {
+  A,
+  A4,
+  B,
+  B4,
+  CONGESTED,
+  CONGESTED4,
+  DATA_SPORT,
+  PROXY,
+  PROXY4,
+  SENDERS,
+  data,
+  notice,
+} from './proxy-fixture.ts';
 import { ProxyScene } from './proxy-scene.ts';
 
-const PROXY4 = address('192.0.2.1');
-const CONGESTED4 = address('192.0.2.2');
 const RECEIVER_QPN = 0xc8;
 const SENDER_QPN = 0x64;
 const PKEY = 0x8123;

@@ -2,25 +2,10 @@
 // code with it.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { address, addressBytes, sameAddress } from '../../src/model/address.ts';
-import { encodeUdpPacket } from '../../src/packet/ip/udp.ts';
 import { toHex } from '../../src/packet/hex.ts';
 import { decodeNotice, encodeNotice, invokingBth } from '../../src/packet/notice/pnc.ts';
 import { parseRocePacket } from '../../src/packet/roce/packet.ts';
-import {
-  A,
-  A4,
-  B,
-  B4,
-  CONGESTED,
-  DROP,
-  NEXT,
-  NOTICE_PORT,
-  PROXY,
-  ProxyUnderTest,
-  compileProxy,
-  data,
-  tupleOf,
-} from './proxy-fixture.ts';
+import { A, A4, B, B4, DROP, NEXT, ProxyUnderTest, compileProxy, data, toProxy, tupleOf } from './proxy-fixture.ts';
 
 let compiled: { path: string; remove(): void };
 let proxy: ProxyUnderTest;
@@ -70,16 +55,7 @@ describe('damaged notices', () => {
       const whole = encodeNotice({ tuple: tupleOf(invoking), level: 1, invoking, family: 6 });
       let [sent, refused] = [0, 0];
       for (const payload of mutations(whole)) {
-        const { verdict, packet, counted } = proxy.send(
-          encodeUdpPacket({
-            source: CONGESTED,
-            destination: PROXY,
-            sourcePort: 1,
-            destinationPort: NOTICE_PORT,
-            checksum: true,
-            payload,
-          }),
-        );
+        const { verdict, packet, counted } = proxy.send(toProxy(payload));
         expect(Object.keys(counted), toHex(payload)).toHaveLength(2);
         if (counted['proxy.cnp.sent'] === undefined) {
           expect(verdict).toBe(DROP);
@@ -114,16 +90,7 @@ describe('damaged notices', () => {
     const tuple = tupleOf(invoking);
     for (let length = invoking.length; length >= invoking.length - 12; length--) {
       const payload = encodeNotice({ tuple, level: 1, invoking: invoking.subarray(0, length), family: 6 });
-      const { counted } = proxy.send(
-        encodeUdpPacket({
-          source: CONGESTED,
-          destination: PROXY,
-          sourcePort: 1,
-          destinationPort: NOTICE_PORT,
-          checksum: true,
-          payload,
-        }),
-      );
+      const { counted } = proxy.send(toProxy(payload));
       expect(counted['proxy.cnp.sent'], `${length}`).toBe(1);
     }
   });

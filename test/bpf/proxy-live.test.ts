@@ -8,20 +8,27 @@ import { buildCnp } from '../../src/packet/roce/cnp.ts';
 import { parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { inNetns, ip, until } from '../kernel/support.ts';
 import { COMM_ID, cmDisconnect, cmReply, cmRequest } from './cm-messages.ts';
-import { A, A4, B, B4, CONGESTED, DATA_SPORT, acknowledge, data, notice } from './proxy-fixture.ts';
+import {
+  A,
+  A4,
+  B,
+  B4,
+  CONGESTED,
+  CONGESTED4,
+  DATA_SPORT,
+  PROXY4,
+  acknowledge,
+  cnpsAmong,
+  data,
+  notice,
+} from './proxy-fixture.ts';
 import { ProxyScene } from './proxy-scene.ts';
 
 let scene: ProxyScene;
 beforeEach(() => void (scene = new ProxyScene()));
 afterEach(() => scene.close());
 
-const PROXY4 = address('192.0.2.1');
-const CONGESTED4 = address('192.0.2.2');
-const cnpsAtHost = (): Uint8Array[] =>
-  scene.atHost.filter((packet) => {
-    const parsed = parseRocePacket(packet);
-    return parsed.ok && parsed.value.bth.opcode === 0x81;
-  });
+const cnpsAtHost = (): Uint8Array[] => scene.atHost.filter((packet) => cnpsAmong([packet]).length > 0);
 
 /** A connection set up through the router, from either end. */
 async function connect(a = A, b = B): Promise<void> {

@@ -11,17 +11,19 @@ import {
   B,
   B4,
   CONGESTED,
+  CONGESTED4,
   DATA_SPORT,
   DROP,
   NEXT,
-  NOTICE_PORT,
   PROXY,
+  PROXY4,
   ProxyUnderTest,
   compileProxy,
   context,
   data,
   ethernet,
   notice,
+  toProxy,
   tupleOf,
 } from './proxy-fixture.ts';
 
@@ -37,23 +39,10 @@ beforeEach(() => {
 });
 afterEach(() => proxy.close());
 
-const PROXY4 = address('192.0.2.1');
-const CONGESTED4 = address('192.0.2.2');
 const invoking = data({ from: A, to: B, qpn: 0xc8, psn: 1, size: 64 });
 const invoking4 = data({ from: A4, to: B4, qpn: 0xc8, psn: 1, size: 64 });
 const tuple = tupleOf(invoking);
 const good = notice(invoking);
-
-/** A UDP datagram to the proxy with any payload. */
-const raw = (payload: Uint8Array, checksum = true): Uint8Array =>
-  encodeUdpPacket({
-    source: CONGESTED,
-    destination: PROXY,
-    sourcePort: 1,
-    destinationPort: NOTICE_PORT,
-    checksum,
-    payload,
-  });
 
 /** Changes bytes and mends nothing. */
 function changed(packet: Uint8Array, ...changes: [at: number, value: number][]): Uint8Array {
@@ -138,7 +127,10 @@ describe('who may notify', () => {
 
 describe('an intact notice', () => {
   test('has a UDP checksum over IPv6', () =>
-    refused(raw(encodeNotice({ tuple, level: 3, invoking, family: 6 }), false), 'proxy.notice.no-checksum'));
+    refused(
+      toProxy(encodeNotice({ tuple, level: 3, invoking, family: 6 }), { checksum: false }),
+      'proxy.notice.no-checksum',
+    ));
 
   test('any flipped bit behind the UDP header’s length is found by the checksum', () => {
     for (let at = 46; at < good.length; at++)
@@ -183,17 +175,7 @@ describe('an intact notice', () => {
         [38, 'proxy.notice.tuple-not-found'],
       ] as const) {
         proxy.send(notice(invoking, { source: CONGESTED4, destination: PROXY4 }));
-        refused(
-          encodeUdpPacket({
-            source: CONGESTED4,
-            destination: PROXY4,
-            sourcePort: 1,
-            destinationPort: NOTICE_PORT,
-            checksum,
-            payload: new Uint8Array(payload),
-          }),
-          reason,
-        );
+        refused(toProxy(new Uint8Array(payload), { source: CONGESTED4, destination: PROXY4, checksum }), reason);
       }
     }
   });
@@ -221,7 +203,7 @@ describe('an intact notice', () => {
       ...encodeNotice({ tuple, level: 0, invoking: big, family: 6 }),
       ...new Uint8Array(60),
     );
-    refused(raw(payload), 'proxy.notice.too-long');
+    refused(toProxy(payload), 'proxy.notice.too-long');
     proxy.configure({ address: PROXY4 });
     const full4 = notice(data({ from: A4, to: B4, qpn: 0xc8, psn: 1, size: 4096 }), {
       source: CONGESTED4,
@@ -238,17 +220,7 @@ describe('an intact notice', () => {
       }),
       ...new Uint8Array(60),
     );
-    refused(
-      encodeUdpPacket({
-        source: CONGESTED4,
-        destination: PROXY4,
-        sourcePort: 1,
-        destinationPort: NOTICE_PORT,
-        checksum: true,
-        payload: payload4,
-      }),
-      'proxy.notice.too-long',
-    );
+    refused(toProxy(payload4, { source: CONGESTED4, destination: PROXY4 }), 'proxy.notice.too-long');
   });
 
   test('is no fragment and has no options or extension headers', () => {
@@ -304,14 +276,14 @@ describe('a notice is true to the packet that it carries', () => {
 
   test('a tuple that is found behind the end of the datagram is not found', () => {
     const cut = encodeNotice({ tuple, level: 3, invoking: invoking.subarray(0, 30), family: 6 });
-    const frame = Uint8Array.of(...raw(cut), ...invoking.subarray(30));
+    const frame = Uint8Array.of(...toProxy(cut), ...invoking.subarray(30));
     refused(frame, 'proxy.notice.tuple-not-found');
   });
 
   test('a payload that is right read as IPv4 and as IPv6 is refused', () => {
     const payload = bothReadings();
     expect(decodeNotice(payload)).toMatchObject({ ok: false, error: { code: 'tuple-ambiguous' } });
-    refused(raw(payload), 'proxy.notice.tuple-ambiguous');
+    refused(toProxy(payload), 'proxy.notice.tuple-ambiguous');
   });
 
   test('header chains without an end, loops of headers and lengths that lie are refused', () => {

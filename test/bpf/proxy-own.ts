@@ -1,9 +1,9 @@
 // The congested router of the egress tests, declared proxy of the senders behind its uplink.
 import { writeFileSync } from 'node:fs';
 import { address } from '../../src/model/address.ts';
-import { type RocePacket, parseRocePacket } from '../../src/packet/roce/packet.ts';
+import type { RocePacket } from '../../src/packet/roce/packet.ts';
 import { CongestedRouter, PNC_PORT } from './congested-router.ts';
-import { CHECKED, ProxyUnderTest, compileProxy } from './proxy-fixture.ts';
+import { CHECKED, ProxyUnderTest, cnpsAmong, compileProxy } from './proxy-fixture.ts';
 
 export const LOOPBACK_IFINDEX = 1;
 const SENDERS = ['2001:db8:1::/48', '10.1.0.0/16'];
@@ -47,8 +47,4 @@ export async function own(): Promise<Own> {
 }
 
 /** The CNPs among frames. */
-export const cnps = (frames: readonly Uint8Array[]): ParsedCnp[] =>
-  frames.flatMap((f) => {
-    const parsed = parseRocePacket(f.subarray(14));
-    return parsed.ok && parsed.value.bth.opcode === 0x81 ? [parsed.value] : [];
-  });
+export const cnps = (frames: readonly Uint8Array[]): ParsedCnp[] => cnpsAmong(frames.map((f) => f.subarray(14)));

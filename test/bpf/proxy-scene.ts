@@ -12,9 +12,9 @@ import { interfaceIndex } from '../../src/kernel/ffi/libc.ts';
 import { Netns } from '../../src/kernel/netns.ts';
 import { type PacketSocket, openPacketSocket } from '../../src/kernel/packet-socket.ts';
 import { Poller } from '../../src/kernel/poller.ts';
-import { inNetns, ip } from '../kernel/support.ts';
+import { inNetns, ip, until } from '../kernel/support.ts';
 import { compileBpf } from './compile.ts';
-import { CHECKED, ProxyUnderTest, compileProxy } from './proxy-fixture.ts';
+import { A, B, CHECKED, ProxyUnderTest, cnpsAmong, compileProxy, data, notice } from './proxy-fixture.ts';
 
 const RUN = (netns: Netns, lines: string): void =>
   lines
@@ -189,6 +189,22 @@ export class ProxyScene {
   onLoopback(packet: Uint8Array): void {
     this.builder ??= this.stands();
     this.lo.send(this.frame(new Uint8Array(6), new Uint8Array(6), packet));
+  }
+
+  /** The Queue Pairs for which CNPs arrived at h. */
+  notified(): number[] {
+    return cnpsAmong(this.atHost).map(({ bth }) => bth.destQpn);
+  }
+
+  counted(name: string): bigint {
+    return this.proxy.counters().get(name) ?? 0n;
+  }
+
+  /** Waits until the program has seen everything that was sent before. */
+  async seen(): Promise<void> {
+    const before = this.counted('proxy.notice.qp-unknown');
+    this.fromCore(notice(data({ from: A, to: B, qpn: 0xeee, psn: 1 })));
+    await until('a notice about nothing is refused', () => this.counted('proxy.notice.qp-unknown') > before);
   }
 
   close(): void {

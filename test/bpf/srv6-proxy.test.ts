@@ -10,11 +10,10 @@ import { PROXY_MAPS, PROXY_PROGRAM } from '../../src/kernel/dataplane/proxy.ts';
 import { TENANT_MAPS, encodeTenant } from '../../src/kernel/dataplane/tenants.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import { ipv6 } from '../../src/packet/ip/packets.fixture.ts';
-import { parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { ip, until } from '../kernel/support.ts';
 import type { Compiled } from './compile.ts';
 import { cmDisconnect } from './cm-messages.ts';
-import { CHECKED, ProxyUnderTest, acknowledge, compileProxy, data, notice } from './proxy-fixture.ts';
+import { CHECKED, ProxyUnderTest, acknowledge, cnpsAmong, compileProxy, data, notice } from './proxy-fixture.ts';
 import { CON_A, LOOPBACK, ProviderEdge } from './srv6-scene.ts';
 
 const ROUTER = address('2001:db8:ffff::2');
@@ -63,11 +62,7 @@ beforeEach(() => {
 
 const counted = (name: string): number => Number(proxy.counters().get(name));
 const inEndCon = (from: IpAddress, inner: Uint8Array): Uint8Array => ipv6([from, CON_A], 41, inner);
-const atHost = (): number[] =>
-  pe.captured.h1.flatMap((f) => {
-    const parsed = parseRocePacket(f.subarray(14));
-    return parsed.ok && parsed.value.bth.opcode === 0x81 ? [parsed.value.bth.destQpn] : [];
-  });
+const atHost = (): number[] => cnpsAmong(pe.captured.h1.map((f) => f.subarray(14))).map(({ bth }) => bth.destQpn);
 /** Waits until the program has seen everything that was sent. */
 async function settled(): Promise<void> {
   const before = counted('proxy.notice.sender-unknown');

@@ -3,7 +3,6 @@
 // need not have VLAN devices: what the program does at a trunk is seen without.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { address } from '../../src/model/address.ts';
-import { parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { ipv6 } from '../../src/packet/ip/packets.fixture.ts';
 import { PROXY_MAPS } from '../../src/kernel/dataplane/proxy.ts';
 import { until } from '../kernel/support.ts';
@@ -21,20 +20,11 @@ afterEach(() => {
 
 const VLAN = 100;
 const there = { sender: A, receiver: B, receiverQpn: 0xc8 };
-const counted = (name: string): bigint => scene.proxy.counters().get(name) ?? 0n;
+const counted = (name: string): bigint => scene.counted(name);
 const known = () => scene.proxy.known(there);
-const cnpsAtHost = (): number[] =>
-  scene.atHost.flatMap((packet) => {
-    const parsed = parseRocePacket(packet);
-    return parsed.ok && parsed.value.bth.opcode === 0x81 ? [parsed.value.bth.destQpn] : [];
-  });
+const cnpsAtHost = (): number[] => scene.notified();
 const disconnect = cmDisconnect(B, A, 0x64);
-/** Everything that was sent before has been seen. */
-async function seen(): Promise<void> {
-  const before = counted('proxy.notice.qp-unknown');
-  scene.fromCore(notice(data({ from: A, to: B, qpn: 0xeee, psn: 1 })));
-  await until('a notice about nothing is refused', () => counted('proxy.notice.qp-unknown') > before);
-}
+const seen = (): Promise<void> => scene.seen();
 /** A and B, whose Queue Pairs are 0x64 and 0xc8, from their traffic. */
 async function connect(
   fromCore = (packet: Uint8Array) => scene.fromCore(packet),
