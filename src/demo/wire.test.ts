@@ -3,7 +3,7 @@ import { address } from '../model/address.ts';
 import { DEFAULT_CODE_POINTS } from '../model/code-points.ts';
 import { concat } from '../packet/bytes.ts';
 import { buildLongHaulIcmpv6 } from '../packet/icmpv6/long-haul-cnp.ts';
-import { encodeIpv6 } from '../packet/ip/ipv6.ts';
+import { ipv6 } from '../packet/ip/packets.fixture.ts';
 import { UNDISCLOSED } from '../packet/long-haul/body.ts';
 import { buildCnp } from '../packet/roce/cnp.ts';
 import { buildFastCnp } from '../packet/roce/fast-cnp.ts';
@@ -86,21 +86,7 @@ test('data, and frames that are too short for anything, are no notifications', (
   for (const length of [14, 20, 54, 60]) expect(readNotification(frame(data).subarray(0, length))).toBeUndefined();
 });
 
-const wrapped = (inner: Uint8Array, to = END_CON): Uint8Array =>
-  frame(
-    concat(
-      encodeIpv6({
-        trafficClass: 0,
-        flowLabel: 0,
-        payloadLength: inner.length,
-        nextHeader: 41,
-        hopLimit: 64,
-        source: node,
-        destination: address(to),
-      }),
-      inner,
-    ),
-  );
+const wrapped = (inner: Uint8Array, to = END_CON): Uint8Array => frame(ipv6([node, address(to)], 41, inner));
 
 test('A17: what is inside a packet to END.CON counts, what goes elsewhere or is no notification does not', () => {
   expect(tunnelledNotification(wrapped(fast), END_CON)).toEqual(fast);

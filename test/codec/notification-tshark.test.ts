@@ -46,6 +46,10 @@ const TRACE: IoamTrace = (() => {
   return trace.value;
 })();
 
+/** With option 1, or with a trace in option 2. */
+const fastCnp = (trace?: IoamTrace): Uint8Array =>
+  buildFastCnp({ ...ENDS, originalDestination: H2, destQpn: 0xc8, sourcePort: 0xc000, codes: FAST, trace });
+
 test('LHCNP-6.1-b, LHCNP-6.1-c, LHCNP-6.1-d: an ICMPv6 message for private experimentation whose checksum is good, with and without objects (V8)', () => {
   const cnps = [
     REDUCE,
@@ -159,8 +163,7 @@ test('LHCNP-6.2.3-a, LHCNP-6.2.3-b, LHCNP-6.2.3-c, LHCNP-6.2.3-d, LHCNP-6.2.3-e,
 });
 
 test('A12, FCNP-4-h, FCNP-4-j, FCNP-4-k, FCNP-4-l, FCNP-4-p, FCNP-4-q: one option that says "discard and report, does not change", then a CNP', () => {
-  const fields = { ...ENDS, originalDestination: H2, destQpn: 0xc8, sourcePort: 0xc000, codes: FAST };
-  const packets = [buildFastCnp({ ...fields, trace: undefined }), buildFastCnp({ ...fields, trace: TRACE })];
+  const packets = [fastCnp(), fastCnp(TRACE)];
   const records = dissect('raw-ip', packets, [
     'ipv6.opt.type',
     'ipv6.opt.type.action',
@@ -227,14 +230,7 @@ test('FCNP-4-s: a data packet with the same trace in its Hop-by-Hop header: tsha
 });
 
 test('FCNP-4-j: the Parameter Problem of a host, as tshark reads it', () => {
-  const invoking = buildFastCnp({
-    ...ENDS,
-    originalDestination: H2,
-    trace: undefined,
-    destQpn: 0xc8,
-    sourcePort: 0xc000,
-    codes: FAST,
-  });
+  const invoking = fastCnp();
   const packet = buildParameterProblem(
     { source: H1, destination: NODE },
     { code: PROBLEM.unrecognizedOption, pointer: 42, invoking },
@@ -255,14 +251,7 @@ test('FCNP-4-j: the Parameter Problem of a host, as tshark reads it', () => {
 
 test('FCN-4.2.2-d: to END.CON behind one more IPv6 header; a path and TLVs in a segment routing header', () => {
   const endCon = address('2001:db8:c::1');
-  const fast = buildFastCnp({
-    ...ENDS,
-    originalDestination: H2,
-    trace: undefined,
-    destQpn: 0xc8,
-    sourcePort: 0xc000,
-    codes: FAST,
-  });
+  const fast = fastCnp();
   const cnp4 = buildLongHaulRoce({ ...ENDS4, sourcePort: 0xc000, cnp: REDUCE, objectClass: OBJECT_CLASS });
   const steered = encapsulate({
     source: NODE,

@@ -132,19 +132,9 @@ describe('what is declared no more', () => {
 });
 
 describe('a next hop that changes on the way', () => {
-  const nextHopSelf = (no: '' | 'no '): Promise<string> =>
-    bgp.net
-      .router('rr')
-      .frr(
-        'configure terminal',
-        'router bgp 65001',
-        'address-family ipv6 unicast',
-        `${no}neighbor leaves next-hop-self force`,
-      );
-
   test('FRR passes the attribute on as it was: it is disregarded and counted, until the next hop is right again', async () => {
     const before = await p.counter('bgp.learn.next-hop-mismatch');
-    await nextHopSelf('');
+    await bgp.nextHopSelf();
     try {
       await forgotten(SENDERS6);
       expect(await atP(SENDERS6)).toMatchObject({ nextHop: RR.p, nhc: { value: NHC[SENDERS6] } });
@@ -156,7 +146,7 @@ describe('a next hop that changes on the way', () => {
       expect(await p.sender(SENDERS6)).toMatchObject({ carrier: 'bgp', pnc: false });
       expect(await inKernel(SENDERS4)).toBe(true);
     } finally {
-      await nextHopSelf('no ');
+      await bgp.nextHopSelf('no ');
     }
     await inForce(SENDERS6);
   });

@@ -50,16 +50,7 @@ test('PNC-5.4-a: both families arrive intact, and each row names the reflector',
 });
 
 test('a reflector that makes itself the next hop is named, with the line that keeps it, and only in its family', async () => {
-  const nextHopSelf = (no: '' | 'no '): Promise<string> =>
-    bgp.net
-      .router('rr')
-      .frr(
-        'configure terminal',
-        'router bgp 65001',
-        'address-family ipv6 unicast',
-        `${no}neighbor leaves next-hop-self force`,
-      );
-  await nextHopSelf('');
+  await bgp.nextHopSelf();
   await arrives(SENDERS6, 'not-used');
   expect(await pathOf(SENDERS6)).toMatchObject({
     toldBy: RR,
@@ -68,7 +59,7 @@ test('a reflector that makes itself the next hop is named, with the line that ke
   });
   expect(await pathOf(SENDERS4)).toMatchObject({ arrival: 'used' });
   expect((await remote()).code).toBe(1);
-  await nextHopSelf('no ');
+  await bgp.nextHopSelf('no ');
   await arrives(SENDERS6, 'used');
 });
 

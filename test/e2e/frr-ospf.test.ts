@@ -1,7 +1,5 @@
 // The OSPF preconditions against real ospfd and ospf6d: what they say is what is read, what configureFrr gives them
 // they keep.
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ConfigureOptions, type RunCommand, configureFrr, runCommand } from '../../src/frr/configure.ts';
 import { type FrrExpectations, examineFrr, frrExpectations } from '../../src/diagnosis/frr/examine.ts';
@@ -211,23 +209,8 @@ describe('ospf6d', () => {
 });
 
 describe('cnpctl doctor without a running cnpd', () => {
-  /** The compiled cnpctl inside the namespace. */
   const doctor = (yaml: string) => {
-    const file = join(frr.vtyDir, 'cnpd.yaml');
-    writeFileSync(file, ROUTER + yaml);
-    const { status, output } = frr.run(process.execPath, [
-      'dist/cnpctl.js',
-      '--socket',
-      join(frr.vtyDir, 'none.sock'),
-      '-o',
-      'json',
-      'doctor',
-      '-c',
-      file,
-      '--vty-dir',
-      frr.vtyDir,
-    ]);
-    const { items } = JSON.parse(output) as { items: { id: string; state: string; remedy?: string }[] };
+    const { status, items } = frr.doctor(ROUTER + yaml);
     return { status, frr: items.filter(({ id, state }) => id.startsWith('frr.') && state !== 'ok') };
   };
 

@@ -1,7 +1,5 @@
 // The FRR side against real zebra and isisd: what they say is what the preconditions read, and what configureFrr gives
 // them they keep.
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { examineFrr } from '../../src/diagnosis/frr/examine.ts';
 import { configureFrr, type ConfigureOptions, type RunCommand, runCommand } from '../../src/frr/configure.ts';
@@ -107,34 +105,16 @@ describe('FRR', () => {
   });
 
   describe('cnpctl doctor without a running cnpd', () => {
-    /** The compiled cnpctl inside the namespace. */
-    const doctor = (file: string) => {
-      const { status, output } = frr.run(process.execPath, [
-        'dist/cnpctl.js',
-        '--socket',
-        join(frr.vtyDir, 'none.sock'),
-        '-o',
-        'json',
-        'doctor',
-        '-c',
-        file,
-        '--vty-dir',
-        frr.vtyDir,
-      ]);
-      const { items } = JSON.parse(output) as { items: { id: string; state: string; remedy?: string }[] };
+    const doctor = (yaml: string) => {
+      const { status, items } = frr.doctor(yaml);
       return { status, of: (id: string) => items.filter((item) => item.id === id || item.id.startsWith(`${id}.`)) };
-    };
-    const yaml = (text: string): string => {
-      const file = join(frr.vtyDir, 'cnpd.yaml');
-      writeFileSync(file, text);
-      return file;
     };
     const ROUTER =
       'router: { name: leaf1, loopback: { ipv6: 2001:db8:ffff::1 } }\n' +
       'isis: { system-id: 0000.0000.c001, area: 49.0001, level: 2, interface: cnpd-isis }\n';
 
     it('finds FRR and the kernel in order, and names the port without TBF or HTB root with the line that mends it', () => {
-      const { status, of } = doctor(yaml(`${ROUTER}ports:\n  - { interface: peer, k-max: 100kB }\n`));
+      const { status, of } = doctor(`${ROUTER}ports:\n  - { interface: peer, k-max: 100kB }\n`);
       expect(status).toBe(1);
       expect(of('cnpd')).toMatchObject([{ state: 'missing', remedy: 'systemctl start cnpd' }]);
       expect(of('config')).toMatchObject([{ state: 'ok' }]);
@@ -146,7 +126,7 @@ describe('FRR', () => {
     });
 
     it('a file with errors is an item, and the kernel is examined all the same', () => {
-      const { status, of } = doctor(yaml('router: { nam: leaf1 }\n'));
+      const { status, of } = doctor('router: { nam: leaf1 }\n');
       expect(status).toBe(1);
       expect(of('config')).toMatchObject([{ state: 'missing', remedy: expect.stringContaining('cnpd check') }]);
       expect(of('kernel.btf')).toMatchObject([{ state: 'ok' }]);
@@ -154,7 +134,7 @@ describe('FRR', () => {
 
     it('what is missing in FRR comes with the line', () => {
       frr.vtysh('configure terminal', 'interface cnpd-isis', 'isis passive');
-      expect(doctor(yaml(ROUTER)).of('frr.active')).toMatchObject([
+      expect(doctor(ROUTER).of('frr.active')).toMatchObject([
         { state: 'missing', remedy: expect.stringContaining("-c 'no isis passive'") },
       ]);
       frr.vtysh('configure terminal', 'interface cnpd-isis', 'no isis passive');

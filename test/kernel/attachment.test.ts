@@ -39,19 +39,20 @@ afterEach(() => netns.close());
 const pinned = (): string[] => readdirSync(pins).filter((name) => !name.endsWith('.debug'));
 const filters = (): string => inNetns(netns, 'tc', 'filter', 'show', 'dev', 't-k-a', 'egress');
 
+const pin = (): string => join(pins, 'count@t-k-a:egress');
+/** As an earlier process leaves it. */
+const attached = (how: { mechanism: 'tcx' | 'clsact'; first?: boolean }): void =>
+  attachTcx({
+    program: object.program('count_first'),
+    ifindex,
+    direction: 'egress',
+    pinPath: pin(),
+    netns,
+    ...how,
+  }).close();
+
 describe.each(['tcx', 'clsact'] as const)('a program that an earlier process attached by %s', (mechanism) => {
-  const attach = (first = false): void => {
-    const pinPath = join(pins, 'count@t-k-a:egress');
-    attachTcx({
-      program: object.program('count_first'),
-      ifindex,
-      direction: 'egress',
-      pinPath,
-      netns,
-      mechanism,
-      first,
-    }).close();
-  };
+  const attach = (first = false): void => attached({ mechanism, first });
   const target = (): unknown => netns.run(() => pinnedLinkTarget(join(pins, pinned()[0]!)));
 
   it.each([true, false])('is found by its pin, with where it hangs, and taken off (first: %s)', (first) => {
@@ -76,17 +77,9 @@ describe.each(['tcx', 'clsact'] as const)('a program that an earlier process att
 });
 
 it('a filter that somebody else took off has no place any more', () => {
-  const pinPath = join(pins, 'count@t-k-a:egress');
-  attachTcx({
-    program: object.program('count_first'),
-    ifindex,
-    direction: 'egress',
-    pinPath,
-    netns,
-    mechanism: 'clsact',
-  }).close();
+  attached({ mechanism: 'clsact' });
   inNetns(netns, 'tc', 'filter', 'delete', 'dev', 't-k-a', 'egress');
-  expect(netns.run(() => pinnedLinkTarget(pinPath))).toBeUndefined();
-  netns.run(() => detachPinnedLink(pinPath));
+  expect(netns.run(() => pinnedLinkTarget(pin()))).toBeUndefined();
+  netns.run(() => detachPinnedLink(pin()));
   expect(pinned()).toEqual([]);
 });

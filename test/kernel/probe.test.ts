@@ -1,10 +1,10 @@
 // The kernel feature report, against what other tools say of this kernel.
 import { spawnSync } from 'node:child_process';
-import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { Netns } from '../../src/kernel/netns.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { type KernelFeature, probeKernel } from '../../src/kernel/probe.ts';
+import { bundled } from './bundle.ts';
 import { inNetns } from './support.ts';
 
 async function features(): Promise<Map<string, KernelFeature>> {
@@ -66,18 +66,10 @@ describe('probeKernel', () => {
       const poller = Poller.open({ onError: (e) => { throw e; } });
       console.log(JSON.stringify(await probeKernel({ poller })));
       poller.close();`;
-    const bundle = await build({
-      stdin: { contents, resolveDir: process.cwd(), loader: 'ts' },
-      bundle: true,
-      write: false,
-      platform: 'node',
-      format: 'esm',
-      external: ['koffi'],
-    });
     const run = spawnSync(
       'setpriv',
       ['--bounding-set=-all', '--inh-caps=-all', process.execPath, '--input-type=module'],
-      { input: bundle.outputFiles[0]!.text, encoding: 'utf8', timeout: 15_000 },
+      { input: await bundled(contents), encoding: 'utf8', timeout: 15_000 },
     );
     expect([run.status, run.stderr]).toEqual([0, '']);
     const report = JSON.parse(run.stdout) as KernelFeature[];

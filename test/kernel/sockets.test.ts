@@ -1,7 +1,6 @@
 // Namespaces, the poller and the sockets, on the real kernel.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
-import { build } from 'esbuild';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isKernelError } from '../../src/kernel/errors.ts';
 import { close, eventFd, read, write } from '../../src/kernel/ffi/libc.ts';
@@ -10,6 +9,7 @@ import { type PacketSocketModules, openPacketSocket } from '../../src/kernel/pac
 import { Poller } from '../../src/kernel/poller.ts';
 import { openRawSocket } from '../../src/kernel/raw-socket.ts';
 import { openTap } from '../../src/kernel/tap.ts';
+import { bundled } from './bundle.ts';
 import { inNetns, ip, until } from './support.ts';
 
 const interfaces = (): string[] =>
@@ -178,16 +178,8 @@ describe('poller', () => {
       const poller = Poller.open({ onError: () => {} });
       const registration = poller.add(eventFd(), () => {});
       setTimeout(() => { ${ending} }, 20);`;
-    const bundle = await build({
-      stdin: { contents, resolveDir: process.cwd(), loader: 'ts' },
-      bundle: true,
-      write: false,
-      platform: 'node',
-      format: 'esm',
-      external: ['koffi'],
-    });
     return spawnSync(process.execPath, ['--input-type=module'], {
-      input: bundle.outputFiles[0]!.text,
+      input: await bundled(contents),
       encoding: 'utf8',
       timeout: 15_000,
     });

@@ -5,7 +5,25 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-type Daemon = 'zebra' | 'staticd' | 'isisd' | 'ospfd' | 'ospf6d';
+export type Daemon = 'zebra' | 'staticd' | 'isisd' | 'ospfd' | 'ospf6d';
+
+/** Of a daemon whose configuration, sockets and process ID are files of this directory. */
+export const daemonArguments = (daemon: Daemon, directory: string): string[] => [
+  '-f',
+  join(directory, `${daemon}.conf`),
+  '-i',
+  join(directory, `${daemon}.pid`),
+  '-z',
+  join(directory, 'zserv.api'),
+  '--vty_socket',
+  directory,
+];
+
+/** What `cnpctl doctor` finds. */
+export interface Diagnosis {
+  readonly status: number | null;
+  readonly items: readonly { readonly id: string; readonly state: string; readonly remedy?: string }[];
+}
 
 export class FrrNamespace {
   readonly name: string;
@@ -51,19 +69,7 @@ export class FrrNamespace {
   }
 
   start(daemon: Daemon): void {
-    const d = this.vtyDir;
-    const args = [
-      '-d',
-      '-f',
-      join(d, `${daemon}.conf`),
-      '-i',
-      join(d, `${daemon}.pid`),
-      '-z',
-      join(d, 'zserv.api'),
-      '--vty_socket',
-      d,
-    ];
-    const { status, output } = this.run(`/usr/lib/frr/${daemon}`, args);
+    const { status, output } = this.run(`/usr/lib/frr/${daemon}`, ['-d', ...daemonArguments(daemon, this.vtyDir)]);
     if (status !== 0) throw new Error(`${daemon} does not start: ${output}`);
   }
 
@@ -81,6 +87,26 @@ export class FrrNamespace {
 
   vtysh(...commands: string[]): { status: number | null; output: string } {
     return this.run('vtysh', ['--vty_socket', this.vtyDir, ...commands.flatMap((command) => ['-c', command])]);
+  }
+
+  /** The compiled `cnpctl doctor` inside, without a running cnpd. @param yaml the text of cnpd.yaml */
+  doctor(yaml: string): Diagnosis {
+    const file = join(this.vtyDir, 'cnpd.yaml');
+    writeFileSync(file, yaml);
+    const { status, output } = this.run(process.execPath, [
+      'dist/cnpctl.js',
+      '--socket',
+      join(this.vtyDir, 'none.sock'),
+      '-o',
+      'json',
+      'doctor',
+      '-c',
+      file,
+      '--vty-dir',
+      this.vtyDir,
+    ]);
+    const { items } = JSON.parse(output) as Pick<Diagnosis, 'items'>;
+    return { status, items };
   }
 
   /**

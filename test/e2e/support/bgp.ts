@@ -273,6 +273,18 @@ export class BgpNetwork {
     return network;
   }
 
+  /** Whether the reflector makes itself the next hop of IPv6 paths; `no`: not any more. */
+  nextHopSelf(no: '' | 'no ' = ''): Promise<string> {
+    return this.net
+      .router('rr')
+      .frr(
+        'configure terminal',
+        'router bgp 65001',
+        'address-family ipv6 unicast',
+        `${no}neighbor leaves next-hop-self force`,
+      );
+  }
+
   router(name: Speaker): Router {
     return this.net.router(name);
   }

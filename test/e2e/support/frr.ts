@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { askDaemon } from '../../../src/frr/vty.ts';
 import { Netns } from '../../../src/kernel/netns.ts';
+import { type Daemon, daemonArguments } from '../../support/frr-namespace.ts';
 
-export type Daemon = 'zebra' | 'staticd' | 'isisd' | 'ospfd' | 'ospf6d';
 const ORDER: readonly Daemon[] = ['zebra', 'staticd', 'isisd', 'ospfd', 'ospf6d'];
 
 /**
@@ -118,17 +118,7 @@ export class FrrRouter {
     const d = this.vtyDir;
     // Every step replaces itself by the next, so that the child's process ID is the daemon's.
     const script = 'mount --bind "$0/etc" /etc/frr && mount --bind "$0/run" /run/frr && exec "$@"';
-    const command = [
-      `/usr/lib/frr/${daemon}`,
-      '-f',
-      join(d, `${daemon}.conf`),
-      '-i',
-      join(d, `${daemon}.pid`),
-      '-z',
-      join(d, 'zserv.api'),
-      '--vty_socket',
-      d,
-    ];
+    const command = [`/usr/lib/frr/${daemon}`, ...daemonArguments(daemon, d)];
     const child = spawn('unshare', ['--mount', 'ip', 'netns', 'exec', this.name, 'sh', '-c', script, d, ...command], {
       stdio: 'ignore',
     });
