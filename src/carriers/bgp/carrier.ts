@@ -13,21 +13,14 @@ import type { GobgpFault } from '../../model/gobgp-fault.ts';
 import type { Carrier, CarrierSink } from '../carrier.ts';
 import { Wake } from '../wake.ts';
 import { SLICE } from './constants.ts';
-import {
-  type Content,
-  type ContentConfig,
-  type ContentEffect,
-  type ContentEvent,
-  contentWake,
-  createContent,
-  handleContent,
-} from './content.ts';
-import { domainOf, withDomain } from './domain.ts';
+import type { Content, ContentConfig, ContentEffect, ContentEvent } from './state.ts';
+import { contentWake, createContent, handleContent } from './content.ts';
+import { domainOf, withDomain } from './learning/domain.ts';
 import { createGobgpClient } from './gobgp/client.edge.ts';
 import { GobgpError } from './gobgp/fault.ts';
 import type { GobgpClient, GobgpListener, GobgpOptions, Learn } from './gobgp/gobgp.ts';
-import { disputed } from './dispute.ts';
-import type { OwnChanges } from './own.ts';
+import { disputed } from './own/dispute.ts';
+import type { OwnChanges } from './own/state.ts';
 import { type Moment, pathStates, sessionState } from './show.ts';
 
 /** The `bgp` section of the intent (same shape as BgpIntent). */

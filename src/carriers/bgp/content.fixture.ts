@@ -9,19 +9,12 @@ import {
   pncCharacteristic,
   privateCharacteristic,
 } from '../../packet/bgp/characteristics.ts';
-import {
-  type Content,
-  type ContentConfig,
-  type ContentEffect,
-  type ContentEvent,
-  contentWake,
-  createContent,
-  handleContent,
-} from './content.ts';
+import type { Content, ContentConfig, ContentEffect, ContentEvent } from './state.ts';
+import { contentWake, createContent, handleContent } from './content.ts';
 import { type GobgpAbout, type GobgpPath, type GobgpRoute, OWN_IDENTIFIER, type OwnPath } from './gobgp/gobgp.ts';
 import type { BgpPathState, BgpSessionState } from '../../model/carrier-state.ts';
 import type { GobgpFault } from '../../model/gobgp-fault.ts';
-import type { OwnChanges } from './own.ts';
+import type { OwnChanges } from './own/state.ts';
 import { type Moment, pathStates, sessionState } from './show.ts';
 
 export const END_CON = 0x8002;

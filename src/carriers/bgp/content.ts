@@ -2,124 +2,27 @@
 // a clock or talks to gobgpd: carrier.ts carries the effects out and sends a `timer` event when contentWake says so.
 // Declarations become paths (origination.ts), which own.ts keeps in gobgpd; what gobgpd has becomes readings
 // (reading.ts) and reports (learning.ts). Work of unknown size is done a slice a turn.
-import { type Note, count, warnLimited } from '../effects.ts';
-import type { Family, IpAddress } from '../../model/address.ts';
-import type { LearnedReport, Origination } from '../../model/advertisement.ts';
-import type { GobgpFault, GobgpFaultCode } from '../../model/gobgp-fault.ts';
-import { type Prefix, formatPrefix } from '../../model/prefix.ts';
-import type { CharacteristicCodes } from '../../packet/bgp/characteristics.ts';
+import { count, warnLimited } from '../effects.ts';
+import { formatPrefix } from '../../model/prefix.ts';
 import { advance } from '../slices.ts';
 import { RETRY_MS, SLICE, STOP_LIMIT_MS } from './constants.ts';
-import { echoDue, looked, runEcho } from './echo.ts';
-import type { GobgpAbout, GobgpRoute } from './gobgp/gobgp.ts';
+import { echoDue, looked, runEcho } from './own/echo.ts';
+import { newLearnState } from './learning/state.ts';
+import { holdAll, learnWake, routeTold, runLearning, tellReachability } from './learning/learning.ts';
+import { declare } from './own/origination.ts';
+import { newOwnState } from './own/state.ts';
 import {
-  type LearnState,
-  holdAll,
-  learnWake,
-  newLearnState,
-  routeTold,
-  runLearning,
-  tellReachability,
-} from './learning.ts';
-import { declare } from './origination.ts';
-import {
-  type OwnChanges,
-  type OwnState,
   audit,
   beginListing,
   changesDue,
   endListing,
-  newOwnState,
   ownCounts,
   ownDone,
   ownTold,
   takeChanges,
   wantNothing,
-} from './own.ts';
-
-export interface ContentConfig {
-  readonly nextHop4?: IpAddress | undefined;
-  readonly nextHop6?: IpAddress | undefined;
-  readonly advertise: 'senders' | 'proxy-host';
-  readonly communities: readonly number[];
-  readonly largeCommunities: readonly (readonly [number, number, number])[];
-  /** AS numbers beside gobgpd's own. */
-  readonly domain: ReadonlySet<number>;
-  /** Members of gobgpd's confederation, as far as they are declared. */
-  readonly confederation: ReadonlySet<number>;
-  readonly learn: 'best' | 'all';
-  readonly viaNextHop: boolean;
-  readonly holdUnreachableMs: number;
-  readonly codes: CharacteristicCodes;
-  /** Endpoint behaviours of the SIDs to learn. */
-  readonly sidBehaviors: readonly number[];
-}
-
-/** What can be changed in flight. */
-export type ContentChanges = Pick<
-  ContentConfig,
-  'nextHop4' | 'nextHop6' | 'advertise' | 'communities' | 'largeCommunities' | 'holdUnreachableMs'
->;
-
-export type ContentEvent =
-  /** The whole of what this router declares. */
-  | { readonly type: 'declare'; readonly origination: Origination }
-  | { readonly type: 'configure'; readonly changes: ContentChanges }
-  /** The next four are those of GobgpListener. */
-  | { readonly type: 'connected'; readonly about: GobgpAbout }
-  | { readonly type: 'routes'; readonly routes: readonly GobgpRoute[] }
-  | { readonly type: 'listed'; readonly without?: readonly Family[] }
-  | { readonly type: 'lost'; readonly fault: GobgpFault; readonly retryAt: number }
-  /** gobgpd has taken the changes, or not, and why. */
-  | { readonly type: 'done'; readonly changes: OwnChanges; readonly failure?: GobgpFault }
-  /** gobgpd has told what it has of these prefixes, or not, and why. */
-  | { readonly type: 'looked'; readonly prefixes: readonly Prefix[]; readonly failure?: string }
-  | { readonly type: 'stop' }
-  | { readonly type: 'timer' };
-
-export type ContentEffect =
-  | { readonly type: 'learned'; readonly report: LearnedReport }
-  | { readonly type: 'reachability'; readonly reachable: ReadonlySet<string> }
-  /** For gobgpd; `done` is expected, and no other changes come before it. */
-  | { readonly type: 'change'; readonly changes: OwnChanges }
-  /** gobgpd is to tell of these prefixes; `looked` is expected, and nothing else is looked up before it. */
-  | { readonly type: 'look'; readonly prefixes: readonly Prefix[] }
-  /** Nothing of ours is in gobgpd any more, or (not clean) nobody can tell. */
-  | { readonly type: 'stopped'; readonly clean: boolean }
-  | Note;
-
-export interface Session {
-  state: 'connecting' | 'loading' | 'ready' | 'waiting';
-  about: GobgpAbout | undefined;
-  /** Families of which gobgpd has no table. */
-  without: readonly Family[];
-  since: number;
-  reason: string;
-  /** Meaningful while waiting. */
-  fault: GobgpFaultCode;
-  retryAt: number;
-}
-
-export interface Content {
-  readonly counterPrefix: string;
-  config: ContentConfig;
-  now: number;
-  effects: ContentEffect[];
-  readonly session: Session;
-  /** The last that was declared; undefined: nobody has said anything yet, and what is in gobgpd is left alone. */
-  origination: Origination | undefined;
-  /** A declaration that is being worked on. */
-  declaring: Iterator<void> | undefined;
-  /** Declared prefixes and SIDs that are not advertised. */
-  unplaced: number;
-  readonly own: OwnState;
-  /** Why gobgpd did not take our paths the last time; undefined: it did. */
-  refusal: GobgpFault | undefined;
-  readonly learning: LearnState;
-  readonly warned: Map<string, number>;
-  /** Since when gobgpd has been silent while we stop; undefined: we do not. */
-  stopping: { deadline: number; done: boolean } | undefined;
-}
+} from './own/own.ts';
+import type { Content, ContentConfig, ContentEffect, ContentEvent, Session } from './state.ts';
 
 export function createContent(config: ContentConfig, now: number): Content {
   return {

@@ -3,11 +3,12 @@ import { formatAddress } from '../../model/address.ts';
 import type { BgpPathState, BgpSession, BgpSessionState } from '../../model/carrier-state.ts';
 import { readCharacteristics } from '../../packet/bgp/characteristics.ts';
 import { decodeNhc } from '../../packet/bgp/nhc.ts';
-import type { Content } from './content.ts';
+import type { Content } from './state.ts';
 import type { PolicyReport } from './gobgp/gobgp.ts';
-import { listOf, sourceOf } from './learning.ts';
-import { type Own, ownCounts } from './own.ts';
-import type { Reading } from './reading.ts';
+import { listOf, sourceOf } from './learning/learning.ts';
+import type { Own } from './own/state.ts';
+import { ownCounts } from './own/own.ts';
+import type { Reading } from './learning/reading.ts';
 
 /** When the content's clock shows `now`, it is `wall`, in milliseconds since 1970. */
 export interface Moment {

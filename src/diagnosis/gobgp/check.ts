@@ -1,6 +1,6 @@
 // What `cnpctl doctor` finds out about the gobgpd of the intent: whether it answers, with which API and as whom, and
 // whether the address families that this intent needs are negotiated with somebody.
-import { type Domain, withDomain } from '../../carriers/bgp/domain.ts';
+import { type Domain, withDomain } from '../../carriers/bgp/learning/domain.ts';
 import { type GobgpAnswer, askGobgp } from '../../carriers/bgp/gobgp/ask.edge.ts';
 import type { BgpIntent, Intent } from '../../intent/intent.ts';
 import type { Family } from '../../model/address.ts';

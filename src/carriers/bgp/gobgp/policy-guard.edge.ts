@@ -1,6 +1,6 @@
 // cnpd's policies over one life of the connection to a gobgpd (policy.edge.ts): when they are looked at, who is of the
 // domain, and from whom paths of cnpd's have come.
-import type { Domain } from '../domain.ts';
+import type { Domain } from '../learning/domain.ts';
 import type { About } from './messages.ts';
 import type { GobgpRoute, Guard, PolicyReport } from './gobgp.ts';
 import { PolicyKeeper, type PolicyModules } from './policy.edge.ts';

@@ -4,7 +4,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../../model/clock.ts';
 import type { Count, Log } from '../../../model/log.ts';
-import type { Domain } from '../domain.ts';
+import type { Domain } from '../learning/domain.ts';
 import type { GobgpApi } from './api.ts';
 import type { PolicyReport } from './gobgp.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Domain } from '../domain.ts';
+import type { Domain } from '../learning/domain.ts';
 import { NOBODY, OWN_PATTERN, SET, domainEntries, inFront, isOwnSet, peersOf } from './policy.ts';
 
 const DOMAIN: Domain = { ownAs: 65_001, domain: new Set([65_010]), members: new Set([65_101]) };

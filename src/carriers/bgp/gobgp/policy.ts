@@ -4,7 +4,7 @@
 // a path: so cnpd's paths have a large community (domain-marks.ts), and the neighbours of the domain are a list of
 // addresses. Who is not on it is outside, also one that has just been configured.
 import type { PolicyApi } from './api.ts';
-import { type Domain, isOfDomain } from '../domain.ts';
+import { type Domain, isOfDomain } from '../learning/domain.ts';
 import { MARK_KIND, MARK_OUTSIDE, MARK_OWN } from '../domain-marks.ts';
 
 export const SET = { domain: 'cnpd-domain', own: 'cnpd-own' } as const;

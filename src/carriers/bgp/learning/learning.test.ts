@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { address } from '../../model/address.ts';
-import { fromHex } from '../../packet/hex.ts';
-import { AS, Agent, HOLD_MS, container, nhc, path, pnc, route, shown } from './content.fixture.ts';
-import type { AsSegment } from '../../packet/bgp/route.ts';
+import { address } from '../../../model/address.ts';
+import { fromHex } from '../../../packet/hex.ts';
+import { AS, Agent, HOLD_MS, container, nhc, path, pnc, route, shown } from '../content.fixture.ts';
+import type { AsSegment } from '../../../packet/bgp/route.ts';
 
 const LEAF = '2001:db8::2';
 const SENDERS = '2001:db8:a::/48';

@@ -3,43 +3,13 @@
 // the best of its prefix, or that it had already; nor is news always newer than what was put in meanwhile. Whatever it
 // has not told of some time after an upload it is asked about. What it does not have then is put in again, more and
 // more seldom: whoever mends gobgpd need not tell cnpd.
-import { warnLimited } from '../effects.ts';
-import type { Family } from '../../model/address.ts';
-import type { Prefix } from '../../model/prefix.ts';
-import { DROPPED_PAUSE_MS, ECHO_LIMIT_MS, ECHO_MS, LOOK_BATCH } from './constants.ts';
-import type { Content } from './content.ts';
-import { type Own, markDirty, overwritten } from './own.ts';
-
-interface Look {
-  readonly prefixes: readonly Prefix[];
-  readonly owns: readonly Own[];
-  readonly since: number;
-}
-
-export interface Echo {
-  /** Put in, and perhaps not told of yet. */
-  unheard: Own[];
-  /** Since when there are any; and when the last was put in, or told of. */
-  since: number;
-  last: number;
-  /** On its way. */
-  look: Look | undefined;
-  /** gobgpd does not have them; put in again at `retryAt`, then after a longer pause. */
-  dropped: Own[];
-  retryAt: number;
-  pause: number;
-}
-
-const NOTHING_DROPPED = { retryAt: Infinity, pause: DROPPED_PAUSE_MS.first } as const;
-
-export const newEcho = (): Echo => ({
-  unheard: [],
-  since: 0,
-  last: 0,
-  look: undefined,
-  dropped: [],
-  ...NOTHING_DROPPED,
-});
+import { warnLimited } from '../../effects.ts';
+import type { Family } from '../../../model/address.ts';
+import type { Prefix } from '../../../model/prefix.ts';
+import { DROPPED_PAUSE_MS, ECHO_LIMIT_MS, ECHO_MS, LOOK_BATCH } from '../constants.ts';
+import type { Content } from '../state.ts';
+import { NOTHING_DROPPED, type Echo, type Own, markDirty } from './state.ts';
+import { overwritten } from './dispute.ts';
 
 /** gobgpd tells of everything from the beginning. */
 export function resetEcho(echo: Echo): void {

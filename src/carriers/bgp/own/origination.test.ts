@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { address, formatAddress } from '../../model/address.ts';
-import { prefix } from '../../model/prefix.ts';
-import { readCharacteristics } from '../../packet/bgp/characteristics.ts';
-import { type Nhc, decodeNhc } from '../../packet/bgp/nhc.ts';
-import { Agent, CODES, END_CON, declaration, ownAsTold, path, route, shown } from './content.fixture.ts';
-import type { OwnPath } from './gobgp/gobgp.ts';
-import { sessionState } from './show.ts';
+import { address, formatAddress } from '../../../model/address.ts';
+import { prefix } from '../../../model/prefix.ts';
+import { readCharacteristics } from '../../../packet/bgp/characteristics.ts';
+import { type Nhc, decodeNhc } from '../../../packet/bgp/nhc.ts';
+import { Agent, CODES, END_CON, declaration, ownAsTold, path, route, shown } from '../content.fixture.ts';
+import type { OwnPath } from '../gobgp/gobgp.ts';
+import { sessionState } from '../show.ts';
 
 const SENDERS = declaration({ '2001:db8:a::/48': '2001:db8::1', '10.1.0.0/16': '192.0.2.1' });
 const SID = { sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: END_CON };

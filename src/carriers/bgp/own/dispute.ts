@@ -1,20 +1,10 @@
 // Somebody else at the same gobgpd changes what is cnpd's: another cnpd, whose paths have the same identifier, or a
 // script of the operator's. What one takes out the other puts back, and every router of the network hears of each
 // change. So after a few rounds there is a pause before the next, which grows until nobody changes anything any more.
-import { warnLimited } from '../effects.ts';
-import { DISPUTE_PAUSE_MS, DISPUTE_QUIET_MS, DISPUTE_ROUNDS } from './constants.ts';
-import type { Content } from './content.ts';
-
-export interface Dispute {
-  /** Changes of ours in a row that somebody else has made necessary. */
-  rounds: number;
-  /** When somebody last changed a path of ours. */
-  last: number;
-  /** That is still to be answered. */
-  open: boolean;
-}
-
-export const newDispute = (): Dispute => ({ rounds: 0, last: -Infinity, open: false });
+import { warnLimited } from '../../effects.ts';
+import { DISPUTE_PAUSE_MS, DISPUTE_QUIET_MS, DISPUTE_ROUNDS } from '../constants.ts';
+import type { Content } from '../state.ts';
+import { type Own, markDirty } from './state.ts';
 
 /** A path of ours is gone, or there, and we have not done it. */
 export function changedByOthers(c: Content): void {
@@ -43,3 +33,17 @@ export function changeBack(c: Content): void {
 /** Whether that goes on. */
 export const disputed = ({ own: { dispute } }: Content, now: number): boolean =>
   dispute.rounds > DISPUTE_ROUNDS && now - dispute.last <= DISPUTE_QUIET_MS;
+
+/** Somebody else has put a path of the same prefix and identifier in. */
+export function overwritten(c: Content, own: Own): void {
+  own.put = { since: own.put!.since };
+  own.heard = false;
+  markDirty(c.own, own);
+  changedByOthers(c);
+  warnLimited(
+    c,
+    'own.overwritten',
+    { prefix: own.text },
+    'somebody else at this gobgpd has replaced a path of ours: it is put in again',
+  );
+}

@@ -1,10 +1,10 @@
 // Own paths when somebody else at the same gobgpd changes them, and when what is wanted and what is there become known
 // at the same time.
 import { describe, expect, test } from 'vitest';
-import { address } from '../../model/address.ts';
-import { Agent, declaration, nhc, ownAsTold, path, pnc, route, sessionOf, shown } from './content.fixture.ts';
+import { address } from '../../../model/address.ts';
+import { Agent, declaration, nhc, ownAsTold, path, pnc, route, sessionOf, shown } from '../content.fixture.ts';
 import { disputed } from './dispute.ts';
-import { type GobgpPath, OWN_IDENTIFIER, type OwnPath } from './gobgp/gobgp.ts';
+import { type GobgpPath, OWN_IDENTIFIER, type OwnPath } from '../gobgp/gobgp.ts';
 
 const SENDER = '10.1.0.0/16';
 const placed = (pairs: Readonly<Record<string, string>> = { [SENDER]: '192.0.2.1' }): Agent => {

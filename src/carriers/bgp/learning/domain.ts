@@ -1,9 +1,8 @@
 // AS_PATH (RFC 4271 §4.3, RFC 5065 §3): as text, and whether it stays within the domain; whether a neighbour is of it,
 // and whether what it tells may be believed.
-import type { BgpPeerState } from '../../model/carrier-state.ts';
-import type { AsSegment } from '../../packet/bgp/route.ts';
-import type { Content } from './content.ts';
-import type { GobgpPath } from './gobgp/gobgp.ts';
+import type { BgpPeerState } from '../../../model/carrier-state.ts';
+import type { AsSegment } from '../../../packet/bgp/route.ts';
+import type { GobgpAbout, GobgpPath } from '../gobgp/gobgp.ts';
 
 const isConfederation = ({ type }: AsSegment): boolean => type === 'confed-sequence' || type === 'confed-set';
 
@@ -59,12 +58,15 @@ export interface Domain {
   readonly members: ReadonlySet<number>;
 }
 
+/** What the state has of it. */
+interface KnownOfDomain {
+  readonly config: { readonly domain: ReadonlySet<number>; readonly confederation: ReadonlySet<number> };
+  readonly session: { readonly about: GobgpAbout | undefined };
+  readonly learning: { readonly members: ReadonlySet<number> };
+}
+
 /** Undefined: gobgpd has not said yet who it is. */
-export const domainOf = ({
-  config,
-  session,
-  learning,
-}: Pick<Content, 'config' | 'session' | 'learning'>): Domain | undefined =>
+export const domainOf = ({ config, session, learning }: KnownOfDomain): Domain | undefined =>
   session.about && {
     ownAs: session.about.as,
     domain: config.domain,

@@ -1,8 +1,8 @@
 // What is reported to the learned table when gobgpd tells of something again, of something else, or of it no more.
 import { describe, expect, test } from 'vitest';
-import { address } from '../../model/address.ts';
-import { Agent, container, declaration, nhc, path, pnc, reported, route, shown } from './content.fixture.ts';
-import { OWN_IDENTIFIER } from './gobgp/gobgp.ts';
+import { address } from '../../../model/address.ts';
+import { Agent, container, declaration, nhc, path, pnc, reported, route, shown } from '../content.fixture.ts';
+import { OWN_IDENTIFIER } from '../gobgp/gobgp.ts';
 
 const [LEAF, OTHER] = ['2001:db8::2', '2001:db8::3'];
 const [A, B] = ['2001:db8:a::/48', '2001:db8:b::/48'];

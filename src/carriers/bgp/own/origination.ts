@@ -5,7 +5,7 @@
 //
 // A prefix needs a next hop of its own family. Without one, and without a usable proxy, it is counted and not
 // advertised.
-import { count, warnLimited } from '../effects.ts';
+import { count, warnLimited } from '../../effects.ts';
 import {
   type Family,
   type IpAddress,
@@ -13,42 +13,17 @@ import {
   formatAddress,
   isUnicastHost,
   sameAddress,
-} from '../../model/address.ts';
-import type { Origination, SidAdvertisement } from '../../model/advertisement.ts';
-import { type Prefix, formatPrefix, hostPrefix } from '../../model/prefix.ts';
-import { AFI, SAFI_UNICAST, encodeNhc } from '../../packet/bgp/nhc.ts';
-import { pncCharacteristic, privateCharacteristic } from '../../packet/bgp/characteristics.ts';
-import { EncodeError } from '../../packet/encode-error.ts';
-import { encodeSidContainer } from '../../packet/sid-container.ts';
-import { NO_EXPORT, SID_LIMIT } from './constants.ts';
-import type { Content, ContentConfig } from './content.ts';
-import { sayAlike } from './gobgp/gobgp.ts';
-import { type Own, markDirty, ownOf } from './own.ts';
-
-/** One path in the making. */
-export interface Draft {
-  /** The declaration that makes it. */
-  readonly of: Drafts;
-  readonly nextHop: IpAddress;
-  proxy: IpAddress | undefined;
-  sids: readonly SidAdvertisement[] | undefined;
-  /** The path that is wanted of it says all that it says now. */
-  done: boolean;
-}
-
-interface Drafts {
-  readonly attributes: Attributes;
-  unplaced: number;
-}
-
-/** What the paths of a declaration share: one object each, which whoever encodes them need not compare. */
-interface Attributes {
-  readonly communities: readonly number[];
-  /** The values of attribute 39, by what is in them. */
-  readonly nhcs: Map<string, Uint8Array>;
-  /** That of the last path that had only a proxy: mostly the next one's too. */
-  last: { readonly nextHop: IpAddress; readonly proxy: IpAddress; readonly nhc: Uint8Array } | undefined;
-}
+} from '../../../model/address.ts';
+import type { Origination, SidAdvertisement } from '../../../model/advertisement.ts';
+import { type Prefix, formatPrefix, hostPrefix } from '../../../model/prefix.ts';
+import { AFI, SAFI_UNICAST, encodeNhc } from '../../../packet/bgp/nhc.ts';
+import { pncCharacteristic, privateCharacteristic } from '../../../packet/bgp/characteristics.ts';
+import { EncodeError } from '../../../packet/encode-error.ts';
+import { encodeSidContainer } from '../../../packet/sid-container.ts';
+import { NO_EXPORT, SID_LIMIT } from '../constants.ts';
+import type { Content, ContentConfig } from '../state.ts';
+import { sayAlike } from '../gobgp/gobgp.ts';
+import { type Drafts, type Draft, type Attributes, type Own, markDirty, ownOf } from './state.ts';
 
 const FAMILIES: readonly Family[] = [4, 6];
 const nextHopOf = ({ nextHop4, nextHop6 }: ContentConfig, family: Family): IpAddress | undefined =>

@@ -1,6 +1,6 @@
 // When own paths that somebody else changes are changed back.
 import { describe, expect, test } from 'vitest';
-import { type Agent, declaration, given, route } from './content.fixture.ts';
+import { type Agent, declaration, given, route } from '../content.fixture.ts';
 import { disputed } from './dispute.ts';
 
 const A = '10.1.0.0/16';

@@ -7,111 +7,17 @@
 // those that it has told of as they are that one is missing or says something else. Of what is under way, news may be
 // older than the change: it says nothing until gobgpd has told of the path, or was asked (echo.ts). A change that
 // overtakes the news of an earlier one is then at worst made twice.
-import { count, warnLimited } from '../effects.ts';
-import { type Family, sameAddress } from '../../model/address.ts';
-import { type Prefix, formatPrefix } from '../../model/prefix.ts';
-import { sameBytes } from '../../packet/bytes.ts';
-import { ADD_BATCH, WITHDRAW_BATCH } from './constants.ts';
-import type { Content } from './content.ts';
-import { type Dispute, changeBack, changedByOthers, newDispute } from './dispute.ts';
-import { type Echo, expectEcho, hear, isDropped, newEcho, resetEcho } from './echo.ts';
-import { type GobgpPath, type GobgpRoute, type OwnPath, isOwn } from './gobgp/gobgp.ts';
-import type { Draft } from './origination.ts';
-
-/** An own path in gobgpd. */
-export interface PutPath {
-  /** What it says; undefined: not known in full, as of one of an earlier run (its communities are not told). */
-  readonly path?: OwnPath | undefined;
-  /**
-   * The part of it that gobgpd tells, where that is all that is known; beside `path`: what it tells instead of that.
-   */
-  readonly told?: ToldPart;
-  /** Since when it is there, for all that this run knows: milliseconds of the clock. */
-  readonly since: number;
-}
-
-type ToldPart = Pick<GobgpPath, 'nextHop' | 'nhc' | 'badNhcFlags'>;
-
-/** A prefix of which a path is wanted, or in gobgpd. */
-export interface Own {
-  /** The prefix as text. */
-  readonly text: string;
-  readonly prefix: Prefix;
-  wanted: OwnPath | undefined;
-  /** In gobgpd, or on the way there. */
-  put: PutPath | undefined;
-  /** gobgpd has told that it is there as `put` says. */
-  heard: boolean;
-  /** gobgpd has taken it without an error and did not have it. */
-  dropped: boolean;
-  /** While gobgpd lists what it has: what was there before. */
-  before: PutPath | undefined;
-  /** What a declaration makes of it that is being worked on, or was given up. */
-  draft: Draft | undefined;
-  /** Whether it is among those where `wanted` and `put` may differ. */
-  dirty: boolean;
-}
-
-export interface OwnChanges {
-  readonly add: readonly OwnPath[];
-  readonly withdraw: readonly Prefix[];
-}
-
-export interface OwnState {
-  /** By the prefix as text. */
-  readonly paths: Map<string, Own>;
-  /** Where what is wanted and what is there may differ, each once. */
-  dirty: Own[];
-  /** Compares all of both. */
-  audit: Iterator<void> | undefined;
-  /** gobgpd lists what it has. */
-  listing: boolean;
-  /** On their way; and those put in of which gobgpd will tell. */
-  busy: OwnChanges | undefined;
-  adding: Own[];
-  /** Nothing is sent before. */
-  retryAt: number;
-  readonly dispute: Dispute;
-  readonly echo: Echo;
-}
-
-export const newOwnState = (): OwnState => ({
-  paths: new Map(),
-  dirty: [],
-  audit: undefined,
-  listing: false,
-  busy: undefined,
-  adding: [],
-  retryAt: -Infinity,
-  dispute: newDispute(),
-  echo: newEcho(),
-});
-
-/** The record of the prefix, made if need be. @param text the prefix as text */
-export function ownOf({ paths }: OwnState, text: string, prefix: Prefix): Own {
-  let own = paths.get(text);
-  if (!own)
-    paths.set(
-      text,
-      (own = {
-        text,
-        prefix,
-        wanted: undefined,
-        put: undefined,
-        heard: false,
-        dropped: false,
-        before: undefined,
-        draft: undefined,
-        dirty: false,
-      }),
-    );
-  return own;
-}
-
-export function markDirty({ dirty }: OwnState, own: Own): void {
-  if (!own.dirty) dirty.push(own);
-  own.dirty = true;
-}
+import { count } from '../../effects.ts';
+import { type Family, sameAddress } from '../../../model/address.ts';
+import { type Prefix, formatPrefix } from '../../../model/prefix.ts';
+import { sameBytes } from '../../../packet/bytes.ts';
+import { ADD_BATCH, WITHDRAW_BATCH } from '../constants.ts';
+import type { Content } from '../state.ts';
+import { markDirty, ownOf } from './state.ts';
+import { changeBack, changedByOthers, overwritten } from './dispute.ts';
+import { expectEcho, hear, isDropped, resetEcho } from './echo.ts';
+import { type GobgpPath, type GobgpRoute, type OwnPath, isOwn } from '../gobgp/gobgp.ts';
+import type { ToldPart, PutPath, OwnState, OwnChanges, Own } from './state.ts';
 
 /** Forgets a record that says nothing any more. */
 function tidy({ paths }: OwnState, own: Own): void {
@@ -224,20 +130,6 @@ function there(c: Content, own: Own, put: PutPath, told: GobgpPath): void {
   }
   own.put = { path, told: partOf(told), since };
   if (path && own.heard) overwritten(c, own);
-}
-
-/** Somebody else has put a path of the same prefix and identifier in. */
-export function overwritten(c: Content, own: Own): void {
-  own.put = { since: own.put!.since };
-  own.heard = false;
-  markDirty(c.own, own);
-  changedByOthers(c);
-  warnLimited(
-    c,
-    'own.overwritten',
-    { prefix: own.text },
-    'somebody else at this gobgpd has replaced a path of ours: it is put in again',
-  );
 }
 
 /** Finds everything that differs. */

@@ -5,60 +5,18 @@
 //
 // Tables are large, so what is kept of a path is its prefix, as the text that the table has too, and a reading that it
 // shares with others (reading.ts).
-import { count, warnLimited } from '../effects.ts';
-import { type IpAddress, addressBits, formatAddress, sameAddress } from '../../model/address.ts';
-import type { LearnedPrefix } from '../../model/advertisement.ts';
-import { type Prefix, prefix as parse, senderlessUse } from '../../model/prefix.ts';
-import { TextMap } from '../../model/text-map.ts';
-import { advance } from '../slices.ts';
-import { SLICE } from './constants.ts';
-import type { Content } from './content.ts';
+import { count, warnLimited } from '../../effects.ts';
+import { type IpAddress, addressBits, formatAddress, sameAddress } from '../../../model/address.ts';
+import type { LearnedPrefix } from '../../../model/advertisement.ts';
+import { type Prefix, prefix as parse, senderlessUse } from '../../../model/prefix.ts';
+import { TextMap } from '../../../model/text-map.ts';
+import { advance } from '../../slices.ts';
+import { SLICE } from '../constants.ts';
+import type { Content } from '../state.ts';
 import { distrustOf, memberAs } from './domain.ts';
-import { type GobgpPath, type GobgpRoute, isOwn } from './gobgp/gobgp.ts';
-import { type Reading, type ReadingOptions, Readings } from './reading.ts';
-
-/** What is known of a prefix; most have one path. */
-export type Known = Reading | readonly Reading[];
-type Routes = TextMap<Known>;
-
-export interface LearnState {
-  readonly readings: Readings;
-  /** ASes that are members of gobgpd's confederation, by paths that it took from them. */
-  members: ReadonlySet<number>;
-  /** By the prefix as text. */
-  known: Routes;
-  /** What was known when the connection was lost, and not told again since; the earliest first. */
-  readonly held: { readonly until: number; readonly routes: Routes }[];
-  /** Next hops of what is known, and how many paths have each. */
-  readonly originators: Map<string, number>;
-  originatorsChanged: boolean;
-  /** Whole seconds of the clock since when a path with the attribute says what it says, by source. */
-  readonly since: TextMap<number>;
-  paths: number;
-  /** Paths with a characteristic that is used. */
-  used: number;
-  /** Next hops whose host prefix has got another proxy, or none any more. */
-  readonly proxyChanged: Set<string>;
-  /** Reports anew what has one of those next hops. */
-  again: Iterator<void> | undefined;
-  /** Drops what was held long enough. */
-  dropping: Iterator<void> | undefined;
-}
-
-export const newLearnState = (options: ReadingOptions): LearnState => ({
-  readings: new Readings(options),
-  members: new Set(),
-  known: new TextMap(),
-  held: [],
-  originators: new Map(),
-  originatorsChanged: false,
-  since: new TextMap(),
-  paths: 0,
-  used: 0,
-  proxyChanged: new Set(),
-  again: undefined,
-  dropping: undefined,
-});
+import { type GobgpPath, type GobgpRoute, isOwn } from '../gobgp/gobgp.ts';
+import { type Reading } from './reading.ts';
+import type { Known, LearnState, Routes } from './state.ts';
 
 export const listOf = (known: Known | undefined): readonly Reading[] =>
   known === undefined ? [] : 'peer' in known ? [known] : known;

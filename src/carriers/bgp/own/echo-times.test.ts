@@ -1,7 +1,7 @@
 // When gobgpd is asked about own paths that it has not told of, and when those that it drops are put in again.
 import { describe, expect, test } from 'vitest';
-import { formatPrefix } from '../../model/prefix.ts';
-import { Agent, declaration, given, ownAsTold, route, sessionOf } from './content.fixture.ts';
+import { formatPrefix } from '../../../model/prefix.ts';
+import { Agent, declaration, given, ownAsTold, route, sessionOf } from '../content.fixture.ts';
 
 const [A, B] = ['10.1.0.0/16', '10.2.0.0/16'];
 

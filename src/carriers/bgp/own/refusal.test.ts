@@ -1,6 +1,6 @@
 // A gobgpd that is there and does not take paths, and how the session is shown.
 import { expect, test } from 'vitest';
-import { Agent, declaration, because, sessionOf as session } from './content.fixture.ts';
+import { Agent, declaration, because, sessionOf as session } from '../content.fixture.ts';
 
 const connected = (): Agent => {
   const agent = new Agent();

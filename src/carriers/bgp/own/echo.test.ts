@@ -1,6 +1,6 @@
 // Own paths that gobgpd accepts: whether it has them is known only from what it tells.
 import { expect, test } from 'vitest';
-import { ABOUT, Agent, declaration, given, path, route, sessionOf, shown } from './content.fixture.ts';
+import { ABOUT, Agent, declaration, given, path, route, sessionOf, shown } from '../content.fixture.ts';
 
 const [A, B, SIX] = ['10.1.0.0/16', '10.2.0.0/16', '2001:db8:a::/48'];
 const rows = (agent: Agent): unknown[] =>

@@ -1,7 +1,7 @@
 // What is put into gobgpd and taken out, in what portions, and what its news make of that.
 import { describe, expect, test } from 'vitest';
-import { address } from '../../model/address.ts';
-import { formatPrefix } from '../../model/prefix.ts';
+import { address } from '../../../model/address.ts';
+import { formatPrefix } from '../../../model/prefix.ts';
 import {
   ABOUT,
   Agent,
@@ -15,7 +15,7 @@ import {
   sessionOf,
   shown,
   because,
-} from './content.fixture.ts';
+} from '../content.fixture.ts';
 
 const [A, B] = ['10.1.0.0/16', '10.2.0.0/16'];
 const PROXY = '192.0.2.1';

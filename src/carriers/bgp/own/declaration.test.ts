@@ -1,12 +1,12 @@
 // Declarations with more than one thing to say of a prefix, with nothing to complain of, and one after the other.
 import { describe, expect, test } from 'vitest';
-import { address, formatAddress } from '../../model/address.ts';
-import type { Origination } from '../../model/advertisement.ts';
-import { prefix } from '../../model/prefix.ts';
-import { readCharacteristics } from '../../packet/bgp/characteristics.ts';
-import { decodeNhc } from '../../packet/bgp/nhc.ts';
-import { Agent, CODES, END_CON, declaration } from './content.fixture.ts';
-import type { OwnPath } from './gobgp/gobgp.ts';
+import { address, formatAddress } from '../../../model/address.ts';
+import type { Origination } from '../../../model/advertisement.ts';
+import { prefix } from '../../../model/prefix.ts';
+import { readCharacteristics } from '../../../packet/bgp/characteristics.ts';
+import { decodeNhc } from '../../../packet/bgp/nhc.ts';
+import { Agent, CODES, END_CON, declaration } from '../content.fixture.ts';
+import type { OwnPath } from '../gobgp/gobgp.ts';
 
 const SID = { sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: END_CON };
 const PROXY = '2001:db8::1';

@@ -1,9 +1,9 @@
 // The domain (decision D9): whose word counts, by the neighbour's AS first and by the AS_PATH after it.
 import { describe, expect, test } from 'vitest';
-import type { BgpPeerState } from '../../model/carrier-state.ts';
-import type { AsSegment } from '../../packet/bgp/route.ts';
-import { ABOUT, AS, Agent, path } from './content.fixture.ts';
-import { markOf, MARK_KIND, MARK_OUTSIDE, MARK_OWN, strongest } from './domain-marks.ts';
+import type { BgpPeerState } from '../../../model/carrier-state.ts';
+import type { AsSegment } from '../../../packet/bgp/route.ts';
+import { ABOUT, AS, Agent, path } from '../content.fixture.ts';
+import { markOf, MARK_KIND, MARK_OUTSIDE, MARK_OWN, strongest } from '../domain-marks.ts';
 import { asPathText, distrustOf, domainOf, isOfDomain, memberAs, withDomain } from './domain.ts';
 
 const segment = (type: AsSegment['type'], ...numbers: readonly number[]): AsSegment => ({ type, numbers });

@@ -1,13 +1,13 @@
 // What a path of gobgpd's says to cnpd. A table of 200,000 paths says few different things: every path of one router
 // has the same next hop, the same proxy and the same AS_PATH. So a reading is made once and shared by all paths that
 // say the same; only their prefixes are kept for each.
-import { type Family, type IpAddress, formatAddress, isLinkLocal, sameAddress } from '../../model/address.ts';
-import type { LearnedSid } from '../../model/advertisement.ts';
-import type { BgpPathState } from '../../model/carrier-state.ts';
-import { type CharacteristicCodes, readCharacteristics } from '../../packet/bgp/characteristics.ts';
-import { AFI, SAFI_UNICAST, decodeNhc } from '../../packet/bgp/nhc.ts';
+import { type Family, type IpAddress, formatAddress, isLinkLocal, sameAddress } from '../../../model/address.ts';
+import type { LearnedSid } from '../../../model/advertisement.ts';
+import type { BgpPathState } from '../../../model/carrier-state.ts';
+import { type CharacteristicCodes, readCharacteristics } from '../../../packet/bgp/characteristics.ts';
+import { AFI, SAFI_UNICAST, decodeNhc } from '../../../packet/bgp/nhc.ts';
 import { type Distrust, asPathText } from './domain.ts';
-import type { GobgpPath } from './gobgp/gobgp.ts';
+import type { GobgpPath } from '../gobgp/gobgp.ts';
 
 /** What came of attribute 39. */
 export interface NhcReading {

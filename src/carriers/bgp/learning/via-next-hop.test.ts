@@ -1,7 +1,7 @@
 // PNC §5.4 with via-next-hop: when the host route of a next hop names another proxy, what is reported anew.
 import { describe, expect, test } from 'vitest';
-import { address } from '../../model/address.ts';
-import { ABOUT, Agent, nhc, path, pnc, reported, route } from './content.fixture.ts';
+import { address } from '../../../model/address.ts';
+import { ABOUT, Agent, nhc, path, pnc, reported, route } from '../content.fixture.ts';
 
 const [LEAF, OTHER] = ['2001:db8::2', '2001:db8::3'];
 const [A, B] = ['2001:db8:a::/48', '2001:db8:b::/48'];

@@ -1,0 +1,47 @@
+// What is known of gobgpd's paths: the state of learning.ts.
+import { TextMap } from '../../../model/text-map.ts';
+import { type Reading, type ReadingOptions, Readings } from './reading.ts';
+
+/** What is known of a prefix; most have one path. */
+export type Known = Reading | readonly Reading[];
+
+export type Routes = TextMap<Known>;
+
+export interface LearnState {
+  readonly readings: Readings;
+  /** ASes that are members of gobgpd's confederation, by paths that it took from them. */
+  members: ReadonlySet<number>;
+  /** By the prefix as text. */
+  known: Routes;
+  /** What was known when the connection was lost, and not told again since; the earliest first. */
+  readonly held: { readonly until: number; readonly routes: Routes }[];
+  /** Next hops of what is known, and how many paths have each. */
+  readonly originators: Map<string, number>;
+  originatorsChanged: boolean;
+  /** Whole seconds of the clock since when a path with the attribute says what it says, by source. */
+  readonly since: TextMap<number>;
+  paths: number;
+  /** Paths with a characteristic that is used. */
+  used: number;
+  /** Next hops whose host prefix has got another proxy, or none any more. */
+  readonly proxyChanged: Set<string>;
+  /** Reports anew what has one of those next hops. */
+  again: Iterator<void> | undefined;
+  /** Drops what was held long enough. */
+  dropping: Iterator<void> | undefined;
+}
+
+export const newLearnState = (options: ReadingOptions): LearnState => ({
+  readings: new Readings(options),
+  members: new Set(),
+  known: new TextMap(),
+  held: [],
+  originators: new Map(),
+  originatorsChanged: false,
+  since: new TextMap(),
+  paths: 0,
+  used: 0,
+  proxyChanged: new Set(),
+  again: undefined,
+  dropping: undefined,
+});

@@ -1,0 +1,169 @@
+// The state of cnpd's own paths in gobgpd: what is wanted there, what is there as far as is known, what gobgpd has not
+// told of yet (echo.ts), and whether somebody else changes them (dispute.ts).
+import type { IpAddress } from '../../../model/address.ts';
+import type { SidAdvertisement } from '../../../model/advertisement.ts';
+import type { Prefix } from '../../../model/prefix.ts';
+import { DROPPED_PAUSE_MS } from '../constants.ts';
+import type { GobgpPath, OwnPath } from '../gobgp/gobgp.ts';
+
+/** An own path in gobgpd. */
+export interface PutPath {
+  /** What it says; undefined: not known in full, as of one of an earlier run (its communities are not told). */
+  readonly path?: OwnPath | undefined;
+  /**
+   * The part of it that gobgpd tells, where that is all that is known; beside `path`: what it tells instead of that.
+   */
+  readonly told?: ToldPart;
+  /** Since when it is there, for all that this run knows: milliseconds of the clock. */
+  readonly since: number;
+}
+
+export type ToldPart = Pick<GobgpPath, 'nextHop' | 'nhc' | 'badNhcFlags'>;
+
+/** A prefix of which a path is wanted, or in gobgpd. */
+export interface Own {
+  /** The prefix as text. */
+  readonly text: string;
+  readonly prefix: Prefix;
+  wanted: OwnPath | undefined;
+  /** In gobgpd, or on the way there. */
+  put: PutPath | undefined;
+  /** gobgpd has told that it is there as `put` says. */
+  heard: boolean;
+  /** gobgpd has taken it without an error and did not have it. */
+  dropped: boolean;
+  /** While gobgpd lists what it has: what was there before. */
+  before: PutPath | undefined;
+  /** What a declaration makes of it that is being worked on, or was given up. */
+  draft: Draft | undefined;
+  /** Whether it is among those where `wanted` and `put` may differ. */
+  dirty: boolean;
+}
+
+export interface OwnChanges {
+  readonly add: readonly OwnPath[];
+  readonly withdraw: readonly Prefix[];
+}
+
+export interface OwnState {
+  /** By the prefix as text. */
+  readonly paths: Map<string, Own>;
+  /** Where what is wanted and what is there may differ, each once. */
+  dirty: Own[];
+  /** Compares all of both. */
+  audit: Iterator<void> | undefined;
+  /** gobgpd lists what it has. */
+  listing: boolean;
+  /** On their way; and those put in of which gobgpd will tell. */
+  busy: OwnChanges | undefined;
+  adding: Own[];
+  /** Nothing is sent before. */
+  retryAt: number;
+  readonly dispute: Dispute;
+  readonly echo: Echo;
+}
+
+export const newOwnState = (): OwnState => ({
+  paths: new Map(),
+  dirty: [],
+  audit: undefined,
+  listing: false,
+  busy: undefined,
+  adding: [],
+  retryAt: -Infinity,
+  dispute: newDispute(),
+  echo: newEcho(),
+});
+
+/** The record of the prefix, made if need be. @param text the prefix as text */
+export function ownOf({ paths }: OwnState, text: string, prefix: Prefix): Own {
+  let own = paths.get(text);
+  if (!own)
+    paths.set(
+      text,
+      (own = {
+        text,
+        prefix,
+        wanted: undefined,
+        put: undefined,
+        heard: false,
+        dropped: false,
+        before: undefined,
+        draft: undefined,
+        dirty: false,
+      }),
+    );
+  return own;
+}
+
+export function markDirty({ dirty }: OwnState, own: Own): void {
+  if (!own.dirty) dirty.push(own);
+  own.dirty = true;
+}
+
+/** One path in the making. */
+export interface Draft {
+  /** The declaration that makes it. */
+  readonly of: Drafts;
+  readonly nextHop: IpAddress;
+  proxy: IpAddress | undefined;
+  sids: readonly SidAdvertisement[] | undefined;
+  /** The path that is wanted of it says all that it says now. */
+  done: boolean;
+}
+
+export interface Drafts {
+  readonly attributes: Attributes;
+  unplaced: number;
+}
+
+/** What the paths of a declaration share: one object each, which whoever encodes them need not compare. */
+export interface Attributes {
+  readonly communities: readonly number[];
+  /** The values of attribute 39, by what is in them. */
+  readonly nhcs: Map<string, Uint8Array>;
+  /** That of the last path that had only a proxy: mostly the next one's too. */
+  last: { readonly nextHop: IpAddress; readonly proxy: IpAddress; readonly nhc: Uint8Array } | undefined;
+}
+
+export interface Look {
+  readonly prefixes: readonly Prefix[];
+  readonly owns: readonly Own[];
+  readonly since: number;
+}
+
+export interface Echo {
+  /** Put in, and perhaps not told of yet. */
+  unheard: Own[];
+  /** Since when there are any; and when the last was put in, or told of. */
+  since: number;
+  last: number;
+  /** On its way. */
+  look: Look | undefined;
+  /** gobgpd does not have them; put in again at `retryAt`, then after a longer pause. */
+  dropped: Own[];
+  retryAt: number;
+  pause: number;
+}
+
+export const NOTHING_DROPPED = { retryAt: Infinity, pause: DROPPED_PAUSE_MS.first } as const;
+
+export const newEcho = (): Echo => ({
+  unheard: [],
+  since: 0,
+  last: 0,
+  look: undefined,
+  dropped: [],
+  ...NOTHING_DROPPED,
+});
+
+export interface Dispute {
+  /** Changes of ours in a row that somebody else has made necessary. */
+  rounds: number;
+  /** When somebody last changed a path of ours. */
+  last: number;
+  /** That is still to be answered. */
+  open: boolean;
+}
+
+export const newDispute = (): Dispute => ({ rounds: 0, last: -Infinity, open: false });
