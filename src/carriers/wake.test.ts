@@ -49,3 +49,17 @@ it('closed, it takes no turn any more and arranges none', async () => {
   clock.advance(100);
   expect(turns).toBe(0);
 });
+
+it('the moment is one of the clock, wherever that began: before it nothing, at it at once', async () => {
+  const clock = manualClock(1000);
+  const turns: number[] = [];
+  const wake = new Wake(clock, () => turns.push(clock.now()));
+  wake.by(1050);
+  clock.advance(49);
+  expect(turns).toEqual([]);
+  clock.advance(1);
+  expect(turns).toEqual([1050]);
+  wake.by(1050);
+  await round();
+  expect(turns).toEqual([1050, 1050]);
+});

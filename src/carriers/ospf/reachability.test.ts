@@ -1,10 +1,10 @@
 // The graph of an area as LSAs change and go, and how long routers that were lost are held.
 import { describe, expect, it } from 'vitest';
 import { ContentAgent, contentConfig, routerLsa } from './content.fixture.ts';
-import { GRAPH_DELAY_MS } from './constants.ts';
+import { GRAPH_BATCH, GRAPH_DELAY_MS } from './constants.ts';
 import type { AreaContent, Content, ReadLsa } from './content.ts';
 import type { GraphNode } from './dialect.ts';
-import { forgetDue, isAlive, newGraph, topologyChanged } from './reachability.ts';
+import { forgetDue, isAlive, newGraph, topologyChanged, walkDue } from './reachability.ts';
 
 const SELF = 0x01010101;
 const HUB = 0x0a0a0a0a;
@@ -120,5 +120,86 @@ describe('a router that is lost', () => {
     agent.hears(0, HUB, routerLsa(2, HUB, [SELF, OTHER]));
     agent.pass(1000);
     expect([...agent.content.areas.get(0)!.graph.lostAt.keys()]).toEqual([THIRD]);
+  });
+});
+
+describe('a walk', () => {
+  /** The neighbour HUB, and who is behind it, all of whom list it. */
+  function star(others: readonly number[], version: 2 | 3 = 2): ContentAgent {
+    const agent = new ContentAgent(contentConfig(version, SELF, [0]));
+    agent.hears(0, HUB, routerLsa(version, HUB, [SELF, ...others]));
+    for (const router of others) agent.hears(0, router, routerLsa(version, router, [HUB]));
+    agent.event({ type: 'adjacency', areaId: 0, neighbor: HUB });
+    return agent;
+  }
+  const graphOf = ({ content }: ContentAgent) => content.areas.get(0)!.graph;
+  const many = (count: number): number[] => Array.from({ length: count }, (_, n) => 0x02000000 + n);
+
+  it('looks at so many routers a turn', () => {
+    const agent = star(many(GRAPH_BATCH + 1));
+    const graph = graphOf(agent);
+    const positions = [1, 2, 3].map(() => {
+      walkDue(agent.content, agent.content.areas.get(0)!);
+      return [graph.walk?.position, graph.reachable.size];
+    });
+    expect(positions).toEqual([
+      [1, 0],
+      [1 + GRAPH_BATCH, 0],
+      [undefined, 1 + GRAPH_BATCH + 1],
+    ]);
+  });
+
+  it('over a network finds the routers behind it, and counts it as none', () => {
+    const { content } = new ContentAgent(contentConfig(2, SELF, [0]));
+    const area = content.areas.get(0)!;
+    const names = [`r${HUB}`, 'n7', `r${OTHER}`] as const;
+    const links = { [names[0]]: ['n7'], n7: [names[0], names[2]], [names[2]]: ['n7'] };
+    for (const [name, ends] of Object.entries(links))
+      area.graph.nodes.set(name, new Map([['lsa', { name, links: ends, transit: true }]]));
+    area.graph.neighbor = HUB;
+    do walkDue(content, area);
+    while (area.graph.walk);
+    expect([...area.graph.reachable]).toEqual([HUB, OTHER]);
+  });
+
+  it('does not begin at a neighbour whose LSA is not there yet', () => {
+    const agent = new ContentAgent(contentConfig(2, SELF, [0]));
+    agent.event({ type: 'adjacency', areaId: 0, neighbor: HUB });
+    agent.pass(1000);
+    expect([...graphOf(agent).reachable]).toEqual([]);
+  });
+
+  it('does not come back to us, although there is an LSA of ours from an earlier run', () => {
+    const agent = star([OTHER]);
+    agent.hears(0, SELF, routerLsa(2, SELF, [HUB]));
+    agent.pass(1000);
+    expect([...graphOf(agent).reachable].sort()).toEqual([OTHER, HUB].sort());
+  });
+
+  it('goes on through a router of which any LSA says that it is transit (RFC 5340 §A.4.3)', () => {
+    const agent = star([OTHER], 3);
+    agent.hears(0, HUB, { ...routerLsa(3, HUB, [THIRD], { transit: false }), lsId: 1 });
+    agent.pass(1000);
+    expect(graphOf(agent).reachable.has(OTHER)).toBe(true);
+  });
+
+  it('that finds nothing new tells nobody', () => {
+    const agent = star([OTHER]);
+    agent.pass(1000);
+    const { graph } = agent.content.areas.get(0)!;
+    const before = agent.reachable;
+    agent.hears(0, OTHER, routerLsa(2, OTHER, [HUB, 0x09090909]));
+    agent.pass(1000);
+    expect([agent.reachable === before, graph.walkAt]).toEqual([true, Infinity]);
+  });
+
+  it('that loses a router asks for a turn when its hold time is over', () => {
+    const agent = star([OTHER]);
+    agent.pass(1000);
+    agent.hears(0, HUB, routerLsa(2, HUB, [SELF]));
+    agent.content.now = 7000;
+    do walkDue(agent.content, agent.content.areas.get(0)!);
+    while (graphOf(agent).walk);
+    expect([graphOf(agent).forgetAt, [...graphOf(agent).lostAt]]).toEqual([7000 + 120_000, [[OTHER, 7000]]]);
   });
 });

@@ -1,0 +1,209 @@
+// When an LSA of ours is issued, and with which sequence number (RFC 2328 §12.1.6, §12.4, §13.4, §14.1); what is wanted
+// after it was, and a turn at a time. The functions are called one by one on a speaker that nobody drives.
+import { describe, expect, it } from 'vitest';
+import { address } from '../../model/address.ts';
+import { INITIAL_SEQUENCE, MAX_AGE, MAX_SEQUENCE } from '../../packet/ospf/numbers.ts';
+import { lsaKeyText } from '../../packet/ospf/router-id.ts';
+import { ISSUE_BATCH, ISSUE_DELAY_MS, LS_REFRESH_MS, MIN_LS_ARRIVAL_MS, SEQUENCE_KEPT_MS } from './constants.ts';
+import { uninstall } from './install.ts';
+import { type StoredLsa, put } from './lsdb.ts';
+import { type NeighborState, newNeighbor } from './neighbor.ts';
+import { forgotten, issueDue, outbid, recover, setWanted, topologyChanged } from './own.ts';
+import { Router, testConfig } from './simulation.fixture.ts';
+import { OSPFV2, type OwnLsa } from './version.ts';
+
+const SELF = 0x01010101;
+const NEIGHBOR = 0x02020202;
+const lsaOf = (n: number): OwnLsa => ({
+  type: 10,
+  lsId: 0x07000000 + n,
+  body: { kind: 'unknown', content: new Uint8Array(4) },
+});
+const LSA = lsaOf(1);
+const keyOf = ({ type, lsId }: OwnLsa): string => lsaKeyText({ type, lsId, advertisingRouter: SELF });
+const KEY = keyOf(LSA);
+
+function scene(wanted: readonly OwnLsa[] = [LSA]) {
+  const router = new Router(testConfig(SELF, OSPFV2));
+  const { speaker: s, area } = router;
+  const { own, lsdb } = area;
+  /** One turn. */
+  const turn = (now: number): void => {
+    s.now = now;
+    s.effects = [];
+    issueDue(s, area);
+    for (const effect of s.effects) router.note(effect);
+  };
+  const stored = (lsa = LSA): StoredLsa => lsdb.byKey.get(keyOf(lsa))!;
+  const neighbor = (state: NeighborState) =>
+    (area.neighbor = Object.assign(newNeighbor(NEIGHBOR, 0), { state, options: 0xff }));
+  setWanted(s, area, wanted);
+  turn(ISSUE_DELAY_MS);
+  return { router, s, area, own, lsdb, turn, stored, neighbor };
+}
+
+/** The LSA's sequence number is the last one, and it was issued a while ago. */
+function lastNumber() {
+  const all = scene();
+  const { own, lsdb, s } = all;
+  put(lsdb, { ...all.stored(), sequence: MAX_SEQUENCE }, true, 0, false);
+  Object.assign(own.issued.get(KEY)!, { sequence: MAX_SEQUENCE, issuedAt: 0 });
+  s.now = 100_000;
+  return all;
+}
+
+describe('a turn', () => {
+  it('issues so many LSAs; the next one is at once', () => {
+    const { router, own, turn } = scene(Array.from({ length: ISSUE_BATCH + 1 }, (_, n) => lsaOf(n)));
+    expect([router.count('own.issued'), own.dirty.size, own.issueAt]).toEqual([ISSUE_BATCH, 1, ISSUE_DELAY_MS]);
+    turn(ISSUE_DELAY_MS);
+    expect([router.count('own.issued'), own.dirty.size, own.issueAt]).toEqual([ISSUE_BATCH + 1, 0, Infinity]);
+  });
+});
+
+describe('what is wanted', () => {
+  it('and is the same as before is left alone', () => {
+    const { s, area, own } = scene();
+    setWanted(s, area, [LSA]);
+    expect(own.dirty.size).toBe(0);
+  });
+
+  const left = (more?: boolean): { own: ReturnType<typeof scene>['own']; now: number } => {
+    const { s, area, own, lsdb, stored } = scene();
+    const { raw } = stored();
+    for (const [n, mine] of [
+      [8, true],
+      [9, false],
+    ] as const)
+      put(lsdb, { ...stored(), raw, lsId: 0x07000000 + n }, mine, 0, true);
+    s.now = 50_000;
+    setWanted(s, area, [LSA], more);
+    return { own, now: s.now };
+  };
+
+  it('is all: what an earlier run of ours left beside it is flushed, and no LSA else', () => {
+    const { own, now } = left();
+    expect([...own.dirty]).toEqual([[keyOf(lsaOf(8)), { at: now + ISSUE_DELAY_MS, force: false }]]);
+    expect(own.flushUnknownFrom).toBe(now);
+  });
+
+  it('and more follows: what an earlier run left may be part of that', () => {
+    const { own } = left(true);
+    expect([own.dirty.size, own.flushUnknownFrom]).toEqual([0, 0]);
+  });
+});
+
+describe('our place in the topology', () => {
+  const said = (state: NeighborState | undefined): readonly [unknown, number] => {
+    const { s, area, own, neighbor } = scene([]);
+    area.link = { address: address('10.0.0.1'), peer: undefined };
+    if (state) neighbor(state);
+    topologyChanged(s, area);
+    const [{ body } = { body: undefined }] = own.topology.values();
+    return [(body as { links: readonly object[] }).links.length, own.dirty.size];
+  };
+
+  it.each(['init', 'ex-start', 'exchange', 'loading'] as const)('names no neighbour in %s, nor waits', (state) => {
+    expect(said(state)).toEqual([0, 0]);
+  });
+
+  it('names the one that is Full, and is issued', () => {
+    expect([said(undefined), said('full')]).toEqual([
+      [0, 0],
+      [1, 1],
+    ]);
+  });
+});
+
+describe('sequence numbers', () => {
+  it('an instance that must be outbid waits no longer than others take it (MinLSArrival)', () => {
+    const { s, area, own, turn, stored } = scene();
+    const at = s.now;
+    outbid(s, area, KEY);
+    turn(at);
+    expect(own.dirty.get(KEY)).toEqual({ at: at + MIN_LS_ARRIVAL_MS, force: true });
+    turn(at + MIN_LS_ARRIVAL_MS - 1);
+    expect(stored().sequence).toBe(INITIAL_SEQUENCE);
+    turn(at + MIN_LS_ARRIVAL_MS);
+    expect(stored().sequence).toBe(INITIAL_SEQUENCE + 1);
+  });
+
+  it('after the last one the LSA is flushed, once, and begins anew when it is forgotten (§12.1.6)', () => {
+    const { router, s, area, own, turn, stored } = lastNumber();
+    outbid(s, area, KEY);
+    turn(s.now);
+    expect([router.count('own.withdrawn'), stored().age]).toEqual([1, MAX_AGE]);
+    outbid(s, area, KEY);
+    turn(s.now);
+    expect(router.count('own.withdrawn')).toBe(1);
+    const flushed = stored();
+    uninstall(s, area, flushed);
+    forgotten(s, area, flushed);
+    expect(own.issued.has(KEY)).toBe(false);
+    turn(s.now);
+    expect(stored().sequence).toBe(INITIAL_SEQUENCE);
+  });
+
+  it('and also when nothing of it is left to flush', () => {
+    const { s, area, lsdb, turn, stored } = lastNumber();
+    lsdb.byKey.clear();
+    outbid(s, area, KEY);
+    turn(s.now);
+    turn(s.now);
+    expect(stored().sequence).toBe(INITIAL_SEQUENCE);
+  });
+
+  it('the last one of what nobody wants any more leaves nothing behind', () => {
+    const { s, area, own, stored } = lastNumber();
+    own.wanted.clear();
+    own.dirty.clear();
+    forgotten(s, area, stored());
+    expect([own.issued.size, own.dirty.size]).toEqual([0, 0]);
+  });
+
+  it('of what was flushed is kept for a while, and looked at then at the latest', () => {
+    const { s, area, own, stored } = scene();
+    own.wanted.clear();
+    const at = s.now;
+    for (const refreshAt of [Infinity, at + 5]) {
+      own.refreshAt = refreshAt;
+      forgotten(s, area, stored());
+      expect(own.refreshAt).toBe(Math.min(refreshAt, at + SEQUENCE_KEPT_MS));
+    }
+    expect([own.issued.get(KEY), own.dirty.size]).toMatchObject([{ refreshAt: at + SEQUENCE_KEPT_MS }, 0]);
+  });
+
+  it('of what is wanted again goes on at once', () => {
+    const { s, area, own, stored } = scene();
+    forgotten(s, area, stored());
+    expect([...own.dirty]).toEqual([[KEY, { at: s.now, force: false }]]);
+    expect(own.issued.get(KEY)!.refreshAt).toBeGreaterThan(s.now + SEQUENCE_KEPT_MS);
+  });
+});
+
+it('a flush of what nobody wants is no reason to flush it', () => {
+  const { s, area, own, stored } = scene();
+  own.wanted.clear();
+  recover(s, area, { ...stored(), age: MAX_AGE });
+  expect(own.dirty.size).toBe(0);
+});
+
+it('refreshes are spread over the last twentieth before LSRefreshTime, and begin with the earliest', () => {
+  const { own } = scene(Array.from({ length: ISSUE_BATCH }, (_, n) => lsaOf(n)));
+  const due = [...own.issued.values()].map(({ refreshAt }) => refreshAt - ISSUE_DELAY_MS);
+  expect(Math.max(...due)).toBeLessThanOrEqual(LS_REFRESH_MS);
+  expect(Math.min(...due)).toBeGreaterThanOrEqual(0.95 * LS_REFRESH_MS);
+  expect(Math.max(...due) - Math.min(...due)).toBeGreaterThan(0.02 * LS_REFRESH_MS);
+  expect(own.refreshAt).toBe(Math.min(...due) + ISSUE_DELAY_MS);
+});
+
+it('what we issue needs not be asked for: the neighbour that listed an earlier run’s is Full without its answer', () => {
+  const { s, area, own, turn, stored, neighbor } = scene();
+  const loading = neighbor('loading');
+  loading.requests.set(KEY, { ...stored(), sequence: INITIAL_SEQUENCE + 1 });
+  loading.asked.add(KEY);
+  own.issued.get(KEY)!.sequence = INITIAL_SEQUENCE + 1;
+  outbid(s, area, KEY);
+  turn(s.now + 10_000);
+  expect([loading.requests.size, loading.state]).toEqual([0, 'full']);
+});

@@ -1,0 +1,161 @@
+// What an LSA holds and how many there may be, to the byte; where an entry goes when it grows or room becomes free.
+import { describe, expect, it } from 'vitest';
+import { prefix } from '../../model/prefix.ts';
+import type { EntryLsa } from './dialect.ts';
+import type { PrefixEntry } from './entries.ts';
+import { type Placement, buildLsas, newPlacement, place, placedLsas, unplace } from './placement.ts';
+
+const SELF = 0x01010101;
+const FIRST_ID = 0x07000000;
+const OVERHEAD = 4;
+/** 16 bytes of entries an LSA. */
+const ROOM = OVERHEAD + 16;
+
+/** An entry is as large as its metric says. */
+const sortOf = (limits: Partial<EntryLsa> = {}): EntryLsa => ({
+  type: 10,
+  firstId: () => FIRST_ID,
+  lsas: 100,
+  entries: 100,
+  overhead: OVERHEAD,
+  size: (entry) => (entry as PrefixEntry).metric,
+  body: (entries) => ({ kind: 'unknown', content: Uint8Array.from(entries, (entry) => (entry as PrefixEntry).metric) }),
+  ...limits,
+});
+const sized = (metric: number): PrefixEntry => ({
+  prefix: prefix('10.0.0.0/24'),
+  pnc: true,
+  metric,
+  route: 'intra-area',
+  flags: new Uint8Array(4),
+  node: false,
+  attached: false,
+});
+const placement = (limits: Partial<EntryLsa> = {}): Placement => newPlacement(sortOf(limits), FIRST_ID, ROOM);
+
+/** Places entries in their order, or gives them another size. @returns the number of the LSA of each */
+const put = (where: Placement, sizes: Readonly<Record<string, number>>): (number | undefined)[] =>
+  Object.entries(sizes).map(([key, size]) => {
+    expect(place(where, key, sized(size))).toBe(whereIs(where, key) !== undefined);
+    return whereIs(where, key);
+  });
+const whereIs = ({ whereIs: at }: Placement, key: string): number | undefined => at.get(key)?.number;
+
+describe('an LSA', () => {
+  it('is filled to the last byte, and no further', () => {
+    expect(put(placement(), { a: 10, b: 6, c: 1 })).toEqual([0, 0, 1]);
+    expect(put(placement(), { a: 10, b: 7, c: 6 })).toEqual([0, 1, 0]);
+  });
+
+  it('holds as many entries as its sort allows', () => {
+    expect(put(placement({ entries: 2 }), { a: 1, b: 1, c: 1, d: 1, e: 1 })).toEqual([0, 0, 1, 1, 2]);
+  });
+
+  it('is there no more often than its sort allows: what comes then is nowhere, until there is room', () => {
+    const two = placement({ lsas: 2 });
+    expect(put(two, { a: 16, b: 16, c: 16 })).toEqual([0, 1, undefined]);
+    expect([two.slots.length, two.whereIs.size]).toEqual([2, 2]);
+    unplace(two, 'b');
+    expect(put(two, { c: 16 })).toEqual([1]);
+  });
+
+  it('takes one entry that fills it, and none that is larger', () => {
+    expect(put(placement(), { a: 16, b: 17 })).toEqual([0, undefined]);
+  });
+});
+
+describe('an entry that grows', () => {
+  /** Slot 0 has room for all; `a` and `b` are in slot 1. */
+  function second(): Placement {
+    const where = placement();
+    expect(put(where, { x: 16, a: 6, b: 4 })).toEqual([0, 1, 1]);
+    unplace(where, 'x');
+    return where;
+  }
+
+  it('stays in its LSA for as long as it fits there, although there is room before it', () => {
+    const where = second();
+    expect(put(where, { a: 12 })).toEqual([1]);
+    expect(where.slots.map(({ used }) => used)).toEqual([0, 16]);
+  });
+
+  it('moves to the first LSA that has room when it does not', () => {
+    const where = second();
+    expect(put(where, { a: 13 })).toEqual([0]);
+    expect(where.slots.map(({ used }) => used)).toEqual([13, 4]);
+  });
+
+  it('beyond what any LSA holds is nowhere, and what is there of it goes', () => {
+    const where = second();
+    expect(put(where, { a: 17 })).toEqual([undefined]);
+    expect(where.slots.map(({ used }) => used)).toEqual([0, 4]);
+  });
+});
+
+describe('room that became free', () => {
+  it('in a lower LSA is taken before that of a higher one', () => {
+    const where = placement();
+    expect(put(where, { a: 16, b: 16, c: 16 })).toEqual([0, 1, 2]);
+    unplace(where, 'c');
+    unplace(where, 'a');
+    expect(put(where, { d: 16, e: 16 })).toEqual([0, 2]);
+  });
+
+  it('in a higher one hides none of a lower one', () => {
+    const where = placement();
+    expect(put(where, { a: 8, b: 16, c: 16 })).toEqual([0, 1, 2]);
+    unplace(where, 'c');
+    expect(put(where, { d: 8 })).toEqual([0]);
+  });
+
+  it('is too small for one entry and not for another: the larger goes behind', () => {
+    const where = placement();
+    expect(put(where, { a: 12, b: 8, c: 4 })).toEqual([0, 1, 0]);
+    expect(put(where, { d: 8, e: 1, f: 1 })).toEqual([1, 2, 2]);
+  });
+
+  it('LSAs that are full are not looked at again, even after an entry that is larger than the smallest', () => {
+    const where = placement();
+    put(where, { a: 2, b: 14, c: 16, d: 5 });
+    expect([where.smallest, where.openFrom]).toEqual([2, 2]);
+  });
+});
+
+it('says whether it had what is taken away', () => {
+  const where = placement();
+  put(where, { a: 1 });
+  expect([unplace(where, 'a'), unplace(where, 'a')]).toEqual([true, false]);
+});
+
+describe('LSAs are built', () => {
+  const three = (): Placement => {
+    const where = placement({ entries: 2 });
+    put(where, { a: 1, b: 2, c: 3, d: 4, e: 5, f: 6 });
+    return where;
+  };
+
+  it.each([
+    [1, -1, 2],
+    [2, 0, 2],
+    [3, -1, 1],
+    [6, 0, 0],
+    [7, 1, 0],
+  ])('until %i entries are written: %i may follow, and %i LSAs do', (entries, left, stale) => {
+    const where = three();
+    expect([buildLsas(where, SELF, entries), where.stale.size]).toEqual([left, stale]);
+  });
+
+  it('an empty one costs as much as one entry, and is none', () => {
+    const where = three();
+    for (const key of ['a', 'b', 'e', 'f']) unplace(where, key);
+    expect([buildLsas(where, SELF, 3), where.stale.size]).toEqual([0, 1]);
+    expect(placedLsas(where, SELF).map(({ lsId }) => lsId)).toEqual([FIRST_ID + 1]);
+  });
+
+  it('again only when they changed', () => {
+    const where = three();
+    const before = placedLsas(where, SELF);
+    put(where, { c: 2 });
+    expect(placedLsas(where, SELF).map((lsa, n) => lsa === before[n])).toEqual([true, false, true]);
+  });
+});
