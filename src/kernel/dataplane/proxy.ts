@@ -4,7 +4,7 @@ import { type IpAddress, sameAddress } from '../../model/address.ts';
 import type { LongHaulInstruction } from '../../model/notification.ts';
 import type { Prefix } from '../../model/prefix.ts';
 import { LITTLE_ENDIAN, mappedAddress, structure, u32Key, unmappedAddress, viewOf } from './layout.ts';
-import { ACTION_NUMBER } from './notifications.ts';
+import { ACTION_NUMBER, FORMAT_NUMBER } from './notifications.ts';
 
 /**
  * In dist/bpf/proxy.bpf.o: tc ingress of the proxy's ports, and of the loopback interface for notices that this router
@@ -178,8 +178,9 @@ export function decodeProxyConfig(value: Uint8Array): ProxyConfig | undefined {
   };
 }
 
-/** As FORMAT_NUMBER of notifications.ts, where the standard CNP stands in the place of `proxy`. */
-const FORMATS = { 'standard-cnp': 1, 'fast-cnp': 2, 'long-haul-icmpv6': 3, 'long-haul-roce': 4 } as const;
+const { proxy: STANDARD_CNP, ...NOTIFICATIONS } = FORMAT_NUMBER;
+/** enum notification_format, where the standard CNP stands in the place of `proxy`. */
+const FORMATS = { 'standard-cnp': STANDARD_CNP, ...NOTIFICATIONS };
 export type SenderFormat = keyof typeof FORMATS;
 
 /** struct proxy_prefix. */
