@@ -13,7 +13,16 @@ const intent: Intent = {
   router: { name: 'p1', reversePathCheck: true },
   queuePairs: { ageingMs: 300_000 },
   ports: [
-    { interface: 'eth0', kMax: 100_000, measurementIntervalMs: 10, perFlowIntervalMs: 20, noticesPerSecond: 1000 },
+    {
+      interface: 'eth0',
+      'k-max': 100_000,
+      'k-base': 64_000,
+      alpha: 1,
+      'measurement-interval': 10,
+      ecn: true,
+      'per-flow-interval': 20,
+      rate: 1000,
+    },
   ],
   borderPorts: [],
   codePoints: DEFAULT_CODE_POINTS,

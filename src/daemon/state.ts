@@ -24,6 +24,7 @@ import type { DesiredState, EgressPortPlan } from '../plan/desired.ts';
 import type { Facts } from '../plan/facts.ts';
 import { advertisedIn } from '../plan/origination.ts';
 import { proxyAddressFor, proxyAddresses } from '../plan/proxy.ts';
+import { declaredThresholds } from '../plan/thresholds.ts';
 import type { Dataplane } from '../reconcile/dataplane.ts';
 import type { Carriers } from './carriers.ts';
 import type { Counters } from './counters.ts';
@@ -137,6 +138,7 @@ async function ports(m: StateModules): Promise<PortState[]> {
   return m.file.intent.ports.map((port) => {
     const link = m.facts().links.find((l) => l.name === port.interface);
     const planned = m.desired()?.ports.find((p) => p.interface === port.interface);
+    const thresholds = planned ?? declaredThresholds(port);
     const root = qdiscs.find((q: Qdisc) => q.ifindex === link?.ifindex && q.parent === TC_H.ROOT);
     const table = m.dataplane()?.congestedNode?.table;
     const stats = planned && table?.stats(planned.ifindex);
@@ -148,8 +150,8 @@ async function ports(m: StateModules): Promise<PortState[]> {
       rootQdisc: root?.kind ?? 'none',
       queueBytes: root?.stats.backlogBytes ?? 0,
       peakQueueBytes: (planned && table?.peakQueueBytes(planned.ifindex)) ?? 0,
-      kMin: planned?.kMin ?? port.kMin ?? 0,
-      kMax: planned?.kMax ?? port.kMax ?? 0,
+      kMin: thresholds.kMin ?? 0,
+      kMax: thresholds.kMax ?? 0,
       explanation: [...(planned?.explanation ?? [])],
       packets: Number(stats?.packets ?? 0),
       bytes: Number(stats?.bytes ?? 0),

@@ -8,6 +8,16 @@ import { cnpdSchema } from './schema.ts';
 
 const example = readFileSync(new URL('../../docs/cnpd.yaml', import.meta.url), 'utf8');
 
+/** The defaults of a port. */
+const PORT = {
+  'k-base': 64_000,
+  alpha: 1,
+  'measurement-interval': 10,
+  ecn: true,
+  'per-flow-interval': 20,
+  rate: 1000,
+};
+
 describe('docs/cnpd.yaml', () => {
   test('is valid, and every value of it arrives', () => {
     expect(load(example)).toEqual({
@@ -124,36 +134,17 @@ describe('docs/cnpd.yaml', () => {
         noticesPerSecond: 10_000,
       },
       ports: [
-        {
-          interface: 'eth2',
-          kMin: 50_000,
-          kMinDeclared: true,
-          kMax: 100_000,
-          probeRtt: true,
-          measurementIntervalMs: 10,
-          perFlowIntervalMs: 20,
-          noticesPerSecond: 1000,
-        },
+        { interface: 'eth2', 'k-min': 50_000, 'k-max': 100_000, rtt: 'probe', ...PORT },
         {
           interface: 'eth3',
-          adaptive: { kBase: 64_000, alpha: 1 },
-          rateBitPerS: 10e9,
-          rttMs: 10,
-          vEcn: 0.5,
-          vGrowth: 10e6,
-          measurementIntervalMs: 10,
-          perFlowIntervalMs: 20,
-          noticesPerSecond: 1000,
+          'k-max': 'auto',
+          bandwidth: 10e9,
+          'v-ecn': 0.5,
+          'v-growth': 10e6,
+          ...PORT,
+          rtt: 10,
         },
-        {
-          interface: 'eth4',
-          kMax: 1_000_000,
-          ecn: false,
-          probeRtt: true,
-          measurementIntervalMs: 10,
-          perFlowIntervalMs: 20,
-          noticesPerSecond: 1000,
-        },
+        { interface: 'eth4', 'k-max': 1_000_000, rtt: 'probe', ...PORT, ecn: false },
       ],
       notifications: {
         senders: [

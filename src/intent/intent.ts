@@ -22,7 +22,7 @@ export type { IsisAuthentication, IsisIntent, IsisLevels } from './isis.ts';
 export type { EscalationRowIntent, SeverityRowIntent } from './long-haul-table.ts';
 export type { NotificationsIntent, SenderPolicyIntent } from './notifications.ts';
 export type { OspfAreaIntent, OspfIntent, OspfKey } from './ospf.ts';
-export type { AdaptiveThreshold, PortIntent } from './ports.ts';
+export type { PortIntent } from './ports.ts';
 export type { ProxyIntent, ProxyOutputFormat, SenderIntent } from './proxy.ts';
 export type { QueuePairsIntent } from './queue-pairs.ts';
 export type { RouterIntent } from './router.ts';

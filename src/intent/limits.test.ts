@@ -237,5 +237,5 @@ test('a quantity is what its unit says, also at the limits', () => {
   expect(
     load(`${ROUTER}ports: [{ interface: wan, k-max: 4GB, v-ecn: 99.999%, rate: 10M/s, per-flow-interval: 1us }]\n`)
       .ports[0],
-  ).toMatchObject({ kMax: 4e9 });
+  ).toMatchObject({ 'k-max': 4e9 });
 });

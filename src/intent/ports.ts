@@ -1,50 +1,14 @@
 // The section `ports`: the egress ports that are watched for congestion (LHCNP §5.3, §5.4).
 import type * as z from 'zod';
-import { defaulted, defaultsOf, filled, list, section, value } from './schema-parts.ts';
+import { type Defaults, defaulted, defaultsOf, filled, list, section, value } from './schema-parts.ts';
 import { type Report, type Rule, type Seen, each, orDefaults, unique } from './seen.ts';
 import * as stamp from './stamp.ts';
 import { bitRate, byteRate, factor, interfaceName, onOff, orWord, percent, rate, size, time } from './values.ts';
 
-/** K_max = max(K_base, alpha × R × RTT / 8) (LHCNP §5.3.2). */
-export interface AdaptiveThreshold {
-  readonly kBase: number;
-  readonly alpha: number;
-}
-
-export interface PortIntent {
-  readonly interface: string;
-  /** CE marking of ECT packets above this queue depth, bytes (LHCNP-5.4-a). Off when absent. */
-  readonly kMin?: number;
-  /** It was declared, and is not half of K_max by default. */
-  readonly kMinDeclared?: true;
-  /** Notification above this queue depth, bytes. Off when absent, unless `adaptive` is there. */
-  readonly kMax?: number;
-  /**
-   * `k-max: auto`: computed from the bandwidth-delay product; kMin absent then means K_max / 2 unless `ecn` is false.
-   */
-  readonly adaptive?: AdaptiveThreshold;
-  /** Set, to false, when nothing is to be CE-marked. */
-  readonly ecn?: false;
-  /** R; absent: from the qdisc, else from the link. bit/s. */
-  readonly rateBitPerS?: number;
-  /** RTT_est configured; absent and `probeRtt`: measured; neither: not known. */
-  readonly rttMs?: number;
-  readonly probeRtt?: true;
-  /** V_ecn, fraction 0-1 (LHCNP-5.4-d). */
-  readonly vEcn?: number;
-  /** V_growth, bytes a second (LHCNP-5.4-e). */
-  readonly vGrowth?: number;
-  /** Over which both are measured. */
-  readonly measurementIntervalMs: number;
-  /** Least time between two notices for one flow. */
-  readonly perFlowIntervalMs: number;
-  /** Notices per second, all flows of the port together. */
-  readonly noticesPerSecond: number;
-}
-
 const entry = section(
   {
     interface: value(interfaceName, 'egress interface with a TBF or HTB root qdisc'),
+    // LHCNP-5.4-a. Absent: K_max / 2, which of `k-max: auto` only plan knows (LHCNP-5.3.2-g).
     'k-min': value(size('1B', '4GB'), 'CE marking of ECT packets above this queue depth; default k-max / 2').optional(),
     'k-max': value(
       orWord('auto', size('1B', '4GB')),
@@ -61,10 +25,12 @@ const entry = section(
       orWord('probe', time('1us', '10s')),
       'round-trip time of the path through the port; probe: measured by stamp; default: probe when stamp has targets',
     ).optional(),
+    // LHCNP-5.4-d.
     'v-ecn': value(
       percent('0.001%', '99.999%'),
       'notifications also when more than this part of the packets is CE-marked; default: no such trigger',
     ).optional(),
+    // LHCNP-5.4-e.
     'v-growth': value(
       byteRate('1kB/s', '1000GB/s'),
       'notifications also when the queue grows faster; default: no such trigger',
@@ -78,6 +44,12 @@ const entry = section(
 );
 
 export const schema = list(entry, 'egress ports that are watched for congestion');
+
+/**
+ * A port in the operator's words, with the defaults of what was not said: bytes, milliseconds, bit/s, bytes a second,
+ * fractions. `rtt: probe` is said only where somebody probes.
+ */
+export type PortIntent = Readonly<z.output<typeof entry> & Defaults<typeof entry>>;
 
 interface Sections {
   readonly ports?: Seen<typeof schema> | undefined;
@@ -222,29 +194,8 @@ export const rules: readonly Rule<Sections>[] = [
   idlePorts,
 ];
 
-/**
- * A K_min that is not given is K_max / 2 (LHCNP-5.3.2-g), which of `k-max: auto` only plan knows; absent with `ecn:
- * off`.
- * @param probed whether RTTs are measured
- */
-export function build(declared: z.output<typeof entry>, probed: boolean): PortIntent {
-  const port = filled(entry, declared);
-  const { rtt, bandwidth, 'k-max': kMax, 'v-ecn': vEcn, 'v-growth': vGrowth } = port;
-  const fixed = kMax === 'auto' ? undefined : kMax;
-  const kMin = port.ecn ? (port['k-min'] ?? (fixed === undefined ? undefined : Math.floor(fixed / 2))) : undefined;
-  return {
-    interface: port.interface,
-    ...(kMin !== undefined && { kMin }),
-    ...(kMin !== undefined && port['k-min'] !== undefined && { kMinDeclared: true as const }),
-    ...(fixed !== undefined && { kMax: fixed }),
-    ...(kMax === 'auto' && { adaptive: { kBase: port['k-base'], alpha: port.alpha } }),
-    ...(!port.ecn && { ecn: false as const }),
-    ...(bandwidth !== undefined && { rateBitPerS: bandwidth }),
-    ...(typeof rtt === 'number' ? { rttMs: rtt } : probed && { probeRtt: true as const }),
-    ...(vEcn !== undefined && { vEcn }),
-    ...(vGrowth !== undefined && { vGrowth }),
-    measurementIntervalMs: port['measurement-interval'],
-    perFlowIntervalMs: port['per-flow-interval'],
-    noticesPerSecond: port.rate,
-  };
-}
+/** @param probed whether RTTs are measured: then those that are not given are */
+export const build = (declared: z.output<typeof entry>, probed: boolean): PortIntent => ({
+  ...(probed && { rtt: 'probe' as const }),
+  ...filled(entry, declared),
+});

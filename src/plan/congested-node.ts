@@ -117,7 +117,7 @@ function planPort(port: PortIntent, intent: Intent, facts: Facts, problems: Prob
     longHaul: planLongHaul(intent) !== undefined,
   });
   problems.push(...thresholds.problems);
-  const intervalNs = nanoseconds(port.measurementIntervalMs);
+  const intervalNs = nanoseconds(port['measurement-interval']);
   const plan = {
     id: port.interface,
     interface: port.interface,
@@ -125,11 +125,12 @@ function planPort(port: PortIntent, intent: Intent, facts: Facts, problems: Prob
     kMin: thresholds.kMin,
     kMax: thresholds.kMax,
     levelBytes: levelThresholds(thresholds.kMax ?? DEEPEST, qdisc.limitBytes),
-    perFlowIntervalNs: nanoseconds(port.perFlowIntervalMs),
-    noticesPerSecond: port.noticesPerSecond,
-    burst: burstOf(port.noticesPerSecond),
-    vEcnPpm: port.vEcn === undefined ? null : Math.round(port.vEcn * 1e6),
-    vGrowthBytes: port.vGrowth === undefined ? null : Math.max(1, Math.round((port.vGrowth * intervalNs) / 1e9)),
+    perFlowIntervalNs: nanoseconds(port['per-flow-interval']),
+    noticesPerSecond: port.rate,
+    burst: burstOf(port.rate),
+    vEcnPpm: port['v-ecn'] === undefined ? null : Math.round(port['v-ecn'] * 1e6),
+    vGrowthBytes:
+      port['v-growth'] === undefined ? null : Math.max(1, Math.round((port['v-growth'] * intervalNs) / 1e9)),
     intervalNs,
     rttNs: thresholds.rttNs,
     ...longHaulOf(intent, thresholds),
@@ -153,7 +154,8 @@ function longHaulOf(
 }
 
 function unreadableQueue(port: PortIntent, rootKind: string | undefined): Problem {
-  const limit = 4 * (port.kMax ?? port.adaptive?.kBase ?? 2 * (port.kMin ?? 0));
+  const { 'k-max': kMax = 2 * (port['k-min'] ?? 0), 'k-base': kBase } = port;
+  const limit = 4 * (kMax === 'auto' ? kBase : kMax);
   return {
     code: 'ports.queue-unreadable',
     feature: 'ports',
@@ -238,23 +240,23 @@ function explainPort(
   limitBytes?: number,
 ): string[] {
   if (kMax === null) return [...explanation];
-  const interval = `${port.measurementIntervalMs} ms`;
+  const interval = `${port['measurement-interval']} ms`;
   const top =
     limitBytes !== undefined && limitBytes > kMax ? `the qdisc's limit, ${limitBytes} B` : `2 k-max, ${2 * kMax} B`;
   const longHaul = plan.deferral256 > 0;
   return [
     ...explanation,
-    ...(port.vEcn === undefined
+    ...(port['v-ecn'] === undefined
       ? []
-      : [`v-ecn: ${formatPercent(port.vEcn)} of the packets in ${interval} = configured`]),
-    ...(port.vGrowth === undefined
+      : [`v-ecn: ${formatPercent(port['v-ecn'])} of the packets in ${interval} = configured`]),
+    ...(port['v-growth'] === undefined
       ? []
-      : [`v-growth: ${plan.vGrowthBytes} B in ${interval} = configured ${port.vGrowth} B/s`]),
+      : [`v-growth: ${plan.vGrowthBytes} B in ${interval} = configured ${port['v-growth']} B/s`]),
     `levels 0-7 from ${plan.levelBytes.join(', ')} B = eight steps from k-max to ${top}`,
     ...(longHaul
       ? [
           'Long-haul CNP, at most one a flow in ' +
-            `${rttNs === null ? `${port.perFlowIntervalMs} ms = per-flow-interval` : 'one RTT'}:`,
+            `${rttNs === null ? `${port['per-flow-interval']} ms = per-flow-interval` : 'one RTT'}:`,
           ...plan.instructions.map(explainInstruction),
         ]
       : []),

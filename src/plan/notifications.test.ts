@@ -228,7 +228,7 @@ describe('per port', () => {
     expect(port('v-growth: 1kB/s, measurement-interval: 1ms')).toMatchObject({ vEcnPpm: null, vGrowthBytes: 1 });
     // A growth of nothing an interval would be one of every queue.
     const intent = intentOf('ports: [{ interface: wan, k-max: 200kB, measurement-interval: 1ms }]\n');
-    const slow = { ...intent, ports: [{ ...intent.ports[0]!, vGrowth: 100 }] };
+    const slow = { ...intent, ports: [{ ...intent.ports[0]!, 'v-growth': 100 }] };
     expect(planCongestedNode(slow, learnedTable(), FACTS).ports[0]).toMatchObject({ vGrowthBytes: 1 });
     expect(port('ecn: on')).toMatchObject({ vEcnPpm: null, vGrowthBytes: null, intervalNs: 10_000_000 });
   });

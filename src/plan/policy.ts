@@ -12,8 +12,7 @@ const THROUGH_PROXIES: readonly SenderPolicyPlan[] = ['0.0.0.0/0', '::/0'].map((
 }));
 
 /** Whether this router sends notifications at all. */
-export const notifies = (intent: Intent): boolean =>
-  intent.ports.some((port) => port.kMax !== undefined || port.adaptive !== undefined);
+export const notifies = (intent: Intent): boolean => intent.ports.some((port) => port['k-max'] !== undefined);
 
 /** Whether it asks who is whose proxy; without that the table of proxies stays empty. */
 export const asksForProxies = (intent: Intent): boolean =>

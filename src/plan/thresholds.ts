@@ -45,7 +45,7 @@ export function bandwidthDelayBytes(rateBitPerS: number, rttNs: number, alpha: n
 
 /** R_port: as declared, else what the qdisc lets through, else what the link can do. */
 function rateOf(port: PortIntent, { link, qdisc }: PortFacts): Sourced | undefined {
-  if (port.rateBitPerS !== undefined) return { value: port.rateBitPerS, source: 'configured' };
+  if (port.bandwidth !== undefined) return { value: port.bandwidth, source: 'configured' };
   const shaped = qdisc.rateBitPerS;
   const ofQdisc =
     qdisc.rootKind === 'htb'
@@ -59,12 +59,12 @@ function rateOf(port: PortIntent, { link, qdisc }: PortFacts): Sourced | undefin
 
 /** RTT_est, ns (LHCNP-5.3.1-d, LHCNP-5.3.1-e). */
 function rttOf(port: PortIntent, { rttMs }: PortFacts): Sourced | undefined {
-  if (port.rttMs !== undefined) return { value: nanoseconds(port.rttMs), source: 'configured' };
-  return port.probeRtt && rttMs && rttMs > 0 ? { value: nanoseconds(rttMs), source: 'measured' } : undefined;
+  if (typeof port.rtt === 'number') return { value: nanoseconds(port.rtt), source: 'configured' };
+  return port.rtt === 'probe' && rttMs && rttMs > 0 ? { value: nanoseconds(rttMs), source: 'measured' } : undefined;
 }
 
 const rttLine = (port: PortIntent, rtt: Sourced | undefined): string =>
-  `RTT: ${rtt ? `${formatMs(rtt.value)} = ${rtt.source}` : port.probeRtt ? 'not measured yet' : 'not known'}`;
+  `RTT: ${rtt ? `${formatMs(rtt.value)} = ${rtt.source}` : port.rtt === 'probe' ? 'not measured yet' : 'not known'}`;
 
 interface Maximum {
   readonly value: number | null;
@@ -74,12 +74,11 @@ interface Maximum {
 }
 
 function maximumOf(port: PortIntent, rate: Sourced | undefined, rtt: Sourced | undefined): Maximum {
-  const { adaptive, kMax } = port;
-  if (!adaptive)
+  const { 'k-max': kMax, 'k-base': kBase, alpha } = port;
+  if (kMax !== 'auto')
     return kMax === undefined
       ? { value: null, lines: ['k-max: none, no notices'] }
       : { value: kMax, lines: [`k-max: ${kMax} B = configured`] };
-  const { kBase, alpha } = adaptive;
   const inputs = [
     `  R: ${rate ? `${formatBitRate(rate.value)} = ${rate.source}` : 'not known'}`,
     `  ${rttLine(port, rtt)}`,
@@ -107,11 +106,17 @@ function maximumOf(port: PortIntent, rate: Sourced | undefined, rtt: Sourced | u
  * K_max.
  */
 function minimumOf(port: PortIntent, kMax: number | null): { readonly value: number | null; readonly line: string } {
-  if (port.ecn === false) return { value: null, line: 'k-min: none, no CE marking' };
+  if (!port.ecn) return { value: null, line: 'k-min: none, no CE marking' };
   const half = kMax === null ? null : Math.floor(kMax / 2);
-  const value = port.kMin ?? half;
+  const value = port['k-min'] ?? half;
   if (value === null) return { value, line: 'k-min: none, no CE marking' };
-  return { value, line: `k-min: ${value} B = ${port.kMinDeclared ? 'configured' : 'k-max / 2'}` };
+  return { value, line: `k-min: ${value} B = ${port['k-min'] === undefined ? 'k-max / 2' : 'configured'}` };
+}
+
+/** Of a port of which no more is known than what was declared. */
+export function declaredThresholds(port: PortIntent): Pick<Thresholds, 'kMin' | 'kMax'> {
+  const kMax = typeof port['k-max'] === 'number' ? port['k-max'] : null;
+  return { kMin: minimumOf(port, kMax).value, kMax };
 }
 
 export function thresholdsOf(port: PortIntent, facts: PortFacts): Thresholds {
@@ -119,7 +124,7 @@ export function thresholdsOf(port: PortIntent, facts: PortFacts): Thresholds {
   const kMax = maximumOf(port, rate, rtt);
   const kMin = minimumOf(port, kMax.value);
   // With a fixed K_max it still spaces Long-haul CNPs.
-  const spacing = !port.adaptive && (rtt || port.probeRtt) ? [rttLine(port, rtt)] : [];
+  const spacing = port['k-max'] !== 'auto' && (rtt || port.rtt === 'probe') ? [rttLine(port, rtt)] : [];
   return {
     kMin: kMin.value,
     kMax: kMax.value,
@@ -141,7 +146,7 @@ function unknownInputs(
   rtt: Sourced | undefined,
 ): Problem[] {
   const problems: Problem[] = [];
-  const floor = port.adaptive && `k-max is k-base, ${port.adaptive.kBase} bytes`;
+  const floor = port['k-max'] === 'auto' ? `k-max is k-base, ${port['k-base']} bytes` : undefined;
   if (!rate && floor) {
     const why = qdisc.rootKind === 'htb' ? 'its HTB has no classes' : 'neither its qdisc nor its driver tells';
     problems.push({
@@ -151,8 +156,8 @@ function unknownInputs(
       remedy: `say \`bandwidth:\` under ports for ${port.interface}`,
     });
   }
-  if (!rtt && rttMs !== undefined && port.probeRtt && (floor || longHaul)) {
-    const effect = floor ?? `Long-haul CNPs for one flow are ${port.perFlowIntervalMs} ms apart (per-flow-interval)`;
+  if (!rtt && rttMs !== undefined && port.rtt === 'probe' && (floor || longHaul)) {
+    const effect = floor ?? `Long-haul CNPs for one flow are ${port['per-flow-interval']} ms apart (per-flow-interval)`;
     const remedy =
       `\`cnpctl show rtt\` says which targets answer; a router behind ${port.interface} must run a STAMP ` +
       `reflector that accepts probes from here, or say \`rtt:\` under ports`;
@@ -191,7 +196,7 @@ function beyondLimit(
   return (['k-max', 'k-min'] as const).flatMap((name): Problem[] => {
     const bytes = thresholds[name];
     if (bytes === null || bytes < limitBytes) return [];
-    const lower = port.adaptive ? 'lower alpha' : `lower ${name}`;
+    const lower = port['k-max'] === 'auto' ? 'lower alpha' : `lower ${name}`;
     return [
       {
         code: 'ports.never-exceeded',

@@ -42,9 +42,12 @@ describe('FCN-4.2.2-c: the source of SRv6 tunnels', () => {
 
 const PORT: PortIntent = {
   interface: 't-f-a',
-  measurementIntervalMs: 10,
-  perFlowIntervalMs: 20,
-  noticesPerSecond: 1000,
+  'k-base': 64_000,
+  alpha: 1,
+  'measurement-interval': 10,
+  ecn: true,
+  'per-flow-interval': 20,
+  rate: 1000,
 };
 
 const tc = (...lines: string[]): void => lines.forEach((line) => inNetns(netns, 'tc', ...line.split(' ')));
