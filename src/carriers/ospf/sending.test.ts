@@ -11,6 +11,7 @@ import { receiveDescription } from './exchange.ts';
 import { floodDue, receiveAcknowledgment, receiveUpdate } from './flooding.ts';
 import { type StoredLsa, headerOf, put, remove } from './lsdb.ts';
 import { type NeighborState, newNeighbor } from './neighbor.ts';
+import { sendRequests } from './requests.ts';
 import { Router, testConfig } from './simulation.fixture.ts';
 import { bodyRoom } from './transmit.ts';
 
@@ -173,4 +174,13 @@ describe('a description', () => {
     });
     expect(packets.flat().filter((lsId) => lsId > FIT)).toEqual([]);
   });
+});
+
+it('requests are as many as fit a datagram, and the others wait for the answers (§10.9)', () => {
+  const { s, area, neighbor, hold, sent } = scene('loading');
+  const fit = Math.floor((1500 - 20 - 24) / 12);
+  const header = headerOf(hold(0), NOW);
+  for (let n = 0; n < fit + 1; n++) neighbor.requests.set(`10/${n}/${SELF}`, { ...header, lsId: n });
+  sendRequests(s, area, neighbor);
+  expect(sent().map((packet) => packet.kind === 'link-state-request' && packet.requests.length)).toEqual([fit]);
 });
