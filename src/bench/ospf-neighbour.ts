@@ -1,7 +1,7 @@
 // The router beside the measured agent on its OSPF link: cnpd's own OSPF core on FRR's end of the veth, with a database
 // that the bench fills. The LSAs of a measured flood go past the core, one update behind the other and as fast as told:
 // the core would wait MinLSInterval and pace them.
-import { put } from '../carriers/ospf/lsdb.ts';
+import { put } from '../carriers/ospf/lsdb/lsdb.ts';
 import { type OspfChange, OspfRunner } from '../carriers/ospf/runner.edge.ts';
 import type { SpeakerConfig } from '../carriers/ospf/speaker.ts';
 import type { OspfVersion } from '../carriers/ospf/version.ts';

@@ -1,11 +1,12 @@
 // What the measured agent learns from OSPF: the neighbour's LSAs with the sender prefixes, packed as cnpd packs them,
 // and the database of a large area behind it.
 import { LSA_ROOM, SIGNALLING_METRIC } from '../carriers/ospf/constants.ts';
-import { type Content, createContent, handleContent } from '../carriers/ospf/content.ts';
+import type { Content } from '../carriers/ospf/content-state.ts';
+import { createContent, handleContent } from '../carriers/ospf/content.ts';
 import { contentWake } from '../carriers/ospf/content-tasks.ts';
-import { DIALECT_V2 } from '../carriers/ospf/dialect-v2.ts';
-import { DIALECT_V3 } from '../carriers/ospf/dialect-v3.ts';
-import type { PrefixEntry } from '../carriers/ospf/entries.ts';
+import { DIALECT_V2 } from '../carriers/ospf/v2/dialect.ts';
+import { DIALECT_V3 } from '../carriers/ospf/v3/dialect.ts';
+import type { PrefixEntry } from '../carriers/ospf/kinds/entries.ts';
 import { OSPFV2, OSPFV3, type OspfVersion, type OwnLsa } from '../carriers/ospf/version.ts';
 import { type IpAddress, address, addressBits } from '../model/address.ts';
 import { type Prefix, prefixOf } from '../model/prefix.ts';

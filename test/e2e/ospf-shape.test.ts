@@ -1,8 +1,8 @@
 // Which LSAs ospfd and ospf6d refuse, and that cnpd refuses the same: an adjacency over one that FRR refuses never
 // becomes Full, because FRR drops every Database Description that names it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { put } from '../../src/carriers/ospf/lsdb.ts';
-import type { Neighbor } from '../../src/carriers/ospf/neighbor.ts';
+import { put } from '../../src/carriers/ospf/lsdb/lsdb.ts';
+import type { Neighbor } from '../../src/carriers/ospf/neighbor/neighbor.ts';
 import type { OspfVersion } from '../../src/carriers/ospf/version.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { address } from '../../src/model/address.ts';

@@ -10,7 +10,7 @@ import { opaqueLsId } from '../../packet/ospf/lsa-type.ts';
 import { encodeSidContainer } from '../../packet/sid-container.ts';
 import { type AnyVersion, DIALECTS, END_CON, encoded } from './content.fixture.ts';
 import type { LsaContent, ReadOptions } from './dialect.ts';
-import { usableSid } from './entries.ts';
+import { usableSid } from './kinds/entries.ts';
 
 const SELF = 0x02020202;
 const HUB = 0x0a0a0a0a;

@@ -8,7 +8,7 @@ import type { Poller } from '../../kernel/poller.ts';
 import { type OspfCarrier, type OspfCarrierOptions, createOspfCarrier } from './carrier.ts';
 import { DECLARE_BATCH, LSA_OVERHEAD, LSA_ROOM } from './constants.ts';
 import { declaration } from './content.fixture.ts';
-import type { Content } from './content.ts';
+import type { Content } from './content-state.ts';
 import type { OspfRunner } from './runner.edge.ts';
 
 const AREA: OspfCarrierOptions['areas'][number] = {

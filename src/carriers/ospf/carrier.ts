@@ -14,17 +14,11 @@ import { privateTypesOf } from '../../packet/ospf/lsa.ts';
 import type { Carrier, CarrierSink } from '../carrier.ts';
 import { Wake } from '../wake.ts';
 import { LSA_OVERHEAD, LSA_ROOM, LSDB_LIMIT } from './constants.ts';
-import {
-  type Content,
-  type ContentConfig,
-  type ContentEffect,
-  type ContentEvent,
-  createContent,
-  handleContent,
-} from './content.ts';
+import type { Content, ContentConfig, ContentEffect, ContentEvent } from './content-state.ts';
+import { createContent, handleContent } from './content.ts';
 import { contentWake } from './content-tasks.ts';
-import { DIALECT_V2 } from './dialect-v2.ts';
-import { DIALECT_V3 } from './dialect-v3.ts';
+import { DIALECT_V2 } from './v2/dialect.ts';
+import { DIALECT_V3 } from './v3/dialect.ts';
 import { OspfNetwork } from './network.ts';
 import { type OspfChange, OspfRunner } from './runner.edge.ts';
 import { databaseState, neighborState, unplacedEntries } from './show.ts';

@@ -6,7 +6,7 @@ import { encodeLsa } from '../../packet/ospf/lsa.ts';
 import { opaqueLsId } from '../../packet/ospf/lsa-type.ts';
 import { extendedFlags } from '../../packet/ospf/prefix-sub-tlvs.ts';
 import { ContentAgent, END_CON, PNC_BIT, contentConfig, routerLsa } from './content.fixture.ts';
-import { DIALECT_V3 } from './dialect-v3.ts';
+import { DIALECT_V3 } from './v3/dialect.ts';
 import type { OwnLsa } from './version.ts';
 
 const AREA = 0;

@@ -3,8 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { random, warnLimited } from '../effects.ts';
 import { LAST_BACK_OFF_MS } from './constants.ts';
 import { ContentAgent, contentConfig } from './content.fixture.ts';
-import { handleContent, originatorName } from './content.ts';
-import { type NeighborState, newNeighbor, transition } from './neighbor.ts';
+import { handleContent } from './content.ts';
+import { originatorName } from './learning/originators.ts';
+import { type NeighborState, newNeighbor } from './neighbor/neighbor.ts';
+import { transition } from './neighbor/transition.ts';
 import { AREA, Router, testConfig } from './simulation.fixture.ts';
 import { type Effect, refuse } from './speaker.ts';
 

@@ -1,10 +1,10 @@
 // What the content does by itself, as tasks.ts for the core: each row says when it is due and what it does then. Every
 // run is bounded; what is left makes the row due again at once.
-import { carryDue } from './carrying.ts';
-import type { AreaContent, Content } from './content.ts';
-import { reportDue } from './learning.ts';
-import { declareDue, issueDue } from './origination.ts';
-import { forgetDue, walkDue } from './reachability.ts';
+import { carryDue } from './leaking/leaking.ts';
+import type { AreaContent, Content } from './content-state.ts';
+import { reportDue } from './learning/learning.ts';
+import { declareDue, issueDue } from './own/origination.ts';
+import { forgetDue, walkDue } from './learning/reachability.ts';
 
 interface ContentTask {
   readonly name: string;

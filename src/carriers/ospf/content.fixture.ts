@@ -10,17 +10,11 @@ import { OPTION_V3 } from '../../packet/ospf/numbers.ts';
 import { formatId, lsaKeyText } from '../../packet/ospf/router-id.ts';
 import type { LsaKey } from '../../packet/ospf/types.ts';
 import { LSA_ROOM } from './constants.ts';
-import {
-  type Content,
-  type ContentConfig,
-  type ContentEffect,
-  type ContentEvent,
-  createContent,
-  handleContent,
-} from './content.ts';
+import type { Content, ContentConfig, ContentEffect, ContentEvent } from './content-state.ts';
+import { createContent, handleContent } from './content.ts';
 import { contentWake } from './content-tasks.ts';
-import { DIALECT_V2 } from './dialect-v2.ts';
-import { DIALECT_V3 } from './dialect-v3.ts';
+import { DIALECT_V2 } from './v2/dialect.ts';
+import { DIALECT_V3 } from './v3/dialect.ts';
 import type { OwnLsa } from './version.ts';
 
 export const END_CON = 0x8002;

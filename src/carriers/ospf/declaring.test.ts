@@ -5,7 +5,7 @@ import type { Origination, SidAdvertisement } from '../../model/advertisement.ts
 import { prefix } from '../../model/prefix.ts';
 import { BUILD_BATCH, SETTLE_LIMIT_MS, SIGNALLING_METRIC } from './constants.ts';
 import { type AnyVersion, ContentAgent, END_CON, contentConfig, declaration } from './content.fixture.ts';
-import { declare, declareDue, issueDue } from './origination.ts';
+import { declare, declareDue, issueDue } from './own/origination.ts';
 
 const SELF = 0x01010101;
 const AREA = 1;

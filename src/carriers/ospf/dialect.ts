@@ -1,5 +1,5 @@
 // How the two versions of OSPF write and read what cnpd says (RFC 7684, RFC 8362, RFC 9513): a table each
-// (dialect-v2.ts, dialect-v3.ts). Everything else about content, in placement.ts, learning.ts and carrying.ts, is the
+// (v2/dialect.ts, v3/dialect.ts). Everything else about content, in placement.ts, learning.ts and leaking.ts, is the
 // same for both.
 import { type IpAddress, isUnicastHost } from '../../model/address.ts';
 import type { Origination } from '../../model/advertisement.ts';
@@ -17,7 +17,7 @@ import type { LsaKey } from '../../packet/ospf/types.ts';
 import { comparePrefixes, prefixKey } from '../../model/prefix.ts';
 import { hasFlag } from '../../packet/bit-string.ts';
 import { copyOf, sameRange } from '../../packet/bytes.ts';
-import { type Entry, type PrefixEntry, type SidEntry, isSid } from './entries.ts';
+import { type Entry, type PrefixEntry, type SidEntry, isSid } from './kinds/entries.ts';
 import type { OwnLsa } from './version.ts';
 
 /** A router or a transit network in the graph of an area. */

@@ -2,8 +2,9 @@
 // socket: an edge carries the effects out and sends a `timer` event when nextWake says so.
 import { START_GRACE_MS, START_LIMIT_MS } from './constants.ts';
 import { enqueue } from './inbox.ts';
-import { linkDown, sendHello } from './interface.ts';
-import { flushUnknownBy, setWanted, topologyChanged } from './own.ts';
+import { linkDown, sendHello } from './neighbor/interface.ts';
+import { flushUnknownBy, setWanted } from './own/own.ts';
+import { topologyChanged } from './own/topology.ts';
 import type { AreaState, Effect, Speaker, SpeakerEvent } from './speaker.ts';
 import { beginStop, checkStop } from './stopping.ts';
 import { runDue } from './tasks.ts';

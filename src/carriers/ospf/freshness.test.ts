@@ -7,7 +7,7 @@ import { type ProtocolIdOrder, signPacketV3 } from '../../packet/ospf/auth-v3.ts
 import type { AuthenticationKey } from '../../packet/ospf/digest.ts';
 import { encodePacket } from '../../packet/ospf/packet.ts';
 import { takeInbox } from './inbox.ts';
-import { sendHello } from './interface.ts';
+import { sendHello } from './neighbor/interface.ts';
 import { AREA, type Body, Router, testConfig } from './simulation.fixture.ts';
 import { OSPFV2, OSPFV3, type OspfVersion } from './version.ts';
 

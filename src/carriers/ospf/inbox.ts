@@ -12,11 +12,11 @@ import { AUTHENTICATION_TYPE, type PacketAddresses, readPacketHeader } from '../
 import { formatId } from '../../packet/ospf/router-id.ts';
 import { isFromLink } from './admission.ts';
 import { INBOX_BATCH, INBOX_LIMIT } from './constants.ts';
-import { receiveDescription } from './exchange.ts';
-import { receiveAcknowledgment, receiveUpdate } from './flooding.ts';
-import { receiveHello, twoWay } from './interface.ts';
-import type { Neighbor } from './neighbor.ts';
-import { receiveRequest } from './requests.ts';
+import { receiveDescription } from './exchange/exchange.ts';
+import { receiveAcknowledgment, receiveUpdate } from './flooding/flooding.ts';
+import { receiveHello, twoWay } from './neighbor/interface.ts';
+import type { Neighbor } from './neighbor/neighbor.ts';
+import { receiveRequest } from './exchange/requests.ts';
 import { type AreaState, type Speaker, refuse } from './speaker.ts';
 
 export function enqueue(s: Speaker, area: AreaState, payload: Uint8Array, addresses: PacketAddresses): void {

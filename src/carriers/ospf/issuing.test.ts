@@ -5,10 +5,11 @@ import { address } from '../../model/address.ts';
 import { INITIAL_SEQUENCE, MAX_AGE, MAX_SEQUENCE } from '../../packet/ospf/numbers.ts';
 import { lsaKeyText } from '../../packet/ospf/router-id.ts';
 import { ISSUE_BATCH, ISSUE_DELAY_MS, LS_REFRESH_MS, MIN_LS_ARRIVAL_MS, SEQUENCE_KEPT_MS } from './constants.ts';
-import { uninstall } from './install.ts';
-import { type StoredLsa, put } from './lsdb.ts';
-import { type NeighborState, newNeighbor } from './neighbor.ts';
-import { forgotten, issueDue, outbid, recover, setWanted, topologyChanged } from './own.ts';
+import { uninstall } from './lsdb/install.ts';
+import { type StoredLsa, put } from './lsdb/lsdb.ts';
+import { type NeighborState, newNeighbor } from './neighbor/neighbor.ts';
+import { forgotten, issueDue, outbid, recover, setWanted } from './own/own.ts';
+import { topologyChanged } from './own/topology.ts';
 import { Router, testConfig } from './simulation.fixture.ts';
 import { OSPFV2, type OwnLsa } from './version.ts';
 

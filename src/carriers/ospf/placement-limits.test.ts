@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { prefix } from '../../model/prefix.ts';
 import type { EntryLsa } from './dialect.ts';
-import type { PrefixEntry } from './entries.ts';
-import { type Placement, buildLsas, newPlacement, place, placedLsas, unplace } from './placement.ts';
+import type { PrefixEntry } from './kinds/entries.ts';
+import { type Placement, buildLsas, newPlacement, place, placedLsas, unplace } from './own/placement.ts';
 
 const SELF = 0x01010101;
 const FIRST_ID = 0x07000000;

@@ -7,11 +7,11 @@ import { MAX_AGE, OPTION_V2 } from '../../packet/ospf/numbers.ts';
 import { decodePacket } from '../../packet/ospf/packet.ts';
 import type { OspfPacket } from '../../packet/ospf/types.ts';
 import { SEND_BURST, SEND_GAP_MS } from './constants.ts';
-import { receiveDescription } from './exchange.ts';
-import { floodDue, receiveAcknowledgment, receiveUpdate } from './flooding.ts';
-import { type StoredLsa, headerOf, put, remove } from './lsdb.ts';
-import { type NeighborState, newNeighbor } from './neighbor.ts';
-import { sendRequests } from './requests.ts';
+import { receiveDescription } from './exchange/exchange.ts';
+import { floodDue, receiveAcknowledgment, receiveUpdate } from './flooding/flooding.ts';
+import { type StoredLsa, headerOf, put, remove } from './lsdb/lsdb.ts';
+import { type NeighborState, newNeighbor } from './neighbor/neighbor.ts';
+import { sendRequests } from './exchange/requests.ts';
 import { Router, testConfig } from './simulation.fixture.ts';
 import { bodyRoom } from './transmit.ts';
 

@@ -6,7 +6,7 @@ import { fromHex } from '../../packet/hex.ts';
 import { decodeLsa, encodeLsa } from '../../packet/ospf/lsa.ts';
 import { encodePacket } from '../../packet/ospf/packet.ts';
 import type { Lsa } from '../../packet/ospf/types.ts';
-import { put } from './lsdb.ts';
+import { put } from './lsdb/lsdb.ts';
 import { AREA, Link, Router, testConfig } from './simulation.fixture.ts';
 import { OSPFV2, OSPFV3, type OspfVersion } from './version.ts';
 

@@ -15,7 +15,7 @@ import {
   encoded,
   routerLsa,
 } from './content.fixture.ts';
-import { put } from './lsdb.ts';
+import { put } from './lsdb/lsdb.ts';
 import { databaseState, lsaName, lsaTypeName, neighborState, unplacedEntries } from './show.ts';
 import { AREA, Link, Router, testConfig } from './simulation.fixture.ts';
 import { OSPFV2, OSPFV3 } from './version.ts';

@@ -6,9 +6,9 @@ import { formatId } from '../../packet/ospf/router-id.ts';
 import type { LsaKey } from '../../packet/ospf/types.ts';
 import { CONTEST_WINDOW_MS } from '../contest.ts';
 import { LS_REFRESH_MS } from './constants.ts';
-import type { AreaContent, Content } from './content.ts';
-import { isSid } from './entries.ts';
-import { type StoredLsa, ageOf } from './lsdb.ts';
+import type { AreaContent, Content } from './content-state.ts';
+import { isSid } from './kinds/entries.ts';
+import { type StoredLsa, ageOf } from './lsdb/lsdb.ts';
 import type { AreaState, Speaker } from './speaker.ts';
 
 /** Names of the RFCs. OSPFv2 by LS type, then by opaque type; OSPFv3 by function code. */

@@ -8,7 +8,7 @@ import { lsaKeyText } from '../../packet/ospf/router-id.ts';
 import type { OspfPacket } from '../../packet/ospf/types.ts';
 import { LSDB_LIMIT } from './constants.ts';
 import { handle } from './events.ts';
-import { ageOf } from './lsdb.ts';
+import { ageOf } from './lsdb/lsdb.ts';
 import {
   type AreaConfig,
   type AreaState,

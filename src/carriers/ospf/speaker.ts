@@ -10,9 +10,9 @@ import type { PacketAddresses } from '../../packet/ospf/packet-header.ts';
 import { formatId } from '../../packet/ospf/router-id.ts';
 import type { LsaKey } from '../../packet/ospf/types.ts';
 import type { LinkEnds } from './admission.ts';
-import { type Lsdb, type StoredLsa, newLsdb } from './lsdb.ts';
-import type { Neighbor } from './neighbor.ts';
-import { type OwnState, newOwnState } from './own.ts';
+import { type Lsdb, type StoredLsa, newLsdb } from './lsdb/lsdb.ts';
+import type { Neighbor } from './neighbor/neighbor.ts';
+import { type OwnState, newOwnState } from './own/state.ts';
 import type { OspfVersion, OwnLsa } from './version.ts';
 
 export interface AreaConfig {

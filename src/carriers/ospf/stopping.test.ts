@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { decodeLsa, encodeLsa } from '../../packet/ospf/lsa.ts';
 import { lsaKeyText } from '../../packet/ospf/router-id.ts';
 import { STOP_LIMIT_MS, STOP_RETRANSMIT_MS } from './constants.ts';
-import { put } from './lsdb.ts';
-import { type Neighbor, type NeighborState, newNeighbor } from './neighbor.ts';
+import { put } from './lsdb/lsdb.ts';
+import { type Neighbor, type NeighborState, newNeighbor } from './neighbor/neighbor.ts';
 import { AREA, Router, areaConfig, testConfig } from './simulation.fixture.ts';
 import { beginStop, checkStop } from './stopping.ts';
 

@@ -2,9 +2,9 @@
 // more. Without a neighbour there is nobody to tell.
 import { log } from '../effects.ts';
 import { STOP_LIMIT_MS, STOP_RETRANSMIT_MS } from './constants.ts';
-import { sendHello } from './interface.ts';
-import { isExchanging } from './neighbor.ts';
-import { withdrawAll } from './own.ts';
+import { sendHello } from './neighbor/interface.ts';
+import { isExchanging } from './neighbor/neighbor.ts';
+import { withdrawAll } from './own/own.ts';
 import type { AreaState, Speaker } from './speaker.ts';
 
 export function beginStop(s: Speaker): void {

@@ -1,13 +1,13 @@
 // Everything that happens by itself: each row says when it is due and what it does then. Every run is bounded, so that
 // one turn of the event loop stays short however much there is to do; what is left makes the row due again.
-import { sweep } from './ageing.ts';
-import { ddDue } from './exchange.ts';
-import { ackDue, floodDue } from './flooding.ts';
+import { sweep } from './flooding/ageing.ts';
+import { ddDue } from './exchange/describe.ts';
+import { ackDue, floodDue } from './flooding/flooding.ts';
 import { takeInbox } from './inbox.ts';
-import { inactivityDue, sendHello } from './interface.ts';
-import type { Neighbor } from './neighbor.ts';
-import { issueDue, refreshDue, takeOverDue } from './own.ts';
-import { requestDue } from './requests.ts';
+import { inactivityDue, sendHello } from './neighbor/interface.ts';
+import type { Neighbor } from './neighbor/neighbor.ts';
+import { issueDue, refreshDue, takeOverDue } from './own/own.ts';
+import { requestDue } from './exchange/requests.ts';
 import type { AreaState, Speaker } from './speaker.ts';
 
 interface AreaTask {

@@ -5,7 +5,7 @@ import type { AuthenticationKey } from '../../packet/ospf/digest.ts';
 import { decodeLsa, encodeLsa } from '../../packet/ospf/lsa.ts';
 import { decodePacket } from '../../packet/ospf/packet.ts';
 import type { Lsa } from '../../packet/ospf/types.ts';
-import { sendHello } from './interface.ts';
+import { sendHello } from './neighbor/interface.ts';
 import { Router, testConfig } from './simulation.fixture.ts';
 import { bodyRoom, headersThatFit, sendUpdates } from './transmit.ts';
 import { OSPFV2, OSPFV3, type OspfVersion } from './version.ts';

@@ -1,7 +1,7 @@
 // Calls to a gobgpd over a channel, their answers taken a slice at a time: streams that are paused while there is no
 // room for more, lists to their end, short questions. What comes, and what does not, says whether gobgpd still lives
 // (liveness.ts).
-import { type ClientReadableStream } from '@grpc/grpc-js';
+import type { ClientReadableStream } from '@grpc/grpc-js';
 import type { Clock } from '../../../model/clock.ts';
 import type { CallError, Channel } from './channel.edge.ts';
 import { GobgpError } from './fault.ts';

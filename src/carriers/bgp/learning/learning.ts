@@ -15,7 +15,7 @@ import { SLICE } from '../constants.ts';
 import type { Content } from '../state.ts';
 import { distrustOf, memberAs } from './domain.ts';
 import { type GobgpPath, type GobgpRoute, isOwn } from '../gobgp/gobgp.ts';
-import { type Reading } from './reading.ts';
+import type { Reading } from './reading.ts';
 import type { Known, LearnState, Routes } from './state.ts';
 
 export const listOf = (known: Known | undefined): readonly Reading[] =>

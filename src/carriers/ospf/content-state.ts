@@ -1,0 +1,101 @@
+// What the machine of content.ts is made of: its configuration, its events and effects, and its state.
+import type { Note } from '../effects.ts';
+import type { IpAddress } from '../../model/address.ts';
+import type { LearnedReport, Origination } from '../../model/advertisement.ts';
+import type { PrivateTypes } from '../../packet/ospf/lsa.ts';
+import type { LsaKey } from '../../packet/ospf/types.ts';
+import type { Dialect, LsaContent } from './dialect.ts';
+import type { Entry } from './kinds/entries.ts';
+import type { CarryState } from './leaking/state.ts';
+import type { Graph } from './learning/graph.ts';
+import type { Placement } from './own/placement.ts';
+import type { OwnLsa } from './version.ts';
+
+export interface ContentConfig {
+  readonly dialect: Dialect;
+  /** The carrier, and the prefix of its counters. */
+  readonly name: 'ospfv2' | 'ospfv3';
+  readonly routerId: number;
+  readonly areas: readonly { readonly areaId: number; /** Bytes of a body of our LSAs. */ readonly room: number }[];
+  /** Bit of the Prefix Extended Flags that is the P-flag. */
+  readonly pncFlagBit: number;
+  /** Endpoint behaviours of the SIDs to learn. */
+  readonly sidBehaviors: readonly number[];
+  readonly privateTypes: PrivateTypes;
+  readonly holdUnreachableMs: number;
+}
+
+export type ContentEvent =
+  /** The whole of what this router declares. */
+  | { readonly type: 'declare'; readonly origination: Origination }
+  /** As the core's effect of the same name. */
+  | {
+      readonly type: 'database';
+      readonly areaId: number;
+      readonly key: LsaKey;
+      readonly lsa?: { readonly raw: Uint8Array };
+    }
+  /** The neighbour of an area is Full, or (undefined) none is any more. */
+  | { readonly type: 'adjacency'; readonly areaId: number; readonly neighbor?: number }
+  | { readonly type: 'configure'; readonly holdUnreachableMs: number }
+  | { readonly type: 'timer' };
+
+export type ContentEffect =
+  /** The whole of what this router says in an area, for the core. */
+  | { readonly type: 'originate'; readonly areaId: number; readonly lsas: readonly OwnLsa[]; readonly more: boolean }
+  | { readonly type: 'learned'; readonly report: LearnedReport }
+  | { readonly type: 'reachability'; readonly reachable: ReadonlySet<string> }
+  | Note;
+
+/** An LSA of another router, read. */
+export interface ReadLsa {
+  readonly id: string;
+  readonly key: LsaKey;
+  readonly content: LsaContent;
+}
+
+export interface AreaContent {
+  readonly areaId: number;
+  /** Dotted quad. */
+  readonly name: string;
+  /** By lsaKeyText. */
+  readonly lsas: Map<string, ReadLsa>;
+  /** Those LSAs by advertising router. */
+  readonly routers: Map<number, Map<string, ReadLsa>>;
+  /** Names of those routers, as originatorName has them: made once, they are compared ten thousand times. */
+  readonly names: Map<number, string>;
+  /**
+   * Addresses that those routers have, for prefixes that name none (decision D6): a router may have thousands of both.
+   */
+  readonly addresses: Map<number, IpAddress | undefined>;
+  /** Link-state IDs of the LSAs that list the same prefix of the same router; the lowest, which counts, first. */
+  readonly claims: Map<string, number[]>;
+  /** How many of the claims are of more than one LSA. */
+  contested: number;
+  /** LSAs to report again, because what another one says changes what they say. */
+  readonly outdated: Set<string>;
+  readonly graph: Graph;
+  /** Our LSAs by sort. */
+  readonly placements: ReadonlyMap<string, Placement>;
+  /** Entries that our LSAs have no room for. */
+  readonly homeless: Map<string, Entry>;
+  /** Since when our LSAs are not what the core was told; undefined: they are. */
+  changedAt: number | undefined;
+}
+
+export interface Content {
+  readonly counterPrefix: string;
+  readonly config: ContentConfig;
+  holdUnreachableMs: number;
+  now: number;
+  effects: ContentEffect[];
+  readonly areas: ReadonlyMap<number, AreaContent>;
+  readonly declared: Map<string, Entry>;
+  /** The rest of what was declared last, which is being compared with what was declared before. */
+  declaring: Iterator<void> | undefined;
+  /** Declared, but of a kind that this version of OSPF cannot say. */
+  unsayable: number;
+  others: readonly OwnLsa[];
+  readonly carry: CarryState;
+  readonly warned: Map<string, number>;
+}

@@ -1,0 +1,194 @@
+// What is carried between areas of what several say, who carries it, and what may cross (RFC 2328 §12.4.3).
+import { describe, expect, it } from 'vitest';
+import { address, formatAddress } from '../../../model/address.ts';
+import {
+  BORDER,
+  CORE,
+  FAR,
+  LEAF,
+  type Offer,
+  SECOND,
+  SETTLED,
+  VERSIONS,
+  entriesOf,
+  hear,
+  line,
+} from './leaking.fixture.ts';
+import { ContentNet, declaration, named, proxyAddress, routerLsa, senderPrefix } from '../content.fixture.ts';
+
+describe.each(VERSIONS)('OSPFv%d', (version) => {
+  const METRICS: readonly [string, readonly Offer[], number][] = [
+    [
+      'lower metric, whatever its proxy',
+      [
+        { metric: 5, proxy: 2 },
+        { metric: 9, proxy: 1, router: FAR },
+      ],
+      2,
+    ],
+    [
+      'lower metric, though it comes later',
+      [
+        { metric: 9, proxy: 1 },
+        { metric: 5, proxy: 2, router: FAR },
+      ],
+      2,
+    ],
+  ];
+  it.each<[string, readonly Offer[], number]>([
+    ['lower proxy address', [{ proxy: 2 }, { proxy: 1, router: FAR }], 1],
+    ['lower proxy address, though it comes first', [{ proxy: 1 }, { proxy: 2, router: FAR }], 1],
+    ['what names a proxy', [{ proxy: 0 }, { proxy: 2, router: FAR }], 2],
+    ['what names a proxy, though it comes first', [{ proxy: 2 }, { proxy: 0, router: FAR }], 2],
+    ['what names none, if that is all', [{ proxy: 0 }, { proxy: 0, router: FAR }], 0],
+    ...(version === 3 ? METRICS : []),
+  ])('D7: of what several routers of an area say is carried: the %s', (_what, offers, proxy) => {
+    const scene = line(version);
+    scene.net.agent(FAR, [1]);
+    scene.net.run(SETTLED);
+    hear(scene, offers);
+    scene.border.pass(SETTLED);
+    expect(entriesOf(scene.border, 0).map((entry) => entry.proxy && formatAddress(entry.proxy))).toEqual([
+      proxy > 0 ? proxyAddress(version, proxy) : undefined,
+    ]);
+  });
+
+  it('intra-area comes before inter-area, whatever the proxy (RFC 2328 §11)', () => {
+    const net = new ContentNet(version);
+    const [leaf, far, other] = [net.agent(LEAF, [1]), net.agent(FAR, [2]), net.agent(0x07070707, [3])];
+    // It carries into the backbone before the border does, which has the higher router ID.
+    net.agent(0x01800000, [0, 3]);
+    const border = net.agent(BORDER, [0, 1, 2]);
+    net.declare(other, declaration(version, [1], 7));
+    net.run(2 * SETTLED);
+    expect(far.learned(senderPrefix(version, 1))).toEqual([`${named(2, BORDER)} ${proxyAddress(version, 7)}`]);
+    net.declare(leaf, declaration(version, [1], 9));
+    net.run(2 * SETTLED);
+    expect(far.learned(senderPrefix(version, 1))).toEqual([`${named(2, BORDER)} ${proxyAddress(version, 9)}`]);
+    expect(entriesOf(border, 0)).toEqual([]);
+  });
+
+  it.each<[Offer['route'] & string, number, readonly number[]]>([
+    ['intra-area', 1, [0, 2]],
+    ['intra-area', 0, [1, 2]],
+    ['inter-area', 1, []],
+    ['inter-area', 0, [1, 2]],
+  ])('A15: what is %s in area %i is carried into %j (RFC 2328 §12.4.3)', (route, from, into) => {
+    const { net, border } = line(version, [0, 1, 2]);
+    net.agent(FAR, [2]);
+    net.run(SETTLED);
+    hear({ net, border }, [{ areaId: from, router: from === 0 ? CORE : LEAF, route, proxy: 3 }]);
+    border.pass(3 * SETTLED);
+    expect([0, 1, 2].filter((areaId) => entriesOf(border, areaId).length > 0)).toEqual(into);
+  });
+
+  it('of two routers that say a prefix one takes it back: it is carried as the other says it, and goes with that one', () => {
+    const scene = line(version);
+    const { net, border } = scene;
+    net.agent(FAR, [1]);
+    net.run(SETTLED);
+    hear(scene, [{ proxy: 1 }, { proxy: 2, router: FAR }]);
+    border.pass(SETTLED);
+    const carried = (): string[] => entriesOf(border, 0).map(({ proxy }) => formatAddress(proxy!));
+    expect(carried()).toEqual([proxyAddress(version, 1)]);
+    for (const [router, left] of [
+      [LEAF, [proxyAddress(version, 2)]],
+      [FAR, []],
+    ] as const) {
+      const [, lsa] = [...border.content.areas.get(1)!.lsas].find(
+        ([, { key, content }]) => key.advertisingRouter === router && content.prefixes.some(({ pnc }) => pnc),
+      )!;
+      border.event({ type: 'database', areaId: 1, key: lsa.key });
+      border.pass(SETTLED);
+      expect(carried()).toEqual(left);
+    }
+    expect([
+      border.count('carry.carried'),
+      border.count('carry.withdrawn'),
+      border.content.carry.offered.get(1)!.size,
+      border.content.carry.offers.get(1)!.size,
+    ]).toEqual([1, 1, 0, 0]);
+  });
+
+  it('D6: what names no proxy is carried with the address that its router has for traffic engineering', () => {
+    const scene = line(version);
+    hear(scene, [{ proxy: 0 }]);
+    const [te] = scene.border.content.config.dialect.others(
+      { routerAddresses: [address(proxyAddress(version, 9))] },
+      false,
+    );
+    scene.border.hears(1, LEAF, te!);
+    scene.border.pass(SETTLED);
+    expect(entriesOf(scene.border, 0).map(({ proxy }) => formatAddress(proxy!))).toEqual([proxyAddress(version, 9)]);
+  });
+
+  it.each([
+    ['higher', FAR],
+    ['lower', LEAF],
+  ])(
+    'A15: what a router of the target area says itself is not said again, be its router ID %s than ours',
+    (_which, router) => {
+      const net = new ContentNet(version);
+      const [leaf, core, border] = [net.agent(router, [1]), net.agent(router + 1, [0]), net.agent(BORDER, [0, 1])];
+      net.declare(leaf, declaration(version, [1], 7));
+      net.declare(core, declaration(version, [1], 8));
+      net.run(3 * SETTLED);
+      expect([entriesOf(border, 0), entriesOf(border, 1)]).toEqual([[], []]);
+      // The leaf ceases to: what the backbone's own router says is no echo, and need not wait.
+      net.declare(leaf, declaration(version, []));
+      net.run(3000);
+      expect(entriesOf(border, 1).map(({ proxy }) => formatAddress(proxy!))).toEqual([proxyAddress(version, 8)]);
+    },
+  );
+
+  it('a border agent with a higher router ID gives way when one with a lower one comes', () => {
+    const net = new ContentNet(version);
+    const [leaf, second] = [net.agent(LEAF, [1]), net.agent(SECOND, [0, 1])];
+    net.declare(leaf, declaration(version, [1], 7));
+    net.run(2 * SETTLED);
+    expect(entriesOf(second, 0)).toHaveLength(1);
+    const border = net.agent(BORDER, [0, 1]);
+    net.run(3 * SETTLED);
+    expect([entriesOf(border, 0).length, entriesOf(second, 0).length]).toEqual([1, 0]);
+  });
+
+  it('a copy of a copy is taken over as soon: it is no echo of what the area says itself', () => {
+    const { net, leaf } = line(version);
+    const [second, third, far] = [net.agent(SECOND, [0, 2]), net.agent(FAR, [0, 2]), net.agent(0x06060606, [2])];
+    net.declare(leaf, declaration(version, [1], 7));
+    net.run(3 * SETTLED);
+    expect([entriesOf(second, 2).length, entriesOf(third, 2).length]).toEqual([1, 0]);
+    net.kill(second);
+    net.run(SETTLED);
+    expect(far.learned(senderPrefix(version, 1))).toEqual([`${named(2, FAR)} ${proxyAddress(version, 7)}`]);
+  });
+
+  it('a neighbour that comes late is told what other areas said before', () => {
+    const net = new ContentNet(version);
+    const border = net.agent(BORDER, [0, 1], {}, [0]);
+    const [core, leaf] = [net.agent(CORE, [0]), net.agent(LEAF, [1])];
+    net.declare(core, declaration(version, [1], 8));
+    net.run(3 * SETTLED);
+    expect(entriesOf(border, 1)).toEqual([]);
+    net.join(border, 1);
+    net.run(2 * SETTLED);
+    expect(leaf.learned(senderPrefix(version, 1))).toEqual([`${named(1, BORDER)} ${proxyAddress(version, 8)}`]);
+  });
+
+  it('an agent in one area keeps nothing to carry, whatever it hears and whoever is lost', () => {
+    const net = new ContentNet(version);
+    const [leaf, core] = [net.agent(LEAF, [0]), net.agent(CORE, [0])];
+    net.declare(leaf, declaration(version, [1], 7));
+    net.run(SETTLED);
+    net.kill(leaf);
+    core.hears(0, LEAF, routerLsa(version, LEAF, []));
+    net.declare(core, declaration(version, [2], 7));
+    net.declare(core, declaration(version, []));
+    net.run(3 * SETTLED);
+    expect([core.content.carry.offers.size, core.content.carry.offered.size, core.content.carry.queue.dueAt]).toEqual([
+      0,
+      0,
+      Infinity,
+    ]);
+  });
+});

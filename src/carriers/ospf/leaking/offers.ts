@@ -1,0 +1,59 @@
+// Flagged prefixes and SIDs of others by area and key, and which of them have to be decided about anew (leaking.ts).
+import type { AreaContent, Content } from '../content-state.ts';
+import { type Entry, entryKey } from '../kinds/entries.ts';
+
+export const BACKBONE = 0;
+
+/** A border router in the sense of RFC 2328 §3.3. */
+export const isBorder = (c: Content): boolean => c.areas.size > 1 && c.areas.has(BACKBONE);
+
+export function mark(c: Content, key: string): void {
+  c.carry.queue.mark(key, c.now);
+}
+
+export const within = <K, V>(map: Map<K, Map<string, V>>, key: K): Map<string, V> => {
+  let inner = map.get(key);
+  if (!inner) map.set(key, (inner = new Map<string, V>()));
+  return inner;
+};
+
+/** What an LSA offers to other areas is this now. */
+export function offersChanged(c: Content, { areaId }: AreaContent, lsaId: string, entries: readonly Entry[]): void {
+  if (!isBorder(c)) return;
+  const offers = within(c.carry.offers, areaId);
+  const offered = within(c.carry.offered, areaId);
+  for (const entry of offers.get(lsaId) ?? []) {
+    const key = entryKey(entry);
+    const lsas = offered.get(key)!;
+    lsas.delete(lsaId);
+    if (lsas.size === 0) offered.delete(key);
+    mark(c, key);
+  }
+  for (const entry of entries) {
+    const key = entryKey(entry);
+    within(offered, key).set(lsaId, entry);
+    mark(c, key);
+  }
+  if (entries.length > 0) offers.set(lsaId, entries);
+  else offers.delete(lsaId);
+}
+
+/** These routers have become reachable, unreachable, or forgotten; or an address of theirs changed. */
+export function originatorsChanged(c: Content, { areaId, routers }: AreaContent, changed: readonly number[]): void {
+  if (!isBorder(c)) return;
+  for (const router of changed) {
+    for (const id of routers.get(router)?.keys() ?? [])
+      for (const entry of c.carry.offers.get(areaId)?.get(id) ?? []) mark(c, entryKey(entry));
+  }
+}
+
+/** There is somebody in the area who can be told. */
+export function neighborFound(c: Content, to: AreaContent): void {
+  if (!isBorder(c)) return;
+  for (const [areaId, keys] of c.carry.offered) if (areaId !== to.areaId) for (const key of keys.keys()) mark(c, key);
+}
+
+/** The operator no longer declares something, which came before what is carried. */
+export function declaredChanged(c: Content, key: string): void {
+  if (isBorder(c)) mark(c, key);
+}

@@ -1,0 +1,217 @@
+// What the LSAs of others say, told to the learned table: one report an LSA, which replaces the one before. A prefix
+// without flag is reported as well, because it hides the proxy of a shorter one (decision D5): the prefixes of every
+// router, from every LSA that has any. Of a prefix that a router lists in several extended LSAs only the one with the
+// lowest link-state ID counts (RFC 7684 §2).
+import { warnLimited } from '../../effects.ts';
+import type { LearnedPrefix } from '../../../model/advertisement.ts';
+import { prefixKey, samePrefix, senderlessUse } from '../../../model/prefix.ts';
+import { decodeBody } from '../../../packet/ospf/lsa.ts';
+import { formatLsaKey, lsaKeyText } from '../../../packet/ospf/router-id.ts';
+import type { LsaKey } from '../../../packet/ospf/types.ts';
+import { offersChanged } from '../leaking/offers.ts';
+import { REPORT_BATCH } from '../constants.ts';
+import type { AreaContent, Content, ReadLsa } from '../content-state.ts';
+import { originatorName, proxyOf } from './originators.ts';
+import { NOTHING } from '../dialect.ts';
+import type { PrefixEntry } from '../kinds/entries.ts';
+import { topologyChanged } from './reachability.ts';
+import { lsaName } from '../show.ts';
+
+/** An LSA of another router is new, changed, or (without `lsa`) gone. */
+export function databaseChanged(
+  c: Content,
+  area: AreaContent,
+  key: LsaKey,
+  lsa: { readonly raw: Uint8Array } | undefined,
+): void {
+  const id = lsaKeyText(key);
+  const before = area.lsas.get(id);
+  const after = lsa && read(c, area, id, key, lsa.raw);
+  if (!before && !after) return;
+  const { advertisingRouter } = key;
+  const ofRouter = area.routers.get(advertisingRouter) ?? new Map<string, ReadLsa>();
+  if (after) {
+    area.lsas.set(id, after);
+    area.routers.set(advertisingRouter, ofRouter.set(id, after));
+  } else {
+    area.lsas.delete(id);
+    ofRouter.delete(id);
+    if (ofRouter.size === 0) {
+      area.routers.delete(advertisingRouter);
+      area.names.delete(advertisingRouter);
+      area.addresses.delete(advertisingRouter);
+    }
+  }
+  topologyChanged(c, area, before, after);
+  const affected = claimsChanged(c, area, before, after);
+  if (addressesChanged(before, after)) {
+    area.addresses.delete(advertisingRouter);
+    for (const other of ofRouter.values()) if (other.content.prefixes.some(needsAddress)) affected.add(other.id);
+  }
+  report(c, area, id, key, before);
+  area.outdated.delete(id);
+  affected.delete(id);
+  for (const other of affected) area.outdated.add(other);
+  reportDue(c, area);
+}
+
+/** Reports again what another LSA has changed, a batch at a time. */
+export function reportDue(c: Content, area: AreaContent): void {
+  let left = REPORT_BATCH;
+  for (const id of area.outdated) {
+    if (left-- === 0) return;
+    area.outdated.delete(id);
+    const lsa = area.lsas.get(id);
+    if (lsa) report(c, area, id, lsa.key, lsa);
+  }
+}
+
+/** Nothing of interest: undefined. */
+function read(
+  c: Content,
+  area: AreaContent,
+  id: string,
+  { type, lsId, advertisingRouter }: LsaKey,
+  raw: Uint8Array,
+): ReadLsa | undefined {
+  const { dialect, pncFlagBit, sidBehaviors, privateTypes } = c.config;
+  const key = { type, lsId, advertisingRouter };
+  const complain = (what: string, detail?: string): void =>
+    warnLimited(
+      c,
+      `learn.${what}`,
+      { area: area.name, lsa: formatLsaKey(key), ...(detail !== undefined && { detail }) },
+      'an LSA, or a part of one, is ignored',
+    );
+  const lsa = { type, lsId, advertisingRouter, raw };
+  const options = { pncFlagBit, sidBehaviors, privateTypes, complain };
+  const walked = dialect.walk(lsa, options);
+  if (walked?.bad === 0) return { id, key, content: walked.content };
+  const decoded = decodeBody(dialect.version, lsa, privateTypes);
+  if (!decoded.ok) {
+    complain('malformed', decoded.error.detail);
+    return undefined;
+  }
+  const { body, badTlvs } = decoded.value;
+  for (const { error } of badTlvs) complain('bad-tlv', error.detail);
+  const content = walked?.content ?? dialect.read(lsa, body, options);
+  return content === NOTHING ? undefined : { id, key, content };
+}
+
+const claimKey = ({ advertisingRouter, type }: LsaKey, { prefix }: PrefixEntry): string =>
+  `${advertisingRouter} ${type} ${prefixKey(prefix)}`;
+
+/** Whether they list the same prefixes, and in the same order: an LSA with which only the proxy has changed. */
+function samePrefixes(before: ReadLsa | undefined, after: ReadLsa | undefined): boolean {
+  const [was, is] = [before?.content.prefixes ?? [], after?.content.prefixes ?? []];
+  return was.length === is.length && was.every(({ prefix }, i) => samePrefix(prefix, is[i]!.prefix));
+}
+
+/** @returns other LSAs that now say more or less than before */
+function claimsChanged(
+  c: Content,
+  area: AreaContent,
+  before: ReadLsa | undefined,
+  after: ReadLsa | undefined,
+): Set<string> {
+  const affected = new Set<string>();
+  const { claims } = area;
+  const { key } = (before ?? after)!;
+  if (!c.config.dialect.lowestCounts(key) || samePrefixes(before, after)) return affected;
+  const claimsOf = (lsa: ReadLsa | undefined): Set<string> =>
+    new Set(lsa?.content.prefixes.map((entry) => claimKey(key, entry)));
+  const [was, is] = [claimsOf(before), claimsOf(after)];
+  const affects = (lsId: number | undefined): void =>
+    void (lsId !== undefined && affected.add(lsaKeyText({ ...key, lsId })));
+  for (const claim of was) {
+    if (is.has(claim)) continue;
+    const lsIds = claims.get(claim)!;
+    const at = lowerBound(lsIds, key.lsId);
+    lsIds.splice(at, 1);
+    if (lsIds.length === 1) area.contested--;
+    if (lsIds.length === 0) claims.delete(claim);
+    else if (at === 0) affects(lsIds[0]);
+  }
+  for (const claim of is) {
+    if (was.has(claim)) continue;
+    const lsIds = claims.get(claim);
+    if (!lsIds) {
+      claims.set(claim, [key.lsId]);
+      continue;
+    }
+    const at = lowerBound(lsIds, key.lsId);
+    // Only what counts says it: of the others nothing changes.
+    if (at === 0) affects(lsIds[0]);
+    if (lsIds.length === 1) area.contested++;
+    lsIds.splice(at, 0, key.lsId);
+    warnLimited(
+      c,
+      'learn.prefix-in-several-lsas',
+      { lsa: formatLsaKey(key) },
+      'a router lists a prefix in several LSAs: the lowest link-state ID counts',
+    );
+  }
+  return affected;
+}
+
+/** Where a number is in a sorted list, or belongs: a router may list a prefix in thousands of LSAs. */
+function lowerBound(sorted: readonly number[], value: number): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle]! < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+const needsAddress = ({ pnc, proxy }: PrefixEntry): boolean => pnc && !proxy;
+
+function addressesChanged(before: ReadLsa | undefined, after: ReadLsa | undefined): boolean {
+  const addresses = (lsa: ReadLsa | undefined): bigint[] => [
+    lsa?.content.routerAddress?.value ?? 0n,
+    lsa?.content.hostAddress?.value ?? 0n,
+  ];
+  const [was, is] = [addresses(before), addresses(after)];
+  return was.some((value, i) => value !== is[i]);
+}
+
+/** The prefixes of an LSA that count. */
+function counting(c: Content, { claims, contested }: AreaContent, { key, content }: ReadLsa): readonly PrefixEntry[] {
+  if (contested === 0 || !c.config.dialect.lowestCounts(key)) return content.prefixes;
+  return content.prefixes.filter((entry) => claims.get(claimKey(key, entry))![0] === key.lsId);
+}
+
+function report(c: Content, area: AreaContent, id: string, key: LsaKey, before: ReadLsa | undefined): void {
+  const now = area.lsas.get(id);
+  const entries = now ? counting(c, area, now) : [];
+  const sids = now?.content.sids ?? [];
+  offersChanged(
+    c,
+    area,
+    id,
+    now ? [...entries.filter(({ pnc, prefix }) => pnc && senderlessUse(prefix) === undefined), ...sids] : [],
+  );
+  if (!tells(now) && !tells(before)) return;
+  const { name } = c.config;
+  const routerAddress = now?.content.routerAddress;
+  c.effects.push({
+    type: 'learned',
+    report: {
+      carrier: name,
+      source: `${area.name} ${lsaName(c.config.dialect.version, key, c.config.privateTypes)}`,
+      originator: originatorName(area, key.advertisingRouter),
+      prefixes: entries.map((entry) => learned(area, key.advertisingRouter, entry)),
+      ...(sids.length > 0 && { sids: sids.map(({ sid, behavior }) => ({ sid, behavior })) }),
+      ...(routerAddress && { routerAddresses: [routerAddress] }),
+    },
+  });
+}
+
+const tells = (lsa: ReadLsa | undefined): boolean =>
+  lsa !== undefined &&
+  (lsa.content.prefixes.length > 0 || lsa.content.sids.length > 0 || lsa.content.routerAddress !== undefined);
+
+function learned(area: AreaContent, router: number, { prefix, pnc, metric, proxy }: PrefixEntry): LearnedPrefix {
+  return { prefix, pnc, metric, proxy: pnc ? proxyOf(area, router, proxy) : undefined };
+}

@@ -1,0 +1,28 @@
+// Routers by the names that the learned table has for them, and the addresses that their prefixes lead to.
+import type { IpAddress } from '../../../model/address.ts';
+import { formatId } from '../../../packet/ospf/router-id.ts';
+import type { AreaContent, ReadLsa } from '../content-state.ts';
+
+/** The name under which the learned table knows a router: it may be reachable in one area and not in another. */
+export function originatorName({ name, names, routers }: AreaContent, routerId: number): string {
+  const known = names.get(routerId);
+  if (known !== undefined) return known;
+  const made = `${name} ${formatId(routerId)}`;
+  if (routers.has(routerId)) names.set(routerId, made);
+  return made;
+}
+
+/**
+ * Where notices for a prefix go (decision D6): its own sub-TLV, else the router's address for traffic engineering, else
+ * a host address of the router.
+ */
+export function proxyOf(area: AreaContent, router: number, own: IpAddress | undefined): IpAddress | undefined {
+  if (own || area.addresses.has(router)) return own ?? area.addresses.get(router);
+  const address = addressOf([...(area.routers.get(router)?.values() ?? [])]);
+  if (area.routers.has(router)) area.addresses.set(router, address);
+  return address;
+}
+
+const addressOf = (lsas: readonly ReadLsa[]): IpAddress | undefined =>
+  lsas.find(({ content }) => content.routerAddress)?.content.routerAddress ??
+  lsas.find(({ content }) => content.hostAddress)?.content.hostAddress;

@@ -1,0 +1,115 @@
+// Which routers of an area can be reached: a walk over the links of the database from the neighbour, following a link
+// only when both ends list it (RFC 2328 §16.1 step 2b). No distances are computed, so this is less than SPF. A router
+// whose R-bit is clear is no transit (RFC 5340 §2.7); one whose links have the largest metric still is, when there is
+// no other way (RFC 6987). Routers outside the area count as reached when a reachable border router says that it
+// reaches them (RFC 2328 §16.2). The walk works in slices; a change while it runs starts it again afterwards.
+import type { AreaContent, Content, ReadLsa } from '../content-state.ts';
+import { originatorName } from './originators.ts';
+import { neighborFound, originatorsChanged } from '../leaking/offers.ts';
+import { GRAPH_BATCH, GRAPH_DELAY_MS } from '../constants.ts';
+import { routerNode } from '../dialect.ts';
+import type { Graph, Walk } from './graph.ts';
+
+export function adjacencyChanged(c: Content, area: AreaContent, neighbor: number | undefined): void {
+  area.graph.neighbor = neighbor;
+  area.graph.walkAt = Math.min(area.graph.walkAt, c.now + GRAPH_DELAY_MS);
+  if (neighbor !== undefined) neighborFound(c, area);
+}
+
+/** An LSA that says something about the topology is new, changed or gone. */
+export function topologyChanged(
+  c: Content,
+  { graph }: AreaContent,
+  before: ReadLsa | undefined,
+  after: ReadLsa | undefined,
+): void {
+  const [was, is] = [before?.content, after?.content];
+  if (!was?.node && !is?.node && was?.reaches === is?.reaches) return;
+  if (was?.node) {
+    const lsas = graph.nodes.get(was.node.name);
+    lsas?.delete(before!.id);
+    if (lsas?.size === 0) graph.nodes.delete(was.node.name);
+  }
+  if (is?.node) {
+    const lsas = graph.nodes.get(is.node.name);
+    if (lsas) lsas.set(after!.id, is.node);
+    else graph.nodes.set(is.node.name, new Map([[after!.id, is.node]]));
+  }
+  if (was?.reaches !== undefined) graph.beyond.delete(before!.id);
+  if (is?.reaches !== undefined) graph.beyond.set(after!.id, { by: after!.key.advertisingRouter, reaches: is.reaches });
+  graph.walkAt = Math.min(graph.walkAt, c.now + GRAPH_DELAY_MS);
+}
+
+/** Walks on; when the walk is complete, publishes what changed. */
+export function walkDue(c: Content, area: AreaContent): void {
+  const { graph } = area;
+  const walk = (graph.walk ??= startWalk(graph));
+  const self = routerNode(c.config.routerId);
+  const end = Math.min(walk.queue.length, walk.position + GRAPH_BATCH);
+  for (; walk.position < end; walk.position++) expand(graph, walk, walk.queue[walk.position]!, self);
+  if (walk.position < walk.queue.length) return;
+  graph.walk = undefined;
+  const reachable = new Set<number>();
+  for (const name of walk.queue) if (name.startsWith('r')) reachable.add(Number(name.slice(1)));
+  for (const { by, reaches } of graph.beyond.values()) if (reachable.has(by)) reachable.add(reaches);
+  publish(c, area, reachable);
+}
+
+function startWalk(graph: Graph): Walk {
+  graph.walkAt = Infinity;
+  const root = graph.neighbor === undefined ? undefined : routerNode(graph.neighbor);
+  const queue = root !== undefined && graph.nodes.has(root) ? [root] : [];
+  return { queue, visited: new Set(queue), links: new Map(), position: 0 };
+}
+
+const NO_LINKS: ReadonlySet<string> = new Set();
+
+/** Read once a walk: a router may have thousands, and as many others may name it. */
+function linksOf({ nodes }: Graph, { links }: Walk, name: string): ReadonlySet<string> {
+  const lsas = nodes.get(name);
+  if (!lsas) return NO_LINKS;
+  let found = links.get(name);
+  if (!found) links.set(name, (found = new Set([...lsas.values()].flatMap((node) => node.links))));
+  return found;
+}
+
+function expand(graph: Graph, walk: Walk, name: string, self: string): void {
+  const { queue, visited } = walk;
+  const lsas = graph.nodes.get(name);
+  if (!lsas || ![...lsas.values()].some(({ transit }) => transit)) return;
+  for (const end of linksOf(graph, walk, name)) {
+    if (visited.has(end) || end === self || !linksOf(graph, walk, end).has(name)) continue;
+    visited.add(end);
+    queue.push(end);
+  }
+}
+
+function publish(c: Content, area: AreaContent, next: ReadonlySet<number>): void {
+  const { graph } = area;
+  const lost = [...graph.reachable].filter((router) => !next.has(router));
+  const found = [...next].filter((router) => !graph.reachable.has(router));
+  graph.reachable = next;
+  if (lost.length === 0 && found.length === 0) return;
+  for (const router of found) graph.lostAt.delete(router);
+  for (const router of lost) graph.lostAt.set(router, c.now);
+  if (lost.length > 0) graph.forgetAt = Math.min(graph.forgetAt, c.now + c.holdUnreachableMs);
+  originatorsChanged(c, area, [...lost, ...found]);
+  const all = [...c.areas.values()].flatMap((each) =>
+    [...each.graph.reachable].map((router) => originatorName(each, router)),
+  );
+  c.effects.push({ type: 'reachability', reachable: new Set(all) });
+}
+
+/** The hold time of some lost routers is over. */
+export function forgetDue(c: Content, area: AreaContent): void {
+  const { graph } = area;
+  const over: number[] = [];
+  graph.forgetAt = Infinity;
+  for (const [router, lostAt] of graph.lostAt) {
+    const at = lostAt + c.holdUnreachableMs;
+    if (at <= c.now) over.push(router);
+    else graph.forgetAt = Math.min(graph.forgetAt, at);
+  }
+  for (const router of over) graph.lostAt.delete(router);
+  originatorsChanged(c, area, over);
+}

@@ -1,0 +1,135 @@
+// The link-state database of one area: LSAs by type, link-state ID and advertising router, and which of two instances
+// is newer (RFC 2328 §13.1). What to do about it is flooding.ts. Link-scope LSAs of the area's one link are here too.
+import { copyOf } from '../../../packet/bytes.ts';
+import { setAge } from '../../../packet/ospf/lsa-header.ts';
+import { DO_NOT_AGE, MAX_AGE } from '../../../packet/ospf/numbers.ts';
+import { lsaKeyText } from '../../../packet/ospf/router-id.ts';
+import type { Lsa, LsaHeader } from '../../../packet/ospf/types.ts';
+import { type Room, hasRoomFor, newRoom } from '../../room.ts';
+import { LSDB_SHARE, MAX_AGE_DIFF_SECONDS, SWEEP_MS, TRANSMIT_DELAY_SECONDS } from '../constants.ts';
+
+export interface StoredLsa extends Lsa {
+  readonly key: string;
+  readonly own: boolean;
+  /** `age` is what it was then. */
+  readonly installedAt: number;
+  /** Installed by flooding, not by us: MinLSArrival counts from then. */
+  readonly flooded: boolean;
+  /** When this instance was last sent in answer to an older one (RFC 2328 §13 step 8). */
+  answeredAt: number;
+}
+
+export interface Lsdb extends Room {
+  readonly byKey: Map<string, StoredLsa>;
+  /** When an LSA may have reached MaxAge, or may be forgotten; no sooner than SWEEP_MS after the last pass. */
+  sweepAt: number;
+  sweptAt: number;
+  /** What a pass that is under way has yet to look at. */
+  pass: Iterator<StoredLsa> | undefined;
+}
+
+export const newLsdb = (limit: number): Lsdb => ({
+  ...newRoom(limit, limit * LSDB_SHARE),
+  byKey: new Map(),
+  sweepAt: Infinity,
+  sweptAt: -Infinity,
+  pass: undefined,
+});
+
+/** What decides which of two instances is newer. */
+export type Instance = Pick<LsaHeader, 'sequence' | 'checksum' | 'age'>;
+export type Relation = 'newer' | 'same' | 'older';
+
+const seconds = (age: number): number => Math.min(age & ~DO_NOT_AGE, MAX_AGE);
+
+/** Whether an LSA came, or was written, with age MaxAge. */
+export const atEnd = ({ age }: Pick<LsaHeader, 'age'>): boolean => seconds(age) === MAX_AGE;
+
+/** How `a` relates to `b` (RFC 2328 §13.1). */
+export function compareInstances(a: Instance, b: Instance): Relation {
+  if (a.sequence !== b.sequence) return a.sequence > b.sequence ? 'newer' : 'older';
+  if (a.checksum !== b.checksum) return a.checksum > b.checksum ? 'newer' : 'older';
+  if (atEnd(a) !== atEnd(b)) return atEnd(a) ? 'newer' : 'older';
+  const [ageA, ageB] = [seconds(a.age), seconds(b.age)];
+  if (Math.abs(ageA - ageB) > MAX_AGE_DIFF_SECONDS) return ageA < ageB ? 'newer' : 'older';
+  return 'same';
+}
+
+/** Seconds, at most MaxAge. */
+export function ageOf(lsa: StoredLsa, now: number): number {
+  if (lsa.age & DO_NOT_AGE) return seconds(lsa.age);
+  return Math.min(MAX_AGE, seconds(lsa.age) + Math.floor((now - lsa.installedAt) / 1000));
+}
+
+export const isMaxAge = (lsa: StoredLsa, now: number): boolean => ageOf(lsa, now) >= MAX_AGE;
+
+/** When it reaches MaxAge; Infinity with DoNotAge. */
+export function maxAgeAt(lsa: StoredLsa): number {
+  if (lsa.age & DO_NOT_AGE && !atEnd(lsa)) return Infinity;
+  return lsa.installedAt + (MAX_AGE - seconds(lsa.age)) * 1000;
+}
+
+/** Its header as it is now. */
+export function headerOf(lsa: StoredLsa, now: number): LsaHeader {
+  const { options, type, lsId, advertisingRouter, sequence, checksum, length } = lsa;
+  return {
+    age: ageOf(lsa, now) | (lsa.age & DO_NOT_AGE),
+    options,
+    type,
+    lsId,
+    advertisingRouter,
+    sequence,
+    checksum,
+    length,
+  };
+}
+
+/** A copy to be sent, older by the way over the link. */
+export function forSending(lsa: StoredLsa, now: number): Lsa {
+  const raw = copyOf(lsa.raw);
+  const age = Math.min(MAX_AGE, ageOf(lsa, now) + TRANSMIT_DELAY_SECONDS) | (lsa.age & DO_NOT_AGE);
+  setAge(raw, age);
+  return { ...headerOf(lsa, now), age, raw };
+}
+
+/** Asks for a pass over the database at `at`, or as soon after it as one may be. */
+export function sweepBy(db: Lsdb, at: number): void {
+  db.sweepAt = Math.min(db.sweepAt, Math.max(at, db.sweptAt + SWEEP_MS));
+}
+
+/**
+ * Whether there is room for an LSA, in place of the one that is stored, if any.
+ * @param length bytes
+ * @param coming other LSAs that have been asked for
+ */
+export const hasRoom = (db: Lsdb, length: number, stored: StoredLsa | undefined, coming = 0): boolean =>
+  hasRoomFor(db, length, db.byKey.size + coming, stored?.length);
+
+/** Files a copy. @returns what stood under the same key before */
+export function put(
+  db: Lsdb,
+  lsa: Lsa,
+  own: boolean,
+  now: number,
+  flooded: boolean,
+): { readonly old: StoredLsa | undefined; readonly stored: StoredLsa } {
+  const key = lsaKeyText(lsa);
+  const old = db.byKey.get(key);
+  const stored: StoredLsa = {
+    ...lsa,
+    raw: copyOf(lsa.raw),
+    key,
+    own,
+    installedAt: now,
+    flooded,
+    answeredAt: -Infinity,
+  };
+  db.byKey.set(key, stored);
+  db.bytes += stored.raw.length - (old?.raw.length ?? 0);
+  sweepBy(db, maxAgeAt(stored));
+  return { old, stored };
+}
+
+export function remove(db: Lsdb, lsa: StoredLsa): void {
+  if (db.byKey.delete(lsa.key)) db.bytes -= lsa.raw.length;
+}

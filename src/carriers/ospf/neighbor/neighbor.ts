@@ -1,0 +1,126 @@
+// The neighbour of a link: its state machine on a point-to-point network (RFC 2328 §10.1, §10.3), where every neighbour
+// becomes adjacent and Attempt does not occur. What is exchanged in which state is exchange.ts, requests.ts and
+// flooding.ts.
+import type { ProtocolIdOrder } from '../../../packet/ospf/auth-v3.ts';
+import type { DatabaseDescription, LsaHeader, OspfPacket } from '../../../packet/ospf/types.ts';
+import type { StoredLsa } from '../lsdb/lsdb.ts';
+
+export type NeighborState = 'init' | 'ex-start' | 'exchange' | 'loading' | 'full';
+
+export type NeighborEvent =
+  | 'two-way-received'
+  | 'one-way-received'
+  | 'negotiation-done'
+  | 'exchange-done'
+  | 'loading-done'
+  | 'sequence-number-mismatch'
+  | 'bad-request';
+
+export interface Neighbor {
+  readonly routerId: number;
+  /** OSPFv3: of its interface. */
+  interfaceId: number;
+  state: NeighborState;
+  since: number;
+  /** Why it is in this state. */
+  reason: string;
+  /** When it is lost unless heard. */
+  inactiveAt: number;
+
+  /** From its Database Descriptions. */
+  options: number;
+  mtu: number;
+  weAreMaster: boolean;
+  ddSequence: number;
+  /** What is needed to tell a duplicate. */
+  lastReceived: Pick<DatabaseDescription, 'initialize' | 'more' | 'master' | 'options' | 'sequence'> | undefined;
+  lastSent: DatabaseDescription | undefined;
+  /**
+   * What of our database is still to be described: the key of the next LSA, the LSAs behind it, and when the exchange
+   * began.
+   */
+  nextDescribed: string | undefined;
+  summary: Iterator<StoredLsa> | undefined;
+  exchangeAt: number;
+  ddAt: number;
+  /** Exchanges that failed since the last that did not, and from when on the next may begin. */
+  failures: number;
+  exchangeFrom: number;
+
+  /** LSAs that it has newer than we, and those of them asked for. */
+  readonly requests: Map<string, LsaHeader>;
+  readonly asked: Set<string>;
+  requestAt: number;
+  /** LSAs to be sent; those that were, and when to send them again unless acknowledged, the earliest first. */
+  readonly unsent: Set<string>;
+  readonly retransmit: Map<string, number>;
+  floodAt: number;
+  /** LSAs to acknowledge. */
+  readonly acks: Map<string, LsaHeader>;
+  ackAt: number;
+
+  /** Highest authenticated sequence number of each kind of packet. */
+  readonly authenticationSequences: Map<OspfPacket['kind'], bigint>;
+  protocolIdOrder: ProtocolIdOrder;
+}
+
+export const newNeighbor = (routerId: number, now: number): Neighbor => ({
+  routerId,
+  interfaceId: 0,
+  state: 'init',
+  since: now,
+  reason: 'heard',
+  inactiveAt: Infinity,
+  options: 0,
+  mtu: 0,
+  weAreMaster: false,
+  ddSequence: 0,
+  lastReceived: undefined,
+  lastSent: undefined,
+  nextDescribed: undefined,
+  summary: undefined,
+  exchangeAt: -Infinity,
+  ddAt: Infinity,
+  failures: 0,
+  exchangeFrom: -Infinity,
+  requests: new Map(),
+  asked: new Set(),
+  requestAt: Infinity,
+  unsent: new Set(),
+  retransmit: new Map(),
+  floodAt: Infinity,
+  acks: new Map(),
+  ackAt: Infinity,
+  authenticationSequences: new Map(),
+  protocolIdOrder: 'network',
+});
+
+/** In Exchange or further: it takes part in flooding. */
+export const isExchanging = ({ state }: Neighbor): boolean =>
+  state === 'exchange' || state === 'loading' || state === 'full';
+
+/** Whether it has yet to acknowledge this LSA. */
+export const owes = ({ unsent, retransmit }: Neighbor, key: string): boolean => unsent.has(key) || retransmit.has(key);
+
+/** It has acknowledged the LSA, or has a newer one. @returns whether it had to */
+export function settle({ unsent, retransmit }: Neighbor, key: string): boolean {
+  const wasUnsent = unsent.delete(key);
+  return retransmit.delete(key) || wasUnsent;
+}
+
+/** Forgets what was owed to the neighbour and what it owed (RFC 2328 §10.3, leaving Exchange or greater). */
+export function clearLists(neighbor: Neighbor): void {
+  neighbor.requests.clear();
+  neighbor.asked.clear();
+  neighbor.unsent.clear();
+  neighbor.retransmit.clear();
+  neighbor.acks.clear();
+  neighbor.nextDescribed = neighbor.summary = undefined;
+  neighbor.lastReceived = undefined;
+  neighbor.lastSent = undefined;
+  neighbor.ddAt = neighbor.requestAt = neighbor.floodAt = neighbor.ackAt = Infinity;
+}
+
+/** Whether LSAs at MaxAge must stay because a neighbour may still list them (RFC 2328 §14). */
+export const exchangeRunning = ({ neighbor }: { readonly neighbor: Neighbor | undefined }): boolean =>
+  neighbor !== undefined && isExchanging(neighbor) && neighbor.state !== 'full';

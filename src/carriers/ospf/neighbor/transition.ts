@@ -1,0 +1,74 @@
+// What a neighbour becomes by which event (RFC 2328 §10.3), and how long it waits after failures.
+import { log, warnLimited } from '../../effects.ts';
+import { formatId } from '../../../packet/ospf/router-id.ts';
+import { FIRST_BACK_OFF_MS, LAST_BACK_OFF_MS } from '../constants.ts';
+import type { AreaState, Speaker } from '../speaker.ts';
+import type { Neighbor, NeighborEvent, NeighborState } from './neighbor.ts';
+
+interface Transition {
+  readonly next: NeighborState;
+  readonly reason: string;
+}
+
+type Row = Partial<Record<NeighborState, Transition>>;
+
+const again = (reason: string): Row => ({
+  exchange: { next: 'ex-start', reason },
+  loading: { next: 'ex-start', reason },
+  full: { next: 'ex-start', reason },
+});
+
+const toInit: Transition = { next: 'init', reason: 'neighbour does not hear us any more' };
+
+/** RFC 2328 §10.3; a pair that is not here changes nothing. */
+const TRANSITIONS: Readonly<Record<NeighborEvent, Row>> = {
+  'two-way-received': { init: { next: 'ex-start', reason: 'neighbour hears us' } },
+  'one-way-received': { 'ex-start': toInit, exchange: toInit, loading: toInit, full: toInit },
+  'negotiation-done': { 'ex-start': { next: 'exchange', reason: 'master and slave agreed' } },
+  'exchange-done': { exchange: { next: 'loading', reason: 'databases described' } },
+  'loading-done': { loading: { next: 'full', reason: 'databases agree' } },
+  'sequence-number-mismatch': again('Database Description out of sequence'),
+  'bad-request': again('request for an LSA that does not exist'),
+};
+
+/** @returns whether the state changed */
+export function transition(s: Speaker, area: AreaState, neighbor: Neighbor, event: NeighborEvent): boolean {
+  const row = TRANSITIONS[event][neighbor.state];
+  if (!row) return false;
+  if (event === 'sequence-number-mismatch' || event === 'bad-request') {
+    backOff(s, neighbor);
+    warnLimited(
+      s,
+      `neighbor.${event}`,
+      { area: formatId(area.config.areaId), neighbor: formatId(neighbor.routerId) },
+      `${row.reason}: exchange begins anew`,
+    );
+  }
+  log(
+    s,
+    'info',
+    {
+      area: formatId(area.config.areaId),
+      neighbor: formatId(neighbor.routerId),
+      from: neighbor.state,
+      to: row.next,
+      reason: row.reason,
+    },
+    'OSPF neighbour',
+  );
+  neighbor.state = row.next;
+  neighbor.since = s.now;
+  neighbor.reason = row.reason;
+  return true;
+}
+
+/**
+ * One failure is repaired at once, as the RFC has it; the second in a row costs a second, each one after it twice as
+ * much.
+ */
+function backOff(s: Speaker, neighbor: Neighbor): void {
+  if (neighbor.state === 'full' && s.now - neighbor.since > LAST_BACK_OFF_MS) neighbor.failures = 0;
+  const delay = neighbor.failures === 0 ? 0 : FIRST_BACK_OFF_MS * 2 ** (neighbor.failures - 1);
+  neighbor.exchangeFrom = s.now + Math.min(LAST_BACK_OFF_MS, delay);
+  neighbor.failures++;
+}

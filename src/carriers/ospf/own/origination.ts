@@ -1,0 +1,179 @@
+// What the operator declares, made into what our LSAs say, in every area alike. What OSPF cannot say is counted and
+// shown as a problem: a proxy of the other address family (RFC 9084 has IPv4 addresses in OSPFv2 and IPv6 addresses in
+// OSPFv3), a SID outside its locator.
+import { count, warnLimited } from '../../effects.ts';
+import { compareAddresses, isUnicastHost } from '../../../model/address.ts';
+import type { Origination, ProxyPrefix, SidAdvertisement } from '../../../model/advertisement.ts';
+import { comparePrefixes } from '../../../model/prefix.ts';
+import { extendedFlags } from '../../../packet/ospf/prefix-sub-tlvs.ts';
+import { declaredChanged, isBorder } from '../leaking/offers.ts';
+import { BUILD_BATCH, DECLARE_BATCH, SETTLE_LIMIT_MS, SIGNALLING_METRIC } from '../constants.ts';
+import type { AreaContent, Content } from '../content-state.ts';
+import { type Entry, type PrefixEntry, entryKey, isSid, usableSid } from '../kinds/entries.ts';
+import { buildLsas, place, placedLsas, unplace } from './placement.ts';
+import { advance } from '../../slices.ts';
+
+/** Sets the whole of what we declare. Much of it takes several turns, of which this is the first. */
+export function declare(c: Content, origination: Origination): void {
+  c.declaring = takeOver(c, origination);
+  declareDue(c);
+}
+
+/** Goes on with it, a batch at a time. */
+export function declareDue(c: Content): void {
+  if (c.declaring && advance(c.declaring, DECLARE_BATCH)) c.declaring = undefined;
+}
+
+/**
+ * What is gone goes first, and leaves room. When a declaration is given up half-way, `declared` says what was taken
+ * over, and the next one is compared with that.
+ */
+function* takeOver(c: Content, { proxies, sids, routerAddresses }: Origination): Generator<void> {
+  c.unsayable = 0;
+  const next = new Map<string, Entry>();
+  yield* readPrefixes(c, proxies, next);
+  yield* readSids(c, sids, next);
+  const areas = [...c.areas.values()];
+  for (const key of c.declared.keys()) {
+    yield;
+    if (next.has(key)) continue;
+    c.declared.delete(key);
+    for (const area of areas) setEntry(c, area, key, undefined);
+    declaredChanged(c, key);
+  }
+  for (const [key, entry] of next) {
+    yield;
+    const before = c.declared.get(key);
+    if (before && sameDeclared(before, entry)) continue;
+    c.declared.set(key, entry);
+    for (const area of areas) setEntry(c, area, key, entry);
+  }
+  c.others = c.config.dialect.others({ routerAddresses }, sids.length > 0);
+  for (const area of areas) area.changedAt ??= c.now;
+  const { family } = c.config.dialect;
+  const told = routerAddresses.filter((a) => a.family === family && isUnicastHost(a)).length;
+  if (told > 1)
+    warnLimited(
+      c,
+      'originate.router-address-left-out',
+      { left: told - 1 },
+      'OSPF has room for one router address: the others are not advertised',
+    );
+}
+
+/**
+ * Prefixes in a fixed order, so that a run places them as the one before did. Of two proxies for one prefix the lower
+ * address wins (decision D7).
+ */
+function* readPrefixes(c: Content, proxies: readonly ProxyPrefix[], declared: Map<string, Entry>): Generator<void> {
+  const { dialect, pncFlagBit, routerId } = c.config;
+  const flags = extendedFlags(pncFlagBit);
+  // Prefixes of the other family are for the other version of OSPF.
+  const ours = proxies.filter(({ prefix }) => prefix.address.family === dialect.family);
+  for (const { prefix, proxy } of ours.toSorted(
+    (a, b) => comparePrefixes(a.prefix, b.prefix) || compareAddresses(a.proxy, b.proxy),
+  )) {
+    yield;
+    if (proxy.family !== dialect.family) {
+      c.unsayable++;
+      warnLimited(
+        c,
+        'originate.proxy-of-other-family',
+        {},
+        'OSPF has no room for a proxy address of the other family: the prefix is not advertised',
+      );
+      continue;
+    }
+    const entry: PrefixEntry = {
+      prefix,
+      pnc: true,
+      metric: SIGNALLING_METRIC,
+      route: 'intra-area',
+      flags,
+      node: false,
+      attached: false,
+      proxy,
+      sourceRouter: routerId,
+    };
+    const key = entryKey(entry);
+    if (declared.has(key)) count(c, 'originate.duplicate-prefix');
+    else declared.set(key, entry);
+  }
+}
+
+function* readSids(c: Content, sids: readonly SidAdvertisement[], declared: Map<string, Entry>): Generator<void> {
+  for (const { sid, locator, behavior } of sids.toSorted((a, b) => compareAddresses(a.sid, b.sid))) {
+    yield;
+    const entry: Entry = { sid, locator, behavior, algorithm: 0, route: 'intra-area' };
+    if (usableSid(entry)) declared.set(entryKey(entry), entry);
+    else {
+      c.unsayable++;
+      warnLimited(
+        c,
+        'originate.unusable-sid',
+        {},
+        'a SID that is not in its locator, or whose locator has no length, is not advertised',
+      );
+    }
+  }
+}
+
+/** Of one key, what a declaration can change. */
+function sameDeclared(a: Entry, b: Entry): boolean {
+  if (isSid(a) || isSid(b))
+    return isSid(a) && isSid(b) && a.behavior === b.behavior && comparePrefixes(a.locator, b.locator) === 0;
+  return compareAddresses(a.proxy!, b.proxy!) === 0;
+}
+
+/** Adds, changes or (undefined) removes one entry of our LSAs in an area. */
+export function setEntry(c: Content, area: AreaContent, key: string, entry: Entry | undefined): void {
+  const sort = entry && c.config.dialect.sortOf(entry);
+  area.homeless.delete(key);
+  let freed = false;
+  // Declared after it was carried, or the other way round: it moves to an LSA of another sort.
+  for (const [name, placement] of area.placements) if (name !== sort && unplace(placement, key)) freed = true;
+  if (entry && !place(area.placements.get(sort!)!, key, entry)) {
+    area.homeless.set(key, entry);
+    warnLimited(
+      c,
+      'originate.no-room',
+      { area: area.name },
+      'there is no room for a prefix or SID in any LSA: it is not advertised',
+    );
+  }
+  area.changedAt ??= c.now;
+  if (freed) rehouse(c, area);
+}
+
+/** Room has become free: place what had none. */
+function rehouse(c: Content, area: AreaContent): void {
+  for (const [key, entry] of area.homeless) {
+    if (place(area.placements.get(c.config.dialect.sortOf(entry))!, key, entry)) area.homeless.delete(key);
+  }
+}
+
+/** Whether our LSAs in the area say it, or would if there were room. */
+export const isSaid = (area: AreaContent, key: string): boolean =>
+  area.homeless.has(key) || [...area.placements.values()].some(({ whereIs }) => whereIs.has(key));
+
+/**
+ * Writes LSAs, a batch of entries at a time, and when all of an area are written hands them to the core. Nothing is
+ * handed over in the middle of a declaration: LSAs of an earlier run that it has yet to confirm would be flushed.
+ */
+export function issueDue(c: Content): void {
+  if (c.declaring) return;
+  let left = BUILD_BATCH;
+  for (const area of c.areas.values()) {
+    if (area.changedAt === undefined || (c.carry.queue.isBusy && c.now < area.changedAt + SETTLE_LIMIT_MS)) continue;
+    for (const placement of area.placements.values()) left = buildLsas(placement, c.config.routerId, left);
+    if (left <= 0) return;
+    issue(c, area);
+  }
+}
+
+/** Everything that we say in the area. What a border router carries follows when it has learned it again. */
+function issue(c: Content, area: AreaContent): void {
+  area.changedAt = undefined;
+  const placed = [...area.placements.values()].flatMap((placement) => placedLsas(placement, c.config.routerId));
+  c.effects.push({ type: 'originate', areaId: area.areaId, lsas: [...placed, ...c.others], more: isBorder(c) });
+}

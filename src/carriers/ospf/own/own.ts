@@ -1,0 +1,249 @@
+// This router's own LSAs in an area (RFC 2328 §12.4, §13.4, §14.1): what is wanted, issuing no more often than
+// MinLSInterval, refresh, withdrawal, and recovery of what an earlier run left in the network: an instance that came
+// back newer than ours is outbid, one that is not wanted is flushed.
+import { count, random, warnLimited } from '../../effects.ts';
+import { INITIAL_SEQUENCE, MAX_SEQUENCE } from '../../../packet/ospf/numbers.ts';
+import { decodeLsa, encodeLsa } from '../../../packet/ospf/lsa.ts';
+import { sameBytes } from '../../../packet/bytes.ts';
+import { LSA_HEADER_LENGTH } from '../../../packet/ospf/lsa-header.ts';
+import { formatId, formatLsaKey, lsaKeyText } from '../../../packet/ospf/router-id.ts';
+import type { Lsa } from '../../../packet/ospf/types.ts';
+import { atMaxAge } from '../lsdb/install.ts';
+import {
+  ISSUE_BATCH,
+  ISSUE_DELAY_MS,
+  LS_REFRESH_MS,
+  MIN_LS_ARRIVAL_MS,
+  MIN_LS_INTERVAL_MS,
+  SEQUENCE_KEPT_MS,
+  SWEEP_MS,
+  TAKE_OVER_BATCH,
+} from '../constants.ts';
+import { isContested, outbidAgain } from '../../contest.ts';
+import { flood } from '../flooding/flood.ts';
+import { install } from '../lsdb/install.ts';
+import { type StoredLsa, atEnd, isMaxAge } from '../lsdb/lsdb.ts';
+import { satisfy } from '../exchange/requests.ts';
+import { advance } from '../../slices.ts';
+import type { AreaState, Speaker } from '../speaker.ts';
+import type { OwnLsa } from '../version.ts';
+import { isWanted, markDirty, ownKey, wantedNow, newIssue } from './state.ts';
+
+/** LSAs of an earlier run that nobody wants are flushed from then on, if not before. */
+export function flushUnknownBy(area: AreaState, at: number): void {
+  const { own } = area;
+  if (at >= own.flushUnknownFrom) return;
+  own.flushUnknownFrom = at;
+  for (const [key, due] of own.dirty) if (due.at > at && !isWanted(area, key)) markDirty(own, key, at);
+}
+
+/**
+ * Sets everything that this router says in the area, beside its place in the topology. An LSA that is the same object
+ * as before is left alone.
+ * @param more follows: LSAs of an earlier run that are not wanted stay for the time of grace
+ */
+export function setWanted(s: Speaker, area: AreaState, lsas: readonly OwnLsa[], more = false): void {
+  area.own.takingOver = takeOver(s, area, lsas, more);
+  takeOverDue(s, area);
+}
+
+/** Goes on with it, a batch at a time. */
+export function takeOverDue(_s: Speaker, { own }: AreaState): void {
+  if (own.takingOver && advance(own.takingOver, TAKE_OVER_BATCH)) own.takingOver = undefined;
+}
+
+/**
+ * A step an LSA. When it is given up half-way, `wanted` says what was taken over, and the next set is compared with
+ * that.
+ */
+function* takeOver(s: Speaker, area: AreaState, lsas: readonly OwnLsa[], more: boolean): Generator<void> {
+  const { own, lsdb } = area;
+  const keys = new Set<string>();
+  for (const lsa of lsas) {
+    const key = lsaKeyText(ownKey(s, lsa));
+    keys.add(key);
+    if (own.wanted.get(key) !== lsa) {
+      own.wanted.set(key, lsa);
+      markDirty(own, key, s.now + ISSUE_DELAY_MS);
+    }
+    yield;
+  }
+  for (const key of own.wanted.keys()) {
+    if (!keys.has(key)) {
+      own.wanted.delete(key);
+      markDirty(own, key, s.now + ISSUE_DELAY_MS);
+    }
+    yield;
+  }
+  if (more) return;
+  own.flushUnknownFrom = s.now;
+  for (const lsa of lsdb.byKey.values()) {
+    if (lsa.own && !wantedNow(area, lsa.key)) markDirty(own, lsa.key, s.now + ISSUE_DELAY_MS);
+    yield;
+  }
+}
+
+/** Nothing is wanted any more (a clean stop). */
+export function withdrawAll(s: Speaker, area: AreaState): void {
+  const { own } = area;
+  own.wanted.clear();
+  own.topology.clear();
+  own.flushUnknownFrom = s.now;
+  own.takingOver = giveUp(s, area);
+  takeOverDue(s, area);
+}
+
+function* giveUp({ now }: Speaker, { own, lsdb }: AreaState): Generator<void> {
+  for (const lsa of lsdb.byKey.values()) {
+    if (lsa.own) markDirty(own, lsa.key, now);
+    yield;
+  }
+}
+
+/** Looks at what is due, a batch at a time. */
+export function issueDue(s: Speaker, area: AreaState): void {
+  const { own } = area;
+  let left = ISSUE_BATCH;
+  let next = Infinity;
+  own.issueAt = Infinity;
+  for (const [key, { at, force }] of own.dirty) {
+    if (at > s.now) next = Math.min(next, at);
+    else if (left-- > 0) {
+      own.dirty.delete(key);
+      issueOrWithdraw(s, area, key, force);
+    } else {
+      next = s.now;
+      break;
+    }
+  }
+  own.issueAt = Math.min(own.issueAt, next);
+}
+
+function issueOrWithdraw(s: Speaker, area: AreaState, key: string, force: boolean): void {
+  const wanted = wantedNow(area, key);
+  const stored = area.lsdb.byKey.get(key);
+  if (!wanted) {
+    if (stored && !isMaxAge(stored, s.now)) withdraw(s, area, stored);
+    return;
+  }
+  const issue = area.own.issued.get(key) ?? newIssue(stored?.sequence);
+  area.own.issued.set(key, issue);
+  const earliest = issue.issuedAt + (force && !isContested(issue, s.now) ? MIN_LS_ARRIVAL_MS : MIN_LS_INTERVAL_MS);
+  if (s.now < earliest) return markDirty(area.own, key, earliest, force);
+  if (issue.sequence === MAX_SEQUENCE) return wrap(s, area, key, stored);
+  const sequence = issue.sequence === undefined ? INITIAL_SEQUENCE : issue.sequence + 1;
+  const lsa = encode(s, wanted, sequence);
+  if (!force && stored && !isMaxAge(stored, s.now) && sameContent(stored, lsa)) return;
+  count(s, 'own.issued');
+  issue.sequence = sequence;
+  issue.issuedAt = s.now;
+  issue.refreshAt = s.now + LS_REFRESH_MS * (1 - random(s) / 20);
+  area.own.refreshAt = Math.min(area.own.refreshAt, issue.refreshAt);
+  flood(s, area, install(s, area, lsa, true, false));
+  if (area.neighbor) satisfy(s, area, area.neighbor, key, lsa);
+}
+
+function encode(s: Speaker, wanted: OwnLsa, sequence: number): Lsa {
+  const { version, privateTypes } = s.config;
+  const header = { age: 0, options: version.lsaOptions, sequence, ...ownKey(s, wanted) };
+  const lsa = decodeLsa(version.version, encodeLsa(version.version, header, wanted.body, privateTypes));
+  if (!lsa.ok) throw new Error(lsa.error.detail);
+  return lsa.value;
+}
+
+const sameContent = (a: Lsa, b: Lsa): boolean =>
+  sameBytes(a.raw.subarray(LSA_HEADER_LENGTH), b.raw.subarray(LSA_HEADER_LENGTH));
+
+function withdraw(s: Speaker, area: AreaState, stored: StoredLsa): void {
+  count(s, 'own.withdrawn');
+  flood(s, area, atMaxAge(s, area, stored));
+}
+
+/** After the highest sequence number comes the first, when everybody has forgotten the LSA (RFC 2328 §12.1.6). */
+function wrap(s: Speaker, area: AreaState, key: string, stored: StoredLsa | undefined): void {
+  if (stored && !isMaxAge(stored, s.now)) {
+    warnLimited(
+      s,
+      'own.sequence-wrap',
+      { lsa: formatLsaKey(stored) },
+      'sequence numbers are used up: the LSA is flushed and begins anew',
+    );
+    withdraw(s, area, stored);
+  } else if (!stored) forget(s, area, key);
+}
+
+function forget(s: Speaker, area: AreaState, key: string): void {
+  area.own.issued.delete(key);
+  if (wantedNow(area, key)) markDirty(area.own, key, s.now);
+}
+
+/**
+ * An LSA of ours at MaxAge has left the database. If it is wanted (again), it goes on with the next sequence number:
+ * others keep the flushed one for longer (ospfd for a minute), and the first sequence number would be the older one to
+ * them. Only the highest has no next.
+ */
+export function forgotten(s: Speaker, area: AreaState, { key, sequence }: StoredLsa): void {
+  const { own } = area;
+  if (sequence === MAX_SEQUENCE) return forget(s, area, key);
+  const issue = own.issued.get(key) ?? newIssue(sequence);
+  own.issued.set(key, issue);
+  if (wantedNow(area, key)) return markDirty(own, key, s.now);
+  issue.refreshAt = s.now + SEQUENCE_KEPT_MS;
+  own.refreshAt = Math.min(own.refreshAt, issue.refreshAt);
+}
+
+/**
+ * An instance of our own that is newer than ours came from the network (RFC 2328 §13.4): of an earlier run, or somebody
+ * flushed it.
+ */
+export function recover(s: Speaker, area: AreaState, lsa: Lsa): void {
+  const { own } = area;
+  const key = lsaKeyText(lsa);
+  const issue = own.issued.get(key);
+  if (issue) issue.sequence = lsa.sequence;
+  if (wantedNow(area, key)) {
+    countOutbid(s, area, key);
+    // Our place in the topology follows when the neighbour is Full (topologyChanged).
+    if (!own.topology.has(key) || area.neighbor?.state === 'full') markDirty(own, key, s.now, true);
+  } else if (!atEnd(lsa)) markDirty(own, key, Math.max(s.now, own.flushUnknownFrom));
+}
+
+/**
+ * The neighbour has another LSA of ours, of an earlier run, with the same sequence number. By its checksum ours may be
+ * the newer one (RFC 2328 §13.1), but an ospfd that sees a difference other than 1 there (8.4.4) never asks for it.
+ */
+export function outbid(s: Speaker, area: AreaState, key: string): void {
+  if (!wantedNow(area, key)) return;
+  countOutbid(s, area, key);
+  markDirty(area.own, key, s.now, true);
+}
+
+/**
+ * Two routers with one router ID undo each other's LSAs for ever: no faster than MinLSInterval then, and the operator
+ * hears of it.
+ */
+function countOutbid(s: Speaker, { own, config }: AreaState, key: string): void {
+  count(s, 'own.outbid');
+  const issue = own.issued.get(key);
+  if (!issue || !outbidAgain(issue, s.now)) return;
+  own.contestedAt = s.now;
+  warnLimited(
+    s,
+    'own.contested',
+    { area: formatId(config.areaId), routerId: formatId(s.config.routerId) },
+    'an LSA of ours is outbid again and again: another router has our router ID',
+  );
+}
+
+export function refreshDue(s: Speaker, area: AreaState): void {
+  const { own } = area;
+  let next = Infinity;
+  for (const [key, issue] of own.issued) {
+    if (issue.refreshAt <= s.now) {
+      issue.refreshAt = Infinity;
+      if (wantedNow(area, key)) markDirty(own, key, s.now, true);
+      else own.issued.delete(key);
+    } else next = Math.min(next, issue.refreshAt);
+  }
+  own.refreshAt = Math.max(next, s.now + SWEEP_MS);
+}

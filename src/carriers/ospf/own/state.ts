@@ -1,0 +1,73 @@
+// The state of our own LSAs in an area: what is wanted, what was issued, and what must be issued anew (own.ts).
+import type { LsaKey } from '../../../packet/ospf/types.ts';
+import { type Contest, newContest } from '../../contest.ts';
+import type { OwnLsa } from '../version.ts';
+
+export interface Issue extends Contest {
+  /** Last used by us, or seen from an earlier run; undefined: none. */
+  sequence: number | undefined;
+  issuedAt: number;
+  /** When it is issued again although nothing changed, or forgotten if nobody wants it. */
+  refreshAt: number;
+}
+
+export const newIssue = (sequence: number | undefined): Issue => ({
+  sequence,
+  issuedAt: -Infinity,
+  refreshAt: Infinity,
+  ...newContest(),
+});
+
+export interface OwnState {
+  /** What others decided to say, and our place in the topology, by key. */
+  readonly wanted: Map<string, OwnLsa>;
+  topology: Map<string, OwnLsa>;
+  /** The rest of what was wanted last, which is being compared with what was wanted before. */
+  takingOver: Iterator<void> | undefined;
+  readonly issued: Map<string, Issue>;
+  /** Keys to look at, and when; `force` issues even what is unchanged. */
+  readonly dirty: Map<string, { at: number; force: boolean }>;
+  issueAt: number;
+  refreshAt: number;
+  /**
+   * From when on LSAs under our name that nobody wants are flushed: not before we were told what to say, or they would
+   * flap at a restart.
+   */
+  flushUnknownFrom: number;
+  /** When an LSA of ours was outbid last, again and again: by another router that has our router ID. */
+  contestedAt: number;
+}
+
+export const newOwnState = (): OwnState => ({
+  wanted: new Map(),
+  topology: new Map(),
+  takingOver: undefined,
+  issued: new Map(),
+  dirty: new Map(),
+  issueAt: Infinity,
+  refreshAt: Infinity,
+  flushUnknownFrom: Infinity,
+  contestedAt: -Infinity,
+});
+
+interface Owning {
+  readonly own: OwnState;
+}
+
+export const ownKey = (s: { readonly config: { readonly routerId: number } }, { type, lsId }: OwnLsa): LsaKey => ({
+  type,
+  lsId,
+  advertisingRouter: s.config.routerId,
+});
+
+export const wantedNow = ({ own }: Owning, key: string): OwnLsa | undefined =>
+  own.topology.get(key) ?? own.wanted.get(key);
+
+/** Whether it is one of those that we originate, which there is always room for: a forged one must be outbid. */
+export const isWanted = (area: Owning, key: string): boolean => wantedNow(area, key) !== undefined;
+
+export function markDirty(own: OwnState, key: string, at: number, force = false): void {
+  const before = own.dirty.get(key);
+  own.dirty.set(key, { at: Math.min(at, before?.at ?? Infinity), force: force || (before?.force ?? false) });
+  own.issueAt = Math.min(own.issueAt, at);
+}
