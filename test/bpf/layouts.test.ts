@@ -27,7 +27,7 @@ const exported = Object.assign(
   {},
   ...(await Promise.all(
     readdirSync(DATAPLANE)
-      .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+      .filter((name) => name.endsWith('.ts') && !/\.(test|fixture)\.ts$/.test(name))
       .map((name) => import(new URL(name, DATAPLANE).href) as Promise<object>),
   )),
 ) as Record<string, unknown>;
