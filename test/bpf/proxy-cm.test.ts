@@ -4,6 +4,7 @@ import { mappedAddress, viewOf } from '../../src/kernel/dataplane/layout.ts';
 import { DEFAULT_LEARNING_LIMITS, PROXY_MAPS } from '../../src/kernel/dataplane/proxy.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import { put16, u16 } from '../../src/packet/bytes.ts';
+import { ipv6 } from '../../src/packet/ip/packets.fixture.ts';
 import { parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { COMM_ID, cm, cmDisconnect, cmReply, cmRequest, withIcrc } from './cm-messages.ts';
 import { A, A4, B, B4, NEXT, ProxyUnderTest, compileProxy, data, notice } from './proxy-fixture.ts';
@@ -232,19 +233,7 @@ describe('CM exchanges', () => {
 
   test('inside a tunnel are seen as well', () => {
     const tunnelled = (inner: Uint8Array): Uint8Array =>
-      Uint8Array.of(
-        0x60,
-        0,
-        0,
-        0,
-        inner.length >> 8,
-        inner.length & 255,
-        inner[0]! >> 4 === 6 ? 41 : 4,
-        64,
-        ...new Uint8Array(31),
-        1,
-        ...inner,
-      );
+      ipv6([address('::'), address('::1')], inner[0]! >> 4 === 6 ? 41 : 4, inner);
     for (const [a, b] of [
       [A, B],
       [A4, B4],

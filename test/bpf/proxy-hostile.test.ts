@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { address, addressBytes, sameAddress } from '../../src/model/address.ts';
 import { toHex } from '../../src/packet/hex.ts';
+import { ipv6 } from '../../src/packet/ip/packets.fixture.ts';
 import { decodeNotice, encodeNotice, invokingBth } from '../../src/packet/notice/pnc.ts';
 import { parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { A, A4, B, B4, DROP, NEXT, ProxyUnderTest, compileProxy, data, toProxy, tupleOf } from './proxy-fixture.ts';
@@ -22,19 +23,7 @@ afterAll(() => {
 });
 
 const around = (next: number, payload: Uint8Array): Uint8Array =>
-  Uint8Array.of(
-    0x60,
-    0,
-    0,
-    0,
-    payload.length >> 8,
-    payload.length & 255,
-    next,
-    64,
-    ...addressBytes(address('fc00::1')),
-    ...addressBytes(address('fc00::2')),
-    ...payload,
-  );
+  ipv6([address('fc00::1'), address('fc00::2')], next, payload);
 const plain = data({ from: A, to: B, qpn: 0xc8, psn: 1, size: 8 });
 const plain4 = data({ from: A4, to: B4, qpn: 0xc8, psn: 1, size: 8 });
 const SEEDS: readonly [string, Uint8Array][] = [

@@ -1,7 +1,8 @@
 // Notices that must not become CNPs: each is dropped, counted under its own name, and changes nothing.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { CB_TAG, MARK_NOTICE, MARK_TRIGGER } from '../../src/kernel/dataplane/egress.ts';
-import { address, addressBytes } from '../../src/model/address.ts';
+import { address } from '../../src/model/address.ts';
+import { ipv6 as ipv6Packet } from '../../src/packet/ip/packets.fixture.ts';
 import { encodeUdpPacket } from '../../src/packet/ip/udp.ts';
 import { type FiveTuple } from '../../src/packet/ip/five-tuple.ts';
 import { MAX_NOTICE_PACKET, decodeNotice, encodeNotice } from '../../src/packet/notice/pnc.ts';
@@ -66,19 +67,7 @@ function leftAlone(packet: Uint8Array, at = proxy, opts: Parameters<ProxyUnderTe
 
 /** An IPv6 packet around a payload. */
 const ipv6 = (next: number, payload: Uint8Array, source = CONGESTED, destination = PROXY): Uint8Array =>
-  Uint8Array.of(
-    0x60,
-    0,
-    0,
-    0,
-    payload.length >> 8,
-    payload.length & 255,
-    next,
-    64,
-    ...addressBytes(source),
-    ...addressBytes(destination),
-    ...payload,
-  );
+  ipv6Packet([source, destination], next, payload);
 
 describe('who may notify', () => {
   test('PNC-6-b: a source outside the allow-list is refused, over IPv6 and IPv4', () => {

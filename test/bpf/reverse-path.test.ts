@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { mappedAddress } from '../../src/kernel/dataplane/layout.ts';
 import { TENANT_MAPS, encodeTenant } from '../../src/kernel/dataplane/tenants.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
+import { ipv6 } from '../../src/packet/ip/packets.fixture.ts';
 import { parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { ip } from '../kernel/support.ts';
 import { cmDisconnect, cmReply, cmRequest } from './cm-messages.ts';
@@ -41,13 +42,8 @@ beforeEach(() => {
 afterEach(() => proxy.close());
 
 const send = (port: Port, packet: Uint8Array): Outcome => scene.send(proxy, port, packet);
-const tunnelled = (source: IpAddress, inner: Uint8Array): Uint8Array => {
-  const outer = data({ from: source, to: address('2001:db8:ffff::1'), qpn: 0, psn: 0 }).slice(0, 40);
-  outer[4] = inner.length >> 8;
-  outer[5] = inner.length & 255;
-  outer[6] = inner[0]! >> 4 === 6 ? 41 : 4;
-  return Uint8Array.of(...outer, ...inner);
-};
+const tunnelled = (source: IpAddress, inner: Uint8Array): Uint8Array =>
+  ipv6([source, address('2001:db8:ffff::1')], inner[0]! >> 4 === 6 ? 41 : 4, inner);
 
 describe.each([
   {
