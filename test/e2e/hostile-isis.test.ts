@@ -2,7 +2,6 @@
 // floods. Each is counted under its own name; the adjacency with FRR and the learned tables here and at the far end
 // stay.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { prefix } from '../../src/model/prefix.ts';
 import {
   AREA,
   foreignCsnp,
@@ -11,12 +10,13 @@ import {
   foreignLsp,
   fragmentOf,
   hears,
+  overrun,
   patched,
+  prefixEntry,
+  tlv236,
 } from '../../src/packet/isis/foreign.fixture.ts';
 import { ALL_ISS, encodeFrame } from '../../src/packet/isis/frame.ts';
 import { FIRST_LSP_ID, LAST_LSP_ID, parseSystemId } from '../../src/packet/isis/lsp-id.ts';
-import { put16 } from '../../src/packet/bytes.ts';
-import { lspChecksum } from '../../src/packet/isis/checksum.ts';
 import type { IsisTlv, Lsp, LspEntry, P2pHello } from '../../src/packet/isis/types.ts';
 import { eventually } from './support/frr.ts';
 import { LOOPBACK, SENDERS6, SYSTEM, adjacent, base, proxy, watching } from './support/line.ts';
@@ -72,18 +72,12 @@ const hello = (fields: Partial<P2pHello> = {}, more: IsisTlv[] = []): Uint8Array
 /** ISO/IEC 10589 §9.6: fixed part of 27 bytes, PDU type 16. */
 const lanHello = (): Uint8Array => Uint8Array.of(0x83, 27, 1, 0, 16, 1, 0, 0, 2, ...FRR, 0, 30, 0, 27, 64, ...FRR, 1);
 const entry = (fields: Partial<LspEntry> = {}): LspEntry => foreignEntry(STRANGER, fields);
-const reachable = (flags: number): IsisTlv => ({
-  kind: 'ipv6-reachability',
-  prefixes: [
-    {
-      prefix: prefix('2001:db8:66::/64'),
+const reachable = (flags: number): IsisTlv =>
+  tlv236(
+    prefixEntry('2001:db8:66::/64', [{ kind: 'prefix-attribute-flags', flags: Uint8Array.of(flags) }], {
       metric: 0xfe000001,
-      down: false,
-      external: false,
-      subTlvs: [{ kind: 'prefix-attribute-flags', flags: Uint8Array.of(flags) }],
-    },
-  ],
-});
+    }),
+  );
 
 /** The adjacency never went, and both tables hold what they held. */
 const intact = async (was: number): Promise<void> => {
@@ -138,14 +132,6 @@ test.each<[string, string, () => Uint8Array]>([
   await eventually('counted', async () => (await leaf.counter(counter)) > before);
   await intact(was);
 });
-
-/** An LSP whose last TLV says that it is longer than the LSP: isisd drops it. */
-function overrun(pdu: Uint8Array): Uint8Array {
-  const longer = Uint8Array.of(...pdu, 99, 200);
-  put16(longer, 8, longer.length);
-  put16(longer, 24, lspChecksum(longer));
-  return longer;
-}
 
 test.each<[string, (sequence: number) => Uint8Array]>([
   [

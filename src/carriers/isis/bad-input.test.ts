@@ -2,10 +2,11 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { address } from '../../model/address.ts';
+import { P_FLAG, prefixEntry, tlv236 } from '../../packet/isis/foreign.fixture.ts';
 import { FIRST_LSP_ID, LAST_LSP_ID } from '../../packet/isis/lsp-id.ts';
 import type { IsisTlv } from '../../packet/isis/types.ts';
 import { A, B, C, adjacency, csnp, entry, hello, lsp, patched, reachedOnce } from './hostile.fixture.ts';
-import { Agent, type Simulation, proxied, systemId, testConfig } from './simulation.fixture.ts';
+import { Agent, type Simulation, systemId, testConfig } from './simulation.fixture.ts';
 
 let simulation: Simulation;
 let a: Agent;
@@ -89,19 +90,15 @@ describe('PDUs', () => {
 
   it('a malformed TLV is skipped and counted, the rest of the LSP is used', () => {
     const bad: IsisTlv = { kind: 'unknown', type: 236, value: Uint8Array.of(0, 0, 0, 1, 0, 200, 1) };
-    const good: IsisTlv = {
-      kind: 'ipv6-reachability',
-      prefixes: [{ prefix: proxied('2001:db8::/32').prefix, metric: 1, down: false, external: false, subTlvs: [] }],
-    };
+    const good: IsisTlv = tlv236(prefixEntry('2001:db8::/32'));
     give(lsp({ tlvs: [bad, good] }));
     expect([...a.counters].filter(([name]) => name.startsWith('isis.tlv.'))).toHaveLength(1);
     expect(a.prefixes()).toHaveLength(1);
   });
 
   it('a prefix both with and without the flag in one LSP is counted, and flagged', () => {
-    const p = { prefix: proxied('2001:db8::/32').prefix, metric: 1, down: false, external: false, subTlvs: [] };
-    const flagged = { ...p, subTlvs: [{ kind: 'prefix-attribute-flags', flags: Uint8Array.of(1) } as const] };
-    give(lsp({ tlvs: [{ kind: 'ipv6-reachability', prefixes: [p, flagged] }] }));
+    const both = [prefixEntry('2001:db8::/32'), prefixEntry('2001:db8::/32', [P_FLAG])];
+    give(lsp({ tlvs: [tlv236(...both)] }));
     expect(a.count('isis.lsp.contradictory-prefix')).toBe(1);
     expect(a.prefixes().map((x) => x.pnc)).toEqual([true]);
   });

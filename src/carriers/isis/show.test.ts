@@ -1,5 +1,6 @@
 // What the operator is shown of the neighbour and of the database.
 import { describe, expect, it } from 'vitest';
+import { P_FLAG, prefixEntry, tlv236 } from '../../packet/isis/foreign.fixture.ts';
 import type { IsisTlv } from '../../packet/isis/types.ts';
 import { A, B, C, adjacency, hello, lsp } from './hostile.fixture.ts';
 import { databaseState, neighborState, troubleState, unplacedPrefixes } from './show.ts';
@@ -9,16 +10,7 @@ import { Agent, Simulation, endCon, originate, proxied, systemId, testConfig } f
 const wallOf = (now: number): number => Date.UTC(2026, 0, 1) + now;
 const neighbors = ({ speaker }: Agent, now: number) => neighborState(speaker, 'cnpd-isis', now, wallOf(now));
 const database = ({ speaker }: Agent, now: number) => databaseState(speaker, now);
-const flagged = (...texts: string[]): IsisTlv => ({
-  kind: 'ipv6-reachability',
-  prefixes: texts.map((text) => ({
-    prefix: proxied(text).prefix,
-    metric: 1,
-    down: false,
-    external: false,
-    subTlvs: [{ kind: 'prefix-attribute-flags', flags: Uint8Array.of(1) }],
-  })),
-});
+const flagged = (...texts: string[]): IsisTlv => tlv236(...texts.map((text) => prefixEntry(text, [P_FLAG])));
 
 describe('the neighbour', () => {
   it('is none before one is heard', () => {

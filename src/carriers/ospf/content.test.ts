@@ -5,6 +5,7 @@ import { address, formatAddress } from '../../model/address.ts';
 import { prefix } from '../../model/prefix.ts';
 import { fromHex, toHex } from '../../packet/hex.ts';
 import { opaqueLsId } from '../../packet/ospf/lsa-type.ts';
+import type { IntraAreaPrefixLsa, RouterLinkV2 } from '../../packet/ospf/lsa/types.ts';
 import { extendedFlags } from '../../packet/ospf/prefix-sub-tlvs.ts';
 import {
   type AnyVersion,
@@ -369,20 +370,28 @@ describe('D5: prefixes of LSAs that have no flags', () => {
     body: { kind: 'unknown', content: fromHex(content) },
   });
 
+  /** OTHER's Router-LSA: a link to HUB, and a stub. */
+  const routerWith = (stub: Pick<RouterLinkV2, 'linkId' | 'linkData' | 'metric'>): OwnLsa => ({
+    type: 1,
+    lsId: OTHER,
+    body: {
+      kind: 'router-v2',
+      flags: 0,
+      links: [
+        { type: 1, linkId: HUB, linkData: 0, metric: 1, tosMetrics: new Uint8Array() },
+        { type: 3, ...stub, tosMetrics: new Uint8Array() },
+      ],
+    },
+  });
+  const intraArea = (prefixes: IntraAreaPrefixLsa['prefixes']): OwnLsa => ({
+    type: 0x2009,
+    lsId: 1,
+    body: { kind: 'intra-area-prefix', referenced: { type: 0x2001, lsId: 0, advertisingRouter: OTHER }, prefixes },
+  });
+
   it('OSPFv2: stub networks, transit networks, summaries and AS-external routes; unreachable ones are not', () => {
     const agent = connected(2);
-    agent.hears(AREA, OTHER, {
-      type: 1,
-      lsId: OTHER,
-      body: {
-        kind: 'router-v2',
-        flags: 0,
-        links: [
-          { type: 1, linkId: HUB, linkData: 0, metric: 1, tosMetrics: new Uint8Array() },
-          { type: 3, linkId: 0x0a010000, linkData: 0xffff0000, metric: 5, tosMetrics: new Uint8Array() },
-        ],
-      },
-    });
+    agent.hears(AREA, OTHER, routerWith({ linkId: 0x0a010000, linkData: 0xffff0000, metric: 5 }));
     agent.hears(AREA, OTHER, raw(3, 0x0a020000, 'ffff0000' + '00000007'));
     agent.hears(AREA, OTHER, raw(3, 0x0a030000, 'ffff0000' + '00ffffff'));
     agent.hears(AREA, OTHER, raw(5, 0x0a040000, 'ffff0000' + '80000014' + '0000000000000000'));
@@ -403,11 +412,7 @@ describe('D5: prefixes of LSAs that have no flags', () => {
       { prefix: prefix('2001:db8:1::/48'), options: 0, metric: 1 },
       { prefix: prefix('2001:db8:2::/48'), options: 1, metric: 1 },
     ];
-    agent.hears(AREA, OTHER, {
-      type: 0x2009,
-      lsId: 1,
-      body: { kind: 'intra-area-prefix', referenced: { type: 0x2001, lsId: 0, advertisingRouter: OTHER }, prefixes },
-    });
+    agent.hears(AREA, OTHER, intraArea(prefixes));
     agent.hears(AREA, OTHER, raw(0x2003, 1, '0000000a' + '30000000' + '20010db800030000'));
     agent.hears(AREA, OTHER, raw(0x4005, 1, '0000000a' + '30000000' + '20010db800040000'));
     const other = named(AREA, OTHER);
@@ -422,27 +427,12 @@ describe('D5: prefixes of LSAs that have no flags', () => {
   it('D6: OSPFv2, a router ID that is a host route of the router is its address; OSPFv3, a host prefix with the LA-bit', () => {
     const two = connected(2);
     two.hears(AREA, OTHER, prefixLsa(2, 1, { proxy: null }));
-    two.hears(AREA, OTHER, {
-      type: 1,
-      lsId: OTHER,
-      body: {
-        kind: 'router-v2',
-        flags: 0,
-        links: [
-          { type: 1, linkId: HUB, linkData: 0, metric: 1, tosMetrics: new Uint8Array() },
-          { type: 3, linkId: OTHER, linkData: 0xffffffff, metric: 0, tosMetrics: new Uint8Array() },
-        ],
-      },
-    });
+    two.hears(AREA, OTHER, routerWith({ linkId: OTHER, linkData: 0xffffffff, metric: 0 }));
     expect(two.learned(senderPrefix(2, 1))).toEqual([`${named(AREA, OTHER)} 2.2.2.2`]);
     const three = connected(3);
     three.hears(AREA, OTHER, prefixLsa(3, 1, { proxy: null }));
     const prefixes = [{ prefix: prefix('2001:db8::77/128'), options: 2, metric: 0 }];
-    three.hears(AREA, OTHER, {
-      type: 0x2009,
-      lsId: 1,
-      body: { kind: 'intra-area-prefix', referenced: { type: 0x2001, lsId: 0, advertisingRouter: OTHER }, prefixes },
-    });
+    three.hears(AREA, OTHER, intraArea(prefixes));
     expect(three.learned(senderPrefix(3, 1))).toEqual([`${named(AREA, OTHER)} 2001:db8::77`]);
   });
 

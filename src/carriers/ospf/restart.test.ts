@@ -17,13 +17,17 @@ function lsasFor(version: AnyVersion, prefixes: readonly number[]): readonly Own
   return agent.said.get(AREA)!;
 }
 
+function pair(version: AnyVersion) {
+  const core = version === 2 ? OSPFV2 : OSPFV3;
+  const [a, b] = [new Router(testConfig(A, core)), new Router(testConfig(B, core))];
+  return { core, a, b, link: new Link(a, b) };
+}
+
 it.each(VERSIONS)(
   'OSPFv%d: whichever checksum is higher, the new run outbids the old one with the next sequence number',
   (version) => {
-    const core = version === 2 ? OSPFV2 : OSPFV3;
     for (let n = 0; n < 12; n++) {
-      const [a, b] = [new Router(testConfig(A, core)), new Router(testConfig(B, core))];
-      const link = new Link(a, b);
+      const { a, b, link } = pair(version);
       link.event(0, { type: 'originate', areaId: AREA, lsas: lsasFor(version, [n, n + 1]) });
       link.until('full', () => a.state === 'full' && b.state === 'full');
       link.run(10_000);
@@ -47,9 +51,7 @@ it.each(VERSIONS)(
 it.each(VERSIONS)(
   'OSPFv%d: what an agent between areas carried before it was killed stays until it has learned it again',
   (version) => {
-    const core = version === 2 ? OSPFV2 : OSPFV3;
-    const [a, b] = [new Router(testConfig(A, core)), new Router(testConfig(B, core))];
-    const link = new Link(a, b);
+    const { a, b, link } = pair(version);
     const [carried] = lsasFor(version, [1]);
     const key = lsaKeyText({ ...carried!, advertisingRouter: A });
     link.event(0, { type: 'originate', areaId: AREA, lsas: [carried!] });
@@ -87,9 +89,7 @@ it.each(VERSIONS)(
 it.each(VERSIONS)(
   'OSPFv%d: as long as an area has no neighbour, an agent between areas does not know what it carried; but it does not wait for ever',
   (version) => {
-    const core = version === 2 ? OSPFV2 : OSPFV3;
-    const [a, b] = [new Router(testConfig(A, core)), new Router(testConfig(B, core))];
-    const link = new Link(a, b);
+    const { core, a, b, link } = pair(version);
     const [carried] = lsasFor(version, [1]);
     const key = lsaKeyText({ ...carried!, advertisingRouter: A });
     link.event(0, { type: 'originate', areaId: AREA, lsas: [carried!] });

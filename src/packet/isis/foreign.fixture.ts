@@ -1,8 +1,11 @@
 // For tests: PDUs as others send them, or somebody in their name. Of what is not said they are those of a router of
 // level 2 without anything odd.
+import { prefix } from '../../model/prefix.ts';
+import { put16 } from '../bytes.ts';
+import { lspChecksum } from './checksum.ts';
 import { FIRST_LSP_ID, LAST_LSP_ID } from './lsp-id.ts';
 import { encodePdu } from './pdu.ts';
-import type { Csnp, IsisTlv, Lsp, LspEntry, LspId, P2pHello } from './types.ts';
+import type { Csnp, IsisTlv, Lsp, LspEntry, LspId, P2pHello, PrefixReachability, PrefixSubTlv } from './types.ts';
 
 export const fragmentOf = (systemId: Uint8Array, fragment = 0): LspId => ({ systemId, pseudonode: 0, fragment });
 
@@ -22,6 +25,22 @@ export const foreignLsp = (of: Uint8Array | LspId, fields: Partial<Lsp> = {}): U
     tlvs: [],
     ...fields,
   });
+
+/** The flag of PNC, where it is until a bit is assigned. */
+export const P_FLAG: PrefixSubTlv = { kind: 'prefix-attribute-flags', flags: Uint8Array.of(1) };
+
+/** An entry of a reachability TLV. */
+export const prefixEntry = (
+  text: string,
+  subTlvs: readonly PrefixSubTlv[] = [],
+  fields: Partial<PrefixReachability> = {},
+): PrefixReachability => ({ prefix: prefix(text), metric: 1, down: false, external: false, subTlvs, ...fields });
+
+/** TLV 236. */
+export const tlv236 = (...prefixes: readonly PrefixReachability[]): IsisTlv => ({
+  kind: 'ipv6-reachability',
+  prefixes,
+});
 
 export const AREA: IsisTlv = { kind: 'area-addresses', areas: [Uint8Array.of(0x49, 0, 1)] };
 /** Says that this neighbour is heard; `down`: that its state is another. */
@@ -67,6 +86,14 @@ export const foreignCsnp = (
     tlvs: entries.length > 0 ? [{ kind: 'lsp-entries', entries }] : [],
     ...fields,
   });
+
+/** An LSP whose last TLV says that it is longer than the LSP. */
+export function overrun(pdu: Uint8Array): Uint8Array {
+  const longer = Uint8Array.of(...pdu, 99, 200);
+  put16(longer, 8, longer.length);
+  put16(longer, 24, lspChecksum(longer));
+  return longer;
+}
 
 /** With other bytes from this offset on. */
 export function patched(pdu: Uint8Array, at: number, ...bytes: number[]): Uint8Array {

@@ -1,33 +1,14 @@
 // LSPs whose content is odd: kept as ISO/IEC 10589 wants, but not in place of what FRR has.
 import { expect, it } from 'vitest';
 import { formatPrefix } from '../../../model/prefix.ts';
-import { put16 } from '../../../packet/bytes.ts';
-import { lspChecksum } from '../../../packet/isis/checksum.ts';
+import { overrun, prefixEntry, tlv236 } from '../../../packet/isis/foreign.fixture.ts';
 import { encodePdu } from '../../../packet/isis/pdu.ts';
 import type { IsisTlv, ReceivedPdu } from '../../../packet/isis/types.ts';
 import { B, C, adjacency, entry, lsp, patched, reachedOnce } from '../hostile.fixture.ts';
-import { type Agent, proxied, systemId } from '../simulation.fixture.ts';
+import { type Agent, systemId } from '../simulation.fixture.ts';
 
-const prefixes = (...texts: string[]): IsisTlv[] => [
-  {
-    kind: 'ipv6-reachability',
-    prefixes: texts.map((text) => ({
-      prefix: proxied(text).prefix,
-      metric: 1,
-      down: false,
-      external: false,
-      subTlvs: [],
-    })),
-  },
-];
+const prefixes = (...texts: string[]): IsisTlv[] => [tlv236(...texts.map((text) => prefixEntry(text)))];
 const TWO = prefixes('2001:db8:1::/48', '2001:db8:2::/48');
-/** Its last TLV says that it is longer than the LSP. */
-function overrun(pdu: Uint8Array): Uint8Array {
-  const longer = Uint8Array.of(...pdu, 99, 200);
-  put16(longer, 8, longer.length);
-  put16(longer, 24, lspChecksum(longer));
-  return longer;
-}
 /** B answers nothing, like an FRR that has what we have. */
 const silent = (pdu: ReceivedPdu, from: 0 | 1): boolean => from === 0 || pdu.kind === 'p2p-hello';
 const psnpOf = (sequence: number): Uint8Array =>

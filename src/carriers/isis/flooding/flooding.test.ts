@@ -1,6 +1,7 @@
 // LSPs that contradict what is known, and floods of them.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { address } from '../../../model/address.ts';
+import { prefixEntry, tlv236 } from '../../../packet/isis/foreign.fixture.ts';
 import { LAST_LSP_ID, readLspId } from '../../../packet/isis/lsp-id.ts';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
 import type { IsisTlv } from '../../../packet/isis/types.ts';
@@ -39,12 +40,7 @@ describe('LSPs that contradict what is known', () => {
   });
 
   it('a purge that still has the TLVs of what it purges takes the prefixes out, and an LSP with the same TLVs brings them back', () => {
-    const tlvs: IsisTlv[] = [
-      {
-        kind: 'ipv6-reachability',
-        prefixes: [{ prefix: proxied('2001:db8::/32').prefix, metric: 1, down: false, external: false, subTlvs: [] }],
-      },
-    ];
+    const tlvs: IsisTlv[] = [tlv236(prefixEntry('2001:db8::/32'))];
     // A fragment of B, which A reaches.
     const say = (sequence: number, remainingLifetime: number): number => {
       give(lsp({ sequence, remainingLifetime, tlvs, lspId: { systemId: systemId(B), pseudonode: 0, fragment: 9 } }));

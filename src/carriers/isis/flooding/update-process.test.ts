@@ -1,26 +1,19 @@
 // The update process, case by case (ISO/IEC 10589 §7.3.15, §7.3.16): what is acknowledged, what is kept, what is sent
 // and how fast, and what the operator is told.
 import { describe, expect, it } from 'vitest';
+import { P_FLAG, prefixEntry, tlv236 } from '../../../packet/isis/foreign.fixture.ts';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
 import type { IsisTlv, LspEntry } from '../../../packet/isis/types.ts';
 import { packNeighbors } from '../../../packet/isis/tlv/is-reachability.ts';
 import { A, B, C, type Scene, adjacency, csnp, lsp, patched, reachedOnce } from '../hostile.fixture.ts';
-import { END_CON, endCon, proxied, systemId } from '../simulation.fixture.ts';
+import { END_CON, endCon, systemId } from '../simulation.fixture.ts';
 
 const KEY = `${C}.00-00`;
 const idOf = (n: number) => ({ systemId: Uint8Array.of(9, 0, 0, 0, n >> 8, n & 255), pseudonode: 0, fragment: 0 });
 const levelOf = ({ a }: Scene) => a.speaker.levels.get(2)!;
 const bad: IsisTlv = { kind: 'unknown', type: 236, value: Uint8Array.of(0, 0, 0, 1, 0, 200, 1) };
-const prefixes = (...flags: boolean[]): IsisTlv => ({
-  kind: 'ipv6-reachability',
-  prefixes: flags.map((flag) => ({
-    prefix: proxied('2001:db8:1::/48').prefix,
-    metric: 1,
-    down: false,
-    external: false,
-    subTlvs: flag ? [{ kind: 'prefix-attribute-flags', flags: Uint8Array.of(1) } as const] : [],
-  })),
-});
+const prefixes = (...flags: boolean[]): IsisTlv =>
+  tlv236(...flags.map((flag) => prefixEntry('2001:db8:1::/48', flag ? [P_FLAG] : [])));
 
 /** What A acknowledges from now on, to a neighbour that is as silent as one that has what we have. */
 function acknowledged({ wire }: Scene): LspEntry[] {

@@ -1,35 +1,33 @@
 // Which proxy a prefix gets whose entry names none, from what the node says of itself (decision D6), and which prefixes
 // are read at all.
 import { describe, expect, it } from 'vitest';
-import { formatAddress } from '../../../model/address.ts';
-import type { IsisTlv } from '../../../packet/isis/types.ts';
+import { address, formatAddress } from '../../../model/address.ts';
+import { P_FLAG, prefixEntry } from '../../../packet/isis/foreign.fixture.ts';
+import type { IsisTlv, PrefixSubTlv } from '../../../packet/isis/types.ts';
 import { lsp } from '../hostile.fixture.ts';
 import { Router } from '../router.fixture.ts';
-import { Agent, Simulation, proxied, systemId, testConfig } from '../simulation.fixture.ts';
+import { Agent, Simulation, systemId, testConfig } from '../simulation.fixture.ts';
 
 const LEARNER = '0000.0000.00ff';
 
+/** An agent that learns from one router. */
+function learning(): { simulation: Simulation; router: Router; learner: Agent } {
+  const simulation = new Simulation();
+  const router = new Router(simulation, '0000.0000.1111');
+  const learner = new Agent(simulation, testConfig(LEARNER));
+  simulation.wire(learner.attach, router.attach);
+  return { simulation, router, learner };
+}
+
 describe('proxy fallback (decision D6)', () => {
   it('sub-TLV 12 first, then TLV 140, then a TLV 232 that is not link-local; unflagged prefixes are reported without proxy (D5)', () => {
-    const simulation = new Simulation();
-    const router = new Router(simulation, '0000.0000.1111');
-    const learner = new Agent(simulation, testConfig(LEARNER));
-    simulation.wire(learner.attach, router.attach);
-    const at = (text: string): ReturnType<typeof proxied>['proxy'] => proxied('::/0', text).proxy;
-    const flags = { kind: 'prefix-attribute-flags', flags: Uint8Array.of(1) } as const;
-    const entry = (text: string, subTlvs: object[]): object => ({
-      prefix: proxied(text).prefix,
-      metric: 10,
-      down: false,
-      external: false,
-      subTlvs,
-    });
+    const { simulation, router, learner } = learning();
     const reachability = {
       kind: 'ipv6-reachability',
       prefixes: [
-        entry('2001:db8:1::/64', [flags, { kind: 'ipv6-source-router-id', address: at('2001:db8::12') }]),
-        entry('2001:db8:2::/64', [flags]),
-        entry('2001:db8:3::/64', []),
+        prefixEntry('2001:db8:1::/64', [P_FLAG, { kind: 'ipv6-source-router-id', address: address('2001:db8::12') }]),
+        prefixEntry('2001:db8:2::/64', [P_FLAG]),
+        prefixEntry('2001:db8:3::/64'),
       ],
     };
     const proxies = (): unknown[] => learner.prefixes().map((p) => [p.pnc, p.proxy]);
@@ -38,49 +36,37 @@ describe('proxy fallback (decision D6)', () => {
       router.originate();
       simulation.run(2000);
     };
-    say({ kind: 'ipv6-interface-addresses', addresses: [at('fe80::1')] });
+    say({ kind: 'ipv6-interface-addresses', addresses: [address('fe80::1')] });
     expect(proxies()).toEqual([
-      [true, at('2001:db8::12')],
+      [true, address('2001:db8::12')],
       [true, undefined],
       [false, undefined],
     ]);
-    say({ kind: 'ipv6-interface-addresses', addresses: [at('fe80::1'), at('2001:db8::232')] });
-    expect(proxies()[1]).toEqual([true, at('2001:db8::232')]);
+    say({ kind: 'ipv6-interface-addresses', addresses: [address('fe80::1'), address('2001:db8::232')] });
+    expect(proxies()[1]).toEqual([true, address('2001:db8::232')]);
     say(
-      { kind: 'ipv6-interface-addresses', addresses: [at('2001:db8::232')] },
-      { kind: 'ipv6-te-router-id', address: at('2001:db8::140') },
+      { kind: 'ipv6-interface-addresses', addresses: [address('2001:db8::232')] },
+      { kind: 'ipv6-te-router-id', address: address('2001:db8::140') },
     );
-    expect(proxies()[1]).toEqual([true, at('2001:db8::140')]);
+    expect(proxies()[1]).toEqual([true, address('2001:db8::140')]);
     expect([proxies()[0], proxies()[2]]).toEqual([
-      [true, at('2001:db8::12')],
+      [true, address('2001:db8::12')],
       [false, undefined],
     ]);
     // What it names can be no proxy: that is told, and counted by the learned table, and nobody else takes its place.
-    reachability.prefixes[0] = entry('2001:db8:1::/64', [
-      flags,
-      { kind: 'ipv6-source-router-id', address: at('ff02::12') },
+    reachability.prefixes[0] = prefixEntry('2001:db8:1::/64', [
+      P_FLAG,
+      { kind: 'ipv6-source-router-id', address: address('ff02::12') },
     ]);
-    say({ kind: 'ipv6-te-router-id', address: at('2001:db8::140') });
-    expect(proxies()[0]).toEqual([true, at('ff02::12')]);
+    say({ kind: 'ipv6-te-router-id', address: address('2001:db8::140') });
+    expect(proxies()[0]).toEqual([true, address('ff02::12')]);
   });
 
   it('for an IPv4 prefix sub-TLV 11, then TLV 134, then a TLV 132 that is a host’s; where a family has none, the other one’s', () => {
-    const simulation = new Simulation();
-    const router = new Router(simulation, '0000.0000.1111');
-    const learner = new Agent(simulation, testConfig(LEARNER));
-    simulation.wire(learner.attach, router.attach);
-    const at = (text: string): ReturnType<typeof proxied>['proxy'] => proxied('::/0', text).proxy;
-    const flags = { kind: 'prefix-attribute-flags', flags: Uint8Array.of(1) } as const;
-    const entry = (subTlvs: object[]): object => ({
-      prefix: proxied('10.1.0.0/16').prefix,
-      metric: 10,
-      down: false,
-      external: false,
-      subTlvs,
-    });
-    const proxyFor = (subTlvs: object[], ...tlvs: object[]): string | undefined => {
+    const { simulation, router, learner } = learning();
+    const proxyFor = (subTlvs: PrefixSubTlv[], ...tlvs: object[]): string | undefined => {
       router.extra = [
-        { kind: 'ipv4-reachability', prefixes: [entry([flags, ...subTlvs])] },
+        { kind: 'ipv4-reachability', prefixes: [prefixEntry('10.1.0.0/16', [P_FLAG, ...subTlvs])] },
         ...tlvs,
       ] as typeof router.extra;
       router.originate();
@@ -88,14 +74,17 @@ describe('proxy fallback (decision D6)', () => {
       const proxy = learner.prefixes()[0]!.proxy;
       return proxy && formatAddress(proxy);
     };
-    const own = { kind: 'ipv4-source-router-id', address: at('192.0.2.11') };
+    const own: PrefixSubTlv = { kind: 'ipv4-source-router-id', address: address('192.0.2.11') };
     const [te4, te6] = [
-      { kind: 'ipv4-te-router-id', address: at('192.0.2.134') },
-      { kind: 'ipv6-te-router-id', address: at('2001:db8::140') },
+      { kind: 'ipv4-te-router-id', address: address('192.0.2.134') },
+      { kind: 'ipv6-te-router-id', address: address('2001:db8::140') },
     ];
     const [if4, if6] = [
-      { kind: 'ipv4-interface-addresses', addresses: [at('127.0.0.1'), at('192.0.2.132'), at('192.0.2.133')] },
-      { kind: 'ipv6-interface-addresses', addresses: [at('2001:db8::232')] },
+      {
+        kind: 'ipv4-interface-addresses',
+        addresses: [address('127.0.0.1'), address('192.0.2.132'), address('192.0.2.133')],
+      },
+      { kind: 'ipv6-interface-addresses', addresses: [address('2001:db8::232')] },
     ];
     expect([
       proxyFor([]),
@@ -104,8 +93,8 @@ describe('proxy fallback (decision D6)', () => {
       proxyFor([], te6, if4, if6),
       proxyFor([], if4, if6),
       proxyFor([], if6),
-      proxyFor([], { ...te4, address: at('0.0.0.0') }, if4),
-      proxyFor([], if4, { ...if4, addresses: [at('192.0.2.200')] }),
+      proxyFor([], { ...te4, address: address('0.0.0.0') }, if4),
+      proxyFor([], if4, { ...if4, addresses: [address('192.0.2.200')] }),
     ]).toEqual([
       undefined,
       '192.0.2.11',
@@ -119,12 +108,8 @@ describe('proxy fallback (decision D6)', () => {
   });
 
   it('of several fragments that give addresses the lowest counts, and all are read again when they change', () => {
-    const simulation = new Simulation();
-    const router = new Router(simulation, '0000.0000.1111');
-    const learner = new Agent(simulation, testConfig(LEARNER));
-    simulation.wire(learner.attach, router.attach);
+    const { simulation, learner } = learning();
     simulation.run(3000);
-    const flags = { kind: 'prefix-attribute-flags', flags: Uint8Array.of(1) } as const;
     const say = (fragment: number, sequence: number, tlvs: object[]): void => {
       learner.deliver(
         lsp({
@@ -136,16 +121,10 @@ describe('proxy fallback (decision D6)', () => {
       simulation.run(500);
     };
     const te = (last: number): object[] => [
-      { kind: 'ipv4-te-router-id', address: proxied('::/0', `192.0.2.${last}`).proxy },
-      { kind: 'ipv6-te-router-id', address: proxied('::/0', `2001:db8:ffff::${last}`).proxy },
+      { kind: 'ipv4-te-router-id', address: address(`192.0.2.${last}`) },
+      { kind: 'ipv6-te-router-id', address: address(`2001:db8:ffff::${last}`) },
     ];
-    const prefixes = ['2001:db8:7::/48', '10.7.0.0/16'].map((text) => ({
-      prefix: proxied(text).prefix,
-      metric: 1,
-      down: false,
-      external: false,
-      subTlvs: [flags],
-    }));
+    const prefixes = ['2001:db8:7::/48', '10.7.0.0/16'].map((text) => prefixEntry(text, [P_FLAG]));
     const found = (): unknown[] =>
       learner.reports.get('L2 0000.0000.1111.00-05')!.prefixes.map(({ proxy }) => proxy && formatAddress(proxy));
     say(5, 1, [
@@ -162,21 +141,11 @@ describe('proxy fallback (decision D6)', () => {
   });
 
   it('reads topologies too: 237 with MT ID 2 counts, with 0 it MUST be ignored (RFC 5120 §7.4)', () => {
-    const simulation = new Simulation();
-    const router = new Router(simulation, '0000.0000.1111');
-    const learner = new Agent(simulation, testConfig(LEARNER));
-    simulation.wire(learner.attach, router.attach);
-    const p = (text: string): object => ({
-      prefix: proxied(text).prefix,
-      metric: 10,
-      down: false,
-      external: false,
-      subTlvs: [],
-    });
+    const { simulation, router, learner } = learning();
     router.extra = [
-      { kind: 'mt-ipv6-reachability', mtId: 2, prefixes: [p('2001:db8:1::/64')] },
-      { kind: 'mt-ipv6-reachability', mtId: 0, prefixes: [p('2001:db8:2::/63')] },
-      { kind: 'mt-ipv6-reachability', mtId: 4, prefixes: [p('2001:db8:4::/62')] },
+      { kind: 'mt-ipv6-reachability', mtId: 2, prefixes: [prefixEntry('2001:db8:1::/64')] },
+      { kind: 'mt-ipv6-reachability', mtId: 0, prefixes: [prefixEntry('2001:db8:2::/63')] },
+      { kind: 'mt-ipv6-reachability', mtId: 4, prefixes: [prefixEntry('2001:db8:4::/62')] },
     ] as typeof router.extra;
     router.originate();
     simulation.run(5000);

@@ -1,7 +1,8 @@
 // What is carried between levels of what several say, and who carries it.
 import { describe, expect, it } from 'vitest';
+import { P_FLAG } from '../../../packet/isis/foreign.fixture.ts';
 import type { PrefixReachability } from '../../../packet/isis/types.ts';
-import { AGENT_A, AGENT_B, FLAG, LEARNER, ORIGIN, advertised, learned, net, say } from './leaking.fixture.ts';
+import { AGENT_A, AGENT_B, LEARNER, ORIGIN, advertised, learned, net, say } from './leaking.fixture.ts';
 import { originate, proxied } from '../simulation.fixture.ts';
 
 describe('of what several say', () => {
@@ -51,7 +52,7 @@ describe('of what several say', () => {
         kind: 'ipv6-source-router-id',
         address: proxied('::/0', `2001:db8:ffff::${proxy ?? 0}`).proxy,
       } as const;
-      say(agent, 1, i + 1, [{ metric, subTlvs: proxy === undefined ? [FLAG] : [FLAG, source] }]);
+      say(agent, 1, i + 1, [{ metric, subTlvs: proxy === undefined ? [P_FLAG] : [P_FLAG, source] }]);
     });
     simulation.run(10_000);
     expect(learned(learner)).toEqual([carried]);
@@ -91,7 +92,7 @@ describe('of what several say', () => {
     const learner = add(LEARNER, [2]);
     simulation.run(5000);
     const named = (proxy: string): Partial<PrefixReachability> => ({
-      subTlvs: [FLAG, { kind: 'ipv6-source-router-id', address: proxied('::/0', proxy).proxy }],
+      subTlvs: [P_FLAG, { kind: 'ipv6-source-router-id', address: proxied('::/0', proxy).proxy }],
     });
     say(agent, 1, 1, [named('2001:db8::1')]);
     say(agent, 1, 2, [named('2001:db8::2')]);

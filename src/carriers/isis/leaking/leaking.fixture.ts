@@ -1,10 +1,11 @@
 // For tests: a router of both levels with stubs around it, and what they say to each other about prefixes.
 import { formatAddress } from '../../../model/address.ts';
+import { P_FLAG, prefixEntry } from '../../../packet/isis/foreign.fixture.ts';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
 import type { IsisTlv, Level, PrefixReachability } from '../../../packet/isis/types.ts';
 import { lsp } from '../hostile.fixture.ts';
 import { Router } from '../router.fixture.ts';
-import { Agent, Simulation, proxied, systemId, testConfig } from '../simulation.fixture.ts';
+import { Agent, Simulation, systemId, testConfig } from '../simulation.fixture.ts';
 import type { SpeakerConfig } from '../state.ts';
 
 export const ORIGIN = '0000.0000.0001';
@@ -46,7 +47,6 @@ export function advertised(router: Router, level: Level, system: string): Prefix
 
 export const flagsOf = (p: PrefixReachability): Uint8Array =>
   p.subTlvs.find((t) => t.kind === 'prefix-attribute-flags')!.flags;
-export const FLAG = { kind: 'prefix-attribute-flags', flags: Uint8Array.of(1) } as const;
 export const learned = (agent: Agent): string[] =>
   agent.prefixes().map((p) => `${p.pnc ? 'P' : '-'} ${p.proxy ? formatAddress(p.proxy) : 'none'}`);
 
@@ -58,14 +58,7 @@ export const say = (
   prefixes: Partial<PrefixReachability>[],
   sequence = 7,
 ): void => {
-  const all = prefixes.map((rest) => ({
-    prefix: proxied('2001:db8:1::/64').prefix,
-    metric: 5,
-    down: false,
-    external: false,
-    subTlvs: [FLAG],
-    ...rest,
-  }));
+  const all = prefixes.map((rest) => prefixEntry('2001:db8:1::/64', [P_FLAG], { metric: 5, ...rest }));
   const tlvs: IsisTlv[] = all.map((p) =>
     p.prefix.address.family === 4
       ? { kind: 'ipv4-reachability', prefixes: [p] }

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type IpAddress, address, formatAddress } from '../../../model/address.ts';
 import { formatPrefix, prefix } from '../../../model/prefix.ts';
+import { prefixEntry } from '../../../packet/isis/foreign.fixture.ts';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
 import { packNeighbors } from '../../../packet/isis/tlv/is-reachability.ts';
 import type { IsisTlv, Lsp, PrefixReachability, PrefixSubTlv, SourceRouterId } from '../../../packet/isis/types.ts';
@@ -22,13 +23,8 @@ const flagged = (
   text: string,
   subTlvs: readonly PrefixSubTlv[] = [],
   flags: readonly number[] = [1],
-): PrefixReachability => ({
-  prefix: prefix(text),
-  metric: 1,
-  down: false,
-  external: false,
-  subTlvs: [{ kind: 'prefix-attribute-flags', flags: Uint8Array.from(flags) }, ...subTlvs],
-});
+): PrefixReachability =>
+  prefixEntry(text, [{ kind: 'prefix-attribute-flags', flags: Uint8Array.from(flags) }, ...subTlvs]);
 const v6 = (...prefixes: PrefixReachability[]): IsisTlv => ({ kind: 'ipv6-reachability', prefixes });
 const source4 = (text: string): PrefixSubTlv => ({ kind: 'ipv4-source-router-id', address: address(text) });
 const source6 = (text: string): PrefixSubTlv => ({ kind: 'ipv6-source-router-id', address: address(text) });

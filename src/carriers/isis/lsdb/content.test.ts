@@ -1,7 +1,7 @@
 // What an LSP says of prefixes that it lists more than once.
 import { expect, it } from 'vitest';
 import { address } from '../../../model/address.ts';
-import { prefix } from '../../../model/prefix.ts';
+import { P_FLAG, prefixEntry } from '../../../packet/isis/foreign.fixture.ts';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
 import type { PrefixReachability } from '../../../packet/isis/types.ts';
 import { type ReadLsp, readLsp } from './content.ts';
@@ -10,15 +10,8 @@ import { lsp } from '../hostile.fixture.ts';
 /** `P`: with the flag; then the last digit of the prefix, and of its proxy. */
 function entry(text: string): PrefixReachability {
   const [, flag, which, proxy] = /^(P?)(\d)(?:>(\d))?$/.exec(text)!;
-  const flags = { kind: 'prefix-attribute-flags', flags: Uint8Array.of(1) } as const;
   const source = { kind: 'ipv6-source-router-id', address: address(`2001:db8:ffff::${proxy ?? 0}`) } as const;
-  return {
-    prefix: prefix(`2001:db8:${which}::/64`),
-    metric: 1,
-    down: false,
-    external: false,
-    subTlvs: [...(flag ? [flags] : []), ...(proxy ? [source] : [])],
-  };
+  return prefixEntry(`2001:db8:${which}::/64`, [...(flag ? [P_FLAG] : []), ...(proxy ? [source] : [])]);
 }
 
 function read(...entries: string[]): ReadLsp {

@@ -1,6 +1,7 @@
 // What of a database of others is kept and learned: one limit for both, and only what can be reached is expanded.
 import { describe, expect, it } from 'vitest';
-import type { IsisTlv, IsNeighbor } from '../../../packet/isis/types.ts';
+import { prefixEntry, tlv236 } from '../../../packet/isis/foreign.fixture.ts';
+import type { IsNeighbor, IsisTlv } from '../../../packet/isis/types.ts';
 import { packNeighbors } from '../../../packet/isis/tlv/is-reachability.ts';
 import { ENTRY_COST, LEARNED_SHARE } from '../constants.ts';
 import { isFull } from './expansion.ts';
@@ -13,16 +14,16 @@ import type { SpeakerConfig } from '../state.ts';
 const LEARNER = '0000.0000.00ff';
 const ROUTER = '0000.0000.1111';
 const prefixes = (first: number, count: number, flags?: number): IsisTlv[] =>
-  Array.from({ length: Math.ceil(count / 10) }, (_, k) => ({
-    kind: 'ipv6-reachability',
-    prefixes: Array.from({ length: Math.min(10, count - 10 * k) }, (__, i) => ({
-      prefix: proxied(`2001:db8:${(first + 10 * k + i).toString(16)}::/48`).prefix,
-      metric: 1,
-      down: false,
-      external: false,
-      subTlvs: flags === undefined ? [] : [{ kind: 'prefix-attribute-flags', flags: Uint8Array.of(flags) } as const],
-    })),
-  }));
+  Array.from({ length: Math.ceil(count / 10) }, (_, k) =>
+    tlv236(
+      ...Array.from({ length: Math.min(10, count - 10 * k) }, (__, i) =>
+        prefixEntry(
+          `2001:db8:${(first + 10 * k + i).toString(16)}::/48`,
+          flags === undefined ? [] : [{ kind: 'prefix-attribute-flags', flags: Uint8Array.of(flags) }],
+        ),
+      ),
+    ),
+  );
 const neighbor = (system: string): IsNeighbor => ({
   systemId: systemId(system),
   pseudonode: 0,

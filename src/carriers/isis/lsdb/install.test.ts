@@ -1,16 +1,13 @@
 // What follows when a version of an LSP replaces another: who hears of what, and who does not.
 import { describe, expect, it } from 'vitest';
 import { address, formatAddress } from '../../../model/address.ts';
+import { P_FLAG, prefixEntry, tlv236 } from '../../../packet/isis/foreign.fixture.ts';
 import type { IsisTlv, PrefixSubTlv } from '../../../packet/isis/types.ts';
 import { B, C, adjacency, lsp, reachedOnce } from '../hostile.fixture.ts';
-import { type Agent, END_CON, endCon, proxied, systemId } from '../simulation.fixture.ts';
+import { type Agent, END_CON, endCon, systemId } from '../simulation.fixture.ts';
 
-const P_FLAG: PrefixSubTlv = { kind: 'prefix-attribute-flags', flags: Uint8Array.of(1) };
 const source = (text: string): PrefixSubTlv => ({ kind: 'ipv6-source-router-id', address: address(text) });
-const prefixes = (text: string, ...subTlvs: PrefixSubTlv[]): IsisTlv => ({
-  kind: 'ipv6-reachability',
-  prefixes: [{ prefix: proxied(text).prefix, metric: 1, down: false, external: false, subTlvs }],
-});
+const prefixes = (text: string, ...subTlvs: PrefixSubTlv[]): IsisTlv => tlv236(prefixEntry(text, subTlvs));
 const sid = ((): IsisTlv => {
   const { sid: at, locator } = endCon('2001:db8:c::1', '2001:db8:c::/48');
   const subTlvs = [
