@@ -12,7 +12,7 @@ import { interfaceIndex } from '../../src/kernel/ffi/libc.ts';
 import { Netns } from '../../src/kernel/netns.ts';
 import { type PacketSocket, openPacketSocket } from '../../src/kernel/packet-socket.ts';
 import { Poller } from '../../src/kernel/poller.ts';
-import { inNetns, ip, until } from '../kernel/support.ts';
+import { inNetns, ip, until, untilCarried } from '../kernel/support.ts';
 import { compileBpf } from './compile.ts';
 import { A, B, CHECKED, ProxyUnderTest, cnpsAmong, compileProxy, data, notice } from './proxy-fixture.ts';
 
@@ -100,6 +100,9 @@ export class ProxyScene {
       addr add 10.9.0.2/24 dev t-proxy-c
       link set t-proxy-c up`,
     );
+    untilCarried(r, 't-proxy-rh', 't-proxy-rc');
+    untilCarried(h, 't-proxy-h');
+    untilCarried(c, 't-proxy-c');
   }
 
   private stands(): { close(): void } {

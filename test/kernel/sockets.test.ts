@@ -10,7 +10,7 @@ import { Poller } from '../../src/kernel/poller.ts';
 import { openRawSocket } from '../../src/kernel/raw-socket.ts';
 import { openTap } from '../../src/kernel/tap.ts';
 import { bundled } from './bundle.ts';
-import { inNetns, ip, until } from './support.ts';
+import { inNetns, ip, until, untilCarried } from './support.ts';
 
 const interfaces = (): string[] =>
   readFileSync('/proc/thread-self/net/dev', 'utf8')
@@ -45,6 +45,8 @@ function veth(): void {
   ip(a, `link add t-k-a type veth peer name t-k-b netns ${b.path}`);
   ip(a, 'link set t-k-a up');
   ip(b, 'link set t-k-b up');
+  untilCarried(a, 't-k-a');
+  untilCarried(b, 't-k-b');
 }
 
 const frameOf = (length: number, fill: number, destination = [0x01, 0x80, 0xc2, 0, 0, 0x15]): Uint8Array => {

@@ -15,6 +15,19 @@ export function inNetns(netns: Netns, command: string, ...args: string[]): strin
 
 export const ip = (netns: Netns, line: string): string => inNetns(netns, 'ip', ...line.split(' '));
 
+/**
+ * Waits until these veths carry packets: the kernel finds the carrier a while after both ends were set up, on a busy
+ * machine up to seconds, and drops what is sent before. @throws Error after 30 s
+ */
+export function untilCarried(netns: Netns, ...links: readonly string[]): void {
+  const end = performance.now() + 30_000;
+  const isUp = (link: string): boolean => ip(netns, `-o link show dev ${link}`).includes(' state UP ');
+  while (!links.every(isUp)) {
+    if (performance.now() > end) throw new Error(`after 30 s not up: ${links.join(', ')}`);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+  }
+}
+
 /** Waits until `condition` holds. @throws Error naming what was waited for after `limitMs` */
 export async function until(what: string, condition: () => boolean, limitMs = 10_000): Promise<void> {
   const end = performance.now() + limitMs;
