@@ -1,5 +1,5 @@
-// Generates docs/conformance.md: one row a requirement of the five drafts, saying where it is built (source files that
-// cite its ID), where it is tested (tests that begin with or contain its ID), or why it is not
+// Generates docs/conformance.md: one entry a requirement of the five drafts, saying where it is built (source files
+// that cite its ID), where it is tested (tests whose titles have its ID), or why it is not
 // (test/conformance/notes.tsv). Nothing here is written by hand twice.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -80,7 +80,24 @@ const cell = (files: Set<string> | undefined): string =>
   [...(files ?? [])]
     .sort()
     .map((f) => `\`${f}\``)
-    .join('<br>');
+    .join(', ');
+
+const COLUMNS = 100;
+
+/**
+ * A paragraph broken between words.
+ * @param first what its first line begins with; the others are indented as much
+ */
+function wrapped(text: string, first = ''): string {
+  const indent = ' '.repeat(first.length);
+  const lines = [first];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1)!;
+    if (line.length > indent.length && line.length + 1 + word.length > COLUMNS) lines.push(indent + word);
+    else lines[lines.length - 1] = line.length === indent.length ? line + word : `${line} ${word}`;
+  }
+  return lines.join('\n');
+}
 
 /**
  * Whether a line binds the sender and nobody else does what it says: cnpd is no sender, so what fulfils it is the lab's
@@ -108,37 +125,38 @@ export function conformanceDocument(): string {
   const all = notes();
   const { built, tested, skipped } = citations();
   let inLab = 0;
-  const rows = requirements().map((r) => {
+  const entries = requirements().map((r) => {
     const where = cell(tested.get(r.id));
     const lab = where !== '' && onlyInTheLab(r, built.get(r.id) ?? new Set());
     if (lab) inLab++;
     const note = noteFor(r.id, all);
     // A note of a whole draft ("not built yet") says nothing about a line that has a test; one of this very line does.
     const proof = where
-      ? [where, ...(all.has(r.id) ? [note] : [])].join('<br>')
+      ? [where, ...(all.has(r.id) ? [note] : [])].join('; ')
       : (note ?? untested(r.id, built, skipped));
-    return (
-      `| ${r.id} | ${r.level} | ` +
-      `${[lab ? '**lab**' : '', cell(built.get(r.id))].filter((part) => part !== '').join('<br>')} | ${proof} | ` +
-      `${r.text.replaceAll('|', '\\|')} |`
-    );
+    const places = [lab ? '**lab**' : '', cell(built.get(r.id))].filter((part) => part !== '').join(', ');
+    return [
+      wrapped(`**${r.id}** (${r.level}) ${r.text}`, '- '),
+      ...(places === '' ? [] : [wrapped(`built in ${places}`, '  - ')]),
+      wrapped(where ? `tested in ${proof}` : `not tested: ${proof}`, '  - '),
+    ].join('\n');
   });
   const count = requirements().filter((r) => tested.has(r.id)).length;
   return [
     '# Conformance',
     '',
-    'Generated from the tests by `npm run conformance`; ' +
-      'do not edit. Requirement IDs are `<draft>-<section>-<letter>`: LHCNP = Long-haul CNP, FCNP = Fast CNP,',
-    'PNC = Fast CNP with Proxy, FCN = END.CON, RMC = End.MT; ' +
-      'A1…A20 are acceptance criteria drawn from the numbers in the drafts.',
+    wrapped(
+      'Generated from the tests by `npm run conformance`; do not edit. Requirement IDs are ' +
+        '`<draft>-<section>-<letter>`: LHCNP = Long-haul CNP, FCNP = Fast CNP, PNC = Fast CNP with Proxy, ' +
+        'FCN = END.CON, RMC = End.MT; A1…A20 are acceptance criteria drawn from the numbers in the drafts.',
+    ),
     '',
-    `${count} of ${requirements().length} lines are named by a test that runs. ` +
-      `${inLab} of these are for the sender, which cnpd is not: what fulfils them is the RoCE endpoint of the`,
-    'lab, and "built in" says **lab**.',
+    wrapped(
+      `${count} of ${requirements().length} lines are named by a test that runs. ${inLab} of these are for the sender, ` +
+        'which cnpd is not: what fulfils them is the RoCE endpoint of the lab, and "built in" says **lab**.',
+    ),
     '',
-    '| requirement | level | built in | tested in, or why not | text |',
-    '|---|---|---|---|---|',
-    ...rows,
+    ...entries,
     '',
   ].join('\n');
 }

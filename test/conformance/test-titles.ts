@@ -37,12 +37,16 @@ function callOf(call: ts.CallExpression): Call | undefined {
 }
 
 /**
- * The text of a string or template; undefined for anything else. What a template computes is looked up among the
- * constants of the file.
+ * The text of a string or template, or of several joined by `+`; undefined for anything else. What a template computes
+ * is looked up among the constants of the file.
  */
 function textOf(node: ts.Node | undefined, constants: ReadonlyMap<string, string>): string | undefined {
   if (node === undefined) return undefined;
   if (ts.isStringLiteralLike(node)) return node.text;
+  if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.PlusToken) {
+    const [left, right] = [textOf(node.left, constants), textOf(node.right, constants)];
+    return left !== undefined && right !== undefined ? left + right : undefined;
+  }
   if (!ts.isTemplateExpression(node)) return undefined;
   const parts = node.templateSpans.map(({ expression, literal }) => {
     const name = ts.isElementAccessExpression(expression) ? expression.expression : expression;
