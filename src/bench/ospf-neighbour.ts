@@ -3,7 +3,7 @@
 // the core would wait MinLSInterval and pace them.
 import { put } from '../carriers/ospf/lsdb/lsdb.ts';
 import { type OspfChange, OspfRunner } from '../carriers/ospf/runner.edge.ts';
-import type { SpeakerConfig } from '../carriers/ospf/speaker.ts';
+import type { SpeakerConfig } from '../carriers/ospf/state.ts';
 import type { OspfVersion } from '../carriers/ospf/version.ts';
 import { linkLocalOf } from '../carriers/frr-link.edge.ts';
 import type { Netns } from '../kernel/netns.ts';

@@ -22,7 +22,7 @@ import { DIALECT_V3 } from './v3/dialect.ts';
 import { OspfNetwork } from './network.ts';
 import { type OspfChange, OspfRunner } from './runner.edge.ts';
 import { databaseState, neighborState, unplacedEntries } from './show.ts';
-import type { SpeakerConfig } from './speaker.ts';
+import type { SpeakerConfig } from './state.ts';
 import { OSPFV2, OSPFV3 } from './version.ts';
 
 export interface OspfAreaOptions {

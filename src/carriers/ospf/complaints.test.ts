@@ -8,7 +8,7 @@ import { originatorName } from './learning/originators.ts';
 import { type NeighborState, newNeighbor } from './neighbor/neighbor.ts';
 import { transition } from './neighbor/transition.ts';
 import { AREA, Router, testConfig } from './simulation.fixture.ts';
-import { type Effect, refuse } from './speaker.ts';
+import { type Effect, refuse } from './state.ts';
 
 const SELF = 0x01010101;
 const OTHER = 0x02020202;

@@ -8,7 +8,7 @@ import { INITIAL_SEQUENCE, MAX_SEQUENCE } from '../../packet/ospf/numbers.ts';
 import { extendedFlags } from '../../packet/ospf/prefix-sub-tlvs.ts';
 import { lsaKeyText } from '../../packet/ospf/router-id.ts';
 import { AREA, FAIR, Link, Router, type Weather, testConfig } from './simulation.fixture.ts';
-import type { AreaConfig } from './speaker.ts';
+import type { AreaConfig } from './state.ts';
 import { OSPFV2, OSPFV3, type OspfVersion, type OwnLsa } from './version.ts';
 
 const A = 0x01010101;

@@ -17,7 +17,7 @@ import { receiveAcknowledgment, receiveUpdate } from './flooding/flooding.ts';
 import { receiveHello, twoWay } from './neighbor/interface.ts';
 import type { Neighbor } from './neighbor/neighbor.ts';
 import { receiveRequest } from './exchange/requests.ts';
-import { type AreaState, type Speaker, refuse } from './speaker.ts';
+import { type AreaState, type Speaker, refuse } from './state.ts';
 
 export function enqueue(s: Speaker, area: AreaState, payload: Uint8Array, addresses: PacketAddresses): void {
   if (!isFromLink(s.config.version, area.link!, addresses)) return offLink(s, area, addresses);

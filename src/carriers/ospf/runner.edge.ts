@@ -14,8 +14,8 @@ import type { PacketAddresses } from '../../packet/ospf/packet-header.ts';
 import { formatId } from '../../packet/ospf/router-id.ts';
 import { Wake } from '../wake.ts';
 import { type LinkEnds, isFromLink } from './admission.ts';
-import { handle } from './events.ts';
-import { type Effect, type Speaker, type SpeakerConfig, type SpeakerEvent, createSpeaker } from './speaker.ts';
+import { createSpeaker, handle } from './speaker.ts';
+import type { Effect, Speaker, SpeakerConfig, SpeakerEvent } from './state.ts';
 import { nextWake } from './tasks.ts';
 
 /** A burst of updates is taken whole. */

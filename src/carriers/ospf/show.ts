@@ -9,7 +9,7 @@ import { LS_REFRESH_MS } from './constants.ts';
 import type { AreaContent, Content } from './content-state.ts';
 import { isSid } from './kinds/entries.ts';
 import { type StoredLsa, ageOf } from './lsdb/lsdb.ts';
-import type { AreaState, Speaker } from './speaker.ts';
+import type { AreaState, Speaker } from './state.ts';
 
 /** Names of the RFCs. OSPFv2 by LS type, then by opaque type; OSPFv3 by function code. */
 const NAMES_V2: Readonly<Record<number, string>> = {

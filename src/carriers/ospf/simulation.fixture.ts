@@ -7,17 +7,9 @@ import type { PacketAddresses } from '../../packet/ospf/packet-header.ts';
 import { lsaKeyText } from '../../packet/ospf/router-id.ts';
 import type { OspfPacket } from '../../packet/ospf/types.ts';
 import { LSDB_LIMIT } from './constants.ts';
-import { handle } from './events.ts';
+import { createSpeaker, handle } from './speaker.ts';
 import { ageOf } from './lsdb/lsdb.ts';
-import {
-  type AreaConfig,
-  type AreaState,
-  type Effect,
-  type Speaker,
-  type SpeakerConfig,
-  type SpeakerEvent,
-  createSpeaker,
-} from './speaker.ts';
+import type { AreaConfig, AreaState, Effect, Speaker, SpeakerConfig, SpeakerEvent } from './state.ts';
 import { nextWake } from './tasks.ts';
 import { OSPFV2, type OspfVersion } from './version.ts';
 

@@ -5,7 +5,7 @@ import { STOP_LIMIT_MS, STOP_RETRANSMIT_MS } from './constants.ts';
 import { sendHello } from './neighbor/interface.ts';
 import { isExchanging } from './neighbor/neighbor.ts';
 import { withdrawAll } from './own/own.ts';
-import type { AreaState, Speaker } from './speaker.ts';
+import type { AreaState, Speaker } from './state.ts';
 
 export function beginStop(s: Speaker): void {
   if (s.stopping) return;

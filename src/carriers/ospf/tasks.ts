@@ -8,7 +8,7 @@ import { inactivityDue, sendHello } from './neighbor/interface.ts';
 import type { Neighbor } from './neighbor/neighbor.ts';
 import { issueDue, refreshDue, takeOverDue } from './own/own.ts';
 import { requestDue } from './exchange/requests.ts';
-import type { AreaState, Speaker } from './speaker.ts';
+import type { AreaState, Speaker } from './state.ts';
 
 interface AreaTask {
   readonly name: string;

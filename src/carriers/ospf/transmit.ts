@@ -7,7 +7,7 @@ import { LSA_HEADER_LENGTH } from '../../packet/ospf/lsa-header.ts';
 import { encodePacket } from '../../packet/ospf/packet.ts';
 import { HEADER_LENGTH } from '../../packet/ospf/packet-header.ts';
 import type { Lsa, LsaHeader, OspfPacket } from '../../packet/ospf/types.ts';
-import type { AreaState, Speaker } from './speaker.ts';
+import type { AreaState, Speaker } from './state.ts';
 
 type Body<P> = P extends OspfPacket ? Omit<P, 'routerId' | 'areaId' | 'instanceId'> : never;
 

@@ -5,7 +5,7 @@ import { silentLog } from '../../../src/model/log.ts';
 import { LSDB_LIMIT } from '../../../src/carriers/ospf/constants.ts';
 import { OspfNetwork } from '../../../src/carriers/ospf/network.ts';
 import { OspfRunner } from '../../../src/carriers/ospf/runner.edge.ts';
-import type { AreaConfig } from '../../../src/carriers/ospf/speaker.ts';
+import type { AreaConfig } from '../../../src/carriers/ospf/state.ts';
 import { OSPFV2, OSPFV3, type OspfVersion, type OwnLsa } from '../../../src/carriers/ospf/version.ts';
 import type { Poller } from '../../../src/kernel/poller.ts';
 import { toHex } from '../../../src/packet/hex.ts';

@@ -6,7 +6,7 @@ import { floodTo } from '../flooding/flood.ts';
 import { headerOf, isMaxAge } from '../lsdb/lsdb.ts';
 import { type Neighbor, type NeighborEvent, clearLists } from '../neighbor/neighbor.ts';
 import { transition } from '../neighbor/transition.ts';
-import type { AreaState, Speaker } from '../speaker.ts';
+import type { AreaState, Speaker } from '../state.ts';
 import { headersThatFit, send } from '../transmit.ts';
 
 const DD_FIXED = 12;

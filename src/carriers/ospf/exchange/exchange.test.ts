@@ -7,7 +7,7 @@ import { OPTION_V2 } from '../../../packet/ospf/numbers.ts';
 import type { DatabaseDescription, LsaHeader } from '../../../packet/ospf/types.ts';
 import { AREA, type Body, Link, Router, testConfig } from '../simulation.fixture.ts';
 import { neighborState } from '../show.ts';
-import type { AreaConfig } from '../speaker.ts';
+import type { AreaConfig } from '../state.ts';
 import { OSPFV2, OSPFV3, type OspfVersion } from '../version.ts';
 
 const A = 0x01010101;

@@ -11,7 +11,7 @@ import { transition } from '../neighbor/transition.ts';
 import { isWanted } from '../own/state.ts';
 import { outbid } from '../own/own.ts';
 import { loadingDue, sendRequests } from './requests.ts';
-import type { AreaState, Speaker } from '../speaker.ts';
+import type { AreaState, Speaker } from '../state.ts';
 import { send } from '../transmit.ts';
 import { describeNext, fail, findNextDescribed } from './describe.ts';
 

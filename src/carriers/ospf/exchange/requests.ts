@@ -8,7 +8,7 @@ import { compareInstances, forSending } from '../lsdb/lsdb.ts';
 import { type Neighbor, isExchanging } from '../neighbor/neighbor.ts';
 import { transition } from '../neighbor/transition.ts';
 import { topologyChanged } from '../own/topology.ts';
-import type { AreaState, Speaker } from '../speaker.ts';
+import type { AreaState, Speaker } from '../state.ts';
 import { headersThatFit, send, sendUpdates } from '../transmit.ts';
 
 const REQUEST_LENGTH = 12;

@@ -8,7 +8,7 @@ import { atMaxAge, uninstall } from '../lsdb/install.ts';
 import { type StoredLsa, atEnd, isMaxAge, maxAgeAt, sweepBy } from '../lsdb/lsdb.ts';
 import { owes } from '../neighbor/neighbor.ts';
 import { forgotten } from '../own/own.ts';
-import type { AreaState, Speaker } from '../speaker.ts';
+import type { AreaState, Speaker } from '../state.ts';
 
 /** One pass over the database, no more often than every second, a batch at a time. */
 export function sweep(s: Speaker, area: AreaState): void {

@@ -1,7 +1,7 @@
 // An LSA on its way out: to a neighbour that takes it.
 import type { StoredLsa } from '../lsdb/lsdb.ts';
 import { type Neighbor, isExchanging } from '../neighbor/neighbor.ts';
-import type { AreaState, Speaker } from '../speaker.ts';
+import type { AreaState, Speaker } from '../state.ts';
 
 /** Sends an LSA to a neighbour that takes it, until it is acknowledged. */
 export function floodTo(s: Speaker, neighbor: Neighbor, lsa: StoredLsa): void {

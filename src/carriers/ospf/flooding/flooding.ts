@@ -24,7 +24,7 @@ import { type Neighbor, isExchanging, owes, settle } from '../neighbor/neighbor.
 import { isWanted } from '../own/state.ts';
 import { recover } from '../own/own.ts';
 import { satisfy } from '../exchange/requests.ts';
-import type { AreaState, Speaker } from '../speaker.ts';
+import type { AreaState, Speaker } from '../state.ts';
 import { bodyRoom, headersThatFit, sendAcknowledgments, sendUpdates } from '../transmit.ts';
 import { isOwn } from '../version.ts';
 

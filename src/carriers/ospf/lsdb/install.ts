@@ -4,7 +4,7 @@ import { sameBytes } from '../../../packet/bytes.ts';
 import { LSA_HEADER_LENGTH, setAge } from '../../../packet/ospf/lsa-header.ts';
 import type { Lsa } from '../../../packet/ospf/types.ts';
 import { type StoredLsa, atEnd, put, remove } from './lsdb.ts';
-import type { AreaState, Speaker } from '../speaker.ts';
+import type { AreaState, Speaker } from '../state.ts';
 import { MAX_AGE } from '../../../packet/ospf/numbers.ts';
 
 /** Files a copy of the LSA. @param flooded by the neighbour, not issued here */

@@ -7,7 +7,7 @@ import { enterExStart } from '../exchange/describe.ts';
 import { type Neighbor, clearLists, newNeighbor } from './neighbor.ts';
 import { transition } from './transition.ts';
 import { topologyChanged } from '../own/topology.ts';
-import { type AreaState, type Speaker, refuse } from '../speaker.ts';
+import { type AreaState, type Speaker, refuse } from '../state.ts';
 import { send } from '../transmit.ts';
 
 export function sendHello(s: Speaker, area: AreaState): void {

@@ -2,7 +2,7 @@
 import { log, warnLimited } from '../../effects.ts';
 import { formatId } from '../../../packet/ospf/router-id.ts';
 import { FIRST_BACK_OFF_MS, LAST_BACK_OFF_MS } from '../constants.ts';
-import type { AreaState, Speaker } from '../speaker.ts';
+import type { AreaState, Speaker } from '../state.ts';
 import type { Neighbor, NeighborEvent, NeighborState } from './neighbor.ts';
 
 interface Transition {

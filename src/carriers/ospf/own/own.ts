@@ -25,7 +25,7 @@ import { install } from '../lsdb/install.ts';
 import { type StoredLsa, atEnd, isMaxAge } from '../lsdb/lsdb.ts';
 import { satisfy } from '../exchange/requests.ts';
 import { advance } from '../../slices.ts';
-import type { AreaState, Speaker } from '../speaker.ts';
+import type { AreaState, Speaker } from '../state.ts';
 import type { OwnLsa } from '../version.ts';
 import { isWanted, markDirty, ownKey, wantedNow, newIssue } from './state.ts';
 

@@ -1,7 +1,7 @@
 // Our place in the topology: our Router-LSA, and what belongs to it.
 import { lsaKeyText } from '../../../packet/ospf/router-id.ts';
 import { ISSUE_DELAY_MS } from '../constants.ts';
-import type { AreaState, Speaker } from '../speaker.ts';
+import type { AreaState, Speaker } from '../state.ts';
 import { markDirty, ownKey } from './state.ts';
 
 /**
