@@ -17,7 +17,7 @@ import type { Content, ContentConfig, ContentEffect, ContentEvent } from './stat
 import { contentWake, createContent, handleContent } from './content.ts';
 import { domainOf, withDomain } from './learning/domain.ts';
 import { createGobgpClient } from './gobgp/client.edge.ts';
-import { GobgpError } from './gobgp/fault.ts';
+import { faultOf } from './gobgp/fault.ts';
 import type { GobgpClient, GobgpListener, GobgpOptions, Learn } from './gobgp/gobgp.ts';
 import { disputed } from './own/dispute.ts';
 import type { OwnChanges } from './own/state.ts';
@@ -228,16 +228,13 @@ class GobgpSideCarrier implements BgpCarrier {
       if (changes.withdraw.length > 0) await this.client.withdraw(changes.withdraw);
       if (changes.add.length > 0) await this.client.add(changes.add);
     } catch (error) {
-      failure = {
-        code: error instanceof GobgpError ? error.code : 'other',
-        reason: error instanceof Error ? error.message : String(error),
-      };
+      failure = faultOf(error);
     }
     this.dispatch({ type: 'done', changes, ...(failure !== undefined && { failure }) });
   }
 
   private async look(prefixes: readonly Prefix[]): Promise<void> {
-    const failure = await this.client.look(prefixes).then(() => undefined, String);
+    const failure = await this.client.look(prefixes).then(() => undefined, faultOf);
     this.dispatch({ type: 'looked', prefixes, ...(failure !== undefined && { failure }) });
   }
 }

@@ -197,7 +197,7 @@ export class Agent {
     this.looks = undefined;
     const texts = looks.map(formatPrefix);
     if (failure === undefined) this.event({ type: 'routes', routes: texts.map((text) => this.told(text)) });
-    this.event({ type: 'looked', prefixes: looks, ...(failure !== undefined && { failure }) });
+    this.event({ type: 'looked', prefixes: looks, ...(failure !== undefined && { failure: because(failure) }) });
     this.settle();
     return texts.sort();
   }

@@ -45,6 +45,7 @@ export const BGP_COUNTERS: readonly CounterRow[] = [
     'times that gobgpd did not have a path of ours some time after it had taken it without an error: ' +
       'its import policy, or no table of the family',
   ),
+  row('own.look-failed', 'times that gobgpd, asked whether it has paths of ours, did not answer: it is asked again'),
   row(
     'own.disputed',
     'times that paths of ours were changed back only after a pause, ' +

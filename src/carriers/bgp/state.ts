@@ -45,7 +45,7 @@ export type ContentEvent =
   /** gobgpd has taken the changes, or not, and why. */
   | { readonly type: 'done'; readonly changes: OwnChanges; readonly failure?: GobgpFault }
   /** gobgpd has told what it has of these prefixes, or not, and why. */
-  | { readonly type: 'looked'; readonly prefixes: readonly Prefix[]; readonly failure?: string }
+  | { readonly type: 'looked'; readonly prefixes: readonly Prefix[]; readonly failure?: GobgpFault }
   | { readonly type: 'stop' }
   | { readonly type: 'timer' };
 
@@ -78,7 +78,10 @@ export interface Content {
   now: number;
   effects: ContentEffect[];
   readonly session: Session;
-  /** The last that was declared; undefined: nobody has said anything yet, and what is in gobgpd is left alone. */
+  /**
+   * The last that was declared; undefined: none yet, and what is in gobgpd is left alone until a stop, which takes it
+   * out.
+   */
   origination: Origination | undefined;
   /** A declaration that is being worked on. */
   declaring: Iterator<void> | undefined;

@@ -1,5 +1,5 @@
 // What goes wrong with a gobgpd, where the cause is known. What the libraries say is put under a code in reason.ts.
-import type { GobgpFaultCode } from '../../../model/gobgp-fault.ts';
+import type { GobgpFault, GobgpFaultCode } from '../../../model/gobgp-fault.ts';
 
 export class GobgpError extends Error {
   override readonly name = 'GobgpError';
@@ -10,3 +10,9 @@ export class GobgpError extends Error {
     this.code = code;
   }
 }
+
+/** What a call of the client has thrown. */
+export const faultOf = (error: unknown): GobgpFault => ({
+  code: error instanceof GobgpError ? error.code : 'other',
+  reason: error instanceof Error ? error.message : String(error),
+});

@@ -6,6 +6,16 @@ const [A, B, SIX] = ['10.1.0.0/16', '10.2.0.0/16', '2001:db8:a::/48'];
 const rows = (agent: Agent): unknown[] =>
   shown(agent.content, { now: agent.now, wall: agent.now }).map(({ prefix, best }) => [prefix, best]);
 
+/** How many look-ups have failed, and what was logged about it since the last call. */
+function failures(agent: Agent): [number, object[]] {
+  const counter = 'bgp.own.look-failed';
+  const logged = agent.effects
+    .splice(0)
+    .flatMap((effect) => (effect.type === 'log' && 'counter' in effect.fields ? [effect.fields] : []))
+    .filter((fields) => fields.counter === counter);
+  return [agent.count('own.look-failed'), logged];
+}
+
 test('a path counts when gobgpd has told of it, not when it has taken it', () => {
   const agent = given([A, B], { echoes: false });
   expect([sessionOf(agent).originated, rows(agent)]).toEqual([0, []]);
@@ -137,9 +147,14 @@ test('a look-up that fails is made again; one of a connection that is gone says 
   agent.pass(5000);
   agent.lookUp('no answer');
   expect(sessionOf(agent)).not.toHaveProperty('dropped');
+  expect(failures(agent)).toEqual([1, [expect.objectContaining({ reason: 'no answer' })]]);
+  agent.pass(5000);
+  agent.lookUp('no answer');
+  expect(failures(agent)).toEqual([2, []]);
   agent.pass(5000);
   agent.lose();
   agent.lookUp('gone');
+  expect(failures(agent)[0]).toBe(2);
   agent.connect();
   expect(sessionOf(agent)).toMatchObject({ originated: 1 });
 });

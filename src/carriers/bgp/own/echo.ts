@@ -5,6 +5,7 @@
 // more seldom: whoever mends gobgpd need not tell cnpd.
 import { warnLimited } from '../../effects.ts';
 import type { Family } from '../../../model/address.ts';
+import type { GobgpFault } from '../../../model/gobgp-fault.ts';
 import type { Prefix } from '../../../model/prefix.ts';
 import { DROPPED_PAUSE_MS, ECHO_LIMIT_MS, ECHO_MS, LOOK_BATCH } from '../constants.ts';
 import type { Content } from '../state.ts';
@@ -61,14 +62,19 @@ export function runEcho(c: Content): readonly Prefix[] | undefined {
 const isUnheard = ({ heard, put, wanted }: Own): boolean => !heard && wanted !== undefined && put?.path === wanted;
 
 /** gobgpd has told of all that it was asked about, or (failure) has not. */
-export function looked(c: Content, prefixes: readonly Prefix[], failure: string | undefined): void {
+export function looked(c: Content, prefixes: readonly Prefix[], failure: GobgpFault | undefined): void {
   const { echo } = c.own;
   const { look } = echo;
   if (look?.prefixes !== prefixes) return;
   echo.look = undefined;
   // What was put in again meanwhile has its own turn.
   const owns = look.owns.filter((own) => isUnheard(own) && own.put!.since <= look.since);
-  if (failure !== undefined) return expectEcho(c, owns);
+  if (failure) {
+    // A lost connection has been logged as such.
+    if (c.session.state === 'ready')
+      warnLimited(c, 'own.look-failed', { reason: failure.reason }, 'gobgpd did not tell which of our paths it has');
+    return expectEcho(c, owns);
+  }
   const dropped = owns.filter((own) => !own.put!.told);
   for (const own of owns) if (own.put!.told) overwritten(c, own);
   if (dropped.length === 0) return;
