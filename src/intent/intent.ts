@@ -1,6 +1,6 @@
 // What the operator declared, validated: the typed form of cnpd.yaml. Everything is off until it is written down
 // (PNC-6-e, PNC-6-f): an absent section is a feature that does not run. Sizes are bytes, times milliseconds, rates per
-// second. The form of a section is in the file named after it; other rooms take them all from here.
+// second. The form of a section is in the file named after it; the forms that other components use are exported here.
 import type { CodePointValues } from '../model/code-points.ts';
 import type { BgpIntent } from './bgp.ts';
 import type { BorderAllowIntent } from './border.ts';
@@ -16,18 +16,14 @@ import type { RouterIntent } from './router.ts';
 import type { Srv6Intent } from './srv6.ts';
 import type { StampIntent } from './stamp.ts';
 
-export type { BgpAdvertise, BgpIntent, GobgpIntent } from './bgp.ts';
+export type { BgpIntent } from './bgp.ts';
 export type { SenderCapability } from './formats.ts';
-export type { IsisAuthentication, IsisIntent, IsisLevels } from './isis.ts';
-export type { EscalationRowIntent, SeverityRowIntent } from './long-haul-table.ts';
-export type { NotificationsIntent, SenderPolicyIntent } from './notifications.ts';
-export type { OspfAreaIntent, OspfIntent, OspfKey } from './ospf.ts';
+export type { IsisIntent } from './isis.ts';
+export type { NotificationsIntent } from './notifications.ts';
+export type { OspfIntent } from './ospf.ts';
 export type { PortIntent } from './ports.ts';
-export type { ProxyIntent, ProxyOutputFormat, SenderIntent } from './proxy.ts';
-export type { QueuePairsIntent } from './queue-pairs.ts';
-export type { RouterIntent } from './router.ts';
+export type { ProxyIntent, SenderIntent } from './proxy.ts';
 export type { EndConIntent, Srv6Intent } from './srv6.ts';
-export type { StampIntent } from './stamp.ts';
 
 export interface Intent extends GnmiIntent {
   readonly router: RouterIntent;

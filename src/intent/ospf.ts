@@ -23,7 +23,7 @@ import type { Path } from './words.ts';
 export interface OspfKey {
   /** 1-255 with OSPFv2, 1-65535 with OSPFv3 (security association ID). */
   readonly id: number;
-  readonly algorithm: 'md5' | 'hmac-sha-1' | 'hmac-sha-256' | 'hmac-sha-384' | 'hmac-sha-512';
+  readonly algorithm: Exclude<keyof z.output<typeof keys2>, 'key-id'>;
   readonly key: string;
 }
 
@@ -57,10 +57,8 @@ export interface OspfIntent {
   readonly holdUnreachableMs: number;
 }
 
-/** Algorithms as the names of the keys that they take; the words after `hmac-` are those of RFC 5709 and RFC 7166. */
-const HMACS = ['hmac-sha-1', 'hmac-sha-256', 'hmac-sha-384', 'hmac-sha-512'] as const;
-
 const hmac = value(hmacKey, 'the shared key').optional();
+/** Algorithms as the names of the keys that they take; the words after `hmac-` are those of RFC 5709 and RFC 7166. */
 const hmacs = { 'hmac-sha-1': hmac, 'hmac-sha-256': hmac, 'hmac-sha-384': hmac, 'hmac-sha-512': hmac };
 
 const keys2 = section(
@@ -75,6 +73,11 @@ const keys3 = section(
   { 'key-id': value(integer(1, 65_535), 'security association ID, as in FRR'), ...hmacs },
   'a key: its ID, and one algorithm with the secret (RFC 7166)',
 );
+
+/** What a key of this section may name: everything but its ID. */
+const algorithmsOf = ({ shape }: { readonly shape: object }): readonly string[] =>
+  Object.keys(shape).filter((word) => word !== 'key-id');
+const ALGORITHMS = { ospfv2: algorithmsOf(keys2), ospfv3: algorithmsOf(keys3) } as const;
 
 const KEYS = 'keys: packets are signed with the first and accepted with any; default: no authentication';
 
@@ -231,7 +234,7 @@ function keys(file: Sections, report: Report): void {
       const ids = new Map<number, number>();
       for (const [j, key] of each(area.authentication)) {
         const algorithms = Object.keys(key).filter((word) => word !== 'key-id');
-        const one = `one of ${[...(name === 'ospfv2' ? ['md5'] : []), ...HMACS].join(', ')}`;
+        const one = `one of ${ALGORITHMS[name].join(', ')}`;
         if (algorithms.length !== 1)
           report(
             path(j),
