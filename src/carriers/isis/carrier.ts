@@ -13,12 +13,11 @@ import { formatSystemId } from '../../packet/isis/lsp-id.ts';
 import type { Carrier, CarrierSink } from '../carrier.ts';
 import { Wake } from '../wake.ts';
 import { LSDB_BYTES, LSDB_LIMIT } from './constants.ts';
-import { handle } from './speaker.ts';
 import { IsisNetwork } from './network.ts';
 import { recordEvent } from './recorder.ts';
 import { databaseState, neighborState, troubleState, unplacedPrefixes } from './show.ts';
 import type { Effect, Speaker, SpeakerConfig, SpeakerEvent, TunableConfig } from './state.ts';
-import { createSpeaker } from './speaker.ts';
+import { createSpeaker, handle } from './speaker.ts';
 import { nextWake } from './tasks.ts';
 
 /** The `isis` section of the intent, as far as the carrier reads it (same shape as IsisIntent). */

@@ -1,11 +1,10 @@
 // A recorded run replays exactly.
 import { expect, it } from 'vitest';
 import { address } from '../../model/address.ts';
-import { handle } from './speaker.ts';
 import { parseRecorded, recordEvent } from './recorder.ts';
 import { Agent, Simulation, endCon, originate, proxied, testConfig } from './simulation.fixture.ts';
 import type { Effect, SpeakerEvent } from './state.ts';
-import { createSpeaker } from './speaker.ts';
+import { createSpeaker, handle } from './speaker.ts';
 
 const A = '0000.0000.000a';
 

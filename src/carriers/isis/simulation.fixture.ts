@@ -13,9 +13,8 @@ import { formatSystemId, parseSystemId } from '../../packet/isis/lsp-id.ts';
 import { decodePdu } from '../../packet/isis/pdu.ts';
 import type { ReceivedPdu } from '../../packet/isis/types.ts';
 import { LSDB_BYTES, LSDB_LIMIT } from './constants.ts';
-import { handle } from './speaker.ts';
 import type { Effect, Speaker, SpeakerConfig, SpeakerEvent } from './state.ts';
-import { createSpeaker } from './speaker.ts';
+import { createSpeaker, handle } from './speaker.ts';
 import { nextWake } from './tasks.ts';
 
 export const systemId = (text: string): Uint8Array => parseSystemId(text)!;

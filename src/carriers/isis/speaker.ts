@@ -5,6 +5,7 @@ import { log } from '../effects.ts';
 import type { Level } from '../../packet/isis/types.ts';
 import { dropAdjacency } from './adjacency/changes.ts';
 import { sendHello } from './adjacency/interface.ts';
+import { scopeOf } from './auth.ts';
 import { START_GRACE_MS } from './constants.ts';
 import { newFlags } from './flooding/flags.ts';
 import { enqueue } from './inbox.ts';
@@ -109,7 +110,7 @@ function configure(s: Speaker, config: TunableConfig): void {
     (scope) => Buffer.compare(before.keys[scope] ?? EMPTY, config.keys[scope] ?? EMPTY) !== 0,
   );
   for (const level of s.levels.values()) {
-    if (changed.includes(level.level === 1 ? 'area' : 'domain') || before.lifetimeSeconds !== config.lifetimeSeconds)
+    if (changed.includes(scopeOf(level.level)) || before.lifetimeSeconds !== config.lifetimeSeconds)
       replaceAll(s, level);
   }
   if (s.link) sendHello(s);

@@ -11,13 +11,21 @@ import {
   LAST_LSP_ID,
 } from '../../../packet/isis/lsp-id.ts';
 import { encodePdu } from '../../../packet/isis/pdu.ts';
-import type { Csnp, IsisTlv, LspEntry, LspId, Psnp, Received } from '../../../packet/isis/types.ts';
+import type { Csnp, IsisTlv, LspEntry, Psnp, Received } from '../../../packet/isis/types.ts';
 import { isActive } from '../adjacency/adjacency.ts';
 import { authentic, scopeOf, sign } from '../auth.ts';
 import { CSNP_BURST, REQUEST_DELAY_MS, REQUEST_RETRY_MS, REQUEST_TRIES, SEND_GAP_MS } from '../constants.ts';
 import { setSrm } from './flags.ts';
 import { forgetOdd, heard } from './doubt.ts';
-import { type StoredLsp, type Version, compareVersions, lifetimeOf, lowerBound, versionOf } from '../lsdb/lsdb.ts';
+import {
+  type StoredLsp,
+  type Version,
+  compareVersions,
+  lifetimeOf,
+  lowerBound,
+  storedId,
+  versionOf,
+} from '../lsdb/lsdb.ts';
 import { outbid } from '../own/origination.ts';
 import type { LevelState, Speaker } from '../state.ts';
 import { ENTRIES_PER_TLV, capacity, PSNP_HEADER } from './acknowledge.ts';
@@ -30,8 +38,6 @@ function entryTlvs(entries: readonly LspEntry[]): IsisTlv[] {
     tlvs.push({ kind: 'lsp-entries', entries: entries.slice(i, i + ENTRIES_PER_TLV) });
   return tlvs;
 }
-
-const storedId = (lsp: StoredLsp): LspId => readLspId(lsp.raw, 12);
 
 function request(s: Speaker, level: LevelState, listed: LspEntry, stored: StoredLsp | undefined): void {
   const key = formatLspId(listed.lspId);
@@ -216,12 +222,7 @@ function compareListed(s: Speaker, level: LevelState, stored: StoredLsp, listed:
     level.acks.delete(stored.key);
     setSrm(level, stored.key, s.now);
   } else if (stored.own) {
-    outbid(
-      s,
-      level,
-      { systemId: s.config.systemId, pseudonode: stored.raw[18]!, fragment: stored.fragment },
-      listed.sequence,
-    );
+    outbid(s, level, storedId(stored), listed.sequence);
   } else {
     // Newer there, or confused: the LSP itself decides.
     level.srm.delete(stored.key);

@@ -6,15 +6,12 @@ import { encodePurge } from '../../../packet/isis/lsp.ts';
 import { isActive } from '../adjacency/adjacency.ts';
 import { scopeOf, sign } from '../auth.ts';
 import { ZERO_AGE_MS } from '../constants.ts';
-import { NO_CONTENT, type ReadLsp, type ReceivedLsp, bare, readLsp } from '../lsdb/content.ts';
+import { type ReadLsp, type ReceivedLsp, SILENT, bare, readLsp } from '../lsdb/content.ts';
 import { install, installRefreshed, uninstall } from '../lsdb/install.ts';
-import { type StoredLsp, compareVersions, costOf, identityOf, versionOf } from '../lsdb/lsdb.ts';
+import { type StoredLsp, compareVersions, costOf, identityOf, storedId, versionOf } from '../lsdb/lsdb.ts';
 import type { LevelState, Speaker } from '../state.ts';
 import { doubt, isOddPurge } from './doubt.ts';
 import { setSrm } from './flags.ts';
-
-/** What is kept of an LSP that says nothing: of a purge, and of one of our own. */
-const SILENT = { content: NO_CONTENT, entries: 0, expanded: false, odd: false, reported: false };
 
 /**
  * @param trusted whether it is known that the neighbour has it, however odd it is
@@ -103,11 +100,10 @@ function refuse(s: Speaker, level: LevelState, key: string, old: StoredLsp | und
  * 6232).
  */
 export function purgeForeign(s: Speaker, level: LevelState, lsp: StoredLsp): void {
-  const lspId = { systemId: lsp.raw.slice(12, 18), pseudonode: lsp.raw[18]!, fragment: lsp.fragment };
   const isType = (lsp.raw[26]! & 3) === 3 ? 3 : 1;
   const unsigned = encodePurge({
     level: level.level,
-    lspId,
+    lspId: storedId(lsp),
     sequence: lsp.sequence,
     isType,
     originator: s.config.systemId,

@@ -56,6 +56,9 @@ export const NO_CONTENT: LspContent = {
   interfaces: {},
 };
 
+/** What is kept of an LSP that says nothing: of a purge, and of one of our own. */
+export const SILENT = { content: NO_CONTENT, entries: 0, expanded: false, odd: false, reported: false };
+
 /** Without what is read only of expanded LSPs (expansion.ts). */
 export const bare = (content: LspContent): LspContent =>
   content.flagged.length + content.sids.length > 0 ? { ...content, flagged: NONE, sids: NONE } : content;

@@ -1,7 +1,8 @@
 // The link state database of one level: LSPs by LSP ID, in order for CSNPs, and by node for the graph. Which of two
 // versions is newer is ISO/IEC 10589 §7.3.16. What to do about it is flooding.ts; what an LSP says is content.ts.
 import { type Room, newRoom } from '../../room.ts';
-import { lspIdTextAt } from '../../../packet/isis/lsp-id.ts';
+import { lspIdTextAt, readLspId } from '../../../packet/isis/lsp-id.ts';
+import type { LspId } from '../../../packet/isis/types.ts';
 import { EDGE_COST, ENTRY_COST, LSP_COST } from '../constants.ts';
 import type { LspContent } from './content.ts';
 
@@ -161,6 +162,9 @@ export function identityOf(raw: Uint8Array): Pick<StoredLsp, 'key' | 'system' | 
   const key = lspIdTextAt(raw, 12);
   return { key, system: key.slice(0, 14), node: key.slice(0, 17), fragment: raw[19]! };
 }
+
+/** The LSP ID, a view of its bytes. */
+export const storedId = ({ raw }: StoredLsp): LspId => readLspId(raw, 12);
 
 /** Which LSPs are to be read to the end, or no longer (expansion.ts). */
 export interface Expansion {

@@ -18,7 +18,7 @@ import {
   ZERO_AGE_MARGIN_MS,
   ZERO_AGE_MS,
 } from '../constants.ts';
-import { NO_CONTENT } from '../lsdb/content.ts';
+import { NO_CONTENT, SILENT } from '../lsdb/content.ts';
 import { setSrm } from '../flooding/flags.ts';
 import { install } from '../lsdb/install.ts';
 import { type StoredLsp, identityOf } from '../lsdb/lsdb.ts';
@@ -194,11 +194,8 @@ function storeOwn(s: Speaker, level: LevelState, unsigned: Uint8Array, expiresAt
     checksum: view.getUint16(24),
     expiresAt,
     purged,
+    ...SILENT,
     content: OWN_CONTENT,
-    entries: 0,
-    expanded: false,
-    odd: false,
-    reported: false,
   };
   install(s, level, stored);
   if (isActive(s, level.level)) setSrm(level, stored.key, s.now);
