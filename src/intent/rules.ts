@@ -1,6 +1,6 @@
 // The rules of cnpd.yaml that concern several keys: one table, run also when other keys are wrong, so that all errors
-// appear at once (seen.ts); how long lists may be is asked before (capacity.ts). They stand in the files of the
-// sections whose keys they refuse; here is what concerns most of them.
+// appear at once (seen.ts). A file with a list that is too long is refused before that (capacity.ts). Each rule stands
+// in the file of the section whose keys it refuses; here is the one that concerns most of them.
 import * as bgp from './bgp.ts';
 import * as border from './border.ts';
 import * as codePoints from './code-points.ts';

@@ -2,7 +2,7 @@
 // a clock or talks to gobgpd: carrier.ts carries the effects out and sends a `timer` event when contentWake says so.
 // Declarations become paths (origination.ts), which own.ts keeps in gobgpd; what gobgpd has becomes readings
 // (reading.ts) and reports (learning.ts). Work of unknown size is done a slice a turn.
-import { count, warnLimited } from '../effects.ts';
+import { count, log, warnLimited } from '../effects.ts';
 import { formatPrefix } from '../../model/prefix.ts';
 import { advance } from '../slices.ts';
 import { RETRY_MS, SLICE, STOP_LIMIT_MS } from './constants.ts';
@@ -94,7 +94,7 @@ const HANDLERS: Handlers = {
     const { session } = c;
     if (session.state === 'loading' || session.state === 'ready') {
       count(c, 'session.lost');
-      c.effects.push({ type: 'log', level: 'warn', fields: { reason }, message: 'connection to gobgpd lost' });
+      log(c, 'warn', { reason }, 'connection to gobgpd lost');
     }
     endListing(c.own, false);
     c.refusal = undefined;
@@ -165,12 +165,6 @@ function checkStop(c: Content): void {
   if (!clean && !nobody && c.now < stopping.deadline) return;
   stopping.done = true;
   const { put } = ownCounts(own);
-  if (!clean && put > 0)
-    c.effects.push({
-      type: 'log',
-      level: 'warn',
-      fields: { paths: put },
-      message: 'stopped before gobgpd took our paths out: the next run does',
-    });
+  if (!clean && put > 0) log(c, 'warn', { paths: put }, 'stopped before gobgpd took our paths out: the next run does');
   c.effects.push({ type: 'stopped', clean });
 }

@@ -1,6 +1,6 @@
 // What the speaker is made of: its configuration, its state, the events it consumes and the effects it asks for.
-// Everything here is plain data that `speaker.ts` works on; the clock is the `now` of each event, and randomness a
-// generator seeded by the configuration, so that a recorded stream of events replays exactly.
+// Apart from the functions that subscribe to changes (subscribers.ts) it is plain data. The clock is the `now` of each
+// event, and randomness a generator seeded by the configuration, so that a recorded stream of events replays exactly.
 import type { Note } from '../effects.ts';
 import type { LearnedReport, Origination } from '../../model/advertisement.ts';
 import type { IpAddress } from '../../model/address.ts';

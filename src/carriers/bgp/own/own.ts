@@ -141,8 +141,8 @@ export function* audit({ own: state }: Content): Generator<void> {
 }
 
 /**
- * When there will be changes for gobgpd; Infinity: not before something else happens. Until somebody has said what is
- * wanted, nothing is taken out.
+ * When there will be changes for gobgpd; Infinity: not before something else happens. Before the first declaration
+ * nothing is taken out until a stop, which takes out everything.
  */
 export function changesDue({ own, session, origination, stopping }: Content): number {
   const possible = session.state === 'ready' && !own.busy && own.dirty.length > 0 && (origination || stopping);

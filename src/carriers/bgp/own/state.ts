@@ -148,7 +148,7 @@ export interface Echo {
 
 export const NOTHING_DROPPED = { retryAt: Infinity, pause: DROPPED_PAUSE_MS.first } as const;
 
-export const newEcho = (): Echo => ({
+const newEcho = (): Echo => ({
   unheard: [],
   since: 0,
   last: 0,
@@ -157,7 +157,7 @@ export const newEcho = (): Echo => ({
   ...NOTHING_DROPPED,
 });
 
-export interface Dispute {
+interface Dispute {
   /** Changes of ours in a row that somebody else has made necessary. */
   rounds: number;
   /** When somebody last changed a path of ours. */
@@ -166,4 +166,4 @@ export interface Dispute {
   open: boolean;
 }
 
-export const newDispute = (): Dispute => ({ rounds: 0, last: -Infinity, open: false });
+const newDispute = (): Dispute => ({ rounds: 0, last: -Infinity, open: false });

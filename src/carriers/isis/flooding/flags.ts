@@ -6,7 +6,7 @@ import type { LspEntry } from '../../../packet/isis/types.ts';
 export type Acknowledgement = LspEntry;
 
 /** An LSP that the neighbour listed and we lack; `entry` is what the PSNP says: our version, or sequence number 0. */
-export interface Request {
+interface Request {
   readonly entry: LspEntry;
   at: number;
   tries: number;

@@ -13,7 +13,7 @@ const keyOf = (entry: Carriable): string => (isSid(entry) ? sidKey(entry.sid) : 
 const offersOf = ({ content: { flagged, sids } }: StoredLsp): readonly Carriable[] =>
   sids.length > 0 ? [...flagged, ...sids] : flagged;
 
-export const both = (s: Speaker): boolean => s.levels.size === 2;
+const both = (s: Speaker): boolean => s.levels.size === 2;
 
 function mark(s: Speaker, key: string): void {
   s.carry.queue.mark(key, s.now);

@@ -19,7 +19,7 @@ export const newCarryState = (): CarryState => ({
 
 export type Carriable = PrefixEntry | SidEntry;
 
-export interface Offer {
+interface Offer {
   readonly lspKey: string;
   readonly entry: Carriable;
 }

@@ -114,7 +114,7 @@ export function nodeAddresses(
   return { routerIds, interfaces };
 }
 
-/** What an SNP or a report needs to be read from an LSP that is stored. */
+/** Reads a stored LSP again, whose prefixes are not kept. Undefined: it cannot be decoded. */
 export function readStored(s: Speaker, lsp: StoredLsp): ReadLsp | undefined {
   const pdu = decodePdu(lsp.raw);
   return pdu.ok && pdu.value.kind === 'lsp' ? readLsp(pdu.value, s.config, s.levels.size > 1) : undefined;

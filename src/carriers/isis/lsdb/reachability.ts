@@ -15,7 +15,7 @@ export function graphChanged(s: Speaker, level: LevelState): void {
   level.graph.walkAt = Math.min(level.graph.walkAt, s.now + GRAPH_DELAY_MS);
 }
 
-/** The links of a node, or who it is, are not what they were. */
+/** The links of a node, or its overload bit, may have changed. */
 export function topologyChanged(
   s: Speaker,
   level: LevelState,

@@ -7,11 +7,11 @@ export const BACKBONE = 0;
 /** A border router in the sense of RFC 2328 §3.3. */
 export const isBorder = (c: Content): boolean => c.areas.size > 1 && c.areas.has(BACKBONE);
 
-export function mark(c: Content, key: string): void {
+function mark(c: Content, key: string): void {
   c.carry.queue.mark(key, c.now);
 }
 
-export const within = <K, V>(map: Map<K, Map<string, V>>, key: K): Map<string, V> => {
+const within = <K, V>(map: Map<K, Map<string, V>>, key: K): Map<string, V> => {
   let inner = map.get(key);
   if (!inner) map.set(key, (inner = new Map<string, V>()));
   return inner;

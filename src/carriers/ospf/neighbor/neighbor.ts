@@ -1,6 +1,6 @@
-// The neighbour of a link: its state machine on a point-to-point network (RFC 2328 §10.1, §10.3), where every neighbour
-// becomes adjacent and Attempt does not occur. What is exchanged in which state is exchange.ts, requests.ts and
-// flooding.ts.
+// The neighbour of a link: its states and events on a point-to-point network (RFC 2328 §10.1, §10.2), where every
+// neighbour becomes adjacent and Attempt does not occur, and what each side owes the other. Which event leads to which
+// state is transition.ts; what is sent in each, exchange.ts, requests.ts and flooding.ts.
 import type { ProtocolIdOrder } from '../../../packet/ospf/auth-v3.ts';
 import type { DatabaseDescription, LsaHeader, OspfPacket } from '../../../packet/ospf/types.ts';
 import type { StoredLsa } from '../lsdb/lsdb.ts';

@@ -3,7 +3,7 @@ import type { LsaKey } from '../../../packet/ospf/types.ts';
 import { type Contest, newContest } from '../../contest.ts';
 import type { OwnLsa } from '../version.ts';
 
-export interface Issue extends Contest {
+interface Issue extends Contest {
   /** Last used by us, or seen from an earlier run; undefined: none. */
   sequence: number | undefined;
   issuedAt: number;
