@@ -1,7 +1,9 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { withServer } from '../carriers/bgp/gobgp/server.fixture.ts';
 import { noteGobgp, uninstallGobgp } from './uninstall-gobgp.ts';
 
 let runDir: string;
@@ -33,4 +35,15 @@ test('a file for TLS that is gone says nothing about gobgpd: its paths and polic
     said: [expect.stringMatching(/^left cnpd's paths.*ca\.pem/)],
     noted: true,
   });
+});
+
+test('a gobgpd that ends before it is asked about the policies has forgotten everything as well', async () => {
+  const details = 'No connection established. Last error: Error: connect ECONNREFUSED 127.0.0.1:50051';
+  await withServer({ ListPeer: (call) => call.emit('error', { code: status.UNAVAILABLE, details }) }, async (target) =>
+    expect(await uninstall({ target })).toEqual({
+      done: true,
+      said: [`gobgpd at ${target} is not there: nothing to take out`],
+      noted: false,
+    }),
+  );
 });

@@ -84,9 +84,9 @@ async function takeOut(noted: Noted): Promise<GobgpFault | undefined> {
   await carrier.start();
   const state = await ready(carrier);
   await carrier.stop();
-  const { reason, fault = 'other', policy, policyReason = '' } = carrier.session();
+  const { reason, fault = 'other', policy, policyReason = '', policyFault = 'other' } = carrier.session();
   if (state !== 'ready') return { code: fault, reason };
-  return policy === 'failed' ? { code: 'other', reason: policyReason } : undefined;
+  return policy === 'failed' ? { code: policyFault, reason: policyReason } : undefined;
 }
 
 async function ready(carrier: BgpCarrier): Promise<string> {

@@ -140,6 +140,8 @@ export interface BgpSession extends BgpSessionState {
   fault?: GobgpFaultCode;
   /** Of `refusal`. */
   refusalFault?: GobgpFaultCode;
+  /** Of `policyReason`. */
+  policyFault?: GobgpFaultCode;
   /** Of `policyReason`: somebody else has something under the name of one. */
   policyNameTaken?: boolean;
 }

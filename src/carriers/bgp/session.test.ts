@@ -121,9 +121,12 @@ describe('what is shown of a session', () => {
     const agent = new Agent();
     expect(shownWith(agent, { policy: { state: 'off' } })).toMatchObject({ policy: 'off' });
     expect(shownWith(agent, {})).not.toHaveProperty('policyReason');
-    expect(shownWith(agent, { policy: { state: 'failed', reason: 'no', nameTaken: false } })).toMatchObject({
+    const failed = { state: 'failed', reason: 'no', fault: 'not-there', nameTaken: false } as const;
+    expect(shownWith(agent, { policy: failed })).toMatchObject({
       policy: 'failed',
       policyReason: 'no',
+      policyFault: 'not-there',
+      policyNameTaken: false,
     });
   });
 

@@ -35,7 +35,11 @@ export function sessionState(c: Content, target: string, moment: Moment, { polic
     ...stateOf(c, own, silentMs, moment),
     ...(silentMs >= PATIENCE_MS && { silent: Math.floor(silentMs / 1000) }),
     policy: policy.state,
-    ...(policy.state === 'failed' && { policyReason: policy.reason, policyNameTaken: policy.nameTaken }),
+    ...(policy.state === 'failed' && {
+      policyReason: policy.reason,
+      policyFault: policy.fault,
+      policyNameTaken: policy.nameTaken,
+    }),
     api: session.about?.api ?? null,
     as: session.about?.as ?? null,
     routerId: session.about?.routerId ?? null,

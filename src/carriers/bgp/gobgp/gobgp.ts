@@ -4,7 +4,7 @@
 import { type Family, type IpAddress, sameAddress } from '../../../model/address.ts';
 import type { Prefix } from '../../../model/prefix.ts';
 import type { BgpPeerState } from '../../../model/carrier-state.ts';
-import type { GobgpFault } from '../../../model/gobgp-fault.ts';
+import type { GobgpFault, GobgpFaultCode } from '../../../model/gobgp-fault.ts';
 import type { AsSegment } from '../../../packet/bgp/route.ts';
 import { sameBytes } from '../../../packet/bytes.ts';
 import type { Mark } from '../domain-marks.ts';
@@ -115,7 +115,12 @@ export interface Guard {
 export type PolicyReport =
   | { readonly state: 'off' | 'pending' | 'installed' }
   /** `nameTaken`: somebody else has something under one of their names. */
-  | { readonly state: 'failed'; readonly reason: string; readonly nameTaken: boolean };
+  | {
+      readonly state: 'failed';
+      readonly reason: string;
+      readonly fault: GobgpFaultCode;
+      readonly nameTaken: boolean;
+    };
 
 /** What the client tells. Calls are synchronous and must not throw. */
 export interface GobgpListener {

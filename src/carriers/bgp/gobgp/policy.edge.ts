@@ -3,6 +3,7 @@
 // again at what it has told or heard already; takes all of it out again. What is there of an earlier run is taken over.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../../model/clock.ts';
+import type { GobgpFault } from '../../../model/gobgp-fault.ts';
 import type { Count, Log } from '../../../model/log.ts';
 import type { Domain } from '../learning/domain.ts';
 import type { GobgpApi } from './api.ts';
@@ -44,6 +45,7 @@ export interface PolicyModules {
   readonly log: Log;
   readonly count: Count;
   readonly clock: Clock;
+  readonly faultOf: (error: unknown) => GobgpFault;
   /** A short answer of gobgpd's. Rejects with CallError. */
   readonly call: (method: string, request: Uint8Array) => Promise<unknown>;
   /** A stream of answers, to its end. */
@@ -60,7 +62,7 @@ export class PolicyKeeper {
   #again = false;
   /** It was put in, and it was not there: what gobgpd had told before may be outside. */
   #leaked = false;
-  #failed: { readonly reason: string; readonly nameTaken: boolean } | undefined;
+  #failed: Omit<Extract<PolicyReport, { state: 'failed' }>, 'state'> | undefined;
   #installed = false;
 
   constructor(modules: PolicyModules) {
@@ -111,7 +113,7 @@ export class PolicyKeeper {
     const reason = nameTaken ? said : `gobgpd does not take cnpd's policies: ${said}`;
     if (reason !== this.#failed?.reason) this.#m.log.warn({ reason }, "cnpd's policies cannot be put into gobgpd");
     if (this.#failed === undefined) this.#m.count('bgp.policy.failed');
-    this.#failed = { reason, nameTaken };
+    this.#failed = { reason, fault: this.#m.faultOf(error).code, nameTaken };
   }
 
   async #once(domain: Domain): Promise<void> {

@@ -28,7 +28,7 @@ import {
 } from './messages.ts';
 import type { PolicyModules } from './policy.edge.ts';
 import { PolicyGuard } from './policy-guard.edge.ts';
-import { hasNoTable } from './reason.ts';
+import { faultOf, hasNoTable } from './reason.ts';
 import { Routes } from './routes.ts';
 import { Slices } from './slices.edge.ts';
 import { upload } from './upload.edge.ts';
@@ -299,6 +299,7 @@ export class Session {
     return {
       ...this.#modules,
       api,
+      faultOf: (error) => faultOf(error, this.#options),
       call: (method, request) => calls.call(method, request),
       list: (method, request, take) => calls.collect(method, request, take),
       peers: async () => (await this.peers(LIST_PEER_BRIEFLY)) ?? [],
