@@ -45,7 +45,7 @@ const LEVELS = 8;
 export function instructionsByLevel({ notifications }: Intent): LongHaulInstruction[] {
   const { severity } = notifications?.longHaul ?? DEFAULT_LONG_HAUL;
   return Array.from({ length: LEVELS }, (_, n) => {
-    // The first row is from K_max on (rules-long-haul.ts).
+    // The first row is from K_max on (src/intent/long-haul-table.ts).
     const { level, action, parameter } = severity.filter(({ kMaxRatio }) => kMaxRatio <= 1 + n / LEVELS).at(-1)!;
     return { level, action, parameter };
   });

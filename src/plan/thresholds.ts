@@ -102,8 +102,8 @@ function maximumOf(port: PortIntent, rate: Sourced | undefined, rtt: Sourced | u
 }
 
 /**
- * K_min (LHCNP-5.3.2-f, LHCNP-5.3.2-g): declared, or half of K_max. the rules have made sure that it is less than
- * K_max.
+ * K_min (LHCNP-5.3.2-f, LHCNP-5.3.2-g): declared, or half of K_max. The rules (src/intent/ports.ts) have made sure
+ * that it is less than K_max.
  */
 function minimumOf(port: PortIntent, kMax: number | null): { readonly value: number | null; readonly line: string } {
   if (!port.ecn) return { value: null, line: 'k-min: none, no CE marking' };

@@ -3,7 +3,7 @@
 // §6). What a packet says counts only when the route back to its source leads out of the port by which it came. The
 // kernel's FIB names one next hop of several, and paths through a core are asymmetric, so a source behind a next hop is
 // also believed at any other port of the core; a source that is on-link only at its own. Which ports are the core's the
-// agent says (src/daemon/core-ports.ts): those with a route through a gateway, and never a border port.
+// agent says (src/kernel/core-ports.ts): those with a route through a gateway, and never a border port.
 //
 // It is asked for when something would be learned or removed, not for each packet; and for a source of notices once a
 // second. Routing tables: those that rules choose for a packet of this port, VRFs included.
