@@ -18,6 +18,7 @@
 #include "proxy/receive-notice.h"
 #include "proxy/reverse-traffic.h"
 #include "wire/roce.h"
+#include "wire/tunnel-ended.h"
 #include "wire/walk.h"
 
 LICENSE;
@@ -105,7 +106,7 @@ static __always_inline int udp_arrived(struct __sk_buff *skb, const __u8 *ip, co
 			return TC_NEXT;
 		if (!is_instructive(skb, bth, BTH_QPN(bth->qpn)))
 			return TC_NEXT;
-		if (unlikely(skb->cb[CB_WORD_TAG] == CB_TUNNEL_ENDED))
+		if (unlikely(skb->cb[0] == CB_TUNNEL_ENDED))
 			return walked(skb);
 		struct arrival *a = arrival_memory();
 		if (!a)

@@ -6,7 +6,7 @@
 #ifndef CNPD_BUILDER_ORDER_H
 #define CNPD_BUILDER_ORDER_H
 
-#include "wire/address.h"
+#include "kernel.h"
 
 // How a sender is told: through its proxy (PNC), by a Fast CNP (FCNP), by a Long-haul CNP as ICMPv6 message or as
 // RoCEv2 packet (LHCNP §6.1, §6.2).
@@ -33,33 +33,6 @@ enum metric { METRIC_UNSPECIFIED, METRIC_QUEUE_DEPTH_KB, METRIC_GROWTH_KB_PER_MS
 #define MARK_NOTICE 0x434e504eu	 // "CNPN": a finished notice on its way to routing
 #define CB_TAG 0x9c6e7d31u
 enum { CB_WORD_TAG, CB_WORD_IFINDEX, CB_WORD_ORDER, CB_WORD_METRIC, CB_WORD_SOURCE_QPN, CB_WORDS };
-
-// What is in a tunnel that ends here is judged by who began that (proxy/port-roles.h), and the exit of tunnels
-// (srv6/decap.h) has taken the header off when the proxy's program, behind it on the same hook, sees the packet. So it
-// says so in the control block, as which routing leaves marks alone: this tag, and the outer source in the four words
-// behind it.
-#define CB_TUNNEL_ENDED 0x51d3ca7eu
-
-static __always_inline void tunnel_end(struct __sk_buff *skb, const struct address *source)
-{
-	skb->cb[CB_WORD_TAG] = CB_TUNNEL_ENDED;
-	skb->cb[1] = source->words[0];
-	skb->cb[2] = source->words[1];
-	skb->cb[3] = source->words[2];
-	skb->cb[4] = source->words[3];
-}
-
-// Whether the packet came in a tunnel that the program in front has ended, and then from whom.
-static __always_inline int tunnel_ended(struct __sk_buff *skb, struct address *source)
-{
-	if (likely(skb->cb[CB_WORD_TAG] != CB_TUNNEL_ENDED))
-		return 0;
-	source->words[0] = skb->cb[1];
-	source->words[1] = skb->cb[2];
-	source->words[2] = skb->cb[3];
-	source->words[3] = skb->cb[4];
-	return 1;
-}
 
 // The order: which notification to build, and what it says.
 #define ORDER(format, pnc_level, action, level, parameter)                                                             \

@@ -11,7 +11,6 @@
 #define CNPD_PROXY_PORT_ROLES_H
 
 #include "counters.h"
-#include "builder/order.h"
 #include "proxy/layout.h"
 #include "proxy/maps.h"
 #include "proxy/tenant-maps.h"

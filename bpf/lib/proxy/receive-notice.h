@@ -7,6 +7,7 @@
 #define CNPD_PROXY_RECEIVE_NOTICE_H
 
 #include "wire/cnp.h"
+#include "wire/tunnel-ended.h"
 #include "proxy/invoking-packet.h"
 #include "proxy/order-notification.h"
 

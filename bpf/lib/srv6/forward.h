@@ -16,8 +16,8 @@
 
 #include "wire/ecn.h"
 #include "srv6/next-hop.h"
-#include "builder/order.h"
 #include "wire/roce.h"
+#include "wire/tunnel-ended.h"
 #include "srv6/maps.h"
 #include "wire/walk.h"
 
