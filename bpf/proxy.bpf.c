@@ -100,7 +100,8 @@ static __always_inline int udp_arrived(struct __sk_buff *skb, const __u8 *ip, co
 	__u32 source = address_source_at(family), destination = family == 6 ? IPV6_DESTINATION : IPV4_DESTINATION;
 	if (port == bpf_htons(ROCE_UDP_PORT)) {
 		const struct bth *bth = (const struct bth *)(udp + UDP_HLEN);
-		__u32 length = family == 6 ? IPV6_HLEN + bpf_ntohs(walk_be16(ip + 4)) : bpf_ntohs(walk_be16(ip + 2));
+		__u32 length = family == 6 ? IPV6_HLEN + bpf_ntohs(walk_be16(ip + IPV6_PAYLOAD_LENGTH))
+					   : bpf_ntohs(walk_be16(ip + IPV4_LENGTH));
 		if ((const __u8 *)(bth + 1) > end || length < udp - ip ||
 		    !roce_fits(bpf_ntohs(walk_be16(udp + UDP_LENGTH)), length - (udp - ip)))
 			return TC_NEXT;

@@ -9,7 +9,6 @@
 
 LICENSE;
 
-#define IPPROTO_ICMPV6 58
 #define NOTICE_PORT 1021
 #define LONG_HAUL_TYPE 200
 // Behind the ICMPv6 header and the level (LHCNP §6.1): the action's two bits.
@@ -79,13 +78,13 @@ static __always_inline enum kind kind_of(struct __sk_buff *skb, struct start *pa
 	if (skb->protocol != bpf_htons(ETH_P_IPV6) || bpf_skb_load_bytes(skb, ETH_HLEN, packet, sizeof(*packet)) < 0)
 		return OTHER;
 	const __u8 *payload = (const __u8 *)&packet->sport;
-	if (packet->ip[6] == IPPROTO_DSTOPTS)
+	if (packet->ip[IPV6_NEXT_HEADER] == IPPROTO_DSTOPTS)
 		return payload[0] == IPPROTO_UDP ? FAST_CNP : OTHER;
-	if (packet->ip[6] == IPPROTO_ICMPV6)
+	if (packet->ip[IPV6_NEXT_HEADER] == IPPROTO_ICMPV6)
 		return payload[0] != LONG_HAUL_TYPE		     ? OTHER
 		       : payload[ACTION_OCTET] >> 6 == ACTION_RESUME ? RESUME
 								     : LONG_HAUL;
-	if (packet->ip[6] != IPPROTO_UDP)
+	if (packet->ip[IPV6_NEXT_HEADER] != IPPROTO_UDP)
 		return OTHER;
 	if (packet->dport == bpf_htons(NOTICE_PORT))
 		return NOTICE;
@@ -94,7 +93,7 @@ static __always_inline enum kind kind_of(struct __sk_buff *skb, struct start *pa
 
 static __always_inline int from_receiver(const struct start *packet, enum kind kind)
 {
-	return kind == CNP && packet->ip[7] <= HOP_LIMIT_OF_RECEIVER;
+	return kind == CNP && packet->ip[IPV6_HOP_LIMIT] <= HOP_LIMIT_OF_RECEIVER;
 }
 
 SEC("tc")
@@ -126,8 +125,8 @@ int mark_arrived(struct __sk_buff *skb)
 {
 	struct start packet;
 	__u32 zero = 0;
-	if (kind_of(skb, &packet) != OTHER || packet.ip[6] != IPPROTO_UDP || packet.dport != bpf_htons(ROCE_UDP_PORT) ||
-	    (packet.ip[1] >> 4 & 3) != 3)
+	if (kind_of(skb, &packet) != OTHER || packet.ip[IPV6_NEXT_HEADER] != IPPROTO_UDP ||
+	    packet.dport != bpf_htons(ROCE_UDP_PORT) || (packet.ip[1] >> 4 & 3) != 3)
 		return TC_NEXT;
 	note(AT_MARKED);
 	add(COUNT_MARKED);

@@ -30,7 +30,7 @@ enum trace { TRACE_NONE, TRACE_FOUND, TRACE_UNUSABLE };
 static __noinline int trace_find(struct __sk_buff *skb, __u32 ip, __u32 *at, __u32 *size)
 {
 	__u8 next, option[4];
-	if (bpf_skb_load_bytes(skb, ip + 6, &next, 1) < 0 || next != IPPROTO_HOPOPTS ||
+	if (bpf_skb_load_bytes(skb, ip + IPV6_NEXT_HEADER, &next, 1) < 0 || next != IPPROTO_HOPOPTS ||
 	    bpf_skb_load_bytes(skb, ip + IPV6_HLEN, option, 2) < 0)
 		return TRACE_NONE;
 	__u32 offset = ip + IPV6_HLEN, end = offset + (option[1] + 1) * 8;

@@ -6,11 +6,7 @@
 #define CNPD_BUILDER_NOTICE_TO_PROXY_H
 
 #include "builder/frame.h"
-
-#define NOTICE_MAX_IPV4 576 // whole IP packet (decision D4)
-#define NOTICE_MAX_IPV6 1280
-#define TUPLE_SIZE_IPV4 14 // addresses, protocol, ports, level octet
-#define TUPLE_SIZE_IPV6 38
+#include "wire/notice-to-proxy.h"
 
 // PNC-5-c. The proxy of a sender, by longest match on its address. Null: none, or the longest match has none.
 static __always_inline struct sender_proxy *notice_proxy(const struct address *source)

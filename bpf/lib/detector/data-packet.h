@@ -62,10 +62,10 @@ static __always_inline int is_tunnel_port(__be16 dport)
 // The UDP header, for which and for a BTH there is memory; its IP header leaves `room` bytes for it.
 static __always_inline enum parsed parse_udp(const __u8 *udp, const __u8 *end, __u32 room, struct data_packet *packet)
 {
-	__be16 dport = *(__be16 *)(udp + 2);
+	__be16 dport = *(__be16 *)(udp + UDP_DESTINATION);
 	if (dport != bpf_htons(ROCE_UDP_PORT))
 		return unlikely(is_tunnel_port(dport)) ? PARSED_UNKNOWN : PARSED_OTHER;
-	__u32 length = bpf_ntohs(*(__be16 *)(udp + 4));
+	__u32 length = bpf_ntohs(*(__be16 *)(udp + UDP_LENGTH));
 	if (!roce_fits(length, room))
 		return PARSED_OTHER;
 	packet->sport = *(__be16 *)udp;
@@ -104,20 +104,20 @@ static __always_inline enum parsed parse_plain(struct __sk_buff *skb, struct dat
 			return PARSED_UNKNOWN;
 		read_ipv6_flow(ip, packet);
 		packet->ecn = (ip[1] >> 4) & 3;
-		return parse_udp(ip + IPV6_HLEN, end, bpf_ntohs(*(__be16 *)(ip + 4)), packet);
+		return parse_udp(ip + IPV6_HLEN, end, bpf_ntohs(*(__be16 *)(ip + IPV6_PAYLOAD_LENGTH)), packet);
 	}
 	if (type != bpf_htons(ETH_P_IP))
 		return is_tag(type) || is_mpls(type) ? PARSED_UNKNOWN : PARSED_OTHER;
 	if (ip[IPV4_PROTOCOL] != IPPROTO_UDP)
 		return is_walked(ip[IPV4_PROTOCOL]) || is_opaque(ip[IPV4_PROTOCOL]) ? PARSED_UNKNOWN : PARSED_OTHER;
-	if (ip[0] != 0x45 || (*(__be16 *)(ip + 6) & bpf_htons(0x3fff)))
+	if (ip[0] != 0x45 || (*(__be16 *)(ip + IPV4_FRAGMENT) & bpf_htons(0x3fff)))
 		return PARSED_UNKNOWN;
 	packet->key.source[0] = 0;
 	packet->key.source[1] = MAPPED_HALF(*(__u32 *)(ip + IPV4_SOURCE));
 	packet->key.destination[0] = 0;
 	packet->key.destination[1] = MAPPED_HALF(*(__u32 *)(ip + IPV4_DESTINATION));
 	packet->ecn = ip[1] & 3;
-	__u32 length = bpf_ntohs(*(__be16 *)(ip + 2));
+	__u32 length = bpf_ntohs(*(__be16 *)(ip + IPV4_LENGTH));
 	return length < IPV4_HLEN ? PARSED_OTHER : parse_udp(ip + IPV4_HLEN, end, length - IPV4_HLEN, packet);
 }
 
@@ -129,8 +129,8 @@ static __always_inline enum parsed parse_srv6(struct __sk_buff *skb, struct data
 	const __u8 *outer = data + ETH_HLEN, *inner = outer + IPV6_HLEN;
 	if (inner + 8 > end || *(__be16 *)(data + 12) != bpf_htons(ETH_P_IPV6))
 		return PARSED_UNKNOWN;
-	__u32 room = bpf_ntohs(*(__be16 *)(outer + 4)), taken = IPV6_HLEN;
-	__u8 next = outer[6];
+	__u32 room = bpf_ntohs(*(__be16 *)(outer + IPV6_PAYLOAD_LENGTH)), taken = IPV6_HLEN;
+	__u8 next = outer[IPV6_NEXT_HEADER];
 	if (next == IPPROTO_ROUTING) {
 		if (inner[2] != ROUTING_TYPE_SRH)
 			return PARSED_UNKNOWN;
@@ -140,9 +140,9 @@ static __always_inline enum parsed parse_srv6(struct __sk_buff *skb, struct data
 		taken += size;
 	}
 	if (next != IPPROTO_IPV6 || inner + IPV6_HLEN + UDP_HLEN + BTH_SIZE > end || inner[0] >> 4 != 6 ||
-	    inner[6] != IPPROTO_UDP)
+	    inner[IPV6_NEXT_HEADER] != IPPROTO_UDP)
 		return PARSED_UNKNOWN;
-	__u32 length = bpf_ntohs(*(__be16 *)(inner + 4));
+	__u32 length = bpf_ntohs(*(__be16 *)(inner + IPV6_PAYLOAD_LENGTH));
 	if (length + taken > room) // the tunnel's packet ends before the packet inside does
 		return PARSED_UNKNOWN;
 	read_ipv6_flow(inner, packet);

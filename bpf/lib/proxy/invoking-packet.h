@@ -8,10 +8,8 @@
 #include "proxy/queue-pairs.h"
 #include "wire/roce.h"
 #include "proxy/tenant-maps.h"
+#include "wire/notice-to-proxy.h"
 #include "wire/walk.h"
-
-#define TUPLE_IPV4 14 // addresses, protocol, ports, level octet
-#define TUPLE_IPV6 38
 
 // An index of the counter table that is a reason to drop, or this.
 #define NOTICE_GOOD -1
@@ -142,7 +140,7 @@ static __always_inline int notice_reads_as(struct __sk_buff *skb, struct notice 
 					   struct invoking *invoking, __u32 family)
 {
 	__u32 payload = ETH_HLEN + (notice->carrier == 6 ? IPV6_HLEN : IPV4_HLEN) + UDP_HLEN;
-	return notice_walk(skb, invoking, payload + (family == 6 ? TUPLE_IPV6 : TUPLE_IPV4), notice->end) ==
+	return notice_walk(skb, invoking, payload + (family == 6 ? TUPLE_SIZE_IPV6 : TUPLE_SIZE_IPV4), notice->end) ==
 		       WALK_TRANSPORT &&
 	       notice_tuple_found(skb, tuple, invoking, family);
 }

@@ -39,7 +39,8 @@ static __always_inline int notice_order(struct __sk_buff *skb, const struct noti
 	__u32 zero = 0, tuple = ETH_HLEN + (notice->carrier == 6 ? IPV6_HLEN : IPV4_HLEN) + UDP_HLEN;
 	struct proxy_instructions *table = bpf_map_lookup_elem(&proxy_instructions, &zero);
 	if (!table ||
-	    bpf_skb_load_bytes(skb, tuple + (notice->family == 6 ? TUPLE_IPV6 : TUPLE_IPV4) - 1, &level, 1) < 0 ||
+	    bpf_skb_load_bytes(skb, tuple + (notice->family == 6 ? TUPLE_SIZE_IPV6 : TUPLE_SIZE_IPV4) - 1, &level, 1) <
+		    0 ||
 	    notice_strip(skb, notice) < 0) {
 		count(COUNT_PROXY_CNP_FAILED);
 		return TC_DROP;

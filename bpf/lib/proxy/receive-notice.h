@@ -7,14 +7,13 @@
 #define CNPD_PROXY_RECEIVE_NOTICE_H
 
 #include "wire/cnp.h"
+#include "wire/notice-to-proxy.h"
 #include "wire/tunnel-ended.h"
 #include "proxy/invoking-packet.h"
 #include "proxy/order-notification.h"
 
-#define NOTICE_MAX_IPV4                                                                                                \
-	576 // the draft says "the UDP packet": with or without the IP header, so UDP header and payload must fit
-#define NOTICE_MAX_IPV6 1280
-#define NOTICE_MIN (UDP_HLEN + TUPLE_IPV6) // a tuple of either family is read, so both must have come with this packet
+#define NOTICE_MIN                                                                                                     \
+	(UDP_HLEN + TUPLE_SIZE_IPV6) // a tuple of either family is read, so both must have come with this packet
 
 // --- Is it intact? ---
 
@@ -46,9 +45,9 @@ static __always_inline int notice_carrier_ipv6(struct __sk_buff *skb, struct pro
 {
 	__be16 payload, length;
 	__u32 udp = ETH_HLEN + IPV6_HLEN, check;
-	if (bpf_skb_load_bytes(skb, ETH_HLEN + 4, &payload, 2) < 0 ||
-	    bpf_skb_load_bytes(skb, ETH_HLEN + 8, scratch->datagram, 32) < 0 ||
-	    bpf_skb_load_bytes(skb, udp + 4, &check, 4) < 0)
+	if (bpf_skb_load_bytes(skb, ETH_HLEN + IPV6_PAYLOAD_LENGTH, &payload, 2) < 0 ||
+	    bpf_skb_load_bytes(skb, ETH_HLEN + IPV6_SOURCE, scratch->datagram, 32) < 0 ||
+	    bpf_skb_load_bytes(skb, udp + UDP_LENGTH, &check, 4) < 0)
 		return COUNT_PROXY_TRUNCATED;
 	__builtin_memcpy(&notice->source, scratch->datagram, 16);
 	__builtin_memcpy(&notice->goal, scratch->datagram + 16, 16);

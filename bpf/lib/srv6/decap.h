@@ -85,8 +85,8 @@ static __always_inline void set_inner_class(struct __sk_buff *skb, __u8 *ip, __u
 	if (family == 4) {
 		ip[1] = traffic_class;
 		to = walk_be16(ip);
-		*(__be16 *)(ip + 10) =
-			checksum_replace(walk_be16(ip + 10), from, to); // the header sums up to what it did before
+		*(__be16 *)(ip + IPV4_CHECKSUM) = checksum_replace(walk_be16(ip + IPV4_CHECKSUM), from,
+								   to); // the header sums up to what it did before
 	} else {
 		set_traffic_class6(ip, traffic_class);
 		to = walk_be16(ip);
@@ -122,7 +122,7 @@ static __always_inline int srv6_leave_tunnel(struct __sk_buff *skb)
 		outer = pull(skb, ETH_HLEN + IPV6_HLEN) ? walk_at(skb, ETH_HLEN, IPV6_HLEN) : 0;
 	if (!outer)
 		return TC_NEXT;
-	__u8 next = outer[6];
+	__u8 next = outer[IPV6_NEXT_HEADER];
 	if (next != IPPROTO_IPV6 && next != IPPROTO_IPIP && next != IPPROTO_ICMPV6 && !is_extension(next))
 		return TC_NEXT;
 	const struct srv6_sid *sid = bpf_map_lookup_elem(&srv6_sids, outer + IPV6_DESTINATION);

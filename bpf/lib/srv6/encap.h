@@ -87,8 +87,8 @@ static __always_inline int carries_roce(struct __sk_buff *skb, const struct tunn
 	if (!udp || !ip || walk_be16(udp + UDP_DESTINATION) != bpf_htons(ROCE_UDP_PORT) ||
 	    !roce_carries_data(udp[UDP_HLEN]) || udp[UDP_HLEN + 1] & BTH_VERSION)
 		return 0;
-	__u32 end = h.inner_family == 6 ? h.inner + IPV6_HLEN + bpf_ntohs(walk_be16(ip + 4))
-					: h.inner + bpf_ntohs(walk_be16(ip + 2));
+	__u32 end = h.inner_family == 6 ? h.inner + IPV6_HLEN + bpf_ntohs(walk_be16(ip + IPV6_PAYLOAD_LENGTH))
+					: h.inner + bpf_ntohs(walk_be16(ip + IPV4_LENGTH));
 	if (end < h.transport || !roce_fits(bpf_ntohs(walk_be16(udp + UDP_LENGTH)), end - h.transport))
 		return 0;
 	key->family = h.inner_family;

@@ -145,7 +145,7 @@ static __always_inline int is_ordinary4(const __u8 *address)
 static __always_inline __u32 ordinary_length(const __u8 *ip, __u8 family)
 {
 	if (family == 6) {
-		__u32 payload = bpf_ntohs(walk_be16(ip + 4));
+		__u32 payload = bpf_ntohs(walk_be16(ip + IPV6_PAYLOAD_LENGTH));
 		return payload == 0 || ip[IPV6_NEXT_HEADER] == IPPROTO_HOPOPTS || ip[IPV6_HOP_LIMIT] <= 1 ||
 				       !is_ordinary6(ip + IPV6_SOURCE) || !is_ordinary6(ip + IPV6_DESTINATION)
 			       ? 0
@@ -154,7 +154,7 @@ static __always_inline __u32 ordinary_length(const __u8 *ip, __u8 family)
 	return ip[0] != 0x45 || ip[IPV4_TTL] <= 1 || !is_ordinary4(ip + IPV4_SOURCE) ||
 			       !is_ordinary4(ip + IPV4_DESTINATION)
 		       ? 0
-		       : bpf_ntohs(walk_be16(ip + 2));
+		       : bpf_ntohs(walk_be16(ip + IPV4_LENGTH));
 }
 
 // To the kernel's seg6local; `why` is counted.
@@ -212,7 +212,8 @@ static __always_inline int send_on(struct __sk_buff *skb, const struct arrival *
 	} else {
 		__be16 from = walk_be16(ip + IPV4_TTL);
 		ip[IPV4_TTL]--;
-		*(__be16 *)(ip + 10) = checksum_replace(walk_be16(ip + 10), from, walk_be16(ip + IPV4_TTL));
+		*(__be16 *)(ip + IPV4_CHECKSUM) =
+			checksum_replace(walk_be16(ip + IPV4_CHECKSUM), from, walk_be16(ip + IPV4_TTL));
 	}
 	count(COUNT_SRV6_DECAP_FORWARDED);
 	return bpf_redirect_neigh(ifindex, &gateway, sizeof(gateway), 0);

@@ -36,12 +36,6 @@ static __always_inline void address_load(struct address *a, const __u8 *at, __u3
 	a->halves[1] = *(const __u64 *)(at + 8);
 }
 
-// Where the source is in an IP header of this family.
-static __always_inline __u32 address_source_at(__u32 family)
-{
-	return family == 6 ? 8 : 12;
-}
-
 static __always_inline int same_address(const struct address *a, const struct address *b)
 {
 	return a->halves[0] == b->halves[0] && a->halves[1] == b->halves[1];

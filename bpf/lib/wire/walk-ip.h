@@ -55,12 +55,15 @@
 #define MPLS_BOTTOM 0x100
 
 #define IPV4_HLEN 20
+#define IPV4_LENGTH 2
 #define IPV4_FRAGMENT 6 // flags and offset
 #define IPV4_TTL 8
 #define IPV4_PROTOCOL 9
+#define IPV4_CHECKSUM 10
 #define IPV4_SOURCE 12
 #define IPV4_DESTINATION 16
 #define IPV6_HLEN 40
+#define IPV6_PAYLOAD_LENGTH 4
 #define IPV6_NEXT_HEADER 6
 #define IPV6_HOP_LIMIT 7
 #define IPV6_SOURCE 8
@@ -143,6 +146,12 @@ static __always_inline __be16 walk_be16(const __u8 *at)
 	return *(const __be16 *)at;
 }
 
+// Where the source is in an IP header of this family.
+static __always_inline __u32 address_source_at(__u32 family)
+{
+	return family == 6 ? IPV6_SOURCE : IPV4_SOURCE;
+}
+
 // The packet at `offset` is `length` bytes long, headers included.
 static __always_inline void walk_bound(struct headers *h, __u32 offset, __u32 length)
 {
@@ -170,7 +179,7 @@ static __always_inline enum walk_result walk_ipv4(struct __sk_buff *skb, struct 
 	const __u8 *ip = walk_at(skb, *offset, IPV4_HLEN);
 	if (!ip || walk_is_cut(h, *offset, IPV4_HLEN))
 		return WALK_TRUNCATED;
-	__u32 size = (ip[0] & 15) * 4, length = bpf_ntohs(walk_be16(ip + 2));
+	__u32 size = (ip[0] & 15) * 4, length = bpf_ntohs(walk_be16(ip + IPV4_LENGTH));
 	if ((ip[0] >> 4) != 4 || size < IPV4_HLEN)
 		return WALK_MALFORMED;
 	walk_outermost(h, *offset, 4, length);
@@ -180,7 +189,7 @@ static __always_inline enum walk_result walk_ipv4(struct __sk_buff *skb, struct 
 	h->inner_family = 4;
 	*next = ip[IPV4_PROTOCOL];
 	*offset += size;
-	__be16 fragment = walk_be16(ip + 6);
+	__be16 fragment = walk_be16(ip + IPV4_FRAGMENT);
 	if (fragment & bpf_htons(0x1fff))
 		return WALK_FRAGMENT;
 	h->fragmented |= !!(fragment & bpf_htons(0x2000));
@@ -194,7 +203,7 @@ static __always_inline enum walk_result walk_ipv6(struct __sk_buff *skb, struct 
 		return WALK_TRUNCATED;
 	if ((ip[0] >> 4) != 6)
 		return WALK_MALFORMED;
-	__u32 length = bpf_ntohs(walk_be16(ip + 4)) + IPV6_HLEN;
+	__u32 length = bpf_ntohs(walk_be16(ip + IPV6_PAYLOAD_LENGTH)) + IPV6_HLEN;
 	walk_outermost(h, *offset, 6, length > 0xffff ? 0xffff : length);
 	walk_bound(h, *offset, length);
 	h->inner = *offset;

@@ -80,8 +80,10 @@ __noinline int walk_guess_ip(struct __sk_buff *skb, __u32 offset, __u32 end)
 		end = skb->len;
 	__u32 room = end < offset ? 0 : end - offset;
 	if (ip[0] >> 4 == 6)
-		return bpf_ntohs(walk_be16(ip + 4)) + IPV6_HLEN <= room && ip[IPV6_HOP_LIMIT] != 0 ? IPPROTO_IPV6 : 0;
-	if (ip[0] >> 4 != 4 || (ip[0] & 15) < 5 || bpf_ntohs(walk_be16(ip + 2)) > room || ip[IPV4_TTL] == 0)
+		return bpf_ntohs(walk_be16(ip + IPV6_PAYLOAD_LENGTH)) + IPV6_HLEN <= room && ip[IPV6_HOP_LIMIT] != 0
+			       ? IPPROTO_IPV6
+			       : 0;
+	if (ip[0] >> 4 != 4 || (ip[0] & 15) < 5 || bpf_ntohs(walk_be16(ip + IPV4_LENGTH)) > room || ip[IPV4_TTL] == 0)
 		return 0;
 	if (ip[0] != 0x45) // options: their checksum is left to whoever forwards them
 		return IPPROTO_IPIP;
