@@ -278,7 +278,7 @@ const LABELLED: readonly BpfMutant[] = [
   {
     fault: 'IPv4 behind labels has any length',
     file: SHIMS,
-    search: 'bpf_ntohs(walk_be16(ip + 2)) > room || ip[IPV4_TTL] == 0',
+    search: 'bpf_ntohs(walk_be16(ip + IPV4_LENGTH)) > room || ip[IPV4_TTL] == 0',
     replace: 'ip[IPV4_TTL] == 0',
     fails: [[TUNNELS, 'IPv4 that is longer than what it is in is passed']],
   },

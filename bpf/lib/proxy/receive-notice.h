@@ -12,8 +12,8 @@
 #include "proxy/invoking-packet.h"
 #include "proxy/order-notification.h"
 
-#define NOTICE_MIN                                                                                                     \
-	(UDP_HLEN + TUPLE_SIZE_IPV6) // a tuple of either family is read, so both must have come with this packet
+// A tuple of either family is read, so both must have come with this packet.
+#define NOTICE_MIN (UDP_HLEN + TUPLE_SIZE_IPV6)
 
 // --- Is it intact? ---
 

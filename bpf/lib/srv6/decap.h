@@ -85,8 +85,8 @@ static __always_inline void set_inner_class(struct __sk_buff *skb, __u8 *ip, __u
 	if (family == 4) {
 		ip[1] = traffic_class;
 		to = walk_be16(ip);
-		*(__be16 *)(ip + IPV4_CHECKSUM) = checksum_replace(walk_be16(ip + IPV4_CHECKSUM), from,
-								   to); // the header sums up to what it did before
+		// The header sums up to what it did before.
+		*(__be16 *)(ip + IPV4_CHECKSUM) = checksum_replace(walk_be16(ip + IPV4_CHECKSUM), from, to);
 	} else {
 		set_traffic_class6(ip, traffic_class);
 		to = walk_be16(ip);
