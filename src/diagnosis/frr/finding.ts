@@ -47,12 +47,18 @@ export function checkDaemon(
 
 export const VERSION_CLAIM = `FRR is ${OLDEST.join('.')} or newer`;
 
+type Version = readonly [major: number, minor: number];
+
+/** @param version as FRR says it, such as `10.2.1`; false where it says none, or what is no number */
+export function isAtLeast(version: string | undefined, [major, minor]: Version): boolean {
+  const [foundMajor = 0, foundMinor = 0] = (version ?? '').split('.').map(Number);
+  return foundMajor > major || (foundMajor === major && foundMinor >= minor);
+}
+
 export function checkVersion(version = 'unknown'): Finding | undefined {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  const old = !(major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]));
-  return old
-    ? { code: 'version-old', problem: `FRR is ${version}`, remedy: `install FRR ${OLDEST.join('.')} or newer` }
-    : undefined;
+  return isAtLeast(version, OLDEST)
+    ? undefined
+    : { code: 'version-old', problem: `FRR is ${version}`, remedy: `install FRR ${OLDEST.join('.')} or newer` };
 }
 
 /** @param link null: the kernel does not have it; undefined: zebra did not say, for which `zebraError` is the reason */

@@ -14,6 +14,7 @@ import {
   isisInterface,
   splitNet,
 } from '../../frr/running-config.ts';
+import { formatSystemId } from '../../packet/isis/lsp-id.ts';
 import { hasEndCon, wayToEndCon } from './end-con.ts';
 import { type Finding, VERSION_CLAIM, checkDaemon, checkLink, checkVersion, mend } from './finding.ts';
 import { checkHelloKey, checkLevelKey } from './isis-authentication.ts';
@@ -78,8 +79,7 @@ const ROWS: readonly Row[] = [
         return {
           code: 'another-instance',
           problem: `${want.interface} is in router isis ${link.tag6}, which does not exist`,
-          remedy:
-            `vtysh -c 'configure terminal' -c 'interface ${want.interface}' -c 'no ipv6 ` + `router isis ${link.tag6}'`,
+          remedy: `vtysh -c 'configure terminal' -c 'interface ${want.interface}' -c 'no ipv6 router isis ${link.tag6}'`,
         };
       }
       return mend('not-enabled', `IS-IS is not enabled on ${want.interface}`, [
@@ -182,9 +182,7 @@ function checkArea({ instance, want }: View): Finding | undefined {
 }
 
 function checkSystemId({ instance, want }: View): Finding | undefined {
-  const ours = Buffer.from(want.systemId)
-    .toString('hex')
-    .replace(/^(.{4})(.{4})(.{4})$/, '$1.$2.$3');
+  const ours = formatSystemId(want.systemId);
   const same = instance.nets.some((net) => splitNet(net).systemId === ours);
   return same
     ? {
@@ -221,8 +219,7 @@ function checkMtu({ facts, instance, want }: View): Finding | undefined {
   if (want.mtu >= need) {
     return {
       code: 'mtu-changed',
-      problem:
-        `${want.interface} has MTU ${facts.link.mtu}, ` + `LSPs need ${need} and isis.mtu in cnpd.yaml is ${want.mtu}`,
+      problem: `${want.interface} has MTU ${facts.link.mtu}, LSPs need ${need} and isis.mtu in cnpd.yaml is ${want.mtu}`,
       remedy: `ip link set ${want.interface} mtu ${want.mtu}`,
     };
   }

@@ -3,7 +3,7 @@
 // serve others, and is said; so is the key of OSPFv3, because it cannot be taken back: ospf6d 8.4.4 ends when a key is
 // removed and set again.
 import type { FrrCrypto } from '../../frr/facts.ts';
-import { mend, type Finding } from './finding.ts';
+import { type Finding, isAtLeast, mend } from './finding.ts';
 import {
   type FrrKey,
   type OspfInterfaceConfig,
@@ -77,10 +77,7 @@ export function authenticationProblem(
 }
 
 /** Since 9.1 `ip ospf authentication` takes a key chain, which may have other algorithms than MD5. */
-function hasKeyChains({ version = '' }: Built): boolean {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  return major > 9 || (major === 9 && minor >= 1);
-}
+const hasKeyChains = ({ version }: Built): boolean => isAtLeast(version, [9, 1]);
 
 /** Whether this FRR could sign with such a key at all. What it does not tell is taken to be so. */
 function canHave(built: Built, version: OspfVersionNumber, { algorithm }: FrrKey): boolean {
