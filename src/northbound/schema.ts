@@ -217,7 +217,7 @@ const CNPD: ContainerShape<CnpdState> = {
   },
 };
 
-export const MODULE = { name: 'cnpd', organization: 'cnpd', version: '2026-11-22' } as const;
+export const MODULE = { name: 'cnpd', organization: 'cnpd', version: '2026-11-23' } as const;
 
 /** camelCase field name → YANG name: `kMin` → `k-min`. */
 export const yangName = (field: string): string => field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
