@@ -42,8 +42,7 @@ function levelProblems(
   const problems: Problem[] = [];
   if (systemIdContested) {
     const system = isis ? ` ${formatSystemId(isis.systemId)}` : '';
-    const problem =
-      `another router in level ${level} has the system ID${system}: ` + 'each undoes what the other advertises';
+    const problem = `another router in level ${level} has the system ID${system}: each undoes what the other advertises`;
     const remedy =
       'give one of the two another isis.system-id in cnpd.yaml, and `cnpctl reload`; ' +
       'if no other router has it, somebody forges our LSPs: authenticate the level';
@@ -51,8 +50,7 @@ function levelProblems(
   }
   if (exhausted.length > 0) problems.push(exhaustedProblem(isis?.authentication, level, exhausted));
   if (databaseFull) {
-    const problem =
-      `the level-${level} database of IS-IS is full: ` + 'LSPs were refused, or their prefixes are not learned';
+    const problem = `the level-${level} database of IS-IS is full: LSPs were refused, or their prefixes are not learned`;
     const remedy = 'see in `cnpctl show isis database` whose LSPs are so many or so long';
     problems.push(isisProblem('isis.database-full', problem, remedy));
   }

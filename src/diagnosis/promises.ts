@@ -24,7 +24,7 @@ export function codePointProblems({ codePoints, stamp }: Intent): Problem[] {
 }
 
 /** Border ports that are named as the proxy's or the core's: what comes from outside is believed there. */
-export function outsideProblems({ borderPorts, proxy, router }: Intent): Problem[] {
+function outsideProblems({ borderPorts, proxy, router }: Intent): Problem[] {
   const border = new Set(borderPorts);
   const learned = (proxy?.interfaces ?? [])
     .filter((name) => border.has(name))

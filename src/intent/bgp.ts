@@ -188,8 +188,7 @@ function transport({ bgp }: Sections, report: Report): void {
     report([...path, 'tls'], 'tls only with HOST:PORT', 'gobgpd has no TLS on a UNIX socket, and needs none there');
   // A plaintext that could not be read may have been meant to be on.
   if (secured || plaintext !== false || isLocalTarget(target)) return;
-  const reason =
-    `${target} is another machine: without tls whoever is on ` + 'the way can change the routes of this network';
+  const reason = `${target} is another machine: without tls whoever is on the way can change the routes of this network`;
   report([...path, 'target'], 'a target on this machine; else tls, or plaintext: on', reason);
 }
 

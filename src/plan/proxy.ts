@@ -113,8 +113,7 @@ function addressProblems(proxy: ProxyIntent, facts: Facts): Problem[] {
       {
         code: 'proxy.address-not-own',
         feature: 'proxy',
-        problem:
-          `${formatAddress(address)}, the proxy's address, ` + 'is no address of this router: notices will not arrive',
+        problem: `${formatAddress(address)}, the proxy's address, is no address of this router: notices will not arrive`,
         remedy,
       },
     ];

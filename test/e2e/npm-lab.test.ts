@@ -25,7 +25,7 @@ const setUp = (script: string): void => {
   writeFileSync(join(clone, 'src/setup/setup.sh'), `echo 'setup: here'\n${script}\n`);
 };
 const BUILDS =
-  "mkdir dist && echo 'console.log(JSON.stringify(process.argv.slice(2))); " + "process.exitCode = 7' > dist/lab.js";
+  "mkdir dist && echo 'console.log(JSON.stringify(process.argv.slice(2))); process.exitCode = 7' > dist/lab.js";
 const lab = (...args: string[]): { status: number | null; stdout: string; stderr: string } =>
   spawnSync('npm', ['run', '--silent', 'lab', '--', ...args], { cwd: clone, encoding: 'utf8', timeout: 60_000 });
 
