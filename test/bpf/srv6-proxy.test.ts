@@ -1,6 +1,6 @@
 // A proxy beside END.CON: the exit of tunnels has taken the outer header off before the proxy's program sees the
-// packet, so it says whose that was (bpf/lib/wire/tunnel-ended.h). What anybody may wrap is believed no more than in the
-// tunnel.
+// packet, so it says whose that was (bpf/lib/wire/tunnel-ended.h). What anybody may wrap is believed no more than in
+// the tunnel.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { TcxLink } from '../../src/kernel/bpf/tc-attachment.ts';
 import { attachTcx } from '../../src/kernel/bpf/tcx.ts';
