@@ -69,9 +69,10 @@ test('why gobgpd does not take a path is said as why it cannot be used: what it 
     [],
     async (client) => {
       await expect(client.add([PATH])).rejects.toThrow(/^no room$/);
-      await expect(client.withdraw([PATH.prefix])).rejects.toThrow(
-        /^gobgpd accepts the connection and does not answer/,
-      );
+      await expect(client.withdraw([PATH.prefix])).rejects.toMatchObject({
+        code: 'no-answer',
+        message: expect.stringMatching(/^gobgpd accepts the connection and does not answer/),
+      });
     },
   );
 });

@@ -42,15 +42,20 @@ export interface Telling {
   end(): void;
 }
 
+interface Refusal {
+  readonly code: status;
+  readonly details: string;
+}
+
 export interface Methods {
-  readonly GetBgp: (call: unknown, answer: (error: null, value: Uint8Array) => void) => void;
+  readonly GetBgp: (
+    call: { getDeadline(): Date | number },
+    answer: (error: Refusal | null, value?: Uint8Array) => void,
+  ) => void;
   readonly WatchEvent: (call: Telling) => void;
   readonly ListPeer: (call: Telling) => void;
   readonly ListPath: (call: Telling) => void;
-  readonly AddPathStream: (
-    call: { resume(): void },
-    answer: (error: { code: status; details: string }) => void,
-  ) => void;
+  readonly AddPathStream: (call: { resume(): void }, answer: (error: Refusal) => void) => void;
 }
 
 const SILENT: Omit<Methods, 'ListPeer'> = {
