@@ -79,8 +79,11 @@ describe('a gobgpd that', () => {
 
   test.each(['never came', 'was lost'])('%s cannot be asked: it ends at once, and is not clean', (how) => {
     const agent = new Agent();
+    if (how === 'was lost') {
+      agent.connect();
+      agent.lose();
+    }
     agent.declare(declaration({ [A]: PROXY }));
-    if (how === 'was lost') agent.lose();
     stopping(agent);
     expect([stops(agent), complaints(agent)]).toEqual([[false], []]);
   });
