@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { address } from '../../model/address.ts';
 import { signPacketV2 } from '../../packet/ospf/auth-v2.ts';
-import { type ProtocolIdOrder, signPacketV3 } from '../../packet/ospf/auth-v3.ts';
+import { type ProtocolIdOrder, signPacketV3, verifyPacketV3 } from '../../packet/ospf/auth-v3.ts';
 import type { AuthenticationKey } from '../../packet/ospf/digest.ts';
 import { encodePacket } from '../../packet/ospf/packet.ts';
 import { takeInbox } from './inbox.ts';
@@ -115,12 +115,16 @@ describe('a packet with an old sequence number is dropped', () => {
 });
 
 it('OSPFv3: we answer with the order of the protocol ID that the neighbour’s last packet had', () => {
-  const { area, give } = scene(OSPFV3);
+  const { s, area, give } = scene(OSPFV3);
   const orders = (['reversed', 'network', 'reversed'] as const).map((order, n) => {
     give(hello(OSPFV3), n + 1, order);
-    return area.neighbor!.protocolIdOrder;
+    s.effects = [];
+    sendHello(s, area);
+    return s.effects.flatMap((effect) =>
+      effect.type === 'send' ? [verifyPacketV3(effect.payload, [KEY], area.link!.address)] : [],
+    );
   });
-  expect(orders).toEqual(['reversed', 'network', 'reversed']);
+  expect(orders).toMatchObject([[{ order: 'reversed' }], [{ order: 'network' }], [{ order: 'reversed' }]]);
 });
 
 describe.each([OSPFV2, OSPFV3])('$name, a packet', (version) => {

@@ -238,9 +238,11 @@ it('packets are of one version: OSPFv3 in OSPFv2 is malformed', () => {
   const a = new Router(testConfig(A));
   const link = new Link(a, new Router(testConfig(B)));
   const addresses = { source: address('10.0.0.2'), destination: OSPFV2.destination };
-  const request = { kind: 'link-state-request', requests: [], routerId: B, areaId: AREA, instanceId: 0 } as const;
+  // As long as a header of OSPFv2 at least: of a shorter one the version is not looked at.
+  const requests = [{ type: 0x2001, lsId: 0, advertisingRouter: A }];
+  const request = { kind: 'link-state-request', requests, routerId: B, areaId: AREA, instanceId: 0 } as const;
   const payload = encodePacket(3, request, { source: address('fe80::2'), destination: address('ff02::5') });
   link.event(0, { type: 'received', areaId: AREA, payload, addresses });
   link.run(0);
-  expect(a.count('packet.bad-version') + a.count('packet.truncated')).toBe(1);
+  expect([a.count('packet.bad-version'), a.count('packet.truncated')]).toEqual([1, 0]);
 });

@@ -209,7 +209,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
       expect([unplacedEntries(agent.content), agent.said.get(AREA)!.length]).toEqual([0, 0]);
     });
 
-    it('with router addresses of which one is left out, those that nobody could reach not counted', () => {
+    it('with more router addresses than one: how many are left out is told, without those that nobody could reach', () => {
       const agent = agentOf();
       const told = (...texts: string[]): unknown[] =>
         agent
