@@ -22,6 +22,7 @@ import { ReversePath } from '../kernel/reverse-path.ts';
 import { LearnedTable } from '../learned/table.ts';
 import { type Clock, systemClock } from '../model/clock.ts';
 import type { Log } from '../model/log.ts';
+import { type Work, eventLoopWork } from '../model/work.ts';
 import type { ReloadOutcome } from '../northbound/server.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DesiredState } from '../plan/desired.ts';
@@ -80,6 +81,7 @@ class RunningDaemon implements Daemon {
   readonly #logging: Logging;
   readonly #log: Log;
   readonly #clock: Clock = systemClock;
+  readonly #work: Work = eventLoopWork();
   readonly #counters: Counters = createCounters();
   readonly #file: IntentFile;
   readonly #table: LearnedTable;
@@ -164,7 +166,7 @@ class RunningDaemon implements Daemon {
     this.#rtnetlink = Rtnetlink.open({}, { poller: this.#poller });
     this.#features = await probeKernel({ poller: this.#poller });
     const dirs = { bpfDir: bpfDir(runDir), linksDir: linksDir(runDir), objectDir: objectDir() };
-    this.#dataplane = new Dataplane(dirs, { clock, log: this.#logging.room('reconcile'), count });
+    this.#dataplane = new Dataplane(dirs, { clock, work: this.#work, log: this.#logging.room('reconcile'), count });
     this.#counters.addReader(() =>
       [...this.#dataplane.counters()].map(([name, value]) => ({ name, value: Number(value) })),
     );

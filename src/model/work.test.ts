@@ -109,19 +109,18 @@ describe('a job that is ended early', () => {
 
   it('by one of its own steps: that step is the last', () => {
     const { log, work, turns } = world();
-    const cancel = work.run(
-      (function* (): Steps {
-        try {
-          log.push('a1');
-          cancel();
-          yield;
-          log.push('a2');
-        } finally {
-          log.push('finally');
-        }
-      })(),
-      { budgetMs: 9 },
-    );
+    const job = { cancel: (): void => {} };
+    const steps = function* (): Steps {
+      try {
+        log.push('a1');
+        job.cancel();
+        yield;
+        log.push('a2');
+      } finally {
+        log.push('finally');
+      }
+    };
+    job.cancel = work.run(steps(), { budgetMs: 9 });
     expect(turns(3)).toBe('a1 finally');
   });
 });

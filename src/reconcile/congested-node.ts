@@ -65,10 +65,10 @@ import type { ObjectStatus } from './operations.ts';
 import { Reconciler } from './reconciler.ts';
 
 /**
- * The one large table; nothing waits for it to be complete. As many as the learned table hands over in a turn, so that
+ * Of the one large table, for whose completeness nothing waits. No fewer than learning hands over in a step, so that
  * none wait for another: some 3 ms.
  */
-const SENDERS_A_TURN = 1000;
+const SENDERS_AT_ONCE = 1000;
 
 type Notifier = NotifierPlan & { readonly id: 'notifier' };
 /**
@@ -174,7 +174,7 @@ export class CongestedNode implements Feature {
   ): Reconciler<T> {
     return learnedTable(map, codec, modules, () => this.#mayForget, {
       same: (a, b) => same(a as T, b as T),
-      perTurn: SENDERS_A_TURN,
+      atOnce: SENDERS_AT_ONCE,
     });
   }
 

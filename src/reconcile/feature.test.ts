@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { manualClock } from '../model/clock.ts';
+import { ManualWork } from '../model/work.fixture.ts';
 import { silentLog } from '../model/log.ts';
 import { configurationOperations, learnedTable } from './feature.ts';
 import type { Table } from './map-table.ts';
@@ -76,7 +77,7 @@ test('what an earlier run had learned stays until the network has had time to te
   const reconciler = learnedTable(
     table,
     codec,
-    { clock: manualClock(), log: silentLog, count: (name) => void counted.push(name) },
+    { clock: manualClock(), work: new ManualWork(), log: silentLog, count: (name) => void counted.push(name) },
     () => mayForget,
   );
   reconciler.replace([{ id: '8' }, { id: '9' }]);

@@ -1,19 +1,13 @@
 // What the dataplane's features have in common. A feature is one eBPF object with its maps: opened when it is first
 // wanted, because a feature that is not configured must not run (PNC-6-e), and told its share of the desired state.
 import type { BpfObject } from '../kernel/bpf/object.ts';
-import type { Clock } from '../model/clock.ts';
-import type { Count, Log } from '../model/log.ts';
 import type { DesiredState } from '../plan/desired.ts';
 import type { Attachment } from './attachments.ts';
 import { type Table, type TableCodec, tableOperations } from './map-table.ts';
 import type { ObjectStatus, Operations } from './operations.ts';
-import { Reconciler, type ReconcilerOptions } from './reconciler.ts';
+import { Reconciler, type ReconcilerModules, type ReconcilerOptions } from './reconciler.ts';
 
-export interface FeatureModules {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly count: Count;
-}
+export type FeatureModules = ReconcilerModules;
 
 /** One feature, opened. */
 export interface Feature {

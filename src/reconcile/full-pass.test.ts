@@ -2,6 +2,7 @@
 // or that are read slowly; and what is left of timers.
 import { describe, expect, test } from 'vitest';
 import { manualClock } from '../model/clock.ts';
+import { ManualWork } from '../model/work.fixture.ts';
 import type { Log } from '../model/log.ts';
 import { silentLog } from '../model/log.ts';
 import type { Operations, Wanted } from './operations.ts';
@@ -20,6 +21,7 @@ function world(own: Partial<Operations<Thing>> = {}, options: Partial<Reconciler
   const warned: object[] = [];
   const informed: object[] = [];
   const clock = manualClock();
+  const work = new ManualWork();
   const log: Log = {
     ...silentLog,
     warn: (fields) => void warned.push(fields),
@@ -33,8 +35,8 @@ function world(own: Partial<Operations<Thing>> = {}, options: Partial<Reconciler
     ...own,
   };
   const count = (name: string, by = 1): void => void counters.set(name, (counters.get(name) ?? 0) + by);
-  const reconciler = new Reconciler(operations, { clock, log, count }, { retryMs: [100, 1000], ...options });
-  return { updated, counters, warned, informed, clock, reconciler };
+  const reconciler = new Reconciler(operations, { clock, work, log, count }, { retryMs: [100, 1000], ...options });
+  return { updated, counters, warned, informed, clock, work, reconciler };
 }
 
 describe('a full pass', () => {
@@ -159,7 +161,7 @@ describe('a full pass', () => {
 
   test('reads a large table a slice a turn, and the pass before it is over', () => {
     let [read, ended] = [0, 0];
-    const { clock, reconciler } = world({
+    const { work, reconciler } = world({
       *prune() {
         try {
           for (let i = 0; i < 1200; i++, read++) yield false;
@@ -173,9 +175,9 @@ describe('a full pass', () => {
     expect([first > 0, first < 1200, ended]).toEqual([true, true, 0]);
     reconciler.fullPass();
     expect([read, ended]).toEqual([2 * first, 1]);
-    clock.advance(1000);
+    work.settle();
     expect([read, ended]).toEqual([first + 1200, 2]);
-    clock.advance(1000);
+    work.settle();
     expect(read).toBe(first + 1200);
   });
 });
@@ -202,14 +204,14 @@ describe('after close', () => {
     ['what is refused at the close', 3],
   ])('%s is not tried again', (_, refusedFrom) => {
     let tries = 0;
-    const { clock, reconciler } = world(
+    const { clock, work, reconciler } = world(
       {
         update: ({ id }) => {
           tries++;
           if (Number(id) >= refusedFrom) throw new Error('EBUSY');
         },
       },
-      { perTurn: 2 },
+      { atOnce: 2 },
     );
     reconciler.replace(things(4));
     const before = tries;
@@ -217,6 +219,7 @@ describe('after close', () => {
     reconciler.close();
     expect(tries).toBe(4);
     clock.advance(600_000);
+    work.settle();
     expect(tries).toBe(4);
   });
 });
@@ -389,16 +392,16 @@ describe('changes', () => {
 
   test('of one turn are as many as the caller allows, a delete like an update', () => {
     const deleted: string[] = [];
-    const { clock, reconciler, updated } = world({ delete: (id) => void deleted.push(id) }, { perTurn: 4 });
+    const { work, reconciler, updated } = world({ delete: (id) => void deleted.push(id) }, { atOnce: 4 });
     reconciler.replace(things(4));
     expect(updated).toHaveLength(4);
-    clock.advance(1);
+    work.settle();
     reconciler.change(
       [{ id: 'new', size: 1 }],
       things(4).map(({ id }) => id),
     );
     expect([updated.length, deleted]).toEqual([5, ['0', '1', '2']]);
-    clock.advance(1);
+    work.turn();
     expect(deleted).toEqual(['0', '1', '2', '3']);
   });
 });

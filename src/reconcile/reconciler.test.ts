@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { manualClock } from '../model/clock.ts';
+import { ManualWork } from '../model/work.fixture.ts';
 import { silentLog } from '../model/log.ts';
 import type { Operations } from './operations.ts';
 import { Reconciler } from './reconciler.ts';
@@ -9,7 +10,7 @@ interface Thing {
   readonly size: bigint;
 }
 
-function world(refuse: (id: string) => boolean = () => false, together = false, perTurn?: number) {
+function world(refuse: (id: string) => boolean = () => false, together = false, atOnce?: number) {
   const kernel = new Map<string, bigint>();
   const calls: string[] = [];
   const operations: Operations<Thing> = {
@@ -39,14 +40,15 @@ function world(refuse: (id: string) => boolean = () => false, together = false, 
     verify: (o) => kernel.get(o.id) === o.size,
   };
   const clock = manualClock();
+  const work = new ManualWork();
   const counters = new Map<string, number>();
   const count = (name: string, by = 1): void => void counters.set(name, (counters.get(name) ?? 0) + by);
   const reconciler = new Reconciler(
     operations,
-    { clock, log: silentLog, count },
-    { retryMs: [100, 1000], fullPassMs: 60_000, ...(perTurn && { perTurn }) },
+    { clock, work, log: silentLog, count },
+    { retryMs: [100, 1000], fullPassMs: 60_000, ...(atOnce && { atOnce }) },
   );
-  return { kernel, calls, clock, counters, reconciler };
+  return { kernel, calls, clock, work, counters, reconciler };
 }
 
 describe('reconciler', () => {
@@ -211,14 +213,14 @@ describe('a large table', () => {
   const large = (refuse?: (id: string) => boolean) => world(refuse, true, 10);
 
   it('is replaced a slice a turn, the first at once: deletes before updates, each in order', () => {
-    const { reconciler, clock, kernel, calls } = large();
+    const { reconciler, work, kernel, calls } = large();
     reconciler.change(things(0, 10), []);
-    clock.advance(1);
+    work.settle();
     calls.length = 0;
     reconciler.replace(things(5, 35));
     expect(calls.slice(0, 5)).toEqual([0, 1, 2, 3, 4].map((id) => `delete ${id}`));
     expect(kernel.size).toBeLessThan(30);
-    clock.advance(100);
+    work.settle();
     expect([...kernel.keys()]).toEqual(things(5, 35).map((t) => t.id));
     const together = calls.slice(5).map((c) => c.split(' ').slice(1));
     expect(together.flat()).toEqual(things(10, 35).map((t) => t.id));
@@ -226,18 +228,18 @@ describe('a large table', () => {
   });
 
   it('is emptied a slice a turn, each as large as allowed', () => {
-    const { reconciler, clock, kernel } = large();
+    const { reconciler, work, kernel } = large();
     reconciler.change(things(0, 10), []);
     reconciler.change(things(10, 20), []);
-    clock.advance(10);
+    work.settle();
     reconciler.replace([]);
     expect(kernel.size).toBe(10);
-    clock.advance(10);
+    work.settle();
     expect(kernel.size).toBe(0);
   });
 
   it('takes what changes meanwhile after what was asked for before', () => {
-    const { reconciler, clock, kernel } = large();
+    const { reconciler, work, kernel } = large();
     reconciler.replace(things(0, 30));
     expect(kernel.size).toBeLessThanOrEqual(10);
     reconciler.change(
@@ -249,15 +251,15 @@ describe('a large table', () => {
     );
     reconciler.change([], ['new']);
     expect(kernel.size).toBeLessThanOrEqual(10);
-    clock.advance(100);
+    work.settle();
     expect([kernel.size, kernel.get('29'), kernel.has('28'), kernel.has('new')]).toEqual([29, 2n, false, false]);
   });
 
   it('that is replaced anew before it was complete is as it was asked for last', () => {
-    const { reconciler, clock, kernel, calls } = large((id) => id === '3');
+    const { reconciler, work, kernel, calls } = large((id) => id === '3');
     reconciler.replace(things(0, 30));
     reconciler.replace(things(3, 8, 2n));
-    clock.advance(60);
+    work.settle();
     expect([...kernel]).toEqual([4, 5, 6, 7].map((id) => [String(id), 2n]));
     expect(calls).not.toContain('29');
     expect(reconciler.status().map((s) => [s.id, s.state])).toEqual([
@@ -270,57 +272,59 @@ describe('a large table', () => {
   });
 
   it('is pruned only when everything wanted was tried: what an earlier run left of it stays', () => {
-    const { reconciler, clock, kernel, counters } = large();
+    const { reconciler, work, kernel, counters } = large();
     for (const { id } of things(0, 40)) kernel.set(id, 1n);
     reconciler.replace(things(0, 30));
     reconciler.fullPass();
     expect(kernel.size).toBe(40);
-    clock.advance(100);
+    work.settle();
     expect(kernel.size).toBe(30);
     expect(counters.get('reconcile.thing.pruned')).toBe(10);
   });
 
   it('is pruned against what is wanted at that moment, a slice a turn', () => {
-    const { reconciler, clock, kernel, counters } = world();
+    const { reconciler, work, kernel, counters } = world();
     for (const { id } of things(0, 2000)) kernel.set(id, 1n);
     reconciler.fullPass();
     expect(kernel.size).toBeGreaterThan(1000);
     reconciler.change([{ id: '1999', size: 5n }], []);
-    clock.advance(100);
+    work.settle();
     expect([...kernel]).toEqual([['1999', 5n]]);
     expect(counters.get('reconcile.thing.pruned')).toBe(1999);
   });
 
   it('that is to be checked again while it is checked is checked from the beginning', () => {
-    const { reconciler, clock, kernel } = world();
+    const { reconciler, work, kernel } = world();
     reconciler.replace(things(0, 2000));
     reconciler.fullPass();
     kernel.delete('0');
     kernel.set('stray', 1n);
     reconciler.fullPass();
-    clock.advance(100);
+    work.settle();
     expect([kernel.size, kernel.has('0')]).toEqual([2000, true]);
   });
 
   it('of which the kernel refuses all is tried again a slice a turn, and recovers', () => {
     let busy = true;
-    const { reconciler, clock, kernel, calls } = large(() => busy);
+    const { reconciler, clock, work, kernel, calls } = large(() => busy);
     reconciler.replace(things(0, 30));
-    clock.advance(50);
+    work.settle();
     expect(reconciler.status().filter((s) => s.state === 'failed')).toHaveLength(30);
     busy = false;
     calls.length = 0;
     clock.advance(2000);
+    work.settle();
     expect(kernel.size).toBe(30);
     expect(Math.max(...calls.map((c) => c.split(' ').length - 1))).toBeLessThanOrEqual(10);
   });
 
   it('is complete when it is closed in the middle', () => {
-    const { reconciler, clock, kernel } = large();
+    const { reconciler, clock, work, kernel } = large();
     reconciler.replace(things(0, 30));
     reconciler.close();
     expect(kernel.size).toBe(30);
     clock.advance(600_000);
+    work.settle();
     expect(kernel.size).toBe(30);
   });
 });

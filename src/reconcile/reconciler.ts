@@ -4,6 +4,7 @@
 // objects are.
 import type { Clock } from '../model/clock.ts';
 import type { Count, Log } from '../model/log.ts';
+import { type Steps, type Work, advance } from '../model/work.ts';
 import { type ObjectStatus, type Operations, type Wanted, sameJson } from './operations.ts';
 
 export interface ReconcilerOptions {
@@ -13,11 +14,17 @@ export interface ReconcilerOptions {
   readonly fullPassMs: number;
   readonly same?: (a: unknown, b: unknown) => boolean;
   /**
-   * Objects that replace and change take in one turn of the event loop; the first of them at once, the rest in turns to
-   * come, nothing overtaking what was asked for before. Absent: all at once, so that what comes after the call can rely
-   * on it.
+   * Objects that replace and change take within the call; the rest is work for later, nothing overtaking what was asked
+   * for before. Absent: all of them, so that what comes after the call can rely on it.
    */
-  readonly perTurn?: number;
+  readonly atOnce?: number;
+}
+
+export interface ReconcilerModules {
+  readonly clock: Clock;
+  readonly work: Work;
+  readonly log: Log;
+  readonly count: Count;
 }
 
 interface Entry<T> {
@@ -30,8 +37,9 @@ interface Entry<T> {
   queued: boolean;
 }
 
-/** Steps of a full pass in one turn of the event loop: about 2 ms. */
-const PASS_SLICE = 500;
+/** Objects in one step of the work: about 1 ms. */
+const STEP = 250;
+const BUDGET_MS = 2;
 
 const DEFAULTS: ReconcilerOptions = { retryMs: [100, 30_000], fullPassMs: 60_000 };
 
@@ -39,6 +47,7 @@ export class Reconciler<T extends { readonly id: string }> {
   readonly #operations: Operations<T>;
   readonly #options: ReconcilerOptions;
   readonly #clock: Clock;
+  readonly #work: Work;
   readonly #log: Log;
   readonly #count: Count;
   readonly #entries = new Map<string, Entry<T>>();
@@ -46,16 +55,15 @@ export class Reconciler<T extends { readonly id: string }> {
   #queue: Entry<T>[] = [];
   /** Refused by the kernel; tried again when the pause is over, not whenever something else changes. */
   readonly #refused = new Set<Entry<T>>();
-  /**
-   * What replace, change and the retry have still to mark, in order; each pauses when the turn's steps are used up, and
-   * a step is an object.
-   */
-  #work: Iterator<void>[] = [];
-  #stepsLeft = 0;
-  #cancelTurn: (() => void) | undefined;
-  /** The full pass under way; it waits for `#work`. */
+  /** What replace, change and the retry have still to mark, in order; each pauses when `#objectsLeft` is used up. */
+  #marking: Iterator<void>[] = [];
+  #objectsLeft = 0;
+  /** What was asked for is not complete: whatever is asked for next comes after it. */
+  #isBehind = false;
+  /** The full pass under way; it waits for `#marking`. */
   #pass: Generator<void> | undefined;
-  #cancelPass: (() => void) | undefined;
+  /** Absent: no job is under way. */
+  #cancelJob: (() => void) | undefined;
   readonly #wanted: Wanted = {
     has: (id) => this.#entries.get(id)?.object !== undefined,
     keys: () => [...this.#entries].flatMap(([id, entry]) => (entry.object === undefined ? [] : [id])),
@@ -65,14 +73,11 @@ export class Reconciler<T extends { readonly id: string }> {
   #cancelFullPass: (() => void) | undefined;
   #closed = false;
 
-  constructor(
-    operations: Operations<T>,
-    modules: { clock: Clock; log: Log; count: Count },
-    options: Partial<ReconcilerOptions> = {},
-  ) {
+  constructor(operations: Operations<T>, modules: ReconcilerModules, options: Partial<ReconcilerOptions> = {}) {
     this.#operations = operations;
     this.#options = { ...DEFAULTS, ...options };
     this.#clock = modules.clock;
+    this.#work = modules.work;
     this.#log = modules.log;
     this.#count = modules.count;
   }
@@ -83,7 +88,7 @@ export class Reconciler<T extends { readonly id: string }> {
    */
   replace(objects: readonly T[]): void {
     // It says everything: what was still to be done is overtaken, retries too, for it tries again what failed.
-    this.#work = [];
+    this.#marking = [];
     this.#begin(this.#replacing(objects));
   }
 
@@ -97,10 +102,10 @@ export class Reconciler<T extends { readonly id: string }> {
 
   *#replacing(objects: readonly T[]): Generator<void> {
     const wanted = new Set<string>();
-    for (const { id } of objects) if (wanted.add(id).size % 16 === 0 && this.#turnIsOver()) yield;
+    for (const { id } of objects) if (wanted.add(id).size % 16 === 0 && this.#stepIsOver()) yield;
     for (const id of this.#entries.keys()) {
       if (!wanted.has(id)) this.#markDeleted(id);
-      if (this.#turnIsOver()) yield;
+      if (this.#stepIsOver()) yield;
     }
     yield* this.#changing(objects, []);
   }
@@ -108,53 +113,72 @@ export class Reconciler<T extends { readonly id: string }> {
   *#changing(upserts: readonly T[], deletes: readonly string[]): Generator<void> {
     for (let i = 0; i < upserts.length; i++) {
       this.#markChanged(upserts[i]!);
-      if (this.#turnIsOver()) yield;
+      if (this.#stepIsOver()) yield;
     }
     for (const id of deletes) {
       this.#markDeleted(id);
-      if (this.#turnIsOver()) yield;
+      if (this.#stepIsOver()) yield;
     }
   }
 
   *#retrying(): Generator<void> {
     for (const entry of [...this.#refused]) {
       if (this.#refused.delete(entry)) this.#enqueue(entry);
-      if (this.#turnIsOver()) yield;
+      if (this.#stepIsOver()) yield;
     }
   }
 
-  /** After each step. */
-  #turnIsOver(): boolean {
-    return --this.#stepsLeft <= 0;
+  /** After each object. */
+  #stepIsOver(): boolean {
+    return --this.#objectsLeft <= 0;
   }
 
-  #begin(work: Iterator<void>): void {
-    this.#work.push(work);
-    if (!this.#cancelTurn) this.#turn();
+  #begin(marking: Iterator<void>): void {
+    this.#marking.push(marking);
+    if (!this.#isBehind) this.#mark(this.#closed ? Infinity : this.#atOnce);
+    if (this.#isBehind) this.#goOn();
     this.#scheduleFullPass();
   }
 
-  #turn(): void {
-    this.#cancelTurn = undefined;
-    this.#stepsLeft = this.#closed ? Infinity : (this.#options.perTurn ?? Infinity);
-    while (this.#stepsLeft > 0 && this.#work.length > 0) if (this.#work[0]!.next().done) this.#work.shift();
+  get #atOnce(): number {
+    return this.#options.atOnce ?? Infinity;
+  }
+
+  #mark(objects: number): void {
+    this.#objectsLeft = objects;
+    while (this.#objectsLeft > 0 && this.#marking.length > 0) if (this.#marking[0]!.next().done) this.#marking.shift();
+    this.#isBehind = this.#marking.length > 0;
     this.#run();
-    if (this.#work.length > 0) this.#cancelTurn = this.#clock.after(1, () => this.#turn());
+  }
+
+  #goOn(): void {
+    this.#cancelJob ??= this.#work.run(this.#job(), {
+      budgetMs: BUDGET_MS,
+      onDone: () => (this.#cancelJob = undefined),
+    });
+  }
+
+  *#job(): Steps {
+    while (this.#isBehind || this.#pass) {
+      if (this.#isBehind) this.#mark(Math.min(STEP, this.#atOnce));
+      else this.#advancePass();
+      yield;
+    }
   }
 
   #markDeleted(id: string): void {
     const entry = this.#entries.get(id);
-    if (entry) this.#mark(id, entry, undefined);
+    if (entry) this.#set(id, entry, undefined);
   }
 
   #markChanged(object: T): void {
     const same = this.#options.same ?? sameJson;
     const entry = this.#entries.get(object.id);
     if (entry?.object !== undefined && entry.state !== 'failed' && same(entry.object, object)) return;
-    this.#mark(object.id, entry, object);
+    this.#set(object.id, entry, object);
   }
 
-  #mark(id: string, entry: Entry<T> | undefined, object: T | undefined): void {
+  #set(id: string, entry: Entry<T> | undefined, object: T | undefined): void {
     const marked = entry ?? { id, object, state: 'pending', attempts: 0, error: undefined, queued: false };
     marked.object = object;
     marked.state = 'pending';
@@ -170,24 +194,18 @@ export class Reconciler<T extends { readonly id: string }> {
     entry.queued = true;
   }
 
-  /**
-   * Prunes, then checks or re-applies every object; a slice a turn, so that a large table does not hold up the event
-   * loop. A pass under way starts again.
-   */
+  /** Prunes, then checks or re-applies every object, its first step within the call. A pass under way starts again. */
   fullPass(): void {
     if (this.#closed) return;
-    this.#cancelPass?.();
     this.#pass?.return(undefined);
     this.#pass = this.#passing();
-    this.#advancePass();
+    if (!this.#isBehind) this.#advancePass();
+    if (this.#pass) this.#goOn();
   }
 
   #advancePass(): void {
-    if (this.#work.length === 0) {
-      for (let i = 0; i < PASS_SLICE && this.#pass; i++) if (this.#pass.next().done) this.#pass = undefined;
-      this.#run();
-    }
-    this.#cancelPass = this.#pass && this.#clock.after(1, () => this.#advancePass());
+    if (this.#pass && advance(this.#pass, STEP)) this.#pass = undefined;
+    this.#run();
   }
 
   *#passing(): Generator<void> {
@@ -244,8 +262,8 @@ export class Reconciler<T extends { readonly id: string }> {
    */
   close(): void {
     this.#closed = true;
-    for (const cancel of [this.#cancelRetry, this.#cancelFullPass, this.#cancelPass, this.#cancelTurn]) cancel?.();
-    this.#turn();
+    for (const cancel of [this.#cancelRetry, this.#cancelFullPass, this.#cancelJob]) cancel?.();
+    this.#mark(Infinity);
   }
 
   /** Does what is queued, in order; updates that follow each other go together where the kernel takes many at once. */

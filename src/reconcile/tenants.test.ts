@@ -6,6 +6,7 @@ import { tunnelKey } from '../kernel/dataplane/srv6.ts';
 import { TENANT_CONFIG_KEY, TENANT_MAPS, encodeTenant, encodeTenantConfig } from '../kernel/dataplane/tenants.ts';
 import { address } from '../model/address.ts';
 import { manualClock } from '../model/clock.ts';
+import { ManualWork } from '../model/work.fixture.ts';
 import { silentLog } from '../model/log.ts';
 import { prefix } from '../model/prefix.ts';
 import type { TenantsPlan } from '../plan/desired.ts';
@@ -55,7 +56,7 @@ const portRow = (ifindex: number, from: string, tenant: number): [string, string
 
 function open(maps: Maps): { readonly tables: TenantTables; readonly pass: () => void } {
   const clock = manualClock();
-  const tables = new TenantTables(maps.object, { clock, log: silentLog, count: () => {} });
+  const tables = new TenantTables(maps.object, { clock, work: new ManualWork(), log: silentLog, count: () => {} });
   return {
     tables,
     pass: () => {

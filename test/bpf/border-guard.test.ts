@@ -5,6 +5,7 @@ import { END_CON_VALUE, GUARD_MAPS, endConKey } from '../../src/kernel/dataplane
 import { unmappedAddress } from '../../src/kernel/dataplane/layout.ts';
 import { address, formatAddress } from '../../src/model/address.ts';
 import { systemClock } from '../../src/model/clock.ts';
+import { eventLoopWork } from '../../src/model/work.ts';
 import { silentLog } from '../../src/model/log.ts';
 import { type BorderGuard, borderGuard } from '../../src/reconcile/border-guard.ts';
 import { object } from './congested-router.ts';
@@ -13,7 +14,7 @@ let maps: BpfObject;
 let guard: BorderGuard;
 beforeEach(() => {
   maps = openBpfObject(object('guard'));
-  guard = borderGuard.open(maps, { clock: systemClock, log: silentLog, count: () => {} });
+  guard = borderGuard.open(maps, { clock: systemClock, work: eventLoopWork(), log: silentLog, count: () => {} });
 });
 afterEach(() => guard.close());
 

@@ -25,6 +25,7 @@ import { decodeSenderCapability, decodeSenderPolicy } from '../../src/kernel/dat
 import { Poller } from '../../src/kernel/poller.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import { systemClock } from '../../src/model/clock.ts';
+import { eventLoopWork } from '../../src/model/work.ts';
 import { silentLog } from '../../src/model/log.ts';
 import type { SentNotification } from '../../src/model/notification.ts';
 import { formatPrefix, prefix } from '../../src/model/prefix.ts';
@@ -39,6 +40,7 @@ const END_CON = address('2001:db8:c::1');
 const counted = new Map<string, number>();
 const modules = {
   clock: systemClock,
+  work: eventLoopWork(),
   log: silentLog,
   count: (name: string) => void counted.set(name, (counted.get(name) ?? 0) + 1),
 };

@@ -16,6 +16,7 @@ import {
 } from '../../src/kernel/dataplane/queue-pairs.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import { manualClock } from '../../src/model/clock.ts';
+import { ManualWork } from '../../src/model/work.fixture.ts';
 import { silentLog } from '../../src/model/log.ts';
 import { formatPrefix, prefix } from '../../src/model/prefix.ts';
 import { concat } from '../../src/packet/bytes.ts';
@@ -60,7 +61,7 @@ beforeEach(() => {
   program = new ProxyUnderTest(compiled.proxy.path, { pinDir: pins });
   feature = proxyFeature.open(
     openBpfObject(compiled.proxy.path, { pinDir: pins, unpinned: proxyFeature.scratchMaps }),
-    { clock: manualClock(), log: silentLog, count: () => {} },
+    { clock: manualClock(), work: new ManualWork(), log: silentLog, count: () => {} },
   );
   asking = openBpfObject(compiled.asking.path, { pinDir: pins });
 });

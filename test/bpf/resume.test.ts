@@ -6,6 +6,7 @@ import { EGRESS_PROGRAMS, encodeEgressPort } from '../../src/kernel/dataplane/eg
 import { u32Key } from '../../src/kernel/dataplane/layout.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { systemClock } from '../../src/model/clock.ts';
+import { eventLoopWork } from '../../src/model/work.ts';
 import { silentLog } from '../../src/model/log.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import { prefix } from '../../src/model/prefix.ts';
@@ -41,7 +42,7 @@ beforeEach(async () => {
   r.stopReading();
   // 300 kB drain in a second and a half.
   await r.shape({ rate: 200_000n });
-  node = congestedNode.open(r.egress, { clock: systemClock, log: silentLog, count });
+  node = congestedNode.open(r.egress, { clock: systemClock, work: eventLoopWork(), log: silentLog, count });
   node.apply({
     ports: [portPlan(r.portIfindex)],
     notifier: NOTIFIER,

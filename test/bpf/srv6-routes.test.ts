@@ -13,6 +13,7 @@ import { addressKey, decodeSid } from '../../src/kernel/dataplane/srv6.ts';
 import { RTPROT_CNPD, SidRoutes } from '../../src/kernel/netlink/sid-routes.ts';
 import { formatAddress } from '../../src/model/address.ts';
 import { manualClock } from '../../src/model/clock.ts';
+import { ManualWork } from '../../src/model/work.fixture.ts';
 import type { Srv6Plan } from '../../src/plan/desired.ts';
 import { Srv6 } from '../../src/reconcile/srv6.ts';
 import { walkHeaders } from '../../src/packet/ip/walk.ts';
@@ -39,6 +40,7 @@ afterEach(() => {
 
 const modules = {
   clock: manualClock(),
+  work: new ManualWork(),
   log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
   count: () => {},
 };

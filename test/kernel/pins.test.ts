@@ -9,6 +9,7 @@ import { close, interfaceIndex } from '../../src/kernel/ffi/libc.ts';
 import { objectInfo, openPinned } from '../../src/kernel/bpf/syscall.ts';
 import { Netns } from '../../src/kernel/netns.ts';
 import { manualClock } from '../../src/model/clock.ts';
+import { ManualWork } from '../../src/model/work.fixture.ts';
 import { type Log, silentLog } from '../../src/model/log.ts';
 import type { DesiredState } from '../../src/plan/desired.ts';
 import { Dataplane } from '../../src/reconcile/dataplane.ts';
@@ -35,7 +36,12 @@ beforeEach(() => {
   const objectDir = new URL('../../dist/bpf', import.meta.url).pathname;
   dataplane = new Dataplane(
     { bpfDir, linksDir, objectDir },
-    { clock, log, count: (name, by = 1) => void counted.set(name, (counted.get(name) ?? 0) + by) },
+    {
+      clock,
+      work: new ManualWork(),
+      log,
+      count: (name, by = 1) => void counted.set(name, (counted.get(name) ?? 0) + by),
+    },
   );
   const guard = {
     id: 't-p-a',
